@@ -4,12 +4,15 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
 
+	"plimsoll/internal/block"
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/stats"
+	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
 
@@ -135,30 +138,86 @@ func (d *direct) touch(ctx context.Context, all []int64) (diagnose.Touch, error)
 	return t, failed
 }
 
-// touches tests the volumes of a run that were made from a snapshot, and all of them with --probe.
+// touches tests the volumes of a run that were made from a snapshot, and all of them with --probe. Of
+// files that an earlier run wrote their own places are tested, too: they may have come with the snapshot.
 func (r *runner) touches(ctx context.Context) ([]diagnose.Touch, error) {
 	if r.plan.Settings.SkipTouch {
 		return nil, nil
 	}
 	var all []diagnose.Touch
+	add := func(of string, t diagnose.Touch, err error) error {
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			r.emit(Noted{fmt.Sprintf("whether %s is loaded from a snapshot is not known: %v", of, err)})
+			return nil
+		case t.Claimed:
+			r.emit(Noted{t.Sentence()})
+		}
+		all = append(all, t)
+		return nil
+	}
+	for _, p := range r.places {
+		disk, start := r.keptOn(p)
+		if disk == nil {
+			continue
+		}
+		t, err := touchFiles(ctx, filepath.Dir(p.File()), disk, start)
+		if err := add(t.File, t, err); err != nil {
+			return all, err
+		}
+	}
 	for _, a := range r.plan.Topology.Arrays {
 		for _, v := range a.Volumes {
-			if v.Device == "" || v.Missing || v.Snapshot == "" && r.plan.Settings.Probe == 0 {
+			if !r.mayLoad(v) {
 				continue
 			}
 			t, err := Touch(ctx, v.Device)
-			if ctx.Err() != nil {
-				return all, ctx.Err()
+			if err := add(v.Device, t, err); err != nil {
+				return all, err
 			}
-			if err != nil {
-				r.emit(Noted{fmt.Sprintf("whether %s is loaded from a snapshot is not known: %v", v.Device, err)})
-				continue
-			}
-			if t.Claimed {
-				r.emit(Noted{t.Sentence()})
-			}
-			all = append(all, t)
 		}
 	}
 	return all, nil
+}
+
+// mayLoad is whether a volume was made from a snapshot, or is to be probed.
+func (r *runner) mayLoad(v topology.Volume) bool {
+	return v.Device != "" && !v.Missing && (v.Snapshot != "" || r.plan.Settings.Probe != 0)
+}
+
+// keptOn is the one volume on which the files of a place lie that an earlier run wrote, and where the
+// filesystem's device begins on it; nil where this run writes them, or where they lie on several.
+func (r *runner) keptOn(p *place) (disk *block.Device, start int64) {
+	tree := r.plan.Topology.Tree
+	if tree == nil || !p.Prefilled() {
+		return nil, 0
+	}
+	for _, t := range r.plan.Topology.Targets {
+		if t.Role != p.Role || t.Device == "" {
+			continue
+		}
+		disk, start, leaf := tree.Disk(t.Device)
+		for _, a := range r.plan.Topology.Arrays {
+			for _, v := range a.Volumes {
+				if leaf && v.Device == disk.Name && r.mayLoad(v) {
+					return disk, start
+				}
+			}
+		}
+	}
+	return nil, 0
+}
+
+// touchFiles tests the pieces of a volume that the files of a directory lie on.
+func touchFiles(ctx context.Context, dir string, disk *block.Device, start int64) (diagnose.Touch, error) {
+	t := diagnose.Touch{Device: disk.Name, File: dir}
+	extents, _, err := block.Extents(dir)
+	if err != nil {
+		return t, err
+	}
+	t, err = TouchOf(ctx, disk.Name, TouchPieces(extents, start, int64(disk.Size)))
+	t.File = dir
+	return t, err
 }

@@ -6,14 +6,17 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
 	"time"
 
+	"plimsoll/internal/diagnose"
 	"plimsoll/internal/diagnose/live"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/sys/bounded"
+	"plimsoll/internal/topology"
 )
 
 // captured is a machine of these files, with what every machine has.
@@ -119,6 +122,27 @@ func TestWatchAnOldKernel(t *testing.T) {
 	}
 	if a := live.Judge(f); a.Answer != live.Nothing || !strings.Contains(strings.Join(a.NotSeen, " "), "PSI") {
 		t.Errorf("%s, not seen %q", a.Answer, a.NotSeen)
+	}
+}
+
+// Before a run it is said of each array that md copies or checks it, and of no other.
+func TestAtWorkNamesArrays(t *testing.T) {
+	var said []string
+	r := &runner{
+		m: captured(nil), emit: func(e Event) { said = append(said, fmt.Sprint(e)) },
+		plan: Plan{Topology: topology.Topology{Arrays: []topology.Array{
+			{Name: "md0", Syncing: "resync"}, {Name: "md1", Syncing: diagnose.IdleSync}, {Name: "vg0"}, {Name: "md2", Syncing: "check"},
+		}}},
+	}
+	if _, err := r.atWork(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"{md0 is in a resync, which competes with what is measured (PL202)}",
+		"{md2 is in a check, which competes with what is measured (PL202)}",
+	}
+	if !slices.Equal(said, want) {
+		t.Errorf("%q, want %q", said, want)
 	}
 }
 

@@ -47,3 +47,16 @@ func (t *Tree) Leaves(name string) []*Device {
 	}
 	return leaves
 }
+
+// Disk is the disk that a device is or is a partition of, and where on it the device begins. What lies on
+// the device lies there alone only where the disk is a leaf, and not an array.
+func (t *Tree) Disk(name string) (disk *Device, start int64, leaf bool) {
+	disk = t.Devices[name]
+	if disk == nil {
+		return nil, 0, false
+	}
+	if parent := t.Devices[disk.Parent]; disk.Parent != "" && parent != nil {
+		start, disk = int64(disk.Start), parent
+	}
+	return disk, start, len(t.Under(disk.Name)) == 0
+}

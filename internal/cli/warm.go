@@ -220,14 +220,11 @@ func (o *warmOptions) planFiles(path string, stack *block.Stack, w warming) ([]w
 	if files == 0 {
 		return nil, usage(fmt.Errorf("there are no files below %s", text.Quote(path)))
 	}
-	d, start := stack.Tree.Devices[stack.Device], int64(0)
-	if d.Parent != "" {
-		start, d = int64(d.Start), stack.Tree.Devices[d.Parent]
-	}
+	d, start, leaf := stack.Tree.Disk(stack.Device)
 	w.files, w.Device, w.Serial, w.Order = path, d.Name, d.Serial, bench.TouchPieces(extents, start, int64(d.Size))
-	if leaves := stack.Tree.Leaves(d.Name); len(leaves) != 1 || leaves[0].Name != d.Name {
+	if !leaf {
 		w.Whole = true
-		for _, l := range leaves {
+		for _, l := range stack.Tree.Leaves(d.Name) {
 			w.leaves = append(w.leaves, l.Name)
 		}
 	}

@@ -30,6 +30,12 @@ func pairs(share float64) diagnose.Touch {
 	}}
 }
 
+// inFile is the same of the files of a directory.
+func inFile(t diagnose.Touch) diagnose.Touch {
+	t.File = "/data/plimsoll"
+	return t
+}
+
 // touchCases are volumes that are slow by themselves: lab/first.yaml and lab/slow.yaml of the review
 // (outside.md, G2), and near misses.
 func touchCases() []labelled {
@@ -82,6 +88,12 @@ func touchCases() []labelled {
 		}, "PL501", "PL503"},
 		{"reads of what plimsoll wrote on a volume that was not loaded", diagnose.Case{
 			Topology: alone, Runs: one(1600, 0.6, prefilled), Touches: []diagnose.Touch{pairs(0.97)},
+		}, "PL501", "PL320 PL503"},
+		{"reads of what an earlier run wrote, restored and not loaded, on a volume that is", diagnose.Case{
+			Topology: alone, Runs: one(23.2, 43.1, prefilled), Touches: []diagnose.Touch{inFile(pairs(0.97)), pairs(0.05)},
+		}, "PL424", ""},
+		{"the same loaded, on a volume that is not", diagnose.Case{
+			Topology: alone, Runs: one(1600, 0.6, prefilled), Touches: []diagnose.Touch{inFile(pairs(0.05)), pairs(0.97)},
 		}, "PL501", "PL320 PL503"},
 	}
 }

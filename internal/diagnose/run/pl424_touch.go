@@ -24,10 +24,14 @@ var measuredLoading = &diagnose.Rule{
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			if t, ok := c.Loading(m); ok {
+				load := "plimsoll array warm /dev/" + t.Device
+				if t.File != "" {
+					load = "plimsoll array warm --files " + text.ShellQuote(t.File)
+				}
 				report(finding.Finding{
 					Subject: m.Label(), Scenarios: m.IDs(), Evidence: t.Evidence(),
 					Message:  fmt.Sprintf("%s reads from a volume that was still loading. %s", m.Label(), t.Sentence()),
-					Commands: []string{"plimsoll array warm /dev/" + t.Device},
+					Commands: []string{load},
 				})
 			}
 		}
