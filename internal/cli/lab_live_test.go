@@ -48,7 +48,7 @@ func TestExamLive(t *testing.T) {
 			for i := range uint64(n) {
 				t.Run(strconv.FormatUint(seed+i, 10), func(t *testing.T) {
 					t.Parallel()
-					watchLive(t, exam.GenerateLive(seed+i), filepath.Join(dir, strconv.FormatUint(seed+i, 10)))
+					watchLive(t, exam.GenerateLive(seed+i).Only(os.Getenv("PLIMSOLL_EXAM_ONLY")), filepath.Join(dir, strconv.FormatUint(seed+i, 10)))
 				})
 			}
 		})
@@ -102,7 +102,8 @@ func judgeLive(t *testing.T, dir string) {
 		t.Fatalf("%s holds no machine: %v", dir, err)
 	}
 	asked, right := map[string]int{}, map[string]int{}
-	faults, named, healthy, alarms, late := 0, 0, 0, 0, 0
+	faults, named, healthy, alarms, late, lost := 0, 0, 0, 0, 0, 0
+	least := 1.0
 	for _, name := range names {
 		var m exam.Live
 		data, err := os.ReadFile(name)
@@ -115,7 +116,8 @@ func judgeLive(t *testing.T, dir string) {
 		for _, x := range m.Situations {
 			data, err := os.ReadFile(filepath.Join(filepath.Dir(name), x.Name+".json"))
 			if err != nil {
-				continue // it could not be made
+				lost++ // it could not be made
+				continue
 			}
 			f, err := atwork.Decode(data)
 			if err != nil {
@@ -148,6 +150,10 @@ func judgeLive(t *testing.T, dir string) {
 			if a.Late > 5*time.Millisecond && (a.First == "PL909" || a.First == "PL912") && x.Truth != "slow-volume" {
 				late++
 			}
+			// Of a member at 0.4 of its peers' rate and less most of the wait is to be its own.
+			if x.Name == "slow-member" && exam.GenerateLive(m.Seed).Ratio <= 0.4 && ok {
+				least = min(least, a.Account.SlowMember)
+			}
 			if a.Account != nil && math.Abs(a.Account.Sum()-1) > 0.001 {
 				t.Errorf("%d %s: the account adds up to %v", m.Seed, x.Name, a.Account.Sum())
 			}
@@ -163,6 +169,6 @@ func judgeLive(t *testing.T, dir string) {
 	for _, s := range situations {
 		fmt.Fprintf(&b, "| %s | %d | %d |\n", s, right[s], asked[s])
 	}
-	t.Logf("live exam, %d machines:%s\nfaults: %d of %d named; healthy: a cause claimed on %d of %d; slow volumes accused on late machines: %d",
-		len(names), b.String(), named, faults, alarms, healthy, late)
+	t.Logf("live exam, %d machines:%s\nfaults: %d of %d named; healthy: a cause claimed on %d of %d; slow volumes accused on late machines: %d; not made: %d; a slow member's share of the wait at least %.2f",
+		len(names), b.String(), named, faults, alarms, healthy, late, lost, least)
 }

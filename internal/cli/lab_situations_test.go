@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -79,4 +80,35 @@ echo "$(cat /sys/block/$(basename $g)/dev) riops=100 wiops=100" > /sys/fs/cgroup
 	check("a slow volume", app("$d", "--rw=randread --bs=4k --iodepth=2 --rate_iops=40")+look("$d")+end+
 		"; plimsoll check --probe --probe-time 1s $d",
 		`^The volume nvme.* is slow for .*\(PL909, likely\)`, `!PL320`, `Nothing of nvme\S* waits to be loaded`)
+}
+
+// TestLabGroupLimits: a control group's limit is named where it is reached, also one that gives less than
+// it says, since the kernel counts whole I/Os in tenths of a second; one of one and a half times the pace
+// is not.
+func TestLabGroupLimits(t *testing.T) {
+	spec, err := lab.ParseSpec("limited", []byte("volumes:\n  - {name: g, count: 1, size: 256MiB, iops: 1000, latency: {read: 0.6ms, write: 1ms}}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := labtest.StartSpec(t, spec)
+	said(t, g, `[ -e /sys/fs/cgroup/cgroup.controllers ] || mount -t cgroup2 none /sys/fs/cgroup
+echo +io > /sys/fs/cgroup/cgroup.subtree_control; mkdir -p /sys/fs/cgroup/batch`, nil)
+	for _, c := range []struct{ limit, pace int }{{38, 60}, {79, 120}, {30, 60}, {90, 60}, {180, 120}} {
+		var a struct {
+			First  string `json:"first"`
+			Limits []struct {
+				Limit float64 `json:"limit_per_s"`
+				Used  float64 `json:"used_per_s"`
+			} `json:"limits"`
+		}
+		said(t, g, fmt.Sprintf(`echo "$(cat /sys/block/$(basename $g)/dev) wiops=%d" > /sys/fs/cgroup/batch/io.max
+bash -c 'echo $$ > /sys/fs/cgroup/batch/cgroup.procs; exec "$@"' b fio --name=app --filename=$g --rw=randwrite --bs=4k --iodepth=16 --rate_iops=%d \
+	--direct=1 --ioengine=libaio --thread --time_based --runtime=300 --output=/dev/null & a=$!
+until awk '/^write_bytes/ && $2 > 0 {f=1} END{exit !f}' /proc/$a/io; do sleep 0.25; done; sleep 2
+plimsoll why $g --json; kill -INT $a; wait $a 2>/dev/null; true`, c.limit, c.pace), &a)
+		t.Logf("limit %d, pace %d: %q, %+v", c.limit, c.pace, a.First, a.Limits)
+		if reached := c.limit < c.pace; (a.First == "PL904") != reached || len(a.Limits) != 1 {
+			t.Errorf("limit %d, pace %d: %q, %+v", c.limit, c.pace, a.First, a.Limits)
+		}
+	}
 }

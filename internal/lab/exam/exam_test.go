@@ -48,6 +48,29 @@ func TestGenerate(t *testing.T) {
 	}
 }
 
+// A machine of the live exam is in 16 situations of a fault and in four healthy ones, each by its own name,
+// and a seed makes it again; those of one truth can be had alone.
+func TestGenerateLive(t *testing.T) {
+	for seed := range uint64(50) {
+		m := GenerateLive(seed)
+		if _, err := lab.ParseSpec("live", []byte(m.Lab)); err != nil || !reflect.DeepEqual(m, GenerateLive(seed)) {
+			t.Fatalf("seed %d: %v\n%s", seed, err, m.Lab)
+		}
+		names, healthy := map[string]bool{}, m.Only("healthy").Situations
+		for _, x := range m.Situations {
+			names[x.Name] = true
+		}
+		if len(names) != 20 || len(m.Situations) != 20 || len(healthy) != 4 || len(m.Only("").Situations) != 20 {
+			t.Errorf("seed %d: %d situations by %d names, %d healthy", seed, len(m.Situations), len(names), len(healthy))
+		}
+		for _, x := range healthy {
+			if x.Truth != "healthy" {
+				t.Errorf("%s is %s", x.Name, x.Truth)
+			}
+		}
+	}
+}
+
 func TestJudge(t *testing.T) {
 	slow, load := Fault{Kind: SlowMember, Factor: 0.25}, Fault{Kind: MemberLoad, Factor: 0.5}
 	account := func(reached float64, causes ...finding.Factor) finding.Finding {

@@ -25,6 +25,7 @@ type Situation struct {
 // Live is a machine of the lab with its situations in random order.
 type Live struct {
 	Seed       uint64      `json:"seed"`
+	Ratio      float64     `json:"ratio"` // of the slow member's rate to its peers'
 	Lab        string      `json:"lab"`
 	Situations []Situation `json:"situations"`
 }
@@ -50,7 +51,7 @@ func GenerateLive(seed uint64) Live {
 		touch: one(r, 15, 25, 40), slow: one(r, 15, 20, 30), ratio: one(r, 0.2, 0.3, 0.4, 0.5), level: one(r, 0, 10),
 		depth: one(r, 8, 16, 32), block: one(r, "4k", "8k", "16k"), fs: one(r, "xfs", "ext4"), chunk: one(r, "64", "128", "256"),
 	}
-	m := Live{Seed: seed, Lab: s.lab(), Situations: s.situations()}
+	m := Live{Seed: seed, Ratio: s.ratio, Lab: s.lab(), Situations: s.situations()}
 	r.Shuffle(len(m.Situations), func(i, j int) {
 		m.Situations[i], m.Situations[j] = m.Situations[j], m.Situations[i]
 	})
@@ -127,7 +128,7 @@ func (s *liveSeed) app(file, rw string, pace float64, depth int, more string) st
 		s.block, engine, depth, rate, more)
 }
 
-// situations are those of the specification's table (specs/why.md §7), in its order.
+// situations are those of the specification's table (specs/why.md §7), in its order, and the fourth healthy one of §5.1.
 func (s *liveSeed) situations() []Situation {
 	sound := float64(2 * s.leaf) // writes a second that the sound RAID10 gives
 	half := func() float64 { return sound * (0.4 + 0.15*s.Float64()) }
@@ -205,8 +206,21 @@ func (s *liveSeed) situations() []Situation {
 			Beside: "while :; do sleep 1.5; fsfreeze -f /h; sleep 2; fsfreeze -u /h; done", After: "fsfreeze -u /h; ",
 		},
 		{Name: "over-limit", Truth: "volume-limit", Path: "/h", Layout: h4, App: s.app("/h/f", s.direction(), sound*2.4, 32, "")},
+		{ // nothing of it is written while anybody looks: dirty pages wait 30 s
+			Name: "memory-writer", Truth: "healthy", Path: "/h", Layout: h4, App: s.app("/h/f", s.direction(), half(), s.depth, ""),
+			Beside: "while :; do dd if=/dev/zero of=/h/nb bs=1M count=4 conv=notrunc 2>/dev/null; sleep 0.5; done", After: "rm -f /h/nb; ",
+		},
 	}
 	return slices.Clip(all)
+}
+
+// Only leaves the situations of one truth, all where it is empty: more healthy machines are wanted than
+// come with the faults.
+func (m Live) Only(truth string) Live {
+	if truth != "" {
+		m.Situations = slices.DeleteFunc(slices.Clone(m.Situations), func(x Situation) bool { return x.Truth != truth })
+	}
+	return m
 }
 
 // Script makes a situation, watches it for 5 s and puts back what it did. Facts are kept in
