@@ -159,6 +159,9 @@ func differing(before, now *pflag.FlagSet) []string {
 
 // runAB measures the variants into dir, a new one when it is empty, and compares them.
 func runAB(ctx context.Context, env *Env, o abOptions, dir string) error {
+	if o.dryRun { // hidden, as in a fleet: what is asked for must not be measured all the same
+		return usage(errors.New("--dry-run: not in a comparison; use plimsoll run --dry-run on what a variant changes"))
+	}
 	margin, err := parsePercent("--margin", o.margin)
 	if err != nil {
 		return usage(err)

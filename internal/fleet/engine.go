@@ -129,6 +129,9 @@ func expand(word string) ([]string, error) {
 	if _, err := fmt.Sscanf(m[2]+" "+m[3], "%d %d", &from, &to); err != nil || to < from || to-from >= mostHosts {
 		return nil, fmt.Errorf("--hosts %s: use a range such as db[1-8]", text.Quote(word))
 	}
+	if hostRange.MatchString(m[4]) {
+		return nil, fmt.Errorf("--hosts %s: use one range in a name, such as db[1-8]", text.Quote(word))
+	}
 	var hosts []string
 	for i := from; i <= to; i++ {
 		hosts = append(hosts, fmt.Sprintf("%s%0*d%s", m[1], len(m[2]), i, m[4]))

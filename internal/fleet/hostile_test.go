@@ -31,7 +31,7 @@ func TestHostNames(t *testing.T) {
 	none := func(string) ([]byte, error) { return nil, os.ErrNotExist }
 	for _, bad := range []string{
 		"a;touch /tmp/x", "-oProxyCommand=touch${IFS}x", "--help", "$(id)", "`id`", "a|b", "a&b", "a>b", "a'b", "a\"b", "a\\b", "ä", "a\x1b[2J", "a*b", "", ",", "db1,db1", "a!b",
-		"db[3-1]", "db[1-999999]",
+		"db[3-1]", "db[1-999999]", "db[1-2][1-2]",
 	} {
 		if hosts, err := ParseHosts(bad, none); err == nil {
 			t.Errorf("%q gives %q", bad, hosts)
