@@ -94,7 +94,7 @@ func (w *Writer) start() error {
 	if err := w.dir.CheckOwn(); err != nil {
 		return errors.Join(err, w.dir.Close())
 	}
-	release, err := sys.Lock(w.dir.Path())
+	release, err := w.dir.LockSelf()
 	if err != nil {
 		return errors.Join(err, w.dir.Close())
 	}

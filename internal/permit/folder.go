@@ -31,7 +31,7 @@ func (p *Place) Lock(ctx context.Context) (release func(), err error) {
 	case err == nil:
 		p.folder = folder
 	case !p.writes() && (errors.Is(err, fs.ErrPermission) || errors.Is(err, unix.EROFS)):
-		return p.locked(sys.Lock(p.dir.Path())) // what is there is read, and nothing made
+		return p.locked(p.dir.LockSelf()) // what is there is read, and nothing made
 	default:
 		return nil, WriteError(p.Path, err)
 	}

@@ -30,7 +30,10 @@ func (s *Site) lock() (release func(), err error) {
 	if err := s.trusted(); err != nil {
 		return nil, err
 	}
-	release, err = sys.Lock(dir.Path())
+	release, err = dir.LockSelf()
+	if held, ok := errors.AsType[*sys.Locked](err); ok && held.ByOther() { // whoever may read the directory can
+		return nil, fmt.Errorf("%w: wait until that is done, or end it", err)
+	}
 	if errors.Is(err, sys.ErrLocked) {
 		return nil, fmt.Errorf("%s: another plimsoll is applying or tearing down; wait for it", s.Journal)
 	}

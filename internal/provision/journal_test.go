@@ -1,7 +1,12 @@
 package provision
 
 import (
+	"bufio"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
 	"strings"
 	"testing"
 )
@@ -33,5 +38,32 @@ func TestJournalNamesNoProgram(t *testing.T) {
 				t.Errorf("%s of %q: %v", name, program, err)
 			}
 		}
+	}
+}
+
+// Whoever may read the journal's directory may lock it: then that process is named, and where.
+func TestLockOfAnother(t *testing.T) {
+	s := filesSite(t.TempDir())
+	if err := os.MkdirAll(s.Journal, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	other := exec.Command("flock", s.Journal, "sh", "-c", "echo locked; read line")
+	end, err := other.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	said, err := other.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Start(); err != nil {
+		t.Skip("NO FLOCK: ", err)
+	}
+	t.Cleanup(func() { _ = errors.Join(end.Close(), other.Wait()) })
+	if line, err := bufio.NewReader(said).ReadString('\n'); line != "locked\n" {
+		t.Fatal(line, err)
+	}
+	if _, err := s.lock(); err == nil || !strings.HasPrefix(err.Error(), fmt.Sprintf("%s: locked by \"flock\" (process %d): ", s.Journal, other.Process.Pid)) {
+		t.Error(err)
 	}
 }

@@ -21,7 +21,7 @@ func (l *Locked) Error() string {
 	if l.PID == 0 {
 		return fmt.Sprintf("%s: %v", l.Name, ErrLocked)
 	}
-	return fmt.Sprintf("%s: locked by %s (process %d)", l.Name, l.Program, l.PID)
+	return fmt.Sprintf("%s: locked by %q (process %d)", l.Name, l.Program, l.PID)
 }
 
 func (l *Locked) Unwrap() error { return ErrLocked }

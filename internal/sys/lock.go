@@ -29,6 +29,15 @@ func Lock(name string) (release func(), err error) {
 	return hold(f, func() (fs.FileInfo, error) { return os.Stat(name) })
 }
 
+// LockSelf takes an exclusive lock on the directory itself, as Lock does; an error calls it by its name.
+func (d *Dir) LockSelf() (release func(), err error) {
+	release, err = Lock(d.Path())
+	if held, ok := errors.AsType[*Locked](err); ok {
+		held.Name = d.name
+	}
+	return release, err
+}
+
 // Lock takes an exclusive lock on a file in the directory, which is made when it is missing. A
 // link, a pipe, a socket, a device or a file of another user under that name is refused, and
 // nothing waits for it.

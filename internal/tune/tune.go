@@ -277,7 +277,7 @@ func (t *Tuner) open() (*Record, func(), error) {
 	if err := dir.CheckTrusted(); err != nil {
 		return nil, nil, errors.Join(err, dir.Close())
 	}
-	unlock, err := sys.Lock(dir.Path())
+	unlock, err := dir.LockSelf()
 	if err != nil {
 		return nil, nil, errors.Join(err, dir.Close())
 	}
