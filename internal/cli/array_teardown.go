@@ -89,9 +89,15 @@ func runTeardown(ctx context.Context, env *Env, o provisionOptions, names []stri
 		}
 		return nil
 	}
+	if len(journals) == 0 { // nobody is asked about nothing
+		return unreadable(broken)
+	}
 	if !o.yes {
 		if err := site.Clear(ctx, journals, destroy); err != nil {
 			return obstacles(env, err)
+		}
+		for _, b := range broken {
+			printNote(env, b.Error())
 		}
 		if err := render(env, textFormat, plans.Undo(journals)); err != nil {
 			return err
@@ -108,6 +114,15 @@ func runTeardown(ctx context.Context, env *Env, o provisionOptions, names []stri
 		return hint(err, "plimsoll array teardown goes on from there")
 	}
 	return nil
+}
+
+// unreadable is the error of journals that make no sense.
+func unreadable(broken []*provision.BrokenJournal) error {
+	var all []error
+	for _, b := range broken {
+		all = append(all, b)
+	}
+	return errors.Join(all...)
 }
 
 // runAdopt takes down an array that plimsoll did not make.

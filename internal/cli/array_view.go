@@ -36,10 +36,11 @@ func provisionView(env *Env, asJSON bool) func(provision.Event) {
 		case provision.Done, provision.Undone:
 		default:
 			if e.Steps == 0 {
-				fmt.Fprintf(env.notes(), "%s: %s\n", e.Array, e.Title)
+				fmt.Fprintf(env.notes(), "%s: %s\n", text.Clean(e.Array, 0), text.Clean(e.Title, 0))
 				return
 			}
-			fmt.Fprintf(env.notes(), "%s %d/%d  %s: %s\n", e.Array, e.Step, e.Steps, e.What, e.Title)
+			fmt.Fprintf(env.notes(), "%s %d/%d  %s: %s\n",
+				text.Clean(e.Array, 0), e.Step, e.Steps, e.What, text.Clean(e.Title, 0))
 		}
 	}
 }

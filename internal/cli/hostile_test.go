@@ -9,8 +9,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -22,15 +24,20 @@ import (
 	"unicode/utf16"
 
 	"github.com/goccy/go-yaml"
+	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/compare"
 	atwork "plimsoll/internal/diagnose/live"
+	"plimsoll/internal/lab"
 	"plimsoll/internal/permit"
+	"plimsoll/internal/provision"
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/runs"
 	"plimsoll/internal/result"
 	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
+	"plimsoll/internal/tune"
 )
 
 // unprinted is the record of which nothing prints a field.
@@ -44,6 +51,8 @@ type specimen struct {
 	// commands are words; DIR is where the record is, FORMATS each format of a report in turn. The first
 	// is the one that says whether the record can be read.
 	commands []string
+	// past is what the first says where it has read the record and ends all the same, as it must here.
+	past string
 }
 
 // TestHostileRecords sets every text of every record, of a suite, a demand, a layout, a job file and
@@ -53,22 +62,78 @@ type specimen struct {
 //
 // All fields of a record are set at once, but for those that it cannot be read with: these one by
 // one, for the error. That is the first command of each record. With PLIMSOLL_HOSTILE=all (make bench) there
-// are the others, and each field is set alone, too, since one may hide another.
+// are the others, and each field is set alone, too, since one may hide another. Then values of each record are
+// spoilt, see spoil.
 func TestHostileRecords(t *testing.T) {
-	all := os.Getenv("PLIMSOLL_HOSTILE") == "all"
 	dir := t.TempDir()
 	layOut(t, dir)
-	for _, s := range specimens() {
+	walkAll(t, dir, specimens())
+}
+
+// TestHostileMachineRecords does the same with what plimsoll believes because only root or the caller can have written
+// it: the journals of apply, and what tune has changed. They are walked in a mount namespace of their own, where the
+// places that they lie in, or that would be written to, are empty.
+func TestHostileMachineRecords(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root has namespaces of its own")
+	}
+	if os.Getenv("PLIMSOLL_TEST_APART") == "" {
+		cmd := exec.Command("unshare", "--mount", "--pid", "--fork", "--mount-proc", os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v")
+		cmd.Env = append(os.Environ(), "PLIMSOLL_TEST_APART=1")
+		out, err := cmd.CombinedOutput()
+		t.Logf("%s", out)
+		if err != nil || !bytes.Contains(out, []byte("--- PASS")) {
+			t.Error(err)
+		}
+		return
+	}
+	t.Setenv("PATH", t.TempDir()) // udevadm and others, for each of some hundred commands, would take most of the time
+	dir := t.TempDir()
+	layOutMachine(t, dir)
+	walkAll(t, dir, machineSpecimens())
+	// A journal that makes no sense, and no other: nobody is asked about nothing.
+	if err := os.WriteFile("/var/lib/plimsoll/journal/a.json", []byte(`{"schema": 2, "array": "a\u001b[2J"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	printed, complaint, code := runHere(t.Context(), t, []string{"array", "teardown"})
+	if code != 1 || printed != "" || !strings.Contains(complaint, "array a: its journal cannot be read") {
+		t.Errorf("exit status %d\n%s\n%s", code, printed, complaint)
+	}
+}
+
+// What a step of a journal is called is shown while it is undone.
+func TestEventsSteerNoScreen(t *testing.T) {
+	var said bytes.Buffer
+	show := provisionView(&Env{Err: &said, Out: io.Discard}, false)
+	show(provision.Event{Array: steer(0), Title: steer(1), What: provision.Undoing})
+	show(provision.Event{Array: steer(2), Title: steer(3), What: provision.Undoing, Step: 1, Steps: 2})
+	h := hostileWalk{t: t, seen: map[int]bool{}}
+	h.look("events", string(text.Harmless(said.Bytes())))
+	if len(h.seen) != 4 {
+		t.Errorf("%d of 4 texts: %q", len(h.seen), said.String())
+	}
+}
+
+func walkAll(t *testing.T, dir string, specimens []specimen) {
+	t.Helper()
+	all := os.Getenv("PLIMSOLL_HOSTILE") == "all"
+	for _, s := range specimens {
 		t.Run(s.name, func(t *testing.T) {
 			h := &hostileWalk{t: t, specimen: s, dir: dir, seen: map[int]bool{}}
 			h.walk(all)
-			t.Logf("%d fields, %d with which it is refused, %d seen in %d outputs", h.doc.fields(), h.refused, len(h.seen), h.outputs)
-			if h.doc.fields() == 0 || (s.name == unprinted) != (len(h.seen) == 0) {
+			seen := len(h.seen)
+			spoilt := h.spoil(all)
+			t.Logf("%d fields, %d with which it is refused, %d seen; %d values spoilt; %d outputs",
+				h.doc.fields(), h.refused, seen, spoilt, h.outputs)
+			if h.doc.fields() == 0 || (s.name == unprinted) != (seen == 0) {
 				t.Error("nothing was tried")
 			}
 		})
 	}
 }
+
+// noPlace is where nobody can make a directory.
+const noPlace = "/proc/none"
 
 func specimens() []specimen {
 	run := []string{
@@ -82,34 +147,89 @@ func specimens() []specimen {
 		"array plan DIR/plimsoll.yaml --imagine --format sh",
 	}
 	return []specimen{
-		{"run.json", "run/run.json", bundle.Run{}, run},
-		{"result.json", "run/01-sync-latency/result.json", result.Result{}, run},
-		{"fleet.json", "fleet/fleet.json", bundle.Fleet{}, fleet},
-		{"ab.json", "ab/ab.json", compare.AB{}, []string{"compare DIR/ab --format FORMATS", "ab --resume DIR/ab", "runs DIR --format FORMATS"}},
-		{unprinted, "data/.plimsoll/pg-server.json", permit.Server{}, []string{"clean --dry-run DIR/data"}},
-		{"saved facts", "facts.json", atwork.Facts{}, []string{"why --from DIR/facts.json --format FORMATS"}},
-		{"plimsoll.yaml", "plimsoll.yaml", nil, layout},
-		{"a suite", "suite.yaml", nil, []string{
+		{name: "run.json", file: "run/run.json", of: bundle.Run{}, commands: run},
+		{name: "result.json", file: "run/01-sync-latency/result.json", of: result.Result{}, commands: run},
+		{name: "fleet.json", file: "fleet/fleet.json", of: bundle.Fleet{}, commands: fleet},
+		{name: "ab.json", file: "ab/ab.json", of: compare.AB{}, commands: []string{
+			"compare DIR/ab --format FORMATS", "ab --resume DIR/ab", "runs DIR --format FORMATS",
+		}},
+		{name: unprinted, file: "data/.plimsoll/pg-server.json", of: permit.Server{}, commands: []string{"clean --dry-run DIR/data"}},
+		{name: "saved facts", file: "facts.json", of: atwork.Facts{}, commands: []string{"why --from DIR/facts.json --format FORMATS"}},
+		{name: "plimsoll.yaml", file: "plimsoll.yaml", commands: layout},
+		{name: "a suite", file: "suite.yaml", commands: []string{
 			"suites DIR/suite.yaml --data /data --wal /wal", "run DIR/suite.yaml --data DIR --dry-run --format FORMATS",
 			"suites DIR/suite.yaml --format FORMATS",
 		}},
-		{"a demand", "demand.yaml", nil, []string{
+		{name: "a demand", file: "demand.yaml", commands: []string{
 			"workload DIR/demand.yaml --format FORMATS", "advise DIR/demand.yaml --format FORMATS",
 			"compare DIR/run --demand DIR/demand.yaml --format FORMATS",
 		}},
-		{"a table", "table.yaml", nil, []string{"compare DIR/run --against DIR/table.yaml --format FORMATS"}},
-		{"fio's JSON", "fio.json", nil, []string{
+		{name: "a table", file: "table.yaml", commands: []string{"compare DIR/run --against DIR/table.yaml --format FORMATS"}},
+		{name: "fio's JSON", file: "fio.json", commands: []string{
 			"import DIR/fio.json --summary --format FORMATS", "import DIR/fio.json --format FORMATS --out DIR/out",
 			"workload from DIR/fio.json",
 		}},
-		{"fio's text", "fio.log", nil, []string{
+		{name: "fio's text", file: "fio.log", commands: []string{
 			"import DIR/fio.log --summary --format FORMATS", "import DIR/fio.log --format FORMATS --out DIR/out",
 		}},
-		{"a job file", "job.fio", nil, []string{
+		{name: "a job file", file: "job.fio", commands: []string{
 			"convert DIR/job.fio", "convert DIR/job.fio --to suite", "lint DIR/job.fio --format FORMATS", "workload from DIR/job.fio",
 			"ceiling DIR/job.fio --volumes 8xgp3 --format FORMATS", "run DIR/job.fio --data DIR --dry-run",
 		}},
-		{"a document", "doc.md", nil, []string{"lint DIR/doc.md --format FORMATS", "import DIR/doc.md --summary --format FORMATS"}},
+		{name: "a document", file: "doc.md", commands: []string{
+			"lint DIR/doc.md --format FORMATS", "import DIR/doc.md --summary --format FORMATS",
+		}},
+		// Nothing is started: there is no place for what the guest would leave.
+		{name: "a lab's file", file: "lab.yaml", of: lab.Spec{}, past: noPlace, commands: []string{
+			"lab run DIR/lab.yaml --out " + noPlace, "lab shell DIR/lab.yaml --out " + noPlace,
+		}},
+	}
+}
+
+func machineSpecimens() []specimen {
+	return []specimen{
+		// Nobody is there to be asked, so that what would be undone is shown, and nothing is done.
+		{name: "a journal", file: "/var/lib/plimsoll/journal/a.json", of: provision.Work{}, past: "there is no terminal to ask on", commands: []string{
+			"array teardown", "array teardown a", "array verify DIR/plimsoll.yaml", "array plan DIR/plimsoll.yaml",
+		}},
+		// The setting cannot be put back: its filesystem is read-only.
+		{name: "tune.json", file: "tune.json", of: tune.Record{}, past: "read-only file system", commands: []string{"tune --revert --state DIR/tune.json"}},
+	}
+}
+
+// layOutMachine makes the records of a machine on which an array was built and a setting changed.
+func layOutMachine(t *testing.T, dir string) {
+	t.Helper()
+	for _, place := range []string{"/var/lib", "/etc/udev", "/proc/sys/vm", "/sys/block", "/sys/class/block"} {
+		if err := unix.Mount("none", place, "tmpfs", 0, "mode=0755"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(place, err)
+		}
+	}
+	layout, err := os.ReadFile("../lab/testdata/plimsoll.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"/proc/sys/vm/swappiness":           "60\n",
+		filepath.Join(dir, "plimsoll.yaml"): string(layout),
+		filepath.Join(dir, "tune.json"): `{"schema": 1, "changes": [
+			{"file": "/proc/sys/vm/swappiness", "value": "60", "code": "PL401", "at": "/proc/sys/vm/swappiness", "old": "1"},
+			{"file": "/sys/block/*/queue/scheduler", "value": "none", "code": "PL301", "at": "/sys/block/nosuch/queue/scheduler", "old": "x"}],
+			"files": [{"path": "/etc/udev/rules.d/99-plimsoll.rules", "old": null}]}`,
+		"/var/lib/plimsoll/journal/a.json": `{"schema": 2, "array": "a", "started": "2026-11-23T08:00:00Z",
+			"want": {"level": "raid1", "data_members": 1, "using": "md", "fs": "ext4", "mount": "/srv/a", "volumes": "x"},
+			"members": [{"serial": "vol0none", "size": 1048576, "path": "/dev/nvme9n1"}],
+			"steps": [
+				{"title": "make a", "state": "done", "check": [{"is": "md", "of": "@array"}], "do": [{"run": ["mdadm", "--create"]}],
+					"undo": [{"run": ["mdadm", "--stop", "@array"]}, {"zero": ["@vol0none"]}]},
+				{"title": "mount a", "state": "done", "undo": [{"run": ["umount", "/srv/a"]}, {"cut": {"file": "/etc/plimsoll-none"}}]}]}`,
+	} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := unix.Mount("", "/proc/sys/vm", "", unix.MS_REMOUNT|unix.MS_RDONLY, ""); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -160,7 +280,7 @@ func layOut(t *testing.T, dir string) {
 		"facts.json": "../diagnose/live/testdata/trials/4-slow-member.json", "plimsoll.yaml": "../lab/testdata/plimsoll.yaml",
 		"suite.yaml": "../suite/builtin/db.yaml", "demand.yaml": "../workload/testdata/logging-app.yaml",
 		"table.yaml": "../compare/tables/guide.yaml", "fio.json": "testdata/one.json",
-		"fio.log": "../../testdata/seeds/MS-28k-r-r-15.log", "doc.md": "../../testdata/seeds/ebs-across-instances.md",
+		"fio.log": "../../testdata/seeds/MS-28k-r-r-15.log", "doc.md": "../../testdata/seeds/ebs-across-instances.md", "lab.yaml": "../lab/presets/vm-burst-ends.yaml",
 	} {
 		data, err := os.ReadFile(from)
 		if err != nil {
@@ -278,10 +398,18 @@ func (h *hostileWalk) accepted(hostile map[int]bool) bool {
 	h.put(hostile)
 	first, _, _ := strings.Cut(h.commands[0], "FORMATS")
 	printed, complaint, code := h.say(strings.TrimSuffix(first, "--format "))
+	if h.past != "" {
+		return strings.Contains(complaint, h.past)
+	}
 	return code == 0 || printed != "" && !strings.Contains(complaint, "plimsoll: ")
 }
 
-func (h *hostileWalk) path() string { return filepath.Join(h.dir, h.file) }
+func (h *hostileWalk) path() string {
+	if filepath.IsAbs(h.file) {
+		return h.file
+	}
+	return filepath.Join(h.dir, h.file)
+}
 
 func (h *hostileWalk) put(hostile map[int]bool) {
 	if err := os.WriteFile(h.path(), h.doc.with(hostile), 0o600); err != nil {
@@ -365,13 +493,13 @@ func (h *hostileWalk) look(command, said string) {
 // inItsForm holds an output against its own format.
 func inItsForm(command, said string) error {
 	switch {
-	case strings.HasSuffix(command, "json"), strings.HasSuffix(command, "sarif"):
+	case strings.HasSuffix(command, " json"), strings.HasSuffix(command, " sarif"):
 		if !json.Valid([]byte(said)) {
 			return errors.New("no JSON")
 		}
-	case strings.HasSuffix(command, "junit"):
+	case strings.HasSuffix(command, " junit"):
 		return xml.Unmarshal([]byte(said), new(struct{}))
-	case strings.HasSuffix(command, "csv"):
+	case strings.HasSuffix(command, " csv"):
 		_, err := csv.NewReader(strings.NewReader(said)).ReadAll()
 		return err
 	}
@@ -404,9 +532,13 @@ func (h *hostileWalk) read(data []byte) hostileText {
 // it.
 func (h *hostileWalk) fill(v *any) {
 	var whole any
-	data, err := json.Marshal(filled(reflect.TypeOf(h.of), nil).Interface())
+	marshal, unmarshal := json.Marshal, json.Unmarshal
+	if filepath.Ext(h.file) == ".yaml" {
+		marshal, unmarshal = yaml.Marshal, func(data []byte, v any) error { return yaml.Unmarshal(data, v) }
+	}
+	data, err := marshal(filled(reflect.TypeOf(h.of), nil).Interface())
 	if err == nil {
-		err = json.Unmarshal(data, &whole)
+		err = unmarshal(data, &whole)
 	}
 	if err != nil {
 		h.t.Fatal(err)
