@@ -114,7 +114,7 @@ clean:
 need-build:
 	@command -v $(GO) >/dev/null || { echo "missing: Go 1.26 or newer (https://go.dev/dl)"; exit 1; }
 
-LAB_PACKAGES := qemu-system-x86 linux-image-cloud-amd64 busybox-static kmod udev mdadm lvm2 nvme-cli parted gdisk util-linux mmdebstrap
+LAB_PACKAGES := qemu-system-x86 linux-image-cloud-amd64 busybox-static kmod udev mdadm lvm2 btrfs-progs nvme-cli parted gdisk util-linux mmdebstrap
 
 need-test: need-build
 	@scripts/need.sh gcc libc6-dev fio xfsprogs e2fsprogs chromium tmux

@@ -15,6 +15,7 @@ there() {
 	xfsprogs) program=mkfs.xfs ;;
 	e2fsprogs) program=mke2fs ;;
 	lvm2) program=lvm ;;
+	btrfs-progs) program=mkfs.btrfs ;;
 	nvme-cli) program=nvme ;;
 	gdisk) program=sgdisk ;;
 	udev) program=udevadm ;;

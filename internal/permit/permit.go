@@ -216,6 +216,8 @@ func WriteError(path string, err error) error {
 		return fmt.Errorf("%s is not writable: run as its owner or name another path", path)
 	case errors.Is(err, unix.ENOSPC):
 		return fmt.Errorf("%s is full: free some space or name another path", path)
+	case errors.Is(err, unix.EDQUOT):
+		return fmt.Errorf("%s: the quota there is used up: free some space or name another path", path)
 	}
 	return err
 }

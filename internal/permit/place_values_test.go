@@ -287,7 +287,7 @@ func TestNeedsOfAPlace(t *testing.T) {
 	if at != dir+"/.plimsoll/data.dat" || s.Role != topology.Data {
 		t.Error(at)
 	}
-	for err, want := range map[error]string{unix.EROFS: "read-only filesystem", fs.ErrPermission: "is not writable", unix.ENOSPC: "is full", unix.EIO: "input/output error"} {
+	for err, want := range map[error]string{unix.EROFS: "read-only filesystem", fs.ErrPermission: "is not writable", unix.ENOSPC: "is full", unix.EDQUOT: "the quota there is used up", unix.EIO: "input/output error"} {
 		if got := WriteError("/p", fmt.Errorf("x: %w", err)); !strings.Contains(got.Error(), want) {
 			t.Errorf("%v: %v", err, got)
 		}
