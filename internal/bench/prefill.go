@@ -59,6 +59,15 @@ func (p *place) prefill(ctx context.Context, m *sys.Machine, stall time.Duration
 	return err
 }
 
+// plainly is an error with the names that the user knows.
+type plainly struct {
+	error
+	says string
+}
+
+func (p *plainly) Error() string { return p.says }
+func (p *plainly) Unwrap() error { return p.error }
+
 // write carries out one job of the prefill.
 func (p *place) write(
 	ctx context.Context,
@@ -84,7 +93,7 @@ func (p *place) write(
 		},
 	})
 	if err != nil {
-		return err
+		return &plainly{err, job.Plain(err.Error())}
 	}
 	report.Written, report.Done = job.Size, true
 	emit(report)

@@ -88,7 +88,12 @@ type Prefill struct {
 	Files int    // how many there are in the directory; 0 for one file
 	Size  units.Bytes
 	Job   fio.JobFile
+
+	given string // what fio gets in the place of Shown
 }
+
+// Plain puts the name that the user knows back into what fio said.
+func (p *Prefill) Plain(said string) string { return strings.ReplaceAll(said, p.given, p.Shown) }
 
 // Prefills are the jobs that write a locked place's files whole, by names that lead to nothing
 // else.
@@ -126,12 +131,12 @@ func PrefillsByHand(dir string, scenarios ...suite.Scenario) (list []Prefill, mk
 func prefills(f Files, shown, name, shownDir, dir string) []Prefill {
 	var list []Prefill
 	if f.Size > 0 {
-		list = append(list, Prefill{Shown: shown, Size: f.Size, Job: prefillJob(f.Size,
+		list = append(list, Prefill{Shown: shown, given: name, Size: f.Size, Job: prefillJob(f.Size,
 			fio.Option{Name: "filename", Value: strings.ReplaceAll(name, ":", `\:`)})})
 	}
 	if f.Jobs > 0 {
 		size := units.Bytes(f.Jobs) * f.JobSize
-		list = append(list, Prefill{Shown: shownDir, Files: f.Jobs, Size: size, Job: prefillJob(size,
+		list = append(list, Prefill{Shown: shownDir, given: dir, Files: f.Jobs, Size: size, Job: prefillJob(size,
 			fio.Option{Name: "directory", Value: strings.ReplaceAll(dir, ":", `\:`)},
 			fio.Option{Name: "filename_format", Value: "job.$filenum"},
 			fio.Option{Name: "nrfiles", Value: strconv.Itoa(f.Jobs)},

@@ -294,6 +294,9 @@ func TestJobsFiles(t *testing.T) {
 		t.Errorf("%v, made %v: they are plimsoll's own", err, p.Made())
 	}
 	dir, _ := jobs[0].Job.Sections[0].Get("directory")
+	if got := jobs[0].Plain("no room for " + dir + "/job.1"); dir == jobs[0].Shown || got != "no room for "+jobs[0].Shown+"/job.1" {
+		t.Errorf("%s is shown as %q", dir, got)
+	}
 	for i := range 3 {
 		if err := p.CheckPrefilled(); err == nil {
 			t.Errorf("%d of 3 files count as all", i)

@@ -4,7 +4,73 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	faulty "plimsoll/internal/lab/ebs"
 )
+
+// measure is a short run on a directory, which says on standard error when a second of it was measured.
+const measure = "plimsoll run rand-read-latency --runtime 60s --ramp 0s --cooldown 0s --progress json"
+
+// leftOf lists what plimsoll has left below a directory, its own folder aside.
+const leftOf = `find %s -mindepth 1 ! -name .plimsoll ! -name lock -print; true`
+
+// A quota that is used up is said, as what it is, and nothing stays of what was begun: one of a project, which even
+// root has and the filesystem shows as its size, and one of a user, which only a write that fails shows.
+func TestLabQuota(t *testing.T) {
+	g := start(t, "  - {name: q, count: 1, size: 512MiB}\n")
+	g.ok(`mkfs.xfs -q $q && mkdir -p /mnt /tmp/u && mount -o uquota,pquota $q /mnt && mkdir /mnt/p /mnt/u && chown 1000:1000 /mnt/u /tmp/u
+xfs_quota -x -c 'project -s -p /mnt/p 7' -c 'limit -p bhard=48m 7' -c 'limit -u bhard=48m 1000' /mnt >/dev/null`)
+	const user = "cd /tmp/u; setpriv --reuid 1000 --regid 1000 --clear-groups "
+	for _, c := range []struct{ name, run, says, where string }{
+		{"a project's", measure + " --size 128MiB --data /mnt/p --out /tmp/runs", "/mnt/p: the scenarios need 128 MiB and 48 MiB is free", "/mnt/p"},
+		{"a user's", user + measure + " --size 128MiB --data /mnt/u --out /tmp/u/runs", "the file could not be prefilled: fio: io_u error on file /mnt/u/.plimsoll/data.dat: Disk quota exceeded", "/mnt/u"},
+		{"of the directory of runs", user + "dd if=/dev/zero of=/mnt/u/full bs=64k 2>/dev/null; " + user + measure + " --size 16MiB --data /tmp/u --out /mnt/u/runs; code=$?; rm -f /mnt/u/full; exit $code", "/mnt/u/runs: disk quota exceeded", "/tmp/u/.plimsoll"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g := g.of(t)
+			r := g.sh(c.run)
+			t.Logf("exit status %d\n%s\n%s", r.Code, r.Stdout, r.Stderr)
+			if r.Code == 0 || !strings.Contains(r.Stdout+r.Stderr, c.says) {
+				t.Errorf("exit status %d, want %q", r.Code, c.says)
+			}
+			if left := g.ok(fmt.Sprintf(leftOf, c.where)); left != "" {
+				t.Errorf("left: %s", left)
+			}
+		})
+	}
+}
+
+// A member that begins to fail during apply and during teardown: each says at which step, and goes on from there once
+// the member works again. Nothing is left then.
+func TestLabErrorsOfAMember(t *testing.T) {
+	g := start(t, "  - {name: a, count: 2, size: 64MiB}\n")
+	before := g.ok(etc)
+	g.declare("arrays:\n  - {name: a, level: raid0, chunk: 64KiB, volumes: 2 x 64MiB, filesystem: {type: ext4, mount: /srv/a}}\n")
+	for _, c := range []struct{ command, hold, says, again string }{
+		{"apply /keep/plimsoll.yaml", "mkfs.ext4", "array a, step 3 of 8, make ext4 on /dev/md/a, stride=16, stripe_width=32: mkfs.ext4: ", "apply /keep/plimsoll.yaml"},
+		{"teardown", "wipefs", "array a, undoing step 2 of 8, create /dev/md/a: raid0, 2 members, chunk 64 KiB: reading byte 0: ", "teardown"},
+	} {
+		t.Run(c.command, func(t *testing.T) {
+			g := g.of(t)
+			g.held("HOLD="+c.hold, c.command)
+			if err := g.Volumes[1].Set(faulty.Behaviour{ErrorRate: 1}); err != nil {
+				t.Fatal(err)
+			}
+			code, said := g.goOn()
+			t.Log(code, said)
+			if code == "0" || !strings.Contains(said, c.says) {
+				t.Errorf("exit status %s, want %q\n%s", code, c.says, said)
+			}
+			g.refused("plimsoll array "+c.again+" --yes", "array a") // it does not go on while the member fails
+			if err := g.Volumes[1].Set(faulty.Behaviour{}); err != nil {
+				t.Fatal(err)
+			}
+			g.ok("plimsoll array " + c.again + " --yes")
+		})
+	}
+	g.blank("a")
+	g.same(before)
+}
 
 // The second member of a btrfs is in use while the first is mounted, though nothing of it is: the kernel names
 // them in /sys/fs/btrfs alone.
