@@ -176,7 +176,7 @@ func lasts(s *Series, load func(workload.Interval) float64, base, burst, seconds
 // and instances, with the credits worked out apart; its own replay is not throttled, and each that
 // costs less is.
 func TestSeriesBruteForce(t *testing.T) {
-	prices, less := cloud.BuiltinPrices(), 0
+	prices, less, most := cloud.BuiltinPrices(), 0, 0
 	for seed := range sampled(t, 25) {
 		rnd := rand.New(rand.NewPCG(uint64(seed), 11))
 		s := randomSeries(rnd)
@@ -211,7 +211,7 @@ func TestSeriesBruteForce(t *testing.T) {
 			t.Errorf("%s: %v %+v on %s, and brute force finds %v", what, a.Rows[0].Month, a.Rows[0].Layout, a.Rows[0].Type, best)
 		}
 		last := time.Duration(0)
-		less += len(a.Less)
+		less, most = less+len(a.Less), max(most, len(a.Less))
 		for _, c := range a.Less {
 			if c.Replay.Throttled <= last || c.Month >= a.Rows[0].Month {
 				t.Errorf("%s: %v on %s is throttled for %v, what is dearer for %v", what, c.Month, c.Type, c.Replay.Throttled, last)
@@ -221,6 +221,9 @@ func TestSeriesBruteForce(t *testing.T) {
 	}
 	if less == 0 {
 		t.Error("no series has a cheaper row that throttles it")
+	}
+	if most < 2 { // a cheaper row that is throttled for longer does not take the place of a dearer one
+		t.Error("of no series two cheaper rows are shown")
 	}
 }
 
