@@ -277,7 +277,7 @@ func TestMarksOfShortHeads(t *testing.T) {
 			t.Errorf("%s: %v %v, want %v %v", name, where, ok, c.want, c.ok)
 		}
 	}
-	for _, wrong := range []string{"", "0a1b", "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f900", "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8zz"} {
+	for _, wrong := range []string{"", "0a1b", ourUUID + "0", "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f900", "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8zz"} {
 		if _, ok := tableMark(head(1024, map[int][]byte{0: mbr}), wrong); ok {
 			t.Errorf("a table of %q", wrong)
 		}
