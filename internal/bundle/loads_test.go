@@ -64,7 +64,8 @@ func TestWhetherItWasDirect(t *testing.T) {
 
 // TestQuotesAreNoResults: an article repeats figures of the output that it quotes.
 func TestQuotesAreNoResults(t *testing.T) {
-	whole := strings.Replace(textRow(ofDevice, sawAll), "     issued", "  IO depths    : 1=100.0%, 2=0.0%\n     issued", 1)
+	whole := strings.Replace(textRow(ofDevice, sawAll), "     issued",
+		"    lat (usec) : 750=40.00%, 1000=60.00%\n  IO depths    : 1=100.0%, 2=0.0%\n     issued", 1)
 	const rowLine = "job: (groupid=0, jobs=1): err= 0: pid=7: Wed Mar  6 19:00:05 2024"
 	for name, c := range map[string]struct {
 		more string
@@ -81,6 +82,8 @@ func TestQuotesAreNoResults(t *testing.T) {
 		"another's CPU":           {"\n**Line 6: cpu**\n\n```\ncpu          : usr=9.72%, sys=2.58%, ctx=113720, majf=0, minf=1\n```\n", 2},
 		"its count":               {"\n**Line 7: issued**\n\n```\n     issued rwts: total=0,60001,0,0 short=0,0,0,0 dropped=0,0,0,0\n```\n", 1},
 		"another's count":         {"\n**Line 7: issued**\n\n```\n     issued rwts: total=0,60002,0,0 short=0,0,0,0 dropped=0,0,0,0\n```\n", 2},
+		"its buckets, explained":  {"\n## Latency\n\nlat (usec) : 750=40.00%, 1000=60.00%  (40.00% took less than 750)\n", 1},
+		"another's buckets":       {"\n## Latency\n\nlat (usec) : 750=50.00%, 1000=50.00%  (half took less than 750)\n", 2},
 		"an equal run with disks": {"\n## Again\n\n" + strings.Replace(whole, "pid=7", "pid=8", 1), 2},
 	} {
 		if all := imported(t, whole+c.more, Found{}); len(all) != c.want {

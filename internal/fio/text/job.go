@@ -360,6 +360,7 @@ func (t *Reader) coarse(unit, rest, body string) {
 	j.sync, j.pct = false, nil
 	u, _ := UnitOf(unit)
 	good := true
+	rest, _, _ = strings.Cut(rest, " (") // where an author explains the line
 	for _, f := range textFields(rest) {
 		share, ok := ParseShare(f[1])
 		n := ParseNum(strings.TrimPrefix(f[0], ">="))

@@ -32,18 +32,15 @@ func ReadTable(data []byte) []*fio.Output {
 			continue
 		}
 		head := tableCells(lines[i-1])
-		column := slices.IndexFunc(head, func(name string) bool {
-			m := columnName.FindStringSubmatch(name)
-			return m != nil && strings.EqualFold(m[2], "iops")
-		})
-		if column < 1 {
+		columns := columnsOf(head)
+		if !slices.ContainsFunc(columns, func(c tableColumn) bool { return strings.HasSuffix(c.metric, "iops") }) {
 			if o := measuredTable(lines, i, head, title); o != nil && len(outs) < MaxRows {
 				outs = append(outs, o)
 			}
 			continue
 		}
 		for at := i + 1; at < len(lines) && strings.Contains(lines[at], "|"); at++ {
-			if o := tableRow(head, tableCells(lines[at])); o != nil {
+			if o := tableRow(head[0], columns, tableCells(lines[at])); o != nil {
 				o.Line, o.End = at+1, at+1
 				outs = append(outs, o)
 			}
@@ -141,37 +138,96 @@ func tableCells(line string) []string {
 	return cells
 }
 
-// columnName is the head of a column of figures: "read bw (MiB/s)", "Avg Latency", "p99 clat".
-var columnName = regexp.MustCompile(
-	`(?i)^(?:(read|write) )?(?:(iops|bandwidth|throughput|bw)|(?:(avg|average|mean|p[0-9.]+) )?(?:latency|c?lat))(?: *\(([^()]+)\))?$`)
+// tableColumn is a column of figures: "read bw (MiB/s)", "Avg Latency", "p99 clat", "read-iops-mean".
+type tableColumn struct {
+	metric string // as metricName has it; "" for a column of something else
+	unit   string // of cells that have none
+}
+
+// columnUnit is what stands in parentheses behind a column's name.
+var columnUnit = regexp.MustCompile(`^(.*?)[ _]*[(\[]([^()\[\]]+)[)\]]$`)
+
+// columnWords are those that a column's name may have, and what they say; "" where that makes no difference. A name
+// with another word, such as max or stddev, is of another figure.
+var columnWords = map[string]string{
+	"read": "read", "reads": "read", "write": "write", "writes": "write", "iops": "iops", "bandwidth": "bw", "bw": "bw",
+	"throughput": "bw", "latency": "latency", "lat": "latency", "clat": "latency", "avg": "avg", "average": "avg",
+	"mean": "avg", "random": "", "rand": "", "sequential": "", "seq": "", "measured": "", "fio": "",
+}
+
+// columnsOf are the columns of a table by their heads. Where two are of one kind (random and sequential reads in one
+// row), a row is not one result, and none counts.
+func columnsOf(head []string) []tableColumn {
+	columns, seen := make([]tableColumn, len(head)), map[string]bool{}
+	for i := 1; i < len(head); i++ {
+		c := columnOf(head[i])
+		if c.metric != "" && seen[c.metric] {
+			return nil
+		}
+		columns[i], seen[c.metric] = c, true
+	}
+	return columns
+}
+
+func columnOf(name string) tableColumn {
+	c := tableColumn{}
+	if m := columnUnit.FindStringSubmatch(name); m != nil {
+		name, c.unit = m[1], strings.TrimSpace(m[2])
+		if said := columnWords[strings.ToLower(c.unit)]; said != "" { // IOPS (read), Latency (avg), Random Read (IOPS)
+			name, c.unit = name+" "+c.unit, ""
+		}
+	}
+	is := map[string]string{} // which, what and how
+	for word := range strings.FieldsFuncSeq(strings.ToLower(name), func(r rune) bool { return strings.ContainsRune(" -_/", r) }) {
+		said, known := columnWords[word]
+		if percentileWord.MatchString(word) {
+			said, known = word, true
+		}
+		kind := "how"
+		switch said {
+		case "read", "write":
+			kind = "which"
+		case "iops", "bw", "latency":
+			kind = "what"
+		}
+		if !known || said != "" && is[kind] != "" {
+			return tableColumn{}
+		}
+		if said != "" {
+			is[kind] = said
+		}
+	}
+	switch {
+	case is["what"] == "latency":
+		is["what"] = "latency (" + cmp.Or(is["how"], "avg") + ")"
+	case is["what"] == "" || is["how"] != "" && is["how"] != "avg":
+		return tableColumn{}
+	}
+	c.metric = strings.TrimSpace(is["which"] + " " + is["what"])
+	return c
+}
+
+var percentileWord = regexp.MustCompile(`^p[0-9.]+$`)
 
 // tableRow is nil where the row has no figure. Its IOPS stand in a column of that name; the columns
 // beside it count as far as they are known by name, with the unit that their head or their cell has.
-func tableRow(head, cells []string) *fio.Output {
+func tableRow(first string, columns []tableColumn, cells []string) *fio.Output {
 	if cells[0] == "" {
 		return nil
 	}
 	j := fio.Job{
-		Name: strings.TrimSpace(head[0] + " " + cells[0]),
+		Name: strings.TrimSpace(first + " " + cells[0]),
 		Read: fio.Direction{Printed: map[string]string{}}, Write: fio.Direction{Printed: map[string]string{}},
 	}
 	said := false
-	for c := 1; c < min(len(head), len(cells)); c++ {
-		m := columnName.FindStringSubmatch(head[c])
-		if m == nil {
-			continue
-		}
-		said = said || m[1] != ""
-		name, value := strings.TrimSpace(m[1]+" "+m[2]), cells[c]
-		if m[2] == "" {
-			name = strings.TrimSpace(m[1] + " latency (" + strings.ToLower(cmp.Or(m[3], "avg")) + ")")
-			name = strings.Replace(name, "(average)", "(avg)", 1)
-		}
+	for i := 1; i < min(len(columns), len(cells)); i++ {
+		c, value := columns[i], cells[i]
+		said = said || strings.Contains(c.metric, " ") && !strings.HasPrefix(c.metric, "latency")
 		value, _, _ = strings.Cut(value, " (") // the same in another unit
-		if unit := strings.TrimSpace(m[4]); unit != "" && value != "" && value[len(value)-1]-'0' <= 9 {
-			value += unit
+		if c.unit != "" && value != "" && value[len(value)-1]-'0' <= 9 {
+			value += c.unit
 		}
-		metric(&j, name, value)
+		metric(&j, c.metric, value)
 	}
 	if j.Read.IOPS+j.Write.IOPS == 0 {
 		return nil

@@ -91,6 +91,23 @@ func TestColumnsOfATable(t *testing.T) {
 		aio.Write.Clat.Mean != 250e6 || strings.Contains(outs[2].Doubts[0], "not known") {
 		t.Errorf("%+v, %q", aio, outs[2].Doubts)
 	}
+	outs = ReadTable([]byte("| file | rw | read-iops-mean | read-bw-mean(KiB/s) | latency-read-max(us) | latency-read-mean(us) | " +
+		"write-iops-mean |\n|---|---|---|---|---|---|---|\n| /dev/vdb | randread | 1293.7 | 5175 | 11699 | 767.4 | 0 |\n" +
+		"\n| Disk | Random Read (IOPS) | IOPS (write) | IOPS stddev |\n|---|---|---|---|\n| SSD | 22,025 | 18,731 | 12 |\n"))
+	if len(outs) != 2 {
+		t.Fatalf("%d rows of heads in other words", len(outs))
+	}
+	vdb, ssd := outs[0].Jobs[0], outs[1].Jobs[0]
+	if vdb.Read.IOPS != 1293.7 || vdb.Read.BW != 5175<<10 || vdb.Read.Clat.Mean != 767.4e3 || vdb.Write.IOPS != 0 {
+		t.Errorf("%+v", vdb)
+	}
+	if ssd.Read.IOPS != 22025 || ssd.Write.IOPS != 18731 {
+		t.Errorf("%+v", ssd)
+	}
+	if outs := ReadTable([]byte("| a | 4K Random Read (IOPS) | Random Read IOPS | Sequential Read IOPS |\n|---|---|---|---|\n" +
+		"| x | 1 | 2 | 3 |\n")); len(outs) != 0 {
+		t.Errorf("two kinds of reads in a row are no one result: %d rows", len(outs))
+	}
 	if outs := ReadTable([]byte("| a | Bandwidth | Latency |\n|---|---|---|\n| x | 1 MiB/s | 2 ms |\n")); len(outs) != 0 {
 		t.Errorf("without IOPS: %d rows", len(outs))
 	}
