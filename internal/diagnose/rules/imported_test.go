@@ -310,7 +310,8 @@ func TestHowBadAnImportIs(t *testing.T) {
 	}
 	direct, rate := random(0, 4*units.KiB, 1, 1), took(0, 1000, 1)
 	direct.TimeBased = false
-	buffered := direct
+	buffered, two := direct, direct
+	two.Jobs = 2
 	buffered.Direct, buffered.Buffered, buffered.Engine = false, true, "psync"
 	us, ms := time.Microsecond, time.Millisecond
 	for _, c := range []struct {
@@ -326,6 +327,7 @@ func TestHowBadAnImportIs(t *testing.T) {
 		{"half a second", of(direct, rate, ran(500*ms, 0)), "PL418", finding.Warn},
 		{"9.7 s whose 19 samples agree", of(direct, rate, ran(9700*ms, 0), sampled(19, 44)), "PL418", finding.Info},
 		{"9.7 s whose 19 samples do not", of(direct, rate, ran(9700*ms, 0), sampled(19, 200)), "PL418", finding.Warn},
+		{"9.7 s of two jobs, whose samples fio pools", of(two, rate, ran(9700*ms, 0), sampled(38, 44)), "PL418", finding.Warn},
 		{"5 s whose ten samples agree", of(direct, rate, ran(5*time.Second, 0), sampled(10, 44)), "PL418", finding.Warn},
 		{"a gigabyte that waited for write-back", of(buffered, rate, writes(units.GiB, 60*us, 14*ms)), "PL419", finding.Invalid},
 		{"a gigabyte that did not", of(buffered, rate, writes(units.GiB, 60*us, 90*us)), "PL419", finding.Warn},

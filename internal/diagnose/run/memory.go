@@ -226,9 +226,9 @@ func writtenBack(m diagnose.Measurement, s side) (finding.Finding, bool) {
 		if fits {
 			f.Severity = finding.Invalid
 		}
-		f.Message = fmt.Sprintf("Half of the writes took %s or less, as a copy to memory does, and %s took %s or more, as "+
-			"waiting for write-back does: buffered writes are done when they are copied, and what the storage does is not "+
-			"in these figures.", text.Duration(half), text.Percent(1-p.P/100), text.Duration(p.Value))
+		f.Message = fmt.Sprintf("Half of the writes took %s or less, as a copy to memory does, and one in %s took %s or "+
+			"more, as waiting for write-back does: buffered writes are done when they are copied, and what the storage does "+
+			"is not in these figures.", text.Duration(half), units.Number(math.Round(1/(1-p.P/100))), text.Duration(p.Value))
 		return f, true
 	}
 	f.Message = fmt.Sprintf("Half of the writes took %s or less, as a copy to memory does, and nothing synced them: "+

@@ -33,7 +33,7 @@ var tooShort = &diagnose.Rule{
 	Severity: finding.Warn,
 	Title:    "the run was too short for what it should show",
 	When: "The figures cover less than a second (below half a second it is invalid), or too few seconds " +
-		"for an interval. An info where 16 of fio's samples or more know their mean to ±5 %.",
+		"for an interval. An info where 16 samples of one job or more know their mean to ±5 %.",
 	Why: "The run shows only its start: empty or full caches, the first I/Os of a queue, few samples for a " +
 		"p99.",
 	Fix:    "Set time_based and a runtime of 30 s or more (PL129).",
@@ -116,6 +116,9 @@ func sampledWell(m diagnose.Measurement) bool {
 	s := j.Read.IOPSSamples
 	if j.Write.N > j.Read.N {
 		s = j.Write.IOPSSamples
+	}
+	if j.Count > 1 || inJobs(m) > 1 { // fio pools the samples of a row's jobs
+		return false
 	}
 	return s.N >= nearlyEnough && s.Mean > 0 && 2.13*s.StdDev/math.Sqrt(float64(s.N)) <= agreeing*s.Mean
 }

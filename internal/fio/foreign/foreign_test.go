@@ -160,6 +160,13 @@ write:
 		outs[0].Version != "kubestr fio-3.36" || !strings.Contains(outs[0].Doubts[1], "at the same time") {
 		t.Errorf("%d results: %+v", len(outs), outs[0])
 	}
+	for name, want := range map[string]string{"read_iops": "libaio 64", "mine": " "} { // an excerpt without the options
+		outs, _ = Read([]byte("JobName: " + name + "\n  blocksize=4K filesize=2G iodepth=64 rw=randread\nread:\n" +
+			"  IOPS=999.000000 BW(KiB/s)=3996\n"))
+		if len(outs) != 1 || outs[0].Jobs[0].Options["ioengine"]+" "+outs[0].Jobs[0].Options["iodepth"] != want {
+			t.Errorf("%s: %+v, want %q", name, outs, want)
+		}
+	}
 }
 
 // TestSummaries: each figure of dbench and kbench is of a job of its own, but dbench's mixed ones.

@@ -71,11 +71,27 @@ func kubestrRun(p *page, from int) (o *fio.Output, end int) {
 	}
 	o.End = end + 1
 	for _, j := range o.Jobs {
+		if j.Options["ioengine"] == "" { // the line with the global options was not quoted
+			kubestrEngine(j)
+		}
 		if j.Read.IOPS+j.Write.IOPS > 0 {
 			return o, end
 		}
 	}
 	return nil, end
+}
+
+// kubestrOwn are the jobs of kubestr's own test, which are of libaio with direct=1 (its pkg/fio/fio_jobs.go).
+func kubestrOwn() []string { return []string{"read_iops", "write_iops", "read_bw", "write_bw"} }
+
+// kubestrEngine gives a job of kubestr's own test the engine of that; of another job without an engine nothing is
+// known, so its depth, which fio's default engine would ignore, is not asked for.
+func kubestrEngine(j fio.Job) {
+	if slices.Contains(kubestrOwn(), j.Name) {
+		j.Options["ioengine"], j.Options["direct"] = "libaio", "1"
+		return
+	}
+	delete(j.Options, "iodepth")
 }
 
 // kubestrGap is how many lines may lie between those of one run.
@@ -133,7 +149,7 @@ func kubestrApart(o *fio.Output) []*fio.Output {
 	for i, j := range o.Jobs {
 		names[i] = j.Name
 	}
-	if slices.Equal(names, []string{"read_iops", "write_iops", "read_bw", "write_bw"}) {
+	if slices.Equal(names, kubestrOwn()) {
 		o.Title = "default-fio"
 		o.Doubts = append(o.Doubts, silent("kubestr", figures), "the four jobs of kubestr's own test run at the same time "+
 			"(its job file has no stonewall): the figures of one are what the others left it, with 256 I/Os in flight in all")
