@@ -161,10 +161,15 @@ write:
 		t.Errorf("%d results: %+v", len(outs), outs[0])
 	}
 	for name, want := range map[string]string{"read_iops": "libaio 64", "mine": " "} { // an excerpt without the options
-		outs, _ = Read([]byte("JobName: " + name + "\n  blocksize=4K filesize=2G iodepth=64 rw=randread\nread:\n" +
-			"  IOPS=999.000000 BW(KiB/s)=3996\n"))
-		if len(outs) != 1 || outs[0].Jobs[0].Options["ioengine"]+" "+outs[0].Jobs[0].Options["iodepth"] != want {
-			t.Errorf("%s: %+v, want %q", name, outs, want)
+		outs, _ = Read([]byte(strings.Repeat("JobName: "+name+"\n  blocksize=4K filesize=2G iodepth=64 rw=randread\nread:\n"+
+			"  IOPS=999.000000 BW(KiB/s)=3996\n", 2)))
+		if len(outs) != 2 {
+			t.Fatalf("%s: %d results", name, len(outs))
+		}
+		for _, o := range outs {
+			if got := o.Jobs[0].Options["ioengine"] + " " + o.Jobs[0].Options["iodepth"]; got != want {
+				t.Errorf("%s: %q, want %q", name, got, want)
+			}
 		}
 	}
 }

@@ -70,15 +70,17 @@ func kubestrRun(p *page, from int) (o *fio.Output, end int) {
 		}
 	}
 	o.End = end + 1
+	known := false
 	for _, j := range o.Jobs {
 		if j.Options["ioengine"] == "" { // the line with the global options was not quoted
 			kubestrEngine(j)
 		}
-		if j.Read.IOPS+j.Write.IOPS > 0 {
-			return o, end
-		}
+		known = known || j.Read.IOPS+j.Write.IOPS > 0
 	}
-	return nil, end
+	if !known {
+		return nil, end
+	}
+	return o, end
 }
 
 // kubestrOwn are the jobs of kubestr's own test, which are of libaio with direct=1 (its pkg/fio/fio_jobs.go).
