@@ -178,7 +178,8 @@ func columnOf(name string) tableColumn {
 		}
 	}
 	is := map[string]string{} // which, what and how
-	for word := range strings.FieldsFuncSeq(strings.ToLower(name), func(r rune) bool { return strings.ContainsRune(" -_/", r) }) {
+	between := func(r rune) bool { return strings.ContainsRune(" -_/", r) }
+	for word := range strings.FieldsFuncSeq(strings.ToLower(name), between) {
 		said, known := columnWords[word]
 		if percentileWord.MatchString(word) {
 			said, known = word, true
