@@ -34,8 +34,8 @@ func TestTooSlowEdges(t *testing.T) {
 		{workload.Stream{ReadShare: 1, IOPS: 1670, Threads: 1}, "1 I/O in flight"},
 		// Two clients with S of 2 ms commit 2 / 6 ms at the least, 2 / 4 ms at best; three would do for 400.
 		{workload.Stream{Commits: true, Threads: 2, IOPS: 333, Sync: workload.Sync{Each: 1}}, ""},
-		{workload.Stream{Commits: true, Threads: 2, IOPS: 400, Sync: workload.Sync{Each: 1}}, "allows 2 clients 333 of 400 commits a second (500 at best); 3 clients would do"},
-		{workload.Stream{Commits: true, Threads: 0, IOPS: 400, Sync: workload.Sync{Each: 1}}, "allows 1 client 333 of 400 commits a second (500 at best); 3 clients would do"},
+		{workload.Stream{Commits: true, Threads: 2, IOPS: 400, Sync: workload.Sync{Each: 1}}, "allows 2 clients 333 of 400 commits per second (500 at best); 3 clients would do"},
+		{workload.Stream{Commits: true, Threads: 0, IOPS: 400, Sync: workload.Sync{Each: 1}}, "allows 1 client 333 of 400 commits per second (500 at best); 3 clients would do"},
 	} {
 		got := (&Request{}).tooSlow("x", typical, &c.s)
 		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {

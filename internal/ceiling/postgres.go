@@ -99,15 +99,15 @@ func OfPostgres(t *topology.Topology, p *result.Postgres, s *result.PgStep) Ceil
 		both, longer := p.CommitCPU(s)
 		m := CommitsOf(s.Clients, each, both, longer)
 		clients := text.Plural(s.Clients, "client")
-		how := "%s ÷ %v a synced write; expected are %v to %v"
+		how := "%s ÷ %v per synced write; expected are %v to %v"
 		args := []any{clients, each, m.Low, m.High}
 		if both > 0 {
-			how, args = how+" with %v of CPU a commit", append(args, both)
+			how, args = how+" with %v of CPU per commit", append(args, both)
 		}
 		add(CommitLatency, m.Bound, measured("fio, right before and after"), how, args...)
 		if s.Clients < p.Cores && longer > 0 { // with more the cores themselves limit
 			tps := units.IOPS(float64(s.Clients) * 1e9 / float64(longer))
-			add(CommitCPU, tps, measured("/proc"), "%s ÷ %v of CPU a commit, outside of its sync", clients, longer)
+			add(CommitCPU, tps, measured("/proc"), "%s ÷ %v of CPU per commit, outside of its sync", clients, longer)
 		}
 	}
 	c.log(t, s)
@@ -163,7 +163,7 @@ func (c *Ceiling) log(t *topology.Topology, s *result.PgStep) {
 		seq := fio.Workload{Sequential: true, WriteBS: units.MiB, Direct: true, Jobs: 1, Depth: deep}
 		of := smallest(Of(t, topology.WAL, []fio.Workload{seq}))
 		c.scaled(LogRate, of, func(b Bound) (float64, string) {
-			return float64(b.BW) / bytes, fmt.Sprintf("%v ÷ %v of WAL a transaction", b.BW, units.Bytes(bytes+0.5))
+			return float64(b.BW) / bytes, fmt.Sprintf("%v ÷ %v of WAL per transaction", b.BW, units.Bytes(bytes+0.5))
 		})
 	}
 	if grouped := s.CommitsPerSync(); grouped > 0 {
@@ -194,7 +194,7 @@ func (c *Ceiling) data(t *topology.Topology, s *result.PgStep) {
 		w.WriteBS = units.Bytes(float64(s.WriteBytes)/float64(s.Writes) + 0.5)
 	}
 	c.scaled(DataVolumes, smallest(Of(t, topology.Data, []fio.Workload{w})), func(b Bound) (float64, string) {
-		return float64(b.IOPS) / ios, fmt.Sprintf("%v IOPS of %s reads ÷ %s device I/Os a transaction",
+		return float64(b.IOPS) / ios, fmt.Sprintf("%v IOPS of %s reads ÷ %s device I/Os per transaction",
 			b.IOPS, text.Percent(w.ReadShare), units.Number(ios))
 	})
 }
@@ -213,7 +213,7 @@ func (c *Ceiling) cores(p *result.Postgres, s *result.PgStep, measured func(stri
 	bench := s.PgbenchCPU.Seconds() / span
 	left := max(float64(p.Cores)-bench, s.ServerCPU.Seconds()/span)
 	how := fmt.Sprintf(
-		"%s less %s of pgbench ÷ %v of CPU a transaction",
+		"%s less %s of pgbench ÷ %v of CPU per transaction",
 		text.Plural(p.Cores, "core"),
 		units.Number(bench),
 		units.LatencyOf(time.Duration(each*1e9)),

@@ -425,16 +425,16 @@ func TestTransactionsOnABurstByHand(t *testing.T) {
 		want map[string]float64
 	}{
 		"reads": {read, map[string]float64{
-			"3,000 IOPS of 100.0 % reads ÷ 3 device I/Os a transaction (volume IOPS (burst))": 1000,
-			"300 IOPS of 100.0 % reads ÷ 3 device I/Os a transaction (volume IOPS)":           100,
+			"3,000 IOPS of 100.0 % reads ÷ 3 device I/Os per transaction (volume IOPS (burst))": 1000,
+			"300 IOPS of 100.0 % reads ÷ 3 device I/Os per transaction (volume IOPS)":           100,
 		}},
 		// 0.75 × 8 KiB + 0.25 × 512 KiB are 134 KiB: 128 MiB/s are 978 I/Os; sustained 300 / 1.25 = 240. Four a transaction.
 		"a mix": {mixed, map[string]float64{
-			"978 IOPS of 75.0 % reads ÷ 4 device I/Os a transaction (volume throughput)": 131072. / 134 / 4, "240 IOPS of 75.0 % reads ÷ 4 device I/Os a transaction (volume IOPS)": 60,
+			"978 IOPS of 75.0 % reads ÷ 4 device I/Os per transaction (volume throughput)": 131072. / 134 / 4, "240 IOPS of 75.0 % reads ÷ 4 device I/Os per transaction (volume IOPS)": 60,
 		}},
 		// The log's stream at 128 MiB/s, and at 300 × 256 KiB; two commits share a sync.
 		"the log": {logged, map[string]float64{
-			"128 MiB/s ÷ 64 KiB of WAL a transaction (volume throughput)": 2048, "75 MiB/s ÷ 64 KiB of WAL a transaction (volume IOPS)": 1200,
+			"128 MiB/s ÷ 64 KiB of WAL per transaction (volume throughput)": 2048, "75 MiB/s ÷ 64 KiB of WAL per transaction (volume IOPS)": 1200,
 			"3,000 synced writes × 2 commits a sync (volume IOPS (burst))": 6000, "300 synced writes × 2 commits a sync (volume IOPS)": 600,
 		}},
 		"next to nothing": {idle, nil},

@@ -145,6 +145,7 @@ func (p *tab) shoot(name string) {
 	if dir == "" {
 		return
 	}
+	eval[bool](p, `new Promise((done) => setTimeout(() => done(true), 400))`) // a page of another width is drawn again after 120 ms
 	picture, err := chromedp.Run(p.ctx, chromedp.FullScreenshot(100))
 	if err != nil {
 		p.t.Fatal(err)

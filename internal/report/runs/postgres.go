@@ -157,7 +157,7 @@ const mostWaits = 6
 
 // waitsTable is what pgbench's sessions waited for, largest first.
 func waitsTable(p *result.Postgres) page.Table {
-	t := page.NewTable("What sessions waited for, sampled ten times a second", "clients", "<waits")
+	t := page.NewTable("What sessions waited for, sampled ten times per second", "clients", "<waits")
 	for i := range p.Steps {
 		if waits := waitWords(&p.Steps[i]); waits != "" {
 			t.Add(strconv.Itoa(p.Steps[i].Clients), waits)
