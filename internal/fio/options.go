@@ -12,8 +12,8 @@ import (
 
 // OptionInfo is what fio says of one of its job options.
 type OptionInfo struct {
-	Name  string
-	Alias string // another name for the same, empty when there is none
+	Name, Kind string // the kind of its value is spelled as fio does: INT, STR_VAL, BOOL
+	Alias      string // another name for the same, empty when there is none
 	// Optional is true when the value may be left out (time_based, group_reporting). On a command
 	// line such an option takes a value only behind =; every other one also takes the next word.
 	Optional bool
@@ -117,7 +117,7 @@ func (t *OptionTable) add(r *optionRow) {
 	if o == nil {
 		o = &OptionInfo{
 			Name: r.name, Alias: r.alias, Optional: r.kind == typeFlag, Engines: slices.Clone(r.engines),
-			From: optionVersions[r.from], To: optionVersions[r.to],
+			From: optionVersions[r.from], To: optionVersions[r.to], Kind: string(r.kind),
 		}
 		for _, w := range r.words {
 			o.Words = append(o.Words, w.text)

@@ -36,6 +36,8 @@ type Case struct {
 	drawn      map[filledBy]int          // see draws
 	queued     map[place]bool            // see usedElsewhere
 	starts     map[*script.File]*started // see starters; set with jobs
+	replaced   map[string]bool           // see replacedWords
+	strangers  map[*script.File][]string // see strange
 	sections   []written                 // see texts
 	documents  map[*script.File]*document
 }

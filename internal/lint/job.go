@@ -108,7 +108,7 @@ func (c *Case) lintJobs() []*lintJob {
 		for s := range f.Jobs {
 			src := &f.Jobs[s]
 			for i, section := range src.File.EachJob() {
-				c.jobs = append(c.jobs, newLintJob(f, c.starts[f], src, i, section))
+				c.jobs = append(c.jobs, c.newLintJob(f, src, i, section))
 			}
 		}
 		c.byFile[f] = c.jobs[before:len(c.jobs):len(c.jobs)]
@@ -122,7 +122,8 @@ func (c *Case) jobsOf(f *script.File) []*lintJob {
 	return c.byFile[f]
 }
 
-func newLintJob(f *script.File, from *started, src *script.Job, i int, section fio.Section) *lintJob {
+func (c *Case) newLintJob(f *script.File, src *script.Job, i int, section fio.Section) *lintJob {
+	from := c.starts[f]
 	j := &lintJob{
 		file: f, from: from, src: src, sec: section, own: src.File.Sections[i],
 		unknown: map[string]bool{}, last: map[string]fio.Option{}, partial: src.Partial,
@@ -143,10 +144,14 @@ func newLintJob(f *script.File, from *started, src *script.Job, i int, section f
 		}
 		name := fio.BuiltinOptions().Main(o.Name)
 		j.last[name] = o
-		j.unknown[name] = filledIn(o)
+		j.unknown[name] = c.filledIn(o)
 		if !j.unknown[name] {
 			known.Options = append(known.Options, o)
 		}
+	}
+	if !j.anyGiven("filename", "directory") && !j.partial && !j.unknown["filename"] && isDevice(j.sec.Name) {
+		// fio works on what has the job's name, where that is no regular file
+		known.Options = append(known.Options, fio.Option{Name: "filename", Value: j.sec.Name})
 	}
 	j.load, j.err = fio.WorkloadOf(j.sec.Name, known)
 	if !j.given("ioengine") && j.windows() {

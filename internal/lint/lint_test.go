@@ -217,6 +217,8 @@ func TestJobRulesFire(t *testing.T) {
 		{"PL128", "[a]\nrw=write\nfilename=~/x\n", "filename=~/x is below a folder named ~ in the current one", nil},
 		{"PL128", "fio --name=a --rw=write --size=1g --directory=~/x\n", "directory=~/x is below a folder named ~", nil},
 		{"PL128", "[a]\nrw=write\nsize=64k:128k:1m\n", "size=64k:128k:1m holds 3 values, and fio has place for one: the last (1m) counts.", nil},
+		{"PL102", "[a]\nrw=read\nsize=1g\n<<<<<<< HEAD\nbs=4k\n=======\nbs=8k\n>>>>>>> b\n", "<<<<<<< HEAD is git's mark of an unresolved merge: fio drops the job.", nil},
+		{"PL107", "fio --name=/dev/sdb --rw=write --size=1g --numjobs=4 --direct=1\n", "info 4 jobs write the same blocks of one device", nil},
 		{"PL141", "fio --output=x --rw=read --size=1g\n", "The command has options and no --name", nil},
 	} {
 		t.Run(fmt.Sprintf("%s %.30q", c.code, c.text), func(t *testing.T) {
@@ -253,6 +255,9 @@ func TestJobRulesStaySilent(t *testing.T) {
 		{"PL130", "mdadm -C /dev/md0 -l10 -n8 -c64 /dev/sd[b-i]\nmkfs.xfs -d su=64k,sw=4 /dev/md0\n"},
 		{"PL130", "mdadm -C /dev/md0 -l10 -po2 -n4 -c64 /dev/sd[b-e]\nmkfs.xfs -d su=64k,sw=4 /dev/md0\n"},
 		{"PL148", "[a]\nrw=read\n# plimsoll: disable=PL103 x\niodepth=4\n"},
+		{"PL138", "[a]\nrw=read\n<<<<<<< HEAD\nbs=4k\n=======\nbs=8k\n>>>>>>> b\n"},
+		{"PL154", "[job(r_idx=0,write_bw=0)]\nrw=randread\n"},
+		{"PL107", "fio --name=/dev/null --rw=write --size=1g --numjobs=4 --direct=1\n"},
 		{"PL148", "# plimsoll: the tool that reads this\n[a]\nrw=read\n"},
 		{"PL135", "fio --name=a --rw=randrw --bs=4k,64k --rate_iops=700\n"}, // one size a direction
 		{"PL136", "[a]\nrw=read\nrate=5m\nthinktime=1ms\nrate_ignore_thinktime=1\n"},

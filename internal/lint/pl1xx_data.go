@@ -121,6 +121,13 @@ var successors = map[string]successor{
 	"rand_seed":              {now: "randseed", says: "spelled randseed", gone: true},
 }
 
+// leftToRefused says whether the fio at hand differs from 3.33 in what it thinks of an old name, so that
+// PL102 speaks of it.
+func (c *Case) leftToRefused(old successor, o fio.Option) bool {
+	known, _ := c.table().Check(o.Name)
+	return known == old.gone && c.Fio != nil
+}
+
 var renamed = &rule{
 	Code: "PL124", Since: "0.1", Severity: finding.Info,
 	Title:  "an option that was renamed or removed",
@@ -131,7 +138,6 @@ var renamed = &rule{
 	Good:   "fio --name=a --rw=write --size=10G --io_size=1G",
 	Ignore: "When the job has to run on a fio that knows the old name only.",
 	Check: func(c *Case, report func(finding.Finding)) {
-		table := c.table()
 		c.options(func(_ script.Job, at func(string) *finding.Finding, o fio.Option) *finding.Finding {
 			old, ok := successors[o.Name]
 			if !ok {
@@ -140,7 +146,7 @@ var renamed = &rule{
 				}
 				return nil
 			}
-			if known, _ := table.Check(o.Name); known == old.gone && c.Fio != nil {
+			if c.leftToRefused(old, o) {
 				return nil // the fio at hand differs from 3.33: PL102 speaks of what it does not know
 			}
 			f := at(fmt.Sprintf("%s is %s.", o.Name, old.says))

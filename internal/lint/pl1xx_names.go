@@ -38,6 +38,9 @@ var otherSense = []string{
 // claimed is what a name says; false where it says nothing, or nothing of the job itself.
 func claimed(name string) (claim, bool) {
 	var c claim
+	if strings.Contains(name, "=") {
+		return c, false // what it was made of: job(read_bw=0)
+	}
 	for _, w := range nameWord.FindAllString(name, -1) {
 		w = strings.ToLower(w)
 		m := loadWord.FindStringSubmatch(w)

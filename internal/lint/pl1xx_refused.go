@@ -47,45 +47,6 @@ func pluginOption(name string) bool {
 		strings.HasPrefix(name, "conf_") && name != "conf"
 }
 
-// placeholder is a value that a person or a program fills in: SIZE, #DEPTH#, <path>, XX, __BS__,
-// [n], depthxxx, ....
-var placeholder = regexp.MustCompile(
-	`^(?:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*|#.*#|<.*>|\[.*\]|__\w+__|%\w+%|[A-Za-z_]*[xX]{3,}|\?+|[xX]{2,}|\.{2,}|…)$`,
-)
-
-// filledIn says whether an option's value is filled in by a shell, a template or a person, so that
-// nothing is known of it. A word that fio would know in small letters is none: rw=RANDREAD.
-func filledIn(o fio.Option) bool {
-	value := strings.TrimSpace(o.Value)
-	if unknown(value) || strings.Contains(value, "#") {
-		return true
-	}
-	if strings.ContainsAny(value, "{}") {
-		return true // a format of Python's, or words that a shell makes of one
-	}
-	first, _, _ := cutAny(value, ":,/")
-	if !placeholder.MatchString(first) && !placeholder.MatchString(value) {
-		return false
-	}
-	lower := strings.ToLower(first)
-	info, known := fio.BuiltinOptions().Lookup(o.Name)
-	switch {
-	case lower == strings.ToLower(o.Name):
-		return true
-	case len(value) < 2 || slices.Contains([]string{"true", "false", "yes", "no", "on", "off"}, lower),
-		known && slices.Contains(info.Words, lower):
-		return false
-	}
-	return true
-}
-
-func cutAny(s, chars string) (before, after string, found bool) {
-	if i := strings.IndexAny(s, chars); i >= 0 {
-		return s[:i], s[i+1:], true
-	}
-	return s, "", false
-}
-
 // written is a section of a script's job as fio judges it, with the options that stand there.
 type written struct {
 	file    *script.File
@@ -103,7 +64,7 @@ func (c *Case) texts() []written {
 	c.sections = []written{}
 	for _, file := range c.Scripts {
 		for k := range file.Jobs {
-			for _, w := range textsOf(file, &file.Jobs[k]) {
+			for _, w := range c.textsOf(file, &file.Jobs[k]) {
 				w.refusals = c.table().Refusals(w.JobText)
 				c.sections = append(c.sections, w)
 			}
@@ -112,7 +73,7 @@ func (c *Case) texts() []written {
 	return c.sections
 }
 
-func textsOf(file *script.File, j *script.Job) []written {
+func (c *Case) textsOf(file *script.File, j *script.Job) []written {
 	var all []written
 	globals := slices.Clone(j.Passed)
 	before := []string{}
@@ -123,9 +84,9 @@ func textsOf(file *script.File, j *script.Job) []written {
 	}
 	for i, s := range j.File.Sections {
 		w := written{file: file, job: j, section: i}
-		w.Command, w.Open, w.Global, w.Free = j.Command, filledIn, s.Global(), !named || len(j.Passed) > 0
+		w.Command, w.Open, w.Global, w.Free = j.Command, c.filledIn, s.Global(), !named || len(j.Passed) > 0
 		for _, o := range s.Options {
-			if o.File == "" && !strings.ContainsAny(o.Name, "$#<{") && strings.Trim(o.Name, ".…") != "" {
+			if o.File == "" && !standsForName(file, j, o.Name) && !cutOff(file, o) {
 				w.Own = append(w.Own, o)
 			}
 		}
@@ -159,7 +120,8 @@ var unknownOption = &rule{
 	Title:    "fio refuses this option or value",
 	When: "Every fio from 3.16 on refuses the option or its value, or the version of --fio, or the fio at " +
 		"hand (--installed). A value that a shell, a template or a person fills in is not judged. An info: a " +
-		"value that a job file leaves empty, and an option that a fio in the same tree defines.",
+		"value that a job file leaves empty, and an option that a fio in the same tree defines. A warning: several " +
+		"options that no fio has, which may be another fio's.",
 	Why:    "fio drops the whole job. Of a job file it reads no further, and exits with 1.",
 	Fix:    "Correct the spelling; fio --cmdhelp=all lists all options, --enghelp=ENGINE those of an engine.",
 	Bad:    "[job]\nrw=randread\niodpeth=32\ndirect=true",
@@ -214,8 +176,11 @@ func (c *Case) refused(table *fio.OptionTable, w written, r fio.Refusal) *findin
 	if o.File != "" || o.Line == 0 || w.job.Partial && r.Kind == fio.RefusedBetween {
 		return nil
 	}
-	if _, old := successors[o.Name]; old && r.Kind == fio.RefusedName {
+	if old, was := successors[o.Name]; was && (r.Kind == fio.RefusedName || old.gone && !c.leftToRefused(old, o)) {
 		return nil // PL124
+	}
+	if r.Near == "" && r.Kind == fio.RefusedValue && fromVariable(w.file, o) {
+		return nil // the script may ask for the word before it starts fio: all, none
 	}
 	if c.takes(w, r) {
 		return nil // the fio that was asked takes it
@@ -269,11 +234,22 @@ func (c *Case) unknownName(table *fio.OptionTable, w written, r fio.Refusal) *fi
 	}
 	name := text.Clean(o.Name, 120)
 	f := w.at(o, fmt.Sprintf("fio knows no option %q.", name))
+	if unmerged(o) {
+		f.Message = fmt.Sprintf("%s is git's mark of an unresolved merge: fio drops the job.", text.Clean(o.String(), 60))
+		f.Fix = "Resolve the merge."
+		return f
+	}
 	if w.Command && ownProgram.MatchString(w.job.Program) {
 		f.Message = fmt.Sprintf("No released fio knows the option %q; %s may be another one.", name,
 			text.Clean(w.job.Program, 120))
 		f.Severity, f.Fix = finding.Info, "Say beside the command which fio it is."
 		return f
+	}
+	if n := len(c.strange(w.file)); r.Near == "" && r.Says == "" && n > 1 && c.Fio == nil &&
+		optionForm.MatchString(o.Name) {
+		f.Message = fmt.Sprintf("No released fio knows the option %q, nor %s beside it: another fio, or another program, may "+
+			"be meant.", name, text.Plural(n-1, "option"))
+		f.Severity = finding.Warn
 	}
 	if source, own := c.Own[o.Name]; own {
 		f.Message = fmt.Sprintf("No released fio knows the option %q; the one whose source is %s does.", name,

@@ -38,7 +38,7 @@ var givenTwice = &rule{
 }
 
 func twice(file *script.File, j *script.Job, s fio.Section, report func(finding.Finding)) {
-	if len(s.Options) < 2 {
+	if len(s.Options) < 2 || slices.ContainsFunc(s.Options, unmerged) {
 		return
 	}
 	first := make(map[string]fio.Option, len(s.Options))

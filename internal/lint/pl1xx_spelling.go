@@ -15,8 +15,9 @@ import (
 
 var unreadable = &rule{
 	Code: "PL100", Since: "0.1", Severity: finding.Fail,
-	Title:  "fio could not read this",
-	Why:    "What cannot be read was not looked at by any other rule; fio would refuse it too.",
+	Title: "fio could not read this",
+	Why: "What cannot be read was not looked at by any other rule; fio would refuse it too. A missing include is a " +
+		"warning.",
 	Fix:    "Fix the line.",
 	Bad:    "fio --name=a --rw=read --size",
 	Good:   "fio --name=a --rw=read --size=1G",
@@ -26,6 +27,10 @@ var unreadable = &rule{
 			for _, u := range file.Unread {
 				why := text.Clean(u.Why, 120)
 				f := foundAt(file, u.Line, 1, strings.ToUpper(why[:1])+why[1:]+".")
+				if u.Outside {
+					f.Severity = finding.Warn
+					f.Fix = "Keep the file beside the one that includes it."
+				}
 				if strings.Contains(u.Why, "byte order mark") {
 					f.Fix = "Save the file as UTF-8 without a byte order mark."
 					f.Edits = []finding.Edit{{Line: 1, Col: 1, Old: "\ufeff"}}
@@ -54,7 +59,10 @@ func inShell(f *script.File) bool {
 // blankWord is the first word of a command that is made of blanks: a backslash that was to continue
 // the line keeps the blank behind it.
 func blankWord(j script.Job) (shell.Word, bool) {
-	at := slices.IndexFunc(j.Words, func(w shell.Word) bool { return w.Text != "" && strings.TrimSpace(w.Text) == "" })
+	at := slices.IndexFunc(j.Words, func(w shell.Word) bool {
+		rest := strings.TrimLeft(w.Text, " \t")
+		return rest != w.Text && (rest == "" || strings.HasPrefix(rest, "--"))
+	})
 	if at < 1 || !slices.Contains(j.File.Files, j.Words[at].Text) {
 		return shell.Word{}, false
 	}
@@ -145,7 +153,8 @@ var noJob = &rule{
 	Since:    "0.1",
 	Severity: finding.Fail,
 	Title:    "the command has no job",
-	When:     "A fio command has job options, and neither --name nor a job file.",
+	When: "A fio command has job options, and neither --name nor a job file. Nothing is said of one that may get " +
+		"more words where it runs: behind xargs, as the program of an image, in the string of a program.",
 	Why: "On the command line --name begins a job; options before the first one are defaults. Without it fio " +
 		"says \"No job(s) defined\".",
 	Fix:    "Add --name=NAME in front of the job's options.",
@@ -161,7 +170,7 @@ var noJob = &rule{
 						continue
 					}
 				}
-				if !j.Command || j.Partial || len(f.Files) > 0 || len(f.Jobs()) > 0 || len(f.Sections) == 0 ||
+				if !j.Command || j.Partial || j.Appended || len(f.Files) > 0 || len(f.Jobs()) > 0 || len(f.Sections) == 0 ||
 					len(f.Settings) > 0 && !onlyOutput(f.Settings) {
 					continue
 				}

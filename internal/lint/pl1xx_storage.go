@@ -111,7 +111,7 @@ var mountedTwice = &rule{
 	Since:    "0.1",
 	Severity: finding.Fail,
 	Title:    "one device is mounted in two places",
-	When: "Within one script or code block, mount names the same device for two mount points, without " +
+	When: "Within one branch of a script or one code block, mount names the same device for two mount points, without " +
 		"umount, mkfs or a new array in between.",
 	Why:    "Both paths show one filesystem on one array, and the intended array stays idle.",
 	Fix:    "Mount the device that was meant.",
@@ -238,7 +238,7 @@ func mountsAll(file *script.File) bool {
 var sameVolume = &rule{
 	Code: "PL134", Since: "0.1", Severity: finding.Fail,
 	Title:  "two logical volumes of one group have one name",
-	When:   "Within one script or code block, lvcreate makes the same name twice in one volume group.",
+	When:   "Within one branch of a script or one code block, lvcreate makes the same name twice in one volume group.",
 	Why:    "The second lvcreate fails, and the next commands format and mount the first volume a second time.",
 	Fix:    "Name the second volume otherwise, or name the volume group that was meant.",
 	Bad:    "lvcreate -n data -L 100G pool\nlvcreate -n data -L 100G pool",
@@ -246,12 +246,15 @@ var sameVolume = &rule{
 	Ignore: "When a removal stands between them that lint does not see.",
 	Check: func(c *Case, report func(finding.Finding)) {
 		type key struct {
-			name  string
-			block int
+			name, scope string
+			block       int
 		}
 		for _, file := range c.Scripts {
 			seen := map[key]int{}
 			for _, cmd := range file.Commands {
+				if slices.Contains([]string{"lvremove", "lvrename", "vgremove"}, cmd.Name()) {
+					clear(seen)
+				}
 				if cmd.Name() != "lvcreate" || cmd.Loop {
 					continue
 				}
@@ -270,7 +273,7 @@ var sameVolume = &rule{
 					strings.Contains(opts["name"].Text+operands[0].Text, "$") {
 					continue
 				}
-				k := key{operands[0].Text + "/" + opts["name"].Text, cmd.Block}
+				k := key{operands[0].Text + "/" + opts["name"].Text, cmd.Scope, cmd.Block}
 				if at := seen[k]; at > 0 {
 					report(*foundAt(file, cmd.Line, cmd.Col, fmt.Sprintf("line %d makes %s already.", at, text.Clean(k.name, 120))))
 				} else {

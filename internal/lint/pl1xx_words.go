@@ -19,7 +19,9 @@ var setWord = regexp.MustCompile(`^([a-z][a-z0-9_-]*)=`)
 var swallowed = regexp.MustCompile(`--([a-z][a-z0-9_-]*)(?:=|$)`)
 
 // freeText are options whose value may hold the options of any program.
-var freeText = []string{"exec_prerun", "exec_postrun", "description", "name", "program"}
+var freeText = []string{
+	"exec_prerun", "exec_postrun", "description", "name", "program", "trigger", "trigger-remote",
+}
 
 // writtenNames are options that name a file for what fio reports.
 var writtenNames = []string{
@@ -49,7 +51,8 @@ var lostDash = &rule{
 		}
 		c.options(func(j script.Job, at func(string) *finding.Finding, o fio.Option) *finding.Finding {
 			m := swallowed.FindStringSubmatch(o.Value)
-			if !j.Command || m == nil || !c.optionName(m[1]) || slices.Contains(freeText, o.Name) {
+			if !j.Command || m == nil || !c.optionName(m[1]) || slices.Contains(freeText, o.Name) ||
+				strings.HasSuffix(m[0], m[1]) && fio.TakesNext(m[1]) { // /data/x--name
 				return nil
 			}
 			f := at(fmt.Sprintf("--%s stands in the value of %s without a blank before it: fio does not see it.",

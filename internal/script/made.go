@@ -117,6 +117,9 @@ func (r *reader) echoed(g *region, s *syntax.Stmt) {
 			}
 			words = append(words, text)
 		}
+		if program == "printf" {
+			words = printfLines(words)
+		}
 		line, _ := g.at(call.Pos().Offset())
 		r.write(name, redirect.Op == syntax.RdrOut, strings.Join(words, " "), line, g.block)
 	}
@@ -134,7 +137,7 @@ func (r *reader) write(name string, fresh bool, text string, line, block int) {
 		r.madeAt[name] = at
 	}
 	m := &r.made[at]
-	text = strings.ReplaceAll(text, `\n`, "\n")
+	text = strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\r`, "").Replace(text)
 	for part := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
 		if word := strings.TrimSpace(part); len(m.at) > 0 && word != "" && line < len(r.lines) &&
 			!strings.Contains(r.Source(line), word) && strings.Contains(r.Source(line+1), word) {
@@ -143,6 +146,15 @@ func (r *reader) write(name string, fresh bool, text string, line, block int) {
 		m.lines = append(m.lines, part)
 		m.at = append(m.at, line)
 	}
+}
+
+// printfLines are the lines that printf writes: what stands behind its format where that is nothing but
+// %s, else the format, whose %s are not known.
+func printfLines(words []string) []string {
+	if len(words) < 2 || strings.Trim(words[0], `%s\n `) != "" {
+		return words[:min(len(words), 1)]
+	}
+	return []string{strings.Join(words[1:], "\n")}
 }
 
 // madeJobs reads the made files that are job files.
@@ -155,7 +167,7 @@ func (r *reader) madeJobs() {
 			Env: r.variable, Include: func(string) ([]byte, error) { return nil, nil },
 		})
 		if err != nil {
-			r.Unread = append(r.Unread, Unread{m.at[0], err.Error()})
+			r.Unread = append(r.Unread, Unread{Line: m.at[0], Why: err.Error()})
 			continue
 		}
 		place := func(line int) int { return m.at[min(max(line, 1), len(m.at))-1] }
@@ -212,7 +224,9 @@ func (r *reader) dockerfile() {
 					command = append(command, shell.Word{Text: w, Line: i + 1, Col: at.col + max(strings.Index(rest, w), 0)})
 				}
 				r.place(command)
+				r.appended = upper == "ENTRYPOINT" // CMD and who runs the image add words
 				r.command(command, 0, true, 0)
+				r.appended = false
 			} else {
 				r.piece(strings.Join(append([]string{rest}, r.lines[i+1:end]...), "\n"), at, 0, 0)
 			}

@@ -19,6 +19,7 @@ type reader struct {
 	regions []*region
 	block   int
 	loop    int
+	scope   string                      // see Command.Scope
 	values  map[string]string           // what the document sets variables to
 	pieces  map[string]*strings.Builder // of those that grow, so that each addition copies itself only
 	grown   map[string]bool             // variables that are added to
@@ -33,6 +34,8 @@ type reader struct {
 	spent   spent
 	// unclosed is true while a line is read whose quote is never closed: what it holds may be more.
 	unclosed bool
+	// appended is true while a command is read that may get further words where it is run.
+	appended bool
 }
 
 // span is a range of lines, from included, to not, counted from 0.
@@ -175,7 +178,7 @@ func (r *reader) shell(from, to, block int, code bool) {
 		}
 		text = r.unprompted(text, block)
 		words, err := shell.Words(text)
-		for err != nil && end < to && end-i < quoteLines && block == 0 && mentions(text) {
+		for err != nil && end < to && end-i < quoteLines && block == 0 && (mentions(text) || speaks(text)) {
 			text += "\n" + r.lines[end]
 			end++
 			words, err = shell.Words(text)
@@ -184,7 +187,7 @@ func (r *reader) shell(from, to, block int, code bool) {
 		if err != nil && mentions(text) && code {
 			for k, w := range words {
 				if path.Base(w.Text) == "fio" && k+1 < len(words) && strings.HasPrefix(Repaired(words[k+1].Text), "-") {
-					r.Unread = append(r.Unread, Unread{w.Line, "a quote of this command is never closed"})
+					r.Unread = append(r.Unread, Unread{Line: w.Line, Why: "a quote of this command is never closed"})
 					break
 				}
 			}
@@ -202,12 +205,50 @@ func (r *reader) typed(from, to, block int) string {
 	if block > 0 {
 		lines = slices.Clone(lines)
 		for i, line := range lines {
-			if i == 0 || !continued(lines[i-1]) {
-				lines[i] = r.unprompted(line, block)
+			if i > 0 && continued(lines[i-1]) {
+				continue
 			}
+			if i+1 < len(lines) && prompt.MatchString(line) {
+				line += wrapped(line, lines[i+1])
+			}
+			lines[i] = r.unprompted(line, block)
 		}
 	}
 	return strings.Join(lines, "\n")
+}
+
+// narrowest is the narrowest terminal whose broken lines are joined, in columns.
+const narrowest = 60
+
+// wrapped continues a command of a pasted session where the terminal broke its line; empty where it did
+// not.
+func wrapped(line, next string) string {
+	words, following := strings.Fields(line), strings.Fields(next)
+	if !mentions(line) || len(following) == 0 || continued(line) || prompt.MatchString(next) || indented(next) ||
+		next[0] == ' ' {
+		return ""
+	}
+	last := words[len(words)-1]
+	switch {
+	case strings.HasPrefix(last, "-") && !setsOption(last) && setsOption(last+following[0]):
+		return `\`
+	case setsOption(following[0]) && strings.HasPrefix(following[0], "--"):
+		return ` \`
+	case len(line) >= narrowest && following[0][0] != '#' && !mentions(next) && slices.ContainsFunc(following[1:], setsOption):
+		return `\`
+	}
+	return ""
+}
+
+// setsOption says whether a word is one of fio's options, with its dashes and whole.
+func setsOption(word string) bool {
+	name := strings.TrimLeft(word, "-")
+	if name == word {
+		return false
+	}
+	name, _, _ = strings.Cut(name, "=")
+	_, known := fio.BuiltinOptions().Lookup(name)
+	return known || fio.Setting(name)
 }
 
 // locate gives words, which a lexer counted from line 1 in bytes, their place in the document, in
@@ -319,10 +360,15 @@ func (r *reader) finish() {
 		}
 		text, low := r.jobText(t)
 		f, err := fio.ParseJobFile(r.Name, []byte(text), fio.ParseOptions{Env: r.variable, Include: include})
+		outside := false
 		if err != nil {
 			at, why := r.where(err.Error(), 1+low)
-			r.Unread = append(r.Unread, Unread{max(at-low, 1), why})
-			continue
+			if f, outside = r.without(text, why); !outside || !strings.Contains(why, "${") {
+				r.Unread = append(r.Unread, Unread{Line: max(at-low, 1), Why: why, Outside: outside})
+			}
+			if !outside {
+				continue
+			}
 		}
 		lift(f, low)
 		if len(r.texts) > 1 && !r.keepFile(f, t.from+1) { // one alone has the limits of a job file
@@ -341,7 +387,7 @@ func (r *reader) finish() {
 				}
 			}
 		}
-		j := Job{File: f, Line: t.from + 1, Col: 1, Block: t.block, Partial: r.steers(t.from, t.to)}
+		j := Job{File: f, Line: t.from + 1, Col: 1, Block: t.block, Partial: outside || r.steers(t.from, t.to)}
 		if len(f.Sections) > 0 {
 			j.Line = f.Sections[0].Line
 		}
@@ -353,6 +399,26 @@ func (r *reader) finish() {
 	r.passedOn()
 	r.missed()
 	r.cover()
+}
+
+// without reads a job file that includes what is not here, and may be where it runs; false where
+// something else is wrong with it.
+func (r *reader) without(text, why string) (*fio.JobFile, bool) {
+	if !strings.HasPrefix(why, "include ") || r.opts.Include == nil {
+		return nil, false
+	}
+	include := func(name string) ([]byte, error) {
+		body, err := r.opts.Include(name)
+		if err != nil && !path.IsAbs(name) {
+			body, err = r.opts.Include(path.Join(path.Dir(r.Name), name))
+		}
+		if err != nil {
+			return nil, nil
+		}
+		return body, nil
+	}
+	f, err := fio.ParseJobFile(r.Name, []byte(text), fio.ParseOptions{Env: r.variable, Include: include})
+	return f, err == nil
 }
 
 // globalForm is a comment that names a job file whose global sections stand before this one.
@@ -367,7 +433,7 @@ func (r *reader) precede(f *fio.JobFile) {
 			name = path.Join(path.Dir(r.Name), m[1])
 			body, err := r.opts.Include(name)
 			if err != nil {
-				r.Unread = append(r.Unread, Unread{1, "plimsoll: global=" + m[1] + ": " + err.Error()})
+				r.Unread = append(r.Unread, Unread{Line: 1, Why: "plimsoll: global=" + m[1] + ": " + err.Error()})
 				return
 			}
 			text = body

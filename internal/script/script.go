@@ -66,6 +66,9 @@ type Job struct {
 	// Partial is true when options may be set that are not seen: fio $OPTS, or a template's
 	// condition.
 	Partial bool
+	// Appended is true for a command that may get further words where it is run, a --name too: that of
+	// xargs, of an image, in the string of a program, or in a sentence.
+	Appended bool
 	// Passed are options that a command of the document gives together with a job file; they hold
 	// where the job file is silent.
 	Passed []fio.Option
@@ -87,6 +90,8 @@ type Command struct {
 	Block     int // the code block it stands in, 0 in a script
 	// Loop is true in the body of a for or while loop: the words may hold a variable.
 	Loop bool
+	// Scope tells branches, functions and strings apart: commands of one scope run one after the other.
+	Scope string
 }
 
 // Name is the program's base name.
@@ -96,6 +101,8 @@ func (c Command) Name() string { return c.Words[0].Text }
 type Unread struct {
 	Line int
 	Why  string
+	// Outside is true where another folder or machine may have what is missing here.
+	Outside bool
 }
 
 // Disable is "plimsoll: disable=PL107,PL110 reason" in a comment. Alone on its line it covers the
@@ -141,13 +148,13 @@ func Parse(name string, text []byte, opts Options) *File {
 	f.templated()
 	f.Kind = kindOf(name, f.lines)
 	if minds != "" && f.Kind == JobText {
-		f.Unread = append(f.Unread, Unread{1, minds})
+		f.Unread = append(f.Unread, Unread{Line: 1, Why: minds})
 	}
 	f.tests = f.Kind == Shell && functional(f.lines)
 	r := &reader{File: f, opts: opts}
 	if f.Kind == JobText && printed(f.lines) {
 		f.Kind = Other
-		f.Unread = append(f.Unread, Unread{1, "this is what fio printed, and no job: plimsoll import reads it"})
+		f.Unread = append(f.Unread, Unread{Line: 1, Why: "this is what fio printed, and no job: plimsoll import reads it"})
 		return f
 	}
 	switch f.Kind { //nolint:exhaustive // Other holds nothing to read
@@ -203,7 +210,7 @@ func printed(lines []string) bool {
 // Unreadable is a document of which nothing could be read; its reason stands in Unread, so that the
 // others of a folder are judged.
 func Unreadable(name string, err error) *File {
-	return &File{Name: name, Kind: Shell, Env: map[string]string{}, Unread: []Unread{{1, err.Error()}}}
+	return &File{Name: name, Kind: Shell, Env: map[string]string{}, Unread: []Unread{{Line: 1, Why: err.Error()}}}
 }
 
 // CommandText parses one fio command line, given as one argument to plimsoll.
@@ -239,7 +246,7 @@ func kindOf(name string, lines []string) Kind {
 	case ".md", ".markdown", ".mdx", ".rst", ".org", ".adoc":
 		return Markdown
 	case ".fio", ".job":
-		return JobText
+		return kindOfJob(ext, lines)
 	case ".sh", ".bash":
 		if looksLikeJob(lines) && !strings.HasPrefix(lines[0], "#!") {
 			return JobText // whatever it is called
@@ -338,8 +345,8 @@ func (f *File) disables() {
 		m := disableForm.FindStringSubmatch(line)
 		before = strings.TrimSpace(before)
 		if len(f.Disables) == mostComments {
-			f.Unread = append(f.Unread, Unread{i + 1, "more than 4,096 comments that silence rules: this one is not read, nor " +
-				"what follows it; disable the rules for the whole file"})
+			f.Unread = append(f.Unread, Unread{Line: i + 1, Why: "more than 4,096 comments that silence rules: this one is " +
+				"not read, nor what follows it; disable the rules for the whole file"})
 			return
 		}
 		if m == nil {

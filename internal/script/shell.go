@@ -1,6 +1,7 @@
 package script
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -34,7 +35,7 @@ type region struct {
 func (r *reader) piece(src string, base place, block, depth int) {
 	if !r.parsed(src, base, block, depth) && r.spent.full && !r.spent.said && mentions(src) {
 		r.spent.said = true
-		r.Unread = append(r.Unread, Unread{base.line, "more than 2,048 pieces of shell, or 256 KiB of them: " +
+		r.Unread = append(r.Unread, Unread{Line: base.line, Why: "more than 2,048 pieces of shell, or 256 KiB of them: " +
 			"this one is not read, nor what follows it; split the document"})
 	}
 }
@@ -57,6 +58,25 @@ func (r *reader) parsed(src string, base place, block, depth int) bool {
 	r.regions = append(r.regions, g)
 	r.assigned(g)
 	return true
+}
+
+// scope names the branch, the function or the string that holds the last of open nodes.
+func (g *region) scope(open []syntax.Node) string {
+	var b strings.Builder
+	if g.depth > 0 { // another shell, perhaps on another host
+		fmt.Fprintf(&b, "%d:%d ", g.base.line, g.base.col)
+	}
+	for i, n := range open {
+		switch n := n.(type) {
+		case *syntax.IfClause, *syntax.CaseItem, *syntax.FuncDecl:
+			fmt.Fprintf(&b, "%d ", n.Pos().Offset())
+		case *syntax.BinaryCmd:
+			if i+1 < len(open) && open[i+1] == syntax.Node(n.Y) && n.Op != syntax.Pipe {
+				fmt.Fprintf(&b, "%d ", n.Y.Pos().Offset())
+			}
+		}
+	}
+	return b.String()
 }
 
 // nests says whether a text may nest deeper than the parser should descend: brackets are counted,
@@ -132,6 +152,10 @@ func (r *reader) assigned(g *region) {
 			r.setAt[n.Name.Value] = unit{from, to}
 		case *syntax.WordIter:
 			r.set(n.Name.Value, "", false)
+		case *syntax.CallExpr:
+			r.filledIn(g, n)
+		case *syntax.ArithmCmd, *syntax.LetClause:
+			r.counted(n)
 		case *syntax.FuncDecl:
 			r.wraps(g, n)
 		}
@@ -216,12 +240,12 @@ func (r *reader) commands(g *region) {
 			r.hereDocuments(g, n)
 			r.echoed(g, n)
 		case *syntax.CallExpr:
-			r.loop = loops
+			r.loop, r.scope = loops, g.scope(open)
 			r.call(g, n)
 		}
 		return true
 	})
-	r.loop = 0
+	r.loop, r.scope = 0, ""
 }
 
 // hereDocuments reads what a statement is given: a job file, or code for the shell that it starts.
@@ -366,7 +390,7 @@ func (r *reader) expand(word shell.Word, w *syntax.Word) []shell.Word {
 // known; false when it has several values, a computed one or none.
 func (r *reader) value(name string, depth int) (string, bool) {
 	v, ok := r.values[name]
-	if !ok || r.several[name] || depth > maxInner {
+	if !ok || v == "" || r.several[name] || depth > maxInner { // what is empty is filled in by somebody
 		return "", false
 	}
 	length := len(v)

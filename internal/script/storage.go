@@ -31,6 +31,7 @@ type Array struct {
 	Chunk     units.Bytes
 	Assumed   bool // the chunk is the tool's default
 	Line      int
+	scope     string
 	Formatted int  // line of its mkfs, 0 for none
 	Mounted   bool // at any time
 }
@@ -41,6 +42,7 @@ type Mount struct {
 	Line, Col     int
 	Block         int
 	Options       string
+	scope         string
 }
 
 // Format is a mkfs with a stripe geometry, and the array on which it is made.
@@ -79,6 +81,8 @@ func StorageOf(f *File) *Storage {
 					s.Written[path] = true
 				}
 			}
+		case name == "umount" && slices.ContainsFunc(cmd.Words, func(w shell.Word) bool { return w.Text == "-a" }):
+			s.Mounts = nil
 		case name == "umount":
 			for _, w := range cmd.Words[1:] {
 				s.Mounts = slices.DeleteFunc(
@@ -173,7 +177,8 @@ func (s *Storage) mdadm(cmd Command) {
 	if _, create := opts["create"]; !create {
 		return
 	}
-	a := &Array{Device: operands[0].Text, Kind: "raid" + strings.TrimPrefix(opts["level"].Text, "raid"), Line: cmd.Line}
+	a := &Array{Device: operands[0].Text, Kind: "raid" + strings.TrimPrefix(opts["level"].Text, "raid"), Line: cmd.Line,
+		scope: cmd.Scope}
 	a.Members, _ = strconv.Atoi(opts["members"].Text)
 	a.Level = topology.Level(a.Kind)
 	if a.Kind == "raid4" { // one member of parity, as RAID5 has
@@ -233,7 +238,8 @@ func (s *Storage) lvcreate(cmd Command) {
 		return
 	}
 	device := "/dev/" + operands[0].Text + "/" + opts["name"].Text
-	a := &Array{Device: device, Kind: "striped", Geometry: topology.Geometry{Level: topology.RAID0}, Line: cmd.Line}
+	a := &Array{Device: device, Kind: "striped", Geometry: topology.Geometry{Level: topology.RAID0}, Line: cmd.Line,
+		scope: cmd.Scope}
 	a.Members, _ = strconv.Atoi(opts["stripes"].Text)
 	a.chunk(opts["stripesize"].Text, topology.LVM)
 	if a.Members > 1 && a.Chunk > 0 {
@@ -271,7 +277,7 @@ func (s *Storage) mkfs(cmd Command) {
 		return
 	}
 	a.Formatted = cmd.Line
-	if f := (Format{Command: cmd, Array: a}); f.geometry() {
+	if f := (Format{Command: cmd, Array: a}); a.scope == cmd.Scope && f.geometry() {
 		s.Formats = append(s.Formats, f)
 	}
 }
@@ -319,7 +325,7 @@ func (s *Storage) mount(cmd Command) {
 		"options type -L -U --label --source --target",
 	)
 	if len(operands) != 2 || cmd.Loop || strings.Contains(operands[0].Text+operands[1].Text, "$") ||
-		strings.Contains(opts["options"].Text, "bind") {
+		anotherView(cmd, opts["options"].Text) {
 		return
 	}
 	m := &Mount{
@@ -329,6 +335,7 @@ func (s *Storage) mount(cmd Command) {
 		Col:     operands[0].Col,
 		Block:   cmd.Block,
 		Options: opts["options"].Text,
+		scope:   cmd.Scope,
 	}
 	s.double(m)
 	if a := s.arrays[m.Device]; a != nil {
@@ -340,10 +347,23 @@ func (s *Storage) mount(cmd Command) {
 	)
 }
 
+// anotherView says whether a mount shows what is mounted already, or another part of a filesystem that
+// has several: a bind, a move, a subvolume.
+func anotherView(cmd Command, options string) bool {
+	for _, view := range []string{"bind", "remount", "move", "subvol"} {
+		if strings.Contains(options, view) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(cmd.Words[1:], func(w shell.Word) bool {
+		return slices.Contains([]string{"-B", "-R", "-M", "--bind", "--rbind", "--move"}, w.Text)
+	})
+}
+
 // double notes a mount whose device is mounted elsewhere in the same block.
 func (s *Storage) double(m *Mount) {
 	at := slices.IndexFunc(s.Mounts, func(old *Mount) bool {
-		return old.Device == m.Device && old.Point != m.Point && old.Block == m.Block
+		return old.Device == m.Device && old.Point != m.Point && old.Block == m.Block && old.scope == m.scope
 	})
 	if at < 0 || !strings.HasPrefix(m.Device, "/dev/") {
 		return

@@ -14,6 +14,8 @@ var (
 	unknownValue = regexp.MustCompile(
 		`\{%.*?%\}|<%.*?%>|\{#.*?#\}|\{\{.*?\}\}|@[A-Za-z_][A-Za-z0-9_]*@|=<[A-Za-z][^<>\n]*>|=#[A-Za-z]\w*#|%[A-Z][A-Z0-9_]+%`,
 	)
+	// wordFor is a word in angle brackets behind an option: --size <size>. No shell redirects so.
+	wordFor = regexp.MustCompile(`(\s--?[a-z][a-z_-]*\s+)<([A-Za-z](?:[^<>\n]*[^<>\s])?)>`)
 )
 
 // untemplated puts ${…} of the same length in the place of what a template fills in, so that
@@ -31,13 +33,20 @@ func untemplated(line string) (string, bool) {
 			line = blank
 		}
 	}
+	filled := func(s string) string { return "${" + strings.Repeat("_", max(len([]rune(s))-3, 0)) + "}" }
+	if strings.Contains(line, " <") {
+		line = wordFor.ReplaceAllStringFunc(line, func(s string) string {
+			at := strings.IndexByte(s, '<')
+			return s[:at] + filled(s[at:])
+		})
+	}
 	if strings.ContainsAny(line, "{@<%#") {
 		line = unknownValue.ReplaceAllStringFunc(line, func(s string) string {
 			eq := ""
 			if s[0] == '=' {
 				eq, s = "=", s[1:]
 			}
-			return eq + "${" + strings.Repeat("_", max(len([]rune(s))-3, 0)) + "}"
+			return eq + filled(s)
 		})
 	}
 	return line, steered

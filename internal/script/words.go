@@ -14,7 +14,10 @@ import (
 var programs = []string{
 	"mdadm",
 	"lvcreate",
+	"lvremove",
+	"lvrename",
 	"vgcreate",
+	"vgremove",
 	"pvcreate",
 	"mount",
 	"umount",
@@ -176,7 +179,9 @@ func (r *reader) command(words []shell.Word, block int, code bool, depth int) {
 			if !r.keep(1, len(words)-i, w.Line) {
 				return
 			}
-			c := Command{Words: slices.Clone(words[i:]), Line: w.Line, Col: w.Col, Block: block, Loop: r.loop > 0}
+			c := Command{
+				Words: slices.Clone(words[i:]), Line: w.Line, Col: w.Col, Block: block, Loop: r.loop > 0, Scope: r.scope,
+			}
 			c.Words[0].Text = name
 			r.Commands = append(r.Commands, c)
 			r.units = append(r.units, unit{w.Line, words[len(words)-1].Line})
@@ -187,6 +192,7 @@ func (r *reader) command(words []shell.Word, block int, code bool, depth int) {
 			afterOption(words, i)):
 			continue // an option of sudo or taskset, or its value
 		case slices.Contains(deaf, name) || slices.Contains(speakers, name) || !code:
+			r.filledByCommand(words[i:])
 			return
 		default:
 			wrapped = false
@@ -195,13 +201,21 @@ func (r *reader) command(words []shell.Word, block int, code bool, depth int) {
 			continue
 		}
 		if isFio(w.Text) && i+1 < len(words) && asksFio(words[i+1].Text) {
+			r.appended = slices.ContainsFunc(words[:i], addsWords)
 			r.fio(words[i:], block, code)
+			r.appended = false
 			return
 		}
 		if strings.ContainsAny(w.Text, " \t\n") && innerFio.MatchString(w.Text) {
 			r.piece(w.Text, place{w.Line, w.Col + 1}, block, depth+1)
 		}
 	}
+}
+
+// addsWords says whether a word is a program that puts words of its own behind the command it runs, or
+// runs an image that may have some.
+func addsWords(w shell.Word) bool {
+	return slices.Contains([]string{"xargs", "parallel", "docker", "podman", "nerdctl"}, base(w.Text))
 }
 
 // asksFio says whether a word can stand behind fio, so that fio in the middle of another command's
@@ -261,6 +275,10 @@ func (r *reader) fio(words []shell.Word, block int, code bool) {
 	}
 	j.Program, j.Words[0].Text = words[0].Text, "fio"
 	j.Partial = r.unclosed
+	j.Appended = r.appended || !code || r.program()
+	if r.unclosed && len(j.Words) > 1 { // what its last word holds is cut off
+		j.Words = j.Words[:len(j.Words)-1]
+	}
 	if r.goesOn(words[len(words)-1]) {
 		j.Partial, j.Words = true, withoutOpenEnd(j.Words)
 	}
@@ -286,7 +304,8 @@ func (r *reader) fio(words []shell.Word, block int, code bool) {
 	j.Words = kept
 	switch {
 	case options == 0 && len(words) == 1,
-		!code && (len(words) == 1 || len(kept) < 2 || !strings.HasPrefix(kept[1].Text, "-")):
+		!code && (len(words) == 1 || len(kept) < 2 || !strings.HasPrefix(kept[1].Text, "-")),
+		!code && options == 1 && len(j.Typos) > 0: // a sentence about an option
 		return
 	}
 	if foreignWords(j.Words) { // another program of that name: pbench has one
@@ -298,8 +317,11 @@ func (r *reader) fio(words []shell.Word, block int, code bool) {
 	}
 	r.units = append(r.units, unit{j.Line, words[len(words)-1].Line})
 	f, err := fio.ParseWords(j.Words)
+	if err != nil && !code {
+		return // a sentence that ends in the name of an option
+	}
 	if err != nil {
-		r.Unread = append(r.Unread, Unread{j.Line, err.Error()})
+		r.Unread = append(r.Unread, Unread{Line: j.Line, Why: err.Error()})
 		return
 	}
 	f.Name = r.Name
@@ -316,10 +338,19 @@ var programShebang = regexp.MustCompile(`^#!.*\b(?:python|perl|ruby|lua|tclsh|no
 // stringEnd is what stands behind a string that another one, a value or a format completes.
 var stringEnd = regexp.MustCompile(`^["']{1,3}\s*(?:[\\+%.]|[frbFRB]?["']|$)`)
 
+// completed is such an end in a text whose language is not known: "fio --filename=" + name.
+var completed = regexp.MustCompile(`^["']\s*(?:[+%]\s|\.format\()`)
+
+// program says whether the document is written in a language in which a command is a string.
+func (r *reader) program() bool {
+	return programEndings[strings.ToLower(path.Ext(r.Name))] || programShebang.MatchString(r.Source(1))
+}
+
 // goesOn says whether a command, in the string of a program, is completed by what stands behind the string.
 func (r *reader) goesOn(last shell.Word) bool {
-	if !programEndings[strings.ToLower(path.Ext(r.Name))] && !programShebang.MatchString(r.Source(1)) {
-		return false
+	ends := completed
+	if r.program() {
+		ends = stringEnd
 	}
 	line := []rune(r.Source(last.Line))
 	if last.Col < 1 || last.Col > len(line) {
@@ -327,7 +358,7 @@ func (r *reader) goesOn(last shell.Word) bool {
 	}
 	rest := string(line[last.Col-1:])
 	at := strings.LastIndex(rest[:min(len(rest), strings.Index(rest, last.Text)+len(last.Text))], last.Text)
-	return at >= 0 && stringEnd.MatchString(strings.TrimLeft(rest[at+len(last.Text):], " "))
+	return at >= 0 && ends.MatchString(strings.TrimLeft(rest[at+len(last.Text):], " "))
 }
 
 // withoutOpenEnd drops a last word whose value stands behind the string: "fio --directory=" + dir.
@@ -338,8 +369,16 @@ func withoutOpenEnd(words []shell.Word) []shell.Word {
 	return words
 }
 
+// subcommands are those of Fiona's command line, which is called fio, too.
+var subcommands = []string{
+	"bounds", "calc", "cat", "collect", "distrib", "dump", "env", "filter", "info", "insp", "load", "ls", "map",
+}
+
 // foreignWords says whether most options of a command are none of fio's.
 func foreignWords(words []shell.Word) bool {
+	if len(words) > 1 && slices.Contains(subcommands, words[1].Text) {
+		return true
+	}
 	own, foreign, job := 0, 0, false
 	for _, w := range words[1:] {
 		name := strings.TrimLeft(w.Text, "-")

@@ -14,6 +14,8 @@ var (
 	yamlKey  = regexp.MustCompile(`^( *)((?:- +)*)["']?([A-Za-z0-9_.\-/]+)["']? *:(?: +(.*))?$`)
 	yamlItem = regexp.MustCompile(`^( *)((?:- +)+)(.*)$`)
 	blockOf  = regexp.MustCompile(`^([|>])[-+0-9]*\s*(?:#.*)?$`)
+	// itemComment is a comment behind an item.
+	itemComment = regexp.MustCompile(`^("[^"]*"|'[^']*'|[^"'#][^#]*?)\s+#.*$`)
 	// silentKeys hold text for people.
 	silentKeys = []string{"name", "description", "title", "msg", "message", "when", "summary", "help", "comment"}
 )
@@ -91,11 +93,29 @@ func (y *yamlReader) scalar(i, to, col int, key string, folded bool) int {
 	case strings.HasSuffix(key, ".yaml") || strings.HasSuffix(key, ".yml"):
 		y.yaml(i+1, end, y.block)
 	case folded:
-		y.piece(strings.Join(body, " \\\n"), place{i + 2, 1}, y.block, 0)
+		y.piece(foldedLines(body), place{i + 2, 1}, y.block, 0)
 	default:
 		y.shell(i+1, end, y.block, true)
 	}
 	return end
+}
+
+// foldedLines is a folded block as a shell reads it: a line break is a blank, except beside lines that
+// are indented deeper than the first.
+func foldedLines(body []string) string {
+	var b strings.Builder
+	first := indentOf(body[0])
+	for i, line := range body {
+		switch {
+		case i == 0:
+		case indentOf(line) > first || indentOf(body[i-1]) > first || strings.TrimSpace(line) == "":
+			b.WriteByte('\n')
+		default:
+			b.WriteString(" \\\n")
+		}
+		b.WriteString(line)
+	}
+	return b.String()
 }
 
 func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
@@ -175,7 +195,7 @@ func (y *yamlReader) sequence(i, to, col int, key string) int {
 		if m == nil || len(m[1]) < col || blockOf.MatchString(m[3]) {
 			break
 		}
-		at, text := len(m[1])+len(m[2]), m[3]
+		at, text := len(m[1])+len(m[2]), itemComment.ReplaceAllString(m[3], "$1")
 		if len(text) > 1 && (text[0] == '"' || text[0] == '\'') && text[len(text)-1] == text[0] {
 			at, text = at+1, text[1:len(text)-1]
 		}
@@ -202,7 +222,9 @@ func (y *yamlReader) words(words []shell.Word, key string, col int) {
 		return strings.HasPrefix(w.Text, "--rw=") || strings.HasPrefix(w.Text, "--ioengine=") ||
 			strings.HasPrefix(w.Text, "--readwrite=")
 	}): // of an image whose program is fio
+		y.appended = true
 		y.command(append([]shell.Word{{Text: "fio", Line: words[0].Line, Col: words[0].Col}}, words...), y.block, true, 0)
+		y.appended = false
 	default:
 		y.command(words, y.block, true, 0)
 	}
