@@ -92,13 +92,13 @@ func TestLogsSayWhatJSONSays(t *testing.T) {
 }
 
 func TestWindowsAreNotTakenForIOs(t *testing.T) {
-	logs, _ := logsOf(t, "--name=a", "--ioengine=null", "--size=1g", "--rw=read", "--rate_iops=2000", "--time_based", "--runtime=2", "--write_lat_log=x", "--write_bw_log=x", "--write_iops_log=x", "--log_avg_msec=100")
+	logs, js := logsOf(t, "--name=a", "--ioengine=null", "--size=1g", "--rw=read", "--rate_iops=2000", "--time_based", "--runtime=2", "--write_lat_log=x", "--write_bw_log=x", "--write_iops_log=x", "--log_avg_msec=100")
 	if !strings.Contains(strings.Join(logs.Doubts, "\n"), "log_avg_msec") {
 		t.Errorf("doubts %q", logs.Doubts)
 	}
-	r := logs.Jobs[0].Read
-	if r.N != 0 || r.IOPSSamples.N < 5 || math.Abs(float64(r.IOPS)-2000) > 200 || math.Abs(float64(r.BW)-2000*4096) > 200*4096 {
-		t.Errorf("got %+v", r)
+	r, did := logs.Jobs[0].Read, float64(js.Jobs[0].Read.IOPS) // 2,000, or what a busy machine let it do
+	if r.N != 0 || r.IOPSSamples.N < 5 || math.Abs(float64(r.IOPS)-did) > did/10 || math.Abs(float64(r.BW)-did*4096) > did*4096/10 {
+		t.Errorf("%v IOPS in JSON, got %+v", did, r)
 	}
 	if len(logs.Series) == 0 || logs.Series[0].Step != 100*time.Millisecond {
 		t.Errorf("series %+v", logs.Series)
