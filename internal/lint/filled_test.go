@@ -28,7 +28,7 @@ func textOf(name, text string) *script.File {
 // What a person, a template or a program fills in is not judged, in a job file and in a command: each was an
 // error once.
 func TestWhatIsFilledInIsNoError(t *testing.T) {
-	for _, set := range strings.Fields(`numjobs=N iodepth=X bs=Xk size=XG runtime=T iodepth=n size=XXG rw=RW rw=<rw>
+	for set := range strings.FieldsSeq(`numjobs=N iodepth=X bs=Xk size=XG runtime=T iodepth=n size=XXG rw=RW rw=<rw>
 		rw=[read|write] bs=blocksize bs=block_size iodepth=depth size=%SIZE% size=%size% bs=%(bs)s bs={bs} bs=:bs:
 		bs=BLOCK-SIZE size=??? size=TBD bs=changeme bs=replace_me bs=_BS_ bs=~bs~ bs=!BS! rw=rwmode rw=rw_type
 		rw=workload rw=pattern direct=flag rw=mode iodepth=qd rw=%s iodepth=%d size=%dG bs=@bs@ bs=<%=bs%> bs=BSk
@@ -126,6 +126,7 @@ func TestErrorsOfScriptsStay(t *testing.T) {
 		{"docker.sh", "docker exec c fio --name=a --foo=1\n", `1 PL102 fio knows no option "foo".`},
 		{"x.job", "#!/usr/bin/fio\n[a]\nrw=read\niodpeth=4\n", `4 PL102 fio knows no option "iodpeth"; iodepth is near.`},
 		{"merge.fio", "[a]\nrw=read\nsize=1g\n>>>>>>> 2efb67f (test: add)\n", "4 PL102 >>>>>>> 2efb67f (test: add) is git's mark"},
+		{"gone.fio", "[a]\nrw=rw\nsize=1g\nrwmixcycle=40\n", "4 PL124 rwmixcycle is gone; drop it."},
 		{"near.sh", "RW=randred\nfio --name=a --rw=$RW --size=1g\n", "2 PL102 fio refuses rw=randred"},
 	} {
 		got := errorsIn(textOf(c.name, c.text))

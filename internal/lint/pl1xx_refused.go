@@ -247,8 +247,8 @@ func (c *Case) unknownName(table *fio.OptionTable, w written, r fio.Refusal) *fi
 	}
 	if n := len(c.strange(w.file)); r.Near == "" && r.Says == "" && n > 1 && c.Fio == nil &&
 		optionForm.MatchString(o.Name) {
-		f.Message = fmt.Sprintf("No released fio knows the option %q, nor %s beside it: another fio, or another program, may "+
-			"be meant.", name, text.Plural(n-1, "option"))
+		f.Message = fmt.Sprintf("No released fio knows the option %q, nor %s beside it: another fio, or another program, "+
+			"may be meant.", name, text.Plural(n-1, "option"))
 		f.Severity = finding.Warn
 	}
 	if source, own := c.Own[o.Name]; own {

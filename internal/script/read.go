@@ -234,7 +234,8 @@ func wrapped(line, next string) string {
 		return `\`
 	case setsOption(following[0]) && strings.HasPrefix(following[0], "--"):
 		return ` \`
-	case len(line) >= narrowest && following[0][0] != '#' && !mentions(next) && slices.ContainsFunc(following[1:], setsOption):
+	case len(line) < narrowest || following[0][0] == '#' || mentions(next):
+	case slices.ContainsFunc(following[1:], setsOption):
 		return `\`
 	}
 	return ""

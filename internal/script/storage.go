@@ -177,8 +177,8 @@ func (s *Storage) mdadm(cmd Command) {
 	if _, create := opts["create"]; !create {
 		return
 	}
-	a := &Array{Device: operands[0].Text, Kind: "raid" + strings.TrimPrefix(opts["level"].Text, "raid"), Line: cmd.Line,
-		scope: cmd.Scope}
+	a := &Array{Device: operands[0].Text, Line: cmd.Line, scope: cmd.Scope}
+	a.Kind = "raid" + strings.TrimPrefix(opts["level"].Text, "raid")
 	a.Members, _ = strconv.Atoi(opts["members"].Text)
 	a.Level = topology.Level(a.Kind)
 	if a.Kind == "raid4" { // one member of parity, as RAID5 has
@@ -238,8 +238,8 @@ func (s *Storage) lvcreate(cmd Command) {
 		return
 	}
 	device := "/dev/" + operands[0].Text + "/" + opts["name"].Text
-	a := &Array{Device: device, Kind: "striped", Geometry: topology.Geometry{Level: topology.RAID0}, Line: cmd.Line,
-		scope: cmd.Scope}
+	a := &Array{Device: device, Kind: "striped", Geometry: topology.Geometry{Level: topology.RAID0}, Line: cmd.Line}
+	a.scope = cmd.Scope
 	a.Members, _ = strconv.Atoi(opts["stripes"].Text)
 	a.chunk(opts["stripesize"].Text, topology.LVM)
 	if a.Members > 1 && a.Chunk > 0 {
