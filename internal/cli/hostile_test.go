@@ -534,7 +534,7 @@ func (h *hostileWalk) fill(v *any) {
 	var whole any
 	marshal, unmarshal := json.Marshal, json.Unmarshal
 	if filepath.Ext(h.file) == ".yaml" {
-		marshal, unmarshal = yaml.Marshal, func(data []byte, v any) error { return yaml.Unmarshal(data, v) }
+		marshal, unmarshal = yaml.Marshal, yaml.Unmarshal
 	}
 	data, err := marshal(filled(reflect.TypeOf(h.of), nil).Interface())
 	if err == nil {

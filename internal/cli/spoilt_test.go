@@ -96,7 +96,7 @@ func spoilt(v any, change func(any) any) any {
 	case map[string]any:
 		all := map[string]any{}
 		for _, key := range slices.Sorted(maps.Keys(v)) {
-			if value := spoilt(v[key], change); value != (any)(gone{}) {
+			if value := spoilt(v[key], change); value != any(gone{}) {
 				all[key] = value
 			}
 		}
@@ -104,7 +104,7 @@ func spoilt(v any, change func(any) any) any {
 	case []any:
 		all := []any{}
 		for i := range v {
-			if value := spoilt(v[i], change); value != (any)(gone{}) {
+			if value := spoilt(v[i], change); value != any(gone{}) {
 				all = append(all, value)
 			}
 		}

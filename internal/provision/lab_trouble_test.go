@@ -102,14 +102,14 @@ func TestLabAdoptPartitions(t *testing.T) {
 	g := start(t, "  - {name: a, count: 2, size: 96MiB}\n  - {name: x, count: 1, size: 32MiB}\n")
 	before := g.ok(etc)
 	const (
-		lvm  = "--config 'backup/backup=0 backup/archive=0' -qq --yes"
-		make = `for d in ${a[*]}; do sgdisk -n 1:1M:+64M $d >/dev/null; done; udevadm settle
+		lvm   = "--config 'backup/backup=0 backup/archive=0' -qq --yes"
+		array = `for d in ${a[*]}; do sgdisk -n 1:1M:+64M $d >/dev/null; done; udevadm settle
 mdadm -q --create /dev/md/0 --run --level=1 --metadata=1.2 --assume-clean --raid-devices=2 ${a[0]}p1 ${a[1]}p1; udevadm settle
 pvcreate ` + lvm + " /dev/md/0; vgcreate " + lvm + " mine /dev/md/0; lvcreate " + lvm + ` -n one -L 16M mine; lvcreate ` + lvm + ` -n two -L 16M mine
 mkfs.ext4 -q /dev/mine/one; mkfs.ext4 -q /dev/mine/two; mkdir -p /mnt; udevadm settle`
 	)
 	adopt := fmt.Sprintf("plimsoll array teardown --yes --adopt /dev/md/0 --serial %s --serial %s", g.Volumes[0].Serial, g.Volumes[1].Serial)
-	g.ok("set -e; " + make)
+	g.ok("set -e; " + array)
 	for _, c := range []struct{ name, do, says, undo string }{
 		{"another partition", "sgdisk -n 2:0:0 ${a[1]} >/dev/null; partprobe ${a[1]}; udevadm settle", "has other partitions than the member", "sgdisk -d 2 ${a[1]} >/dev/null; partprobe ${a[1]}; udevadm settle"},
 		{"a volume in use", "(exec sleep 999 < /dev/mine/two >/dev/null 2>&1) & echo $! > /tmp/pid; sleep 0.3", "mine/two is in use", "kill $(cat /tmp/pid); sleep 0.3"},
@@ -140,7 +140,7 @@ mkfs.ext4 -q /dev/mine/one; mkfs.ext4 -q /dev/mine/two; mkdir -p /mnt; udevadm s
 		t.Errorf("the tables: %s", got)
 	}
 	g.ok("for d in ${a[*]}; do wipefs -aqf $d; dd if=/dev/zero of=$d bs=1M conv=fsync 2>/dev/null; done; udevadm settle; true")
-	g.ok("set -e; " + make)
+	g.ok("set -e; " + array)
 	g.ok(adopt + " --partitions")
 	g.ok("rm -rf /etc/lvm/archive /etc/lvm/backup; [ ! -e /etc/mdadm.conf ] || [ -s /etc/mdadm.conf ] || rm /etc/mdadm.conf")
 	g.blank("a")
