@@ -24,7 +24,7 @@ xfs_quota -x -c 'project -s -p /mnt/p 7' -c 'limit -p bhard=48m 7' -c 'limit -u 
 	for _, c := range []struct{ name, run, says, where string }{
 		{"a project's", measure + " --size 128MiB --data /mnt/p --out /tmp/runs", "/mnt/p: the scenarios need 128 MiB and 48 MiB is free", "/mnt/p"},
 		{"a user's", user + measure + " --size 128MiB --data /mnt/u --out /tmp/u/runs", "the file could not be prefilled: fio: io_u error on file /mnt/u/.plimsoll/data.dat: Disk quota exceeded", "/mnt/u"},
-		{"of the directory of runs", user + "dd if=/dev/zero of=/mnt/u/full bs=64k 2>/dev/null; " + user + measure + " --size 16MiB --data /tmp/u --out /mnt/u/runs; code=$?; rm -f /mnt/u/full; exit $code", "/mnt/u/runs: disk quota exceeded", "/tmp/u/.plimsoll"},
+		{"of the directory of runs", user + "dd if=/dev/zero of=/mnt/u/full bs=64k 2>/dev/null; " + user + measure + " --size 16MiB --data /tmp/u --out /mnt/u/runs; code=$?; rm -f /mnt/u/full; exit $code", "/mnt/u/runs: the quota there is used up", "/tmp/u/.plimsoll"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g := g.of(t)
