@@ -32,7 +32,10 @@ func Advice(a *advise.Advice, all bool) *page.Document {
 	d.Head = page.Headline{Word: "Nothing meets " + name, Tone: "fail"}
 	if len(rows) > 0 {
 		d.Head.Word, d.Head.Tone = d.Title, "pass"
-		d.Head.Main = &page.Main{Of: LayoutText(rows[0].Layout) + " on " + rows[0].Type, Name: "cost", Value: float64(rows[0].Month), Unit: "usd_micro_month"}
+		d.Head.Main = &page.Main{
+			Of:   LayoutText(rows[0].Layout) + " on " + rows[0].Type,
+			Name: "cost", Value: float64(rows[0].Month), Unit: "usd_micro_month",
+		}
 		for i := range rows {
 			if c := &rows[i]; len(c.Names) > 0 && len(d.Head.Says) < mostNamed {
 				d.Head.Says = append(d.Head.Says, page.Say{
