@@ -106,7 +106,7 @@ func paced(r *result.Result) bool {
 }
 
 // pace makes the 99th percentile of the direction that does most the figure of a row whose IOPS were
-// given: all rounds of all sides are paced and did what was asked of them.
+// given: all valid rounds of all sides are paced and did what was asked of them.
 func (r *Row) pace() {
 	if r.stated {
 		return
@@ -114,10 +114,13 @@ func (r *Row) pace() {
 	reads, writes, trusted := 0.0, 0.0, false
 	for _, c := range r.Cells {
 		for _, s := range c.all {
-			if s.Invalid == "" && !paced(s.Result) {
+			if s.Invalid != "" {
+				continue
+			}
+			if !paced(s.Result) {
 				return
 			}
-			trusted = trusted || s.Invalid == ""
+			trusted = true
 			reads, writes = reads+float64(s.Result.Total.Read.IOPS), writes+float64(s.Result.Total.Write.IOPS)
 		}
 	}
