@@ -102,6 +102,7 @@ type Rule[C any] struct {
 	Title    string
 	When     string // when it fires: what is compared with what, and where the threshold comes from; may be empty
 	Why      string // why it matters
+	Seen     string // what an experiment of the tests measured; may be empty
 	Fix      string // what to do
 	Read     string // what to make of a result that somebody else measured, where Fix would measure again; may be empty
 	Bad      string // an example that fires
@@ -117,17 +118,19 @@ type Rule[C any] struct {
 
 // Page holds the texts of a rule, whatever case it judges.
 type Page struct {
-	Code                                    Code
-	Since                                   string
-	Severity                                Severity
-	Title                                   string
-	When, Why, Fix, Read, Bad, Good, Ignore string
-	After                                   []Code
+	Code                                          Code
+	Since                                         string
+	Severity                                      Severity
+	Title                                         string
+	When, Why, Seen, Fix, Read, Bad, Good, Ignore string
+	After                                         []Code
 }
 
 // Page is the rule's.
 func (r *Rule[C]) Page() Page {
-	return Page{r.Code, r.Since, r.Severity, r.Title, r.When, r.Why, r.Fix, r.Read, r.Bad, r.Good, r.Ignore, r.After}
+	return Page{
+		r.Code, r.Since, r.Severity, r.Title, r.When, r.Why, r.Seen, r.Fix, r.Read, r.Bad, r.Good, r.Ignore, r.After,
+	}
 }
 
 // Pages are those of rules, in their order.

@@ -44,6 +44,7 @@ func (p Page) sections() []section {
 	for _, s := range []section{
 		{"Fires when", p.When, false},
 		{"Why", p.Why, false},
+		{"Measured", p.Seen, false},
 		{"Bad", p.Bad, true},
 		{"Good", p.Good, true},
 		{"Fix", p.Fix, false},

@@ -280,6 +280,25 @@ func TestRampAboveRunExperiment(t *testing.T) {
 	}
 }
 
+// A device that is mounted in two places shows one filesystem in both.
+func TestMountedTwiceExperiment(t *testing.T) {
+	d := newLoopDevice(t, 8)
+	const mounts = "mount /dev/sdb /a\nmount /dev/sdb /b\n"
+	if len(lint("PL131", mounts)) != 1 || len(lint("PL131", strings.Replace(mounts, "\nm", "\numount /a\nm", 1))) != 0 {
+		t.Error("want an error for the second mount, and none where the first is gone")
+	}
+	cmd := exec.CommandContext(t.Context(), "unshare", "--mount", "sh", "-ec", `mkfs.ext4 -q "$1"; mkdir a b; mount "$1" a
+		mount "$1" b; echo written >a/f; cat b/f; umount a; ls a`, "sh", d.path)
+	cmd.Dir = t.TempDir()
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Skipf("NOT TESTED: no filesystem can be mounted here: %v, %s", err, out)
+	}
+	if string(out) != "written\n" {
+		t.Errorf("%q: want what was written below a, read below b, and nothing below a behind umount", out)
+	}
+}
+
 // Two sections that a series names after what they do start together.
 func TestTogetherExperiment(t *testing.T) {
 	const job = "[global]\nfilename=f\nsize=1m\n[write]\nrw=write\n[read]\n%rw=read\n"

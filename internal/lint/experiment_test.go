@@ -102,7 +102,7 @@ func offsets(t *testing.T, name string) map[string]int {
 	return at
 }
 
-// Every rule that warns has an experiment with a job of which it does.
+// Every rule that warns has an experiment with a job of which it does, and its page shows what was measured.
 func TestEveryWarningHasAnExperiment(t *testing.T) {
 	var source strings.Builder
 	for _, name := range []string{"experiment_test.go", "experiment_device_test.go"} {
@@ -116,6 +116,9 @@ func TestEveryWarningHasAnExperiment(t *testing.T) {
 		experiment := regexp.MustCompile(`warned\(t, "` + string(r.Code) + `", .*, true\)`)
 		if r.Severity == finding.Warn && !experiment.MatchString(source.String()) {
 			t.Errorf("%s warns, and no experiment shows why", r.Code)
+		}
+		if r.Severity == finding.Warn && !strings.ContainsAny(r.Seen, "0123456789") {
+			t.Errorf("%s warns, and its page shows no figure of the experiment: %q", r.Code, r.Seen)
 		}
 	}
 }

@@ -91,7 +91,8 @@ var holesInFill = &rule{
 		"conditioning, and no earlier job writes the device in sequence. Without such a name an info.",
 	Why: "Without its map fio draws blocks with replacement: one pass leaves 37 % of them untouched (1/e), " +
 		"two leave 13.5 %.",
-	Fix: "Drop norandommap, or use random_generator=lfsr, or fill sequentially first.",
+	Seen: "Of 2,048 blocks of a loop device 764 (37 %) were as before with norandommap, none without.",
+	Fix:  "Drop norandommap, or use random_generator=lfsr, or fill sequentially first.",
 	Bad: "fio --name=a --filename=/dev/disk/by-id/nvme-x --rw=randwrite --bs=4k --size=100% --loops=2 " +
 		"--direct=1 --norandommap",
 	Good: "fio --name=a --filename=/dev/disk/by-id/nvme-x --rw=randwrite --bs=4k --size=100% --loops=2 " +

@@ -89,6 +89,7 @@ var contradictingName = &rule{
 		"senses of these words (write-cache, read-after-write, random-data) are excepted.",
 	Why: "fio reports each job under its name, so readers take one figure for the other. Usually a section " +
 		"was copied.",
+	Seen:   "[write-4k] with rw=read did 16 reads and no write.",
 	Fix:    "Correct rw, or rename the job.",
 	Bad:    "[write-4k]\nrw=read\nbs=4k\nsize=10g",
 	Good:   "[write-4k]\nrw=write\nbs=4k\nsize=10g",
@@ -124,6 +125,8 @@ var placeAlone = &rule{
 		"earlier section has rw.",
 	Why: "Sections do not share options; only [global] reaches others. The section reads its place with " +
 		"fio's defaults, and the other job never touches it.",
+	Seen: "A section with filename and size alone read its 32 KiB, and the other job wrote 64 KiB " +
+		"elsewhere.",
 	Fix:    "Move the option to the section whose job is meant, or to [global].",
 	Bad:    "[job]\nrw=randwrite\nsize=10g\ndirect=1\n[device]\nfilename=/dev/sdb",
 	Good:   "[job]\nrw=randwrite\nsize=10g\ndirect=1\nfilename=/dev/sdb",
@@ -160,6 +163,8 @@ var sectionPath = &rule{
 		"folder or directory. An info for a single section.",
 	Why: "fio takes the section's name as a file name only without filename. Here all sections work on one " +
 		"file in the current folder.",
+	Seen: "2 sections named as paths wrote 1 file, in the current folder; without filename each wrote its " +
+		"64 KiB at its path.",
 	Fix:    "Drop filename, or give each section its directory.",
 	Bad:    "[global]\nfilename=f\nrw=randread\nsize=1g\n[/tmpfs/file1]\n[/data/file1]",
 	Good:   "[global]\nrw=randread\nsize=1g\n[/tmpfs/file1]\n[/data/file1]",

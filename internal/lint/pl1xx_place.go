@@ -22,6 +22,8 @@ var sameBlocks = &rule{
 	Why: "Each copy of a sequential job starts at the same offset. The first read brings a block into a " +
 		"cache and the others find it there; writes of the same blocks are merged or serialised. The sum over " +
 		"the jobs is not the storage's throughput.",
+	Seen: "2 writers report 4 MiB, and the file holds 2 MiB. Of 64 MiB that 4 buffered readers report, 25 % " +
+		"came from a loop device.",
 	Fix:    "Set offset_increment, or use directory= for a file per job, or one job with a deeper queue.",
 	Bad:    "fio --name=a --filename=/wal/x --size=5G --rw=write --bs=32k --numjobs=4",
 	Good:   "fio --name=a --filename=/wal/x --size=5G --rw=write --bs=32k --numjobs=4 --offset_increment=5G",

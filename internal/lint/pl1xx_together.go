@@ -22,8 +22,9 @@ var verifyShared = &rule{
 		"mixes, filename= is shared, and there is no offset_increment. For sequential writes an info.",
 	Why: "Each copy finds the blocks of another copy in place of its own. fio ends with \"verify: bad " +
 		"header\" (EILSEQ, 84) on sound storage.",
-	Fix: "Give each copy its own region with offset_increment, or its own file with directory=, or use numjobs=1.",
-	Bad: "fio --name=a --filename=/data/f --rw=randwrite --bs=4k --size=1G --numjobs=4 --verify=crc32c",
+	Seen: "4 of 4 jobs that verify one file ended with error 84; with offset_increment none did.",
+	Fix:  "Give each copy its own region with offset_increment, or its own file with directory=, or use numjobs=1.",
+	Bad:  "fio --name=a --filename=/data/f --rw=randwrite --bs=4k --size=1G --numjobs=4 --verify=crc32c",
 	Good: "fio --name=a --filename=/data/f --rw=randwrite --bs=4k --size=1G --numjobs=4 --verify=crc32c " +
 		"--offset_increment=1G",
 	Ignore: "Never.",
@@ -54,8 +55,9 @@ var writtenTwice = &rule{
 	Title:    "two sections write the same file at the same time",
 	When: "Two sections write one file in the same way, while other sections name files of their own, and " +
 		"neither stonewall, wait_for, startdelay nor an offset separates them.",
-	Why: "Both write the same blocks, and the intended file is not written. Usually a section was copied.",
-	Fix: "Name the file that was meant.",
+	Why:  "Both write the same blocks, and the intended file is not written. Usually a section was copied.",
+	Seen: "3 sections that name 2 files wrote 2, and fio reports 3 jobs.",
+	Fix:  "Name the file that was meant.",
 	Bad: "[a]\nfilename=/data/1\nrw=write\nsize=1g\n[b]\nfilename=/data/2\nrw=write\nsize=1g\n[c]\n" +
 		"filename=/data/2\nrw=write\nsize=1g",
 	Good: "[a]\nfilename=/data/1\nrw=write\nsize=1g\n[b]\nfilename=/data/2\nrw=write\nsize=1g\n[c]\n" +
@@ -118,9 +120,10 @@ var series = &rule{
 	When: "Sections work in the same place, differ in rw, bs, iodepth or numjobs only, and no stonewall, " +
 		"wait_for or startdelay separates them. An info: two sections without stonewall; three or more that " +
 		"differ in rw and are not named after it, or are reported as groups (new_group).",
-	Why: "fio starts all sections at once, so each figure is that of one load among several.",
-	Fix: "Add stonewall to each section, or to [global].",
-	Bad: "[global]\nfilename=/data/f\nsize=10g\nrw=randread\n[qd1]\niodepth=1\n[qd4]\niodepth=4\n[qd16]\niodepth=16",
+	Why:  "fio starts all sections at once, so each figure is that of one load among several.",
+	Seen: "Depths of 1, 4 and 16 all ran in group 0; with stonewall in groups 0, 1 and 2.",
+	Fix:  "Add stonewall to each section, or to [global].",
+	Bad:  "[global]\nfilename=/data/f\nsize=10g\nrw=randread\n[qd1]\niodepth=1\n[qd4]\niodepth=4\n[qd16]\niodepth=16",
 	Good: "[global]\nfilename=/data/f\nsize=10g\nrw=randread\nstonewall\n[qd1]\niodepth=1\n[qd4]\niodepth=4\n" +
 		"[qd16]\niodepth=16",
 	Ignore: "When the mix of them is the load that you want.",
@@ -268,6 +271,7 @@ var neverSynced = &rule{
 		"never syncs. With direct=1 an info.",
 	Why: "A database waits for its log to be durable. Without a sync the job measures how fast a cache " +
 		"accepts writes.",
+	Seen:   "128 writes had no sync; with fdatasync=1 they had 127.",
 	Fix:    "Add fdatasync=1, or the number of writes per commit.",
 	Bad:    "[wal]\nrw=write\nbs=8k\nsize=4g\ndirectory=/data",
 	Good:   "[wal]\nrw=write\nbs=8k\nsize=4g\ndirectory=/data\nfdatasync=1",
