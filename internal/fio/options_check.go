@@ -26,6 +26,8 @@ type Refusal struct {
 	Kind   RefusalKind
 	Says   string // what is wrong, behind the option: "is out of range (1 to 100)"
 	Near   string // the name or word that was probably meant; may be empty
+	// Sure is true where Near is the only thing that can be meant: direct=true is direct=1.
+	Sure bool
 	// InRun is true for what a run refuses and --parse-only passes over.
 	InRun bool
 }
@@ -137,6 +139,7 @@ func (t *OptionTable) refusal(j JobText, o Option, of jobEngine) (Refusal, bool)
 		if r.Kind == "" {
 			r.Kind, r.InRun = RefusedValue, inRun || o.Bare && shaped(row.name)
 			r.Says, r.Near = row.says(f, o)
+			r.Sure = r.Near != "" && (row.kind == typeBool || row.kind == typeFlag)
 		}
 	}
 	if r.Kind == RefusedValue {
@@ -152,7 +155,11 @@ func (t *OptionTable) engineRefusal(row *optionRow, o Option) (Refusal, bool) {
 	if row.name != "ioengine" || t.Engine(name) || strings.ContainsAny(name, "/.") {
 		return Refusal{}, false
 	}
-	near := text.Nearest(strings.ToLower(strings.TrimSpace(name)), t.engines)
+	first, _, _ := strings.Cut(name, ",") // of a list, as if fio took one
+	near := strings.ToLower(strings.TrimSpace(first))
+	if !t.Engine(near) {
+		near = text.Nearest(near, t.engines)
+	}
 	return Refusal{Option: o, Kind: RefusedEngine, Says: "is none of fio's engines", Near: near, InRun: true}, true
 }
 

@@ -117,7 +117,7 @@ func (p oraclePair) kindOfMiss(binary string) string {
 	case strings.Contains(p.verdict[binary], "too-long"):
 		return "a list of one element"
 	case main == "random_distribution":
-		return "zones that do not add up"
+		return "a comma in random_distribution"
 	case binary == "newest" && slices.Contains([]string{"atomic", "sprandom", "log_issue_time", "write_mode", "fdp_pli", "plids", "dp_scheme", "steadystate_duration"}, main),
 		binary == "2.1.11" && (main == "rate_iops" || main == "bssplit" || strings.HasPrefix(p.option, "@include")):
 		return "a check of one version only"

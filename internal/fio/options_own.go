@@ -75,7 +75,10 @@ func realOf(s string) (float64, bool) {
 func distributionTakes(value string, v Version) bool {
 	word, rest, has := strings.Cut(value, ":")
 	word, _, _ = strings.Cut(word, ",")
-	if word == "zoned" || word == "zoned_abs" || word == "sequence" {
+	switch word {
+	case "zoned", "zoned_abs":
+		return has && zonesAddUp(rest, word == "zoned_abs")
+	case "sequence":
 		return has
 	}
 	if !has || word == "random" {
@@ -87,6 +90,26 @@ func distributionTakes(value string, v Version) bool {
 		return false
 	}
 	return ok && parameterTakes(word, x)
+}
+
+// zonesAddUp reads zones as 60/10:40/90: shares of the I/Os, which must be 100 % in all, and of the file,
+// 100 % at most, or sizes. What it cannot read, such as one list for each direction, is left to fio.
+func zonesAddUp(zones string, sizes bool) bool {
+	if zones == "" || strings.ContainsAny(zones, ",(") {
+		return true
+	}
+	var ios, file int64
+	for zone := range strings.SplitSeq(strings.TrimSuffix(zones, ":"), ":") {
+		share, part, has := strings.Cut(zone, "/")
+		n, ok := leading(share)
+		of, whole := leading(part)
+		if !ok || n < 0 || of < 0 || has && part != "" && !whole {
+			return true
+		}
+		ios += n
+		file += of
+	}
+	return ios == 100 && (sizes || file <= 100)
 }
 
 func parameterTakes(word string, x float64) bool {

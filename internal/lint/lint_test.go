@@ -112,6 +112,9 @@ func TestJobRulesFire(t *testing.T) {
 		{"PL102", "[a]\nrw=read\nnumjobs=0\n", "fio refuses the job: numjobs=0 starts no job at all.", nil},
 		{"PL102", "[a]\nrw=read\nwait_for=b\n[b]\nrw=write\n", "fio refuses the job: wait_for=b names no job before this one.", nil},
 		{"PL102", "[globals]\niodepth=0\n[a]\nrw=read\n", "fio refuses iodepth=0: it is out of range (1 at least).", nil},
+		{"PL102", "[a]\nrw=read\nioengine=sync,psync\n", "fio has no ioengine sync,psync; sync is near.", nil},
+		{"PL102", "[a]\nrw=randread\nrandom_distribution=zoned:60/10:30/20\n", "fio refuses random_distribution=zoned:60/10:30/20: it is not of the form", nil},
+		{"PL102", "[a]\nrw=randread\nrandom_distribution=zoned:60/50:40/60\n", "fio refuses random_distribution=zoned:60/50:40/60: it is not of the form", nil},
 		{"PL102", "[a]\nioengine=libaio\nhipri\n", "fio drops the job: hipri belongs to pvsync2, sg, io_uring and others, and the job runs on libaio.", nil},
 		{"PL102", "[a]\nrw=read\nshare_mmap=1\n", `info No released fio knows the option "share_mmap"; the one whose source is fio/engines/mmap.c does.`, func(c *Case) {
 			c.Own = map[string]string{"share_mmap": "fio/engines/mmap.c"}
@@ -175,6 +178,7 @@ func TestJobRulesFire(t *testing.T) {
 		{"PL130", "mdadm --create /dev/md0 --level=10 --layout=n3 --raid-devices=6 --chunk=64K /dev/sd[b-g]\nmkfs.xfs -d su=64k,sw=3 /dev/md0\n", "sw=3 where the stripe is 2 members wide for /dev/md0", nil},
 		{"PL130", "mdadm -C /dev/md0 -l10 --layout=f2 -n4 -c64 /dev/sd[b-e]\nmkfs.xfs -d su=64k,sw=2 /dev/md0\n", "sw=2 where the stripe is 4 members wide for /dev/md0", nil},
 		{"PL131", "mount /dev/sdb /a\nmount /dev/sdb /b\n", "/dev/sdb is mounted on /a already (line 1): /b is the same filesystem.", nil},
+		{"PL131", "mount /dev/sdb /a\nfusermount -u /c\nfusermount -o rw /a\nudisksctl mount -b /dev/sdb\numount /ab\nmount /dev/sdb /b\n", "/dev/sdb is mounted on /a already (line 1)", nil},
 		{"PL133", "mdadm -C /dev/md0 -l0 -n2 a b\nmdadm -C /dev/md1 -l0 -n2 c d\nmkfs.xfs /dev/md0\nmkfs.xfs /dev/md1\nmount /dev/md1 /a\n", "/dev/md0, made in line 1, is formatted here and never mounted.", nil},
 		{"PL134", "lvcreate -n a -L 1g vg\nlvcreate --name a --size 1g vg\n", "line 1 makes vg/a already.", nil},
 		{"PL140", "fio --name=a --rw=randread --direct=1 --numjobs=16 --size=9g\n", "ioengine=psync (fio's default) with 16 jobs keeps 16 I/Os in flight: at 500 µs each that is at most 32,000 IOPS", nil},
@@ -282,6 +286,10 @@ func TestJobRulesStaySilent(t *testing.T) {
 		{"PL102", "[a]\nrw=randread:8\nioengine=external:./x.so\nrandom_distribution=zipf:1.2\n"},
 		{"PL102", "[a]\nrw=${MODE}\n"},
 		{"PL103", "[a]\nrw=read\niodepth=1\n"},
+		{"PL103", "fio --name=a --rw=read --iodepth=abc\n"}, // fio refuses it
+		{"PL102", "[a]\nrw=randread\nrandom_distribution=zoned:60/10:30/20:8/30:2/40\n"},
+		{"PL102", "[a]\nrw=randread\nrandom_distribution=zoned:60:40\n"},
+		{"PL102", "[a]\nrw=randread\nrandom_distribution=zoned_abs:60/20G:40/100G\n"},
 		{"PL103", "[a]\nrw=read\niodepth=32\nioengine=${E}\n"},
 		{"PL103", "[a]\nrw=read\niodepth=32\nioengine=io_uring\n"},
 		{"PL104", "[a]\nrw=read\nioengine=libaio\niodepth=4\nbuffered=0\n"},
@@ -355,6 +363,14 @@ func TestJobRulesStaySilent(t *testing.T) {
 		{"PL130", "mdadm -C /dev/md5 -l 6 -n 6 -c 64K a b c d e f\nmkfs.xfs -d sunit=128,su=64k,sw=4 /dev/md5\nmkfs.ext4 -E stride=16,stripe-width=64 /dev/md5\n"},
 		{"PL130", "mkfs.xfs -d su=64k,sw=8 /dev/md9\n"},
 		{"PL131", "mount /dev/sdb /a\numount /a\nmount /dev/sdb /b\n"},
+		{"PL131", "mount /dev/sdb /a\nfusermount -u /a\nmount /dev/sdb /b\n"},
+		{"PL131", "mount /dev/sdb /a\nsudo fusermount3 -uz /a/\nmount /dev/sdb /b\n"},
+		{"PL131", "mount /dev/sdb /mnt/a\numount -R /mnt\nmount /dev/sdb /b\n"},
+		{"PL131", "mount /dev/sdb /mnt/a\numount /mnt/*\nmount /dev/sdb /b\n"},
+		{"PL131", "mount /dev/sdb /a\numount \"$WHERE\"\nmount /dev/sdb /b\n"},
+		{"PL131", "mount /dev/sdb /a\nudisksctl unmount -b /dev/sdb\nmount /dev/sdb /b\n"},
+		{"PL131", "mount /dev/vg/a /a\numount /dev/mapper/vg-a\nmount /dev/vg/a /b\n"},
+		{"PL131", "mount /dev/vg/a /a\nlvremove -f vg/a\nlvcreate -n a -L 1g vg\nmount /dev/vg/a /b\n"},
 		{"PL131", "mount /dev/sdb /a\nmount /dev/sdb /a\n"},
 		{"PL131", "mount /dev/sdb /a\nmkfs.xfs -f /dev/sdb\nmount /dev/sdb /b\n"},
 		{"PL131", "mount -t tmpfs tmpfs /a\nmount -t tmpfs tmpfs /b\n"},
@@ -506,6 +522,38 @@ func TestFixedJobsAreTaken(t *testing.T) {
 		if n != 1 || takes(before) || !takes(fixed) {
 			t.Errorf("%q becomes %q with %d fixes: fio takes the first: %v, the second: %v", before, fixed, n, takes(before), takes(fixed))
 		}
+	}
+}
+
+// A fix is about what is wrong with the line, and no edit is made of a guess.
+func TestFixesFitTheirFinding(t *testing.T) {
+	for _, c := range []struct {
+		code      finding.Code
+		text, fix string
+		edits     int
+	}{
+		{"PL102", "fio --name=a --rw=randrw --rwmixread=101\n", "Give a value that fio takes: fio --cmdhelp=rwmixread describes it.", 0},
+		{"PL102", "fio --name=a --rw=read --ioengine=http --http_mode=quux\n", "Give a value that fio takes: fio --enghelp=http,http_mode describes it.", 0},
+		{"PL102", "[a]\nioengine=libaio\nhipri\n", "Drop it, or write ioengine=pvsync2.", 0},
+		{"PL102", "[a]\nrw=read\nsize=1g\nverify=1\n", "Give a value that fio takes: fio --cmdhelp=verify describes it.", 0}, // 0 would verify nothing
+		{"PL102", "[a]\nrw=read\nsize=1g\nsync=2\n", "Give a value that fio takes: fio --cmdhelp=sync describes it.", 0},
+		{"PL102", "[a]\nrw=read\nfallocate=01\n", "Write fallocate=0, if that is what was meant.", 0},
+		{"PL102", "[a]\nrw=read\ndirect=yes\n", "Write direct=1.", 1},
+		{"PL102", "[a]\nrw=read\nnumjobs=0\n", "Change it, or what it does not go with.", 0},
+		{"PL102", "[a]\nrw=read\nioengine=sync,psync\n", "Write ioengine=sync, if that is what was meant.", 0},
+		{"PL102", "[a]\nrw=read\nioengine=mine\n", "If it is meant to be fio's own: fio --enghelp lists them.", 0},
+		{"PL124", "[a]\nrw=write\nrwmixcycle=40\n", "Drop it.", 0},
+		{"PL124", "[a]\nrw=write\nverify=meta\n", "Write what checks the data, such as verify=crc32c.", 0},
+	} {
+		got := lint(c.code, c.text)
+		if len(got) != 1 || got[0].Fix != c.fix || len(got[0].Edits) != c.edits {
+			t.Errorf("%q: %+v\nwant %q and %d edits", c.text, got, c.fix, c.edits)
+		}
+	}
+	got := Judge(&Case{Scripts: []*script.File{textOf("x.fio", "a: (g=0): rw=randread, bs=(R) 4096B-4096B\nfio-3.33\nStarting 1 process\n\n"+
+		"a: (groupid=0, jobs=1): err= 0: pid=1\n  read: IOPS=100, BW=400KiB/s\n")}})
+	if len(got) != 1 || got[0].Fix != "Give it to plimsoll import, or another ending." {
+		t.Errorf("%+v: want a fix for what fio printed", got)
 	}
 }
 

@@ -142,7 +142,9 @@ var renamed = &rule{
 			old, ok := successors[o.Name]
 			if !ok {
 				if o.Name == "verify" && strings.TrimSpace(o.Value) == "meta" {
-					return at("verify=meta is obsolete: every verify checks the header.")
+					f := at("verify=meta is obsolete: every verify checks the header.")
+					f.Fix = "Write what checks the data, such as verify=crc32c."
+					return f
 				}
 				return nil
 			}
@@ -150,6 +152,7 @@ var renamed = &rule{
 				return nil // the fio at hand differs from 3.33: PL102 speaks of what it does not know
 			}
 			f := at(fmt.Sprintf("%s is %s.", o.Name, old.says))
+			f.Fix = "Drop it."
 			if old.gone {
 				f.Severity = finding.Fail
 			}

@@ -166,7 +166,9 @@ func (c *Case) refusedByAsked(w written, report func(finding.Finding)) {
 			continue
 		}
 		what, why := text.Clean(o.String(), 120), text.Clean(said, 120)
-		report(*w.at(o, fmt.Sprintf("The installed fio refuses %s: it says %q.", what, why)))
+		f := w.at(o, fmt.Sprintf("The installed fio refuses %s: it says %q.", what, why))
+		f.Fix = describes(c.table(), o)
+		report(*f)
 	}
 }
 
@@ -202,19 +204,22 @@ func (c *Case) refused(table *fio.OptionTable, w written, r fio.Refusal) *findin
 		if slices.ContainsFunc(table.Misreadings(w.JobText), func(m fio.Misreading) bool { return m.Option == o }) {
 			return nil // PL128
 		}
-		return w.at(o, fmt.Sprintf("fio refuses the job: %s %s.", value, r.Says))
+		f := w.at(o, fmt.Sprintf("fio refuses the job: %s %s.", value, r.Says))
+		f.Fix = "Change it, or what it does not go with."
+		return f
 	case fio.RefusedValue:
 	}
 	if o.Pad != "" && blankMatters(table, w, o) {
 		return nil // PL127
 	}
 	f := w.at(o, fmt.Sprintf("fio refuses %s: it %s.", value, r.Says))
+	f.Fix = describes(table, o)
 	if _, asked := c.Asked[w.job.File]; strings.TrimSpace(o.Value) == "" && !o.Bare && !w.Command && !asked {
 		f.Severity = finding.Info // a script fills it in before the job runs
 	}
-	switch r.Near {
-	case "":
-	case "0", "1":
+	switch {
+	case r.Near == "":
+	case r.Sure:
 		f.Fix = fmt.Sprintf("Write %s=%s.", name, r.Near)
 		f.Edits = []finding.Edit{{Line: o.Line, Col: o.Col, Old: "=" + o.Pad + o.Value, New: "=" + r.Near}}
 	default:
@@ -222,6 +227,18 @@ func (c *Case) refused(table *fio.OptionTable, w written, r fio.Refusal) *findin
 		f.Fix = fmt.Sprintf("Write %s=%s, if that is what was meant.", name, r.Near)
 	}
 	return f
+}
+
+// describes is a fix: what says which values an option takes. One that fio does not know has the rule's.
+func describes(table *fio.OptionTable, o fio.Option) string {
+	info, known := table.Lookup(o.Name)
+	switch {
+	case !known:
+		return ""
+	case len(info.Engines) > 0:
+		return fmt.Sprintf("Give a value that fio takes: fio --enghelp=%s,%s describes it.", info.Engines[0], info.Name)
+	}
+	return fmt.Sprintf("Give a value that fio takes: fio --cmdhelp=%s describes it.", info.Name)
 }
 
 // ownProgram is a fio that somebody built: one in a folder whose name is no system's.
@@ -259,6 +276,10 @@ func (c *Case) unknownName(table *fio.OptionTable, w written, r fio.Refusal) *fi
 	}
 	if r.Says != "" {
 		f.Message = fmt.Sprintf("fio drops the job: %s %s.", name, r.Says)
+		f.Fix = "Drop it, or run the job with a fio that has it."
+		if info, known := table.Lookup(o.Name); known && len(info.Engines) > 0 {
+			f.Fix = fmt.Sprintf("Drop it, or write ioengine=%s.", info.Engines[0])
+		}
 		return f
 	}
 	if r.Near == "" {
@@ -283,7 +304,7 @@ func unknownEngine(w written, r fio.Refusal) *finding.Finding {
 	if r.Near == "" || strings.HasPrefix(value, "spdk") || strings.ContainsAny(value, "-.") {
 		f := w.at(r.Option, fmt.Sprintf("ioengine=%s is none of fio's own engines: its options are not judged.",
 			text.Clean(value, 120)))
-		f.Severity = finding.Info
+		f.Severity, f.Fix = finding.Info, "If it is meant to be fio's own: fio --enghelp lists them."
 		return f
 	}
 	f := w.at(r.Option, fmt.Sprintf("fio has no ioengine %s; %s is near.", text.Clean(value, 120), r.Near))

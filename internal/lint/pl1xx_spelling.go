@@ -31,6 +31,9 @@ var unreadable = &rule{
 					f.Severity = finding.Warn
 					f.Fix = "Keep the file beside the one that includes it."
 				}
+				if file.Kind == script.Other && strings.Contains(u.Why, "plimsoll import") {
+					f.Fix = "Give it to plimsoll import, or another ending."
+				}
 				if strings.Contains(u.Why, "byte order mark") {
 					f.Fix = "Save the file as UTF-8 without a byte order mark."
 					f.Edits = []finding.Edit{{Line: 1, Col: 1, Old: "\ufeff"}}

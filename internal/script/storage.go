@@ -81,15 +81,8 @@ func StorageOf(f *File) *Storage {
 					s.Written[path] = true
 				}
 			}
-		case name == "umount" && slices.ContainsFunc(cmd.Words, func(w shell.Word) bool { return w.Text == "-a" }):
-			s.Mounts = nil
-		case name == "umount":
-			for _, w := range cmd.Words[1:] {
-				s.Mounts = slices.DeleteFunc(
-					s.Mounts,
-					func(m *Mount) bool { return m.Point == w.Text || m.Device == w.Text },
-				)
-			}
+		case slices.Contains(unmounters, name):
+			s.unmount(cmd)
 		}
 	}
 	return s
@@ -102,8 +95,7 @@ func (s *Storage) ArrayOn(device string) *Array { return s.arrays[device] }
 func (s *Storage) DeviceUnder(point string) string {
 	best := &Mount{}
 	for _, m := range s.Mounts {
-		under := point == m.Point || strings.HasPrefix(point, strings.TrimRight(m.Point, "/")+"/")
-		if under && len(m.Point) >= len(best.Point) {
+		if under(point, m.Point) && len(m.Point) >= len(best.Point) {
 			best = m
 		}
 	}
@@ -240,6 +232,7 @@ func (s *Storage) lvcreate(cmd Command) {
 	device := "/dev/" + operands[0].Text + "/" + opts["name"].Text
 	a := &Array{Device: device, Kind: "striped", Geometry: topology.Geometry{Level: topology.RAID0}, Line: cmd.Line}
 	a.scope = cmd.Scope
+	s.forget(device) // a new volume is mounted nowhere
 	a.Members, _ = strconv.Atoi(opts["stripes"].Text)
 	a.chunk(opts["stripesize"].Text, topology.LVM)
 	if a.Members > 1 && a.Chunk > 0 {
@@ -345,6 +338,45 @@ func (s *Storage) mount(cmd Command) {
 		slices.DeleteFunc(s.Mounts, func(old *Mount) bool { return old.Device == m.Device && old.Point == m.Point }),
 		m,
 	)
+}
+
+// unmounters take a mount away.
+var unmounters = []string{"umount", "fusermount", "fusermount3", "udisksctl"}
+
+// unmount forgets what a command takes away: everything where it does not say what.
+func (s *Storage) unmount(cmd Command) {
+	flag := func(names ...string) bool {
+		return slices.ContainsFunc(cmd.Words[1:], func(w shell.Word) bool { return slices.Contains(names, w.Text) })
+	}
+	switch cmd.Name() {
+	case "udisksctl":
+		if !flag("unmount") {
+			return
+		}
+	case "umount":
+	default: // mounts, too
+		if !flag("-u", "-uz", "-zu", "-uq", "-qu") {
+			return
+		}
+	}
+	var named []string
+	for _, w := range cmd.Words[1:] {
+		if !strings.HasPrefix(w.Text, "-") && w.Text != "unmount" {
+			named = append(named, path.Clean(deviceName(w.Text)))
+		}
+	}
+	all := len(named) == 0 || flag("-a", "--all") || strings.ContainsAny(strings.Join(named, ""), "$`")
+	s.Mounts = slices.DeleteFunc(s.Mounts, func(m *Mount) bool {
+		return all || slices.ContainsFunc(named, func(name string) bool {
+			matches, _ := path.Match(name, m.Point)
+			return matches || name == m.Device || flag("-R", "--recursive") && under(m.Point, name)
+		})
+	})
+}
+
+// under says whether a path is another or lies below it.
+func under(point, above string) bool {
+	return point == above || strings.HasPrefix(point, strings.TrimRight(above, "/")+"/")
 }
 
 // anotherView says whether a mount shows what is mounted already, or another part of a filesystem that

@@ -1,11 +1,11 @@
 package text
 
-// Nearest is the word that was probably meant by name, "" when none is similar. Of equally similar
-// words the first wins.
+// Nearest is the word that was probably meant by name, "" when none is similar: 1 is no slip for 0. Of
+// equally similar words the first wins.
 func Nearest(name string, words []string) (nearest string) {
 	best := max(1, min(len(name)/3, 4)) + 1
 	for _, w := range words {
-		if d := distance(name, w, best); d < best {
+		if d := distance(name, w, best); d < best && d < max(len(name), len(w)) {
 			best, nearest = d, w
 		}
 	}
