@@ -228,6 +228,10 @@ func TestEndlessExperiment(t *testing.T) {
 	if again.Jobs[0].Write.Bytes <= r.Jobs[0].Write.Bytes {
 		t.Errorf("%d bytes with a runtime, want more than one pass", again.Jobs[0].Write.Bytes)
 	}
+	const misread = "[a]\nrw=write\nsize=8m\ntime_based\nruntime=10min\n" // 10 µs
+	if ended, said, _ := experiment(t, misread); ended.Jobs[0].Write.Bytes >= 8<<20 || strings.Contains(said, "time_based") {
+		t.Errorf("%d bytes, %q: want that 10 µs end the job", ended.Jobs[0].Write.Bytes, said)
+	}
 }
 
 func TestHolesInFillExperiment(t *testing.T) {

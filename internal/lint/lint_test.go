@@ -143,6 +143,7 @@ func TestJobRulesFire(t *testing.T) {
 		{"PL107", "fio --name=a --filename=/x --rw=read --numjobs=4 --size=1g\n", "4 jobs read the same blocks of one file (no offset_increment).", nil},
 		{"PL108", "[a]\nrw=read\ntime_based=1\n", "info time_based has no effect without runtime", nil},
 		{"PL107", "fio --name=a --filename=$F --rw=write --numjobs=4\n", "4 jobs write the same blocks of one file (no offset_increment).", nil},
+		{"PL108", "fio --name=a --rw=read --time_based --runtime=0\n", "time_based has no effect without runtime", nil},
 		{"PL108", "fio --name=a --rw=read --time_based\n", "time_based has no effect without runtime", nil},
 		{"PL109", "[a]\nrw=read\ntime_based\nruntime=60\n[b]\nrw=read\ntime_based\nruntime=90\n", "60 s without ramp_time", nil},
 		{"PL110", "# gp2 100 GiB\nfio --name=a --time_based --runtime=60\n", "60 s cannot see a gp2 volume's credits run out.", nil},
@@ -325,6 +326,8 @@ func TestJobRulesStaySilent(t *testing.T) {
 		{"PL107", "fio --name=a --filename=/x --rw=read --numjobs=4 --offset_increment=25%\n"},
 		{"PL108", "[global]\nruntime=5\n[a]\nrw=read\ntime_based\n"},
 		{"PL108", "[a]\nrw=read\ntime_based\ntimeout=5\n"},
+		{"PL108", "fio --name=w --rw=write --size=1g --time_based --runtime=10min\n"}, // 10 µs are a runtime
+		{"PL108", "fio --name=w --rw=write --size=1g --time_based --timeout=1.5h\n"},
 		{"PL109", "[a]\nrw=read\ntime_based\nruntime=300\n"},
 		{"PL110", "# on a c6a.xlarge\nfio --name=a --time_based --runtime=1800\n"},
 		{"PL110", "# on an m5.12xlarge with gp2 3000GiB\nfio --name=a --time_based --runtime=60\n"},

@@ -10,6 +10,7 @@ import (
 
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/finding"
+	"plimsoll/internal/fio"
 	"plimsoll/internal/script"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
@@ -31,6 +32,11 @@ var endless = &rule{
 	Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
 		if !j.load.TimeBased || j.open("time_based") || j.open("runtime") || j.load.Runtime > 0 {
 			return nil
+		}
+		if o, given := j.last["runtime"]; given {
+			if d, err := fio.ParseTime(o.Value, time.Second); err != nil || d > 0 {
+				return nil // 10min is 10 µs, which end the job: PL128 says so, or PL102 where fio refuses it
+			}
 		}
 		f := j.found("time_based has no effect without runtime: the job ends when its size is done.", "time_based")
 		if !j.src.Command {
