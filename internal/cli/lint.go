@@ -228,7 +228,7 @@ func (l *linting) ask(ctx context.Context) error {
 	l.c.Asked = map[*fio.JobFile]fio.Asked{}
 	for _, f := range l.c.Scripts {
 		for _, j := range f.Jobs {
-			if j.Partial || len(j.Passed) > 0 || !j.File.Literal() || j.Command && l.c.Fio.Shortens(j.File) {
+			if j.Partial || len(j.Passed) > 0 || !running.Literal(j.File) || j.Command && l.c.Fio.Shortens(j.File) {
 				continue
 			}
 			a, err := running.ParseOnly(ctx, l.env.Machine, j.File)

@@ -140,7 +140,7 @@ func asked(t *testing.T, text string, v fio.Version) (refused int, asked bool) {
 	file := parsed(text)
 	c := &lint.Case{Scripts: []*script.File{file}, Fio: fio.OptionsOf(v), Asked: map[*fio.JobFile]fio.Asked{}}
 	for _, j := range file.Jobs {
-		if j.Partial || !j.File.Literal() || j.Command && c.Fio.Shortens(j.File) {
+		if j.Partial || !running.Literal(j.File) || j.Command && c.Fio.Shortens(j.File) {
 			continue
 		}
 		a, err := running.ParseOnly(t.Context(), sys.Host(), j.File)
@@ -201,7 +201,7 @@ func TestInstalledOverTheOracle(t *testing.T) {
 			continue
 		}
 		file := parsed(p.Text)
-		if len(file.Jobs) != 1 || !file.Jobs[0].File.Literal() {
+		if len(file.Jobs) != 1 || !running.Literal(file.Jobs[0].File) {
 			continue
 		}
 		said := fio.Asked{Refused: map[string]string{}, Whole: true}

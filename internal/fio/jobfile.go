@@ -43,3 +43,11 @@ func (s Section) Get(name string) (string, bool) {
 	}
 	return "", false
 }
+
+// Asked is what the installed fio said of a job file when it read it and ran nothing.
+type Asked struct {
+	// Refused are the options that it named, as in the file (iodepth=foo), with what it said.
+	Refused map[string]string
+	// Whole is true when it took all others.
+	Whole bool
+}

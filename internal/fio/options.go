@@ -263,13 +263,3 @@ func (t *OptionTable) Shortens(f *JobFile) bool {
 func (t *OptionTable) Engine(name string) bool {
 	return slices.Contains(t.engines, name) || slices.Contains(otherEngineNames, name)
 }
-
-// NearestWord is the nearest of an option's words to a value that is none of them; ok is true when
-// the value is one, or the option takes other values.
-func (o OptionInfo) NearestWord(value string) (ok bool, nearest string) {
-	value, _, _ = strings.Cut(value, ":")
-	if len(o.Words) == 0 || slices.Contains(o.Words, value) {
-		return true, ""
-	}
-	return false, text.Nearest(strings.ToLower(value), o.Words)
-}

@@ -148,9 +148,7 @@ func lostUnit(s string) string {
 	if m == nil {
 		return ""
 	}
-	if lower := strings.ToLower(
-		m[1],
-	); lower == "b" || strings.HasPrefix(lower, "byte") ||
+	if lower := strings.ToLower(m[1]); lower == "b" || strings.HasPrefix(lower, "byte") ||
 		strings.Trim(lower, ".0") == "" {
 		return ""
 	}

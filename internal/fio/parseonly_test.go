@@ -31,7 +31,7 @@ func TestParseOnlyAsksTheInstalledFio(t *testing.T) {
 		}
 		job := pair.Job
 		f := &fio.JobFile{Sections: []fio.Section{{Name: "a", Options: job.Own}}}
-		if !f.Literal() {
+		if !running.Literal(f) {
 			continue
 		}
 		a, err := running.ParseOnly(t.Context(), sys.Host(), f)
@@ -57,7 +57,7 @@ func TestOnlyLiteralJobsAreAsked(t *testing.T) {
 		"size=$ncpus", "size=${X}", "description=`id`", "ioengine=external:/tmp/x.so", "ioengine=./x.so", "merge_blktrace_file=x",
 	} {
 		f, err := fio.ParseJobFile("a", []byte("[a]\n"+line+"\n"), fio.ParseOptions{})
-		if err != nil || f.Literal() {
+		if err != nil || running.Literal(f) {
 			t.Errorf("%s is asked: %v", line, err)
 		}
 	}

@@ -203,17 +203,6 @@ func TestOptionTable(t *testing.T) {
 			t.Errorf("%s does not know %s", v, alias)
 		}
 	}
-	engine, _ := builtin.Lookup("ioengine")
-	if ok, near := engine.NearestWord("io_uring_cmd"); !ok {
-		t.Errorf("io_uring_cmd is not taken, near %q", near)
-	}
-	rw, _ := builtin.Lookup("readwrite")
-	if ok, near := rw.NearestWord("radread"); ok || near != "randread" {
-		t.Errorf("radread: %v %q", ok, near)
-	}
-	if ok, _ := rw.NearestWord("randread:8"); !ok {
-		t.Error("randread:8 is not taken")
-	}
 }
 
 func FuzzParseSize(f *testing.F) {

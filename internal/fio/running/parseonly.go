@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"strings"
 
 	"plimsoll/internal/fio"
 	"plimsoll/internal/sys"
@@ -21,7 +22,7 @@ var (
 
 // ParseOnly asks the fio in PATH what it refuses of a job file, with --parse-only: nothing is run.
 // Each refused option is taken out and the rest is asked again. Only what is written out is asked
-// (JobFile.Literal): fio would run a program for $ncpus, and load a library for a plugin.
+// (Literal): fio would run a program for $ncpus, and load a library for a plugin.
 func ParseOnly(ctx context.Context, m *sys.Machine, f *fio.JobFile) (fio.Asked, error) {
 	a := fio.Asked{Refused: map[string]string{}}
 	dir, err := sys.TempDir(os.TempDir(), "lint")
@@ -77,4 +78,22 @@ func without(f *fio.JobFile, refused map[string]string) *fio.JobFile {
 		left.Sections = append(left.Sections, kept)
 	}
 	return left
+}
+
+// Literal says whether a job file is written out, so that fio can be asked of it without running or
+// loading anything: no variable, no plugin, and nothing that a job file cannot hold.
+func Literal(f *fio.JobFile) bool {
+	if f.Writable() != nil || len(f.Jobs()) == 0 {
+		return false
+	}
+	for _, s := range f.Sections {
+		for _, o := range s.Options {
+			if strings.ContainsAny(o.Name+o.Value, "$`") ||
+				o.Name == "ioengine" && (strings.Contains(o.Value, "external") || strings.ContainsAny(o.Value, "/.")) ||
+				strings.HasPrefix(o.Name, "merge_blktrace") || strings.HasPrefix(o.Name, "include") {
+				return false
+			}
+		}
+	}
+	return true
 }
