@@ -1,0 +1,396 @@
+package provision
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"plimsoll/internal/block"
+	"plimsoll/internal/sys"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+)
+
+// undone are the commands of an adoption's steps, newest first.
+func undone(w *Work) string {
+	var all []string
+	for _, st := range slices.Backward(w.Steps) {
+		all = append(all, w.Commands(st.Undo)...)
+	}
+	return strings.Join(all, "|")
+}
+
+// An array is called as its superblock says, behind the host's name, where that can be a file's name.
+func TestNamesOfAdopted(t *testing.T) {
+	for name, want := range map[string]string{"host:data": "data", "data": "data", "": "md0", "host:": "host:", "host:a/b": "md0", "host:a:b": "a:b"} {
+		if want != "md0" && !nameOK(want) {
+			want = "md0"
+		}
+		if got := adoptedName(&block.Device{Name: "md0", MD: &block.Raid{Name: name}}); got != want {
+			t.Errorf("%q: %s, want %s", name, got, want)
+		}
+	}
+}
+
+// Members are whole disks with a serial, or partitions of them from 1 MiB, and all are named.
+func TestMembersOfAdopted(t *testing.T) {
+	tree := func() *block.Tree {
+		return &block.Tree{Devices: map[string]*block.Device{
+			"md0":  {Name: "md0", Path: "/dev/md0", Slaves: []string{"sda", "sdb"}},
+			"sda":  {Name: "sda", Path: "/dev/sda", Serial: "A", Kind: block.Disk, Size: 10, Model: "M"},
+			"sdb":  {Name: "sdb", Path: "/dev/sdb", Serial: "B", Kind: block.Disk, Size: 20},
+			"sdb1": {Name: "sdb1", Path: "/dev/sdb1", Kind: block.Partition, Parent: "sdb", Start: units.MiB},
+		}}
+	}
+	for name, c := range map[string]struct {
+		change  func(*block.Tree)
+		serials string
+		want    string // the members, or the error
+	}{
+		"whole disks":       {func(*block.Tree) {}, "A B", "A 10 /dev/sda M, B 20 /dev/sdb "},
+		"a partition":       {func(tr *block.Tree) { tr.Devices["md0"].Slaves[1] = "sdb1" }, "A B", "A 10 /dev/sda M, B 20 /dev/sdb , partition"},
+		"from elsewhere":    {func(tr *block.Tree) { tr.Devices["md0"].Slaves[1], tr.Devices["sdb1"].Start = "sdb1", 2*units.MiB }, "A B", "does not begin at 1 MiB"},
+		"of a disk unknown": {func(tr *block.Tree) { tr.Devices["md0"].Slaves[1], tr.Devices["sdb1"].Parent = "sdb1", "sdz" }, "A B", "does not begin at 1 MiB"},
+		"not to be seen":    {func(tr *block.Tree) { tr.Devices["md0"].Slaves[1] = "sdz" }, "A B", "its member sdz cannot be seen"},
+		"no disk":           {func(tr *block.Tree) { tr.Devices["sdb"].Kind = block.Loop }, "A B", "its member /dev/sdb is a loop: take that down first"},
+		"no serial":         {func(tr *block.Tree) { tr.Devices["sdb"].Serial = "" }, "A", "has no serial number to name it by"},
+		"one not named":     {func(*block.Tree) {}, "A", "its member /dev/sdb (serial B) is not named"},
+		"one too many":      {func(*block.Tree) {}, "A B C", "--serial C is not a member of it; its members are A, B"},
+		"no members":        {func(tr *block.Tree) { tr.Devices["md0"].Slaves = nil }, "", "it has no members; mdadm --stop /dev/md0"},
+	} {
+		tr, w := tree(), &Work{}
+		c.change(tr)
+		err := w.adoptMembers(tr, tr.Devices["md0"], strings.Fields(c.serials))
+		var got []string
+		for _, m := range w.Members {
+			got = append(got, fmt.Sprintf("%s %d %s %s", m.Serial, uint64(m.Size), m.Path, m.Model))
+		}
+		if w.Want.Partition {
+			got = append(got, "partition")
+		}
+		if err != nil && !strings.Contains(err.Error(), c.want) || err == nil && strings.Join(got, ", ") != c.want {
+			t.Errorf("%s: %q %v, want %q", name, got, err, c.want)
+		}
+	}
+}
+
+// adopting is an adoption of asMD's array with files of /etc and programs of its own.
+func adopting(t *testing.T, prints, files map[string]string) *adoption {
+	t.Helper()
+	s := asMD(t, prints)
+	s.w.Steps, s.w.Want = nil, Want{Level: topology.RAID1, Using: "md", Data: 1}
+	s.w.Adopted = "/dev/md0"
+	for name, text := range files {
+		at := filepath.Join(s.Root, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return &adoption{state: s, top: s.tree.Devices["md0"]}
+}
+
+// What is on an adopted array is undone before it: mounts, lines, a filesystem or a group with its volumes.
+func TestStepsOfAdopted(t *testing.T) {
+	const stop, zero = "mdadm --stop /dev/md0", "zero the first and last 2 MiB of /dev/sda /dev/sdb"
+	const vgs = `{"report":[{"vg":[{"vg_name":"g"}]}]}`
+	pvs := func(rows ...string) string {
+		var all []string
+		for _, r := range rows {
+			pv, vg, _ := strings.Cut(r, " ")
+			all = append(all, fmt.Sprintf(`{"pv_name":%q,"vg_name":%q}`, pv, vg))
+		}
+		return `{"report":[{"pv":[` + strings.Join(all, ",") + `]}]}`
+	}
+	const lvs = `{"report":[{"lv":[{"lv_name":"v"}]}]}`
+	remove := func(what string) string { return what[:8] + " --yes --quiet --config '" + noBackup + "' " + what[9:] }
+	for name, c := range map[string]struct {
+		prints map[string]string
+		change func(*adoption)
+		want   string
+	}{
+		"blank":           {map[string]string{"blkid": "fails with 2: "}, func(a *adoption) { a.tree.Mounts = nil }, stop + "|" + zero},
+		"a filesystem":    {map[string]string{"blkid": "TYPE=xfs\nUUID=1\n"}, func(a *adoption) { a.tree.Mounts = nil }, "wipefs --all --quiet /dev/md0|" + stop + "|" + zero},
+		"mounted":         {map[string]string{"blkid": "TYPE=xfs\nUUID=1\n"}, func(*adoption) {}, "umount /data|wipefs --all --quiet /dev/md0|" + stop + "|" + zero},
+		"a part of it is": {map[string]string{"blkid": "TYPE=xfs\nUUID=1\n"}, func(a *adoption) { a.tree.Mounts[1].Root = "/sub" }, "a part of it is mounted on /data: unmount that first"},
+		"a table":         {map[string]string{"blkid": "PTTYPE=gpt\n"}, func(*adoption) {}, "it is partitioned (gpt): take its partitions down by hand first"},
+		"partitions":      {map[string]string{"blkid": "fails with 2: "}, func(a *adoption) { a.top.Partitions = []string{"md0p1"} }, "it is partitioned ()"},
+		"older metadata": {
+			map[string]string{"blkid": "fails with 2: "},
+			func(a *adoption) { a.tree.Mounts, a.top.MD.Metadata = nil, "0.90" },
+			stop + "|mdadm --zero-superblock /dev/sda /dev/sdb",
+		},
+		"LVM without a group": {map[string]string{"blkid": "TYPE=LVM2_member\nUUID=1\n", "pvs": pvs("/dev/md0 ")}, func(*adoption) {}, remove("pvremove /dev/md0") + "|" + stop + "|" + zero},
+		"LVM on other volumes": {
+			map[string]string{"blkid": "TYPE=LVM2_member\nUUID=1\n", "pvs": pvs("/dev/md0 g", "/dev/sdc g")},
+			func(*adoption) {},
+			"the volume group g also lies on /dev/sdc: take it out first (vgreduce g /dev/md0)",
+		},
+		"and another group's": {map[string]string{"blkid": "TYPE=LVM2_member\nUUID=1\n", "pvs": pvs("/dev/md0 g", "/dev/sdc h"), "vgs": vgs, "lvs": lvs}, func(a *adoption) {
+			a.tree.Devices["dm-0"] = &block.Device{Name: "dm-0", Path: "/dev/dm-0", LV: &block.Vol{VG: "g", Name: "v"}}
+			a.tree.Devices["dm-1"] = &block.Device{Name: "dm-1", Path: "/dev/dm-1", LV: &block.Vol{VG: "h", Name: "v"}}
+			a.tree.Mounts = []block.Mount{{Device: "dm-0", Point: "/lv", Root: "/"}, {Device: "dm-1", Point: "/other", Root: "/"}}
+		}, "umount /lv|" + remove("lvremove g/v") + "|vgremove --quiet --config '" + noBackup + "' g|" + remove("pvremove /dev/md0") + "|" + stop + "|" + zero},
+	} {
+		a := adopting(t, c.prints, nil)
+		a.top.MD.Metadata = "1.2"
+		c.change(a)
+		err := a.steps(t.Context())
+		if err != nil && !strings.Contains(err.Error(), c.want) || err == nil && undone(a.w) != c.want {
+			t.Errorf("%s: %v\n%s\nwant\n%s", name, err, undone(a.w), c.want)
+		}
+		if name == "mounted" && (a.w.Want.Mount != "/data" || a.w.Want.FS != "xfs") || strings.HasPrefix(name, "and") && (a.w.Want.Group != "g" || a.w.Want.Mount != "") {
+			t.Errorf("%s: %+v", name, a.w.Want)
+		}
+	}
+}
+
+// Lines of mdadm.conf and fstab that are the array's: by its UUID in any writing, its device, a link, its
+// filesystem's UUID or label.
+func TestLinesOfAdopted(t *testing.T) {
+	files := map[string]string{
+		"etc/mdadm/mdadm.conf": "HOMEHOST x\nARRAY /dev/md9 UUID=1:2:3:4\nARRAY /dev/md0 uuid=" + strings.ToUpper(bare(ourUUID)) + "\n# ARRAY UUID=" + ourUUID + "\nARRAY\n",
+		"etc/fstab":            "# UUID=1 /old xfs\nUUID=1 /a xfs\nUUID=11 /b xfs\nLABEL=L /c xfs\nLABEL=LL /d xfs\n/dev/md0 /e xfs\n/dev/sdc /f xfs\nmd0\nmd0 /g xfs\n",
+	}
+	a := adopting(t, map[string]string{"blkid": "TYPE=xfs\nUUID=1\nLABEL=L\n"}, files)
+	a.conf()
+	a.fstab(t.Context(), a.top, []string{"/dev/md0", "md0"})
+	var got []string
+	for _, st := range a.w.Steps {
+		l := st.Undo[0].Cut
+		got = append(got, l.Text)
+		if !l.Bare || l.Name != "t" || len(st.Undo) != 1 {
+			t.Errorf("%+v", st)
+		}
+	}
+	want := []string{"ARRAY /dev/md0 uuid=" + strings.ToUpper(bare(ourUUID)), "UUID=1 /a xfs", "LABEL=L /c xfs", "/dev/md0 /e xfs", "md0 /g xfs"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q\nwant %q", got, want)
+	}
+	// Without blkid what the kernel knows counts; what is not known fits no line.
+	for name, c := range map[string]struct {
+		uuid, label string
+		want        int
+	}{"both": {"1", "L", 3}, "a UUID": {"1", "", 2}, "a label": {"", "L", 2}, "neither": {"", "", 1}} {
+		a := adopting(t, nil, map[string]string{"etc/fstab": "UUID=1 /a xfs\nUUID= /b xfs\nLABEL=L /c xfs\nLABEL= /d xfs\n/dev/md0 /e xfs\n"})
+		a.top.UUID, a.top.Label = c.uuid, c.label
+		if a.fstab(t.Context(), a.top, nil); len(a.w.Steps) != c.want {
+			t.Errorf("%s: %d lines, want %d", name, len(a.w.Steps), c.want)
+		}
+	}
+	// A volume on it has no other names; a line between marks is cut with them, and systemd reads fstab again.
+	a = adopting(t, nil, map[string]string{"etc/fstab": "md0 /g xfs\n"})
+	if a.fstab(t.Context(), &block.Device{Name: "dm-0"}, []string{"md0"}); len(a.w.Steps) != 0 {
+		t.Errorf("%+v", a.w.Steps)
+	}
+	marked := &Lines{File: "/etc/fstab", Name: "t", Text: "/dev/md0 /e xfs"}
+	begin, end := marked.Marks()
+	a = adopting(t, nil, map[string]string{"etc/fstab": begin + "\n" + marked.Text + "\n" + end + "\n"})
+	a.Machine.Root = machine(nil, map[string]string{"run/systemd/system/x": ""}).Root
+	a.fstab(t.Context(), a.top, nil)
+	if undo := a.w.Steps[0].Undo; undo[0].Cut.Bare || len(undo) != 2 || undo[1].Run[1] != "daemon-reload" {
+		t.Errorf("%+v", undo)
+	}
+	for text, want := range map[string]string{"a\nb\na\n": "b\na\n", "b\na": "b\n", "aa\n": "aa\n", "": "", "\ta\n": "\ta\n"} {
+		if got := (&Lines{Text: "a"}).cutBare([]byte(text)); string(got) != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// The tables that an adopted array leaves: those of partitioned members, unless their steps are there.
+func TestTablesThatStay(t *testing.T) {
+	table := []Step{{Check: []Cond{{Is: "table", Of: "@S0", Want: "guid"}}}}
+	for name, c := range map[string]struct {
+		w    Work
+		want int
+	}{
+		"adopted":       {Work{Adopted: "/dev/md0", Want: Want{Partition: true}}, 2},
+		"not adopted":   {Work{Want: Want{Partition: true}}, 0},
+		"whole disks":   {Work{Adopted: "/dev/md0"}, 0},
+		"undone, too":   {Work{Adopted: "/dev/md0", Want: Want{Partition: true}, Steps: table}, 0},
+		"another table": {Work{Adopted: "/dev/md0", Want: Want{Partition: true}, Steps: []Step{{Check: []Cond{{Is: "table", Of: "@S9", Want: "guid"}}}}}, 2},
+	} {
+		c.w.Members = workOf(2, 1, Want{}).Members
+		if got := c.w.Stays(); len(got) != c.want {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
+// What is said of a condition that does not hold, and which actions leave the devices as they are known.
+func TestWordsOfSteps(t *testing.T) {
+	w := workOf(1, 1, Want{Using: "md"})
+	for is, want := range map[string]string{
+		"array": "not all of its members are in it; see: mdadm --detail /x", "lines": "its lines are not in /x", "mounted": "/dev/md/t is not mounted on /x",
+		"filesystem": "/dev/md/t does not carry the filesystem w", "owner": "/x does not have the owner and mode w", "synced": "its copies do not agree", "path": "no path /x",
+	} {
+		if got := w.lacking(Cond{Is: is, Of: "/x", Want: "w"}); got != want {
+			t.Errorf("%s: %q, want %q", is, got, want)
+		}
+	}
+	for name, c := range map[string]struct {
+		a    Action
+		want bool
+	}{
+		"looks": {Action{Blank: []string{"@S0", "@S1"}}, true}, "one member": {Action{Run: []string{"pvcreate", "@S0"}}, true}, "two": {Action{Run: []string{"mdadm", "@S0", "@S1"}}, false},
+		"the array": {Action{Run: []string{"mkfs", "@array"}}, false}, "one and the array": {Action{Run: []string{"x", "@array", "@S0"}}, true}, "neither": {Action{Run: []string{"x"}}, false}, "zeroes": {Action{Zero: []string{"@S0"}}, false},
+	} {
+		if got := c.a.local(); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	// Four lines of what a program says, without its name and the manual behind it.
+	for said, want := range map[string]string{
+		"a\nb\nc\nd\ne\n": "a; b; c; d", "x: a\n\nb\nUsage: x\nc\n": "a; b", "usage\n": "", "y: a\n": "y: a",
+	} {
+		failed := &sys.Failed{Argv: []string{"/sbin/x"}, Stderr: said}
+		short, ok := errors.AsType[*sys.Failed](brief(failed))
+		if !ok || short.Stderr != want || failed.Stderr != said {
+			t.Errorf("%q: %q", said, short.Stderr)
+		}
+	}
+	if err := errors.New("x"); !errors.Is(brief(err), err) || brief(nil) != nil {
+		t.Error("other errors stay")
+	}
+	// A member that is not attached keeps nobody from the others; another error does.
+	s := &state{}
+	var done []string
+	err := s.each([]string{"a", "gone", "b"}, func(ref string) error {
+		if ref == "gone" {
+			return errGone
+		}
+		done = append(done, ref)
+		return nil
+	})
+	if !errors.Is(err, errGone) || !slices.Equal(done, []string{"a", "b"}) {
+		t.Errorf("%v %q", err, done)
+	}
+	bad := errors.New("bad")
+	if err := s.each([]string{"a", "b"}, func(string) error { done = append(done, "x"); return bad }); !errors.Is(err, bad) || len(done) != 3 {
+		t.Errorf("%v %q", err, done)
+	}
+}
+
+// Steps of a replaced member are those of the new one: its references, and the GUID of its table.
+func TestReplacementsByHand(t *testing.T) {
+	steps := []Step{{
+		Do:    []Action{{Run: []string{"x", "@OLD", "@OLD:1", "@OLD2", "guid"}, If: &Cond{Is: "pv", Of: "@OLD", Want: "guid"}}, {Zero: []string{"@OLD"}, Blank: []string{"@OLD:1"}, Erase: []string{"@OLD"}, Stop: []string{"@OLD"}}},
+		Check: []Cond{{Is: "table", Of: "@OLD", Want: "guid"}},
+	}}
+	got := renamed(steps, "OLD", "NEW", "guid", "other")
+	if run := strings.Join(got[0].Do[0].Run, " "); run != "x @NEW @NEW:1 @OLD2 other" || *got[0].Do[0].If != (Cond{Is: "pv", Of: "@NEW", Want: "other"}) {
+		t.Errorf("%s %+v", run, got[0].Do[0].If)
+	}
+	if a := got[0].Do[1]; a.Zero[0] != "@NEW" || a.Blank[0] != "@NEW:1" || a.Erase[0] != "@NEW" || a.Stop[0] != "@NEW" || got[0].Check[0] != (Cond{Is: "table", Of: "@NEW", Want: "other"}) {
+		t.Errorf("%+v %+v", a, got[0].Check)
+	}
+	if steps[0].Do[0].Run[1] != "@OLD" || steps[0].Check[0].Of != "@OLD" {
+		t.Error("the array's own steps were changed")
+	}
+	if got := renamed([]Step{{Check: []Cond{{Is: "x"}}}}, "OLD", "NEW", "", "other"); got[0].Check[0].Want != "" {
+		t.Errorf("nothing is no GUID: %+v", got[0].Check)
+	}
+	// While it is replaced, steps before it are not asked where they look at the new one or at copies.
+	w := &Work{Replacing: &Replacement{New: "NEW", From: 3}, Steps: []Step{
+		{Check: []Cond{{Is: "synced"}}}, {Check: []Cond{{Is: "partition", Of: "@NEW:1"}}}, {Check: []Cond{{Is: "path", Of: "@NEW2"}}}, {Check: []Cond{{Is: "synced"}}},
+	}}
+	for i, want := range []bool{true, true, false, false} {
+		if w.rebuilding(i) != want {
+			t.Errorf("step %d: %v", i, !want)
+		}
+	}
+	if (&Work{Steps: w.Steps}).rebuilding(0) {
+		t.Error("nothing is replaced")
+	}
+	for v, want := range map[topology.DeclaredVolume]string{{Serial: "s", ID: "vol-1"}: "s", {ID: "vol-1"}: "vol1", {}: "", {Serial: "vol-2"}: "vol-2"} {
+		if got := serialOf(v); got != want {
+			t.Errorf("%+v: %s", v, got)
+		}
+	}
+	if with("lvm") != " under LVM" || with("md") != "" {
+		t.Error("with")
+	}
+	for done, want := range map[StepState]int{StepDone: 1, StepBegun: 2} {
+		s := site(t, machine(nil, nil))
+		if err := os.MkdirAll(s.Journal, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		w := &Work{Array: "t", Steps: []Step{{State: StepDone}, {State: done}}, Replacing: &Replacement{From: 1}}
+		if err := s.replaced(w); err != nil || len(w.Steps) != want || (w.Replacing == nil) != (want == 1) {
+			t.Errorf("%v: %+v %v", done, w, err)
+		}
+	}
+}
+
+// Volumes that have grown by more than a mebibyte, and what would use it.
+func TestGrownVolumesByHand(t *testing.T) {
+	for name, c := range map[string]struct {
+		want  Want
+		grown units.Bytes
+		note  string
+	}{
+		"a mebibyte":       {Want{Level: topology.RAID1, Using: "md"}, units.MiB, ""},
+		"more":             {Want{Level: topology.RAID1, Using: "md"}, units.MiB + 1, "mdadm --grow /dev/md/t --size=max"},
+		"LVM":              {Want{Level: topology.RAID0, Using: "lvm", Group: "g"}, units.GiB, "lvextend --extents +100%FREE /dev/g/t"},
+		"RAID0":            {Want{Level: topology.RAID0, Using: "md"}, units.GiB, "RAID0 does not use it"},
+		"one volume":       {Want{Level: topology.Single}, units.GiB, "by hand: grow the filesystem (xfs_growfs, resize2fs)"},
+		"one, partitioned": {Want{Level: topology.Single, Partition: true}, units.GiB, "grow the partition, then the filesystem"},
+		"one that shrank":  {Want{Level: topology.Single}, 0, ""},
+	} {
+		p := &planner{Site: site(t, machine(nil, nil)), tree: &block.Tree{Devices: map[string]*block.Device{
+			"sda": {Name: "sda", Path: "/dev/sda", Serial: "S0", Kind: block.Disk, Size: 10*units.GiB + c.grown},
+		}}}
+		p.enlarged(workOf(1, 10*units.GiB, c.want))
+		got := strings.Join(p.notes, "|")
+		if !strings.Contains(got, c.note) || (got == "") != (c.note == "") {
+			t.Errorf("%s: %q, want %q", name, got, c.note)
+		}
+	}
+	for name, c := range map[string]struct {
+		want    Want
+		volumes int
+		says    string
+	}{
+		"more":   {Want{Using: "md", Level: topology.RAID5}, 4, "it has 3 volumes and 4 are declared; plimsoll does not grow or shrink an array: by hand: mdadm --grow"},
+		"others": {Want{Using: "md", Level: topology.RAID0}, 3, "its volumes are declared otherwise than when it was built; plimsoll does not grow or shrink an array: a stripe of md"},
+		"LVM":    {Want{Using: "lvm", Level: topology.RAID0}, 2, "an LVM stripe keeps its width"},
+		"one":    {Want{Level: topology.Single}, 2, "one volume is no array: declare a new one and copy"},
+	} {
+		if err := (&planner{}).grown(workOf(3, 1, c.want), c.volumes); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// The initramfs is renewed once, for arrays whose journal says that it is older, and the journal forgets it.
+func TestOneRenewalForAll(t *testing.T) {
+	for name, c := range map[string]struct {
+		stale   []bool
+		command []string
+		runs    int
+	}{"one of two": {[]bool{false, true}, []string{"renew"}, 1}, "both": {[]bool{true, true}, []string{"renew"}, 1}, "none": {[]bool{false, false}, []string{"renew"}, 0}, "no program": {[]bool{true}, nil, 0}} {
+		s := site(t, machine(nil, nil))
+		if err := os.MkdirAll(s.Journal, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		runs := 0
+		s.Run = func(context.Context, io.Writer, ...string) error { runs++; return nil }
+		var all []*Work
+		for i, stale := range c.stale {
+			all = append(all, &Work{Array: fmt.Sprint("a", i), InitramfsStale: stale})
+		}
+		err := s.renewInitramfs(t.Context(), all, c.command)
+		if err != nil || runs != c.runs || slices.ContainsFunc(all, func(w *Work) bool { return w.InitramfsStale }) {
+			t.Errorf("%s: %d %v", name, runs, err)
+		}
+		if kept, _ := os.ReadDir(s.Journal); (len(kept) > 0) != slices.Contains(c.stale, true) {
+			t.Errorf("%s: %v", name, kept)
+		}
+	}
+}
