@@ -9,9 +9,11 @@ import (
 	"strings"
 
 	"plimsoll/internal/ceiling"
+	"plimsoll/internal/cloud"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
 	"plimsoll/internal/suite"
+	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 )
 
@@ -162,8 +164,36 @@ func (f Found) place(r *result.Result, o *fio.Output, whole *topology.Topology) 
 			return below(r, whole, n.Decl)
 		}
 	}
-	return onStorage(r, whole, f.Documents[o.Source], o)
+	if err := onStorage(r, whole, f.Documents[o.Source], o); err != nil {
+		return err
+	}
+	onOwnDrives(r, whole)
+	return nil
 }
+
+// onOwnDrives leaves the limits of a machine out that has drives of its own, where nothing says that a
+// result's volumes are others: what goes to them does not cross the storage network.
+func onOwnDrives(r *result.Result, whole *topology.Topology) {
+	at := whole
+	if r.Topology != nil {
+		at = r.Topology
+	}
+	facts, ok := cloud.InstanceLimits(at.Instance.Type)
+	own := facts.Local
+	if !ok || own.Count == 0 || own.Temp || len(at.Arrays) > 0 || r.Labels[volumeType] != "" {
+		return
+	}
+	t := *at
+	i := t.Instance
+	t.Instance = topology.Instance{Type: i.Type, ID: i.ID, Cloud: i.Cloud, Origin: i.Origin}
+	r.Topology = &t
+	r.Doubts = append(r.Doubts, fmt.Sprintf(
+		"what %s allows over its storage network is left out: it has %s, and nothing says that its volumes were measured; "+
+			"--volumes names them", i.Type, text.Plural(own.Count, "local drive")))
+}
+
+// volumeType is the label of what a text says of a result's device.
+const volumeType = "volume type"
 
 // contains says that a text holds a part, whatever the case.
 func contains(texts []string, part string) bool {
@@ -176,7 +206,7 @@ func (f Found) machine(r *result.Result, o *fio.Output, whole *topology.Topology
 	doc := f.Documents[o.Source]
 	if doc != nil {
 		if typ, line := doc.volume(o); line > 0 {
-			r.Label("volume type", typ+" ("+inText(line)+")")
+			r.Label(volumeType, typ+" ("+inText(line)+")")
 		}
 	}
 	typ, line := "", 0

@@ -187,3 +187,30 @@ func FuzzStated(f *testing.F) {
 		d.storage(&fio.Output{})
 	})
 }
+
+// TestOwnDrivesAreNotOnTheNetwork: a machine with drives of its own may have been measured on these, and
+// what it allows over its storage network is then no bound: i3en.2xlarge reaches 20,000 IOPS there, and
+// its two drives 100,000 and more. Where the volumes are named it is one, and where it has no drives.
+func TestOwnDrivesAreNotOnTheNetwork(t *testing.T) {
+	for _, tt := range []struct {
+		text   string
+		bound  bool
+		doubts string
+	}{
+		{"We ran on i3en.2xlarge with 2 NVMe in RAID0.", false, "it has 2 local drives, and nothing says that its volumes were measured"},
+		{"We ran on i3en.2xlarge.", false, "it has 2 local drives"},
+		{"i3en.2xlarge, 4x gp3 500GiB in RAID 0", true, "the volumes are taken to be gp3"},
+		{"We ran on c5.2xlarge with NVMe in RAID0.", true, "the instance is taken to be c5.2xlarge"},
+	} {
+		o := &fio.Output{Source: "a.md", Line: 9, Jobs: []fio.Job{{Name: "a", Options: fio.Options{"rw": "randread", "bs": "4k"}}}}
+		found := Found{Outputs: []*fio.Output{o}, Documents: map[string]*Document{"a.md": ReadDocument("a.md", []byte(tt.text), nil)}}
+		results, err := found.Results()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := results[0]
+		if got := r.Topology.Instance.Known(); got != tt.bound || !strings.Contains(strings.Join(r.Doubts, "; "), tt.doubts) {
+			t.Errorf("%s: bound %t, %q", tt.text, got, r.Doubts)
+		}
+	}
+}
