@@ -160,7 +160,7 @@ func depthsOf(d result.Depth) page.Table {
 	}{
 		{"asked for (iodepth × jobs)", float64(d.Asked)},
 		{"by Little's law (IOPS × latency)", d.Little},
-		{"by fio's depth histogram", d.Fio},
+		{"by fio's depth histogram (at least)", d.Fio},
 		{"in the device's queue", d.Device},
 	} {
 		if one.depth > 0 {
