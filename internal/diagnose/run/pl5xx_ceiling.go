@@ -154,7 +154,7 @@ var demandMissed = &diagnose.Rule{
 		"that ran.",
 	Why: "A rate-limited job falls behind when the storage cannot keep up, and its latencies then grow " +
 		"without bound.",
-	Fix:    "Provision for the demand (`plimsoll ceiling FILE` says what it takes), or lower it.",
+	Fix:    "Provision for the demand (plimsoll ceiling FILE says what it takes), or lower it.",
 	Bad:    "rate=16m × 16 jobs = 256 MiB/s of reads asked, 118 MiB/s measured (46 %)",
 	Good:   "rate=5m × 16 jobs = 80 MiB/s of writes asked, 80 MiB/s measured",
 	Ignore: "When the rate was set high on purpose, to find the limit.",

@@ -23,7 +23,7 @@ func Live(f *live.Facts, a *live.Answer, data any) *page.Document {
 			d.Head.Main = &page.Main{Of: seen.Name, Name: "latency", Value: float64(seen.Wait), Unit: "ns"}
 		}
 	}
-	d.Add(page.Code{Free: true, Wraps: true, Fit: func(int) []string { return slices.Clone(lines) }})
+	d.Add(page.Code{Free: true, Wraps: true, Titled: true, Fit: func(int) []string { return slices.Clone(lines) }})
 	causes := page.NewTable("", "code", "confidence", "message", "next")
 	for _, c := range a.Causes {
 		causes.Add(string(c.Code), string(c.Confidence), c.Message, strings.Join(c.Next, "; "))

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -33,11 +34,38 @@ var pageTemplate = sync.OnceValue(func() *template.Template {
 		"cards":   cards,
 		"rows":    htmlRows,
 		"bar":     func(share float64) float64 { return 100 * min(share/fullBar, 1) },
-		"code":    func(c Code) string { return strings.Join(c.text(), "\n") },
+		"code":    code,
+		"flags":   flags,
 		"several": func(f Finding) string { return f.several() },
 		"open":    func(f Finding) bool { return f.Severity != "info" },
+		// An answer of several words is set smaller than a verdict.
+		"sentence": func(s string) bool { return text.Width(s) > longestTitle },
 	}).Parse(markup))
 })
+
+// longestTitle is from how many characters a heading is a sentence.
+const longestTitle = 48
+
+// code is what a page shows of lines: not the one that is its heading.
+func code(c Code) string {
+	lines := c.text()
+	if c.Titled {
+		rest := lines[1:]
+		lines = make([]string, len(rest))
+		for i, line := range rest { // which a terminal has below the first, indented
+			lines[i] = strings.TrimPrefix(line, "  ")
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// flag is a flag of the command line, which a browser would break behind its dashes.
+var flag = regexp.MustCompile(`--[a-z][a-z-]*`)
+
+// flags is escaped text whose flags are not broken.
+func flags(s string) template.HTML {
+	return template.HTML(flag.ReplaceAllString(template.HTMLEscapeString(s), `<span class="flag">$0</span>`)) //nolint:gosec // escaped
+}
 
 // fullBar is the share of its mark that fills a bar; the mark itself is drawn on it.
 const fullBar = 1.15

@@ -247,7 +247,9 @@ type Code struct {
 	Fit func(width int) []string
 	// Wraps says that the lines are sentences, which a page may wrap.
 	Wraps bool
-	Free  bool // not indented
+	// Titled says that the first line is the document's title, which a page has as its heading.
+	Titled bool
+	Free   bool // not indented
 	// Screen says that paper goes without it.
 	Screen bool
 }

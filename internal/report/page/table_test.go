@@ -20,3 +20,17 @@ func TestRowsOfOtherLengths(t *testing.T) {
 		t.Errorf("%+v", rows.Rows[1])
 	}
 }
+
+// A flag is not broken behind its dashes, and text of others stays text.
+func TestFlagsAreKeptWhole(t *testing.T) {
+	for text, want := range map[string]string{
+		"plimsoll run --max-volumes 2":   `plimsoll run <span class="flag">--max-volumes</span> 2`,
+		"<b>--x</b> & -- --1":            `&lt;b&gt;<span class="flag">--x</span>&lt;/b&gt; &amp; -- --1`,
+		`--"onload=alert(1)`:             `--&#34;onload=alert(1)`,
+		"a range 4--8, /dev/md/a--b.dev": `a range 4--8, /dev/md/a<span class="flag">--b</span>.dev`,
+	} {
+		if got := string(flags(text)); got != want {
+			t.Errorf("%q becomes %s, want %s", text, got, want)
+		}
+	}
+}

@@ -130,7 +130,7 @@ func historyRow(s compare.Series, p compare.Point, most float64) []page.Cell {
 	verdict := page.Cell{Text: text.Clean(p.Verdict, 12), Tone: text.Clean(p.Verdict, 12)}
 	if p.Value.Center > 0 {
 		value = page.T(words.Amount(p.Value.Center, s.Figure.Unit))
-		bar = strings.Repeat("▇", max(1, int(math.Round(16*p.Value.Center/most))))
+		bar = strings.Repeat("▇", max(1, int(math.Round(12*p.Value.Center/most))))
 	}
 	share := ""
 	if p.Share > 0 {

@@ -30,7 +30,7 @@ func someSeries() []compare.Series {
 
 func TestHistoryFormats(t *testing.T) {
 	for format, wanted := range map[page.Format][]string{
-		page.Text: {"1,000  ± 2.0 %", "83.0 %", "INVALID", "▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇", "note: one is left out", "=rand-write\ufffd[2J"},
+		page.Text: {"1,000  ± 2.0 %", "83.0 %", "INVALID", "▇▇▇▇▇▇▇▇▇▇▇▇", "note: one is left out", "=rand-write\ufffd[2J"},
 		page.CSV:  {"'=rand-write", "2026-11-01T03:00:00Z", "6.8"},
 		page.JSON: {`"schema_version": 3`, `"series"`},
 		page.HTML: {`data-chart="trend"`, "&lt;b&gt;db1", "one is left out"},

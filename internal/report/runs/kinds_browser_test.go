@@ -83,7 +83,27 @@ func kinds(t *testing.T) map[string]*page.Document {
 		{FleetHost: bundle.FleetHost{Name: "db1", State: bundle.HostDone}, Findings: found},
 		{FleetHost: bundle.FleetHost{Name: "db2", State: bundle.HostRefused, Why: "no such directory"}},
 	}}, nil)
+	for _, add := range []func(*testing.T, map[string]*page.Document){importKinds, adviceKinds, arrayKinds, liveKinds, listKinds} {
+		add(t, all)
+	}
+	if os.Getenv("PLIMSOLL_SHOTS") == "" {
+		for _, name := range looksLikeOthers() {
+			if all[name] == nil {
+				t.Errorf("no kind is called %s", name)
+			}
+			delete(all, name)
+		}
+	}
 	return all
+}
+
+// looksLikeOthers are kinds that are made of the same parts as others, so that only who takes pictures
+// has them opened.
+func looksLikeOthers() []string {
+	return []string{
+		"import of several", "library", "summary", "demand not met", "demand", "advice elsewhere", "advice without a choice",
+		"teardown", "verify", "probe", "why neighbour-buffered", "why healthy-idle", "suites", "instances", "against a baseline",
+	}
 }
 
 // twoSides is a comparison with a struck figure and a ceiling.
@@ -155,6 +175,28 @@ const faint = `(() => {
 	return [...out].slice(0, 6).join(' | ')
 })()`
 
+// plain names pills without a colour of their own, and a heading that is said again below it.
+const plain = `(() => {
+	const out = [...document.querySelectorAll('.chip')].filter((e) => getComputedStyle(e).backgroundColor === 'rgba(0, 0, 0, 0)')
+		.map((e) => 'a pill without a colour: ' + e.textContent)
+	const title = document.querySelector('h1').textContent.trim()
+	if (title.length > 48 && document.querySelector('main').textContent.includes(title)) out.push('the heading is said twice')
+	return out.slice(0, 5).join(' | ')
+})()`
+
+// pictures leaves pictures of a phone and of a laptop where PLIMSOLL_SHOTS asks for them.
+func (p *tab) pictures(name string) {
+	p.t.Helper()
+	if os.Getenv("PLIMSOLL_SHOTS") == "" {
+		return
+	}
+	for _, width := range []int64{400, 1280} {
+		send(p, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: 900, DeviceScaleFactor: 1})
+		p.drawAll()
+		p.shoot(fmt.Sprintf("%s-%d", name, width))
+	}
+}
+
 var pdfPage = regexp.MustCompile(`/Type\s*/Page\b`)
 
 // Every kind of report on a phone, a laptop and a large screen, light and dark, and on paper: no
@@ -177,13 +219,16 @@ func TestBrowserEveryKind(t *testing.T) {
 				if got := eval[int64](p, `document.documentElement.scrollWidth`); got > width {
 					t.Errorf("at %d px the page is %d wide", width, got)
 				}
-				p.shoot(fmt.Sprintf("%s-%d", strings.ReplaceAll(name, " ", "-"), width))
 			}
 			for _, theme := range []string{"light", "dark"} {
 				eval[bool](p, `(document.documentElement.dataset.theme = '`+theme+`', true)`)
 				if got := eval[string](p, faint); got != "" {
 					t.Errorf("%s text has too little contrast: %s", theme, got)
 				}
+				p.pictures(strings.ReplaceAll(name, " ", "-") + "-" + theme)
+			}
+			if got := eval[string](p, plain); got != "" {
+				t.Error(got)
 			}
 			pdf := send(p, cdpage.PrintToPDF, cdpage.PrintToPDFParams{PaperWidth: 8.27, PaperHeight: 11.69}).Data
 			pages := len(pdfPage.FindAll(pdf, -1))
