@@ -419,29 +419,56 @@ func TestLabRunFirstTouch(t *testing.T) {
 	b.FirstTouch = 30 * time.Millisecond
 	as(t, v, b)
 	v.Restore(1, 4)
-	run := func(on, out string) map[string]bool {
-		t.Helper()
-		said(t, g, "plimsoll run rand-read-latency --data "+on+" --volumes 1xgp3 --probe --probe-time 1s --runtime 12s --ramp 1s "+
-			"--cooldown 0s --progress none --out "+out+" >/dev/null || test $? -le 4", nil)
-		codes := map[string]bool{}
-		found := fetched(t, g, out)
-		for _, f := range found.Findings {
-			codes[string(f.Code)] = true
-			t.Logf("%s: %s %s: %s", out, f.Code, f.Severity, f.Message)
-		}
-		codes["verdict "+string(found.Run.Verdict)] = true
-		return codes
-	}
-	if c := run(v.Device, "cold"); !c["PL424"] || !c["PL320"] || c["PL501"] || !c["verdict invalid"] {
+	if c := firstTouchRun(t, g, v.Device, "cold"); !c["PL424"] || !c["PL320"] || c["PL501"] || !c["verdict invalid"] {
 		t.Errorf("a volume that is not loaded: %v", c)
 	}
 	said(t, g, "plimsoll array warm --state /root/state "+v.Device+" --json", nil)
-	if c := run(v.Device, "warm"); c["PL424"] || c["PL320"] || c["PL507"] {
+	if c := firstTouchRun(t, g, v.Device, "warm"); c["PL424"] || c["PL320"] || c["PL507"] {
 		t.Errorf("the same, loaded: %v", c)
 	}
 	b.FirstTouch, b.ReadLatency = 0, 20*time.Millisecond
 	as(t, v, b)
-	if c := run(v.Device, "slow"); c["PL424"] || c["PL320"] || c["PL501"] || !c["PL507"] {
+	if c := firstTouchRun(t, g, v.Device, "slow"); c["PL424"] || c["PL320"] || c["PL501"] || !c["PL507"] {
 		t.Errorf("the same, slow: %v", c)
+	}
+}
+
+// firstTouchRun measures on a place with a probe, and lists the codes of the findings and the verdict.
+func firstTouchRun(t *testing.T, g *lab.Guest, on, out string) map[string]bool {
+	t.Helper()
+	said(t, g, "plimsoll run rand-read-latency --data "+on+" --volumes 1xgp3 --probe --probe-time 1s --runtime 12s --ramp 1s "+
+		"--cooldown 0s --progress none --out "+out+" >/dev/null || test $? -le 4", nil)
+	codes := map[string]bool{}
+	found := fetched(t, g, out)
+	for _, f := range found.Findings {
+		codes[string(f.Code)] = true
+		t.Logf("%s: %s %s: %s", out, f.Code, f.Severity, f.Message)
+	}
+	codes["verdict "+string(found.Run.Verdict)] = true
+	return codes
+}
+
+// TestLabRunKeptFile: a file that the run writes is loaded where it was written; the same file, restored with its
+// volume, is not, and the run that reads it is invalid.
+func TestLabRunKeptFile(t *testing.T) {
+	g, volume := restored(t)
+	p := volume("p")
+	said(t, g, fmt.Sprintf("mke2fs -q -t ext4 -E nodiscard,lazy_itable_init=0,lazy_journal_init=0 %s; mkdir -p /p; mount -o noatime %[1]s /p", p.Device), nil)
+	b := p.Behaviour()
+	b.FirstTouch = 30 * time.Millisecond
+	as(t, p, b)
+	p.Restore(1, 8)
+	const kept = "/p --size 128MiB --keep-files"
+	if c := firstTouchRun(t, g, kept, "written"); c["PL424"] || !c["PL320"] {
+		t.Errorf("a file that the run wrote on a volume that is not loaded: %v", c)
+	}
+	said(t, g, "sync; echo 3 > /proc/sys/vm/drop_caches", nil)
+	p.Restore(1, 9)
+	if c := firstTouchRun(t, g, kept, "restored"); !c["PL424"] || !c["verdict invalid"] {
+		t.Errorf("a file of an earlier run on a volume that is not loaded: %v", c)
+	}
+	said(t, g, "plimsoll array warm --state /root/state --files /p --json", nil)
+	if c := firstTouchRun(t, g, kept, "loaded"); c["PL424"] {
+		t.Errorf("the same, loaded: %v", c)
 	}
 }

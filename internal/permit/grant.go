@@ -63,7 +63,7 @@ func (p *pin) checkOverwrite(path string) error {
 		return fmt.Errorf("%s has %d names (hard links), and all would be written over: use a copy of it", path, n)
 	}
 	at := filepath.Clean(path)
-	for range 40 { // as many links as the kernel follows
+	for range kernelLinks + 1 { // the last look finds the file
 		link, owner, err := firstLink(at)
 		if err != nil {
 			return err
@@ -92,6 +92,9 @@ func (p *pin) checkOverwrite(path string) error {
 	}
 	return fmt.Errorf("%s: too many links", path)
 }
+
+// kernelLinks is how many links the kernel follows on the way to one file.
+const kernelLinks = 40
 
 // firstLink is the first link on the way to a path, empty when there is none, and its owner.
 func firstLink(path string) (link string, owner uint32, err error) {
