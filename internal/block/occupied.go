@@ -51,6 +51,16 @@ func (t *Tree) Occupied(d *Device) []string {
 	return why
 }
 
+// InUse tells whether somebody uses a device or a part of it, so that it must be let go of before
+// anything on it can be destroyed: it is mounted, swap, a part of something else, or open.
+func (t *Tree) InUse(d *Device) bool {
+	return len(t.MountsOf(d.Name))+len(d.Holders)+len(t.UsersOf(d.Name)) > 0 || slices.Contains(t.Swaps, d.Name) ||
+		slices.ContainsFunc(d.Partitions, func(name string) bool {
+			part := t.Devices[name]
+			return part != nil && t.InUse(part)
+		})
+}
+
 // advice is for filesystems that spread over devices by themselves, and that plimsoll recognises
 // and does not build.
 var advice = map[string]string{

@@ -75,7 +75,11 @@ func (s *state) checkBlank(ctx context.Context, ref string) error {
 		return fmt.Errorf("%s (serial %s) is not blank: %s; if what is on it may be lost: --destroy %[1]s "+
 			"--serial %[2]s", d.Path, serial, strings.Join(why, "; "))
 	}
-	if why := occupied(s.tree, d); len(why) > 0 {
+	why := occupied(s.tree, d)
+	if s.tree.InUse(d) { // which --destroy does not end
+		return fmt.Errorf("%s (serial %s) is in use: %s; end that first", d.Path, serial, strings.Join(why, "; "))
+	}
+	if len(why) > 0 {
 		return refuse(why...)
 	}
 	f, err := s.exclusive(d, os.O_RDONLY)

@@ -400,7 +400,7 @@ func TestActions(t *testing.T) {
 		"nothing":       {Action{}, "does not know"},
 		"zero":          {Action{Zero: []string{"@S9"}}, "is not attached"},
 		"erase":         {Action{Erase: []string{"@S9"}}, "is not attached"},
-		"blank":         {Action{Blank: []string{"@S0"}}, "is not blank"},
+		"blank":         {Action{Blank: []string{"@S0"}}, "is in use: /dev/md0 is made of it; end that first"},
 		"stop":          {Action{Stop: []string{"@S0"}}, "mdadm"},
 	} {
 		err := s.act(t.Context(), c.a, false)

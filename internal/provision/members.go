@@ -248,20 +248,32 @@ func (p *planner) unused(like topology.DeclaredVolume) []*block.Device {
 	return found
 }
 
-// used are the volumes that would be like the one described and are not blank, with the reason.
+// used are the volumes that would be like the one described and are in use or not blank, with the reason.
 func (p *planner) used(like topology.DeclaredVolume) string {
-	var all []string
+	var busy, full []string
 	for _, d := range p.tree.Devices {
-		if why := occupied(p.tree, d); d.Kind == block.Disk && len(why) > 0 && alike(d.Size, like.Size) &&
-			strings.Contains(d.Model, like.Model) {
-			all = append(all, fmt.Sprintf("%s (serial %s): %s", d.Path, identity(d), strings.Join(why, ", ")))
+		why := occupied(p.tree, d)
+		if d.Kind != block.Disk || len(why) == 0 || !alike(d.Size, like.Size) || !strings.Contains(d.Model, like.Model) {
+			continue
+		}
+		one := fmt.Sprintf("%s (serial %s): %s", d.Path, identity(d), strings.Join(why, ", "))
+		if p.tree.InUse(d) {
+			busy = append(busy, one)
+		} else {
+			full = append(full, one)
 		}
 	}
-	slices.Sort(all)
-	if len(all) == 0 {
+	if len(busy)+len(full) == 0 {
 		return "; see: plimsoll inspect --all"
 	}
-	return "; not blank: " + strings.Join(all, "; ") + "; if what is on one may be lost: --destroy DEV --serial S"
+	said := ""
+	if slices.Sort(busy); len(busy) > 0 {
+		said += "; in use: " + strings.Join(busy, "; ")
+	}
+	if slices.Sort(full); len(full) > 0 {
+		said += "; not blank: " + strings.Join(full, "; ") + "; if what is on one may be lost: --destroy DEV --serial S"
+	}
+	return said
 }
 
 func (p *planner) list(devices []*block.Device) string {

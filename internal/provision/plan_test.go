@@ -251,6 +251,54 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// A disk that somebody uses is named with its user, and --destroy, which would refuse it, is not suggested: whether
+// it is named itself or is one of those of its size. One that only carries something may be given up.
+func TestUsersAreNamed(t *testing.T) {
+	const (
+		at    = "sys/class/block/"
+		root  = "1 1 0:1 / / rw - ext4 /dev/root rw\n"
+		alike = "arrays:\n  - {name: data, level: raid0, volumes: 2 x 50 GiB}\n"
+		named = "arrays:\n  - {name: data, level: raid0, volumes: [{serial: vol0a01}, {serial: vol0a02}]}\n"
+	)
+	for name, c := range map[string]struct {
+		sig     string
+		more    map[string]string
+		why     string
+		destroy bool
+	}{
+		"mounted": {"xfs", map[string]string{"proc/self/mountinfo": root + "2 1 259:1 / /srv rw - xfs /dev/nvme2n1 rw\n"}, "it is mounted on /srv", false},
+		"a partition of it": {"", map[string]string{
+			"proc/self/mountinfo": root + "2 1 259:9 / /srv rw - xfs /dev/nvme2n1p1 rw\n", at + "nvme2n1/nvme2n1p1/partition": "1\n",
+			at + "nvme2n1p1/dev": "259:9\n", at + "nvme2n1p1/partition": "1\n",
+		}, "its partition /dev/nvme2n1p1: it is mounted on /srv", false},
+		"swap":              {"swap", map[string]string{"proc/swaps": "Filename Type Size Used Priority\n/dev/nvme2n1 partition 1 0 -2\n"}, "it is used as swap", false},
+		"member of md":      {"linux_raid_member", map[string]string{at + "nvme2n1/holders/md0": "", at + "md0/dev": "9:0\n", at + "md0/md/level": "raid1\n"}, "/dev/md0 is made of it", false},
+		"carries something": {"xfs", nil, "it carries xfs", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			drives := volumes(2, 50, 1)
+			drives[1].sig = c.sig
+			state, offer := "in use: ", ""
+			if c.destroy {
+				state, offer = "not blank: ", "; if what is on one may be lost: --destroy DEV --serial S"
+			}
+			_, err := plan(t, site(t, machine(drives, c.more)), alike, nil)
+			want := "only 1 unused volumes are like this; " + state + "/dev/nvme2n1 (serial vol0a02): " + c.why + offer
+			if err == nil || !strings.HasSuffix(err.Error(), want) {
+				t.Errorf("%v\nwant %s", err, want)
+			}
+			want = "/dev/nvme2n1 (serial vol0a02) is " + state + c.why + "; end that first"
+			if c.destroy {
+				want = "/dev/nvme2n1 (serial vol0a02) is " + state + c.why + "; if what is on it may be lost: --destroy /dev/nvme2n1 --serial vol0a02"
+			}
+			_, err = plan(t, site(t, machine(drives, c.more)), named, nil)
+			if err == nil || !strings.HasSuffix(err.Error(), want) {
+				t.Errorf("%v\nwant %s", err, want)
+			}
+		})
+	}
+}
+
 // A volume that apply refused after it had begun can be given up by the next apply: nothing binds
 // it to the first plan.
 func TestRefusedAndGivenUp(t *testing.T) {
