@@ -341,19 +341,32 @@ func (r *runner) withPlaces(ctx context.Context, mark string, do func() error) (
 	}
 	defer func() {
 		err = errors.Join(err, r.endDatabase())
-		for _, p := range r.places {
-			if err == nil && mark != "" {
-				err = p.DropMark(mark)
-			}
-			switch {
-			case !r.plan.Settings.KeepFiles:
-				err = errors.Join(err, p.Empty())
-			case p.written:
-				err = errors.Join(err, p.Keep())
-			}
-		}
+		r.tidy(mark, err == nil)
 	}()
 	return do()
+}
+
+// tidy takes the run's files out of its places, or keeps them for the next, and its mark where the run
+// has come to its end. What stays, as on a device that fails, is noted once for a path: it changes
+// nothing of what was measured.
+func (r *runner) tidy(mark string, ended bool) {
+	noted := map[string]bool{}
+	for _, p := range r.places {
+		var err error
+		if ended && mark != "" {
+			err = p.DropMark(mark)
+		}
+		switch {
+		case !r.plan.Settings.KeepFiles:
+			err = errors.Join(err, p.Empty())
+		case p.written:
+			err = errors.Join(err, p.Keep())
+		}
+		if err != nil && !noted[p.Path] {
+			noted[p.Path] = true
+			r.emit(Noted{p.Left(err)})
+		}
+	}
 }
 
 func (r *runner) scenarios(ctx context.Context, w *bundle.Writer, done map[mark]*result.Result) error {

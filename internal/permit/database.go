@@ -124,6 +124,9 @@ func endServer(folder *sys.Dir, dry bool) (ended int, err error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
 	}
+	if failed, ok := errors.AsType[*fs.PathError](err); ok && !errors.Is(err, fs.ErrPermission) {
+		return 0, failed // a device that fails says nothing of whose it is
+	}
 	var s Server
 	if err != nil || !ownFile(folder, serverRecord) || json.Unmarshal(data, &s) != nil {
 		return 0, fmt.Errorf("%s: the record of a database server is not yours: remove it as its owner",

@@ -175,20 +175,41 @@ func (p *Place) Clear(note func(string)) error {
 	if len(left) == 0 {
 		return nil
 	}
+	if err := p.remove(left); err != nil {
+		return fmt.Errorf("what an earlier run left in %s cannot be removed: %w", p.folder.Name(), err)
+	}
 	note(fmt.Sprintf("removed what an earlier run left in %s", p.folder.Name()))
-	return p.remove(left)
+	return nil
 }
 
 // Empty removes what this run made.
 func (p *Place) Empty() error { return p.remove(p.leftovers()) }
 
+// Left says by what the files are removed that a run had to leave in a place: err is why.
+func (p *Place) Left(err error) string {
+	why, when := err.Error(), ""
+	if number, ok := errors.AsType[unix.Errno](err); ok {
+		why = number.Error()
+		switch {
+		case slices.Contains([]unix.Errno{unix.EIO, unix.EUCLEAN, unix.ENXIO, unix.ENODEV}, number):
+			when = ", once the device works again"
+		case number == unix.EROFS: // to which ext4 goes over when its journal cannot be written
+			when = ", once it can be written to again"
+		}
+	}
+	return fmt.Sprintf("%s: %s: what the run left there is removed by: plimsoll clean %s%s", p.Path, why,
+		text.ShellQuote(p.Path), when)
+}
+
+// leftovers are the files of runs in the folder, with those of which a device that fails does not say
+// whether they are there.
 func (p *Place) leftovers() []string {
 	if p.folder == nil {
 		return nil
 	}
 	return slices.DeleteFunc(p.names(), func(name string) bool {
 		_, err := p.folder.Lstat(name)
-		return err != nil
+		return errors.Is(err, fs.ErrNotExist)
 	})
 }
 

@@ -398,3 +398,46 @@ func TestNewFiles(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// What cannot be looked at is not gone: its removal is tried, and its failure said.
+func TestUnseenIsNotGone(t *testing.T) {
+	p := placeOn(t, t.TempDir(), Consent{})
+	release, err := p.Lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	if err := p.Empty(); err != nil {
+		t.Errorf("nothing is there: %v", err)
+	}
+	if err := p.folder.Close(); err != nil { // from here on each look at it fails
+		t.Fatal(err)
+	}
+	var said []string
+	err = p.Clear(func(text string) { said = append(said, text) })
+	if err == nil || strings.Contains(err.Error(), "not yours") || said != nil || p.Empty() == nil {
+		t.Errorf("%v, said %q", err, said)
+	}
+}
+
+// What a run had to leave is named with what removes it, and when: not before a failing device works again.
+func TestLeftSaysWhatRemovesIt(t *testing.T) {
+	p := &Place{Path: "/a b"}
+	const removes = ": what the run left there is removed by: plimsoll clean '/a b'"
+	of := func(number unix.Errno) error {
+		return errors.Join(nil, &fs.PathError{Op: "unlinkat", Path: "data.dat", Err: number}, errors.New("and more"))
+	}
+	for want, err := range map[string]error{
+		"input/output error" + removes + ", once the device works again":        of(unix.EIO),
+		"structure needs cleaning" + removes + ", once the device works again":  of(unix.EUCLEAN),
+		"no such device or address" + removes + ", once the device works again": of(unix.ENXIO),
+		"no such device" + removes + ", once the device works again":            of(unix.ENODEV),
+		"read-only file system" + removes + ", once it can be written to again": of(unix.EROFS),
+		"operation not permitted" + removes:                                     of(unix.EPERM),
+		"file already closed" + removes:                                         fs.ErrClosed,
+	} {
+		if got := p.Left(err); got != "/a b: "+want {
+			t.Errorf("%q\nwant %q", got, want)
+		}
+	}
+}
