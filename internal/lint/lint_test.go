@@ -623,7 +623,7 @@ func TestHostileNamesAreTamed(t *testing.T) {
 	}
 }
 
-// BenchmarkLintThousandJobFiles holds the whole lint, reading excluded, to the 0.5 s.
+// BenchmarkLintThousandJobFiles measures the lint of 1,000 files of four jobs each, reading apart.
 func BenchmarkLintThousandJobFiles(b *testing.B) {
 	text := []byte("[global]\nioengine=libaio\ndirect=1\ntime_based\nruntime=60\ngroup_reporting\ndirectory=/data\n" +
 		"size=10g\n" +
