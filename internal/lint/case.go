@@ -29,6 +29,8 @@ type Case struct {
 	// the table. May be nil.
 	Asked map[*fio.JobFile]fio.Asked
 
+	badValues map[fio.Option]bool // see refusedValues
+
 	jobs   []*lintJob                  // see lintJobs
 	byFile map[*script.File][]*lintJob // see jobsOf; set with jobs
 	// sequential is the first job of a document that writes a file in sequence, see filled.

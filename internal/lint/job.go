@@ -144,7 +144,7 @@ func (c *Case) newLintJob(f *script.File, src *script.Job, i int, section fio.Se
 		}
 		name := fio.BuiltinOptions().Main(o.Name)
 		j.last[name] = o
-		j.unknown[name] = c.filledIn(o)
+		j.unknown[name] = c.filledIn(o) || c.refusedValues()[o]
 		if !j.unknown[name] {
 			known.Options = append(known.Options, o)
 		}
@@ -158,6 +158,22 @@ func (c *Case) newLintJob(f *script.File, src *script.Job, i int, section fio.Se
 		j.unknown["ioengine"] = true // windowsaio is the default there
 	}
 	return j
+}
+
+// refusedValues are the options whose value fio refuses, worked out once: what they are meant to be is not
+// known, so no rule judges the job by fio's default in their place.
+func (c *Case) refusedValues() map[fio.Option]bool {
+	if c.badValues == nil {
+		c.badValues = map[fio.Option]bool{}
+		for _, w := range c.texts() {
+			for _, r := range w.refusals {
+				if r.Kind == fio.RefusedValue && r.Option.Pad == "" { // without its blank it is plain
+					c.badValues[r.Option] = true
+				}
+			}
+		}
+	}
+	return c.badValues
 }
 
 // driveLetter begins a path of Windows, whose colon fio wants escaped.

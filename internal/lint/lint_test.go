@@ -127,6 +127,7 @@ func TestJobRulesFire(t *testing.T) {
 		{"PL102", "fio -o x.log -f -q --name=a --rw=read\n", `fio knows no option "q".`, nil},
 		{"PL124", "[a]\nrw=write\nrwmixcycle=40\n", "error rwmixcycle is gone; drop it.", nil},
 		{"PL156", "fio --name=a --rw=read --size=1g --output=out--bs=4k.json\n", "info --bs stands in the value of output", nil},
+		{"PL103", "[a]\nioengine = psync\nrw = randread\niodepth = 32\n", "ioengine=psync keeps one I/O in flight per job", nil},
 		{"PL103", "[a]\nrw=randread\niodepth=32\n", "info ioengine=psync (fio's default) keeps one I/O", nil},
 		{"PL128", "[a]\nrw=randrw\nbs=4k-64k\n", "bs=4k-64k is not a range: fio takes 4 KiB for reads and 64 KiB for writes.", nil},
 		{"PL128", "[a]\nrw=read\nthreads=1\n", "threads=1 is an option of fio's profile tiobench, and does nothing without it.", nil},
@@ -287,7 +288,12 @@ func TestJobRulesStaySilent(t *testing.T) {
 		{"PL102", "[a]\nrw=randread:8\nioengine=external:./x.so\nrandom_distribution=zipf:1.2\n"},
 		{"PL102", "[a]\nrw=${MODE}\n"},
 		{"PL103", "[a]\nrw=read\niodepth=1\n"},
-		{"PL103", "fio --name=a --rw=read --iodepth=abc\n"}, // fio refuses it
+		{"PL103", "fio --name=a --rw=read --iodepth=abc\n"}, // fio refuses it, and what is meant is not known
+		{"PL104", "fio --name=a --rw=randread --buffered=false --ioengine=libaio --iodepth=32 --size=100g\n"},
+		{"PL105", "fio --name=a --rw=randread --norandommap=yes --time_based --runtime=60 --size=64m\n"},
+		{"PL107", "fio --name=a --filename=/x --rw=read --numjobs=4 --offset_increment=\n"},
+		{"PL108", "fio --name=a --rw=write --time_based=true --size=1g\n"},
+		{"PL149", "fio --name=a --filename=/x --rw=randwrite --verify=crc33c --numjobs=4 --size=1g\n"},
 		{"PL102", "[a]\nrw=randread\nrandom_distribution=zoned:60/10:30/20:8/30:2/40\n"},
 		{"PL102", "[a]\nrw=randread\nrandom_distribution=zoned:60:40\n"},
 		{"PL102", "[a]\nrw=randread\nrandom_distribution=zoned_abs:60/20G:40/100G\n"},

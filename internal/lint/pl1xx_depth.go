@@ -32,7 +32,7 @@ var depthOnSync = &rule{
 			return nil
 		}
 		depth, err := fio.ParseSize(o.Value, 1024)
-		if err == nil && depth <= 1 || err != nil && !j.open("iodepth") { // PL102 says that fio refuses it
+		if err == nil && depth <= 1 || err != nil && !c.filledIn(o) { // PL102 says that fio refuses it
 			return nil
 		}
 		f := j.found(fmt.Sprintf("%s keeps one I/O in flight per job, whatever iodepth says: %s in flight, not %s.",
