@@ -84,7 +84,11 @@ func (c *cleaner) below(dir *sys.Dir, depth int) error {
 		c.found(Leftover{Folder: dir.Name(), Files: left, Size: units.Bytes(size)})
 	}
 	for _, e := range entries {
-		if info, err := e.Info(); !e.IsDir() || err != nil || sys.Device(info) != c.home {
+		info, err := e.Info()
+		if err != nil && !passable(err) { // said, and the rest is cleaned
+			c.errs = append(c.errs, err)
+		}
+		if err != nil || !e.IsDir() || sys.Device(info) != c.home {
 			continue
 		}
 		if e.Name() == folderName {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -62,14 +63,55 @@ func (d *Dir) Path(elem ...string) string {
 	return path
 }
 
-// Entries is what lies in the directory. An error has its name, not that of the handle.
+// Entries is what lies in the directory, by name. What cannot be looked at, such as a mount whose
+// device fails or another user's FUSE, is among it, and its Info is the error. An error has the
+// directory's name, not that of the handle.
 func (d *Dir) Entries() ([]fs.DirEntry, error) {
-	entries, err := fs.ReadDir(d.FS(), ".")
+	names, err := d.names()
 	if of, ok := errors.AsType[*fs.PathError](err); ok {
 		err = &fs.PathError{Op: of.Op, Path: d.name, Err: of.Err}
 	}
+	var entries []fs.DirEntry
+	for _, name := range names {
+		info, err := d.Lstat(name)
+		if errors.Is(err, fs.ErrNotExist) { // it went meanwhile
+			continue
+		}
+		if of, ok := errors.AsType[*fs.PathError](err); ok {
+			err = &fs.PathError{Op: of.Op, Path: filepath.Join(d.name, name), Err: of.Err}
+		}
+		if err != nil {
+			entries = append(entries, unseen{name, err})
+			continue
+		}
+		entries = append(entries, fs.FileInfoToDirEntry(info))
+	}
 	return entries, err
 }
+
+// names are those in the directory. Reading entries would look at each, and end with the first that
+// cannot be looked at.
+func (d *Dir) names() ([]string, error) {
+	f, err := d.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // only read
+	names, err := f.Readdirnames(-1)
+	slices.Sort(names)
+	return names, err
+}
+
+// unseen is an entry of a directory that could not be looked at.
+type unseen struct {
+	name string
+	err  error
+}
+
+func (u unseen) Name() string               { return u.name }
+func (u unseen) IsDir() bool                { return false }
+func (u unseen) Type() fs.FileMode          { return fs.ModeIrregular }
+func (u unseen) Info() (fs.FileInfo, error) { return nil, u.err }
 
 // Info is the state of the directory itself.
 func (d *Dir) Info() (fs.FileInfo, error) { return d.file.Stat() }
