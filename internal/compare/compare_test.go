@@ -328,6 +328,11 @@ func TestMatchedByWorkNotByName(t *testing.T) {
 	if !strings.Contains(notes(table), "other is only in one (random write 64") {
 		t.Error(notes(table))
 	}
+	// Results of one run beside each other are sides of their own names.
+	table = compared(t, Options{}, SideOf("rand-write", only), SideOf("three", run(t, t.TempDir(), 3, nil, randwrite("other", 65536, 300))))
+	if got := notes(table); !strings.Contains(got, "rand-write: no other result is of this work (random write 8") || strings.Contains(got, "in rand-write") {
+		t.Error(got)
+	}
 }
 
 // A paced run is tested by its latency, since its IOPS were given; one that does not reach its rate

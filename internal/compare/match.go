@@ -105,6 +105,9 @@ func (t *Table) explain(alone []Row) {
 		k := slices.IndexFunc(r.Cells, func(c Cell) bool { return len(c.all) > 0 })
 		twin := slices.IndexFunc(alone, func(o Row) bool { return o.Name == r.Name && len(o.Cells[k].all) == 0 })
 		line := fmt.Sprintf("%s is only in %s (%s)", r.Name, t.Sides[k].Name, r.Work)
+		if r.Name == t.Sides[k].Name { // results of one run beside each other
+			line = fmt.Sprintf("%s: no other result is of this work (%s)", r.Name, r.Work)
+		}
 		if twin >= 0 {
 			o := &alone[twin]
 			other := slices.IndexFunc(o.Cells, func(c Cell) bool { return len(c.all) > 0 })

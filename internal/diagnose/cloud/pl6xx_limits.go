@@ -46,15 +46,9 @@ var instanceBurst = &diagnose.Rule{
 				found := f.says(cmp.Or(i.Type, "the instance") + " sustains")
 				if i.Baseline.Known() {
 					found.Evidence = append(found.Evidence, finding.Evidence{
-						What:  "limits of " + cmp.Or(i.Type, "the instance"),
-						Found: fmt.Sprintf("sustained %s IOPS and %s", i.Baseline.IOPS, i.Baseline.Rate.SI()),
-						Expected: fmt.Sprintf(
-							"for %s%s: %s IOPS and %s",
-							text.Duration(i.BurstFor),
-							per(i.BurstPer),
-							i.Burst.IOPS,
-							i.Burst.Rate.SI(),
-						),
+						What: "limits of " + cmp.Or(i.Type, "the instance"),
+						Found: fmt.Sprintf("sustained %s IOPS and %s; for %s%s %s IOPS and %s", i.Baseline.IOPS, i.Baseline.Rate.SI(),
+							text.Duration(i.BurstFor), per(i.BurstPer), i.Burst.IOPS, i.Burst.Rate.SI()),
 						Where: diagnose.Origin(i.Origin),
 					})
 				}
@@ -213,9 +207,9 @@ func (x burst) says(who string) finding.Finding {
 		f.Evidence = append(
 			f.Evidence,
 			finding.Evidence{
-				What:     "the burst lasts",
-				Found:    text.Duration(x.allowed.BurstFor),
-				Expected: "measured: " + text.Duration(m.Result.Measured),
+				What:     "time measured",
+				Found:    text.Duration(m.Result.Measured),
+				Expected: "more than the " + text.Duration(x.allowed.BurstFor) + " of the burst",
 				Where:    diagnose.Origin(x.allowed.Origin),
 			},
 		)
