@@ -46,8 +46,8 @@ func newArrayCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "array",
 		Short: "Build the arrays of a plimsoll.yaml, compare, warm and take them down",
-		Long: `Build arrays from blank volumes by one file, compare the machine with the file, load volumes from their
-snapshot, and take down what was built.`,
+		Long: `Build arrays from blank volumes as one file declares them, compare the machine with the file, load volumes from
+their snapshot, and take down what was built.`,
 		Example: `  plimsoll array plan plimsoll.yaml
   plimsoll array apply plimsoll.yaml
   plimsoll array teardown`,

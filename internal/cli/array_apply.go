@@ -18,7 +18,7 @@ func newApplyCmd(env *Env) *cobra.Command {
 		Short: "Build the arrays of a plimsoll.yaml from blank volumes",
 		Long: `Build the arrays of a plimsoll.yaml from blank volumes: partitions, array, filesystem, mount,
 /etc/fstab, mdadm.conf and initramfs. The plan is shown and confirmed first. A journal in /var/lib/plimsoll
-keeps each step, so that an apply that was cut short is finished by another one, and teardown can undo it all.
+keeps each step, so that apply, run again, finishes what was interrupted, and teardown can undo it all.
 
 A volume that carries anything is refused, unless --destroy DEV and --serial S both name it.`,
 		Example: `  plimsoll array apply plimsoll.yaml

@@ -21,7 +21,7 @@ func newTeardownCmd(env *Env) *cobra.Command {
 		Long: `Undo what the journals of apply say was made, newest first: unmount, remove lines from /etc, stop
 arrays, erase superblocks, zero both ends of the volumes. Without names, all arrays. What was on them is lost.
 
-First the whole stack is looked at. What apply did not make (a logical volume in the group, another filesystem,
+First the whole stack is inspected. What apply did not make (a logical volume in the group, another filesystem,
 a line between plimsoll's marks in /etc/fstab) and what is in use (swap, bind mounts, open files, loop devices,
 other mount namespaces) is listed, and nothing is touched. --destroy NAME, with the name that the list gives,
 allows one of them to be lost; a volume needs its --serial, too.

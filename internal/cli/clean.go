@@ -24,9 +24,9 @@ func newCleanCmd(env *Env) *cobra.Command {
 		Short: "Remove files left behind by killed runs or by runs with --keep-files",
 		Long: `Remove the files that killed runs, or runs with --keep-files, left in folders called .plimsoll below
 each PATH (the current directory when none is given), on PATH's own filesystem, and end the fio that a killed
-run left running, and remove the files with which a killed plimsoll was about to replace others, there and in
-/var/lib/plimsoll. Files are known by name; what else lies there, and what a run holds now, is left alone. Arrays
-are taken down by plimsoll array teardown.
+run left running. New files that a killed plimsoll had not yet renamed are removed as well, there and in
+/var/lib/plimsoll. Files are recognised by name; everything else there, and what a run holds now, is left alone.
+Arrays are taken down by plimsoll array teardown.
 
 Files that are named like those that fio makes when it is run by hand are listed; --destroy FILE removes one.`,
 		Example: `  plimsoll clean /data /wal --dry-run

@@ -36,10 +36,10 @@ func newCompareCmd(env *Env) *cobra.Command {
 		Short: "Compare runs, rounds and groups of runs",
 		Long: `Compare runs with each other: the first with each of the others, or the groups that a label makes.
 Scenarios are matched by what was run, not by their names, and each figure stands next to its own ceiling. A
-change is called faster, slower or the same only where rounds bear it out; one run against one run cannot
-tell. See docs/compare.md.
+change is called faster, slower or the same only if repeated rounds support it; one run per side cannot tell.
+See docs/compare.md.
 
-An argument is a run's directory; several of them with commas between, which are rounds of one thing; a
+An argument is a run's directory; several of them, separated by commas, as the rounds of one side; a
 directory of runs; or KEY=VALUE for all runs with that label below --in. A single run is compared result by
 result.`,
 		Args: cobra.MinimumNArgs(1),

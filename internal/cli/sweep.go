@@ -31,7 +31,7 @@ func newSweepCmd(env *Env) *cobra.Command {
 of throughput over depth: the depth that gives 95 % of what the deepest gives, next to the knee that the ceiling
 predicts. Deeper queues only wait longer.
 
-With --most the highest load that keeps a latency below a threshold is searched instead: I/Os arrive at random at a
+--most searches for the highest load that keeps a latency below a threshold instead: I/Os arrive at random at a
 rate, whatever the storage does, and the rate is bisected. Near the threshold a rate is measured up to four times.
 The answer is a bracket, and a check a little below it over the whole run time.`,
 		Example: `  plimsoll sweep rand-read-latency --data /data --axes iodepth=1..256 --runtime 15

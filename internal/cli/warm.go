@@ -40,8 +40,8 @@ func newWarmCmd(env *Env) *cobra.Command {
 		Long: `Test whether the volumes below a path are loaded from their snapshot, and where they are not read each piece of 512 KiB
 once, past the page cache: 4 KiB of it where the test has shown that one read loads its piece.
 
-It opens volumes for reading only and writes nothing but its own record, by which --resume goes on. While other programs
-use the volume it takes a quarter of its throughput at most and rests while they wait.
+It opens volumes for reading only and writes nothing but its own record, from which --resume continues. While other
+programs use the volume it takes a quarter of its throughput at most and rests while they wait.
 
 The exit code is 0 when the volumes are loaded, 3 when 15 % or more is not, and 130 when it was interrupted.`,
 		Example: `  plimsoll array warm /dev/nvme1n1

@@ -43,7 +43,7 @@ func newWhyCmd(env *Env) *cobra.Command {
 	o := whyOptions{long: bench.WatchFor}
 	cmd := &cobra.Command{
 		Use:   "why PATH|DEVICE",
-		Short: "Say why the storage of a machine at work is slow now, and whether it is the storage at all",
+		Short: "Find why storage is slow on a machine at work, or say that it is not the storage",
 		Long: `Watch a machine at work for 5 s and name one first cause why the storage below a path is slow, with its evidence,
 its share of the waiting, who uses it, and what to do next; or say that nothing is wrong with the storage.
 

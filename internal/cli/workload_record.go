@@ -35,7 +35,7 @@ func newWorkloadRecordCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "record DEVICE|PATH...",
 		Short: "Watch a live machine for a while, and make a demand of what it did",
-		Long: `Watch devices, or those below paths, ten times a second, and write a demand file of
+		Long: `Watch devices, or those below paths, ten times per second, and write a demand file of
 their rates, sizes, latencies and bursts, with what limited them meanwhile. It writes
 nothing to the machine but that file, and costs less than half a percent of a core.
 Ctrl-C ends it early.`,

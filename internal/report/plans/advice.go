@@ -83,7 +83,8 @@ func Advice(a *advise.Advice, all bool) *page.Document {
 	}
 	if len(a.Rows) > 0 && !all {
 		d.Add(page.Note{Lines: []string{fmt.Sprintf(
-			"%s on %s were looked at. For the layout of row N add --yaml N > plimsoll.yaml; plimsoll array plan and run take it.",
+			"%s on %s were looked at. For the layout of row N add --yaml N > plimsoll.yaml, which plimsoll array plan "+
+				"and run take.",
 			text.Plural(a.Layouts, "layout"), text.Plural(a.Instances, "instance type"))}})
 	}
 	return d
