@@ -303,6 +303,9 @@ func TestTableOfFiguresByHand(t *testing.T) {
 			t.Errorf("%d: %+v, want %+v", i, j, want)
 		}
 	}
+	if _, err := ReadExpectations(t.TempDir()); err == nil || strings.Contains(err.Error(), "does not exist") {
+		t.Errorf("a directory is no table: %v", err)
+	}
 	if len(a.Rows) != 4 || a.Baseline != "t" || !slices.Equal(a.Notes, []string{"t: a page"}) {
 		t.Errorf("%+v", a)
 	}
@@ -325,16 +328,17 @@ func TestPacedRowsByHand(t *testing.T) {
 		stated  bool
 		want    string
 	}{
-		"reads":              {[]Sample{sample(60, 40, none)}, false, "read p99"},
-		"writes":             {[]Sample{sample(40, 60, none)}, false, "write p99"},
-		"as many":            {[]Sample{sample(50, 50, none)}, false, "read p99"},
-		"of all rounds":      {[]Sample{sample(60, 40, none), sample(10, 90, none)}, false, "write p99"},
-		"a figure is stated": {[]Sample{sample(60, 40, none)}, true, "IOPS"},
-		"one behind":         {[]Sample{sample(60, 40, none), sample(60, 40, func(s *Sample) { s.Result.Total.Read.IOPS = 1 })}, false, "IOPS"},
-		"which is invalid":   {[]Sample{sample(60, 40, none), sample(60, 40, func(s *Sample) { s.Result.Total.Read.IOPS, s.Invalid = 1, "x" })}, false, "read p99"},
-		"all invalid":        {[]Sample{sample(60, 40, func(s *Sample) { s.Invalid = "x" })}, false, "IOPS"},
-		"no latency":         {[]Sample{sample(60, 40, none), sample(60, 40, func(s *Sample) { s.Result.Total.Read.Clat = fio.Latency{} })}, false, "IOPS"},
-		"none of an invalid": {[]Sample{sample(60, 40, none), sample(60, 40, func(s *Sample) { s.Result.Total.Read.Clat, s.Invalid = fio.Latency{}, "x" })}, false, "read p99"},
+		"reads":                 {[]Sample{sample(60, 40, none)}, false, "read p99"},
+		"writes":                {[]Sample{sample(40, 60, none)}, false, "write p99"},
+		"as many":               {[]Sample{sample(50, 50, none)}, false, "read p99"},
+		"of all rounds":         {[]Sample{sample(60, 40, none), sample(10, 90, none)}, false, "write p99"},
+		"of both, not the last": {[]Sample{sample(40, 60, none), sample(60, 50, none)}, false, "write p99"},
+		"a figure is stated":    {[]Sample{sample(60, 40, none)}, true, "IOPS"},
+		"one behind":            {[]Sample{sample(60, 40, none), sample(60, 40, func(s *Sample) { s.Result.Total.Read.IOPS = 1 })}, false, "IOPS"},
+		"which is invalid":      {[]Sample{sample(60, 40, none), sample(60, 40, func(s *Sample) { s.Result.Total.Read.IOPS, s.Invalid = 1, "x" })}, false, "read p99"},
+		"all invalid":           {[]Sample{sample(60, 40, func(s *Sample) { s.Invalid = "x" })}, false, "IOPS"},
+		"no latency":            {[]Sample{sample(60, 40, none), sample(60, 40, func(s *Sample) { s.Result.Total.Read.Clat = fio.Latency{} })}, false, "IOPS"},
+		"none of an invalid":    {[]Sample{sample(60, 40, none), sample(60, 40, func(s *Sample) { s.Result.Total.Read.Clat, s.Invalid = fio.Latency{}, "x" })}, false, "read p99"},
 	} {
 		r := Row{Figure: iops(), stated: c.stated, Cells: []Cell{{all: c.samples[:1]}, {all: c.samples[1:]}}}
 		if r.pace(); r.Figure.Name != c.want {
@@ -463,8 +467,35 @@ func TestCurvesOfASweep(t *testing.T) {
 	if c := s.Curves[0]; c.Deepest.InFlight != 16 || c.Knee.InFlight != 8 || math.Abs(c.Predicted-8) > 0.5 {
 		t.Errorf("%+v", c)
 	}
+	// What is in flight is what the job says, and what was asked for where no job is known.
+	b := inMemory(1, 1000)
+	b.Scenarios[0].Result.Workloads, b.Scenarios[0].Result.Depth.Asked = nil, 8
+	if p := Sweep(b).Points[0]; p.InFlight != 8 {
+		t.Errorf("%+v", p)
+	}
 	alone := Swept{Points: []SweptPoint{point(1, map[string]string{"bs": "4k"}), point(1, map[string]string{"bs": "8k"})}}
 	if alone.curves(); alone.Curves != nil {
 		t.Errorf("%+v", alone.Curves)
+	}
+}
+
+// Of works that are known what only one has is a difference, also parts and loads.
+func TestPartsThatDiffer(t *testing.T) {
+	known := Work{Engine: "libaio", BS: 4096, Jobs: 1}
+	for name, c := range map[string]struct {
+		change func(*Work)
+		want   string
+	}{
+		"nothing":  {func(*Work) {}, ""},
+		"parts":    {func(w *Work) { w.Parts = "4 KiB reads" }, "parts: none and 4 KiB reads"},
+		"a load":   {func(w *Work) { w.Load = "at most 5 IOPS a job" }, "load: none and at most 5 IOPS a job"},
+		"no depth": {func(w *Work) { w.Depth = 4 }, ""}, // which may be known of one alone
+		"figures":  {func(w *Work) { *w = Work{BS: 4096, Load: "x"} }, ""},
+	} {
+		other := known
+		c.change(&other)
+		if got := strings.Join(known.Differences(other), "|"); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
 	}
 }

@@ -13,10 +13,13 @@ import (
 	"testing/synctest"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"plimsoll/internal/block"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/sys"
+	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
 
@@ -491,5 +494,35 @@ func TestSpaceByHand(t *testing.T) {
 		if got := p.needed(true); got != 2*want {
 			t.Errorf("%q, fresh: %d, want %d", files, got, 2*want)
 		}
+	}
+}
+
+// What a place that is not held, or not known, allows: no mark, no device, no look at its filesystem.
+func TestPlacesThatAreNotHeld(t *testing.T) {
+	p := placeOn(t, t.TempDir(), Consent{})
+	if err := p.PutMark(Mark("id", infoOf(t, p.Path))); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(p.Path); err != nil || len(left) != 0 {
+		t.Errorf("%v %v", left, err)
+	}
+	file := filepath.Join(p.Path, "f")
+	write(t, file, "x")
+	if !p.sameFilesystem(infoOf(t, file)) || p.sameFilesystem(infoOf(t, "/proc/version")) || (&Place{}).sameFilesystem(infoOf(t, file)) {
+		t.Error("one filesystem")
+	}
+	if err := p.dir.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if p.sameFilesystem(infoOf(t, file)) {
+		t.Error("a directory that was let go is on none")
+	}
+	node := filepath.Join(t.TempDir(), "node")
+	if err := unix.Mknod(node, unix.S_IFBLK|0o600, int(unix.Mkdev(7, 250))); err != nil {
+		t.Skipf("SKIPPED: %v: device nodes need root: this exam did not run", err)
+	}
+	top := &topology.Topology{Tree: &block.Tree{Devices: map[string]*block.Device{}}}
+	if _, err := Open(top, topology.Target{Role: topology.Data, Path: node}, nil, Consent{}); !says(err, "nothing is known of this device in /sys/block") {
+		t.Error(err)
 	}
 }

@@ -168,6 +168,7 @@ func TestToolsOfAServer(t *testing.T) {
 	add("another variable", nobody, true, "XPGHOST="+run)
 	add("another user's", nobody-1, true, "PGHOST="+run)
 	add("in another's group", nobody, false, "PGHOST="+run)
+	add("root's", 0, true, "PGHOST="+run)                   // of a server of root's nothing is looked for
 	for _, s := range []Server{{UID: nobody}, {Run: run}} { // without one of the two nothing is known
 		s.endTools()
 	}

@@ -423,3 +423,25 @@ func TestLandmarksByHand(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 }
+
+// Of places that are read at once none is passed over, the first two and the last as little as any.
+func TestEveryPlaceIsRead(t *testing.T) {
+	var places []span
+	for at := range int64(40) {
+		places = append(places, span{at * 10, 10})
+	}
+	for _, at := range []int64{0, 9, 10, 19, 155, 399, -1} {
+		data := make([]byte, 400)
+		if at >= 0 {
+			data[at] = 1
+		}
+		if got, err := firstOf(t.Context(), bytes.NewReader(data), places); got != at || err != nil {
+			t.Errorf("byte %d: %d %v", at, got, err)
+		}
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if _, err := firstOf(ctx, bytes.NewReader(make([]byte, 400)), places); err == nil {
+		t.Error("it goes on after its end")
+	}
+}
