@@ -147,6 +147,7 @@ func TestJobRulesFire(t *testing.T) {
 		{"PL108", "fio --name=a --rw=read --time_based --runtime=0\n", "time_based has no effect without runtime", nil},
 		{"PL108", "fio --name=a --rw=read --time_based\n", "time_based has no effect without runtime", nil},
 		{"PL109", "[a]\nrw=read\ntime_based\nruntime=60\n[b]\nrw=read\ntime_based\nruntime=90\n", "60 s without ramp_time", nil},
+		{"PL109", "fio --name=a --rw=read --time_based --runtime=60 --ramp_time=0\n", "60 s without ramp_time", nil},
 		{"PL110", "# gp2 100 GiB\nfio --name=a --time_based --runtime=60\n", "60 s cannot see a gp2 volume's credits run out.", nil},
 		{"PL111", "fio --name=a --rw=randrw --fsync=1 --ioengine=libaio --iodepth=16 --direct=1\n", "fsync=1 blocks the submitter after each write, so iodepth=16", nil},
 		{"PL112", "fio --name=a --rw=randread --filename=/dev/nvme1n1\n", "It reads /dev/nvme1n1, which no job here has written", nil},
@@ -335,6 +336,7 @@ func TestJobRulesStaySilent(t *testing.T) {
 		{"PL108", "fio --name=w --rw=write --size=1g --time_based --runtime=10min\n"}, // 10 µs are a runtime
 		{"PL108", "fio --name=w --rw=write --size=1g --time_based --timeout=1.5h\n"},
 		{"PL109", "[a]\nrw=read\ntime_based\nruntime=300\n"},
+		{"PL109", "fio --name=a --rw=read --time_based --runtime=60 --ramp_time=5min\n"}, // PL128 says what it is
 		{"PL110", "# on a c6a.xlarge\nfio --name=a --time_based --runtime=1800\n"},
 		{"PL110", "# on an m5.12xlarge with gp2 3000GiB\nfio --name=a --time_based --runtime=60\n"},
 		{"PL110", "fio --name=a --time_based --runtime=60\n"},

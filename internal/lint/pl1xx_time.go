@@ -63,7 +63,7 @@ var noRamp = &rule{
 	Ignore: "When the warm-up is what you look at, or all compared runs have the same.",
 	Check: oncePerFile(func(_ *Case, j *lintJob) *finding.Finding {
 		w := j.load
-		if !w.TimeBased || w.Runtime == 0 || w.Runtime >= shortRun || w.Ramp > 0 || j.open("ramp_time") ||
+		if !w.TimeBased || w.Runtime == 0 || w.Runtime >= shortRun || j.flag("ramp_time", false) || j.open("ramp_time") ||
 			!j.measures() {
 			return nil
 		}
