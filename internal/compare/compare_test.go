@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,7 +43,7 @@ var began = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 func run(t *testing.T, dir string, n int, labels map[string]string, works ...work) *bundle.Bundle {
 	t.Helper()
 	r := bundle.Run{
-		Tool: "test", Fio: "fio-3.41", Created: began.Add(time.Duration(n) * time.Minute), Imported: []string{"made up"}, Labels: labels,
+		Tool: "test", Fio: "fio-3.41", Created: began.Add(time.Duration(n) * time.Minute), Imported: []string{"-"}, Labels: labels,
 		Suite: suite.Suite{Name: "made-up"},
 	}
 	for i, w := range works {
@@ -557,5 +558,56 @@ func TestLoad(t *testing.T) {
 	}
 	if _, err := New(l.Sides, Options{Base: "no"}); err == nil || !strings.Contains(err.Error(), one.Run.ID) {
 		t.Error(err)
+	}
+}
+
+// An imported run is called by the files that it came from, with as much of their directories as tells sides apart;
+// its ID names it for --base still. A run of our own, and one that was read from a pipe, keep their IDs.
+func TestSidesAreNamedByTheirSources(t *testing.T) {
+	dir, n := t.TempDir(), 0
+	imported := func(files ...string) *bundle.Bundle {
+		b := run(t, dir, n, nil, randwrite("w", 8192, float64(1000+n)))
+		n++
+		b.Run.Imported = files
+		data, err := json.Marshal(b.Run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(b.Dir, "run.json"), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	own, before, after := imported(), imported("old/before.log"), imported("/tmp/new/after.log")
+	same, pipe, three := imported("more/old/before.log"), imported("-"), imported("x/a.log", "x/b.log", "x/c.log")
+	for name, c := range map[string]struct {
+		runs []*bundle.Bundle
+		want []string
+	}{
+		"one file each":        {[]*bundle.Bundle{before, after}, []string{"before.log", "after.log"}},
+		"equal names":          {[]*bundle.Bundle{before, same, after}, []string{"old/before.log", "more/old/before.log", "after.log"}},
+		"the same run":         {[]*bundle.Bundle{after, after}, []string{"after.log", "after.log (2)"}},
+		"beside a run of ours": {[]*bundle.Bundle{own, after}, []string{own.Run.ID, "after.log"}},
+		"a pipe":               {[]*bundle.Bundle{pipe, after}, []string{pipe.Run.ID, "after.log"}},
+		"several files":        {[]*bundle.Bundle{three, after}, []string{"a.log and 2 more", "after.log"}},
+	} {
+		var words, got []string
+		for _, b := range c.runs {
+			words = append(words, b.Dir)
+		}
+		l, err := Load(words, Source{})
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		for _, s := range l.Sides {
+			got = append(got, s.Name)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: sides %q, want %q", name, got, c.want)
+		}
+		last := c.runs[len(c.runs)-1]
+		if table, err := New(l.Sides, Options{Base: last.Run.ID}); err != nil || table.Sides[table.Base].Runs[0] != last.Run.ID {
+			t.Errorf("%s: base by its ID: %v", name, err)
+		}
 	}
 }

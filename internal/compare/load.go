@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/result"
+	"plimsoll/internal/text"
 )
 
 // Source says which sides the words of a command line stand for.
@@ -80,6 +82,7 @@ func Load(words []string, s Source) (*Loaded, error) {
 		return nil, err
 	}
 	if l.Base == "" {
+		l.nameSources()
 		l.tellApart()
 	}
 	return l, nil
@@ -158,6 +161,40 @@ func least(sides []Side) string {
 		}
 	}
 	return name
+}
+
+// nameSources calls a side that is one imported run by the files it came from, with as much of
+// their directories as tells such sides apart: the ID of an import says nothing but its time.
+func (l *Loaded) nameSources() {
+	of := map[int][]string{}
+	for i := range l.Sides {
+		b := l.Sides[i].only()
+		if b != nil && l.Sides[i].Name == b.Run.ID && len(b.Run.Imported) > 0 && !slices.Contains(b.Run.Imported, "-") {
+			of[i] = b.Run.Imported
+		}
+	}
+	for i, files := range of {
+		shared := func(parts int) bool {
+			return slices.ContainsFunc(slices.Collect(maps.Values(of)), func(other []string) bool {
+				return !slices.Equal(other, files) && tails(other, parts) == tails(files, parts)
+			})
+		}
+		parts := 1
+		for shared(parts) && tails(files, parts+1) != tails(files, parts) {
+			parts++
+		}
+		l.Sides[i].Name = tails(files, parts)
+	}
+}
+
+// tails names files by the last parts of their paths.
+func tails(files []string, parts int) string {
+	var names []string
+	for _, f := range files {
+		path := strings.Split(filepath.Clean(f), string(filepath.Separator))
+		names = append(names, filepath.Join(path[max(len(path)-parts, 0):]...))
+	}
+	return text.Some(names, 2)
 }
 
 // tellApart gives sides of the same name a number.

@@ -95,6 +95,20 @@ func SideOf(name string, runs ...*bundle.Bundle) Side {
 	return s
 }
 
+// only is the run that all samples of a side are of, nil where they are of several or none.
+func (s Side) only() *bundle.Bundle {
+	if len(s.Samples) == 0 || slices.ContainsFunc(s.Samples, func(x Sample) bool { return x.Run != s.Samples[0].Run }) {
+		return nil
+	}
+	return s.Samples[0].Run
+}
+
+// called: a side goes by its name, and one that is a whole run by that run's ID, too.
+func (s Side) called(name string) bool {
+	b := s.only()
+	return s.Name == name || b != nil && b.Run.ID == name
+}
+
 // number counts the rounds of each scenario over several runs.
 func (s *Side) number() {
 	seen := map[string]int{}

@@ -111,7 +111,7 @@ func New(sides []Side, o Options) (*Table, error) {
 	}
 	t := &Table{Margin: o.Margin, Paired: o.Paired, missing: slices.Clone(o.Missing)}
 	if o.Base != "" {
-		t.Base = slices.IndexFunc(sides, func(s Side) bool { return s.Name == o.Base })
+		t.Base = slices.IndexFunc(sides, func(s Side) bool { return s.called(o.Base) })
 		if t.Base < 0 {
 			return nil, fmt.Errorf("no side is called %q: there are %s", o.Base, names(sides))
 		}

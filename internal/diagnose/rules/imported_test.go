@@ -211,6 +211,8 @@ func importedCases() []labelled {
 		{"eight jobs that take turns", of(group, took(0, 8000, 1), sampled(952, 8000, 700, 800, 16000)), "", "PL501"},
 		{"eight jobs of which one leapt once", of(group, took(0, 8000, 1), sampled(952, 1000, 950, 900, 29000)), "", "PL501"},
 		{"a tenth of a row without any between", of(direct, rate, tenths(150, 160, 170, 12000, 12500, 13000, 13500, 14000, 15000)), "PL404", "PL501 PL426"},
+		{"a fifth above a second, far from the middle, without any bucket", of(direct, rate, tenths(2000, 4000, 6000, 9000, 12000, 14000, 17000, 1001000, 1003000)), "PL417", "PL404 PL501 PL426"},
+		{"a fifth just below a second", of(direct, rate, tenths(2000, 4000, 6000, 9000, 12000, 14000, 17000, 980000, 990000)), "", "PL404 PL501 PL426"},
 		{"a row of tenths that rises", of(direct, rate, tenths(150, 300, 600, 1200, 2400, 4800, 9600, 12000, 15000)), "", "PL501 PL426"},
 		{"16 times the bandwidth of its blocks", of(direct, rate, rated(1000, 62.5*1024*1024)), "PL426", "PL501"},
 		{"a bandwidth that is rounded", of(direct, rate, rated(1000, 4*1024*1024)), "", "PL501"},
