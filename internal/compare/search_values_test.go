@@ -223,6 +223,9 @@ func TestFiguresThatSuitesState(t *testing.T) {
 			t.Errorf("%q: %+v", main, f)
 		}
 	}
+	if f := mainFigure(&bundle.Scenario{}); f.Name != "IOPS" { // of one that was not measured
+		t.Errorf("%+v", f)
+	}
 	// Of a percentile the seconds say how well it is known: each figure by its own direction, without the ramp.
 	second := func(ramp bool, factor time.Duration) result.Second {
 		hist := func(at time.Duration) *fio.Hist { h := &fio.Hist{}; h.Add(factor*at, 100); return h }
@@ -489,6 +492,7 @@ func TestPartsThatDiffer(t *testing.T) {
 		"nothing":  {func(*Work) {}, ""},
 		"parts":    {func(w *Work) { w.Parts = "4 KiB reads" }, "parts: none and 4 KiB reads"},
 		"a load":   {func(w *Work) { w.Load = "at most 5 IOPS a job" }, "load: none and at most 5 IOPS a job"},
+		"a byte":   {func(w *Work) { w.BS = 1 }, "block size: 4 KiB and 1 B"},
 		"no depth": {func(w *Work) { w.Depth = 4 }, ""}, // which may be known of one alone
 		"figures":  {func(w *Work) { *w = Work{BS: 4096, Load: "x"} }, ""},
 	} {

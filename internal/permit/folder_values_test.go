@@ -491,6 +491,19 @@ func TestSpaceByHand(t *testing.T) {
 		if got := p.needed(false); got != want {
 			t.Errorf("%q: %d, want %d", files, got, want)
 		}
+		if files == suite.FilePerJob { // whose directory is the caller's alone
+			release, err := p.Lock(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := p.Prefills(); err != nil || infoOf(t, p.JobFiles()).Mode().Perm() != 0o700 {
+				t.Errorf("%v", err)
+			}
+			if err := p.Empty(); err != nil {
+				t.Error(err)
+			}
+			release()
+		}
 		if got := p.needed(true); got != 2*want {
 			t.Errorf("%q, fresh: %d, want %d", files, got, 2*want)
 		}

@@ -206,6 +206,7 @@ func TestFoundProcess(t *testing.T) {
 		return s
 	}
 	postgres := copied(t, "bash", "postgres")
+	roots := as(postgres, 0)
 	its, other, program := as(postgres, nobody), as(postgres, nobody-1), as("bash", nobody)
 	for name, c := range map[string]struct {
 		first  string
@@ -217,6 +218,7 @@ func TestFoundProcess(t *testing.T) {
 		"one is recorded":       {fmt.Sprint(its.PID), Server{UID: nobody, PID: 1}, Server{UID: nobody, PID: 1}},
 		"root's server":         {fmt.Sprint(its.PID), Server{}, Server{}},
 		"another user's":        {fmt.Sprint(other.PID), Server{UID: nobody}, Server{UID: nobody}},
+		"root's process":        {fmt.Sprint(roots.PID), Server{}, Server{}}, // whatever is root's may be anything
 		"another program":       {fmt.Sprint(program.PID), Server{UID: nobody}, Server{UID: nobody}},
 		"nothing by its number": {"999999999", Server{UID: nobody}, Server{UID: nobody}},
 		"no number":             {"x", Server{UID: nobody}, Server{UID: nobody}},
