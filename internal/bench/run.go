@@ -360,7 +360,9 @@ func (r *runner) tidy(mark string, ended bool) {
 		case !r.plan.Settings.KeepFiles:
 			err = errors.Join(err, p.Empty())
 		case p.written:
-			err = errors.Join(err, p.Keep())
+			err = errors.Join(err, p.RemoveDatabase(), p.Keep())
+		default:
+			err = errors.Join(err, p.RemoveDatabase())
 		}
 		if err != nil && !noted[p.Path] {
 			noted[p.Path] = true

@@ -87,6 +87,9 @@ func faulted(
 	if err != nil {
 		t.Error(err)
 	}
+	if ended := strings.Contains(strings.Join(res.Reasons, " "), "the server ended"); ended && stopErr != nil {
+		t.Errorf("the result says that the server ended, and stop, too: %v", stopErr)
+	}
 	if s.record.Cgroup != "" {
 		if _, err := os.Stat(s.record.Cgroup); err == nil {
 			t.Errorf("%s is left", s.record.Cgroup)

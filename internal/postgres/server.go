@@ -40,6 +40,7 @@ type server struct {
 	run     *sys.Dir // record.Run, which is the server's user's: root goes by the handle, never by names
 	started *sys.Started
 	preload string
+	mourned bool // a result says that it ended by itself
 	m       *sys.Machine
 }
 
@@ -263,7 +264,8 @@ func (s *server) noteShared() {
 	}
 }
 
-// stop ends the server, kindly first, and removes everything that start made.
+// stop ends the server, kindly first, and removes everything that start made. What cannot be removed
+// from the places, as on a device that fails, is left to whoever removes their other files.
 func (s *server) stop() error {
 	var failed error
 	if s.started != nil {
@@ -273,14 +275,21 @@ func (s *server) stop() error {
 	if s.run != nil {
 		failed = errors.Join(failed, s.run.Close())
 	}
-	return errors.Join(failed, s.site.Data.RemoveDatabase(), s.site.WAL.RemoveDatabase())
+	for _, p := range []*permit.Place{s.site.Data, s.site.WAL} {
+		_ = p.RemoveDatabase()
+	}
+	return failed
 }
 
-// end asks for a fast shutdown, then an immediate one; a server that is gone already is an error.
+// end asks for a fast shutdown, then an immediate one; a server that is gone already is an error,
+// unless a result says so.
 func (s *server) end() error {
 	select {
 	case <-s.started.Ended():
 		s.started.Kill()
+		if s.mourned {
+			return nil
+		}
 		return fmt.Errorf("the server had ended: %s", s.complaint())
 	default:
 	}

@@ -172,8 +172,9 @@ func (s *session) measure(
 		res.Invalidate(text.FirstLine(text.Clean(err.Error(), 600)))
 	}
 	s.noteShared()
-	if s.dead() {
-		return nil // the record is that of a server which is gone; stop reports it
+	if s.dead() { // the record is that of a server which is gone; where the result does not say so, stop does
+		s.mourned = err != nil
+		return nil
 	}
 	return s.keep()
 }
