@@ -66,6 +66,12 @@ func fleetHead(c *bundle.FleetCheck, kinds []*findingKind) page.Headline {
 	if ok < len(c.Hosts) {
 		h.Tone = "fail"
 	}
+	for _, one := range c.Hosts {
+		if len(h.Says) < 2 && one.State != bundle.HostDone {
+			why := text.Clean(one.Name, words.LongName) + ": " + text.Clean(one.Why, words.LongSentence)
+			h.Says = append(h.Says, page.Say{Text: why})
+		}
+	}
 	for _, k := range kinds {
 		if len(h.Says) < 3 && (serious(k.first) || len(c.Hosts) > len(k.hosts) && k.first.Severity != finding.Info) {
 			h.Says = append(h.Says, page.Say{Text: fmt.Sprintf("%s %s on %s: %s", k.first.Code, k.first.Severity,
