@@ -61,6 +61,11 @@ func importedCases() []labelled {
 			m.Result.Disks = []fio.Disk{{Name: name, Reads: reads, Writes: writes, Util: 0.9}}
 		}
 	}
+	member := func(name string, reads uint64) func(*diagnose.Measurement) {
+		return func(m *diagnose.Measurement) {
+			m.Result.Disks = append(m.Result.Disks, fio.Disk{Name: name, Member: true, Reads: reads, Util: 0.9})
+		}
+	}
 	computing := func(share float64) func(*diagnose.Measurement) {
 		return func(m *diagnose.Measurement) { m.Result.Total.CPU = fio.CPU{User: 0.01, System: share - 0.01} }
 	}
@@ -148,6 +153,9 @@ func importedCases() []labelled {
 			l.Percentiles = append(l.Percentiles, fio.Percentile{P: 99.9, Value: d})
 		}
 	}
+	averaging := func(d time.Duration) func(*diagnose.Measurement) {
+		return func(m *diagnose.Measurement) { m.Result.Total.Write.Clat.Mean = float64(d) }
+	}
 	inOrder := reading
 	inOrder.Sequential, inOrder.Direct, inOrder.Buffered, inOrder.Engine = true, false, true, "psync"
 	preRead, keptCache, network, objects := inOrder, inOrder, random(0, k4, 1, 1), random(0, k4, 1, 1)
@@ -155,6 +163,15 @@ func importedCases() []labelled {
 	nothing.Engine, polling.Engine, polling.Polls = "null", "io_uring", true
 	unknown := random(0, k4, 1, 1)
 	unknown.Direct = false
+	remote := inOrder
+	remote.Engine = "rbd"
+	merged := func(writes, merges uint64) func(*diagnose.Measurement) {
+		return func(m *diagnose.Measurement) {
+			m.Result.Disks = []fio.Disk{{Name: "xvda", Writes: writes, WriteMerges: merges, Util: 0.9}}
+		}
+	}
+	wide := direct
+	wide.WriteBS = 256 * units.KiB
 	rate := took(0, 1000, 1) // 1,000 a second for a minute
 	us := time.Microsecond
 	return []labelled{
@@ -230,6 +247,10 @@ func importedCases() []labelled {
 		{"reads without a header that the device counted", of(reading, took(1000, 0, 1), cached(40, 60000), headless), "", "PL501"},
 		{"buffered writes, one in a hundred of them waiting for write-back", of(through("psync", 0, 1), rate, p99of(16*us, 14*time.Millisecond)), "PL419", "PL501 PL404"},
 		{"8 GiB of buffered writes, the slowest of them in 1 ms", of(through("psync", 0, 1), rate, p99of(16*us, time.Millisecond), wrote(8*units.GiB)), "", "PL501"},
+		{"writes that nobody calls direct, in 16 µs, whose time goes by in one of a thousand", of(unknown, rate, p99of(16*us, 900*us), rarely(400*time.Millisecond), averaging(500*us)), "PL419", "PL501 PL404"},
+		{"one of a thousand waiting, direct", of(direct, rate, p99of(16*us, 900*us), rarely(400*time.Millisecond), averaging(500*us)), "", "PL501 PL404"},
+		{"one of a thousand waiting, all that a device counted", of(unknown, rate, p99of(16*us, 900*us), rarely(400*time.Millisecond), averaging(500*us), counted("sda", 0, 60000)), "", "PL501 PL404"},
+		{"writes that nobody calls direct, whose time goes by evenly", of(unknown, rate, p99of(90*us, 99*us), rarely(12*time.Millisecond), averaging(110*us)), "", "PL501 PL404"},
 		{"direct writes, one in a hundred of them slow", of(direct, rate, p99of(16*us, 14*time.Millisecond)), "", "PL501 PL404"},
 		{"synced writes, one in a hundred of them slow", of(through("psync", 1, 1), rate, p99of(16*us, 14*time.Millisecond)), "", "PL501 PL404 PL428"},
 		{"samples that fall short, none above the rate", of(direct, rate, sampled(119, 750, 350, 10, 1040)), "", "PL501"},
@@ -239,6 +260,16 @@ func importedCases() []labelled {
 		{"the same that a device counted", of(preRead, took(100000, 0, 0.005), counted("sda", 6000000, 0)), "", "PL501"},
 		{"sequential reads of a cache that was kept, at full CPU", of(keptCache, took(100000, 0, 0.0095), computing(0.99)), "PL419", "PL409 PL501"},
 		{"sequential reads of a cache that was kept, waiting", of(keptCache, took(100000, 0, 0.0095), computing(0.5)), "", "PL501"},
+		{"sequential reads, of which 50 I/Os of a device are at most 200 MiB of 2.3 GiB", of(inOrder, took(10000, 0, 0.1), counted("sda", 50, 0)), "PL419", "PL501"},
+		{"the same, not one I/O of the device", of(inOrder, took(10000, 0, 0.1), counted("sda", 0, 0)), "PL419", "PL501"},
+		{"sequential reads of which 600 read-aheads may have brought all", of(inOrder, took(10000, 0, 0.1), counted("sda", 600, 0)), "", "PL501"},
+		{"reads of a server, beside the disk of the client", of(remote, took(10000, 0, 0.1), counted("sda", 0, 0)), "", "PL501"},
+		{"sequential reads of an array that counts at its members only", of(inOrder, took(10000, 0, 0.1), counted("md0", 0, 0), member("sdb", 600)), "", "PL501"},
+		{"small writes of which sixteen became one", of(direct, rate, merged(3750, 56250)), "PL412", "PL501"},
+		{"small writes of which two became one", of(direct, rate, merged(30000, 30000)), "", "PL501"},
+		{"small writes of which sixteen became one, through the page cache", of(through("libaio", 0, 32), took(0, 1000, 32), merged(3750, 56250)), "", "PL407 PL501"},
+		{"large writes of which sixteen became one", of(wide, rate, merged(3750, 56250)), "", "PL501"},
+		{"small writes without a header, of which sixteen became one", of(direct, rate, merged(3750, 56250), headless), "PL412", "PL501"},
 		{"sequential reads at full CPU", of(inOrder, took(100000, 0, 0.0095), computing(0.99)), "", "PL409 PL501"},
 		{"data sent over a socket", of(network, rate), "PL401", "PL501"},
 		{"objects over HTTP", of(objects, rate), "", "PL501"},

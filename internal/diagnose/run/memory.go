@@ -95,6 +95,9 @@ func fromMemory(m diagnose.Measurement) (finding.Finding, bool) {
 			return f, true
 		}
 	}
+	if f, ok := undelivered(m); ok {
+		return f, true
+	}
 	if f, ok := copied(m); ok {
 		return f, true
 	}
@@ -104,6 +107,44 @@ func fromMemory(m diagnose.Measurement) (finding.Finding, bool) {
 		}
 	}
 	return finding.Finding{}, false
+}
+
+// largestRequest is the most that one I/O of a device carries: Linux cuts requests at 1,280 KiB by
+// default, since 6.16 at 4 MiB (BLK_DEF_MAX_SECTORS_CAP), and an object of Ceph's rbd has 4 MiB, too.
+const largestRequest = 4 * units.MiB
+
+// undelivered finds reads that the devices cannot have brought, in whatever order: the I/Os that they
+// counted, each as large as it can be, are less than what fio read. An array may count at its members only.
+func undelivered(m diagnose.Measurement) (finding.Finding, bool) {
+	r := m.Result
+	read := r.Total.Read
+	if len(r.Disks) == 0 || r.DisksPartial != "" || r.DisksShared || read.N < diagnose.EnoughReads ||
+		!m.All(func(w fio.Workload) bool { return fio.KindOf(w.Engine) == fio.EngineData && w.ReadBS <= largestRequest }) {
+		return finding.Finding{}, false
+	}
+	var top, members uint64
+	for _, d := range r.Disks {
+		if d.Member {
+			members += d.Reads
+		} else {
+			top += d.Reads
+		}
+	}
+	counted := max(top, members)
+	most := units.Bytes(counted) * largestRequest
+	if float64(most) >= sawAll*float64(read.Bytes) {
+		return finding.Finding{}, false
+	}
+	return finding.Finding{
+		Severity: finding.Invalid,
+		Message: fmt.Sprintf("fio read %s, and the devices did %s, which carry %s at most: memory answered the others.",
+			read.Bytes, text.Plural(int(counted), "read"), most), //nolint:gosec // few, or they would carry it
+		Evidence: []finding.Evidence{{
+			What: "reads of the devices", Found: text.Count(counted),
+			Expected: fmt.Sprintf("at least %s of %s", text.Count(uint64(read.Bytes/largestRequest)), largestRequest),
+			Where:    "disk statistics of fio",
+		}},
+	}, true
 }
 
 // onMemory says that the storage is persistent memory, which is as fast as memory because it is memory.
@@ -199,6 +240,9 @@ const (
 	copying   = 100 * time.Microsecond
 	waitRatio = 100
 	waitLeast = 10 * time.Millisecond
+	// waitsMake times the latency of half of the I/Os is a mean that those which waited made: nine
+	// tenths of the time are theirs.
+	waitsMake = 10
 	// fitsMemory is what any machine that is worth a benchmark holds in memory.
 	fitsMemory = 4 * units.GiB
 )
@@ -208,8 +252,11 @@ const (
 // need not have had any of it at the end. Where they waited although they fit, it is invalid.
 func writtenBack(m diagnose.Measurement, s side) (finding.Finding, bool) {
 	half, known := s.took()
-	if s.what != "writes" || !known || half >= copyTime(s) || !m.All(paged) {
+	if s.what != "writes" || !known || half >= copyTime(s) {
 		return finding.Finding{}, false
+	}
+	if !m.All(paged) {
+		return emptied(m, s, half)
 	}
 	f := finding.Finding{
 		Severity: finding.Warn,
@@ -235,6 +282,37 @@ func writtenBack(m diagnose.Measurement, s side) (finding.Finding, bool) {
 		"memory may hold all of the %s that were written, and what the storage does is not in these figures.",
 		text.Duration(half), s.Bytes)
 	return f, fits
+}
+
+// emptied finds such writes where nobody says whether they were direct: half took what a copy takes, and
+// the mean is so far above it that the time went by in the few that waited. The rate is then that of a
+// memory being emptied, the machine's or the drive's own.
+func emptied(m diagnose.Measurement, s side, half time.Duration) (finding.Finding, bool) {
+	mean := time.Duration(s.Clat.Mean + s.Slat.Mean)
+	unsaid := m.All(func(w fio.Workload) bool { return !w.Direct && fio.UsesPageCache(w.Engine) })
+	if !unsaid || mean < waitsMake*half {
+		return finding.Finding{}, false
+	}
+	for _, p := range s.Clat.Percentiles {
+		if p.P < 99 || p.Value < waitLeast || p.Value < waitRatio*half {
+			continue
+		}
+		return finding.Finding{
+			Severity: finding.Warn,
+			Message: fmt.Sprintf("Half of the writes took %s or less, as a copy to memory does, and one in %s took %s or "+
+				"more, which makes the mean %s: memory took them, the machine's or the drive's own, and the rate is that of "+
+				"its being emptied.", text.Duration(half), units.Number(math.Round(1/(1-p.P/100))), text.Duration(p.Value),
+				text.Duration(mean)),
+			Evidence: []finding.Evidence{
+				{
+					What: "mean latency of the writes", Found: text.Duration(mean),
+					Expected: fmt.Sprintf("less than %d times that of half of them", waitsMake), Where: "fio, scenario " + m.Label(),
+				},
+				{What: "direct", Found: "not said", Expected: "direct=1, or a sync", Where: "the job's options"},
+			},
+		}, true
+	}
+	return finding.Finding{}, false
 }
 
 // copyTime is what copying one of the blocks of a direction to memory takes at most, at 1 GiB/s.

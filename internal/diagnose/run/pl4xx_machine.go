@@ -305,10 +305,11 @@ var otherIO = &diagnose.Rule{
 	When: "The device moved over 10 % more bytes in a direction than fio, at least 1 MiB/s and 2 % of the " +
 		"total, beyond the log writes of its syncs (PL414). Invalid from a quarter of the total on, unless the " +
 		"run reached its ceiling. In an import a warning: the disk counts more than twice the I/Os that fio made " +
-		"of small blocks without syncs.",
+		"of small blocks without syncs; or four or more of those became one I/O of the device, not through the " +
+		"page cache.",
 	Why:    "Other processes share the same limits, so the result is too low by their part.",
 	Fix:    "Stop databases, backups, scrubs and monitoring on these volumes, and run again.",
-	Read:   "Take the figure as the least that the storage gives.",
+	Read:   "Take the figure as the least that the storage gives, and joined I/Os for their bandwidth.",
 	Bad:    "fio wrote 3.1 GiB, md0 saw writes of 3.1 GiB and reads of 9 GiB",
 	Good:   "fio wrote 3.1 GiB, md0 saw writes of 3.1 GiB and reads of 0.2 MiB",
 	Ignore: "When the other load belongs to the experiment.",
@@ -317,6 +318,10 @@ var otherIO = &diagnose.Rule{
 		for _, m := range c.Measured() {
 			r := m.Result
 			if f, ok := othersCounted(m); ok {
+				report(f)
+				continue
+			}
+			if f, ok := mergedBelow(m); ok {
 				report(f)
 				continue
 			}
@@ -371,7 +376,41 @@ const (
 	twice = 2.0
 	// unsplit is a block that no device splits, save an array with a smaller chunk.
 	unsplit = 64 * units.KiB
+	// asIOPS is the largest block whose rate is read as IOPS, and mergedInto how many of fio's I/Os a
+	// device's one must hold for that rate to be another thing than the device's.
+	asIOPS     = 16 * units.KiB
+	mergedInto = 4
 )
+
+// mergedBelow finds small I/Os that the kernel joined before the device had them: the device's IOPS are
+// a fraction of fio's, whose rate is a bandwidth. The page cache joins them always, and is not judged.
+func mergedBelow(m diagnose.Measurement) (finding.Finding, bool) {
+	r := m.Result
+	own := r.Total.Read.N + r.Total.Write.N
+	if len(r.Devices) > 0 || r.DisksPartial != "" || r.DisksShared || own < diagnose.EnoughReads || m.Syncs() ||
+		m.Any(paged) || r.Total.Read.Bytes+r.Total.Write.Bytes > units.Bytes(own)*asIOPS {
+		return finding.Finding{}, false
+	}
+	var ios, merges uint64
+	for _, d := range r.Disks {
+		if !d.Member {
+			ios, merges = ios+d.Reads+d.Writes, merges+d.ReadMerges+d.WriteMerges
+		}
+	}
+	if ios == 0 || float64(ios+merges) < sawAll*float64(own) || ios+merges < mergedInto*ios {
+		return finding.Finding{}, false
+	}
+	return finding.Finding{
+		Severity: finding.Warn, Title: "the device did fewer, larger I/Os than fio", Subject: m.Label(), Scenarios: m.IDs(),
+		Message: fmt.Sprintf("The devices did %s I/Os for fio's %s: the kernel joined %s of them to others, so fio's "+
+			"IOPS are not the devices'.", text.Count(ios), text.Count(own), text.Count(merges)),
+		Fix: "Take the bandwidth for the result; random I/O is not joined.",
+		Evidence: []finding.Evidence{{
+			What: "I/Os of the devices", Found: fmt.Sprintf("%s, %s merged", text.Count(ios), text.Count(merges)),
+			Expected: text.Count(own) + " by fio", Where: "disk statistics of fio",
+		}},
+	}, true
+}
 
 // othersCounted compares fio's disk statistics, which are all that an import has, with fio's own
 // counts. Members of arrays count pieces, and syncs write logs: neither is judged.

@@ -135,7 +135,9 @@ var pageCache = &diagnose.Rule{
 		"µs and as many never reached the device; or half of the buffered writes took a copy's time (less than " +
 		"100 µs, and 1 ms for each MiB), and the slowest hundredth 100 times as long and 10 ms, or all of them " +
 		"are at most 4 GiB (a warning; invalid where both are true); or pre_read=1 (invalidate=0: a warning) and " +
-		"reads that waited for nothing. Not where a device counted them.",
+		"reads that waited for nothing; or the devices' reads, at 4 MiB each, are less than what fio read; or half of " +
+		"the writes, nobody says whether direct, took a copy's time and the mean ten times that (a warning). Not where " +
+		"a device counted them.",
 	Why: "Buffered I/O goes to memory first. Reads that it holds never reach a device, and writes are done " +
 		"when they are copied.",
 	Fix: "Set direct=1. Where the application uses the page cache, use a file of twice the memory, " +
