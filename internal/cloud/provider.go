@@ -91,6 +91,9 @@ func At(root fs.FS) Provider {
 // InstanceLimits returns what is known of a machine type of any cloud, such as c8g.2xlarge; false
 // when the catalogue has no row: an unknown type, or one without published limits.
 func InstanceLimits(typ string) (InstanceFacts, bool) {
+	if typ == "" { // of ten thousand results none may name one, and the tables are searched for each
+		return InstanceFacts{}, false
+	}
 	for _, p := range Providers() {
 		if f, ok := p.Machine(typ); ok {
 			return f, true
