@@ -27,8 +27,8 @@ other mount namespaces) is listed, and nothing is touched. --destroy NAME, with 
 allows one of them to be lost; a volume needs its --serial, too.
 
 --adopt takes down an array that others have made: its mounts, its lines in fstab and mdadm.conf, what is on it
-and its superblocks. Every member is named by --serial; with one too few, or anything on it that is in use
-otherwise, nothing is touched. Partition tables of the members stay, and are named, unless --partitions is given.`,
+and its superblocks. Every member is named by --serial; if one is missing, or something else uses the array, nothing
+is touched. Partition tables of the members stay, and are named, unless --partitions is given.`,
 		Example: `  plimsoll array teardown
   plimsoll array teardown wal --yes
   plimsoll array teardown --destroy /dev/t/mine

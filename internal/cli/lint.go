@@ -47,8 +47,8 @@ func newLintCmd(env *Env) *cobra.Command {
 		Long: `Lint the fio jobs in job files, scripts, pipelines, the code of Markdown, or a fio command line given as one
 argument; mkfs, mdadm, lvcreate and mount lines next to them are read too. "-" is standard input. Nothing is run.
 
-An error is something that fio refuses, or reads otherwise than it is meant; a warning says that the job measures
-something else than it claims; an info depends on what lint cannot see.
+An error is something that fio refuses or takes for something else than it looks like; a warning says that the job does
+not measure what it claims to; an info depends on what lint cannot see.
 
 A comment "plimsoll: disable=PL107 reason" silences a rule. At the end of a line it applies to that line; on a
 line of its own to the option, section or command that follows; before a blank line at the top to the whole

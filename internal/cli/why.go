@@ -44,8 +44,8 @@ func newWhyCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "why PATH|DEVICE",
 		Short: "Find why storage is slow on a machine at work, or say that it is not the storage",
-		Long: `Watch a machine at work for 5 s and name one first cause why the storage below a path is slow, with its evidence,
-its share of the waiting, who uses it, and what to do next; or say that nothing is wrong with the storage.
+		Long: `Watch a machine at work for 5 s and name the first cause of slow storage below a path, with its evidence, its share
+of the waiting, who uses it, and what to do next; or say that nothing is wrong with the storage.
 
 It writes nothing, does no I/O, starts no program and opens no file on the path's own filesystem. Root sees all; without
 it other users' processes and what tasks wait for stay unseen, and the answer says so. Limits of volumes are asked of

@@ -127,7 +127,7 @@ func demandNotes(v demandView, assumed bool) []string {
 	if v.Merged < v.Counted {
 		say(
 			"Volumes that count each 256 KiB count %v I/Os per second at peak; %v if they merged all sequential "+
-				"neighbours up to that, on which no purchase relies.",
+				"neighbours up to that; do not buy on that assumption.",
 			v.Counted,
 			v.Merged,
 		)
