@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"io/fs"
@@ -61,7 +62,7 @@ func Gather(args []string, in io.Reader) ([]*fio.Output, map[string]*Document, e
 		if err != nil {
 			return nil, nil, err
 		}
-		if isProse(o.Source) || quotesJobs.Match(data) {
+		if isProse(o.Source) || quotes(data) {
 			around(documents, []*fio.Output{o}, data)
 		}
 	}
@@ -102,8 +103,18 @@ func prose(o *fio.Output) bool {
 	return true
 }
 
-// quotesJobs finds a section of a job file, or fio's command, in any other file.
-var quotesJobs = regexp.MustCompile(`(?m)^\s*\[[\w .-]+\]\s*$|^\s*(?:[$#>] *)?(?:sudo )?fio -`)
+// quotes says whether a section of a job file, or fio's command, stands in any other file.
+func quotes(data []byte) bool {
+	for line := range bytes.Lines(data) {
+		line = bytes.TrimSpace(line)
+		if (bytes.HasSuffix(line, []byte("]")) || bytes.Contains(line, []byte("fio -"))) && quotedJob.Match(line) {
+			return true
+		}
+	}
+	return false
+}
+
+var quotedJob = regexp.MustCompile(`^\[[\w .-]+\]$|^(?:[$#>] *)?(?:sudo )?fio -`)
 
 func isProse(name string) bool {
 	switch strings.ToLower(filepath.Ext(name)) {

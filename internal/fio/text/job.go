@@ -90,22 +90,22 @@ func (t *Reader) jobLine(body string) bool {
 		}
 		return true
 	}
-	if m := textDir.FindStringSubmatch(body); m != nil {
+	if m := matchStart(textDir, body, "read", "write", "trim", "mixed"); m != nil {
 		t.direction(m[1], m[2], body)
 		return true
 	}
-	if m := textCoarse.FindStringSubmatch(body); m != nil && !strings.HasPrefix(m[2], "min=") {
+	if m := matchStart(textCoarse, body, "lat"); m != nil && !strings.HasPrefix(m[2], "min=") {
 		t.coarse(m[1], m[2], body)
 		return true
 	}
 	if t.job == nil {
 		return false
 	}
-	if m := textPctHead.FindStringSubmatch(body); m != nil {
+	if m := matchIf(textPctHead, "percentiles (", body); m != nil {
 		t.percentileHead(m[1], m[2], body)
 		return true
 	}
-	if m := textStat.FindStringSubmatch(body); m != nil {
+	if m := matchIf(textStat, "min=", body); m != nil {
 		t.latency(m[1], m[2], m[3], body)
 		return true
 	}

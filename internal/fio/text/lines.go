@@ -2,12 +2,21 @@ package text
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
 // matchIf looks for what every match holds first, which is many times faster.
 func matchIf(r *regexp.Regexp, part, body string) []string {
 	if !strings.Contains(body, part) {
+		return nil
+	}
+	return r.FindStringSubmatch(body)
+}
+
+// matchStart looks first whether a line begins as every match does.
+func matchStart(r *regexp.Regexp, body string, starts ...string) []string {
+	if !slices.ContainsFunc(starts, func(start string) bool { return strings.HasPrefix(body, start) }) {
 		return nil
 	}
 	return r.FindStringSubmatch(body)

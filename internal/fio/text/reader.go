@@ -74,6 +74,7 @@ type Reader struct {
 
 	held     string // the line before, until it is known whether it was wrapped
 	heldAt   int
+	joined   bool // it was put together of several
 	heldBold bool
 	host     string   // whose rows follow, where fio --client wrote it on a line of its own
 	left     *textJob // the row that a comment line interrupted
@@ -136,7 +137,7 @@ func (t *Reader) line(raw string) {
 		t.line(raw[:at])
 		raw = raw[at:]
 	}
-	if strings.ContainsAny(raw, "<{[") && textCloses.MatchString(raw) {
+	if (strings.ContainsAny(raw, "<{") || strings.Contains(raw, "[/")) && textCloses.MatchString(raw) {
 		defer func() {
 			t.release()
 			t.job, t.closed = nil, true
@@ -145,6 +146,7 @@ func (t *Reader) line(raw string) {
 	s := cleanText(raw)
 	if t.held != "" && goesOn(t.held, s) {
 		t.held += " " + strings.TrimSpace(s)
+		t.joined = true
 		return
 	}
 	t.release()
@@ -167,13 +169,16 @@ func (t *Reader) release() {
 	if t.held == "" {
 		return
 	}
-	s, now := t.held, t.n
-	t.held, t.n = "", t.heldAt
-	if pieces := runTogether(s); pieces != nil { // a paragraph of a mail, filled to its margin
-		for _, p := range pieces {
-			t.whole(strings.TrimSpace(p), false)
-		}
-	} else {
+	s, now, joined := t.held, t.n, t.joined
+	t.held, t.joined, t.n = "", false, t.heldAt
+	var pieces []string
+	if joined {
+		pieces = runTogether(s) // a paragraph of a mail, filled to its margin
+	}
+	for _, p := range pieces {
+		t.whole(strings.TrimSpace(p), false)
+	}
+	if pieces == nil {
 		t.whole(s, t.heldBold)
 	}
 	t.n = now
