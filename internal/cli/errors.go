@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -123,15 +124,21 @@ func namesMissing(err error, args []string) bool {
 	return false
 }
 
-// mustExist refuses a path that is not there.
+// mustExist refuses a path that is not there. One that cannot be looked at, as where its device fails, is no
+// mistake of the caller's.
 func mustExist(path string) error {
-	if _, err := os.Stat(path); err != nil {
-		if p, ok := errors.AsType[*fs.PathError](err); ok {
-			return usage(fmt.Errorf("%s; name a directory or a device", pathProblem(p)))
-		}
+	_, err := os.Stat(path)
+	p, ok := errors.AsType[*fs.PathError](err)
+	switch {
+	case err == nil:
+		return nil
+	case !ok:
 		return usage(err)
+	case errors.Is(err, syscall.EIO), errors.Is(err, syscall.EUCLEAN), errors.Is(err, syscall.ESTALE),
+		errors.Is(err, syscall.ENOTCONN):
+		return errors.New(pathProblem(p))
 	}
-	return nil
+	return usage(fmt.Errorf("%s; name a directory or a device", pathProblem(p)))
 }
 
 // flagError words what is wrong with a flag.
