@@ -42,6 +42,14 @@ const (
 	Recalled Trust = "unverified-recall" // from memory of a data sheet: check before relying on it
 )
 
+// String is the level as reports print it.
+func (t Trust) String() string {
+	if t == Recalled {
+		return "not verified"
+	}
+	return string(t)
+}
+
 // Limits are capacities; a zero field is unknown or absent, never "none allowed". IOPS and Rate apply
 // to reads and writes together; those of one direction are as drive data sheets state them.
 type Limits struct {

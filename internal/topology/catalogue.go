@@ -13,7 +13,7 @@ import (
 func catalogued(p cloud.Provenance) Origin {
 	o := Origin{Catalogue, p.String()}
 	if p.Trust != cloud.Verified && p.Trust != "" {
-		o.Where += ", " + string(p.Trust)
+		o.Where += ", " + p.Trust.String()
 	}
 	return o
 }

@@ -59,7 +59,7 @@ func catalog() *page.Document {
 	last := ""
 	for _, one := range cloud.Drives("") {
 		if one.Model != last {
-			models.Add(one.Model, string(one.Trust))
+			models.Add(one.Model, one.Trust.String())
 		}
 		last = one.Model
 	}
@@ -77,7 +77,7 @@ func catalog() *page.Document {
 func provenance(f *page.Facts, p cloud.Provenance) {
 	f.Add("source", p.Source)
 	f.Add("date", fmt.Sprint(p.AsOf))
-	f.Add("trust", string(p.Trust))
+	f.Add("trust", p.Trust.String())
 }
 
 func volumeType(v cloud.VolumeType) *page.Document {
@@ -127,7 +127,7 @@ func instance(f cloud.InstanceFacts) *page.Document {
 		}
 		facts.Add("local drives", phrase)
 		if l.Source != "" {
-			facts.Add("source of the local drives", l.String()+", "+string(l.Trust))
+			facts.Add("source of the local drives", l.String()+", "+l.Trust.String())
 		}
 	}
 	provenance(&facts, f.Provenance)
