@@ -132,6 +132,15 @@ func TestReplayInOrder(t *testing.T) {
 	if got.Throttled != 30*time.Second || math.Abs(float64(got.Wait)/1e9-20) > 0.01 {
 		t.Errorf("%+v", got)
 	}
+	// What waits is caught up with while work goes on, in two paces. 200 I/Os a second for 10 s on 100 a second are done
+	// at 20 s. Then 20 B a second come for 30 s, of which those of 10 s wait: 100 B a second are served while 50 of credits
+	// last, which the 50 a second above the base spend in 1 s, and 50 then. After it 20 × 11 have come and 100 are done:
+	// the other 120 take 4 s at 50 - 20, up to 25 s.
+	two := append(flat(100), bucket{pool{Bucket: ceiling.Bucket{Base: 50, Top: 100, Size: 50, Left: 50}}, "bytes", ofBytes})
+	got = run([]span{{need: need{iops: 200}, seconds: 10}, {need: need{bytes: 20}, seconds: 30}}, []float64{2000, 0}, two)
+	if got.Throttled != 25*time.Second || math.Abs(float64(got.Wait)/1e9-10) > 0.01 || math.Abs(got.Backlog-1000) > 1 || got.Of != "bytes" || got.lowest != 1 {
+		t.Errorf("%+v", got)
+	}
 	// As much as there is: nothing waits.
 	if got = run([]span{{need: need{iops: 100}, seconds: 10}}, []float64{1000}, flat(100)); got.Throttled != 0 || got.Backlog > 1e-6 {
 		t.Errorf("%+v", got)

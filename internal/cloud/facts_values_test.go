@@ -141,3 +141,20 @@ func TestRegionsOfPrices(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A type that is not built on Nitro lets 32,000 I/Os a second through to one volume, of its burst as well; the rest of
+// the volume's limits is its own.
+func TestVolumesOnXen(t *testing.T) {
+	v := VolumeFacts{Sustained: Limits{IOPS: 32001, Rate: 7}, Burst: Limits{IOPS: 64000, Rate: 9}, BurstIOs: 5}
+	less := VolumeFacts{Sustained: Limits{IOPS: 31999}, Burst: Limits{IOPS: 31999.5}}
+	for nvme, want := range map[bool][2]units.IOPS{true: {32001, 64000}, false: {32000, 32000}} {
+		f := InstanceFacts{NVMe: nvme}
+		got := f.OfVolume(v)
+		if got.Sustained != (Limits{IOPS: want[0], Rate: 7}) || got.Burst != (Limits{IOPS: want[1], Rate: 9}) || got.BurstIOs != 5 {
+			t.Errorf("Nitro %v: %+v", nvme, got)
+		}
+		if got := f.OfVolume(less); got.Sustained != less.Sustained || got.Burst != less.Burst {
+			t.Errorf("Nitro %v: %+v", nvme, got)
+		}
+	}
+}

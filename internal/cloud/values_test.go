@@ -228,7 +228,7 @@ func TestNearestCapacity(t *testing.T) {
 			t.Errorf("%v: %q", c.share, d.Notes)
 		}
 	}
-	for model, want := range map[string]bool{"P4": false, "": false, strings.Repeat("P4510 ", 20): false, "x_P4510": true, "p4510": true, "SSD": false} {
+	for model, want := range map[string]bool{"P4": false, "": false, strings.Repeat("P4510 ", 20): false, "P4510 " + strings.Repeat("x", 94): true, "P4510 " + strings.Repeat("x", 95): false, "x_P4510": true, "p4510": true, "SSD": false} {
 		if _, ok := DriveLimits(model, 0); ok != want {
 			t.Errorf("%q: %v", model, ok)
 		}

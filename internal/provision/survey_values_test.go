@@ -1,0 +1,207 @@
+package provision
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"plimsoll/internal/block"
+	"plimsoll/internal/units"
+)
+
+// What is made of an array: of an adopted one its own group's volumes go with it, unless somebody uses them.
+func TestHoldersOfAnArray(t *testing.T) {
+	lv := func(group string) func(*state) {
+		return func(s *state) {
+			s.tree.Devices["dm-0"] = &block.Device{Name: "dm-0", Path: "/dev/dm-0", LV: &block.Vol{VG: group, Name: "v"}}
+		}
+	}
+	for name, c := range map[string]struct {
+		adopted string
+		change  func(*state)
+		want    string
+	}{
+		"not known":               {"", func(*state) {}, "/dev/dm-0 is made of it; take that down first"},
+		"a device":                {"", func(s *state) { s.tree.Devices["dm-0"] = &block.Device{Path: "/dev/dm-0"} }, "/dev/dm-0 is made of it; take that down first"},
+		"a volume":                {"", lv("g"), "the logical volume g/v is made of it; take that down first"},
+		"adopted, its volume":     {"/dev/md0", lv("g"), ""},
+		"adopted, another's":      {"/dev/md0", lv("h"), "the logical volume h/v is made of it; take that down first"},
+		"adopted, it is swap":     {"/dev/md0", func(s *state) { lv("g")(s); s.tree.Swaps = []string{"dm-0"} }, "the logical volume g/v is used as swap; swapoff it first"},
+		"adopted, another's swap": {"/dev/md0", func(s *state) { lv("g")(s); s.tree.Swaps = []string{"dm-1"} }, ""},
+		"adopted, something on it": {
+			"/dev/md0", func(s *state) { lv("g")(s); s.tree.Devices["dm-0"].Holders = []string{"dm-1"} },
+			"the logical volume g/v is in use: dm-1; end that first",
+		},
+		"adopted, somebody has it open": {
+			"/dev/md0", func(s *state) { lv("g")(s); s.tree.Users = []block.User{{Device: "dm-0", What: "x has it open"}} },
+			"the logical volume g/v is in use: x has it open; end that first",
+		},
+	} {
+		s := asMD(t, nil)
+		s.w.Adopted = c.adopted
+		c.change(s)
+		v := &survey{state: s}
+		if v.holder("dm-0"); surveyed(v) != c.want {
+			t.Errorf("%s: %q, want %q", name, surveyed(v), c.want)
+		}
+	}
+}
+
+// What others have in an array's volume group: volumes that were given to it, and logical volumes, which may be given
+// up while nobody uses them.
+func TestGroupsOfAnArray(t *testing.T) {
+	const its = `{"pv_name":"/dev/sda","vg_name":"g"}`
+	pvs := func(rows ...string) string { return `{"report":[{"pv":[` + strings.Join(rows, ",") + `]}]}` }
+	lvs := func(names ...string) string {
+		var all []string
+		for _, n := range names {
+			all = append(all, `{"lv_name":"`+n+`","lv_size":"4096"}`)
+		}
+		return `{"report":[{"lv":[` + strings.Join(all, ",") + `]}]}`
+	}
+	const mine = "/dev/g/x is a logical volume that apply did not make, of 4096 bytes"
+	done := func(checks ...string) (all []Step) {
+		for _, c := range checks {
+			all = append(all, Step{State: StepDone, Check: []Cond{{Is: c}}})
+		}
+		return all
+	}
+	for name, c := range map[string]struct {
+		using    string
+		steps    []Step
+		pvs, lvs string
+		change   func(*state)
+		want     string
+	}{
+		"its own":            {"lvm", done("vg", "lv"), pvs(its), lvs("t"), nil, ""},
+		"another's volume":   {"lvm", done("vg", "lv"), pvs(its), lvs("t", "x"), nil, mine},
+		"of no LVM":          {"md", done("vg", "lv"), pvs(its), lvs("t", "x"), nil, ""},
+		"of no group yet":    {"lvm", done("pv"), pvs(its), lvs("t", "x"), nil, ""},
+		"a group and no lv":  {"lvm", done("vg"), pvs(its), lvs("x"), nil, mine},
+		"a volume and no vg": {"lvm", done("lv"), pvs(its), lvs("t", "x"), nil, mine},
+		"called like it":     {"lvm", done("vg"), pvs(its), lvs("t"), nil, "/dev/g/t is a logical volume that apply did not make, of 4096 bytes"},
+		"to be done":         {"lvm", []Step{{Check: []Cond{{Is: "vg"}}}}, pvs(its), lvs("x"), nil, ""},
+		"another's group":    {"lvm", done("vg", "lv"), pvs(`{"pv_name":"/dev/sda","vg_name":"h"}`), lvs("x"), nil, ""},
+		"more than its own": {
+			"lvm", done("vg", "lv"), pvs(its, `{"pv_name":"/dev/sdc","vg_name":"g"}`, `{"pv_name":"/dev/sdc","vg_name":"h"}`), lvs("t"), nil,
+			"the volume group g also lies on /dev/sdc, which apply did not give it; take that out first: vgreduce g /dev/sdc",
+		},
+		"on what is not seen": {
+			"lvm", done("vg", "lv"), pvs(its, `{"pv_name":"/dev/sdz","vg_name":"g"}`), lvs("t"), nil,
+			"the volume group g also lies on /dev/sdz, which apply did not give it; take that out first: vgreduce g /dev/sdz",
+		},
+		"mounted": {
+			"lvm", done("vg", "lv"), pvs(its), lvs("x"), func(s *state) { s.tree.Mounts = []block.Mount{{Device: "dm-0", Point: "/m"}} },
+			mine + "; /dev/dm-0 is mounted on /m; end that first",
+		},
+		"swap": {"lvm", done("vg", "lv"), pvs(its), lvs("x"), func(s *state) { s.tree.Swaps = []string{"dm-0"} }, mine + "; it is used as swap; swapoff it first"},
+		"of the same name": {"lvm", done("vg", "lv"), pvs(its), lvs("x"), func(s *state) {
+			s.tree.Devices["dm-0"].LV.VG = "h"
+			s.tree.Swaps = []string{"dm-0"}
+		}, mine},
+		"of the same group": {"lvm", done("vg", "lv"), pvs(its), lvs("x"), func(s *state) {
+			s.tree.Devices["dm-0"].LV.Name = "y"
+			s.tree.Swaps = []string{"dm-0"}
+		}, mine},
+	} {
+		s := asMD(t, map[string]string{"pvs": c.pvs, "lvs": c.lvs})
+		s.w.Want.Using, s.w.Steps = c.using, c.steps
+		s.tree.Devices["dm-0"] = &block.Device{Name: "dm-0", Path: "/dev/dm-0", LV: &block.Vol{VG: "g", Name: "x"}}
+		if c.change != nil {
+			c.change(s)
+		}
+		v := &survey{state: s}
+		if err := v.groups(t.Context()); err != nil || surveyed(v) != c.want {
+			t.Errorf("%s: %q %v, want %q", name, surveyed(v), err, c.want)
+		}
+		for _, o := range v.found { // what is in use is not given up, and what is not has a command
+			free := o.What == mine || strings.HasPrefix(o.What, "/dev/g/t")
+			if free != (o.Name != "") || free != (len(o.command) > 0) || free && (o.Name != strings.Fields(o.What)[0] || o.command[len(o.command)-1] != strings.TrimPrefix(o.Name, "/dev/")) {
+				t.Errorf("%s: %+v", name, o)
+			}
+		}
+	}
+}
+
+// What is given up is named, a member with its serial; what is in the way of nothing is not.
+func TestGivenUpByName(t *testing.T) {
+	busy, line := Obstacle{What: "in use"}, Obstacle{What: "a line", Name: "/etc/fstab"}
+	member, other := Obstacle{What: "a member", Name: "/dev/sda", Serial: "S0"}, Obstacle{What: "another", Name: "/dev/sdb", Serial: "S1"}
+	for name, c := range map[string]struct {
+		all         []Obstacle
+		names       string
+		serials     string
+		left, given string
+		err         string
+	}{
+		"nothing":                   {nil, "", "", "", "", ""},
+		"nothing is given up":       {[]Obstacle{busy, line, member}, "", "", "in use|a line|a member", "", ""},
+		"a line":                    {[]Obstacle{busy, line, member}, "/etc/fstab", "", "in use|a member", "a line", ""},
+		"a member":                  {[]Obstacle{line, member}, "/dev/sda", "S0", "a line", "a member", ""},
+		"a member, no serial":       {[]Obstacle{line, member}, "/dev/sda", "", "", "", "--destroy /dev/sda: its serial number has to be named too, and is S0"},
+		"a member, another serial":  {[]Obstacle{line, member, other}, "/dev/sda", "S1", "", "", "--destroy /dev/sda: its serial number has to be named too, and is S0"},
+		"both members":              {[]Obstacle{member, other}, "/dev/sda /dev/sdb", "S0 S1", "", "a member|another", ""},
+		"a serial and no name":      {[]Obstacle{member}, "", "S0", "", "", "is called S0"},
+		"a name of nothing":         {[]Obstacle{line}, "/etc/fstab /dev/sdz", "", "", "", "is called /dev/sdz"},
+		"a serial of nothing":       {[]Obstacle{member}, "/dev/sda", "S0 S9", "", "", "is called S9"},
+		"what is in use by no name": {[]Obstacle{busy}, "", "", "in use", "", ""},
+		"a name where nothing is":   {nil, "/etc/fstab", "", "", "", "is called /etc/fstab"},
+		"twice in the way":          {[]Obstacle{line, line}, "/etc/fstab", "", "", "a line|a line", ""},
+	} {
+		left, given, err := GiveUp{strings.Fields(c.names), strings.Fields(c.serials)}.of(c.all)
+		words := func(all []Obstacle) string {
+			var what []string
+			for _, o := range all {
+				what = append(what, o.What)
+			}
+			return strings.Join(what, "|")
+		}
+		if words(left) != c.left || words(given) != c.given || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+			t.Errorf("%s: left %q, given %q, %v; want %q, %q, %q", name, words(left), words(given), err, c.left, c.given, c.err)
+		}
+	}
+	got := (&Obstructed{[]Obstacle{{Array: "t", What: "in use"}, {Array: "t", What: "a line", Name: "/f"}, {Array: "u", What: "a member", Name: "/d", Serial: "S"}}}).Lines()
+	if want := []string{"t: in use", "t: a line; if it may be lost: --destroy /f", "u: a member; if it may be lost: --destroy /d --serial S"}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
+// An array on which nothing was to be made holds nothing while all of its bytes are zero, its middle too; what uses it
+// already is not named twice.
+func TestBytesOfAnArray(t *testing.T) {
+	const size = 16 * units.MiB
+	for name, c := range map[string]struct {
+		at   int64
+		used bool
+		fs   string
+		want string
+	}{
+		"nothing":              {-1, false, "", ""},
+		"data":                 {7, false, "", "/dev/md/t holds data: byte 7 is not zero"},
+		"in its middle":        {int64(size) / 2, false, "", "/dev/md/t holds data: byte 8388608 is not zero"},
+		"at its first byte":    {0, false, "", "/dev/md/t holds data: byte 0 is not zero"},
+		"what is in use":       {-1, true, "", "in use"},
+		"a filesystem is gone": {-1, false, "xfs", "/dev/md/t does not carry the filesystem that apply made any more; what its bytes are is not known"},
+	} {
+		w := &Work{Want: Want{Using: "md", FS: c.fs}, Steps: []Step{{State: StepDone, Check: []Cond{{Is: "filesystem", Want: c.fs + " 1"}}}}}
+		s, file := onFile(t, size, w)
+		if c.at >= 0 {
+			put(t, file, c.at, []byte("x"))
+		}
+		s.Run = asMD(t, map[string]string{"blkid": "fails with 2: "}).Run
+		v := &survey{state: s}
+		top := s.tree.Devices["fake0"]
+		if c.used {
+			top = &block.Device{Name: "gone", Path: "/dev/gone", Size: size} // which cannot be opened
+			v.inUse("in use")
+		}
+		if err := v.content(t.Context(), top); err != nil || surveyed(v) != c.want {
+			t.Errorf("%s: %q %v, want %q", name, surveyed(v), err, c.want)
+		}
+	}
+	s, _ := onFile(t, size, &Work{Want: Want{Using: "md"}})
+	s.Run = asMD(t, map[string]string{"blkid": "fails with 2: "}).Run
+	if err := (&survey{state: s}).content(t.Context(), &block.Device{Path: "/dev/gone", Size: size}); err == nil {
+		t.Error("what cannot be opened, and nobody uses, is not known to be empty")
+	}
+}
