@@ -235,3 +235,152 @@ func TestMeasuredOfSections(t *testing.T) {
 		t.Error("no more than there are")
 	}
 }
+
+// madeUp is Azure with machines of its own.
+type madeUp struct {
+	cloud.Azure
+	machines []cloud.InstanceFacts
+}
+
+func (m madeUp) Machines() []cloud.InstanceFacts { return m.machines }
+
+func (m madeUp) Machine(typ string) (cloud.InstanceFacts, bool) {
+	i := slices.IndexFunc(m.machines, func(f cloud.InstanceFacts) bool { return f.Type == typ })
+	if i < 0 {
+		return cloud.InstanceFacts{}, false
+	}
+	return m.machines[i], true
+}
+
+// Machines that fit: those whose limits are known, as large as asked for, of the architecture and the families; first
+// those with a price, the cheapest first, and of the others the smallest.
+func TestMachinesElsewhere(t *testing.T) {
+	limits := cloud.Limits{IOPS: 1000}
+	all := madeUp{machines: []cloud.InstanceFacts{
+		{Type: "x8", VCPUs: 8, Memory: 16 * units.GiB, Arch: "x86_64", Baseline: limits},
+		{Type: "x4b", VCPUs: 4, Memory: 9 * units.GiB, Arch: "x86_64", Baseline: limits},
+		{Type: "x4a", VCPUs: 4, Memory: 8 * units.GiB, Arch: "x86_64", Baseline: limits},
+		{Type: "a4", VCPUs: 4, Memory: 8 * units.GiB, Arch: "arm64", Caps: []cloud.Cap{{Baseline: limits}}},
+		{Type: "unknown", VCPUs: 64, Memory: 99 * units.GiB, Arch: "x86_64"},
+	}}
+	prices := func(pairs ...any) *cloud.Prices {
+		p := &cloud.Prices{Instances: map[string]cloud.USD{}}
+		for i := 0; i < len(pairs); i += 2 {
+			p.Instances[pairs[i].(string)] = cloud.USD(pairs[i+1].(int))
+		}
+		return p
+	}
+	for name, c := range map[string]struct {
+		r    Request
+		want string
+		err  string
+	}{
+		"all, the smallest first": {Request{Prices: prices()}, "x4a a4 x4b x8", ""},
+		"by price":                {Request{Prices: prices("x8", 1, "x4b", 3, "x4a", 2)}, "x8 x4a x4b a4", ""},
+		"one price":               {Request{Prices: prices("x8", 9)}, "x8 x4a a4 x4b", ""},
+		"of the same price":       {Request{Prices: prices("x8", 1, "x4b", 1, "x4a", 1, "a4", 1)}, "x4a a4 x4b x8", ""},
+		"eight vCPUs":             {Request{Prices: prices(), VCPUs: 8}, "x8", ""},
+		"nine vCPUs":              {Request{Prices: prices(), VCPUs: 9}, "", ""},
+		"memory":                  {Request{Prices: prices(), Memory: 9 * units.GiB}, "x4b x8", ""},
+		"more memory":             {Request{Prices: prices(), Memory: 9*units.GiB + 1}, "x8", ""},
+		"arm64":                   {Request{Prices: prices(), Arch: "arm64"}, "a4", ""},
+		"families":                {Request{Prices: prices(), Families: []string{"nothing", "x4*"}}, "x4a x4b", ""},
+		"no such family":          {Request{Prices: prices(), Families: []string{"x"}}, "", ""},
+		"no pattern":              {Request{Prices: prices(), Families: []string{"[x"}}, "", "want a pattern such as Standard_D*"},
+		"one by name":             {Request{Prices: prices(), Instance: "x8"}, "x8", ""},
+		"one that is too small":   {Request{Prices: prices(), Instance: "x8", VCPUs: 9}, "", ""},
+		"one without limits":      {Request{Prices: prices(), Instance: "unknown"}, "", ""},
+		"one that is not there":   {Request{Prices: prices(), Instance: "y"}, "", `"y" is not a machine type of Azure in the catalogue`},
+	} {
+		c.r.Cloud = all
+		fit, err := c.r.fitting()
+		var got []string
+		for _, f := range fit {
+			got = append(got, f.Type)
+		}
+		if strings.Join(got, " ") != c.want || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+			t.Errorf("%s: %q %v, want %q %q", name, got, err, c.want, c.err)
+		}
+	}
+}
+
+// Of Azure's tiers the cheapest that is enough, and the smallest where none has a price. P15 has 256 GiB and 1,100 IOPS,
+// P20 512 GiB and 2,300, P30 1,024 GiB and 5,000, P40 2,048 GiB and 7,500 (Azure's page of managed disks).
+func TestTiersThatAreEnough(t *testing.T) {
+	premium, _ := cloud.TypeNamed("azure-premium")
+	each := func(pairs ...any) map[string]cloud.VolumePrice {
+		all := map[string]cloud.VolumePrice{}
+		for i := 0; i < len(pairs); i += 2 {
+			all[pairs[i].(string)] = cloud.VolumePrice{Each: cloud.USD(pairs[i+1].(int))}
+		}
+		return all
+	}
+	for name, c := range map[string]struct {
+		iops     units.IOPS
+		headroom float64
+		capacity units.Bytes
+		n        int
+		prices   map[string]cloud.VolumePrice
+		want     units.Bytes // GiB; 0 for none
+	}{
+		"its limit":                 {2300, 0, 100, 1, nil, 512},
+		"one more":                  {2301, 0, 100, 1, nil, 1024},
+		"with headroom":             {2000, 0.2, 100, 1, nil, 1024},
+		"within it":                 {2000, 0.15, 100, 1, nil, 512},
+		"of two":                    {4600, 0, 100, 2, nil, 512},
+		"as it is large":            {100, 0, 512, 1, nil, 512},
+		"larger":                    {100, 0, 513, 1, nil, 1024},
+		"a larger one costs less":   {2300, 0, 100, 1, each("P20", 3, "P30", 2, "P40", 4), 1024},
+		"a smaller one costs less":  {2300, 0, 100, 1, each("P15", 1, "P20", 2, "P30", 3), 512},
+		"as dear":                   {2300, 0, 100, 1, each("P20", 2, "P30", 2), 512},
+		"only a larger has a price": {2300, 0, 100, 1, each("P40", 9), 2048},
+		"the smallest has one":      {2300, 0, 100, 1, each("P20", 9), 512},
+		"no tier is enough":         {1e6, 0, 100, 1, each("P20", 9), 0},
+	} {
+		r := Request{Headroom: c.headroom, Prices: &cloud.Prices{Volumes: c.prices}, Demand: &workload.Demand{Capacity: c.capacity * units.GiB, Streams: []workload.Stream{
+			{ReadShare: 1, Random: true, IOPS: c.iops, Blocks: []workload.Block{{Size: 4096, Share: 1}}},
+		}}}
+		l, ok := r.sized(premium, Layout{Level: topology.RAID0, N: c.n, Chunk: chunk, Spec: cloud.VolumeSpec{Type: premium.Type}})
+		if ok != (c.want > 0) || l.Spec.Size != c.want*units.GiB {
+			t.Errorf("%s: %v %v, want %d GiB", name, l.Spec.Size, ok, uint64(c.want))
+		}
+	}
+}
+
+// A machine's own drives stand behind all rows, or among them by price where the data may be lost; alone they are no
+// choice, and that they would do is said.
+func TestOwnDrivesByHand(t *testing.T) {
+	drives := cloud.InstanceStore{Count: 2, Size: 100 * units.GiB, Limits: cloud.Limits{ReadIOPS: 1000, WriteIOPS: 1000, ReadRate: 1e9, WriteRate: 1e9}}
+	machines := []cloud.InstanceFacts{{Type: "none"}, {Type: "own", Local: drives}}
+	rows := []Choice{{Type: "a", Month: 730 * 5}, {Type: "b", Month: 730 * 9}}
+	for name, c := range map[string]struct {
+		rows     []Choice
+		survives workload.Survives
+		types    []string
+		iops     units.IOPS
+		want     string // types of rows
+		rejected string
+	}{
+		"behind all":          {rows, "", nil, 2000, "a b own", ""},
+		"among them":          {rows, workload.NoLoss, nil, 2000, "a own b", ""},
+		"alone":               {nil, "", nil, 2000, "", "local drives: 2 in a own meet it, and are empty after it stops; --survives none allows that"},
+		"alone, as they may":  {nil, workload.NoLoss, nil, 2000, "own", ""},
+		"too much for them":   {rows, "", nil, 2001, "a b", "local drives: no instance that fits has drives whose published figures meet the demand"},
+		"not for this demand": {rows, workload.LostInstance, nil, 2000, "a b", "local drives: they are empty after the instance stops, and the data must survive more"},
+		"not asked for":       {rows, "", []string{"azure-premium"}, 2000, "a b", ""},
+	} {
+		r := &Request{Types: c.types, Prices: &cloud.Prices{Instances: map[string]cloud.USD{"own": 7}}, Demand: &workload.Demand{Capacity: 200 * units.GiB, Streams: []workload.Stream{
+			{Name: "r", ReadShare: 1, Random: true, IOPS: c.iops, Rate: units.Rate(c.iops) * 4096, Blocks: []workload.Block{{Size: 4096, Share: 1}}},
+		}}}
+		r.Demand.Durability.Survives = c.survives
+		out := &Choices{Rows: slices.Clone(c.rows)}
+		out.ownDrives(r, machines)
+		var got []string
+		for _, row := range out.Rows {
+			got = append(got, row.Type)
+		}
+		if strings.Join(got, " ") != c.want || strings.Join(out.Rejected, "|") != c.rejected {
+			t.Errorf("%s: %q, rejected %q; want %q, %q", name, got, out.Rejected, c.want, c.rejected)
+		}
+	}
+}

@@ -201,3 +201,53 @@ func FuzzReadPrices(f *testing.F) {
 		}
 	})
 }
+
+// Money at its roundings: cents and millionths are rounded half up, once; what is no price is refused.
+func TestMoneyByHand(t *testing.T) {
+	for u, want := range map[USD]string{
+		14_999: "$0.01", 15_000: "$0.02", 994_999: "$0.99", 995_000: "$1.00", 999_999_995_000: "$1,000,000.00", -4_999: "-$0.00", -5_000: "-$0.01", 90_000: "$0.09",
+	} {
+		if u.String() != want {
+			t.Errorf("%d prints as %s, want %s", u, u, want)
+		}
+	}
+	for u, want := range map[USD]string{0: "0", 1: "0.000001", 1_000_000: "1", 10_000_000: "10", 1_200_000: "1.2", 100_000: "0.1"} {
+		if u.Exact() != want {
+			t.Errorf("%d is %s, want %s", u, u.Exact(), want)
+		}
+	}
+	for text, want := range map[string]USD{
+		"0": 0, "1": 1_000_000, "0.0000005": 1, "0.0000004": 0, "1.2345675": 1_234_568, "1e9": 1e15, "1000000000.1": -1, "-0.1": -1, "1,000": -1, "0x10": -1,
+	} {
+		got, err := ParseUSD(text)
+		if (err == nil) != (want >= 0) || err == nil && got != want {
+			t.Errorf("%s: %d %v, want %d", text, got, err, want)
+		}
+	}
+	for _, c := range []struct {
+		each USD
+		n    float64
+		want USD
+	}{{3, 2, 6}, {3, 0.5, 2}, {3, 0.49, 1}, {1_000_000, 1. / 3, 333_333}, {5, 0, 0}} {
+		if got := c.each.Times(c.n); got != c.want {
+			t.Errorf("%d times %v: %d, want %d", c.each, c.n, got, c.want)
+		}
+	}
+	// A year after a day, the first of a month, or the first of a year, to the moment.
+	for _, c := range []struct {
+		asOf string
+		now  time.Time
+		want bool
+	}{
+		{"2025-11-21", time.Date(2026, 11, 21, 0, 0, 0, 1, time.UTC), true},
+		{"2025-11", time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC), false},
+		{"2025-11", time.Date(2026, 11, 1, 0, 0, 0, 1, time.UTC), true},
+		{"2025", time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), false},
+		{"2025", time.Date(2026, 1, 1, 0, 0, 0, 1, time.UTC), true},
+		{"", time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), true},
+	} {
+		if got := (Provenance{AsOf: c.asOf}).Stale(c.now); got != c.want {
+			t.Errorf("%s at %v: stale %v", c.asOf, c.now, got)
+		}
+	}
+}

@@ -191,6 +191,56 @@ func TestToolsOfAServer(t *testing.T) {
 	}
 }
 
+// What is killed and does not go, such as a process that its parent does not wait for, is waited for up to ten seconds.
+func TestToolsThatDoNotEnd(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("SKIPPED: only root starts programs as another user: this exam did not run")
+	}
+	run := filepath.Join(t.TempDir(), RunPrefix+"5")
+	cmd := exec.Command("sleep", "1000")
+	cmd.Dir, cmd.Env = "/", []string{"PGHOST=" + run}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	if err := cmd.Start(); err != nil { // which returns when the program runs, with its environment
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(*testing.T) {
+		from := time.Now()
+		Server{Run: run, UID: nobody}.endTools()
+		if took := time.Since(from); took != 10*time.Second {
+			t.Errorf("waited for %v", took)
+		}
+	})
+	if err := cmd.Wait(); err == nil || cmd.ProcessState.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
+		t.Errorf("it was not killed: %v", err)
+	}
+}
+
+// A process that only has the number and the start of the record is another's: it goes on.
+func TestRecordOfAnotherProcess(t *testing.T) {
+	p := lockedPlace(t)
+	s, ended := started(t, exec.Command("bash", "-c", waits, "x", "-D", "/no/data"))
+	for name, change := range map[string]func(*Server){
+		"another program": func(s *Server) { s.Exe += "2" }, "another directory": func(s *Server) { s.Data += "2" },
+	} {
+		other := s
+		change(&other)
+		if err := p.RecordServer(other); err != nil {
+			t.Fatal(err)
+		}
+		if pid, err := endServer(p.folder, false); pid != 0 || err != nil {
+			t.Errorf("%s: %d %v", name, pid, err)
+		}
+	}
+	select {
+	case err := <-ended:
+		t.Errorf("it was ended: %v", err)
+	default:
+	}
+	if !s.lives() { // a signal ends it before Stop returns
+		t.Error("it does not live")
+	}
+}
+
 // The process is taken from the server's own file when it is a postgres of the server's user, and the
 // record names none.
 func TestFoundProcess(t *testing.T) {

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // A journal names no program but those that steps run, in none of its lists.
@@ -65,5 +67,83 @@ func TestLockOfAnother(t *testing.T) {
 	}
 	if _, err := s.lock(); err == nil || !strings.HasPrefix(err.Error(), fmt.Sprintf("%s: locked by \"flock\" (process %d): ", s.Journal, other.Process.Pid)) {
 		t.Error(err)
+	}
+}
+
+// What a journal must have to be acted on, and which files of its directory are journals: oldest first.
+func TestWhatAJournalIs(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"schema":2,"array":"a","members":[{}],"steps":[{"state":"begun"},{"state":"done"},{}]}`: "",
+		`{"schema":1,"array":"a","members":[{}],"steps":[{}]}`:                                    "schema 1, of another version; this plimsoll reads 2",
+		`{"schema":3,"array":"a","members":[{}],"steps":[{}]}`:                                    "schema 3",
+		`{"schema":2,"array":"a/b","members":[{}],"steps":[{}]}`:                                  "an array's name, its members or its steps are missing",
+		`{"schema":2,"array":"a","members":[],"steps":[{}]}`:                                      "an array's name, its members or its steps are missing",
+		`{"schema":2,"array":"a","members":[{}]}`:                                                 "an array's name, its members or its steps are missing",
+		`{"schema":2,"array":"a","members":[{}],"steps":[{},{"state":"half"}]}`:                   `step 2: state "half": want begun or done`,
+		`{"schema":2,"array":"a","members":[{}],"steps":[{"do":[{},{"run":["mkdir"]}]}]}`:         "",
+		`{"schema":2,"array":"a","members":[{}],"steps":[{},{"restore":[{"run":["sh"]}]}]}`:       `step 2: it runs "sh", which no step of plimsoll's does`,
+		`[]`: "not JSON",
+	} {
+		if _, err := parseJournal([]byte(text)); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+	s := site(t, machine(nil, nil))
+	if all, broken, err := s.Journals(); all != nil || broken != nil || err != nil {
+		t.Errorf("no directory: %v %v %v", all, broken, err)
+	}
+	if err := os.MkdirAll(s.Journal, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	one := Work{Members: []Member{{Serial: "S"}}, Steps: []Step{{}}}
+	for i, name := range []string{"late", "early", "middle"} {
+		w := one
+		w.Array, w.Started = name, s.Now().Add(time.Duration([]int{3, 1, 2}[i])*time.Second)
+		if err := s.save(&w); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{".hidden.json", "late.json.before", "released.txt"} {
+		if err := os.WriteFile(filepath.Join(s.Journal, name), []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Rename(filepath.Join(s.Journal, "early.json"), filepath.Join(s.Journal, "renamed.json")); err != nil {
+		t.Fatal(err)
+	}
+	all, broken, err := s.Journals()
+	if err != nil || len(all) != 2 || all[0].Array != "middle" || all[1].Array != "late" || len(broken) != 1 || broken[0].Array != "renamed" ||
+		broken[0].Err.Error() != "it is of array early" {
+		t.Errorf("%+v %+v %v", all, broken, err)
+	}
+	// An apply that came no further than looking has left nothing.
+	undo := []Action{{Zero: []string{"@S"}}}
+	for name, c := range map[string]struct {
+		w    Work
+		want bool
+	}{
+		"nothing begun":      {Work{Steps: []Step{{Undo: undo}}}, true},
+		"only looked":        {Work{Steps: []Step{{State: StepDone}, {State: StepBegun}, {Undo: undo}}}, true},
+		"begun":              {Work{Steps: []Step{{State: StepBegun, Undo: undo}}}, false},
+		"done":               {Work{Steps: []Step{{}, {State: StepDone, Undo: undo}}}, false},
+		"a teardown, though": {Work{Undoing: true, Steps: []Step{{Undo: undo}}}, false},
+	} {
+		if got := c.w.untouched(); got != c.want {
+			t.Errorf("%s: untouched %v", name, got)
+		}
+	}
+	// The last journal takes the directory with it, and that above it where nothing else is there.
+	if s.leaveNoTrace(); !s.has("etc/fstab") {
+		t.Error("the machine's root is not the journal's")
+	}
+	if _, err := os.Stat(s.Journal); err != nil {
+		t.Errorf("a directory with journals was removed: %v", err)
+	}
+	if err := os.RemoveAll(s.Journal); err != nil {
+		t.Fatal(err)
+	}
+	s.leaveNoTrace()
+	if _, err := os.Stat(filepath.Dir(s.Journal)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the directory above is left: %v", err)
 	}
 }
