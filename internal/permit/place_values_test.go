@@ -441,3 +441,80 @@ func TestLeftSaysWhatRemovesIt(t *testing.T) {
 		}
 	}
 }
+
+// Where the folder or the place cannot be looked at any more, nothing is taken for done: each fails, and nothing is
+// trusted.
+func TestFoldersThatFail(t *testing.T) {
+	many := job(t, "[x]\nrw=write\nbs=512\nnumjobs=2\n")
+	many.AsIs, many.Files, many.Size = false, suite.FilePerJob, 4096
+	makes := func(p *Place) suite.Scenario { return job(t, "[x]\nrw=write\nsize=4k\nfilename="+p.Path+"/new\n") }
+	for name, c := range map[string]struct {
+		do   func(*Place) error
+		want string
+	}{
+		"a database":         {func(p *Place) error { _, err := p.MakeDatabase("pg-data", 0, 0); return err }, ""},
+		"a probe":            {func(p *Place) error { _, err := p.MakeProbe(units.MiB); return err }, ""},
+		"a marker":           {func(p *Place) error { return p.Keep() }, ""},
+		"a mark":             {func(p *Place) error { return p.PutMark("run-1") }, ""},
+		"a mark dropped":     {func(p *Place) error { return p.DropMark("run-1") }, ""},
+		"fresh":              {func(p *Place) error { _, err := p.MakeFresh(suite.Scenario{Size: 4096}); return err }, ""},
+		"fresh of jobs":      {func(p *Place) error { _, err := p.MakeFresh(many); return err }, ""},
+		"files of jobs":      {func(p *Place) error { p.Jobs, p.JobSize = 2, 512; _, err := p.Prefills(); return err }, ""},
+		"all that is left":   {func(p *Place) error { return p.Empty() }, ""},
+		"a database removed": {func(p *Place) error { return p.RemoveDatabase() }, ""},
+		"what was prefilled": {func(p *Place) error { return p.CheckPrefilled() }, "does not hold the files of 1 KiB that were to be written"},
+		"a server":           {func(p *Place) error { _, err := endServer(p.folder, false); return err }, ""},
+		"a grant":            {func(p *Place) error { _, err := p.Grant(makes(p), p.File(), held(t, t.TempDir())); return err }, ""},
+		"a view's file": {func(p *Place) error {
+			v := &view{place: p, parent: p.folder, name: "v"}
+			_, err := v.each("/a:/b", v.file)
+			return err
+		}, ""},
+		"a view's directory": {func(p *Place) error {
+			v := &view{place: p, parent: p.folder, name: "v"}
+			_, err := v.each("/no", v.directory)
+			return err
+		}, ""},
+	} {
+		p := placeOn(t, t.TempDir(), Consent{})
+		release, err := p.Lock(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, p.File(), strings.Repeat("x", 1024))
+		if err := p.Keep(); err != nil || !p.Prefilled() {
+			t.Fatal(err)
+		}
+		if err := errors.Join(p.Check(makes(p)), p.folder.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.do(p); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if p.Prefilled() || ownFile(p.folder, "data.dat") || ownMark(p.folder, "data.dat") || stands(p.dir, p.folder) {
+			t.Errorf("%s: what cannot be looked at is trusted", name)
+		}
+		release()
+	}
+	for name, do := range map[string]func(*Place) error{
+		"space":        func(p *Place) error { _, _, err := p.Space(); return err },
+		"enough space": func(p *Place) error { return CheckSpace([]*Place{p}, false) },
+		"a lock":       func(p *Place) error { _, err := p.Lock(t.Context()); return err },
+		"a run's mark": func(p *Place) error { return p.CheckMark("run-1") },
+		"its own folder": func(p *Place) error {
+			f, err := openFolder(p.dir)
+			return errors.Join(err, map[bool]error{true: errors.New("it was opened")}[f != nil])
+		},
+	} {
+		p := placeOn(t, t.TempDir(), Consent{})
+		if err := p.dir.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := do(p); err == nil || strings.Contains(err.Error(), "it was opened") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if p.Prefilled() || stands(p.dir, p.dir) {
+			t.Errorf("%s: what cannot be looked at is trusted", name)
+		}
+	}
+}
