@@ -394,3 +394,80 @@ func TestOneRenewalForAll(t *testing.T) {
 		}
 	}
 }
+
+// What cannot be seen of an array is not adopted, and of its partitions only tables that are known again are undone.
+func TestAdoptionsRefused(t *testing.T) {
+	const no, lvm = "fails with 5: no", "TYPE=LVM2_member\nUUID=1\n"
+	const pvs, vgs, lvs = `{"report":[{"pv":[{"pv_name":"/dev/md0","vg_name":"g"}]}]}`, `{"report":[{"vg":[{"vg_name":"g"}]}]}`, `{"report":[{"lv":[{"lv_name":"v"}]}]}`
+	for name, prints := range map[string]map[string]string{
+		"its bytes":         {"blkid": no},
+		"its group":         {"blkid": lvm, "pvs": no, "vgs": vgs, "lvs": lvs},
+		"its group's parts": {"blkid": lvm, "pvs": pvs, "vgs": vgs, "lvs": no},
+	} {
+		if err := adopting(t, prints, nil).steps(t.Context()); err == nil {
+			t.Errorf("%s cannot be seen, and nobody says so", name)
+		}
+	}
+	for name, c := range map[string]struct {
+		blkid      string
+		partition  bool
+		partitions []string // of the first
+		err        string
+	}{
+		"a table each":      {"PTTYPE=gpt\nPTUUID=77\n", true, []string{"sda1"}, ""},
+		"whole disks":       {"PTTYPE=gpt\nPTUUID=77\n", false, []string{"sda1"}, "its members are no partitions: leave --partitions out"},
+		"not seen":          {no, true, []string{"sda1"}, "no"},
+		"another partition": {"PTTYPE=gpt\nPTUUID=77\n", true, []string{"sda1", "sda2"}, "/dev/sda has other partitions than the member"},
+		"no partition":      {"PTTYPE=gpt\nPTUUID=77\n", true, nil, "/dev/sda has other partitions than the member"},
+		"of another type":   {"PTTYPE=dos\nPTUUID=77\n", true, []string{"sda1"}, `/dev/sda has a partition table of type "dos", which is not known again by a GUID`},
+		"without a GUID":    {"PTTYPE=gpt\n", true, []string{"sda1"}, "which is not known again by a GUID"},
+	} {
+		a := adopting(t, map[string]string{"blkid": c.blkid}, nil)
+		a.w.Want.Partition = c.partition
+		a.tree.Devices["sda"].Partitions, a.tree.Devices["sdb"].Partitions = c.partitions, []string{"sdb1"}
+		err := a.tables(t.Context())
+		if (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+			t.Errorf("%s: %v, want %q", name, err, c.err)
+		}
+		if err == nil && (a.w.tableGUID("@S0") != "77" || a.w.tableGUID("@S1") != "77" || undone(a.w) != "zero the first and last 2 MiB of /dev/sda /dev/sdb") {
+			t.Errorf("%s: %+v", name, a.w.Steps)
+		}
+	}
+	// What is not md, has no UUID, or has a journal already is not adopted; one of the same name gets another.
+	for name, c := range map[string]struct {
+		device string
+		files  map[string]string
+		other  *Work // a journal
+		want   string
+	}{
+		"no device":    {"/dev/md9", nil, nil, "there is no such device; see: cat /proc/mdstat"},
+		"a disk":       {"/dev/sda", nil, nil, "it is a disk, and only md arrays are adopted"},
+		"no UUID":      {"/dev/md0", map[string]string{"md/uuid": ""}, nil, "it has no UUID that could be read; run as root"},
+		"its journal":  {"/dev/md0", nil, &Work{Array: "x", Steps: []Step{{Check: []Cond{{Is: "array", Want: ourUUID}}}}}, "plimsoll has a journal of it already; plimsoll array teardown x"},
+		"of its name":  {"/dev/md0", nil, &Work{Array: "md0", Steps: []Step{{}}}, "md0-adopted"},
+		"of another's": {"/dev/md0", nil, &Work{Array: "md1", Steps: []Step{{}}}, "md0"},
+	} {
+		const md = "sys/class/block/md0/"
+		files := map[string]string{
+			md + "dev": "9:0\n", md + "md/level": "raid1\n", md + "md/uuid": ourUUID + "\n", md + "md/metadata_version": "1.2\n", md + "slaves/sda": "", md + "slaves/sdb": "",
+		}
+		for file, text := range c.files {
+			files[md+file] = text
+		}
+		s := site(t, machine([]drive{{name: "sda", serial: "S0", gib: 10}, {name: "sdb", serial: "S1", gib: 10}}, files))
+		s.Run = asMD(t, map[string]string{"blkid": "fails with 2: "}).Run
+		if c.other != nil {
+			c.other.Members = []Member{{Serial: "S9"}}
+			if err := errors.Join(os.MkdirAll(s.Journal, 0o700), s.save(c.other)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w, err := s.Adopt(t.Context(), c.device, []string{"S0", "S1"}, false)
+		if err != nil && !strings.Contains(err.Error(), c.want) || err == nil && w.Array != c.want {
+			t.Errorf("%s: %+v %v, want %q", name, w, err, c.want)
+		}
+		if err == nil && (w.Steps[0].State != StepDone || !w.Started.Equal(s.Now()) || w.Want.Data != 1) {
+			t.Errorf("%s: %+v", name, w)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -601,6 +602,84 @@ func TestIdleVolumes(t *testing.T) {
 		err := p.idle(s.tree.Devices["sda"])
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+}
+
+// A program that fails leaves a condition open: what could not be seen is neither there nor gone. What is not attached
+// is not there.
+func TestConditionsThatCannotBeSeen(t *testing.T) {
+	const no = "fails with 5: no"
+	fine := map[string]string{
+		"blkid": "TYPE=xfs\nUUID=1234\n", "pvs": `{"report":[{"pv":[{"pv_name":"/dev/sda","vg_name":"g"}]}]}`,
+		"vgs": `{"report":[{"vg":[{"vg_name":"g"}]}]}`, "lvs": `{"report":[{"lv":[{"lv_name":"t","lv_active":"active","sync_percent":"100"}]}]}`,
+	}
+	for name, c := range map[string]struct {
+		cond  Cond
+		using string
+		fails string
+	}{
+		"a filesystem":            {Cond{Is: "filesystem", Want: "xfs 1234"}, "md", "blkid"},
+		"a table":                 {Cond{Is: "table", Of: "@S0", Want: "77"}, "md", "blkid"},
+		"a physical volume":       {Cond{Is: "pv", Of: "@S0", Want: "g"}, "lvm", "pvs"},
+		"a group":                 {Cond{Is: "vg", Of: "g"}, "lvm", "pvs"},
+		"a volume, by its group":  {Cond{Is: "lv", Of: "g/t"}, "lvm", "pvs"},
+		"a volume":                {Cond{Is: "lv", Of: "g/t"}, "lvm", "lvs"},
+		"copies that agree":       {Cond{Is: "synced"}, "lvm", "lvs"},
+		"another's group":         {Cond{Is: "group", Of: "g"}, "md", "vgs"},
+		"another's volume":        {Cond{Is: "volume", Of: "g/t"}, "md", "lvs"},
+		"another's, by its group": {Cond{Is: "volume", Of: "g/t"}, "md", "vgs"},
+	} {
+		prints := maps.Clone(fine)
+		prints[c.fails] = no
+		s := asMD(t, prints)
+		s.w.Want.Using, s.w.Array = c.using, "t"
+		s.tree.Devices["dm-0"] = &block.Device{Name: "dm-0", LV: &block.Vol{VG: "g", Name: "t"}}
+		if got, err := s.holds(t.Context(), c.cond, false); got || err == nil {
+			t.Errorf("%s: %v %v", name, got, err)
+		}
+		prints[c.fails] = fine[c.fails]
+		if _, err := s.holds(t.Context(), c.cond, false); err != nil {
+			t.Errorf("%s, seen: %v", name, err)
+		}
+	}
+	// Two disks of one serial are an error of every condition of a member; one that is gone is none.
+	for _, is := range []string{"partition", "table", "superblock", "member", "insync", "unreplaced"} {
+		s := asMD(t, fine)
+		if got, err := s.holds(t.Context(), Cond{Is: is, Of: "@S9"}, false); got || err != nil {
+			t.Errorf("%s of what is gone: %v %v", is, got, err)
+		}
+		s.tree.Devices["sdd"] = &block.Device{Name: "sdd", Serial: "S1", Kind: block.Disk}
+		if got, err := s.holds(t.Context(), Cond{Is: is, Of: "@S1"}, false); got || err == nil {
+			t.Errorf("%s of two: %v %v", is, got, err)
+		}
+		s = asMD(t, fine)
+		if s.tree.Devices["md0"].MD.State = "inactive"; is == "member" || is == "insync" || is == "unreplaced" {
+			if got, err := s.holds(t.Context(), Cond{Is: is, Of: "@S0"}, false); got || err != nil {
+				t.Errorf("%s of no array: %v %v", is, got, err)
+			}
+		}
+	}
+	// Where a single volume's serial is that of two disks, it is not known which is the array's.
+	s := asMD(t, fine)
+	s.w.Want.Using = ""
+	s.tree.Devices["sdd"] = &block.Device{Name: "sdd", Serial: "S0", Kind: block.Disk}
+	for _, is := range []string{"mounted", "filesystem", "member", "synced"} {
+		if got, err := s.holds(t.Context(), Cond{Is: is, Of: "@S1"}, false); got || err == nil || errors.Is(err, errGone) {
+			t.Errorf("%s: %v %v", is, got, err)
+		}
+	}
+	// Udev that is not there, or still busy with others' events, is no reason to stop; that it was interrupted is.
+	for name, c := range map[string]struct {
+		err  error
+		want bool
+	}{
+		"done": {nil, true}, "not installed": {sys.ErrNotFound, true}, "busy": {&sys.Failed{Argv: []string{"udevadm"}, Code: 1}, true}, "interrupted": {context.Canceled, false},
+	} {
+		s := site(t, machine(volumes(1, 10, 1), nil))
+		s.Run = func(context.Context, io.Writer, ...string) error { return c.err }
+		if now, err := s.look(t.Context(), &Work{Array: "t"}); (err == nil) != c.want || c.want && (now == nil || now.w.Array != "t" || now.tree == nil) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
