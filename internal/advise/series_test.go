@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"sort"
 	"strings"
 	"testing"
@@ -429,5 +430,84 @@ func BenchmarkSeries(b *testing.B) {
 		if err != nil || a.Instances < 1100 {
 			b.Fatal(err, a.Instances)
 		}
+	}
+}
+
+// What costs less than a row and throttles the series, by hand. 1,000 a second for a minute, then 100 for two: on 950 a
+// second 3,000 wait after it, which 850 a second take 3.5 s; on 900 6,000, in 7.5 s; on 500 30,000, in 75 s.
+func TestLessByHand(t *testing.T) {
+	iv := func(reads float64) workload.Interval {
+		return workload.Interval{Len: time.Minute, Read: workload.Flow{IOPS: reads, Rate: reads * 4096}}
+	}
+	series := func(first float64) *Series {
+		return &Series{Observed: workload.Observed{Device: "d", Intervals: []workload.Interval{iv(first), iv(first / 10), iv(first / 10)}}}
+	}
+	machine := func(typ string, month cloud.USD, iops units.IOPS, change func(*cloud.InstanceFacts)) priced {
+		f := cloud.InstanceFacts{Type: typ, NVMe: true, Baseline: cloud.Limits{IOPS: iops, Rate: 1e9}}
+		if change != nil {
+			change(&f)
+		}
+		return priced{f, month * 1e6}
+	}
+	prices := &cloud.Prices{Volumes: map[string]cloud.VolumePrice{"gp3": {GiB: 80_000, IOPS: []cloud.Tier{{Above: 3000, USD: 5_000}}}}}
+	gp3 := Layout{Level: topology.Single, N: 1, Spec: cloud.VolumeSpec{Type: "gp3"}}
+	own, all := machine("own", 20, 1000, nil), []priced{
+		machine("950", 18, 950, nil), machine("900", 19, 900, nil), machine("500", 10, 500, nil),
+	}
+	for name, c := range map[string]struct {
+		more []priced
+		want string
+	}{
+		"dearer, and no better": {nil, "950 1m3.529s, 500 2m15s"},                                    // 900 costs more than 950 and is throttled for longer
+		"of the same limits":    {[]priced{machine("twin", 9, 500, nil)}, "950 1m3.529s, 500 2m15s"}, // which comes after it in order of cost
+		"as bad, and cheaper": {
+			[]priced{machine("rate", 9, 500, func(f *cloud.InstanceFacts) { f.Baseline.Rate = 2e9 })}, "950 1m3.529s, rate 2m15s",
+		},
+		"too dear":              {[]priced{machine("dear", 21, 999, nil)}, "950 1m3.529s, 500 2m15s"},
+		"as dear":               {[]priced{machine("as dear", 20, 999, nil)}, "950 1m3.529s, 500 2m15s"},
+		"throttled throughout":  {[]priced{machine("slow", 1, 10, nil)}, "950 1m3.529s, 500 2m15s"},
+		"it attaches no volume": {[]priced{machine("full", 11, 990, func(f *cloud.InstanceFacts) { f.Attachments = 4 })}, "950 1m3.529s, 500 2m15s"},
+		"it attaches one":       {[]priced{machine("one", 11, 990, func(f *cloud.InstanceFacts) { f.Attachments = 5 })}, "one 1m0.674s, 500 2m15s"}, // 600 / 890
+	} {
+		r := &Request{Demand: &workload.Demand{Capacity: 10 * units.GiB}, Series: series(1000), Prices: prices}
+		l, ok := r.orderFor(gp3, r.on(gp3).peak)
+		if !ok || l.Spec.IOPS != 3000 {
+			t.Fatalf("%+v %v", l, ok)
+		}
+		best := r.candidate(l, own)
+		best.VolumesMonth = 800_000
+		best.Month = best.InstanceMonth + best.VolumesMonth
+		var got []string
+		for _, c := range r.less(best, append(slices.Clone(all), c.more...)) {
+			got = append(got, fmt.Sprintf("%s %v", c.Type, c.Replay.Throttled))
+			if c.VolumesMonth != 800_000 || c.Month != c.VolumesMonth+c.InstanceMonth {
+				t.Errorf("%s: %+v", name, c)
+			}
+		}
+		if strings.Join(got, ", ") != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+		best.Layout.Local = true
+		if r.less(best, all) != nil {
+			t.Errorf("%s: drives of the machine's own are not ordered for less", name)
+		}
+	}
+	// 10,000 a second on the same machine: volumes of 9,000, 7,500, 6,000 and 4,500. On 3,000, the fewest, 420,000 wait after
+	// a minute, which take another 210 s: the series is throttled throughout.
+	r := &Request{Demand: &workload.Demand{Capacity: 100 * units.GiB}, Series: series(10000), Prices: prices}
+	l, _ := r.orderFor(gp3, r.on(gp3).peak)
+	fast := machine("own", 20, 40000, nil)
+	best := r.candidate(l, fast)
+	best.VolumesMonth = 8_000_000 + 35_000_000
+	best.Month = best.InstanceMonth + best.VolumesMonth
+	var got []units.IOPS
+	for _, c := range r.less(best, []priced{fast}) {
+		got = append(got, c.Layout.Spec.IOPS)
+		if want := 8_000_000 + cloud.USD(c.Layout.Spec.IOPS-3000)*5_000; c.VolumesMonth != want {
+			t.Errorf("%+v costs %v, want %v", c.Layout.Spec, c.VolumesMonth, want)
+		}
+	}
+	if !slices.Equal(got, []units.IOPS{9000, 7500, 6000, 4500}) {
+		t.Errorf("%v", got)
 	}
 }
