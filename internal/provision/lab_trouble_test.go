@@ -40,6 +40,39 @@ xfs_quota -x -c 'project -s -p /mnt/p 7' -c 'limit -p bhard=48m 7' -c 'limit -u 
 	}
 }
 
+// A device that begins to fail while it is measured: the run comes to its end, what was measured is invalid and says
+// why, and once the device works again clean takes away what could not be removed.
+func TestLabErrorsOfADevice(t *testing.T) {
+	g := start(t, "  - {name: d, count: 1, size: 512MiB}\n")
+	for _, c := range []struct{ name, scenario string }{
+		{"reads", "rand-read-latency"}, {"writes", "rand-write"}, {"synced writes", "sync-latency"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g := g.of(t)
+			g.ok(`mkfs.xfs -q -f $d && mkdir -p /mnt && mount $d /mnt; rm -rf /tmp/runs /tmp/rc /tmp/err
+{ ` + strings.Replace(measure, "rand-read-latency", c.scenario, 1) + ` --size 64MiB --data /mnt --wal /mnt --out /tmp/runs >/tmp/out 2>/tmp/err; echo $? >/tmp/rc; } &
+until grep -qs '"event":"second"' /tmp/err || [ -e /tmp/rc ]; do sleep 0.1; done`)
+			volume := g.Volumes[0]
+			if err := volume.Set(faulty.Behaviour{ErrorRate: 1}); err != nil {
+				t.Fatal(err)
+			}
+			said := g.ok(`until [ -e /tmp/rc ]; do sleep 0.1; done; cat /tmp/rc /tmp/out; grep -v '"event":"second"' /tmp/err`)
+			t.Log(said)
+			if err := volume.Set(faulty.Behaviour{}); err != nil {
+				t.Fatal(err)
+			}
+			if code, _, _ := strings.Cut(said, "\n"); code != "4" || !strings.Contains(said, "Input/output error") {
+				t.Errorf("exit status %s, want 4 and the error", code)
+			}
+			g.ok("umount /mnt && mount $d /mnt && plimsoll clean /mnt")
+			if left := g.ok("ls -A /mnt; pgrep fio; true"); left != "" {
+				t.Errorf("left: %s", left)
+			}
+			g.ok("umount /mnt; wipefs -aqf $d")
+		})
+	}
+}
+
 // A member that begins to fail during apply and during teardown: each says at which step, and goes on from there once
 // the member works again. Nothing is left then.
 func TestLabErrorsOfAMember(t *testing.T) {

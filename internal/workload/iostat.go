@@ -119,7 +119,7 @@ func iostatText(data []byte) ([]iostatReport, error) {
 		r.rows = append(r.rows, row)
 	}
 	if len(all) == 0 {
-		return nil, errors.New("there is no report of iostat -x in it")
+		return nil, errors.New("there is no report of iostat -x, sar -d, sadf -d, blkparse or CloudWatch in it")
 	}
 	return all, nil
 }

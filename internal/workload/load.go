@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -25,6 +26,12 @@ func Is(data []byte) bool {
 	return false
 }
 
+// sectionFirst matches a file in which a section of a fio job comes first, after comments and empty lines.
+var sectionFirst = regexp.MustCompile(`^(?:\x{feff}?[ \t]*(?:[#;][^\n]*)?\r?\n)*\[[^\]\n]+\][ \t]*(?:[#;][^\n]*)?(?:\r?\n|$)`)
+
+var errJobFile = errors.New("this is a job file of fio, not a demand: plimsoll ceiling computes what it can reach, " +
+	"and plimsoll workload --ask asks for a demand")
+
 // Parse reads a demand file (docs/workload.md); name is the file's. An error is a yamlfile.Mistake
 // with its place.
 func Parse(name string, data []byte) (*Demand, error) {
@@ -34,6 +41,9 @@ func Parse(name string, data []byte) (*Demand, error) {
 			File: name,
 			Err:  fmt.Errorf("%d bytes are no demand file: want at most %d", len(data), mostBytes),
 		}
+	}
+	if sectionFirst.Match(data) {
+		return nil, &yamlfile.Mistake{File: name, Err: errJobFile}
 	}
 	if err := yamlfile.Decode(data, &y); err != nil {
 		return nil, yamlfile.Wrong(name, data, err)

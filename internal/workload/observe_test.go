@@ -210,7 +210,7 @@ func TestIostatGapsAndMistakes(t *testing.T) {
 		t.Errorf("%+v, %v", one, err)
 	}
 	for text, want := range map[string]string{
-		"":                           "no report of iostat -x",
+		"":                           "no report of iostat -x, sar -d, sadf -d, blkparse or CloudWatch",
 		"hello\n":                    "no report of iostat -x",
 		"Device tps kB_read/s\nsda":  "no column r/s",
 		head + "sda 1 2\n":           "line 2: \"sda\": want 7 columns as in the heading, found 3",

@@ -237,6 +237,9 @@ func TestMistakes(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                              "x.yaml: a demand needs streams",
 		"workload: x\n":                 "a demand needs streams",
+		"[global]\nrw=read\n":           "x.yaml: this is a job file of fio, not a demand",
+		"; mine\n\n# a\r\n[a] ; b\n":    "this is a job file of fio, not a demand",
+		"[a, b]: 3\n":                   "x.yaml:1", // YAML, if no demand
 		"workload: ../x\nstreams: []\n": "x.yaml:1: workload \"../x\"",
 		"wrokload: x\n":                 `x.yaml:1: unknown field "wrokload"`,
 		head + "    rtae: 5\n":          `x.yaml:7: unknown field "rtae"`,
