@@ -149,6 +149,9 @@ func runOf(file string) (string, error) {
 	if _, err := os.Stat(filepath.Join(dir, compare.ABFile)); err == nil || holdsRun(dir) {
 		return dir, nil
 	}
+	if ext := filepath.Ext(file); ext == ".fio" || ext == ".job" {
+		return "", hint(usage(fmt.Errorf("%s is a job file, not part of a run", file)), "plimsoll run "+text.ShellQuote(file))
+	}
 	return "", hint(usage(fmt.Errorf("%s is not part of a run; import makes a run of results from elsewhere", file)),
 		"plimsoll import "+text.ShellQuote(file))
 }

@@ -115,8 +115,11 @@ func (p *jobParser) read(name string, text []byte, nested int) error {
 			continue
 		}
 		if len(p.file.Sections) == 0 {
-			if strings.HasPrefix(line, "\ufeff") {
+			switch {
+			case strings.HasPrefix(line, "\ufeff"):
 				return fail("a byte order mark stands before the first section; fio does not skip it")
+			case strings.HasPrefix(line, "{"):
+				return fail("this is JSON, not a job file; plimsoll import reads what fio wrote")
 			}
 			return fail("option %q stands before the first [section]", clip(line))
 		}
