@@ -70,7 +70,7 @@ Nothing is written, and root is not needed; what could not be seen without it is
 		&o.probeFor,
 		"probe-time",
 		bench.ProbeTime,
-		"how long --probe reads from each volume, and from all together",
+		"`DURATION` for which --probe reads from each volume, and then from all together",
 	)
 	needs(cmd.Flags(), "probe-time", "it is the time of that", "probe")
 	apart(cmd.Flags(), "probe", "a probe judges no other rules", "disable", "fail-on")

@@ -49,6 +49,17 @@ func TestEachFlagSaysWhetherTheEnvironmentSetsIt(t *testing.T) {
 	}
 }
 
+// The help of each flag with a value says what kind of value it is, in a word of its own: a size, a path, a number of
+// something; a type of Go says nothing of its unit.
+func TestEachValueIsNamed(t *testing.T) {
+	named := regexp.MustCompile(`^[A-Z][A-Z.,:=-]*$`)
+	eachFlag(Commands(), func(cmd *cobra.Command, f *pflag.Flag) {
+		if kind, _ := pflag.UnquoteUsage(f); kind != "" && !named.MatchString(kind) {
+			t.Errorf("%s --%s %s: name its value in the help, between backquotes", cmd.CommandPath(), f.Name, kind)
+		}
+	})
+}
+
 // What a flag's help says of it holds a word of consent: such flags are typed, whatever they are
 // called.
 func TestFlagsThatGiveConsentAreTyped(t *testing.T) {

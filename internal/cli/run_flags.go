@@ -52,7 +52,7 @@ func (o *runOptions) addFlags(f *pflag.FlagSet) {
 		"first read from the volumes of an array, so that a gap is explained by what each of them gives (root)",
 	)
 	f.DurationVar(&o.probeFor, "probe-time", bench.ProbeTime,
-		"how long --probe reads, and from each volume that falls short")
+		"`DURATION` for which --probe reads, and again from each volume that falls short")
 	f.StringVar(&o.sharedHost, "shared-host", "", "measure, and judge nothing, for `REASON`: others always use this host, "+
 		"as on a CI runner")
 	f.StringVar(&o.resume, "resume", "", "resume the interrupted run in `DIR`")

@@ -56,7 +56,7 @@ comments. plimsoll run FILE.yaml runs it and judges by the latencies it states.`
 		"",
 		"`PATH` that the job works on: a device, a file, or a directory for a file of its own",
 	)
-	f.IntVar(&o.depth, "iodepth", 0, "iodepth of each job, instead of what its rate needs")
+	f.IntVar(&o.depth, "iodepth", 0, "`DEPTH` of each job (iodepth), instead of what its rate needs")
 	addLatency(f, &o.latency, "latency", "`LATENCY` of one I/O on idle storage, to compute what is in flight (1ms where not stated)")
 	addDuration(f, &o.runtime, "runtime", "least `DURATION` of the job, in whole periods of its bursts")
 	addSize(f, &o.size, "size", "`SIZE` of the file, instead of the demand's capacity")

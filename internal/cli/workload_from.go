@@ -56,7 +56,7 @@ storage at its limit is marked as "at least".`,
 	addDuration(f, &o.every, "every", "`DURATION` between iostat's reports, where they have no time")
 	f.StringSliceVar(&o.devices, "device", nil, "only these `DEVICES`, or volumes")
 	f.StringVar(&o.join, "join", "", "add all devices up, as the volumes of an array of this `NAME`")
-	f.IntVar(&o.copies, "copies", o.copies, "with --join: copies of each block, by which mirrored writes are divided")
+	f.IntVar(&o.copies, "copies", o.copies, "with --join: `N` copies of each block, by which mirrored writes are divided")
 	addLatency(f, &o.synced, "sync-latency", "of pgbench's output: S, the `LATENCY` of a write of 8 KiB with its sync")
 	f.StringVarP(&o.out, "out", "o", "", "write the demand to `FILE`, and what was seen to the screen")
 	typedOnly(f, "out")

@@ -98,12 +98,12 @@ func TestParseJobFileAgreesWithFio(t *testing.T) {
 
 func TestParseJobFileRefusesWhatFioRefuses(t *testing.T) {
 	for text, want := range map[string]string{
-		"rw=read\n":                                  `x.fio:1: option "rw=read" stands before the first [section]`,
-		"{\n\"fio version\":":                        "x.fio:1: this is JSON, not a job file; plimsoll import reads what fio wrote",
-		"\ufeff[a]\nrw=read\n":                       "x.fio:1: a byte order mark stands before the first section; fio does not skip it",
-		"[a]\n" + strings.Repeat("x", 5000) + "\n":   "x.fio:2: the line has 5001 bytes; fio reads 4095",
-		"[a]\nrw=read\ninclude other.fio\n":          "x.fio:3: include lines are not followed here",
-		"; c\n\n" + strings.Repeat("y", 70) + "=1\n": `x.fio:3: option "` + strings.Repeat("y", 60) + `…" stands before the first [section]`,
+		"rw=read\n":            `x.fio:1: option "rw=read" stands before the first [section]`,
+		"\ufeff[a]\nrw=read\n": "x.fio:1: a byte order mark stands before the first section; fio does not skip it",
+		"[a]\n" + strings.Repeat("x", 5000) + "\n":      "x.fio:2: the line has 5001 bytes; fio reads 4095",
+		"[a]\nrw=read\ninclude other.fio\n":             "x.fio:3: include lines are not followed here",
+		"; c\n\n" + strings.Repeat("y", 70) + "=1\n":    `x.fio:3: option "` + strings.Repeat("y", 60) + `…" stands before the first [section]`,
+		"{\n\"fio version\": " + strings.Repeat("1", 9): "x.fio:1: this is JSON, not a job file; plimsoll import reads what fio wrote",
 	} {
 		if _, err := ParseJobFile("x.fio", []byte(text), ParseOptions{}); err == nil || err.Error() != want {
 			t.Errorf("%.40q: error %v, want %s", text, err, want)
