@@ -438,3 +438,119 @@ func TestPartsOfADegradedStripe(t *testing.T) {
 		}
 	}
 }
+
+// How long bursts last of made-up resources under reads that take what they are given: each row's resources
+// with base, top, credits and seconds, and how long each burst lasts.
+func TestHowLongBurstsLast(t *testing.T) {
+	type resources = [][4]float64
+	const none = 0
+	for name, c := range map[string]struct {
+		of      resources
+		rate    units.IOPS    // that is asked for
+		latency time.Duration // of one read at a time
+		want    []float64     // seconds
+	}{
+		"one":                 {resources{{100, 300, 2000}}, none, none, []float64{10}},
+		"of no known length":  {resources{{100, 300}}, none, none, []float64{0}},
+		"of seconds":          {resources{{100, 300, 0, 60}}, none, none, []float64{60}},
+		"and both":            {resources{{100, 300, 2000, 60}}, none, none, []float64{60}},
+		"without a base":      {resources{{0, 300, 3000}}, none, none, []float64{10}},
+		"no burst":            {resources{{100}}, none, none, nil},
+		"held back":           {resources{{100, 300, 2000}, {150}}, none, none, []float64{40}}, // 50 a second above its base
+		"seconds, held back":  {resources{{100, 300, 0, 60}, {150}}, none, none, []float64{60}},
+		"no base, held back":  {resources{{0, 300, 3000}, {150}}, none, none, []float64{20}},
+		"by a latency":        {resources{{100, 300, 2000}}, none, 8 * time.Millisecond, []float64{80}}, // 125 a second
+		"by what is asked":    {resources{{100, 300, 2000}}, 140, none, []float64{50}},
+		"below its base":      {resources{{100, 300, 2000}, {80}}, none, none, []float64{10}}, // as if it were used whole
+		"below it, by a rate": {resources{{100, 300, 2000}}, 80, none, []float64{10}},
+		// 200 a second at first: 150 above the second's base for 10 s. Then 50, which never spends the first:
+		// at its first rate it would last 20 s.
+		"the second ends": {resources{{100, 300, 2000}, {50, 200, 1500}}, none, none, []float64{20, 10}},
+		// 9 s at 200; then 100, of which 50 are above the second's base, which has 150 left.
+		"one after the other": {resources{{100, 300, 900}, {50, 200, 1500}}, none, none, []float64{9, 12}},
+		"both at once":        {resources{{100, 300, 1000}, {50, 200, 1500}}, none, none, []float64{10, 10}},
+		// 10 s at 200, 40 s at 120; then 50. The first has spent 1,000 and 800 of 2,000, and lasted for all that.
+		"three": {resources{{100, 300, 2000}, {120, 200, 800}, {50, 1000, 1500 + 2800}}, none, none, []float64{50, 10, 50}},
+	} {
+		w := fio.Workload{ReadShare: 1, ReadBS: 4096, Jobs: 1, Depth: 1, ReadIOPS: c.rate}
+		p := &problem{streams: []stream{streamOf(w)}}
+		for i, r := range c.of {
+			p.resources = append(p.resources, &resource{
+				kind: VolumeIOPS, name: strconv.Itoa(i), base: r[0], top: r[1], credits: r[2],
+				lasts: time.Duration(r[3]) * time.Second, demand: [][2]float64{{1, 1}}, how: func(_, _ float64) string { return "" },
+			})
+		}
+		got := p.ceiling(nil)
+		if c.latency > 0 {
+			got = got.WithLatency(c.latency, 0, 1, topology.Origin{})
+		}
+		bursts := 0
+		for _, b := range got.Bounds {
+			i, _ := strconv.Atoi(b.Name)
+			if b.Burst {
+				bursts++
+			}
+			if b.Burst && (i >= len(c.want) || b.BurstFor.Seconds() != c.want[i]) || !b.Burst && b.BurstFor != 0 {
+				t.Errorf("%s: %s lasts %v, want %v s", name, b.Name, b.BurstFor, c.want)
+			}
+		}
+		if bursts != len(c.want) {
+			t.Errorf("%s: %d bursts", name, bursts)
+		}
+	}
+}
+
+// What a control group's limits make of a load: one I/O for each of the job's own, on a member of an array
+// what goes to it.
+func TestThrottlesByHand(t *testing.T) {
+	for name, c := range map[string]struct {
+		level  topology.Level
+		n      int
+		device string
+		limits topology.Limits
+		load   fio.Workload
+		want   float64 // 0: no bound
+		how    string
+	}{
+		"the array":            {topology.RAID0, 4, "md0", topology.Limits{ReadIOPS: 500}, load("randread", 512*k, 8, 1), 500, "500 read IOPS on md0"},
+		"half an I/O":          {topology.RAID0, 4, "md0", topology.Limits{ReadIOPS: 0.5}, load("randread", 4*k, 8, 1), 0.5, "0.50 read IOPS on md0"},
+		"both directions":      {topology.RAID0, 4, "md0", topology.Limits{IOPS: 500}, load("randrw", 4*k, 8, 1), 500, "500 IOPS on md0"},
+		"of writes":            {topology.RAID0, 4, "md0", topology.Limits{WriteIOPS: 30}, load("randrw", 4*k, 8, 1), 100, "30 write IOPS on md0"},
+		"a rate":               {topology.RAID0, 4, "md0", topology.Limits{Rate: 1 << 20}, load("randrw", 4*k, 8, 1), 256, "1 MiB/s on md0"},
+		"of reads":             {topology.RAID0, 4, "md0", topology.Limits{ReadRate: 1 << 20}, load("randread", 4*k, 8, 1), 256, "1 MiB/s of reads on md0"},
+		"a rate of writes":     {topology.RAID0, 4, "md0", topology.Limits{WriteRate: 1 << 20}, load("randwrite", 4*k, 8, 1), 256, "1 MiB/s of writes on md0"},
+		"the other direction":  {topology.RAID0, 4, "md0", topology.Limits{WriteRate: 1 << 20}, load("randread", 4*k, 8, 1), 0, ""},
+		"the first of four":    {topology.RAID0, 4, "d0", topology.Limits{ReadIOPS: 100}, load("randread", 4*k, 8, 1), 400, "100 read IOPS on d0"},
+		"the last of four":     {topology.RAID0, 4, "d3", topology.Limits{ReadIOPS: 100}, load("randread", 4*k, 8, 1), 400, "100 read IOPS on d3"},
+		"chunks of it":         {topology.RAID0, 4, "d3", topology.Limits{ReadIOPS: 100}, load("randread", 256*k, 8, 1), 100, "100 read IOPS on d3"},
+		"of a mirror":          {topology.RAID1, 2, "d1", topology.Limits{WriteIOPS: 100}, load("randwrite", 4*k, 8, 1), 100, "100 write IOPS on d1"},
+		"that serves no reads": {topology.RAID1, 2, "d1", topology.Limits{ReadIOPS: 100}, load("randread", 4*k, 1, 1), 0, ""},
+		// Below the only volume a group counts what is submitted, however the volume counts.
+		"the only volume": {topology.Single, 1, "d0", topology.Limits{ReadIOPS: 100}, load("randread", 512*k, 8, 1), 100, "100 read IOPS on d0"},
+		"nothing":         {topology.Single, 1, "d0", topology.Limits{}, load("randread", 4*k, 8, 1), 0, ""},
+	} {
+		a := &topology.Array{Name: "md0", Level: c.level, Chunk: 64 * k}
+		for i := range c.n {
+			a.Volumes = append(a.Volumes, topology.Volume{Device: "d" + strconv.Itoa(i), CountedIO: 256 * k, Sustained: topology.Limits{IOPS: 1e6}})
+		}
+		p := &problem{}
+		p.take([]fio.Workload{c.load})
+		p.throttles(&topology.Target{Throttles: []topology.Throttle{{Device: c.device, Group: "/g", Limits: c.limits}}}, a)
+		got := p.ceiling(nil)
+		b := got.Binding()
+		if (b != nil) != (c.want > 0) || b != nil && (!within(b.IOPS, c.want) || b.How != "the cgroup /g allows "+c.how || (b.Kind == CgroupRate) != strings.Contains(c.how, "/s")) {
+			t.Errorf("%s: %+v, want %v, %q", name, b, c.want, c.how)
+		}
+	}
+	p := &problem{}
+	if p.throttles(nil, &topology.Array{}); len(p.resources) != 0 {
+		t.Errorf("no target has %d resources", len(p.resources))
+	}
+	// A rebuild is md's own, and in no group: nothing of the group's limit is deducted for it.
+	a := &topology.Array{Name: "md0", Level: topology.RAID1, Syncing: "recover", SyncFloor: 64 << 10, Degraded: 1, Volumes: []topology.Volume{{Device: "d0"}, {Device: "d1"}}}
+	p.take([]fio.Workload{load("randwrite", 4*k, 8, 1)})
+	p.throttles(&topology.Target{Throttles: []topology.Throttle{{Device: "d0", Limits: topology.Limits{WriteIOPS: 10}}}}, a)
+	if c := p.ceiling(nil); iopsOf(c.Binding()) != 10 {
+		t.Errorf("beside a rebuild: %+v", c.Bounds)
+	}
+}
