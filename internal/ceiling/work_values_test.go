@@ -432,3 +432,35 @@ func TestNotesOnAMachine(t *testing.T) {
 		}
 	}
 }
+
+// The sizes of a database's I/Os are means, rounded to bytes: on a volume of 120 bytes a second.
+func TestMeanSizesOfADatabase(t *testing.T) {
+	top := &topology.Topology{Arrays: []topology.Array{{Name: "d", Level: topology.Single, Volumes: []topology.Volume{{Sustained: topology.Limits{Rate: 120}}}}}}
+	for name, c := range map[string]struct {
+		s    result.PgStep
+		kind Kind
+		want units.IOPS // transactions a second
+		how  string
+	}{
+		"1.25 bytes are 1":     {result.PgStep{Transactions: 4, Reads: 4, ReadBytes: 5}, DataVolumes, 120, "120 IOPS of 100.0 % reads ÷ 1 device I/Os per transaction (volume throughput)"},
+		"1.5 are 2":            {result.PgStep{Transactions: 4, Reads: 4, ReadBytes: 6}, DataVolumes, 60, "60 IOPS of 100.0 % reads ÷ 1 device I/Os per transaction (volume throughput)"},
+		"1.75 of writes are 2": {result.PgStep{Transactions: 2, Writes: 4, WriteBytes: 7}, DataVolumes, 30, "60 IOPS of 0.0 % reads ÷ 2 device I/Os per transaction (volume throughput)"},
+		"1.25 of writes are 1": {result.PgStep{Transactions: 8, Writes: 4, WriteBytes: 5}, DataVolumes, 240, "120 IOPS of 0.0 % reads ÷ 0.5 device I/Os per transaction (volume throughput)"},
+		// A quarter of the I/Os are reads of 4 bytes, three quarters writes of 2: 2.5 each.
+		"both": {result.PgStep{Transactions: 4, Reads: 1, ReadBytes: 4, Writes: 3, WriteBytes: 6}, DataVolumes, 48, "48 IOPS of 25.0 % reads ÷ 1 device I/Os per transaction (volume throughput)"},
+		// The log by its exact mean, said in whole bytes.
+		"a log of 1.5":   {result.PgStep{Transactions: 4, WAL: 6}, LogRate, 80, "120 B/s ÷ 2 B of WAL per transaction (volume throughput)"},
+		"of 1.25":        {result.PgStep{Transactions: 4, WAL: 5}, LogRate, 96, "120 B/s ÷ 1 B of WAL per transaction (volume throughput)"},
+		"of half a byte": {result.PgStep{Transactions: 4, WAL: 2}, LogRate, 240, "120 B/s ÷ 1 B of WAL per transaction (volume throughput)"},
+		// Blocks of 8 KiB are written for each sync, of which half of the transactions have one.
+		"syncs":                   {result.PgStep{Transactions: 4, Syncs: 2}, LogIOPS, 2 * 120 / 8192., "0.01 synced writes × 2 commits a sync (volume throughput)"},
+		"more syncs than commits": {result.PgStep{Transactions: 2, Syncs: 4}, LogIOPS, 60 / 8192., "0.01 synced writes × 0.5 commits a sync (volume throughput)"},
+	} {
+		var of Ceiling
+		of.log(top, &c.s)
+		of.data(top, &c.s)
+		if len(of.Bounds) != 1 || of.Bounds[0].Kind != c.kind || !within(of.Bounds[0].IOPS, float64(c.want)) || of.Bounds[0].How != c.how {
+			t.Errorf("%s: %+v, want %v, %q", name, of.Bounds, float64(c.want), c.how)
+		}
+	}
+}
