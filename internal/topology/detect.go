@@ -3,6 +3,7 @@ package topology
 import (
 	"context"
 	"fmt"
+	"math/bits"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -119,10 +120,11 @@ func free(ctx context.Context, m *sys.Machine, path string) units.Bytes {
 	blocks, size, _ := strings.Cut(strings.TrimSpace(out), " ")
 	n, err1 := strconv.ParseUint(blocks, 10, 50)
 	s, err2 := strconv.ParseUint(size, 10, 30)
-	if err1 != nil || err2 != nil || s > 1<<20 && n > 1<<40 {
+	more, bytes := bits.Mul64(n, s)
+	if err1 != nil || err2 != nil || more > 0 {
 		return 0
 	}
-	return units.Bytes(n) * units.Bytes(s)
+	return units.Bytes(bytes)
 }
 
 // noteInferred names the logical volumes whose layout device-mapper did not tell, and why.
