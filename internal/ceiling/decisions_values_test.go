@@ -293,6 +293,8 @@ func TestInferredChunks(t *testing.T) {
 		"a sixth of the way": {28 * k, 1.109375, 1, 256 * k, 0.75},
 		// As far on the other side, where 512 KiB are 0.03125 off.
 		"a third of the way": {28 * k, 1.078125, 1, 256 * k, 0.5},
+		// As far from 256 KiB as from 512: the smaller, and not sure of it.
+		"half of the way": {28 * k, 1.0703125, 1, 256 * k, 0},
 		// 12 MiB at multiples of 12: 4 of 16 MiB in common, so that 8 of 16 cross, and 1 + 8/16.
 		"the largest":       {12 * m, 1.5, 1, 16 * m, 1},
 		"the smallest":      {8 * k, 2, 1, 4 * k, 1},
