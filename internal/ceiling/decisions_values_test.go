@@ -404,8 +404,12 @@ func TestPartsOfADegradedStripe(t *testing.T) {
 		m    members
 		want float64
 	}{
-		{members{n: 4}, 1}, {members{n: 4, lost: 1}, 1}, {members{n: 5, parity: 1}, 1}, {five, 0.8},
-		{members{n: 5, parity: 1, lost: 1, done: 0.5}, 0.9}, {members{n: 6, parity: 2, lost: 2, done: 0.25}, 0.75},
+		{members{n: 4}, 1},
+		{members{n: 4, lost: 1}, 1},
+		{members{n: 5, parity: 1}, 1},
+		{five, 0.8},
+		{members{n: 5, parity: 1, lost: 1, done: 0.5}, 0.9},
+		{members{n: 6, parity: 2, lost: 2, done: 0.25}, 0.75},
 	} {
 		if got := c.m.whole(); math.Abs(got-c.want) > 1e-9 {
 			t.Errorf("%+v: %v of a stripe, want %v", c.m, got, c.want)

@@ -55,26 +55,50 @@ func TestCoresByHand(t *testing.T) {
 		loadHow string
 	}{
 		// 5 ms a transaction; pgbench leaves 4 - 0.1 cores.
-		"the server alone": {4, result.PgStep{ServerCPU: 5 * time.Second, PgbenchCPU: time.Second, Threads: 2, Clients: 4}, 3.9 / 0.005,
-			"4 cores less 0.1 of pgbench ÷ 5 ms of CPU per transaction", 0, ""},
+		"the server alone": {
+			4,
+			result.PgStep{ServerCPU: 5 * time.Second, PgbenchCPU: time.Second, Threads: 2, Clients: 4},
+			3.9 / 0.005,
+			"4 cores less 0.1 of pgbench ÷ 5 ms of CPU per transaction", 0, "",
+		},
 		// One thread of 9 ms a transaction, since the server leaves 3.5 cores.
-		"a thread": {4, result.PgStep{ServerCPU: 5 * time.Second, PgbenchCPU: 9 * time.Second, Threads: 1, Clients: 4}, 3.1 / 0.005,
+		"a thread": {
+			4,
+			result.PgStep{ServerCPU: 5 * time.Second, PgbenchCPU: 9 * time.Second, Threads: 1, Clients: 4},
+			3.1 / 0.005,
 			"4 cores less 0.9 of pgbench ÷ 5 ms of CPU per transaction", 1 / 0.009,
-			"pgbench uses 90.0 % of 1 thread, 0.0 % of sessions wait for it, 100.0 % of the machine is idle"},
+			"pgbench uses 90.0 % of 1 thread, 0.0 % of sessions wait for it, 100.0 % of the machine is idle",
+		},
 		// Two clients' threads of eight; the server leaves 3 - 1.5 cores of them, and pgbench used 1.8.
-		"less than its threads": {3, result.PgStep{ServerCPU: 15 * time.Second, PgbenchCPU: 18 * time.Second, Threads: 8, Clients: 2, Busy: 1.25}, 1.5 / 0.015,
+		"less than its threads": {
+			3,
+			result.PgStep{ServerCPU: 15 * time.Second, PgbenchCPU: 18 * time.Second, Threads: 8, Clients: 2, Busy: 1.25},
+			1.5 / 0.015,
 			"3 cores less 1.8 of pgbench ÷ 15 ms of CPU per transaction", 1.8 / 0.018,
-			"pgbench uses 90.0 % of 2 threads, 0.0 % of sessions wait for it, 0.0 % of the machine is idle"},
+			"pgbench uses 90.0 % of 2 threads, 0.0 % of sessions wait for it, 0.0 % of the machine is idle",
+		},
 		// Two cores less the server's 0.4 are 1.6 of two threads.
-		"what the server leaves": {2, result.PgStep{ServerCPU: 4 * time.Second, PgbenchCPU: 8 * time.Second, Threads: 2, Clients: 2, Busy: 0.95, Waits: waits}, 1.2 / 0.004,
+		"what the server leaves": {
+			2,
+			result.PgStep{ServerCPU: 4 * time.Second, PgbenchCPU: 8 * time.Second, Threads: 2, Clients: 2, Busy: 0.95, Waits: waits},
+			1.2 / 0.004,
 			"2 cores less 0.8 of pgbench ÷ 4 ms of CPU per transaction", 1.6 / 0.008,
-			"pgbench uses 40.0 % of 2 threads, 75.0 % of sessions wait for it, 5.0 % of the machine is idle"},
+			"pgbench uses 40.0 % of 2 threads, 75.0 % of sessions wait for it, 5.0 % of the machine is idle",
+		},
 		// It waits for what used no CPU: no figure can be made of that.
-		"sessions of no CPU": {2, result.PgStep{ServerCPU: 4 * time.Second, Threads: 2, Clients: 2, Busy: 0.95, Waits: waits}, 2 / 0.004,
-			"2 cores less 0 of pgbench ÷ 4 ms of CPU per transaction", 0, ""},
-		"of a nanosecond": {2, result.PgStep{ServerCPU: 4 * time.Second, PgbenchCPU: 1, Threads: 2, Clients: 2, Busy: 0.95, Waits: waits}, 2 / 0.004,
+		"sessions of no CPU": {
+			2,
+			result.PgStep{ServerCPU: 4 * time.Second, Threads: 2, Clients: 2, Busy: 0.95, Waits: waits},
+			2 / 0.004,
+			"2 cores less 0 of pgbench ÷ 4 ms of CPU per transaction", 0, "",
+		},
+		"of a nanosecond": {
+			2,
+			result.PgStep{ServerCPU: 4 * time.Second, PgbenchCPU: 1, Threads: 2, Clients: 2, Busy: 0.95, Waits: waits},
+			2 / 0.004,
 			"2 cores less 0 of pgbench ÷ 4 ms of CPU per transaction", 1.6e12,
-			"pgbench uses 0.0 % of 2 threads, 75.0 % of sessions wait for it, 5.0 % of the machine is idle"},
+			"pgbench uses 0.0 % of 2 threads, 75.0 % of sessions wait for it, 5.0 % of the machine is idle",
+		},
 	} {
 		c.s.Transactions, c.s.Measured = 1000, 10*time.Second
 		var of Ceiling

@@ -18,7 +18,8 @@ func TestWhatADeclarationIsAbout(t *testing.T) {
 	top := &Topology{
 		Tree: &block.Tree{Devices: map[string]*block.Device{}},
 		Targets: []Target{
-			{Role: Data, Array: "md0", Mount: &block.Mount{Point: "/d"}}, {Role: WAL, Array: "md1", Mount: &block.Mount{Point: "/w"}},
+			{Role: Data, Array: "md0", Mount: &block.Mount{Point: "/d"}},
+			{Role: WAL, Array: "md1", Mount: &block.Mount{Point: "/w"}},
 			{Role: WAL, Array: "", Mount: &block.Mount{Point: "/none"}},
 		},
 	}
