@@ -111,6 +111,38 @@ func TestParseIdentify(t *testing.T) {
 	}
 }
 
+// Texts of a page end at a NUL and hold what prints; a page is whole; a device's name is a path, or one below /dev.
+func TestTextsOfAPage(t *testing.T) {
+	for field, want := range map[string]string{
+		"sdf\x00xyz": "sdf", " a b ": "a b", "\x1f \x7f": "? ?", "!~": "!~", "\x00a": "", "\x01\x00": "?",
+	} {
+		if got := ascii([]byte(field)); got != want {
+			t.Errorf("%q: %q, want %q", field, got, want)
+		}
+	}
+	page := identifyPage(0x1d0f, "vol01234567890abcdef", EBSModel, "/dev/sdf")
+	if _, err := ParseIdentify(page[:4095]); err == nil || err.Error() != "NVMe identify page of 4095 bytes: want 4096" {
+		t.Error(err)
+	}
+	stats := ebsPage(0x3C23B510, [11]uint64{1})
+	if _, err := ParseEBSStats(stats[:4095]); err == nil || err.Error() != "EBS statistics page of 4095 bytes: want 4096" {
+		t.Error(err)
+	}
+	if s, err := ParseEBSStats(stats); err != nil || s.WriteLatency() != 0 {
+		t.Error(s, err)
+	}
+	for dev, want := range map[string]string{"nvme1n1": "/dev/nvme1n1", "/dev/nvme1n1": "/dev/nvme1n1", "/tmp/x": "/tmp/x", "": ""} {
+		if got := devicePath(dev); got != want {
+			t.Errorf("%q: %s", dev, got)
+		}
+	}
+	// Opcodes of the NVMe base specification 2.0, figure 23: Get Log Page and Identify. A log's length is counted in
+	// dwords from zero: 4,096 bytes are 1,023.
+	if getLogPage != 2 || identify != 6 || ebsLog != 208 || logDwords != 1023 || timeoutMSec != 2000 {
+		t.Errorf("commands %d and %d, log %d of %d, %d ms", getLogPage, identify, ebsLog, logDwords, timeoutMSec)
+	}
+}
+
 // What is no NVMe device says so, and the command has the size that the ioctl number names.
 func TestReadEBSStats(t *testing.T) {
 	if size := unsafe.Sizeof(nvmeAdminCmd{}); size != 72 || ioctlAdmin>>16&0x3fff != 72 {
