@@ -2,6 +2,7 @@ package advise
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -188,5 +189,139 @@ func TestWhatIsEven(t *testing.T) {
 		if got := c.r.even(Layout{Level: c.level, N: 4, Chunk: c.chunk}); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
+	}
+}
+
+// What is not looked at, and why nothing comes of it: of a series elsewhere, of types whose rules or prices are not known,
+// of drives that are too slow.
+func TestWhatIsNotLookedAt(t *testing.T) {
+	reads := func(change func(*workload.Stream)) *workload.Demand {
+		s := workload.Stream{Name: "s", ReadShare: 1, Random: true, IOPS: 100, Rate: 409600, Blocks: []workload.Block{{Size: 4096, Share: 1}}}
+		if change != nil {
+			change(&s)
+		}
+		return &workload.Demand{Capacity: 10 * units.GiB, Streams: []workload.Stream{s}}
+	}
+	for name, c := range map[string]struct {
+		r   Request
+		err string
+	}{
+		"no cloud":     {Request{Demand: reads(nil)}, "no cloud is named"},
+		"no capacity":  {Request{Cloud: cloud.Azure{}, Demand: &workload.Demand{}}, ErrCapacity.Error()},
+		"a series":     {Request{Cloud: cloud.Azure{}, Demand: reads(nil), Series: &Series{}}, "a series and volumes that are kept are looked at on AWS only"},
+		"kept volumes": {Request{Cloud: cloud.Azure{}, Demand: reads(nil), Keep: &Layout{}}, "a series and volumes that are kept are looked at on AWS only"},
+		"AWS's type":   {Request{Cloud: cloud.Azure{}, Demand: reads(nil), Types: []string{"gp3"}}, "gp3: not a volume type of Azure"},
+		"no type":      {Request{Cloud: cloud.Azure{}, Demand: reads(nil), Types: []string{"x"}}, "x: not a volume type of Azure"},
+	} {
+		if got, err := Elsewhere(c.r); err == nil || err.Error() != c.err {
+			t.Errorf("%s: %+v %v, want %q", name, got, err, c.err)
+		}
+	}
+	r := Request{Demand: reads(nil), Prices: &cloud.Prices{}}
+	if best, why := r.choose(cloud.VolumeType{Type: "t"}, nil); best != nil || why != "t: the rules by which it is ordered are not known well enough" {
+		t.Errorf("%+v %q", best, why)
+	}
+	premium, _ := cloud.TypeNamed("azure-premium")
+	if best, why := r.choose(premium, nil); best != nil || why != "azure-premium: no machine that fits, and whose limits for it are known, carries the demand" {
+		t.Errorf("%+v %q", best, why)
+	}
+	r.Demand.Capacity = 17 * 32 * units.TiB // sixteen of 32 TiB are the most that is looked at
+	if best, why := r.choose(premium, nil); best != nil || why != "azure-premium: no layout of it meets the demand" {
+		t.Errorf("%+v %q", best, why)
+	}
+	// Of layouts that one machine carries alike the fewest volumes do, unless prices say otherwise: two P20 of 2,300 IOPS for
+	// 1 each are cheaper than a P30 of 5,000 for 3.
+	machine := cloud.InstanceFacts{Type: "m", Baseline: cloud.Limits{IOPS: 20000, Rate: 1e9}}
+	r = Request{Demand: reads(func(s *workload.Stream) { s.IOPS, s.Rate = 4600, 4600*4096 }), Prices: &cloud.Prices{Instances: map[string]cloud.USD{"m": 1}}}
+	if best, why := r.choose(premium, []cloud.InstanceFacts{machine}); best == nil || best.Layout.N != 1 || best.Layout.Spec.Size != units.TiB {
+		t.Errorf("%+v %q", best, why)
+	}
+	r.Prices.Volumes = map[string]cloud.VolumePrice{"P20": {Each: 1}, "P30": {Each: 3}}
+	if best, why := r.choose(premium, []cloud.InstanceFacts{machine}); best == nil || best.Layout.N != 2 || best.Layout.Spec.Size != 512*units.GiB || best.VolumesMonth != 2 {
+		t.Errorf("%+v %q", best, why)
+	}
+	// 10 readers of a drive that takes 100 us have 100,000 of 200,000 a second.
+	r = Request{Types: []string{localType}, Demand: reads(func(s *workload.Stream) { s.IOPS, s.Threads, s.Depth = 200_000, 10, 1 })}
+	if own, why := r.local(nil); own != nil || !strings.HasPrefix(why, "local drives: s has 10 I/Os in flight, and at 100") {
+		t.Errorf("%+v %q", own, why)
+	}
+	r.Demand.Streams[0].Threads = 20
+	if own, why := r.local(nil); own != nil || !strings.HasPrefix(why, "local drives: no instance that fits has drives") {
+		t.Errorf("%+v %q", own, why)
+	}
+	r = Request{Prices: &cloud.Prices{}, Demand: reads(nil), Keep: &Layout{Level: topology.Single, N: 1, Spec: cloud.VolumeSpec{Type: "gp3"}}}
+	if all, why := r.kept(); all != nil || !slices.Equal(why, []string{"gp3: no price"}) {
+		t.Errorf("%+v %q", all, why)
+	}
+	r = Request{Demand: reads(nil)}
+	c := &Candidate{Type: "m", Layout: Layout{Level: topology.Single, N: 1, Spec: cloud.VolumeSpec{Type: "gp9"}}}
+	if err := r.limits(c); err == nil || err.Error() != "m with 1 × gp9: its ceiling is not known" {
+		t.Error(err)
+	}
+}
+
+// A result that must not be trusted meets nothing, whatever it shows.
+func TestInvalidResultsMeetNothing(t *testing.T) {
+	d := &workload.Demand{Streams: []workload.Stream{{Name: "w", IOPS: 10, Rate: 40960, Blocks: []workload.Block{{Size: 4096, Share: 1}}}}}
+	row := fio.Job{Name: "w", Write: fio.Direction{IOPS: 10, BW: 40960, Bytes: 40960}, Window: time.Second}
+	side := func(name string, why ...string) Side {
+		return Side{Name: name, Invalid: why, Result: &result.Result{Jobs: []fio.Job{row}, Total: row, Measured: time.Second}}
+	}
+	for want, sides := range map[string][]Side{
+		"a meets it.":                        {side("a")},
+		"a is INVALID and cannot be judged.": {side("a", "no")},
+		"b meets it.":                        {side("a", "no"), side("b")},
+		"Neither meets it.":                  {side("a", "no"), side("b", "no")},
+		"None meets it.":                     {side("a", "no"), side("b", "no"), side("c", "no")},
+		"a and b meet it.":                   {side("a"), side("b"), side("c", "no")},
+		"All meet it.":                       {side("a"), side("b"), side("c")},
+	} {
+		m := Meets(d, sides)
+		for i, s := range m.Sides {
+			if s.Met == (len(sides[i].Invalid) > 0) || !slices.Equal(s.Invalid, sides[i].Invalid) {
+				t.Errorf("%s: %+v", want, s)
+			}
+		}
+		if m.Decision != want {
+			t.Errorf("%q, want %q", m.Decision, want)
+		}
+	}
+}
+
+// Space is compared up to rounding: seven volumes of 10 GiB with one of parity hold 60 GiB, though 7 × 10 ÷ (7/6) is a
+// little less than that in floating point.
+func TestSpaceWithinRounding(t *testing.T) {
+	idle := &Series{Observed: workload.Observed{Device: "d", Intervals: []workload.Interval{{Len: time.Minute}}}}
+	l := Layout{Level: topology.RAID5, N: 7, Chunk: chunk, Spec: cloud.VolumeSpec{Type: "gp3", Size: 10 * units.GiB}}
+	f, err := cloud.VolumeLimits(l.Spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if held := float64(l.Spec.Size) * 7 / l.usable(); held >= float64(60*units.GiB) {
+		t.Errorf("%v hold all of it: nothing is tested", held)
+	}
+	for capacity, want := range map[units.Bytes]bool{60 * units.GiB: true, 60*units.GiB + 100: false} {
+		r := Request{Demand: &workload.Demand{Capacity: capacity}, Series: idle}
+		if got := r.carried(l, f); got != want {
+			t.Errorf("%d: %v", uint64(capacity), got)
+		}
+		if share, _ := (&Request{Demand: r.Demand}).shortfall(l, f); (share >= 1-loss) != want {
+			t.Errorf("%d: %v", uint64(capacity), share)
+		}
+	}
+}
+
+// Of drives whose writes have no figure a claim says nothing of writes.
+func TestClaimOfReadsAlone(t *testing.T) {
+	topo := &topology.Topology{Arrays: []topology.Array{{Name: "a", Level: topology.Single, Volumes: []topology.Volume{
+		{Sustained: topology.Limits{ReadIOPS: 1000}},
+	}}}}
+	v := Claim{Text: "500 IOPS", IOPS: 500, Block: 4096}.Check(topo)
+	if got := strings.Join(v.Lines, "|"); !v.Holds || !v.Sustained || !strings.HasPrefix(got, "Yes, sustained") || strings.Contains(got, "writes") {
+		t.Errorf("%q", got)
+	}
+	topo.Arrays[0].Volumes[0].Sustained.WriteIOPS = 499
+	if got := strings.Join((Claim{IOPS: 500, Block: 4096}).Check(topo).Lines, "|"); !strings.Contains(got, "For writes it does not hold: they reach 499 IOPS") {
+		t.Errorf("%q", got)
 	}
 }

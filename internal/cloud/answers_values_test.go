@@ -205,3 +205,79 @@ func TestDisksOfTheMetadata(t *testing.T) {
 		t.Errorf("%+v %v", found, err)
 	}
 }
+
+// What each cloud tells of volumes and of credits, and what its prices are of.
+func TestWhatCloudsTell(t *testing.T) {
+	api(t, func(form map[string][]string) (int, string) {
+		if len(form["VolumeId.1"]) != 1 || form["VolumeId.1"][0] != "vol-a" || len(form["VolumeId.2"]) != 0 {
+			t.Errorf("asked for %v", form)
+		}
+		return 200, `<DescribeVolumesResponse><volumeSet>` + fmt.Sprintf(volumeXML, "vol-a", 50, "gp3", 6000, "") + `</volumeSet></DescribeVolumesResponse>`
+	})
+	machine := Identity{Region: "eu-west-1"}
+	found, err := EC2{}.Ordered(t.Context(), machine, []Attached{{Device: "nvme0n1"}, {ID: "vol-a"}})
+	if err != nil || len(found) != 1 || found[0].ID != "vol-a" {
+		t.Errorf("%+v %v", found, err)
+	}
+	if found, err := (EC2{}).Ordered(t.Context(), machine, []Attached{{Device: "nvme0n1"}}); found != nil || err != nil {
+		t.Errorf("nothing to ask for: %+v %v", found, err)
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.String() != "/computeMetadata/v1/instance/disks/?recursive=true" {
+			t.Errorf("%s", r.URL)
+		}
+		fmt.Fprint(w, `[{"deviceName":"x","type":"PERSISTENT-SSD"}]`)
+	}))
+	t.Setenv(hostVar, strings.TrimPrefix(server.URL, "http://"))
+	one := []Attached{{Device: "sdb", Size: 10 * units.GiB, Links: []string{"/dev/disk/by-id/google-x"}}}
+	if found, err := (Google{}).Ordered(t.Context(), Identity{}, one); err != nil || len(found) != 1 || found[0].Spec.Type != "gcp-pd-ssd" {
+		t.Errorf("%+v %v", found, err)
+	}
+	server.Close()
+	if found, err := (Google{}).Ordered(t.Context(), Identity{}, one); found != nil || err == nil {
+		t.Errorf("%+v %v", found, err)
+	}
+	if found, err := (Azure{Endpoint: server.URL}).Ordered(t.Context(), Identity{}, one); found != nil || err == nil {
+		t.Errorf("%+v %v", found, err)
+	}
+	for body, want := range map[string]string{
+		"<html>": "Azure metadata: the answer is not what its version 2021-05-01 has", "{}": "Azure metadata: the answer has no vmSize", `{"compute":{"vmSize":"x"}}`: "",
+	} {
+		if at, err := parseAzureInstance([]byte(body)); (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), want) || err == nil && at.Compute.Size != "x" {
+			t.Errorf("%s: %+v %v", body, at, err)
+		}
+	}
+	for _, p := range []Provider{Azure{}, Google{}} {
+		if left, err := p.Left(t.Context(), Identity{InstanceID: "i"}, []string{"v"}); err == nil || left.Volumes != nil {
+			t.Errorf("%s: %+v", p.Words().Cloud, left)
+		}
+		if p.Firmware(fstest.MapFS{"sys/class/dmi/id/product_name": {Data: []byte("c8g.2xlarge")}}) != (Identity{}) {
+			t.Errorf("%s: its firmware tells nothing", p.Words().Cloud)
+		}
+	}
+	for region, p := range map[string]Provider{"us-east-1": EC2{}, "eastus": Azure{}, "us-central1": Google{}} {
+		if prices := p.Prices(); prices.Region != region || len(prices.Instances) < 100 || prices.InstanceSource.AsOf < "2026" {
+			t.Errorf("%s: %d prices of %s, %s", p.Words().Cloud, len(prices.Instances), prices.Region, prices.InstanceSource)
+		}
+	}
+	for links, want := range map[string]bool{"/dev/disk/azure/root": true, "/dev/disk/azure/scsi1/lun3": true, "/dev/disk/azure/resource": false, "": false} {
+		if AzureRemote([]string{"/dev/disk/by-id/x", links}) != want {
+			t.Errorf("%s: a remote disk", links)
+		}
+	}
+	for trust, want := range map[Trust]string{Verified: "verified", Partial: "partial", Inferred: "inferred", Recalled: "not verified"} {
+		if trust.String() != want {
+			t.Errorf("%q: %s", string(trust), trust)
+		}
+	}
+	types := []string{"a", "b"}
+	for _, c := range []struct {
+		limit Cap
+		typ   string
+		want  bool
+	}{{Cap{Types: types}, "b", true}, {Cap{Types: types}, "c", false}, {Cap{Types: types, Cache: true}, "b", false}, {Cap{}, "b", false}} {
+		if c.limit.For(c.typ) != c.want {
+			t.Errorf("%+v for %s", c.limit, c.typ)
+		}
+	}
+}

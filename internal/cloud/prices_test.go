@@ -251,3 +251,57 @@ func TestMoneyByHand(t *testing.T) {
 		}
 	}
 }
+
+// A volume of a tier has one price, which is written and read again; a list that breaks off says where.
+func TestPricesOfTiers(t *testing.T) {
+	const head = "product,unit,above,usd,region,as_of,source\n"
+	p, err := ReadPrices(strings.NewReader(head + "P30,volume-month,,122.88,r,2026-01,s\nP40,volume-month,,0.5,r,2026-01,s\ngp3,GiB-month,,0.08,r,2026-01,s\n"))
+	if err != nil || p.Volumes["P30"].Each != 122_880_000 || p.Volumes["P40"].Each != 500_000 || p.Volumes["gp3"].Each != 0 {
+		t.Fatalf("%+v %v", p, err)
+	}
+	var out strings.Builder
+	if err := WritePrices(&out, p); err != nil || strings.Count(out.String(), "P30,") != 1 || !strings.Contains(out.String(), "P30,volume-month,,122.88,r,2026-01,s,partial\n") {
+		t.Errorf("%s %v", out.String(), err)
+	}
+	again, err := ReadPrices(strings.NewReader(out.String()))
+	if err != nil || again.Volumes["P30"].Each != 122_880_000 || again.Volumes["gp3"].GiB != 80_000 {
+		t.Errorf("%+v %v", again, err)
+	}
+	for size, want := range map[units.Bytes]USD{units.TiB: 122_880_000, units.TiB + 1: 500_000, units.GiB: 0} { // P30 has 1,024 GiB, P40 twice that
+		if got, ok := p.Volume(VolumeSpec{Type: "azure-premium", Size: size}); got != want || ok != (want > 0) {
+			t.Errorf("%v: %v %v", size, got, ok)
+		}
+	}
+	cut, _, _ := strings.Cut(offer, `"E":{"E.J"`)
+	for rows, want := range map[string]string{
+		head + "P30,volume-month,,1,r,d,s\nP30,volume-month,,2,r,d,s\n": "price list line 3: P30 has two prices",
+		head + "P30,volume-month,,free,r,d,s\n":                         "price list line 2: price \"free\"",
+		head + "P30,volume-month\n":                                     "price list: ",
+		"":                                                              "price list: EOF",
+		`{"publicationDate":5}`:                                         "AWS price list: ",
+		`{"publicationDate":"2026-11-01T00:00:00Z"`:                     "AWS price list: ",
+		`{"products":[]}`:                                               "AWS price list: byte ",
+		`{"products":{"A":5}}`:                                          "AWS price list: ",
+		`{"products":{"A":{"productFamily":"Storage"`:                   "AWS price list: ",
+		`{"terms":{"OnDemand":{}}}`:                                     "no product of it is a Linux instance or an EBS volume",
+		`{"terms":{"Reserved":{"A":[1,2`:                                "AWS price list: ",
+		cut:                                                             "AWS price list: ",
+		strings.Replace(offer, `"0.3408000000"`, `"much"`, 1):              "AWS price list: c8g.2xlarge: price ",
+		strings.Replace(offer, `"A":{"A.J":{`, `"A":{"A.J":[],"B.J":{`, 1): "AWS price list: ",
+	} {
+		if p, err := ReadPrices(strings.NewReader(rows)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.60q: %+v %v, want %q", rows, p, err, want)
+		}
+	}
+	// What is not wanted is passed over, wherever it stands and however deep it is.
+	more := strings.Replace(offer, `"OnDemand":{`, `"Savings":{"A":[[{"x":{}}],[]]},"OnDemand":{"Z":{"Z.J":{"priceDimensions":{"y":[{}]}}},`, 1)
+	if p, err := ReadPrices(strings.NewReader(more)); err != nil || p.Instances["c8g.2xlarge"] != 340_800 || len(p.Instances) != 1 {
+		t.Errorf("%+v %v", p, err)
+	}
+	if typ, size, ok := TierNamed("p30"); typ != "azure-premium" || size != units.TiB || !ok {
+		t.Error(typ, size, ok)
+	}
+	if typ, size, ok := TierNamed("P31"); typ != "" || size != 0 || ok {
+		t.Error(typ, size, ok)
+	}
+}

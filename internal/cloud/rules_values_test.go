@@ -117,6 +117,11 @@ func TestRulesOfAMadeUpType(t *testing.T) {
 	if tiers.OrdersIOPS() != true || !tiers.OrdersRate() || made(derived).OrdersRate() || byRate.OrdersIOPS() {
 		t.Error("what is ordered")
 	}
+	half := made(func(v *VolumeType) { v.IOPS.Max, v.Rate.Max = 0.5, 0.5 })
+	none := made(func(v *VolumeType) { v.IOPS.Max, v.Rate.Max = 0, 0 })
+	if !half.OrdersIOPS() || !half.OrdersRate() || none.OrdersIOPS() || none.OrdersRate() {
+		t.Error("what has a maximum is ordered, however small that is")
+	}
 }
 
 // Sizes of Azure that are made up: what of a row makes a burst, a cap, a cache and a note.

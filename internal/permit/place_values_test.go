@@ -518,3 +518,119 @@ func TestFoldersThatFail(t *testing.T) {
 		}
 	}
 }
+
+// A block device by a node anywhere is known by the kernel's own name; one of which the kernel knows nothing is refused.
+func TestNamesOfDevices(t *testing.T) {
+	dir := t.TempDir()
+	node := func(name string, major, minor uint32) string {
+		at := filepath.Join(dir, name)
+		if err := unix.Mknod(at, unix.S_IFBLK|0o600, int(unix.Mkdev(major, minor))); err != nil {
+			t.Skipf("SKIPPED: %v: device nodes need root: this exam did not run", err)
+		}
+		return at
+	}
+	if got, err := Device(node("none", 7, 0xfffff)); got != "" || !says(err, "none is block device 7:1048575, of which the kernel knows nothing") {
+		t.Errorf("%q %v", got, err)
+	}
+	all, err := os.ReadDir("/sys/class/block")
+	if err != nil {
+		t.Skipf("SKIPPED: %v: this exam did not run", err)
+	}
+	tried := 0
+	for _, e := range all {
+		info, err := os.Stat("/dev/" + e.Name())
+		text, err2 := os.ReadFile("/sys/class/block/" + e.Name() + "/dev")
+		var major, minor uint32
+		if _, err3 := fmt.Sscanf(string(text), "%d:%d", &major, &minor); errors.Join(err, err2, err3) != nil || !isBlock(info) || tried == 3 {
+			continue
+		}
+		tried++
+		at := node(e.Name(), major, minor)
+		link := at + "-link"
+		if err := os.Symlink("/dev/"+e.Name(), link); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{at, link, "/dev/" + e.Name()} {
+			if got, err := Device(name); got != "/dev/"+e.Name() || err != nil {
+				t.Errorf("%s: %q %v", name, got, err)
+			}
+			if got, err := storageOf(name); got != "/dev/"+e.Name() || err != nil {
+				t.Errorf("%s is stored on %q %v", name, got, err)
+			}
+		}
+		// As a file of the place it is another device, and in no tree nothing is known of it.
+		p := placeOn(t, dir, Consent{})
+		if held, err := p.checkAccess(access{path: at, engine: "libaio"}, true); held != nil || !says(err, "nothing is known of this device ("+strings.TrimSpace(string(text))+")") {
+			t.Errorf("%s: %v", at, err)
+		}
+		p.tree = &block.Tree{Devices: map[string]*block.Device{"x": {Name: "x", Major: major, Minor: minor}}}
+		if _, err := p.checkAccess(access{path: at, engine: "libaio"}, true); !says(err, "is not on the storage of "+dir) {
+			t.Errorf("%s: %v", at, err)
+		}
+		if s, on := Sketched(at, suite.Scenario{Size: 4096}); on != at || s.Size != 4096 {
+			t.Errorf("%s: %+v", on, s)
+		}
+	}
+	if tried == 0 {
+		t.Log("no block device of this machine has a node below /dev")
+	}
+	file := filepath.Join(dir, "file")
+	write(t, file, "x")
+	for path, want := range map[string]string{
+		file + "/x": "not a directory", filepath.Join(dir, "no", "x"): filepath.Join(dir, "no") + " does not exist: make the directory or name another",
+	} {
+		if got, err := storageOf(path); got != "" || !says(err, want) {
+			t.Errorf("%s: %q %v", path, got, err)
+		}
+	}
+	for path, want := range map[string]string{file: dir, dir: dir, filepath.Join(dir, "new"): dir} {
+		if got, err := storageOf(path); got != want || err != nil {
+			t.Errorf("%s: %q %v, want %s", path, got, err, want)
+		}
+	}
+	// What cannot be looked at is the same as nothing.
+	for name, p := range map[string]*Place{"the first": {Path: file + "1"}, "the second": {Path: file}} {
+		if p.Same(&Place{Path: file + "2"}) {
+			t.Errorf("%s of two that are not there", name)
+		}
+	}
+	// A device is written as it is, by its own name, and one that is gone is not looked at.
+	p := &Place{Path: "/dev/x", Device: &block.Device{}, Files: Files{Size: 4096}}
+	if list, err := p.Prefills(); err != nil || len(list) != 1 || list[0].Shown != "/dev/x" || list[0].given != "/dev/x" || p.CheckPrefilled() != nil {
+		t.Errorf("%+v %v", list, err)
+	}
+	if p.Path = file + "1"; p.checkDevice() == nil {
+		t.Error("a device that is gone")
+	}
+	if p.ReadOnly = true; p.checkDevice() != nil {
+		t.Error("a device that is only read is not opened")
+	}
+}
+
+// A server that a killed run left is ended before anything is measured, and that is said; a lock that is no file of
+// plimsoll's is refused.
+func TestClearEndsAServer(t *testing.T) {
+	p := lockedPlace(t)
+	s, ended := started(t, exec.Command("bash", "-c", endsOnQuit, "x", "-D", "/no/data"))
+	if err := p.RecordServer(s); err != nil {
+		t.Fatal(err)
+	}
+	var said []string
+	if err := p.Clear(func(text string) { said = append(said, text) }); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err != nil {
+		t.Logf("Clear itself has waited for it: %v", err)
+	}
+	want := []string{"ended the database server of a run that was killed", "removed what an earlier run left in " + p.Folder()}
+	if !slices.Equal(said, want) {
+		t.Errorf("%q, want %q", said, want)
+	}
+	other := placeOn(t, t.TempDir(), Consent{})
+	if err := errors.Join(os.Mkdir(other.Folder(), 0o700), os.Symlink("/dev/null", filepath.Join(other.Folder(), "lock"))); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := other.Lock(t.Context()); !says(err, "plimsoll did not make it; remove it, or name another path") || other.folder != nil {
+		t.Errorf("%v", err)
+	}
+}

@@ -49,8 +49,11 @@ func started(t *testing.T, cmd *exec.Cmd) (s Server, ended <-chan error) {
 	return Server{PID: cmd.Process.Pid, Start: start, Exe: exe, Data: "/no/data"}, end
 }
 
-// waits is a script that says "ready" and then waits for signals.
-const waits = "echo ready; while :; do sleep 0.1; done"
+// waits is a script that says "ready" and then waits for signals. Of these bash ignores SIGQUIT by itself.
+const (
+	waits      = "echo ready; while :; do sleep 0.1; done"
+	endsOnQuit = "trap 'exit 0' QUIT; " + waits
+)
 
 // copied is a program's file under another name, which others may run.
 func copied(t *testing.T, program, name string) string {
@@ -218,7 +221,7 @@ func TestToolsThatDoNotEnd(t *testing.T) {
 // A process that only has the number and the start of the record is another's: it goes on.
 func TestRecordOfAnotherProcess(t *testing.T) {
 	p := lockedPlace(t)
-	s, ended := started(t, exec.Command("bash", "-c", waits, "x", "-D", "/no/data"))
+	s, ended := started(t, exec.Command("bash", "-c", endsOnQuit, "x", "-D", "/no/data"))
 	for name, change := range map[string]func(*Server){
 		"another program": func(s *Server) { s.Exe += "2" }, "another directory": func(s *Server) { s.Data += "2" },
 	} {
@@ -407,6 +410,36 @@ func TestSegmentsOfAUser(t *testing.T) {
 	if all := segmentsOf(me); slices.ContainsFunc(all, func(s segment) bool { return s.id == one }) ||
 		!slices.Contains(all, segment{two, 4096, 0}) {
 		t.Errorf("left: %v", all)
+	}
+}
+
+// A segment of a server that has ended is removed; one that is still in use is tried again for ten seconds, and left.
+func TestSweepOfSegments(t *testing.T) {
+	me := uint32(os.Geteuid())
+	free, used := systemV(t, 4096, nil, 0), systemV(t, 4096, nil, 0)
+	at, err := unix.SysvShmAttach(used, 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := func(id int) bool {
+		return slices.ContainsFunc(segmentsOf(me), func(s segment) bool { return s.id == id })
+	}
+	for id, want := range map[int]time.Duration{free: 0, used: 10 * time.Second} {
+		synctest.Test(t, func(*testing.T) {
+			from := time.Now()
+			if (Server{UID: me, SysV: []int{id}}).Sweep(); time.Since(from) != want || left(id) != (want > 0) {
+				t.Errorf("%d: waited for %v, left %v", id, time.Since(from), left(id))
+			}
+		})
+	}
+	if err := unix.SysvShmDetach(at); err != nil {
+		t.Fatal(err)
+	}
+	if (Server{UID: me, SysV: []int{used}}).Sweep(); left(used) {
+		t.Error("it is still there")
+	}
+	if control, ok := (segment{id: used, size: 4096}).isFor(1, 2); ok || control != 0 {
+		t.Error("a segment that is gone is nobody's")
 	}
 }
 

@@ -349,6 +349,10 @@ func TestContentOfAnArray(t *testing.T) {
 		"another, undoing":   {"TYPE=ext4\nUUID=9\n", func(w *Work) { w.Undoing = true }, "/dev/md/t carries ext4"},
 		"mkfs was cut short": {"", func(w *Work) { w.Steps[1].State = StepBegun }, ""},
 		"one volume":         {"TYPE=ext4\n", func(w *Work) { w.Want.Using = "" }, ""},
+		"LVM, adopted":       {"TYPE=LVM2_member\nUUID=1234\n", func(w *Work) { w.Adopted = "/dev/md0" }, ""},
+		"LVM, not adopted":   {"TYPE=LVM2_member\nUUID=1234\n", nil, "/dev/md/t carries LVM2_member (UUID 1234), which apply did not make"},
+		"LVM of others":      {"TYPE=LVM2_member\nUUID=9\n", func(w *Work) { w.Adopted = "/dev/md0" }, "/dev/md0 carries LVM2_member"},
+		"ext4, adopted":      {"TYPE=ext4\nUUID=1234\n", func(w *Work) { w.Adopted = "/dev/md0" }, "/dev/md0 carries ext4"},
 	} {
 		s := asMD(t, map[string]string{"blkid": c.prints})
 		if c.change != nil {
