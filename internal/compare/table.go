@@ -239,16 +239,17 @@ func (r *Row) others(base int) {
 		rounds := make([][]float64, len(r.Cells))
 		seen := 0
 		for k := range r.Cells {
+			var last Sample
 			for _, s := range r.Cells[k].samples {
 				if v := f.of(s.Result); usable(v) {
-					rounds[k] = append(rounds[k], v)
+					rounds[k], last = append(rounds[k], v), s
 				}
 			}
 			switch len(rounds[k]) {
 			case 0:
 				continue
-			case 1:
-				o.Cells[k] = f.estimate(r.Cells[k].samples[0].Result)
+			case 1: // which need not be the first: a round may lack the figure
+				o.Cells[k] = f.estimate(last.Result)
 			default:
 				o.Cells[k], _ = stats.Level(rounds[k])
 			}
