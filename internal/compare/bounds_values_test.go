@@ -251,8 +251,12 @@ func TestNamesAndBasesOfSides(t *testing.T) {
 		parts int
 		want  string
 	}{
-		{[]string{"/a/b/c.json"}, 1, "c.json"}, {[]string{"/a/b/c.json"}, 2, "b/c.json"}, {[]string{"a/c.json"}, 5, "a/c.json"}, {[]string{"./x//c.json"}, 2, "x/c.json"},
-		{[]string{"a/c", "b/d"}, 1, "c and d"}, {[]string{"a/c", "b/d", "e"}, 1, "c and 2 more"},
+		{[]string{"/a/b/c.json"}, 1, "c.json"},
+		{[]string{"/a/b/c.json"}, 2, "b/c.json"},
+		{[]string{"a/c.json"}, 5, "a/c.json"},
+		{[]string{"./x//c.json"}, 2, "x/c.json"},
+		{[]string{"a/c", "b/d"}, 1, "c and d"},
+		{[]string{"a/c", "b/d", "e"}, 1, "c and 2 more"},
 	} {
 		if got := tails(c.files, c.parts); got != c.want {
 			t.Errorf("%q by %d parts: %q, want %q", c.files, c.parts, got, c.want)

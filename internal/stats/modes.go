@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -49,15 +50,7 @@ func Bimodal(hist []Weighted) (Modes, bool) {
 	if len(values) < 2 {
 		return Modes{}, false
 	}
-	slices.SortFunc(values, func(a, b Weighted) int {
-		switch {
-		case a.Value < b.Value:
-			return -1
-		case a.Value > b.Value:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(values, func(a, b Weighted) int { return cmp.Compare(a.Value, b.Value) })
 	// Bins start at the smallest value, so that a change of unit changes nothing; nor does its
 	// rounding, as it divides first.
 	least := values[0].Value

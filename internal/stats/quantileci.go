@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"sort"
@@ -102,15 +103,7 @@ func pool(seconds [][]Weighted) []Weighted {
 			pooled = append(pooled, Weighted{Value: v, Weight: n})
 		}
 	}
-	slices.SortFunc(pooled, func(a, b Weighted) int {
-		switch {
-		case a.Value < b.Value:
-			return -1
-		case a.Value > b.Value:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(pooled, func(a, b Weighted) int { return cmp.Compare(a.Value, b.Value) })
 	return pooled
 }
 

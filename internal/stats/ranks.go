@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -46,15 +47,7 @@ func signedRank(diffs []float64) (p float64, center Estimate) {
 			sizes = append(sizes, d)
 		}
 	}
-	slices.SortFunc(sizes, func(x, y float64) int {
-		switch {
-		case math.Abs(x) < math.Abs(y):
-			return -1
-		case math.Abs(x) > math.Abs(y):
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(sizes, func(x, y float64) int { return cmp.Compare(math.Abs(x), math.Abs(y)) })
 	positive, n := 0.0, len(sizes)
 	for i := 0; i < n; {
 		j := i
