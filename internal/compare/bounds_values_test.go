@@ -409,3 +409,56 @@ func TestSidesOfALabel(t *testing.T) {
 		}
 	}
 }
+
+// The suite's rounds are pairs where both sides measured as many in turn: three pairs leave two degrees of
+// freedom; three and four rounds are none, whatever was measured in turn.
+func TestPairsOfTheSuite(t *testing.T) {
+	cell := func(rounds ...float64) Cell {
+		c := Cell{Rounds: rounds}
+		for i := range rounds {
+			c.samples = append(c.samples, Sample{Run: &bundle.Bundle{}, Round: i + 1, Result: &result.Result{}})
+		}
+		c.Figure, _ = stats.Level(rounds)
+		return c
+	}
+	three, four := []float64{20, 23, 22}, []float64{20, 23, 22, 21}
+	for name, c := range map[string]struct {
+		paired bool
+		after  []float64
+		want   bool
+	}{"in turn": {true, three, true}, "apart": {false, three, false}, "one more": {true, four, false}} {
+		table := &Table{Margin: 0.03, Paired: c.paired, Sides: make([]Column, 2)}
+		for range 2 {
+			table.Rows = append(table.Rows, Row{Figure: iops(), Cells: []Cell{cell(10, 11, 12), cell(c.after...)}})
+		}
+		table.suite()
+		if len(table.Suite) != 2 || table.Suite[1] == nil {
+			t.Errorf("%s: no suite", name)
+			continue
+		}
+		if s := table.Suite[1]; s.Paired != c.want || (s.DF == 2) != c.want {
+			t.Errorf("%s: pairs %v, %v degrees", name, s.Paired, s.DF)
+		}
+	}
+}
+
+// One run on a side is noted, and rounds are asked for; where each side has two there is nothing to note.
+func TestOneRunIsNoted(t *testing.T) {
+	for _, c := range []struct {
+		before, after []float64
+		want          bool
+	}{{[]float64{100}, []float64{200}, true}, {[]float64{100, 101}, []float64{200}, true}, {[]float64{100, 101}, []float64{200, 203}, false}} {
+		side := func(name string, first int, rounds []float64) Side {
+			var runs []*bundle.Bundle
+			for i, v := range rounds {
+				runs = append(runs, inMemory(first+i, v))
+			}
+			return SideOf(name, runs...)
+		}
+		table := compared(t, Options{}, side("a", 1, c.before), side("b", 4, c.after))
+		noted := slices.ContainsFunc(table.Notes, func(n string) bool { return strings.HasPrefix(n, "One run on a side has no measure") })
+		if noted != c.want {
+			t.Errorf("%v and %v: %q", c.before, c.after, table.Notes)
+		}
+	}
+}

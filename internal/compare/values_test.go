@@ -165,6 +165,7 @@ func TestGateOfABaseline(t *testing.T) {
 		"not judged":         {row(Unjudged, 150, false, 0), Gate{Regression: true}, "unjudged: w (why)"},
 		"could not be seen":  {row(AsExpected, 100, false, 0.12), Gate{CannotTell: true, By: 0.1}, "w: a fall of 10 % could not have been seen, only one of 12.0 %"},
 		"could be seen":      {row(AsExpected, 100, false, 0.10), Gate{CannotTell: true, By: 0.1}, ""},
+		"seen, not asked":    {row(AsExpected, 100, false, 0.12), Gate{Regression: true, By: 0.1}, ""},
 		"no size":            {row(AsExpected, 100, false, 0.9), Gate{CannotTell: true}, ""},
 		"not asked":          {row(Regression, 10, false, 0.9), Gate{By: 0.1}, ""},
 	} {
@@ -364,7 +365,8 @@ func TestWorkInWords(t *testing.T) {
 		"random read 4 KiB, depth 32 × 4 jobs, libaio, at most 10 IOPS a job": load(func(l *fio.Workload) {
 			l.ReadShare, l.ReadBS, l.WriteBS, l.ReadIOPS, l.WriteIOPS = 1, 4096, 0, 10, 50
 		}),
-		"what was run is not known": nil,
+		"random write 8 KiB, depth 32 × 4 jobs, libaio, pauses of 1ns": load(func(l *fio.Workload) { l.ThinkTime = 1 }),
+		"what was run is not known":                                    nil,
 	} {
 		if got := workOf(r).String(); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)

@@ -276,7 +276,7 @@ func TestRatesOfASecond(t *testing.T) {
 
 // 95 % of the window is throughout; less is apart.
 func TestSumIsApart(t *testing.T) {
-	for write, want := range map[time.Duration]bool{100 * time.Second: false, 95 * time.Second: false, 94 * time.Second: true, 0: false} {
+	for write, want := range map[time.Duration]bool{100 * time.Second: false, 95 * time.Second: false, 94 * time.Second: true, 1: true, 0: false} {
 		r := &Result{Total: fio.Job{Runtime: 100 * time.Second, Read: fio.Direction{N: 1, Runtime: 100 * time.Second}, Write: fio.Direction{N: 1, Runtime: write}}}
 		if got := r.Sum(); got.Apart != want || got.Window != 100*time.Second {
 			t.Errorf("writes of %s: %+v", write, got)
@@ -501,12 +501,19 @@ func TestEndOfARamp(t *testing.T) {
 		"nearly lags":    {true, job(time.Second, 100), job(1750*time.Millisecond, 260), time.Second, 160, true, 0},
 		"not started":    {false, job(0, 0), job(500*time.Millisecond, 60), time.Second, 60, true, 0},
 		"untimed":        {false, job(0, 100), job(time.Second, 260), time.Second, 260, false, 0},
+		"still untimed":  {false, job(0, 100), job(0, 160), time.Second, 60, true, 0},
 		"nothing at all": {false, job(0, 0), job(0, 0), time.Second, 0, false, 0},
 	} {
 		r := &row{prev: c.prev, inRamp: true, started: c.started}
 		did, excess := r.advance(c.cur, c.since)
 		if did.Read.N != c.n || did.Ramp != c.ramp || excess.Read.N != c.excess {
 			t.Errorf("%s: %+v ramp %v excess %d", name, did.Read, did.Ramp, excess.Read.N)
+		}
+	}
+	for d := range 3 { // I/Os of any direction
+		var one fio.Job
+		if one.Directions()[d].N = 1; !counted(one) || counted(fio.Job{Read: fio.Direction{Bytes: 1}}) {
+			t.Errorf("direction %d", d)
 		}
 	}
 	// A second job of the group ends its ramp after the first: 100 were counted, of which 40 are of it.

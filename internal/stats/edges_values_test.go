@@ -223,6 +223,7 @@ func TestValleysByHand(t *testing.T) {
 		"less than that":  {[]float64{4999, 0, 0, 0, 95001}, 0, 1, false},
 		"none after":      {[]float64{95001, 0, 0, 0, 4999}, 0, 1, false},
 		"of 25 and 0":     {[]float64{50, 0, 0, 0, 50}, 2, 0, true}, // (25 - 0)/√25 = 5
+		"of one each":     {[]float64{1, 0, 0, 0, 1}, 0, 0, false},  // which is chance, and shown as what it is
 		"of 24 and 0":     {[]float64{48, 0, 0, 0, 48}, 0, 0, false},
 	} {
 		total := 0.0

@@ -237,3 +237,24 @@ func TestLooksThatDisagree(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 }
+
+// A level that began in the second half does not count, however long it lasts; one that began before does.
+// The step, by 5.5 %, is within a noise of 3 %, so that it is taken for no warm-up.
+func TestLevelsOfTheSecondHalf(t *testing.T) {
+	for _, c := range []struct {
+		before, after int
+		seed          uint64
+		why           string
+	}{{100, 65, 75, "the level changed in the second half"}, {105, 75, 70, "the level changed in the second half"}, {95, 100, 0, ""}} {
+		rng := rand.New(rand.NewPCG(26, c.seed))
+		xs := make([]float64, c.before+c.after)
+		for i := range xs {
+			if xs[i] = 100 + 3*rng.NormFloat64(); i >= c.before {
+				xs[i] += 5.5
+			}
+		}
+		if s, _ := lookAt(xs, StopOptions{Target: 0.02}); s.From != c.before || s.Why != c.why {
+			t.Errorf("%d and %d seconds: %+v", c.before, c.after, s)
+		}
+	}
+}
