@@ -462,3 +462,40 @@ func TestOneRunIsNoted(t *testing.T) {
 		}
 	}
 }
+
+// Of earlier runs only those count that came to their end on a host of their own, by then, and are not the
+// run itself.
+func TestRunsOfABaseline(t *testing.T) {
+	var runs []*bundle.Bundle
+	for n := range 6 {
+		runs = append(runs, inMemory(n, 1000+float64(n)))
+	}
+	now := inMemory(9, 1000)
+	made := func(b *bundle.Bundle, at time.Time) { b.Run.Created, b.Scenarios[0].Result.Start = at, at }
+	for name, c := range map[string]struct {
+		change func(*bundle.Bundle)
+		want   int
+	}{
+		"all":              {func(*bundle.Bundle) {}, 6},
+		"one was stopped":  {func(b *bundle.Bundle) { b.Run.State = bundle.Interrupted }, 5},
+		"one still runs":   {func(b *bundle.Bundle) { b.Run.State = bundle.Running }, 5},
+		"one was shared":   {func(b *bundle.Bundle) { b.Run.Policy.SharedHost = "CI" }, 5},
+		"one came later":   {func(b *bundle.Bundle) { made(b, now.Run.Created.Add(1)) }, 5},
+		"one came with it": {func(b *bundle.Bundle) { made(b, now.Run.Created) }, 6},
+		"one is itself":    {func(b *bundle.Bundle) { b.Run.ID = now.Run.ID }, 5},
+		"one is invalid":   {func(b *bundle.Bundle) { b.Scenarios[0].Result.State = result.Invalid }, 5},
+		"one is of others": {func(b *bundle.Bundle) { b.Scenarios[0].Name = "v" }, 5},
+	} {
+		all := slices.Clone(runs)
+		all[3] = inMemory(3, 1003)
+		c.change(all[3])
+		if j := AgainstRuns(now, all, 10).Rows[0]; j.Earlier != c.want {
+			t.Errorf("%s: %d earlier runs, want %d", name, j.Earlier, c.want)
+		}
+	}
+	for last, want := range map[int]int{0: 0, 1: 1, 5: 5, 6: 6, 7: 6} {
+		if j := AgainstRuns(now, runs, last).Rows[0]; j.Earlier != want {
+			t.Errorf("of the last %d: %d", last, j.Earlier)
+		}
+	}
+}

@@ -56,6 +56,7 @@ func TestCountsFromBytes(t *testing.T) {
 		"other writes":       {Workload{ReadBS: 4 * k, WriteBS: 4 * k, TrimBS: 16 * k}, "reads trims"},
 		"other trims":        {Workload{ReadBS: 4 * k, WriteBS: 8 * k, TrimBS: 8 * k}, "reads writes"},
 		"of no size at all":  {Workload{}, "reads writes trims"},
+		"blocks of a byte":   {Workload{ReadBS: 1, WriteBS: 1, TrimBS: 1}, ""},
 		"sizes in the mean":  {Workload{ReadBS: 4 * k, WriteBS: 8 * k, TrimBS: 16 * k, ReadLeast: 512, WriteLeast: 512}, "reads writes trims"},
 		"of reads, no other": {Workload{ReadBS: 4 * k}, "reads writes trims"},
 	} {

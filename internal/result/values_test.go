@@ -1,6 +1,7 @@
 package result
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -359,7 +360,12 @@ func TestMeanDepth(t *testing.T) {
 	if got := meanDepth([]fio.Share{{Label: "1", Value: 25}, {Label: "4", Value: 50}, {Label: ">=64", Value: 25}, {Label: "x", Value: 50}}); got != 18.25 {
 		t.Error(got)
 	}
-	if got := meanDepth([]fio.Share{{Label: "1"}}); got != 0 {
+	for _, list := range [][]fio.Share{nil, {{Label: "1"}}, {{Label: "NaN", Value: 1}}, {{Label: "1", Value: math.NaN()}}, {{Label: "x", Value: 1}}} {
+		if got := meanDepth(list); got != 0 {
+			t.Errorf("%v: %v", list, got)
+		}
+	}
+	if got := meanDepth([]fio.Share{{Label: "1", Value: 0.25}, {Label: "2", Value: 0.25}}); got != 1.5 {
 		t.Error(got)
 	}
 }

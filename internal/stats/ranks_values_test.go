@@ -261,6 +261,10 @@ func TestPlansAtTheirBounds(t *testing.T) {
 			t.Errorf("%v of what a thousand rounds know: %+v %v", share, p, err)
 		}
 	}
+	first, _ := PrecisionOf(xs, 0.03)
+	if p, _ := PrecisionOf(xs, first.Half); p.Planned != 5 || !p.Known(first.Half) { // as well as it is known now
+		t.Errorf("%+v", p)
+	}
 	if p, err := PrecisionOf(nil, 0.03); err != nil || !math.IsInf(p.Half, 1) || p.Planned != 0 || len(p.Level.Doubts) != 1 {
 		t.Errorf("no rounds: %+v %v", p, err)
 	}
