@@ -539,3 +539,45 @@ func TestPlacesThatAreNotHeld(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Whatever is made in the folder is the caller's alone: directories 0700, files 0600.
+func TestModesOfWhatIsMade(t *testing.T) {
+	p := lockedPlace(t)
+	many := job(t, "[x]\nrw=write\nbs=512\nnumjobs=2\n")
+	many.AsIs, many.Files, many.Size = false, suite.FilePerJob, 4096
+	p.Jobs, p.JobSize = 1, 512 // of which one needs its directory as well
+	makes := job(t, "[x]\nrw=write\nsize=4k\nfilename="+p.Path+"/new\n")
+	err := errors.Join(p.Check(makes), p.Keep(), p.PutMark(Mark("id", infoOf(t, p.Path))), p.RecordServer(Server{Run: "/x"}))
+	_, err1 := p.MakeFresh(suite.Scenario{Size: 4096})
+	_, err2 := p.MakeFresh(many)
+	_, err3 := p.Prefills()
+	_, err4 := p.MakeProbe(units.MiB)
+	_, err5 := p.MakeDatabase("pg-data", uint32(os.Geteuid()), uint32(os.Getegid()))
+	g, err6 := p.Grant(makes, p.File(), held(t, t.TempDir()))
+	if err := errors.Join(err, err1, err2, err3, err4, err5, err6); err != nil {
+		t.Fatal(err)
+	}
+	made := 0
+	err = filepath.WalkDir(p.Folder(), func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.Name() == "lock" { // which whoever may read the folder may wait for
+			return err
+		}
+		want := fs.FileMode(0o600)
+		if d.IsDir() {
+			want = 0o700
+		}
+		if mode := infoOf(t, name).Mode().Perm(); mode != want {
+			t.Errorf("%s is %04o, want %04o", name, mode, want)
+		}
+		made++
+		return nil
+	})
+	// The folder, a marker, a mark, a record, a fresh file, two of jobs in a directory, one for written ones, a probe, a
+	// database's directory, and the view with its directories.
+	if err != nil || made < 12 || !infoOf(t, p.JobFiles()).IsDir() {
+		t.Errorf("%d were made, %v", made, err)
+	}
+	if err := g.Close(); err != nil {
+		t.Error(err)
+	}
+}

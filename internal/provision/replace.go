@@ -72,6 +72,9 @@ func (p *planner) changed(ctx context.Context, w *Work, want Want, d *topology.D
 	switch {
 	case len(added) != len(gone):
 		return nil, p.grown(w, len(d.Volumes))
+	case len(added) == 0: // the same ones, by other names
+		p.enlarged(w)
+		return w, nil
 	case len(added) != 1:
 		return nil, fmt.Errorf("%d of its members are others now: replace one after the other", len(added))
 	case !w.Want.Level.Redundant() || w.Want.Using != "md":
