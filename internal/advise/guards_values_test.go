@@ -1,6 +1,7 @@
 package advise
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -323,5 +324,76 @@ func TestClaimOfReadsAlone(t *testing.T) {
 	topo.Arrays[0].Volumes[0].Sustained.WriteIOPS = 499
 	if got := strings.Join((Claim{IOPS: 500, Block: 4096}).Check(topo).Lines, "|"); !strings.Contains(got, "For writes it does not hold: they reach 499 IOPS") {
 		t.Errorf("%q", got)
+	}
+}
+
+// How many times a row gives a demand of 2,000 reads a second, for ever and in bursts, and what each of those costs. A
+// volume has 6,000; the machine's burst counts where it is known how long it lasts, and gives more than a thousandth.
+func TestTimesOfARow(t *testing.T) {
+	for name, c := range map[string]struct {
+		base, burst units.IOPS
+		lasts       time.Duration
+		times       float64
+		kind        ceiling.Kind
+		burstTimes  float64
+		burstKind   ceiling.Kind
+		each        cloud.USD // of 100 dollars
+	}{
+		"a burst":              {1000, 4000, time.Minute, 0.5, ceiling.InstanceIOPS, 2, ceiling.InstanceIOPS, 100_000},
+		"of no known length":   {1000, 4000, 0, 0.5, ceiling.InstanceIOPS, 0, "", 100_000},
+		"above the volume":     {1000, 8000, time.Minute, 0.5, ceiling.InstanceIOPS, 3, ceiling.VolumeIOPS, 100_000},
+		"a thousandth":         {1000, 1001, time.Minute, 0.5, ceiling.InstanceIOPS, 0, "", 100_000},
+		"two thousandths":      {1000, 1002, time.Minute, 0.5, ceiling.InstanceIOPS, 0.501, ceiling.InstanceIOPS, 100_000},
+		"no burst":             {1000, 0, time.Minute, 0.5, ceiling.InstanceIOPS, 0, "", 100_000},
+		"the volume":           {8000, 0, 0, 3, ceiling.VolumeIOPS, 0, "", 16_667}, // 100 / 6,000
+		"the volume, burst or": {8000, 9000, time.Minute, 3, ceiling.VolumeIOPS, 0, "", 16_667},
+	} {
+		r := Request{Headroom: 0.5, Demand: &workload.Demand{Streams: []workload.Stream{
+			{Name: "r", ReadShare: 1, Random: true, IOPS: 2000, Rate: 2000 * 4096, Blocks: []workload.Block{{Size: 4096, Share: 1}}},
+		}}}
+		l := Layout{Level: topology.Single, N: 1, Spec: cloud.VolumeSpec{Type: "gp3", Size: 100 * units.GiB, IOPS: 6000, Rate: 125 * units.MiBPerSec}}
+		f := cloud.InstanceFacts{Type: "m", NVMe: true, Baseline: cloud.Limits{IOPS: c.base, Rate: 1e12}, BurstFor: c.lasts}
+		if f.Burst.IOPS = c.burst; c.burst > 0 {
+			f.Burst.Rate = 1e12
+		}
+		row := &Candidate{Layout: l, Instance: f, Type: "m", Month: 100_000_000}
+		if err := r.limits(row); err != nil {
+			t.Fatal(err)
+		}
+		if math.Abs(row.Times-c.times) > 1e-9 || row.Sustained.Kind != c.kind || math.Abs(row.BurstTimes-c.burstTimes) > 1e-9 || (row.Burst != nil) != (c.burstKind != "") ||
+			row.Burst != nil && row.Burst.Kind != c.burstKind || row.PerIOPS != c.each {
+			t.Errorf("%s: %v times by %s, %v in bursts by %+v, %d each", name, row.Times, row.Sustained.Kind, row.BurstTimes, row.Burst, row.PerIOPS)
+		}
+		// Half as much again is asked for: a row that was chosen and does not give it is a mistake of plimsoll's own.
+		for burstOK, want := range map[bool]bool{false: c.times >= 1.5, true: c.times >= 1.5 || c.burstTimes >= 1.5} {
+			r.BurstOK = burstOK
+			if err := r.finish(row, nil); (err == nil) != want || err != nil && !strings.Contains(err.Error(), "this is a bug of plimsoll: m with 1 × gp3 was chosen for 1.5 times the demand, and its ceiling is 0.5 times") {
+				t.Errorf("%s, bursts %v: %v", name, burstOK, err)
+			}
+			if want && row.ByBurst != (c.times < 1.5) {
+				t.Errorf("%s: by burst %v", name, row.ByBurst)
+			}
+		}
+	}
+}
+
+// What lasts on a machine that limits I/Os, or bytes: of 1,280 random writes of 64 KiB a second.
+func TestSustainedByEitherLimit(t *testing.T) {
+	const mib = units.MiBPerSec
+	d := &workload.Demand{Streams: []workload.Stream{{Name: "w", Random: true, IOPS: 1280, Rate: 80 * mib, Blocks: []workload.Block{{Size: 64 * units.KiB, Share: 1}}}}}
+	row := fio.Job{Name: "w", Write: fio.Direction{IOPS: 1280, BW: 80 * mib}, Window: time.Second}
+	for name, c := range map[string]struct {
+		base topology.Limits
+		want units.Rate
+	}{
+		"I/Os": {topology.Limits{IOPS: 640}, 40 * mib}, "bytes": {topology.Limits{Rate: 20 * mib}, 20 * mib}, "the lesser": {topology.Limits{IOPS: 640, Rate: 60 * mib}, 40 * mib},
+		"the lesser bytes": {topology.Limits{IOPS: 640, Rate: 30 * mib}, 30 * mib}, "nothing known": {topology.Limits{}, 0},
+	} {
+		s := Meets(d, []Side{{Name: "a", Result: &result.Result{Role: topology.Data, Jobs: []fio.Job{row}, Total: row}, Topology: &topology.Topology{
+			Instance: topology.Instance{Type: "m", Baseline: c.base},
+		}}}).Sides[0]
+		if math.Abs(float64(s.Sustained-c.want)) > 1 || s.Met != (c.want == 0) || (s.Steady > 0) != (c.want > 0) {
+			t.Errorf("%s: %+v", name, s)
+		}
 	}
 }

@@ -460,3 +460,18 @@ func ec2Names() []string {
 	}
 	return names
 }
+
+// A custom machine has the vCPUs and the mebibytes of its name, in a series of which limits are known.
+func TestCustomMachines(t *testing.T) {
+	for typ, want := range map[string]InstanceFacts{
+		"n2-custom-8-32768":     {VCPUs: 8, Memory: 32 * units.GiB},
+		"n2-custom-2-1024":      {VCPUs: 2, Memory: units.GiB},
+		"n2-custom-8-32768-ext": {VCPUs: 8, Memory: 32 * units.GiB},
+		"n9-custom-8-32768":     {}, "n2-custom-8": {}, "n2-custom-8-32768-x": {}, "custom-8-32768": {},
+	} {
+		f, ok := Google{}.Machine(typ)
+		if ok != (want.VCPUs > 0) || f.VCPUs != want.VCPUs || f.Memory != want.Memory || ok && (f.Type != typ || f.Vendor != "Google Cloud" || len(f.Caps) == 0 || f.Attachments == 0) {
+			t.Errorf("%s: %v %+v", typ, ok, f)
+		}
+	}
+}

@@ -834,3 +834,43 @@ func TestOrdersByHand(t *testing.T) {
 		t.Errorf("%q\nwant %q", got, want)
 	}
 }
+
+// The head of a device is as much of it as there is: what is short is zero behind its end, what fails is an error.
+func TestHeadsThatAreShort(t *testing.T) {
+	for name, c := range map[string]struct {
+		have int
+		size int64
+		want int
+	}{"whole": {100, 100, 100}, "larger": {200, 100, 100}, "short": {50, 100, 100}, "nothing": {0, 10, 10}, "two mebibytes": {3 << 20, 3 << 20, 2 << 20}} {
+		head, err := readHead(bytes.NewReader(bytes.Repeat([]byte{7}, c.have)), c.size)
+		if err != nil || len(head) != c.want || bytes.Count(head, []byte{7}) != min(c.have, c.want) {
+			t.Errorf("%s: %d bytes, %v", name, len(head), err)
+		}
+	}
+	f, err := os.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := readHead(f, 100); err == nil {
+		t.Error("a directory has no bytes")
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []span{{0, 10}, {50, 10}} {
+		if at, err := notZero(f, part); at != -1 || err == nil {
+			t.Errorf("%v: %d %v", part, at, err)
+		}
+	}
+	for size, want := range map[int64]string{0: "its size is not known", -1: "its size is not known", 10: "reading byte 0"} {
+		if at, err := firstByte(t.Context(), f, size, true); at != -1 || err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%d: %d %v", size, at, err)
+		}
+	}
+	if _, err := digest(f, 1<<20, 1); err == nil {
+		t.Error("a digest of what cannot be read")
+	}
+	if _, _, err := backupTable(f, 1<<20, ourUUID); err == nil {
+		t.Error("a table of what cannot be read")
+	}
+}
