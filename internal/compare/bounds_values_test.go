@@ -287,6 +287,15 @@ func TestNamesAndBasesOfSides(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
+	for name, want := range map[string]bool{"a": true, "1": false, "b": false} { // of several runs, or of none, the name alone
+		two := Side{Name: "a", Samples: append(imported("1").Samples, imported("2").Samples...)}
+		if two.called(name) != want || side("a").called(name) != want {
+			t.Errorf("called %s: %v", name, !want)
+		}
+	}
+	if one := (Side{Name: "a", Samples: imported("1").Samples}); !one.called("1") || !one.called("a") || one.called("2") {
+		t.Error("a side that is a run")
+	}
 	l := Loaded{Sides: []Side{side("a"), side("b"), side("a"), side("a")}}
 	l.tellApart()
 	if got := names(l.Sides); got != "a, b, a (2), a (3)" {

@@ -334,6 +334,7 @@ func TestPacedRowsByHand(t *testing.T) {
 		"reads":                 {[]Sample{sample(60, 40, none)}, false, "read p99"},
 		"writes":                {[]Sample{sample(40, 60, none)}, false, "write p99"},
 		"as many":               {[]Sample{sample(50, 50, none)}, false, "read p99"},
+		"more by a half":        {[]Sample{sample(50, 50.5, none)}, false, "write p99"},
 		"of all rounds":         {[]Sample{sample(60, 40, none), sample(10, 90, none)}, false, "write p99"},
 		"of both, not the last": {[]Sample{sample(40, 60, none), sample(60, 50, none)}, false, "write p99"},
 		"a figure is stated":    {[]Sample{sample(60, 40, none)}, true, "IOPS"},

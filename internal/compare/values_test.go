@@ -832,6 +832,7 @@ func TestUnlikeFacts(t *testing.T) {
 		"differ":              {side("6.1"), side("6.8"), "kernel differs: 6.1 in a, 6.8 in b"},
 		"alike":               {side("6.1"), side("6.1"), ""},
 		"one more":            {side("6.1"), side("6.1", "6.8"), ""},
+		"one less":            {side("6.1", "6.8"), side("6.1"), ""},
 		"twice":               {side("6.1", "6.1"), side("6.1"), ""},
 		"in another order":    {side("6.1", "6.8"), side("6.8", "6.1"), ""},
 		"one of two":          {side("6.1", "6.8"), side("6.8", "5.10"), "kernel differs: 6.1 in a, 5.10 in b"},

@@ -67,6 +67,14 @@ func TestMergedRates(t *testing.T) {
 	if m = mergeDirections(rows(a, b), []int{0, 0}, write); m.BWSamples.N != 0 || m.Printed != nil {
 		t.Errorf("%+v", m)
 	}
+	// Rates with a time alone count; a single I/O of half a second is two a second, whatever fio says.
+	if m = mergeDirections(rows(Direction{IOPS: 3, BW: 5, Runtime: time.Second}, Direction{IOPS: 4, BW: 6, Runtime: time.Second}), []int{0, 0}, write); m.IOPS != 7 || m.BW != 11 || m.Runtime != time.Second {
+		t.Errorf("%+v", m)
+	}
+	half := time.Second / 2
+	if m = mergeDirections(rows(Direction{N: 1, Bytes: 10, IOPS: 99, BW: 99, Runtime: half}, Direction{Runtime: half}), []int{0, 0}, write); m.IOPS != 2 || m.BW != 20 {
+		t.Errorf("%+v", m)
+	}
 	// Of rates alone, without any time, the sum is all there is.
 	if m = mergeDirections(rows(Direction{Bytes: 1, IOPS: 3, BW: 5}, Direction{Bytes: 1, IOPS: 4, BW: 6}), []int{0, 0}, write); m.IOPS != 7 || m.BW != 11 {
 		t.Errorf("%+v", m)
@@ -156,7 +164,7 @@ func TestMergedLatencies(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 	one := Latency{N: 1, Mean: 5, Hist: hist(5, 1)}
-	if m = mergeLatencies([]Latency{{Hist: hist(9, 1)}, one}); m.N != 1 || m.StdDev != 0 || m.Mean != 5 {
+	if m = mergeLatencies([]Latency{{Hist: hist(9, 1)}, one}); m.N != 1 || m.StdDev != 0 || m.Mean != 5 || m.Hist.Count() != 2 {
 		t.Errorf("%+v", m)
 	}
 	// Two of one value each differ by their means alone: 5 and 9 are √8 apart from 7.

@@ -132,18 +132,22 @@ func TestDrainedSeconds(t *testing.T) {
 		seconds []Second
 		want    int
 	}{
-		"all with I/O":         {timed, []Second{sec(s, 1), sec(s, 1), sec(s, 1)}, 3},
-		"one behind its time":  {timed, []Second{sec(s, 1), sec(s, 1), sec(s, 1), sec(s, 0)}, 3},
-		"two behind":           {timed, []Second{sec(s, 1), sec(s, 1), sec(s, 1), sec(s, 0), sec(s, 0)}, 3},
-		"a stall before":       {timed, []Second{sec(s, 1), sec(s, 1), sec(s, 0)}, 3},
-		"a short one before":   {timed, []Second{sec(s, 1), sec(s, 1), sec(wholeInterval-1, 0)}, 2},
-		"nearly a whole one":   {timed, []Second{sec(s, 1), sec(s, 1), sec(wholeInterval, 0)}, 3},
-		"of no known time":     {nil, []Second{sec(s, 1), sec(s, 1), sec(s, 0)}, 3},
-		"short, no known time": {nil, []Second{sec(s, 1), sec(s, 1), sec(s/2, 0)}, 2},
-		"the first stays":      {nil, []Second{sec(s/2, 0)}, 1},
-		"a ramp at the end":    {nil, []Second{sec(s, 1), {Len: s / 2, Ramp: true}}, 2},
-		"trims are I/O":        {nil, []Second{sec(s, 1), {Len: s / 2, Trim: Interval{N: 1}}}, 2},
-		"writes are I/O":       {nil, []Second{sec(s, 1), {Len: s / 2, Write: Interval{N: 1}}}, 2},
+		"all with I/O":          {timed, []Second{sec(s, 1), sec(s, 1), sec(s, 1)}, 3},
+		"one behind its time":   {timed, []Second{sec(s, 1), sec(s, 1), sec(s, 1), sec(s, 0)}, 3},
+		"two behind":            {timed, []Second{sec(s, 1), sec(s, 1), sec(s, 1), sec(s, 0), sec(s, 0)}, 3},
+		"a stall before":        {timed, []Second{sec(s, 1), sec(s, 1), sec(s, 0)}, 3},
+		"a short one before":    {timed, []Second{sec(s, 1), sec(s, 1), sec(wholeInterval-1, 0)}, 2},
+		"nearly a whole one":    {timed, []Second{sec(s, 1), sec(s, 1), sec(wholeInterval, 0)}, 3},
+		"900 ms":                {timed, []Second{sec(s, 1), sec(s, 1), sec(900*time.Millisecond, 0)}, 3},
+		"899 ms":                {timed, []Second{sec(s, 1), sec(s, 1), sec(899*time.Millisecond, 0)}, 2},
+		"200 ms before its end": {timed, []Second{sec(s, 1), sec(s, 1), sec(800*time.Millisecond, 1), sec(s, 0)}, 3},
+		"a moment more":         {timed, []Second{sec(s, 1), sec(s, 1), sec(800*time.Millisecond-1, 1), sec(s, 0)}, 4},
+		"of no known time":      {nil, []Second{sec(s, 1), sec(s, 1), sec(s, 0)}, 3},
+		"short, no known time":  {nil, []Second{sec(s, 1), sec(s, 1), sec(s/2, 0)}, 2},
+		"the first stays":       {nil, []Second{sec(s/2, 0)}, 1},
+		"a ramp at the end":     {nil, []Second{sec(s, 1), {Len: s / 2, Ramp: true}}, 2},
+		"trims are I/O":         {nil, []Second{sec(s, 1), {Len: s / 2, Trim: Interval{N: 1}}}, 2},
+		"writes are I/O":        {nil, []Second{sec(s, 1), {Len: s / 2, Write: Interval{N: 1}}}, 2},
 	} {
 		r := &Result{Workloads: c.loads, Seconds: c.seconds}
 		if got := len(r.undrained()); got != c.want {

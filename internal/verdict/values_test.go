@@ -122,6 +122,7 @@ func TestCeilingOfADirection(t *testing.T) {
 		{"read.iops", reads, 1000, ""},
 		{"write.iops", reads, 0, unknown},
 		{"read.iops", whole, 1000, ""},
+		{"read.iops", ceiling.Bound{Kind: ceiling.VolumeIOPS, IOPS: 0.5}, 0.5, ""},
 		{"write.bw", whole, 8000, ""},
 		{"tps", whole, 1000, ""},
 		{"write.bw", bytes, 8000, ""},
