@@ -437,6 +437,7 @@ func TestPartsOfADegradedStripe(t *testing.T) {
 		"two of three, and counted":   {array(topology.RAID10, 6, 3, 2, 0, 3, 4), 2, 0},
 		"two of a pair, not which":    {array(topology.RAID10, 4, 2, 2, 0), 1, 0},
 		"one of three, not which":     {array(topology.RAID10, 6, 3, 1, 0), 1, 0},
+		"one of each of two threes":   {array(topology.RAID10, 6, 3, 2, 0, 0, 3), 1, 0},
 		"more by the count of parity": {array(topology.RAID6, 6, 1, 2, 0, 3), 2, 0},
 	} {
 		if m := membersOf(c.a); m.lost != c.n || m.done != c.done {

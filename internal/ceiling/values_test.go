@@ -659,6 +659,8 @@ func TestWhetherMembersGetAsMuch(t *testing.T) {
 		"the first none":    {reads(0, 2, 2), false},
 		"the last none":     {reads(2, 2, 0), false},
 		"of writes":         {[]cost{{writeIOs: 1}, {writeIOs: 2}}, false},
+		"bytes and noise":   {[]cost{{readBytes: 4096}, {readBytes: 4096 + 1e-4}}, true}, // a 41 millionth
+		"hardly any":        {reads(1e-3, 1e-3+1e-7), false},                             // by a ten thousandth
 		"of bytes read":     {[]cost{{readIOs: 1, readBytes: 4096}, {readIOs: 1, readBytes: 8192}}, false},
 		"of bytes written":  {[]cost{{writeIOs: 1, writeBytes: 4096}, {writeIOs: 1, writeBytes: 8192}}, false},
 	} {

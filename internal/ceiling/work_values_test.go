@@ -129,7 +129,10 @@ func TestBoundsOfAStep(t *testing.T) {
 		"one core more":            {func(p *result.Postgres, _ *result.PgStep) { p.Cores = 3 }, "commit latency 1,000, CPU time of a commit 2,000, CPU 3,000", nil},
 		"as many cores":            {func(p *result.Postgres, _ *result.PgStep) { p.Cores = 2 }, "commit latency 1,000, CPU 2,000", nil},
 		"no CPU":                   {func(_ *result.Postgres, s *result.PgStep) { s.ServerCPU = 0 }, "commit latency 1,000", []string{latency + "; expected are 333 to 500"}},
+		"half a nanosecond of it":  {func(_ *result.Postgres, s *result.PgStep) { s.ServerCPU = 500 }, "commit latency 1,000, CPU time of a commit 4,000,000,000, CPU 8,000,000,000", []string{latency + "; expected are 333 to 500 with 0.5 ns of CPU per commit"}},
+		"no clients":               {func(_ *result.Postgres, s *result.PgStep) { s.Clients = 0 }, "CPU 4,000", nil},
 		"one sync":                 {func(_ *result.Postgres, s *result.PgStep) { s.Syncs = 1 }, "commit latency 1,000, CPU time of a commit 2,000, CPU 4,000", nil},
+		"of no measured sync":      {func(p *result.Postgres, _ *result.PgStep) { p.Before, p.After = result.SyncProbe{}, result.SyncProbe{} }, "CPU 4,000", nil},
 		"no sync":                  {func(_ *result.Postgres, s *result.PgStep) { s.Syncs = 0 }, "CPU 4,000", nil},
 		"read only":                {func(p *result.Postgres, _ *result.PgStep) { p.ReadOnly = true }, "CPU 4,000", nil},
 		"a slow commit": {func(p *result.Postgres, s *result.PgStep) {
@@ -155,7 +158,7 @@ func TestBoundsOfAStep(t *testing.T) {
 				t.Errorf("%s: %q, want %q", name, b.How, c.how[i])
 			}
 		}
-		if text := strings.Join(kinds, ", "); text != c.want || got.InFlight != 2 {
+		if text := strings.Join(kinds, ", "); text != c.want || got.InFlight != s.Clients {
 			t.Errorf("%s: %s, want %s", name, text, c.want)
 		}
 	}
