@@ -130,6 +130,7 @@ func TestBoundsOfAStep(t *testing.T) {
 		"as many cores":            {func(p *result.Postgres, _ *result.PgStep) { p.Cores = 2 }, "commit latency 1,000, CPU 2,000", nil},
 		"no CPU":                   {func(_ *result.Postgres, s *result.PgStep) { s.ServerCPU = 0 }, "commit latency 1,000", []string{latency + "; expected are 333 to 500"}},
 		"half a nanosecond of it":  {func(_ *result.Postgres, s *result.PgStep) { s.ServerCPU = 500 }, "commit latency 1,000, CPU time of a commit 4,000,000,000, CPU 8,000,000,000", []string{latency + "; expected are 333 to 500 with 0.5 ns of CPU per commit"}},
+		"half a nanosecond of S":   {func(p *result.Postgres, _ *result.PgStep) { p.Before.Sync, p.After.Sync = 0.5, 0.5 }, "CPU time of a commit 2,000, CPU 4,000, commit latency 4,000,000,000", nil},
 		"no clients":               {func(_ *result.Postgres, s *result.PgStep) { s.Clients = 0 }, "CPU 4,000", nil},
 		"one sync":                 {func(_ *result.Postgres, s *result.PgStep) { s.Syncs = 1 }, "commit latency 1,000, CPU time of a commit 2,000, CPU 4,000", nil},
 		"of no measured sync":      {func(p *result.Postgres, _ *result.PgStep) { p.Before, p.After = result.SyncProbe{}, result.SyncProbe{} }, "CPU 4,000", nil},
@@ -156,6 +157,9 @@ func TestBoundsOfAStep(t *testing.T) {
 			kinds = append(kinds, string(b.Kind)+" "+b.IOPS.String())
 			if i < len(c.how) && b.How != c.how[i] {
 				t.Errorf("%s: %q, want %q", name, b.How, c.how[i])
+			}
+			if b.Kind != CPU && (b.Demand != 1 || b.Capacity != float64(b.IOPS)) || b.SelfMeasured() {
+				t.Errorf("%s: %+v", name, b)
 			}
 		}
 		if text := strings.Join(kinds, ", "); text != c.want || got.InFlight != s.Clients {

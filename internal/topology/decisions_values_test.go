@@ -450,4 +450,17 @@ func TestMembersOfAnArray(t *testing.T) {
 	if a := top.build("md1"); a.Level != NoLevel || strings.Join(top.Notes, "|") != "/dev/md1 has no members" {
 		t.Errorf("%+v %q", a, top.Notes)
 	}
+	// A logical volume below which nothing is seen is a volume of its own, whatever its segment says.
+	for _, lv := range []*block.Vol{nil, {Segment: "raid0", Stripes: 2}} {
+		of["dm-0"] = &block.Device{Name: "dm-0", Path: "/dev/dm-0", Kind: block.DM, LV: lv}
+		if a := top.build("dm-0"); a.Level != Single || len(a.Volumes) != 1 || a.Origin.Where != "/sys/class/block/dm-0" {
+			t.Errorf("%+v", a)
+		}
+	}
+	// Two parts that nobody knows how to combine are of no level.
+	of["dm-1"] = &block.Device{Name: "dm-1", Path: "/dev/dm-1", Kind: block.DM, Slaves: []string{"a1", "a2"}}
+	top = &Topology{Tree: &block.Tree{Devices: of}}
+	if a := top.build("dm-1"); a.Level != NoLevel || len(a.Volumes) != 2 || top.Notes[0] != "/dev/dm-1: how it combines its 2 parts is not known" {
+		t.Errorf("%+v %q", a, top.Notes)
+	}
 }
