@@ -464,3 +464,36 @@ func TestMembersOfAnArray(t *testing.T) {
 		t.Errorf("%+v %q", a, top.Notes)
 	}
 }
+
+// xfs_info is asked for what the mount does not say, of XFS alone and once.
+func TestWhatIsAskedOfXFS(t *testing.T) {
+	const answer = "meta-data=/dev/a isize=512 agcount=16, agsize=1 blks\ndata = bsize=4096 blocks=1\nlog =internal bsize=4096\n = sunit=2 blks\n"
+	for name, c := range map[string]struct {
+		fs          string
+		has, want   block.Geometry
+		fails, asks bool
+	}{
+		"not known":         {"xfs", block.Geometry{}, block.Geometry{BlockSize: 4096, AGCount: 16, LogUnit: 8192}, false, true},
+		"one group":         {"xfs", block.Geometry{AGCount: 1, BlockSize: 7}, block.Geometry{AGCount: 1, BlockSize: 7}, false, false},
+		"ext4":              {"ext4", block.Geometry{}, block.Geometry{}, false, false},
+		"ext4 with a group": {"ext4", block.Geometry{AGCount: 2}, block.Geometry{AGCount: 2}, false, false},
+		"where it fails":    {"xfs", block.Geometry{BlockSize: 7}, block.Geometry{BlockSize: 7}, true, true},
+	} {
+		asked := false
+		m := &sys.Machine{Run: func(_ context.Context, stdout io.Writer, argv ...string) error {
+			if asked = true; !slices.Equal(argv, []string{"xfs_info", "/d"}) {
+				t.Errorf("%s: %q", name, argv)
+			}
+			if c.fails {
+				return errors.New("not there")
+			}
+			_, err := io.WriteString(stdout, answer)
+			return err
+		}}
+		mount := block.Mount{FS: c.fs, Point: "/d", Geometry: c.has}
+		refine(t.Context(), m, &mount)
+		if asked != c.asks || mount.Geometry != c.want {
+			t.Errorf("%s: asked %v; %+v, want %+v", name, asked, mount.Geometry, c.want)
+		}
+	}
+}
