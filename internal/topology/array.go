@@ -68,6 +68,9 @@ func (t *Topology) passes(d *block.Device) *block.Device {
 				(strings.HasSuffix(v.Name, "_tmeta") || strings.HasSuffix(v.Name, "_cmeta") ||
 					strings.HasSuffix(v.Name, "_cdata") || strings.HasSuffix(v.Name, "_cvol"))
 		})
+		if len(subs) == 0 { // where the data's own part is not seen
+			return nil
+		}
 		// Multipath: several ways to one drive.
 		first := t.Tree.Devices[subs[0]]
 		if d.Kind == block.DM && first.WWN != "" &&

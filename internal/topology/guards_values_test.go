@@ -373,6 +373,9 @@ func TestWhatPassesOn(t *testing.T) {
 		"two ways, not mapped": {block.Disk, []*block.Device{disk("a", "W"), disk("b", "W")}, ""},
 		"a pool":               {block.DM, []*block.Device{lv("p_tmeta"), lv("p_tdata")}, "p_tdata"},
 		"a cache":              {block.DM, []*block.Device{lv("p_corig"), lv("p_cmeta"), lv("p_cdata"), lv("p_cvol")}, "p_corig"},
+		"maps alone":           {block.DM, []*block.Device{lv("p_cmeta"), lv("p_cdata")}, ""},
+		"a map and a drive":    {block.DM, []*block.Device{lv("p_cmeta"), disk("a", "")}, "a"},
+		"one way has no name":  {block.DM, []*block.Device{disk("a", "W"), disk("b", "")}, ""},
 		"volumes":              {block.DM, []*block.Device{lv("p"), lv("q")}, ""},
 	} {
 		top, d := tree(c.kind, c.devices...)
