@@ -451,6 +451,7 @@ func TestPartsOfADegradedStripe(t *testing.T) {
 func TestHowLongBurstsLast(t *testing.T) {
 	type resources = [][4]float64
 	const none = 0
+	kindOf, nameOf := []Kind{VolumeIOPS, InstanceIOPS, VolumeIOPS}, []string{"x", "x", "y"} // of both together
 	for name, c := range map[string]struct {
 		of      resources
 		rate    units.IOPS    // that is asked for
@@ -483,7 +484,7 @@ func TestHowLongBurstsLast(t *testing.T) {
 		p := &problem{streams: []stream{streamOf(w)}}
 		for i, r := range c.of {
 			p.resources = append(p.resources, &resource{
-				kind: VolumeIOPS, name: strconv.Itoa(i), base: r[0], top: r[1], credits: r[2],
+				kind: kindOf[i], name: nameOf[i], base: r[0], top: r[1], credits: r[2],
 				lasts: time.Duration(r[3]) * time.Second, demand: [][2]float64{{1, 1}}, how: func(_, _ float64) string { return "" },
 			})
 		}
@@ -493,11 +494,14 @@ func TestHowLongBurstsLast(t *testing.T) {
 		}
 		bursts := 0
 		for _, b := range got.Bounds {
-			i, _ := strconv.Atoi(b.Name)
-			if b.Burst {
-				bursts++
+			want := 0.0
+			for i := range c.want {
+				if b.Burst && kindOf[i] == b.Kind && nameOf[i] == b.Name {
+					want = c.want[i]
+					bursts++
+				}
 			}
-			if b.Burst && (i >= len(c.want) || b.BurstFor.Seconds() != c.want[i]) || !b.Burst && b.BurstFor != 0 {
+			if b.BurstFor.Seconds() != want {
 				t.Errorf("%s: %s lasts %v, want %v s", name, b.Name, b.BurstFor, c.want)
 			}
 		}

@@ -279,6 +279,7 @@ func TestResourcesOfVolumes(t *testing.T) {
 		"as much":            {topology.Single, list{iops(100, 100)}, read, "100/0", ""},
 		"less":               {topology.Single, list{iops(100, 50)}, read, "100/0", ""},
 		"a burst alone":      {topology.Single, list{iops(0, 300)}, read, "0/300", ""},
+		"half an I/O of it":  {topology.Single, list{iops(0, 0.5)}, read, "0/0.50", ""},
 		"nothing stated":     {topology.Single, list{{}}, read, "", "the limits of 1 of 1 volumes are unknown"},
 		"one of two":         {topology.RAID0, list{iops(100, 0), {}}, read, "200/0", "the limits of 1 of 2 volumes are unknown"},
 		"one is missing":     {topology.RAID1, list{iops(100, 0), {Missing: true}}, read, "100/0", "is degraded"},

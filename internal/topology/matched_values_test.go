@@ -274,3 +274,62 @@ func TestHostByHand(t *testing.T) {
 		}
 	}
 }
+
+// Which disks a description picks, and why not others: two of 3 TiB, and of 1 TiB one that is free, one of
+// no serial number and one in use; two of 2 TiB have one number.
+func TestWhichDisksArePicked(t *testing.T) {
+	disk := func(path, serial, typ string, tib int, uses ...string) Disk {
+		v := Volume{Serial: serial, Type: typ, Size: units.Bytes(tib) * units.TiB, Network: true, Sustained: Limits{IOPS: 3000}}
+		return Disk{Volume: v, Path: path, Uses: uses}
+	}
+	inv := &Inventory{Disks: []Disk{
+		disk("/a", "S1", "gp3", 3), disk("/b", "S2", "io2", 3), disk("/c", "S3", "gp3", 1), disk("/d", "", "gp3", 1), disk("/e", "S5", "gp3", 1, "it is mounted", "busy"),
+		disk("/f", "S6", "", 2), disk("/g", "S6", "", 2),
+	}}
+	const used = "; these would be alike, but are not free: /d (it has no serial number: it could not be found again after a boot); /e (it is mounted, busy)"
+	for description, c := range map[string]struct {
+		taken string
+		want  string // serials and level, or the error's end
+	}{
+		"3TiB gp3":        {"", "data S1 single"},
+		"unused IO2":      {"", "data S2 single"},
+		"data:io2":        {"", "data S2 single"},
+		"wal: 3TiB RAID1": {"", "wal S1 S2 raid1"},
+		"2 x 3TiB":        {"", "data S1 S2 raid0"},
+		"3TiB raid10":     {"", "data S1 S2 raid10"},
+		"3TiB":            {"/a", "data S2 single"},
+		"1TiB":            {"", "data S3 single"},
+		"":                {"", "data S1 S2 S3 raid0"},
+		"3 ×":             {"", "data S1 S2 S3 raid0"},
+		"2 x 1TiB":        {"", `--yaml "2 x 1TiB": found 1 of 2 matching unused disks` + used},
+		"1 x 3TiB":        {"", `--yaml "1 x 3TiB": 2 unused disks are like this: /a (3 TiB, gp3), /b (3 TiB, io2); say their size or type, or 2 of them`},
+		"3 x 3TiB":        {"", `--yaml "3 x 3TiB": found 2 of 3 matching unused disks`},
+		"9TiB":            {"", `--yaml "9TiB": found 0 of 1 matching unused disks`},
+		"1TiB gp3":        {"/c", `--yaml "1TiB gp3": found 0 of 1 matching unused disks` + used},
+		"2TiB": {"", `found 0 of 1 matching unused disks; these would be alike, but are not free: /f (its serial number S6 is also that of /g: name it by a link below ` +
+			`/dev/disk/by-path); /g (its serial number S6 is also that of /f: name it by a link below /dev/disk/by-path)`},
+		"x: io2":  {"", "volumes"},
+		"gp3 io2": {"", "says again"},
+	} {
+		taken := map[string]bool{c.taken: true}
+		yaml, err := inv.Pick(description, taken)
+		if err != nil {
+			if !strings.HasSuffix(err.Error(), c.want) && c.want != "volumes" && c.want != "says again" || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%q: %v, want %q", description, err, c.want)
+			}
+			continue
+		}
+		d, err := LoadDeclaration("f.yaml", []byte("arrays:\n"+yaml))
+		if err != nil {
+			t.Errorf("%q: %v\n%s", description, err, yaml)
+			continue
+		}
+		got := d.Arrays[0].Name
+		for _, v := range d.Arrays[0].Volumes {
+			got += " " + v.Serial
+		}
+		if got += " " + string(d.Arrays[0].Level); got != c.want || len(taken) != 1+len(d.Arrays[0].Volumes) {
+			t.Errorf("%q: %s, want %s; %v", description, got, c.want, taken)
+		}
+	}
+}
