@@ -84,6 +84,8 @@ func TestCourseOfBounds(t *testing.T) {
 		"no less afterwards":   {[]Bound{lasting("a", 100), lasting("c", 90), burst("a", 300, time.Minute)}, "90 for ever"},
 		"as much afterwards":   {[]Bound{lasting("a", 99.995), lasting("c", 100), burst("a", 300, time.Minute)}, "100 for ever"},
 		"a little less":        {[]Bound{lasting("a", 99.98), lasting("c", 100), burst("a", 300, time.Minute)}, "100 to 1m0s, 99.98 for ever"},
+		"two limits of one":    {[]Bound{lasting("a", 100), lasting("a", 200)}, "100 for ever"},
+		"a ten thousandth":     {[]Bound{lasting("a", 9999), lasting("c", 10000), burst("a", 20000, time.Minute)}, "10000 to 1m0s, 9999 for ever"},
 		"a burst of nothing":   {[]Bound{burst("a", 300, time.Minute)}, ""},
 		"none":                 {nil, ""},
 	} {

@@ -175,6 +175,12 @@ func TestMeasuredAtItsEdges(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, b, c.want)
 		}
 	}
+	for _, state := range []result.State{result.Invalid, ""} {
+		r := &result.Result{State: state, Workloads: []fio.Workload{read(4096, 1)}, Total: slow(ms, ms)}
+		if got := known.Measured(r, 1); got.Concurrency() != nil {
+			t.Errorf("a result that is %q: %+v", state, got.Concurrency())
+		}
+	}
 	// Of writes that queue as of reads; an asynchronous engine's synced writes go by their rate, one at a
 	// time only.
 	write := func(depth int) fio.Workload {
@@ -320,6 +326,7 @@ func TestWhatAMachineCounts(t *testing.T) {
 		"Azure":              {topology.Instance{Baseline: limits, Cloud: "Azure"}, 256 * units.KiB, false, ""},
 		"caps alone":         {topology.Instance{Cloud: "g", Caps: []cloud.Cap{of("a", 5, 0, false), of("b", 0, 9, false), of("c", 7, 0, false)}}, 0, false, "t-b"},
 		"the first of alike": {topology.Instance{Cloud: "g", Caps: []cloud.Cap{of("a", 9, 0, false), of("b", 0, 9, false)}}, 0, false, "t-a"},
+		"of half an I/O":     {topology.Instance{Cloud: "g", Caps: []cloud.Cap{of("a", 0.5, 0, false)}}, 0, false, "t-a"},
 		"never the cache":    {topology.Instance{Cloud: "g", Caps: []cloud.Cap{of("a", 5, 0, false), of("b", 9, 0, true)}}, 0, false, "t-a"},
 		"caps beside it":     {topology.Instance{Baseline: limits, Caps: []cloud.Cap{of("a", 5, 0, false)}}, 256 * units.KiB, true, ""},
 		"caps of no reads":   {topology.Instance{Cloud: "g", Caps: []cloud.Cap{{Types: []string{"x"}, Baseline: topology.Limits{WriteIOPS: 5}}}}, 0, false, ""},

@@ -74,6 +74,7 @@ func TestVolumesThatServe(t *testing.T) {
 		"one read of a chunk":    {near4, oneSmall, 1, 2, small},
 		"one read of five":       {members{n: 5, data: 2, width: 2, copies: 2, chunk: 64 * k}, one, 5, 5, first},
 		"one read of two threes": {members{n: 6, data: 2, width: 2, copies: 3, chunk: 64 * k}, one, 2, 6, first},
+		"odd near copies":        {members{n: 5, data: 2, width: 2, copies: 2, chunk: 64 * k}, files(1, 0, false, 0), 5, 5, ""},
 		"one read, far":          {with(near4, func(m *members) { m.far, m.width = true, 4 }), one, 4, 4, ""},
 		// Four pairs of which one lacks its mate: as if there were four volumes.
 		"a pair lacks one":          {members{n: 8, data: 4, width: 4, copies: 2, lost: 1, chunk: 64 * k}, files(1, 0, false, 0), 4, 8, ""},
@@ -225,6 +226,12 @@ func TestPartsOfAConcatenation(t *testing.T) {
 	if s := p.share(a, membersOf(a), func(v topology.Volume) bool { return v.Network }); s != 0.25 {
 		t.Errorf("%v of a stripe, want a quarter", s)
 	}
+	// Also of a mirror whose reads all go to the first.
+	mirror := &topology.Array{Level: topology.RAID1, Volumes: []topology.Volume{{}, {Network: true}}}
+	p = &problem{streams: []stream{streamOf(load("randread", 4*k, 1, 1))}}
+	if s := p.share(mirror, membersOf(mirror), func(v topology.Volume) bool { return v.Network }); s != 0.5 {
+		t.Errorf("%v of a mirror, want a half", s)
+	}
 }
 
 // How a volume's limit is put into words: of how many volumes, in which unit, of which direction.
@@ -292,6 +299,7 @@ func TestResourcesOfVolumes(t *testing.T) {
 		"pooled":             {topology.Single, list{{Pooled: true, Sustained: topology.Limits{IOPS: 100}}}, read, "", ""},
 		"writes of a mirror": {topology.RAID1, list{iops(100, 0), iops(100, 0)}, load("randwrite", 4*k, 8, 1), "200/0", ""},
 		"one read of it":     {topology.RAID1, list{iops(100, 0), iops(100, 0)}, load("randread", 4*k, 1, 1), "100/0", "the first mirror only"},
+		"unlike mirrors":     {topology.RAID1, list{iops(1000, 0), iops(100, 0)}, load("randrw", 4*k, 1, 1), "2,000/0 200/0", differ},
 		"one that may write": {topology.RAID1, list{iops(100, 0), iops(100, 0)}, load("randrw", 4*k, 1, 1), "200/0", "the first mirror only"},
 	} {
 		a := &topology.Array{Name: "md0", Level: c.level, Volumes: c.v}
@@ -312,6 +320,13 @@ func TestResourcesOfVolumes(t *testing.T) {
 			t.Errorf("%s: %q", name, p.notes)
 		}
 	}
+	// The second mirror serves none of the reads of one I/O in flight, and each of the writes.
+	mirrors := &topology.Array{Name: "md0", Level: topology.RAID1, Volumes: list{iops(1000, 0), iops(100, 0)}}
+	p := &problem{}
+	p.take([]fio.Workload{load("randrw", 4*k, 1, 1)})
+	if p.volumes(mirrors); p.resources[0].demand[0] != [2]float64{2, 2} || p.resources[1].demand[0] != [2]float64{0, 2} {
+		t.Errorf("%v and %v", p.resources[0].demand, p.resources[1].demand)
+	}
 	// Where the latency of the data sheet comes from: that of the reads, else of the writes.
 	sheet := map[string]topology.Origin{"read_latency": {Where: "r"}, "write_latency": {Where: "w"}}
 	us := time.Microsecond
@@ -323,6 +338,8 @@ func TestResourcesOfVolumes(t *testing.T) {
 	}{
 		"both":                 {topology.Single, list{{ReadLatency: us, WriteLatency: 2 * us, Origins: sheet}}, us, 2 * us, "r"},
 		"of a nanosecond":      {topology.Single, list{{ReadLatency: 1, WriteLatency: 2 * us, Origins: sheet}}, 1, 2 * us, "r"},
+		"reads of a nano":      {topology.Single, list{{ReadLatency: 1, Origins: sheet}}, 1, 0, "r"},
+		"writes of a nano":     {topology.Single, list{{WriteLatency: 1, Origins: sheet}}, 0, 1, "w"},
 		"writes alone":         {topology.Single, list{{WriteLatency: 2 * us, Origins: sheet}}, 0, 2 * us, "w"},
 		"a stripe":             {topology.RAID0, list{{ReadLatency: 3 * us, WriteLatency: 2 * us}, {ReadLatency: us, WriteLatency: us}}, us, us, ""},
 		"a mirror":             {topology.RAID1, list{{ReadLatency: 3 * us, WriteLatency: us}, {ReadLatency: us, WriteLatency: 2 * us}}, us, 2 * us, ""},
@@ -362,6 +379,7 @@ func TestResourcesOfAMachine(t *testing.T) {
 		"as much in bursts":  {topology.Instance{Type: "x", Baseline: iops(100), Burst: iops(100)}, "100/0 0 0s", ""},
 		"a burst":            {topology.Instance{Type: "x", Baseline: iops(100), Burst: iops(300)}, "100/300 0 0s", ""},
 		"a burst alone":      {topology.Instance{Type: "x", Burst: iops(300)}, "0/300 0 0s", ""},
+		"half an I/O of it":  {topology.Instance{Type: "x", Burst: iops(0.5)}, "0/0.50 0 0s", ""},
 		"so long":            {topology.Instance{Type: "x", Baseline: iops(100), Burst: iops(300), BurstFor: time.Minute}, "100/300 0 1m0s", ""},
 		"so long so often":   {topology.Instance{Type: "x", Baseline: iops(100), Burst: iops(300), BurstFor: time.Minute, BurstPer: time.Hour}, "100/300 0 1m0s", once},
 		"so often":           {topology.Instance{Type: "x", Baseline: iops(100), Burst: iops(300), BurstPer: time.Hour}, "100/300 0 0s", ""},

@@ -484,10 +484,11 @@ func TestCostOfFlows(t *testing.T) {
 		want  float64
 	}{
 		// 100 I/Os of 8 KiB are three of four small ones.
-		"in order":        {VolumeIOPS, true, flow{100, 819200}, []fio.Workload{small, large}, []SectionCost{cost(1, 3), cost(2, 5)}, 75 + 25*2},
-		"turned round":    {VolumeIOPS, true, flow{100, 819200}, []fio.Workload{large, small}, []SectionCost{cost(2, 5), cost(1, 3)}, 75 + 25*2},
-		"smaller than":    {VolumeIOPS, true, flow{100, 100}, []fio.Workload{small, large}, []SectionCost{cost(1, 3), cost(2, 5)}, 100},
-		"larger than all": {VolumeIOPS, true, flow{100, 1e9}, []fio.Workload{small, large}, []SectionCost{cost(1, 3), cost(2, 5)}, 200},
+		"in order":          {VolumeIOPS, true, flow{100, 819200}, []fio.Workload{small, large}, []SectionCost{cost(1, 3), cost(2, 5)}, 75 + 25*2},
+		"turned round":      {VolumeIOPS, true, flow{100, 819200}, []fio.Workload{large, small}, []SectionCost{cost(2, 5), cost(1, 3)}, 75 + 25*2},
+		"smaller than":      {VolumeIOPS, true, flow{100, 100}, []fio.Workload{small, large}, []SectionCost{cost(1, 3), cost(2, 5)}, 100},
+		"larger than all":   {VolumeIOPS, true, flow{100, 1e9}, []fio.Workload{small, large}, []SectionCost{cost(1, 3), cost(2, 5)}, 200},
+		"one costs nothing": {VolumeIOPS, true, flow{100, 819200}, []fio.Workload{small, large}, []SectionCost{cost(0, 3), cost(2, 5)}, 200},
 		// Of one size all count as the last.
 		"one size": {VolumeIOPS, false, flow{100, 819200}, []fio.Workload{small, large}, []SectionCost{cost(1, 3), cost(2, 5)}, 500},
 		// Twice and once each byte: 1.5 in the mean.

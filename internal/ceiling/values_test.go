@@ -126,6 +126,7 @@ func TestBindsBefore(t *testing.T) {
 		"fewer credits":                   {one(100, 200, 9, 1), one(100, 200, 10, 1), true},
 		"more credits":                    {one(100, 200, 11, 1), one(100, 200, 10, 1), false},
 		"credits that no burst will take": {one(100, 0, 11, 1), one(100, 200, 10, 1), true},
+		"more credits of less than one":   {one(0.25, 0.5, 11, 1), one(0.25, 0.5, 10, 1), false},
 		"more demand":                     {one(100, 0, 0, 2), one(100, 0, 0, 1), true},
 		"less demand":                     {one(100, 0, 0, .5), one(100, 0, 0, 1), false},
 	} {

@@ -311,6 +311,13 @@ func TestPartsOfARole(t *testing.T) {
 			}
 		}
 	}
+	// What another's 50 leave of a shared 100 spends a burst of one's own: 30 a second above its 20, of 300.
+	mine, other := alone(20), alone(50)
+	mine.resources[0].top, other.resources[0].top = 0, 0
+	mine.resources[1].top, mine.resources[1].credits, other.resources[1].name = 300, 300, "theirs"
+	if c := mine.ceiling([]*problem{other}); c.Binding().IOPS != 50 || c.Least(func(b Bound) bool { return b.Burst }).BurstFor != 10*time.Second {
+		t.Errorf("it spends its burst: %+v", c.Bounds)
+	}
 	// A role that has the resource but never uses it, and one that has no bound at all.
 	reads, writes := alone(50), alone(50)
 	for _, r := range writes.resources {

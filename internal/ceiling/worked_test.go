@@ -221,8 +221,10 @@ func TestLatencyOfMirrorsByHand(t *testing.T) {
 // An HDD volume sells throughput: a random I/O takes a MiB of it, and IOPS cannot be ordered.
 func TestDisksSellThroughput(t *testing.T) {
 	top := machine(t, 1, cloud.VolumeSpec{Type: "st1", Size: 5 * units.TiB}, topology.Single, 0, "")
-	c := Of(top, topology.Data, []fio.Workload{load("randread", 16*k, 16, 1)})
-	if b := c.Binding(); b.Kind != VolumeRate || !within(b.IOPS, 500) || len(c.Bounds) != 2 {
-		t.Errorf("%+v", c.Bounds)
+	for _, rw := range []string{"randread", "randwrite", "randrw"} {
+		c := Of(top, topology.Data, []fio.Workload{load(rw, 16*k, 16, 1)})
+		if b := c.Binding(); b.Kind != VolumeRate || !within(b.IOPS, 500) || len(c.Bounds) != 2 {
+			t.Errorf("%s: %+v", rw, c.Bounds)
+		}
 	}
 }
