@@ -458,7 +458,10 @@ func TestTransactionsOnABurstByHand(t *testing.T) {
 		{1, 2e6, 1e6, 500_000, Commits{500, 250, 400}},     // 2; 3 + 1; 2 + 0.5 ms
 		{4, 2e6, 0, 0, Commits{2000, 4. / 0.006, 1000}},    // 2; 6; 4 ms
 		{4, 2e6, 1e6, 3e6, Commits{2000, 4. / 0.007, 800}}, // 6 + 1; 2 + 3 ms, more than 4
-		{0, 2e6, 0, 0, Commits{}}, {-1, 2e6, 0, 0, Commits{}}, {4, 0, 1, 1, Commits{}}, {4, -1, 5, 5, Commits{}},
+		{0, 2e6, 0, 0, Commits{}},
+		{-1, 2e6, 0, 0, Commits{}},
+		{4, 0, 1, 1, Commits{}},
+		{4, -1, 5, 5, Commits{}},
 		{1, 0.5, 0, 0, Commits{2e9, 4e9 / 3, 2e9}}, // half a nanosecond; 1.5 times it
 	} {
 		got := CommitsOf(c.clients, c.s, c.both, c.longer)
