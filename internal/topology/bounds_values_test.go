@@ -208,6 +208,11 @@ func TestDeclaredInstances(t *testing.T) {
 			t.Errorf("%s: %+v %q", name, i, top.Notes)
 		}
 	}
+	for _, i := range []Instance{{Baseline: Limits{IOPS: 0.5}}, {Burst: Limits{Rate: 0.5}}} {
+		if !i.Known() {
+			t.Errorf("%+v is not known", i)
+		}
+	}
 	for caps, want := range map[int]bool{0: false, 1: true} {
 		if (Instance{Caps: make([]cloud.Cap, caps)}).Known() != want {
 			t.Errorf("%d caps", caps)

@@ -43,7 +43,22 @@ func TestThrottles(t *testing.T) {
 			"sys/fs/cgroup/blkio/db/blkio.throttle.write_bps_device": file("8:16 1048576\n"),
 		}, []Throttle{{"sdb", "/db", Limits{ReadIOPS: 500, WriteRate: units.MiBPerSec}, Origin{Detected, "/sys/fs/cgroup/blkio/db/blkio.throttle.*"}}}},
 		"no limits": {fstest.MapFS{"proc/self/cgroup": file("0::/\n"), "sys/fs/cgroup/io.max": file("8:16 rbps=max wbps=max riops=max wiops=max\n\nnonsense\n")}, nil},
-		"nothing":   {fstest.MapFS{}, nil},
+		"one I/O, and what is no number": {fstest.MapFS{
+			"proc/self/cgroup":     file("0::/\n"),
+			"sys/fs/cgroup/io.max": file("8:16 riops=1 wiops=99999999999999999999 rbps=x wbps=0\n"),
+		}, []Throttle{{"sdb", "/", Limits{ReadIOPS: 1}, Origin{Detected, "/sys/fs/cgroup/io.max"}}}},
+		"neither version": {fstest.MapFS{
+			"proc/self/cgroup": file("5::/a\n0:cpu:/a\n1:name=systemd:/a\n0::\n"), "sys/fs/cgroup/a/io.max": file("8:16 riops=1\n"),
+		}, nil},
+		"version 1 without limits": {fstest.MapFS{
+			"proc/self/cgroup": file("7:cpu,blkio:/db\n"),
+			"sys/fs/cgroup/blkio/db/blkio.throttle.read_iops_device": file("8:16 0\n8:16 x\n8:16 99999999999999999999\n9:9 5\n8:16\n"),
+		}, nil},
+		"version 1, one I/O": {fstest.MapFS{
+			"proc/self/cgroup": file("7:cpu,blkio:/db\n"),
+			"sys/fs/cgroup/blkio/db/blkio.throttle.read_iops_device": file("8:16 1\n"),
+		}, []Throttle{{"sdb", "/db", Limits{ReadIOPS: 1}, Origin{Detected, "/sys/fs/cgroup/blkio/db/blkio.throttle.*"}}}},
+		"nothing": {fstest.MapFS{}, nil},
 	} {
 		got := throttles(c.root, name)
 		if len(got) != len(c.want) {

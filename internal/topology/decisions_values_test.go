@@ -44,6 +44,10 @@ func TestTheFirstMistakeIsSaid(t *testing.T) {
 		"instance:\n  baseline:\n    per: 1h\n    for: 1m\n":            ":4: instance.baseline: the baseline has no end",
 		"instance:\n  type: nowhere\n":                                  ":2: instance: type \"nowhere\" is not in",
 		"scale: 2\ninstance: nowhere\n":                                 ":1: scale: ",
+		"arrays:\n  - name: a\n    role: [data, data]\n":                ":3: role: \"data\": want data, wal",
+		"arrays:\n  - name: a\n    role: [log]\n":                       ":3: role: \"log\": want data, wal",
+		"arrays: [{name: a, volumes: [{count: 0, size: 1GiB}]}]\n":      ":1: volumes.count: 0: want",
+		volume("count: 1024, size: 1GiB"):                               ":4: volumes: level single is one volume, here are 1024",
 		"arrays:\n  - name: a b\n":                                      ":2: arrays.name: ",
 		"arrays:\n  - level: raid0\n":                                   ":2: arrays.name: ",
 		"arrays:\n  - level: raid0\n    name: a b\n":                    ":2: arrays.name: ",
@@ -338,6 +342,9 @@ func TestCountersOfADevice(t *testing.T) {
 			t.Errorf("in %v: %v per second, want %v", span, got, want)
 		}
 	}
+	if got := g.Used(1)[0].Used; got < 0.9e9 { // one in a nanosecond
+		t.Errorf("%v per second", got)
+	}
 	for _, c := range []struct{ limit, want float64 }{{10, 10}, {9.5, 9.5}, {10.5, 10}, {100, 100}, {99, 90}} {
 		if got := (GroupLimit{What: "riops", Limit: c.limit}).Effective(); got != c.want {
 			t.Errorf("%v gives %v, want %v", c.limit, got, c.want)
@@ -444,6 +451,13 @@ func TestMembersOfAnArray(t *testing.T) {
 	if a := top.build("md0"); len(a.Volumes) != 2 || strings.Join(top.Notes, "|") != "/dev/md0: a1 and a2 lie on one volume, /dev/a" {
 		t.Errorf("%+v %q", a.Volumes, top.Notes)
 	}
+	// It is said once, and not again of an array over that one.
+	of["md9"] = &block.Device{Name: "md9", Path: "/dev/md9", Slaves: []string{"md0", "b"}, MD: &block.Raid{Level: "raid0", Disks: 2, Members: []block.Member{member(0, "md0", ""), member(1, "b", "")}}}
+	of["b"] = &block.Device{Name: "b", Path: "/dev/b", Kind: block.Disk}
+	top = &Topology{Tree: &block.Tree{Devices: of}}
+	if a := top.build("md9"); len(a.Volumes) != 3 || strings.Count(strings.Join(top.Notes, "|"), "lie on one volume") != 1 {
+		t.Errorf("%+v %q", a.Volumes, top.Notes)
+	}
 	// An array that is not running has no members.
 	of["md1"] = &block.Device{Name: "md1", Path: "/dev/md1", MD: &block.Raid{Level: "raid1"}}
 	top = &Topology{Tree: &block.Tree{Devices: of}}
@@ -494,6 +508,41 @@ func TestWhatIsAskedOfXFS(t *testing.T) {
 		refine(t.Context(), m, &mount)
 		if asked != c.asks || mount.Geometry != c.want {
 			t.Errorf("%s: asked %v; %+v, want %+v", name, asked, mount.Geometry, c.want)
+		}
+	}
+}
+
+// What the catalogue says of a machine's drives: its own by the machine, where it knows what they give, else
+// by their model, and nothing of the network's.
+func TestDrivesOfTheCatalogue(t *testing.T) {
+	own := func(typ string) Limits {
+		f, _ := cloud.InstanceLimits(typ)
+		return f.Local.Limits
+	}
+	sheet, _ := cloud.DriveLimits("P4510", 2e12)
+	if !own("i3en.large").Known() || own("c8g.2xlarge").Known() || !sheet.Limits.Known() {
+		t.Fatal("the catalogue has changed: choose other machines")
+	}
+	for name, c := range map[string]struct {
+		typ  string
+		v    Volume
+		want Limits
+		note bool
+	}{
+		"its own":                   {"i3en.large", Volume{Model: cloud.InstanceStoreModel}, own("i3en.large"), false},
+		"of a machine without any":  {"c8g.2xlarge", Volume{Model: cloud.InstanceStoreModel}, Limits{}, false},
+		"of no known machine":       {"", Volume{Model: cloud.InstanceStoreModel}, Limits{}, false},
+		"of a machine of nowhere":   {"nowhere", Volume{Model: cloud.InstanceStoreModel}, Limits{}, true},
+		"by its model":              {"i3en.large", Volume{Model: "P4510", Size: 2e12}, sheet.Limits, false},
+		"that the network attaches": {"i3en.large", Volume{Model: "P4510", Size: 2e12, Network: true}, Limits{}, false},
+		"of no model":               {"i3en.large", Volume{}, Limits{}, false},
+		"of a model of nowhere":     {"i3en.large", Volume{Model: "nowhere"}, Limits{}, false},
+	} {
+		top := &Topology{Instance: Instance{Type: c.typ}, Arrays: []Array{{Volumes: []Volume{c.v}}}}
+		top.catalogue()
+		v := top.Arrays[0].Volumes[0]
+		if v.Sustained != c.want || (v.Origin.Kind == Catalogue) != c.want.Known() || (len(top.Notes) > 0) != c.note {
+			t.Errorf("%s: %+v, want %+v; %q", name, v, c.want, top.Notes)
 		}
 	}
 }

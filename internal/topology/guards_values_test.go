@@ -294,6 +294,8 @@ func TestDescriptionsOfDisks(t *testing.T) {
 	}
 	plain := gp3(3)
 	plain.Sustained = Limits{}
+	rated := gp3(5)
+	rated.Type = "gp2" // whose IOPS and throughput follow from its size
 	local := gp3(4)
 	local.Network = false
 	for want, c := range map[string]struct {
@@ -305,6 +307,7 @@ func TestDescriptionsOfDisks(t *testing.T) {
 		"    level: raid10\n":  {RAID10, []Disk{gp3(1), gp3(2)}},
 		"size: 1GiB, type: gp3, iops: 3000, throughput: 125MiB/s}": {NoLevel, []Disk{gp3(1)}},
 		"size: 1GiB, type: gp3}":                                   {NoLevel, []Disk{plain}},
+		"size: 1GiB, type: gp2}":                                   {NoLevel, []Disk{rated}},
 		"size: 1GiB}":                                              {NoLevel, []Disk{local}},
 	} {
 		if got := arrayText("data", c.level, c.disks); !strings.Contains(got, want) {

@@ -143,6 +143,13 @@ func TestWhereDeclaredVolumesGo(t *testing.T) {
 			t.Errorf("%s: %q, want %q; %q", name, s, c.want, top.Notes)
 		}
 	}
+	// One that has yielded to a surer one is not looked for any more.
+	top := &Topology{Tree: tree, Arrays: []Array{{Name: "md0", Level: Single, Volumes: there("A")}}, Targets: []Target{{Role: Data, Array: "md0", Mount: &block.Mount{Point: "/d"}}}}
+	surer := DeclaredArray{Name: "y", Filesystem: &DeclaredFilesystem{Mount: "/d"}, Volumes: []DeclaredVolume{of("", 7)}}
+	err := top.declare(&Declaration{Name: "f", Arrays: []DeclaredArray{{Name: "x", Roles: Roles, Volumes: []DeclaredVolume{of("", 5)}}, surer}})
+	if err != nil || len(top.Notes) > 0 || len(top.Arrays) != 1 || top.Arrays[0].Volumes[0].Sustained.IOPS != 7 {
+		t.Errorf("%v; %q, %+v", err, top.Notes, top.Arrays)
+	}
 	// A declared array that is about none of those there goes to the targets of its role that have none.
 	for name, c := range map[string]struct {
 		targets []Target

@@ -25,6 +25,8 @@ func TestDoneOfVersion1(t *testing.T) {
 		{"another group's 64 were open before", tally{open: 64, known: true}, tally{others: 936, device: 1000, known: true}, 0},
 		{"another group waits at a limit of its own", tally{known: true}, tally{others: 9000, device: 1000, known: true}, 0},
 		{"a device that is not known", tally{own: 3}, tally{own: 1003}, 1000},
+		{"a device that was not known before", tally{own: 3}, tally{own: 1003, device: 7, known: true}, 1000},
+		{"a device that is not known any more", tally{own: 3, device: 7, known: true}, tally{own: 1003}, 1000},
 		{"counters that began anew", tally{own: 900, device: 900, known: true}, tally{own: 10, device: 10, known: true}, 0},
 	} {
 		if got := c.after.done(c.before); got != c.want {
