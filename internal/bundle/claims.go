@@ -45,7 +45,7 @@ func claims(lines []string) []claim {
 		if len(list) >= mostClaims {
 			break
 		}
-		if len(line) > maxStated {
+		if len(line) > maxStated || !strings.Contains(line, "%") {
 			continue
 		}
 		for _, m := range slowClaim.FindAllStringSubmatch(line, -1) {

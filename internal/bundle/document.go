@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"regexp"
@@ -68,6 +69,9 @@ func ReadDocument(name string, data []byte, env func(string) (string, bool)) *Do
 	for i, line := range d.lines {
 		if volumesInText().typ.MatchString(line) {
 			d.typed = append(d.typed, i)
+		}
+		if !strings.Contains(line, ".") {
+			continue
 		}
 		for _, found := range instanceType.FindAllString(line, -1) {
 			typ := strings.ToLower(found)
@@ -168,7 +172,7 @@ var (
 
 // fromWindows writes commands of Windows' shell as those of Unix, each line in its place.
 func fromWindows(data []byte) []byte {
-	if !windowsFio.Match(data) {
+	if !bytes.Contains(data, []byte(`:\`)) && !bytes.Contains(bytes.ToLower(data), []byte("fio.exe")) || !windowsFio.Match(data) {
 		return data
 	}
 	return windowsFio.ReplaceAll(caretEnd.ReplaceAll(data, []byte(`\$1`)), []byte("fio -"))

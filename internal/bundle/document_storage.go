@@ -50,8 +50,8 @@ func storageIn(lines []string) []stated {
 	var list []stated
 	find := volumesInText()
 	for i, line := range lines {
-		if len(line) > maxStated {
-			continue
+		if len(line) > maxStated || !strings.ContainsAny(line, "0123456789") || !strings.ContainsAny(line, "xX×*") {
+			continue // no count: what most lines lack is looked for before what costs more
 		}
 		var s stated
 		if m := find.typeFirst.FindStringSubmatch(line); m != nil {
