@@ -8,17 +8,20 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 )
 
-// retired are words and phrases that the field has other terms for, each with what to write. They stay
-// out of everything that users read: strings of the program, README, CHANGELOG, docs and suites.
-var retired = []struct {
+type retiredWord struct {
 	pattern *regexp.Regexp
 	write   string
-}{
+}
+
+// retired are words and phrases that the field has other terms for, each with what to write. They stay
+// out of everything that users read: strings of the program, README, CHANGELOG, docs and suites.
+var retired = []retiredWord{
 	{words(`mend(s|ed|ing)?`), "fix"},
 	{words(`anew`), "again, or rebuild"},
 	{words(`told`), "shown, reported"},
@@ -35,7 +38,14 @@ var retired = []struct {
 	{words(`nobody (could|can) answer`), "there is no terminal"},
 	{words(`log role`), "WAL role"},
 	{words(`as it stands`), "unchanged"},
+	{words(`in the mean`), "on average"},
+	// "a" for "per": rates and shares of one thing.
+	{words(`(IOPS|TPS|ms|µs|I/Os|commits|transactions|bytes|rounds|[KMG]iB(/s)?) an? ` + one), "per"},
+	{regexp.MustCompile(`%(s|v|\.[0-9]f) an? ` + one + `\b`), "per"},
 }
+
+// one is what a rate or a share is of.
+const one = `(I/O|second|sync|job|transaction|member|volume|host|side)`
 
 func words(pattern string) *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(?:` + pattern + `)\b`)
@@ -78,6 +88,19 @@ func TestRetiredWords(t *testing.T) {
 	}
 	for _, page := range append(append(pages, findings...), "../../README.md", "../../CHANGELOG.md") {
 		checkLines(t, page, check)
+	}
+}
+
+// What is an "a" for "per", and what is none.
+func TestPerIsNotA(t *testing.T) {
+	for text, want := range map[string]bool{
+		"2 ms an I/O": true, "100 IOPS a job": true, "%s an I/O": true, "commits a second": true, "0.1 waiting in the mean": true,
+		"2 ms per I/O": false, "$111.69 a month": false, "ten times a second": false, "reads a volume": false, "bytes a device sent": false,
+	} {
+		got := slices.ContainsFunc(retired, func(r retiredWord) bool { return r.pattern.MatchString(text) })
+		if got != want {
+			t.Errorf("%q: %t, want %t", text, got, want)
+		}
 	}
 }
 

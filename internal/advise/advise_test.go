@@ -277,7 +277,7 @@ func TestFailureRate(t *testing.T) {
 	}
 }
 
-// TestCommits: a thousand commits a second of one client rule gp3 out, whatever is provisioned: 1 /
+// TestCommits: a thousand commits per second of one client rule gp3 out, whatever is provisioned: 1 /
 // (1.5 × 1.86 ms) = 358.
 func TestCommits(t *testing.T) {
 	a, err := Advise(

@@ -219,7 +219,7 @@ func (v *ClaimVerdict) history(typ string) {
 		)
 		return
 	}
-	line := fmt.Sprintf("AWS publishes it for %s since %s", typ, v.Since)
+	line := fmt.Sprintf("AWS has published it for %s since %s", typ, v.Since)
 	if last >= 0 {
 		was := f.Changes[last].Burst
 		figure := was.IOPS.String() + " IOPS"

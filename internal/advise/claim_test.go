@@ -76,8 +76,8 @@ func TestHistoryOfClaims(t *testing.T) {
 		claim Claim
 		want  string // empty: nothing is said
 	}{
-		{"c6a.xlarge", Claim{IOPS: 6000}, "AWS publishes it for c6a.xlarge since at least 2022-02-21."},
-		{"c6a.xlarge", Claim{IOPS: 26667}, "AWS publishes it for c6a.xlarge since at least 2022-02-21."},
+		{"c6a.xlarge", Claim{IOPS: 6000}, "AWS has published it for c6a.xlarge since at least 2022-02-21."},
+		{"c6a.xlarge", Claim{IOPS: 26667}, "AWS has published it for c6a.xlarge since at least 2022-02-21."},
 		{"c6a.xlarge", Claim{IOPS: 26700}, "since a day between 2023-03-07 and 2023-05-11; before it was 26,667 IOPS."},
 		{"c6a.xlarge", Claim{IOPS: 40000}, "since a day between 2023-03-07 and 2023-05-11; before it was 26,667 IOPS."},
 		{"c6a.xlarge", Claim{IOPS: 40030}, "since a day between 2023-03-07 and 2023-05-11"}, // rounded

@@ -346,7 +346,7 @@ func (c *Choices) sort() {
 	})
 }
 
-// notes say what was not looked at.
+// notes say what was ignored.
 func (c *Choices) notes(r *Request) {
 	say := func(format string, args ...any) { c.Notes = append(c.Notes, fmt.Sprintf(format, args...)) }
 	if len(r.Prices.Instances) > 0 {
@@ -357,11 +357,11 @@ func (c *Choices) notes(r *Request) {
 	}
 	waits := func(s workload.Stream) bool { return s.Latency.Smallest() > 0 || s.Commits }
 	if slices.ContainsFunc(r.Demand.Streams, waits) {
-		say("the latencies and the commits that the demand asks for are not looked at: the catalogue has no latency of %s's "+
-			"disks", c.Cloud)
+		say("the demand's limits of latency and its commits are ignored: the catalogue has no latencies for %s's disks",
+			c.Cloud)
 	}
 	if r.Demand.Durability.AFR > 0 {
-		say("how often data is lost is not looked at: %s states no failure rate that the catalogue has", c.Cloud)
+		say("the demand's limit on data loss is ignored: the catalogue has no failure rates for %s's disks", c.Cloud)
 	}
 	if r.BurstOK {
 		say("bursts do not count on %s", c.Cloud)

@@ -26,7 +26,7 @@ func imported(t *testing.T, doc string, f Found) []*result.Result {
 	return results
 }
 
-// rowJSON is a row of fio's JSON with 100 reads a second for a time.
+// rowJSON is a row of fio's JSON with 100 reads per second for a time.
 func rowJSON(name, host string, seconds float64, options string) string {
 	if host != "" {
 		host = fmt.Sprintf(`"hostname":%q,`, host)

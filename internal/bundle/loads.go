@@ -85,7 +85,7 @@ func rowsByName(jobs []fio.Job) []sameJob {
 			list[at].jobs += j.Count
 		case rows[j.Name] > len(hosts): // a row each
 			list[at].jobs++
-		case len(hosts) > 1: // a row a host
+		case len(hosts) > 1: // one row per host
 			w, err := fio.WorkloadOf(j.Name, j.Options.Section(j.Name))
 			if err == nil {
 				list[at].jobs += max(w.Jobs, 1)

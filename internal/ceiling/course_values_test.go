@@ -21,7 +21,7 @@ func TestBoundsAreDividedInEachFigure(t *testing.T) {
 	top := machine(t, 1, gp3, topology.Single, 0, "")
 	for name, c := range map[string]struct {
 		s    result.PgStep
-		want float64 // transactions a second; 0 for no bound
+		want float64 // transactions per second; 0 for no bound
 	}{
 		"reads":          {result.PgStep{Transactions: 10, Reads: 20, ReadBytes: 20 * 8192}, 1500},
 		"writes":         {result.PgStep{Transactions: 10, Writes: 30, WriteBytes: 30 * 8192}, 1000},

@@ -14,7 +14,7 @@ import (
 // they are restated: a run of some seconds draws 69.7 % reads where 70 % were asked for.
 const mixSlack = 0.01
 
-// flow is what one direction of a section did: I/Os and bytes a second, over the whole window.
+// flow is what one direction of a section did: I/Os and bytes per second, over the whole window.
 type flow struct{ ios, bytes float64 }
 
 // ofMix restates the bounds for the mix of directions and sizes that r measured, where it is not the

@@ -194,7 +194,7 @@ func (p *problem) boundBy(r *resource, capacity, share float64, burst bool) (Bou
 	return b, true
 }
 
-// bound sums streams that run at x reads and writes a second each.
+// bound sums streams that run at x reads and writes per second each.
 func (p *problem) bound(x [][2]float64) Bound {
 	var b Bound
 	for i, s := range p.streams {

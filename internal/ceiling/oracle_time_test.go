@@ -121,7 +121,7 @@ func (s oSection) caps() (caps [2]float64) {
 	return caps
 }
 
-// at is what a section reads and writes a second when its I/Os in flight turn over level times a
+// at is what a section reads and writes per second when its I/Os in flight turn over level times a
 // second. fio draws the direction by the mix, and takes the other one where that is ahead of its
 // rate (io_u.c, rate_ddir).
 func (s oSection) at(level float64) (x [2]float64) {

@@ -22,7 +22,7 @@ const (
 	LoadGenerator Kind = "load generator"
 )
 
-// Commits is how many commits a second group commit allows with so many clients, by S, the time of
+// Commits is how many commits per second group commit allows with so many clients, by S, the time of
 // one synced write, and the CPU time of a commit outside of it.
 type Commits struct {
 	// Bound: a flush carries at most one commit of each client.
@@ -75,8 +75,8 @@ func Generated(s *result.PgStep) (limits bool, use float64) {
 	return use >= busyThreads || s.Waited("Client:ClientRead") > generatorWaits && 1-s.Busy < idleCPU, use
 }
 
-// OfPostgres is every bound on a database's transactions a second, from what one transaction was
-// measured to need and what each resource allows. IOPS of its bounds are transactions a second.
+// OfPostgres is every bound on a database's transactions per second, from what one transaction was
+// measured to need and what each resource allows. IOPS of its bounds are transactions per second.
 func OfPostgres(t *topology.Topology, p *result.Postgres, s *result.PgStep) Ceiling {
 	c := Ceiling{InFlight: s.Clients}
 	if s.Transactions == 0 || s.TPS <= 0 {
@@ -171,7 +171,7 @@ func (c *Ceiling) log(t *topology.Topology, s *result.PgStep) {
 		of := smallest(Of(t, topology.WAL, []fio.Workload{sync}))
 		c.scaled(LogIOPS, of, func(b Bound) (float64, string) {
 			return float64(b.IOPS) * grouped, fmt.Sprintf(
-				"%v synced writes × %s commits a sync",
+				"%v synced writes × %s commits per sync",
 				b.IOPS,
 				units.Number(grouped),
 			)

@@ -134,7 +134,7 @@ func TestPostgresBounds(t *testing.T) {
 		ceiling.CommitLatency: 53_821,          // 100 ÷ 1.858 ms
 		ceiling.LogRate:       66_197,          // 500 MiB/s ÷ 7,920 B
 		ceiling.DataVolumes:   18_462.0 / 1.53, // the mix 70/30 on RAID10
-		ceiling.LogIOPS:       12_000 * 30,     // synced writes × commits a sync
+		ceiling.LogIOPS:       12_000 * 30,     // synced writes × commits per sync
 		ceiling.CPU:           35_000,          // 8 cores less 1 of pgbench ÷ 0.2 ms
 	} {
 		got := float64(bound(t, c, kind).IOPS)

@@ -55,7 +55,7 @@ func Asked(w fio.Workload, read bool) units.IOPS {
 
 func writeShare(w fio.Workload) float64 { return max(1-w.ReadShare-w.TrimShare, 0) }
 
-// at is what a stream reads and writes a second when each of its I/Os in flight comes round level
+// at is what a stream reads and writes per second when each of its I/Os in flight comes round level
 // times. fio draws the direction by the mix, and takes the other one where that is ahead of its
 // rate (io_u.c, rate_ddir; 3.33 did 500 + 500 of a 30/70 mix with rate_iops=500, and with
 // rate_iops=500, as many writes as the device took).

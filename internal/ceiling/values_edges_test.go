@@ -435,7 +435,7 @@ func TestTransactionsOnABurstByHand(t *testing.T) {
 		// The log's stream at 128 MiB/s, and at 300 × 256 KiB; two commits share a sync.
 		"the log": {logged, map[string]float64{
 			"128 MiB/s ÷ 64 KiB of WAL per transaction (volume throughput)": 2048, "75 MiB/s ÷ 64 KiB of WAL per transaction (volume IOPS)": 1200,
-			"3,000 synced writes × 2 commits a sync (volume IOPS (burst))": 6000, "300 synced writes × 2 commits a sync (volume IOPS)": 600,
+			"3,000 synced writes × 2 commits per sync (volume IOPS (burst))": 6000, "300 synced writes × 2 commits per sync (volume IOPS)": 600,
 		}},
 		"next to nothing": {idle, nil},
 	} {

@@ -34,8 +34,8 @@ func newInspectCmd(env *Env) *cobra.Command {
 		Short: "Show what a path lies on: mount, filesystem, array, partitions, volumes",
 		Long: `Show what a path lies on: mount, filesystem, array, partitions, volumes, with their
 chunks, alignment, queue settings and limits, as far as they can be seen. Nothing is
-written or measured, and root is not needed; as root the layout of logical volumes and
-superblocks are read where otherwise they are inferred.
+written or measured. Without root the layouts of logical volumes and arrays are inferred;
+as root they are read from the disks.
 
 --all lists every disk instead, used or not: what it is, its serial number, its type where the cloud may be
 asked, and who uses it. --yaml 'N x unused [TYPE] [SIZE] [LEVEL]' picks unused ones and prints a plimsoll.yaml

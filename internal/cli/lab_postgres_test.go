@@ -36,7 +36,7 @@ func TestLabPostgres(t *testing.T) {
 		m := ceiling.CommitsIn(p, step)
 		limits := ceiling.OfPostgres(&b.Run.Topology, p, step).Binding()
 		both, longer := p.CommitCPU(step)
-		t.Logf("%d clients: %v TPS of %v to %v, %.2f commits a sync of %v, S %v (%.0f %% apart, %v of it CPU), CPU of a commit %v, the longer %v "+
+		t.Logf("%d clients: %v TPS of %v to %v, %.2f commits per sync of %v, S %v (%.0f %% apart, %v of it CPU), CPU of a commit %v, the longer %v "+
 			"(server %v, pgbench %v in all), %.0f %% busy, limited by %s: %s", step.Clients, step.TPS, m.Low, m.High, step.CommitsPerSync(),
 			step.SyncMean(), each, 100*apart, p.Before.CPU, both, longer, step.ServerCPU, step.PgbenchCPU, 100*step.Busy, limits.Kind, limits.How)
 		within(t, step, m, limits)

@@ -117,7 +117,7 @@ func TestLabMost(t *testing.T) {
 	if m.Closed == nil || m.Closed.Latency > 10e6 {
 		t.Skipf("SKIPPED: one read at a time has a p99 of %+v already: this machine is too busy for a threshold of 20 ms", m.Closed)
 	}
-	// Eight volumes of 300 reads a second; chance loads one of them more than the others.
+	// Eight volumes of 300 reads per second; chance loads one of them more than the others.
 	if k := m.Bracket; !k.Done || k.Low < .4*m.Ceiling || k.Low > 1.03*m.Ceiling || k.High > 0 && k.High > 1.04*k.Low {
 		t.Errorf("%+v of a ceiling of %g", k, m.Ceiling)
 	}

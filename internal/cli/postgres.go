@@ -24,7 +24,7 @@ func (o *postgresOptions) addFlags(f *pflag.FlagSet) {
 		&o.server.Bin,
 		"pg-bin",
 		"",
-		"`DIR` of PostgreSQL's programs; else pg_config's, the usual places",
+		"`DIR` of PostgreSQL's programs (default: where pg_config says, or else the usual places)",
 	)
 	f.StringVar(
 		&o.server.User,

@@ -41,7 +41,7 @@ func newWarmCmd(env *Env) *cobra.Command {
 once, past the page cache: 4 KiB of it where the test has shown that one read loads its piece.
 
 It opens volumes for reading only and writes nothing but its own record, from which --resume continues. While other
-programs use the volume it takes a quarter of its throughput at most and rests while they wait.
+programs use the volume, it takes at most a quarter of its throughput, and pauses whenever they have to wait.
 
 The exit code is 0 when the volumes are loaded, 3 when 15 % or more is not, and 130 when it was interrupted.`,
 		Example: `  plimsoll array warm /dev/nvme1n1
@@ -242,7 +242,7 @@ func (o *warmOptions) volume(ctx context.Context, env *Env, w warming) (r warmed
 	}
 	if others := bench.InUse(ctx, env.Machine, w.Device); others >= warmBusy && w.Most == 0 {
 		w.Most = warmShare * warmRate
-		fmt.Fprintf(env.notes(), "%s is in use (%s I/Os per second): at most %s, and it rests while others wait\n",
+		fmt.Fprintf(env.notes(), "%s is in use (%s I/Os per second): at most %s, and it pauses whenever others have to wait\n",
 			text.Clean(w.Device, 0), units.Number(others), w.Most)
 	}
 	w.Each = func(now bench.Warmed) {

@@ -11,7 +11,7 @@ import (
 )
 
 // The rules of a type that is made up, so that each bound decides alone: 10 to 1,000 IOPS, 5 a GiB, and of
-// throughput 4 to 200 bytes a second, two for each I/O, of which one is there without being ordered.
+// throughput 4 to 200 bytes per second, two for each I/O, of which one is there without being ordered.
 func TestRulesOfAMadeUpType(t *testing.T) {
 	made := func(change func(*VolumeType)) VolumeType {
 		v := VolumeType{Type: "made", MinSize: 10 * units.GiB, MaxSize: 100 * units.GiB}

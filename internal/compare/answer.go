@@ -34,7 +34,7 @@ type Change struct {
 	// LeastSeen is about the least change that these rounds could have shown in four of five cases,
 	// 0 for none.
 	LeastSeen float64 `json:"least_seen,omitempty"`
-	// Needs is about how many rounds a side would show a change of the margin; 0 when not known.
+	// Needs is about how many rounds per side would show a change of the margin; 0 when not known.
 	Needs int `json:"rounds_needed,omitempty"`
 	// Without is the answer without the rounds that stand apart, nil when none does.
 	Without *stats.Estimate `json:"without_apart,omitempty"`
@@ -120,10 +120,10 @@ func sharedHost(samples []Sample) string {
 func noTest(a, b int, c stats.Comparison) string {
 	switch {
 	case a == 1 && b == 1:
-		return "one run each cannot tell"
+		return "one run per side"
 	case min(a, b) == 1:
 		return fmt.Sprintf(
-			"one run on a side cannot tell; the other side's %d rounds spread by %s",
+			"one run on one side; the other side's %d rounds spread by %s",
 			max(a, b),
 			text.Percent(c.Spread),
 		)

@@ -166,7 +166,7 @@ func TestInstancesOfTheArticle(t *testing.T) {
 	if math.Abs(change.Ratio.Center-2.50) > 0.005 || math.Abs(change.Sustained-1) > 1e-9 {
 		t.Errorf("x%.3f in bursts, x%.3f sustained", change.Ratio.Center, change.Sustained)
 	}
-	if change.Word != CannotTell || change.Why != "one run each cannot tell" {
+	if change.Word != CannotTell || change.Why != "one run per side" {
 		t.Errorf("%s: %s", change.Word, change.Why)
 	}
 }
@@ -420,8 +420,8 @@ func TestWorkDifferences(t *testing.T) {
 		"jobs":       {func(l *fio.Workload) { l.Jobs = 8 }, "jobs: 4 and 8"},
 		"engine":     {func(l *fio.Workload) { l.Engine = "io_uring" }, "engine: libaio and io_uring"},
 		"sync":       {func(l *fio.Workload) { l.SyncEvery = 1 }, "sync: none and fsync each 1"},
-		"rate":       {func(l *fio.Workload) { l.WriteIOPS = 100 }, "load: none and at most 100 IOPS a job"},
-		"one rate":   {func(l *fio.Workload) { l.ReadIOPS, l.WriteIOPS = 100, 100 }, "load: none and at most 100 IOPS a job"}, // rate_iops=100
+		"rate":       {func(l *fio.Workload) { l.WriteIOPS = 100 }, "load: none and at most 100 IOPS per job"},
+		"one rate":   {func(l *fio.Workload) { l.ReadIOPS, l.WriteIOPS = 100, 100 }, "load: none and at most 100 IOPS per job"}, // rate_iops=100
 		"think time": {func(l *fio.Workload) { l.ThinkTime = time.Second }, "load: none and pauses of 1s"},
 	} {
 		if got := strings.Join(of(func(*fio.Workload) {}).Differences(of(c.change)), "; "); got != c.want {

@@ -40,7 +40,7 @@ type Figure struct {
 
 func iops() Figure { return Figure{Name: "IOPS", Unit: PerSecond} }
 
-// tps is a database's transactions a second, of the load that reached the most.
+// tps is a database's transactions per second, of the load that reached the most.
 func tps() Figure {
 	return Figure{Name: "TPS", Unit: PerSecond, value: func(r *result.Result) float64 {
 		if peak := r.Postgres.Peak(); peak != nil {

@@ -492,7 +492,7 @@ func TestPartsThatDiffer(t *testing.T) {
 	}{
 		"nothing":  {func(*Work) {}, ""},
 		"parts":    {func(w *Work) { w.Parts = "4 KiB reads" }, "parts: none and 4 KiB reads"},
-		"a load":   {func(w *Work) { w.Load = "at most 5 IOPS a job" }, "load: none and at most 5 IOPS a job"},
+		"a load":   {func(w *Work) { w.Load = "at most 5 IOPS per job" }, "load: none and at most 5 IOPS per job"},
 		"a byte":   {func(w *Work) { w.BS = 1 }, "block size: 4 KiB and 1 B"},
 		"no depth": {func(w *Work) { w.Depth = 4 }, ""}, // which may be known of one alone
 		"figures":  {func(w *Work) { *w = Work{BS: 4096, Load: "x"} }, ""},

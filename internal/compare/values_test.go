@@ -355,14 +355,14 @@ func TestWorkInWords(t *testing.T) {
 		"random write 8 KiB, 4 jobs, libaio":                          load(func(l *fio.Workload) { l.Depth = 0 }),
 		"sequential write 8 KiB, depth 32 × 4 jobs, libaio, O_SYNC":   load(func(l *fio.Workload) { l.Sequential, l.SyncWrites = true, true }),
 		"random write 8 KiB, depth 32 × 4 jobs, libaio, fsync each 2": load(func(l *fio.Workload) { l.SyncEvery, l.SyncWrites = 2, true }),
-		"random write 8 KiB, depth 32 × 4 jobs, libaio, at most 1 MiB/s a job at most 50 IOPS a job pauses of 1ms": load(func(l *fio.Workload) {
+		"random write 8 KiB, depth 32 × 4 jobs, libaio, at most 1 MiB/s per job at most 50 IOPS per job pauses of 1ms": load(func(l *fio.Workload) {
 			l.WriteRate, l.WriteIOPS, l.ThinkTime, l.ReadRate, l.ReadIOPS = units.MiBPerSec, 50, time.Millisecond, 7, 7
 		}),
-		"random rw 50/50 4 KiB, depth 32 × 4 jobs, libaio, at most 3 MiB/s a job at most 60 IOPS a job": load(func(l *fio.Workload) {
+		"random rw 50/50 4 KiB, depth 32 × 4 jobs, libaio, at most 3 MiB/s per job at most 60 IOPS per job": load(func(l *fio.Workload) {
 			l.ReadShare, l.ReadBS, l.WriteBS = 0.5, 4096, 4096
 			l.WriteRate, l.ReadRate, l.WriteIOPS, l.ReadIOPS = units.MiBPerSec, 2*units.MiBPerSec, 50, 10
 		}),
-		"random read 4 KiB, depth 32 × 4 jobs, libaio, at most 10 IOPS a job": load(func(l *fio.Workload) {
+		"random read 4 KiB, depth 32 × 4 jobs, libaio, at most 10 IOPS per job": load(func(l *fio.Workload) {
 			l.ReadShare, l.ReadBS, l.WriteBS, l.ReadIOPS, l.WriteIOPS = 1, 4096, 0, 10, 50
 		}),
 		"random write 8 KiB, depth 32 × 4 jobs, libaio, pauses of 1ns": load(func(l *fio.Workload) { l.ThinkTime = 1 }),
@@ -619,8 +619,8 @@ func TestListOfThree(t *testing.T) {
 		spread float64
 		want   string
 	}{
-		{1, 1, 0, "one run each cannot tell"},
-		{1, 5, 0.031, "one run on a side cannot tell; the other side's 5 rounds spread by 3.1 %"},
+		{1, 1, 0, "one run per side"},
+		{1, 5, 0.031, "one run on one side; the other side's 5 rounds spread by 3.1 %"},
 		{2, 2, 0, "too few rounds"},
 	} {
 		if got := noTest(c.a, c.b, stats.Comparison{Spread: c.spread}); got != c.want {
@@ -720,7 +720,7 @@ func TestColumnOfRuns(t *testing.T) {
 	}
 }
 
-// The order of rounds is doubted from two rounds a side on, and not where they alternate.
+// The order of rounds is doubted from two rounds per side on, and not where they alternate.
 func TestOrderOfRounds(t *testing.T) {
 	side := func(name string, minutes ...int) Side {
 		s := Side{Name: name}

@@ -75,10 +75,10 @@ func workOfLoad(l fio.Workload) Work {
 		rate, iops = l.ReadRate, l.ReadIOPS
 	}
 	if rate > 0 {
-		w.Load = fmt.Sprintf("at most %v a job", rate)
+		w.Load = fmt.Sprintf("at most %v per job", rate)
 	}
 	if rate := iops; rate > 0 {
-		w.Load = strings.TrimSpace(w.Load + fmt.Sprintf(" at most %v IOPS a job", rate))
+		w.Load = strings.TrimSpace(w.Load + fmt.Sprintf(" at most %v IOPS per job", rate))
 	}
 	if l.ThinkTime > 0 {
 		w.Load = strings.TrimSpace(w.Load + fmt.Sprintf(" pauses of %v", l.ThinkTime))

@@ -26,7 +26,7 @@ const (
 	RestLatency Cause = "idle latency"
 	SlowVolume  Cause = "slow volume"
 	Tail        Cause = "slow tail"
-	Grouping    Cause = "commits a sync"
+	Grouping    Cause = "commits per sync"
 	SlowSync    Cause = "slower syncs"
 	CommitCPU   Cause = "CPU time of a commit"
 	CommitWait  Cause = "wait for a sync"
@@ -39,12 +39,12 @@ const (
 // as unexplained.
 const NamedShare = 0.10
 
-// Account explains a gap between a ceiling and a measured figure, in IOPS or transactions a second:
+// Account explains a gap between a ceiling and a measured figure, in IOPS or transactions per second:
 // Ceiling times all factors is Measured.
 type Account struct {
 	Ceiling  float64 `json:"ceiling"`
 	Measured float64 `json:"measured"`
-	// Unit is what both are in where it is not IOPS: "TPS", transactions a second.
+	// Unit is what both are in where it is not IOPS: "TPS", transactions per second.
 	Unit string `json:"unit,omitempty"`
 	// Factors have the largest share first, and what is unexplained last.
 	Factors []Factor `json:"factors"`

@@ -254,7 +254,7 @@ func TestSharedLimitsAreKept(t *testing.T) {
 	}
 }
 
-// Every form of the report has a row a host and shows hostile names as text.
+// Every form of the report has one row per host and shows hostile names as text.
 func TestFleetReports(t *testing.T) {
 	a := hostRun{name: "db1", seconds: 10, kernel: "6.1", each: map[time.Duration]uint64{ms: 100}, ceiling: 110}
 	b := a

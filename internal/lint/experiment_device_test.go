@@ -168,7 +168,7 @@ func TestSyncWithDepthExperiment(t *testing.T) {
 		_, most, meanFree := d.queue(t)
 		uring, _, _ := experiment(t, strings.Replace(job, "libaio", fio.IOURing, 1)+"fdatasync=1\n")
 		_, _, meanRing := d.queue(t)
-		return fmt.Sprintf("fdatasync=1: fio counts %.0f %% at depth 16, the device had %.2f of %d writes in flight in the mean; "+
+		return fmt.Sprintf("fdatasync=1: fio counts %.0f %% at depth 16, the device had %.2f of %d writes in flight on average; "+
 				"without: %.0f %%, %.2f, at most %d; io_uring with it: %.0f %%, %.2f",
 				deep(synced), mean, n, deep(free), meanFree, most, deep(uring), meanRing),
 			n >= 190 && mean <= 4 && most >= 8 && deep(synced) >= 90

@@ -131,7 +131,7 @@ var syncWithDepth = &rule{
 	Why: "With fsync=1 or fdatasync=1 fio waits in the sync after each write while the other slots of its " +
 		"queue wait for it. fio counts those slots in its depth and latency, but the device has about one I/O " +
 		"per job. io_uring syncs asynchronously: an info there and with other engines.",
-	Seen: "With iodepth=16 and fdatasync=1 a loop device had 1.5 writes in flight in the mean, 10.9 without " +
+	Seen: "With iodepth=16 and fdatasync=1 a loop device had 1.5 writes in flight on average, 10.9 without " +
 		"the sync.",
 	Fix: "For the latency of a durable write use iodepth=1 and raise numjobs, as databases do, and report " +
 		"fio's sync latency instead of clat.",

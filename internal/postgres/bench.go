@@ -79,7 +79,7 @@ func sampling(tps float64, runtime time.Duration) float64 {
 	return max(mostLogged/expected, 0.0001)
 }
 
-// fastest is the most transactions a second that are planned for, by kind of load.
+// fastest is the most transactions per second that are planned for, by kind of load.
 func fastest(p *suite.Postgres) float64 {
 	if p.ReadOnly() {
 		return 100_000

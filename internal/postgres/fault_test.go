@@ -274,7 +274,7 @@ func TestMemoryIsHeld(t *testing.T) {
 		if step == nil {
 			t.Fatal(res.State, res.Reasons)
 		}
-		t.Logf("%v of data in %v: at most %v were used, %.2f device reads a transaction, %v", res.Postgres.Database, limit, most,
+		t.Logf("%v of data in %v: at most %v were used, %.2f device reads per transaction, %v", res.Postgres.Database, limit, most,
 			step.DeviceReads(), step.TPS)
 		// The kernel charges in batches a CPU, so that the highest use may be some pages above the
 		// limit.
@@ -285,7 +285,7 @@ func TestMemoryIsHeld(t *testing.T) {
 			t.Errorf("confined %v, memory %v, database %v", res.Postgres.Confined, res.Postgres.Memory, res.Postgres.Database)
 		}
 		if step.DeviceReads() < 0.2 {
-			t.Errorf("%.3f device reads a transaction: memory answered", step.DeviceReads())
+			t.Errorf("%.3f device reads per transaction: memory answered", step.DeviceReads())
 		}
 	})
 	t.Run("out of memory", func(t *testing.T) {

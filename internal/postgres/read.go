@@ -180,7 +180,7 @@ func (r *Report) Demand(name string) (*workload.Demand, error) {
 	}, nil
 }
 
-// Explain says what S, the clients and commit_delay explain of the transactions a second (group
+// Explain says what S, the clients and commit_delay explain of the transactions per second (group
 // commit, docs/postgres.md).
 func (r *Report) Explain(given units.Latency) []string {
 	var lines []string
@@ -190,7 +190,7 @@ func (r *Report) Explain(given units.Latency) []string {
 		if r.Clients > 0 {
 			of = " of " + text.Plural(r.Clients, "client")
 		}
-		say("%v transactions a second%s, %v each.", r.TPS, of, r.Mean)
+		say("%v transactions per second%s, %v each.", r.TPS, of, r.Mean)
 	}
 	s, from := r.S(given)
 	if s == 0 {
@@ -210,26 +210,26 @@ func (r *Report) Explain(given units.Latency) []string {
 	switch {
 	case r.TPS < m.Low:
 		say(
-			"With %s that allows %v to %v commits a second, and %v at the very most: this is %s of it. Something else "+
+			"With %s that allows %v to %v commits per second, and %v at the very most: this is %s of it. Something else "+
 				"limits: CPU, rows that wait for each other, reads, or pgbench itself.",
 			text.Plural(r.Clients, "client"), m.Low, m.High, m.Bound, share,
 		)
 	case r.TPS <= m.Bound:
 		say(
-			"With %s that allows %v to %v commits a second, and %v at the very most: S and the clients explain it. A "+
+			"With %s that allows %v to %v commits per second, and %v at the very most: S and the clients explain it. A "+
 				"flush carries %s commits at least.",
 			text.Plural(r.Clients, "client"), m.Low, m.High, m.Bound, units.Number(together),
 		)
 	default:
 		say(
-			"That allows %v commits a second at the very most: S was shorter while pgbench ran, or not every "+
+			"That allows %v commits per second at the very most: S was shorter while pgbench ran, or not every "+
 				"transaction waited for its sync (synchronous_commit).", m.Bound,
 		)
 	}
 	if r.Clients > 1 {
 		delay := s / 2
 		say(
-			"commit_delay of %v, half of S, lets a flush carry the commits of all: up to %v a second where S is "+
+			"commit_delay of %v, half of S, lets a flush carry the commits of all: up to %v per second where S is "+
 				"what limits. Each then takes as much longer, and with fewer than commit_siblings others it does nothing.",
 			delay, units.IOPS(float64(r.Clients)*1e9/float64(s+delay)),
 		)

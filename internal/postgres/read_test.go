@@ -110,7 +110,7 @@ func TestReadTransactions(t *testing.T) {
 	}
 }
 
-// TestExplain: the guide's S of 1.858 ms and 100 clients allow 17,940 to 26,911 commits a second.
+// TestExplain: the guide's S of 1.858 ms and 100 clients allow 17,940 to 26,911 commits per second.
 func TestExplain(t *testing.T) {
 	said := func(tps units.IOPS, clients int, s units.Latency) string {
 		return strings.Join((&Report{TPS: tps, Clients: clients, Mean: 1e6}).Explain(s), "\n")
@@ -147,7 +147,7 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		if r.TPS < 0 || math.IsNaN(float64(r.TPS)) {
-			t.Errorf("%v transactions a second", r.TPS)
+			t.Errorf("%v transactions per second", r.TPS)
 		}
 		r.Explain(0)
 		if d, err := r.Demand("x"); err == nil && d.Streams[0].IOPS <= 0 {

@@ -207,16 +207,16 @@ func TestCommitsFollowTheLog(t *testing.T) {
 		step := &p.Steps[i]
 		half := float64(step.Clients) / 2
 		m := ceiling.CommitsIn(p, step)
-		t.Logf("%d clients: %v TPS of %v to %v, %.2f commits a sync, %v WAL each, S %v (%.0f %% apart), busy %.2f", step.Clients, step.TPS,
+		t.Logf("%d clients: %v TPS of %v to %v, %.2f commits per sync, %v WAL each, S %v (%.0f %% apart), busy %.2f", step.Clients, step.TPS,
 			m.Low, m.High, step.CommitsPerSync(), step.WALPerTx(), s, 100*apart, step.Busy)
 		if wal := step.WALPerTx(); wal < 288 || wal > 298 {
 			t.Errorf("%d clients: %v of WAL a commit, want 293", step.Clients, wal)
 		}
 		if g := step.CommitsPerSync(); g < 0.6*half || g > 2*half {
 			if step.Busy > 0.9 {
-				t.Skipf("MACHINE TOO BUSY: %d clients made %.2f commits a sync while it was %.0f %% busy", step.Clients, g, 100*step.Busy)
+				t.Skipf("MACHINE TOO BUSY: %d clients made %.2f commits per sync while it was %.0f %% busy", step.Clients, g, 100*step.Busy)
 			}
-			t.Errorf("%d clients: %.2f commits a sync, want about %.0f", step.Clients, g, half)
+			t.Errorf("%d clients: %.2f commits per sync, want about %.0f", step.Clients, g, half)
 		}
 		c := ceiling.OfPostgres(&topology.Topology{}, p, step)
 		if b := c.Binding(); b == nil || b.Kind != ceiling.CommitLatency && step.Busy < 0.9 {

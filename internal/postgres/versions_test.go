@@ -79,7 +79,7 @@ func TestVersions(t *testing.T) {
 			}
 			p := res.Postgres
 			step := p.Peak()
-			t.Logf("PostgreSQL %s, pgbench %s: %v TPS, %.2f commits a sync of %v, %v of WAL each", p.Version, p.Pgbench, step.TPS,
+			t.Logf("PostgreSQL %s, pgbench %s: %v TPS, %.2f commits per sync of %v, %v of WAL each", p.Version, p.Pgbench, step.TPS,
 				step.CommitsPerSync(), step.SyncMean(), step.WALPerTx())
 			if !strings.HasPrefix(p.Version, strconv.Itoa(major)+".") {
 				t.Errorf("version %s", p.Version)
@@ -90,7 +90,7 @@ func TestVersions(t *testing.T) {
 			// Of 4 clients a sync carries 1 to 4 commits, and syncs take time, but no more than
 			// there is.
 			if g := step.CommitsPerSync(); g < 1 || g > 4 || step.WALWrites == 0 {
-				t.Errorf("%.2f commits a sync, %d writes", g, step.WALWrites)
+				t.Errorf("%.2f commits per sync, %d writes", g, step.WALWrites)
 			}
 			if step.SyncTime <= 0 || step.SyncTime > step.Measured*5/4 {
 				t.Errorf("%v of syncs in %v", step.SyncTime, step.Measured)

@@ -193,7 +193,7 @@ func (p *planner) any(
 		}
 	}
 	if len(found) < len(wanted) {
-		return nil, fmt.Errorf("%d x %s: only %d unused volumes are like this%s",
+		return nil, fmt.Errorf("%d x %s: only %d unused volumes match%s",
 			len(wanted), selector(like), len(found), p.used(like))
 	}
 	if len(found) > max(all, len(wanted)) {
@@ -204,7 +204,7 @@ func (p *planner) any(
 			len(wanted), selector(like), len(found))
 	}
 	if len(found) > max(all, len(wanted)) {
-		return nil, fmt.Errorf("%d x %s: %d unused volumes are like this; name those you mean by serial: %s",
+		return nil, fmt.Errorf("%d x %s: %d unused volumes match; name those you mean by serial: %s",
 			len(wanted), selector(like), len(found), p.list(found))
 	}
 	slices.SortFunc(found, func(a, b *block.Device) int { return strings.Compare(identity(a), identity(b)) })

@@ -202,9 +202,9 @@ func TestRefusals(t *testing.T) {
 		"twice":          {four, nil, array("raid0", "", "[{path: /dev/disk/by-id/nvme-vol0a01}, {serial: vol0a01}]"), "/dev/nvme1n1 (serial vol0a01) is named twice"},
 		"gone":           {four, nil, array("raid0", "", "[{serial: vol0a01}, {serial: vol0a99}]"), "volume vol0a99 is not attached; attach it, or correct the file by: plimsoll inspect --all"},
 		"three gone":     {four, nil, array("raid0", "", "[{serial: vol0a01}, {serial: vol0a97}, {id: vol-0a98}, {path: /dev/disk/by-id/x}]"), "3 of 4 volumes are missing: each of vol0a97, vol-0a98, /dev/disk/by-id/x is not attached; attach them"},
-		"too many alike": {volumes(6, 3000, 1), nil, array("raid0", "", "4 x gp2 3000GiB"), "6 unused volumes are like this; name those you mean by serial: vol0a01 (/dev/nvme1n1, 2.93 TiB)"},
-		"too few":        {four, nil, array("raid0", "", "5 x 50 GiB"), "only 4 unused volumes are like this; see: plimsoll inspect --all"},
-		"too few blank":  {with(four, func(d []drive) { d[1].sig = "LVM2_member" }), nil, array("raid0", "", "4 x 50 GiB"), "only 3 unused volumes are like this; not blank: /dev/nvme2n1 (serial vol0a02): it carries LVM2_member"},
+		"too many alike": {volumes(6, 3000, 1), nil, array("raid0", "", "4 x gp2 3000GiB"), "6 unused volumes match; name those you mean by serial: vol0a01 (/dev/nvme1n1, 2.93 TiB)"},
+		"too few":        {four, nil, array("raid0", "", "5 x 50 GiB"), "only 4 unused volumes match; see: plimsoll inspect --all"},
+		"too few blank":  {with(four, func(d []drive) { d[1].sig = "LVM2_member" }), nil, array("raid0", "", "4 x 50 GiB"), "only 3 unused volumes match; not blank: /dev/nvme2n1 (serial vol0a02): it carries LVM2_member"},
 		"no size":        {four, nil, array("raid0", "", "4 x gp3"), "say their size too, or name them by serial"},
 		"no count":       {four, nil, array("raid0", "", "gp3 50GiB"), "which volumes is not said"},
 		"mixed sizes":    {with(four, func(d []drive) { d[2].gib = 60 }), nil, array("raid0", "", serials), "mixed sizes: vol0a01 has 50 GiB, vol0a03 has 60 GiB"},
@@ -235,7 +235,7 @@ func TestRefusals(t *testing.T) {
 		"by size beside serials": {volumes(6, 50, 1), nil, "arrays:\n  - {name: a, role: data, level: raid0, volumes: [{serial: vol0a01}, {serial: vol0a02}]}\n" +
 			"  - {name: b, role: wal, level: raid0, volumes: 2 x 50GiB}\n  - {name: c, level: raid0, volumes: 2 x 50GiB}\n", ""},
 		"by size, one too many": {volumes(5, 50, 1), nil, "arrays:\n  - {name: b, role: wal, level: raid0, volumes: 2 x 50GiB}\n" +
-			"  - {name: c, level: raid0, volumes: 2 x 50 GiB}\n", "5 unused volumes are like this"},
+			"  - {name: c, level: raid0, volumes: 2 x 50 GiB}\n", "5 unused volumes match"},
 		"mdadm missing": {four, map[string]string{"usr/sbin/mdadm": "-"}, array("raid0", "", serials), "mdadm is not installed: install mdadm"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -283,7 +283,7 @@ func TestUsersAreNamed(t *testing.T) {
 				state, offer = "not blank: ", "; if what is on one may be lost: --destroy DEV --serial S"
 			}
 			_, err := plan(t, site(t, machine(drives, c.more)), alike, nil)
-			want := "only 1 unused volumes are like this; " + state + "/dev/nvme2n1 (serial vol0a02): " + c.why + offer
+			want := "only 1 unused volumes match; " + state + "/dev/nvme2n1 (serial vol0a02): " + c.why + offer
 			if err == nil || !strings.HasSuffix(err.Error(), want) {
 				t.Errorf("%v\nwant %s", err, want)
 			}

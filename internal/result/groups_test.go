@@ -46,8 +46,8 @@ func TestVerifyIsAPhase(t *testing.T) {
 	}
 }
 
-// logging is what fio prints each second of the logging job: 1,280 writes a second for 30 s, and
-// 1,023 reads a second from the tenth second to the fifteenth, one reporting group.
+// logging is what fio prints each second of the logging job: 1,280 writes per second for 30 s, and
+// 1,023 reads per second from the tenth second to the fifteenth, one reporting group.
 func logging() []*fio.Output {
 	var docs []*fio.Output
 	start := time.Unix(1_700_000_000, 0)

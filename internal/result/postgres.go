@@ -73,7 +73,7 @@ type PgStep struct {
 	Transactions uint64     `json:"transactions"`
 	Aborted      uint64     `json:"failed"`
 	Retried      uint64     `json:"retried,omitempty"`
-	TPS          units.IOPS `json:"tps"` // transactions a second
+	TPS          units.IOPS `json:"tps"` // transactions per second
 	// Latency of a transaction; its histogram from pgbench's log, of Latency.N transactions of all.
 	Latency fio.Latency `json:"latency"`
 	Seconds []PgSecond  `json:"seconds,omitempty"`
@@ -127,7 +127,7 @@ type WaitShare struct {
 // PageImage is what one full page of 8 KiB takes in the log, without compression.
 const PageImage = 8021
 
-// Peak is the step with the most transactions a second, nil where nothing ran.
+// Peak is the step with the most transactions per second, nil where nothing ran.
 func (p *Postgres) Peak() *PgStep {
 	if p == nil {
 		return nil
@@ -209,7 +209,7 @@ func (s *PgStep) SyncBusy() float64 {
 	return min(s.SyncTime.Seconds()/s.Measured.Seconds(), 1)
 }
 
-// WALPerTx is the log's bytes a transaction, ImagesPerTx the full pages among them.
+// WALPerTx is the log's bytes per transaction, ImagesPerTx the full pages among them.
 func (s *PgStep) WALPerTx() units.Bytes { return units.Bytes(s.per(float64(s.WAL)) + 0.5) }
 
 // ImagesPerTx is the full pages a transaction that went to the log.

@@ -135,16 +135,16 @@ func TestFiguresOfATransaction(t *testing.T) {
 		Waits: []WaitShare{{Event: "WALSync", Share: 0.5}, {Event: "CPU", Share: 0.25}, {Event: "DataFileRead", Share: 0.125}},
 	}
 	for what, c := range map[string][2]float64{
-		"commits a sync": {s.CommitsPerSync(), 4},
-		"a sync":         {float64(s.SyncMean()), 8e6},
-		"sync busy":      {s.SyncBusy(), 0.4},
-		"log":            {float64(s.WALPerTx()), 301}, // 300.6 rounded
-		"images":         {s.ImagesPerTx(), 0.25},
-		"I/Os":           {s.DeviceIOs(), 2},
-		"reads":          {s.DeviceReads(), 1.5},
-		"CPU":            {float64(s.CPUPerTx()), 4e6},
-		"hits":           {s.HitShare(), 0.9},
-		"waited":         {s.Waited("WALSync", "DataFileRead", "Lock"), 0.625},
+		"commits per sync": {s.CommitsPerSync(), 4},
+		"a sync":           {float64(s.SyncMean()), 8e6},
+		"sync busy":        {s.SyncBusy(), 0.4},
+		"log":              {float64(s.WALPerTx()), 301}, // 300.6 rounded
+		"images":           {s.ImagesPerTx(), 0.25},
+		"I/Os":             {s.DeviceIOs(), 2},
+		"reads":            {s.DeviceReads(), 1.5},
+		"CPU":              {float64(s.CPUPerTx()), 4e6},
+		"hits":             {s.HitShare(), 0.9},
+		"waited":           {s.Waited("WALSync", "DataFileRead", "Lock"), 0.625},
 	} {
 		if c[0] != c[1] {
 			t.Errorf("%s: %v, want %v", what, c[0], c[1])

@@ -28,7 +28,7 @@ func (c Comparison) LeastSeen(alpha float64) float64 {
 	return math.Expm1((tQuantile(1-alpha/2, c.DF) + tQuantile(power, c.DF)) * c.SE)
 }
 
-// RoundsToSee is the least number of rounds a side, or pairs, that shows a change by a share delta
+// RoundsToSee is the least number of rounds per side, or pairs, that shows a change by a share delta
 // in four of five repetitions, given c's spread; 0 when that is not known or beyond all reason.
 func (c Comparison) RoundsToSee(delta, alpha float64) int {
 	if !(c.Spread > 1e-12) || !(delta > 0) {

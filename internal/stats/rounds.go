@@ -48,7 +48,7 @@ type Comparison struct {
 }
 
 const (
-	// rankFrom: below seven rounds a side the rank tests lose to the t test on clean and on dirty
+	// rankFrom: below seven rounds per side the rank tests lose to the t test on clean and on dirty
 	// data alike.
 	rankFrom = 7
 	// leastRoom is the least p, after Holm, that a rank test must be able to reach to be used.
@@ -63,7 +63,7 @@ const (
 // finite; the error says which is not.
 //
 // Pairs: Student's t of the differences; Wilcoxon's signed rank with the interval from Walsh
-// averages where it has room below Holm. No pairs: Welch's t; from seven rounds a side on the U
+// averages where it has room below Holm. No pairs: Welch's t; from seven rounds per side on the U
 // test with the Hodges-Lehmann interval. One round on a side has no test and never will: P is 1 and
 // Ratio has no interval.
 func CompareRounds(a, b []float64, d Design) (Comparison, error) {

@@ -184,7 +184,7 @@ func TestRoundsByHand(t *testing.T) {
 	}
 }
 
-// From seven rounds a side on the ranks are tested, unless Holm leaves them no room: 2/C(14,7) times
+// From seven rounds per side on the ranks are tested, unless Holm leaves them no room: 2/C(14,7) times
 // 42 figures is 0.0245, times 43 is 0.0251.
 func TestRanksHaveRoom(t *testing.T) {
 	a, b := []float64{1, 2, 3, 4, 5, 6, 7}, []float64{11, 12, 13, 14, 15, 16, 17}

@@ -164,7 +164,7 @@ func (inv *Inventory) Pick(description string, taken map[string]bool) (yaml stri
 		for _, d := range found {
 			names = append(names, fmt.Sprintf("%s (%v%s)", d.Path, d.Size, before(", ", d.Type)))
 		}
-		return "", fmt.Errorf("--yaml %.80q: %d unused disks are like this: %s; say their size or type, or %d of them",
+		return "", fmt.Errorf("--yaml %.80q: %d unused disks match: %s; add a size or type, or ask for %d",
 			description, len(found), strings.Join(names, ", "), len(found))
 	}
 	for _, d := range found {

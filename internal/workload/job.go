@@ -226,14 +226,14 @@ func (p *part) size(o JobOptions) {
 	switch {
 	case o.Depth > 0:
 		p.depth = o.Depth
-		p.why = append(p.why, fmt.Sprintf("iodepth as asked for; %s IOPS a job × %s = %s in flight need less",
+		p.why = append(p.why, fmt.Sprintf("iodepth as asked for; %s IOPS per job × %s = %s in flight need less",
 			number(each), latencyText(o.Latency), number(inFlight)))
 	case p.Depth > 0:
 		p.depth = min(p.Depth*threads/p.jobs, 1024)
 		p.why = append(p.why, fmt.Sprintf("iodepth: each of %d threads keeps %d in flight", threads, p.Depth))
 	default:
 		p.depth = min(max(int(math.Ceil(inFlight*room-1e-9)), 1), mostDepth)
-		p.why = append(p.why, fmt.Sprintf("iodepth: %s IOPS a job × %s = %s in flight, × %d for room: %d",
+		p.why = append(p.why, fmt.Sprintf("iodepth: %s IOPS per job × %s = %s in flight, × %d for room: %d",
 			number(each), latencyText(o.Latency), number(inFlight), room, p.depth))
 		if threads > mostJobs {
 			p.depth = max(p.depth, (threads+p.jobs-1)/p.jobs)
@@ -351,7 +351,7 @@ func (p *part) blockOptions(s *JobSection, block float64) {
 		s.Comment = append(
 			s.Comment,
 			fmt.Sprintf(
-				"rate: %s IOPS a job × a mean block of %v; rate_iops would count bytes of the smallest block (fio "+
+				"rate: %s IOPS per job × a mean block of %v; rate_iops would count bytes of the smallest block (fio "+
 					"issue 1290)",
 				number(float64(p.iops)/float64(p.jobs)),
 				units.Bytes(block+0.5),

@@ -40,7 +40,7 @@ type Interval struct {
 // Flow is one direction in an interval.
 type Flow struct {
 	IOPS float64
-	Rate float64       // bytes a second
+	Rate float64       // bytes per second
 	Wait time.Duration // mean time of a request, queue included; 0 where it was not recorded
 }
 

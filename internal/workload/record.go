@@ -26,7 +26,7 @@ type Recording struct {
 	Blind, AsRoot bool
 }
 
-// Process is what one process read from and wrote to storage, in bytes a second, as /proc/PID/io
+// Process is what one process read from and wrote to storage, in bytes per second, as /proc/PID/io
 // counts it: where the kernel charges the write, which for buffered ones is when the page was made
 // dirty.
 type Process struct {

@@ -83,7 +83,7 @@ Average:      dev8-16     51.33    533.33    266.67     16.00      0.25      5.0
 	}
 }
 
-// Made-up events (blktrace is not built into the kernel here): ten reads a second of 8 KiB that
+// Made-up events (blktrace is not built into the kernel here): ten reads per second of 8 KiB that
 // take 2 ms and five writes of two merged 4 KiB that take 1 ms, printed by blkparse 1.2.0 on
 // 2026-11-22.
 func TestBlkparse(t *testing.T) {

@@ -177,7 +177,7 @@ func TestJobRules(t *testing.T) {
 		{
 			"depth", "does: random read; block: 8KiB; rate: 8000 IOPS; threads: 4",
 			JobOptions{},
-			[]string{"iodepth=8", "ioengine=libaio", "2,000 IOPS a job × 1 ms = 2 in flight, × 4 for room: 8"},
+			[]string{"iodepth=8", "ioengine=libaio", "2,000 IOPS per job × 1 ms = 2 in flight, × 4 for room: 8"},
 			[]string{"psync"},
 		},
 		{"shallow", "does: random read; block: 8KiB; rate: 100 IOPS; threads: 4", JobOptions{}, []string{"iodepth=1", "ioengine=psync"}, nil},

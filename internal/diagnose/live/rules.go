@@ -43,19 +43,19 @@ func pages() []*finding.Rule[*Facts] {
 	return []*finding.Rule[*Facts]{
 		{
 			Code: "PL901", Severity: finding.Warn, Title: "a volume is at the limit that it was bought with",
-			When: "The storage is slow (at least 0.25 I/Os wait in the mean and each takes more than 4 times its " +
+			When: "The storage is slow (on average at least 0.25 I/Os wait, and each takes more than 4 times its " +
 				"usual time), and a volume does 93 % of its IOPS or throughput, counted as the provider counts " +
 				"them.",
 			Why: "Everything above the limit waits in the volume's queue. More threads only make the queue " +
 				"longer.",
 			Fix:    "Ask for less, or buy more: plimsoll advise says which volumes carry what the machine does.",
-			Bad:    "nvme1n1: 3,000 IOPS, 22 waiting, 7.4 ms an I/O; gp3 with 3,000 IOPS",
-			Good:   "nvme1n1: 1,900 IOPS, 1.2 waiting, 0.6 ms an I/O; gp3 with 3,000 IOPS",
+			Bad:    "nvme1n1: 3,000 IOPS, 22 waiting, 7.4 ms per I/O; gp3 with 3,000 IOPS",
+			Good:   "nvme1n1: 1,900 IOPS, 1.2 waiting, 0.6 ms per I/O; gp3 with 3,000 IOPS",
 			Ignore: "When a batch may take as long as it likes.",
 		},
 		{
 			Code: "PL902", Severity: finding.Warn, Title: "a device does not answer",
-			When: "A device has I/O in flight at every look (ten a second) and completes none for 0.95 s, a " +
+			When: "A device has I/O in flight at every look (ten per second) and completes none for 0.95 s, a " +
 				"device-mapper device is suspended in more than 5 % of the looks, or a device vanishes.",
 			Why: "A device that completes nothing adds nothing to its own statistics: iostat shows 0 ms.",
 			Fix: "Read the kernel's log and the provider's status; after a path or a drive has failed, replace it.",
@@ -64,7 +64,7 @@ func pages() []*finding.Rule[*Facts] {
 		},
 		{
 			Code: "PL903", Severity: finding.Warn, Title: "the filesystem is frozen",
-			When: "At least 0.3 tasks in the mean wait for a freeze (percpu_rwsem_wait, __percpu_down_read or " +
+			When: "On average at least 0.3 tasks wait for a freeze (percpu_rwsem_wait, __percpu_down_read or " +
 				"sb_start_write on their kernel stack; root only).",
 			Why: "fsfreeze(8) stops all writes; a snapshot or backup agent that dies leaves the filesystem " +
 				"frozen.",
@@ -108,7 +108,7 @@ func pages() []*finding.Rule[*Facts] {
 		},
 		{
 			Code: "PL907", Severity: finding.Warn, Title: "many small synced writes wait for the filesystem's log",
-			When: "At least one task in the mean waits for the filesystem's log or a sync, 0.3 of them for the " +
+			When: "On average at least one task waits for the filesystem's log or a sync, 0.3 of them for the " +
 				"log, and writes are of 32 KiB or less (root only).",
 			Why: "Each fsync waits for the log to reach the device, and those of all programs on the " +
 				"filesystem wait for each other.",
@@ -126,7 +126,7 @@ func pages() []*finding.Rule[*Facts] {
 				"nothing.",
 			Fix: "dm-crypt: switch its work queues off (no_read_workqueue, no_write_workqueue); thin pools and " +
 				"caches: look at their metadata device; raise nr_requests where tasks wait for a place.",
-			Bad: "dm-0: 33 ms an I/O, the volume below 0.7 ms", Good: "dm-0: 0.8 ms an I/O, the volume below 0.7 ms",
+			Bad: "dm-0: 33 ms per I/O, the volume below 0.7 ms", Good: "dm-0: 0.8 ms per I/O, the volume below 0.7 ms",
 			Ignore: "When the layer slows down on purpose (dm-delay, a mirror that is being copied).",
 		},
 		{
@@ -137,7 +137,7 @@ func pages() []*finding.Rule[*Facts] {
 				"made from a snapshot.",
 			Fix: "plimsoll check --probe tells the two apart (PL320). For a first touch: plimsoll array warm. " +
 				"Else ask the provider, or replace the volume.",
-			Bad: "nvme1n1: 30 ms an I/O with 0.9 waiting, gp3 states 0.6 ms", Good: "nvme1n1: 0.7 ms an I/O with 0.9 waiting",
+			Bad: "nvme1n1: 30 ms per I/O with 0.9 waiting, gp3 states 0.6 ms", Good: "nvme1n1: 0.7 ms per I/O with 0.9 waiting",
 			Ignore: "When the volumes are known to answer that slowly: --expect says what is right for them.",
 		},
 		{
@@ -153,7 +153,7 @@ func pages() []*finding.Rule[*Facts] {
 		{
 			Code: "PL911", Severity: finding.Info, Title: "not the storage: memory",
 			When: "Nothing of the storage explains it, and all tasks wait for memory 10 % of the time while some " +
-				"are in uninterruptible sleep, or more than 100 pages a second are swapped.",
+				"are in uninterruptible sleep, or more than 100 pages per second are swapped.",
 			Why: "Pages that do not fit are read again and again. The I/O is an effect of it.",
 			Fix: "Give the machine more memory, or its programs less to do.",
 			Bad: "memory.full 34 %", Good: "memory.full 0 %",

@@ -205,7 +205,7 @@ func (v *view) resync() *Cause {
 	s := d.did.Sync
 	c := &Cause{
 		Title: "a resync, check or reshape takes the volumes' time", Confidence: Likely, Subject: d.Name,
-		Message: fmt.Sprintf("A %s makes %s slow: %s a member on %s, %s of what the members move.",
+		Message: fmt.Sprintf("A %s makes %s slow: %s per member on %s, %s of what the members move.",
 			actionName(s.Action), v.f.Path, s.Speed, d.Name, text.Percent(share)),
 		Evidence: []finding.Evidence{
 			{What: "action", Found: s.Action, Expected: "idle", Where: "md/sync_action of " + d.Name},

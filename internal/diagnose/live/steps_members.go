@@ -105,7 +105,7 @@ func (p Peers) evidence() []finding.Evidence {
 		What: m.Name,
 		Found: fmt.Sprintf("%s IOPS, %s waiting, %s busy", units.Number(m.IOPS), units.Number(m.Waiting),
 			text.Percent(m.Busy)),
-		Expected: fmt.Sprintf("%s IOPS and %s an I/O, as its peers", units.Number(p.IOPS), p.Wait),
+		Expected: fmt.Sprintf("%s IOPS and %s per I/O, as its peers", units.Number(p.IOPS), p.Wait),
 		Where:    diskstats(m.Name),
 	}}
 }
@@ -123,7 +123,7 @@ func (v *view) slowMember() *Cause {
 	}
 	c := &Cause{
 		Title: "array member slower than its peers", Confidence: Likely, Subject: m.Name,
-		Message: fmt.Sprintf("A slow member, %s, makes %s slow: %s an I/O, %s %s.", m.Name, v.f.Path, m.Wait,
+		Message: fmt.Sprintf("A slow member, %s, makes %s slow: %s per I/O, %s %s.", m.Name, v.f.Path, m.Wait,
 			peers(p.Others), p.Wait),
 		Evidence: p.evidence(),
 		Next: []string{
@@ -175,7 +175,7 @@ func (v *view) inThisMachine() *Cause {
 		d := v.holder()
 		c := &Cause{
 			Title: titleOf("PL908"), Confidence: Likely, Subject: d.Name,
-			Message: fmt.Sprintf("A layer of this machine, %s, makes %s slow: %s an I/O there, %s in the volumes.",
+			Message: fmt.Sprintf("A layer of this machine, %s, makes %s slow: %s per I/O there, %s in the volumes.",
 				d.Name, v.f.Path, latency(w), latency(leaf)),
 			Evidence: []finding.Evidence{
 				{What: v.top.Name, Found: latency(w), Expected: "near " + latency(leaf), Where: diskstats(v.top.Name)},
@@ -254,7 +254,7 @@ func (v *view) slowVolume() *Cause {
 	}
 	return &Cause{
 		Title: titleOf("PL909"), Confidence: Likely, Subject: l.Name,
-		Message: fmt.Sprintf("%s slow for %s, or reads blocks for the first time (snapshot): %s an I/O with %s waiting.",
+		Message: fmt.Sprintf("%s slow for %s, or reads blocks for the first time (snapshot): %s per I/O with %s waiting.",
 			subject, v.f.Path, latency(l.wait()), units.Number(v.deepest())),
 		Evidence: []finding.Evidence{{
 			What: "time of an I/O", Found: latency(l.wait()),

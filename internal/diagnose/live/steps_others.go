@@ -15,7 +15,7 @@ import (
 const (
 	otherShare    = 0.6                // of what is asked
 	otherTimes    = 2.0                // the second's
-	otherLeast    = float64(512 << 10) // bytes a second
+	otherLeast    = float64(512 << 10) // bytes per second
 	otherOfDevice = 0.2                // of what the device moves
 	secondShare   = 0.02               // what makes the second a user …
 	secondTasks   = 0.2                // … or that it waits …
@@ -204,7 +204,7 @@ func (v *view) processor() *Cause {
 		c.Message = fmt.Sprintf("The storage of %s is not the cause: the hypervisor takes %s of the processors.",
 			v.f.Path, text.Percent(w.CPU.Steal))
 	case v.slow:
-		c.Message = fmt.Sprintf("The storage of %s cannot be accused: %s an I/O, but this machine's own timers come %s late.",
+		c.Message = fmt.Sprintf("The storage of %s cannot be accused: %s per I/O, but this machine's own timers come %s late.",
 			v.f.Path, latency(v.top.wait()), units.LatencyOf(w.LateMean))
 	case some >= cpuSome && w.CPU.Idle < cpuIdle:
 		c.Confidence = Possible

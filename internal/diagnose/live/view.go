@@ -89,7 +89,7 @@ type view struct {
 	slow    bool
 	proven  bool // slow also where the machine's own timers are late
 	users   []User
-	asked   float64            // bytes a second of all users
+	asked   float64            // bytes per second of all users
 	tasks   map[string]float64 // mean number of waiting tasks of users, by what they wait for
 	waiters float64            // all of them
 	causes  []Cause

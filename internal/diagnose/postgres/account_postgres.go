@@ -20,7 +20,7 @@ func otherCPU(p *result.Postgres, s *result.PgStep) float64 {
 	return max(s.Busy*float64(p.Cores)-(s.ServerCPU+s.PgbenchCPU).Seconds()/span, 0)
 }
 
-// commitCauses are the identity of group commit: TPS = commits a sync × the part of the time in
+// commitCauses are the identity of group commit: TPS = commits per sync × the part of the time in
 // which a sync is under way ÷ the time of one sync. The time without a sync is the CPU time of a
 // commit as far as that reaches: from one sync to the next it is one commit's at most.
 func commitCauses(p *result.Postgres, s *result.PgStep) []finding.Factor {
@@ -147,7 +147,7 @@ var databaseBelow = &diagnose.Rule{
 			f.Account = account
 			f.Message += " " + diagnose.Attribution(account)
 			f.Evidence = []finding.Evidence{
-				{What: "transactions a second", Found: b.peak.TPS.String(), Expected: limit.IOPS.String(), Where: limit.How},
+				{What: "transactions per second", Found: b.peak.TPS.String(), Expected: limit.IOPS.String(), Where: limit.How},
 			}
 			if named := account.Named(); len(named) > 0 {
 				f.Fix = diagnose.Remedy(named[0]) + " Then measure again."

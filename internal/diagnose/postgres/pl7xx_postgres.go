@@ -106,7 +106,7 @@ var commitsLimit = &diagnose.Rule{
 			f.Evidence = []finding.Evidence{
 				{What: "one synced write (S)", Found: s.String(), Where: "fio, right before and after"},
 				{
-					What:     "commits a sync",
+					What:     "commits per sync",
 					Found:    units.Number(b.peak.CommitsPerSync()),
 					Expected: fmt.Sprintf("about %s", units.Number(float64(b.peak.Clients)/2)),
 					Where:    "statistics of the server",
@@ -168,8 +168,8 @@ var fullPages = &diagnose.Rule{
 	Code:     "PL703",
 	Since:    "0.2",
 	Severity: finding.Warn,
-	Title:    "full pages are most of the log",
-	When: "Half or more of the bytes of the log are full pages, which the server writes at the first change " +
+	Title:    "full-page images are most of the WAL",
+	When: "At least half of the WAL's bytes are full-page images, which the server writes at the first change " +
 		"of a page after a checkpoint.",
 	Why: "They multiply the log: 7,920 bytes per transaction right after a checkpoint, 276 without them " +
 		"(pgbench's simple-update). A test long after a checkpoint hides it.",
@@ -263,7 +263,7 @@ var fitsMemory = &diagnose.Rule{
 				continue
 			}
 			f := b.finding(
-				"%v of data fit in %v of memory: %s device reads a transaction.",
+				"%v of data fit in %v of memory: %s device reads per transaction.",
 				b.Database,
 				b.Memory,
 				units.Number(b.peak.DeviceReads()),

@@ -124,7 +124,7 @@ func measured(id int, w fio.Workload, options ...func(*diagnose.Measurement)) di
 	return m
 }
 
-// took sets reads and writes a second and the mean latency in milliseconds; sizes are the
+// took sets reads and writes per second and the mean latency in milliseconds; sizes are the
 // workload's.
 func took(reads, writes, ms float64) func(*diagnose.Measurement) {
 	return func(m *diagnose.Measurement) {

@@ -70,7 +70,7 @@ func slowFinding(c *diagnose.Case, m diagnose.Measurement, why string) finding.F
 	mean := units.Latency(m.MeanLatency())
 	f := finding.Finding{
 		Subject: m.Label(), Scenarios: m.IDs(),
-		Message: fmt.Sprintf("%s takes %s an I/O with %s in flight: the volume is slow, not the queue. %s", m.Label(), mean,
+		Message: fmt.Sprintf("%s takes %s per I/O with %s in flight: the volume is slow, not the queue. %s", m.Label(), mean,
 			text.Plural(m.InFlight(), "I/O"), why),
 		Evidence: []finding.Evidence{{
 			What: "mean latency", Found: mean.String(), Where: "fio, " + text.Plural(m.InFlight(), "I/O") + " in flight",

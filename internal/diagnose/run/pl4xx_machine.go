@@ -63,8 +63,8 @@ var othersCompute = &diagnose.Rule{
 		"and latency longer than the storage's.",
 	Fix: "Stop the other processes (top shows them), and measure again. On a host that is always shared, " +
 		"use --shared-host, and compare variants with plimsoll ab.",
-	Bad:    "The host's 2 cores were 98.9 % busy, 2.8 % with fio",
-	Good:   "The host's 2 cores were 31 % busy, 24 % with fio",
+	Bad:    "The host's 2 cores were 98.9 % busy; fio used 2.8 %",
+	Good:   "The host's 2 cores were 31 % busy; fio used 24 %",
 	Ignore: "When both sides of a comparison ran alternately beside the same load.",
 	After:  []finding.Code{"PL401"},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
@@ -144,7 +144,7 @@ func (u cpuUse) foreign() bool { return u.all-u.own >= diagnose.ForeignCPU }
 func (u cpuUse) finding(m diagnose.Measurement) finding.Finding {
 	return finding.Finding{
 		Subject: "host", Scenarios: m.IDs(),
-		Message: fmt.Sprintf("The host's %d cores were %s busy, %s with fio.", u.cores, text.Percent(u.all),
+		Message: fmt.Sprintf("The host's %d cores were %s busy; fio used %s.", u.cores, text.Percent(u.all),
 			text.Percent(u.own)),
 		Evidence: []finding.Evidence{{
 			What:     "CPU of the host",

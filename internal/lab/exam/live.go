@@ -93,7 +93,7 @@ setup:
 		s.level, clean, makeFS)
 }
 
-// bought is the layout of n volumes as they were bought, 2 ms an I/O being usual.
+// bought is the layout of n volumes as they were bought, 2 ms per I/O being usual.
 func (s *liveSeed) bought(n, iops, burst int) string {
 	more := ""
 	if burst > 0 {
@@ -130,7 +130,7 @@ func (s *liveSeed) app(file, rw string, pace float64, depth int, more string) st
 
 // situations are those of the specification's table (specs/why.md §7), in its order, and the fourth healthy one of §5.1.
 func (s *liveSeed) situations() []Situation {
-	sound := float64(2 * s.leaf) // writes a second that the sound RAID10 gives
+	sound := float64(2 * s.leaf) // writes per second that the sound RAID10 gives
 	half := func() float64 { return sound * (0.4 + 0.15*s.Float64()) }
 	h4, raw := s.bought(4, s.leaf, 0), s.bought(1, 300, 0)
 	resync := one(s.Rand, "check", "repair")

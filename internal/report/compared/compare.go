@@ -145,7 +145,7 @@ func sideText(c compare.Column, base bool) string {
 func suiteText(t *compare.Table, k int, c *compare.Change) string {
 	phrase := text.Clean(t.Sides[k].Name, words.LongName) + ": "
 	if c.Method == stats.NoTest {
-		return phrase + words.Ratio(c.Ratio.Center) + burstText(c) + ", " + c.Why
+		return phrase + words.Ratio(c.Ratio.Center) + burstText(c) + ", cannot tell: " + c.Why
 	}
 	return fmt.Sprintf("%s%s %s%s, p %s: %s", phrase, words.Ratio(c.Ratio.Center), words.Span(c.Ratio), burstText(c),
 		pText(c.P), verdictText(c, t.Margin))
@@ -279,9 +279,6 @@ func verdictText(c *compare.Change, margin float64) string {
 	case compare.CannotTell:
 	}
 	if c.Why != "" {
-		if strings.Contains(c.Why, "cannot tell") {
-			return c.Why
-		}
 		return "cannot tell: " + c.Why
 	}
 	phrase := "cannot tell"

@@ -70,7 +70,7 @@ func liveNothing(f *live.Facts, a *live.Answer) []string {
 		can = " that can be seen without root"
 	}
 	lines := []string{
-		fmt.Sprintf("Nothing is wrong with the storage below %s%s: %s an I/O, %s waiting in the mean.", f.Path, can, d.Wait,
+		fmt.Sprintf("Nothing is wrong with the storage below %s%s: %s per I/O, %s waiting on average.", f.Path, can, d.Wait,
 			tenth(d.Waiting)),
 		fmt.Sprintf("  %s IOPS and %s on %s, %s busy; nobody waits for the device, a limit or the filesystem.",
 			units.IOPS(math.Round(float64(d.ReadIOPS+d.WriteIOPS))), d.ReadRate+d.WriteRate, d.Name, text.Percent(d.Busy)),
@@ -93,7 +93,7 @@ func liveBody(a *live.Answer) []string {
 		line := fmt.Sprintf("  An I/O of %s (%s) takes %s; %s per second; %s wait at any moment.", a.Path, layerOf(d), d.Wait,
 			units.Number(ios), tenth(d.Waiting))
 		if float64(d.Wait) <= 2*float64(a.Usual) && len(a.Causes) > 0 && !a.Causes[0].Elsewhere {
-			line = fmt.Sprintf("  The device is not the cause: %s an I/O, %s waiting, %s busy.", d.Wait, tenth(d.Waiting),
+			line = fmt.Sprintf("  The device is not the cause: %s per I/O, %s waiting, %s busy.", d.Wait, tenth(d.Waiting),
 				text.Percent(d.Busy))
 		}
 		lines = append(lines, line)

@@ -120,7 +120,7 @@ func demandNotes(v demandView, assumed bool) []string {
 		stated = "assumed; --latency states it"
 	}
 	say(
-		"In flight is IOPS × latency (Little's law), with %v an I/O (%s). More in flight than this is a queue.",
+		"In flight is IOPS × latency (Little's law), with %v per I/O (%s). More in flight than this is a queue.",
 		v.Latency,
 		stated,
 	)
@@ -167,7 +167,7 @@ func demandNotes(v demandView, assumed bool) []string {
 		)
 		if v.Quiet > 0 {
 			phrase += fmt.Sprintf(
-				"; for %s of the time nothing is read, which is a share of the time, not of the bytes or I/Os",
+				"; %s of the time, but not of the bytes or I/Os, passes without reads",
 				text.Percent(v.Quiet),
 			)
 		}

@@ -23,7 +23,7 @@ import (
 // Formats of exports, for other programs.
 const (
 	OpenMetrics page.Format = "openmetrics" // a text file for node_exporter's textfile collector
-	LongCSV     page.Format = "csv-long"    // a row a metric, for pivot tables
+	LongCSV     page.Format = "csv-long"    // one row per metric, for pivot tables
 )
 
 // ExportFormats names the formats of exports.
@@ -143,7 +143,7 @@ func openMetrics(out io.Writer, runs []*bundle.Bundle) {
 	fmt.Fprintln(out, "# EOF")
 }
 
-// longCSV writes a row a metric: what a spreadsheet pivots.
+// longCSV writes one row per metric: what a spreadsheet pivots.
 func longCSV(out io.Writer, runs []*bundle.Bundle) error {
 	keys := map[string]bool{}
 	for _, b := range runs {

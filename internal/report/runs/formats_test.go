@@ -380,7 +380,7 @@ func TestLongRunsAreMergedWithoutLoss(t *testing.T) {
 		has += s.Read.Hist.Count()
 		long += s.Len
 		if got := float64(s.Read.N) / s.Len.Seconds(); got < 5000 || got > 15000 {
-			t.Errorf("%.0f reads a second until %s", got, s.At)
+			t.Errorf("%.0f reads per second until %s", got, s.At)
 		}
 	}
 	if had != has || long != 65*time.Second {

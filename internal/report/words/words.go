@@ -32,13 +32,13 @@ func Operations(n units.IOPS) string { return n.String() + " IOPS" }
 func Transactions(n units.IOPS) string { return n.String() + " TPS" }
 
 // Doubt is the half width of an estimate's 95 % interval, "± 1.2 %", or why there is none: "no
-// interval (2 s only)". Half a width above the figure itself says nothing but that.
+// error margin (2 s only)". Half a width above the figure itself says nothing but that.
 func Doubt(e stats.Estimate) string {
 	switch {
 	case e.Center == 0:
 		return ""
 	case !e.HasInterval():
-		return "no interval (" + cmp.Or(e.None, "one value") + ")"
+		return "no error margin (" + cmp.Or(e.None, "one value") + ")"
 	case e.Rel() > 1:
 		return "± unknown"
 	}
