@@ -125,7 +125,7 @@ func TestBetterChoices(t *testing.T) {
 	}
 }
 
-// What is said of choices that were not looked at in full.
+// What is said of choices of which a part was ignored.
 func TestNotesOfChoices(t *testing.T) {
 	prices := &cloud.Prices{Instances: map[string]cloud.USD{"m": 1}}
 	plain := func(change func(*Request, *workload.Stream)) *Request {
@@ -149,10 +149,10 @@ func TestNotesOfChoices(t *testing.T) {
 		"no price of disk": {plain(func(*Request, *workload.Stream) {}), []Choice{{}}, []string{disks}},
 		"no row":           {plain(func(*Request, *workload.Stream) {}), nil, []string{disks}},
 		"of machines":      {plain(func(r *Request, _ *workload.Stream) { r.Prices = prices }), []Choice{{VolumesMonth: 1}}, []string{"prices of machines"}},
-		"commits":          {plain(func(_ *Request, s *workload.Stream) { s.Commits = true }), []Choice{{VolumesMonth: 1}}, []string{"the latencies and the commits"}},
+		"commits":          {plain(func(_ *Request, s *workload.Stream) { s.Commits = true }), []Choice{{VolumesMonth: 1}}, []string{"the demand's limits of latency and its commits are ignored"}},
 		"a failure rate": {plain(func(r *Request, _ *workload.Stream) {
 			r.Demand = demand(func(d *workload.Demand) { d.Durability.AFR = 1e-9 })
-		}), []Choice{{VolumesMonth: 1}}, []string{"how often data is lost"}},
+		}), []Choice{{VolumesMonth: 1}}, []string{"the demand's limit on data loss is ignored"}},
 		"bursts": {plain(func(r *Request, _ *workload.Stream) { r.BurstOK = true }), []Choice{{VolumesMonth: 1}}, []string{"bursts do not count"}},
 		"at least": {plain(func(r *Request, _ *workload.Stream) {
 			r.Demand = demand(func(d *workload.Demand) { d.AtLeast = []string{"x"} })

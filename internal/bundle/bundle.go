@@ -15,7 +15,7 @@ import (
 	"plimsoll/internal/verdict"
 )
 
-// Schema is the version of run.json that this build writes. Older ones are migrated on reading.
+// Schema is the version of run.json that this build writes, and the one that it reads.
 const Schema = 2
 
 // Run is run.json.

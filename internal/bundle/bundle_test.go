@@ -14,7 +14,6 @@ import (
 	"plimsoll/internal/suite"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/topology"
-	"plimsoll/internal/verdict"
 )
 
 func sampleRun(host string) Run {
@@ -111,9 +110,9 @@ func TestNamesAreHarmless(t *testing.T) {
 func TestBrokenFilesAreNamed(t *testing.T) {
 	for name, files := range map[string]map[string]string{
 		"newer":   {"run.json": `{"schema": 3}`},
-		"cut off": {"run.json": `{"schema": 1, "suite": {`},
+		"cut off": {"run.json": `{"schema": 2, "suite": {`},
 		"not one": {"other.txt": ""},
-		"result":  {"run.json": `{"schema":1,"suite":{"scenarios":[{"id":1,"name":"a"}]}}`, "01-a/result.json": `{"iops_est`},
+		"result":  {"run.json": `{"schema":2,"suite":{"scenarios":[{"id":1,"name":"a"}]}}`, "01-a/result.json": `{"iops_est`},
 	} {
 		dir := filepath.Join(t.TempDir(), "run")
 		for file, text := range files {
@@ -147,36 +146,5 @@ func TestWriteFileReplacesWhole(t *testing.T) {
 	}
 	if left, _ := os.ReadDir(filepath.Dir(name)); len(left) != 1 {
 		t.Errorf("%d files left", len(left))
-	}
-}
-
-// Runs of the first schema had other names for thresholds, the length of a burst and the note on
-// the queue depth.
-func TestFirstSchemaIsRead(t *testing.T) {
-	dir := t.TempDir()
-	for name, text := range map[string]string{
-		"run.json": `{"schema":1,"suite":{"scenarios":[{"id":1,"name":"a","targets":[{"text":"read.iops >= 540",` +
-			`"metric":"read.iops","op":">=","limit":540}]}]},` +
-			`"ceilings":{"1":{"bounds":[{"kind":"instance IOPS","iops":900,"burst":true,"lasts":1800000000000}]}}}`,
-		"01-a/result.json": `{"id":1,"state":"done","depth":{"told":"each job waits in a sync"},"total":{"read":{"n":1,"iops":600}}}`,
-	} {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	b, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := b.Scenarios[0]
-	if len(s.Thresholds) != 1 || s.Thresholds[0].Outcome != verdict.Met || s.Thresholds[0].Measured.IOPS != 600 {
-		t.Errorf("thresholds %+v", s.Thresholds)
-	}
-	if s.Ceiling == nil || s.Ceiling.Bounds[0].BurstFor != 30*time.Minute || s.Result.Depth.Note != "each job waits in a sync" {
-		t.Errorf("ceiling %+v, depth %+v", s.Ceiling, s.Result.Depth)
 	}
 }

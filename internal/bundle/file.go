@@ -38,10 +38,7 @@ func readJSON(name string, v any) (found bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if data, err = migrate(data); err == nil {
-		err = json.Unmarshal(data, v)
-	}
-	if err != nil {
+	if err := json.Unmarshal(data, v); err != nil {
 		return false, fmt.Errorf("%s: %w", name, err)
 	}
 	return true, nil

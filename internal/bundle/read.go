@@ -40,15 +40,14 @@ func Open(dir string) (*Bundle, error) {
 		}
 		return nil, fmt.Errorf("%s: %w", dir, ErrNotBundle)
 	}
-	if b.Run.Schema > Schema || b.Run.Schema < 1 {
+	if b.Run.Schema != Schema {
 		return nil, fmt.Errorf(
-			"%s has schema %d and this plimsoll reads 1 to %d: use a newer plimsoll",
+			"%s has schema %d and this plimsoll reads %d: use the one that wrote it",
 			filepath.Join(dir, "run.json"),
 			b.Run.Schema,
 			Schema,
 		)
 	}
-	b.Run.Schema = Schema // whatever is written from here on has today's names
 	for _, s := range b.Run.Suite.Scenarios {
 		sc := Scenario{Scenario: s}
 		if c, ok := b.Run.Ceilings[s.ID]; ok {

@@ -166,7 +166,7 @@ func FuzzOpen(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(run, res)
-	f.Add([]byte(`{"schema":1,"state":"finished","suite":{"scenarios":[{"id":1,"name":"one","role":"data"}]}}`), []byte(`{"state":"done","iops":{"center":1e308}}`))
+	f.Add([]byte(`{"schema":2,"state":"finished","suite":{"scenarios":[{"id":1,"name":"one","role":"data"}]}}`), []byte(`{"state":"done","iops":{"center":1e308}}`))
 	dir := f.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, DirName(s)), 0o755); err != nil {
 		f.Fatal(err)

@@ -55,6 +55,6 @@ func explainPostgres(w io.Writer, r *postgres.Report, synced units.Latency) {
 		}
 	}
 	for _, m := range r.Methods {
-		fmt.Fprintf(w, "%s: %v a write and sync, by pg_test_fsync.\n", m.Name, m.Mean)
+		fmt.Fprintf(w, "%s: %v per write and sync, by pg_test_fsync.\n", m.Name, m.Mean)
 	}
 }

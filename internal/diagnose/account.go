@@ -212,7 +212,7 @@ func (c *Case) latencyCauses(m Measurement) []finding.Factor {
 			Who:    l.Slow[0].Name,
 			Factor: l.Peers * n / sum,
 			How: fmt.Sprintf(
-				"%s takes %s a request, its peers %s",
+				"%s takes %s per request, its peers %s",
 				l.Slow[0].Name,
 				units.Latency(l.Slow[0].Wait),
 				units.Latency(l.Peers),

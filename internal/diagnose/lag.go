@@ -46,7 +46,7 @@ func (c *Case) Gathers(m Measurement) (names, how string) {
 	}
 	names = strings.Join(slow, " and ")
 	return names, fmt.Sprintf(
-		"%s %s %s a request, the peers %s", names, verb, strings.Join(times, " and "), units.Latency(l.Peers))
+		"%s %s %s per request, the peers %s", names, verb, strings.Join(times, " and "), units.Latency(l.Peers))
 }
 
 // LagIn finds the slow members of a run. RAID10 at depth 1 reads one side of each mirror only: idle

@@ -18,7 +18,7 @@ var idleComment = &rule{
 	Title:    "a comment that silences nothing",
 	When: "A comment \"plimsoll: disable=...\" names an unknown code, has another form, or covers lines " +
 		"without that finding.",
-	Why:    "Readers believe that a finding is known and accepted, but it is gone or not covered.",
+	Why:    "Readers believe that a finding is accepted, but it is gone or not covered.",
 	Fix:    "Remove the comment, or write \"plimsoll: disable=PL107 reason\" where the finding is.",
 	Bad:    "# plimsoll: disable=PL999 not a code\n\n[a]\nrw=read",
 	Good:   "[a]\nrw=read",

@@ -20,12 +20,11 @@ var zeroData = &rule{
 	Title:    "the data written is zeros or compresses well",
 	When: "A writing job has zero_buffers, a buffer_compress_percentage of 50 or more, a buffer_pattern " +
 		"for the whole buffer, or scramble_buffers=0 without refill_buffers.",
-	Why: "Drives and arrays that compress, deduplicate or drop zeros store next to nothing. The figures " +
-		"are then not those of real data.",
-	Fix:    "Use fio's default (random buffers, scrambled for each I/O), or set refill_buffers.",
+	Why:    "Drives and arrays that compress, deduplicate or drop zeros store next to nothing.",
+	Fix:    "Use fio's default buffers, or set refill_buffers.",
 	Bad:    "fio --name=a --rw=write --bs=1M --size=10G --zero_buffers",
 	Good:   "fio --name=a --rw=write --bs=1M --size=10G --refill_buffers",
-	Ignore: "When the application's data compresses as well, or the device is known to store all data alike.",
+	Ignore: "When the application's data compresses as well, or the device does not compress.",
 	Check: eachJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
 		if !j.load.Writes() || !j.measures() || j.load.VerifyOn {
 			return nil
@@ -54,12 +53,12 @@ var randomMap = &rule{
 	Title:    "norandommap weakens verify, or the random map is large",
 	When: "norandommap together with verify, or a map of more than 256 MiB in all (one bit for each block of " +
 		"each job).",
-	Why: "Without the map fio may write a block twice, so it weakens verify. With it, fio keeps a bit for " +
-		"each block of each job, which costs memory, start-up time and CPU.",
-	Fix:    "Drop norandommap when verifying. On huge regions use random_generator=lfsr, or norandommap.",
+	Why: "Without the map fio may write a block twice, which weakens verify. The map takes memory, " +
+		"start-up time and CPU.",
+	Fix:    "Drop norandommap when verifying; on huge regions use random_generator=lfsr.",
 	Bad:    "fio --name=a --rw=randwrite --bs=4k --size=4T --numjobs=16 --direct=1",
 	Good:   "fio --name=a --rw=randwrite --bs=4k --size=4T --numjobs=16 --direct=1 --random_generator=lfsr",
-	Ignore: "When memory is plenty and every block must be visited once.",
+	Ignore: "When memory is plentiful and every block must be visited once.",
 	Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
 		w := j.load
 		if w.Sequential || !j.measures() {
@@ -136,7 +135,7 @@ var renamed = &rule{
 	Fix:    "Use the present name.",
 	Bad:    "fio --name=a --rw=write --size=10G --io_limit=1G",
 	Good:   "fio --name=a --rw=write --size=10G --io_size=1G",
-	Ignore: "When the job has to run on a fio that knows the old name only.",
+	Ignore: "When the job has to run on an old fio.",
 	Check: func(c *Case, report func(finding.Finding)) {
 		c.options(func(_ script.Job, at func(string) *finding.Finding, o fio.Option) *finding.Finding {
 			old, ok := successors[o.Name]

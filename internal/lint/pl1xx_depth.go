@@ -17,15 +17,15 @@ var depthOnSync = &rule{
 	Since:    "0.1",
 	Severity: finding.Warn,
 	Title:    "iodepth does nothing on a synchronous engine",
-	When: "iodepth is above 1 on a synchronous engine. An info where a job file names no ioengine, where " +
-		"the depth is a default that another section uses, and where its value is not known.",
-	Why: "sync, psync, pvsync and mmap keep one I/O in flight per job; fio accepts iodepth=32 silently. " +
-		"The figure is that of queue depth 1.",
+	When: "iodepth is above 1 on a synchronous engine. An info where a job file names no ioengine, the " +
+		"depth is a default that another section uses, or its value is unknown.",
+	Why: "sync, psync, pvsync and mmap keep one I/O in flight per job, so the figure is that of depth 1; " +
+		"fio accepts iodepth=32 silently.",
 	Seen:   "With iodepth=32 psync had all its I/Os at depth 1, posixaio less than half.",
 	Fix:    "Use ioengine=libaio or io_uring with direct=1, or numjobs for more in flight, or drop iodepth.",
 	Bad:    "fio --name=a --rw=randread --direct=1 --iodepth=32",
 	Good:   "fio --name=a --rw=randread --direct=1 --ioengine=libaio --iodepth=32",
-	Ignore: "When iodepth is a default in [global] and only some jobs are meant to use it.",
+	Ignore: "When iodepth is a default in [global] for other jobs.",
 	Check: eachJob(measured(func(c *Case, j *lintJob) *finding.Finding {
 		o, ok := j.last["iodepth"]
 		if !ok || j.open("ioengine") || !fio.Synchronous(j.load.Engine) {
@@ -170,8 +170,8 @@ var boundByDepth = &rule{
 	Severity: finding.Info,
 	Title:    "the result will be limited by the I/Os in flight",
 	When:     "Random, direct I/O on a synchronous engine by several jobs, neither synced nor rate-limited.",
-	Why: "IOPS cannot exceed I/Os in flight divided by latency (Little's law). With a synchronous engine " +
-		"each job has one in flight, so the figure shows latency, not the volume's limit.",
+	Why: "IOPS cannot exceed I/Os in flight divided by latency (Little's law), and a synchronous job has " +
+		"one in flight: the figure shows latency, not the volume's limit.",
 	Fix: "For the volume's limit use ioengine=libaio with a deep enough iodepth.",
 	Bad: "fio --name=a --direct=1 --rw=randwrite --bs=16k --numjobs=16 --directory=/mnt --size=1G",
 	Good: "fio --name=a --direct=1 --rw=randwrite --bs=16k --numjobs=16 --directory=/mnt --size=1G " +

@@ -21,7 +21,7 @@ var smallOnDevice = &rule{
 	Title:    "blocks below 4 KiB on a device",
 	When:     "The smallest block is below 4 KiB, with direct=1, on a device.",
 	Why: "A drive with sectors of 4 KiB refuses such I/O (EINVAL); one that emulates 512-byte sectors " +
-		"reads and rewrites 4 KiB for each write.",
+		"rewrites 4 KiB for each write.",
 	Fix:    "Use bs=4k, or check the sector sizes: lsblk -o NAME,PHY-SEC,LOG-SEC.",
 	Bad:    "fio --name=a --filename=/dev/disk/by-id/nvme-x --rw=randwrite --bs=512 --direct=1",
 	Good:   "fio --name=a --filename=/dev/disk/by-id/nvme-x --rw=randwrite --bs=4k --direct=1",
@@ -62,10 +62,9 @@ var manyFills = &rule{
 	Since:    "0.2",
 	Severity: finding.Info,
 	Title:    "the device is written many times over",
-	When: "A job without runtime writes whole devices, and numjobs × loops is 4 or more, without a " +
+	When: "A job without runtime writes whole devices, numjobs × loops is 4 or more, and there is no " +
 		"partial size or offset_increment.",
-	Why: "Each copy writes the whole device, loops times, which takes days and wears out the drive; two " +
-		"passes condition it.",
+	Why: "That takes days and wears out the drive; two passes condition it.",
 	Fix: "Use numjobs=1 with a deeper queue; two passes are enough.",
 	Bad: "fio --name=a --filename=/dev/disk/by-id/nvme-x --rw=randwrite --bs=4k --size=100% --numjobs=32 " +
 		"--loops=2 --direct=1",
@@ -88,11 +87,11 @@ var holesInFill = &rule{
 	Severity: finding.Warn,
 	Title:    "a random fill that does not cover the device",
 	When: "A job without runtime writes a whole device at random with norandommap, is named as a fill or " +
-		"conditioning, and no earlier job writes the device in sequence. Without such a name an info.",
+		"conditioning, and no earlier job fills the device in sequence. Otherwise named, an info.",
 	Why: "Without its map fio draws blocks with replacement: one pass leaves 37 % of them untouched (1/e), " +
 		"two leave 13.5 %.",
 	Seen: "Of 2,048 blocks of a loop device 764 (37 %) were as before with norandommap, none without.",
-	Fix:  "Drop norandommap, or use random_generator=lfsr, or fill sequentially first.",
+	Fix:  "Drop norandommap, use random_generator=lfsr, or fill sequentially first.",
 	Bad: "fio --name=a --filename=/dev/disk/by-id/nvme-x --rw=randwrite --bs=4k --size=100% --loops=2 " +
 		"--direct=1 --norandommap",
 	Good: "fio --name=a --filename=/dev/disk/by-id/nvme-x --rw=randwrite --bs=4k --size=100% --loops=2 " +

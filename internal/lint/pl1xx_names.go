@@ -85,10 +85,9 @@ var contradictingName = &rule{
 	Since:    "0.3",
 	Severity: finding.Warn,
 	Title:    "a job's name contradicts its rw",
-	When: "The name of a job says read, write, random or sequential, and its rw is the opposite. Other " +
-		"senses of these words (write-cache, read-after-write, random-data) are excepted.",
-	Why: "fio reports each job under its name, so readers take one figure for the other. Usually a section " +
-		"was copied.",
+	When: "A job's name says read, write, random or sequential, and its rw is the opposite. Other senses " +
+		"(write-cache, read-after-write, random-data) are excepted.",
+	Why:    "Readers take one figure for the other. Usually a section was copied.",
 	Seen:   "[write-4k] with rw=read did 16 reads and no write.",
 	Fix:    "Correct rw, or rename the job.",
 	Bad:    "[write-4k]\nrw=read\nbs=4k\nsize=10g",
@@ -121,10 +120,10 @@ var placeAlone = &rule{
 	Since:    "0.3",
 	Severity: finding.Warn,
 	Title:    "a section that only names a place is a job of its own",
-	When: "A section holds nothing but filename, directory or size, gets no rw from [global], and an " +
-		"earlier section has rw.",
-	Why: "Sections do not share options; only [global] reaches others. The section reads its place with " +
-		"fio's defaults, and the other job never touches it.",
+	When: "A section holds only filename, directory or size, gets no rw from [global], and an earlier " +
+		"section has rw.",
+	Why: "Only [global] reaches other sections. This one reads its place with fio's defaults, and the " +
+		"other job never touches it.",
 	Seen: "A section with filename and size alone read its 32 KiB, and the other job wrote 64 KiB " +
 		"elsewhere.",
 	Fix:    "Move the option to the section whose job is meant, or to [global].",
@@ -159,16 +158,16 @@ var sectionPath = &rule{
 	Since:    "0.3",
 	Severity: finding.Warn,
 	Title:    "a section is named as a path, and works elsewhere",
-	When: "The names of two or more sections begin with a slash, and they share one filename without a " +
-		"folder or directory. An info for a single section.",
-	Why: "fio takes the section's name as a file name only without filename. Here all sections work on one " +
-		"file in the current folder.",
+	When: "Two or more sections have names that begin with a slash, and share one filename. An info for a " +
+		"single section.",
+	Why: "fio takes a section's name as a file name only without filename. Here all work on one file in " +
+		"the current folder.",
 	Seen: "2 sections named as paths wrote 1 file, in the current folder; without filename each wrote its " +
 		"64 KiB at its path.",
 	Fix:    "Drop filename, or give each section its directory.",
 	Bad:    "[global]\nfilename=f\nrw=randread\nsize=1g\n[/tmpfs/file1]\n[/data/file1]",
 	Good:   "[global]\nrw=randread\nsize=1g\n[/tmpfs/file1]\n[/data/file1]",
-	Ignore: "When the name stands for something else, such as the disk below a filesystem.",
+	Ignore: "When the name stands for something else.",
 	Check: func(c *Case, report func(finding.Finding)) {
 		for _, file := range c.Scripts {
 			named := map[*script.Job][]*lintJob{} // sections named as paths, by job file

@@ -15,7 +15,7 @@ var rateBySmallest = &rule{
 	Severity: finding.Warn,
 	Title:    "rate_iops with blocks of several sizes",
 	When:     "rate_iops is set for a direction whose blocks have several sizes (bssplit, bsrange).",
-	Why: "fio turns rate_iops into bytes of the smallest block, so larger blocks use them up early: with " +
+	Why: "fio turns rate_iops into bytes of the smallest block, which larger blocks use up: with " +
 		"bssplit=4k/50:60k/50 and rate_iops=700 it does 88 IOPS.",
 	Seen:   "With rate_iops=160 fio did 21 I/Os of 4k and 60k in 1 s, 161 of 32k.",
 	Fix:    "Use rate= in bytes, or one section for each block size.",

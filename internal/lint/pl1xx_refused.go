@@ -118,12 +118,12 @@ var unknownOption = &rule{
 	Since:    "0.1",
 	Severity: finding.Fail,
 	Title:    "fio refuses this option or value",
-	When: "Every fio from 3.16 on refuses the option or its value, or the version of --fio, or the fio at " +
-		"hand (--installed). A value that a shell, a template or a person fills in is not judged. An info: a " +
-		"value that a job file leaves empty, and an option that a fio in the same tree defines. A warning: several " +
-		"options that no fio has, which may be another fio's.",
-	Why:    "fio drops the whole job. Of a job file it reads no further, and exits with 1.",
-	Fix:    "Correct the spelling; fio --cmdhelp=all lists all options, --enghelp=ENGINE those of an engine.",
+	When: "Every fio from 3.16 on (or that of --fio or --installed) refuses the option or its value. " +
+		"Values that a shell, a template or a person fills in are not judged. An info: a value that a " +
+		"job file leaves empty, an option that a fio in the same tree defines. A warning: several " +
+		"options that no fio has.",
+	Why:    "fio drops the job; of a job file it reads no further, and exits with 1.",
+	Fix:    "Correct the spelling: fio --cmdhelp=all, or --enghelp=ENGINE, lists the options.",
 	Bad:    "[job]\nrw=randread\niodpeth=32\ndirect=true",
 	Good:   "[job]\nrw=randread\niodepth=32\ndirect=1",
 	Ignore: "When the job is for a newer fio than lint knows.",
@@ -339,11 +339,11 @@ var blankValue = &rule{
 	Title:    "fio refuses an option with a blank after =",
 	When: "In a job file, directory or an option with fixed words (rw, verify, sync, fallocate, ...) has a " +
 		"blank behind its =.",
-	Why:    "fio keeps the blank as part of the value, prints \"failed parsing\" and drops the job.",
+	Why:    `The blank becomes part of the value; fio prints "failed parsing" and drops the job.`,
 	Fix:    "Write the value directly behind the =.",
 	Bad:    "[job]\nrw = randread",
 	Good:   "[job]\nrw=randread",
-	Ignore: "Never: fio drops the job.",
+	Ignore: "Never.",
 	Check: func(c *Case, report func(finding.Finding)) {
 		table := c.table()
 		for _, w := range c.texts() {
@@ -367,13 +367,13 @@ var inverseUnit = &rule{
 	Title:    "fio parses this value differently than it looks",
 	When: "fio reads another value than it seems: it drops a fraction, an unknown unit or what stands " +
 		"behind a blank, or reads a range as a list.",
-	Why: "fio reads the leading digits and the unit behind them. It swaps the units: k, kb and K are " +
-		"1,024, KiB is 1,000. Of 1.5g it reads 1 byte; runtime=10min is ten microseconds; bs=4k-8k is 4k for " +
-		"reads and 8k for writes. It prints no warning.",
+	Why: "fio reads the leading digits and the unit. k, kb and K are 1,024, KiB is 1,000; 1.5g is 1 byte; " +
+		"runtime=10min is ten microseconds; bs=4k-8k is 4k for reads and 8k for writes. It prints no " +
+		"warning.",
 	Fix:    "Write k, m, g or t directly behind a whole number, and us, ms, s, m, h or d behind a time.",
 	Bad:    "fio --name=a --rw=randread --bs=4KiB --size=1.5g --runtime=10min",
 	Good:   "fio --name=a --rw=randread --bs=4k --size=1536m --runtime=10m",
-	Ignore: "When what fio reads is what you mean.",
+	Ignore: "When you mean what fio reads.",
 	Check: func(c *Case, report func(finding.Finding)) {
 		table := c.table()
 		for _, w := range c.texts() {

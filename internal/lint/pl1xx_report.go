@@ -186,14 +186,13 @@ var omission = &rule{
 	Severity: finding.Info,
 	Title:    "latencies leave out the time that I/Os waited to be issued",
 	When:     "rate, rate_iops or thinktime is set, and io_submit_mode is not offload.",
-	Why: "When the storage stalls, fio issues the next I/Os late and counts their latency from then: one " +
-		"stall of a second shows as one slow I/O instead of hundreds (coordinated omission). High percentiles " +
-		"look far too good.",
-	Fix: "Look at the achieved rate first: below the requested one, latencies mean little. With a " +
-		"synchronous engine io_submit_mode=offload issues I/Os on time.",
+	Why: "When the storage stalls, fio issues the next I/Os late and counts their latency from then: a " +
+		"stall of a second shows as one slow I/O instead of hundreds (coordinated omission).",
+	Fix: "If the achieved rate is below the requested one, latencies mean little. With a synchronous " +
+		"engine io_submit_mode=offload issues I/Os on time.",
 	Bad:    "fio --name=a --rw=randread --rate_iops=5000 --size=10G --time_based --runtime=60",
 	Good:   "fio --name=a --rw=randread --rate_iops=5000 --io_submit_mode=offload --size=10G --time_based --runtime=60",
-	Ignore: "When only the throughput is read from the result.",
+	Ignore: "When only the throughput matters.",
 	Check: oncePerFile(func(_ *Case, j *lintJob) *finding.Finding {
 		limited := ""
 		for _, name := range []string{"thinktime", "rate_iops", "rate"} {
@@ -221,12 +220,11 @@ var everyIO = &rule{
 	Severity: finding.Info,
 	Title:    "the logs hold a line for each I/O",
 	When:     "A write_bw_log, write_iops_log or write_lat_log is asked for without log_avg_msec or log_hist_msec.",
-	Why: "fio keeps each entry in memory and writes the files at the end: at 100,000 IOPS some 200 MB per " +
-		"minute and log.",
-	Fix:    "Set log_avg_msec=1000, or use fio's json+ histograms, as plimsoll does.",
-	Bad:    "fio --name=a --rw=randread --write_lat_log=a --time_based --runtime=600 ...",
-	Good:   "fio --name=a --rw=randread --write_lat_log=a --log_avg_msec=1000 --time_based --runtime=600 ...",
-	Ignore: "When each I/O must be seen, on a slow device or for seconds.",
+	Why:      "fio keeps each entry in memory until the end: at 100,000 IOPS some 200 MB per minute and log.",
+	Fix:      "Set log_avg_msec=1000, or use fio's json+ histograms, as plimsoll does.",
+	Bad:      "fio --name=a --rw=randread --write_lat_log=a --time_based --runtime=600 ...",
+	Good:     "fio --name=a --rw=randread --write_lat_log=a --log_avg_msec=1000 --time_based --runtime=600 ...",
+	Ignore:   "On a slow device or for seconds.",
 	Check: oncePerFile(func(_ *Case, j *lintJob) *finding.Finding {
 		for _, name := range []string{"write_lat_log", "write_bw_log", "write_iops_log"} {
 			if j.given(name) && !j.given("log_avg_msec") && !j.given("log_hist_msec") && !j.given("log_max_value") {

@@ -18,7 +18,7 @@ var givenTwice = &rule{
 	Severity: finding.Warn,
 	Title:    "an option is given twice in one section",
 	When: "An option other than filename stands twice in one section or between two --name. An info when " +
-		"both values are the same.",
+		"the values are equal.",
 	Why:    "fio takes the last one silently.",
 	Seen:   "size=64k with bs=4k and bs=16k is written in 4 I/Os.",
 	Fix:    "Keep the one that is meant.",
@@ -116,11 +116,9 @@ var together = &rule{
 	Since:    "0.2",
 	Severity: finding.Warn,
 	Title:    "sections that write and read one file run at the same time",
-	When: "One section only writes a file, a later one only reads it, and neither stonewall, wait_for nor " +
-		"startdelay separates them. An info when both are time_based, or when they are not named after write and " +
-		"read.",
-	Why: "fio starts all sections at once. The reads compete with the writes and find blocks that are not " +
-		"written yet.",
+	When: "One section only writes a file, a later one only reads it, and no stonewall, wait_for or " +
+		"startdelay separates them. An info when both are time_based or not named after write and read.",
+	Why:    "fio starts all sections at once: the reads compete with the writes and find unwritten blocks.",
 	Seen:   "Both sections ran in group 0; with stonewall in groups 0 and 1.",
 	Fix:    "Add stonewall to the section that reads.",
 	Bad:    "[a]\nfilename=/data/f\nsize=10g\nrw=write\n[b]\nfilename=/data/f\nsize=10g\nrw=read",
@@ -162,11 +160,10 @@ var oneName = &rule{
 	Since:    "0.2",
 	Severity: finding.Warn,
 	Title:    "sections with one name write their logs to the same files",
-	When: "Several sections of a job file share a name, write a log without a name of its own, and set " +
-		"per_job_logs=0. Otherwise an info: fio numbers the logs (w_bw.1.log, w_bw.2.log), and the numbers do " +
-		"not tell the sections.",
-	Why: "With per_job_logs=0 the section that ends last overwrites the other logs. Reports bear one name " +
-		"in any case.",
+	When: "Sections of a job file share a name and write a log without a name of its own, with " +
+		"per_job_logs=0. Otherwise an info: fio numbers the logs, and the numbers do not identify the " +
+		"sections.",
+	Why:  "With per_job_logs=0 the section that ends last overwrites the other logs.",
 	Seen: "2 sections of one name left 1 log.",
 	Fix:  "Give each section a name of its own.",
 	Bad: "[global]\nwrite_bw_log\nper_job_logs=0\nlog_avg_msec=1000\n[write-4k]\nname=write\nrw=write\n" +

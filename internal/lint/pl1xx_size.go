@@ -17,17 +17,14 @@ var cachedSet = &rule{
 	Since:    "0.1",
 	Severity: finding.Warn,
 	Title:    "the working set fits a cache",
-	When: "Buffered jobs (direct=0) together touch less than the machine's memory (--memory; default 128 " +
-		"MiB; below 4 GiB an info), and read blocks again (invalidate=0 or norandommap with time_based, or " +
-		"loops), or write without forcing anything out. With direct=1: less than 1 GiB in all at random, which " +
-		"controllers and drives may cache (an info).",
-	Why: "Once the blocks are in memory, reads come from there and writes end there. The figure is that of " +
-		"RAM or of a controller's cache, ten to a hundred times the storage's.",
+	When: "Buffered jobs together touch less than the memory (--memory; default 128 MiB; below 4 GiB an " +
+		"info), and read blocks again (invalidate=0, or norandommap with time_based, or loops), or write " +
+		"without forcing anything out. With direct=1 an info: less than 1 GiB in all at random.",
+	Why: "The figure is that of RAM or of a controller's cache, ten to a hundred times the storage's.",
 	Seen: "Of 16 MiB of buffered writes none had reached a loop device when fio ended, all with " +
 		"end_fsync=1. Of 128 MiB that were read from its 32 MiB with norandommap, 31 MiB came from the " +
 		"device.",
-	Fix: "Use direct=1, or a size of at least twice the memory; for buffered writes add end_fsync=1 or " +
-		"fsync.",
+	Fix:    "Use direct=1, or a size of at least twice the memory; for buffered writes add end_fsync=1.",
 	Bad:    "fio --name=a --rw=randread --size=512m --time_based --runtime=60 --norandommap --directory=/data",
 	Good:   "fio --name=a --rw=randread --size=100G --directory=/data --direct=1",
 	Ignore: "When the cache is what you measure.",
@@ -107,11 +104,11 @@ var tinyFile = &rule{
 	Since:    "0.1",
 	Severity: finding.Warn,
 	Title:    "the file is tiny",
-	When: "A job of random I/O that repeats (time_based, loops) has one block to choose from, or fewer " +
-		"blocks than it keeps in flight. An info: other files of less than 1 MiB or of at most 16 blocks. Jobs " +
-		"that verify are not judged.",
-	Why: "A job that repeats a handful of blocks measures one erase block, one stripe member or a cache. " +
-		"It is often a slip: size=16K for 16G.",
+	When: "A random job that repeats (time_based, loops) has one block to choose from, or fewer than it " +
+		"keeps in flight. An info: other files of less than 1 MiB or of at most 16 blocks. Jobs that " +
+		"verify are not judged.",
+	Why: "A handful of blocks measures one erase block, one stripe member or a cache. It is often a slip: " +
+		"size=16K for 16G.",
 	Seen:   "50 random writes all went to 1 block.",
 	Fix:    "Give each job a size that no cache holds, such as 10G.",
 	Bad:    "fio --name=a --rw=randwrite --bs=16k --size=16K --time_based --runtime=60",
@@ -159,11 +156,11 @@ var straddles = &rule{
 	Since:    "0.1",
 	Severity: finding.Info,
 	Title:    "blocks straddle the array's chunks",
-	When: "The block size neither divides the chunk nor is a multiple of it. The chunk is given (--chunk) " +
-		"or in the same document (mdadm, lvcreate); without one, the block size is no power of two.",
-	Why: "A block that crosses a chunk becomes two I/Os on two members, and waits for the slower one. The " +
-		"mean number of pieces is 1 + (bs - gcd(bs, chunk)) / chunk for aligned offsets.",
-	Fix: "Use a block size that divides the chunk, or is divided by it, or compare with plimsoll's " +
+	When: "The block size neither divides the chunk (--chunk, or mdadm and lvcreate in the same document) " +
+		"nor is a multiple of it; without a known chunk, it is no power of two.",
+	Why: "A block that crosses a chunk becomes two I/Os on two members, and waits for the slower one: (bs " +
+		"- gcd(bs, chunk)) / chunk more pieces on average.",
+	Fix: "Use a block size that divides the chunk or is a multiple of it, or compare with plimsoll's " +
 		"ceiling, which counts the pieces.",
 	Bad: "mdadm --create /dev/md0 --level=0 --chunk=64K --raid-devices=4 ...\nfio --name=a --filename=/dev/md0 " +
 		"--rw=randread --bs=28k",
@@ -229,10 +226,10 @@ var tooLarge = &rule{
 	Title:    "the files do not fit the free space",
 	When:     "The sizes of all jobs of a document exceed the free space that is known (--free).",
 	Why:      "fio fills the filesystem first and then stops; a database on it stops too.",
-	Fix:      "Make size or numjobs smaller, or use one file for all jobs (filename=) with offset_increment.",
+	Fix:      "Make size or numjobs smaller, or use one file for all jobs with offset_increment.",
 	Bad:      "fio --name=a --directory=/data --size=100G --numjobs=8     # on 200 GB",
 	Good:     "fio --name=a --directory=/data --size=20G --numjobs=8",
-	Ignore:   "When the files are there already and are used again.",
+	Ignore:   "When the files exist already.",
 	Check: func(c *Case, report func(finding.Finding)) {
 		if c.Free == 0 {
 			return
@@ -259,8 +256,8 @@ var percentSize = &rule{
 	Severity: finding.Info,
 	Title:    "a size in percent depends on what is there",
 	When:     "size or io_size is a percentage and the job works on files, not on a device.",
-	Why: "The percentage is of the file as fio finds it. fio refuses a file that does not exist yet, and " +
-		"takes the size of one that an earlier run left, so that two runs differ silently.",
+	Why: "The percentage is of the file as fio finds it: fio refuses a missing file, and takes the size " +
+		"of one that an earlier run left.",
 	Fix:    "Give the size in bytes: size=50g.",
 	Bad:    "[a]\nfilename=/data/test\nsize=50%",
 	Good:   "[a]\nfilename=/data/test\nsize=50g",
@@ -284,7 +281,7 @@ var endsEarly = &rule{
 	Severity: finding.Info,
 	Title:    "without time_based the job ends when its size is done",
 	When:     "runtime and size are given, and neither time_based nor loops.",
-	Why:      "runtime is then only the latest end. On a fast device a job over 1 GiB ends within a second.",
+	Why:      "runtime is then only the latest end: on a fast device a job over 1 GiB ends within a second.",
 	Fix:      "Add time_based.",
 	Bad:      "fio --name=a --rw=randread --size=1G --runtime=60",
 	Good:     "fio --name=a --rw=randread --size=1G --runtime=60 --time_based",

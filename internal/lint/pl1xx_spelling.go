@@ -77,7 +77,7 @@ var notRead = &rule{
 	Title:  "fio commands that could not be read",
 	When:   "A line of code seems to run fio, and its command could not be read.",
 	Why:    "No rule has judged these commands: the script assembles them, or another language does.",
-	Fix:    "Read them yourself, or write the command out where it is run.",
+	Fix:    "Read them yourself, or write the command out where it runs.",
 	Bad:    "python3 - <<E\nos.system('fio --name=a --rw=read')\nE",
 	Good:   "fio --name=a --rw=read --size=10G --directory=/data",
 	Ignore: "When the line is not a command.",
@@ -156,10 +156,9 @@ var noJob = &rule{
 	Since:    "0.1",
 	Severity: finding.Fail,
 	Title:    "the command has no job",
-	When: "A fio command has job options, and neither --name nor a job file. Nothing is said of one that may get " +
-		"more words where it runs: behind xargs, as the program of an image, in the string of a program.",
-	Why: "On the command line --name begins a job; options before the first one are defaults. Without it fio " +
-		"says \"No job(s) defined\".",
+	When: "A fio command has job options, but neither --name nor a job file. Commands that may get more " +
+		"words where they run (xargs, an image's program) are not judged.",
+	Why:    `Options before the first --name are defaults. Without one fio says "No job(s) defined".`,
 	Fix:    "Add --name=NAME in front of the job's options.",
 	Bad:    "fio --rw=randread --size=1G --directory=/data",
 	Good:   "fio --name=a --rw=randread --size=1G --directory=/data",

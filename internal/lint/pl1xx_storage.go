@@ -49,9 +49,8 @@ var wrongStripe = &rule{
 	Title:    "mkfs is given another geometry than the array has",
 	When: "A mkfs states su and sw (XFS) or stride and stripe-width (ext4) that differ from the array of " +
 		"the same document.",
-	Why: "The filesystem places allocation groups, its log and large files for another array. mkfs warns " +
-		"at most.",
-	Fix:    "Omit su and sw: mkfs reads the geometry of md and LVM from the kernel.",
+	Why:    "The filesystem is laid out for another array, and mkfs warns at most.",
+	Fix:    "Omit su and sw: mkfs reads the geometry of md and LVM.",
 	Bad:    "mdadm --create /dev/md0 --chunk=64K --level=raid0 --raid-devices=4 ...\nmkfs.xfs -d su=64k,sw=8 /dev/md0",
 	Good:   "mdadm --create /dev/md0 --chunk=64K --level=raid0 --raid-devices=4 ...\nmkfs.xfs -d su=64k,sw=4 /dev/md0",
 	Ignore: "When the device is a stripe over arrays that are made elsewhere.",
@@ -111,9 +110,9 @@ var mountedTwice = &rule{
 	Since:    "0.1",
 	Severity: finding.Fail,
 	Title:    "one device is mounted in two places",
-	When: "Within one branch of a script or one code block, mount names the same device for two mount points, without " +
-		"umount, mkfs or a new array in between.",
-	Why: "Both paths show one filesystem on one array, and the intended array stays idle.",
+	When: "In one branch of a script or one code block, mount names the same device twice, without umount, " +
+		"mkfs or a new array in between.",
+	Why: "Both paths show one filesystem, and the intended array stays idle.",
 	Seen: "What was written below one mount point was read below the other, and was gone from the first " +
 		"behind umount.",
 	Fix:    "Mount the device that was meant.",
@@ -149,7 +148,7 @@ var scriptDiscard = &rule{
 	Severity: finding.Info,
 	Title:    "the filesystem is mounted with discard",
 	When:     "The options of a mount hold discard.",
-	Why: "Each removed file sends discards to the drives beside the measured I/O, and later reads of the " +
+	Why: "Each removed file sends discards to the drives during the measurement, and later reads of the " +
 		"freed blocks never touch the medium.",
 	Fix:    "Mount without discard and use fstrim.timer.",
 	Bad:    "mount -o noatime,discard /dev/md0 /data",
@@ -239,10 +238,11 @@ func mountsAll(file *script.File) bool {
 
 var sameVolume = &rule{
 	Code: "PL134", Since: "0.1", Severity: finding.Fail,
-	Title:  "two logical volumes of one group have one name",
-	When:   "Within one branch of a script or one code block, lvcreate makes the same name twice in one volume group.",
+	Title: "two logical volumes of one group have one name",
+	When: "In one branch of a script or one code block, lvcreate makes the same name twice in one volume " +
+		"group.",
 	Why:    "The second lvcreate fails, and the next commands format and mount the first volume a second time.",
-	Fix:    "Name the second volume otherwise, or name the volume group that was meant.",
+	Fix:    "Give the second volume another name, or name the intended volume group.",
 	Bad:    "lvcreate -n data -L 100G pool\nlvcreate -n data -L 100G pool",
 	Good:   "lvcreate -n data -L 100G pool\nlvcreate -n wal -L 100G pool",
 	Ignore: "When a removal stands between them that lint does not see.",

@@ -21,14 +21,13 @@ var endless = &rule{
 	Since:    "0.1",
 	Severity: finding.Warn,
 	Title:    "time_based without runtime",
-	When: "A command has time_based and no runtime. In a job file an info: the command line may give " +
-		"runtime.",
-	Why:    "fio prints a warning, drops time_based and ends when the size is done.",
-	Seen:   "64 KiB with time_based are written once; with runtime=100ms, too, over and over: 71 MiB.",
-	Fix:    "Add runtime, such as runtime=60.",
-	Bad:    "fio --name=a --rw=randread --size=1G --time_based",
-	Good:   "fio --name=a --rw=randread --size=1G --time_based --runtime=60",
-	Ignore: "Never.",
+	When:     "A command has time_based and no runtime. In a job file an info, as the command line may give it.",
+	Why:      "fio prints a warning, drops time_based and ends when the size is done.",
+	Seen:     "64 KiB with time_based are written once; with runtime=100ms, too, over and over: 71 MiB.",
+	Fix:      "Add runtime, such as runtime=60.",
+	Bad:      "fio --name=a --rw=randread --size=1G --time_based",
+	Good:     "fio --name=a --rw=randread --size=1G --time_based --runtime=60",
+	Ignore:   "Never.",
 	Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
 		if !j.load.TimeBased || j.open("time_based") || j.open("runtime") || j.load.Runtime > 0 {
 			return nil
@@ -55,12 +54,12 @@ var noRamp = &rule{
 	Severity: finding.Info,
 	Title:    "a short run without ramp_time",
 	When:     "A timed job of less than 5 minutes has no ramp_time.",
-	Why: "The first seconds (opened files, filling queues, full caches and credits, rising CPU clocks) " +
-		"distort the mean and, more so, the high percentiles.",
+	Why: "The first seconds (opened files, filling queues, full caches and credits) distort the mean and, " +
+		"more so, the high percentiles.",
 	Fix:    "Add ramp_time=5 or more, or use plimsoll run --stop.",
 	Bad:    "fio --name=a --rw=randread --size=10G --time_based --runtime=60",
 	Good:   "fio --name=a --rw=randread --size=10G --time_based --runtime=60 --ramp_time=10",
-	Ignore: "When the warm-up is what you look at, or all compared runs have the same.",
+	Ignore: "When all compared runs have the same warm-up.",
 	Check: oncePerFile(func(_ *Case, j *lintJob) *finding.Finding {
 		w := j.load
 		if !w.TimeBased || w.Runtime == 0 || w.Runtime >= shortRun || j.flag("ramp_time", false) || j.open("ramp_time") ||
@@ -98,10 +97,10 @@ var shortForBurst = &rule{
 	Severity: finding.Info,
 	Title:    "the run is too short to see burst credits run out",
 	When: "The document names an EC2 instance type or a volume type (gp2 below 1,000 GiB, st1, sc1) that " +
-		"bursts, and its timed jobs are shorter than the burst (30 minutes for instances).",
-	Why: "A fresh instance or volume runs at its burst rate until its credits are spent, and at a fraction " +
-		"from then on. A system sized by the burst slows down when it is busy for long.",
-	Fix:    "Compare with the baseline limits, or run for longer than the burst lasts.",
+		"bursts, and its timed jobs are shorter than the burst.",
+	Why: "A fresh instance or volume runs at its burst rate until its credits are spent. A system sized " +
+		"by the burst slows down when it is busy for long.",
+	Fix:    "Compare with the baseline limits, or run for longer than the burst.",
 	Bad:    "# on a c6a.xlarge\nfio --name=a --rw=randwrite --bs=16k --time_based --runtime=180 ...",
 	Good:   "fio --name=a --rw=randwrite --bs=16k --time_based --runtime=2700 --status-interval=60 ...",
 	Ignore: "When only bursts matter to you.",

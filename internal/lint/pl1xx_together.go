@@ -20,10 +20,10 @@ var verifyShared = &rule{
 	Title:    "several jobs verify one file that each of them writes",
 	When: "numjobs is above 1, verify has a header (not pattern or null), the job writes at random or " +
 		"mixes, filename= is shared, and there is no offset_increment. For sequential writes an info.",
-	Why: "Each copy finds the blocks of another copy in place of its own. fio ends with \"verify: bad " +
-		"header\" (EILSEQ, 84) on sound storage.",
+	Why: `Each copy finds another copy's blocks, and fio ends with "verify: bad header" (EILSEQ, 84) on ` +
+		"sound storage.",
 	Seen: "4 of 4 jobs that verify one file ended with error 84; with offset_increment none did.",
-	Fix:  "Give each copy its own region with offset_increment, or its own file with directory=, or use numjobs=1.",
+	Fix:  "Use offset_increment, or directory= for a file per copy, or numjobs=1.",
 	Bad:  "fio --name=a --filename=/data/f --rw=randwrite --bs=4k --size=1G --numjobs=4 --verify=crc32c",
 	Good: "fio --name=a --filename=/data/f --rw=randwrite --bs=4k --size=1G --numjobs=4 --verify=crc32c " +
 		"--offset_increment=1G",
@@ -53,9 +53,9 @@ var writtenTwice = &rule{
 	Since:    "0.3",
 	Severity: finding.Warn,
 	Title:    "two sections write the same file at the same time",
-	When: "Two sections write one file in the same way, while other sections name files of their own, and " +
-		"neither stonewall, wait_for, startdelay nor an offset separates them.",
-	Why:  "Both write the same blocks, and the intended file is not written. Usually a section was copied.",
+	When: "Two sections write one file in the same way, while other sections have files of their own, and " +
+		"no stonewall, wait_for, startdelay or offset separates them.",
+	Why:  "The intended file is not written. Usually a section was copied.",
 	Seen: "3 sections that name 2 files wrote 2, and fio reports 3 jobs.",
 	Fix:  "Name the file that was meant.",
 	Bad: "[a]\nfilename=/data/1\nrw=write\nsize=1g\n[b]\nfilename=/data/2\nrw=write\nsize=1g\n[c]\n" +
@@ -117,9 +117,9 @@ var series = &rule{
 	Since:    "0.3",
 	Severity: finding.Warn,
 	Title:    "a series of tests that all run at the same time",
-	When: "Sections work in the same place, differ in rw, bs, iodepth or numjobs only, and no stonewall, " +
-		"wait_for or startdelay separates them. An info: two sections without stonewall; three or more that " +
-		"differ in rw and are not named after it, or are reported as groups (new_group).",
+	When: "Sections work in the same place, differ only in rw, bs, iodepth or numjobs, and no stonewall, " +
+		"wait_for or startdelay separates them. An info: two sections without stonewall; three or more " +
+		"that differ in rw and are not named after it, or are reported as groups (new_group).",
 	Why:  "fio starts all sections at once, so each figure is that of one load among several.",
 	Seen: "Depths of 1, 4 and 16 all ran in group 0; with stonewall in groups 0, 1 and 2.",
 	Fix:  "Add stonewall to each section, or to [global].",
@@ -237,10 +237,9 @@ var replayed = &rule{
 	Severity: finding.Info,
 	Title:    "a replayed log does not keep its timing",
 	When:     "read_iolog is set, and the engine keeps one I/O in flight, or replay_no_stall is set.",
-	Why: "A log of version 2 has no times, and fio issues its I/Os as fast as they complete. A synchronous " +
-		"engine issues one I/O after another, so concurrent I/Os come late.",
-	Fix: "Use an asynchronous engine with the depth of the trace, and compare the times with those of the " +
-		"log.",
+	Why: "Logs of version 2 have no times, and fio replays them as fast as I/Os complete. A synchronous " +
+		"engine issues one I/O after another, so concurrent ones come late.",
+	Fix:    "Use an asynchronous engine with the trace's depth, and compare the times with the log's.",
 	Bad:    "[a]\nread_iolog=trace.log\nfilename=/data/f",
 	Good:   "[a]\nread_iolog=trace.log\nfilename=/data/f\nioengine=libaio\ndirect=1\niodepth=64",
 	Ignore: "When only the order of the I/Os matters.",
@@ -267,15 +266,14 @@ var neverSynced = &rule{
 	Since:    "0.3",
 	Severity: finding.Warn,
 	Title:    "a log's writes are never synced",
-	When: "A job that writes in sequence is named after a database's log (wal, redo, binlog, xlog) and " +
-		"never syncs. With direct=1 an info.",
-	Why: "A database waits for its log to be durable. Without a sync the job measures how fast a cache " +
-		"accepts writes.",
+	When: "A sequential writer is named after a database's log (wal, redo, binlog, xlog) and never syncs. " +
+		"With direct=1 an info.",
+	Why:    "A database waits until its log is durable; the job measures how fast a cache accepts writes.",
 	Seen:   "128 writes had no sync; with fdatasync=1 they had 127.",
 	Fix:    "Add fdatasync=1, or the number of writes per commit.",
 	Bad:    "[wal]\nrw=write\nbs=8k\nsize=4g\ndirectory=/data",
 	Good:   "[wal]\nrw=write\nbs=8k\nsize=4g\ndirectory=/data\nfdatasync=1",
-	Ignore: "When the application writes its log with O_DIRECT to a drive whose cache is durable.",
+	Ignore: "When the application uses O_DIRECT on a drive with a durable cache.",
 	Check: eachJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
 		w := j.load
 		named := logName.MatchString(j.sec.Name) || logName.MatchString(path.Base(w.Filename))

@@ -40,20 +40,21 @@ var burstBalance = &diagnose.Rule{
 	Since:    "0.2",
 	Severity: finding.Warn,
 	Title:    "burst credits decide what a short run measures",
-	When: "CloudWatch tells how much burst a volume (gp2, st1, sc1: BurstBalance) or the instance " +
-		"(EBSIOBalance%, EBSByteBalance%) has left: a warning below 20 %, or where a run above the sustained " +
-		"rate needs more than is left and less than a full bucket; else an info before a run. Credits last for " +
-		"(share left) × bucket ÷ (burst - sustained rate), with 5.4 million I/Os of gp2, 1 TiB per TiB of st1 " +
-		"and sc1, 30 minutes of an instance. Silent where the volumes cannot exceed the instance's baseline.",
-	Why: "The same test gives the burst with full credits and the sustained rate with spent ones, ten " +
-		"times less on a gp2 volume of 100 GiB.",
-	Fix: "To measure the burst, fill up the credits without load. To measure the sustained rate, load for " +
-		"longer than the credits last, or leave the first part out (ramp_time). gp3 and larger instances have no " +
-		"credits.",
+	When: "CloudWatch shows how much burst a volume (gp2, st1, sc1: BurstBalance) or the instance " +
+		"(EBSIOBalance%, EBSByteBalance%) has left: a warning below 20 %, or where a run above the " +
+		"sustained rate needs more than is left and less than a full bucket; else an info before a run. " +
+		"Credits last for (share left) × bucket ÷ (burst - sustained rate), with 5.4 million I/Os of " +
+		"gp2, 1 TiB per TiB of st1 and sc1, 30 minutes of an instance. Silent where the volumes cannot " +
+		"exceed the instance's baseline.",
+	Why: "The same test gives the burst with full credits and the sustained rate without: ten times less " +
+		"on a gp2 volume of 100 GiB.",
+	Fix: "To measure the burst, wait until the credits are full. To measure the sustained rate, load for " +
+		"longer than they last, or leave the first part out (ramp_time). gp3 and larger instances have " +
+		"none.",
 	Bad: "BurstBalance of a gp2 volume of 100 GiB: 12 %, so 3,000 IOPS for 4 minutes of the test and 300 from " +
 		"then on",
 	Good:   "BurstBalance 100 %, and a test of more than 33 minutes; or a gp3 volume",
-	Ignore: "When a load below the sustained rate is measured: it spends no credits.",
+	Ignore: "When the load stays below the sustained rate.",
 	Pass:   passBurstBalance,
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, b := range buckets(c) {

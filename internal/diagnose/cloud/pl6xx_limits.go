@@ -27,14 +27,14 @@ var instanceBurst = &diagnose.Rule{
 	Since:    "0.1",
 	Severity: finding.Warn,
 	Title:    "figure is above what the instance sustains",
-	When: "Measured IOPS or throughput exceed the instance's sustained limit on its volumes by more than 2 %, " +
-		"while its burst limit allows them, and the run was shorter than the burst lasts.",
-	Why: "Smaller instances may exceed their baseline for 30 minutes a day, or while credits last. A " +
-		"database sized on the burst slows down when the credits are gone.",
+	When: "Measured IOPS or throughput exceed the instance's sustained limit by more than 2 %, its burst " +
+		"allows them, and the run was shorter than the burst.",
+	Why: "Smaller instances may exceed their baseline for 30 minutes a day, or while credits last; then a " +
+		"database sized on the burst slows down.",
 	Fix:    "Plan with the sustained figure, or choose an instance whose baseline covers the load.",
 	Bad:    "40,100 IOPS on a c6a.xlarge in 180 s; it sustains 6,000",
 	Good:   "40,000 IOPS on an instance with a baseline of 40,000",
-	Ignore: "When the load really comes in bursts of less than half an hour a day.",
+	Ignore: "When the load comes in bursts of less than half an hour a day.",
 	After:  []finding.Code{"PL401", "PL406"},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
@@ -64,14 +64,13 @@ var volumeBurst = &diagnose.Rule{
 	Severity: finding.Warn,
 	Title:    "figure is above what the volumes sustain",
 	When: "Measured IOPS or throughput exceed the volumes' sustained limit by more than 2 %, their burst " +
-		"allows them, and the run was shorter than the credits last (gp2, st1, sc1, Azure's tiers up to P20 and " +
-		"E30).",
-	Why: "A new volume with credits gives its burst until they are spent, then its sustained rate, which " +
-		"may be a tenth.",
+		"allows them, and the run was shorter than the credits last (gp2, st1, sc1, Azure's tiers up to " +
+		"P20 and E30).",
+	Why:    "A new volume with credits gives its burst until they are spent, then perhaps a tenth of it.",
 	Fix:    "Plan with the sustained figure, or choose a type of volume without credits.",
 	Bad:    "3,000 IOPS on a gp2 volume of 100 GiB in 60 s; it sustains 300 when its 5.4 million I/O credits are spent",
 	Good:   "3,000 IOPS on a gp3 volume",
-	Ignore: "When the load comes in bursts that the credits cover (BurstBalance stays above 0).",
+	Ignore: "When the credits cover the load's bursts (BurstBalance stays above 0).",
 	After:  []finding.Code{"PL401", "PL406"},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
@@ -90,8 +89,8 @@ var volumeExceeded = &diagnose.Rule{
 	Title:    "volumes counted demand above their provisioning",
 	When: "A volume's own statistics page counted at least 5 % of the run as above its provisioned IOPS or " +
 		"throughput.",
-	Why:    "The volume's own count shows that its provisioning limits the workload.",
-	Fix:    "Provision the volumes for more, or add volumes, if the instance allows it (PL604).",
+	Why:    "So its provisioning limits the workload.",
+	Fix:    "Provision more, or add volumes, if the instance allows it (PL604).",
 	Bad:    "ebs_volume_performance_exceeded_iops: 57 s of a run of 60 s",
 	Good:   "0 s",
 	Ignore: "In a test that is meant to reach the limit.",

@@ -49,14 +49,14 @@ var hostLost = &diagnose.Rule{
 	Since:    "0.2",
 	Severity: finding.Invalid,
 	Title:    "a host of the fleet was lost",
-	When: "A host has no result: it was not reached, its connection ended, or its answer was not the " +
-		"protocol. A warning where --lose allows as many.",
+	When: "A host was not reached, its connection ended, or its answer was not the protocol. A warning " +
+		"where --lose allows as many.",
 	Why: "The total lacks what that host would have done, and the others ran without its load.",
-	Fix: "Look at the reason. plimsoll fleet run --resume DIR fetches what the host has kept. Otherwise " +
-		"start a new fleet run, or accept the others' figures with --lose 1.",
+	Fix: "Look at the reason. fleet run --resume DIR fetches what the host has kept. Otherwise start a " +
+		"new fleet run, or accept the others' figures with --lose 1.",
 	Bad:    "db2: the connection ended in scenario 3",
 	Good:   "all hosts done",
-	Ignore: "Where hosts come and go, as with spot instances: --lose.",
+	Ignore: "Where hosts come and go, as spot instances do: --lose.",
 	Check: ofFleet(func(c *diagnose.FleetCase, report func(finding.Finding)) {
 		n := 0
 		for _, h := range c.Hosts {
@@ -85,14 +85,14 @@ var fleetOverlap = &diagnose.Rule{
 	Since:    "0.2",
 	Severity: finding.Warn,
 	Title:    "hosts overlapped for only part of the run",
-	When: "The time in which all hosts measured is less than 95 % of the planned time; below 80 % the figures " +
-		"are invalid.",
+	When: "All hosts measured together for less than 95 % of the planned time; below 80 % the figures are " +
+		"invalid.",
 	Why: "Only the seconds in which all hosts ran show what they do together.",
-	Fix: "Start the hosts at one instant (plimsoll fleet run does), measure longer, or correct the clocks of " +
-		"bundles that were imported.",
+	Fix: "Start the hosts at one instant (plimsoll fleet run does), measure longer, or correct the clocks " +
+		"of imported bundles.",
 	Bad:    "60 s planned, 51 s in common",
 	Good:   "60 s planned, 59.6 s in common",
-	Ignore: "When the seconds that are left are enough for what is to be decided.",
+	Ignore: "When the remaining seconds are enough.",
 	Check: ofFleet(func(c *diagnose.FleetCase, report func(finding.Finding)) {
 		for i := range c.Scenarios {
 			s := &c.Scenarios[i]
@@ -128,14 +128,14 @@ var fleetStraggler = &diagnose.Rule{
 	Since:    "0.2",
 	Severity: finding.Fail,
 	Title:    "a host falls behind the others",
-	When: "Of three hosts or more, one reaches less than 0.8 of the others' median share of the ceiling " +
-		"(or rate, where a ceiling is unknown), and its 95 % interval lies below theirs. Hosts with fewer than 5 " +
-		"s are not judged.",
+	When: "Of at least three hosts, one reaches less than 0.8 of the others' median share of the ceiling " +
+		"(or rate, where that is unknown), and its 95 % interval lies below theirs. Hosts with less than " +
+		"5 s are not judged.",
 	Why:    "Work that spreads over all hosts waits for the slowest.",
 	Fix:    "Run plimsoll check on that host and compare its report with another's.",
 	Bad:    "db2: 41 % of its ceiling, the others 97 %",
 	Good:   "95 %, 97 % and 96 % of their ceilings",
-	Ignore: "Where the hosts are different on purpose and their ceilings are not declared.",
+	Ignore: "Where hosts differ on purpose and their ceilings are not declared.",
 	Check: ofFleet(func(c *diagnose.FleetCase, report func(finding.Finding)) {
 		for i := range c.Scenarios {
 			s := &c.Scenarios[i]
@@ -166,9 +166,9 @@ var fleetUnlike = &diagnose.Rule{
 	Since:    "0.2",
 	Severity: finding.Warn,
 	Title:    "hosts of the fleet are not alike",
-	When: "A setting that is part of the measurement (kernel, fio, plimsoll, scheduler, layout, chunk, mount) " +
+	When: "A setting that affects the measurement (kernel, fio, plimsoll, scheduler, layout, chunk, mount) " +
 		"differs between hosts.",
-	Why:    "A difference between their figures may come from the setting, and a total hides it.",
+	Why:    "Differences between their figures may come from it, and a total hides it.",
 	Fix:    "Bring the odd host to the settings of the others, or measure each kind as a fleet of its own.",
 	Bad:    "db1, db2: chunk 256 KiB; db3: chunk 64 KiB",
 	Good:   "chunk 256 KiB on all",
@@ -232,11 +232,11 @@ var sharedBottleneck = &diagnose.Rule{
 	Title:    "hosts share a bottleneck",
 	When:     "With --schedule both, all hosts together reach less than 0.9 of the sum of what each reaches alone.",
 	Why: "Something shared (a network, a storage system, the machine below virtual machines) is exhausted " +
-		"before the hosts are: adding hosts adds nothing.",
+		"first: adding hosts adds nothing.",
 	Fix:    "Find what is shared, and declare it with --shared-iops or --shared-bandwidth.",
 	Bad:    "alone 3 × 12,000 IOPS, together 18,000",
 	Good:   "alone 3 × 12,000 IOPS, together 35,500",
-	Ignore: "Where the storage is known to be shared and the total is what was asked for.",
+	Ignore: "Where the storage is known to be shared and you want its total.",
 	Check: ofFleet(func(c *diagnose.FleetCase, report func(finding.Finding)) {
 		for i := range c.Scenarios {
 			s := &c.Scenarios[i]
@@ -281,13 +281,12 @@ var fleetClock = &diagnose.Rule{
 	Severity: finding.Warn,
 	Title:    "the clock of a host is not known well enough",
 	When: "The error of a host's clock is above 100 ms: half the round trip of the best ping, or what was " +
-		"stated for imported bundles.",
-	Why: "The common window is off by as much.",
-	Fix: "Use a connection with a shorter round trip, or state the error of wall clocks that are kept in " +
-		"step: --clock-error 10ms.",
+		"stated for imports.",
+	Why:    "The common window is off by as much.",
+	Fix:    "Use a faster connection, or state the error of synchronised clocks: --clock-error 10ms.",
 	Bad:    "db2: ± 480 ms",
 	Good:   "db2: ± 0.4 ms",
-	Ignore: "In runs of many minutes with a steady load.",
+	Ignore: "In long runs with a steady load.",
 	Check: ofFleet(func(c *diagnose.FleetCase, report func(finding.Finding)) {
 		for _, h := range c.Hosts {
 			if h.Clock > clockLimit {
@@ -308,10 +307,10 @@ var fleetBurst = &diagnose.Rule{
 	Since:    "0.2",
 	Severity: finding.Warn,
 	Title:    "some hosts ran on burst credits and others did not",
-	When: "A host measured more than 1.05 of its sustained ceiling while another, whose ceiling bursts too, " +
+	When: "One host measured more than 1.05 of its sustained ceiling while another, which can burst too, " +
 		"did not exceed its own.",
 	Why:    "The total is neither the fleet's burst nor what it sustains.",
-	Fix:    "Measure until all bursts are over (--sustained), or let all hosts rest until their credits are full.",
+	Fix:    "Measure until all bursts are over (--sustained), or let all credits recover.",
 	Bad:    "db1 15,900 IOPS of 3,000 sustained, db2 3,000",
 	Good:   "all hosts at what they sustain",
 	Ignore: "When the total of this moment is what was asked for.",

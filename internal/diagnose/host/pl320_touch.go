@@ -12,16 +12,15 @@ var notLoaded = &diagnose.Rule{
 	Since:    "0.2",
 	Severity: finding.Warn,
 	Title:    "blocks are not loaded from the snapshot yet",
-	When: "plimsoll check --probe or run reads pairs of 4 KiB in 200 pieces of 512 KiB of a volume. At " +
-		"least 15 % of first reads lie beyond the upper quartile of the second ones, less chance, with an " +
-		"interval (95 %) above 0, and 10 % more of them are later by 1 ms or half a median.",
-	Why: "A volume made from a snapshot fetches each block from object storage at its first read, at tens " +
-		"of milliseconds a piece. Until all was read once, no benchmark of it means anything.",
-	Fix: "plimsoll array warm reads each piece once; or order fast snapshot restore or an initialisation " +
-		"rate.",
+	When: "check --probe or run reads pairs of 4 KiB in 200 pieces of 512 KiB of a volume. At least 15 % " +
+		"of first reads lie beyond the upper quartile of the second ones, less chance, with a 95 % " +
+		"interval above 0, and 10 % more of them are later by 1 ms or half a median.",
+	Why: "A volume made from a snapshot fetches each block from object storage at its first read, which " +
+		"takes tens of milliseconds. Until all was read once, no benchmark of it means anything.",
+	Fix:    "Run plimsoll array warm, or order fast snapshot restore or an initialisation rate.",
 	Bad:    "first reads 32 ms, others 1.1 ms: about 96 % (90 to 100) is not loaded",
 	Good:   "first reads 1.1 ms, others 1.1 ms",
-	Ignore: "When only parts that were read already will be used.",
+	Ignore: "When only parts that were already read will be used.",
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		tried := map[string]bool{}
 		for _, t := range c.Touches {

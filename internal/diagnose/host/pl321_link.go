@@ -16,17 +16,16 @@ var slowLink = &diagnose.Rule{
 	Since:    "0.3",
 	Severity: finding.Warn,
 	Title:    "PCIe link below what the drive can do",
-	When: "The PCIe link of an NVMe drive runs with fewer lanes or at a lower speed than the drive's own " +
-		"maximum.",
-	Why: "The link is a hard limit on throughput: four lanes of PCIe 3.0 carry 3.9 GB/s, two of them half. " +
-		"In a stripe, one such drive slows down all.",
-	Fix: "Check the slot, riser or backplane (lspci -vv, LnkCap of the port above the drive), reseat the " +
+	When:     "The PCIe link of an NVMe drive has fewer lanes or a lower speed than the drive's maximum.",
+	Why: "The link limits throughput: four lanes of PCIe 3.0 carry 3.9 GB/s, two of them half. One such " +
+		"drive slows down a stripe.",
+	Fix: "Check slot, riser or backplane (lspci -vv, LnkCap of the port above the drive), reseat the " +
 		"drive, and look into the firmware setup.",
 	Bad: "$ cat /sys/block/nvme0n1/device/device/current_link_width " +
 		"/sys/block/nvme0n1/device/device/max_link_width\n2\n4",
 	Good: "$ cat /sys/block/nvme0n1/device/device/current_link_width " +
 		"/sys/block/nvme0n1/device/device/max_link_width\n4\n4",
-	Ignore: "When the slot is known to be of an older generation.",
+	Ignore: "When the slot is of an older generation.",
 	Pass:   passLink,
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		var f finding.Finding

@@ -44,15 +44,15 @@ var wrongFstab = &diagnose.Rule{
 	Severity: finding.Warn,
 	Title:    "fstab does not bring this mount back",
 	When: "The mount of a tested path is neither in /etc/fstab nor a systemd mount unit; or its line uses " +
-		"a kernel name such as /dev/nvme1n1, or lacks nofail (an info on a single local drive). An error where " +
-		"the line mounts another filesystem. / /boot /usr and /var, and machines whose root is in memory, are " +
-		"excepted.",
-	Why: "After the next boot the path is an empty directory on the root volume, or another filesystem; " +
-		"or, without nofail, the machine waits for a late volume and stops in emergency mode.",
+		"a kernel name such as /dev/nvme1n1, or lacks nofail (an info on a single local drive). An error " +
+		"where the line mounts another filesystem. /, /boot, /usr, /var and machines with their root in " +
+		"memory are excepted.",
+	Why: "After the next boot the path is an empty directory or another filesystem; or, without nofail, " +
+		"the machine waits for a late volume and stops in emergency mode.",
 	Fix:    "Mount by UUID or LABEL with nofail, then test it with umount and mount.",
 	Bad:    "/dev/nvme1n1  /data  xfs  defaults  0  2",
 	Good:   "UUID=8ac075e3-1124-4bb6-bef7-a6811bf8b870  /data  xfs  defaults,noatime,nofail  0  2",
-	Ignore: "When the volumes are gone before the machine boots again.",
+	Ignore: "When the volumes are gone by then.",
 	Pass:   passWrongFstab,
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		if !boots(c) || !c.Host.Boot.FstabKnown {
@@ -192,11 +192,11 @@ var unknownArray = &diagnose.Rule{
 	Severity: finding.Warn,
 	Title:    "array is not in mdadm.conf",
 	When:     "No ARRAY line of mdadm.conf has the UUID, name or device of an md array below a tested path.",
-	Why:      "The array may come up under another name (md127), read-only, or not at all.",
+	Why:      "The array may come up as md127, read-only, or not at all.",
 	Fix:      "Add the line that mdadm prints, and rebuild the initramfs.",
 	Bad:      "$ grep ARRAY /etc/mdadm/mdadm.conf\n$",
 	Good:     "ARRAY /dev/md/data metadata=1.2 UUID=3aaa0122:29827cfa:5331ad66:ca767371",
-	Ignore:   "When the array is gone before the machine boots again.",
+	Ignore:   "When the array is gone by the next boot.",
 	Pass:     passUnknownArray,
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, d := range raids(c) {
@@ -249,15 +249,14 @@ var staleInitramfs = &diagnose.Rule{
 	Since:    "0.2",
 	Severity: finding.Warn,
 	Title:    "initramfs is older than mdadm.conf",
-	When:     "An md array is below a tested path, and mdadm.conf was written after the running kernel's initramfs.",
-	Why: "The initramfs assembles arrays by its copy of mdadm.conf, so a newer array comes up as md127, or " +
-		"not.",
-	Fix:    "Rebuild it.",
-	Bad:    "mdadm --detail --scan >> /etc/mdadm/mdadm.conf && reboot",
-	Good:   "mdadm --detail --scan >> /etc/mdadm/mdadm.conf && update-initramfs -u && reboot",
-	Ignore: "When only a comment of mdadm.conf changed, or the initramfs does not assemble arrays.",
-	After:  []finding.Code{"PL313"},
-	Pass:   passStaleInitramfs,
+	When:     "An md array is below a tested path, and mdadm.conf is newer than the running kernel's initramfs.",
+	Why:      "The initramfs has a copy of mdadm.conf: a newer array comes up as md127, or not at all.",
+	Fix:      "Rebuild it.",
+	Bad:      "mdadm --detail --scan >> /etc/mdadm/mdadm.conf && reboot",
+	Good:     "mdadm --detail --scan >> /etc/mdadm/mdadm.conf && update-initramfs -u && reboot",
+	Ignore:   "When only a comment changed, or the initramfs does not assemble arrays.",
+	After:    []finding.Code{"PL313"},
+	Pass:     passStaleInitramfs,
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		all := raids(c)
 		if len(all) == 0 || c.Host.Boot.Mdadm == nil || c.Host.Boot.Initramfs == nil {

@@ -36,15 +36,14 @@ var deepIdle = &diagnose.Rule{
 	Since:    "0.2",
 	Severity: finding.Info,
 	Title:    "deep CPU idle states are enabled",
-	When: "An idle state (C-state) with a wake-up time above 50 µs is enabled. A warning where a local NVMe " +
-		"drive is below a tested path.",
-	Why: "With few I/Os in flight the processor falls asleep while it waits, and each completion pays for " +
-		"waking it. Latency at depth 1 then shows the processor.",
-	Fix: "Disable those states while you measure (plimsoll tune --cpu, or cpupower idle-set -d N), or boot " +
-		"with intel_idle.max_cstate=1.",
+	When: "An idle state (C-state) that takes more than 50 µs to leave is enabled. A warning where a " +
+		"local NVMe drive is below a tested path.",
+	Why: "With few I/Os in flight the processor falls asleep, and each completion pays for waking it.",
+	Fix: "Disable those states while you measure (plimsoll tune --cpu), or boot with " +
+		"intel_idle.max_cstate=1.",
 	Bad:    "$ cpupower idle-info | grep -A5 C6\nC6:\nLatency: 133",
 	Good:   "$ cpupower idle-set -D 50     # disables states that take longer than 50 µs to leave",
-	Ignore: "When production runs with them too and you want its figures.",
+	Ignore: "When production runs with them too.",
 	Pass:   passDeepIdle,
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		deep := deep(c)
@@ -93,11 +92,11 @@ var slowGovernor = &diagnose.Rule{
 	Since:    "0.2",
 	Severity: finding.Warn,
 	Title:    "the CPU frequency governor saves power",
-	When: "The frequency governor is powersave; ondemand and conservative are an info. Under intel_pstate " +
+	When: "The frequency governor is powersave (ondemand and conservative: an info). Under intel_pstate " +
 		"and amd-pstate-epp energy_performance_preference is power or balance_power.",
-	Why: "Storage load comes in short bursts that a governor does not see, so fio, interrupts and database " +
-		"run at a low clock: fewer IOPS per core, longer latency.",
-	Fix:    "Set the governor performance (plimsoll tune --cpu, or cpupower frequency-set -g performance).",
+	Why: "A governor does not see short bursts, so fio, interrupts and database run at a low clock: fewer " +
+		"IOPS per core, longer latency.",
+	Fix:    "Set the governor performance (plimsoll tune --cpu).",
 	Bad:    "$ cat /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor\npowersave     # scaling_driver: acpi-cpufreq",
 	Good:   "$ cat /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor\nperformance",
 	Ignore: "When production runs with it too.",
@@ -169,8 +168,8 @@ var slowClock = &diagnose.Rule{
 	Severity: finding.Warn,
 	Title:    "reading the clock is slow",
 	When:     "The clock source is none of tsc, kvm-clock, arch_sys_counter, hyperv_clocksource_tsc_page.",
-	Why: "fio and databases read the clock several times per I/O. hpet, acpi_pm and xen need a system call " +
-		"of a microsecond or more each time.",
+	Why: "fio and databases read the clock several times per I/O; hpet, acpi_pm and xen take a " +
+		"microsecond or more each time.",
 	Fix:    "Choose tsc where the kernel offers it; where it does not, dmesg says why it was rejected.",
 	Bad:    "$ cat /sys/devices/system/clocksource/clocksource0/current_clocksource\nxen",
 	Good:   "$ cat /sys/devices/system/clocksource/clocksource0/current_clocksource\ntsc",
@@ -211,9 +210,9 @@ var numaDrives = &diagnose.Rule{
 	Severity: finding.Info,
 	Title:    "drives are attached to one NUMA node of several",
 	When:     "The machine has several NUMA nodes, and local drives below the tested paths name theirs.",
-	Why: "Requests from another node cross the link between the sockets: some per cent of IOPS, and runs " +
-		"that differ by fio's node.",
-	Fix:    "Bind fio to the drives' node (numa_cpu_nodes=N in the job, or numactl), or measure each node by itself.",
+	Why: "Requests from another node cross the link between the sockets: some per cent fewer IOPS, and " +
+		"runs that differ by fio's node.",
+	Fix:    "Bind fio to the drives' node (numa_cpu_nodes=N, or numactl), or measure each node by itself.",
 	Bad:    "$ cat /sys/class/block/nvme1n1/device/device/numa_node\n1\n$ fio --name=a ...",
 	Good:   "$ numactl --cpunodebind=1 --membind=1 fio --name=a ...",
 	Ignore: "When the database runs on all nodes, or on EBS.",

@@ -42,10 +42,10 @@ var dirtyPages = &diagnose.Rule{
 	Severity: finding.Info,
 	Title:    "many dirty pages can accumulate before they are written back",
 	When: "The kernel begins to write back only at more than 4 GiB of dirty pages " +
-		"(vm.dirty_background_bytes, or _ratio). A warning where that limit is not below the one at which " +
-		"writers wait. Not of a run with direct I/O only.",
-	Why:    "A checkpoint's fsync, or any sync behind it, waits for all of it: seconds on most arrays.",
-	Fix:    "Set the limits in bytes, to what the storage writes in half a second and in two.",
+		"(vm.dirty_background_bytes, or _ratio). A warning where writers wait at no more than that. " +
+		"Silent for runs with direct I/O only.",
+	Why:    "A checkpoint's fsync waits for all of it: seconds on most arrays.",
+	Fix:    "Set both limits in bytes: what the storage writes in half a second and in two.",
 	Bad:    "vm.dirty_background_ratio = 10     # of 256 GiB",
 	Good:   "vm.dirty_background_bytes = 268435456\nvm.dirty_bytes = 1073741824",
 	Ignore: "When everything uses direct I/O.",
@@ -101,12 +101,12 @@ var swapping = &diagnose.Rule{
 	Severity: finding.Info,
 	Title:    "the machine may swap",
 	When:     "Swap lies on a drive below a tested path, or swap is in use at all and vm.swappiness is above 10.",
-	Why: "Swapping competes with the load on the same drives, and slows down a database whose memory was " +
-		"swapped out.",
+	Why: "Swapping competes with the load on the same drives, and slows down a database that was swapped " +
+		"out.",
 	Fix:    "Put swap on another drive and lower vm.swappiness.",
 	Bad:    "$ swapon --show\nNAME      TYPE\n/dev/md0p2 partition     # and md0p1 is /data",
 	Good:   "vm.swappiness = 1     # swap on the root volume",
-	Ignore: "When memory is plentiful and nothing ever swaps.",
+	Ignore: "When memory is plentiful.",
 	Pass:   passSwapping,
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		if c.Host == nil || len(c.Host.Memory.Swaps) == 0 {

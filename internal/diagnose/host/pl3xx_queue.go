@@ -28,14 +28,14 @@ var readAhead = &diagnose.Rule{
 	Since:    "0.2",
 	Severity: finding.Info,
 	Title:    "read-ahead does not fit the role",
-	When: "On the data role read-ahead is above the kernel's default of 128 KiB; on the WAL role it is " +
-		"below 4096 KiB. A device in both roles, and a run with direct I/O only, are not judged.",
-	Why: "Under random reads a large read-ahead wastes throughput and cache; replaying a log reads in " +
-		"sequence and needs it large to keep all members busy. Direct I/O does not read ahead.",
-	Fix:    "Set it on the top device, not on its members; keep it by a udev rule (plimsoll tune --persist).",
+	When: "On the data role read-ahead is above the kernel's 128 KiB; on the WAL role below 4096 KiB. " +
+		"Devices in both roles, and runs with direct I/O only, are not judged.",
+	Why: "Under random reads a large read-ahead wastes throughput and cache; replaying a log needs it to " +
+		"keep all members busy.",
+	Fix:    "Set it on the top device, not on its members (plimsoll tune --persist keeps it).",
 	Bad:    "$ cat /sys/block/md0/queue/read_ahead_kb     # data\n4096",
 	Good:   "$ cat /sys/block/md0/queue/read_ahead_kb     # data\n64",
-	Ignore: "When queries scan tables in sequence most of the time, or all I/O is direct.",
+	Ignore: "When queries mostly scan tables, or all I/O is direct.",
 	Pass:   passReadAhead,
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		if allDirect(c) {
@@ -89,14 +89,13 @@ var wrongScheduler = &diagnose.Rule{
 	Since:    "0.2",
 	Severity: finding.Warn,
 	Title:    "an I/O scheduler sorts the requests of NVMe drives",
-	When:     "An NVMe drive below a tested path has a scheduler other than none. Other drives are not judged.",
-	Why: "A scheduler sorts for heads that these drives do not have, and costs IOPS and microseconds on " +
-		"every request.",
-	Fix:    "Set none, the kernel's own choice for NVMe with several queues.",
-	Bad:    "$ cat /sys/block/nvme1n1/queue/scheduler\nnone [mq-deadline]",
-	Good:   "$ cat /sys/block/nvme1n1/queue/scheduler\n[none] mq-deadline",
-	Ignore: "When cgroups share the drive by weight (bfq), or kyber holds a latency that you have measured.",
-	Pass:   passWrongScheduler,
+	When:     "An NVMe drive below a tested path has a scheduler other than none.",
+	Why:      "A scheduler sorts for heads that these drives do not have, and costs IOPS and latency.",
+	Fix:      "Set none, the kernel's own choice for NVMe with several queues.",
+	Bad:      "$ cat /sys/block/nvme1n1/queue/scheduler\nnone [mq-deadline]",
+	Good:     "$ cat /sys/block/nvme1n1/queue/scheduler\n[none] mq-deadline",
+	Ignore:   "When cgroups share the drive by weight (bfq), or kyber keeps a latency that you measured.",
+	Pass:     passWrongScheduler,
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		f, names := perDrive(c, "scheduler", func(d drive) (string, string, bool) {
 			s := d.Queue.Scheduler
@@ -134,7 +133,7 @@ var fewRequests = &diagnose.Rule{
 	Severity: finding.Warn,
 	Title:    "a drive's queue holds few requests",
 	When:     "nr_requests × hardware queues of a drive is below 32.",
-	Why:      "Requests beyond it wait before the drive sees them, so a deep workload measures the queue.",
+	Why:      "Requests beyond it wait before the drive sees them: a deep workload measures the queue.",
 	Fix:      "Raise nr_requests; with the scheduler none it cannot exceed what the drive takes.",
 	Bad:      "$ cat /sys/block/nvme1n1/queue/nr_requests\n4",
 	Good:     "$ cat /sys/block/nvme1n1/queue/nr_requests\n128",
@@ -181,12 +180,12 @@ var smallRequests = &diagnose.Rule{
 	Severity: finding.Warn,
 	Title:    "large I/Os are cut into small requests",
 	When: "max_sectors_kb of a drive is below the largest block of the run (at least 1 MiB) or the chunk " +
-		"of a striped array, and the drive would take more (max_hw_sectors_kb).",
+		"of a striped array, and the drive would take more.",
 	Why:    "One I/O becomes several requests, each with its own cost in IOPS and interrupts.",
 	Fix:    "Raise max_sectors_kb; the kernel's own default is 1280 KiB.",
 	Bad:    "$ cat /sys/block/nvme1n1/queue/max_sectors_kb /sys/block/nvme1n1/queue/max_hw_sectors_kb\n16\n2048",
 	Good:   "$ cat /sys/block/nvme1n1/queue/max_sectors_kb /sys/block/nvme1n1/queue/max_hw_sectors_kb\n1280\n2048",
-	Ignore: "When it was lowered so that bulk I/O does not hold up small reads.",
+	Ignore: "When it protects small reads from bulk I/O.",
 	Pass:   passSmallRequests,
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		f, names := perDrive(c, "max_sectors_kb", func(d drive) (string, string, bool) {
@@ -256,15 +255,14 @@ var shortTimeout = &diagnose.Rule{
 	Since:    "0.2",
 	Severity: finding.Info,
 	Title:    "NVMe timeout is short for EBS",
-	When: "An EBS volume is below a tested path and nvme_core.io_timeout is the default of 30 s or less; a " +
+	When: "An EBS volume is below a tested path and nvme_core.io_timeout is at most the default of 30 s; a " +
 		"warning below that. AWS recommends 4294967295 (EBS user guide).",
-	Why: "EBS may stall for longer. After the timeout the driver fails the request, and a filesystem may " +
-		"go read-only.",
-	Fix: "Put nvme_core.io_timeout=4294967295 on the kernel's command line (grubby, or GRUB_CMDLINE_LINUX and " +
-		"update-grub) and boot.",
+	Why: "EBS may stall for longer; then the driver fails the request, and a filesystem may go read-only.",
+	Fix: "Boot with nvme_core.io_timeout=4294967295 on the kernel's command line (grubby, or " +
+		"GRUB_CMDLINE_LINUX and update-grub).",
 	Bad:    "$ cat /sys/module/nvme_core/parameters/io_timeout\n30",
 	Good:   "$ cat /sys/module/nvme_core/parameters/io_timeout\n4294967295",
-	Ignore: "When a failover depends on I/O errors that come soon.",
+	Ignore: "When a failover depends on early I/O errors.",
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		var names []string
 		for _, d := range drives(c) {

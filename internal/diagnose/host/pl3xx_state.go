@@ -31,8 +31,8 @@ var otherLoad = &diagnose.Rule{
 	Since:    "0.2",
 	Severity: finding.Warn,
 	Title:    "other load on the storage before the run",
-	When: "During a second of plimsoll check the device of a tested path is busy for 10 % of it, does 100 " +
-		"I/Os, or moves 10 MiB. An info where programs with files on the path do it.",
+	When: "During a second of plimsoll check a tested device is busy for 10 % of it, does 100 I/Os, or " +
+		"moves 10 MiB. An info where programs with files on the path do it.",
 	Why:    "You measure only what the other load leaves.",
 	Fix:    "Find it (iotop, pidstat -d 1) and stop it.",
 	Bad:    "$ iostat -x 1\nDevice  r/s   w/s     %util\nmd0     0.00  2210.00 64.0",
@@ -111,15 +111,14 @@ var kernelTrouble = &diagnose.Rule{
 	Since:    "0.2",
 	Severity: finding.Warn,
 	Title:    "the kernel logged storage errors",
-	When: "The kernel's log has NVMe timeouts, I/O errors, filesystem errors or failed members on a device " +
-		"below a tested path, or thermal throttling. An info when the last one is more than a day old.",
-	Why: "A drive that times out stalls for seconds; one with errors reads again and again. Their figures " +
-		"are not those of a sound drive.",
-	Fix: "Read the log around it, look at the drive (nvme smart-log, smartctl), replace it or its cable; cool " +
-		"the machine.",
+	When: "The kernel's log has NVMe timeouts, I/O errors, filesystem errors or failed members of a tested " +
+		"device, or thermal throttling. An info when the last is more than a day old.",
+	Why: "A drive that times out stalls for seconds; one with errors reads again and again.",
+	Fix: "Read the log around it, check the drive (nvme smart-log, smartctl), replace it or its cable; " +
+		"cool the machine.",
 	Bad:    "nvme nvme1: I/O 5 QID 2 timeout, reset controller",
 	Good:   "$ dmesg --level=err,warn | grep -E 'nvme|I/O error'\n$",
-	Ignore: "When you know its cause and it is over.",
+	Ignore: "When its cause is known and over.",
 	Pass:   passKernelTrouble,
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		if c.Host == nil {
@@ -183,13 +182,12 @@ var fullFilesystem = &diagnose.Rule{
 	Severity: finding.Warn,
 	Title:    "filesystem is nearly full",
 	When:     "Less than 5 % of the device of a tested path is free.",
-	Why: "Allocation slows down and files fragment, and the test files may not fit: plimsoll fills at most " +
-		"90 % of the free space.",
-	Fix:    "Free some space, or grow the volumes and the filesystem.",
-	Bad:    "$ df -h /data\nSize  Used Avail Use%\n100G   98G  2.0G  98%",
-	Good:   "$ df -h /data\nSize  Used Avail Use%\n100G   40G   60G  40%",
-	Ignore: "When the test is small.",
-	Pass:   passFullFilesystem,
+	Why:      "Allocation slows down and files fragment; plimsoll fills at most 90 % of the free space.",
+	Fix:      "Free some space, or grow the volumes and the filesystem.",
+	Bad:      "$ df -h /data\nSize  Used Avail Use%\n100G   98G  2.0G  98%",
+	Good:     "$ df -h /data\nSize  Used Avail Use%\n100G   40G   60G  40%",
+	Ignore:   "When the test is small.",
+	Pass:     passFullFilesystem,
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		seen := map[string]bool{}
 		for _, t := range c.Targets() {
@@ -267,13 +265,13 @@ var oldSoftware = &diagnose.Rule{
 	Severity: finding.Warn,
 	Title:    "fio or the kernel has a known fault",
 	When: "fio is before 3.33 (no sync latency with libaio) or 3.30 (status documents lack finished jobs). " +
-		"The kernel is 6.1.64 or 6.1.65 with ext4 (an error: direct writes corrupt files, Debian bug 1057843), " +
-		"or before 5.5 (an info: flushes are not counted).",
-	Why:    "If the tool or the kernel reports wrong figures, nothing downstream can correct them.",
+		"The kernel is 6.1.64 or 6.1.65 with ext4 (an error: direct writes corrupt files, Debian bug " +
+		"1057843), or before 5.5 (an info: flushes are not counted).",
+	Why:    "Nothing downstream can correct wrong figures.",
 	Fix:    "Upgrade it.",
 	Bad:    "fio-3.19 on Linux 5.4",
 	Good:   "fio-3.33 or later on Linux 5.15 or later",
-	Ignore: "When you only compare runs made with the same versions.",
+	Ignore: "When all compared runs have the same versions.",
 	Pass:   passOldSoftware,
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		if c.Host == nil {

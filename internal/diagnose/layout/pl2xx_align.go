@@ -25,13 +25,13 @@ var wrongGeometry = &diagnose.Rule{
 	Since:    "0.1",
 	Severity: finding.Warn,
 	Title:    "filesystem geometry does not fit the array",
-	When: "The stripe unit (XFS sunit, ext4 stride) is not the chunk, or the stripe width (swidth) is not " +
-		"chunk × data members; mirrors do not count. A filesystem without alignment is an info, on RAID5 and " +
+	When: "The stripe unit (XFS sunit, ext4 stride) is not the chunk, or the stripe width is not chunk × " +
+		"data members (mirrors do not count). A filesystem without alignment is an info, on RAID5 and " +
 		"RAID6 a warning.",
-	Why: "XFS places allocation groups, the log and large files by this geometry. With a wrong stripe, " +
-		"writes that it takes for full stripes cost a read-modify-write on RAID5/6. Neither mkfs nor mount fails.",
-	Fix: "Let mkfs.xfs read the geometry, or give su=CHUNK and sw=DATA MEMBERS. For a mounted filesystem " +
-		"-o sunit=,swidth= (sectors of 512 bytes) changes new allocations.",
+	Why: "XFS places allocation groups, its log and large files by this geometry; with a wrong one, RAID5 " +
+		"and RAID6 read and modify where they could write full stripes. Neither mkfs nor mount fails.",
+	Fix: "Let mkfs.xfs read the geometry, or give su=CHUNK and sw=DATA MEMBERS. Mounting with -o " +
+		"sunit=,swidth= (in 512 bytes) changes new allocations.",
 	Bad:    "mdadm --create /dev/md0 --chunk=64K --level=raid0 --raid-devices=4 ...\nmkfs.xfs -d su=64k,sw=8 /dev/md0",
 	Good:   "mkfs.xfs -d su=64k,sw=4 /dev/md0",
 	Ignore: "On RAID0 and RAID10 with small random I/O.",
@@ -139,12 +139,11 @@ var misaligned = &diagnose.Rule{
 	Severity: finding.Warn,
 	Title:    "partition does not start on a 4 KiB boundary",
 	When:     "A partition below a tested path starts at an offset that is not a multiple of 4 KiB.",
-	Why: "Every 4 KiB block of the filesystem lies across two of the drive's pages, so a write reads and " +
-		"writes both.",
-	Fix:    "Start partitions at 1 MiB, or use the whole drive.",
-	Bad:    "parted /dev/nvme1n1 mkpart primary xfs 2049s 100%",
-	Good:   "parted -a optimal /dev/nvme1n1 mkpart primary xfs 1MiB 100%",
-	Ignore: "On network volumes whose backend is known to be byte-granular; there it costs little.",
+	Why:      "Every 4 KiB block crosses two of the drive's pages, so a write reads and writes both.",
+	Fix:      "Start partitions at 1 MiB, or use the whole drive.",
+	Bad:      "parted /dev/nvme1n1 mkpart primary xfs 2049s 100%",
+	Good:     "parted -a optimal /dev/nvme1n1 mkpart primary xfs 1MiB 100%",
+	Ignore:   "On network volumes whose backend is known to be byte-granular.",
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		if c.Topology == nil || c.Topology.Tree == nil {
 			return
@@ -187,15 +186,15 @@ var chunkSplit = &diagnose.Rule{
 	Since:    "0.1",
 	Severity: finding.Info,
 	Title:    "I/Os are split by the chunk",
-	When: "Random I/Os smaller than a chunk cross chunk borders: aligned bs becomes 1 + (bs − gcd(bs, " +
-		"chunk)) / chunk pieces on average. An info from 1 %, a warning from 25 %. An unknown chunk is inferred " +
-		"from device I/Os over fio's I/Os.",
+	When: "Random I/Os smaller than a chunk cross chunk borders; an info from 1 %, a warning from 25 %. An " +
+		"unknown chunk is inferred from the devices' I/Os. Aligned I/Os of bs become 1 + (bs − gcd(bs, " +
+		"chunk)) / chunk pieces on average.",
 	Why: "Each piece costs a provisioned operation, and the I/O waits for its slowest piece.",
 	Fix: "Choose a chunk that is a multiple of the block size; for databases 64 KiB to 512 KiB.",
 	Bad: "chunk 64 KiB, bs=28k: 1.375 device I/Os for each one asked for",
 	Good: `chunk 64 KiB, bs=32k: 1.0
 chunk 512 KiB, bs=28k: 1.047`,
-	Ignore: "When device IOPS are plentiful and latency is what counts.",
+	Ignore: "When device IOPS are plentiful.",
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Runs {
 			r := m.Result
@@ -282,14 +281,14 @@ var wideLog = &diagnose.Rule{
 	Since:    "0.1",
 	Severity: finding.Info,
 	Title:    "XFS log stripe unit is larger than needed",
-	When: "The log's stripe unit is above 32 KiB on an array that holds the WAL or synced writes. mkfs.xfs " +
-		"takes it from a chunk of up to 256 KiB.",
-	Why: "Each sync that must write the log pads it to this unit: where new extents are converted, each 8 " +
-		"KiB commit wrote 256 KiB of log in the lab, and IOPS fell from 409 to 348.",
+	When: "The log's stripe unit is above 32 KiB on an array for the WAL or synced writes. mkfs.xfs takes " +
+		"it from a chunk of up to 256 KiB.",
+	Why: "Each sync that must write the log pads it to this unit: with new extents, each 8 KiB commit " +
+		"wrote 256 KiB of log in the lab, and IOPS fell from 409 to 348.",
 	Fix:    "Make the filesystem with -l su=32k (or 4k) when the chunk is 64 KiB to 256 KiB.",
 	Bad:    "mkfs.xfs /dev/md1                 # chunk 256K: log sunit=64 blks",
 	Good:   "mkfs.xfs -l su=32k /dev/md1       # log sunit=8 blks",
-	Ignore: "When all files are written once and recycled: the loss was 4 %.",
+	Ignore: "When files are written once and recycled: the loss was 4 %.",
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		seen := map[string]bool{}
 		for _, m := range c.Mounts() {

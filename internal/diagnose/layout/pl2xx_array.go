@@ -25,14 +25,14 @@ var degraded = &diagnose.Rule{
 	Code: "PL201", Since: "0.1", Severity: finding.Fail,
 	Title: "array is degraded",
 	When:  "At least one member of a redundant array is missing (`md/degraded` is above 0).",
-	Why: "The data has no second copy, and the load of the missing member moves to its mirror or has to be " +
-		"computed: a RAID10 of eight read at half its rate, while writes looked healthy.",
-	Fix: "Replace the member, wait until the rebuild is done, then measure again.",
+	Why: "The data has no second copy, and the missing member's load moves to its mirror or is computed: " +
+		"a RAID10 of eight read at half its rate, while writes looked healthy.",
+	Fix: "Replace the member, wait for the rebuild, then measure again.",
 	Bad: `$ cat /proc/mdstat
 md0 : active raid10 nvme8n1[7] nvme7n1[6] nvme4n1[5](F) ...
       [8/7] [UUUUU_UU]`,
 	Good:   "      [8/8] [UUUUUUUU]",
-	Ignore: "When the degraded state itself is what you want to measure: say so in a label.",
+	Ignore: "When you measure the degraded state: say so in a label.",
 	Pass:   passDegraded,
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, a := range c.Arrays() {
@@ -77,14 +77,14 @@ var syncing = &diagnose.Rule{
 	Severity: finding.Warn,
 	Title:    "array is resyncing or being checked",
 	When:     "`md/sync_action` is not idle, and the array is not degraded (PL201).",
-	Why: "A resync, check or reshape reads and writes every member beside your load. Small random writes " +
-		"hardly suffer; large reads lost half their rate in the lab.",
-	Fix: "Wait until it is done, or create arrays on blank volumes with --assume-clean; then measure again.",
+	Why: "It reads and writes every member beside your load: large reads lost half their rate in the lab, " +
+		"small random writes little.",
+	Fix: "Wait until it is done, or create arrays on blank volumes with --assume-clean.",
 	Bad: `$ cat /sys/block/md0/md/sync_action
 resync`,
 	Good: `$ cat /sys/block/md0/md/sync_action
 idle`,
-	Ignore: "When the array will run such checks in production hours and you want their price.",
+	Ignore: "When you want the price of such checks.",
 	After:  []finding.Code{"PL201"},
 	Pass:   passSyncing,
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
@@ -217,9 +217,9 @@ var linearArray = &diagnose.Rule{
 	Since:    "0.1",
 	Severity: finding.Warn,
 	Title:    "several volumes are concatenated, not striped",
-	When:     "An array of two volumes or more is linear: an LVM volume without --stripes, or md linear.",
-	Why:      "A linear array fills one volume after the other, so a file gets one volume's IOPS and throughput.",
-	Fix:      "Recreate the volume with one stripe per member; this needs a copy.",
+	When:     "An array of two volumes or more is linear (an LVM volume without --stripes, or md linear).",
+	Why:      "It fills one volume after the other, so a file gets one volume's IOPS and throughput.",
+	Fix:      "Recreate it with one stripe per member; this needs a copy.",
 	Bad:      "lvcreate -l 100%FREE --name data vg0",
 	Good:     "lvcreate --type striped --stripes 4 --stripesize 64k -l 100%FREE --name data vg0",
 	Ignore:   "When the volume was grown for space and speed does not matter.",

@@ -19,15 +19,13 @@ var idleMember = &diagnose.Rule{
 	Since:    "0.2",
 	Severity: finding.Warn,
 	Title:    "members did no I/O",
-	When: "A member of an array did less than 1 % of the mean member's I/Os. Invalid when a striped array " +
-		"is declared. Silent for linear arrays (PL211), and for reads of mirrored arrays with no more in flight " +
-		"than members.",
-	Why: "Only a part of the array was measured. A concatenated volume fills one member before the next; a " +
-		"small file may lie on few of them.",
+	When: "A member did less than 1 % of the mean member's I/Os. Invalid when a striped array is declared. " +
+		"Silent for linear arrays (PL211), and for reads of mirrors with no more in flight than members.",
+	Why:    "Only a part of the array was measured: a small file may lie on few members.",
 	Fix:    "Look at the layout (lvs -o +stripes, mdadm --detail), and use a file much larger than the stripe.",
 	Bad:    "nvme0n1: ios=1663928/0 ... nvme1n1 to nvme7n1: ios=0/0       # 27.7k IOPS of eight drives",
 	Good:   "nvme0n1 to nvme7n1: ios=208000/0 each",
-	Ignore: "When a concatenated volume is what you want to measure; declare it as linear.",
+	Ignore: "When you measure a concatenated volume; declare it as linear.",
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			idle, all := c.IdleMembers(m)
@@ -93,14 +91,13 @@ var wrongChunk = &diagnose.Rule{
 	Since:    "0.2",
 	Severity: finding.Warn,
 	Title:    "the declared chunk contradicts the measurement",
-	When: "A chunk is declared, and random reads of one size show another one by the devices' I/Os over " +
-		"fio's I/Os.",
-	Why:    "Split I/Os and the ceiling are computed from the declared chunk.",
-	Fix:    "Read the chunk from the machine (mdadm --detail, lvs -o +stripesize) and declare that.",
-	Bad:    "--chunk 512KiB, and 28 KiB reads become 1.375 device I/Os each: those of 64 KiB",
-	Good:   "--chunk 64KiB",
-	Ignore: "When another layer below the array splits I/Os (LVM on md).",
-	After:  []finding.Code{"PL401"},
+	When:     "The devices' I/Os over fio's, of random reads of one size, contradict the declared chunk.",
+	Why:      "Split I/Os and the ceiling are computed from the declared chunk.",
+	Fix:      "Read the chunk from the machine (mdadm --detail, lvs -o +stripesize) and declare it.",
+	Bad:      "--chunk 512KiB, and 28 KiB reads become 1.375 device I/Os each: those of 64 KiB",
+	Good:     "--chunk 64KiB",
+	Ignore:   "When another layer below the array splits I/Os (LVM on md).",
+	After:    []finding.Code{"PL401"},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			chunk, ok := chunkSeen(c, m)

@@ -18,14 +18,12 @@ var doubleMount = &diagnose.Rule{
 	Since:    "0.1",
 	Severity: finding.Warn,
 	Title:    "one device is mounted in several places",
-	When: "Two mounts of a device under test show its root. It is an error when both serve as paths of " +
-		"different roles.",
-	Why: "Both paths are the same filesystem on the same volumes, and share one set of limits; a second " +
-		"array stays unused.",
-	Fix:    "Unmount one of them and mount the device that was meant.",
-	Bad:    "mount -o noatime /dev/md0 /opt/fio/t0\nmount -o noatime /dev/md0 /opt/fio/t1",
-	Good:   "mount -o noatime /dev/md0 /opt/fio/t0\nmount -o noatime /dev/md1 /opt/fio/t1",
-	Ignore: "When the second is a bind mount that you made on purpose.",
+	When:     "Two mounts of a device under test show its root. An error when they serve different roles.",
+	Why:      "Both paths share one set of limits; a second array stays unused.",
+	Fix:      "Unmount one of them and mount the device that was meant.",
+	Bad:      "mount -o noatime /dev/md0 /opt/fio/t0\nmount -o noatime /dev/md0 /opt/fio/t1",
+	Good:     "mount -o noatime /dev/md0 /opt/fio/t0\nmount -o noatime /dev/md1 /opt/fio/t1",
+	Ignore:   "When the second is a deliberate bind mount.",
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		points := map[string][]string{}
 		var devices []string
@@ -126,10 +124,9 @@ var discardMount = &diagnose.Rule{
 	Since:    "0.1",
 	Severity: finding.Warn,
 	Title:    "filesystem is mounted with discard",
-	When: "The mount of a tested path has the option discard and the device accepts discards (or it is not " +
-		"known whether it does).",
-	Why: "Each deletion sends discards to every member during the load, which shows as latency spikes. " +
-		"Later reads of removed files' blocks never touch the media (PL401).",
+	When:     "A tested path is mounted with discard, and the device accepts discards or may do so.",
+	Why: "Each deletion sends discards to every member, which shows as latency spikes. Later reads of " +
+		"those blocks never touch the media (PL401).",
 	Fix:    "Mount without discard and let fstrim.timer discard once a week.",
 	Bad:    "mount -o noatime,nodiratime,discard /dev/md0 /opt/fio/t0",
 	Good:   "mount -o noatime /dev/md0 /opt/fio/t0 && systemctl enable --now fstrim.timer",
@@ -201,15 +198,15 @@ var volatileCache = &diagnose.Rule{
 	Severity: finding.Info,
 	Title:    "drive has a volatile write cache",
 	When: "A drive below a tested path reports `write back`. An info; a warning when a scenario syncs on " +
-		"an array of several such drives, or when its syncs return in less than 50 µs.",
-	Why: "Every fsync or fdatasync becomes a flush of all members: in the lab that halved a synced mixed " +
-		"load (1,822 to 943 IOPS). A sync that returns faster than flash can be programmed was answered by a " +
-		"cache, which loses commits unless it is protected against power loss.",
+		"an array of several such drives, or its syncs take less than 50 µs.",
+	Why: "Every sync becomes a flush of all members: in the lab that halved a synced mixed load (1,822 to " +
+		"943 IOPS). A sync that is faster than flash was answered by a cache, which loses commits unless " +
+		"it is protected against power loss.",
 	Fix: "Use drives with power-loss protection, which report `write through`, or have the vendor confirm " +
 		"it and set queue/write_cache.",
 	Bad:    "$ cat /sys/block/nvme1n1/queue/write_cache\nwrite back",
 	Good:   "$ cat /sys/block/nvme1n1/queue/write_cache\nwrite through",
-	Ignore: "When the cost of flushes is part of what you measure, and durability is settled.",
+	Ignore: "When durability is settled and flushes are part of what you measure.",
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, a := range c.Arrays() {
 			var back, through []string

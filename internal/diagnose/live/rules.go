@@ -46,9 +46,8 @@ func pages() []*finding.Rule[*Facts] {
 			When: "The storage is slow (on average at least 0.25 I/Os wait, and each takes more than 4 times its " +
 				"usual time), and a volume does 93 % of its IOPS or throughput, counted as the provider counts " +
 				"them.",
-			Why: "Everything above the limit waits in the volume's queue. More threads only make the queue " +
-				"longer.",
-			Fix:    "Ask for less, or buy more: plimsoll advise says which volumes carry what the machine does.",
+			Why:    "Everything above the limit waits in the volume's queue; more threads only lengthen it.",
+			Fix:    "Ask for less, or buy more: plimsoll advise lists volumes that carry what the machine does.",
 			Bad:    "nvme1n1: 3,000 IOPS, 22 waiting, 7.4 ms per I/O; gp3 with 3,000 IOPS",
 			Good:   "nvme1n1: 1,900 IOPS, 1.2 waiting, 0.6 ms per I/O; gp3 with 3,000 IOPS",
 			Ignore: "When a batch may take as long as it likes.",
@@ -57,10 +56,10 @@ func pages() []*finding.Rule[*Facts] {
 			Code: "PL902", Severity: finding.Warn, Title: "a device does not answer",
 			When: "A device has I/O in flight at every look (ten per second) and completes none for 0.95 s, a " +
 				"device-mapper device is suspended in more than 5 % of the looks, or a device vanishes.",
-			Why: "A device that completes nothing adds nothing to its own statistics: iostat shows 0 ms.",
-			Fix: "Read the kernel's log and the provider's status; after a path or a drive has failed, replace it.",
+			Why: "A device that completes nothing adds nothing to its statistics: iostat shows 0 ms.",
+			Fix: "Read the kernel's log and the provider's status; replace a failed path or drive.",
 			Bad: "nvme1n1: 4 in flight, 0 IOPS for 3.2 s", Good: "nvme1n1: 4 in flight, 800 IOPS",
-			Ignore: "When a controller was reset or a path failed over just then, and it is over.",
+			Ignore: "When a reset or a failover just then is over.",
 		},
 		{
 			Code: "PL903", Severity: finding.Warn, Title: "the filesystem is frozen",
@@ -74,12 +73,12 @@ func pages() []*finding.Rule[*Facts] {
 		},
 		{
 			Code: "PL904", Severity: finding.Warn, Title: "a control group is at its I/O limit",
-			When: "A control group, plimsoll's own or another's, uses 90 % of its limit on a device of " +
-				"this path (io.max, or blkio.throttle of version 1). The kernel counts whole I/Os in slices of " +
-				"100 ms: a limit of 38 per second gives 30.",
+			When: "A control group, plimsoll's own or another's, uses 90 % of its limit on a device of this path " +
+				"(io.max, or blkio.throttle). The kernel counts whole I/Os in slices of 100 ms: a limit of 38 " +
+				"per second gives 30.",
 			Why: "I/O above the limit waits before the device and is in no disk statistic: the device " +
 				"looks idle.",
-			Fix:    "Raise the limit, take it away (max), or spread the work over more time. Use multiples of 10.",
+			Fix:    "Raise the limit, remove it (max), or spread the work over more time. Use multiples of 10.",
 			Bad:    "io.max: 259:0 riops=max wiops=38; the group does 30 writes per second",
 			Good:   "io.max: 259:0 riops=max wiops=500; the group does 30 writes per second",
 			Ignore: "When the limit protects others and the group may wait.",
@@ -87,36 +86,34 @@ func pages() []*finding.Rule[*Facts] {
 		{
 			Code: "PL905", Severity: finding.Warn, Title: "one member of an array gets most I/Os",
 			When: "The storage is slow, a member does more than twice its peers' I/Os, and each takes at least twice as long.",
-			Why: "An array is as fast as its busiest member. A small hot file, metadata, or a stride that " +
-				"matches the stripe sends everything to one of them.",
+			Why: "An array is as fast as its busiest member. A small hot file, metadata, or a stride that matches " +
+				"the stripe sends everything to one.",
 			Fix: "Use a smaller chunk, spread the hot files, or align allocation groups (mkfs.xfs su and " +
 				"sw).",
 			Bad: "nvme1n1: 900 IOPS, its peers 120", Good: "nvme1n1: 310 IOPS, its peers 300",
-			Ignore: "When the file is hot on purpose and fast enough.",
+			Ignore: "When the file is hot and fast enough.",
 		},
 		{
 			Code: "PL906", Severity: finding.Warn, Title: "another program uses the storage",
-			When: "The storage is slow or a task waits all the time; of two or more programs with files " +
-				"there, one asks for 60 % of the bytes, twice as many as the second, at least 0.5 MiB/s and 20 % " +
-				"of what the device moves.",
-			Why: "Programs on one device share its limit, and the one with more I/Os in flight gets more " +
-				"of it.",
-			Fix: "Move one of them to a device of its own, run it at another time, or limit its control group " +
-				"(the line is printed ready).",
+			When: "The storage is slow or a task waits all the time; of at least two programs with files there, " +
+				"one asks for 60 % of the bytes, twice as many as the second, at least 0.5 MiB/s and 20 % of " +
+				"what the device moves.",
+			Why: "Programs on one device share its limit; the one with more I/Os in flight gets more.",
+			Fix: "Give one of them a device of its own, run it at another time, or limit its control group (the " +
+				"command is printed).",
 			Bad: "backup asks for 84 MiB/s, postgres for 1.2 MiB/s", Good: "postgres asks for 1.2 MiB/s, nobody else",
-			Ignore: "When the program with most bytes is the one that you care for.",
+			Ignore: "When that program is the one you care for.",
 		},
 		{
 			Code: "PL907", Severity: finding.Warn, Title: "many small synced writes wait for the filesystem's log",
 			When: "On average at least one task waits for the filesystem's log or a sync, 0.3 of them for the " +
 				"log, and writes are of 32 KiB or less (root only).",
-			Why: "Each fsync waits for the log to reach the device, and those of all programs on the " +
-				"filesystem wait for each other.",
+			Why: "Each fsync waits for the log to reach the device, and those of all programs wait for each other.",
 			Fix: "Commit more at once (group commit), give the log a device of its own, or buy volumes " +
 				"with lower latency.",
 			Bad:    "12 processes that fsync each 4 KiB, 7.3 of them waiting for the log",
 			Good:   "one fsync for each 100 records",
-			Ignore: "When each of these commits has to be durable by itself, and the wait is paid for it.",
+			Ignore: "When each commit has to be durable by itself.",
 		},
 		{
 			Code: "PL908", Severity: finding.Warn, Title: "I/O waits in a layer of this machine",
@@ -124,49 +121,47 @@ func pages() []*finding.Rule[*Facts] {
 				"slowest volume below it.",
 			Why: "The time passes in device-mapper, md or dm-crypt, not in the volumes: faster ones change " +
 				"nothing.",
-			Fix: "dm-crypt: switch its work queues off (no_read_workqueue, no_write_workqueue); thin pools and " +
-				"caches: look at their metadata device; raise nr_requests where tasks wait for a place.",
+			Fix: "dm-crypt: no_read_workqueue, no_write_workqueue; thin pools and caches: look at their metadata " +
+				"device; raise nr_requests where tasks wait for a place.",
 			Bad: "dm-0: 33 ms per I/O, the volume below 0.7 ms", Good: "dm-0: 0.8 ms per I/O, the volume below 0.7 ms",
-			Ignore: "When the layer slows down on purpose (dm-delay, a mirror that is being copied).",
+			Ignore: "When the layer is to slow down (dm-delay, a mirror that is being copied).",
 		},
 		{
 			Code: "PL909", Severity: finding.Warn, Title: "a volume is slow with nothing that queues",
 			When: "An I/O takes more than 4 times its usual time, and by more than this machine's own lateness " +
 				"explains; at most 4 wait on a volume, and nothing else explains it.",
-			Why: "Either the volume is degraded, or its blocks are read for the first time after it was " +
-				"made from a snapshot.",
+			Why: "The volume is degraded, or its blocks are read for the first time after a restore from a " +
+				"snapshot.",
 			Fix: "plimsoll check --probe tells the two apart (PL320). For a first touch: plimsoll array warm. " +
 				"Else ask the provider, or replace the volume.",
 			Bad: "nvme1n1: 30 ms per I/O with 0.9 waiting, gp3 states 0.6 ms", Good: "nvme1n1: 0.7 ms per I/O with 0.9 waiting",
-			Ignore: "When the volumes are known to answer that slowly: --expect says what is right for them.",
+			Ignore: "When that latency is usual there: state it with --expect.",
 		},
 		{
 			Code: "PL910", Severity: finding.Info, Title: "not the storage: processors",
-			When: "Nothing of the storage explains it, and those with files there wait for a processor 25 % of " +
-				"the time, or the hypervisor takes more than 15 %, or an I/O looks slow on a machine whose timers " +
-				"are late.",
+			When: "Nothing of the storage explains it, and its users wait for a processor 25 % of the time, or the " +
+				"hypervisor takes more than 15 %, or an I/O looks slow on a machine whose timers are late.",
 			Why: "A program that waits for a processor looks like one that waits for storage.",
 			Fix: "Find what uses the processors, raise cpu.max of the control group, take a larger instance.",
 			Bad: "postgres waits for a processor 61 % of the time", Good: "postgres waits for a processor 3 % of the time",
-			Ignore: "When the machine is meant to be busy, and the wait is short beside the I/O.",
+			Ignore: "When the machine is meant to be busy, and the wait is short.",
 		},
 		{
 			Code: "PL911", Severity: finding.Info, Title: "not the storage: memory",
 			When: "Nothing of the storage explains it, and all tasks wait for memory 10 % of the time while some " +
 				"are in uninterruptible sleep, or more than 100 pages per second are swapped.",
-			Why: "Pages that do not fit are read again and again. The I/O is an effect of it.",
+			Why: "Pages that do not fit are read again and again; the I/O is an effect.",
 			Fix: "Give the machine more memory, or its programs less to do.",
 			Bad: "memory.full 34 %", Good: "memory.full 0 %",
-			Ignore: "When a batch uses all of memory for a while on purpose.",
+			Ignore: "When a batch uses all memory for a while.",
 		},
 		{
 			Code: "PL912", Severity: finding.Info, Title: "a limit that is not known",
 			When: "As PL909, but more than 4 I/Os wait on a volume and all volumes are alike.",
 			Why:  "A long queue on equal volumes looks like a limit, of the volumes or of the instance.",
-			Fix: "Name what was bought: --volumes and --instance, or plimsoll.yaml. On EC2, Azure and Google Cloud " +
-				"plimsoll asks.",
-			Bad: "28 I/Os wait on each volume at 60 IOPS", Good: "the same with --volumes 4x60iops: PL901",
-			Ignore: "When a long queue is what you want, as in a restore.",
+			Fix:  "Name what was bought: --volumes and --instance, or plimsoll.yaml.",
+			Bad:  "28 I/Os wait on each volume at 60 IOPS", Good: "the same with --volumes 4x60iops: PL901",
+			Ignore: "When you want a long queue, as in a restore.",
 		},
 	}
 }

@@ -119,14 +119,13 @@ var databaseBelow = &diagnose.Rule{
 	Severity: finding.Info,
 	Title:    "transactions far below the smallest bound",
 	When: "A database reaches less than 80 % of the smallest bound, or, where that is the latency or CPU " +
-		"time of commits, less than c / (3 S + C) (one client: 1 / (1.5 S + C)). An account of the gap lists its " +
+		"time of commits, less than c / (3 S + C) (one client: 1 / (1.5 S + C)). An account lists the " +
 		"causes and the unexplained rest.",
-	Why: "The named limit has room left: something else takes the rest.",
-	Fix: "Check the sessions' wait events, and run longer: nothing that was recorded explains enough of " +
-		"the gap.",
+	Why:    "The limit has room left: something else takes the rest.",
+	Fix:    "Check the sessions' wait events, and run longer.",
 	Bad:    "16 clients, 500 TPS of 2,326 to 3,489 expected: a sync is under way 30 % of the time",
 	Good:   "16 clients, 2,849 TPS",
-	Ignore: "When the load is far from synced commits alone, such as TPC-B.",
+	Ignore: "When the load is more than synced commits, such as TPC-B.",
 	After:  []finding.Code{"PL702", "PL707"},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, b := range peaks(c) {

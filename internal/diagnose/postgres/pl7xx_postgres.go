@@ -80,13 +80,13 @@ var commitsLimit = &diagnose.Rule{
 	Since:    "0.2",
 	Severity: finding.Warn,
 	Title:    "limited by the latency of commits",
-	When: "A database reaches 66 % or more of c / (2 S) commits per second (c clients, S for one synced " +
-		"write; c / (S + C) where the CPU time C of a commit is longer, or with one client), and 60 % or more of " +
-		"its waits are for the log (WALWrite, WALSync).",
+	When: "A database reaches at least 66 % of c / (2 S) commits per second (c clients, S for one synced " +
+		"write; c / (S + C) where the CPU time C of a commit is longer, or with one client), and at " +
+		"least 60 % of its waits are for the log (WALWrite, WALSync).",
 	Why: "A flush of the log carries about half of the clients' commits. Only its latency and the number " +
-		"of clients change the figure, not IOPS or bandwidth.",
-	Fix: "Use more clients, a log volume of lower latency such as io2, or synchronous_commit=off for " +
-		"transactions that may be lost in a crash.",
+		"of clients change the figure.",
+	Fix: "Use more clients, a log volume of lower latency such as io2, or synchronous_commit=off where a " +
+		"crash may lose transactions.",
 	Bad:    "16 clients, S = 2.293 ms: 2,849 TPS of 2,326 to 3,489 expected, WALWrite 78 % of waits",
 	Good:   "the same with 64 clients: more commits share each flush",
 	Ignore: "When the rate is enough, or in pg-commit.",
@@ -123,13 +123,14 @@ var generatorLimits = &diagnose.Rule{
 	Since:    "0.2",
 	Severity: finding.Warn,
 	Title:    "limited by the load generator",
-	When: "pgbench uses 90 % or more of its threads' CPU, or more than half of its sessions wait for it " +
-		"(ClientRead) while less than 10 % of the machine is idle, and it is not others that took the CPU (PL707).",
-	Why:    "The figure is pgbench's, not the server's: on the server's own cores both take from each other.",
-	Fix:    "Use a machine with more cores, or fewer clients. The storage is not what limits here.",
+	When: "pgbench uses at least 90 % of its threads' CPU, or more than half of its sessions wait for it " +
+		"(ClientRead) while less than 10 % of the machine is idle, and others did not take the CPU " +
+		"(PL707).",
+	Why:    "The figure is pgbench's, not the server's.",
+	Fix:    "Use more cores or fewer clients: the storage is not the limit.",
 	Bad:    "2 cores, 32 clients: ClientRead 59 % of waits, 2 % idle",
 	Good:   "8 cores, 32 clients: 40 % idle",
-	Ignore: "When only the cost of commits is looked at, which stays comparable.",
+	Ignore: "When only the cost of commits matters.",
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, b := range peaks(c) {
 			limits, use := ceiling.Generated(b.peak)
@@ -172,12 +173,12 @@ var fullPages = &diagnose.Rule{
 	When: "At least half of the WAL's bytes are full-page images, which the server writes at the first change " +
 		"of a page after a checkpoint.",
 	Why: "They multiply the log: 7,920 bytes per transaction right after a checkpoint, 276 without them " +
-		"(pgbench's simple-update). A test long after a checkpoint hides it.",
+		"(pgbench's simple-update).",
 	Fix: "Space checkpoints further apart (max_wal_size, checkpoint_timeout), or compare with " +
 		"wal_compression=lz4: `plimsoll run pg-checkpoint --pg-set wal_compression=lz4`.",
 	Bad:    "7,920 bytes of WAL a transaction, 0.95 full pages each",
 	Good:   "1,328 bytes with wal_compression=lz4",
-	Ignore: "In pg-checkpoint, whose purpose is to show it.",
+	Ignore: "In pg-checkpoint, which is to show it.",
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, b := range peaks(c) {
 			bytes := float64(b.peak.WAL)
@@ -250,10 +251,10 @@ var fitsMemory = &diagnose.Rule{
 	Since:    "0.2",
 	Severity: finding.Warn,
 	Title:    "the data fits in memory: its volumes were not tested",
-	When: "A database with tables is smaller than memory, and fewer than one transaction in a hundred read " +
-		"from the device.",
-	Why:    "The page cache answered: the figure says nothing of the data volumes' reads.",
-	Fix:    "Use a larger --pg-scale, or hold server and page cache in a part of the memory with --pg-memory.",
+	When: "A database with tables is smaller than memory, and fewer than 1 % of transactions read from the " +
+		"device.",
+	Why:    "The page cache answered; the data volumes were hardly read.",
+	Fix:    "Use a larger --pg-scale, or limit server and page cache with --pg-memory.",
 	Bad:    "1.5 GiB of data on 32 GiB of memory",
 	Good:   "--pg-scale 64GiB, or --pg-memory 1GiB",
 	Ignore: "When your database fits in memory too.",
@@ -286,15 +287,14 @@ var cliff = &diagnose.Rule{
 	Since:    "0.2",
 	Severity: finding.Warn,
 	Title:    "transactions fell during the run",
-	When: "The last third of a load of 12 s or more has less than 75 % of the first third's transactions " +
+	When: "The last third of a load of at least 12 s has less than 75 % of the first third's transactions " +
 		"per second.",
 	Why: "The first part measured a cache, a burst or the time before a checkpoint. A published run fell " +
-		"from 34,856 to 17,296 after 15 s, when its data no longer fitted the cache.",
-	Fix: "Run longer (--runtime 10m) and quote the last part; look at the waits and at the checkpoints of that " +
-		"moment.",
+		"from 34,856 to 17,296 after 15 s, when its data outgrew the cache.",
+	Fix:    "Run longer (--runtime 10m) and quote the last part; look at its waits and checkpoints.",
 	Bad:    "34,856 TPS, then 17,296",
 	Good:   "17,300 TPS from beginning to end",
-	Ignore: "Never for a figure that is planned with.",
+	Ignore: "Never.",
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, b := range peaks(c) {
 			var series []float64
@@ -348,14 +348,14 @@ var doubtfulCommits = &diagnose.Rule{
 	Since:    "0.2",
 	Severity: finding.Invalid,
 	Title:    "the database's figures cannot be trusted",
-	When: "One synced write took 20 % more or less after the scenario than before it, transactions failed, " +
-		"something that observes the server failed, or other processes used 30 % of all cores while 95 % were " +
-		"busy.",
-	Why:    "The bound assumes that the sync time S stays constant.",
-	Fix:    "Find what else uses the log volume, wait for its burst credits to recover, and run the scenario again.",
+	When: "One synced write took 20 % more or less after the scenario than before, transactions failed, an " +
+		"observer of the server failed, or other processes used 30 % of all cores while 95 % were busy.",
+	Why: "The bound assumes that the sync time S stays constant.",
+	Fix: "Find what else uses the log volume, wait for its burst credits to recover, and repeat the " +
+		"scenario.",
 	Bad:    "S 0.23 ms before and 3.4 ms after",
 	Good:   "S 1.858 ms before and 1.91 ms after",
-	Ignore: "Never for the figure; commits per sync and WAL per transaction remain valid.",
+	Ignore: "Never; commits per sync and WAL per transaction remain valid.",
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, b := range databases(c) {
 			var why []string
@@ -399,10 +399,10 @@ var requestedCheckpoints = &diagnose.Rule{
 	Since:    "0.2",
 	Severity: finding.Info,
 	Title:    "checkpoints came by WAL, not by time",
-	When:     "During a load more checkpoints were requested than timed, in a scenario that asks for none.",
-	Why:      "max_wal_size is small for this rate: early checkpoints cause more full pages in the log.",
-	Fix: "Raise max_wal_size to the rate of WAL × checkpoint_timeout × 1.9, as the report's table of " +
-		"checkpoints gives it, if recovery may take as long.",
+	When:     "In a scenario that asks for none, more checkpoints were requested than timed.",
+	Why:      "max_wal_size is small for this rate: early checkpoints write more full pages to the log.",
+	Fix: "Raise max_wal_size to the rate of WAL × checkpoint_timeout × 1.9 (see the report's table of " +
+		"checkpoints), if recovery may take as long.",
 	Bad:    "3 requested, 0 timed in a minute",
 	Good:   "0 requested, 1 timed",
 	Ignore: "When recovery must be short.",
@@ -428,8 +428,8 @@ var notDurable = &diagnose.Rule{
 	When: "fsync or synchronous_commit is off, or full_page_writes is off on a filesystem that does not copy " +
 		"on write (not zfs, btrfs or bcachefs).",
 	Why: "Commits, or the whole database, may be lost when the power fails.",
-	Fix: "Compare only with figures of the same settings, and do not plan with this one unless the loss is " +
-		"accepted.",
+	Fix: "Compare only with figures of the same settings, and do not plan with this one unless you accept " +
+		"the loss.",
 	Bad:    "--pg-set fsync=off",
 	Good:   "the settings as plimsoll sets them",
 	Ignore: "In an experiment that shows what durability costs.",
@@ -453,7 +453,7 @@ var notDurable = &diagnose.Rule{
 var otherServer = &diagnose.Rule{
 	Code: "PL710", Since: "0.2", Severity: finding.Warn,
 	Title: "another PostgreSQL runs on the same volumes",
-	When:  "A server that is not plimsoll's has its data directory on a volume that is measured.",
+	When:  "Another server has its data directory on a measured volume.",
 	Why:   "Its I/O is in the figures, and the run's is in its latencies.",
 	Fix:   "Stop it for the test, or measure on other volumes.",
 	Bad:   "postgres -D /data/main next to --data /data", Good: "no other server on /data",

@@ -262,7 +262,7 @@ func TestLooseEdgeOfTheRamp(t *testing.T) {
 }
 
 // A queue that a limit makes of equal I/Os is no concurrency: the exam's undeclared instance caps
-// took 136 ms a read and were called limited by concurrency.
+// took 136 ms per read and were called limited by concurrency.
 func TestAQueueIsNotConcurrency(t *testing.T) {
 	const k8 = 8 * units.KiB
 	for _, tt := range []struct {

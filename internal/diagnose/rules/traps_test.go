@@ -33,7 +33,7 @@ func TestTraps(t *testing.T) {
 		{"striped round 15, drives declared", "PL503", finding.Warn, "3,733 MiB/s (3,915 MB/s)"},
 		{"striped round 15, drives declared", "PL503", finding.Warn, "32.6 %"},
 		{"striped round 15, as imported", "PL206", finding.Info, "28 KiB on chunks of 512 KiB become 1.0469 volume I/Os"},
-		{"raid0 of gp2, deep writes as imported", "PL204", finding.Info, "nvme2n1 and nvme4n1 take 7.39 ms and 6.58 ms a request"},
+		{"raid0 of gp2, deep writes as imported", "PL204", finding.Info, "nvme2n1 and nvme4n1 take 7.39 ms and 6.58 ms per request"},
 		{"raid0 of gp2, all four runs", "PL501", finding.Warn, "26,598 IOPS are all that 16 I/Os in flight can do at 601 µs each (26,618); the hardware allows 36,000"},
 		{"c6a.xlarge, writes", "PL601", finding.Warn, "burst of at most 30 min: c6a.xlarge sustains 6,000 IOPS"},
 		{"m5a.xlarge, writes", "PL505", finding.Info, "100.2 % of what m5a.xlarge may do"},

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/stats"
 	"plimsoll/internal/telemetry"
 	"plimsoll/internal/units"
 )
@@ -95,6 +97,33 @@ func TestQuick(t *testing.T) {
 			if !found[finding.Code(code)] {
 				t.Errorf("%s: no %s", l.name, code)
 			}
+		}
+	}
+}
+
+// TestShortRunsMissNoDemand: what a second or nine miss of a rate is a warning, as no threshold is missed by so
+// little (S8 of the third review by users: 190 of 200 IOPS in 2 s were NOT READY).
+func TestShortRunsMissNoDemand(t *testing.T) {
+	rated := random(1, 4*units.KiB, 1, 4)
+	rated.ReadIOPS = 200
+	known := stats.Estimate{Center: 190, Lo: 189, Hi: 191, N: 9}
+	for _, c := range []struct {
+		ran  time.Duration
+		iops stats.Estimate
+		want finding.Severity
+	}{
+		{2 * time.Second, stats.Estimate{Center: 190, None: "2 s"}, finding.Warn},
+		{9900 * time.Millisecond, stats.Estimate{Center: 190, N: 1}, finding.Warn},
+		{9900 * time.Millisecond, known, finding.Fail},
+		{10 * time.Second, stats.Estimate{Center: 190, N: 1}, finding.Fail},
+	} {
+		rated.Runtime = c.ran
+		m := measured(1, rated, runFor(c.ran), took(190, 0, 21))
+		m.Result.IOPS = c.iops
+		found := Judge(&diagnose.Case{Runs: []diagnose.Measurement{m}}, nil)
+		i := slices.IndexFunc(found, func(f finding.Finding) bool { return f.Code == "PL504" })
+		if i < 0 || found[i].Severity != c.want {
+			t.Errorf("%v, %+v: want a %v of PL504: %+v", c.ran, c.iops, c.want, found)
 		}
 	}
 }

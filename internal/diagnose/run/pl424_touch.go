@@ -14,13 +14,13 @@ var measuredLoading = &diagnose.Rule{
 	Since:    "0.2",
 	Severity: finding.Invalid,
 	Title:    "measured on a volume that was still loading",
-	When: "A scenario reads, and before it PL320 claimed a share of 15 % or more not loaded, of its file " +
-		"where plimsoll wrote that, else of a volume of its role.",
+	When: "A scenario reads, and PL320 had claimed that at least 15 % was not loaded: of its file where " +
+		"plimsoll wrote that, else of a volume of its role.",
 	Why:    "The figure is that of the snapshot's object storage, and changes as blocks are loaded.",
 	Fix:    "plimsoll array warm DEVICE, then measure again.",
 	Bad:    "random reads at 23 IOPS on a gp3 made from a snapshot an hour ago",
 	Good:   "the same after plimsoll array warm: 1,640 IOPS",
-	Ignore: "When the first touch is what you want to measure.",
+	Ignore: "When you measure the first touch.",
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			if t, ok := c.Loading(m); ok {
@@ -47,9 +47,9 @@ var slowNotQueued = &diagnose.Rule{
 	When: "As PL501, but the latency misses the scenario's own threshold in mean and median, or is more " +
 		"than 3 times what the volumes state, or PL320 is claimed.",
 	Why: "More in flight hides a slow volume behind a higher figure. A volume that takes 43 ms at depth 1 " +
-		"where 1 ms is stated is broken, throttled, or reads blocks for the first time.",
-	Fix: "Find out why: plimsoll check --probe tells a first touch, plimsoll why watches the machine at work. " +
-		"Then ask the provider.",
+		"instead of a stated 1 ms is broken, throttled, or reads blocks for the first time.",
+	Fix: "plimsoll check --probe detects a first touch, plimsoll why watches the machine at work. Then " +
+		"ask the provider.",
 	Bad:    "depth 1 on gp3: 43.1 ms, stated 0.6 to 1 ms",
 	Good:   "16 psync jobs on 4 volumes: 0.60 ms, stated 0.6 to 1 ms (PL501)",
 	Ignore: "When the stated latency is not of this volume.",

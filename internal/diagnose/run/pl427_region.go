@@ -23,11 +23,11 @@ var fewOnly = &diagnose.Rule{
 	Since:    "0.3",
 	Severity: finding.Warn,
 	Title:    "the same few blocks were used over and over",
-	When: "Every job has a region of at most 16 blocks (size=), below 1 MiB, and did at least 8 times as " +
-		"much.",
+	When: "Every job has a region (size=) of at most 16 blocks and below 1 MiB, and did at least 8 times " +
+		"as much.",
 	Why:    "A drive answers repeated I/O to one block from its own memory, and a stripe uses one member.",
 	Fix:    "Give each job a gigabyte or more: size=1G. (size=16K is the region; bs=16k is the block.)",
-	Read:   "Do not take it for a figure of the volume.",
+	Read:   "It is no figure of the volume.",
 	Bad:    "--bs=16k --size=16K --numjobs=16 --time_based --runtime=180      # 16 blocks, 40,000 times a second",
 	Good:   "--bs=16k --size=1G --numjobs=16 --time_based --runtime=180",
 	Ignore: "On a volume that limits I/Os alone, such as EBS's.",

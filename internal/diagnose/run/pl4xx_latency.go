@@ -97,15 +97,15 @@ var bimodal = &diagnose.Rule{
 	Since:    "0.1",
 	Severity: finding.Info,
 	Title:    "latency has two modes",
-	When: "One direction's latencies have two peaks whose medians lie at least 8 times apart, each with 10 " +
-		"% of the I/Os or more, and a valley at most half as high as the lower peak. Members that wait twice as " +
-		"long as their peers are named.",
-	Why: "The mean falls where there is hardly any I/O. Two modes are two kinds of I/O: cache and media, a " +
-		"fast and a slow member, or I/Os that wait for a rate limit.",
-	Fix:    "Judge by percentiles; find the slower I/Os: by member (PL204), by offset, by time (the heat map).",
+	When: "One direction's latencies have two peaks whose medians lie at least 8 times apart, each with at " +
+		"least 10 % of the I/Os, and a valley at most half as high as the lower peak. Members that wait " +
+		"twice as long as their peers are named.",
+	Why: "The mean falls where there is hardly any I/O. Two modes are two kinds of I/O: cache and media, " +
+		"a fast and a slow member, or a rate limit.",
+	Fix:    "Judge by percentiles; find the slower I/Os by member (PL204), offset or time.",
 	Bad:    "27 % between 190 and 500 µs, 54 % between 10 and 50 ms, mean 13.7 ms",
 	Good:   "99 % between 300 and 550 µs, mean 0.4 ms",
-	Ignore: "In a deep-queue run at a provisioned limit: that is how a rate limit looks.",
+	Ignore: "In a deep queue at a provisioned limit, where it is normal.",
 	After:  []finding.Code{"PL401"},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
@@ -189,12 +189,11 @@ var saturated = &diagnose.Rule{
 	Severity: finding.Warn,
 	Title:    "latencies ran past the end of fio's histogram",
 	When:     "A percentile, or the maximum, lies at or above 17.1 s, where fio's bins end.",
-	Why: "fio counts all that took longer in its last bin, so percentiles stop at 17.1 s. Only `max` is " +
-		"true.",
-	Fix:    "Find the stall (PL415). Read max, not p99.99.",
-	Bad:    "clat percentiles: 99.99th=[17113]  max=48,211 ms",
-	Good:   "clat percentiles: 99.99th=[45]  max=49 ms",
-	Ignore: "For a batch load on cold storage.",
+	Why:      "fio's last bin holds all that took longer, so percentiles stop at 17.1 s. Only `max` is true.",
+	Fix:      "Find the stall (PL415). Read max, not p99.99.",
+	Bad:      "clat percentiles: 99.99th=[17113]  max=48,211 ms",
+	Good:     "clat percentiles: 99.99th=[45]  max=49 ms",
+	Ignore:   "For a batch load on cold storage.",
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			var most time.Duration
@@ -243,13 +242,13 @@ var slowShare = &diagnose.Rule{
 	Severity: finding.Warn,
 	Title:    "many I/Os took longer than a second",
 	When:     "At least 1 % of all I/Os took more than 1 s, by bins or fio's buckets.",
-	Why: "Under an overload the mean looks bearable while a part of the requests waits for seconds. A " +
-		"bucket's label is its upper end: `1000=10.17%` are I/Os of 750 ms to 1 s.",
-	Fix: "Ask for less (PL504), or provision more; use latency_target in fio to find the load that keeps " +
-		"its latency.",
+	Why: "The mean looks bearable while some requests wait for seconds. A bucket's label is its upper " +
+		"end: `1000=10.17%` are I/Os of 750 ms to 1 s.",
+	Fix: "Ask for less (PL504), or provision more; fio's latency_target finds the load that keeps its " +
+		"latency.",
 	Bad:    "lat (msec): 750=9.76%, 1000=10.17%, 2000=19.59%, >=2000=6.77%   # above 1 s: 26.4 %, not 36.5 %",
 	Good:   "lat (msec): 2=62.63%, 4=1.12%",
-	Ignore: "In tests of throughput with an enormous queue, where queueing is inherent.",
+	Ignore: "In tests of throughput with an enormous queue.",
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			share, how, ok := diagnose.Above(m.Result.Total, slowIO)

@@ -19,17 +19,16 @@ var cpuBound = &diagnose.Rule{
 	Since:    "0.1",
 	Severity: finding.Warn,
 	Title:    "fio's own CPU time limits the run, not the storage",
-	When: "A fio job uses at least 90 % of its core (user and system), or the host's cores are at least 95 % busy " +
-		"and fio's are the larger part. Other processes have a finding of their own, PL425.",
-	Why: "fio cannot submit faster than its thread runs, so the result reflects the core. More volumes " +
-		"would not raise it.",
-	Fix:  "Use more jobs with less depth each, larger blocks, ioengine=io_uring, or a larger instance.",
-	Read: "Take the figure as that of the CPU: the storage can do more.",
-	Bad:  "numjobs=1, bs=4k: cpu usr=31 %, sys=68 %",
-	Good: "numjobs=4, bs=4k: cpu usr=9 %, sys=22 %",
-	Ignore: "When the bandwidth limit of the storage is reached at the same time. Jobs that spin on purpose (SPDK, " +
-		"hipri, sqthread_poll) and those on persistent memory, whose I/O is a copy, are not judged.",
-	After: []finding.Code{"PL401", "PL419"},
+	When: "A fio job uses at least 90 % of its core, or the host's cores are at least 95 % busy, mostly by " +
+		"fio. (Other processes: PL425.) Jobs that spin on purpose (SPDK, hipri, sqthread_poll) and those " +
+		"on persistent memory are not judged.",
+	Why:    "fio cannot submit faster than its thread runs; more volumes would not raise the figure.",
+	Fix:    "Use more jobs with less depth each, larger blocks, io_uring, or a larger instance.",
+	Read:   "The figure is that of the CPU: the storage can do more.",
+	Bad:    "numjobs=1, bs=4k: cpu usr=31 %, sys=68 %",
+	Good:   "numjobs=4, bs=4k: cpu usr=9 %, sys=22 %",
+	Ignore: "When the storage's bandwidth limit is reached at the same time.",
+	After:  []finding.Code{"PL401", "PL419"},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		var limited *finding.Finding
 		for _, m := range c.Measured() {
@@ -57,15 +56,15 @@ var othersCompute = &diagnose.Rule{
 	Since:    "0.3",
 	Severity: finding.Invalid,
 	Title:    "other processes used the CPU during the run",
-	When: "The host's cores are at least 95 % busy, and processes other than fio, or the hypervisor, have 30 % of " +
-		"all cores or more.",
-	Why: "fio waits for a core before it submits and before it notices a completion: throughput is lower " +
-		"and latency longer than the storage's.",
-	Fix: "Stop the other processes (top shows them), and measure again. On a host that is always shared, " +
-		"use --shared-host, and compare variants with plimsoll ab.",
+	When: "The host's cores are at least 95 % busy, and processes other than fio, or the hypervisor, have " +
+		"at least 30 % of all cores.",
+	Why: "fio waits for a core before it submits and before it notices a completion: lower throughput and " +
+		"longer latency than the storage's.",
+	Fix: "Stop the other processes (top shows them). On a host that is always shared, use --shared-host, " +
+		"and compare variants with plimsoll ab.",
 	Bad:    "The host's 2 cores were 98.9 % busy; fio used 2.8 %",
 	Good:   "The host's 2 cores were 31 % busy; fio used 24 %",
-	Ignore: "When both sides of a comparison ran alternately beside the same load.",
+	Ignore: "When both sides of a comparison alternated beside the same load.",
 	After:  []finding.Code{"PL401"},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		var taken *finding.Finding
@@ -160,13 +159,13 @@ var robbed = &diagnose.Rule{
 	Since:    "0.1",
 	Severity: finding.Warn,
 	Title:    "the host lost CPU time to steal or interrupts",
-	When:     "At least 5 % of all cores were stolen by the hypervisor, or at least 25 % went into interrupts.",
-	Why: "Stolen time delays fio's noticing of completions, so latencies contain the hypervisor's " +
+	When:     "The hypervisor stole at least 5 % of all cores, or interrupts took at least 25 %.",
+	Why: "Stolen time delays the noticing of completions, so latencies contain the hypervisor's " +
 		"scheduling. Interrupts on few cores delay each other.",
 	Fix:    "Measure on a dedicated or larger instance; spread NVMe interrupts over cores.",
 	Bad:    "steal 12 %, read p99 9 ms",
 	Good:   "steal 0 %, read p99 1.1 ms",
-	Ignore: "When throughput at the storage's limit is all you asked for.",
+	Ignore: "When only throughput at the storage's limit matters.",
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		var host *finding.Finding
 		for _, m := range c.Measured() {
@@ -223,15 +222,15 @@ var dirtyStall = &diagnose.Rule{
 	Since:    "0.1",
 	Severity: finding.Warn,
 	Title:    "dirty pages are written back during the run",
-	When: "More than 256 MiB are under writeback at once while the jobs use direct I/O, or seconds with " +
-		"less than a fifth of the median IOPS coincide with writeback.",
-	Why: "Writeback shares the devices with the load. Buffered writers run at the speed of memory until " +
-		"the dirty limit, then stop: the mean describes neither.",
-	Fix: "Run `sync` before measuring, use direct=1, stop other writers, or lower vm.dirty_bytes and " +
+	When: "More than 256 MiB are under writeback at once beside direct I/O, or seconds with less than a " +
+		"fifth of the median IOPS coincide with writeback.",
+	Why: "Writeback shares the devices. Buffered writers run at the speed of memory until the dirty " +
+		"limit, then stop: the mean describes neither.",
+	Fix: "Run `sync` first, use direct=1, stop other writers, or lower vm.dirty_bytes and " +
 		"vm.dirty_background_bytes.",
 	Bad:    "writeback 2.1 GiB, 7 of 60 s below a fifth of the median",
 	Good:   "writeback 0 to 4 MiB throughout",
-	Ignore: "When buffered writing is what you measure, and its stalls with it.",
+	Ignore: "When you measure buffered writing with its stalls.",
 	After:  []finding.Code{"PL401"},
 	Check:  checkDirty,
 }
@@ -303,13 +302,13 @@ var otherIO = &diagnose.Rule{
 	Severity: finding.Warn,
 	Title:    "something else used the device during the run",
 	When: "The device moved over 10 % more bytes in a direction than fio, at least 1 MiB/s and 2 % of the " +
-		"total, beyond the log writes of its syncs (PL414). Invalid from a quarter of the total on, unless the " +
-		"run reached its ceiling. In an import a warning: the disk counts more than twice the I/Os that fio made " +
-		"of small blocks without syncs; or four or more of those became one I/O of the device, not through the " +
-		"page cache.",
-	Why:    "Other processes share the same limits, so the result is too low by their part.",
-	Fix:    "Stop databases, backups, scrubs and monitoring on these volumes, and run again.",
-	Read:   "Take the figure as the least that the storage gives, and joined I/Os for their bandwidth.",
+		"total, beyond the log writes of its syncs (PL414). Invalid from a quarter of the total on, " +
+		"unless the ceiling is reached. In an import a warning: the disk counts more than twice fio's " +
+		"I/Os of small unsynced blocks; or four or more of those became one I/O, not through the page " +
+		"cache.",
+	Why:    "Other processes share the limits, so the result is too low by their part.",
+	Fix:    "Stop databases, backups, scrubs and monitoring on these volumes.",
+	Read:   "The figure is the least that the storage gives; of joined I/Os only the bandwidth counts.",
 	Bad:    "fio wrote 3.1 GiB, md0 saw writes of 3.1 GiB and reads of 9 GiB",
 	Good:   "fio wrote 3.1 GiB, md0 saw writes of 3.1 GiB and reads of 0.2 MiB",
 	Ignore: "When the other load belongs to the experiment.",

@@ -51,14 +51,13 @@ var unwritten = &diagnose.Rule{
 	Since:    "0.1",
 	Severity: finding.Invalid,
 	Title:    "reads did not touch the media",
-	When: "fio read, but the devices' own counters show less than half of it; or a tenth of the random " +
-		"reads of a job took less than 0.7 of the drive's read latency. Where the drive is unknown it is a " +
-		"warning, and the limits are 50 µs for half of the reads and 35 µs for a tenth. Also any I/O of " +
-		"null_blk, a RAM disk, tmpfs, or an engine without storage.",
-	Why: "A block that was never written, or was discarded, holds nothing: the filesystem or the drive " +
-		"answers with zeros from memory. The page cache does the same for buffered reads.",
-	Fix: "Write the whole region first (plimsoll does; by hand rw=write, bs=1M, or fio's overwrite), keep " +
-		"the files, and read with direct=1.",
+	When: "The devices' counters show less than half of what fio read; or a tenth of a job's random reads " +
+		"took less than 0.7 of the drive's read latency. Where the drive is unknown, a warning: 50 µs " +
+		"for half of the reads and 35 µs for a tenth. Also any I/O of null_blk, a RAM disk, tmpfs, or " +
+		"an engine without storage.",
+	Why: "Blocks that were never written, or were discarded, are answered with zeros from memory, and the " +
+		"page cache answers buffered reads.",
+	Fix:  "Write the whole region first (as plimsoll does), keep the files, and read with direct=1.",
 	Read: "Do not quote these reads as the storage's.",
 	Bad: `rm /opt/fio/t0/*                      # discards their blocks
 fio --filename=/dev/md0 --rw=randread ...   # 238k IOPS, p50 42 µs, on drives that need 77 µs`,
@@ -278,15 +277,14 @@ var cutShort = &diagnose.Rule{
 	Since:    "0.1",
 	Severity: finding.Warn,
 	Title:    "run ended early or with errors",
-	When: "A job ended with an error, I/Os were short or dropped, or less than 95 % of the planned time was measured " +
-		"(below half and 10 s, and with errors, it is invalid).",
-	Why: "fio counts what completed before the end. Failed I/Os are often fast, so errors make a device " +
-		"look better.",
-	Fix:    "Look for the errno in fio's output and for I/O errors in dmesg; run it again for its full time.",
-	Read:   "Read the figures as those of the part that was measured; where a job failed, fio's errno says what.",
+	When: "A job ended with an error, I/Os were short or dropped, or less than 95 % of the planned time " +
+		"was measured (invalid with errors, or below half and 10 s).",
+	Why:    "Failed I/Os are often fast, so errors make a device look better.",
+	Fix:    "Look for the errno in fio's output and for I/O errors in dmesg; repeat the run.",
+	Read:   "The figures are those of the part that was measured; fio's errno names the error.",
 	Bad:    "randrw: (groupid=0, jobs=4): err= 5 (file:io_u.c, error=Input/output error)",
 	Good:   "randrw: (groupid=0, jobs=4): err= 0",
-	Ignore: "When you stopped the run yourself because its figures had settled.",
+	Ignore: "When you stopped the run because its figures had settled.",
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			r := m.Result
@@ -395,12 +393,12 @@ var tooNoisy = &diagnose.Rule{
 	Severity: finding.Warn,
 	Title:    "variance is too high to trust the mean",
 	When: "The 95 % interval of the mean IOPS (batch means of the seconds) is wider than ±10 %. In an " +
-		"import of one job: fio's samples of half a second have a standard deviation of at least 40 % of their " +
-		"mean, and 30 % without the most extreme one, unless that one holds a tenth of all I/Os; of several jobs " +
-		"in one row: 90 % of the mean of a single job.",
+		"import of one job: samples of half a second have a standard deviation of at least 40 % of their " +
+		"mean, and 30 % without the most extreme one, unless that one holds a tenth of all I/Os; of " +
+		"several jobs in one row: 90 % of a single job's mean.",
 	Why: "A rerun could land on the other side of your threshold.",
-	Fix: "Run longer or in several rounds; look for a disturbance: another load, a burst that ends " +
-		"(PL406), stalls (PL415), a resync (PL202).",
+	Fix: "Run longer or in rounds; look for another load, a burst that ends (PL406), stalls (PL415), a " +
+		"resync (PL202).",
 	Read:   "Quote the figure with its spread.",
 	Bad:    "1,200 IOPS ± 25 % over 60 s",
 	Good:   "1,200 IOPS ± 2 % over 300 s",
@@ -461,9 +459,8 @@ var impossible = &diagnose.Rule{
 	Title:    "result is above the physical limit",
 	When: "Measured IOPS exceed what the hardware allows, bursts included, by more than 10 %; invalid from " +
 		"1.5 times on.",
-	Why: "Either the figure or the limit is wrong, and so is a plan built on it.",
-	Fix: "Check the declared volumes and the instance type; make sure that blocks were written before they " +
-		"are read, and that nothing caches.",
+	Why:    "Either the figure or the limit is wrong, and so is a plan built on it.",
+	Fix:    "Check the declared volumes and instance, and that blocks were written first and nothing caches.",
 	Bad:    "randread: 63,504 IOPS where eight volumes can give 2,351",
 	Good:   "randread: 2,351 IOPS, 98 % of the volumes' 2,400",
 	Ignore: "When the topology was only assumed.",
@@ -532,16 +529,15 @@ var conversion = &diagnose.Rule{
 	Since:    "0.1",
 	Severity: finding.Warn,
 	Title:    "synced writes also pay for extent conversion",
-	When: "A workload syncs its writes and its device wrote more than 1.3 times fio's bytes, with a " +
-		"surplus of at least 4 KiB for each of them. Files that plimsoll prefilled are excepted (PL412).",
+	When: "A workload syncs its writes, and its device wrote more than 1.3 times fio's bytes, at least 4 " +
+		"KiB more per write. Files that plimsoll prefilled are excepted (PL412).",
 	Why: "The first write to a fallocated or sparse block changes metadata, so each sync also writes the " +
-		"filesystem's log, which a database's recycled WAL does not. In the lab it cost two thirds of the IOPS.",
-	Fix: "Overwrite the file before measuring, as plimsoll does, and give the log a small stripe unit " +
-		"(PL212).",
+		"filesystem's log; a database's recycled WAL does not. In the lab it cost two thirds of the IOPS.",
+	Fix: "Overwrite the file first, as plimsoll does, and give the log a small stripe unit (PL212).",
 	Bad: "fio --rw=write --bs=8k --fdatasync=1 --filename=/wal/new       # allocated with fallocate",
 	Good: "fio --rw=write --bs=1M --filename=/wal/f && fio --rw=write --bs=8k --fdatasync=1 --filename=/wal/f " +
 		"--overwrite=1",
-	Ignore: "When new files are what you want to measure.",
+	Ignore: "When you measure new files.",
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			ratio, log := logWrites(m)

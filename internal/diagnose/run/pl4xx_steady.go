@@ -57,14 +57,13 @@ var changed = &diagnose.Rule{
 	Since:    "0.1",
 	Severity: finding.Warn,
 	Title:    "the rate changed during the run",
-	When: "The per-second series steps from one level to another (levels of 4 s and more) by 15 % or more, " +
-		"the ramp left out.",
-	Why: "The mean belongs to neither level: a cache filled, a burst ended, or another load or a rebuild " +
+	When:     "The per-second series steps between levels of at least 4 s by 15 % or more, the ramp left out.",
+	Why: "The mean belongs to neither level: a cache filled, a burst ended, another load or a rebuild " +
 		"began or ended.",
 	Fix:    "Read the levels, not the mean. Run longer with a longer ramp_time.",
 	Bad:    "9,000 IOPS for 40 s, then 3,000 for 20 s: mean 7,000",
 	Good:   "3,000 IOPS for 60 s after a ramp of 60 s",
-	Ignore: "When the job itself changes its load (several sections, rate steps).",
+	Ignore: "When the job changes its own load.",
 	After:  []finding.Code{"PL406", "PL401"},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
@@ -110,8 +109,7 @@ var burstSpent = &diagnose.Rule{
 	Severity: finding.Warn,
 	Title:    "burst was exhausted during the run",
 	When:     "The rate fell in mid-run (as in PL405) to within 10 % of a sustained limit that has a burst above it.",
-	Why: "The credits are gone; the level after the fall is what the storage sustains, and the mean mixes " +
-		"both.",
+	Why:      "The level after the fall is what the storage sustains; the mean mixes both.",
 	Fix: "Plan with the level after the fall. Fill up credits before measuring the burst, or spend them " +
 		"before measuring the sustained rate.",
 	Bad:    "3,000 IOPS for 31 min, then 600: a gp2 volume of 200 GiB",
@@ -177,12 +175,11 @@ var stalled = &diagnose.Rule{
 	Since:    "0.1",
 	Severity: finding.Warn,
 	Title:    "nothing completed for whole seconds",
-	When: "Between the first and the last I/O no I/O completed for whole seconds, in a run of 10 IOPS or " +
-		"more that does not pace itself. In an import of one job: at least four samples of half a second are " +
-		"missing. In any import: I/Os above a second, fewer than PL417 asks for, made up 15 % of all the time in " +
-		"flight.",
-	Why: "fio takes no sample where nothing completes, so its iops min and mean hide the stall: it printed " +
-		"a minimum of 100,000 for a job of 37,500 on average. For a database it is an outage.",
+	When: "No I/O completed for whole seconds in mid-run, at 10 IOPS or more without pacing. In an import " +
+		"of one job: at least four samples of half a second are missing. In any import: I/Os above a " +
+		"second, fewer than PL417 asks for, made up 15 % of all the time in flight.",
+	Why: "fio takes no sample where nothing completes, so its minimum hides the stall: 100,000 for a job " +
+		"of 37,500 IOPS on average. For a database it is an outage.",
 	Fix:    "Look at dmesg (nvme timeouts, resets), the volume's events, writeback (PL411) and snapshots.",
 	Read:   "Quote the slowest I/O beside the mean.",
 	Bad:    "12,010 11,987 0 0 0 12,034 IOPS",

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"plimsoll/internal/bundle"
+	"plimsoll/internal/ceiling"
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/result"
 	"plimsoll/internal/suite"
@@ -59,5 +60,18 @@ func TestCaveatsAreOnTheTerminal(t *testing.T) {
 				t.Errorf("%s: %q:\n%s", c.name, w, c.got)
 			}
 		}
+	}
+}
+
+// A scenario that was not run has no caveats; what its ceiling assumes stands beside a figure (m12 of the third
+// review by users: an interrupted run's report had caveats of nothing).
+func TestNothingRunIsNotDoubted(t *testing.T) {
+	s := bundle.Scenario{Ceiling: &ceiling.Ceiling{Notes: []string{"syncs are assumed to cost nothing"}}}
+	if got := doubtsOf(&s); got != nil {
+		t.Errorf("not run, and doubted: %q", got)
+	}
+	s.Result = &result.Result{State: result.Done}
+	if got := doubtsOf(&s); len(got) != 1 {
+		t.Errorf("run, and its ceiling's assumption is not said: %q", got)
 	}
 }

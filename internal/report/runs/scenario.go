@@ -117,13 +117,13 @@ func tablesOf(b *bundle.Bundle, s *bundle.Scenario, row row) []page.Block {
 
 // doubtsOf are assumptions of the ceiling and doubts about the figures.
 func doubtsOf(s *bundle.Scenario) []string {
+	r := s.Result
+	if r == nil { // it was not run: there is nothing to doubt
+		return nil
+	}
 	var all []string
 	if s.Ceiling != nil {
 		all = append(all, s.Ceiling.Notes...)
-	}
-	r := s.Result
-	if r == nil {
-		return all
 	}
 	all = append(all, r.Doubts...)
 	for _, d := range r.IOPS.Doubts {

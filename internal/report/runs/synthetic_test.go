@@ -160,7 +160,7 @@ func synthetic(seconds int) *bundle.Bundle {
 			Message: "4,600 IOPS (36 MiB/s) are 25.0 % of the 18,400 (144 MiB/s) that volume IOPS allows.", Fix: "Find out why members did no I/O.",
 			Account: finding.NewAccount(18400, 4600, []finding.Factor{
 				{Cause: finding.IdleMembers, Factor: 0.5, How: "4 of 8 members did no I/O"},
-				{Cause: finding.SlowMember, Who: "nvme3n1", Factor: 0.8, How: "nvme3n1 takes 41.2 ms a request, its peers 10.6 ms"},
+				{Cause: finding.SlowMember, Who: "nvme3n1", Factor: 0.8, How: "nvme3n1 takes 41.2 ms per request, its peers 10.6 ms"},
 			}),
 		},
 		{
