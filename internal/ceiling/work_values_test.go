@@ -491,8 +491,8 @@ func TestMeanSizesOfADatabase(t *testing.T) {
 		"of 1.25":        {result.PgStep{Transactions: 4, WAL: 5}, LogRate, 96, "120 B/s ÷ 1 B of WAL per transaction (volume throughput)"},
 		"of half a byte": {result.PgStep{Transactions: 4, WAL: 2}, LogRate, 240, "120 B/s ÷ 1 B of WAL per transaction (volume throughput)"},
 		// Blocks of 8 KiB are written for each sync, of which half of the transactions have one.
-		"syncs":                   {result.PgStep{Transactions: 4, Syncs: 2}, LogIOPS, 2 * 120 / 8192., "0.01 synced writes × 2 commits a sync (volume throughput)"},
-		"more syncs than commits": {result.PgStep{Transactions: 2, Syncs: 4}, LogIOPS, 60 / 8192., "0.01 synced writes × 0.5 commits a sync (volume throughput)"},
+		"syncs":                   {result.PgStep{Transactions: 4, Syncs: 2}, LogIOPS, 2 * 120 / 8192., "0.01 synced writes × 2 commits per sync (volume throughput)"},
+		"more syncs than commits": {result.PgStep{Transactions: 2, Syncs: 4}, LogIOPS, 60 / 8192., "0.01 synced writes × 0.5 commits per sync (volume throughput)"},
 	} {
 		var of Ceiling
 		of.log(top, &c.s)

@@ -49,7 +49,7 @@ var wrongStripe = &rule{
 	Title:    "mkfs is given another geometry than the array has",
 	When: "A mkfs states su and sw (XFS) or stride and stripe-width (ext4) that differ from the array of " +
 		"the same document.",
-	Why:    "The filesystem is laid out for another array, and mkfs warns at most.",
+	Why:    "The filesystem is made for another array, and mkfs warns at most.",
 	Fix:    "Omit su and sw: mkfs reads the geometry of md and LVM.",
 	Bad:    "mdadm --create /dev/md0 --chunk=64K --level=raid0 --raid-devices=4 ...\nmkfs.xfs -d su=64k,sw=8 /dev/md0",
 	Good:   "mdadm --create /dev/md0 --chunk=64K --level=raid0 --raid-devices=4 ...\nmkfs.xfs -d su=64k,sw=4 /dev/md0",

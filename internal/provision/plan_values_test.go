@@ -192,17 +192,17 @@ func TestVolumesByDescription(t *testing.T) {
 		err    string
 	}{
 		"all four":                {4, nil, "", "", "S1 S2 S3 S4", ""},
-		"three of four":           {3, nil, "", "", "", "3 x 50 GiB: 4 unused volumes are like this; name those you mean by serial: S1 (/dev/sda, 50 GiB), "},
-		"five of four":            {5, nil, "", "", "", "5 x 50 GiB: only 4 unused volumes are like this"},
+		"three of four":           {3, nil, "", "", "", "3 x 50 GiB: 4 unused volumes match; name those you mean by serial: S1 (/dev/sda, 50 GiB), "},
+		"five of four":            {5, nil, "", "", "", "5 x 50 GiB: only 4 unused volumes match"},
 		"two, and two more":       {2, other(2, fifty), "", "", "S1 S2", ""},
-		"two, and one more":       {2, other(1, fifty), "", "", "", "4 unused volumes are like this"},
-		"two, and others":         {2, other(2, topology.DeclaredVolume{Size: 60 * units.GiB}), "", "", "", "4 unused volumes are like this"},
-		"two, and another model":  {2, other(2, topology.DeclaredVolume{Size: 50 * units.GiB, Model: "M"}), "", "", "", "4 unused volumes are like this"},
-		"two, and named ones":     {2, other(2, topology.DeclaredVolume{Size: 50 * units.GiB, Serial: "S9"}), "", "", "", "4 unused volumes are like this"},
-		"two, and by id":          {2, other(2, topology.DeclaredVolume{Size: 50 * units.GiB, ID: "S9"}), "", "", "", "4 unused volumes are like this"},
-		"two, and by path":        {2, other(2, topology.DeclaredVolume{Size: 50 * units.GiB, Path: "S9"}), "", "", "", "4 unused volumes are like this"},
+		"two, and one more":       {2, other(1, fifty), "", "", "", "4 unused volumes match"},
+		"two, and others":         {2, other(2, topology.DeclaredVolume{Size: 60 * units.GiB}), "", "", "", "4 unused volumes match"},
+		"two, and another model":  {2, other(2, topology.DeclaredVolume{Size: 50 * units.GiB, Model: "M"}), "", "", "", "4 unused volumes match"},
+		"two, and named ones":     {2, other(2, topology.DeclaredVolume{Size: 50 * units.GiB, Serial: "S9"}), "", "", "", "4 unused volumes match"},
+		"two, and by id":          {2, other(2, topology.DeclaredVolume{Size: 50 * units.GiB, ID: "S9"}), "", "", "", "4 unused volumes match"},
+		"two, and by path":        {2, other(2, topology.DeclaredVolume{Size: 50 * units.GiB, Path: "S9"}), "", "", "", "4 unused volumes match"},
 		"of one that has its":     {2, other(2, fifty), "S1 S3", "", "S2 S4", ""},
-		"beside one that has its": {1, other(2, fifty), "S1 S3", "", "", "2 unused volumes are like this; name those you mean by serial: S2 (/dev/sdb, 50 GiB), S4"},
+		"beside one that has its": {1, other(2, fifty), "S1 S3", "", "", "2 unused volumes match; name those you mean by serial: S2 (/dev/sdb, 50 GiB), S4"},
 		"chosen before":           {2, nil, "", "S2 S4", "S1 S3", ""},
 	} {
 		p := &planner{Site: site(t, machine(nil, nil)), taken: map[string]string{}, tree: &block.Tree{Devices: map[string]*block.Device{}}}
