@@ -20,7 +20,7 @@ type retiredWord struct {
 }
 
 // retired are words and phrases that the field has other terms for, each with what to write. They stay
-// out of everything that users read: strings of the program, README, CHANGELOG, docs and suites.
+// out of everything that users read (strings of the program, README, CHANGELOG, docs and suites), and out of comments.
 var retired = []retiredWord{
 	{words(`mend(s|ed|ing)?`), "fix"},
 	{words(`anew`), "again, or rebuild"},
@@ -115,12 +115,17 @@ func checkLines(t *testing.T, path string, check func(string, int, string)) {
 	}
 }
 
-// checkStrings looks at the string literals of a Go file, which are what its users may read.
+// checkStrings looks at the string literals of a Go file, which are what its users may read, and at its comments.
 func checkStrings(t *testing.T, path string, check func(string, int, string)) {
 	files := token.NewFileSet()
-	src, err := parser.ParseFile(files, path, nil, 0)
+	src, err := parser.ParseFile(files, path, nil, parser.ParseComments)
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, group := range src.Comments {
+		for _, c := range group.List {
+			check(path, files.Position(c.Pos()).Line, c.Text)
+		}
 	}
 	ast.Inspect(src, func(n ast.Node) bool {
 		lit, ok := n.(*ast.BasicLit)

@@ -63,7 +63,7 @@ func ParseClaim(s string) (Claim, error) {
 // ClaimVerdict is what becomes of a claim.
 type ClaimVerdict struct {
 	Claim Claim `json:"claim"`
-	// Holds at all; Sustained for ever; BurstFor for that long, where it is a burst's.
+	// Holds at all; Sustained without end; BurstFor for that long, where it is a burst's.
 	Holds     bool          `json:"holds"`
 	Sustained bool          `json:"sustained"`
 	BurstFor  time.Duration `json:"burst_for,omitempty"`

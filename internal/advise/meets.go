@@ -32,7 +32,7 @@ type Met struct {
 	Notes    []string      `json:"notes,omitempty"`
 }
 
-// MetSide is one result held against the demand.
+// MetSide is one result compared with the demand.
 type MetSide struct {
 	Name    string      `json:"name"`
 	Streams []MetStream `json:"streams"`

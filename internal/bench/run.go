@@ -97,7 +97,7 @@ func Check(m *sys.Machine, p Plan) error {
 	return r.prepare()
 }
 
-// Resume goes on with an interrupted bundle: scenarios that are done stay, the rest run. The plan
+// Resume continues an interrupted bundle: scenarios that are done stay, the rest run. The plan
 // must be the one of the bundle's run.json, with the topology as it is now.
 func Resume(ctx context.Context, m *sys.Machine, dir string, p Plan, emit func(Event)) (*bundle.Bundle, error) {
 	r := &runner{m: m, plan: p, emit: emit}

@@ -30,7 +30,7 @@ type Watching struct {
 	Quick bool
 }
 
-// WatchFor is how long plimsoll why looks unless it is said.
+// WatchFor is how long plimsoll why looks by default.
 const WatchFor = 5 * time.Second
 
 // logTime is how far back the kernel's log matters for what is slow now.

@@ -189,7 +189,7 @@ type Mount struct {
 	Geometry
 }
 
-// Geometry is how a filesystem is laid out on its device.
+// Geometry is how a filesystem is aligned on its device.
 type Geometry struct {
 	BlockSize  units.Bytes `json:"block_size,omitempty"`
 	StripeUnit units.Bytes `json:"stripe_unit,omitempty"` // su; ext4 stride × block

@@ -10,7 +10,7 @@ import (
 
 // InUse answers which processes have files on some devices. It compares the mount of each descriptor
 // with the process's own mounts and never asks for a file itself: stat(2) of one on a server that
-// does not answer would wait for ever.
+// does not answer would wait without end.
 type InUse struct {
 	read    *sys.Reader
 	numbers map[string]bool // major:minor of the devices

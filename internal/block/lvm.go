@@ -10,7 +10,7 @@ import (
 	"plimsoll/internal/units"
 )
 
-// inferSegment works out how a logical volume is laid out from what everybody may read: its slaves,
+// inferSegment works out the layout of a logical volume from what everybody may read: its slaves,
 // their names and the I/O sizes that the kernel derives from stripes (dm-stripe.c stripe_io_hints,
 // dm-raid.c raid_io_hints).
 func inferSegment(t *Tree, d *Device) {
@@ -63,7 +63,7 @@ func inferSegment(t *Tree, d *Device) {
 	}
 }
 
-// ReadSegments asks device-mapper how logical volumes are laid out, which needs root, and replaces
+// ReadSegments asks device-mapper the layout of logical volumes, which needs root, and replaces
 // what Read inferred. It does nothing on a machine without logical volumes.
 func (t *Tree) ReadSegments(ctx context.Context, m *sys.Machine) error {
 	byName := map[string]*Device{}

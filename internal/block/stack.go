@@ -26,7 +26,7 @@ type Stack struct {
 var remote = []string{"nfs", "nfs4", "cifs", "smb3", "ceph", "9p", "afs", "glusterfs", "lustre", "gpfs", "virtiofs"}
 
 // Remote is whether a filesystem's storage is another machine's or a program's (FUSE), so that
-// asking anything of it may wait for ever.
+// asking anything of it may wait without end.
 func (m *Mount) Remote() bool {
 	return slices.Contains(remote, m.FS) || m.FS == "fuse" || strings.HasPrefix(m.FS, "fuse.")
 }

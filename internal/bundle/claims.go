@@ -26,7 +26,7 @@ var (
 	// ofIOs is in what stands between the share and the time where I/Os are meant, and not the CPU or
 	// a spread.
 	ofIOs = regexp.MustCompile(`(?i)operation|\bI/?Os?\b|request|read|write|latenc`)
-	// alsoClaim goes on with another result: "compared to ~7% on nvme1".
+	// alsoClaim continues with another result: "compared to ~7% on nvme1".
 	alsoClaim = regexp.MustCompile(`(?i)compared (?:to|with) [~≈]? ?(\d{1,3}(?:\.\d+)?) ?% on (\w+)`)
 )
 

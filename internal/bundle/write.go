@@ -58,7 +58,7 @@ func Create(out string, run Run) (*Writer, error) {
 	return nil, fmt.Errorf("%s: a thousand runs of one second", filepath.Join(out, id))
 }
 
-// Reopen goes on with a bundle that was interrupted: it drops what an aborted scenario left and
+// Reopen resumes a bundle that was interrupted: it drops what an aborted scenario left and
 // returns what is there.
 func Reopen(dir string) (*Writer, *Bundle, error) {
 	if _, err := Open(dir); err != nil { // its error has the name that the user knows

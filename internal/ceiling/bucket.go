@@ -27,7 +27,7 @@ func (b *Bucket) Allows() float64 {
 // Empty says that nothing is saved up.
 func (b *Bucket) Empty() bool { return b.Left <= b.Size*noise }
 
-// Lasts is for how many seconds the burst lasts when so much is used a second: for ever where that
+// Lasts is for how many seconds the burst lasts when so much is used per second: without end where that
 // spends nothing, or nothing is left to spend.
 func (b *Bucket) Lasts(use float64) float64 {
 	over := use - b.Base

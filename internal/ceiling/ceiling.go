@@ -54,7 +54,7 @@ type Bound struct {
 	ReadIOPS  units.IOPS `json:"read_iops,omitempty"`
 	WriteIOPS units.IOPS `json:"write_iops,omitempty"`
 	// Burst bounds hold for BurstFor only (0: not known how long), under a load that takes all that
-	// the ceiling gives it and never pauses; the others hold for ever.
+	// the ceiling gives it and never pauses; the others hold without end.
 	Burst    bool          `json:"burst,omitempty"`
 	BurstFor time.Duration `json:"burst_for,omitempty"`
 	// Capacity of the resource and the Demand of one logical I/O on it, in the same unit (I/Os,

@@ -128,7 +128,7 @@ func (m *model) carries(buckets []*burst, most *Bound) [][2]float64 {
 
 // Step is a stretch of time under one binding bound.
 type Step struct {
-	Until time.Duration `json:"until,omitempty"` // since the start of the load; 0: for ever
+	Until time.Duration `json:"until,omitempty"` // since the start of the load; 0: without end
 	Bound Bound         `json:"bound"`
 }
 

@@ -135,7 +135,7 @@ func (o provisionOptions) plan(ctx context.Context, env *Env) (*provision.Site, 
 	return site, plan, err
 }
 
-// confirm asks on the terminal; elsewhere nobody can answer.
+// confirm asks on the terminal; elsewhere there is no answer.
 func confirm(ctx context.Context, env *Env, question string) error {
 	f, ok := env.In.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {

@@ -25,7 +25,7 @@ type compareOptions struct {
 	// against is last:10, a table of expected figures, or a run.
 	against string
 	inGiven bool
-	// demand is the file of a demand that results are held against.
+	// demand is the file of a demand that results are compared with.
 	demand string
 }
 

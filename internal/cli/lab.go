@@ -204,7 +204,7 @@ func runLab(ctx context.Context, env *Env, o labOptions) error {
 }
 
 // What a suite is run with on a layout that is tried out: a whole suite in minutes, and files that
-// a tenth of the rates can lay out.
+// a tenth of the rates can prefill.
 const (
 	labScale   = 0.1
 	labRuntime = "20s"

@@ -242,8 +242,8 @@ func (o *warmOptions) volume(ctx context.Context, env *Env, w warming) (r warmed
 	}
 	if others := bench.InUse(ctx, env.Machine, w.Device); others >= warmBusy && w.Most == 0 {
 		w.Most = warmShare * warmRate
-		fmt.Fprintf(env.notes(), "%s is in use (%s I/Os per second): at most %s, and it pauses whenever others have to wait\n",
-			text.Clean(w.Device, 0), units.Number(others), w.Most)
+		fmt.Fprintf(env.notes(), "%s is in use (%s I/Os per second): at most %s, and it pauses whenever others have "+
+			"to wait\n", text.Clean(w.Device, 0), units.Number(others), w.Most)
 	}
 	w.Each = func(now bench.Warmed) {
 		fmt.Fprintf(env.notes(), "%s: %s of %s pieces, %s, %s left\n", text.Clean(now.Device, 0), text.Count(now.Done),

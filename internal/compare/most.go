@@ -40,7 +40,7 @@ const (
 // MostSearch looks for the highest load of a scenario that meets a threshold on a latency. The load
 // is open: I/Os arrive at random (a Poisson process) at a rate, whatever the storage does.
 type MostSearch struct {
-	Base      suite.Scenario // as it stands in its suite; it runs first, with its own depth
+	Base      suite.Scenario // as in its suite; it runs first, with its own depth
 	Threshold suite.Threshold
 	Seed      uint64
 }
@@ -162,7 +162,7 @@ type MostProbe struct {
 	Service float64 `json:"service_latency_ns,omitempty"`
 	Streams int     `json:"streams,omitempty"`
 	// Busy is the share of arrivals that found their thread waiting for an earlier I/O, and Lag
-	// what that delays an arrival in the mean, in nanoseconds (of a queue with Poisson arrivals and
+	// what that delays an arrival on average, in nanoseconds (of a queue with Poisson arrivals and
 	// the measured times): it is not in fio's latencies, but in Latency.
 	Busy float64 `json:"busy,omitempty"`
 	Lag  float64 `json:"lag_ns,omitempty"`

@@ -140,7 +140,7 @@ func splitFactor(all *ceiling.Ceiling, b ceiling.Bound, share float64) float64 {
 	return min(1, allowed*share/float64(b.IOPS))
 }
 
-// foreignLoad is the share of the busiest device's work that fio did not ask for, in what binds
+// foreignLoad is the share of the busiest device's work that fio did not ask for, in what limits
 // (I/Os or bytes), from telemetry.
 func (c *Case) foreignLoad(m Measurement, b ceiling.Bound) (share float64, who string) {
 	d, a := m.Result.Devices, c.ArrayOf(m)

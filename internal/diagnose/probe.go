@@ -116,7 +116,8 @@ func ProbeAnswer(all []Probed) string {
 		return "slow volume: " + strings.Join(
 			slow,
 			"; ",
-		) + ". Replace it, wait until its initialisation from a snapshot has ended, or raise its provisioned IOPS or throughput"
+		) + ". Replace it, wait until its initialisation from a snapshot has ended, " +
+			"or raise its provisioned IOPS or throughput"
 	}
 	if sumTogether < probeShared*sum {
 		behind := ""

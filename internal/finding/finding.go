@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Code names a rule for ever: PL1xx the job, PL2xx the layout, PL3xx the host, PL4xx the
+// Code names a rule permanently: PL1xx the job, PL2xx the layout, PL3xx the host, PL4xx the
 // measurement, PL5xx the verdict against ceilings, PL6xx the cloud.
 type Code string
 
@@ -106,7 +106,7 @@ type Rule[C any] struct {
 	Fix      string // what to do
 	Read     string // what to make of a result that somebody else measured, where Fix would measure again; may be empty
 	Bad      string // an example that fires
-	Good     string // the same, mended
+	Good     string // the same, fixed
 	Ignore   string // when to ignore it
 	// After names rules whose finding on the same subject explains this one away.
 	After []Code

@@ -337,7 +337,7 @@ func Align(rows []Job, global Options, loads []Workload) {
 }
 
 // sized is a direction of a row with the size of its blocks, 0 where jobs have different ones or it
-// is not known; mean says that blocks of several sizes have it in the mean.
+// is not known; mean says that blocks of several sizes have it on average.
 type sized struct {
 	name string
 	of   *Direction

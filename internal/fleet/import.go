@@ -112,7 +112,7 @@ func there(name string) bool {
 	return err == nil
 }
 
-// open reads the bundles of hosts. A host that is named twice is told apart by the directory of its
+// open reads the bundles of hosts. A host that is named twice is distinguished by the directory of its
 // bundle.
 func open(dirs []string) ([]source, error) {
 	var all []source

@@ -37,7 +37,7 @@ func parseFstab(text string) []Fstab {
 }
 
 // parseMdadm reads the ARRAY lines of mdadm.conf(5): keywords in any case of which three letters
-// are enough, and a line that begins with a blank goes on with the one before.
+// are enough, and a line that begins with a blank continues the one before.
 func parseMdadm(text string) []Array {
 	var all []Array
 	in := false

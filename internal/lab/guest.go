@@ -450,7 +450,7 @@ func (g *Guest) Limit() error {
 	return nil
 }
 
-// Unlimit lifts all limits and latencies, for laying out files or resyncing.
+// Unlimit lifts all limits and latencies, for prefilling files or resyncing.
 func (g *Guest) Unlimit() error {
 	if g.instance != nil {
 		g.instance.SetLimits(ebs.Limits{})

@@ -101,7 +101,7 @@ type VolumeSpec struct {
 	// Unwritten is what a read of never-written blocks takes; 0 treats them as written ones.
 	Unwritten time.Duration `yaml:"unwritten"`
 	// Counts is how many bytes of an EBS volume's I/O count as one, and up to which sequential ones
-	// are merged first; 256 KiB unless said.
+	// are merged first; 256 KiB by default.
 	Counts     units.Bytes   `yaml:"counts"`
 	FirstTouch time.Duration `yaml:"first_touch"`
 	// SoldAs names the volumes whose limits these are declared to have: those of a slow one, as it

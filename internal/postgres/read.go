@@ -26,7 +26,7 @@ type Report struct {
 	Threads  int
 	Scale    int
 	Duration time.Duration
-	// Transactions a second, their latency, and how many there were.
+	// Transactions per second, their latency, and how many there were.
 	TPS          units.IOPS
 	Transactions uint64
 	Failed       uint64

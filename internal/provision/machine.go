@@ -49,7 +49,7 @@ func (s *Site) look(ctx context.Context, w *Work) (*state, error) {
 	return &state{s, w, tree}, nil
 }
 
-// disk is the device of a serial number. Two of the same are not told apart.
+// disk is the device of a serial number. Two of the same cannot be distinguished.
 func disk(t *block.Tree, serial string) (*block.Device, error) {
 	var found *block.Device
 	for _, d := range t.Devices {

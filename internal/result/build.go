@@ -268,7 +268,7 @@ func mistimed(jobs []fio.Job) []string {
 	return doubts
 }
 
-// diskLag is the least time that fio's disk statistics must cover to be held against its own
+// diskLag is the least time that fio's disk statistics must cover to be compared with its own
 // counts: fio reads them a few times a second, and what came after the last time is missing (a run
 // of 254 ms with 4,096 reads: 2,614; one of 104 ms with 8,192: none).
 const diskLag = time.Second

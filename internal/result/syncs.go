@@ -8,7 +8,7 @@ import (
 	"plimsoll/internal/fio"
 )
 
-// What fio gives as the latency of a sync with libaio, held against strace on 2026-11-21 (1,023
+// What fio gives as the latency of a sync with libaio, compared with strace on 2026-11-21 (1,023
 // times an fdatasync behind a write of 8 KiB, iodepth=1):
 //
 //	3.16, 3.25, 3.28  0.2 to 0.3 µs, where fdatasync took 250 to 1,400 µs: its clock starts when the sync has returned

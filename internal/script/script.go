@@ -59,7 +59,7 @@ type Job struct {
 	// Command is true for a command line, whose words are Words ("fio" first).
 	Command bool
 	Words   []shell.Word
-	Program string // fio as it stands there, such as ./fio/fio
+	Program string // fio as it is written there, such as ./fio/fio
 	Loop    bool   // in the body of a for or while loop
 	Typos   []Typo
 	Block   int // the code block it stands in, 0 in a script

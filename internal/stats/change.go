@@ -35,9 +35,9 @@ const (
 // penalty is 6·σ²·ln n, twice that of Zhang and Siegmund (A modified Bayes information criterion,
 // Biometrics 63, 2007), because σ² is estimated from the same values: the long-run variance of a
 // first-order autoregressive noise, by the medians of |x[i+1]-x[i]| and |x[i+2]-x[i]|, which steps
-// hardly touch (Chakar et al., A robust approach for estimating change-points in the mean of an
-// AR(1) process, Bernoulli 23, 2017). Before that, values further than 3 σ from the running median
-// of seven are drawn in to there.
+// hardly touch (Chakar et al., A robust approach for estimating change-points in the
+// mean of an AR(1) process, Bernoulli 23, 2017). Before that, values further than 3 σ from the
+// running median of seven are drawn in to there.
 //
 // On noise without a step it finds one in under 1 % of series of a minute when values are
 // independent, in 3 % with an autocorrelation of 0.5 and in 5 % of five minutes with 0.8.

@@ -70,7 +70,7 @@ func (s Scenario) Place(file string) fio.JobFile {
 			&one,
 			"allow_file_create",
 			"0",
-		) // the file is laid out beforehand; a missing one is an error, not a new sparse file
+		) // the file is prefilled; a missing one is an error, not a new sparse file
 		job.Sections = []fio.Section{one}
 	}
 	return job

@@ -146,7 +146,7 @@ func Reading(ctx context.Context, f func() error) error {
 	}
 }
 
-// Interruptible reads from r until ctx ends, although r may wait for ever, as a terminal or a pipe
+// Interruptible reads from r until ctx ends, although r may wait without end, as a terminal or a pipe
 // may. A reading that was given up goes on and takes what comes next.
 func Interruptible(ctx context.Context, r io.Reader) io.Reader {
 	return &interruptible{ctx: ctx, from: r}

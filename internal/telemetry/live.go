@@ -435,7 +435,7 @@ func (w *watcher) syncing(i int) {
 	if s.sync.Action == "" || action != "" && action != "idle" {
 		s.sync.Action = action
 	}
-	if speed := parseLeading(w.read.Text(dir + "sync_speed")); speed > 0 { // KiB a second
+	if speed := parseLeading(w.read.Text(dir + "sync_speed")); speed > 0 { // KiB per second
 		s.sync.Speed = max(s.sync.Speed, units.Rate(speed)*units.Rate(units.KiB))
 	}
 	s.sync.Degraded = int(parseLeading(w.read.Text(dir + "degraded")))

@@ -1,4 +1,4 @@
-// Package layout has the rules PL2xx: how arrays, filesystems and mounts are laid out.
+// Package layout has the rules PL2xx: the layout of arrays, filesystems and mounts.
 package layout
 
 import (

@@ -86,7 +86,7 @@ type DeviceSeen struct {
 	ReadRate  units.Rate    `json:"read_bytes_per_s"`
 	WriteRate units.Rate    `json:"write_bytes_per_s"`
 	Wait      units.Latency `json:"wait_ns"`
-	Waiting   float64       `json:"waiting"`   // I/Os in the mean, by Little's law
+	Waiting   float64       `json:"waiting"`   // I/Os on average, by Little's law
 	AtDevice  float64       `json:"at_device"` // of these in flight below
 	Busy      float64       `json:"busy"`
 	Stall     time.Duration `json:"longest_stall_ns"`

@@ -25,7 +25,7 @@ const (
 
 // What a volume must be asked to do before it can be said to give too little.
 const (
-	enoughWait   = 4.0 // I/Os in it, in the mean
+	enoughWait   = 4.0 // I/Os in it, on average
 	promisedPart = 0.9 // of the stated rate
 )
 

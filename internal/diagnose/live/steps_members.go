@@ -31,7 +31,7 @@ type Member struct {
 	Name    string
 	IOPS    float64
 	Wait    units.Latency // mean of an I/O
-	Waiting float64       // I/Os in the mean
+	Waiting float64       // I/Os on average
 	Busy    float64
 }
 

@@ -204,8 +204,8 @@ func (v *view) processor() *Cause {
 		c.Message = fmt.Sprintf("The storage of %s is not the cause: the hypervisor takes %s of the processors.",
 			v.f.Path, text.Percent(w.CPU.Steal))
 	case v.slow:
-		c.Message = fmt.Sprintf("The storage of %s cannot be accused: %s per I/O, but this machine's own timers come %s late.",
-			v.f.Path, latency(v.top.wait()), units.LatencyOf(w.LateMean))
+		c.Message = fmt.Sprintf("The storage of %s cannot be accused: %s per I/O, but this machine's own timers come "+
+			"%s late.", v.f.Path, latency(v.top.wait()), units.LatencyOf(w.LateMean))
 	case some >= cpuSome && w.CPU.Idle < cpuIdle:
 		c.Confidence = Possible
 		c.Message = fmt.Sprintf("The storage of %s is not the cause; this machine's processors are never idle.", v.f.Path)

@@ -10,7 +10,7 @@ import (
 
 // What counts as slow. Set on seeds 3 to 5 of the live exam's first form (docs/evidence/exam.md).
 const (
-	// slowQueue is the least number of I/Os that wait in the mean (Little: I/Os per second times the
+	// slowQueue is the least number of I/Os that wait on average (Little: I/Os per second times the
 	// seconds of each). Below it an I/O may be as slow as it likes: nobody waits for it.
 	slowQueue = 0.25
 	// slowTimes is how many times its usual time an I/O takes before it is called slow.

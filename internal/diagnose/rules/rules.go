@@ -21,7 +21,7 @@ func All() []*diagnose.Rule {
 }
 
 // Judge runs all rules over a machine or its runs. Who imports what others measured cannot measure it
-// again, and is told what to make of it in place of that.
+// again, and reads what to make of it in place of that.
 func Judge(c *diagnose.Case, disabled finding.Disabled) []finding.Finding {
 	found := finding.Judge(All(), c, disabled)
 	if !c.Imported() {

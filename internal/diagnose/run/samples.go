@@ -167,7 +167,7 @@ func gaps(m diagnose.Measurement) (finding.Finding, bool) {
 		return finding.Finding{}, false
 	}
 	missing := math.Floor(halves) - float64(d.IOPSSamples.N)
-	// What is missing must also be missing in the mean of the run, which is lower than that of the
+	// What is missing must also be missing in the average of the run, which is lower than that of the
 	// samples then. Otherwise they are late, a few ms each, as Windows' timers are.
 	hidden := d.IOPSSamples.Mean*d.Runtime.Seconds()/float64(d.N) - 1
 	if missing < samplesMissing || hidden < 0.5*missing/float64(d.IOPSSamples.N) {

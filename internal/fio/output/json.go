@@ -361,7 +361,7 @@ func (p *jsonParser) direction(j *fio.Job, prefix string) jsonDir {
 	return d
 }
 
-// settle works out units. Before io_kbytes came, io_bytes was in KiB; the two are told apart by bw
+// settle works out units. Before io_kbytes came, io_bytes was in KiB; bw tells one from the other
 // × runtime, which is KiB.
 func (d jsonDir) settle() fio.Direction {
 	sec := d.Runtime.Seconds()

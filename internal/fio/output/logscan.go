@@ -169,7 +169,7 @@ func (s *logScan) fast(b []byte) int {
 	var dirs [3]uint64
 	lo, span, last, odd := s.lo, s.hi-s.lo, s.last, 0
 	points := [3]*logPoint{&s.points[0][s.at], &s.points[1][s.at], &s.points[2][s.at]}
-	// The times of neighbouring lines have as many digits. To go on with the number of digits of
+	// The times of neighbouring lines have as many digits. To expect the number of digits of
 	// the line before, once it was found right, lets the processor start on the value before it has
 	// counted the digits of the time.
 	digits := 1

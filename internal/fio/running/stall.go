@@ -69,7 +69,7 @@ func (w *watch) count(tick <-chan time.Time, cancel func()) {
 }
 
 // look sees whether anything was done since last. What fio's documents say comes first; only where
-// they say nothing new is /proc read: files are laid out, flushed and trimmed without a count in
+// they say nothing new is /proc read: files are prefilled, flushed and trimmed without a count in
 // them. A process that waits in the kernel makes progress if its disks do.
 func (w *watch) look(last sight) sight {
 	now := sight{w.shown.Load(), last.moved, last.disks}

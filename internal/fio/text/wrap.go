@@ -76,7 +76,7 @@ func unquoteText(s string) string {
 	if s == "+" || s == "|" || s == "#" {
 		return ""
 	}
-	// A job may be named after its device; comments, diffs and lists go on with something else.
+	// A job may be named after its device; comments, diffs and lists continue with something else.
 	path := len(s) > 1 && s[0] == '/' && strings.IndexByte("/* \t", s[1]) < 0
 	if rest := strings.TrimLeft(s, " \t"); rest != s && (strings.HasPrefix(rest, "#") || strings.HasPrefix(rest, "//")) {
 		s = rest // a comment is indented as the code around it

@@ -128,7 +128,7 @@ func (r *row) ceiling(c *ceiling.Ceiling, key result.Key) {
 	if last == nil || last.IOPS >= b.IOPS {
 		return
 	}
-	// What binds need not burst itself: it may stand below one resource's burst and above what that
+	// What limits need not burst itself: it may stand below one resource's burst and above what that
 	// sustains.
 	r.Burst = "burst"
 	if course := c.Course(); len(course) > 1 {

@@ -32,7 +32,7 @@ const traced = unix.PTRACE_O_TRACESYSGOOD | unix.PTRACE_O_TRACECLONE | unix.PTRA
 // Run runs the command to its end and counts its steps. With a signal other than SIGKILL the step is taken,
 // after the signal was sent. It returns the exit code, -1 after a signal.
 func (c Command) Run() (steps, code int, err error) {
-	// The kernel lets only the thread that began to trace go on with it.
+	// The kernel lets only the thread that began to trace continue it.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	program, err := exec.LookPath(c.Argv[0])
