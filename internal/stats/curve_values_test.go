@@ -284,3 +284,23 @@ func TestHumpsBeginAtTheLeastValueWithWeight(t *testing.T) {
 		t.Errorf("%+v", want)
 	}
 }
+
+// Where only one asymptote was seen, it is the mean of the logarithms: of what never bends n - x, of what
+// is flat from the start x. The end that the other one would bend is above it, so that it moves away.
+func TestCurvesOfOneAsymptote(t *testing.T) {
+	var n, line, flat []float64
+	slope, level := 0.0, 0.0
+	for i := range 9 {
+		depth, noise := float64(i)*math.Ln2, []float64{0.1, -0.07, 0.02, -0.05, 0.01, -0.04, 0.03, -0.1, 0.1}[i]
+		n, line, flat = append(n, depth), append(line, depth+5+noise), append(flat, 7+noise)
+		slope, level = slope+(-5-noise)/9, level+(7+noise)/9
+	}
+	for _, p := range []float64{10, 30} {
+		up, even := fitAt(p, n, line), fitAt(p, n, flat)
+		near(t, "slope", math.Log(up.R0), slope, 1e-6)
+		near(t, "level", math.Log(even.Cap), level, 1e-6)
+		if math.Log(up.Cap) < line[8]+0.5 || math.Log(even.R0) > n[0]-flat[0]-0.5 {
+			t.Errorf("bend of %v: %+v and %+v", p, up, even)
+		}
+	}
+}
