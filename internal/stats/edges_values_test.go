@@ -310,3 +310,22 @@ func TestRanksOfFew(t *testing.T) {
 		t.Errorf("%v %v", answer, within)
 	}
 }
+
+// Of forty first reads that are all slower than the second ones, four far beyond them are a tenth, which
+// is enough; three are not. Far is half of a median beyond the upper quartile, or least where that is more.
+func TestSharesThatAreFarEnough(t *testing.T) {
+	for _, c := range []struct {
+		far   int
+		value float64
+		least float64
+		want  bool
+	}{{4, 1.51, 0.1, true}, {3, 1.51, 0.1, false}, {4, 1.5, 0.1, false}, {4, 1.61, 0.6, true}, {4, 1.6, 0.6, false}} {
+		first, again := slices.Repeat([]float64{1.2}, 40), slices.Repeat([]float64{1}, 40)
+		for i := range c.far {
+			first[i] = c.value
+		}
+		if p := PairedShare(first, again, c.least); p.Share != 1 || p.Claimed != c.want {
+			t.Errorf("%d at %v, at least %v: %+v", c.far, c.value, c.least, p)
+		}
+	}
+}

@@ -84,7 +84,7 @@ func TestSeriesByHand(t *testing.T) {
 	near(t, "memory of alternation", memory(alternating(20, 1, 2)), 1, 0)
 	near(t, "wander", wander([]float64{1, 3, 2, 2}), 1, 1e-12)       // sums of -1, 0, 0, 0
 	near(t, "wander", wander([]float64{3, 3, 1, 1, 1, 3}), 3, 1e-12) // sums 1, 2, 1, 0, -1, 0
-	for q, want := range map[float64]float64{0: 1, 0.25: 1.75, 0.5: 2.5, 1: 4, -1: 1, 2: 4, 1. / 3: 2} {
+	for q, want := range map[float64]float64{0: 1, 0.25: 1.75, 0.5: 2.5, 0.9: 3.7, 0.1: 1.3, 1: 4, -1: 1, 2: 4, 1. / 3: 2} {
 		near(t, "quantile", Quantile([]float64{4, 1, 3, 2}, q), want, 1e-12)
 	}
 	if !math.IsNaN(Quantile(nil, 0.5)) || !math.IsNaN(Quantile([]float64{1}, math.NaN())) || Quantile([]float64{7}, 0.9) != 7 {
@@ -587,6 +587,9 @@ func TestSettledByHand(t *testing.T) {
 		}
 	}
 	if s := SettledBy(flat[:9], o); s.At != 0 || s.Why != "9 seconds: at least 10 are needed" {
+		t.Errorf("%+v", s)
+	}
+	if s := SettledBy(flat[:10], o); s.At != 0 || s.Why != "not looked at twice" {
 		t.Errorf("%+v", s)
 	}
 	if s := SettledBy(flat[:12], o); s.At != 0 || s.Why != "not looked at twice" {
