@@ -523,6 +523,13 @@ func TestDrivesOfTheCatalogue(t *testing.T) {
 	if !own("i3en.large").Known() || own("c8g.2xlarge").Known() || !sheet.Limits.Known() {
 		t.Fatal("the catalogue has changed: choose other machines")
 	}
+	// A model that is declared is that of a drive that is not there; one that is there is what it is.
+	for device, want := range map[string]Limits{"": sheet.Limits, "sda": {}} {
+		v := Volume{Device: device, Size: 2e12}
+		if err := v.declare(DeclaredVolume{Model: "P4510"}); err != nil || v.Sustained != want || v.Network {
+			t.Errorf("%q: %+v, %v", device, v, err)
+		}
+	}
 	for name, c := range map[string]struct {
 		typ  string
 		v    Volume

@@ -112,6 +112,20 @@ func TestArraysOfCapturedMachines(t *testing.T) {
 			if got := line(top.Array(top.For(role).Array)); got != want {
 				t.Errorf("%s %s:\ngot  %s\nwant %s", c.name, role, got, want)
 			}
+			// A machine at work is read without any program, and says the same of what needs none: not of LVM's
+			// segments, nor of a device, whose number a captured machine does not tell.
+			path := map[topology.Role]string{topology.Data: c.data, topology.WAL: c.wal}[role]
+			if strings.HasPrefix(want, "dm-") || strings.HasPrefix(path, "/dev/") && want != "none" {
+				continue
+			}
+			live, _, err := topology.Live(machine(t, c.name, nil), path)
+			if err != nil {
+				t.Errorf("%s %s: %v", c.name, role, err)
+				continue
+			}
+			if got := line(live.Array(live.Targets[0].Array)); got != want || len(live.Targets) != 1 || live.Targets[0].Path != path {
+				t.Errorf("%s %s, live:\ngot  %s\nwant %s", c.name, role, got, want)
+			}
 		}
 		for _, target := range top.Targets {
 			if target.Device != "" && (len(target.Devices) == 0 || target.Devices[0] != target.Device) {

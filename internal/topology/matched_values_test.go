@@ -143,6 +143,18 @@ func TestWhereDeclaredVolumesGo(t *testing.T) {
 			t.Errorf("%s: %q, want %q; %q", name, s, c.want, top.Notes)
 		}
 	}
+	// Its level is what it says, else that of one volume.
+	for _, c := range []struct {
+		level Level
+		n     int
+		want  Level
+	}{{NoLevel, 1, Single}, {Linear, 1, Linear}, {RAID0, 2, RAID0}, {NoLevel, 2, NoLevel}} {
+		top := &Topology{Tree: tree, Targets: []Target{{Role: Data}}}
+		d := DeclaredArray{Name: "x", Level: c.level, Roles: Roles, Volumes: make([]DeclaredVolume, c.n)}
+		if err := top.declare(&Declaration{Name: "f", Arrays: []DeclaredArray{d}}); err != nil || top.Arrays[0].Level != c.want || len(top.Arrays[0].Volumes) != c.n {
+			t.Errorf("%d of %q: %+v, %v", c.n, c.level, top.Arrays, err)
+		}
+	}
 	// One that has yielded to a surer one is not looked for any more.
 	top := &Topology{Tree: tree, Arrays: []Array{{Name: "md0", Level: Single, Volumes: there("A")}}, Targets: []Target{{Role: Data, Array: "md0", Mount: &block.Mount{Point: "/d"}}}}
 	surer := DeclaredArray{Name: "y", Filesystem: &DeclaredFilesystem{Mount: "/d"}, Volumes: []DeclaredVolume{of("", 7)}}
