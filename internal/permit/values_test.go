@@ -5,12 +5,15 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"plimsoll/internal/block"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/suite"
+	"plimsoll/internal/sys"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
@@ -326,6 +329,37 @@ func TestCleanByNames(t *testing.T) {
 		if err := Clean(path, true, func(Leftover) {}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", path, err)
 		}
+	}
+}
+
+// A file that was to take the place of another, and that a kill left, is found in any directory, and counted; one of a
+// process that lives is not.
+func TestCleanFindsCutWrites(t *testing.T) {
+	top := t.TempDir()
+	deep := mkdir(t, filepath.Join(top, "deep"))
+	st, ok := infoOf(t, "/proc/self/ns/pid").Sys().(*syscall.Stat_t)
+	start, known := sys.StartOf(os.Getpid())
+	if !ok || !known {
+		t.Fatal("what this process is")
+	}
+	name := func(start uint64) string {
+		return fmt.Sprintf(".plimsoll-write-%s-%s-%s-123", strconv.FormatUint(st.Ino, 36), strconv.FormatInt(int64(os.Getpid()), 36), strconv.FormatUint(start, 36))
+	}
+	write(t, filepath.Join(deep, name(0)), "12345")
+	write(t, filepath.Join(deep, name(start)), "123")
+	write(t, filepath.Join(deep, "mine"), "1")
+	for _, dry := range []bool{true, false} {
+		var found []Leftover
+		if err := Clean(top, dry, func(l Leftover) { found = append(found, l) }); err != nil {
+			t.Fatal(err)
+		}
+		if len(found) != 1 || found[0].Folder != deep || !slices.Equal(found[0].Files, []string{name(0)}) || found[0].Size != 5 {
+			t.Errorf("dry %v: %+v", dry, found)
+		}
+	}
+	left, err := os.ReadDir(deep)
+	if err != nil || len(left) != 2 {
+		t.Errorf("left %v %v", left, err)
 	}
 }
 

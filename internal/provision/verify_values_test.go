@@ -3,6 +3,7 @@ package provision
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -443,5 +444,47 @@ func TestEveryPlaceIsRead(t *testing.T) {
 	stop()
 	if _, err := firstOf(ctx, bytes.NewReader(make([]byte, 400)), places); err == nil {
 		t.Error("it goes on after its end")
+	}
+}
+
+// Of a partitioned member the disk and its partition are looked at; of an adopted one the partition alone, for the table
+// is others'. The copy of apply's own table at the end counts where the head is empty.
+func TestBytesOfPartitionedMembers(t *testing.T) {
+	const size = 16 * units.MiB
+	table := []Step{{State: StepDone, Check: []Cond{{Is: "table", Of: "@S0", Want: ourUUID}}, Undo: []Action{{Zero: []string{"@S0"}}}}}
+	for name, c := range map[string]struct {
+		adopted    string
+		disk, part int64 // a byte that is not zero; -1 for none
+		copied     bool  // the table, at the end
+		want       string
+	}{
+		"blank":                  {"", -1, -1, false, ""},
+		"on the disk":            {"", 7, -1, false, "the member /dev/fake0 (serial S0): byte 7 is not zero, and nothing there is plimsoll's"},
+		"on the partition":       {"", -1, 7, false, "the member /dev/fake0p1 (serial S0): byte 7 is not zero, and nothing there is plimsoll's"},
+		"on both":                {"", 9, 7, false, "the member /dev/fake0 (serial S0): byte 9 is not zero, and nothing there is plimsoll's|the member /dev/fake0p1 (serial S0): byte 7 is not zero, and nothing there is plimsoll's"},
+		"adopted, the disk":      {"/dev/md0", 7, -1, false, ""},
+		"adopted, the partition": {"/dev/md0", 9, 7, false, "the member /dev/fake0p1 (serial S0): byte 7 is not zero, and nothing there is plimsoll's"},
+		"a copy of the table":    {"", -1, -1, true, ""},
+		"a copy, and more":       {"", 7, -1, true, "the member /dev/fake0 (serial S0): byte 7 is not zero, and nothing there is plimsoll's"},
+	} {
+		s, file := onFile(t, size, &Work{Want: Want{Using: "md", Partition: true}, Adopted: c.adopted, Steps: table})
+		if err := errors.Join(os.WriteFile(file+"p1", nil, 0o600), os.Truncate(file+"p1", int64(size/2))); err != nil {
+			t.Fatal(err)
+		}
+		s.tree.Devices["fake0"].Partitions = []string{"fake0p1"}
+		s.tree.Devices["fake0p1"] = &block.Device{Name: "fake0p1", Path: "/dev/fake0p1", Parent: "fake0", Kind: block.Partition, Start: units.MiB, Size: size / 2}
+		if c.disk >= 0 {
+			put(t, file, c.disk, []byte("x"))
+		}
+		if c.part >= 0 {
+			put(t, file+"p1", c.part, []byte("x"))
+		}
+		if c.copied {
+			put(t, file, int64(size)-512, gpt(t))
+		}
+		v := &survey{state: s}
+		if err := v.volumes(t.Context()); err != nil || surveyed(v) != c.want {
+			t.Errorf("%s: %q %v, want %q", name, surveyed(v), err, c.want)
+		}
 	}
 }
