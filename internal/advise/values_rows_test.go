@@ -225,7 +225,7 @@ func TestGroupedByHand(t *testing.T) {
 		iops     units.IOPS
 		clients  int
 		together units.Bytes
-	}{{1000, 2, 2}, {999, 2, 1}, {5000, 2, 2}, {5000, 4, 4}, {5000, 100, 10}, {5499, 100, 10}, {5500, 100, 11}, {5000, 1, 1}} {
+	}{{1000, 2, 2}, {999, 2, 1}, {499, 2, 1}, {5000, 2, 2}, {5000, 4, 4}, {5000, 100, 10}, {5499, 100, 10}, {5500, 100, 11}, {5000, 1, 1}} {
 		s := workload.Stream{Commits: true, Threads: c.clients, IOPS: c.iops, Blocks: []workload.Block{{Size: 8192, Share: 1}}, Sync: workload.Sync{Each: 1}}
 		got := r.grouped(l, &s)
 		if got.Blocks[0].Size != 8192*c.together || math.Abs(float64(got.IOPS)-float64(c.iops)/float64(c.together)) > 1e-9 {

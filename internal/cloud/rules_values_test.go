@@ -245,7 +245,7 @@ func TestRowsByVCPUs(t *testing.T) {
 	for _, c := range []struct {
 		product, unit string
 		want          float64
-	}{{"io2", perMiB, 0}, {"io2", perIOPS, 0}, {"gp2", perMiB, 0}, {"gp3", perMiB, 125}, {"ovh-classic", perIOPS, 500}} {
+	}{{"io2", perMiB, 0}, {"io2", perIOPS, 0}, {"gp2", perMiB, 0}, {"nosuch", perIOPS, 0}, {"nosuch", perMiB, 0}, {"gp3", perMiB, 125}, {"ovh-classic", perIOPS, 500}} {
 		if got := included(c.product, c.unit); got != c.want {
 			t.Errorf("%+v: %v", c, got)
 		}

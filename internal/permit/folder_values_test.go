@@ -198,6 +198,29 @@ func TestGrantLeavesNothing(t *testing.T) {
 	}
 }
 
+// Each file that is there is linked into the view, also where one section names several.
+func TestGrantHoldsAllFiles(t *testing.T) {
+	p := placeOn(t, t.TempDir(), Consent{})
+	run := held(t, t.TempDir())
+	for _, name := range []string{"a.0.0", "a.0.1", "a.0.2"} {
+		write(t, filepath.Join(p.Path, name), name)
+	}
+	s := job(t, "[a]\nrw=read\nnrfiles=3\nsize=3\ndirectory="+p.Path+"\n")
+	g, err := p.Grant(s, p.FileFor(s), run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, _ := g.Job.Effective(0).Get("directory")
+	for _, name := range []string{"a.0.0", "a.0.1", "a.0.2"} {
+		if text, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(text) != name {
+			t.Errorf("%s: %q %v", name, text, err)
+		}
+	}
+	if err := g.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // A reading job keeps a file that is there from being rewritten; the others keep what they say.
 func TestShownKeepsWhatIsOnlyRead(t *testing.T) {
 	p := placeOn(t, t.TempDir(), Consent{})

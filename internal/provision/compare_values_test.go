@@ -234,6 +234,8 @@ func TestMarksOfShortHeads(t *testing.T) {
 		"without its ending":  {head(1024, map[int][]byte{0: with(510, 0)}), span{}, false},
 		"without its last":    {head(1024, map[int][]byte{0: with(511, 0)}), span{}, false},
 		"nothing":             {head(1024, nil), span{}, false},
+		"half a sector":       {head(511, map[int][]byte{0: mbr}), span{}, false},
+		"no byte":             {nil, span{}, false},
 	} {
 		if where, ok := tableMark(c.head, ourUUID); ok != c.ok || where != c.want {
 			t.Errorf("%s: %v %v", name, where, ok)

@@ -132,6 +132,20 @@ func TestWhatAJournalIs(t *testing.T) {
 			t.Errorf("%s: untouched %v", name, got)
 		}
 	}
+	// A journal that is gone is forgotten already; one that cannot be removed is not.
+	if err := s.forget(&Work{Array: "gone"}); err != nil {
+		t.Error(err)
+	}
+	stuck := filepath.Join(s.Journal, "stuck.json")
+	if err := os.MkdirAll(filepath.Join(stuck, "x"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.forget(&Work{Array: "stuck"}); err == nil {
+		t.Error("it is still there")
+	}
+	if err := os.RemoveAll(stuck); err != nil {
+		t.Fatal(err)
+	}
 	// The last journal takes the directory with it, and that above it where nothing else is there.
 	if s.leaveNoTrace(); !s.has("etc/fstab") {
 		t.Error("the machine's root is not the journal's")

@@ -380,7 +380,7 @@ func TestLinesThatNeedAnArray(t *testing.T) {
 	own := begin + "\n" + l.Text + "\n" + end + "\n"
 	for line, want := range map[string]bool{
 		"": false, "UUID=1234 /x xfs": true, "LABEL=L /x xfs": true, "/dev/md/t /x xfs": true, "/dev/disk/by-uuid/1234 /x xfs": true, "/dev/disk/by-label/L /x xfs": true,
-		"UUID=12 /x xfs": false, "/data/swap none swap": true, "/database/swap none swap": false, "# UUID=1234 /x": false, "/data/x": false,
+		"UUID=12 /x xfs": false, "/data/swap none swap": true, "/data/swap none": true, "/database/swap none swap": false, "# UUID=1234 /x": false, "/data/x": false,
 	} {
 		v := &survey{state: s}
 		v.needing([]byte(own + line + "\n"))
