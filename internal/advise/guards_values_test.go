@@ -400,6 +400,45 @@ func TestSustainedByEitherLimit(t *testing.T) {
 	}
 }
 
+// Sizes of I/Os that were observed are their mean, to the nearest byte: 256 KiB are counted once, a byte more twice.
+func TestObservedSizes(t *testing.T) {
+	topo := &topology.Topology{Arrays: []topology.Array{{Name: "d", Level: topology.Single, Volumes: []topology.Volume{
+		{Sustained: topology.Limits{IOPS: 1000}, CountedIO: 256 * units.KiB},
+	}}}}
+	for size, want := range map[float64]float64{262144: 0.1, 262144.4: 0.1, 262143.5: 0.1, 262145: 0.2, 262144.6: 0.2, 1: 0.1} {
+		flow := workload.Flow{IOPS: 100, Rate: 100 * size}
+		for name, iv := range map[string]workload.Interval{"reads": {Len: time.Second, Read: flow}, "writes": {Len: time.Second, Write: flow}} {
+			got := Limits(topo, topology.Data, workload.Observed{Device: "d", Intervals: []workload.Interval{iv}})
+			if len(got) != 1 || math.Abs(got[0].Most-want) > 1e-9 {
+				t.Errorf("%s of %v: %+v, want %v", name, size, got, want)
+			}
+		}
+	}
+	// Where two intervals come as near to a limit, the bound of the first is shown: 100 and 200 of 100 MB/s.
+	topo.Arrays[0].Volumes[0] = topology.Volume{Sustained: topology.Limits{Rate: 100e6}}
+	got := Limits(topo, topology.Data, workload.Observed{Device: "d", Intervals: []workload.Interval{
+		{Len: time.Second, Read: workload.Flow{IOPS: 100, Rate: 1e8}}, {Len: time.Second, Read: workload.Flow{IOPS: 200, Rate: 1e8}},
+	}})
+	if len(got) != 1 || got[0].Most != 1 || math.Abs(float64(got[0].Bound.IOPS)-100) > 1e-9 || got[0].Share != 1 {
+		t.Errorf("%+v", got)
+	}
+	// A series of a day is not taken to repeat; what is a second shorter is.
+	for length, want := range map[time.Duration]int{day: 1, day - time.Second: 2} {
+		a := &Advice{}
+		if a.seriesNotes(&Series{Observed: workload.Observed{Intervals: []workload.Interval{{Len: length}}}}); len(a.Assumed) != want {
+			t.Errorf("%v: %q", length, a.Assumed)
+		}
+	}
+	// Without a machine of the size asked for there is one reason.
+	a := &Advice{}
+	r := &Request{Prices: cloud.BuiltinPrices(), Types: []string{"gp3"}, Demand: &workload.Demand{Capacity: units.GiB, Streams: []workload.Stream{
+		{Name: "s", ReadShare: 1, Random: true, IOPS: 100, Blocks: []workload.Block{{Size: 4096, Share: 1}}},
+	}}}
+	if all := a.candidates(r, nil); len(all) != 0 || len(a.Rejected) != 1 || !strings.HasPrefix(a.Rejected[0], "no instance type with a price") {
+		t.Errorf("%+v %q", all, a.Rejected)
+	}
+}
+
 // Clients that wait for their flush get c/3S of them through at least: with 2 ms, three have 500 a second, and 501 take four.
 func TestClientsThatWouldDo(t *testing.T) {
 	for _, c := range []struct {

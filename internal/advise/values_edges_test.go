@@ -182,6 +182,11 @@ func TestNamesByHand(t *testing.T) {
 	if got := names(a.name(front, r)); got != "cheapest, lowest latency, local drives, empty after a stop; survives a volume; one volume; lowest failure rate" {
 		t.Error(got)
 	}
+	// Of two that are alike the first is all of it.
+	twins := []Candidate{c(100, 1, 0.002, workload.LostInstance, 600_000, false), c(100, 1, 0.002, workload.LostInstance, 600_000, false)}
+	if got := names(a.name(twins, Request{Demand: &workload.Demand{}})); got != "cheapest, one volume, lowest failure rate, lowest latency" {
+		t.Error(got)
+	}
 	r.Demand.Durability.Survives = ""
 	if rows := a.name(front[:1], r); rows != nil || !strings.Contains(a.Rejected[0], "local drives: 1 in a x at") {
 		t.Errorf("%+v %q", rows, a.Rejected)

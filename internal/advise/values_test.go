@@ -121,6 +121,8 @@ func TestCarriesByHand(t *testing.T) {
 		"more than all of it":           {p(1000, false), load(300, 5.1, 0, rest-5.1), false},
 		"less was saved":                {p(500, false), load(300, 5, 0, rest-5), false},
 		"filled between":                {p(1000, false), load(300, 5, 0, 10), true},
+		"filled before":                 {p(1000, false), load(0, 10, 300, 5), true},
+		"filled before, by half":        {p(1000, false), load(0, 5, 300, 5), false},
 		"filled by half, all day":       {p(1000, false), load(300, 5, 0, 5), false},
 		"not for a day":                 {p(1000, false), load(300, 1, 100, 3599), false},
 		"40 a period, 24 times":         {p(1000, false), load(140, 1, 100, 3599), true},

@@ -461,6 +461,22 @@ func ec2Names() []string {
 	return names
 }
 
+// Of a table of several drives together each has its part, and the size of one.
+func TestDrivesOfGoogle(t *testing.T) {
+	d, ok := DriveLimits("google-local-titanium-c4n", 0)
+	want := Limits{ReadIOPS: 150_000, WriteIOPS: 75_000, ReadRate: 625 * units.MiBPerSec, WriteRate: 330 * units.MiBPerSec}
+	if !ok || d.Size != 375*units.GiB || d.Capacity != "375 GiB" || d.Limits != want || len(d.Notes) != 0 {
+		t.Errorf("%+v", d)
+	}
+	for _, r := range table("google-local.csv") {
+		d, ok := DriveLimits("google-local-"+r.text("kind"), 0)
+		n := r.num("drives")
+		if !ok || d.Size != 375*units.GiB || n > 1 && r.text("as_of") < "2020" != (len(d.Notes) > 0) {
+			t.Errorf("%s of %v: %+v", r.text("kind"), n, d)
+		}
+	}
+}
+
 // A custom machine has the vCPUs and the mebibytes of its name, in a series of which limits are known.
 func TestCustomMachines(t *testing.T) {
 	for typ, want := range map[string]InstanceFacts{

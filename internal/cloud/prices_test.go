@@ -255,7 +255,10 @@ func TestMoneyByHand(t *testing.T) {
 // A volume of a tier has one price, which is written and read again; a list that breaks off says where.
 func TestPricesOfTiers(t *testing.T) {
 	const head = "product,unit,above,usd,region,as_of,source\n"
-	p, err := ReadPrices(strings.NewReader(head + "P30,volume-month,,122.88,r,2026-01,s\nP40,volume-month,,0.5,r,2026-01,s\ngp3,GiB-month,,0.08,r,2026-01,s\n"))
+	p, err := ReadPrices(strings.NewReader(head + "P30,volume-month,,122.88,r,2026-01,s\nP40,volume-month,,0.5,r,2026-01,s\ngp3,GiB-month,,0.08,r,2026-01,s\nio2,IOPS-month,,0.065,r,2026-01,s\n"))
+	if err == nil && (len(p.Volumes["io2"].IOPS) != 1 || p.Volumes["io2"].IOPS[0] != (Tier{0, 65_000})) {
+		t.Errorf("of what is above nothing: %+v", p.Volumes["io2"])
+	}
 	if err != nil || p.Volumes["P30"].Each != 122_880_000 || p.Volumes["P40"].Each != 500_000 || p.Volumes["gp3"].Each != 0 {
 		t.Fatalf("%+v %v", p, err)
 	}

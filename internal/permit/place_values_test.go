@@ -177,6 +177,10 @@ func TestFoundByTheServersFile(t *testing.T) {
 	if err != nil || len(probe) != 3<<20 || probe[1] != 7 || probe[255] != 255*7%256 || probe[1<<20+1] != 7 {
 		t.Errorf("%d bytes %v", len(probe), err)
 	}
+	p.Files, p.ReadOnly = Files{}, true
+	if p.writes() {
+		t.Error("nothing is to be written")
+	}
 	if p.WantDatabase(); !p.writes() || p.ReadOnly {
 		t.Error("a database is written")
 	}
@@ -586,6 +590,24 @@ func TestNamesOfDevices(t *testing.T) {
 	for path, want := range map[string]string{file: dir, dir: dir, filepath.Join(dir, "new"): dir} {
 		if got, err := storageOf(path); got != want || err != nil {
 			t.Errorf("%s: %q %v, want %s", path, got, err, want)
+		}
+	}
+	// Directories of two filesystems, or what is no directory, have none in common that is on one.
+	sub := mkdir(t, filepath.Join(dir, "sub"))
+	for _, c := range [][3]string{
+		{dir, "/proc", ""},
+		{"/proc", dir, ""},
+		{dir, file, ""},
+		{file, dir, ""},
+		{dir, file + "1", ""},
+		{file + "1", dir, ""},
+		{dir, sub, dir},
+		{sub, dir, dir},
+		{file, file, file},
+		{sub, mkdir(t, filepath.Join(dir, "sub2")), dir},
+	} {
+		if got, ok := common(c[0], c[1]); got != c[2] || ok != (c[2] != "") {
+			t.Errorf("%s and %s: %q %v, want %q", c[0], c[1], got, ok, c[2])
 		}
 	}
 	// What cannot be looked at is the same as nothing.

@@ -317,6 +317,15 @@ func TestReleasedByItsSamples(t *testing.T) {
 	if err := s.taken(other); err != nil || !s.asReleased("@S0", f, int64(size)) {
 		t.Error(err)
 	}
+	if err := os.Chmod(s.Journal, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if s.asReleased("@S0", f, int64(size)) {
+		t.Error("what others may have written counts")
+	}
+	if err := os.Chmod(s.Journal, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	if err := s.taken(w); err != nil || s.asReleased("@S0", f, int64(size)) {
 		t.Error(err)
 	}
@@ -762,6 +771,11 @@ func TestLinesByHand(t *testing.T) {
 		t.Errorf("%q %v %v", rest, remove, err)
 	}
 	if rest, remove, err := l.cut(append(made, "x\n"...)); err != nil || string(rest) != "x\n" || remove {
+		t.Errorf("%q %v %v", rest, remove, err)
+	}
+	if after, err := l.added([]byte("a"), true); err != nil || !strings.HasPrefix(string(after), "a\n") {
+		t.Errorf("%q %v", after, err)
+	} else if rest, remove, err := l.cut(after[2:]); err != nil || len(rest) != 0 || remove { // the line before was taken out
 		t.Errorf("%q %v %v", rest, remove, err)
 	}
 	begin, end := l.Marks()
