@@ -1,6 +1,7 @@
 package topology
 
 import (
+	"math"
 	"path"
 	"slices"
 	"strconv"
@@ -28,7 +29,7 @@ type GroupLimit struct {
 // (block/blk-throttle.c tg_within_iops_limit), so that 38 a second become 30.
 func (l GroupLimit) Effective() float64 {
 	if strings.HasSuffix(l.What, "iops") && l.Limit >= 10 {
-		return 10 * float64(int(l.Limit/10))
+		return min(l.Limit, 10*math.Floor(l.Limit/10)) // the product of what no float64 holds may be above it
 	}
 	return l.Limit
 }

@@ -71,6 +71,7 @@ func TestGroups(t *testing.T) {
 // was asked for.
 func FuzzGroups(f *testing.F) {
 	f.Add("259:0 rbps=max wbps=1048576 riops=max wiops=38\n", "259:0 rbytes=0 wbytes=100 rios=0 wios=1000\n", "259:0 100\n", "259:0 Write 50\n")
+	f.Add("259:0 riops=1844674407370551615", "", "", "")
 	f.Add("259:0 riops=18446744073709551615 riops=0 riops=\n", "259:0 rios\n259:0\n", "259:0 -1\n", "Total 5\n")
 	bounded.Fuzz(f, func(t *testing.T, most, stat, limit, served string) {
 		root := fstest.MapFS{}
