@@ -321,7 +321,7 @@ func TestWhichDisksArePicked(t *testing.T) {
 		"":                {"", "data S1 S2 S3 raid0"},
 		"3 ×":             {"", "data S1 S2 S3 raid0"},
 		"2 x 1TiB":        {"", `--yaml "2 x 1TiB": found 1 of 2 matching unused disks` + used},
-		"1 x 3TiB":        {"", `--yaml "1 x 3TiB": 2 unused disks are like this: /a (3 TiB, gp3), /b (3 TiB, io2); say their size or type, or 2 of them`},
+		"1 x 3TiB":        {"", `--yaml "1 x 3TiB": 2 unused disks match: /a (3 TiB, gp3), /b (3 TiB, io2); add a size or type, or ask for 2`},
 		"3 x 3TiB":        {"", `--yaml "3 x 3TiB": found 2 of 3 matching unused disks`},
 		"9TiB":            {"", `--yaml "9TiB": found 0 of 1 matching unused disks`},
 		"1TiB gp3":        {"/c", `--yaml "1TiB gp3": found 0 of 1 matching unused disks` + used},
