@@ -777,6 +777,8 @@ func TestLinesByHand(t *testing.T) {
 		t.Errorf("%q %v", after, err)
 	} else if rest, remove, err := l.cut(after[2:]); err != nil || len(rest) != 0 || remove { // the line before was taken out
 		t.Errorf("%q %v %v", rest, remove, err)
+	} else if rest, _, err := l.cut(after[1:]); err != nil || len(rest) != 0 { // it was emptied
+		t.Errorf("%q %v", rest, err)
 	}
 	begin, end := l.Marks()
 	broken := begin + "\nUUID=1 /d xfs\n"

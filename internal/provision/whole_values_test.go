@@ -115,6 +115,16 @@ func TestPlansOfWhatIsThere(t *testing.T) {
 	if p, err := s.Imagine(&topology.Declaration{Name: "p.yaml"}); err == nil || err.Error() != "p.yaml: no arrays are declared: there is nothing to build" {
 		t.Errorf("%+v %v", p, err)
 	}
+	for yaml, want := range map[string]bool{declared: false, "arrays:\n  - {name: t, level: raid1, volumes: 2 x gp3 10GiB}\n": true} {
+		decl, err := topology.LoadDeclaration("p.yaml", []byte(yaml))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := s.Imagine(decl)
+		if err != nil || strings.Contains(strings.Join(p.Notes, "|"), "the serial number of an EBS volume") != want || (len(p.Orders) > 0) != want {
+			t.Errorf("%s: %+v %v", yaml, p, err)
+		}
+	}
 	const yaml = "arrays:\n  - {name: a, level: raid0, volumes: 2 x 50GiB}\n"
 	delete(s.Machine.Root.(fstest.MapFS), "usr/sbin/update-initramfs")
 	if p, err := plan(t, s, yaml, nil); err != nil || p.Initramfs != nil || !strings.Contains(strings.Join(p.Notes, "|"), "neither update-initramfs nor dracut is installed") {
