@@ -232,6 +232,9 @@ func TestDeclaredInstances(t *testing.T) {
 	if _, told := v.Origins["size"]; told || v.Size != 7 || v.CountedIO != 1 {
 		t.Errorf("%+v", v)
 	}
+	if err := v.declare(DeclaredVolume{Size: 1, Origin: at}); err != nil || v.Size != 1 || v.Origins["size"] != at {
+		t.Errorf("a byte: %+v, %v", v, err)
+	}
 	for d, want := range map[DeclaredVolume]bool{{Type: "premium", Size: units.TiB}: true, {Type: "P30"}: false, {Type: "gp3"}: false} {
 		if v := (Volume{}); v.declare(d) != nil || v.Inferred != want {
 			t.Errorf("%+v: inferred %v", d, v.Inferred)
