@@ -247,17 +247,25 @@ func (a *DeclaredArray) check() (key string, err error) {
 	if a.Each || n == 0 {
 		return "", nil
 	}
-	least := map[Level]int{RAID0: 2, RAID1: 2, RAID10: 2, RAID5: 3, RAID6: 4}[a.Level]
-	if n < least {
-		return "volumes", &TooFew{Level: a.Level, Least: least, Have: n}
-	}
-	if a.Level == Single && n != 1 {
-		return "volumes", fmt.Errorf("level single is one volume, here are %d", n)
+	if err := a.Level.carries(n); err != nil {
+		return "volumes", err
 	}
 	if a.Copies > n {
 		return "copies", fmt.Errorf("%d copies need as many volumes, here are %d", a.Copies, n)
 	}
 	return "", nil
+}
+
+// carries is nil where an array of a level can have n volumes.
+func (l Level) carries(n int) error {
+	least := map[Level]int{RAID0: 2, RAID1: 2, RAID10: 2, RAID5: 3, RAID6: 4}[l]
+	if n < least {
+		return &TooFew{Level: l, Least: least, Have: n}
+	}
+	if l == Single && n != 1 {
+		return fmt.Errorf("level single is one volume, here are %d", n)
+	}
+	return nil
 }
 
 // TooFew is returned where a level needs more volumes than there are.

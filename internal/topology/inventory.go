@@ -167,6 +167,9 @@ func (inv *Inventory) Pick(description string, taken map[string]bool) (yaml stri
 		return "", fmt.Errorf("--yaml %.80q: %d unused disks match: %s; add a size or type, or ask for %d",
 			description, len(found), strings.Join(names, ", "), len(found))
 	}
+	if err := level.carries(len(found)); err != nil {
+		return "", fmt.Errorf("--yaml %.80q: %w", description, err)
+	}
 	for _, d := range found {
 		taken[d.Path] = true
 	}
