@@ -94,6 +94,7 @@ func (s *schemaOf) of(t reflect.Type) map[string]any {
 			for _, bound := range []string{"lo", "hi"} {
 				o["properties"].(map[string]any)[bound] = map[string]any{"type": []any{"number", "null"}, "description": "null where there is no interval"}
 			}
+			o["properties"].(map[string]any)["center"] = map[string]any{"type": []any{"number", "null"}, "description": "null where nothing counts, n is 0"}
 			s.defs[name] = o
 		}
 		return map[string]any{"$ref": "#/$defs/" + name}

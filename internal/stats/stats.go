@@ -24,10 +24,10 @@ type Estimate struct {
 // HasInterval says whether Lo and Hi mean anything: one value has no spread.
 func (e Estimate) HasInterval() bool { return e.N >= 2 && e.None == "" }
 
-// estimateJSON is an Estimate as it is written: bounds that are not known are null, so that no
-// reader takes them for certainty.
+// estimateJSON is an Estimate as it is written: what is not known is null, so that no reader takes it for
+// a figure, or for certainty.
 type estimateJSON struct {
-	Center float64  `json:"center"`
+	Center *float64 `json:"center"`
 	Lo     *float64 `json:"lo"`
 	Hi     *float64 `json:"hi"`
 	N      int      `json:"n"`
@@ -35,9 +35,13 @@ type estimateJSON struct {
 	Doubts []string `json:"doubts,omitempty"`
 }
 
-// MarshalJSON writes null for the bounds of an estimate without an interval.
+// MarshalJSON writes null for the center of an estimate of nothing, and for the bounds of one without an
+// interval.
 func (e Estimate) MarshalJSON() ([]byte, error) {
-	out := estimateJSON{Center: e.Center, N: e.N, None: e.None, Doubts: e.Doubts}
+	out := estimateJSON{N: e.N, None: e.None, Doubts: e.Doubts}
+	if e.N > 0 || e.Center != 0 {
+		out.Center = &e.Center
+	}
 	if e.HasInterval() {
 		out.Lo, out.Hi = &e.Lo, &e.Hi
 	}
@@ -50,10 +54,11 @@ func (e *Estimate) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &in); err != nil {
 		return err
 	}
+	center := cmp.Or(in.Center, new(float64))
 	*e = Estimate{
-		Center: in.Center,
-		Lo:     *cmp.Or(in.Lo, &in.Center),
-		Hi:     *cmp.Or(in.Hi, &in.Center),
+		Center: *center,
+		Lo:     *cmp.Or(in.Lo, center),
+		Hi:     *cmp.Or(in.Hi, center),
 		N:      in.N,
 		None:   in.None,
 		Doubts: in.Doubts,

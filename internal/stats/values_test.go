@@ -539,6 +539,8 @@ func TestEstimateInJSON(t *testing.T) {
 	for text, want := range map[string]Estimate{
 		`{"center":5,"lo":null,"hi":null,"n":1}`:                     {Center: 5, Lo: 5, Hi: 5, N: 1},
 		`{"center":5,"lo":4,"hi":7,"n":3}`:                           {Center: 5, Lo: 4, Hi: 7, N: 3},
+		`{"center":null,"lo":null,"hi":null,"n":0}`:                  {}, // of nothing
+		`{"center":0,"lo":null,"hi":null,"n":1}`:                     {N: 1},
 		`{"center":5,"lo":null,"hi":null,"n":3,"no_interval":"2 s"}`: {Center: 5, Lo: 5, Hi: 5, N: 3, None: "2 s"},
 	} {
 		var e Estimate
