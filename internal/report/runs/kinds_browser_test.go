@@ -184,13 +184,13 @@ const plain = `(() => {
 	return out.slice(0, 5).join(' | ')
 })()`
 
-// pictures leaves pictures of a phone and of a laptop where PLIMSOLL_SHOTS asks for them.
+// pictures leaves pictures of a phone, a laptop and a large screen where PLIMSOLL_SHOTS asks for them.
 func (p *tab) pictures(name string) {
 	p.t.Helper()
 	if os.Getenv("PLIMSOLL_SHOTS") == "" {
 		return
 	}
-	for _, width := range []int64{400, 1280} {
+	for _, width := range []int64{400, 1280, 1920} {
 		send(p, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: 900, DeviceScaleFactor: 1})
 		p.drawAll()
 		p.shoot(fmt.Sprintf("%s-%d", name, width))
