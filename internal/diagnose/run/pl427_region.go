@@ -48,7 +48,7 @@ var fewOnly = &diagnose.Rule{
 			w := m.Result.Workloads[0]
 			report(finding.Finding{
 				Subject: m.Label(), Scenarios: m.IDs(),
-				Message: fmt.Sprintf("Each job worked in %s, %s of %s: the same ones %s times over.", w.Size,
+				Message: fmt.Sprintf("Each job used the same %s (%s of %s) %s times over.", w.Size,
 					text.Plural(int(max(w.Size/max(w.ReadBS, w.WriteBS), 1)), "block"), max(w.ReadBS, w.WriteBS),
 					units.Number(float64(did)/float64(max(region, 1)))),
 				Evidence: []finding.Evidence{{
