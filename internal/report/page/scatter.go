@@ -51,10 +51,12 @@ func (s Scatter) Behind() []Point {
 }
 
 // RoundSteps are round values on a logarithmic axis from low to high, at most about six: 50, 100,
-// 200, 500.
+// 200, 500; within one decade they lie closer: 350, 400, 500.
 func RoundSteps(low, high float64) []float64 {
 	var all []float64
-	for _, steps := range [][]float64{{1, 2, 5}, {1, 3}, {1}} {
+	for _, steps := range [][]float64{
+		{1, 1.2, 1.5, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 9}, {1, 1.5, 2, 3, 4, 5, 7}, {1, 2, 5}, {1, 3}, {1},
+	} {
 		all = nil
 		for decade := math.Pow(10, math.Floor(math.Log10(low))); decade <= high; decade *= 10 {
 			for _, f := range steps {
