@@ -119,6 +119,6 @@ LAB_PACKAGES := qemu-system-x86 linux-image-cloud-amd64 busybox-static kmod udev
 need-test: need-build
 	@scripts/need.sh gcc libc6-dev fio xfsprogs e2fsprogs chromium tmux
 	@scripts/need.sh --optional $(LAB_PACKAGES)
-	@scripts/need.sh --optional openssh-server iproute2
+	@scripts/need.sh --optional openssh-server iproute2 poppler-utils
 	@scripts/need.sh --optional postgresql maven
 	@scripts/pg-versions.sh --fetch

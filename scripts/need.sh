@@ -22,6 +22,7 @@ there() {
 	busybox-static) program=busybox ;;
 	openssh-server) program=sshd ;;
 	iproute2) program=ip ;;
+	poppler-utils) program=pdftoppm ;;
 	slurm-wlm) program=slurmctld ;;
 	util-linux) program=lsblk ;;
 	kmod) program=modprobe ;;

@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -238,9 +241,51 @@ func TestBrowserEveryKind(t *testing.T) {
 			if pages == 0 || name == "run" && pages > 10 {
 				t.Errorf("%d pages as PDF, want 10 at most", pages)
 			}
-			t.Logf("%d pages", pages)
+			full := filled(t, pdf)
+			t.Logf("%d pages, printed on down to %.2f", pages, full)
+			if len(full) > 1 && slices.Min(full[:len(full)-1]) < 0.6 {
+				t.Error("pages of the PDF are left half empty")
+			}
 		})
 	}
+}
+
+// filled is how far down each page of a PDF is printed on, as shares of its height; none without pdftoppm.
+func filled(t *testing.T, pdf []byte) []float64 {
+	t.Helper()
+	if _, err := exec.LookPath("pdftoppm"); err != nil {
+		t.Log("NOT LOOKED AT: how full the pages are, since pdftoppm is not installed (apt-get install poppler-utils)")
+		return nil
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(dir+"/a.pdf", pdf, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.CommandContext(t.Context(), "pdftoppm", "-r", "20", "-gray", dir+"/a.pdf", dir+"/p").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	pages, err := filepath.Glob(dir + "/p-*.pgm") // numbered with as many digits each
+	if err != nil || len(pages) == 0 {
+		t.Fatal("no pages", err)
+	}
+	var full []float64
+	for _, name := range pages {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var width, height, most int
+		if _, err := fmt.Sscanf(string(data[:min(len(data), 32)]), "P5\n%d %d\n%d\n", &width, &height, &most); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		dots := data[len(data)-width*height:]
+		last := len(dots) - 1
+		for last > 0 && int(dots[last])*5 > most*4 { // lighter than ink
+			last--
+		}
+		full = append(full, float64(last/width)/float64(height))
+	}
+	return full
 }
 
 // Without its script a page still has every figure as text, and each chart's place says where.
