@@ -14,6 +14,7 @@ import (
 	"plimsoll/internal/compare"
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/runs"
+	"plimsoll/internal/script"
 	"plimsoll/internal/text"
 )
 
@@ -149,7 +150,7 @@ func runOf(file string) (string, error) {
 	if _, err := os.Stat(filepath.Join(dir, compare.ABFile)); err == nil || holdsRun(dir) {
 		return dir, nil
 	}
-	if ext := filepath.Ext(file); ext == ".fio" || ext == ".job" {
+	if script.NamesJob(file) {
 		return "", hint(usage(fmt.Errorf("%s is a job file, not part of a run", file)), "plimsoll run "+text.ShellQuote(file))
 	}
 	return "", hint(usage(fmt.Errorf("%s is not part of a run; import makes a run of results from elsewhere", file)),

@@ -55,8 +55,11 @@ func endings(list string) map[string]bool {
 	return m
 }
 
-// jobEndings are those of files that are read whatever they hold.
-var jobEndings = []string{".fio", ".job"}
+// NamesJob says whether a file is called as job files are: it is read as one whatever it holds.
+func NamesJob(name string) bool {
+	ext := strings.ToLower(filepath.Ext(name))
+	return ext == ".fio" || ext == ".job"
+}
 
 // Walk finds the documents below dir: job files, and whatever names fio in its text. What .gitignore
 // excludes is passed over.
@@ -103,7 +106,7 @@ func (f Finder) Walk(dir string, visit func(Found)) error {
 // look reads a file that may hold jobs.
 func (f Finder) look(name string, e fs.DirEntry, visit func(Found)) {
 	ext := strings.ToLower(filepath.Ext(name))
-	job := slices.Contains(jobEndings, ext)
+	job := NamesJob(name)
 	if sourceEndings[ext] {
 		f.define(name, ext)
 		return

@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
+	"plimsoll/internal/fio"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 	"plimsoll/internal/yamlfile"
@@ -26,9 +26,6 @@ func Is(data []byte) bool {
 	return false
 }
 
-// sectionFirst matches a file in which a section of a fio job comes first, after comments and empty lines.
-var sectionFirst = regexp.MustCompile(`^(?:\x{feff}?[ \t]*(?:[#;][^\n]*)?\r?\n)*\[[^\]\n]+\][ \t]*(?:[#;][^\n]*)?(?:\r?\n|$)`)
-
 var errJobFile = errors.New("this is a job file of fio, not a demand: plimsoll ceiling computes what it can reach, " +
 	"and plimsoll workload --ask asks for a demand")
 
@@ -42,10 +39,10 @@ func Parse(name string, data []byte) (*Demand, error) {
 			Err:  fmt.Errorf("%d bytes are no demand file: want at most %d", len(data), mostBytes),
 		}
 	}
-	if sectionFirst.Match(data) {
-		return nil, &yamlfile.Mistake{File: name, Err: errJobFile}
-	}
 	if err := yamlfile.Decode(data, &y); err != nil {
+		if job, jobErr := fio.ParseJobFile(name, data, fio.ParseOptions{}); jobErr == nil && len(job.Sections) > 0 {
+			err = errJobFile
+		}
 		return nil, yamlfile.Wrong(name, data, err)
 	}
 	d, err := y.demand(name)

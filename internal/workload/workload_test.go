@@ -239,7 +239,8 @@ func TestMistakes(t *testing.T) {
 		"workload: x\n":                 "a demand needs streams",
 		"[global]\nrw=read\n":           "x.yaml: this is a job file of fio, not a demand",
 		"; mine\n\n# a\r\n[a] ; b\n":    "this is a job file of fio, not a demand",
-		"[a, b]: 3\n":                   "x.yaml:1", // YAML, if no demand
+		"[a, b]: 3\n":                   "this is a job file of fio", // to fio, which ends the name before the last character
+		"- [a, b]\n":                    "x.yaml:1",                  // YAML, if not a demand
 		"workload: ../x\nstreams: []\n": "x.yaml:1: workload \"../x\"",
 		"wrokload: x\n":                 `x.yaml:1: unknown field "wrokload"`,
 		head + "    rtae: 5\n":          `x.yaml:7: unknown field "rtae"`,
