@@ -227,7 +227,7 @@ func TestPacedRowsCountAllRounds(t *testing.T) {
 }
 
 // Which of the results of one document the others are compared with, what imports are called, and how
-// sides of one name are told apart.
+// sides of one name are distinguished.
 func TestNamesAndBasesOfSides(t *testing.T) {
 	sample := func(iops units.IOPS, invalid string) Sample {
 		r := &result.Result{Total: fio.Job{Read: fio.Direction{N: 1, IOPS: iops}}}
@@ -422,14 +422,6 @@ func TestSidesOfALabel(t *testing.T) {
 // The suite's rounds are pairs where both sides measured as many in turn: three pairs leave two degrees of
 // freedom; three and four rounds are none, whatever was measured in turn.
 func TestPairsOfTheSuite(t *testing.T) {
-	cell := func(rounds ...float64) Cell {
-		c := Cell{Rounds: rounds}
-		for i := range rounds {
-			c.samples = append(c.samples, Sample{Run: &bundle.Bundle{}, Round: i + 1, Result: &result.Result{}})
-		}
-		c.Figure, _ = stats.Level(rounds)
-		return c
-	}
 	three, four := []float64{20, 23, 22}, []float64{20, 23, 22, 21}
 	for name, c := range map[string]struct {
 		paired bool
@@ -438,7 +430,7 @@ func TestPairsOfTheSuite(t *testing.T) {
 	}{"in turn": {true, three, true}, "apart": {false, three, false}, "one more": {true, four, false}} {
 		table := &Table{Margin: 0.03, Paired: c.paired, Sides: make([]Column, 2)}
 		for range 2 {
-			table.Rows = append(table.Rows, Row{Figure: iops(), Cells: []Cell{cell(10, 11, 12), cell(c.after...)}})
+			table.Rows = append(table.Rows, Row{Figure: iops(), Cells: []Cell{cellOf(10, 11, 12), cellOf(c.after...)}})
 		}
 		table.suite()
 		if len(table.Suite) != 2 || table.Suite[1] == nil {

@@ -141,21 +141,23 @@ func TestRoundsOfASharedHost(t *testing.T) {
 	}
 }
 
+// cellOf is a side's cell of rounds that measured these figures.
+func cellOf(rounds ...float64) Cell {
+	c := Cell{Rounds: rounds}
+	for i := range rounds {
+		c.samples = append(c.samples, Sample{Run: &bundle.Bundle{}, Round: i + 1, Result: &result.Result{}})
+	}
+	c.Figure, _ = stats.Level(rounds)
+	return c
+}
+
 // Holm's correction and what could have been seen count the cells with rounds on both sides, the base's
 // own not among them.
 func TestFiguresThatAreTested(t *testing.T) {
-	cell := func(rounds ...float64) Cell {
-		c := Cell{Rounds: rounds}
-		for i := range rounds {
-			c.samples = append(c.samples, Sample{Run: &bundle.Bundle{}, Round: i + 1, Result: &result.Result{}})
-		}
-		c.Figure, _ = stats.Level(rounds)
-		return c
-	}
 	a, b := []float64{100, 104, 98}, []float64{103, 109, 102}
 	table := &Table{Margin: 0.03, Base: 1, Sides: make([]Column, 3), Rows: []Row{
-		{Figure: iops(), Cells: []Cell{cell(b...), cell(a...), cell(b...)}},
-		{Figure: iops(), Cells: []Cell{cell(b[0]), cell(a...), {}}},
+		{Figure: iops(), Cells: []Cell{cellOf(b...), cellOf(a...), cellOf(b...)}},
+		{Figure: iops(), Cells: []Cell{cellOf(b[0]), cellOf(a...), {}}},
 	}}
 	table.test()
 	alone, err := stats.CompareRounds(a, b, stats.Design{Figures: 2})

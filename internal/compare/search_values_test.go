@@ -75,7 +75,7 @@ func TestWhereASearchBegins(t *testing.T) {
 	}
 }
 
-// What lasts is told of a burst only: what the scenario's own depth allows is no limit of an open load.
+// A sustained figure stands beside a burst only: what the scenario's own depth allows does not limit an open load.
 func TestWhatLastsOfASearchsCeiling(t *testing.T) {
 	burst := ceiling.Bound{Kind: ceiling.VolumeIOPS, IOPS: 4000, Burst: true}
 	lasts := ceiling.Bound{Kind: ceiling.VolumeIOPS, IOPS: 1000}
