@@ -379,7 +379,7 @@ func TestTimesOfARow(t *testing.T) {
 	}
 }
 
-// What lasts on a machine that limits I/Os, or bytes: of 1,280 random writes of 64 KiB a second.
+// What a machine sustains that limits I/Os, or bytes: of 1,280 random writes of 64 KiB a second.
 func TestSustainedByEitherLimit(t *testing.T) {
 	const mib = units.MiBPerSec
 	d := &workload.Demand{Streams: []workload.Stream{{Name: "w", Random: true, IOPS: 1280, Rate: 80 * mib, Blocks: []workload.Block{{Size: 64 * units.KiB, Share: 1}}}}}

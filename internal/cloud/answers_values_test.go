@@ -164,7 +164,7 @@ func TestDisksOfTheMetadata(t *testing.T) {
 		d    azureDisk
 		want VolumeSpec
 		ok   bool
-		told bool // what it was provisioned with
+		says bool // what it was provisioned with
 	}{
 		"premium":                  {disk("Premium_LRS", "64", "9", "9"), VolumeSpec{Type: "azure-premium", Size: 64 * units.GiB}, true, true},
 		"without a size":           {disk("Premium_LRS", "", "", ""), VolumeSpec{Type: "azure-premium", Size: 100 * units.GiB}, true, true},
@@ -177,7 +177,7 @@ func TestDisksOfTheMetadata(t *testing.T) {
 		if ok != c.ok || v.Spec != c.want || ok && (v.On != "sdc" || v.Caching != ReadOnly || v.Facts.Type != c.want.Type) {
 			t.Errorf("%s: %+v %v", name, v, ok)
 		}
-		if ok && c.told == strings.Contains(v.Doubt, "declare its IOPS and throughput") {
+		if ok && c.says == strings.Contains(v.Doubt, "declare its IOPS and throughput") {
 			t.Errorf("%s: %q", name, v.Doubt)
 		}
 	}

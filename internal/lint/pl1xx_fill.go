@@ -87,7 +87,7 @@ var holesInFill = &rule{
 	Severity: finding.Warn,
 	Title:    "a random fill that does not cover the device",
 	When: "A job without runtime writes a whole device at random with norandommap, is named as a fill or " +
-		"conditioning, and no earlier job fills the device in sequence. Otherwise named, an info.",
+		"conditioning, and no earlier job fills the device in sequence. Under another name, an info.",
 	Why: "Without its map fio draws blocks with replacement: one pass leaves 37 % of them untouched (1/e), " +
 		"two leave 13.5 %.",
 	Seen: "Of 2,048 blocks of a loop device 764 (37 %) were as before with norandommap, none without.",

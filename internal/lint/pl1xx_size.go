@@ -157,7 +157,7 @@ var straddles = &rule{
 	Severity: finding.Info,
 	Title:    "blocks straddle the array's chunks",
 	When: "The block size neither divides the chunk (--chunk, or mdadm and lvcreate in the same document) " +
-		"nor is a multiple of it; without a known chunk, it is no power of two.",
+		"nor is a multiple of it; without a known chunk, it is not a power of two.",
 	Why: "A block that crosses a chunk becomes two I/Os on two members, and waits for the slower one: (bs " +
 		"- gcd(bs, chunk)) / chunk more pieces on average.",
 	Fix: "Use a block size that divides the chunk or is a multiple of it, or compare with plimsoll's " +

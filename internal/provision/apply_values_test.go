@@ -180,7 +180,7 @@ func TestAppliesRefused(t *testing.T) {
 	}
 }
 
-// A resync is told every half second until the copies agree: the part that is done, how fast it is, and how long it
+// A resync is reported every half second until the copies agree: the part that is done, how fast it is, and how long it
 // lasts: what is left of the smallest member, or of the array's sectors where RAID10 counts those.
 func TestAwaitByHand(t *testing.T) {
 	const md = "sys/class/block/md0/"

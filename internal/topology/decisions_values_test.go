@@ -253,7 +253,7 @@ func TestWordsOfAVolume(t *testing.T) {
 	}
 }
 
-// The free space of a filesystem: blocks by their size, of whichever is told, and none where it is not or
+// The free space of a filesystem: blocks by their size, of whichever is stated, and none where it is not or
 // where it is more than 64 bits hold.
 func TestFreeSpace(t *testing.T) {
 	for out, want := range map[string]units.Bytes{

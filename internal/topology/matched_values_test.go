@@ -245,7 +245,7 @@ func TestTopologyOfADeclaration(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, top.Notes, c.want)
 		}
 	}
-	// Of which volumes a cloud told no balance, three by their names; that of volumes without a burst is not
+	// Of which volumes a cloud gave no balance, three by their names; that of volumes without a burst is not
 	// asked for.
 	for n, want := range map[int]string{
 		0: "", 1: "the burst balance of v0 is not known: no", 3: "the burst balance of v0, v1, v2 is not known: no", 4: "the burst balance of v0, v1 and 2 more is not known: no",

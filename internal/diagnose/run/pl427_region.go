@@ -27,7 +27,7 @@ var fewOnly = &diagnose.Rule{
 		"as much.",
 	Why:    "A drive answers repeated I/O to one block from its own memory, and a stripe uses one member.",
 	Fix:    "Give each job a gigabyte or more: size=1G. (size=16K is the region; bs=16k is the block.)",
-	Read:   "It is no figure of the volume.",
+	Read:   "It says nothing about the volume.",
 	Bad:    "--bs=16k --size=16K --numjobs=16 --time_based --runtime=180      # 16 blocks, 40,000 times a second",
 	Good:   "--bs=16k --size=1G --numjobs=16 --time_based --runtime=180",
 	Ignore: "On a volume that limits I/Os alone, such as EBS's.",

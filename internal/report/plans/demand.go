@@ -167,7 +167,7 @@ func demandNotes(v demandView, assumed bool) []string {
 		)
 		if v.Quiet > 0 {
 			phrase += fmt.Sprintf(
-				"; %s of the time, but not of the bytes or I/Os, passes without reads",
+				"; for %s of the time there are no reads",
 				text.Percent(v.Quiet),
 			)
 		}
