@@ -19,36 +19,11 @@ run() { # NAME ARGS...: prints packages when all have ended, and of each failed 
 	shift
 	go test -v "${own[@]}" "$@" >"$log" 2>&1 || code=$?
 	grep -E '^(ok|FAIL|panic:|\?)' "$log" | grep -v 'no test files'
-	if [ $code -ne 0 ]; then
-		failures "$log"
-		if alone "$log" "$@"; then code=0; fi
-	fi
+	[ $code -eq 0 ] || failures "$log"
 	# "=== RUN NAME" (CONT, NAME), what it says, and at the end "--- SKIP: NAME (0.00s)".
 	awk '/^=== (RUN|CONT|NAME) / { test = $3 } /\.go:[0-9]+: / { sub(/^ */, ""); why[test] = $0 } /^ *--- SKIP: / { print $3 ": " why[$3] }' "$log" >>"$logs/skips"
 	awk '/^ *--- (PASS|FAIL|SKIP): / { print $3 }' "$log" >>"$logs/ran"
 	return $code
-}
-
-# alone runs up to five tests that failed once more, each with nothing beside it but the other half of the run: what then passes was
-# disturbed by something else on this machine, and is named at the end. A race, a panic, a timeout or a build that failed counts at once.
-alone() { # LOG ARGS...
-	local log=$1 packages tests name
-	shift
-	! grep -qE '^WARNING: DATA RACE|^panic: |^fatal error: |\[(build|setup) failed\]' "$log" || return 1
-	mapfile -t packages < <(awk '$1 == "FAIL" && $2 ~ "/" { print $2 }' "$log" | sort -u)
-	# A test fails with each of its parts: the parts are run.
-	mapfile -t tests < <(awk '/^ *--- FAIL: / { print $3 }' "$log" | LC_ALL=C sort -u |
-		awk '{ name[NR] = $0 } END { for (i = 1; i <= NR; i++) if (index(name[i + 1], name[i] "/") != 1) print name[i] }')
-	[ ${#packages[@]} -gt 0 ] && [ ${#tests[@]} -gt 0 ] && [ ${#tests[@]} -le 5 ] || return 1
-	local args=()
-	for arg; do [[ $arg == ./* || $arg == plimsoll/* ]] || args+=("$arg"); done
-	for name in "${tests[@]}"; do
-		# -run takes a pattern for each part of a name, in which some characters are changed.
-		go test -v "${own[@]}" "${args[@]}" -p 1 -parallel 1 -count 1 \
-			-run "$(sed -E 's,[^[:alnum:]_/]+,.+,g; s,[^/]+,^&$,g' <<<"$name")" "${packages[@]}" >"$log.alone" 2>&1 &&
-			grep -qF -- "--- PASS: $name (" "$log.alone" || return 1
-		echo "$name" >>"$logs/disturbed"
-	done
 }
 
 # failures prints the last 60 lines that each failed test said, and what stands outside of tests (a build, a panic, a timeout); their
@@ -101,9 +76,5 @@ if [ -s "$logs/skips" ]; then
 	sed 's/^/  /' "$logs/skips"
 else
 	echo "no test was skipped"
-fi
-if [ -s "$logs/disturbed" ]; then
-	echo "$(wc -l <"$logs/disturbed") tests FAILED among the others and passed alone; what they said is above:"
-	sed 's/^/  /' "$logs/disturbed"
 fi
 exit $failed
