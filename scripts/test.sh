@@ -53,9 +53,9 @@ failures() {
 mapfile -t rooms < <(go list ./... | grep -vE '/internal/(lab(/ebs|/labtest)?|cli)$')
 # Simulations and stress tests of one goroutine: the detector finds nothing in them and makes them ten times slower.
 single='^(TestLintStaysLinear|TestManySections|TestGroupsOfRounds|TestFallingSession|TestSuites|TestUntil|TestWindow|TestBaseline|TestKnees|TestQuantileOf|TestStopRule|TestOracle|TestOracleByEachIO|TestBruteForce|TestReplay|TestSeriesBruteForce|TestPairedShareClaims|TestRefusalsAgainstRealBinaries)$'
-PLIMSOLL_LAB=off run scripts -timeout 25m ./internal/cli &
+PLIMSOLL_LAB=off run scripts -timeout 60m ./internal/cli &
 scripts=$!
-PLIMSOLL_LAB=off CGO_ENABLED=1 run rooms -race -skip "$single" -timeout 20m "${rooms[@]}" || failed=1
+PLIMSOLL_LAB=off CGO_ENABLED=1 run rooms -race -skip "$single" -timeout 60m "${rooms[@]}" || failed=1
 wait "$scripts" || failed=1
 run single -run "$single" ./internal/advise ./internal/ceiling ./internal/fio ./internal/lint ./internal/stats || failed=1
 if [ "${PLIMSOLL_LAB:-}" != off ]; then
@@ -66,8 +66,8 @@ if [ "${PLIMSOLL_LAB:-}" != off ]; then
 	sed -i "/$off/d" "$logs/skips"
 	: >"$logs/ran"
 	# What measures rates and latencies in a guest measures the host, too: that is make lab's, with nothing beside it.
-	run lab -p 1 -count=1 -timeout 8m -skip '^(TestLabDebian|TestRates|TestLatencies|TestMdCounts)$' ./internal/lab/... || failed=1
-	run guests -p 1 -count=1 -timeout 6m -run '^(TestLabRun|TestLabGuide)$' ./internal/cli ./internal/provision || failed=1
+	run lab -p 1 -count=1 -timeout 30m -skip '^(TestLabDebian|TestRates|TestLatencies|TestMdCounts)$' ./internal/lab/... || failed=1
+	run guests -p 1 -count=1 -timeout 20m -run '^(TestLabRun|TestLabGuide)$' ./internal/cli ./internal/provision || failed=1
 	later=$(grep -vxFf "$logs/ran" <<<"$later" | paste -sd' ')
 	[ -z "$later" ] || echo "left for make lab and make lab-systems, since they take long or measure rates: TestLabDebian TestMdCounts $later"
 fi
