@@ -41,7 +41,7 @@ func newABCmd(env *Env) *cobra.Command {
 	o := &abOptions{}
 	cmd := newABFlags(o)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		o.Scenarios, o.Given, o.Tool = args, cmd.Flags().Changed, "plimsoll "+Version
+		o.Scenarios, o.Given, o.Tool = args, cmd.Flags().Changed, env.Tool()
 		if o.resume != "" {
 			return resumeAB(cmd.Context(), env, o, cmd)
 		}

@@ -16,7 +16,7 @@ import (
 
 // TestSeedDecision: workload-to-jobfile.md as it stands, held against the demand that it describes.
 func TestSeedDecision(t *testing.T) {
-	env := &Env{Machine: sys.Host(), In: strings.NewReader(""), Out: os.Stdout, Err: os.Stderr}
+	env := &Env{Machine: sys.Host(), Version: Version, In: strings.NewReader(""), Out: os.Stdout, Err: os.Stderr}
 	d, err := loadDemand("../workload/testdata/logging-app.yaml")
 	if err != nil {
 		t.Fatal(err)

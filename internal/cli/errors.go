@@ -169,3 +169,11 @@ type excerpted interface {
 	error
 	Excerpt() string
 }
+
+// asRoot shows how to repeat the command where root is needed.
+func asRoot(env *Env, err error) error {
+	if errors.Is(err, fs.ErrPermission) {
+		return hint(err, "sudo "+text.ShellLine(append([]string{"plimsoll"}, env.Args...)))
+	}
+	return err
+}

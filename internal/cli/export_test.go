@@ -11,5 +11,5 @@ import (
 
 // Commands is the tree of all commands, for tables of tests that are made from it.
 func Commands() *cobra.Command {
-	return newRootCmd(&Env{Machine: sys.Host(), In: strings.NewReader(""), Out: io.Discard, Err: io.Discard})
+	return newRootCmd(&Env{Machine: sys.Host(), Version: Version, In: strings.NewReader(""), Out: io.Discard, Err: io.Discard})
 }

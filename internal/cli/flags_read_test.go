@@ -175,7 +175,7 @@ func outcome(t *testing.T, m *sys.Machine, line string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := &Env{Machine: m, In: strings.NewReader(""), Out: &out, Err: &errs, Args: args}
+	env := &Env{Machine: m, Version: Version, In: strings.NewReader(""), Out: &out, Err: &errs, Args: args}
 	root := newRootCmd(env)
 	root.SetArgs(args)
 	err = root.ExecuteContext(t.Context())

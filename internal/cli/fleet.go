@@ -103,7 +103,7 @@ func runFleetImport(env *Env, o fleetImportOptions, args []string) error {
 	dir, f, err := fleet.Import{
 		Dirs:       args,
 		Out:        o.out,
-		Tool:       "plimsoll " + Version,
+		Tool:       env.Tool(),
 		ClockError: o.clockError,
 		Shared:     shared,
 		Disabled:   policy.Disable,

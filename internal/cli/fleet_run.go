@@ -75,8 +75,8 @@ func (o fleetHosts) run(env *Env) (r fleet.Run, err error) {
 		Remote:  o.remote,
 		Copy:    o.copy,
 		Self:    self,
-		Tool:    "plimsoll " + Version,
-		Version: Version,
+		Tool:    env.Tool(),
+		Version: env.Version,
 		Now:     env.Now,
 		Note:    screen.FleetNotes(env.screen()),
 	}, nil

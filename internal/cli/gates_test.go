@@ -85,7 +85,7 @@ func typedCommand(t *testing.T, line string) (code int, errs string) {
 	t.Helper()
 	var out, errors bytes.Buffer
 	args := strings.Fields(line)
-	env := &Env{Machine: sys.Host(), In: strings.NewReader(""), Out: &out, Err: &errors, Args: args}
+	env := &Env{Machine: sys.Host(), Version: Version, In: strings.NewReader(""), Out: &out, Err: &errors, Args: args}
 	root := newRootCmd(env)
 	root.SetArgs(args)
 	err := root.ExecuteContext(t.Context())

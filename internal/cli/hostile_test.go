@@ -313,7 +313,7 @@ func runHere(ctx context.Context, t *testing.T, args []string) (printed, complai
 		files[i] = file
 	}
 	out, errs := newStream(files[0]), newStream(files[1])
-	env := &Env{Machine: sys.Host(), In: strings.NewReader(""), Out: out, Err: errs, Args: args}
+	env := &Env{Machine: sys.Host(), Version: Version, In: strings.NewReader(""), Out: out, Err: errs, Args: args}
 	code = execute(ctx, env, out)
 	errs.flush()
 	for i, file := range files {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/compare"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/postgres"
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/runs"
 	"plimsoll/internal/result"
@@ -22,6 +24,7 @@ import (
 	"plimsoll/internal/sys"
 	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
 )
 
 type importOptions struct {
@@ -210,7 +213,7 @@ func runImport(ctx context.Context, env *Env, o importOptions, args []string) er
 	}
 	found.Pick = pick
 	run := bundle.Run{
-		Tool:     "plimsoll " + Version,
+		Tool:     env.Tool(),
 		Fio:      found.Outputs[0].Version,
 		Created:  env.Now(),
 		Imported: args,
@@ -329,4 +332,22 @@ func unreadIn(o *fio.Output, u fio.Unread) string {
 		return o.Source
 	}
 	return filepath.Join(filepath.Dir(o.Source), u.File)
+}
+
+// explainPostgres prints what is in a report, and what the log's syncs explain of it.
+func explainPostgres(w io.Writer, r *postgres.Report, synced units.Latency) {
+	if r.Script != "" {
+		fmt.Fprintf(w, "%s, scale %d, %s\n", text.Clean(r.Script, 80), r.Scale, text.Plural(r.Threads, "thread"))
+	}
+	for _, l := range r.Explain(synced) {
+		fmt.Fprintln(w, l)
+	}
+	if l := r.Latency; l.N > 0 && l.Hist != nil {
+		if p99, ok := l.At(99); ok {
+			fmt.Fprintf(w, "p99 %v, at most %v.\n", units.LatencyOf(p99), units.LatencyOf(l.Max))
+		}
+	}
+	for _, m := range r.Methods {
+		fmt.Fprintf(w, "%s: %v per write and sync, by pg_test_fsync.\n", m.Name, m.Mean)
+	}
 }

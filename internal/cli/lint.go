@@ -268,7 +268,7 @@ func (l *linting) report(found []finding.Finding) error {
 		shown = lint.AtLeast(found, least)
 	}
 	err = render(l.env, l.o.format, plans.Lint(plans.Linted{
-		Files: l.c.Scripts, Findings: shown, Tool: Version, Silenced: lint.Silenced(l.c, l.codes...),
+		Files: l.c.Scripts, Findings: shown, Tool: l.env.Version, Silenced: lint.Silenced(l.c, l.codes...),
 	}))
 	if err != nil {
 		return err

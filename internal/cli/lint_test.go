@@ -19,7 +19,7 @@ func lintSeeds(t *testing.T) string {
 		t.Fatalf("%d seeds: %v", len(files), err)
 	}
 	var out bytes.Buffer
-	err = runLint(t.Context(), &Env{Machine: sys.Host(), Out: &out, Err: &out}, lintOptions{what: files, format: "text", failOn: "error"})
+	err = runLint(t.Context(), &Env{Machine: sys.Host(), Version: Version, Out: &out, Err: &out}, lintOptions{what: files, format: "text", failOn: "error"})
 	if !errors.Is(err, errVerdict) {
 		t.Errorf("error %v: the seeds hold errors", err)
 	}

@@ -56,7 +56,7 @@ func manPage(cmd *cobra.Command, date time.Time) (file string, page []byte, err 
 	var out bytes.Buffer
 	err = doc.GenMan(cmd, &doc.GenManHeader{
 		Title: strings.ToUpper(name), Section: "1", Date: &date,
-		Source: "plimsoll " + Version, Manual: "plimsoll manual",
+		Source: "plimsoll " + cmd.Root().Version, Manual: "plimsoll manual",
 	}, &out)
 	return name + ".1", out.Bytes(), err
 }

@@ -26,7 +26,7 @@ func newMemberCmd(env *Env) *cobra.Command {
 				Machine: env.Machine,
 				In:      env.In,
 				Out:     env.Out,
-				Version: Version,
+				Version: env.Version,
 				Plan: func(ctx context.Context, args []string, share *fleet.Share) (bench.Plan, func(), error) {
 					return memberPlan(ctx, env, args, share)
 				},
@@ -53,7 +53,7 @@ func memberPlan(
 	if err := cmd.ParseFlags(args); err != nil {
 		return p, nil, flagError(cmd, err)
 	}
-	o.Scenarios, o.Given, o.Tool = cmd.Flags().Args(), cmd.Flags().Changed, "plimsoll "+Version
+	o.Scenarios, o.Given, o.Tool = cmd.Flags().Args(), cmd.Flags().Changed, env.Tool()
 	if share != nil {
 		if leave, err = o.join(share); err != nil {
 			return p, leave, err
@@ -112,7 +112,7 @@ func memberCheck(ctx context.Context, env *Env, args []string) (*fleet.Checkup, 
 		all.Notes = append(all.Notes, err.Error())
 	}
 	return &fleet.Checkup{
-		Facts:    fleet.FactsOf(t, all.Facts, "plimsoll "+Version),
+		Facts:    fleet.FactsOf(t, all.Facts, env.Tool()),
 		Findings: all.Findings,
 		Notes:    all.Notes,
 	}, nil

@@ -86,7 +86,7 @@ func printed(t *testing.T, command string) string {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	root := newRootCmd(&Env{Machine: sys.Host(), Out: &out, Err: &out})
+	root := newRootCmd(&Env{Machine: sys.Host(), Version: Version, Out: &out, Err: &out})
 	root.SetArgs(argv)
 	if err := root.ExecuteContext(t.Context()); err != nil && !errors.Is(err, errVerdict) && !errors.Is(err, errInvalid) {
 		t.Errorf("%s: %v", command, err)

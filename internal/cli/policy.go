@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"plimsoll/internal/bundle"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/verdict"
 )
@@ -42,4 +43,15 @@ func (o policyOptions) policy(decl *topology.Declaration) (verdict.Policy, error
 		return flags, usage(fmt.Errorf("--%w", err))
 	}
 	return file.With(flags), nil
+}
+
+// runError turns a run's verdict and its policy into the exit code's error.
+func runError(b *bundle.Bundle) error {
+	switch {
+	case b.Run.Verdict == verdict.Invalid:
+		return errInvalid
+	case b.Run.Verdict == verdict.Fail, b.Run.Policy.Fails(b.Run.Verdict, b.Findings):
+		return errVerdict
+	}
+	return nil
 }

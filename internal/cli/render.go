@@ -1,10 +1,37 @@
 package cli
 
 import (
+	"io/fs"
+	"os"
+
+	"golang.org/x/term"
+
 	"plimsoll/internal/report/page"
+	"plimsoll/internal/sys"
 )
 
 // render prints a document in the format that was asked for.
 func render(env *Env, format string, d *page.Document) error {
 	return page.Write(env.Out, page.Format(format), d, pageOptions(env))
+}
+
+// pageOptions fits a document to the stream it goes to.
+func pageOptions(env *Env) page.Options {
+	o := page.Options{Width: 80, Rows: 120} // of a pipe: a row is a line that a filter finds, as far as possible
+	if f, ok := fileOf(env.Out); ok && term.IsTerminal(int(f.Fd())) {
+		o.Color = env.colored()
+		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 40 {
+			o.Width, o.Rows = w, w
+		}
+	}
+	return o
+}
+
+// mode is that of the caller's own file which is replaced. What another user has put there does
+// not decide who can write to the new one.
+func mode(name string) fs.FileMode {
+	if info, err := os.Lstat(name); err == nil && int(sys.Owner(info)) == os.Geteuid() && info.Mode().IsRegular() {
+		return info.Mode().Perm()
+	}
+	return 0o644
 }

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/report/page"
@@ -106,18 +105,6 @@ func (o *reportOptions) write(env *Env, args []string) error {
 		return err
 	}
 	return render(env, o.format, runs.Run(b))
-}
-
-// pageOptions fits a document to the stream it goes to.
-func pageOptions(env *Env) page.Options {
-	o := page.Options{Width: 80, Rows: 120} // of a pipe: a row is a line that a filter finds, as far as possible
-	if f, ok := fileOf(env.Out); ok && term.IsTerminal(int(f.Fd())) {
-		o.Color = env.colored()
-		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 40 {
-			o.Width, o.Rows = w, w
-		}
-	}
-	return o
 }
 
 // reportRun prints a run and writes the reports that belong to its bundle. The verdict is printed

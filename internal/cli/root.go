@@ -5,16 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
-	"plimsoll/internal/screen"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/text"
 )
@@ -22,22 +18,11 @@ import (
 // Version is set by the build (-ldflags -X).
 var Version = "devel"
 
-// Env is what a command may touch: the machine and its streams.
-type Env struct {
-	*sys.Machine
-	In       io.Reader
-	Out, Err io.Writer
-	// Args are those behind the name of the program.
-	Args []string
-
-	talk talk
-}
-
 // Main runs plimsoll with the arguments behind its name and returns the exit code
 // (docs/exit-codes.md).
 func Main(args []string) int {
 	out, errs := newStream(os.Stdout), newStream(os.Stderr)
-	env := &Env{Machine: sys.Host(), In: os.Stdin, Out: out, Err: errs, Args: args}
+	env := &Env{Machine: sys.Host(), In: os.Stdin, Out: out, Err: errs, Version: Version, Args: args}
 	defer errs.flush()
 	ctx, stop := interruptible(context.Background())
 	defer stop()
@@ -78,53 +63,6 @@ func execute(ctx context.Context, env *Env, out *stream) int {
 	return exitCode(err)
 }
 
-// stream is standard output or standard error, and the one door to it: see text.Door. It keeps the
-// first error of writing, since most printing does not check it.
-type stream struct {
-	mu     sync.Mutex // a command that was given up may still print
-	file   *os.File
-	door   *text.Door
-	failed error
-}
-
-func newStream(file *os.File) *stream {
-	return &stream{file: file, door: text.NewDoor(file, term.IsTerminal(int(file.Fd())))}
-}
-
-func (s *stream) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	n, err := s.door.Write(p)
-	if s.failed == nil {
-		s.failed = err
-	}
-	return n, err
-}
-
-// screen is where progress is shown.
-func (env *Env) screen() screen.Out {
-	out := screen.Out{Writer: env.notes(), Now: env.Now, Plain: !env.colored()}
-	out.File, _ = fileOf(out.Writer)
-	return out
-}
-
-func (s *stream) flush() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.door.Flush(); s.failed == nil {
-		s.failed = err
-	}
-}
-
-// fileOf is the file behind a stream, which may be a terminal.
-func fileOf(w io.Writer) (*os.File, bool) {
-	if s, ok := w.(*stream); ok {
-		return s.file, true
-	}
-	f, ok := w.(*os.File)
-	return f, ok
-}
-
 // group is a heading of plimsoll --help and its commands.
 type group struct {
 	title    string
@@ -158,7 +96,7 @@ takes precedence over the environment, and both over plimsoll.yaml in the curren
 storage. Flags that give consent, or choose what runs, are read from the command line only.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Version:       Version,
+		Version:       env.Version,
 		Args:          noCommand,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 
@@ -215,27 +153,6 @@ func newHelpCmd() *cobra.Command {
 			return of.Help()
 		},
 	}
-}
-
-// noCommand refuses what names no command of parent.
-func noCommand(parent *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	try := parent.CommandPath() + " --help"
-	if now, was := former()[args[0]]; was && !parent.HasParent() {
-		return usage(fmt.Errorf("%s was renamed: type %s", text.Quote(args[0]), now))
-	}
-	if like := parent.SuggestionsFor(args[0]); len(like) > 0 {
-		try = parent.CommandPath() + " " + like[0]
-	}
-	return hint(usage(fmt.Errorf("unknown command %s", text.Quote(args[0]))), try)
-}
-
-// subcommandsOnly makes a command that does nothing itself refuse unknown subcommands.
-func subcommandsOnly(cmd *cobra.Command) {
-	cmd.Args = noCommand
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 }
 
 // countError says in words what is wrong with the number of arguments.

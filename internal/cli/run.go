@@ -21,7 +21,6 @@ import (
 	"plimsoll/internal/report/plans"
 	"plimsoll/internal/screen"
 	"plimsoll/internal/text"
-	"plimsoll/internal/verdict"
 )
 
 type runOptions struct {
@@ -62,7 +61,7 @@ the end. Existing files are never written to unless named with --destroy.`,
   plimsoll run old-database.fio --destroy /data/scratch.dat`,
 		ValidArgsFunction: completeScenarios,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.Scenarios, o.Given, o.Tool = args, cmd.Flags().Changed, "plimsoll "+Version
+			o.Scenarios, o.Given, o.Tool = args, cmd.Flags().Changed, env.Tool()
 			if err := o.fromSuite(cmd); err != nil {
 				return usage(err)
 			}
@@ -244,15 +243,4 @@ func (o runOptions) plan(ctx context.Context, env *Env) (p bench.Plan, err error
 		}
 	}
 	return p, nil
-}
-
-// runError turns a run's verdict and its policy into the exit code's error.
-func runError(b *bundle.Bundle) error {
-	switch {
-	case b.Run.Verdict == verdict.Invalid:
-		return errInvalid
-	case b.Run.Verdict == verdict.Fail, b.Run.Policy.Fails(b.Run.Verdict, b.Findings):
-		return errVerdict
-	}
-	return nil
 }

@@ -1,11 +1,9 @@
 package cli
 
 import (
-	"fmt"
 	"os"
 
 	"github.com/spf13/pflag"
-	"golang.org/x/term"
 
 	"plimsoll/internal/bench"
 	"plimsoll/internal/script"
@@ -75,19 +73,6 @@ func (o *runOptions) addFlags(f *pflag.FlagSet) {
 	typedOnly(f, "resume", "allow-exec", "destroy", "serial")
 	needs(f, "probe-time", "it is the time of that", "probe")
 	needs(f, "serial", "it is the serial number of that device", "destroy")
-}
-
-// printNote prints a note, on a terminal wrapped so that no flag in it is split.
-func printNote(env *Env, note string) {
-	width := 1 << 16
-	if f, ok := fileOf(env.notes()); ok && term.IsTerminal(int(f.Fd())) {
-		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 20 {
-			width = w
-		}
-	}
-	for _, line := range text.Wrap(text.Clean(note, text.LongError), width, "note: ", "      ") {
-		fmt.Fprintln(env.notes(), line)
-	}
 }
 
 // isDocument says that a file is an article with fio commands in it, and no job file.

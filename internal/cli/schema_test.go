@@ -482,7 +482,7 @@ func printedKind(t *testing.T, schemas map[string]*jsonschema.Schema, line strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	root := newRootCmd(&Env{Machine: sys.Host(), In: strings.NewReader(""), Out: &out, Err: &errs, Args: args})
+	root := newRootCmd(&Env{Machine: sys.Host(), Version: Version, In: strings.NewReader(""), Out: &out, Err: &errs, Args: args})
 	root.SetArgs(args)
 	if err := root.ExecuteContext(t.Context()); exitCode(err) == 2 || exitCode(err) == 1 {
 		return "", false, fmt.Errorf("exit %d: %w", exitCode(err), err)

@@ -40,7 +40,7 @@ The answer is a bracket, and a check a little below it over the whole run time.`
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: completeScenarios,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.Scenarios, o.Given, o.Tool = args, cmd.Flags().Changed, "plimsoll "+Version
+			o.Scenarios, o.Given, o.Tool = args, cmd.Flags().Changed, env.Tool()
 			if o.most != "" || o.resumesSearch() {
 				return measureMost(cmd.Context(), env, *o)
 			}

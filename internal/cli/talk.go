@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"golang.org/x/term"
 
 	"plimsoll/internal/screen"
 	"plimsoll/internal/text"
@@ -43,7 +44,7 @@ func (t *talk) begin(env *Env, cmd *cobra.Command, typed []string) {
 		return
 	}
 	t.began = env.Now()
-	env.say("version %s, %s", Version, cmd.CommandPath())
+	env.say("version %s, %s", env.Version, cmd.CommandPath())
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if !slices.Contains(typed, f.Name) {
 			env.say("%s sets --%s to %s", variable(f.Name), f.Name, f.Value)
@@ -86,3 +87,16 @@ func (env *Env) notes() io.Writer {
 
 // colored says whether a terminal may be given colours: no-color.org has the variable's meaning.
 func (env *Env) colored() bool { return !env.talk.noColor && os.Getenv("NO_COLOR") == "" }
+
+// printNote prints a note, on a terminal wrapped so that no flag in it is split.
+func printNote(env *Env, note string) {
+	width := 1 << 16
+	if f, ok := fileOf(env.notes()); ok && term.IsTerminal(int(f.Fd())) {
+		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 20 {
+			width = w
+		}
+	}
+	for _, line := range text.Wrap(text.Clean(note, text.LongError), width, "note: ", "      ") {
+		fmt.Fprintln(env.notes(), line)
+	}
+}

@@ -21,7 +21,7 @@ func talkOf(t *testing.T, args ...string) (out, errs string, env *Env) {
 		_, err := io.WriteString(stdout, "fio-3.33\n")
 		return err
 	}
-	env = &Env{Machine: m, In: strings.NewReader(""), Out: &o, Err: &e, Args: args}
+	env = &Env{Machine: m, Version: Version, In: strings.NewReader(""), Out: &o, Err: &e, Args: args}
 	root := newRootCmd(env)
 	root.SetArgs(args)
 	if err := root.ExecuteContext(t.Context()); err != nil {
@@ -82,7 +82,7 @@ func TestVerboseAndQuiet(t *testing.T) {
 	if !strings.HasPrefix(notes, "wrote ") || none != "" {
 		t.Errorf("notes %q, and with -q %q", notes, none)
 	}
-	env = &Env{Machine: sys.Host(), Out: io.Discard, Err: io.Discard}
+	env = &Env{Machine: sys.Host(), Version: Version, Out: io.Discard, Err: io.Discard}
 	root := newRootCmd(env)
 	root.SetArgs([]string{"suites", "-q", "-v"})
 	if err := root.ExecuteContext(t.Context()); err == nil || exitCode(err) != 2 {

@@ -2,9 +2,7 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 
 	"github.com/spf13/cobra"
 
@@ -106,12 +104,4 @@ func runTune(ctx context.Context, env *Env, o tuneOptions) error {
 		fmt.Fprintf(env.notes(), "%s changed; undo with: plimsoll tune --revert\n", text.Plural(len(changes), "setting"))
 	}
 	return nil
-}
-
-// asRoot shows how to repeat the command where root is needed.
-func asRoot(env *Env, err error) error {
-	if errors.Is(err, fs.ErrPermission) {
-		return hint(err, "sudo "+text.ShellLine(append([]string{"plimsoll"}, env.Args...)))
-	}
-	return err
 }

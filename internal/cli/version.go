@@ -25,7 +25,7 @@ func newVersionCmd(env *Env) *cobra.Command {
 		Example: `  plimsoll version
   plimsoll version --json`,
 		RunE: func(*cobra.Command, []string) error {
-			v := versions{Version, runtime.GOOS, runtime.GOARCH, runtime.Version()}
+			v := versions{env.Version, runtime.GOOS, runtime.GOARCH, runtime.Version()}
 			if asJSON {
 				return json.NewEncoder(env.Out).Encode(v)
 			}

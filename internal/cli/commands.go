@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/text"
+)
+
+// former are commands by the names that they had before the first release, with what is typed now.
+// None of these names is taken: whoever types one of them gets the new one, and nothing is done.
+func former() map[string]string {
+	return map[string]string{
+		"apply":    "plimsoll array apply FILE",
+		"export":   "plimsoll report RUN --format openmetrics",
+		"history":  "plimsoll runs --history",
+		"plan":     "plimsoll array plan FILE",
+		"show":     "plimsoll suites SCENARIO",
+		"teardown": "plimsoll array teardown",
+		"verify":   "plimsoll array verify FILE",
+		"warm":     "plimsoll array warm PATH",
+	}
+}
+
+// noCommand refuses what names no command of parent.
+func noCommand(parent *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	try := parent.CommandPath() + " --help"
+	if now, was := former()[args[0]]; was && !parent.HasParent() {
+		return usage(fmt.Errorf("%s was renamed: type %s", text.Quote(args[0]), now))
+	}
+	if like := parent.SuggestionsFor(args[0]); len(like) > 0 {
+		try = parent.CommandPath() + " " + like[0]
+	}
+	return hint(usage(fmt.Errorf("unknown command %s", text.Quote(args[0]))), try)
+}
+
+// subcommandsOnly makes a command that does nothing itself refuse unknown subcommands.
+func subcommandsOnly(cmd *cobra.Command) {
+	cmd.Args = noCommand
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+}
