@@ -122,7 +122,7 @@ func resumeAB(ctx context.Context, env *Env, o *abOptions, cmd *cobra.Command) e
 		return err
 	}
 	before := newABFlags(&abOptions{})
-	new(talk).addFlags(before.Flags())
+	new(Env).addFlags(before.Flags())
 	if err := before.ParseFlags(ab.Command); err != nil {
 		return fmt.Errorf("%s: %w", filepath.Join(dir, compare.ABFile), err)
 	}
@@ -217,7 +217,7 @@ func runAB(ctx context.Context, env *Env, o abOptions, dir string) error {
 	show.Close()
 	if errors.Is(err, context.Canceled) {
 		fmt.Fprintf(env.Err, "interrupted; to resume: %s\n", text.Clean(resumeABWith(dir, o.typed), 0))
-		return &reported{err}
+		return reported(err)
 	}
 	if err != nil {
 		return hint(fmt.Errorf("%w; what was measured is in %s", err, dir), resumeABWith(dir, o.typed))

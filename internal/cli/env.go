@@ -55,12 +55,14 @@ func (s *stream) Write(p []byte) (int, error) {
 	return n, err
 }
 
-func (s *stream) flush() {
+// flush writes what the door still holds, and returns the first error of all writing.
+func (s *stream) flush() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.door.Flush(); s.failed == nil {
 		s.failed = err
 	}
+	return s.failed
 }
 
 // fileOf is the file behind a stream, which may be a terminal.

@@ -23,17 +23,21 @@ var (
 	errUsage   = errors.New("usage")
 	errVerdict = &silent{"a verdict is fail"}
 	errInvalid = &silent{"a measurement is invalid"}
+	// errUnjudged ends a gate that lacks what it should judge. The line on standard error has said what.
+	errUnjudged = &silent{"a gate could not judge all"}
 )
 
 type silent struct{ what string }
 
 func (*silent) Error() string { return "" }
 
-// reported is an error that the user has read already: it decides the exit code and prints nothing.
-type reported struct{ err error }
+// reported marks an error that the user has read already: it decides the exit code and prints nothing.
+func reported(err error) error { return &reportedError{err} }
 
-func (*reported) Error() string   { return "" }
-func (t *reported) Unwrap() error { return t.err }
+type reportedError struct{ err error }
+
+func (*reportedError) Error() string   { return "" }
+func (t *reportedError) Unwrap() error { return t.err }
 
 // usageError is a mistake on the command line.
 type usageError struct{ err error }
@@ -72,6 +76,20 @@ func exitCode(err error) int {
 		return 2
 	}
 	return 1
+}
+
+// complain prints what is wrong, the line that it is about, and what to type instead.
+func (env *Env) complain(err error) {
+	if err.Error() == "" { // it has been printed
+		return
+	}
+	fmt.Fprintf(env.Err, "plimsoll: %s\n", readable(err))
+	if at, ok := errors.AsType[excerpted](err); ok && at.Excerpt() != "" {
+		fmt.Fprintln(env.Err, at.Excerpt())
+	}
+	if h, ok := errors.AsType[*hinted](err); ok {
+		fmt.Fprintf(env.Err, "try: %s\n", text.Clean(h.hint, text.LongError))
+	}
 }
 
 // readable is an error on one line, with the system's terms put into words: "nosuch.fio does not

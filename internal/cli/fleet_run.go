@@ -258,7 +258,7 @@ func oneFleet(ctx context.Context, env *Env, o fleetRunOptions, r fleet.Run) (*s
 	end()
 	if err == nil && ctx.Err() != nil {
 		fmt.Fprintf(env.Err, "interrupted; what was measured is in %s\n", text.ShellQuote(dir.Name()))
-		err = &reported{context.Canceled}
+		err = reported(context.Canceled)
 	}
 	return dir, f, err
 }

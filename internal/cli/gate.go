@@ -9,9 +9,6 @@ import (
 	"plimsoll/internal/text"
 )
 
-// errUnjudged ends a gate that lacks what it should judge. The line on standard error has said what.
-var errUnjudged = &silent{"a gate could not judge all"}
-
 // gateError prints why a gate is not passed, and is the error of its exit code: what must not be
 // trusted is worse than what is slower, and that is worse than what is missing.
 func gateError(env *Env, o compare.Outcome) error {

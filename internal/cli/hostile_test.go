@@ -36,7 +36,6 @@ import (
 	"plimsoll/internal/report/runs"
 	"plimsoll/internal/result"
 	"plimsoll/internal/sys"
-	"plimsoll/internal/text"
 	"plimsoll/internal/tune"
 )
 
@@ -98,19 +97,6 @@ func TestHostileMachineRecords(t *testing.T) {
 	printed, complaint, code := runHere(t.Context(), t, []string{"array", "teardown"})
 	if code != 1 || printed != "" || !strings.Contains(complaint, "array a: its journal cannot be read") {
 		t.Errorf("exit status %d\n%s\n%s", code, printed, complaint)
-	}
-}
-
-// What a step of a journal is called is shown while it is undone.
-func TestEventsSteerNoScreen(t *testing.T) {
-	var said bytes.Buffer
-	show := provisionView(&Env{Err: &said, Out: io.Discard}, false)
-	show(provision.Event{Array: steer(0), Title: steer(1), What: provision.Undoing})
-	show(provision.Event{Array: steer(2), Title: steer(3), What: provision.Undoing, Step: 1, Steps: 2})
-	h := hostileWalk{t: t, seen: map[int]bool{}}
-	h.look("events", string(text.Harmless(said.Bytes())))
-	if len(h.seen) != 4 {
-		t.Errorf("%d of 4 texts: %q", len(h.seen), said.String())
 	}
 }
 

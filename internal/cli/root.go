@@ -23,7 +23,7 @@ var Version = "devel"
 func Main(args []string) int {
 	out, errs := newStream(os.Stdout), newStream(os.Stderr)
 	env := &Env{Machine: sys.Host(), In: os.Stdin, Out: out, Err: errs, Version: Version, Args: args}
-	defer errs.flush()
+	defer errs.flush() //nolint:errcheck // there is nowhere left to say it
 	ctx, stop := interruptible(context.Background())
 	defer stop()
 	ctx = sys.WithNotice(ctx, func(notice string) { fmt.Fprintf(env.notes(), "plimsoll: %s\n", text.Clean(notice, 0)) })
@@ -40,22 +40,16 @@ func execute(ctx context.Context, env *Env, out *stream) int {
 	if err == nil {
 		err = root.ExecuteContext(ctx)
 	}
-	out.flush()
-	env.talk.end(env)
-	if out.failed != nil && !errors.Is(err, out.failed) { // such as a full disk
-		fmt.Fprintf(env.Err, "plimsoll: could not write all output: %s\n", readable(out.failed))
+	failed := out.flush()
+	env.end()
+	if failed != nil && !errors.Is(err, failed) { // such as a full disk
+		fmt.Fprintf(env.Err, "plimsoll: could not write all output: %s\n", readable(failed))
 		if err == nil {
-			err = &reported{out.failed}
+			err = reported(failed)
 		}
 	}
-	if err != nil && err.Error() != "" {
-		fmt.Fprintf(env.Err, "plimsoll: %s\n", readable(err))
-		if at, ok := errors.AsType[excerpted](err); ok && at.Excerpt() != "" {
-			fmt.Fprintln(env.Err, at.Excerpt())
-		}
-		if h, ok := errors.AsType[*hinted](err); ok {
-			fmt.Fprintf(env.Err, "try: %s\n", text.Clean(h.hint, text.LongError))
-		}
+	if err != nil {
+		env.complain(err)
 	}
 	if namesMissing(err, args) {
 		err = usage(err)
@@ -111,7 +105,7 @@ storage. Flags that give consent, or choose what runs, are read from the command
 			if err := unpaired(cmd, typed); err != nil {
 				return err
 			}
-			env.talk.begin(env, cmd, typed)
+			env.begin(cmd, typed)
 			return nil
 		},
 
@@ -122,7 +116,7 @@ storage. Flags that give consent, or choose what runs, are read from the command
 	root.SetOut(env.Out)
 	root.SetErr(env.Err)
 	root.SetFlagErrorFunc(flagError)
-	env.talk.addFlags(root.PersistentFlags())
+	env.addFlags(root.PersistentFlags())
 	root.MarkFlagsMutuallyExclusive("quiet", "verbose")
 	root.SetHelpCommand(newHelpCmd())
 	for _, g := range groups(env) {

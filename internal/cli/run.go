@@ -121,7 +121,7 @@ func runRun(ctx context.Context, env *Env, o runOptions) error {
 	signal.Stop(broken)
 	if errors.Is(err, context.Canceled) && b != nil {
 		fmt.Fprintf(env.Err, "interrupted; to resume: plimsoll run --resume %s\n", text.ShellQuote(b.Dir))
-		return &reported{err}
+		return reported(err)
 	}
 	if err != nil {
 		return err

@@ -137,7 +137,7 @@ func (o sweepOptions) measured(ctx context.Context, env *Env, p bench.Plan) (*bu
 	show.Close()
 	if errors.Is(err, context.Canceled) && b != nil {
 		fmt.Fprintf(env.Err, "interrupted; to resume: plimsoll sweep --resume %s\n", text.ShellQuote(b.Dir))
-		return b, &reported{err}
+		return b, reported(err)
 	}
 	return b, err
 }

@@ -25,7 +25,9 @@ type talk struct {
 	began time.Time // of a verbose command
 }
 
-func (t *talk) addFlags(f *pflag.FlagSet) {
+// addFlags adds the flags that all commands have.
+func (env *Env) addFlags(f *pflag.FlagSet) {
+	t := &env.talk
 	f.BoolVarP(&t.quiet, "quiet", "q", false, "print no progress and no notes: only reports, questions and errors")
 	f.BoolVarP(&t.verbose, "verbose", "v", false, "print what is started, what the environment sets, and the time taken")
 	f.BoolVar(&t.noColor, "no-color", false, "print without colours and weights, as with NO_COLOR=1")
@@ -36,7 +38,8 @@ func talkFlags() []string { return []string{"quiet", "verbose", "no-color"} }
 
 // begin acts upon the flags once they are read, before the command does anything; typed are those that
 // were typed, the others come from the environment.
-func (t *talk) begin(env *Env, cmd *cobra.Command, typed []string) {
+func (env *Env) begin(cmd *cobra.Command, typed []string) {
+	t := &env.talk
 	if f := cmd.Flags().Lookup("progress"); t.quiet && f != nil && !f.Changed {
 		_ = f.Value.Set(screen.None)
 	}
@@ -65,9 +68,9 @@ func (t *talk) begin(env *Env, cmd *cobra.Command, typed []string) {
 }
 
 // end says how long a verbose command took.
-func (t *talk) end(env *Env) {
-	if !t.began.IsZero() {
-		env.say("%s in all", text.Duration(env.Now().Sub(t.began)))
+func (env *Env) end() {
+	if began := env.talk.began; !began.IsZero() {
+		env.say("%s in all", text.Duration(env.Now().Sub(began)))
 	}
 }
 

@@ -27,7 +27,7 @@ func talkOf(t *testing.T, args ...string) (out, errs string, env *Env) {
 	if err := root.ExecuteContext(t.Context()); err != nil {
 		t.Fatalf("%q: %v", args, err)
 	}
-	env.talk.end(env)
+	env.end()
 	return o.String(), e.String(), env
 }
 

@@ -109,7 +109,7 @@ func runWhy(ctx context.Context, env *Env, o whyOptions) error {
 	case atwork.Found:
 		return errVerdict
 	case atwork.CannotSee:
-		return &reported{errors.New("it could not be seen")}
+		return reported(errors.New("it could not be seen"))
 	case atwork.Nothing:
 	}
 	return nil
