@@ -168,12 +168,3 @@ func keepHostReports(dir *sys.Dir, f *bundle.Fleet) error {
 	}
 	return all
 }
-
-// printFleet prints a stored fleet run.
-func printFleet(env *Env, dir, format string) error {
-	f, err := bundle.OpenFleet(dir)
-	if err != nil {
-		return err
-	}
-	return render(env, format, runs.Fleet(f))
-}

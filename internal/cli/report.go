@@ -137,3 +137,12 @@ func keepReports(b *bundle.Bundle) error {
 	}
 	return nil
 }
+
+// printFleet prints a stored fleet run.
+func printFleet(env *Env, dir, format string) error {
+	f, err := bundle.OpenFleet(dir)
+	if err != nil {
+		return err
+	}
+	return render(env, format, runs.Fleet(f))
+}
