@@ -49,6 +49,7 @@ var floors = []string{
 // that are not listed here have side rooms, which know the room and are known to it.
 var walls = map[string][]string{
 	"diagnose": {"rules", "layout host run cloud postgres fleet", ".", "live"},
+	"cli":      {".", "run array advise", "compare machine", "job", "form"},
 	"fio":      {"output", "foreign", "text running", ".", "shell"},
 	"report":   {"runs", "compared plans machine", "words", "page", "."},
 }
@@ -57,7 +58,7 @@ var walls = map[string][]string{
 var doors = map[string]string{
 	"os/exec":                  "sys sys/killat lab/labtest",
 	"html/template":            "report/page",
-	"github.com/spf13/cobra":   "cli",
+	"github.com/spf13/cobra":   "cli cli/form cli/run cli/array cli/advise cli/compare cli/machine cli/job",
 	"github.com/jackc/pgx/v5":  "postgres",
 	"charm.land/bubbletea/v2":  "screen",
 	"mvdan.cc/sh/v3/syntax":    "script",
@@ -159,6 +160,11 @@ func TestPartsOfRooms(t *testing.T) {
 		{"lab", "lab/ebs", true},
 		{"lab/ebs", "lab", false},
 		{"lab/labtest", "lab", true},
+		{"cli", "cli/run", true},
+		{"cli/run", "cli/compare", true},
+		{"cli/compare", "cli/run", false},
+		{"cli/array", "cli/run", false},
+		{"cli/form", "cli", false},
 	} {
 		if got := withinRoom(c.from, c.to); got != c.may {
 			t.Errorf("%s imports %s: %v", c.from, c.to, got)
@@ -178,7 +184,7 @@ var outside = []struct {
 		regexp.MustCompile(`\bos\.(Open|OpenFile|OpenRoot|Create|CreateTemp|ReadFile|WriteFile|Stat|Lstat|ReadDir|Readlink|Remove|RemoveAll|` +
 			`Rename|Mkdir|MkdirAll|MkdirTemp|Link|Symlink|Chmod|Chown|Truncate|DirFS|Getwd|Chdir|TempDir|UserHomeDir|UserCacheDir)\b|` +
 			`\bfilepath\.(Glob|Walk|WalkDir|EvalSymlinks)\b`),
-		"fio/running bundle tune postgres lab lab/labtest lab/agent lab/ebs suite compare cli permit cloud fleet script provision bench block",
+		"fio/running bundle tune postgres lab lab/labtest lab/agent lab/ebs suite compare cli/compare cli/form cli/job cli/machine cli/run permit cloud fleet script provision bench block",
 	},
 	{
 		"the clock", regexp.MustCompile(`\btime\.(Now|Since|Until)\b`),
@@ -186,7 +192,7 @@ var outside = []struct {
 	},
 	{
 		"the environment", regexp.MustCompile(`\bos\.(Getenv|LookupEnv|Environ|Setenv|Unsetenv|ExpandEnv)\b`),
-		"bundle postgres lab/labtest suite screen cli cloud bench",
+		"bundle postgres lab/labtest suite screen cli cli/form cli/machine cloud bench",
 	},
 	{"arguments", regexp.MustCompile(`\bos\.Args\b`), ""},
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"plimsoll/internal/cli/form"
 )
 
 // Each flag of each command is in testdata/flags.tsv, as one that the environment may set or one
@@ -30,7 +32,7 @@ func TestEachFlagSaysWhetherTheEnvironmentSetsIt(t *testing.T) {
 		name := strings.TrimPrefix(cmd.CommandPath(), "plimsoll ") + " --" + f.Name
 		seen[name] = true
 		want := "environment"
-		if mustBeTyped(f) {
+		if form.MustBeTyped(f) {
 			want = "typed"
 		}
 		switch listed[name] {
@@ -67,7 +69,7 @@ func TestFlagsThatGiveConsentAreTyped(t *testing.T) {
 		`PROGRAM|programs|take down|also remove|as user|revert everything|fix the files`)
 	harmless := []string{"chunk", "topology", "volumes", "instance", "level", "against", "destroy-nothing"}
 	eachFlag(Commands(), func(cmd *cobra.Command, f *pflag.Flag) {
-		if consent.MatchString(f.Usage) && !mustBeTyped(f) && !slices.Contains(harmless, f.Name) {
+		if consent.MatchString(f.Usage) && !form.MustBeTyped(f) && !slices.Contains(harmless, f.Name) {
 			t.Errorf("%s --%s: %s: may the environment say this?", cmd.CommandPath(), f.Name, f.Usage)
 		}
 	})
@@ -77,7 +79,7 @@ func TestFlagsThatGiveConsentAreTyped(t *testing.T) {
 func TestEnvironmentGivesNoConsent(t *testing.T) {
 	var names []string
 	eachFlag(Commands(), func(_ *cobra.Command, f *pflag.Flag) {
-		if mustBeTyped(f) && !slices.Contains(names, f.Name) {
+		if form.MustBeTyped(f) && !slices.Contains(names, f.Name) {
 			names = append(names, f.Name)
 		}
 	})
@@ -88,16 +90,16 @@ func TestEnvironmentGivesNoConsent(t *testing.T) {
 	}
 	var environ []string
 	for _, name := range names {
-		environ = append(environ, variable(name)+"=true")
+		environ = append(environ, form.Variable(name)+"=true")
 	}
 	var each func(cmd *cobra.Command)
 	each = func(cmd *cobra.Command) {
 		var said bytes.Buffer
-		if err := fromEnvironment(&Env{Err: &said}, cmd, environ); err != nil {
+		if err := form.FromEnvironment(&form.Env{Err: &said}, cmd, environ); err != nil {
 			t.Errorf("%s: %v", cmd.CommandPath(), err)
 		}
 		cmd.Flags().Visit(func(f *pflag.Flag) {
-			if mustBeTyped(f) {
+			if form.MustBeTyped(f) {
 				t.Errorf("%s: the environment has set --%s", cmd.CommandPath(), f.Name)
 			}
 		})

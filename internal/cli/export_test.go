@@ -6,10 +6,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/internal/cli/form"
 	"plimsoll/internal/sys"
 )
 
 // Commands is the tree of all commands, for tables of tests that are made from it.
 func Commands() *cobra.Command {
-	return newRootCmd(&Env{Machine: sys.Host(), Version: Version, In: strings.NewReader(""), Out: io.Discard, Err: io.Discard})
+	return newRootCmd(&form.Env{Machine: sys.Host(), Version: Version, In: strings.NewReader(""), Out: io.Discard, Err: io.Discard})
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"plimsoll/internal/cli/form"
 	"plimsoll/internal/fio/shell"
 	"plimsoll/internal/sys"
 )
@@ -175,13 +176,13 @@ func outcome(t *testing.T, m *sys.Machine, line string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := &Env{Machine: m, Version: Version, In: strings.NewReader(""), Out: &out, Err: &errs, Args: args}
+	env := &form.Env{Machine: m, Version: Version, In: strings.NewReader(""), Out: &out, Err: &errs, Args: args}
 	root := newRootCmd(env)
 	root.SetArgs(args)
 	err = root.ExecuteContext(t.Context())
 	said := ""
 	if err != nil && err.Error() != "" {
-		said = readable(err)
+		said = form.Readable(err)
 	}
 	var left []string
 	for _, name := range leftFiles(t) {
@@ -198,7 +199,7 @@ func outcome(t *testing.T, m *sys.Machine, line string) string {
 		name, _, _ = strings.Cut(name, " ")
 		_ = os.RemoveAll(name)
 	}
-	all := fmt.Sprintf("exit %d\n%s\n%s\n%s\n%q", exitCode(err), said, &out, &errs, left)
+	all := fmt.Sprintf("exit %d\n%s\n%s\n%s\n%q", form.ExitCode(err), said, &out, &errs, left)
 	return moving.ReplaceAllString(all, "-")
 }
 
@@ -264,7 +265,7 @@ func TestEveryFlagIsReadOrRefused(t *testing.T) {
 	m := rememberingMachine()
 	tried, silent := 0, 0
 	read := map[string]bool{} // by some line of the form
-	form, of := "", ""
+	way, of := "", ""
 	seen := map[string][]string{}
 	for _, l := range lines {
 		began := time.Now()
@@ -277,7 +278,7 @@ func TestEveryFlagIsReadOrRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		if l.form != "" || cmd.CommandPath() != of { // a line without a form has the one before it
-			form, of = l.form, cmd.CommandPath()
+			way, of = l.form, cmd.CommandPath()
 		}
 		seen[cmd.CommandPath()] = append(seen[cmd.CommandPath()], l.form)
 		base := outcome(t, m, l.line)
@@ -289,11 +290,11 @@ func TestEveryFlagIsReadOrRefused(t *testing.T) {
 		}
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
 			name := strings.TrimPrefix(cmd.CommandPath(), "plimsoll ") + " --" + f.Name
-			if f.Name == "help" || slices.Contains(talkFlags(), f.Name) || elsewhere[f.Name] != "" || elsewhere[name] != "" || slices.Contains(args, "--"+f.Name) {
+			if f.Name == "help" || slices.Contains(form.TalkFlags(), f.Name) || elsewhere[f.Name] != "" || elsewhere[name] != "" || slices.Contains(args, "--"+f.Name) {
 				return
 			}
 			tried++
-			key := fmt.Sprintf("%s, %s: %s", cmd.CommandPath(), form, typedFlag(cmd, f))
+			key := fmt.Sprintf("%s, %s: %s", cmd.CommandPath(), way, typedFlag(cmd, f))
 			if read[key] {
 				return
 			}
@@ -326,7 +327,7 @@ func typedFlag(cmd *cobra.Command, f *pflag.Flag) string {
 
 // everyForm finds forms that no line has.
 func everyForm(t *testing.T, cmd *cobra.Command, seen map[string][]string) {
-	for of := range strings.SplitSeq(cmd.Annotations[formsAnnotation], "\n") {
+	for of := range strings.SplitSeq(cmd.Annotations[form.FormsAnnotation], "\n") {
 		if of != "" && !slices.Contains(seen[cmd.CommandPath()], of) {
 			t.Errorf("%s: no line tries the form %q", cmd.CommandPath(), of)
 		}

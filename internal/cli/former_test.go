@@ -4,12 +4,14 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/cli/form"
 )
 
 // A former name is no command any more, and the one that it names exists.
 func TestFormerNamesLeadToCommands(t *testing.T) {
 	root := Commands()
-	for was, now := range former() {
+	for was, now := range form.Former() {
 		if of, _, err := root.Find([]string{was}); err == nil && of != root {
 			t.Errorf("%s is a command", was)
 		}
@@ -24,8 +26,8 @@ func TestFormerNamesLeadToCommands(t *testing.T) {
 				t.Errorf("%s: %s: there is no %s", was, now, word)
 			}
 		}
-		if err := noCommand(root, []string{was}); err == nil || !errors.Is(err, errUsage) ||
-			!strings.HasSuffix(readable(err), "type "+now) {
+		if err := form.NoCommand(root, []string{was}); err == nil || !errors.Is(err, form.ErrUsage) ||
+			!strings.HasSuffix(form.Readable(err), "type "+now) {
 			t.Errorf("%s: %v", was, err)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"plimsoll/internal/bundle"
+	"plimsoll/internal/cli/form"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
 	"plimsoll/internal/stats"
@@ -85,14 +86,14 @@ func typedCommand(t *testing.T, line string) (code int, errs string) {
 	t.Helper()
 	var out, errors bytes.Buffer
 	args := strings.Fields(line)
-	env := &Env{Machine: sys.Host(), Version: Version, In: strings.NewReader(""), Out: &out, Err: &errors, Args: args}
+	env := &form.Env{Machine: sys.Host(), Version: Version, In: strings.NewReader(""), Out: &out, Err: &errors, Args: args}
 	root := newRootCmd(env)
 	root.SetArgs(args)
 	err := root.ExecuteContext(t.Context())
 	if err != nil && err.Error() != "" {
-		errors.WriteString(readable(err))
+		errors.WriteString(form.Readable(err))
 	}
-	return exitCode(err), errors.String()
+	return form.ExitCode(err), errors.String()
 }
 
 // gateRounds are the deviations of five rounds.
@@ -175,7 +176,7 @@ func TestWhatCannotBeJudgedIsNeverGreen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := exitCode(runError(b)); (got == 4) != (state == gateInvalid) {
+		if got := form.ExitCode(form.RunError(b)); (got == 4) != (state == gateInvalid) {
 			t.Errorf("run, %s: exit %d", state, got)
 		}
 	}

@@ -27,6 +27,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/bundle"
+	"plimsoll/internal/cli/form"
 	"plimsoll/internal/compare"
 	atwork "plimsoll/internal/diagnose/live"
 	"plimsoll/internal/lab"
@@ -298,10 +299,10 @@ func runHere(ctx context.Context, t *testing.T, args []string) (printed, complai
 		defer file.Close() //nolint:errcheck // it has no name
 		files[i] = file
 	}
-	out, errs := newStream(files[0]), newStream(files[1])
-	env := &Env{Machine: sys.Host(), Version: Version, In: strings.NewReader(""), Out: out, Err: errs, Args: args}
+	out, errs := form.NewStream(files[0]), form.NewStream(files[1])
+	env := &form.Env{Machine: sys.Host(), Version: Version, In: strings.NewReader(""), Out: out, Err: errs, Args: args}
 	code = execute(ctx, env, out)
-	errs.flush()
+	_ = errs.Flush()
 	for i, file := range files {
 		text, err := io.ReadAll(io.NewSectionReader(file, 0, 1<<30))
 		if err != nil {

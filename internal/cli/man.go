@@ -11,10 +11,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
 
+	"plimsoll/internal/cli/form"
 	"plimsoll/internal/sys"
 )
 
-func newManCmd(env *Env) *cobra.Command {
+func newManCmd(env *form.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "man [DIR]",
 		Short: "Print the manual page, or write a page for each command into a directory",
@@ -42,7 +43,7 @@ SOURCE_DATE_EPOCH where it is set, so that a release is reproducible.`,
 			defer dir.Close() //nolint:errcheck // only a handle
 			n, err := manPages(dir, cmd.Root(), date.UTC())
 			if err == nil {
-				fmt.Fprintf(env.notes(), "wrote %d pages into %s\n", n, args[0])
+				fmt.Fprintf(env.Notes(), "wrote %d pages into %s\n", n, args[0])
 			}
 			return err
 		},

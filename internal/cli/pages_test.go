@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/cli/form"
 	"plimsoll/internal/fio/shell"
 	"plimsoll/internal/sys"
 )
@@ -86,9 +87,9 @@ func printed(t *testing.T, command string) string {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	root := newRootCmd(&Env{Machine: sys.Host(), Version: Version, Out: &out, Err: &out})
+	root := newRootCmd(&form.Env{Machine: sys.Host(), Version: Version, Out: &out, Err: &out})
 	root.SetArgs(argv)
-	if err := root.ExecuteContext(t.Context()); err != nil && !errors.Is(err, errVerdict) && !errors.Is(err, errInvalid) {
+	if err := root.ExecuteContext(t.Context()); err != nil && !errors.Is(err, form.ErrVerdict) && !errors.Is(err, form.ErrInvalid) {
 		t.Errorf("%s: %v", command, err)
 	}
 	return out.String()

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/cli/form"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/sys"
 )
@@ -197,7 +198,7 @@ func importFindings(t *testing.T, l label) ([]finding.Finding, wordClass) {
 func importJSON(t *testing.T, path string, flags ...string) (doc []byte, said string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	env := &Env{Machine: sys.Host(), Version: Version, In: strings.NewReader(""), Out: &out, Err: &errs}
+	env := &form.Env{Machine: sys.Host(), Version: Version, In: strings.NewReader(""), Out: &out, Err: &errs}
 	root := newRootCmd(env)
 	root.SetArgs(slices.Concat([]string{"import", path, "--out", t.TempDir(), "--format", "json"}, flags))
 	_ = root.ExecuteContext(context.Background()) // verdicts are errors

@@ -11,6 +11,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/internal/cli/advise"
+	"plimsoll/internal/cli/array"
+	"plimsoll/internal/cli/compare"
+	"plimsoll/internal/cli/form"
+	"plimsoll/internal/cli/job"
+	"plimsoll/internal/cli/machine"
+	"plimsoll/internal/cli/run"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/text"
 )
@@ -21,18 +28,18 @@ var Version = "devel"
 // Main runs plimsoll with the arguments behind its name and returns the exit code
 // (docs/exit-codes.md).
 func Main(args []string) int {
-	out, errs := newStream(os.Stdout), newStream(os.Stderr)
-	env := &Env{Machine: sys.Host(), In: os.Stdin, Out: out, Err: errs, Version: Version, Args: args}
-	defer errs.flush() //nolint:errcheck // there is nowhere left to say it
+	out, errs := form.NewStream(os.Stdout), form.NewStream(os.Stderr)
+	env := &form.Env{Machine: sys.Host(), In: os.Stdin, Out: out, Err: errs, Version: Version, Args: args}
+	defer errs.Flush() //nolint:errcheck // there is nowhere left to say it
 	ctx, stop := interruptible(context.Background())
 	defer stop()
-	ctx = sys.WithNotice(ctx, func(notice string) { fmt.Fprintf(env.notes(), "plimsoll: %s\n", text.Clean(notice, 0)) })
+	ctx = sys.WithNotice(ctx, func(notice string) { fmt.Fprintf(env.Notes(), "plimsoll: %s\n", text.Clean(notice, 0)) })
 	return execute(ctx, env, out)
 }
 
 // execute runs a command, says what is wrong, and returns the exit code. All of standard output goes
 // to out.
-func execute(ctx context.Context, env *Env, out *stream) int {
+func execute(ctx context.Context, env *form.Env, out *form.Stream) int {
 	args := env.Args
 	root := newRootCmd(env)
 	root.SetArgs(args)
@@ -40,21 +47,21 @@ func execute(ctx context.Context, env *Env, out *stream) int {
 	if err == nil {
 		err = root.ExecuteContext(ctx)
 	}
-	failed := out.flush()
-	env.end()
+	failed := out.Flush()
+	env.End()
 	if failed != nil && !errors.Is(err, failed) { // such as a full disk
-		fmt.Fprintf(env.Err, "plimsoll: could not write all output: %s\n", readable(failed))
+		fmt.Fprintf(env.Err, "plimsoll: could not write all output: %s\n", form.Readable(failed))
 		if err == nil {
-			err = reported(failed)
+			err = form.Reported(failed)
 		}
 	}
 	if err != nil {
-		env.complain(err)
+		env.Complain(err)
 	}
-	if namesMissing(err, args) {
-		err = usage(err)
+	if form.NamesMissing(err, args) {
+		err = form.Usage(err)
 	}
-	return exitCode(err)
+	return form.ExitCode(err)
 }
 
 // group is a heading of plimsoll --help and its commands.
@@ -64,22 +71,22 @@ type group struct {
 }
 
 // groups are the commands, those first that people type every day.
-func groups(env *Env) []group {
+func groups(env *form.Env) []group {
 	return []group{
 		{"Every day", []*cobra.Command{
-			newRunCmd(env), newCheckCmd(env), newWhyCmd(env), newLintCmd(env), newImportCmd(env), newCompareCmd(env),
-			newReportCmd(env), newCeilingCmd(env), newAdviseCmd(env),
+			run.NewRun(env), machine.NewCheck(env), machine.NewWhy(env), job.NewLint(env), compare.NewImport(env),
+			compare.NewCompare(env), compare.NewReport(env), advise.NewCeiling(env), advise.NewAdvise(env),
 		}},
-		{"Measure more", []*cobra.Command{newABCmd(env), newSweepCmd(env), newFleetCmd(env), newLabCmd(env)}},
+		{"Measure more", []*cobra.Command{run.NewAB(env), run.NewSweep(env), run.NewFleet(env), machine.NewLab(env)}},
 		{"Look up", []*cobra.Command{
-			newRunsCmd(env), newSuitesCmd(env), newExplainCmd(env), newCatalogCmd(env), newInspectCmd(env),
+			compare.NewRuns(env), run.NewSuites(env), job.NewExplain(env), advise.NewCatalog(env), machine.NewInspect(env),
 		}},
-		{"Jobs and demands", []*cobra.Command{newConvertCmd(env), newWorkloadCmd(env)}},
-		{"Change the machine", []*cobra.Command{newArrayCmd(env), newTuneCmd(env), newCleanCmd(env)}},
+		{"Jobs and demands", []*cobra.Command{job.NewConvert(env), job.NewWorkload(env)}},
+		{"Change the machine", []*cobra.Command{array.NewArray(env), machine.NewTune(env), machine.NewClean(env)}},
 	}
 }
 
-func newRootCmd(env *Env) *cobra.Command {
+func newRootCmd(env *form.Env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "plimsoll",
 		Short: "Measure what a machine's storage can carry, and compare it with what the hardware allows",
@@ -91,21 +98,21 @@ storage. Flags that give consent, or choose what runs, are read from the command
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Version:       env.Version,
-		Args:          noCommand,
+		Args:          form.NoCommand,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			typed := typedFlags(cmd.Flags())
-			if err := fromEnvironment(env, cmd, os.Environ()); err != nil {
+			typed := form.TypedFlags(cmd.Flags())
+			if err := form.FromEnvironment(env, cmd, os.Environ()); err != nil {
 				return err
 			}
-			if err := compatible(cmd); err != nil {
+			if err := form.Compatible(cmd); err != nil {
 				return err
 			}
-			if err := unpaired(cmd, typed); err != nil {
+			if err := form.Unpaired(cmd, typed); err != nil {
 				return err
 			}
-			env.begin(cmd, typed)
+			env.Begin(cmd, typed)
 			return nil
 		},
 
@@ -115,8 +122,8 @@ storage. Flags that give consent, or choose what runs, are read from the command
 	root.SetIn(env.In)
 	root.SetOut(env.Out)
 	root.SetErr(env.Err)
-	root.SetFlagErrorFunc(flagError)
-	env.addFlags(root.PersistentFlags())
+	root.SetFlagErrorFunc(form.FlagError)
+	env.AddFlags(root.PersistentFlags())
 	root.MarkFlagsMutuallyExclusive("quiet", "verbose")
 	root.SetHelpCommand(newHelpCmd())
 	for _, g := range groups(env) {
@@ -126,10 +133,10 @@ storage. Flags that give consent, or choose what runs, are read from the command
 			root.AddCommand(cmd)
 		}
 	}
-	root.AddCommand(newVersionCmd(env), newManCmd(env), newLabAgentCmd(), newMemberCmd(env))
+	root.AddCommand(newVersionCmd(env), newManCmd(env), machine.NewLabAgent(), run.NewMember(env))
 	for _, cmd := range root.Commands() {
 		countArgs(cmd)
-		completeFlags(cmd)
+		form.CompleteFlags(cmd)
 		endsAtOnce(cmd)
 	}
 	return root
@@ -142,7 +149,7 @@ func newHelpCmd() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			of, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 {
-				return noCommand(of, args[len(args)-max(len(rest), 1):])
+				return form.NoCommand(of, args[len(args)-max(len(rest), 1):])
 			}
 			return of.Help()
 		},
@@ -180,10 +187,10 @@ func countArgs(cmd *cobra.Command) {
 	if count := cmd.Args; count != nil {
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
 			err := count(cmd, args)
-			if err == nil || errors.Is(err, errUsage) {
+			if err == nil || errors.Is(err, form.ErrUsage) {
 				return err
 			}
-			return hint(usage(countError(cmd, args)), cmd.CommandPath()+" --help")
+			return form.Hint(form.Usage(countError(cmd, args)), cmd.CommandPath()+" --help")
 		}
 	}
 	for _, sub := range cmd.Commands() {

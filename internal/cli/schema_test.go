@@ -25,6 +25,10 @@ import (
 	"plimsoll/internal/bench"
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/ceiling"
+	"plimsoll/internal/cli/array"
+	"plimsoll/internal/cli/form"
+	"plimsoll/internal/cli/job"
+	machinecli "plimsoll/internal/cli/machine"
 	"plimsoll/internal/compare"
 	"plimsoll/internal/diagnose/live"
 	"plimsoll/internal/fio"
@@ -300,13 +304,13 @@ func kinds(t *testing.T) []kind {
 		of("comparison (compare, ab)", compared.Compare(&compare.Table{})),
 		of("comparison with a baseline (--against)", compared.Against(&compare.Against{})),
 		of("how far results meet a demand (compare --demand)", plans.Meets(&advise.Met{Demand: &workload.Demand{}}, &advise.Met{})),
-		of("check", machine.Check(nil, nil, nil, checked{})),
-		of("members of arrays, alone and together (check --probe)", machine.Probe(nil, []probeResult{})),
+		of("check", machine.Check(nil, nil, nil, machinecli.Checked{})),
+		of("members of arrays, alone and together (check --probe)", machine.Probe(nil, []machinecli.ProbeResult{})),
 		of("check of several hosts (fleet check)", machine.FleetCheck(&bundle.FleetCheck{}, &bundle.FleetCheck{})),
 		of("topology of a path (inspect)", machine.Inspect(&topology.Topology{})),
 		of("disks of a machine (inspect --all)", machine.Disks(&topology.Inventory{})),
 		{name: "why", about: "why the storage is slow (why)", value: &live.Answer{}},
-		of("volumes that were read (array warm)", machine.Warmed(nil, []warmedVolume{})),
+		of("volumes that were read (array warm)", machine.Warmed(nil, []array.WarmedVolume{})),
 		of("ceilings (ceiling)", plans.Ceilings(&topology.Topology{}, "", nil, false)),
 		of("ceilings by instance type (ceiling --instance A,B)", plans.OnTypes(nil)),
 		of("ceiling along axes (ceiling --sweep)", plans.Sweep(&topology.Topology{}, plans.Outlook{}, ceiling.Axes{}, nil)),
@@ -317,7 +321,7 @@ func kinds(t *testing.T) []kind {
 		of("commands of scenarios (suites SCENARIO)", plans.Jobs(nil)),
 		of("suites", plans.Suites(nil)),
 		of("findings of job files (lint)", plans.Lint(plans.Linted{})),
-		of("rules (explain)", plans.Rules(nil, nil, []rulePage{})),
+		of("rules (explain)", plans.Rules(nil, nil, []job.RulePage{})),
 		of("settings before and after (tune)", plans.Changes(nil, []tune.Change{})),
 		of("plan of arrays (array plan)", plans.Plan(&provision.Plan{})),
 		of("what teardown undoes (array teardown)", plans.Undo(nil)),
@@ -482,10 +486,10 @@ func printedKind(t *testing.T, schemas map[string]*jsonschema.Schema, line strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	root := newRootCmd(&Env{Machine: sys.Host(), Version: Version, In: strings.NewReader(""), Out: &out, Err: &errs, Args: args})
+	root := newRootCmd(&form.Env{Machine: sys.Host(), Version: Version, In: strings.NewReader(""), Out: &out, Err: &errs, Args: args})
 	root.SetArgs(args)
-	if err := root.ExecuteContext(t.Context()); exitCode(err) == 2 || exitCode(err) == 1 {
-		return "", false, fmt.Errorf("exit %d: %w", exitCode(err), err)
+	if err := root.ExecuteContext(t.Context()); form.ExitCode(err) == 2 || form.ExitCode(err) == 1 {
+		return "", false, fmt.Errorf("exit %d: %w", form.ExitCode(err), err)
 	}
 	doc, err := jsonschema.UnmarshalJSON(&out)
 	if err != nil {

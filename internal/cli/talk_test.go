@@ -9,11 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/internal/cli/form"
 	"plimsoll/internal/sys"
 )
 
 // talkOf is what a command line prints: on standard output and on standard error.
-func talkOf(t *testing.T, args ...string) (out, errs string, env *Env) {
+func talkOf(t *testing.T, args ...string) (out, errs string, env *form.Env) {
 	t.Helper()
 	var o, e bytes.Buffer
 	m := sys.Host()
@@ -21,13 +22,13 @@ func talkOf(t *testing.T, args ...string) (out, errs string, env *Env) {
 		_, err := io.WriteString(stdout, "fio-3.33\n")
 		return err
 	}
-	env = &Env{Machine: m, Version: Version, In: strings.NewReader(""), Out: &o, Err: &e, Args: args}
+	env = &form.Env{Machine: m, Version: Version, In: strings.NewReader(""), Out: &o, Err: &e, Args: args}
 	root := newRootCmd(env)
 	root.SetArgs(args)
 	if err := root.ExecuteContext(t.Context()); err != nil {
 		t.Fatalf("%q: %v", args, err)
 	}
-	env.end()
+	env.End()
 	return o.String(), e.String(), env
 }
 
@@ -82,10 +83,10 @@ func TestVerboseAndQuiet(t *testing.T) {
 	if !strings.HasPrefix(notes, "wrote ") || none != "" {
 		t.Errorf("notes %q, and with -q %q", notes, none)
 	}
-	env = &Env{Machine: sys.Host(), Version: Version, Out: io.Discard, Err: io.Discard}
+	env = &form.Env{Machine: sys.Host(), Version: Version, Out: io.Discard, Err: io.Discard}
 	root := newRootCmd(env)
 	root.SetArgs([]string{"suites", "-q", "-v"})
-	if err := root.ExecuteContext(t.Context()); err == nil || exitCode(err) != 2 {
+	if err := root.ExecuteContext(t.Context()); err == nil || form.ExitCode(err) != 2 {
 		t.Errorf("-q -v: %v", err)
 	}
 }
@@ -95,11 +96,11 @@ func TestNoColor(t *testing.T) {
 	t.Setenv("NO_COLOR", "")
 	_, _, env := talkOf(t, "version")
 	_, _, without := talkOf(t, "version", "--no-color")
-	if !env.colored() || without.colored() {
-		t.Errorf("colours: %v, and %v with --no-color", env.colored(), without.colored())
+	if !env.Colored() || without.Colored() {
+		t.Errorf("colours: %v, and %v with --no-color", env.Colored(), without.Colored())
 	}
 	t.Setenv("NO_COLOR", "1")
-	if env.colored() {
+	if env.Colored() {
 		t.Error("NO_COLOR=1 does not count")
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"runtime"
 
 	"github.com/spf13/cobra"
+
+	"plimsoll/internal/cli/form"
 )
 
 // versions are what plimsoll version prints.
@@ -16,7 +18,7 @@ type versions struct {
 	Go      string `json:"go"`
 }
 
-func newVersionCmd(env *Env) *cobra.Command {
+func newVersionCmd(env *form.Env) *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
 		Use:   "version",

@@ -1,0 +1,331 @@
+// Package advise has the commands that work out what storage can carry and what to buy: advise,
+// ceiling and catalog.
+package advise
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/advise"
+	"plimsoll/internal/cli/form"
+	"plimsoll/internal/cli/job"
+	"plimsoll/internal/cloud"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/plans"
+	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
+)
+
+type adviseOptions struct {
+	file string
+	run  *job.RunDemand // where the file is a run
+	// A series in place of a demand.
+	series   []string
+	log      job.FromOptions // how its files are read
+	observed *advise.Series
+	given    func(flag string) bool // says whether a flag was given
+	// A demand by flags.
+	iops              units.IOPS
+	mix               string
+	block, capacity   units.Bytes
+	latency, synced   units.Latency
+	commits           units.IOPS
+	clients           int
+	afr               string
+	region, prices    string
+	headroom          string
+	volumes, level    string
+	chunk             units.Bytes
+	survives          string
+	all, burst        bool
+	older             bool
+	cloud             string
+	format            string
+	yaml              int
+	memory            units.Bytes
+	vcpus, maxVolumes int
+	arch, instance    string
+	families, types   []string
+	why               []string
+}
+
+// NewAdvise is the command plimsoll advise.
+func NewAdvise(env *form.Env) *cobra.Command {
+	var o adviseOptions
+	cmd := &cobra.Command{
+		Use:   "advise [DEMAND.yaml|RUN]",
+		Short: "Find the volumes and the instance that meet a demand, with their monthly cost",
+		Long: `Find volume layouts and instances that meet a demand: the monthly cost of each, what limits
+it (sustained and in bursts), how durable it is, and why the next cheaper one is not enough.
+Prices are those of the catalogue (plimsoll catalog).`,
+		Example: `  plimsoll advise app.yaml --vcpus 8 --memory 64GiB
+  plimsoll advise --iops 16000 --mix 70r --block 8k --capacity 500GiB --afr 0.2%
+  plimsoll advise app.yaml --instance c8g.2xlarge
+  plimsoll advise --series cloudwatch.json --capacity 500GiB
+  plimsoll advise app.yaml --yaml 1 > plimsoll.yaml`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				o.file = args[0]
+			}
+			o.given = cmd.Flags().Changed
+			return runAdvise(env, o)
+		},
+	}
+	f := cmd.Flags()
+	f.TextVar(&o.iops, "iops", units.IOPS(0), "the demand in `IOPS`, where no file describes it")
+	f.StringVar(&o.mix, "mix", "100r", "`SHARE` of reads among the I/Os of --iops: 70r, 100r or 0r")
+	f.TextVar(&o.block, "block", 8*units.KiB, "`SIZE` of an I/O")
+	form.AddSize(f, &o.capacity, "capacity", "`SIZE` of the data")
+	form.AddLatency(f, &o.latency, "latency", "largest p99 `LATENCY` that is acceptable")
+	f.TextVar(&o.commits, "sync-commits", units.IOPS(0), "`COMMITS` per second, each of which waits for its log")
+	f.IntVar(&o.clients, "clients", 1, "`N` clients that commit at once")
+	form.AddLatency(f, &o.synced, "sync-latency", "`LATENCY` of a write with its sync, as a run measured it")
+	f.StringVar(&o.afr, "afr", "", "largest annual probability of data loss as a `SHARE`, such as 0.2%")
+	form.AddChoice(cmd, &o.survives, "survives", "what the data must outlive: the loss of this `PART`, or none", []string{
+		string(workload.LostVolume), string(workload.LostInstance), string(workload.NoLoss),
+	})
+	f.StringSliceVar(&o.series, "series", nil, "buy for what these `FILES` recorded: CloudWatch's figures, or logs of sar or iostat")
+	f.StringSliceVar(&o.log.Devices, "device", nil, "only these `DEVICES` of the series; several are added up")
+	f.IntVar(&o.log.Copies, "copies", 1, "`N` copies of each block on the devices of the series, by which writes are divided")
+	form.AddDuration(f, &o.log.Every, "every", "`DURATION` between reports of the series that have no time")
+	f.StringVar(&o.headroom, "headroom", "20%", "`SHARE` by which what is bought shall exceed the demand")
+	f.BoolVar(&o.burst, "burst-ok", false, "let the instance's burst of 30 min per day carry the demand's bursts")
+	form.AddChoice(cmd, &o.cloud, "cloud", "`CLOUD` whose machines and volumes are looked at (default aws)",
+		[]string{"aws", "azure", "gcp"})
+	f.StringVar(&o.region, "region", "", "`REGION` of the prices; only that of the price list is known")
+	f.StringVar(&o.prices, "prices", "", "use your own price list `FILE`: AWS's offer file in JSON, or CSV")
+	f.StringVar(&o.instance, "instance", "", "keep this instance `TYPE`")
+	f.StringSliceVar(&o.why, "why", nil, "show why these instance `TYPES` are not enough")
+	f.IntVar(&o.vcpus, "vcpus", 0, "at least `N` vCPUs")
+	form.AddSize(f, &o.memory, "memory", "least `SIZE` of memory")
+	form.AddChoice(cmd, &o.arch, "arch", "`ARCHITECTURE` of the instance", []string{"arm64", "x86_64"})
+	f.StringSliceVar(&o.families, "family", nil, "only these `FAMILIES` of instances, such as 'm*,r*'")
+	f.BoolVar(&o.older, "older", false, "include previous generations")
+	f.StringVar(&o.volumes, "volumes", "", "keep these volumes: `SPEC` such as '4x gp2 3000GiB'")
+	f.StringVar(&o.level, "level", "raid0", "RAID `LEVEL` of the kept volumes: "+page.Names(form.Levels))
+	form.AddSize(f, &o.chunk, "chunk", "chunk `SIZE` of the kept volumes' array; else the one that serves the demand best")
+	f.StringSliceVar(&o.types, "types", nil, "only these `TYPES` of volumes (default "+strings.Join(advise.DefaultTypes, ",")+")")
+	f.IntVar(&o.maxVolumes, "max-volumes", advise.DefaultMaxVolumes, "at most `N` volumes")
+	f.BoolVar(&o.all, "all", false, "show every choice that no other beats")
+	f.IntVar(&o.yaml, "yaml", 0, "print the plimsoll.yaml of row `N`")
+	form.AddFormat(cmd, &o.format, page.Formats())
+	o.pairs(f)
+	cmd.Annotations = map[string]string{form.ArgumentAnnotation: "a demand's file or a run"}
+	return cmd
+}
+
+func runAdvise(env *form.Env, o adviseOptions) error {
+	if err := o.foreign(); err != nil {
+		return err
+	}
+	r, err := o.request(env)
+	if err != nil {
+		return err
+	}
+	if r.Cloud != nil {
+		return o.elsewhere(env, r)
+	}
+	a, err := advise.Advise(*r)
+	if errors.Is(err, advise.ErrCapacity) {
+		return form.Hint(form.Usage(err), "add --capacity, such as --capacity 500GiB, or capacity: to the demand's file")
+	}
+	if err != nil {
+		return form.Usage(err)
+	}
+	a.Assumed = append(o.assumed(a), a.Assumed...)
+	saved, err := gp3Instead(*r, a)
+	if err != nil {
+		return err
+	}
+	a.Notes = append(saved, a.Notes...)
+	if o.yaml > 0 {
+		if err := o.row(len(a.Rows)); err != nil {
+			return err
+		}
+		_, err := io.WriteString(env.Out, plans.AdviceYAML(a, &a.Rows[o.yaml-1]))
+		return err
+	}
+	return form.Render(env, o.format, plans.Advice(a, o.all))
+}
+
+// row says that --yaml names a row that there is not.
+func (o *adviseOptions) row(rows int) error {
+	if o.yaml > rows {
+		return form.Usage(fmt.Errorf("--yaml %d: there are %s", o.yaml, text.Plural(rows, "row")))
+	}
+	return nil
+}
+
+// foreign refuses flags that are not looked at on another cloud than AWS.
+func (o *adviseOptions) foreign() error {
+	if o.cloud == "" || o.cloud == "aws" {
+		return nil
+	}
+	for _, flag := range []string{"series", "volumes", "level", "chunk", "why", "all", "older", "burst-ok"} {
+		if o.given(flag) {
+			return form.Usage(fmt.Errorf("--%s is about AWS: leave it out with --cloud %s", flag, o.cloud))
+		}
+	}
+	for _, flag := range []string{"latency", "sync-commits", "sync-latency", "clients", "afr"} {
+		if o.given(flag) {
+			return form.Usage(fmt.Errorf(
+				"--%s: the catalogue has no latency and no failure rate of the disks of %s: leave it out "+
+					"with --cloud %s", flag, cloud.Named(o.cloud).Words().Cloud, o.cloud))
+		}
+	}
+	return nil
+}
+
+// elsewhere looks at another cloud than AWS.
+func (o *adviseOptions) elsewhere(env *form.Env, r *advise.Request) error {
+	r.Keep = nil
+	a, err := advise.Elsewhere(*r)
+	if errors.Is(err, advise.ErrCapacity) {
+		return form.Hint(form.Usage(err), "add --capacity, such as --capacity 500GiB, or capacity: to the demand's file")
+	}
+	if err != nil {
+		return form.Usage(err)
+	}
+	if o.yaml > 0 {
+		if err := o.row(len(a.Rows)); err != nil {
+			return err
+		}
+		_, err := io.WriteString(env.Out, plans.ElsewhereYAML(a, &a.Rows[o.yaml-1]))
+		return err
+	}
+	return form.Render(env, o.format, plans.Elsewhere(a))
+}
+
+// gp3Instead says what the kept gp2 volumes cost as gp3.
+func gp3Instead(r advise.Request, a *advise.Advice) ([]string, error) {
+	if r.Keep == nil || r.Keep.Spec.Type != "gp2" || a.Owned == nil {
+		return nil, nil
+	}
+	was, n := *a.Owned, r.Keep.N
+	instead, err := advise.Instead(r, "gp3", was)
+	if err != nil || instead == "" {
+		return nil, err
+	}
+	return []string{fmt.Sprintf("%d x gp2 cost %v a month; %s", n, was.VolumesMonth, instead)}, nil
+}
+
+func (o *adviseOptions) request(env *form.Env) (*advise.Request, error) {
+	r := &advise.Request{
+		Now:        env.Now(),
+		BurstOK:    o.burst,
+		VCPUs:      o.vcpus,
+		Memory:     o.memory,
+		Arch:       o.arch,
+		Families:   o.families,
+		Older:      o.older,
+		Why:        o.why,
+		Instance:   o.instance,
+		Types:      o.types,
+		MaxVolumes: o.maxVolumes,
+		Synced:     o.synced.Duration(),
+	}
+	var err error
+	if r.Demand, err = o.demand(); err != nil {
+		return nil, err
+	}
+	r.Series = o.observed
+	if r.Headroom, err = share(o.headroom, "headroom", 1000); err != nil {
+		return nil, err
+	}
+	if o.cloud != "" && o.cloud != "aws" {
+		r.Cloud = cloud.Named(o.cloud)
+	}
+	if r.Prices, err = o.priceList(r.Cloud); err != nil {
+		return nil, err
+	}
+	if o.volumes != "" {
+		if r.Keep, err = o.keep(); err != nil {
+			return nil, form.Usage(err)
+		}
+	} else if o.run != nil {
+		r.Keep, r.Shown = o.run.Owned()
+	}
+	return r, nil
+}
+
+// share reads 20% as 0.2.
+func share(s, flag string, most float64) (float64, error) {
+	number, ok := strings.CutSuffix(s, "%")
+	v, err := strconv.ParseFloat(number, 64)
+	if !ok || err != nil || !(v >= 0 && v <= most) {
+		return 0, form.Usage(fmt.Errorf("--%s %.40q: want such as 20%%", flag, s))
+	}
+	return v / 100, nil
+}
+
+// priceList is the catalogue's, or a file's over it.
+func (o adviseOptions) priceList(at cloud.Provider) (*cloud.Prices, error) {
+	p := cloud.BuiltinPrices()
+	if at != nil {
+		p = at.Prices()
+	}
+	if o.prices != "" {
+		f, err := sys.OpenRegular(o.prices)
+		if err != nil {
+			return nil, form.Usage(err)
+		}
+		defer func() { _ = f.Close() }() // only read
+		own, err := cloud.ReadPrices(bufio.NewReaderSize(f, 1<<20))
+		if err != nil {
+			return nil, form.Usage(fmt.Errorf("%s: %w", o.prices, err))
+		}
+		both := *p
+		if err := both.Merge(own); err != nil {
+			return nil, form.Usage(fmt.Errorf("%s: %w", o.prices, err))
+		}
+		p = &both
+	}
+	if o.region != "" && o.region != p.Region {
+		return nil, form.Usage(
+			fmt.Errorf(
+				"--region %.40q: the prices at hand are of %s; bring those of another region with --prices",
+				o.region,
+				p.Region,
+			),
+		)
+	}
+	return p, nil
+}
+
+// chunkText is --chunk as a declaration has it.
+func (o adviseOptions) chunkText() string {
+	if o.chunk == 0 {
+		return ""
+	}
+	return o.chunk.Arg()
+}
+
+// keep is the layout of --volumes.
+func (o adviseOptions) keep() (*advise.Layout, error) {
+	d, err := topology.FromFlags(o.volumes, o.level, o.chunkText(), "")
+	if few, ok := errors.AsType[*topology.TooFew](err); ok && few.Level == topology.RAID0 { // one volume
+		d, err = topology.FromFlags(o.volumes, "", "", "")
+	}
+	if err != nil {
+		return nil, err
+	}
+	t, err := topology.FromDeclaration(d)
+	if err != nil {
+		return nil, err
+	}
+	l, err := advise.LayoutOf(&t.Arrays[0])
+	if err != nil {
+		return nil, fmt.Errorf("--volumes %.60q: %w", o.volumes, err)
+	}
+	return l, nil
+}

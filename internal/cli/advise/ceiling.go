@@ -1,0 +1,251 @@
+package advise
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/bench"
+	"plimsoll/internal/ceiling"
+	"plimsoll/internal/cli/form"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/plans"
+	"plimsoll/internal/suite"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+)
+
+type ceilingOptions struct {
+	form.LayoutOptions
+	form.PathOptions
+	scenarios   []string
+	read, write units.Latency
+	sweep       string
+	together    bool
+	claim       string
+	format      string
+}
+
+// NewCeiling is the command plimsoll ceiling.
+func NewCeiling(env *form.Env) *cobra.Command {
+	var o ceilingOptions
+	cmd := &cobra.Command{
+		Use:   "ceiling [SUITE | SCENARIO | FILE.fio]...",
+		Short: "Compute the maximum performance of a storage layout and its bottleneck",
+		Long: `Compute the most that a storage layout allows each scenario, and which resource limits it. The layout
+is declared and need not exist, or it is the storage behind --data and --wal. Nothing is measured. One scenario
+is shown in detail, several as a table.`,
+		Example: `  plimsoll ceiling db --volumes 8xgp3 --level raid10 --chunk 64KiB --instance c8g.2xlarge
+  plimsoll ceiling 8 --topology plimsoll.yaml
+  plimsoll ceiling 3 --volumes 8xgp3 --level raid10 --read-latency 0.6ms --sweep iodepth=1..256
+  plimsoll ceiling --claim "40000 IOPS" --instance c6a.xlarge`,
+		ValidArgsFunction: form.CompleteScenarios,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.scenarios = args
+			return runCeiling(cmd.Context(), env, o)
+		},
+	}
+	f := cmd.Flags()
+	o.LayoutOptions.AddFlags(f)
+	o.PathOptions.AddFlags(f)
+	form.AddLatency(
+		f,
+		&o.read,
+		"read-latency",
+		"`LATENCY` of one read at queue depth 1, such as 0.6ms; limits throughput at low queue depths",
+	)
+	form.AddLatency(f, &o.write, "write-latency", "`LATENCY` of one write at queue depth 1")
+	f.StringVar(
+		&o.sweep,
+		"sweep",
+		"",
+		"vary one scenario along `AXES`: bs=4k..1M, iodepth=1..256, or both with a comma",
+	)
+	f.BoolVar(&o.together, "together", false, "model one scenario per role running concurrently on the same instance")
+	f.StringVar(
+		&o.claim,
+		"claim",
+		"",
+		"check whether a claimed `FIGURE` holds, for how long and since when, such as \"40000 IOPS\" or \"1250MB/s\"",
+	)
+	f.Lookup("instance").Usage = "machine `TYPE` of EC2, Azure or Google Cloud, for its limits; several, separated by commas or " +
+		"repeated, are compared"
+	f.Lookup("instance").Value = &joinFlag{&o.Instance}
+	form.AddFormat(cmd, &o.format, page.Formats())
+	cmd.MarkFlagsMutuallyExclusive("sweep", "together", "claim")
+	form.Apart(f, "claim", "a claim is compared with the layout alone", "data", "wal", "read-latency",
+		"write-latency", "chunk")
+	form.TypedOnly(f, "claim", "sweep", "together")
+	return cmd
+}
+
+// joinFlag is a flag that may be repeated: its values, separated by commas.
+type joinFlag struct{ to *string }
+
+func (f *joinFlag) String() string { return "" }
+func (f *joinFlag) Type() string   { return "TYPE" }
+func (f *joinFlag) Set(s string) error {
+	if *f.to != "" {
+		s = *f.to + "," + s
+	}
+	*f.to = s
+	return nil
+}
+
+func runCeiling(ctx context.Context, env *form.Env, o ceilingOptions) error {
+	if strings.Contains(o.Instance, ",") {
+		return o.onTypes(ctx, env)
+	}
+	if o.claim != "" {
+		return runClaim(env, o)
+	}
+	s, err := suite.Select(o.scenarios, suite.Selection{})
+	if err != nil {
+		return form.Usage(err)
+	}
+	t, err := o.detect(ctx, env, s)
+	if err != nil {
+		return err
+	}
+	var all []plans.Outlook
+	for _, c := range s.Scenarios {
+		if c.Postgres != nil {
+			return form.Usage(
+				fmt.Errorf(
+					"%d %s: the ceiling of a database follows from what a transaction needs, which is measured: "+
+						"plimsoll run %[1]d",
+					c.ID,
+					c.Name,
+				),
+			)
+		}
+		loads, err := c.Workloads()
+		if err != nil {
+			return form.Usage(err)
+		}
+		all = append(all, plans.Outlook{ID: c.ID, Name: c.Name, Role: c.Role, Loads: loads})
+	}
+	if o.sweep != "" {
+		if len(all) != 1 {
+			return form.Usage(fmt.Errorf("--sweep varies one scenario, but %d are named; add its number", len(all)))
+		}
+		return runSweep(env, o, t, all[0])
+	}
+	if err := o.work(t, all); err != nil {
+		return err
+	}
+	return form.Render(env, o.format, plans.Ceilings(t, s.Name, all, o.together))
+}
+
+// onTypes compares the ceilings of a layout on several instance types.
+func (o ceilingOptions) onTypes(ctx context.Context, env *form.Env) error {
+	if o.sweep != "" || o.together || o.claim != "" {
+		return form.Usage(errors.New("--sweep, --together and --claim take one --instance"))
+	}
+	s, err := suite.Select(o.scenarios, suite.Selection{})
+	if err != nil {
+		return form.Usage(err)
+	}
+	var all []plans.OnType
+	for typ := range strings.SplitSeq(o.Instance, ",") {
+		one := o
+		one.Instance = strings.TrimSpace(typ)
+		t, err := one.detect(ctx, env, s)
+		if err != nil {
+			return err
+		}
+		for _, c := range s.Scenarios {
+			if c.Postgres != nil {
+				continue // its ceiling is measured
+			}
+			loads, err := c.Workloads()
+			if err != nil {
+				return form.Usage(err)
+			}
+			all = append(all, plans.PriceOn(one.Instance, c.Name, o.withLatency(ceiling.Of(t, c.Role, loads))))
+		}
+	}
+	return form.Render(env, o.format, plans.OnTypes(all))
+}
+
+// runSweep varies one scenario.
+func runSweep(env *form.Env, o ceilingOptions, t *topology.Topology, one plans.Outlook) error {
+	axes, err := ceiling.ParseAxes(o.sweep)
+	if err != nil {
+		return form.Usage(fmt.Errorf("--%w", err))
+	}
+	points := ceiling.Sweep(t, one.Role, one.Loads, axes, o.withLatency)
+	return form.Render(env, o.format, plans.Sweep(t, one, axes, points))
+}
+
+// detect is the declared layout, or what is found below the paths, those that job files name too.
+func (o ceilingOptions) detect(ctx context.Context, env *form.Env, s *suite.Suite) (*topology.Topology, error) {
+	decl, err := o.Declaration(env)
+	if err != nil {
+		return nil, err
+	}
+	if decl != nil && len(decl.Arrays) > 0 && o.Data == "" && o.WAL == "" {
+		t, err := topology.FromDeclaration(decl)
+		if err != nil {
+			return nil, form.Usage(err)
+		}
+		return t, nil
+	}
+	at := bench.Request{Data: o.Data, WAL: o.WAL}
+	if err := at.Follow(s); err != nil {
+		return nil, err
+	}
+	paths, err := form.PathOptions{Data: at.Data, WAL: at.WAL}.Existing()
+	if err != nil {
+		return nil, err
+	}
+	return topology.Detect(ctx, env.Machine, paths, decl)
+}
+
+// work fills the ceilings in.
+func (o ceilingOptions) work(t *topology.Topology, all []plans.Outlook) error {
+	ceilings := map[int]ceiling.Ceiling{}
+	if o.together {
+		loads := map[topology.Role][]fio.Workload{}
+		for _, one := range all {
+			if loads[one.Role] != nil {
+				return form.Usage(errors.New("--together takes one scenario per role, such as 2 6"))
+			}
+			loads[one.Role] = one.Loads
+		}
+		if len(loads) < 2 {
+			return form.Usage(errors.New("--together takes one scenario per role, such as 2 6"))
+		}
+		got := ceiling.OfTogether(t, loads)
+		for i, one := range all {
+			ceilings[i] = got[one.Role]
+		}
+	} else {
+		for i, one := range all {
+			ceilings[i] = ceiling.Of(t, one.Role, one.Loads)
+		}
+	}
+	for _, i := range slices.Sorted(maps.Keys(ceilings)) {
+		all[i].SetCeiling(o.withLatency(ceilings[i]))
+	}
+	return nil
+}
+
+// withLatency adds what the flags state.
+func (o ceilingOptions) withLatency(c ceiling.Ceiling) ceiling.Ceiling {
+	if o.read == 0 && o.write == 0 {
+		return c
+	}
+	return c.WithLatency(
+		o.read.Duration(),
+		o.write.Duration(),
+		0,
+		topology.Origin{Kind: topology.Declared, Where: "--read-latency, --write-latency"},
+	)
+}

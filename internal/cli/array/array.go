@@ -1,0 +1,157 @@
+// Package array has the commands that build arrays, verify them, read them once and take them
+// down.
+package array
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"plimsoll/internal/cli/form"
+	"plimsoll/internal/provision"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/plans"
+	"plimsoll/internal/sys"
+	"plimsoll/internal/topology"
+)
+
+// provisionOptions are of plan, apply, verify and teardown.
+type provisionOptions struct {
+	file       string
+	destroy    []string
+	serial     []string
+	yes        bool
+	json       bool // of commands that change something: events
+	adopt      string
+	partitions bool
+	imagine    bool
+	format     string
+}
+
+func (o *provisionOptions) addDestroy(cmd *cobra.Command) {
+	cmd.Flags().StringArrayVar(
+		&o.destroy,
+		"destroy",
+		nil,
+		"use `DEV` though it is not blank: what is on it is lost; needs its --serial",
+	)
+	cmd.Flags().StringArrayVar(&o.serial, "serial", nil, "serial `S` of the device of the --destroy before it")
+	form.TypedOnly(cmd.Flags(), "destroy", "serial")
+}
+
+// NewArray is the command plimsoll array and the commands below it.
+func NewArray(env *form.Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "array",
+		Short: "Build the arrays of a plimsoll.yaml, compare, warm and take them down",
+		Long: `Build arrays from blank volumes as one file declares them, compare the machine with the file, load volumes from
+their snapshot, and take down what was built.`,
+		Example: `  plimsoll array plan plimsoll.yaml
+  plimsoll array apply plimsoll.yaml
+  plimsoll array teardown`,
+	}
+	form.SubcommandsOnly(cmd)
+	cmd.AddCommand(newPlanCmd(env), newApplyCmd(env), newVerifyCmd(env), newTeardownCmd(env), newWarmCmd(env))
+	return cmd
+}
+
+func newPlanCmd(env *form.Env) *cobra.Command {
+	var o provisionOptions
+	cmd := &cobra.Command{
+		Use:   "plan FILE",
+		Short: "Show what apply would do: each command, what it touches, how it is undone",
+		Long: `Show what apply would do to build the arrays of a plimsoll.yaml: each step with its exact command, what
+it touches and how teardown undoes it. Nothing is changed. As root, volumes are also looked at for signatures.
+apply generates new UUIDs.
+
+--format sh and --format md print a runbook instead, to follow by hand: the same steps, each with its check and
+how it is undone.`,
+		Example: `  plimsoll array plan plimsoll.yaml
+  plimsoll array plan plimsoll.yaml --imagine
+  plimsoll array plan plimsoll.yaml --format sh > runbook.sh
+  plimsoll array plan plimsoll.yaml --destroy /dev/nvme3n1 --serial vol0123456789abcdef0`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.file = args[0]
+			_, plan, err := o.plan(cmd.Context(), env)
+			if err != nil {
+				return err
+			}
+			if o.format == form.FormatShell || o.format == string(page.Markdown) { // to follow by hand
+				return plans.Runbook(env.Out, plan, o.format)
+			}
+			return form.Render(env, o.format, plans.Plan(plan))
+		},
+	}
+	o.addDestroy(cmd)
+	form.AddFormat(cmd, &o.format, append(page.Formats(), form.FormatShell))
+	cmd.Flags().BoolVar(
+		&o.imagine,
+		"imagine",
+		false,
+		"plan for volumes that are not there: serial numbers are placeholders, and the machine is not asked",
+	)
+	cmd.MarkFlagsMutuallyExclusive("imagine", "destroy")
+	return cmd
+}
+
+func (o provisionOptions) declaration() (*topology.Declaration, error) {
+	data, err := sys.ReadFile(o.file, sys.ConfigLimit)
+	if err != nil {
+		return nil, err
+	}
+	return topology.LoadDeclaration(o.file, data)
+}
+
+// given pairs the devices of --destroy with the serials of --serial.
+func (o provisionOptions) given() (map[string]string, error) {
+	if len(o.serial) != len(o.destroy) {
+		return nil, form.Usage(errors.New("each --destroy DEV needs its --serial S (see: plimsoll inspect --all)"))
+	}
+	destroy := map[string]string{}
+	for i, dev := range o.destroy {
+		destroy[dev] = o.serial[i]
+	}
+	return destroy, nil
+}
+
+func (o provisionOptions) plan(ctx context.Context, env *form.Env) (*provision.Site, *provision.Plan, error) {
+	destroy, err := o.given()
+	if err != nil {
+		return nil, nil, err
+	}
+	decl, err := o.declaration()
+	if err != nil {
+		return nil, nil, err
+	}
+	site := provision.Here(env.Machine, provisionView(env, o.json))
+	if o.imagine {
+		plan, err := site.Imagine(decl)
+		return site, plan, err
+	}
+	plan, err := site.Plan(ctx, decl, destroy)
+	return site, plan, err
+}
+
+// confirm asks on the terminal; elsewhere there is no answer.
+func confirm(ctx context.Context, env *form.Env, question string) error {
+	f, ok := env.In.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return form.Usage(errors.New("there is no terminal to ask on: say --yes"))
+	}
+	fmt.Fprintf(env.Err, "%s [yes/no] ", question)
+	answer, _ := bufio.NewReader(sys.Interruptible(ctx, f)).ReadString('\n') // the end of input is no
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if strings.TrimSpace(answer) != "yes" {
+		return errors.New("nothing was done")
+	}
+	return nil
+}

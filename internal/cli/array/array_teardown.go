@@ -1,0 +1,176 @@
+package array
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/cli/form"
+	"plimsoll/internal/provision"
+	"plimsoll/internal/report/plans"
+	"plimsoll/internal/text"
+)
+
+func newTeardownCmd(env *form.Env) *cobra.Command {
+	var o provisionOptions
+	cmd := &cobra.Command{
+		Use:   "teardown [ARRAY...]",
+		Short: "Remove only what apply created",
+		Long: `Undo what the journals of apply say was made, newest first: unmount, remove lines from /etc, stop
+arrays, erase superblocks, zero both ends of the volumes. Without names, all arrays. What was on them is lost.
+
+First the whole stack is inspected. What apply did not make (a logical volume in the group, another filesystem,
+a line between plimsoll's marks in /etc/fstab) and what is in use (swap, bind mounts, open files, loop devices,
+other mount namespaces) is listed, and nothing is touched. --destroy NAME, with the name that the list gives,
+allows one of them to be lost; a volume needs its --serial, too.
+
+--adopt takes down an array that others have made: its mounts, its lines in fstab and mdadm.conf, what is on it
+and its superblocks. Every member is named by --serial; if one is missing, or something else uses the array, nothing
+is touched. Partition tables of the members stay, and are named, unless --partitions is given.`,
+		Example: `  plimsoll array teardown
+  plimsoll array teardown wal --yes
+  plimsoll array teardown --destroy /dev/t/mine
+  plimsoll array teardown --adopt /dev/md0 --serial S1 --serial S2`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runTeardown(cmd.Context(), env, o, args)
+		},
+	}
+	cmd.Flags().StringArrayVar(
+		&o.destroy,
+		"destroy",
+		nil,
+		"take `NAME` down though apply did not make it: what is on it is lost",
+	)
+	cmd.Flags().StringArrayVar(
+		&o.serial,
+		"serial",
+		nil,
+		"serial `S` of a volume that --destroy names, or of a member of the array of --adopt",
+	)
+	cmd.Flags().StringVar(
+		&o.adopt,
+		"adopt",
+		"",
+		"take down the md array `DEV` that others have made; --serial names each of its members",
+	)
+	cmd.Flags().BoolVar(&o.partitions, "partitions", false,
+		"with --adopt, take the members' partition tables away, too, where the member is the only partition")
+	cmd.MarkFlagsMutuallyExclusive("adopt", "destroy")
+	cmd.Flags().BoolVar(&o.yes, "yes", false, "do not ask")
+	form.TypedOnly(cmd.Flags(), "destroy", "serial", "adopt", "partitions", "yes")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print what happens as JSON, one event per line; needs --yes")
+	return cmd
+}
+
+func runTeardown(ctx context.Context, env *form.Env, o provisionOptions, names []string) error {
+	if o.json && !o.yes {
+		return form.Usage(errors.New("--json needs --yes: there is no terminal to ask on"))
+	}
+	site := provision.Here(env.Machine, provisionView(env, o.json))
+	if o.partitions && o.adopt == "" {
+		return form.Usage(errors.New("--partitions needs --adopt: what apply made goes with its partition tables"))
+	}
+	if o.adopt != "" {
+		return runAdopt(ctx, env, o, site, names)
+	}
+	destroy := provision.GiveUp{Names: o.destroy, Serials: o.serial}
+	journals, broken, err := site.Made(names...)
+	if err != nil {
+		return err
+	}
+	if len(journals)+len(broken) == 0 {
+		if len(names) == 0 { // what one that was killed at its very end has left; only who may remove it needs to
+			_ = site.Teardown(ctx, nil, destroy)
+		}
+		if !o.json {
+			fmt.Fprintln(env.Out, "plimsoll has made nothing here: there is nothing to undo")
+		}
+		return nil
+	}
+	if len(journals) == 0 { // nobody is asked about nothing
+		return unreadable(broken)
+	}
+	if !o.yes {
+		if err := site.Clear(ctx, journals, destroy); err != nil {
+			return obstacles(env, err)
+		}
+		for _, b := range broken {
+			form.PrintNote(env, b.Error())
+		}
+		if err := form.Render(env, form.TextFormat, plans.Undo(journals)); err != nil {
+			return err
+		}
+		if err := confirm(ctx, env, "\nUndo this? What is on these volumes is lost."); err != nil {
+			return err
+		}
+	}
+	err = site.Teardown(ctx, names, destroy)
+	if _, refused := errors.AsType[*provision.Obstructed](err); refused {
+		return obstacles(env, err)
+	}
+	if err != nil {
+		return form.Hint(err, "plimsoll array teardown goes on from there")
+	}
+	return nil
+}
+
+// unreadable is the error of journals that make no sense.
+func unreadable(broken []*provision.BrokenJournal) error {
+	var all []error
+	for _, b := range broken {
+		all = append(all, b)
+	}
+	return errors.Join(all...)
+}
+
+// runAdopt takes down an array that plimsoll did not make.
+func runAdopt(ctx context.Context, env *form.Env, o provisionOptions, site *provision.Site, names []string) error {
+	if len(names) > 0 {
+		return form.Usage(errors.New("--adopt names the array: give no other"))
+	}
+	w, err := site.Adopt(ctx, o.adopt, o.serial, o.partitions)
+	if err != nil {
+		return err
+	}
+	if err := site.Clear(ctx, []*provision.Work{w}, provision.GiveUp{}); err != nil {
+		return obstacles(env, err)
+	}
+	if !o.json {
+		if err := form.Render(env, form.TextFormat, plans.Undo([]*provision.Work{w})); err != nil {
+			return err
+		}
+	}
+	if stays := w.Stays(); len(stays) > 0 {
+		form.PrintNote(env, "the partition tables of "+strings.Join(stays, ", ")+" stay; --partitions takes them away, too")
+	}
+	if !o.yes {
+		if err := confirm(ctx, env, "\nUndo this? What is on these volumes is lost."); err != nil {
+			return err
+		}
+	}
+	if err := site.Save(w); err != nil {
+		return err
+	}
+	if err := site.Teardown(ctx, []string{w.Array}, provision.GiveUp{}); err != nil {
+		return form.Hint(err, "plimsoll array teardown "+w.Array+" goes on from there")
+	}
+	return nil
+}
+
+// obstacles prints what stands in the way of a teardown, a line each.
+func obstacles(env *form.Env, err error) error {
+	o, ok := errors.AsType[*provision.Obstructed](err)
+	if !ok {
+		return err
+	}
+	for _, line := range o.Lines() {
+		fmt.Fprintln(env.Err, text.Clean(line, 600))
+	}
+	return fmt.Errorf(
+		"nothing was touched: %s in the way of teardown",
+		text.Plural(len(o.Obstacles), "thing is", "things are"),
+	)
+}

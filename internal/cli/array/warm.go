@@ -1,0 +1,287 @@
+package array
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/bench"
+	"plimsoll/internal/block"
+	"plimsoll/internal/cli/form"
+	machinecli "plimsoll/internal/cli/machine"
+	"plimsoll/internal/diagnose"
+	"plimsoll/internal/report/machine"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/text"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+)
+
+type warmOptions struct {
+	form.LayoutOptions
+	path   string
+	files  bool
+	whole  bool
+	resume bool
+	most   string
+	depth  int
+	state  string
+	format string
+}
+
+func newWarmCmd(env *form.Env) *cobra.Command {
+	o := warmOptions{depth: 32}
+	cmd := &cobra.Command{
+		Use:   "warm PATH|DEVICE",
+		Short: "Read each block of a volume once, so that it is loaded from its snapshot",
+		Long: `Test whether the volumes below a path are loaded from their snapshot, and where they are not read each piece of 512 KiB
+once, past the page cache: 4 KiB of it where the test has shown that one read loads its piece.
+
+It opens volumes for reading only and writes nothing but its own record, from which --resume continues. While other
+programs use the volume, it takes at most a quarter of its throughput, and pauses whenever they have to wait.
+
+The exit code is 0 when the volumes are loaded, 3 when 15 % or more is not, and 130 when it was interrupted.`,
+		Example: `  plimsoll array warm /dev/nvme1n1
+  plimsoll array warm /data --files --most 100MiB/s
+  plimsoll array warm /data --resume`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.path = args[0]
+			return runWarm(cmd.Context(), env, o)
+		},
+	}
+	f := cmd.Flags()
+	o.AddFlags(f)
+	form.AddFormat(cmd, &o.format, page.Formats())
+	f.BoolVar(&o.files, "files", false, "read only what files below the path lie on, the newest file first")
+	f.BoolVar(&o.whole, "whole", false, "read every byte, also where nothing seems to wait for it")
+	f.BoolVar(&o.resume, "resume", false, "leave out what an earlier start has read")
+	f.StringVar(&o.most, "most", "", "load at most `RATE` on each volume, such as 100MiB/s")
+	f.IntVar(&o.depth, "depth", o.depth, "keep `N` reads in flight on each volume")
+	f.StringVar(&o.state, "state", "/var/lib/plimsoll/warm", "keep records in `DIR`")
+	form.TypedOnly(f, "state") // what is in it is believed
+	return cmd
+}
+
+// WarmedVolume is what warm prints as JSON of each volume.
+type WarmedVolume struct {
+	Before diagnose.Touch  `json:"before"`
+	Warmed *bench.Warmed   `json:"warmed,omitempty"`
+	After  *diagnose.Touch `json:"after,omitempty"` // nil where nothing was read, or files of an array were
+}
+
+// warming is a volume to be loaded, or an array through which files are read.
+type warming struct {
+	bench.Warming
+	files  string   // whose places alone are read; empty for the whole volume
+	leaves []string // of the array; nil for a volume
+	always bool     // --whole: also where nothing seems to wait for it
+}
+
+// test reads pairs on the volume, in the places that are to be read. A place of an array lies on
+// several volumes, of which one read loads one: there each volume is tested, and the one of which
+// most waits to be loaded is the answer.
+func (w *warming) test(ctx context.Context) (most diagnose.Touch, err error) {
+	if w.leaves == nil {
+		most, err = bench.TouchOf(ctx, w.Device, w.Order)
+		most.File = w.files
+		return most, err
+	}
+	for i, leaf := range w.leaves {
+		t, err := bench.Touch(ctx, leaf)
+		if err != nil {
+			return t, err
+		}
+		if i == 0 || t.Claimed && (!most.Claimed || t.Share > most.Share) {
+			most = t
+		}
+	}
+	return most, nil
+}
+
+func runWarm(ctx context.Context, env *form.Env, o warmOptions) error {
+	jobs, err := o.plan(env)
+	if err != nil {
+		return err
+	}
+	results := make([]WarmedVolume, len(jobs))
+	failures := make([]error, len(jobs))
+	var side sync.WaitGroup
+	for i := range jobs {
+		side.Go(func() { results[i], failures[i] = o.volume(ctx, env, jobs[i]) })
+	}
+	side.Wait()
+	if err := errors.Join(failures...); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return form.Hint(err, "run it as root: it reads from the volumes themselves")
+	}
+	var said []string
+	for _, r := range results {
+		said = append(said, r.sentence())
+	}
+	if err := form.Render(env, o.format, machine.Warmed(said, results)); err != nil {
+		return err
+	}
+	for _, r := range results {
+		if r.waits() {
+			return form.ErrVerdict
+		}
+	}
+	return nil
+}
+
+// waits is whether something of what was to be loaded still waits for it.
+func (r *WarmedVolume) waits() bool {
+	switch {
+	case r.After != nil:
+		return r.After.Claimed
+	case r.Warmed != nil:
+		return r.Warmed.Skipped > 0
+	}
+	return r.Before.Claimed
+}
+
+func (r *WarmedVolume) sentence() string {
+	line := ""
+	switch {
+	case r.After != nil:
+		line = machinecli.TouchLine(*r.After)
+	case r.Warmed != nil:
+		line = "Every byte that the files lie on was read from " + text.Clean(r.Warmed.Device, 0) + "."
+	default:
+		line = machinecli.TouchLine(r.Before)
+	}
+	if w := r.Warmed; w != nil {
+		line += fmt.Sprintf(" %s of %s were read in %s.", text.Count(w.Read), text.Plural(w.Pieces, "piece"),
+			text.Duration(w.Took))
+		if w.Skipped > 0 {
+			line += fmt.Sprintf(" %s could not be read.", text.Plural(w.Skipped, "piece"))
+		}
+	}
+	return line
+}
+
+// plan finds the volumes, and the pieces of them that files lie on.
+func (o *warmOptions) plan(env *form.Env) ([]warming, error) {
+	var most units.Rate
+	var err error
+	if o.most != "" {
+		if most, err = units.ParseRate(o.most); err != nil || most <= 0 {
+			return nil, form.Usage(fmt.Errorf("--most %s: want a rate such as 100MiB/s", text.Clean(o.most, 40)))
+		}
+	}
+	if o.depth < 1 || o.depth > 1024 {
+		return nil, form.Usage(fmt.Errorf("--depth %d: want from 1 to 1024", o.depth))
+	}
+	path, err := filepath.Abs(o.path)
+	if err != nil {
+		return nil, err
+	}
+	if err := form.MustExist(path); err != nil {
+		return nil, err
+	}
+	t, stack, err := topology.Live(env.Machine, path)
+	if err != nil {
+		return nil, err
+	}
+	if stack.Device == "" {
+		return nil, fmt.Errorf("%s: no block device is visible below it", text.Quote(o.path))
+	}
+	one := warming{always: o.whole, Warming: bench.Warming{
+		Depth: o.depth, Most: most, State: o.state, Resume: o.resume, Whole: o.whole, Usual: units.Latency(time.Millisecond),
+	}}
+	if o.files {
+		return o.planFiles(path, stack, one)
+	}
+	var all []warming
+	for _, d := range stack.Tree.Leaves(t.Targets[0].Device) {
+		w := one
+		w.Device, w.Serial = d.Name, d.Serial
+		all = append(all, w)
+	}
+	return all, nil
+}
+
+// planFiles finds the pieces that files lie on. Below an array that combines volumes every byte of
+// them is read through it.
+func (o *warmOptions) planFiles(path string, stack *block.Stack, w warming) ([]warming, error) {
+	if stack.Mount == nil {
+		return nil, form.Usage(errors.New("--files needs a directory or a file, not a device"))
+	}
+	extents, files, err := block.Extents(path)
+	if err != nil {
+		return nil, err
+	}
+	if files == 0 {
+		return nil, form.Usage(fmt.Errorf("there are no files below %s", text.Quote(path)))
+	}
+	d, start, leaf := stack.Tree.Disk(stack.Device)
+	w.files, w.Device, w.Serial, w.Order = path, d.Name, d.Serial, bench.TouchPieces(extents, start, int64(d.Size))
+	if !leaf {
+		w.Whole = true
+		for _, l := range stack.Tree.Leaves(d.Name) {
+			w.leaves = append(w.leaves, l.Name)
+		}
+	}
+	return []warming{w}, nil
+}
+
+// volume tests one volume, loads it, and tests it again.
+func (o *warmOptions) volume(ctx context.Context, env *form.Env, w warming) (r WarmedVolume, err error) {
+	if r.Before, err = w.test(ctx); err != nil {
+		return r, err
+	}
+	fmt.Fprintln(env.Notes(), machinecli.TouchLine(r.Before))
+	if read, err := w.needed(r.Before); err != nil || !read {
+		return r, err
+	}
+	if others := bench.InUse(ctx, env.Machine, w.Device); others >= warmBusy && w.Most == 0 {
+		w.Most = warmShare * warmRate
+		fmt.Fprintf(env.Notes(), "%s is in use (%s I/Os per second): at most %s, and it pauses whenever others have "+
+			"to wait\n", text.Clean(w.Device, 0), units.Number(others), w.Most)
+	}
+	w.Each = func(now bench.Warmed) {
+		fmt.Fprintf(env.Notes(), "%s: %s of %s pieces, %s, %s left\n", text.Clean(now.Device, 0), text.Count(now.Done),
+			text.Count(now.Pieces), now.Rate(), text.Duration(now.Left()))
+	}
+	done, err := bench.Warm(ctx, env.Machine, w.Warming)
+	r.Warmed = &done
+	if err != nil || w.leaves != nil {
+		return r, err
+	}
+	after, err := w.test(ctx)
+	r.After = &after
+	return r, err
+}
+
+// needed is whether anything is to be read after the test, and of each piece how much. What is left
+// of an earlier start is read on as it began, since of a tenth of a volume no test can tell; of so
+// little that there is no test every byte is read.
+func (w *warming) needed(t diagnose.Touch) (bool, error) {
+	if w.Resume {
+		whole, left, err := bench.Unfinished(w.Warming)
+		if err != nil || left {
+			w.Whole = whole
+			return left, err
+		}
+	}
+	if !t.Tells() {
+		w.Whole = true
+	}
+	return t.Claimed || w.always || !t.Tells(), nil
+}
+
+// A volume on which others do so many I/Os per second is in use; then a quarter of its throughput is
+// taken, which is 125 MiB/s for a gp3 that nobody has raised.
+const (
+	warmBusy  = 10.0
+	warmShare = 0.25
+	warmRate  = 125 * units.MiBPerSec
+)

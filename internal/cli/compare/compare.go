@@ -1,0 +1,241 @@
+// Package compare has the commands that read what was measured, here or elsewhere: compare,
+// import, report and runs.
+package compare
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"plimsoll/internal/bundle"
+	"plimsoll/internal/cli/form"
+	"plimsoll/internal/compare"
+	"plimsoll/internal/report/compared"
+	"plimsoll/internal/report/page"
+)
+
+// Options are the flags of compare, some of which ab and run take, too.
+type Options struct {
+	source compare.Source
+	where  []string
+	base   string
+	Margin string
+	Format string
+	failOn []string
+	// against is last:10, a table of expected figures, or a run.
+	against string
+	inGiven bool
+	// demand is the file of a demand that results are compared with.
+	demand string
+}
+
+// NewCompare is the command plimsoll compare.
+func NewCompare(env *form.Env) *cobra.Command {
+	o := Options{Margin: PercentText(compare.Margin)}
+	cmd := &cobra.Command{
+		Use:   "compare RUN|DIR|KEY=VALUE…",
+		Short: "Compare runs, rounds and groups of runs",
+		Long: `Compare runs with each other: the first with each of the others, or the groups that a label makes.
+Scenarios are matched by what was run, not by their names, and each figure stands next to its own ceiling. A
+change is called faster, slower or the same only if repeated rounds support it; one run per side cannot tell.
+See docs/compare.md.
+
+An argument is a run's directory; several of them, separated by commas, as the rounds of one side; a
+directory of runs; or KEY=VALUE for all runs with that label below --in. A single run is compared result by
+result.`,
+		Args: cobra.MinimumNArgs(1),
+
+		ValidArgsFunction: form.CompleteRuns,
+		Example: `  plimsoll compare runs/before runs/after
+  plimsoll compare kernel=6.1 kernel=6.8 --in runs
+  plimsoll compare --by instance runs/
+  plimsoll compare runs/before runs/after --fail-on regression:5%
+  plimsoll compare runs/newest --against last:10 --fail-on regression
+  plimsoll compare runs/newest --against guide
+  plimsoll compare --demand app.yaml runs/gp3 runs/io2`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.inGiven = cmd.Flags().Changed("in")
+			if o.demand != "" {
+				return compareDemand(cmd.Context(), env, args, o)
+			}
+			if o.against != "" {
+				return compareAgainst(env, args, o)
+			}
+			return runCompare(env, args, o)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(
+		&o.source.By,
+		"by",
+		"",
+		"group all results by this `LABEL`, or by instance, host, kernel, fio or scenario",
+	)
+	f.StringVar(&o.source.In, "in", "runs", "look for runs that are named by a label below this `DIR`")
+	f.StringArrayVar(&o.where, "where", nil, "only results with `KEY=VALUE`, as plimsoll import has it: bs=4k,rw=randread")
+	f.StringVar(&o.base, "base", "", "compare with this `SIDE` (default the first, or the oldest group)")
+	f.StringVar(&o.against, "against", "",
+		"judge one run by `WHAT`: last:10 (earlier runs below --in), a run, or a table of expected figures (built in: "+
+			strings.Join(compare.Tables(), ", ")+")")
+	form.TypedOnly(f, "against")
+	f.StringVar(&o.demand, "demand", "", "compare runs, or results in documents, with the demand in `FILE`")
+	form.TypedOnly(f, "demand")
+	f.StringVar(&o.Margin, "margin", o.Margin, "changes within `PERCENT` do not matter")
+	AddGate(f, &o.failOn)
+	form.AddFormat(cmd, &o.Format, page.Formats())
+	const sides, demand, run, expected = "sides", "--demand", "--against a run", "--against earlier runs or a table"
+	form.TakesForms(cmd, []form.Form{sides, demand, run, expected}, func(*cobra.Command, []string) form.Form {
+		switch {
+		case o.demand != "":
+			return demand
+		case o.against == "":
+			return sides
+		case IsRun(o.against):
+			return run
+		}
+		return expected
+	})
+	form.ReadBy(f, []form.Form{sides, run}, "their own spread, or the table, says what matters", "margin")
+	form.ReadBy(f, []form.Form{sides, run}, "each scenario is judged", "where")
+	for _, other := range []string{"against", "by", "base", "margin", "fail-on", "where"} { // the demand is the gate
+		cmd.MarkFlagsMutuallyExclusive("demand", other)
+	}
+	for _, other := range []string{"by", "base"} {
+		cmd.MarkFlagsMutuallyExclusive("against", other)
+	}
+	_ = cmd.MarkFlagDirname("in") // it is there
+	return cmd
+}
+
+func runCompare(env *form.Env, words []string, o Options) error {
+	margin, err := ParsePercent("--margin", o.Margin)
+	if err != nil {
+		return form.Usage(err)
+	}
+	gate, err := ParseGate(o.failOn)
+	if err != nil {
+		return form.Usage(err)
+	}
+	return Runs(env, words, o, margin, gate)
+}
+
+// Runs compares what words stand for, and holds it to a gate.
+func Runs(env *form.Env, words []string, o Options, margin float64, gate compare.Gate) error {
+	words, err := runWords(words, o.source.In)
+	if err != nil {
+		return err
+	}
+	if o.source.Pick, err = bundle.NewPick(o.where, "", ""); err != nil {
+		return form.Usage(err)
+	}
+	loaded, err := compare.Load(words, o.source)
+	if err != nil {
+		return pickError(err)
+	}
+	base := o.base
+	if base == "" {
+		base = loaded.Base
+	}
+	t, err := compare.New(loaded.Sides, compare.Options{
+		Margin: margin, Base: base, Paired: loaded.Paired, ByName: loaded.ByName, Missing: loaded.Missing,
+	})
+	if err != nil {
+		return form.Usage(err)
+	}
+	t.Notes = append(t.Notes, loaded.Notes...)
+	if err := form.Render(env, o.Format, compared.Compare(t)); err != nil {
+		return err
+	}
+	return gateError(env, t.Judge(gate))
+}
+
+// compareAgainst judges one run by a baseline.
+func compareAgainst(env *form.Env, words []string, o Options) error {
+	if len(words) != 1 {
+		return form.Usage(errors.New("--against judges one run: name that run only"))
+	}
+	gate, err := ParseGate(o.failOn)
+	if err != nil {
+		return form.Usage(err)
+	}
+	dir, err := findRun(words[0], o.source.In)
+	if err != nil {
+		return err
+	}
+	against, in := o.against, ""
+	if o.inGiven {
+		in = o.source.In
+	}
+	o.against = ""
+	return ReportAgainst(env, dir, against, in, o.Format, gate, o)
+}
+
+// runWords turns the names of runs into their directories; KEY=VALUE stays.
+func runWords(words []string, in string) ([]string, error) {
+	var all []string
+	for _, word := range words {
+		var parts []string
+		for part := range strings.SplitSeq(word, ",") {
+			if !strings.Contains(part, "=") {
+				dir, err := findRun(part, in)
+				if err != nil {
+					return nil, err
+				}
+				part = dir
+			}
+			parts = append(parts, part)
+		}
+		all = append(all, strings.Join(parts, ","))
+	}
+	return all, nil
+}
+
+// ParsePercent reads "3%", "3 %" or "0.03" as a share.
+func ParsePercent(what, s string) (float64, error) {
+	number, isPercent := strings.CutSuffix(strings.TrimSpace(s), "%")
+	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if isPercent {
+		v /= 100
+	}
+	if err != nil || !(v > 0) || v >= 1 {
+		return 0, fmt.Errorf("%s %q: give a share such as 3%%", what, s)
+	}
+	return v, nil
+}
+
+// PercentText is a share as --margin and gates take it: 0.05 is 5%.
+func PercentText(share float64) string { return strconv.FormatFloat(100*share, 'g', 4, 64) + "%" }
+
+// AddGate adds --fail-on of comparisons.
+func AddGate(f *pflag.FlagSet, failOn *[]string) {
+	f.StringSliceVar(failOn, "fail-on", nil,
+		"exit with 3 on `WHAT`: regression (slower), regression:5% (slower by at least 5 %), cannot-tell; may be repeated")
+}
+
+// ParseGate reads --fail-on of comparisons.
+func ParseGate(words []string) (compare.Gate, error) {
+	var g compare.Gate
+	for _, w := range words {
+		what, limit, has := strings.Cut(w, ":")
+		switch {
+		case what == "regression":
+			g.Regression = true
+			if has {
+				v, err := ParsePercent("--fail-on regression:", limit)
+				if err != nil {
+					return g, err
+				}
+				g.By = v
+			}
+		case w == "cannot-tell":
+			g.CannotTell = true
+		default:
+			return g, fmt.Errorf("--fail-on %q: use regression, regression:5%% or cannot-tell", w)
+		}
+	}
+	return g, nil
+}

@@ -1,0 +1,107 @@
+package compare
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"plimsoll/internal/bundle"
+	"plimsoll/internal/cli/form"
+	"plimsoll/internal/compare"
+	"plimsoll/internal/report/runs"
+)
+
+type historyOptions struct {
+	filter compare.Filter
+	labels []string
+	format string
+}
+
+func (o *historyOptions) addFlags(f *pflag.FlagSet) {
+	f.StringVar(&o.filter.Suite, "suite", "", "only this `SUITE`")
+	f.StringVar(&o.filter.Scenario, "scenario", "", "only this `SCENARIO`, by name or number")
+	f.StringVar(&o.filter.Host, "host", "", "only this `HOST`")
+	f.StringVar(&o.filter.By, "by", "", "one series per value of this `LABEL` (or kernel, instance, fio) instead of per host")
+	f.StringArrayVar(&o.labels, "label", nil, "only runs with `KEY=VALUE`; may be repeated")
+	f.IntVar(&o.filter.Last, "last", 0, "only the last `N` runs of each series")
+	form.ReadBy(f, []form.Form{historyOfRuns}, "add --history", "suite", "scenario", "host", "by", "label", "last")
+}
+
+func runHistory(env *form.Env, dirs []string, o historyOptions, most int) error {
+	if o.filter.Last < 0 {
+		return form.Usage(errors.New("--last: give a number of runs above 0"))
+	}
+	o.filter.Labels = map[string]string{}
+	for _, l := range o.labels {
+		key, value, ok := strings.Cut(l, "=")
+		if !ok {
+			return form.Usage(fmt.Errorf("--label %q: want KEY=VALUE", l))
+		}
+		o.filter.Labels[key] = value
+	}
+	found, notes, err := openRuns(dirs)
+	if err != nil {
+		return err
+	}
+	fleets, err := openFleets(dirs)
+	if err != nil {
+		return err
+	}
+	all, more := compare.History(found, o.filter)
+	all = append(all, compare.FleetHistory(fleets, o.filter)...)
+	return form.Render(env, o.format, runs.History(all, append(notes, more...), most))
+}
+
+// openRuns opens the runs that are named or lie below directories, of a fleet run those of its
+// hosts; runs/ when none is named.
+func openRuns(dirs []string) (runs []*bundle.Bundle, notes []string, err error) {
+	for _, dir := range orRuns(dirs) {
+		if bundle.IsFleet(dir) { // its hosts' runs
+			dir = bundle.FleetHosts(dir)
+		}
+		b, err := bundle.Open(dir)
+		if err == nil {
+			runs = append(runs, b)
+			continue
+		}
+		if !errors.Is(err, bundle.ErrNotBundle) {
+			return nil, nil, err
+		}
+		below, doubts, err := compare.OpenAll(dir)
+		if err != nil {
+			return nil, nil, err
+		}
+		runs, notes = append(runs, below...), append(notes, doubts...)
+	}
+	return runs, notes, nil
+}
+
+// openFleets opens the fleet runs that are named or lie below directories; runs/ when none is
+// named.
+func openFleets(dirs []string) (fleets []*bundle.Fleet, err error) {
+	for _, dir := range orRuns(dirs) {
+		if bundle.IsFleet(dir) {
+			f, err := bundle.OpenFleet(dir)
+			if err != nil {
+				return nil, err
+			}
+			fleets = append(fleets, f)
+			continue
+		}
+		below, err := bundle.ListFleets(dir)
+		if err != nil {
+			return nil, err
+		}
+		fleets = append(fleets, below...)
+	}
+	return fleets, nil
+}
+
+func orRuns(dirs []string) []string {
+	if len(dirs) == 0 {
+		return []string{DefaultRuns}
+	}
+	return dirs
+}

@@ -1,0 +1,358 @@
+package compare
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/bundle"
+	"plimsoll/internal/cli/form"
+	"plimsoll/internal/cli/job"
+	"plimsoll/internal/compare"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/postgres"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/runs"
+	"plimsoll/internal/result"
+	"plimsoll/internal/suite"
+	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+)
+
+type importOptions struct {
+	form.LayoutOptions
+	form.PolicyOptions
+	labels    []string
+	instances []string
+	specs     []string
+	job       string
+	suite     string
+	out       string
+	summary   bool
+	format    string
+	pick      pickOptions
+}
+
+// NewImport is the command plimsoll import.
+func NewImport(env *form.Env) *cobra.Command {
+	o := importOptions{out: "runs"}
+	cmd := &cobra.Command{
+		Use:   "import FILE|DIR|-...",
+		Short: "Read and judge results that fio wrote elsewhere, in any form",
+		Long: `Read fio's output in any form: text of fio 2 and 3 (also inside Markdown, terminal pastes and logs),
+JSON, JSON+, terse, and its logs and histogram logs; also what sysbench fileio, ioping, kubestr, dbench and kbench
+print. In a document the text around a result is used as well: the job file and commands that it quotes, and
+the last instance type named above the result. Lines that could not be parsed are listed, and the exit code is 1.`,
+		Example: `  plimsoll import round16.log --label round=16 --volumes 4xP4510 --level raid0 --chunk 512KiB
+  plimsoll import article.md --instance c6a=c6a.xlarge --instance m5a=m5a.xlarge
+  plimsoll import results/ --summary --where bs=4k,rw=randread --sort -iops`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return runImport(cmd.Context(), env, o, args) },
+	}
+	f := cmd.Flags()
+	f.StringArrayVar(&o.labels, "label", nil, "store `TEXT`, or KEY=VALUE, with the run; may be repeated")
+	f.StringVar(
+		&o.job,
+		"job",
+		"",
+		"`FILE` of the jobs that were measured, for what the output does not say; else one beside it is looked for",
+	)
+	f.StringVar(&o.suite, "suite", "", "judge results by the thresholds of the scenario of this `SUITE` (a name or a file) "+
+		"that asks for their work")
+	f.StringVar(&o.out, "out", o.out, "keep the run below this `DIR`")
+	f.BoolVar(&o.summary, "summary", false, "print one line per result and store nothing")
+	form.AddFormat(cmd, &o.format, page.Formats())
+	o.pick.addFlags(f)
+	o.LayoutOptions.AddFlags(f)
+	o.PolicyOptions.AddFlags(f)
+	f.Lookup("instance").Usage = "machine `TYPE`, for its limits, of all results, or NAME=TYPE of those with " +
+		"NAME in their name, heading or file; may be repeated"
+	f.Lookup("instance").Value = &perResultFlag{&o.instances, "TYPE"}
+	f.Lookup("volumes").Usage = "volumes behind all results, as `SPEC`: 8xgp3 or 8x3000iops:125MiB/s, or NAME=SPEC of those " +
+		"with NAME in their name, heading or file; may be repeated"
+	f.Lookup("volumes").Value = &perResultFlag{&o.specs, "SPEC"}
+	form.TypedOnly(f, "summary")
+	const stored, listed = "a run that is stored", "--summary"
+	form.TakesForms(cmd, []form.Form{stored, listed}, func(*cobra.Command, []string) form.Form {
+		if o.summary {
+			return listed
+		}
+		return stored
+	})
+	form.Needs(f, "group", "it divides that table", "summary")
+	form.ReadBy(f, []form.Form{stored}, "nothing is stored or judged: drop one of them", "label", "fail-on",
+		"disable", "out",
+		"suite",
+		"volumes", "level", "chunk", "instance", "topology")
+	return cmd
+}
+
+// perResultFlag takes a flag as often as it is given.
+type perResultFlag struct {
+	to   *[]string
+	kind string
+}
+
+func (f *perResultFlag) String() string     { return "" }
+func (f *perResultFlag) Type() string       { return f.kind }
+func (f *perResultFlag) Set(s string) error { *f.to = append(*f.to, s); return nil }
+
+// volumesOf takes the volumes of single results out of the flags; those of all stay with the layout.
+func (o *importOptions) volumesOf() ([]bundle.NamedVolumes, error) {
+	var named []bundle.NamedVolumes
+	for _, given := range o.specs {
+		of, spec, ok := strings.Cut(given, "=")
+		switch {
+		case !ok && o.Volumes != "":
+			return nil, form.Usage(fmt.Errorf("--volumes names %s and %s for all results: write NAME=%s", o.Volumes,
+				given, given))
+		case !ok:
+			o.Volumes = given
+			continue
+		case of == "" || spec == "":
+			return nil, form.Usage(fmt.Errorf("--volumes %q: want SPEC or NAME=SPEC", given))
+		}
+		decl, err := topology.FromFlags(spec, o.Level, o.Chunk, "")
+		if err != nil {
+			return nil, form.Usage(err)
+		}
+		named = append(named, bundle.NamedVolumes{Of: of, Decl: decl})
+	}
+	return named, nil
+}
+
+// perResult takes the instances of single results out of the flags; one type for all stays with the
+// layout.
+func (o *importOptions) perResult() ([]bundle.NamedInstance, error) {
+	var named []bundle.NamedInstance
+	for _, given := range o.instances {
+		of, typ, ok := strings.Cut(given, "=")
+		switch {
+		case !ok && o.Instance != "":
+			return nil, form.Usage(
+				fmt.Errorf("--instance names %s and %s for all results: write NAME=%s", o.Instance, given, given),
+			)
+		case !ok:
+			o.Instance = given
+			continue
+		case of == "" || typ == "":
+			return nil, form.Usage(fmt.Errorf("--instance %q: want TYPE or NAME=TYPE", given))
+		}
+		if _, err := topology.FromFlags("", "", "", typ); err != nil {
+			return nil, form.Usage(err)
+		}
+		named = append(named, bundle.NamedInstance{Of: of, Type: typ})
+	}
+	return named, nil
+}
+
+func runImport(ctx context.Context, env *form.Env, o importOptions, args []string) error {
+	labels, err := RunLabels(o.labels)
+	if err != nil {
+		return form.Usage(err)
+	}
+	pick, err := o.pick.pick()
+	if err != nil {
+		return form.Usage(err)
+	}
+	found := bundle.Found{Beside: besideJob}
+	if found.Instances, err = o.perResult(); err != nil {
+		return err
+	}
+	if found.Volumes, err = o.volumesOf(); err != nil {
+		return err
+	}
+	if len(found.Volumes) > 0 && o.Volumes == "" {
+		o.Level, o.Chunk = "", "" // they are those of the named ones
+	}
+	decl, err := o.Declaration(env)
+	if err != nil {
+		return err
+	}
+	policy, err := o.Policy(decl)
+	if err != nil {
+		return err
+	}
+	if o.job != "" {
+		if found.Job, err = suite.MeasuredJobFile(o.job); err != nil {
+			return form.Usage(err)
+		}
+	}
+	if o.suite != "" {
+		s, err := suite.Select([]string{o.suite}, suite.Selection{})
+		if err != nil {
+			return form.Usage(err)
+		}
+		found.Stated = func(r *result.Result) (*suite.Scenario, string) { return compare.StatedFor(s, r) }
+	}
+	err = sys.Reading(ctx, func() (err error) {
+		found.Outputs, found.Documents, err = bundle.Gather(args, sys.Interruptible(ctx, env.In))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if len(found.Outputs) == 0 {
+		if r, ok, err := job.ReadPostgres(args); ok && err == nil {
+			explainPostgres(env.Out, r, 0)
+			return nil
+		}
+		return fmt.Errorf("no fio output found in %s", strings.Join(args, ", "))
+	}
+	lost := reportUnread(env, found.Outputs)
+	if found.Unreadable() {
+		return fmt.Errorf("no result could be read from %s: %w", strings.Join(args, ", "), lost)
+	}
+	if o.summary {
+		return errors.Join(summarize(env, found, pick, &o), lost)
+	}
+	found.Pick = pick
+	run := bundle.Run{
+		Tool:     env.Tool(),
+		Fio:      found.Outputs[0].Version,
+		Created:  env.Now(),
+		Imported: args,
+		Labels:   labels,
+		Suite: suite.Suite{
+			Name:   "import",
+			Source: "import",
+		},
+		Topology: topology.Topology{Host: topology.Host{Name: labels["host"]}},
+		Policy:   policy,
+	}
+	if decl != nil {
+		topo, err := topology.FromDeclaration(decl)
+		if err != nil {
+			return form.Usage(err)
+		}
+		run.Topology = *topo
+	}
+	b, err := bundle.Import(o.out, run, found)
+	if err != nil {
+		return pickError(err)
+	}
+	if err := reportImport(env, b, o.format, o.pick.rows(o.format)); err != nil {
+		return err
+	}
+	if verdict := form.RunError(b); lost == nil || errors.Is(verdict, form.ErrInvalid) {
+		return verdict // worse than lines that were not understood, which are listed
+	}
+	return lost
+}
+
+// summarize prints a line a result, or its row as JSON; other formats are of reports.
+func summarize(env *form.Env, found bundle.Found, pick bundle.Pick, o *importOptions) error {
+	results, err := found.Results()
+	if err != nil {
+		return err
+	}
+	picked, err := pick.Of(results)
+	if err != nil {
+		return pickError(err)
+	}
+	return form.Render(env, o.format, runs.Summary(pick.Groups(picked), o.pick.rows(o.format)))
+}
+
+// reportImport prints a run as reportRun does, and of results of several files a verdict for each.
+func reportImport(env *form.Env, b *bundle.Bundle, format string, most int) error {
+	if page.Format(format) != page.Text || !runs.Unrelated(b) {
+		return ReportRun(env, b, format)
+	}
+	err := errors.Join(page.Write(env.Out, page.Text, runs.Library(b, most), form.PageOptions(env)), KeepReports(b))
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(env.Out, "\nreport: %s\n", filepath.Join(b.Dir, "report.html"))
+	return err
+}
+
+// besideJob reads the job file that lies beside an output's file: round16 or round16.fio beside
+// round16.log.
+func besideJob(o *fio.Output) *fio.JobFile {
+	base := strings.TrimSuffix(o.Source, filepath.Ext(o.Source))
+	for _, beside := range []string{base + ".fio", base} {
+		if info, err := os.Stat(beside); beside == o.Source || err != nil || !info.Mode().IsRegular() ||
+			info.Size() > maxJobFile {
+			continue
+		}
+		if f, err := suite.MeasuredJobFile(beside); err == nil {
+			return f
+		}
+	}
+	return nil
+}
+
+// maxJobFile is how large a file beside an output may be to be tried as a job file.
+const maxJobFile = 1 << 20
+
+// mostUnread is how many lines of one file are listed.
+const mostUnread = 10
+
+// reportUnread lists what no reader understood, and fails when there is any.
+func reportUnread(env *form.Env, outputs []*fio.Output) error {
+	n, of := 0, map[string]int{}
+	for _, o := range outputs {
+		for _, u := range o.Unread {
+			if n++; of[unreadIn(o, u)] >= mostUnread {
+				of[unreadIn(o, u)]++
+				continue
+			}
+			of[unreadIn(o, u)]++
+			why := u.Why
+			if why != "" {
+				why = " (" + why + ")"
+			}
+			fmt.Fprintf(
+				env.Err,
+				"%s\n",
+				text.Clean(fmt.Sprintf("%s:%d: not understood: %s%s", unreadIn(o, u), u.Line, u.Text, why), 0),
+			)
+		}
+	}
+	for _, file := range slices.Sorted(maps.Keys(of)) {
+		if more := of[file] - mostUnread; more > 0 {
+			fmt.Fprintf(env.Err, "%s: %d more lines were not understood; --format json has all\n", text.Clean(file, 0), more)
+		}
+	}
+	if n > 0 {
+		return fmt.Errorf("%d lines were not understood; what they held is missing from the result", n)
+	}
+	return nil
+}
+
+// unreadIn is the file that a line stands in: of logs that make up one output, the one that holds
+// it.
+func unreadIn(o *fio.Output, u fio.Unread) string {
+	if u.File == "" {
+		return o.Source
+	}
+	return filepath.Join(filepath.Dir(o.Source), u.File)
+}
+
+// explainPostgres prints what is in a report, and what the log's syncs explain of it.
+func explainPostgres(w io.Writer, r *postgres.Report, synced units.Latency) {
+	if r.Script != "" {
+		fmt.Fprintf(w, "%s, scale %d, %s\n", text.Clean(r.Script, 80), r.Scale, text.Plural(r.Threads, "thread"))
+	}
+	for _, l := range r.Explain(synced) {
+		fmt.Fprintln(w, l)
+	}
+	if l := r.Latency; l.N > 0 && l.Hist != nil {
+		if p99, ok := l.At(99); ok {
+			fmt.Fprintf(w, "p99 %v, at most %v.\n", units.LatencyOf(p99), units.LatencyOf(l.Max))
+		}
+	}
+	for _, m := range r.Methods {
+		fmt.Fprintf(w, "%s: %v per write and sync, by pg_test_fsync.\n", m.Name, m.Mean)
+	}
+}

@@ -1,0 +1,150 @@
+package compare
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/bundle"
+	"plimsoll/internal/cli/form"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/runs"
+	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
+)
+
+// The forms of plimsoll report.
+const (
+	reportOfRun  = "the report of a run"
+	figuresOfRun = "the figures of runs"
+)
+
+type reportOptions struct {
+	in, format, file string
+}
+
+// NewReport is the command plimsoll report.
+func NewReport(env *form.Env) *cobra.Command {
+	var o reportOptions
+	cmd := &cobra.Command{
+		Use:   "report [RUN]\n  plimsoll report RUN|DIR... --format openmetrics|csv-long",
+		Short: "Print the report of a run (by default the newest) in any format",
+		Long: `Print the report of a run (by default the newest) in any format.
+
+Two formats hand figures to other programs, of all runs that are named or lie below directories. openmetrics is a text
+file for the textfile collector of Prometheus' node_exporter, with the newest run of each suite and host; csv-long has
+a row per metric of every run, for pivot tables. With --out the file is replaced whole or not at all.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 && !o.figures() {
+				return errors.New("want one run")
+			}
+			return nil
+		},
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+			if o.figures() {
+				return form.CompleteRuns(cmd, args, begun)
+			}
+			return form.CompleteUpTo(1, form.CompleteRuns)(cmd, args, begun)
+		},
+		Example: `  plimsoll report
+  plimsoll report 20261121T031200Z-db-db1
+  plimsoll report runs/20261121T031200Z-db-db1 --format html --out report.html
+  plimsoll report runs --format openmetrics --out /var/lib/node_exporter/plimsoll.prom
+  plimsoll report runs --format csv-long > all.csv`,
+		RunE: func(cmd *cobra.Command, args []string) error { return o.print(cmd.Context(), env, args) },
+	}
+	addIn(cmd, &o.in)
+	form.AddFormat(cmd, &o.format, append(page.Formats(), runs.ExportFormats()...))
+	cmd.Flags().StringVarP(&o.file, "out", "o", "", "write to `FILE`, replacing it whole")
+	form.TypedOnly(cmd.Flags(), "out")
+	form.TakesForms(cmd, []string{reportOfRun, figuresOfRun}, func(*cobra.Command, []string) string {
+		if o.figures() {
+			return figuresOfRun
+		}
+		return reportOfRun
+	})
+	form.ReadBy(cmd.Flags(), []string{reportOfRun}, "name the runs, or directories of them", "in")
+	return cmd
+}
+
+// figures says that figures are wanted for other programs, and no report.
+func (o *reportOptions) figures() bool {
+	return slices.Contains(runs.ExportFormats(), page.Format(o.format))
+}
+
+func (o *reportOptions) print(ctx context.Context, env *form.Env, args []string) error {
+	if o.file == "" {
+		return o.write(env, args)
+	}
+	var out bytes.Buffer
+	into := *env
+	into.Out = &out
+	if err := sys.Reading(ctx, func() error { return o.write(&into, args) }); err != nil {
+		return err
+	}
+	return sys.WriteFile(o.file, text.Harmless(out.Bytes()), form.FileMode(o.file))
+}
+
+func (o *reportOptions) write(env *form.Env, args []string) error {
+	if o.figures() {
+		return exportRuns(env, args, page.Format(o.format))
+	}
+	dir, err := findReport(strings.Join(args, ""), o.in)
+	if err != nil {
+		return err
+	}
+	if bundle.IsFleet(dir) {
+		return printFleet(env, dir, o.format)
+	}
+	b, err := bundle.Open(dir)
+	if err != nil {
+		return err
+	}
+	return form.Render(env, o.format, runs.Run(b))
+}
+
+// ReportRun prints a run and writes the reports that belong to its bundle. The verdict is printed
+// even where they cannot be written.
+func ReportRun(env *form.Env, b *bundle.Bundle, format string) error {
+	o := form.PageOptions(env)
+	o.Brief = true
+	err := errors.Join(page.Write(env.Out, page.Format(format), runs.Run(b), o), KeepReports(b))
+	if err == nil && page.Format(format) == page.Text {
+		_, err = fmt.Fprintf(env.Out, "\nreport: %s\n", filepath.Join(b.Dir, "report.html"))
+	}
+	return err
+}
+
+// KeepReports writes report.md and report.html into the bundle.
+func KeepReports(b *bundle.Bundle) error {
+	dir, err := sys.OpenOwnDir(b.Dir)
+	if err != nil {
+		return err
+	}
+	defer dir.Close() //nolint:errcheck // only a handle
+	for _, kind := range []page.Format{page.Markdown, page.HTML} {
+		var file bytes.Buffer
+		if err := page.Write(&file, kind, runs.Run(b), page.Options{}); err != nil {
+			return err
+		}
+		if err := dir.WriteFile("report."+string(kind), text.Harmless(file.Bytes()), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// printFleet prints a stored fleet run.
+func printFleet(env *form.Env, dir, format string) error {
+	f, err := bundle.OpenFleet(dir)
+	if err != nil {
+		return err
+	}
+	return form.Render(env, format, runs.Fleet(f))
+}

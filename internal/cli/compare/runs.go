@@ -1,0 +1,214 @@
+package compare
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/bundle"
+	"plimsoll/internal/cli/form"
+	"plimsoll/internal/compare"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/runs"
+	"plimsoll/internal/script"
+	"plimsoll/internal/text"
+)
+
+// DefaultRuns is the directory that runs are stored below.
+const DefaultRuns = "runs"
+
+// The forms of plimsoll runs.
+const (
+	listOfRuns    = "the list of runs"
+	historyOfRuns = "the history of runs"
+)
+
+// NewRuns is the command plimsoll runs.
+func NewRuns(env *form.Env) *cobra.Command {
+	var o historyOptions
+	var p pickOptions
+	history := false
+	cmd := &cobra.Command{
+		Use:   "runs [DIR]...",
+		Short: "List the runs below directories, newest first, or show their figures in order",
+		Long: `List the runs below directories (by default ./runs), newest first.
+
+--history shows what was measured run by run: a series for each scenario, layout and host. Runs of another layout,
+size, run time or scale are series of their own. The directory of runs is the database: share it, or write the
+history as one HTML file.`,
+		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
+		Example: `  plimsoll runs
+  plimsoll runs /var/lib/plimsoll --json
+  plimsoll runs --history --scenario rand-write --last 20
+  plimsoll runs --history /srv/plimsoll --by kernel --format html > index.html`,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if history {
+				return runHistory(env, args, o, p.rows(o.format))
+			}
+			return runRuns(env, orRuns(args), o.format, p)
+		},
+	}
+	cmd.Flags().BoolVar(&history, "history", false, "show the figures of the runs in order, instead of a list")
+	form.TypedOnly(cmd.Flags(), "history")
+	o.addFlags(cmd.Flags())
+	p.addRunFlags(cmd.Flags())
+	form.AddFormat(cmd, &o.format, page.Formats())
+	form.TakesForms(cmd, []string{listOfRuns, historyOfRuns}, func(*cobra.Command, []string) string {
+		if history {
+			return historyOfRuns
+		}
+		return listOfRuns
+	})
+	return cmd
+}
+
+// addIn adds --in to a command that reads runs.
+func addIn(cmd *cobra.Command, in *string) {
+	cmd.Flags().StringVar(in, "in", DefaultRuns, "find runs below `DIR`")
+	_ = cmd.MarkFlagDirname("in") // it fails only for a flag that does not exist
+}
+
+func runRuns(env *form.Env, dirs []string, format string, o pickOptions) error {
+	pick, err := o.pick()
+	if err != nil {
+		return form.Usage(err)
+	}
+	var all []runs.Listed
+	n := 0
+	for _, dir := range dirs {
+		found, err := bundle.List(dir)
+		if err != nil {
+			return err
+		}
+		fleets, err := bundle.ListFleets(dir)
+		if err != nil {
+			return err
+		}
+		if !pick.Empty() { // of the results of single runs
+			if found, err = pick.Runs(dir, found); err != nil {
+				return pickError(err)
+			}
+			fleets = nil
+		}
+		n += len(found) + len(fleets)
+		all = append(all, runs.Listed{Dir: dir, Runs: found, Fleets: fleets})
+	}
+	if n == 0 && format == form.TextFormat {
+		where, err := filepath.Abs(dirs[0])
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(env.Err, "no runs in %s; name another directory: plimsoll runs DIR\n", text.Clean(where, 0))
+		return nil
+	}
+	return form.Render(env, format, runs.List(o.rows(format), all...))
+}
+
+// findRun is the directory of the run that is named: a directory, a file in one such as its
+// report.html, the ID of a run below out, or the newest run below out when name is empty or
+// "latest".
+func findRun(name, out string) (string, error) {
+	if name == "" || name == "latest" {
+		found, err := bundle.List(out)
+		if err != nil {
+			return "", err
+		}
+		if len(found) == 0 {
+			return "", form.Hint(
+				form.Usage(fmt.Errorf("no runs in %s; name a run, or another directory with --in", out)),
+				"plimsoll run",
+			)
+		}
+		return filepath.Join(out, found[0].ID), nil
+	}
+	if info, err := os.Stat(name); err == nil {
+		if info.IsDir() {
+			return name, nil
+		}
+		return runOf(name)
+	}
+	if dir := filepath.Join(out, name); !strings.ContainsRune(name, filepath.Separator) && name != ".." {
+		if holdsRun(dir) {
+			return dir, nil
+		}
+	}
+	return "", unknownRun(name, out)
+}
+
+// holdsRun says that a directory has the record of a run or a fleet run, whatever state it is in.
+func holdsRun(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "run.json"))
+	return err == nil || bundle.IsFleet(dir)
+}
+
+// runOf is the directory of the run, or of the variants, that a file is part of.
+func runOf(file string) (string, error) {
+	dir := filepath.Dir(file)
+	if _, err := os.Stat(filepath.Join(dir, compare.ABFile)); err == nil || holdsRun(dir) {
+		return dir, nil
+	}
+	if script.NamesJob(file) {
+		return "", form.Hint(form.Usage(fmt.Errorf("%s is a job file, not part of a run", file)),
+			"plimsoll run "+text.ShellQuote(file))
+	}
+	return "", form.Hint(form.Usage(fmt.Errorf(
+		"%s is not part of a run; import makes a run of results from elsewhere", file)),
+		"plimsoll import "+text.ShellQuote(file))
+}
+
+// findReport is findRun for what can be printed: the newest may be a fleet run.
+func findReport(name, out string) (string, error) {
+	if name != "" && name != "latest" {
+		return findRun(name, out)
+	}
+	fleets, err := bundle.ListFleets(out)
+	if err != nil || len(fleets) == 0 {
+		return findRun(name, out)
+	}
+	found, err := bundle.List(out)
+	if err != nil || len(found) > 0 && found[0].Created.After(fleets[0].Created) {
+		return findRun(name, out)
+	}
+	return filepath.Join(out, fleets[0].ID), nil
+}
+
+// unknownRun is the error for a run that does not exist.
+func unknownRun(name, out string) error {
+	msg := "no run " + text.Quote(name)
+	if runs, err := bundle.List(out); err == nil {
+		var ids []string
+		for _, r := range runs {
+			ids = append(ids, r.ID, filepath.Join(out, r.ID))
+		}
+		if like := text.Nearest(name, ids); like != "" {
+			msg += "; did you mean " + like + "?"
+		}
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return form.Hint(form.Usage(errors.New(msg)), "plimsoll runs")
+}
+
+// RunLabels reads --label TEXT and --label KEY=VALUE.
+func RunLabels(given []string) (map[string]string, error) {
+	labels := map[string]string{}
+	for _, l := range given {
+		key, value, ok := strings.Cut(l, "=")
+		if !ok {
+			key, value = runs.PlainLabel, l
+		}
+		if key == "" || value == "" {
+			return nil, fmt.Errorf("--label %q: want TEXT or KEY=VALUE", l)
+		}
+		if _, twice := labels[key]; twice {
+			return nil, errors.New("--label " + key + " is given twice; combine both texts, or use KEY=VALUE")
+		}
+		labels[key] = value
+	}
+	return labels, nil
+}

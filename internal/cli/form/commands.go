@@ -1,0 +1,45 @@
+package form
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/text"
+)
+
+// Former are commands by the names that they had before the first release, with what is typed now.
+// None of these names is taken: whoever types one of them gets the new one, and nothing is done.
+func Former() map[string]string {
+	return map[string]string{
+		"apply":    "plimsoll array apply FILE",
+		"export":   "plimsoll report RUN --format openmetrics",
+		"history":  "plimsoll runs --history",
+		"plan":     "plimsoll array plan FILE",
+		"show":     "plimsoll suites SCENARIO",
+		"teardown": "plimsoll array teardown",
+		"verify":   "plimsoll array verify FILE",
+		"warm":     "plimsoll array warm PATH",
+	}
+}
+
+// NoCommand refuses what names no command of parent.
+func NoCommand(parent *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	try := parent.CommandPath() + " --help"
+	if now, was := Former()[args[0]]; was && !parent.HasParent() {
+		return Usage(fmt.Errorf("%s was renamed: type %s", text.Quote(args[0]), now))
+	}
+	if like := parent.SuggestionsFor(args[0]); len(like) > 0 {
+		try = parent.CommandPath() + " " + like[0]
+	}
+	return Hint(Usage(fmt.Errorf("unknown command %s", text.Quote(args[0]))), try)
+}
+
+// SubcommandsOnly makes a command that does nothing itself refuse unknown subcommands.
+func SubcommandsOnly(cmd *cobra.Command) {
+	cmd.Args = NoCommand
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+}

@@ -1,0 +1,119 @@
+package form
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/text"
+	"plimsoll/internal/units"
+)
+
+// duration is a flag's value: a number of seconds, as fio's users type it, or with units.
+type duration time.Duration
+
+func (d *duration) Set(s string) error {
+	if seconds, err := strconv.ParseFloat(s, 64); err == nil && seconds > -1e9 && seconds < 1e9 {
+		*d = duration(seconds * float64(time.Second))
+		return nil
+	}
+	v, err := time.ParseDuration(s)
+	if err != nil {
+		return errors.New("use seconds, or a time with units such as 90s, 5m or 1h30m")
+	}
+	*d = duration(v)
+	return nil
+}
+
+// String is what Set reads back, which fleet run passes on to the hosts.
+func (d *duration) String() string { return time.Duration(*d).String() }
+
+func (*duration) Type() string { return "DURATION" }
+
+// AddDuration adds a flag that takes seconds or a time with units.
+func AddDuration(f *pflag.FlagSet, to *time.Duration, name, help string) {
+	f.Var((*duration)(to), name, help)
+	if *to == 0 {
+		f.Lookup(name).DefValue = "" // which keeps "(default 0s)" out of the help
+	}
+}
+
+// AddLatency adds a flag that takes a latency such as 0.6ms.
+func AddLatency(f *pflag.FlagSet, to *units.Latency, name, help string) {
+	f.TextVar(to, name, *to, help)
+	f.Lookup(name).DefValue = "" // which keeps "(default 0 ns)" out of the help
+}
+
+// AddSize adds a flag that takes a size such as 64KiB.
+func AddSize(f *pflag.FlagSet, to *units.Bytes, name, help string) {
+	f.TextVar(to, name, *to, help)
+	f.Lookup(name).DefValue = ""
+}
+
+// choice is a flag's value that is one of several words.
+type choice struct {
+	value *string
+	words []string
+}
+
+func (c choice) Set(s string) error {
+	if slices.Contains(c.words, s) {
+		*c.value = s
+		return nil
+	}
+	err := fmt.Errorf("use one of %s", strings.Join(c.words, ", "))
+	if like := text.Nearest(s, c.words); like != "" {
+		err = fmt.Errorf("did you mean %s? %w", like, err)
+	}
+	return err
+}
+
+func (c choice) String() string {
+	if c.value == nil {
+		return ""
+	}
+	return *c.value
+}
+
+func (choice) Type() string { return "string" }
+
+// AddChoice adds a flag that takes one of words; help has the metavariable in backquotes and ends
+// before the list.
+func AddChoice[T ~string](cmd *cobra.Command, to *string, name, help string, words []T) {
+	plain := make([]string, len(words))
+	for i, w := range words {
+		plain[i] = string(w)
+	}
+	cmd.Flags().Var(choice{to, plain}, name, help+": "+strings.Join(plain, ", "))
+	completeValues(cmd, name, words)
+}
+
+// AddFormat adds --format, whose first word is the default, and --json for --format json.
+func AddFormat[T ~string](cmd *cobra.Command, format *string, words []T) {
+	*format = string(words[0])
+	AddChoice(cmd, format, "format", "output `FORMAT`", words)
+	cmd.Flags().BoolFunc("json", "same as --format json", func(s string) error {
+		on, err := strconv.ParseBool(s)
+		if on {
+			*format = FormatJSON
+		}
+		return err
+	})
+	cmd.MarkFlagsMutuallyExclusive("format", "json")
+}
+
+// FormatJSON is among the formats of every command that prints data.
+const FormatJSON = "json"
+
+// TextFormat is what a command prints unless another format is asked for.
+const TextFormat = string(page.Text)
+
+// FormatShell is a plan as a script.
+const FormatShell = "sh"

@@ -1,0 +1,88 @@
+package form
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/sys"
+	"plimsoll/internal/topology"
+)
+
+// LayoutOptions are the flags that declare what the storage is made of, where the machine cannot
+// show it.
+type LayoutOptions struct {
+	File, Volumes, Level, Chunk, Instance string
+}
+
+// DeclarationFile is read from the current directory where no flag declares the storage.
+const DeclarationFile = "plimsoll.yaml"
+
+// AddFlags adds them to a command.
+func (o *LayoutOptions) AddFlags(f *pflag.FlagSet) {
+	f.StringVar(&o.Volumes, "volumes", "", "volumes behind the path, as `SPEC`: 8xgp3 or 8x3000iops:125MiB/s")
+	o.AddOthers(f)
+}
+
+// AddOthers adds all flags but --volumes.
+func (o *LayoutOptions) AddOthers(f *pflag.FlagSet) {
+	f.StringVar(
+		&o.File,
+		"topology",
+		"",
+		"read the storage layout from `FILE` (default plimsoll.yaml, if it exists here)",
+	)
+	f.StringVar(&o.Level, "level", "", "RAID `LEVEL` of the volumes: "+page.Names(Levels))
+	f.StringVar(&o.Chunk, "chunk", "", "array chunk `SIZE`")
+	f.StringVar(&o.Instance, "instance", "", "machine `TYPE`, for its limits: c8g.2xlarge, Standard_D8s_v5, n2-standard-8")
+}
+
+// excludeLayouts lets a command take either a file that declares the storage, or flags.
+func excludeLayouts(cmd *cobra.Command) {
+	for _, flag := range []string{"volumes", "level", "chunk", "instance"} {
+		if cmd.Flags().Lookup("topology") != nil && cmd.Flags().Lookup(flag) != nil {
+			cmd.MarkFlagsMutuallyExclusive("topology", flag)
+		}
+	}
+}
+
+// Declaration is what the flags declare, else plimsoll.yaml in the current directory; nil when
+// there is neither.
+func (o *LayoutOptions) Declaration(env *Env) (*topology.Declaration, error) {
+	if o.Volumes != "" || o.Level != "" || o.Chunk != "" || o.Instance != "" {
+		d, err := topology.FromFlags(o.Volumes, o.Level, o.Chunk, o.Instance)
+		if err != nil {
+			return nil, Usage(err)
+		}
+		return d, nil
+	}
+	file, read := o.File, sys.ReadFile
+	if file == "" {
+		file, read = DeclarationFile, sys.ReadFound
+	}
+	data, err := read(file, sys.ConfigLimit)
+	if o.File == "" {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil, nil //nolint:nilnil // nothing is declared, which is no error
+		case errors.Is(err, sys.ErrOthers):
+			fmt.Fprintf(env.Notes(), "note: plimsoll.yaml in this directory is not read, because it is %v; "+
+				"--topology plimsoll.yaml reads it\n", err)
+			return nil, nil //nolint:nilnil // as if it were not there
+		case err == nil:
+			fmt.Fprintln(env.Notes(), "note: the storage layout is read from plimsoll.yaml in this directory")
+		}
+	}
+	if err != nil {
+		return nil, Usage(err)
+	}
+	d, err := topology.LoadDeclaration(file, data)
+	if err != nil {
+		return nil, Usage(err)
+	}
+	return d, nil
+}

@@ -1,0 +1,58 @@
+package form
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/spf13/pflag"
+
+	"plimsoll/internal/bundle"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/verdict"
+)
+
+// PolicyOptions are the flags that say which findings count, and which of them fail.
+type PolicyOptions struct{ disable, FailOn []string }
+
+// AddFlags adds them to a command.
+func (o *PolicyOptions) AddFlags(f *pflag.FlagSet) {
+	f.StringArrayVar(&o.disable, "disable", nil, "list the finding `CODE=REASON` without counting it; may be repeated")
+	f.StringSliceVar(
+		&o.FailOn,
+		"fail-on",
+		nil,
+		"also exit with 3 on `WHAT`: warning, measured, invalid, or the code of a finding",
+	)
+}
+
+// Policy is that of plimsoll.yaml, if there is one, and of the flags.
+func (o PolicyOptions) Policy(decl *topology.Declaration) (verdict.Policy, error) {
+	var file verdict.Policy
+	if decl != nil {
+		var disable []string
+		for _, code := range slices.Sorted(maps.Keys(decl.Policy.Disable)) {
+			disable = append(disable, code+"="+decl.Policy.Disable[code])
+		}
+		var err error
+		if file, err = verdict.ParsePolicy(disable, decl.Policy.FailOn); err != nil {
+			return file, Usage(fmt.Errorf("%s: policy: %w", decl.Name, err))
+		}
+	}
+	flags, err := verdict.ParsePolicy(o.disable, o.FailOn)
+	if err != nil {
+		return flags, Usage(fmt.Errorf("--%w", err))
+	}
+	return file.With(flags), nil
+}
+
+// RunError turns a run's verdict and its policy into the exit code's error.
+func RunError(b *bundle.Bundle) error {
+	switch {
+	case b.Run.Verdict == verdict.Invalid:
+		return ErrInvalid
+	case b.Run.Verdict == verdict.Fail, b.Run.Policy.Fails(b.Run.Verdict, b.Findings):
+		return ErrVerdict
+	}
+	return nil
+}

@@ -1,0 +1,105 @@
+package form
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"golang.org/x/term"
+
+	"plimsoll/internal/screen"
+	"plimsoll/internal/text"
+)
+
+// talk is how much every command says on standard error, and whether it uses colours: the flags that
+// all commands have.
+type talk struct {
+	quiet, verbose, noColor bool
+
+	began time.Time // of a verbose command
+}
+
+// AddFlags adds the flags that all commands have.
+func (env *Env) AddFlags(f *pflag.FlagSet) {
+	t := &env.talk
+	f.BoolVarP(&t.quiet, "quiet", "q", false, "print no progress and no notes: only reports, questions and errors")
+	f.BoolVarP(&t.verbose, "verbose", "v", false, "print what is started, what the environment sets, and the time taken")
+	f.BoolVar(&t.noColor, "no-color", false, "print without colours and weights, as with NO_COLOR=1")
+}
+
+// TalkFlags are their names: none of them is about what a command does.
+func TalkFlags() []string { return []string{"quiet", "verbose", "no-color"} }
+
+// Begin acts upon the flags once they are read, before the command does anything; typed are those that
+// were typed, the others come from the environment.
+func (env *Env) Begin(cmd *cobra.Command, typed []string) {
+	t := &env.talk
+	if f := cmd.Flags().Lookup("progress"); t.quiet && f != nil && !f.Changed {
+		_ = f.Value.Set(screen.None)
+	}
+	if !t.verbose {
+		return
+	}
+	t.began = env.Now()
+	env.say("version %s, %s", env.Version, cmd.CommandPath())
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if !slices.Contains(typed, f.Name) {
+			env.say("%s sets --%s to %s", Variable(f.Name), f.Name, f.Value)
+		}
+	})
+	machine, run := *env.Machine, env.Run
+	machine.Run = func(ctx context.Context, stdout io.Writer, argv ...string) error {
+		start := env.Now()
+		err := run(ctx, stdout, argv...)
+		how := "ended"
+		if err != nil {
+			how = "failed"
+		}
+		env.say("%s %s after %s", strings.Join(argv, " "), how, text.Duration(env.Now().Sub(start)))
+		return err
+	}
+	env.Machine = &machine
+}
+
+// End says how long a verbose command took.
+func (env *Env) End() {
+	if began := env.talk.began; !began.IsZero() {
+		env.say("%s in all", text.Duration(env.Now().Sub(began)))
+	}
+}
+
+// say prints a line of a verbose command.
+func (env *Env) say(format string, args ...any) {
+	fmt.Fprintf(env.Err, "plimsoll: %s\n", text.Clean(fmt.Sprintf(format, args...), text.LongError))
+}
+
+// Notes takes what --quiet silences: notes, progress and what was stored where. Errors, warnings,
+// questions and the reasons of a gate go to env.Err.
+func (env *Env) Notes() io.Writer {
+	if env.talk.quiet {
+		return io.Discard
+	}
+	return env.Err
+}
+
+// Colored says whether a terminal may be given colours: no-color.org has the variable's meaning.
+func (env *Env) Colored() bool { return !env.talk.noColor && os.Getenv("NO_COLOR") == "" }
+
+// PrintNote prints a note, on a terminal wrapped so that no flag in it is split.
+func PrintNote(env *Env, note string) {
+	width := 1 << 16
+	if f, ok := FileOf(env.Notes()); ok && term.IsTerminal(int(f.Fd())) {
+		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 20 {
+			width = w
+		}
+	}
+	for _, line := range text.Wrap(text.Clean(note, text.LongError), width, "note: ", "      ") {
+		fmt.Fprintln(env.Notes(), line)
+	}
+}

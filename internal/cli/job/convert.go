@@ -1,0 +1,157 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/cli/form"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/shell"
+	"plimsoll/internal/script"
+	"plimsoll/internal/suite"
+	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
+)
+
+var convertForms = []string{"job", "command", "suite"}
+
+type convertOptions struct {
+	args []string
+	to   string
+}
+
+// NewConvert is the command plimsoll convert.
+func NewConvert(env *form.Env) *cobra.Command {
+	var o convertOptions
+	cmd := &cobra.Command{
+		Use:   "convert FILE|COMMAND|-- fio ARG...",
+		Short: "Convert between fio command lines, job files and suites",
+		Long: `Convert a fio command line into a job file, a job file into a command line, or either into a suite for
+plimsoll run. No option is lost: options of fio itself, such as --output, become comments where a job file or a
+suite cannot hold them. "-" is a job file on standard input.`,
+		Example: `  plimsoll convert "fio --name=a --rw=randread --bs=4k --size=1G" > a.fio
+  plimsoll convert a.fio
+  plimsoll convert a.fio --to suite > a.yaml`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.args = args
+			return runConvert(cmd.Context(), env, o)
+		},
+	}
+	form.AddChoice(
+		cmd,
+		&o.to,
+		"to",
+		"convert to `FORM` (default: a command to a job, a job file to a command)",
+		convertForms,
+	)
+	return cmd
+}
+
+func runConvert(ctx context.Context, env *form.Env, o convertOptions) error {
+	job, command, err := readJob(ctx, env, o.args)
+	if err != nil {
+		return err
+	}
+	to := o.to
+	if to == "" {
+		to = map[bool]string{true: "job", false: "command"}[command]
+	}
+	if len(job.Jobs()) == 0 {
+		return fmt.Errorf("%s: no job in it: fio needs --name=NAME or a [section]", job.Name)
+	}
+	var converted string
+	switch to {
+	case "command":
+		converted = shell.Line(fio.CommandLine(job)) + "\n"
+	case "job":
+		if err := job.Writable(); err != nil {
+			return err
+		}
+		converted = suite.SettingsComment(job, ";") + string(job.Text())
+	case "suite":
+		if converted, err = suite.YAML(job); err != nil {
+			return err
+		}
+	}
+	_, err = io.WriteString(env.Out, converted)
+	return err
+}
+
+// readJob reads a job file, or a command line given as one argument or as words; command tells
+// which.
+func readJob(ctx context.Context, env *form.Env, args []string) (job *fio.JobFile, command bool, err error) {
+	words := args
+	if len(args) == 1 {
+		name := args[0]
+		var body []byte
+		switch info, err := os.Stat(name); {
+		case name == "-":
+			body, err = sys.ReadAll("standard input", sys.Interruptible(ctx, env.In), sys.TextLimit)
+			if err != nil {
+				return nil, false, err
+			}
+		case err == nil && info.Mode().IsRegular():
+			if body, err = sys.Text(name); err != nil {
+				return nil, false, err
+			}
+		case err == nil:
+			return nil, false, form.Hint(form.Usage(fmt.Errorf("%s is no job file: it is not a regular file", name)),
+				`plimsoll convert "fio --name=a --rw=randread"`)
+		case !strings.Contains(name, "--") && !slices.ContainsFunc(strings.Fields(name), hasLongDash):
+			return nil, false, form.Hint(form.Usage(err), `plimsoll convert "fio --name=a --rw=randread"`)
+		default:
+			if words, err = shell.Split(name); err != nil {
+				return nil, true, form.Usage(err)
+			}
+		}
+		if body != nil {
+			include := func(include string) ([]byte, error) { return sys.Included(name, include) }
+			job, err = fio.ParseJobFile(name, body, fio.ParseOptions{Include: include})
+			return job, false, err
+		}
+	}
+	if slices.ContainsFunc(words, hasLongDash) {
+		words = slices.Clone(words)
+		for i, w := range words {
+			words[i] = script.Repaired(w)
+		}
+		form.PrintNote(env, "long dashes are read as --: fio itself takes such words for names of job files")
+	}
+	words, front := fromFio(words)
+	if len(front) > 0 {
+		form.PrintNote(env, "only fio's part is converted, without: "+text.ShellLine(front))
+	}
+	if job, err = fio.ParseCommandLine(words); err != nil {
+		return nil, true, form.Usage(err)
+	}
+	if len(job.Files) > 0 {
+		return nil, true, form.Hint(
+			form.Usage(errors.New("the command names a job file: "+job.Files[0])),
+			"plimsoll convert "+text.ShellQuote(job.Files[0]),
+		)
+	}
+	return job, true, nil
+}
+
+// hasLongDash says that a word processor made a long dash of the -- that a word begins with.
+func hasLongDash(word string) bool {
+	return !strings.HasPrefix(word, "-") && strings.HasPrefix(script.Repaired(word), "--")
+}
+
+// fromFio is a command from the word fio on, and what stands in front of it: sudo, taskset with its
+// options, an assignment.
+func fromFio(words []string) (command, front []string) {
+	i := fio.CommandAt(words)
+	if i < 0 || strings.HasPrefix(words[0], "-") || strings.HasSuffix(words[0], ".fio") {
+		return words, nil
+	}
+	return words[i:], words[:i]
+}

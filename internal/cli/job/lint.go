@@ -1,0 +1,312 @@
+// Package job has the commands about job files, demands and rules: lint, convert, workload and
+// explain. They start nothing.
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/cli/form"
+	"plimsoll/internal/finding"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/running"
+	"plimsoll/internal/lint"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/plans"
+	"plimsoll/internal/script"
+	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
+	"plimsoll/internal/units"
+)
+
+type lintOptions struct {
+	what                []string
+	format              string
+	fix, installed      bool
+	chunk, memory, free units.Bytes
+	disable, exclude    []string
+	version, global     string
+	severity, failOn    string
+	baseline, config    string
+	updateBaseline      bool
+}
+
+// never is the value of --fail-on that lets every finding pass.
+const never = "never"
+
+// NewLint is the command plimsoll lint.
+func NewLint(env *form.Env) *cobra.Command {
+	o := lintOptions{failOn: string(finding.Fail)}
+	cmd := &cobra.Command{
+		Use:   "lint FILE|DIR|COMMAND...",
+		Short: "Lint fio jobs before you waste a day running them",
+		Long: `Lint the fio jobs in job files, scripts, pipelines, the code of Markdown, or a fio command line given as one
+argument; mkfs, mdadm, lvcreate and mount lines next to them are read too. "-" is standard input. Nothing is run.
+
+An error is something that fio refuses or takes for something else than it looks like; a warning says that the job does
+not measure what it claims to; an info depends on what lint cannot see.
+
+A comment "plimsoll: disable=PL107 reason" silences a rule. At the end of a line it applies to that line; on a
+line of its own to the option, section or command that follows; before a blank line at the top to the whole
+file. The exit code is 3 when a finding is an error (--fail-on).`,
+		Example: `  plimsoll lint jobs/randread.fio
+  plimsoll lint README.md --chunk 64k
+  plimsoll lint "fio --name=a --rw=randread --iodepth=32"
+  plimsoll lint . --fio 3.7 --format github
+  plimsoll lint . --baseline lint.json`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.what = args
+			return runLint(cmd.Context(), env, o)
+		},
+	}
+	f := cmd.Flags()
+	form.AddFormat(cmd, &o.format, page.Formats())
+	f.BoolVar(&o.fix, "fix", false, "fix the files where the repair is certain, and report the rest")
+	form.TypedOnly(f, "fix")
+	f.BoolVar(&o.installed, "installed", false,
+		"check options against the installed fio, and ask it of each job that is written out; nothing is run")
+	f.StringVar(&o.version, "fio", "", "check options against fio `VERSION`, such as 3.7, instead of all from 3.16 on")
+	cmd.MarkFlagsMutuallyExclusive("installed", "fio")
+	form.AddChoice(cmd, &o.severity, "severity", "show findings of `LEVEL` and above", lint.Severities())
+	form.AddChoice(cmd, &o.failOn, "fail-on", "exit with 3 for findings of `LEVEL` and above", append(lint.Severities(), never))
+	f.StringVar(&o.baseline, "baseline", "", "pass over the findings that `FILE` holds")
+	f.BoolVar(&o.updateBaseline, "update-baseline", false, "write the findings of now to the file of --baseline")
+	form.TypedOnly(f, "update-baseline")
+	f.StringVar(&o.config, "config", "", "read settings from `FILE` instead of "+lint.ConfigName)
+	f.StringVar(&o.global, "global", "", "read the global sections of `FILE` before every job file")
+	f.StringSliceVar(&o.exclude, "exclude", nil, "pass over what is below a folder and matches `PATTERN` (as in .gitignore)")
+	form.AddSize(f, &o.chunk, "chunk", "chunk `SIZE` of the array that the jobs run on")
+	form.AddSize(f, &o.memory, "memory", "memory `SIZE` of the machine that they run on")
+	form.AddSize(f, &o.free, "free", "free space (`SIZE`) on the filesystem that they write to")
+	f.StringSliceVar(&o.disable, "disable", nil, "do not apply the rule `CODE`")
+	return cmd
+}
+
+// linting is one run of lint.
+type linting struct {
+	env     *form.Env
+	o       lintOptions
+	set     lint.Config
+	dir     string // that paths of the settings are counted from
+	codes   []finding.Code
+	docs    []document
+	c       *lint.Case
+	parsing script.Options
+}
+
+func runLint(ctx context.Context, env *form.Env, o lintOptions) error {
+	l := &linting{env: env, o: o, c: &lint.Case{Chunk: o.chunk, Memory: o.memory, Free: o.free, Own: map[string]string{}}}
+	if err := l.settings(ctx); err != nil {
+		return err
+	}
+	missing := l.documents(ctx)
+	if len(l.docs) == 0 && missing != nil {
+		return missing
+	}
+	for _, d := range l.docs {
+		l.c.Scripts = append(l.c.Scripts, d.parse(l.parsing))
+	}
+	if o.installed {
+		if err := l.ask(ctx); err != nil {
+			return err
+		}
+	}
+	found := lint.Judge(l.c, l.codes...)
+	if o.fix {
+		var err error
+		if found, err = l.applyFixes(found); err != nil {
+			return err
+		}
+	}
+	err := l.report(found)
+	if missing != nil && (err == nil || errors.Is(err, form.ErrVerdict)) {
+		return missing
+	}
+	return err
+}
+
+// settings reads the file of settings, what flags add to it, and which fio is meant.
+func (l *linting) settings(ctx context.Context) error {
+	if err := l.configured(); err != nil {
+		return err
+	}
+	l.codes = slices.Clone(l.set.Disable)
+	pages := finding.Pages(lint.Rules())
+	for _, name := range l.o.disable {
+		code := ruleCode(name)
+		if !slices.ContainsFunc(pages, func(p finding.Page) bool { return p.Code == code }) {
+			return form.Usage(unknownCode(name))
+		}
+		l.codes = append(l.codes, code)
+	}
+	if l.o.updateBaseline && l.o.baseline == "" {
+		return form.Usage(errors.New("--update-baseline: give the file with --baseline"))
+	}
+	if l.o.global != "" {
+		l.set.Global = l.o.global
+	} else if l.set.Global != "" {
+		l.set.Global = filepath.Join(l.dir, l.set.Global)
+	}
+	if l.set.Global != "" {
+		body, err := sys.Text(l.set.Global)
+		if err != nil {
+			return err
+		}
+		l.parsing.Global, l.parsing.GlobalName = body, l.set.Global
+	}
+	return l.version(ctx)
+}
+
+func (l *linting) version(ctx context.Context) error {
+	if l.o.version != "" {
+		l.set.Fio = strings.TrimPrefix(l.o.version, "fio-")
+	}
+	switch {
+	case l.o.installed:
+		table, err := fio.InstalledOptions(ctx, l.env.Machine)
+		if err != nil {
+			return err
+		}
+		l.c.Fio = table
+	case l.set.Fio != "":
+		v, err := fio.ParseVersion("fio-" + l.set.Fio)
+		if err != nil {
+			return form.Usage(fmt.Errorf("--fio %s: want a version such as 3.33", text.Clean(l.o.version, 40)))
+		}
+		l.c.Fio = fio.OptionsOf(v)
+	}
+	return nil
+}
+
+// configured reads the settings of the tree: those of --config, else of the nearest folder upwards
+// that has them, up to where a repository begins.
+func (l *linting) configured() error {
+	name := l.o.config
+	if name == "" {
+		dir, err := os.Getwd()
+		if err != nil {
+			return fmt.Errorf("the current folder: %w", err)
+		}
+		for name == "" {
+			at := filepath.Join(dir, lint.ConfigName)
+			err := sys.Found(at)
+			if errors.Is(err, sys.ErrOthers) {
+				fmt.Fprintf(l.env.Notes(), "note: %s is not read, because it is %v; --config %s reads it\n", text.Clean(at, 0), err,
+					text.ShellQuote(at))
+				return nil
+			}
+			if !errors.Is(err, fs.ErrNotExist) {
+				name = at
+				break
+			}
+			_, repository := os.Stat(filepath.Join(dir, ".git"))
+			if up := filepath.Dir(dir); repository != nil && up != dir {
+				dir = up
+				continue
+			}
+			return nil
+		}
+	}
+	body, err := sys.Text(name)
+	if err != nil {
+		return err
+	}
+	l.dir = filepath.Dir(name)
+	if l.set, err = lint.ReadConfig(name, body); err != nil {
+		return form.Usage(err)
+	}
+	return nil
+}
+
+// ask lets the installed fio read each job that is written out.
+func (l *linting) ask(ctx context.Context) error {
+	l.c.Asked = map[*fio.JobFile]fio.Asked{}
+	for _, f := range l.c.Scripts {
+		for _, j := range f.Jobs {
+			if j.Partial || len(j.Passed) > 0 || !running.Literal(j.File) || j.Command && l.c.Fio.Shortens(j.File) {
+				continue
+			}
+			a, err := running.ParseOnly(ctx, l.env.Machine, j.File)
+			if err != nil {
+				return err
+			}
+			l.c.Asked[j.File] = a
+		}
+	}
+	return nil
+}
+
+// report weighs the findings, prints them and decides the exit code.
+func (l *linting) report(found []finding.Finding) error {
+	dir := l.dir
+	if dir == "" {
+		dir = "."
+	}
+	if abs, err := filepath.Abs(dir); err == nil {
+		dir = abs
+	}
+	found = l.weigh(found, dir)
+	source := func(f finding.Finding) string {
+		for _, file := range l.c.Scripts {
+			if file.Name == f.File() {
+				return file.Source(f.Line)
+			}
+		}
+		return ""
+	}
+	found, err := l.against(found, source)
+	if err != nil {
+		return err
+	}
+	shown := found
+	if least := l.least(); least != finding.Info {
+		shown = lint.AtLeast(found, least)
+	}
+	err = form.Render(l.env, l.o.format, plans.Lint(plans.Linted{
+		Files: l.c.Scripts, Findings: shown, Tool: l.env.Version, Silenced: lint.Silenced(l.c, l.codes...),
+	}))
+	if err != nil {
+		return err
+	}
+	if l.o.failOn != never && len(lint.AtLeast(found, finding.Severity(l.o.failOn))) > 0 {
+		return form.ErrVerdict
+	}
+	return nil
+}
+
+// weigh applies the settings' severities; names are made absolute for their paths.
+func (l *linting) weigh(found []finding.Finding, dir string) []finding.Finding {
+	var kept []finding.Finding
+	for _, f := range found {
+		g := f
+		if abs, err := filepath.Abs(f.File()); err == nil {
+			g.Subject = abs + strings.TrimPrefix(f.Subject, f.File())
+		}
+		for _, w := range l.set.Weigh([]finding.Finding{g}, dir) {
+			w.Subject = f.Subject
+			kept = append(kept, w)
+		}
+	}
+	return kept
+}
+
+// least is the least severity that is shown. Pipelines show warnings and errors, unless infos are
+// asked for.
+func (l *linting) least() finding.Severity {
+	switch {
+	case l.o.severity != "":
+		return finding.Severity(l.o.severity)
+	case slices.Contains([]string{"github", "sarif", "junit"}, l.o.format):
+		return finding.Warn
+	}
+	return finding.Info
+}

@@ -1,0 +1,190 @@
+package job
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/cli/form"
+	"plimsoll/internal/finding"
+	"plimsoll/internal/lint"
+	"plimsoll/internal/script"
+	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
+)
+
+// document is one text to lint. A command line and standard input have no file to fix.
+type document struct {
+	name    string
+	text    []byte
+	command bool
+	file    bool
+	err     error // why the file could not be read; its text is then empty
+}
+
+func (d document) parse(opts script.Options) *script.File {
+	if d.err != nil {
+		return script.Unreadable(d.name, d.err)
+	}
+	opts.Include = func(name string) ([]byte, error) { return sys.Included(d.name, name) }
+	if d.command {
+		return script.CommandText(string(d.text), opts)
+	}
+	return script.Parse(d.name, d.text, opts)
+}
+
+// documents reads what was named: files, directories, "-", or a command line, which begins with fio
+// or has options of it. What is not there keeps nothing else from being judged: its error comes
+// last.
+func (l *linting) documents(ctx context.Context) error {
+	var missing error
+	seen := map[string]bool{}
+	add := func(d document) {
+		if d.file {
+			name := filepath.Clean(d.name)
+			if abs, err := filepath.Abs(name); err == nil {
+				name = abs
+			}
+			if seen[name] {
+				return
+			}
+			seen[name] = true
+		}
+		l.docs = append(l.docs, d)
+	}
+	for _, name := range l.o.what {
+		if err := l.named(ctx, name, add); err != nil && missing == nil {
+			missing = err
+		} else if err != nil {
+			fmt.Fprintf(l.env.Err, "plimsoll: %s\n", text.Clean(err.Error(), 0))
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return missing
+}
+
+func (l *linting) named(ctx context.Context, name string, add func(document)) error {
+	info, err := os.Stat(name)
+	switch {
+	case name == "-":
+		body, err := sys.ReadAll("standard input", sys.Interruptible(ctx, l.env.In), sys.TextLimit)
+		if err != nil {
+			return err
+		}
+		add(document{name: "-", text: body})
+	case err == nil && info.IsDir():
+		return l.below(name, add)
+	case err == nil:
+		body, err := sys.Text(name)
+		if err != nil {
+			return err
+		}
+		add(document{name: name, text: body, file: true})
+	case strings.Contains(name, "fio ") && strings.Contains(name, " "):
+		add(document{name: "command line", text: []byte(name), command: true})
+	default:
+		return form.Hint(form.Usage(err), `plimsoll lint "fio --name=a --rw=randread"`)
+	}
+	return nil
+}
+
+// below adds the documents of a folder.
+func (l *linting) below(dir string, add func(document)) error {
+	n := 0
+	finder := script.Finder{Exclude: slices.Concat(l.set.Exclude, l.o.exclude), Read: sys.Text, Own: l.c.Own}
+	err := finder.Walk(dir, func(f script.Found) {
+		n++
+		add(document{name: f.Name, text: f.Text, file: true, err: f.Err})
+	})
+	if err == nil && n == 0 {
+		err = errors.New(dir + ": no job file, script or Markdown below it")
+	}
+	return err
+}
+
+// replace gives a file new content at once, in place of old. A link is refused: who may make one
+// decides what is written over.
+func replace(name string, old, text []byte) error {
+	dir, err := sys.OpenPath(filepath.Dir(name))
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Replace(filepath.Base(name), old, text), dir.Close())
+}
+
+// fixPasses bounds how often fixes are looked for again: two that touch each other are made one
+// after the other.
+const fixPasses = 10
+
+// applyFixes writes certain repairs back, until there are none left, and lints again.
+func (l *linting) applyFixes(found []finding.Finding) ([]finding.Finding, error) {
+	c := l.c
+	one := func(f *script.File) *lint.Case {
+		return &lint.Case{Scripts: []*script.File{f}, Fio: c.Fio, Chunk: c.Chunk, Memory: c.Memory, Free: c.Free}
+	}
+	after := slices.Clone(c.Scripts)
+	for i, d := range l.docs {
+		own := slices.DeleteFunc(
+			slices.Clone(found),
+			func(f finding.Finding) bool { return f.File() != c.Scripts[i].Name },
+		)
+		fixed, n := lint.Fix(string(d.text), own)
+		if !d.file || n == 0 {
+			continue
+		}
+		for range fixPasses {
+			l.docs[i].text = []byte(fixed)
+			after[i] = l.docs[i].parse(l.parsing)
+			again, more := lint.Fix(fixed, lint.Judge(one(after[i]), l.codes...))
+			if more == 0 || again == fixed {
+				break
+			}
+			fixed, n = again, n+more
+		}
+		if err := replace(d.name, d.text, []byte(fixed)); err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(l.env.Notes(), "%s: %s applied\n", text.Clean(d.name, 0), text.Plural(n, "fix", "fixes"))
+		l.docs[i].text = []byte(fixed)
+		after[i] = l.docs[i].parse(l.parsing)
+	}
+	l.c = &lint.Case{Scripts: after, Fio: c.Fio, Chunk: c.Chunk, Memory: c.Memory, Free: c.Free, Asked: c.Asked}
+	return lint.Judge(l.c, l.codes...), nil
+}
+
+// against leaves out the findings of the baseline, or writes it.
+func (l *linting) against(found []finding.Finding, source func(finding.Finding) string) ([]finding.Finding, error) {
+	if l.o.baseline == "" {
+		return found, nil
+	}
+	type file struct {
+		Findings lint.Baseline `json:"findings"`
+	}
+	old, err := sys.Text(l.o.baseline)
+	if l.o.updateBaseline {
+		body, encodeErr := json.MarshalIndent(file{lint.NewBaseline(found, source)}, "", "  ")
+		if encodeErr != nil {
+			return nil, encodeErr
+		}
+		if err := sys.WriteFile(l.o.baseline, append(text.HarmlessJSON(body), '\n'), 0o644); err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(l.env.Notes(), "%s: %s\n", text.Clean(l.o.baseline, 0), text.Plural(len(found), "finding"))
+		return nil, nil
+	}
+	if err != nil {
+		return nil, form.Hint(form.Usage(err), "plimsoll lint . --baseline "+l.o.baseline+" --update-baseline")
+	}
+	var base file
+	if err := json.Unmarshal(old, &base); err != nil {
+		return nil, form.Usage(fmt.Errorf("%s: no baseline: %w", l.o.baseline, err))
+	}
+	return base.Findings.New(found, source), nil
+}

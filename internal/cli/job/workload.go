@@ -1,0 +1,133 @@
+package job
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/cli/form"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/plans"
+	"plimsoll/internal/sys"
+	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
+)
+
+type workloadOptions struct {
+	file     string
+	job      bool
+	filename string
+	depth    int
+	latency  units.Latency
+	runtime  time.Duration
+	size     units.Bytes
+	ask      bool
+	format   string
+}
+
+// NewWorkload is the command plimsoll workload and the commands below it.
+func NewWorkload(env *form.Env) *cobra.Command {
+	var o workloadOptions
+	cmd := &cobra.Command{
+		Use:   "workload [FILE.yaml]",
+		Short: "Show what an application asks of the storage, and write the fio job that asks for the same",
+		Long: `Show a demand: its streams, peak and mean, the I/Os that volumes count and how many are
+in flight. With --job, print the fio job that asks for it, with the arithmetic as
+comments. plimsoll run FILE.yaml runs it and judges by the latencies it states.`,
+		Example: `  plimsoll workload app.yaml
+  plimsoll workload app.yaml --job --filename /dev/nvme1n1 > app.fio
+  plimsoll workload --ask > app.yaml
+  plimsoll advise app.yaml`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				o.file = args[0]
+			}
+			return runWorkload(env, o)
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&o.job, "job", false, "print the fio job")
+	f.StringVar(
+		&o.filename,
+		"filename",
+		"",
+		"`PATH` that the job works on: a device, a file, or a directory for a file of its own",
+	)
+	f.IntVar(&o.depth, "iodepth", 0, "`DEPTH` of each job (iodepth), instead of what its rate needs")
+	form.AddLatency(f, &o.latency, "latency", "`LATENCY` of one I/O on idle storage, to compute what is in flight (1ms where not stated)")
+	form.AddDuration(f, &o.runtime, "runtime", "least `DURATION` of the job, in whole periods of its bursts")
+	form.AddSize(f, &o.size, "size", "`SIZE` of the file, instead of the demand's capacity")
+	f.BoolVar(&o.ask, "ask", false, "ask for the demand, question by question, and print its file")
+	form.AddFormat(cmd, &o.format, page.Formats())
+	for _, flag := range []string{"filename", "iodepth", "runtime", "size"} {
+		form.Needs(f, flag, "it is an option of the job", "job")
+	}
+	form.Apart(f, "job", "it prints a job file", "format", "json")
+	form.Apart(f, "ask", "it prints a demand", "format", "json", "job", "latency")
+	form.TypedOnly(f, "job", "ask")
+	cmd.AddCommand(newWorkloadFromCmd(env), newWorkloadRecordCmd(env))
+	return cmd
+}
+
+func runWorkload(env *form.Env, o workloadOptions) error {
+	switch {
+	case o.ask && o.file != "":
+		return form.Usage(errors.New("--ask makes a demand; it takes no file"))
+	case o.ask:
+		text, err := workload.Ask(env.In, env.Err)
+		if err != nil {
+			return form.Usage(err)
+		}
+		_, err = io.WriteString(env.Out, text)
+		return err
+	case o.file == "":
+		return form.Hint(form.Usage(errors.New("a demand file is missing")), "plimsoll workload --ask > app.yaml")
+	}
+	if o.depth < 0 || o.depth > 65536 {
+		return form.Usage(fmt.Errorf("--iodepth %d: want from 1 to 65536", o.depth))
+	}
+	d, err := LoadDemand(o.file)
+	if err != nil {
+		return err
+	}
+	latency, assumed := o.latency.Duration(), false
+	if latency <= 0 {
+		latency, assumed = workload.AssumedLatency, true
+	}
+	if o.job {
+		j := workload.JobOptions{Depth: o.depth, Latency: latency, Runtime: o.runtime, Size: o.size}
+		j.Filename, j.Directory = placeOf(o.filename)
+		_, err = io.WriteString(env.Out, d.Job(j).Text())
+		return err
+	}
+	return form.Render(env, o.format, plans.Demand(d, latency, assumed))
+}
+
+// placeOf tells a directory from a device or a file.
+func placeOf(path string) (file, directory string) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return "", path
+	}
+	return path, ""
+}
+
+// LoadDemand reads a demand file.
+func LoadDemand(name string) (*workload.Demand, error) {
+	data, err := sys.ReadFile(name, sys.ConfigLimit)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, form.Usage(fmt.Errorf("%s does not exist", name))
+	}
+	if err != nil {
+		return nil, err
+	}
+	d, err := workload.Parse(name, data)
+	if err != nil {
+		return nil, form.Usage(err)
+	}
+	return d, nil
+}

@@ -1,0 +1,270 @@
+package job
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/advise"
+	"plimsoll/internal/bundle"
+	"plimsoll/internal/cli/form"
+	"plimsoll/internal/postgres"
+	"plimsoll/internal/report/plans"
+	"plimsoll/internal/result"
+	"plimsoll/internal/sys"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
+)
+
+// FromOptions are the flags of workload from, which advise takes, too.
+type FromOptions struct {
+	Files   []string
+	Every   time.Duration
+	Devices []string
+	join    string
+	Copies  int
+	out     string
+	synced  units.Latency
+}
+
+func newWorkloadFromCmd(env *form.Env) *cobra.Command {
+	o := FromOptions{Copies: 1}
+	cmd := &cobra.Command{
+		Use:   "from FILE|RUN...",
+		Short: "Make a demand of logs of iostat, sar or blktrace, CloudWatch's figures, pgbench's output, or a run",
+		Long: `Make a demand file of what was recorded elsewhere: iostat -x as text or JSON (sysstat
+11 and newer), sar -d as text, sadf -d, blktrace's events as blkparse prints them,
+CloudWatch's EBS metrics as JSON or CSV, pgbench's output, its --progress lines or its -l
+logs (with pg_test_fsync's output beside it), or a run of plimsoll. What was observed on
+storage at its limit is marked as "at least".`,
+		Example: `  sadf -d /var/log/sysstat/sa21 -- -d | plimsoll workload from /dev/stdin --device vda > app.yaml
+  iostat -x -t 1 600 > io.log; plimsoll workload from io.log --device md0 > app.yaml
+  plimsoll workload from cloudwatch.json --join data > app.yaml
+  plimsoll workload from runs/20261121T031200Z-db-ip-10-0-0-105`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			o.Files = args
+			return runWorkloadFrom(env, o)
+		},
+	}
+	f := cmd.Flags()
+	form.AddDuration(f, &o.Every, "every", "`DURATION` between iostat's reports, where they have no time")
+	f.StringSliceVar(&o.Devices, "device", nil, "only these `DEVICES`, or volumes")
+	f.StringVar(&o.join, "join", "", "add all devices up, as the volumes of an array of this `NAME`")
+	f.IntVar(&o.Copies, "copies", o.Copies, "with --join: `N` copies of each block, by which mirrored writes are divided")
+	form.AddLatency(f, &o.synced, "sync-latency", "of pgbench's output: S, the `LATENCY` of a write of 8 KiB with its sync")
+	f.StringVarP(&o.out, "out", "o", "", "write the demand to `FILE`, and what was seen to the screen")
+	form.TypedOnly(f, "out")
+	return cmd
+}
+
+func runWorkloadFrom(env *form.Env, o FromOptions) error {
+	if o.Copies < 1 || o.Copies > 16 {
+		return form.Usage(fmt.Errorf("--copies %d: want from 1 to 16", o.Copies))
+	}
+	if run, ok, err := DemandOfRun(o.Files); (ok || err != nil) && o.synced == 0 {
+		if err != nil {
+			return err
+		}
+		return writeDemand(env, o.out, run.Demand, nil, []string{"Made by plimsoll workload from " + o.Files[0] + "."})
+	}
+	if r, ok, err := ReadPostgres(o.Files); ok || err != nil {
+		return o.fromPostgres(env, r, err)
+	}
+	if o.synced > 0 {
+		return form.Usage(errors.New("--sync-latency goes with pgbench's output: it is S of its log"))
+	}
+	all, err := o.Read()
+	if err != nil {
+		return err
+	}
+	name := strings.TrimSuffix(filepath.Base(o.Files[0]), filepath.Ext(o.Files[0]))
+	d, seen, err := workload.Derive(demandName(name), all)
+	if err != nil {
+		return form.Usage(err)
+	}
+	return writeDemand(
+		env,
+		o.out,
+		d,
+		seen,
+		[]string{"Made by plimsoll workload from " + strings.Join(o.Files, ", ") + "."},
+	)
+}
+
+// fromPostgres writes the demand of pgbench's output, with what S and the clients explain of it.
+func (o FromOptions) fromPostgres(env *form.Env, r *postgres.Report, err error) error {
+	if err != nil {
+		return err
+	}
+	d, err := r.Demand(demandName(strings.TrimSuffix(filepath.Base(o.Files[0]), filepath.Ext(o.Files[0]))))
+	if err != nil {
+		return form.Usage(fmt.Errorf("%s: %w", o.Files[0], err))
+	}
+	lines := append(
+		[]string{"Made by plimsoll workload from " + strings.Join(o.Files, ", ") + "."},
+		r.Explain(o.synced)...)
+	return writeDemand(env, o.out, d, nil, lines)
+}
+
+// RunDemand is the demand behind a run, and the run.
+type RunDemand struct {
+	Demand  *workload.Demand
+	bundle  *bundle.Bundle
+	results []*result.Result
+}
+
+// DemandOfRun is the demand of a single run's directory; ok is false when the words name none.
+func DemandOfRun(words []string) (run *RunDemand, ok bool, err error) {
+	info, err := os.Stat(words[0])
+	if err != nil || !info.IsDir() {
+		return nil, false, nil //nolint:nilerr // a missing file is named when it is read
+	}
+	if len(words) > 1 {
+		return nil, true, form.Usage(errors.New("name one run"))
+	}
+	run = &RunDemand{}
+	if run.bundle, err = bundle.Open(words[0]); err != nil {
+		return nil, true, err
+	}
+	for i := range run.bundle.Scenarios {
+		if r := run.bundle.Scenarios[i].Result; r != nil && r.State != result.Interrupted {
+			run.results = append(run.results, r)
+		}
+	}
+	run.Demand, err = advise.FromResults(demandName(run.bundle.Run.Suite.Name), run.results)
+	if err != nil {
+		return nil, true, form.Usage(fmt.Errorf("%s measured nothing: no scenario of it did I/O to its end", words[0]))
+	}
+	return run, true, nil
+}
+
+// Owned are the volumes that the run was on, where they can be priced and all results of the demand's
+// role were on the same, and how long one I/O took there at most; nil where they are not known. The demand's notes say
+// where a document's text is all that names them.
+func (r *RunDemand) Owned() (*advise.Layout, map[string]advise.Took) {
+	var all *advise.Layout
+	shown := map[string]advise.Took{}
+	for _, one := range r.results {
+		if one.Role != r.Demand.Role {
+			continue
+		}
+		on := cmp.Or(one.Topology, &r.bundle.Run.Topology)
+		target := on.For(one.Role)
+		if target == nil {
+			return nil, nil
+		}
+		array := on.Array(target.Array)
+		if array == nil {
+			return nil, nil
+		}
+		l, err := advise.LayoutOf(array)
+		if err != nil || all != nil && *l != *all {
+			return nil, nil //nolint:nilerr // they are no candidate then
+		}
+		if from := array.Volumes[0].OriginOf("type"); all == nil && from.Kind == topology.Assumed {
+			r.Demand.Notes = append(r.Demand.Notes, fmt.Sprintf(
+				"your volumes are taken to be %d x %s, %s; --volumes overrides this", l.N, l.Spec.Type, from.Where))
+		}
+		all = l
+		shown[l.Spec.Type] = shown[l.Spec.Type].Least(advise.ShownBy(one))
+	}
+	return all, shown
+}
+
+// Read are the devices of the files that are wanted.
+func (o FromOptions) Read() ([]workload.Observed, error) {
+	var all []workload.Observed
+	for _, name := range o.Files {
+		data, err := sys.ReadFile(name, sys.JSONLimit)
+		if err != nil {
+			return nil, err
+		}
+		some, err := workload.From(data, o.Every)
+		if err != nil {
+			return nil, form.Usage(fmt.Errorf("%s: %w", name, err))
+		}
+		all = append(all, some...)
+	}
+	all, err := o.wanted(all)
+	if err != nil {
+		return nil, form.Usage(err)
+	}
+	return all, nil
+}
+
+// wanted are the devices that are named, joined if that is asked for.
+func (o FromOptions) wanted(all []workload.Observed) ([]workload.Observed, error) {
+	var names []string
+	if len(o.Devices) > 0 {
+		var some []workload.Observed
+		for _, a := range all {
+			names = append(names, a.Device)
+			for _, d := range o.Devices {
+				if a.Device == strings.TrimPrefix(d, "/dev/") {
+					some = append(some, a)
+				}
+			}
+		}
+		if len(some) < len(o.Devices) {
+			return nil, fmt.Errorf(
+				"--device %s: the log has %s",
+				strings.Join(o.Devices, ","),
+				strings.Join(names, ", "),
+			)
+		}
+		all = some
+	}
+	if o.join == "" {
+		return all, nil
+	}
+	one, err := workload.Gather(o.join, o.Copies, all)
+	return []workload.Observed{one}, err
+}
+
+// demandName is a file's or a suite's name as a demand may have it.
+func demandName(name string) string {
+	out := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
+			return r
+		}
+		return '-'
+	}, name)
+	out = strings.Trim(out[:min(len(out), 48)], "-")
+	if out == "" {
+		return "app"
+	}
+	return out
+}
+
+// writeDemand prints a demand file with what was seen as its comment; with a file, that goes to the
+// screen.
+func writeDemand(env *form.Env, file string, d *workload.Demand, seen []workload.Seen, about []string) error {
+	lines := append(about, plans.SeenLines(seen)...) //nolint:gocritic // a new slice
+	for _, n := range d.Notes {
+		lines = append(lines, "Note: "+n)
+	}
+	text := d.YAML(lines...)
+	if _, err := workload.Parse("demand", []byte(text)); err != nil {
+		return fmt.Errorf("this is a bug of plimsoll: the demand cannot be read back: %w", err)
+	}
+	if file == "" {
+		_, err := fmt.Fprint(env.Out, text)
+		return err
+	}
+	if err := sys.WriteFile(file, []byte(text), form.FileMode(file)); err != nil {
+		return err
+	}
+	for _, l := range lines {
+		fmt.Fprintln(env.Out, l)
+	}
+	fmt.Fprintf(env.Out, "demand: %s\n", file)
+	return nil
+}

@@ -1,0 +1,177 @@
+package job
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/advise"
+	"plimsoll/internal/cli/form"
+	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
+)
+
+type recordOptions struct {
+	form.LayoutOptions
+	devices []string
+	long    time.Duration
+	every   time.Duration
+	out     string
+	series  string
+}
+
+func newWorkloadRecordCmd(env *form.Env) *cobra.Command {
+	o := recordOptions{long: 10 * time.Minute, every: time.Second}
+	cmd := &cobra.Command{
+		Use:   "record DEVICE|PATH...",
+		Short: "Watch a live machine for a while, and make a demand of what it did",
+		Long: `Watch devices, or those below paths, ten times per second, and write a demand file of
+their rates, sizes, latencies and bursts, with what limited them meanwhile. It writes
+nothing to the machine but that file, and costs less than half a percent of a core.
+Ctrl-C ends it early.`,
+		Example: `  plimsoll workload record md0 --for 10m -o app.yaml
+  plimsoll workload record /data --for 1h --instance c8g.2xlarge --volumes 8xgp3`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.devices = args
+			return runWorkloadRecord(cmd.Context(), env, o)
+		},
+	}
+	f := cmd.Flags()
+	o.AddFlags(f)
+	form.AddDuration(f, &o.long, "for", "watch for `DURATION`")
+	form.AddDuration(f, &o.every, "every", "look at means of `DURATION`, at least 1s")
+	f.StringVarP(&o.out, "out", "o", "", "write the demand to `FILE`, and what was seen to the screen")
+	f.StringVar(&o.series, "series", "", "write what was seen, interval by interval, to `FILE`, for advise --series")
+	form.TypedOnly(f, "out")
+	form.TypedOnly(f, "series")
+	return cmd
+}
+
+func runWorkloadRecord(ctx context.Context, env *form.Env, o recordOptions) error {
+	if o.long < time.Second || o.every < time.Second || o.every > o.long {
+		return form.Usage(errors.New("--for and --every are a second or more, and --every is not the longer one"))
+	}
+	decl, err := o.Declaration(env)
+	if err != nil {
+		return err
+	}
+	var tops []*topology.Topology
+	var names []string
+	for _, d := range o.devices {
+		path := d
+		if _, err := os.Stat(path); err != nil && !strings.ContainsRune(d, '/') {
+			path = "/dev/" + d
+		}
+		if path, err = filepath.EvalSymlinks(path); err != nil {
+			return form.Usage(fmt.Errorf("%s: name a device such as md0, or a path", d))
+		}
+		t, err := topology.Detect(ctx, env.Machine, map[topology.Role]string{topology.Data: path}, decl)
+		if err != nil {
+			return form.Usage(err)
+		}
+		target := t.For(topology.Data)
+		if target == nil || target.Device == "" {
+			return form.Usage(fmt.Errorf("%s is on no block device", d))
+		}
+		if slices.Contains(names, target.Device) {
+			return form.Usage(fmt.Errorf("%s is on %s, which is named already", d, target.Device))
+		}
+		tops, names = append(tops, t), append(names, target.Device)
+	}
+	fmt.Fprintf(env.Notes(), "watching %s for %s; Ctrl-C ends it\n", text.List(names), text.Duration(o.long))
+	rec, err := workload.Record(ctx, env.Machine, names, o.long)
+	if err != nil {
+		return err
+	}
+	all := workload.Observe(rec.Series, o.every)
+	if o.series != "" {
+		var b bytes.Buffer
+		if err := workload.WriteSeries(&b, rec.Series.Start, all); err != nil {
+			return err
+		}
+		if err := sys.WriteFile(o.series, b.Bytes(), form.FileMode(o.series)); err != nil {
+			return err
+		}
+	}
+	d, seen, err := workload.Derive(demandName(names[0]), all)
+	if err != nil {
+		return err
+	}
+	lines := []string{
+		fmt.Sprintf(
+			"Recorded by plimsoll on %s, %s UTC, for %s.",
+			text.List(names),
+			rec.Series.Start.UTC().Format("2006-01-02 15:04"),
+			text.Duration(rec.Series.Samples[len(rec.Series.Samples)-1].At),
+		),
+	}
+	for i, t := range tops {
+		limits := advise.Limits(t, topology.Data, all[i])
+		advise.Censor(d, limits)
+		for k, l := range limits {
+			if k < 3 && (l.Most >= 0.5 || k == 0) {
+				lines = append(lines, l.String()+".")
+			}
+		}
+		if len(limits) == 0 {
+			lines = append(
+				lines,
+				names[i]+": no limit of its volumes is known, so nothing says what limited it; --volumes and "+
+					"--instance declare them.",
+			)
+		}
+	}
+	lines = append(lines, processLines(rec)...)
+	lines = append(lines, fmt.Sprintf("Watching took %s of a core.", text.Percent(rec.Series.Overhead)))
+	if rec.Series.Missed > 0 {
+		d.Notes = append(
+			d.Notes,
+			fmt.Sprintf(
+				"the machine was too busy for %s: peaks there are averaged",
+				text.Plural(rec.Series.Missed, "reading"),
+			),
+		)
+	}
+	return writeDemand(env, o.out, d, seen, lines)
+}
+
+// processLines names the processes that moved the most.
+func processLines(rec *workload.Recording) []string {
+	var lines []string
+	for i, p := range rec.Processes {
+		if i == 5 {
+			break
+		}
+		lines = append(
+			lines,
+			fmt.Sprintf(
+				"Process %s (%d): %v read, %v written.",
+				text.Clean(p.Name, 40),
+				p.PID,
+				round(p.Read),
+				round(p.Write),
+			),
+		)
+	}
+	switch {
+	case rec.Blind && rec.AsRoot:
+		lines = append(lines, "Some processes could not be looked into, not even by root: what they did is not listed.")
+	case rec.Blind:
+		lines = append(lines, "Processes of other users could not be looked into: run it as root to see them.")
+	}
+	return lines
+}
+
+func round(r units.Rate) units.Rate { return units.Rate(float64(int64(r))) }

@@ -1,0 +1,239 @@
+// Package machine has the commands that look at this machine and change its settings: check, why,
+// inspect, tune, clean and lab.
+package machine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/bench"
+	"plimsoll/internal/cli/form"
+	"plimsoll/internal/diagnose"
+	atwork "plimsoll/internal/diagnose/live"
+	"plimsoll/internal/diagnose/rules"
+	"plimsoll/internal/finding"
+	"plimsoll/internal/host"
+	"plimsoll/internal/report/machine"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/sys"
+	"plimsoll/internal/telemetry"
+	"plimsoll/internal/text"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/verdict"
+)
+
+// CheckOptions are the flags of check, which a host of a fleet takes, too.
+type CheckOptions struct {
+	form.LayoutOptions
+	form.PolicyOptions
+	form.PathOptions
+	role     topology.Role // the only one to look at; empty for both
+	format   string
+	probe    bool
+	probeFor time.Duration
+}
+
+// NewCheck is the command plimsoll check.
+func NewCheck(env *form.Env) *cobra.Command {
+	var o CheckOptions
+	cmd := &cobra.Command{
+		Use:   "check " + form.PathsUse,
+		Short: "Check the storage and host configuration for problems before benchmarking",
+		Long: `Check the storage and host configuration for problems before benchmarking: the state and layout of
+arrays, mounts, queues, read-ahead, processors, clock, memory, fstab, mdadm.conf, other load, the kernel log; on
+EC2 also the remaining burst credits of the volumes and the instance.
+
+Nothing is written, and root is not needed; what could not be seen without it is listed. The devices are observed for
+0.8 s. The exit code is 3 when a finding is an error, and 1 when the storage below a path could not be seen.`,
+		Example: `  plimsoll check /data
+  plimsoll check --data /data --wal /wal --json
+  plimsoll check /data --probe`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Args = args
+			if o.probe {
+				return runProbe(cmd.Context(), env, o)
+			}
+			return runCheck(cmd.Context(), env, o)
+		},
+	}
+	o.Looking(cmd)
+	form.AddFormat(cmd, &o.format, page.Formats())
+	cmd.Flags().BoolVar(
+		&o.probe,
+		"probe",
+		false,
+		"read from each volume alone, then from all together, to tell a slow volume from uneven spread (root; "+
+			"reads only)",
+	)
+	cmd.Flags().DurationVar(
+		&o.probeFor,
+		"probe-time",
+		bench.ProbeTime,
+		"`DURATION` for which --probe reads from each volume, and then from all together",
+	)
+	form.Needs(cmd.Flags(), "probe-time", "it is the time of that", "probe")
+	form.Apart(cmd.Flags(), "probe", "a probe judges no other rules", "disable", "fail-on")
+	return cmd
+}
+
+// Looking adds the flags that say what is looked at and what counts.
+func (o *CheckOptions) Looking(cmd *cobra.Command) {
+	o.PathOptions.AddFlags(cmd.Flags())
+	o.LayoutOptions.AddFlags(cmd.Flags())
+	o.PolicyOptions.AddFlags(cmd.Flags())
+}
+
+// Checked is what check prints as JSON.
+type Checked struct {
+	Findings []finding.Finding `json:"findings"`
+	Passed   []finding.Passed  `json:"passed"`
+	Notes    []string          `json:"notes"`
+	Facts    *host.Facts       `json:"facts"`
+	// OtherLoad is what the devices did in lookTime without plimsoll.
+	OtherLoad []telemetry.DeviceUse `json:"other_load"`
+}
+
+func runCheck(ctx context.Context, env *form.Env, o CheckOptions) error {
+	all, t, policy, err := o.Look(ctx, env)
+	if err != nil {
+		return err
+	}
+	if err := form.Render(env, o.format, machine.Check(all.Findings, all.Passed, all.Notes, all)); err != nil {
+		return err
+	}
+	if HasErrors(all.Findings) || policy.Fails("", all.Findings) {
+		return form.ErrVerdict
+	}
+	return Unseen(t)
+}
+
+// HasErrors says that one of the findings is an error.
+func HasErrors(found []finding.Finding) bool {
+	return slices.ContainsFunc(found, func(f finding.Finding) bool { return f.Severity.Rank() >= finding.Fail.Rank() })
+}
+
+// Look finds out what is wrong with this machine and the storage below the paths.
+func (o CheckOptions) Look(
+	ctx context.Context,
+	env *form.Env,
+) (all Checked, t *topology.Topology, policy verdict.Policy, err error) {
+	if t, err = o.detect(ctx, env); err != nil {
+		return all, t, policy, err
+	}
+	decl, err := o.Declaration(env)
+	if err != nil {
+		return all, t, policy, err
+	}
+	if policy, err = o.Policy(decl); err != nil {
+		return all, t, policy, err
+	}
+	c := &diagnose.Case{Topology: t, Host: bench.Facts(ctx, env.Machine)}
+	var notes []string
+	// Last, for starting dmesg and fio reads from the drives too.
+	seen := o.atWork(ctx, env.Machine, t)
+	if c.OtherLoad, err = otherLoad(ctx, env.Machine, t); err != nil {
+		notes = append(notes, "other load: "+err.Error())
+	}
+	c.AtWork = <-seen
+	if ctx.Err() != nil {
+		return all, t, policy, ctx.Err()
+	}
+	found := append([]finding.Finding{}, rules.Judge(c, policy.Disable)...) // [] in JSON, not null
+	for _, f := range c.AtWork {
+		found = append(found, finding.Judge(atwork.InCheck(), f, policy.Disable)...)
+	}
+	finding.Sort(found)
+	return Checked{
+		found, rules.Passes(c, found), slices.Concat(notes, t.Notes, c.Host.Notes), c.Host, c.OtherLoad,
+	}, t, policy, nil
+}
+
+// atWork looks who is at work on the storage while otherLoad looks at its devices. What cannot be
+// seen is left out.
+func (o CheckOptions) atWork(ctx context.Context, m *sys.Machine, t *topology.Topology) <-chan []*atwork.Facts {
+	done := make(chan []*atwork.Facts, 1)
+	var paths []string
+	for _, target := range t.Targets {
+		if path, err := filepath.Abs(target.Path); err == nil && target.Device != "" && !slices.Contains(paths, path) {
+			paths = append(paths, path)
+		}
+	}
+	go func() {
+		var all []*atwork.Facts
+		for _, path := range paths {
+			f, err := bench.Watch(ctx, m, bench.Watching{Path: path, For: lookTime, Quick: true})
+			if err == nil && f.Window != nil {
+				all = append(all, f)
+			}
+		}
+		done <- all
+	}()
+	return done
+}
+
+// Unseen is the error that nothing below a path could be checked.
+func Unseen(t *topology.Topology) error {
+	for _, target := range t.Targets {
+		if target.Device == "" && target.Array == "" {
+			return fmt.Errorf(
+				"%s could not be checked: no block device is visible below it; run check on the host, or name the "+
+					"device",
+				text.Quote(target.Path),
+			)
+		}
+	}
+	return nil
+}
+
+// detect finds out what lies below the paths. Unlike run it needs no right to write there.
+func (o CheckOptions) detect(ctx context.Context, env *form.Env) (*topology.Topology, error) {
+	paths, err := o.Existing()
+	if err != nil {
+		return nil, err
+	}
+	if o.role != "" {
+		paths = map[topology.Role]string{o.role: paths[o.role]}
+	}
+	decl, err := o.Declaration(env)
+	if err != nil {
+		return nil, err
+	}
+	return topology.Detect(ctx, env.Machine, paths, decl)
+}
+
+// lookTime leaves the whole of check within a second.
+const lookTime = 800 * time.Millisecond
+
+// otherLoad watches the devices of the targets for lookTime.
+func otherLoad(ctx context.Context, m *sys.Machine, t *topology.Topology) ([]telemetry.DeviceUse, error) {
+	var devices []string
+	for _, target := range t.Targets {
+		for _, d := range target.Devices {
+			if !slices.Contains(devices, d) {
+				devices = append(devices, d)
+			}
+		}
+	}
+	if len(devices) == 0 {
+		return nil, errors.New("no block device to observe")
+	}
+	s, err := telemetry.Start(m, devices)
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case <-time.After(lookTime):
+	case <-ctx.Done():
+	}
+	series, err := s.Stop()
+	if err != nil {
+		return nil, err
+	}
+	return series.Use(0, time.Hour), nil
+}

@@ -1,0 +1,106 @@
+package machine
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"plimsoll/internal/bench"
+	"plimsoll/internal/cli/form"
+	"plimsoll/internal/diagnose"
+	"plimsoll/internal/diagnose/rules"
+	"plimsoll/internal/finding"
+	"plimsoll/internal/report/machine"
+	"plimsoll/internal/text"
+)
+
+// ProbeResult is what check --probe prints as JSON, for each array.
+type ProbeResult struct {
+	Array   string            `json:"array"`
+	Members []diagnose.Probed `json:"members"`
+	// Touches say of each volume whether it is loaded from its snapshot, Findings what is wrong there.
+	Touches  []diagnose.Touch  `json:"first_touch"`
+	Findings []finding.Finding `json:"findings"`
+	Answer   string            `json:"answer"`
+}
+
+// runProbe reads each member of the arrays alone, then all together.
+func runProbe(ctx context.Context, env *form.Env, o CheckOptions) error {
+	t, err := o.detect(ctx, env)
+	if err != nil {
+		return err
+	}
+	results := []ProbeResult{}
+	for _, a := range t.Arrays {
+		r := ProbeResult{
+			Array: a.Name, Members: diagnose.ProbeOf(&a).Members, Touches: []diagnose.Touch{}, Findings: []finding.Finding{},
+		}
+		if len(r.Members) > 0 {
+			results = append(results, r)
+		}
+	}
+	if len(results) == 0 {
+		return bench.ErrNoMembers
+	}
+	for i := range results {
+		if err := o.probeArray(ctx, env, &results[i]); err != nil {
+			return err
+		}
+	}
+	var all []machine.Probed
+	for _, r := range results {
+		said := []string{}
+		for _, t := range r.Touches {
+			said = append(said, TouchLine(t))
+		}
+		answer := strings.Join(append(said, r.Answer), " ")
+		all = append(all, machine.Probed{Name: r.Array, Members: r.Members, Answer: answer})
+	}
+	return form.Render(env, o.format, machine.Probe(all, results))
+}
+
+func (o CheckOptions) probeArray(ctx context.Context, env *form.Env, r *ProbeResult) error {
+	// Before the probe, whose own reads load blocks.
+	for _, m := range r.Members {
+		fmt.Fprintf(env.Notes(), "%s: is it loaded? pairs of reads, at most 12 s\n", text.Clean(m.Device, 0))
+		t, err := bench.Touch(ctx, m.Device)
+		if err != nil {
+			if ctx.Err() == nil {
+				return form.Hint(err, "run it as root: it reads from the volumes themselves")
+			}
+			return err
+		}
+		r.Touches = append(r.Touches, t)
+	}
+	r.Findings = append(r.Findings, rules.Judge(&diagnose.Case{Touches: r.Touches}, nil)...)
+	steps := len(r.Members)
+	if steps > 1 {
+		steps++
+	}
+	fmt.Fprintf(env.Notes(), "%s: reading from %s, %v\n",
+		text.Clean(r.Array, 0), text.Plural(len(r.Members), "volume"), text.Duration(time.Duration(steps)*o.probeFor))
+	err := bench.Probe(ctx, env.Machine, r.Members, o.probeFor, func(i int) {
+		what := "all together"
+		if i < len(r.Members) {
+			what = r.Members[i].Device
+		}
+		fmt.Fprintf(env.Notes(), "%d/%d  %s\n", i+1, steps, what)
+	})
+	if err != nil {
+		if ctx.Err() == nil {
+			return form.Hint(err, "run it as root: it reads from the volumes themselves")
+		}
+		return err
+	}
+	r.Answer = diagnose.ProbeAnswer(r.Members)
+	return nil
+}
+
+// TouchLine is what a test of a first touch says, with its code where something is wrong.
+func TouchLine(t diagnose.Touch) string {
+	if t.Claimed {
+		return text.Clean(t.Sentence(), 0) + " (PL320)"
+	}
+	return text.Clean(t.Sentence(), 0)
+}

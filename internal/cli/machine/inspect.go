@@ -1,0 +1,191 @@
+package machine
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/block"
+	"plimsoll/internal/cli/form"
+	"plimsoll/internal/report/machine"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/sys"
+	"plimsoll/internal/topology"
+)
+
+type inspectOptions struct {
+	form.LayoutOptions
+	paths    []string
+	format   string
+	capture  string
+	captured string
+	all      bool
+	yaml     []string
+}
+
+// NewInspect is the command plimsoll inspect.
+func NewInspect(env *form.Env) *cobra.Command {
+	var o inspectOptions
+	cmd := &cobra.Command{
+		Use:   "inspect [PATH...]",
+		Short: "Show what a path lies on: mount, filesystem, array, partitions, volumes",
+		Long: `Show what a path lies on: mount, filesystem, array, partitions, volumes, with their
+chunks, alignment, queue settings and limits, as far as they can be seen. Nothing is
+written or measured. Without root the layouts of logical volumes and arrays are inferred;
+as root they are read from the disks.
+
+--all lists every disk instead, used or not: what it is, its serial number, its type where the cloud may be
+asked, and who uses it. --yaml 'N x unused [TYPE] [SIZE] [LEVEL]' picks unused ones and prints a plimsoll.yaml
+for plimsoll array plan; 'wal: …' picks for that role.
+
+With two paths the first is for data, the second for the write-ahead log.`,
+		Example: `  plimsoll inspect /var/lib/postgresql
+  plimsoll inspect /data /wal --topology plimsoll.yaml
+  plimsoll inspect --all
+  plimsoll inspect --yaml '4 x unused 3TiB raid0' > plimsoll.yaml
+  plimsoll inspect --capture machine.txtar`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > len(topology.Roles) {
+				return form.Usage(fmt.Errorf("%d paths: want at most one a role, data and wal", len(args)))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.paths = args
+			return runInspect(cmd.Context(), env, o)
+		},
+	}
+	f := cmd.Flags()
+	o.AddFlags(f)
+	form.AddFormat(cmd, &o.format, page.Formats())
+	f.StringVar(
+		&o.capture,
+		"capture",
+		"",
+		"write what is seen of this machine to `FILE`, serial numbers masked, for a bug report",
+	)
+	f.StringVar(&o.captured, "captured", "", "look at the machine captured in `FILE` instead of this one")
+	f.BoolVar(&o.all, "all", false, "list every disk, used or not")
+	f.StringArrayVar(
+		&o.yaml,
+		"yaml",
+		nil,
+		"print a plimsoll.yaml over the unused disks of this `DESCRIPTION`, such as '8 x unused gp3 50GiB "+
+			"raid10'; repeat it for a second array",
+	)
+	form.TypedOnly(f, "capture")
+	layout := []string{"volumes", "level", "chunk", "instance", "topology"}
+	form.Apart(f, "all", "all disks are listed, as they are", layout...)
+	form.Apart(f, "yaml", "the unused disks are taken as they are", layout...)
+	form.Apart(f, "capture", "the machine is written down as it is", append(layout, "format", "json")...)
+	form.Apart(f, "yaml", "it prints YAML", "format", "json")
+	cmd.MarkFlagsMutuallyExclusive("capture", "captured")
+	cmd.MarkFlagsMutuallyExclusive("all", "yaml", "capture")
+	return cmd
+}
+
+func runInspect(ctx context.Context, env *form.Env, o inspectOptions) error {
+	decl, err := o.Declaration(env)
+	if err != nil {
+		return err
+	}
+	m := env.Machine
+	if o.captured != "" {
+		if m, err = capturedMachine(o.captured, m); err != nil {
+			return err
+		}
+	}
+	if o.capture != "" {
+		return capture(m, o.capture)
+	}
+	if o.all || len(o.yaml) > 0 {
+		return inventory(ctx, env, m, o)
+	}
+	paths, err := o.targets()
+	if err != nil {
+		return err
+	}
+	t, err := topology.Detect(ctx, m, paths, decl)
+	if err != nil {
+		return err
+	}
+	return form.Render(env, o.format, machine.Inspect(t))
+}
+
+// inventory lists the disks, or writes some of them into a plimsoll.yaml.
+func inventory(ctx context.Context, env *form.Env, m *sys.Machine, o inspectOptions) error {
+	inv, err := topology.TakeInventory(ctx, m)
+	if err != nil {
+		return err
+	}
+	if len(o.yaml) > 0 {
+		var file strings.Builder
+		file.WriteString("arrays:\n")
+		taken := map[string]bool{}
+		for _, d := range o.yaml {
+			array, err := inv.Pick(d, taken)
+			if err != nil {
+				return form.Hint(err, "plimsoll inspect --all")
+			}
+			file.WriteString(array)
+		}
+		_, err = io.WriteString(env.Out, file.String())
+		return err
+	}
+	return form.Render(env, o.format, machine.Disks(inv))
+}
+
+// targets gives the paths their roles: one is for both, none is the current directory.
+func (o *inspectOptions) targets() (map[topology.Role]string, error) {
+	paths := o.paths
+	switch {
+	case len(paths) > 0:
+	case o.captured != "":
+		paths = []string{"/"}
+	default:
+		paths = []string{"."}
+	}
+	roles := map[topology.Role]string{}
+	for i, role := range topology.Roles {
+		p := paths[min(i, len(paths)-1)]
+		if err := form.MustExist(p); err != nil && o.captured == "" {
+			return nil, err
+		}
+		roles[role] = p
+	}
+	return roles, nil
+}
+
+// capturedMachine reads an archive by --capture. Its programs are not there, nor its devices.
+func capturedMachine(file string, host *sys.Machine) (*sys.Machine, error) {
+	archive, err := sys.ReadFile(file, sys.JSONLimit)
+	if err != nil {
+		return nil, err
+	}
+	root := block.Captured(archive)
+	if _, err := fs.Stat(root, "proc/self/mountinfo"); err != nil {
+		return nil, form.Usage(
+			fmt.Errorf("%s: there is no captured machine in it; plimsoll inspect --capture writes one", file),
+		)
+	}
+	return &sys.Machine{
+		Root: root,
+		Run: func(_ context.Context, _ io.Writer, argv ...string) error {
+			return fmt.Errorf("%s: %w", argv[0], sys.ErrNotFound)
+		},
+		Now: host.Now,
+	}, nil
+}
+
+func capture(m *sys.Machine, file string) error {
+	var archive bytes.Buffer
+	if err := block.Capture(&archive, m); err != nil {
+		return err
+	}
+	return sys.WriteFile(file, archive.Bytes(), 0o644)
+}

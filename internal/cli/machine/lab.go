@@ -1,0 +1,318 @@
+package machine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/cli/form"
+	"plimsoll/internal/lab"
+	"plimsoll/internal/lab/agent"
+	"plimsoll/internal/suite"
+	"plimsoll/internal/sys"
+	"plimsoll/internal/topology"
+)
+
+// NewLab is the command plimsoll lab and the commands below it.
+func NewLab(env *form.Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "lab",
+		Short: "Try out layouts on a simulated machine with EBS-like volume limits",
+		Long: `The lab is a QEMU guest with a real kernel, real md, LVM and XFS, and NVMe volumes whose IOPS and
+throughput are limited; a lab.yaml can also make them slow or faulty. This plimsoll binary is available in the
+guest.`,
+	}
+	form.SubcommandsOnly(cmd)
+	cmd.AddCommand(newLabListCmd(env), newLabRunCmd(env), newLabShellCmd(env))
+	return cmd
+}
+
+func newLabListCmd(env *form.Env) *cobra.Command {
+	return &cobra.Command{
+		Use:     "list",
+		Short:   "List the built-in machines",
+		Args:    cobra.NoArgs,
+		Example: "  plimsoll lab list",
+		RunE: func(*cobra.Command, []string) error {
+			all, err := lab.Presets()
+			if err != nil {
+				return err
+			}
+			t := tabwriter.NewWriter(env.Out, 0, 0, 2, ' ', 0)
+			for _, s := range all {
+				fmt.Fprintf(t, "%s\t%s\n", s.Name, s.Description)
+			}
+			return t.Flush()
+		},
+	}
+}
+
+type labOptions struct {
+	preset   string
+	topology string
+	shell    bool
+	argv     []string
+	scale    float64
+	keep     string
+	out      string
+	put      []string
+	nice     int
+}
+
+func (o *labOptions) addFlags(cmd *cobra.Command) {
+	cmd.Flags().Float64Var(&o.scale, "scale", 0, "scale rates by `FACTOR` instead of the factor in the machine's file")
+	cmd.Flags().StringVar(
+		&o.keep,
+		"keep",
+		"",
+		"keep the volumes and the console's log in `DIR`; existing volumes there are reused",
+	)
+	form.TypedOnly(cmd.Flags(), "keep")
+	cmd.Flags().StringVar(&o.out, "out", ".", "copy the guest's runs/ to `DIR`")
+	cmd.Flags().StringArrayVar(&o.put, "put", nil, "copy `FILE` into the guest's /root first")
+	cmd.Flags().IntVar(&o.nice, "nice", 0, "run QEMU with niceness `N`")
+}
+
+func newLabRunCmd(env *form.Env) *cobra.Command {
+	var o labOptions
+	cmd := &cobra.Command{
+		Use: "run PRESET|FILE [-- COMMAND...]\n  plimsoll lab run --topology plimsoll.yaml [SUITE...] [-- FLAGS " +
+			"OF plimsoll run]",
+		Short: "Start a machine, run a command in it, copy its runs/ out and stop it",
+		Long: `Start a machine, run a command in it, copy its runs/ out and stop it.
+
+With --topology the machine has the volumes that a plimsoll.yaml declares, at a tenth of their rates (--scale);
+plimsoll array apply builds its arrays on them and plimsoll run measures them, by the db suite where none is named,
+for ` + labRuntime + ` per scenario on ` + labSize + `.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 && o.topology == "" {
+				return errors.New("want a preset (plimsoll lab list), a lab.yaml, or --topology plimsoll.yaml")
+			}
+			return nil
+		},
+		Example: `  plimsoll lab run gp3x8-raid10 -- plimsoll run db --data /data --wal /wal --runtime 10s
+  plimsoll lab run --topology plimsoll.yaml db
+  plimsoll lab run --topology plimsoll.yaml db -- --only 4-7 --runtime 30s
+  plimsoll lab run slow-member -- plimsoll check --data /data`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.topology == "" {
+				o.preset, o.argv = args[0], args[1:]
+				return runLab(cmd.Context(), env, o)
+			}
+			dash := cmd.ArgsLenAtDash()
+			if dash < 0 {
+				dash = len(args)
+			}
+			return tryLayout(cmd.Context(), env, o, args[:dash], args[dash:])
+		},
+	}
+	o.addFlags(cmd)
+	cmd.Flags().StringVar(
+		&o.topology,
+		"topology",
+		"",
+		"build the layout that `FILE` (plimsoll.yaml) declares, and measure it",
+	)
+	return cmd
+}
+
+func newLabShellCmd(env *form.Env) *cobra.Command {
+	o := labOptions{argv: []string{"bash"}, shell: true}
+	cmd := &cobra.Command{
+		Use:   "shell PRESET|FILE",
+		Short: "Start a machine and open a shell in it",
+		Args:  cobra.ExactArgs(1),
+		Example: `  plimsoll lab shell gp3x8-raid10
+  echo cat /proc/mdstat | plimsoll lab shell degraded`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.preset = args[0]
+			return runLab(cmd.Context(), env, o)
+		},
+	}
+	o.addFlags(cmd)
+	return cmd
+}
+
+// NewLabAgent is the guest's side: the initramfs runs it.
+func NewLabAgent() *cobra.Command {
+	return &cobra.Command{
+		Use:    "lab-agent PORT",
+		Short:  "Serve the host in a lab guest",
+		Hidden: true,
+		Args:   cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			port, err := agent.OpenPort(args[0])
+			if err != nil {
+				return err
+			}
+			return agent.Serve(cmd.Context(), port)
+		},
+	}
+}
+
+func loadLab(o labOptions) (*lab.Spec, error) {
+	spec, err := lab.Preset(o.preset)
+	if errors.Is(err, lab.ErrNoPreset) {
+		read := sys.ReadFile
+		if !strings.ContainsRune(o.preset, '/') && filepath.Ext(o.preset) == "" { // a word, which nobody named as a file
+			read = sys.ReadFound
+		}
+		text, readErr := read(o.preset, sys.ConfigLimit)
+		if errors.Is(readErr, sys.ErrOthers) {
+			return nil, fmt.Errorf("the file %s in this directory is %w: name it ./%s if it is meant",
+				o.preset, readErr, o.preset)
+		}
+		if errors.Is(readErr, fs.ErrNotExist) {
+			return nil, form.Hint(form.Usage(fmt.Errorf("%q is neither a preset nor a file", o.preset)), "plimsoll lab list")
+		}
+		if readErr != nil {
+			return nil, readErr
+		}
+		spec, err = lab.ParseSpec(o.preset, text)
+	}
+	if err == nil {
+		spec.Scale = cmp.Or(o.scale, spec.Scale)
+	}
+	return spec, err
+}
+
+// checkScale takes 0 for not given.
+func (o *labOptions) checkScale() error {
+	if o.scale < 0 || o.scale > 1 {
+		return form.Usage(fmt.Errorf("--scale %g: want more than 0 and at most 1", o.scale))
+	}
+	return nil
+}
+
+func runLab(ctx context.Context, env *form.Env, o labOptions) error {
+	spec, err := loadLab(o)
+	if err == nil {
+		err = o.checkScale()
+	}
+	if err != nil {
+		return err
+	}
+	return startLab(ctx, env, spec, o)
+}
+
+// What a suite is run with on a layout that is tried out: a whole suite in minutes, and files that
+// a tenth of the rates can prefill.
+const (
+	labScale   = 0.1
+	labRuntime = "20s"
+	labSize    = "128MiB"
+)
+
+// tryLayout builds a declared layout in the lab and runs suites on it; flags are more of plimsoll
+// run's.
+func tryLayout(ctx context.Context, env *form.Env, o labOptions, suites, flags []string) error {
+	if o.keep != "" {
+		return form.Usage(
+			errors.New(
+				"--keep and --topology exclude each other: the record of what was applied is in the guest's memory",
+			),
+		)
+	}
+	text, err := sys.ReadFile(o.topology, sys.ConfigLimit)
+	if err != nil {
+		return form.Usage(err)
+	}
+	if err := o.checkScale(); err != nil {
+		return err
+	}
+	spec, err := lab.FromDeclaration(o.topology, text, cmp.Or(o.scale, labScale))
+	if err != nil {
+		return form.Usage(err)
+	}
+	if len(suites) == 0 {
+		suites = []string{suite.Default}
+	}
+	o.argv = slices.Concat([]string{"plimsoll", "run"}, suites)
+	for _, role := range topology.Roles {
+		if spec.Mounts[role] != "" {
+			o.argv = append(o.argv, "--"+string(role), spec.Mounts[role])
+		}
+	}
+	o.argv = append(o.argv, "--topology", "plimsoll.yaml", "--runtime", labRuntime, "--ramp", "5s", "--size", labSize)
+	o.argv = append(o.argv, flags...)
+	fmt.Fprintf(env.Notes(), "lab: plimsoll array apply plimsoll.yaml --yes && %s\n", strings.Join(o.argv, " "))
+	return startLab(ctx, env, spec, o)
+}
+
+func startLab(ctx context.Context, env *form.Env, spec *lab.Spec, o labOptions) error {
+	out, err := sys.MakePath(o.out, 0o777) // refused now rather than when all is done
+	if err == nil {
+		err = out.Close()
+	}
+	if err != nil {
+		return err
+	}
+	g, err := lab.Start(ctx, env.Machine, lab.Config{Spec: spec, Dir: o.keep, Nice: o.nice, Log: env.Notes()})
+	if err != nil {
+		return err
+	}
+	err = inLab(ctx, env, g, o)
+	return errors.Join(err, g.Stop())
+}
+
+func inLab(ctx context.Context, env *form.Env, g *lab.Guest, o labOptions) error {
+	for _, name := range o.put {
+		if err := g.PutFile(ctx, path.Join("/root", filepath.Base(name)), 0o755, name); err != nil {
+			return err
+		}
+	}
+	if len(o.argv) == 0 {
+		return nil
+	}
+	if o.topology != "" {
+		if err := applyLayout(ctx, env, g); err != nil {
+			return err
+		}
+	}
+	code, err := attach(ctx, env, g, o.shell, o.argv...)
+	if o.shell {
+		code = 0 // that of the last thing typed
+	}
+	// What was measured comes out also after a Ctrl-C or a failed verdict.
+	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+	defer cancel()
+	fetched := g.Fetch(late, "/root/runs", o.out)
+	if errors.Is(fetched, fs.ErrNotExist) {
+		fetched = nil
+	}
+	return errors.Join(err, guestVerdict(o.argv, code), fetched)
+}
+
+// applyLayout builds the declared arrays with the limits lifted: a mirror's first synchronisation
+// would take hours at the lab's rates.
+func applyLayout(ctx context.Context, env *form.Env, g *lab.Guest) error {
+	apply := []string{"plimsoll", "array", "apply", "plimsoll.yaml", "--yes"}
+	if err := g.Unlimit(); err != nil {
+		return err
+	}
+	code, err := attach(ctx, env, g, false, apply...)
+	return errors.Join(err, guestVerdict(apply, code), g.Limit())
+}
+
+// guestVerdict makes the guest's exit status this program's.
+func guestVerdict(argv []string, code int) error {
+	switch code {
+	case 0:
+		return nil
+	case 3:
+		return form.ErrVerdict
+	case 4:
+		return form.ErrInvalid
+	}
+	return fmt.Errorf("%s in the lab: exit status %d", argv[0], code)
+}

@@ -1,0 +1,109 @@
+package machine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/bench"
+	"plimsoll/internal/cli/form"
+	"plimsoll/internal/diagnose"
+	"plimsoll/internal/diagnose/rules"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/plans"
+	"plimsoll/internal/text"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/tune"
+)
+
+type tuneOptions struct {
+	CheckOptions
+	groups  map[tune.Group]*bool
+	state   string
+	dryRun  bool
+	persist bool
+	revert  bool
+}
+
+// NewTune is the command plimsoll tune.
+func NewTune(env *form.Env) *cobra.Command {
+	o := tuneOptions{groups: map[tune.Group]*bool{}}
+	cmd := &cobra.Command{
+		Use:   "tune " + form.PathsUse,
+		Short: "Apply the settings that check recommends, or revert them",
+		Long: `Apply the settings that check recommends for block queues, processors and memory. The previous values
+are recorded first; --revert restores them, newest first. Without --persist a reboot undoes everything; with it
+a udev rule, a file in /etc/sysctl.d and a systemd unit restore the settings at boot. Other advice of check is
+left to you.`,
+		Example: `  plimsoll tune /data /wal --dry-run
+  plimsoll tune --role data --data /data --queues --persist
+  plimsoll tune --revert`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Args = args
+			return runTune(cmd.Context(), env, o)
+		},
+	}
+	f := cmd.Flags()
+	o.PathOptions.AddFlags(f)
+	form.AddChoice(cmd, (*string)(&o.role), "role", "tune for one `ROLE` only", topology.Roles)
+	o.groups[tune.Queues] = f.Bool("queues", false, "only block queues: scheduler, read-ahead, request sizes")
+	o.groups[tune.CPU] = f.Bool("cpu", false, "only processors: idle states, governor")
+	o.groups[tune.Memory] = f.Bool("memory", false, "only memory: vm.dirty_*, vm.swappiness")
+	f.BoolVar(&o.dryRun, "dry-run", false, "show what would change and stop")
+	f.BoolVar(&o.persist, "persist", false, "restore the settings after a reboot")
+	f.BoolVar(&o.revert, "revert", false, "revert everything that tune has changed")
+	f.StringVar(&o.state, "state", tune.Here(nil).State, "record changes in `FILE`")
+	form.TypedOnly(f, "persist", "revert", "state")
+	form.AddFormat(cmd, &o.format, page.Formats())
+	o.LayoutOptions.AddFlags(f)
+	form.Apart(f, "revert", "its record says what was changed", "data", "wal", "volumes", "level", "chunk", "instance",
+		"topology", "format", "json")
+	for _, other := range []string{"dry-run", "persist", "role", "queues", "cpu", "memory"} {
+		cmd.MarkFlagsMutuallyExclusive("revert", other)
+	}
+	return cmd
+}
+
+func runTune(ctx context.Context, env *form.Env, o tuneOptions) error {
+	tuner := tune.Here(env.Machine)
+	tuner.State = o.state
+	if o.revert {
+		settings, files, err := tuner.Revert()
+		if settings+files > 0 || err == nil {
+			fmt.Fprintf(
+				env.Out,
+				"reverted %s, removed %s\n",
+				text.Plural(settings, "setting"),
+				text.Plural(files, "file"),
+			)
+		}
+		return form.AsRoot(env, err)
+	}
+	t, err := o.detect(ctx, env)
+	if err != nil {
+		return err
+	}
+	found := rules.Judge(&diagnose.Case{Topology: t, Host: bench.Facts(ctx, env.Machine)}, nil)
+	var only []tune.Group
+	for _, g := range []tune.Group{tune.Queues, tune.CPU, tune.Memory} {
+		if *o.groups[g] {
+			only = append(only, g)
+		}
+	}
+	changes, err := tuner.Plan(t.Tree, found, only)
+	if err != nil {
+		return err
+	}
+	err = form.Render(env, o.format, plans.Changes(changes, changes))
+	if err != nil || o.dryRun || len(changes) == 0 && !o.persist {
+		return err
+	}
+	if err := tuner.Apply(changes, o.persist); err != nil {
+		return form.AsRoot(env, err)
+	}
+	if len(changes) > 0 {
+		fmt.Fprintf(env.Notes(), "%s changed; undo with: plimsoll tune --revert\n", text.Plural(len(changes), "setting"))
+	}
+	return nil
+}

@@ -1,0 +1,244 @@
+package machine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/bench"
+	"plimsoll/internal/cli/form"
+	atwork "plimsoll/internal/diagnose/live"
+	"plimsoll/internal/report/machine"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+)
+
+type whyOptions struct {
+	form.LayoutOptions
+	path   string
+	long   time.Duration
+	expect units.Latency
+	format string
+	save   string
+	from   string
+	watch  bool
+}
+
+// The bounds of --for, of one look and with --watch.
+const (
+	whyLeast  = 2 * time.Second
+	whyMost   = time.Minute
+	watchMost = 31 * 24 * time.Hour
+)
+
+// NewWhy is the command plimsoll why.
+func NewWhy(env *form.Env) *cobra.Command {
+	o := whyOptions{long: bench.WatchFor}
+	cmd := &cobra.Command{
+		Use:   "why PATH|DEVICE",
+		Short: "Find why storage is slow on a machine at work, or say that it is not the storage",
+		Long: `Watch a machine at work for 5 s and name the first cause of slow storage below a path, with its evidence, its share
+of the waiting, who uses it, and what to do next; or say that nothing is wrong with the storage.
+
+It writes nothing, does no I/O, starts no program and opens no file on the path's own filesystem. Root sees all; without
+it other users' processes and what tasks wait for stay unseen, and the answer says so. Limits of volumes are asked of
+the cloud on EC2, Azure and Google Cloud, and are what --volumes and --instance or plimsoll.yaml say elsewhere.
+
+The exit code is 3 where the storage, or what limits it, is the cause; 0 where nothing is wrong with the storage; 1
+where it could not be seen.`,
+		Example: `  plimsoll why /var/lib/postgresql
+  plimsoll why /data --expect 5ms --json
+  plimsoll why /data --watch --for 24h
+  plimsoll why /data --save facts.json
+  plimsoll why --from facts.json`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				o.path = args[0]
+			}
+			if o.watch {
+				if !cmd.Flags().Changed("for") {
+					o.long = watchMost
+				}
+				return runWatch(cmd.Context(), env, o)
+			}
+			return runWhy(cmd.Context(), env, o)
+		},
+	}
+	f := cmd.Flags()
+	o.AddFlags(f)
+	form.AddFormat(cmd, &o.format, page.Formats())
+	form.AddDuration(f, &o.long, "for", "watch for `DURATION`, from 2s to 1m")
+	form.AddLatency(f, &o.expect, "expect", "call an I/O slow that takes longer than `LATENCY`, instead of 4 times its usual time")
+	f.StringVar(&o.save, "save", "", "write what was seen to `FILE`, to be judged again")
+	form.TypedOnly(f, "save")
+	f.StringVar(&o.from, "from", "", "judge what was saved in `FILE`, and watch nothing")
+	f.BoolVar(&o.watch, "watch", false, "go on until Ctrl-C, or as long as --for says: a line per minute, "+
+		"and at the end a sum of whose fault it was")
+	form.Apart(f, "from", "what was saved holds its limits", "volumes", "level", "chunk", "instance", "topology")
+	cmd.MarkFlagsMutuallyExclusive("save", "from")
+	cmd.MarkFlagsMutuallyExclusive("save", "watch")
+	cmd.MarkFlagsMutuallyExclusive("watch", "from")
+	cmd.MarkFlagsMutuallyExclusive("for", "from")
+	return cmd
+}
+
+func runWhy(ctx context.Context, env *form.Env, o whyOptions) error {
+	f, err := o.facts(ctx, env)
+	if err != nil {
+		return err
+	}
+	if o.save != "" {
+		if err := saveFacts(o.save, f); err != nil {
+			return err
+		}
+	}
+	a := atwork.Judge(f)
+	err = form.Render(env, o.format, machine.Live(f, a, a))
+	if err != nil {
+		return err
+	}
+	switch a.Answer {
+	case atwork.Found:
+		return form.ErrVerdict
+	case atwork.CannotSee:
+		return form.Reported(errors.New("it could not be seen"))
+	case atwork.Nothing:
+	}
+	return nil
+}
+
+// facts are those that were saved, or those of this machine.
+func (o *whyOptions) facts(ctx context.Context, env *form.Env) (*atwork.Facts, error) {
+	switch {
+	case o.from != "" && o.path != "":
+		return nil, form.Usage(errors.New("name a path to watch, or --from FILE to judge what was saved, not both"))
+	case o.from != "":
+		return loadFacts(o.from, o.expect)
+	case o.path == "":
+		return nil, form.Hint(form.Usage(errors.New("name the path or the device that is slow")),
+			"plimsoll why /var/lib/postgresql")
+	case o.long < whyLeast || o.long > whyMost:
+		return nil, form.Usage(fmt.Errorf("--for %s: want from 2s to 1m", o.long))
+	}
+	watching, err := o.watching(env)
+	if err != nil {
+		return nil, err
+	}
+	return bench.Watch(ctx, env.Machine, watching)
+}
+
+// runWatch prints a line per minute and a sum at the end, which is Ctrl-C or the end of --for.
+func runWatch(ctx context.Context, env *form.Env, o whyOptions) error {
+	switch {
+	case o.path == "":
+		return form.Hint(form.Usage(errors.New("name the path or the device that is slow")),
+			"plimsoll why /var/lib/postgresql --watch")
+	case o.long < whyLeast || o.long > watchMost:
+		return form.Usage(fmt.Errorf("--for %s: want from 2s to 31d with --watch", o.long))
+	}
+	asJSON, err := o.asLines()
+	if err != nil {
+		return err
+	}
+	watching, err := o.watching(env)
+	if err != nil {
+		return err
+	}
+	minutes := machine.Minutes{Out: env.Out, JSON: asJSON}
+	err = bench.WatchMinutes(ctx, env.Machine, watching, minutes.Add)
+	if errors.Is(err, bench.ErrNoDevice) {
+		return fmt.Errorf("%s: %w; plimsoll why without --watch says why", text.Clean(o.path, 0), err)
+	}
+	if err != nil {
+		return err
+	}
+	if err := minutes.End(); err != nil {
+		return err
+	}
+	if minutes.Sum.Fine < minutes.Sum.Minutes {
+		return form.ErrVerdict
+	}
+	return nil
+}
+
+// asLines is whether the minutes are printed as JSON; other formats have no lines.
+func (o *whyOptions) asLines() (bool, error) {
+	switch o.format {
+	case string(page.JSON):
+		return true, nil
+	case "", string(page.Text):
+		return false, nil
+	}
+	return false, form.Usage(fmt.Errorf("--format %s: --watch prints text or json, a line per minute", o.format))
+}
+
+// watching is what is looked at.
+func (o *whyOptions) watching(env *form.Env) (bench.Watching, error) {
+	none := bench.Watching{}
+	path, err := filepath.Abs(o.path)
+	if err != nil {
+		return none, err
+	}
+	if !strings.ContainsRune(o.path, '/') { // a kernel name such as md0, where no file has it
+		if _, err := sys.Look(path); err != nil {
+			path = "/dev/" + o.path
+		}
+	}
+	here, err := sys.Look(path)
+	if err != nil && !errors.Is(err, sys.ErrNoAnswer) {
+		return none, form.Usage(err)
+	}
+	decl, err := o.declared(env, here)
+	if err != nil {
+		return none, err
+	}
+	return bench.Watching{Path: path, For: o.long, Expect: o.expect, Layout: decl}, nil
+}
+
+// declared is what the storage is said to be. A plimsoll.yaml in the current directory is not opened
+// on the path's own filesystem, which may not answer.
+func (o *whyOptions) declared(env *form.Env, here sys.Place) (*topology.Declaration, error) {
+	cwd, err := sys.Look(".")
+	apart := err == nil && (here.Block || cwd.Mount != here.Mount)
+	if apart || o.File != "" || o.Volumes+o.Level+o.Chunk+o.Instance != "" {
+		return o.Declaration(env)
+	}
+	if _, err := sys.Look(form.DeclarationFile); err == nil {
+		fmt.Fprintln(env.Notes(), "note: plimsoll.yaml in this directory is not read, since it is on the filesystem that is "+
+			"looked at: name it with --topology plimsoll.yaml")
+	}
+	return nil, nil //nolint:nilnil // nothing is declared, which is no error
+}
+
+func saveFacts(name string, f *atwork.Facts) error {
+	data, err := json.MarshalIndent(f, "", " ")
+	if err != nil {
+		return err
+	}
+	return sys.WriteFile(name, append(text.HarmlessJSON(data), '\n'), form.FileMode(name))
+}
+
+func loadFacts(name string, expect units.Latency) (*atwork.Facts, error) {
+	data, err := sys.ReadFile(name, sys.TextLimit)
+	if err != nil {
+		return nil, err
+	}
+	f, err := atwork.Decode(data)
+	if err != nil {
+		return nil, form.Usage(fmt.Errorf("%s: %w", text.Clean(name, 0), err))
+	}
+	if expect > 0 {
+		f.Expect = expect
+	}
+	return f, nil
+}

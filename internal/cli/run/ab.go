@@ -1,0 +1,461 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"plimsoll/internal/bench"
+	comparecli "plimsoll/internal/cli/compare"
+	"plimsoll/internal/cli/form"
+	"plimsoll/internal/compare"
+	"plimsoll/internal/finding"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/screen"
+	"plimsoll/internal/suite"
+	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
+	"plimsoll/internal/tune"
+)
+
+type abOptions struct {
+	runOptions
+	variants []string
+	on       []string
+	each     []string // --volumes
+	rounds   int
+	seed     uint64
+	margin   string
+	state    string
+	typed    []string // what was typed after plimsoll ab, for resuming
+}
+
+// NewAB is the command plimsoll ab.
+func NewAB(env *form.Env) *cobra.Command {
+	o := &abOptions{}
+	cmd := newABFlags(o)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		o.Scenarios, o.Given, o.Tool = args, cmd.Flags().Changed, env.Tool()
+		if o.resume != "" {
+			return resumeAB(cmd.Context(), env, o, cmd)
+		}
+		o.typed = typed(env.Args)
+		return runAB(cmd.Context(), env, *o, "")
+	}
+	return cmd
+}
+
+// newABFlags is the command without what it does: a resumed measurement is compared with the flags
+// that its record says were typed.
+func newABFlags(o *abOptions) *cobra.Command {
+	o.progress = screen.Kinds()[0]
+	cmd := &cobra.Command{
+		Use:   "ab [SUITE | SCENARIO | FILE.fio]... --variant NAME:KEY=VALUE...",
+		Short: "Compare variants by alternating them on this machine",
+		Long: `Measure two or more variants in turn, in random order within each round, and compare them round by
+round: a drift of the machine affects all variants alike. A variant is a name and what it changes:
+
+  data=PATH, wal=PATH   the paths it uses
+  fio.OPTION=VALUE      a fio option of every job
+  tune.SETTING=VALUE    scheduler, read_ahead_kb, nr_requests and other settings of the devices' queues; governor; vm.*
+
+A variant without changes is a name alone. --on DEVICE --serial SERIAL is a variant on a raw device, which may
+be overwritten. Settings are restored after each turn; after a crash by the next plimsoll ab, or plimsoll tune
+--revert with the --state shown.`,
+		Example: `  plimsoll ab rand-write --data /data --variant a:tune.scheduler=none --variant b:tune.scheduler=mq-deadline --rounds 8
+  plimsoll ab db --data /data --variant libaio --variant uring:fio.ioengine=io_uring
+  plimsoll ab rand-read-latency --variant old:data=/old --variant new:data=/new`,
+		ValidArgsFunction: form.CompleteScenarios,
+	}
+	f := cmd.Flags()
+	o.addFlags(f)
+	for _, flag := range []string{"keep-files", "dry-run"} {
+		_ = f.MarkHidden(flag)
+	}
+	f.StringArrayVar(&o.variants, "variant", nil, "`NAME:KEY=VALUE,...` of a variant; the first is the base")
+	f.StringArrayVar(&o.on, "on", nil, "a variant on raw `DEVICE`, which its --serial allows to overwrite")
+	f.IntVar(&o.rounds, "rounds", 8, "measure each variant `N` times")
+	f.Uint64Var(&o.seed, "seed", 0, "order and random offsets come from `N` (default: a random one, which is stored)")
+	f.StringVar(&o.margin, "margin", comparecli.PercentText(compare.Margin), "changes within `PERCENT` do not matter")
+	comparecli.AddGate(f, &o.FailOn)
+	f.StringVar(&o.state, "state", "/var/lib/plimsoll/ab-tune.json", "record changed settings in `FILE`")
+	form.TypedOnly(f, "variant", "on", "state")
+	form.AddChoice(cmd, &o.progress, "progress", "how to show progress, `KIND`", screen.Kinds())
+	form.AddFormat(cmd, &o.format, page.Formats())
+	f.StringArrayVar(&o.each, "volumes", nil, "volumes of all variants, as `SPEC`: 8xgp3; or one for each --on, in "+
+		"their order, or NAME=SPEC for a variant")
+	o.AddOthers(f)
+	form.Annotate(f, "serial", form.NeedsAnnotation, "on") // a device, as that of --destroy is
+	return cmd
+}
+
+// typed is what was typed after plimsoll ab.
+func typed(args []string) []string {
+	if i := slices.Index(args, "ab"); i >= 0 {
+		return args[i+1:]
+	}
+	return nil
+}
+
+// resumeAB does what is missing of a measurement. What its record says was typed is not run: the
+// command is typed again, and compared.
+func resumeAB(ctx context.Context, env *form.Env, o *abOptions, cmd *cobra.Command) error {
+	dir := o.resume
+	ab, found, err := compare.ReadAB(dir)
+	if err != nil {
+		return err
+	}
+	if !found {
+		return form.Usage(fmt.Errorf("%s was not made by plimsoll ab; it has no %s", dir, compare.ABFile))
+	}
+	own, err := sys.OpenOwnDir(dir)
+	if err != nil {
+		return err
+	}
+	if err := own.Close(); err != nil { // the runs in it are made by handle
+		return err
+	}
+	before := newABFlags(&abOptions{})
+	new(form.Env).AddFlags(before.Flags())
+	if err := before.ParseFlags(ab.Command); err != nil {
+		return fmt.Errorf("%s: %w", filepath.Join(dir, compare.ABFile), err)
+	}
+	if differ := differing(before.Flags(), cmd.Flags()); len(differ) > 0 ||
+		!slices.Equal(before.Flags().Args(), o.Scenarios) {
+		why := "other scenarios were typed"
+		if len(differ) > 0 {
+			why = "not as it was begun: " + text.List(differ)
+		}
+		return form.Hint(form.Usage(fmt.Errorf(
+			"%s: %s; what a record says is not run, so type the command again, as it was, "+
+				"with --resume", dir, why)), resumeABWith(dir, ab.Command))
+	}
+	o.resume, o.seed, o.typed = "", ab.Seed, ab.Command
+	return runAB(ctx, env, *o, dir)
+}
+
+// resumeABWith is the command that resumes a measurement, for people to read and type.
+func resumeABWith(dir string, command []string) string {
+	return text.ShellLine(append([]string{"plimsoll", "ab", "--resume", dir}, command...))
+}
+
+// differing are the flags by which two commands measure something else.
+func differing(before, now *pflag.FlagSet) []string {
+	free := append(form.TalkFlags(), "resume", "rounds", "progress", "format", "json", "out", "fail-on")
+	var names []string
+	before.VisitAll(func(f *pflag.Flag) {
+		other := now.Lookup(f.Name)
+		if !slices.Contains(free, f.Name) && (other == nil || other.Value.String() != f.Value.String()) {
+			names = append(names, "--"+f.Name)
+		}
+	})
+	return names
+}
+
+// runAB measures the variants into dir, a new one when it is empty, and compares them.
+func runAB(ctx context.Context, env *form.Env, o abOptions, dir string) error {
+	if o.dryRun { // hidden, as in a fleet: what is asked for must not be measured all the same
+		return form.Usage(errors.New("--dry-run: not in a comparison; use plimsoll run --dry-run on what a variant changes"))
+	}
+	margin, err := comparecli.ParsePercent("--margin", o.margin)
+	if err != nil {
+		return form.Usage(err)
+	}
+	gate, err := comparecli.ParseGate(o.FailOn)
+	if err != nil {
+		return form.Usage(err)
+	}
+	o.FailOn = nil // a gate of the comparison, not of single runs
+	if o.rounds < 2 || o.rounds > 1000 {
+		return form.Usage(fmt.Errorf("--rounds %d: use 2 to 1000; one round cannot tell a difference", o.rounds))
+	}
+	tuner := tune.Here(env.Machine)
+	tuner.State = o.state
+	if err := restoreLeft(env, tuner); err != nil {
+		return form.AsRoot(env, err)
+	}
+	variants, err := o.plans(ctx, env, tuner)
+	if err != nil {
+		return err
+	}
+	names := make([]string, len(variants))
+	for i, v := range variants {
+		names[i] = v.Name
+	}
+	ab := compare.AB{
+		Schema:   1,
+		Created:  env.Now(),
+		Variants: names,
+		Rounds:   o.rounds,
+		Seed:     o.seed,
+		Command:  o.typed,
+		Margin:   margin,
+	}
+	if dir == "" {
+		if !o.Given("seed") {
+			ab.Seed = uint64(rand.IntN(1_000_000))
+		}
+		if dir, err = newABDir(o.Out, ab, variants[0].Plan.Suite.Name); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(
+		env.Notes(),
+		"%s, %s, seed %d, into %s\n",
+		text.Plural(len(names), "variant"),
+		text.Plural(ab.Rounds, "round"),
+		ab.Seed,
+		dir,
+	)
+	show := screen.Of(env.Screen(), o.progress)
+	err = bench.AB(ctx, env.Machine, dir, ab, variants, show.Event)
+	show.Close()
+	if errors.Is(err, context.Canceled) {
+		fmt.Fprintf(env.Err, "interrupted; to resume: %s\n", text.Clean(resumeABWith(dir, o.typed), 0))
+		return form.Reported(err)
+	}
+	if err != nil {
+		return form.Hint(fmt.Errorf("%w; what was measured is in %s", err, dir), resumeABWith(dir, o.typed))
+	}
+	return comparecli.Runs(env, []string{dir}, comparecli.Options{Format: o.format}, margin, gate)
+}
+
+// restoreLeft puts back what a variant had set when its plimsoll was killed.
+func restoreLeft(env *form.Env, tuner *tune.Tuner) error {
+	if _, err := os.Stat(tuner.State); err != nil {
+		return nil //nolint:nilerr // nothing is recorded
+	}
+	n, _, err := tuner.Revert()
+	if n > 0 {
+		fmt.Fprintf(env.Notes(), "restored %s of a measurement that was killed\n", text.Plural(n, "setting"))
+	}
+	return err
+}
+
+func newABDir(out string, ab compare.AB, suiteName string) (string, error) {
+	runs, err := sys.MakePath(out, 0o755)
+	if err != nil {
+		return "", err
+	}
+	defer runs.Close() //nolint:errcheck // only a handle
+	name := ab.Created.UTC().Format("20060102T150405Z") + "-ab-" + strings.Map(plainName, suiteName)
+	dir, err := runs.MakeOwnSub(name, 0o755)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(out, name), errors.Join(compare.WriteAB(dir, ab), dir.Close())
+}
+
+func plainName(r rune) rune {
+	if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
+		return r
+	}
+	return '-'
+}
+
+// change is one KEY=VALUE of a variant.
+type change struct{ key, value string }
+
+// parseVariant reads NAME or NAME:KEY=VALUE,KEY=VALUE.
+func parseVariant(s string) (name string, changes []change, err error) {
+	name, rest, has := strings.Cut(s, ":")
+	if name == "" || strings.Map(plainName, name) != name {
+		return "", nil, fmt.Errorf(
+			"--variant %q: begin with a name of letters and digits, such as a:tune.scheduler=none",
+			s,
+		)
+	}
+	if !has {
+		return name, nil, nil
+	}
+	for part := range strings.SplitSeq(rest, ",") {
+		key, value, ok := strings.Cut(part, "=")
+		known := key == "data" || key == "wal" || strings.HasPrefix(key, "fio.") && len(key) > 4 ||
+			strings.HasPrefix(key, "tune.") && len(key) > 5
+		if !ok || !known {
+			return "", nil, fmt.Errorf(
+				"--variant %q: %q is none of data=PATH, wal=PATH, fio.OPTION=VALUE, tune.SETTING=VALUE",
+				s,
+				part,
+			)
+		}
+		changes = append(changes, change{key, value})
+	}
+	return name, changes, nil
+}
+
+// plans turns the variants into plans, the base first.
+func (o abOptions) plans(ctx context.Context, env *form.Env, tuner *tune.Tuner) ([]bench.Variant, error) {
+	var all []bench.Variant
+	volumes, err := o.volumesOf()
+	if err != nil {
+		return nil, form.Usage(err)
+	}
+	for _, s := range o.variants {
+		name, changes, err := parseVariant(s)
+		if err != nil {
+			return nil, form.Usage(err)
+		}
+		one := o
+		one.Volumes = volumes(name, -1)
+		v, err := one.variant(ctx, env, tuner, name, changes)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, v)
+	}
+	if len(o.on) > 0 && len(o.Serials) != len(o.on) {
+		return nil, form.Usage(
+			fmt.Errorf("%d --on and %d --serial: each device needs its serial number", len(o.on), len(o.Serials)),
+		)
+	}
+	for i, device := range o.on {
+		one := o
+		one.Data, one.WAL, one.Destroy, one.Serials = device, "", []string{device}, []string{o.Serials[i]}
+		one.Volumes = volumes(filepath.Base(device), i)
+		v, err := one.variant(ctx, env, tuner, filepath.Base(device), nil)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, v)
+	}
+	if len(all) < 2 {
+		return nil, form.Usage(errors.New("fewer than two variants: add --variant NAME:CHANGE for each of them"))
+	}
+	for i, v := range all {
+		if slices.ContainsFunc(all[:i], func(o bench.Variant) bool { return o.Name == v.Name }) {
+			return nil, form.Usage(fmt.Errorf("two variants are called %s", v.Name))
+		}
+	}
+	return all, nil
+}
+
+// volumesOf reads --volumes and returns what lies behind each variant, by its name and, where it is
+// a device of --on, by that one's place among them; -1 for another.
+func (o abOptions) volumesOf() (func(name string, on int) string, error) {
+	named, inOrder := map[string]string{}, []string{}
+	for _, s := range o.each {
+		name, spec, ok := strings.Cut(s, "=")
+		if !ok {
+			inOrder = append(inOrder, s)
+			continue
+		}
+		known := slices.ContainsFunc(o.on, func(d string) bool { return filepath.Base(d) == name }) ||
+			slices.ContainsFunc(o.variants, func(v string) bool { before, _, _ := strings.Cut(v, ":"); return before == name })
+		if !known || named[name] != "" {
+			return nil, fmt.Errorf("--volumes %s: name each variant once, as --variant or the device's name has it", s)
+		}
+		named[name] = spec
+	}
+	if n := len(inOrder); n > 1 && n != len(o.on) {
+		return nil, fmt.Errorf("%d --volumes and %d --on: give one for all, or one for each device", n, len(o.on))
+	}
+	return func(name string, on int) string {
+		switch {
+		case named[name] != "":
+			return named[name]
+		case len(inOrder) == 1:
+			return inOrder[0]
+		case on >= 0 && on < len(inOrder):
+			return inOrder[on]
+		}
+		return ""
+	}, nil
+}
+
+// variant is the plan of one.
+func (o abOptions) variant(
+	ctx context.Context,
+	env *form.Env,
+	tuner *tune.Tuner,
+	name string,
+	changes []change,
+) (bench.Variant, error) {
+	v := bench.Variant{Name: name}
+	var options []fio.Option
+	var set []change
+	for _, c := range changes {
+		switch {
+		case c.key == "data":
+			o.Data = c.value
+		case c.key == "wal":
+			o.WAL = c.value
+		case strings.HasPrefix(c.key, "fio."):
+			options = append(options, fio.Option{Name: strings.TrimPrefix(c.key, "fio."), Value: c.value})
+		default:
+			set = append(set, change{strings.TrimPrefix(c.key, "tune."), c.value})
+		}
+	}
+	given := o.Given
+	o.Given = func(flag string) bool { return !slices.Contains(roundFlags(), flag) && given(flag) } // its rounds are turns
+	var err error
+	if v.Plan, err = o.plan(ctx, env); err != nil {
+		return v, err
+	}
+	v.Plan.Suite = bench.WithOptions(v.Plan.Suite, options)
+	if err := checkJobs(ctx, env, &v.Plan.Suite); err != nil {
+		return v, form.Usage(fmt.Errorf("variant %s: %w", name, err))
+	}
+	if len(set) == 0 {
+		return v, nil
+	}
+	var devices []string
+	for _, t := range v.Plan.Topology.Targets {
+		devices = append(devices, t.Devices...)
+	}
+	settings := settingsOf(set, devices)
+	tree := v.Plan.Topology.Tree
+	v.Enter = func() (func() error, error) {
+		changes, err := tuner.Plan(tree, []finding.Finding{{Code: "ab", Settings: settings}}, nil)
+		if err != nil {
+			return nil, err
+		}
+		if err := tuner.Apply(changes, false); err != nil {
+			return nil, form.AsRoot(env, err)
+		}
+		return func() error { _, _, err := tuner.Revert(); return err }, nil
+	}
+	return v, nil
+}
+
+// checkJobs lets the installed fio's table judge the options of a variant.
+func checkJobs(ctx context.Context, env *form.Env, s *suite.Suite) error {
+	table, err := fio.InstalledOptions(ctx, env.Machine)
+	if err != nil {
+		return err
+	}
+	return s.Check(table)
+}
+
+// settingsOf are the files of tune.SETTING: vm.* and governor by their own names, all others of the
+// devices' queues.
+func settingsOf(set []change, devices []string) []finding.Setting {
+	slices.Sort(devices)
+	devices = slices.Compact(devices)
+	var all []finding.Setting
+	for _, c := range set {
+		switch {
+		case c.key == "governor":
+			all = append(
+				all,
+				finding.Setting{File: "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor", Value: c.value},
+			)
+		case strings.HasPrefix(c.key, "vm."):
+			all = append(all, finding.Setting{File: "/proc/sys/vm/" + strings.TrimPrefix(c.key, "vm."), Value: c.value})
+		default:
+			for _, d := range devices {
+				all = append(all, finding.Setting{File: "/sys/block/" + d + "/queue/" + c.key, Value: c.value})
+			}
+		}
+	}
+	return all
+}

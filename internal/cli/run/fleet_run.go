@@ -1,0 +1,297 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"plimsoll/internal/bundle"
+	comparecli "plimsoll/internal/cli/compare"
+	"plimsoll/internal/cli/form"
+	"plimsoll/internal/compare"
+	"plimsoll/internal/fleet"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/runs"
+	"plimsoll/internal/screen"
+	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
+	"plimsoll/internal/verdict"
+)
+
+// fleetHosts are the flags that say which hosts are meant and how they are reached.
+type fleetHosts struct {
+	hosts, via, remote, copy string
+}
+
+func (o *fleetHosts) addFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	o.copy = fleet.Copies[0]
+	f.StringVar(
+		&o.hosts,
+		"hosts",
+		"",
+		"use these `HOSTS`: names with commas, ranges such as db[1-8].example, or @FILE with one name per line",
+	)
+	f.StringVar(
+		&o.via,
+		"via",
+		"ssh",
+		"reach hosts through `ENGINE`: ssh, srun, or a template that ends in COMMAND, such as 'docker exec -i {host} "+
+			"COMMAND'",
+	)
+	f.StringVar(&o.remote, "remote", "plimsoll", "`PROGRAM` that is plimsoll on the hosts")
+	form.AddChoice(cmd, &o.copy, "copy", "whether this plimsoll is copied to the hosts, `WHEN`", fleet.Copies)
+	form.TypedOnly(f, "via", "remote", "copy")
+}
+
+// run is what runs on the hosts, as far as these flags say. All names are checked before anything
+// is started.
+func (o fleetHosts) run(env *form.Env) (r fleet.Run, err error) {
+	hosts, err := fleet.ParseHosts(
+		o.hosts,
+		func(file string) ([]byte, error) { return sys.ReadFile(file, sys.ConfigLimit) },
+	)
+	if err != nil {
+		return r, form.Usage(err)
+	}
+	engine, err := fleet.ParseEngine(o.via)
+	if err != nil {
+		return r, form.Usage(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return r, err
+	}
+	return fleet.Run{
+		Hosts:   hosts,
+		Engine:  engine,
+		Remote:  o.remote,
+		Copy:    o.copy,
+		Self:    self,
+		Tool:    env.Tool(),
+		Version: env.Version,
+		Now:     env.Now,
+		Note:    screen.FleetNotes(env.Screen()),
+	}, nil
+}
+
+type fleetRunOptions struct {
+	run    runOptions // only parsed here: each host plans for itself
+	to     fleetHosts
+	shared sharedOptions
+
+	schedule, gone, out, format, progress string
+
+	lose     int
+	rounds   int
+	onShared bool
+}
+
+func newFleetRunCmd(env *form.Env) *cobra.Command {
+	o := fleetRunOptions{schedule: fleet.Orders[0], gone: "stop", progress: screen.FleetKinds()[0]}
+	cmd := &cobra.Command{
+		Use:   "run [SUITE | SCENARIO]... --hosts HOSTS",
+		Short: "Run scenarios on several hosts at the same time and give one verdict",
+		Long: `Run scenarios on several hosts at the same time and give one verdict.
+
+plimsoll is started on each host by an engine that you use already: ssh as it is configured, srun, or a
+template. No port is opened, and nothing is left behind. The hosts prefill their files, wait for each other, and start
+each scenario at one instant, expressed in each host's monotonic clock. Only the seconds in which all of
+them measured count. A host stops by itself when nobody has watched it for 15 s.
+
+Flags of plimsoll run that shape what is measured are passed on, and so are suites, job files and the file of
+--topology that exist here. Paths are those of each host.`,
+		Example: `  plimsoll fleet run quick --hosts 'db[1-3]' --data /data
+  plimsoll fleet run db --hosts @db.hosts --data /data --wal /wal --schedule both
+  plimsoll fleet run rand-read --hosts n1,n2 --via 'docker exec -i {host} COMMAND' --data /data
+  plimsoll fleet run --resume runs/20261121T173521Z-db-fleet`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runFleetRun(cmd.Context(), env, o, passedOn(cmd.Flags(), args), args)
+		},
+	}
+	o.run.measuring(cmd)
+	f := cmd.Flags()
+	o.out = comparecli.DefaultRuns
+	for _, own := range []string{"out", "resume", "dry-run", "sustained"} { // have another meaning here, or none
+		f.Lookup(own).Hidden = true
+	}
+	f.Lookup("out").Hidden, f.Lookup("resume").Hidden = false, false
+	f.Lookup("out").Usage = "store the fleet run below `DIR`; on the hosts, runs are stored below runs"
+	f.Lookup("resume").Usage = "fetch what the hosts of the fleet run in `DIR` have kept, and merge it again"
+	o.to.addFlags(cmd)
+	o.shared.addFlags(f)
+	form.AddChoice(cmd, &o.schedule, "schedule", "who measures at the same time, `ORDER`", fleet.Orders)
+	form.AddChoice(
+		cmd,
+		&o.gone,
+		"on-disconnect",
+		"what a host does `WHEN` nobody watches it for 15 s",
+		[]string{"stop", "finish"},
+	)
+	f.BoolVar(
+		&o.onShared,
+		"shared",
+		false,
+		"--data and --wal are one storage that all hosts see: each host has a directory of its own there, the fleet "+
+			"one lock",
+	)
+	f.IntVar(&o.rounds, "rounds", 1, "measure everything `N` times, each time as a fleet run of its own, and compare them")
+	f.IntVar(&o.lose, "lose", 0, "accept the figures of the others when up to `N` hosts are lost")
+	form.AddChoice(cmd, &o.progress, "progress", "how to show progress, `KIND`", screen.FleetKinds())
+	form.AddFormat(cmd, &o.format, page.Formats())
+	form.Apart(f, "resume", "it measures nothing", "rounds", "label")
+	return cmd
+}
+
+// ofFleet are the flags of fleet commands that are not passed on to the hosts.
+var ofFleet = []string{
+	"hosts",
+	"via",
+	"remote",
+	"shared",
+	"shared-iops",
+	"shared-bandwidth",
+	"schedule",
+	"copy",
+	"on-disconnect",
+	"lose",
+	"rounds",
+	"progress",
+	"format",
+	"json",
+	"out",
+	"resume",
+	"dry-run",
+	"help",
+}
+
+// passedOn are the arguments for the hosts: the flags that were given, without those of the fleet,
+// and what follows them.
+func passedOn(flags *pflag.FlagSet, behind []string) []string {
+	var args []string
+	flags.Visit(func(f *pflag.Flag) {
+		if slices.Contains(ofFleet, f.Name) || slices.Contains(form.TalkFlags(), f.Name) {
+			return
+		}
+		if all, ok := f.Value.(pflag.SliceValue); ok {
+			for _, v := range all.GetSlice() {
+				args = append(args, "--"+f.Name+"="+v)
+			}
+			return
+		}
+		args = append(args, "--"+f.Name+"="+f.Value.String())
+	})
+	return append(append(args, "--"), behind...)
+}
+
+func runFleetRun(ctx context.Context, env *form.Env, o fleetRunOptions, passed, args []string) error {
+	shared, err := o.shared.limits()
+	if err != nil {
+		return err
+	}
+	policy, err := o.run.Policy(nil)
+	if err != nil {
+		return err
+	}
+	if o.run.sharedHost != "" {
+		if policy, err = policy.OnSharedHost(o.run.sharedHost); err != nil {
+			return form.Usage(fmt.Errorf("--shared-host: %w", err))
+		}
+	}
+	if o.run.dryRun {
+		return form.Usage(errors.New("--dry-run: not in a fleet; use plimsoll run --dry-run on a host"))
+	}
+	if o.onShared && o.run.Data == "" && o.run.WAL == "" {
+		return form.Usage(errors.New("--shared: name the storage that all hosts see with --data or --wal"))
+	}
+	if o.rounds < 1 || o.rounds > 1000 {
+		return form.Usage(fmt.Errorf("--rounds %d: use 1 to 1000", o.rounds))
+	}
+	if o.run.resume != "" {
+		o.to.hosts = "of-the-run" // it names them
+	}
+	r, err := o.to.run(env)
+	if err != nil {
+		return err
+	}
+	r.Args, r.What, r.Out = passed, cmp.Or(strings.Join(args, "-"), "db"), cmp.Or(o.run.Out, o.out)
+	r.Order, r.Finish, r.Lose = o.schedule, o.gone == "finish", o.lose
+	r.OnShared = o.onShared
+	if r.Labels, err = comparecli.RunLabels(o.run.labels); err != nil {
+		return form.Usage(err)
+	}
+	r.Shared, r.Disabled = shared, policy.Disabled()
+	if o.run.resume != "" {
+		dir, f, err := r.Fetch(ctx, o.run.resume)
+		if dir != nil {
+			defer dir.Close() //nolint:errcheck // only a handle
+		}
+		if err != nil {
+			return err
+		}
+		return reportFleet(env, dir, f, o.format, policy)
+	}
+	if o.rounds > 1 {
+		return fleetRounds(ctx, env, o, r, policy)
+	}
+	dir, f, err := oneFleet(ctx, env, o, r)
+	if dir != nil {
+		defer dir.Close() //nolint:errcheck // only a handle
+	}
+	if err != nil {
+		return err
+	}
+	return reportFleet(env, dir, f, o.format, policy)
+}
+
+// oneFleet measures once on all hosts, and shows it. The directory is held: close it.
+func oneFleet(ctx context.Context, env *form.Env, o fleetRunOptions, r fleet.Run) (*sys.Dir, *bundle.Fleet, error) {
+	end := screen.Fleet(env.Screen(), o.progress, &r)
+	dir, f, err := r.Run(ctx)
+	end()
+	if err == nil && ctx.Err() != nil {
+		fmt.Fprintf(env.Err, "interrupted; what was measured is in %s\n", text.ShellQuote(dir.Name()))
+		err = form.Reported(context.Canceled)
+	}
+	return dir, f, err
+}
+
+// fleetRounds measures several times, each a fleet run of its own with its number as a label, and
+// prints what they have in common. Its exit code is that of the worst round.
+func fleetRounds(ctx context.Context, env *form.Env, o fleetRunOptions, r fleet.Run, policy verdict.Policy) error {
+	var all []*bundle.Fleet
+	var ends error
+	labels := r.Labels
+	for round := 1; round <= o.rounds; round++ {
+		r.Labels = maps.Clone(labels)
+		r.Labels[compare.LabelRound] = strconv.Itoa(round)
+		fmt.Fprintf(env.Notes(), "round %d of %d\n", round, o.rounds)
+		dir, f, err := oneFleet(ctx, env, o, r)
+		if err == nil {
+			err = keepFleet(dir, f)
+		}
+		if dir != nil {
+			err = errors.Join(err, dir.Close())
+		}
+		if err != nil {
+			return err
+		}
+		all = append(all, f)
+		if err := fleetError(f, policy); form.ExitCode(err) > form.ExitCode(ends) {
+			ends = err
+		}
+	}
+	if err := form.Render(env, o.format, runs.FleetRounds(all)); err != nil {
+		return err
+	}
+	return ends
+}

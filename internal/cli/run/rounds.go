@@ -1,0 +1,168 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/bench"
+	"plimsoll/internal/bundle"
+	"plimsoll/internal/cli/compare"
+	"plimsoll/internal/cli/form"
+	"plimsoll/internal/stats"
+	"plimsoll/internal/suite"
+)
+
+// roundOptions are the flags that repeat measurements.
+type roundOptions struct {
+	rounds string
+	until  string
+	budget time.Duration
+	seed   uint64
+	order  string
+	stop   string
+}
+
+// roundFlags are their names.
+func roundFlags() []string { return []string{"rounds", "until", "budget", "seed", "order"} }
+
+func (o *roundOptions) addFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.rounds, "rounds", "", "measure everything `N` times, or LEAST..MOST times with --until")
+	f.StringVar(
+		&o.until,
+		"until",
+		"",
+		fmt.Sprintf(
+			"measure rounds until each figure is known to ± `PERCENT`, such as 3%%: %d to %d rounds; or steady, "+
+				"as SNIA PTS",
+			stats.LeastRounds,
+			bench.MostRounds,
+		),
+	)
+	f.StringVar(
+		&o.stop,
+		"stop",
+		"",
+		"end each scenario when its figure is known to ± `PERCENT`, such as 2%, "+
+			"or at --runtime (then 10m unless given)",
+	)
+	form.AddDuration(f, &o.budget, "budget", "start no round that would not end within `DURATION`")
+	f.Uint64Var(
+		&o.seed,
+		"seed",
+		0,
+		"order and random offsets of the rounds come from `N` (default: a random one, which is stored)",
+	)
+	o.order = bundle.Shuffle
+	form.AddChoice(
+		cmd,
+		&o.order,
+		"order",
+		"`ORDER` of the scenarios of a round: shuffled within each phase, or as in the suite",
+		[]string{bundle.Shuffle, bundle.FileOrder},
+	)
+}
+
+// fromSuite sets the flags that the suite has a value for and that were not given: rounds, until,
+// stop, order, budget and against. Rounds or until on the command line replace the suite's plan of
+// rounds.
+func (o *runOptions) fromSuite(cmd *cobra.Command) error {
+	if o.resume != "" {
+		return nil
+	}
+	s, err := suite.Select(o.Scenarios, o.Selection)
+	if err != nil {
+		return nil //nolint:nilerr // the plan fails on it, with a hint
+	}
+	flags := s.Repeat.Flags()
+	if o.Given("rounds") || o.Given("until") {
+		for _, name := range []string{"rounds", "until", "budget"} {
+			delete(flags, name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(flags)) {
+		if o.Given(name) {
+			continue
+		}
+		if err := cmd.Flags().Set(name, flags[name]); err != nil {
+			return fmt.Errorf("%s: %w", s.Source, err)
+		}
+	}
+	if _, err := o.repeat.plan(o.Given); err != nil && len(flags) > 0 {
+		return fmt.Errorf("%s: %w", s.Source, err)
+	}
+	return nil
+}
+
+// plan turns the flags into a plan; nil for one measurement.
+func (o roundOptions) plan(given func(string) bool) (*bundle.RoundPlan, error) {
+	p := &bundle.RoundPlan{Least: 1, Most: 1, Budget: o.budget, Seed: o.seed, Order: o.order}
+	switch o.until {
+	case "":
+	case "steady":
+		p.Steady, p.Least, p.Most = true, 2*stats.LeastRounds, bench.MostSteadyRounds
+	default:
+		v, err := compare.ParsePercent("--until", o.until)
+		if err != nil {
+			return nil, err
+		}
+		p.Until, p.Least, p.Most = v, stats.LeastRounds, bench.MostRounds
+	}
+	if o.rounds != "" && p.Steady {
+		return nil, errors.New("--until steady repeats rounds by itself, 10 to 25 times; drop --rounds")
+	}
+	if o.rounds != "" {
+		least, most, err := parseRounds(o.rounds)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case least != most && p.Until == 0:
+			return nil, fmt.Errorf("--rounds %s: a range needs --until 3%%, which says when to stop", o.rounds)
+		case p.Until > 0 && least == most:
+			p.Least, p.Most = min(stats.LeastRounds, most), most
+		default:
+			p.Least, p.Most = least, most
+		}
+		if p.Until > 0 && p.Most < stats.LeastRounds {
+			return nil, fmt.Errorf("--rounds %s: --until needs at least %d rounds", o.rounds, stats.LeastRounds)
+		}
+	}
+	if p.Budget < 0 {
+		return nil, errors.New("--budget: give a time above 0, such as 45m")
+	}
+	if !p.Repeats() {
+		for _, flag := range roundFlags() {
+			if given(flag) && flag != "rounds" {
+				return nil, fmt.Errorf("--%s needs --rounds N or --until 3%%", flag)
+			}
+		}
+		return nil, nil
+	}
+	if !given("seed") {
+		p.Seed = uint64(rand.IntN(1_000_000))
+	}
+	return p, nil
+}
+
+// parseRounds reads "5" and "5..20".
+func parseRounds(s string) (least, most int, err error) {
+	a, b, isRange := strings.Cut(s, "..")
+	if least, err = strconv.Atoi(a); err == nil && isRange {
+		most, err = strconv.Atoi(b)
+	} else {
+		most = least
+	}
+	if err != nil || least < 1 || most < least || most > 1000 {
+		return 0, 0, fmt.Errorf("--rounds %q: give a number such as 5, or a range such as 5..20", s)
+	}
+	return least, most, nil
+}

@@ -1,0 +1,252 @@
+// Package run has the commands that measure, here or on many hosts: run, ab, sweep, fleet, and the
+// suites that they take.
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/bench"
+	"plimsoll/internal/bundle"
+	comparecli "plimsoll/internal/cli/compare"
+	"plimsoll/internal/cli/form"
+	"plimsoll/internal/compare"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/plans"
+	"plimsoll/internal/screen"
+	"plimsoll/internal/text"
+)
+
+type runOptions struct {
+	form.LayoutOptions
+	form.PolicyOptions
+	bench.Request
+	repeat     roundOptions
+	pg         postgresOptions
+	labels     []string
+	resume     string
+	against    string // a baseline: last:10, a run, or a table of expected figures
+	dryRun     bool
+	sharedHost string
+	probe      bool
+	probeFor   time.Duration
+	progress   string
+	format     string
+}
+
+// NewRun is the command plimsoll run.
+func NewRun(env *form.Env) *cobra.Command {
+	o := runOptions{progress: screen.Kinds()[0]}
+	cmd := &cobra.Command{
+		Use:   "run [SUITE | SCENARIO | FILE.fio]...",
+		Short: "Run scenarios with fio and give a verdict",
+		Long: `Run scenarios with fio, monitor the machine meanwhile, and compare the results with the ceiling of the
+storage.
+
+Without arguments the suite db runs. Scenarios are named by number or name. fio job files run unmodified; if one
+sets an absolute filename= or directory=, plimsoll monitors the storage behind that path.
+
+Test files are created only below .plimsoll in the directory of a role, those of job files too, and removed at
+the end. Existing files are never written to unless named with --destroy.`,
+		Example: `  plimsoll run --data /data --wal /wal --volumes 8xgp3 --level raid10 --chunk 64KiB
+  plimsoll run db --only sync-latency,4-6 --runtime 10 --size 1g
+  plimsoll run db --data /data --rounds 5
+  plimsoll run rand-write --data /data --until 3% --budget 45m
+  plimsoll run nightly.fio --data /data
+  plimsoll run old-database.fio --destroy /data/scratch.dat`,
+		ValidArgsFunction: form.CompleteScenarios,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Scenarios, o.Given, o.Tool = args, cmd.Flags().Changed, env.Tool()
+			if err := o.fromSuite(cmd); err != nil {
+				return form.Usage(err)
+			}
+			if err := o.pg.apply(env, &o.Request); err != nil {
+				return form.Usage(err)
+			}
+			return runRun(cmd.Context(), env, o)
+		},
+	}
+	o.measuring(cmd)
+	o.repeat.addFlags(cmd)
+	cmd.Flags().StringVar(
+		&o.against,
+		"against",
+		"",
+		"judge the run by `WHAT`: last:10 (earlier runs below --out), a run, or a table of expected figures; see "+
+			"plimsoll compare",
+	)
+	o.pg.addFlags(cmd.Flags())
+	form.AddChoice(cmd, &o.FirstTouch, "first-touch", "test whether volumes made from a snapshot are loaded, `WHEN`",
+		[]string{"auto", bench.SkipFirstTouch})
+	form.AddChoice(cmd, &o.progress, "progress", "how to show progress, `KIND`", screen.Kinds())
+	form.AddFormat(cmd, &o.format, page.Formats())
+	return cmd
+}
+
+// measuring adds the flags that shape what is measured.
+func (o *runOptions) measuring(cmd *cobra.Command) {
+	o.addFlags(cmd.Flags())
+	o.LayoutOptions.AddFlags(cmd.Flags())
+	o.PolicyOptions.AddFlags(cmd.Flags())
+}
+
+// runRun plans, shows progress, measures and reports.
+func runRun(ctx context.Context, env *form.Env, o runOptions) error {
+	gate, err := o.gate()
+	if err != nil {
+		return form.Usage(err)
+	}
+	p, err := o.plan(ctx, env)
+	if err != nil {
+		return err
+	}
+	if o.dryRun {
+		if err := bench.Check(env.Machine, p); err != nil {
+			return err
+		}
+		return dryRun(env, p, o.format)
+	}
+	show := screen.Of(env.Screen(), o.progress)
+	// A reader of the progress that goes away, such as head, must not end the run with files left
+	// behind.
+	broken := make(chan os.Signal, 1)
+	signal.Notify(broken, syscall.SIGPIPE)
+	b, err := measure(ctx, env, o, p, show.Event)
+	show.Close()
+	signal.Stop(broken)
+	if errors.Is(err, context.Canceled) && b != nil {
+		fmt.Fprintf(env.Err, "interrupted; to resume: plimsoll run --resume %s\n", text.ShellQuote(b.Dir))
+		return form.Reported(err)
+	}
+	if err != nil {
+		return err
+	}
+	if err := comparecli.ReportRun(env, b, o.format); err != nil {
+		return err
+	}
+	if o.against != "" {
+		to := *env
+		if o.format != string(page.Text) { // whose reader wants that document only
+			to.Out = env.Err
+		}
+		fmt.Fprintln(to.Out)
+		judged := comparecli.ReportAgainst(
+			&to,
+			b.Dir,
+			o.against,
+			o.Out,
+			string(page.Text),
+			gate,
+			comparecli.Options{Margin: comparecli.PercentText(compare.Margin), Format: string(page.Text)},
+		)
+		return comparecli.Worst(form.RunError(b), judged)
+	}
+	return form.RunError(b)
+}
+
+// dryRun prints what would run: the commands as text, or the whole plan as JSON.
+func dryRun(env *form.Env, p bench.Plan, format string) error {
+	switch format {
+	case form.FormatJSON:
+		return plans.DryRunJSON(env.Out, p)
+	case form.TextFormat:
+		return plans.DryRun(env.Out, p)
+	}
+	return form.Usage(fmt.Errorf("--format %s does not go with --dry-run: use %s or %s", format, form.TextFormat,
+		form.FormatJSON))
+}
+
+// gate takes what --fail-on asks of the baseline out of what it asks of the run.
+func (o *runOptions) gate() (compare.Gate, error) {
+	ofBaseline := func(w string) bool { return w == "cannot-tell" || strings.HasPrefix(w, "regression") }
+	var words []string
+	o.FailOn = slices.DeleteFunc(slices.Clone(o.FailOn), func(w string) bool {
+		if ofBaseline(w) {
+			words = append(words, w)
+		}
+		return ofBaseline(w)
+	})
+	if len(words) > 0 && o.against == "" {
+		return compare.Gate{}, fmt.Errorf("--fail-on %s needs --against: a baseline such as last:10", words[0])
+	}
+	if count, isLast := strings.CutPrefix(o.against, "last:"); isLast {
+		if n, err := strconv.Atoi(count); err != nil || n < 1 {
+			return compare.Gate{}, fmt.Errorf("--against %q: give a number of runs such as last:10", o.against)
+		}
+	} else if o.against != "" && !comparecli.IsRun(o.against) {
+		if _, err := compare.ReadExpectations(o.against); err != nil { // before an hour of measuring, not after it
+			return compare.Gate{}, err
+		}
+	}
+	return comparecli.ParseGate(words)
+}
+
+func measure(
+	ctx context.Context,
+	env *form.Env,
+	o runOptions,
+	p bench.Plan,
+	emit func(bench.Event),
+) (*bundle.Bundle, error) {
+	p.Resumable = true
+	if o.resume != "" {
+		return bench.Resume(ctx, env.Machine, o.resume, p, emit)
+	}
+	return bench.Run(ctx, env.Machine, p, emit)
+}
+
+func (o runOptions) plan(ctx context.Context, env *form.Env) (p bench.Plan, err error) {
+	if o.Labels, err = comparecli.RunLabels(o.labels); err != nil {
+		return p, form.Usage(err)
+	}
+	if o.Rounds, err = o.repeat.plan(o.Given); err != nil {
+		return p, form.Usage(err)
+	}
+	if o.repeat.stop != "" {
+		if o.Stop, err = comparecli.ParsePercent("--stop", o.repeat.stop); err != nil {
+			return p, form.Usage(err)
+		}
+	}
+	if o.probe {
+		o.Probe = o.probeFor
+	}
+	decl, err := o.Declaration(env)
+	if err != nil {
+		return p, err
+	}
+	if o.resume != "" {
+		p, err = o.PlanResume(ctx, env.Machine, decl, o.resume)
+	} else {
+		p, err = o.Plan(ctx, env.Machine, decl)
+	}
+	if err != nil {
+		return p, directoryHint(err, o.Scenarios)
+	}
+	if p.Policy, err = o.Policy(decl); err != nil {
+		return p, err
+	}
+	if o.Given("shared-host") {
+		if p.Policy, err = p.Policy.OnSharedHost(o.sharedHost); err != nil {
+			return p, form.Usage(fmt.Errorf("--shared-host: %w", err))
+		}
+	}
+	if o.progress != "json" && o.progress != "none" {
+		for _, note := range p.Topology.Notes { // such as what to declare, for the ceiling to be known
+			form.PrintNote(env, note)
+		}
+		for _, note := range p.Changed() {
+			form.PrintNote(env, note)
+		}
+	}
+	return p, nil
+}

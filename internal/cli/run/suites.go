@@ -1,0 +1,113 @@
+package run
+
+import (
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/cli/form"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/shell"
+	"plimsoll/internal/permit"
+	"plimsoll/internal/postgres"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/plans"
+	"plimsoll/internal/suite"
+	"plimsoll/internal/topology"
+)
+
+func runSuites(env *form.Env, format string) error {
+	var all []*suite.Suite
+	for _, name := range suite.Names() {
+		s, err := suite.Builtin(name)
+		if err != nil {
+			return err
+		}
+		all = append(all, s)
+	}
+	return form.Render(env, format, plans.Suites(all))
+}
+
+type suitesOptions struct {
+	scenarios []string
+	form.PathOptions
+	format string
+}
+
+// NewSuites is the command plimsoll suites.
+func NewSuites(env *form.Env) *cobra.Command {
+	var o suitesOptions
+	cmd := &cobra.Command{
+		Use:   "suites [SUITE | SCENARIO | FILE]...",
+		Short: "List the built-in suites, or print the exact fio command line and job file of scenarios",
+		Example: `  plimsoll suites
+  plimsoll suites 6 --wal /wal
+  plimsoll suites ebs-16k`,
+		ValidArgsFunction: form.CompleteScenarios,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return runSuites(env, o.format)
+			}
+			o.scenarios = args
+			return runShow(env, o)
+		},
+	}
+	o.AddFlags(cmd.Flags())
+	form.AddFormat(cmd, &o.format, page.Formats())
+	const all, some = "the list of suites", "a scenario"
+	form.TakesForms(cmd, []form.Form{all, some}, func(_ *cobra.Command, args []string) form.Form {
+		if len(args) == 0 {
+			return all
+		}
+		return some
+	})
+	form.ReadBy(cmd.Flags(), []form.Form{some}, "name a suite or a scenario", "data", "wal")
+	return cmd
+}
+
+func runShow(env *form.Env, o suitesOptions) error {
+	s, err := suite.Select(o.scenarios, suite.Selection{})
+	if err != nil {
+		return form.Usage(err)
+	}
+	paths, err := o.Roles()
+	if err != nil {
+		return err
+	}
+	var jobs []plans.Job
+	made := map[topology.Role]bool{}
+	for _, c := range s.Scenarios {
+		if _, err := c.Workloads(); err != nil {
+			return form.Usage(err)
+		}
+		if c.Postgres != nil {
+			memory := topology.ReadHost(env.Root).Memory
+			lines := postgres.ByHand(c, s.Server, paths[topology.Data], paths[topology.WAL], memory)
+			jobs = append(jobs, plans.NewPostgresJob(c, lines))
+			continue
+		}
+		c, file := permit.Sketched(paths[c.Role], c)
+		job := c.Place(file)
+		shown := plans.NewJob(c, &job)
+		if !made[c.Role] && !c.AsIs { // for all scenarios of the role, before the first
+			made[c.Role] = true
+			shown.Before = prefillLines(paths[c.Role], s.Scenarios, c.Role)
+		}
+		jobs = append(jobs, shown)
+	}
+	return form.Render(env, o.format, plans.Jobs(jobs))
+}
+
+// prefillLines are the shell lines that make the files of a role's scenarios by hand.
+func prefillLines(path string, all []suite.Scenario, role topology.Role) []string {
+	all = slices.DeleteFunc(slices.Clone(all), func(c suite.Scenario) bool { return c.Role != role })
+	jobs, mkdir := permit.PrefillsByHand(path, all...)
+	if len(jobs) == 0 {
+		return nil
+	}
+	lines := []string{shell.Line(append([]string{"mkdir", "-p"}, mkdir...))}
+	for _, j := range jobs {
+		lines = append(lines, shell.Line(fio.CommandLine(&j.Job)))
+	}
+	return lines
+}

@@ -1,0 +1,145 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/bench"
+	"plimsoll/internal/bundle"
+	"plimsoll/internal/cli/form"
+	"plimsoll/internal/compare"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/runs"
+	"plimsoll/internal/screen"
+	"plimsoll/internal/text"
+)
+
+type sweepOptions struct {
+	runOptions
+	axes []string
+	most string // the threshold of a search for the most load
+}
+
+// NewSweep is the command plimsoll sweep.
+func NewSweep(env *form.Env) *cobra.Command {
+	o := &sweepOptions{runOptions: runOptions{progress: screen.Kinds()[0]}}
+	cmd := &cobra.Command{
+		Use:   "sweep SCENARIO [--axes OPTION=VALUES... | --most THRESHOLD]",
+		Short: "Measure one scenario over a grid of depths, block sizes, jobs or mixes, or find its highest load",
+		Long: `Measure one scenario at each point of a grid, in shuffled order and at least twice, and find the knee
+of throughput over depth: the depth that gives 95 % of what the deepest gives, next to the knee that the ceiling
+predicts. Deeper queues only wait longer.
+
+--most searches for the highest load that keeps a latency below a threshold instead: I/Os arrive at random at a
+rate, whatever the storage does, and the rate is bisected. Near the threshold a rate is measured up to four times.
+The answer is a bracket, and a check a little below it over the whole run time.`,
+		Example: `  plimsoll sweep rand-read-latency --data /data --axes iodepth=1..256 --runtime 15
+  plimsoll sweep rand-write --data /data --axes iodepth=1,8,64 --axes bs=4k..64k --rounds 3
+  plimsoll sweep rand-read-latency --data /data --most 'read.clat.p99 <= 2ms'`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: form.CompleteScenarios,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Scenarios, o.Given, o.Tool = args, cmd.Flags().Changed, env.Tool()
+			if o.most != "" || o.resumesSearch() {
+				return measureMost(cmd.Context(), env, *o)
+			}
+			return measureSweep(cmd.Context(), env, *o)
+		},
+	}
+	f := cmd.Flags()
+	o.addFlags(f)
+	f.StringArrayVar(
+		&o.axes,
+		"axes",
+		[]string{"iodepth=1..256"},
+		"`OPTION=VALUES` of iodepth, bs, numjobs or rwmixread, as 1..64 or 1,4,16; may be repeated",
+	)
+	f.StringVar(
+		&o.most,
+		"most",
+		"",
+		"find the most IOPS that meet `THRESHOLD`, a latency such as 'read.clat.p99 <= 2ms', at random arrivals",
+	)
+	o.repeat.addFlags(cmd)
+	o.repeat.rounds = "2"
+	f.Lookup("rounds").DefValue = "2"
+	form.AddChoice(cmd, &o.progress, "progress", "how to show progress, `KIND`", screen.Kinds())
+	form.AddFormat(cmd, &o.format, page.Formats())
+	o.LayoutOptions.AddFlags(f)
+	o.PolicyOptions.AddFlags(f)
+	return cmd
+}
+
+func measureSweep(ctx context.Context, env *form.Env, o sweepOptions) error {
+	var axes []compare.Axis
+	for _, s := range o.axes {
+		a, err := compare.ParseAxis(s)
+		if err != nil {
+			return form.Usage(fmt.Errorf("--axes: %w", err))
+		}
+		axes = append(axes, a)
+	}
+	p, err := o.plan(ctx, env)
+	if err != nil {
+		return err
+	}
+	if o.resume == "" {
+		if len(p.Suite.Scenarios) != 1 {
+			return form.Usage(
+				fmt.Errorf(
+					"a sweep varies one scenario and there are %d: name one, such as rand-write",
+					len(p.Suite.Scenarios),
+				),
+			)
+		}
+		if one := p.Suite.Scenarios[0]; one.Postgres != nil {
+			return form.Usage(
+				fmt.Errorf("%d %s: a sweep varies fio's options; of PostgreSQL vary --pg-clients", one.ID, one.Name),
+			)
+		}
+		grid, err := compare.Grid(p.Suite.Scenarios[0], axes)
+		if err != nil {
+			return form.Usage(err)
+		}
+		p.Suite.Name = "sweep-" + p.Suite.Scenarios[0].Name
+		p.Suite.Scenarios = grid
+		if err := checkJobs(ctx, env, &p.Suite); err != nil {
+			return form.Usage(err)
+		}
+	}
+	if o.dryRun {
+		return dryRun(env, p, o.format)
+	}
+	b, err := o.measured(ctx, env, p)
+	if err != nil {
+		return err
+	}
+	if err := form.Render(env, o.format, runs.Swept(compare.Sweep(b))); err != nil {
+		return err
+	}
+	fmt.Fprintf(env.Notes(), "stored in %s\n", b.Dir)
+	return o.gateOf(b)
+}
+
+// gateOf is the verdict of the points where --fail-on asks for it; a sweep without it only shows.
+func (o sweepOptions) gateOf(b *bundle.Bundle) error {
+	if len(b.Run.Policy.FailOn) == 0 {
+		return nil
+	}
+	return form.RunError(b)
+}
+
+// measured is the bundle of a plan that was measured to its end.
+func (o sweepOptions) measured(ctx context.Context, env *form.Env, p bench.Plan) (*bundle.Bundle, error) {
+	show := screen.Of(env.Screen(), o.progress)
+	b, err := measure(ctx, env, o.runOptions, p, show.Event)
+	show.Close()
+	if errors.Is(err, context.Canceled) && b != nil {
+		fmt.Fprintf(env.Err, "interrupted; to resume: plimsoll sweep --resume %s\n", text.ShellQuote(b.Dir))
+		return b, form.Reported(err)
+	}
+	return b, err
+}

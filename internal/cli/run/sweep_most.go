@@ -1,0 +1,94 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+
+	"plimsoll/internal/bench"
+	"plimsoll/internal/bundle"
+	"plimsoll/internal/cli/form"
+	"plimsoll/internal/compare"
+	"plimsoll/internal/report/runs"
+	"plimsoll/internal/suite"
+)
+
+// resumesSearch says that --resume names a run that --most began.
+func (o *sweepOptions) resumesSearch() bool {
+	if o.resume == "" {
+		return false
+	}
+	b, err := bundle.Open(o.resume)
+	return err == nil && b.Run.Settings.Most != ""
+}
+
+// measureMost searches the most load under a threshold and prints the bracket.
+func measureMost(ctx context.Context, env *form.Env, o sweepOptions) error {
+	for _, flag := range []string{"axes", "rounds", "until", "order", "stop"} {
+		if o.Given(flag) {
+			return form.Usage(fmt.Errorf(
+				"--%s and --most exclude each other: a search repeats what is near its threshold", flag))
+		}
+	}
+	p, err := o.searchPlan(ctx, env)
+	if err != nil {
+		return err
+	}
+	if o.dryRun {
+		return dryRun(env, p, o.format)
+	}
+	b, err := o.measured(ctx, env, p)
+	if err != nil {
+		return err
+	}
+	most, err := compare.FindMost(b)
+	if err != nil {
+		return err
+	}
+	if err := form.Render(env, o.format, runs.Most(b, most)); err != nil {
+		return form.Usage(err)
+	}
+	fmt.Fprintf(env.Notes(), "stored in %s\n", b.Dir)
+	return o.gateOf(b)
+}
+
+// searchPlan is the plan of a search, a new one or a resumed one.
+func (o sweepOptions) searchPlan(ctx context.Context, env *form.Env) (bench.Plan, error) {
+	given := o.Given
+	o.Given = func(flag string) bool { return flag != "seed" && flag != "budget" && given(flag) } // not those of rounds
+	o.repeat.rounds = ""
+	budget := o.repeat.budget
+	o.repeat.budget = 0
+	p, err := o.plan(ctx, env)
+	if err != nil {
+		return p, err
+	}
+	p.Budget = budget
+	if o.resume != "" {
+		b, err := bundle.Open(o.resume)
+		if err != nil {
+			return p, err
+		}
+		m, err := compare.MostSearchOf(b)
+		p.Next = m.Next
+		return p, err
+	}
+	if len(p.Suite.Scenarios) != 1 {
+		return p, form.Usage(fmt.Errorf("a search varies the load of one scenario and there are %d: name one, "+
+			"such as rand-read-latency", len(p.Suite.Scenarios)))
+	}
+	seed := o.repeat.seed
+	if !given("seed") {
+		seed = uint64(rand.IntN(1_000_000))
+	}
+	m, err := compare.NewMostSearch(p.Suite.Scenarios[0], o.most, seed)
+	if err != nil {
+		return p, form.Usage(fmt.Errorf("--most: %w", err))
+	}
+	first, _ := m.Next(nil)
+	p.Suite.Name = "most-" + p.Suite.Scenarios[0].Name
+	p.Settings.Most, p.Settings.Seed, p.Settings.Runtime = o.most, seed, m.Base.Runtime
+	p.Suite.Scenarios = []suite.Scenario{first}
+	p.Next = m.Next
+	return p, checkJobs(ctx, env, &p.Suite)
+}
