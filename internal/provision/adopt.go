@@ -70,14 +70,6 @@ func (s *Site) Adopt(ctx context.Context, device string, serials []string, table
 	return w, nil
 }
 
-// Stays names the disks whose partition tables the undoing of an adopted array leaves where they are.
-func (w *Work) Stays() []string {
-	if w.Adopted == "" || !w.Want.Partition || len(w.Members) > 0 && w.tableGUID("@"+w.Members[0].Serial) != "" {
-		return nil
-	}
-	return w.paths()
-}
-
 // Save keeps an adopted array's journal, so that Teardown finds it.
 func (s *Site) Save(w *Work) error {
 	release, err := s.lock()
@@ -366,18 +358,6 @@ func (a *adoption) line(file, line string) {
 		st.Undo = append(st.Undo, Action{Run: []string{"systemctl", "daemon-reload"}})
 	}
 	a.w.add(st)
-}
-
-// cutBare is a file without the first line that is just this one.
-func (l *Lines) cutBare(file []byte) []byte {
-	at := 0
-	for line := range strings.Lines(string(file)) {
-		if strings.TrimRight(line, "\n") == l.Text {
-			return append(slices.Clone(file[:at]), file[at+len(line):]...)
-		}
-		at += len(line)
-	}
-	return file
 }
 
 // adoptedHolds are the conditions of adopted arrays:

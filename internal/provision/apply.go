@@ -12,7 +12,6 @@ import (
 
 	"plimsoll/internal/sys"
 	"plimsoll/internal/topology"
-	"plimsoll/internal/units"
 )
 
 // Apply carries a plan out. It stops at the first failure, and after the running step when ctx
@@ -147,7 +146,7 @@ func (s *Site) step(ctx context.Context, w *Work, i int) error {
 		return err
 	case StepBegun:
 		emit(Repairing)
-		w.checked = nil
+		w.Checked = nil
 		if err := s.actions(whole, w, st, st.Undo, true); err != nil {
 			return err
 		}
@@ -201,26 +200,6 @@ func (s *Site) missing(ctx context.Context, w *Work, st *Step) (string, error) {
 		}
 	}
 	return "", nil
-}
-
-// lacking says that a condition does not hold.
-func (w *Work) lacking(c Cond) string {
-	of := w.planned(c.Of)
-	switch c.Is {
-	case "array":
-		return "not all of its members are in it; see: mdadm --detail " + of
-	case "lines":
-		return "its lines are not in " + of
-	case "mounted":
-		return w.Top() + " is not mounted on " + of
-	case "filesystem":
-		return w.Top() + " does not carry the filesystem " + c.Want
-	case "owner":
-		return of + " does not have the owner and mode " + c.Want
-	case "synced":
-		return "its copies do not agree"
-	}
-	return fmt.Sprintf("no %s %s", c.Is, of)
 }
 
 // actions run one after the other. While undoing, a member that is not attached does not keep the
@@ -403,13 +382,4 @@ func (s *Site) await(ctx context.Context, w *Work) error {
 		case <-tick.C:
 		}
 	}
-}
-
-// least is the size of the smallest member: md's resync goes once over each.
-func (w *Work) least() units.Bytes {
-	least := w.Members[0].Size
-	for _, m := range w.Members {
-		least = min(least, m.Size)
-	}
-	return least
 }

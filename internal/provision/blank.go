@@ -115,18 +115,18 @@ func (s *state) checkAllBlank(ctx context.Context, refs []string) error {
 	s.tree.ReadUsers(os.Getpid())
 	var left []string
 	for _, ref := range refs {
-		if disk := strings.TrimSuffix(ref, ":1"); !s.w.checked[ref] && !s.w.checked[disk] {
+		if disk := strings.TrimSuffix(ref, ":1"); !s.w.Checked[ref] && !s.w.Checked[disk] {
 			left = append(left, ref)
 		}
 	}
-	if s.w.checked == nil {
-		s.w.checked = map[string]bool{}
+	if s.w.Checked == nil {
+		s.w.Checked = map[string]bool{}
 	}
 	for i, err := range s.blankness(ctx, left) {
 		if err != nil {
 			return err
 		}
-		s.w.checked[left[i]] = true
+		s.w.Checked[left[i]] = true
 	}
 	return nil
 }

@@ -172,3 +172,16 @@ func notZero(r io.ReaderAt, part span) (int64, error) {
 
 // nothing is compared with, many bytes at a time.
 var nothing [4096]byte
+
+// without are spans less a hole that lies in one of them.
+func without(all []span, hole span) []span {
+	var rest []span
+	for _, s := range all {
+		if hole.at < s.at || hole.at >= s.at+s.n {
+			rest = append(rest, s)
+			continue
+		}
+		rest = append(rest, span{s.at, hole.at - s.at}, span{hole.at + hole.n, s.at + s.n - hole.at - hole.n})
+	}
+	return rest
+}

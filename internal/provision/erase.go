@@ -5,9 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -83,38 +81,6 @@ func (s *state) zero(ref string) error {
 	}
 	s.reread(f, d)
 	return f.Close()
-}
-
-// gives says whether the content of a member was given up for this teardown.
-func (w *Work) gives(serial string) bool {
-	return slices.ContainsFunc(w.given, func(o Obstacle) bool { return o.Serial == serial && serial != "" })
-}
-
-// without are spans less a hole that lies in one of them.
-func without(all []span, hole span) []span {
-	var rest []span
-	for _, s := range all {
-		if hole.at < s.at || hole.at >= s.at+s.n {
-			rest = append(rest, s)
-			continue
-		}
-		rest = append(rest, span{s.at, hole.at - s.at}, span{hole.at + hole.n, s.at + s.n - hole.at - hole.n})
-	}
-	return rest
-}
-
-// backupTable finds the copy of a GPT header at the end of a device, where the first is not there.
-func backupTable(r io.ReaderAt, size int64, guid string) (span, bool, error) {
-	for _, sector := range []int64{512, 4096} {
-		buf := make([]byte, sector+512)
-		if _, err := r.ReadAt(buf[sector:], size-sector); err != nil {
-			return span{}, false, err
-		}
-		if _, ok := tableMark(buf, guid); ok {
-			return span{size - sector, 512}, true, nil
-		}
-	}
-	return span{}, false, nil
 }
 
 func zeroSpan(f *os.File, part span) error {

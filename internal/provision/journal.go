@@ -4,82 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
-
-	"plimsoll/internal/sys"
-	"plimsoll/internal/text"
 )
 
 // journalSchema is the version of the journal's form.
 const journalSchema = 2
-
-// lock keeps a second apply or teardown away. It makes the journal's directory.
-func (s *Site) lock() (release func(), err error) {
-	dir, err := sys.MakePath(s.Journal, 0o755)
-	if err != nil {
-		if errors.Is(err, fs.ErrPermission) {
-			err = fmt.Errorf("%w; run as root", err)
-		}
-		return nil, err
-	}
-	defer dir.Close() //nolint:errcheck // the lock has a handle of its own
-	if err := s.trusted(); err != nil {
-		return nil, err
-	}
-	release, err = dir.LockSelf()
-	if held, ok := errors.AsType[*sys.Locked](err); ok && held.ByOther() { // whoever may read the directory can
-		return nil, fmt.Errorf("%w: wait until that is done, or end it", err)
-	}
-	if errors.Is(err, sys.ErrLocked) {
-		return nil, fmt.Errorf("%s: another plimsoll is applying or tearing down; wait for it", s.Journal)
-	}
-	if err == nil {
-		sweep(dir)
-	}
-	return release, err
-}
-
-// trusted refuses a place for journals in which others can put something: the commands in a journal
-// are run, and what released.json names counts as blank.
-func (s *Site) trusted() error {
-	for _, name := range []string{filepath.Dir(s.Journal), s.Journal} {
-		dir, err := sys.OpenPath(name)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if err := errors.Join(dir.CheckTrusted(), dir.Close()); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// readTrusted reads a file of plimsoll's own.
-func readTrusted(name string) ([]byte, error) {
-	dir, err := sys.OpenPath(filepath.Dir(name))
-	if err != nil {
-		return nil, err
-	}
-	data, err := dir.ReadTrusted(filepath.Base(name), sys.ConfigLimit)
-	return data, errors.Join(err, dir.Close())
-}
-
-// save writes an array's journal so that it survives a power cut from here on.
-func (s *Site) save(w *Work) error {
-	w.Schema = journalSchema
-	data, err := json.MarshalIndent(w, "", " ")
-	if err != nil {
-		return err
-	}
-	return sys.WriteFile(filepath.Join(s.Journal, w.Array+".json"), append(text.HarmlessJSON(data), '\n'), 0o600)
-}
 
 // BrokenJournal is a journal that cannot be read. It concerns its own array alone.
 type BrokenJournal struct {
@@ -98,46 +27,6 @@ func (b *BrokenJournal) Error() string {
 }
 
 func (b *BrokenJournal) Unwrap() error { return b.Err }
-
-// Journals are what plimsoll has made on this machine, or begun to, oldest first, and the journals
-// that make no sense.
-func (s *Site) Journals() (all []*Work, broken []*BrokenJournal, err error) {
-	if err := s.trusted(); err != nil {
-		return nil, nil, err
-	}
-	entries, err := os.ReadDir(s.Journal)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, nil
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, e := range entries {
-		if !strings.HasSuffix(e.Name(), ".json") || strings.HasPrefix(e.Name(), ".") {
-			continue
-		}
-		name := filepath.Join(s.Journal, e.Name())
-		data, err := readTrusted(name)
-		if errors.Is(err, fs.ErrPermission) {
-			return nil, nil, fmt.Errorf("%w; run as root", err)
-		}
-		array := strings.TrimSuffix(e.Name(), ".json")
-		w := &Work{}
-		if err == nil {
-			w, err = parseJournal(data)
-		}
-		if err == nil && w.Array != array {
-			err = fmt.Errorf("it is of array %s", w.Array)
-		}
-		if err != nil {
-			broken = append(broken, &BrokenJournal{array, name, err})
-			continue
-		}
-		all = append(all, w)
-	}
-	slices.SortStableFunc(all, func(a, b *Work) int { return a.Started.Compare(b.Started) })
-	return all, broken, nil
-}
 
 // stepPrograms are those that steps run: a journal names no others.
 func stepPrograms() []string {
@@ -170,25 +59,4 @@ func parseJournal(data []byte) (*Work, error) {
 		}
 	}
 	return w, nil
-}
-
-// untouched says that no step which leaves something to undo has begun, nor a teardown.
-func (w *Work) untouched() bool {
-	return !w.Undoing &&
-		!slices.ContainsFunc(w.Steps, func(st Step) bool { return st.State != StepToDo && len(st.Undo) > 0 })
-}
-
-// forget removes an array's journal, and the directories when no other is there.
-func (s *Site) forget(w *Work) error {
-	if err := os.Remove(filepath.Join(s.Journal, w.Array+".json")); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return sys.SyncDir(s.Journal)
-}
-
-// leaveNoTrace removes the journal's directories as far as they are empty.
-func (s *Site) leaveNoTrace() {
-	if err := os.Remove(s.Journal); err == nil || errors.Is(err, fs.ErrNotExist) {
-		_ = os.Remove(filepath.Dir(s.Journal)) // plimsoll's own; another part of it may still use it
-	}
 }

@@ -19,14 +19,6 @@ import (
 // errGone is in the chain of an error about a member that is not attached.
 var errGone = errors.New("is not attached")
 
-// identity is what a volume can be found by again after a boot.
-func identity(d *block.Device) string {
-	if d.Serial != "" {
-		return d.Serial
-	}
-	return d.WWN
-}
-
 // state is the machine's block devices at one moment, as seen for one array.
 type state struct {
 	*Site
@@ -113,23 +105,6 @@ func (s *state) top() (*block.Device, error) {
 		return s.device(name)
 	}
 	return nil, fmt.Errorf("%s %w", s.w.Top(), errGone)
-}
-
-// uuid is the array's own, from the step that makes it.
-func (w *Work) uuid() string {
-	for _, st := range w.Steps {
-		for _, c := range st.Check {
-			if c.Is == "array" {
-				return c.Want
-			}
-		}
-	}
-	return ""
-}
-
-// bare is an md UUID without its separators, of which each tool has its own.
-func bare(uuid string) string {
-	return strings.ToLower(strings.NewReplacer(":", "", "-", "").Replace(uuid))
 }
 
 func mdBy(t *block.Tree, uuid string) *block.Device {

@@ -122,3 +122,28 @@ func readHead(r io.ReaderAt, size int64) ([]byte, error) {
 	}
 	return head, err
 }
+
+// backupTable finds the copy of a GPT header at the end of a device, where the first is not there.
+func backupTable(r io.ReaderAt, size int64, guid string) (span, bool, error) {
+	for _, sector := range []int64{512, 4096} {
+		buf := make([]byte, sector+512)
+		if _, err := r.ReadAt(buf[sector:], size-sector); err != nil {
+			return span{}, false, err
+		}
+		if _, ok := tableMark(buf, guid); ok {
+			return span{size - sector, 512}, true, nil
+		}
+	}
+	return span{}, false, nil
+}
+
+// label says whether a member carries the label of a physical volume (lib/label/label.h: LABELONE
+// in the second sector) while LVM itself, asked by pv, is to say whose it is.
+func (w *Work) label(ref string, head []byte) bool {
+	if w.Want.Using != "lvm" || w.Want.Partition && !strings.HasSuffix(ref, ":1") {
+		return false
+	}
+	text, at := span{4096 + 512, 256}.of(head), span{512, 8}.of(head)
+	return string(at) == "LABELONE" && text != nil &&
+		(text[0] == 0 || strings.HasPrefix(string(text), w.Want.Group+" {"))
+}

@@ -16,27 +16,6 @@ import (
 	"plimsoll/internal/units"
 )
 
-// selectors are the volumes as declared, in one text that does not depend on their order.
-func selectors(volumes []topology.DeclaredVolume) string {
-	var all []string
-	for _, v := range volumes {
-		all = append(all, selector(v))
-	}
-	slices.Sort(all)
-	return strings.Join(all, ", ")
-}
-
-func selector(v topology.DeclaredVolume) string {
-	if one := cmp.Or(v.Serial, v.ID, v.Path); one != "" {
-		return one
-	}
-	size := ""
-	if v.Size > 0 {
-		size = v.Size.String()
-	}
-	return strings.Join(strings.Fields(v.Model+" "+v.Type+" "+size), " ")
-}
-
 // members chooses the volumes of an array and refuses those that must not be touched.
 func (p *planner) members(ctx context.Context, w *Work, d *topology.DeclaredArray) error {
 	var chosen []*block.Device

@@ -2,37 +2,21 @@ package provision
 
 import (
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"plimsoll/internal/sys"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
-
-// released is what a member held between its ends when plimsoll had zeroed them: remains of an
-// array that was taken down, which nobody else has a claim to as long as they are the same. It is a
-// digest of as many samples as a check for blankness reads, at places that the seed gives.
-type released struct {
-	Array string      `json:"array"`
-	At    time.Time   `json:"at"`
-	Size  units.Bytes `json:"size"`
-	Seed  uint64      `json:"seed"`
-	Sum   string      `json:"sum"` // SHA-256
-}
 
 // releasedFile is beside the journals, and outlives them.
 func (s *Site) releasedFile() string { return filepath.Join(filepath.Dir(s.Journal), "released.json") }
@@ -110,32 +94,4 @@ func (s *Site) taken(w *Work) error {
 		return nil
 	}
 	return s.saveReleased(all)
-}
-
-// digest is over samples at the places that a seed gives.
-func digest(f io.ReaderAt, size int64, seed uint64) (string, error) {
-	all := places(size, seed)
-	sums := make([][sha256.Size]byte, len(all))
-	var next atomic.Int64
-	errs := make([]error, readers)
-	var wg sync.WaitGroup
-	for r := range readers {
-		wg.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(all); i = int(next.Add(1)) - 1 {
-				buf := make([]byte, all[i].n)
-				n, err := f.ReadAt(buf, all[i].at)
-				if err != nil && !errors.Is(err, io.EOF) {
-					errs[r] = fmt.Errorf("reading byte %d: %w", all[i].at, err)
-					return
-				}
-				sums[i] = sha256.Sum256(buf[:n])
-			}
-		})
-	}
-	wg.Wait()
-	whole := sha256.New()
-	for _, sum := range sums {
-		whole.Write(sum[:])
-	}
-	return hex.EncodeToString(whole.Sum(nil)), errors.Join(errs...)
 }

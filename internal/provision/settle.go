@@ -224,3 +224,24 @@ func differ(was, now Want) string {
 	}
 	return ""
 }
+
+// selectors are the volumes as declared, in one text that does not depend on their order.
+func selectors(volumes []topology.DeclaredVolume) string {
+	var all []string
+	for _, v := range volumes {
+		all = append(all, selector(v))
+	}
+	slices.Sort(all)
+	return strings.Join(all, ", ")
+}
+
+func selector(v topology.DeclaredVolume) string {
+	if one := cmp.Or(v.Serial, v.ID, v.Path); one != "" {
+		return one
+	}
+	size := ""
+	if v.Size > 0 {
+		size = v.Size.String()
+	}
+	return strings.Join(strings.Fields(v.Model+" "+v.Type+" "+size), " ")
+}

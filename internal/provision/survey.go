@@ -11,43 +11,6 @@ import (
 	"plimsoll/internal/block"
 )
 
-// Obstacle is something in an array's stack that apply did not make, or that uses it now: a
-// teardown would destroy or break it.
-type Obstacle struct {
-	Array string `json:"array"`
-	What  string `json:"what"` // a sentence: "/dev/t/mine is a logical volume that apply did not make"
-	// Name is what teardown --destroy takes to give it up; empty for what is in use, which has to
-	// end first.
-	Name string `json:"name,omitempty"`
-	// Serial of the device Name, where it is a member.
-	Serial string `json:"serial,omitempty"`
-	// command gives it up, where undoing the array's steps does not take it along.
-	command []string
-}
-
-// Obstructed is the refusal of a teardown. Nothing was touched.
-type Obstructed struct{ Obstacles []Obstacle }
-
-func (o *Obstructed) Error() string {
-	return "nothing was touched, for there is more than apply made: " + strings.Join(o.Lines(), "; ")
-}
-
-// Lines are the obstacles, a sentence each, with how it may be given up.
-func (o *Obstructed) Lines() []string {
-	var lines []string
-	for _, one := range o.Obstacles {
-		line := one.Array + ": " + one.What
-		switch {
-		case one.Serial != "":
-			line += fmt.Sprintf("; if it may be lost: --destroy %s --serial %s", one.Name, one.Serial)
-		case one.Name != "":
-			line += "; if it may be lost: --destroy " + one.Name
-		}
-		lines = append(lines, line)
-	}
-	return lines
-}
-
 // survey gathers what stands in the way of taking one array down.
 type survey struct {
 	*state
@@ -101,13 +64,6 @@ func (v *survey) look(ctx context.Context) error {
 		}
 	}
 	return v.volumes(ctx)
-}
-
-// did says whether a step that holds such a check has begun and was not undone.
-func (w *Work) did(check string) bool {
-	return slices.ContainsFunc(w.Steps, func(st Step) bool {
-		return st.State != StepToDo && slices.ContainsFunc(st.Check, func(c Cond) bool { return c.Is == check })
-	})
 }
 
 // lines finds lines of others between plimsoll's marks, and lines elsewhere in fstab that need what
@@ -214,15 +170,6 @@ func (v *survey) files(point string) {
 	for _, u := range v.tree.OpenBelow(point, os.Getpid()) {
 		v.inUse("%s; end that first", u)
 	}
-}
-
-// mounts says whether a step has mounted the array there.
-func (w *Work) mounts(point string) bool {
-	return slices.ContainsFunc(w.Steps, func(st Step) bool {
-		return slices.ContainsFunc(st.Check, func(c Cond) bool {
-			return (c.Is == "mounted" || c.Is == "mountedfrom") && c.Of == point
-		})
-	})
 }
 
 // holder names what is made of the array. A logical volume is found among its group's, too, by
@@ -350,7 +297,7 @@ func (v *survey) groups(ctx context.Context) error {
 			o.What += "; " + busy
 		} else {
 			o.Name = "/dev/" + group + "/" + name
-			o.command = []string{"lvremove", "--yes", "--quiet", "--config", noBackup, group + "/" + name}
+			o.Command = []string{"lvremove", "--yes", "--quiet", "--config", noBackup, group + "/" + name}
 		}
 		v.add(o)
 	}
@@ -371,31 +318,4 @@ func (v *survey) busyLV(group, name string) string {
 		}
 	}
 	return ""
-}
-
-// GiveUp is what teardown may destroy though apply did not make it: the names of obstacles, and the
-// serial numbers of those that are members.
-type GiveUp struct{ Names, Serials []string }
-
-// of matches obstacles with what is given up: what is left stands in the way.
-func (g GiveUp) of(all []Obstacle) (left, given []Obstacle, err error) {
-	used := map[string]bool{}
-	for _, o := range all {
-		switch {
-		case o.Name == "" || !slices.Contains(g.Names, o.Name):
-			left = append(left, o)
-		case o.Serial != "" && !slices.Contains(g.Serials, o.Serial):
-			return nil, nil, fmt.Errorf("--destroy %s: its serial number has to be named too, and is %s; nothing "+
-				"was touched", o.Name, o.Serial)
-		default:
-			given, used[o.Name], used[o.Serial] = append(given, o), true, true
-		}
-	}
-	for _, name := range slices.Concat(g.Names, g.Serials) {
-		if !used[name] {
-			return nil, nil, fmt.Errorf("--destroy: nothing that stands in the way of teardown is called %s; "+
-				"nothing was touched", name)
-		}
-	}
-	return left, given, nil
 }

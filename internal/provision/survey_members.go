@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 
 	"plimsoll/internal/block"
 	"plimsoll/internal/sys"
@@ -138,15 +137,4 @@ func (v *survey) stranger(up *block.Device) bool {
 		return up.LV.VG != v.w.Want.Group
 	}
 	return true
-}
-
-// label says whether a member carries the label of a physical volume (lib/label/label.h: LABELONE
-// in the second sector) while LVM itself, asked by pv, is to say whose it is.
-func (w *Work) label(ref string, head []byte) bool {
-	if w.Want.Using != "lvm" || w.Want.Partition && !strings.HasSuffix(ref, ":1") {
-		return false
-	}
-	text, at := span{4096 + 512, 256}.of(head), span{512, 8}.of(head)
-	return string(at) == "LABELONE" && text != nil &&
-		(text[0] == 0 || strings.HasPrefix(string(text), w.Want.Group+" {"))
 }

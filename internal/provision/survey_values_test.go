@@ -116,7 +116,7 @@ func TestGroupsOfAnArray(t *testing.T) {
 		}
 		for _, o := range v.found { // what is in use is not given up, and what is not has a command
 			free := o.What == mine || strings.HasPrefix(o.What, "/dev/g/t")
-			if free != (o.Name != "") || free != (len(o.command) > 0) || free && (o.Name != strings.Fields(o.What)[0] || o.command[len(o.command)-1] != strings.TrimPrefix(o.Name, "/dev/")) {
+			if free != (o.Name != "") || free != (len(o.Command) > 0) || free && (o.Name != strings.Fields(o.What)[0] || o.Command[len(o.Command)-1] != strings.TrimPrefix(o.Name, "/dev/")) {
 				t.Errorf("%s: %+v", name, o)
 			}
 		}

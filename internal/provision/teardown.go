@@ -41,7 +41,7 @@ func (s *Site) Teardown(ctx context.Context, names []string, destroy GiveUp) err
 	var gone error
 	var down []*Work
 	for _, w := range slices.Backward(journals) {
-		w.given = slices.DeleteFunc(slices.Clone(given), func(o Obstacle) bool { return o.Array != w.Array })
+		w.Given = slices.DeleteFunc(slices.Clone(given), func(o Obstacle) bool { return o.Array != w.Array })
 		err := s.teardownArray(ctx, w)
 		if errors.Is(err, errGone) {
 			gone = errors.Join(gone, err)
@@ -188,8 +188,8 @@ func (s *Site) undo(ctx context.Context, w *Work, i int) error {
 
 // discard gives up what --destroy has named and what undoing the steps does not take along.
 func (s *Site) discard(ctx context.Context, w *Work) error {
-	for _, o := range w.given {
-		if len(o.command) == 0 {
+	for _, o := range w.Given {
+		if len(o.Command) == 0 {
 			continue
 		}
 		w.Undoing = true
@@ -197,7 +197,7 @@ func (s *Site) discard(ctx context.Context, w *Work) error {
 			return err
 		}
 		s.emit(Event{Array: w.Array, Title: "destroy " + o.Name + ", as --destroy says", What: Undoing})
-		if err := brief(s.Run(ctx, io.Discard, o.command...)); err != nil {
+		if err := brief(s.Run(ctx, io.Discard, o.Command...)); err != nil {
 			return fmt.Errorf("array %s: --destroy %s: %w", w.Array, o.Name, err)
 		}
 	}

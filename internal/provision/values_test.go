@@ -101,7 +101,7 @@ func TestZeroLooksAtTheCopyOnlyWhereTheHeadIsEmpty(t *testing.T) {
 
 // What --destroy gives up is a member by its serial: without one nothing is.
 func TestGivenUpBySerial(t *testing.T) {
-	w := &Work{given: []Obstacle{{Name: "/dev/x"}, {Serial: "S1"}}}
+	w := &Work{Given: []Obstacle{{Name: "/dev/x"}, {Serial: "S1"}}}
 	for serial, want := range map[string]bool{"": false, "S1": true, "S2": false} {
 		if w.gives(serial) != want {
 			t.Errorf("%q: %v", serial, !want)

@@ -213,14 +213,14 @@ func TestTeardownInParts(t *testing.T) {
 	}{
 		"nothing":        {nil, "", false, ""},
 		"a member":       {[]Obstacle{{Name: "/dev/sda", Serial: "S0"}}, "", false, ""},
-		"a volume":       {[]Obstacle{{Name: "/dev/g/x", command: []string{"true", "g/x"}}, {Name: "/etc/fstab"}}, "true g/x", true, ""},
-		"one that fails": {[]Obstacle{{Name: "/dev/g/x", command: []string{"umount", "g/x"}}}, "umount g/x", true, "array t: --destroy /dev/g/x: "},
+		"a volume":       {[]Obstacle{{Name: "/dev/g/x", Command: []string{"true", "g/x"}}, {Name: "/etc/fstab"}}, "true g/x", true, ""},
+		"one that fails": {[]Obstacle{{Name: "/dev/g/x", Command: []string{"umount", "g/x"}}}, "umount g/x", true, "array t: --destroy /dev/g/x: "},
 	} {
 		s, ran := ofRoot(t)
 		var said []string
 		s.Emit = func(e Event) { said = append(said, string(e.What)+" "+e.Title) }
 		w := workOf(2, 10*units.GiB, Want{})
-		w.Steps, w.given = []Step{{}}, c.given
+		w.Steps, w.Given = []Step{{}}, c.given
 		err := s.discard(t.Context(), w)
 		if (err == nil) != (c.err == "") || err != nil && !strings.HasPrefix(err.Error(), c.err) || strings.Join(*ran, "|") != c.ran || w.Undoing != c.begun {
 			t.Errorf("%s: %v, ran %q, begun %v", name, err, *ran, w.Undoing)

@@ -1,0 +1,76 @@
+package provision
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Obstacle is something in an array's stack that apply did not make, or that uses it now: a
+// teardown would destroy or break it.
+type Obstacle struct {
+	Array string `json:"array"`
+	What  string `json:"what"` // a sentence: "/dev/t/mine is a logical volume that apply did not make"
+	// Name is what teardown --destroy takes to give it up; empty for what is in use, which has to
+	// end first.
+	Name string `json:"name,omitempty"`
+	// Serial of the device Name, where it is a member.
+	Serial string `json:"serial,omitempty"`
+	// Command gives it up, where undoing the array's steps does not take it along.
+	Command []string `json:"-"`
+}
+
+// Obstructed is the refusal of a teardown. Nothing was touched.
+type Obstructed struct{ Obstacles []Obstacle }
+
+func (o *Obstructed) Error() string {
+	return "nothing was touched, for there is more than apply made: " + strings.Join(o.Lines(), "; ")
+}
+
+// Lines are the obstacles, a sentence each, with how it may be given up.
+func (o *Obstructed) Lines() []string {
+	var lines []string
+	for _, one := range o.Obstacles {
+		line := one.Array + ": " + one.What
+		switch {
+		case one.Serial != "":
+			line += fmt.Sprintf("; if it may be lost: --destroy %s --serial %s", one.Name, one.Serial)
+		case one.Name != "":
+			line += "; if it may be lost: --destroy " + one.Name
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// GiveUp is what teardown may destroy though apply did not make it: the names of obstacles, and the
+// serial numbers of those that are members.
+type GiveUp struct{ Names, Serials []string }
+
+// of matches obstacles with what is given up: what is left stands in the way.
+func (g GiveUp) of(all []Obstacle) (left, given []Obstacle, err error) {
+	used := map[string]bool{}
+	for _, o := range all {
+		switch {
+		case o.Name == "" || !slices.Contains(g.Names, o.Name):
+			left = append(left, o)
+		case o.Serial != "" && !slices.Contains(g.Serials, o.Serial):
+			return nil, nil, fmt.Errorf("--destroy %s: its serial number has to be named too, and is %s; nothing "+
+				"was touched", o.Name, o.Serial)
+		default:
+			given, used[o.Name], used[o.Serial] = append(given, o), true, true
+		}
+	}
+	for _, name := range slices.Concat(g.Names, g.Serials) {
+		if !used[name] {
+			return nil, nil, fmt.Errorf("--destroy: nothing that stands in the way of teardown is called %s; "+
+				"nothing was touched", name)
+		}
+	}
+	return left, given, nil
+}
+
+// gives says whether the content of a member was given up for this teardown.
+func (w *Work) gives(serial string) bool {
+	return slices.ContainsFunc(w.Given, func(o Obstacle) bool { return o.Serial == serial && serial != "" })
+}

@@ -1,0 +1,366 @@
+package provision
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"plimsoll/internal/block"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+)
+
+// Work is what there is to do for one array, and, as its journal, what was done.
+type Work struct {
+	Schema int    `json:"schema"`
+	Array  string `json:"array"`
+	// Want is the array as declared, with everything settled that was left open.
+	Want    Want     `json:"want"`
+	Members []Member `json:"members"`
+	Steps   []Step   `json:"steps"`
+	// Found is true for an array that was there, as declared, before plimsoll: there is nothing to
+	// do, and no journal.
+	Found bool `json:"found,omitempty"`
+	// Adopted is the device of an array that others have made, and that teardown --adopt takes
+	// down.
+	Adopted string    `json:"adopted,omitempty"`
+	Started time.Time `json:"started,omitzero"`
+	// Undoing is true once teardown has undone something.
+	Undoing bool `json:"teardown_begun,omitempty"`
+	// Replacing is a member that is being replaced.
+	Replacing *Replacement `json:"replacing,omitempty"`
+	// InitramfsStale is true while the initramfs has not been renewed since lines were put into
+	// mdadm.conf or taken out.
+	InitramfsStale bool `json:"initramfs_stale,omitempty"`
+
+	// Given is what --destroy has given up for this teardown, Checked are members that this process
+	// has found blank. Neither is kept.
+	Given   []Obstacle      `json:"-"`
+	Checked map[string]bool `json:"-"`
+}
+
+// Want is a declared array in plain figures; two that are equal need no new plan.
+type Want struct {
+	Level     topology.Level `json:"level"`
+	Copies    int            `json:"copies,omitempty"`
+	Data      int            `json:"data_members"`
+	Chunk     units.Bytes    `json:"chunk,omitempty"`
+	Using     string         `json:"using"` // md, lvm, or empty for one volume
+	Group     string         `json:"volume_group,omitempty"`
+	Segment   string         `json:"segment,omitempty"`
+	Clean     bool           `json:"assume_clean,omitempty"`
+	Partition bool           `json:"partition,omitempty"`
+	FS        string         `json:"fs,omitempty"`
+	Label     string         `json:"label,omitempty"`
+	Mount     string         `json:"mount,omitempty"`
+	Options   string         `json:"options,omitempty"`
+	Owner     string         `json:"owner,omitempty"`
+	Mode      string         `json:"mode,omitempty"`
+	ByLabel   bool           `json:"by_label,omitempty"`
+	// Volumes are the selectors, sorted: a plan made from the same selectors keeps the members of
+	// the journal.
+	Volumes string `json:"volumes"`
+}
+
+// Member is a volume of an array.
+type Member struct {
+	Serial string      `json:"serial"` // as in /sys; the WWN where a drive has none
+	Size   units.Bytes `json:"size"`
+	Path   string      `json:"path"` // when it was planned; another name after a boot
+	Model  string      `json:"model,omitempty"`
+	// Destroy is true when --destroy names it: what is on it may be lost.
+	Destroy bool `json:"destroy,omitempty"`
+}
+
+// StepState is how far a step is.
+type StepState string
+
+// The states of a step.
+const (
+	StepToDo  StepState = ""
+	StepBegun StepState = "begun" // its commands may have run, or some of them
+	StepDone  StepState = "done"
+)
+
+// Step is one change, how to see it and how to take it back.
+type Step struct {
+	Title   string   `json:"title"`
+	Touches []string `json:"touches,omitempty"`
+	// Check holds when the step is in place; without one the journal's word is taken.
+	Check []Cond   `json:"check,omitempty"`
+	Do    []Action `json:"do,omitempty"`
+	// Undo may be run whatever was done of Do, and again. It is empty where undoing other steps
+	// takes this one along.
+	Undo []Action `json:"undo,omitempty"`
+	// Again brings back what a reboot takes away: an array that did not assemble, a mount.
+	Again []Action  `json:"restore,omitempty"`
+	State StepState `json:"state,omitempty"`
+	Begun time.Time `json:"begun,omitzero"`
+	Ended time.Time `json:"ended,omitzero"`
+}
+
+// Action is one command, or one thing that plimsoll does itself. One of Run, Blank, Erase, Zero,
+// Stop, Add, Cut and Await is set.
+type Action struct {
+	// If leaves the action out unless it holds.
+	If *Cond `json:"if,omitempty"`
+	// Run is a command. "@SERIAL" in it is a member's device, "@SERIAL:1" its partition, "@array"
+	// the top device.
+	Run []string `json:"run,omitempty"`
+	// Blank fails unless these members, "@SERIAL" or "@SERIAL:1", are blank. Erase wipes what
+	// --destroy has named. Zero zeroes both ends of members that carry what apply has put there,
+	// and of no others.
+	Blank []string `json:"blank,omitempty"`
+	Erase []string `json:"erase,omitempty"`
+	Zero  []string `json:"zero,omitempty"`
+	// Stop stops every md array that consists of these members alone, as far as nothing uses it.
+	Stop []string `json:"stop,omitempty"`
+	// Add puts lines into a file of /etc, Cut takes them out.
+	Add *Lines `json:"add,omitempty"`
+	Cut *Lines `json:"cut,omitempty"`
+	// Await waits until an array has been synchronised.
+	Await bool `json:"await,omitempty"`
+}
+
+// Cond is something that holds on the machine or not. Of is a path, device or name; see Site.holds.
+type Cond struct {
+	Is   string `json:"is"`
+	Of   string `json:"of,omitempty"`
+	Want string `json:"want,omitempty"`
+}
+
+// Top is what people type for the array's device.
+func (w *Work) Top() string {
+	if w.Adopted != "" {
+		return w.Adopted
+	}
+	switch w.Want.Using {
+	case "md":
+		return "/dev/md/" + w.Array
+	case "lvm":
+		return "/dev/" + w.Want.Group + "/" + w.Array
+	}
+	return partitioned(w.Members[0].Path, w.Want.Partition)
+}
+
+// partitioned is a disk's first partition: names that end in a digit get a p
+// (block/partitions/core.c).
+func partitioned(disk string, yes bool) string {
+	if !yes {
+		return disk
+	}
+	if last := disk[len(disk)-1]; last >= '0' && last <= '9' {
+		return disk + "p1"
+	}
+	return disk + "1"
+}
+
+// Commands are what actions run, or sentences, with the names that devices had when it was planned.
+// Commands that are alike for each member are printed as one.
+func (w *Work) Commands(all []Action) []string {
+	var lines []string
+	for i, a := range all {
+		if len(a.Blank) > 0 && len(all) > 1 {
+			continue // a step of its own says so
+		}
+		if n := len(
+			a.Run,
+		) - 1; i > 0 && n > 0 && strings.HasPrefix(a.Run[n], "@") && len(all[i-1].Run) == n+1 &&
+			slices.Equal(all[i-1].Run[:n], a.Run[:n]) {
+			lines[len(lines)-1] += " " + w.planned(a.Run[n])
+			continue
+		}
+		lines = append(lines, w.command(a))
+	}
+	return lines
+}
+
+func (w *Work) command(a Action) string {
+	switch {
+	case len(a.Run) > 0:
+		argv := make([]string, len(a.Run))
+		for i, arg := range a.Run {
+			argv[i] = quote(w.planned(arg))
+		}
+		return strings.Join(argv, " ")
+	case len(a.Blank) > 0:
+		return "look for signatures, users and non-zero bytes on " + strings.Join(w.plannedAll(a.Blank), " ")
+	case len(a.Erase) > 0:
+		return "open exclusively, and erase every signature and both ends of " + strings.Join(
+			w.plannedAll(a.Erase),
+			" ",
+		)
+	case len(a.Zero) > 0:
+		return "zero the first and last 2 MiB of " + strings.Join(w.plannedAll(a.Zero), " ")
+	case len(a.Stop) > 0:
+		return "mdadm --stop " + w.Top()
+	case a.Add != nil:
+		return "add to " + a.Add.File + ": " + a.Add.Text
+	case a.Cut != nil && a.Cut.Bare:
+		return "take out of " + a.Cut.File + " the line: " + strings.Join(strings.Fields(a.Cut.Text), " ")
+	case a.Cut != nil:
+		return "take out of " + a.Cut.File + " the lines marked " + a.Cut.mark()
+	case a.Await:
+		return "wait until the members of " + w.Top() + " agree"
+	}
+	return ""
+}
+
+func (w *Work) plannedAll(refs []string) []string {
+	var all []string
+	for _, r := range refs {
+		all = append(all, w.planned(r))
+	}
+	return all
+}
+
+// planned is an argument with its placeholder replaced by the name of plan time.
+func (w *Work) planned(arg string) string {
+	if arg == "@array" {
+		return w.Top()
+	}
+	members := w.Members
+	if r := w.Replacing; r != nil {
+		members = append(slices.Clone(members), Member{Serial: r.Old, Path: r.OldPath})
+	}
+	for _, m := range members {
+		switch arg {
+		case "@" + m.Serial:
+			return m.Path
+		case "@" + m.Serial + ":1":
+			return partitioned(m.Path, true)
+		}
+	}
+	return arg
+}
+
+// quote makes an argument readable, and right for a shell.
+func quote(s string) string {
+	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-") == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// least is the size of the smallest member: md's resync goes once over each.
+func (w *Work) least() units.Bytes {
+	least := w.Members[0].Size
+	for _, m := range w.Members {
+		least = min(least, m.Size)
+	}
+	return least
+}
+
+// lacking says that a condition does not hold.
+func (w *Work) lacking(c Cond) string {
+	of := w.planned(c.Of)
+	switch c.Is {
+	case "array":
+		return "not all of its members are in it; see: mdadm --detail " + of
+	case "lines":
+		return "its lines are not in " + of
+	case "mounted":
+		return w.Top() + " is not mounted on " + of
+	case "filesystem":
+		return w.Top() + " does not carry the filesystem " + c.Want
+	case "owner":
+		return of + " does not have the owner and mode " + c.Want
+	case "synced":
+		return "its copies do not agree"
+	}
+	return fmt.Sprintf("no %s %s", c.Is, of)
+}
+
+// Size is about what the array holds, metadata aside.
+func (w *Work) Size() units.Bytes { return w.least() * units.Bytes(max(w.Want.Data, 1)) }
+
+func (w *Work) add(s Step) { w.Steps = append(w.Steps, s) }
+
+// serials are placeholders for all members, or for their partitions.
+func (w *Work) devices() []string {
+	var all []string
+	for _, m := range w.Members {
+		at := "@" + m.Serial
+		if w.Want.Partition {
+			at += ":1"
+		}
+		all = append(all, at)
+	}
+	return all
+}
+
+func (w *Work) paths() []string {
+	var all []string
+	for _, m := range w.Members {
+		all = append(all, m.Path)
+	}
+	return all
+}
+
+// zeros is the last of the undoing of whatever first wrote to the members.
+func (w *Work) zeros() Action { return Action{Zero: w.devices()} }
+
+// disks are placeholders for all members, whether they are partitioned or not.
+func (w *Work) disks() []string {
+	var all []string
+	for _, m := range w.Members {
+		all = append(all, "@"+m.Serial)
+	}
+	return all
+}
+
+// uuid is the array's own, from the step that makes it.
+func (w *Work) uuid() string {
+	for _, st := range w.Steps {
+		for _, c := range st.Check {
+			if c.Is == "array" {
+				return c.Want
+			}
+		}
+	}
+	return ""
+}
+
+// bare is an md UUID without its separators, of which each tool has its own.
+func bare(uuid string) string {
+	return strings.ToLower(strings.NewReplacer(":", "", "-", "").Replace(uuid))
+}
+
+// identity is what a volume can be found by again after a boot.
+func identity(d *block.Device) string {
+	if d.Serial != "" {
+		return d.Serial
+	}
+	return d.WWN
+}
+
+// Stays names the disks whose partition tables the undoing of an adopted array leaves where they are.
+func (w *Work) Stays() []string {
+	if w.Adopted == "" || !w.Want.Partition || len(w.Members) > 0 && w.tableGUID("@"+w.Members[0].Serial) != "" {
+		return nil
+	}
+	return w.paths()
+}
+
+// did says whether a step that holds such a check has begun and was not undone.
+func (w *Work) did(check string) bool {
+	return slices.ContainsFunc(w.Steps, func(st Step) bool {
+		return st.State != StepToDo && slices.ContainsFunc(st.Check, func(c Cond) bool { return c.Is == check })
+	})
+}
+
+// mounts says whether a step has mounted the array there.
+func (w *Work) mounts(point string) bool {
+	return slices.ContainsFunc(w.Steps, func(st Step) bool {
+		return slices.ContainsFunc(st.Check, func(c Cond) bool {
+			return (c.Is == "mounted" || c.Is == "mountedfrom") && c.Of == point
+		})
+	})
+}
+
+// untouched says that no step which leaves something to undo has begun, nor a teardown.
+func (w *Work) untouched() bool {
+	return !w.Undoing &&
+		!slices.ContainsFunc(w.Steps, func(st Step) bool { return st.State != StepToDo && len(st.Undo) > 0 })
+}
