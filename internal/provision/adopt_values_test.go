@@ -196,31 +196,6 @@ func TestLinesOfAdopted(t *testing.T) {
 	if undo := a.w.Steps[0].Undo; undo[0].Cut.Bare || len(undo) != 2 || undo[1].Run[1] != "daemon-reload" {
 		t.Errorf("%+v", undo)
 	}
-	for text, want := range map[string]string{"a\nb\na\n": "b\na\n", "b\na": "b\n", "aa\n": "aa\n", "": "", "\ta\n": "\ta\n"} {
-		if got := (&Lines{Text: "a"}).cutBare([]byte(text)); string(got) != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
-	}
-}
-
-// The tables that an adopted array leaves: those of partitioned members, unless their steps are there.
-func TestTablesThatStay(t *testing.T) {
-	table := []Step{{Check: []Cond{{Is: "table", Of: "@S0", Want: "guid"}}}}
-	for name, c := range map[string]struct {
-		w    Work
-		want int
-	}{
-		"adopted":       {Work{Adopted: "/dev/md0", Want: Want{Partition: true}}, 2},
-		"not adopted":   {Work{Want: Want{Partition: true}}, 0},
-		"whole disks":   {Work{Adopted: "/dev/md0"}, 0},
-		"undone, too":   {Work{Adopted: "/dev/md0", Want: Want{Partition: true}, Steps: table}, 0},
-		"another table": {Work{Adopted: "/dev/md0", Want: Want{Partition: true}, Steps: []Step{{Check: []Cond{{Is: "table", Of: "@S9", Want: "guid"}}}}}, 2},
-	} {
-		c.w.Members = workOf(2, 1, Want{}).Members
-		if got := c.w.Stays(); len(got) != c.want {
-			t.Errorf("%s: %q", name, got)
-		}
-	}
 }
 
 // What is said of a condition that does not hold, and which actions leave the devices as they are known.
@@ -277,37 +252,8 @@ func TestWordsOfSteps(t *testing.T) {
 	}
 }
 
-// Steps of a replaced member are those of the new one: its references, and the GUID of its table.
+// What replaces a member is known by its serial number or volume ID, and the steps go when it is complete.
 func TestReplacementsByHand(t *testing.T) {
-	steps := []Step{{
-		Do:    []Action{{Run: []string{"x", "@OLD", "@OLD:1", "@OLD2", "guid"}, If: &Cond{Is: "pv", Of: "@OLD", Want: "guid"}}, {Zero: []string{"@OLD"}, Blank: []string{"@OLD:1"}, Erase: []string{"@OLD"}, Stop: []string{"@OLD"}}},
-		Check: []Cond{{Is: "table", Of: "@OLD", Want: "guid"}},
-	}}
-	got := renamed(steps, "OLD", "NEW", "guid", "other")
-	if run := strings.Join(got[0].Do[0].Run, " "); run != "x @NEW @NEW:1 @OLD2 other" || *got[0].Do[0].If != (Cond{Is: "pv", Of: "@NEW", Want: "other"}) {
-		t.Errorf("%s %+v", run, got[0].Do[0].If)
-	}
-	if a := got[0].Do[1]; a.Zero[0] != "@NEW" || a.Blank[0] != "@NEW:1" || a.Erase[0] != "@NEW" || a.Stop[0] != "@NEW" || got[0].Check[0] != (Cond{Is: "table", Of: "@NEW", Want: "other"}) {
-		t.Errorf("%+v %+v", a, got[0].Check)
-	}
-	if steps[0].Do[0].Run[1] != "@OLD" || steps[0].Check[0].Of != "@OLD" {
-		t.Error("the array's own steps were changed")
-	}
-	if got := renamed([]Step{{Check: []Cond{{Is: "x"}}}}, "OLD", "NEW", "", "other"); got[0].Check[0].Want != "" {
-		t.Errorf("nothing is no GUID: %+v", got[0].Check)
-	}
-	// While it is replaced, steps before it are not asked where they look at the new one or at copies.
-	w := &Work{Replacing: &Replacement{New: "NEW", From: 3}, Steps: []Step{
-		{Check: []Cond{{Is: "synced"}}}, {Check: []Cond{{Is: "partition", Of: "@NEW:1"}}}, {Check: []Cond{{Is: "path", Of: "@NEW2"}}}, {Check: []Cond{{Is: "synced"}}},
-	}}
-	for i, want := range []bool{true, true, false, false} {
-		if w.rebuilding(i) != want {
-			t.Errorf("step %d: %v", i, !want)
-		}
-	}
-	if (&Work{Steps: w.Steps}).rebuilding(0) {
-		t.Error("nothing is replaced")
-	}
 	for v, want := range map[topology.DeclaredVolume]string{{Serial: "s", ID: "vol-1"}: "s", {ID: "vol-1"}: "vol1", {}: "", {Serial: "vol-2"}: "vol-2"} {
 		if got := serialOf(v); got != want {
 			t.Errorf("%+v: %s", v, got)

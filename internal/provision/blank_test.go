@@ -1,13 +1,9 @@
 package provision
 
 import (
-	"bytes"
-	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,7 +13,6 @@ import (
 
 	"plimsoll/internal/block"
 	"plimsoll/internal/sys"
-	"plimsoll/internal/sys/bounded"
 	"plimsoll/internal/units"
 )
 
@@ -279,79 +274,6 @@ func escaped(b []byte) string {
 		fmt.Fprintf(&s, `\x%02x`, c)
 	}
 	return s.String()
-}
-
-// device is bytes that are zero but for one span.
-type device struct{ from, to int64 }
-
-func (d device) ReadAt(p []byte, at int64) (int, error) {
-	clear(p)
-	for i := max(d.from, at); i < min(d.to, at+int64(len(p))); i++ {
-		p[i-at] = 1
-	}
-	return len(p), nil
-}
-
-// Old data in one piece of two parts is always found; a little of it with the odds that
-// docs/safety.md states.
-func TestOdds(t *testing.T) {
-	const size = 3 << 40
-	part := int64(size / samples)
-	for range 20 {
-		from := int64(edge) + rand.Int64N(size-2*part-2*int64(edge))
-		if at, err := firstByte(t.Context(), device{from, from + 2*part}, size, true); err != nil || at < from || at >= from+2*part {
-			t.Fatalf("two parts from %d: %d %v", from, at, err)
-		}
-	}
-	if at, err := firstByte(t.Context(), device{}, size, true); at != -1 || err != nil {
-		t.Errorf("blank: %d %v", at, err)
-	}
-	// Half a part is found in about half of the cases, or the samples are not random.
-	hits := 0
-	for range 100 {
-		from := int64(edge) + part*(1+rand.Int64N(4000))
-		if at, _ := firstByte(t.Context(), device{from, from + part/2}, size, true); at >= 0 {
-			hits++
-		}
-	}
-	if hits < 20 || hits > 80 {
-		t.Errorf("half a part was found %d times of 100", hits)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := firstByte(ctx, device{}, size, true); !errors.Is(err, context.Canceled) {
-		t.Errorf("Ctrl-C: %v", err)
-	}
-	short := bytes.NewReader(make([]byte, 1<<20))
-	if _, err := firstByte(t.Context(), short, 8<<20, true); err == nil {
-		t.Error("a device shorter than its size passes for blank")
-	}
-	if _, err := firstByte(t.Context(), failing{}, 1<<30, true); !errors.Is(err, io.ErrNoProgress) {
-		t.Errorf("an error: %v", err)
-	}
-}
-
-type failing struct{}
-
-func (failing) ReadAt([]byte, int64) (int, error) { return 0, io.ErrNoProgress }
-
-func FuzzMarks(f *testing.F) {
-	f.Add([]byte("XFSB"), uint16(0), "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9")
-	f.Add([]byte("EFI PART"), uint16(512), "")
-	head := make([]byte, 8192)
-	bounded.Fuzz(f, func(t *testing.T, data []byte, at uint16, uuid string) {
-		if len(data) > 64 || len(uuid) > 64 {
-			return // all marks are shorter, and long inputs are slow to mutate
-		}
-		head := head[:min(int(at), len(head)-len(data)%64)+len(data)%64]
-		clear(head)
-		copy(head[len(head)-len(data)%64:], data)
-		for _, mark := range []func([]byte, string) (span, bool){mdMark, tableMark, lvmMark, filesystemMark} {
-			if where, ok := mark(head, uuid); ok && where.of(head) == nil {
-				t.Errorf("a mark at %v of %d bytes", where, len(head))
-			}
-		}
-	})
 }
 
 // What teardown leaves between the ends of its members does not stand in the next apply's way,

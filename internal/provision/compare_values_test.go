@@ -2,7 +2,6 @@ package provision
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -153,9 +152,6 @@ func TestVolumesThatAreMeant(t *testing.T) {
 	if len(like) != 2 || len(rest) != 1 || rest[0].Type != "b" {
 		t.Errorf("%+v %+v", like, rest)
 	}
-	if got := selectors([]topology.DeclaredVolume{{Type: "b"}, {Type: "a"}}); got != "a, b" {
-		t.Error(got)
-	}
 }
 
 // What holds a device that is to be given up: a mount, swap, another's array of it or of its partitions.
@@ -198,99 +194,8 @@ func TestDevicesThatAreIdle(t *testing.T) {
 	}
 }
 
-// Marks at the last byte that they need: a shorter head carries none.
-func TestMarksOfShortHeads(t *testing.T) {
-	id := uuidBytes(t)
-	head := func(n int, parts map[int][]byte) []byte {
-		b := make([]byte, n)
-		for at, p := range parts {
-			if at < n {
-				copy(b[at:], p)
-			}
-		}
-		return b
-	}
-	super := append([]byte{0xfc, 0x4e, 0x2b, 0xa9}, append(make([]byte, 12), id...)...)
-	for n, want := range map[int]bool{8192: true, 8191: false, 0: false} {
-		if where, ok := mdMark(head(n, map[int][]byte{4096: super}), ourUUID); ok != want || where != (span{4096, 4096}) {
-			t.Errorf("md in %d bytes: %v %v", n, where, ok)
-		}
-	}
-	mbr := make([]byte, 512)
-	mbr[450], mbr[510], mbr[511] = 0xee, 0x55, 0xaa
-	with := func(at int, v byte) []byte { b := slices.Clone(mbr); b[at] = v; return b }
-	for name, c := range map[string]struct {
-		head []byte
-		want span
-		ok   bool
-	}{
-		"a table":             {head(1024, map[int][]byte{512: gpt(t)}), span{512, 512}, true},
-		"cut short":           {head(1023, map[int][]byte{512: gpt(t)}), span{}, false},
-		"large sectors":       {head(4608, map[int][]byte{4096: gpt(t)}), span{4096, 512}, true},
-		"large, cut short":    {head(4607, map[int][]byte{4096: gpt(t)}), span{}, false},
-		"the MBR alone":       {head(1024, map[int][]byte{0: mbr}), span{0, 512}, true},
-		"something behind it": {head(1024, map[int][]byte{0: mbr, 1023: {1}}), span{}, false},
-		"of another kind":     {head(1024, map[int][]byte{0: with(450, 0x83)}), span{}, false},
-		"without its ending":  {head(1024, map[int][]byte{0: with(510, 0)}), span{}, false},
-		"without its last":    {head(1024, map[int][]byte{0: with(511, 0)}), span{}, false},
-		"nothing":             {head(1024, nil), span{}, false},
-		"half a sector":       {head(511, map[int][]byte{0: mbr}), span{}, false},
-		"no byte":             {nil, span{}, false},
-	} {
-		if where, ok := tableMark(c.head, ourUUID); ok != c.ok || where != c.want {
-			t.Errorf("%s: %v %v", name, where, ok)
-		}
-	}
-	lvm := append([]byte{1, 2, 3, 4}, []byte(" LVM2 x[5A%r0N*>")...)
-	for name, c := range map[string]struct {
-		head []byte
-		ok   bool
-	}{
-		"metadata":          {head(4096+768, map[int][]byte{4096: lvm}), true},
-		"of the group":      {head(4096+768, map[int][]byte{4096: lvm, 4608: []byte("vg {")}), true},
-		"of another":        {head(4096+768, map[int][]byte{4096: lvm, 4608: []byte("vh {")}), false},
-		"of one called so":  {head(4096+768, map[int][]byte{4096: lvm, 4608: []byte("vg1 {")}), false},
-		"with a label":      {head(4096+768, map[int][]byte{4096: lvm, 512: []byte("LABELONE")}), false},
-		"without its text":  {head(4096+767, map[int][]byte{4096: lvm}), false},
-		"without its magic": {head(4096+768, nil), false},
-		"nothing":           {nil, false},
-	} {
-		if _, ok := lvmMark(c.head, "vg"); ok != c.ok {
-			t.Errorf("LVM, %s: %v", name, ok)
-		}
-	}
-	xfs := append([]byte("XFSB"), append(make([]byte, 28), id...)...)
-	ext := append(make([]byte, 56), 0x53, 0xef)
-	ext = append(ext, append(make([]byte, 46), id...)...)
-	for name, c := range map[string]struct {
-		head []byte
-		want span
-		ok   bool
-	}{
-		"xfs":                 {head(512, map[int][]byte{0: xfs}), span{0, 512}, true},
-		"xfs, cut short":      {head(511, map[int][]byte{0: xfs}), span{1024, 1024}, false},
-		"ext4":                {head(2048, map[int][]byte{1024: ext}), span{1024, 1024}, true},
-		"ext4, cut short":     {head(2047, map[int][]byte{1024: ext}), span{1024, 1024}, false},
-		"ext4 of another":     {head(2048, map[int][]byte{1024: ext[:104]}), span{1024, 1024}, false},
-		"half of ext4's mark": {head(2048, map[int][]byte{1024: append(slices.Clone(ext[:57]), append([]byte{0}, ext[58:]...)...)}), span{1024, 1024}, false},
-		"the other half":      {head(2048, map[int][]byte{1024: append(append(slices.Clone(ext[:56]), 0), ext[57:]...)}), span{1024, 1024}, false},
-	} {
-		if where, ok := filesystemMark(c.head, ourUUID); ok != c.ok || where != c.want {
-			t.Errorf("%s: %v %v, want %v %v", name, where, ok, c.want, c.ok)
-		}
-	}
-	for _, wrong := range []string{"", "0a1b", ourUUID + "0", "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f900", "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8zz"} {
-		if _, ok := tableMark(head(1024, map[int][]byte{0: mbr}), wrong); ok {
-			t.Errorf("a table of %q", wrong)
-		}
-		if _, ok := filesystemMark(head(512, map[int][]byte{0: xfs}), wrong); ok {
-			t.Errorf("a filesystem of %q", wrong)
-		}
-		if _, ok := mdMark(head(8192, map[int][]byte{4096: super}), wrong); ok {
-			t.Errorf("an array of %q", wrong)
-		}
-	}
-	// wipefs gives offsets as it likes; what is no number, or below nothing, is refused.
+// wipefs gives offsets as it likes; what is no number, or below nothing, is refused.
+func TestOffsetsOfWipefs(t *testing.T) {
 	for offset, want := range map[string]int64{"0x1000": 4096, "0": 0, "512": 512, "-1": -1, "x": -1, "": -1} {
 		found, err := parseWipefs(fmt.Sprintf(`{"signatures":[{"type":"t","offset":%q}]}`, offset))
 		if (err == nil) != (want >= 0) || err == nil && (len(found) != 1 || found[0].Offset != want) {

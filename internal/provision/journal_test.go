@@ -2,7 +2,6 @@ package provision
 
 import (
 	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -12,36 +11,6 @@ import (
 	"testing"
 	"time"
 )
-
-// A journal names no program but those that steps run, in none of its lists.
-func TestJournalNamesNoProgram(t *testing.T) {
-	journal := func(change func(*Step)) []byte {
-		w := &Work{Schema: journalSchema, Array: "data", Members: []Member{{}}, Steps: []Step{{
-			Title: "x", Do: []Action{{Run: []string{"mdadm", "--create"}}}, Undo: []Action{{Run: []string{"umount", "/x"}}},
-		}}}
-		change(&w.Steps[0])
-		data, err := json.Marshal(w)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return data
-	}
-	if _, err := parseJournal(journal(func(*Step) {})); err != nil {
-		t.Fatal(err)
-	}
-	for _, program := range []string{"sh", "/tmp/x", "../mdadm", "/tmp/mdadm", ""} {
-		evil := []Action{{Run: []string{program, "-c", "id"}}}
-		for name, change := range map[string]func(*Step){
-			"do":      func(st *Step) { st.Do = evil },
-			"undo":    func(st *Step) { st.Undo = evil },
-			"restore": func(st *Step) { st.Again = evil },
-		} {
-			if _, err := parseJournal(journal(change)); err == nil || !strings.Contains(err.Error(), "which no step of plimsoll's does") {
-				t.Errorf("%s of %q: %v", name, program, err)
-			}
-		}
-	}
-}
 
 // Whoever may read the journal's directory may lock it: then that process is named, and where.
 func TestLockOfAnother(t *testing.T) {

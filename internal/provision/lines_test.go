@@ -1,88 +1,16 @@
 package provision
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"syscall"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"plimsoll/internal/sys"
-	"plimsoll/internal/sys/bounded"
 )
-
-// Whatever stands in a file, putting lines in and taking them out again leaves it as it was, also
-// with other arrays' lines in between, and also when the first or second half was done twice.
-func TestLinesLeaveTheFileAsItWas(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		before := []byte(rapid.StringMatching(`([ -~]{0,20}\n){0,4}[ -~]{0,9}`).Draw(t, "file"))
-		exists := len(before) > 0 || rapid.Bool().Draw(t, "exists")
-		a, b := &Lines{File: "/etc/f", Name: "a", Text: "one"}, &Lines{File: "/etc/f", Name: "a.b", Text: "two\nthree"}
-		now, err := a.added(before, exists)
-		if err != nil || !a.inPlace(now) {
-			t.Fatalf("%q: %v", now, err)
-		}
-		both, err := b.added(now, true)
-		if err != nil || !a.inPlace(both) || !b.inPlace(both) {
-			t.Fatalf("%q: %v", both, err)
-		}
-		if again, _ := b.added(both, true); !bytes.Equal(again, both) {
-			t.Fatalf("added twice: %q", again)
-		}
-		rest, _, err := b.cut(both)
-		if err != nil || !bytes.Equal(rest, now) {
-			t.Fatalf("%q\n%q: %v", now, rest, err)
-		}
-		rest, remove, err := a.cut(rest)
-		if err != nil || !bytes.Equal(rest, before) || remove == exists {
-			t.Fatalf("%q\n%q, remove %v: %v", before, rest, remove, err)
-		}
-		if rest2, remove2, _ := a.cut(rest); !bytes.Equal(rest, rest2) || remove2 {
-			t.Fatalf("cut twice: %q", rest2)
-		}
-	})
-}
-
-// What a person changed around the lines stays; what they changed within goes.
-func TestLinesAmongEdits(t *testing.T) {
-	l := &Lines{File: "/etc/fstab", Name: "data", Text: "UUID=1 /data xfs noatime,nofail 0 0"}
-	file, err := l.added([]byte("first\n"), true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	edited := strings.Replace("zero\n"+string(file)+"last\n", "noatime", "relatime", 1)
-	if l.inPlace([]byte(edited)) {
-		t.Error("a changed line passes for ours")
-	}
-	rest, _, err := l.cut([]byte(edited))
-	if err != nil || string(rest) != "zero\nfirst\nlast\n" {
-		t.Errorf("%q: %v", rest, err)
-	}
-	if _, _, err := l.cut([]byte(strings.Replace(edited, "# plimsoll data: end\n", "", 1))); err == nil || !strings.Contains(err.Error(), "by hand") {
-		t.Errorf("without its end: %v", err)
-	}
-}
-
-func FuzzLines(f *testing.F) {
-	f.Add([]byte("# plimsoll a: begin, in a file of its own; plimsoll array teardown takes these lines out\n# plimsoll a: end\n"))
-	f.Add([]byte("x\n# plimsoll a: end\n# plimsoll a: begin; plimsoll array teardown takes these lines out\n"))
-	bounded.Fuzz(f, func(t *testing.T, file []byte) {
-		l := &Lines{File: "/etc/f", Name: "a", Text: "one"}
-		now, err := l.added(file, true)
-		if err != nil {
-			return
-		}
-		if !l.inPlace(now) {
-			t.Errorf("%q: added, and not there", now)
-		}
-	})
-}
 
 // strayWrite is the name of a file that a process which is no more wrote to take another's place.
 func strayWrite(t *testing.T) string {

@@ -190,28 +190,3 @@ func TestDestroyOfASingleVolume(t *testing.T) {
 		t.Errorf("%+v %v", p, err)
 	}
 }
-
-// Lines of others between the marks are named by verify, and by teardown before it cuts them out.
-func TestForeignLines(t *testing.T) {
-	l := &Lines{File: "/etc/fstab", Name: "data", Text: "UUID=1 /data xfs noatime,nofail 0 0"}
-	whole, err := l.added([]byte("UUID=0 / ext4 defaults 0 1\n"), true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct{ from, to, want string }{
-		{"", "", ""},
-		{l.Text, "UUID=1 /data xfs noatime,nofail,logbufs=8 0 0", ""},
-		{l.Text + "\n", l.Text + "\n/dev/sdz1 /home ext4 defaults 0 2\n", "/dev/sdz1 /home ext4 defaults 0 2"},
-		{l.Text + "\n", "# mine\n" + l.Text + "\n\n", "# mine"},
-		{l.Text, "UUID=2 /data xfs noatime,nofail 0 0", "UUID=2 /data xfs noatime,nofail 0 0"},
-		{"# plimsoll data: end\n", "", "the line # plimsoll data: end is gone"},
-	} {
-		got := l.foreign([]byte(strings.Replace(string(whole), c.from, c.to, 1)))
-		if strings.Join(got, "|") != c.want {
-			t.Errorf("%q -> %q: %q, want %q", c.from, c.to, got, c.want)
-		}
-	}
-	if got := l.foreign([]byte("UUID=0 / ext4 defaults 0 1\n")); got != nil {
-		t.Errorf("without the block: %q", got)
-	}
-}

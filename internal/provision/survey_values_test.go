@@ -1,7 +1,6 @@
 package provision
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -120,49 +119,6 @@ func TestGroupsOfAnArray(t *testing.T) {
 				t.Errorf("%s: %+v", name, o)
 			}
 		}
-	}
-}
-
-// What is given up is named, a member with its serial; what is in the way of nothing is not.
-func TestGivenUpByName(t *testing.T) {
-	busy, line := Obstacle{What: "in use"}, Obstacle{What: "a line", Name: "/etc/fstab"}
-	member, other := Obstacle{What: "a member", Name: "/dev/sda", Serial: "S0"}, Obstacle{What: "another", Name: "/dev/sdb", Serial: "S1"}
-	for name, c := range map[string]struct {
-		all         []Obstacle
-		names       string
-		serials     string
-		left, given string
-		err         string
-	}{
-		"nothing":                   {nil, "", "", "", "", ""},
-		"nothing is given up":       {[]Obstacle{busy, line, member}, "", "", "in use|a line|a member", "", ""},
-		"a line":                    {[]Obstacle{busy, line, member}, "/etc/fstab", "", "in use|a member", "a line", ""},
-		"a member":                  {[]Obstacle{line, member}, "/dev/sda", "S0", "a line", "a member", ""},
-		"a member, no serial":       {[]Obstacle{line, member}, "/dev/sda", "", "", "", "--destroy /dev/sda: its serial number has to be named too, and is S0"},
-		"a member, another serial":  {[]Obstacle{line, member, other}, "/dev/sda", "S1", "", "", "--destroy /dev/sda: its serial number has to be named too, and is S0"},
-		"both members":              {[]Obstacle{member, other}, "/dev/sda /dev/sdb", "S0 S1", "", "a member|another", ""},
-		"a serial and no name":      {[]Obstacle{member}, "", "S0", "", "", "is called S0"},
-		"a name of nothing":         {[]Obstacle{line}, "/etc/fstab /dev/sdz", "", "", "", "is called /dev/sdz"},
-		"a serial of nothing":       {[]Obstacle{member}, "/dev/sda", "S0 S9", "", "", "is called S9"},
-		"what is in use by no name": {[]Obstacle{busy}, "", "", "in use", "", ""},
-		"a name where nothing is":   {nil, "/etc/fstab", "", "", "", "is called /etc/fstab"},
-		"twice in the way":          {[]Obstacle{line, line}, "/etc/fstab", "", "", "a line|a line", ""},
-	} {
-		left, given, err := GiveUp{strings.Fields(c.names), strings.Fields(c.serials)}.of(c.all)
-		words := func(all []Obstacle) string {
-			var what []string
-			for _, o := range all {
-				what = append(what, o.What)
-			}
-			return strings.Join(what, "|")
-		}
-		if words(left) != c.left || words(given) != c.given || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
-			t.Errorf("%s: left %q, given %q, %v; want %q, %q, %q", name, words(left), words(given), err, c.left, c.given, c.err)
-		}
-	}
-	got := (&Obstructed{[]Obstacle{{Array: "t", What: "in use"}, {Array: "t", What: "a line", Name: "/f"}, {Array: "u", What: "a member", Name: "/d", Serial: "S"}}}).Lines()
-	if want := []string{"t: in use", "t: a line; if it may be lost: --destroy /f", "u: a member; if it may be lost: --destroy /d --serial S"}; !slices.Equal(got, want) {
-		t.Errorf("%q", got)
 	}
 }
 

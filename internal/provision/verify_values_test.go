@@ -414,44 +414,6 @@ func TestErasedSpans(t *testing.T) {
 	}
 }
 
-// Landmarks of 3 TiB, none of which coincide but btrfs's 64 MiB with nothing: each number by itself.
-func TestLandmarksByHand(t *testing.T) {
-	const mib, gib = int64(1 << 20), int64(1 << 30)
-	want := []int64{
-		64 * mib, 256 * gib, 768 * gib, 1536 * gib, 2304 * gib, // btrfs's two, XFS's quarters
-		128 * mib, 8 * mib, 384 * mib, 24 * mib, 640 * mib, 40 * mib, 896 * mib, 56 * mib, 1152 * mib, 72 * mib, // ext4's groups
-	}
-	if got := landmarks(3 << 40); !slices.Equal(got, want) {
-		t.Errorf("%v\nwant %v", got, want)
-	}
-	// 5,000 bytes more: quarters lie on whole pages.
-	if got := landmarks(3<<40 + 5000); got[2] != 768*gib || got[3] != 1536*gib || got[4] != 2304*gib {
-		t.Errorf("%v", got)
-	}
-}
-
-// Of places that are read at once none is passed over, the first two and the last as little as any.
-func TestEveryPlaceIsRead(t *testing.T) {
-	var places []span
-	for at := range int64(40) {
-		places = append(places, span{at * 10, 10})
-	}
-	for _, at := range []int64{0, 9, 10, 19, 155, 399, -1} {
-		data := make([]byte, 400)
-		if at >= 0 {
-			data[at] = 1
-		}
-		if got, err := firstOf(t.Context(), bytes.NewReader(data), places); got != at || err != nil {
-			t.Errorf("byte %d: %d %v", at, got, err)
-		}
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	stop()
-	if _, err := firstOf(ctx, bytes.NewReader(make([]byte, 400)), places); err == nil {
-		t.Error("it goes on after its end")
-	}
-}
-
 // Of a partitioned member the disk and its partition are looked at; of an adopted one the partition alone, for the table
 // is others'. The copy of apply's own table at the end counts where the head is empty.
 func TestBytesOfPartitionedMembers(t *testing.T) {
