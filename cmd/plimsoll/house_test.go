@@ -48,10 +48,11 @@ var floors = []string{
 // walls divide a room, top to bottom, as floors do the house; "." is the room's own package. Rooms
 // that are not listed here have side rooms, which know the room and are known to it.
 var walls = map[string][]string{
-	"diagnose": {"rules", "layout host run cloud postgres fleet", ".", "live"},
-	"cli":      {".", "run array advise", "compare machine", "job", "form"},
-	"fio":      {"output", "foreign", "text running", ".", "shell"},
-	"report":   {"runs", "compared plans machine", "words", "page", "."},
+	"diagnose":  {"rules", "layout host run cloud postgres fleet", ".", "live"},
+	"cli":       {".", "run array advise", "compare machine", "job", "form"},
+	"fio":       {"output", "foreign", "text running", ".", "shell"},
+	"provision": {".", "records"},
+	"report":    {"runs", "compared plans machine", "words", "page", "."},
 }
 
 // doors: what leads outside is opened in one room.
@@ -165,6 +166,8 @@ func TestPartsOfRooms(t *testing.T) {
 		{"cli/compare", "cli/run", false},
 		{"cli/array", "cli/run", false},
 		{"cli/form", "cli", false},
+		{"provision", "provision/records", true},
+		{"provision/records", "provision", false},
 	} {
 		if got := withinRoom(c.from, c.to); got != c.may {
 			t.Errorf("%s imports %s: %v", c.from, c.to, got)

@@ -17,28 +17,27 @@ import (
 // started are where a program is started whose name is no word of that place: each has its row in
 // the table of docs/safety.md.
 var started = map[string]string{
-	"internal/bench/scenario.go inv.Argv()":     "fio",
-	"internal/fio/running/run.go inv.Argv()":    "fio",
-	"internal/fleet/copy.go c.Engine.argv()":    "ssh srun",
-	"internal/fleet/host.go h.argv":             "ssh",
-	"internal/lab/agent/serve.go req.Argv":      "", // in the lab's guest
-	"internal/lab/debian.go append()":           "mmdebstrap",
-	"internal/lab/qemu.go argv":                 "qemu-system-x86_64",
-	"internal/postgres/bench.go l.argv()":       "pgbench",
-	"internal/postgres/find.go argv":            "pg_config",
-	"internal/postgres/find.go program":         "postgres",
-	"internal/postgres/server.go argv":          "postgres",
-	"internal/postgres/server.go initdb()":      "initdb",
-	"internal/postgres/session.go argv":         "pg_test_fsync pg_test_timing",
-	"internal/provision/apply.go argv":          "mdadm", // of a step: stepPrograms
-	"internal/provision/apply.go command":       "update-initramfs dracut",
-	"internal/provision/filesystem.go append()": "mkfs.xfs",
-	"internal/provision/lvm.go argv":            "lvs",
-	"internal/provision/steps.go append()":      "mdadm",
-	"internal/provision/teardown.go o.command":  "lvremove",
-	"internal/sys/child.go c.Argv":              "", // the door itself
-	"internal/sys/program.go p.argv":            "",
-	"internal/sys/sys.go argv":                  "",
+	"internal/bench/scenario.go inv.Argv()":        "fio",
+	"internal/fio/running/run.go inv.Argv()":       "fio",
+	"internal/fleet/copy.go c.Engine.argv()":       "ssh srun",
+	"internal/fleet/host.go h.argv":                "ssh",
+	"internal/lab/agent/serve.go req.Argv":         "", // in the lab's guest
+	"internal/lab/debian.go append()":              "mmdebstrap",
+	"internal/lab/qemu.go argv":                    "qemu-system-x86_64",
+	"internal/postgres/bench.go l.argv()":          "pgbench",
+	"internal/postgres/find.go argv":               "pg_config",
+	"internal/postgres/find.go program":            "postgres",
+	"internal/postgres/server.go argv":             "postgres",
+	"internal/postgres/server.go initdb()":         "initdb",
+	"internal/postgres/session.go argv":            "pg_test_fsync pg_test_timing",
+	"internal/provision/apply.go argv":             "mdadm", // of a step: stepPrograms
+	"internal/provision/apply.go command":          "update-initramfs dracut",
+	"internal/provision/lvm.go argv":               "lvs",
+	"internal/provision/records/build.go append()": "mdadm mkfs.xfs",
+	"internal/provision/teardown.go o.Command":     "lvremove",
+	"internal/sys/child.go c.Argv":                 "", // the door itself
+	"internal/sys/program.go p.argv":               "",
+	"internal/sys/sys.go argv":                     "",
 }
 
 // The room sys is the one door to other programs, and docs/safety.md has a row for each that goes
@@ -144,7 +143,7 @@ func (s *starts) look(n ast.Node) bool {
 		}
 	case *ast.AssignStmt:
 		for i, to := range n.Lhs {
-			if name := lastName(to); i < len(n.Rhs) && (name == "argv" || name == "command" || name == "reload") {
+			if name := lastName(to); i < len(n.Rhs) && (name == "argv" || name == "command" || name == "Command" || name == "reload") {
 				s.literals(n.Rhs[i])
 			}
 		}

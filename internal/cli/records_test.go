@@ -11,7 +11,7 @@ import (
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/compare"
 	"plimsoll/internal/permit"
-	"plimsoll/internal/provision"
+	"plimsoll/internal/provision/records"
 	"plimsoll/internal/result"
 	"plimsoll/internal/tune"
 )
@@ -40,7 +40,7 @@ func TestEveryFieldOfARecordIsDecidedUpon(t *testing.T) {
 	seen := map[string]bool{}
 	for name, record := range map[string]any{
 		"run.json": bundle.Run{}, "result.json": result.Result{}, "fleet.json": bundle.Fleet{}, "ab.json": compare.AB{},
-		"pg-server.json": permit.Server{}, "arrays/*.json": provision.Work{}, "tune.json": tune.Record{},
+		"pg-server.json": permit.Server{}, "arrays/*.json": records.Work{}, "tune.json": tune.Record{},
 	} {
 		for _, field := range textFields(reflect.TypeOf(record)) {
 			field = name + " " + field

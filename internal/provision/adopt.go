@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/block"
+	"plimsoll/internal/provision/records"
 	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
@@ -21,7 +22,7 @@ import (
 // Serials name every member; one too few or too many is refused, and so is what cannot be undone by
 // these steps. With tables the members' partition tables go too, which stay otherwise (Stays). Nothing is
 // changed; Save keeps the journal.
-func (s *Site) Adopt(ctx context.Context, device string, serials []string, tables bool) (*Work, error) {
+func (s *Site) Adopt(ctx context.Context, device string, serials []string, tables bool) (*records.Work, error) {
 	tree, err := block.Read(s.Machine)
 	if err != nil {
 		return nil, err
@@ -35,7 +36,7 @@ func (s *Site) Adopt(ctx context.Context, device string, serials []string, table
 	case d.MD.UUID == "":
 		return nil, fmt.Errorf("--adopt %s: it has no UUID that could be read; run as root", device)
 	}
-	w := &Work{Array: adoptedName(d), Adopted: d.Path, Want: Want{
+	w := &records.Work{Array: adoptedName(d), Adopted: d.Path, Want: records.Want{
 		Level: topology.Level(d.MD.Level), Using: "md", Chunk: d.MD.Chunk, Data: 1,
 	}}
 	journals, _, err := s.Journals()
@@ -43,7 +44,7 @@ func (s *Site) Adopt(ctx context.Context, device string, serials []string, table
 		return nil, err
 	}
 	for _, j := range journals {
-		if bare(j.uuid()) == bare(d.MD.UUID) {
+		if records.Bare(j.UUID()) == records.Bare(d.MD.UUID) {
 			return nil, fmt.Errorf("--adopt %s: plimsoll has a journal of it already; plimsoll array teardown %s",
 				device, j.Array)
 		}
@@ -51,7 +52,7 @@ func (s *Site) Adopt(ctx context.Context, device string, serials []string, table
 			w.Array += "-adopted"
 		}
 	}
-	if err := w.adoptMembers(tree, d, serials); err != nil {
+	if err := adoptMembers(w, tree, d, serials); err != nil {
 		return nil, fmt.Errorf("--adopt %s: %w; nothing was touched", device, err)
 	}
 	a := &adoption{state: &state{s, w, tree}, top: d}
@@ -64,14 +65,14 @@ func (s *Site) Adopt(ctx context.Context, device string, serials []string, table
 		return nil, fmt.Errorf("--adopt %s: %w; nothing was touched", device, err)
 	}
 	for i := range w.Steps {
-		w.Steps[i].State = StepDone
+		w.Steps[i].State = records.StepDone
 	}
 	w.Started = s.Now().UTC().Round(0)
 	return w, nil
 }
 
 // Save keeps an adopted array's journal, so that Teardown finds it.
-func (s *Site) Save(w *Work) error {
+func (s *Site) Save(w *records.Work) error {
 	release, err := s.lock()
 	if err != nil {
 		return err
@@ -83,14 +84,14 @@ func (s *Site) Save(w *Work) error {
 // adoptedName is the array's name of its superblock, or its kernel name.
 func adoptedName(d *block.Device) string {
 	_, name, _ := strings.Cut(d.MD.Name, ":")
-	if name = cmp.Or(name, d.MD.Name); nameOK(name) {
+	if name = cmp.Or(name, d.MD.Name); records.NameOK(name) {
 		return name
 	}
 	return d.Name
 }
 
 // adoptMembers compares the array's members with the serials that were given.
-func (w *Work) adoptMembers(tree *block.Tree, d *block.Device, serials []string) error {
+func adoptMembers(w *records.Work, tree *block.Tree, d *block.Device, serials []string) error {
 	var found []string
 	for _, name := range d.Slaves {
 		m := tree.Devices[name]
@@ -105,7 +106,7 @@ func (w *Work) adoptMembers(tree *block.Tree, d *block.Device, serials []string)
 			}
 			w.Want.Partition = true
 		}
-		id := identity(disk)
+		id := records.Identity(disk)
 		switch {
 		case disk.Kind != block.Disk:
 			return fmt.Errorf("its member %s is a %s: take that down first", m.Path, disk.Kind)
@@ -116,7 +117,7 @@ func (w *Work) adoptMembers(tree *block.Tree, d *block.Device, serials []string)
 				m.Path, id, strings.Join(memberSerials(tree, d), ", "))
 		}
 		found = append(found, id)
-		w.Members = append(w.Members, Member{Serial: id, Size: disk.Size, Path: disk.Path, Model: disk.Model})
+		w.Members = append(w.Members, records.Member{Serial: id, Size: disk.Size, Path: disk.Path, Model: disk.Model})
 	}
 	for _, id := range serials {
 		if !slices.Contains(found, id) {
@@ -133,7 +134,7 @@ func (w *Work) adoptMembers(tree *block.Tree, d *block.Device, serials []string)
 func memberSerials(tree *block.Tree, d *block.Device) []string {
 	var all []string
 	for _, leaf := range tree.Leaves(d.Name) {
-		all = append(all, cmp.Or(identity(leaf), leaf.Path))
+		all = append(all, cmp.Or(records.Identity(leaf), leaf.Path))
 	}
 	return all
 }
@@ -149,7 +150,10 @@ func (a *adoption) tables(ctx context.Context) error {
 	if !a.w.Want.Partition {
 		return errors.New("its members are no partitions: leave --partitions out")
 	}
-	st := Step{Title: "a partition table on each member", Touches: a.w.paths(), Undo: []Action{{Zero: a.w.disks()}}}
+	st := records.Step{
+		Title: "a partition table on each member", Touches: a.w.Paths(),
+		Undo: []records.Action{{Zero: a.w.Disks()}},
+	}
 	for _, m := range a.w.Members {
 		tags, err := a.export(ctx, m.Path)
 		switch d := a.tree.Device(m.Path); {
@@ -162,9 +166,12 @@ func (a *adoption) tables(ctx context.Context) error {
 				"(wipefs --all %s)", m.Path, text.Quote(tags["PTTYPE"]), m.Path)
 		}
 		at := "@" + m.Serial
-		st.Check = append(st.Check, Cond{Is: "partition", Of: at + ":1"}, Cond{Is: "table", Of: at, Want: tags["PTUUID"]})
+		st.Check = append(st.Check, records.Cond{Is: "partition", Of: at + ":1"}, records.Cond{
+			Is: "table", Of: at,
+			Want: tags["PTUUID"],
+		})
 	}
-	a.w.add(st)
+	a.w.Add(st)
 	return nil
 }
 
@@ -193,13 +200,13 @@ func (a *adoption) steps(ctx context.Context) error {
 			if m.Root != "/" {
 				return fmt.Errorf("a part of it is mounted on %s: unmount that first", m.Point)
 			}
-			from := Cond{Is: "mountedfrom", Of: m.Point, Want: d.Path}
-			a.w.add(
-				Step{
+			from := records.Cond{Is: "mountedfrom", Of: m.Point, Want: d.Path}
+			a.w.Add(
+				records.Step{
 					Title:   "mounted on " + m.Point,
 					Touches: []string{m.Point},
-					Check:   []Cond{from},
-					Undo:    []Action{{If: &from, Run: []string{"umount", m.Point}}},
+					Check:   []records.Cond{from},
+					Undo:    []records.Action{{If: &from, Run: []string{"umount", m.Point}}},
 				},
 			)
 			if d == a.top && a.w.Want.Mount == "" {
@@ -214,36 +221,37 @@ func (a *adoption) steps(ctx context.Context) error {
 // one of another version by mdadm.
 func (a *adoption) array() {
 	md, w := a.top.MD, a.w
-	st := Step{
+	st := records.Step{
 		Title: fmt.Sprintf("the md array %s: %s, %s", a.top.Path, md.Level, text.Plural(len(w.Members), "member",
 			"members")),
-		Touches: append([]string{a.top.Path}, w.paths()...),
-		Check:   []Cond{{Is: "array", Of: a.top.Path, Want: md.UUID}},
-		Undo:    []Action{{Stop: w.devices()}},
+		Touches: append([]string{a.top.Path}, w.Paths()...),
+		Check:   []records.Cond{{Is: "array", Of: a.top.Path, Want: md.UUID}},
+		Undo:    []records.Action{{Stop: w.Devices()}},
 	}
-	for _, at := range w.devices() {
+	for _, at := range w.Devices() {
 		if md.Metadata != "1.2" {
 			st.Undo = append(
 				st.Undo,
-				Action{
-					If:  &Cond{Is: "superblock", Of: at, Want: md.UUID},
+				records.Action{
+					If:  &records.Cond{Is: "superblock", Of: at, Want: md.UUID},
 					Run: []string{"mdadm", "--zero-superblock", at},
 				},
 			)
 		}
 	}
 	if md.Metadata == "1.2" {
-		st.Undo = append(st.Undo, w.zeros())
+		st.Undo = append(st.Undo, w.Zeros())
 	}
-	w.add(st)
+	w.Add(st)
 }
 
 func (a *adoption) filesystem(tags map[string]string) {
-	want := Cond{Is: "filesystem", Want: tags["TYPE"] + " " + tags["UUID"]}
+	want := records.Cond{Is: "filesystem", Want: tags["TYPE"] + " " + tags["UUID"]}
 	a.w.Want.FS, a.w.Want.Label = tags["TYPE"], tags["LABEL"]
-	a.w.add(Step{
-		Title: fmt.Sprintf("%s on it%s", tags["TYPE"], named(tags)), Touches: []string{a.top.Path}, Check: []Cond{want},
-		Undo: []Action{{If: &want, Run: []string{"wipefs", "--all", "--quiet", "@array"}}},
+	a.w.Add(records.Step{
+		Title: fmt.Sprintf("%s on it%s", tags["TYPE"], named(tags)), Touches: []string{a.top.Path},
+		Check: []records.Cond{want},
+		Undo:  []records.Action{{If: &want, Run: []string{"wipefs", "--all", "--quiet", "@array"}}},
 	})
 }
 
@@ -266,19 +274,22 @@ func (a *adoption) group(ctx context.Context, uuid string) ([]*block.Device, err
 				group, r["pv_name"], group, a.top.Path)
 		}
 	}
-	label := Cond{Is: "filesystem", Want: "LVM2_member " + uuid}
-	a.w.add(Step{
-		Title: "a physical volume on it", Touches: []string{a.top.Path}, Check: []Cond{label},
-		Undo: []Action{{If: &label, Run: []string{"pvremove", "--yes", "--quiet", "--config", noBackup, "@array"}}},
+	label := records.Cond{Is: "filesystem", Want: "LVM2_member " + uuid}
+	a.w.Add(records.Step{
+		Title: "a physical volume on it", Touches: []string{a.top.Path}, Check: []records.Cond{label},
+		Undo: []records.Action{{If: &label, Run: []string{
+			"pvremove", "--yes", "--quiet", "--config",
+			records.NoBackup, "@array",
+		}}},
 	})
 	if group == "" {
 		return nil, nil
 	}
 	a.w.Want.Group = group
-	there := Cond{Is: "group", Of: group}
-	a.w.add(Step{
-		Title: "the volume group " + group, Touches: []string{"/dev/" + group}, Check: []Cond{there},
-		Undo: []Action{{If: &there, Run: []string{"vgremove", "--quiet", "--config", noBackup, group}}},
+	there := records.Cond{Is: "group", Of: group}
+	a.w.Add(records.Step{
+		Title: "the volume group " + group, Touches: []string{"/dev/" + group}, Check: []records.Cond{there},
+		Undo: []records.Action{{If: &there, Run: []string{"vgremove", "--quiet", "--config", records.NoBackup, group}}},
 	})
 	if rows, err = a.lvm(ctx, "lvs", "lv_name", group); err != nil {
 		return nil, err
@@ -286,10 +297,10 @@ func (a *adoption) group(ctx context.Context, uuid string) ([]*block.Device, err
 	var volumes []*block.Device
 	for _, r := range rows {
 		lv := group + "/" + r["lv_name"]
-		is := Cond{Is: "volume", Of: lv}
-		a.w.add(Step{
-			Title: "the logical volume " + lv, Touches: []string{"/dev/" + lv}, Check: []Cond{is},
-			Undo: []Action{{If: &is, Run: []string{"lvremove", "--yes", "--quiet", "--config", noBackup, lv}}},
+		is := records.Cond{Is: "volume", Of: lv}
+		a.w.Add(records.Step{
+			Title: "the logical volume " + lv, Touches: []string{"/dev/" + lv}, Check: []records.Cond{is},
+			Undo: []records.Action{{If: &is, Run: []string{"lvremove", "--yes", "--quiet", "--config", records.NoBackup, lv}}},
 		})
 		for _, d := range a.tree.Devices {
 			if d.LV != nil && d.LV.VG == group && d.LV.Name == r["lv_name"] {
@@ -311,7 +322,7 @@ func (a *adoption) conf() {
 			if f := strings.Fields(line); len(f) > 1 && f[0] == "ARRAY" &&
 				slices.ContainsFunc(f, func(word string) bool {
 					uuid, ok := strings.CutPrefix(strings.ToUpper(word), "UUID=")
-					return ok && bare(uuid) == bare(a.top.MD.UUID)
+					return ok && records.Bare(uuid) == records.Bare(a.top.MD.UUID)
 				}) {
 				a.line(file, line)
 			}
@@ -345,19 +356,19 @@ func (a *adoption) fstab(ctx context.Context, d *block.Device, also []string) {
 
 // line is one line of a file of /etc, without marks.
 func (a *adoption) line(file, line string) {
-	l := &Lines{File: file, Name: a.w.Array, Text: strings.TrimRight(line, "\n")}
-	if data, _, err := a.read(file); err != nil || !l.inPlace(data) {
+	l := &records.Lines{File: file, Name: a.w.Array, Text: strings.TrimRight(line, "\n")}
+	if data, _, err := a.read(file); err != nil || !l.InPlace(data) {
 		l.Bare = true // not by a runbook of plimsoll's, which puts marks around it
 	}
-	st := Step{
+	st := records.Step{
 		Title:   "a line in " + file + ": " + strings.Join(strings.Fields(line), " "),
 		Touches: []string{file},
-		Undo:    []Action{{Cut: l}},
+		Undo:    []records.Action{{Cut: l}},
 	}
 	if file == "/etc/fstab" && a.has("/run/systemd/system") {
-		st.Undo = append(st.Undo, Action{Run: []string{"systemctl", "daemon-reload"}})
+		st.Undo = append(st.Undo, records.Action{Run: []string{"systemctl", "daemon-reload"}})
 	}
-	a.w.add(st)
+	a.w.Add(st)
 }
 
 // adoptedHolds are the conditions of adopted arrays:
@@ -365,7 +376,7 @@ func (a *adoption) line(file, line string) {
 //	group        the volume group Of exists
 //	volume       the logical volume Of, GROUP/NAME, exists
 //	mountedfrom  the device Want is mounted, on top, at Of
-func (s *state) adoptedHolds(ctx context.Context, c Cond) (bool, error) {
+func (s *state) adoptedHolds(ctx context.Context, c records.Cond) (bool, error) {
 	if c.Is == "mountedfrom" {
 		m, d := s.tree.MountOf(c.Of), s.tree.Device(c.Want)
 		return m != nil && d != nil && m.Point == path.Clean(c.Of) && m.Device == d.Name, nil

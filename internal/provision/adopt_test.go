@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"plimsoll/internal/block"
+	"plimsoll/internal/provision/records"
 	"plimsoll/internal/sys"
 )
 
@@ -130,13 +131,13 @@ func TestAdoptPartitions(t *testing.T) {
 	var serials []string
 	md := tree.Device("/dev/md0")
 	for _, leaf := range tree.Leaves(md.Name) {
-		serials = append(serials, identity(leaf))
+		serials = append(serials, records.Identity(leaf))
 	}
 	// On an array with a group and volumes nothing can be read of here: the tables are looked at before.
-	adoption := func(answer string) (*adoption, *Work) {
+	adoption := func(answer string) (*adoption, *records.Work) {
 		s := captured(t, "lvm-over-md-over-partitions", map[string]string{blkid: answer})
-		w := &Work{Array: "a", Adopted: md.Path}
-		if err := w.adoptMembers(tree, md, serials); err != nil {
+		w := &records.Work{Array: "a", Adopted: md.Path}
+		if err := adoptMembers(w, tree, md, serials); err != nil {
 			t.Fatal(err)
 		}
 		return &adoption{state: &state{s, w, tree}, top: md}, w

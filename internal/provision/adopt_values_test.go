@@ -12,13 +12,14 @@ import (
 	"testing"
 
 	"plimsoll/internal/block"
+	"plimsoll/internal/provision/records"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
 
 // undone are the commands of an adoption's steps, newest first.
-func undone(w *Work) string {
+func undone(w *records.Work) string {
 	var all []string
 	for _, st := range slices.Backward(w.Steps) {
 		all = append(all, w.Commands(st.Undo)...)
@@ -29,7 +30,7 @@ func undone(w *Work) string {
 // An array is called as its superblock says, behind the host's name, where that can be a file's name.
 func TestNamesOfAdopted(t *testing.T) {
 	for name, want := range map[string]string{"host:data": "data", "data": "data", "": "md0", "host:": "host:", "host:a/b": "md0", "host:a:b": "a:b"} {
-		if want != "md0" && !nameOK(want) {
+		if want != "md0" && !records.NameOK(want) {
 			want = "md0"
 		}
 		if got := adoptedName(&block.Device{Name: "md0", MD: &block.Raid{Name: name}}); got != want {
@@ -64,9 +65,9 @@ func TestMembersOfAdopted(t *testing.T) {
 		"one too many":      {func(*block.Tree) {}, "A B C", "--serial C is not a member of it; its members are A, B"},
 		"no members":        {func(tr *block.Tree) { tr.Devices["md0"].Slaves = nil }, "", "it has no members; mdadm --stop /dev/md0"},
 	} {
-		tr, w := tree(), &Work{}
+		tr, w := tree(), &records.Work{}
 		c.change(tr)
-		err := w.adoptMembers(tr, tr.Devices["md0"], strings.Fields(c.serials))
+		err := adoptMembers(w, tr, tr.Devices["md0"], strings.Fields(c.serials))
 		var got []string
 		for _, m := range w.Members {
 			got = append(got, fmt.Sprintf("%s %d %s %s", m.Serial, uint64(m.Size), m.Path, m.Model))
@@ -84,7 +85,7 @@ func TestMembersOfAdopted(t *testing.T) {
 func adopting(t *testing.T, prints, files map[string]string) *adoption {
 	t.Helper()
 	s := asMD(t, prints)
-	s.w.Steps, s.w.Want = nil, Want{Level: topology.RAID1, Using: "md", Data: 1}
+	s.w.Steps, s.w.Want = nil, records.Want{Level: topology.RAID1, Using: "md", Data: 1}
 	s.w.Adopted = "/dev/md0"
 	for name, text := range files {
 		at := filepath.Join(s.Root, name)
@@ -108,7 +109,9 @@ func TestStepsOfAdopted(t *testing.T) {
 		return `{"report":[{"pv":[` + strings.Join(all, ",") + `]}]}`
 	}
 	const lvs = `{"report":[{"lv":[{"lv_name":"v"}]}]}`
-	remove := func(what string) string { return what[:8] + " --yes --quiet --config '" + noBackup + "' " + what[9:] }
+	remove := func(what string) string {
+		return what[:8] + " --yes --quiet --config '" + records.NoBackup + "' " + what[9:]
+	}
 	for name, c := range map[string]struct {
 		prints map[string]string
 		change func(*adoption)
@@ -135,7 +138,7 @@ func TestStepsOfAdopted(t *testing.T) {
 			a.tree.Devices["dm-0"] = &block.Device{Name: "dm-0", Path: "/dev/dm-0", LV: &block.Vol{VG: "g", Name: "v"}}
 			a.tree.Devices["dm-1"] = &block.Device{Name: "dm-1", Path: "/dev/dm-1", LV: &block.Vol{VG: "h", Name: "v"}}
 			a.tree.Mounts = []block.Mount{{Device: "dm-0", Point: "/lv", Root: "/"}, {Device: "dm-1", Point: "/other", Root: "/"}}
-		}, "umount /lv|" + remove("lvremove g/v") + "|vgremove --quiet --config '" + noBackup + "' g|" + remove("pvremove /dev/md0") + "|" + stop + "|" + zero},
+		}, "umount /lv|" + remove("lvremove g/v") + "|vgremove --quiet --config '" + records.NoBackup + "' g|" + remove("pvremove /dev/md0") + "|" + stop + "|" + zero},
 	} {
 		a := adopting(t, c.prints, nil)
 		a.top.MD.Metadata = "1.2"
@@ -154,7 +157,7 @@ func TestStepsOfAdopted(t *testing.T) {
 // filesystem's UUID or label.
 func TestLinesOfAdopted(t *testing.T) {
 	files := map[string]string{
-		"etc/mdadm/mdadm.conf": "HOMEHOST x\nARRAY /dev/md9 UUID=1:2:3:4\nARRAY /dev/md0 uuid=" + strings.ToUpper(bare(ourUUID)) + "\n# ARRAY UUID=" + ourUUID + "\nARRAY\n",
+		"etc/mdadm/mdadm.conf": "HOMEHOST x\nARRAY /dev/md9 UUID=1:2:3:4\nARRAY /dev/md0 uuid=" + strings.ToUpper(records.Bare(ourUUID)) + "\n# ARRAY UUID=" + ourUUID + "\nARRAY\n",
 		"etc/fstab":            "# UUID=1 /old xfs\nUUID=1 /a xfs\nUUID=11 /b xfs\nLABEL=L /c xfs\nLABEL=LL /d xfs\n/dev/md0 /e xfs\n/dev/sdc /f xfs\nmd0\nmd0 /g xfs\n",
 	}
 	a := adopting(t, map[string]string{"blkid": "TYPE=xfs\nUUID=1\nLABEL=L\n"}, files)
@@ -168,7 +171,7 @@ func TestLinesOfAdopted(t *testing.T) {
 			t.Errorf("%+v", st)
 		}
 	}
-	want := []string{"ARRAY /dev/md0 uuid=" + strings.ToUpper(bare(ourUUID)), "UUID=1 /a xfs", "LABEL=L /c xfs", "/dev/md0 /e xfs", "md0 /g xfs"}
+	want := []string{"ARRAY /dev/md0 uuid=" + strings.ToUpper(records.Bare(ourUUID)), "UUID=1 /a xfs", "LABEL=L /c xfs", "/dev/md0 /e xfs", "md0 /g xfs"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q\nwant %q", got, want)
 	}
@@ -188,7 +191,7 @@ func TestLinesOfAdopted(t *testing.T) {
 	if a.fstab(t.Context(), &block.Device{Name: "dm-0"}, []string{"md0"}); len(a.w.Steps) != 0 {
 		t.Errorf("%+v", a.w.Steps)
 	}
-	marked := &Lines{File: "/etc/fstab", Name: "t", Text: "/dev/md0 /e xfs"}
+	marked := &records.Lines{File: "/etc/fstab", Name: "t", Text: "/dev/md0 /e xfs"}
 	begin, end := marked.Marks()
 	a = adopting(t, nil, map[string]string{"etc/fstab": begin + "\n" + marked.Text + "\n" + end + "\n"})
 	a.Machine.Root = machine(nil, map[string]string{"run/systemd/system/x": ""}).Root
@@ -200,23 +203,23 @@ func TestLinesOfAdopted(t *testing.T) {
 
 // What is said of a condition that does not hold, and which actions leave the devices as they are known.
 func TestWordsOfSteps(t *testing.T) {
-	w := workOf(1, 1, Want{Using: "md"})
+	w := workOf(1, 1, records.Want{Using: "md"})
 	for is, want := range map[string]string{
 		"array": "not all of its members are in it; see: mdadm --detail /x", "lines": "its lines are not in /x", "mounted": "/dev/md/t is not mounted on /x",
 		"filesystem": "/dev/md/t does not carry the filesystem w", "owner": "/x does not have the owner and mode w", "synced": "its copies do not agree", "path": "no path /x",
 	} {
-		if got := w.lacking(Cond{Is: is, Of: "/x", Want: "w"}); got != want {
+		if got := w.Lacking(records.Cond{Is: is, Of: "/x", Want: "w"}); got != want {
 			t.Errorf("%s: %q, want %q", is, got, want)
 		}
 	}
 	for name, c := range map[string]struct {
-		a    Action
+		a    records.Action
 		want bool
 	}{
-		"looks": {Action{Blank: []string{"@S0", "@S1"}}, true}, "one member": {Action{Run: []string{"pvcreate", "@S0"}}, true}, "two": {Action{Run: []string{"mdadm", "@S0", "@S1"}}, false},
-		"the array": {Action{Run: []string{"mkfs", "@array"}}, false}, "one and the array": {Action{Run: []string{"x", "@array", "@S0"}}, true}, "neither": {Action{Run: []string{"x"}}, false}, "zeroes": {Action{Zero: []string{"@S0"}}, false},
+		"looks": {records.Action{Blank: []string{"@S0", "@S1"}}, true}, "one member": {records.Action{Run: []string{"pvcreate", "@S0"}}, true}, "two": {records.Action{Run: []string{"mdadm", "@S0", "@S1"}}, false},
+		"the array": {records.Action{Run: []string{"mkfs", "@array"}}, false}, "one and the array": {records.Action{Run: []string{"x", "@array", "@S0"}}, true}, "neither": {records.Action{Run: []string{"x"}}, false}, "zeroes": {records.Action{Zero: []string{"@S0"}}, false},
 	} {
-		if got := c.a.local(); got != c.want {
+		if got := c.a.Local(); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
@@ -262,12 +265,12 @@ func TestReplacementsByHand(t *testing.T) {
 	if with("lvm") != " under LVM" || with("md") != "" {
 		t.Error("with")
 	}
-	for done, want := range map[StepState]int{StepDone: 1, StepBegun: 2} {
+	for done, want := range map[records.StepState]int{records.StepDone: 1, records.StepBegun: 2} {
 		s := site(t, machine(nil, nil))
 		if err := os.MkdirAll(s.Journal, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		w := &Work{Array: "t", Steps: []Step{{State: StepDone}, {State: done}}, Replacing: &Replacement{From: 1}}
+		w := &records.Work{Array: "t", Steps: []records.Step{{State: records.StepDone}, {State: done}}, Replacing: &records.Replacement{From: 1}}
 		if err := s.replaced(w); err != nil || len(w.Steps) != want || (w.Replacing == nil) != (want == 1) {
 			t.Errorf("%v: %+v %v", done, w, err)
 		}
@@ -277,17 +280,17 @@ func TestReplacementsByHand(t *testing.T) {
 // Volumes that have grown by more than a mebibyte, and what would use it.
 func TestGrownVolumesByHand(t *testing.T) {
 	for name, c := range map[string]struct {
-		want  Want
+		want  records.Want
 		grown units.Bytes
 		note  string
 	}{
-		"a mebibyte":       {Want{Level: topology.RAID1, Using: "md"}, units.MiB, ""},
-		"more":             {Want{Level: topology.RAID1, Using: "md"}, units.MiB + 1, "mdadm --grow /dev/md/t --size=max"},
-		"LVM":              {Want{Level: topology.RAID0, Using: "lvm", Group: "g"}, units.GiB, "lvextend --extents +100%FREE /dev/g/t"},
-		"RAID0":            {Want{Level: topology.RAID0, Using: "md"}, units.GiB, "RAID0 does not use it"},
-		"one volume":       {Want{Level: topology.Single}, units.GiB, "by hand: grow the filesystem (xfs_growfs, resize2fs)"},
-		"one, partitioned": {Want{Level: topology.Single, Partition: true}, units.GiB, "grow the partition, then the filesystem"},
-		"one that shrank":  {Want{Level: topology.Single}, 0, ""},
+		"a mebibyte":       {records.Want{Level: topology.RAID1, Using: "md"}, units.MiB, ""},
+		"more":             {records.Want{Level: topology.RAID1, Using: "md"}, units.MiB + 1, "mdadm --grow /dev/md/t --size=max"},
+		"LVM":              {records.Want{Level: topology.RAID0, Using: "lvm", Group: "g"}, units.GiB, "lvextend --extents +100%FREE /dev/g/t"},
+		"RAID0":            {records.Want{Level: topology.RAID0, Using: "md"}, units.GiB, "RAID0 does not use it"},
+		"one volume":       {records.Want{Level: topology.Single}, units.GiB, "by hand: grow the filesystem (xfs_growfs, resize2fs)"},
+		"one, partitioned": {records.Want{Level: topology.Single, Partition: true}, units.GiB, "grow the partition, then the filesystem"},
+		"one that shrank":  {records.Want{Level: topology.Single}, 0, ""},
 	} {
 		p := &planner{Site: site(t, machine(nil, nil)), tree: &block.Tree{Devices: map[string]*block.Device{
 			"sda": {Name: "sda", Path: "/dev/sda", Serial: "S0", Kind: block.Disk, Size: 10*units.GiB + c.grown},
@@ -299,14 +302,14 @@ func TestGrownVolumesByHand(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]struct {
-		want    Want
+		want    records.Want
 		volumes int
 		says    string
 	}{
-		"more":   {Want{Using: "md", Level: topology.RAID5}, 4, "it has 3 volumes and 4 are declared; plimsoll does not grow or shrink an array: by hand: mdadm --grow"},
-		"others": {Want{Using: "md", Level: topology.RAID0}, 3, "its volumes are declared otherwise than when it was built; plimsoll does not grow or shrink an array: a stripe of md"},
-		"LVM":    {Want{Using: "lvm", Level: topology.RAID0}, 2, "an LVM stripe keeps its width"},
-		"one":    {Want{Level: topology.Single}, 2, "one volume is no array: declare a new one and copy"},
+		"more":   {records.Want{Using: "md", Level: topology.RAID5}, 4, "it has 3 volumes and 4 are declared; plimsoll does not grow or shrink an array: by hand: mdadm --grow"},
+		"others": {records.Want{Using: "md", Level: topology.RAID0}, 3, "its volumes are declared otherwise than when it was built; plimsoll does not grow or shrink an array: a stripe of md"},
+		"LVM":    {records.Want{Using: "lvm", Level: topology.RAID0}, 2, "an LVM stripe keeps its width"},
+		"one":    {records.Want{Level: topology.Single}, 2, "one volume is no array: declare a new one and copy"},
 	} {
 		if err := (&planner{}).grown(workOf(3, 1, c.want), c.volumes); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)
@@ -327,12 +330,12 @@ func TestOneRenewalForAll(t *testing.T) {
 		}
 		runs := 0
 		s.Run = func(context.Context, io.Writer, ...string) error { runs++; return nil }
-		var all []*Work
+		var all []*records.Work
 		for i, stale := range c.stale {
-			all = append(all, &Work{Array: fmt.Sprint("a", i), InitramfsStale: stale})
+			all = append(all, &records.Work{Array: fmt.Sprint("a", i), InitramfsStale: stale})
 		}
 		err := s.renewInitramfs(t.Context(), all, c.command)
-		if err != nil || runs != c.runs || slices.ContainsFunc(all, func(w *Work) bool { return w.InitramfsStale }) {
+		if err != nil || runs != c.runs || slices.ContainsFunc(all, func(w *records.Work) bool { return w.InitramfsStale }) {
 			t.Errorf("%s: %d %v", name, runs, err)
 		}
 		if kept, _ := os.ReadDir(s.Journal); (len(kept) > 0) != slices.Contains(c.stale, true) {
@@ -375,7 +378,7 @@ func TestAdoptionsRefused(t *testing.T) {
 		if (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
 			t.Errorf("%s: %v, want %q", name, err, c.err)
 		}
-		if err == nil && (a.w.tableGUID("@S0") != "77" || a.w.tableGUID("@S1") != "77" || undone(a.w) != "zero the first and last 2 MiB of /dev/sda /dev/sdb") {
+		if err == nil && (a.w.TableGUID("@S0") != "77" || a.w.TableGUID("@S1") != "77" || undone(a.w) != "zero the first and last 2 MiB of /dev/sda /dev/sdb") {
 			t.Errorf("%s: %+v", name, a.w.Steps)
 		}
 	}
@@ -383,15 +386,15 @@ func TestAdoptionsRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		device string
 		files  map[string]string
-		other  *Work // a journal
+		other  *records.Work // a journal
 		want   string
 	}{
 		"no device":    {"/dev/md9", nil, nil, "there is no such device; see: cat /proc/mdstat"},
 		"a disk":       {"/dev/sda", nil, nil, "it is a disk, and only md arrays are adopted"},
 		"no UUID":      {"/dev/md0", map[string]string{"md/uuid": ""}, nil, "it has no UUID that could be read; run as root"},
-		"its journal":  {"/dev/md0", nil, &Work{Array: "x", Steps: []Step{{Check: []Cond{{Is: "array", Want: ourUUID}}}}}, "plimsoll has a journal of it already; plimsoll array teardown x"},
-		"of its name":  {"/dev/md0", nil, &Work{Array: "md0", Steps: []Step{{}}}, "md0-adopted"},
-		"of another's": {"/dev/md0", nil, &Work{Array: "md1", Steps: []Step{{}}}, "md0"},
+		"its journal":  {"/dev/md0", nil, &records.Work{Array: "x", Steps: []records.Step{{Check: []records.Cond{{Is: "array", Want: ourUUID}}}}}, "plimsoll has a journal of it already; plimsoll array teardown x"},
+		"of its name":  {"/dev/md0", nil, &records.Work{Array: "md0", Steps: []records.Step{{}}}, "md0-adopted"},
+		"of another's": {"/dev/md0", nil, &records.Work{Array: "md1", Steps: []records.Step{{}}}, "md0"},
 	} {
 		const md = "sys/class/block/md0/"
 		files := map[string]string{
@@ -403,7 +406,7 @@ func TestAdoptionsRefused(t *testing.T) {
 		s := site(t, machine([]drive{{name: "sda", serial: "S0", gib: 10}, {name: "sdb", serial: "S1", gib: 10}}, files))
 		s.Run = asMD(t, map[string]string{"blkid": "fails with 2: "}).Run
 		if c.other != nil {
-			c.other.Members = []Member{{Serial: "S9"}}
+			c.other.Members = []records.Member{{Serial: "S9"}}
 			if err := errors.Join(os.MkdirAll(s.Journal, 0o700), s.save(c.other)); err != nil {
 				t.Fatal(err)
 			}
@@ -412,7 +415,7 @@ func TestAdoptionsRefused(t *testing.T) {
 		if err != nil && !strings.Contains(err.Error(), c.want) || err == nil && w.Array != c.want {
 			t.Errorf("%s: %+v %v, want %q", name, w, err, c.want)
 		}
-		if err == nil && (w.Steps[0].State != StepDone || !w.Started.Equal(s.Now()) || w.Want.Data != 1) {
+		if err == nil && (w.Steps[0].State != records.StepDone || !w.Started.Equal(s.Now()) || w.Want.Data != 1) {
 			t.Errorf("%s: %+v", name, w)
 		}
 	}

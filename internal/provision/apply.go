@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/internal/provision/records"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/topology"
 )
@@ -54,8 +55,8 @@ func (s *Site) Apply(ctx context.Context, p *Plan) error {
 // renewInitramfs renews the initramfs where one of the arrays has come into mdadm.conf or gone from
 // it, once for all of them: it takes a minute or more. An array's journal remembers until it is
 // done.
-func (s *Site) renewInitramfs(ctx context.Context, all []*Work, command []string) error {
-	stale := slices.DeleteFunc(slices.Clone(all), func(w *Work) bool { return !w.InitramfsStale })
+func (s *Site) renewInitramfs(ctx context.Context, all []*records.Work, command []string) error {
+	stale := slices.DeleteFunc(slices.Clone(all), func(w *records.Work) bool { return !w.InitramfsStale })
 	if len(stale) == 0 {
 		return nil
 	}
@@ -75,7 +76,7 @@ func (s *Site) renewInitramfs(ctx context.Context, all []*Work, command []string
 	return nil
 }
 
-func (s *Site) applyArray(ctx context.Context, w *Work) error {
+func (s *Site) applyArray(ctx context.Context, w *records.Work) error {
 	if w.Undoing {
 		return fmt.Errorf("array %s: its teardown has begun; finish that first: plimsoll array teardown %[1]s", w.Array)
 	}
@@ -110,7 +111,7 @@ func (s *Site) applyArray(ctx context.Context, w *Work) error {
 }
 
 // step brings one step into place.
-func (s *Site) step(ctx context.Context, w *Work, i int) error {
+func (s *Site) step(ctx context.Context, w *records.Work, i int) error {
 	st := &w.Steps[i]
 	emit := func(what What) {
 		s.emit(Event{Array: w.Array, Step: i + 1, Steps: len(w.Steps), Title: st.Title, What: what})
@@ -118,8 +119,8 @@ func (s *Site) step(ctx context.Context, w *Work, i int) error {
 	// What has begun is finished: a Ctrl-C waits for it. Only waiting itself is cut short.
 	whole := context.WithoutCancel(ctx)
 	switch st.State {
-	case StepDone:
-		if w.rebuilding(i) {
+	case records.StepDone:
+		if w.Rebuilding(i) {
 			return nil
 		}
 		missing, err := s.missing(whole, w, st)
@@ -144,15 +145,15 @@ func (s *Site) step(ctx context.Context, w *Work, i int) error {
 			err = fmt.Errorf("it could not be brought back: %s", missing)
 		}
 		return err
-	case StepBegun:
+	case records.StepBegun:
 		emit(Repairing)
 		w.Checked = nil
 		if err := s.actions(whole, w, st, st.Undo, true); err != nil {
 			return err
 		}
-	case StepToDo:
+	case records.StepToDo:
 	}
-	st.State, st.Begun = StepBegun, s.Now().UTC().Round(0)
+	st.State, st.Begun = records.StepBegun, s.Now().UTC().Round(0)
 	if err := s.save(w); err != nil {
 		return err
 	}
@@ -168,12 +169,12 @@ func (s *Site) step(ctx context.Context, w *Work, i int) error {
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(st.Do, func(a Action) bool { return len(a.Blank) > 0 && len(st.Do) > 1 }) {
+	if slices.ContainsFunc(st.Do, func(a records.Action) bool { return len(a.Blank) > 0 && len(st.Do) > 1 }) {
 		if err := s.taken(w); err != nil { // something of its own is on them now
 			return err
 		}
 	}
-	st.State, st.Ended = StepDone, s.Now().UTC().Round(0)
+	st.State, st.Ended = records.StepDone, s.Now().UTC().Round(0)
 	if err := s.save(w); err != nil {
 		return err
 	}
@@ -182,7 +183,7 @@ func (s *Site) step(ctx context.Context, w *Work, i int) error {
 }
 
 // missing says what of a step is not in place, "" when all is.
-func (s *Site) missing(ctx context.Context, w *Work, st *Step) (string, error) {
+func (s *Site) missing(ctx context.Context, w *records.Work, st *records.Step) (string, error) {
 	if len(st.Check) == 0 {
 		return "", nil
 	}
@@ -196,7 +197,7 @@ func (s *Site) missing(ctx context.Context, w *Work, st *Step) (string, error) {
 			return "", err
 		}
 		if !ok {
-			return w.lacking(c), nil
+			return w.Lacking(c), nil
 		}
 	}
 	return "", nil
@@ -204,7 +205,9 @@ func (s *Site) missing(ctx context.Context, w *Work, st *Step) (string, error) {
 
 // actions run one after the other. While undoing, a member that is not attached does not keep the
 // others from being undone.
-func (s *Site) actions(ctx context.Context, w *Work, st *Step, all []Action, undoing bool) error {
+func (s *Site) actions(ctx context.Context, w *records.Work, st *records.Step, all []records.Action,
+	undoing bool,
+) error {
 	var gone error
 	var now *state
 	for _, a := range all {
@@ -214,32 +217,20 @@ func (s *Site) actions(ctx context.Context, w *Work, st *Step, all []Action, und
 				return err
 			}
 		}
-		err := now.act(ctx, a, st.State == StepBegun)
+		err := now.act(ctx, a, st.State == records.StepBegun)
 		if undoing && errors.Is(err, errGone) {
 			gone = errors.Join(gone, err)
 		} else if err != nil {
 			return err
 		}
-		if !a.local() {
+		if !a.Local() {
 			now = nil
 		}
 	}
 	return gone
 }
 
-// local says that an action leaves the devices as they are known: it looks, or it works on one
-// member alone.
-func (a Action) local() bool {
-	members := 0
-	for _, arg := range a.Run {
-		if strings.HasPrefix(arg, "@") && arg != "@array" {
-			members++
-		}
-	}
-	return len(a.Blank) > 0 || members == 1
-}
-
-func (s *state) act(ctx context.Context, a Action, begun bool) error {
+func (s *state) act(ctx context.Context, a records.Action, begun bool) error {
 	whole := context.WithoutCancel(ctx)
 	if a.If != nil {
 		if holds, err := s.holds(whole, *a.If, begun); err != nil || !holds {
@@ -276,7 +267,7 @@ func (s *state) act(ctx context.Context, a Action, begun bool) error {
 
 // lines edits a file of /etc. That the initramfs holds an older copy of mdadm.conf is in the
 // journal before it is so.
-func (s *state) lines(l *Lines, edit func(*Lines) error) error {
+func (s *state) lines(l *records.Lines, edit func(*records.Lines) error) error {
 	if filepath.Base(l.File) == "mdadm.conf" && !s.w.InitramfsStale {
 		s.w.InitramfsStale = true
 		if err := s.save(s.w); err != nil {
@@ -334,7 +325,7 @@ func (s *state) stop(ctx context.Context) error {
 }
 
 // await waits until an array's copies agree and tells how far they are.
-func (s *Site) await(ctx context.Context, w *Work) error {
+func (s *Site) await(ctx context.Context, w *records.Work) error {
 	tick := time.NewTicker(500 * time.Millisecond)
 	defer tick.Stop()
 	step := 0
@@ -363,7 +354,7 @@ func (s *Site) await(ctx context.Context, w *Work) error {
 				return fmt.Errorf("%s has lost a member; see: mdadm --detail %[1]s", w.Top())
 			}
 			e.Fraction, e.Rate = d.MD.Progress, d.MD.Speed
-			each := w.least()
+			each := w.Least()
 			if w.Want.Level == topology.RAID10 && d.MD.Action == "resync" {
 				each = d.Size // raid10 counts the array's sectors (drivers/md/raid10.c), others a member's
 			}

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"plimsoll/internal/provision/records"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/sys/bounded"
 	"plimsoll/internal/sys/killat"
@@ -23,19 +24,19 @@ import (
 // filesPlan makes n directories, each in a step with a real program; the array's name is all that it
 // has of an array.
 func filesPlan(root string, n int) *Plan {
-	w := &Work{Array: "files", Members: []Member{{Serial: "none", Path: "/dev/none"}}}
+	w := &records.Work{Array: "files", Members: []records.Member{{Serial: "none", Path: "/dev/none"}}}
 	for i := range n {
 		name := fmt.Sprintf("/f%d", i)
-		w.add(Step{
-			Title: "make " + name, Check: []Cond{{Is: "path", Of: name}},
+		w.Add(records.Step{
+			Title: "make " + name, Check: []records.Cond{{Is: "path", Of: name}},
 			// mkdir fails where the directory is: a step in place must not be done again.
-			Do:   []Action{{Run: []string{"mkdir", root + name}}},
-			Undo: []Action{{If: &Cond{Is: "path", Of: name}, Run: []string{"rmdir", root + name}}},
+			Do:   []records.Action{{Run: []string{"mkdir", root + name}}},
+			Undo: []records.Action{{If: &records.Cond{Is: "path", Of: name}, Run: []string{"rmdir", root + name}}},
 		})
 	}
-	w.Steps[n/2].Do = append(w.Steps[n/2].Do, Action{Add: &Lines{File: "/etc/conf", Name: "files", Text: "a line"}})
-	w.Steps[n/2].Undo = append(w.Steps[n/2].Undo, Action{Cut: &Lines{File: "/etc/conf", Name: "files", Text: "a line"}})
-	return &Plan{Arrays: []*Work{w}}
+	w.Steps[n/2].Do = append(w.Steps[n/2].Do, records.Action{Add: &records.Lines{File: "/etc/conf", Name: "files", Text: "a line"}})
+	w.Steps[n/2].Undo = append(w.Steps[n/2].Undo, records.Action{Cut: &records.Lines{File: "/etc/conf", Name: "files", Text: "a line"}})
+	return &Plan{Arrays: []*records.Work{w}}
 }
 
 // TestHelperIsKilled applies or tears down in a process that its own programs kill. It is a part of
@@ -78,7 +79,7 @@ func filesSite(root string) *Site {
 
 func work(ctx context.Context, s *Site, what, root string) error {
 	if what == "teardown" {
-		return s.Teardown(ctx, nil, GiveUp{})
+		return s.Teardown(ctx, nil, records.GiveUp{})
 	}
 	p := filesPlan(root, 4)
 	if made, _, err := s.Made(); err != nil || len(made) > 0 {
@@ -191,7 +192,7 @@ func TestInterrupted(t *testing.T) {
 		t.Errorf("%d done: %v", done.Load(), err)
 	}
 	made, _, err := s.Made()
-	if err != nil || made[0].Steps[1].State != StepDone || made[0].Steps[2].State != StepToDo {
+	if err != nil || made[0].Steps[1].State != records.StepDone || made[0].Steps[2].State != records.StepToDo {
 		t.Errorf("%+v %v", made, err)
 	}
 }

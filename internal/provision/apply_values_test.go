@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"plimsoll/internal/block"
+	"plimsoll/internal/provision/records"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
@@ -48,34 +49,34 @@ func ofRoot(t *testing.T) (s *Site, ran *[]string) {
 
 // What becomes of a step, by how far it was and by what is there: the events, the commands and the error.
 func TestStepByItsState(t *testing.T) {
-	there := Cond{Is: "path", Of: "/x"}
-	made, gone := Action{Run: []string{"mkdir", "/x"}}, Action{If: &there, Run: []string{"rmdir", "/x"}}
-	idle := Action{Run: []string{"true"}}
+	there := records.Cond{Is: "path", Of: "/x"}
+	made, gone := records.Action{Run: []string{"mkdir", "/x"}}, records.Action{If: &there, Run: []string{"rmdir", "/x"}}
+	idle := records.Action{Run: []string{"true"}}
 	for name, c := range map[string]struct {
-		st     Step
+		st     records.Step
 		exists bool
 		events string
 		ran    string
 		err    string
-		state  StepState
+		state  records.StepState
 	}{
-		"to do":               {Step{Check: []Cond{there}, Do: []Action{made}}, false, "doing done", "mkdir /x", "", StepDone},
-		"to do, no check":     {Step{Do: []Action{idle}}, false, "doing done", "true", "", StepDone},
-		"fails":               {Step{Check: []Cond{there}, Do: []Action{{Run: []string{"umount"}}}}, false, "doing", "umount", "no luck", StepBegun},
-		"has run in vain":     {Step{Check: []Cond{there}, Do: []Action{idle}}, false, "doing", "true", "its commands have run and yet it is not in place: no path /x", StepBegun},
-		"begun":               {Step{State: StepBegun, Check: []Cond{there}, Do: []Action{made}, Undo: []Action{gone}}, true, "repairing doing done", "rmdir /x|mkdir /x", "", StepDone},
-		"begun, nothing made": {Step{State: StepBegun, Check: []Cond{there}, Do: []Action{made}, Undo: []Action{gone}}, false, "repairing doing done", "mkdir /x", "", StepDone},
-		"begun, cannot undo":  {Step{State: StepBegun, Check: []Cond{there}, Do: []Action{made}, Undo: []Action{{Run: []string{"umount"}}}}, true, "repairing", "umount", "no luck", StepBegun},
-		"done":                {Step{State: StepDone, Check: []Cond{there}, Do: []Action{made}}, true, "in place", "", "", StepDone},
-		"done, no check":      {Step{State: StepDone, Do: []Action{made}}, false, "in place", "", "", StepDone},
+		"to do":               {records.Step{Check: []records.Cond{there}, Do: []records.Action{made}}, false, "doing done", "mkdir /x", "", records.StepDone},
+		"to do, no check":     {records.Step{Do: []records.Action{idle}}, false, "doing done", "true", "", records.StepDone},
+		"fails":               {records.Step{Check: []records.Cond{there}, Do: []records.Action{{Run: []string{"umount"}}}}, false, "doing", "umount", "no luck", records.StepBegun},
+		"has run in vain":     {records.Step{Check: []records.Cond{there}, Do: []records.Action{idle}}, false, "doing", "true", "its commands have run and yet it is not in place: no path /x", records.StepBegun},
+		"begun":               {records.Step{State: records.StepBegun, Check: []records.Cond{there}, Do: []records.Action{made}, Undo: []records.Action{gone}}, true, "repairing doing done", "rmdir /x|mkdir /x", "", records.StepDone},
+		"begun, nothing made": {records.Step{State: records.StepBegun, Check: []records.Cond{there}, Do: []records.Action{made}, Undo: []records.Action{gone}}, false, "repairing doing done", "mkdir /x", "", records.StepDone},
+		"begun, cannot undo":  {records.Step{State: records.StepBegun, Check: []records.Cond{there}, Do: []records.Action{made}, Undo: []records.Action{{Run: []string{"umount"}}}}, true, "repairing", "umount", "no luck", records.StepBegun},
+		"done":                {records.Step{State: records.StepDone, Check: []records.Cond{there}, Do: []records.Action{made}}, true, "in place", "", "", records.StepDone},
+		"done, no check":      {records.Step{State: records.StepDone, Do: []records.Action{made}}, false, "in place", "", "", records.StepDone},
 		"lost": {
-			Step{State: StepDone, Check: []Cond{there}, Do: []Action{made}, Ended: time.Date(2026, 11, 23, 1, 2, 3, 0, time.UTC)},
-			false, "", "", "it was done on 2026-11-23 and is not so any more (no path /x); see: plimsoll array verify", StepDone,
+			records.Step{State: records.StepDone, Check: []records.Cond{there}, Do: []records.Action{made}, Ended: time.Date(2026, 11, 23, 1, 2, 3, 0, time.UTC)},
+			false, "", "", "it was done on 2026-11-23 and is not so any more (no path /x); see: plimsoll array verify", records.StepDone,
 		},
-		"brought back":     {Step{State: StepDone, Check: []Cond{there}, Again: []Action{made}}, false, "restoring", "mkdir /x", "", StepDone},
-		"not brought back": {Step{State: StepDone, Check: []Cond{there}, Again: []Action{idle}}, false, "restoring", "true", "it could not be brought back: no path /x", StepDone},
-		"cannot be":        {Step{State: StepDone, Check: []Cond{there}, Again: []Action{{Run: []string{"umount"}}}}, false, "restoring", "umount", "no luck", StepDone},
-		"not understood":   {Step{State: StepDone, Check: []Cond{{Is: "nonsense", Of: "@S0"}}}, false, "", "", "this plimsoll does not know", StepDone},
+		"brought back":     {records.Step{State: records.StepDone, Check: []records.Cond{there}, Again: []records.Action{made}}, false, "restoring", "mkdir /x", "", records.StepDone},
+		"not brought back": {records.Step{State: records.StepDone, Check: []records.Cond{there}, Again: []records.Action{idle}}, false, "restoring", "true", "it could not be brought back: no path /x", records.StepDone},
+		"cannot be":        {records.Step{State: records.StepDone, Check: []records.Cond{there}, Again: []records.Action{{Run: []string{"umount"}}}}, false, "restoring", "umount", "no luck", records.StepDone},
+		"not understood":   {records.Step{State: records.StepDone, Check: []records.Cond{{Is: "nonsense", Of: "@S0"}}}, false, "", "", "this plimsoll does not know", records.StepDone},
 	} {
 		s, ran := ofRoot(t)
 		var events []string
@@ -91,8 +92,8 @@ func TestStepByItsState(t *testing.T) {
 			}
 		}
 		c.st.Title = "x"
-		w := workOf(2, 10*units.GiB, Want{})
-		w.Steps = []Step{{State: StepDone}, c.st}
+		w := workOf(2, 10*units.GiB, records.Want{})
+		w.Steps = []records.Step{{State: records.StepDone}, c.st}
 		err := s.step(t.Context(), w, 1)
 		if got := strings.Join(events, " "); got != c.events || strings.Join(*ran, "|") != c.ran || w.Steps[1].State != c.state {
 			t.Errorf("%s: %q, ran %q, %q; want %q, %q, %q", name, got, *ran, w.Steps[1].State, c.events, c.ran, c.state)
@@ -111,57 +112,57 @@ func TestAppliesRefused(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	for name, c := range map[string]struct {
-		change func(*Site, *Work)
+		change func(*Site, *records.Work)
 		ctx    context.Context
 		err    string
 	}{
-		"as planned":       {func(*Site, *Work) {}, t.Context(), ""},
-		"half taken down":  {func(_ *Site, w *Work) { w.Undoing = true }, t.Context(), "array t: its teardown has begun; finish that first: plimsoll array teardown t"},
-		"a member is gone": {func(_ *Site, w *Work) { w.Members[1].Serial = "S9" }, t.Context(), "array t: volume S9 is not attached"},
-		"ended before":     {func(*Site, *Work) {}, ended, "array t stopped before step 1 of 2, make /a: context canceled"},
-		"a step fails":     {func(_ *Site, w *Work) { w.Steps[1].Do[0].Run = []string{"umount"} }, t.Context(), "array t, step 2 of 2, make /b: "},
-		"found, and also a journal": {func(s *Site, w *Work) {
+		"as planned":       {func(*Site, *records.Work) {}, t.Context(), ""},
+		"half taken down":  {func(_ *Site, w *records.Work) { w.Undoing = true }, t.Context(), "array t: its teardown has begun; finish that first: plimsoll array teardown t"},
+		"a member is gone": {func(_ *Site, w *records.Work) { w.Members[1].Serial = "S9" }, t.Context(), "array t: volume S9 is not attached"},
+		"ended before":     {func(*Site, *records.Work) {}, ended, "array t stopped before step 1 of 2, make /a: context canceled"},
+		"a step fails":     {func(_ *Site, w *records.Work) { w.Steps[1].Do[0].Run = []string{"umount"} }, t.Context(), "array t, step 2 of 2, make /b: "},
+		"found, and also a journal": {func(s *Site, w *records.Work) {
 			if err := s.save(w); err != nil {
 				t.Fatal(err)
 			}
 			w.Found = true
 		}, t.Context(), "array t: something has changed since the plan was made; apply again"},
-		"another's journal": {func(s *Site, w *Work) {
+		"another's journal": {func(s *Site, w *records.Work) {
 			other := *w
 			if other.Started = s.Now(); s.save(&other) != nil {
 				t.Fatal("not saved")
 			}
 		}, t.Context(), "array t: something has changed since the plan was made; apply again"},
-		"its own journal": {func(s *Site, w *Work) {
+		"its own journal": {func(s *Site, w *records.Work) {
 			if w.Started = s.Now(); s.save(w) != nil {
 				t.Fatal("not saved")
 			}
 		}, t.Context(), ""},
-		"a journal of another array": {func(s *Site, w *Work) {
+		"a journal of another array": {func(s *Site, w *records.Work) {
 			other := *w
 			if other.Array = "u"; s.save(&other) != nil {
 				t.Fatal("not saved")
 			}
 		}, t.Context(), ""},
-		"its journal is broken": {func(s *Site, _ *Work) {
+		"its journal is broken": {func(s *Site, _ *records.Work) {
 			if err := os.WriteFile(filepath.Join(s.Journal, "t.json"), []byte("{"), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}, t.Context(), "array t: its journal cannot be read"},
-		"another's is broken": {func(s *Site, _ *Work) {
+		"another's is broken": {func(s *Site, _ *records.Work) {
 			if err := os.WriteFile(filepath.Join(s.Journal, "u.json"), []byte("{"), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}, t.Context(), ""},
 	} {
 		s, ran := ofRoot(t)
-		w := workOf(2, 10*units.GiB, Want{})
+		w := workOf(2, 10*units.GiB, records.Want{})
 		for _, dir := range []string{"/a", "/b"} {
-			w.add(Step{Title: "make " + dir, Check: []Cond{{Is: "path", Of: dir}}, Do: []Action{{Run: []string{"mkdir", dir}}}})
+			w.Add(records.Step{Title: "make " + dir, Check: []records.Cond{{Is: "path", Of: dir}}, Do: []records.Action{{Run: []string{"mkdir", dir}}}})
 		}
 		c.change(s, w)
 		was := w.Started
-		err := s.Apply(c.ctx, &Plan{Arrays: []*Work{w}})
+		err := s.Apply(c.ctx, &Plan{Arrays: []*records.Work{w}})
 		if c.err == "" && (err != nil || len(*ran) != 2) || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {
 			t.Errorf("%s: %v, ran %q; want %q", name, err, *ran, c.err)
 		}
@@ -173,9 +174,9 @@ func TestAppliesRefused(t *testing.T) {
 	s, ran := ofRoot(t)
 	var said []Event
 	s.Emit = func(e Event) { said = append(said, e) }
-	w := workOf(2, 10*units.GiB, Want{Using: "md"})
-	w.Found, w.Steps = true, []Step{{Do: []Action{{Run: []string{"mkdir", "/a"}}}}}
-	if err := s.Apply(t.Context(), &Plan{Arrays: []*Work{w}}); err != nil || len(*ran) != 0 || len(said) != 1 || said[0].What != InPlace {
+	w := workOf(2, 10*units.GiB, records.Want{Using: "md"})
+	w.Found, w.Steps = true, []records.Step{{Do: []records.Action{{Run: []string{"mkdir", "/a"}}}}}
+	if err := s.Apply(t.Context(), &Plan{Arrays: []*records.Work{w}}); err != nil || len(*ran) != 0 || len(said) != 1 || said[0].What != InPlace {
 		t.Errorf("%v %q %+v", err, *ran, said)
 	}
 }
@@ -213,9 +214,9 @@ func TestAwaitByHand(t *testing.T) {
 			maps.Copy(files, c.change)
 			m := machine([]drive{{name: "sda", serial: "S0", gib: 10}, {name: "sdb", serial: "S1", gib: 10}}, files)
 			s := site(t, m)
-			w := workOf(2, 10*units.GiB, Want{Level: c.level, Using: "md"})
+			w := workOf(2, 10*units.GiB, records.Want{Level: c.level, Using: "md"})
 			w.Members[1].Size = c.least
-			w.Steps = []Step{{Check: []Cond{{Is: "array", Want: ourUUID}}}, {Title: "wait", Do: []Action{{Run: []string{"x"}}, {Await: true}}}, {}}
+			w.Steps = []records.Step{{Check: []records.Cond{{Is: "array", Want: ourUUID}}}, {Title: "wait", Do: []records.Action{{Run: []string{"x"}}, {Await: true}}}, {}}
 			var said []Event
 			s.Emit = func(e Event) {
 				if said = append(said, e); len(said) == 2 {
@@ -238,8 +239,8 @@ func TestAwaitByHand(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) { // Ctrl-C ends it
 		s := site(t, machine([]drive{{name: "sda", serial: "S0", gib: 10}, {name: "sdb", serial: "S1", gib: 10}}, base))
-		w := workOf(2, 10*units.GiB, Want{Level: "raid1", Using: "md"})
-		w.Steps = []Step{{Check: []Cond{{Is: "array", Want: ourUUID}}, Do: []Action{{Await: true}}}}
+		w := workOf(2, 10*units.GiB, records.Want{Level: "raid1", Using: "md"})
+		w.Steps = []records.Step{{Check: []records.Cond{{Is: "array", Want: ourUUID}}, Do: []records.Action{{Await: true}}}}
 		ctx, stop := context.WithTimeout(t.Context(), 700*time.Millisecond)
 		defer stop()
 		if err := s.await(ctx, w); !errors.Is(err, context.DeadlineExceeded) {
@@ -261,8 +262,8 @@ func TestAwaitOfLVM(t *testing.T) {
 			_, err := fmt.Fprintf(out, `{"report":[{"lv":[{"lv_name":"t","sync_percent":%q}]}]}`, percent)
 			return err
 		}
-		w := workOf(1, units.GiB, Want{Level: "raid1", Using: "lvm", Group: "g"})
-		w.Steps = []Step{{Title: "wait", Do: []Action{{Await: true}}}}
+		w := workOf(1, units.GiB, records.Want{Level: "raid1", Using: "lvm", Group: "g"})
+		w.Steps = []records.Step{{Title: "wait", Do: []records.Action{{Await: true}}}}
 		var said []Event
 		s.Emit = func(e Event) { said, percent = append(said, e), "100.00" }
 		want := Event{Array: "t", Step: 1, Steps: 1, Title: "wait", What: Progress, Fraction: 0.125}
@@ -275,31 +276,31 @@ func TestAwaitOfLVM(t *testing.T) {
 // The first undo that fails leaves an array as usable as it was, where its step is whole all the same; a later one,
 // or one that has undone a part, leaves a teardown that has begun.
 func TestUndoThatFails(t *testing.T) {
-	there := Cond{Is: "path", Of: "/x"}
-	bad := []Action{{Run: []string{"umount"}}}
+	there := records.Cond{Is: "path", Of: "/x"}
+	bad := []records.Action{{Run: []string{"umount"}}}
 	for name, c := range map[string]struct {
-		st      Step
+		st      records.Step
 		undoing bool // before
 		err     string
 		after   bool
-		state   StepState
+		state   records.StepState
 	}{
-		"whole all the same":     {Step{State: StepDone, Check: []Cond{there}, Undo: bad}, false, "no luck", false, StepDone},
-		"it was in the midst":    {Step{State: StepDone, Check: []Cond{there}, Undo: bad}, true, "no luck", true, StepBegun},
-		"a part is undone":       {Step{State: StepDone, Check: []Cond{there, {Is: "path", Of: "/y"}}, Undo: bad}, false, "no luck", true, StepBegun},
-		"it was not done":        {Step{State: StepBegun, Check: []Cond{there}, Undo: bad}, false, "no luck", true, StepBegun},
-		"nothing shows it":       {Step{State: StepDone, Undo: bad}, false, "no luck", true, StepBegun},
-		"a member is gone":       {Step{State: StepDone, Check: []Cond{there}, Undo: []Action{{Zero: []string{"@S9"}}}}, false, "is not attached", true, StepBegun},
-		"undone":                 {Step{State: StepDone, Check: []Cond{there}, Undo: []Action{{Run: []string{"rmdir", "/x"}}}}, false, "", true, StepToDo},
-		"others take it along":   {Step{State: StepDone}, true, "", true, StepToDo},
-		"others will, not begun": {Step{State: StepDone}, false, "", false, StepDone},
+		"whole all the same":     {records.Step{State: records.StepDone, Check: []records.Cond{there}, Undo: bad}, false, "no luck", false, records.StepDone},
+		"it was in the midst":    {records.Step{State: records.StepDone, Check: []records.Cond{there}, Undo: bad}, true, "no luck", true, records.StepBegun},
+		"a part is undone":       {records.Step{State: records.StepDone, Check: []records.Cond{there, {Is: "path", Of: "/y"}}, Undo: bad}, false, "no luck", true, records.StepBegun},
+		"it was not done":        {records.Step{State: records.StepBegun, Check: []records.Cond{there}, Undo: bad}, false, "no luck", true, records.StepBegun},
+		"nothing shows it":       {records.Step{State: records.StepDone, Undo: bad}, false, "no luck", true, records.StepBegun},
+		"a member is gone":       {records.Step{State: records.StepDone, Check: []records.Cond{there}, Undo: []records.Action{{Zero: []string{"@S9"}}}}, false, "is not attached", true, records.StepBegun},
+		"undone":                 {records.Step{State: records.StepDone, Check: []records.Cond{there}, Undo: []records.Action{{Run: []string{"rmdir", "/x"}}}}, false, "", true, records.StepToDo},
+		"others take it along":   {records.Step{State: records.StepDone}, true, "", true, records.StepToDo},
+		"others will, not begun": {records.Step{State: records.StepDone}, false, "", false, records.StepDone},
 	} {
 		s, _ := ofRoot(t)
 		if err := os.Mkdir(s.at("/x"), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		w := workOf(2, 10*units.GiB, Want{})
-		w.Undoing, w.Steps = c.undoing, []Step{{State: StepDone}, c.st}
+		w := workOf(2, 10*units.GiB, records.Want{})
+		w.Undoing, w.Steps = c.undoing, []records.Step{{State: records.StepDone}, c.st}
 		err := s.undo(t.Context(), w, 1)
 		if c.err == "" && err != nil || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {
 			t.Errorf("%s: %v, want %q", name, err, c.err)
@@ -318,30 +319,30 @@ func TestUndoThatFails(t *testing.T) {
 func TestTeardownOfSome(t *testing.T) {
 	for name, c := range map[string]struct {
 		names  []string
-		change func(*Work) // of the first
+		change func(*records.Work) // of the first
 		left   string
 		err    string
 	}{
-		"all":                    {nil, func(*Work) {}, "", ""},
-		"the first":              {[]string{"a"}, func(*Work) {}, "b", ""},
-		"the second":             {[]string{"b"}, func(*Work) {}, "a", ""},
-		"both":                   {[]string{"b", "a"}, func(*Work) {}, "", ""},
-		"one that is not there":  {[]string{"a", "c"}, func(*Work) {}, "a b", "array \"c\": plimsoll has made none of this name here; see: ls "},
-		"a replacement":          {nil, func(w *Work) { w.Replacing = &Replacement{Old: "S0", New: "S1"} }, "a b", "array a: its member S0 is being replaced by S1; finish that first: plimsoll array apply"},
-		"a replacement, another": {[]string{"b"}, func(w *Work) { w.Replacing = &Replacement{Old: "S0", New: "S1"} }, "a", ""},
-		"a member is gone":       {nil, func(w *Work) { w.Steps[1].Undo = []Action{{Zero: []string{"@S9"}}} }, "a", "array a: the rest is taken down; attach these and tear down again: volume S9 is not attached"},
-		"a step fails":           {nil, func(w *Work) { w.Steps[0].Undo = []Action{{Run: []string{"umount"}}} }, "a b", "array a, undoing step 1 of 2, make /a0: "},
+		"all":                    {nil, func(*records.Work) {}, "", ""},
+		"the first":              {[]string{"a"}, func(*records.Work) {}, "b", ""},
+		"the second":             {[]string{"b"}, func(*records.Work) {}, "a", ""},
+		"both":                   {[]string{"b", "a"}, func(*records.Work) {}, "", ""},
+		"one that is not there":  {[]string{"a", "c"}, func(*records.Work) {}, "a b", "array \"c\": plimsoll has made none of this name here; see: ls "},
+		"a replacement":          {nil, func(w *records.Work) { w.Replacing = &records.Replacement{Old: "S0", New: "S1"} }, "a b", "array a: its member S0 is being replaced by S1; finish that first: plimsoll array apply"},
+		"a replacement, another": {[]string{"b"}, func(w *records.Work) { w.Replacing = &records.Replacement{Old: "S0", New: "S1"} }, "a", ""},
+		"a member is gone":       {nil, func(w *records.Work) { w.Steps[1].Undo = []records.Action{{Zero: []string{"@S9"}}} }, "a", "array a: the rest is taken down; attach these and tear down again: volume S9 is not attached"},
+		"a step fails":           {nil, func(w *records.Work) { w.Steps[0].Undo = []records.Action{{Run: []string{"umount"}}} }, "a b", "array a, undoing step 1 of 2, make /a0: "},
 	} {
 		s, _ := ofRoot(t)
 		for i, array := range []string{"a", "b"} {
-			w := &Work{Members: []Member{{Serial: "S8"}}, Want: Want{Using: "md"}} // nothing is read of what is not attached
+			w := &records.Work{Members: []records.Member{{Serial: "S8"}}, Want: records.Want{Using: "md"}} // nothing is read of what is not attached
 			w.Array, w.Started = array, s.Now().Add(time.Duration(i)*time.Second)
 			for _, dir := range []string{"/" + array + "0", "/" + array + "1"} {
 				if err := os.Mkdir(s.at(dir), 0o755); err != nil {
 					t.Fatal(err)
 				}
-				is := Cond{Is: "path", Of: dir}
-				w.add(Step{Title: "make " + dir, State: StepDone, Check: []Cond{is}, Undo: []Action{{If: &is, Run: []string{"rmdir", dir}}}})
+				is := records.Cond{Is: "path", Of: dir}
+				w.Add(records.Step{Title: "make " + dir, State: records.StepDone, Check: []records.Cond{is}, Undo: []records.Action{{If: &is, Run: []string{"rmdir", dir}}}})
 			}
 			if i == 0 {
 				c.change(w)
@@ -350,7 +351,7 @@ func TestTeardownOfSome(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		err := s.Teardown(t.Context(), c.names, GiveUp{})
+		err := s.Teardown(t.Context(), c.names, records.GiveUp{})
 		if c.err == "" && err != nil || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {
 			t.Errorf("%s: %v, want %q", name, err, c.err)
 		}

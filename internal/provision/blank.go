@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"plimsoll/internal/block"
+	"plimsoll/internal/provision/records"
 	"plimsoll/internal/sys"
 )
 
@@ -94,12 +95,12 @@ func (s *state) checkBlank(ctx context.Context, ref string) error {
 	if len(found) > 0 {
 		return refuse("it carries " + joined(found))
 	}
-	erased := slices.ContainsFunc(s.w.Members, func(m Member) bool { return m.Serial == serial && m.Destroy })
-	at, err := firstByte(ctx, f, int64(d.Size), !erased)
+	erased := slices.ContainsFunc(s.w.Members, func(m records.Member) bool { return m.Serial == serial && m.Destroy })
+	at, err := records.FirstByte(ctx, f, int64(d.Size), !erased)
 	if err != nil {
 		return fmt.Errorf("%s: %w", d.Path, err)
 	}
-	if ends := int64(edge); at >= ends && at < int64(d.Size)-ends && s.asReleased(ref, f, int64(d.Size)) {
+	if ends := int64(records.Edge); at >= ends && at < int64(d.Size)-ends && s.asReleased(ref, f, int64(d.Size)) {
 		return nil // what is left of an array that was taken down
 	}
 	if at >= 0 {
@@ -160,7 +161,7 @@ func (s *Site) exclusive(d *block.Device, flags int) (*os.File, error) {
 	switch {
 	case errors.Is(err, syscall.EBUSY):
 		return nil, fmt.Errorf("%s (serial %s) is in use by the kernel (mounted, swap, or part of an array or "+
-			"pool); see: plimsoll inspect --all", d.Path, identity(d))
+			"pool); see: plimsoll inspect --all", d.Path, records.Identity(d))
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("%s %w: %w", d.Path, errUnseen, err)
 	}

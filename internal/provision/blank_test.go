@@ -12,6 +12,7 @@ import (
 	"testing/fstest"
 
 	"plimsoll/internal/block"
+	"plimsoll/internal/provision/records"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/units"
 )
@@ -21,7 +22,7 @@ import (
 type bench struct {
 	*Site
 	t     testing.TB
-	w     *Work
+	w     *records.Work
 	paths []string
 }
 
@@ -32,7 +33,7 @@ func loops(t *testing.T, n int, size units.Bytes) *bench {
 
 func loopsFor(t testing.TB, n int, size units.Bytes) *bench {
 	t.Helper()
-	b := &bench{t: t, w: &Work{Array: "t"}}
+	b := &bench{t: t, w: &records.Work{Array: "t"}}
 	host := *sys.Host()
 	root := fstest.MapFS{}
 	host.Root = root
@@ -57,7 +58,7 @@ func loopsFor(t testing.TB, n int, size units.Bytes) *bench {
 			root[dir+name] = &fstest.MapFile{Data: []byte(text + "\n")}
 		}
 		b.paths = append(b.paths, dev)
-		b.w.Members = append(b.w.Members, Member{Serial: fmt.Sprintf("S%d", i), Size: size, Path: dev})
+		b.w.Members = append(b.w.Members, records.Member{Serial: fmt.Sprintf("S%d", i), Size: size, Path: dev})
 	}
 	return b
 }
@@ -195,17 +196,17 @@ func TestErase(t *testing.T) {
 // An undo zeroes what carries apply's mark, its mark last, and nothing else.
 func TestZeroTakesOnlyItsOwn(t *testing.T) {
 	const uuid = "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"
-	hexed, _ := hex.DecodeString(bare(uuid))
+	hexed, _ := hex.DecodeString(records.Bare(uuid))
 	md := append(append([]byte{0xfc, 0x4e, 0x2b, 0xa9}, make([]byte, 12)...), hexed...)
-	set := func(using, check string) func(*Work) {
-		return func(w *Work) {
+	set := func(using, check string) func(*records.Work) {
+		return func(w *records.Work) {
 			w.Want.Using, w.Want.Group = using, "pool"
-			w.Steps = []Step{{Check: []Cond{{Is: check, Of: "@S0", Want: map[string]string{"filesystem": "ext4 "}[check] + uuid}}}}
+			w.Steps = []records.Step{{Check: []records.Cond{{Is: check, Of: "@S0", Want: map[string]string{"filesystem": "ext4 "}[check] + uuid}}}}
 			w.Want.Partition = check == "table"
 		}
 	}
 	for name, c := range map[string]struct {
-		set  func(*Work)
+		set  func(*records.Work)
 		make string
 		ours bool
 	}{
@@ -281,10 +282,10 @@ func escaped(b []byte) string {
 func TestReleased(t *testing.T) {
 	b := built(t)
 	b.sh("dd if=/dev/urandom of=$d bs=1M seek=4 count=8 conv=notrunc,fsync")
-	if err := b.Teardown(t.Context(), nil, GiveUp{}); err != nil {
+	if err := b.Teardown(t.Context(), nil, records.GiveUp{}); err != nil {
 		t.Fatal(err)
 	}
-	if at, err := firstByte(t.Context(), mustOpen(t, b.paths[0]), 16<<20, true); err != nil || at < 4<<20 {
+	if at, err := records.FirstByte(t.Context(), mustOpen(t, b.paths[0]), 16<<20, true); err != nil || at < 4<<20 {
 		t.Fatalf("nothing is left that could be in the way: %d %v", at, err)
 	}
 	if err := b.now().checkBlank(t.Context(), "@S0"); err != nil {

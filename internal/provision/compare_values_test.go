@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"plimsoll/internal/block"
+	"plimsoll/internal/provision/records"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
@@ -20,10 +21,10 @@ func TestLayoutsThatDiffer(t *testing.T) {
 	lv := func(segment string, chunk units.Bytes) *block.Device {
 		return &block.Device{Name: "dm-0", LV: &block.Vol{Segment: segment, Chunk: chunk}}
 	}
-	ten := Want{Level: topology.RAID10, Copies: 2, Chunk: 64 * units.KiB}
-	striped := Want{Level: topology.RAID0, Chunk: 64 * units.KiB}
+	ten := records.Want{Level: topology.RAID10, Copies: 2, Chunk: 64 * units.KiB}
+	striped := records.Want{Level: topology.RAID0, Chunk: 64 * units.KiB}
 	for name, c := range map[string]struct {
-		want Want
+		want records.Want
 		dev  *block.Device
 		diff string
 	}{
@@ -32,22 +33,22 @@ func TestLayoutsThatDiffer(t *testing.T) {
 		"another chunk":        {ten, md(func(r *block.Raid) { r.Chunk = 512 * units.KiB }), "chunk 64 KiB 512 KiB"},
 		"three copies":         {ten, md(func(r *block.Raid) { r.Layout = 0x103 }), "copies 2 3"},
 		"255 copies":           {ten, md(func(r *block.Raid) { r.Layout = 0x1ff }), "copies 2 255"},
-		"copies of no RAID10":  {Want{Level: topology.RAID5, Chunk: 64 * units.KiB}, md(func(r *block.Raid) { r.Level, r.Layout = "raid5", 2 }), ""},
-		"a chunk of no stripe": {Want{Level: topology.RAID1}, md(func(r *block.Raid) { r.Level = "raid1" }), ""},
+		"copies of no RAID10":  {records.Want{Level: topology.RAID5, Chunk: 64 * units.KiB}, md(func(r *block.Raid) { r.Level, r.Layout = "raid5", 2 }), ""},
+		"a chunk of no stripe": {records.Want{Level: topology.RAID1}, md(func(r *block.Raid) { r.Level = "raid1" }), ""},
 		"one is missing":       {ten, md(func(r *block.Raid) { r.Degraded = 1 }), "members in place 4 3"},
 		"a resync":             {ten, md(func(r *block.Raid) { r.Action, r.Progress = "resync", 0.5 }), "synchronised yes resync at 50.0 %"},
 		"a check":              {ten, md(func(r *block.Raid) { r.Action = "check" }), ""},
 		"no action":            {ten, md(func(r *block.Raid) { r.Action = "" }), ""},
 		"LVM":                  {striped, lv("striped", 64*units.KiB), ""},
 		"LVM's raid0":          {striped, lv("raid0", 64*units.KiB), "segment type striped raid0"},
-		"raid0 as asked":       {func() Want { w := striped; w.Segment = "raid0"; return w }(), lv("raid0", 64*units.KiB), ""},
+		"raid0 as asked":       {func() records.Want { w := striped; w.Segment = "raid0"; return w }(), lv("raid0", 64*units.KiB), ""},
 		"another stripe":       {striped, lv("striped", 4*units.KiB), "stripe size 64 KiB 4 KiB"},
-		"one volume":           {Want{Level: topology.Single}, lv("linear", 0), ""},
-		"one volume, striped":  {Want{Level: topology.Single}, lv("striped", 0), "segment type linear striped"},
-		"mirrored":             {Want{Level: topology.RAID1}, lv("raid1", 7), ""},
+		"one volume":           {records.Want{Level: topology.Single}, lv("linear", 0), ""},
+		"one volume, striped":  {records.Want{Level: topology.Single}, lv("striped", 0), "segment type linear striped"},
+		"mirrored":             {records.Want{Level: topology.RAID1}, lv("raid1", 7), ""},
 		"a plain disk":         {ten, &block.Device{Name: "sda"}, ""},
 	} {
-		comp := &comparison{planner: &planner{}, w: &Work{Want: c.want}, dev: c.dev}
+		comp := &comparison{planner: &planner{}, w: &records.Work{Want: c.want}, dev: c.dev}
 		comp.layout()
 		var got []string
 		for _, d := range comp.diffs {
@@ -72,26 +73,26 @@ func TestVolumesThatDiffer(t *testing.T) {
 		}}
 	}
 	for name, c := range map[string]struct {
-		members  []Member
+		members  []records.Member
 		declared []topology.DeclaredVolume
 		start    units.Bytes
 		diff     string
 	}{
-		"by its journal":    {[]Member{{Serial: "A"}, {Serial: "vol1"}}, make([]topology.DeclaredVolume, 2), units.MiB, ""},
-		"one is another":    {[]Member{{Serial: "A"}, {Serial: "B"}}, make([]topology.DeclaredVolume, 2), units.MiB, "volume B"},
-		"one too many":      {[]Member{{Serial: "A"}}, make([]topology.DeclaredVolume, 1), units.MiB, "volumes"},
+		"by its journal":    {[]records.Member{{Serial: "A"}, {Serial: "vol1"}}, make([]topology.DeclaredVolume, 2), units.MiB, ""},
+		"one is another":    {[]records.Member{{Serial: "A"}, {Serial: "B"}}, make([]topology.DeclaredVolume, 2), units.MiB, "volume B"},
+		"one too many":      {[]records.Member{{Serial: "A"}}, make([]topology.DeclaredVolume, 1), units.MiB, "volumes"},
 		"by serial and id":  {nil, []topology.DeclaredVolume{{Serial: "A"}, {ID: "vol-1"}}, units.MiB, ""},
 		"by path":           {nil, []topology.DeclaredVolume{{Path: "/dev/sda"}, {ID: "vol-1"}}, units.MiB, ""},
 		"by another path":   {nil, []topology.DeclaredVolume{{Path: "/dev/sdc"}, {ID: "vol-1"}}, units.MiB, "volume C"},
 		"a path to nothing": {nil, []topology.DeclaredVolume{{Path: "/dev/sdz", Serial: "Z"}, {ID: "vol-1"}}, units.MiB, "volume Z"},
 		"by nothing":        {nil, []topology.DeclaredVolume{{Type: "gp3"}, {Type: "gp3"}}, units.MiB, ""},
-		"at two MiB":        {[]Member{{Serial: "A"}, {Serial: "vol1"}}, make([]topology.DeclaredVolume, 2), 2 * units.MiB, ""},
-		"at sector 63":      {[]Member{{Serial: "A"}, {Serial: "vol1"}}, make([]topology.DeclaredVolume, 2), 63 * 512, "partition /dev/sda1"},
-		"a byte beside":     {[]Member{{Serial: "A"}, {Serial: "vol1"}}, make([]topology.DeclaredVolume, 2), units.MiB + 1, "partition /dev/sda1"},
+		"at two MiB":        {[]records.Member{{Serial: "A"}, {Serial: "vol1"}}, make([]topology.DeclaredVolume, 2), 2 * units.MiB, ""},
+		"at sector 63":      {[]records.Member{{Serial: "A"}, {Serial: "vol1"}}, make([]topology.DeclaredVolume, 2), 63 * 512, "partition /dev/sda1"},
+		"a byte beside":     {[]records.Member{{Serial: "A"}, {Serial: "vol1"}}, make([]topology.DeclaredVolume, 2), units.MiB + 1, "partition /dev/sda1"},
 	} {
 		p := &planner{tree: tree()}
 		p.tree.Devices["sda1"].Start = c.start
-		comp := &comparison{planner: p, w: &Work{Members: c.members}, dev: p.tree.Devices["md0"]}
+		comp := &comparison{planner: p, w: &records.Work{Members: c.members}, dev: p.tree.Devices["md0"]}
 		comp.volumes(&topology.DeclaredArray{Volumes: c.declared})
 		var got []string
 		for _, d := range comp.diffs {
@@ -144,7 +145,7 @@ func TestVolumesThatAreMeant(t *testing.T) {
 	for v, want := range map[topology.DeclaredVolume]string{
 		{Serial: "s", ID: "i"}: "s", {ID: "i", Path: "/p"}: "i", {Path: "/p"}: "/p", {Type: "gp3", Size: units.GiB}: "gp3 1 GiB", {Model: "M"}: "M", {Size: 1}: "1 B", {}: "",
 	} {
-		if got := selector(v); got != want {
+		if got := records.Selector(v); got != want {
 			t.Errorf("%+v: %q, want %q", v, got, want)
 		}
 	}

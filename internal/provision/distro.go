@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/host"
+	"plimsoll/internal/provision/records"
 )
 
 // family is a distribution's: how its packages are called and installed (os-release(5), ID and
@@ -78,11 +79,11 @@ func (s *Site) renewal(has func(string) bool) []string {
 
 // relabel gives files the SELinux label of their place, where SELinux is on: the root of a new
 // filesystem has none, and confined services may not use it (restorecon(8)).
-func (p *planner) relabel(paths ...string) []Action {
+func (p *planner) relabel(paths ...string) []records.Action {
 	if !p.has("/sys/fs/selinux/enforce") || p.program("restorecon") == "" {
 		return nil
 	}
-	return []Action{{Run: append([]string{"restorecon"}, paths...)}}
+	return []records.Action{{Run: append([]string{"restorecon"}, paths...)}}
 }
 
 // order says how a service waits for a mount that must not keep the machine from booting.

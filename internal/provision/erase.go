@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/block"
+	"plimsoll/internal/provision/records"
 )
 
 // tableSize holds a GPT of 128 entries, its header and the protective MBR, in sectors of up to 4
@@ -35,40 +36,43 @@ func (s *state) zero(ref string) error {
 	}
 	defer func() { _ = f.Close() }() // closed below unless something failed
 	size := int64(d.Size)
-	at, err := firstByte(context.Background(), f, size, false)
+	at, err := records.FirstByte(context.Background(), f, size, false)
 	if err != nil || at < 0 {
 		return err
 	}
-	head, err := readHead(f, size)
+	head, err := records.ReadHead(f, size)
 	if err != nil {
 		return fmt.Errorf("%s: %w", d.Path, err)
 	}
-	mark, ours := s.w.mark(ref, head)
-	if !ours && zeros(head) && s.w.tableGUID(ref) != "" {
-		mark, ours, err = backupTable(f, size, s.w.tableGUID(ref))
+	mark, ours := s.w.Mark(ref, head)
+	if !ours && records.Zeros(head) && s.w.TableGUID(ref) != "" {
+		mark, ours, err = records.BackupTable(f, size, s.w.TableGUID(ref))
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", d.Path, err)
 	}
-	if !ours && s.w.gives(identity(d)) {
+	if !ours && s.w.Gives(records.Identity(d)) {
 		closed := f.Close()
 		return errors.Join(closed, s.erase(context.Background(), ref))
 	}
 	if !ours {
 		return fmt.Errorf("%s (serial %s) is not as plimsoll left it: byte %d is not zero, and nothing there is "+
 			"plimsoll's; it stays as it is; if what is on it may be lost: --destroy %[1]s --serial %[2]s",
-			d.Path, identity(d), at)
+			d.Path, records.Identity(d), at)
 	}
-	if s.w.tableGUID(ref) != "" {
+	if s.w.TableGUID(ref) != "" {
 		// The partition's own step has left it blank. If it is not, somebody has used it since.
-		for _, part := range []span{{tableSize, int64(edge) - tableSize}, {size - int64(edge), int64(edge) - tableSize}} {
-			if at, err := notZero(f, part); err != nil || at >= 0 {
+		for _, part := range []records.Span{
+			{At: tableSize, N: int64(records.Edge) - tableSize},
+			{At: size - int64(records.Edge), N: int64(records.Edge) - tableSize},
+		} {
+			if at, err := records.NotZero(f, part); err != nil || at >= 0 {
 				return cmp.Or(err, fmt.Errorf("%s (serial %s) is not as plimsoll left it: byte %d, within its "+
-					"partition, is not zero; it stays as it is", d.Path, identity(d), at))
+					"partition, is not zero; it stays as it is", d.Path, records.Identity(d), at))
 			}
 		}
 	}
-	for _, part := range without(edges(size), mark) {
+	for _, part := range records.Without(records.Edges(size), mark) {
 		if err := zeroSpan(f, part); err != nil {
 			return fmt.Errorf("%s: %w", d.Path, err)
 		}
@@ -83,11 +87,11 @@ func (s *state) zero(ref string) error {
 	return f.Close()
 }
 
-func zeroSpan(f *os.File, part span) error {
-	if part.n <= 0 {
+func zeroSpan(f *os.File, part records.Span) error {
+	if part.N <= 0 {
 		return nil
 	}
-	_, err := f.WriteAt(make([]byte, part.n), part.at)
+	_, err := f.WriteAt(make([]byte, part.N), part.At)
 	return err
 }
 
@@ -120,17 +124,17 @@ func (s *state) erase(ctx context.Context, ref string) error {
 		return fmt.Errorf("--destroy %s: %s; nothing on it was touched", d.Path, strings.Join(why, "; "))
 	}
 	size := int64(d.Size)
-	spans := ends(size, 2*int64(edge)) // the ends of a partition that is made then are among them
+	spans := records.Ends(size, 2*int64(records.Edge)) // the ends of a partition that is made then are among them
 	for _, name := range d.Partitions {
 		if p := s.tree.Devices[name]; p != nil {
-			for _, part := range edges(int64(p.Size)) {
-				spans = append(spans, span{int64(p.Start) + part.at, part.n})
+			for _, part := range records.Edges(int64(p.Size)) {
+				spans = append(spans, records.Span{At: int64(p.Start) + part.At, N: part.N})
 			}
 		}
 	}
 	for range 16 { // one signature can hide another
 		for _, part := range spans {
-			part.n = min(part.n, size-part.at)
+			part.N = min(part.N, size-part.At)
 			if err := zeroSpan(f, part); err != nil {
 				return fmt.Errorf("%s: %w", d.Path, err)
 			}
@@ -148,7 +152,7 @@ func (s *state) erase(ctx context.Context, ref string) error {
 		}
 		spans = spans[:0]
 		for _, sig := range found {
-			spans = append(spans, span{sig.Offset / 4096 * 4096, 8192})
+			spans = append(spans, records.Span{At: sig.Offset / 4096 * 4096, N: 8192})
 		}
 	}
 	return fmt.Errorf("%s: its signatures come back as they are erased: something else writes to it", d.Path)

@@ -9,16 +9,17 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"plimsoll/internal/provision/records"
 	"plimsoll/internal/sys"
 )
 
 // add edits the file. Where it was another before, that is kept beside the journal.
-func (s *Site) add(l *Lines) error {
+func (s *Site) add(l *records.Lines) error {
 	old, exists, err := s.read(l.File)
 	if err != nil {
 		return err
 	}
-	now, err := l.added(old, exists)
+	now, err := l.Added(old, exists)
 	if err != nil || bytes.Equal(now, old) {
 		return err
 	}
@@ -32,12 +33,12 @@ func (s *Site) add(l *Lines) error {
 }
 
 // remove takes the lines out again.
-func (s *Site) remove(l *Lines) error {
+func (s *Site) remove(l *records.Lines) error {
 	old, exists, err := s.read(l.File)
 	if err != nil {
 		return err
 	}
-	rest, whole, err := l.cut(old)
+	rest, whole, err := l.Cut(old)
 	name := s.at(l.File)
 	switch {
 	case err != nil:

@@ -7,9 +7,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"plimsoll/internal/provision/records"
 )
 
-func (p *planner) mount(w *Work, owner string) {
+func (p *planner) mount(w *records.Work, owner string) {
 	want := w.Want
 	var made []string // missing directories, outermost first
 	for d := want.Mount; d != "/" && !p.has(d) && !p.made[d]; d = path.Dir(d) {
@@ -17,19 +19,22 @@ func (p *planner) mount(w *Work, owner string) {
 		p.made[d] = true
 	}
 	if len(made) > 0 {
-		st := Step{
+		st := records.Step{
 			Title:   "make the directory " + want.Mount,
 			Touches: made,
-			Check:   []Cond{{Is: "path", Of: want.Mount}},
+			Check:   []records.Cond{{Is: "path", Of: want.Mount}},
 		}
 		for _, dir := range made {
-			st.Do = append(st.Do, Action{If: &Cond{Is: "absent", Of: dir}, Run: []string{"mkdir", dir}})
+			st.Do = append(st.Do, records.Action{If: &records.Cond{Is: "absent", Of: dir}, Run: []string{"mkdir", dir}})
 			st.Again = st.Do // a power cut may have taken an empty directory that is not on the journal's filesystem
-			st.Undo = slices.Insert(st.Undo, 0, Action{If: &Cond{Is: "empty", Of: dir}, Run: []string{"rmdir", dir}})
+			st.Undo = slices.Insert(st.Undo, 0, records.Action{
+				If:  &records.Cond{Is: "empty", Of: dir},
+				Run: []string{"rmdir", dir},
+			})
 		}
-		w.add(st)
+		w.Add(st)
 	}
-	by := "UUID=" + w.filesystemUUID()
+	by := "UUID=" + w.FilesystemUUID()
 	if want.ByLabel {
 		by = "LABEL=" + want.Label
 	}
@@ -37,63 +42,63 @@ func (p *planner) mount(w *Work, owner string) {
 	if want.FS == "ext4" {
 		pass = 2 // fsck after the root; XFS has none to run
 	}
-	l := &Lines{
+	l := &records.Lines{
 		File: "/etc/fstab",
 		Name: w.Array,
 		Text: fmt.Sprintf("%s %s %s %s 0 %d", by, want.Mount, want.FS, want.Options, pass),
 	}
-	var reload []Action
+	var reload []records.Action
 	if p.has("/run/systemd/system") {
-		reload = []Action{{Run: []string{"systemctl", "daemon-reload"}}}
+		reload = []records.Action{{Run: []string{"systemctl", "daemon-reload"}}}
 	}
-	mounted := Cond{Is: "mounted", Of: want.Mount}
-	w.add(Step{
+	mounted := records.Cond{Is: "mounted", Of: want.Mount}
+	w.Add(records.Step{
 		Title:   "have it mounted at boot, by a line in /etc/fstab",
 		Touches: []string{"/etc/fstab"},
-		Check:   []Cond{{Is: "lines", Of: "/etc/fstab", Want: l.Text}},
-		Do:      slices.Concat([]Action{{Add: l}}, p.relabel("/etc/fstab"), reload),
-		Undo:    append([]Action{{Cut: l}}, reload...),
+		Check:   []records.Cond{{Is: "lines", Of: "/etc/fstab", Want: l.Text}},
+		Do:      slices.Concat([]records.Action{{Add: l}}, p.relabel("/etc/fstab"), reload),
+		Undo:    append([]records.Action{{Cut: l}}, reload...),
 	})
-	unmount := Action{If: &mounted, Run: []string{"umount", want.Mount}}
-	w.add(Step{
+	unmount := records.Action{If: &mounted, Run: []string{"umount", want.Mount}}
+	w.Add(records.Step{
 		Title:   "mount it on " + want.Mount,
 		Touches: []string{want.Mount},
-		Check:   []Cond{mounted},
-		Do:      append([]Action{{Run: []string{"mount", want.Mount}}}, p.relabel(want.Mount)...),
-		Again:   []Action{{Run: []string{"mount", want.Mount}}},
-		Undo:    []Action{unmount},
+		Check:   []records.Cond{mounted},
+		Do:      append([]records.Action{{Run: []string{"mount", want.Mount}}}, p.relabel(want.Mount)...),
+		Again:   []records.Action{{Run: []string{"mount", want.Mount}}},
+		Undo:    []records.Action{unmount},
 	})
 	p.order(want.Mount)
 	if owner != "::" {
-		var do []Action
+		var do []records.Action
 		var given []string
 		if want.Owner != "" {
 			given = append(given, "the owner "+want.Owner)
-			do = append(do, Action{Run: []string{"chown", want.Owner, want.Mount}})
+			do = append(do, records.Action{Run: []string{"chown", want.Owner, want.Mount}})
 		}
 		if want.Mode != "" {
 			given = append(given, "the mode "+want.Mode)
-			do = append(do, Action{Run: []string{"chmod", want.Mode, want.Mount}})
+			do = append(do, records.Action{Run: []string{"chmod", want.Mode, want.Mount}})
 		}
 		// The journal, on another filesystem, must not know of it before it is on the drive.
-		do = append(do, Action{Run: []string{"sync", "--file-system", want.Mount}})
-		w.add(Step{
+		do = append(do, records.Action{Run: []string{"sync", "--file-system", want.Mount}})
+		w.Add(records.Step{
 			Title:   fmt.Sprintf("give %s %s", want.Mount, strings.Join(given, " and ")),
 			Touches: []string{want.Mount},
-			Check:   []Cond{{Is: "owner", Of: want.Mount, Want: owner}},
+			Check:   []records.Cond{{Is: "owner", Of: want.Mount, Want: owner}},
 			Do:      do,
 		})
 	}
-	w.add(Step{
+	w.Add(records.Step{
 		Title: "check the line in /etc/fstab: unmount, and mount by it",
-		Check: []Cond{mounted},
-		Do:    []Action{unmount, {Run: []string{"mount", want.Mount}}},
-		Again: []Action{{Run: []string{"mount", want.Mount}}},
+		Check: []records.Cond{mounted},
+		Do:    []records.Action{unmount, {Run: []string{"mount", want.Mount}}},
+		Again: []records.Action{{Run: []string{"mount", want.Mount}}},
 	})
 }
 
 // owner is "UID:GID:MODE" of the mount point, parts empty that are not asked for.
-func (p *planner) owner(ctx context.Context, want Want) (string, error) {
+func (p *planner) owner(ctx context.Context, want records.Want) (string, error) {
 	user, group, _ := strings.Cut(want.Owner, ":")
 	id := func(file, name string) (string, error) {
 		if _, err := strconv.ParseUint(name, 10, 32); err == nil || name == "" {

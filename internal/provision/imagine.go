@@ -10,6 +10,7 @@ import (
 
 	"plimsoll/internal/block"
 	"plimsoll/internal/cloud"
+	"plimsoll/internal/provision/records"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
@@ -41,15 +42,15 @@ func (s *Site) Imagine(decl *topology.Declaration) (*Plan, error) {
 	return plan, nil
 }
 
-func (p *planner) imagine(d *topology.DeclaredArray) (*Work, error) {
-	want, err := settle(d)
+func (p *planner) imagine(d *topology.DeclaredArray) (*records.Work, error) {
+	want, err := records.Settle(d)
 	if err != nil {
 		return nil, err
 	}
-	w := &Work{Array: d.Name, Want: want}
+	w := &records.Work{Array: d.Name, Want: want}
 	for i, v := range d.Volumes {
 		place := fmt.Sprintf("%s-%d", strings.ToUpper(d.Name), i+1)
-		w.Members = append(w.Members, Member{
+		w.Members = append(w.Members, records.Member{
 			Serial: cmp.Or(v.Serial, strings.Replace(v.ID, "vol-", "vol", 1), "SERIAL-OF-"+place),
 			Size:   cmp.Or(v.Size, units.Bytes(0)),
 			Path:   cmp.Or(v.Path, "/dev/"+place),

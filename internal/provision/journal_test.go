@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"plimsoll/internal/provision/records"
 )
 
 // Whoever may read the journal's directory may lock it: then that process is named, and where.
@@ -53,7 +55,7 @@ func TestWhatAJournalIs(t *testing.T) {
 		`{"schema":2,"array":"a","members":[{}],"steps":[{},{"restore":[{"run":["sh"]}]}]}`:       `step 2: it runs "sh", which no step of plimsoll's does`,
 		`[]`: "not JSON",
 	} {
-		if _, err := parseJournal([]byte(text)); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+		if _, err := records.ParseJournal([]byte(text)); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}
 	}
@@ -64,7 +66,7 @@ func TestWhatAJournalIs(t *testing.T) {
 	if err := os.MkdirAll(s.Journal, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	one := Work{Members: []Member{{Serial: "S"}}, Steps: []Step{{}}}
+	one := records.Work{Members: []records.Member{{Serial: "S"}}, Steps: []records.Step{{}}}
 	for i, name := range []string{"late", "early", "middle"} {
 		w := one
 		w.Array, w.Started = name, s.Now().Add(time.Duration([]int{3, 1, 2}[i])*time.Second)
@@ -86,30 +88,30 @@ func TestWhatAJournalIs(t *testing.T) {
 		t.Errorf("%+v %+v %v", all, broken, err)
 	}
 	// An apply that came no further than looking has left nothing.
-	undo := []Action{{Zero: []string{"@S"}}}
+	undo := []records.Action{{Zero: []string{"@S"}}}
 	for name, c := range map[string]struct {
-		w    Work
+		w    records.Work
 		want bool
 	}{
-		"nothing begun":      {Work{Steps: []Step{{Undo: undo}}}, true},
-		"only looked":        {Work{Steps: []Step{{State: StepDone}, {State: StepBegun}, {Undo: undo}}}, true},
-		"begun":              {Work{Steps: []Step{{State: StepBegun, Undo: undo}}}, false},
-		"done":               {Work{Steps: []Step{{}, {State: StepDone, Undo: undo}}}, false},
-		"a teardown, though": {Work{Undoing: true, Steps: []Step{{Undo: undo}}}, false},
+		"nothing begun":      {records.Work{Steps: []records.Step{{Undo: undo}}}, true},
+		"only looked":        {records.Work{Steps: []records.Step{{State: records.StepDone}, {State: records.StepBegun}, {Undo: undo}}}, true},
+		"begun":              {records.Work{Steps: []records.Step{{State: records.StepBegun, Undo: undo}}}, false},
+		"done":               {records.Work{Steps: []records.Step{{}, {State: records.StepDone, Undo: undo}}}, false},
+		"a teardown, though": {records.Work{Undoing: true, Steps: []records.Step{{Undo: undo}}}, false},
 	} {
-		if got := c.w.untouched(); got != c.want {
+		if got := c.w.Untouched(); got != c.want {
 			t.Errorf("%s: untouched %v", name, got)
 		}
 	}
 	// A journal that is gone is forgotten already; one that cannot be removed is not.
-	if err := s.forget(&Work{Array: "gone"}); err != nil {
+	if err := s.forget(&records.Work{Array: "gone"}); err != nil {
 		t.Error(err)
 	}
 	stuck := filepath.Join(s.Journal, "stuck.json")
 	if err := os.MkdirAll(filepath.Join(stuck, "x"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.forget(&Work{Array: "stuck"}); err == nil {
+	if err := s.forget(&records.Work{Array: "stuck"}); err == nil {
 		t.Error("it is still there")
 	}
 	if err := os.RemoveAll(stuck); err != nil {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/internal/provision/records"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/text"
 )
@@ -69,8 +70,8 @@ func readTrusted(name string) ([]byte, error) {
 }
 
 // save writes an array's journal so that it survives a power cut from here on.
-func (s *Site) save(w *Work) error {
-	w.Schema = journalSchema
+func (s *Site) save(w *records.Work) error {
+	w.Schema = records.Schema
 	data, err := json.MarshalIndent(w, "", " ")
 	if err != nil {
 		return err
@@ -80,7 +81,7 @@ func (s *Site) save(w *Work) error {
 
 // Journals are what plimsoll has made on this machine, or begun to, oldest first, and the journals
 // that make no sense.
-func (s *Site) Journals() (all []*Work, broken []*BrokenJournal, err error) {
+func (s *Site) Journals() (all []*records.Work, broken []*records.BrokenJournal, err error) {
 	if err := s.trusted(); err != nil {
 		return nil, nil, err
 	}
@@ -101,25 +102,25 @@ func (s *Site) Journals() (all []*Work, broken []*BrokenJournal, err error) {
 			return nil, nil, fmt.Errorf("%w; run as root", err)
 		}
 		array := strings.TrimSuffix(e.Name(), ".json")
-		w := &Work{}
+		w := &records.Work{}
 		if err == nil {
-			w, err = parseJournal(data)
+			w, err = records.ParseJournal(data)
 		}
 		if err == nil && w.Array != array {
 			err = fmt.Errorf("it is of array %s", w.Array)
 		}
 		if err != nil {
-			broken = append(broken, &BrokenJournal{array, name, err})
+			broken = append(broken, &records.BrokenJournal{Array: array, File: name, Err: err})
 			continue
 		}
 		all = append(all, w)
 	}
-	slices.SortStableFunc(all, func(a, b *Work) int { return a.Started.Compare(b.Started) })
+	slices.SortStableFunc(all, func(a, b *records.Work) int { return a.Started.Compare(b.Started) })
 	return all, broken, nil
 }
 
 // forget removes an array's journal, and the directories when no other is there.
-func (s *Site) forget(w *Work) error {
+func (s *Site) forget(w *records.Work) error {
 	if err := os.Remove(filepath.Join(s.Journal, w.Array+".json")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

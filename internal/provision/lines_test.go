@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"plimsoll/internal/provision/records"
 	"plimsoll/internal/sys"
 )
 
@@ -40,7 +41,7 @@ func TestFilesOfEtc(t *testing.T) {
 	if err := os.Symlink(file, s.at("etc/fstab")); err != nil {
 		t.Fatal(err)
 	}
-	l := &Lines{File: "/etc/fstab", Name: "data", Text: "y"}
+	l := &records.Lines{File: "/etc/fstab", Name: "data", Text: "y"}
 	if err := s.add(l); err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +75,7 @@ func TestFilesOfEtc(t *testing.T) {
 // out again; a file that was made for them goes with them.
 func TestWhatIsWrittenToEtc(t *testing.T) {
 	const before = "data-fstab.before"
-	l := &Lines{File: "/etc/fstab", Name: "data", Text: "y"}
+	l := &records.Lines{File: "/etc/fstab", Name: "data", Text: "y"}
 	text := func(name string) string {
 		data, err := os.ReadFile(name)
 		if err != nil {
@@ -98,7 +99,7 @@ func TestWhatIsWrittenToEtc(t *testing.T) {
 		if err := s.remove(l); err != nil || text(file) != old { // nothing of plimsoll's is in it
 			t.Errorf("%s: %v, %q", name, err, text(file))
 		}
-		if err := s.add(l); err != nil || !l.inPlace([]byte(text(file))) || text(filepath.Join(s.Journal, before)) != old {
+		if err := s.add(l); err != nil || !l.InPlace([]byte(text(file))) || text(filepath.Join(s.Journal, before)) != old {
 			t.Errorf("%s: %v, %q, kept %q", name, err, text(file), text(filepath.Join(s.Journal, before)))
 		}
 		mode := map[string]os.FileMode{"a file": 0o600, "an empty one": 0o600, "none": 0o644}[name]

@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+
+	"plimsoll/internal/provision/records"
 )
 
-func (s *state) lvmHolds(ctx context.Context, c Cond) (bool, error) {
+func (s *state) lvmHolds(ctx context.Context, c records.Cond) (bool, error) {
 	mine := s.members()
 	rows, err := s.lvm(ctx, "pvs", "pv_name,vg_name")
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"plimsoll/internal/block"
+	"plimsoll/internal/provision/records"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/units"
 )
@@ -22,12 +23,12 @@ var errGone = errors.New("is not attached")
 // state is the machine's block devices at one moment, as seen for one array.
 type state struct {
 	*Site
-	w    *Work
+	w    *records.Work
 	tree *block.Tree
 }
 
 // look reads the machine. Udev is given the time to see what was done last.
-func (s *Site) look(ctx context.Context, w *Work) (*state, error) {
+func (s *Site) look(ctx context.Context, w *records.Work) (*state, error) {
 	if err := s.Run(ctx, io.Discard, "udevadm", "settle", "--timeout=30"); err != nil &&
 		!errors.Is(err, sys.ErrNotFound) {
 		if _, busy := errors.AsType[*sys.Failed](err); !busy { // other devices' events go on: not ours to wait for
@@ -45,7 +46,7 @@ func (s *Site) look(ctx context.Context, w *Work) (*state, error) {
 func disk(t *block.Tree, serial string) (*block.Device, error) {
 	var found *block.Device
 	for _, d := range t.Devices {
-		if d.Kind == block.Partition || identity(d) != serial || serial == "" {
+		if d.Kind == block.Partition || records.Identity(d) != serial || serial == "" {
 			continue
 		}
 		if found != nil {
@@ -88,7 +89,7 @@ func (s *state) device(name string) (*block.Device, error) {
 func (s *state) top() (*block.Device, error) {
 	switch s.w.Want.Using {
 	case "md":
-		if d := mdBy(s.tree, s.w.uuid()); d != nil && d.MD.State != "inactive" {
+		if d := mdBy(s.tree, s.w.UUID()); d != nil && d.MD.State != "inactive" {
 			return d, nil
 		}
 	case "lvm":
@@ -109,7 +110,7 @@ func (s *state) top() (*block.Device, error) {
 
 func mdBy(t *block.Tree, uuid string) *block.Device {
 	for _, d := range t.Devices {
-		if d.MD != nil && uuid != "" && bare(d.MD.UUID) == bare(uuid) {
+		if d.MD != nil && uuid != "" && records.Bare(d.MD.UUID) == records.Bare(uuid) {
 			return d
 		}
 	}
@@ -231,7 +232,7 @@ func (s *Site) mdSuperblock(ctx context.Context, dev string) string {
 //	synced      all copies agree
 //
 // and those of adoptedHolds and memberHolds.
-func (s *state) holds(ctx context.Context, c Cond, begun bool) (bool, error) {
+func (s *state) holds(ctx context.Context, c records.Cond, begun bool) (bool, error) {
 	switch c.Is {
 	case "path":
 		_, err := os.Lstat(s.at(c.Of))
@@ -244,7 +245,7 @@ func (s *state) holds(ctx context.Context, c Cond, begun bool) (bool, error) {
 		return err == nil && len(entries) == 0, nil
 	case "lines":
 		data, _, err := s.read(c.Of)
-		return (&Lines{File: c.Of, Name: s.w.Array, Text: c.Want}).inPlace(data), err
+		return (&records.Lines{File: c.Of, Name: s.w.Array, Text: c.Want}).InPlace(data), err
 	case "owner":
 		return s.owned(c)
 	case "array":
@@ -282,7 +283,7 @@ func (s *state) holds(ctx context.Context, c Cond, begun bool) (bool, error) {
 		return m != nil && m.Point == path.Clean(c.Of) && m.Device == d.Name, nil
 	case "superblock":
 		found := s.mdSuperblock(ctx, d.Path)
-		return found != "" && bare(found) == bare(c.Want), nil
+		return found != "" && records.Bare(found) == records.Bare(c.Want), nil
 	case "table", "filesystem":
 		tags, err := s.export(ctx, d.Path)
 		if c.Is == "filesystem" {
@@ -294,7 +295,7 @@ func (s *state) holds(ctx context.Context, c Cond, begun bool) (bool, error) {
 	return false, fmt.Errorf("the journal asks for %.40q, which this plimsoll does not know", c.Is)
 }
 
-func (s *state) owned(c Cond) (bool, error) {
+func (s *state) owned(c records.Cond) (bool, error) {
 	info, err := os.Stat(s.at(c.Of))
 	if err != nil {
 		return false, nil //nolint:nilerr // what is not there is not owned
@@ -318,7 +319,7 @@ func (s *state) synced(ctx context.Context) (bool, error) {
 		if s.w.Want.Partition {
 			at += ":1"
 		}
-		if in, err := s.memberHolds(Cond{Is: "insync", Of: at}); err != nil || !in {
+		if in, err := s.memberHolds(records.Cond{Is: "insync", Of: at}); err != nil || !in {
 			return false, err
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"plimsoll/internal/block"
+	"plimsoll/internal/provision/records"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
@@ -22,11 +23,11 @@ import (
 // given by their names; those that are not listed are not installed.
 func asMD(t *testing.T, prints map[string]string) *state {
 	t.Helper()
-	w := workOf(2, 10*units.GiB, Want{Level: "raid1", Using: "md", Data: 1, Mount: "/data", FS: "xfs", Group: "g"})
-	w.Steps = []Step{
-		{Check: []Cond{{Is: "array", Want: ourUUID}}, State: StepDone},
-		{Check: []Cond{{Is: "filesystem", Want: "xfs 1234"}}, State: StepDone},
-		{Check: []Cond{{Is: "mounted", Of: "/data"}}},
+	w := workOf(2, 10*units.GiB, records.Want{Level: "raid1", Using: "md", Data: 1, Mount: "/data", FS: "xfs", Group: "g"})
+	w.Steps = []records.Step{
+		{Check: []records.Cond{{Is: "array", Want: ourUUID}}, State: records.StepDone},
+		{Check: []records.Cond{{Is: "filesystem", Want: "xfs 1234"}}, State: records.StepDone},
+		{Check: []records.Cond{{Is: "mounted", Of: "/data"}}},
 	}
 	s := site(t, machine(nil, nil))
 	s.Run = func(_ context.Context, out io.Writer, argv ...string) error {
@@ -42,7 +43,7 @@ func asMD(t *testing.T, prints map[string]string) *state {
 		return err
 	}
 	md := &block.Device{Name: "md0", Path: "/dev/md0", Kind: block.MD, Slaves: []string{"sda", "sdb"}, MD: &block.Raid{
-		Level: "raid1", State: "clean", UUID: bare(ourUUID), Members: []block.Member{{Name: "sda", State: "in_sync"}, {Name: "sdb", State: "in_sync"}},
+		Level: "raid1", State: "clean", UUID: records.Bare(ourUUID), Members: []block.Member{{Name: "sda", State: "in_sync"}, {Name: "sdb", State: "in_sync"}},
 	}}
 	drive := func(name, serial string) *block.Device {
 		return &block.Device{Name: name, Path: "/dev/" + name, Serial: serial, Kind: block.Disk, Size: 10 * units.GiB, Holders: []string{"md0"}}
@@ -57,64 +58,64 @@ func asMD(t *testing.T, prints map[string]string) *state {
 // Each condition, where it holds and where it just does not.
 func TestConditions(t *testing.T) {
 	for name, c := range map[string]struct {
-		cond   Cond
+		cond   records.Cond
 		change func(*state)
 		want   bool
 	}{
-		"array":            {Cond{Is: "array", Want: ourUUID}, nil, true},
-		"another array":    {Cond{Is: "array", Want: strings.Replace(ourUUID, "0", "1", 1)}, nil, false},
-		"array, no UUID":   {Cond{Is: "array"}, nil, false},
-		"inactive array":   {Cond{Is: "array", Want: ourUUID}, func(s *state) { s.tree.Devices["md0"].MD.State = "inactive" }, false},
-		"a member short":   {Cond{Is: "array", Want: ourUUID}, func(s *state) { s.tree.Devices["md0"].Slaves = []string{"sda"} }, false},
-		"a faulty member":  {Cond{Is: "array", Want: ourUUID}, func(s *state) { s.tree.Devices["md0"].MD.Members[1].State = "faulty" }, false},
-		"another's member": {Cond{Is: "array", Want: ourUUID}, func(s *state) { s.tree.Devices["md0"].Slaves[1] = "sdc" }, false},
-		"while replacing": {Cond{Is: "array", Want: ourUUID}, func(s *state) {
-			s.w.Replacing = &Replacement{Old: "S2", New: "S1"}
+		"array":            {records.Cond{Is: "array", Want: ourUUID}, nil, true},
+		"another array":    {records.Cond{Is: "array", Want: strings.Replace(ourUUID, "0", "1", 1)}, nil, false},
+		"array, no UUID":   {records.Cond{Is: "array"}, nil, false},
+		"inactive array":   {records.Cond{Is: "array", Want: ourUUID}, func(s *state) { s.tree.Devices["md0"].MD.State = "inactive" }, false},
+		"a member short":   {records.Cond{Is: "array", Want: ourUUID}, func(s *state) { s.tree.Devices["md0"].Slaves = []string{"sda"} }, false},
+		"a faulty member":  {records.Cond{Is: "array", Want: ourUUID}, func(s *state) { s.tree.Devices["md0"].MD.Members[1].State = "faulty" }, false},
+		"another's member": {records.Cond{Is: "array", Want: ourUUID}, func(s *state) { s.tree.Devices["md0"].Slaves[1] = "sdc" }, false},
+		"while replacing": {records.Cond{Is: "array", Want: ourUUID}, func(s *state) {
+			s.w.Replacing = &records.Replacement{Old: "S2", New: "S1"}
 			s.tree.Devices["md0"].Slaves = []string{"sda", "sdb", "sdc"}
 		}, true},
-		"inactive":            {Cond{Is: "inactive", Want: ourUUID}, func(s *state) { s.tree.Devices["md0"].MD.State = "inactive" }, true},
-		"not inactive":        {Cond{Is: "inactive", Want: ourUUID}, nil, false},
-		"stopped":             {Cond{Is: "stopped", Want: ourUUID}, func(s *state) { delete(s.tree.Devices, "md0") }, true},
-		"not stopped":         {Cond{Is: "stopped", Want: ourUUID}, nil, false},
-		"mounted":             {Cond{Is: "mounted", Of: "/data"}, nil, true},
-		"mounted, a slash":    {Cond{Is: "mounted", Of: "/data/"}, nil, true},
-		"below the mount":     {Cond{Is: "mounted", Of: "/data/x"}, nil, false},
-		"another is mounted":  {Cond{Is: "mounted", Of: "/data"}, func(s *state) { s.tree.Mounts[1].Device = "sdc" }, false},
-		"nothing is mounted":  {Cond{Is: "mounted", Of: "/data"}, func(s *state) { s.tree.Mounts = s.tree.Mounts[:1] }, false},
-		"no array to mount":   {Cond{Is: "mounted", Of: "/data"}, func(s *state) { delete(s.tree.Devices, "md0") }, false},
-		"mountedfrom":         {Cond{Is: "mountedfrom", Of: "/data", Want: "/dev/md0"}, nil, true},
-		"mounted from other":  {Cond{Is: "mountedfrom", Of: "/data", Want: "/dev/sdc"}, nil, false},
-		"mounted below":       {Cond{Is: "mountedfrom", Of: "/data/x", Want: "/dev/md0"}, nil, false},
-		"filesystem":          {Cond{Is: "filesystem", Want: "xfs 1234"}, nil, true},
-		"another filesystem":  {Cond{Is: "filesystem", Want: "xfs 12345"}, nil, false},
-		"superblock":          {Cond{Is: "superblock", Of: "@S0", Want: "0a:1b"}, nil, true},
-		"another superblock":  {Cond{Is: "superblock", Of: "@S0", Want: "0a:1c"}, nil, false},
-		"member":              {Cond{Is: "member", Of: "@S0"}, nil, true},
-		"no member":           {Cond{Is: "member", Of: "@S2"}, nil, false},
-		"in sync":             {Cond{Is: "insync", Of: "@S0"}, nil, true},
-		"not in sync":         {Cond{Is: "insync", Of: "@S0"}, func(s *state) { s.tree.Devices["md0"].MD.Members[0].State = "spare" }, false},
-		"unreplaced":          {Cond{Is: "unreplaced", Of: "@S0", Want: "@S1"}, func(s *state) { s.tree.Devices["md0"].MD.Members[0].State = "spare" }, true},
-		"replaced":            {Cond{Is: "unreplaced", Of: "@S0", Want: "@S1"}, nil, false},
-		"synced":              {Cond{Is: "synced"}, nil, true},
-		"synced, idle":        {Cond{Is: "synced"}, func(s *state) { s.tree.Devices["md0"].MD.Action = "idle" }, true},
-		"not synced":          {Cond{Is: "synced"}, func(s *state) { s.tree.Devices["md0"].MD.Action = "resync" }, false},
-		"degraded":            {Cond{Is: "synced"}, func(s *state) { s.tree.Devices["md0"].MD.Degraded = 1 }, false},
-		"new one in sync":     {Cond{Is: "synced"}, func(s *state) { s.w.Replacing = &Replacement{Old: "S2", New: "S1"} }, true},
-		"new one not in sync": {Cond{Is: "synced"}, func(s *state) { s.w.Replacing = &Replacement{Old: "S0", New: "S2"} }, false},
-		"partition": {Cond{Is: "partition", Of: "@S2:1"}, func(s *state) {
+		"inactive":            {records.Cond{Is: "inactive", Want: ourUUID}, func(s *state) { s.tree.Devices["md0"].MD.State = "inactive" }, true},
+		"not inactive":        {records.Cond{Is: "inactive", Want: ourUUID}, nil, false},
+		"stopped":             {records.Cond{Is: "stopped", Want: ourUUID}, func(s *state) { delete(s.tree.Devices, "md0") }, true},
+		"not stopped":         {records.Cond{Is: "stopped", Want: ourUUID}, nil, false},
+		"mounted":             {records.Cond{Is: "mounted", Of: "/data"}, nil, true},
+		"mounted, a slash":    {records.Cond{Is: "mounted", Of: "/data/"}, nil, true},
+		"below the mount":     {records.Cond{Is: "mounted", Of: "/data/x"}, nil, false},
+		"another is mounted":  {records.Cond{Is: "mounted", Of: "/data"}, func(s *state) { s.tree.Mounts[1].Device = "sdc" }, false},
+		"nothing is mounted":  {records.Cond{Is: "mounted", Of: "/data"}, func(s *state) { s.tree.Mounts = s.tree.Mounts[:1] }, false},
+		"no array to mount":   {records.Cond{Is: "mounted", Of: "/data"}, func(s *state) { delete(s.tree.Devices, "md0") }, false},
+		"mountedfrom":         {records.Cond{Is: "mountedfrom", Of: "/data", Want: "/dev/md0"}, nil, true},
+		"mounted from other":  {records.Cond{Is: "mountedfrom", Of: "/data", Want: "/dev/sdc"}, nil, false},
+		"mounted below":       {records.Cond{Is: "mountedfrom", Of: "/data/x", Want: "/dev/md0"}, nil, false},
+		"filesystem":          {records.Cond{Is: "filesystem", Want: "xfs 1234"}, nil, true},
+		"another filesystem":  {records.Cond{Is: "filesystem", Want: "xfs 12345"}, nil, false},
+		"superblock":          {records.Cond{Is: "superblock", Of: "@S0", Want: "0a:1b"}, nil, true},
+		"another superblock":  {records.Cond{Is: "superblock", Of: "@S0", Want: "0a:1c"}, nil, false},
+		"member":              {records.Cond{Is: "member", Of: "@S0"}, nil, true},
+		"no member":           {records.Cond{Is: "member", Of: "@S2"}, nil, false},
+		"in sync":             {records.Cond{Is: "insync", Of: "@S0"}, nil, true},
+		"not in sync":         {records.Cond{Is: "insync", Of: "@S0"}, func(s *state) { s.tree.Devices["md0"].MD.Members[0].State = "spare" }, false},
+		"unreplaced":          {records.Cond{Is: "unreplaced", Of: "@S0", Want: "@S1"}, func(s *state) { s.tree.Devices["md0"].MD.Members[0].State = "spare" }, true},
+		"replaced":            {records.Cond{Is: "unreplaced", Of: "@S0", Want: "@S1"}, nil, false},
+		"synced":              {records.Cond{Is: "synced"}, nil, true},
+		"synced, idle":        {records.Cond{Is: "synced"}, func(s *state) { s.tree.Devices["md0"].MD.Action = "idle" }, true},
+		"not synced":          {records.Cond{Is: "synced"}, func(s *state) { s.tree.Devices["md0"].MD.Action = "resync" }, false},
+		"degraded":            {records.Cond{Is: "synced"}, func(s *state) { s.tree.Devices["md0"].MD.Degraded = 1 }, false},
+		"new one in sync":     {records.Cond{Is: "synced"}, func(s *state) { s.w.Replacing = &records.Replacement{Old: "S2", New: "S1"} }, true},
+		"new one not in sync": {records.Cond{Is: "synced"}, func(s *state) { s.w.Replacing = &records.Replacement{Old: "S0", New: "S2"} }, false},
+		"partition": {records.Cond{Is: "partition", Of: "@S2:1"}, func(s *state) {
 			s.tree.Devices["sdc"].Partitions = []string{"sdc1"}
 			s.tree.Devices["sdc1"] = &block.Device{Name: "sdc1", Start: units.MiB}
 		}, true},
-		"partition elsewhere": {Cond{Is: "partition", Of: "@S2:1"}, func(s *state) {
+		"partition elsewhere": {records.Cond{Is: "partition", Of: "@S2:1"}, func(s *state) {
 			s.tree.Devices["sdc"].Partitions = []string{"sdc1"}
 			s.tree.Devices["sdc1"] = &block.Device{Name: "sdc1", Start: 2 * units.MiB}
 		}, false},
-		"no partition":      {Cond{Is: "partition", Of: "@S2:1"}, nil, false},
-		"group":             {Cond{Is: "group", Of: "g"}, nil, true},
-		"no group":          {Cond{Is: "group", Of: "h"}, nil, false},
-		"volume":            {Cond{Is: "volume", Of: "g/v"}, nil, true},
-		"no volume":         {Cond{Is: "volume", Of: "g/w"}, nil, false},
-		"no volume of none": {Cond{Is: "volume", Of: "h/v"}, nil, false},
+		"no partition":      {records.Cond{Is: "partition", Of: "@S2:1"}, nil, false},
+		"group":             {records.Cond{Is: "group", Of: "g"}, nil, true},
+		"no group":          {records.Cond{Is: "group", Of: "h"}, nil, false},
+		"volume":            {records.Cond{Is: "volume", Of: "g/v"}, nil, true},
+		"no volume":         {records.Cond{Is: "volume", Of: "g/w"}, nil, false},
+		"no volume of none": {records.Cond{Is: "volume", Of: "h/v"}, nil, false},
 	} {
 		s := asMD(t, map[string]string{
 			"blkid": "TYPE=xfs\nUUID=1234\n", "mdadm": "MD_LEVEL=1\nMD_UUID=0A:1B\n",
@@ -128,7 +129,7 @@ func TestConditions(t *testing.T) {
 		}
 	}
 	s := asMD(t, nil)
-	if _, err := s.holds(t.Context(), Cond{Is: "nonsense", Of: "@S0"}, false); err == nil || !strings.Contains(err.Error(), "does not know") {
+	if _, err := s.holds(t.Context(), records.Cond{Is: "nonsense", Of: "@S0"}, false); err == nil || !strings.Contains(err.Error(), "does not know") {
 		t.Error(err)
 	}
 }
@@ -141,12 +142,12 @@ func TestConditionsOfFiles(t *testing.T) {
 	if err := errors.Join(os.Mkdir(dir, 0o700), os.Mkdir(filepath.Join(s.Root, "full"), 0o750), os.WriteFile(filepath.Join(s.Root, "full", "x"), nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	begin, end := (&Lines{Name: "t"}).Marks()
+	begin, end := (&records.Lines{Name: "t"}).Marks()
 	if err := os.WriteFile(filepath.Join(s.Root, "fstab"), []byte(begin+"\nUUID=1 /d xfs\n"+end+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	own := fmt.Sprintf("%d:%d", os.Geteuid(), os.Getegid())
-	for c, want := range map[Cond]bool{
+	for c, want := range map[records.Cond]bool{
 		{Is: "path", Of: "/d"}: true, {Is: "path", Of: "/no"}: false, {Is: "absent", Of: "/d"}: false, {Is: "absent", Of: "/no"}: true,
 		{Is: "empty", Of: "/d"}: true, {Is: "empty", Of: "/full"}: false, {Is: "empty", Of: "/no"}: false,
 		{Is: "lines", Of: "/fstab", Want: "UUID=1 /d xfs"}: true, {Is: "lines", Of: "/fstab", Want: "UUID=2 /d xfs"}: false, {Is: "lines", Of: "/no", Want: "x"}: false,
@@ -175,12 +176,12 @@ func TestTablesHalfWritten(t *testing.T) {
 		"several at one place": {"fails with 2: ambivalent result", true, false},
 	} {
 		s := asMD(t, map[string]string{"blkid": c.prints})
-		if got, err := s.holds(t.Context(), Cond{Is: "table", Of: "@S0", Want: "77"}, c.begun); got != c.want || err != nil {
+		if got, err := s.holds(t.Context(), records.Cond{Is: "table", Of: "@S0", Want: "77"}, c.begun); got != c.want || err != nil {
 			t.Errorf("%s: %v %v", name, got, err)
 		}
 	}
 	s := asMD(t, map[string]string{"blkid": "fails with 4: broken"})
-	if _, err := s.holds(t.Context(), Cond{Is: "table", Of: "@S0", Want: "77"}, false); err == nil {
+	if _, err := s.holds(t.Context(), records.Cond{Is: "table", Of: "@S0", Want: "77"}, false); err == nil {
 		t.Error("blkid failed, and nobody says so")
 	}
 }
@@ -192,23 +193,23 @@ func TestConditionsOfLVM(t *testing.T) {
 	}
 	row := func(name, group string) string { return fmt.Sprintf(`{"pv_name":%q,"vg_name":%q}`, name, group) }
 	for name, c := range map[string]struct {
-		cond     Cond
+		cond     records.Cond
 		pvs, lvs string
 		want     bool
 		err      string
 	}{
-		"pv of ours":          {Cond{Is: "pv", Of: "@S0", Want: "g"}, pvs(row("/dev/sda", "g")), "", true, ""},
-		"pv of none":          {Cond{Is: "pv", Of: "@S0", Want: "g"}, pvs(row("/dev/sda", "")), "", true, ""},
-		"pv of another":       {Cond{Is: "pv", Of: "@S0", Want: "g"}, pvs(row("/dev/sda", "h")), "", false, ""},
-		"no pv":               {Cond{Is: "pv", Of: "@S0", Want: "g"}, pvs(row("/dev/sdb", "g")), "", false, ""},
-		"group":               {Cond{Is: "vg", Of: "g"}, pvs(row("/dev/sda", "g"), row("/dev/sdc", "h")), "", true, ""},
-		"no group":            {Cond{Is: "vg", Of: "g"}, pvs(row("/dev/sda", "h")), "", false, ""},
-		"group on others too": {Cond{Is: "vg", Of: "g"}, pvs(row("/dev/sda", "g"), row("/dev/sdc", "g")), "", false, "also lies on /dev/sdc"},
-		"volume":              {Cond{Is: "lv", Of: "g/t"}, pvs(row("/dev/sda", "g")), `{"report":[{"lv":[{"lv_name":"t","lv_active":"active"}]}]}`, true, ""},
-		"inactive":            {Cond{Is: "lv", Of: "g/t"}, pvs(row("/dev/sda", "g")), `{"report":[{"lv":[{"lv_name":"t","lv_active":""}]}]}`, false, ""},
-		"inactive, any":       {Cond{Is: "lv", Of: "g/t", Want: "any"}, pvs(row("/dev/sda", "g")), `{"report":[{"lv":[{"lv_name":"t","lv_active":""}]}]}`, true, ""},
-		"another volume":      {Cond{Is: "lv", Of: "g/t"}, pvs(row("/dev/sda", "g")), `{"report":[{"lv":[{"lv_name":"u","lv_active":"active"}]}]}`, false, ""},
-		"volume of no group":  {Cond{Is: "lv", Of: "g/t"}, pvs(), `{"report":[{"lv":[{"lv_name":"t","lv_active":"active"}]}]}`, false, ""},
+		"pv of ours":          {records.Cond{Is: "pv", Of: "@S0", Want: "g"}, pvs(row("/dev/sda", "g")), "", true, ""},
+		"pv of none":          {records.Cond{Is: "pv", Of: "@S0", Want: "g"}, pvs(row("/dev/sda", "")), "", true, ""},
+		"pv of another":       {records.Cond{Is: "pv", Of: "@S0", Want: "g"}, pvs(row("/dev/sda", "h")), "", false, ""},
+		"no pv":               {records.Cond{Is: "pv", Of: "@S0", Want: "g"}, pvs(row("/dev/sdb", "g")), "", false, ""},
+		"group":               {records.Cond{Is: "vg", Of: "g"}, pvs(row("/dev/sda", "g"), row("/dev/sdc", "h")), "", true, ""},
+		"no group":            {records.Cond{Is: "vg", Of: "g"}, pvs(row("/dev/sda", "h")), "", false, ""},
+		"group on others too": {records.Cond{Is: "vg", Of: "g"}, pvs(row("/dev/sda", "g"), row("/dev/sdc", "g")), "", false, "also lies on /dev/sdc"},
+		"volume":              {records.Cond{Is: "lv", Of: "g/t"}, pvs(row("/dev/sda", "g")), `{"report":[{"lv":[{"lv_name":"t","lv_active":"active"}]}]}`, true, ""},
+		"inactive":            {records.Cond{Is: "lv", Of: "g/t"}, pvs(row("/dev/sda", "g")), `{"report":[{"lv":[{"lv_name":"t","lv_active":""}]}]}`, false, ""},
+		"inactive, any":       {records.Cond{Is: "lv", Of: "g/t", Want: "any"}, pvs(row("/dev/sda", "g")), `{"report":[{"lv":[{"lv_name":"t","lv_active":""}]}]}`, true, ""},
+		"another volume":      {records.Cond{Is: "lv", Of: "g/t"}, pvs(row("/dev/sda", "g")), `{"report":[{"lv":[{"lv_name":"u","lv_active":"active"}]}]}`, false, ""},
+		"volume of no group":  {records.Cond{Is: "lv", Of: "g/t"}, pvs(), `{"report":[{"lv":[{"lv_name":"t","lv_active":"active"}]}]}`, false, ""},
 	} {
 		s := asMD(t, map[string]string{"pvs": c.pvs, "lvs": c.lvs})
 		got, err := s.holds(t.Context(), c.cond, false)
@@ -266,7 +267,7 @@ func TestTopDevices(t *testing.T) {
 	if _, err := s.top(); !errors.Is(err, errGone) {
 		t.Error(err)
 	}
-	if identity(&block.Device{WWN: "W"}) != "W" || identity(&block.Device{WWN: "W", Serial: "S"}) != "S" {
+	if records.Identity(&block.Device{WWN: "W"}) != "W" || records.Identity(&block.Device{WWN: "W", Serial: "S"}) != "S" {
 		t.Error("identity")
 	}
 	inactive := asMD(t, nil)
@@ -338,21 +339,21 @@ func TestUsersOfAnArray(t *testing.T) {
 func TestContentOfAnArray(t *testing.T) {
 	for name, c := range map[string]struct {
 		prints string
-		change func(*Work)
+		change func(*records.Work)
 		want   string
 	}{
 		"its own":            {"TYPE=xfs\nUUID=1234\n", nil, ""},
 		"another":            {"TYPE=xfs\nUUID=9\n", nil, "/dev/md/t carries xfs"},
 		"a table":            {"PTTYPE=gpt\n", nil, "/dev/md/t carries gpt"},
 		"nothing any more":   {"", nil, "does not carry the filesystem that apply made any more"},
-		"nothing, undoing":   {"", func(w *Work) { w.Undoing = true }, ""},
-		"another, undoing":   {"TYPE=ext4\nUUID=9\n", func(w *Work) { w.Undoing = true }, "/dev/md/t carries ext4"},
-		"mkfs was cut short": {"", func(w *Work) { w.Steps[1].State = StepBegun }, ""},
-		"one volume":         {"TYPE=ext4\n", func(w *Work) { w.Want.Using = "" }, ""},
-		"LVM, adopted":       {"TYPE=LVM2_member\nUUID=1234\n", func(w *Work) { w.Adopted = "/dev/md0" }, ""},
+		"nothing, undoing":   {"", func(w *records.Work) { w.Undoing = true }, ""},
+		"another, undoing":   {"TYPE=ext4\nUUID=9\n", func(w *records.Work) { w.Undoing = true }, "/dev/md/t carries ext4"},
+		"mkfs was cut short": {"", func(w *records.Work) { w.Steps[1].State = records.StepBegun }, ""},
+		"one volume":         {"TYPE=ext4\n", func(w *records.Work) { w.Want.Using = "" }, ""},
+		"LVM, adopted":       {"TYPE=LVM2_member\nUUID=1234\n", func(w *records.Work) { w.Adopted = "/dev/md0" }, ""},
 		"LVM, not adopted":   {"TYPE=LVM2_member\nUUID=1234\n", nil, "/dev/md/t carries LVM2_member (UUID 1234), which apply did not make"},
-		"LVM of others":      {"TYPE=LVM2_member\nUUID=9\n", func(w *Work) { w.Adopted = "/dev/md0" }, "/dev/md0 carries LVM2_member"},
-		"ext4, adopted":      {"TYPE=ext4\nUUID=1234\n", func(w *Work) { w.Adopted = "/dev/md0" }, "/dev/md0 carries ext4"},
+		"LVM of others":      {"TYPE=LVM2_member\nUUID=9\n", func(w *records.Work) { w.Adopted = "/dev/md0" }, "/dev/md0 carries LVM2_member"},
+		"ext4, adopted":      {"TYPE=ext4\nUUID=1234\n", func(w *records.Work) { w.Adopted = "/dev/md0" }, "/dev/md0 carries ext4"},
 	} {
 		s := asMD(t, map[string]string{"blkid": c.prints})
 		if c.change != nil {
@@ -374,8 +375,8 @@ func TestContentOfAnArray(t *testing.T) {
 func TestLinesThatNeedAnArray(t *testing.T) {
 	s := asMD(t, nil)
 	s.w.Want.Label = "L"
-	l := &Lines{File: "/etc/fstab", Name: "t", Text: "UUID=1234 /data xfs noatime 0 0"}
-	s.w.Steps = append(s.w.Steps, Step{Undo: []Action{{Cut: l}}, State: StepDone})
+	l := &records.Lines{File: "/etc/fstab", Name: "t", Text: "UUID=1234 /data xfs noatime 0 0"}
+	s.w.Steps = append(s.w.Steps, records.Step{Undo: []records.Action{{Cut: l}}, State: records.StepDone})
 	begin, end := l.Marks()
 	own := begin + "\n" + l.Text + "\n" + end + "\n"
 	for line, want := range map[string]bool{
@@ -394,19 +395,19 @@ func TestLinesThatNeedAnArray(t *testing.T) {
 func TestActions(t *testing.T) {
 	s := asMD(t, map[string]string{"true": "", "false": "fails with 1: false: it is so\nUsage: none\nmore"})
 	for name, c := range map[string]struct {
-		a    Action
+		a    records.Action
 		want string
 	}{
-		"run":           {Action{Run: []string{"true", "@S0"}}, ""},
-		"run fails":     {Action{Run: []string{"false"}}, "it is so"},
-		"run of a lost": {Action{Run: []string{"true", "@S9"}}, "is not attached"},
-		"left out":      {Action{If: &Cond{Is: "stopped", Want: ourUUID}, Run: []string{"false"}}, ""},
-		"not left out":  {Action{If: &Cond{Is: "array", Want: ourUUID}, Run: []string{"false"}}, "it is so"},
-		"nothing":       {Action{}, "does not know"},
-		"zero":          {Action{Zero: []string{"@S9"}}, "is not attached"},
-		"erase":         {Action{Erase: []string{"@S9"}}, "is not attached"},
-		"blank":         {Action{Blank: []string{"@S0"}}, "is in use: /dev/md0 is made of it; end that first"},
-		"stop":          {Action{Stop: []string{"@S0"}}, "mdadm"},
+		"run":           {records.Action{Run: []string{"true", "@S0"}}, ""},
+		"run fails":     {records.Action{Run: []string{"false"}}, "it is so"},
+		"run of a lost": {records.Action{Run: []string{"true", "@S9"}}, "is not attached"},
+		"left out":      {records.Action{If: &records.Cond{Is: "stopped", Want: ourUUID}, Run: []string{"false"}}, ""},
+		"not left out":  {records.Action{If: &records.Cond{Is: "array", Want: ourUUID}, Run: []string{"false"}}, "it is so"},
+		"nothing":       {records.Action{}, "does not know"},
+		"zero":          {records.Action{Zero: []string{"@S9"}}, "is not attached"},
+		"erase":         {records.Action{Erase: []string{"@S9"}}, "is not attached"},
+		"blank":         {records.Action{Blank: []string{"@S0"}}, "is in use: /dev/md0 is made of it; end that first"},
+		"stop":          {records.Action{Stop: []string{"@S0"}}, "mdadm"},
 	} {
 		err := s.act(t.Context(), c.a, false)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
@@ -417,17 +418,17 @@ func TestActions(t *testing.T) {
 		}
 	}
 	for _, c := range []struct {
-		a    Action
+		a    records.Action
 		want bool
 	}{
-		{Action{Blank: []string{"@S0", "@S1"}}, true},
-		{Action{Run: []string{"x", "@S0"}}, true},
-		{Action{Run: []string{"x", "@S0", "@S1"}}, false},
-		{Action{Run: []string{"x", "@array"}}, false},
-		{Action{Run: []string{"x", "@array", "@S0"}}, true},
-		{Action{Zero: []string{"@S0"}}, false},
+		{records.Action{Blank: []string{"@S0", "@S1"}}, true},
+		{records.Action{Run: []string{"x", "@S0"}}, true},
+		{records.Action{Run: []string{"x", "@S0", "@S1"}}, false},
+		{records.Action{Run: []string{"x", "@array"}}, false},
+		{records.Action{Run: []string{"x", "@array", "@S0"}}, true},
+		{records.Action{Zero: []string{"@S0"}}, false},
 	} {
-		if c.a.local() != c.want {
+		if c.a.Local() != c.want {
 			t.Errorf("%+v", c.a)
 		}
 	}
@@ -462,22 +463,22 @@ func TestActions(t *testing.T) {
 
 // The initramfs is renewed for what comes into mdadm.conf, and for nothing else.
 func TestInitramfsIsRenewed(t *testing.T) {
-	add := func(file string, state StepState) *Work {
-		return &Work{Steps: []Step{{State: StepDone}, {State: state, Do: []Action{{}, {Add: &Lines{File: file}}}}}}
+	add := func(file string, state records.StepState) *records.Work {
+		return &records.Work{Steps: []records.Step{{State: records.StepDone}, {State: state, Do: []records.Action{{}, {Add: &records.Lines{File: file}}}}}}
 	}
 	for name, c := range map[string]struct {
-		w    *Work
+		w    *records.Work
 		want bool
 	}{
-		"mdadm.conf":             {add("/etc/mdadm/mdadm.conf", StepToDo), true},
-		"mdadm.conf, begun":      {add("/etc/mdadm.conf", StepBegun), true},
-		"mdadm.conf, done":       {add("/etc/mdadm/mdadm.conf", StepDone), false},
-		"fstab":                  {add("/etc/fstab", StepToDo), false},
-		"left from another time": {&Work{InitramfsStale: true}, true},
-		"nothing":                {&Work{}, false},
+		"mdadm.conf":             {add("/etc/mdadm/mdadm.conf", records.StepToDo), true},
+		"mdadm.conf, begun":      {add("/etc/mdadm.conf", records.StepBegun), true},
+		"mdadm.conf, done":       {add("/etc/mdadm/mdadm.conf", records.StepDone), false},
+		"fstab":                  {add("/etc/fstab", records.StepToDo), false},
+		"left from another time": {&records.Work{InitramfsStale: true}, true},
+		"nothing":                {&records.Work{}, false},
 	} {
 		p := &planner{Site: site(t, machine(nil, nil))}
-		plan := &Plan{Arrays: []*Work{{}, c.w}}
+		plan := &Plan{Arrays: []*records.Work{{}, c.w}}
 		if p.initramfs(plan); (plan.Initramfs != nil) != c.want {
 			t.Errorf("%s: %q", name, plan.Initramfs)
 		}
@@ -487,19 +488,19 @@ func TestInitramfsIsRenewed(t *testing.T) {
 // Lines between plimsoll's marks are looked at where a step has put them in.
 func TestSurveyedLines(t *testing.T) {
 	for name, c := range map[string]struct {
-		state StepState
+		state records.StepState
 		text  string
 		want  int
 	}{
-		"as written": {StepDone, "UUID=1234 /data xfs", 0},
-		"another's":  {StepDone, "UUID=1234 /data xfs\nUUID=9 /x xfs", 1},
-		"to be done": {StepToDo, "UUID=1234 /data xfs\nUUID=9 /x xfs", 0},
-		"was begun":  {StepBegun, "UUID=1234 /data xfs\nUUID=9 /x xfs", 1},
-		"needs it":   {StepDone, "UUID=1234 /data xfs\n%end\nUUID=1234 /y xfs", 1},
+		"as written": {records.StepDone, "UUID=1234 /data xfs", 0},
+		"another's":  {records.StepDone, "UUID=1234 /data xfs\nUUID=9 /x xfs", 1},
+		"to be done": {records.StepToDo, "UUID=1234 /data xfs\nUUID=9 /x xfs", 0},
+		"was begun":  {records.StepBegun, "UUID=1234 /data xfs\nUUID=9 /x xfs", 1},
+		"needs it":   {records.StepDone, "UUID=1234 /data xfs\n%end\nUUID=1234 /y xfs", 1},
 	} {
 		s := asMD(t, nil)
-		l := &Lines{File: "/etc/fstab", Name: "t", Text: "UUID=1234 /data xfs"}
-		s.w.Steps = append(s.w.Steps, Step{Undo: []Action{{}, {Cut: l}}, State: c.state})
+		l := &records.Lines{File: "/etc/fstab", Name: "t", Text: "UUID=1234 /data xfs"}
+		s.w.Steps = append(s.w.Steps, records.Step{Undo: []records.Action{{}, {Cut: l}}, State: c.state})
 		begin, end := l.Marks()
 		text := begin + "\n" + c.text + "\n" + end + "\n"
 		if before, after, ok := strings.Cut(c.text, "%end\n"); ok {
@@ -619,20 +620,20 @@ func TestConditionsThatCannotBeSeen(t *testing.T) {
 		"vgs": `{"report":[{"vg":[{"vg_name":"g"}]}]}`, "lvs": `{"report":[{"lv":[{"lv_name":"t","lv_active":"active","sync_percent":"100"}]}]}`,
 	}
 	for name, c := range map[string]struct {
-		cond  Cond
+		cond  records.Cond
 		using string
 		fails string
 	}{
-		"a filesystem":            {Cond{Is: "filesystem", Want: "xfs 1234"}, "md", "blkid"},
-		"a table":                 {Cond{Is: "table", Of: "@S0", Want: "77"}, "md", "blkid"},
-		"a physical volume":       {Cond{Is: "pv", Of: "@S0", Want: "g"}, "lvm", "pvs"},
-		"a group":                 {Cond{Is: "vg", Of: "g"}, "lvm", "pvs"},
-		"a volume, by its group":  {Cond{Is: "lv", Of: "g/t"}, "lvm", "pvs"},
-		"a volume":                {Cond{Is: "lv", Of: "g/t"}, "lvm", "lvs"},
-		"copies that agree":       {Cond{Is: "synced"}, "lvm", "lvs"},
-		"another's group":         {Cond{Is: "group", Of: "g"}, "md", "vgs"},
-		"another's volume":        {Cond{Is: "volume", Of: "g/t"}, "md", "lvs"},
-		"another's, by its group": {Cond{Is: "volume", Of: "g/t"}, "md", "vgs"},
+		"a filesystem":            {records.Cond{Is: "filesystem", Want: "xfs 1234"}, "md", "blkid"},
+		"a table":                 {records.Cond{Is: "table", Of: "@S0", Want: "77"}, "md", "blkid"},
+		"a physical volume":       {records.Cond{Is: "pv", Of: "@S0", Want: "g"}, "lvm", "pvs"},
+		"a group":                 {records.Cond{Is: "vg", Of: "g"}, "lvm", "pvs"},
+		"a volume, by its group":  {records.Cond{Is: "lv", Of: "g/t"}, "lvm", "pvs"},
+		"a volume":                {records.Cond{Is: "lv", Of: "g/t"}, "lvm", "lvs"},
+		"copies that agree":       {records.Cond{Is: "synced"}, "lvm", "lvs"},
+		"another's group":         {records.Cond{Is: "group", Of: "g"}, "md", "vgs"},
+		"another's volume":        {records.Cond{Is: "volume", Of: "g/t"}, "md", "lvs"},
+		"another's, by its group": {records.Cond{Is: "volume", Of: "g/t"}, "md", "vgs"},
 	} {
 		prints := maps.Clone(fine)
 		prints[c.fails] = no
@@ -650,16 +651,16 @@ func TestConditionsThatCannotBeSeen(t *testing.T) {
 	// Two disks of one serial are an error of every condition of a member; one that is gone is none.
 	for _, is := range []string{"partition", "table", "superblock", "member", "insync", "unreplaced"} {
 		s := asMD(t, fine)
-		if got, err := s.holds(t.Context(), Cond{Is: is, Of: "@S9"}, false); got || err != nil {
+		if got, err := s.holds(t.Context(), records.Cond{Is: is, Of: "@S9"}, false); got || err != nil {
 			t.Errorf("%s of what is gone: %v %v", is, got, err)
 		}
 		s.tree.Devices["sdd"] = &block.Device{Name: "sdd", Serial: "S1", Kind: block.Disk}
-		if got, err := s.holds(t.Context(), Cond{Is: is, Of: "@S1"}, false); got || err == nil {
+		if got, err := s.holds(t.Context(), records.Cond{Is: is, Of: "@S1"}, false); got || err == nil {
 			t.Errorf("%s of two: %v %v", is, got, err)
 		}
 		s = asMD(t, fine)
 		if s.tree.Devices["md0"].MD.State = "inactive"; is == "member" || is == "insync" || is == "unreplaced" {
-			if got, err := s.holds(t.Context(), Cond{Is: is, Of: "@S0"}, false); got || err != nil {
+			if got, err := s.holds(t.Context(), records.Cond{Is: is, Of: "@S0"}, false); got || err != nil {
 				t.Errorf("%s of no array: %v %v", is, got, err)
 			}
 		}
@@ -669,7 +670,7 @@ func TestConditionsThatCannotBeSeen(t *testing.T) {
 	s.w.Want.Using = ""
 	s.tree.Devices["sdd"] = &block.Device{Name: "sdd", Serial: "S0", Kind: block.Disk}
 	for _, is := range []string{"mounted", "filesystem", "member", "synced"} {
-		if got, err := s.holds(t.Context(), Cond{Is: is, Of: "@S1"}, false); got || err == nil || errors.Is(err, errGone) {
+		if got, err := s.holds(t.Context(), records.Cond{Is: is, Of: "@S1"}, false); got || err == nil || errors.Is(err, errGone) {
 			t.Errorf("%s: %v %v", is, got, err)
 		}
 	}
@@ -682,7 +683,7 @@ func TestConditionsThatCannotBeSeen(t *testing.T) {
 	} {
 		s := site(t, machine(volumes(1, 10, 1), nil))
 		s.Run = func(context.Context, io.Writer, ...string) error { return c.err }
-		if now, err := s.look(t.Context(), &Work{Array: "t"}); (err == nil) != c.want || c.want && (now == nil || now.w.Array != "t" || now.tree == nil) {
+		if now, err := s.look(t.Context(), &records.Work{Array: "t"}); (err == nil) != c.want || c.want && (now == nil || now.w.Array != "t" || now.tree == nil) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

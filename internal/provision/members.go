@@ -12,12 +12,13 @@ import (
 
 	"plimsoll/internal/block"
 	"plimsoll/internal/cloud"
+	"plimsoll/internal/provision/records"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
 
 // members chooses the volumes of an array and refuses those that must not be touched.
-func (p *planner) members(ctx context.Context, w *Work, d *topology.DeclaredArray) error {
+func (p *planner) members(ctx context.Context, w *records.Work, d *topology.DeclaredArray) error {
 	var chosen []*block.Device
 	var open []topology.DeclaredVolume
 	var missing []string
@@ -28,7 +29,7 @@ func (p *planner) members(ctx context.Context, w *Work, d *topology.DeclaredArra
 		}
 		dev, err := p.one(v)
 		if errors.Is(err, errGone) {
-			missing = append(missing, selector(v))
+			missing = append(missing, records.Selector(v))
 			continue
 		}
 		if err != nil {
@@ -36,7 +37,7 @@ func (p *planner) members(ctx context.Context, w *Work, d *topology.DeclaredArra
 		}
 		if v.Size > 0 && !alike(dev.Size, v.Size) {
 			return fmt.Errorf("volume %s is declared with %v and has %v; correct the file, or attach the volume "+
-				"that is meant", selector(v), v.Size, dev.Size)
+				"that is meant", records.Selector(v), v.Size, dev.Size)
 		}
 		chosen = append(chosen, dev)
 	}
@@ -59,18 +60,18 @@ func (p *planner) members(ctx context.Context, w *Work, d *topology.DeclaredArra
 		chosen, open = append(chosen, found...), rest
 	}
 	for i, dev := range chosen {
-		id := identity(dev)
+		id := records.Identity(dev)
 		if slices.Contains(chosen[:i], dev) {
 			return fmt.Errorf("%s (serial %s) is named twice", dev.Path, id)
 		}
 		if other := p.taken[id]; other != "" {
 			return fmt.Errorf("%s (serial %s) is also in array %s", dev.Path, id, other)
 		}
-		m := Member{Serial: id, Size: dev.Size, Path: dev.Path, Model: dev.Model, Destroy: p.destroy[dev.Name] != ""}
+		m := records.Member{Serial: id, Size: dev.Size, Path: dev.Path, Model: dev.Model, Destroy: p.destroy[dev.Name] != ""}
 		w.Members = append(w.Members, m)
 	}
 	for _, dev := range chosen {
-		p.taken[identity(dev)] = w.Array
+		p.taken[records.Identity(dev)] = w.Array
 	}
 	if err := p.equal(d, chosen); err != nil {
 		return err
@@ -84,8 +85,8 @@ func (p *planner) one(v topology.DeclaredVolume) (*block.Device, error) {
 		if !strings.HasPrefix(v.Path, "/dev/disk/by-") {
 			why := fmt.Errorf("volume %s: kernel names change between boots; name it by serial, id or /dev/disk/by-id",
 				v.Path)
-			if dev := p.tree.Device(v.Path); dev != nil && identity(dev) != "" {
-				why = fmt.Errorf("%w: today it is {serial: %s}", why, identity(dev))
+			if dev := p.tree.Device(v.Path); dev != nil && records.Identity(dev) != "" {
+				why = fmt.Errorf("%w: today it is {serial: %s}", why, records.Identity(dev))
 			}
 			return nil, why
 		}
@@ -120,7 +121,7 @@ func usable(d *block.Device) error {
 		return fmt.Errorf("%s is a %s; arrays are made of whole drives, with partition: true of a partition that "+
 			"plimsoll makes", d.Path, d.Kind)
 	}
-	if identity(d) == "" {
+	if records.Identity(d) == "" {
 		return fmt.Errorf("%s has neither serial number nor WWN: it could not be found again after a boot", d.Path)
 	}
 	return nil
@@ -129,7 +130,7 @@ func usable(d *block.Device) error {
 // same splits volumes into those described like the first, and the rest.
 func same(all []topology.DeclaredVolume) (like, rest []topology.DeclaredVolume) {
 	for _, v := range all {
-		if selector(v) == selector(all[0]) {
+		if records.Selector(v) == records.Selector(all[0]) {
 			like = append(like, v)
 		} else {
 			rest = append(rest, v)
@@ -154,11 +155,11 @@ func (p *planner) any(
 	like := wanted[0]
 	if like.Size == 0 && like.Model == "" {
 		return nil, fmt.Errorf("%d x %s: say their size too, or name them by serial; unused volumes: %s",
-			len(wanted), selector(like), p.list(p.unused(topology.DeclaredVolume{})))
+			len(wanted), records.Selector(like), p.list(p.unused(topology.DeclaredVolume{})))
 	}
 	var found []*block.Device
 	for _, d := range p.unused(like) {
-		if !slices.Contains(chosen, d) && p.taken[identity(d)] == "" {
+		if !slices.Contains(chosen, d) && p.taken[records.Identity(d)] == "" {
 			found = append(found, d)
 		}
 	}
@@ -173,30 +174,33 @@ func (p *planner) any(
 	}
 	if len(found) < len(wanted) {
 		return nil, fmt.Errorf("%d x %s: only %d unused volumes match%s",
-			len(wanted), selector(like), len(found), p.used(like))
+			len(wanted), records.Selector(like), len(found), p.used(like))
 	}
 	if len(found) > max(all, len(wanted)) {
 		found = p.blankOf(ctx, found)
 	}
 	if len(found) < len(wanted) {
 		return nil, fmt.Errorf("%d x %s: only %d unused volumes like this are blank; see: plimsoll inspect --all",
-			len(wanted), selector(like), len(found))
+			len(wanted), records.Selector(like), len(found))
 	}
 	if len(found) > max(all, len(wanted)) {
 		return nil, fmt.Errorf("%d x %s: %d unused volumes match; name those you mean by serial: %s",
-			len(wanted), selector(like), len(found), p.list(found))
+			len(wanted), records.Selector(like), len(found), p.list(found))
 	}
-	slices.SortFunc(found, func(a, b *block.Device) int { return strings.Compare(identity(a), identity(b)) })
+	slices.SortFunc(found, func(a, b *block.Device) int {
+		return strings.Compare(records.Identity(a),
+			records.Identity(b))
+	})
 	return found[:len(wanted)], nil
 }
 
 // blankOf are the volumes that are blank, or that could not be looked at: one that only looks
 // unused is not among those to choose from.
 func (p *planner) blankOf(ctx context.Context, found []*block.Device) []*block.Device {
-	now := &state{p.Site, &Work{}, p.tree}
+	now := &state{p.Site, &records.Work{}, p.tree}
 	refs := make([]string, len(found))
 	for i, d := range found {
-		refs[i] = "@" + identity(d)
+		refs[i] = "@" + records.Identity(d)
 	}
 	var blank []*block.Device
 	for i, err := range now.blankness(ctx, refs) {
@@ -214,7 +218,7 @@ func (p *planner) unused(like topology.DeclaredVolume) []*block.Device {
 		network, local := cloud.IsNetwork(d.Model), cloud.IsLocal(d.Model)
 		_, rented := cloud.TypeNamed(like.Type)
 		switch {
-		case d.Kind != block.Disk || d.Size == 0 || identity(d) == "" || len(occupied(p.tree, d)) > 0 &&
+		case d.Kind != block.Disk || d.Size == 0 || records.Identity(d) == "" || len(occupied(p.tree, d)) > 0 &&
 			p.destroy[d.Name] == "":
 		case like.Size > 0 && !alike(d.Size, like.Size):
 		case like.Model != "" && !strings.Contains(d.Model, like.Model):
@@ -235,7 +239,7 @@ func (p *planner) used(like topology.DeclaredVolume) string {
 		if d.Kind != block.Disk || len(why) == 0 || !alike(d.Size, like.Size) || !strings.Contains(d.Model, like.Model) {
 			continue
 		}
-		one := fmt.Sprintf("%s (serial %s): %s", d.Path, identity(d), strings.Join(why, ", "))
+		one := fmt.Sprintf("%s (serial %s): %s", d.Path, records.Identity(d), strings.Join(why, ", "))
 		if p.tree.InUse(d) {
 			busy = append(busy, one)
 		} else {
@@ -258,7 +262,7 @@ func (p *planner) used(like topology.DeclaredVolume) string {
 func (p *planner) list(devices []*block.Device) string {
 	var all []string
 	for _, d := range devices {
-		all = append(all, fmt.Sprintf("%s (%s, %v)", identity(d), d.Path, d.Size))
+		all = append(all, fmt.Sprintf("%s (%s, %v)", records.Identity(d), d.Path, d.Size))
 	}
 	if len(all) > 8 {
 		all = append(all[:8], fmt.Sprintf("%d more", len(all)-8))
@@ -273,21 +277,22 @@ func (p *planner) equal(d *topology.DeclaredArray, chosen []*block.Device) error
 		switch {
 		case !alike(a.Size, b.Size):
 			return fmt.Errorf("mixed sizes: %s has %v, %s has %v; each member would be used as the smallest",
-				identity(a), a.Size, identity(b), b.Size)
+				records.Identity(a), a.Size, records.Identity(b), b.Size)
 		case a.Queue.Rotational != b.Queue.Rotational:
-			return fmt.Errorf("mixed drives: of %s and %s one is rotational", identity(a), identity(b))
+			return fmt.Errorf("mixed drives: of %s and %s one is rotational", records.Identity(a), records.Identity(b))
 		case a.Queue.Logical != b.Queue.Logical:
 			return fmt.Errorf("mixed sectors: %s has %v, %s has %v",
-				identity(a), a.Queue.Logical, identity(b), b.Queue.Logical)
+				records.Identity(a), a.Queue.Logical, records.Identity(b), b.Queue.Logical)
 		case cloud.IsInstanceStore(a.Model) != cloud.IsInstanceStore(b.Model):
 			return fmt.Errorf("mixed drives: of %s and %s one is local and is lost when the instance stops",
-				identity(a), identity(b))
+				records.Identity(a), records.Identity(b))
 		}
 	}
 	for _, v := range d.Volumes[1:] {
 		if v.Limits != first.Limits || v.Type != first.Type {
 			return fmt.Errorf("mixed speeds: %s (%s) and %s (%s) are declared differently; the slowest member "+
-				"sets the pace for all", selector(first), cmp.Or(first.Type, "no type"), selector(v), cmp.Or(v.Type, "no type"))
+				"sets the pace for all", records.Selector(first), cmp.Or(first.Type, "no type"), records.Selector(v),
+				cmp.Or(v.Type, "no type"))
 		}
 	}
 	return nil
@@ -295,11 +300,11 @@ func (p *planner) equal(d *topology.DeclaredArray, chosen []*block.Device) error
 
 // free refuses volumes that are not blank, by the same check that apply makes. Of one that is named
 // to be destroyed only its users stand in the way.
-func (p *planner) free(ctx context.Context, w *Work, chosen []*block.Device) error {
+func (p *planner) free(ctx context.Context, w *records.Work, chosen []*block.Device) error {
 	var refs []string
 	for _, d := range chosen {
 		if p.destroy[d.Name] == "" {
-			refs = append(refs, "@"+identity(d))
+			refs = append(refs, "@"+records.Identity(d))
 		} else if err := p.idle(d); err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"plimsoll/internal/block"
+	"plimsoll/internal/provision/records"
 	"plimsoll/internal/topology"
 )
 
@@ -20,8 +21,8 @@ type planner struct {
 	*Site
 	tree     *block.Tree
 	decl     *topology.Declaration
-	journals []*Work
-	broken   []*BrokenJournal
+	journals []*records.Work
+	broken   []*records.BrokenJournal
 	destroy  map[string]string // serial by kernel name
 	taken    map[string]string // array by serial
 	made     map[string]bool   // directories that a step of this plan makes
@@ -47,11 +48,11 @@ func (s *Site) Plan(ctx context.Context, decl *topology.Declaration, destroy map
 	// An apply that came no further than refusing a volume has left nothing to go on from: it is
 	// planned again.
 	begun := map[string]time.Time{}
-	journals = slices.DeleteFunc(journals, func(w *Work) bool {
-		if w.untouched() {
+	journals = slices.DeleteFunc(journals, func(w *records.Work) bool {
+		if w.Untouched() {
 			begun[w.Array] = w.Started
 		}
-		return w.untouched()
+		return w.Untouched()
 	})
 	p := &planner{
 		Site:     s,
@@ -88,8 +89,8 @@ func (s *Site) Plan(ctx context.Context, decl *topology.Declaration, destroy map
 		plan.Arrays = append(plan.Arrays, w)
 	}
 	for name, serial := range p.destroy {
-		if !slices.ContainsFunc(plan.Arrays, func(w *Work) bool {
-			return slices.ContainsFunc(w.Members, func(m Member) bool { return m.Serial == serial })
+		if !slices.ContainsFunc(plan.Arrays, func(w *records.Work) bool {
+			return slices.ContainsFunc(w.Members, func(m records.Member) bool { return m.Serial == serial })
 		}) {
 			return nil, fmt.Errorf(
 				"--destroy /dev/%s: it is not a member of any array in %s, and stays as it is",
@@ -111,12 +112,12 @@ func givenUp(t *block.Tree, destroy map[string]string) (map[string]string, error
 		if d == nil {
 			return nil, fmt.Errorf("--destroy %s: there is no such device", dev)
 		}
-		if identity(d) != serial || serial == "" {
+		if records.Identity(d) != serial || serial == "" {
 			return nil, fmt.Errorf(
 				"--destroy %s --serial %s: its serial is %s; nothing was touched",
 				dev,
 				serial,
-				cmp.Or(identity(d), "not known"),
+				cmp.Or(records.Identity(d), "not known"),
 			)
 		}
 		all[d.Name] = serial
@@ -125,8 +126,8 @@ func givenUp(t *block.Tree, destroy map[string]string) (map[string]string, error
 }
 
 // array plans one array: from its journal, as found, or from blank volumes.
-func (p *planner) array(ctx context.Context, d *topology.DeclaredArray) (*Work, error) {
-	want, err := settle(d)
+func (p *planner) array(ctx context.Context, d *topology.DeclaredArray) (*records.Work, error) {
+	want, err := records.Settle(d)
 	if err != nil {
 		return nil, err
 	}
@@ -142,13 +143,13 @@ func (p *planner) array(ctx context.Context, d *topology.DeclaredArray) (*Work, 
 		if w.Undoing {
 			return nil, fmt.Errorf("its teardown has begun; finish that first: plimsoll array teardown %s", w.Array)
 		}
-		if differ(w.Want, want) != "" {
+		if records.Differ(w.Want, want) != "" {
 			return p.changed(ctx, w, want, d)
 		}
 		p.enlarged(w)
 		return w, nil
 	}
-	w := &Work{Array: d.Name, Want: want}
+	w := &records.Work{Array: d.Name, Want: want}
 	if dev := p.standing(w, d); dev != nil {
 		diffs, err := p.compare(ctx, w, d, dev)
 		if err != nil {
@@ -161,7 +162,7 @@ func (p *planner) array(ctx context.Context, d *topology.DeclaredArray) (*Work, 
 		for _, leaf := range p.tree.Leaves(dev.Name) {
 			w.Members = append(
 				w.Members,
-				Member{Serial: identity(leaf), Size: leaf.Size, Path: leaf.Path, Model: leaf.Model},
+				records.Member{Serial: records.Identity(leaf), Size: leaf.Size, Path: leaf.Path, Model: leaf.Model},
 			)
 		}
 		return w, nil
@@ -181,11 +182,11 @@ func (p *planner) array(ctx context.Context, d *topology.DeclaredArray) (*Work, 
 // initramfs adds the renewal of the initramfs, which has a copy of mdadm.conf.
 func (p *planner) initramfs(plan *Plan) {
 	for _, w := range plan.Arrays {
-		if w.InitramfsStale || slices.ContainsFunc(w.Steps, func(st Step) bool {
-			return st.State != StepDone &&
+		if w.InitramfsStale || slices.ContainsFunc(w.Steps, func(st records.Step) bool {
+			return st.State != records.StepDone &&
 				slices.ContainsFunc(
 					st.Do,
-					func(a Action) bool { return a.Add != nil && path.Base(a.Add.File) == "mdadm.conf" },
+					func(a records.Action) bool { return a.Add != nil && path.Base(a.Add.File) == "mdadm.conf" },
 				)
 		}) {
 			if plan.Initramfs = p.renewal(p.has); plan.Initramfs == nil {
@@ -222,7 +223,7 @@ func (s *Site) text(name string) string {
 }
 
 // collisions refuses names and places that are taken.
-func (p *planner) collisions(ctx context.Context, w *Work) error {
+func (p *planner) collisions(ctx context.Context, w *records.Work) error {
 	want := w.Want
 	for _, d := range p.tree.Devices {
 		if want.Label != "" && d.Label == want.Label {
@@ -295,7 +296,7 @@ func fields(text string) [][]string {
 }
 
 // programs refuses to begin what could not be finished.
-func (p *planner) programs(w *Work) error {
+func (p *planner) programs(w *records.Work) error {
 	need := []string{"blkid", "wipefs"}
 	switch w.Want.Using {
 	case "md":

@@ -13,6 +13,7 @@ import (
 	"testing/fstest"
 	"time"
 
+	"plimsoll/internal/provision/records"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/topology"
 )
@@ -309,7 +310,7 @@ func TestRefusedAndGivenUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := first.Arrays[0]
-	w.Started, w.Steps[0].State = s.Now(), StepBegun
+	w.Started, w.Steps[0].State = s.Now(), records.StepBegun
 	if err := errors.Join(os.MkdirAll(s.Journal, 0o755), s.save(w)); err != nil {
 		t.Fatal(err)
 	}
@@ -318,7 +319,7 @@ func TestRefusedAndGivenUp(t *testing.T) {
 		t.Fatalf("%+v %v", second, err)
 	}
 	// Once something is written, the journal's plan is kept.
-	w.Steps[0].State, w.Steps[1].State = StepDone, StepBegun
+	w.Steps[0].State, w.Steps[1].State = records.StepDone, records.StepBegun
 	if err := s.save(w); err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"testing/fstest"
 
 	"plimsoll/internal/block"
+	"plimsoll/internal/provision/records"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
@@ -19,8 +20,8 @@ import (
 
 // Names and places that are taken: each by what has it, and by what is just beside it.
 func TestTakenNamesAndPlaces(t *testing.T) {
-	md, lvm := Want{Using: "md", Label: "L", Mount: "/data"}, Want{Using: "lvm", Group: "g", Mount: "/data"}
-	with := func(w Want, change func(*Want)) Want { change(&w); return w }
+	md, lvm := records.Want{Using: "md", Label: "L", Mount: "/data"}, records.Want{Using: "lvm", Group: "g", Mount: "/data"}
+	with := func(w records.Want, change func(*records.Want)) records.Want { change(&w); return w }
 	lv := func(group string) func(*planner) {
 		return func(p *planner) { p.tree.Devices["dm-0"] = &block.Device{Name: "dm-0", LV: &block.Vol{VG: group}} }
 	}
@@ -31,36 +32,40 @@ func TestTakenNamesAndPlaces(t *testing.T) {
 		return func(p *planner) { p.decl.Arrays = append(p.decl.Arrays, a) }
 	}
 	for name, c := range map[string]struct {
-		want   Want
+		want   records.Want
 		change func(*planner)
 		files  map[string]string
 		vgs    string
 		err    string
 	}{
-		"nothing":              {md, nil, nil, "", ""},
-		"a label":              {md, labelled("L"), nil, "", "label L: /dev/sdz has it already"},
-		"another label":        {md, labelled("M"), nil, "", ""},
-		"no label":             {with(md, func(w *Want) { w.Label = "" }), labelled(""), nil, "", ""},
-		"a group":              {lvm, lv("g"), nil, "", "volume group g is there already; choose another volume_group"},
-		"another group":        {lvm, lv("h"), nil, "", ""},
-		"a group beside md":    {with(md, func(w *Want) { w.Group = "g" }), lv("g"), nil, "", ""},
-		"an empty group":       {lvm, nil, nil, "g", "volume group g is there already; choose another volume_group"},
-		"another empty group":  {lvm, nil, nil, "h", ""},
-		"md beside it":         {with(md, func(w *Want) { w.Group = "g" }), nil, nil, "g", ""},
-		"mdadm.conf":           {md, nil, map[string]string{"etc/mdadm.conf": "ARRAY /dev/md/t UUID=1\n"}, "", "mdadm.conf has another array as /dev/md/t"},
-		"Debian's":             {md, nil, map[string]string{"etc/mdadm/mdadm.conf": "ARRAY /dev/md/t UUID=1"}, "", "mdadm.conf has another array as /dev/md/t"},
-		"another array":        {md, nil, map[string]string{"etc/mdadm.conf": "ARRAY /dev/md/tt UUID=1\n"}, "", ""},
-		"no array":             {md, nil, map[string]string{"etc/mdadm.conf": "ARRAY\nDEVICE /dev/md/t\n"}, "", ""},
-		"of a group":           {with(lvm, func(w *Want) { w.Group = "md" }), nil, map[string]string{"etc/mdadm.conf": "ARRAY /dev/md/t UUID=1\n"}, "", ""},
-		"a journal's group":    {lvm, func(p *planner) { p.journals = []*Work{{Array: "o", Want: lvm}} }, nil, "", "volume group g belongs to array o"},
-		"another of a journal": {lvm, func(p *planner) { p.journals = []*Work{{Array: "o", Want: with(lvm, func(w *Want) { w.Group = "h" })}} }, nil, "", ""},
-		"a journal's md":       {lvm, func(p *planner) { p.journals = []*Work{{Array: "o", Want: with(md, func(w *Want) { w.Group = "g" })}} }, nil, "", ""},
-		"md beside a journal":  {with(md, func(w *Want) { w.Group = "g" }), func(p *planner) { p.journals = []*Work{{Array: "o", Want: lvm}} }, nil, "", ""},
+		"nothing":             {md, nil, nil, "", ""},
+		"a label":             {md, labelled("L"), nil, "", "label L: /dev/sdz has it already"},
+		"another label":       {md, labelled("M"), nil, "", ""},
+		"no label":            {with(md, func(w *records.Want) { w.Label = "" }), labelled(""), nil, "", ""},
+		"a group":             {lvm, lv("g"), nil, "", "volume group g is there already; choose another volume_group"},
+		"another group":       {lvm, lv("h"), nil, "", ""},
+		"a group beside md":   {with(md, func(w *records.Want) { w.Group = "g" }), lv("g"), nil, "", ""},
+		"an empty group":      {lvm, nil, nil, "g", "volume group g is there already; choose another volume_group"},
+		"another empty group": {lvm, nil, nil, "h", ""},
+		"md beside it":        {with(md, func(w *records.Want) { w.Group = "g" }), nil, nil, "g", ""},
+		"mdadm.conf":          {md, nil, map[string]string{"etc/mdadm.conf": "ARRAY /dev/md/t UUID=1\n"}, "", "mdadm.conf has another array as /dev/md/t"},
+		"Debian's":            {md, nil, map[string]string{"etc/mdadm/mdadm.conf": "ARRAY /dev/md/t UUID=1"}, "", "mdadm.conf has another array as /dev/md/t"},
+		"another array":       {md, nil, map[string]string{"etc/mdadm.conf": "ARRAY /dev/md/tt UUID=1\n"}, "", ""},
+		"no array":            {md, nil, map[string]string{"etc/mdadm.conf": "ARRAY\nDEVICE /dev/md/t\n"}, "", ""},
+		"of a group":          {with(lvm, func(w *records.Want) { w.Group = "md" }), nil, map[string]string{"etc/mdadm.conf": "ARRAY /dev/md/t UUID=1\n"}, "", ""},
+		"a journal's group":   {lvm, func(p *planner) { p.journals = []*records.Work{{Array: "o", Want: lvm}} }, nil, "", "volume group g belongs to array o"},
+		"another of a journal": {lvm, func(p *planner) {
+			p.journals = []*records.Work{{Array: "o", Want: with(lvm, func(w *records.Want) { w.Group = "h" })}}
+		}, nil, "", ""},
+		"a journal's md": {lvm, func(p *planner) {
+			p.journals = []*records.Work{{Array: "o", Want: with(md, func(w *records.Want) { w.Group = "g" })}}
+		}, nil, "", ""},
+		"md beside a journal":  {with(md, func(w *records.Want) { w.Group = "g" }), func(p *planner) { p.journals = []*records.Work{{Array: "o", Want: lvm}} }, nil, "", ""},
 		"declared":             {lvm, declared(topology.DeclaredArray{Name: "o", Using: "lvm", VolumeGroup: "g"}), nil, "", "volume group g is also that of array o"},
 		"called so":            {lvm, declared(topology.DeclaredArray{Name: "g", Using: "lvm"}), nil, "", "volume group g is also that of array g"},
 		"called so, another's": {lvm, declared(topology.DeclaredArray{Name: "g", Using: "lvm", VolumeGroup: "h"}), nil, "", ""},
 		"declared, md":         {lvm, declared(topology.DeclaredArray{Name: "o", Using: "md", VolumeGroup: "g"}), nil, "", ""},
-		"declared beside md":   {with(md, func(w *Want) { w.Group = "g" }), declared(topology.DeclaredArray{Name: "o", Using: "lvm", VolumeGroup: "g"}), nil, "", ""},
+		"declared beside md":   {with(md, func(w *records.Want) { w.Group = "g" }), declared(topology.DeclaredArray{Name: "o", Using: "lvm", VolumeGroup: "g"}), nil, "", ""},
 		"itself":               {lvm, declared(topology.DeclaredArray{Name: "t", Using: "lvm", VolumeGroup: "g"}), nil, "", ""},
 		"mounted":              {md, func(p *planner) { p.tree.Mounts = []block.Mount{{Point: "/data", Source: "s"}} }, nil, "", "mount point /data is in use by s"},
 		"mounted above":        {md, func(p *planner) { p.tree.Mounts = []block.Mount{{Point: "/", Source: "s"}} }, nil, "", ""},
@@ -68,7 +73,7 @@ func TestTakenNamesAndPlaces(t *testing.T) {
 		"in fstab, below":      {md, nil, map[string]string{"etc/fstab": "UUID=1 /data/x xfs\n/data\n"}, "", ""},
 		"files":                {md, nil, map[string]string{"data/x": ""}, "", `mount point /data holds "x" and would hide it`},
 		"an empty directory":   {md, nil, map[string]string{"data": "DIR"}, "", ""},
-		"no mount":             {with(md, func(w *Want) { w.Mount = "" }), func(p *planner) { p.tree.Mounts = []block.Mount{{Point: "/", Source: "s"}} }, map[string]string{"etc/fstab": "UUID=1 . xfs\n"}, "", ""},
+		"no mount":             {with(md, func(w *records.Want) { w.Mount = "" }), func(p *planner) { p.tree.Mounts = []block.Mount{{Point: "/", Source: "s"}} }, map[string]string{"etc/fstab": "UUID=1 . xfs\n"}, "", ""},
 	} {
 		files := maps.Clone(c.files)
 		delete(files, "data")
@@ -100,20 +105,20 @@ func TestTakenNamesAndPlaces(t *testing.T) {
 func TestProgramsThatAreNeeded(t *testing.T) {
 	all := []string{"blkid", "wipefs", "mdadm", "pvcreate", "vgcreate", "lvcreate", "sgdisk", "mkfs.xfs", "mkfs.ext4"}
 	for name, c := range map[string]struct {
-		want Want
+		want records.Want
 		need string
 	}{
-		"one volume":  {Want{}, "blkid wipefs"},
-		"md":          {Want{Using: "md"}, "blkid wipefs mdadm"},
-		"LVM":         {Want{Using: "lvm"}, "blkid wipefs pvcreate vgcreate lvcreate"},
-		"partitioned": {Want{Partition: true}, "blkid wipefs sgdisk"},
-		"XFS":         {Want{FS: "xfs"}, "blkid wipefs mkfs.xfs"},
-		"ext4 on md":  {Want{Using: "md", FS: "ext4"}, "blkid wipefs mdadm mkfs.ext4"},
+		"one volume":  {records.Want{}, "blkid wipefs"},
+		"md":          {records.Want{Using: "md"}, "blkid wipefs mdadm"},
+		"LVM":         {records.Want{Using: "lvm"}, "blkid wipefs pvcreate vgcreate lvcreate"},
+		"partitioned": {records.Want{Partition: true}, "blkid wipefs sgdisk"},
+		"XFS":         {records.Want{FS: "xfs"}, "blkid wipefs mkfs.xfs"},
+		"ext4 on md":  {records.Want{Using: "md", FS: "ext4"}, "blkid wipefs mdadm mkfs.ext4"},
 	} {
 		for _, missing := range append(all, "") {
 			m := machine(nil, nil)
 			delete(m.Root.(fstest.MapFS), "usr/sbin/"+missing)
-			err := (&planner{Site: site(t, m)}).programs(&Work{Want: c.want})
+			err := (&planner{Site: site(t, m)}).programs(&records.Work{Want: c.want})
 			needed := slices.Contains(strings.Fields(c.need), missing)
 			if needed != (err != nil) || needed && !strings.HasPrefix(err.Error(), missing+" is not installed: install ") {
 				t.Errorf("%s without %s: %v", name, missing, err)
@@ -167,7 +172,7 @@ func TestOwnersByHand(t *testing.T) {
 			return &sys.Failed{Argv: argv, Code: 2}
 		}
 		p := &planner{Site: site(t, m), imagined: c.imagined}
-		got, err := p.owner(t.Context(), Want{Owner: c.owner, Mode: c.mode})
+		got, err := p.owner(t.Context(), records.Want{Owner: c.owner, Mode: c.mode})
 		if got != c.want || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
 			t.Errorf("%s: %q %v, want %q %q", name, got, err, c.want, c.err)
 		}

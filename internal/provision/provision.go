@@ -18,6 +18,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"plimsoll/internal/provision/records"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/units"
 )
@@ -91,8 +92,8 @@ const (
 type Plan struct {
 	File string `json:"file,omitempty"`
 	// Orders are the EBS volumes that an imagined plan begins with.
-	Orders []Order `json:"orders,omitempty"`
-	Arrays []*Work `json:"arrays"`
+	Orders []Order         `json:"orders,omitempty"`
+	Arrays []*records.Work `json:"arrays"`
 	// Initramfs is the command that renews the initramfs, once, after the last array; nil where
 	// nothing is to renew.
 	Initramfs []string `json:"initramfs,omitempty"`
@@ -114,7 +115,7 @@ func (p *Plan) Steps() int {
 	n := 0
 	for _, w := range p.Arrays {
 		for i := range w.Steps {
-			if w.Steps[i].State != StepDone {
+			if w.Steps[i].State != records.StepDone {
 				n++
 			}
 		}

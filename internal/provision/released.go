@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/internal/provision/records"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
@@ -23,11 +24,11 @@ func (s *Site) releasedFile() string { return filepath.Join(filepath.Dir(s.Journ
 
 // allReleased are the records by member; none where they cannot be read: then remains count as
 // somebody's data.
-func (s *Site) allReleased() map[string]released {
-	all := map[string]released{}
+func (s *Site) allReleased() map[string]records.Released {
+	all := map[string]records.Released{}
 	data, err := readTrusted(s.releasedFile())
 	if err != nil || s.trusted() != nil || json.Unmarshal(data, &all) != nil {
-		return map[string]released{}
+		return map[string]records.Released{}
 	}
 	return all
 }
@@ -36,14 +37,14 @@ func (s *Site) allReleased() map[string]released {
 func (s *state) release(ref string, f io.ReaderAt, size int64) error {
 	var seed [8]byte
 	_, _ = rand.Read(seed[:]) // never fails (crypto/rand)
-	one := released{
+	one := records.Released{
 		Array: s.w.Array,
 		At:    s.Now().UTC().Truncate(time.Second),
 		Size:  units.Bytes(size),
 		Seed:  binary.LittleEndian.Uint64(seed[:]),
 	}
 	var err error
-	if one.Sum, err = digest(f, size, one.Seed); err != nil {
+	if one.Sum, err = records.Digest(f, size, one.Seed); err != nil {
 		return err
 	}
 	all := s.allReleased()
@@ -51,7 +52,7 @@ func (s *state) release(ref string, f io.ReaderAt, size int64) error {
 	return s.saveReleased(all)
 }
 
-func (s *Site) saveReleased(all map[string]released) error {
+func (s *Site) saveReleased(all map[string]records.Released) error {
 	if len(all) == 0 {
 		err := os.Remove(s.releasedFile())
 		if errors.Is(err, fs.ErrNotExist) {
@@ -73,15 +74,15 @@ func (s *Site) asReleased(ref string, f io.ReaderAt, size int64) bool {
 	if !ok || int64(one.Size) != size {
 		return false
 	}
-	sum, err := digest(f, size, one.Seed)
+	sum, err := records.Digest(f, size, one.Seed)
 	return err == nil && sum == one.Sum
 }
 
 // taken drops the records of an array's members: they are in use again.
-func (s *Site) taken(w *Work) error {
+func (s *Site) taken(w *records.Work) error {
 	all := s.allReleased()
 	before := len(all)
-	maps.DeleteFunc(all, func(ref string, _ released) bool {
+	maps.DeleteFunc(all, func(ref string, _ records.Released) bool {
 		serial, _, _ := strings.Cut(ref, ":")
 		for _, m := range w.Members {
 			if m.Serial == serial {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/block"
+	"plimsoll/internal/provision/records"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
@@ -15,11 +16,13 @@ import (
 // changed plans for an array that plimsoll has made and that is declared otherwise now. One member
 // for another, on an array with copies or parity, is replaced; anything else is refused with what
 // would have to be done.
-func (p *planner) changed(ctx context.Context, w *Work, want Want, d *topology.DeclaredArray) (*Work, error) {
+func (p *planner) changed(ctx context.Context, w *records.Work, want records.Want,
+	d *topology.DeclaredArray,
+) (*records.Work, error) {
 	rest := want
 	rest.Volumes = w.Want.Volumes
 	rest.Copies, rest.Data = w.Want.Copies, w.Want.Data // of the number of volumes, which is shown below
-	if change := differ(w.Want, rest); change != "" {
+	if change := records.Differ(w.Want, rest); change != "" {
 		return nil, fmt.Errorf("it was built from another declaration (%s); tear it down first: plimsoll array teardown %s",
 			change, d.Name)
 	}
@@ -30,7 +33,7 @@ func (p *planner) changed(ctx context.Context, w *Work, want Want, d *topology.D
 		return nil, p.grown(w, len(d.Volumes))
 	}
 	now := &planner{Site: p.Site, tree: p.tree, decl: p.decl, destroy: p.destroy, taken: map[string]string{}}
-	declared := &Work{Array: w.Array, Want: want}
+	declared := &records.Work{Array: w.Array, Want: want}
 	for serial, array := range p.taken {
 		if array != w.Array {
 			now.taken[serial] = array
@@ -40,22 +43,22 @@ func (p *planner) changed(ctx context.Context, w *Work, want Want, d *topology.D
 	var fresh *block.Device
 	for _, v := range d.Volumes {
 		serial := serialOf(v)
-		if slices.ContainsFunc(w.Members, func(m Member) bool { return m.Serial == serial }) {
-			declared.Members = append(declared.Members, Member{Serial: serial})
+		if slices.ContainsFunc(w.Members, func(m records.Member) bool { return m.Serial == serial }) {
+			declared.Members = append(declared.Members, records.Member{Serial: serial})
 			continue
 		}
 		dev, err := now.one(v)
 		if err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(w.Members, func(m Member) bool { return m.Serial == identity(dev) }) {
-			declared.Members = append(declared.Members, Member{Serial: identity(dev)})
+		if slices.ContainsFunc(w.Members, func(m records.Member) bool { return m.Serial == records.Identity(dev) }) {
+			declared.Members = append(declared.Members, records.Member{Serial: records.Identity(dev)})
 			continue
 		}
-		added, fresh = append(added, identity(dev)), dev
+		added, fresh = append(added, records.Identity(dev)), dev
 	}
 	for _, m := range w.Members {
-		if !slices.ContainsFunc(declared.Members, func(o Member) bool { return o.Serial == m.Serial }) {
+		if !slices.ContainsFunc(declared.Members, func(o records.Member) bool { return o.Serial == m.Serial }) {
 			gone = append(gone, m.Serial)
 		}
 	}
@@ -79,11 +82,11 @@ func (p *planner) changed(ctx context.Context, w *Work, want Want, d *topology.D
 		return nil, err
 	}
 	if old := w.Members[slices.IndexFunc(w.Members,
-		func(m Member) bool { return m.Serial == gone[0] })]; fresh.Size < old.Size {
+		func(m records.Member) bool { return m.Serial == gone[0] })]; fresh.Size < old.Size {
 		return nil, fmt.Errorf("%s (serial %s) has %v, less than the %v of the member that it is to replace",
 			fresh.Path, added[0], fresh.Size, old.Size)
 	}
-	return w.replace(p.UUID, gone[0], fresh, want.Volumes), nil
+	return w.Replace(p.UUID, gone[0], fresh, want.Volumes), nil
 }
 
 func with(using string) string {
@@ -102,7 +105,7 @@ func serialOf(v topology.DeclaredVolume) string {
 }
 
 // grown says what would have to be done to have another number of volumes, or larger ones.
-func (p *planner) grown(w *Work, volumes int) error {
+func (p *planner) grown(w *records.Work, volumes int) error {
 	what := fmt.Sprintf("it has %d volumes and %d are declared", len(w.Members), volumes)
 	if volumes == len(w.Members) {
 		what = "its volumes are declared otherwise than when it was built"
@@ -122,7 +125,7 @@ func (p *planner) grown(w *Work, volumes int) error {
 }
 
 // enlarged notes members that have grown since the array was built, as an EBS volume can.
-func (p *planner) enlarged(w *Work) {
+func (p *planner) enlarged(w *records.Work) {
 	for _, m := range w.Members {
 		d, err := disk(p.tree, m.Serial)
 		if err != nil || d.Size <= m.Size+units.MiB {
@@ -146,8 +149,9 @@ func (p *planner) enlarged(w *Work) {
 }
 
 // replaced drops the steps of a replacement that is complete.
-func (s *Site) replaced(w *Work) error {
-	if w.Replacing == nil || slices.ContainsFunc(w.Steps, func(st Step) bool { return st.State != StepDone }) {
+func (s *Site) replaced(w *records.Work) error {
+	if w.Replacing == nil || slices.ContainsFunc(w.Steps,
+		func(st records.Step) bool { return st.State != records.StepDone }) {
 		return nil
 	}
 	w.Steps, w.Replacing = w.Steps[:w.Replacing.From], nil
@@ -160,7 +164,7 @@ func (s *Site) replaced(w *Work) error {
 //	insync      the device Of is in the array, and in sync
 //	unreplaced  the device Of is a spare of the array, and Want in sync: one has to replace the
 //	            other
-func (s *state) memberHolds(c Cond) (bool, error) {
+func (s *state) memberHolds(c records.Cond) (bool, error) {
 	top, err := s.top()
 	if errors.Is(err, errGone) {
 		return false, nil
@@ -185,7 +189,7 @@ func (s *state) memberHolds(c Cond) (bool, error) {
 		if m.State != "spare" {
 			return false, nil
 		}
-		return s.memberHolds(Cond{Is: "insync", Of: c.Want})
+		return s.memberHolds(records.Cond{Is: "insync", Of: c.Want})
 	}
 	return false, nil
 }

@@ -4,6 +4,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/provision/records"
 )
 
 // made is a machine on which plimsoll has made an array of the first n volumes; there are two more.
@@ -17,7 +19,7 @@ func made(t *testing.T, n int, yaml string) *Site {
 	w := p.Arrays[0]
 	w.Started = s.Now()
 	for i := range w.Steps {
-		w.Steps[i].State = StepDone
+		w.Steps[i].State = records.StepDone
 	}
 	if err := os.MkdirAll(s.Journal, 0o755); err != nil {
 		t.Fatal(err)
@@ -64,11 +66,11 @@ take the volume vol0a02 out of it, where it is still attached
 		t.Errorf("%d steps, %+v, %v", p.Steps(), w.Members, w.Commands(w.Steps[1].Undo))
 	}
 	// Until the rebuild is done, the copies do not agree that an earlier step waited for.
-	if last := w.Replacing.From - 1; w.Steps[last].Check[0].Is != "synced" || !w.rebuilding(last) || w.rebuilding(w.Replacing.From) {
+	if last := w.Replacing.From - 1; w.Steps[last].Check[0].Is != "synced" || !w.Rebuilding(last) || w.Rebuilding(w.Replacing.From) {
 		t.Errorf("step %d is to hold during the rebuild: %+v", last+1, w.Steps[last])
 	}
 	// The old volume's table is not the new one's.
-	if old := w.tableGUID("@vol0a03"); old == "" || old == p.Arrays[0].tableGUID("@vol0a01") {
+	if old := w.TableGUID("@vol0a03"); old == "" || old == p.Arrays[0].TableGUID("@vol0a01") {
 		t.Errorf("the table's GUID: %q", old)
 	}
 }

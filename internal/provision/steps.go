@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"plimsoll/internal/provision/records"
 	"plimsoll/internal/units"
 )
 
@@ -15,7 +16,7 @@ const leastXFS = 300 * units.MiB
 const leastStripedXFS = 640 * units.MiB
 
 // steps are all that is to be done for an array of blank volumes.
-func (p *planner) steps(ctx context.Context, w *Work) error {
+func (p *planner) steps(ctx context.Context, w *records.Work) error {
 	least := leastXFS
 	if w.Want.Level.Striped() {
 		least = leastStripedXFS
@@ -27,18 +28,18 @@ func (p *planner) steps(ctx context.Context, w *Work) error {
 	if err != nil {
 		return err
 	}
-	w.blank()
+	w.Blank()
 	if w.Want.Partition {
-		w.partition(p.UUID)
+		w.Partition(p.UUID)
 	}
 	switch w.Want.Using {
 	case "md":
-		w.mdadm(p.UUID())
+		w.Mdadm(p.UUID())
 	case "lvm":
-		w.volumeGroup()
+		w.VolumeGroup()
 	}
 	if w.Want.FS != "" {
-		w.mkfs(p.UUID())
+		w.Mkfs(p.UUID())
 	}
 	if w.Want.Using == "md" {
 		p.mdadmConf(w)
@@ -47,31 +48,31 @@ func (p *planner) steps(ctx context.Context, w *Work) error {
 		p.mount(w, owner)
 	}
 	if w.Want.Level.Redundant() && !w.Want.Clean {
-		w.Steps = append(w.Steps, Step{
+		w.Steps = append(w.Steps, records.Step{
 			Title: "wait until the copies agree; the array may be used meanwhile",
-			Check: []Cond{{Is: "synced"}},
-			Do:    []Action{{Await: true}},
+			Check: []records.Cond{{Is: "synced"}},
+			Do:    []records.Action{{Await: true}},
 		})
 	}
 	return nil
 }
 
 // mdadmConf names the array where the boot looks for it.
-func (p *planner) mdadmConf(w *Work) {
+func (p *planner) mdadmConf(w *records.Work) {
 	file := "/etc/mdadm.conf"
 	if p.has("/etc/mdadm") {
 		file = "/etc/mdadm/mdadm.conf" // Debian
 	}
-	l := &Lines{
+	l := &records.Lines{
 		File: file,
 		Name: w.Array,
-		Text: fmt.Sprintf("ARRAY %s metadata=1.2 name=any:%s UUID=%s", w.Top(), w.Array, w.uuid()),
+		Text: fmt.Sprintf("ARRAY %s metadata=1.2 name=any:%s UUID=%s", w.Top(), w.Array, w.UUID()),
 	}
-	w.add(Step{
+	w.Add(records.Step{
 		Title:   "name the array in " + file,
 		Touches: []string{file},
-		Check:   []Cond{{Is: "lines", Of: file, Want: l.Text}},
-		Do:      append([]Action{{Add: l}}, p.relabel(file)...),
-		Undo:    []Action{{Cut: l}},
+		Check:   []records.Cond{{Is: "lines", Of: file, Want: l.Text}},
+		Do:      append([]records.Action{{Add: l}}, p.relabel(file)...),
+		Undo:    []records.Action{{Cut: l}},
 	})
 }

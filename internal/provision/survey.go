@@ -9,18 +9,19 @@ import (
 	"strings"
 
 	"plimsoll/internal/block"
+	"plimsoll/internal/provision/records"
 )
 
 // survey gathers what stands in the way of taking one array down.
 type survey struct {
 	*state
-	found []Obstacle
+	found []records.Obstacle
 }
 
 // Survey looks at the whole stack of each array, and returns what teardown would meet that apply
 // did not make. It changes nothing.
-func (s *Site) Survey(ctx context.Context, journals []*Work) ([]Obstacle, error) {
-	var all []Obstacle
+func (s *Site) Survey(ctx context.Context, journals []*records.Work) ([]records.Obstacle, error) {
+	var all []records.Obstacle
 	for _, w := range journals {
 		now, err := s.look(ctx, w)
 		if err != nil {
@@ -36,13 +37,13 @@ func (s *Site) Survey(ctx context.Context, journals []*Work) ([]Obstacle, error)
 	return all, nil
 }
 
-func (v *survey) add(o Obstacle) {
+func (v *survey) add(o records.Obstacle) {
 	o.Array = v.w.Array
 	v.found = append(v.found, o)
 }
 
 func (v *survey) inUse(format string, args ...any) {
-	v.add(Obstacle{What: fmt.Sprintf(format, args...)})
+	v.add(records.Obstacle{What: fmt.Sprintf(format, args...)})
 }
 
 func (v *survey) look(ctx context.Context) error {
@@ -71,15 +72,15 @@ func (v *survey) look(ctx context.Context) error {
 func (v *survey) lines() error {
 	for _, st := range v.w.Steps {
 		for _, a := range st.Undo {
-			if a.Cut == nil || st.State == StepToDo {
+			if a.Cut == nil || st.State == records.StepToDo {
 				continue
 			}
 			data, _, err := v.read(a.Cut.File)
 			if err != nil {
 				return err
 			}
-			for _, line := range a.Cut.foreign(data) {
-				v.add(Obstacle{What: fmt.Sprintf("%s has a line between plimsoll's marks that apply did not "+
+			for _, line := range a.Cut.Foreign(data) {
+				v.add(records.Obstacle{What: fmt.Sprintf("%s has a line between plimsoll's marks that apply did not "+
 					"write: %.200q", a.Cut.File, line), Name: a.Cut.File})
 			}
 			if a.Cut.File == "/etc/fstab" {
@@ -99,12 +100,12 @@ func (v *survey) needing(rest []byte) {
 				continue
 			}
 			var err error
-			if rest, _, err = a.Cut.cut(rest); err != nil {
+			if rest, _, err = a.Cut.Cut(rest); err != nil {
 				return // foreign has said so
 			}
 		}
 	}
-	uuid := v.w.filesystemUUID()
+	uuid := v.w.FilesystemUUID()
 	mine := []string{v.w.Top(), "UUID=" + uuid, "/dev/disk/by-uuid/" + uuid}
 	if l := v.w.Want.Label; l != "" {
 		mine = append(mine, "LABEL="+l, "/dev/disk/by-label/"+l)
@@ -126,7 +127,7 @@ func (v *survey) uses(top *block.Device) {
 	own, points := map[int]bool{}, map[string]bool{}
 	for _, name := range names {
 		for _, m := range v.tree.MountsOf(name) {
-			if v.w.mounts(m.Point) && name == top.Name && m.Root == "/" && !points[m.Point] {
+			if v.w.Mounts(m.Point) && name == top.Name && m.Root == "/" && !points[m.Point] {
 				own[m.ID], points[m.Point] = true, true
 				continue
 			}
@@ -202,24 +203,24 @@ func (v *survey) content(ctx context.Context, top *block.Device) error {
 	if err != nil {
 		return err
 	}
-	kind, want := tags["TYPE"], v.w.Want.FS+" "+v.w.filesystemUUID()
+	kind, want := tags["TYPE"], v.w.Want.FS+" "+v.w.FilesystemUUID()
 	if kind == "" {
 		kind = tags["PTTYPE"]
 	}
-	made := v.w.Want.FS != "" && v.w.did("filesystem")
+	made := v.w.Want.FS != "" && v.w.Did("filesystem")
 	switch {
 	case made && tags["TYPE"]+" "+tags["UUID"] == want,
 		v.w.Undoing && kind == "",
-		v.w.Adopted != "" && kind == "LVM2_member" && v.w.filesystemUUID() == tags["UUID"]:
+		v.w.Adopted != "" && kind == "LVM2_member" && v.w.FilesystemUUID() == tags["UUID"]:
 		return nil
 	case kind != "":
-		v.add(Obstacle{What: fmt.Sprintf("%s carries %s%s, which apply did not make",
+		v.add(records.Obstacle{What: fmt.Sprintf("%s carries %s%s, which apply did not make",
 			v.w.Top(), kind, named(tags)), Name: v.w.Top()})
 		return nil
 	case made && v.begun("filesystem"):
 		return nil // mkfs was cut short
 	case made:
-		v.add(Obstacle{What: fmt.Sprintf("%s does not carry the filesystem that apply made any more; what its "+
+		v.add(records.Obstacle{What: fmt.Sprintf("%s does not carry the filesystem that apply made any more; what its "+
 			"bytes are is not known", v.w.Top()), Name: v.w.Top()})
 		return nil
 	}
@@ -232,17 +233,18 @@ func (v *survey) content(ctx context.Context, top *block.Device) error {
 		return err
 	}
 	defer func() { _ = f.Close() }() // only read
-	at, err := firstByte(ctx, f, int64(top.Size), true)
+	at, err := records.FirstByte(ctx, f, int64(top.Size), true)
 	if err == nil && at >= 0 {
-		v.add(Obstacle{What: fmt.Sprintf("%s holds data: byte %d is not zero", v.w.Top(), at), Name: v.w.Top()})
+		v.add(records.Obstacle{What: fmt.Sprintf("%s holds data: byte %d is not zero", v.w.Top(), at), Name: v.w.Top()})
 	}
 	return err
 }
 
 // begun says whether the step with such a check was begun and not finished.
 func (v *survey) begun(check string) bool {
-	return slices.ContainsFunc(v.w.Steps, func(st Step) bool {
-		return st.State == StepBegun && slices.ContainsFunc(st.Check, func(c Cond) bool { return c.Is == check })
+	return slices.ContainsFunc(v.w.Steps, func(st records.Step) bool {
+		return st.State == records.StepBegun && slices.ContainsFunc(st.Check,
+			func(c records.Cond) bool { return c.Is == check })
 	})
 }
 
@@ -260,7 +262,7 @@ func named(tags map[string]string) string {
 // groups finds logical volumes of others in the array's volume group, and volumes that others have
 // added to it.
 func (v *survey) groups(ctx context.Context) error {
-	if v.w.Want.Using != "lvm" || !v.w.did("vg") && !v.w.did("lv") {
+	if v.w.Want.Using != "lvm" || !v.w.Did("vg") && !v.w.Did("lv") {
 		return nil
 	}
 	group := v.w.Want.Group
@@ -288,16 +290,16 @@ func (v *survey) groups(ctx context.Context) error {
 	}
 	for _, r := range rows {
 		name := r["lv_name"]
-		if name == v.w.Array && v.w.did("lv") {
+		if name == v.w.Array && v.w.Did("lv") {
 			continue
 		}
-		o := Obstacle{What: fmt.Sprintf("/dev/%s/%s is a logical volume that apply did not make, of %s bytes",
+		o := records.Obstacle{What: fmt.Sprintf("/dev/%s/%s is a logical volume that apply did not make, of %s bytes",
 			group, name, r["lv_size"])}
 		if busy := v.busyLV(group, name); busy != "" {
 			o.What += "; " + busy
 		} else {
 			o.Name = "/dev/" + group + "/" + name
-			o.Command = []string{"lvremove", "--yes", "--quiet", "--config", noBackup, group + "/" + name}
+			o.Command = []string{"lvremove", "--yes", "--quiet", "--config", records.NoBackup, group + "/" + name}
 		}
 		v.add(o)
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"plimsoll/internal/block"
+	"plimsoll/internal/provision/records"
 	"plimsoll/internal/sys"
 )
 
@@ -15,7 +16,7 @@ import (
 func (v *survey) volumes(ctx context.Context) error {
 	mine := v.members()
 	for _, d := range v.tree.Devices {
-		if d.MD == nil || v.w.uuid() == "" || bare(d.MD.UUID) != bare(v.w.uuid()) {
+		if d.MD == nil || v.w.UUID() == "" || records.Bare(d.MD.UUID) != records.Bare(v.w.UUID()) {
 			continue
 		}
 		for _, m := range d.MD.Members {
@@ -25,7 +26,11 @@ func (v *survey) volumes(ctx context.Context) error {
 			}
 		}
 	}
-	written := slices.ContainsFunc(v.w.Steps, func(st Step) bool { return st.State != StepToDo && len(st.Undo) > 0 })
+	written := slices.ContainsFunc(v.w.Steps, func(
+		st records.Step,
+	) bool {
+		return st.State != records.StepToDo && len(st.Undo) > 0
+	})
 	for i, m := range v.w.Members {
 		d, err := disk(v.tree, m.Serial)
 		if errors.Is(err, errGone) || !written {
@@ -34,7 +39,7 @@ func (v *survey) volumes(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := v.volume(ctx, d, v.w.devices()[i]); err != nil {
+		if err := v.volume(ctx, d, v.w.Devices()[i]); err != nil {
 			return err
 		}
 	}
@@ -43,15 +48,15 @@ func (v *survey) volumes(ctx context.Context) error {
 
 // volume looks at one member: at the disk, and at the partition on it that apply made.
 func (v *survey) volume(ctx context.Context, d *block.Device, ref string) error {
-	refs := []string{"@" + identity(d)}
+	refs := []string{"@" + records.Identity(d)}
 	if v.w.Want.Partition && v.w.Adopted != "" { // the partitions are others', and stay
 		refs = []string{ref}
 	} else if v.w.Want.Partition {
 		refs = append(refs, ref)
 		for _, name := range d.Partitions {
 			if p := v.tree.Devices[name]; p != nil && v.strange(p) {
-				v.add(Obstacle{What: fmt.Sprintf("%s is a partition that apply did not make",
-					p.Path), Name: d.Path, Serial: identity(d)})
+				v.add(records.Obstacle{What: fmt.Sprintf("%s is a partition that apply did not make",
+					p.Path), Name: d.Path, Serial: records.Identity(d)})
 			}
 		}
 	}
@@ -82,7 +87,8 @@ func (v *survey) member(ctx context.Context, dev *block.Device, ref string, d *b
 		}
 	}
 	if v.w.Want.Using != "" ||
-		ref != v.w.devices()[slices.IndexFunc(v.w.Members, func(m Member) bool { return m.Serial == identity(d) })] {
+		ref != v.w.Devices()[slices.IndexFunc(v.w.Members,
+			func(m records.Member) bool { return m.Serial == records.Identity(d) })] {
 		for _, m := range v.tree.MountsOf(dev.Name) {
 			v.inUse("%s is mounted on %s, and not by apply; unmount it first", dev.Path, m.Point)
 		}
@@ -98,22 +104,22 @@ func (v *survey) member(ctx context.Context, dev *block.Device, ref string, d *b
 		return fmt.Errorf("%s %w: %w", dev.Path, errUnseen, err)
 	}
 	defer func() { _ = f.Close() }() // only read
-	head, err := readHead(f, int64(dev.Size))
+	head, err := records.ReadHead(f, int64(dev.Size))
 	if err != nil {
 		return fmt.Errorf("%s: %w", dev.Path, err)
 	}
-	at, err := firstByte(ctx, f, int64(dev.Size), false)
+	at, err := records.FirstByte(ctx, f, int64(dev.Size), false)
 	if err != nil || at < 0 {
 		return err
 	}
-	if _, ours := v.w.mark(ref, head); ours || v.w.label(ref, head) {
+	if _, ours := v.w.Mark(ref, head); ours || v.w.Label(ref, head) {
 		return nil
 	}
 	if len(dev.Holders) > 0 {
 		return nil // named above where it is a stranger's; a group's label is LVM's own
 	}
-	if guid := v.w.tableGUID(ref); guid != "" && zeros(head) {
-		if _, ok, err := backupTable(f, int64(dev.Size), guid); ok || err != nil {
+	if guid := v.w.TableGUID(ref); guid != "" && records.Zeros(head) {
+		if _, ok, err := records.BackupTable(f, int64(dev.Size), guid); ok || err != nil {
 			return err
 		}
 	}
@@ -123,8 +129,8 @@ func (v *survey) member(ctx context.Context, dev *block.Device, ref string, d *b
 	} else if err != nil && !errors.Is(err, sys.ErrNotFound) {
 		return err
 	}
-	v.add(Obstacle{What: fmt.Sprintf("the member %s (serial %s): %s",
-		dev.Path, identity(d), what), Name: d.Path, Serial: identity(d)})
+	v.add(records.Obstacle{What: fmt.Sprintf("the member %s (serial %s): %s",
+		dev.Path, records.Identity(d), what), Name: d.Path, Serial: records.Identity(d)})
 	return nil
 }
 
@@ -132,7 +138,7 @@ func (v *survey) member(ctx context.Context, dev *block.Device, ref string, d *b
 func (v *survey) stranger(up *block.Device) bool {
 	switch {
 	case v.w.Want.Using == "md" && up.MD != nil:
-		return bare(up.MD.UUID) != bare(v.w.uuid()) && up.MD.UUID != ""
+		return records.Bare(up.MD.UUID) != records.Bare(v.w.UUID()) && up.MD.UUID != ""
 	case v.w.Want.Using == "lvm" && up.LV != nil:
 		return up.LV.VG != v.w.Want.Group
 	}

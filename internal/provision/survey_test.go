@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/provision/records"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/units"
 )
@@ -21,11 +22,11 @@ func built(t *testing.T) *bench {
 	t.Helper()
 	b := loops(t, 1, 16*units.MiB)
 	const uuid = "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"
-	b.w.Want = Want{Level: "single", FS: "ext4", Mount: filepath.Join(t.TempDir(), "data"), Data: 1}
+	b.w.Want = records.Want{Level: "single", FS: "ext4", Mount: filepath.Join(t.TempDir(), "data"), Data: 1}
 	b.w.Started = b.Now()
-	b.w.mkfs(uuid)
+	b.w.Mkfs(uuid)
 	for i := range b.w.Steps {
-		b.w.Steps[i].State = StepDone
+		b.w.Steps[i].State = records.StepDone
 	}
 	if err := errors.Join(os.MkdirAll(b.Journal, 0o755), b.save(b.w)); err != nil {
 		t.Fatal(err)
@@ -34,7 +35,7 @@ func built(t *testing.T) *bench {
 	return b
 }
 
-func (b *bench) saved() *Work {
+func (b *bench) saved() *records.Work {
 	b.t.Helper()
 	all, _, err := b.Journals()
 	if err != nil || len(all) != 1 {
@@ -51,8 +52,8 @@ func TestTeardownRefusedLeavesAllAsItWas(t *testing.T) {
 	b.sh("mount $d " + dir + " && sync")
 	before := b.sum()
 	// Where it is mounted is not known to the made-up /proc: the kernel knows.
-	err := b.Teardown(t.Context(), nil, GiveUp{})
-	if err == nil || !strings.Contains(err.Error(), "in use") || b.saved().Undoing || b.saved().Steps[0].State != StepDone {
+	err := b.Teardown(t.Context(), nil, records.GiveUp{})
+	if err == nil || !strings.Contains(err.Error(), "in use") || b.saved().Undoing || b.saved().Steps[0].State != records.StepDone {
 		t.Errorf("in use: %v, %+v", err, b.saved())
 	}
 	b.sh("umount " + dir)
@@ -63,8 +64,8 @@ func TestTeardownRefusedLeavesAllAsItWas(t *testing.T) {
 	// Formatted by somebody else since.
 	b.sh("mkfs.ext4 -q -F -L MINE $d")
 	before = b.sum()
-	err = b.Teardown(t.Context(), nil, GiveUp{})
-	refused, ok := errors.AsType[*Obstructed](err)
+	err = b.Teardown(t.Context(), nil, records.GiveUp{})
+	refused, ok := errors.AsType[*records.Obstructed](err)
 	if !ok || len(refused.Obstacles) != 1 || !strings.Contains(err.Error(), "it carries ext4 at 0x438, which apply did not put there; if it may be lost: --destroy "+b.paths[0]+" --serial S0") {
 		t.Fatalf("formatted: %v", err)
 	}
@@ -72,18 +73,18 @@ func TestTeardownRefusedLeavesAllAsItWas(t *testing.T) {
 		t.Error("a refusal has changed something")
 	}
 	for _, c := range []struct {
-		give GiveUp
+		give records.GiveUp
 		err  string
 	}{
-		{GiveUp{Names: []string{b.paths[0]}}, "its serial number has to be named too, and is S0"},
-		{GiveUp{Names: []string{b.paths[0]}, Serials: []string{"S1"}}, "its serial number has to be named too"},
-		{GiveUp{Names: []string{"/dev/other"}}, "nothing that stands in the way of teardown is called /dev/other"},
+		{records.GiveUp{Names: []string{b.paths[0]}}, "its serial number has to be named too, and is S0"},
+		{records.GiveUp{Names: []string{b.paths[0]}, Serials: []string{"S1"}}, "its serial number has to be named too"},
+		{records.GiveUp{Names: []string{"/dev/other"}}, "nothing that stands in the way of teardown is called /dev/other"},
 	} {
 		if err := b.Teardown(t.Context(), nil, c.give); err == nil || !strings.Contains(err.Error(), c.err) || b.sum() != before {
 			t.Errorf("%+v: %v", c.give, err)
 		}
 	}
-	if err := b.Teardown(t.Context(), nil, GiveUp{Names: []string{b.paths[0]}, Serials: []string{"S0"}}); err != nil {
+	if err := b.Teardown(t.Context(), nil, records.GiveUp{Names: []string{b.paths[0]}, Serials: []string{"S0"}}); err != nil {
 		t.Fatal(err)
 	}
 	if found, err := b.signatures(t.Context(), b.paths[0]); err != nil || len(found) > 0 {
@@ -93,7 +94,7 @@ func TestTeardownRefusedLeavesAllAsItWas(t *testing.T) {
 
 func TestTeardownOfItsOwn(t *testing.T) {
 	b := built(t)
-	if err := b.Teardown(t.Context(), nil, GiveUp{}); err != nil {
+	if err := b.Teardown(t.Context(), nil, records.GiveUp{}); err != nil {
 		t.Fatal(err)
 	}
 	b.w.Members[0].Destroy = true // files' blocks remain between the ends
@@ -108,8 +109,8 @@ func TestTeardownOfItsOwn(t *testing.T) {
 // What was put on a member while apply was cut short is not built over, and not zeroed.
 func TestResumeChecksMembersAgain(t *testing.T) {
 	b := loops(t, 1, 16*units.MiB)
-	b.w.Want = Want{Level: "single", FS: "ext4", Data: 1}
-	b.w.steps0()
+	b.w.Want = records.Want{Level: "single", FS: "ext4", Data: 1}
+	steps0(b.w)
 	host := *b.Machine
 	b.Machine = &host
 	run := host.Run
@@ -120,32 +121,32 @@ func TestResumeChecksMembersAgain(t *testing.T) {
 		}
 		return run(ctx, out, argv...)
 	}
-	if err := b.Apply(t.Context(), &Plan{Arrays: []*Work{b.w}}); err == nil || !strings.Contains(err.Error(), "no luck today") {
+	if err := b.Apply(t.Context(), &Plan{Arrays: []*records.Work{b.w}}); err == nil || !strings.Contains(err.Error(), "no luck today") {
 		t.Fatal(err)
 	}
 	b.sh("yes RAWDATABASE | dd of=$d bs=1M count=8 iflag=fullblock conv=notrunc,fsync")
 	before := b.sum()
 	fail = false
 	w := b.saved()
-	if err := b.Apply(t.Context(), &Plan{Arrays: []*Work{w}}); err == nil || !strings.Contains(err.Error(), "is not as plimsoll left it: byte 0 is not zero") {
+	if err := b.Apply(t.Context(), &Plan{Arrays: []*records.Work{w}}); err == nil || !strings.Contains(err.Error(), "is not as plimsoll left it: byte 0 is not zero") {
 		t.Errorf("apply: %v", err)
 	}
-	if err := b.Teardown(t.Context(), nil, GiveUp{}); err == nil || !strings.Contains(err.Error(), "byte 0 is not zero, and nothing there is plimsoll's") {
+	if err := b.Teardown(t.Context(), nil, records.GiveUp{}); err == nil || !strings.Contains(err.Error(), "byte 0 is not zero, and nothing there is plimsoll's") {
 		t.Errorf("teardown: %v", err)
 	}
 	if b.sum() != before {
 		t.Error("the data has changed")
 	}
 	b.sh("dd if=/dev/zero of=$d bs=1M count=16 conv=notrunc,fsync")
-	if err := b.Apply(t.Context(), &Plan{Arrays: []*Work{b.saved()}}); err != nil {
+	if err := b.Apply(t.Context(), &Plan{Arrays: []*records.Work{b.saved()}}); err != nil {
 		t.Errorf("blank again: %v", err)
 	}
 }
 
 // steps0 are the steps of a filesystem on a volume that is not mounted.
-func (w *Work) steps0() {
-	w.blank()
-	w.mkfs(newUUID())
+func steps0(w *records.Work) {
+	w.Blank()
+	w.Mkfs(newUUID())
 }
 
 // One unreadable journal stands in nobody else's way.
@@ -169,7 +170,7 @@ func TestBrokenJournal(t *testing.T) {
 		if _, err := plan(t, s, array("bad"), nil); err == nil || !strings.Contains(err.Error(), "put "+bad+" back from a backup, or move it away") {
 			t.Errorf("%q: its own array: %v", text, err)
 		}
-		if err := s.Teardown(t.Context(), nil, GiveUp{}); err == nil || !strings.Contains(err.Error(), bad) {
+		if err := s.Teardown(t.Context(), nil, records.GiveUp{}); err == nil || !strings.Contains(err.Error(), bad) {
 			t.Errorf("%q: teardown: %v", text, err)
 		}
 		if now, err := os.ReadFile(bad); err != nil || string(now) != text {

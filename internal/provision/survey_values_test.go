@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"plimsoll/internal/block"
+	"plimsoll/internal/provision/records"
 	"plimsoll/internal/units"
 )
 
@@ -59,15 +60,15 @@ func TestGroupsOfAnArray(t *testing.T) {
 		return `{"report":[{"lv":[` + strings.Join(all, ",") + `]}]}`
 	}
 	const mine = "/dev/g/x is a logical volume that apply did not make, of 4096 bytes"
-	done := func(checks ...string) (all []Step) {
+	done := func(checks ...string) (all []records.Step) {
 		for _, c := range checks {
-			all = append(all, Step{State: StepDone, Check: []Cond{{Is: c}}})
+			all = append(all, records.Step{State: records.StepDone, Check: []records.Cond{{Is: c}}})
 		}
 		return all
 	}
 	for name, c := range map[string]struct {
 		using    string
-		steps    []Step
+		steps    []records.Step
 		pvs, lvs string
 		change   func(*state)
 		want     string
@@ -79,7 +80,7 @@ func TestGroupsOfAnArray(t *testing.T) {
 		"a group and no lv":  {"lvm", done("vg"), pvs(its), lvs("x"), nil, mine},
 		"a volume and no vg": {"lvm", done("lv"), pvs(its), lvs("t", "x"), nil, mine},
 		"called like it":     {"lvm", done("vg"), pvs(its), lvs("t"), nil, "/dev/g/t is a logical volume that apply did not make, of 4096 bytes"},
-		"to be done":         {"lvm", []Step{{Check: []Cond{{Is: "vg"}}}}, pvs(its), lvs("x"), nil, ""},
+		"to be done":         {"lvm", []records.Step{{Check: []records.Cond{{Is: "vg"}}}}, pvs(its), lvs("x"), nil, ""},
 		"another's group":    {"lvm", done("vg", "lv"), pvs(`{"pv_name":"/dev/sda","vg_name":"h"}`), lvs("x"), nil, ""},
 		"more than its own": {
 			"lvm", done("vg", "lv"), pvs(its, `{"pv_name":"/dev/sdc","vg_name":"g"}`, `{"pv_name":"/dev/sdc","vg_name":"h"}`), lvs("t"), nil,
@@ -139,7 +140,7 @@ func TestBytesOfAnArray(t *testing.T) {
 		"what is in use":       {-1, true, "", "in use"},
 		"a filesystem is gone": {-1, false, "xfs", "/dev/md/t does not carry the filesystem that apply made any more; what its bytes are is not known"},
 	} {
-		w := &Work{Want: Want{Using: "md", FS: c.fs}, Steps: []Step{{State: StepDone, Check: []Cond{{Is: "filesystem", Want: c.fs + " 1"}}}}}
+		w := &records.Work{Want: records.Want{Using: "md", FS: c.fs}, Steps: []records.Step{{State: records.StepDone, Check: []records.Cond{{Is: "filesystem", Want: c.fs + " 1"}}}}}
 		s, file := onFile(t, size, w)
 		if c.at >= 0 {
 			put(t, file, c.at, []byte("x"))
@@ -155,7 +156,7 @@ func TestBytesOfAnArray(t *testing.T) {
 			t.Errorf("%s: %q %v, want %q", name, surveyed(v), err, c.want)
 		}
 	}
-	s, _ := onFile(t, size, &Work{Want: Want{Using: "md"}})
+	s, _ := onFile(t, size, &records.Work{Want: records.Want{Using: "md"}})
 	s.Run = asMD(t, map[string]string{"blkid": "fails with 2: "}).Run
 	if err := (&survey{state: s}).content(t.Context(), &block.Device{Path: "/dev/gone", Size: size}); err == nil {
 		t.Error("what cannot be opened, and nobody uses, is not known to be empty")

@@ -8,13 +8,15 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"plimsoll/internal/provision/records"
 )
 
 // Teardown undoes what the journals of the named arrays say was done, all of them without names,
 // newest first, and nothing else. First the whole stack of each is looked at: what apply did not
 // make, or what is in use, is an *Obstructed error, and nothing was touched, unless destroy names
 // it. What fails is kept in the journal; another Teardown goes on.
-func (s *Site) Teardown(ctx context.Context, names []string, destroy GiveUp) error {
+func (s *Site) Teardown(ctx context.Context, names []string, destroy records.GiveUp) error {
 	if _, err := os.Stat(s.Journal); errors.Is(err, os.ErrNotExist) && len(names) == 0 {
 		s.leaveNoTrace() // of one that was killed at its very end
 		return nil
@@ -39,9 +41,9 @@ func (s *Site) Teardown(ctx context.Context, names []string, destroy GiveUp) err
 		return err
 	}
 	var gone error
-	var down []*Work
+	var down []*records.Work
 	for _, w := range slices.Backward(journals) {
-		w.Given = slices.DeleteFunc(slices.Clone(given), func(o Obstacle) bool { return o.Array != w.Array })
+		w.Given = slices.DeleteFunc(slices.Clone(given), func(o records.Obstacle) bool { return o.Array != w.Array })
 		err := s.teardownArray(ctx, w)
 		if errors.Is(err, errGone) {
 			gone = errors.Join(gone, err)
@@ -70,37 +72,39 @@ func (s *Site) Teardown(ctx context.Context, names []string, destroy GiveUp) err
 }
 
 // Clear is the error that Teardown would refuse with before it touches anything.
-func (s *Site) Clear(ctx context.Context, journals []*Work, destroy GiveUp) error {
+func (s *Site) Clear(ctx context.Context, journals []*records.Work, destroy records.GiveUp) error {
 	_, err := s.clear(ctx, journals, destroy)
 	return err
 }
 
 // clear surveys the arrays and returns what is given up; anything else that stands in the way is an
 // error.
-func (s *Site) clear(ctx context.Context, journals []*Work, destroy GiveUp) ([]Obstacle, error) {
+func (s *Site) clear(ctx context.Context, journals []*records.Work, destroy records.GiveUp) ([]records.Obstacle,
+	error,
+) {
 	all, err := s.Survey(ctx, journals)
 	if err != nil {
 		return nil, err
 	}
-	left, given, err := destroy.of(all)
+	left, given, err := destroy.Of(all)
 	if err == nil && len(left) > 0 {
-		err = &Obstructed{left}
+		err = &records.Obstructed{Obstacles: left}
 	}
 	return given, err
 }
 
 // chosen are the journals of the named arrays, or all; and those among them that cannot be read.
-func (s *Site) chosen(names []string) ([]*Work, []*BrokenJournal, error) {
+func (s *Site) chosen(names []string) ([]*records.Work, []*records.BrokenJournal, error) {
 	all, broken, err := s.Journals()
 	if err != nil || len(names) == 0 {
 		return all, broken, err
 	}
-	var some []*Work
+	var some []*records.Work
 	for _, n := range names {
-		if i := slices.IndexFunc(broken, func(b *BrokenJournal) bool { return b.Array == n }); i >= 0 {
+		if i := slices.IndexFunc(broken, func(b *records.BrokenJournal) bool { return b.Array == n }); i >= 0 {
 			return nil, nil, broken[i]
 		}
-		i := slices.IndexFunc(all, func(w *Work) bool { return w.Array == n })
+		i := slices.IndexFunc(all, func(w *records.Work) bool { return w.Array == n })
 		if i < 0 {
 			return nil, nil, fmt.Errorf("array %.40q: plimsoll has made none of this name here; see: ls %s",
 				n, s.Journal)
@@ -110,7 +114,7 @@ func (s *Site) chosen(names []string) ([]*Work, []*BrokenJournal, error) {
 	return some, nil, nil
 }
 
-func (s *Site) teardownArray(ctx context.Context, w *Work) error {
+func (s *Site) teardownArray(ctx context.Context, w *records.Work) error {
 	whole := context.WithoutCancel(ctx)
 	var gone error
 	if err := s.discard(whole, w); err != nil {
@@ -118,7 +122,7 @@ func (s *Site) teardownArray(ctx context.Context, w *Work) error {
 	}
 	for i := len(w.Steps) - 1; i >= 0; i-- {
 		st := &w.Steps[i]
-		if st.State == StepToDo {
+		if st.State == records.StepToDo {
 			continue
 		}
 		if err := ctx.Err(); err != nil {
@@ -149,19 +153,19 @@ func (o oneLine) Unwrap() error { return o.error }
 // undo undoes one step. That teardown has begun is written once the first command that changes
 // something is about to run and what it does not undo is known: a refusal leaves the array as
 // usable as it was.
-func (s *Site) undo(ctx context.Context, w *Work, i int) error {
+func (s *Site) undo(ctx context.Context, w *records.Work, i int) error {
 	st := &w.Steps[i]
 	emit := func(what What) {
 		s.emit(Event{Array: w.Array, Step: i + 1, Steps: len(w.Steps), Title: st.Title, What: what})
 	}
 	if len(st.Undo) == 0 { // undoing other steps takes it along
 		if w.Undoing {
-			st.State = StepToDo
+			st.State = records.StepToDo
 		}
 		return nil
 	}
 	was, undoing := st.State, w.Undoing
-	w.Undoing, st.State = true, StepBegun
+	w.Undoing, st.State = true, records.StepBegun
 	if err := s.save(w); err != nil {
 		return err
 	}
@@ -170,7 +174,7 @@ func (s *Site) undo(ctx context.Context, w *Work, i int) error {
 		if !undoing && !errors.Is(err, errGone) {
 			// The very first undo has failed. Where its step is whole all the same, as after
 			// "target is busy", nothing was undone.
-			if missing, look := s.missing(ctx, w, st); look == nil && missing == "" && was == StepDone &&
+			if missing, look := s.missing(ctx, w, st); look == nil && missing == "" && was == records.StepDone &&
 				len(st.Check) > 0 {
 				w.Undoing, st.State = false, was
 				err = errors.Join(err, s.save(w))
@@ -178,7 +182,7 @@ func (s *Site) undo(ctx context.Context, w *Work, i int) error {
 		}
 		return err
 	}
-	st.State = StepToDo
+	st.State = records.StepToDo
 	if err := s.save(w); err != nil {
 		return err
 	}
@@ -187,7 +191,7 @@ func (s *Site) undo(ctx context.Context, w *Work, i int) error {
 }
 
 // discard gives up what --destroy has named and what undoing the steps does not take along.
-func (s *Site) discard(ctx context.Context, w *Work) error {
+func (s *Site) discard(ctx context.Context, w *records.Work) error {
 	for _, o := range w.Given {
 		if len(o.Command) == 0 {
 			continue
@@ -205,4 +209,6 @@ func (s *Site) discard(ctx context.Context, w *Work) error {
 }
 
 // Made are the journals that Teardown would undo, and those that cannot be read.
-func (s *Site) Made(names ...string) ([]*Work, []*BrokenJournal, error) { return s.chosen(names) }
+func (s *Site) Made(names ...string) ([]*records.Work, []*records.BrokenJournal, error) {
+	return s.chosen(names)
+}

@@ -11,6 +11,7 @@ import (
 
 	"plimsoll/internal/block"
 	"plimsoll/internal/cloud"
+	"plimsoll/internal/provision/records"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
@@ -19,7 +20,7 @@ const ourUUID = "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"
 
 // onFile is a site whose only drive, serial S0, is a regular file: what a member carries is read and
 // written through it as through a device.
-func onFile(t *testing.T, size units.Bytes, w *Work) (*state, string) {
+func onFile(t *testing.T, size units.Bytes, w *records.Work) (*state, string) {
 	t.Helper()
 	root := t.TempDir()
 	name := filepath.Join(root, "dev", "fake0")
@@ -34,7 +35,7 @@ func onFile(t *testing.T, size units.Bytes, w *Work) (*state, string) {
 	}
 	s := site(t, machine(nil, nil))
 	s.Root, s.Journal = root, filepath.Join(root, "journal")
-	w.Array, w.Members = "t", []Member{{Serial: "S0", Size: size, Path: "/dev/fake0"}}
+	w.Array, w.Members = "t", []records.Member{{Serial: "S0", Size: size, Path: "/dev/fake0"}}
 	tree := &block.Tree{Devices: map[string]*block.Device{"fake0": {Name: "fake0", Path: "/dev/fake0", Serial: "S0", Size: size, Kind: block.Disk}}}
 	return &state{s, w, tree}, name
 }
@@ -56,7 +57,7 @@ func put(t *testing.T, name string, at int64, data []byte) {
 
 func uuidBytes(t *testing.T) []byte {
 	t.Helper()
-	id, err := hex.DecodeString(bare(ourUUID))
+	id, err := hex.DecodeString(records.Bare(ourUUID))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +80,7 @@ func TestZeroLooksAtTheCopyOnlyWhereTheHeadIsEmpty(t *testing.T) {
 		head []byte
 		ours bool
 	}{"empty head": {nil, true}, "somebody's": {[]byte("data"), false}} {
-		w := &Work{Want: Want{Using: "md", Partition: true}, Steps: []Step{{Check: []Cond{{Is: "table", Of: "@S0", Want: ourUUID}}}}}
+		w := &records.Work{Want: records.Want{Using: "md", Partition: true}, Steps: []records.Step{{Check: []records.Cond{{Is: "table", Of: "@S0", Want: ourUUID}}}}}
 		s, file := onFile(t, size, w)
 		if err := os.MkdirAll(s.Journal, 0o700); err != nil {
 			t.Fatal(err)
@@ -100,7 +101,7 @@ func TestZeroLooksAtTheCopyOnlyWhereTheHeadIsEmpty(t *testing.T) {
 // The digest tells a byte at a sample from another, and sizes count.
 func TestReleasedByItsSamples(t *testing.T) {
 	const size = 4 * units.MiB
-	w := &Work{}
+	w := &records.Work{}
 	s, file := onFile(t, size, w)
 	if err := os.MkdirAll(s.Journal, 0o700); err != nil {
 		t.Fatal(err)
@@ -121,7 +122,7 @@ func TestReleasedByItsSamples(t *testing.T) {
 		t.Error("it was written to since")
 	}
 	put(t, file, 3000000, []byte("r"))
-	other := &Work{Members: []Member{{Serial: "S1"}}}
+	other := &records.Work{Members: []records.Member{{Serial: "S1"}}}
 	if err := s.taken(other); err != nil || !s.asReleased("@S0", f, int64(size)) {
 		t.Error(err)
 	}
@@ -157,10 +158,10 @@ func TestAlikeSizes(t *testing.T) {
 }
 
 // member makes a work of so many members of a size.
-func workOf(n int, size units.Bytes, want Want) *Work {
-	w := &Work{Array: "t", Want: want}
+func workOf(n int, size units.Bytes, want records.Want) *records.Work {
+	w := &records.Work{Array: "t", Want: want}
 	for i := range n {
-		w.Members = append(w.Members, Member{Serial: "S" + string(rune('0'+i)), Size: size, Path: "/dev/sd" + string(rune('a'+i))})
+		w.Members = append(w.Members, records.Member{Serial: "S" + string(rune('0'+i)), Size: size, Path: "/dev/sd" + string(rune('a'+i))})
 	}
 	return w
 }
@@ -170,14 +171,14 @@ func TestLeastXFS(t *testing.T) {
 	for _, c := range []struct {
 		n    int
 		size units.Bytes
-		want Want
+		want records.Want
 		ok   bool
 	}{
-		{1, 300 * units.MiB, Want{Level: "single", Data: 1, FS: "xfs"}, true},
-		{1, 300*units.MiB - 1, Want{Level: "single", Data: 1, FS: "xfs"}, false},
-		{1, 300*units.MiB - 1, Want{Level: "single", Data: 1, FS: "ext4"}, true},
-		{2, 320 * units.MiB, Want{Level: "raid0", Data: 2, Chunk: 65536, FS: "xfs"}, true},
-		{2, 320*units.MiB - 1, Want{Level: "raid0", Data: 2, Chunk: 65536, FS: "xfs"}, false},
+		{1, 300 * units.MiB, records.Want{Level: "single", Data: 1, FS: "xfs"}, true},
+		{1, 300*units.MiB - 1, records.Want{Level: "single", Data: 1, FS: "xfs"}, false},
+		{1, 300*units.MiB - 1, records.Want{Level: "single", Data: 1, FS: "ext4"}, true},
+		{2, 320 * units.MiB, records.Want{Level: "raid0", Data: 2, Chunk: 65536, FS: "xfs"}, true},
+		{2, 320*units.MiB - 1, records.Want{Level: "raid0", Data: 2, Chunk: 65536, FS: "xfs"}, false},
 	} {
 		p := &planner{Site: site(t, machine(nil, nil)), tree: &block.Tree{}, made: map[string]bool{}}
 		if err := p.steps(t.Context(), workOf(c.n, c.size, c.want)); (err == nil) != c.ok {
@@ -274,27 +275,27 @@ func TestUnusedDrives(t *testing.T) {
 
 // A plan's steps that are left; what makes two wants differ.
 func TestStepsLeft(t *testing.T) {
-	p := &Plan{Arrays: []*Work{{Steps: []Step{{State: StepDone}, {}, {State: StepBegun}}}, {Steps: []Step{{}}}}}
+	p := &Plan{Arrays: []*records.Work{{Steps: []records.Step{{State: records.StepDone}, {}, {State: records.StepBegun}}}, {Steps: []records.Step{{}}}}}
 	if p.Steps() != 3 {
 		t.Error(p.Steps())
 	}
-	base := Want{Level: "raid0", Chunk: 65536}
-	for want, change := range map[string]func(*Want){
-		"":                                    func(*Want) {},
-		"level was raid0, is raid1":           func(w *Want) { w.Level = "raid1" },
-		"copies was 0, is 2":                  func(w *Want) { w.Copies = 2 },
-		"chunk was 64 KiB, is 128 KiB":        func(w *Want) { w.Chunk = 131072 },
-		"using was none, is md":               func(w *Want) { w.Using = "md" },
-		"volume_group was none, is g":         func(w *Want) { w.Group = "g" },
-		"assume_clean was false, is true":     func(w *Want) { w.Clean = true },
-		"partition was false, is true":        func(w *Want) { w.Partition = true },
-		"filesystem.fstab was false, is true": func(w *Want) { w.ByLabel = true },
-		"filesystem.mode was none, is 0700":   func(w *Want) { w.Mode = "0700" },
-		"volumes was none, is A":              func(w *Want) { w.Volumes = "A" },
+	base := records.Want{Level: "raid0", Chunk: 65536}
+	for want, change := range map[string]func(*records.Want){
+		"":                                    func(*records.Want) {},
+		"level was raid0, is raid1":           func(w *records.Want) { w.Level = "raid1" },
+		"copies was 0, is 2":                  func(w *records.Want) { w.Copies = 2 },
+		"chunk was 64 KiB, is 128 KiB":        func(w *records.Want) { w.Chunk = 131072 },
+		"using was none, is md":               func(w *records.Want) { w.Using = "md" },
+		"volume_group was none, is g":         func(w *records.Want) { w.Group = "g" },
+		"assume_clean was false, is true":     func(w *records.Want) { w.Clean = true },
+		"partition was false, is true":        func(w *records.Want) { w.Partition = true },
+		"filesystem.fstab was false, is true": func(w *records.Want) { w.ByLabel = true },
+		"filesystem.mode was none, is 0700":   func(w *records.Want) { w.Mode = "0700" },
+		"volumes was none, is A":              func(w *records.Want) { w.Volumes = "A" },
 	} {
 		now := base
 		change(&now)
-		if got := differ(base, now); got != want {
+		if got := records.Differ(base, now); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/block"
+	"plimsoll/internal/provision/records"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
@@ -48,11 +49,11 @@ func (s *Site) Verify(ctx context.Context, decl *topology.Declaration) ([]Differ
 	all := []Difference{}
 	for i := range decl.Arrays {
 		d := &decl.Arrays[i]
-		want, err := settle(d)
+		want, err := records.Settle(d)
 		if err != nil {
 			return nil, fmt.Errorf("%s: array %s: %w", d.Origin.Where, d.Name, err)
 		}
-		w := &Work{Array: d.Name, Want: want}
+		w := &records.Work{Array: d.Name, Want: want}
 		for _, j := range journals {
 			if j.Array == d.Name {
 				w.Members, w.Steps = j.Members, j.Steps
@@ -74,8 +75,8 @@ func (s *Site) Verify(ctx context.Context, decl *topology.Declaration) ([]Differ
 
 // standing finds the array on the machine by the UUID of its journal or by its name; nil when it is
 // not there.
-func (p *planner) standing(w *Work, d *topology.DeclaredArray) *block.Device {
-	if uuid := w.uuid(); uuid != "" {
+func (p *planner) standing(w *records.Work, d *topology.DeclaredArray) *block.Device {
+	if uuid := w.UUID(); uuid != "" {
 		if dev := mdBy(p.tree, uuid); dev != nil {
 			return dev
 		}
@@ -109,7 +110,7 @@ func (p *planner) standing(w *Work, d *topology.DeclaredArray) *block.Device {
 		if dev.Kind == block.Partition && p.tree.Devices[dev.Parent] != nil {
 			leaf = p.tree.Devices[dev.Parent]
 		}
-		if serial != "" && identity(leaf) != serial || w.Want.Partition != (dev.Kind == block.Partition) ||
+		if serial != "" && records.Identity(leaf) != serial || w.Want.Partition != (dev.Kind == block.Partition) ||
 			leaf.Kind != block.Disk {
 			continue
 		}
@@ -131,7 +132,7 @@ func (p *planner) givenUp(dev *block.Device) bool {
 // comparison gathers differences of one array.
 type comparison struct {
 	*planner
-	w     *Work
+	w     *records.Work
 	dev   *block.Device
 	diffs []Difference
 }
@@ -144,7 +145,7 @@ func (c *comparison) differ(what, want, have string) {
 
 func (p *planner) compare(
 	ctx context.Context,
-	w *Work,
+	w *records.Work,
 	d *topology.DeclaredArray,
 	dev *block.Device,
 ) ([]Difference, error) {
@@ -207,7 +208,7 @@ func (c *comparison) volumes(d *topology.DeclaredArray) {
 	c.differ("volumes", fmt.Sprint(len(d.Volumes)), fmt.Sprint(len(leaves)))
 	var have []string
 	for _, leaf := range leaves {
-		have = append(have, identity(leaf))
+		have = append(have, records.Identity(leaf))
 	}
 	wanted := []string{}
 	for _, m := range c.w.Members {
@@ -216,7 +217,7 @@ func (c *comparison) volumes(d *topology.DeclaredArray) {
 	if len(wanted) == 0 {
 		for _, v := range d.Volumes {
 			if dev := c.tree.Device(v.Path); v.Path != "" && dev != nil {
-				wanted = append(wanted, identity(dev))
+				wanted = append(wanted, records.Identity(dev))
 			} else if id := cmp.Or(v.Serial, v.ID); id != "" {
 				wanted = append(wanted, strings.Replace(id, "vol-", "vol", 1))
 			}
@@ -250,7 +251,7 @@ func (c *comparison) filesystem(ctx context.Context) error {
 	}
 	c.differ("filesystem", want.FS, cmp.Or(tags["TYPE"], "none"))
 	c.differ("label", cmp.Or(want.Label, "none"), cmp.Or(tags["LABEL"], "none"))
-	if uuid := c.w.filesystemUUID(); uuid != "" {
+	if uuid := c.w.FilesystemUUID(); uuid != "" {
 		c.differ("filesystem UUID", uuid, tags["UUID"])
 	}
 	if all := c.tree.MountsOf(c.dev.Name); len(all) > 0 && want.Level.Striped() && all[0].Known {
@@ -307,7 +308,7 @@ func (c *comparison) mounts(ctx context.Context) error {
 		return err
 	}
 	st := &state{Site: c.Site, w: c.w, tree: c.tree}
-	ok, err := st.owned(Cond{Of: want.Mount, Want: owner})
+	ok, err := st.owned(records.Cond{Of: want.Mount, Want: owner})
 	if err == nil && !ok {
 		c.differ("owner and mode of "+want.Mount, strings.TrimSpace(want.Owner+" "+want.Mode), "another")
 	}
@@ -323,7 +324,7 @@ func (c *comparison) foreignLines() {
 				if a.Cut == nil || a.Cut.File != file {
 					continue
 				}
-				for _, line := range a.Cut.foreign([]byte(c.text(strings.TrimPrefix(file, "/")))) {
+				for _, line := range a.Cut.Foreign([]byte(c.text(strings.TrimPrefix(file, "/")))) {
 					c.differ(file+", between plimsoll's marks", "apply's own lines only", line)
 				}
 			}
@@ -342,7 +343,7 @@ func (c *comparison) boot() {
 			continue
 		}
 		for _, f := range line[1:] {
-			if uuid, ok := strings.CutPrefix(f, "UUID="); ok && bare(uuid) == bare(c.dev.MD.UUID) {
+			if uuid, ok := strings.CutPrefix(f, "UUID="); ok && records.Bare(uuid) == records.Bare(c.dev.MD.UUID) {
 				found = true
 				c.differ(file, "ARRAY "+c.w.Top(), "ARRAY "+line[1])
 			}

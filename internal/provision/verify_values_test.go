@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"plimsoll/internal/block"
+	"plimsoll/internal/provision/records"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
@@ -35,7 +36,7 @@ func comparing(t *testing.T, prints, files map[string]string) *comparison {
 	t.Helper()
 	s := asMD(t, prints)
 	s.Machine.Root = machine(nil, files).Root
-	s.w.Want = Want{
+	s.w.Want = records.Want{
 		Level: topology.RAID0, Using: "md", Data: 2, Chunk: 64 * units.KiB, FS: "xfs", Label: "L", Mount: "/data", Options: "noatime,nofail",
 	}
 	m := &s.tree.Mounts[1]
@@ -161,11 +162,11 @@ func TestBootsThatDiffer(t *testing.T) {
 		want  string
 	}{
 		"as declared":        {map[string]string{debian: line}, nil, ""},
-		"no line":            {map[string]string{debian: "HOMEHOST x\n"}, nil, "/etc/mdadm/mdadm.conf: an ARRAY line with UUID=" + bare(ourUUID) + ", none"},
-		"another array's":    {map[string]string{debian: "ARRAY /dev/md/t UUID=1:2:3:4\n"}, nil, "/etc/mdadm/mdadm.conf: an ARRAY line with UUID=" + bare(ourUUID) + ", none"},
+		"no line":            {map[string]string{debian: "HOMEHOST x\n"}, nil, "/etc/mdadm/mdadm.conf: an ARRAY line with UUID=" + records.Bare(ourUUID) + ", none"},
+		"another array's":    {map[string]string{debian: "ARRAY /dev/md/t UUID=1:2:3:4\n"}, nil, "/etc/mdadm/mdadm.conf: an ARRAY line with UUID=" + records.Bare(ourUUID) + ", none"},
 		"another name":       {map[string]string{debian: strings.Replace(line, "md/t", "md127", 1)}, nil, "/etc/mdadm/mdadm.conf: ARRAY /dev/md/t, ARRAY /dev/md127"},
-		"a comment":          {map[string]string{debian: "# " + line}, nil, "/etc/mdadm/mdadm.conf: an ARRAY line with UUID=" + bare(ourUUID) + ", none"},
-		"another word":       {map[string]string{debian: "DEVICE " + line[6:]}, nil, "/etc/mdadm/mdadm.conf: an ARRAY line with UUID=" + bare(ourUUID) + ", none"},
+		"a comment":          {map[string]string{debian: "# " + line}, nil, "/etc/mdadm/mdadm.conf: an ARRAY line with UUID=" + records.Bare(ourUUID) + ", none"},
+		"another word":       {map[string]string{debian: "DEVICE " + line[6:]}, nil, "/etc/mdadm/mdadm.conf: an ARRAY line with UUID=" + records.Bare(ourUUID) + ", none"},
 		"of Red Hat":         {map[string]string{other: line}, nil, ""},
 		"an older initramfs": {map[string]string{debian: line, "boot/initrd.img-6.1": ""}, map[string]time.Time{"boot/initrd.img-6.1": old, debian: now}, "/boot/initrd.img-6.1: newer than /etc/mdadm/mdadm.conf, older: it does not know this array"},
 		"of the same time":   {map[string]string{debian: line, "boot/initrd.img-6.1": ""}, map[string]time.Time{"boot/initrd.img-6.1": now, debian: now}, ""},
@@ -186,11 +187,11 @@ func TestBootsThatDiffer(t *testing.T) {
 
 // Lines of others between plimsoll's marks, in the files that the steps' undoing cuts them out of.
 func TestLinesOfOthers(t *testing.T) {
-	l := &Lines{File: "/etc/fstab", Name: "t", Text: "UUID=1 /d xfs"}
+	l := &records.Lines{File: "/etc/fstab", Name: "t", Text: "UUID=1 /d xfs"}
 	begin, end := l.Marks()
 	text := begin + "\n" + l.Text + "\nUUID=2 /e xfs\n" + end + "\n"
 	comp := comparing(t, nil, map[string]string{"etc/fstab": text, "etc/mdadm.conf": text})
-	comp.w.Steps = []Step{{Undo: []Action{{Run: []string{"x"}}, {Cut: l}}}}
+	comp.w.Steps = []records.Step{{Undo: []records.Action{{Run: []string{"x"}}, {Cut: l}}}}
 	if comp.foreignLines(); found(comp.diffs) != "/etc/fstab, between plimsoll's marks: apply's own lines only, UUID=2 /e xfs" {
 		t.Errorf("%q", found(comp.diffs))
 	}
@@ -224,34 +225,34 @@ func TestLabelsOfMembers(t *testing.T) {
 	const whole = 4608 + 256
 	for name, c := range map[string]struct {
 		ref  string
-		want Want
+		want records.Want
 		head []byte
 		ok   bool
 	}{
-		"no metadata":      {"@S0", Want{Using: "lvm", Group: "g"}, head(whole, "LABELONE", ""), true},
-		"of the group":     {"@S0", Want{Using: "lvm", Group: "g"}, head(whole, "LABELONE", "g {"), true},
-		"of another":       {"@S0", Want{Using: "lvm", Group: "g"}, head(whole, "LABELONE", "h {"), false},
-		"called alike":     {"@S0", Want{Using: "lvm", Group: "g"}, head(whole, "LABELONE", "g2 {"), false},
-		"no label":         {"@S0", Want{Using: "lvm", Group: "g"}, head(whole, "LABELTWO", ""), false},
-		"cut short":        {"@S0", Want{Using: "lvm", Group: "g"}, head(whole-1, "LABELONE", ""), false},
-		"md":               {"@S0", Want{Using: "md"}, head(whole, "LABELONE", ""), false},
-		"the disk of one":  {"@S0", Want{Using: "lvm", Group: "g", Partition: true}, head(whole, "LABELONE", ""), false},
-		"on its partition": {"@S0:1", Want{Using: "lvm", Group: "g", Partition: true}, head(whole, "LABELONE", ""), true},
+		"no metadata":      {"@S0", records.Want{Using: "lvm", Group: "g"}, head(whole, "LABELONE", ""), true},
+		"of the group":     {"@S0", records.Want{Using: "lvm", Group: "g"}, head(whole, "LABELONE", "g {"), true},
+		"of another":       {"@S0", records.Want{Using: "lvm", Group: "g"}, head(whole, "LABELONE", "h {"), false},
+		"called alike":     {"@S0", records.Want{Using: "lvm", Group: "g"}, head(whole, "LABELONE", "g2 {"), false},
+		"no label":         {"@S0", records.Want{Using: "lvm", Group: "g"}, head(whole, "LABELTWO", ""), false},
+		"cut short":        {"@S0", records.Want{Using: "lvm", Group: "g"}, head(whole-1, "LABELONE", ""), false},
+		"md":               {"@S0", records.Want{Using: "md"}, head(whole, "LABELONE", ""), false},
+		"the disk of one":  {"@S0", records.Want{Using: "lvm", Group: "g", Partition: true}, head(whole, "LABELONE", ""), false},
+		"on its partition": {"@S0:1", records.Want{Using: "lvm", Group: "g", Partition: true}, head(whole, "LABELONE", ""), true},
 	} {
-		if got := (&Work{Want: c.want}).label(c.ref, c.head); got != c.ok {
+		if got := (&records.Work{Want: c.want}).Label(c.ref, c.head); got != c.ok {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
 	md := func(uuid string) *block.Device { return &block.Device{MD: &block.Raid{UUID: uuid}} }
 	lv := func(group string) *block.Device { return &block.Device{LV: &block.Vol{VG: group}} }
-	steps := []Step{{Check: []Cond{{Is: "array", Want: ourUUID}}}}
+	steps := []records.Step{{Check: []records.Cond{{Is: "array", Want: ourUUID}}}}
 	for name, c := range map[string]struct {
 		using string
 		up    *block.Device
 		want  bool
 	}{
 		"its array":          {"md", md(ourUUID), false},
-		"without dashes":     {"md", md(bare(ourUUID)), false},
+		"without dashes":     {"md", md(records.Bare(ourUUID)), false},
 		"another array":      {"md", md("1:2:3:4"), true},
 		"an array not known": {"md", md(""), false},
 		"a volume on md's":   {"md", lv("g"), true},
@@ -260,7 +261,7 @@ func TestLabelsOfMembers(t *testing.T) {
 		"an array on LVM's":  {"lvm", md(ourUUID), true},
 		"something else":     {"md", &block.Device{}, true},
 	} {
-		v := &survey{state: &state{w: &Work{Want: Want{Using: c.using, Group: "g"}, Steps: steps}}}
+		v := &survey{state: &state{w: &records.Work{Want: records.Want{Using: c.using, Group: "g"}, Steps: steps}}}
 		if got := v.stranger(c.up); got != c.want {
 			t.Errorf("%s: a stranger %v", name, got)
 		}
@@ -306,15 +307,18 @@ func TestBytesOfAMember(t *testing.T) {
 			s.tree.Devices["fake0"].Holders = []string{"dm-0"}
 			s.tree.Devices["dm-0"] = &block.Device{Name: "dm-0", Path: "/dev/dm-0", LV: &block.Vol{VG: "h"}}
 		}, "/dev/dm-0 is made of /dev/fake0, and is not apply's; take that down first"},
-		"mounted":          {0, nil, "", func(s *state) { s.tree.Mounts = []block.Mount{{Device: "fake0", Point: "/m"}} }, "/dev/fake0 is mounted on /m, and not by apply; unmount it first"},
-		"swap":             {0, nil, "", func(s *state) { s.tree.Swaps = []string{"fake0"} }, "/dev/fake0 is used as swap; swapoff it first"},
-		"mounted by apply": {0, nil, "", func(s *state) { s.w.Want = Want{}; s.tree.Mounts = []block.Mount{{Device: "fake0", Point: "/m"}} }, ""},
+		"mounted": {0, nil, "", func(s *state) { s.tree.Mounts = []block.Mount{{Device: "fake0", Point: "/m"}} }, "/dev/fake0 is mounted on /m, and not by apply; unmount it first"},
+		"swap":    {0, nil, "", func(s *state) { s.tree.Swaps = []string{"fake0"} }, "/dev/fake0 is used as swap; swapoff it first"},
+		"mounted by apply": {0, nil, "", func(s *state) {
+			s.w.Want = records.Want{}
+			s.tree.Mounts = []block.Mount{{Device: "fake0", Point: "/m"}}
+		}, ""},
 		"its disk, by somebody": {0, nil, "", func(s *state) {
-			s.w.Want = Want{Partition: true}
+			s.w.Want = records.Want{Partition: true}
 			s.tree.Mounts = []block.Mount{{Device: "fake0", Point: "/m"}}
 		}, "/dev/fake0 is mounted on /m, and not by apply; unmount it first"},
 	} {
-		s, file := onFile(t, size, &Work{Want: Want{Using: "lvm", Group: "g"}})
+		s, file := onFile(t, size, &records.Work{Want: records.Want{Using: "lvm", Group: "g"}})
 		s.Run = func(_ context.Context, out io.Writer, argv ...string) error {
 			if c.wipefs == "" {
 				return fmt.Errorf("%s: %w", argv[0], sys.ErrNotFound)
@@ -334,26 +338,26 @@ func TestBytesOfAMember(t *testing.T) {
 	}
 	// A drive is looked at once something was written to it, and a drive that is not attached is passed over.
 	for name, c := range map[string]struct {
-		step Step
+		step records.Step
 		want bool
 	}{
-		"written": {Step{State: StepDone, Undo: []Action{{Zero: []string{"@S0"}}}}, true}, "begun": {Step{State: StepBegun, Undo: []Action{{Zero: []string{"@S0"}}}}, true},
-		"not yet": {Step{State: StepToDo, Undo: []Action{{Zero: []string{"@S0"}}}}, false}, "only looked at": {Step{State: StepDone}, false},
+		"written": {records.Step{State: records.StepDone, Undo: []records.Action{{Zero: []string{"@S0"}}}}, true}, "begun": {records.Step{State: records.StepBegun, Undo: []records.Action{{Zero: []string{"@S0"}}}}, true},
+		"not yet": {records.Step{State: records.StepToDo, Undo: []records.Action{{Zero: []string{"@S0"}}}}, false}, "only looked at": {records.Step{State: records.StepDone}, false},
 	} {
-		s, file := onFile(t, size, &Work{Want: Want{Using: "lvm", Group: "g"}, Steps: []Step{c.step}})
+		s, file := onFile(t, size, &records.Work{Want: records.Want{Using: "lvm", Group: "g"}, Steps: []records.Step{c.step}})
 		put(t, file, 7, []byte("x"))
 		v := &survey{state: s}
 		if err := v.volumes(t.Context()); err != nil || (len(v.found) == 1) != c.want {
 			t.Errorf("%s: %q %v", name, surveyed(v), err)
 		}
-		s.w.Members = append(s.w.Members, Member{Serial: "gone"})
+		s.w.Members = append(s.w.Members, records.Member{Serial: "gone"})
 		if err := v.volumes(t.Context()); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	// Partitions that apply did not make, where it makes one of its own, and members that it did not add.
-	s, _ := onFile(t, size, &Work{Want: Want{Using: "md", Partition: true}, Steps: []Step{
-		{State: StepDone, Undo: []Action{{Zero: []string{"@S0"}}}, Check: []Cond{{Is: "array", Want: ourUUID}}},
+	s, _ := onFile(t, size, &records.Work{Want: records.Want{Using: "md", Partition: true}, Steps: []records.Step{
+		{State: records.StepDone, Undo: []records.Action{{Zero: []string{"@S0"}}}, Check: []records.Cond{{Is: "array", Want: ourUUID}}},
 	}})
 	s.tree.Devices["fake0"].Partitions = []string{"fake0p2"}
 	s.tree.Devices["fake0p2"] = &block.Device{Name: "fake0p2", Path: "/dev/fake0p2", Parent: "fake0", Kind: block.Partition, Start: 2 * units.MiB}
@@ -374,7 +378,7 @@ func TestBytesOfAMember(t *testing.T) {
 func TestErasedSpans(t *testing.T) {
 	const size, mib = 24 * units.MiB, 1 << 20
 	const sig = 10*mib + 4096 + 100
-	s, file := onFile(t, size, &Work{Want: Want{Using: "md"}})
+	s, file := onFile(t, size, &records.Work{Want: records.Want{Using: "md"}})
 	left := []string{fmt.Sprintf(`{"signatures":[{"type":"x","offset":"%d"}]}`, sig), ""}
 	asked := 0
 	s.Run = func(_ context.Context, out io.Writer, _ ...string) error {
@@ -392,12 +396,14 @@ func TestErasedSpans(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	zero := []span{{0, 4 * mib}, {10*mib + 4096, 8192}, {12 * mib, 2 * mib}, {15 * mib, 2 * mib}, {20 * mib, 4 * mib}}
+	zero := []records.Span{
+		{At: 0, N: 4 * mib}, {At: 10*mib + 4096, N: 8192}, {At: 12 * mib, N: 2 * mib}, {At: 15 * mib, N: 2 * mib}, {At: 20 * mib, N: 4 * mib},
+	}
 	want := bytes.Repeat([]byte{1}, int(size))
 	for _, z := range zero {
-		copy(want[z.at:z.at+z.n], make([]byte, z.n))
+		copy(want[z.At:z.At+z.N], make([]byte, z.N))
 	}
-	if at := slices.IndexFunc(zero, func(z span) bool { return !bytes.Equal(data[z.at:z.at+z.n], want[z.at:z.at+z.n]) }); at >= 0 || !bytes.Equal(data, want) {
+	if at := slices.IndexFunc(zero, func(z records.Span) bool { return !bytes.Equal(data[z.At:z.At+z.N], want[z.At:z.At+z.N]) }); at >= 0 || !bytes.Equal(data, want) {
 		t.Errorf("span %d was not erased, or more was", at)
 	}
 	left, asked = left[:1], 0
@@ -418,7 +424,7 @@ func TestErasedSpans(t *testing.T) {
 // is others'. The copy of apply's own table at the end counts where the head is empty.
 func TestBytesOfPartitionedMembers(t *testing.T) {
 	const size = 16 * units.MiB
-	table := []Step{{State: StepDone, Check: []Cond{{Is: "table", Of: "@S0", Want: ourUUID}}, Undo: []Action{{Zero: []string{"@S0"}}}}}
+	table := []records.Step{{State: records.StepDone, Check: []records.Cond{{Is: "table", Of: "@S0", Want: ourUUID}}, Undo: []records.Action{{Zero: []string{"@S0"}}}}}
 	for name, c := range map[string]struct {
 		adopted    string
 		disk, part int64 // a byte that is not zero; -1 for none
@@ -434,7 +440,7 @@ func TestBytesOfPartitionedMembers(t *testing.T) {
 		"a copy of the table":    {"", -1, -1, true, ""},
 		"a copy, and more":       {"", 7, -1, true, "the member /dev/fake0 (serial S0): byte 7 is not zero, and nothing there is plimsoll's"},
 	} {
-		s, file := onFile(t, size, &Work{Want: Want{Using: "md", Partition: true}, Adopted: c.adopted, Steps: table})
+		s, file := onFile(t, size, &records.Work{Want: records.Want{Using: "md", Partition: true}, Adopted: c.adopted, Steps: table})
 		if err := errors.Join(os.WriteFile(file+"p1", nil, 0o600), os.Truncate(file+"p1", int64(size/2))); err != nil {
 			t.Fatal(err)
 		}

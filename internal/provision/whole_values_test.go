@@ -13,6 +13,7 @@ import (
 	"testing/fstest"
 
 	"plimsoll/internal/block"
+	"plimsoll/internal/provision/records"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
@@ -33,7 +34,7 @@ func running(more map[string]string) *sys.Machine {
 const declared = "arrays:\n  - {name: t, level: raid1, volumes: [{serial: S0}, {serial: S1}]}\n"
 
 // keep writes a journal of an array whose steps are done.
-func keep(t *testing.T, s *Site, w *Work) {
+func keep(t *testing.T, s *Site, w *records.Work) {
 	t.Helper()
 	if err := errors.Join(os.MkdirAll(s.Journal, 0o700), s.save(w)); err != nil {
 		t.Fatal(err)
@@ -42,16 +43,16 @@ func keep(t *testing.T, s *Site, w *Work) {
 
 // The whole of verify: arrays that stand as they are declared, by name or by their journal, and what differs.
 func TestVerifiedArrays(t *testing.T) {
-	journal := func(array string, serials ...string) *Work {
-		w := &Work{Array: array, Steps: []Step{{State: StepDone}}}
+	journal := func(array string, serials ...string) *records.Work {
+		w := &records.Work{Array: array, Steps: []records.Step{{State: records.StepDone}}}
 		for _, s := range serials {
-			w.Members = append(w.Members, Member{Serial: s})
+			w.Members = append(w.Members, records.Member{Serial: s})
 		}
 		return w
 	}
 	for name, c := range map[string]struct {
 		more map[string]string
-		kept *Work
+		kept *records.Work
 		want string
 	}{
 		"as declared":         {nil, nil, ""},
@@ -81,17 +82,17 @@ func TestPlansOfWhatIsThere(t *testing.T) {
 	for name, c := range map[string]struct {
 		yaml string
 		more map[string]string
-		kept *Work
+		kept *records.Work
 		err  string
 	}{
 		"as declared":      {declared, nil, nil, ""},
 		"another level":    {declared, map[string]string{"sys/class/block/md0/md/level": "raid0\n"}, nil, "/dev/md0 is there already and not as declared: level: raid0, wanted raid1"},
-		"half taken down":  {declared, nil, &Work{Array: "t", Undoing: true, Members: []Member{{Serial: "S0"}}, Steps: []Step{{}}}, "its teardown has begun; finish that first: plimsoll array teardown t"},
-		"another's, half":  {declared, nil, &Work{Array: "u", Undoing: true, Members: []Member{{Serial: "S9"}}, Steps: []Step{{}}}, ""},
+		"half taken down":  {declared, nil, &records.Work{Array: "t", Undoing: true, Members: []records.Member{{Serial: "S0"}}, Steps: []records.Step{{}}}, "its teardown has begun; finish that first: plimsoll array teardown t"},
+		"another's, half":  {declared, nil, &records.Work{Array: "u", Undoing: true, Members: []records.Member{{Serial: "S9"}}, Steps: []records.Step{{}}}, ""},
 		"no arrays":        {"arrays: []\n", nil, nil, "no arrays are declared: there is nothing to build"},
 		"what cannot be":   {"arrays:\n  - {name: t, level: linear, volumes: [{serial: S0}, {serial: S1}]}\n", nil, nil, "plimsoll builds none"},
-		"its own journal":  {declared, nil, &Work{Array: "t", Want: Want{Level: "raid1", Copies: 2, Data: 1, Using: "md", Volumes: "S0, S1"}, Members: []Member{{Serial: "S0"}, {Serial: "S1"}}, Steps: []Step{{State: StepDone, Undo: []Action{{Zero: []string{"@S0"}}}}, {}}}, ""},
-		"untouched so far": {declared, nil, &Work{Array: "t", Members: []Member{{Serial: "S9"}}, Steps: []Step{{State: StepDone}, {}}}, ""},
+		"its own journal":  {declared, nil, &records.Work{Array: "t", Want: records.Want{Level: "raid1", Copies: 2, Data: 1, Using: "md", Volumes: "S0, S1"}, Members: []records.Member{{Serial: "S0"}, {Serial: "S1"}}, Steps: []records.Step{{State: records.StepDone, Undo: []records.Action{{Zero: []string{"@S0"}}}}, {}}}, ""},
+		"untouched so far": {declared, nil, &records.Work{Array: "t", Members: []records.Member{{Serial: "S9"}}, Steps: []records.Step{{State: records.StepDone}, {}}}, ""},
 	} {
 		s := site(t, running(c.more))
 		if c.kept != nil {
@@ -140,7 +141,7 @@ func TestMembersThatAreReplaced(t *testing.T) {
 	for name, c := range map[string]struct {
 		yaml   string
 		drives []drive
-		kept   *Work
+		kept   *records.Work
 		err    string
 	}{
 		"another":            {with("{serial: vol0a03}"), nil, nil, ""},
@@ -149,8 +150,8 @@ func TestMembersThatAreReplaced(t *testing.T) {
 		"the same, turned":   {strings.Replace(yaml, "{serial: vol0a01}, {serial: vol0a02}", "{id: vol-0a02}, {path: /dev/disk/by-id/nvme-vol0a01}", 1), nil, nil, ""},
 		"smaller":            {with("{serial: vol0a03}"), small, nil, "/dev/nvme3n1 (serial vol0a03) has 49 GiB, less than the 50 GiB of the member that it is to replace"},
 		"not blank":          {with("{serial: vol0a04}"), small, nil, "/dev/nvme4n1 (serial vol0a04) is not blank: it carries xfs"},
-		"another array's":    {with("{serial: vol0a03}"), nil, &Work{Array: "b", Members: []Member{{Serial: "vol0a03"}}, Steps: []Step{{State: StepDone, Undo: []Action{{}}}}}, "/dev/nvme3n1 (serial vol0a03) is also in array b"},
-		"another's is other": {with("{serial: vol0a03}"), nil, &Work{Array: "b", Members: []Member{{Serial: "vol0a04"}}, Steps: []Step{{State: StepDone, Undo: []Action{{}}}}}, ""},
+		"another array's":    {with("{serial: vol0a03}"), nil, &records.Work{Array: "b", Members: []records.Member{{Serial: "vol0a03"}}, Steps: []records.Step{{State: records.StepDone, Undo: []records.Action{{}}}}}, "/dev/nvme3n1 (serial vol0a03) is also in array b"},
+		"another's is other": {with("{serial: vol0a03}"), nil, &records.Work{Array: "b", Members: []records.Member{{Serial: "vol0a04"}}, Steps: []records.Step{{State: records.StepDone, Undo: []records.Action{{}}}}}, ""},
 		"by its kernel name": {with("{path: /dev/nvme3n1}"), nil, nil, "kernel names change between boots"},
 	} {
 		s := made(t, 2, yaml)
@@ -186,13 +187,13 @@ func TestTeardownInParts(t *testing.T) {
 	if err := os.Remove(s.Journal); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Teardown(t.Context(), nil, GiveUp{}); err != nil || len(*ran) != 0 {
+	if err := s.Teardown(t.Context(), nil, records.GiveUp{}); err != nil || len(*ran) != 0 {
 		t.Errorf("nothing was made: %v", err)
 	}
 	if _, err := os.Stat(filepath.Dir(s.Journal)); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("an empty directory is left: %v", err)
 	}
-	if err := s.Teardown(t.Context(), []string{"a"}, GiveUp{}); err == nil || !strings.Contains(err.Error(), "plimsoll has made none of this name here") {
+	if err := s.Teardown(t.Context(), []string{"a"}, records.GiveUp{}); err == nil || !strings.Contains(err.Error(), "plimsoll has made none of this name here") {
 		t.Error(err)
 	}
 	if err := os.WriteFile(filepath.Join(s.Journal, "bad.json"), []byte("{"), 0o600); err != nil {
@@ -201,26 +202,26 @@ func TestTeardownInParts(t *testing.T) {
 	if _, _, err := s.Made("bad"); err == nil || !strings.Contains(err.Error(), "array bad: its journal cannot be read") {
 		t.Error(err)
 	}
-	if broken := new(BrokenJournal); !errors.As(fmt.Errorf("x: %w", &BrokenJournal{Err: io.ErrNoProgress}), &broken) || !errors.Is(broken, io.ErrNoProgress) {
+	if broken := new(records.BrokenJournal); !errors.As(fmt.Errorf("x: %w", &records.BrokenJournal{Err: io.ErrNoProgress}), &broken) || !errors.Is(broken, io.ErrNoProgress) {
 		t.Error("the cause of a broken journal")
 	}
 	// Of what was given up, commands run that the steps do not take along; from the first one on the teardown has begun.
 	for name, c := range map[string]struct {
-		given []Obstacle
+		given []records.Obstacle
 		ran   string
 		begun bool
 		err   string
 	}{
 		"nothing":        {nil, "", false, ""},
-		"a member":       {[]Obstacle{{Name: "/dev/sda", Serial: "S0"}}, "", false, ""},
-		"a volume":       {[]Obstacle{{Name: "/dev/g/x", Command: []string{"true", "g/x"}}, {Name: "/etc/fstab"}}, "true g/x", true, ""},
-		"one that fails": {[]Obstacle{{Name: "/dev/g/x", Command: []string{"umount", "g/x"}}}, "umount g/x", true, "array t: --destroy /dev/g/x: "},
+		"a member":       {[]records.Obstacle{{Name: "/dev/sda", Serial: "S0"}}, "", false, ""},
+		"a volume":       {[]records.Obstacle{{Name: "/dev/g/x", Command: []string{"true", "g/x"}}, {Name: "/etc/fstab"}}, "true g/x", true, ""},
+		"one that fails": {[]records.Obstacle{{Name: "/dev/g/x", Command: []string{"umount", "g/x"}}}, "umount g/x", true, "array t: --destroy /dev/g/x: "},
 	} {
 		s, ran := ofRoot(t)
 		var said []string
 		s.Emit = func(e Event) { said = append(said, string(e.What)+" "+e.Title) }
-		w := workOf(2, 10*units.GiB, Want{})
-		w.Steps, w.Given = []Step{{}}, c.given
+		w := workOf(2, 10*units.GiB, records.Want{})
+		w.Steps, w.Given = []records.Step{{}}, c.given
 		err := s.discard(t.Context(), w)
 		if (err == nil) != (c.err == "") || err != nil && !strings.HasPrefix(err.Error(), c.err) || strings.Join(*ran, "|") != c.ran || w.Undoing != c.begun {
 			t.Errorf("%s: %v, ran %q, begun %v", name, err, *ran, w.Undoing)
@@ -232,9 +233,9 @@ func TestTeardownInParts(t *testing.T) {
 	// Steps that are to do are passed over, the newest first; Ctrl-C stops between two.
 	ctx, cancel := context.WithCancel(t.Context())
 	s, ran = ofRoot(t)
-	undo := func(dir string) []Action { return []Action{{Run: []string{"rmdir", dir}}} }
-	w := workOf(2, 10*units.GiB, Want{})
-	w.Steps = []Step{{State: StepDone, Undo: undo("/a")}, {State: StepBegun, Undo: undo("/b")}, {Undo: undo("/c")}}
+	undo := func(dir string) []records.Action { return []records.Action{{Run: []string{"rmdir", dir}}} }
+	w := workOf(2, 10*units.GiB, records.Want{})
+	w.Steps = []records.Step{{State: records.StepDone, Undo: undo("/a")}, {State: records.StepBegun, Undo: undo("/b")}, {Undo: undo("/c")}}
 	for _, dir := range []string{"/a", "/b", "/c"} {
 		if err := os.Mkdir(s.at(dir), 0o755); err != nil {
 			t.Fatal(err)
@@ -276,7 +277,7 @@ func TestDevicesOfAnArray(t *testing.T) {
 	}
 	// While a member on a partition is replaced, its partition is what must be in sync.
 	s = asMD(t, nil)
-	s.w.Want.Partition, s.w.Replacing = true, &Replacement{Old: "S2", New: "S1"}
+	s.w.Want.Partition, s.w.Replacing = true, &records.Replacement{Old: "S2", New: "S1"}
 	if ok, err := s.synced(t.Context()); ok || err != nil {
 		t.Errorf("it has no partition yet: %v %v", ok, err)
 	}
@@ -329,9 +330,9 @@ func TestLinesOfTheInitramfs(t *testing.T) {
 		if err := errors.Join(os.MkdirAll(s.Journal, 0o700), os.MkdirAll(s.at(filepath.Dir(file)), 0o755)); err != nil {
 			t.Fatal(err)
 		}
-		l := &Lines{File: file, Name: "t", Text: "x"}
+		l := &records.Lines{File: file, Name: "t", Text: "x"}
 		saved := func() bool { all, _, _ := s.Journals(); return len(all) == 1 && all[0].InitramfsStale }
-		err := s.lines(l, func(*Lines) error {
+		err := s.lines(l, func(*records.Lines) error {
 			if saved() != want {
 				t.Errorf("%s: the journal says %v", file, !want)
 			}
@@ -340,10 +341,10 @@ func TestLinesOfTheInitramfs(t *testing.T) {
 		if !errors.Is(err, io.ErrNoProgress) || s.w.InitramfsStale != want {
 			t.Errorf("%s: %v, stale %v", file, err, s.w.InitramfsStale)
 		}
-		if err := s.act(t.Context(), Action{Add: l}, false); err != nil || !strings.Contains(s.files(file), "\nx\n") {
+		if err := s.act(t.Context(), records.Action{Add: l}, false); err != nil || !strings.Contains(s.files(file), "\nx\n") {
 			t.Errorf("%s: %v", file, err)
 		}
-		if err := s.act(t.Context(), Action{Cut: l}, false); err != nil || s.files(file) != "" {
+		if err := s.act(t.Context(), records.Action{Cut: l}, false); err != nil || s.files(file) != "" {
 			t.Errorf("%s: %v", file, err)
 		}
 	}

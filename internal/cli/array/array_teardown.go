@@ -10,6 +10,7 @@ import (
 
 	"plimsoll/internal/cli/form"
 	"plimsoll/internal/provision"
+	"plimsoll/internal/provision/records"
 	"plimsoll/internal/report/plans"
 	"plimsoll/internal/text"
 )
@@ -76,7 +77,7 @@ func runTeardown(ctx context.Context, env *form.Env, o provisionOptions, names [
 	if o.adopt != "" {
 		return runAdopt(ctx, env, o, site, names)
 	}
-	destroy := provision.GiveUp{Names: o.destroy, Serials: o.serial}
+	destroy := records.GiveUp{Names: o.destroy, Serials: o.serial}
 	journals, broken, err := site.Made(names...)
 	if err != nil {
 		return err
@@ -108,7 +109,7 @@ func runTeardown(ctx context.Context, env *form.Env, o provisionOptions, names [
 		}
 	}
 	err = site.Teardown(ctx, names, destroy)
-	if _, refused := errors.AsType[*provision.Obstructed](err); refused {
+	if _, refused := errors.AsType[*records.Obstructed](err); refused {
 		return obstacles(env, err)
 	}
 	if err != nil {
@@ -118,7 +119,7 @@ func runTeardown(ctx context.Context, env *form.Env, o provisionOptions, names [
 }
 
 // unreadable is the error of journals that make no sense.
-func unreadable(broken []*provision.BrokenJournal) error {
+func unreadable(broken []*records.BrokenJournal) error {
 	var all []error
 	for _, b := range broken {
 		all = append(all, b)
@@ -135,11 +136,11 @@ func runAdopt(ctx context.Context, env *form.Env, o provisionOptions, site *prov
 	if err != nil {
 		return err
 	}
-	if err := site.Clear(ctx, []*provision.Work{w}, provision.GiveUp{}); err != nil {
+	if err := site.Clear(ctx, []*records.Work{w}, records.GiveUp{}); err != nil {
 		return obstacles(env, err)
 	}
 	if !o.json {
-		if err := form.Render(env, form.TextFormat, plans.Undo([]*provision.Work{w})); err != nil {
+		if err := form.Render(env, form.TextFormat, plans.Undo([]*records.Work{w})); err != nil {
 			return err
 		}
 	}
@@ -154,7 +155,7 @@ func runAdopt(ctx context.Context, env *form.Env, o provisionOptions, site *prov
 	if err := site.Save(w); err != nil {
 		return err
 	}
-	if err := site.Teardown(ctx, []string{w.Array}, provision.GiveUp{}); err != nil {
+	if err := site.Teardown(ctx, []string{w.Array}, records.GiveUp{}); err != nil {
 		return form.Hint(err, "plimsoll array teardown "+w.Array+" goes on from there")
 	}
 	return nil
@@ -162,7 +163,7 @@ func runAdopt(ctx context.Context, env *form.Env, o provisionOptions, site *prov
 
 // obstacles prints what stands in the way of a teardown, a line each.
 func obstacles(env *form.Env, err error) error {
-	o, ok := errors.AsType[*provision.Obstructed](err)
+	o, ok := errors.AsType[*records.Obstructed](err)
 	if !ok {
 		return err
 	}

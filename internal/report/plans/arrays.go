@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/provision"
+	"plimsoll/internal/provision/records"
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/words"
 	"plimsoll/internal/text"
@@ -42,7 +43,7 @@ func Plan(p *provision.Plan) *page.Document {
 	return d
 }
 
-func array(anchor string, a *provision.Work) page.Section {
+func array(anchor string, a *records.Work) page.Section {
 	s := page.Section{Anchor: anchor}
 	if a.Found {
 		s.Title = fmt.Sprintf("%s: %s exists as declared. plimsoll did not create it, and teardown will not touch it.",
@@ -64,8 +65,8 @@ func array(anchor string, a *provision.Work) page.Section {
 	}
 	s.Add(members)
 	for i, st := range a.Steps {
-		state := map[provision.StepState]string{
-			provision.StepDone: " (done)", provision.StepBegun: " (begun; will be repaired)",
+		state := map[records.StepState]string{
+			records.StepDone: " (done)", records.StepBegun: " (begun; will be repaired)",
 		}[st.State]
 		s.Add(page.Code{Title: fmt.Sprintf("%2d  %s%s", i+1, st.Title, state), Lines: stepLines(a, st)})
 	}
@@ -73,7 +74,7 @@ func array(anchor string, a *provision.Work) page.Section {
 }
 
 // stepLines are what a step affects, its commands, and how they are undone.
-func stepLines(a *provision.Work, st provision.Step) []string {
+func stepLines(a *records.Work, st records.Step) []string {
 	var lines []string
 	if len(st.Touches) > 0 {
 		lines = append(lines, "affects  "+strings.Join(st.Touches, " "))
@@ -111,12 +112,12 @@ func ordered(o provision.Order) string {
 }
 
 // Undo is the document of what teardown would do.
-func Undo(journals []*provision.Work) *page.Document {
+func Undo(journals []*records.Work) *page.Document {
 	d := &page.Document{Kind: "teardown", Title: "What teardown undoes", Data: page.DataOf("arrays", journals)}
 	for i, a := range slices.Backward(journals) {
 		c := page.Code{Lines: []string{}}
 		for n, st := range slices.Backward(a.Steps) {
-			if st.State != provision.StepToDo {
+			if st.State != records.StepToDo {
 				c.Lines = append(c.Lines, headed(fmt.Sprintf("%7d", n+1), a.Commands(st.Undo))...)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/provision"
+	"plimsoll/internal/provision/records"
 	"plimsoll/internal/text"
 )
 
@@ -117,7 +118,7 @@ func (r *runbook) block(heading string, lines []string) {
 	}
 }
 
-func (r *runbook) array(a *provision.Work) {
+func (r *runbook) array(a *records.Work) {
 	s := &steps{a}
 	if a.Found {
 		r.title(a.Array + " exists as declared: nothing to do")
@@ -136,11 +137,11 @@ func (r *runbook) array(a *provision.Work) {
 	for _, st := range a.Steps {
 		r.n++
 		note := ""
-		if st.State == provision.StepDone {
+		if st.State == records.StepDone {
 			note = " (done)"
 		}
 		r.title(fmt.Sprintf("%d. %s%s", r.n, st.Title, note))
-		if st.State == provision.StepDone {
+		if st.State == records.StepDone {
 			continue
 		}
 		r.block("", s.actions(st.Do, len(st.Do) > 1))
@@ -155,7 +156,7 @@ func (r *runbook) array(a *provision.Work) {
 
 // steps writes an array's actions and conditions as shell commands. Devices are variables, so that
 // no kernel name is in them.
-type steps struct{ *provision.Work }
+type steps struct{ *records.Work }
 
 func (s *steps) name(i int) string {
 	id := strings.Map(func(r rune) rune {
@@ -198,7 +199,7 @@ func (s *steps) line(argv []string) string {
 }
 
 // actions leaves out the check for blankness that precedes others: a step of its own makes it.
-func (s *steps) actions(all []provision.Action, more bool) []string {
+func (s *steps) actions(all []records.Action, more bool) []string {
 	var lines []string
 	for _, a := range all {
 		if len(a.Blank) > 0 && more {
@@ -222,7 +223,7 @@ func (s *steps) each(command string, refs []string) []string {
 	return lines
 }
 
-func (s *steps) action(a provision.Action) []string {
+func (s *steps) action(a records.Action) []string {
 	switch {
 	case len(a.Run) > 0:
 		return []string{s.line(a.Run)}
@@ -244,13 +245,13 @@ func (s *steps) action(a provision.Action) []string {
 		return []string{"mdadm --wait " + text.ShellQuote(s.Top()) + " || true   # it fails where nothing is to " +
 			"wait for"}
 	case a.Await:
-		return []string{"until " + s.cond(provision.Cond{Is: "synced"}) + "; do sleep 5; done"}
+		return []string{"until " + s.cond(records.Cond{Is: "synced"}) + "; do sleep 5; done"}
 	}
 	return nil
 }
 
 // cond is a test that succeeds when a condition holds.
-func (s *steps) cond(c provision.Cond) string {
+func (s *steps) cond(c records.Cond) string {
 	top, of, want := text.ShellQuote(s.Top()), s.word(c.Of), text.ShellQuote(c.Want)
 	if s.Want.Using == "" {
 		top = s.word("@array")

@@ -14,6 +14,7 @@ import (
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/diagnose/live"
 	"plimsoll/internal/provision"
+	written "plimsoll/internal/provision/records"
 	"plimsoll/internal/report/compared"
 	"plimsoll/internal/report/machine"
 	"plimsoll/internal/report/page"
@@ -155,7 +156,7 @@ arrays:
 	for _, a := range plan.Arrays {
 		a.Started = time.Date(2026, 11, 21, 21, 54, 0, 0, time.UTC)
 		for i := range a.Steps {
-			a.Steps[i].State = provision.StepDone
+			a.Steps[i].State = written.StepDone
 		}
 	}
 	all["teardown"] = plans.Undo(plan.Arrays)

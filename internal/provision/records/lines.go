@@ -1,4 +1,4 @@
-package provision
+package records
 
 import (
 	"bytes"
@@ -45,7 +45,8 @@ func lineIndex(file, line []byte) int {
 	}
 }
 
-func (l *Lines) inPlace(file []byte) bool {
+// InPlace says that the block is in the file, as it shall be.
+func (l *Lines) InPlace(file []byte) bool {
 	_, _, text, _ := l.find(file)
 	return string(text) == l.Text+"\n"
 }
@@ -76,9 +77,9 @@ func (l *Lines) find(file []byte) (begin, end int, text []byte, how string) {
 	return -1, -1, nil, ""
 }
 
-// foreign are the lines between the marks that apply did not write. A line of apply's own to which
+// Foreign are the lines between the marks that apply did not write. A line of apply's own to which
 // options were added is still its own. Where the end mark is gone, all that follows may be others'.
-func (l *Lines) foreign(file []byte) []string {
+func (l *Lines) Foreign(file []byte) []string {
 	if l.Bare {
 		return nil
 	}
@@ -100,12 +101,12 @@ func (l *Lines) foreign(file []byte) []string {
 	return all
 }
 
-// added is the file with the block at its end. One that is there is replaced.
-func (l *Lines) added(file []byte, exists bool) ([]byte, error) {
-	if l.inPlace(file) {
+// Added is the file with the block at its end. One that is there is replaced.
+func (l *Lines) Added(file []byte, exists bool) ([]byte, error) {
+	if l.InPlace(file) {
 		return file, nil
 	}
-	file, _, err := l.cut(file)
+	file, _, err := l.Cut(file)
 	if err != nil {
 		return nil, err
 	}
@@ -118,9 +119,9 @@ func (l *Lines) added(file []byte, exists bool) ([]byte, error) {
 	return append(bytes.Clone(file), l.block(plain)...), nil
 }
 
-// cut is the file without the block; remove says that the file was made for it and nothing else is
+// Cut is the file without the block; remove says that the file was made for it and nothing else is
 // in it.
-func (l *Lines) cut(file []byte) (rest []byte, remove bool, err error) {
+func (l *Lines) Cut(file []byte) (rest []byte, remove bool, err error) {
 	if l.Bare {
 		return l.cutBare(file), false, nil
 	}

@@ -1,4 +1,4 @@
-package provision
+package records
 
 import (
 	"cmp"
@@ -22,12 +22,13 @@ var (
 	nameText   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,31}$`)
 )
 
-func nameOK(s string) bool { return nameText.MatchString(s) }
+// NameOK says that an array may have the name: it becomes a part of paths and of commands.
+func NameOK(s string) bool { return nameText.MatchString(s) }
 
-// settle fills in what the declaration leaves open, and refuses what cannot be built or does not
+// Settle fills in what the declaration leaves open, and refuses what cannot be built or does not
 // fit.
-func settle(d *topology.DeclaredArray) (Want, error) {
-	if !nameOK(d.Name) {
+func Settle(d *topology.DeclaredArray) (Want, error) {
+	if !NameOK(d.Name) {
 		return Want{}, fmt.Errorf("name %.40q: want up to 32 letters, digits, dots, hyphens and underscores", d.Name)
 	}
 	n := len(d.Volumes)
@@ -198,8 +199,8 @@ func short(b units.Bytes) string {
 	return fmt.Sprint(uint64(b))
 }
 
-// differ is the first difference between two wants, "" for none.
-func differ(was, now Want) string {
+// Differ is the first difference between two wants, "" for none.
+func Differ(was, now Want) string {
 	for _, f := range []struct{ what, was, now string }{
 		{"level", string(was.Level), string(now.Level)},
 		{"copies", fmt.Sprint(was.Copies), fmt.Sprint(now.Copies)},
@@ -229,13 +230,14 @@ func differ(was, now Want) string {
 func selectors(volumes []topology.DeclaredVolume) string {
 	var all []string
 	for _, v := range volumes {
-		all = append(all, selector(v))
+		all = append(all, Selector(v))
 	}
 	slices.Sort(all)
 	return strings.Join(all, ", ")
 }
 
-func selector(v topology.DeclaredVolume) string {
+// Selector is how one volume was declared, in a text.
+func Selector(v topology.DeclaredVolume) string {
 	if one := cmp.Or(v.Serial, v.ID, v.Path); one != "" {
 		return one
 	}

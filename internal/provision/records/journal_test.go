@@ -1,4 +1,4 @@
-package provision
+package records
 
 import (
 	"encoding/json"
@@ -12,7 +12,7 @@ func FuzzJournal(f *testing.F) {
 	f.Add([]byte(`{"schema":2,"array":"a","members":[{"serial":"s"}],"steps":[{"title":"x","state":"done"}]}`))
 	f.Add([]byte(`{"schema":2,"array":"../../etc/x","members":[{}],"steps":[{}]}`))
 	bounded.Fuzz(f, func(t *testing.T, data []byte) {
-		w, err := parseJournal(data)
+		w, err := ParseJournal(data)
 		if err == nil && (strings.ContainsAny(w.Array, "/\x00") || len(w.Steps) == 0) {
 			t.Errorf("%q passes", w.Array)
 		}
@@ -22,7 +22,7 @@ func FuzzJournal(f *testing.F) {
 // A journal names no program but those that steps run, in none of its lists.
 func TestJournalNamesNoProgram(t *testing.T) {
 	journal := func(change func(*Step)) []byte {
-		w := &Work{Schema: journalSchema, Array: "data", Members: []Member{{}}, Steps: []Step{{
+		w := &Work{Schema: Schema, Array: "data", Members: []Member{{}}, Steps: []Step{{
 			Title: "x", Do: []Action{{Run: []string{"mdadm", "--create"}}}, Undo: []Action{{Run: []string{"umount", "/x"}}},
 		}}}
 		change(&w.Steps[0])
@@ -32,7 +32,7 @@ func TestJournalNamesNoProgram(t *testing.T) {
 		}
 		return data
 	}
-	if _, err := parseJournal(journal(func(*Step) {})); err != nil {
+	if _, err := ParseJournal(journal(func(*Step) {})); err != nil {
 		t.Fatal(err)
 	}
 	for _, program := range []string{"sh", "/tmp/x", "../mdadm", "/tmp/mdadm", ""} {
@@ -42,7 +42,7 @@ func TestJournalNamesNoProgram(t *testing.T) {
 			"undo":    func(st *Step) { st.Undo = evil },
 			"restore": func(st *Step) { st.Again = evil },
 		} {
-			if _, err := parseJournal(journal(change)); err == nil || !strings.Contains(err.Error(), "which no step of plimsoll's does") {
+			if _, err := ParseJournal(journal(change)); err == nil || !strings.Contains(err.Error(), "which no step of plimsoll's does") {
 				t.Errorf("%s of %q: %v", name, program, err)
 			}
 		}

@@ -1,4 +1,4 @@
-package provision
+package records
 
 import (
 	"encoding/json"
@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// journalSchema is the version of the journal's form.
-const journalSchema = 2
+// Schema is the version of the journal's form.
+const Schema = 2
 
 // BrokenJournal is a journal that cannot be read. It concerns its own array alone.
 type BrokenJournal struct {
@@ -36,16 +36,16 @@ func stepPrograms() []string {
 	}
 }
 
-// parseJournal understands a journal. One that makes no sense must not be acted on.
-func parseJournal(data []byte) (*Work, error) {
+// ParseJournal understands a journal. One that makes no sense must not be acted on.
+func ParseJournal(data []byte) (*Work, error) {
 	w := &Work{}
 	if err := json.Unmarshal(data, w); err != nil {
 		return nil, fmt.Errorf("not JSON: %w", err)
 	}
-	if w.Schema != journalSchema {
-		return nil, fmt.Errorf("schema %d, of another version; this plimsoll reads %d", w.Schema, journalSchema)
+	if w.Schema != Schema {
+		return nil, fmt.Errorf("schema %d, of another version; this plimsoll reads %d", w.Schema, Schema)
 	}
-	if !nameOK(w.Array) || len(w.Members) == 0 || len(w.Steps) == 0 {
+	if !NameOK(w.Array) || len(w.Members) == 0 || len(w.Steps) == 0 {
 		return nil, errors.New("an array's name, its members or its steps are missing")
 	}
 	for i, st := range w.Steps {

@@ -1,4 +1,8 @@
-package provision
+// Package records is what plimsoll writes down of an array, before and while it builds it: what
+// the array shall be, its members, the steps that build it and take it back, the lines that it
+// puts into files of others, and the marks by which the bytes of a member are known as apply's. A
+// journal is a Work as JSON. All of it is data: provision acts upon it, and looks at the machine.
+package records
 
 import (
 	"fmt"
@@ -243,8 +247,8 @@ func quote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// least is the size of the smallest member: md's resync goes once over each.
-func (w *Work) least() units.Bytes {
+// Least is the size of the smallest member: md's resync goes once over each.
+func (w *Work) Least() units.Bytes {
 	least := w.Members[0].Size
 	for _, m := range w.Members {
 		least = min(least, m.Size)
@@ -252,8 +256,8 @@ func (w *Work) least() units.Bytes {
 	return least
 }
 
-// lacking says that a condition does not hold.
-func (w *Work) lacking(c Cond) string {
+// Lacking says that a condition does not hold.
+func (w *Work) Lacking(c Cond) string {
 	of := w.planned(c.Of)
 	switch c.Is {
 	case "array":
@@ -273,12 +277,13 @@ func (w *Work) lacking(c Cond) string {
 }
 
 // Size is about what the array holds, metadata aside.
-func (w *Work) Size() units.Bytes { return w.least() * units.Bytes(max(w.Want.Data, 1)) }
+func (w *Work) Size() units.Bytes { return w.Least() * units.Bytes(max(w.Want.Data, 1)) }
 
-func (w *Work) add(s Step) { w.Steps = append(w.Steps, s) }
+// Add appends a step.
+func (w *Work) Add(s Step) { w.Steps = append(w.Steps, s) }
 
-// serials are placeholders for all members, or for their partitions.
-func (w *Work) devices() []string {
+// Devices are placeholders for all members, or for their partitions.
+func (w *Work) Devices() []string {
 	var all []string
 	for _, m := range w.Members {
 		at := "@" + m.Serial
@@ -290,7 +295,8 @@ func (w *Work) devices() []string {
 	return all
 }
 
-func (w *Work) paths() []string {
+// Paths are the names that the members had when it was planned.
+func (w *Work) Paths() []string {
 	var all []string
 	for _, m := range w.Members {
 		all = append(all, m.Path)
@@ -298,11 +304,11 @@ func (w *Work) paths() []string {
 	return all
 }
 
-// zeros is the last of the undoing of whatever first wrote to the members.
-func (w *Work) zeros() Action { return Action{Zero: w.devices()} }
+// Zeros is the last of the undoing of whatever first wrote to the members.
+func (w *Work) Zeros() Action { return Action{Zero: w.Devices()} }
 
-// disks are placeholders for all members, whether they are partitioned or not.
-func (w *Work) disks() []string {
+// Disks are placeholders for all members, whether they are partitioned or not.
+func (w *Work) Disks() []string {
 	var all []string
 	for _, m := range w.Members {
 		all = append(all, "@"+m.Serial)
@@ -310,8 +316,8 @@ func (w *Work) disks() []string {
 	return all
 }
 
-// uuid is the array's own, from the step that makes it.
-func (w *Work) uuid() string {
+// UUID is the array's own, from the step that makes it.
+func (w *Work) UUID() string {
 	for _, st := range w.Steps {
 		for _, c := range st.Check {
 			if c.Is == "array" {
@@ -322,13 +328,13 @@ func (w *Work) uuid() string {
 	return ""
 }
 
-// bare is an md UUID without its separators, of which each tool has its own.
-func bare(uuid string) string {
+// Bare is an md UUID without its separators, of which each tool has its own.
+func Bare(uuid string) string {
 	return strings.ToLower(strings.NewReplacer(":", "", "-", "").Replace(uuid))
 }
 
-// identity is what a volume can be found by again after a boot.
-func identity(d *block.Device) string {
+// Identity is what a volume can be found by again after a boot.
+func Identity(d *block.Device) string {
 	if d.Serial != "" {
 		return d.Serial
 	}
@@ -337,21 +343,21 @@ func identity(d *block.Device) string {
 
 // Stays names the disks whose partition tables the undoing of an adopted array leaves where they are.
 func (w *Work) Stays() []string {
-	if w.Adopted == "" || !w.Want.Partition || len(w.Members) > 0 && w.tableGUID("@"+w.Members[0].Serial) != "" {
+	if w.Adopted == "" || !w.Want.Partition || len(w.Members) > 0 && w.TableGUID("@"+w.Members[0].Serial) != "" {
 		return nil
 	}
-	return w.paths()
+	return w.Paths()
 }
 
-// did says whether a step that holds such a check has begun and was not undone.
-func (w *Work) did(check string) bool {
+// Did says whether a step that holds such a check has begun and was not undone.
+func (w *Work) Did(check string) bool {
 	return slices.ContainsFunc(w.Steps, func(st Step) bool {
 		return st.State != StepToDo && slices.ContainsFunc(st.Check, func(c Cond) bool { return c.Is == check })
 	})
 }
 
-// mounts says whether a step has mounted the array there.
-func (w *Work) mounts(point string) bool {
+// Mounts says whether a step has mounted the array there.
+func (w *Work) Mounts(point string) bool {
 	return slices.ContainsFunc(w.Steps, func(st Step) bool {
 		return slices.ContainsFunc(st.Check, func(c Cond) bool {
 			return (c.Is == "mounted" || c.Is == "mountedfrom") && c.Of == point
@@ -359,8 +365,20 @@ func (w *Work) mounts(point string) bool {
 	})
 }
 
-// untouched says that no step which leaves something to undo has begun, nor a teardown.
-func (w *Work) untouched() bool {
+// Untouched says that no step which leaves something to undo has begun, nor a teardown.
+func (w *Work) Untouched() bool {
 	return !w.Undoing &&
 		!slices.ContainsFunc(w.Steps, func(st Step) bool { return st.State != StepToDo && len(st.Undo) > 0 })
+}
+
+// Local says that an action leaves the devices as they are known: it looks, or it works on one
+// member alone.
+func (a Action) Local() bool {
+	members := 0
+	for _, arg := range a.Run {
+		if strings.HasPrefix(arg, "@") && arg != "@array" {
+			members++
+		}
+	}
+	return len(a.Blank) > 0 || members == 1
 }

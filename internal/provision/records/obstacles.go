@@ -1,4 +1,4 @@
-package provision
+package records
 
 import (
 	"fmt"
@@ -47,8 +47,8 @@ func (o *Obstructed) Lines() []string {
 // serial numbers of those that are members.
 type GiveUp struct{ Names, Serials []string }
 
-// of matches obstacles with what is given up: what is left stands in the way.
-func (g GiveUp) of(all []Obstacle) (left, given []Obstacle, err error) {
+// Of matches obstacles with what is given up: what is left stands in the way.
+func (g GiveUp) Of(all []Obstacle) (left, given []Obstacle, err error) {
 	used := map[string]bool{}
 	for _, o := range all {
 		switch {
@@ -70,7 +70,7 @@ func (g GiveUp) of(all []Obstacle) (left, given []Obstacle, err error) {
 	return left, given, nil
 }
 
-// gives says whether the content of a member was given up for this teardown.
-func (w *Work) gives(serial string) bool {
+// Gives says whether the content of a member was given up for this teardown.
+func (w *Work) Gives(serial string) bool {
 	return slices.ContainsFunc(w.Given, func(o Obstacle) bool { return o.Serial == serial && serial != "" })
 }

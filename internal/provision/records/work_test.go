@@ -1,4 +1,4 @@
-package provision
+package records
 
 import (
 	"slices"
@@ -13,11 +13,11 @@ import (
 func TestGivenUpBySerial(t *testing.T) {
 	w := &Work{Given: []Obstacle{{Name: "/dev/x"}, {Serial: "S1"}}}
 	for serial, want := range map[string]bool{"": false, "S1": true, "S2": false} {
-		if w.gives(serial) != want {
+		if w.Gives(serial) != want {
 			t.Errorf("%q: %v", serial, !want)
 		}
 	}
-	if (&Work{}).gives("") {
+	if (&Work{}).Gives("") {
 		t.Error("nothing was given up")
 	}
 }
@@ -65,37 +65,37 @@ func TestCommandsByHand(t *testing.T) {
 			3,
 			Want{Level: "raid0", Using: "lvm", Group: "g", Data: 3, Chunk: 64 * k},
 			"lvcreate",
-			"lvcreate --yes --quiet --config '" + noBackup + "' --wipesignatures y --extents 100%FREE --name t --type striped --stripes 3 --stripesize 64k g",
+			"lvcreate --yes --quiet --config '" + NoBackup + "' --wipesignatures y --extents 100%FREE --name t --type striped --stripes 3 --stripesize 64k g",
 		},
 		"LVM raid10": {
 			4,
 			Want{Level: "raid10", Using: "lvm", Group: "g", Copies: 2, Data: 2, Chunk: 64 * k, Clean: true},
 			"lvcreate",
-			"lvcreate --yes --quiet --config '" + noBackup + "' --wipesignatures y --extents 100%FREE --name t --type raid10 --mirrors 1 --stripes 2 --stripesize 64k --nosync g",
+			"lvcreate --yes --quiet --config '" + NoBackup + "' --wipesignatures y --extents 100%FREE --name t --type raid10 --mirrors 1 --stripes 2 --stripesize 64k --nosync g",
 		},
 		"LVM raid1": {
 			3,
 			Want{Level: "raid1", Using: "lvm", Group: "g", Copies: 3, Data: 1},
 			"lvcreate",
-			"lvcreate --yes --quiet --config '" + noBackup + "' --wipesignatures y --extents 100%FREE --name t --type raid1 --mirrors 2 g",
+			"lvcreate --yes --quiet --config '" + NoBackup + "' --wipesignatures y --extents 100%FREE --name t --type raid1 --mirrors 2 g",
 		},
 		"LVM raid6": {
 			5,
 			Want{Level: "raid6", Using: "lvm", Group: "g", Data: 3, Chunk: 64 * k},
 			"lvcreate",
-			"lvcreate --yes --quiet --config '" + noBackup + "' --wipesignatures y --extents 100%FREE --name t --type raid6 --stripes 3 --stripesize 64k g",
+			"lvcreate --yes --quiet --config '" + NoBackup + "' --wipesignatures y --extents 100%FREE --name t --type raid6 --stripes 3 --stripesize 64k g",
 		},
 		"LVM single": {
 			1,
 			Want{Level: "single", Using: "lvm", Group: "g", Data: 1},
 			"lvcreate",
-			"lvcreate --yes --quiet --config '" + noBackup + "' --wipesignatures y --extents 100%FREE --name t --type linear g",
+			"lvcreate --yes --quiet --config '" + NoBackup + "' --wipesignatures y --extents 100%FREE --name t --type linear g",
 		},
 		"LVM segment": {
 			2,
 			Want{Level: "raid0", Using: "lvm", Group: "g", Segment: "raid0", Data: 2, Chunk: 64 * k},
 			"lvcreate",
-			"lvcreate --yes --quiet --config '" + noBackup + "' --wipesignatures y --extents 100%FREE --name t --type raid0 --stripes 2 --stripesize 64k g",
+			"lvcreate --yes --quiet --config '" + NoBackup + "' --wipesignatures y --extents 100%FREE --name t --type raid0 --stripes 2 --stripesize 64k g",
 		},
 		"xfs on stripes": {
 			4,
@@ -139,13 +139,13 @@ func TestCommandsByHand(t *testing.T) {
 		w := workOf(c.n, 10*units.GiB, c.want)
 		switch {
 		case c.with == "sgdisk":
-			w.partition(uuid)
+			w.Partition(uuid)
 		case c.with == "mkfs":
-			w.mkfs(ourUUID)
+			w.Mkfs(ourUUID)
 		case c.want.Using == "lvm":
-			w.volumeGroup()
+			w.VolumeGroup()
 		default:
-			w.mdadm(ourUUID)
+			w.Mdadm(ourUUID)
 		}
 		if got := last(w, c.with); got != c.line {
 			t.Errorf("%s:\n%s\nwant\n%s", name, got, c.line)
@@ -169,8 +169,8 @@ func TestArithmeticByHand(t *testing.T) {
 	}
 	w := workOf(3, 10*units.GiB, Want{Data: 2})
 	w.Members[1].Size = 7 * units.GiB
-	if w.Size() != 14*units.GiB || w.least() != 7*units.GiB {
-		t.Errorf("%v of %v", w.Size(), w.least())
+	if w.Size() != 14*units.GiB || w.Least() != 7*units.GiB {
+		t.Errorf("%v of %v", w.Size(), w.Least())
 	}
 	w.Want.Data = 0
 	if w.Size() != 7*units.GiB {
@@ -265,7 +265,7 @@ func TestSettledWants(t *testing.T) {
 		"each":                 {topology.DeclaredArray{Each: true, Volumes: volumes(1)}, Want{}, "which volumes is not said"},
 	} {
 		c.d.Name = "t"
-		got, err := settle(&c.d)
+		got, err := Settle(&c.d)
 		if c.err != "" {
 			if err == nil || !strings.Contains(err.Error(), c.err) {
 				t.Errorf("%s: %v, want %q", name, err, c.err)
@@ -277,7 +277,7 @@ func TestSettledWants(t *testing.T) {
 		}
 	}
 	for name, ok := range map[string]bool{"": false, "a": true, strings.Repeat("a", 32): true, strings.Repeat("a", 33): false, "-a": false, "a b": false} {
-		if _, err := settle(&topology.DeclaredArray{Name: name, Volumes: volumes(1)}); (err == nil) != ok {
+		if _, err := Settle(&topology.DeclaredArray{Name: name, Volumes: volumes(1)}); (err == nil) != ok {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
@@ -328,7 +328,7 @@ func TestGivenUpByName(t *testing.T) {
 		"a name where nothing is":   {nil, "/etc/fstab", "", "", "", "is called /etc/fstab"},
 		"twice in the way":          {[]Obstacle{line, line}, "/etc/fstab", "", "", "a line|a line", ""},
 	} {
-		left, given, err := GiveUp{strings.Fields(c.names), strings.Fields(c.serials)}.of(c.all)
+		left, given, err := GiveUp{strings.Fields(c.names), strings.Fields(c.serials)}.Of(c.all)
 		words := func(all []Obstacle) string {
 			var what []string
 			for _, o := range all {
@@ -414,11 +414,20 @@ func TestStepsOfAReplacement(t *testing.T) {
 		{Check: []Cond{{Is: "synced"}}}, {Check: []Cond{{Is: "partition", Of: "@NEW:1"}}}, {Check: []Cond{{Is: "path", Of: "@NEW2"}}}, {Check: []Cond{{Is: "synced"}}},
 	}}
 	for i, want := range []bool{true, true, false, false} {
-		if w.rebuilding(i) != want {
+		if w.Rebuilding(i) != want {
 			t.Errorf("step %d: %v", i, !want)
 		}
 	}
-	if (&Work{Steps: w.Steps}).rebuilding(0) {
+	if (&Work{Steps: w.Steps}).Rebuilding(0) {
 		t.Error("nothing is replaced")
 	}
+}
+
+// member makes a work of so many members of a size.
+func workOf(n int, size units.Bytes, want Want) *Work {
+	w := &Work{Array: "t", Want: want}
+	for i := range n {
+		w.Members = append(w.Members, Member{Serial: "S" + string(rune('0'+i)), Size: size, Path: "/dev/sd" + string(rune('a'+i))})
+	}
+	return w
 }

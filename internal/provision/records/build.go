@@ -1,4 +1,4 @@
-package provision
+package records
 
 import (
 	"fmt"
@@ -11,9 +11,9 @@ import (
 	"plimsoll/internal/units"
 )
 
-// blank erases what --destroy names, and checks that nothing is on the members. Whatever first
+// Blank erases what --destroy names, and checks that nothing is on the members. Whatever first
 // writes to them begins with the same check: days may lie between, where apply was cut short.
-func (w *Work) blank() {
+func (w *Work) Blank() {
 	var erase []string
 	for _, m := range w.Members {
 		if m.Destroy {
@@ -21,7 +21,7 @@ func (w *Work) blank() {
 		}
 	}
 	if len(erase) > 0 {
-		w.add(Step{
+		w.Add(Step{
 			Title: fmt.Sprintf(
 				"erase %s, as --destroy says: what is on them is lost",
 				text.Plural(len(erase), "volume", "volumes"),
@@ -30,25 +30,25 @@ func (w *Work) blank() {
 			Do:      []Action{{Stop: erase}, {Erase: erase}},
 		})
 	}
-	w.add(Step{
+	w.Add(Step{
 		Title: fmt.Sprintf(
 			"check that %s blank: no signature, no user, zero bytes at both ends and in 4,096 places between",
 			text.Plural(len(w.Members), "volume is", "volumes are"),
 		),
-		Do: []Action{{Blank: w.disks()}},
+		Do: []Action{{Blank: w.Disks()}},
 	})
 }
 
-// partition puts one GPT partition on each volume. The table's GUID is ours, so that it is known
+// Partition puts one GPT partition on each volume. The table's GUID is ours, so that it is known
 // again.
-func (w *Work) partition(uuid func() string) {
+func (w *Work) Partition(uuid func() string) {
 	st := Step{
 		Title: fmt.Sprintf(
 			"partition %s: GPT, one partition from 1 MiB",
 			text.Plural(len(w.Members), "volume", "volumes"),
 		),
-		Touches: w.paths(),
-		Do:      []Action{{Blank: w.disks()}},
+		Touches: w.Paths(),
+		Do:      []Action{{Blank: w.Disks()}},
 	}
 	code := map[string]string{"md": "fd00", "lvm": "8e00"}[w.Want.Using]
 	if code == "" {
@@ -68,14 +68,14 @@ func (w *Work) partition(uuid func() string) {
 			at,
 		}})
 	}
-	st.Undo = []Action{{Zero: w.disks()}}
-	w.add(st)
+	st.Undo = []Action{{Zero: w.Disks()}}
+	w.Add(st)
 }
 
-// mdadm creates the md array. Its UUID is chosen here, so that it is known again whatever name it
+// Mdadm creates the md array. Its UUID is chosen here, so that it is known again whatever name it
 // comes up by.
-func (w *Work) mdadm(uuid string) {
-	hex := bare(uuid)
+func (w *Work) Mdadm(uuid string) {
+	hex := Bare(uuid)
 	uuid = hex[:8] + ":" + hex[8:16] + ":" + hex[16:24] + ":" + hex[24:]
 	want := w.Want
 	argv := []string{
@@ -104,65 +104,65 @@ func (w *Work) mdadm(uuid string) {
 	}
 	st := Step{
 		Title:   "create " + w.Top() + ": " + about,
-		Touches: append([]string{w.Top()}, w.paths()...),
+		Touches: append([]string{w.Top()}, w.Paths()...),
 		Check:   []Cond{{Is: "array", Of: w.Top(), Want: uuid}},
-		Do:      []Action{{Blank: w.devices()}, {Run: append(argv, w.devices()...)}},
+		Do:      []Action{{Blank: w.Devices()}, {Run: append(argv, w.Devices()...)}},
 		Again: []Action{
-			{If: &Cond{Is: "inactive", Want: uuid}, Stop: w.devices()}, // what udev put together of too few members
+			{If: &Cond{Is: "inactive", Want: uuid}, Stop: w.Devices()}, // what udev put together of too few members
 			{
 				If:  &Cond{Is: "stopped", Want: uuid},
-				Run: append([]string{"mdadm", "--assemble", w.Top(), "--uuid=" + uuid}, w.devices()...),
+				Run: append([]string{"mdadm", "--assemble", w.Top(), "--uuid=" + uuid}, w.Devices()...),
 			},
 		},
-		Undo: []Action{{Stop: w.devices()}, w.zeros()},
+		Undo: []Action{{Stop: w.Devices()}, w.Zeros()},
 	}
-	w.add(st)
+	w.Add(st)
 }
 
-// noBackup keeps LVM from leaving copies of its metadata in /etc/lvm; each physical volume has one
+// NoBackup keeps LVM from leaving copies of its metadata in /etc/lvm; each physical volume has one
 // anyway (lvm.conf(5), backup).
-const noBackup = "backup/backup=0 backup/archive=0"
+const NoBackup = "backup/backup=0 backup/archive=0"
 
-// volumeGroup makes physical volumes, their group and the logical volume over all of it.
-func (w *Work) volumeGroup() {
+// VolumeGroup makes physical volumes, their group and the logical volume over all of it.
+func (w *Work) VolumeGroup() {
 	want, group := w.Want, w.Want.Group
 	pv := Step{
 		Title: fmt.Sprintf(
 			"make %s for LVM, data from 1 MiB",
 			text.Plural(len(w.Members), "physical volume", "physical volumes"),
 		),
-		Touches: w.paths(),
-		Do:      []Action{{Blank: w.devices()}},
+		Touches: w.Paths(),
+		Do:      []Action{{Blank: w.Devices()}},
 	}
-	for _, at := range w.devices() {
+	for _, at := range w.Devices() {
 		pv.Check = append(pv.Check, Cond{Is: "pv", Of: at, Want: group})
 		pv.Do = append(
 			pv.Do,
-			Action{Run: []string{"pvcreate", "--yes", "--quiet", "--config", noBackup, "--dataalignment", "1m", at}},
+			Action{Run: []string{"pvcreate", "--yes", "--quiet", "--config", NoBackup, "--dataalignment", "1m", at}},
 		)
 		pv.Undo = append(
 			pv.Undo,
 			Action{
 				If:  &Cond{Is: "pv", Of: at},
-				Run: []string{"pvremove", "--yes", "--quiet", "--config", noBackup, at},
+				Run: []string{"pvremove", "--yes", "--quiet", "--config", NoBackup, at},
 			},
 		)
 	}
-	pv.Undo = append(pv.Undo, w.zeros())
-	w.add(pv)
-	w.add(Step{
+	pv.Undo = append(pv.Undo, w.Zeros())
+	w.Add(pv)
+	w.Add(Step{
 		Title:   "create the volume group " + group + ": extents of 4 MiB",
 		Touches: []string{"/dev/" + group},
 		Check:   []Cond{{Is: "vg", Of: group}},
 		Do: []Action{
 			{
 				Run: append(
-					[]string{"vgcreate", "--yes", "--quiet", "--config", noBackup, "--physicalextentsize", "4m", group},
-					w.devices()...),
+					[]string{"vgcreate", "--yes", "--quiet", "--config", NoBackup, "--physicalextentsize", "4m", group},
+					w.Devices()...),
 			},
 		},
 		Undo: []Action{
-			{If: &Cond{Is: "vg", Of: group}, Run: []string{"vgremove", "--quiet", "--config", noBackup, group}},
+			{If: &Cond{Is: "vg", Of: group}, Run: []string{"vgremove", "--quiet", "--config", NoBackup, group}},
 		},
 	})
 	argv := []string{
@@ -170,7 +170,7 @@ func (w *Work) volumeGroup() {
 		"--yes",
 		"--quiet",
 		"--config",
-		noBackup,
+		NoBackup,
 		"--wipesignatures",
 		"y",
 		"--extents",
@@ -206,16 +206,16 @@ func (w *Work) volumeGroup() {
 		argv = append(argv, "--nosync")
 		about += ", without a first copy, for all members are blank"
 	}
-	w.add(Step{
+	w.Add(Step{
 		Title:   "create " + w.Top() + ": " + about,
 		Touches: []string{w.Top()},
 		Check:   []Cond{{Is: "lv", Of: group + "/" + w.Array}},
 		Do:      []Action{{Run: append(argv, group)}},
-		Again:   []Action{{Run: []string{"vgchange", "--quiet", "--config", noBackup, "--activate", "y", group}}},
+		Again:   []Action{{Run: []string{"vgchange", "--quiet", "--config", NoBackup, "--activate", "y", group}}},
 		Undo: []Action{
 			{
 				If:  &Cond{Is: "lv", Of: group + "/" + w.Array, Want: "any"},
-				Run: []string{"lvremove", "--yes", "--quiet", "--config", noBackup, "--force", group + "/" + w.Array},
+				Run: []string{"lvremove", "--yes", "--quiet", "--config", NoBackup, "--force", group + "/" + w.Array},
 			},
 		},
 	})
@@ -263,7 +263,8 @@ func (w *Work) Arithmetic() string {
 	return s
 }
 
-func (w *Work) mkfs(uuid string) {
+// Mkfs puts the filesystem on the array, with the geometry that follows from the array's.
+func (w *Work) Mkfs(uuid string) {
 	want := w.Want
 	st := Step{
 		Touches: []string{w.Top()},
@@ -309,14 +310,14 @@ func (w *Work) mkfs(uuid string) {
 	}
 	st.Do = []Action{{Run: append(argv, "@array")}}
 	if want.Using == "" { // on the volume, or its partition, itself: then blank until now
-		st.Do = slices.Insert(st.Do, 0, Action{Blank: w.devices()})
-		st.Undo = []Action{w.zeros()}
+		st.Do = slices.Insert(st.Do, 0, Action{Blank: w.Devices()})
+		st.Undo = []Action{w.Zeros()}
 	}
-	w.add(st)
+	w.Add(st)
 }
 
-// filesystemUUID is what mkfs is given.
-func (w *Work) filesystemUUID() string {
+// FilesystemUUID is what mkfs is given.
+func (w *Work) FilesystemUUID() string {
 	for _, st := range w.Steps {
 		for _, c := range st.Check {
 			if c.Is == "filesystem" {

@@ -1,4 +1,4 @@
-package provision
+package records
 
 import (
 	"bytes"
@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	// edge is how much at each end of a volume must be zero: partition tables and nearly all
+	// Edge is how much at each end of a volume must be zero: partition tables and nearly all
 	// superblocks lie there, and what begins a partition at 1 MiB.
-	edge = 2 * units.MiB
+	Edge = 2 * units.MiB
 	// samples of sampleSize are read between the ends, one at a random place in each of as many
 	// equal parts of the volume.
 	//
@@ -47,14 +47,14 @@ func landmarks(size int64) []int64 {
 	return slices.DeleteFunc(all, func(at int64) bool { return at+int64(sampleSize) > size })
 }
 
-// firstByte is where the first byte that is not zero was found, -1 when none was: in the first and
+// FirstByte is where the first byte that is not zero was found, -1 when none was: in the first and
 // last 2 MiB, and, between them, at landmarks and at samples.
-func firstByte(ctx context.Context, r io.ReaderAt, size int64, between bool) (int64, error) {
+func FirstByte(ctx context.Context, r io.ReaderAt, size int64, between bool) (int64, error) {
 	if size <= 0 {
 		return -1, errors.New("its size is not known")
 	}
-	for _, part := range edges(size) {
-		if at, err := notZero(r, part); at >= 0 || err != nil {
+	for _, part := range Edges(size) {
+		if at, err := NotZero(r, part); at >= 0 || err != nil {
 			return at, err
 		}
 	}
@@ -69,11 +69,11 @@ const small = 256 * units.MiB
 
 // places are where samples are read: at landmarks, and at a random place in each part of the
 // volume. A seed gives the same ones again. A small volume is read whole.
-func places(size int64, seed uint64) []span {
+func places(size int64, seed uint64) []Span {
 	if size <= int64(small) {
-		var whole []span
+		var whole []Span
 		for at := int64(0); at < size; at += int64(units.MiB) {
-			whole = append(whole, span{at, min(int64(units.MiB), size-at)})
+			whole = append(whole, Span{at, min(int64(units.MiB), size-at)})
 		}
 		return whole
 	}
@@ -85,15 +85,15 @@ func places(size int64, seed uint64) []span {
 		all = append(all, min(at, size-int64(sampleSize))/int64(sampleSize)*int64(sampleSize))
 	}
 	slices.Sort(all) // a drive with heads goes over it once
-	var spans []span
+	var spans []Span
 	for _, at := range slices.Compact(all) {
-		spans = append(spans, span{at, int64(sampleSize)})
+		spans = append(spans, Span{at, int64(sampleSize)})
 	}
 	return spans
 }
 
 // firstOf reads samples, several at a time, until one is not zero.
-func firstOf(ctx context.Context, r io.ReaderAt, places []span) (int64, error) {
+func firstOf(ctx context.Context, r io.ReaderAt, places []Span) (int64, error) {
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	found := make([]int64, readers)
@@ -113,7 +113,7 @@ func firstOf(ctx context.Context, r io.ReaderAt, places []span) (int64, error) {
 				if n >= len(places) {
 					return
 				}
-				at, err := notZero(r, places[n])
+				at, err := NotZero(r, places[n])
 				if err = cmp.Or(err, ctx.Err()); err != nil || at >= 0 {
 					found[i], errs[i] = at, err
 					once.Do(func() { close(stop) })
@@ -133,28 +133,29 @@ func firstOf(ctx context.Context, r io.ReaderAt, places []span) (int64, error) {
 	return slices.Min(found), nil
 }
 
-// span is a part of a device.
-type span struct{ at, n int64 }
+// Span is a part of a device.
+type Span struct{ At, N int64 }
 
-// edges are the two ends of a device, one where they meet.
-func edges(size int64) []span { return ends(size, int64(edge)) }
+// Edges are the two ends of a device, one where they meet.
+func Edges(size int64) []Span { return Ends(size, int64(Edge)) }
 
-func ends(size, n int64) []span {
+// Ends are the first and the last n bytes of a device of a size.
+func Ends(size, n int64) []Span {
 	if size <= 2*n {
-		return []span{{0, size}}
+		return []Span{{0, size}}
 	}
-	return []span{{0, n}, {size - n, n}}
+	return []Span{{0, n}, {size - n, n}}
 }
 
-// notZero is where the first byte of a span that is not zero lies, -1 when all are.
-func notZero(r io.ReaderAt, part span) (int64, error) {
-	buf := make([]byte, part.n)
-	n, err := r.ReadAt(buf, part.at)
+// NotZero is where the first byte of a span that is not zero lies, -1 when all are.
+func NotZero(r io.ReaderAt, part Span) (int64, error) {
+	buf := make([]byte, part.N)
+	n, err := r.ReadAt(buf, part.At)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return -1, fmt.Errorf("reading byte %d: %w", part.at, err)
+		return -1, fmt.Errorf("reading byte %d: %w", part.At, err)
 	}
-	if int64(n) < part.n {
-		return -1, fmt.Errorf("it ends at byte %d, short of its size", part.at+int64(n))
+	if int64(n) < part.N {
+		return -1, fmt.Errorf("it ends at byte %d, short of its size", part.At+int64(n))
 	}
 	for from := 0; from < len(buf); from += len(nothing) {
 		piece := buf[from:min(from+len(nothing), len(buf))]
@@ -163,7 +164,7 @@ func notZero(r io.ReaderAt, part span) (int64, error) {
 		}
 		for i, b := range piece {
 			if b != 0 {
-				return part.at + int64(from+i), nil
+				return part.At + int64(from+i), nil
 			}
 		}
 	}
@@ -173,15 +174,15 @@ func notZero(r io.ReaderAt, part span) (int64, error) {
 // nothing is compared with, many bytes at a time.
 var nothing [4096]byte
 
-// without are spans less a hole that lies in one of them.
-func without(all []span, hole span) []span {
-	var rest []span
+// Without are spans less a hole that lies in one of them.
+func Without(all []Span, hole Span) []Span {
+	var rest []Span
 	for _, s := range all {
-		if hole.at < s.at || hole.at >= s.at+s.n {
+		if hole.At < s.At || hole.At >= s.At+s.N {
 			rest = append(rest, s)
 			continue
 		}
-		rest = append(rest, span{s.at, hole.at - s.at}, span{hole.at + hole.n, s.at + s.n - hole.at - hole.n})
+		rest = append(rest, Span{s.At, hole.At - s.At}, Span{hole.At + hole.N, s.At + s.N - hole.At - hole.N})
 	}
 	return rest
 }

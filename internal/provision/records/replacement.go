@@ -1,4 +1,4 @@
-package provision
+package records
 
 import (
 	"fmt"
@@ -18,9 +18,9 @@ type Replacement struct {
 	From int `json:"from"`
 }
 
-// replace is the array's work with the steps that put another volume in a member's place.
-func (w *Work) replace(uuid func() string, old string, fresh *block.Device, volumes string) *Work {
-	id := identity(fresh)
+// Replace is the array's work with the steps that put another volume in a member's place.
+func (w *Work) Replace(uuid func() string, old string, fresh *block.Device, volumes string) *Work {
+	id := Identity(fresh)
 	next := *w
 	next.Want.Volumes = volumes
 	next.Replacing = &Replacement{Old: old, New: id, From: len(w.Steps)}
@@ -32,16 +32,16 @@ func (w *Work) replace(uuid func() string, old string, fresh *block.Device, volu
 		}
 	}
 	guid := uuid()
-	next.Steps = renamed(w.Steps, old, id, w.tableGUID("@"+old), guid)
+	next.Steps = renamed(w.Steps, old, id, w.TableGUID("@"+old), guid)
 	part := ""
 	if w.Want.Partition {
 		part = ":1"
 	}
 	newOne, oldOne, top := "@"+id+part, "@"+old+part, w.Top()
-	next.add(Step{Title: fmt.Sprintf("check that %s is blank", fresh.Path), Do: []Action{{Blank: []string{"@" + id}}}})
+	next.Add(Step{Title: fmt.Sprintf("check that %s is blank", fresh.Path), Do: []Action{{Blank: []string{"@" + id}}}})
 	if w.Want.Partition {
 		at := "@" + id
-		next.add(Step{
+		next.Add(Step{
 			Title:   "partition it: GPT, one partition from 1 MiB",
 			Touches: []string{fresh.Path},
 			Check:   []Cond{{Is: "partition", Of: newOne}, {Is: "table", Of: at, Want: guid}},
@@ -63,11 +63,11 @@ func (w *Work) replace(uuid func() string, old string, fresh *block.Device, volu
 			Undo: []Action{{Zero: []string{at}}},
 		})
 	}
-	next.add(Step{
+	next.Add(Step{
 		Title: "add it to " + top, Touches: []string{top, fresh.Path}, Check: []Cond{{Is: "member", Of: newOne}},
 		Do: []Action{{Blank: []string{newOne}}, {Run: []string{"mdadm", top, "--add", newOne}}},
 	})
-	next.add(Step{
+	next.Add(Step{
 		Title:   "rebuild " + top + " onto it; the array may be used meanwhile",
 		Touches: []string{top},
 		Check:   []Cond{{Is: "synced"}},
@@ -79,12 +79,12 @@ func (w *Work) replace(uuid func() string, old string, fresh *block.Device, volu
 			{Await: true},
 		},
 	})
-	next.add(Step{
+	next.Add(Step{
 		Title: "take the volume " + old + " out of it, where it is still attached", Touches: []string{top},
-		Check: []Cond{{Is: "array", Of: top, Want: w.uuid()}},
+		Check: []Cond{{Is: "array", Of: top, Want: w.UUID()}},
 		Do: []Action{
 			{If: &Cond{Is: "member", Of: oldOne}, Run: []string{"mdadm", top, "--remove", oldOne}},
-			{If: &Cond{Is: "superblock", Of: oldOne, Want: w.uuid()}, Zero: []string{oldOne}},
+			{If: &Cond{Is: "superblock", Of: oldOne, Want: w.UUID()}, Zero: []string{oldOne}},
 		},
 	})
 	return &next
@@ -135,9 +135,9 @@ func renamed(steps []Step, old, id, guid, newGUID string) []Step {
 	return out
 }
 
-// rebuilding says that the steps of a replacement are not done yet, and that a step before them
+// Rebuilding says that the steps of a replacement are not done yet, and that a step before them
 // looks at the new volume, which is not what it will be, or at copies, which do not agree before.
-func (w *Work) rebuilding(i int) bool {
+func (w *Work) Rebuilding(i int) bool {
 	return w.Replacing != nil && i < w.Replacing.From && slices.ContainsFunc(w.Steps[i].Check, func(c Cond) bool {
 		return c.Is == "synced" || strings.TrimSuffix(c.Of, ":1") == "@"+w.Replacing.New
 	})

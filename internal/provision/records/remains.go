@@ -1,4 +1,4 @@
-package provision
+package records
 
 import (
 	"crypto/sha256"
@@ -13,10 +13,10 @@ import (
 	"plimsoll/internal/units"
 )
 
-// released is what a member held between its ends when plimsoll had zeroed them: remains of an
+// Released is what a member held between its ends when plimsoll had zeroed them: remains of an
 // array that was taken down, which nobody else has a claim to as long as they are the same. It is a
 // digest of as many samples as a check for blankness reads, at places that the seed gives.
-type released struct {
+type Released struct {
 	Array string      `json:"array"`
 	At    time.Time   `json:"at"`
 	Size  units.Bytes `json:"size"`
@@ -24,8 +24,8 @@ type released struct {
 	Sum   string      `json:"sum"` // SHA-256
 }
 
-// digest is over samples at the places that a seed gives.
-func digest(f io.ReaderAt, size int64, seed uint64) (string, error) {
+// Digest is over samples at the places that a seed gives.
+func Digest(f io.ReaderAt, size int64, seed uint64) (string, error) {
 	all := places(size, seed)
 	sums := make([][sha256.Size]byte, len(all))
 	var next atomic.Int64
@@ -34,10 +34,10 @@ func digest(f io.ReaderAt, size int64, seed uint64) (string, error) {
 	for r := range readers {
 		wg.Go(func() {
 			for i := int(next.Add(1)) - 1; i < len(all); i = int(next.Add(1)) - 1 {
-				buf := make([]byte, all[i].n)
-				n, err := f.ReadAt(buf, all[i].at)
+				buf := make([]byte, all[i].N)
+				n, err := f.ReadAt(buf, all[i].At)
 				if err != nil && !errors.Is(err, io.EOF) {
-					errs[r] = fmt.Errorf("reading byte %d: %w", all[i].at, err)
+					errs[r] = fmt.Errorf("reading byte %d: %w", all[i].At, err)
 					return
 				}
 				sums[i] = sha256.Sum256(buf[:n])

@@ -1,9 +1,10 @@
-package provision
+package records
 
 import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"io"
 	"math/rand/v2"
@@ -30,62 +31,62 @@ func TestMarksByHand(t *testing.T) {
 	lvm, mbr := []byte(" LVM2 x[5A%r0N*>"), []byte{0x55, 0xaa}
 	other := slices.Clone(id)
 	other[15]++
-	find := func(f func([]byte, string) (span, bool), what string) func([]byte) (span, bool) {
-		return func(h []byte) (span, bool) { return f(h, what) }
+	find := func(f func([]byte, string) (Span, bool), what string) func([]byte) (Span, bool) {
+		return func(h []byte) (Span, bool) { return f(h, what) }
 	}
 	mdOf, tableOf, lvmOf, fsOf := find(mdMark, ourUUID), find(tableMark, ourUUID), find(lvmMark, "pool"), find(filesystemMark, ourUUID)
 	for name, c := range map[string]struct {
-		find func([]byte) (span, bool)
+		find func([]byte) (Span, bool)
 		head []byte
-		want span
+		want Span
 		ok   bool
 	}{
-		"md":                    {mdOf, head(4096, md, 4112, id), span{4096, 4096}, true},
-		"md, another UUID":      {mdOf, head(4096, md, 4112, other), span{}, false},
-		"md, no magic":          {mdOf, head(4112, id), span{}, false},
-		"md, UUID elsewhere":    {mdOf, head(4096, md, 4113, id), span{}, false},
-		"md, a short head":      {mdOf, head(4096, md, 4112, id)[:8191], span{}, false},
-		"table of 512":          {tableOf, head(512, gpt(t)), span{512, 512}, true},
-		"table of 4096":         {tableOf, head(4096, gpt(t)), span{4096, 512}, true},
-		"table elsewhere":       {tableOf, head(1024, gpt(t)), span{}, false},
-		"protective MBR":        {tableOf, head(510, mbr, 450, []byte{0xee}), span{0, 512}, true},
-		"an MBR":                {tableOf, head(510, mbr, 450, []byte{0x83}), span{}, false},
-		"MBR without its end":   {tableOf, head(450, []byte{0xee}), span{}, false},
-		"MBR with half its end": {tableOf, head(510, mbr[:1], 450, []byte{0xee}), span{}, false},
-		"MBR and more":          {tableOf, head(510, mbr, 450, []byte{0xee}, 8191, []byte{1}), span{}, false},
-		"LVM":                   {lvmOf, head(4100, lvm), span{4096, 512}, true},
-		"LVM of our group":      {lvmOf, head(4100, lvm, 4608, []byte("pool {")), span{4096, 512}, true},
-		"LVM of another group":  {lvmOf, head(4100, lvm, 4608, []byte("pool2 {")), span{}, false},
-		"LVM with its label":    {lvmOf, head(4100, lvm, 512, []byte("LABELONE")), span{}, false},
-		"LVM without magic":     {lvmOf, head(4608, []byte("pool {")), span{}, false},
-		"LVM, a short head":     {lvmOf, head(4100, lvm)[:4863], span{}, false},
-		"xfs":                   {fsOf, head(0, []byte("XFSB"), 32, id), span{0, 512}, true},
-		"xfs, another UUID":     {fsOf, head(0, []byte("XFSB"), 32, other), span{}, false},
-		"ext4":                  {fsOf, head(1080, []byte{0x53, 0xef}, 1128, id), span{1024, 1024}, true},
-		"ext4, another UUID":    {fsOf, head(1080, []byte{0x53, 0xef}, 1128, other), span{}, false},
-		"ext4, half its magic":  {fsOf, head(1080, []byte{0x53}, 1128, id), span{}, false},
-		"ext4, its other half":  {fsOf, head(1081, []byte{0xef}, 1128, id), span{}, false},
-		"md's for no UUID":      {find(mdMark, ""), head(4096, md), span{}, false},
-		"a table for no GUID":   {find(tableMark, ""), head(512, gpt(t)), span{}, false},
-		"a filesystem, no UUID": {find(filesystemMark, "xyz"), head(0, []byte("XFSB")), span{}, false},
+		"md":                    {mdOf, head(4096, md, 4112, id), Span{4096, 4096}, true},
+		"md, another UUID":      {mdOf, head(4096, md, 4112, other), Span{}, false},
+		"md, no magic":          {mdOf, head(4112, id), Span{}, false},
+		"md, UUID elsewhere":    {mdOf, head(4096, md, 4113, id), Span{}, false},
+		"md, a short head":      {mdOf, head(4096, md, 4112, id)[:8191], Span{}, false},
+		"table of 512":          {tableOf, head(512, gpt(t)), Span{512, 512}, true},
+		"table of 4096":         {tableOf, head(4096, gpt(t)), Span{4096, 512}, true},
+		"table elsewhere":       {tableOf, head(1024, gpt(t)), Span{}, false},
+		"protective MBR":        {tableOf, head(510, mbr, 450, []byte{0xee}), Span{0, 512}, true},
+		"an MBR":                {tableOf, head(510, mbr, 450, []byte{0x83}), Span{}, false},
+		"MBR without its end":   {tableOf, head(450, []byte{0xee}), Span{}, false},
+		"MBR with half its end": {tableOf, head(510, mbr[:1], 450, []byte{0xee}), Span{}, false},
+		"MBR and more":          {tableOf, head(510, mbr, 450, []byte{0xee}, 8191, []byte{1}), Span{}, false},
+		"LVM":                   {lvmOf, head(4100, lvm), Span{4096, 512}, true},
+		"LVM of our group":      {lvmOf, head(4100, lvm, 4608, []byte("pool {")), Span{4096, 512}, true},
+		"LVM of another group":  {lvmOf, head(4100, lvm, 4608, []byte("pool2 {")), Span{}, false},
+		"LVM with its label":    {lvmOf, head(4100, lvm, 512, []byte("LABELONE")), Span{}, false},
+		"LVM without magic":     {lvmOf, head(4608, []byte("pool {")), Span{}, false},
+		"LVM, a short head":     {lvmOf, head(4100, lvm)[:4863], Span{}, false},
+		"xfs":                   {fsOf, head(0, []byte("XFSB"), 32, id), Span{0, 512}, true},
+		"xfs, another UUID":     {fsOf, head(0, []byte("XFSB"), 32, other), Span{}, false},
+		"ext4":                  {fsOf, head(1080, []byte{0x53, 0xef}, 1128, id), Span{1024, 1024}, true},
+		"ext4, another UUID":    {fsOf, head(1080, []byte{0x53, 0xef}, 1128, other), Span{}, false},
+		"ext4, half its magic":  {fsOf, head(1080, []byte{0x53}, 1128, id), Span{}, false},
+		"ext4, its other half":  {fsOf, head(1081, []byte{0xef}, 1128, id), Span{}, false},
+		"md's for no UUID":      {find(mdMark, ""), head(4096, md), Span{}, false},
+		"a table for no GUID":   {find(tableMark, ""), head(512, gpt(t)), Span{}, false},
+		"a filesystem, no UUID": {find(filesystemMark, "xyz"), head(0, []byte("XFSB")), Span{}, false},
 	} {
 		where, ok := c.find(c.head)
 		if ok != c.ok || ok && where != c.want {
 			t.Errorf("%s: %v %v, want %v %v", name, where, ok, c.want, c.ok)
 		}
 	}
-	if (span{4, 4}).of(make([]byte, 8)) == nil || (span{4, 4}).of(make([]byte, 7)) != nil {
+	if (Span{4, 4}).of(make([]byte, 8)) == nil || (Span{4, 4}).of(make([]byte, 7)) != nil {
 		t.Error("a span of a head")
 	}
 	for _, sector := range []int64{512, 4096} {
 		const size = 1 << 20
 		data := make([]byte, size)
 		copy(data[size-sector:], gpt(t))
-		where, ok, err := backupTable(bytes.NewReader(data), size, ourUUID)
-		if err != nil || !ok || where != (span{size - sector, 512}) {
+		where, ok, err := BackupTable(bytes.NewReader(data), size, ourUUID)
+		if err != nil || !ok || where != (Span{size - sector, 512}) {
 			t.Errorf("copy of %d: %v %v %v", sector, where, ok, err)
 		}
-		if _, ok, _ := backupTable(bytes.NewReader(make([]byte, size)), size, ourUUID); ok {
+		if _, ok, _ := BackupTable(bytes.NewReader(make([]byte, size)), size, ourUUID); ok {
 			t.Error("a copy of nothing")
 		}
 	}
@@ -95,28 +96,28 @@ func TestMarksByHand(t *testing.T) {
 func TestSpans(t *testing.T) {
 	for _, c := range []struct {
 		size, n int64
-		want    []span
-	}{{100, 10, []span{{0, 10}, {90, 10}}}, {20, 10, []span{{0, 20}}}, {21, 10, []span{{0, 10}, {11, 10}}}, {5, 10, []span{{0, 5}}}} {
-		if got := ends(c.size, c.n); !slices.Equal(got, c.want) {
+		want    []Span
+	}{{100, 10, []Span{{0, 10}, {90, 10}}}, {20, 10, []Span{{0, 20}}}, {21, 10, []Span{{0, 10}, {11, 10}}}, {5, 10, []Span{{0, 5}}}} {
+		if got := Ends(c.size, c.n); !slices.Equal(got, c.want) {
 			t.Errorf("%d by %d: %v", c.size, c.n, got)
 		}
 	}
-	if got := edges(int64(5 * units.MiB)); !slices.Equal(got, []span{{0, 2 << 20}, {3 << 20, 2 << 20}}) {
+	if got := Edges(int64(5 * units.MiB)); !slices.Equal(got, []Span{{0, 2 << 20}, {3 << 20, 2 << 20}}) {
 		t.Errorf("%v", got)
 	}
-	all := []span{{0, 10}, {90, 10}}
+	all := []Span{{0, 10}, {90, 10}}
 	for _, c := range []struct {
-		hole span
-		want []span
+		hole Span
+		want []Span
 	}{
-		{span{4, 2}, []span{{0, 4}, {6, 4}, {90, 10}}},
-		{span{0, 2}, []span{{0, 0}, {2, 8}, {90, 10}}},
-		{span{9, 1}, []span{{0, 9}, {10, 0}, {90, 10}}},
-		{span{10, 1}, all},
-		{span{90, 10}, []span{{0, 10}, {90, 0}, {100, 0}}},
-		{span{89, 1}, all},
+		{Span{4, 2}, []Span{{0, 4}, {6, 4}, {90, 10}}},
+		{Span{0, 2}, []Span{{0, 0}, {2, 8}, {90, 10}}},
+		{Span{9, 1}, []Span{{0, 9}, {10, 0}, {90, 10}}},
+		{Span{10, 1}, all},
+		{Span{90, 10}, []Span{{0, 10}, {90, 0}, {100, 0}}},
+		{Span{89, 1}, all},
 	} {
-		if got := without(all, c.hole); !slices.Equal(got, c.want) {
+		if got := Without(all, c.hole); !slices.Equal(got, c.want) {
 			t.Errorf("without %v: %v, want %v", c.hole, got, c.want)
 		}
 	}
@@ -128,11 +129,11 @@ func TestSpans(t *testing.T) {
 		if c.at >= 0 {
 			data[c.at] = 1
 		}
-		if got, err := notZero(bytes.NewReader(data), span{0, 10000}); got != c.want || err != nil {
+		if got, err := NotZero(bytes.NewReader(data), Span{0, 10000}); got != c.want || err != nil {
 			t.Errorf("%d: %d %v", c.at, got, err)
 		}
 	}
-	if _, err := notZero(bytes.NewReader(make([]byte, 99)), span{50, 50}); err == nil || err.Error() != "it ends at byte 99, short of its size" {
+	if _, err := NotZero(bytes.NewReader(make([]byte, 99)), Span{50, 50}); err == nil || err.Error() != "it ends at byte 99, short of its size" {
 		t.Error(err)
 	}
 }
@@ -142,10 +143,10 @@ func TestSpans(t *testing.T) {
 func TestPlacesOfSamples(t *testing.T) {
 	const mib = int64(units.MiB)
 	got := places(3*mib+5, 1)
-	if want := []span{{0, mib}, {mib, mib}, {2 * mib, mib}, {3 * mib, 5}}; !slices.Equal(got, want) {
+	if want := []Span{{0, mib}, {mib, mib}, {2 * mib, mib}, {3 * mib, 5}}; !slices.Equal(got, want) {
 		t.Errorf("%v", got)
 	}
-	if got := places(256*mib, 1); len(got) != 256 || got[255] != (span{255 * mib, mib}) {
+	if got := places(256*mib, 1); len(got) != 256 || got[255] != (Span{255 * mib, mib}) {
 		t.Errorf("%d", len(got))
 	}
 	const size = 1 << 40
@@ -155,14 +156,14 @@ func TestPlacesOfSamples(t *testing.T) {
 	}
 	seen := map[int64]bool{}
 	for i, s := range all {
-		if s.n != 4096 || s.at%4096 != 0 || s.at < 0 || s.at+s.n > size || i > 0 && s.at <= all[i-1].at {
+		if s.N != 4096 || s.At%4096 != 0 || s.At < 0 || s.At+s.N > size || i > 0 && s.At <= all[i-1].At {
 			t.Fatalf("%d: %+v", i, s)
 		}
-		seen[s.at] = true
+		seen[s.At] = true
 	}
 	for part := range int64(samples) {
 		from := part * (size / samples)
-		if !slices.ContainsFunc(all, func(s span) bool { return s.at >= from && s.at < from+size/samples }) {
+		if !slices.ContainsFunc(all, func(s Span) bool { return s.At >= from && s.At < from+size/samples }) {
 			t.Fatalf("no sample in part %d", part)
 		}
 	}
@@ -187,7 +188,7 @@ func TestPlacesOfSamples(t *testing.T) {
 		t.Errorf("%v", short)
 	}
 	for _, seed := range []uint64{rand.Uint64(), rand.Uint64()} {
-		if last := places(256*mib+4096, seed); last[len(last)-1].at > 256*mib {
+		if last := places(256*mib+4096, seed); last[len(last)-1].At > 256*mib {
 			t.Errorf("%+v", last[len(last)-1])
 		}
 	}
@@ -200,7 +201,7 @@ func TestHeadsThatAreShort(t *testing.T) {
 		size int64
 		want int
 	}{"whole": {100, 100, 100}, "larger": {200, 100, 100}, "short": {50, 100, 100}, "nothing": {0, 10, 10}, "two mebibytes": {3 << 20, 3 << 20, 2 << 20}} {
-		head, err := readHead(bytes.NewReader(bytes.Repeat([]byte{7}, c.have)), c.size)
+		head, err := ReadHead(bytes.NewReader(bytes.Repeat([]byte{7}, c.have)), c.size)
 		if err != nil || len(head) != c.want || bytes.Count(head, []byte{7}) != min(c.have, c.want) {
 			t.Errorf("%s: %d bytes, %v", name, len(head), err)
 		}
@@ -209,26 +210,26 @@ func TestHeadsThatAreShort(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := readHead(f, 100); err == nil {
+	if _, err := ReadHead(f, 100); err == nil {
 		t.Error("a directory has no bytes")
 	}
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []span{{0, 10}, {50, 10}} {
-		if at, err := notZero(f, part); at != -1 || err == nil {
+	for _, part := range []Span{{0, 10}, {50, 10}} {
+		if at, err := NotZero(f, part); at != -1 || err == nil {
 			t.Errorf("%v: %d %v", part, at, err)
 		}
 	}
 	for size, want := range map[int64]string{0: "its size is not known", -1: "its size is not known", 10: "reading byte 0"} {
-		if at, err := firstByte(t.Context(), f, size, true); at != -1 || err == nil || !strings.Contains(err.Error(), want) {
+		if at, err := FirstByte(t.Context(), f, size, true); at != -1 || err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%d: %d %v", size, at, err)
 		}
 	}
-	if _, err := digest(f, 1<<20, 1); err == nil {
+	if _, err := Digest(f, 1<<20, 1); err == nil {
 		t.Error("a digest of what cannot be read")
 	}
-	if _, _, err := backupTable(f, 1<<20, ourUUID); err == nil {
+	if _, _, err := BackupTable(f, 1<<20, ourUUID); err == nil {
 		t.Error("a table of what cannot be read")
 	}
 }
@@ -247,7 +248,7 @@ func TestMarksOfShortHeads(t *testing.T) {
 	}
 	super := append([]byte{0xfc, 0x4e, 0x2b, 0xa9}, append(make([]byte, 12), id...)...)
 	for n, want := range map[int]bool{8192: true, 8191: false, 0: false} {
-		if where, ok := mdMark(head(n, map[int][]byte{4096: super}), ourUUID); ok != want || where != (span{4096, 4096}) {
+		if where, ok := mdMark(head(n, map[int][]byte{4096: super}), ourUUID); ok != want || where != (Span{4096, 4096}) {
 			t.Errorf("md in %d bytes: %v %v", n, where, ok)
 		}
 	}
@@ -256,21 +257,21 @@ func TestMarksOfShortHeads(t *testing.T) {
 	with := func(at int, v byte) []byte { b := slices.Clone(mbr); b[at] = v; return b }
 	for name, c := range map[string]struct {
 		head []byte
-		want span
+		want Span
 		ok   bool
 	}{
-		"a table":             {head(1024, map[int][]byte{512: gpt(t)}), span{512, 512}, true},
-		"cut short":           {head(1023, map[int][]byte{512: gpt(t)}), span{}, false},
-		"large sectors":       {head(4608, map[int][]byte{4096: gpt(t)}), span{4096, 512}, true},
-		"large, cut short":    {head(4607, map[int][]byte{4096: gpt(t)}), span{}, false},
-		"the MBR alone":       {head(1024, map[int][]byte{0: mbr}), span{0, 512}, true},
-		"something behind it": {head(1024, map[int][]byte{0: mbr, 1023: {1}}), span{}, false},
-		"of another kind":     {head(1024, map[int][]byte{0: with(450, 0x83)}), span{}, false},
-		"without its ending":  {head(1024, map[int][]byte{0: with(510, 0)}), span{}, false},
-		"without its last":    {head(1024, map[int][]byte{0: with(511, 0)}), span{}, false},
-		"nothing":             {head(1024, nil), span{}, false},
-		"half a sector":       {head(511, map[int][]byte{0: mbr}), span{}, false},
-		"no byte":             {nil, span{}, false},
+		"a table":             {head(1024, map[int][]byte{512: gpt(t)}), Span{512, 512}, true},
+		"cut short":           {head(1023, map[int][]byte{512: gpt(t)}), Span{}, false},
+		"large sectors":       {head(4608, map[int][]byte{4096: gpt(t)}), Span{4096, 512}, true},
+		"large, cut short":    {head(4607, map[int][]byte{4096: gpt(t)}), Span{}, false},
+		"the MBR alone":       {head(1024, map[int][]byte{0: mbr}), Span{0, 512}, true},
+		"something behind it": {head(1024, map[int][]byte{0: mbr, 1023: {1}}), Span{}, false},
+		"of another kind":     {head(1024, map[int][]byte{0: with(450, 0x83)}), Span{}, false},
+		"without its ending":  {head(1024, map[int][]byte{0: with(510, 0)}), Span{}, false},
+		"without its last":    {head(1024, map[int][]byte{0: with(511, 0)}), Span{}, false},
+		"nothing":             {head(1024, nil), Span{}, false},
+		"half a sector":       {head(511, map[int][]byte{0: mbr}), Span{}, false},
+		"no byte":             {nil, Span{}, false},
 	} {
 		if where, ok := tableMark(c.head, ourUUID); ok != c.ok || where != c.want {
 			t.Errorf("%s: %v %v", name, where, ok)
@@ -299,16 +300,16 @@ func TestMarksOfShortHeads(t *testing.T) {
 	ext = append(ext, append(make([]byte, 46), id...)...)
 	for name, c := range map[string]struct {
 		head []byte
-		want span
+		want Span
 		ok   bool
 	}{
-		"xfs":                 {head(512, map[int][]byte{0: xfs}), span{0, 512}, true},
-		"xfs, cut short":      {head(511, map[int][]byte{0: xfs}), span{1024, 1024}, false},
-		"ext4":                {head(2048, map[int][]byte{1024: ext}), span{1024, 1024}, true},
-		"ext4, cut short":     {head(2047, map[int][]byte{1024: ext}), span{1024, 1024}, false},
-		"ext4 of another":     {head(2048, map[int][]byte{1024: ext[:104]}), span{1024, 1024}, false},
-		"half of ext4's mark": {head(2048, map[int][]byte{1024: append(slices.Clone(ext[:57]), append([]byte{0}, ext[58:]...)...)}), span{1024, 1024}, false},
-		"the other half":      {head(2048, map[int][]byte{1024: append(append(slices.Clone(ext[:56]), 0), ext[57:]...)}), span{1024, 1024}, false},
+		"xfs":                 {head(512, map[int][]byte{0: xfs}), Span{0, 512}, true},
+		"xfs, cut short":      {head(511, map[int][]byte{0: xfs}), Span{1024, 1024}, false},
+		"ext4":                {head(2048, map[int][]byte{1024: ext}), Span{1024, 1024}, true},
+		"ext4, cut short":     {head(2047, map[int][]byte{1024: ext}), Span{1024, 1024}, false},
+		"ext4 of another":     {head(2048, map[int][]byte{1024: ext[:104]}), Span{1024, 1024}, false},
+		"half of ext4's mark": {head(2048, map[int][]byte{1024: append(slices.Clone(ext[:57]), append([]byte{0}, ext[58:]...)...)}), Span{1024, 1024}, false},
+		"the other half":      {head(2048, map[int][]byte{1024: append(append(slices.Clone(ext[:56]), 0), ext[57:]...)}), Span{1024, 1024}, false},
 	} {
 		if where, ok := filesystemMark(c.head, ourUUID); ok != c.ok || where != c.want {
 			t.Errorf("%s: %v %v, want %v %v", name, where, ok, c.want, c.ok)
@@ -333,19 +334,19 @@ func TestOdds(t *testing.T) {
 	const size = 3 << 40
 	part := int64(size / samples)
 	for range 20 {
-		from := int64(edge) + rand.Int64N(size-2*part-2*int64(edge))
-		if at, err := firstByte(t.Context(), device{from, from + 2*part}, size, true); err != nil || at < from || at >= from+2*part {
+		from := int64(Edge) + rand.Int64N(size-2*part-2*int64(Edge))
+		if at, err := FirstByte(t.Context(), device{from, from + 2*part}, size, true); err != nil || at < from || at >= from+2*part {
 			t.Fatalf("two parts from %d: %d %v", from, at, err)
 		}
 	}
-	if at, err := firstByte(t.Context(), device{}, size, true); at != -1 || err != nil {
+	if at, err := FirstByte(t.Context(), device{}, size, true); at != -1 || err != nil {
 		t.Errorf("blank: %d %v", at, err)
 	}
 	// Half a part is found in about half of the cases, or the samples are not random.
 	hits := 0
 	for range 100 {
-		from := int64(edge) + part*(1+rand.Int64N(4000))
-		if at, _ := firstByte(t.Context(), device{from, from + part/2}, size, true); at >= 0 {
+		from := int64(Edge) + part*(1+rand.Int64N(4000))
+		if at, _ := FirstByte(t.Context(), device{from, from + part/2}, size, true); at >= 0 {
 			hits++
 		}
 	}
@@ -354,14 +355,14 @@ func TestOdds(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := firstByte(ctx, device{}, size, true); !errors.Is(err, context.Canceled) {
+	if _, err := FirstByte(ctx, device{}, size, true); !errors.Is(err, context.Canceled) {
 		t.Errorf("Ctrl-C: %v", err)
 	}
 	short := bytes.NewReader(make([]byte, 1<<20))
-	if _, err := firstByte(t.Context(), short, 8<<20, true); err == nil {
+	if _, err := FirstByte(t.Context(), short, 8<<20, true); err == nil {
 		t.Error("a device shorter than its size passes for blank")
 	}
-	if _, err := firstByte(t.Context(), failing{}, 1<<30, true); !errors.Is(err, io.ErrNoProgress) {
+	if _, err := FirstByte(t.Context(), failing{}, 1<<30, true); !errors.Is(err, io.ErrNoProgress) {
 		t.Errorf("an error: %v", err)
 	}
 }
@@ -392,7 +393,7 @@ func FuzzMarks(f *testing.F) {
 		head := head[:min(int(at), len(head)-len(data)%64)+len(data)%64]
 		clear(head)
 		copy(head[len(head)-len(data)%64:], data)
-		for _, mark := range []func([]byte, string) (span, bool){mdMark, tableMark, lvmMark, filesystemMark} {
+		for _, mark := range []func([]byte, string) (Span, bool){mdMark, tableMark, lvmMark, filesystemMark} {
 			if where, ok := mark(head, uuid); ok && where.of(head) == nil {
 				t.Errorf("a mark at %v of %d bytes", where, len(head))
 			}
@@ -418,9 +419,9 @@ func TestLandmarksByHand(t *testing.T) {
 
 // Of places that are read at once none is passed over, the first two and the last as little as any.
 func TestEveryPlaceIsRead(t *testing.T) {
-	var places []span
+	var places []Span
 	for at := range int64(40) {
-		places = append(places, span{at * 10, 10})
+		places = append(places, Span{at * 10, 10})
 	}
 	for _, at := range []int64{0, 9, 10, 19, 155, 399, -1} {
 		data := make([]byte, 400)
@@ -436,4 +437,23 @@ func TestEveryPlaceIsRead(t *testing.T) {
 	if _, err := firstOf(ctx, bytes.NewReader(make([]byte, 400)), places); err == nil {
 		t.Error("it goes on after its end")
 	}
+}
+
+const ourUUID = "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"
+
+func uuidBytes(t *testing.T) []byte {
+	t.Helper()
+	id, err := hex.DecodeString(Bare(ourUUID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// gpt is a GPT header with our GUID: its first three fields are little-endian.
+func gpt(t *testing.T) []byte {
+	h := append([]byte("EFI PART"), make([]byte, 48)...)
+	id := uuidBytes(t)
+	h = append(h, id[3], id[2], id[1], id[0], id[5], id[4], id[7], id[6])
+	return append(h, id[8:]...)
 }
