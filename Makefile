@@ -83,7 +83,7 @@ fio-versions: build ## the formats and a run with the fio of Debian 11, 12, 13 a
 	@scripts/fio-versions.sh
 
 # The rooms whose arithmetic and decisions must be held by values; see docs/architecture.md.
-MUTANT_ROOMS := ceiling topology units stats verdict permit provision cloud advise compare result fio/merge.go fio/hist.go fio/phases.go
+MUTANT_ROOMS := ceiling topology units stats verdict permit provision provision/records cloud advise compare result fio/merge.go fio/hist.go fio/phases.go
 mutants: need-test ## N (100) random one-line mistakes from SEED (1) in the rooms that compute and decide, each tried by its own package's tests; survivors are printed
 	@PLIMSOLL_LAB=off nice -n 10 $(GO) run ./scripts/mutants -seed $(or $(SEED),1) -n $(or $(N),100) $(addprefix internal/,$(or $(ROOMS),$(MUTANT_ROOMS)))
 
