@@ -168,16 +168,19 @@ func (w *Work) Commands(all []Action) []string {
 		if len(a.Blank) > 0 && len(all) > 1 {
 			continue // a step of its own says so
 		}
-		if n := len(
-			a.Run,
-		) - 1; i > 0 && n > 0 && strings.HasPrefix(a.Run[n], "@") && len(all[i-1].Run) == n+1 &&
-			slices.Equal(all[i-1].Run[:n], a.Run[:n]) {
-			lines[len(lines)-1] += " " + w.planned(a.Run[n])
+		if i > 0 && alike(all[i-1].Run, a.Run) {
+			lines[len(lines)-1] += " " + w.planned(a.Run[len(a.Run)-1])
 			continue
 		}
 		lines = append(lines, w.command(a))
 	}
 	return lines
+}
+
+// alike says that two commands differ in the device at their end at most.
+func alike(a, b []string) bool {
+	last := len(b) - 1
+	return last > 0 && len(a) == len(b) && strings.HasPrefix(b[last], "@") && slices.Equal(a[:last], b[:last])
 }
 
 func (w *Work) command(a Action) string {
@@ -191,10 +194,7 @@ func (w *Work) command(a Action) string {
 	case len(a.Blank) > 0:
 		return "look for signatures, users and non-zero bytes on " + strings.Join(w.plannedAll(a.Blank), " ")
 	case len(a.Erase) > 0:
-		return "open exclusively, and erase every signature and both ends of " + strings.Join(
-			w.plannedAll(a.Erase),
-			" ",
-		)
+		return "open exclusively, and erase every signature and both ends of " + strings.Join(w.plannedAll(a.Erase), " ")
 	case len(a.Zero) > 0:
 		return "zero the first and last 2 MiB of " + strings.Join(w.plannedAll(a.Zero), " ")
 	case len(a.Stop) > 0:
