@@ -25,7 +25,7 @@ const (
 
 func formOf(c *suite.Scenario) form {
 	switch {
-	case c.Postgres != nil:
+	case c.Kind() == suite.OfServer:
 		return ofPostgres
 	case c.Demand != nil:
 		return ofDemand

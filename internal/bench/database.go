@@ -40,11 +40,7 @@ func (r *runner) site() permit.Site {
 	if r.plan.Suite.Server != nil {
 		site.Server = *r.plan.Suite.Server
 	}
-	for _, s := range r.plan.Suite.Scenarios {
-		if s.Postgres != nil {
-			site.Scenarios = append(site.Scenarios, s)
-		}
-	}
+	site.Scenarios = r.plan.Suite.Of(suite.OfServer)
 	return site
 }
 
@@ -129,7 +125,7 @@ func (r *runner) endDatabase() error {
 
 // took is a scenario's planned time.
 func took(s suite.Scenario, p *place) time.Duration {
-	if s.Postgres != nil {
+	if s.Kind() == suite.OfServer {
 		return s.Takes()
 	}
 	loads, err := s.WorkloadsOn(p.FileFor(s))

@@ -248,13 +248,13 @@ func (r Request) adjust(s *suite.Suite) {
 	}
 	for i := range s.Scenarios {
 		c := &s.Scenarios[i]
-		if r.Given("size") && !c.AsIs && c.Postgres == nil {
+		if r.Given("size") && !c.AsIs && c.Kind() == suite.OfFio {
 			c.Size = r.Size
 		}
 		if c.Demand != nil && r.Given("runtime") {
 			c.Runtime = r.Runtime // whole periods of its bursts
 		}
-		if c.Postgres != nil {
+		if c.Kind() == suite.OfServer {
 			r.adjustDatabase(c)
 		}
 		if f := formOf(c); f == ofJobFile || f == ofJobs {

@@ -74,9 +74,6 @@ func seeded(s suite.Scenario, p *bundle.RoundPlan, round int) suite.Scenario {
 		return s
 	}
 	seed := strconv.FormatUint(rand.New(rand.NewPCG(p.Seed, uint64(round)<<32|uint64(s.ID))).Uint64()>>1, 10)
-	if s.Postgres != nil {
-		return s
-	}
 	s.Job.Sections = slices.Clone(s.Job.Sections)
 	for _, i := range s.Job.Jobs() {
 		if _, given := s.Job.Effective(i).Get("randseed"); !given {

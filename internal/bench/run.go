@@ -191,7 +191,7 @@ func (r *runner) prepare() error {
 		if p == nil {
 			return fmt.Errorf("scenario %d %s needs a %s path: add --%s PATH", s.ID, s.Name, s.Role, s.Role)
 		}
-		if s.Postgres != nil {
+		if s.Kind() == suite.OfServer {
 			continue // its ceiling follows from what a transaction needs, which is measured
 		}
 		loads, err := s.WorkloadsOn(p.FileFor(s))

@@ -40,7 +40,7 @@ const leastShare = 0.9
 // scenario runs one scenario; its files go to dir. An error means that plimsoll itself failed;
 // fio's failures are in the result.
 func (r *runner) scenario(ctx context.Context, s suite.Scenario, dir string) (*result.Result, error) {
-	if s.Postgres != nil {
+	if s.Kind() == suite.OfServer {
 		return r.database(ctx, s, dir)
 	}
 	p := r.place(s.Role)

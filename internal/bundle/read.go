@@ -89,7 +89,7 @@ func (b *Bundle) Judge() {
 		if s.Result == nil {
 			continue
 		}
-		if peak := s.Result.Postgres.Peak(); peak != nil {
+		if peak := s.Result.Peak(); peak != nil {
 			of := ceiling.OfPostgres(cmp.Or(s.Result.Topology, &b.Run.Topology), s.Result.Postgres, peak)
 			s.Ceiling = &of
 		} else if s.Ceiling != nil {

@@ -6,6 +6,7 @@ import (
 
 	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
+	"plimsoll/internal/suite"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
@@ -24,7 +25,7 @@ type flow struct{ ios, bytes float64 }
 // unit. The rate asked for is that of the time that each section ran.
 func (c Ceiling) ofMix(r *result.Result) Ceiling {
 	n, bw := r.Total.Rates()
-	if n <= 0 || bw <= 0 || r.Postgres != nil ||
+	if n <= 0 || bw <= 0 || r.Kind() != suite.OfFio ||
 		slices.ContainsFunc(r.Workloads, func(w fio.Workload) bool { return w.TrimShare > 0 }) {
 		return c
 	}

@@ -43,7 +43,7 @@ func iops() Figure { return Figure{Name: "IOPS", Unit: PerSecond} }
 // tps is a database's transactions per second, of the load that reached the most.
 func tps() Figure {
 	return Figure{Name: "TPS", Unit: PerSecond, value: func(r *result.Result) float64 {
-		if peak := r.Postgres.Peak(); peak != nil {
+		if peak := r.Peak(); peak != nil {
 			return float64(peak.TPS)
 		}
 		return math.NaN()
@@ -150,14 +150,12 @@ func mainFigure(s *bundle.Scenario) Figure {
 	if f, ok := stated(s.Main); ok {
 		return f
 	}
-	if s.Result != nil && s.Result.Postgres != nil {
+	switch result.MainOf(s.Result) {
+	case result.ByTPS:
 		return tps()
-	}
-	if s.Result != nil {
-		n, bw := rates(s.Result)
-		if n > 0 && units.Bytes(bw/n) >= result.LargeIO || n == 0 && bw > 0 {
-			return bandwidth()
-		}
+	case result.ByBandwidth:
+		return bandwidth()
+	case result.ByIOPS, result.ByLatency:
 	}
 	return iops()
 }

@@ -6,6 +6,7 @@ import (
 
 	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
+	"plimsoll/internal/suite"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
@@ -16,7 +17,7 @@ func (m Measurement) IDs() []int { return []int{m.Scenario.ID} }
 // Measured lists the runs of a case that have figures to judge.
 func (c *Case) Measured() []Measurement {
 	return slices.DeleteFunc(slices.Clone(c.Runs), func(m Measurement) bool {
-		return m.Result == nil || m.Result.Postgres != nil || m.Result.State == result.Waiting ||
+		return m.Result == nil || m.Result.Kind() != suite.OfFio || m.Result.State == result.Waiting ||
 			m.Result.State == result.Interrupted
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/suite"
 	"plimsoll/internal/units"
 )
 
@@ -16,20 +17,32 @@ const (
 	ByIOPS      Key = "IOPS"
 	ByBandwidth Key = "bandwidth"
 	ByLatency   Key = "latency"
+	ByTPS       Key = "transactions"
 )
 
 // LargeIO is the block size from which on bandwidth is more telling than IOPS.
 const LargeIO = 128 * units.KiB
 
-// KeyOf chooses: latency of one I/O at a time, bandwidth of large I/Os, IOPS of others. r may be
-// nil.
+// KeyOf chooses: transactions of a database, latency of one I/O at a time, else MainOf. r may be nil.
 func KeyOf(r *Result) Key {
+	main := MainOf(r)
+	if main == ByTPS || r == nil {
+		return main
+	}
+	if paced := slices.ContainsFunc(r.Workloads, fio.Workload.Paced); r.Depth.Asked == 1 && !paced {
+		return ByLatency
+	}
+	return main
+}
+
+// MainOf is the figure that is compared and tested: transactions of a database, bandwidth of large
+// I/Os, IOPS of others. r may be nil.
+func MainOf(r *Result) Key {
 	if r == nil {
 		return ByIOPS
 	}
-	paced := slices.ContainsFunc(r.Workloads, fio.Workload.Paced)
-	if r.Depth.Asked == 1 && !paced {
-		return ByLatency
+	if r.Kind() == suite.OfServer {
+		return ByTPS
 	}
 	if n, bw := r.Total.Rates(); bw > 0 && (n == 0 || units.Bytes(float64(bw)/float64(n)) >= LargeIO) {
 		return ByBandwidth
@@ -45,6 +58,9 @@ func (k Key) Print(n units.IOPS, bw units.Rate) string {
 		return bw.String()
 	case k == ByLatency && n > 0:
 		return units.Latency(1e9 / float64(n)).String()
+	}
+	if k == ByTPS {
+		return n.String() + " TPS"
 	}
 	return n.String() + " IOPS"
 }

@@ -191,7 +191,7 @@ func lineOf(e bench.Event) progressLine {
 		f := &flow{float64(e.Second.IOPS()), units.Rate(e.Second.BW()), mean, p99}
 		return progressLine{Event: eventSecond, Scenario: e.ID, Elapsed: e.Elapsed, Ramp: e.Second.Ramp, flow: f}
 	case bench.Ended:
-		if peak := e.Result.Postgres.Peak(); peak != nil {
+		if peak := e.Result.Peak(); peak != nil {
 			return progressLine{
 				Event: eventEnded, Scenario: e.ID, Name: e.Result.Name, State: e.Result.State, Reasons: e.Result.Reasons,
 				TPS: float64(peak.TPS), TookMean: time.Duration(peak.Latency.Mean),
@@ -419,7 +419,7 @@ func outcome(r *result.Result) string {
 	if r.State == result.Invalid {
 		return "invalid: " + strings.Join(r.Reasons, "; ")
 	}
-	if r.Postgres != nil {
+	if r.Kind() == suite.OfServer {
 		return runs.Transactions(r.Postgres)
 	}
 	n, bw := r.Total.Rates()

@@ -23,7 +23,7 @@ func (s Scenario) Place(file string) fio.JobFile {
 	}
 	job := fio.JobFile{Name: s.Job.Name}
 	switch {
-	case s.Postgres != nil:
+	case s.Kind() == OfServer: // nothing of fio's
 	case s.Demand != nil:
 		job.Sections = s.asked(file).Sections
 	case s.AsIs:

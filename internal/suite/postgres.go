@@ -2,7 +2,6 @@ package suite
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"plimsoll/internal/units"
@@ -52,7 +51,7 @@ func (s Scenario) postgresDuration() time.Duration {
 
 // Takes is how long the scenario runs, in fio or in pgbench; 0 where its end is not known.
 func (s Scenario) Takes() time.Duration {
-	if s.Postgres != nil {
+	if s.Kind() == OfServer {
 		return s.postgresDuration()
 	}
 	loads, err := s.Workloads()
@@ -60,16 +59,6 @@ func (s Scenario) Takes() time.Duration {
 		return 0
 	}
 	return Duration(loads)
-}
-
-// NeedsServer says whether any scenario is PostgreSQL's.
-func (s *Suite) NeedsServer() bool {
-	return slices.ContainsFunc(s.Scenarios, func(c Scenario) bool { return c.Postgres != nil })
-}
-
-// NeedsFio says whether any scenario is fio's.
-func (s *Suite) NeedsFio() bool {
-	return slices.ContainsFunc(s.Scenarios, func(c Scenario) bool { return c.Postgres == nil })
 }
 
 // The YAML of `postgres:`, of a suite and of a scenario.

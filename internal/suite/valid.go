@@ -64,7 +64,7 @@ func (c *Scenario) valid() error {
 	case !slices.Contains([]FileUse{SharedFile, FilePerJob, RegionPerJob}, c.Files):
 		return wrong(".files", "files %q: want job (one for each job) or shared (one for all)", c.Files)
 	}
-	if c.Postgres != nil {
+	if c.Kind() == OfServer {
 		if err := c.Postgres.valid(); err != nil {
 			return &wrongField{".postgres", err}
 		}

@@ -149,7 +149,7 @@ func Measure(m suite.Metric, r *result.Result) (float64, error) {
 // ofDatabase looks a metric of transactions up, at the number of clients that had the most a
 // second.
 func ofDatabase(m suite.Metric, r *result.Result) (float64, error) {
-	peak := r.Postgres.Peak()
+	peak := r.Peak()
 	if peak == nil {
 		return 0, errors.New("no transaction ran")
 	}

@@ -115,7 +115,7 @@ func runCeiling(ctx context.Context, env *form.Env, o ceilingOptions) error {
 	}
 	var all []plans.Outlook
 	for _, c := range s.Scenarios {
-		if c.Postgres != nil {
+		if c.Kind() == suite.OfServer {
 			return form.Usage(
 				fmt.Errorf(
 					"%d %s: the ceiling of a database follows from what a transaction needs, which is measured: "+
@@ -161,7 +161,7 @@ func (o ceilingOptions) onTypes(ctx context.Context, env *form.Env) error {
 			return err
 		}
 		for _, c := range s.Scenarios {
-			if c.Postgres != nil {
+			if c.Kind() == suite.OfServer {
 				continue // its ceiling is measured
 			}
 			loads, err := c.Workloads()

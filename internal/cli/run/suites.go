@@ -80,7 +80,7 @@ func runShow(env *form.Env, o suitesOptions) error {
 		if _, err := c.Workloads(); err != nil {
 			return form.Usage(err)
 		}
-		if c.Postgres != nil {
+		if c.Kind() == suite.OfServer {
 			memory := topology.ReadHost(env.Root).Memory
 			lines := postgres.ByHand(c, s.Server, paths[topology.Data], paths[topology.WAL], memory)
 			jobs = append(jobs, plans.NewPostgresJob(c, lines))

@@ -14,6 +14,7 @@ import (
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/runs"
 	"plimsoll/internal/screen"
+	"plimsoll/internal/suite"
 	"plimsoll/internal/text"
 )
 
@@ -95,7 +96,7 @@ func measureSweep(ctx context.Context, env *form.Env, o sweepOptions) error {
 				),
 			)
 		}
-		if one := p.Suite.Scenarios[0]; one.Postgres != nil {
+		if one := p.Suite.Scenarios[0]; one.Kind() == suite.OfServer {
 			return form.Usage(
 				fmt.Errorf("%d %s: a sweep varies fio's options; of PostgreSQL vary --pg-clients", one.ID, one.Name),
 			)

@@ -31,7 +31,7 @@ func DryRun(w io.Writer, p bench.Plan) error {
 		if i > 0 {
 			sum += p.Suite.Cooldown
 		}
-		if s.Postgres != nil {
+		if s.Kind() == suite.OfServer {
 			fmt.Fprintf(w, "\n# %d %s, %s, %s\nPostgreSQL: %s\n", s.ID, s.Name, s.Role, Expected(took), PostgresLoad(s))
 			continue
 		}
@@ -93,7 +93,7 @@ func DryRunData(p bench.Plan) page.Data {
 	}
 	for _, s := range p.Suite.Scenarios {
 		one := dryScenario{ID: s.ID, Name: s.Name, Role: s.Role, Takes: s.Takes(), Postgres: s.Postgres}
-		if s.Postgres == nil {
+		if s.Kind() == suite.OfFio {
 			job := bench.JobFile(p, s)
 			one.Command = shell.Line(fio.CommandLine(&job))
 		}

@@ -102,8 +102,7 @@ func populations(r *result.Result) []of {
 // newDrawing works out the charts of one scenario, none when nothing was measured.
 func newDrawing(s *bundle.Scenario, row row) (*drawing, []page.Chart) {
 	d := &drawing{T: []page.Number{}, HT: []page.Number{}, Dirs: []lines{}, Heat: []heat{}, Members: []memberUse{}}
-	r := s.Result
-	if r == nil {
+	if s.Result == nil {
 		return d, nil
 	}
 	if c := s.Ceiling; c != nil && c.Known() && !c.Binding().SelfMeasured() {
@@ -113,9 +112,11 @@ func newDrawing(s *bundle.Scenario, row row) (*drawing, []page.Chart) {
 			d.Lasting = &limit{page.Number(last.IOPS), mib(last.BW)}
 		}
 	}
-	if r.Postgres != nil {
-		return d, postgresDrawing(d, r.Postgres, row)
-	}
+	return d, viewOf(s).draw(d, s, row)
+}
+
+func (operations) draw(d *drawing, s *bundle.Scenario, row row) []page.Chart {
+	r := s.Result
 	points := merge(r.Seconds, mostPoints)
 	for _, s := range points {
 		d.T = append(d.T, page.Number(math.Round(s.At.Seconds()*10)/10))
@@ -142,7 +143,7 @@ func newDrawing(s *bundle.Scenario, row row) (*drawing, []page.Chart) {
 		}
 	}
 	d.machine(r, points, columns)
-	return d, d.charts(r, row)
+	return d.charts(r, row)
 }
 
 func mib(r units.Rate) page.Number { return page.Number(r / units.MiBPerSec) }

@@ -51,8 +51,7 @@ func Transactions(p *result.Postgres) string {
 	return phrase
 }
 
-// postgres fills the overview's row of a database's scenario.
-func (r *row) postgres(s *bundle.Scenario) {
+func (transactions) fill(r *row, s *bundle.Scenario) {
 	p := s.Result.Postgres
 	peak := p.Peak()
 	if peak == nil {
@@ -82,12 +81,8 @@ func (r *row) postgres(s *bundle.Scenario) {
 	}
 }
 
-// postgresTables are a database's own tables, in place of those of fio's I/Os.
-func postgresTables(s *bundle.Scenario) []page.Table {
+func (transactions) tables(s *bundle.Scenario) []page.Table {
 	p := s.Result.Postgres
-	if p == nil {
-		return nil
-	}
 	all := []page.Table{stepsTable(s), logTable(p), waitsTable(p), checkpointTable(p)}
 	if len(p.Methods) > 0 {
 		t := page.NewTable("Sync methods as pg_test_fsync ranks them (a rank, not a measurement)", "<wal_sync_method",
@@ -273,7 +268,7 @@ func postgresFacts(p *result.Postgres) page.Facts {
 }
 
 // postgresRows are the rows of a scenario's transactions in CSV, one a number of clients.
-func postgresRows(b *bundle.Bundle, s *bundle.Scenario) [][]string {
+func (transactions) records(b *bundle.Bundle, s *bundle.Scenario) [][]string {
 	var rows [][]string
 	for i := range s.Result.Postgres.Steps {
 		step := &s.Result.Postgres.Steps[i]

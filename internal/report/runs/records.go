@@ -25,28 +25,30 @@ func records(b *bundle.Bundle) *page.Table {
 		if s.Result == nil {
 			continue
 		}
-		if s.Result.Postgres != nil {
-			for _, row := range postgresRows(b, s) {
-				all.Add(row...)
-			}
-			continue
-		}
-		t := s.Result.Total
-		for _, d := range directions(t) {
-			all.Add(csvRow(b, s, d.name, d.N, d.Bytes, float64(d.IOPS), float64(d.BW), d.Completion())...)
-		}
-		if l := t.Sync.Lat; l.Measured() {
-			all.Add(csvRow(b, s, "sync", l.N, 0, 0, 0, l)...)
-		}
-		for _, p := range s.Result.Parts {
-			part := *s
-			part.Name, part.Ceiling = s.Name+"/"+p.Name, nil // the ceiling is that of all parts together
-			for _, d := range directions(p.Total) {
-				all.Add(csvRow(b, &part, d.name, d.N, d.Bytes, float64(d.IOPS), float64(d.BW), d.Completion())...)
-			}
+		for _, row := range viewOf(s).records(b, s) {
+			all.Add(row...)
 		}
 	}
 	return &all
+}
+
+func (operations) records(b *bundle.Bundle, s *bundle.Scenario) [][]string {
+	var all [][]string
+	t := s.Result.Total
+	for _, d := range directions(t) {
+		all = append(all, csvRow(b, s, d.name, d.N, d.Bytes, float64(d.IOPS), float64(d.BW), d.Completion()))
+	}
+	if l := t.Sync.Lat; l.Measured() {
+		all = append(all, csvRow(b, s, "sync", l.N, 0, 0, 0, l))
+	}
+	for _, p := range s.Result.Parts {
+		part := *s
+		part.Name, part.Ceiling = s.Name+"/"+p.Name, nil // the ceiling is that of all parts together
+		for _, d := range directions(p.Total) {
+			all = append(all, csvRow(b, &part, d.name, d.N, d.Bytes, float64(d.IOPS), float64(d.BW), d.Completion()))
+		}
+	}
+	return all
 }
 
 func csvRow(

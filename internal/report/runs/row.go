@@ -53,21 +53,22 @@ func newRow(s *bundle.Scenario, i int) row {
 		Percent:  words.Unknown,
 		From:     words.Unknown,
 	}
-	if s.Result != nil && s.Result.Postgres != nil {
-		r.postgres(s)
-		return r
-	}
+	viewOf(s).fill(&r, s)
+	return r
+}
+
+func (operations) fill(r *row, s *bundle.Scenario) {
 	key := result.KeyOf(s.Result)
 	if c := s.Ceiling; c != nil && c.Known() {
 		r.ceiling(c, key)
 	}
 	if s.Result == nil {
-		return r
+		return
 	}
 	t := s.Result.Total
 	n, bw := t.Rates()
 	if n <= 0 && bw <= 0 {
-		return r
+		return
 	}
 	r.Measured, r.Also = key.Print(n, bw), ""
 	if n > 0 {
@@ -92,7 +93,6 @@ func newRow(s *bundle.Scenario, i int) row {
 		r.Sync = fmt.Sprintf("p50 and p99 are the sync's; those of the I/O alone are %s and %s", r.P50, r.P99)
 		r.P50, r.P99 = words.At(l, 50), words.At(l, 99)
 	}
-	return r
 }
 
 // rateOf prints a bandwidth, "" for one that is not known: where I/Os were made, it is not 0.

@@ -176,7 +176,7 @@ func tiles(b *bundle.Bundle, rows []row) []page.Tile {
 	var all [6]best
 	for i := range b.Scenarios {
 		s, r := &b.Scenarios[i], rows[i]
-		for _, o := range offers(s, r) {
+		for _, o := range viewOf(s).offers(s, r) {
 			a := &all[o.slot]
 			if s.Result.State != result.Done || s.Verdict == "invalid" {
 				a.out = max(a.out, o.value)
@@ -211,14 +211,24 @@ type offer struct {
 	name, unit       string // to programs; "" where value is not what figure says
 }
 
-func offers(s *bundle.Scenario, r row) []offer {
+// ofCeiling is a share in the words of a tile.
+func (r row) ofCeiling() string { return r.Percent + " of ceiling" }
+
+func (transactions) offers(s *bundle.Scenario, r row) []offer {
+	peak := s.Result.Peak()
+	if peak == nil {
+		return nil
+	}
+	return []offer{
+		{5, "Peak transactions", words.Transactions(peak.TPS), r.ofCeiling(), float64(peak.TPS), "tps", "per_s"},
+	}
+}
+
+func (operations) offers(s *bundle.Scenario, r row) []offer {
 	if s.Result == nil {
 		return nil
 	}
-	share := r.Percent + " of ceiling"
-	if peak := s.Result.Postgres.Peak(); peak != nil {
-		return []offer{{5, "Peak transactions", words.Transactions(peak.TPS), share, float64(peak.TPS), "tps", "per_s"}}
-	}
+	share := r.ofCeiling()
 	t, key := s.Result.Total, result.KeyOf(s.Result)
 	n, _ := t.Rates()
 	var all []offer

@@ -81,22 +81,15 @@ func tablesOf(b *bundle.Bundle, s *bundle.Scenario, row row) []page.Block {
 	r := s.Result
 	all := []page.Block{
 		page.Charts{
-			See: "the tables below", Seconds: len(r.Seconds) > 1 || r.Postgres != nil, Table: overTime(r),
+			See: "the tables below", Seconds: viewOf(s).bySecond(s), Table: overTime(r),
 			Draw: func() page.Drawing { return draw(b, s, row) },
 		},
 		rawTable(r),
 	}
 	facts := runFacts(r)
-	if r.Postgres != nil {
-		facts.Rows = append(facts.Rows, postgresFacts(r.Postgres).Rows...)
-		for _, t := range postgresTables(s) {
-			all = append(all, t)
-		}
-		if r.Postgres.Peak() != nil {
-			if f, ok := recovery(b, r.Postgres); ok {
-				facts.Rows = append(facts.Rows, f)
-			}
-		}
+	facts.Rows = append(facts.Rows, viewOf(s).facts(b, s)...)
+	for _, t := range viewOf(s).tables(s) {
+		all = append(all, t)
 	}
 	all = append(all, thresholdsTable(s))
 	if depths := depthsOf(r.Depth); len(depths.Rows) > 0 {

@@ -65,10 +65,7 @@ func directions(j fio.Job) []direction {
 // boundsTable is what each resource allows: IOPS and bandwidth, or transactions of a database.
 func boundsTable(s *bundle.Scenario) page.Table {
 	c := s.Ceiling
-	unit, transactions := "IOPS", s.Result != nil && s.Result.Postgres != nil
-	if transactions {
-		unit = "TPS"
-	}
+	unit, moved := viewOf(s).unit()
 	t := page.NewTable("What each resource allows", "<resource", unit, "bandwidth", "<", "<how", "<source???")
 	binding, last := c.Binding(), c.Sustained()
 	for i := range c.Bounds {
@@ -80,11 +77,11 @@ func boundsTable(s *bundle.Scenario) page.Table {
 		if b == last && b != binding {
 			marks = append(marks, "sustained")
 		}
-		if b.Burst && b.BurstFor > 0 && !transactions {
+		if b.Burst && b.BurstFor > 0 && moved {
 			marks = append(marks, "for "+text.Duration(b.BurstFor))
 		}
 		bw := b.BW.String()
-		if transactions {
+		if !moved {
 			bw = ""
 		}
 		t.Add(b.Label(), b.IOPS.String(), bw, strings.Join(marks, ", "), text.Clean(b.How, words.LongSentence),

@@ -1,0 +1,31 @@
+package suite
+
+import "testing"
+
+// A scenario is PostgreSQL's where it says what the server does, and fio's otherwise.
+func TestKinds(t *testing.T) {
+	database, jobs := Scenario{Name: "tps", Postgres: &Postgres{}}, Scenario{Name: "randread"}
+	if database.Kind() != OfServer || jobs.Kind() != OfFio {
+		t.Errorf("%s %s", database.Kind(), jobs.Kind())
+	}
+	for _, c := range []struct {
+		of              []Scenario
+		server, fio     int
+		needs, needsFio bool
+	}{
+		{nil, 0, 0, false, false},
+		{[]Scenario{jobs}, 0, 1, false, true},
+		{[]Scenario{database}, 1, 0, true, false},
+		{[]Scenario{jobs, database, jobs}, 1, 2, true, true},
+	} {
+		s := Suite{Scenarios: c.of}
+		if len(s.Of(OfServer)) != c.server || len(s.Of(OfFio)) != c.fio || s.NeedsServer() != c.needs || s.NeedsFio() != c.needsFio ||
+			len(s.Scenarios) != len(c.of) {
+			t.Errorf("%+v", c)
+		}
+	}
+	both := Suite{Scenarios: []Scenario{jobs, database}}
+	if both.Of(OfServer)[0].Name != "tps" || both.Of(OfFio)[0].Name != "randread" || both.Scenarios[0].Name != "randread" {
+		t.Errorf("%+v", both)
+	}
+}
