@@ -47,7 +47,9 @@ func TestPeakOfAResult(t *testing.T) {
 		t.Error("a peak of nothing")
 	}
 	r := &Result{Postgres: &Postgres{Steps: []PgStep{
-		{Clients: 1, TPS: 10, Transactions: 1}, {Clients: 4, TPS: 30, Transactions: 1}, {Clients: 8, TPS: 40},
+		{Clients: 1, TPS: 10, Transactions: 1},
+		{Clients: 4, TPS: 30, Transactions: 1},
+		{Clients: 8, TPS: 40},
 		{Clients: 16, TPS: 20, Transactions: 1},
 	}}}
 	if got := r.Peak(); got == nil || got.Clients != 4 {
