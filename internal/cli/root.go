@@ -1,4 +1,6 @@
-// Package cli is plimsoll's command line: one short file a command, flags in, one call, output out.
+// Package cli is the root of plimsoll's command line: it joins the groups of commands below it, and holds
+// signals, manual pages and the version. In a group each command is one short file: flags in, one call,
+// output out.
 package cli
 
 import (

@@ -258,10 +258,8 @@ func (o *Output) PlaceMixed() {
 			j.Trim = *j.Mixed
 		default:
 			j.Read = *j.Mixed
-			o.Doubts = append(
-				o.Doubts,
-				j.Name+": fio reported reads and writes as one (unified_rw_reporting); the sum stands as reads",
-			)
+			doubt := j.Name + ": fio reported reads and writes as one (unified_rw_reporting); the sum stands as reads"
+			o.Doubts = append(o.Doubts, doubt)
 		}
 	}
 }
@@ -324,12 +322,14 @@ func CountIOs(rows []Job, global Options, loads []Workload) []string {
 // where the blocks of a direction have one size. fio notes bytes and runtimes first, waits until
 // each of its jobs has come by, and reads the counts then (stat.c, __show_running_run_stats), so
 // that they hold what was done meanwhile. Of synced writes at a cap in the lab, the standard
-// deviation from second to second was 0.4 to 1.8 % by counts and 0.07 to 0.6 % by bytes.
+// deviation from second to second was 0.4 to 1.8 % by counts and 0.07 to 0.6 % by bytes. Counts
+// without bytes and without a runtime are those of a ramp and stay: they show where the ramp ends.
 func Align(rows []Job, global Options, loads []Workload) {
 	named := nameLoads(loads)
 	for i := range rows {
 		for _, c := range sizesOf(&rows[i], global, named, len(rows) == 1) {
-			if c.size > 0 && !c.mean && c.of.Bytes%c.size == 0 {
+			inRamp := c.of.Bytes == 0 && c.of.Runtime == 0
+			if c.size > 0 && !c.mean && !inRamp && c.of.Bytes%c.size == 0 {
 				c.of.N = min(c.of.N, uint64(c.of.Bytes/c.size))
 			}
 		}

@@ -92,6 +92,7 @@ func TestAlign(t *testing.T) {
 		{"a part of a block", []Workload{of(32 * k)}, 1640, 1600<<15 + 512, 1640},
 		{"more bytes than I/Os", []Workload{of(32 * k)}, 1600, 1640 << 15, 1600},
 		{"nothing known", nil, 1640, 1600 << 15, 1640},
+		{"I/Os of a ramp", []Workload{of(32 * k)}, 1640, 0, 1640},
 	} {
 		rows := []Job{{Name: "j", Read: Direction{N: tt.n, Bytes: units.Bytes(tt.bytes)}}}
 		Align(rows, nil, tt.loads)
@@ -99,8 +100,13 @@ func TestAlign(t *testing.T) {
 			t.Errorf("%s: %d I/Os, want %d", tt.name, rows[0].Read.N, tt.want)
 		}
 	}
+	// After the first instant of the measurement, before its first block.
+	rows := []Job{{Read: Direction{N: 1, Runtime: time.Second}}}
+	if Align(rows, nil, []Workload{of(32 * k)}); rows[0].Read.N != 0 {
+		t.Errorf("%d I/Os without bytes in a second", rows[0].Read.N)
+	}
 	// Each direction by its own size.
-	rows := []Job{{
+	rows = []Job{{
 		Read:  Direction{N: 12, Bytes: 40 * k},
 		Write: Direction{N: 12, Bytes: 80 * k},
 		Trim:  Direction{N: 12, Bytes: 160 * k},

@@ -111,31 +111,50 @@ func TestSecondsAddUpToTotals(t *testing.T) {
 	}
 }
 
-// TestRampWithoutRuntime is what fio 3.16 printed of two fast jobs (2026-11-21): the first document
-// counts I/Os of the ramp, without their bytes and without a runtime.
+// TestRampWithoutRuntime is what fio printed of two fast jobs, 3.16 on 2026-11-21 and 3.33 on a busy
+// host on 2026-11-24: the first document counts I/Os of the ramp, without their bytes and without a
+// runtime. The seconds hold all that the last document counts, whether or not the size of the blocks
+// is known, by which counts are set to bytes.
 func TestRampWithoutRuntime(t *testing.T) {
-	start := time.Now()
-	b := &Builder{Start: start}
-	for _, d := range []struct {
+	type document struct {
 		at, runtime time.Duration
 		n, bytes    uint64
-	}{
-		{4217 * time.Millisecond, 0, 1147299, 0},
-		{4720 * time.Millisecond, 896 * time.Millisecond, 3740297, 15247683584},
-		{6249 * time.Millisecond, 2017 * time.Millisecond, 11341979, 46456745984},
-	} {
-		read := fio.Direction{N: d.n, Bytes: units.Bytes(d.bytes), Runtime: d.runtime}
-		b.Add(&fio.Output{Time: start.Add(d.at), Jobs: []fio.Job{{Runtime: d.runtime, Read: read, Options: fio.Options{"ramp_time": "1"}}}})
 	}
-	r := &Result{}
-	b.Finish(r, nil)
-	var n uint64
-	for _, s := range r.Seconds {
-		if !s.Ramp {
-			n += s.Read.N
+	const ms = time.Millisecond
+	printed := map[string][]document{
+		"3.16": {
+			{4217 * ms, 0, 1147299, 0},
+			{4720 * ms, 896 * ms, 3740297, 15247683584},
+			{6249 * ms, 2017 * ms, 11341979, 46456745984},
+		},
+		"3.33": {
+			{1581 * ms, 0, 627751, 0},
+			{2584 * ms, 1232 * ms, 6290934, 25714368512},
+			{3433 * ms, 2052 * ms, 10272807, 42077417472},
+		},
+	}
+	for version, documents := range printed {
+		for _, asked := range []fio.Options{{"ramp_time": "1"}, {"ramp_time": "1", "rw": "read", "bs": "4k"}} {
+			start := time.Now()
+			b := &Builder{Start: start}
+			for _, d := range documents {
+				read := fio.Direction{N: d.n, Bytes: units.Bytes(d.bytes), Runtime: d.runtime}
+				b.Add(&fio.Output{Time: start.Add(d.at), Jobs: []fio.Job{{Runtime: d.runtime, Read: read, Options: asked}}})
+			}
+			r := &Result{}
+			b.Finish(r, nil)
+			var n, ramp uint64
+			for _, s := range r.Seconds {
+				if s.Ramp {
+					ramp += s.Read.N
+				} else {
+					n += s.Read.N
+				}
+			}
+			if first, last := documents[0].n, documents[2].n; n != last || ramp != first {
+				t.Errorf("fio %s, %v: %d I/Os measured and %d in the ramp, want %d and %d",
+					version, asked, n, ramp, last, first)
+			}
 		}
-	}
-	if n != 11341979 {
-		t.Errorf("seconds %+v hold %d I/Os", r.Seconds, n)
 	}
 }

@@ -127,7 +127,7 @@ type Action struct {
 	Await bool `json:"await,omitempty"`
 }
 
-// Cond is something that holds on the machine or not. Of is a path, device or name; see Site.holds.
+// Cond is something that holds on the machine or not. Of is a path, device or name.
 type Cond struct {
 	Is   string `json:"is"`
 	Of   string `json:"of,omitempty"`
