@@ -117,6 +117,9 @@ func (r *row) advance(cur fio.Job, since time.Duration) (did, excess Second) {
 	}
 	did = between(prev, cur)
 	did.Len, did.Ramp = max(cur.Runtime-prev.Runtime, 0), r.inRamp && (cur.Runtime > 0 || counted(cur))
+	if did.Ramp && cur.Runtime == 0 {
+		did.Len = since // no runtime is printed of this ramp
+	}
 	return did, between(cur, prev)
 }
 

@@ -144,9 +144,11 @@ func TestRampWithoutRuntime(t *testing.T) {
 			r := &Result{}
 			b.Finish(r, nil)
 			var n, ramp uint64
+			var ramped time.Duration
 			for _, s := range r.Seconds {
 				if s.Ramp {
 					ramp += s.Read.N
+					ramped += s.Len
 				} else {
 					n += s.Read.N
 				}
@@ -154,6 +156,9 @@ func TestRampWithoutRuntime(t *testing.T) {
 			if first, last := documents[0].n, documents[2].n; n != last || ramp != first {
 				t.Errorf("fio %s, %v: %d I/Os measured and %d in the ramp, want %d and %d",
 					version, asked, n, ramp, last, first)
+			}
+			if want := documents[0].at; ramped != want {
+				t.Errorf("fio %s, %v: a ramp of %s, want %s, the time of its only document", version, asked, ramped, want)
 			}
 		}
 	}
