@@ -89,7 +89,7 @@ func TestFolderMustBeOnesOwn(t *testing.T) {
 			}
 		}},
 		{"another user's", "belongs to ", func(t *testing.T, name, _ string) {
-			if err := os.Chown(mkdir(t, name), 65534, 65534); err != nil {
+			if os.Geteuid() != 0 || os.Chown(mkdir(t, name), 65534, 65534) != nil {
 				t.Skip("planting a directory of another user's needs root: this exam did not run")
 			}
 		}},
@@ -208,7 +208,7 @@ func TestLinksOfOthersAreNotFollowedToWrite(t *testing.T) {
 	if err := os.Symlink(victim, link); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Lchown(link, 65534, 65534); err != nil {
+	if os.Geteuid() != 0 || os.Lchown(link, 65534, 65534) != nil {
 		t.Skip("planting a link of another user's needs root: this exam did not run")
 	}
 	p := placeOn(t, data, Consent{Destroy: map[string]string{link: ""}})

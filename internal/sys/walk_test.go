@@ -78,7 +78,7 @@ func TestOpenPathFollowsOwnLinksOnly(t *testing.T) {
 	if info, err := os.Lstat(base + "/real/new/deep"); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("%v %v, want a directory of mode 0700", info, err)
 	}
-	if err := os.Lchown(filepath.Join(base, "relative"), nobody, nobody); err != nil {
+	if os.Geteuid() != 0 || os.Lchown(filepath.Join(base, "relative"), nobody, nobody) != nil {
 		t.Skip("planting a link of another user's needs root: the rest of this test did not run")
 	}
 	for _, name := range []string{"relative/sub", "absolute/sub"} {
@@ -146,7 +146,7 @@ func TestReadTrusted(t *testing.T) {
 	if err := errors.Join(os.Chmod(base, 0o755), os.Remove(file), os.WriteFile(file, nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	if os.Lchown(file, nobody, nobody) != nil {
+	if os.Geteuid() != 0 || os.Lchown(file, nobody, nobody) != nil {
 		t.Skip("a file of another user needs root: the rest of this test did not run")
 	}
 	refused("a file of another user", "belongs to nobody")
