@@ -38,6 +38,9 @@ func children(word string) (pids []int) {
 // A job whose length nobody knows, and one of an hour: the fio of each is stopped after its first
 // second, and the run goes on to the next scenario, which is measured.
 func TestStandstillEndsAJob(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: -short: make test runs this")
+	}
 	for name, length := range map[string]string{
 		"hour": "time_based\nruntime=1h\n", "by-size": "loops=1000000\n",
 	} {
@@ -109,6 +112,9 @@ func TestPauses(t *testing.T) {
 
 // A job that thinks for longer than the limit is not taken for one that hangs.
 func TestThinkingIsNoStandstill(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: -short: make test runs this")
+	}
 	dir := t.TempDir()
 	job := filepath.Join(dir, "think.fio")
 	text := "[think]\nrw=write\nsize=8k\nbs=4k\nioengine=psync\nthinktime=4s\n"

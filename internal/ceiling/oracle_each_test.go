@@ -152,6 +152,9 @@ func smallCase(r *rand.Rand) *oCase {
 // TestOracleByEachIO shows that draining buckets with mean costs is the same as running each I/O: 10
 // cases here, 100 in make bench.
 func TestOracleByEachIO(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: -short: make test runs this")
+	}
 	r, cases := rand.New(rand.NewPCG(1, 26)), 10
 	if os.Getenv("PLIMSOLL_ORACLE") != "" {
 		cases = 100

@@ -77,6 +77,9 @@ func settings(of map[string]string) (env []string) {
 // page names, and leaves the file that the next step uploads. Only the paths are the test's, and the times
 // shorter.
 func TestRecipesOfCI(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: -short: make test runs this")
+	}
 	t.Parallel()
 	dir := t.TempDir()
 	bin := filepath.Join(dir, "bin")

@@ -426,6 +426,9 @@ func TestHostileInputCosts(t *testing.T) {
 // TestHostileInputIsLinear gives a sample of what was worse than linear texts of three sizes: what is
 // allocated, which no other work on the machine changes, does not grow faster than they do.
 func TestHostileInputIsLinear(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: -short: make test runs this")
+	}
 	dir := t.TempDir()
 	sample := map[string][]string{
 		"lint x.md": {"code spans", "silenced"}, "lint x.sh": {"fio commands", "here-documents that close"},

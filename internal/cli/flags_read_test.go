@@ -261,6 +261,9 @@ func inFlagFiles(t *testing.T) {
 // TestEveryFlagIsReadOrRefused: each flag of a command, typed behind a line of each of its forms,
 // changes what the line does or is refused with the reason (G1 of the third review by users).
 func TestEveryFlagIsReadOrRefused(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: -short: make test runs this")
+	}
 	inFlagFiles(t)
 	m := rememberingMachine()
 	tried, silent := 0, 0

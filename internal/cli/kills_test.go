@@ -27,6 +27,9 @@ import (
 // here, and the other commands at their first step; make kills N=500 does more, LANES at a time. Nothing depends on how fast the machine is: a step may be
 // in any phase, or behind the end.
 func TestKills(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: -short: make test runs this")
+	}
 	if os.Getuid() != 0 {
 		t.Skip("only root makes namespaces")
 	}

@@ -225,6 +225,9 @@ func FuzzExpectations(f *testing.F) {
 // everything that compare does, make a claim in at most 8 %; when all lose 15 %, the suite as a
 // whole is slower in each.
 func TestUnchangedSuites(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: -short: make test runs this")
+	}
 	spreads := []float64{.004, .004, .006, .01, .02, .03, .04, .05, .05, .08}
 	rng := rand.New(rand.NewPCG(22, 22))
 	side := func(name string, level float64) Side {

@@ -11,6 +11,9 @@ import (
 // The fio at hand is asked of whole job files: it names each refused option, and takes the rest. On
 // values that the table knows the two agree, option by option.
 func TestParseOnlyAsksTheInstalledFio(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: -short: make test runs this")
+	}
 	v, err := fio.Installed(t.Context(), sys.Host())
 	if err != nil {
 		t.Skip("NOT TESTED: ", err)

@@ -270,6 +270,9 @@ func codesOf(f *bundle.Fleet) map[string][]string {
 }
 
 func TestFleetOverSSH(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: -short: make test runs this")
+	}
 	n := startNetwork(t)
 	tests := map[string]func(*testing.T, *network){
 		"total": totalIsTheSum, "straggler": slowHostIsNamed, "killed": killedConnection, "coordinator": killedCoordinator,

@@ -230,8 +230,8 @@ func TestNothingIsLeft(t *testing.T) {
 
 // A guest whose setup stands still is given up, and another one started, three times in all.
 func TestStalledSetup(t *testing.T) {
-	if reason := lab.Available(sys.Host()); reason != "" || os.Getenv("PLIMSOLL_LAB") == "off" {
-		t.Skip("NO LAB: " + cmp.Or(reason, "PLIMSOLL_LAB=off"))
+	if reason := lab.Available(sys.Host()); reason != "" || os.Getenv("PLIMSOLL_LAB") == "off" || testing.Short() {
+		t.Skip("NO LAB: " + cmp.Or(reason, "PLIMSOLL_LAB=off or -short"))
 	}
 	spec := small(t, "")
 	spec.Setup = []string{"true", "sleep 600"}

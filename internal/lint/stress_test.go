@@ -111,6 +111,9 @@ func grows(t *testing.T, what string, task func(n int)) {
 // Every other dimension in which a tree of documents may grow: options, variables, the length of a
 // line, includes, depth and files.
 func TestLintGrowsInProportion(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: -short: make test runs this")
+	}
 	judge := func(name, text string, opts script.Options) {
 		Judge(&Case{Scripts: []*script.File{script.Parse(name, []byte(text), opts)}})
 	}

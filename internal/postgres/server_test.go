@@ -29,6 +29,9 @@ const binVar = "PG_BINDIR"
 // need skips where there is no PostgreSQL, loudly.
 func need(t *testing.T) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("SKIPPED: -short: make test runs this")
+	}
 	u, err := UserFor("", "/")
 	if err != nil {
 		t.Skipf("NO USER FOR POSTGRESQL: %v", err)

@@ -49,6 +49,9 @@ func build(docs []*fio.Output, start time.Time) *Result {
 // The seconds after the ramp add up to fio's own totals, in operations, bytes and latency bins; the
 // ramp stands apart.
 func TestSecondsAddUpToTotals(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: -short: make test runs this")
+	}
 	for name, args := range map[string][]string{
 		"no ramp":                {"--ioengine=null", "--size=1g", "--rw=randrw", "--bs=4k", "--time_based", "--runtime=3"},
 		"fast, with ramp":        {"--ioengine=null", "--size=1g", "--rw=randrw", "--bs=4k", "--time_based", "--runtime=3", "--ramp_time=2"},

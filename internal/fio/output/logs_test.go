@@ -46,6 +46,9 @@ func logsOf(t *testing.T, args ...string) (logs, js *fio.Output) {
 
 // TestLogsSayWhatJSONSays holds every bin of the logs against the bins of the same run.
 func TestLogsSayWhatJSONSays(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: -short: make test runs this")
+	}
 	slatPercentiles(t)
 	for name, args := range map[string]string{
 		"each I/O":        "--write_lat_log=x --write_bw_log=x --write_iops_log=x",

@@ -50,6 +50,9 @@ func TestReadKnowsEachForm(t *testing.T) {
 }
 
 func TestTerseSaysWhatJSONSays(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: -short: make test runs this")
+	}
 	for _, version := range []string{"2", "3", "4", "5"} {
 		t.Run("v"+version, func(t *testing.T) {
 			args := append([]string{"--output-format=json,terse", "--terse-version=" + version, "--continue_on_error=all", "--description=one;two"},
@@ -113,6 +116,9 @@ func TestTerseSaysWhatJSONSays(t *testing.T) {
 
 // TestClientOutput runs a server on a unix socket, never on TCP, and reads what its client prints.
 func TestClientOutput(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: -short: make test runs this")
+	}
 	dir := t.TempDir()
 	sock := filepath.Join(dir, "s")
 	server := exec.Command("fio", "--server=sock:"+sock)
@@ -188,6 +194,9 @@ func TestReadConcatenatedAndTruncated(t *testing.T) {
 }
 
 func TestFinalDropsEarlierStates(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: -short: make test runs this")
+	}
 	for _, format := range []string{"json+", "normal"} {
 		raw := runFio(t, t.TempDir(), "--name=a", "--ioengine=null", "--size=1g", "--rw=read", "--rate_iops=2000", "--time_based", "--runtime=3", "--status-interval=1", "--output-format="+format)
 		outs := readBytes(t, raw)

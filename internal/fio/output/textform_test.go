@@ -50,6 +50,9 @@ func both(t *testing.T, args ...string) (text, js *fio.Output) {
 }
 
 func TestTextSaysWhatJSONSays(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: -short: make test runs this")
+	}
 	for name, args := range map[string]string{
 		"two directions":  "--name=a --ioengine=null --size=40m --rw=randrw --bs=4k",
 		"syncs":           "--name=a --ioengine=psync --filename=f --size=2m --rw=write --bs=16k --fsync=4",

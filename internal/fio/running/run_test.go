@@ -90,6 +90,9 @@ func TestJobsEndWithKilledFio(t *testing.T) {
 // A job that does not answer, here because it is stopped, as one in a device that hangs: fio waits
 // for it, and the limit ends both.
 func TestStoppedJobsEnd(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: -short: make test runs this")
+	}
 	t.Parallel() // most of the time is sys.Grace
 	stop := func(_ int, jobs []int) {
 		for _, pid := range jobs {
@@ -105,6 +108,9 @@ func TestStoppedJobsEnd(t *testing.T) {
 // A fio that is stopped itself ends by its limit. Where a busy machine has not shown its first figures
 // by then, nothing was stopped, and it gets more time.
 func TestStoppedFioEnds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: -short: make test runs this")
+	}
 	t.Parallel()
 	for limit, stopped := 4*time.Second, false; !stopped; limit *= 2 {
 		t.Run(limit.String(), func(t *testing.T) {
@@ -122,6 +128,9 @@ func TestStoppedFioEnds(t *testing.T) {
 // A fio that is stopped ends also where nobody knows how long it was to take, whether or not its
 // jobs go on without it.
 func TestStoppedFioStandsStill(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: -short: make test runs this")
+	}
 	t.Parallel() // most of the time is sys.Grace
 	err := runForever(t, running.Invocation{Stall: 3 * time.Second, Disks: []string{"vdz"}}, func(parent int, _ []int) {
 		_ = syscall.Kill(parent, syscall.SIGSTOP)

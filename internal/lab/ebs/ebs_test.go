@@ -13,6 +13,9 @@ import (
 )
 
 func TestLimits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: -short: make test runs this")
+	}
 	const slack = 20 * time.Millisecond
 	for _, c := range []struct {
 		name       string

@@ -209,6 +209,9 @@ func (p *tab) dark(medium string) {
 }
 
 func TestBrowser(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: -short: make test runs this")
+	}
 	ctx := browser(t)
 	run := synthetic(60)
 	few := synthetic(30) // what needs not all ten: a synced write, a mixed load, one without a ceiling

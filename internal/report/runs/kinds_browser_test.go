@@ -206,6 +206,9 @@ var pdfPage = regexp.MustCompile(`/Type\s*/Page\b`)
 // element is wider than its box or leaves the page, contrast is 4.5 at least, nothing is complained
 // about, and a run of ten scenarios has ten pages at most. With PLIMSOLL_SHOTS there are pictures.
 func TestBrowserEveryKind(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: -short: make test runs this")
+	}
 	ctx := browser(t)
 	for name, d := range kinds(t) {
 		t.Run(name, func(t *testing.T) {
