@@ -47,11 +47,13 @@ func build(docs []*fio.Output, start time.Time) *Result {
 }
 
 // The seconds after the ramp add up to fio's own totals, in operations, bytes and latency bins; the
-// ramp stands apart.
+// ramp stands apart. A thread counts an I/O before its bytes, and on a busy host fio may print a
+// document between the two: within a second they differ by one I/O of each thread at most.
 func TestSecondsAddUpToTotals(t *testing.T) {
 	if testing.Short() {
 		t.Skip("SKIPPED: -short: make test runs this")
 	}
+	const threads = 2 // at most
 	for name, args := range map[string][]string{
 		"no ramp":                {"--ioengine=null", "--size=1g", "--rw=randrw", "--bs=4k", "--time_based", "--runtime=3"},
 		"fast, with ramp":        {"--ioengine=null", "--size=1g", "--rw=randrw", "--bs=4k", "--time_based", "--runtime=3", "--ramp_time=2"},
@@ -76,9 +78,10 @@ func TestSecondsAddUpToTotals(t *testing.T) {
 				measured += s.Len
 				n[0] += s.Read.N
 				n[1] += s.Write.N
-				if s.Read.N*4096 != uint64(s.Read.Bytes) || s.Write.N*4096 != uint64(s.Write.Bytes) {
-					t.Errorf("%d + %d I/Os of 4 KiB, %d + %d bytes in the same second",
-						s.Read.N, s.Write.N, s.Read.Bytes, s.Write.Bytes)
+				for _, d := range []Interval{s.Read, s.Write} {
+					if between := int64(d.N)*4096 - int64(d.Bytes); max(between, -between) > threads*4096 {
+						t.Errorf("%d I/Os of 4 KiB, %d bytes in the same second", d.N, d.Bytes)
+					}
 				}
 				bytes += uint64(s.Read.Bytes + s.Write.Bytes)
 				hist.Merge(s.Read.Hist)

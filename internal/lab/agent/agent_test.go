@@ -70,28 +70,27 @@ func TestExec(t *testing.T) {
 	}
 	// A daemon that keeps the output open does not keep the call.
 	begin := time.Now()
-	if r, err := c.Call(t.Context(), Request{Op: OpExec, Argv: []string{"sh", "-c", "sleep 20 & echo on"}}, Streams{}); err != nil || r.Code != 0 || time.Since(begin) > 5*time.Second {
+	if r, err := c.Call(t.Context(), Request{Op: OpExec, Argv: []string{"sh", "-c", "sleep 300 & echo on"}}, Streams{}); err != nil || r.Code != 0 || time.Since(begin) > 2*time.Minute {
 		t.Errorf("with a daemon: %+v, %v after %v", r, err, time.Since(begin))
 	}
 }
 
+// Each of ten calls ends once all ten have begun.
 func TestCallsRunAtTheSameTime(t *testing.T) {
 	c := pair(t)
-	begin := time.Now()
+	dir := t.TempDir()
 	var all sync.WaitGroup
 	for i := range 10 {
 		all.Go(func() {
 			var out bytes.Buffer
-			r, err := c.Call(t.Context(), Request{Op: OpExec, Argv: []string{"sh", "-c", fmt.Sprintf("sleep 0.3; head -c 100000 /dev/zero | tr '\\0' %d", i)}}, Streams{Out: &out})
+			r, err := c.Call(t.Context(), Request{Op: OpExec, Dir: dir, Argv: []string{"sh", "-c", fmt.Sprintf(
+				"touch %[1]d; until [ $(ls | wc -l) = 10 ]; do sleep 0.05; done; head -c 100000 /dev/zero | tr '\\0' %[1]d", i)}}, Streams{Out: &out})
 			if err != nil || r.Code != 0 || out.String() != strings.Repeat(fmt.Sprint(i), 100000) {
 				t.Errorf("call %d: %+v, %v, %d bytes", i, r, err, out.Len())
 			}
 		})
 	}
 	all.Wait()
-	if took := time.Since(begin); took > 2500*time.Millisecond {
-		t.Errorf("ten calls of 0.3 s took %v", took)
-	}
 }
 
 func TestCancelInterrupts(t *testing.T) {

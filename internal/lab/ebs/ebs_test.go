@@ -92,7 +92,10 @@ func TestLatency(t *testing.T) {
 	c := dial(t, dir, "v")
 	for kind, want := range map[uint16]time.Duration{cmdRead: 2 * time.Millisecond, cmdWrite: 4 * time.Millisecond} {
 		least := time.Hour // a busy host makes answers later, never earlier
-		for range 100 {
+		for n := range 5000 {
+			if n >= 100 && least <= want+500*time.Microsecond {
+				break
+			}
 			begin := time.Now()
 			c.do(kind, 0, 0, 4096, make([]byte, map[uint16]int{cmdRead: 0, cmdWrite: 4096}[kind]))
 			least = min(least, time.Since(begin))
@@ -113,10 +116,14 @@ func TestLatency(t *testing.T) {
 		{"unwritten", 32 << 20, 100 * time.Microsecond, 150 * time.Millisecond},
 		{"written", 0, 200 * time.Millisecond, 450 * time.Millisecond},
 	} {
-		begin := time.Now()
-		c.read(step.off, 4096)
-		if took := time.Since(begin); took < step.least || took > step.max {
-			t.Errorf("%s: %v, want %v to %v", step.what, took, step.least, step.max)
+		least := time.Hour
+		for n := 0; n < 20 && least > step.max; n++ {
+			begin := time.Now()
+			c.read(step.off, 4096)
+			least = min(least, time.Since(begin))
+		}
+		if least < step.least || least > step.max {
+			t.Errorf("%s: %v at least, want %v to %v", step.what, least, step.least, step.max)
 		}
 	}
 	if st := v.Stats(); st.FirstTouches < 1 || st.UnwrittenReads < 1 {
