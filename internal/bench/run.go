@@ -112,6 +112,9 @@ func Resume(ctx context.Context, m *sys.Machine, dir string, p Plan, emit func(E
 		if err := r.prepare(); err != nil {
 			return nil, err
 		}
+		if err := r.sameDevices(&before.Run.Topology); err != nil {
+			return nil, err
+		}
 	}
 	w, b, err := bundle.Reopen(dir)
 	if err != nil {
@@ -125,6 +128,20 @@ func Resume(ctx context.Context, m *sys.Machine, dir string, p Plan, emit func(E
 	defer w.Close()
 	emit(Noted{"everything is measured already; nothing is written or measured again"})
 	return w.Finish(bundle.Finished, before.Run.Finished)
+}
+
+// sameDevices refuses to resume a run on other raw devices than those it was begun on.
+func (r *runner) sameDevices(began *topology.Topology) error {
+	for _, p := range r.places {
+		t := began.For(p.Role)
+		if t == nil {
+			continue
+		}
+		if err := p.CheckSame(began.RawDevice(t)); err != nil {
+			return &InputError{err}
+		}
+	}
+	return nil
 }
 
 // misses says that something is still to be measured of what a bundle's plan asks for.

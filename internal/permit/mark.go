@@ -9,7 +9,9 @@ import (
 	"strings"
 	"syscall"
 
+	"plimsoll/internal/block"
 	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
 )
 
 // markPrefix begins the name of the mark by which a run is known again in the places that it writes
@@ -72,6 +74,37 @@ func (p *Place) CheckMark(mark string) error {
 	}
 	return fmt.Errorf("%s is named by the run's record, and no mark of that run is there: if it is the place "+
 		"to write to, name it with --%s %s", p.Path, p.Role, p.Path)
+}
+
+// CheckSame refuses a raw device that is not the one which a run was begun on: after a reboot, or when
+// drives were swapped, a name stands for another one. Of the facts that tell two devices apart those
+// count that are known of both.
+func (p *Place) CheckSame(began *block.Device) error {
+	if p.Device == nil || began == nil {
+		return nil
+	}
+	for _, fact := range []struct{ what, was, is string }{
+		{"serial", began.Serial, p.Device.Serial},
+		{"WWN", began.WWN, p.Device.WWN},
+		{"backing file", began.Backing, p.Device.Backing},
+		{"device-mapper UUID", began.DM, p.Device.DM},
+		{"array UUID", raidID(began), raidID(p.Device)},
+		{"size", began.Size.Arg(), p.Device.Size.Arg()},
+		{"start on its disk", began.Start.Arg(), p.Device.Start.Arg()},
+	} {
+		if fact.was != fact.is && fact.was != "" && fact.is != "" {
+			return fmt.Errorf("%s is not the device that the run was begun on: its %s is %s and was %s: start a new run",
+				p.Path, fact.what, text.Quote(fact.is), text.Quote(fact.was))
+		}
+	}
+	return nil
+}
+
+func raidID(d *block.Device) string {
+	if d.MD == nil {
+		return ""
+	}
+	return d.MD.UUID
 }
 
 // ownMark tells whether a mark is the caller's or root's, a regular file with one name.

@@ -549,3 +549,43 @@ func TestNamesOfAPlace(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A device is another one where one fact that is known of both tells so.
+func TestSameDevice(t *testing.T) {
+	at := func(change func(*block.Device)) *block.Device {
+		d := &block.Device{Name: "nvme1n1", Size: 64 << 20}
+		if change != nil {
+			change(d)
+		}
+		return d
+	}
+	for name, c := range map[string]struct {
+		began, now *block.Device
+		want       string
+	}{
+		"serial":  {at(func(d *block.Device) { d.Serial = "A" }), at(func(d *block.Device) { d.Serial = "B" }), `its serial is "B" and was "A"`},
+		"WWN":     {at(func(d *block.Device) { d.WWN = "A" }), at(func(d *block.Device) { d.WWN = "B" }), `its WWN is "B" and was "A"`},
+		"backing": {at(func(d *block.Device) { d.Backing = "/a" }), at(func(d *block.Device) { d.Backing = "/b" }), `its backing file is "/b" and was "/a"`},
+		"mapper":  {at(func(d *block.Device) { d.DM = "LVM-A" }), at(func(d *block.Device) { d.DM = "LVM-B" }), `its device-mapper UUID is "LVM-B" and was "LVM-A"`},
+		"array": {
+			at(func(d *block.Device) { d.MD = &block.Raid{UUID: "A"} }), at(func(d *block.Device) { d.MD = &block.Raid{UUID: "B"} }),
+			`its array UUID is "B" and was "A"`,
+		},
+		"size":  {at(nil), at(func(d *block.Device) { d.Size = 96 << 20 }), `its size is "96MiB" and was "64MiB"`},
+		"start": {at(func(d *block.Device) { d.Start = 1 << 20 }), at(func(d *block.Device) { d.Start = 2 << 20 }), `its start on its disk is "2MiB" and was "1MiB"`},
+
+		"the same":           {at(func(d *block.Device) { d.Serial = "A" }), at(func(d *block.Device) { d.Serial = "A" }), ""},
+		"another name":       {at(nil), at(func(d *block.Device) { d.Name = "nvme2n1" }), ""},
+		"serial known once":  {at(func(d *block.Device) { d.Serial = "A" }), at(nil), ""},
+		"array known once":   {at(func(d *block.Device) { d.MD = &block.Raid{UUID: "A"} }), at(nil), ""},
+		"backing known once": {at(nil), at(func(d *block.Device) { d.Backing = "/b" }), ""},
+		"not recorded":       {nil, at(nil), ""},
+		"no device":          {at(nil), nil, ""},
+	} {
+		p := &Place{Path: "/dev/nvme1n1", Device: c.now}
+		err := p.CheckSame(c.began)
+		if c.want == "" && err != nil || c.want != "" && !says(err, "/dev/nvme1n1 is not the device that the run was begun on: "+c.want+": start a new run") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
