@@ -187,15 +187,15 @@ var outside = []struct {
 		regexp.MustCompile(`\bos\.(Open|OpenFile|OpenRoot|Create|CreateTemp|ReadFile|WriteFile|Stat|Lstat|ReadDir|Readlink|Remove|RemoveAll|` +
 			`Rename|Mkdir|MkdirAll|MkdirTemp|Link|Symlink|Chmod|Chown|Truncate|DirFS|Getwd|Chdir|TempDir|UserHomeDir|UserCacheDir)\b|` +
 			`\bfilepath\.(Glob|Walk|WalkDir|EvalSymlinks)\b`),
-		"fio/running bundle tune postgres lab lab/labtest lab/agent lab/ebs suite compare cli/compare cli/form cli/job cli/machine cli/run permit cloud fleet script provision bench block",
+		"fio/running bundle tune postgres lab lab/labtest lab/agent lab/ebs compare cli/form cli/job permit cloud fleet script provision block",
 	},
 	{
 		"the clock", regexp.MustCompile(`\btime\.(Now|Since|Until)\b`),
-		"postgres report/plans lab lab/agent lab/ebs permit cloud fleet bench",
+		"postgres lab lab/agent lab/ebs permit cloud fleet bench",
 	},
 	{
 		"the environment", regexp.MustCompile(`\bos\.(Getenv|LookupEnv|Environ|Setenv|Unsetenv|ExpandEnv)\b`),
-		"bundle postgres lab/labtest suite screen cli cli/form cli/machine cloud bench",
+		"bundle postgres lab/labtest suite cloud",
 	},
 	{"arguments", regexp.MustCompile(`\bos\.Args\b`), ""},
 }

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"os"
 	"path/filepath"
 
 	"plimsoll/internal/finding"
@@ -14,7 +13,7 @@ import (
 // lintJobs are the warnings of lint about the job files among a request's words. They are kept with
 // the run, since a mistake in the job explains a figure. What lint calls an error is a warning
 // here: fio took the job.
-func lintJobs(words []string) []finding.Finding {
+func lintJobs(m *sys.Machine, words []string) []finding.Finding {
 	c := &lint.Case{}
 	for _, name := range words {
 		if ext := filepath.Ext(name); ext == ".yaml" || ext == ".yml" {
@@ -25,7 +24,7 @@ func lintJobs(words []string) []finding.Finding {
 		}
 		if text, err := sys.Text(name); err == nil {
 			include := func(include string) ([]byte, error) { return sys.Included(name, include) }
-			c.Scripts = append(c.Scripts, script.Parse(name, text, script.Options{Env: os.LookupEnv, Include: include}))
+			c.Scripts = append(c.Scripts, script.Parse(name, text, script.Options{Env: m.LookupEnv, Include: include}))
 		}
 	}
 	var kept []finding.Finding

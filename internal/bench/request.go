@@ -3,7 +3,6 @@ package bench
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -85,7 +84,7 @@ func (r Request) Plan(ctx context.Context, m *sys.Machine, decl *topology.Declar
 		Probe:        r.Probe,
 		SkipTouch:    r.FirstTouch == SkipFirstTouch,
 	})
-	p.Lint = lintJobs(r.Scenarios)
+	p.Lint = lintJobs(m, r.Scenarios)
 	return p, err
 }
 
@@ -127,7 +126,7 @@ func (r Request) PlanResume(ctx context.Context, m *sys.Machine, decl *topology.
 	if err != nil {
 		return p, err
 	}
-	record, err := os.Stat(dir)
+	record, err := sys.Stat(dir)
 	if err != nil {
 		return p, err
 	}
@@ -317,7 +316,7 @@ func (r *Request) Follow(s *suite.Suite) error {
 		return err
 	}
 	for i, c := range s.Scenarios {
-		if info, err := os.Stat(paths[c.Role]); err == nil && !info.IsDir() {
+		if at := paths[c.Role]; sys.Exists(at) && !sys.IsDir(at) {
 			s.Scenarios[i] = c.On(paths[c.Role])
 		}
 	}
@@ -358,7 +357,7 @@ func (r Request) Paths() (map[topology.Role]string, error) {
 func (r Request) destroy() (map[string]string, error) {
 	lose, serials := map[string]string{}, r.Serials
 	for _, name := range r.Destroy {
-		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
+		if sys.IsFile(name) {
 			lose[name] = ""
 			continue
 		}

@@ -96,7 +96,7 @@ const maxDocument = 4 << 20
 
 // prose says that an output is text in a file that may hold more than it.
 func prose(o *fio.Output) bool {
-	info, err := os.Stat(o.Source)
+	info, err := sys.Stat(o.Source)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxDocument || o.Format != fio.Text {
 		return false
 	}
@@ -140,7 +140,7 @@ func filesBelow(root string) ([]string, error) {
 	var files []string
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() && path != root {
-			if _, err := os.Stat(filepath.Join(path, "run.json")); err == nil {
+			if sys.Exists(filepath.Join(path, "run.json")) {
 				return filepath.SkipDir
 			}
 		}

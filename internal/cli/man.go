@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -26,7 +25,7 @@ SOURCE_DATE_EPOCH where it is set, so that a release is reproducible.`,
   plimsoll man /usr/local/share/man/man1`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			date := env.Now()
-			if seconds, err := strconv.ParseInt(os.Getenv("SOURCE_DATE_EPOCH"), 10, 64); err == nil {
+			if seconds, err := strconv.ParseInt(env.Getenv("SOURCE_DATE_EPOCH"), 10, 64); err == nil {
 				date = time.Unix(seconds, 0)
 			}
 			if len(args) == 0 {

@@ -105,7 +105,7 @@ storage. Flags that give consent, or choose what runs, are read from the command
 
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			typed := form.TypedFlags(cmd.Flags())
-			if err := form.FromEnvironment(env, cmd, os.Environ()); err != nil {
+			if err := form.FromEnvironment(env, cmd, env.Environ); err != nil {
 				return err
 			}
 			if err := form.Compatible(cmd); err != nil {

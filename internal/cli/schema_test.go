@@ -285,13 +285,13 @@ func kinds(t *testing.T) []kind {
 		return kind{name: d.Data.Name, about: about, value: d.Data.Value}
 	}
 	entry := func(about, name string) kind {
-		d, ok := plans.CatalogEntry(name)
+		d, ok := plans.CatalogEntry(name, time.Now())
 		if !ok {
 			t.Fatalf("the catalogue has no %q", name)
 		}
 		return of(about, d)
 	}
-	types, _, _ := plans.InstanceTable([]string{"c6a.xlarge", "m6a.xlarge"})
+	types, _, _ := plans.InstanceTable([]string{"c6a.xlarge", "m6a.xlarge"}, time.Now())
 	return []kind{
 		of("report of a run (run, report, import)", runs.Run(&bundle.Bundle{})),
 		of("report of a fleet run", runs.Fleet(&bundle.Fleet{})),
@@ -312,7 +312,7 @@ func kinds(t *testing.T) []kind {
 		{name: "why", about: "why the storage is slow (why)", value: &live.Answer{}},
 		of("volumes that were read (array warm)", machine.Warmed(nil, []array.WarmedVolume{})),
 		of("ceilings (ceiling)", plans.Ceilings(&topology.Topology{}, "", nil, false)),
-		of("ceilings by instance type (ceiling --instance A,B)", plans.OnTypes(nil)),
+		of("ceilings by instance type (ceiling --instance A,B)", plans.OnTypes(nil, time.Now())),
 		of("ceiling along axes (ceiling --sweep)", plans.Sweep(&topology.Topology{}, plans.Outlook{}, ceiling.Axes{}, nil)),
 		of("check of a claim (ceiling --claim)", plans.Claim(advise.ClaimVerdict{})),
 		of("advice (advise)", plans.Advice(&advise.Advice{Demand: &workload.Demand{}}, false)),

@@ -40,7 +40,7 @@ type AB struct {
 // measurement.
 func ReadAB(dir string) (ab AB, found bool, err error) {
 	data, err := sys.ReadFile(filepath.Join(dir, ABFile), sys.ConfigLimit)
-	if errors.Is(err, os.ErrNotExist) || err != nil && !isDir(dir) {
+	if errors.Is(err, os.ErrNotExist) || err != nil && !sys.IsDir(dir) {
 		return ab, false, nil
 	}
 	if err != nil {
@@ -50,11 +50,6 @@ func ReadAB(dir string) (ab AB, found bool, err error) {
 		return ab, true, fmt.Errorf("%s: %w", filepath.Join(dir, ABFile), err)
 	}
 	return ab, true, nil
-}
-
-func isDir(name string) bool {
-	info, err := os.Stat(name)
-	return err == nil && info.IsDir()
 }
 
 // WriteAB writes the description.

@@ -60,11 +60,6 @@ func TestDescriptionOfAB(t *testing.T) {
 			t.Errorf("%s: %+v, found %v, %v", name, ab, found, err)
 		}
 	}
-	for path, want := range map[string]bool{dir: true, plain: false, filepath.Join(dir, "none"): false} {
-		if isDir(path) != want {
-			t.Errorf("%s: a directory %v", path, !want)
-		}
-	}
 	if _, _, err := ReadAB(put("e", `[]`)); err == nil || !strings.Contains(err.Error(), filepath.Join(dir, "e", ABFile)) {
 		t.Errorf("the file is not named: %v", err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/result"
+	"plimsoll/internal/sys"
 	"plimsoll/internal/text"
 )
 
@@ -211,7 +212,7 @@ func (l *Loaded) tellApart() {
 
 // runs are the runs that one word stands for, oldest first.
 func (l *Loaded) runs(word string, s Source) (runs []*bundle.Bundle, name string, err error) {
-	if key, value, ok := strings.Cut(word, "="); ok && !exists(word) {
+	if key, value, ok := strings.Cut(word, "="); ok && !sys.Exists(word) {
 		all, err := l.below(cmp.Or(s.In, "runs"))
 		if err != nil {
 			return nil, "", err
@@ -253,11 +254,6 @@ func (l *Loaded) runs(word string, s Source) (runs []*bundle.Bundle, name string
 		name = runs[0].Run.ID
 	}
 	return runs, name, nil
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 // OpenFleets opens all fleet runs of a directory as runs. What cannot be read is noted.

@@ -352,7 +352,7 @@ func (p *MostProbe) busy(r *result.Result) {
 		return
 	}
 	var n, sum, squares float64
-	for _, d := range []fio.Direction{r.Total.Read, r.Total.Write} {
+	for _, d := range r.Total.Directions() {
 		d.Completion().Hist.Each(func(bin int, count uint64) {
 			lo, hi := fio.BinRange(bin)
 			at := (float64(lo) + float64(hi)) / 2

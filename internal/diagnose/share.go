@@ -57,7 +57,7 @@ func byPercentiles(j fio.Job, d time.Duration) (share float64, how string) {
 	if all == 0 {
 		return 0, ""
 	}
-	for _, dir := range []fio.Direction{j.Read, j.Write, j.Trim} {
+	for _, dir := range j.Directions() {
 		for _, p := range dir.Clat.Percentiles {
 			if p.Value > d {
 				share += (1 - p.P/100) * float64(dir.N) / all

@@ -47,7 +47,7 @@ func filesOf(args []string) (files []sentFile, err error) {
 			}
 			continue
 		}
-		if info, err := os.Stat(arg); err != nil || !info.Mode().IsRegular() {
+		if !sys.IsFile(arg) {
 			continue
 		}
 		if f.Data, err = sys.ReadFile(arg, sys.ConfigLimit); err != nil {

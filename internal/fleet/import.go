@@ -86,7 +86,7 @@ const (
 func bundlesBelow(dirs []string) ([]string, error) {
 	var found []string
 	for _, dir := range dirs {
-		if there(filepath.Join(dir, "run.json")) {
+		if sys.Exists(filepath.Join(dir, "run.json")) {
 			found = append(found, dir)
 			continue
 		}
@@ -96,7 +96,7 @@ func bundlesBelow(dirs []string) ([]string, error) {
 		}
 		n := len(found)
 		for _, e := range entries {
-			if below := filepath.Join(dir, e.Name()); there(filepath.Join(below, "run.json")) {
+			if below := filepath.Join(dir, e.Name()); sys.Exists(filepath.Join(below, "run.json")) {
 				found = append(found, below)
 			}
 		}
@@ -105,11 +105,6 @@ func bundlesBelow(dirs []string) ([]string, error) {
 		}
 	}
 	return found, nil
-}
-
-func there(name string) bool {
-	_, err := os.Stat(name)
-	return err == nil
 }
 
 // open reads the bundles of hosts. A host that is named twice is distinguished by the directory of its

@@ -250,7 +250,7 @@ const piece = 512 << 10
 
 // send sends the bundle in dir in pieces, and their checksum after the last.
 func (m *Member) send(dir string) {
-	if _, err := os.Stat(filepath.Join(dir, "run.json")); dir == "" || err != nil {
+	if dir == "" || !sys.Exists(filepath.Join(dir, "run.json")) {
 		m.out.send(message{Event: eventRefused, Note: "there is no run in " + text.Quote(dir)})
 		return
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/permit"
+	"plimsoll/internal/sys"
 	"plimsoll/internal/units"
 )
 
@@ -17,7 +18,7 @@ func confine(pid int, memory units.Bytes) (string, error) {
 	if dir := "/sys/fs/cgroup"; hasMemory(dir + "/cgroup.subtree_control") {
 		return group(dir, pid, map[string]string{"memory.max": limit(memory), "memory.swap.max": "0"})
 	}
-	if dir := "/sys/fs/cgroup/memory"; exists(dir + "/memory.limit_in_bytes") {
+	if dir := "/sys/fs/cgroup/memory"; sys.Exists(dir + "/memory.limit_in_bytes") {
 		return group(dir, pid, map[string]string{"memory.limit_in_bytes": limit(memory)})
 	}
 	return "", fmt.Errorf(
@@ -27,11 +28,6 @@ func confine(pid int, memory units.Bytes) (string, error) {
 }
 
 func limit(memory units.Bytes) string { return strconv.FormatUint(uint64(memory), 10) }
-
-func exists(name string) bool {
-	_, err := os.Stat(name)
-	return err == nil
-}
 
 func hasMemory(file string) bool {
 	data, err := os.ReadFile(file)

@@ -258,7 +258,7 @@ func FromOutput(r *Result, o *fio.Output) {
 func mistimed(jobs []fio.Job) []string {
 	var doubts []string
 	for _, j := range jobs {
-		for _, d := range []fio.Direction{j.Read, j.Write} {
+		for _, d := range j.Directions() {
 			if d.Mistimed() {
 				doubts = append(doubts, fmt.Sprintf(
 					"%s: the mean clat of %s is above the mean lat of %s, of which it is a part: clat, its percentiles and the "+

@@ -36,6 +36,8 @@ type Out struct {
 	File *os.File
 	// Plain leaves colours and weights out.
 	Plain bool
+	// Environ is what the terminal is known by, as os.Environ has it.
+	Environ []string
 }
 
 // last prints the picture that a screen leaves behind.
@@ -87,7 +89,7 @@ func Of(out Out, kind string) View {
 
 // onTerminal tells whether progress goes to a terminal that can be painted.
 func onTerminal(out Out) bool {
-	return out.File != nil && term.IsTerminal(int(out.File.Fd())) && os.Getenv("TERM") != "dumb"
+	return out.File != nil && term.IsTerminal(int(out.File.Fd())) && !slices.Contains(out.Environ, "TERM=dumb")
 }
 
 type noView struct{}

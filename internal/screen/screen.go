@@ -2,7 +2,7 @@ package screen
 
 import (
 	"fmt"
-	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,7 +31,7 @@ func newPainter(out Out, m tea.Model) *painter {
 	}
 	// The program reads no keys: they are dropped by silence, and Ctrl-C reaches plimsoll as a
 	// signal, as everywhere.
-	environ := os.Environ()
+	environ := slices.Clone(out.Environ)
 	if out.Plain {
 		environ = append(environ, "NO_COLOR=1")
 	}

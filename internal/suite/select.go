@@ -93,11 +93,10 @@ func named(arg string) (*Suite, error) {
 	if !file || err != nil {
 		return nil, err // no suite and no error: the argument names a scenario
 	}
-	info, err := os.Stat(arg)
-	if err != nil {
+	if _, err := sys.Stat(arg); err != nil {
 		return nil, err
 	}
-	if info.IsDir() {
+	if sys.IsDir(arg) {
 		return nil, fmt.Errorf("%s is a directory; name a suite or a job file, and the directory with --data", arg)
 	}
 	if ext := filepath.Ext(arg); ext == ".yaml" || ext == ".yml" {
@@ -117,7 +116,7 @@ func IsFile(arg string) (bool, error) {
 	if strings.ContainsRune(arg, '/') || ext == ".yaml" || ext == ".yml" || ext == ".fio" {
 		return true, nil
 	}
-	if info, err := os.Stat(arg); err == nil && info.IsDir() {
+	if sys.IsDir(arg) {
 		return true, nil
 	}
 	err := sys.Found(arg)

@@ -31,6 +31,8 @@ type Machine struct {
 	Put func(name string, data []byte) error
 	// Now is the wall clock.
 	Now func() time.Time
+	// Environ is the environment, as os.Environ has it; empty of a captured machine, which has none.
+	Environ []string
 	// Here is true for the machine plimsoll runs on and false for a captured one, about which no
 	// network service is asked.
 	Here bool
@@ -44,7 +46,25 @@ func Host() *Machine {
 		Put:  func(name string, data []byte) error { return os.WriteFile(name, data, 0) },
 		Now:  time.Now,
 		Here: true,
+
+		Environ: os.Environ(),
 	}
+}
+
+// LookupEnv is a variable of the environment, and whether it is set.
+func (m *Machine) LookupEnv(name string) (value string, ok bool) {
+	for _, v := range m.Environ {
+		if key, value, found := strings.Cut(v, "="); found && key == name {
+			return value, true
+		}
+	}
+	return "", false
+}
+
+// Getenv is a variable of the environment, "" where it is not set.
+func (m *Machine) Getenv(name string) string {
+	value, _ := m.LookupEnv(name)
+	return value
 }
 
 // Failed is a program that did not exit with 0.

@@ -35,14 +35,14 @@ func NewCatalog(env *form.Env) *cobra.Command {
 func runCatalog(env *form.Env, names []string, format string) error {
 	names = strings.FieldsFunc(strings.Join(names, ","), func(r rune) bool { return r == ',' })
 	if len(names) > 1 {
-		d, unknown, ok := plans.InstanceTable(names)
+		d, unknown, ok := plans.InstanceTable(names, env.Now())
 		if !ok {
 			return form.Usage(fmt.Errorf("%.60q is no instance type: name one entry, or several instance types", unknown))
 		}
 		return form.Render(env, format, d)
 	}
 	name := strings.Join(names, "")
-	d, ok := plans.CatalogEntry(name)
+	d, ok := plans.CatalogEntry(name, env.Now())
 	if !ok {
 		return form.Hint(
 			form.Usage(fmt.Errorf("the catalogue has no volume type, instance type or drive %.60q", name)),

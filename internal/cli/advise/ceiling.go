@@ -171,7 +171,7 @@ func (o ceilingOptions) onTypes(ctx context.Context, env *form.Env) error {
 			all = append(all, plans.PriceOn(one.Instance, c.Name, o.withLatency(ceiling.Of(t, c.Role, loads))))
 		}
 	}
-	return form.Render(env, o.format, plans.OnTypes(all))
+	return form.Render(env, o.format, plans.OnTypes(all, env.Now()))
 }
 
 // runSweep varies one scenario.

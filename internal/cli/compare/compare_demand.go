@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -89,7 +88,7 @@ func doubtsOf(sides []advise.Side) []string {
 func measuredSides(
 	ctx context.Context, env *form.Env, word, in string,
 ) (sides []advise.Side, lacking []string, err error) {
-	if info, missing := os.Stat(word); missing == nil && !info.IsDir() {
+	if sys.Exists(word) && !sys.IsDir(word) {
 		found := bundle.Found{Beside: besideJob}
 		if found.Outputs, found.Documents, err = bundle.Gather([]string{word}, sys.Interruptible(ctx, env.In)); err != nil {
 			return nil, nil, err

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -281,7 +280,7 @@ func reportImport(env *form.Env, b *bundle.Bundle, format string, most int) erro
 func besideJob(o *fio.Output) *fio.JobFile {
 	base := strings.TrimSuffix(o.Source, filepath.Ext(o.Source))
 	for _, beside := range []string{base + ".fio", base} {
-		if info, err := os.Stat(beside); beside == o.Source || err != nil || !info.Mode().IsRegular() ||
+		if info, err := sys.Stat(beside); beside == o.Source || err != nil || !info.Mode().IsRegular() ||
 			info.Size() > maxJobFile {
 			continue
 		}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -16,6 +15,7 @@ import (
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/runs"
 	"plimsoll/internal/script"
+	"plimsoll/internal/sys"
 	"plimsoll/internal/text"
 )
 
@@ -126,10 +126,10 @@ func findRun(name, out string) (string, error) {
 		}
 		return filepath.Join(out, found[0].ID), nil
 	}
-	if info, err := os.Stat(name); err == nil {
-		if info.IsDir() {
-			return name, nil
-		}
+	switch {
+	case sys.IsDir(name):
+		return name, nil
+	case sys.Exists(name):
 		return runOf(name)
 	}
 	if dir := filepath.Join(out, name); !strings.ContainsRune(name, filepath.Separator) && name != ".." {
@@ -142,14 +142,13 @@ func findRun(name, out string) (string, error) {
 
 // holdsRun says that a directory has the record of a run or a fleet run, whatever state it is in.
 func holdsRun(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, "run.json"))
-	return err == nil || bundle.IsFleet(dir)
+	return sys.Exists(filepath.Join(dir, "run.json")) || bundle.IsFleet(dir)
 }
 
 // runOf is the directory of the run, or of the variants, that a file is part of.
 func runOf(file string) (string, error) {
 	dir := filepath.Dir(file)
-	if _, err := os.Stat(filepath.Join(dir, compare.ABFile)); err == nil || holdsRun(dir) {
+	if sys.Exists(filepath.Join(dir, compare.ABFile)) || holdsRun(dir) {
 		return dir, nil
 	}
 	if script.NamesJob(file) {

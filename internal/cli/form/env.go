@@ -30,7 +30,7 @@ type Env struct {
 
 // Screen is where progress is shown.
 func (env *Env) Screen() screen.Out {
-	out := screen.Out{Writer: env.Notes(), Now: env.Now, Plain: !env.Colored()}
+	out := screen.Out{Writer: env.Notes(), Now: env.Now, Plain: !env.Colored(), Environ: env.Environ}
 	out.File, _ = FileOf(out.Writer)
 	return out
 }

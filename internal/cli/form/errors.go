@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"plimsoll/internal/bench"
+	"plimsoll/internal/sys"
 	"plimsoll/internal/text"
 )
 
@@ -147,7 +148,7 @@ func NamesMissing(err error, args []string) bool {
 // MustExist refuses a path that is not there. One that cannot be looked at, as where its device fails, is no
 // mistake of the caller's.
 func MustExist(path string) error {
-	_, err := os.Stat(path)
+	_, err := sys.Stat(path)
 	p, ok := errors.AsType[*fs.PathError](err)
 	switch {
 	case err == nil:

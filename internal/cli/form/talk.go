@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -89,7 +88,7 @@ func (env *Env) Notes() io.Writer {
 }
 
 // Colored says whether a terminal may be given colours: no-color.org has the variable's meaning.
-func (env *Env) Colored() bool { return !env.talk.noColor && os.Getenv("NO_COLOR") == "" }
+func (env *Env) Colored() bool { return !env.talk.noColor && env.Getenv("NO_COLOR") == "" }
 
 // PrintNote prints a note, on a terminal wrapped so that no flag in it is split.
 func PrintNote(env *Env, note string) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -92,7 +91,7 @@ func readJob(ctx context.Context, env *form.Env, args []string) (job *fio.JobFil
 	if len(args) == 1 {
 		name := args[0]
 		var body []byte
-		switch info, err := os.Stat(name); {
+		switch info, err := sys.Stat(name); {
 		case name == "-":
 			body, err = sys.ReadAll("standard input", sys.Interruptible(ctx, env.In), sys.TextLimit)
 			if err != nil {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -192,7 +191,7 @@ func (l *linting) version(ctx context.Context) error {
 func (l *linting) configured() error {
 	name := l.o.config
 	if name == "" {
-		dir, err := os.Getwd()
+		dir, err := filepath.Abs(".")
 		if err != nil {
 			return fmt.Errorf("the current folder: %w", err)
 		}
@@ -208,8 +207,7 @@ func (l *linting) configured() error {
 				name = at
 				break
 			}
-			_, repository := os.Stat(filepath.Join(dir, ".git"))
-			if up := filepath.Dir(dir); repository != nil && up != dir {
+			if up := filepath.Dir(dir); !sys.Exists(filepath.Join(dir, ".git")) && up != dir {
 				dir = up
 				continue
 			}

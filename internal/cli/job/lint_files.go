@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -71,7 +70,7 @@ func (l *linting) documents(ctx context.Context) error {
 }
 
 func (l *linting) named(ctx context.Context, name string, add func(document)) error {
-	info, err := os.Stat(name)
+	info, err := sys.Stat(name)
 	switch {
 	case name == "-":
 		body, err := sys.ReadAll("standard input", sys.Interruptible(ctx, l.env.In), sys.TextLimit)

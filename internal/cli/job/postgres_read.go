@@ -2,7 +2,6 @@ package job
 
 import (
 	"fmt"
-	"os"
 
 	"plimsoll/internal/cli/form"
 	"plimsoll/internal/postgres"
@@ -13,8 +12,8 @@ import (
 // one is something else.
 func ReadPostgres(files []string) (r *postgres.Report, ok bool, err error) {
 	for i, name := range files {
-		if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
-			return nil, false, nil //nolint:nilerr // whoever reads it next says what it is
+		if !sys.IsFile(name) {
+			return nil, false, nil // whoever reads it next says what it is
 		}
 		data, err := sys.ReadFile(name, sys.JSONLimit)
 		if err != nil {

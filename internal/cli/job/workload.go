@@ -110,7 +110,7 @@ func runWorkload(env *form.Env, o workloadOptions) error {
 
 // placeOf tells a directory from a device or a file.
 func placeOf(path string) (file, directory string) {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
+	if sys.IsDir(path) {
 		return "", path
 	}
 	return path, ""

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -123,9 +122,8 @@ type RunDemand struct {
 
 // DemandOfRun is the demand of a single run's directory; ok is false when the words name none.
 func DemandOfRun(words []string) (run *RunDemand, ok bool, err error) {
-	info, err := os.Stat(words[0])
-	if err != nil || !info.IsDir() {
-		return nil, false, nil //nolint:nilerr // a missing file is named when it is read
+	if !sys.IsDir(words[0]) {
+		return nil, false, nil // a missing file is named when it is read
 	}
 	if len(words) > 1 {
 		return nil, true, form.Usage(errors.New("name one run"))

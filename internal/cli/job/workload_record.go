@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -71,7 +70,7 @@ func runWorkloadRecord(ctx context.Context, env *form.Env, o recordOptions) erro
 	var names []string
 	for _, d := range o.devices {
 		path := d
-		if _, err := os.Stat(path); err != nil && !strings.ContainsRune(d, '/') {
+		if !strings.ContainsRune(d, '/') && !sys.Exists(path) {
 			path = "/dev/" + d
 		}
 		if path, err = filepath.EvalSymlinks(path); err != nil {

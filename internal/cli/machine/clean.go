@@ -57,7 +57,7 @@ func runClean(env *form.Env, paths []string, dry bool, destroy []string) error {
 		}
 	}
 	places := slices.Clone(paths)
-	if _, err := os.Stat(stateDir); err == nil && os.Geteuid() == 0 {
+	if os.Geteuid() == 0 && sys.Exists(stateDir) {
 		places = append(places, stateDir) // what a killed writer of plimsoll's own records left
 	}
 	did := "removed"

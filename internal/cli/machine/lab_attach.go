@@ -54,7 +54,7 @@ func attach(ctx context.Context, env *form.Env, g *lab.Guest, shell bool, argv .
 			}
 		}
 	}()
-	req := agent.Request{Argv: argv, TTY: true, Env: []string{"TERM=" + os.Getenv("TERM")}}
+	req := agent.Request{Argv: argv, TTY: true, Env: []string{"TERM=" + env.Getenv("TERM")}}
 	r, err := g.Run(ctx, req, agent.Streams{In: in, Out: out, Sizes: sizes})
 	return r.Code, err
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -231,8 +230,8 @@ func runAB(ctx context.Context, env *form.Env, o abOptions, dir string) error {
 
 // restoreLeft puts back what a variant had set when its plimsoll was killed.
 func restoreLeft(env *form.Env, tuner *tune.Tuner) error {
-	if _, err := os.Stat(tuner.State); err != nil {
-		return nil //nolint:nilerr // nothing is recorded
+	if !sys.Exists(tuner.State) {
+		return nil // nothing is recorded
 	}
 	n, _, err := tuner.Revert()
 	if n > 0 {

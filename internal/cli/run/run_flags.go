@@ -1,8 +1,6 @@
 package run
 
 import (
-	"os"
-
 	"github.com/spf13/pflag"
 
 	"plimsoll/internal/bench"
@@ -90,7 +88,7 @@ func isDocument(name string) bool {
 // directoryHint shows how to name a directory where a suite is expected, and what reads a document.
 func directoryHint(err error, args []string) error {
 	for _, arg := range args {
-		if info, missing := os.Stat(arg); missing == nil && info.IsDir() {
+		if sys.IsDir(arg) {
 			return form.Hint(err, "plimsoll run --data "+text.ShellQuote(arg))
 		}
 		if isDocument(arg) {

@@ -103,7 +103,7 @@ func blocksOff(m diagnose.Measurement) (contradiction, bool) {
 // meanOff compares the mean of a latency with the least that its percentiles allow.
 func meanOff(m diagnose.Measurement) (contradiction, bool) {
 	for _, j := range m.Result.Jobs {
-		for _, d := range []fio.Direction{j.Read, j.Write} {
+		for _, d := range j.Directions() {
 			l := d.Clat
 			if l.Mean <= 0 || d.N < diagnose.EnoughReads || d.Mistimed() {
 				continue

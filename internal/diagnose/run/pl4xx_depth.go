@@ -132,7 +132,7 @@ func oneByOne(m diagnose.Measurement) (finding.Finding, bool) {
 		return finding.Finding{}, false
 	}
 	busy := 0.0 // jobs that are submitting, on average
-	for _, d := range []fio.Direction{m.Result.Total.Read, m.Result.Total.Write} {
+	for _, d := range m.Result.Total.Directions() {
 		busy += float64(d.IOPS) * d.Slat.Mean / 1e9
 	}
 	share := busy / float64(jobs)

@@ -3,6 +3,7 @@ package plans
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/report/page"
@@ -13,19 +14,19 @@ import (
 
 // CatalogEntry is the document of what the catalogue knows under name: a volume type, an instance
 // type, drives whose model contains name, or instance types that contain it. The whole catalogue for
-// "". ok is false for an unknown name.
-func CatalogEntry(name string) (d *page.Document, ok bool) {
+// "". It says which prices are old now. ok is false for an unknown name.
+func CatalogEntry(name string, now time.Time) (d *page.Document, ok bool) {
 	if name == "" {
-		return catalog(), true
+		return catalog(now), true
 	}
 	if tier, _, ok := cloud.TierNamed(name); ok {
 		name = tier
 	}
 	if v, ok := cloud.TypeNamed(name); ok {
-		return volumeType(v), true
+		return volumeType(v, now), true
 	}
 	if i, ok := cloud.InstanceLimits(name); ok {
-		return instance(i), true
+		return instance(i, now), true
 	}
 	if some := cloud.Drives(name); len(some) > 0 {
 		return drives(name, some), true
@@ -47,7 +48,7 @@ func entry(word, name string, data any) *page.Document {
 	return &page.Document{Kind: "catalogue", Head: page.Headline{Word: word}, Data: page.DataOf(name, data)}
 }
 
-func catalog() *page.Document {
+func catalog(now time.Time) *page.Document {
 	d := entry("Catalogue of limits and prices", "catalog", catalogData{
 		cloud.VolumeTypes(), cloud.Drives(""), cloud.InstanceTypes(""),
 	})
@@ -69,7 +70,7 @@ func catalog() *page.Document {
 	}
 	count := "Machine types: " + strings.Join(counts, ", ") +
 		". Part of a name lists those that contain it: plimsoll catalog c8g"
-	d.Add(types, models, page.Note{Lines: []string{count}}, priceSources())
+	d.Add(types, models, page.Note{Lines: []string{count}}, priceSources(now))
 	return d
 }
 
@@ -80,7 +81,7 @@ func provenance(f *page.Facts, p cloud.Provenance) {
 	f.Add("trust", p.Trust.String())
 }
 
-func volumeType(v cloud.VolumeType) *page.Document {
+func volumeType(v cloud.VolumeType, now time.Time) *page.Document {
 	d := entry(fmt.Sprintf("%s: %s %s", v.Type, v.Provider, v.Name), "volume_type", priced(v))
 	rules := page.Note{Title: "Limits", Lines: append([]string{}, v.Rules...)}
 	if v.Counted > 0 {
@@ -96,12 +97,12 @@ func volumeType(v cloud.VolumeType) *page.Document {
 	rules.Lines = append(rules.Lines, "latency: "+v.Latency)
 	var facts page.Facts
 	provenance(&facts, v.Provenance)
-	facts.Add("price", volumePrice(v.Type))
+	facts.Add("price", volumePrice(v.Type, now))
 	d.Add(rules, facts)
 	return d
 }
 
-func instance(f cloud.InstanceFacts) *page.Document {
+func instance(f cloud.InstanceFacts, now time.Time) *page.Document {
 	d := entry(fmt.Sprintf("%s: %d vCPUs, %v, %s", f.Type, f.VCPUs, f.Memory, f.Arch), "instance", pricedInstance(f))
 	rows := page.NewTable("", "<EBS", "IOPS of 16 KiB", "bandwidth")
 	var facts page.Facts
@@ -131,7 +132,7 @@ func instance(f cloud.InstanceFacts) *page.Document {
 		}
 	}
 	provenance(&facts, f.Provenance)
-	facts.Add("price", instancePrice(f))
+	facts.Add("price", instancePrice(f, now))
 	d.Add(rows, facts)
 	if len(f.Notes) > 0 {
 		d.Add(page.Note{Lead: "note", Lines: f.Notes})

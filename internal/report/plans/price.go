@@ -36,7 +36,7 @@ func pricedInstance(f cloud.InstanceFacts) instanceWithPrice {
 	return instanceWithPrice{InstanceFacts: f}
 }
 
-func volumePrice(typ string) string {
+func volumePrice(typ string, now time.Time) string {
 	p := cloud.BuiltinPrices()
 	v, ok := p.Volumes[typ]
 	if !ok {
@@ -49,7 +49,7 @@ func volumePrice(typ string) string {
 	for i, tier := range v.Rate {
 		parts = append(parts, tierText(v.Rate, i, tier, " MiB/s"))
 	}
-	return "per month in " + p.Region + ": " + strings.Join(parts, "; ") + "; " + priceSource(p.VolumeSource)
+	return "per month in " + p.Region + ": " + strings.Join(parts, "; ") + "; " + priceSource(p.VolumeSource, now)
 }
 
 func tierText(all []cloud.Tier, i int, t cloud.Tier, unit string) string {
@@ -77,32 +77,32 @@ func named(typ string) string {
 	return name
 }
 
-func instancePrice(f cloud.InstanceFacts) string {
+func instancePrice(f cloud.InstanceFacts, now time.Time) string {
 	p, typ := pricesOf(f), named(f.Type)
 	month, ok := p.Instance(typ)
 	if !ok {
 		return "no price is known in " + p.Region
 	}
 	return fmt.Sprintf("$%s per hour, %v per month of %d h (Linux, on demand, %s); %s", p.Instances[typ].Exact(), month,
-		cloud.HoursPerMonth, p.Region, priceSource(p.InstanceSource))
+		cloud.HoursPerMonth, p.Region, priceSource(p.InstanceSource, now))
 }
 
-// priceSource cites a price's source, with a warning when it is old.
-func priceSource(from cloud.Provenance) string {
+// priceSource cites a price's source, with a warning when it is old now.
+func priceSource(from cloud.Provenance, now time.Time) string {
 	phrase := "source: " + from.String()
 	if from.Trust != cloud.Verified {
 		phrase += ", second-hand"
 	}
-	if from.Stale(time.Now()) {
+	if from.Stale(now) {
 		phrase += "; older than a year"
 	}
 	return phrase
 }
 
-func priceSources() page.Note {
+func priceSources(now time.Time) page.Note {
 	p := cloud.BuiltinPrices()
 	return page.Note{Title: "Prices of " + p.Region, Lines: []string{
-		fmt.Sprintf("%d instance types, %s", len(p.Instances), priceSource(p.InstanceSource)),
-		fmt.Sprintf("%d volume types, %s", len(p.Volumes), priceSource(p.VolumeSource)),
+		fmt.Sprintf("%d instance types, %s", len(p.Instances), priceSource(p.InstanceSource, now)),
+		fmt.Sprintf("%d volume types, %s", len(p.Volumes), priceSource(p.VolumeSource, now)),
 	}}
 }

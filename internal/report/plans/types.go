@@ -2,6 +2,7 @@ package plans
 
 import (
 	"cmp"
+	"time"
 
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/cloud"
@@ -48,7 +49,7 @@ func perIOPS(u cloud.USD) string {
 }
 
 // OnTypes is the document of ceilings on several instance types beside each other.
-func OnTypes(all []OnType) *page.Document {
+func OnTypes(all []OnType, now time.Time) *page.Document {
 	d := &page.Document{
 		Kind: "ceiling",
 		Head: page.Headline{Word: "Ceilings by instance type"},
@@ -70,14 +71,14 @@ func OnTypes(all []OnType) *page.Document {
 		page.Note{
 			Lines: []string{"Per IOPS is the price of the instance for each sustained I/O per second, without volumes."},
 		},
-		priceSources(),
+		priceSources(now),
 	)
 	return d
 }
 
 // InstanceTable is the document of several instance types of the catalogue beside each other; false
 // with the first name that is none.
-func InstanceTable(names []string) (d *page.Document, unknown string, ok bool) {
+func InstanceTable(names []string, now time.Time) (d *page.Document, unknown string, ok bool) {
 	t := page.NewTable(
 		"", "<instance", "vCPUs?", "memory?", "IOPS", "sustained", "rate", "sustained", "per month", "per IOPS",
 	)
@@ -99,6 +100,6 @@ func InstanceTable(names []string) (d *page.Document, unknown string, ok bool) {
 		all = append(all, pricedInstance(f))
 	}
 	d = entry("Instance types", "instance_types", all)
-	d.Add(t, priceSources())
+	d.Add(t, priceSources(now))
 	return d, "", true
 }

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	cdpage "github.com/chromedp/cdproto/page"
@@ -69,7 +70,7 @@ func kinds(t *testing.T) map[string]*page.Document {
 	found := lint.Judge(c)
 	all["lint"] = plans.Lint(plans.Linted{Files: c.Scripts, Findings: found})
 	all["check"] = machine.Check(found, []finding.Passed{{Code: "PL201", Message: "md0 is whole"}}, []string{"no root"}, found)
-	all["catalogue"], _ = plans.CatalogEntry("")
+	all["catalogue"], _ = plans.CatalogEntry("", time.Now())
 	archive, err := os.ReadFile("../../block/testdata/ec2-16xgp3-raid10.txtar")
 	if err != nil {
 		t.Fatal(err)

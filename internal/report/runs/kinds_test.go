@@ -199,7 +199,7 @@ func listKinds(t *testing.T, all map[string]*page.Document) {
 		suites = append(suites, s)
 	}
 	all["suites"] = plans.Suites(suites)
-	instances, unknown, ok := plans.InstanceTable([]string{"c8g.2xlarge", "m5.12xlarge"})
+	instances, unknown, ok := plans.InstanceTable([]string{"c8g.2xlarge", "m5.12xlarge"}, time.Now())
 	if !ok {
 		t.Fatal("unknown:", unknown)
 	}
