@@ -199,14 +199,17 @@ func sweptPoint(rounds []Sample) SweptPoint {
 	}
 	point := pointOf(iops(), rounds)
 	p.IOPS, p.Rounds, p.Invalid = point.Value, point.Rounds, point.Invalid
+	// The figures of a point are of the same rounds, by the same mean; of an invalid one, of its first.
+	of := func(f Figure) float64 { return pointOf(f, rounds).Value.Center }
 	if p.Invalid != "" {
-		if v := iops().of(first.Result); usable(v) {
+		of = func(f Figure) float64 { return f.of(first.Result) }
+		if v := of(iops()); usable(v) {
 			p.Struck = v
 		}
 	}
-	p.BW = bandwidth().of(first.Result)
+	p.BW = of(bandwidth())
 	for _, l := range latencyFigures() {
-		v := l.of(first.Result)
+		v := of(l)
 		switch {
 		case !usable(v) || strings.HasPrefix(l.Name, "sync"):
 		case strings.HasSuffix(l.Name, "p50"):

@@ -90,3 +90,37 @@ func TestSweepFindsTheKnee(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 }
+
+// The figures of a row are of the same rounds: IOPS × block size is the bandwidth, whatever the rounds
+// differ by.
+func TestRowsOfSweepsAreOfTheSameRounds(t *testing.T) {
+	b := &bundle.Bundle{Run: bundle.Run{ID: "x", Created: began, State: bundle.Finished}}
+	s := bundle.Scenario{}
+	s.ID, s.Name = 1, sweepName("r", map[string]string{"iodepth": "1"})
+	for i, n := range []float64{5159, 2873} {
+		r := &result.Result{State: result.Done, Start: began.Add(time.Duration(i) * time.Minute)}
+		r.Workloads = []fio.Workload{{Engine: "libaio", ReadShare: 1, ReadBS: 8192, Jobs: 1, Depth: 1}}
+		r.Total.Read.IOPS, r.Total.Read.BW, r.Total.Read.N = units.IOPS(n), units.Rate(n*8192), 1000
+		p50 := time.Duration(1e9 / n / 4)
+		r.Total.Read.Clat = fio.Latency{N: 1000, Mean: 1e9 / n, Percentiles: []fio.Percentile{{P: 50, Value: p50}, {P: 99, Value: 4 * p50}}}
+		s.Rounds = append(s.Rounds, bundle.Round{Number: i + 1, State: r.State, Start: r.Start, Result: r, IOPS: n, BW: n * 8192})
+		s.Result = r
+	}
+	b.Scenarios = append(b.Scenarios, s)
+	p := Sweep(b).Points[0]
+	if want := math.Sqrt(5159 * 2873); math.Abs(p.IOPS.Center-want) > 0.01 || math.Abs(p.BW-want*8192) > 1 {
+		t.Errorf("%.2f IOPS, %.0f bytes per second; the mean of both rounds is %.2f IOPS", p.IOPS.Center, p.BW, want)
+	}
+	// One I/O in flight: the latencies are in the same proportion to the IOPS as in each round.
+	if got := p.P50 * p.IOPS.Center / 1e9; math.Abs(got-0.25) > 1e-4 {
+		t.Errorf("p50 %.0f ns is not of the rounds whose IOPS are shown: %.4f", p.P50, got)
+	}
+	if got := p.P99 * p.IOPS.Center / 1e9; math.Abs(got-1) > 1e-4 {
+		t.Errorf("p99 %.0f ns: %.4f", p.P99, got)
+	}
+	s.Rounds[0].State, s.Rounds[0].Result.State = result.Invalid, result.Invalid
+	b.Scenarios[0] = s
+	if p := Sweep(b).Points[0]; p.IOPS.Center != 2873 || p.BW != 2873*8192 || p.Rounds != 1 {
+		t.Errorf("of one valid round: %+v", p)
+	}
+}
