@@ -269,53 +269,67 @@ func (c Candidate) Kept() bool { return slices.Contains(c.Names, yours) }
 
 const mostRows = 6
 
+// superlative is what a row is the best of.
+type superlative struct {
+	name   string
+	better func(a, b Candidate) bool
+	among  func(Candidate) bool
+}
+
+const leastMonth = "cheapest"
+
+func superlatives(r Request) []superlative {
+	kept := func(c Candidate) bool { return !c.Layout.Local || r.Demand.Durability.Survives == workload.NoLoss }
+	cheaper := func(a, b Candidate) bool { return a.Month < b.Month }
+	return []superlative{
+		{leastMonth, cheaper, kept},
+		{"survives a volume", cheaper, func(c Candidate) bool { return c.durable() == 2 }},
+		{"one volume", cheaper, func(c Candidate) bool { return !c.Layout.Local && c.Layout.N == 1 }},
+		{
+			"lowest failure rate",
+			func(a, b Candidate) bool { return a.AFR < b.AFR },
+			func(c Candidate) bool { return !c.Layout.Local && c.AFR > 0 },
+		},
+		{
+			"lowest latency",
+			func(a, b Candidate) bool { return a.class() < b.class() },
+			func(c Candidate) bool { return kept(c) && c.Latency > 0 },
+		},
+		{"local drives, empty after a stop", cheaper, func(c Candidate) bool { return c.Layout.Local }},
+	}
+}
+
 // name chooses the rows to show and says what each is. The front is in order of cost. What loses the
-// data when the instance stops is offered on its own only where the demand allows that.
+// data when the instance stops is offered on its own only where the demand allows that. Volumes that
+// are kept are named as such: what they are the best of is known beside the others (owned).
 func (a *Advice) name(front []Candidate, r Request) []Candidate {
 	names := map[int][]string{}
-	give := func(name string, better func(a, b Candidate) bool, among func(Candidate) bool) {
+	allowed := r.Demand.Durability.Survives == workload.NoLoss
+	for _, s := range superlatives(r) {
 		best := -1
 		for i, c := range front {
-			if among(c) && (best < 0 || better(c, front[best])) {
+			if s.among(c) && (best < 0 || s.better(c, front[best])) {
 				best = i
 			}
 		}
+		if s.name == leastMonth && best > 0 && !s.among(front[0]) {
+			s.name = "cheapest that keeps its data when the instance stops"
+		}
 		if best >= 0 {
-			names[best] = append(names[best], name)
+			names[best] = append(names[best], s.name)
 		}
 	}
-	allowed := r.Demand.Durability.Survives == workload.NoLoss
-	kept := func(c Candidate) bool { return !c.Layout.Local || allowed }
-	cheaper := func(a, b Candidate) bool { return a.Month < b.Month }
-	first := "cheapest"
-	if len(front) > 0 && !kept(front[0]) {
-		first = "cheapest that keeps its data when the instance stops"
-	}
-	give(first, cheaper, kept)
-	give("survives a volume", cheaper, func(c Candidate) bool { return c.durable() == 2 })
-	give("one volume", cheaper, func(c Candidate) bool { return !c.Layout.Local && c.Layout.N == 1 })
-	give(
-		"lowest failure rate",
-		func(a, b Candidate) bool { return a.AFR < b.AFR },
-		func(c Candidate) bool { return !c.Layout.Local && c.AFR > 0 },
-	)
-	give(
-		"lowest latency",
-		func(a, b Candidate) bool { return a.class() < b.class() },
-		func(c Candidate) bool { return kept(c) && c.Latency > 0 },
-	)
-	give("local drives, empty after a stop", cheaper, func(c Candidate) bool { return c.Layout.Local })
 	var rows []Candidate
 	for i, c := range front {
 		if len(names[i]) == 0 || len(rows) == mostRows {
 			continue
 		}
 		c.Names = names[i]
+		if r.Keep != nil {
+			c.Names = []string{yours}
+		}
 		if r.Instance != "" {
 			c.Names = append(c.Names, "your instance")
-		}
-		if r.Keep != nil {
-			c.Names = append(c.Names, yours)
 		}
 		rows = append(rows, c)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/topology"
@@ -42,12 +43,34 @@ func (a *Advice) owned(r Request, instances []priced) error {
 	if err != nil {
 		return err
 	}
+	if len(a.Rows) > 0 {
+		beside(&a.Rows[0], instead.Rows, superlatives(free))
+		*a.Owned = a.Rows[0]
+	}
 	a.Rows = append(a.Rows, instead.Rows...)
 	a.Rejected = append(a.Rejected, slices.DeleteFunc(instead.Rejected, func(why string) bool {
 		return slices.Contains(a.Rejected, why)
 	})...)
 	a.Layouts += instead.Layouts
 	return nil
+}
+
+// beside names what the kept volumes are the best of, where none of the others is better; the best of
+// the others is then the best of these only.
+func beside(own *Candidate, others []Candidate, all []superlative) {
+	for _, s := range all {
+		if !s.among(*own) {
+			continue
+		}
+		for i := range others {
+			at := slices.IndexFunc(others[i].Names, func(n string) bool { return strings.HasPrefix(n, s.name) })
+			if at < 0 || s.better(others[i], *own) {
+				continue
+			}
+			own.Names = append(own.Names, s.name)
+			others[i].Names[at] += " of the others"
+		}
+	}
 }
 
 // closest is the cheapest instance that carries a layout's load, or the one that comes closest.

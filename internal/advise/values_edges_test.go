@@ -192,8 +192,40 @@ func TestNamesByHand(t *testing.T) {
 		t.Errorf("%+v %q", rows, a.Rejected)
 	}
 	r.Instance, r.Keep = "x", &Layout{}
-	if got := names(a.name(front[1:2], r)); got != "cheapest, lowest failure rate, lowest latency, your instance, your volumes" {
+	if got := names(a.name(front[1:2], r)); got != "your volumes, your instance" {
 		t.Error(got)
+	}
+}
+
+// Kept volumes are called the best of what no other row is better at, and others only of what is left.
+func TestKeptVolumesBesideOthers(t *testing.T) {
+	c := func(month cloud.USD, n int, afr float64, latency time.Duration, names ...string) Candidate {
+		return Candidate{Month: month, Layout: Layout{N: n}, AFR: afr, Survives: workload.LostInstance, Latency: latency, Names: names}
+	}
+	for name, in := range map[string]struct {
+		own    Candidate
+		others []Candidate
+		want   []string // own first
+	}{
+		"dear, reliable and fast": {
+			c(811, 1, 0.00001, 350_000, yours), []Candidate{c(139, 2, 0.004, 600_000, "cheapest"), c(154, 1, 0.002, 600_000, "one volume", "lowest failure rate")},
+			[]string{"your volumes, lowest failure rate", "cheapest", "one volume, lowest failure rate of the others"},
+		},
+		"cheapest of all": {
+			c(100, 4, 0.008, 600_000, yours), []Candidate{c(139, 2, 0.004, 600_000, "cheapest"), c(811, 1, 0.00001, 350_000, "lowest failure rate", "lowest latency")},
+			[]string{"your volumes, cheapest", "cheapest of the others", "lowest failure rate, lowest latency"},
+		},
+		"best at nothing": {
+			c(1373, 4, 0.008, 600_000, yours, "your instance"), []Candidate{c(992, 8, 0.004, 350_000, "cheapest", "lowest failure rate", "lowest latency")},
+			[]string{"your volumes, your instance", "cheapest, lowest failure rate, lowest latency"},
+		},
+	} {
+		beside(&in.own, in.others, superlatives(Request{Demand: &workload.Demand{}}))
+		for i, c := range append([]Candidate{in.own}, in.others...) {
+			if got := strings.Join(c.Names, ", "); got != in.want[i] {
+				t.Errorf("%s: row %d is called %q", name, i+1, got)
+			}
+		}
 	}
 }
 

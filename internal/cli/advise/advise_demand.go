@@ -170,10 +170,13 @@ func (o adviseOptions) assumed(a *advise.Advice) []string {
 		all = append(all, "1 client is assumed to commit at a time: --clients N says how many do")
 	}
 	if o.vcpus == 0 && o.memory == 0 && o.instance == "" && len(a.Rows) > 0 {
-		c := a.Rows[0].Instance
+		vcpus, memory := a.Rows[0].Instance.VCPUs, a.Rows[0].Instance.Memory
+		for _, c := range a.Rows {
+			vcpus, memory = min(vcpus, c.Instance.VCPUs), min(memory, c.Instance.Memory)
+		}
 		all = append(all, fmt.Sprintf(
 			"the instances are sized for the storage alone, down to %d vCPU and %v: --vcpus and --memory say what the "+
-				"application needs", c.VCPUs, c.Memory,
+				"application needs", vcpus, memory,
 		))
 	}
 	return all
