@@ -18,7 +18,7 @@ import (
 // pin is a file or device held open, so that every later look at it, and fio's own open, go to the
 // same one.
 type pin struct {
-	file *os.File
+	file *sys.Handle
 	info fs.FileInfo
 	path string // without links
 }
@@ -30,12 +30,11 @@ func openPin(path string) (*pin, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Without O_CLOEXEC: fio inherits it.
-	fd, err := unix.Open(resolved, unix.O_PATH|unix.O_NOFOLLOW, 0)
+	file, err := sys.OpenHandle(unix.AT_FDCWD, resolved, unix.O_PATH|unix.O_NOFOLLOW, path)
 	if err != nil {
-		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+		return nil, err
 	}
-	held := &pin{file: os.NewFile(uintptr(fd), path), path: resolved}
+	held := &pin{file: file, path: resolved}
 	held.info, err = held.file.Stat()
 	if err != nil {
 		return nil, errors.Join(err, held.close())
@@ -51,7 +50,7 @@ func openPin(path string) (*pin, error) {
 }
 
 // name leads to what is held, here and in fio.
-func (p *pin) name() string { return fmt.Sprintf("/proc/self/fd/%d", p.file.Fd()) }
+func (p *pin) name() string { return p.file.Path() }
 
 func (p *pin) close() error { return p.file.Close() }
 

@@ -76,6 +76,8 @@ func (c Child) Start() (*Started, error) {
 				return
 			}
 		}
+		inheritance.Lock()
+		defer inheritance.Unlock()
 		restore := keepHandles()
 		defer restore()
 		started <- cmd.Start()
@@ -143,7 +145,7 @@ func apart() error {
 }
 
 // keepHandles keeps the handles that programs of the caller inherit, such as those of held
-// directories, from a program of another user, until they are restored.
+// directories, from a program of another user, until they are restored. The caller holds inheritance.
 func keepHandles() (restore func()) {
 	names, err := os.ReadDir("/proc/self/fd")
 	if err != nil {

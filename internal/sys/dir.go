@@ -20,7 +20,7 @@ type Dir struct {
 	*os.Root
 	// file is inherited by the programs that plimsoll starts, so that Path leads to the same
 	// directory in them.
-	file *os.File
+	file *Handle
 	name string
 }
 
@@ -38,12 +38,11 @@ func (d *Dir) OpenSub(name string) (*Dir, error) {
 }
 
 func openDir(at int, name, shown string, flags int) (*Dir, error) {
-	// Without O_CLOEXEC, see Dir.file.
-	fd, err := unix.Openat(at, name, unix.O_RDONLY|unix.O_DIRECTORY|flags, 0)
+	file, err := OpenHandle(at, name, unix.O_RDONLY|unix.O_DIRECTORY|flags, shown)
 	if err != nil {
-		return nil, &fs.PathError{Op: "open", Path: shown, Err: err}
+		return nil, err
 	}
-	d := &Dir{file: os.NewFile(uintptr(fd), shown), name: shown}
+	d := &Dir{file: file, name: shown}
 	if d.Root, err = os.OpenRoot(d.Path()); err != nil {
 		return nil, errors.Join(err, d.file.Close())
 	}
@@ -56,7 +55,7 @@ func (d *Dir) Name() string { return d.name }
 // Path is a name for the directory, or for what is below it, that leads to it here and in programs
 // that plimsoll starts while it is open, whatever has become of its own name.
 func (d *Dir) Path(elem ...string) string {
-	path := fmt.Sprintf("/proc/self/fd/%d", d.file.Fd())
+	path := d.file.Path()
 	if len(elem) > 0 {
 		path += "/" + filepath.Join(elem...)
 	}

@@ -57,7 +57,7 @@ func (p Process) Run(ctx context.Context) (int, error) {
 			_ = in.Close()
 		}()
 	}
-	if err := cmd.Start(); err != nil {
+	if err := start(cmd); err != nil {
 		return -1, fmt.Errorf("%s: %w", p.Argv[0], err)
 	}
 	done := make(chan struct{})

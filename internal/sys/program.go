@@ -148,7 +148,7 @@ func (p *program) run(ctx context.Context) error {
 		// Pdeathsig follows the thread that started the program, so that thread must live as long.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
-		err := p.cmd.Start()
+		err := start(p.cmd)
 		started <- err
 		if err == nil {
 			ended <- p.cmd.Wait()
