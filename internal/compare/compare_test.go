@@ -419,7 +419,8 @@ func TestWorkDifferences(t *testing.T) {
 		"depth":      {func(l *fio.Workload) { l.Depth = 1 }, "depth: 32 and 1"},
 		"jobs":       {func(l *fio.Workload) { l.Jobs = 8 }, "jobs: 4 and 8"},
 		"engine":     {func(l *fio.Workload) { l.Engine = "io_uring" }, "engine: libaio and io_uring"},
-		"sync":       {func(l *fio.Workload) { l.SyncEvery = 1 }, "sync: none and fsync each 1"},
+		"sync":       {func(l *fio.Workload) { l.SyncEvery, l.SyncCall = 1, "fsync" }, "sync: none and fsync each 1"},
+		"a sync":     {func(l *fio.Workload) { l.SyncEvery = 1 }, "sync: none and sync each 1"},
 		"rate":       {func(l *fio.Workload) { l.WriteIOPS = 100 }, "load: none and at most 100 IOPS per job"},
 		"one rate":   {func(l *fio.Workload) { l.ReadIOPS, l.WriteIOPS = 100, 100 }, "load: none and at most 100 IOPS per job"}, // rate_iops=100
 		"think time": {func(l *fio.Workload) { l.ThinkTime = time.Second }, "load: none and pauses of 1s"},
@@ -608,6 +609,31 @@ func TestSidesAreNamedByTheirSources(t *testing.T) {
 		last := c.runs[len(c.runs)-1]
 		if table, err := New(l.Sides, Options{Base: last.Run.ID}); err != nil || table.Sides[table.Base].Runs[0] != last.Run.ID {
 			t.Errorf("%s: base by its ID: %v", name, err)
+		}
+	}
+}
+
+// fsync and fdatasync are two loads; a bundle of an earlier version, which tells only how often, may be
+// either.
+func TestSyncsOfTwoCalls(t *testing.T) {
+	of := func(call string, each int) Work {
+		return workOfLoad(fio.Workload{Engine: "psync", Sequential: true, WriteBS: 8192, Jobs: 1, Depth: 1, SyncEvery: each, SyncCall: call})
+	}
+	for _, c := range []struct {
+		a, b Work
+		want string
+	}{
+		{of("fsync", 1), of("fsync", 1), ""},
+		{of("fsync", 1), of("fdatasync", 1), "sync: fsync each 1 and fdatasync each 1"},
+		{of("fdatasync", 1), of("fsync", 1), "sync: fdatasync each 1 and fsync each 1"},
+		{of("", 1), of("fdatasync", 1), ""},
+		{of("fsync", 1), of("", 1), ""},
+		{of("", 1), of("fsync", 2), "sync: sync each 1 and fsync each 2"},
+		{of("fdatasync", 1), of("fdatasync", 10), "sync: fdatasync each 1 and fdatasync each 10"},
+		{of("fdatasync", 1), of("", 0), "sync: fdatasync each 1 and none"},
+	} {
+		if got := strings.Join(c.a.Differences(c.b), "; "); got != c.want {
+			t.Errorf("%s, %s: %q, want %q", c.a, c.b, got, c.want)
 		}
 	}
 }

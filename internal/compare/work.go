@@ -25,7 +25,7 @@ type Work struct {
 	Depth     int         `json:"depth,omitempty"`     // of each job
 	Jobs      int         `json:"jobs,omitempty"`
 	Engine    string      `json:"engine,omitempty"`
-	Sync      string      `json:"sync,omitempty"`  // none, "sync each 1", O_SYNC
+	Sync      string      `json:"sync,omitempty"`  // none, "fdatasync each 1", O_SYNC
 	Load      string      `json:"load,omitempty"`  // rates and pauses that jobs keep to
 	Parts     string      `json:"parts,omitempty"` // of several unlike jobs: what each does
 }
@@ -63,7 +63,7 @@ func workOfLoad(l fio.Workload) Work {
 	}
 	switch {
 	case l.SyncEvery > 0:
-		w.Sync = fmt.Sprintf("fsync each %d", l.SyncEvery)
+		w.Sync = fmt.Sprintf("%s%s%d", cmp.Or(l.SyncCall, anySync), syncEach, l.SyncEvery)
 	case l.SyncWrites:
 		w.Sync = "O_SYNC"
 	}
@@ -189,12 +189,22 @@ func (w Work) Differences(o Work) []string {
 	for i, f := range w.fields() {
 		g := theirs[i]
 		mayBeUnknown := f.name != "load" && f.name != "parts" || !known
-		if f.value == g.value || mayBeUnknown && (f.value == "" || g.value == "") {
+		if f.value == g.value || sameSync(f.value, g.value) || mayBeUnknown && (f.value == "" || g.value == "") {
 			continue
 		}
 		differ = append(differ, fmt.Sprintf("%s: %s and %s", f.name, cmp.Or(f.value, "none"), cmp.Or(g.value, "none")))
 	}
 	return differ
+}
+
+// anySync is the call of syncs of which only their number is known; syncEach stands before it.
+const anySync, syncEach = "sync", " each "
+
+// sameSync says that two words for syncs may mean one call, of which one word does not name it.
+func sameSync(a, b string) bool {
+	call, n, ok := strings.Cut(a, syncEach)
+	other, m, also := strings.Cut(b, syncEach)
+	return ok && also && n == m && (call == anySync || other == anySync)
 }
 
 // blank says that nothing tells what was done.

@@ -38,9 +38,10 @@ type Workload struct {
 	DepthAsked int `json:",omitempty"`
 	// Polls says that the job spins for its completions (hipri, sqthread_poll).
 	Polls bool `json:",omitempty"`
-	// SyncEvery is 1 when each write is followed by fsync or fdatasync, n for every n-th, 0 for
-	// none.
+	// SyncEvery is 1 when each write is followed by SyncCall, fsync or fdatasync ("" in bundles of
+	// earlier versions), n for every n-th, 0 for none.
 	SyncEvery int
+	SyncCall  string `json:",omitempty"`
 	// O_SYNC or O_DSYNC writes (sync=1, sync=dsync).
 	SyncWrites bool
 	// ReadRate, WriteRate are limits of each job (rate=), 0 for none; ReadIOPS, WriteIOPS likewise

@@ -386,17 +386,16 @@ func (r *optionReader) splitSizes(s string) (Sizes, error) {
 	return out, nil
 }
 
-// syncs reads how writes are made durable. fsync and fdatasync count writes; the tighter of the two
-// is taken.
+// syncs reads how writes are made durable, by the tighter of fsync= and fdatasync=, which count writes.
 func (r *optionReader) syncs(w *Workload) {
 	for _, name := range []string{"fsync", "fdatasync"} {
 		if n := int(r.number(name, 0)); n > 0 && (w.SyncEvery == 0 || n < w.SyncEvery) {
-			w.SyncEvery = n
+			w.SyncEvery, w.SyncCall = n, name
 		}
 	}
 	w.SyncWrites = !slices.Contains([]string{"", "0", "none"}, r.text("sync"))
 	if w.ReadShare+w.TrimShare >= 1 {
-		w.SyncEvery, w.SyncWrites = 0, false
+		w.SyncEvery, w.SyncCall, w.SyncWrites = 0, "", false
 	}
 }
 

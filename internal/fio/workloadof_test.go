@@ -37,7 +37,7 @@ func TestWorkloadOf(t *testing.T) {
 		},
 		// iodepth does nothing on a synchronous engine
 		"fio --name=j --rw=write --iodepth=32 --ioengine=pvsync2 --fdatasync=1 --sync=dsync": {
-			Engine: "pvsync2", Sequential: true, WriteBS: 4 * k, Jobs: 1, Depth: 1, DepthAsked: 32, SyncEvery: 1, SyncWrites: true, Buffered: true,
+			Engine: "pvsync2", Sequential: true, WriteBS: 4 * k, Jobs: 1, Depth: 1, DepthAsked: 32, SyncEvery: 1, SyncCall: "fdatasync", SyncWrites: true, Buffered: true,
 		},
 		// a read never syncs
 		"fio --name=j --rw=read --fdatasync=1 --sync=1": {Engine: "psync", ReadShare: 1, Sequential: true, ReadBS: 4 * k, Jobs: 1, Depth: 1, Buffered: true},
