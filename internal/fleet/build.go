@@ -12,6 +12,7 @@ import (
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/diagnose/rules"
 	"plimsoll/internal/finding"
+	"plimsoll/internal/result"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 	"plimsoll/internal/verdict"
@@ -93,6 +94,24 @@ func fill(f *bundle.Fleet, all []source, base time.Time, shared Shared, disabled
 		f.Scenarios = append(f.Scenarios, one)
 	}
 	judge(f, disabled)
+	// The verdict has the hosts' own reasons once for each host, and not again for each scenario.
+	for i := range f.Scenarios {
+		f.Scenarios[i].Invalid = append(f.Scenarios[i].Invalid, invalidOn(all, f.Scenarios[i])...)
+	}
+}
+
+// invalidOn says which hosts found their own figures of a scenario not to be trusted: what is added up
+// of such figures is not to be trusted either.
+func invalidOn(all []source, of bundle.FleetScenario) []string {
+	var why []string
+	for _, src := range all {
+		for _, s := range src.bundle.Scenarios {
+			if s.ID == of.ID && s.Name == of.Name && s.Verdict == verdict.Invalid && s.Result != nil && s.Result.State == result.Done {
+				why = append(why, src.host+": its own figures are INVALID; see its report.")
+			}
+		}
+	}
+	return why
 }
 
 // scenariosOf are those of all hosts, each once, in the order of the first host that has it.
