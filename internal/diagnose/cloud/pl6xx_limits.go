@@ -35,7 +35,7 @@ var instanceBurst = &diagnose.Rule{
 	Bad:    "40,100 IOPS on a c6a.xlarge in 180 s; it sustains 6,000",
 	Good:   "40,000 IOPS on an instance with a baseline of 40,000",
 	Ignore: "When the load comes in bursts of less than half an hour a day.",
-	After:  []finding.Code{"PL401", "PL406"},
+	After:  []finding.Code{"PL401", "PL406", "PL413"},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			if f, ok := bursting(m, diagnose.OfInstance); ok {
@@ -71,7 +71,7 @@ var volumeBurst = &diagnose.Rule{
 	Bad:    "3,000 IOPS on a gp2 volume of 100 GiB in 60 s; it sustains 300 when its 5.4 million I/O credits are spent",
 	Good:   "3,000 IOPS on a gp3 volume",
 	Ignore: "When the credits cover the load's bursts (BurstBalance stays above 0).",
-	After:  []finding.Code{"PL401", "PL406"},
+	After:  []finding.Code{"PL401", "PL406", "PL413"},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			of := func(b ceiling.Bound) bool { return b.Kind == ceiling.VolumeIOPS || b.Kind == ceiling.VolumeRate }

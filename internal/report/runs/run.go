@@ -228,16 +228,20 @@ func (operations) offers(s *bundle.Scenario, r row) []offer {
 	if s.Result == nil {
 		return nil
 	}
-	share := r.ofCeiling()
 	t, key := s.Result.Total, result.KeyOf(s.Result)
+	share := r.ofCeiling()
+	each := share
+	if t.Read.BW > 0 && t.Write.BW > 0 { // the ceiling is of both together
+		each = "in a mix of reads and writes"
+	}
 	n, _ := t.Rates()
 	var all []offer
 	if key != result.ByBandwidth { // the rate of large I/Os is no answer to "how many IOPS"
 		all = append(all, offer{0, "Peak IOPS", words.Operations(n), share, float64(n), "iops", "per_s"})
 	}
 	all = append(all,
-		offer{1, "Peak read", t.Read.BW.String(), share, float64(t.Read.BW), "read_bw", "bytes_per_s"},
-		offer{2, "Peak write", t.Write.BW.String(), share, float64(t.Write.BW), "write_bw", "bytes_per_s"})
+		offer{1, "Peak read", t.Read.BW.String(), each, float64(t.Read.BW), "read_bw", "bytes_per_s"},
+		offer{2, "Peak write", t.Write.BW.String(), each, float64(t.Write.BW), "write_bw", "bytes_per_s"})
 	if key != result.ByLatency || n <= 0 {
 		return all
 	}
