@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -154,8 +155,23 @@ func (c Claim) Check(t *topology.Topology) ClaimVerdict {
 			say("For writes it does not hold: they reach %s, limited by %s (%s).", c.print(w), w.Label(), w.How)
 		}
 	}
+	if v.Holds {
+		v.unknown(t)
+	}
 	v.history(t.Instance.Type)
 	return v
+}
+
+// unknown says what was left out of a claim that holds: what the instance allows volumes that are on
+// its network.
+func (v *ClaimVerdict) unknown(t *topology.Topology) {
+	onNetwork := func(a topology.Array) bool {
+		return slices.ContainsFunc(a.Volumes, func(v topology.Volume) bool { return v.Network })
+	}
+	if !t.Instance.Known() && slices.ContainsFunc(t.Arrays, onNetwork) {
+		v.Lines[0] = strings.Replace(v.Lines[0], "Yes, ", "As far as the volumes go: yes, ", 1)
+		v.Lines = append(v.Lines, "What the instance allows is not known, and may be less: name it with --instance.")
+	}
 }
 
 // burst finds whose burst carries a claim, and how long it lasts at the rate that is claimed.

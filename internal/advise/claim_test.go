@@ -127,3 +127,41 @@ func TestHistoryOfClaims(t *testing.T) {
 		}
 	}
 }
+
+// A claim about network volumes holds only as far as the instance is known.
+func TestClaimsOfVolumesAlone(t *testing.T) {
+	claim, err := ParseClaim("400MiB/s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	gp3 := topology.Volume{
+		Type: "gp3", Network: true, Sustained: topology.Limits{IOPS: 3000, Rate: 125 << 20}, Origin: topology.Origin{Kind: topology.Declared},
+	}
+	at := func(n int, i topology.Instance, change func(*topology.Volume)) ClaimVerdict {
+		v := gp3
+		change(&v)
+		a := topology.Array{Name: "a", Level: topology.RAID0}
+		for range n {
+			a.Volumes = append(a.Volumes, v)
+		}
+		return claim.Check(&topology.Topology{
+			Instance: i, Arrays: []topology.Array{a}, Targets: []topology.Target{{Role: topology.Data, Array: "a"}},
+		})
+	}
+	keep := func(*topology.Volume) {}
+	large := topology.Instance{Type: "x", Baseline: topology.Limits{IOPS: 100000, Rate: 4 << 30}}
+	for name, c := range map[string]struct {
+		got    ClaimVerdict
+		caveat bool
+	}{
+		"no instance":              {at(4, topology.Instance{}, keep), true},
+		"an instance":              {at(4, large, keep), false},
+		"local drives":             {at(4, topology.Instance{}, func(v *topology.Volume) { v.Network = false }), false},
+		"refused whatever it runs": {at(1, topology.Instance{}, keep), false},
+	} {
+		all := strings.Join(c.got.Lines, "|")
+		if strings.Contains(all, "name it with --instance") != c.caveat || strings.HasPrefix(all, "As far as the volumes go: yes, sustained") != c.caveat {
+			t.Errorf("%s: %q", name, all)
+		}
+	}
+}

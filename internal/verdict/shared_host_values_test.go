@@ -159,12 +159,20 @@ func TestVerdictsInOrder(t *testing.T) {
 		}
 	}
 	two := []finding.Finding{{Code: "A", Scenarios: []int{1, 2}}, {Code: "A", Scenarios: []int{2, 3}}, {Code: "B", Scenarios: []int{4}}}
-	if n := scenariosWith("A", two); n != 3 {
-		t.Errorf("%d scenarios", n)
+	if n, alike := scenariosWith("A", two); n != 3 || !alike {
+		t.Errorf("%d scenarios, alike: %v", n, alike)
 	}
-	for n, want := range map[int]string{0: "m (A)", 1: "m (A)", 2: "m (A, 2 scenarios)"} {
-		if got := ofFinding(finding.Finding{Code: "A", Message: "m"}, n); got.text != want || got.weight != n {
-			t.Errorf("%d: %+v", n, got)
+	two[1].Message = "5.2 % and not 30.5 %"
+	if n, alike := scenariosWith("A", two); n != 3 || alike {
+		t.Errorf("%d scenarios, alike: %v", n, alike)
+	}
+	for n, want := range map[int][2]string{
+		0: {"m (A)", "m (A)"}, 1: {"m (A)", "m (A)"}, 2: {"m (A, the first of 2 scenarios)", "m (A, 2 scenarios)"},
+	} {
+		for i, alike := range []bool{false, true} {
+			if got := ofFinding(finding.Finding{Code: "A", Message: "m"}, n, alike); got.text != want[i] || got.weight != n {
+				t.Errorf("%d, alike %v: %+v", n, alike, got)
+			}
 		}
 	}
 	if diagnose.LeastForInterval != 10*time.Second {

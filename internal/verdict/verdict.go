@@ -194,7 +194,8 @@ func OfRun(runs []Scenario, findings []finding.Finding) Summary {
 		s.Warned = true
 		if !worst[f.Code] {
 			worst[f.Code] = true
-			reasons = append(reasons, ofFinding(f, scenariosWith(f.Code, findings)))
+			n, alike := scenariosWith(f.Code, findings)
+			reasons = append(reasons, ofFinding(f, n, alike))
 		}
 	}
 	if s.Warned && s.Verdict == Pass { // of a scenario that nothing judged
@@ -287,22 +288,28 @@ func (m Scenario) reasons() (all []reason, met int) {
 	return all, met
 }
 
-func ofFinding(f finding.Finding, scenarios int) reason {
-	text := fmt.Sprintf("%s (%s)", f.Message, f.Code)
-	if scenarios > 1 {
-		text = fmt.Sprintf("%s (%s, %d scenarios)", f.Message, f.Code, scenarios)
+// ofFinding is the reason that the first finding of a rule gives; alike says that the others say the
+// same, figures included.
+func ofFinding(f finding.Finding, scenarios int, alike bool) reason {
+	of := string(f.Code)
+	switch {
+	case scenarios > 1 && alike:
+		of += fmt.Sprintf(", %d scenarios", scenarios)
+	case scenarios > 1:
+		of += fmt.Sprintf(", the first of %d scenarios", scenarios)
 	}
-	return reason{ofSeverity(f.Severity), text, scenarios}
+	return reason{ofSeverity(f.Severity), fmt.Sprintf("%s (%s)", f.Message, of), scenarios}
 }
 
-func scenariosWith(code finding.Code, findings []finding.Finding) int {
-	seen := map[int]bool{}
+func scenariosWith(code finding.Code, findings []finding.Finding) (n int, alike bool) {
+	seen, said := map[int]bool{}, map[string]bool{}
 	for _, f := range findings {
 		if f.Code == code {
+			said[f.Message] = true
 			for _, id := range f.Scenarios {
 				seen[id] = true
 			}
 		}
 	}
-	return len(seen)
+	return len(seen), len(said) == 1
 }

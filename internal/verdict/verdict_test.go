@@ -89,7 +89,7 @@ func TestRunVerdictGivesThreeReasonsWorstFirst(t *testing.T) {
 	if got.Verdict != Invalid || !slices.Equal(got.Reasons, want) {
 		t.Errorf("got %+v\nwant %s %q", got, Invalid, want)
 	}
-	if got := OfRun(runs, findings[2:]); got.Verdict != Fail || got.Reasons[1] != "The rate fell. (PL405, 2 scenarios)" {
+	if got := OfRun(runs, findings[2:]); got.Verdict != Fail || got.Reasons[1] != "The rate fell. (PL405, the first of 2 scenarios)" {
 		t.Errorf("got %+v", got)
 	}
 	wide := []finding.Finding{

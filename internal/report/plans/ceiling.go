@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/ceiling"
+	"plimsoll/internal/cloud"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/words"
@@ -209,7 +210,7 @@ func (o Outlook) section(t *topology.Topology) page.Section {
 	if o.depthOne() {
 		notes.Lines = append(notes.Lines, depthOneHint)
 	}
-	notes.Lines = append(append(notes.Lines, o.course()...), o.advice()...)
+	notes.Lines = append(append(notes.Lines, o.course()...), o.advice(t)...)
 	if len(notes.Lines) > 0 {
 		s.Add(notes)
 	}
@@ -234,8 +235,6 @@ func (o Outlook) course() []string {
 
 // remedies raise a limit.
 var remedies = map[ceiling.Kind]string{
-	ceiling.VolumeIOPS:    "use more volumes, or more IOPS per volume",
-	ceiling.VolumeRate:    "use more volumes, or more throughput per volume",
 	ceiling.HostCacheIOPS: "use a larger instance, or leave some volumes out of the host's cache",
 	ceiling.HostCacheRate: "use a larger instance, or leave some volumes out of the host's cache",
 	ceiling.InstanceIOPS:  "use a larger instance",
@@ -247,25 +246,57 @@ var remedies = map[ceiling.Kind]string{
 }
 
 // remedy raises a bound.
-func remedy(b *ceiling.Bound) string {
-	if b.Pool {
+func (o Outlook) remedy(t *topology.Topology, b *ceiling.Bound) string {
+	switch {
+	case b.Pool:
 		return "use larger volumes, for they share one allowance, or another type"
+	case b.Kind == ceiling.VolumeIOPS:
+		return o.volumes(t, moreIOPS, "use more volumes, or more IOPS per volume")
+	case b.Kind == ceiling.VolumeRate:
+		return o.volumes(t, moreRate, "use more volumes, or more throughput per volume")
 	}
 	return remedies[b.Kind]
 }
 
-func (o Outlook) advice() []string {
+func moreIOPS(t cloud.VolumeType) bool { return t.OrdersIOPS() && t.IOPS.Max > t.IOPS.Included }
+func moreRate(t cloud.VolumeType) bool { return t.OrdersRate() && t.Rate.Max > t.Rate.Included }
+
+// volumes says how volumes give more: where more cannot be ordered of their type, larger ones do, or
+// another type. Of volumes whose type is not known it is more.
+func (o Outlook) volumes(t *topology.Topology, orders func(cloud.VolumeType) bool, more string) string {
+	by := more
+	for _, target := range t.Targets {
+		a := t.Array(target.Array)
+		if target.Role != o.Role || a == nil {
+			continue
+		}
+		for _, v := range a.Volumes {
+			switch known, ok := cloud.TypeNamed(v.Type); {
+			case !ok || orders(known):
+			case known.Rate.Derived:
+				by = fmt.Sprintf("use more volumes, or more IOPS per volume (the throughput of %s follows from them)", known.Type)
+			case known.BySize():
+				by = fmt.Sprintf("use more or larger volumes (the limits of %s follow from size), or another type", known.Type)
+			default:
+				by = fmt.Sprintf("use more volumes, or another type (the limits of %s are fixed)", known.Type)
+			}
+		}
+	}
+	return by
+}
+
+func (o Outlook) advice(t *topology.Topology) []string {
 	raise := func(what string, b, next *ceiling.Bound) string {
-		phrase := fmt.Sprintf("To raise %s (%s): %s", what, b.Label(), remedy(b))
+		phrase := fmt.Sprintf("To raise %s (%s): %s", what, b.Label(), o.remedy(t, b))
 		switch {
 		case next == nil:
 		case o.both(next) != o.both(b):
 			phrase += fmt.Sprintf("; this helps up to %s, where %s becomes the limit", o.both(next), next.Label())
-		case remedy(next) == remedy(b):
+		case o.remedy(t, next) == o.remedy(t, b):
 			phrase += fmt.Sprintf("; %s allows no more either", next.Label())
 		default:
 			phrase += fmt.Sprintf("; this alone does not help, for %s allows no more either: also %s", next.Label(),
-				remedy(next))
+				o.remedy(t, next))
 		}
 		return phrase + "."
 	}

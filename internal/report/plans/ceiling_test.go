@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"plimsoll/internal/ceiling"
+	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
 
@@ -44,7 +45,7 @@ func TestAdviceOnEqualLimits(t *testing.T) {
 			c.bounds[i].BW = units.Rate(c.bounds[i].IOPS) * 8192
 		}
 		o.SetCeiling(ceiling.Ceiling{Bounds: c.bounds})
-		got := strings.Join(o.advice(), "\n")
+		got := strings.Join(o.advice(&topology.Topology{}), "\n")
 		if strings.ReplaceAll(got, ", 188 MiB/s", "") != c.want {
 			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
 		}

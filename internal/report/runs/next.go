@@ -12,7 +12,7 @@ import (
 )
 
 // reasonCode is the rule that a reason of the verdict ends with.
-var reasonCode = regexp.MustCompile(`\((PL[0-9]{3})(?:, [0-9,]+ scenarios)?\)\.?$`)
+var reasonCode = regexp.MustCompile(`\((PL[0-9]{3})(?:, (?:the first of )?[0-9,]+ scenarios)?\)\.?$`)
 
 // nextStep is what to do about a reason of the verdict, "" where there is nothing to do: the fix of
 // the finding that the reason is, or, for a missed threshold, of the worst finding on the same
