@@ -79,7 +79,7 @@ func runRuns(env *form.Env, dirs []string, format string, o pickOptions) error {
 		return form.Usage(err)
 	}
 	var all []runs.Listed
-	n := 0
+	n, left := 0, 0
 	for _, dir := range dirs {
 		found, err := bundle.List(dir)
 		if err != nil {
@@ -89,6 +89,7 @@ func runRuns(env *form.Env, dirs []string, format string, o pickOptions) error {
 		if err != nil {
 			return err
 		}
+		left += len(found) + len(fleets)
 		if !pick.Empty() { // of the results of single runs
 			if found, err = pick.Runs(dir, found); err != nil {
 				return pickError(err)
@@ -102,6 +103,10 @@ func runRuns(env *form.Env, dirs []string, format string, o pickOptions) error {
 		where, err := filepath.Abs(dirs[0])
 		if err != nil {
 			return err
+		}
+		if left > 0 {
+			fmt.Fprintf(env.Err, "%s in %s, and none has what was asked for\n", text.Plural(left, "run"), text.Clean(where, 0))
+			return nil
 		}
 		fmt.Fprintf(env.Err, "no runs in %s; name another directory: plimsoll runs DIR\n", text.Clean(where, 0))
 		return nil

@@ -121,7 +121,7 @@ Flags of plimsoll run that shape what is measured are passed on, and so are suit
 	o.run.measuring(cmd)
 	f := cmd.Flags()
 	o.out = comparecli.DefaultRuns
-	for _, own := range []string{"out", "resume", "dry-run", "sustained"} { // have another meaning here, or none
+	for _, own := range []string{"out", "resume", "dry-run"} { // have another meaning here, or none
 		f.Lookup(own).Hidden = true
 	}
 	f.Lookup("out").Hidden, f.Lookup("resume").Hidden = false, false

@@ -212,6 +212,9 @@ func (o runOptions) plan(ctx context.Context, env *form.Env) (p bench.Plan, err 
 	if o.Rounds, err = o.repeat.plan(o.Given); err != nil {
 		return p, form.Usage(err)
 	}
+	if o.Sustained = o.repeat.sustained; o.Sustained && o.repeat.stop == "" {
+		return p, form.Usage(errors.New("--sustained needs --stop: without it each scenario runs for its whole --runtime"))
+	}
 	if o.repeat.stop != "" {
 		if o.Stop, err = comparecli.ParsePercent("--stop", o.repeat.stop); err != nil {
 			return p, form.Usage(err)

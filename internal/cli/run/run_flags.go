@@ -38,12 +38,6 @@ func (o *runOptions) addFlags(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.labels, "label", nil, "store `TEXT`, or KEY=VALUE, with the run; may be repeated")
 	f.StringVar(&o.Out, "out", compare.DefaultRuns, "store runs below `DIR`")
 	f.BoolVar(
-		&o.Sustained,
-		"sustained",
-		false,
-		"with --stop: measure until a burst is over and what is sustained is known",
-	)
-	f.BoolVar(
 		&o.probe,
 		"probe",
 		false,
