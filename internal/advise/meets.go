@@ -253,8 +253,8 @@ func limitsOf(d *workload.Demand, r *result.Result) []MetLimit {
 			}
 			if at, ok := dir.Clat.At(p.P); ok {
 				l.Known, l.Latency, l.Exceeded = true, units.LatencyOf(at), at >= p.Limit
-				out = append(out, l)
 			}
+			out = append(out, l)
 		}
 	}
 	slices.Sort(order)

@@ -204,6 +204,11 @@ streams:
 	if want := []string{"r p99 < 10 ms", "w p99 < 10 ms", "I/Os above 1 s < 1.0 %", "I/Os above 2 s < 1.0 %"}; !slices.Equal(texts, want) {
 		t.Fatalf("%q, want %q", texts, want)
 	}
+	// A limit that nothing was measured of is not met.
+	none := limitsOf(d, &result.Result{Total: fio.Job{Read: fio.Direction{N: 1000}, Write: fio.Direction{N: 1000}}})
+	if len(none) != 4 || slices.ContainsFunc(none, func(l MetLimit) bool { return l.Known }) {
+		t.Errorf("without percentiles: %+v", none)
+	}
 	if got[0].Exceeded || got[0].Latency != units.LatencyOf(9*ms) || !got[1].Exceeded || got[2].Known || got[2].Share != 0.01 {
 		t.Errorf("%+v", got)
 	}

@@ -208,7 +208,7 @@ func (t *Table) suite() {
 			continue
 		}
 		var before, after [][]float64
-		lastA, lastB := 1.0, 1.0
+		last := 0.0 // the sum of the logarithms of what is sustained, after against before
 		bursts := false
 		na, nb := 0, 0
 		for i := range t.Rows {
@@ -226,7 +226,7 @@ func (t *Table) suite() {
 				continue
 			}
 			before, after = append(before, a.Rounds), append(after, b.Rounds)
-			lastA, lastB = lastA*a.sustained(), lastB*b.sustained()
+			last += math.Log(b.sustained() / a.sustained())
 			bursts = bursts || a.Sustained > 0 || b.Sustained > 0
 		}
 		if len(before) < 2 {
@@ -234,7 +234,7 @@ func (t *Table) suite() {
 		}
 		t.Suite[k] = together(before, after, t.Paired && na == nb, t.Margin)
 		if s := t.Suite[k]; s != nil && bursts {
-			s.Sustained = math.Pow(lastB/lastA, 1/float64(len(before)))
+			s.Sustained = math.Exp(last / float64(len(before)))
 		}
 	}
 	if !slices.ContainsFunc(t.Suite, func(c *Change) bool { return c != nil }) {

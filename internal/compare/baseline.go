@@ -106,8 +106,9 @@ func judged(rounds []Sample, series []Series, last int) Judgment {
 	points := series[at].usable()
 	points = points[max(0, len(points)-last):]
 	var values []float64
+	earlier := 0 // rounds
 	for _, p := range points {
-		values = append(values, p.Value.Center)
+		values, earlier = append(values, p.Value.Center), earlier+p.Rounds
 	}
 	j.Earlier = len(values)
 	if len(values) == 0 {
@@ -118,7 +119,7 @@ func judged(rounds []Sample, series []Series, last int) Judgment {
 	if point.Value.HasInterval() {
 		floor = max(floor, math.Abs(point.Value.Rel()))
 	}
-	e, err := stats.Expect(values, point.Rounds, floor)
+	e, err := stats.Expect(values, float64(earlier)/float64(len(values)*max(1, point.Rounds)), floor)
 	if err != nil {
 		j.Why = err.Error()
 		return j

@@ -978,6 +978,16 @@ func TestSuiteByHand(t *testing.T) {
 	if table.suite(); table.Suite != nil {
 		t.Errorf("one row is no suite: %+v", table.Suite)
 	}
+	// The product of 50 rates in bytes per second is beyond a float64.
+	for range 50 {
+		burst := cell(2e9, 2.1e9)
+		burst.Sustained = 1e9
+		table.Rows = append(table.Rows, Row{Figure: bandwidth(), Cells: []Cell{cell(1e9, 1.1e9), burst}})
+	}
+	table.Rows = table.Rows[len(table.Rows)-50:]
+	if table.suite(); math.Abs(table.Suite[1].Sustained-1e9/math.Sqrt(1e9*1.1e9)) > 1e-9 {
+		t.Errorf("%+v", table.Suite[1])
+	}
 }
 
 // The results of a library are too many sides for a table: they are chosen, and what no key names is an

@@ -259,30 +259,47 @@ func window(tb testing.TB, n int) {
 	}
 }
 
-// History's acceptance: 20 runs with 5 % spread, then one, or five rounds.
+// History's acceptance: 20 runs whose rounds spread by 5 %, then one of as many rounds. Where runs differ
+// by more than their rounds do, more rounds help nothing, and a longer history is no licence to alarm.
 func baseline(tb testing.TB, n int) {
 	for i, c := range []struct {
 		name    string
-		rounds  int
+		runs    int
+		rounds  int // of each earlier run
+		now     int // of the new one
+		between float64
 		change  float64
 		alarmed [2]float64
 	}{
-		{"one run, none", 1, 0, [2]float64{0, .03}},
-		{"one run, -20 %", 1, -.20, [2]float64{.85, 1}},
-		{"five rounds, -10 %", 5, -.10, [2]float64{.80, 1}},
+		{"one round, none", 20, 1, 1, 0, 0, [2]float64{0, .03}},
+		{"one round, -20 %", 20, 1, 1, 0, -.20, [2]float64{.85, 1}},
+		{"five rounds, -10 %", 20, 5, 5, 0, -.10, [2]float64{.80, 1}},
+		{"five rounds, none, of runs that differ, 5 of them", 5, 5, 5, .05, 0, [2]float64{0, .03}},
+		{"five rounds, none, of runs that differ, 10 of them", 10, 5, 5, .05, 0, [2]float64{0, .03}},
+		{"five rounds, none, of runs that differ, 30 of them", 30, 5, 5, .05, 0, [2]float64{0, .03}},
+		{"five rounds after runs of one, none", 20, 1, 5, .05, 0, [2]float64{0, .03}},
+		{"one round after runs of five, none", 20, 5, 1, 0, 0, [2]float64{0, .03}},
+		{"one round after runs of five, none, of runs that differ", 20, 5, 1, .05, 0, [2]float64{0, .03}},
 	} {
 		rng := rand.New(rand.NewPCG(21, uint64(i)))
+		run := func(rounds int, change float64) float64 {
+			level, err := Level(roundsOf(rng, rounds, 1000*(1+change)*math.Exp(rng.NormFloat64()*c.between), .05))
+			if err != nil {
+				tb.Fatal(err)
+			}
+			return level.Center
+		}
 		alarms := 0.0
 		for range n {
-			e, err := Expect(roundsOf(rng, 20, 1000, .05), c.rounds, 0.03)
+			var earlier []float64
+			for range c.runs {
+				earlier = append(earlier, run(c.rounds, 0))
+			}
+			e, err := Expect(earlier, float64(c.rounds)/float64(c.now), 0.03)
 			if err != nil {
 				tb.Fatal(err)
 			}
-			level, err := Level(roundsOf(rng, c.rounds, 1000*(1+c.change), .05))
-			if err != nil {
-				tb.Fatal(err)
-			}
-			if e.Outside(level.Center) != 0 {
+			if e.Outside(run(c.now, c.change)) != 0 {
 				alarms++
 			}
 		}

@@ -36,11 +36,14 @@ func (e Expected) Outside(x float64) int {
 	return 0
 }
 
-// Expect predicts a new figure, the geometric mean of a number of new rounds, from those of earlier
-// runs: the t prediction interval on logarithms. A rank test could not speak before 39 runs. The
-// interval reaches at least floor to either side (0.03, or the new run's own half width): runs that
-// agree by chance make no alarm.
-func Expect(earlier []float64, rounds int, floor float64) (Expected, error) {
+// Expect predicts the figure of a new run, the geometric mean of its rounds, from those of earlier
+// runs: the t prediction interval on logarithms. Earlier figures are of runs, too, and differ by what
+// differs from run to run and from round to round; so does the new one. Where it has fewer rounds,
+// fewer says how many times as many the earlier runs had (1 for as many), and its variance is taken to
+// be as many times larger, as if all of it were between rounds. A rank test could not speak before 39
+// runs. The interval reaches at least floor to either side (0.03, or the new run's own half width):
+// runs that agree by chance make no alarm.
+func Expect(earlier []float64, fewer, floor float64) (Expected, error) {
 	logs, err := logsOf(earlier)
 	if err != nil {
 		return Expected{}, err
@@ -52,7 +55,7 @@ func Expect(earlier []float64, rounds int, floor float64) (Expected, error) {
 		return e, err
 	}
 	n := float64(len(logs))
-	se := math.Sqrt(variance(logs)) * math.Sqrt(1/n+1/float64(max(1, rounds)))
+	se := math.Sqrt(variance(logs)) * math.Sqrt(1/n+max(1, fewer))
 	half := max(tQuantile(1-(1-baselineConfidence)/2, n-1)*se, math.Log1p(floor))
 	m := mean(logs)
 	e.Level = Estimate{Center: math.Exp(m), Lo: math.Exp(m - half), Hi: math.Exp(m + half), N: len(logs)}

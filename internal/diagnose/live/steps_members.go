@@ -192,8 +192,8 @@ func (v *view) inThisMachine() *Cause {
 		return c
 	}
 	waiting, at := v.sum((*device).waiting), v.sum(func(l *device) float64 { return l.did.InFlight })
-	if waiting > 1 && at < heldAbove*waiting {
-		l := v.leaves[0]
+	// The scheduler none holds nothing back: what waits there waits for places in the queue.
+	if l := v.leaves[0]; waiting > 1 && at < heldAbove*waiting && l.Scheduler != "" && l.Scheduler != "none" {
 		return &Cause{
 			Code: "PL302", Title: "the scheduler holds I/Os back", Confidence: Likely, Subject: l.Name,
 			Message: fmt.Sprintf("The scheduler %s makes %s slow: of %s I/Os that wait only %s are at the device.",

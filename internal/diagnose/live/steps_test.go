@@ -334,9 +334,9 @@ func TestEachStepAndItsNearMiss(t *testing.T) {
 			}
 		}},
 		{"the scheduler", "4-slow-volume", func(f *Facts) {
-			f.Window.Devices[0].Wait *= 4
-			f.Window.Devices[0].InFlight = 0.2
-		}, "PL302", func(f *Facts) { f.Window.Devices[0].Wait *= 4; f.Window.Devices[0].InFlight = 3 }},
+			held(f, "mq-deadline")
+		}, "PL302", func(f *Facts) { held(f, "mq-deadline"); f.Window.Devices[0].InFlight = 3 }},
+		{"the scheduler, and there is none", "4-slow-volume", func(f *Facts) { held(f, "bfq") }, "PL302", func(f *Facts) { held(f, "none") }},
 		{"places in the queue", "4-host-queue", nil, "PL303", func(f *Facts) { scaled(f, telemetry.ForTags, 0.39) }},
 		{"slow volume", "4-slow-volume", nil, "PL909", func(f *Facts) { quick(f, 7*time.Millisecond) }},
 		{
@@ -542,5 +542,14 @@ func TestShareOfALimitThatIsUsed(t *testing.T) {
 	}
 	if got := (&view{f: &Facts{}}).groupUse(); got != 0.9 {
 		t.Errorf("no window: %v", got)
+	}
+}
+
+// held keeps I/Os of the slow volume in the queue of a scheduler.
+func held(f *Facts, scheduler string) {
+	f.Window.Devices[0].Wait *= 4
+	f.Window.Devices[0].InFlight = 0.2
+	for i := range f.Layers {
+		f.Layers[i].Scheduler = scheduler
 	}
 }
