@@ -39,7 +39,7 @@ func Check(all []finding.Finding, fine []finding.Passed, notes []string, data an
 		suite.Tests = append(suite.Tests, findingTest(f))
 	}
 	for _, p := range fine {
-		suite.Tests = append(suite.Tests, page.Test{Name: string(p.Code), Message: p.Message})
+		suite.Tests = append(suite.Tests, page.Test{Name: words.Join(" ", string(p.Code), p.Subject), Message: p.Message})
 	}
 	d.Tests = []page.Suite{suite}
 	rows := page.NewTable("", "code", "severity", "subject", "message", "fix")
@@ -47,7 +47,7 @@ func Check(all []finding.Finding, fine []finding.Passed, notes []string, data an
 		rows.Add(string(f.Code), string(f.Severity), f.Subject, f.Message, f.Fix)
 	}
 	for _, p := range fine {
-		rows.Add(string(p.Code), "ok", "", p.Message, "")
+		rows.Add(string(p.Code), "ok", p.Subject, p.Message, "")
 	}
 	d.Records = &rows
 	return d
