@@ -107,6 +107,7 @@ func looksLikeOthers() []string {
 	return []string{
 		"import of several", "library", "summary", "demand not met", "demand", "advice elsewhere", "advice without a choice",
 		"teardown", "verify", "probe", "why neighbour-buffered", "why healthy-idle", "suites", "instances", "against a baseline",
+		"volume type", "instance", "machine of Azure", "drives", "some instances", "explained", "nothing to lint",
 	}
 }
 
