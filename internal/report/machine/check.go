@@ -113,6 +113,7 @@ type Probed struct {
 // Probe is the document of volumes that were measured alone and together. data is its JSON.
 func Probe(all []Probed, data any) *page.Document {
 	d := &page.Document{Kind: "probe", Title: "Members of arrays, alone and together", Data: page.DataOf("probe", data)}
+	records := page.NewTable("", "array", "volume", "serial", "iops_alone", "latency_ns", "iops_together")
 	for _, a := range all {
 		d.Head.Says = append(d.Head.Says, page.Say{Text: words.Join(": ", text.Clean(a.Name, 60), a.Answer)})
 		rows := page.NewTable(text.Clean(a.Name, 60)+", random reads of 8 KiB, 16 in flight", "<volume", "<serial",
@@ -123,8 +124,13 @@ func Probe(all []Probed, data any) *page.Document {
 				together = m.Together.String()
 			}
 			rows.Add(text.Clean(m.Device, 20), text.Clean(m.Serial, 40), m.Alone.String(), m.Latency.String(), together)
+			records.Rows = append(records.Rows, []page.Cell{
+				page.T(a.Name), page.T(m.Device), page.T(m.Serial), page.Exact("known", float64(m.Alone)),
+				page.Exact("known", float64(m.Latency)), page.Exact(together, float64(m.Together)),
+			})
 		}
 		d.Add(rows)
 	}
+	d.Records = &records
 	return d
 }
