@@ -326,7 +326,7 @@ func kinds(t *testing.T) []kind {
 		of("plan of arrays (array plan)", plans.Plan(&provision.Plan{})),
 		of("what teardown undoes (array teardown)", plans.Undo(nil)),
 		of("differences from the declaration (array verify)", plans.Differences(&topology.Declaration{}, nil)),
-		of("what would run (run --dry-run)", &page.Document{Data: plans.DryRunData(bench.Plan{})}),
+		of("what would run (run --dry-run)", plans.DryRun(bench.Plan{})),
 		entry("the catalogue (catalog)", ""),
 		entry("a type of volume (catalog gp3)", "gp3"),
 		entry("an instance type (catalog c6a.xlarge)", "c6a.xlarge"),
