@@ -310,6 +310,7 @@ func kinds(t *testing.T) []kind {
 		of("topology of a path (inspect)", machine.Inspect(&topology.Topology{})),
 		of("disks of a machine (inspect --all)", machine.Disks(&topology.Inventory{})),
 		{name: "why", about: "why the storage is slow (why)", value: &live.Answer{}},
+		of("machines of the lab (lab list)", machine.Lab(nil)),
 		of("volumes that were read (array warm)", machine.Warmed(nil, []array.WarmedVolume{})),
 		of("ceilings (ceiling)", plans.Ceilings(&topology.Topology{}, "", nil, false)),
 		of("ceilings by instance type (ceiling --instance A,B)", plans.OnTypes(nil, time.Now())),
