@@ -48,8 +48,16 @@ type Finding struct {
 	// Line and Col place a lint finding in its file.
 	Line int `json:"line,omitempty"`
 	Col  int `json:"col,omitempty"`
+	// fine marks what is no finding: see Fine.
+	fine bool
 	// Edits correct the text where that is certain; lint --fix applies them.
 	Edits []Edit `json:"edits,omitempty"`
+}
+
+// Fine is what a Check reports of a subject that it has looked at and found in order: what it saw,
+// in one line. Judge leaves it out, Passes shows it.
+func Fine(subject, format string, args ...any) Finding {
+	return Finding{Subject: subject, Message: fmt.Sprintf(format, args...), fine: true}
 }
 
 // Edit replaces Old, which stands at a line and column (in characters, from 1), by New.
@@ -110,10 +118,9 @@ type Rule[C any] struct {
 	Ignore   string // when to ignore it
 	// After names rules whose finding on the same subject explains this one away.
 	After []Code
+	// Check reports what it finds, and as Fine what it looked at and found in order: nothing else
+	// knows what it could see.
 	Check func(c C, report func(Finding))
-	// Pass shows in one line each what was looked at and found in order; it is asked where Check
-	// found nothing. May be nil.
-	Pass func(c C, pass func(format string, args ...any))
 }
 
 // Page holds the texts of a rule, whatever case it judges.

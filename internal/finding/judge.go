@@ -2,7 +2,6 @@ package finding
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -19,7 +18,11 @@ func Judge[C any](rules []*Rule[C], c C, disabled Disabled) []Finding {
 	after := map[Code][]Code{}
 	for _, r := range rules {
 		after[r.Code] = r.After
-		r.Check(c, func(f Finding) { all = append(all, r.fill(f).disable(disabled[r.Code])) })
+		r.Check(c, func(f Finding) {
+			if !f.fine {
+				all = append(all, r.fill(f).disable(disabled[r.Code]))
+			}
+		})
 	}
 	type key struct {
 		code    Code
@@ -50,21 +53,28 @@ func Sort(all []Finding) {
 	})
 }
 
-// Passed is a rule that found nothing wrong, and what it saw.
+// Passed is a rule that found a subject in order, and what it saw.
 type Passed struct {
 	Code    Code   `json:"code"`
+	Subject string `json:"subject"`
 	Message string `json:"message"`
 }
 
 // Passes shows in one line each what the rules looked at and found in order, by code; what could
-// not be seen is not in it. A rule that found something wrong passes nothing.
-func Passes[C any](rules []*Rule[C], c C, found []Finding) []Passed {
+// not be seen is not in it. A subject of which a rule found something does not pass it.
+func Passes[C any](rules []*Rule[C], c C) []Passed {
 	var all []Passed
 	for _, r := range rules {
-		if r.Pass == nil || slices.ContainsFunc(found, func(f Finding) bool { return f.Code == r.Code }) {
-			continue
-		}
-		r.Pass(c, func(format string, args ...any) { all = append(all, Passed{r.Code, fmt.Sprintf(format, args...)}) })
+		var fine []Passed
+		found := map[string]bool{}
+		r.Check(c, func(f Finding) {
+			if f.fine {
+				fine = append(fine, Passed{r.Code, f.Subject, f.Message})
+			} else {
+				found[f.Subject] = true
+			}
+		})
+		all = append(all, slices.DeleteFunc(fine, func(p Passed) bool { return found[p.Subject] })...)
 	}
 	slices.SortStableFunc(all, func(a, b Passed) int { return cmp.Compare(a.Code, b.Code) })
 	return all

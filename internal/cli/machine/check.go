@@ -150,7 +150,7 @@ func (o CheckOptions) Look(
 	}
 	finding.Sort(found)
 	return Checked{
-		found, rules.Passes(c, found), slices.Concat(notes, t.Notes, c.Host.Notes), c.Host, c.OtherLoad,
+		found, rules.Passes(c), slices.Concat(notes, t.Notes, c.Host.Notes), c.Host, c.OtherLoad,
 	}, t, policy, nil
 }
 

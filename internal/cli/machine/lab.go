@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,6 +17,8 @@ import (
 	"plimsoll/internal/cli/form"
 	"plimsoll/internal/lab"
 	"plimsoll/internal/lab/agent"
+	"plimsoll/internal/report/machine"
+	"plimsoll/internal/report/page"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/topology"
@@ -38,7 +39,8 @@ guest.`,
 }
 
 func newLabListCmd(env *form.Env) *cobra.Command {
-	return &cobra.Command{
+	var format string
+	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "List the built-in machines",
 		Args:    cobra.NoArgs,
@@ -48,13 +50,15 @@ func newLabListCmd(env *form.Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			t := tabwriter.NewWriter(env.Out, 0, 0, 2, ' ', 0)
-			for _, s := range all {
-				fmt.Fprintf(t, "%s\t%s\n", s.Name, s.Description)
+			machines := make([]machine.Simulated, len(all))
+			for i, s := range all {
+				machines[i] = machine.Simulated{Name: s.Name, Description: s.Description}
 			}
-			return t.Flush()
+			return form.Render(env, format, machine.Lab(machines))
 		},
 	}
+	form.AddFormat(cmd, &format, page.Formats())
+	return cmd
 }
 
 type labOptions struct {

@@ -114,7 +114,7 @@ func runRun(ctx context.Context, env *form.Env, o runOptions) error {
 		if err := bench.Check(env.Machine, p); err != nil {
 			return err
 		}
-		return dryRun(env, p, o.format)
+		return form.Render(env, o.format, plans.DryRun(p))
 	}
 	show := screen.Of(env.Screen(), o.progress)
 	// A reader of the progress that goes away, such as head, must not end the run with files left
@@ -152,18 +152,6 @@ func runRun(ctx context.Context, env *form.Env, o runOptions) error {
 		return comparecli.Worst(form.RunError(b), judged)
 	}
 	return form.RunError(b)
-}
-
-// dryRun prints what would run: the commands as text, or the whole plan as JSON.
-func dryRun(env *form.Env, p bench.Plan, format string) error {
-	switch format {
-	case form.FormatJSON:
-		return plans.DryRunJSON(env.Out, p)
-	case form.TextFormat:
-		return plans.DryRun(env.Out, p)
-	}
-	return form.Usage(fmt.Errorf("--format %s does not go with --dry-run: use %s or %s", format, form.TextFormat,
-		form.FormatJSON))
 }
 
 // gate takes what --fail-on asks of the baseline out of what it asks of the run.

@@ -12,6 +12,7 @@ import (
 	"plimsoll/internal/cli/form"
 	"plimsoll/internal/compare"
 	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/plans"
 	"plimsoll/internal/report/runs"
 	"plimsoll/internal/screen"
 	"plimsoll/internal/suite"
@@ -112,7 +113,7 @@ func measureSweep(ctx context.Context, env *form.Env, o sweepOptions) error {
 		}
 	}
 	if o.dryRun {
-		return dryRun(env, p, o.format)
+		return form.Render(env, o.format, plans.DryRun(p))
 	}
 	b, err := o.measured(ctx, env, p)
 	if err != nil {

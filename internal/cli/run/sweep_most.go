@@ -9,6 +9,7 @@ import (
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/cli/form"
 	"plimsoll/internal/compare"
+	"plimsoll/internal/report/plans"
 	"plimsoll/internal/report/runs"
 	"plimsoll/internal/suite"
 )
@@ -35,7 +36,7 @@ func measureMost(ctx context.Context, env *form.Env, o sweepOptions) error {
 		return err
 	}
 	if o.dryRun {
-		return dryRun(env, p, o.format)
+		return form.Render(env, o.format, plans.DryRun(p))
 	}
 	b, err := o.measured(ctx, env, p)
 	if err != nil {

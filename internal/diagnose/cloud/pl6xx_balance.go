@@ -55,8 +55,11 @@ var burstBalance = &diagnose.Rule{
 		"then on",
 	Good:   "BurstBalance 100 %, and a test of more than 33 minutes; or a gp3 volume",
 	Ignore: "When the load stays below the sustained rate.",
-	Pass:   passBurstBalance,
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		if steady := steadyVolumes(c); len(steady) > 0 {
+			report(finding.Fine(strings.Join(steady, ", "),
+				"what the volumes of %s give lasts: there are no burst credits to run out", text.Some(steady, 3)))
+		}
 		for _, b := range buckets(c) {
 			f := finding.Finding{Subject: b.subject, Message: b.says(), Evidence: b.evidence}
 			need, touched := burstTime(c, b)
@@ -75,12 +78,6 @@ var burstBalance = &diagnose.Rule{
 			report(f)
 		}
 	},
-}
-
-func passBurstBalance(c *diagnose.Case, pass func(format string, args ...any)) {
-	if steady := steadyVolumes(c); len(steady) > 0 {
-		pass("what the volumes of %s give lasts: there are no burst credits to run out", text.Some(steady, 3))
-	}
 }
 
 // says tells how long the burst goes on.

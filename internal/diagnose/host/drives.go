@@ -9,6 +9,7 @@ import (
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
+	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 )
 
@@ -106,15 +107,34 @@ func drives(c *diagnose.Case) []drive {
 	return all
 }
 
+// judged is what a rule says of one drive.
+type judged int
+
+const (
+	unseen judged = iota // it does not apply, or what it needs could not be read
+	fine
+	wrong
+)
+
+func wrongIf(is bool) judged {
+	if is {
+		return wrong
+	}
+	return fine
+}
+
 // perDrive gathers what is wrong with the queues of several drives into one finding, since a
-// setting is as a rule wrong on all.
+// setting is as a rule wrong on all. names are the drives with it, right those without.
 func perDrive(c *diagnose.Case,
 	attribute string,
-	wrong func(drive) (found, wanted string, ok bool),
-) (f finding.Finding, names []string) {
+	judge func(drive) (found, wanted string, is judged),
+) (f finding.Finding, names, right []string) {
 	for _, d := range drives(c) {
-		found, wanted, ok := wrong(d)
-		if !ok {
+		found, wanted, is := judge(d)
+		if is == fine {
+			right = append(right, d.Name)
+		}
+		if is != wrong {
 			continue
 		}
 		names = append(names, d.Name)
@@ -125,20 +145,13 @@ func perDrive(c *diagnose.Case,
 		)
 		f.Set(finding.Setting{File: file, Value: strings.Fields(wanted)[0]})
 	}
-	if len(names) > 0 {
-		f.Subject = strings.Join(names, ", ")
-	}
-	return f, names
+	f.Subject = strings.Join(names, ", ")
+	return f, names, right
 }
 
-// allDrives names the drives below the tested paths, where there are any and all of them are so.
-func allDrives(c *diagnose.Case, so func(drive) bool) ([]string, bool) {
-	var names []string
-	for _, d := range drives(c) {
-		if !so(d) {
-			return nil, false
-		}
-		names = append(names, d.Name)
+// allFine reports in one line what is fine on several drives. format takes their names.
+func allFine(report func(finding.Finding), names []string, format string) {
+	if len(names) > 0 {
+		report(finding.Fine(strings.Join(names, ", "), format, text.Some(names, 3)))
 	}
-	return names, len(names) > 0
 }

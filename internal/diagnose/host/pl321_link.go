@@ -26,13 +26,17 @@ var slowLink = &diagnose.Rule{
 	Good: "$ cat /sys/block/nvme0n1/device/device/current_link_width " +
 		"/sys/block/nvme0n1/device/device/max_link_width\n4\n4",
 	Ignore: "When the slot is of an older generation.",
-	Pass:   passLink,
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		var f finding.Finding
 		var names []string
 		var have, want units.Rate
 		for _, d := range drives(c) {
-			if d.Link == nil || !below(*d.Link) {
+			if d.Link == nil {
+				continue
+			}
+			if !below(*d.Link) {
+				full := linkWords(d.Link.Lanes, d.Link.Speed)
+				report(finding.Fine(d.Name, "PCIe link of %s has its full %s", d.Name, full))
 				continue
 			}
 			names = append(names, d.Name)
@@ -63,12 +67,4 @@ func below(l block.Link) bool { return l.Lanes < l.MaxLanes || l.Speed < l.MaxSp
 
 func linkWords(lanes int, speed float64) string {
 	return fmt.Sprintf("%s of %s GT/s", text.Plural(lanes, "lane"), units.Number(speed))
-}
-
-func passLink(c *diagnose.Case, pass func(format string, args ...any)) {
-	for _, d := range drives(c) {
-		if d.Link != nil && !below(*d.Link) {
-			pass("PCIe link of %s has its full %s", d.Name, linkWords(d.Link.Lanes, d.Link.Speed))
-		}
-	}
 }

@@ -53,15 +53,17 @@ var wrongFstab = &diagnose.Rule{
 	Bad:    "/dev/nvme1n1  /data  xfs  defaults  0  2",
 	Good:   "UUID=8ac075e3-1124-4bb6-bef7-a6811bf8b870  /data  xfs  defaults,noatime,nofail  0  2",
 	Ignore: "When the volumes are gone by then.",
-	Pass:   passWrongFstab,
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		if !boots(c) || !c.Host.Boot.FstabKnown {
 			return
 		}
 		for _, m := range c.Mounts() {
 			d := c.Device(m.Device)
-			if d == nil || m.Root != "" && m.Root != "/" || slices.Contains(systemPoints, m.Point) ||
-				slices.Contains(c.Host.Boot.Units, m.Point) {
+			if d == nil || m.Root != "" && m.Root != "/" || slices.Contains(systemPoints, m.Point) {
+				continue
+			}
+			if slices.Contains(c.Host.Boot.Units, m.Point) {
+				report(finding.Fine(m.Point, "a unit of systemd mounts %s", m.Point))
 				continue
 			}
 			f := finding.Finding{Subject: m.Point}
@@ -83,20 +85,12 @@ var wrongFstab = &diagnose.Rule{
 				report(f)
 				continue
 			}
-			if fstabLine(c, m, d, c.Host.Boot.Fstab[i], &f) {
-				report(f)
+			if !fstabLine(c, m, d, c.Host.Boot.Fstab[i], &f) {
+				f = finding.Fine(m.Point, "fstab mounts %s", m.Point)
 			}
+			report(f)
 		}
 	},
-}
-
-func passWrongFstab(c *diagnose.Case, pass func(format string, args ...any)) {
-	b := c.Host.Boot
-	for _, m := range c.Mounts() {
-		if b.FstabKnown && slices.ContainsFunc(b.Fstab, func(l host.Fstab) bool { return l.Point == m.Point }) {
-			pass("fstab mounts %s", m.Point)
-		}
-	}
 }
 
 // fstabLine holds a line against what is mounted.
@@ -197,13 +191,15 @@ var unknownArray = &diagnose.Rule{
 	Bad:      "$ grep ARRAY /etc/mdadm/mdadm.conf\n$",
 	Good:     "ARRAY /dev/md/data metadata=1.2 UUID=3aaa0122:29827cfa:5331ad66:ca767371",
 	Ignore:   "When the array is gone by the next boot.",
-	Pass:     passUnknownArray,
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, d := range raids(c) {
 			known := slices.ContainsFunc(c.Host.Boot.Arrays, func(a host.Array) bool {
 				return a.UUID != "" && bare(a.UUID) == bare(d.MD.UUID) || a.Name != "" && a.Name == d.MD.Name ||
 					a.UUID == "" && (a.Device == d.Path || slices.Contains(d.Links, a.Device))
 			})
+			if conf := c.Host.Boot.Mdadm; known && conf != nil {
+				report(finding.Fine(d.Name, "%s names %s", conf.Path, d.Name))
+			}
 			if known || d.MD.UUID == "" && len(c.Host.Boot.Arrays) > 0 {
 				continue // without its UUID nothing can be said
 			}
@@ -225,12 +221,6 @@ var unknownArray = &diagnose.Rule{
 			report(f)
 		}
 	},
-}
-
-func passUnknownArray(c *diagnose.Case, pass func(format string, args ...any)) {
-	if raids := raids(c); len(raids) > 0 && c.Host.Boot.Mdadm != nil && raids[0].MD.UUID != "" {
-		pass("%s names %s", c.Host.Boot.Mdadm.Path, raids[0].Name)
-	}
 }
 
 // renewal is the command that rebuilds the initramfs. A captured machine lacks its programs: there
@@ -256,7 +246,6 @@ var staleInitramfs = &diagnose.Rule{
 	Good:     "mdadm --detail --scan >> /etc/mdadm/mdadm.conf && update-initramfs -u && reboot",
 	Ignore:   "When only a comment changed, or the initramfs does not assemble arrays.",
 	After:    []finding.Code{"PL313"},
-	Pass:     passStaleInitramfs,
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		all := raids(c)
 		if len(all) == 0 || c.Host.Boot.Mdadm == nil || c.Host.Boot.Initramfs == nil {
@@ -264,6 +253,7 @@ var staleInitramfs = &diagnose.Rule{
 		}
 		conf, image := c.Host.Boot.Mdadm, c.Host.Boot.Initramfs
 		if !conf.Modified.After(image.Modified) {
+			report(finding.Fine(all[0].Name, "%s is no older than %s", image.Path, conf.Path))
 			return
 		}
 		const layout = "2006-01-02 15:04:05"
@@ -281,10 +271,4 @@ var staleInitramfs = &diagnose.Rule{
 			Commands: []string{renewal(c.Host.Boot)},
 		})
 	},
-}
-
-func passStaleInitramfs(c *diagnose.Case, pass func(format string, args ...any)) {
-	if b := c.Host.Boot; len(raids(c)) > 0 && b.Mdadm != nil && b.Initramfs != nil {
-		pass("%s is newer than mdadm.conf", b.Initramfs.Path)
-	}
 }

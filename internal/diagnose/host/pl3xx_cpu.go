@@ -44,10 +44,13 @@ var deepIdle = &diagnose.Rule{
 	Bad:    "$ cpupower idle-info | grep -A5 C6\nC6:\nLatency: 133",
 	Good:   "$ cpupower idle-set -D 50     # disables states that take longer than 50 µs to leave",
 	Ignore: "When production runs with them too.",
-	Pass:   passDeepIdle,
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		deep := deep(c)
 		if len(deep) == 0 {
+			if c.Host != nil && len(c.Host.CPU.Idle) > 0 {
+				report(finding.Fine("processors", "the CPU leaves its deepest enabled idle state in %s or less",
+					text.Duration(deepWake)))
+			}
 			return
 		}
 		f := finding.Finding{Subject: "processors"}
@@ -78,12 +81,6 @@ var deepIdle = &diagnose.Rule{
 	},
 }
 
-func passDeepIdle(c *diagnose.Case, pass func(format string, args ...any)) {
-	if len(c.Host.CPU.Idle) > 0 {
-		pass("the CPU leaves its deepest idle state in %s or less", text.Duration(deepWake))
-	}
-}
-
 // clip shortens a name from the machine, which may be anything.
 func clip(s string) string { return fmt.Sprintf("%.40s", s) }
 
@@ -100,7 +97,6 @@ var slowGovernor = &diagnose.Rule{
 	Bad:    "$ cat /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor\npowersave     # scaling_driver: acpi-cpufreq",
 	Good:   "$ cat /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor\nperformance",
 	Ignore: "When production runs with it too.",
-	Pass:   passSlowGovernor,
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		if c.Host == nil {
 			return
@@ -134,6 +130,9 @@ var slowGovernor = &diagnose.Rule{
 			)
 		}
 		if f.Message == "" {
+			if len(cpu.Governors) > 0 {
+				report(finding.Fine("processors", "governor %s (%s)", strings.Join(cpu.Governors, ", "), clip(cpu.Driver)))
+			}
 			return
 		}
 		f.Evidence = append(
@@ -152,12 +151,6 @@ var slowGovernor = &diagnose.Rule{
 	},
 }
 
-func passSlowGovernor(c *diagnose.Case, pass func(format string, args ...any)) {
-	if cpu := c.Host.CPU; len(cpu.Governors) > 0 {
-		pass("governor %s (%s)", strings.Join(cpu.Governors, ", "), clip(cpu.Driver))
-	}
-}
-
 // quickClocks are clock sources that a program reads without entering the kernel (vDSO): x86, KVM,
 // Arm, Hyper-V, s390.
 var quickClocks = []string{"tsc", "kvm-clock", "arch_sys_counter", "hyperv_clocksource_tsc_page", "tod"}
@@ -174,9 +167,12 @@ var slowClock = &diagnose.Rule{
 	Bad:    "$ cat /sys/devices/system/clocksource/clocksource0/current_clocksource\nxen",
 	Good:   "$ cat /sys/devices/system/clocksource/clocksource0/current_clocksource\ntsc",
 	Ignore: "When the kernel rejected tsc because it is not stable.",
-	Pass:   passSlowClock,
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		if c.Host == nil || c.Host.CPU.Clock == "" || slices.Contains(quickClocks, c.Host.CPU.Clock) {
+		if c.Host == nil || c.Host.CPU.Clock == "" {
+			return
+		}
+		if slices.Contains(quickClocks, c.Host.CPU.Clock) {
+			report(finding.Fine("clock", "clock source %s", clip(c.Host.CPU.Clock)))
 			return
 		}
 		const file = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
@@ -198,12 +194,6 @@ var slowClock = &diagnose.Rule{
 	},
 }
 
-func passSlowClock(c *diagnose.Case, pass func(format string, args ...any)) {
-	if c.Host.CPU.Clock != "" {
-		pass("clock source %s", clip(c.Host.CPU.Clock))
-	}
-}
-
 var numaDrives = &diagnose.Rule{
 	Code:     "PL311",
 	Since:    "0.2",
@@ -216,9 +206,12 @@ var numaDrives = &diagnose.Rule{
 	Bad:    "$ cat /sys/class/block/nvme1n1/device/device/numa_node\n1\n$ fio --name=a ...",
 	Good:   "$ numactl --cpunodebind=1 --membind=1 fio --name=a ...",
 	Ignore: "When the database runs on all nodes, or on EBS.",
-	Pass:   passNumaDrives,
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		if c.Host == nil || len(c.Host.CPU.Nodes) < 2 {
+		if c.Host == nil || len(c.Host.CPU.Nodes) == 0 {
+			return
+		}
+		if len(c.Host.CPU.Nodes) == 1 {
+			report(finding.Fine("processors", "one NUMA node"))
 			return
 		}
 		on := map[int][]string{}
@@ -262,10 +255,4 @@ var numaDrives = &diagnose.Rule{
 		}
 		report(f)
 	},
-}
-
-func passNumaDrives(c *diagnose.Case, pass func(format string, args ...any)) {
-	if len(c.Host.CPU.Nodes) == 1 {
-		pass("one NUMA node")
-	}
 }

@@ -49,11 +49,14 @@ var dirtyPages = &diagnose.Rule{
 	Bad:    "vm.dirty_background_ratio = 10     # of 256 GiB",
 	Good:   "vm.dirty_background_bytes = 268435456\nvm.dirty_bytes = 1073741824",
 	Ignore: "When everything uses direct I/O.",
-	Pass:   passDirtyPages,
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		background, limit := dirtyLimits(c)
 		never := background >= limit
-		if limit == 0 || background <= manyDirty && !never || allDirect(c) {
+		if limit == 0 || allDirect(c) {
+			return
+		}
+		if background <= manyDirty && !never {
+			report(finding.Fine("memory", "dirty pages: background write-back at %s, throttling at %s", background, limit))
 			return
 		}
 		f := finding.Finding{
@@ -85,12 +88,6 @@ var dirtyPages = &diagnose.Rule{
 	},
 }
 
-func passDirtyPages(c *diagnose.Case, pass func(format string, args ...any)) {
-	if background, limit := dirtyLimits(c); limit > 0 {
-		pass("dirty pages: background write-back at %s, throttling at %s", background, limit)
-	}
-}
-
 // eager is the swappiness above which the kernel swaps out a database's memory for the page cache;
 // 10 is what databases ask for.
 const eager = 10
@@ -107,12 +104,17 @@ var swapping = &diagnose.Rule{
 	Bad:    "$ swapon --show\nNAME      TYPE\n/dev/md0p2 partition     # and md0p1 is /data",
 	Good:   "vm.swappiness = 1     # swap on the root volume",
 	Ignore: "When memory is plentiful.",
-	Pass:   passSwapping,
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		if c.Host == nil || len(c.Host.Memory.Swaps) == 0 {
+		if c.Host == nil {
 			return
 		}
 		m := c.Host.Memory
+		if len(m.Swaps) == 0 {
+			if m.Known {
+				report(finding.Fine("memory", "no swap in use"))
+			}
+			return
+		}
 		f := finding.Finding{Subject: "memory"}
 		for _, s := range swapsBelow(c) {
 			f.Evidence = append(
@@ -137,19 +139,22 @@ var swapping = &diagnose.Rule{
 				f.Message = fmt.Sprintf("Swap is in use and swappiness is %d.", m.Swappiness)
 			}
 		}
-		if f.Message != "" {
-			report(f)
+		if f.Message == "" {
+			if !m.Known {
+				return
+			}
+			f = finding.Fine(f.Subject, "swappiness %d", m.Swappiness)
+			if devicesOnly(c) {
+				f = finding.Fine(f.Subject, "swap is elsewhere, swappiness %d", m.Swappiness)
+			}
 		}
+		report(f)
 	},
 }
 
-func passSwapping(c *diagnose.Case, pass func(format string, args ...any)) {
-	switch m := c.Host.Memory; {
-	case m.Known && len(m.Swaps) == 0:
-		pass("no swap in use")
-	case m.Known:
-		pass("swap is elsewhere, swappiness %d", m.Swappiness)
-	}
+// devicesOnly says that all swap is on devices, of which the tree knows where they lie.
+func devicesOnly(c *diagnose.Case) bool {
+	return c.Topology != nil && c.Topology.Tree != nil && len(c.Topology.Tree.SwapFiles) == 0
 }
 
 // swapsBelow lists the swap devices that share a drive with a target.

@@ -36,7 +36,6 @@ var readAhead = &diagnose.Rule{
 	Bad:    "$ cat /sys/block/md0/queue/read_ahead_kb     # data\n4096",
 	Good:   "$ cat /sys/block/md0/queue/read_ahead_kb     # data\n64",
 	Ignore: "When queries mostly scan tables, or all I/O is direct.",
-	Pass:   passReadAhead,
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		if allDirect(c) {
 			return
@@ -45,12 +44,16 @@ var readAhead = &diagnose.Rule{
 			have, want := t.Queue.ReadAhead, units.Bytes(0)
 			switch {
 			case len(t.roles) != 1:
+				continue
 			case t.roles[0] == topology.Data && have > usualReadAhead:
 				want = dataReadAhead
 			case t.roles[0] == topology.WAL && have < walReadAhead:
 				want = walReadAhead
 			}
 			if want == 0 {
+				if have > 0 {
+					report(finding.Fine(t.Name, "read-ahead of %s is %s (%s)", t.Name, have, t.roles[0]))
+				}
 				continue
 			}
 			file := diagnose.Sysfs(t.Name, "queue/read_ahead_kb")
@@ -65,14 +68,6 @@ var readAhead = &diagnose.Rule{
 			report(f)
 		}
 	},
-}
-
-func passReadAhead(c *diagnose.Case, pass func(format string, args ...any)) {
-	for _, t := range tops(c) {
-		if len(t.roles) == 1 && t.Queue.ReadAhead > 0 {
-			pass("read-ahead of %s is %s (%s)", t.Name, t.Queue.ReadAhead, t.roles[0])
-		}
-	}
 }
 
 // allDirect says that something was measured and none of it went through the page cache.
@@ -95,12 +90,15 @@ var wrongScheduler = &diagnose.Rule{
 	Bad:      "$ cat /sys/block/nvme1n1/queue/scheduler\nnone [mq-deadline]",
 	Good:     "$ cat /sys/block/nvme1n1/queue/scheduler\n[none] mq-deadline",
 	Ignore:   "When cgroups share the drive by weight (bfq), or kyber keeps a latency that you measured.",
-	Pass:     passWrongScheduler,
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		f, names := perDrive(c, "scheduler", func(d drive) (string, string, bool) {
+		f, names, right := perDrive(c, "scheduler", func(d drive) (string, string, judged) {
 			s := d.Queue.Scheduler
-			return s, noScheduler, d.nvme() && s != "" && s != noScheduler
+			if !d.nvme() || s == "" {
+				return "", "", unseen
+			}
+			return s, noScheduler, wrongIf(s != noScheduler)
 		})
+		allFine(report, right, "no scheduler on %s")
 		if len(names) > 0 {
 			f.Message = fmt.Sprintf("%s sort requests by %s.", text.Some(names, 3), f.Evidence[0].Found)
 			if len(names) == 1 {
@@ -109,18 +107,6 @@ var wrongScheduler = &diagnose.Rule{
 			report(f)
 		}
 	},
-}
-
-func passWrongScheduler(c *diagnose.Case, pass func(format string, args ...any)) {
-	var nvme []string
-	for _, d := range drives(c) {
-		if d.nvme() && d.Queue.Scheduler != "" {
-			nvme = append(nvme, d.Name)
-		}
-	}
-	if len(nvme) > 0 {
-		pass("no scheduler on %s", text.Some(nvme, 3))
-	}
 }
 
 // leastRequests is what the built-in suites keep in flight on each of eight volumes: iodepth 64 ×
@@ -138,12 +124,15 @@ var fewRequests = &diagnose.Rule{
 	Bad:      "$ cat /sys/block/nvme1n1/queue/nr_requests\n4",
 	Good:     "$ cat /sys/block/nvme1n1/queue/nr_requests\n128",
 	Ignore:   "When it was lowered on purpose to protect latency during bulk load.",
-	Pass:     passFewRequests,
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		f, names := perDrive(c, "nr_requests", func(d drive) (string, string, bool) {
+		f, names, right := perDrive(c, "nr_requests", func(d drive) (string, string, judged) {
 			n := d.Queue.Requests * max(d.Queue.HardwareQueues, 1)
-			return strconv.Itoa(d.Queue.Requests), "128", n > 0 && n < leastRequests
+			if n <= 0 {
+				return "", "", unseen
+			}
+			return strconv.Itoa(d.Queue.Requests), "128", wrongIf(n < leastRequests)
 		})
+		allFine(report, right, strconv.Itoa(leastRequests)+" or more requests fit the queue of %s")
 		if len(names) > 0 {
 			f.Message = fmt.Sprintf(
 				"Fewer than %d requests fit into the queue of %s.",
@@ -153,12 +142,6 @@ var fewRequests = &diagnose.Rule{
 			report(f)
 		}
 	},
-}
-
-func passFewRequests(c *diagnose.Case, pass func(format string, args ...any)) {
-	if names, ok := allDrives(c, func(d drive) bool { return d.Queue.Requests > 0 }); ok {
-		pass("%d or more requests fit the queue of %s", leastRequests, text.Some(names, 3))
-	}
 }
 
 // largestBlock is that of the runs, and at least the 1 MiB of the built-in suites.
@@ -186,17 +169,25 @@ var smallRequests = &diagnose.Rule{
 	Bad:    "$ cat /sys/block/nvme1n1/queue/max_sectors_kb /sys/block/nvme1n1/queue/max_hw_sectors_kb\n16\n2048",
 	Good:   "$ cat /sys/block/nvme1n1/queue/max_sectors_kb /sys/block/nvme1n1/queue/max_hw_sectors_kb\n1280\n2048",
 	Ignore: "When it protects small reads from bulk I/O.",
-	Pass:   passSmallRequests,
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		f, names := perDrive(c, "max_sectors_kb", func(d drive) (string, string, bool) {
-			need := largestBlock(c)
+		var most []string // drives that take no larger ones, and split what is asked for
+		f, names, right := perDrive(c, "max_sectors_kb", func(d drive) (string, string, judged) {
+			asked, have := largestBlock(c), d.Queue.MaxSectors
 			if d.array != nil && d.array.Chunk > 0 && len(d.array.Volumes) > 1 {
-				need = min(need, d.array.Chunk)
+				asked = min(asked, d.array.Chunk)
 			}
-			need = min(need, d.Queue.MaxHWSectors)
-			have := d.Queue.MaxSectors
-			return fmt.Sprint(uint64(have / units.KiB)), fmt.Sprint(uint64(need / units.KiB)), have > 0 && have < need
+			need := min(asked, d.Queue.MaxHWSectors)
+			if have == 0 || need == 0 {
+				return "", "", unseen
+			}
+			if have >= need && need < asked {
+				most = append(most, d.Name)
+				return "", "", unseen
+			}
+			return fmt.Sprint(uint64(have / units.KiB)), fmt.Sprint(uint64(need / units.KiB)), wrongIf(have < need)
 		})
+		allFine(report, right, "large requests go unsplit to %s")
+		allFine(report, most, "requests to %s are as large as they can be")
 		if len(names) > 0 {
 			f.Message = fmt.Sprintf(
 				"%s cut I/Os into requests of %s KiB, though they would take more.",
@@ -215,12 +206,6 @@ var smallRequests = &diagnose.Rule{
 	},
 }
 
-func passSmallRequests(c *diagnose.Case, pass func(format string, args ...any)) {
-	if names, ok := allDrives(c, func(d drive) bool { return d.Queue.MaxSectors > 0 }); ok {
-		pass("large requests go unsplit to %s", text.Some(names, 3))
-	}
-}
-
 // solid are the volume types without heads.
 var solid = []string{"gp2", "gp3", "io1", "io2", "nvme"}
 
@@ -236,9 +221,9 @@ var rotationalSSD = &diagnose.Rule{
 	Good:     "$ cat /sys/block/nvme1n1/queue/rotational\n0",
 	Ignore:   "When a hypervisor hides what the drive is and it does spin.",
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		f, names := perDrive(c, "rotational", func(d drive) (string, string, bool) {
+		f, names, _ := perDrive(c, "rotational", func(d drive) (string, string, judged) {
 			known := d.nvme() || d.ebs() || slices.Contains(solid, d.volume.Type)
-			return "1", "0", d.Queue.Rotational && known && d.volume.Type != "st1" && d.volume.Type != "sc1"
+			return "1", "0", wrongIf(d.Queue.Rotational && known && d.volume.Type != "st1" && d.volume.Type != "sc1")
 		})
 		if len(names) > 0 {
 			f.Message = fmt.Sprintf("%s: marked as spinning, though solid state.", text.Some(names, 3))

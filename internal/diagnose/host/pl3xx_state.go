@@ -38,12 +38,18 @@ var otherLoad = &diagnose.Rule{
 	Bad:    "$ iostat -x 1\nDevice  r/s   w/s     %util\nmd0     0.00  2210.00 64.0",
 	Good:   "$ iostat -x 1\nDevice  r/s   w/s     %util\nmd0     0.00  3.00    0.2",
 	Ignore: "When that load belongs to what you measure.",
-	Pass:   passOtherLoad,
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, t := range tops(c) {
 			for _, u := range c.OtherLoad {
 				iops, rate := u.ReadIOPS+u.WriteIOPS, u.ReadRate+u.WriteRate
-				if u.Name != t.Name || iops < otherIOPS && rate < otherRate && u.Util < otherUtil {
+				if u.Name != t.Name {
+					continue
+				}
+				w := atWork(c, t.Name)
+				if iops < otherIOPS && rate < otherRate && u.Util < otherUtil {
+					if w == nil || !w.Limited() {
+						report(finding.Fine(t.Name, "%s is quiet: %s IOPS, %s busy", t.Name, iops, text.Percent(u.Util)))
+					}
 					continue
 				}
 				f := finding.Finding{
@@ -71,7 +77,7 @@ var otherLoad = &diagnose.Rule{
 					},
 					Commands: []string{"pidstat -d 1 5"},
 				}
-				if w := atWork(c, t.Name); w != nil && w.Using() != "" {
+				if w != nil && w.Using() != "" {
 					f.Severity, f.Title = finding.Info, "the storage is in use"
 					f.Message = fmt.Sprintf("%s does %s IOPS and %s: it is %s.", t.Name, iops, rate, w.InUse())
 					f.Fix = "Leave it alone, and measure on a machine that is not at work."
@@ -81,16 +87,6 @@ var otherLoad = &diagnose.Rule{
 			}
 		}
 	},
-}
-
-func passOtherLoad(c *diagnose.Case, pass func(format string, args ...any)) {
-	for _, t := range tops(c) {
-		for _, u := range c.OtherLoad {
-			if w := atWork(c, t.Name); u.Name == t.Name && (w == nil || !w.Limited()) {
-				pass("%s is quiet: %s IOPS, %s busy", t.Name, u.ReadIOPS+u.WriteIOPS, text.Percent(u.Util))
-			}
-		}
-	}
 }
 
 // atWork is what was seen of the programs on a device, nil where nobody looked.
@@ -119,7 +115,6 @@ var kernelTrouble = &diagnose.Rule{
 	Bad:    "nvme nvme1: I/O 5 QID 2 timeout, reset controller",
 	Good:   "$ dmesg --level=err,warn | grep -E 'nvme|I/O error'\n$",
 	Ignore: "When its cause is known and over.",
-	Pass:   passKernelTrouble,
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		if c.Host == nil {
 			return
@@ -133,8 +128,13 @@ var kernelTrouble = &diagnose.Rule{
 				}
 			}
 		}
+		unread := slices.ContainsFunc(c.Host.Notes, func(n string) bool { return strings.HasPrefix(n, host.LogNote) })
+		ours := func(e host.Event) bool { return e.Kind == host.Throttled || below[e.Device] }
+		if len(below) > 0 && !unread && !slices.ContainsFunc(c.Host.Log, ours) {
+			report(finding.Fine("log", "no errors of these devices in the kernel log"))
+		}
 		for _, e := range c.Host.Log {
-			if e.Kind != host.Throttled && !below[e.Device] {
+			if !ours(e) {
 				continue
 			}
 			f := finding.Finding{Subject: cmp.Or(e.Device, "processors")}
@@ -155,12 +155,6 @@ var kernelTrouble = &diagnose.Rule{
 			report(f)
 		}
 	},
-}
-
-func passKernelTrouble(c *diagnose.Case, pass func(format string, args ...any)) {
-	if !slices.ContainsFunc(c.Host.Notes, func(n string) bool { return strings.HasPrefix(n, host.LogNote) }) {
-		pass("no errors of these devices in the kernel log")
-	}
 }
 
 // cutNamespace takes the namespace and partition from an NVMe drive's name: nvme1 of nvme1n1p2.
@@ -187,16 +181,18 @@ var fullFilesystem = &diagnose.Rule{
 	Bad:      "$ df -h /data\nSize  Used Avail Use%\n100G   98G  2.0G  98%",
 	Good:     "$ df -h /data\nSize  Used Avail Use%\n100G   40G   60G  40%",
 	Ignore:   "When the test is small.",
-	Pass:     passFullFilesystem,
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		seen := map[string]bool{}
 		for _, t := range c.Targets() {
 			d := c.Device(t.Device)
-			if c.Host == nil || d == nil || t.Mount == nil || t.Free == 0 || seen[d.Name] ||
-				float64(t.Free) >= nearlyFull*float64(d.Size) {
+			if c.Host == nil || d == nil || t.Mount == nil || t.Free == 0 || seen[d.Name] {
 				continue
 			}
 			seen[d.Name] = true
+			if float64(t.Free) >= nearlyFull*float64(d.Size) {
+				report(finding.Fine(t.Mount.Point, "%s free at %s", t.Free, t.Mount.Point))
+				continue
+			}
 			report(finding.Finding{
 				Subject: t.Mount.Point,
 				Message: fmt.Sprintf("Of %s at %s only %s are free.", d.Size, t.Mount.Point, t.Free),
@@ -212,15 +208,6 @@ var fullFilesystem = &diagnose.Rule{
 			})
 		}
 	},
-}
-
-func passFullFilesystem(c *diagnose.Case, pass func(format string, args ...any)) {
-	for _, t := range c.Targets() {
-		if d := c.Device(t.Device); d != nil && t.Free > 0 && t.Mount != nil {
-			pass("%s free at %s", t.Free, t.Mount.Point)
-			break
-		}
-	}
 }
 
 // release is a kernel version.
@@ -272,12 +259,16 @@ var oldSoftware = &diagnose.Rule{
 	Bad:    "fio-3.19 on Linux 5.4",
 	Good:   "fio-3.33 or later on Linux 5.15 or later",
 	Ignore: "When all compared runs have the same versions.",
-	Pass:   passOldSoftware,
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		if c.Host == nil {
 			return
 		}
-		if v, err := fio.ParseVersion(c.Host.Fio); err == nil && v.Before(fioSyncs) {
+		v, err := fio.ParseVersion(c.Host.Fio)
+		switch {
+		case err != nil:
+		case !v.Before(fioSyncs):
+			report(finding.Fine("fio", "no fault of %s is known", v))
+		default:
 			f := finding.Finding{
 				Subject: "fio",
 				Message: fmt.Sprintf("%s does not measure how long syncs take with libaio.", v),
@@ -310,12 +301,8 @@ var oldSoftware = &diagnose.Rule{
 			f.Severity, f.Evidence[0].Expected = finding.Info, countsFlushes.String()+" or later"
 			f.Message = fmt.Sprintf("Linux %s does not count flushes, so their number is not known.", k)
 			report(f)
+		default:
+			report(finding.Fine("kernel", "no fault of Linux %s is known", k))
 		}
 	},
-}
-
-func passOldSoftware(c *diagnose.Case, pass func(format string, args ...any)) {
-	if k, ok := kernelOf(c.Host.Kernel); ok && c.Host.Fio != "" {
-		pass("%s, Linux %s", c.Host.Fio, k)
-	}
 }

@@ -35,7 +35,6 @@ var wrongGeometry = &diagnose.Rule{
 	Bad:    "mdadm --create /dev/md0 --chunk=64K --level=raid0 --raid-devices=4 ...\nmkfs.xfs -d su=64k,sw=8 /dev/md0",
 	Good:   "mkfs.xfs -d su=64k,sw=4 /dev/md0",
 	Ignore: "On RAID0 and RAID10 with small random I/O.",
-	Pass:   passWrongGeometry,
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		seen := map[string]bool{}
 		for _, m := range c.Mounts() {
@@ -47,13 +46,11 @@ var wrongGeometry = &diagnose.Rule{
 			unit, wide, members := a.Chunk, a.Stripe(), a.Geometry().StripeMembers()
 			// What the device itself advertises is right too: md rounds odd RAID10 its own way,
 			// nested arrays multiply.
-			if d := c.Device(
-				m.Device,
-			); d != nil && d.Queue.MinimumIO == m.StripeUnit && d.Queue.OptimalIO == m.StripeWide &&
-				m.StripeUnit > 0 {
-				continue
-			}
-			if m.StripeUnit == unit && m.StripeWide == wide {
+			d := c.Device(m.Device)
+			advertised := d != nil && d.Queue.MinimumIO == m.StripeUnit && d.Queue.OptimalIO == m.StripeWide
+			if advertised && m.StripeUnit > 0 || m.StripeUnit == unit && m.StripeWide == wide {
+				report(finding.Fine(m.Point, "%s at %s: su %s, width %s fit the array",
+					m.FS, m.Point, m.StripeUnit, m.StripeWide))
 				continue
 			}
 			f := finding.Finding{
@@ -121,16 +118,6 @@ var wrongGeometry = &diagnose.Rule{
 			report(f)
 		}
 	},
-}
-
-func passWrongGeometry(c *diagnose.Case, pass func(format string, args ...any)) {
-	seen := map[string]bool{}
-	for _, m := range c.Mounts() {
-		if !seen[m.Point] && m.Known && m.StripeUnit > 0 && m.Array != nil && m.Array.Chunk > 0 {
-			pass("%s at %s: su %s, width %s fit the array", m.FS, m.Point, m.StripeUnit, m.StripeWide)
-		}
-		seen[m.Point] = true
-	}
 }
 
 var misaligned = &diagnose.Rule{

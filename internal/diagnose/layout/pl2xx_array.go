@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"plimsoll/internal/block"
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/text"
@@ -33,13 +34,15 @@ md0 : active raid10 nvme8n1[7] nvme7n1[6] nvme4n1[5](F) ...
       [8/7] [UUUUU_UU]`,
 	Good:   "      [8/8] [UUUUUUUU]",
 	Ignore: "When you measure the degraded state: say so in a label.",
-	Pass:   passDegraded,
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, a := range c.Arrays() {
+			n := len(a.Volumes)
 			if a.Degraded <= 0 {
+				if redundant(c, a) != nil {
+					report(finding.Fine(a.Name, "%s has all of its %s", a.Name, text.Plural(n, "member")))
+				}
 				continue
 			}
-			n := len(a.Volumes)
 			busy := "and nothing rebuilds it"
 			if diagnose.IsSyncing(&a) {
 				busy = fmt.Sprintf("%s is at %s", a.Syncing, text.Percent(a.Progress))
@@ -65,12 +68,6 @@ md0 : active raid10 nvme8n1[7] nvme7n1[6] nvme4n1[5](F) ...
 	},
 }
 
-func passDegraded(c *diagnose.Case, pass func(format string, args ...any)) {
-	for _, name := range redundant(c) {
-		pass("%s has all of its %s", name, text.Plural(len(c.Topology.Array(name).Volumes), "member"))
-	}
-}
-
 var syncing = &diagnose.Rule{
 	Code:     "PL202",
 	Since:    "0.1",
@@ -86,10 +83,12 @@ resync`,
 idle`,
 	Ignore: "When you want the price of such checks.",
 	After:  []finding.Code{"PL201"},
-	Pass:   passSyncing,
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, a := range c.Arrays() {
 			if a.Syncing == "" || a.Syncing == diagnose.IdleSync {
+				if r := redundant(c, a); r != nil && r.Action != "" {
+					report(finding.Fine(a.Name, "%s is not resyncing", a.Name))
+				}
 				continue
 			}
 			done := ""
@@ -112,12 +111,6 @@ idle`,
 			})
 		}
 	},
-}
-
-func passSyncing(c *diagnose.Case, pass func(format string, args ...any)) {
-	for _, name := range redundant(c) {
-		pass("%s is not resyncing", name)
-	}
 }
 
 var mixedMembers = &diagnose.Rule{
@@ -249,13 +242,10 @@ var linearArray = &diagnose.Rule{
 	},
 }
 
-// redundant names the md arrays that keep copies or parity.
-func redundant(c *diagnose.Case) []string {
-	var names []string
-	for _, a := range c.Arrays() {
-		if d := c.Device(a.Name); d != nil && d.MD != nil && a.Level.Redundant() {
-			names = append(names, a.Name)
-		}
+// redundant is what was read of an array that md keeps whole and in step, nil of any other.
+func redundant(c *diagnose.Case, a topology.Array) *block.Raid {
+	if d := c.Device(a.Name); d != nil && a.Level.Redundant() {
+		return d.MD
 	}
-	return names
+	return nil
 }

@@ -131,21 +131,29 @@ var discardMount = &diagnose.Rule{
 	Bad:    "mount -o noatime,nodiratime,discard /dev/md0 /opt/fio/t0",
 	Good:   "mount -o noatime /dev/md0 /opt/fio/t0 && systemctl enable --now fstrim.timer",
 	Ignore: "On thin-provisioned volumes that must give space back at once.",
-	Pass:   passDiscardMount,
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		seen := map[string]bool{}
+		if c.Host != nil && c.Host.Boot.Trim {
+			report(finding.Fine("fstrim.timer", "fstrim.timer is enabled"))
+		}
 		for _, m := range c.Mounts() {
-			if !slices.Contains(m.Options, "discard") || seen[m.Device] {
+			if len(m.Options) == 0 || seen[m.Device] {
+				continue
+			}
+			seen[m.Device] = true
+			if !slices.Contains(m.Options, "discard") {
+				report(finding.Fine(m.Point, "%s is mounted without discard", m.Point))
 				continue
 			}
 			where := "not known"
 			if d := c.Device(m.Device); d != nil {
-				if d.Queue.DiscardMax == 0 {
-					continue // EBS and most arrays of it: the option does nothing
+				if d.Queue.DiscardMax == 0 { // EBS and most arrays of it
+					report(finding.Fine(m.Point, "%s is mounted with discard, which does nothing: %s takes none",
+						m.Point, m.Device))
+					continue
 				}
 				where = "up to " + d.Queue.DiscardMax.String() + " at once"
 			}
-			seen[m.Device] = true
 			report(finding.Finding{
 				Subject: m.Point,
 				Message: fmt.Sprintf(
@@ -169,19 +177,6 @@ var discardMount = &diagnose.Rule{
 			})
 		}
 	},
-}
-
-func passDiscardMount(c *diagnose.Case, pass func(format string, args ...any)) {
-	seen := map[string]bool{}
-	for _, m := range c.Mounts() {
-		if !seen[m.Point] && len(m.Options) > 0 {
-			pass("%s is mounted without discard", m.Point)
-		}
-		seen[m.Point] = true
-	}
-	if c.Host.Boot.Trim {
-		pass("fstrim.timer is enabled")
-	}
 }
 
 // fastSync is the median under which a sync on a device with a volatile cache cannot have waited

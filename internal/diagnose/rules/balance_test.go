@@ -224,7 +224,7 @@ func TestSteadyVolumes(t *testing.T) {
 		"nothing":                                      {nil, ""},
 	} {
 		got := ""
-		for _, p := range Passes(&diagnose.Case{Topology: tt.t, Host: &host.Facts{}}, nil) {
+		for _, p := range Passes(&diagnose.Case{Topology: tt.t, Host: &host.Facts{}}) {
 			if p.Code == "PL605" {
 				got = p.Message
 			}

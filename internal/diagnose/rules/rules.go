@@ -39,9 +39,9 @@ func Judge(c *diagnose.Case, disabled finding.Disabled) []finding.Finding {
 
 // Passes shows what was looked at on a machine and found in order; nothing of runs on machines that
 // nobody looked at.
-func Passes(c *diagnose.Case, found []finding.Finding) []finding.Passed {
+func Passes(c *diagnose.Case) []finding.Passed {
 	if c.Host == nil {
 		return nil
 	}
-	return finding.Passes(All(), c, found)
+	return finding.Passes(All(), c)
 }

@@ -20,12 +20,15 @@ func Against(a *compare.Against) *page.Document {
 	}
 	d.Head.Tone = map[bool]string{true: "fail", false: "pass"}[strings.Contains(d.Head.Word, string(compare.Regression))]
 	rows := page.NewTable("", "<scenario", "<figure", "expected", "now", "change", "<standing")
+	records := page.NewTable("", "scenario", "figure", "unit", "expected", "expected_low", "expected_high", "now", "ratio",
+		"standing", "why", "changed")
 	suite := page.Suite{Name: text.Clean(a.Run, words.LongName)}
 	changed := page.Note{}
 	judged := false
 	for _, j := range a.Rows {
 		row, standing := judgment(j)
 		rows.Add(row...)
+		records.Rows = append(records.Rows, record(j))
 		one := page.Test{Name: strings.TrimSpace(row[0] + " " + row[1]), Message: standing}
 		switch j.Standing { //nolint:exhaustive // the others pass
 		case compare.Regression:
@@ -47,7 +50,7 @@ func Against(a *compare.Against) *page.Document {
 	if !judged {
 		d.Head.Tone = "measured"
 	}
-	d.Tests = []page.Suite{suite}
+	d.Records, d.Tests = &records, []page.Suite{suite}
 	d.Add(rows)
 	if len(changed.Lines) > 0 {
 		d.Add(changed)
@@ -56,6 +59,25 @@ func Against(a *compare.Against) *page.Document {
 		d.Add(page.Note{Lead: "note", Lines: a.Notes})
 	}
 	return d
+}
+
+// record is a row of CSV, with what is not known left out.
+func record(j compare.Judgment) []page.Cell {
+	known := func(v float64) page.Cell {
+		if v <= 0 {
+			return page.Cell{}
+		}
+		return page.Exact("known", v)
+	}
+	ratio := page.Cell{}
+	if j.Now.Center > 0 && j.Expected.Center > 0 {
+		ratio = known(1 + j.Change())
+	}
+	return []page.Cell{
+		page.T(j.Scenario), page.T(j.Figure.Name), page.T(string(j.Figure.Unit)),
+		known(j.Expected.Center), known(j.Expected.Lo), known(j.Expected.Hi), known(j.Now.Center), ratio,
+		page.T(string(j.Standing)), page.T(j.Why), page.T(strings.Join(j.Changed, "; ")),
+	}
 }
 
 // againstAnswer is "1 regression, 3 as expected, 2 not judged".

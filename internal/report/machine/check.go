@@ -39,7 +39,7 @@ func Check(all []finding.Finding, fine []finding.Passed, notes []string, data an
 		suite.Tests = append(suite.Tests, findingTest(f))
 	}
 	for _, p := range fine {
-		suite.Tests = append(suite.Tests, page.Test{Name: string(p.Code), Message: p.Message})
+		suite.Tests = append(suite.Tests, page.Test{Name: words.Join(" ", string(p.Code), p.Subject), Message: p.Message})
 	}
 	d.Tests = []page.Suite{suite}
 	rows := page.NewTable("", "code", "severity", "subject", "message", "fix")
@@ -47,7 +47,7 @@ func Check(all []finding.Finding, fine []finding.Passed, notes []string, data an
 		rows.Add(string(f.Code), string(f.Severity), f.Subject, f.Message, f.Fix)
 	}
 	for _, p := range fine {
-		rows.Add(string(p.Code), "ok", "", p.Message, "")
+		rows.Add(string(p.Code), "ok", p.Subject, p.Message, "")
 	}
 	d.Records = &rows
 	return d
@@ -113,6 +113,7 @@ type Probed struct {
 // Probe is the document of volumes that were measured alone and together. data is its JSON.
 func Probe(all []Probed, data any) *page.Document {
 	d := &page.Document{Kind: "probe", Title: "Members of arrays, alone and together", Data: page.DataOf("probe", data)}
+	records := page.NewTable("", "array", "volume", "serial", "iops_alone", "latency_ns", "iops_together")
 	for _, a := range all {
 		d.Head.Says = append(d.Head.Says, page.Say{Text: words.Join(": ", text.Clean(a.Name, 60), a.Answer)})
 		rows := page.NewTable(text.Clean(a.Name, 60)+", random reads of 8 KiB, 16 in flight", "<volume", "<serial",
@@ -123,8 +124,13 @@ func Probe(all []Probed, data any) *page.Document {
 				together = m.Together.String()
 			}
 			rows.Add(text.Clean(m.Device, 20), text.Clean(m.Serial, 40), m.Alone.String(), m.Latency.String(), together)
+			records.Rows = append(records.Rows, []page.Cell{
+				page.T(a.Name), page.T(m.Device), page.T(m.Serial), page.Exact("known", float64(m.Alone)),
+				page.Exact("known", float64(m.Latency)), page.Exact(together, float64(m.Together)),
+			})
 		}
 		d.Add(rows)
 	}
+	d.Records = &records
 	return d
 }

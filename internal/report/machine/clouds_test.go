@@ -32,7 +32,7 @@ func TestPagesOfOtherClouds(t *testing.T) {
 		found := rules.Judge(c, nil)
 		var all bytes.Buffer
 		for _, d := range []*page.Document{
-			machine.Inspect(top), machine.Disks(inv), machine.Check(found, rules.Passes(c, found), top.Notes, nil),
+			machine.Inspect(top), machine.Disks(inv), machine.Check(found, rules.Passes(c), top.Notes, nil),
 		} {
 			if err := page.Write(&all, page.Text, d, page.Options{Width: 200}); err != nil {
 				t.Fatal(err)

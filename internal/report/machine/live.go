@@ -28,6 +28,9 @@ func Live(f *live.Facts, a *live.Answer, data any) *page.Document {
 	for _, c := range a.Causes {
 		causes.Add(string(c.Code), string(c.Confidence), c.Message, strings.Join(c.Next, "; "))
 	}
+	if len(a.Causes) == 0 {
+		causes.Add("", "", lines[0], "")
+	}
 	d.Records = &causes
 	return d
 }

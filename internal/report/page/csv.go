@@ -13,27 +13,6 @@ import (
 // mostCell is the longest text of a CSV cell, in columns.
 const mostCell = 240
 
-// records are the rows of CSV: what the document states, else its first table, else its findings.
-func (d *Document) records() Table {
-	if d.Records != nil {
-		return *d.Records
-	}
-	var first *Table
-	d.Walk(func(b Block) {
-		if t, ok := b.(Table); ok && first == nil {
-			first = &t
-		}
-	})
-	if first != nil {
-		return *first
-	}
-	t := NewTable("", "<code", "<severity", "<title", "<subject", "<message", "<fix")
-	for _, f := range d.Findings() {
-		t.Add(f.Code, f.Severity, f.Title, f.Subject, f.Message, f.Fix)
-	}
-	return t
-}
-
 // writeCSV writes one table: a CSV file has one kind of row. Cells that a spreadsheet would take
 // for a formula get an apostrophe in front, absent values are empty.
 func writeCSV(out io.Writer, d *Document) error {

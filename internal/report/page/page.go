@@ -21,7 +21,7 @@ type Document struct {
 	Head   Headline
 	Blocks []Block
 	Foot   []Note // explains words and signs; HTML only
-	// Records is what CSV prints; where there is none, the first table, else the findings.
+	// Records is what CSV prints; what it prints where there is none, records.go has.
 	Records *Table
 	// Tests are the cases of JUnit; where there are none, each finding is one.
 	Tests []Suite
@@ -106,6 +106,13 @@ type Cell struct {
 
 // T is a cell that holds text only.
 func T(s string) Cell { return Cell{Text: s} }
+
+// Keys names the columns of CSV, with their units.
+func (t *Table) Keys(keys ...string) {
+	for i, k := range keys {
+		t.Columns[i].Key = k
+	}
+}
 
 // Cells are cells that hold text only.
 func Cells(all ...string) []Cell {

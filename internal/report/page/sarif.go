@@ -109,6 +109,9 @@ func writeGitHub(out io.Writer, d *Document) error {
 	value := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 	var b strings.Builder
+	if level := d.headLevel(); level != "" {
+		fmt.Fprintf(&b, "::%s title=plimsoll::%s\n", level, value.Replace(d.inALine()))
+	}
 	for _, level := range []string{"error", "warning", "notice"} {
 		var of []Finding
 		for _, f := range d.Findings() {
@@ -135,6 +138,32 @@ func writeGitHub(out io.Writer, d *Document) error {
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
+}
+
+// headLevel is that of the annotation for the headline: where no finding says anything, and where the
+// headline is a failure that none explains; "" else.
+func (d *Document) headLevel() string {
+	all := d.Findings()
+	failed := slices.Contains([]string{"fail", "error", "invalid"}, d.Head.Tone)
+	serious := func(f Finding) bool { return f.Severity != "info" && f.Severity != "warning" }
+	switch {
+	case failed && !slices.ContainsFunc(all, serious):
+		return "error"
+	case len(all) > 0:
+		return ""
+	case d.Head.Tone == "warn":
+		return "warning"
+	}
+	return "notice"
+}
+
+// inALine is the answer of the document.
+func (d *Document) inALine() string {
+	says := make([]string, len(d.Head.Says))
+	for i, s := range d.Head.Says {
+		says[i] = s.Text
+	}
+	return cmp.Or(d.Head.Word, strings.Join(says, " "), d.Title, d.Kind)
 }
 
 // codesOf is "PL102 3 times, PL106 1 times", by code.

@@ -46,7 +46,9 @@ func Advice(a *advise.Advice, all bool) *page.Document {
 	}
 	d.Head.About = fmt.Sprintf("%v IOPS and %v at peak, with %s of headroom, in %s", peak.IOPS, peak.Rate,
 		text.Share(a.Headroom), text.Clean(a.Region, 40))
-	d.Records = adviceRecords(rows)
+	if len(rows) > 0 {
+		d.Records = adviceRecords(rows)
+	}
 	for _, s := range a.Assumed {
 		d.Head.Says = append(d.Head.Says, page.Say{Text: text.Sentence(text.Clean(s, words.LongSentence))})
 	}

@@ -70,6 +70,17 @@ func catalog(now time.Time) *page.Document {
 	}
 	count := "Machine types: " + strings.Join(counts, ", ") +
 		". Part of a name lists those that contain it: plimsoll catalog c8g"
+	all := page.NewTable("", "kind", "name", "provider", "title", "trust")
+	for _, v := range cloud.VolumeTypes() {
+		all.Add("volume type", v.Type, string(v.Provider), v.Name, v.Trust.String())
+	}
+	for _, m := range models.Rows {
+		all.Add("drive", m[0].Text, "", "", m[1].Text)
+	}
+	for _, typ := range cloud.InstanceTypes("") {
+		all.Add("instance type", typ)
+	}
+	d.Records = &all
 	d.Add(types, models, page.Note{Lines: []string{count}}, priceSources(now))
 	return d
 }
@@ -105,6 +116,7 @@ func volumeType(v cloud.VolumeType, now time.Time) *page.Document {
 func instance(f cloud.InstanceFacts, now time.Time) *page.Document {
 	d := entry(fmt.Sprintf("%s: %d vCPUs, %v, %s", f.Type, f.VCPUs, f.Memory, f.Arch), "instance", pricedInstance(f))
 	rows := page.NewTable("", "<EBS", "IOPS of 16 KiB", "bandwidth")
+	rows.Keys("", "iops", "bandwidth_bytes_per_s")
 	var facts page.Facts
 	switch p := cloud.Named(f.Vendor); {
 	case p != nil && p != (cloud.EC2{}):
@@ -114,9 +126,12 @@ func instance(f cloud.InstanceFacts, now time.Time) *page.Document {
 			facts.Add("a burst lasts", text.Duration(f.BurstFor)+" at the whole burst, longer below it: it is spent as credits")
 		}
 	default:
-		rows.Add("sustained", f.Baseline.IOPS.String(), f.Baseline.Rate.SI())
+		row := func(name string, l cloud.Limits) {
+			rows.Rows = append(rows.Rows, []page.Cell{page.T(name), iopsCell(l.IOPS), rateCell(l.Rate)})
+		}
+		row("sustained", f.Baseline)
 		if f.Burst != (cloud.Limits{}) {
-			rows.Add("in bursts", f.Burst.IOPS.String(), f.Burst.Rate.SI())
+			row("in bursts", f.Burst)
 			facts.Add("a burst lasts", text.Duration(f.BurstFor)+", at least once in 24 h")
 		}
 	}
@@ -213,17 +228,20 @@ func most(f cloud.InstanceFacts) string {
 func instances(name string, types []string) *page.Document {
 	d := entry(fmt.Sprintf("%s: %s", name, text.Plural(len(types), "instance type")), "instances", types)
 	rows := page.NewTable("", "<type", "sustained IOPS", "sustained bandwidth", "burst IOPS", "burst bandwidth")
+	rows.Keys("type", "sustained_iops", "sustained_bandwidth_bytes_per_s", "burst_iops", "burst_bandwidth_bytes_per_s")
 	for _, typ := range types {
 		f, _ := cloud.InstanceLimits(typ)
-		burst := []string{"", ""}
+		burst := []page.Cell{{}, {}}
 		if f.Burst != (cloud.Limits{}) {
-			burst = []string{f.Burst.IOPS.String(), f.Burst.Rate.SI()}
+			burst = []page.Cell{iopsCell(f.Burst.IOPS), rateCell(f.Burst.Rate)}
 		}
 		if !f.Baseline.Known() {
 			rows.Add(typ, words.Or(most(f), words.Unknown), "", "", "")
 			continue
 		}
-		rows.Add(typ, f.Baseline.IOPS.String(), f.Baseline.Rate.SI(), burst[0], burst[1])
+		rows.Rows = append(rows.Rows, []page.Cell{
+			page.T(typ), iopsCell(f.Baseline.IOPS), rateCell(f.Baseline.Rate), burst[0], burst[1],
+		})
 	}
 	d.Add(rows)
 	return d

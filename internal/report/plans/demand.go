@@ -61,13 +61,20 @@ func Demand(d *workload.Demand, latency time.Duration, assumed bool) *page.Docum
 	doc.Head.Main = &page.Main{Of: d.Name, Name: "peak_iops", Value: float64(v.Peak.IOPS), Unit: "per_s"}
 	doc.Head.About = text.Clean(d.About, words.LongSentence)
 	t := page.NewTable("", "<stream", "<does", "I/O", "IOPS", "bandwidth", "active", "in flight")
+	t.Keys("stream", "does", "block_bytes", "iops", "bandwidth_bytes_per_s", "active_percent", "in_flight")
+	add := func(name, does string, block, active page.Cell, l workload.Load, inFlight float64) {
+		t.Rows = append(t.Rows, []page.Cell{
+			page.T(name), page.T(does), block, iopsCell(l.IOPS), page.Exact(l.Rate.String(), float64(l.Rate)), active,
+			page.Exact(units.Number(inFlight), inFlight),
+		})
+	}
 	for i := range d.Streams {
 		s := &d.Streams[i]
-		t.Add(text.Clean(s.Name, 40), doing(s), blocks(s), s.IOPS.String(), s.Rate.String(), share(s.Duty()),
-			units.Number(s.InFlight(latency)))
+		add(text.Clean(s.Name, 40), doing(s), page.Exact(blocks(s), s.MeanBlock()), page.Exact(share(s.Duty()), 100*s.Duty()),
+			workload.Load{IOPS: s.IOPS, Rate: s.Rate}, s.InFlight(latency))
 	}
 	line := func(name string, l workload.Load) {
-		t.Add(name, "", "", l.IOPS.String(), l.Rate.String(), "", units.Number(float64(l.IOPS)*latency.Seconds()))
+		add(name, "", page.Cell{}, page.Cell{}, l, float64(l.IOPS)*latency.Seconds())
 	}
 	line("peak", v.Peak)
 	if v.Mean != v.Peak {

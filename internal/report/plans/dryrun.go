@@ -3,8 +3,8 @@ package plans
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"strconv"
+	"strings"
 	"time"
 
 	"plimsoll/internal/bench"
@@ -19,40 +19,42 @@ import (
 	"plimsoll/internal/verdict"
 )
 
-// DryRun shows what a run would do.
-func DryRun(w io.Writer, p bench.Plan) error {
+// DryRun is the document of what a run would do.
+func DryRun(p bench.Plan) *page.Document {
+	d := &page.Document{Kind: "dry run", Title: "Nothing was run", Data: dryRunData(p)}
 	var sum time.Duration
+	var targets page.Facts
 	for _, t := range p.Topology.Targets {
-		fmt.Fprintf(w, "%s: %s\n", t.Role, t.Path)
+		targets.Add(string(t.Role), t.Path)
 	}
+	d.Add(targets)
+	rows := page.NewTable("", "id", "scenario", "role", "takes_s", "command")
 	for i, s := range p.Suite.Scenarios {
 		took := s.Takes()
 		sum += took
 		if i > 0 {
 			sum += p.Suite.Cooldown
 		}
+		var command string
 		if s.Kind() == suite.OfServer {
-			fmt.Fprintf(w, "\n# %d %s, %s, %s\nPostgreSQL: %s\n", s.ID, s.Name, s.Role, Expected(took), PostgresLoad(s))
-			continue
+			command = "PostgreSQL: " + PostgresLoad(s)
+		} else {
+			job := bench.JobFile(p, s)
+			command = shell.Line(fio.CommandLine(&job))
 		}
-		job := bench.JobFile(p, s)
-		fmt.Fprintf(
-			w,
-			"\n# %d %s, %s, %s\n%s\n",
-			s.ID,
-			s.Name,
-			s.Role,
-			Expected(took),
-			shell.Line(fio.CommandLine(&job)),
-		)
+		head := fmt.Sprintf("# %d %s, %s, %s", s.ID, s.Name, s.Role, Expected(took))
+		d.Add(page.Code{Free: true, Lines: append([]string{head}, strings.Split(command, "\n")...)})
+		takes := page.Cell{} // of a job that ends when its work is done nobody knows
+		if took > 0 {
+			takes = page.Exact(Expected(took), took.Seconds())
+		}
+		rows.Rows = append(rows.Rows,
+			append(page.Cells(strconv.Itoa(s.ID), s.Name, string(s.Role)), takes, page.T(command)))
 	}
-	_, err := fmt.Fprintf(
-		w,
-		"\n%s, %s in all with cooldowns, after the files are prefilled\n",
-		text.Plural(len(p.Suite.Scenarios), "scenario"),
-		sum.Round(time.Second),
-	)
-	return err
+	d.Add(page.Note{Lines: []string{fmt.Sprintf("%s, %s in all with cooldowns, after the files are prefilled",
+		text.Plural(len(p.Suite.Scenarios), "scenario"), sum.Round(time.Second))}})
+	d.Records = &rows
+	return d
 }
 
 // dryPlan is what a run would do, as JSON; names of the fields end in their units.
@@ -79,13 +81,8 @@ type dryScenario struct {
 	Postgres *suite.Postgres `json:"postgres,omitempty"`
 }
 
-// DryRunJSON writes a plan as JSON.
-func DryRunJSON(w io.Writer, p bench.Plan) error {
-	return (&page.Document{Title: "Nothing was run", Data: DryRunData(p)}).WriteJSON(w)
-}
-
-// DryRunData is the JSON of a plan.
-func DryRunData(p bench.Plan) page.Data {
+// dryRunData is the JSON of a plan.
+func dryRunData(p bench.Plan) page.Data {
 	d := dryPlan{
 		Suite: p.Suite.Name, Scenarios: []dryScenario{}, Settings: p.Settings,
 		Rounds: p.Rounds, Budget: p.Budget, Out: p.Out, Labels: p.Labels, Consent: p.Consent, Policy: p.Policy,

@@ -26,11 +26,19 @@ func Elsewhere(a *advise.Choices) *page.Document {
 	}
 	t := page.NewTable("", "<volumes", "<machine", "vCPUs", "memory", "times", "<limited by", "machine per month?",
 		"volumes per month?", "sum per month?")
+	rows := page.NewTable("", "volumes", "machine", "vcpus", "memory_bytes", "times_the_demand", "limited_by",
+		"usd_per_month_machine", "usd_per_month_volumes", "usd_per_month")
 	for _, c := range a.Rows {
+		rows.Rows = append(rows.Rows, []page.Cell{
+			page.T(layoutText(c.Layout)), page.T(c.Type), page.T(fmt.Sprint(c.VCPUs)),
+			page.Exact(c.Memory.String(), float64(c.Memory)), page.Exact("known", c.Times), page.T(c.Sustained.Label()),
+			moneyCell(c.InstanceMonth), moneyCell(c.VolumesMonth), moneyCell(c.Month),
+		})
 		t.Add(layoutText(c.Layout), c.Type, fmt.Sprint(c.VCPUs), c.Memory.String(), units.Number(c.Times)+" x",
 			c.Sustained.Label(), money(c.InstanceMonth), money(c.VolumesMonth), money(c.Month))
 	}
 	if len(a.Rows) > 0 {
+		d.Records = &rows
 		d.Add(t, page.Note{Lines: []string{fmt.Sprintf(
 			"Times the demand, of which %s is headroom that was asked for.", text.Percent(a.Headroom))}})
 	}
@@ -48,6 +56,8 @@ func money(u cloud.USD) string {
 	}
 	return u.String()
 }
+
+func moneyCell(u cloud.USD) page.Cell { return page.Exact(money(u), float64(u)/1e6) }
 
 // layoutText is volumes as they are ordered, in a few words.
 func layoutText(l advise.Layout) string {

@@ -108,6 +108,11 @@ func Rules(all []finding.Page, bodies []string, data any) *page.Document {
 		rows.Add(string(r.Code), string(r.Severity), r.Title)
 	}
 	d.Add(rows)
+	texts := page.NewTable("", "code", "severity", "title", "when", "why", "fix")
+	for _, r := range all {
+		texts.Add(string(r.Code), string(r.Severity), r.Title, r.When, r.Why, r.Fix)
+	}
+	d.Records = &texts
 	for _, body := range bodies {
 		lines := strings.Split(strings.TrimRight(body, "\n"), "\n")
 		d.Add(page.Code{Fit: func(int) []string { return slices.Clone(lines) }})

@@ -44,6 +44,8 @@ func Lint(l Linted) *page.Document {
 		d.Silenced = append(d.Silenced, l.block(f, i))
 	}
 	d.Tests = l.tests()
+	rows := d.FindingRecords()
+	d.Records = &rows
 	if len(unread) > 0 {
 		d.Add(page.Note{Lines: []string{fmt.Sprintf("PL147 info: what looks like fio could not be read in %s: %s",
 			text.Plural(len(unread), "document"), text.Some(unread, mostUnread))}})

@@ -62,11 +62,56 @@ func Meets(m *advise.Met, data any) *page.Document {
 		}
 		return "not met"
 	})
+	d.Records = metRecords(m)
 	d.Add(t)
 	if len(m.Notes) > 0 {
 		d.Add(page.Note{Lead: "note", Lines: m.Notes})
 	}
 	return d
+}
+
+// metRecords are the rows of CSV: what each result did of what the demand asks, empty where it is not
+// recorded.
+func metRecords(m *advise.Met) *page.Table {
+	t := page.NewTable("", "result", "verdict", "what", "unit", "wanted", "measured", "percent")
+	for i := range m.Sides {
+		s := &m.Sides[i]
+		verdict := map[bool]string{true: "met", false: "not met"}[s.Met]
+		if len(s.Invalid) > 0 && !s.Met {
+			verdict = "INVALID"
+		}
+		row := func(what, unit string, wanted, measured, share float64, known bool) {
+			cells := append(page.Cells(s.Name, verdict, what, unit), page.Exact("known", wanted))
+			if known {
+				cells = append(cells, page.Exact("known", measured), page.Exact("known", 100*share))
+			} else {
+				cells = append(cells, page.Cell{}, page.Cell{})
+			}
+			t.Rows = append(t.Rows, cells)
+		}
+		for _, c := range s.Streams {
+			row(c.Name, "bytes/s", float64(c.Wanted), float64(c.Measured), c.Share, c.Known)
+		}
+		row("moved", "bytes", float64(m.Moved), float64(s.Moved), s.Share, true)
+		for _, l := range s.Limits {
+			cells := page.Cells(s.Name, verdict, l.Text, "ns", "", "", "")
+			if l.Over > 0 {
+				cells = page.Cells(s.Name, verdict, "I/Os above "+text.Duration(l.Over), "percent", "", "", "")
+				cells[4] = page.Exact("known", 100*l.Share)
+			}
+			switch {
+			case l.Known && l.Over > 0:
+				cells[5] = page.Exact("known", 100*l.Above)
+			case l.Known:
+				cells[5] = page.Exact("known", float64(l.Latency))
+			}
+			t.Rows = append(t.Rows, cells)
+		}
+		if s.Sustained > 0 && s.Steady > 0 {
+			row("instance sustains", "bytes/s", float64(s.Steady), float64(s.Sustained), float64(s.Sustained/s.Steady), true)
+		}
+	}
+	return &t
 }
 
 func metLimits(m *advise.Met, row func(string, string, func(*advise.MetSide) string)) {

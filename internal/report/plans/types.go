@@ -48,6 +48,14 @@ func perIOPS(u cloud.USD) string {
 	return "$" + words.Decimal(float64(u)/1e6, 4)
 }
 
+func iopsCell(n units.IOPS) page.Cell { return page.Exact(n.String(), float64(n)) }
+
+func rateCell(r units.Rate) page.Cell { return page.Exact(r.SI(), float64(r)) }
+
+func monthCell(u cloud.USD) page.Cell { return page.Exact(month(u), float64(u)/1e6) }
+
+func perIOPSCell(u cloud.USD) page.Cell { return page.Exact(perIOPS(u), float64(u)/1e6) }
+
 // OnTypes is the document of ceilings on several instance types beside each other.
 func OnTypes(all []OnType, now time.Time) *page.Document {
 	d := &page.Document{
@@ -56,15 +64,18 @@ func OnTypes(all []OnType, now time.Time) *page.Document {
 		Data: page.DataOf("types", all),
 	}
 	t := page.NewTable("", "<instance", "<scenario", "IOPS", "sustained", "<limited by?", "per month", "per IOPS")
+	t.Keys("instance", "scenario", "iops", "sustained_iops", "limited_by", "usd_per_month", "usd_per_iops")
 	for _, o := range all {
-		most, sustained, by := words.None, words.None, ""
+		most, sustained, by := page.T(words.None), page.T(words.None), ""
 		if o.Most != nil {
-			most = o.Most.IOPS.String()
+			most = iopsCell(o.Most.IOPS)
 		}
 		if o.Sustained != nil {
-			sustained, by = o.Sustained.IOPS.String(), o.Sustained.Label()
+			sustained, by = iopsCell(o.Sustained.IOPS), o.Sustained.Label()
 		}
-		t.Add(o.Type, o.Scenario, most, sustained, by, month(o.Month), perIOPS(o.PerIOPS))
+		t.Rows = append(t.Rows, []page.Cell{
+			page.T(o.Type), page.T(o.Scenario), most, sustained, page.T(by), monthCell(o.Month), perIOPSCell(o.PerIOPS),
+		})
 	}
 	d.Add(
 		t,
@@ -82,6 +93,8 @@ func InstanceTable(names []string, now time.Time) (d *page.Document, unknown str
 	t := page.NewTable(
 		"", "<instance", "vCPUs?", "memory?", "IOPS", "sustained", "rate", "sustained", "per month", "per IOPS",
 	)
+	t.Keys("instance", "vcpus", "memory_bytes", "iops", "sustained_iops", "bandwidth_bytes_per_s",
+		"sustained_bandwidth_bytes_per_s", "usd_per_month", "usd_per_iops")
 	var all []instanceWithPrice
 	for _, n := range names {
 		f, ok := cloud.InstanceLimits(n)
@@ -93,10 +106,11 @@ func InstanceTable(names []string, now time.Time) (d *page.Document, unknown str
 		if f.Baseline.IOPS > 0 {
 			each = price.Times(1 / float64(f.Baseline.IOPS))
 		}
-		t.Add(
-			f.Type, units.Number(float64(f.VCPUs)), f.Memory.String(), max(f.Burst.IOPS, f.Baseline.IOPS).String(),
-			f.Baseline.IOPS.String(), max(f.Burst.Rate, f.Baseline.Rate).SI(), f.Baseline.Rate.SI(), month(price), perIOPS(each),
-		)
+		t.Rows = append(t.Rows, []page.Cell{
+			page.T(f.Type), page.T(units.Number(float64(f.VCPUs))), page.Exact(f.Memory.String(), float64(f.Memory)),
+			iopsCell(max(f.Burst.IOPS, f.Baseline.IOPS)), iopsCell(f.Baseline.IOPS),
+			rateCell(max(f.Burst.Rate, f.Baseline.Rate)), rateCell(f.Baseline.Rate), monthCell(price), perIOPSCell(each),
+		})
 		all = append(all, pricedInstance(f))
 	}
 	d = entry("Instance types", "instance_types", all)

@@ -69,7 +69,7 @@ func kinds(t *testing.T) map[string]*page.Document {
 	c := &lint.Case{Scripts: []*script.File{script.Parse("bad.fio", []byte("[a]\nrw=randread\niodpeth=32\nsize=1g\niodepth=32\n"), script.Options{})}}
 	found := lint.Judge(c)
 	all["lint"] = plans.Lint(plans.Linted{Files: c.Scripts, Findings: found})
-	all["check"] = machine.Check(found, []finding.Passed{{Code: "PL201", Message: "md0 is whole"}}, []string{"no root"}, found)
+	all["check"] = machine.Check(found, []finding.Passed{{Code: "PL201", Subject: "md0", Message: "md0 is whole"}}, []string{"no root"}, found)
 	all["catalogue"], _ = plans.CatalogEntry("", time.Now())
 	archive, err := os.ReadFile("../../block/testdata/ec2-16xgp3-raid10.txtar")
 	if err != nil {
@@ -107,6 +107,7 @@ func looksLikeOthers() []string {
 	return []string{
 		"import of several", "library", "summary", "demand not met", "demand", "advice elsewhere", "advice without a choice",
 		"teardown", "verify", "probe", "why neighbour-buffered", "why healthy-idle", "suites", "instances", "against a baseline",
+		"volume type", "instance", "machine of Azure", "drives", "some instances", "explained", "nothing to lint",
 	}
 }
 

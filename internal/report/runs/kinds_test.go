@@ -24,6 +24,7 @@ import (
 	"plimsoll/internal/sys"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
+	"plimsoll/internal/verdict"
 	"plimsoll/internal/workload"
 )
 
@@ -204,6 +205,16 @@ func listKinds(t *testing.T, all map[string]*page.Document) {
 		t.Fatal("unknown:", unknown)
 	}
 	all["instances"] = instances
+	for kind, name := range map[string]string{
+		"volume type": "gp3", "instance": "c8g.2xlarge", "machine of Azure": "Standard_D8pls_v6", "drives": "P4510", "some instances": "c8g",
+	} {
+		if all[kind], ok = plans.CatalogEntry(name, time.Now()); !ok {
+			t.Fatalf("the catalogue has no %s", name)
+		}
+	}
+	pages := verdict.Pages()[:2]
+	all["explained"] = plans.Rules(pages, []string{"a page", "another"}, nil)
+	all["nothing to lint"] = plans.Lint(plans.Linted{})
 	all["against a baseline"] = compared.Against(&compare.Against{
 		Run: "20261122T194909Z-import", Baseline: "the last 10 runs", Notes: []string{"the kernel changed"},
 		Rows: []compare.Judgment{{

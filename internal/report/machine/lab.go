@@ -1,0 +1,20 @@
+package machine
+
+import "plimsoll/internal/report/page"
+
+// Simulated is a built-in machine of the lab.
+type Simulated struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+}
+
+// Lab is the document of the machines that the lab simulates.
+func Lab(all []Simulated) *page.Document {
+	d := &page.Document{Kind: "lab", Title: "Machines of the lab", Data: page.DataOf("lab", all)}
+	rows := page.NewTable("", "<machine", "<description")
+	for _, m := range all {
+		rows.Add(m.Name, m.Description)
+	}
+	d.Add(rows)
+	return d
+}
