@@ -152,7 +152,7 @@ func cpuCauses(m Measurement) []finding.Factor {
 // do.
 func (c *Case) loopCauses(m Measurement, b ceiling.Bound) []finding.Factor {
 	asked, got := m.InFlight(), m.Little()
-	if asked == 0 || m.Any(fio.Workload.Paced) {
+	if asked == 0 || m.Result.HeldBack() {
 		return nil
 	}
 	var out []finding.Factor

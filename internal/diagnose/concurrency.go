@@ -10,7 +10,7 @@ import (
 // IsConcurrencyBound says that what the jobs keep in flight limits a run, and not the storage.
 func (c *Case) IsConcurrencyBound(m Measurement) bool {
 	asked, mean := m.InFlight(), m.MeanLatency()
-	if asked == 0 || mean <= 0 || m.Any(fio.Workload.Paced) || m.Any(Buffered) || m.Reached() {
+	if asked == 0 || mean <= 0 || m.Result.HeldBack() || m.Any(Buffered) || m.Reached() {
 		return false
 	}
 	if _, slow := c.SlowItself(m); slow || c.missesItsLatency(m) {

@@ -202,13 +202,14 @@ func TestImplausibleFiguresOfEachDirection(t *testing.T) {
 	}
 }
 
-// Rows whose completion took longer than the whole are named, reads and writes alike.
+// Rows whose completion took longer than the whole are named, reads, writes and trims alike.
 func TestMistimedRows(t *testing.T) {
 	of := func(clat, lat float64) fio.Direction {
 		return fio.Direction{Clat: fio.Latency{N: 1, Mean: clat}, Lat: fio.Latency{N: 1, Mean: lat}}
 	}
 	got := mistimed([]fio.Job{{Name: "a", Read: of(9e6, 1e6), Write: of(1e6, 2e6)}, {Name: "b", Read: of(1e6, 2e6), Write: of(8e6, 2e6)}, {Name: "c", Trim: of(9e6, 1e6)}})
-	if len(got) != 2 || !strings.HasPrefix(got[0], "a: the mean clat of 9 ms is above the mean lat of 1 ms,") || !strings.HasPrefix(got[1], "b: the mean clat of 8 ms is above the mean lat of 2 ms,") {
+	if len(got) != 3 || !strings.HasPrefix(got[0], "a: the mean clat of 9 ms is above the mean lat of 1 ms,") ||
+		!strings.HasPrefix(got[1], "b: the mean clat of 8 ms is above the mean lat of 2 ms,") || !strings.HasPrefix(got[2], "c: ") {
 		t.Errorf("%q", got)
 	}
 }

@@ -1,9 +1,6 @@
 package result
 
 import (
-	"slices"
-
-	"plimsoll/internal/fio"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/units"
 )
@@ -29,7 +26,7 @@ func KeyOf(r *Result) Key {
 	if main == ByTPS || r == nil {
 		return main
 	}
-	if paced := slices.ContainsFunc(r.Workloads, fio.Workload.Paced); r.Depth.Asked == 1 && !paced {
+	if r.Depth.Asked == 1 && !r.HeldBack() {
 		return ByLatency
 	}
 	return main

@@ -50,9 +50,8 @@ func (r *Result) whyDepth(d Depth) string {
 	if ratio > 1 {
 		return r.whyDeeper()
 	}
-	paced := r.Paced || does(fio.Workload.Paced)
 	switch {
-	case paced:
+	case r.HeldBack():
 		return "the jobs hold themselves back (rate=, rate_iops= or thinktime=), so fewer I/Os were in flight " +
 			"than they may keep"
 	case synced:

@@ -4,6 +4,7 @@
 package result
 
 import (
+	"slices"
 	"time"
 
 	"plimsoll/internal/cloud"
@@ -85,8 +86,8 @@ type Result struct {
 	IOPS stats.Estimate `json:"iops_estimate"`
 	BW   stats.Estimate `json:"bw_estimate" unit:"bytes_per_s"`
 
-	// Paced says that fio's progress lines show a limit on the rate (CR=5000/0): the jobs held
-	// themselves back.
+	// Paced says that fio's progress lines show a limit on the rate (CR=5000/0), which an import
+	// may know without any option. HeldBack asks the options, too.
 	Paced bool `json:"paced,omitempty"`
 
 	// Timeouts are the requests that a drive below the path did not answer in time while this ran,
@@ -125,6 +126,12 @@ type Sum struct {
 // apartShare is how much shorter than the window a direction must have run to count as apart: jobs
 // end within a few percent of each other.
 const apartShare = 0.95
+
+// HeldBack says that jobs limited themselves, by their options or by what fio printed while they
+// ran: idle moments, and I/Os that were not in flight, are then their own.
+func (r *Result) HeldBack() bool {
+	return r.Paced || slices.ContainsFunc(r.Workloads, fio.Workload.Paced)
+}
 
 // Sum adds up all directions.
 func (r *Result) Sum() Sum {

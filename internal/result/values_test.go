@@ -17,10 +17,13 @@ func TestKeyOfAWorkload(t *testing.T) {
 			Total: fio.Job{Read: fio.Direction{N: 1, IOPS: iops, BW: bw, Runtime: time.Second}},
 		}
 	}
+	printed := rates(1, 500, 500*8192) // an import, whose options nobody knows
+	printed.Paced = true
 	for name, c := range map[string]struct {
 		r    *Result
 		want Key
 	}{
+		"one at a time, as fio printed": {printed, ByIOPS},
 		"nothing":                       {nil, ByIOPS},
 		"one at a time":                 {rates(1, 500, 500*8192), ByLatency},
 		"one at a time, of a megabyte":  {rates(1, 500, 500*1048576), ByLatency},

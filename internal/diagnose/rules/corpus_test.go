@@ -153,6 +153,9 @@ func withCeiling(c *ceiling.Ceiling) func(*diagnose.Measurement) {
 
 func wal(m *diagnose.Measurement) { m.Scenario.Role = topology.WAL }
 
+// heldBack is an import whose options are not known, and whose progress lines showed a rate (CR=).
+func heldBack(m *diagnose.Measurement) { m.Result.Paced = true }
+
 func inPhase(p string) func(*diagnose.Measurement) {
 	return func(m *diagnose.Measurement) { m.Scenario.Phase = p }
 }

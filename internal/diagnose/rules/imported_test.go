@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/ceiling"
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
@@ -172,6 +173,7 @@ func importedCases() []labelled {
 	}
 	wide := direct
 	wide.WriteBS = 256 * units.KiB
+	volume := bounds(limit(ceiling.VolumeIOPS, 3000, k4))
 	rate := took(0, 1000, 1) // 1,000 a second for a minute
 	us := time.Microsecond
 	return []labelled{
@@ -239,6 +241,10 @@ func importedCases() []labelled {
 		{"one at a time, done in submission", of(async, took(0, 1000, 1), latencies(990*us, 10*us, 20*us)), "PL428", "PL501"},
 		{"one at a time, submitted at once", of(async, took(0, 1000, 1), latencies(10*us, 990*us, 2*time.Millisecond)), "", "PL501"},
 		{"a sync that is not in the latency", of(synced, took(0, 400, 0.2)), "PL428", "PL501"},
+		{"a rate that only fio's progress shows, of synced writes", of(synced, took(0, 400, 0.2), heldBack), "", ""},
+		{"a rate that only fio's progress shows, of one at a time", of(direct, rate, heldBack), "", ""},
+		{"half of the ceiling", of(deepReads, took(1500, 0, 21.3), withCeiling(volume)), "PL503", "PL407"},
+		{"half of the ceiling, at a rate that only fio's progress shows", of(deepReads, took(1500, 0, 2), withCeiling(volume), heldBack), "", ""},
 		{"a sync that takes little", of(synced, took(0, 400, 2)), "", "PL501"},
 		{"reads of which a third is cached", of(reading, took(1000, 0, 1), mixture(40000)), "PL419", "PL501"},
 		{"reads of which a third is fast, all from the device", of(reading, took(1000, 0, 1), mixture(60000)), "", "PL501"},

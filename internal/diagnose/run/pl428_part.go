@@ -34,7 +34,7 @@ var partOnly = &diagnose.Rule{
 	After:  []finding.Code{"PL401", "PL402", "PL407", "PL418", "PL419"},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
-			if len(m.Result.Seconds) > 0 || m.Failed() || m.Any(fio.Workload.Paced) || m.Staged() {
+			if len(m.Result.Seconds) > 0 || m.Failed() || m.Result.HeldBack() || m.Staged() {
 				continue
 			}
 			f, ok := syncsLeftOut(m)

@@ -45,7 +45,7 @@ var shallow = &diagnose.Rule{
 			}
 			asked, got := m.InFlight(), m.Little()
 			if asked < diagnose.DeepEnough || got <= 0 || got >= diagnose.DepthReached*whole(m)*float64(asked) ||
-				m.Any(fio.Workload.Paced) || m.Result.Paced ||
+				m.Result.HeldBack() ||
 				m.Syncs() ||
 				m.Any(func(w fio.Workload) bool { return w.StartDelay > 0 || w.Stonewall || w.VerifyOn }) {
 				continue

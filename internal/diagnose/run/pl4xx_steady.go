@@ -10,7 +10,6 @@ import (
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
-	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
 	"plimsoll/internal/stats"
 	"plimsoll/internal/text"
@@ -197,7 +196,7 @@ var stalled = &diagnose.Rule{
 				report(f)
 				continue
 			}
-			if m.Any(fio.Workload.Paced) || m.Staged() || m.IOPS() < stallLeast {
+			if m.Result.HeldBack() || m.Staged() || m.IOPS() < stallLeast {
 				continue
 			}
 			zero, longest, first := zeros(diagnose.Settled(m.Result))

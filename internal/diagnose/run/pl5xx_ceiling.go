@@ -8,7 +8,6 @@ import (
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
-	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
@@ -110,7 +109,7 @@ var farBelow = &diagnose.Rule{
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			b, ok := diagnose.Hardware(m.Ceiling)
-			if !ok || m.Reached() || m.Any(fio.Workload.Paced) || m.IOPS() == 0 || !diagnose.VolumesKnown(m.Ceiling) {
+			if !ok || m.Reached() || m.Result.HeldBack() || m.IOPS() == 0 || !diagnose.VolumesKnown(m.Ceiling) {
 				continue
 			}
 			account, severity := c.Account(m, b), finding.Warn

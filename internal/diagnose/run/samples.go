@@ -53,7 +53,7 @@ const (
 // seconds that direction ran; ok is false where they cannot be relied on.
 func samples(m diagnose.Measurement, check float64) (d fio.Direction, halves float64, ok bool) {
 	r := m.Result
-	if len(r.Seconds) > 0 || len(r.Jobs) != 1 || m.Failed() || m.Any(fio.Workload.Paced) || r.Paced || m.Staged() {
+	if len(r.Seconds) > 0 || len(r.Jobs) != 1 || m.Failed() || r.HeldBack() || m.Staged() {
 		return d, 0, false
 	}
 	j := r.Jobs[0]
@@ -77,7 +77,7 @@ func samples(m diagnose.Measurement, check float64) (d fio.Direction, halves flo
 // ± 20 each read "avg=802.68, stdev=20.22" (fio 3.33).
 func unevenJobs(m diagnose.Measurement) (finding.Finding, bool) {
 	r := m.Result
-	if len(r.Seconds) > 0 || len(r.Jobs) != 1 || m.Failed() || m.Any(fio.Workload.Paced) || r.Paced || m.Staged() {
+	if len(r.Seconds) > 0 || len(r.Jobs) != 1 || m.Failed() || r.HeldBack() || m.Staged() {
 		return finding.Finding{}, false
 	}
 	d, jobs := r.Jobs[0].Read, float64(max(r.Jobs[0].Count, inJobs(m)))
@@ -199,7 +199,7 @@ const waitShare = 0.15
 // share of the run that nothing completed in, at the least: percentiles are lower bounds of what is above them.
 func waits(m diagnose.Measurement) (finding.Finding, bool) {
 	r := m.Result
-	if len(r.Seconds) > 0 || m.Failed() || m.Any(fio.Workload.Paced) || r.Paced || m.Staged() ||
+	if len(r.Seconds) > 0 || m.Failed() || r.HeldBack() || m.Staged() ||
 		r.Measured < diagnose.Shortest {
 		return finding.Finding{}, false
 	}
