@@ -50,7 +50,7 @@ func DryRun(w io.Writer, p bench.Plan) error {
 		w,
 		"\n%s, %s in all with cooldowns, after the files are prefilled\n",
 		text.Plural(len(p.Suite.Scenarios), "scenario"),
-		sum.Round(time.Second),
+		text.Duration(sum.Round(time.Second)),
 	)
 	return err
 }
