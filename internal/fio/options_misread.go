@@ -159,16 +159,12 @@ func (r *optionRow) lost(part string, read numberRead) Misreading {
 	given := strings.TrimSpace(part)
 	switch {
 	case read.lost == "ib":
-		short := strings.ToLower(given[:len(given)-2])
-		return Misreading{
-			Says: "is read as " + text.Plural(int64(read.value), "byte") +
-				": with kb_base=1024 the unit KiB is 1,000 and k is 1,024",
-			Old: given, New: short,
-		}
+		says := "is read as " + text.Plural(int64(read.value), "byte") +
+			": with kb_base=1024 the unit KiB is 1,000 and k is 1,024"
+		return Misreading{Says: says, Old: given, New: strings.ToLower(given[:len(given)-2])}
 	case r.kind == typeTime || r.time:
-		m := Misreading{Says: fmt.Sprintf("is read as %s: fio does not know %q", r.print(read.value), clip(read.lost))}
-		m.Hint = timeMeant(given)
-		return m
+		says := fmt.Sprintf("is read as %s: fio does not know %q", r.print(read.value), clip(read.lost))
+		return Misreading{Says: says, Hint: timeMeant(given)}
 	}
 	m := Misreading{Says: fmt.Sprintf("is read as %s: fio drops %q", r.print(read.value), clip(read.lost))}
 	if strings.HasPrefix(part, " ") || strings.HasPrefix(part, "\t") {
@@ -204,13 +200,13 @@ func timeMeant(given string) string {
 
 // print is a number with the option's unit.
 func (r *optionRow) print(n uint64) string {
+	size := r.kind == typeSize || r.kind == typeZones || sizes[r.name]
 	switch {
 	case r.kind == typeTime || r.time:
 		return text.Duration(time.Duration(n) * time.Microsecond)
-	case r.kind == typeSize || r.kind == typeZones || sizes[r.name]:
-		if n < uint64(units.KiB) {
-			return text.Plural(int64(n), "byte")
-		}
+	case size && n < uint64(units.KiB):
+		return text.Plural(int64(n), "byte")
+	case size:
 		return units.Bytes(n).String()
 	}
 	return text.Count(int64(n))
