@@ -13,6 +13,7 @@ import (
 
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/cloud"
+	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 	"plimsoll/internal/workload"
@@ -340,11 +341,17 @@ func (a *Advice) name(front []Candidate, r Request) []Candidate {
 		return cmp.Compare(min(1, b.durable()), min(1, a.durable()))
 	})
 	if len(rows) == 1 && rows[0].Layout.Local {
-		a.Rejected = append(a.Rejected, fmt.Sprintf(
-			"local drives: %d in a %s at %v meet it, and are empty after it stops; --survives none allows that",
-			rows[0].Layout.N, rows[0].Type, rows[0].Month,
-		))
+		a.Rejected = append(a.Rejected, "local drives: "+
+			drives(rows[0].Layout.N, fmt.Sprintf("%s at %v", text.Article(rows[0].Type), rows[0].Month)))
 		return nil
 	}
 	return rows
+}
+
+// drives says that so many local drives of an instance would do, and why they are not offered.
+func drives(n int, of string) string {
+	if n == 1 {
+		return "one in " + of + " meets it, but is empty once it stops; --survives none allows that"
+	}
+	return fmt.Sprintf("%d in %s meet it, but are empty once it stops; --survives none allows that", n, of)
 }

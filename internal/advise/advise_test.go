@@ -320,13 +320,13 @@ func TestRestrictions(t *testing.T) {
 	// Few threads at gp3's latency are not enough.
 	rejected(
 		ask(Request{}, "capacity: 100GiB\nstreams:\n  - {does: random read, block: 8KiB, rate: 16000 IOPS, threads: 4}\n"),
-		"gp3: stream-1 has 4 I/Os in flight",
+		"gp3: the load has 4 I/Os in flight",
 	)
 	rejected(
 		ask(Request{}, "capacity: 100GiB\nstreams:\n  - {does: random read, block: 8KiB, rate: 160 IOPS, latency: {p99: 400us}}\n"),
-		"gp3: stream-1 wants 400 µs",
+		"gp3: the load wants 400 µs",
 	)
-	rejected(ask(Request{}, guide), "st1: mix is random")
+	rejected(ask(Request{}, guide), "st1: the load is random")
 	rejected(ask(Request{Types: []string{"azure-ultra", "gp9"}}, guide), "gp9: not an EBS volume type")
 	rejected(ask(Request{}, durable), "local drives: they are empty")
 	rejected(ask(Request{Instance: "c8g.2xlarge"}, guide), "c8g.2xlarge with raid10: sustains 12,000 of 23,999")

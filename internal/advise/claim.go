@@ -119,8 +119,7 @@ func (c Claim) Check(t *topology.Topology) ClaimVerdict {
 	switch {
 	case !v.Holds:
 		say(
-			"No: %s is more than it reaches. It reaches %s of %v reads, limited by %s (%s).",
-			c.Text,
+			"No: the storage reaches %s of %v reads, limited by %s (%s).",
 			c.print(v.Most),
 			c.Block,
 			v.Most.Label(),
@@ -231,7 +230,7 @@ func (v *ClaimVerdict) history(typ string) {
 	default:
 		v.Lines = append(
 			v.Lines,
-			fmt.Sprintf("Since when %s has it is not known; the catalogue is of %s.", typ, f.AsOf),
+			fmt.Sprintf("It is not known since when AWS has published this for %s; the catalogue is of %s.", typ, f.AsOf),
 		)
 		return
 	}

@@ -21,7 +21,7 @@ func TestClaims(t *testing.T) {
 			"since a day between 2023-03-07 and 2023-05-11; before it was 26,667 IOPS",
 		}},
 		{"6000 IOPS", "", "", "c6a.xlarge", true, true, 0, []string{"Yes, sustained"}},
-		{"50000 IOPS", "", "", "c6a.xlarge", false, false, 0, []string{"No: 50000 IOPS is more than it reaches. It reaches 40,000 IOPS"}},
+		{"50000 IOPS", "", "", "c6a.xlarge", false, false, 0, []string{"No: the storage reaches 40,000 IOPS"}},
 		{"1250MB/s", "", "", "c8g.2xlarge", true, false, 30 * time.Minute, []string{"25.0 % of the claim"}},
 		{"10Gbps", "", "", "c8g.2xlarge", true, false, 30 * time.Minute, nil},
 		{"40000 IOPS", "", "", "m5.12xlarge", true, true, 0, nil},
@@ -86,7 +86,7 @@ func TestHistoryOfClaims(t *testing.T) {
 		{"c6a.xlarge", Claim{Rate: mb(1250)}, "before it was 833.3 MB/s."},
 		{"c6a.xlarge", Claim{Rate: mb(1252)}, ""},
 		{"r6in.32xlarge", Claim{IOPS: 400000}, "since a day between 2023-05-11 and 2023-06-15; before it was 350,000 IOPS."},
-		{"c8g.2xlarge", Claim{IOPS: 40000}, "Since when c8g.2xlarge has it is not known; the catalogue is of 2026-10-27."},
+		{"c8g.2xlarge", Claim{IOPS: 40000}, "It is not known since when AWS has published this for c8g.2xlarge; the catalogue is of 2026-10-27."},
 		{"nosuch", Claim{IOPS: 1}, ""},
 	} {
 		v := ClaimVerdict{Claim: c.claim}

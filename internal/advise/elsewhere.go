@@ -11,6 +11,7 @@ import (
 
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/cloud"
+	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 	"plimsoll/internal/workload"
 )
@@ -331,9 +332,7 @@ func (c *Choices) ownDrives(r *Request, machines []cloud.InstanceFacts) {
 		c.Rows = append(c.Rows, *r.choice(own))
 		c.sort()
 	case len(c.Rows) == 0:
-		c.Rejected = append(c.Rejected, fmt.Sprintf(
-			"local drives: %d in a %s meet it, and are empty after it stops; --survives none allows that",
-			own.Layout.N, own.Type))
+		c.Rejected = append(c.Rejected, "local drives: "+drives(own.Layout.N, text.Article(own.Type)))
 	default:
 		c.Rows = append(c.Rows, *r.choice(own))
 	}

@@ -363,7 +363,7 @@ func TestOwnDrivesByHand(t *testing.T) {
 	}{
 		"behind all":          {rows, "", nil, 2000, "a b own", ""},
 		"among them":          {rows, workload.NoLoss, nil, 2000, "a own b", ""},
-		"alone":               {nil, "", nil, 2000, "", "local drives: 2 in a own meet it, and are empty after it stops; --survives none allows that"},
+		"alone":               {nil, "", nil, 2000, "", "local drives: 2 in an own meet it, but are empty once it stops; --survives none allows that"},
 		"alone, as they may":  {nil, workload.NoLoss, nil, 2000, "own", ""},
 		"too much for them":   {rows, "", nil, 2001, "a b", "local drives: no instance that fits has drives whose published figures meet the demand"},
 		"not for this demand": {rows, workload.LostInstance, nil, 2000, "a b", "local drives: they are empty after the instance stops, and the data must survive more"},

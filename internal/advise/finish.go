@@ -9,6 +9,7 @@ import (
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 	"plimsoll/internal/workload"
@@ -120,7 +121,7 @@ func (r *Request) finish(c *Candidate, instances []priced) error {
 	if r.Series != nil && !c.Layout.Local {
 		if c.Replay = r.replay(c); c.Replay.Throttled > 0 {
 			return fmt.Errorf("this is a bug of plimsoll: %s with %d × %s was chosen for a series that it throttles for %v",
-				c.Type, c.Layout.N, c.Layout.Spec.Type, c.Replay.Throttled)
+				c.Type, c.Layout.N, c.Layout.Spec.Type, text.Duration(c.Replay.Throttled))
 		}
 	} else if want := 1 + r.Headroom; c.Times < want*0.999 && !(r.BurstOK && c.BurstTimes >= want*0.999) {
 		return fmt.Errorf(

@@ -243,7 +243,7 @@ func TestWhatIsNotLookedAt(t *testing.T) {
 	}
 	// 10 readers of a drive that takes 100 us have 100,000 of 200,000 a second.
 	r = Request{Types: []string{localType}, Demand: reads(func(s *workload.Stream) { s.IOPS, s.Threads, s.Depth = 200_000, 10, 1 })}
-	if own, why := r.local(nil); own != nil || !strings.HasPrefix(why, "local drives: s has 10 I/Os in flight, and at 100") {
+	if own, why := r.local(nil); own != nil || !strings.HasPrefix(why, "local drives: the load has 10 I/Os in flight, and at 100") {
 		t.Errorf("%+v %q", own, why)
 	}
 	r.Demand.Streams[0].Threads = 20

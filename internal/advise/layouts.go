@@ -294,19 +294,27 @@ func (r *Request) unfit(typ string) string {
 	for i := range r.Demand.Streams {
 		s := &r.Demand.Streams[i]
 		if t.HDD != nil && s.Random && (r.Series == nil || !slices.Contains(r.Types, typ)) {
-			return fmt.Sprintf("%s: %s is random, and a random I/O costs a whole 1 MiB there", typ, s.Name)
+			return fmt.Sprintf("%s: %s is random, and a random I/O costs a full 1 MiB there", typ, r.load(s))
 		}
 		if least := s.Latency.Smallest(); t.HDD != nil && least > 0 && least < 10*time.Millisecond {
-			return fmt.Sprintf("%s: %s wants %s, which no hard disk gives", typ, s.Name, units.LatencyOf(least))
+			return fmt.Sprintf("%s: %s wants %s, which no hard disk gives", typ, r.load(s), units.LatencyOf(least))
 		}
 		if t.HDD != nil && s.Sync.Each > 0 {
-			return fmt.Sprintf("%s: %s waits for its writes, and no latency is stated for hard disks", typ, s.Name)
+			return fmt.Sprintf("%s: %s waits for its writes, and no latency is stated for hard disks", typ, r.load(s))
 		}
 		if why := r.tooSlow(typ, r.typical(t), s); why != "" {
 			return why
 		}
 	}
 	return ""
+}
+
+// load calls a stream in a sentence: a demand of flags has one, which has no name of its own.
+func (r *Request) load(s *workload.Stream) string {
+	if len(r.Demand.Streams) == 1 {
+		return "the load"
+	}
+	return "the stream " + s.Name
 }
 
 // typical is what one I/O of a type takes, or less where a run showed that: gp2 and gp3 are alike, as
@@ -341,14 +349,14 @@ func (r *Request) tooSlow(typ string, l *cloud.TypicalLatency, s *workload.Strea
 		n := s.Threads * max(s.Depth, 1)
 		if most := ceiling.Concurrent(n, lat); most < s.IOPS*0.999 {
 			return fmt.Sprintf("%s: %s has %s in flight, and at %v each they give %v of %v IOPS [%s]",
-				typ, s.Name, text.Plural(n, "I/O"), units.LatencyOf(lat), most, s.IOPS, source)
+				typ, r.load(s), text.Plural(n, "I/O"), units.LatencyOf(lat), most, s.IOPS, source)
 		}
 	}
 	if least := s.Latency.Smallest(); least > 0 && least < lat {
 		return fmt.Sprintf(
 			"%s: %s wants %v, and the idle latency is %v [%s]",
 			typ,
-			s.Name,
+			r.load(s),
 			units.LatencyOf(least),
 			units.LatencyOf(lat),
 			source,

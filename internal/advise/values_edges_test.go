@@ -37,12 +37,12 @@ func TestTooSlowEdges(t *testing.T) {
 		{workload.Stream{Commits: true, Threads: 2, IOPS: 400, Sync: workload.Sync{Each: 1}}, "allows 2 clients 333 of 400 commits per second (500 at best); 3 clients would do"},
 		{workload.Stream{Commits: true, Threads: 0, IOPS: 400, Sync: workload.Sync{Each: 1}}, "allows 1 client 333 of 400 commits per second (500 at best); 3 clients would do"},
 	} {
-		got := (&Request{}).tooSlow("x", typical, &c.s)
+		got := (&Request{Demand: &workload.Demand{}}).tooSlow("x", typical, &c.s)
 		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%+v: %q, want %q", c.s, got, c.want)
 		}
 	}
-	if got := (&Request{}).tooSlow("x", nil, &workload.Stream{IOPS: 1e9, Threads: 1}); got != "" {
+	if got := (&Request{Demand: &workload.Demand{}}).tooSlow("x", nil, &workload.Stream{IOPS: 1e9, Threads: 1}); got != "" {
 		t.Errorf("nothing is known: %q", got)
 	}
 }
@@ -188,7 +188,7 @@ func TestNamesByHand(t *testing.T) {
 		t.Error(got)
 	}
 	r.Demand.Durability.Survives = ""
-	if rows := a.name(front[:1], r); rows != nil || !strings.Contains(a.Rejected[0], "local drives: 1 in a x at") {
+	if rows := a.name(front[:1], r); rows != nil || !strings.Contains(a.Rejected[0], "local drives: one in an x at") {
 		t.Errorf("%+v %q", rows, a.Rejected)
 	}
 	r.Instance, r.Keep = "x", &Layout{}

@@ -24,6 +24,7 @@ import (
 	"plimsoll/internal/suite"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/telemetry"
+	"plimsoll/internal/text"
 )
 
 // overrun is how much longer than planned fio may take before it counts as hung: it prints, joins
@@ -270,7 +271,7 @@ func judgeRun(res *result.Result, fioErr error, plain func(string) string, said 
 			want = max(want, w.Runtime)
 		}
 		if res.Measured < time.Duration(leastShare*float64(want)) {
-			res.Invalidate(fmt.Sprintf("only %s of %s were measured", res.Measured.Round(10*time.Millisecond), want))
+			res.Invalidate(fmt.Sprintf("only %s of %s were measured", text.Duration(res.Measured), text.Duration(want)))
 		}
 	}
 }

@@ -83,7 +83,7 @@ func TestStandstillEndsAJob(t *testing.T) {
 func wantHung(t *testing.T, b *bundle.Bundle) {
 	t.Helper()
 	r := b.Scenarios[0].Result
-	if r == nil || r.State != result.Invalid || !strings.Contains(strings.Join(r.Reasons, " "), "fio transferred nothing for 3s") {
+	if r == nil || r.State != result.Invalid || !strings.Contains(strings.Join(r.Reasons, " "), "fio transferred nothing for 3 s") {
 		t.Errorf("%+v", r)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"plimsoll/internal/block"
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/stats"
+	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
@@ -129,7 +130,7 @@ func (d *direct) touch(ctx context.Context, all []int64) (diagnose.Touch, error)
 		failed = ctx.Err()
 	}
 	if failed == nil && len(first) < min(touchLeast, len(drawn)) {
-		failed = fmt.Errorf("%s: only %d pairs of reads in %v: it is too slow to tell", d.name, len(first), touchMost)
+		failed = fmt.Errorf("%s: only %d pairs of reads in %s: it is too slow to tell", d.name, len(first), text.Duration(touchMost))
 	}
 	t.Paired = stats.PairedShare(first, again, touchFar)
 	if !t.Tells() {

@@ -323,7 +323,7 @@ func span(d time.Duration) string {
 	case d%time.Minute == 0:
 		return fmt.Sprintf("%d min", d/time.Minute)
 	}
-	return d.String()
+	return text.Duration(d)
 }
 
 // assumptions notes what the arithmetic takes for granted about this array and load.
@@ -339,7 +339,7 @@ func (p *problem) assumptions(a *topology.Array, m members) {
 	for _, s := range p.streams {
 		if s.w.Sequential && present(a).Merges {
 			p.note(
-				"sequential I/Os count as merged up to %v by the volumes, which they do as best they can",
+				"sequential I/Os count as merged up to %v by the volumes, on a best-effort basis",
 				present(a).CountedIO,
 			)
 		}

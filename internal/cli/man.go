@@ -54,11 +54,32 @@ func manPage(cmd *cobra.Command, date time.Time) (file string, page []byte, err 
 	cmd.DisableAutoGenTag = true
 	name := strings.ReplaceAll(cmd.CommandPath(), " ", "-")
 	var out bytes.Buffer
+	use, long := cmd.Use, cmd.Long
+	defer func() { cmd.Use, cmd.Long = use, long }()
+	if list := commandList(cmd); list != "" {
+		cmd.Use = cmd.Name() + " COMMAND [ARG ...] [flags]"
+		cmd.Long += list
+	}
 	err = doc.GenMan(cmd, &doc.GenManHeader{
 		Title: strings.ToUpper(name), Section: "1", Date: &date,
 		Source: "plimsoll " + cmd.Root().Version, Manual: "plimsoll manual",
 	}, &out)
 	return name + ".1", out.Bytes(), err
+}
+
+// commandList is the section of a page on the commands below a command, "" where there are none.
+func commandList(cmd *cobra.Command) string {
+	var b strings.Builder
+	for _, sub := range cmd.Commands() {
+		if !sub.IsAvailableCommand() || sub.IsAdditionalHelpTopicCommand() {
+			continue
+		}
+		if b.Len() == 0 {
+			b.WriteString("\n\n# COMMANDS\n")
+		}
+		fmt.Fprintf(&b, "**%s**\n\t%s\n\n", sub.Name(), sub.Short)
+	}
+	return strings.TrimRight(b.String(), "\n")
 }
 
 // manPages writes the page of a command and those of the commands below it, and counts them.

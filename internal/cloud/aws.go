@@ -19,6 +19,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	"github.com/aws/aws-sdk-go-v2/config"
+
+	"plimsoll/internal/text"
 )
 
 // APIBudget is the most time that asking an AWS service takes.
@@ -128,7 +130,7 @@ func (c client) ask(ctx context.Context, form url.Values, answer any) error {
 // late says in plain words that the budget is spent, nil while it is not.
 func late(ctx context.Context) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return fmt.Errorf("no answer in %v", APIBudget)
+		return fmt.Errorf("no answer in %s", text.Duration(APIBudget))
 	}
 	return nil
 }

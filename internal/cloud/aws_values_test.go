@@ -67,7 +67,7 @@ func TestCausesOfErrors(t *testing.T) {
 	}
 	past, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
 	defer cancel()
-	if err := late(past); err == nil || err.Error() != "no answer in 5s" {
+	if err := late(past); err == nil || err.Error() != "no answer in 5 s" {
 		t.Errorf("%v", err)
 	}
 	stopped, stop := context.WithCancel(t.Context())

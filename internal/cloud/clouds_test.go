@@ -440,9 +440,9 @@ func TestPoolsAndOrders(t *testing.T) {
 	} {
 		f, err := VolumeLimits(c.spec)
 		l := f.Sustained
-		got := fmt.Sprintf("%s %s", text(float64(l.IOPS)), text(float64(l.Rate)/float64(units.MiB)))
+		got := fmt.Sprintf("%s %s", shown(float64(l.IOPS)), shown(float64(l.Rate)/float64(units.MiB)))
 		if f.Pooled || l.ReadIOPS > 0 || c.spec.Type == "pd-ssd" {
-			got = fmt.Sprintf("%s/%s %s", text(float64(l.ReadIOPS)), text(float64(l.WriteIOPS)), text(float64(l.ReadRate)/float64(units.MiB)))
+			got = fmt.Sprintf("%s/%s %s", shown(float64(l.ReadIOPS)), shown(float64(l.WriteIOPS)), shown(float64(l.ReadRate)/float64(units.MiB)))
 		}
 		if got != c.want || (err != nil) != (c.err != "") || err != nil && !strings.Contains(err.Error(), c.err) {
 			t.Errorf("%+v: %s, %v; want %s, %s", c.spec, got, err, c.want, c.err)
@@ -450,7 +450,7 @@ func TestPoolsAndOrders(t *testing.T) {
 	}
 }
 
-func text(v float64) string { return strconv.FormatFloat(math.Round(v*1000)/1000, 'f', -1, 64) }
+func shown(v float64) string { return strconv.FormatFloat(math.Round(v*1000)/1000, 'f', -1, 64) }
 
 // ec2Names are the types of EC2, of which alone the catalogue's first price list is.
 func ec2Names() []string {

@@ -228,7 +228,7 @@ func TestBurstBalancesBudget(t *testing.T) {
 	t.Cleanup(func() { close(release) })
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	if _, err := BurstBalances(ctx, "eu-west-1", "i-0abc", nil); err == nil || err.Error() != "CloudWatch: no answer in 5s" {
+	if _, err := BurstBalances(ctx, "eu-west-1", "i-0abc", nil); err == nil || err.Error() != "CloudWatch: no answer in 5 s" {
 		t.Error(err)
 	}
 }

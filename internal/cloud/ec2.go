@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/ec2/imds"
 
+	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
 
@@ -95,7 +96,7 @@ func (e EC2) Identify(ctx context.Context, root fs.FS) (Identity, error) {
 		}
 	}
 	const hint = "a container needs a hop limit of 2"
-	return Identity{}, fmt.Errorf("instance metadata: no answer in %v; %s", identifyTries*try, hint)
+	return Identity{}, fmt.Errorf("instance metadata: no answer in %s; %s", text.Duration(identifyTries*try), hint)
 }
 
 // askOnce asks once. Its error is context.DeadlineExceeded where nothing answered in time.

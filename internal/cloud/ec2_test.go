@@ -65,7 +65,7 @@ func TestIdentifyTries(t *testing.T) {
 	for _, c := range []struct {
 		lost int32 // tokens that are never answered
 		want string
-	}{{0, ""}, {1, ""}, {2, "no answer in 1s"}} {
+	}{{0, ""}, {1, ""}, {2, "no answer in 1 s"}} {
 		var tokens atomic.Int32
 		release := make(chan struct{})
 		slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

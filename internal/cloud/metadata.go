@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 	"time"
+
+	"plimsoll/internal/text"
 )
 
 // linkLocal is a question to a metadata service over plain HTTP.
@@ -34,7 +36,7 @@ func (m linkLocal) get(ctx context.Context, url string) ([]byte, error) {
 			return body, err
 		}
 	}
-	return nil, fmt.Errorf("%s metadata: no answer in %v; %s", m.cloud, identifyTries*m.try(), m.hint)
+	return nil, fmt.Errorf("%s metadata: no answer in %s; %s", m.cloud, text.Duration(identifyTries*m.try()), m.hint)
 }
 
 func (linkLocal) try() time.Duration { return identifyTry }

@@ -100,7 +100,7 @@ func TestMetadataThatDoesNotAnswer(t *testing.T) {
 	t.Cleanup(func() { close(stop) })
 	for _, status := range []struct {
 		url, want string
-	}{{server.URL, "no answer in 1s"}, {"http://127.0.0.1:1", "name the size with --instance"}} {
+	}{{server.URL, "no answer in 1 s"}, {"http://127.0.0.1:1", "name the size with --instance"}} {
 		_, err := (Azure{Endpoint: status.url}).Identify(t.Context(), onAzure)
 		if err == nil || !strings.Contains(err.Error(), status.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v, want %s", status.url, err, status.want)

@@ -355,7 +355,7 @@ func TestWorksOfOneSide(t *testing.T) {
 		want []string
 	}{
 		"of one":            {[]Row{row("w", 4096, 1)}, []string{"w is only in b (read 4 KiB)"}},
-		"of its own name":   {[]Row{row("b", 4096, 1)}, []string{"b: no other result is of this work (read 4 KiB)"}},
+		"of its own name":   {[]Row{row("b", 4096, 1)}, []string{"b: no other result has this workload (read 4 KiB)"}},
 		"twins":             {[]Row{row("w", 4096, 0), row("w", 8192, 1)}, []string{"w is not compared, a and b did different work: block size: 4 KiB and 8 KiB"}},
 		"twins, turned":     {[]Row{row("w", 8192, 1), row("w", 4096, 0)}, []string{"w is not compared, a and b did different work: block size: 4 KiB and 8 KiB"}},
 		"twice on one side": {[]Row{row("w", 4096, 1), row("w", 4096, 1)}, []string{"w is only in b (read 4 KiB)"}},
@@ -457,7 +457,7 @@ func TestOneRunIsNoted(t *testing.T) {
 			return SideOf(name, runs...)
 		}
 		table := compared(t, Options{}, side("a", 1, c.before), side("b", 4, c.after))
-		noted := slices.ContainsFunc(table.Notes, func(n string) bool { return strings.HasPrefix(n, "One run on a side has no measure") })
+		noted := slices.ContainsFunc(table.Notes, func(n string) bool { return strings.HasPrefix(n, "A single run per side") })
 		if noted != c.want {
 			t.Errorf("%v and %v: %q", c.before, c.after, table.Notes)
 		}

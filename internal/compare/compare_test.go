@@ -331,7 +331,7 @@ func TestMatchedByWorkNotByName(t *testing.T) {
 	}
 	// Results of one run beside each other are sides of their own names.
 	table = compared(t, Options{}, SideOf("rand-write", only), SideOf("three", run(t, t.TempDir(), 3, nil, randwrite("other", 65536, 300))))
-	if got := notes(table); !strings.Contains(got, "rand-write: no other result is of this work (random write 8") || strings.Contains(got, "in rand-write") {
+	if got := notes(table); !strings.Contains(got, "rand-write: no other result has this workload (random write 8") || strings.Contains(got, "in rand-write") {
 		t.Error(got)
 	}
 }
@@ -423,7 +423,7 @@ func TestWorkDifferences(t *testing.T) {
 		"a sync":     {func(l *fio.Workload) { l.SyncEvery = 1 }, "sync: none and sync each 1"},
 		"rate":       {func(l *fio.Workload) { l.WriteIOPS = 100 }, "load: none and at most 100 IOPS per job"},
 		"one rate":   {func(l *fio.Workload) { l.ReadIOPS, l.WriteIOPS = 100, 100 }, "load: none and at most 100 IOPS per job"}, // rate_iops=100
-		"think time": {func(l *fio.Workload) { l.ThinkTime = time.Second }, "load: none and pauses of 1s"},
+		"think time": {func(l *fio.Workload) { l.ThinkTime = time.Second }, "load: none and pauses of 1 s"},
 	} {
 		if got := strings.Join(of(func(*fio.Workload) {}).Differences(of(c.change)), "; "); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
@@ -452,7 +452,7 @@ func TestNotes(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, notes(table))
 		}
 	}
-	if strings.Contains(notes(table), "One run on a side") {
+	if strings.Contains(notes(table), "A single run per side") {
 		t.Error(notes(table))
 	}
 	// A round that stands apart is shown and kept, and the answer without it is given.

@@ -232,7 +232,7 @@ func TestKeysOfFleets(t *testing.T) {
 		"no suite":    {func(f *bundle.Fleet, _ *bundle.FleetScenario) { f.Suite = "" }, func(k *Key) { k.Suite = "fleet" }},
 		"a title":     {func(_ *bundle.Fleet, s *bundle.FleetScenario) { s.Title = "writes" }, func(k *Key) { k.Work = "writes" }},
 		"a byte":      {func(_ *bundle.Fleet, s *bundle.FleetScenario) { s.Size = 1 }, func(k *Key) { k.Size = "1 B" }},
-		"a ns":        {func(_ *bundle.Fleet, s *bundle.FleetScenario) { s.Runtime = 1 }, func(k *Key) { k.Runtime = "1ns" }},
+		"a ns":        {func(_ *bundle.Fleet, s *bundle.FleetScenario) { s.Runtime = 1 }, func(k *Key) { k.Runtime = "1 ns" }},
 		"shared":      {func(f *bundle.Fleet, _ *bundle.FleetScenario) { f.Shared = true }, func(k *Key) { k.Layout = "shared raid0; raid1" }},
 		"no layout":   {func(f *bundle.Fleet, _ *bundle.FleetScenario) { f.Hosts = nil }, func(k *Key) { k.Layout = "" }},
 		"shared only": {func(f *bundle.Fleet, _ *bundle.FleetScenario) { f.Hosts, f.Shared = nil, true }, func(k *Key) { k.Layout = "shared" }},
@@ -408,7 +408,7 @@ func TestKeysAtTheirLeast(t *testing.T) {
 	b := inMemory(1, 1000)
 	s := &b.Scenarios[0]
 	key := func() Key { return keyOf(Sample{Run: b, Scenario: s, Result: s.Result}, "") }
-	if s.Size, s.Runtime = 1, 1; key().Size != "1 B" || key().Runtime != "1ns" {
+	if s.Size, s.Runtime = 1, 1; key().Size != "1 B" || key().Runtime != "1 ns" {
 		t.Errorf("%+v", key())
 	}
 	if s.Size, s.Runtime = 0, 0; key().Size != "" || key().Runtime != "" {

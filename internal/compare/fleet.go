@@ -78,7 +78,7 @@ func fleetKey(run *bundle.Fleet, s *bundle.FleetScenario) Key {
 		key.Size = s.Size.String()
 	}
 	if s.Runtime > 0 {
-		key.Runtime = s.Runtime.String()
+		key.Runtime = text.Duration(s.Runtime)
 	}
 	if run.Shared {
 		key.Layout = strings.TrimSpace("shared " + key.Layout)

@@ -42,7 +42,7 @@ func TestFleetHistory(t *testing.T) {
 	if first.Points[0].Run != "first" || first.Points[1].Run != "second" || first.Points[0].Share != 0.5 || first.Points[2].Invalid != "too short" {
 		t.Errorf("%+v", first.Points)
 	}
-	if first.Key.Group != "fleet of db1 and db2" || first.Key.Layout != "raid10 of 8 gp3" || first.Key.Runtime != "1m0s" {
+	if first.Key.Group != "fleet of db1 and db2" || first.Key.Layout != "raid10 of 8 gp3" || first.Key.Runtime != "60 s" {
 		t.Errorf("%+v", first.Key)
 	}
 	for name, f := range map[string]Filter{"host": {Host: "db2"}, "scenario": {Scenario: "4"}, "suite": {Suite: "db"}} {

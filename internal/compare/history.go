@@ -9,6 +9,7 @@ import (
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/stats"
+	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
@@ -171,7 +172,7 @@ func keyOf(s Sample, by string) Key {
 		k.Size = s.Scenario.Size.String()
 	}
 	if s.Scenario.Runtime > 0 {
-		k.Runtime = s.Scenario.Runtime.String()
+		k.Runtime = text.Duration(s.Scenario.Runtime)
 	}
 	if t.Scale > 0 && t.Scale != 1 {
 		k.Scale = fmt.Sprintf("simulated at %g of the real rates", t.Scale)

@@ -106,7 +106,7 @@ func (t *Table) explain(alone []Row) {
 		twin := slices.IndexFunc(alone, func(o Row) bool { return o.Name == r.Name && len(o.Cells[k].all) == 0 })
 		line := fmt.Sprintf("%s is only in %s (%s)", r.Name, t.Sides[k].Name, r.Work)
 		if r.Name == t.Sides[k].Name { // results of one run beside each other
-			line = fmt.Sprintf("%s: no other result is of this work (%s)", r.Name, r.Work)
+			line = fmt.Sprintf("%s: no other result has this workload (%s)", r.Name, r.Work)
 		}
 		if twin >= 0 {
 			o := &alone[twin]

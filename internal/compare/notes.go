@@ -77,7 +77,7 @@ func (t *Table) note(sides []Side) {
 	}) {
 		t.Notes = append(
 			t.Notes,
-			"One run on a side has no measure of how much runs of one set-up differ. Measure rounds: plimsoll run "+
+			"A single run per side cannot show run-to-run variation. Measure rounds: plimsoll run "+
 				"… --rounds 5.",
 		)
 	}

@@ -355,7 +355,7 @@ func TestWorkInWords(t *testing.T) {
 		"random write 8 KiB, 4 jobs, libaio":                          load(func(l *fio.Workload) { l.Depth = 0 }),
 		"sequential write 8 KiB, depth 32 × 4 jobs, libaio, O_SYNC":   load(func(l *fio.Workload) { l.Sequential, l.SyncWrites = true, true }),
 		"random write 8 KiB, depth 32 × 4 jobs, libaio, fsync each 2": load(func(l *fio.Workload) { l.SyncEvery, l.SyncCall, l.SyncWrites = 2, "fsync", true }),
-		"random write 8 KiB, depth 32 × 4 jobs, libaio, at most 1 MiB/s per job at most 50 IOPS per job pauses of 1ms": load(func(l *fio.Workload) {
+		"random write 8 KiB, depth 32 × 4 jobs, libaio, at most 1 MiB/s per job at most 50 IOPS per job pauses of 1 ms": load(func(l *fio.Workload) {
 			l.WriteRate, l.WriteIOPS, l.ThinkTime, l.ReadRate, l.ReadIOPS = units.MiBPerSec, 50, time.Millisecond, 7, 7
 		}),
 		"random rw 50/50 4 KiB, depth 32 × 4 jobs, libaio, at most 3 MiB/s per job at most 60 IOPS per job": load(func(l *fio.Workload) {
@@ -365,8 +365,8 @@ func TestWorkInWords(t *testing.T) {
 		"random read 4 KiB, depth 32 × 4 jobs, libaio, at most 10 IOPS per job": load(func(l *fio.Workload) {
 			l.ReadShare, l.ReadBS, l.WriteBS, l.ReadIOPS, l.WriteIOPS = 1, 4096, 0, 10, 50
 		}),
-		"random write 8 KiB, depth 32 × 4 jobs, libaio, pauses of 1ns": load(func(l *fio.Workload) { l.ThinkTime = 1 }),
-		"what was run is not known":                                    nil,
+		"random write 8 KiB, depth 32 × 4 jobs, libaio, pauses of 1 ns": load(func(l *fio.Workload) { l.ThinkTime = 1 }),
+		"what was run is not known":                                     nil,
 	} {
 		if got := workOf(r).String(); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
@@ -920,7 +920,7 @@ func TestFilters(t *testing.T) {
 		t.Errorf("%+v", k)
 	}
 	s.Scenario.Size, s.Scenario.Runtime, b.Run.Topology.Scale = units.GiB, time.Minute, 0.5
-	if k := keyOf(s, ""); k.Group != "h" || k.Scale != "simulated at 0.5 of the real rates" || k.Size != "1 GiB" || k.Runtime != "1m0s" {
+	if k := keyOf(s, ""); k.Group != "h" || k.Scale != "simulated at 0.5 of the real rates" || k.Size != "1 GiB" || k.Runtime != "60 s" {
 		t.Errorf("%+v", k)
 	}
 	if b.Run.Topology.Scale = 1; keyOf(s, "").Scale != "" {

@@ -81,7 +81,7 @@ func workOfLoad(l fio.Workload) Work {
 		w.Load = strings.TrimSpace(w.Load + fmt.Sprintf(" at most %v IOPS per job", rate))
 	}
 	if l.ThinkTime > 0 {
-		w.Load = strings.TrimSpace(w.Load + fmt.Sprintf(" pauses of %v", l.ThinkTime))
+		w.Load = strings.TrimSpace(w.Load + fmt.Sprintf(" pauses of %s", text.Duration(l.ThinkTime)))
 	}
 	return w
 }

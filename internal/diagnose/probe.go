@@ -88,7 +88,7 @@ const (
 // or neither, so that a queue on one of them was unlucky spread.
 func ProbeAnswer(all []Probed) string {
 	if len(all) < 2 {
-		return "one volume has no peers to compare it with"
+		return "A single volume has no peers to compare with."
 	}
 	var alone, together []float64
 	sum, sumTogether := 0.0, 0.0

@@ -46,7 +46,7 @@ func (t Touch) Sentence() string {
 	case !t.Tells():
 		return fmt.Sprintf("Whether %s is loaded from a snapshot cannot be said: it is too small.", of)
 	}
-	return fmt.Sprintf("Nothing of %s waits to be loaded from a snapshot: first reads %s, others %s.", of, first, again)
+	return fmt.Sprintf("%s is fully loaded (first reads %s, others %s).", of, first, again)
 }
 
 // touchedLeast is the fewest pairs that say anything.

@@ -3,7 +3,9 @@ package fio
 import (
 	"fmt"
 	"strings"
+	"time"
 
+	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
 
@@ -154,31 +156,28 @@ func (r *optionRow) eachLost(value, separators string, b build) (Misreading, boo
 func hasDigit(s string) bool { return strings.ContainsAny(s, "0123456789") }
 
 func (r *optionRow) lost(part string, read numberRead) Misreading {
-	text := strings.TrimSpace(part)
+	given := strings.TrimSpace(part)
 	switch {
 	case read.lost == "ib":
-		short := strings.ToLower(text[:len(text)-2])
-		return Misreading{
-			Says: fmt.Sprintf("is read as %d bytes: with kb_base=1024 the unit KiB is 1,000 and k is 1,024", read.value),
-			Old:  text, New: short,
-		}
+		says := "is read as " + text.Plural(int64(read.value), "byte") +
+			": with kb_base=1024 the unit KiB is 1,000 and k is 1,024"
+		return Misreading{Says: says, Old: given, New: strings.ToLower(given[:len(given)-2])}
 	case r.kind == typeTime || r.time:
-		m := Misreading{Says: fmt.Sprintf("is read as %s: fio does not know %q", r.print(read.value), clip(read.lost))}
-		m.Hint = timeMeant(text)
-		return m
+		says := fmt.Sprintf("is read as %s: fio does not know %q", r.print(read.value), clip(read.lost))
+		return Misreading{Says: says, Hint: timeMeant(given)}
 	}
 	m := Misreading{Says: fmt.Sprintf("is read as %s: fio drops %q", r.print(read.value), clip(read.lost))}
 	if strings.HasPrefix(part, " ") || strings.HasPrefix(part, "\t") {
 		m.Says = fmt.Sprintf("is read as %s: behind a blank fio does not see the unit", r.print(read.value))
-		m.Old, m.New = part, text
+		m.Old, m.New = part, given
 	}
 	return m
 }
 
 // timeMeant is a time in a unit that fio knows.
-func timeMeant(text string) string {
-	digits := text[:len(text)-len(strings.TrimLeft(text, "0123456789"))]
-	unit := strings.ToLower(strings.TrimSpace(text[len(digits):]))
+func timeMeant(given string) string {
+	digits := given[:len(given)-len(strings.TrimLeft(given, "0123456789"))]
+	unit := strings.ToLower(strings.TrimSpace(given[len(digits):]))
 	for _, u := range []struct{ prefix, unit string }{
 		{"sec", "s"},
 		{"min", "m"},
@@ -201,16 +200,16 @@ func timeMeant(text string) string {
 
 // print is a number with the option's unit.
 func (r *optionRow) print(n uint64) string {
+	size := r.kind == typeSize || r.kind == typeZones || sizes[r.name]
 	switch {
 	case r.kind == typeTime || r.time:
-		return fmt.Sprintf("%d µs", n)
-	case r.kind == typeSize || r.kind == typeZones || sizes[r.name]:
-		if n < uint64(units.KiB) {
-			return fmt.Sprintf("%d bytes", n)
-		}
+		return text.Duration(time.Duration(n) * time.Microsecond)
+	case size && n < uint64(units.KiB):
+		return text.Plural(int64(n), "byte")
+	case size:
 		return units.Bytes(n).String()
 	}
-	return fmt.Sprint(n)
+	return text.Count(int64(n))
 }
 
 // sizes are the options of a number's type whose number is one of bytes.

@@ -250,7 +250,7 @@ func within(ctx context.Context, limit time.Duration, step func(context.Context)
 	defer cancel()
 	err := step(limited)
 	if err != nil && limited.Err() != nil && ctx.Err() == nil {
-		err = fmt.Errorf("%w for %v: %w", errStalled, limit, err)
+		err = fmt.Errorf("%w for %v: %w", errStalled, text.Duration(limit), err)
 	}
 	return err
 }
@@ -424,13 +424,13 @@ func (g *Guest) setup(ctx context.Context) error {
 		len(g.Volumes),
 		g.Started.Drives.Seconds(),
 		g.Started.Setup.Seconds(),
-		g.Overhead.Round(time.Microsecond),
+		text.Duration(g.Overhead.Round(time.Microsecond)),
 	)
 	if g.Overhead > MaxOverhead {
 		fmt.Fprintf(
 			g.cfg.Log,
 			"lab: this host is too busy for latencies below %v to be shown: judge limits only\n",
-			g.Overhead.Round(time.Microsecond),
+			text.Duration(g.Overhead.Round(time.Microsecond)),
 		)
 	}
 	return err

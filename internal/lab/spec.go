@@ -234,7 +234,7 @@ func (s *Spec) check() (where string, err error) {
 		case v.Cache != "none" && v.Cache != "volatile":
 			return at + ".cache", fmt.Errorf("volume %s: cache %q: want none or volatile", v.Name, v.Cache)
 		case v.Size%(4*units.KiB) != 0 || v.Size > units.TiB:
-			return at + ".size", fmt.Errorf("volume %s: size %s: want a multiple of 4KiB, at most 1TiB", v.Name, v.Size)
+			return at + ".size", fmt.Errorf("volume %s: size %s: want a multiple of 4 KiB, at most 1 TiB", v.Name, v.Size)
 		case min(v.IOPS, v.ReadIOPS, v.WriteIOPS) < 0 || min(v.Throughput, v.ReadThroughput, v.WriteThroughput) < 0 ||
 			v.Latency.Jitter < 0 ||
 			min(v.Latency.Read, v.Latency.Write, v.Latency.Flush, v.Unwritten, v.FirstTouch) < 0:

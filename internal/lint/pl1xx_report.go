@@ -26,7 +26,7 @@ var manyReports = &rule{
 		if j.load.Jobs < 4 || j.flag("group_reporting", false) {
 			return nil
 		}
-		return j.found(fmt.Sprintf("fio prints %d reports, and percentiles over all of them nowhere.", j.load.Jobs),
+		return j.found(fmt.Sprintf("fio prints %d reports and no percentiles over all jobs.", j.load.Jobs),
 			"numjobs")
 	}),
 }

@@ -84,7 +84,7 @@ func (j *lintJob) inMemory(c *Case, total units.Bytes) *finding.Finding {
 	default:
 		return nil
 	}
-	f := j.found(fmt.Sprintf("%s in all fit %s, and direct=0: %s.", total, name, what), "size", "direct")
+	f := j.found(fmt.Sprintf("%s in all fits in %s, and direct=0: %s.", total, name, what), "size", "direct")
 	// The engine and the rest may be given elsewhere.
 	if c.Memory == 0 && total > sure || !j.src.Command && (!j.namesEngine() || j.completed()) {
 		f.Severity = finding.Info

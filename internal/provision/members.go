@@ -173,15 +173,14 @@ func (p *planner) any(
 		}
 	}
 	if len(found) < len(wanted) {
-		return nil, fmt.Errorf("%d x %s: only %d unused volumes match%s",
-			len(wanted), records.Selector(like), len(found), p.used(like))
+		return nil, fmt.Errorf("%d x %s: %s%s", len(wanted), records.Selector(like), only(len(found), "match", "matches"), p.used(like))
 	}
 	if len(found) > max(all, len(wanted)) {
 		found = p.blankOf(ctx, found)
 	}
 	if len(found) < len(wanted) {
-		return nil, fmt.Errorf("%d x %s: only %d unused volumes like this are blank; see: plimsoll inspect --all",
-			len(wanted), records.Selector(like), len(found))
+		return nil, fmt.Errorf("%d x %s: %s; see: plimsoll inspect --all", len(wanted), records.Selector(like),
+			only(len(found), "like this are blank", "like this is blank"))
 	}
 	if len(found) > max(all, len(wanted)) {
 		return nil, fmt.Errorf("%d x %s: %d unused volumes match; name those you mean by serial: %s",
@@ -229,6 +228,17 @@ func (p *planner) unused(like topology.DeclaredVolume) []*block.Device {
 	}
 	slices.SortFunc(found, func(a, b *block.Device) int { return strings.Compare(a.Path, b.Path) })
 	return found
+}
+
+// only says that fewer volumes do than were asked for: "no unused volume matches".
+func only(n int, do, does string) string {
+	switch n {
+	case 0:
+		return "no unused volume " + does
+	case 1:
+		return "only 1 unused volume " + does
+	}
+	return fmt.Sprintf("only %d unused volumes %s", n, do)
 }
 
 // used are the volumes that would be like the one described and are in use or not blank, with the reason.

@@ -284,7 +284,7 @@ func TestUsersAreNamed(t *testing.T) {
 				state, offer = "not blank: ", "; if what is on one may be lost: --destroy DEV --serial S"
 			}
 			_, err := plan(t, site(t, machine(drives, c.more)), alike, nil)
-			want := "only 1 unused volumes match; " + state + "/dev/nvme2n1 (serial vol0a02): " + c.why + offer
+			want := "only 1 unused volume matches; " + state + "/dev/nvme2n1 (serial vol0a02): " + c.why + offer
 			if err == nil || !strings.HasSuffix(err.Error(), want) {
 				t.Errorf("%v\nwant %s", err, want)
 			}

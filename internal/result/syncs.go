@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/text"
 )
 
 // What fio gives as the latency of a sync with libaio, compared with strace on 2026-11-21 (1,023
@@ -80,8 +81,8 @@ func (r *Result) distrustSyncs() {
 				"%s counts the write before a sync into the sync with libaio: of the %s on average %s are the "+
 					"write's; %s does not, nor does ioengine=psync",
 				v,
-				mean,
-				write,
+				text.Duration(mean),
+				text.Duration(write),
 				syncsApart,
 			),
 		)
@@ -92,7 +93,7 @@ func (r *Result) distrustSyncs() {
 				"%s counts I/Os before a sync into the sync with libaio: syncs took less than the %s that it says "+
 					"on average; %s does not, nor does ioengine=psync",
 				v,
-				mean,
+				text.Duration(mean),
 				syncsApart,
 			),
 		)

@@ -40,7 +40,7 @@ func (d *Dir) put(name string, data []byte, finish func(*os.File) error) (err er
 	temp := writeName() // by which EndWrites knows it when this is killed
 	f, err := d.Create(temp, 0o600)
 	if err != nil {
-		return err
+		return d.of(name, temp, err)
 	}
 	defer func() {
 		if err != nil {
@@ -48,13 +48,28 @@ func (d *Dir) put(name string, data []byte, finish func(*os.File) error) (err er
 		}
 	}()
 	_, err = f.Write(data)
-	if err = errors.Join(err, finish(f), f.Sync(), f.Close()); err != nil {
+	err = d.of(name, temp, err)
+	for _, failed := range []error{finish(f), f.Sync(), f.Close()} {
+		err = errors.Join(err, d.of(name, temp, failed))
+	}
+	if err != nil {
 		return err
 	}
 	if err = d.Rename(temp, name); err != nil {
-		return err
+		return d.of(name, temp, err)
 	}
 	return d.file.Sync()
+}
+
+// of makes an error about the temporary name one about the file that was asked for.
+func (d *Dir) of(name, temp string, err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok && filepath.Base(p.Path) == temp {
+		return &fs.PathError{Op: p.Op, Path: filepath.Join(d.name, name), Err: p.Err}
+	}
+	if l, ok := errors.AsType[*os.LinkError](err); ok && filepath.Base(l.Old) == temp {
+		return &fs.PathError{Op: l.Op, Path: filepath.Join(d.name, name), Err: l.Err}
+	}
+	return err
 }
 
 // Replace gives a regular file new content in place of old, as WriteFile does, and leaves it its

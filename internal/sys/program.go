@@ -13,6 +13,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"plimsoll/internal/text"
 )
 
 const (
@@ -75,7 +77,7 @@ type Late struct {
 }
 
 func (l *Late) Error() string {
-	said := fmt.Sprintf("%s did not end within %s", filepath.Base(l.Argv[0]), l.After.Round(time.Second/10))
+	said := fmt.Sprintf("%s did not end within %s", filepath.Base(l.Argv[0]), text.Duration(l.After.Round(time.Second/10)))
 	if l.Alive != nil {
 		said += "; " + l.Alive.Error()
 	}

@@ -91,7 +91,7 @@ func TestLimit(t *testing.T) {
 	time.AfterFunc(time.Second, killNow) // instead of Grace
 	err := run(ctx, io.Discard, script(t, fmt.Sprintf(daemon, file, `trap "" INT; while :; do sleep 1; done`)))
 	late, ok := errors.AsType[*Late](err)
-	if !ok || late.After != 200*time.Millisecond || late.Alive != nil || err.Error() != "program did not end within 200ms" {
+	if !ok || late.After != 200*time.Millisecond || late.Alive != nil || err.Error() != "program did not end within 200 ms" {
 		t.Errorf("%v", err)
 	}
 	if p := pidIn(t, file); p.lives() {

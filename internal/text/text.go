@@ -158,6 +158,24 @@ func Some(names []string, most int) string {
 	return strings.Join(names[:shown], ", ") + " and " + Count(len(names)-shown) + " more"
 }
 
+// Article puts "a" or "an" before the name of a machine type by its sound: "an is4gen.medium", "an m5.large", "a
+// c8g.large", "a Standard_D8s_v5". A name without a vowel before its first digit is spelt.
+func Article(name string) string {
+	lower := strings.ToLower(name)
+	head := lower
+	if i := strings.IndexFunc(lower, func(r rune) bool { return !unicode.IsLetter(r) }); i >= 0 {
+		head = lower[:i]
+	}
+	sounds := "aeio"
+	if !strings.ContainsAny(head, "aeiou") {
+		sounds = "fhlmnrsx"
+	}
+	if head != "" && strings.Contains(sounds, head[:1]) {
+		return "an " + name
+	}
+	return "a " + name
+}
+
 // Sentence begins with a capital letter and ends with a full stop.
 func Sentence(s string) string {
 	s = strings.TrimSpace(s)

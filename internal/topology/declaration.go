@@ -228,7 +228,7 @@ func ParseLevel(s string) (Level, error) {
 func (a *DeclaredArray) check() (key string, err error) {
 	n := len(a.Volumes)
 	if a.Chunk > 0 && (a.Chunk%(4*units.KiB) != 0 || a.Chunk > units.GiB) {
-		return "chunk", fmt.Errorf("chunk %v: want a multiple of 4KiB, at most 1GiB", a.Chunk)
+		return "chunk", fmt.Errorf("chunk %v: want a multiple of 4 KiB, at most 1 GiB", a.Chunk)
 	}
 	if a.Chunk > 0 && (a.Level == RAID1 || a.Level == Single || a.Level == Linear) {
 		return "chunk", fmt.Errorf("%s has no chunk", a.Level)

@@ -89,7 +89,7 @@ func TestDeclarationMistakes(t *testing.T) {
 		{"arrays:\n  - name: a\n    level: raid11\n", `f.yaml:3: level: level "raid11": want single, raid0`},
 		{"arrays:\n  - name: a\n    role: log\n", `f.yaml:3: role: "log": want data, wal`},
 		{"arrays:\n  - name: a\n    level: raid10\n    chunk: 60x\n", `f.yaml:4: chunk: size "60x"`},
-		{"arrays:\n  - name: a\n    level: raid10\n    chunk: 6KiB\n", "f.yaml:4: chunk: chunk 6 KiB: want a multiple of 4KiB"},
+		{"arrays:\n  - name: a\n    level: raid10\n    chunk: 6KiB\n", "f.yaml:4: chunk: chunk 6 KiB: want a multiple of 4 KiB"},
 		{"arrays:\n  - name: a\n    level: raid1\n    chunk: 64KiB\n", "f.yaml:4: chunk: raid1 has no chunk"},
 		{"arrays:\n  - name: a\n    level: raid0\n    copies: 2\n", "f.yaml:4: copies: copies 2"},
 		{"arrays:\n  - name: a\n    volumes: 0xgp3\n", "f.yaml:3: volumes"},

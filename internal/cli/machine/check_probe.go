@@ -52,7 +52,7 @@ func runProbe(ctx context.Context, env *form.Env, o CheckOptions) error {
 	for _, r := range results {
 		said := []string{}
 		for _, t := range r.Touches {
-			said = append(said, TouchLine(t))
+			said = append(said, strings.TrimPrefix(TouchLine(t), r.Array+" is ")) // which begins the line
 		}
 		answer := strings.Join(append(said, r.Answer), " ")
 		all = append(all, machine.Probed{Name: r.Array, Members: r.Members, Answer: answer})

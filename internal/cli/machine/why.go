@@ -83,7 +83,7 @@ where it could not be seen.`,
 	form.TypedOnly(f, "save")
 	f.StringVar(&o.from, "from", "", "judge what was saved in `FILE`, and watch nothing")
 	f.BoolVar(&o.watch, "watch", false, "go on until Ctrl-C, or as long as --for says: a line per minute, "+
-		"and at the end a sum of whose fault it was")
+		"and at the end a summary of whose fault it was")
 	form.Apart(f, "from", "what was saved holds its limits", "volumes", "level", "chunk", "instance", "topology")
 	cmd.MarkFlagsMutuallyExclusive("save", "from")
 	cmd.MarkFlagsMutuallyExclusive("save", "watch")

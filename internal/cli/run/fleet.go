@@ -48,7 +48,7 @@ func (o *sharedOptions) addFlags(f *pflag.FlagSet) {
 		o.bw,
 		"`RATE` that the storage or the network allows all hosts together, such as 8GB/s or 25Gbps",
 	)
-	f.Lookup("shared-iops").DefValue, f.Lookup("shared-bandwidth").DefValue = "", ""
+	f.Lookup("shared-bandwidth").DefValue = ""
 }
 
 func (o sharedOptions) limits() (fleet.Shared, error) {

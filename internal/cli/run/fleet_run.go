@@ -112,7 +112,7 @@ Flags of plimsoll run that shape what is measured are passed on, and so are suit
 --topology that exist here. Paths are those of each host.`,
 		Example: `  plimsoll fleet run quick --hosts 'db[1-3]' --data /data
   plimsoll fleet run db --hosts @db.hosts --data /data --wal /wal --schedule both
-  plimsoll fleet run rand-read --hosts n1,n2 --via 'docker exec -i {host} COMMAND' --data /data
+  plimsoll fleet run rand-read-latency --hosts n1,n2 --via 'docker exec -i {host} COMMAND' --data /data
   plimsoll fleet run --resume runs/20261121T173521Z-db-fleet`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runFleetRun(cmd.Context(), env, o, passedOn(cmd.Flags(), args), args)

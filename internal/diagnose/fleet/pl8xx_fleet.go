@@ -294,7 +294,7 @@ var fleetClock = &diagnose.Rule{
 					Subject: h.Name,
 					Message: fmt.Sprintf("The clock of %s may be off by %s.", h.Name, text.Duration(h.Clock)),
 					Evidence: []finding.Evidence{
-						{What: "clock error", Found: h.Clock.String(), Expected: "at most " + clockLimit.String()},
+						{What: "clock error", Found: text.Duration(h.Clock), Expected: "at most " + text.Duration(clockLimit)},
 					},
 				})
 			}

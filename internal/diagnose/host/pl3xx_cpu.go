@@ -62,8 +62,8 @@ var deepIdle = &diagnose.Rule{
 				f.Evidence,
 				finding.Evidence{
 					What:     "wake-up from " + clip(s.Name),
-					Found:    s.Latency.String(),
-					Expected: "at most " + deepWake.String() + ", or disabled",
+					Found:    text.Duration(s.Latency),
+					Expected: "at most " + text.Duration(deepWake) + ", or disabled",
 					Where:    strings.Replace(file, "disable", "latency", 1),
 				},
 			)
@@ -72,7 +72,7 @@ var deepIdle = &diagnose.Rule{
 		f.Message = fmt.Sprintf(
 			"Processors may sleep in %s and take up to %s to wake.",
 			strings.Join(names, ", "),
-			deep[len(deep)-1].Latency,
+			text.Duration(deep[len(deep)-1].Latency),
 		)
 		if slices.ContainsFunc(drives(c), drive.local) {
 			f.Severity = finding.Warn

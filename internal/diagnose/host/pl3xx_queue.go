@@ -263,12 +263,12 @@ var shortTimeout = &diagnose.Rule{
 			Message: fmt.Sprintf(
 				"Requests to %s fail after %s, and EBS can stall for longer.",
 				text.Some(names, 3),
-				c.Host.NVMeTimeout,
+				text.Duration(c.Host.NVMeTimeout),
 			),
 			Evidence: []finding.Evidence{
 				{
 					What:     "nvme_core.io_timeout",
-					Found:    c.Host.NVMeTimeout.String(),
+					Found:    text.Duration(c.Host.NVMeTimeout),
 					Expected: "4294967295 s",
 					Where:    "/sys/module/nvme_core/parameters/io_timeout",
 				},

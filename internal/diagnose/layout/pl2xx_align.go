@@ -87,7 +87,7 @@ var wrongGeometry = &diagnose.Rule{
 			switch {
 			case m.StripeUnit == 0:
 				f.Message = fmt.Sprintf(
-					"%s on %s knows nothing of the stripe: %s chunks over %d data members.",
+					"%s was made without the stripe geometry of %s: %s chunks over %d data members.",
 					m.Point,
 					a.Name,
 					a.Chunk,
@@ -286,7 +286,7 @@ var wideLog = &diagnose.Rule{
 			report(finding.Finding{
 				Subject: m.Point,
 				Message: fmt.Sprintf(
-					"The log of %s is padded to %s, so a sync of 8KiB that changes metadata writes %s times that.",
+					"The log of %s is padded to %s, so a sync of 8 KiB that changes metadata writes %s times that.",
 					m.Point,
 					m.LogUnit,
 					units.Number(float64(m.LogUnit)/float64(8*units.KiB)),

@@ -60,7 +60,7 @@ var othersCompute = &diagnose.Rule{
 		"at least 30 % of all cores.",
 	Why: "fio waits for a core before it submits and before it notices a completion: lower throughput and " +
 		"longer latency than the storage's.",
-	Fix: "Stop the other processes (top shows them). On a host that is always shared, use --shared-host, " +
+	Fix: "Stop the other processes; top shows them. On a host that is always shared, use --shared-host, " +
 		"and compare variants with plimsoll ab.",
 	Bad:    "The host's 2 cores were 98.9 % busy; fio used 2.8 %",
 	Good:   "The host's 2 cores were 31 % busy; fio used 24 %",
@@ -158,7 +158,7 @@ var robbed = &diagnose.Rule{
 	Code:     "PL410",
 	Since:    "0.1",
 	Severity: finding.Warn,
-	Title:    "the host lost CPU time to steal or interrupts",
+	Title:    "steal or interrupts took CPU time from the host",
 	When:     "The hypervisor stole at least 5 % of all cores, or interrupts took at least 25 %.",
 	Why: "Stolen time delays the noticing of completions, so latencies contain the hypervisor's " +
 		"scheduling. Interrupts on few cores delay each other.",
@@ -188,7 +188,7 @@ var robbed = &diagnose.Rule{
 				)
 			}
 			if h.Steal >= diagnose.Stolen {
-				f.Message = fmt.Sprintf("The hypervisor took %s of all %d cores away.", text.Percent(h.Steal), h.CPUs)
+				f.Message = fmt.Sprintf("The hypervisor stole %s of the CPU time (%s).", text.Percent(h.Steal), text.Plural(h.CPUs, "core"))
 				f.Evidence = append(
 					f.Evidence,
 					finding.Evidence{

@@ -392,7 +392,7 @@ var tooNoisy = &diagnose.Rule{
 	Since:    "0.1",
 	Severity: finding.Warn,
 	Title:    "variance is too high to trust the mean",
-	When: "The 95 % interval of the mean IOPS (batch means of the seconds) is wider than ±10 %. In an " +
+	When: "The 95 % interval of the mean IOPS (batch means of the seconds) is wider than ± 10 %. In an " +
 		"import of one job: samples of half a second have a standard deviation of at least 40 % of their " +
 		"mean, and 30 % without the most extreme one, unless that one holds a tenth of all I/Os; of " +
 		"several jobs in one row: 90 % of a single job's mean.",
@@ -427,15 +427,15 @@ var tooNoisy = &diagnose.Rule{
 				Subject:   m.Label(),
 				Scenarios: m.IDs(),
 				Message: fmt.Sprintf(
-					"The mean of %s IOPS is known to ±%s only.",
+					"The mean of %s IOPS is known to %s only.",
 					units.Number(e.Center),
-					text.Percent(e.Rel()),
+					text.PlusMinus(e.Rel()),
 				),
 				Evidence: []finding.Evidence{
 					{
 						What:     "95 % interval of mean IOPS",
 						Found:    fmt.Sprintf("%s to %s", units.Number(e.Lo), units.Number(e.Hi)),
-						Expected: "within ±" + text.Percent(Noisy),
+						Expected: "within " + text.PlusMinus(Noisy),
 						Where:    from,
 					},
 				},
@@ -460,7 +460,7 @@ var impossible = &diagnose.Rule{
 	When: "Measured IOPS exceed what the hardware allows, bursts included, by more than 10 %; invalid from " +
 		"1.5 times on.",
 	Why:    "Either the figure or the limit is wrong, and so is a plan built on it.",
-	Fix:    "Check the declared volumes and instance, and that blocks were written first and nothing caches.",
+	Fix:    "Check the declared volumes and instance, and that blocks were written first and nothing is cached.",
 	Bad:    "randread: 63,504 IOPS where eight volumes can give 2,351",
 	Good:   "randread: 2,351 IOPS, 98 % of the volumes' 2,400",
 	Ignore: "When the topology was only assumed.",

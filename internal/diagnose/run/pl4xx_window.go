@@ -33,7 +33,7 @@ var tooShort = &diagnose.Rule{
 	Severity: finding.Warn,
 	Title:    "the run was too short for what it should show",
 	When: "The figures cover less than a second (below half a second invalid), or too few seconds for an " +
-		"interval. An info where at least 16 samples of one job know their mean to ±5 %.",
+		"interval. An info where at least 16 samples of one job know their mean to ± 5 %.",
 	Why: "The run shows only its start: empty or full caches, the first I/Os of a queue, few samples for " +
 		"a p99.",
 	Fix:    "Set time_based and a runtime of 30 s or more (PL129).",
@@ -49,6 +49,10 @@ var tooShort = &diagnose.Rule{
 			if r.Measured <= 0 || n == 0 && r.Bytes() == 0 {
 				continue
 			}
+			fix := "" // the rule's, which is about the job
+			if r.Source == "" {
+				fix = "Use --runtime 30s or more."
+			}
 			did := text.Count(n) + " I/Os"
 			if n == 0 { // quoted without its counts
 				did = r.Bytes().String()
@@ -63,9 +67,10 @@ var tooShort = &diagnose.Rule{
 						Severity:  severity,
 						Subject:   m.Label(),
 						Scenarios: m.IDs(),
+						Fix:       fix,
 						Title:     "the run was too short for what it should show",
 						Message: fmt.Sprintf(
-							"%s were measured, too short to estimate an error margin.",
+							"Only %s was measured: too short for an error margin.",
 							text.Duration(r.Measured),
 						),
 						Evidence: []finding.Evidence{
@@ -88,6 +93,7 @@ var tooShort = &diagnose.Rule{
 				Severity:  severity,
 				Subject:   m.Label(),
 				Scenarios: m.IDs(),
+				Fix:       fix,
 				Message: fmt.Sprintf(
 					"All was done in %s: %s show how a run starts, not what the storage carries.",
 					text.Duration(r.Measured),

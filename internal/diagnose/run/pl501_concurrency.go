@@ -57,16 +57,16 @@ func concurrency(c *diagnose.Case, m diagnose.Measurement) finding.Finding {
 	if b := m.Ceiling.Concurrency(); b != nil { // counts the syncs too
 		mean, possible = b.Demand*1e9, b.IOPS
 	}
+	each := " each"
+	if asked == 1 {
+		each = ""
+	}
+	most := fmt.Sprintf("With %s in flight at %s%s, %s IOPS is the most possible (%s measured)",
+		text.Plural(asked, "I/O"), units.Latency(mean), each, possible, m.IOPS())
 	f := finding.Finding{
 		Subject:   m.Label(),
 		Scenarios: m.IDs(),
-		Message: fmt.Sprintf(
-			"%s IOPS are all that %s in flight can do at %s each (%s).",
-			m.IOPS(),
-			text.Plural(asked, "I/O"),
-			units.Latency(mean),
-			possible,
-		),
+		Message:   most + ".",
 		Evidence: []finding.Evidence{
 			{
 				What:     "I/Os in flight ÷ latency",
@@ -78,8 +78,7 @@ func concurrency(c *diagnose.Case, m diagnose.Measurement) finding.Finding {
 	}
 	b, known := diagnose.Hardware(m.Ceiling)
 	if known {
-		f.Message = fmt.Sprintf("%s IOPS are all that %s in flight can do at %s each (%s); the hardware allows %s (%s).",
-			m.IOPS(), text.Plural(asked, "I/O"), units.Latency(mean), possible, b.IOPS, b.Label())
+		f.Message = fmt.Sprintf("%s; the hardware allows %s (%s).", most, b.IOPS, b.Label())
 		f.Evidence = append(
 			f.Evidence,
 			finding.Evidence{What: "limit of the hardware", Found: b.IOPS.String() + " IOPS", Where: b.How},

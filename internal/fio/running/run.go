@@ -33,12 +33,12 @@ func (h *Hung) Error() string {
 		return fmt.Sprintf(
 			"fio transferred nothing for %s, pauses that its jobs ask for included: it was stopped, or %s does not "+
 				"answer (look at dmesg, then run it again)",
-			after, which,
+			text.Duration(after), which,
 		)
 	}
 	return fmt.Sprintf(
 		"fio did not end within %s: a device that answers no more leaves it waiting (look at dmesg)",
-		after,
+		text.Duration(after),
 	)
 }
 

@@ -17,6 +17,7 @@ import (
 	"plimsoll/internal/fio/output"
 	"plimsoll/internal/fio/running"
 	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
 )
 
 // living returns fio's processes that work on a job file, the parent and its jobs, as /proc shows
@@ -100,7 +101,7 @@ func TestStoppedJobsEnd(t *testing.T) {
 		}
 	}
 	err := runForever(t, running.Invocation{Stall: 3 * time.Second}, stop)
-	if hung, ok := errors.AsType[*running.Hung](err); !ok || !hung.Stalled || !strings.Contains(err.Error(), "transferred nothing for 3s") {
+	if hung, ok := errors.AsType[*running.Hung](err); !ok || !hung.Stalled || !strings.Contains(err.Error(), "transferred nothing for 3 s") {
 		t.Error(err)
 	}
 }
@@ -118,7 +119,7 @@ func TestStoppedFioEnds(t *testing.T) {
 				stopped = true
 				_ = syscall.Kill(parent, syscall.SIGSTOP)
 			})
-			if hung, ok := errors.AsType[*running.Hung](err); stopped && (!ok || hung.Stalled || !strings.Contains(err.Error(), "did not end within "+limit.String())) {
+			if hung, ok := errors.AsType[*running.Hung](err); stopped && (!ok || hung.Stalled || !strings.Contains(err.Error(), "did not end within "+text.Duration(limit))) {
 				t.Error(err)
 			}
 		})

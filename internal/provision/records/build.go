@@ -253,7 +253,7 @@ func (w *Work) Arithmetic() string {
 		)
 	case "ext4":
 		s += fmt.Sprintf(
-			"; ext4 stride = %v / 4KiB = %d, stripe_width = %[2]d x %[3]d = %[4]d",
+			"; ext4 stride = %v / 4 KiB = %d, stripe_width = %[2]d x %[3]d = %[4]d",
 			want.Chunk,
 			blocks,
 			want.Data,

@@ -159,7 +159,7 @@ func TestArithmeticByHand(t *testing.T) {
 	for want, w := range map[string]*Work{
 		"4 volumes, all with data; stripe = 64 KiB x 4 = 256 KiB":                                                                               workOf(4, 1, Want{Level: "raid0", Data: 4, Chunk: 64 * k}),
 		"4 volumes / 2 copies = 2 with data; stripe = 64 KiB x 2 = 128 KiB; xfs su=64k,sw=2 (sunit=16, swidth=32 blocks of 4 KiB), log su=32k":  workOf(4, 1, Want{Level: "raid10", Copies: 2, Data: 2, Chunk: 64 * k, FS: "xfs"}),
-		"5 volumes - 1 of parity = 4 with data; stripe = 16 KiB x 4 = 64 KiB; ext4 stride = 16 KiB / 4KiB = 4, stripe_width = 4 x 4 = 16":       workOf(5, 1, Want{Level: "raid5", Data: 4, Chunk: 16 * k, FS: "ext4"}),
+		"5 volumes - 1 of parity = 4 with data; stripe = 16 KiB x 4 = 64 KiB; ext4 stride = 16 KiB / 4 KiB = 4, stripe_width = 4 x 4 = 16":      workOf(5, 1, Want{Level: "raid5", Data: 4, Chunk: 16 * k, FS: "ext4"}),
 		"6 volumes - 2 of parity = 4 with data; stripe = 16 KiB x 4 = 64 KiB; xfs su=16k,sw=4 (sunit=4, swidth=16 blocks of 4 KiB), log su=16k": workOf(6, 1, Want{Level: "raid6", Data: 4, Chunk: 16 * k, FS: "xfs"}),
 		"": workOf(2, 1, Want{Level: "raid1", Data: 1}),
 	} {

@@ -136,7 +136,7 @@ func judgment(j compare.Judgment) (row []string, standing string) {
 			standing = "not judged: " + standing
 		}
 	case j.LeastSeen > 0 && j.Standing == compare.AsExpected:
-		standing += "; could have seen a loss of about " + text.Share(math.Round(100*j.LeastSeen)/100)
+		standing += "; would have detected a loss of about " + text.Share(math.Round(100*j.LeastSeen)/100)
 	}
 	return []string{text.Clean(j.Scenario, words.LongName), j.Figure.Name, expected, now, change, standing}, standing
 }

@@ -28,7 +28,7 @@ func TestAgainstFormats(t *testing.T) {
 	}
 	for format, wanted := range map[page.Format][]string{
 		page.Text: {
-			"1,000 [900, 1,110]  700  -30.0 %  regression", "as expected; could have seen a loss of about 20 %", "too few runs to judge (4 of 5)",
+			"1,000 [900, 1,110]  700  -30.0 %  regression", "as expected; would have detected a loss of about 20 %", "too few runs to judge (4 of 5)",
 			"w: since the run before, kernel was 6.1 and is 6.8", "new\ufffd",
 		},
 		page.Markdown: {"| w | IOPS | 1,000 \\[900, 1,110\\] | 700 | -30.0 % | regression |", "&lt;i&gt;"},

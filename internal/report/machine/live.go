@@ -79,7 +79,7 @@ func liveNothing(f *live.Facts, a *live.Answer) []string {
 			units.IOPS(math.Round(float64(d.ReadIOPS+d.WriteIOPS))), d.ReadRate+d.WriteRate, d.Name, text.Percent(d.Busy)),
 	}
 	if d.ReadIOPS+d.WriteIOPS == 0 {
-		lines[0] = fmt.Sprintf("Nothing is wrong with the storage below %s%s: nothing is asked of it.", f.Path, can)
+		lines[0] = fmt.Sprintf("Nothing is wrong with the storage below %s%s: it is idle.", f.Path, can)
 	}
 	if len(a.Users) > 0 {
 		lines = append(lines, fmt.Sprintf("  Processes of this path wait for a processor %s of the time.",

@@ -98,7 +98,7 @@ func TestLiveNames(t *testing.T) {
 func TestIdleMinute(t *testing.T) {
 	at := time.Date(2026, 11, 23, 6, 40, 0, 0, time.Local)
 	for want, m := range map[string]live.Minute{
-		"06:40  ok         nothing is asked of it":          {Start: at, Whose: live.Fine},
+		"06:40  ok         idle":                            {Start: at, Whose: live.Fine},
 		"06:40  ok         250 µs, 0 waiting, 2 IOPS":       {Start: at, Whose: live.Fine, Wait: 250_000, IOPS: 2},
 		"06:40  slow 2 s   0 s, 0 waiting, 0 IOPS  (yours)": {Start: at, Whose: live.Yours, Slow: 2 * time.Second},
 	} {

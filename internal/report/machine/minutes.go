@@ -57,7 +57,7 @@ func minuteLine(m live.Minute) string {
 		line += fmt.Sprintf("%s %s  ", m.First, m.Subject)
 	}
 	if m.IOPS == 0 && m.Slow == 0 {
-		return line + "nothing is asked of it"
+		return line + "idle"
 	}
 	line += fmt.Sprintf("%s, %s waiting, %s IOPS", m.Wait, tenth(m.Waiting), tenth(float64(m.IOPS)))
 	switch m.Whose {

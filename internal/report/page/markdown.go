@@ -3,6 +3,7 @@ package page
 import (
 	"bufio"
 	"fmt"
+	"regexp"
 	"strings"
 )
 
@@ -14,7 +15,21 @@ var escapes = strings.NewReplacer(
 	"\n", " ",
 )
 
-func md(s string) string { return escapes.Replace(s) }
+// cited are addresses of the vendors whose pages the catalogue cites. No one else can put a page there, so that a link to
+// one is harmless whoever wrote it; any other address is foreign text, of which a renderer must make no link.
+var cited = regexp.MustCompile(`https://(?:docs\.aws\.amazon\.com|aws\.amazon\.com|learn\.microsoft\.com|azure\.microsoft\.com|` +
+	`docs\.cloud\.google\.com|cloud\.google\.com|ark\.intel\.com)/[A-Za-z0-9/._~%#?=&-]*[A-Za-z0-9/]`)
+
+// md escapes text. An address that the catalogue cites stays as it is, between angle brackets: it can be copied.
+func md(s string) string {
+	var b strings.Builder
+	done := 0
+	for _, at := range cited.FindAllStringIndex(s, -1) {
+		b.WriteString(escapes.Replace(s[done:at[0]]) + "<" + s[at[0]:at[1]] + ">")
+		done = at[1]
+	}
+	return b.String() + escapes.Replace(s[done:])
+}
 
 // fence quotes lines as code, whatever backticks they hold.
 func fence(language string, lines ...string) string {

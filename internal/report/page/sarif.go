@@ -64,7 +64,7 @@ func writeSARIF(out io.Writer, d *Document) error {
 func (d *Document) sarifResult(f Finding, rule int, seen map[string]int) object {
 	result := object{
 		"ruleId": f.Code, "ruleIndex": rule, "level": sarifLevel(f.Severity),
-		"message":   phrase(strings.TrimSpace(f.Message + " " + f.Fix)),
+		"message":   phrase(f.says()),
 		"locations": []object{{"logicalLocations": []object{{"name": cmp.Or(f.Subject, f.where(), d.Kind)}}}},
 	}
 	if f.File == "" {
@@ -99,6 +99,15 @@ func (d *Document) sarifResult(f Finding, rule int, seen map[string]int) object 
 	return result
 }
 
+// says is what was found and what to do about it, as sentences.
+func (f *Finding) says() string {
+	said := strings.TrimSpace(f.Message)
+	if said != "" && f.Fix != "" && !strings.ContainsAny(said[len(said)-1:], ".!?:") {
+		said += "."
+	}
+	return strings.TrimSpace(said + " " + f.Fix)
+}
+
 // mostAnnotations is how many of a level GitHub shows of one step.
 const mostAnnotations = 10
 
@@ -129,7 +138,7 @@ func writeGitHub(out io.Writer, d *Document) error {
 				at = fmt.Sprintf("file=%s,line=%d,col=%d,", property.Replace(f.File), f.Line, f.Col)
 			}
 			fmt.Fprintf(&b, "::%s %stitle=%s::%s\n", level, at, property.Replace(f.Code+" "+f.Title),
-				value.Replace(strings.TrimSpace(f.Message+" "+f.Fix)))
+				value.Replace(f.says()))
 		}
 		if rest := of[most:]; len(rest) > 0 {
 			fmt.Fprintf(&b, "::%s title=plimsoll %s::%s: %s\n", level, d.Kind, text.Plural(len(rest), "more finding"),
@@ -166,7 +175,7 @@ func (d *Document) inALine() string {
 	return cmp.Or(d.Head.Word, strings.Join(says, " "), d.Title, d.Kind)
 }
 
-// codesOf is "PL102 3 times, PL106 1 times", by code.
+// codesOf is "PL102 3 times, PL106 once", by code.
 func codesOf(all []Finding) string {
 	times := map[string]int{}
 	for _, f := range all {
@@ -174,7 +183,11 @@ func codesOf(all []Finding) string {
 	}
 	var parts []string
 	for _, code := range slices.Sorted(maps.Keys(times)) {
-		parts = append(parts, fmt.Sprintf("%s %d times", code, times[code]))
+		often := "once"
+		if times[code] > 1 {
+			often = text.Plural(times[code], "time")
+		}
+		parts = append(parts, code+" "+often)
 	}
 	return strings.Join(parts, ", ")
 }

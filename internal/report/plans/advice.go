@@ -246,7 +246,7 @@ func survives(c *advise.Candidate) string {
 	case c.Layout.Local:
 		return "the data is lost when the instance stops"
 	case c.Survives == workload.LostVolume:
-		return "survives one volume of a pair; no failure rate is stated, for failures within a zone are not " +
+		return "survives one volume of a pair; no failure rate is stated, because failures within a zone are not " +
 			"independent"
 	}
 	digits := 2

@@ -127,14 +127,14 @@ func demandNotes(v demandView, assumed bool) []string {
 		stated = "assumed; --latency states it"
 	}
 	say(
-		"In flight is IOPS × latency (Little's law), with %v per I/O (%s). More in flight than this is a queue.",
+		"In flight is IOPS × latency (Little's law), with %v per I/O (%s). Anything beyond this only queues.",
 		v.Latency,
 		stated,
 	)
 	if v.Merged < v.Counted {
 		say(
 			"Volumes that count each 256 KiB count %v I/Os per second at peak; %v if they merged all sequential "+
-				"neighbours up to that; do not buy on that assumption.",
+				"neighbours up to that, which you should not count on.",
 			v.Counted,
 			v.Merged,
 		)

@@ -52,7 +52,7 @@ func DryRun(p bench.Plan) *page.Document {
 			append(page.Cells(strconv.Itoa(s.ID), s.Name, string(s.Role)), takes, page.T(command)))
 	}
 	d.Add(page.Note{Lines: []string{fmt.Sprintf("%s, %s in all with cooldowns, after the files are prefilled",
-		text.Plural(len(p.Suite.Scenarios), "scenario"), sum.Round(time.Second))}})
+		text.Plural(len(p.Suite.Scenarios), "scenario"), text.Duration(sum.Round(time.Second)))}})
 	d.Records = &rows
 	return d
 }

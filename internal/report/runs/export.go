@@ -117,9 +117,10 @@ func openMetrics(out io.Writer, runs []*bundle.Bundle) {
 				bw.add(float64(d.BW), of...)
 				for _, q := range []float64{50, 99, 99.9} {
 					if v, ok := d.Completion().At(q); ok {
+						// 12 digits, since 99.9/100 is not 0.999.
 						latency.add(
 							v.Seconds(),
-							append(slices.Clone(of), "quantile", strconv.FormatFloat(q/100, 'g', -1, 64))...)
+							append(slices.Clone(of), "quantile", strconv.FormatFloat(q/100, 'g', 12, 64))...)
 					}
 				}
 			}

@@ -113,7 +113,11 @@ func fold(cases [][]finding.Evidence) page.Table {
 			t.Add(text.Plural(len(all)-i, "more figure"), "in JSON", "", "")
 			break
 		}
-		t.Add(text.Clean(p.what, words.LongName), together(p.found), together(p.expected), text.Plural(p.n, "time"))
+		times := ""
+		if p.n > 1 {
+			times = text.Plural(p.n, "time")
+		}
+		t.Add(text.Clean(p.what, words.LongName), together(p.found), together(p.expected), times)
 	}
 	return t
 }

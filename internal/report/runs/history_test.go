@@ -87,7 +87,7 @@ func TestOpenMetrics(t *testing.T) {
 		seen[l], done[name], last = true, true, name
 	}
 	for _, want := range []string{
-		"plimsoll_scenario_iops{", `host="db\"1\\ x�"`, "plimsoll_scenario_latency_seconds{", `quantile="0.99"`, "plimsoll_scenario_ceiling_ratio{",
+		"plimsoll_scenario_iops{", `host="db\"1\\ x�"`, "plimsoll_scenario_latency_seconds{", `quantile="0.99"`, `quantile="0.999"`, "plimsoll_scenario_ceiling_ratio{",
 		`verdict="`, "plimsoll_run_timestamp_seconds{",
 	} {
 		if !strings.Contains(one.String(), want) {

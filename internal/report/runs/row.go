@@ -90,7 +90,11 @@ func (operations) fill(r *row, s *bundle.Scenario) {
 	all := latencyOf(t)
 	r.P50, r.P99 = words.At(all, 50), words.At(all, 99)
 	if l := t.Sync.Lat; l.Measured() {
-		r.Sync = fmt.Sprintf("p50 and p99 are the sync's; those of the I/O alone are %s and %s", r.P50, r.P99)
+		alone := "I/O"
+		if t.Read.N == 0 && t.Trim.N == 0 {
+			alone = "write"
+		}
+		r.Sync = fmt.Sprintf("p50 and p99 are for the sync; for the %s alone they are %s and %s", alone, r.P50, r.P99)
 		r.P50, r.P99 = words.At(l, 50), words.At(l, 99)
 	}
 }

@@ -129,7 +129,11 @@ func Known[T comparable](name string, v T) string {
 	if v == zero {
 		return ""
 	}
-	return strings.TrimSpace(name + " " + fmt.Sprint(v))
+	shown := fmt.Sprint(v)
+	if d, ok := any(v).(time.Duration); ok {
+		shown = text.Duration(d)
+	}
+	return strings.TrimSpace(name + " " + shown)
 }
 
 // Some is a count, "" for none.
