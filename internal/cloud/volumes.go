@@ -130,7 +130,9 @@ type TypicalLatency struct {
 }
 
 // BySize says that a larger volume of the type is a faster one.
-func (t VolumeType) BySize() bool { return t.Type == "gp2" || t.HDD != nil || len(t.Tiers) > 0 || t.Pool != nil }
+func (t VolumeType) BySize() bool {
+	return t.Type == "gp2" || t.HDD != nil || len(t.Tiers) > 0 || t.Pool != nil
+}
 
 // TypeNamed returns an entry of the catalogue, false when there is none of that name. The names that
 // vendors use, such as pd-ssd, premium-v2 or Premium_LRS, will do.
