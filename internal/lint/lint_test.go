@@ -131,6 +131,8 @@ func TestJobRulesFire(t *testing.T) {
 		{"PL103", "[a]\nrw=randread\niodepth=32\n", "info ioengine=psync (fio's default) keeps one I/O", nil},
 		{"PL128", "[a]\nrw=randrw\nbs=4k-64k\n", "bs=4k-64k is not a range: fio takes 4 KiB for reads and 64 KiB for writes.", nil},
 		{"PL128", "[a]\nrw=read\nthreads=1\n", "threads=1 is an option of fio's profile tiobench, and does nothing without it.", nil},
+		{"PL128", "[Global]\nsize=1g\n[a]\nrw=read\n", `[Global] is not [global] to fio: it reads a job named "Global", whose options reach no other.`, nil},
+		{"PL128", "[a]\nrw=read\nsize=1g\niodepth=-1\n", "iodepth=-1 is out of range (1 at least): fio before 3.43 runs the job without it", nil},
 		{"PL151", "[global]\nfilename=/f\nsize=1g\n[read]\nrw=read\n[write]\nrw=write\n[randread]\nrw=randread\n", "3 tests that differ in rw run at the same time", nil},
 		{"PL103", "fio --name=a --iodepth=32 --numjobs=4\n", "ioengine=psync (fio's default) keeps one I/O in flight per job, whatever iodepth says: 4 in flight, not 128.", nil},
 		{"PL103", "[a]\nrw=read\nioengine=mmap\niodepth=${D}\n", "info ioengine=mmap keeps one I/O in flight per job, whatever iodepth says: 1 in flight, not what it asks for.", nil},
@@ -368,6 +370,7 @@ func TestJobRulesStaySilent(t *testing.T) {
 		{"PL125", "[a]\nrw=write\nfilename=/dev/sdb\nsize=50%\n"},
 		{"PL126", "[a]\nrw=read\nwrite_lat_log=x\nlog_avg_msec=100\n"},
 		{"PL127", "[a]\nrw =write\nsize = 4k\nfilename = x\n"},
+		{"PL128", "[global] ; for all\nsize=1g\n[a b]\nrw=read\nnice=-5\n"},
 		{"PL128", "[a]\nrw=read\nkb_base=1000\nbs=4KiB\n"},
 		{"PL128", "[a]\nrw=read\nbs=4Ki,8KB\nsize=50%\n"},
 		{"PL129", "[a]\nrw=read\nsize=1g\nruntime=60\nloops=100\n"},
@@ -690,4 +693,23 @@ func FuzzLint(f *testing.F) {
 		}
 		Fix(text, found)
 	})
+}
+
+// A line of a job file that looks like [global] and is none to fio has its finding, and its repair where one is certain.
+func TestSectionsThatAreNone(t *testing.T) {
+	for text, want := range map[string]string{
+		"[global\nsize=1g\n[a]\nrw=read\n": `[global has no ] at its end: fio drops the last character and reads a job named "globa", whose options reach no other.`,
+		"[a] rw=read\nsize=1g\n":           `[a] rw=read does not end with ]: fio takes all of the line but its last character, and reads a job named "a] rw=rea".`,
+	} {
+		c := &Case{Scripts: []*script.File{script.Parse("a.fio", []byte(text), script.Options{})}}
+		found := slices.DeleteFunc(Judge(c), func(f finding.Finding) bool { return f.Code != "PL128" })
+		if len(found) != 1 || found[0].Message != want || found[0].Line != 1 || found[0].Severity != "error" {
+			t.Errorf("%s: %+v", text, found)
+			continue
+		}
+		fixed, n := Fix(text, found)
+		if n == 1 && !strings.HasPrefix(fixed, "[global]\n") || (n == 1) != strings.HasPrefix(text, "[global") {
+			t.Errorf("%d fixes: %s", n, fixed)
+		}
+	}
 }

@@ -364,12 +364,13 @@ var inverseUnit = &rule{
 	Code:     "PL128",
 	Since:    "0.1",
 	Severity: finding.Fail,
-	Title:    "fio parses this value differently than it looks",
+	Title:    "fio reads this differently than it looks",
 	When: "fio reads another value than it seems: it drops a fraction, an unknown unit or what stands " +
-		"behind a blank, or reads a range as a list.",
+		"behind a blank, reads a range as a list, or a number below 0 as another one or not at all. " +
+		"Or another section: [global without its ], or [Global].",
 	Why: "fio reads the leading digits and the unit. k, kb and K are 1,024, KiB is 1,000; 1.5g is 1 byte; " +
-		"runtime=10min is ten microseconds; bs=4k-8k is 4k for reads and 8k for writes. It prints no " +
-		"warning.",
+		"runtime=10min is ten microseconds; bs=4k-8k is 4k for reads and 8k for writes; [global is a job " +
+		"named globa. It prints no warning.",
 	Fix:    "Write k, m, g or t directly behind a whole number, and us, ms, s, m, h or d behind a time.",
 	Bad:    "fio --name=a --rw=randread --bs=4KiB --size=1.5g --runtime=10min",
 	Good:   "fio --name=a --rw=randread --bs=4k --size=1536m --runtime=10m",
@@ -381,8 +382,31 @@ var inverseUnit = &rule{
 				report(*misread(w, m))
 			}
 			homePath(w, report)
+			sectionMisread(w, report)
 		}
 	},
+}
+
+// sectionMisread reports a line whose section is not the one that it looks like.
+func sectionMisread(w written, report func(finding.Finding)) {
+	s := w.job.File.Sections[w.section]
+	line := w.file.Source(s.Line)
+	m, odd := fio.MisreadSection(line, s.Name)
+	if w.Command || !odd {
+		return
+	}
+	col := 1 + len([]rune(line[:strings.IndexByte(line, '[')]))
+	f := foundAt(w.file, s.Line, col, text.Clean(m.Says, 240)+".")
+	switch {
+	case m.New != "":
+		f.Fix = fmt.Sprintf("Write %s.", text.Clean(m.New, 120))
+		f.Edits = []finding.Edit{{Line: s.Line, Col: col, Old: m.Old, New: m.New}}
+	case m.Hint != "":
+		f.Fix = fmt.Sprintf("Write %s, if that is what was meant.", m.Hint)
+	default:
+		f.Fix = "Close the name with ] and leave nothing behind it."
+	}
+	report(*f)
 }
 
 func misread(w written, m fio.Misreading) *finding.Finding {
