@@ -13,7 +13,7 @@ import (
 
 var minus = regexp.MustCompile(`^[ \t]*-\d`)
 
-// signed are options that take numbers below 0, or of which -1 is a plain way to say none, any or for ever.
+// signed are options that take numbers below 0, or of which -1 is a plain way to say none, any or without end.
 var signed = []string{
 	"flow", "randseed", "uid", "gid", "gtod_cpu", "cpumask", "loops", "log_alternate_epoch_clock_id", "job_start_clock_id",
 }
