@@ -20,7 +20,7 @@ const (
 	faultNoValue    fault = "needs a value"
 	faultNumber     fault = "is not a number"
 	faultRange      fault = "is out of range"
-	faultWord       fault = "is none of its words"
+	faultWord       fault = "is not one of its words"
 	faultZones      fault = "counts zones, which this option does not take"
 	faultPowerOfTwo fault = "is not a power of 2"
 	faultFraction   fault = "is not a number of the kind 99.9"

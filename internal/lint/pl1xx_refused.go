@@ -223,7 +223,7 @@ func (c *Case) refused(table *fio.OptionTable, w written, r fio.Refusal) *findin
 		f.Fix = fmt.Sprintf("Write %s=%s.", name, r.Near)
 		f.Edits = []finding.Edit{{Line: o.Line, Col: o.Col, Old: "=" + o.Pad + o.Value, New: "=" + r.Near}}
 	default:
-		f.Message = fmt.Sprintf("fio refuses %s: it %s; %s is near.", value, r.Says, r.Near)
+		f.Message = fmt.Sprintf("fio refuses %s: it %s; did you mean %s?", value, r.Says, r.Near)
 		f.Fix = fmt.Sprintf("Write %s=%s, if that is what was meant.", name, r.Near)
 	}
 	return f
@@ -285,7 +285,7 @@ func (c *Case) unknownName(table *fio.OptionTable, w written, r fio.Refusal) *fi
 	if r.Near == "" {
 		return f
 	}
-	f.Message = fmt.Sprintf("fio knows no option %q; %s is near.", name, r.Near)
+	f.Message = fmt.Sprintf("fio knows no option %q; did you mean %s?", name, r.Near)
 	f.Fix = fmt.Sprintf("Write %s, if that is what was meant.", r.Near)
 	if clean := strings.ToLower(strings.ReplaceAll(o.Name, "-", "_")); r.Near == clean {
 		fixed := o
@@ -302,12 +302,12 @@ func (c *Case) unknownName(table *fio.OptionTable, w written, r fio.Refusal) *fi
 func unknownEngine(w written, r fio.Refusal) *finding.Finding {
 	value := strings.TrimSpace(r.Option.Value)
 	if r.Near == "" || strings.HasPrefix(value, "spdk") || strings.ContainsAny(value, "-.") {
-		f := w.at(r.Option, fmt.Sprintf("ioengine=%s is none of fio's own engines: its options are not judged.",
+		f := w.at(r.Option, fmt.Sprintf("ioengine=%s is not one of fio's own engines: its options are not judged.",
 			text.Clean(value, 120)))
 		f.Severity, f.Fix = finding.Info, "If it is meant to be fio's own: fio --enghelp lists them."
 		return f
 	}
-	f := w.at(r.Option, fmt.Sprintf("fio has no ioengine %s; %s is near.", text.Clean(value, 120), r.Near))
+	f := w.at(r.Option, fmt.Sprintf("fio has no ioengine %s; did you mean %s?", text.Clean(value, 120), r.Near))
 	f.Fix = fmt.Sprintf("Write ioengine=%s, if that is what was meant.", r.Near)
 	return f
 }
