@@ -160,7 +160,7 @@ func (t *OptionTable) engineRefusal(row *optionRow, o Option) (Refusal, bool) {
 	if !t.Engine(near) {
 		near = text.Nearest(near, t.engines)
 	}
-	return Refusal{Option: o, Kind: RefusedEngine, Says: "is none of fio's engines", Near: near, InRun: true}, true
+	return Refusal{Option: o, Kind: RefusedEngine, Says: "is not one of fio's engines", Near: near, InRun: true}, true
 }
 
 // nameRefusal says why an option is not known.

@@ -38,6 +38,11 @@ func (t *OptionTable) Misreadings(j JobText) []Misreading {
 			})
 			continue
 		}
+		if m, below := t.negative(o, b.k); below && !o.Bare {
+			m.Option = o
+			all = append(all, m)
+			continue
+		}
 		if o.Bare || row.fault(o.raw(), false, b) != faultNone {
 			continue
 		}

@@ -31,6 +31,9 @@ func TestMisreadings(t *testing.T) {
 		"size=64k:128k:1m":      "holds 3 values, and fio has place for one: the last (1m) counts",
 		"runtime=1:30":          "holds 2 values, and fio has place for one: the first (1) counts",
 		"iodepth=1,4":           "holds 2 values, and fio has place for one: the first (1) counts",
+		"iodepth=-1":            "is out of range (1 at least): fio before 3.43 runs the job without it, and newer ones refuse it",
+		"rwmixread=-1":          "is read as 4294967295: fio has no number below 0 here",
+		"bs=4k,-4k":             "is read as 16 EiB: fio has no number below 0 here",
 		"threads=1":             "is an option of fio's profile tiobench, and does nothing without it",
 	} {
 		f, err := ParseJobFile("a", []byte("[a]\n"+line+"\n"), ParseOptions{})
@@ -48,7 +51,8 @@ func TestMisreadings(t *testing.T) {
 		"runtime=60", "runtime=60s", "runtime=1h", "runtime=60 s", "startdelay=5-10", "thinktime=10ms", "thinktime=10usec",
 		"bsrange=4k-8k", "bssplit=4k/50:8k/50", "iodepth=8 ", "rate=1m,2m", "size=0x1000", "iodepth=08", "filesize=1m-2m",
 		"kb_base=1000\nbs=4kib", "kb_base=1000\nbs=4k", "size=3z", "size=(4*1k)", "percentile_list=99.9", "bs=4096.0", "write_bw_log=a-b",
-		"verify_pattern=0x1.5", "latency_target=50ms", "rate=1m:2m", "rate_iops=10,20", "bs=4k:8k", "filesize=1m:2m", "size=1t", "iodepth= 8",
+		"verify_pattern=0x1.5", "latency_target=50ms", "rate=1m:2m", "rate_iops=10,20", "bs=4k:8k", "filesize=1m:2m", "size=1t", "iodepth= 8", "nice=-5", "flow=-8", "randseed=-1",
+		"loops=-1", "bs=4k-", "uid=-1",
 	} {
 		f, err := ParseJobFile("a", []byte("[a]\n"+plain+"\n"), ParseOptions{})
 		if err != nil {

@@ -184,3 +184,49 @@ func TestRefusalsAgainstRealBinaries(t *testing.T) {
 		}
 	}
 }
+
+// What fio 3.33 did with each number below 0 of the oracle file: where it took one that is no sign, lint says that
+// it is another number or none, and where it said "out of range" and went on, that it went on.
+func TestNumbersBelowZeroAgainstRealBinaries(t *testing.T) {
+	table := OptionsOf(Version{3, 33}).WithoutSums()
+	ignored, read, refused := 0, 0, 0
+	for _, p := range oraclePairs(t) {
+		verdict := p.verdict["debian_3.33"]
+		row := table.row(p.option, versionIndex(Version{3, 33}), "", true)
+		if row == nil || verdict == "N" || !minus.MatchString(p.value) {
+			continue
+		}
+		_, counts := row.negative(p.value, build{version: Version{3, 33}, k: 1024})
+		said := table.Misreadings(p.section())
+		says := ""
+		if len(said) > 0 {
+			says = said[0].Says
+		}
+		switch {
+		case !counts:
+			if slices.Contains([]optionType{typeNumber, typeLarge, typeSize, typeTime, typeZones}, row.kind) &&
+				row.least >= 0 && len(row.engines) == 0 && !slices.Contains(signed, row.name) {
+				t.Errorf("%s=%s is not looked at", p.option, p.value)
+			}
+		case strings.HasPrefix(verdict, "D"):
+			refused++
+			if says != "" {
+				t.Errorf("%s refuses %s=%s, said: %s", verdict, p.option, p.value, says)
+			}
+		case verdict == "A:out-of-range" && row.least > 0:
+			ignored++
+			if !strings.Contains(says, "runs the job without it") {
+				t.Errorf("%s=%s: %q", p.option, p.value, says)
+			}
+		case strings.HasPrefix(verdict, "A"):
+			read++
+			if !strings.HasPrefix(says, "is read as") && says != "is not a power of 2: fio runs the job without it" {
+				t.Errorf("%s=%s: %q", p.option, p.value, says)
+			}
+		}
+	}
+	t.Logf("%d ignored, %d read as another number, %d refused", ignored, read, refused)
+	if ignored < 2 || read < 50 || refused < 5 {
+		t.Error("want 2, 50 and 5 at least")
+	}
+}

@@ -2,6 +2,7 @@ package fio
 
 import (
 	"math"
+	"math/bits"
 	"regexp"
 	"strconv"
 	"strings"
@@ -19,7 +20,7 @@ const (
 	faultNoValue    fault = "needs a value"
 	faultNumber     fault = "is not a number"
 	faultRange      fault = "is out of range"
-	faultWord       fault = "is none of its words"
+	faultWord       fault = "is not one of its words"
 	faultZones      fault = "counts zones, which this option does not take"
 	faultPowerOfTwo fault = "is not a power of 2"
 	faultFraction   fault = "is not a number of the kind 99.9"
@@ -45,6 +46,9 @@ type numberRead struct {
 	value uint64
 	// lost is what of the text behind the number fio drops although it looks like a part of it.
 	lost string
+	// percent is true for a share, whose value fio keeps as the complement; wraps for one beyond 64 bits, of
+	// which fio keeps what is left.
+	percent, wraps bool
 }
 
 var (
@@ -95,22 +99,27 @@ func readNumber(s string, k uint64, v Version) (numberRead, bool) {
 	}
 	value := uint64(n)
 	if strings.HasPrefix(rest, "%") {
-		return numberRead{value: ^value}, true
+		return numberRead{value: ^value, percent: true}, true
 	}
 	other := 2024 - k // 1000 for 1024, and the other way round
 	for i, unit := range "kmgtp" {
 		if strings.HasPrefix(rest, string(unit)+"ib") {
-			read := numberRead{value: value * power(other, i+1)}
+			read := times(value, power(other, i+1))
 			if other < k {
 				read.lost = "ib"
 			}
 			return read, true
 		}
 		if strings.HasPrefix(rest, string(unit)) {
-			return numberRead{value: value * power(k, i+1)}, true
+			return times(value, power(k, i+1)), true
 		}
 	}
 	return numberRead{value: value, lost: lostUnit(s)}, true
+}
+
+func times(value, factor uint64) numberRead {
+	over, product := bits.Mul64(value, factor)
+	return numberRead{value: product, wraps: over != 0}
 }
 
 func power(base uint64, n int) uint64 {
@@ -131,10 +140,15 @@ func cutAny(s, chars string) (before, after string, found bool) {
 // unitBehind is a fraction, or letters of a unit, behind the digits that fio reads.
 var unitBehind = regexp.MustCompile(`(?i)^\s*[+-]?\d+(\.\d[\w.]*|\s+[kmgtpe]i?b?\b|[*_]\d[\w*]*|[a-z]\w*)`)
 
+var unitBehindHex = regexp.MustCompile(`(?i)^\s*[+-]?0x[0-9a-f]+([kmgtp]\w*)`)
+
 // lostUnit is what a person reads as a part of the number and fio drops: 1.5g, 10 GB, 2*8, 1_000,
 // 4x. Bytes need no unit.
 func lostUnit(s string) string {
 	if strings.Contains(s, "0x") || strings.Contains(s, "0X") {
+		if m := unitBehindHex.FindStringSubmatch(s); m != nil { // fio looks for a unit behind decimal digits only
+			return m[1]
+		}
 		return ""
 	}
 	if strings.HasPrefix(s, " ") || strings.HasPrefix(s, "\t") { // which costs it the unit
@@ -174,7 +188,7 @@ func readTime(s string, seconds bool, v Version) (numberRead, bool) {
 		if blank := strings.TrimSpace(unit); unit != blank && timeWord.MatchString(blank) && (blank[0] != 's' || !seconds) {
 			lost = blank
 		}
-		return numberRead{uint64(n) * factor, lost}, true
+		return numberRead{value: uint64(n) * factor, lost: lost}, true
 	}
 	switch unit = strings.ToLower(unit); {
 	case strings.HasPrefix(unit, "us"):

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/bits"
 	"strconv"
 	"strings"
 	"time"
@@ -16,64 +15,68 @@ import (
 // or device.
 var ErrPercent = errors.New("a percentage is not a number of bytes")
 
-// ParseSize reads a size as fio does (parse.c, __get_mult_bytes): k, kb and ki are powers of kbBase
-// (1024 unless kb_base=1000), and kib is the other one: with the default, 4k is 4,096 and 4KiB is
-// 4,000. fio ignores fractions and unknown suffixes (it reads 4.5k as 4); here they are errors.
+// ParseSize reads one number with an optional unit as fio 3.33 does (parse.c, __get_mult_bytes): k, kb and
+// ki are powers of kbBase (1024 unless kb_base=1000), and kib is the other one: with the default, 4k is
+// 4,096 and 4KiB is 4,000. What fio takes for another number than it looks like is an error: it reads
+// 4.5k as 4, and -4k as 16 EiB.
 func ParseSize(s string, kbBase int) (units.Bytes, error) {
-	text := strings.ToLower(strings.TrimSpace(s))
-	base := 10
-	if rest, ok := strings.CutPrefix(text, "0x"); ok {
-		text, base = rest, 16
+	text := strings.TrimSpace(s)
+	if b, err := partSize(text, kbBase); err != nil || !strings.ContainsAny(text, separators) {
+		return b, err
 	}
-	end := 0
-	for end < len(text) && (text[end] >= '0' && text[end] <= '9' || base == 16 && text[end] >= 'a' && text[end] <= 'f') {
-		end++
-	}
-	v, err := strconv.ParseUint(text[:end], base, 64)
-	if err != nil {
-		return 0, fmt.Errorf("size %q: want a whole number with an optional k, m, g, t or p, such as 128k", clip(s))
-	}
-	suffix := text[end:]
-	if suffix == "%" || suffix == "%%" { // fio 3.33 takes 100%% for 100%
-		return 0, fmt.Errorf("size %q: %w", clip(s), ErrPercent)
-	}
-	factor, ok := sizeFactor(suffix, kbBase)
-	if !ok {
-		return 0, fmt.Errorf(
-			"size %q: fio reads the number %d and ignores %q; want k, m, g, t or p",
-			clip(s),
-			v,
-			clip(suffix),
-		)
-	}
-	hi, lo := bits.Mul64(v, factor)
-	if hi != 0 {
-		return 0, fmt.Errorf("size %q is beyond 64 bits", clip(s))
-	}
-	return units.Bytes(lo), nil
+	return 0, fmt.Errorf("size %q is more than one number: want one, such as 128k", clip(s))
 }
 
-func sizeFactor(suffix string, kbBase int) (uint64, bool) {
-	if suffix == "" || suffix == "b" {
-		return 1, true
-	}
-	power := strings.IndexByte("kmgtp", suffix[0]) + 1
+// partSize reads the number that a part of a value begins with (numberParts).
+func partSize(text string, kbBase int) (units.Bytes, error) {
 	k := uint64(1024)
 	if kbBase == 1000 {
 		k = 1000
 	}
-	switch suffix[1:] {
-	case "", "b", "i":
-	case "ib":
-		k = 2024 - k
-	default:
-		return 0, false
+	fail := func(format string, args ...any) (units.Bytes, error) {
+		return 0, fmt.Errorf("size %q"+format, append([]any{clip(text)}, args...)...)
 	}
-	f := uint64(1)
-	for range power {
-		f *= k
+	read, ok := readNumber(text, k, parsedVersion)
+	_, _, beyond := leadingNumber(text)
+	switch {
+	case ok && read.percent:
+		return fail(": %w", ErrPercent)
+	case ok && strings.HasPrefix(text, "-"):
+		return fail(" is negative: want a whole number with an optional k, m, g, t or p, such as 128k")
+	case read.wraps || beyond:
+		return fail(" is beyond 64 bits")
+	case !ok:
+		return fail(": want a whole number with an optional k, m, g, t or p, such as 128k")
+	case read.lost != "" && read.lost != "ib":
+		return fail(": fio reads the number %d and ignores %q; want k, m, g, t or p", read.value, clip(read.lost))
 	}
-	return f, power > 0
+	return units.Bytes(read.value), nil
+}
+
+// separators end a number in fio's eyes: what stands behind them is another one, or nothing.
+const separators = ",:-/"
+
+// parsedVersion is the fio whose reading of values ParseSize and WorkloadOf follow.
+var parsedVersion = Version{3, 33}
+
+// numberParts are the parts of a value of numbers as fio tells them apart: at commas, behind the last comma at
+// colons, and behind the last colon at dashes. 4k- is 4k and nothing, which leaves the second place as it was.
+// A part reaches to the next comma, since fio takes all of it for hexadecimal where it has an 0x.
+func numberParts(value string) []string {
+	row, b := &optionRow{kind: typeLarge}, build{version: parsedVersion}
+	var parts []string
+	for {
+		cut := row.cut(&value, b)
+		part, _, _ := strings.Cut(value, ",")
+		if _, digits, beyond := leadingNumber(part); !digits && !beyond && strings.IndexAny(part, separators) == 0 {
+			part = ""
+		}
+		parts = append(parts, part)
+		if cut < 0 {
+			return parts
+		}
+		value = value[min(cut+1, len(value)):]
+	}
 }
 
 // ParseTime reads a time as fio does (parse.c, get_mult_time): us, ms, s, m, h and d, and

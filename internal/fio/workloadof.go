@@ -141,7 +141,11 @@ func (r *optionReader) number(name string, otherwise uint64) uint64 {
 	if !ok {
 		return otherwise
 	}
-	n, err := ParseSize(v, r.kbBase) // fio takes suffixes in any integer
+	first := numberParts(v)[0] // the others have no place
+	if first == "" {
+		return otherwise
+	}
+	n, err := partSize(first, r.kbBase) // fio takes suffixes in any integer
 	if err == nil && uint64(n) > math.MaxInt32 {
 		err = fmt.Errorf("%s is too large", clip(v))
 	}
@@ -194,14 +198,22 @@ func (r *optionReader) delay(name string) time.Duration {
 	return most
 }
 
-// size reads a size; a percentage is 0, that is not known.
+// size reads a size; a percentage is 0, that is not known. Of several the last counts, and of a range, which
+// only filesize has, the least.
 func (r *optionReader) size(name string) units.Bytes {
 	v, ok := r.value(name)
 	if !ok {
 		return 0
 	}
-	first, _, _ := strings.Cut(v, "-") // filesize may be a range
-	b, err := ParseSize(first, r.kbBase)
+	parts := slices.DeleteFunc(numberParts(v), func(part string) bool { return part == "" })
+	if len(parts) == 0 {
+		parts = []string{v}
+	}
+	counts := parts[len(parts)-1]
+	if name == "filesize" {
+		counts = parts[0]
+	}
+	b, err := partSize(counts, r.kbBase)
 	if err != nil && !errors.Is(err, ErrPercent) {
 		r.fail(name, err)
 	}
@@ -248,9 +260,14 @@ func (r *optionReader) blocks(w *Workload) {
 		return cmp.Compare(r.at(a), r.at(b))
 	})
 	if v, given := r.value(from); given {
-		parts := strings.Split(v, ",")
-		of := func(i int, otherwise Sizes) Sizes {
-			if i >= len(parts) || parts[i] == "" {
+		parts := blockParts(from, v)
+		otherwise := read
+		// A part that is not there is as the one before it, and an empty one as it was without the option.
+		of := func(i int, before Sizes) Sizes {
+			switch {
+			case i >= len(parts):
+				return before
+			case parts[i] == "":
 				return otherwise
 			}
 			sizes, err := r.sizes(from, parts[i])
@@ -259,16 +276,12 @@ func (r *optionReader) blocks(w *Workload) {
 			}
 			if err != nil {
 				r.fail(from, err)
-				return otherwise
+				return before
 			}
 			return sizes
 		}
-		otherwise := read
 		read = of(0, otherwise)
 		write = of(1, read)
-		if len(parts) > 1 && parts[1] == "" {
-			write = otherwise
-		}
 		trim = of(2, write)
 	}
 	if w.TrimShare > 0 {
@@ -284,15 +297,23 @@ func (r *optionReader) blocks(w *Workload) {
 	}
 }
 
+// blockParts are the values by direction: fio's own code splits bssplit, at commas alone.
+func blockParts(from, v string) []string {
+	if from == "bs" {
+		return numberParts(v)
+	}
+	return strings.Split(v, ",")
+}
+
 // aligned reads blockalign, which holds for random offsets only (init.c, fixup_options).
 func (r *optionReader) aligned(w *Workload) (read, write units.Bytes) {
 	v, given := r.value("ba")
 	if !given || w.Sequential {
 		return 0, 0
 	}
-	parts := strings.Split(v, ",")
+	parts := numberParts(v)
 	of := func(part string) units.Bytes {
-		b, err := ParseSize(part, r.kbBase)
+		b, err := partSize(part, r.kbBase)
 		if err != nil && part != "" {
 			r.fail("ba", err)
 		}
@@ -322,7 +343,7 @@ func (r *optionReader) sizes(from, s string) (Sizes, error) {
 	case "bssplit":
 		return r.splitSizes(s)
 	}
-	b, err := ParseSize(s, r.kbBase)
+	b, err := partSize(s, r.kbBase)
 	return Sizes{{b, 1}}, err
 }
 
@@ -332,11 +353,9 @@ const mostSizes = 256
 // rangeSizes of "4k-16k": fio draws u of 0..1 evenly and takes min + max × u, rounded down to a
 // multiple of min and at most max (io_u.c, get_next_buflen): 4, 8, 12 and 16 KiB a quarter each.
 func (r *optionReader) rangeSizes(s string) (Sizes, error) {
-	lo, hi, _ := strings.Cut(s, "-")
-	least, err1 := ParseSize(lo, r.kbBase)
-	most, err2 := ParseSize(hi, r.kbBase)
-	if err := errors.Join(err1, err2); err != nil || least == 0 || most < least {
-		return nil, fmt.Errorf("range %q: want such as 4k-16k", clip(s))
+	least, most, err := r.rangeEnds(s)
+	if err != nil {
+		return nil, err
 	}
 	n := float64(most) / float64(least)
 	step := math.Max(1, math.Floor(n/mostSizes))
@@ -346,6 +365,21 @@ func (r *optionReader) rangeSizes(s string) (Sizes, error) {
 		out = append(out, SizeShare{min(units.Bytes(at+1+(step-1)/2)*least, most), share / n})
 	}
 	return out, nil
+}
+
+// rangeEnds of "4k-16k", in whichever order: fio swaps them.
+func (r *optionReader) rangeEnds(s string) (least, most units.Bytes, err error) {
+	low, high, ok := strings.Cut(s, "-")
+	if !ok {
+		low, high, _ = strings.Cut(s, ":")
+	}
+	high, _, _ = cutAny(high, separators) // fio reads no third one
+	one, err1 := ParseSize(low, r.kbBase)
+	other, err2 := ParseSize(high, r.kbBase)
+	if err1 != nil || err2 != nil || one == 0 || other == 0 {
+		return 0, 0, fmt.Errorf("range %q: want such as 4k-16k", clip(s))
+	}
+	return min(one, other), max(one, other), nil
 }
 
 // splitSizes of "4k/60:64k/40", the percentages weighing the sizes. Sizes without one share what is
@@ -405,12 +439,12 @@ func (r *optionReader) rates(name string) (read, write float64) {
 	if !ok {
 		return 0, 0
 	}
-	parts := strings.Split(v, ",")
+	parts := numberParts(v)
 	of := func(i int) float64 {
 		if parts[i] == "" {
 			return 0
 		}
-		n, err := ParseSize(parts[i], r.kbBase)
+		n, err := partSize(parts[i], r.kbBase)
 		if err != nil {
 			r.fail(name, err)
 		}

@@ -118,6 +118,8 @@ func TestParseSizeIsFios(t *testing.T) {
 		{"5000", 5000, 5000},
 		{"5000b", 5000, 5000},
 		{"3t", 3 << 40, 3e12},
+		{"4kk", 4096, 4000},
+		{"+4k", 4096, 4000},
 	} {
 		for base, want := range map[int]units.Bytes{1024: c.k1024, 1000: c.k1000} {
 			if got, err := ParseSize(c.text, base); err != nil || got != want {
@@ -128,7 +130,7 @@ func TestParseSizeIsFios(t *testing.T) {
 	if _, err := ParseSize("50%", 1024); !errors.Is(err, ErrPercent) {
 		t.Errorf("50%%: %v", err)
 	}
-	for _, bad := range []string{"", "k", "-1", "4x", "4kk", "1.5g", "4k ib"} {
+	for _, bad := range []string{"", "k", "-1", "4x", "1.5g", "0x10k", "4k-", "4k,8k", "4k/50"} {
 		if v, err := ParseSize(bad, 1024); err == nil {
 			t.Errorf("%q: %d", bad, v)
 		}

@@ -215,6 +215,35 @@ func TestGivenTwiceExperiment(t *testing.T) {
 }
 
 // time_based alone ends after one pass; with a runtime the job goes over its file again.
+// Of the two shares of a mix the later counts.
+func TestContradictingMixExperiment(t *testing.T) {
+	const job = "[a]\nrw=randrw\nsize=4m\nrwmixread=90\nrwmixwrite=90\n"
+	warned(t, "PL138", job, true)
+	warned(t, "PL138", "[a]\nrw=randrw\nsize=4m\nrwmixread=10\nrwmixwrite=90\n", false)
+	r, _, _ := experiment(t, job)
+	t.Logf("%d reads and %d writes", r.Jobs[0].Read.IOs, r.Jobs[0].Write.IOs)
+	if reads := r.Jobs[0].Read.IOs; reads < 50 || reads > 160 {
+		t.Errorf("%d reads of 1,024 I/Os, want about 10 %%", reads)
+	}
+}
+
+// Direct I/O of part of a sector is refused; where the folder's file system takes it, nothing is shown.
+func TestPartSectorsExperiment(t *testing.T) {
+	const job = "[a]\nioengine=psync\nrw=read\nbs=5000\nsize=1m\ndirect=1\n"
+	warned(t, "PL161", job, true)
+	r, said, _ := experiment(t, job)
+	const whole = "[a]\nioengine=psync\nrw=read\nbs=5120\nsize=1m\ndirect=1\n"
+	warned(t, "PL161", whole, false)
+	other, _, _ := experiment(t, whole)
+	if other.Jobs[0].Error != 0 || r.Jobs[0].Error == 0 {
+		t.Skip("NOT TESTED: the file system here does not refuse it: ", said)
+	}
+	if r.Jobs[0].Error != 22 || r.Jobs[0].Read.IOs > 1 || other.Jobs[0].Read.IOs < 200 {
+		t.Errorf("error %d after %d reads; of whole sectors %d reads: %s", r.Jobs[0].Error, r.Jobs[0].Read.IOs,
+			other.Jobs[0].Read.IOs, said)
+	}
+}
+
 func TestEndlessExperiment(t *testing.T) {
 	const job, timed = "[a]\nrw=write\nsize=64k\ntime_based\n", "runtime=100ms\n"
 	warned(t, "PL108", "fio --name=a --rw=write --size=64k --time_based\n", true)

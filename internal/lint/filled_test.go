@@ -124,7 +124,7 @@ func TestErrorsOfScriptsStay(t *testing.T) {
 		{"code.md", "```\nfio --direct=1 --rw=read\n```\n", "2 PL141 The command has options and no --name"},
 		{"line.md", "fio —name=a —rw=read\n", "1 PL101 2 words are spelled with a long dash"},
 		{"docker.sh", "docker exec c fio --name=a --foo=1\n", `1 PL102 fio knows no option "foo".`},
-		{"x.job", "#!/usr/bin/fio\n[a]\nrw=read\niodpeth=4\n", `4 PL102 fio knows no option "iodpeth"; iodepth is near.`},
+		{"x.job", "#!/usr/bin/fio\n[a]\nrw=read\niodpeth=4\n", `4 PL102 fio knows no option "iodpeth"; did you mean iodepth?`},
 		{"merge.fio", "[a]\nrw=read\nsize=1g\n>>>>>>> 2efb67f (test: add)\n", "4 PL102 >>>>>>> 2efb67f (test: add) is git's mark"},
 		{"gone.fio", "[a]\nrw=rw\nsize=1g\nrwmixcycle=40\n", "4 PL124 rwmixcycle is gone; drop it."},
 		{"near.sh", "RW=randred\nfio --name=a --rw=$RW --size=1g\n", "2 PL102 fio refuses rw=randred"},

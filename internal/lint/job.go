@@ -78,6 +78,7 @@ func Rules() []*rule {
 		noSize,
 		syncsNothing,
 		sectionPath,
+		partSectors,
 	}
 }
 

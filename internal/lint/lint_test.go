@@ -98,21 +98,21 @@ func TestJobRulesFire(t *testing.T) {
 		{"PL100", "\xff\xfe[\x00a\x00]\x00\n\x00r\x00w\x00=\x00r\x00e\x00a\x00d\x00", "The file is UTF-16, which fio does not read.", nil},
 		{"PL101", "fio –name=a –rw=read\n", `2 words are spelled with a long dash or typographic quotes, the first "–name=a"`, nil},
 		{"PL101", "fio --name=a --description=“x”\n", `1 word is spelled with`, nil},
-		{"PL102", "fio --name=a --num-jobs=4\n", `fio knows no option "num-jobs"; numjobs is near.`, nil},
-		{"PL102", "[a]\nrw=radread\n", "fio refuses rw=radread: it is none of its words (read, write, trim, randread, randwrite, randtrim, rw, readwrite, randrw, trimwrite, randtrimwrite); randread is near.", nil},
-		{"PL102", "[a]\nrw=read\nioengine=iouring\n", "fio has no ioengine iouring; io_uring is near.", nil},
+		{"PL102", "fio --name=a --num-jobs=4\n", `fio knows no option "num-jobs"; did you mean numjobs?`, nil},
+		{"PL102", "[a]\nrw=radread\n", "fio refuses rw=radread: it is not one of its words (read, write, trim, randread, randwrite, randtrim, rw, readwrite, randrw, trimwrite, randtrimwrite); did you mean randread?", nil},
+		{"PL102", "[a]\nrw=read\nioengine=iouring\n", "fio has no ioengine iouring; did you mean io_uring?", nil},
 		{"PL102", "[a]\nrw=read\nqqqqqq=1\n", `fio knows no option "qqqqqq".`, nil},
-		{"PL102", "[a]\nrw=read\nrunt=5\n", `fio knows no option "runt"; runtime is near.`, nil},
+		{"PL102", "[a]\nrw=read\nrunt=5\n", `fio knows no option "runt"; did you mean runtime?`, nil},
 		{"PL102", "[a]\nrw=read\noutput-format=json\n", "output-format is an option of the command line, which a job file cannot hold: fio drops the job.", nil},
 		{"PL102", "fio --name=a --rw=read --direct=true\n", "fio refuses direct=true: it is neither 0 nor 1.", nil},
-		{"PL102", "fio --name=a --rw=read --verify=crc32k\n", "fio refuses verify=crc32k: it is none of its words; crc32 is near.", nil},
+		{"PL102", "fio --name=a --rw=read --verify=crc32k\n", "fio refuses verify=crc32k: it is not one of its words; did you mean crc32?", nil},
 		{"PL102", "fio --name=a --rw=randrw --rwmixread=101\n", "fio refuses rwmixread=101: it is out of range (0 to 100).", nil},
 		{"PL102", "[a]\nrw=read\nfilename=\n", "info fio refuses filename=: it is empty.", nil},
 		{"PL102", "fio --name=a --rw=read --filename=\n", "fio refuses filename=: it is empty.", nil},
 		{"PL102", "[a]\nrw=read\nnumjobs=0\n", "fio refuses the job: numjobs=0 starts no job at all.", nil},
 		{"PL102", "[a]\nrw=read\nwait_for=b\n[b]\nrw=write\n", "fio refuses the job: wait_for=b names no job before this one.", nil},
 		{"PL102", "[globals]\niodepth=0\n[a]\nrw=read\n", "fio refuses iodepth=0: it is out of range (1 at least).", nil},
-		{"PL102", "[a]\nrw=read\nioengine=sync,psync\n", "fio has no ioengine sync,psync; sync is near.", nil},
+		{"PL102", "[a]\nrw=read\nioengine=sync,psync\n", "fio has no ioengine sync,psync; did you mean sync?", nil},
 		{"PL102", "[a]\nrw=randread\nrandom_distribution=zoned:60/10:30/20\n", "fio refuses random_distribution=zoned:60/10:30/20: it is not of the form", nil},
 		{"PL102", "[a]\nrw=randread\nrandom_distribution=zoned:60/50:40/60\n", "fio refuses random_distribution=zoned:60/50:40/60: it is not of the form", nil},
 		{"PL102", "[a]\nioengine=libaio\nhipri\n", "fio drops the job: hipri belongs to pvsync2, sg, io_uring and others, and the job runs on libaio.", nil},
@@ -131,6 +131,11 @@ func TestJobRulesFire(t *testing.T) {
 		{"PL103", "[a]\nrw=randread\niodepth=32\n", "info ioengine=psync (fio's default) keeps one I/O", nil},
 		{"PL128", "[a]\nrw=randrw\nbs=4k-64k\n", "bs=4k-64k is not a range: fio takes 4 KiB for reads and 64 KiB for writes.", nil},
 		{"PL128", "[a]\nrw=read\nthreads=1\n", "threads=1 is an option of fio's profile tiobench, and does nothing without it.", nil},
+		{"PL128", "[Global]\nsize=1g\n[a]\nrw=read\n", `[Global] is not [global] to fio: it reads a job named "Global", whose options reach no other.`, nil},
+		{"PL128", "[a]\nrw=read\nsize=1g\niodepth=-1\n", "iodepth=-1 is out of range (1 at least): fio before 3.43 runs the job without it", nil},
+		{"PL138", "[a]\nrw=randrw\nsize=9g\nrwmixread=70\nrwmixwrite=70\n", "rwmixwrite=70 replaces rwmixread=70 of line 4.", nil},
+		{"PL138", "[a]\nrw=read\nsize=9g\nbuffered=1\ndirect=1\n", "info direct=1 replaces buffered=1 of line 4.", nil},
+		{"PL144", "[a]\nrw=write\nfilename=/dev/sdq\nnumjobs=4\n", "4 jobs × 1 loop write the device 4 times.", nil},
 		{"PL151", "[global]\nfilename=/f\nsize=1g\n[read]\nrw=read\n[write]\nrw=write\n[randread]\nrw=randread\n", "3 tests that differ in rw run at the same time", nil},
 		{"PL103", "fio --name=a --iodepth=32 --numjobs=4\n", "ioengine=psync (fio's default) keeps one I/O in flight per job, whatever iodepth says: 4 in flight, not 128.", nil},
 		{"PL103", "[a]\nrw=read\nioengine=mmap\niodepth=${D}\n", "info ioengine=mmap keeps one I/O in flight per job, whatever iodepth says: 1 in flight, not what it asks for.", nil},
@@ -220,7 +225,7 @@ func TestJobRulesFire(t *testing.T) {
 		{"PL157", "[job]\nrw=write\nsize=1g\n[device]\nfilename=/dev/sdb\n", "[device] is a job of its own, and reads with fio's defaults", nil},
 		{"PL158", "[a]\ndirectory=/data\nrw=read\n", "No size is given: fio stops unless the files exist already.", nil},
 		{"PL102", "fio --name=a --rw=randrw --size=1g --readonly\n", "fio refuses the command: --readonly does not allow rw=randrw.", nil},
-		{"PL102", "[a]\nioengine=${E}\nrm=randrw\n", `fio knows no option "rm"; rw is near.`, nil},
+		{"PL102", "[a]\nioengine=${E}\nrm=randrw\n", `fio knows no option "rm"; did you mean rw?`, nil},
 		{"PL128", "[a]\nrw=write\nfilename=~/x\n", "filename=~/x is below a folder named ~ in the current one", nil},
 		{"PL128", "fio --name=a --rw=write --size=1g --directory=~/x\n", "directory=~/x is below a folder named ~", nil},
 		{"PL128", "[a]\nrw=write\nsize=64k:128k:1m\n", "size=64k:128k:1m holds 3 values, and fio has place for one: the last (1m) counts.", nil},
@@ -368,6 +373,14 @@ func TestJobRulesStaySilent(t *testing.T) {
 		{"PL125", "[a]\nrw=write\nfilename=/dev/sdb\nsize=50%\n"},
 		{"PL126", "[a]\nrw=read\nwrite_lat_log=x\nlog_avg_msec=100\n"},
 		{"PL127", "[a]\nrw =write\nsize = 4k\nfilename = x\n"},
+		{"PL161", "[a]\nioengine=libaio\nrw=read\nsize=9g\nbs=4KiB\ndirect=1\n"},
+		{"PL161", "[a]\nioengine=libaio\nrw=read\nsize=9g\nbs=4k,5000\ndirect=1\n"},
+		{"PL161", "[a]\nioengine=null\nrw=read\nsize=9g\nbs=5000\ndirect=1\n"},
+		{"PL161", "[a]\nioengine=libaio\nrw=read\nsize=9g\nbs=5000\n"},
+		{"PL138", "[a]\nrw=randrw\nsize=9g\nrwmixread=70\nrwmixwrite=30\ndirect=1\nbuffered=0\n"},
+		{"PL144", "[a]\nrw=write\nfilename=/dev/sdq\nnumjobs=4\ntime_based=1\nruntime=60\n"},
+		{"PL144", "[a]\nrw=write\nfilename=/dev/sdq\nnumjobs=4\ntime_based=1\nruntime=10min\n"},
+		{"PL128", "[global] ; for all\nsize=1g\n[a b]\nrw=read\nnice=-5\n"},
 		{"PL128", "[a]\nrw=read\nkb_base=1000\nbs=4KiB\n"},
 		{"PL128", "[a]\nrw=read\nbs=4Ki,8KB\nsize=50%\n"},
 		{"PL129", "[a]\nrw=read\nsize=1g\nruntime=60\nloops=100\n"},
@@ -690,4 +703,23 @@ func FuzzLint(f *testing.F) {
 		}
 		Fix(text, found)
 	})
+}
+
+// A line of a job file that looks like [global] and is none to fio has its finding, and its repair where one is certain.
+func TestSectionsThatAreNone(t *testing.T) {
+	for text, want := range map[string]string{
+		"[global\nsize=1g\n[a]\nrw=read\n": `[global has no ] at its end: fio drops the last character and reads a job named "globa", whose options reach no other.`,
+		"[a] rw=read\nsize=1g\n":           `[a] rw=read does not end with ]: fio takes all of the line but its last character, and reads a job named "a] rw=rea".`,
+	} {
+		c := &Case{Scripts: []*script.File{script.Parse("a.fio", []byte(text), script.Options{})}}
+		found := slices.DeleteFunc(Judge(c), func(f finding.Finding) bool { return f.Code != "PL128" })
+		if len(found) != 1 || found[0].Message != want || found[0].Line != 1 || found[0].Severity != "error" {
+			t.Errorf("%s: %+v", text, found)
+			continue
+		}
+		fixed, n := Fix(text, found)
+		if n == 1 && !strings.HasPrefix(fixed, "[global]\n") || (n == 1) != strings.HasPrefix(text, "[global") {
+			t.Errorf("%d fixes: %s", n, fixed)
+		}
+	}
 }

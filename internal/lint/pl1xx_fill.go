@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/finding"
+	"plimsoll/internal/fio"
 	"plimsoll/internal/script"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
@@ -40,15 +41,55 @@ var smallOnDevice = &rule{
 	})),
 }
 
+var partSectors = &rule{
+	Code:     "PL161",
+	Since:    "0.3",
+	Severity: finding.Warn,
+	Title:    "direct I/O in blocks that are no multiple of 512 bytes",
+	When: "A job has direct=1 and a block size that is no multiple of 512, by bs alone. An info for an engine " +
+		"that is not named.",
+	Why: "Without the page cache a request must consist of whole sectors: ext4, xfs and every block device " +
+		"refuse others (EINVAL), and the job ends at its first I/O. tmpfs takes them.",
+	Seen:   "With bs=5000 and direct=1 fio ended with error 22 at its first read on ext4, xfs and a loop device.",
+	Fix:    "Use a multiple of 512, better of 4k.",
+	Bad:    "fio --name=a --rw=randread --ioengine=libaio --bs=5000 --size=10G --direct=1",
+	Good:   "fio --name=a --rw=randread --ioengine=libaio --bs=5120 --size=10G --direct=1",
+	Ignore: "When the file system takes any length: tmpfs, NFS.",
+	Check: anyJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
+		if !j.load.Direct || !j.measures() || !j.given("bs") || j.anyGiven("bsrange", "bssplit") ||
+			j.anyOpen("bs", "direct", "buffered", "rw", "ioengine", "bsrange", "bssplit", "kb_base") ||
+			!fio.UsesPageCache(j.load.Engine) || strings.Contains(strings.ToLower(j.last["bs"].Value), "ib") { // PL128
+			return nil
+		}
+		for _, bs := range []units.Bytes{j.load.ReadBS, j.load.WriteBS} {
+			if bs%512 == 0 {
+				continue
+			}
+			f := j.found(fmt.Sprintf("Blocks of %d bytes are no whole sectors, and direct=1: a device, ext4 and xfs refuse them.",
+				bs), "bs")
+			if !j.namesEngine() {
+				f.Severity = finding.Info // the command that starts the file may give another
+			}
+			return f
+		}
+		return nil
+	})),
+}
+
 // fills says whether a job is there to write a whole device: size=100% or none, until it is done.
 func (j *lintJob) fills() bool {
 	size := strings.TrimSpace(j.last["size"].Value)
 	return j.load.Writes() && !j.load.Reads() && j.load.TrimShare == 0 && len(j.devices()) > 0 && (size == "100%" ||
 		!j.given("size")) &&
-		j.load.Runtime == 0 && !j.open("runtime") && !j.open("size") && !j.open("rw") && !j.given("io_size") &&
+		!j.timed() && !j.open("runtime") && !j.open("size") && !j.open("rw") && !j.given("io_size") &&
 		!j.given("number_ios") &&
 		!j.given("zonemode") &&
 		j.measures()
+}
+
+// timed says whether a job has a runtime, also one whose unit fio does not know: what is meant is no pass over all.
+func (j *lintJob) timed() bool {
+	return j.given("runtime") && strings.Trim(j.last["runtime"].Value, " 0") != ""
 }
 
 // passes is how many times each block of its region a job asks to be written.
@@ -76,7 +117,8 @@ var manyFills = &rule{
 			j.open("offset_increment") {
 			return nil
 		}
-		return j.found(fmt.Sprintf("%d jobs × %d loops write the device %d times.", max(j.load.Jobs, 1), j.passes(), n),
+		return j.found(fmt.Sprintf("%s × %s write the device %d times.", text.Plural(max(j.load.Jobs, 1), "job"),
+			text.Plural(j.passes(), "loop"), n),
 			"numjobs", "loops")
 	}),
 }

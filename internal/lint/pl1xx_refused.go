@@ -223,7 +223,7 @@ func (c *Case) refused(table *fio.OptionTable, w written, r fio.Refusal) *findin
 		f.Fix = fmt.Sprintf("Write %s=%s.", name, r.Near)
 		f.Edits = []finding.Edit{{Line: o.Line, Col: o.Col, Old: "=" + o.Pad + o.Value, New: "=" + r.Near}}
 	default:
-		f.Message = fmt.Sprintf("fio refuses %s: it %s; %s is near.", value, r.Says, r.Near)
+		f.Message = fmt.Sprintf("fio refuses %s: it %s; did you mean %s?", value, r.Says, r.Near)
 		f.Fix = fmt.Sprintf("Write %s=%s, if that is what was meant.", name, r.Near)
 	}
 	return f
@@ -285,7 +285,7 @@ func (c *Case) unknownName(table *fio.OptionTable, w written, r fio.Refusal) *fi
 	if r.Near == "" {
 		return f
 	}
-	f.Message = fmt.Sprintf("fio knows no option %q; %s is near.", name, r.Near)
+	f.Message = fmt.Sprintf("fio knows no option %q; did you mean %s?", name, r.Near)
 	f.Fix = fmt.Sprintf("Write %s, if that is what was meant.", r.Near)
 	if clean := strings.ToLower(strings.ReplaceAll(o.Name, "-", "_")); r.Near == clean {
 		fixed := o
@@ -302,12 +302,12 @@ func (c *Case) unknownName(table *fio.OptionTable, w written, r fio.Refusal) *fi
 func unknownEngine(w written, r fio.Refusal) *finding.Finding {
 	value := strings.TrimSpace(r.Option.Value)
 	if r.Near == "" || strings.HasPrefix(value, "spdk") || strings.ContainsAny(value, "-.") {
-		f := w.at(r.Option, fmt.Sprintf("ioengine=%s is none of fio's own engines: its options are not judged.",
+		f := w.at(r.Option, fmt.Sprintf("ioengine=%s is not one of fio's own engines: its options are not judged.",
 			text.Clean(value, 120)))
 		f.Severity, f.Fix = finding.Info, "If it is meant to be fio's own: fio --enghelp lists them."
 		return f
 	}
-	f := w.at(r.Option, fmt.Sprintf("fio has no ioengine %s; %s is near.", text.Clean(value, 120), r.Near))
+	f := w.at(r.Option, fmt.Sprintf("fio has no ioengine %s; did you mean %s?", text.Clean(value, 120), r.Near))
 	f.Fix = fmt.Sprintf("Write ioengine=%s, if that is what was meant.", r.Near)
 	return f
 }
@@ -364,12 +364,13 @@ var inverseUnit = &rule{
 	Code:     "PL128",
 	Since:    "0.1",
 	Severity: finding.Fail,
-	Title:    "fio parses this value differently than it looks",
+	Title:    "fio reads this differently than it looks",
 	When: "fio reads another value than it seems: it drops a fraction, an unknown unit or what stands " +
-		"behind a blank, or reads a range as a list.",
+		"behind a blank, reads a range as a list, or a number below 0 as another one or not at all. " +
+		"Or another section: [global without its ], or [Global].",
 	Why: "fio reads the leading digits and the unit. k, kb and K are 1,024, KiB is 1,000; 1.5g is 1 byte; " +
-		"runtime=10min is ten microseconds; bs=4k-8k is 4k for reads and 8k for writes. It prints no " +
-		"warning.",
+		"runtime=10min is ten microseconds; bs=4k-8k is 4k for reads and 8k for writes; [global is a job " +
+		"named globa. It prints no warning.",
 	Fix:    "Write k, m, g or t directly behind a whole number, and us, ms, s, m, h or d behind a time.",
 	Bad:    "fio --name=a --rw=randread --bs=4KiB --size=1.5g --runtime=10min",
 	Good:   "fio --name=a --rw=randread --bs=4k --size=1536m --runtime=10m",
@@ -381,8 +382,31 @@ var inverseUnit = &rule{
 				report(*misread(w, m))
 			}
 			homePath(w, report)
+			sectionMisread(w, report)
 		}
 	},
+}
+
+// sectionMisread reports a line whose section is not the one that it looks like.
+func sectionMisread(w written, report func(finding.Finding)) {
+	s := w.job.File.Sections[w.section]
+	line := w.file.Source(s.Line)
+	m, odd := fio.MisreadSection(line, s.Name)
+	if w.Command || !odd {
+		return
+	}
+	col := 1 + len([]rune(line[:strings.IndexByte(line, '[')]))
+	f := foundAt(w.file, s.Line, col, text.Clean(m.Says, 240)+".")
+	switch {
+	case m.New != "":
+		f.Fix = fmt.Sprintf("Write %s.", text.Clean(m.New, 120))
+		f.Edits = []finding.Edit{{Line: s.Line, Col: col, Old: m.Old, New: m.New}}
+	case m.Hint != "":
+		f.Fix = fmt.Sprintf("Write %s, if that is what was meant.", m.Hint)
+	default:
+		f.Fix = "Close the name with ] and leave nothing behind it."
+	}
+	report(*f)
 }
 
 func misread(w written, m fio.Misreading) *finding.Finding {

@@ -17,10 +17,11 @@ var givenTwice = &rule{
 	Since:    "0.2",
 	Severity: finding.Warn,
 	Title:    "an option is given twice in one section",
-	When: "An option other than filename stands twice in one section or between two --name. An info when " +
-		"the values are equal.",
-	Why:    "fio takes the last one silently.",
-	Seen:   "size=64k with bs=4k and bs=16k is written in 4 I/Os.",
+	When: "An option other than filename stands twice in one section or between two --name, or rwmixread and " +
+		"rwmixwrite contradict each other there. An info: equal values, and direct and buffered that contradict.",
+	Why: "fio takes the last one silently.",
+	Seen: "size=64k with bs=4k and bs=16k is written in 4 I/Os. rwmixread=90 before rwmixwrite=90 did about 10 % " +
+		"reads of 1,024 I/Os.",
 	Fix:    "Keep the one that is meant.",
 	Bad:    "[a]\nrw=randread\nbs=512k\niodepth=8\nbs=4k",
 	Good:   "[a]\nrw=randread\niodepth=8\nbs=4k",
@@ -51,8 +52,15 @@ func twice(file *script.File, j *script.Job, s fio.Section, report func(finding.
 		if name == "filename" { // each adds a file
 			continue
 		}
-		old, had := first[name]
-		first[name] = o
+		key := name
+		if other, is := opposites[name]; is {
+			key = other.of
+		}
+		old, had := first[key]
+		first[key] = o
+		if had && fio.BuiltinOptions().Main(old.Name) != name && opposites.agree(old, o) {
+			continue
+		}
 		if !had || name == "name" || old.Line == o.Line && old.Col == o.Col { // words of one variable
 			continue
 		}
@@ -61,12 +69,35 @@ func twice(file *script.File, j *script.Job, s fio.Section, report func(finding.
 		}
 		f := foundAt(file, o.Line, o.Col,
 			fmt.Sprintf("%s replaces %s of line %d.", text.Clean(o.String(), 120), text.Clean(old.String(), 120), old.Line))
-		if same(o, old) {
+		if fio.BuiltinOptions().Main(old.Name) == name && same(o, old) {
 			f.Severity, f.Message = finding.Info, fmt.Sprintf("%s stands in line %d already.", text.Clean(o.String(), 120),
 				old.Line)
 		}
+		if key == "direct" && fio.BuiltinOptions().Main(old.Name) != name {
+			f.Severity = finding.Info // buffered=0 is often written for none of the two
+		}
 		report(*f)
 	}
+}
+
+// opposed are options by main name that say the same as another one, counted from the other end of whole.
+type opposed map[string]struct {
+	of    string
+	whole uint64
+}
+
+var opposites = opposed{"rwmixwrite": {"rwmixread", 100}, "buffered": {"direct", 1}}
+
+// agree says whether an option and its opposite do not contradict each other, or that is not known.
+func (opposed opposed) agree(a, b fio.Option) bool {
+	x, err := fio.ParseSize(a.Value, 1024)
+	y, other := fio.ParseSize(b.Value, 1024)
+	for _, o := range []fio.Option{a, b} {
+		if pair, is := opposed[fio.BuiltinOptions().Main(o.Name)]; is {
+			return err != nil || other != nil || uint64(x)+uint64(y) == pair.whole
+		}
+	}
+	return false
 }
 
 // stands says whether an option is written where it is read, and does not come out of a variable.

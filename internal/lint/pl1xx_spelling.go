@@ -16,8 +16,8 @@ import (
 var unreadable = &rule{
 	Code: "PL100", Since: "0.1", Severity: finding.Fail,
 	Title: "fio could not read this",
-	Why: "What cannot be read was not looked at by any other rule; fio would refuse it too. A missing include is a " +
-		"warning.",
+	Why: "What cannot be read was not looked at by any other rule; fio would refuse it too, also a .fio file without " +
+		"a job, which is an error where it is named. A missing include is a warning.",
 	Fix:    "Fix the line.",
 	Bad:    "fio --name=a --rw=read --size",
 	Good:   "fio --name=a --rw=read --size=1G",
@@ -33,6 +33,10 @@ var unreadable = &rule{
 				}
 				if file.Kind == script.Other && strings.Contains(u.Why, "plimsoll import") {
 					f.Fix = "Give it to plimsoll import, or another ending."
+				}
+				if strings.Contains(u.Why, "holds no job") {
+					f.Message = why + "." // a file's name keeps its case
+					f.Fix = "Put a [name] before the job's options, or lint the file that includes this one with it."
 				}
 				if strings.Contains(u.Why, "byte order mark") {
 					f.Fix = "Save the file as UTF-8 without a byte order mark."

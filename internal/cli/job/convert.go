@@ -114,6 +114,7 @@ func readJob(ctx context.Context, env *form.Env, args []string) (job *fio.JobFil
 		if body != nil {
 			include := func(include string) ([]byte, error) { return sys.Included(name, include) }
 			job, err = fio.ParseJobFile(name, body, fio.ParseOptions{Include: include})
+			noteSections(env, name, body, job)
 			return job, false, err
 		}
 	}
@@ -138,6 +139,22 @@ func readJob(ctx context.Context, env *form.Env, args []string) (job *fio.JobFil
 		)
 	}
 	return job, true, nil
+}
+
+// noteSections says of each section of a job file that fio reads in another way than it looks.
+func noteSections(env *form.Env, name string, body []byte, job *fio.JobFile) {
+	if job == nil {
+		return
+	}
+	lines := strings.Split(string(body), "\n")
+	for _, s := range job.Sections {
+		if s.Line < 1 || s.Line > len(lines) {
+			continue
+		}
+		if m, odd := fio.MisreadSection(lines[s.Line-1], s.Name); odd {
+			form.PrintNote(env, fmt.Sprintf("%s:%d: %s", text.Clean(name, 0), s.Line, text.Clean(m.Says, 240)))
+		}
+	}
 }
 
 // hasLongDash says that a word processor made a long dash of the -- that a word begins with.

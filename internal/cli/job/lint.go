@@ -72,13 +72,13 @@ file. The exit code is 3 when a finding is an error (--fail-on).`,
 	f.BoolVar(&o.fix, "fix", false, "fix the files where the repair is certain, and report the rest")
 	form.TypedOnly(f, "fix")
 	f.BoolVar(&o.installed, "installed", false,
-		"check options against the installed fio, and ask it of each job that is written out; nothing is run")
+		"check options against the installed fio, and let it parse every complete job; nothing is run")
 	f.StringVar(&o.version, "fio", "", "check options against fio `VERSION`, such as 3.7, instead of all from 3.16 on")
 	cmd.MarkFlagsMutuallyExclusive("installed", "fio")
 	form.AddChoice(cmd, &o.severity, "severity", "show findings of `LEVEL` and above", lint.Severities())
 	form.AddChoice(cmd, &o.failOn, "fail-on", "exit with 3 for findings of `LEVEL` and above", append(lint.Severities(), never))
-	f.StringVar(&o.baseline, "baseline", "", "pass over the findings that `FILE` holds")
-	f.BoolVar(&o.updateBaseline, "update-baseline", false, "write the findings of now to the file of --baseline")
+	f.StringVar(&o.baseline, "baseline", "", "ignore the findings listed in `FILE`")
+	f.BoolVar(&o.updateBaseline, "update-baseline", false, "write the current findings to the file of --baseline")
 	form.TypedOnly(f, "update-baseline")
 	f.StringVar(&o.config, "config", "", "read settings from `FILE` instead of "+lint.ConfigName)
 	f.StringVar(&o.global, "global", "", "read the global sections of `FILE` before every job file")
@@ -114,6 +114,7 @@ func runLint(ctx context.Context, env *form.Env, o lintOptions) error {
 	for _, d := range l.docs {
 		l.c.Scripts = append(l.c.Scripts, d.parse(l.parsing))
 	}
+	l.jobless()
 	if o.installed {
 		if err := l.ask(ctx); err != nil {
 			return err

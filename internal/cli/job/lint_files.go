@@ -23,6 +23,7 @@ type document struct {
 	text    []byte
 	command bool
 	file    bool
+	named   bool  // by the user, and not found below a folder
 	err     error // why the file could not be read; its text is then empty
 }
 
@@ -85,13 +86,37 @@ func (l *linting) named(ctx context.Context, name string, add func(document)) er
 		if err != nil {
 			return err
 		}
-		add(document{name: name, text: body, file: true})
+		add(document{name: name, text: body, file: true, named: true})
 	case strings.Contains(name, "fio ") && strings.Contains(name, " "):
 		add(document{name: "command line", text: []byte(name), command: true})
 	default:
 		return form.Hint(form.Usage(err), `plimsoll lint "fio --name=a --rw=randread"`)
 	}
 	return nil
+}
+
+// jobless makes an error of each file that is named as a job file and holds no job, which fio refuses. Below a folder
+// such files are passed over: others include them, and other programs have files of this ending.
+func (l *linting) jobless() {
+	for i, d := range l.docs {
+		f := l.c.Scripts[i]
+		if !d.named || !strings.EqualFold(filepath.Ext(d.name), ".fio") || len(f.Unread) > 0 || l.isPart(d.name) ||
+			slices.ContainsFunc(f.Jobs, func(j script.Job) bool { return j.Command || len(j.File.Jobs()) > 0 }) {
+			continue
+		}
+		f.Unread = append(f.Unread, script.Unread{Line: 1, Why: text.Clean(filepath.Base(d.name), 60) +
+			" holds no job: fio needs a [section] beside [global]"})
+	}
+}
+
+// isPart says whether a file is there for others: they include it, or it stands before them (--global).
+func (l *linting) isPart(name string) bool {
+	base := filepath.Base(name)
+	return l.set.Global != "" && filepath.Base(l.set.Global) == base ||
+		slices.ContainsFunc(l.docs, func(d document) bool {
+			return strings.Contains(string(d.text), "include "+base) || strings.Contains(string(d.text), "/"+base) ||
+				strings.Contains(string(d.text), "global="+base)
+		})
 }
 
 // below adds the documents of a folder.

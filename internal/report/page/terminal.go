@@ -79,6 +79,18 @@ func (t *terminal) para(prefix string, s lipgloss.Style, paragraph string) {
 	t.paraTail(prefix, s, paragraph, "")
 }
 
+// longestPath is the widest path that is kept in one piece, in columns: beyond it a name is not one to copy.
+const longestPath = 256
+
+// broken is a line that fits the width. A path stays whole, so that it can be copied: the terminal itself goes on in
+// the next line.
+func broken(line string, width int) []string {
+	if strings.Contains(line, "/") && !strings.Contains(line, " ") && text.Width(line) <= longestPath {
+		return []string{line}
+	}
+	return strings.Split(ansi.Hardwrap(line, width, false), "\n")
+}
+
 // paraTail is para with something in a style of its own after the text.
 func (t *terminal) paraTail(prefix string, s lipgloss.Style, paragraph, tail string) {
 	indent := strings.Repeat(" ", text.Width(prefix))
@@ -90,8 +102,7 @@ func (t *terminal) paraTail(prefix string, s lipgloss.Style, paragraph, tail str
 		}
 		// A word wider than the terminal is broken after all: a hostile name must not push the rest
 		// away.
-		body := strings.Split(ansi.Hardwrap(strings.TrimPrefix(line, lead),
-			max(t.width-text.Width(lead)-ansi.StringWidth(tail), 20), false), "\n")
+		body := broken(strings.TrimPrefix(line, lead), max(t.width-text.Width(lead)-ansi.StringWidth(tail), 20))
 		for k, piece := range body {
 			piece = lead + t.in(s, strings.TrimLeft(piece, " "))
 			if i == len(lines)-1 && k == len(body)-1 {
