@@ -50,7 +50,8 @@ var floors = []string{
 var walls = map[string][]string{
 	"diagnose":  {"rules", "layout host run cloud postgres fleet", ".", "live"},
 	"cli":       {".", "run array advise", "compare machine", "job", "form"},
-	"fio":       {"output", "foreign", "text running", ".", "shell"},
+	"fio":       {"output", "foreign", "text running", "command", ".", "shell"},
+	"lint":      {"settings", "."},
 	"provision": {".", "records"},
 	"report":    {"runs", "compared plans machine", "words", "page", "."},
 }
@@ -154,6 +155,10 @@ func TestPartsOfRooms(t *testing.T) {
 		{"fio/output", "fio/running", true},
 		{"fio/running", "fio", true},
 		{"fio", "fio/shell", true},
+		{"fio/text", "fio/command", true},
+		{"fio/command", "fio", true},
+		{"fio", "fio/command", false},
+		{"lint", "lint/settings", false},
 		{"fio", "fio/running", false},
 		{"fio/text", "fio/running", false},
 		{"fio", "fio/text", false},

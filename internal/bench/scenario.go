@@ -16,6 +16,7 @@ import (
 
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/command"
 	"plimsoll/internal/fio/output"
 	"plimsoll/internal/fio/running"
 	"plimsoll/internal/host"
@@ -78,7 +79,7 @@ func (r *runner) scenario(ctx context.Context, s suite.Scenario, dir string) (*r
 		res.Invalidate(err.Error())
 		return res, nil
 	}
-	res.Command = fio.CommandLine(&grant.Shown)
+	res.Command = command.Line(&grant.Shown)
 	return res, errors.Join(r.runFio(ctx, s, res, grant, out), grant.Close())
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/command"
 	"plimsoll/internal/fio/shell"
 	"plimsoll/internal/result"
 	"plimsoll/internal/text"
@@ -204,7 +205,7 @@ func fromCommand(line string) *fio.JobFile {
 	if err != nil || len(words) == 0 {
 		return nil
 	}
-	f, err := fio.ParseCommandLine(words)
+	f, err := command.Parse(words)
 	if err != nil {
 		return nil
 	}

@@ -88,6 +88,23 @@ func (c *jobCost) check() error {
 	return nil
 }
 
+// Bounded refuses more jobs and options than a job file may hold.
+func (f *JobFile) Bounded() error {
+	var cost jobCost
+	for i := range f.Sections {
+		s := &f.Sections[i]
+		if err := cost.section(s); err != nil {
+			return err
+		}
+		for range s.Options {
+			if err := cost.option(s); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 func (p *jobParser) read(name string, text []byte, nested int) error {
 	n := 0
 	for raw := range bytes.Lines(text) {
@@ -98,7 +115,7 @@ func (p *jobParser) read(name string, text []byte, nested int) error {
 		if len(raw) > maxJobLine {
 			return fail("the line has %d bytes; fio reads %d", len(raw), maxJobLine)
 		}
-		line := stripComment(string(raw))
+		line := StripComment(string(raw))
 		if line == "" {
 			continue
 		}
@@ -108,7 +125,7 @@ func (p *jobParser) read(name string, text []byte, nested int) error {
 				return fail("an included file may hold options only, no [section]")
 			}
 			// fio takes what follows the bracket less its last character, whatever that is.
-			p.file.Sections = append(p.file.Sections, Section{Name: sectionName(line), Line: n})
+			p.file.Sections = append(p.file.Sections, Section{Name: SectionName(line), Line: n})
 			if err := p.cost.section(&p.file.Sections[len(p.file.Sections)-1]); err != nil {
 				return fail("%w", err)
 			}
@@ -121,7 +138,7 @@ func (p *jobParser) read(name string, text []byte, nested int) error {
 			case strings.HasPrefix(line, "{"):
 				return fail("this is JSON, not a job file; plimsoll import reads what fio wrote")
 			}
-			return fail("option %q stands before the first [section]", clip(line))
+			return fail("option %q stands before the first [section]", Clip(line))
 		}
 		if rest, ok := strings.CutPrefix(line, "include"); ok {
 			if err := p.include(name, rest, nested); err != nil {
@@ -143,14 +160,15 @@ func (p *jobParser) read(name string, text []byte, nested int) error {
 	return nil
 }
 
-func sectionName(line string) string {
+// SectionName is the name in a line that begins a section, as fio cuts it out.
+func SectionName(line string) string {
 	name := line[1:min(len(line), 256)]
 	return name[:max(len(name)-1, 0)]
 }
 
-// stripComment cuts the comment and the blanks and control characters around a line
+// StripComment cuts the comment and the blanks and control characters around a line
 // (is_empty_or_comment, strip_blank_front, strip_blank_end).
-func stripComment(line string) string {
+func StripComment(line string) string {
 	if i := strings.IndexAny(line, ";#"); i >= 0 {
 		line = line[:i]
 	}
@@ -177,7 +195,7 @@ func (p *jobParser) include(from, rest string, nested int) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("include %s: %w", clip(file), err)
+		return fmt.Errorf("include %s: %w", Clip(file), err)
 	}
 	return p.read(file, text, nested+1)
 }
@@ -214,8 +232,8 @@ func expand(s string, env func(string) (string, bool)) string {
 	return b.String() + s
 }
 
-// clip shortens hostile text for a message.
-func clip(s string) string {
+// Clip shortens hostile text for a message.
+func Clip(s string) string {
 	const most = 60
 	if r := []rune(s); len(r) > most {
 		return string(r[:most]) + "…"
@@ -306,14 +324,14 @@ func (o Option) String() string {
 func (f *JobFile) Writable() error {
 	for _, s := range f.Sections {
 		if strings.ContainsAny(s.Name, ";#\n") || len(s.Name) > 254 {
-			return fmt.Errorf("section %q: fio cannot read this name from a job file", clip(s.Name))
+			return fmt.Errorf("section %q: fio cannot read this name from a job file", Clip(s.Name))
 		}
 		for _, o := range s.Options {
 			if text := o.String(); strings.ContainsAny(text, ";#\n") || len(text) >= maxJobLine {
 				return fmt.Errorf(
 					"[%s] %s: a job file cannot hold ; # or line breaks in a value, nor lines over %d bytes",
-					clip(s.Name),
-					clip(text),
+					Clip(s.Name),
+					Clip(text),
 					maxJobLine,
 				)
 			}

@@ -217,7 +217,14 @@ func TestJobFileCosts(t *testing.T) {
 			t.Errorf("%d bytes: %s, want %s", len(text), got, want)
 		}
 	}
-	if _, err := ParseCommandLine(strings.Fields(strings.Repeat("--name=a ", 4097))); err == nil {
-		t.Error("4,097 jobs on a command line are read")
+}
+
+func BenchmarkParseJobFile(b *testing.B) {
+	text := []byte(jobTexts["globals in order"] + jobTexts["comments"] + jobTexts["blanks"])
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		if _, err := ParseJobFile("x", text, ParseOptions{}); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

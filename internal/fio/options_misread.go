@@ -73,7 +73,7 @@ func (r *optionRow) misread(o Option, b build) (Misreading, bool) {
 				all = append(all, size)
 				if digits := strings.TrimLeft(share, " 0123456789"); digits != "" && strings.Trim(digits, " %") != "" {
 					return Misreading{
-						Says: fmt.Sprintf("gives %s the share %q, of which fio reads the digits", size, clip(share)),
+						Says: fmt.Sprintf("gives %s the share %q, of which fio reads the digits", size, Clip(share)),
 					}, true
 				}
 			}
@@ -168,10 +168,10 @@ func (r *optionRow) lost(part string, read numberRead) Misreading {
 			": with kb_base=1024 the unit KiB is 1,000 and k is 1,024"
 		return Misreading{Says: says, Old: given, New: strings.ToLower(given[:len(given)-2])}
 	case r.kind == typeTime || r.time:
-		says := fmt.Sprintf("is read as %s: fio does not know %q", r.print(read.value), clip(read.lost))
+		says := fmt.Sprintf("is read as %s: fio does not know %q", r.print(read.value), Clip(read.lost))
 		return Misreading{Says: says, Hint: timeMeant(given)}
 	}
-	m := Misreading{Says: fmt.Sprintf("is read as %s: fio drops %q", r.print(read.value), clip(read.lost))}
+	m := Misreading{Says: fmt.Sprintf("is read as %s: fio drops %q", r.print(read.value), Clip(read.lost))}
 	if strings.HasPrefix(part, " ") || strings.HasPrefix(part, "\t") {
 		m.Says = fmt.Sprintf("is read as %s: behind a blank fio does not see the unit", r.print(read.value))
 		m.Old, m.New = part, given

@@ -138,7 +138,7 @@ func parseOptionRows(text string) (*optionRows, error) {
 				rows.settings = append(rows.settings, optionSpan{col[1], col[2], from, to})
 			})
 		default:
-			err = fmt.Errorf("%q is none of its lines", clip(line))
+			err = fmt.Errorf("%q is none of its lines", Clip(line))
 		}
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", n, err)
@@ -153,7 +153,7 @@ func eachSpan(text string, visit func(from, to int)) error {
 		first, last, ok := strings.Cut(span, "-")
 		from, err := ParseVersion("fio-" + first)
 		if err != nil || !ok {
-			return fmt.Errorf("%q: want versions such as 3.1-3.7", clip(span))
+			return fmt.Errorf("%q: want versions such as 3.1-3.7", Clip(span))
 		}
 		to := optionVersions[len(optionVersions)-1]
 		if last != "" {
@@ -204,7 +204,7 @@ func (rows *optionRows) addOption(col []string) error {
 			cut := strings.LastIndexByte(word, '=')
 			n, err := strconv.ParseUint(word[cut+1:], 10, 64)
 			if cut < 0 || err != nil {
-				return fmt.Errorf("word %q: want word=number", clip(word))
+				return fmt.Errorf("word %q: want word=number", Clip(word))
 			}
 			r.words = append(r.words, optionWord{word[:cut], n})
 		}

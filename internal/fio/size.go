@@ -24,7 +24,7 @@ func ParseSize(s string, kbBase int) (units.Bytes, error) {
 	if b, err := partSize(text, kbBase); err != nil || !strings.ContainsAny(text, separators) {
 		return b, err
 	}
-	return 0, fmt.Errorf("size %q is more than one number: want one, such as 128k", clip(s))
+	return 0, fmt.Errorf("size %q is more than one number: want one, such as 128k", Clip(s))
 }
 
 // partSize reads the number that a part of a value begins with (numberParts).
@@ -34,7 +34,7 @@ func partSize(text string, kbBase int) (units.Bytes, error) {
 		k = 1000
 	}
 	fail := func(format string, args ...any) (units.Bytes, error) {
-		return 0, fmt.Errorf("size %q"+format, append([]any{clip(text)}, args...)...)
+		return 0, fmt.Errorf("size %q"+format, append([]any{Clip(text)}, args...)...)
 	}
 	read, ok := readNumber(text, k, parsedVersion)
 	_, _, beyond := leadingNumber(text)
@@ -48,7 +48,7 @@ func partSize(text string, kbBase int) (units.Bytes, error) {
 	case !ok:
 		return fail(": want a whole number with an optional k, m, g, t or p, such as 128k")
 	case read.lost != "" && read.lost != "ib":
-		return fail(": fio reads the number %d and ignores %q; want k, m, g, t or p", read.value, clip(read.lost))
+		return fail(": fio reads the number %d and ignores %q; want k, m, g, t or p", read.value, Clip(read.lost))
 	}
 	return units.Bytes(read.value), nil
 }
@@ -108,10 +108,10 @@ func ParseTime(s string, defaultUnit time.Duration) (time.Duration, error) {
 		err = strconv.ErrSyntax
 	}
 	if err != nil {
-		return 0, fmt.Errorf("time %q: want a whole number with an optional us, ms, s, m, h or d, such as 90s", clip(s))
+		return 0, fmt.Errorf("time %q: want a whole number with an optional us, ms, s, m, h or d, such as 90s", Clip(s))
 	}
 	if v > math.MaxInt64/int64(unit) {
-		return 0, fmt.Errorf("time %q is beyond 292 years", clip(s))
+		return 0, fmt.Errorf("time %q is beyond 292 years", Clip(s))
 	}
 	return time.Duration(v) * unit, nil
 }

@@ -89,7 +89,7 @@ type BadOption struct {
 }
 
 func (e *BadOption) Error() string {
-	return fmt.Sprintf("[%s] %s: %v", clip(e.Job), e.Option, e.Err)
+	return fmt.Sprintf("[%s] %s: %v", Clip(e.Job), e.Option, e.Err)
 }
 
 func (e *BadOption) Unwrap() error { return e.Err }
@@ -147,7 +147,7 @@ func (r *optionReader) number(name string, otherwise uint64) uint64 {
 	}
 	n, err := partSize(first, r.kbBase) // fio takes suffixes in any integer
 	if err == nil && uint64(n) > math.MaxInt32 {
-		err = fmt.Errorf("%s is too large", clip(v))
+		err = fmt.Errorf("%s is too large", Clip(v))
 	}
 	if err != nil {
 		r.fail(name, err)
@@ -239,7 +239,7 @@ func (r *optionReader) direction(w *Workload) {
 	case "trimwrite", "randtrimwrite":
 		w.TrimShare = 0.5 // each write behind a trim of its blocks
 	default:
-		r.fail("rw", fmt.Errorf("%q is no direction of fio", clip(v)))
+		r.fail("rw", fmt.Errorf("%q is no direction of fio", Clip(v)))
 	}
 }
 
@@ -377,7 +377,7 @@ func (r *optionReader) rangeEnds(s string) (least, most units.Bytes, err error) 
 	one, err1 := ParseSize(low, r.kbBase)
 	other, err2 := ParseSize(high, r.kbBase)
 	if err1 != nil || err2 != nil || one == 0 || other == 0 {
-		return 0, 0, fmt.Errorf("range %q: want such as 4k-16k", clip(s))
+		return 0, 0, fmt.Errorf("range %q: want such as 4k-16k", Clip(s))
 	}
 	return min(one, other), max(one, other), nil
 }
@@ -396,7 +396,7 @@ func (r *optionReader) splitSizes(s string) (Sizes, error) {
 		p := -1.0
 		if percent = strings.TrimSpace(percent); percent != "" {
 			if p, err = strconv.ParseFloat(percent, 64); err != nil || p < 0 || p > 100 {
-				return nil, fmt.Errorf("%q: want a percentage behind the slash, such as 4k/60:64k/40", clip(part))
+				return nil, fmt.Errorf("%q: want a percentage behind the slash, such as 4k/60:64k/40", Clip(part))
 			}
 			sum += p
 		} else {

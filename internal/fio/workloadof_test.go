@@ -20,11 +20,19 @@ func job(t *testing.T, command string) Section {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := ParseCommandLine(argv)
-	if err != nil {
-		t.Fatal(err)
+	var s Section
+	for _, word := range argv {
+		name, value, has := strings.Cut(strings.TrimLeft(word, "-"), "=")
+		switch {
+		case word == "fio":
+		case name == "name":
+			s.Name = value
+		default:
+			s.Options = append(s.Options, Option{Name: name, Value: value, Bare: !has})
+		}
 	}
-	return f.Effective(f.Jobs()[0])
+	f := JobFile{Sections: []Section{s}}
+	return f.Effective(0)
 }
 
 func TestWorkloadOf(t *testing.T) {

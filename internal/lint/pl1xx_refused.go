@@ -391,7 +391,7 @@ var inverseUnit = &rule{
 func sectionMisread(w written, report func(finding.Finding)) {
 	s := w.job.File.Sections[w.section]
 	line := w.file.Source(s.Line)
-	m, odd := fio.MisreadSection(line, s.Name)
+	m, odd := script.MisreadSection(line, s.Name)
 	if w.Command || !odd {
 		return
 	}

@@ -8,6 +8,7 @@ import (
 
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/command"
 	"plimsoll/internal/script"
 	"plimsoll/internal/text"
 )
@@ -52,7 +53,7 @@ var lostDash = &rule{
 		c.options(func(j script.Job, at func(string) *finding.Finding, o fio.Option) *finding.Finding {
 			m := swallowed.FindStringSubmatch(o.Value)
 			if !j.Command || m == nil || !c.optionName(m[1]) || slices.Contains(freeText, o.Name) ||
-				strings.HasSuffix(m[0], m[1]) && fio.TakesNext(m[1]) { // /data/x--name
+				strings.HasSuffix(m[0], m[1]) && command.TakesNext(m[1]) { // /data/x--name
 				return nil
 			}
 			f := at(fmt.Sprintf("--%s stands in the value of %s without a blank before it: fio does not see it.",
@@ -82,7 +83,7 @@ func (c *Case) barePairs(file *script.File, j *script.Job, report func(finding.F
 // optionName says whether a word is the whole name of an option of a job or of fio's command line.
 func (c *Case) optionName(word string) bool {
 	_, known := c.table().Lookup(word)
-	return known || fio.Setting(word)
+	return known || command.Setting(word)
 }
 
 // readOnly reports commands with --readonly whose jobs write, which fio refuses in a run.

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/command"
 	"plimsoll/internal/fio/shell"
 )
 
@@ -249,7 +250,7 @@ func setsOption(word string) bool {
 	}
 	name, _, _ = strings.Cut(name, "=")
 	_, known := fio.BuiltinOptions().Lookup(name)
-	return known || fio.Setting(name)
+	return known || command.Setting(name)
 }
 
 // locate gives words, which a lexer counted from line 1 in bytes, their place in the document, in

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/command"
 	"plimsoll/internal/fio/shell"
 )
 
@@ -319,7 +320,7 @@ func (r *reader) fio(words []shell.Word, block int, code bool) {
 		return
 	}
 	r.units = append(r.units, unit{j.Line, words[len(words)-1].Line})
-	f, err := fio.ParseWords(j.Words)
+	f, err := command.ParseWords(j.Words)
 	if err != nil && !code {
 		return // a sentence that ends in the name of an option
 	}
@@ -389,12 +390,12 @@ func foreignWords(words []shell.Word) bool {
 			continue
 		}
 		name, _, _ = strings.Cut(name, "=")
-		if _, short := fio.Short(w.Text); short {
+		if _, short := command.Short(w.Text); short {
 			continue // a letter that many programs know
 		}
 		job = job || name == "name"
 		_, known := fio.BuiltinOptions().Lookup(strings.ReplaceAll(name, "-", "_"))
-		if known || fio.Setting(name) {
+		if known || command.Setting(name) {
 			own++
 		} else {
 			foreign++
@@ -412,7 +413,7 @@ func unknownWords(word string) bool {
 // valueFollows says whether a word is an option whose value is the next word.
 func valueFollows(word string) bool {
 	name := strings.TrimLeft(word, "-")
-	return name != word && !strings.Contains(word, "=") && fio.TakesNext(name)
+	return name != word && !strings.Contains(word, "=") && command.TakesNext(name)
 }
 
 // Repaired is a word as it was before a word processor made long dashes and curly quotes of it.

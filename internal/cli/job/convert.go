@@ -12,6 +12,7 @@ import (
 
 	"plimsoll/internal/cli/form"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/command"
 	"plimsoll/internal/fio/shell"
 	"plimsoll/internal/script"
 	"plimsoll/internal/suite"
@@ -55,13 +56,13 @@ suite cannot hold them. "-" is a job file on standard input.`,
 }
 
 func runConvert(ctx context.Context, env *form.Env, o convertOptions) error {
-	job, command, err := readJob(ctx, env, o.args)
+	job, typed, err := readJob(ctx, env, o.args)
 	if err != nil {
 		return err
 	}
 	to := o.to
 	if to == "" {
-		to = map[bool]string{true: "job", false: "command"}[command]
+		to = map[bool]string{true: "job", false: "command"}[typed]
 	}
 	if len(job.Jobs()) == 0 {
 		return fmt.Errorf("%s: no job in it: fio needs --name=NAME or a [section]", job.Name)
@@ -69,7 +70,7 @@ func runConvert(ctx context.Context, env *form.Env, o convertOptions) error {
 	var converted string
 	switch to {
 	case "command":
-		converted = shell.Line(fio.CommandLine(job)) + "\n"
+		converted = shell.Line(command.Line(job)) + "\n"
 	case "job":
 		if err := job.Writable(); err != nil {
 			return err
@@ -84,9 +85,9 @@ func runConvert(ctx context.Context, env *form.Env, o convertOptions) error {
 	return err
 }
 
-// readJob reads a job file, or a command line given as one argument or as words; command tells
+// readJob reads a job file, or a command line given as one argument or as words; typed tells
 // which.
-func readJob(ctx context.Context, env *form.Env, args []string) (job *fio.JobFile, command bool, err error) {
+func readJob(ctx context.Context, env *form.Env, args []string) (job *fio.JobFile, typed bool, err error) {
 	words := args
 	if len(args) == 1 {
 		name := args[0]
@@ -129,7 +130,7 @@ func readJob(ctx context.Context, env *form.Env, args []string) (job *fio.JobFil
 	if len(front) > 0 {
 		form.PrintNote(env, "only fio's part is converted, without: "+text.ShellLine(front))
 	}
-	if job, err = fio.ParseCommandLine(words); err != nil {
+	if job, err = command.Parse(words); err != nil {
 		return nil, true, form.Usage(err)
 	}
 	if len(job.Files) > 0 {
@@ -151,7 +152,7 @@ func noteSections(env *form.Env, name string, body []byte, job *fio.JobFile) {
 		if s.Line < 1 || s.Line > len(lines) {
 			continue
 		}
-		if m, odd := fio.MisreadSection(lines[s.Line-1], s.Name); odd {
+		if m, odd := script.MisreadSection(lines[s.Line-1], s.Name); odd {
 			form.PrintNote(env, fmt.Sprintf("%s:%d: %s", text.Clean(name, 0), s.Line, text.Clean(m.Says, 240)))
 		}
 	}
@@ -164,8 +165,8 @@ func hasLongDash(word string) bool {
 
 // fromFio is a command from the word fio on, and what stands in front of it: sudo, taskset with its
 // options, an assignment.
-func fromFio(words []string) (command, front []string) {
-	i := fio.CommandAt(words)
+func fromFio(words []string) (fromIt, front []string) {
+	i := command.At(words)
 	if i < 0 || strings.HasPrefix(words[0], "-") || strings.HasSuffix(words[0], ".fio") {
 		return words, nil
 	}

@@ -18,6 +18,7 @@ import (
 	"plimsoll/internal/fio"
 	"plimsoll/internal/fio/running"
 	"plimsoll/internal/lint"
+	"plimsoll/internal/lint/settings"
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/plans"
 	"plimsoll/internal/script"
@@ -75,12 +76,12 @@ file. The exit code is 3 when a finding is an error (--fail-on).`,
 		"check options against the installed fio, and let it parse every complete job; nothing is run")
 	f.StringVar(&o.version, "fio", "", "check options against fio `VERSION`, such as 3.7, instead of all from 3.16 on")
 	cmd.MarkFlagsMutuallyExclusive("installed", "fio")
-	form.AddChoice(cmd, &o.severity, "severity", "show findings of `LEVEL` and above", lint.Severities())
-	form.AddChoice(cmd, &o.failOn, "fail-on", "exit with 3 for findings of `LEVEL` and above", append(lint.Severities(), never))
+	form.AddChoice(cmd, &o.severity, "severity", "show findings of `LEVEL` and above", settings.Severities())
+	form.AddChoice(cmd, &o.failOn, "fail-on", "exit with 3 for findings of `LEVEL` and above", append(settings.Severities(), never))
 	f.StringVar(&o.baseline, "baseline", "", "ignore the findings listed in `FILE`")
 	f.BoolVar(&o.updateBaseline, "update-baseline", false, "write the current findings to the file of --baseline")
 	form.TypedOnly(f, "update-baseline")
-	f.StringVar(&o.config, "config", "", "read settings from `FILE` instead of "+lint.ConfigName)
+	f.StringVar(&o.config, "config", "", "read settings from `FILE` instead of "+settings.ConfigName)
 	f.StringVar(&o.global, "global", "", "read the global sections of `FILE` before every job file")
 	f.StringSliceVar(&o.exclude, "exclude", nil, "pass over what is below a folder and matches `PATTERN` (as in .gitignore)")
 	form.AddSize(f, &o.chunk, "chunk", "chunk `SIZE` of the array that the jobs run on")
@@ -94,7 +95,7 @@ file. The exit code is 3 when a finding is an error (--fail-on).`,
 type linting struct {
 	env     *form.Env
 	o       lintOptions
-	set     lint.Config
+	set     settings.Config
 	dir     string // that paths of the settings are counted from
 	codes   []finding.Code
 	docs    []document
@@ -197,7 +198,7 @@ func (l *linting) configured() error {
 			return fmt.Errorf("the current folder: %w", err)
 		}
 		for name == "" {
-			at := filepath.Join(dir, lint.ConfigName)
+			at := filepath.Join(dir, settings.ConfigName)
 			err := sys.Found(at)
 			if errors.Is(err, sys.ErrOthers) {
 				fmt.Fprintf(l.env.Notes(), "note: %s is not read, because it is %v; --config %s reads it\n", text.Clean(at, 0), err,
@@ -220,7 +221,7 @@ func (l *linting) configured() error {
 		return err
 	}
 	l.dir = filepath.Dir(name)
-	if l.set, err = lint.ReadConfig(name, body); err != nil {
+	if l.set, err = settings.ReadConfig(name, body); err != nil {
 		return form.Usage(err)
 	}
 	return nil
@@ -268,7 +269,7 @@ func (l *linting) report(found []finding.Finding) error {
 	}
 	shown := found
 	if least := l.least(); least != finding.Info {
-		shown = lint.AtLeast(found, least)
+		shown = settings.AtLeast(found, least)
 	}
 	err = form.Render(l.env, l.o.format, plans.Lint(plans.Linted{
 		Files: l.c.Scripts, Findings: shown, Tool: l.env.Version, Silenced: lint.Silenced(l.c, l.codes...),
@@ -276,7 +277,7 @@ func (l *linting) report(found []finding.Finding) error {
 	if err != nil {
 		return err
 	}
-	if l.o.failOn != never && len(lint.AtLeast(found, finding.Severity(l.o.failOn))) > 0 {
+	if l.o.failOn != never && len(settings.AtLeast(found, finding.Severity(l.o.failOn))) > 0 {
 		return form.ErrVerdict
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 	"plimsoll/internal/cli/form"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/lint"
+	"plimsoll/internal/lint/settings"
 	"plimsoll/internal/script"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/text"
@@ -189,11 +190,11 @@ func (l *linting) against(found []finding.Finding, source func(finding.Finding) 
 		return found, nil
 	}
 	type file struct {
-		Findings lint.Baseline `json:"findings"`
+		Findings settings.Baseline `json:"findings"`
 	}
 	old, err := sys.Text(l.o.baseline)
 	if l.o.updateBaseline {
-		body, encodeErr := json.MarshalIndent(file{lint.NewBaseline(found, source)}, "", "  ")
+		body, encodeErr := json.MarshalIndent(file{settings.NewBaseline(found, source)}, "", "  ")
 		if encodeErr != nil {
 			return nil, encodeErr
 		}

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/cli/form"
-	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/command"
 	"plimsoll/internal/fio/shell"
 	"plimsoll/internal/permit"
 	"plimsoll/internal/postgres"
@@ -107,7 +107,7 @@ func prefillLines(path string, all []suite.Scenario, role topology.Role) []strin
 	}
 	lines := []string{shell.Line(append([]string{"mkdir", "-p"}, mkdir...))}
 	for _, j := range jobs {
-		lines = append(lines, shell.Line(fio.CommandLine(&j.Job)))
+		lines = append(lines, shell.Line(command.Line(&j.Job)))
 	}
 	return lines
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/command"
 	"plimsoll/internal/fio/shell"
 	"plimsoll/internal/units"
 )
@@ -115,13 +116,13 @@ func (j *textJob) blockSizes() (bs [3]float64) {
 
 // commandOptions are the options that the command line above the output gave each job, the first of
 // a name.
-func commandOptions(command string) map[string]fio.Options {
-	words, err := shell.Split(command)
-	at := fio.CommandAt(words)
+func commandOptions(line string) map[string]fio.Options {
+	words, err := shell.Split(line)
+	at := command.At(words)
 	if err != nil || at < 0 {
 		return nil
 	}
-	file, err := fio.ParseCommandLine(words[at:])
+	file, err := command.Parse(words[at:])
 	if err != nil {
 		return nil
 	}

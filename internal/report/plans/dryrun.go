@@ -9,7 +9,7 @@ import (
 
 	"plimsoll/internal/bench"
 	"plimsoll/internal/bundle"
-	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/command"
 	"plimsoll/internal/fio/shell"
 	"plimsoll/internal/permit"
 	"plimsoll/internal/report/page"
@@ -35,21 +35,21 @@ func DryRun(p bench.Plan) *page.Document {
 		if i > 0 {
 			sum += p.Suite.Cooldown
 		}
-		var command string
+		var words string
 		if s.Kind() == suite.OfServer {
-			command = "PostgreSQL: " + PostgresLoad(s)
+			words = "PostgreSQL: " + PostgresLoad(s)
 		} else {
 			job := bench.JobFile(p, s)
-			command = shell.Line(fio.CommandLine(&job))
+			words = shell.Line(command.Line(&job))
 		}
 		head := fmt.Sprintf("# %d %s, %s, %s", s.ID, s.Name, s.Role, Expected(took))
-		d.Add(page.Code{Free: true, Lines: append([]string{head}, strings.Split(command, "\n")...)})
+		d.Add(page.Code{Free: true, Lines: append([]string{head}, strings.Split(words, "\n")...)})
 		takes := page.Cell{} // of a job that ends when its work is done nobody knows
 		if took > 0 {
 			takes = page.Exact(Expected(took), took.Seconds())
 		}
 		rows.Rows = append(rows.Rows,
-			append(page.Cells(strconv.Itoa(s.ID), s.Name, string(s.Role)), takes, page.T(command)))
+			append(page.Cells(strconv.Itoa(s.ID), s.Name, string(s.Role)), takes, page.T(words)))
 	}
 	d.Add(page.Note{Lines: []string{fmt.Sprintf("%s, %s in all with cooldowns, after the files are prefilled",
 		text.Plural(len(p.Suite.Scenarios), "scenario"), text.Duration(sum.Round(time.Second)))}})
@@ -92,7 +92,7 @@ func dryRunData(p bench.Plan) page.Data {
 		one := dryScenario{ID: s.ID, Name: s.Name, Role: s.Role, Takes: s.Takes(), Postgres: s.Postgres}
 		if s.Kind() == suite.OfFio {
 			job := bench.JobFile(p, s)
-			one.Command = shell.Line(fio.CommandLine(&job))
+			one.Command = shell.Line(command.Line(&job))
 		}
 		d.Scenarios = append(d.Scenarios, one)
 	}

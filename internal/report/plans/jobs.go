@@ -7,6 +7,7 @@ import (
 
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/command"
 	"plimsoll/internal/fio/shell"
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/suite"
@@ -33,7 +34,7 @@ type Job struct {
 func NewJob(c suite.Scenario, job *fio.JobFile) Job {
 	j := Job{
 		ID: c.ID, Name: c.Name, Title: c.Title, Why: c.Why, Role: c.Role,
-		Command: fio.CommandLine(job), JobFile: string(job.Text()),
+		Command: command.Line(job), JobFile: string(job.Text()),
 	}
 	for _, t := range c.Thresholds {
 		j.Thresholds = append(j.Thresholds, t.Text)

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 
 	"plimsoll/internal/finding"
-	"plimsoll/internal/lint"
+	"plimsoll/internal/lint/settings"
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/words"
 	"plimsoll/internal/script"
@@ -92,7 +92,7 @@ func (l Linted) block(f finding.Finding, i int) page.Finding {
 	if n := utf8.RuneCountInString(l.word(f)); n > 0 {
 		p.EndCol = f.Col + n
 	}
-	p.Fingerprint = lint.Fingerprint(f, l.source(f, f.Line))
+	p.Fingerprint = settings.Fingerprint(f, l.source(f, f.Line))
 	for _, e := range f.Edits {
 		line := []rune(l.source(f, e.Line))
 		if e.Col < 1 || e.Col > len(line) {

@@ -1,9 +1,10 @@
-package fio
+package script
 
 import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"plimsoll/internal/fio"
 	"strings"
 	"testing"
 )
@@ -44,7 +45,7 @@ func TestSectionsAgainstTheInstalledFio(t *testing.T) {
 		if want := map[bool]string{true: c.job, false: "after"}[c.job != ""]; first != want {
 			t.Errorf("%s: fio reads %q, want %q", c.line, first, want)
 		}
-		m, odd := MisreadSection(c.line, sectionName(stripComment(c.line)))
+		m, odd := MisreadSection(c.line, fio.SectionName(fio.StripComment(c.line)))
 		if odd != c.odd || odd && !strings.Contains(m.Says, map[bool]string{true: `job named "` + c.job, false: "a global section"}[c.job != ""]) {
 			t.Errorf("%s: %v %s", c.line, odd, m.Says)
 		}

@@ -1,4 +1,5 @@
-package fio
+// Package command reads fio's command lines and writes them.
+package command
 
 import (
 	"fmt"
@@ -6,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/internal/fio"
 	"plimsoll/internal/fio/shell"
 )
 
@@ -74,16 +76,16 @@ func Short(word string) (string, bool) {
 // Setting says whether a name is an option of fio itself, such as output, and no job option.
 func Setting(name string) bool { return settings[name] != 0 }
 
-// CommandAt is where fio's command begins among words, behind sudo, taskset with its options or an
+// At is where fio's command begins among words, behind sudo, taskset with its options or an
 // assignment; -1 without the word fio.
-func CommandAt(words []string) int {
+func At(words []string) int {
 	return slices.IndexFunc(words, func(w string) bool { return path.Base(w) == "fio" })
 }
 
-// ParseCommandLine reads fio's arguments, with or without "fio" in front, as parse_cmd_line does:
+// Parse reads fio's arguments, with or without "fio" in front, as parse_cmd_line does:
 // --name begins a job, what stands before the first one is global. Options that fio does not know
-// are kept (OptionTable.Check finds them); they take a value only behind =.
-func ParseCommandLine(argv []string) (*JobFile, error) {
+// are kept (fio.OptionTable.Check finds them); they take a value only behind =.
+func Parse(argv []string) (*fio.JobFile, error) {
 	words := make([]shell.Word, len(argv))
 	for i, a := range argv {
 		words[i] = shell.Word{Text: a}
@@ -91,9 +93,9 @@ func ParseCommandLine(argv []string) (*JobFile, error) {
 	return ParseWords(words)
 }
 
-// ParseWords is ParseCommandLine with places: each option gets the line and column of its word.
-func ParseWords(words []shell.Word) (*JobFile, error) {
-	f := &JobFile{Name: "command line"}
+// ParseWords is Parse with places: each option gets the line and column of its word.
+func ParseWords(words []shell.Word) (*fio.JobFile, error) {
+	f := &fio.JobFile{Name: "command line"}
 	if len(words) > 0 && path.Base(words[0].Text) == "fio" {
 		words = words[1:]
 	}
@@ -115,26 +117,17 @@ func ParseWords(words []shell.Word) (*JobFile, error) {
 		if long, short := Short(w.Text); short {
 			name = long
 		}
-		o := Option{Name: name, Value: value, Bare: !has, Line: w.Line, Col: w.Col}
+		o := fio.Option{Name: name, Value: value, Bare: !has, Line: w.Line, Col: w.Col}
 		if !has && TakesNext(name) {
 			if i++; i == len(words) {
-				return nil, fmt.Errorf("--%s: a value is missing behind it", clip(name))
+				return nil, fmt.Errorf("--%s: a value is missing behind it", fio.Clip(name))
 			}
 			o.Value, o.Bare = words[i].Text, false
 		}
-		f.place(o)
+		place(f, o)
 	}
-	var cost jobCost
-	for i := range f.Sections {
-		s := &f.Sections[i]
-		if err := cost.section(s); err != nil {
-			return nil, err
-		}
-		for range s.Options {
-			if err := cost.option(s); err != nil {
-				return nil, err
-			}
-		}
+	if err := f.Bounded(); err != nil {
+		return nil, err
 	}
 	return f, nil
 }
@@ -144,30 +137,30 @@ func TakesNext(name string) bool {
 	if kind := settings[name]; kind != 0 {
 		return kind == '!'
 	}
-	o, known := BuiltinOptions().Lookup(name)
+	o, known := fio.BuiltinOptions().Lookup(name)
 	return known && !o.Optional
 }
 
 // place puts an option of a command line where it belongs.
-func (f *JobFile) place(o Option) {
+func place(f *fio.JobFile, o fio.Option) {
 	switch {
 	case Setting(o.Name):
 		f.Settings = append(f.Settings, o)
 		return
 	case o.Name == "name":
-		f.Sections = append(f.Sections, Section{Name: o.Value, Line: o.Line})
+		f.Sections = append(f.Sections, fio.Section{Name: o.Value, Line: o.Line})
 		return
 	case len(f.Sections) == 0:
-		f.Sections = append(f.Sections, Section{Name: "global", Line: o.Line})
+		f.Sections = append(f.Sections, fio.Section{Name: "global", Line: o.Line})
 	}
 	s := &f.Sections[len(f.Sections)-1]
 	s.Options = append(s.Options, o)
 }
 
-// CommandLine is the command that does what the job file does, "fio" first.
-func CommandLine(f *JobFile) []string {
+// Line is the command that does what the job file does, "fio" first.
+func Line(f *fio.JobFile) []string {
 	argv := []string{"fio"}
-	add := func(o Option) {
+	add := func(o fio.Option) {
 		if o.Bare {
 			argv = append(argv, "--"+o.Name)
 		} else {

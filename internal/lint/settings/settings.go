@@ -1,4 +1,5 @@
-package lint
+// Package settings has what a tree says of the findings of lint: which count, and how much.
+package settings
 
 import (
 	"fmt"
@@ -9,6 +10,7 @@ import (
 
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/lint"
 	"plimsoll/internal/script"
 	"plimsoll/internal/yamlfile"
 )
@@ -81,7 +83,7 @@ func ReadConfig(name string, text []byte) (Config, error) {
 }
 
 func knownCode(file string, code finding.Code) error {
-	if slices.ContainsFunc(Rules(), func(r *rule) bool { return r.Code == code }) {
+	if slices.ContainsFunc(lint.Rules(), func(r *finding.Rule[*lint.Case]) bool { return r.Code == code }) {
 		return nil
 	}
 	return fmt.Errorf("%s: no rule of lint has the code %q", file, code)

@@ -1,15 +1,18 @@
-package fio
+package command
 
 import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"plimsoll/internal/fio"
 	"plimsoll/internal/fio/shell"
 	"plimsoll/internal/sys/bounded"
 )
@@ -20,7 +23,7 @@ func TestParseCommandLine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := ParseCommandLine(argv)
+	f, err := Parse(argv)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +41,7 @@ func TestParseCommandLine(t *testing.T) {
 		t.Errorf("files %q", f.Files)
 	}
 	for _, bad := range []string{"fio --name", "fio --name=a --rw", "fio --output"} {
-		if _, err := ParseCommandLine(strings.Fields(bad)); err == nil {
+		if _, err := Parse(strings.Fields(bad)); err == nil {
 			t.Errorf("%s is taken", bad)
 		}
 	}
@@ -52,7 +55,7 @@ func TestNextWordIsFios(t *testing.T) {
 		words := append([]string{"fio", "--parse-only", "--name=a", "--size=1m"}, strings.Fields("--"+option)...)
 		out, _ := exec.CommandContext(t.Context(), words[0], words[1:]...).CombinedOutput()
 		isFile := strings.Contains(string(out), "unable to open")
-		f, err := ParseCommandLine(words)
+		f, err := Parse(words)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,6 +63,22 @@ func TestNextWordIsFios(t *testing.T) {
 			t.Errorf("--%s: fio says %q, we take files %q", name, out, f.Files)
 		}
 	}
+}
+
+// showCmd is the command line that the installed fio makes of a job file, "" when it refuses it.
+func showCmd(t *testing.T, text []byte) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "job.fio")
+	if err := os.WriteFile(file, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "fio", "--parse-only", "--showcmd", file)
+	cmd.Dir = filepath.Dir(file)
+	out, err := cmd.Output()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out))
 }
 
 // Command line and job file turn into each other without losing an option: fio's own showcmd
@@ -72,11 +91,11 @@ func TestConversionLosesNothing(t *testing.T) {
 		if before == "" {
 			t.Fatalf("fio refuses the generated\n%s", text)
 		}
-		f, err := ParseJobFile("job.fio", []byte(text), ParseOptions{})
+		f, err := fio.ParseJobFile("job.fio", []byte(text), fio.ParseOptions{})
 		if err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}
-		argv := CommandLine(f)
+		argv := Line(f)
 		split, err := shell.Split(shell.Line(argv))
 		if err != nil || !slices.Equal(split, argv) {
 			t.Fatalf("%v: %q becomes %q", err, argv, split)
@@ -84,7 +103,7 @@ func TestConversionLosesNothing(t *testing.T) {
 		if out, err := exec.CommandContext(t.Context(), "fio", append([]string{"--parse-only"}, argv[1:]...)...).CombinedOutput(); err != nil {
 			t.Fatalf("fio refuses %q: %s", argv, out)
 		}
-		back, err := ParseCommandLine(split)
+		back, err := Parse(split)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -121,18 +140,18 @@ func randomJobFile(r *rand.Rand) string {
 }
 
 func TestNameOptionIsFolded(t *testing.T) {
-	f, err := ParseJobFile("x", []byte("[a]\nname=b\nrw=read\nname=c\n"), ParseOptions{})
+	f, err := fio.ParseJobFile("x", []byte("[a]\nname=b\nrw=read\nname=c\n"), fio.ParseOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := CommandLine(f), []string{"fio", "--name=c", "--rw=read"}; !slices.Equal(got, want) {
+	if got, want := Line(f), []string{"fio", "--name=c", "--rw=read"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
 
 func TestWritable(t *testing.T) {
 	for _, argv := range [][]string{{"--name=a", "--exec_prerun=a; b"}, {"--name=a", "--description=a#b"}, {"--name=a;b"}, {"--name=a", "--description=a\nb"}} {
-		f, err := ParseCommandLine(argv)
+		f, err := Parse(argv)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -142,21 +161,11 @@ func TestWritable(t *testing.T) {
 	}
 }
 
-func BenchmarkParseJobFile(b *testing.B) {
-	text := []byte(jobTexts["globals in order"] + jobTexts["comments"] + jobTexts["blanks"])
-	b.SetBytes(int64(len(text)))
-	for b.Loop() {
-		if _, err := ParseJobFile("x", text, ParseOptions{}); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
 func FuzzParseCommandLine(f *testing.F) {
 	f.Add("fio --name=a --bs=4k -direct 1 x.fio -- y")
 	bounded.Fuzz(f, func(_ *testing.T, text string) {
-		if job, err := ParseCommandLine(strings.Fields(text)); err == nil {
-			_ = CommandLine(job)
+		if job, err := Parse(strings.Fields(text)); err == nil {
+			_ = Line(job)
 		}
 	})
 }
@@ -179,8 +188,14 @@ func TestShortsAreThoseOfFio(t *testing.T) {
 			t.Errorf("%s is %q: fio refuses it: %v, wants a value: %v", word, name, refused, wants)
 		}
 	}
-	f, err := ParseCommandLine([]string{"fio", "-o", "x.log", "-m", "--name=a"})
+	f, err := Parse([]string{"fio", "-o", "x.log", "-m", "--name=a"})
 	if err != nil || len(f.Settings) != 2 || f.Settings[0].Name != "output" || f.Settings[0].Value != "x.log" || len(f.Jobs()) != 1 {
 		t.Errorf("%+v, %v", f, err)
+	}
+}
+
+func TestJobsOfALineAreBounded(t *testing.T) {
+	if _, err := Parse(strings.Fields(strings.Repeat("--name=a ", 4097))); err == nil {
+		t.Error("4,097 jobs on a command line are read")
 	}
 }
