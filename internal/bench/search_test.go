@@ -38,9 +38,10 @@ func TestSearchCoolsDown(t *testing.T) {
 		"no cooldown": {0, nil, []string{"1", "2", "3"}},
 	} {
 		var got []string
+		at := &permit.Place{Role: topology.Data, Path: t.TempDir()}
 		r := &runner{
 			m:        &sys.Machine{Now: time.Now},
-			places:   []*place{{Place: &permit.Place{Role: topology.Data, Path: t.TempDir()}, broken: errors.New("not measured")}},
+			places:   []*place{{Place: at, broken: errors.New("not measured")}},
 			plan:     Plan{Suite: suite.Suite{Cooldown: c.cooldown, Scenarios: slices.Clone(all)}},
 			ceilings: map[int]ceiling.Ceiling{},
 			emit: func(e Event) {

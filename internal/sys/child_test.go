@@ -23,8 +23,11 @@ func TestChildThatIsNotKilled(t *testing.T) {
 		limit time.Duration
 		is    func(error) bool
 	}{
-		"its time is over": {t.Context(), time.Millisecond, func(err error) bool { _, late := errors.AsType[*Late](err); return late }},
-		"interrupted":      {canceled, time.Hour, func(err error) bool { return errors.Is(err, context.Canceled) }},
+		"its time is over": {t.Context(), time.Millisecond, func(err error) bool {
+			_, late := errors.AsType[*Late](err)
+			return late
+		}},
+		"interrupted": {canceled, time.Hour, func(err error) bool { return errors.Is(err, context.Canceled) }},
 	} {
 		s := &Started{PID: noPID, Start: 1, errs: &tail{}, ended: make(chan struct{})}
 		got := make(chan error, 1)
@@ -35,7 +38,8 @@ func TestChildThatIsNotKilled(t *testing.T) {
 		select {
 		case err := <-got:
 			alive, ok := errors.AsType[*Alive](err)
-			if !ok || alive.Still(0) || !c.is(err) || !strings.Contains(err.Error(), "postgres does not end after SIGKILL") {
+			if !ok || alive.Still(0) || !c.is(err) ||
+				!strings.Contains(err.Error(), "postgres does not end after SIGKILL") {
 				t.Errorf("%s: %v", name, err)
 			}
 		case <-time.After(10 * time.Second):

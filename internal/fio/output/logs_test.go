@@ -167,7 +167,8 @@ func TestHistogramLogByTheClock(t *testing.T) {
 			t.Fatal(err)
 		}
 		d := out.Jobs[0].Write
-		if d.Runtime != c.want || d.N != uint64(500*len(c.times)) || c.want > 0 && d.IOPS != 500 || c.want == 0 && d.IOPS != 0 {
+		if d.Runtime != c.want || d.N != uint64(500*len(c.times)) || c.want > 0 && d.IOPS != 500 ||
+			c.want == 0 && d.IOPS != 0 {
 			t.Errorf("%s: %d I/Os in %s, %v IOPS", name, d.N, d.Runtime, d.IOPS)
 		}
 	}
