@@ -102,7 +102,7 @@ func (r *runner) rounds(ctx context.Context, w *bundle.Writer, done map[mark]*re
 			return err
 		}
 		state := r.judge(n, done)
-		state.end(*p, r.m.Now().Sub(begun))
+		state.end(*p, r.m.Now().Sub(begun), r.roundsHere())
 		r.emit(state)
 		if state.Enough {
 			return nil
@@ -119,11 +119,21 @@ func (r *runner) judge(n int, done map[mark]*result.Result) RoundEnded {
 	return state
 }
 
-// end decides whether the round is the last, after the time that all rounds took. The last round is
-// the number of rounds in all: what more would have needed is not planned any longer.
-func (e *RoundEnded) end(p bundle.RoundPlan, elapsed time.Duration) {
+// roundsHere is how many rounds were measured since the run began or was resumed: what it had
+// measured before took none of that time.
+func (r *runner) roundsHere() float64 {
+	return float64(r.measured) / float64(max(1, len(r.plan.Suite.Scenarios)))
+}
+
+// end decides whether the round is the last, after the time that the rounds measured in it took.
+// The last round is the number of rounds in all: what more would have needed is not planned any
+// longer.
+func (e *RoundEnded) end(p bundle.RoundPlan, elapsed time.Duration, measured float64) {
 	e.Elapsed = elapsed
-	each := elapsed / time.Duration(e.Round)
+	var each time.Duration
+	if measured > 0 {
+		each = time.Duration(float64(elapsed) / measured)
+	}
 	reached := e.Enough
 	e.BudgetSpent = p.Budget > 0 && elapsed+each > p.Budget
 	e.Enough = reached || e.Round >= p.Most || e.BudgetSpent
@@ -209,16 +219,8 @@ func (r *runner) round(ctx context.Context, w *bundle.Writer, n int, done map[ma
 		if done[mark{n, s.ID}] != nil {
 			continue
 		}
-		if r.measuredOne && r.plan.Suite.Cooldown > 0 {
-			r.emit(Cooling{r.plan.Suite.Cooldown})
-			select {
-			case <-ctx.Done():
-			case <-time.After(r.plan.Suite.Cooldown):
-			}
-		}
-		r.measuredOne = true
-		if ctx.Err() != nil {
-			return ctx.Err()
+		if err := r.cool(ctx); err != nil {
+			return err
 		}
 		res, err := r.one(ctx, w, seeded(s, r.plan.Rounds, n))
 		if err != nil {
@@ -232,8 +234,21 @@ func (r *runner) round(ctx context.Context, w *bundle.Writer, n int, done map[ma
 	return nil
 }
 
+// cool pauses between two scenarios.
+func (r *runner) cool(ctx context.Context) error {
+	if r.measured > 0 && r.plan.Suite.Cooldown > 0 {
+		r.emit(Cooling{r.plan.Suite.Cooldown})
+		select {
+		case <-ctx.Done():
+		case <-time.After(r.plan.Suite.Cooldown):
+		}
+	}
+	return ctx.Err()
+}
+
 // one measures a scenario and keeps its result.
 func (r *runner) one(ctx context.Context, w *bundle.Writer, s suite.Scenario) (*result.Result, error) {
+	r.measured++
 	dir, err := w.Begin(s)
 	if err != nil {
 		return nil, permit.WriteError(w.Dir, err)

@@ -122,7 +122,7 @@ func TestLastRoundIsTheNumberOfRounds(t *testing.T) {
 	after := func(round int, p bundle.RoundPlan, elapsed time.Duration) RoundEnded {
 		r := &runner{plan: Plan{Rounds: &p, Suite: suite.Suite{Scenarios: []suite.Scenario{{ID: 1, Name: "noisy"}}}}}
 		e := r.known(round, done)
-		e.end(p, elapsed)
+		e.end(p, elapsed, float64(round))
 		return e
 	}
 	p := bundle.RoundPlan{Least: 5, Most: 6, Until: .03}
@@ -143,6 +143,30 @@ func TestLastRoundIsTheNumberOfRounds(t *testing.T) {
 	p.Until, p.Budget = .5, 0
 	if e := after(5, p, time.Minute); !e.Enough || e.Planned != 5 || e.GoalMissed {
 		t.Errorf("at the goal: %+v", e)
+	}
+}
+
+// A resumed run's budget is this session's: a round takes what those measured in it took.
+func TestBudgetOfAResumedRun(t *testing.T) {
+	scenarios := []suite.Scenario{{ID: 1}, {ID: 2}}
+	for name, c := range map[string]struct {
+		round, measured int // scenarios
+		elapsed         time.Duration
+		rest            time.Duration
+		spent           bool
+	}{
+		"of one session":           {5, 10, 50 * time.Minute, 50 * time.Minute, false},
+		"resumed":                  {5, 2, 10 * time.Minute, 50 * time.Minute, false},
+		"resumed, no time left":    {5, 2, 31 * time.Minute, 0, true},
+		"resumed within a round":   {5, 1, 5 * time.Minute, 50 * time.Minute, false},
+		"nothing was measured yet": {5, 0, time.Second, 0, false},
+	} {
+		r := &runner{plan: Plan{Suite: suite.Suite{Scenarios: scenarios}}, measured: c.measured}
+		e := RoundEnded{Round: c.round, Planned: 10}
+		e.end(bundle.RoundPlan{Least: 10, Most: 10, Budget: time.Hour}, c.elapsed, r.roundsHere())
+		if e.Rest != c.rest || e.BudgetSpent != c.spent || e.Elapsed != c.elapsed {
+			t.Errorf("%s: %+v", name, e)
+		}
 	}
 }
 

@@ -170,15 +170,15 @@ func (r *runner) misses(b *bundle.Bundle) bool {
 
 // runner carries out one plan.
 type runner struct {
-	m           *sys.Machine
-	plan        Plan
-	emit        func(Event)
-	places      []*place
-	ceilings    map[int]ceiling.Ceiling
-	measuredOne bool    // so that the next one has its cooldown
-	onServer    Measure // nil while no database runs
-	stopServer  func() error
-	alive       *sys.Alive // what the last fio left and could not be killed; nil for nothing
+	m          *sys.Machine
+	plan       Plan
+	emit       func(Event)
+	places     []*place
+	ceilings   map[int]ceiling.Ceiling
+	measured   int     // scenarios so far, which those of an earlier session are not
+	onServer   Measure // nil while no database runs
+	stopServer func() error
+	alive      *sys.Alive // what the last fio left and could not be killed; nil for nothing
 }
 
 func (r *runner) close() {

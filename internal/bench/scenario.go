@@ -180,7 +180,7 @@ func (r *runner) runFio(
 		return fmt.Errorf("sampler: %w", err)
 	}
 	build.Finish(res, series)
-	stop.finish(res)
+	stop.finish(res, series, build.Start)
 	judgeRun(res, fioErr, grant.Plain, said)
 	return errors.Join(raw.Sync(), keepSamples(out, series), keepText(out, said))
 }

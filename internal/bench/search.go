@@ -33,7 +33,10 @@ func (r *runner) search(ctx context.Context, w *bundle.Writer, done map[mark]*re
 		s := r.plan.Suite.Scenarios[i]
 		res := done[mark{0, s.ID}]
 		if res == nil {
-			var err error
+			err := r.cool(ctx)
+			if err != nil {
+				return err
+			}
 			if res, err = r.one(ctx, w, s); err != nil {
 				return err
 			}

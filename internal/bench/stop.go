@@ -12,6 +12,7 @@ import (
 	"plimsoll/internal/stats"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/sys"
+	"plimsoll/internal/telemetry"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
@@ -106,8 +107,9 @@ func (st *stopper) stopped(ctx context.Context, err error) error {
 	return err
 }
 
-// finish puts what is known into the result: the window that counts, and how the run ended.
-func (st *stopper) finish(res *result.Result) {
+// finish puts what is known into the result: the window that counts, of what fio, started then, and
+// the sampler showed, and how the run ended.
+func (st *stopper) finish(res *result.Result, watched *telemetry.Series, start time.Time) {
 	if st == nil {
 		return
 	}
@@ -124,7 +126,7 @@ func (st *stopper) finish(res *result.Result) {
 		return
 	}
 	if s.From > 0 && s.From < len(st.ends) {
-		res.Window(st.ends[s.From-1])
+		res.Window(st.ends[s.From-1], watched, start)
 	}
 	res.IOPS = s.Estimate
 	res.Doubts = append(res.Doubts, st.words(s)...)

@@ -59,7 +59,7 @@ func TestCappedVolumeEndsEarly(t *testing.T) {
 	if len(r.Seconds) < 10 || len(r.Seconds) > 25 || ended != 1 {
 		t.Errorf("ended %d times, after %d s", ended, len(r.Seconds))
 	}
-	st.finish(r)
+	st.finish(r, nil, time.Time{})
 	if r.Stopped == nil || r.Stopped.From < 2 || !r.Stopped.Pinned || r.Stopped.AtBurst {
 		t.Fatalf("%+v", r.Stopped)
 	}
@@ -97,7 +97,7 @@ func TestBurstNeverPassesForSustained(t *testing.T) {
 	run, s := capped(true, bundle.Settings{Stop: .02})
 	st := run.newStopper(s, func() {})
 	r := feed(st, 1000, 0)
-	st.finish(r)
+	st.finish(r, nil, time.Time{})
 	if !strings.Contains(strings.Join(r.Doubts, "\n"), "a burst figure") || !strings.Contains(strings.Join(r.Doubts, "\n"), "the sustained 300 IOPS were not measured") {
 		t.Error(r.Doubts)
 	}
@@ -105,7 +105,7 @@ func TestBurstNeverPassesForSustained(t *testing.T) {
 	run, s = capped(true, bundle.Settings{Stop: .02, Sustained: true})
 	st = run.newStopper(s, func() { t.Error("ended in its burst") })
 	r = feed(st, 1000, 0)
-	st.finish(r)
+	st.finish(r, nil, time.Time{})
 	if len(r.Seconds) != 120 || !strings.Contains(strings.Join(r.Doubts, "\n"), "not known to ± 2.0 % after 120 s") {
 		t.Errorf("%d s: %v", len(r.Seconds), r.Doubts)
 	}
@@ -127,7 +127,7 @@ func TestNoStopper(t *testing.T) {
 	}
 	var none *stopper
 	none.add(result.Second{Len: time.Second})
-	none.finish(&result.Result{})
+	none.finish(&result.Result{}, nil, time.Time{})
 	if err := none.stopped(t.Context(), context.Canceled); err == nil {
 		t.Error("an error is lost")
 	}

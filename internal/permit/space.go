@@ -51,7 +51,8 @@ func CheckSpace(places []*Place, fresh bool) error {
 	return nil
 }
 
-// needed is the space that files to be made in a place will take.
+// needed is the space that files to be made in a place will take: those that are missing, and with
+// fresh as much again, whether or not an earlier run kept files.
 func (p *Place) needed(fresh bool) units.Bytes {
 	if p.Device != nil {
 		return 0
@@ -59,9 +60,9 @@ func (p *Place) needed(fresh bool) units.Bytes {
 	var need units.Bytes
 	if !p.Prefilled() {
 		need = p.Total()
-		if fresh {
-			need *= 2
-		}
+	}
+	if fresh {
+		need += p.Total()
 	}
 	for _, size := range p.made {
 		need += size

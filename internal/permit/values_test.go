@@ -229,6 +229,34 @@ func TestShareOfTheFreeSpace(t *testing.T) {
 	}
 }
 
+// Files that are missing take their size, fresh extents take it once more, also beside files that an
+// earlier run kept.
+func TestSpaceBesideKeptFiles(t *testing.T) {
+	for _, c := range []struct {
+		kept, fresh bool
+		want        units.Bytes
+	}{
+		{false, false, 1024}, {false, true, 2048}, {true, false, 0}, {true, true, 1024},
+	} {
+		p := placeOn(t, t.TempDir(), Consent{})
+		p.Files = Files{Size: 1024}
+		release, err := p.Lock(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.kept {
+			write(t, p.File(), strings.Repeat("x", 1024))
+			if err := p.Keep(); err != nil || !p.Prefilled() {
+				t.Fatal(err)
+			}
+		}
+		if got := p.needed(c.fresh); got != c.want {
+			t.Errorf("%+v: %d", c, got)
+		}
+		release()
+	}
+}
+
 // The files of scenarios: the largest shared one, as many of their own as the most jobs have.
 func TestFilesOfScenarios(t *testing.T) {
 	scenario := func(files suite.FileUse, size units.Bytes, jobs int) suite.Scenario {

@@ -127,7 +127,10 @@ func counted(j fio.Job) bool { return j.Read.N+j.Write.N+j.Trim.N > 0 }
 
 // between is how much of each counter b has more than a.
 func between(a, b fio.Job) Second {
-	s := Second{Read: difference(a.Read, b.Read), Write: difference(a.Write, b.Write), Trim: difference(a.Trim, b.Trim)}
+	s := Second{
+		Read: difference(a.Read, b.Read), Write: difference(a.Write, b.Write), Trim: difference(a.Trim, b.Trim),
+		means: meansOf(b).minus(meansOf(a)),
+	}
 	if h := b.Sync.Lat.Hist; h.Count() > 0 {
 		s.Sync = h.Minus(a.Sync.Lat.Hist)
 	}
@@ -136,18 +139,19 @@ func between(a, b fio.Job) Second {
 
 func difference(prev, cur fio.Direction) Interval {
 	i := Interval{N: cur.N - min(prev.N, cur.N), Bytes: cur.Bytes - min(prev.Bytes, cur.Bytes)}
-	if h := latency(cur).Hist; h.Count() > 0 {
-		i.Hist = h.Minus(latency(prev).Hist)
+	if h := binned(&cur).Hist; h.Count() > 0 {
+		i.Hist = h.Minus(binned(&prev).Hist)
 	}
 	return i
 }
 
-// latency is the distribution that carries bins: clat, or lat under lat_percentiles=1.
-func latency(d fio.Direction) fio.Latency {
+// binned is the distribution that carries bins, which Interval.Hist is of: clat, or lat under
+// lat_percentiles=1.
+func binned(d *fio.Direction) *fio.Latency {
 	if d.Clat.Hist == nil && d.Lat.Hist != nil {
-		return d.Lat
+		return &d.Lat
 	}
-	return d.Clat
+	return &d.Clat
 }
 
 // plus joins what two rows did at the same time.
@@ -165,7 +169,7 @@ func (s Second) then(o Second) Second {
 	return Second{
 		At: o.At, Len: s.Len + o.Len, Ramp: s.Ramp || o.Ramp,
 		Read: join(s.Read, o.Read), Write: join(s.Write, o.Write), Trim: join(s.Trim, o.Trim),
-		Sync: joinHist(s.Sync, o.Sync),
+		Sync: joinHist(s.Sync, o.Sync), means: s.means.plus(o.means),
 	}
 }
 
@@ -179,6 +183,7 @@ func (s Second) minus(o Second) Second {
 		return i
 	}
 	s.Read, s.Write, s.Trim = less(s.Read, o.Read), less(s.Write, o.Write), less(s.Trim, o.Trim)
+	s.means = s.means.minus(o.means)
 	if s.Sync.Count() > 0 && o.Sync.Count() > 0 {
 		s.Sync = s.Sync.Minus(o.Sync)
 	}
@@ -366,10 +371,8 @@ func parts(o *fio.Output) []Part {
 // watch adds what the sampler saw: per device and for the host over the measured window, and second
 // by second.
 func (r *Result) watch(t *telemetry.Series, start time.Time) {
+	r.used(t, start)
 	offset := start.Sub(t.Start)
-	from, to := r.window()
-	r.Devices = t.Use(offset+from, offset+to)
-	r.Host = t.Host(offset+from, offset+to)
 	for i := range r.Seconds {
 		s := &r.Seconds[i]
 		for _, d := range t.Use(offset+s.At-s.Len, offset+s.At) {
@@ -380,6 +383,14 @@ func (r *Result) watch(t *telemetry.Series, start time.Time) {
 			s.Dirty, s.Writeback = near.Dirty, near.Writeback
 		}
 	}
+}
+
+// used is watch for the measured window alone.
+func (r *Result) used(t *telemetry.Series, start time.Time) {
+	offset := start.Sub(t.Start)
+	from, to := r.window()
+	r.Devices = t.Use(offset+from, offset+to)
+	r.Host = t.Host(offset+from, offset+to)
 }
 
 // window is the part of the run that was measured, since fio's start.

@@ -67,15 +67,20 @@ func (s *stream) rates(of []float64) []float64 {
 func (b *Builder) estimates(r *Result) (iops, bw stats.Estimate) {
 	sum := r.Sum()
 	if !b.apart(r) {
-		seconds := r.undrained()
-		iops = series(seconds, func(s Second) float64 { return float64(s.IOPS()) })
-		bw = series(seconds, func(s Second) float64 { return float64(s.BW()) })
-		return recentre(iops, float64(sum.IOPS), sum.Window), recentre(bw, float64(sum.BW), sum.Window)
+		return r.estimates()
 	}
 	iops, bw = exactly(float64(sum.IOPS), ""), exactly(float64(sum.BW), "")
 	b.spread(&iops, sum.Window, func(s *stream) []float64 { return s.n })
 	b.spread(&bw, sum.Window, func(s *stream) []float64 { return s.bytes })
 	return iops, bw
+}
+
+// estimates are those of a result of which all ran throughout.
+func (r *Result) estimates() (iops, bw stats.Estimate) {
+	sum, seconds := r.Sum(), r.undrained()
+	iops = series(seconds, func(s Second) float64 { return float64(s.IOPS()) })
+	bw = series(seconds, func(s Second) float64 { return float64(s.BW()) })
+	return recentre(iops, float64(sum.IOPS), sum.Window), recentre(bw, float64(sum.BW), sum.Window)
 }
 
 // apart says that not everything ran throughout.

@@ -171,9 +171,12 @@ type Second struct {
 	Queue     []float64   `json:"queue,omitempty"`
 	Dirty     units.Bytes `json:"dirty,omitempty"`
 	Writeback units.Bytes `json:"writeback,omitempty"`
+
+	means means // for Window; a bundle does not have them
 }
 
-// Interval is what one direction did in one Second. Hist holds its completion latencies.
+// Interval is what one direction did in one Second. Hist holds its completion latencies, or under
+// lat_percentiles=1 its whole latencies.
 type Interval struct {
 	N     uint64      `json:"n"`
 	Bytes units.Bytes `json:"bytes"`
@@ -201,7 +204,9 @@ func (s Second) BW() units.Rate {
 type Depth struct {
 	Asked  int     `json:"asked"`  // iodepth × numjobs
 	Little float64 `json:"little"` // IOPS × mean latency (Little's law)
-	Fio    float64 `json:"fio"`    // mean of fio's depth histogram × jobs, lower edges of its buckets
+	// Fio is the mean of fio's depth histogram × jobs, lower edges of its buckets; always of the whole
+	// run.
+	Fio    float64 `json:"fio"`
 	Device float64 `json:"device"` // mean queue of the top device, from telemetry; 0 when not watched
 	// Note explains a difference in one sentence.
 	Note string `json:"note,omitempty"`

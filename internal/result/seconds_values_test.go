@@ -176,7 +176,7 @@ func TestLaterWindow(t *testing.T) {
 		0: {4 * s, 60, 15, 3, 2}, s: {4 * s, 60, 15, 3, 2}, 2 * s: {3 * s, 50, 50. / 3, 2, 1}, 3 * s: {2 * s, 30, 15, 0, 1}, 4 * s: {9 * s, 0, 0, 0, 0},
 	} {
 		r := run()
-		r.Window(from)
+		r.Window(from, nil, time.Time{})
 		d := r.Total.Read
 		if r.Measured != c.measured || d.N != c.reads || math.Abs(float64(d.IOPS-c.iops)) > 1e-9 || d.Clat.N != c.clat || r.Total.Sync.Lat.N != c.syncs {
 			t.Errorf("from %v: %v, %+v, %d syncs; want %+v", from, r.Measured, d, r.Total.Sync.Lat.N, c)
@@ -186,7 +186,7 @@ func TestLaterWindow(t *testing.T) {
 		}
 	}
 	r := run()
-	if r.Window(2 * s); r.Total.Write.N != 2 || r.Total.Write.Bytes != 8 || r.Total.Write.Clat.N != 1 || r.Total.Trim.Bytes != 40 || float64(r.Total.Read.BW) != 500./3 {
+	if r.Window(2*s, nil, time.Time{}); r.Total.Write.N != 2 || r.Total.Write.Bytes != 8 || r.Total.Write.Clat.N != 1 || r.Total.Trim.Bytes != 40 || float64(r.Total.Read.BW) != 500./3 {
 		t.Errorf("%+v", r.Total)
 	}
 	// Percentiles rise or stay; where one falls behind another all are none.

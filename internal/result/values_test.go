@@ -244,7 +244,7 @@ func TestWindowOfSeconds(t *testing.T) {
 			Write: Interval{N: 30, Bytes: 60}, Trim: Interval{N: 3, Bytes: 9},
 		},
 	}}
-	r.Window(2 * time.Second)
+	r.Window(2*time.Second, nil, time.Time{})
 	if r.Measured != 3*time.Second || !r.Seconds[1].Ramp || r.Seconds[2].Ramp {
 		t.Errorf("%s of %+v", r.Measured, r.Seconds)
 	}
@@ -260,7 +260,7 @@ func TestWindowOfSeconds(t *testing.T) {
 		t.Errorf("%+v", l)
 	}
 	was := *r
-	r.Window(time.Minute)
+	r.Window(time.Minute, nil, time.Time{})
 	if r.Measured != was.Measured || r.Total.Read.N != 600 {
 		t.Error("a window without a second changed the figures")
 	}
@@ -559,7 +559,7 @@ func TestLatencyThatCarriesBins(t *testing.T) {
 		"neither": {fio.Direction{Clat: fio.Latency{Mean: 1}, Lat: fio.Latency{Mean: 2}}, 1},
 		"clat":    {fio.Direction{Clat: fio.Latency{Mean: 1, Hist: h}, Lat: fio.Latency{Mean: 2}}, 1},
 	} {
-		if got := latency(c.d).Mean; got != c.want {
+		if got := binned(&c.d).Mean; got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}

@@ -1,18 +1,23 @@
 package result
 
 import (
+	"fmt"
 	"time"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/telemetry"
+	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
 
 // Window makes the figures those of the seconds that ended after from: what lies before was warm-up
-// that only the series showed. Totals, distributions and the measured time are worked out from the
-// seconds; what seconds do not carry, such as submission latencies, stays that of the whole run.
-func (r *Result) Window(from time.Duration) {
+// that only the series showed. watched is what the sampler saw and start when fio was started, as
+// for Builder; what nothing tells of these seconds, as devices and host without a sampler, is left
+// out. Only shares stay those of the whole run: of CPU time and of fio's depth histogram.
+func (r *Result) Window(from time.Duration, watched *telemetry.Series, start time.Time) {
 	var length time.Duration
 	var read, write, trim Interval
+	var taken means
 	sync := &fio.Hist{}
 	merge := func(into *Interval, i Interval) {
 		into.N += i.N
@@ -34,6 +39,7 @@ func (r *Result) Window(from time.Duration) {
 		merge(&read, s.Read)
 		merge(&write, s.Write)
 		merge(&trim, s.Trim)
+		taken = taken.plus(s.means)
 		if s.Sync != nil {
 			sync.Merge(s.Sync)
 		}
@@ -41,22 +47,54 @@ func (r *Result) Window(from time.Duration) {
 	if length <= 0 {
 		return
 	}
-	r.Measured = length
-	read.into(&r.Total.Read, length)
-	write.into(&r.Total.Write, length)
-	trim.into(&r.Total.Trim, length)
+	t := &r.Total
+	r.Measured, t.Runtime, t.Window, t.Delay = length, length, 0, 0
+	for d, i := range [3]Interval{read, write, trim} {
+		i.into(t.Directions()[d], length, [3]moment(taken[3*d:]))
+	}
 	if sync.Count() > 0 {
-		r.Total.Sync.Lat = latencyOf(sync)
+		t.Sync.Lat = latencyOf(sync)
+	} else if t.Sync.Lat.Measured() { // what fio did not time is out already
+		t.Sync.Lat = taken[ofSyncs].latency()
+	}
+	t.Buckets, r.Parts = nil, nil
+	if len(r.Disks) > 0 {
+		r.DisksPartial = fmt.Sprintf("they are of the whole run, and the figures of its last %s", text.Duration(length))
+	}
+	r.rewatch(watched, start)
+	r.Depth = r.depths()
+	r.Depth.Little = t.InFlight()
+	r.Depth.Note = r.whyDepth(r.Depth)
+	r.IOPS, r.BW = r.estimates()
+}
+
+// rewatch is watch for another window of a run that was watched.
+func (r *Result) rewatch(watched *telemetry.Series, start time.Time) {
+	r.Devices, r.Host = nil, nil
+	if watched != nil {
+		r.used(watched, start)
+	}
+	if r.Devices == nil {
+		for i := range r.Seconds {
+			r.Seconds[i].Util, r.Seconds[i].Queue = nil, nil // of which devices is not known
+		}
 	}
 }
 
-// into replaces a direction's counts, rates and completion latency.
-func (i Interval) into(d *fio.Direction, length time.Duration) {
+// into replaces a direction's counts, rates and latencies.
+func (i Interval) into(d *fio.Direction, length time.Duration, taken [3]moment) {
 	d.N, d.Bytes, d.Runtime = i.N, i.Bytes, length
 	d.IOPS = units.IOPS(float64(i.N) / length.Seconds())
 	d.BW = units.Rate(float64(i.Bytes) / length.Seconds())
+	d.IOPSSamples, d.BWSamples = fio.Samples{}, fio.Samples{}
+	bins := binned(d)
+	for k, l := range latencies(d) {
+		if l.Measured() { // what cannot be is out already
+			*l = taken[k].latency()
+		}
+	}
 	if i.Hist.Count() > 0 {
-		d.Clat = latencyOf(i.Hist)
+		*bins = latencyOf(i.Hist)
 	}
 }
 

@@ -191,17 +191,31 @@ func (s *Started) Signal(sig syscall.Signal) {
 func (s *Started) Kill() { _ = syscall.Kill(-s.PID, syscall.SIGKILL) }
 
 // Run starts the child and waits for it, for the limit at most. When ctx ends it is interrupted,
-// and killed after Grace. It returns the CPU time that the child used.
+// and killed after Grace; one that sleeps in the kernel is given up after another, and *Alive is in
+// the error's chain. It returns the CPU time that the child used.
 func (c Child) Run(ctx context.Context, limit time.Duration) (time.Duration, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
+	}
+	for _, out := range []*io.Writer{&c.Out, &c.Err} {
+		if _, file := (*out).(*os.File); *out == nil || file {
+			continue
+		}
+		g := &gate{w: *out}
+		defer g.shut()
+		*out = g
 	}
 	s, err := c.Start()
 	if err != nil {
 		return 0, err
 	}
+	return s.attend(ctx, c.Argv, limit, Grace)
+}
+
+// attend waits for the child's end and stops it when it is time.
+func (s *Started) attend(ctx context.Context, argv []string, limit, grace time.Duration) (time.Duration, error) {
 	late, done := time.After(limit), ctx.Done()
-	var hard <-chan time.Time
+	var hard, gone <-chan time.Time
 	var over error
 	for {
 		select {
@@ -209,13 +223,18 @@ func (c Child) Run(ctx context.Context, limit time.Duration) (time.Duration, err
 			s.Kill() // what it left in its group
 			return s.CPU, errors.Join(over, s.err)
 		case <-done:
-			done, over, hard = nil, ctx.Err(), time.After(Grace)
+			done, over, hard = nil, ctx.Err(), time.After(grace)
 			s.Signal(syscall.SIGINT)
 		case <-late:
-			over, hard = &Late{Argv: c.Argv, After: limit}, time.After(Grace)
+			over, hard = &Late{Argv: argv, After: limit}, time.After(grace)
 			s.Signal(syscall.SIGINT)
 		case <-hard:
 			s.Kill()
+			hard, gone = nil, time.After(grace)
+		case <-gone:
+			name := filepath.Base(argv[0])
+			alive := &Alive{Program: name, processes: []process{{pid: s.PID, start: s.Start}}}
+			return 0, errors.Join(over, fmt.Errorf("%s does not end after SIGKILL: %w", name, alive))
 		}
 	}
 }

@@ -30,12 +30,13 @@ const oldHistBins = 19 * fio.OctaveBins
 type histScan struct {
 	bins    [3][fio.HistBins]uint64
 	columns int // bins of a line, once known
-	last    uint64
-	blocks  [3]uint64 // the largest block size
-	lines   int
-	unread  []fio.Unread
-	missed  int
-	garbage bool // counts that cannot be
+	// first, second and last are times of entries; second is the first that differs, 0 for none.
+	first, second, last uint64
+	blocks              [3]uint64 // the largest block size
+	lines               int
+	unread              []fio.Unread
+	missed              int
+	garbage             bool // counts that cannot be
 }
 
 func readHistLog(r io.Reader, base string, out *fio.Output, row int) error {
@@ -70,7 +71,7 @@ func readHistLog(r io.Reader, base string, out *fio.Output, row int) error {
 		if h.Count() == 0 || dir.N > 0 { // single latencies were logged too: they know more
 			continue
 		}
-		dir.Runtime = max(dir.Runtime, time.Duration(min(s.last, math.MaxInt64/1_000_000))*time.Millisecond)
+		dir.Runtime = max(dir.Runtime, s.span())
 		dir.Bytes = units.Bytes(s.blocks[d] * h.Count())
 		mean, dev := h.Mean()
 		l := fio.Latency{N: h.Count(), Mean: mean, StdDev: dev, Hist: h}
@@ -87,6 +88,16 @@ func readHistLog(r io.Reader, base string, out *fio.Output, row int) error {
 		dir.N, dir.Clat = l.N, l
 	}
 	return nil
+}
+
+// span is the time from the start to the last entry. An entry stands at the end of its window, so
+// that with log_unix_epoch the start is one window before the first.
+func (s *histScan) span() time.Duration {
+	var start uint64
+	if s.first > epochTimes {
+		start = s.first - (max(s.second, s.first) - s.first)
+	}
+	return time.Duration(min(s.last-min(s.last, start), math.MaxInt64/1_000_000)) * time.Millisecond
 }
 
 // coarseValue is the latency that stands for column i, which holds width of fio's bins.
@@ -198,6 +209,12 @@ func (s *histScan) line(l []byte) {
 			return
 		}
 		into = &s.bins[dir]
+	}
+	if s.columns == 0 {
+		s.first = t
+	}
+	if s.second == 0 && t > s.first {
+		s.second = t
 	}
 	s.columns = columns
 	s.last = max(s.last, t)

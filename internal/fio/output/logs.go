@@ -228,6 +228,9 @@ func settleLogJob(j *fio.Job) {
 	}
 }
 
+// epochTimes are, in ms, above those of any run and below those that log_unix_epoch writes.
+const epochTimes = 1e11
+
 // logLayoutOf finds what the columns are from the first lines: time, value, direction and block
 // size always; then as asked for the offset (log_offset), the priority (from 3.19 on, hexadecimal
 // with log_prio) and the issue time; and behind the value its maximum (log_window_value=both,
@@ -245,7 +248,7 @@ func logLayoutOf(head []byte) logLayout {
 		if len(cols) < 3 || len(cols) > 8 {
 			continue
 		}
-		if first, ok := logField(cols[0]); ok && seen == 0 && first > 1e11 {
+		if first, ok := logField(cols[0]); ok && seen == 0 && first > epochTimes {
 			layout.start = first
 		}
 		seen++

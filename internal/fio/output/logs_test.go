@@ -144,6 +144,36 @@ func TestHistogramLogOfGarbage(t *testing.T) {
 	}
 }
 
+// TestHistogramLogByTheClock reads logs of log_unix_epoch: an entry stands at the end of its window, so
+// that four of a second each are four seconds, whenever they were.
+func TestHistogramLogByTheClock(t *testing.T) {
+	for name, c := range map[string]struct {
+		times []int
+		want  time.Duration
+	}{
+		"since the start":              {[]int{1000, 2000, 3000, 4000}, 4 * time.Second},
+		"log_unix_epoch":               {[]int{1700000001000, 1700000002000, 1700000003000, 1700000004000}, 4 * time.Second},
+		"one window of log_unix_epoch": {[]int{1700000001000}, 0},
+		"one window":                   {[]int{1000}, time.Second},
+	} {
+		var b strings.Builder
+		for _, at := range c.times {
+			for dir := range 2 {
+				fmt.Fprintf(&b, "%d, %d, 4096, 500%s\n", at, dir, strings.Repeat(", 0", fio.HistBins-1))
+			}
+		}
+		out, err := ReadLogs(fstest.MapFS{"x_clat_hist.1.log": {Data: []byte(b.String())}}, []string{"x_clat_hist.1.log"}, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := out.Jobs[0].Write
+		if d.Runtime != c.want || d.N != uint64(500*len(c.times)) || c.want > 0 && d.IOPS != 500 ||
+			c.want == 0 && d.IOPS != 0 {
+			t.Errorf("%s: %d I/Os in %s, %v IOPS", name, d.N, d.Runtime, d.IOPS)
+		}
+	}
+}
+
 // TestHistogramLogIsAddedToTheBin reads a log with known counts in every form of line.
 func TestHistogramLogIsAddedToTheBin(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
