@@ -97,7 +97,7 @@ func (r *Request) limits(c *Candidate) error {
 		}
 		most := ceil.Least(func(b ceiling.Bound) bool {
 			return storage(b) &&
-				(b.Burst || !slices.ContainsFunc(ceil.Bounds, func(o ceiling.Bound) bool { return o.Burst && o.Kind == b.Kind }))
+				(b.Burst || !slices.ContainsFunc(ceil.Bounds, func(o ceiling.Bound) bool { return o.Burst && o.SameResource(b) }))
 		})
 		if most != nil && c.Instance.BurstFor > 0 && float64(most.IOPS/asked.IOPS) < c.BurstTimes {
 			c.BurstTimes, c.Burst = float64(most.IOPS/asked.IOPS), most

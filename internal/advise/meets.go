@@ -342,12 +342,12 @@ func (s *MetSide) partly() string {
 	}
 	out := fmt.Sprintf("%s meets %s", s.Name, text.List(met))
 	if s.Sustained > 0 && s.Sustained < s.Steady {
-		out += fmt.Sprintf(
-			", for %s a day: then the %s limits it to %s",
-			text.Duration(s.BurstFor),
-			s.Instance,
-			text.Percent(float64(s.Sustained/s.Steady)),
-		)
+		share := text.Percent(float64(s.Sustained / s.Steady))
+		if s.BurstFor > 0 {
+			out += fmt.Sprintf(", for %s a day: then the %s limits it to %s", text.Duration(s.BurstFor), s.Instance, share)
+		} else {
+			out += fmt.Sprintf(", but the %s sustains %s of it", s.Instance, share)
+		}
 	}
 	return out + "."
 }

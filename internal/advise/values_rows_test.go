@@ -178,6 +178,18 @@ func TestDecidedByHand(t *testing.T) {
 	if got := Meets(bursts, []Side{on(side("a", 80*mib), topology.Instance{Type: "x", Baseline: rate(mib)})}).Sides[0]; !got.Met || got.Steady != 0 {
 		t.Errorf("%+v", got)
 	}
+	// How long a burst lasts is said where it is known.
+	for lasts, want := range map[time.Duration]string{
+		0:                "a meets x, but the m sustains 50 % of it.",
+		30 * time.Minute: "a meets x, for 30 min a day: then the m limits it to 50 %.",
+	} {
+		half := MetSide{
+			Name: "a", Streams: []MetStream{{Name: "x", Share: 1, Known: true}}, Instance: "m", Sustained: mib, Steady: 2 * mib, BurstFor: lasts,
+		}
+		if got := half.partly(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
 	if got := (&MetSide{Name: "a", Streams: []MetStream{{Name: "x", Share: 1}}}).partly(); got != "" {
 		t.Errorf("what is not known is met: %q", got)
 	}

@@ -102,8 +102,8 @@ func samePlace(a, b Plan) bool {
 	return false
 }
 
-// measuredAB are the variants and rounds that a directory has whole. What was cut off is removed:
-// it is measured again.
+// measuredAB are the variants and rounds that a directory has whole. What was cut off is not
+// among them: it stays where it is, and is measured again.
 func measuredAB(dir string) (map[[2]string]bool, error) {
 	runs, _, err := compare.OpenAll(dir)
 	if err != nil {

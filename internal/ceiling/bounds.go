@@ -93,7 +93,7 @@ func (c Ceiling) Least(pass func(Bound) bool) *Bound {
 // outdone says that b is the sustained limit of a resource whose burst allows more.
 func (c Ceiling) outdone(b Bound) bool {
 	return !b.Burst && slices.ContainsFunc(c.Bounds, func(o Bound) bool {
-		return o.Burst && o.sameResource(b) && o.IOPS > b.IOPS
+		return o.Burst && o.SameResource(b) && o.IOPS > b.IOPS
 	})
 }
 

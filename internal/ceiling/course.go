@@ -149,7 +149,7 @@ func (c Ceiling) Course() []Step {
 			if b.Burst {
 				return alive(b)
 			}
-			return !slices.ContainsFunc(c.Bounds, func(o Bound) bool { return alive(o) && o.sameResource(b) && o.IOPS > b.IOPS })
+			return !slices.ContainsFunc(c.Bounds, func(o Bound) bool { return alive(o) && o.SameResource(b) && o.IOPS > b.IOPS })
 		})
 		if now == nil {
 			return nil
@@ -165,5 +165,5 @@ func (c Ceiling) Course() []Step {
 	return steps
 }
 
-// sameResource says that two bounds are of one resource: its burst and its baseline.
-func (b Bound) sameResource(o Bound) bool { return b.Kind == o.Kind && b.Name == o.Name }
+// SameResource says that two bounds are of one resource: its burst and its baseline.
+func (b Bound) SameResource(o Bound) bool { return b.Kind == o.Kind && b.Name == o.Name }

@@ -19,10 +19,9 @@ const (
 	queueShape       = 2.0       // mean latency over its 10th percentile
 )
 
-// Measured is c for the mix of directions and sizes that r measured, unless it has the bound of a
-// declared latency with the concurrency bound of the latency that r measured, where that latency is
-// the storage's own. A single I/O in flight never
-// queues behind another, so its mean always counts.
+// Measured is c for the mix of directions and sizes that r measured. Unless c has the concurrency
+// bound of a declared latency, it gets that of the latency that r measured, where that is the
+// storage's own. A single I/O in flight never queues behind another, so its mean always counts.
 func (c Ceiling) Measured(r *result.Result, volumes int) Ceiling {
 	if !c.Known() || r.State != result.Done || len(r.Workloads) == 0 {
 		return c

@@ -3,6 +3,7 @@ package compare
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -369,6 +370,36 @@ func TestWorksOfOneSide(t *testing.T) {
 		table := &Table{Sides: []Column{{Name: "a"}, {Name: "b"}, {Name: "c"}}}
 		if table.explain(c.rows); !slices.Equal(table.Apart, c.want) {
 			t.Errorf("%s: %q, want %q", name, table.Apart, c.want)
+		}
+	}
+}
+
+// A label is the side's where all its runs carry it with one value, in whichever order they come.
+func TestLabelsOfASide(t *testing.T) {
+	of := func(labels ...map[string]string) (s Side) {
+		for i, l := range labels {
+			b := inMemory(i, 1000)
+			b.Run.Labels = l
+			s.Samples = append(s.Samples, samplesOf(b)...)
+		}
+		return s
+	}
+	all, some := map[string]string{"disk": "a", "rack": "r"}, map[string]string{"disk": "a"}
+	other := map[string]string{"disk": "b", "rack": "r"}
+	for name, c := range map[string]struct {
+		side Side
+		want map[string]string
+	}{
+		"alike":               {of(all, all), all},
+		"absent later":        {of(all, some), some},
+		"absent first":        {of(some, all), some},
+		"another value":       {of(all, other), map[string]string{"rack": "r"}},
+		"another, then again": {of(all, other, all), map[string]string{"rack": "r"}},
+		"one without any":     {of(all, nil, all), map[string]string{}},
+		"none at all":         {Side{}, map[string]string{}},
+	} {
+		if got := columnOf(c.side).Labels; got == nil || !maps.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"plimsoll/internal/result"
 	"plimsoll/internal/stats"
 	"plimsoll/internal/suite"
-	"plimsoll/internal/units"
 	"plimsoll/internal/verdict"
 )
 
@@ -83,22 +82,15 @@ const pacedMet = 0.98
 func paced(r *result.Result) bool {
 	asked := 0.0
 	for _, w := range r.Workloads {
-		read, write := w.HeldIOPS()
-		for _, d := range []struct {
-			runs bool
-			iops units.IOPS
-			rate units.Rate
-			bs   units.Bytes
-		}{{w.Reads(), read, w.ReadRate, w.ReadBS}, {w.Writes(), write, w.WriteRate, w.WriteBS}} {
-			if d.rate > 0 && d.bs > 0 {
-				d.iops = units.IOPS(float64(d.rate) / float64(d.bs))
-			}
-			if d.runs && d.iops <= 0 || w.StartDelay > 0 {
-				return false
-			}
-			if d.runs {
-				asked += float64(d.iops) * float64(max(w.Jobs, 1))
-			}
+		read, write := ceiling.Asked(w, true), ceiling.Asked(w, false)
+		if w.StartDelay > 0 || w.Reads() && read <= 0 || w.Writes() && write <= 0 {
+			return false
+		}
+		if w.Reads() {
+			asked += float64(read)
+		}
+		if w.Writes() {
+			asked += float64(write)
 		}
 	}
 	n, _ := rates(r)

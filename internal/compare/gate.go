@@ -68,7 +68,7 @@ const (
 // fitness is whether rounds have a figure to judge, and why not. One valid round is enough: the
 // others are struck out and counted.
 func fitness(f Figure, rounds []Sample) (u unfit, why string) {
-	u, why = unfitMissing, "not measured"
+	u = unfitMissing
 	for _, s := range rounds {
 		switch {
 		case s.Invalid == "" && usable(f.of(s.Result)):
@@ -81,7 +81,7 @@ func fitness(f Figure, rounds []Sample) (u unfit, why string) {
 			u, why = unfitInvalid, "INVALID: "+s.Invalid
 		}
 	}
-	return u, why
+	return u, cmp.Or(why, "not measured")
 }
 
 // Judge holds the comparison to a gate.

@@ -3,6 +3,7 @@ package compare
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -145,13 +146,14 @@ func columnOf(s Side) Column {
 		if id := x.Run.Run.ID; !slices.Contains(c.Runs, id) {
 			c.Runs = append(c.Runs, id)
 		}
-		for k, v := range x.Run.Run.Labels {
-			if was, ok := c.Labels[k]; i > 0 && (!ok || was != v) {
-				delete(c.Labels, k) // not of the side as a whole
-			} else {
-				c.Labels[k] = v
-			}
+		labels := x.Run.Run.Labels
+		if i == 0 {
+			maps.Copy(c.Labels, labels)
 		}
+		maps.DeleteFunc(c.Labels, func(k, was string) bool { // not of the side as a whole
+			v, ok := labels[k]
+			return !ok || v != was
+		})
 		if at := x.start(); !at.IsZero() {
 			if first.IsZero() || at.Before(first) {
 				first = at

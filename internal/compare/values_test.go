@@ -124,7 +124,9 @@ func TestFitness(t *testing.T) {
 	}{
 		"nothing":               {nil, unfitMissing, "not measured"},
 		"one is enough":         {[]Sample{invalid, stopped, valid}, fit, ""},
-		"no figure":             {[]Sample{zero}, unfitMissing, "not measured"},
+		"no figure":             {[]Sample{zero}, unfitMissing, "no IOPS was measured"},
+		"no figure, then bad":   {[]Sample{zero, invalid}, unfitInvalid, "INVALID: bad"},
+		"bad, then no figure":   {[]Sample{stopped, zero}, unfitInterrupted, "it was interrupted"},
 		"invalid":               {[]Sample{invalid}, unfitInvalid, "INVALID: bad"},
 		"stopped":               {[]Sample{stopped}, unfitInterrupted, "it was interrupted"},
 		"invalid, then stopped": {[]Sample{invalid, stopped}, unfitInvalid, "INVALID: bad"},
@@ -502,6 +504,9 @@ func TestPacedByItsRates(t *testing.T) {
 	}
 	write := fio.Workload{WriteBS: 8192, WriteIOPS: 100, Jobs: 4}
 	bytes := fio.Workload{WriteBS: 8192, WriteRate: 8192 * 50, Jobs: 2}
+	// fio holds a job with both options to the lesser.
+	lesser, greater := bytes, bytes
+	lesser.WriteIOPS, greater.WriteIOPS, greater.WriteRate = 400, 50, 8192*400
 	late := write
 	late.StartDelay = 1
 	both := fio.Workload{ReadShare: 0.5, ReadBS: 4096, WriteBS: 4096, ReadIOPS: 70, WriteIOPS: 30}
@@ -511,17 +516,21 @@ func TestPacedByItsRates(t *testing.T) {
 		r    *result.Result
 		want bool
 	}{
-		"98 %":              {of(392, write), true},
-		"less":              {of(391, write), false},
-		"by bytes":          {of(98, bytes), true},
-		"by bytes, less":    {of(97, bytes), false},
-		"two sections":      {of(490, write, bytes), true},
-		"two, less":         {of(489, write, bytes), false},
-		"one of them later": {of(1000, write, late), false},
-		"both directions":   {of(98, both), true},
-		"one is not held":   {of(98, half), false},
-		"not held":          {of(1000, fio.Workload{WriteBS: 8192}), false},
-		"nothing known":     {of(1000), false},
+		"98 %":                     {of(392, write), true},
+		"less":                     {of(391, write), false},
+		"by bytes":                 {of(98, bytes), true},
+		"by bytes, less":           {of(97, bytes), false},
+		"two sections":             {of(490, write, bytes), true},
+		"two, less":                {of(489, write, bytes), false},
+		"one of them later":        {of(1000, write, late), false},
+		"both directions":          {of(98, both), true},
+		"one is not held":          {of(98, half), false},
+		"rate= is the lesser":      {of(98, lesser), true},
+		"rate= is, less":           {of(97, lesser), false},
+		"rate_iops= is the lesser": {of(98, greater), true},
+		"rate_iops= is, less":      {of(97, greater), false},
+		"not held":                 {of(1000, fio.Workload{WriteBS: 8192}), false},
+		"nothing known":            {of(1000), false},
 	} {
 		if got := paced(c.r); got != c.want {
 			t.Errorf("%s: %v", name, got)

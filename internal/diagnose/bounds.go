@@ -39,7 +39,7 @@ func lasting(c *ceiling.Ceiling) (ceiling.Bound, bool) {
 	if !ok || !b.Burst {
 		return ceiling.Bound{}, false
 	}
-	i := slices.IndexFunc(c.Bounds, func(o ceiling.Bound) bool { return o.Kind == b.Kind && !o.Burst && o.IOPS > 0 })
+	i := slices.IndexFunc(c.Bounds, func(o ceiling.Bound) bool { return o.SameResource(b) && !o.Burst && o.IOPS > 0 })
 	if i < 0 {
 		return ceiling.Bound{}, false
 	}

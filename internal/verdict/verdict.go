@@ -142,7 +142,7 @@ const maxReasons = 3
 // Summary is the verdict of a run.
 type Summary struct {
 	Verdict Verdict
-	// Warned says that a run of which nothing could be judged has findings that are warnings.
+	// Warned says that a finding that counts is a warning or worse, whatever could be judged.
 	Warned bool
 	// Reasons are the most important first, one sentence each, at most three.
 	Reasons []string

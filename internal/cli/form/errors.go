@@ -18,7 +18,7 @@ import (
 	"plimsoll/internal/text"
 )
 
-// The sentinels that decide the exit code. errVerdict and errInvalid print nothing: the report has
+// The sentinels that decide the exit code. ErrVerdict and ErrInvalid print nothing: the report has
 // shown why.
 var (
 	ErrUsage   = errors.New("usage")

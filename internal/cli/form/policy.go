@@ -22,7 +22,7 @@ func (o *PolicyOptions) AddFlags(f *pflag.FlagSet) {
 		&o.FailOn,
 		"fail-on",
 		nil,
-		"also exit with 3 on `WHAT`: warning, measured, invalid, or the code of a finding",
+		"also exit with 3 on `WHAT`: warning, measured, or the code of a finding; of sweep with 4 on invalid",
 	)
 }
 

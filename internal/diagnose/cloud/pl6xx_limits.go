@@ -161,7 +161,7 @@ func bursting(m diagnose.Measurement, of func(ceiling.Bound) bool) (burst, bool)
 		return burst{}, false
 	}
 	for _, b := range m.Ceiling.Bounds {
-		if b.Burst && b.Kind == low.Kind && b.IOPS > low.IOPS && (b.BurstFor == 0 || m.Result.Measured < b.BurstFor) {
+		if b.Burst && b.SameResource(*low) && b.IOPS > low.IOPS && (b.BurstFor == 0 || m.Result.Measured < b.BurstFor) {
 			return burst{m, *low, b}, true
 		}
 	}

@@ -74,15 +74,7 @@ var wrongGeometry = &diagnose.Rule{
 						Where: diagnose.Origin(a.Origin),
 					},
 				},
-				Commands: []string{
-					"xfs_info " + m.Point,
-					fmt.Sprintf(
-						"mkfs.xfs -d su=%dk,sw=%d /dev/%s   # destroys what is on it",
-						unit/units.KiB,
-						members,
-						m.Device,
-					),
-				},
+				Commands: geometryCommands(&m.Mount, unit, members),
 			}
 			switch {
 			case m.StripeUnit == 0:
@@ -118,6 +110,27 @@ var wrongGeometry = &diagnose.Rule{
 			report(f)
 		}
 	},
+}
+
+// geometryCommands show a filesystem's stripe, and make it anew with the right one, for those
+// filesystems whose stripe is read.
+func geometryCommands(m *block.Mount, unit units.Bytes, members int) []string {
+	const destroys = "   # destroys what is on it"
+	switch m.FS {
+	case "xfs":
+		return []string{
+			"xfs_info " + m.Point,
+			fmt.Sprintf("mkfs.xfs -d su=%dk,sw=%d /dev/%s", unit/units.KiB, members, m.Device) + destroys,
+		}
+	case "ext2", "ext3", "ext4":
+		commands := []string{"dumpe2fs -h /dev/" + m.Device}
+		if b := m.BlockSize; b > 0 {
+			commands = append(commands, fmt.Sprintf("mkfs.%s -b %d -E stride=%d,stripe-width=%d /dev/%s",
+				m.FS, b, unit/b, unit/b*units.Bytes(members), m.Device)+destroys)
+		}
+		return commands
+	}
+	return nil
 }
 
 var misaligned = &diagnose.Rule{

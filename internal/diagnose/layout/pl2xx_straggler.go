@@ -154,7 +154,7 @@ func lagFinding(l diagnose.Lag, subject string, s finding.Severity, how string) 
 	return f
 }
 
-// top names the array of a run for findings on it: the first device that fio or telemetry lists.
+// topOf names the array of a run for findings on it: the first device that fio or telemetry lists.
 func topOf(m diagnose.Measurement) string {
 	for _, d := range m.Result.Disks {
 		if !d.Member {

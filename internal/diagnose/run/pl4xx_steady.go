@@ -161,7 +161,7 @@ func dryBound(c *ceiling.Ceiling, level float64) (ceiling.Bound, bool) {
 			continue
 		}
 		for _, o := range c.Bounds {
-			if o.Burst && o.Kind == b.Kind && o.IOPS > b.IOPS {
+			if o.Burst && o.SameResource(b) && o.IOPS > b.IOPS {
 				return b, true
 			}
 		}

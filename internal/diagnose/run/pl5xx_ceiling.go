@@ -3,6 +3,7 @@ package run
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"plimsoll/internal/ceiling"
@@ -10,6 +11,7 @@ import (
 	"plimsoll/internal/finding"
 	"plimsoll/internal/result"
 	"plimsoll/internal/text"
+	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
 
@@ -255,11 +257,12 @@ var instanceBound = &diagnose.Rule{
 				who = cmp.Or(c.Topology.Instance.Type, who)
 			}
 			f.Message = fmt.Sprintf(
-				"%s IOPS (%s) are %s of what %s may do over its storage network (%s); its volumes are not the limit.",
+				"%s IOPS (%s) are %s of what %s may do %s (%s); its volumes are not the limit.",
 				m.IOPS(),
 				m.BW(),
 				text.Percent(float64(m.IOPS()/b.IOPS)),
 				who,
+				through(b.Kind),
 				b.Label(),
 			)
 			report(f)
@@ -267,9 +270,42 @@ var instanceBound = &diagnose.Rule{
 	},
 }
 
+// through is the way of I/Os that a limit of the instance is of.
+func through(k ceiling.Kind) string {
+	if k == ceiling.HostCacheIOPS || k == ceiling.HostCacheRate {
+		return "from its host's cache"
+	}
+	return "over its storage network"
+}
+
 // mirrorGain is how far above the naive figure, one side of each mirror, reads must come to prove
 // that both sides serve them.
 const mirrorGain = 1.25
+
+// readRates is the most that each present volume can read, its burst included, the largest first;
+// nil where it is not known of one of them.
+func readRates(volumes []topology.Volume) []units.Rate {
+	var rates []units.Rate
+	for _, v := range volumes {
+		if v.Missing {
+			continue
+		}
+		most := max(v.Sustained.Rate, v.Burst.Rate)
+		if most <= 0 {
+			return nil
+		}
+		rates = append(rates, most)
+	}
+	slices.SortFunc(rates, func(a, b units.Rate) int { return cmp.Compare(b, a) })
+	return rates
+}
+
+func total(rates []units.Rate) (all units.Rate) {
+	for _, r := range rates {
+		all += r
+	}
+	return all
+}
 
 var mirrorReads = &diagnose.Rule{
 	Code:     "PL506",
@@ -291,10 +327,15 @@ var mirrorReads = &diagnose.Rule{
 			if a == nil || !a.Level.Mirrored() || diagnose.Ran(t.Write) || !diagnose.Ran(t.Read) || len(a.Volumes) == 0 {
 				continue
 			}
-			one := a.Volumes[0].Sustained.Rate
-			half := units.Rate(a.DataMembers()) * one
+			rates := readRates(a.Volumes)
+			side := min(a.DataMembers(), len(rates))
+			half, whole := total(rates[:side]), total(rates)
 			if half == 0 || t.Read.BW <= mirrorGain*half {
 				continue
+			}
+			most := "up to " + whole.String()
+			if rates[0] == rates[len(rates)-1] {
+				most = fmt.Sprintf("up to %d × %s = %s", len(rates), rates[0], whole)
 			}
 			report(finding.Finding{
 				Subject:   m.Label(),
@@ -303,22 +344,17 @@ var mirrorReads = &diagnose.Rule{
 					"Reads of %s exceed the %s of %d volumes, since all %d members of %s serve reads (%s).",
 					t.Read.BW,
 					half,
-					a.DataMembers(),
-					len(a.Volumes),
+					side,
+					len(rates),
 					a.Name,
-					units.Rate(len(a.Volumes))*one,
+					whole,
 				),
 				Evidence: []finding.Evidence{
 					{
-						What:  "read throughput",
-						Found: t.Read.BW.String(),
-						Expected: fmt.Sprintf(
-							"up to %d × %s = %s",
-							len(a.Volumes),
-							one,
-							units.Rate(len(a.Volumes))*one,
-						),
-						Where: "fio, scenario " + m.Label(),
+						What:     "read throughput",
+						Found:    t.Read.BW.String(),
+						Expected: most,
+						Where:    "fio, scenario " + m.Label(),
 					},
 				},
 			})

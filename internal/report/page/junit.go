@@ -51,7 +51,10 @@ func (d *Document) tests() []Suite {
 	s := FindingTests(d.Kind, d.Findings())
 	answer := Test{Name: "answer", Message: d.Head.Word}
 	for _, say := range d.Head.Says {
-		answer.Text = strings.TrimSpace(answer.Text + "; " + say.Text)
+		if answer.Text != "" && say.Text != "" {
+			answer.Text += "; "
+		}
+		answer.Text += say.Text
 	}
 	answer.Outcome = map[string]Outcome{
 		"fail": Failed, "error": Failed, "invalid": Errored, "measured": Skipped,
