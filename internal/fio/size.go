@@ -39,12 +39,8 @@ func ParseSize(s string, kbBase int) (units.Bytes, error) {
 	}
 	factor, ok := sizeFactor(suffix, kbBase)
 	if !ok {
-		return 0, fmt.Errorf(
-			"size %q: fio reads the number %d and ignores %q; want k, m, g, t or p",
-			clip(s),
-			v,
-			clip(suffix),
-		)
+		return 0, fmt.Errorf("size %q: fio reads the number %d and ignores %q; want k, m, g, t or p",
+			clip(s), v, clip(suffix))
 	}
 	hi, lo := bits.Mul64(v, factor)
 	if hi != 0 {

@@ -31,10 +31,10 @@ var unreadable = &rule{
 					f.Severity = finding.Warn
 					f.Fix = "Keep the file beside the one that includes it."
 				}
-				if file.Kind == script.Other && strings.Contains(u.Why, "plimsoll import") {
+				switch u.By {
+				case script.Printed:
 					f.Fix = "Give it to plimsoll import, or another ending."
-				}
-				if strings.Contains(u.Why, "byte order mark") {
+				case script.OrderMark:
 					f.Fix = "Save the file as UTF-8 without a byte order mark."
 					f.Edits = []finding.Edit{{Line: 1, Col: 1, Old: "\ufeff"}}
 				}

@@ -158,7 +158,7 @@ var kernelTrouble = &diagnose.Rule{
 }
 
 func passKernelTrouble(c *diagnose.Case, pass func(format string, args ...any)) {
-	if !slices.ContainsFunc(c.Host.Notes, func(n string) bool { return strings.HasPrefix(n, host.LogNote) }) {
+	if !c.Host.LogUnread() {
 		pass("no errors of these devices in the kernel log")
 	}
 }
