@@ -1,14 +1,13 @@
 package bench
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"plimsoll/internal/fio"
 	"plimsoll/internal/suite"
+	"plimsoll/internal/workload"
 )
 
 // form is what a scenario is made from, as far as flags are concerned. A command line's own forms are known
@@ -86,20 +85,13 @@ func (r Request) changes(c *suite.Scenario) []fio.Option {
 		add("size", suite.FioSize(r.Size))
 	}
 	if r.Given("runtime") {
-		add("runtime", milliseconds(r.Runtime))
+		add("runtime", workload.Time(r.Runtime))
 		add("time_based", "1")
 	}
 	if r.Given("ramp") {
-		add("ramp_time", milliseconds(r.Ramp))
+		add("ramp_time", workload.Time(r.Ramp))
 	}
 	return set
-}
-
-func milliseconds(d time.Duration) string {
-	if d%time.Second == 0 {
-		return fmt.Sprintf("%ds", int(d/time.Second))
-	}
-	return fmt.Sprintf("%dms", d.Milliseconds())
 }
 
 // change applies the request to a job file, or to several jobs: each job gets the options, in place

@@ -180,3 +180,8 @@ func (r *reader) mdstat(t *Tree) {
 		}
 	}
 }
+
+// BareUUID is an md UUID without the separators, of which each tool has its own.
+func BareUUID(uuid string) string {
+	return strings.ToLower(strings.NewReplacer(":", "", "-", "").Replace(uuid))
+}

@@ -155,7 +155,8 @@ func figureNamed(name string) (Figure, error) {
 		case "write":
 			return float64(r.Total.Write.IOPS), float64(r.Total.Write.BW)
 		}
-		return rates(r)
+		sum := r.Sum()
+		return float64(sum.IOPS), float64(sum.BW)
 	}
 	f := Figure{Name: strings.TrimPrefix(strings.ReplaceAll(name, ".", " "), "total ")}
 	switch {

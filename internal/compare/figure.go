@@ -93,8 +93,7 @@ func paced(r *result.Result) bool {
 			asked += float64(write)
 		}
 	}
-	n, _ := rates(r)
-	return asked > 0 && n >= pacedMet*asked
+	return asked > 0 && float64(r.Sum().IOPS) >= pacedMet*asked
 }
 
 // pace makes the 99th percentile of the direction that does most the figure of a row whose IOPS were
@@ -159,14 +158,8 @@ func MainFigure(r *result.Result) (name string, value float64) {
 	return f.Name, f.of(r)
 }
 
-func rates(r *result.Result) (iops, bw float64) {
-	sum := r.Sum()
-	return float64(sum.IOPS), float64(sum.BW)
-}
-
 // of is the figure of one result; NaN when it was not measured.
 func (f Figure) of(r *result.Result) float64 {
-	n, bw := rates(r)
 	switch {
 	case f.value != nil:
 		return f.value(r)
@@ -176,9 +169,9 @@ func (f Figure) of(r *result.Result) float64 {
 		}
 		return math.NaN()
 	case f.Unit == BytesPerSec:
-		return bw
+		return float64(r.Sum().BW)
 	}
-	return n
+	return float64(r.Sum().IOPS)
 }
 
 // estimate is the figure of one result with what its own seconds say of it.

@@ -7,6 +7,7 @@ import (
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/stats"
 	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
@@ -54,7 +55,7 @@ func (c *Case) Probed(a *topology.Array) (Given, bool) {
 		gave, ordered = append(gave, float64(one)), append(ordered, float64(orderedIOPS(a, m.Device)))
 	}
 	slices.Sort(gave)
-	g.Peers, g.ordered = units.IOPS(Median(gave[1:])), units.IOPS(Median(ordered))
+	g.Peers, g.ordered = units.IOPS(stats.Median(gave[1:])), units.IOPS(stats.Median(ordered))
 	g.Shared = g.together < probeShared*g.alone || single >= probeSame*g.together
 	return g, g.Least > 0
 }

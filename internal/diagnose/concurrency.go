@@ -50,7 +50,7 @@ func (c *Case) restingLatency(m Measurement) float64 {
 	switch {
 	case typical > 0 && !m.Syncs():
 		return unloaded * float64(typical)
-	case m.Syncs(): // a synced EBS write takes longer than a write: the guide's 1.858 ms at depth 1
+	case m.Syncs(): // a synced EBS write takes longer than a write: 1.858 ms at depth 1 (disk-benchmark-guide.md)
 		return max(unloaded*float64(typical), 2*float64(unloadedGuess))
 	}
 	return float64(unloadedGuess)
@@ -69,5 +69,5 @@ const shallowPerVolume = 16
 const unloaded = 2.0
 
 // unloadedGuess where no typical latency is known: EBS SSD volumes answer in 0.3 to 1 ms when
-// they do not queue, as in the seeds (0.40 to 0.60 ms).
+// they do not queue, as in testdata/seeds (0.40 to 0.60 ms).
 const unloadedGuess = 1500 * time.Microsecond

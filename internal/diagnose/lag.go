@@ -8,6 +8,7 @@ import (
 
 	"plimsoll/internal/diagnose/live"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/stats"
 	"plimsoll/internal/units"
 )
 
@@ -78,7 +79,7 @@ func (c *Case) LagIn(m Measurement) (Lag, bool) {
 			utils = append(utils, d.Util)
 		}
 	}
-	l.Peers, l.PeersUtil = Median(waits), Median(utils)
+	l.Peers, l.PeersUtil = stats.Median(waits), stats.Median(utils)
 	for i, d := range all[:(len(all)+1)/2] {
 		if i == 0 || d.Wait >= StragglerDeep*l.Peers {
 			l.Slow = append(l.Slow, d)

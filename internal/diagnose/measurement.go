@@ -152,17 +152,5 @@ func (c *Case) leaves(m Measurement) []Load {
 	return out
 }
 
-// Median of values, 0 for none.
-func Median(v []float64) float64 {
-	if len(v) == 0 {
-		return 0
-	}
-	v = slices.Sorted(slices.Values(v))
-	if n := len(v); n%2 == 0 {
-		return (v[n/2-1] + v[n/2]) / 2
-	}
-	return v[len(v)/2]
-}
-
 // Ran says whether anything was done in a direction. Of some imports only the bandwidth is known.
 func Ran(d fio.Direction) bool { return d.N > 0 || d.IOPS > 0 || d.BW > 0 }

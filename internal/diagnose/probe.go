@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/internal/stats"
 	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
@@ -96,7 +97,7 @@ func ProbeAnswer(all []Probed) string {
 		alone, together = append(alone, float64(p.Alone)), append(together, float64(p.Together))
 		sum, sumTogether = sum+float64(p.Alone), sumTogether+float64(p.Together)
 	}
-	middle := Median(slices.Clone(alone))
+	middle := stats.Median(alone)
 	var slow []string
 	for _, p := range all {
 		if float64(p.Alone) < probeSlow*middle {
@@ -121,7 +122,7 @@ func ProbeAnswer(all []Probed) string {
 	}
 	if sumTogether < probeShared*sum {
 		behind := ""
-		if i := slices.Index(together, slices.Min(together)); together[i] < probeSlow*Median(slices.Clone(together)) {
+		if i := slices.Index(together, slices.Min(together)); together[i] < probeSlow*stats.Median(together) {
 			behind = "; " + all[i].Device + " falls behind then"
 		}
 		return fmt.Sprintf(

@@ -6,6 +6,7 @@ import (
 
 	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
+	"plimsoll/internal/stats"
 )
 
 // Failed says that a job ended with an error.
@@ -57,7 +58,7 @@ func rateAtEnd(r *result.Result) float64 {
 	for _, s := range series[len(series)-last:] {
 		v = append(v, float64(s.IOPS()))
 	}
-	return Median(v)
+	return stats.Median(v)
 }
 
 // Shortest is the least window whose figures are reported without a warning: fio's interval and

@@ -8,7 +8,8 @@ import (
 )
 
 // Code names a rule permanently: PL1xx the job, PL2xx the layout, PL3xx the host, PL4xx the
-// measurement, PL5xx the verdict against ceilings, PL6xx the cloud.
+// measurement, PL5xx the verdict against ceilings, PL6xx the cloud, PL7xx PostgreSQL, PL8xx a fleet,
+// PL9xx a live machine.
 type Code string
 
 // Severity orders findings.

@@ -30,7 +30,7 @@ const (
 // ParseJobFile reads a job file as fio 3.33 does (init.c, parse_jobs_ini): ; and # start a comment
 // anywhere in a line, and nothing escapes them; a section whose name begins with "global" sets
 // defaults for the jobs behind it; blanks around an option's name do not count. Whether the options
-// exist is not its business (OptionTable). An error begins with name:line.
+// exist is not its business (OptionTable). An error that has a line is a *JobError.
 func ParseJobFile(name string, text []byte, opts ParseOptions) (*JobFile, error) {
 	p := jobParser{opts: opts, file: &JobFile{Name: name}}
 	if err := p.read(name, text, 0); err != nil {
@@ -38,6 +38,18 @@ func ParseJobFile(name string, text []byte, opts ParseOptions) (*JobFile, error)
 	}
 	return p.file, nil
 }
+
+// JobError is what is wrong in a line of a job file.
+type JobError struct {
+	File    string
+	Line    int
+	Missing string // the file that the line includes, where it could not be read
+	Err     error
+}
+
+func (e *JobError) Error() string { return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err) }
+
+func (e *JobError) Unwrap() error { return e.Err }
 
 type jobParser struct {
 	opts ParseOptions
@@ -110,7 +122,7 @@ func (p *jobParser) read(name string, text []byte, nested int) error {
 	for raw := range bytes.Lines(text) {
 		n++
 		fail := func(format string, args ...any) error {
-			return fmt.Errorf("%s:%d: %w", name, n, fmt.Errorf(format, args...))
+			return &JobError{File: name, Line: n, Err: fmt.Errorf(format, args...)}
 		}
 		if len(raw) > maxJobLine {
 			return fail("the line has %d bytes; fio reads %d", len(raw), maxJobLine)
@@ -141,8 +153,8 @@ func (p *jobParser) read(name string, text []byte, nested int) error {
 			return fail("option %q stands before the first [section]", Clip(line))
 		}
 		if rest, ok := strings.CutPrefix(line, "include"); ok {
-			if err := p.include(name, rest, nested); err != nil {
-				return fail("%w", err)
+			if missing, err := p.include(name, rest, nested); err != nil {
+				return &JobError{name, n, missing, err}
 			}
 			continue
 		}
@@ -176,16 +188,17 @@ func StripComment(line string) string {
 	return strings.TrimLeft(strings.TrimRightFunc(line, blank), " \t\n\v\f\r")
 }
 
-// include reads the file behind "include", whose one next character fio does not look at.
-func (p *jobParser) include(from, rest string, nested int) error {
+// include reads the file behind "include", whose one next character fio does not look at; missing
+// names one that cannot be read.
+func (p *jobParser) include(from, rest string, nested int) (missing string, err error) {
 	if p.opts.Include == nil {
-		return errors.New("include lines are not followed here")
+		return "", errors.New("include lines are not followed here")
 	}
 	if nested >= maxIncludes {
-		return fmt.Errorf("includes are nested more than %d deep", maxIncludes)
+		return "", fmt.Errorf("includes are nested more than %d deep", maxIncludes)
 	}
 	if rest == "" {
-		return errors.New("include needs a file name")
+		return "", errors.New("include needs a file name")
 	}
 	file := rest[1:]
 	text, err := p.opts.Include(file)
@@ -195,9 +208,9 @@ func (p *jobParser) include(from, rest string, nested int) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("include %s: %w", Clip(file), err)
+		return file, fmt.Errorf("include %s: %w", Clip(file), err)
 	}
-	return p.read(file, text, nested+1)
+	return "", p.read(file, text, nested+1)
 }
 
 func (p *jobParser) option(line string) Option {
@@ -328,12 +341,8 @@ func (f *JobFile) Writable() error {
 		}
 		for _, o := range s.Options {
 			if text := o.String(); strings.ContainsAny(text, ";#\n") || len(text) >= maxJobLine {
-				return fmt.Errorf(
-					"[%s] %s: a job file cannot hold ; # or line breaks in a value, nor lines over %d bytes",
-					Clip(s.Name),
-					Clip(text),
-					maxJobLine,
-				)
+				return fmt.Errorf("[%s] %s: a job file cannot hold ; # or line breaks in a value, nor lines over %d bytes",
+					Clip(s.Name), Clip(text), maxJobLine)
 			}
 		}
 	}

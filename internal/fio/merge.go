@@ -231,9 +231,7 @@ func mergeBuckets(jobs []Job) []Bucket {
 	for upto, sum := range sums {
 		m = append(m, Bucket{Upto: upto, Value: sum / total})
 	}
-	slices.SortFunc(
-		m,
-		func(a, b Bucket) int { return cmp.Compare(uint64(a.Upto)-1, uint64(b.Upto)-1) },
-	) // 0 stands for no end
+	// An Upto of 0 stands for no end.
+	slices.SortFunc(m, func(a, b Bucket) int { return cmp.Compare(uint64(a.Upto)-1, uint64(b.Upto)-1) })
 	return m
 }

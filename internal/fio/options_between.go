@@ -3,6 +3,8 @@ package fio
 import (
 	"slices"
 	"strings"
+
+	"plimsoll/internal/text"
 )
 
 // between are refusals for options that do not go together, which fio finds when it sets a job up
@@ -74,7 +76,7 @@ func (t *OptionTable) zones(j JobText, number numberOf, refuse func(Option, stri
 	}
 	mode, hasMode := j.last("zonemode")
 	size, o, given, known := number("zonesize")
-	switch word, _, _ := cutAny(strings.TrimSpace(mode.Value), ":,"); {
+	switch word, _, _ := text.CutAny(strings.TrimSpace(mode.Value), ":,"); {
 	case hasMode && j.open(mode):
 	case given && known && size > 0 && (!hasMode || word == "none"):
 		refuse(o, "does nothing without zonemode=strided or zbd")

@@ -145,7 +145,7 @@ func (r *optionRow) severalValues(value string, b build) (Misreading, bool) {
 func (r *optionRow) eachLost(value, separators string, b build) (Misreading, bool) {
 	rest := value
 	for {
-		part, after, more := cutAny(rest, separators)
+		part, after, more := text.CutAny(rest, separators)
 		if read, ok := r.number(part, b); part != "" && ok && read.lost != "" {
 			return r.lost(part, read), true
 		} else if part != "" && ok && !hasDigit(part) {

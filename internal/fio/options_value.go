@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"plimsoll/internal/text"
 )
 
 // How fio reads a value, by the type of its option (parse.c): rules 1 to 10 of the facts that
@@ -95,7 +97,7 @@ func readNumber(s string, k uint64, v Version) (numberRead, bool) {
 	rest := strings.ToLower(s)
 	if len(s) >= 2 {
 		rest = rest[len(signDigits.FindString(s)):]
-		rest, _, _ = cutAny(rest, ":,/-")
+		rest, _, _ = text.CutAny(rest, ":,/-")
 	}
 	value := uint64(n)
 	if strings.HasPrefix(rest, "%") {
@@ -128,13 +130,6 @@ func power(base uint64, n int) uint64 {
 		p *= base
 	}
 	return p
-}
-
-func cutAny(s, chars string) (before, after string, found bool) {
-	if i := strings.IndexAny(s, chars); i >= 0 {
-		return s[:i], s[i+1:], true
-	}
-	return s, "", false
 }
 
 // unitBehind is a fraction, or letters of a unit, behind the digits that fio reads.
@@ -396,7 +391,7 @@ func (r *optionRow) wordFault(v string, b build) fault {
 	if b.version.Before(commaEndsWord) {
 		ends = ":"
 	}
-	word, _, _ := cutAny(v, ends)
+	word, _, _ := text.CutAny(v, ends)
 	for _, w := range r.words {
 		if w.text == word {
 			return faultNone

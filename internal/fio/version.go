@@ -45,10 +45,8 @@ var ErrMissing = errors.New("fio is not installed")
 func Installed(ctx context.Context, m *sys.Machine) (Version, error) {
 	out, err := m.Output(sys.WithFamily(ctx), "fio", "--version")
 	if errors.Is(err, sys.ErrNotFound) {
-		return Version{}, fmt.Errorf(
-			"%w; install it with the system's package manager, such as: apt-get install fio",
-			ErrMissing,
-		)
+		return Version{}, fmt.Errorf("%w; install it with the system's package manager, such as: apt-get install fio",
+			ErrMissing)
 	}
 	if err != nil {
 		return Version{}, err

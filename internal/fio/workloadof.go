@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
 
@@ -373,7 +374,7 @@ func (r *optionReader) rangeEnds(s string) (least, most units.Bytes, err error) 
 	if !ok {
 		low, high, _ = strings.Cut(s, ":")
 	}
-	high, _, _ = cutAny(high, separators) // fio reads no third one
+	high, _, _ = text.CutAny(high, separators) // fio reads no third one
 	one, err1 := ParseSize(low, r.kbBase)
 	other, err2 := ParseSize(high, r.kbBase)
 	if err1 != nil || err2 != nil || one == 0 || other == 0 {

@@ -110,8 +110,14 @@ type Array struct {
 	Name   string `json:"name,omitempty"`
 }
 
-// LogNote begins the note of a machine whose kernel's log could not be read.
-const LogNote = "the kernel's log: "
+// logNote begins the note of a machine whose kernel's log could not be read. Bundles hold it, so it
+// stays as it is.
+const logNote = "the kernel's log: "
+
+// LogUnread says that the kernel's log could not be read, so that an empty Log says nothing.
+func (f *Facts) LogUnread() bool {
+	return slices.ContainsFunc(f.Notes, func(n string) bool { return strings.HasPrefix(n, logNote) })
+}
 
 // Read reads the facts. ctx ends only the look into the kernel's log.
 func Read(ctx context.Context, m *sys.Machine) *Facts {
@@ -129,7 +135,7 @@ func Read(ctx context.Context, m *sys.Machine) *Facts {
 	r.boot()
 	log, err := Log(ctx, m)
 	if err != nil {
-		r.note(LogNote+"%v", err)
+		r.note(logNote+"%v", err)
 	}
 	r.f.Log = log
 	return r.f

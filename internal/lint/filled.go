@@ -7,6 +7,8 @@ import (
 
 	"plimsoll/internal/fio"
 	"plimsoll/internal/script"
+
+	"plimsoll/internal/text"
 )
 
 // What stands for a value, or for the name of an option, until a shell, a template, another program or a
@@ -55,7 +57,7 @@ func (c *Case) filledIn(o fio.Option) bool {
 	if value == "" {
 		return false
 	}
-	first, _, _ := cutAny(value, ":,/")
+	first, _, _ := text.CutAny(value, ":,/")
 	lower := strings.ToLower(first)
 	info, known := fio.BuiltinOptions().Lookup(o.Name)
 	if lower == strings.ToLower(o.Name) && first != lower {
@@ -92,13 +94,6 @@ func standsForValue(info fio.OptionInfo, value string) bool {
 		}
 	}
 	return false
-}
-
-func cutAny(s, chars string) (before, after string, found bool) {
-	if i := strings.IndexAny(s, chars); i >= 0 {
-		return s[:i], s[i+1:], true
-	}
-	return s, "", false
 }
 
 // replacement is a word that a script puts another one in the place of: sed s/WORD/.../, .replace("WORD", ...).

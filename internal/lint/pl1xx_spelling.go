@@ -31,14 +31,13 @@ var unreadable = &rule{
 					f.Severity = finding.Warn
 					f.Fix = "Keep the file beside the one that includes it."
 				}
-				if file.Kind == script.Other && strings.Contains(u.Why, "plimsoll import") {
+				switch u.By {
+				case script.Printed:
 					f.Fix = "Give it to plimsoll import, or another ending."
-				}
-				if strings.Contains(u.Why, "holds no job") {
+				case script.NoJob:
 					f.Message = why + "." // a file's name keeps its case
 					f.Fix = "Put a [name] before the job's options, or lint the file that includes this one with it."
-				}
-				if strings.Contains(u.Why, "byte order mark") {
+				case script.OrderMark:
 					f.Fix = "Save the file as UTF-8 without a byte order mark."
 					f.Edits = []finding.Edit{{Line: 1, Col: 1, Old: "\ufeff"}}
 				}

@@ -44,7 +44,7 @@ func (s *Site) Adopt(ctx context.Context, device string, serials []string, table
 		return nil, err
 	}
 	for _, j := range journals {
-		if records.Bare(j.UUID()) == records.Bare(d.MD.UUID) {
+		if block.BareUUID(j.UUID()) == block.BareUUID(d.MD.UUID) {
 			return nil, fmt.Errorf("--adopt %s: plimsoll has a journal of it already; plimsoll array teardown %s",
 				device, j.Array)
 		}
@@ -322,7 +322,7 @@ func (a *adoption) conf() {
 			if f := strings.Fields(line); len(f) > 1 && f[0] == "ARRAY" &&
 				slices.ContainsFunc(f, func(word string) bool {
 					uuid, ok := strings.CutPrefix(strings.ToUpper(word), "UUID=")
-					return ok && records.Bare(uuid) == records.Bare(a.top.MD.UUID)
+					return ok && block.BareUUID(uuid) == block.BareUUID(a.top.MD.UUID)
 				}) {
 				a.line(file, line)
 			}

@@ -157,7 +157,7 @@ func TestStepsOfAdopted(t *testing.T) {
 // filesystem's UUID or label.
 func TestLinesOfAdopted(t *testing.T) {
 	files := map[string]string{
-		"etc/mdadm/mdadm.conf": "HOMEHOST x\nARRAY /dev/md9 UUID=1:2:3:4\nARRAY /dev/md0 uuid=" + strings.ToUpper(records.Bare(ourUUID)) + "\n# ARRAY UUID=" + ourUUID + "\nARRAY\n",
+		"etc/mdadm/mdadm.conf": "HOMEHOST x\nARRAY /dev/md9 UUID=1:2:3:4\nARRAY /dev/md0 uuid=" + strings.ToUpper(block.BareUUID(ourUUID)) + "\n# ARRAY UUID=" + ourUUID + "\nARRAY\n",
 		"etc/fstab":            "# UUID=1 /old xfs\nUUID=1 /a xfs\nUUID=11 /b xfs\nLABEL=L /c xfs\nLABEL=LL /d xfs\n/dev/md0 /e xfs\n/dev/sdc /f xfs\nmd0\nmd0 /g xfs\n",
 	}
 	a := adopting(t, map[string]string{"blkid": "TYPE=xfs\nUUID=1\nLABEL=L\n"}, files)
@@ -171,7 +171,7 @@ func TestLinesOfAdopted(t *testing.T) {
 			t.Errorf("%+v", st)
 		}
 	}
-	want := []string{"ARRAY /dev/md0 uuid=" + strings.ToUpper(records.Bare(ourUUID)), "UUID=1 /a xfs", "LABEL=L /c xfs", "/dev/md0 /e xfs", "md0 /g xfs"}
+	want := []string{"ARRAY /dev/md0 uuid=" + strings.ToUpper(block.BareUUID(ourUUID)), "UUID=1 /a xfs", "LABEL=L /c xfs", "/dev/md0 /e xfs", "md0 /g xfs"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q\nwant %q", got, want)
 	}

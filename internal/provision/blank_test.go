@@ -196,7 +196,7 @@ func TestErase(t *testing.T) {
 // An undo zeroes what carries apply's mark, its mark last, and nothing else.
 func TestZeroTakesOnlyItsOwn(t *testing.T) {
 	const uuid = "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"
-	hexed, _ := hex.DecodeString(records.Bare(uuid))
+	hexed, _ := hex.DecodeString(block.BareUUID(uuid))
 	md := append(append([]byte{0xfc, 0x4e, 0x2b, 0xa9}, make([]byte, 12)...), hexed...)
 	set := func(using, check string) func(*records.Work) {
 		return func(w *records.Work) {

@@ -110,7 +110,7 @@ func (s *state) top() (*block.Device, error) {
 
 func mdBy(t *block.Tree, uuid string) *block.Device {
 	for _, d := range t.Devices {
-		if d.MD != nil && uuid != "" && records.Bare(d.MD.UUID) == records.Bare(uuid) {
+		if d.MD != nil && uuid != "" && block.BareUUID(d.MD.UUID) == block.BareUUID(uuid) {
 			return d
 		}
 	}
@@ -283,7 +283,7 @@ func (s *state) holds(ctx context.Context, c records.Cond, begun bool) (bool, er
 		return m != nil && m.Point == path.Clean(c.Of) && m.Device == d.Name, nil
 	case "superblock":
 		found := s.mdSuperblock(ctx, d.Path)
-		return found != "" && records.Bare(found) == records.Bare(c.Want), nil
+		return found != "" && block.BareUUID(found) == block.BareUUID(c.Want), nil
 	case "table", "filesystem":
 		tags, err := s.export(ctx, d.Path)
 		if c.Is == "filesystem" {

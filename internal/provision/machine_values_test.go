@@ -43,7 +43,7 @@ func asMD(t *testing.T, prints map[string]string) *state {
 		return err
 	}
 	md := &block.Device{Name: "md0", Path: "/dev/md0", Kind: block.MD, Slaves: []string{"sda", "sdb"}, MD: &block.Raid{
-		Level: "raid1", State: "clean", UUID: records.Bare(ourUUID), Members: []block.Member{{Name: "sda", State: "in_sync"}, {Name: "sdb", State: "in_sync"}},
+		Level: "raid1", State: "clean", UUID: block.BareUUID(ourUUID), Members: []block.Member{{Name: "sda", State: "in_sync"}, {Name: "sdb", State: "in_sync"}},
 	}}
 	drive := func(name, serial string) *block.Device {
 		return &block.Device{Name: name, Path: "/dev/" + name, Serial: serial, Kind: block.Disk, Size: 10 * units.GiB, Holders: []string{"md0"}}

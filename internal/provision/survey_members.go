@@ -16,7 +16,7 @@ import (
 func (v *survey) volumes(ctx context.Context) error {
 	mine := v.members()
 	for _, d := range v.tree.Devices {
-		if d.MD == nil || v.w.UUID() == "" || records.Bare(d.MD.UUID) != records.Bare(v.w.UUID()) {
+		if d.MD == nil || v.w.UUID() == "" || block.BareUUID(d.MD.UUID) != block.BareUUID(v.w.UUID()) {
 			continue
 		}
 		for _, m := range d.MD.Members {
@@ -138,7 +138,7 @@ func (v *survey) member(ctx context.Context, dev *block.Device, ref string, d *b
 func (v *survey) stranger(up *block.Device) bool {
 	switch {
 	case v.w.Want.Using == "md" && up.MD != nil:
-		return records.Bare(up.MD.UUID) != records.Bare(v.w.UUID()) && up.MD.UUID != ""
+		return block.BareUUID(up.MD.UUID) != block.BareUUID(v.w.UUID()) && up.MD.UUID != ""
 	case v.w.Want.Using == "lvm" && up.LV != nil:
 		return up.LV.VG != v.w.Want.Group
 	}

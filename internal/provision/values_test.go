@@ -57,7 +57,7 @@ func put(t *testing.T, name string, at int64, data []byte) {
 
 func uuidBytes(t *testing.T) []byte {
 	t.Helper()
-	id, err := hex.DecodeString(records.Bare(ourUUID))
+	id, err := hex.DecodeString(block.BareUUID(ourUUID))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -343,7 +343,7 @@ func (c *comparison) boot() {
 			continue
 		}
 		for _, f := range line[1:] {
-			if uuid, ok := strings.CutPrefix(f, "UUID="); ok && records.Bare(uuid) == records.Bare(c.dev.MD.UUID) {
+			if uuid, ok := strings.CutPrefix(f, "UUID="); ok && block.BareUUID(uuid) == block.BareUUID(c.dev.MD.UUID) {
 				found = true
 				c.differ(file, "ARRAY "+c.w.Top(), "ARRAY "+line[1])
 			}

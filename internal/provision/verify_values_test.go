@@ -162,11 +162,11 @@ func TestBootsThatDiffer(t *testing.T) {
 		want  string
 	}{
 		"as declared":        {map[string]string{debian: line}, nil, ""},
-		"no line":            {map[string]string{debian: "HOMEHOST x\n"}, nil, "/etc/mdadm/mdadm.conf: an ARRAY line with UUID=" + records.Bare(ourUUID) + ", none"},
-		"another array's":    {map[string]string{debian: "ARRAY /dev/md/t UUID=1:2:3:4\n"}, nil, "/etc/mdadm/mdadm.conf: an ARRAY line with UUID=" + records.Bare(ourUUID) + ", none"},
+		"no line":            {map[string]string{debian: "HOMEHOST x\n"}, nil, "/etc/mdadm/mdadm.conf: an ARRAY line with UUID=" + block.BareUUID(ourUUID) + ", none"},
+		"another array's":    {map[string]string{debian: "ARRAY /dev/md/t UUID=1:2:3:4\n"}, nil, "/etc/mdadm/mdadm.conf: an ARRAY line with UUID=" + block.BareUUID(ourUUID) + ", none"},
 		"another name":       {map[string]string{debian: strings.Replace(line, "md/t", "md127", 1)}, nil, "/etc/mdadm/mdadm.conf: ARRAY /dev/md/t, ARRAY /dev/md127"},
-		"a comment":          {map[string]string{debian: "# " + line}, nil, "/etc/mdadm/mdadm.conf: an ARRAY line with UUID=" + records.Bare(ourUUID) + ", none"},
-		"another word":       {map[string]string{debian: "DEVICE " + line[6:]}, nil, "/etc/mdadm/mdadm.conf: an ARRAY line with UUID=" + records.Bare(ourUUID) + ", none"},
+		"a comment":          {map[string]string{debian: "# " + line}, nil, "/etc/mdadm/mdadm.conf: an ARRAY line with UUID=" + block.BareUUID(ourUUID) + ", none"},
+		"another word":       {map[string]string{debian: "DEVICE " + line[6:]}, nil, "/etc/mdadm/mdadm.conf: an ARRAY line with UUID=" + block.BareUUID(ourUUID) + ", none"},
 		"of Red Hat":         {map[string]string{other: line}, nil, ""},
 		"an older initramfs": {map[string]string{debian: line, "boot/initrd.img-6.1": ""}, map[string]time.Time{"boot/initrd.img-6.1": old, debian: now}, "/boot/initrd.img-6.1: newer than /etc/mdadm/mdadm.conf, older: it does not know this array"},
 		"of the same time":   {map[string]string{debian: line, "boot/initrd.img-6.1": ""}, map[string]time.Time{"boot/initrd.img-6.1": now, debian: now}, ""},
@@ -252,7 +252,7 @@ func TestLabelsOfMembers(t *testing.T) {
 		want  bool
 	}{
 		"its array":          {"md", md(ourUUID), false},
-		"without dashes":     {"md", md(records.Bare(ourUUID)), false},
+		"without dashes":     {"md", md(block.BareUUID(ourUUID)), false},
 		"another array":      {"md", md("1:2:3:4"), true},
 		"an array not known": {"md", md(""), false},
 		"a volume on md's":   {"md", lv("g"), true},

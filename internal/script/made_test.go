@@ -83,7 +83,7 @@ func FuzzForeign(f *testing.F) {
 	bounded.Fuzz(f, func(t *testing.T, text []byte) {
 		for _, name := range []string{"x.bat", "x.ps1", "x.ipynb", "x.fio"} {
 			f := Parse(name, text, Options{})
-			plain, _ := decoded(text)
+			plain, _, _ := decoded(text)
 			if want := strings.Count(strings.TrimSuffix(plain, "\n"), "\n") + 1; len(f.lines) != want {
 				t.Fatalf("%s: %d lines become %d", name, want, len(f.lines))
 			}

@@ -1,6 +1,7 @@
 package script
 
 import (
+	"errors"
 	"path"
 	"regexp"
 	"slices"
@@ -364,9 +365,15 @@ func (r *reader) finish() {
 		f, err := fio.ParseJobFile(r.Name, []byte(text), fio.ParseOptions{Env: r.variable, Include: include})
 		outside := false
 		if err != nil {
-			at, why := r.where(err.Error(), 1+low)
-			if f, outside = r.without(text, why); !outside || !strings.Contains(why, "${") {
-				r.Unread = append(r.Unread, Unread{Line: max(at-low, 1), Why: why, Outside: outside})
+			at, why, missing := 1+low, err, ""
+			if e, ok := errors.AsType[*fio.JobError](err); ok {
+				at, why, missing = e.Line, e.Err, e.Missing
+			}
+			if missing != "" {
+				f, outside = r.without(text)
+			}
+			if !outside || !strings.Contains(missing, "${") { // a variable, which fio does not fill in there
+				r.Unread = append(r.Unread, Unread{Line: max(at-low, 1), Why: why.Error(), Outside: outside})
 			}
 			if !outside {
 				continue
@@ -405,8 +412,8 @@ func (r *reader) finish() {
 
 // without reads a job file that includes what is not here, and may be where it runs; false where
 // something else is wrong with it.
-func (r *reader) without(text, why string) (*fio.JobFile, bool) {
-	if !strings.HasPrefix(why, "include ") || r.opts.Include == nil {
+func (r *reader) without(text string) (*fio.JobFile, bool) {
+	if r.opts.Include == nil {
 		return nil, false
 	}
 	include := func(name string) ([]byte, error) {
@@ -518,19 +525,4 @@ func lift(f *fio.JobFile, lines int) {
 			}
 		}
 	}
-}
-
-var placeForm = regexp.MustCompile(`:(\d+): `)
-
-// where takes the line out of a parser's error, whose document's name is known.
-func (r *reader) where(text string, otherwise int) (int, string) {
-	rest, ok := strings.CutPrefix(text, r.Name)
-	if m := placeForm.FindStringSubmatch(rest); ok && m != nil && strings.HasPrefix(rest, m[0]) {
-		n := 0
-		for _, c := range m[1] {
-			n = n*10 + int(c-'0')
-		}
-		return n, rest[len(m[0]):]
-	}
-	return otherwise, text
 }

@@ -97,10 +97,21 @@ type Command struct {
 // Name is the program's base name.
 func (c Command) Name() string { return c.Words[0].Text }
 
+// Obstacle is why a piece could not be read, where that has a remedy of its own.
+type Obstacle string
+
+// The obstacles that have one.
+const (
+	Printed   Obstacle = "printed"    // it is what fio printed
+	OrderMark Obstacle = "order mark" // a byte order mark stands before it
+	NoJob     Obstacle = "no job"     // it is named as a job file, and holds none
+)
+
 // Unread is a piece that could not be understood.
 type Unread struct {
 	Line int
 	Why  string
+	By   Obstacle // empty where Why says all
 	// Outside is true where another folder or machine may have what is missing here.
 	Outside bool
 }
@@ -139,7 +150,7 @@ type Options struct {
 // none goes to Unread.
 func Parse(name string, text []byte, opts Options) *File {
 	f := &File{Name: name, Env: map[string]string{}}
-	plain, minds := decoded(text)
+	plain, minds, by := decoded(text)
 	f.lines = strings.Split(strings.TrimSuffix(strings.ToValidUTF8(plain, "\uFFFD"), "\n"), "\n")
 	fromWindows(name, f.lines)
 	if strings.EqualFold(path.Ext(name), ".ipynb") {
@@ -148,13 +159,15 @@ func Parse(name string, text []byte, opts Options) *File {
 	f.templated()
 	f.Kind = kindOf(name, f.lines)
 	if minds != "" && f.Kind == JobText {
-		f.Unread = append(f.Unread, Unread{Line: 1, Why: minds})
+		f.Unread = append(f.Unread, Unread{Line: 1, Why: minds, By: by})
 	}
 	f.tests = f.Kind == Shell && functional(f.lines)
 	r := &reader{File: f, opts: opts}
 	if f.Kind == JobText && printed(f.lines) {
 		f.Kind = Other
-		f.Unread = append(f.Unread, Unread{Line: 1, Why: "this is what fio printed, and no job: plimsoll import reads it"})
+		f.Unread = append(f.Unread, Unread{
+			Line: 1, By: Printed, Why: "this is what fio printed, and no job: plimsoll import reads it",
+		})
 		return f
 	}
 	switch f.Kind { //nolint:exhaustive // Other holds nothing to read

@@ -10,6 +10,7 @@ import (
 
 	"plimsoll/internal/fio"
 	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
 )
 
 // Place returns the job file that runs: the scenario's own options and those that place and time
@@ -60,9 +61,9 @@ func (s Scenario) Place(file string) fio.JobFile {
 			add(&one, "offset_increment", FioSize(s.Size))
 		}
 		add(&one, "time_based", "")
-		add(&one, "runtime", seconds(s.Runtime))
+		add(&one, "runtime", workload.Time(s.Runtime))
 		if s.Ramp > 0 {
-			add(&one, "ramp_time", seconds(s.Ramp))
+			add(&one, "ramp_time", workload.Time(s.Ramp))
 		}
 		one.Options = append(one.Options, s.Job.Sections[0].Options...)
 		add(&one, "group_reporting", "")
@@ -160,14 +161,6 @@ func FioSize(b units.Bytes) string {
 		return strconv.FormatUint(uint64(b), 10)
 	}
 	return strings.ToLower(strings.TrimSuffix(strings.TrimSuffix(string(text), "B"), "i"))
-}
-
-// seconds prints a duration as fio reads it.
-func seconds(d time.Duration) string {
-	if d%time.Second == 0 {
-		return fmt.Sprintf("%ds", int(d/time.Second))
-	}
-	return fmt.Sprintf("%dms", d.Milliseconds())
 }
 
 // fioPath escapes the colon, which separates several files in filename=.

@@ -197,6 +197,14 @@ func FirstLine(s string) string {
 	return strings.TrimSpace(first)
 }
 
+// CutAny is strings.Cut at the first of chars, which are of ASCII.
+func CutAny(s, chars string) (before, after string, found bool) {
+	if i := strings.IndexAny(s, chars); i >= 0 {
+		return s[:i], s[i+1:], true
+	}
+	return s, "", false
+}
+
 // Width is how many columns of a terminal s takes; escape sequences take none.
 func Width(s string) int { return ansi.StringWidth(s) }
 

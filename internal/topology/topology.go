@@ -35,7 +35,7 @@ type Topology struct {
 // Role is what an array is for.
 type Role string
 
-// The roles of DESIGN §1.
+// The roles: what holds a database's files, and its log.
 const (
 	Data Role = "data"
 	WAL  Role = "wal"

@@ -120,7 +120,7 @@ func (d *Demand) Job(o JobOptions) *Job {
 	if cut {
 		j.Comment = append(
 			j.Comment,
-			fmt.Sprintf("Cut to %s: %d bursts are spelled out at most.", seconds(total), mostBursts),
+			fmt.Sprintf("Cut to %s: %d bursts are spelled out at most.", Time(total), mostBursts),
 		)
 	}
 	if o.Filename == "" && o.Directory == "" {
@@ -182,7 +182,7 @@ func (d *Demand) global(o JobOptions, total time.Duration) JobSection {
 		s.set("filename", "${TARGET}")
 	}
 	s.set("time_based", "")
-	s.set("runtime", seconds(total))
+	s.set("runtime", Time(total))
 	s.set("group_reporting", "")
 	s.set("refill_buffers", "1")
 	s.set("log_avg_msec", "1000")
@@ -262,9 +262,9 @@ func (p *part) sections(o JobOptions, total time.Duration) []JobSection {
 			one.Comment = nil
 		}
 		if delay := p.Burst.After + time.Duration(k)*p.Burst.Every; delay > 0 {
-			one.set("startdelay", seconds(delay))
+			one.set("startdelay", Time(delay))
 		}
-		one.set("runtime", seconds(p.Burst.For))
+		one.set("runtime", Time(p.Burst.For))
 		all = append(all, one)
 	}
 	return all

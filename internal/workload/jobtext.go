@@ -20,8 +20,8 @@ func size(b units.Bytes) string {
 	return strconv.FormatUint(v, 10) + suffix
 }
 
-// seconds prints a duration as fio reads it.
-func seconds(d time.Duration) string {
+// Time prints a duration as fio reads it: 90s, 1500ms.
+func Time(d time.Duration) string {
 	switch {
 	case d%time.Second == 0:
 		return fmt.Sprintf("%ds", int64(d/time.Second))

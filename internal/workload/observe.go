@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"plimsoll/internal/stats"
 	"plimsoll/internal/units"
 )
 
@@ -256,7 +257,7 @@ func (o *Observed) bursts(s *Seen) {
 	if len(lengths) == 0 || len(starts) == 0 || float64(top.Rate) < burstOverSteady*float64(base.Rate) {
 		return
 	}
-	b := &Burst{For: seconds64(median(lengths)), Every: seconds64(median(starts))}
+	b := &Burst{For: seconds64(stats.Median(lengths)), Every: seconds64(stats.Median(starts))}
 	if b.For < leastBurst || b.Every <= b.For {
 		return
 	}
@@ -275,11 +276,6 @@ func (o *Observed) length(from, to int) float64 {
 }
 
 func seconds64(v float64) time.Duration { return round(time.Duration(v * float64(time.Second))) }
-
-func median(v []float64) float64 {
-	slices.Sort(v)
-	return v[len(v)/2]
-}
 
 // otsu is the threshold that parts values into two groups with the least spread within each; false
 // when they do not differ.

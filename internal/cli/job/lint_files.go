@@ -105,7 +105,7 @@ func (l *linting) jobless() {
 			slices.ContainsFunc(f.Jobs, func(j script.Job) bool { return j.Command || len(j.File.Jobs()) > 0 }) {
 			continue
 		}
-		f.Unread = append(f.Unread, script.Unread{Line: 1, Why: text.Clean(filepath.Base(d.name), 60) +
+		f.Unread = append(f.Unread, script.Unread{By: script.NoJob, Line: 1, Why: text.Clean(filepath.Base(d.name), 60) +
 			" holds no job: fio needs a [section] beside [global]"})
 	}
 }

@@ -157,11 +157,6 @@ func raids(c *diagnose.Case) []*block.Device {
 	return all
 }
 
-// bare is an md UUID without the separators that each place writes in its own way.
-func bare(uuid string) string {
-	return strings.ToLower(strings.NewReplacer(":", "", "-", "").Replace(uuid))
-}
-
 // ownName is what an array may be called by below /dev/md; a number would be a kernel name.
 var ownName = regexp.MustCompile(`^[A-Za-z_][\w.-]*$`)
 
@@ -170,7 +165,7 @@ var ownName = regexp.MustCompile(`^[A-Za-z_][\w.-]*$`)
 // another array is.
 func arrayLine(c *diagnose.Case, d *block.Device) string {
 	_, name, _ := strings.Cut(d.MD.Name, ":")
-	own, uuid := "/dev/md/"+name, bare(d.MD.UUID)
+	own, uuid := "/dev/md/"+name, block.BareUUID(d.MD.UUID)
 	if len(uuid) != 32 || !ownName.MatchString(name) || !slices.Contains(d.Links, "/dev/md/"+d.MD.Name) ||
 		c.Topology.Tree.Device(own) != nil {
 		return "mdadm --detail --brief " + text.ShellQuote(d.Path)
@@ -194,7 +189,7 @@ var unknownArray = &diagnose.Rule{
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, d := range raids(c) {
 			known := slices.ContainsFunc(c.Host.Boot.Arrays, func(a host.Array) bool {
-				return a.UUID != "" && bare(a.UUID) == bare(d.MD.UUID) || a.Name != "" && a.Name == d.MD.Name ||
+				return a.UUID != "" && block.BareUUID(a.UUID) == block.BareUUID(d.MD.UUID) || a.Name != "" && a.Name == d.MD.Name ||
 					a.UUID == "" && (a.Device == d.Path || slices.Contains(d.Links, a.Device))
 			})
 			if conf := c.Host.Boot.Mdadm; known && conf != nil {

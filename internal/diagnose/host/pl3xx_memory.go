@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// manyDirty may gather before the kernel begins to write: at the 500 MiB/s of the guide's array
+	// manyDirty may gather before the kernel begins to write: at 500 MiB/s (disk-benchmark-guide.md)
 	// it takes eight seconds to write out, in which a sync waits. The kernel's default of 10 % is
 	// as much from 40 GiB of memory on.
 	manyDirty = 4 * units.GiB

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// The read-ahead of the guide's section 6.2 for random data and for a log that is read in
-	// sequence at recovery.
+	// The read-ahead for random data, and for a log that is read in sequence at recovery: section 6.2 of
+	// testdata/seeds/disk-benchmark-guide.md.
 	dataReadAhead = 64 * units.KiB
 	walReadAhead  = 4096 * units.KiB
 	// usualReadAhead is the kernel's default (VM_READAHEAD_PAGES, linux/mm.h): not worth a word.

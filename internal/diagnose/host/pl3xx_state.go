@@ -128,9 +128,8 @@ var kernelTrouble = &diagnose.Rule{
 				}
 			}
 		}
-		unread := slices.ContainsFunc(c.Host.Notes, func(n string) bool { return strings.HasPrefix(n, host.LogNote) })
 		ours := func(e host.Event) bool { return e.Kind == host.Throttled || below[e.Device] }
-		if len(below) > 0 && !unread && !slices.ContainsFunc(c.Host.Log, ours) {
+		if len(below) > 0 && !c.Host.LogUnread() && !slices.ContainsFunc(c.Host.Log, ours) {
 			report(finding.Fine("log", "no errors of these devices in the kernel log"))
 		}
 		for _, e := range c.Host.Log {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"plimsoll/internal/finding"
+	"plimsoll/internal/stats"
 	"plimsoll/internal/telemetry"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
@@ -63,7 +64,7 @@ func Compare(members []Member) (p Peers, ok bool) {
 	if len(waits) == 0 {
 		return p, false
 	}
-	p.Worst, p.Wait, p.IOPS, p.Others = members[worst], units.Latency(median(waits)), median(ios), len(waits)
+	p.Worst, p.Wait, p.IOPS, p.Others = members[worst], units.Latency(stats.Median(waits)), stats.Median(ios), len(waits)
 	return p, true
 }
 

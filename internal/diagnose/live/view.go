@@ -206,12 +206,4 @@ func (v *view) runQueue() float64 {
 	return most
 }
 
-func median(x []float64) float64 {
-	if len(x) == 0 {
-		return 0
-	}
-	s := slices.Sorted(slices.Values(x))
-	return s[len(s)/2]
-}
-
 func latency(ns float64) string { return units.Latency(ns).String() }

@@ -8,7 +8,6 @@ import (
 	"plimsoll/internal/block"
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
-	"plimsoll/internal/host"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
@@ -76,7 +75,7 @@ func TestFineIsWhatWasJudged(t *testing.T) {
 		}, []string{"swappiness 1"}},
 		"swap on another drive": {"PL310", func(c *diagnose.Case) { c.Host.Memory.Swaps, c.Host.Memory.Swappiness = []string{"/dev/vda2"}, 1 },
 			[]string{"swap is elsewhere, swappiness 1"}},
-		"a log that nobody could read": {"PL316", func(c *diagnose.Case) { c.Host.Notes = []string{host.LogNote + ": not permitted"} }, nil},
+		"a log that nobody could read": {"PL316", func(c *diagnose.Case) { c.Host.Notes = []string{"the kernel's log: not permitted"} }, nil},
 		"an initramfs of the same second": {"PL314", func(c *diagnose.Case) { c.Host.Boot.Mdadm.Modified = time.Unix(1001, 0) },
 			[]string{"/boot/initrd.img-6.1.0-28 is no older than /etc/mdadm/mdadm.conf"}},
 		"a version of fio that says nothing": {"PL318", func(c *diagnose.Case) { c.Host.Fio = "fio of mine" },

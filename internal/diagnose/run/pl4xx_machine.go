@@ -6,6 +6,7 @@ import (
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/stats"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
@@ -246,7 +247,7 @@ func checkDirty(c *diagnose.Case, report func(finding.Finding)) {
 		for _, s := range diagnose.Settled(m.Result) {
 			rates = append(rates, float64(s.IOPS()))
 		}
-		mid := diagnose.Median(rates)
+		mid := stats.Median(rates)
 		for _, s := range diagnose.Settled(m.Result) {
 			if float64(s.IOPS()) < stallShare*mid && s.Writeback >= muchWriteback {
 				stalls++

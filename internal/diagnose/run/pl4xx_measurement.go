@@ -445,7 +445,7 @@ var tooNoisy = &diagnose.Rule{
 }
 
 // impossibleShare of the hardware's limit is more than it can give: saved tokens let short runs
-// exceed a limit by 1 to 2 % (lab; the guide's 12,200 of 12,000). From fictionShare on the figure
+// exceed a limit by 1 to 2 % (lab; 12,200 of 12,000 in disk-benchmark-guide.md). From fictionShare on the figure
 // cannot come from these volumes at all.
 const (
 	impossibleShare = 1.10

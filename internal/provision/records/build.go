@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"plimsoll/internal/block"
 	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
@@ -75,7 +76,7 @@ func (w *Work) Partition(uuid func() string) {
 // Mdadm creates the md array. Its UUID is chosen here, so that it is known again whatever name it
 // comes up by.
 func (w *Work) Mdadm(uuid string) {
-	hex := Bare(uuid)
+	hex := block.BareUUID(uuid)
 	uuid = hex[:8] + ":" + hex[8:16] + ":" + hex[16:24] + ":" + hex[24:]
 	want := w.Want
 	argv := []string{

@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"io"
 	"strings"
+
+	"plimsoll/internal/block"
 )
 
 // A mark is what shows that the bytes at the ends of a member are apply's: an md superblock,
@@ -40,7 +42,7 @@ func (s Span) of(head []byte) []byte {
 func mdMark(head []byte, uuid string) (Span, bool) {
 	where := Span{4096, 4096}
 	sb := where.of(head)
-	id, err := hex.DecodeString(Bare(uuid))
+	id, err := hex.DecodeString(block.BareUUID(uuid))
 	ok := sb != nil && err == nil && len(id) == 16 && binary.LittleEndian.Uint32(sb) == 0xa92b4efc &&
 		bytes.Equal(sb[16:32], id)
 	return where, ok
@@ -50,7 +52,7 @@ func mdMark(head []byte, uuid string) (Span, bool) {
 // three fields of it little-endian) in the second sector of 512 or 4096 bytes. A protective MBR
 // with nothing in that sector is a table that sgdisk was cut short of writing.
 func tableMark(head []byte, guid string) (Span, bool) {
-	id, err := hex.DecodeString(Bare(guid))
+	id, err := hex.DecodeString(block.BareUUID(guid))
 	if err != nil || len(id) != 16 {
 		return Span{}, false
 	}
@@ -86,7 +88,7 @@ func lvmMark(head []byte, group string) (Span, bool) {
 // filesystemMark finds a superblock of XFS (fs/xfs/libxfs/xfs_format.h: sb_uuid at 32) or ext4
 // (s_magic at 56 of the superblock at 1024, s_uuid at 104).
 func filesystemMark(head []byte, uuid string) (Span, bool) {
-	id, err := hex.DecodeString(Bare(uuid))
+	id, err := hex.DecodeString(block.BareUUID(uuid))
 	if err != nil || len(id) != 16 {
 		return Span{}, false
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/block"
 	"plimsoll/internal/sys/bounded"
 	"plimsoll/internal/units"
 )
@@ -443,7 +444,7 @@ const ourUUID = "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"
 
 func uuidBytes(t *testing.T) []byte {
 	t.Helper()
-	id, err := hex.DecodeString(Bare(ourUUID))
+	id, err := hex.DecodeString(block.BareUUID(ourUUID))
 	if err != nil {
 		t.Fatal(err)
 	}

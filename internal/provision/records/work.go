@@ -328,11 +328,6 @@ func (w *Work) UUID() string {
 	return ""
 }
 
-// Bare is an md UUID without its separators, of which each tool has its own.
-func Bare(uuid string) string {
-	return strings.ToLower(strings.NewReplacer(":", "", "-", "").Replace(uuid))
-}
-
 // Identity is what a volume can be found by again after a boot.
 func Identity(d *block.Device) string {
 	if d.Serial != "" {

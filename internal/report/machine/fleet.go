@@ -122,20 +122,12 @@ func checkedHosts(hosts []bundle.FleetChecked) page.Table {
 				return fmt.Sprint(n)
 			}
 			row[2].Text, row[3].Text, row[4].Text = count(finding.Fail), count(finding.Warn), count(finding.Info)
-			row[5].Text, row[6].Text = ahead(h.Clock), clockError(h.Clock)
+			row[5].Text, row[6].Text = ahead(h.Clock), words.ClockError(h.Clock.Error)
 			row[7].Text = cmp.Or(text.Clean(h.Fio, 24), "not there")
 		}
 		t.Rows = append(t.Rows, row)
 	}
 	return t
-}
-
-// clockError prints how far off a host's clock may be.
-func clockError(c bundle.FleetClock) string {
-	if c.Error == 0 {
-		return words.None
-	}
-	return units.LatencyOf(c.Error).String()
 }
 
 // ahead prints how far a host's wall clock is ahead of the coordinator's.

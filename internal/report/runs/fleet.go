@@ -175,20 +175,12 @@ func fleetHosts(f *bundle.Fleet) page.Table {
 			where = path.Join(text.Clean(h.Dir, 2*words.LongName), "report.html")
 		}
 		t.Rows = append(t.Rows, []page.Cell{
-			page.T(text.Clean(h.Name, words.LongName)), state, verdict, page.T(clockError(h.Clock)),
+			page.T(text.Clean(h.Name, words.LongName)), state, verdict, page.T(words.ClockError(h.Clock.Error)),
 			page.T(text.Clean(h.Fio, 24)),
 			{Text: where, File: where},
 		})
 	}
 	return t
-}
-
-// clockError prints how far off a host's clock may be.
-func clockError(c bundle.FleetClock) string {
-	if c.Error == 0 {
-		return words.None
-	}
-	return units.LatencyOf(c.Error).String()
 }
 
 func fleetScenario(f *bundle.Fleet, i int) page.Section {

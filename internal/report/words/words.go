@@ -225,6 +225,14 @@ func Alike(a, b topology.Volume) bool {
 		a.WriteLatency == b.WriteLatency && a.Origin == b.Origin && Left("", a.Balance) == Left("", b.Balance)
 }
 
+// ClockError is how far a host's clock may be off; one that was not compared has none.
+func ClockError(e time.Duration) string {
+	if e == 0 {
+		return None
+	}
+	return units.LatencyOf(e).String()
+}
+
 // Parens puts a phrase in parentheses.
 func Parens(s string) string {
 	if s == "" {
