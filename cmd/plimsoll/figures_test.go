@@ -10,7 +10,7 @@ import (
 
 // rounding is a format that rounds a figure: how many digits it has is for units and text to
 // decide.
-var rounding = regexp.MustCompile(`%[+]?\.[0-9]+[fg]`)
+var rounding = regexp.MustCompile(`%[-+# 0]*[0-9]*\.[0-9]+[eEfFgG]`)
 
 // rounders are the files that may round by themselves, since no person reads what they write.
 var rounders = map[string]string{

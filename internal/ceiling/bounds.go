@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
@@ -110,10 +111,7 @@ func (c Ceiling) WithLatency(read, write time.Duration, inFlight int, origin top
 	}
 	mean := c.ReadShare*read.Seconds() + (1-c.ReadShare)*write.Seconds()
 	x := units.IOPS(float64(inFlight) / mean)
-	how := fmt.Sprintf("%d I/Os in flight ÷ %v", inFlight, latencyText(read, write, c.ReadShare))
-	if inFlight == 1 {
-		how = fmt.Sprintf("1 I/O in flight ÷ %v", latencyText(read, write, c.ReadShare))
-	}
+	how := fmt.Sprintf("%s in flight ÷ %v", text.Plural(inFlight, "I/O"), latencyText(read, write, c.ReadShare))
 	// With the latency of a fuller queue the bound moves: one concurrency bound, the last given, is
 	// enough.
 	bounds := slices.DeleteFunc(slices.Clone(c.Bounds), func(b Bound) bool { return b.Kind == Concurrency })

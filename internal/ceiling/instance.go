@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/cloud"
+	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
@@ -152,9 +153,9 @@ func (p *problem) allow(i topology.Instance, a *topology.Array, m members, w all
 			case w.rule == cloud.ByCredits:
 				r.credits = (top - base) * i.BurstFor.Seconds()
 				p.note("%s bursts on credits, of IOPS and of throughput apart: for %s at the whole burst, longer below it",
-					i.Type, span(i.BurstFor))
+					i.Type, text.Duration(i.BurstFor))
 			case i.BurstFor > 0 && i.BurstPer > 0:
-				p.note("%s bursts for %s once in %s", i.Type, span(i.BurstFor), span(i.BurstPer))
+				p.note("%s bursts for %s once in %s", i.Type, text.Duration(i.BurstFor), text.Duration(i.BurstPer))
 			}
 			if w.rule == cloud.ByTime {
 				r.lasts = i.BurstFor

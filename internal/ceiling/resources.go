@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
@@ -314,16 +313,6 @@ func volumeIOs(n float64) string {
 		return "1 volume I/O"
 	}
 	return number + " volume I/Os"
-}
-
-func span(d time.Duration) string {
-	switch {
-	case d%time.Hour == 0:
-		return fmt.Sprintf("%d h", d/time.Hour)
-	case d%time.Minute == 0:
-		return fmt.Sprintf("%d min", d/time.Minute)
-	}
-	return text.Duration(d)
 }
 
 // assumptions notes what the arithmetic takes for granted about this array and load.

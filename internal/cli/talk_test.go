@@ -100,7 +100,7 @@ func TestNoColor(t *testing.T) {
 		t.Errorf("colours: %v, and %v with --no-color", env.Colored(), without.Colored())
 	}
 	t.Setenv("NO_COLOR", "1")
-	if env.Colored() {
+	if _, _, env := talkOf(t, "version"); env.Colored() {
 		t.Error("NO_COLOR=1 does not count")
 	}
 }

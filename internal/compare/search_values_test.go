@@ -299,7 +299,7 @@ func TestTableOfFiguresByHand(t *testing.T) {
 		standing Standing
 		why      string
 	}{
-		{950, 1050, Regression, "one run"}, {800, 1200, AsExpected, "one run"}, {950, 1050, Unjudged, "not measured in this run"}, {0.95e6, 1.05e6, Unjudged, "not measured"},
+		{950, 1050, Regression, "one run"}, {800, 1200, AsExpected, "one run"}, {950, 1050, Unjudged, "not measured in this run"}, {0.95e6, 1.05e6, Unjudged, "no write p99 was measured"},
 	} {
 		j := a.Rows[i]
 		if math.Abs(j.Expected.Lo-want.lo) > 1e-6 || math.Abs(j.Expected.Hi-want.hi) > 1e-6 || j.Standing != want.standing || j.Why != want.why {

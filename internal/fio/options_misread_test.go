@@ -32,7 +32,7 @@ func TestMisreadings(t *testing.T) {
 		"runtime=1:30":          "holds 2 values, and fio has place for one: the first (1) counts",
 		"iodepth=1,4":           "holds 2 values, and fio has place for one: the first (1) counts",
 		"iodepth=-1":            "is out of range (1 at least): fio before 3.43 runs the job without it, and newer ones refuse it",
-		"rwmixread=-1":          "is read as 4294967295: fio has no number below 0 here",
+		"rwmixread=-1":          "is read as 4,294,967,295: fio has no number below 0 here",
 		"bs=4k,-4k":             "is read as 16 EiB: fio has no number below 0 here",
 		"threads=1":             "is an option of fio's profile tiobench, and does nothing without it",
 	} {

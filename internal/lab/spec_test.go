@@ -119,7 +119,7 @@ func TestSpecIsRefused(t *testing.T) {
 		"volumes: [{name: 'a b'}]":                     "small letters",
 		"volumes: [{name: a}, {name: a}]":              "name of its own",
 		"volumes: [{name: a, iops: -1}]":               "iops",
-		"volumes: [{name: a, size: 1000}]":             "multiple of 4kib",
+		"volumes: [{name: a, size: 1000}]":             "multiple of 4 kib",
 		"volumes: [{name: a, like: floppy}]":           "ebs or nvme",
 		"volumes: [{name: a, cache: big}]":             "none or volatile",
 		"volumes: [{name: a, sold_as: b}]":             "sold_as",

@@ -32,8 +32,9 @@ func provisionView(env *form.Env, asJSON bool) func(provision.Event) {
 			if tty { // over a longer line before; only plimsoll's own \r gets by the door
 				end, to = "   \r", f
 			}
-			fmt.Fprintf(to, "%s %d/%d  %3.0f %%, %v, %s left%s",
-				text.Clean(e.Array, 0), e.Step, e.Steps, e.Fraction*100, e.Rate, text.Duration(e.Left), end)
+			fmt.Fprintf(to, "%s %d/%d  %s, %v, %s left%s",
+				text.Clean(e.Array, 0), e.Step, e.Steps, text.PadLeft(text.Percent(e.Fraction), len("100.0 %")),
+				e.Rate, text.Duration(e.Left), end)
 		case provision.Done, provision.Undone:
 		default:
 			if e.Steps == 0 {

@@ -112,7 +112,7 @@ var wrongGeometry = &diagnose.Rule{
 	},
 }
 
-// geometryCommands show a filesystem's stripe, and make it anew with the right one, for those
+// geometryCommands show a filesystem's stripe, and make the filesystem again with the right one, for those
 // filesystems whose stripe is read.
 func geometryCommands(m *block.Mount, unit units.Bytes, members int) []string {
 	const destroys = "   # destroys what is on it"

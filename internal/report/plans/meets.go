@@ -2,6 +2,7 @@ package plans
 
 import (
 	"fmt"
+	"strings"
 
 	"plimsoll/internal/advise"
 	"plimsoll/internal/report/page"
@@ -117,11 +118,12 @@ func metRecords(m *advise.Met) *page.Table {
 func metLimits(m *advise.Met, row func(string, string, func(*advise.MetSide) string)) {
 	for k := range m.Sides[0].Limits {
 		l := m.Sides[0].Limits[k]
-		name, wanted := l.Text, ""
+		name, wanted, _ := strings.Cut(l.Text, " < ") // of a percentile
+		wanted = "< " + wanted
 		if l.Over > 0 {
 			name, wanted = "I/Os above "+text.Duration(l.Over), "< "+text.Percent(l.Share)
 		}
-		row(text.Clean(name, 22), wanted, func(s *advise.MetSide) string {
+		row(text.Clean(name, 40), wanted, func(s *advise.MetSide) string {
 			if k >= len(s.Limits) || !s.Limits[k].Known {
 				return "not recorded"
 			}
