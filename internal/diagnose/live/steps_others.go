@@ -191,7 +191,24 @@ func (v *view) processor() *Cause {
 	if w.Pressure != nil {
 		some = w.Pressure.CPUSome
 	}
+	threads := finding.Evidence{
+		What: "threads of one program that wait for a processor", Found: units.Number(queue),
+		Expected: "below " + units.Number(cpuWait), Where: "/proc/PID/task/*/schedstat",
+	}
+	waits := finding.Evidence{What: "some task waits for a processor", Found: text.Percent(some), Where: "/proc/pressure/cpu"}
+	steal := finding.Evidence{
+		What: "steal", Found: text.Percent(w.CPU.Steal), Expected: "below " + text.Percent(cpuSteal), Where: "/proc/stat",
+	}
+	late := finding.Evidence{
+		What: "plimsoll's own timers came late by", Found: units.LatencyOf(w.LateMean).String(),
+		Where: "the mean of 100 ms ticks",
+	}
+	idle := finding.Evidence{
+		What: "the processors are idle", Found: text.Percent(w.CPU.Idle), Expected: "at least " + text.Percent(cpuIdle),
+		Where: "/proc/stat",
+	}
 	c := &Cause{Title: titleOf("PL910"), Confidence: Likely, Subject: "CPU", Elsewhere: true}
+	// What the message says comes first.
 	switch {
 	case queue >= cpuWait:
 		c.Message = fmt.Sprintf("The storage of %s is not the cause: those who use it wait for a processor %s of the time.",
@@ -200,30 +217,21 @@ func (v *view) processor() *Cause {
 			c.Message = fmt.Sprintf("The storage of %s is not the cause: %s threads of a program that uses it wait for a "+
 				"processor at any moment.", v.f.Path, units.Number(queue))
 		}
+		c.Evidence = []finding.Evidence{threads, waits, steal, late}
 	case w.CPU.Steal > cpuSteal:
 		c.Message = fmt.Sprintf("The storage of %s is not the cause: the hypervisor takes %s of the processors.",
 			v.f.Path, text.Percent(w.CPU.Steal))
+		c.Evidence = []finding.Evidence{steal, waits, threads, late}
 	case v.slow:
 		c.Message = fmt.Sprintf("The storage of %s cannot be accused: %s per I/O, but this machine's own timers come "+
 			"%s late.", v.f.Path, latency(v.top.wait()), units.LatencyOf(w.LateMean))
+		c.Evidence = []finding.Evidence{late, waits, steal, threads}
 	case some >= cpuSome && w.CPU.Idle < cpuIdle:
 		c.Confidence = Possible
 		c.Message = fmt.Sprintf("The storage of %s is not the cause; this machine's processors are never idle.", v.f.Path)
+		c.Evidence = []finding.Evidence{idle, waits, steal, threads, late}
 	default:
 		return nil
-	}
-	c.Evidence = []finding.Evidence{
-		{
-			What: "threads of one program that wait for a processor", Found: units.Number(queue),
-			Expected: "below " + units.Number(cpuWait),
-			Where:    "/proc/PID/task/*/schedstat",
-		},
-		{What: "some task waits for a processor", Found: text.Percent(some), Where: "/proc/pressure/cpu"},
-		{What: "steal", Found: text.Percent(w.CPU.Steal), Expected: "below " + text.Percent(cpuSteal), Where: "/proc/stat"},
-		{
-			What: "plimsoll's own timers came late by", Found: units.LatencyOf(w.LateMean).String(),
-			Where: "the mean of 100 ms ticks",
-		},
 	}
 	c.Next = []string{"top -b -n1 | head -15", "cat /sys/fs/cgroup/*/cpu.max"}
 	return c

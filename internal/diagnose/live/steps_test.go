@@ -553,3 +553,23 @@ func held(f *Facts, scheduler string) {
 		f.Layers[i].Scheduler = scheduler
 	}
 }
+
+// The first evidence of PL910 is what its message says, and is not as expected.
+func TestEvidenceOfTheProcessorsFitsItsMessage(t *testing.T) {
+	for what, change := range map[string]func(*Facts){
+		"steal": func(f *Facts) { f.Window.CPU.Steal = 2 * cpuSteal },
+		"the processors are idle": func(f *Facts) {
+			f.Window.CPU.Steal, f.Window.CPU.Idle = 0, cpuIdle/2
+			f.Window.Pressure = &telemetry.Pressure{CPUSome: 2 * cpuSome}
+		},
+	} {
+		f := captured(t, "4-slow-volume")
+		quick(f, time.Millisecond)
+		change(f)
+		v := &view{f: f}
+		c := v.processor()
+		if c == nil || c.Evidence[0].What != what {
+			t.Errorf("%s: %+v", what, c)
+		}
+	}
+}
