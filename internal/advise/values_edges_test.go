@@ -208,15 +208,18 @@ func TestKeptVolumesBesideOthers(t *testing.T) {
 		want   []string // own first
 	}{
 		"dear, reliable and fast": {
-			c(811, 1, 0.00001, 350_000, yours), []Candidate{c(139, 2, 0.004, 600_000, "cheapest"), c(154, 1, 0.002, 600_000, "one volume", "lowest failure rate")},
+			c(811, 1, 0.00001, 350_000, yours),
+			[]Candidate{c(139, 2, 0.004, 600_000, "cheapest"), c(154, 1, 0.002, 600_000, "one volume", "lowest failure rate")},
 			[]string{"your volumes, lowest failure rate", "cheapest", "one volume, lowest failure rate of the others"},
 		},
 		"cheapest of all": {
-			c(100, 4, 0.008, 600_000, yours), []Candidate{c(139, 2, 0.004, 600_000, "cheapest"), c(811, 1, 0.00001, 350_000, "lowest failure rate", "lowest latency")},
+			c(100, 4, 0.008, 600_000, yours),
+			[]Candidate{c(139, 2, 0.004, 600_000, "cheapest"), c(811, 1, 0.00001, 350_000, "lowest failure rate", "lowest latency")},
 			[]string{"your volumes, cheapest", "cheapest of the others", "lowest failure rate, lowest latency"},
 		},
 		"best at nothing": {
-			c(1373, 4, 0.008, 600_000, yours, "your instance"), []Candidate{c(992, 8, 0.004, 350_000, "cheapest", "lowest failure rate", "lowest latency")},
+			c(1373, 4, 0.008, 600_000, yours, "your instance"),
+			[]Candidate{c(992, 8, 0.004, 350_000, "cheapest", "lowest failure rate", "lowest latency")},
 			[]string{"your volumes, your instance", "cheapest, lowest failure rate, lowest latency"},
 		},
 	} {

@@ -130,7 +130,8 @@ func (d *direct) touch(ctx context.Context, all []int64) (diagnose.Touch, error)
 		failed = ctx.Err()
 	}
 	if failed == nil && len(first) < min(touchLeast, len(drawn)) {
-		failed = fmt.Errorf("%s: only %d pairs of reads in %s: it is too slow to tell", d.name, len(first), text.Duration(touchMost))
+		failed = fmt.Errorf("%s: only %d pairs of reads in %s: it is too slow to tell", d.name, len(first),
+			text.Duration(touchMost))
 	}
 	t.Paired = stats.PairedShare(first, again, touchFar)
 	if !t.Tells() {

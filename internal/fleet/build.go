@@ -106,7 +106,8 @@ func invalidOn(all []source, of bundle.FleetScenario) []string {
 	var why []string
 	for _, src := range all {
 		for _, s := range src.bundle.Scenarios {
-			if s.ID == of.ID && s.Name == of.Name && s.Verdict == verdict.Invalid && s.Result != nil && s.Result.State == result.Done {
+			if s.ID == of.ID && s.Name == of.Name && s.Verdict == verdict.Invalid &&
+				s.Result != nil && s.Result.State == result.Done {
 				why = append(why, src.host+": its own figures are INVALID; see its report.")
 			}
 		}

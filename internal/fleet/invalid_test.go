@@ -33,7 +33,8 @@ func TestFiguresThatAHostDoubts(t *testing.T) {
 		{"both are trusted", []verdict.Verdict{verdict.Measured, verdict.Fail}, nil},
 		{"one is not", []verdict.Verdict{verdict.Pass, verdict.Invalid}, []string{"h2: its own figures are INVALID; see its report."}},
 		{
-			"none is", []verdict.Verdict{verdict.Invalid, verdict.Invalid},
+			"none is",
+			[]verdict.Verdict{verdict.Invalid, verdict.Invalid},
 			[]string{"h1: its own figures are INVALID; see its report.", "h2: its own figures are INVALID; see its report."},
 		},
 	} {

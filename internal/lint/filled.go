@@ -7,7 +7,6 @@ import (
 
 	"plimsoll/internal/fio"
 	"plimsoll/internal/script"
-
 	"plimsoll/internal/text"
 )
 

@@ -65,8 +65,8 @@ var partSectors = &rule{
 			if bs%512 == 0 {
 				continue
 			}
-			f := j.found(fmt.Sprintf("Blocks of %d bytes are no whole sectors, and direct=1: a device, ext4 and xfs refuse them.",
-				bs), "bs")
+			f := j.found(fmt.Sprintf("Blocks of %d bytes are no whole sectors, and direct=1: a device, ext4 and xfs "+
+				"refuse them.", bs), "bs")
 			if !j.namesEngine() {
 				f.Severity = finding.Info // the command that starts the file may give another
 			}

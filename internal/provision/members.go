@@ -173,7 +173,8 @@ func (p *planner) any(
 		}
 	}
 	if len(found) < len(wanted) {
-		return nil, fmt.Errorf("%d x %s: %s%s", len(wanted), records.Selector(like), only(len(found), "match", "matches"), p.used(like))
+		return nil, fmt.Errorf("%d x %s: %s%s", len(wanted), records.Selector(like),
+			only(len(found), "match", "matches"), p.used(like))
 	}
 	if len(found) > max(all, len(wanted)) {
 		found = p.blankOf(ctx, found)

@@ -2,8 +2,9 @@ package script
 
 import (
 	"fmt"
-	"plimsoll/internal/fio"
 	"strings"
+
+	"plimsoll/internal/fio"
 )
 
 // MisreadSection says what fio makes of the line that begins a section, where that is not what it looks like;

@@ -4,9 +4,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"plimsoll/internal/fio"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/fio"
 )
 
 // The name that is said of each line is the one that fio prints of its job; lines that are silent have the name

@@ -167,6 +167,10 @@ func runOf(file string) (string, error) {
 
 // findReport is findRun for what can be printed: the newest may be a fleet run.
 func findReport(name, out string) (string, error) {
+	if sys.Exists(filepath.Join(name, compare.ABFile)) && !holdsRun(name) {
+		return "", form.Hint(form.Usage(fmt.Errorf("%s has the variants of plimsoll ab, each of which is a run", name)),
+			"plimsoll compare "+text.ShellQuote(name))
+	}
 	if name != "" && name != "latest" {
 		return findRun(name, out)
 	}

@@ -56,7 +56,8 @@ func (o *roundOptions) addFlags(cmd *cobra.Command) {
 		"end each scenario when its figure is known to ± `PERCENT`, such as 2%, "+
 			"or at --runtime (then 10m unless given)",
 	)
-	f.BoolVar(&o.sustained, "sustained", false, "with --stop: measure until a burst is over and what is sustained is known")
+	f.BoolVar(&o.sustained, "sustained", false,
+		"with --stop: measure until a burst is over and what is sustained is known")
 	form.AddDuration(f, &o.budget, "budget", "start no round that would not end within `DURATION`")
 	f.Uint64Var(
 		&o.seed,

@@ -195,7 +195,9 @@ func (v *view) processor() *Cause {
 		What: "threads of one program that wait for a processor", Found: units.Number(queue),
 		Expected: "below " + units.Number(cpuWait), Where: "/proc/PID/task/*/schedstat",
 	}
-	waits := finding.Evidence{What: "some task waits for a processor", Found: text.Percent(some), Where: "/proc/pressure/cpu"}
+	waits := finding.Evidence{
+		What: "some task waits for a processor", Found: text.Percent(some), Where: "/proc/pressure/cpu",
+	}
 	steal := finding.Evidence{
 		What: "steal", Found: text.Percent(w.CPU.Steal), Expected: "below " + text.Percent(cpuSteal), Where: "/proc/stat",
 	}

@@ -47,8 +47,10 @@ func TestFineIsWhatWasJudged(t *testing.T) {
 		"what drives take is not known": {"PL304", queues(func(q *block.Queue) {
 			q.MaxSectors, q.MaxHWSectors = 32*units.KiB, 0
 		}), nil},
-		"one drive of two": {"PL304", func(c *diagnose.Case) { drive1(c).Queue.MaxSectors = 32 * units.KiB },
-			[]string{"large requests go unsplit to nvme2n1"}},
+		"one drive of two": {
+			"PL304", func(c *diagnose.Case) { drive1(c).Queue.MaxSectors = 32 * units.KiB },
+			[]string{"large requests go unsplit to nvme2n1"},
+		},
 		"geometry on a level without stripes": {"PL203", func(c *diagnose.Case) {
 			c.Topology.Arrays[0].Level = topology.Linear
 		}, nil},
@@ -73,15 +75,23 @@ func TestFineIsWhatWasJudged(t *testing.T) {
 			c.Host.Memory.Swaps, c.Host.Memory.Swappiness = []string{"/data/swap"}, 1
 			c.Topology.Tree.SwapFiles = []string{"/data/swap"}
 		}, []string{"swappiness 1"}},
-		"swap on another drive": {"PL310", func(c *diagnose.Case) { c.Host.Memory.Swaps, c.Host.Memory.Swappiness = []string{"/dev/vda2"}, 1 },
-			[]string{"swap is elsewhere, swappiness 1"}},
+		"swap on another drive": {
+			"PL310", func(c *diagnose.Case) { c.Host.Memory.Swaps, c.Host.Memory.Swappiness = []string{"/dev/vda2"}, 1 },
+			[]string{"swap is elsewhere, swappiness 1"},
+		},
 		"a log that nobody could read": {"PL316", func(c *diagnose.Case) { c.Host.Notes = []string{"the kernel's log: not permitted"} }, nil},
-		"an initramfs of the same second": {"PL314", func(c *diagnose.Case) { c.Host.Boot.Mdadm.Modified = time.Unix(1001, 0) },
-			[]string{"/boot/initrd.img-6.1.0-28 is no older than /etc/mdadm/mdadm.conf"}},
-		"a version of fio that says nothing": {"PL318", func(c *diagnose.Case) { c.Host.Fio = "fio of mine" },
-			[]string{"no fault of Linux 6.1.119 is known"}},
-		"an old fio on a good kernel": {"PL318", func(c *diagnose.Case) { c.Host.Fio = "fio-3.19" },
-			[]string{"no fault of Linux 6.1.119 is known"}},
+		"an initramfs of the same second": {
+			"PL314", func(c *diagnose.Case) { c.Host.Boot.Mdadm.Modified = time.Unix(1001, 0) },
+			[]string{"/boot/initrd.img-6.1.0-28 is no older than /etc/mdadm/mdadm.conf"},
+		},
+		"a version of fio that says nothing": {
+			"PL318", func(c *diagnose.Case) { c.Host.Fio = "fio of mine" },
+			[]string{"no fault of Linux 6.1.119 is known"},
+		},
+		"an old fio on a good kernel": {
+			"PL318", func(c *diagnose.Case) { c.Host.Fio = "fio-3.19" },
+			[]string{"no fault of Linux 6.1.119 is known"},
+		},
 		"a path in both roles": {"PL301", func(c *diagnose.Case) {
 			both := c.Topology.Targets[0]
 			both.Role = topology.WAL

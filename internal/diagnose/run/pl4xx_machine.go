@@ -189,7 +189,8 @@ var robbed = &diagnose.Rule{
 				)
 			}
 			if h.Steal >= diagnose.Stolen {
-				f.Message = fmt.Sprintf("The hypervisor stole %s of the CPU time (%s).", text.Percent(h.Steal), text.Plural(h.CPUs, "core"))
+				f.Message = fmt.Sprintf("The hypervisor stole %s of the CPU time (%s).", text.Percent(h.Steal),
+					text.Plural(h.CPUs, "core"))
 				f.Evidence = append(
 					f.Evidence,
 					finding.Evidence{

@@ -206,7 +206,8 @@ func whoLine(a *live.Answer) string {
 		said = append(said, one)
 	}
 	if a.WrittenBack > 0 {
-		said = append(said, fmt.Sprintf("other %s have no program: written back from memory, or by the filesystem, as its journal is", a.WrittenBack))
+		said = append(said, fmt.Sprintf("other %s have no program: written back from memory, or by the filesystem, as its "+
+			"journal is", a.WrittenBack))
 	}
 	if len(said) == 0 {
 		return ""

@@ -195,7 +195,8 @@ func drives(name string, some []cloud.DriveFacts) *page.Document {
 			one.Interface)}
 		rows := page.NewTable("", "<", "IOPS of 4 KiB", "sequential", "latency at depth 1")
 		l := one.Limits
-		rows.Add("read", known(l.ReadIOPS, l.ReadIOPS == 0), si(l.ReadRate), known(units.LatencyOf(one.ReadLatency), one.ReadLatency == 0))
+		rows.Add("read", known(l.ReadIOPS, l.ReadIOPS == 0), si(l.ReadRate),
+			known(units.LatencyOf(one.ReadLatency), one.ReadLatency == 0))
 		rows.Add("write", known(l.WriteIOPS, l.WriteIOPS == 0), si(l.WriteRate), known(units.LatencyOf(one.WriteLatency),
 			one.WriteLatency == 0))
 		var facts page.Facts

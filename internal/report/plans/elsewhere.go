@@ -40,7 +40,8 @@ func Elsewhere(a *advise.Choices) *page.Document {
 	if len(a.Rows) > 0 {
 		d.Records = &rows
 		d.Add(t, page.Note{Lines: []string{
-			"Multiples of the demand; the requested headroom of " + text.Share(a.Headroom) + " is included."}})
+			"Multiples of the demand; the requested headroom of " + text.Share(a.Headroom) + " is included.",
+		}})
 	}
 	if len(a.Rejected) > 0 {
 		d.Add(page.Note{Title: "Left out", Lines: a.Rejected})

@@ -73,12 +73,16 @@ func Latency(ns float64) string {
 	return units.Latency(ns).String()
 }
 
-// At is a percentile of a latency.
+// At is a percentile of a latency. What fio counted in its last bin may have taken any time longer.
 func At(l fio.Latency, p float64) string {
-	if v, ok := l.At(p); ok {
-		return units.Latency(float64(v)).String()
+	v, ok := l.At(p)
+	if !ok {
+		return None
 	}
-	return None
+	if most, _ := fio.BinRange(fio.HistBins - 1); v >= most {
+		return "≥ " + units.LatencyOf(most).String()
+	}
+	return units.LatencyOf(v).String()
 }
 
 // Ratio prints a change: "+4.1 %", or "x2.50" where it is large.
