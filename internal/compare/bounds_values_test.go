@@ -77,7 +77,12 @@ func TestStreamsAgainstTheDefinition(t *testing.T) {
 		limit := time.Duration(math.Exp(rng.Float64()*9)) * 10 * time.Microsecond
 		enough := int(math.Ceil(4 * rate * limit.Seconds())) // four times as many as are busy at the limit
 		enough = max(enough, 4)
-		enough = min(enough, 256, max(1, int(math.Floor(rate/4)))) // each has four I/Os a second
+		enough = min(enough, 256, max(1, int(math.Floor(rate/4))))         // each has four I/Os a second
+		for _, each := range []float64{rate * reads, rate * (1 - reads)} { // and one of each direction
+			if each > 0 {
+				enough = min(enough, max(1, int(math.Floor(each))))
+			}
+		}
 		best, streams := math.Inf(1), 0
 		for n := enough; n <= min(2*enough, 256); n++ {
 			off := math.Abs(rate*reads-float64(n*part(rate*reads, n))) + math.Abs(rate*(1-reads)-float64(n*part(rate*(1-reads), n)))

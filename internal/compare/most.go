@@ -126,11 +126,17 @@ func closedOptions() []string {
 
 // streamsFor splits a rate over threads. A thread that waits for an I/O cannot issue the next one:
 // there are four times as many as are busy where every I/O takes as long as the threshold, so that
-// few arrivals find theirs busy where it is met. fio takes whole numbers of I/Os per second: of the
-// numbers of threads that are enough, the one that loses least to rounding is taken.
+// few arrivals find theirs busy where it is met, and no more than leave each an I/O per second of the
+// rarer direction: with more the mix would be another one. fio takes whole numbers of I/Os per second: of
+// the numbers of threads that are enough, the one that loses least to rounding is taken.
 func streamsFor(rate, reads float64, limit time.Duration) (streams, read, write int) {
 	enough := int(math.Ceil(4 * rate * limit.Seconds()))
 	enough = min(max(enough, 4), mostStreams, max(1, int(rate)/4))
+	for _, share := range []float64{reads, 1 - reads} {
+		if share > 0 {
+			enough = min(enough, max(1, int(rate*share)))
+		}
+	}
 	part := func(n int, share float64) int {
 		if share == 0 {
 			return 0

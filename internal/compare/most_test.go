@@ -163,6 +163,13 @@ func TestStreams(t *testing.T) {
 				t.Errorf("%g, %g: %d x %d,%d = %g", rate, reads, n, r, w, got)
 			}
 		}
+		// The mix stays, however rare a direction and long the limit.
+		for _, reads := range []float64{.01, .02, .1, .95} {
+			n, r, w := streamsFor(rate, reads, time.Second)
+			if got, want := float64(n*r), rate*reads; rate > 1000 && math.Abs(got-want) > 0.02*rate || n*(r+w) > int(1.03*rate)+1 && rate > 100 {
+				t.Errorf("%g of %g: %d x %d,%d", reads, rate, n, r, w)
+			}
+		}
 	}
 }
 

@@ -409,6 +409,7 @@ func TestStreamsByHand(t *testing.T) {
 		{10, 1, time.Millisecond, 2, 5, 0},   // each has four a second or so
 		{3, 1, time.Millisecond, 1, 3, 0},
 		{256000, 1, time.Second, 256, 1000, 0}, // at most 256
+		{1000, 0.01, time.Second, 10, 1, 99},   // 10 reads a second are one for each of 10
 	} {
 		s, r, w := streamsFor(c.rate, c.reads, c.limit)
 		if s != c.streams || r != c.read || w != c.write {

@@ -34,7 +34,7 @@ func (h *Held) Read() ([]byte, error) {
 	if _, _, e := unix.RawSyscall(unix.SYS_LSEEK, h.fd, 0, io.SeekStart); e != 0 {
 		return nil, e
 	}
-	return h.reader.readAll(h.fd)
+	return h.reader.readAll(h.fd, false)
 }
 
 // Close closes the file.

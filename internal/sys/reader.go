@@ -60,13 +60,14 @@ func (r *Reader) Read(name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := r.readAll(fd)
+	text, err := r.readAll(fd, strings.HasSuffix(name, "/mountinfo"))
 	_, _, _ = unix.RawSyscall(unix.SYS_CLOSE, fd, 0, 0) // only read
 	return text, err
 }
 
-// readAll reads an open file to its end.
-func (r *Reader) readAll(fd uintptr) ([]byte, error) {
+// readAll reads an open file to its end. The kernel gives a file of /proc in pages, of whole records: a
+// short first read is the whole of it, unless it has long ones, which begin the next page.
+func (r *Reader) readAll(fd uintptr, long bool) ([]byte, error) {
 	n := 0
 	for {
 		if n == len(r.buf) {
@@ -83,8 +84,7 @@ func (r *Reader) readAll(fd uintptr) ([]byte, error) {
 			return r.buf[:n], e
 		}
 		n += int(k)
-		// The kernel gives a file of /proc in pages: a short first read is the whole of it.
-		if k == 0 || n == int(k) && k < 1<<10 {
+		if k == 0 || n == int(k) && k < 1<<10 && !long {
 			return r.buf[:n], nil
 		}
 	}
