@@ -193,6 +193,26 @@ func TierNamed(name string) (typ string, size units.Bytes, ok bool) {
 	return "", 0, false
 }
 
+// TierFacts are the limits of a fixed size.
+type TierFacts struct {
+	Name             string
+	Size             units.Bytes
+	Sustained, Burst Limits
+}
+
+// TierFacts are those of all fixed sizes of the type, none of a type that has none.
+func (t VolumeType) TierFacts() []TierFacts {
+	var all []TierFacts
+	for _, tier := range t.Tiers {
+		name, _ := tier[0].(string)
+		_, size, _ := TierNamed(name)
+		var f VolumeFacts
+		f.tier(t, VolumeSpec{Type: t.Type, Size: size})
+		all = append(all, TierFacts{name, size, f.Sustained, f.Burst})
+	}
+	return all
+}
+
 // tierOf is the name of the tier that a volume is of; false for types without tiers.
 func tierOf(spec VolumeSpec) (string, bool) {
 	t, _ := TypeNamed(spec.Type)
@@ -245,7 +265,7 @@ func (t VolumeType) limits(spec VolumeSpec) (VolumeFacts, error) {
 		wrong("size %v is outside %v to %v", spec.Size, t.MinSize, t.MaxSize)
 	}
 	provisioned := t.IOPS.Max > 0
-	sized := t.Type == "gp2" || t.HDD != nil || len(t.Tiers) > 0 || t.Pool != nil
+	sized := t.BySize()
 	if sized && (spec.IOPS > 0 || spec.Rate > 0) {
 		wrong("IOPS and throughput cannot be ordered, they follow from the size")
 	}

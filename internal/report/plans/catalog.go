@@ -109,7 +109,19 @@ func volumeType(v cloud.VolumeType, now time.Time) *page.Document {
 	var facts page.Facts
 	provenance(&facts, v.Provenance)
 	facts.Add("price", volumePrice(v.Type, now))
-	d.Add(rules, facts)
+	d.Add(rules)
+	if tiers := v.TierFacts(); len(tiers) > 0 {
+		rows := page.NewTable("Tiers", "<tier", "size", "IOPS", "bandwidth", "burst IOPS?", "burst bandwidth?")
+		for _, t := range tiers {
+			burst := []string{"", ""}
+			if t.Burst != (cloud.Limits{}) {
+				burst = []string{t.Burst.IOPS.String(), t.Burst.Rate.SI()}
+			}
+			rows.Add(t.Name, t.Size.String(), t.Sustained.IOPS.String(), t.Sustained.Rate.SI(), burst[0], burst[1])
+		}
+		d.Add(rows)
+	}
+	d.Add(facts)
 	return d
 }
 
