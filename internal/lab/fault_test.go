@@ -241,7 +241,7 @@ func TestStalledSetup(t *testing.T) {
 	if err == nil {
 		t.Fatal("started in spite of a setup that does not end", g.Stop())
 	}
-	if n := strings.Count(log.String(), "starting another guest"); n != 2 || !strings.Contains(err.Error(), "stands still for 3s") {
+	if n := strings.Count(log.String(), "starting another guest"); n != 2 || !strings.Contains(err.Error(), "stands still for 3 s") {
 		t.Errorf("%d further guests, want 2: %v\n%s", n, err, log.String())
 	}
 	if n := strings.Count(log.String(), "lab: setup 1/2: true\nlab: setup 2/2: sleep 600\n"); n != 3 {
