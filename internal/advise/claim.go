@@ -116,6 +116,10 @@ func (c Claim) Check(t *topology.Topology) ClaimVerdict {
 	const rounding = 0.999 // 1,250 MB/s and 10 Gbit/s alike
 	v.Holds = c.of(v.Most) >= c.figure()*rounding
 	v.Sustained = v.Lasts != nil && c.of(v.Lasts) >= c.figure()*rounding
+	alone, yes := volumesAlone(t), "Yes, "
+	if alone {
+		yes = "As far as the volumes go: yes, "
+	}
 	switch {
 	case !v.Holds:
 		say(
@@ -126,7 +130,7 @@ func (c Claim) Check(t *topology.Topology) ClaimVerdict {
 			v.Most.How,
 		)
 	case v.Sustained:
-		say("Yes, sustained: %s allows %s of %v reads.", v.Lasts.Label(), c.print(v.Lasts), c.Block)
+		say(yes+"sustained: %s allows %s of %v reads.", v.Lasts.Label(), c.print(v.Lasts), c.Block)
 	default:
 		v.burst(t, load)
 		long := "for a time that is not known"
@@ -136,7 +140,7 @@ func (c Claim) Check(t *topology.Topology) ClaimVerdict {
 				long += " once in " + text.Duration(v.BurstPer)
 			}
 		}
-		say("Yes, but only %s: it is a burst of %s (%s).", long, v.Burst.Kind, v.Burst.How)
+		say(yes+"but only %s: it is a burst of %s (%s).", long, v.Burst.Kind, v.Burst.How)
 	}
 	if v.Lasts != nil && !v.Sustained {
 		say(
@@ -154,23 +158,19 @@ func (c Claim) Check(t *topology.Topology) ClaimVerdict {
 			say("For writes it does not hold: they reach %s, limited by %s (%s).", c.print(w), w.Label(), w.How)
 		}
 	}
-	if v.Holds {
-		v.unknown(t)
+	if v.Holds && alone {
+		say("What the instance allows is not known, and may be less: name it with --instance.")
 	}
 	v.history(t.Instance.Type)
 	return v
 }
 
-// unknown says what was left out of a claim that holds: what the instance allows volumes that are on
-// its network.
-func (v *ClaimVerdict) unknown(t *topology.Topology) {
+// volumesAlone says that volumes are on the network of an instance of which nothing is known.
+func volumesAlone(t *topology.Topology) bool {
 	onNetwork := func(a topology.Array) bool {
 		return slices.ContainsFunc(a.Volumes, func(v topology.Volume) bool { return v.Network })
 	}
-	if !t.Instance.Known() && slices.ContainsFunc(t.Arrays, onNetwork) {
-		v.Lines[0] = strings.Replace(v.Lines[0], "Yes, ", "As far as the volumes go: yes, ", 1)
-		v.Lines = append(v.Lines, "What the instance allows is not known, and may be less: name it with --instance.")
-	}
+	return !t.Instance.Known() && slices.ContainsFunc(t.Arrays, onNetwork)
 }
 
 // burst finds whose burst carries a claim, and how long it lasts at the rate that is claimed.

@@ -43,7 +43,7 @@ func TestEveryKindHasRecords(t *testing.T) {
 	}
 }
 
-// What is only told apart by the rule of CSV: the one table, all that is said, the exact figures.
+// What only the rule of CSV distinguishes: the one table, all that is said, the exact figures.
 func TestRecordsOfKinds(t *testing.T) {
 	t.Setenv("PLIMSOLL_SHOTS", "all kinds")
 	all := kinds(t)
