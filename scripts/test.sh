@@ -51,13 +51,14 @@ failures() {
 
 # The scripts of the command line run the binary as users have it, without the detector: they start hundreds of processes.
 mapfile -t rooms < <(go list ./... | grep -vE '/internal/(lab(/ebs|/labtest)?|cli)$')
-# Simulations and stress tests of one goroutine: the detector finds nothing in them and makes them ten times slower.
-single='^(TestLintStaysLinear|TestManySections|TestGroupsOfRounds|TestFallingSession|TestSuites|TestUntil|TestWindow|TestBaseline|TestKnees|TestQuantileOf|TestStopRule|TestOracle|TestOracleByEachIO|TestBruteForce|TestReplay|TestSeriesBruteForce|TestPairedShareClaims|TestRefusalsAgainstRealBinaries)$'
+# Those of scripts/single.txt run without the detector; each name is of one room (TestSingleTestsExist).
+mapfile -t single < <(grep -v '^#' scripts/single.txt | cut -d' ' -f1 | sort -u | sed 's|^|./|')
+names="^($(grep -v '^#' scripts/single.txt | cut -d' ' -f2 | paste -sd'|'))\$"
 PLIMSOLL_LAB=off run scripts -timeout 60m ./internal/cli &
 scripts=$!
-PLIMSOLL_LAB=off CGO_ENABLED=1 run rooms -race -skip "$single" -timeout 60m "${rooms[@]}" || failed=1
+PLIMSOLL_LAB=off CGO_ENABLED=1 run rooms -race -skip "$names" -timeout 60m "${rooms[@]}" || failed=1
 wait "$scripts" || failed=1
-run single -run "$single" ./internal/advise ./internal/ceiling ./internal/fio ./internal/lint ./internal/stats || failed=1
+run single -run "$names" "${single[@]}" || failed=1
 if [ "${PLIMSOLL_LAB:-}" != off ]; then
 	# What was skipped for PLIMSOLL_LAB=off runs now, but for what takes long, which is for make lab: a power cut at every step of
 	# provisioning, each variant, each preset, reboots of a whole Debian.

@@ -5,6 +5,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -59,6 +61,54 @@ func namesTests(t *testing.T, page string, least int, there map[string]bool) {
 		if _, err := os.Stat(name); err != nil {
 			t.Errorf("%s names %s: %v", page, m[1], err)
 		}
+	}
+}
+
+// The tests that run without the race detector exist, each in the room that is said and in no other: -skip knows
+// names only.
+func TestSingleTestsExist(t *testing.T) {
+	list, err := os.ReadFile("../../scripts/single.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for line := range strings.Lines(string(list)) {
+		room, name, ok := strings.Cut(strings.TrimSpace(line), " ")
+		if room == "#" {
+			continue
+		}
+		out, err := exec.Command("grep", "-rlE", "--include=*_test.go", "^func "+name+`\(`, "../../internal", "../../cmd").Output()
+		if files := strings.Fields(string(out)); !ok || err != nil || len(files) != 1 || filepath.Dir(files[0]) != "../../"+room {
+			t.Errorf("%s: found in %q (%v)", strings.TrimSpace(line), files, err)
+		}
+		n++
+	}
+	if n < 20 {
+		t.Errorf("the list has %d tests", n)
+	}
+}
+
+// The tests that the Makefile and the scripts name exist; a pattern is the beginning of a name.
+func TestScriptsNameTestsThatExist(t *testing.T) {
+	files, err := filepath.Glob("../../scripts/*.sh")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scripts: %v", err)
+	}
+	known, n := testNames(t), 0
+	for _, file := range append(files, "../../Makefile") {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range regexp.MustCompile(`\bTest[A-Z][A-Za-z0-9]*`).FindAllString(string(text), -1) {
+			n++
+			if !slices.ContainsFunc(known, func(k string) bool { return strings.HasPrefix(k, name) }) {
+				t.Errorf("%s names %s: there is no such test", file, name)
+			}
+		}
+	}
+	if n < 10 {
+		t.Errorf("the scripts name %d tests", n)
 	}
 }
 
