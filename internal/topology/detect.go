@@ -112,19 +112,19 @@ func refine(ctx context.Context, m *sys.Machine, mount *block.Mount) {
 }
 
 // free is the space that anybody may still fill, 0 when it is unknown.
-func free(ctx context.Context, m *sys.Machine, path string) units.Bytes {
+func free(ctx context.Context, m *sys.Machine, path string) *units.Bytes {
 	out, err := m.Output(ctx, "stat", "-f", "-c", "%a %S", "--", path)
 	if err != nil {
-		return 0
+		return nil
 	}
 	blocks, size, _ := strings.Cut(strings.TrimSpace(out), " ")
 	n, err1 := strconv.ParseUint(blocks, 10, 50)
 	s, err2 := strconv.ParseUint(size, 10, 30)
 	more, bytes := bits.Mul64(n, s)
 	if err1 != nil || err2 != nil || more > 0 {
-		return 0
+		return nil
 	}
-	return units.Bytes(bytes)
+	return new(units.Bytes(bytes))
 }
 
 // noteInferred names the logical volumes whose layout device-mapper did not tell, and why.

@@ -153,7 +153,7 @@ func TestFactsOfCapturedMachines(t *testing.T) {
 		t.Errorf("an EBS volume's type cannot be seen: %+v", v)
 	}
 	m := top.For(topology.Data).Mount
-	if m.AGCount != 16 || m.LogUnit != 64*units.KiB || m.StripeUnit != 64*units.KiB || top.For(topology.Data).Free != 52000000*4096 {
+	if m.AGCount != 16 || m.LogUnit != 64*units.KiB || m.StripeUnit != 64*units.KiB || *top.For(topology.Data).Free != 52000000*4096 {
 		t.Errorf("%+v", m)
 	}
 	if !slices.ContainsFunc(top.Notes, func(n string) bool { return strings.Contains(n, "--volumes 8xgp3") }) {

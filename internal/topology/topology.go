@@ -203,8 +203,9 @@ type Target struct {
 	Array string `json:"array,omitempty"`
 	// Devices are the kernel names of the whole tree below the path, top first: what telemetry
 	// watches.
-	Devices []string    `json:"devices,omitempty"`
-	Free    units.Bytes `json:"free,omitempty"`
+	Devices []string `json:"devices,omitempty"`
+	// Free is what an unprivileged user may still write on the filesystem, nil where it is not known.
+	Free *units.Bytes `json:"free,omitempty"`
 	// Throttles are the limits of control groups on Devices that hold for plimsoll itself, and so
 	// for fio.
 	Throttles []Throttle `json:"throttles,omitempty"`

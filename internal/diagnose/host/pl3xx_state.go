@@ -184,21 +184,21 @@ var fullFilesystem = &diagnose.Rule{
 		seen := map[string]bool{}
 		for _, t := range c.Targets() {
 			d := c.Device(t.Device)
-			if c.Host == nil || d == nil || t.Mount == nil || t.Free == 0 || seen[d.Name] {
+			if c.Host == nil || d == nil || t.Mount == nil || t.Free == nil || seen[d.Name] {
 				continue
 			}
 			seen[d.Name] = true
-			if float64(t.Free) >= nearlyFull*float64(d.Size) {
-				report(finding.Fine(t.Mount.Point, "%s free at %s", t.Free, t.Mount.Point))
+			if float64(*t.Free) >= nearlyFull*float64(d.Size) {
+				report(finding.Fine(t.Mount.Point, "%s free at %s", *t.Free, t.Mount.Point))
 				continue
 			}
 			report(finding.Finding{
 				Subject: t.Mount.Point,
-				Message: fmt.Sprintf("Of %s at %s only %s are free.", d.Size, t.Mount.Point, t.Free),
+				Message: fmt.Sprintf("Of %s at %s only %s are free.", d.Size, t.Mount.Point, *t.Free),
 				Evidence: []finding.Evidence{
 					{
 						What:     "free",
-						Found:    fmt.Sprintf("%s (%s)", t.Free, text.Percent(float64(t.Free)/float64(d.Size))),
+						Found:    fmt.Sprintf("%s (%s)", *t.Free, text.Percent(float64(*t.Free)/float64(d.Size))),
 						Expected: "at least " + text.Percent(nearlyFull),
 						Where:    "statfs",
 					},

@@ -20,7 +20,7 @@ func TestFineIsWhatWasJudged(t *testing.T) {
 		md1.Name, md1.Path, md1.MD, md1.Slaves = "md1", "/dev/md1", &block.Raid{UUID: "1:2:3:4", Name: "host:wal"}, nil
 		c.Topology.Tree.Devices["md1"] = &md1
 		wal := c.Topology.Targets[0]
-		wal.Role, wal.Device, wal.Array, wal.Devices, wal.Free = topology.WAL, "md1", "", []string{"md1"}, 40*units.GiB
+		wal.Role, wal.Device, wal.Array, wal.Devices, wal.Free = topology.WAL, "md1", "", []string{"md1"}, new(40*units.GiB)
 		mount := *wal.Mount
 		mount.Point, mount.Device = "/wal", "md1"
 		wal.Mount = &mount
@@ -59,7 +59,7 @@ func TestFineIsWhatWasJudged(t *testing.T) {
 		}, nil},
 		"a second array, which mdadm.conf lacks": {"PL313", second, []string{"/etc/mdadm/mdadm.conf names md0"}},
 		"a second path":                          {"PL317", second, []string{"30 GiB free at /data", "40 GiB free at /wal"}},
-		"free space not known":                   {"PL317", func(c *diagnose.Case) { c.Topology.Targets[0].Free = 0 }, nil},
+		"free space not known":                   {"PL317", func(c *diagnose.Case) { c.Topology.Targets[0].Free = nil }, nil},
 		"a resync that is hidden by its cause": {"PL202", func(c *diagnose.Case) {
 			a := &c.Topology.Arrays[0]
 			a.Level, a.Degraded, a.Syncing = topology.RAID1, 1, "recover"

@@ -29,7 +29,7 @@ func healthy() *diagnose.Case {
 	t := on("", a)
 	t.Targets = t.Targets[:1]
 	t.Targets[0].Devices = []string{"md0", "nvme1n1", "nvme2n1"}
-	t.Targets[0].Free = 30 * units.GiB
+	t.Targets[0].Free = new(30 * units.GiB)
 	t.Host.Memory = 24 * units.GiB
 	m := t.Targets[0].Mount
 	m.Point, m.Geometry = "/data", block.Geometry{Known: true, StripeUnit: 64 * units.KiB, StripeWide: 128 * units.KiB}
@@ -225,8 +225,9 @@ func TestHostRules(t *testing.T) {
 		{"timeout of another controller", "", "", log(host.Timeout, "nvme11", 99*time.Hour)},
 		{"I/O error of another disk", "", "", log(host.IOError, "sda", 99*time.Hour)},
 		{"heat", "PL316 warning", "", log(host.Throttled, "", 99*time.Hour)},
-		{"2 GiB of 50 free", "PL317 warning", "df -h /data", func(c *diagnose.Case) { c.Topology.Targets[0].Free = 2 * units.GiB }},
-		{"free space not known", "", "", func(c *diagnose.Case) { c.Topology.Targets[0].Free = 0 }},
+		{"2 GiB of 50 free", "PL317 warning", "df -h /data", func(c *diagnose.Case) { c.Topology.Targets[0].Free = new(2 * units.GiB) }},
+		{"no byte of 50 GiB free", "PL317 warning", "df -h /data", func(c *diagnose.Case) { c.Topology.Targets[0].Free = new(units.Bytes(0)) }},
+		{"free space not known", "", "", func(c *diagnose.Case) { c.Topology.Targets[0].Free = nil }},
 		{"fio 3.19", "PL318 warning", "", func(c *diagnose.Case) { c.Host.Fio = "fio-3.19" }},
 		{"fio 3.30", "PL318 warning", "", func(c *diagnose.Case) { c.Host.Fio = "fio-3.30" }},
 		{"fio 3.33", "", "", func(c *diagnose.Case) { c.Host.Fio = "fio-3.33" }},

@@ -31,7 +31,7 @@ func (p *inspector) targets() {
 			"  ",
 			append(
 				[]string{text.Clean(target.Path, 200)},
-				facts("for "+strings.Join(roles, " and "), words.Known("free", target.Free))...)...)
+				facts("for "+strings.Join(roles, " and "), words.Free(target))...)...)
 		if target.Mount == nil {
 			p.node(target.Device, "", true)
 			continue

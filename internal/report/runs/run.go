@@ -300,7 +300,7 @@ func machineSection(b *bundle.Bundle) page.Section {
 			words.Left("throughput", i.RateBalance), words.Origin(i.Origin)))
 	}
 	for _, g := range t.Targets {
-		add(string(g.Role)+" path", g.Path+" "+words.Parens(strings.TrimSpace("free "+g.Free.String())))
+		add(string(g.Role)+" path", g.Path+" "+words.Parens(words.Free(g)))
 	}
 	for _, k := range slices.Sorted(maps.Keys(b.Run.Labels)) {
 		add(text.Clean(k, 24), b.Run.Labels[k])

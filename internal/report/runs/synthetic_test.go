@@ -192,8 +192,8 @@ func syntheticMachine() topology.Topology {
 			BurstFor: 30 * time.Minute, BurstPer: 24 * time.Hour, Origin: topology.Origin{Kind: topology.Catalogue, Where: "instances.csv of 2026-11-21"},
 		},
 		Targets: []topology.Target{
-			{Role: topology.Data, Path: "/data", Device: "md0", Array: "md0", Free: 190 << 30},
-			{Role: topology.WAL, Path: "/wal", Device: "md1", Array: "md1", Free: 110 << 30},
+			{Role: topology.Data, Path: "/data", Device: "md0", Array: "md0", Free: new(units.Bytes(190 << 30))},
+			{Role: topology.WAL, Path: "/wal", Device: "md1", Array: "md1", Free: new(units.Bytes(110 << 30))},
 		},
 		Arrays: []topology.Array{array("md0", 64<<10, 200<<30), array("md1", 256<<10, 120<<30)},
 		Notes:  []string{"EBS volume IDs: the EC2 API answered with no credentials"},

@@ -140,6 +140,14 @@ func Known[T comparable](name string, v T) string {
 	return strings.TrimSpace(name + " " + shown)
 }
 
+// Free is what may still be written at a path, "" where that is not known.
+func Free(t topology.Target) string {
+	if t.Free == nil {
+		return ""
+	}
+	return "free " + t.Free.String()
+}
+
 // Some is a count, "" for none.
 func Some(n int, what string) string {
 	if n == 0 {
