@@ -134,7 +134,7 @@ type Advice struct {
 const localType = "local"
 
 // DefaultTypes are the kinds of volume that are considered where none is named.
-var DefaultTypes = []string{"gp3", "io2", "st1", localType}
+var DefaultTypes = []string{cloud.GP3, cloud.IO2, cloud.ST1, localType}
 
 // DefaultMaxVolumes is how many volumes a layout may have where nothing is said.
 const DefaultMaxVolumes = 16

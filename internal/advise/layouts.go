@@ -285,7 +285,7 @@ func shapes(most int) []Layout {
 // unfit says why no volume of a type does, whatever is provisioned; empty when one may.
 func (r *Request) unfit(typ string) string {
 	t, ok := cloud.TypeNamed(typ)
-	if !ok || t.Provider != "AWS" {
+	if !ok || !t.EBS() {
 		return fmt.Sprintf("%.40s: not an EBS volume type of the catalogue", typ)
 	}
 	if _, ok := r.Prices.Volumes[typ]; !ok {
@@ -320,7 +320,7 @@ func (r *Request) load(s *workload.Stream) string {
 // typical is what one I/O of a type takes, or less where a run showed that: gp2 and gp3 are alike, as
 // AWS states the same of both.
 func (r *Request) typical(t cloud.VolumeType) *cloud.TypicalLatency {
-	took := r.Shown[t.Type].Least(r.Shown[map[string]string{"gp2": "gp3", "gp3": "gp2"}[t.Type]])
+	took := r.Shown[t.Type].Least(r.Shown[map[string]string{cloud.GP2: cloud.GP3, cloud.GP3: cloud.GP2}[t.Type]])
 	if t.Typical == nil || took == (Took{}) {
 		return t.Typical
 	}

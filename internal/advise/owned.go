@@ -97,7 +97,7 @@ func LayoutOf(a *topology.Array) (*Layout, error) {
 	v := a.Volumes[0]
 	for _, o := range a.Volumes {
 		switch t, ok := cloud.TypeNamed(o.Type); {
-		case !ok || t.Provider != "AWS":
+		case !ok || !t.EBS():
 			named := cmp.Or(o.Type, "a volume without a type")
 			return nil, fmt.Errorf("%s: not a volume of EBS, so that no price is known", named)
 		case o.Size == 0:

@@ -69,11 +69,11 @@ func (r *Request) order(l Layout, n need) (order cloud.VolumeSpec, ok bool) {
 	gib := max(up(float64(r.Demand.Capacity)*l.copies()/float64(l.N)/float64(units.GiB)), float64(t.MinSize/units.GiB), 1)
 	order.Type = t.Type
 	switch {
-	case (t.Type == "gp2" || t.HDD != nil) && r.Series != nil:
+	case t.Credits() && r.Series != nil:
 		if gib, ok = r.burstSize(l, gib, float64(t.MaxSize/units.GiB)); !ok {
 			return order, false
 		}
-	case t.Type == "gp2": // 100 IOPS and 128 MiB/s at any size
+	case t.Type == cloud.GP2: // 100 IOPS and 128 MiB/s at any size
 		if n.iops > 100 {
 			gib = max(gib, up(n.iops/3))
 		}

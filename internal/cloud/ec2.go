@@ -36,7 +36,7 @@ type EC2 struct{}
 // Words of EC2.
 func (EC2) Words() Words {
 	return Words{
-		Cloud: "EC2", Short: "aws", Vendor: "AWS", Volumes: "EBS", Example: "gp3", API: "EC2 API, DescribeVolumes",
+		Cloud: "EC2", Short: "aws", Vendor: "AWS", Volumes: "EBS", Example: GP3, API: "EC2 API, DescribeVolumes",
 		IOLeft: "CloudWatch, EBSIOBalance%", ByLeft: "CloudWatch, EBSByteBalance%", VolLeft: "CloudWatch, BurstBalance",
 	}
 }

@@ -129,9 +129,25 @@ type TypicalLatency struct {
 	Source string `json:"source"`
 }
 
+// Names of types that have rules of their own in code; what else is known of them is data.
+const (
+	GP2 = "gp2"
+	GP3 = "gp3"
+	IO1 = "io1"
+	IO2 = "io2"
+	ST1 = "st1"
+	SC1 = "sc1"
+)
+
+// EBS says that the type is one of EC2.
+func (t VolumeType) EBS() bool { return t.Provider == (EC2{}).Words().Vendor }
+
+// Credits says that EC2's volumes of the type burst on credits.
+func (t VolumeType) Credits() bool { return t.Type == GP2 || t.HDD != nil }
+
 // BySize says that a larger volume of the type is a faster one.
 func (t VolumeType) BySize() bool {
-	return t.Type == "gp2" || t.HDD != nil || len(t.Tiers) > 0 || t.Pool != nil
+	return t.Credits() || len(t.Tiers) > 0 || t.Pool != nil
 }
 
 // TypeNamed returns an entry of the catalogue, false when there is none of that name. The names that
@@ -171,7 +187,7 @@ func (t VolumeType) RateUnit() units.Rate {
 var VolumeNames = sync.OnceValue(func() string {
 	var names []string
 	for _, t := range VolumeTypes() {
-		if name := strings.TrimPrefix(t.Type, "gcp-"); name != t.Type || t.Provider == (EC2{}).Words().Vendor {
+		if name := strings.TrimPrefix(t.Type, "gcp-"); name != t.Type || t.EBS() {
 			names = append(names, regexp.QuoteMeta(name))
 		}
 	}
@@ -274,7 +290,7 @@ func (t VolumeType) limits(spec VolumeSpec) (VolumeFacts, error) {
 		return f, first
 	}
 	switch {
-	case t.Type == "gp2":
+	case t.Type == GP2:
 		f.gp2(spec)
 	case t.HDD != nil:
 		f.hdd(t, spec)
@@ -419,9 +435,9 @@ func (f *VolumeFacts) rate(t VolumeType, spec VolumeSpec, iops units.IOPS, wrong
 	switch {
 	case top == 0:
 		return spec.Rate // no rule is known
-	case t.Type == "io1" && iops <= 32000:
+	case t.Type == IO1 && iops <= 32000:
 		top = min(500*units.MiBPerSec, units.Rate(iops)*256*1024)
-	case t.Type == "io1":
+	case t.Type == IO1:
 		top = min(top, max(500*units.MiBPerSec, units.Rate(iops)*16*1024))
 	case t.Rate.PerIOPS > 0:
 		top = min(top, max(t.Rate.Included, units.Rate(iops)*t.Rate.PerIOPS))

@@ -26,7 +26,7 @@ type document struct {
 func (c *Case) document(f *script.File) *document {
 	d := c.documents[f]
 	if d == nil {
-		d = &document{script.StorageOf(f), bursting(f), f.Match(creditVolume, "gp2", "st1", "sc1"), destroys(f)}
+		d = &document{script.StorageOf(f), bursting(f), f.Match(creditVolume, creditTypes...), destroys(f)}
 		for _, j := range c.jobsOf(f) {
 			if j.load.Writes() {
 				for _, path := range j.load.Files() {

@@ -74,7 +74,8 @@ var (
 	instanceName = regexp.MustCompile(
 		`(?i)\b[a-z]{1,3}[0-9][a-z0-9-]*\.(?:nano|micro|small|medium|large|[0-9]*xlarge|metal(?:-[0-9]+xl)?)\b`,
 	)
-	creditVolume = regexp.MustCompile(`\b(?:gp2|st1|sc1)\b(?:\s+[0-9]+\s*(?:GiB|GB))?`)
+	creditTypes  = []string{cloud.GP2, cloud.ST1, cloud.SC1}
+	creditVolume = regexp.MustCompile(`\b(?:` + strings.Join(creditTypes, "|") + `)\b(?:\s+[0-9]+\s*(?:GiB|GB))?`)
 	volumeSize   = regexp.MustCompile(`[0-9]{3,}`)
 )
 

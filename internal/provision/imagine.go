@@ -66,7 +66,7 @@ func (p *planner) imagine(d *topology.DeclaredArray) (*records.Work, error) {
 func orders(d *topology.DeclaredArray) (all []Order) {
 	for _, v := range d.Volumes {
 		t, known := cloud.TypeNamed(v.Type)
-		if !known || t.Provider != "AWS" || v.Serial != "" || v.ID != "" || v.Path != "" {
+		if !known || !t.EBS() || v.Serial != "" || v.ID != "" || v.Path != "" {
 			continue
 		}
 		size := "GIB"

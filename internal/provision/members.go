@@ -222,7 +222,7 @@ func (p *planner) unused(like topology.DeclaredVolume) []*block.Device {
 			p.destroy[d.Name] == "":
 		case like.Size > 0 && !alike(d.Size, like.Size):
 		case like.Model != "" && !strings.Contains(d.Model, like.Model):
-		case rented && local || like.Type == "nvme" && network:
+		case rented && local || like.Type == topology.NVMe && network:
 		default:
 			found = append(found, d)
 		}

@@ -208,6 +208,9 @@ func (t *Topology) fold(a *Array, inner []Array) {
 	)
 }
 
+// NVMe is the type of a volume that is a drive of the machine itself.
+const NVMe = "nvme"
+
 // volume describes a leaf.
 func volume(d *block.Device) Volume {
 	v := Volume{
@@ -222,7 +225,7 @@ func volume(d *block.Device) Volume {
 	case d.Kind == block.Loop:
 		v.Type = "loop"
 	case strings.HasPrefix(d.Name, "nvme"):
-		v.Type = "nvme"
+		v.Type = NVMe
 	}
 	// Elsewhere (QEMU, a test lab) the serial alone may say it.
 	if v.ID == "" {

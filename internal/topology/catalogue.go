@@ -122,7 +122,7 @@ func (t *Topology) ownDrives(f cloud.InstanceFacts) {
 	for i := range t.Arrays {
 		for j := range t.Arrays[i].Volumes {
 			v := &t.Arrays[i].Volumes[j]
-			declared := v.Type == "nvme" && !v.Network && v.Device == "" && !v.Sustained.Known()
+			declared := v.Type == NVMe && !v.Network && v.Device == "" && !v.Sustained.Known()
 			if !declared || !f.Local.Limits.Known() || f.Local.Temp {
 				continue
 			}
@@ -231,10 +231,10 @@ func (v *Volume) declareLimits(d DeclaredVolume) error {
 		}
 	default:
 		model := cmp.Or(d.Model, d.Type)
-		local := d.Type == "nvme" || d.Type == "ssd" || d.Type == "hdd" || d.Type == "loop"
+		local := d.Type == NVMe || d.Type == "ssd" || d.Type == "hdd" || d.Type == "loop"
 		if probe := (Volume{Size: size}); probe.drive(model) {
 			v.drive(model)
-			v.Type, v.Network = "nvme", false
+			v.Type, v.Network = NVMe, false
 			if v.Device == "" && !local {
 				v.Model = d.Type
 			}

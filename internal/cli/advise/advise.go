@@ -208,11 +208,11 @@ func (o *adviseOptions) elsewhere(env *form.Env, r *advise.Request) error {
 
 // gp3Instead says what the kept gp2 volumes cost as gp3.
 func gp3Instead(r advise.Request, a *advise.Advice) ([]string, error) {
-	if r.Keep == nil || r.Keep.Spec.Type != "gp2" || a.Owned == nil {
+	if r.Keep == nil || r.Keep.Spec.Type != cloud.GP2 || a.Owned == nil {
 		return nil, nil
 	}
 	was, n := *a.Owned, r.Keep.N
-	instead, err := advise.Instead(r, "gp3", was)
+	instead, err := advise.Instead(r, cloud.GP3, was)
 	if err != nil || instead == "" {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/internal/cloud"
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/text"
@@ -206,9 +207,6 @@ var smallRequests = &diagnose.Rule{
 	},
 }
 
-// solid are the volume types without heads.
-var solid = []string{"gp2", "gp3", "io1", "io2", "nvme"}
-
 var rotationalSSD = &diagnose.Rule{
 	Code:     "PL305",
 	Since:    "0.2",
@@ -222,8 +220,9 @@ var rotationalSSD = &diagnose.Rule{
 	Ignore:   "When a hypervisor hides what the drive is and it does spin.",
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		f, names, _ := perDrive(c, "rotational", func(d drive) (string, string, judged) {
-			known := d.nvme() || d.ebs() || slices.Contains(solid, d.volume.Type)
-			return "1", "0", wrongIf(d.Queue.Rotational && known && d.volume.Type != "st1" && d.volume.Type != "sc1")
+			t, _ := cloud.TypeNamed(d.volume.Type)
+			solid := d.nvme() || d.ebs() || t.EBS() || d.volume.Type == topology.NVMe
+			return "1", "0", wrongIf(d.Queue.Rotational && solid && t.HDD == nil)
 		})
 		if len(names) > 0 {
 			f.Message = fmt.Sprintf("%s: marked as spinning, though solid state.", text.Some(names, 3))

@@ -263,10 +263,11 @@ func LayoutText(l advise.Layout) string {
 		return fmt.Sprintf("%d x local %s GB", l.N, units.Number(float64(l.Spec.Size)/1e9))
 	}
 	parts = append(parts, l.Spec.Type, gibs(l.Spec.Size))
-	if l.Spec.IOPS > 0 && (l.Spec.Type != "gp3" || l.Spec.IOPS > 3000) {
+	t, _ := cloud.TypeNamed(l.Spec.Type)
+	if l.Spec.IOPS > t.IOPS.Included {
 		parts = append(parts, l.Spec.IOPS.String()+" IOPS")
 	}
-	if l.Spec.Rate > 125*units.MiBPerSec {
+	if l.Spec.Rate > t.Rate.Included {
 		parts = append(parts, units.Number(float64(l.Spec.Rate/units.MiBPerSec))+" MiB/s")
 	}
 	if l.Level != topology.Single {
