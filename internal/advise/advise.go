@@ -187,10 +187,8 @@ func Advise(r Request) (*Advice, error) {
 func (a *Advice) candidates(r *Request, instances []priced) []Candidate {
 	a.Instances = len(instances)
 	if len(instances) == 0 {
-		a.Rejected = append(
-			a.Rejected,
-			"no instance type with a price has the vCPUs, memory, architecture and family that are asked for",
-		)
+		a.Rejected = append(a.Rejected,
+			"no instance type with a price has the vCPUs, memory, architecture and family that are asked for")
 	}
 	layouts, rejected := r.layouts()
 	a.Rejected, a.Layouts = append(a.Rejected, rejected...), len(layouts)

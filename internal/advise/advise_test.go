@@ -222,20 +222,8 @@ func TestAcceptance(t *testing.T) {
 		got := best(t, c.request, c.level, c.typ)
 		if got.Layout.N != c.n || got.Layout.Spec != c.spec || c.instance != "" && got.Type != c.instance ||
 			got.VolumesMonth.String() != c.volumes || c.all != "" && got.Month.String() != c.all {
-			t.Errorf(
-				"%s: %d × %+v on %s: %v, %v;\nwant %d × %+v on %s: %s, %s",
-				c.name,
-				got.Layout.N,
-				got.Layout.Spec,
-				got.Type,
-				got.VolumesMonth,
-				got.Month,
-				c.n,
-				c.spec,
-				c.instance,
-				c.volumes,
-				c.all,
-			)
+			t.Errorf("%s: %d × %+v on %s: %v, %v;\nwant %d × %+v on %s: %s, %s", c.name, got.Layout.N, got.Layout.Spec, got.Type,
+				got.VolumesMonth, got.Month, c.n, c.spec, c.instance, c.volumes, c.all)
 		}
 		// The ceiling of each is at least the demand with headroom: finish says so, and the bound
 		// is a sustained one.
@@ -280,9 +268,7 @@ func TestFailureRate(t *testing.T) {
 // TestCommits: a thousand commits per second of one client rule gp3 out, whatever is provisioned: 1 /
 // (1.5 × 1.86 ms) = 358.
 func TestCommits(t *testing.T) {
-	a, err := Advise(
-		Request{Demand: demand(t, "capacity: 100GiB\ncommits: {rate: 1000/s, clients: 1}\n"), Headroom: 0.2},
-	)
+	a, err := Advise(Request{Demand: demand(t, "capacity: 100GiB\ncommits: {rate: 1000/s, clients: 1}\n"), Headroom: 0.2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -338,10 +324,8 @@ func TestRestrictions(t *testing.T) {
 		}
 	}
 	// st1 for a stream of large blocks: size follows the rate.
-	st1 := ask(
-		Request{Types: []string{"st1"}},
-		"capacity: 1TiB\nstreams:\n  - {does: sequential read, block: 1MiB, rate: 100MiB/s}\n",
-	)
+	st1 := ask(Request{Types: []string{"st1"}},
+		"capacity: 1TiB\nstreams:\n  - {does: sequential read, block: 1MiB, rate: 100MiB/s}\n")
 	if len(st1.Rows) == 0 || st1.Rows[0].Layout.Spec.Size*units.Bytes(st1.Rows[0].Layout.N) < 2560*units.GiB {
 		t.Errorf("%+v %q", st1.Rows, st1.Rejected)
 	}
@@ -423,11 +407,9 @@ func TestKeep(t *testing.T) {
 
 // TestLocal: an instance's own drives are a row of their own, never the cheapest.
 func TestLocal(t *testing.T) {
-	a, err := Advise(
-		Request{
-			Demand: demand(t, "capacity: 1TiB\nstreams:\n  - {does: random read, block: 4KiB, rate: 400000 IOPS}\n"),
-		},
-	)
+	a, err := Advise(Request{
+		Demand: demand(t, "capacity: 1TiB\nstreams:\n  - {does: random read, block: 4KiB, rate: 400000 IOPS}\n"),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

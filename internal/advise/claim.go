@@ -48,10 +48,8 @@ func ParseClaim(s string) (Claim, error) {
 		}
 	}
 	if err != nil || c.IOPS <= 0 && c.Rate <= 0 {
-		return c, fmt.Errorf(
-			"claim %s: want a figure with its unit, such as 40000 IOPS, 1250MB/s or \"60000 IOPS of 8KiB\"",
-			text.Quote(s),
-		)
+		return c, fmt.Errorf("claim %s: want a figure with its unit, such as 40000 IOPS, 1250MB/s or \"60000 IOPS of 8KiB\"",
+			text.Quote(s))
 	}
 	if sized {
 		if c.Block, err = units.ParseBytes(strings.TrimSpace(size)); err != nil || c.Block == 0 {
@@ -122,13 +120,8 @@ func (c Claim) Check(t *topology.Topology) ClaimVerdict {
 	}
 	switch {
 	case !v.Holds:
-		say(
-			"No: the storage reaches %s of %v reads, limited by %s (%s).",
-			c.print(v.Most),
-			c.Block,
-			v.Most.Label(),
-			v.Most.How,
-		)
+		say("No: the storage reaches %s of %v reads, limited by %s (%s).", c.print(v.Most), c.Block, v.Most.Label(),
+			v.Most.How)
 	case v.Sustained:
 		say(yes+"sustained: %s allows %s of %v reads.", v.Lasts.Label(), c.print(v.Lasts), c.Block)
 	default:
@@ -143,12 +136,8 @@ func (c Claim) Check(t *topology.Topology) ClaimVerdict {
 		say(yes+"but only %s: it is a burst of %s (%s).", long, v.Burst.Kind, v.Burst.How)
 	}
 	if v.Lasts != nil && !v.Sustained {
-		say(
-			"Sustained it is %s, %s of the claim, limited by %s.",
-			c.print(v.Lasts),
-			text.Percent(c.of(v.Lasts)/c.figure()),
-			v.Lasts.Label(),
-		)
+		say("Sustained it is %s, %s of the claim, limited by %s.", c.print(v.Lasts), text.Percent(c.of(v.Lasts)/c.figure()),
+			v.Lasts.Label())
 	}
 	if v.Holds && len(t.Arrays) > 0 {
 		load.ReadShare, load.ReadBS, load.WriteBS = 0, 0, c.Block
@@ -228,10 +217,8 @@ func (v *ClaimVerdict) history(typ string) {
 	case last >= 0:
 		v.Since = fmt.Sprintf("a day after %s", date(f.Changes[last].To))
 	default:
-		v.Lines = append(
-			v.Lines,
-			fmt.Sprintf("It is not known since when AWS has published this for %s; the catalogue is of %s.", typ, f.AsOf),
-		)
+		v.Lines = append(v.Lines,
+			fmt.Sprintf("It is not known since when AWS has published this for %s; the catalogue is of %s.", typ, f.AsOf))
 		return
 	}
 	line := fmt.Sprintf("AWS has published it for %s since %s", typ, v.Since)

@@ -50,8 +50,7 @@ func tooFew(typ string, s *workload.Stream, lat time.Duration, source string) st
 		need++
 	}
 	return fmt.Sprintf(
-		"%s: a synced write takes %v, which allows %s %v of %v commits per second (%v at best); %s would do [%s]",
-		typ, units.LatencyOf(lat), text.Plural(clients, "client"), m.Low, s.IOPS, m.High, text.Plural(need, "client"),
-		source,
+		"%s: a synced write takes %v, which allows %s %v of %v commits per second (%v at best); %s would do [%s]", typ,
+		units.LatencyOf(lat), text.Plural(clients, "client"), m.Low, s.IOPS, m.High, text.Plural(need, "client"), source,
 	)
 }

@@ -124,16 +124,9 @@ func (r *Request) finish(c *Candidate, instances []priced) error {
 				c.Type, c.Layout.N, c.Layout.Spec.Type, text.Duration(c.Replay.Throttled))
 		}
 	} else if want := 1 + r.Headroom; c.Times < want*0.999 && !(r.BurstOK && c.BurstTimes >= want*0.999) {
-		return fmt.Errorf(
-			"this is a bug of plimsoll: %s with %d × %s was chosen for %s times the demand, and its ceiling is "+
-				"%s times (%s)",
-			c.Type,
-			c.Layout.N,
-			c.Layout.Spec.Type,
-			units.Number(want),
-			units.Number(c.Times),
-			c.Sustained.Label(),
-		)
+		return fmt.Errorf("this is a bug of plimsoll: %s with %d × %s was chosen for %s times the demand, and its ceiling "+
+			"is %s times (%s)", c.Type, c.Layout.N, c.Layout.Spec.Type, units.Number(want), units.Number(c.Times),
+			c.Sustained.Label())
 	}
 	c.ByBurst = c.Times < (1+r.Headroom)*0.999 && c.BurstTimes > c.Times
 	c.Why = append(c.Why, r.why(c, instances)...)
@@ -150,10 +143,7 @@ func (r *Request) remarks(c *Candidate) {
 		c.Notes = append(c.Notes, fmt.Sprintf("losing one of the %d volumes loses all data", c.Layout.N))
 	}
 	if slices.Contains(c.Instance.Weightings, "ebs-1") {
-		c.Notes = append(
-			c.Notes,
-			c.Type+": the bandwidth weighting ebs-1 adds 25 % of throughput, which is not counted",
-		)
+		c.Notes = append(c.Notes, c.Type+": the bandwidth weighting ebs-1 adds 25 % of throughput, which is not counted")
 	}
 	for _, typ := range r.Why {
 		if lacks := r.WhyNot(c.Layout, typ); lacks != "" && !c.Layout.Local {
@@ -194,11 +184,8 @@ func (a *Advice) notes(r Request) {
 		say("%s", text)
 	}
 	if len(r.Demand.AtLeast) > 0 {
-		say(
-			"the demand was watched on storage that was full (%s): the true one may be larger, so this is the "+
-				"least to buy",
-			strings.Join(r.Demand.AtLeast, "; "),
-		)
+		say("the demand was watched on storage that was full (%s): the true one may be larger, so this is the least to buy",
+			strings.Join(r.Demand.AtLeast, "; "))
 	}
 	if slices.ContainsFunc(r.Demand.Streams, func(s workload.Stream) bool { return !s.Random }) {
 		say("sequential I/Os count one by one: EBS may merge them; the sizing does not rely on it")

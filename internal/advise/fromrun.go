@@ -105,10 +105,8 @@ func FromResult(name string, r *result.Result) (*workload.Demand, error) {
 			}
 			free = free || asked == 0
 			if asked > 0 && s.IOPS < asked*reached {
-				d.Notes = append(d.Notes, fmt.Sprintf(
-					"%s asked for %v IOPS and got %v (%s): what it asked for is taken",
-					s.Name, asked, s.IOPS, text.Percent(float64(s.IOPS/asked)),
-				))
+				d.Notes = append(d.Notes, fmt.Sprintf("%s asked for %v IOPS and got %v (%s): what it asked for is taken", s.Name,
+					asked, s.IOPS, text.Percent(float64(s.IOPS/asked))))
 				s.IOPS, s.Rate = asked, units.Rate(float64(asked)*s.MeanBlock())
 			}
 			d.Streams = append(d.Streams, s)
@@ -118,10 +116,8 @@ func FromResult(name string, r *result.Result) (*workload.Demand, error) {
 		return nil, fmt.Errorf("%s measured no I/O", name)
 	}
 	if free {
-		d.AtLeast = append(
-			d.AtLeast,
-			"the jobs asked for as much as they got: this is what the storage gave, not what an application needs",
-		)
+		d.AtLeast = append(d.AtLeast,
+			"the jobs asked for as much as they got: this is what the storage gave, not what an application needs")
 	}
 	return d, nil
 }

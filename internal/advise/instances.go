@@ -45,11 +45,8 @@ func (r *Request) instances() ([]priced, error) {
 		case !ok:
 			return nil, fmt.Errorf("instance type %.40q is not in the catalogue", r.Instance)
 		case !priceOK:
-			return nil, fmt.Errorf(
-				"instance type %s has no price in %s; bring a price list that has it with --prices",
-				r.Instance,
-				r.Prices.Region,
-			)
+			return nil, fmt.Errorf("instance type %s has no price in %s; bring a price list that has it with --prices",
+				r.Instance, r.Prices.Region)
 		}
 		return []priced{{f, month}}, r.suits(f)
 	}
@@ -63,10 +60,8 @@ func (r *Request) instances() ([]priced, error) {
 		}
 		all = append(all, priced{f, month})
 	}
-	slices.SortStableFunc(
-		all,
-		func(a, b priced) int { return cmp.Or(cmp.Compare(a.month, b.month), cmp.Compare(a.Type, b.Type)) },
-	)
+	slices.SortStableFunc(all,
+		func(a, b priced) int { return cmp.Or(cmp.Compare(a.month, b.month), cmp.Compare(a.Type, b.Type)) })
 	return all, nil
 }
 

@@ -353,14 +353,8 @@ func (r *Request) tooSlow(typ string, l *cloud.TypicalLatency, s *workload.Strea
 		}
 	}
 	if least := s.Latency.Smallest(); least > 0 && least < lat {
-		return fmt.Sprintf(
-			"%s: %s wants %v, and the idle latency is %v [%s]",
-			typ,
-			r.load(s),
-			units.LatencyOf(least),
-			units.LatencyOf(lat),
-			source,
-		)
+		return fmt.Sprintf("%s: %s wants %v, and the idle latency is %v [%s]", typ, r.load(s), units.LatencyOf(least),
+			units.LatencyOf(lat), source)
 	}
 	return ""
 }

@@ -123,10 +123,8 @@ func TestReplay(t *testing.T) {
 		length := 60 * float64(len(spans))
 		if math.Abs(got.Throttled.Seconds()-throttled) > 0.01*length+2 ||
 			math.Abs(float64(got.Wait)/1e9-wait) > 0.01*length+1 || math.Abs(got.Backlog-backlog) > 0.02*backlog+500 {
-			t.Errorf(
-				"case %d: throttled %v, %v at most, %.0f wait; in steps %.1f s, %.1f s, %.0f",
-				seed, got.Throttled, time.Duration(got.Wait), got.Backlog, throttled, wait, backlog,
-			)
+			t.Errorf("case %d: throttled %v, %v at most, %.0f wait; in steps %.1f s, %.1f s, %.0f", seed, got.Throttled,
+				time.Duration(got.Wait), got.Backlog, throttled, wait, backlog)
 		}
 	}
 	if waited < cases/4 || waited == cases {

@@ -41,10 +41,7 @@ func AB(ctx context.Context, m *sys.Machine, dir string, ab compare.AB, variants
 			}
 			emit(Noted{fmt.Sprintf("round %d/%d, variant %s", round, ab.Rounds, v.Name)})
 			last := round == ab.Rounds &&
-				!slices.ContainsFunc(
-					turns[round-1][k+1:],
-					func(j int) bool { return samePlace(variants[j].Plan, v.Plan) },
-				)
+				!slices.ContainsFunc(turns[round-1][k+1:], func(j int) bool { return samePlace(variants[j].Plan, v.Plan) })
 			if err := turn(ctx, m, dir, ab, v, i, round, !last, emit); err != nil {
 				return err
 			}

@@ -106,11 +106,8 @@ func (r Request) PlanResume(ctx context.Context, m *sys.Machine, decl *topology.
 	}
 	set := b.Run.Settings
 	if flags := r.conflicts(&b.Run); len(flags) > 0 {
-		return Plan{}, input(
-			"%s: %s is resumed with its original settings; drop these flags or start a new run",
-			strings.Join(flags, ", "),
-			dir,
-		)
+		return Plan{}, input("%s: %s is resumed with its original settings; drop these flags or start a new run",
+			strings.Join(flags, ", "), dir)
 	}
 	claimed := r.pathsOf(&b.Run.Topology)
 	if r.Server != nil && b.Run.Suite.Server != nil { // which programs, and as whom, is typed

@@ -77,10 +77,8 @@ func seeded(s suite.Scenario, p *bundle.RoundPlan, round int) suite.Scenario {
 	s.Job.Sections = slices.Clone(s.Job.Sections)
 	for _, i := range s.Job.Jobs() {
 		if _, given := s.Job.Effective(i).Get("randseed"); !given {
-			s.Job.Sections[i].Options = append(
-				slices.Clone(s.Job.Sections[i].Options),
-				fio.Option{Name: "randseed", Value: seed},
-			)
+			s.Job.Sections[i].Options = append(slices.Clone(s.Job.Sections[i].Options),
+				fio.Option{Name: "randseed", Value: seed})
 		}
 	}
 	return s
@@ -166,10 +164,8 @@ func (r *runner) known(n int, done map[mark]*result.Result) RoundEnded {
 		if err != nil {
 			continue
 		}
-		e.Figures = append(
-			e.Figures,
-			RoundFigure{ID: s.ID, Name: s.Name, Figure: figure, Precision: precision, Rounds: len(values)},
-		)
+		e.Figures = append(e.Figures,
+			RoundFigure{ID: s.ID, Name: s.Name, Figure: figure, Precision: precision, Rounds: len(values)})
 		if p.Until > 0 && !precision.Known(p.Until) {
 			e.Enough = false
 			e.Planned = max(e.Planned, min(p.Most, max(cmp.Or(precision.Planned, p.Most), n+1)))

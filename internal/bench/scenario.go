@@ -110,10 +110,7 @@ func (r *runner) runFio(
 	grant *permit.Grant,
 	out *sys.Dir,
 ) error {
-	if err := errors.Join(
-		write(out, "job.fio", grant.Shown.Text()),
-		write(out, runFile, grant.Job.Text()),
-	); err != nil {
+	if err := errors.Join(write(out, "job.fio", grant.Shown.Text()), write(out, runFile, grant.Job.Text())); err != nil {
 		return err
 	}
 	defer out.Remove(runFile) //nolint:errcheck // its names lead nowhere after the run; a bundle may have it
@@ -255,9 +252,7 @@ func judgeRun(res *result.Result, fioErr error, plain func(string) string, said 
 	}
 	for _, j := range res.Jobs {
 		if j.Error != 0 {
-			res.Invalidate(
-				fmt.Sprintf("job %s ended with error %d (%s)", j.Name, j.Error, unix.ErrnoName(unix.Errno(j.Error))),
-			)
+			res.Invalidate(fmt.Sprintf("job %s ended with error %d (%s)", j.Name, j.Error, unix.ErrnoName(unix.Errno(j.Error))))
 		}
 	}
 	switch n := res.Total.Read.N + res.Total.Write.N + res.Total.Trim.N; {

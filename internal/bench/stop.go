@@ -119,10 +119,8 @@ func (st *stopper) finish(res *result.Result, watched *telemetry.Series, start t
 	}
 	res.Stopped = &s
 	if s.At == 0 {
-		res.Doubts = append(
-			res.Doubts,
-			fmt.Sprintf("not known to ± %s after %d s: %s", text.Percent(st.options.Target), len(st.xs), s.Why),
-		)
+		res.Doubts = append(res.Doubts,
+			fmt.Sprintf("not known to ± %s after %d s: %s", text.Percent(st.options.Target), len(st.xs), s.Why))
 		return
 	}
 	if s.From > 0 && s.From < len(st.ends) {
@@ -151,10 +149,8 @@ func (st *stopper) words(s stats.Settled) []string {
 				units.IOPS(st.options.Sustained)),
 		)
 	case !s.Pinned:
-		words = append(
-			words,
-			fmt.Sprintf("no stall in %d s: stalls rarer than one in %d s cannot be excluded (95 %%)", s.At, s.At/3),
-		)
+		words = append(words,
+			fmt.Sprintf("no stall in %d s: stalls rarer than one in %d s cannot be excluded (95 %%)", s.At, s.At/3))
 	}
 	return words
 }

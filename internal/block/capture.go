@@ -71,11 +71,9 @@ func Capture(w io.Writer, m *sys.Machine) error {
 	}
 	slices.SortFunc(c.archive.Files, func(a, b txtar.File) int { return strings.Compare(a.Name, b.Name) })
 	c.archive.Files = slices.CompactFunc(c.archive.Files, func(a, b txtar.File) bool { return a.Name == b.Name })
-	c.archive.Comment = fmt.Appendf(
-		nil,
+	c.archive.Comment = fmt.Appendf(nil,
 		"Captured by plimsoll inspect --capture on %s; serial numbers, UUIDs and the host's name are masked.\n",
-		m.Now().UTC().Format("2006-01-02"),
-	)
+		m.Now().UTC().Format("2006-01-02"))
 	// Last, when all secrets are known: they appear in mount sources, links and names too.
 	for i, f := range c.archive.Files {
 		c.archive.Files[i].Data = c.masked(f.Data)

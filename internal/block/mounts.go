@@ -107,10 +107,7 @@ func (t *Tree) Device(name string) *Device {
 		return nil
 	}
 	// A node made by mknod, as in containers.
-	if info, err := fs.Stat(
-		t.root,
-		strings.TrimPrefix(target, "/"),
-	); err == nil && info.Mode()&fs.ModeDevice != 0 &&
+	if info, err := fs.Stat(t.root, strings.TrimPrefix(target, "/")); err == nil && info.Mode()&fs.ModeDevice != 0 &&
 		info.Mode()&fs.ModeCharDevice == 0 {
 		if st, ok := info.Sys().(*syscall.Stat_t); ok {
 			return t.numbered(devMajor(st.Rdev), devMinor(st.Rdev))

@@ -47,10 +47,8 @@ func (t *Tree) ReadUsers(self int) {
 		r.descriptors(t, name)
 	}
 	// A process that ends meanwhile is no news, and neither is one that may not be looked at.
-	slices.SortFunc(
-		t.Users,
-		func(a, b User) int { return cmp.Or(natural(a.Device, b.Device), strings.Compare(a.What, b.What)) },
-	)
+	slices.SortFunc(t.Users,
+		func(a, b User) int { return cmp.Or(natural(a.Device, b.Device), strings.Compare(a.What, b.What)) })
 	t.Users = slices.Compact(t.Users)
 }
 

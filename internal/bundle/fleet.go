@@ -191,12 +191,8 @@ func OpenFleet(dir string) (*Fleet, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if f.Schema < 1 || f.Schema > FleetSchema {
-		return nil, fmt.Errorf(
-			"%s has schema %d and this plimsoll reads 1 to %d: use a newer plimsoll",
-			name,
-			f.Schema,
-			FleetSchema,
-		)
+		return nil, fmt.Errorf("%s has schema %d and this plimsoll reads 1 to %d: use a newer plimsoll", name, f.Schema,
+			FleetSchema)
 	}
 	return &f, nil
 }

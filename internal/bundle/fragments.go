@@ -35,10 +35,8 @@ func JoinFragments(outputs []*fio.Output) []*fio.Output {
 	for _, k := range kept {
 		if fragmentary(k) && len(k.Groups) > 0 {
 			k.Jobs = withGroups(k.Jobs, k.Groups[0])
-			k.Doubts = append(
-				k.Doubts,
-				"the output is quoted in part: bandwidth is that of its status group, and IOPS are not in it",
-			)
+			k.Doubts = append(k.Doubts,
+				"the output is quoted in part: bandwidth is that of its status group, and IOPS are not in it")
 		}
 	}
 	return kept
@@ -225,10 +223,8 @@ func rates(o *fio.Output) []rate {
 
 // fragmentary says that no row of o counts I/Os.
 func fragmentary(o *fio.Output) bool {
-	return !slices.ContainsFunc(
-		o.Jobs,
-		func(j fio.Job) bool { return j.Read.N+j.Write.N+j.Trim.N > 0 || j.Read.IOPS+j.Write.IOPS > 0 },
-	)
+	return !slices.ContainsFunc(o.Jobs,
+		func(j fio.Job) bool { return j.Read.N+j.Write.N+j.Trim.N > 0 || j.Read.IOPS+j.Write.IOPS > 0 })
 }
 
 // allJobs names a row of which nothing is known but its status group, as fio's text calls that.

@@ -187,9 +187,8 @@ func onOwnDrives(r *result.Result, whole *topology.Topology) {
 	i := t.Instance
 	t.Instance = topology.Instance{Type: i.Type, ID: i.ID, Cloud: i.Cloud, Origin: i.Origin}
 	r.Topology = &t
-	r.Doubts = append(r.Doubts, fmt.Sprintf(
-		"what %s allows over its storage network is left out: it has %s, and nothing says that its volumes were measured; "+
-			"--volumes names them", i.Type, text.Plural(own.Count, "local drive")))
+	r.Doubts = append(r.Doubts, fmt.Sprintf("what %s allows over its storage network is left out: it has %s, and "+
+		"nothing says that its volumes were measured; --volumes names them", i.Type, text.Plural(own.Count, "local drive")))
 }
 
 // volumeType is the label of what a text says of a result's device.
@@ -224,10 +223,8 @@ func (f Found) machine(r *result.Result, o *fio.Output, whole *topology.Topology
 	if whole.Instance.Type != "" || line == 0 {
 		return nil
 	}
-	r.Doubts = append(
-		r.Doubts,
-		fmt.Sprintf("the instance is taken to be %s, %s; --instance overrides this", typ, inText(line)),
-	)
+	r.Doubts = append(r.Doubts,
+		fmt.Sprintf("the instance is taken to be %s, %s; --instance overrides this", typ, inText(line)))
 	return on(r, whole, typ, topology.Origin{Kind: topology.Declared, Where: inText(line)})
 }
 

@@ -233,10 +233,8 @@ func optionsOf(f *fio.JobFile) map[string]fio.Options {
 // out, as all options without a value: a job that did neither all of its size nor all of its time
 // was stopped, and one that did more than its size was time_based.
 func planned(r *result.Result, o *fio.Output) time.Duration {
-	signal := slices.IndexFunc(
-		o.Messages,
-		func(m string) bool { return strings.HasPrefix(m, "fio: terminating on signal") },
-	)
+	signal := slices.IndexFunc(o.Messages,
+		func(m string) bool { return strings.HasPrefix(m, "fio: terminating on signal") })
 	var longest time.Duration
 	for _, w := range r.Workloads {
 		if w.Runtime > 0 && (w.TimeBased || signal >= 0 || !endedBySize(r, w)) {
@@ -244,13 +242,8 @@ func planned(r *result.Result, o *fio.Output) time.Duration {
 		}
 	}
 	if signal >= 0 {
-		r.Incomplete = append(
-			r.Incomplete,
-			fmt.Sprintf(
-				"fio was stopped before its time (%s).",
-				strings.TrimPrefix(o.Messages[signal], "fio: terminating on "),
-			),
-		)
+		r.Incomplete = append(r.Incomplete,
+			fmt.Sprintf("fio was stopped before its time (%s).", strings.TrimPrefix(o.Messages[signal], "fio: terminating on ")))
 	}
 	if whole, ok := otherPlan(r, o, longest); ok {
 		r.Doubts = append(r.Doubts, fmt.Sprintf("the job in the text has a runtime of %s, and this run ended after %s "+

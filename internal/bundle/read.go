@@ -32,21 +32,13 @@ func Open(dir string) (*Bundle, error) {
 	}
 	if !found {
 		if empty(dir) {
-			return nil, fmt.Errorf(
-				"%s: %w; it is empty: its run was killed as it began, so remove it",
-				dir,
-				ErrNotBundle,
-			)
+			return nil, fmt.Errorf("%s: %w; it is empty: its run was killed as it began, so remove it", dir, ErrNotBundle)
 		}
 		return nil, fmt.Errorf("%s: %w", dir, ErrNotBundle)
 	}
 	if b.Run.Schema != Schema {
-		return nil, fmt.Errorf(
-			"%s has schema %d and this plimsoll reads %d: use the one that wrote it",
-			filepath.Join(dir, "run.json"),
-			b.Run.Schema,
-			Schema,
-		)
+		return nil, fmt.Errorf("%s has schema %d and this plimsoll reads %d: use the one that wrote it",
+			filepath.Join(dir, "run.json"), b.Run.Schema, Schema)
 	}
 	for _, s := range b.Run.Suite.Scenarios {
 		sc := Scenario{Scenario: s}

@@ -178,10 +178,8 @@ func (s *Scenario) middle(rounds []Round) *result.Result {
 	})
 	r := *best.Result
 	if bad := len(rounds) - len(valid); bad > 0 {
-		r.Doubts = append(
-			slices.Clone(r.Doubts),
-			fmt.Sprintf("%s of %d left out as invalid", text.Plural(bad, "round"), len(rounds)),
-		)
+		r.Doubts = append(slices.Clone(r.Doubts),
+			fmt.Sprintf("%s of %d left out as invalid", text.Plural(bad, "round"), len(rounds)))
 	}
 	if len(valid) < 2 {
 		return &r

@@ -79,17 +79,11 @@ func (m members) degradedPart(touched, width float64, c counting) cost {
 func (p *problem) assumeDegraded(a *topology.Array, m members) {
 	switch {
 	case m.lost == 0 && a.Degraded > 0:
-		p.note(
-			"%s lacks %d members, which its level does not survive: its ceiling is that of the whole array",
-			a.Name,
-			a.Degraded,
-		)
+		p.note("%s lacks %d members, which its level does not survive: its ceiling is that of the whole array", a.Name,
+			a.Degraded)
 	case m.lost > 0 && m.copies > 1:
-		p.note(
-			"%s is degraded: the copies that are left serve all reads of their set, and the busiest of them sets "+
-				"the pace",
-			a.Name,
-		)
+		p.note("%s is degraded: the copies that are left serve all reads of their set, and the busiest of them sets the "+
+			"pace", a.Name)
 	case m.lost > 0:
 		p.note("%s is degraded: what lay on the lost members is worked out from the others", a.Name)
 	}

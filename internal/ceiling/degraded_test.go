@@ -15,10 +15,7 @@ import (
 func broken(level topology.Level, n int, missing ...int) *topology.Topology {
 	a := topology.Array{Name: "md0", Level: level, Chunk: 64 * k, Degraded: len(missing)}
 	for range n {
-		a.Volumes = append(
-			a.Volumes,
-			topology.Volume{Sustained: topology.Limits{IOPS: 1000, Rate: 100 * units.MiBPerSec}},
-		)
+		a.Volumes = append(a.Volumes, topology.Volume{Sustained: topology.Limits{IOPS: 1000, Rate: 100 * units.MiBPerSec}})
 	}
 	for _, i := range missing {
 		a.Volumes[i] = topology.Volume{Missing: true}

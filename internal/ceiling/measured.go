@@ -56,12 +56,8 @@ func (c Ceiling) Measured(r *result.Result, volumes int) Ceiling {
 	default:
 		return c
 	}
-	return c.WithLatency(
-		mean(r.Total.Read),
-		write,
-		inFlight,
-		topology.Origin{Kind: topology.Measured, Where: "latency of this scenario"},
-	)
+	return c.WithLatency(mean(r.Total.Read), write, inFlight,
+		topology.Origin{Kind: topology.Measured, Where: "latency of this scenario"})
 }
 
 // queued says that a direction's mean latency is far above that of its fast I/Os.

@@ -123,10 +123,7 @@ func (p *problem) take(loads []fio.Workload) {
 			p.note("trims are counted without cost")
 		}
 		if w.Buffered {
-			p.note(
-				"buffered I/O (direct=0): the page cache may answer reads and delay writes, the bounds hold for " +
-					"the devices",
-			)
+			p.note("buffered I/O (direct=0): the page cache may answer reads and delay writes, the bounds hold for the devices")
 		}
 		if w.ThinkTime > 0 {
 			p.note("thinktime is not counted: the jobs may ask for less")

@@ -118,11 +118,8 @@ func (p *problem) spread(m members) (readers, writers float64) {
 	if p.firstOnly(m) {
 		// Where the copies do not divide the members, the first ones lie on more of them.
 		first := all / float64(topology.GCD(units.Bytes(m.n), units.Bytes(m.copies)))
-		p.note(
-			"with one I/O in flight md reads the first mirror only: %s of %d volumes serve reads",
-			units.Number(first),
-			m.n,
-		)
+		p.note("with one I/O in flight md reads the first mirror only: %s of %d volumes serve reads", units.Number(first),
+			m.n)
 		return first, all
 	}
 	if m.copies > 1 && m.lost > 0 && !few {

@@ -170,11 +170,8 @@ func (c *Ceiling) log(t *topology.Topology, s *result.PgStep) {
 		sync := fio.Workload{WriteBS: logBlock, Direct: true, Jobs: 1, Depth: deep} // a sync after each: none is merged
 		of := smallest(Of(t, topology.WAL, []fio.Workload{sync}))
 		c.scaled(LogIOPS, of, func(b Bound) (float64, string) {
-			return float64(b.IOPS) * grouped, fmt.Sprintf(
-				"%v synced writes × %s commits per sync",
-				b.IOPS,
-				units.Number(grouped),
-			)
+			return float64(b.IOPS) * grouped, fmt.Sprintf("%v synced writes × %s commits per sync", b.IOPS,
+				units.Number(grouped))
 		})
 	}
 }
@@ -212,12 +209,8 @@ func (c *Ceiling) cores(p *result.Postgres, s *result.PgStep, measured func(stri
 	}
 	bench := s.PgbenchCPU.Seconds() / span
 	left := max(float64(p.Cores)-bench, s.ServerCPU.Seconds()/span)
-	how := fmt.Sprintf(
-		"%s less %s of pgbench ÷ %v of CPU per transaction",
-		text.Plural(p.Cores, "core"),
-		units.Number(bench),
-		units.LatencyOf(time.Duration(each*1e9)),
-	)
+	how := fmt.Sprintf("%s less %s of pgbench ÷ %v of CPU per transaction", text.Plural(p.Cores, "core"),
+		units.Number(bench), units.LatencyOf(time.Duration(each*1e9)))
 	b := Bound{
 		Kind:     CPU,
 		IOPS:     units.IOPS(left / each),
@@ -237,13 +230,8 @@ func (c *Ceiling) cores(p *result.Postgres, s *result.PgStep, measured func(stri
 			Origin:   measured("/proc, pg_stat_activity"),
 			Capacity: tps,
 			Demand:   1,
-			How: fmt.Sprintf(
-				"pgbench uses %s of %s, %s of sessions wait for it, %s of the machine is idle",
-				text.Percent(use),
-				text.Plural(threads, "thread"),
-				text.Percent(s.Waited("Client:ClientRead")),
-				text.Percent(max(1-s.Busy, 0)),
-			),
+			How: fmt.Sprintf("pgbench uses %s of %s, %s of sessions wait for it, %s of the machine is idle", text.Percent(use),
+				text.Plural(threads, "thread"), text.Percent(s.Waited("Client:ClientRead")), text.Percent(max(1-s.Busy, 0))),
 		})
 	}
 }

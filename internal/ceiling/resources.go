@@ -327,10 +327,7 @@ func (p *problem) assumptions(a *topology.Array, m members) {
 	}
 	for _, s := range p.streams {
 		if s.w.Sequential && present(a).Merges {
-			p.note(
-				"sequential I/Os count as merged up to %v by the volumes, on a best-effort basis",
-				present(a).CountedIO,
-			)
+			p.note("sequential I/Os count as merged up to %v by the volumes, on a best-effort basis", present(a).CountedIO)
 		}
 		if s.w.SyncEvery > 0 && s.w.Writes() {
 			p.note("syncs are assumed to cost nothing, as on volumes without a volatile cache")

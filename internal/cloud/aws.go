@@ -69,12 +69,8 @@ func (s service) open(ctx context.Context, region string) (client, error) {
 		return client{}, fmt.Errorf("%s: %w", s.name, timeout)
 	}
 	if err != nil {
-		return client{}, fmt.Errorf(
-			"%s: no credentials: give the instance a role with %s%s",
-			s.name,
-			s.permission(),
-			s.instead,
-		)
+		return client{}, fmt.Errorf("%s: no credentials: give the instance a role with %s%s", s.name, s.permission(),
+			s.instead)
 	}
 	return client{s, cfg, keys, s.endpoint(ctx, cfg)}, nil
 }
@@ -139,12 +135,8 @@ func (c client) post(ctx context.Context, form url.Values) ([]byte, error) {
 	form.Set("Action", c.action)
 	form.Set("Version", c.version)
 	body := form.Encode()
-	req, err := http.NewRequestWithContext(
-		ctx,
-		http.MethodPost,
-		strings.TrimSuffix(c.url, "/")+"/",
-		strings.NewReader(body),
-	)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(c.url, "/")+"/",
+		strings.NewReader(body))
 	if err != nil {
 		return nil, err
 	}

@@ -78,13 +78,8 @@ func ParseEBSStats(page []byte) (EBSStats, error) {
 	case localMagic:
 		s.VolumeIOPSExceeded, s.VolumeRateExceeded = 0, 0 // do not apply; programs disagree on all behind byte 95
 	default:
-		return EBSStats{}, fmt.Errorf(
-			"%w: it begins with %#08x, want %#08x or %#08x",
-			ErrNoStats,
-			magic,
-			ebsMagic,
-			localMagic,
-		)
+		return EBSStats{}, fmt.Errorf("%w: it begins with %#08x, want %#08x or %#08x", ErrNoStats, magic, ebsMagic,
+			localMagic)
 	}
 	return s, nil
 }

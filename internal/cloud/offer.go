@@ -106,11 +106,8 @@ func (p *Prices) readOffer(r io.Reader) error {
 		return fmt.Errorf("AWS price list: %w", err)
 	}
 	slices.SortStableFunc(rows, func(a, b priceRow) int {
-		return cmp.Or(
-			cmp.Compare(a.product, b.product),
-			cmp.Compare(a.unit, b.unit),
-			cmp.Compare(begin(a.above), begin(b.above)),
-		)
+		return cmp.Or(cmp.Compare(a.product, b.product), cmp.Compare(a.unit, b.unit),
+			cmp.Compare(begin(a.above), begin(b.above)))
 	})
 	for _, row := range rows {
 		row.Provenance = source
@@ -162,10 +159,8 @@ func (o offerProduct) rows(terms map[string]offerTerm) []priceRow {
 			if unit == perIOPS || unit == perMiB {
 				text = fmt.Sprintf("%.0f", above)
 			}
-			rows = append(
-				rows,
-				priceRow{product: product, unit: unit, above: text, usd: usd, region: o.Attributes["regionCode"]},
-			)
+			rows = append(rows,
+				priceRow{product: product, unit: unit, above: text, usd: usd, region: o.Attributes["regionCode"]})
 		}
 	}
 	return rows

@@ -254,11 +254,7 @@ func newest(a, b Provenance) Provenance {
 func (p *Prices) Merge(more *Prices) error {
 	if p.Region != "" && more.Region != "" && p.Region != more.Region &&
 		(len(more.Instances) == 0 || len(more.Volumes) == 0) {
-		return fmt.Errorf(
-			"the list is of %s and lacks instances or volumes; those at hand are of %s",
-			more.Region,
-			p.Region,
-		)
+		return fmt.Errorf("the list is of %s and lacks instances or volumes; those at hand are of %s", more.Region, p.Region)
 	}
 	if more.Region != "" {
 		p.Region = more.Region

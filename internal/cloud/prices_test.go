@@ -60,12 +60,7 @@ func TestInstancePrices(t *testing.T) {
 		}
 	}
 	if _, ok := p.Instance("r9g.large"); ok || missing != 55 || len(p.Instances) != 1367 {
-		t.Errorf(
-			"%d of the catalogue's types have no price, want 55; r9g.large %t; %d prices",
-			missing,
-			ok,
-			len(p.Instances),
-		)
+		t.Errorf("%d of the catalogue's types have no price, want 55; r9g.large %t; %d prices", missing, ok, len(p.Instances))
 	}
 }
 

@@ -324,11 +324,9 @@ func (f *VolumeFacts) gp2(spec VolumeSpec) {
 		f.Burst.IOPS, f.BurstIOs = 3000, 5.4e6
 	}
 	if size > 170 && size < 334 {
-		f.Notes = append(
-			f.Notes,
-			"250 MiB/s need burst credits at this size; without them baseline IOPS × 256 KiB bound the throughput "+
-				"(AWS gives no figure)",
-		)
+		f.Notes = append(f.Notes,
+			"250 MiB/s need burst credits at this size; without them baseline IOPS × 256 KiB bound the throughput (AWS gives "+
+				"no figure)")
 	}
 }
 

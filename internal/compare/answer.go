@@ -122,11 +122,7 @@ func noTest(a, b int, c stats.Comparison) string {
 	case a == 1 && b == 1:
 		return "one run per side"
 	case min(a, b) == 1:
-		return fmt.Sprintf(
-			"one run on one side; the other side's %d rounds spread by %s",
-			max(a, b),
-			text.Percent(c.Spread),
-		)
+		return fmt.Sprintf("one run on one side; the other side's %d rounds spread by %s", max(a, b), text.Percent(c.Spread))
 	case len(c.Ratio.Doubts) > 0:
 		return c.Ratio.Doubts[0]
 	}

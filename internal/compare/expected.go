@@ -57,11 +57,8 @@ func ReadExpectations(name string) (*Expectations, error) {
 	if err != nil {
 		data, err = sys.ReadFile(name, sys.ConfigLimit)
 		if errors.Is(err, os.ErrNotExist) {
-			return nil, fmt.Errorf(
-				"%s does not exist, and there is no built-in table of that name: there are %s",
-				name,
-				strings.Join(Tables(), ", "),
-			)
+			return nil, fmt.Errorf("%s does not exist, and there is no built-in table of that name: there are %s", name,
+				strings.Join(Tables(), ", "))
 		}
 		if err != nil {
 			return nil, err

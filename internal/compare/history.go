@@ -39,10 +39,7 @@ func (k Key) Differences(o Key) []string {
 		{"scale", k.Scale, o.Scale},
 	} {
 		if f.a != f.b {
-			differ = append(
-				differ,
-				fmt.Sprintf("%s: %s and %s", f.name, cmp.Or(f.a, "not known"), cmp.Or(f.b, "not known")),
-			)
+			differ = append(differ, fmt.Sprintf("%s: %s and %s", f.name, cmp.Or(f.a, "not known"), cmp.Or(f.b, "not known")))
 		}
 	}
 	return differ
@@ -273,8 +270,5 @@ func pointOf(f Figure, rounds []Sample) Point {
 
 // usable are the points that take part, oldest first.
 func (s Series) usable() []Point {
-	return slices.DeleteFunc(
-		slices.Clone(s.Points),
-		func(p Point) bool { return p.Invalid != "" || p.Value.Center <= 0 },
-	)
+	return slices.DeleteFunc(slices.Clone(s.Points), func(p Point) bool { return p.Invalid != "" || p.Value.Center <= 0 })
 }

@@ -52,12 +52,9 @@ func (t *Table) place(side, sides int, s Sample, byName bool) {
 		named := r.Name == s.Scenario.Name
 		// In one run two scenarios may do the same work on purpose, such as before and after: they
 		// are rows of their own.
-		taken := slices.ContainsFunc(
-			r.Cells[side].all,
-			func(o Sample) bool {
-				return o.Run == s.Run && o.Scenario.Name != s.Scenario.Name && !repeats(o.Scenario.Name, s.Scenario.Name)
-			},
-		)
+		taken := slices.ContainsFunc(r.Cells[side].all, func(o Sample) bool {
+			return o.Run == s.Run && o.Scenario.Name != s.Scenario.Name && !repeats(o.Scenario.Name, s.Scenario.Name)
+		})
 		if taken && !named && !repeats(r.Name, s.Scenario.Name) {
 			continue
 		}
@@ -69,16 +66,13 @@ func (t *Table) place(side, sides int, s Sample, byName bool) {
 		}
 	}
 	if at < 0 {
-		t.Rows = append(
-			t.Rows,
-			Row{
-				Name:   s.Scenario.Name,
-				Work:   work,
-				Figure: mainFigure(s.Scenario),
-				Cells:  make([]Cell, sides),
-				stated: s.Scenario.Main != "",
-			},
-		)
+		t.Rows = append(t.Rows, Row{
+			Name:   s.Scenario.Name,
+			Work:   work,
+			Figure: mainFigure(s.Scenario),
+			Cells:  make([]Cell, sides),
+			stated: s.Scenario.Main != "",
+		})
 		at = len(t.Rows) - 1
 	}
 	r := &t.Rows[at]
@@ -114,13 +108,8 @@ func (t *Table) explain(alone []Row) {
 			if other < k {
 				continue // shown with its twin
 			}
-			line = fmt.Sprintf(
-				"%s is not compared, %s and %s did different work: %s",
-				r.Name,
-				t.Sides[k].Name,
-				t.Sides[other].Name,
-				strings.Join(r.Work.Differences(o.Work), "; "),
-			)
+			line = fmt.Sprintf("%s is not compared, %s and %s did different work: %s", r.Name, t.Sides[k].Name,
+				t.Sides[other].Name, strings.Join(r.Work.Differences(o.Work), "; "))
 		}
 		if !shown[line] {
 			shown[line] = true

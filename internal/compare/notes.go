@@ -70,16 +70,10 @@ func (t *Table) note(sides []Side) {
 		t.rowNotes(&t.Rows[i])
 	}
 	if slices.ContainsFunc(t.Rows, func(r Row) bool {
-		return slices.ContainsFunc(
-			r.Cells,
-			func(c Cell) bool { return c.Change != nil && c.Change.Method == stats.NoTest },
-		)
+		return slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.Change != nil && c.Change.Method == stats.NoTest })
 	}) {
-		t.Notes = append(
-			t.Notes,
-			"A single run per side cannot show run-to-run variation. Measure rounds: plimsoll run "+
-				"… --rounds 5.",
-		)
+		t.Notes = append(t.Notes,
+			"A single run per side cannot show run-to-run variation. Measure rounds: plimsoll run … --rounds 5.")
 	}
 }
 
@@ -108,14 +102,8 @@ func (t *Table) unlike(where string, f fact, of func(side int) []Sample) {
 		if len(was) == 0 || len(is) == 0 { // one has scenarios that the other has not
 			continue
 		}
-		line := where + fmt.Sprintf(
-			"%s differs: %s in %s, %s in %s",
-			f.what,
-			list(was),
-			t.Sides[t.Base].Name,
-			list(is),
-			t.Sides[k].Name,
-		)
+		line := where + fmt.Sprintf("%s differs: %s in %s, %s in %s", f.what, list(was), t.Sides[t.Base].Name, list(is),
+			t.Sides[k].Name)
 		if named := t.Sides[k].Name; len(was) == 1 && len(is) == 1 && is[0] == named {
 			continue // that is what was asked for
 		}
@@ -148,20 +136,14 @@ func (t *Table) order(sides []Side) {
 		case a.end().Before(b.start()) && !a.start().IsZero():
 			t.Notes = append(
 				t.Notes,
-				fmt.Sprintf(
-					"all of %s was measured before %s: a drift looks like a change; plimsoll ab alternates them",
-					a.Name,
-					b.Name,
-				),
+				fmt.Sprintf("all of %s was measured before %s: a drift looks like a change; plimsoll ab alternates them", a.Name,
+					b.Name),
 			)
 		case b.end().Before(a.start()) && !b.start().IsZero():
 			t.Notes = append(
 				t.Notes,
-				fmt.Sprintf(
-					"all of %s was measured before %s: a drift looks like a change; plimsoll ab alternates them",
-					b.Name,
-					a.Name,
-				),
+				fmt.Sprintf("all of %s was measured before %s: a drift looks like a change; plimsoll ab alternates them", b.Name,
+					a.Name),
 			)
 		}
 	}
@@ -191,23 +173,12 @@ func (t *Table) rowNotes(r *Row) {
 				continue
 			}
 			shown = true
-			t.Notes = append(
-				t.Notes,
-				fmt.Sprintf("round %d of %s (%s) is %s off the median of the others and kept",
-					c.samples[i].Round, r.Name, name, text.Change(off)),
-			)
+			t.Notes = append(t.Notes, fmt.Sprintf("round %d of %s (%s) is %s off the median of the others and kept",
+				c.samples[i].Round, r.Name, name, text.Change(off)))
 		}
 		if w := c.Change; shown && w != nil && w.Without != nil {
-			t.Notes = append(
-				t.Notes,
-				fmt.Sprintf(
-					"without the rounds that stand apart %s (%s) changes by %s %s",
-					r.Name,
-					name,
-					text.Change(w.Without.Center-1),
-					text.Between(w.Without.Lo-1, w.Without.Hi-1),
-				),
-			)
+			t.Notes = append(t.Notes, fmt.Sprintf("without the rounds that stand apart %s (%s) changes by %s %s", r.Name, name,
+				text.Change(w.Without.Center-1), text.Between(w.Without.Lo-1, w.Without.Hi-1)))
 		}
 		if n := t.Sides[k].Rounds; len(c.all) > 0 && len(c.all) < n {
 			t.Notes = append(t.Notes, fmt.Sprintf("%s has %d of %d rounds in %s", r.Name, len(c.all), n, name))

@@ -96,10 +96,7 @@ func sweepName(base string, at map[string]string) string {
 // Grid makes a scenario of each point of the axes.
 func Grid(s suite.Scenario, axes []Axis) ([]suite.Scenario, error) {
 	if s.AsIs || len(s.Job.Sections) != 1 {
-		return nil, fmt.Errorf(
-			"%s is a job file of its own, or several jobs: a sweep varies one job of a suite",
-			s.Name,
-		)
+		return nil, fmt.Errorf("%s is a job file of its own, or several jobs: a sweep varies one job of a suite", s.Name)
 	}
 	points := []map[string]string{{}}
 	for i, a := range axes {
@@ -250,10 +247,8 @@ func curveOf(points []SweptPoint) SweptCurve {
 	c := SweptCurve{At: maps.Clone(points[0].At)}
 	delete(c.At, "iodepth")
 	delete(c.At, "numjobs")
-	points = slices.DeleteFunc(
-		slices.Clone(points),
-		func(p SweptPoint) bool { return p.Invalid != "" || p.IOPS.Center <= 0 },
-	)
+	points = slices.DeleteFunc(slices.Clone(points),
+		func(p SweptPoint) bool { return p.Invalid != "" || p.IOPS.Center <= 0 })
 	slices.SortStableFunc(points, func(a, b SweptPoint) int { return cmp.Compare(a.InFlight, b.InFlight) })
 	points = slices.CompactFunc(points, func(a, b SweptPoint) bool { return a.InFlight == b.InFlight })
 	if len(points) == 0 {
@@ -291,10 +286,8 @@ func distance(p SweptPoint, depth float64) float64 {
 func WithOptions(job fio.JobFile, set map[string]string) fio.JobFile {
 	job.Sections = slices.Clone(job.Sections)
 	for _, k := range job.Jobs() {
-		others := slices.DeleteFunc(
-			slices.Clone(job.Sections[k].Options),
-			func(o fio.Option) bool { _, given := set[o.Name]; return given },
-		)
+		others := slices.DeleteFunc(slices.Clone(job.Sections[k].Options),
+			func(o fio.Option) bool { _, given := set[o.Name]; return given })
 		for _, name := range slices.Sorted(maps.Keys(set)) {
 			others = append(others, fio.Option{Name: name, Value: set[name]})
 		}

@@ -264,11 +264,7 @@ func (r *Row) others(base int) {
 			if k == base || len(rounds[k]) == 0 || len(rounds[base]) == 0 {
 				continue
 			}
-			if c, err := stats.CompareRounds(
-				rounds[base],
-				rounds[k],
-				stats.Design{Figures: math.MaxInt32},
-			); err == nil {
+			if c, err := stats.CompareRounds(rounds[base], rounds[k], stats.Design{Figures: math.MaxInt32}); err == nil {
 				o.Ratios[k] = c.Ratio
 			}
 		}

@@ -29,8 +29,7 @@ const (
 // ends a closed loop (CPU, depth, idle latency), then what shows in latencies alone (a slow
 // member, a tail). Nil where there is no gap.
 func (c *Case) Account(m Measurement, b ceiling.Bound) *finding.Account {
-	return finding.NewAccount(
-		float64(b.IOPS), float64(m.IOPS()), slices.Concat(c.provenCauses(m, b), c.latencyCauses(m)))
+	return finding.NewAccount(float64(b.IOPS), float64(m.IOPS()), slices.Concat(c.provenCauses(m, b), c.latencyCauses(m)))
 }
 
 // ProvenAccount has no cause that latencies alone show: where a gap is small, those of healthy
@@ -56,11 +55,7 @@ func limitCauses(m Measurement, b ceiling.Bound) []finding.Factor {
 			out = append(out, finding.Factor{
 				Cause:  by.cause,
 				Factor: math.Pow(gap, share),
-				How: fmt.Sprintf(
-					"its limit on %s was exceeded for %s of the run (EBS counters)",
-					what,
-					text.Percent(share),
-				),
+				How:    fmt.Sprintf("its limit on %s was exceeded for %s of the run (EBS counters)", what, text.Percent(share)),
 			})
 		}
 	}
@@ -116,26 +111,20 @@ func cpuCauses(m Measurement) []finding.Factor {
 	}
 	h := m.Result.Host
 	if h != nil && h.Steal >= Stolen {
-		out = append(
-			out,
-			finding.Factor{
-				Cause:  finding.CPU,
-				Factor: 1 - h.Steal,
-				How:    "the hypervisor took " + text.Percent(h.Steal) + " of the CPU",
-			},
-		)
+		out = append(out, finding.Factor{
+			Cause:  finding.CPU,
+			Factor: 1 - h.Steal,
+			How:    "the hypervisor took " + text.Percent(h.Steal) + " of the CPU",
+		})
 	}
 	for _, j := range m.Result.Jobs {
 		if use := j.CPU.User + j.CPU.System; use >= CoreFull {
-			return append(
-				out,
-				finding.Factor{
-					Cause:  finding.CPU,
-					Who:    j.Name,
-					Factor: math.SmallestNonzeroFloat64,
-					How:    "each job of " + j.Name + " fills its core (" + text.Percent(use) + ")",
-				},
-			)
+			return append(out, finding.Factor{
+				Cause:  finding.CPU,
+				Who:    j.Name,
+				Factor: math.SmallestNonzeroFloat64,
+				How:    "each job of " + j.Name + " fills its core (" + text.Percent(use) + ")",
+			})
 		}
 	}
 	if h != nil && h.CPUs > 0 && h.User+h.System+h.IRQ+h.SoftIRQ >= HostFull {
@@ -157,14 +146,11 @@ func (c *Case) loopCauses(m Measurement, b ceiling.Bound) []finding.Factor {
 	}
 	var out []finding.Factor
 	if got > 0 && !m.Syncs() && asked >= DeepEnough && got < DepthReached*float64(asked) {
-		out = append(
-			out,
-			finding.Factor{
-				Cause:  finding.Depth,
-				Factor: got / float64(asked),
-				How:    fmt.Sprintf("%s of %d I/Os were in flight", units.Number(got), asked),
-			},
-		)
+		out = append(out, finding.Factor{
+			Cause:  finding.Depth,
+			Factor: got / float64(asked),
+			How:    fmt.Sprintf("%s of %d I/Os were in flight", units.Number(got), asked),
+		})
 	}
 	rest := float64(c.typicalLatency(m))
 	switch {
@@ -173,12 +159,8 @@ func (c *Case) loopCauses(m Measurement, b ceiling.Bound) []finding.Factor {
 		out = append(out, finding.Factor{
 			Cause:  finding.RestLatency,
 			Factor: possible / float64(b.IOPS),
-			How: fmt.Sprintf(
-				"%d in flight ÷ %s, the volumes' idle latency, are %s IOPS",
-				asked,
-				units.Latency(rest),
-				units.IOPS(possible),
-			),
+			How: fmt.Sprintf("%d in flight ÷ %s, the volumes' idle latency, are %s IOPS", asked, units.Latency(rest),
+				units.IOPS(possible)),
 		})
 		if _, slow := c.SlowItself(m); slow {
 			out = append(out, finding.Factor{
@@ -211,24 +193,16 @@ func (c *Case) latencyCauses(m Measurement) []finding.Factor {
 			Cause:  finding.SlowMember,
 			Who:    l.Slow[0].Name,
 			Factor: l.Peers * n / sum,
-			How: fmt.Sprintf(
-				"%s takes %s per request, its peers %s",
-				l.Slow[0].Name,
-				units.Latency(l.Slow[0].Wait),
-				units.Latency(l.Peers),
-			),
+			How: fmt.Sprintf("%s takes %s per request, its peers %s", l.Slow[0].Name, units.Latency(l.Slow[0].Wait),
+				units.Latency(l.Peers)),
 		})
 	}
 	if p50, mean := m.medianLatency(), m.MeanLatency(); p50 > 0 && mean >= slowTail*p50 {
 		tail := finding.Factor{
 			Cause:  finding.Tail,
 			Factor: p50 / mean,
-			How: fmt.Sprintf(
-				"the mean latency (%s) is %s the median (%s): a slow part of the I/Os holds the queue",
-				units.Latency(mean),
-				text.Times(mean/p50),
-				units.Latency(p50),
-			),
+			How: fmt.Sprintf("the mean latency (%s) is %s the median (%s): a slow part of the I/Os holds the queue",
+				units.Latency(mean), text.Times(mean/p50), units.Latency(p50)),
 		}
 		if names, how := c.Gathers(m); names != "" && !probed {
 			tail.Who = names

@@ -17,10 +17,7 @@ func (c *Case) MemberIOs(m Measurement) []Load {
 	a := c.ArrayOf(m)
 	leaf := func(name string) bool {
 		return a != nil &&
-			slices.ContainsFunc(
-				a.Volumes,
-				func(v topology.Volume) bool { return v.Device == name && name != "" && !v.Missing },
-			)
+			slices.ContainsFunc(a.Volumes, func(v topology.Volume) bool { return v.Device == name && name != "" && !v.Missing })
 	}
 	var out []Load
 	for _, d := range m.Result.Devices {

@@ -87,10 +87,8 @@ func NewAccount(ceiling, measured float64, causes []Factor) *Account {
 	slices.SortStableFunc(a.Factors, func(x, y Factor) int { return cmp.Compare(y.Share, x.Share) })
 	rest := min(gap/named, 1)
 	if share := math.Log(rest) / math.Log(gap); share > 1e-9 {
-		a.Factors = append(
-			a.Factors,
-			Factor{Cause: Unexplained, Factor: rest, Share: share, How: "nothing that was recorded accounts for it"},
-		)
+		a.Factors = append(a.Factors,
+			Factor{Cause: Unexplained, Factor: rest, Share: share, How: "nothing that was recorded accounts for it"})
 	}
 	return a
 }

@@ -43,13 +43,8 @@ func Judge[C any](rules []*Rule[C], c C, disabled Disabled) []Finding {
 // subject.
 func Sort(all []Finding) {
 	slices.SortStableFunc(all, func(a, b Finding) int {
-		return cmp.Or(
-			cmp.Compare(b.Severity.Rank(), a.Severity.Rank()),
-			cmp.Compare(a.Code, b.Code),
-			slices.Compare(a.Scenarios, b.Scenarios),
-			cmp.Compare(a.Line, b.Line),
-			cmp.Compare(a.Subject, b.Subject),
-		)
+		return cmp.Or(cmp.Compare(b.Severity.Rank(), a.Severity.Rank()), cmp.Compare(a.Code, b.Code),
+			slices.Compare(a.Scenarios, b.Scenarios), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Subject, b.Subject))
 	})
 }
 

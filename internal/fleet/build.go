@@ -50,10 +50,7 @@ func fill(f *bundle.Fleet, all []source, base time.Time, shared Shared, disabled
 		var hosts []measured
 		var missing []string
 		for _, src := range all {
-			i := slices.IndexFunc(
-				src.bundle.Scenarios,
-				func(b bundle.Scenario) bool { return b.ID == s.ID && b.Name == s.Name },
-			)
+			i := slices.IndexFunc(src.bundle.Scenarios, func(b bundle.Scenario) bool { return b.ID == s.ID && b.Name == s.Name })
 			if i < 0 || src.bundle.Scenarios[i].Result == nil {
 				missing = append(missing, src.host+" has no result.")
 				continue

@@ -43,10 +43,7 @@ func (r Run) Check(ctx context.Context) (*bundle.FleetCheck, error) {
 		one := bundle.FleetChecked{FleetHost: h.FleetHost, Findings: []finding.Finding{}, Notes: []string{}}
 		if h.State == bundle.HostDone {
 			one.Facts, one.Findings, one.Notes = h.checkup.Facts, h.checkup.Findings, h.checkup.Notes
-			compared.Hosts = append(
-				compared.Hosts,
-				diagnose.FleetHost{Name: h.Name, Clock: h.Clock.Error, Facts: one.Facts},
-			)
+			compared.Hosts = append(compared.Hosts, diagnose.FleetHost{Name: h.Name, Clock: h.Clock.Error, Facts: one.Facts})
 		}
 		all.Hosts = append(all.Hosts, one)
 	}

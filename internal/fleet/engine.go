@@ -36,10 +36,8 @@ func ParseEngine(via string) (*Engine, error) {
 		e.name = filepath.Base(e.words[0])
 	}
 	if !known && len(e.words) < 2 {
-		return nil, fmt.Errorf(
-			"--via %s: use ssh, srun, or a template such as 'docker exec -i {host} COMMAND'",
-			text.Quote(via),
-		)
+		return nil, fmt.Errorf("--via %s: use ssh, srun, or a template such as 'docker exec -i {host} COMMAND'",
+			text.Quote(via))
 	}
 	if n := len(e.words); e.words[n-1] != "COMMAND" || slices.Contains(e.words[:n-1], "COMMAND") {
 		return nil, fmt.Errorf("--via %s: the template must end in COMMAND", text.Quote(via))
@@ -102,8 +100,7 @@ func ParseHosts(spec string, read func(file string) ([]byte, error)) ([]string, 
 	for _, h := range hosts {
 		if !hostName.MatchString(h) {
 			return nil, fmt.Errorf(
-				"%s is no name of a host: use letters, digits and _ . @ : %% [ ] -, and no - at its beginning",
-				text.Quote(h),
+				"%s is no name of a host: use letters, digits and _ . @ : %% [ ] -, and no - at its beginning", text.Quote(h),
 			)
 		}
 		if seen[h] {

@@ -126,10 +126,8 @@ func open(dirs []string) ([]source, error) {
 		all = append(all, source{host: name, bundle: b})
 	}
 	if len(all) < 2 {
-		return nil, fmt.Errorf(
-			"a fleet has two hosts or more, and %s is one: name the bundle of another host",
-			text.List(dirs),
-		)
+		return nil, fmt.Errorf("a fleet has two hosts or more, and %s is one: name the bundle of another host",
+			text.List(dirs))
 	}
 	return all, nil
 }
@@ -179,9 +177,7 @@ func distinct(hosts []string) error {
 		if other, is := taken[dir]; is {
 			return fmt.Errorf(
 				"hosts %s and %s would share the directory %s: name one of them differently, such as by its address",
-				text.Quote(other),
-				text.Quote(h),
-				hostDir(h),
+				text.Quote(other), text.Quote(h), hostDir(h),
 			)
 		}
 		taken[dir] = h

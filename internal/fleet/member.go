@@ -232,14 +232,12 @@ func (m *Member) event(e bench.Event) {
 			IOPS: float64(e.Second.IOPS()), BW: float64(e.Second.BW()),
 		})
 	case bench.Ended:
-		m.out.send(
-			message{
-				Event:    eventEnded,
-				Scenario: e.ID,
-				State:    string(e.Result.State),
-				Note:     strings.Join(e.Result.Reasons, "; "),
-			},
-		)
+		m.out.send(message{
+			Event:    eventEnded,
+			Scenario: e.ID,
+			State:    string(e.Result.State),
+			Note:     strings.Join(e.Result.Reasons, "; "),
+		})
 	case bench.Noted:
 		m.out.send(message{Event: eventNote, Note: e.Text})
 	}

@@ -112,10 +112,7 @@ func merge(all []measured, at time.Time) bundle.FleetScenario {
 		}
 		a, b, ok := m.window()
 		if !ok {
-			f.Invalid = append(
-				f.Invalid,
-				m.host+" has no seconds to merge: its output was imported, or it measured nothing.",
-			)
+			f.Invalid = append(f.Invalid, m.host+" has no seconds to merge: its output was imported, or it measured nothing.")
 			continue
 		}
 		if !began {
@@ -139,14 +136,8 @@ func merge(all []measured, at time.Time) bundle.FleetScenario {
 		f.Common.Share = min(float64(length)/float64(planned), 1)
 	}
 	if f.Common.Share < leastCommon {
-		f.Invalid = append(
-			f.Invalid,
-			fmt.Sprintf(
-				"All hosts measured together for %s of %s only.",
-				text.Duration(length),
-				text.Duration(planned),
-			),
-		)
+		f.Invalid = append(f.Invalid,
+			fmt.Sprintf("All hosts measured together for %s of %s only.", text.Duration(length), text.Duration(planned)))
 	}
 	if length <= 0 {
 		return f

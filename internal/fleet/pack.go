@@ -27,12 +27,8 @@ const (
 
 // pack writes the regular files below dir as tar and zstd.
 func pack(w io.Writer, dir string) error {
-	z, err := zstd.NewWriter(
-		w,
-		zstd.WithEncoderConcurrency(1),
-		zstd.WithEncoderLevel(zstd.SpeedFastest),
-		zstd.WithWindowSize(1<<20),
-	)
+	z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest),
+		zstd.WithWindowSize(1<<20))
 	if err != nil {
 		return err
 	}
@@ -60,9 +56,7 @@ func packFile(t *tar.Writer, name, as string) error {
 	if err != nil {
 		return err
 	}
-	if err := t.WriteHeader(
-		&tar.Header{Name: as, Mode: 0o644, Size: info.Size(), ModTime: info.ModTime()},
-	); err != nil {
+	if err := t.WriteHeader(&tar.Header{Name: as, Mode: 0o644, Size: info.Size(), ModTime: info.ModTime()}); err != nil {
 		return err
 	}
 	_, err = io.CopyN(t, f, info.Size())
@@ -72,12 +66,8 @@ func packFile(t *tar.Writer, name, as string) error {
 // unpack makes the files of an archive below dir, which must not exist: regular files with local
 // names only, limit bytes at most.
 func unpack(r io.Reader, dir string, limit int64) error {
-	z, err := zstd.NewReader(
-		r,
-		zstd.WithDecoderConcurrency(1),
-		zstd.WithDecoderMaxWindow(8<<20),
-		zstd.WithDecoderMaxMemory(16<<20),
-	)
+	z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(8<<20),
+		zstd.WithDecoderMaxMemory(16<<20))
 	if err != nil {
 		return err
 	}

@@ -59,9 +59,8 @@ func (h *host) doing() string {
 		if h.second.Ramp {
 			ramp = " (ramp)"
 		}
-		return fmt.Sprintf(
-			"measures scenario %d, %s%s", h.second.Scenario, text.Duration(h.second.Elapsed.Round(time.Second)), ramp,
-		)
+		return fmt.Sprintf("measures scenario %d, %s%s", h.second.Scenario,
+			text.Duration(h.second.Elapsed.Round(time.Second)), ramp)
 	}
 	return "prepares"
 }

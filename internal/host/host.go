@@ -196,9 +196,7 @@ func (r *reader) cpu() {
 		c.Governors = addOnce(c.Governors, r.text(dir+"/scaling_governor"))
 		c.Preferences = addOnce(c.Preferences, r.text(dir+"/energy_performance_preference"))
 		if c.Driver == "" {
-			c.Driver, c.Available = r.text(dir+"/scaling_driver"), strings.Fields(
-				r.text(dir+"/scaling_available_governors"),
-			)
+			c.Driver, c.Available = r.text(dir+"/scaling_driver"), strings.Fields(r.text(dir+"/scaling_available_governors"))
 		}
 	}
 	states := map[int]*Idle{}

@@ -131,10 +131,7 @@ func findInStanzas(text, suite string) string {
 	found := func() string {
 		uris := fields["uris"]
 		if slices.Contains(fields["types"], "deb") && slices.Contains(fields["suites"], suite) &&
-			slices.Contains(
-				fields["components"],
-				"main",
-			) && !slices.Contains(fields["enabled"], "no") && len(uris) > 0 {
+			slices.Contains(fields["components"], "main") && !slices.Contains(fields["enabled"], "no") && len(uris) > 0 {
 			return uris[0]
 		}
 		return ""
@@ -174,28 +171,16 @@ func makeDisk(ctx context.Context, m *sys.Machine, cache string, log io.Writer) 
 		return nil, err
 	}
 	h := sha256.New()
-	fmt.Fprintln(
-		h,
-		suite,
-		mirror,
-		builder.Size(),
-		builder.ModTime().UnixNano(),
-		debianPackages,
-		rootLabel,
-		rootSize,
-		debianScript,
-	)
+	fmt.Fprintln(h, suite, mirror, builder.Size(), builder.ModTime().UnixNano(), debianPackages, rootLabel, rootSize,
+		debianScript)
 	dir := filepath.Join(cache, "debian-"+hex.EncodeToString(h.Sum(nil)[:8]))
 	err = fill(dir, func(tmp string) error {
 		if err := reach(ctx, mirror, suite); err != nil {
 			return err
 		}
-		fmt.Fprintf(
-			log,
-			"lab: making a disk with Debian %s from %s, once for each set of packages; this takes a minute or two\n",
-			suite,
-			mirror,
-		)
+		fmt.Fprintf(log,
+			"lab: making a disk with Debian %s from %s, once for each set of packages; this takes a minute or two\n", suite,
+			mirror)
 		return buildDebian(ctx, m, filepath.Join(tmp, "root.ext4"), suite, mirror)
 	})
 	if err != nil {
@@ -211,12 +196,8 @@ func reach(ctx context.Context, mirror, suite string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
-	req, err := http.NewRequestWithContext(
-		ctx,
-		http.MethodHead,
-		strings.TrimSuffix(mirror, "/")+"/dists/"+suite+"/InRelease",
-		http.NoBody,
-	)
+	req, err := http.NewRequestWithContext(ctx, http.MethodHead,
+		strings.TrimSuffix(mirror, "/")+"/dists/"+suite+"/InRelease", http.NoBody)
 	if err != nil {
 		return fmt.Errorf("mirror %s: %w", mirror, err)
 	}

@@ -70,9 +70,7 @@ func FromDeclaration(name string, text []byte, scale float64) (*Spec, error) {
 	for _, target := range whole.Targets {
 		if target.Path == "" {
 			return nil, fmt.Errorf(
-				"%s: array %s has the role %s and no filesystem with a mount point: the lab measures in files",
-				name,
-				target.Array,
+				"%s: array %s has the role %s and no filesystem with a mount point: the lab measures in files", name, target.Array,
 				target.Role,
 			)
 		}
@@ -141,10 +139,8 @@ func (s *Spec) Declaration() (string, error) {
 		if b := in.Burst; b != nil && b.IOPS > in.IOPS {
 			burst := s.limit(nil, "", b.IOPS, b.Throughput)
 			lasts := time.Duration(b.Credits / float64(b.IOPS-in.IOPS) * float64(time.Second))
-			limits = append(
-				limits,
-				yamlfile.MapItem{Key: "burst", Value: append(burst, yamlfile.MapItem{Key: "for", Value: lasts.String()})},
-			)
+			limits = append(limits,
+				yamlfile.MapItem{Key: "burst", Value: append(burst, yamlfile.MapItem{Key: "for", Value: lasts.String()})})
 		}
 		add("instance", limits)
 	}
@@ -160,12 +156,7 @@ func (s *Spec) Declaration() (string, error) {
 		add("arrays", arrays)
 	}
 	text, err := yamlfile.Encode(file)
-	return fmt.Sprintf(
-		"# Written by plimsoll lab from %q, rates at %g of the real ones.\n%s",
-		s.Name,
-		s.Scale,
-		text,
-	), err
+	return fmt.Sprintf("# Written by plimsoll lab from %q, rates at %g of the real ones.\n%s", s.Name, s.Scale, text), err
 }
 
 // sold is what the customer writes of the volumes of these names.
@@ -191,10 +182,7 @@ func (s *Spec) sold(names []string) []yamlfile.MapSlice {
 					m = append(m, yamlfile.MapItem{Key: "burst_credits", Value: int64(math.Round(b.Credits * s.Scale))})
 				}
 				if b.Bytes > 0 {
-					m = append(
-						m,
-						yamlfile.MapItem{Key: "burst_bytes", Value: fmt.Sprintf("%.0f", float64(b.Bytes)*s.Scale)},
-					)
+					m = append(m, yamlfile.MapItem{Key: "burst_bytes", Value: fmt.Sprintf("%.0f", float64(b.Bytes)*s.Scale)})
 				}
 			}
 			if v.Counts > 0 {

@@ -348,10 +348,7 @@ func (g *Guest) addVolumes() error {
 			if err != nil {
 				return err
 			}
-			g.Volumes = append(
-				g.Volumes,
-				&Volume{Volume: vol, Group: v.Name, Serial: serial, spec: v, scale: spec.Scale},
-			)
+			g.Volumes = append(g.Volumes, &Volume{Volume: vol, Group: v.Name, Serial: serial, spec: v, scale: spec.Scale})
 		}
 	}
 	return nil
@@ -412,26 +409,13 @@ func (g *Guest) setup(ctx context.Context) error {
 	if g.cfg.Spec.System == SystemDebian {
 		from, start = "image", "boot"
 	}
-	fmt.Fprintf(
-		g.cfg.Log,
-		"lab: %s at scale %g: %s %.1f s, %s %.2f s, %d volumes %.1f s, setup %.1f s, overhead %v\n",
-		g.cfg.Spec.Name,
-		g.cfg.Spec.Scale,
-		from,
-		g.Started.Template.Seconds(),
-		start,
-		g.Started.Restore.Seconds(),
-		len(g.Volumes),
-		g.Started.Drives.Seconds(),
-		g.Started.Setup.Seconds(),
-		text.Duration(g.Overhead.Round(time.Microsecond)),
-	)
+	fmt.Fprintf(g.cfg.Log, "lab: %s at scale %g: %s %.1f s, %s %.2f s, %d volumes %.1f s, setup %.1f s, overhead %v\n",
+		g.cfg.Spec.Name, g.cfg.Spec.Scale, from, g.Started.Template.Seconds(), start, g.Started.Restore.Seconds(),
+		len(g.Volumes), g.Started.Drives.Seconds(), g.Started.Setup.Seconds(),
+		text.Duration(g.Overhead.Round(time.Microsecond)))
 	if g.Overhead > MaxOverhead {
-		fmt.Fprintf(
-			g.cfg.Log,
-			"lab: this host is too busy for latencies below %v to be shown: judge limits only\n",
-			text.Duration(g.Overhead.Round(time.Microsecond)),
-		)
+		fmt.Fprintf(g.cfg.Log, "lab: this host is too busy for latencies below %v to be shown: judge limits only\n",
+			text.Duration(g.Overhead.Round(time.Microsecond)))
 	}
 	return err
 }
@@ -516,11 +500,8 @@ func (g *Guest) Reboot(ctx context.Context) error {
 	select {
 	case <-g.machine.ended: // QEMU ends where a machine would restart
 	case <-down.Done():
-		return fmt.Errorf(
-			"reboot: the guest does not shut down: %w%s",
-			down.Err(),
-			consoleTail(filepath.Join(g.dir, "console.log")),
-		)
+		return fmt.Errorf("reboot: the guest does not shut down: %w%s", down.Err(),
+			consoleTail(filepath.Join(g.dir, "console.log")))
 	}
 	g.machine.kill() // its connections
 	return g.boot(ctx)

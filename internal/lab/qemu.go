@@ -68,12 +68,7 @@ func qemuArgs(b boot) []string {
 	}
 	for i := range rootPorts { // eight functions a slot
 		args = append(args, "-device", fmt.Sprintf(
-			"pcie-root-port,id=rp%d,chassis=%d,slot=%d,bus=pcie.0,addr=%#x.%d,multifunction=on",
-			i,
-			i+1,
-			i+1,
-			8+i/8,
-			i%8,
+			"pcie-root-port,id=rp%d,chassis=%d,slot=%d,bus=pcie.0,addr=%#x.%d,multifunction=on", i, i+1, i+1, 8+i/8, i%8,
 		))
 	}
 	return args
@@ -149,10 +144,7 @@ func launch(ctx context.Context, m *sys.Machine, dir, console string, nice int, 
 // listenOn waits on a unix socket for one connection, as long as ctx lasts.
 func listenOn(ctx context.Context, name string) (*net.UnixListener, error) {
 	if len(name) > 107 {
-		return nil, fmt.Errorf(
-			"lab: %s: a socket's name has at most 107 bytes; set TMPDIR to a shorter directory",
-			name,
-		)
+		return nil, fmt.Errorf("lab: %s: a socket's name has at most 107 bytes; set TMPDIR to a shorter directory", name)
 	}
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: name, Net: "unix"})
 	if err != nil {

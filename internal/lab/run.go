@@ -51,11 +51,8 @@ func (g *Guest) Run(ctx context.Context, req agent.Request, s agent.Streams) (ag
 
 // Put writes a file in the guest; its directory must be there.
 func (g *Guest) Put(ctx context.Context, name string, mode uint32, data []byte) error {
-	_, err := g.machine.agent.Call(
-		ctx,
-		agent.Request{Op: agent.OpPut, Path: name, Mode: mode},
-		agent.Streams{In: bytes.NewReader(data)},
-	)
+	_, err := g.machine.agent.Call(ctx, agent.Request{Op: agent.OpPut, Path: name, Mode: mode},
+		agent.Streams{In: bytes.NewReader(data)})
 	return err
 }
 

@@ -38,10 +38,7 @@ func makeTemplate(ctx context.Context, m *sys.Machine, cache string, img *image,
 	dir := filepath.Join(cache, "template-"+hex.EncodeToString(h.Sum(nil)[:8]))
 	t := &template{ram: filepath.Join(dir, "ram"), state: filepath.Join(dir, "state"), args: args}
 	err = fill(dir, func(tmp string) error {
-		fmt.Fprintln(
-			cfg.Log,
-			"lab: booting a guest to start others from, once for each kernel, QEMU and set of programs",
-		)
+		fmt.Fprintln(cfg.Log, "lab: booting a guest to start others from, once for each kernel, QEMU and set of programs")
 		sum, err := hashFile(cfg.Binary)
 		if err != nil {
 			return err

@@ -31,12 +31,8 @@ func Judge(c *Case, disabled ...finding.Code) []finding.Finding {
 		return f.Disabled != "" || file == nil || file.Disabled(string(f.Code), f.Line)
 	})
 	slices.SortStableFunc(found, func(a, b finding.Finding) int {
-		return cmp.Or(
-			cmp.Compare(order[a.File()], order[b.File()]),
-			cmp.Compare(a.Line, b.Line),
-			cmp.Compare(a.Col, b.Col),
-			cmp.Compare(a.Code, b.Code),
-		)
+		return cmp.Or(cmp.Compare(order[a.File()], order[b.File()]), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col),
+			cmp.Compare(a.Code, b.Code))
 	})
 	return found
 }
@@ -64,10 +60,8 @@ func Fix(text string, found []finding.Finding) (string, int) {
 	for _, f := range found {
 		edits = append(edits, f.Edits...)
 	}
-	slices.SortStableFunc(
-		edits,
-		func(a, b finding.Edit) int { return cmp.Or(cmp.Compare(b.Line, a.Line), cmp.Compare(b.Col, a.Col)) },
-	)
+	slices.SortStableFunc(edits,
+		func(a, b finding.Edit) int { return cmp.Or(cmp.Compare(b.Line, a.Line), cmp.Compare(b.Col, a.Col)) })
 	lines := strings.SplitAfter(text, "\n")
 	made := 0
 	var last finding.Edit

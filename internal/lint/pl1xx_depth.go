@@ -149,12 +149,8 @@ var syncWithDepth = &rule{
 			name = "fsync"
 		}
 		f := j.found(
-			fmt.Sprintf(
-				"%s=1 blocks the submitter after each write, so iodepth=%d fills fio's queue and not the "+
-					"device's: its latencies include the wait.",
-				name,
-				j.load.Depth,
-			),
+			fmt.Sprintf("%s=1 blocks the submitter after each write, so iodepth=%d fills fio's queue and not the device's: "+
+				"its latencies include the wait.", name, j.load.Depth),
 			name,
 		)
 		if j.load.Engine != "libaio" {
@@ -188,15 +184,9 @@ var boundByDepth = &rule{
 		}
 		const typical = 500 * time.Microsecond // of a network volume
 		return j.found(
-			fmt.Sprintf(
-				"%s with %d jobs keeps %d I/Os in flight: at %s each that is at most %s IOPS, whatever the volume "+
-					"can do.",
-				j.setting("ioengine", fio.DefaultEngine),
-				w.Jobs,
-				w.Jobs,
-				text.Duration(typical),
-				units.IOPS(float64(w.Jobs)/typical.Seconds()),
-			),
+			fmt.Sprintf("%s with %d jobs keeps %d I/Os in flight: at %s each that is at most %s IOPS, whatever the volume can "+
+				"do.", j.setting("ioengine", fio.DefaultEngine), w.Jobs, w.Jobs, text.Duration(typical),
+				units.IOPS(float64(w.Jobs)/typical.Seconds())),
 			"numjobs",
 			"ioengine",
 		)

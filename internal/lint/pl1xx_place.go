@@ -85,11 +85,8 @@ var neverWritten = &rule{
 		for _, d := range j.devices() {
 			if !c.document(j.file).Written[d] && !inMemoryDevice(d) {
 				return j.found(
-					fmt.Sprintf(
-						"It reads %s, which no job here has written: blocks never written, or trimmed, are "+
-							"answered without touching the medium.",
-						text.Clean(d, 120),
-					),
+					fmt.Sprintf("It reads %s, which no job here has written: blocks never written, or trimmed, are answered without "+
+						"touching the medium.", text.Clean(d, 120)),
 					"filename",
 				)
 			}

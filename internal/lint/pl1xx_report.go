@@ -204,11 +204,8 @@ var omission = &rule{
 			return nil
 		}
 		return j.found(
-			fmt.Sprintf(
-				"With %s, I/Os that a stall delays are issued late and timed from then: high percentiles come out "+
-					"too low.",
-				limited,
-			),
+			fmt.Sprintf("With %s, I/Os that a stall delays are issued late and timed from then: high percentiles come out too "+
+				"low.", limited),
 			limited,
 		)
 	}),

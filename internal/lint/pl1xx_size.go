@@ -186,13 +186,10 @@ var straddles = &rule{
 			"bs")
 		for _, chunk := range []units.Bytes{64 * units.KiB, 128 * units.KiB, 512 * units.KiB} {
 			if chunk%bs != 0 && bs%chunk != 0 {
-				f.Evidence = append(
-					f.Evidence,
-					finding.Evidence{
-						What:  "pieces a block on chunks of " + chunk.String(),
-						Found: text.Factor(topology.Pieces(bs, chunk)),
-					},
-				)
+				f.Evidence = append(f.Evidence, finding.Evidence{
+					What:  "pieces a block on chunks of " + chunk.String(),
+					Found: text.Factor(topology.Pieces(bs, chunk)),
+				})
 			}
 		}
 		return f

@@ -91,10 +91,8 @@ var notRead = &rule{
 				for i, line := range file.Missed {
 					lines[i] = fmt.Sprint(line)
 				}
-				report(
-					*foundAt(file, file.Missed[0], 1, fmt.Sprintf("%s could not be read: %s %s.", text.Plural(n, "fio command"),
-						map[bool]string{true: "line", false: "lines"}[n == 1], text.Clean(strings.Join(lines, ", "), 200))),
-				)
+				report(*foundAt(file, file.Missed[0], 1, fmt.Sprintf("%s could not be read: %s %s.", text.Plural(n, "fio command"),
+					map[bool]string{true: "line", false: "lines"}[n == 1], text.Clean(strings.Join(lines, ", "), 200))))
 			}
 		}
 	},
@@ -122,12 +120,8 @@ var longDash = &rule{
 					file,
 					t.Line,
 					t.Col,
-					fmt.Sprintf(
-						"%s spelled with a long dash or typographic quotes, the first %q: fio takes them for "+
-							"names of job files.",
-						are(len(j.Typos), "word"),
-						text.Clean(t.Found, 120),
-					),
+					fmt.Sprintf("%s spelled with a long dash or typographic quotes, the first %q: fio takes them for names of job "+
+						"files.", are(len(j.Typos), "word"), text.Clean(t.Found, 120)),
 				)
 				f.Commands = []string{commandOf(j.Words)}
 				for _, t := range j.Typos {
@@ -189,8 +183,7 @@ var noJob = &rule{
 func onlyOutput(settings []fio.Option) bool {
 	return !slices.ContainsFunc(settings, func(o fio.Option) bool {
 		return slices.Contains(
-			[]string{"server", "client", "remote-config", "cmdhelp", "enghelp", "help", "version", "profile"},
-			o.Name,
+			[]string{"server", "client", "remote-config", "cmdhelp", "enghelp", "help", "version", "profile"}, o.Name,
 		)
 	})
 }

@@ -76,26 +76,20 @@ var wrongStripe = &rule{
 					if a.Assumed {
 						chunk += " (the default)"
 					}
-					f.Evidence = append(
-						f.Evidence,
-						finding.Evidence{
-							What:     "stripe unit",
-							Found:    m.Unit.String(),
-							Expected: chunk,
-							Where:    fmt.Sprintf("line %d", a.Line),
-						},
-					)
+					f.Evidence = append(f.Evidence, finding.Evidence{
+						What:     "stripe unit",
+						Found:    m.Unit.String(),
+						Expected: chunk,
+						Where:    fmt.Sprintf("line %d", a.Line),
+					})
 				}
 				if m.Width != width && m.Width > 0 {
-					f.Evidence = append(
-						f.Evidence,
-						finding.Evidence{
-							What:     "stripe width in members",
-							Found:    strconv.Itoa(m.Width),
-							Expected: strconv.Itoa(width),
-							Where:    fmt.Sprintf("line %d", a.Line),
-						},
-					)
+					f.Evidence = append(f.Evidence, finding.Evidence{
+						What:     "stripe width in members",
+						Found:    strconv.Itoa(m.Width),
+						Expected: strconv.Itoa(width),
+						Where:    fmt.Sprintf("line %d", a.Line),
+					})
 				}
 				f.Fix = fmt.Sprintf("Write su=%s,sw=%d, or give neither: mkfs reads them from the device.", fioSize(a.Chunk),
 					width)
@@ -165,13 +159,9 @@ var scriptDiscard = &rule{
 					continue
 				}
 				if first == nil {
-					first = foundAt(
-						file,
-						w.Line,
-						w.Col,
-						"With discard, removed files are trimmed while something else is measured, and reads of "+
-							"their blocks touch no medium.",
-					)
+					first = foundAt(file, w.Line, w.Col,
+						"With discard, removed files are trimmed while something else is measured, and reads of their blocks touch no "+
+							"medium.")
 				} else {
 					more = append(more, strconv.Itoa(w.Line))
 				}
@@ -220,10 +210,8 @@ var neverMounted = &rule{
 				if used == 0 || a.Mounted || a.Formatted == 0 || explained[a.Device] || all {
 					continue
 				}
-				report(
-					*foundAt(file, a.Formatted, 1, fmt.Sprintf("%s, made in line %d, is formatted here and never "+
-						"mounted.", a.Device, a.Line)),
-				)
+				report(*foundAt(file, a.Formatted, 1, fmt.Sprintf("%s, made in line %d, is formatted here and never "+
+					"mounted.", a.Device, a.Line)))
 			}
 		}
 	},

@@ -121,14 +121,8 @@ var shortForBurst = &rule{
 			}
 			if fall := facts.Burst.IOPS / facts.Baseline.IOPS; fall > steepest {
 				steepest = fall
-				f.Message = fmt.Sprintf(
-					"%s cannot see the end of a burst: a %s does %s IOPS on EBS for 30 minutes a day and %s IOPS "+
-						"for good.",
-					text.Duration(w.Runtime),
-					name,
-					facts.Burst.IOPS,
-					facts.Baseline.IOPS,
-				)
+				f.Message = fmt.Sprintf("%s cannot see the end of a burst: a %s does %s IOPS on EBS for 30 minutes a day and %s "+
+					"IOPS for good.", text.Duration(w.Runtime), name, facts.Burst.IOPS, facts.Baseline.IOPS)
 			}
 			f.Evidence = append(f.Evidence, finding.Evidence{
 				What:  name + " on EBS",

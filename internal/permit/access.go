@@ -130,14 +130,7 @@ func namesOf(section fio.Section, w fio.Workload) (names []string, owners int, e
 	}
 	for j := range jobs {
 		for f := range files {
-			fill := strings.NewReplacer(
-				"$jobname",
-				section.Name,
-				"$jobnum",
-				strconv.Itoa(j),
-				"$filenum",
-				strconv.Itoa(f),
-			)
+			fill := strings.NewReplacer("$jobname", section.Name, "$jobnum", strconv.Itoa(j), "$filenum", strconv.Itoa(f))
 			names = append(names, fill.Replace(format))
 		}
 	}

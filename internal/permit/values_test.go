@@ -266,9 +266,8 @@ func TestFilesOfScenarios(t *testing.T) {
 	}
 	asIs := scenario("", 1<<40, 1)
 	asIs.AsIs = true
-	got := FilesOf(
-		scenario("", 1000, 4), scenario("", 3000, 1), scenario(suite.FilePerJob, 500, 2), scenario(suite.FilePerJob, 200, 3), asIs,
-	)
+	got := FilesOf(scenario("", 1000, 4), scenario("", 3000, 1), scenario(suite.FilePerJob, 500, 2),
+		scenario(suite.FilePerJob, 200, 3), asIs)
 	if want := (Files{Size: 3000, Jobs: 3, JobSize: 500}); got != want || got.Total() != 4500 {
 		t.Errorf("%+v %d", got, got.Total())
 	}

@@ -282,10 +282,7 @@ func (w *waits) into(step *result.PgStep) {
 		total += n
 	}
 	for event, n := range w.all {
-		step.Waits = append(
-			step.Waits,
-			result.WaitShare{Event: event, N: n, Share: float64(n) / float64(max(total, 1))},
-		)
+		step.Waits = append(step.Waits, result.WaitShare{Event: event, N: n, Share: float64(n) / float64(max(total, 1))})
 	}
 	slices.SortFunc(step.Waits, func(a, b result.WaitShare) int {
 		if a.N != b.N {

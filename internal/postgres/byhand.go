@@ -47,11 +47,8 @@ func ByHand(c suite.Scenario, server *suite.Server, data, wal string, memory uni
 		line("postgres", "-D", dataDir)+" &", line("export", "PGHOST="+socket, "PGPORT="+port, "PGUSER="+superuser),
 		line("createdb", benchUser))
 	if c.Postgres.Probes() {
-		return append(
-			lines,
-			line("pg_test_fsync", "-s", "2", "-f", filepath.Join(wal, "probe")),
-			line("pg_test_timing", "-d", "1"),
-		)
+		return append(lines, line("pg_test_fsync", "-s", "2", "-f", filepath.Join(wal, "probe")),
+			line("pg_test_timing", "-d", "1"))
 	}
 	if c.Postgres.Builtin != "" {
 		scale := sv.Scale

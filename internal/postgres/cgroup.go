@@ -21,10 +21,8 @@ func confine(pid int, memory units.Bytes) (string, error) {
 	if dir := "/sys/fs/cgroup/memory"; sys.Exists(dir + "/memory.limit_in_bytes") {
 		return group(dir, pid, map[string]string{"memory.limit_in_bytes": limit(memory)})
 	}
-	return "", fmt.Errorf(
-		"--pg-memory needs a control group with a memory limit, and none can be made below /sys/fs/cgroup: " +
-			"run as root on the host itself, or choose a larger --pg-scale",
-	)
+	return "", fmt.Errorf("--pg-memory needs a control group with a memory limit, and none can be made below " +
+		"/sys/fs/cgroup: run as root on the host itself, or choose a larger --pg-scale")
 }
 
 func limit(memory units.Bytes) string { return strconv.FormatUint(uint64(memory), 10) }

@@ -70,12 +70,9 @@ func Find(ctx context.Context, u User, bin string) (Install, error) {
 	if first != nil {
 		return Install{}, first
 	}
-	return Install{}, fmt.Errorf(
-		"no PostgreSQL is installed (initdb, postgres and pgbench were looked for in %s): install "+
-			"postgresql (Debian, Ubuntu) or postgresql-server and postgresql-contrib (RPM), or name its programs "+
-			"with --pg-bin DIR",
-		text.Some(places, 4),
-	)
+	return Install{}, fmt.Errorf("no PostgreSQL is installed (initdb, postgres and pgbench were looked for in %s): "+
+		"install postgresql (Debian, Ubuntu) or postgresql-server and postgresql-contrib (RPM), or name its programs with "+
+		"--pg-bin DIR", text.Some(places, 4))
 }
 
 var digits = regexp.MustCompile(`[0-9]+`)
@@ -89,12 +86,8 @@ func look(ctx context.Context, u User, dir string) (Install, error) {
 	found := Install{Bin: dir}
 	for _, name := range []string{"initdb", "postgres", "pgbench"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
-			return found, fmt.Errorf(
-				"%s has no %s: name the directory of PostgreSQL's programs with --pg-bin (%w)",
-				dir,
-				name,
-				os.ErrNotExist,
-			)
+			return found, fmt.Errorf("%s has no %s: name the directory of PostgreSQL's programs with --pg-bin (%w)", dir, name,
+				os.ErrNotExist)
 		}
 	}
 	err := u.enters(dir)

@@ -194,10 +194,8 @@ func (r *Report) Explain(given units.Latency) []string {
 	}
 	s, from := r.S(given)
 	if s == 0 {
-		say(
-			"S, the time of a write of 8 KiB with its sync, is not known: --sync-latency states it, or pg_test_fsync's " +
-				"output.",
-		)
+		say("S, the time of a write of 8 KiB with its sync, is not known: --sync-latency states it, or pg_test_fsync's " +
+			"output.")
 		return lines
 	}
 	say("S is %v (%s).", s, from)
@@ -209,30 +207,22 @@ func (r *Report) Explain(given units.Latency) []string {
 	together := max(1, float64(r.TPS)*float64(s)/1e9)
 	switch {
 	case r.TPS < m.Low:
-		say(
-			"With %s that allows %v to %v commits per second, and %v at the very most: this is %s of it. Something else "+
-				"limits: CPU, rows that wait for each other, reads, or pgbench itself.",
-			text.Plural(r.Clients, "client"), m.Low, m.High, m.Bound, share,
-		)
+		say("With %s that allows %v to %v commits per second, and %v at the very most: this is %s of it. Something else "+
+			"limits: CPU, rows that wait for each other, reads, or pgbench itself.", text.Plural(r.Clients, "client"), m.Low,
+			m.High, m.Bound, share)
 	case r.TPS <= m.Bound:
-		say(
-			"With %s that allows %v to %v commits per second, and %v at the very most: S and the clients explain it. A "+
-				"flush carries %s commits at least.",
-			text.Plural(r.Clients, "client"), m.Low, m.High, m.Bound, units.Number(together),
-		)
+		say("With %s that allows %v to %v commits per second, and %v at the very most: S and the clients explain it. A "+
+			"flush carries %s commits at least.", text.Plural(r.Clients, "client"), m.Low, m.High, m.Bound,
+			units.Number(together))
 	default:
-		say(
-			"That allows %v commits per second at the very most: S was shorter while pgbench ran, or not every "+
-				"transaction waited for its sync (synchronous_commit).", m.Bound,
-		)
+		say("That allows %v commits per second at the very most: S was shorter while pgbench ran, or not every transaction "+
+			"waited for its sync (synchronous_commit).", m.Bound)
 	}
 	if r.Clients > 1 {
 		delay := s / 2
-		say(
-			"commit_delay of %v, half of S, lets a flush carry the commits of all: up to %v per second where S is "+
-				"what limits. Each then takes as much longer, and with fewer than commit_siblings others it does nothing.",
-			delay, units.IOPS(float64(r.Clients)*1e9/float64(s+delay)),
-		)
+		say("commit_delay of %v, half of S, lets a flush carry the commits of all: up to %v per second where S is what "+
+			"limits. Each then takes as much longer, and with fewer than commit_siblings others it does nothing.", delay,
+			units.IOPS(float64(r.Clients)*1e9/float64(s+delay)))
 	}
 	return lines
 }

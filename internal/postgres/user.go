@@ -42,10 +42,8 @@ func UserFor(named, path string) (User, error) {
 			return u, nil
 		}
 	}
-	return User{}, fmt.Errorf(
-		"PostgreSQL does not run as root, and there is no user postgres: name another with --pg-user, " +
-			"or make one: useradd --system postgres",
-	)
+	return User{}, fmt.Errorf("PostgreSQL does not run as root, and there is no user postgres: name another with " +
+		"--pg-user, or make one: useradd --system postgres")
 }
 
 func byName(name string) (User, error) {

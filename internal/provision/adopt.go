@@ -201,14 +201,12 @@ func (a *adoption) steps(ctx context.Context) error {
 				return fmt.Errorf("a part of it is mounted on %s: unmount that first", m.Point)
 			}
 			from := records.Cond{Is: "mountedfrom", Of: m.Point, Want: d.Path}
-			a.w.Add(
-				records.Step{
-					Title:   "mounted on " + m.Point,
-					Touches: []string{m.Point},
-					Check:   []records.Cond{from},
-					Undo:    []records.Action{{If: &from, Run: []string{"umount", m.Point}}},
-				},
-			)
+			a.w.Add(records.Step{
+				Title:   "mounted on " + m.Point,
+				Touches: []string{m.Point},
+				Check:   []records.Cond{from},
+				Undo:    []records.Action{{If: &from, Run: []string{"umount", m.Point}}},
+			})
 			if d == a.top && a.w.Want.Mount == "" {
 				a.w.Want.Mount = m.Point
 			}
@@ -230,13 +228,10 @@ func (a *adoption) array() {
 	}
 	for _, at := range w.Devices() {
 		if md.Metadata != "1.2" {
-			st.Undo = append(
-				st.Undo,
-				records.Action{
-					If:  &records.Cond{Is: "superblock", Of: at, Want: md.UUID},
-					Run: []string{"mdadm", "--zero-superblock", at},
-				},
-			)
+			st.Undo = append(st.Undo, records.Action{
+				If:  &records.Cond{Is: "superblock", Of: at, Want: md.UUID},
+				Run: []string{"mdadm", "--zero-superblock", at},
+			})
 		}
 	}
 	if md.Metadata == "1.2" {

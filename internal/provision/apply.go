@@ -94,14 +94,7 @@ func (s *Site) applyArray(ctx context.Context, w *records.Work) error {
 	}
 	for i := range w.Steps {
 		if err := ctx.Err(); err != nil {
-			return fmt.Errorf(
-				"array %s stopped before step %d of %d, %s: %w",
-				w.Array,
-				i+1,
-				len(w.Steps),
-				w.Steps[i].Title,
-				err,
-			)
+			return fmt.Errorf("array %s stopped before step %d of %d, %s: %w", w.Array, i+1, len(w.Steps), w.Steps[i].Title, err)
 		}
 		if err := s.step(ctx, w, i); err != nil {
 			return fmt.Errorf("array %s, step %d of %d, %s: %w", w.Array, i+1, len(w.Steps), w.Steps[i].Title, err)
@@ -131,11 +124,8 @@ func (s *Site) step(ctx context.Context, w *records.Work, i int) error {
 			return err
 		}
 		if len(st.Again) == 0 {
-			return fmt.Errorf(
-				"it was done on %s and is not so any more (%s); see: plimsoll array verify",
-				st.Ended.Format(time.DateOnly),
-				missing,
-			)
+			return fmt.Errorf("it was done on %s and is not so any more (%s); see: plimsoll array verify",
+				st.Ended.Format(time.DateOnly), missing)
 		}
 		emit(Restoring)
 		if err := s.actions(ctx, w, st, st.Again, false); err != nil {
@@ -359,9 +349,7 @@ func (s *Site) await(ctx context.Context, w *records.Work) error {
 				each = d.Size // raid10 counts the array's sectors (drivers/md/raid10.c), others a member's
 			}
 			if e.Rate > 0 {
-				e.Left = time.Duration(
-					(1 - e.Fraction) * float64(each) / float64(e.Rate) * float64(time.Second),
-				).Round(time.Second)
+				e.Left = time.Duration((1 - e.Fraction) * float64(each) / float64(e.Rate) * float64(time.Second)).Round(time.Second)
 			}
 		} else if e.Fraction, err = now.lvmSync(ctx); err != nil {
 			return err

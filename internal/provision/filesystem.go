@@ -116,12 +116,8 @@ func (p *planner) owner(ctx context.Context, want records.Want) (string, error) 
 		if p.imagined {
 			return "", nil
 		}
-		return "", fmt.Errorf(
-			"owner %s: %s knows no %s; create it first, or give its number",
-			want.Owner,
-			path.Join("/etc", file),
-			name,
-		)
+		return "", fmt.Errorf("owner %s: %s knows no %s; create it first, or give its number", want.Owner,
+			path.Join("/etc", file), name)
 	}
 	uid, err := id("passwd", user)
 	if err != nil {

@@ -28,11 +28,8 @@ func (s *state) lvmHolds(ctx context.Context, c records.Cond) (bool, error) {
 			continue
 		}
 		if d == nil || !mine[d.Name] {
-			return false, fmt.Errorf(
-				"volume group %s also lies on %s, which is not plimsoll's: take it out first (vgreduce)",
-				r["vg_name"],
-				r["pv_name"],
-			)
+			return false, fmt.Errorf("volume group %s also lies on %s, which is not plimsoll's: take it out first (vgreduce)",
+				r["vg_name"], r["pv_name"])
 		}
 		has = true
 	}

@@ -92,11 +92,8 @@ func (s *Site) Plan(ctx context.Context, decl *topology.Declaration, destroy map
 		if !slices.ContainsFunc(plan.Arrays, func(w *records.Work) bool {
 			return slices.ContainsFunc(w.Members, func(m records.Member) bool { return m.Serial == serial })
 		}) {
-			return nil, fmt.Errorf(
-				"--destroy /dev/%s: it is not a member of any array in %s, and stays as it is",
-				name,
-				decl.Name,
-			)
+			return nil, fmt.Errorf("--destroy /dev/%s: it is not a member of any array in %s, and stays as it is", name,
+				decl.Name)
 		}
 	}
 	p.initramfs(plan)
@@ -113,12 +110,8 @@ func givenUp(t *block.Tree, destroy map[string]string) (map[string]string, error
 			return nil, fmt.Errorf("--destroy %s: there is no such device", dev)
 		}
 		if records.Identity(d) != serial || serial == "" {
-			return nil, fmt.Errorf(
-				"--destroy %s --serial %s: its serial is %s; nothing was touched",
-				dev,
-				serial,
-				cmp.Or(records.Identity(d), "not known"),
-			)
+			return nil, fmt.Errorf("--destroy %s --serial %s: its serial is %s; nothing was touched", dev, serial,
+				cmp.Or(records.Identity(d), "not known"))
 		}
 		all[d.Name] = serial
 	}
@@ -160,10 +153,8 @@ func (p *planner) array(ctx context.Context, d *topology.DeclaredArray) (*record
 		}
 		w.Found = true
 		for _, leaf := range p.tree.Leaves(dev.Name) {
-			w.Members = append(
-				w.Members,
-				records.Member{Serial: records.Identity(leaf), Size: leaf.Size, Path: leaf.Path, Model: leaf.Model},
-			)
+			w.Members = append(w.Members,
+				records.Member{Serial: records.Identity(leaf), Size: leaf.Size, Path: leaf.Path, Model: leaf.Model})
 		}
 		return w, nil
 	}
@@ -184,15 +175,11 @@ func (p *planner) initramfs(plan *Plan) {
 	for _, w := range plan.Arrays {
 		if w.InitramfsStale || slices.ContainsFunc(w.Steps, func(st records.Step) bool {
 			return st.State != records.StepDone &&
-				slices.ContainsFunc(
-					st.Do,
-					func(a records.Action) bool { return a.Add != nil && path.Base(a.Add.File) == "mdadm.conf" },
-				)
+				slices.ContainsFunc(st.Do,
+					func(a records.Action) bool { return a.Add != nil && path.Base(a.Add.File) == "mdadm.conf" })
 		}) {
 			if plan.Initramfs = p.renewal(p.has); plan.Initramfs == nil {
-				p.note(
-					"neither update-initramfs nor dracut is installed: the initramfs, if there is one, is left alone",
-				)
+				p.note("neither update-initramfs nor dracut is installed: the initramfs, if there is one, is left alone")
 			}
 			return
 		}
@@ -251,10 +238,7 @@ func (p *planner) collisions(ctx context.Context, w *records.Work) error {
 		}
 	}
 	for _, o := range p.decl.Arrays {
-		if group := cmp.Or(
-			o.VolumeGroup,
-			o.Name,
-		); want.Using == "lvm" && o.Using == "lvm" && o.Name != w.Array &&
+		if group := cmp.Or(o.VolumeGroup, o.Name); want.Using == "lvm" && o.Using == "lvm" && o.Name != w.Array &&
 			group == want.Group {
 			return fmt.Errorf("volume group %s is also that of array %s; give each its own", want.Group, o.Name)
 		}
@@ -267,19 +251,12 @@ func (p *planner) collisions(ctx context.Context, w *records.Work) error {
 	}
 	for _, line := range fields(p.text("etc/fstab")) {
 		if len(line) > 1 && path.Clean(line[1]) == want.Mount {
-			return fmt.Errorf(
-				"mount point %s has a line in /etc/fstab already: %s",
-				want.Mount,
-				strings.Join(line, " "),
-			)
+			return fmt.Errorf("mount point %s has a line in /etc/fstab already: %s", want.Mount, strings.Join(line, " "))
 		}
 	}
 	if entries, err := fs.ReadDir(p.Machine.Root, strings.TrimPrefix(want.Mount, "/")); err == nil && len(entries) > 0 {
-		return fmt.Errorf(
-			"mount point %s holds %q and would hide it; empty it, or choose another",
-			want.Mount,
-			entries[0].Name(),
-		)
+		return fmt.Errorf("mount point %s holds %q and would hide it; empty it, or choose another", want.Mount,
+			entries[0].Name())
 	}
 	return nil
 }

@@ -231,11 +231,8 @@ func (c *comparison) volumes(d *topology.DeclaredArray) {
 	for _, name := range c.tree.Below(c.dev.Name) {
 		part := c.tree.Devices[name]
 		if part.Kind == block.Partition && part.Start%units.MiB != 0 {
-			c.differ(
-				"partition "+part.Path,
-				"begins at a multiple of 1 MiB",
-				fmt.Sprintf("begins at byte %d", uint64(part.Start)),
-			)
+			c.differ("partition "+part.Path, "begins at a multiple of 1 MiB",
+				fmt.Sprintf("begins at byte %d", uint64(part.Start)))
 		}
 	}
 }

@@ -223,13 +223,8 @@ func FromOutput(r *Result, o *fio.Output) {
 	r.Unread = o.Unread
 	r.Doubts = append(r.Doubts, o.Doubts...)
 	if counted := fio.CountIOs(r.Jobs, o.Global, r.Workloads); len(counted) > 0 {
-		r.Doubts = append(
-			r.Doubts,
-			fmt.Sprintf(
-				"the output does not count %s: IOPS are its bytes divided by the block size",
-				strings.Join(counted, " and "),
-			),
-		)
+		r.Doubts = append(r.Doubts, fmt.Sprintf("the output does not count %s: IOPS are its bytes divided by the block size",
+			strings.Join(counted, " and ")))
 	}
 	r.Doubts = append(r.Doubts, implausible(r.Jobs)...)
 	r.Doubts = append(r.Doubts, mistimed(r.Jobs)...)
@@ -249,12 +244,8 @@ func FromOutput(r *Result, o *fio.Output) {
 	if sum.Apart && len(r.Jobs) > 0 {
 		r.Doubts = append(
 			r.Doubts,
-			fmt.Sprintf(
-				"not all of it ran at the same time (%s): sums are over %s, the rates of each direction over its "+
-					"own time",
-				runtimes(r.Total),
-				text.Duration(sum.Window),
-			),
+			fmt.Sprintf("not all of it ran at the same time (%s): sums are over %s, the rates of each direction over its own "+
+				"time", runtimes(r.Total), text.Duration(sum.Window)),
 		)
 	}
 }
@@ -265,11 +256,9 @@ func mistimed(jobs []fio.Job) []string {
 	for _, j := range jobs {
 		for _, d := range j.Directions() {
 			if d.Mistimed() {
-				doubts = append(doubts, fmt.Sprintf(
-					"%s: the mean clat of %s is above the mean lat of %s, of which it is a part: clat, its percentiles and the "+
-						"latency buckets are wrong",
-					j.Name, units.Latency(d.Clat.Mean), units.Latency(d.Lat.Mean),
-				))
+				doubts = append(doubts, fmt.Sprintf("%s: the mean clat of %s is above the mean lat of %s, of which it is a part: "+
+					"clat, its percentiles and the latency buckets are wrong", j.Name, units.Latency(d.Clat.Mean),
+					units.Latency(d.Lat.Mean)))
 			}
 		}
 	}
@@ -283,10 +272,7 @@ const diskLag = time.Second
 
 func disksPartial(r *Result) string {
 	if len(r.Disks) > 0 && r.Measured < diskLag {
-		return fmt.Sprintf(
-			"fio reads disk statistics a few times a second, and the run took %s",
-			text.Duration(r.Measured),
-		)
+		return fmt.Sprintf("fio reads disk statistics a few times a second, and the run took %s", text.Duration(r.Measured))
 	}
 	return ""
 }
@@ -305,13 +291,8 @@ func missingHosts(o *fio.Output) []string {
 			len(o.Servers), strings.Join(o.Servers, ", "), len(hosts), strings.Join(hosts, ", ")))
 	}
 	if len(hosts) > 1 && o.AllClients == nil && len(missing) == 0 && o.Format != fio.Logs {
-		missing = append(
-			missing,
-			fmt.Sprintf(
-				"fio printed no total of all clients: a host may be missing besides %s.",
-				strings.Join(hosts, ", "),
-			),
-		)
+		missing = append(missing,
+			fmt.Sprintf("fio printed no total of all clients: a host may be missing besides %s.", strings.Join(hosts, ", ")))
 	}
 	return missing
 }

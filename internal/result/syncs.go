@@ -33,18 +33,13 @@ const leastSync = time.Microsecond
 // they are right or missing.
 func (r *Result) SyncsInclude() string {
 	v, err := fio.ParseVersion(r.Fio)
-	libaio := slices.ContainsFunc(
-		r.Workloads,
-		func(w fio.Workload) bool { return w.Engine == "libaio" && w.SyncEvery > 0 },
-	)
+	libaio := slices.ContainsFunc(r.Workloads,
+		func(w fio.Workload) bool { return w.Engine == "libaio" && w.SyncEvery > 0 })
 	if err != nil || !libaio || !r.Total.Sync.Lat.Measured() || v.Before(syncsTimed) || !v.Before(syncsApart) {
 		return ""
 	}
-	return fmt.Sprintf(
-		"%s counts the I/Os before a sync into the sync with libaio; %s does not, nor does ioengine=psync",
-		v,
-		syncsApart,
-	)
+	return fmt.Sprintf("%s counts the I/Os before a sync into the sync with libaio; %s does not, nor does ioengine=psync",
+		v, syncsApart)
 }
 
 // distrustSyncs takes out sync latencies that fio did not measure, and says of those that hold more
@@ -54,48 +49,32 @@ func (r *Result) distrustSyncs() {
 	v, err := fio.ParseVersion(r.Fio)
 	unsaid := len(r.Workloads) == 0 // not which engine it was
 	if l.Measured() && l.Mean < float64(leastSync) && (err != nil || unsaid && v.Before(syncsTimed)) {
-		r.dropSyncs(fmt.Sprintf(
-			"no sync takes the %d ns that fio gives as their mean: its clock started when the sync had returned, so "+
-				"sync latencies are left out", int(l.Mean)))
+		r.dropSyncs(fmt.Sprintf("no sync takes the %d ns that fio gives as their mean: its clock started when the sync had "+
+			"returned, so sync latencies are left out", int(l.Mean)))
 		return
 	}
 	if err != nil || !l.Measured() ||
-		!slices.ContainsFunc(
-			r.Workloads,
-			func(w fio.Workload) bool { return w.Engine == "libaio" && w.SyncEvery > 0 },
-		) {
+		!slices.ContainsFunc(r.Workloads, func(w fio.Workload) bool { return w.Engine == "libaio" && w.SyncEvery > 0 }) {
 		return
 	}
 	mean := time.Duration(l.Mean).Round(time.Microsecond)
 	switch {
 	case v.Before(syncsTimed) && l.Mean < float64(untimedSync):
-		r.dropSyncs(fmt.Sprintf(
-			"%s does not measure how long syncs take with libaio (it says %d ns), so they are left out; %s "+
-				"does, or ioengine=psync", v, int(l.Mean), syncsTimed))
+		r.dropSyncs(fmt.Sprintf("%s does not measure how long syncs take with libaio (it says %d ns), so they are left "+
+			"out; %s does, or ioengine=psync", v, int(l.Mean), syncsTimed))
 	case v.Before(syncsTimed) || !v.Before(syncsApart):
 	case len(r.Workloads) == 1 && r.Workloads[0].Depth == 1 && l.Mean > r.Total.Write.Lat.Mean:
 		write := time.Duration(r.Total.Write.Lat.Mean).Round(time.Microsecond)
 		r.Doubts = append(
 			r.Doubts,
-			fmt.Sprintf(
-				"%s counts the write before a sync into the sync with libaio: of the %s on average %s are the "+
-					"write's; %s does not, nor does ioengine=psync",
-				v,
-				text.Duration(mean),
-				text.Duration(write),
-				syncsApart,
-			),
+			fmt.Sprintf("%s counts the write before a sync into the sync with libaio: of the %s on average %s are the "+
+				"write's; %s does not, nor does ioengine=psync", v, text.Duration(mean), text.Duration(write), syncsApart),
 		)
 	default:
 		r.Doubts = append(
 			r.Doubts,
-			fmt.Sprintf(
-				"%s counts I/Os before a sync into the sync with libaio: syncs took less than the %s that it says "+
-					"on average; %s does not, nor does ioengine=psync",
-				v,
-				text.Duration(mean),
-				syncsApart,
-			),
+			fmt.Sprintf("%s counts I/Os before a sync into the sync with libaio: syncs took less than the %s that it says on "+
+				"average; %s does not, nor does ioengine=psync", v, text.Duration(mean), syncsApart),
 		)
 	}
 }

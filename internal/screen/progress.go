@@ -456,13 +456,8 @@ func (v *plainView) Event(e bench.Event) {
 	now := v.out.Now()
 	switch e := e.(type) {
 	case bench.Started:
-		v.print(
-			"%s: %s, about %s, into %s",
-			e.Suite,
-			text.Plural(len(e.Scenarios)-len(e.Done), "scenario"),
-			text.Duration(e.Expected.Round(time.Second)),
-			e.Dir,
-		)
+		v.print("%s: %s, about %s, into %s", e.Suite, text.Plural(len(e.Scenarios)-len(e.Done), "scenario"),
+			text.Duration(e.Expected.Round(time.Second)), e.Dir)
 	case bench.Laying:
 		if e.Done || now.Sub(v.last) >= plainEvery {
 			file := e.File
@@ -472,18 +467,9 @@ func (v *plainView) Event(e bench.Event) {
 			v.print("prefilling %s: %v of %v", file, e.Written, e.Size)
 		}
 	case bench.Began:
-		n := 1 + slices.IndexFunc(
-			v.state.started.Scenarios,
-			func(s suite.Scenario) bool { return s.ID == e.Scenario.ID },
-		)
-		v.print(
-			"[%d/%d] %d %s: started, %s",
-			n,
-			len(v.state.started.Scenarios),
-			e.Scenario.ID,
-			e.Scenario.Name,
-			plans.Expected(e.Expected),
-		)
+		n := 1 + slices.IndexFunc(v.state.started.Scenarios, func(s suite.Scenario) bool { return s.ID == e.Scenario.ID })
+		v.print("[%d/%d] %d %s: started, %s", n, len(v.state.started.Scenarios), e.Scenario.ID, e.Scenario.Name,
+			plans.Expected(e.Expected))
 	case bench.Ticked:
 		if now.Sub(v.last) >= plainEvery {
 			v.print("  %s: %s", text.Duration(e.Elapsed.Round(time.Second)), live(e, v.state.bound(e.ID)))

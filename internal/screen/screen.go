@@ -130,18 +130,13 @@ func (m *screenModel) foot() []string {
 	case m.laying != nil:
 		l := m.laying
 		share := float64(l.Written) / float64(max(l.Size, 1))
-		lines = append(
-			lines,
-			m.line(fmt.Sprintf("prefilling %s  %s  %v of %v", l.Role, bar(share, 20), l.Written, l.Size)),
-		)
+		lines = append(lines, m.line(fmt.Sprintf("prefilling %s  %s  %v of %v", l.Role, bar(share, 20), l.Written, l.Size)))
 	case m.running == nil && m.cooling > 0 && m.left() > 0:
 		lines = append(lines, m.line(styleDim.Render("cooling down for "+text.Duration(m.cooling))))
 	}
 	if len(m.started.Scenarios) > 0 {
-		lines = append(
-			lines,
-			m.line(styleDim.Render(fmt.Sprintf("%s left   %s", text.Duration(m.left()), text.Clean(m.started.Dir, 0)))),
-		)
+		lines = append(lines,
+			m.line(styleDim.Render(fmt.Sprintf("%s left   %s", text.Duration(m.left()), text.Clean(m.started.Dir, 0)))))
 	}
 	return lines
 }

@@ -387,9 +387,7 @@ func (f *File) cover() {
 	next := make([]int, len(f.lines)+2) // the first line behind one that is neither blank nor a comment nor a fence
 	for i := len(f.lines); i > 0; i-- {
 		next[i-1] = i
-		if t := strings.TrimSpace(
-			f.lines[i-1],
-		); t == "" || t[0] == ';' || t[0] == '#' || strings.HasPrefix(t, "<!--") ||
+		if t := strings.TrimSpace(f.lines[i-1]); t == "" || t[0] == ';' || t[0] == '#' || strings.HasPrefix(t, "<!--") ||
 			fence.MatchString(f.lines[i-1]) {
 			next[i-1] = next[i]
 		}

@@ -335,8 +335,7 @@ func (s *Storage) mount(cmd Command) {
 		a.Mounted = true
 	}
 	s.Mounts = append(
-		slices.DeleteFunc(s.Mounts, func(old *Mount) bool { return old.Device == m.Device && old.Point == m.Point }),
-		m,
+		slices.DeleteFunc(s.Mounts, func(old *Mount) bool { return old.Device == m.Device && old.Point == m.Point }), m,
 	)
 }
 

@@ -49,10 +49,8 @@ func BatchMeans(xs []float64) Estimate {
 	means, r := batches(finite)
 	k := float64(len(means))
 	e.N = len(means)
-	summary := benchmath.AssumeNormal.Summary(
-		benchmath.NewSample(slices.Clone(means), &benchmath.DefaultThresholds),
-		confidence,
-	)
+	summary := benchmath.AssumeNormal.Summary(benchmath.NewSample(slices.Clone(means), &benchmath.DefaultThresholds),
+		confidence)
 	half := (summary.Hi - summary.Lo) / 2
 	if r > 0 {
 		half *= math.Sqrt((1 + r) / (1 - r))
@@ -60,27 +58,18 @@ func BatchMeans(xs []float64) Estimate {
 	e.Lo, e.Hi = e.Center-half, e.Center+half
 
 	if len(finite) < minBatches {
-		e.Doubts = append(
-			e.Doubts,
-			fmt.Sprintf("%d values: %d are needed for an interval to rely on", len(finite), minBatches),
-		)
+		e.Doubts = append(e.Doubts,
+			fmt.Sprintf("%d values: %d are needed for an interval to rely on", len(finite), minBatches))
 		return e
 	}
 	if r > 1.4/math.Sqrt(k) {
-		e.Doubts = append(e.Doubts, fmt.Sprintf(
-			"neighbouring values depend on each other even over a tenth of the run (autocorrelation %s): the "+
-				"interval may be too narrow, measure longer",
-			units.Number(r),
-		))
+		e.Doubts = append(e.Doubts, fmt.Sprintf("neighbouring values depend on each other even over a tenth of the run "+
+			"(autocorrelation %s): the interval may be too narrow, measure longer", units.Number(r)))
 	}
-	if z, change := trend(means), drift(
-		means,
-	); math.Abs(z) > 2.58 && math.Abs(change) > 0.02*math.Abs(e.Center) &&
+	if z, change := trend(means), drift(means); math.Abs(z) > 2.58 && math.Abs(change) > 0.02*math.Abs(e.Center) &&
 		e.Center != 0 {
-		e.Doubts = append(
-			e.Doubts,
-			fmt.Sprintf("drifts by %s from start to end: not steady", text.Change(change/math.Abs(e.Center))),
-		)
+		e.Doubts = append(e.Doubts,
+			fmt.Sprintf("drifts by %s from start to end: not steady", text.Change(change/math.Abs(e.Center))))
 	}
 	return e
 }

@@ -100,11 +100,7 @@ func SettledBy(xs []float64, o StopOptions) Settled {
 		}
 	}
 	if len(xs) < pinnedFloor {
-		last.Estimate, last.Why = BatchMeans(xs), fmt.Sprintf(
-			"%d seconds: at least %d are needed",
-			len(xs),
-			pinnedFloor,
-		)
+		last.Estimate, last.Why = BatchMeans(xs), fmt.Sprintf("%d seconds: at least %d are needed", len(xs), pinnedFloor)
 	}
 	return last
 }

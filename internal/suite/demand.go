@@ -123,21 +123,12 @@ func borne(side Side, s *workload.Stream) []string {
 	metric := string(side) + "." + string(quantity)
 	var texts []string
 	for _, p := range s.Latency.Percentiles {
-		texts = append(
-			texts,
-			fmt.Sprintf("%s.p%s < %s", metric, strconv.FormatFloat(p.P, 'f', -1, 64), units.LatencyOf(p.Limit).Arg()),
-		)
+		texts = append(texts,
+			fmt.Sprintf("%s.p%s < %s", metric, strconv.FormatFloat(p.P, 'f', -1, 64), units.LatencyOf(p.Limit).Arg()))
 	}
 	for _, o := range s.Latency.Over {
-		texts = append(
-			texts,
-			fmt.Sprintf(
-				"%s.over(%s) < %s%%",
-				metric,
-				units.LatencyOf(o.Limit).Arg(),
-				strconv.FormatFloat(o.Share*100, 'f', -1, 64),
-			),
-		)
+		texts = append(texts, fmt.Sprintf("%s.over(%s) < %s%%", metric, units.LatencyOf(o.Limit).Arg(),
+			strconv.FormatFloat(o.Share*100, 'f', -1, 64)))
 	}
 	return texts
 }

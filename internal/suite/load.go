@@ -257,10 +257,7 @@ func (sc scenarioYAML) job(c *Scenario, y *suiteYAML, at locator, where string) 
 			return at.err(where+".files", "is for fio:; the jobs of job: share one file of the role")
 		}
 		if len(sc.Fio) > 0 || len(y.Fio) > 0 {
-			return at.err(
-				where+".job",
-				"a scenario has either fio: or job:, and the suite's fio: cannot reach into job:",
-			)
+			return at.err(where+".job", "a scenario has either fio: or job:, and the suite's fio: cannot reach into job:")
 		}
 		job, err := fio.ParseJobFile(at.name, []byte(sc.Job), fio.ParseOptions{})
 		if err != nil {
@@ -291,20 +288,15 @@ func (sc scenarioYAML) job(c *Scenario, y *suiteYAML, at locator, where string) 
 			return at.err(where+".fio", "option %v: want fio's own option names", item.Key)
 		}
 		if slices.Contains(placed, key) {
-			return at.err(
-				where+".fio."+key,
-				"%s is plimsoll's to set; use size:, runtime:, ramp: and role: of the scenario",
-				key,
-			)
+			return at.err(where+".fio."+key, "%s is plimsoll's to set; use size:, runtime:, ramp: and role: of the scenario",
+				key)
 		}
 		value, err := scalar(item.Value)
 		if err != nil {
 			return at.err(where+".fio."+key, "%v", err)
 		}
-		section.Options = append(
-			section.Options,
-			fio.Option{Name: key, Value: value, Bare: item.Value == nil, Line: at.line(where + ".fio." + key)},
-		)
+		section.Options = append(section.Options,
+			fio.Option{Name: key, Value: value, Bare: item.Value == nil, Line: at.line(where + ".fio." + key)})
 	}
 	if _, ok := section.Get("rw"); !ok {
 		if _, ok := section.Get("readwrite"); !ok {

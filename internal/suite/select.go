@@ -61,10 +61,7 @@ func withDatabase(wanted []string) ([]*Suite, error) {
 		return nil, err
 	}
 	ofPG := func(w string) bool {
-		return slices.ContainsFunc(
-			pg.Scenarios,
-			func(c Scenario) bool { return c.Name == w || strconv.Itoa(c.ID) == w },
-		)
+		return slices.ContainsFunc(pg.Scenarios, func(c Scenario) bool { return c.Name == w || strconv.Itoa(c.ID) == w })
 	}
 	theirs := slices.DeleteFunc(slices.Clone(wanted), func(w string) bool { return !ofPG(w) })
 	switch {
@@ -292,14 +289,8 @@ func (s *Suite) take(list string, keep map[int]bool) error {
 			continue
 		}
 		if part != "" && strings.Trim(part, "0123456789-") != "" {
-			return fmt.Errorf(
-				"%s has %w %q%s; it has %s",
-				s.Name,
-				errNoName,
-				part,
-				didYouMean(part, s.names()),
-				strings.Join(s.names(), ", "),
-			)
+			return fmt.Errorf("%s has %w %q%s; it has %s", s.Name, errNoName, part, didYouMean(part, s.names()),
+				strings.Join(s.names(), ", "))
 		}
 		from, to, ranged := strings.Cut(part, "-")
 		a, err1 := strconv.Atoi(from)
@@ -422,14 +413,7 @@ func (s *Suite) Check(table *fio.OptionTable) error {
 				if nearest != "" {
 					did = fmt.Sprintf("; did you mean %s?", nearest)
 				}
-				return fmt.Errorf(
-					"%s:%d: %s: the installed fio knows no option %q%s",
-					c.Job.Name,
-					o.Line,
-					c.Name,
-					o.Name,
-					did,
-				)
+				return fmt.Errorf("%s:%d: %s: the installed fio knows no option %q%s", c.Job.Name, o.Line, c.Name, o.Name, did)
 			}
 		}
 		if _, err := c.Workloads(); err != nil {

@@ -226,8 +226,7 @@ func (a *Alive) Error() string {
 		pids = append(pids, strconv.Itoa(p.pid))
 	}
 	return fmt.Sprintf(
-		"what %s started cannot be killed and may still write (process %s sleeps in the kernel: look at dmesg)",
-		a.Program,
+		"what %s started cannot be killed and may still write (process %s sleeps in the kernel: look at dmesg)", a.Program,
 		strings.Join(pids, ", "),
 	)
 }

@@ -27,12 +27,8 @@ const timeColumn = "time_us"
 // device was gone; columns in s.Absent are left out. DuckDB reads it as
 // read_csv('samples.csv.zst'), pandas as read_csv("samples.csv.zst").
 func Write(w io.Writer, s *Series) error {
-	z, err := zstd.NewWriter(
-		w,
-		zstd.WithEncoderConcurrency(1),
-		zstd.WithEncoderLevel(zstd.SpeedFastest),
-		zstd.WithWindowSize(1<<20),
-	)
+	z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest),
+		zstd.WithWindowSize(1<<20))
 	if err != nil {
 		return err
 	}

@@ -18,12 +18,8 @@ import (
 // bounded whatever the input. When the file is cut off or spoilt, the samples before that come with
 // the error.
 func Read(r io.Reader) (*Series, error) {
-	z, err := zstd.NewReader(
-		r,
-		zstd.WithDecoderConcurrency(1),
-		zstd.WithDecoderMaxWindow(8<<20),
-		zstd.WithDecoderMaxMemory(64<<20),
-	)
+	z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(8<<20),
+		zstd.WithDecoderMaxMemory(64<<20))
 	if err != nil {
 		return nil, err
 	}
@@ -132,11 +128,8 @@ func columns(names []string) (devices []string, place []int, err error) {
 		place = append(place, p)
 	}
 	if !seen[placeTime] || !seen[colAt] {
-		return nil, nil, fmt.Errorf(
-			"samples line 1: no %s and %s columns: not a file of samples",
-			timeColumn,
-			hostColumns[colAt],
-		)
+		return nil, nil, fmt.Errorf("samples line 1: no %s and %s columns: not a file of samples", timeColumn,
+			hostColumns[colAt])
 	}
 	return devices, place, nil
 }

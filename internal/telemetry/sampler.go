@@ -47,10 +47,8 @@ func Start(m *sys.Machine, devices []string) (*Sampler, error) {
 		func(d string) bool { return deviceRow(r.row, r.index[d])[devReads] == absent },
 	); i >= 0 {
 		r.close()
-		return nil, fmt.Errorf(
-			"device %q is not in /proc/diskstats: give the kernel's name, such as nvme0n1 or md0",
-			devices[i],
-		)
+		return nil, fmt.Errorf("device %q is not in /proc/diskstats: give the kernel's name, such as nvme0n1 or md0",
+			devices[i])
 	}
 	go s.loop()
 	return s, nil

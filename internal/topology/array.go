@@ -144,13 +144,10 @@ func (t *Topology) addVolumes(a *Array, d *block.Device, subs []string) {
 	for i, part := range parts {
 		sub := t.Tree.Devices[part]
 		if sub == nil { // a hole left by a lost member
-			a.Volumes = append(
-				a.Volumes,
-				Volume{
-					Missing: true,
-					Origin:  Origin{Detected, fmt.Sprintf("slot %d of %s has no working member", i, d.Path)},
-				},
-			)
+			a.Volumes = append(a.Volumes, Volume{
+				Missing: true,
+				Origin:  Origin{Detected, fmt.Sprintf("slot %d of %s has no working member", i, d.Path)},
+			})
 			continue
 		}
 		if sub.LV != nil && strings.Contains(sub.LV.Name, "_rmeta_") {
@@ -199,13 +196,7 @@ func (t *Topology) fold(a *Array, inner []Array) {
 	if first.Chunk > 0 && (a.Chunk == 0 || first.Chunk < a.Chunk) {
 		a.Chunk = first.Chunk
 	}
-	t.note(
-		"%s stripes over other arrays (%s): modelled as one %s of %d volumes",
-		a.Path,
-		below,
-		a.Level,
-		len(a.Volumes),
-	)
+	t.note("%s stripes over other arrays (%s): modelled as one %s of %d volumes", a.Path, below, a.Level, len(a.Volumes))
 }
 
 // NVMe is the type of a volume that is a drive of the machine itself.

@@ -218,9 +218,7 @@ func (v *Volume) declareLimits(d DeclaredVolume) error {
 			v.Network = true // limits without a type are how rented volumes are described
 		}
 	case isVolumeType(d.Type):
-		f, err := cloud.VolumeLimits(
-			cloud.VolumeSpec{Type: d.Type, Size: size, IOPS: d.Limits.IOPS, Rate: d.Limits.Rate},
-		)
+		f, err := cloud.VolumeLimits(cloud.VolumeSpec{Type: d.Type, Size: size, IOPS: d.Limits.IOPS, Rate: d.Limits.Rate})
 		if err != nil {
 			return err
 		}

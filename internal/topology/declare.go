@@ -75,21 +75,16 @@ func FromDeclaration(decl *Declaration) (*Topology, error) {
 			a.Level = Single
 		}
 		if a.Level == NoLevel {
-			return nil, fmt.Errorf(
-				"%s: the level is missing; say raid10, raid0 or another for %d volumes",
-				d.Origin.Where,
-				len(d.Volumes),
-			)
+			return nil, fmt.Errorf("%s: the level is missing; say raid10, raid0 or another for %d volumes", d.Origin.Where,
+				len(d.Volumes))
 		}
 		if err := t.overlay(&a, d); err != nil {
 			return nil, err
 		}
 		if a.Chunk == 0 && a.Level.Striped() {
 			a.Chunk = DefaultChunk(d.Using)
-			a.setOrigin(
-				"chunk",
-				Origin{Assumed, "the default of " + map[bool]string{true: "lvcreate", false: "mdadm"}[d.Using == LVM]},
-			)
+			a.setOrigin("chunk",
+				Origin{Assumed, "the default of " + map[bool]string{true: "lvcreate", false: "mdadm"}[d.Using == LVM]})
 		}
 		a.Size = a.capacity()
 		t.Arrays = append(t.Arrays, a)
@@ -110,9 +105,7 @@ func declaredTarget(role Role, a *Array, f *DeclaredFilesystem) Target {
 	target.Mount = &block.Mount{Point: f.Mount, FS: f.Type, Options: f.Options}
 	if a.Chunk > 0 {
 		target.Mount.StripeUnit = cmp.Or(f.StripeUnit, a.Chunk)
-		target.Mount.StripeWide = target.Mount.StripeUnit * units.Bytes(
-			cmp.Or(f.StripeData, a.Geometry().StripeMembers()),
-		)
+		target.Mount.StripeWide = target.Mount.StripeUnit * units.Bytes(cmp.Or(f.StripeData, a.Geometry().StripeMembers()))
 		target.Mount.Known = true
 	}
 	return target
@@ -240,24 +233,16 @@ func (t *Topology) claims(decl *Declaration) ([]claim, error) {
 					owner[name] = i
 				}
 			case all[i].by != byFlags:
-				return nil, fmt.Errorf(
-					"%s: arrays %s and %s (%s) are both about %s by their %s; declare it once",
-					decl.Arrays[i].Origin.Where,
-					decl.Arrays[o].Name,
-					decl.Arrays[i].Name,
-					decl.Arrays[o].Origin.Where,
-					name,
-					all[i].by,
-				)
+				return nil, fmt.Errorf("%s: arrays %s and %s (%s) are both about %s by their %s; declare it once",
+					decl.Arrays[i].Origin.Where, decl.Arrays[o].Name, decl.Arrays[i].Name, decl.Arrays[o].Origin.Where, name,
+					all[i].by)
 			}
 		}
 	}
 	for i := range all {
 		had := len(all[i].arrays)
-		all[i].arrays = slices.DeleteFunc(
-			all[i].arrays,
-			func(name string) bool { return owner[name] != i && all[i].by != byFlags },
-		)
+		all[i].arrays = slices.DeleteFunc(all[i].arrays,
+			func(name string) bool { return owner[name] != i && all[i].by != byFlags })
 		all[i].yielded = had > 0 && len(all[i].arrays) == 0
 	}
 	return all, nil
@@ -372,11 +357,8 @@ func (t *Topology) overlay(a *Array, d *DeclaredArray) error {
 	}
 	if len(a.Volumes) > 1 && a.Level == Single {
 		a.Level = NoLevel
-		t.note(
-			"%s: %d volumes are declared for what looks like one; say its level, or the ceiling stays unknown",
-			d.Origin.Where,
-			len(a.Volumes),
-		)
+		t.note("%s: %d volumes are declared for what looks like one; say its level, or the ceiling stays unknown",
+			d.Origin.Where, len(a.Volumes))
 	}
 	return nil
 }

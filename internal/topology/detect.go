@@ -78,12 +78,8 @@ func (t *Topology) addTarget(ctx context.Context, m *sys.Machine, role Role, pat
 		case upper != "":
 			t.note("%s is on %s (overlay): writes go to %s, since %s", target.Path, mt.Point, upper, how)
 		case mt.FS == "zfs" || mt.FS == "btrfs":
-			t.note(
-				"%s is on %s (%s): it spreads over its devices by itself, which plimsoll does not look into",
-				target.Path,
-				mt.Point,
-				mt.FS,
-			)
+			t.note("%s is on %s (%s): it spreads over its devices by itself, which plimsoll does not look into", target.Path,
+				mt.Point, mt.FS)
 		case mt.Device == "":
 			t.note("%s is on %s (%s): there is no block device behind it", target.Path, mt.Point, mt.FS)
 		}
@@ -157,18 +153,11 @@ func (t *Topology) noteUnknown() {
 		}
 		switch {
 		case network:
-			t.note(
-				"%s: the limits of its network volumes cannot be seen from here; declare them, such as --volumes %s%s",
-				a.Path,
-				count,
-				example,
-			)
+			t.note("%s: the limits of its network volumes cannot be seen from here; declare them, such as --volumes %s%s",
+				a.Path, count, example)
 		case n > 0:
-			t.note(
-				"%s: the limits of its volumes are not known; declare them, such as --volumes %s3000iops:125MiB/s",
-				a.Path,
-				count,
-			)
+			t.note("%s: the limits of its volumes are not known; declare them, such as --volumes %s3000iops:125MiB/s", a.Path,
+				count)
 		}
 	}
 }

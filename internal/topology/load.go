@@ -84,10 +84,8 @@ func (l *loader) instance(y *instanceYAML) (*DeclaredInstance, error) {
 		}
 	}
 	limits := func(into *Limits, from limitsYAML, key string) {
-		take(
-			from.IOPS,
-			func() (e error) { into.IOPS, e = parse(from.IOPS, key+".iops", positive(units.ParseIOPS)); return e },
-		)
+		take(from.IOPS,
+			func() (e error) { into.IOPS, e = parse(from.IOPS, key+".iops", positive(units.ParseIOPS)); return e })
 		take(from.Throughput, func() (e error) {
 			into.Rate, e = parse(from.Throughput, key+".throughput", positive(units.ParseRate))
 			return e
@@ -152,12 +150,8 @@ func (l *loader) array(y *arrayYAML) (DeclaredArray, error) {
 		line = first(line, y.Volumes[0].at)
 	}
 	if !arrayName.MatchString(a.Name) {
-		return a, wrong(
-			max(line, 1),
-			"arrays.name",
-			"name %.40q: want up to 32 letters, digits, dots, hyphens and underscores",
-			a.Name,
-		)
+		return a, wrong(max(line, 1), "arrays.name",
+			"name %.40q: want up to 32 letters, digits, dots, hyphens and underscores", a.Name)
 	}
 	if a.Using != "" && a.Using != "md" && a.Using != "lvm" {
 		return a, wrong(y.Using.line, "using", "%.40q: want md or lvm", a.Using)
@@ -166,12 +160,8 @@ func (l *loader) array(y *arrayYAML) (DeclaredArray, error) {
 		return a, wrong(y.VolumeGroup.line, "volume_group", "it needs using: lvm")
 	}
 	if a.Segment != "" && (a.Using != "lvm" || a.Segment != "striped" && a.Segment != "raid0") {
-		return a, wrong(
-			y.Segment.line,
-			"segment",
-			"%.40q: want striped or raid0, with using: lvm and level: raid0",
-			a.Segment,
-		)
+		return a, wrong(y.Segment.line, "segment", "%.40q: want striped or raid0, with using: lvm and level: raid0",
+			a.Segment)
 	}
 	a.Origin = l.origin(line)
 	for _, r := range y.Role {
@@ -345,22 +335,11 @@ func (l *loader) filesystem(y *filesystemYAML, line int) (*DeclaredFilesystem, e
 		return nil, wrong(y.Mount.line, "filesystem.mount", "%.60q: want an absolute path", f.Mount)
 	}
 	if most := map[string]int{"ext4": 16}[f.Type]; len(f.Label) > max(most, 12) { // mkfs.xfs(8), e2label(8)
-		return nil, wrong(
-			y.Label.line,
-			"filesystem.label",
-			"%.40q: %s takes at most %d bytes",
-			f.Label,
-			f.Type,
-			max(most, 12),
-		)
+		return nil, wrong(y.Label.line, "filesystem.label", "%.40q: %s takes at most %d bytes", f.Label, f.Type,
+			max(most, 12))
 	}
 	if f.Fstab != "" && f.Fstab != "uuid" && (f.Fstab != "label" || f.Label == "") {
-		return nil, wrong(
-			y.Fstab.line,
-			"filesystem.fstab",
-			"%.40q: want uuid, or label where a label is given",
-			f.Fstab,
-		)
+		return nil, wrong(y.Fstab.line, "filesystem.fstab", "%.40q: want uuid, or label where a label is given", f.Fstab)
 	}
 	if f.Mode != "" {
 		if _, err := strconv.ParseUint(f.Mode, 8, 12); err != nil {

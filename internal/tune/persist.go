@@ -106,12 +106,8 @@ func files(changes []Change) (map[string][]byte, error) {
 	}
 	put(udevFile, udev, "", "")
 	put(sysctlFile, sysctl, "", "")
-	put(
-		unitFile,
-		unit,
-		"[Unit]\nDescription=Settings made by plimsoll tune\n\n[Service]\nType=oneshot\n",
-		"\n[Install]\nWantedBy=multi-user.target\n",
-	)
+	put(unitFile, unit, "[Unit]\nDescription=Settings made by plimsoll tune\n\n[Service]\nType=oneshot\n",
+		"\n[Install]\nWantedBy=multi-user.target\n")
 	return out, nil
 }
 

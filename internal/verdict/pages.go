@@ -12,11 +12,7 @@ import (
 
 // Pages are those of all rules, in the order of their codes.
 func Pages() []finding.Page {
-	return slices.Concat(
-		finding.Pages(lint.Rules()),
-		finding.Pages(rules.All()),
-		finding.Pages(live.Rules()),
-	)
+	return slices.Concat(finding.Pages(lint.Rules()), finding.Pages(rules.All()), finding.Pages(live.Rules()))
 }
 
 // Explain renders a rule's page as plain text; false when no rule has that code.

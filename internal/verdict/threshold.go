@@ -222,10 +222,7 @@ func latency(metric suite.Metric, parts []fio.Latency) (float64, error) {
 		merged := &fio.Hist{}
 		for _, part := range measured {
 			if part.Hist.Count() == 0 {
-				return 0, fmt.Errorf(
-					"%s needs histograms of both directions (json+): percentiles cannot be averaged",
-					metric,
-				)
+				return 0, fmt.Errorf("%s needs histograms of both directions (json+): percentiles cannot be averaged", metric)
 			}
 			merged.Merge(part.Hist)
 		}

@@ -218,10 +218,8 @@ func OfRun(runs []Scenario, findings []finding.Finding) Summary {
 		}
 	}
 	if len(open) > 0 && s.Verdict != Measured && len(s.Reasons) < maxReasons {
-		s.Reasons = append(
-			s.Reasons,
-			fmt.Sprintf("%s could not be judged: %s.", text.Plural(len(open), "scenario"), text.Some(open, 4)),
-		)
+		s.Reasons = append(s.Reasons,
+			fmt.Sprintf("%s could not be judged: %s.", text.Plural(len(open), "scenario"), text.Some(open, 4)))
 	}
 	return s
 }
@@ -264,10 +262,7 @@ func earn(runs []Scenario) string {
 func (m Scenario) reasons() (all []reason, met int) {
 	switch m.Result.State { //nolint:exhaustive // the others are judged by thresholds and findings
 	case result.Interrupted:
-		all = append(
-			all,
-			reason{Invalid, fmt.Sprintf("Scenario %s was interrupted, so it measured nothing.", m.Label()), 1},
-		)
+		all = append(all, reason{Invalid, fmt.Sprintf("Scenario %s was interrupted, so it measured nothing.", m.Label()), 1})
 	case result.Invalid:
 		why := "its figures must not be trusted"
 		if len(m.Result.Reasons) > 0 {

@@ -107,10 +107,8 @@ func (a asker) ask(q question, check func(string) error) (string, error) {
 // far.
 func (a asker) all(text string, questions []question, rest string) (string, error) {
 	for _, q := range questions {
-		answer, err := a.ask(
-			q,
-			func(s string) error { return reason(Parse("app.yaml", []byte(text+q.key+": "+s+"\n"+rest))) },
-		)
+		answer, err := a.ask(q,
+			func(s string) error { return reason(Parse("app.yaml", []byte(text+q.key+": "+s+"\n"+rest))) })
 		if err != nil {
 			return "", err
 		}

@@ -91,12 +91,8 @@ func cloudWatchJSON(data []byte) ([]point, error) {
 				continue
 			}
 			if len(r.Timestamps) != len(r.Values) {
-				return nil, fmt.Errorf(
-					"CloudWatch's JSON: %s has %d times and %d values",
-					text.Quote(r.Label),
-					len(r.Timestamps),
-					len(r.Values),
-				)
+				return nil, fmt.Errorf("CloudWatch's JSON: %s has %d times and %d values", text.Quote(r.Label), len(r.Timestamps),
+					len(r.Values))
 			}
 			for i, at := range r.Timestamps {
 				points = append(points, point{volume, metric, at, r.Values[i]})
@@ -127,14 +123,10 @@ func cloudWatchCSV(data []byte) ([]point, error) {
 	if err != nil {
 		return nil, fmt.Errorf("CloudWatch's CSV: %w", err)
 	}
-	timeAt := slices.IndexFunc(
-		head,
-		func(h string) bool { return strings.EqualFold(h, "timestamp") || strings.EqualFold(h, "time") },
-	)
-	volumeAt := slices.IndexFunc(
-		head,
-		func(h string) bool { return strings.EqualFold(h, "volume") || strings.EqualFold(h, "VolumeId") },
-	)
+	timeAt := slices.IndexFunc(head,
+		func(h string) bool { return strings.EqualFold(h, "timestamp") || strings.EqualFold(h, "time") })
+	volumeAt := slices.IndexFunc(head,
+		func(h string) bool { return strings.EqualFold(h, "volume") || strings.EqualFold(h, "VolumeId") })
 	if timeAt < 0 {
 		return nil, errors.New("CloudWatch's CSV: no column timestamp")
 	}
@@ -156,11 +148,8 @@ func cloudWatchCSV(data []byte) ([]point, error) {
 			if parsed, ok := parseTime(cells[timeAt]); ok {
 				at = parsed
 			} else {
-				return nil, fmt.Errorf(
-					"CloudWatch's CSV line %d: time %s: want such as 2026-11-21T20:00:00Z",
-					line,
-					text.Quote(cells[timeAt]),
-				)
+				return nil, fmt.Errorf("CloudWatch's CSV line %d: time %s: want such as 2026-11-21T20:00:00Z", line,
+					text.Quote(cells[timeAt]))
 			}
 		}
 		for i, cell := range cells {
@@ -204,12 +193,8 @@ func fromCloudWatch(points []point) ([]Observed, error) {
 			times[p.volume] = append(times[p.volume], k.at)
 		}
 		if _, twice := values[k][p.metric]; twice {
-			return nil, fmt.Errorf(
-				"%s of %s at %s stands there twice",
-				p.metric,
-				text.Quote(p.volume),
-				p.at.Format(time.RFC3339),
-			)
+			return nil, fmt.Errorf("%s of %s at %s stands there twice", p.metric, text.Quote(p.volume),
+				p.at.Format(time.RFC3339))
 		}
 		values[k][p.metric] = p.value
 	}
@@ -228,10 +213,8 @@ func fromCloudWatch(points []point) ([]Observed, error) {
 		}
 		period := usual(between)
 		if period <= 0 {
-			return nil, fmt.Errorf(
-				"%s has one period only: the length of a period is unknown; give a file with several",
-				text.Quote(v),
-			)
+			return nil, fmt.Errorf("%s has one period only: the length of a period is unknown; give a file with several",
+				text.Quote(v))
 		}
 		o := Observed{Device: v, Known: true, Start: ts[0]}
 		gaps := 0
@@ -257,15 +240,11 @@ func fromCloudWatch(points []point) ([]Observed, error) {
 			o.Intervals = append(o.Intervals, iv)
 		}
 		if gaps > 0 {
-			o.Notes = append(
-				o.Notes,
-				fmt.Sprintf("%s: the data has %s: what happened there is not known", v, text.Plural(gaps, "gap")),
-			)
+			o.Notes = append(o.Notes,
+				fmt.Sprintf("%s: the data has %s: what happened there is not known", v, text.Plural(gaps, "gap")))
 		}
-		o.Notes = append(
-			o.Notes,
-			fmt.Sprintf("CloudWatch's figures are means of %s: a shorter peak does not show", text.Duration(period)),
-		)
+		o.Notes = append(o.Notes,
+			fmt.Sprintf("CloudWatch's figures are means of %s: a shorter peak does not show", text.Duration(period)))
 		all = append(all, o)
 	}
 	return all, nil

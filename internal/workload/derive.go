@@ -29,24 +29,13 @@ func Derive(name string, all []Observed) (*Demand, []Seen, error) {
 			d.note("%s", n)
 		}
 		if o.Merged > 0.5 {
-			d.note(
-				"%s: %s of its requests were merged with neighbours: it may be sequential",
-				o.Device,
-				text.Percent(o.Merged),
-			)
+			d.note("%s: %s of its requests were merged with neighbours: it may be sequential", o.Device, text.Percent(o.Merged))
 		}
 	}
 	for _, s := range seen {
 		if s.Full >= fullShare {
-			d.AtLeast = append(
-				d.AtLeast,
-				fmt.Sprintf(
-					"%s of %s queued at its largest rate for %s of the time",
-					s.verb()+"s",
-					s.Device,
-					text.Percent(s.Full),
-				),
-			)
+			d.AtLeast = append(d.AtLeast,
+				fmt.Sprintf("%s of %s queued at its largest rate for %s of the time", s.verb()+"s", s.Device, text.Percent(s.Full)))
 		}
 		if s.Burst == nil && s.P99.Rate >= burstOverSteady*s.Mean.Rate {
 			d.note("%ss of %s: the rate is what 99 of 100 intervals stay below, %s times the mean of %v: what comes in shorter "+
@@ -156,14 +145,8 @@ func Gather(name string, copies int, parts []Observed) (Observed, error) {
 	}
 	for _, p := range parts {
 		if len(p.Intervals) != len(sum.Intervals) {
-			return sum, fmt.Errorf(
-				"%s: %s has %d intervals, %s %d: they cannot be added",
-				name,
-				p.Device,
-				len(p.Intervals),
-				parts[0].Device,
-				len(sum.Intervals),
-			)
+			return sum, fmt.Errorf("%s: %s has %d intervals, %s %d: they cannot be added", name, p.Device, len(p.Intervals),
+				parts[0].Device, len(sum.Intervals))
 		}
 		sum.Notes = append(sum.Notes, p.Notes...)
 		for i, iv := range p.Intervals {

@@ -90,25 +90,15 @@ func iostatText(data []byte) ([]iostatReport, error) {
 			continue
 		}
 		if len(fields) != len(columns)+1 {
-			return nil, fmt.Errorf(
-				"line %d: %s: want %d columns as in the heading, found %d",
-				n,
-				text.Quote(fields[0]),
-				len(columns)+1,
-				len(fields),
-			)
+			return nil, fmt.Errorf("line %d: %s: want %d columns as in the heading, found %d", n, text.Quote(fields[0]),
+				len(columns)+1, len(fields))
 		}
 		row := iostatRow{fields[0], make(map[string]float64, len(columns))}
 		for i, c := range columns {
 			v, err := strconv.ParseFloat(strings.Replace(fields[i+1], ",", ".", 1), 64) // some locales write 0,50
 			if err != nil || math.IsNaN(v) || math.IsInf(v, 0) || v < 0 || v > 1e15 {
-				return nil, fmt.Errorf(
-					"line %d: %s %s: %s is no number that iostat prints",
-					n,
-					text.Quote(row.device),
-					text.Quote(c),
-					text.Quote(fields[i+1]),
-				)
+				return nil, fmt.Errorf("line %d: %s %s: %s is no number that iostat prints", n, text.Quote(row.device),
+					text.Quote(c), text.Quote(fields[i+1]))
 			}
 			row.value[c] = v
 		}
@@ -157,12 +147,7 @@ func iostatJSON(data []byte) ([]iostatReport, error) {
 						}
 					case float64:
 						if v < 0 || v > 1e15 {
-							return nil, fmt.Errorf(
-								"iostat's JSON: %s of %s is %g",
-								text.Quote(k),
-								text.Quote(row.device),
-								v,
-							)
+							return nil, fmt.Errorf("iostat's JSON: %s of %s is %g", text.Quote(k), text.Quote(row.device), v)
 						}
 						row.value[k] = v
 					}
@@ -239,10 +224,7 @@ func fromReports(reports []iostatReport, every time.Duration, notes []string) ([
 		length = every
 	default:
 		length = time.Second
-		notes = append(
-			notes,
-			"the reports have no time: 1 s apart is assumed; iostat -t writes it, or --every states it",
-		)
+		notes = append(notes, "the reports have no time: 1 s apart is assumed; iostat -t writes it, or --every states it")
 	}
 	if gaps > 0 {
 		notes = append(notes, fmt.Sprintf("the log has %s: what happened there is not known", text.Plural(gaps, "gap")))

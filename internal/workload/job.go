@@ -113,15 +113,10 @@ func (d *Demand) Job(o JobOptions) *Job {
 	j := &Job{Name: d.Name + ".fio"}
 	j.Comment = append(j.Comment, "The demand "+d.Name+": "+cmp.Or(oneLine(d.About), "written by plimsoll workload"))
 	peak, mean := d.Peak(), d.Mean()
-	j.Comment = append(
-		j.Comment,
-		fmt.Sprintf("At peak %v IOPS and %v, on average %v IOPS and %v.", peak.IOPS, peak.Rate, mean.IOPS, mean.Rate),
-	)
+	j.Comment = append(j.Comment,
+		fmt.Sprintf("At peak %v IOPS and %v, on average %v IOPS and %v.", peak.IOPS, peak.Rate, mean.IOPS, mean.Rate))
 	if cut {
-		j.Comment = append(
-			j.Comment,
-			fmt.Sprintf("Cut to %s: %d bursts are spelled out at most.", Time(total), mostBursts),
-		)
+		j.Comment = append(j.Comment, fmt.Sprintf("Cut to %s: %d bursts are spelled out at most.", Time(total), mostBursts))
 	}
 	if o.Filename == "" && o.Directory == "" {
 		j.Comment = append(j.Comment, "Run it with its place: TARGET=/dev/nvme1n1 fio "+j.Name+" (it writes there)")
@@ -295,13 +290,8 @@ func (p *part) section(o JobOptions) JobSection {
 	if depth, iops := p.jobs*p.depth, float64(p.iops); depth > 16 && float64(depth)/iops > 0.1 {
 		s.Comment = append(
 			s.Comment,
-			fmt.Sprintf(
-				"%s in flight are %s of queue at %v IOPS: once the storage falls behind, this depth itself makes "+
-					"such latencies",
-				units.IOPS(depth),
-				latencyText(time.Duration(float64(depth)/iops*float64(time.Second))),
-				p.iops,
-			),
+			fmt.Sprintf("%s in flight are %s of queue at %v IOPS: once the storage falls behind, this depth itself makes such "+
+				"latencies", units.IOPS(depth), latencyText(time.Duration(float64(depth)/iops*float64(time.Second))), p.iops),
 		)
 	}
 	p.region(&s, o)
@@ -312,15 +302,11 @@ func (p *part) section(o JobOptions) JobSection {
 	}
 	if p.Poisson && len(p.Blocks) == 1 {
 		s.set("rate_process", "poisson")
-		s.Comment = append(
-			s.Comment,
-			"poisson arrivals need fio 3.29 or newer; older ones keep the wrong rate (fio issue 1290)",
-		)
+		s.Comment = append(s.Comment,
+			"poisson arrivals need fio 3.29 or newer; older ones keep the wrong rate (fio issue 1290)")
 	} else if p.Poisson {
-		s.Comment = append(
-			s.Comment,
-			"arrivals are paced: fio's poisson process keeps no rate with mixed sizes (fio issue 332)",
-		)
+		s.Comment = append(s.Comment,
+			"arrivals are paced: fio's poisson process keeps no rate with mixed sizes (fio issue 332)")
 	}
 	return s
 }
@@ -350,12 +336,8 @@ func (p *part) blockOptions(s *JobSection, block float64) {
 		s.set("bssplit", strings.Join(split, ":"))
 		s.Comment = append(
 			s.Comment,
-			fmt.Sprintf(
-				"rate: %s IOPS per job × a mean block of %v; rate_iops would count bytes of the smallest block (fio "+
-					"issue 1290)",
-				number(float64(p.iops)/float64(p.jobs)),
-				units.Bytes(block+0.5),
-			),
+			fmt.Sprintf("rate: %s IOPS per job × a mean block of %v; rate_iops would count bytes of the smallest block (fio "+
+				"issue 1290)", number(float64(p.iops)/float64(p.jobs)), units.Bytes(block+0.5)),
 		)
 	}
 	s.set("rate", size(units.Bytes(max(math.Round(rate), 1))))

@@ -193,12 +193,10 @@ func TestIostatGapsAndMistakes(t *testing.T) {
 	const head = "Device r/s w/s rkB/s wkB/s aqu-sz %util\n"
 	report := func(at string) string { return at + "\n" + head + "sda 1 1 8 8 0.1 1\n\n" }
 	all, err := From(
-		[]byte(
-			report("2026-11-21T20:00:00+0000")+report("2026-11-21T20:00:10+0000")+report(
-				"2026-11-21T20:00:20+0000",
-			)+report("2026-11-21T20:05:00+0000")+
-				report("2026-11-21T20:05:10+0000"),
-		),
+		[]byte(report("2026-11-21T20:00:00+0000")+report("2026-11-21T20:00:10+0000")+report(
+			"2026-11-21T20:00:20+0000",
+		)+report("2026-11-21T20:05:00+0000")+
+			report("2026-11-21T20:05:10+0000")),
 		0,
 	)
 	if err != nil || len(all[0].Notes) != 1 || !strings.Contains(all[0].Notes[0], "1 gap") ||
@@ -293,10 +291,8 @@ func TestObserve(t *testing.T) {
 			ReadTime:  time.Duration(i*20) * time.Millisecond,
 			InFlight:  4,
 		}
-		s.Samples = append(
-			s.Samples,
-			telemetry.Sample{At: time.Duration(i) * 100 * time.Millisecond, Devices: []telemetry.Device{d}},
-		)
+		s.Samples = append(s.Samples,
+			telemetry.Sample{At: time.Duration(i) * 100 * time.Millisecond, Devices: []telemetry.Device{d}})
 	}
 	all := Observe(s, time.Second)
 	if len(all) != 1 || len(all[0].Intervals) != 2 || all[0].Depth != 4 {

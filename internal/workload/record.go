@@ -212,10 +212,7 @@ func Observe(s *telemetry.Series, every time.Duration) []Observed {
 			reads[i] += float64(u.ReadIOPS + u.WriteIOPS)
 			merged[i] += float64(u.ReadMerges + u.WriteMerges)
 			if b.Devices[i].Gone && len(all[i].Notes) == 0 {
-				all[i].Notes = append(
-					all[i].Notes,
-					s.Devices[i]+" was away for a while: what happened then is not known",
-				)
+				all[i].Notes = append(all[i].Notes, s.Devices[i]+" was away for a while: what happened then is not known")
 			}
 		}
 	}

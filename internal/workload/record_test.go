@@ -145,11 +145,8 @@ func TestRecordSeesWhatFioDoes(t *testing.T) {
 	}
 	cpu := float64(after.Utime.Nano()+after.Stime.Nano()-before.Utime.Nano()-before.Stime.Nano()) / 1e9
 	took := time.Since(started).Seconds()
-	t.Logf(
-		"watching: %.2f %% of a core by its own clock, %.2f %% of the process",
-		100*got.rec.Series.Overhead,
-		100*cpu/took,
-	)
+	t.Logf("watching: %.2f %% of a core by its own clock, %.2f %% of the process", 100*got.rec.Series.Overhead,
+		100*cpu/took)
 	if got.rec.Series.Overhead > 0.005 {
 		t.Errorf("watching took %.2f %% of a core, want less than 0.5 %%", 100*got.rec.Series.Overhead)
 	}

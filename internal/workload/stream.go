@@ -80,12 +80,8 @@ func (y *streamYAML) blocks(s *Stream, d *Demand, here scalar) error {
 			return err
 		}
 		if b%512 != 0 || b == 0 || b > units.GiB {
-			return at.wrong(
-				"block %s: %d bytes is not a whole number of sectors of 512, up to 1GiB; 64KiB is 65,536 bytes, "+
-					"64KB 64,000",
-				at.text,
-				uint64(b),
-			)
+			return at.wrong("block %s: %d bytes is not a whole number of sectors of 512, up to 1GiB; 64KiB is 65,536 bytes, "+
+				"64KB 64,000", at.text, uint64(b))
 		}
 		if decimal(at.text) {
 			d.note("%s: a block of %s is %v", s.Name, at.text, b)
@@ -257,11 +253,7 @@ func (y *streamYAML) times(s *Stream, _ *Demand, _ scalar) error {
 		return y.Burst.For.wrong("burst: %s is longer than its period of %s", y.Burst.For.text, y.Burst.Every.text)
 	}
 	if b.After >= b.Every {
-		return y.Burst.After.wrong(
-			"burst: after %s is not within the period of %s",
-			y.Burst.After.text,
-			y.Burst.Every.text,
-		)
+		return y.Burst.After.wrong("burst: after %s is not within the period of %s", y.Burst.After.text, y.Burst.Every.text)
 	}
 	s.Burst = b
 	return nil

@@ -51,12 +51,8 @@ func TestLoggingApplication(t *testing.T) {
 	}
 	bytes, ios, quiet := d.Written()
 	if !near(bytes, 0.652) || !near(ios, 0.882) || !near(quiet, 0.833) {
-		t.Errorf(
-			"writes are %.3f of bytes, %.3f of I/Os, alone %.3f of the time; want 0.652, 0.882, 0.833",
-			bytes,
-			ios,
-			quiet,
-		)
+		t.Errorf("writes are %.3f of bytes, %.3f of I/Os, alone %.3f of the time; want 0.652, 0.882, 0.833", bytes, ios,
+			quiet)
 	}
 	if in := d.Streams[0].InFlight(2 * time.Millisecond); !near(in, 2.56) {
 		t.Errorf("%.2f in flight at 2 ms, want 2.56", in)
@@ -75,11 +71,8 @@ func TestSeedJob(t *testing.T) {
 	}
 	text := regexp.MustCompile("(?s)```ini\n(.*?)```").FindSubmatch(seed)
 	env := map[string]string{"NUM_JOBS": "16", "IO_DEPTH": "64"}
-	parsed, err := fio.ParseJobFile(
-		"nvme1.fio",
-		text[1],
-		fio.ParseOptions{Env: func(k string) (string, bool) { v, ok := env[k]; return v, ok }},
-	)
+	parsed, err := fio.ParseJobFile("nvme1.fio", text[1],
+		fio.ParseOptions{Env: func(k string) (string, bool) { v, ok := env[k]; return v, ok }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,11 +107,8 @@ func TestSeedJob(t *testing.T) {
 // reparse reads the text of a job as fio would.
 func reparse(t *testing.T, j *Job) fio.JobFile {
 	t.Helper()
-	f, err := fio.ParseJobFile(
-		j.Name,
-		[]byte(j.Text()),
-		fio.ParseOptions{Env: func(string) (string, bool) { return "/dev/x", true }},
-	)
+	f, err := fio.ParseJobFile(j.Name, []byte(j.Text()),
+		fio.ParseOptions{Env: func(string) (string, bool) { return "/dev/x", true }})
 	if err != nil {
 		t.Fatalf("%v in\n%s", err, j.Text())
 	}
@@ -150,10 +140,8 @@ func parse(t *testing.T, text string) *Demand {
 
 func TestJobRules(t *testing.T) {
 	stream := func(lines string) *Demand {
-		return parse(
-			t,
-			"workload: x\ncapacity: 100GiB\nstreams:\n  - name: s\n    "+strings.ReplaceAll(lines, "; ", "\n    ")+"\n",
-		)
+		return parse(t,
+			"workload: x\ncapacity: 100GiB\nstreams:\n  - name: s\n    "+strings.ReplaceAll(lines, "; ", "\n    ")+"\n")
 	}
 	for _, c := range []struct {
 		name, lines string

@@ -32,8 +32,7 @@ func affordable(data []byte) error {
 	}
 	tokens := lexer.Tokenize(string(data))
 	if len(tokens) > mostTokens {
-		return At(tokens[mostTokens], fmt.Errorf(
-			"more than %s words and signs: split the file", text.Count(mostTokens)))
+		return At(tokens[mostTokens], fmt.Errorf("more than %s words and signs: split the file", text.Count(mostTokens)))
 	}
 	var d depth
 	for i, t := range tokens {

@@ -178,9 +178,8 @@ func (o *adviseOptions) foreign() error {
 	}
 	for _, flag := range []string{"latency", "sync-commits", "sync-latency", "clients", "afr"} {
 		if o.given(flag) {
-			return form.Usage(fmt.Errorf(
-				"--%s: the catalogue has no latency and no failure rate of the disks of %s: leave it out "+
-					"with --cloud %s", flag, cloud.Named(o.cloud).Words().Cloud, o.cloud))
+			return form.Usage(fmt.Errorf("--%s: the catalogue has no latency and no failure rate of the disks of %s: leave it "+
+				"out with --cloud %s", flag, cloud.Named(o.cloud).Words().Cloud, o.cloud))
 		}
 	}
 	return nil
@@ -292,11 +291,8 @@ func (o adviseOptions) priceList(at cloud.Provider) (*cloud.Prices, error) {
 	}
 	if o.region != "" && o.region != p.Region {
 		return nil, form.Usage(
-			fmt.Errorf(
-				"--region %.40q: the prices at hand are of %s; bring those of another region with --prices",
-				o.region,
-				p.Region,
-			),
+			fmt.Errorf("--region %.40q: the prices at hand are of %s; bring those of another region with --prices", o.region,
+				p.Region),
 		)
 	}
 	return p, nil

@@ -109,10 +109,8 @@ func (o *adviseOptions) described() (*workload.Demand, error) {
 		d.Streams = append(d.Streams, workload.CommitStream(o.commits, max(o.clients, 1)))
 	}
 	if len(d.Streams) == 0 {
-		return nil, form.Hint(
-			form.Usage(errors.New("a demand is missing: name its file, or give --iops or --sync-commits")),
-			"plimsoll workload --ask > app.yaml",
-		)
+		return nil, form.Hint(form.Usage(errors.New("a demand is missing: name its file, or give --iops or --sync-commits")),
+			"plimsoll workload --ask > app.yaml")
 	}
 	return d, nil
 }
@@ -174,10 +172,8 @@ func (o adviseOptions) assumed(a *advise.Advice) []string {
 		for _, c := range a.Rows {
 			vcpus, memory = min(vcpus, c.Instance.VCPUs), min(memory, c.Instance.Memory)
 		}
-		all = append(all, fmt.Sprintf(
-			"the instances are sized for the storage alone, down to %d vCPU and %v: --vcpus and --memory say what the "+
-				"application needs", vcpus, memory,
-		))
+		all = append(all, fmt.Sprintf("the instances are sized for the storage alone, down to %d vCPU and %v: --vcpus and "+
+			"--memory say what the application needs", vcpus, memory))
 	}
 	return all
 }

@@ -44,10 +44,8 @@ func runCatalog(env *form.Env, names []string, format string) error {
 	name := strings.Join(names, "")
 	d, ok := plans.CatalogEntry(name, env.Now())
 	if !ok {
-		return form.Hint(
-			form.Usage(fmt.Errorf("the catalogue has no volume type, instance type or drive %.60q", name)),
-			"plimsoll catalog",
-		)
+		return form.Hint(form.Usage(fmt.Errorf("the catalogue has no volume type, instance type or drive %.60q", name)),
+			"plimsoll catalog")
 	}
 	return form.Render(env, format, d)
 }

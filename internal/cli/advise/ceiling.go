@@ -117,12 +117,8 @@ func runCeiling(ctx context.Context, env *form.Env, o ceilingOptions) error {
 	for _, c := range s.Scenarios {
 		if c.Kind() == suite.OfServer {
 			return form.Usage(
-				fmt.Errorf(
-					"%d %s: the ceiling of a database follows from what a transaction needs, which is measured: "+
-						"plimsoll run %[1]d",
-					c.ID,
-					c.Name,
-				),
+				fmt.Errorf("%d %s: the ceiling of a database follows from what a transaction needs, which is measured: plimsoll "+
+					"run %[1]d", c.ID, c.Name),
 			)
 		}
 		loads, err := c.Workloads()
@@ -242,10 +238,6 @@ func (o ceilingOptions) withLatency(c ceiling.Ceiling) ceiling.Ceiling {
 	if o.read == 0 && o.write == 0 {
 		return c
 	}
-	return c.WithLatency(
-		o.read.Duration(),
-		o.write.Duration(),
-		0,
-		topology.Origin{Kind: topology.Declared, Where: "--read-latency, --write-latency"},
-	)
+	return c.WithLatency(o.read.Duration(), o.write.Duration(), 0,
+		topology.Origin{Kind: topology.Declared, Where: "--read-latency, --write-latency"})
 }

@@ -91,12 +91,8 @@ how it is undone.`,
 	}
 	o.addDestroy(cmd)
 	form.AddFormat(cmd, &o.format, append(page.Formats(), form.FormatShell))
-	cmd.Flags().BoolVar(
-		&o.imagine,
-		"imagine",
-		false,
-		"plan for volumes that are not there: serial numbers are placeholders, and the machine is not asked",
-	)
+	cmd.Flags().BoolVar(&o.imagine, "imagine", false,
+		"plan for volumes that are not there: serial numbers are placeholders, and the machine is not asked")
 	cmd.MarkFlagsMutuallyExclusive("imagine", "destroy")
 	return cmd
 }

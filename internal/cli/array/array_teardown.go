@@ -170,8 +170,6 @@ func obstacles(env *form.Env, err error) error {
 	for _, line := range o.Lines() {
 		fmt.Fprintln(env.Err, text.Clean(line, 600))
 	}
-	return fmt.Errorf(
-		"nothing was touched: %s in the way of teardown",
-		text.Plural(len(o.Obstacles), "thing is", "things are"),
-	)
+	return fmt.Errorf("nothing was touched: %s in the way of teardown",
+		text.Plural(len(o.Obstacles), "thing is", "things are"))
 }

@@ -311,11 +311,8 @@ func reportUnread(env *form.Env, outputs []*fio.Output) error {
 			if why != "" {
 				why = " (" + why + ")"
 			}
-			fmt.Fprintf(
-				env.Err,
-				"%s\n",
-				text.Clean(fmt.Sprintf("%s:%d: not understood: %s%s", unreadIn(o, u), u.Line, u.Text, why), 0),
-			)
+			fmt.Fprintf(env.Err, "%s\n",
+				text.Clean(fmt.Sprintf("%s:%d: not understood: %s%s", unreadIn(o, u), u.Line, u.Text, why), 0))
 		}
 	}
 	for _, file := range slices.Sorted(maps.Keys(of)) {

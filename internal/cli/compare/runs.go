@@ -124,10 +124,8 @@ func findRun(name, out string) (string, error) {
 			return "", err
 		}
 		if len(found) == 0 {
-			return "", form.Hint(
-				form.Usage(fmt.Errorf("no runs in %s; name a run, or another directory with --in", out)),
-				"plimsoll run",
-			)
+			return "", form.Hint(form.Usage(fmt.Errorf("no runs in %s; name a run, or another directory with --in", out)),
+				"plimsoll run")
 		}
 		return filepath.Join(out, found[0].ID), nil
 	}

@@ -134,10 +134,8 @@ func readJob(ctx context.Context, env *form.Env, args []string) (job *fio.JobFil
 		return nil, true, form.Usage(err)
 	}
 	if len(job.Files) > 0 {
-		return nil, true, form.Hint(
-			form.Usage(errors.New("the command names a job file: "+job.Files[0])),
-			"plimsoll convert "+text.ShellQuote(job.Files[0]),
-		)
+		return nil, true, form.Hint(form.Usage(errors.New("the command names a job file: "+job.Files[0])),
+			"plimsoll convert "+text.ShellQuote(job.Files[0]))
 	}
 	return job, true, nil
 }

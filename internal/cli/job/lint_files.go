@@ -156,10 +156,7 @@ func (l *linting) applyFixes(found []finding.Finding) ([]finding.Finding, error)
 	}
 	after := slices.Clone(c.Scripts)
 	for i, d := range l.docs {
-		own := slices.DeleteFunc(
-			slices.Clone(found),
-			func(f finding.Finding) bool { return f.File() != c.Scripts[i].Name },
-		)
+		own := slices.DeleteFunc(slices.Clone(found), func(f finding.Finding) bool { return f.File() != c.Scripts[i].Name })
 		fixed, n := lint.Fix(string(d.text), own)
 		if !d.file || n == 0 {
 			continue

@@ -89,13 +89,8 @@ func runWorkloadFrom(env *form.Env, o FromOptions) error {
 	if err != nil {
 		return form.Usage(err)
 	}
-	return writeDemand(
-		env,
-		o.out,
-		d,
-		seen,
-		[]string{"Made by plimsoll workload from " + strings.Join(o.Files, ", ") + "."},
-	)
+	return writeDemand(env, o.out, d, seen,
+		[]string{"Made by plimsoll workload from " + strings.Join(o.Files, ", ") + "."})
 }
 
 // fromPostgres writes the demand of pgbench's output, with what S and the clients explain of it.
@@ -212,11 +207,7 @@ func (o FromOptions) wanted(all []workload.Observed) ([]workload.Observed, error
 			}
 		}
 		if len(some) < len(o.Devices) {
-			return nil, fmt.Errorf(
-				"--device %s: the log has %s",
-				strings.Join(o.Devices, ","),
-				strings.Join(names, ", "),
-			)
+			return nil, fmt.Errorf("--device %s: the log has %s", strings.Join(o.Devices, ","), strings.Join(names, ", "))
 		}
 		all = some
 	}

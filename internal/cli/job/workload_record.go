@@ -109,12 +109,8 @@ func runWorkloadRecord(ctx context.Context, env *form.Env, o recordOptions) erro
 		return err
 	}
 	lines := []string{
-		fmt.Sprintf(
-			"Recorded by plimsoll on %s, %s UTC, for %s.",
-			text.List(names),
-			rec.Series.Start.UTC().Format("2006-01-02 15:04"),
-			text.Duration(rec.Series.Samples[len(rec.Series.Samples)-1].At),
-		),
+		fmt.Sprintf("Recorded by plimsoll on %s, %s UTC, for %s.", text.List(names),
+			rec.Series.Start.UTC().Format("2006-01-02 15:04"), text.Duration(rec.Series.Samples[len(rec.Series.Samples)-1].At)),
 	}
 	for i, t := range tops {
 		limits := advise.Limits(t, topology.Data, all[i])
@@ -125,23 +121,15 @@ func runWorkloadRecord(ctx context.Context, env *form.Env, o recordOptions) erro
 			}
 		}
 		if len(limits) == 0 {
-			lines = append(
-				lines,
-				names[i]+": no limit of its volumes is known, so nothing says what limited it; --volumes and "+
-					"--instance declare them.",
-			)
+			lines = append(lines, names[i]+": no limit of its volumes is known, so nothing says what limited it; --volumes and "+
+				"--instance declare them.")
 		}
 	}
 	lines = append(lines, processLines(rec)...)
 	lines = append(lines, fmt.Sprintf("Watching took %s of a core.", text.Percent(rec.Series.Overhead)))
 	if rec.Series.Missed > 0 {
-		d.Notes = append(
-			d.Notes,
-			fmt.Sprintf(
-				"the machine was too busy for %s: peaks there are averaged",
-				text.Plural(rec.Series.Missed, "reading"),
-			),
-		)
+		d.Notes = append(d.Notes,
+			fmt.Sprintf("the machine was too busy for %s: peaks there are averaged", text.Plural(rec.Series.Missed, "reading")))
 	}
 	return writeDemand(env, o.out, d, seen, lines)
 }
@@ -153,16 +141,8 @@ func processLines(rec *workload.Recording) []string {
 		if i == 5 {
 			break
 		}
-		lines = append(
-			lines,
-			fmt.Sprintf(
-				"Process %s (%d): %v read, %v written.",
-				text.Clean(p.Name, 40),
-				p.PID,
-				round(p.Read),
-				round(p.Write),
-			),
-		)
+		lines = append(lines,
+			fmt.Sprintf("Process %s (%d): %v read, %v written.", text.Clean(p.Name, 40), p.PID, round(p.Read), round(p.Write)))
 	}
 	switch {
 	case rec.Blind && rec.AsRoot:

@@ -64,13 +64,8 @@ Nothing is written, and root is not needed; what could not be seen without it is
 	}
 	o.Looking(cmd)
 	form.AddFormat(cmd, &o.format, page.Formats())
-	cmd.Flags().BoolVar(
-		&o.probe,
-		"probe",
-		false,
-		"read from each volume alone, then from all together, to tell a slow volume from uneven spread (root; "+
-			"reads only)",
-	)
+	cmd.Flags().BoolVar(&o.probe, "probe", false,
+		"read from each volume alone, then from all together, to tell a slow volume from uneven spread (root; reads only)")
 	cmd.Flags().DurationVar(
 		&o.probeFor,
 		"probe-time",
@@ -181,11 +176,8 @@ func (o CheckOptions) atWork(ctx context.Context, m *sys.Machine, t *topology.To
 func Unseen(t *topology.Topology) error {
 	for _, target := range t.Targets {
 		if target.Device == "" && target.Array == "" {
-			return fmt.Errorf(
-				"%s could not be checked: no block device is visible below it; run check on the host, or name the "+
-					"device",
-				text.Quote(target.Path),
-			)
+			return fmt.Errorf("%s could not be checked: no block device is visible below it; run check on the host, or name "+
+				"the device", text.Quote(target.Path))
 		}
 	}
 	return nil

@@ -70,12 +70,8 @@ func runClean(env *form.Env, paths []string, dry bool, destroy []string) error {
 	}
 	found := n > 0
 	if found {
-		fmt.Fprintf(
-			env.Out,
-			"%s %s of fio's that a killed run left\n",
-			map[bool]string{true: "would end", false: "ended"}[dry],
-			processes(n),
-		)
+		fmt.Fprintf(env.Out, "%s %s of fio's that a killed run left\n",
+			map[bool]string{true: "would end", false: "ended"}[dry], processes(n))
 	}
 	servers := map[int]bool{} // the folders of data and log both record theirs
 	for _, path := range places {
@@ -91,24 +87,13 @@ func runClean(env *form.Env, paths []string, dry bool, destroy []string) error {
 				fmt.Fprintf(env.Out, "%s: in use by a run, left alone\n", text.Clean(l.Folder, 0))
 				return
 			case len(l.Files) > 0:
-				fmt.Fprintf(
-					env.Out,
-					"%s: %s %s (%s)\n",
-					text.Clean(l.Folder, 0),
-					did,
-					strings.Join(l.Files, ", "),
-					l.Size,
-				)
+				fmt.Fprintf(env.Out, "%s: %s %s (%s)\n", text.Clean(l.Folder, 0), did, strings.Join(l.Files, ", "), l.Size)
 			case len(l.Others) == 0:
 				fmt.Fprintf(env.Out, "%s: %s, it is empty\n", text.Clean(l.Folder, 0), did)
 			}
 			if len(l.Others) > 0 {
-				fmt.Fprintf(
-					env.Out,
-					"%s: not plimsoll's, left alone: %s\n",
-					text.Clean(l.Folder, 0),
-					text.Clean(strings.Join(l.Others, ", "), 0),
-				)
+				fmt.Fprintf(env.Out, "%s: not plimsoll's, left alone: %s\n", text.Clean(l.Folder, 0),
+					text.Clean(strings.Join(l.Others, ", "), 0))
 			}
 		})
 		if err != nil {
@@ -152,13 +137,8 @@ func cleanOthers(env *form.Env, paths []string, dry bool, destroy []string) (fou
 				continue
 			}
 			found = true
-			fmt.Fprintf(
-				env.Out,
-				"%s: named like a file of fio's own (%v), left alone; --destroy %s removes it\n",
-				text.Clean(o.Path, 200),
-				o.Size,
-				text.ShellQuote(o.Path),
-			)
+			fmt.Fprintf(env.Out, "%s: named like a file of fio's own (%v), left alone; --destroy %s removes it\n",
+				text.Clean(o.Path, 200), o.Size, text.ShellQuote(o.Path))
 		}
 	}
 	return found, nil

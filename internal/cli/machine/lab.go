@@ -222,9 +222,7 @@ const (
 func tryLayout(ctx context.Context, env *form.Env, o labOptions, suites, flags []string) error {
 	if o.keep != "" {
 		return form.Usage(
-			errors.New(
-				"--keep and --topology exclude each other: the record of what was applied is in the guest's memory",
-			),
+			errors.New("--keep and --topology exclude each other: the record of what was applied is in the guest's memory"),
 		)
 	}
 	text, err := sys.ReadFile(o.topology, sys.ConfigLimit)

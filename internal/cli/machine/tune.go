@@ -71,12 +71,7 @@ func runTune(ctx context.Context, env *form.Env, o tuneOptions) error {
 	if o.revert {
 		settings, files, err := tuner.Revert()
 		if settings+files > 0 || err == nil {
-			fmt.Fprintf(
-				env.Out,
-				"reverted %s, removed %s\n",
-				text.Plural(settings, "setting"),
-				text.Plural(files, "file"),
-			)
+			fmt.Fprintf(env.Out, "reverted %s, removed %s\n", text.Plural(settings, "setting"), text.Plural(files, "file"))
 		}
 		return form.AsRoot(env, err)
 	}

@@ -207,14 +207,8 @@ func runAB(ctx context.Context, env *form.Env, o abOptions, dir string) error {
 			return err
 		}
 	}
-	fmt.Fprintf(
-		env.Notes(),
-		"%s, %s, seed %d, into %s\n",
-		text.Plural(len(names), "variant"),
-		text.Plural(ab.Rounds, "round"),
-		ab.Seed,
-		dir,
-	)
+	fmt.Fprintf(env.Notes(), "%s, %s, seed %d, into %s\n", text.Plural(len(names), "variant"),
+		text.Plural(ab.Rounds, "round"), ab.Seed, dir)
 	show := screen.Of(env.Screen(), o.progress)
 	err = bench.AB(ctx, env.Machine, dir, ab, variants, show.Event)
 	show.Close()
@@ -268,10 +262,7 @@ type change struct{ key, value string }
 func parseVariant(s string) (name string, changes []change, err error) {
 	name, rest, has := strings.Cut(s, ":")
 	if name == "" || strings.Map(plainName, name) != name {
-		return "", nil, fmt.Errorf(
-			"--variant %q: begin with a name of letters and digits, such as a:tune.scheduler=none",
-			s,
-		)
+		return "", nil, fmt.Errorf("--variant %q: begin with a name of letters and digits, such as a:tune.scheduler=none", s)
 	}
 	if !has {
 		return name, nil, nil
@@ -281,11 +272,8 @@ func parseVariant(s string) (name string, changes []change, err error) {
 		known := key == "data" || key == "wal" || strings.HasPrefix(key, "fio.") && len(key) > 4 ||
 			strings.HasPrefix(key, "tune.") && len(key) > 5
 		if !ok || !known {
-			return "", nil, fmt.Errorf(
-				"--variant %q: %q is none of data=PATH, wal=PATH, fio.OPTION=VALUE, tune.SETTING=VALUE",
-				s,
-				part,
-			)
+			return "", nil, fmt.Errorf("--variant %q: %q is none of data=PATH, wal=PATH, fio.OPTION=VALUE, tune.SETTING=VALUE",
+				s, part)
 		}
 		changes = append(changes, change{key, value})
 	}
@@ -444,10 +432,7 @@ func settingsOf(set []change, devices []string) []finding.Setting {
 	for _, c := range set {
 		switch {
 		case c.key == "governor":
-			all = append(
-				all,
-				finding.Setting{File: "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor", Value: c.value},
-			)
+			all = append(all, finding.Setting{File: "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor", Value: c.value})
 		case strings.HasPrefix(c.key, "vm."):
 			all = append(all, finding.Setting{File: "/proc/sys/vm/" + strings.TrimPrefix(c.key, "vm."), Value: c.value})
 		default:

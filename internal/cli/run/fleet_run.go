@@ -56,10 +56,8 @@ func (o *fleetHosts) addFlags(cmd *cobra.Command) {
 // run is what runs on the hosts, as far as these flags say. All names are checked before anything
 // is started.
 func (o fleetHosts) run(env *form.Env) (r fleet.Run, err error) {
-	hosts, err := fleet.ParseHosts(
-		o.hosts,
-		func(file string) ([]byte, error) { return sys.ReadFile(file, sys.ConfigLimit) },
-	)
+	hosts, err := fleet.ParseHosts(o.hosts,
+		func(file string) ([]byte, error) { return sys.ReadFile(file, sys.ConfigLimit) })
 	if err != nil {
 		return r, form.Usage(err)
 	}
@@ -137,13 +135,9 @@ Flags of plimsoll run that shape what is measured are passed on, and so are suit
 		"what a host does `WHEN` nobody watches it for 15 s",
 		[]string{"stop", "finish"},
 	)
-	f.BoolVar(
-		&o.onShared,
-		"shared",
-		false,
-		"--data and --wal are one storage that all hosts see: each host has a directory of its own there, the fleet "+
-			"one lock",
-	)
+	f.BoolVar(&o.onShared, "shared", false,
+		"--data and --wal are one storage that all hosts see: each host has a directory of its own there, the fleet one "+
+			"lock")
 	f.IntVar(&o.rounds, "rounds", 1, "measure everything `N` times, each time as a fleet run of its own, and compare them")
 	f.IntVar(&o.lose, "lose", 0, "accept the figures of the others when up to `N` hosts are lost")
 	form.AddChoice(cmd, &o.progress, "progress", "how to show progress, `KIND`", screen.FleetKinds())

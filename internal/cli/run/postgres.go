@@ -61,11 +61,7 @@ func (o *postgresOptions) apply(env *form.Env, r *bench.Request) error {
 		for part := range strings.SplitSeq(o.clients, ",") {
 			n, err := strconv.Atoi(strings.TrimSpace(part))
 			if err != nil || n < 1 || n > suite.MostClients {
-				return fmt.Errorf(
-					"--pg-clients %s: want numbers from 1 to %d, such as 1,4,16",
-					o.clients,
-					suite.MostClients,
-				)
+				return fmt.Errorf("--pg-clients %s: want numbers from 1 to %d, such as 1,4,16", o.clients, suite.MostClients)
 			}
 			r.Clients = append(r.Clients, n)
 		}

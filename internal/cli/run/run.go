@@ -140,15 +140,8 @@ func runRun(ctx context.Context, env *form.Env, o runOptions) error {
 			to.Out = env.Err
 		}
 		fmt.Fprintln(to.Out)
-		judged := comparecli.ReportAgainst(
-			&to,
-			b.Dir,
-			o.against,
-			o.Out,
-			string(page.Text),
-			gate,
-			comparecli.Options{Margin: comparecli.PercentText(compare.Margin), Format: string(page.Text)},
-		)
+		judged := comparecli.ReportAgainst(&to, b.Dir, o.against, o.Out, string(page.Text), gate,
+			comparecli.Options{Margin: comparecli.PercentText(compare.Margin), Format: string(page.Text)})
 		return comparecli.Worst(form.RunError(b), judged)
 	}
 	return form.RunError(b)

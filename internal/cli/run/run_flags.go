@@ -37,24 +37,15 @@ func (o *runOptions) addFlags(f *pflag.FlagSet) {
 	)
 	f.StringArrayVar(&o.labels, "label", nil, "store `TEXT`, or KEY=VALUE, with the run; may be repeated")
 	f.StringVar(&o.Out, "out", compare.DefaultRuns, "store runs below `DIR`")
-	f.BoolVar(
-		&o.probe,
-		"probe",
-		false,
-		"first read from the volumes of an array, so that a gap is explained by what each of them gives (root)",
-	)
+	f.BoolVar(&o.probe, "probe", false,
+		"first read from the volumes of an array, so that a gap is explained by what each of them gives (root)")
 	f.DurationVar(&o.probeFor, "probe-time", bench.ProbeTime,
 		"`DURATION` for which --probe reads, and again from each volume that falls short")
 	f.StringVar(&o.sharedHost, "shared-host", "", "measure, and judge nothing, for `REASON`: others always use this host, "+
 		"as on a CI runner")
 	f.StringVar(&o.resume, "resume", "", "resume the interrupted run in `DIR`")
 	f.BoolVar(&o.KeepFiles, "keep-files", false, "keep the test files for the next run")
-	f.BoolVar(
-		&o.FreshExtents,
-		"fresh-extents",
-		false,
-		"let write-only scenarios write to preallocated, unwritten extents",
-	)
+	f.BoolVar(&o.FreshExtents, "fresh-extents", false, "let write-only scenarios write to preallocated, unwritten extents")
 	f.BoolVar(&o.dryRun, "dry-run", false, "show what would run and stop")
 	f.BoolVar(&o.AllowExec, "allow-exec", false, "let a job file's exec_prerun and exec_postrun run shell commands")
 	f.StringArrayVar(

@@ -91,10 +91,7 @@ func measureSweep(ctx context.Context, env *form.Env, o sweepOptions) error {
 	if o.resume == "" {
 		if len(p.Suite.Scenarios) != 1 {
 			return form.Usage(
-				fmt.Errorf(
-					"a sweep varies one scenario and there are %d: name one, such as rand-write",
-					len(p.Suite.Scenarios),
-				),
+				fmt.Errorf("a sweep varies one scenario and there are %d: name one, such as rand-write", len(p.Suite.Scenarios)),
 			)
 		}
 		if one := p.Suite.Scenarios[0]; one.Kind() == suite.OfServer {

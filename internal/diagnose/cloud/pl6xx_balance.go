@@ -82,30 +82,16 @@ var burstBalance = &diagnose.Rule{
 
 // says tells how long the burst goes on.
 func (b bucket) says() string {
-	head := fmt.Sprintf(
-		"%s had %s of its burst credits left at %s",
-		sentence(b.who),
-		text.Percent(b.left.Left),
-		clock(b.left.At),
-	)
+	head := fmt.Sprintf("%s had %s of its burst credits left at %s", sentence(b.who), text.Percent(b.left.Left),
+		clock(b.left.At))
 	switch {
 	case b.left.Left == 0:
-		return fmt.Sprintf(
-			"%s: it gives %s until they fill up again, and not its burst of %s.",
-			head,
-			b.lasting,
-			b.burst,
-		)
+		return fmt.Sprintf("%s: it gives %s until they fill up again, and not its burst of %s.", head, b.lasting, b.burst)
 	case b.full == 0:
 		return fmt.Sprintf("%s: %s is a burst, and %s is sustained.", head, b.burst, b.lasting)
 	}
-	return fmt.Sprintf(
-		"%s: its burst of %s lasts %s at full rate, then it gives %s; a shorter test sees the burst only.",
-		head,
-		b.burst,
-		text.Duration(b.lasts()),
-		b.lasting,
-	)
+	return fmt.Sprintf("%s: its burst of %s lasts %s at full rate, then it gives %s; a shorter test sees the burst only.",
+		head, b.burst, text.Duration(b.lasts()), b.lasting)
 }
 
 // burstTime is how long the runs load the storage when their own limits let them exceed the lasting
@@ -157,13 +143,8 @@ func buckets(c *diagnose.Case) []bucket {
 		b.evidence = each
 		switch n := len(a.Volumes); {
 		case len(own) < n:
-			b.subject, b.who = a.Name, fmt.Sprintf(
-				"the emptiest of the %d of %d volumes of %s that are known, %s,",
-				len(own),
-				n,
-				a.Name,
-				b.who,
-			)
+			b.subject, b.who = a.Name, fmt.Sprintf("the emptiest of the %d of %d volumes of %s that are known, %s,", len(own), n,
+				a.Name, b.who)
 		case n > 1:
 			b.subject, b.who = a.Name, fmt.Sprintf("the emptiest of the %d volumes of %s, %s,", n, a.Name, b.who)
 		}
@@ -192,24 +173,13 @@ func volumeBucket(v topology.Volume) (bucket, bool) {
 	if more := v.Burst.IOPS - v.Sustained.IOPS; v.BurstIOs > 0 && more > 0 {
 		b.burst, b.lasting = v.Burst.IOPS.String()+" IOPS", v.Sustained.IOPS.String()+" IOPS"
 		b.full = seconds(v.BurstIOs / float64(more))
-		how = fmt.Sprintf(
-			"%s × %s I/Os ÷ (%s - %s IOPS)",
-			text.Percent(v.Balance.Left),
-			units.IOPS(v.BurstIOs),
-			v.Burst.IOPS,
-			v.Sustained.IOPS,
-		)
+		how = fmt.Sprintf("%s × %s I/Os ÷ (%s - %s IOPS)", text.Percent(v.Balance.Left), units.IOPS(v.BurstIOs), v.Burst.IOPS,
+			v.Sustained.IOPS)
 	} else if more := v.Burst.Rate - v.Sustained.Rate; v.BurstBytes > 0 && more > 0 {
 		b.burst, b.lasting = v.Burst.Rate.String(), v.Sustained.Rate.String()
 		b.full = seconds(float64(v.BurstBytes) / float64(more))
 		b.kinds = append(b.kinds, ceiling.VolumeRate)
-		how = fmt.Sprintf(
-			"%s × %s ÷ (%s - %s)",
-			text.Percent(v.Balance.Left),
-			v.BurstBytes,
-			v.Burst.Rate,
-			v.Sustained.Rate,
-		)
+		how = fmt.Sprintf("%s × %s ÷ (%s - %s)", text.Percent(v.Balance.Left), v.BurstBytes, v.Burst.Rate, v.Sustained.Rate)
 	} else {
 		return bucket{}, false
 	}
@@ -260,24 +230,13 @@ func instanceBucket(c *diagnose.Case) (bucket, bool) {
 			b.evidence = append(b.evidence, finding.Evidence{
 				What:  "its burst lasts",
 				Found: text.Duration(b.lasts()),
-				Where: fmt.Sprintf(
-					"%s × %s of a full bucket; %s",
-					text.Percent(left.Left),
-					text.Duration(b.full),
-					diagnose.Origin(i.Origin),
-				),
+				Where: fmt.Sprintf("%s × %s of a full bucket; %s", text.Percent(left.Left), text.Duration(b.full),
+					diagnose.Origin(i.Origin)),
 			})
 		}
 		own = append(own, b)
 	}
-	add(
-		i.IOBalance,
-		iops,
-		"I/Os",
-		i.Burst.IOPS.String()+" IOPS",
-		i.Baseline.IOPS.String()+" IOPS",
-		ceiling.InstanceIOPS,
-	)
+	add(i.IOBalance, iops, "I/Os", i.Burst.IOPS.String()+" IOPS", i.Baseline.IOPS.String()+" IOPS", ceiling.InstanceIOPS)
 	add(i.RateBalance, rate, "throughput", i.Burst.Rate.SI(), i.Baseline.Rate.SI(), ceiling.InstanceRate)
 	if len(own) == 0 {
 		return bucket{}, false

@@ -101,12 +101,8 @@ var volumeExceeded = &diagnose.Rule{
 					Subject:   m.Label(),
 					Scenarios: m.IDs(),
 					Evidence:  ev,
-					Message: fmt.Sprintf(
-						"The volumes counted demand above their provisioned %s for up to %s of the run: they "+
-							"limit the result.",
-						what,
-						text.Percent(share),
-					),
+					Message: fmt.Sprintf("The volumes counted demand above their provisioned %s for up to %s of the run: they limit "+
+						"the result.", what, text.Percent(share)),
 				})
 			}
 		}
@@ -132,12 +128,8 @@ var instanceExceeded = &diagnose.Rule{
 					Subject:   m.Label(),
 					Scenarios: m.IDs(),
 					Evidence:  ev,
-					Message: fmt.Sprintf(
-						"The instance's limit on storage %s was exceeded for up to %s of the run: the machine "+
-							"limits, not its volumes.",
-						what,
-						text.Percent(share),
-					),
+					Message: fmt.Sprintf("The instance's limit on storage %s was exceeded for up to %s of the run: the machine "+
+						"limits, not its volumes.", what, text.Percent(share)),
 				})
 			}
 		}
@@ -185,14 +177,8 @@ func (x burst) says(who string) finding.Finding {
 	f := finding.Finding{
 		Subject:   m.Label(),
 		Scenarios: m.IDs(),
-		Message: fmt.Sprintf(
-			"%s are a burst%s: %s %s of this load, and %s cannot see the burst's end.",
-			got,
-			end,
-			who,
-			sustained,
-			ofLength(m.Result.Measured),
-		),
+		Message: fmt.Sprintf("%s are a burst%s: %s %s of this load, and %s cannot see the burst's end.", got, end, who,
+			sustained, ofLength(m.Result.Measured)),
 		Evidence: []finding.Evidence{
 			{What: "measured", Found: got, Expected: "at most " + sustained, Where: "fio, scenario " + m.Label()},
 			{
@@ -203,15 +189,12 @@ func (x burst) says(who string) finding.Finding {
 		},
 	}
 	if x.allowed.BurstFor > 0 {
-		f.Evidence = append(
-			f.Evidence,
-			finding.Evidence{
-				What:     "time measured",
-				Found:    text.Duration(m.Result.Measured),
-				Expected: "more than the " + text.Duration(x.allowed.BurstFor) + " of the burst",
-				Where:    diagnose.Origin(x.allowed.Origin),
-			},
-		)
+		f.Evidence = append(f.Evidence, finding.Evidence{
+			What:     "time measured",
+			Found:    text.Duration(m.Result.Measured),
+			Expected: "more than the " + text.Duration(x.allowed.BurstFor) + " of the burst",
+			Where:    diagnose.Origin(x.allowed.Origin),
+		})
 	}
 	return f
 }

@@ -102,10 +102,7 @@ var fleetOverlap = &diagnose.Rule{
 			f := finding.Finding{
 				Subject:   s.Label(),
 				Scenarios: []int{s.ID},
-				Message: fmt.Sprintf(
-					"All hosts measured together for %s of the planned time.",
-					text.Percent(s.Common),
-				),
+				Message:   fmt.Sprintf("All hosts measured together for %s of the planned time.", text.Percent(s.Common)),
 				Evidence: []finding.Evidence{
 					{
 						What:     "common window",
@@ -191,13 +188,11 @@ var fleetUnlike = &diagnose.Rule{
 			if len(values) < 2 {
 				continue
 			}
-			report(
-				finding.Finding{
-					Subject:  name,
-					Message:  fmt.Sprintf("%s differs between the hosts: %s.", name, oddFirst(values)),
-					Evidence: oddEvidence(values),
-				},
-			)
+			report(finding.Finding{
+				Subject:  name,
+				Message:  fmt.Sprintf("%s differs between the hosts: %s.", name, oddFirst(values)),
+				Evidence: oddEvidence(values),
+			})
 		}
 	}),
 }
@@ -249,10 +244,8 @@ var sharedBottleneck = &diagnose.Rule{
 				}
 				alone, together = alone+h.Alone, together+h.Rate.Center
 				each = append(each, finding.Evidence{
-					What: h.Host,
-					Found: units.IOPS(h.Rate.Center).String() + " IOPS, " + text.Percent(
-						h.Rate.Center/h.Alone,
-					) + " of alone",
+					What:     h.Host,
+					Found:    units.IOPS(h.Rate.Center).String() + " IOPS, " + text.Percent(h.Rate.Center/h.Alone) + " of alone",
 					Expected: units.IOPS(h.Alone).String() + " IOPS alone",
 					Where:    "common window",
 				})
@@ -264,12 +257,8 @@ var sharedBottleneck = &diagnose.Rule{
 				Subject:   s.Label(),
 				Scenarios: []int{s.ID},
 				Evidence:  each,
-				Message: fmt.Sprintf(
-					"Together the hosts reach %s IOPS, %s of the %s that they reach one after the other.",
-					units.IOPS(together),
-					text.Percent(together/alone),
-					units.IOPS(alone),
-				),
+				Message: fmt.Sprintf("Together the hosts reach %s IOPS, %s of the %s that they reach one after the other.",
+					units.IOPS(together), text.Percent(together/alone), units.IOPS(alone)),
 			})
 		}
 	}),
@@ -333,11 +322,7 @@ var fleetBurst = &diagnose.Rule{
 			report(finding.Finding{
 				Subject:   s.Label(),
 				Scenarios: []int{s.ID},
-				Message: fmt.Sprintf(
-					"%s ran above what is sustained, %s did not.",
-					text.Some(burst, 4),
-					text.Some(rest, 4),
-				),
+				Message:   fmt.Sprintf("%s ran above what is sustained, %s did not.", text.Some(burst, 4), text.Some(rest, 4)),
 			})
 		}
 	}),

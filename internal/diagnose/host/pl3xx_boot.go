@@ -28,10 +28,8 @@ func boots(c *diagnose.Case) bool {
 	if c.Host == nil || c.Topology == nil || c.Topology.Tree == nil {
 		return false
 	}
-	return !slices.ContainsFunc(
-		c.Topology.Tree.Mounts,
-		func(m block.Mount) bool { return m.Point == "/" && slices.Contains(inMemory, m.FS) },
-	)
+	return !slices.ContainsFunc(c.Topology.Tree.Mounts,
+		func(m block.Mount) bool { return m.Point == "/" && slices.Contains(inMemory, m.FS) })
 }
 
 // driverNames change from boot to boot, as drives answer in another order; md127 is what an unknown
@@ -111,15 +109,10 @@ func fstabLine(c *diagnose.Case, m diagnose.Mounted, d *block.Device, l host.Fst
 		return true
 	}
 	if driverNames.MatchString(l.Spec) {
-		f.Message = fmt.Sprintf(
-			"/etc/fstab mounts %s by %s, a name that may be another drive's after a boot.",
-			m.Point,
-			l.Spec,
-		)
-		f.Evidence = append(
-			f.Evidence,
-			finding.Evidence{What: "source of " + m.Point, Found: l.Spec, Expected: "UUID=" + d.UUID, Where: where},
-		)
+		f.Message = fmt.Sprintf("/etc/fstab mounts %s by %s, a name that may be another drive's after a boot.", m.Point,
+			l.Spec)
+		f.Evidence = append(f.Evidence,
+			finding.Evidence{What: "source of " + m.Point, Found: l.Spec, Expected: "UUID=" + d.UUID, Where: where})
 	}
 	if !slices.Contains(l.Options, "nofail") && !slices.Contains(l.Options, "noauto") {
 		if f.Message == "" {
@@ -128,15 +121,12 @@ func fstabLine(c *diagnose.Case, m diagnose.Mounted, d *block.Device, l host.Fst
 				f.Severity = finding.Info
 			}
 		}
-		f.Evidence = append(
-			f.Evidence,
-			finding.Evidence{
-				What:     "options of " + m.Point,
-				Found:    strings.Join(l.Options, ","),
-				Expected: "with nofail",
-				Where:    where,
-			},
-		)
+		f.Evidence = append(f.Evidence, finding.Evidence{
+			What:     "options of " + m.Point,
+			Found:    strings.Join(l.Options, ","),
+			Expected: "with nofail",
+			Where:    where,
+		})
 	}
 	return f.Message != ""
 }

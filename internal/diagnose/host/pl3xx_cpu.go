@@ -25,10 +25,8 @@ func deep(c *diagnose.Case) []host.Idle {
 	if c.Host == nil {
 		return nil
 	}
-	return slices.DeleteFunc(
-		slices.Clone(c.Host.CPU.Idle),
-		func(s host.Idle) bool { return s.Latency <= deepWake || s.Enabled == 0 },
-	)
+	return slices.DeleteFunc(slices.Clone(c.Host.CPU.Idle),
+		func(s host.Idle) bool { return s.Latency <= deepWake || s.Enabled == 0 })
 }
 
 var deepIdle = &diagnose.Rule{
@@ -58,22 +56,16 @@ var deepIdle = &diagnose.Rule{
 		for _, s := range deep {
 			names = append(names, clip(s.Name))
 			file := cpuFile("cpuidle/state" + strconv.Itoa(s.State) + "/disable")
-			f.Evidence = append(
-				f.Evidence,
-				finding.Evidence{
-					What:     "wake-up from " + clip(s.Name),
-					Found:    text.Duration(s.Latency),
-					Expected: "at most " + text.Duration(deepWake) + ", or disabled",
-					Where:    strings.Replace(file, "disable", "latency", 1),
-				},
-			)
+			f.Evidence = append(f.Evidence, finding.Evidence{
+				What:     "wake-up from " + clip(s.Name),
+				Found:    text.Duration(s.Latency),
+				Expected: "at most " + text.Duration(deepWake) + ", or disabled",
+				Where:    strings.Replace(file, "disable", "latency", 1),
+			})
 			f.Set(finding.Setting{File: file, Value: "1"})
 		}
-		f.Message = fmt.Sprintf(
-			"Processors may sleep in %s and take up to %s to wake.",
-			strings.Join(names, ", "),
-			text.Duration(deep[len(deep)-1].Latency),
-		)
+		f.Message = fmt.Sprintf("Processors may sleep in %s and take up to %s to wake.", strings.Join(names, ", "),
+			text.Duration(deep[len(deep)-1].Latency))
 		if slices.ContainsFunc(drives(c), drive.local) {
 			f.Severity = finding.Warn
 		}
@@ -124,10 +116,8 @@ var slowGovernor = &diagnose.Rule{
 			f.Message = "The governor powersave holds processors at their lowest frequency."
 		case has("ondemand") || has("conservative"):
 			f.Severity = finding.Info
-			f.Message = fmt.Sprintf(
-				"The governor %s raises the frequency only after load was seen.",
-				strings.Join(cpu.Governors, ", "),
-			)
+			f.Message = fmt.Sprintf("The governor %s raises the frequency only after load was seen.",
+				strings.Join(cpu.Governors, ", "))
 		}
 		if f.Message == "" {
 			if len(cpu.Governors) > 0 {
@@ -135,15 +125,12 @@ var slowGovernor = &diagnose.Rule{
 			}
 			return
 		}
-		f.Evidence = append(
-			f.Evidence,
-			finding.Evidence{
-				What:     "governor (" + clip(cpu.Driver) + ")",
-				Found:    strings.Join(cpu.Governors, ", "),
-				Expected: "performance",
-				Where:    where,
-			},
-		)
+		f.Evidence = append(f.Evidence, finding.Evidence{
+			What:     "governor (" + clip(cpu.Driver) + ")",
+			Found:    strings.Join(cpu.Governors, ", "),
+			Expected: "performance",
+			Where:    where,
+		})
 		if len(cpu.Available) == 0 || slices.Contains(cpu.Available, "performance") {
 			f.Set(finding.Setting{File: cpuFile("cpufreq/scaling_governor"), Value: "performance"})
 		}
@@ -178,10 +165,8 @@ var slowClock = &diagnose.Rule{
 		const file = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 		f := finding.Finding{
 			Subject: "clock",
-			Message: fmt.Sprintf(
-				"The clock source is %s, which a program cannot read without a system call.",
-				clip(c.Host.CPU.Clock),
-			),
+			Message: fmt.Sprintf("The clock source is %s, which a program cannot read without a system call.",
+				clip(c.Host.CPU.Clock)),
 			Evidence: []finding.Evidence{
 				{What: "clock source", Found: clip(c.Host.CPU.Clock), Expected: "tsc", Where: file},
 			},
@@ -230,26 +215,17 @@ var numaDrives = &diagnose.Rule{
 		}
 		slices.Sort(nodes)
 		for _, n := range nodes {
-			f.Evidence = append(
-				f.Evidence,
-				finding.Evidence{
-					What:  fmt.Sprintf("drives of node %d", n),
-					Found: text.Some(on[n], 3),
-					Where: "/sys/class/block/" + on[n][0] + "/device/device/numa_node",
-				},
-			)
+			f.Evidence = append(f.Evidence, finding.Evidence{
+				What:  fmt.Sprintf("drives of node %d", n),
+				Found: text.Some(on[n], 3),
+				Where: "/sys/class/block/" + on[n][0] + "/device/device/numa_node",
+			})
 		}
-		f.Message = fmt.Sprintf(
-			"The drives hang on node %d of %d; I/O from the others crosses over.",
-			nodes[0],
-			len(c.Host.CPU.Nodes),
-		)
+		f.Message = fmt.Sprintf("The drives hang on node %d of %d; I/O from the others crosses over.", nodes[0],
+			len(c.Host.CPU.Nodes))
 		if len(nodes) > 1 {
-			f.Message = fmt.Sprintf(
-				"The drives hang on %d of %d nodes, so some I/O crosses over wherever it comes from.",
-				len(nodes),
-				len(c.Host.CPU.Nodes),
-			)
+			f.Message = fmt.Sprintf("The drives hang on %d of %d nodes, so some I/O crosses over wherever it comes from.",
+				len(nodes), len(c.Host.CPU.Nodes))
 		} else {
 			f.Commands = []string{fmt.Sprintf("numactl --cpunodebind=%d --membind=%d plimsoll run", nodes[0], nodes[0])}
 		}

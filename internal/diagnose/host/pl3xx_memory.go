@@ -74,16 +74,10 @@ var dirtyPages = &diagnose.Rule{
 		}
 		if never {
 			f.Severity = finding.Warn
-			f.Message = fmt.Sprintf(
-				"Background write-back begins at %s, not before writers wait (%s).",
-				background,
-				limit,
-			)
+			f.Message = fmt.Sprintf("Background write-back begins at %s, not before writers wait (%s).", background, limit)
 		}
-		f.Set(
-			finding.Setting{File: "/proc/sys/vm/dirty_background_bytes", Value: fmt.Sprint(uint64(wantBackground))},
-			finding.Setting{File: "/proc/sys/vm/dirty_bytes", Value: fmt.Sprint(uint64(wantDirty))},
-		)
+		f.Set(finding.Setting{File: "/proc/sys/vm/dirty_background_bytes", Value: fmt.Sprint(uint64(wantBackground))},
+			finding.Setting{File: "/proc/sys/vm/dirty_bytes", Value: fmt.Sprint(uint64(wantDirty))})
 		report(f)
 	},
 }
@@ -117,23 +111,18 @@ var swapping = &diagnose.Rule{
 		}
 		f := finding.Finding{Subject: "memory"}
 		for _, s := range swapsBelow(c) {
-			f.Evidence = append(
-				f.Evidence,
-				finding.Evidence{What: "swap", Found: s, Expected: "on another drive", Where: "/proc/swaps"},
-			)
+			f.Evidence = append(f.Evidence,
+				finding.Evidence{What: "swap", Found: s, Expected: "on another drive", Where: "/proc/swaps"})
 			f.Message = fmt.Sprintf("%s is swap, and shares drives with a target.", s)
 			f.Commands = append(f.Commands, "swapoff "+text.ShellQuote(s))
 		}
 		if m.Known && m.Swappiness > eager {
-			f.Evidence = append(
-				f.Evidence,
-				finding.Evidence{
-					What:     "swappiness",
-					Found:    text.Count(m.Swappiness),
-					Expected: "at most " + units.Number(eager),
-					Where:    "/proc/sys/vm/swappiness",
-				},
-			)
+			f.Evidence = append(f.Evidence, finding.Evidence{
+				What:     "swappiness",
+				Found:    text.Count(m.Swappiness),
+				Expected: "at most " + units.Number(eager),
+				Where:    "/proc/sys/vm/swappiness",
+			})
 			f.Set(finding.Setting{File: "/proc/sys/vm/swappiness", Value: "1"})
 			if f.Message == "" {
 				f.Message = fmt.Sprintf("Swap is in use and swappiness is %d.", m.Swappiness)

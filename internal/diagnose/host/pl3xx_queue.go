@@ -135,11 +135,7 @@ var fewRequests = &diagnose.Rule{
 		})
 		allFine(report, right, strconv.Itoa(leastRequests)+" or more requests fit the queue of %s")
 		if len(names) > 0 {
-			f.Message = fmt.Sprintf(
-				"Fewer than %d requests fit into the queue of %s.",
-				leastRequests,
-				text.Some(names, 3),
-			)
+			f.Message = fmt.Sprintf("Fewer than %d requests fit into the queue of %s.", leastRequests, text.Some(names, 3))
 			report(f)
 		}
 	},
@@ -190,17 +186,11 @@ var smallRequests = &diagnose.Rule{
 		allFine(report, right, "large requests go unsplit to %s")
 		allFine(report, most, "requests to %s are as large as they can be")
 		if len(names) > 0 {
-			f.Message = fmt.Sprintf(
-				"%s cut I/Os into requests of %s KiB, though they would take more.",
-				text.Some(names, 3),
-				f.Evidence[0].Found,
-			)
+			f.Message = fmt.Sprintf("%s cut I/Os into requests of %s KiB, though they would take more.", text.Some(names, 3),
+				f.Evidence[0].Found)
 			if len(names) == 1 {
-				f.Message = fmt.Sprintf(
-					"%s cuts I/Os into requests of %s KiB, though it would take more.",
-					names[0],
-					f.Evidence[0].Found,
-				)
+				f.Message = fmt.Sprintf("%s cuts I/Os into requests of %s KiB, though it would take more.", names[0],
+					f.Evidence[0].Found)
 			}
 			report(f)
 		}
@@ -259,11 +249,8 @@ var shortTimeout = &diagnose.Rule{
 		}
 		f := finding.Finding{
 			Subject: strings.Join(names, ", "),
-			Message: fmt.Sprintf(
-				"Requests to %s fail after %s, and EBS can stall for longer.",
-				text.Some(names, 3),
-				text.Duration(c.Host.NVMeTimeout),
-			),
+			Message: fmt.Sprintf("Requests to %s fail after %s, and EBS can stall for longer.", text.Some(names, 3),
+				text.Duration(c.Host.NVMeTimeout)),
 			Evidence: []finding.Evidence{
 				{
 					What:     "nvme_core.io_timeout",

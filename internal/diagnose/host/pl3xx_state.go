@@ -276,11 +276,8 @@ var oldSoftware = &diagnose.Rule{
 				},
 			}
 			if v.Before(fioWhole) {
-				f.Message = fmt.Sprintf(
-					"%s does not measure how long syncs take with libaio, and leaves jobs that have ended out of "+
-						"its documents of each second.",
-					v,
-				)
+				f.Message = fmt.Sprintf("%s does not measure how long syncs take with libaio, and leaves jobs that have ended "+
+					"out of its documents of each second.", v)
 			}
 			report(f)
 		}

@@ -68,44 +68,22 @@ var wrongGeometry = &diagnose.Rule{
 						Expected: wide.String(),
 						Where:    "filesystem at " + m.Point,
 					},
-					{
-						What:  "chunk × data members",
-						Found: fmt.Sprintf("%s × %d", a.Chunk, members),
-						Where: diagnose.Origin(a.Origin),
-					},
+					{What: "chunk × data members", Found: fmt.Sprintf("%s × %d", a.Chunk, members), Where: diagnose.Origin(a.Origin)},
 				},
 				Commands: geometryCommands(&m.Mount, unit, members),
 			}
 			switch {
 			case m.StripeUnit == 0:
-				f.Message = fmt.Sprintf(
-					"%s was made without the stripe geometry of %s: %s chunks over %d data members.",
-					m.Point,
-					a.Name,
-					a.Chunk,
-					members,
-				)
+				f.Message = fmt.Sprintf("%s was made without the stripe geometry of %s: %s chunks over %d data members.", m.Point,
+					a.Name, a.Chunk, members)
 				if a.Level.Parity() == 0 {
 					f.Severity = finding.Info
 				}
 			case m.StripeUnit != unit:
-				f.Message = fmt.Sprintf(
-					"%s was made with su=%s, but the chunk of %s is %s.",
-					m.Point,
-					m.StripeUnit,
-					a.Name,
-					unit,
-				)
+				f.Message = fmt.Sprintf("%s was made with su=%s, but the chunk of %s is %s.", m.Point, m.StripeUnit, a.Name, unit)
 			default:
-				f.Message = fmt.Sprintf(
-					"%s was made with sw=%s (a stripe of %s), but %s has %d data members (a stripe of %s).",
-					m.Point,
-					units.Number(float64(m.StripeWide)/float64(m.StripeUnit)),
-					m.StripeWide,
-					a.Name,
-					members,
-					wide,
-				)
+				f.Message = fmt.Sprintf("%s was made with sw=%s (a stripe of %s), but %s has %d data members (a stripe of %s).",
+					m.Point, units.Number(float64(m.StripeWide)/float64(m.StripeUnit)), m.StripeWide, a.Name, members, wide)
 			}
 			report(f)
 		}
@@ -229,19 +207,10 @@ chunk 512 KiB, bs=28k: 1.047`,
 			f := finding.Finding{
 				Subject:   m.Label(),
 				Scenarios: m.IDs(),
-				Message: fmt.Sprintf(
-					"I/Os of %s on chunks of %s become %s volume I/Os each on average.",
-					bs,
-					chunk,
-					text.Factor(pieces),
-				),
+				Message: fmt.Sprintf("I/Os of %s on chunks of %s become %s volume I/Os each on average.", bs, chunk,
+					text.Factor(pieces)),
 				Evidence: []finding.Evidence{
-					{
-						What:     "block size",
-						Found:    bs.String(),
-						Expected: "a divisor of the chunk",
-						Where:    "job " + w.Name,
-					},
+					{What: "block size", Found: bs.String(), Expected: "a divisor of the chunk", Where: "job " + w.Name},
 					{What: "chunk", Found: chunk.String(), Where: where},
 				},
 			}
@@ -299,10 +268,8 @@ var wideLog = &diagnose.Rule{
 			report(finding.Finding{
 				Subject: m.Point,
 				Message: fmt.Sprintf(
-					"The log of %s is padded to %s, so a sync of 8 KiB that changes metadata writes %s times that.",
-					m.Point,
-					m.LogUnit,
-					units.Number(float64(m.LogUnit)/float64(8*units.KiB)),
+					"The log of %s is padded to %s, so a sync of 8 KiB that changes metadata writes %s times that.", m.Point,
+					m.LogUnit, units.Number(float64(m.LogUnit)/float64(8*units.KiB)),
 				),
 				Evidence: []finding.Evidence{
 					{

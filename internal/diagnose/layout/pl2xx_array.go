@@ -137,15 +137,12 @@ var mixedMembers = &diagnose.Rule{
 					continue // PL201 tells it; what is not there has no size
 				}
 				if d := unlike(a.Volumes[0], v); d != "" {
-					ev = append(
-						ev,
-						finding.Evidence{
-							What:     name(v) + " against " + name(a.Volumes[0]),
-							Found:    d,
-							Expected: "alike",
-							Where:    diagnose.Origin(v.Origin),
-						},
-					)
+					ev = append(ev, finding.Evidence{
+						What:     name(v) + " against " + name(a.Volumes[0]),
+						Found:    d,
+						Expected: "alike",
+						Where:    diagnose.Origin(v.Origin),
+					})
 				}
 			}
 			if len(ev) == 0 {
@@ -223,11 +220,8 @@ var linearArray = &diagnose.Rule{
 			}
 			report(finding.Finding{
 				Subject: a.Name,
-				Message: fmt.Sprintf(
-					"%s joins %d volumes end to end, so a file gets the speed of one of them.",
-					a.Name,
-					len(a.Volumes),
-				),
+				Message: fmt.Sprintf("%s joins %d volumes end to end, so a file gets the speed of one of them.", a.Name,
+					len(a.Volumes)),
 				Evidence: []finding.Evidence{
 					{
 						What:     "level",

@@ -35,23 +35,15 @@ var idleMember = &diagnose.Rule{
 			f := finding.Finding{
 				Subject:   m.Label(),
 				Scenarios: m.IDs(),
-				Message: fmt.Sprintf(
-					"%d of %s did no I/O (%s): the volume is concatenated rather than striped, or the file lies "+
-						"on few members.",
-					len(idle),
-					text.Plural(all, "member"),
-					strings.Join(idle, ", "),
-				),
+				Message: fmt.Sprintf("%d of %s did no I/O (%s): the volume is concatenated rather than striped, or the file lies "+
+					"on few members.", len(idle), text.Plural(all, "member"), strings.Join(idle, ", ")),
 			}
 			for _, d := range c.MemberIOs(m) {
-				f.Evidence = append(
-					f.Evidence,
-					finding.Evidence{
-						What:  "I/Os of " + d.Name,
-						Found: text.Count(uint64(d.N)),
-						Where: "disk statistics, scenario " + m.Label(),
-					},
-				)
+				f.Evidence = append(f.Evidence, finding.Evidence{
+					What:  "I/Os of " + d.Name,
+					Found: text.Count(uint64(d.N)),
+					Where: "disk statistics, scenario " + m.Label(),
+				})
 			}
 			if a := c.ArrayOf(m); a != nil && a.Level.Striped() && a.Origin.Kind == topology.Declared {
 				f.Severity = finding.Invalid

@@ -45,27 +45,19 @@ var doubleMount = &diagnose.Rule{
 				Subject: d,
 				Message: fmt.Sprintf("%s is mounted at %s: they are one filesystem.", d, strings.Join(at, " and ")),
 				Evidence: []finding.Evidence{
-					{
-						What:     "mounts of " + d,
-						Found:    strings.Join(at, ", "),
-						Expected: "one",
-						Where:    "/proc/self/mountinfo",
-					},
+					{What: "mounts of " + d, Found: strings.Join(at, ", "), Expected: "one", Where: "/proc/self/mountinfo"},
 				},
 				Commands: []string{"findmnt --source /dev/" + d},
 			}
 			if unused := unusedArrays(c); len(unused) > 0 {
 				f.Message = fmt.Sprintf("%s is mounted at %s: they are one filesystem, and %s is not mounted at all.",
 					d, strings.Join(at, " and "), strings.Join(unused, ", "))
-				f.Evidence = append(
-					f.Evidence,
-					finding.Evidence{
-						What:     "arrays without a mount",
-						Found:    strings.Join(unused, ", "),
-						Expected: "none",
-						Where:    "/proc/self/mountinfo",
-					},
-				)
+				f.Evidence = append(f.Evidence, finding.Evidence{
+					What:     "arrays without a mount",
+					Found:    strings.Join(unused, ", "),
+					Expected: "none",
+					Where:    "/proc/self/mountinfo",
+				})
 			}
 			if rolesAt(c, at) > 1 {
 				f.Severity = finding.Fail
@@ -79,10 +71,7 @@ var doubleMount = &diagnose.Rule{
 func rolesAt(c *diagnose.Case, points []string) int {
 	n := 0
 	for _, p := range points {
-		if slices.ContainsFunc(
-			c.Targets(),
-			func(t topology.Target) bool { return t.Mount != nil && t.Mount.Point == p },
-		) {
+		if slices.ContainsFunc(c.Targets(), func(t topology.Target) bool { return t.Mount != nil && t.Mount.Point == p }) {
 			n++
 		}
 	}
@@ -107,10 +96,8 @@ func unusedArrays(c *diagnose.Case) []string {
 		}
 	}
 	for _, a := range c.Topology.Arrays {
-		bare := slices.ContainsFunc(
-			c.Topology.Targets,
-			func(t topology.Target) bool { return t.Array == a.Name && t.Mount == nil },
-		)
+		bare := slices.ContainsFunc(c.Topology.Targets,
+			func(t topology.Target) bool { return t.Array == a.Name && t.Mount == nil })
 		if !used[a.Name] && !bare && !slices.Contains(out, a.Name) && len(a.Volumes) > 1 && c.Device(a.Name) == nil {
 			out = append(out, a.Name)
 		}
@@ -156,10 +143,7 @@ var discardMount = &diagnose.Rule{
 			}
 			report(finding.Finding{
 				Subject: m.Point,
-				Message: fmt.Sprintf(
-					"%s is mounted with discard, so every deletion is sent to the drives at once.",
-					m.Point,
-				),
+				Message: fmt.Sprintf("%s is mounted with discard, so every deletion is sent to the drives at once.", m.Point),
 				Evidence: []finding.Evidence{
 					{
 						What:     "mount options",
@@ -220,13 +204,8 @@ var volatileCache = &diagnose.Rule{
 			}
 			f := finding.Finding{
 				Subject: a.Name,
-				Message: fmt.Sprintf(
-					"Of %s below %s, %d report a volatile write cache, so each sync becomes %s.",
-					text.Plural(len(back)+len(through), "drive"),
-					a.Name,
-					len(back),
-					text.Plural(len(back), "flush", "flushes"),
-				),
+				Message: fmt.Sprintf("Of %s below %s, %d report a volatile write cache, so each sync becomes %s.",
+					text.Plural(len(back)+len(through), "drive"), a.Name, len(back), text.Plural(len(back), "flush", "flushes")),
 				Evidence: []finding.Evidence{
 					{
 						What:     "write cache",
@@ -248,21 +227,14 @@ var volatileCache = &diagnose.Rule{
 				syncs = append(syncs, m.IDs()...)
 				if p50, ok := m.Result.Total.Sync.Lat.At(50); ok && p50 > 0 && float64(p50) < fastSync {
 					f.Severity = finding.Warn
-					f.Message = fmt.Sprintf(
-						"Syncs on %s return in %s (median) with a volatile write cache below: either it is "+
-							"protected against power loss or commits can be lost.",
-						a.Name,
-						text.Duration(p50),
-					)
-					f.Evidence = append(
-						f.Evidence,
-						finding.Evidence{
-							What:     "sync p50",
-							Found:    text.Duration(p50),
-							Expected: "at least " + units.Latency(fastSync).String(),
-							Where:    "fio, scenario " + m.Label(),
-						},
-					)
+					f.Message = fmt.Sprintf("Syncs on %s return in %s (median) with a volatile write cache below: either it is "+
+						"protected against power loss or commits can be lost.", a.Name, text.Duration(p50))
+					f.Evidence = append(f.Evidence, finding.Evidence{
+						What:     "sync p50",
+						Found:    text.Duration(p50),
+						Expected: "at least " + units.Latency(fastSync).String(),
+						Where:    "fio, scenario " + m.Label(),
+					})
 				}
 			}
 			if len(back) > 1 && len(syncs) > 0 {

@@ -137,12 +137,8 @@ var generatorLimits = &diagnose.Rule{
 			if !limits || foreign(b) && use < ownShare { // others took the CPU, which PL707 says
 				continue
 			}
-			f := b.finding(
-				"With %s, pgbench used %s of its threads' CPU time, and %s of sessions waited for it.",
-				text.Plural(b.peak.Clients, "client"),
-				text.Percent(use),
-				text.Percent(b.peak.Waited("Client:ClientRead")),
-			)
+			f := b.finding("With %s, pgbench used %s of its threads' CPU time, and %s of sessions waited for it.",
+				text.Plural(b.peak.Clients, "client"), text.Percent(use), text.Percent(b.peak.Waited("Client:ClientRead")))
 			f.Evidence = []finding.Evidence{
 				{
 					What:  "pgbench",
@@ -186,12 +182,8 @@ var fullPages = &diagnose.Rule{
 			if b.ReadOnly || b.peak.Images == 0 || share < imagesShare || b.peak.ImagesPerTx() < 0.01 {
 				continue
 			}
-			f := b.finding(
-				"%s of the WAL is full-page images: %v of WAL per transaction, with %s full pages.",
-				text.Percent(share),
-				b.peak.WALPerTx(),
-				units.Number(b.peak.ImagesPerTx()),
-			)
+			f := b.finding("%s of the WAL is full-page images: %v of WAL per transaction, with %s full pages.",
+				text.Percent(share), b.peak.WALPerTx(), units.Number(b.peak.ImagesPerTx()))
 			f.Evidence = []finding.Evidence{
 				{
 					What:  "full pages",
@@ -263,12 +255,8 @@ var fitsMemory = &diagnose.Rule{
 			if b.Scale == 0 || b.Database >= b.Memory || b.peak.DeviceReads() >= idleReads {
 				continue
 			}
-			f := b.finding(
-				"%v of data fit in %v of memory: %s device reads per transaction.",
-				b.Database,
-				b.Memory,
-				units.Number(b.peak.DeviceReads()),
-			)
+			f := b.finding("%v of data fit in %v of memory: %s device reads per transaction.", b.Database, b.Memory,
+				units.Number(b.peak.DeviceReads()))
 			f.Evidence = []finding.Evidence{
 				{
 					What:     "database",
@@ -321,14 +309,8 @@ var cliff = &diagnose.Rule{
 				}
 			}
 			if n := b.peak.Timed + b.peak.Requested; n > 0 {
-				f.Evidence = append(
-					f.Evidence,
-					finding.Evidence{
-						What:  "checkpoints during the load",
-						Found: text.Count(n),
-						Where: "statistics of the server",
-					},
-				)
+				f.Evidence = append(f.Evidence,
+					finding.Evidence{What: "checkpoints during the load", Found: text.Count(n), Where: "statistics of the server"})
 			}
 			report(f)
 		}
@@ -360,26 +342,13 @@ var doubtfulCommits = &diagnose.Rule{
 		for _, b := range databases(c) {
 			var why []string
 			if _, apart := b.S(); apart > syncsApart && !b.ReadOnly {
-				why = append(
-					why,
-					fmt.Sprintf(
-						"one synced write took %v before and %v after (%s apart)",
-						b.Before.S(),
-						b.After.S(),
-						text.Percent(apart),
-					),
-				)
+				why = append(why, fmt.Sprintf("one synced write took %v before and %v after (%s apart)", b.Before.S(), b.After.S(),
+					text.Percent(apart)))
 			}
 			for _, s := range b.Steps {
 				if s.Aborted > 0 {
-					why = append(
-						why,
-						fmt.Sprintf(
-							"%s failed with %s",
-							text.Plural(s.Aborted, "transaction"),
-							text.Plural(s.Clients, "client"),
-						),
-					)
+					why = append(why,
+						fmt.Sprintf("%s failed with %s", text.Plural(s.Aborted, "transaction"), text.Plural(s.Clients, "client")))
 				}
 			}
 			if b.peak != nil && foreign(b) {

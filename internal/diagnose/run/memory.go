@@ -209,9 +209,8 @@ func tooFast(m diagnose.Measurement, s side) (finding.Finding, bool) {
 	default:
 		return f, false
 	}
-	f.Message = fmt.Sprintf(
-		"Half of the %s took %s or less: they were copied to or from memory, and what the storage does is not in "+
-			"these figures.", s.what, text.Duration(half))
+	f.Message = fmt.Sprintf("Half of the %s took %s or less: they were copied to or from memory, and what the storage "+
+		"does is not in these figures.", s.what, text.Duration(half))
 	if f.Severity == finding.Warn {
 		f.Message = fmt.Sprintf("Half of the %s took %s or less, which of all drives only Optane comes near: most "+
 			"likely memory answered them.", s.what, text.Duration(half))
@@ -386,10 +385,9 @@ func copied(m diagnose.Measurement) (finding.Finding, bool) {
 		}
 		f := finding.Finding{
 			Severity: finding.Invalid,
-			Message: fmt.Sprintf(
-				"The jobs compute %s of the time and have one I/O at a time, so each of the %s waited for %s at most: "+
-					"memory answered them (a page cache, or ZFS's own).",
-				text.Percent(cpu), s.what, text.Duration(max(wait, time.Nanosecond))),
+			Message: fmt.Sprintf("The jobs compute %s of the time and have one I/O at a time, so each of the %s waited for %s "+
+				"at most: memory answered them (a page cache, or ZFS's own).", text.Percent(cpu), s.what,
+				text.Duration(max(wait, time.Nanosecond))),
 			Evidence: []finding.Evidence{
 				{
 					What: "time left to wait for a drive", Found: text.Duration(max(wait, time.Nanosecond)) + " an I/O",

@@ -55,13 +55,8 @@ var shallow = &diagnose.Rule{
 				Message: fmt.Sprintf("Of %d I/Os asked for, %s were in flight on average.", asked, units.Number(got)),
 				Evidence: []finding.Evidence{
 					{
-						What: "IOPS × mean latency",
-						Found: fmt.Sprintf(
-							"%s × %s = %s",
-							m.IOPS(),
-							units.Latency(m.MeanLatency()).String(),
-							units.Number(got),
-						),
+						What:     "IOPS × mean latency",
+						Found:    fmt.Sprintf("%s × %s = %s", m.IOPS(), units.Latency(m.MeanLatency()).String(), units.Number(got)),
 						Expected: fmt.Sprintf("%d = iodepth × numjobs", asked),
 						Where:    "fio",
 					},
@@ -88,9 +83,8 @@ func cappedAtOne(m diagnose.Measurement) (finding.Finding, bool) {
 		return finding.Finding{}, false
 	}
 	return finding.Finding{
-		Message: fmt.Sprintf(
-			"Of %d I/Os asked for, %d could be in flight: ioengine=%s does one I/O after the other, whatever iodepth "+
-				"says.", asked, jobs, engine),
+		Message: fmt.Sprintf("Of %d I/Os asked for, %d could be in flight: ioengine=%s does one I/O after the other, "+
+			"whatever iodepth says.", asked, jobs, engine),
 		Fix: "Use ioengine=libaio or io_uring with direct=1 for that depth, or as many jobs (numjobs).",
 		Evidence: []finding.Evidence{
 			{What: "ioengine", Found: engine, Expected: "an asynchronous one", Where: "the job's options"},
@@ -150,9 +144,8 @@ func oneByOne(m diagnose.Measurement) (finding.Finding, bool) {
 	}
 	return finding.Finding{
 		Fix: asynchronously(m),
-		Message: fmt.Sprintf(
-			"Of %d I/Os asked for, %s were really in flight: %s.", asked, units.Number(min(busy, float64(jobs))), why,
-		),
+		Message: fmt.Sprintf("Of %d I/Os asked for, %s were really in flight: %s.", asked,
+			units.Number(min(busy, float64(jobs))), why),
 		Evidence: []finding.Evidence{
 			{
 				What:     "time in submission",
@@ -263,35 +256,19 @@ var syncBlocks = &diagnose.Rule{
 				},
 			}
 			if l := m.Little(); l > 0 {
-				f.Evidence = append(
-					f.Evidence,
-					finding.Evidence{
-						What:  "depth as fio sees it",
-						Found: units.Number(l),
-						Where: "IOPS × mean latency",
-					},
-				)
+				f.Evidence = append(f.Evidence,
+					finding.Evidence{What: "depth as fio sees it", Found: units.Number(l), Where: "IOPS × mean latency"})
 			}
 			if d.Device > 0 {
 				f.Message = fmt.Sprintf(
-					"%d I/Os were asked for, but each job waits in its syncs: the device's queue held %s on average.",
-					asked,
+					"%d I/Os were asked for, but each job waits in its syncs: the device's queue held %s on average.", asked,
 					units.Number(d.Device),
 				)
-				f.Evidence = append(
-					f.Evidence,
-					finding.Evidence{
-						What:  "depth at the device",
-						Found: units.Number(d.Device),
-						Where: "/proc/diskstats, telemetry",
-					},
-				)
+				f.Evidence = append(f.Evidence,
+					finding.Evidence{What: "depth at the device", Found: units.Number(d.Device), Where: "/proc/diskstats, telemetry"})
 			} else {
-				f.Message = fmt.Sprintf(
-					"%d I/Os were asked for, but each job waits in a sync after every write: the device's queue, "+
-						"which was not watched, was shorter.",
-					asked,
-				)
+				f.Message = fmt.Sprintf("%d I/Os were asked for, but each job waits in a sync after every write: the device's "+
+					"queue, which was not watched, was shorter.", asked)
 			}
 			report(f)
 		}

@@ -31,10 +31,7 @@ func weights(h *fio.Hist, buckets []fio.Bucket, n float64) []stats.Weighted {
 		}
 		lo := hi / bucketStep(b.Upto)
 		for i := range pieces {
-			out = append(
-				out,
-				stats.Weighted{Value: lo * math.Pow(hi/lo, (float64(i)+0.5)/pieces), Weight: b.Value * n / pieces},
-			)
+			out = append(out, stats.Weighted{Value: lo * math.Pow(hi/lo, (float64(i)+0.5)/pieces), Weight: b.Value * n / pieces})
 		}
 	}
 	return out
@@ -133,31 +130,17 @@ var bimodal = &diagnose.Rule{
 			}
 			f := finding.Finding{
 				Subject: m.Label(), Scenarios: m.IDs(),
-				Message: fmt.Sprintf(
-					"The %s are of two kinds: %s around %s and %s around %s.",
-					what,
-					text.Percent(modes.LowShare),
-					units.Latency(modes.Low).String(),
-					text.Percent(modes.HighShare),
-					units.Latency(modes.High).String(),
-				),
+				Message: fmt.Sprintf("The %s are of two kinds: %s around %s and %s around %s.", what, text.Percent(modes.LowShare),
+					units.Latency(modes.Low).String(), text.Percent(modes.HighShare), units.Latency(modes.High).String()),
 				Evidence: []finding.Evidence{
 					{
-						What: "faster kind",
-						Found: fmt.Sprintf(
-							"%s, median %s",
-							text.Percent(modes.LowShare),
-							units.Latency(modes.Low).String(),
-						),
+						What:  "faster kind",
+						Found: fmt.Sprintf("%s, median %s", text.Percent(modes.LowShare), units.Latency(modes.Low).String()),
 						Where: "fio, latency distribution below " + units.Latency(modes.Split).String(),
 					},
 					{
-						What: "slower kind",
-						Found: fmt.Sprintf(
-							"%s, median %s",
-							text.Percent(modes.HighShare),
-							units.Latency(modes.High).String(),
-						),
+						What:  "slower kind",
+						Found: fmt.Sprintf("%s, median %s", text.Percent(modes.HighShare), units.Latency(modes.High).String()),
 						Where: "fio, latency distribution above it",
 					},
 					{
@@ -210,11 +193,8 @@ var saturated = &diagnose.Rule{
 			report(finding.Finding{
 				Subject:   m.Label(),
 				Scenarios: m.IDs(),
-				Message: fmt.Sprintf(
-					"The slowest I/O took %s; fio's percentiles end at %s.",
-					text.Duration(most),
-					text.Duration(lastBin),
-				),
+				Message: fmt.Sprintf("The slowest I/O took %s; fio's percentiles end at %s.", text.Duration(most),
+					text.Duration(lastBin)),
 				Evidence: []finding.Evidence{
 					{
 						What:     "slowest I/O",
@@ -258,11 +238,7 @@ var slowShare = &diagnose.Rule{
 			f := finding.Finding{
 				Subject:   m.Label(),
 				Scenarios: m.IDs(),
-				Message: fmt.Sprintf(
-					"%s of all I/Os took longer than %s.",
-					text.Percent(share),
-					text.Duration(slowIO),
-				),
+				Message:   fmt.Sprintf("%s of all I/Os took longer than %s.", text.Percent(share), text.Duration(slowIO)),
 				Evidence: []finding.Evidence{
 					{
 						What:     "I/Os above " + text.Duration(slowIO),
@@ -273,10 +249,8 @@ var slowShare = &diagnose.Rule{
 				},
 			}
 			if submission, late := collectedLate(m); late {
-				f.Message = fmt.Sprintf(
-					"%s of all I/Os took longer than %s until fio picked them up; each was done when its submission "+
-						"returned, after %s (PL407).",
-					text.Percent(share), text.Duration(slowIO), text.Duration(submission))
+				f.Message = fmt.Sprintf("%s of all I/Os took longer than %s until fio picked them up; each was done when its "+
+					"submission returned, after %s (PL407).", text.Percent(share), text.Duration(slowIO), text.Duration(submission))
 				f.Fix = "Read the time of a submission as that of an I/O; see PL407 for why they were not in flight together."
 			}
 			report(f)

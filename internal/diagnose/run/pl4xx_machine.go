@@ -178,28 +178,22 @@ var robbed = &diagnose.Rule{
 			where := "/proc/stat, telemetry, scenario " + m.Label()
 			if irq := h.IRQ + h.SoftIRQ; irq >= interrupts {
 				f.Message = fmt.Sprintf("Interrupts took %s of all %d cores.", text.Percent(irq), h.CPUs)
-				f.Evidence = append(
-					f.Evidence,
-					finding.Evidence{
-						What:     "irq and softirq",
-						Found:    text.Percent(irq),
-						Expected: "below " + text.Percent(interrupts),
-						Where:    where,
-					},
-				)
+				f.Evidence = append(f.Evidence, finding.Evidence{
+					What:     "irq and softirq",
+					Found:    text.Percent(irq),
+					Expected: "below " + text.Percent(interrupts),
+					Where:    where,
+				})
 			}
 			if h.Steal >= diagnose.Stolen {
 				f.Message = fmt.Sprintf("The hypervisor stole %s of the CPU time (%s).", text.Percent(h.Steal),
 					text.Plural(h.CPUs, "core"))
-				f.Evidence = append(
-					f.Evidence,
-					finding.Evidence{
-						What:     "steal",
-						Found:    text.Percent(h.Steal),
-						Expected: "below " + text.Percent(diagnose.Stolen),
-						Where:    where,
-					},
-				)
+				f.Evidence = append(f.Evidence, finding.Evidence{
+					What:     "steal",
+					Found:    text.Percent(h.Steal),
+					Expected: "below " + text.Percent(diagnose.Stolen),
+					Where:    where,
+				})
 			}
 			if f.Message != "" {
 				host = diagnose.Join(host, f)
@@ -260,12 +254,8 @@ func checkDirty(c *diagnose.Case, report func(finding.Finding)) {
 		}
 		says := fmt.Sprintf("Up to %s were under writeback at once", h.WritebackMax)
 		if stalls > 0 {
-			says += fmt.Sprintf(
-				", and in %d of %d seconds IOPS fell below %s of the median.",
-				stalls,
-				len(rates),
-				text.Percent(stallShare),
-			)
+			says += fmt.Sprintf(", and in %d of %d seconds IOPS fell below %s of the median.", stalls, len(rates),
+				text.Percent(stallShare))
 		} else {
 			says += ", although the jobs write directly: another process's data."
 		}
@@ -340,25 +330,16 @@ var otherIO = &diagnose.Rule{
 				if more < strangeRate || float64(device-own) < max(strange*float64(own), strangeAll*all) {
 					return
 				}
-				f.Message = fmt.Sprintf(
-					"Something other than fio did %s of %s on %s (%s).",
-					what,
-					device-own,
-					d.Name,
-					more,
-				)
+				f.Message = fmt.Sprintf("Something other than fio did %s of %s on %s (%s).", what, device-own, d.Name, more)
 				if float64(device-own) >= foreignIO*all && !m.Reached() {
 					f.Severity = finding.Invalid
 				}
-				f.Evidence = append(
-					f.Evidence,
-					finding.Evidence{
-						What:     what + " of " + d.Name,
-						Found:    device.String(),
-						Expected: own.String() + " by fio",
-						Where:    "/proc/diskstats, telemetry",
-					},
-				)
+				f.Evidence = append(f.Evidence, finding.Evidence{
+					What:     what + " of " + d.Name,
+					Found:    device.String(),
+					Expected: own.String() + " by fio",
+					Where:    "/proc/diskstats, telemetry",
+				})
 			}
 			look("reads", d.ReadBytes, r.Total.Read.Bytes)
 			if _, log := logWrites(m); !log {

@@ -101,25 +101,15 @@ func unread(c *diagnose.Case, m diagnose.Measurement) (finding.Finding, bool) {
 			return finding.Finding{}, false
 		}
 		return finding.Finding{
-			Message: fmt.Sprintf(
-				"%s of the reads returned within %s, but the drive needs %s to read its media: blocks that hold "+
-					"nothing were read.",
-				part,
-				text.Duration(took),
-				text.Duration(v.ReadLatency),
-			),
+			Message: fmt.Sprintf("%s of the reads returned within %s, but the drive needs %s to read its media: blocks that "+
+				"hold nothing were read.", part, text.Duration(took), text.Duration(v.ReadLatency)),
 			Evidence: []finding.Evidence{
 				{
 					What:  "read clat of " + strings.ToLower(part),
 					Found: text.Duration(took),
 					Where: "fio, scenario " + m.Label(),
-					Expected: fmt.Sprintf(
-						"at least %s of %s, the read latency of %s (%s)",
-						text.Percent(floorShare),
-						text.Duration(v.ReadLatency),
-						v.Model,
-						v.Origin.Kind,
-					),
+					Expected: fmt.Sprintf("at least %s of %s, the read latency of %s (%s)", text.Percent(floorShare),
+						text.Duration(v.ReadLatency), v.Model, v.Origin.Kind),
 				},
 				seen,
 			},
@@ -136,12 +126,8 @@ func unread(c *diagnose.Case, m diagnose.Measurement) (finding.Finding, bool) {
 	}
 	return finding.Finding{
 		Severity: finding.Warn,
-		Message: fmt.Sprintf(
-			"%s of the reads returned within %s, faster than flash can be read: most likely blocks that hold "+
-				"nothing were read.",
-			part,
-			text.Duration(took),
-		),
+		Message: fmt.Sprintf("%s of the reads returned within %s, faster than flash can be read: most likely blocks that "+
+			"hold nothing were read.", part, text.Duration(took)),
 		Evidence: []finding.Evidence{
 			{
 				What:  "read clat of " + strings.ToLower(part),
@@ -149,9 +135,7 @@ func unread(c *diagnose.Case, m diagnose.Measurement) (finding.Finding, bool) {
 				Where: "fio, scenario " + m.Label(),
 				Expected: "at least " + text.Duration(
 					flashFloor,
-				) + " at the median, the time to sense a flash page, and " + text.Percent(
-					floorShare,
-				) + " of it at a tenth",
+				) + " at the median, the time to sense a flash page, and " + text.Percent(floorShare) + " of it at a tenth",
 			},
 			seen,
 		},
@@ -207,10 +191,8 @@ func bypassed(m diagnose.Measurement) (finding.Finding, bool) {
 		}
 		return finding.Finding{
 			Message: fmt.Sprintf(
-				"fio read %s, but %s saw reads of %s: the rest came from memory or from blocks that hold nothing.",
-				read.Bytes,
-				d.Name,
-				d.ReadBytes,
+				"fio read %s, but %s saw reads of %s: the rest came from memory or from blocks that hold nothing.", read.Bytes,
+				d.Name, d.ReadBytes,
 			),
 			Evidence: []finding.Evidence{
 				{
@@ -239,9 +221,7 @@ func bypassed(m diagnose.Measurement) (finding.Finding, bool) {
 	f := finding.Finding{
 		Message: fmt.Sprintf(
 			"fio made %s reads, but %s saw %s: they were answered from blocks that hold nothing, or from memory.",
-			text.Count(read.N),
-			strings.Join(names, ", "),
-			text.Count(reads),
+			text.Count(read.N), strings.Join(names, ", "), text.Count(reads),
 		),
 		Evidence: []finding.Evidence{
 			{
@@ -256,12 +236,8 @@ func bypassed(m diagnose.Measurement) (finding.Finding, bool) {
 	// witness is needed.
 	if b, known := diagnose.Hardware(m.Ceiling); all == 0 && (!known || m.IOPS() <= impossibleShare*b.IOPS) {
 		f.Severity = finding.Warn
-		f.Message = fmt.Sprintf(
-			"fio made %s reads, but its disk statistics of %s are all zero: the reads never reached it, or fio "+
-				"cannot see this device.",
-			text.Count(read.N),
-			strings.Join(names, ", "),
-		)
+		f.Message = fmt.Sprintf("fio made %s reads, but its disk statistics of %s are all zero: the reads never reached "+
+			"it, or fio cannot see this device.", text.Count(read.N), strings.Join(names, ", "))
 	}
 	return f, true
 }
@@ -293,61 +269,46 @@ var cutShort = &diagnose.Rule{
 				if j.Error != 0 {
 					f.Severity = finding.Invalid
 					f.Message = fmt.Sprintf("Job %s ended with error %d.", j.Name, j.Error)
-					f.Evidence = append(
-						f.Evidence,
-						finding.Evidence{
-							What:     "error of job " + j.Name,
-							Found:    text.Count(j.Error),
-							Expected: "0",
-							Where:    "fio",
-						},
-					)
+					f.Evidence = append(f.Evidence, finding.Evidence{
+						What:     "error of job " + j.Name,
+						Found:    text.Count(j.Error),
+						Expected: "0",
+						Where:    "fio",
+					})
 				}
 			}
 			// fio 3.33 counts each fsync and fdatasync as a short I/O: with syncs the count says
 			// nothing.
 			if bad := lost(r.Total); bad > 0 && !m.Syncs() && f.Message == "" {
 				f.Message = fmt.Sprintf("%s I/Os were short or dropped.", text.Count(bad))
-				f.Evidence = append(
-					f.Evidence,
-					finding.Evidence{
-						What:     "short or dropped I/Os",
-						Found:    text.Count(bad),
-						Expected: "0",
-						Where:    "fio, issued rwts",
-					},
-				)
+				f.Evidence = append(f.Evidence, finding.Evidence{
+					What:     "short or dropped I/Os",
+					Found:    text.Count(bad),
+					Expected: "0",
+					Where:    "fio, issued rwts",
+				})
 			}
 			if planned := plan(r); planned > 0 && float64(r.Measured) < ranAll*float64(planned) {
 				if f.Message == "" {
-					f.Message = fmt.Sprintf(
-						"Only %s of the planned %s were measured.",
-						text.Duration(r.Measured),
-						text.Duration(planned),
-					)
+					f.Message = fmt.Sprintf("Only %s of the planned %s were measured.", text.Duration(r.Measured),
+						text.Duration(planned))
 				}
 				if float64(r.Measured) < ranHalf*float64(planned) && r.Measured < diagnose.LeastForInterval {
 					f.Severity = finding.Invalid
 				}
-				f.Evidence = append(
-					f.Evidence,
-					finding.Evidence{
-						What:     "measured",
-						Found:    text.Duration(r.Measured),
-						Expected: text.Duration(planned),
-						Where:    "fio, runtime of the jobs",
-					},
-				)
+				f.Evidence = append(f.Evidence, finding.Evidence{
+					What:     "measured",
+					Found:    text.Duration(r.Measured),
+					Expected: text.Duration(planned),
+					Where:    "fio, runtime of the jobs",
+				})
 			}
 			if len(r.Incomplete) > 0 && f.Message == "" {
 				f.Fix = "Read the figures as those of the part that was measured; let a run end by itself, with all its hosts."
 			}
 			for _, missing := range r.Incomplete {
 				f.Message = cmp.Or(f.Message, missing)
-				f.Evidence = append(
-					f.Evidence,
-					finding.Evidence{What: "what fio printed", Found: missing, Where: "fio"},
-				)
+				f.Evidence = append(f.Evidence, finding.Evidence{What: "what fio printed", Found: missing, Where: "fio"})
 			}
 			if f.Message != "" {
 				report(f)
@@ -426,11 +387,7 @@ var tooNoisy = &diagnose.Rule{
 			report(finding.Finding{
 				Subject:   m.Label(),
 				Scenarios: m.IDs(),
-				Message: fmt.Sprintf(
-					"The mean of %s IOPS is known to %s only.",
-					units.Number(e.Center),
-					text.PlusMinus(e.Rel()),
-				),
+				Message:   fmt.Sprintf("The mean of %s IOPS is known to %s only.", units.Number(e.Center), text.PlusMinus(e.Rel())),
 				Evidence: []finding.Evidence{
 					{
 						What:     "95 % interval of mean IOPS",
@@ -476,11 +433,7 @@ var impossible = &diagnose.Rule{
 				Subject:   m.Label(),
 				Scenarios: m.IDs(),
 				Message: fmt.Sprintf(
-					"%s IOPS are %s of the %s that %s allows.",
-					m.IOPS(),
-					text.Percent(share),
-					b.IOPS,
-					b.Label(),
+					"%s IOPS are %s of the %s that %s allows.", m.IOPS(), text.Percent(share), b.IOPS, b.Label(),
 				),
 				Evidence: []finding.Evidence{
 					{
@@ -548,11 +501,8 @@ var conversion = &diagnose.Rule{
 			report(finding.Finding{
 				Subject:   m.Label(),
 				Scenarios: m.IDs(),
-				Message: fmt.Sprintf(
-					"%s wrote %s bytes for each byte of the workload: its syncs also write the filesystem's log.",
-					d.Name,
-					units.Number(ratio),
-				),
+				Message: fmt.Sprintf("%s wrote %s bytes for each byte of the workload: its syncs also write the filesystem's log.",
+					d.Name, units.Number(ratio)),
 				Evidence: []finding.Evidence{
 					{
 						What:     "written to " + d.Name,

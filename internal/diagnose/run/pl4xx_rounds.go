@@ -78,13 +78,8 @@ var roundsDiffer = &diagnose.Rule{
 			report(finding.Finding{
 				Subject:   m.Label(),
 				Scenarios: m.IDs(),
-				Message: fmt.Sprintf(
-					"The %d rounds spread by %s, %s what their seconds explain: more rounds make the figure "+
-						"surer, longer ones do not.",
-					len(iops),
-					text.Percent(p.Spread),
-					text.Times(p.Spread/inside),
-				),
+				Message: fmt.Sprintf("The %d rounds spread by %s, %s what their seconds explain: more rounds make the figure "+
+					"surer, longer ones do not.", len(iops), text.Percent(p.Spread), text.Times(p.Spread/inside)),
 				Evidence: []finding.Evidence{
 					{
 						What:     "spread between rounds",
@@ -92,11 +87,7 @@ var roundsDiffer = &diagnose.Rule{
 						Expected: "at most " + text.Percent(roundsOverSeconds*inside),
 						Where:    "IOPS of each round",
 					},
-					{
-						What:  "standard error within a round",
-						Found: text.Percent(inside),
-						Where: "batch means of its seconds",
-					},
+					{What: "standard error within a round", Found: text.Percent(inside), Where: "batch means of its seconds"},
 				},
 			})
 		}
@@ -127,13 +118,8 @@ var roundApart = &diagnose.Rule{
 				report(finding.Finding{
 					Subject:   m.Label(),
 					Scenarios: m.IDs(),
-					Message: fmt.Sprintf(
-						"The round of %s made %s IOPS, %s the median of %d rounds.",
-						rounds[k].Start.UTC().Format(time.TimeOnly),
-						units.IOPS(iops[k]),
-						text.Percent(iops[k]/median)+" of",
-						len(iops),
-					),
+					Message: fmt.Sprintf("The round of %s made %s IOPS, %s the median of %d rounds.",
+						rounds[k].Start.UTC().Format(time.TimeOnly), units.IOPS(iops[k]), text.Percent(iops[k]/median)+" of", len(iops)),
 					Evidence: []finding.Evidence{
 						{
 							What:     "IOPS of the round",
@@ -165,10 +151,8 @@ var roundsDrift = &diagnose.Rule{
 		for i := range c.Runs {
 			m := &c.Runs[i]
 			rounds, _, _ := roundFigures(m)
-			slices.SortStableFunc(
-				rounds,
-				func(a, b *result.Result) int { return cmp.Compare(a.Start.UnixNano(), b.Start.UnixNano()) },
-			)
+			slices.SortStableFunc(rounds,
+				func(a, b *result.Result) int { return cmp.Compare(a.Start.UnixNano(), b.Start.UnixNano()) })
 			var iops []float64
 			for _, r := range rounds {
 				iops = append(iops, float64(r.Total.Read.IOPS+r.Total.Write.IOPS+r.Total.Trim.IOPS))
@@ -189,13 +173,8 @@ var roundsDrift = &diagnose.Rule{
 			report(finding.Finding{
 				Subject:   m.Label(),
 				Scenarios: m.IDs(),
-				Message: fmt.Sprintf(
-					"The %d rounds %s from %s to %s IOPS in the order they were measured.",
-					len(iops),
-					word,
-					units.IOPS(math.Round(first)),
-					units.IOPS(math.Round(last)),
-				),
+				Message: fmt.Sprintf("The %d rounds %s from %s to %s IOPS in the order they were measured.", len(iops), word,
+					units.IOPS(math.Round(first)), units.IOPS(math.Round(last))),
 				Evidence: []finding.Evidence{
 					{
 						What:     "chance of such an order in a steady session",

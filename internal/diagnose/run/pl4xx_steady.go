@@ -73,13 +73,9 @@ var changed = &diagnose.Rule{
 			s := all[0]
 			report(finding.Finding{
 				Subject: m.Label(), Scenarios: m.IDs(),
-				Message: fmt.Sprintf(
-					"After %s the rate went from %s to %s IOPS, so the mean of %s tells neither.",
-					text.Duration(s.at),
-					units.IOPS(math.Round(s.before)),
-					units.IOPS(math.Round(s.after)),
-					units.IOPS(math.Round(float64(m.IOPS()))),
-				),
+				Message: fmt.Sprintf("After %s the rate went from %s to %s IOPS, so the mean of %s tells neither.",
+					text.Duration(s.at), units.IOPS(math.Round(s.before)), units.IOPS(math.Round(s.after)),
+					units.IOPS(math.Round(float64(m.IOPS())))),
 				Evidence: s.evidence(),
 			})
 		}
@@ -135,20 +131,10 @@ var burstSpent = &diagnose.Rule{
 				Scenarios: m.IDs(),
 				Message: fmt.Sprintf(
 					"After %s the rate fell from %s to %s IOPS, which is what %s allows once its burst is spent (%s).",
-					text.Duration(s.at),
-					units.IOPS(math.Round(s.before)),
-					units.IOPS(math.Round(s.after)),
-					low.Label(),
-					low.IOPS,
+					text.Duration(s.at), units.IOPS(math.Round(s.before)), units.IOPS(math.Round(s.after)), low.Label(), low.IOPS,
 				),
-				Evidence: append(
-					s.evidence(),
-					finding.Evidence{
-						What:  "sustained limit, " + low.Label(),
-						Found: low.IOPS.String() + " IOPS",
-						Where: low.How,
-					},
-				),
+				Evidence: append(s.evidence(),
+					finding.Evidence{What: "sustained limit, " + low.Label(), Found: low.IOPS.String() + " IOPS", Where: low.How}),
 			})
 		}
 	},
@@ -206,25 +192,11 @@ var stalled = &diagnose.Rule{
 			report(finding.Finding{
 				Subject:   m.Label(),
 				Scenarios: m.IDs(),
-				Message: fmt.Sprintf(
-					"In %s nothing completed, up to %s on end, first %s after the start.",
-					text.Plural(zero, "second"),
-					text.Plural(longest, "second"),
-					text.Duration(first),
-				),
+				Message: fmt.Sprintf("In %s nothing completed, up to %s on end, first %s after the start.",
+					text.Plural(zero, "second"), text.Plural(longest, "second"), text.Duration(first)),
 				Evidence: []finding.Evidence{
-					{
-						What:     "seconds without an I/O",
-						Found:    text.Count(zero),
-						Expected: "0",
-						Where:    "per-second series",
-					},
-					{
-						What:     "longest run of them",
-						Found:    text.Count(longest),
-						Expected: "0",
-						Where:    "per-second series",
-					},
+					{What: "seconds without an I/O", Found: text.Count(zero), Expected: "0", Where: "per-second series"},
+					{What: "longest run of them", Found: text.Count(longest), Expected: "0", Where: "per-second series"},
 				},
 				Commands: []string{inKernelLog},
 			})

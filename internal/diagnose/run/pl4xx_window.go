@@ -69,10 +69,7 @@ var tooShort = &diagnose.Rule{
 						Scenarios: m.IDs(),
 						Fix:       fix,
 						Title:     "the run was too short for what it should show",
-						Message: fmt.Sprintf(
-							"Only %s was measured: too short for an error margin.",
-							text.Duration(r.Measured),
-						),
+						Message:   fmt.Sprintf("Only %s was measured: too short for an error margin.", text.Duration(r.Measured)),
 						Evidence: []finding.Evidence{
 							{
 								What:     "95 % interval of mean IOPS",
@@ -94,11 +91,8 @@ var tooShort = &diagnose.Rule{
 				Subject:   m.Label(),
 				Scenarios: m.IDs(),
 				Fix:       fix,
-				Message: fmt.Sprintf(
-					"All was done in %s: %s show how a run starts, not what the storage carries.",
-					text.Duration(r.Measured),
-					did,
-				),
+				Message: fmt.Sprintf("All was done in %s: %s show how a run starts, not what the storage carries.",
+					text.Duration(r.Measured), did),
 				Evidence: []finding.Evidence{
 					{
 						What:     "measured",
@@ -187,14 +181,8 @@ var pageCache = &diagnose.Rule{
 					Severity:  severity,
 					Subject:   m.Label(),
 					Scenarios: m.IDs(),
-					Message: fmt.Sprintf(
-						"fio %s %s through the page cache, and %s saw %s of it: %s.",
-						side.done,
-						side.own,
-						d.Name,
-						text.Percent(share),
-						verdict,
-					),
+					Message: fmt.Sprintf("fio %s %s through the page cache, and %s saw %s of it: %s.", side.done, side.own, d.Name,
+						text.Percent(share), verdict),
 					Evidence: []finding.Evidence{
 						{
 							What:     fmt.Sprintf("%s bytes on %s", side.done, d.Name),

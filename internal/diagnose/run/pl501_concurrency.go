@@ -79,10 +79,8 @@ func concurrency(c *diagnose.Case, m diagnose.Measurement) finding.Finding {
 	b, known := diagnose.Hardware(m.Ceiling)
 	if known {
 		f.Message = fmt.Sprintf("%s; the hardware allows %s (%s).", most, b.IOPS, b.Label())
-		f.Evidence = append(
-			f.Evidence,
-			finding.Evidence{What: "limit of the hardware", Found: b.IOPS.String() + " IOPS", Where: b.How},
-		)
+		f.Evidence = append(f.Evidence,
+			finding.Evidence{What: "limit of the hardware", Found: b.IOPS.String() + " IOPS", Where: b.How})
 	}
 	second, grew := secondDepth(c, m)
 	switch {
@@ -99,22 +97,14 @@ func concurrency(c *diagnose.Case, m diagnose.Measurement) finding.Finding {
 		})
 	default:
 		f.Title = notProven
-		f.Message = fmt.Sprintf(
-			"%s IOPS with %s in flight at %s each: this holds at any limit, so one depth cannot tell whether "+
-				"concurrency or the storage limits the run.",
-			m.IOPS(),
-			text.Plural(asked, "I/O"),
-			units.Latency(mean),
-		)
+		f.Message = fmt.Sprintf("%s IOPS with %s in flight at %s each: this holds at any limit, so one depth cannot tell "+
+			"whether concurrency or the storage limits the run.", m.IOPS(), text.Plural(asked, "I/O"), units.Latency(mean))
 		f.Fix = "Measure with twice the depth: if IOPS grow, concurrency limits; if latency doubles instead, " +
 			"something else does."
 		f.Commands = []string{twiceTheDepth(m)}
 		if candidates, where := limiters(c, m); candidates != "" {
 			f.Message += " The figure is steady and within 1 % of a known limit: " + candidates + "."
-			f.Evidence = append(
-				f.Evidence,
-				finding.Evidence{What: "limits within 1 %", Found: candidates, Where: where},
-			)
+			f.Evidence = append(f.Evidence, finding.Evidence{What: "limits within 1 %", Found: candidates, Where: where})
 		}
 	}
 	return f
@@ -172,14 +162,7 @@ func twiceTheDepth(m diagnose.Measurement) string {
 	if fio.Synchronous(w.Engine) || w.Engine == "" {
 		jobs, depth = 2*jobs, 1
 	}
-	return fmt.Sprintf(
-		"fio --name=twice --filename=FILE --rw=%s%s --bs=%s --direct=1 --ioengine=%s --iodepth=%d --numjobs=%d "+
-			"--runtime=60 --time_based --group_reporting",
-		rw,
-		mixed,
-		max(w.ReadBS, w.WriteBS).Arg(),
-		cmp.Or(w.Engine, "psync"),
-		depth,
-		jobs,
-	)
+	return fmt.Sprintf("fio --name=twice --filename=FILE --rw=%s%s --bs=%s --direct=1 --ioengine=%s --iodepth=%d "+
+		"--numjobs=%d --runtime=60 --time_based --group_reporting", rw, mixed, max(w.ReadBS, w.WriteBS).Arg(),
+		cmp.Or(w.Engine, "psync"), depth, jobs)
 }

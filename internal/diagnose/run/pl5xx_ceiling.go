@@ -57,12 +57,8 @@ func reaching(m diagnose.Measurement, b ceiling.Bound) finding.Finding {
 	f := finding.Finding{
 		Subject:   m.Label(),
 		Scenarios: m.IDs(),
-		Message: fmt.Sprintf(
-			"%s (%s), limited by %s.",
-			text.Of(key.Print(m.IOPS(), m.BW()), key.Print(b.IOPS, b.BW)),
-			text.Percent(key.Share(m.IOPS(), m.BW(), b.IOPS, b.BW)),
-			b.Label(),
-		),
+		Message: fmt.Sprintf("%s (%s), limited by %s.", text.Of(key.Print(m.IOPS(), m.BW()), key.Print(b.IOPS, b.BW)),
+			text.Percent(key.Share(m.IOPS(), m.BW(), b.IOPS, b.BW)), b.Label()),
 		Evidence: []finding.Evidence{
 			{
 				What:     "measured",
@@ -76,10 +72,8 @@ func reaching(m diagnose.Measurement, b ceiling.Bound) finding.Finding {
 	if n := m.Ceiling.Least(func(o ceiling.Bound) bool {
 		return o.Kind != b.Kind && o.Kind != ceiling.Concurrency && o.Kind != ceiling.RequestedRate
 	}); n != nil {
-		f.Evidence = append(
-			f.Evidence,
-			finding.Evidence{What: "next limit, " + n.Label(), Found: key.Print(n.IOPS, n.BW), Where: n.How},
-		)
+		f.Evidence = append(f.Evidence,
+			finding.Evidence{What: "next limit, " + n.Label(), Found: key.Print(n.IOPS, n.BW), Where: n.How})
 	}
 	return f
 }
@@ -168,25 +162,14 @@ var demandMissed = &diagnose.Rule{
 				if asked == 0 || got == 0 || got >= demandMet*asked {
 					return
 				}
-				says = append(
-					says,
-					fmt.Sprintf(
-						"%s of the %s of %s asked for (%s)",
-						text.Percent(got/asked),
-						unit(asked),
-						what,
-						unit(got),
-					),
-				)
-				f.Evidence = append(
-					f.Evidence,
-					finding.Evidence{
-						What:     what,
-						Found:    unit(got),
-						Expected: unit(asked),
-						Where:    "fio, against rate= of the jobs",
-					},
-				)
+				says = append(says,
+					fmt.Sprintf("%s of the %s of %s asked for (%s)", text.Percent(got/asked), unit(asked), what, unit(got)))
+				f.Evidence = append(f.Evidence, finding.Evidence{
+					What:     what,
+					Found:    unit(got),
+					Expected: unit(asked),
+					Where:    "fio, against rate= of the jobs",
+				})
 			}
 			byRate := func(v float64) string { return units.Rate(v).String() }
 			byIOPS := func(v float64) string { return units.IOPS(v).String() + " IOPS" }
@@ -256,15 +239,8 @@ var instanceBound = &diagnose.Rule{
 			if c.Topology != nil {
 				who = cmp.Or(c.Topology.Instance.Type, who)
 			}
-			f.Message = fmt.Sprintf(
-				"%s IOPS (%s) are %s of what %s may do %s (%s); its volumes are not the limit.",
-				m.IOPS(),
-				m.BW(),
-				text.Percent(float64(m.IOPS()/b.IOPS)),
-				who,
-				through(b.Kind),
-				b.Label(),
-			)
+			f.Message = fmt.Sprintf("%s IOPS (%s) are %s of what %s may do %s (%s); its volumes are not the limit.", m.IOPS(),
+				m.BW(), text.Percent(float64(m.IOPS()/b.IOPS)), who, through(b.Kind), b.Label())
 			report(f)
 		}
 	},
@@ -340,15 +316,8 @@ var mirrorReads = &diagnose.Rule{
 			report(finding.Finding{
 				Subject:   m.Label(),
 				Scenarios: m.IDs(),
-				Message: fmt.Sprintf(
-					"Reads of %s exceed the %s of %d volumes, since all %d members of %s serve reads (%s).",
-					t.Read.BW,
-					half,
-					side,
-					len(rates),
-					a.Name,
-					whole,
-				),
+				Message: fmt.Sprintf("Reads of %s exceed the %s of %d volumes, since all %d members of %s serve reads (%s).",
+					t.Read.BW, half, side, len(rates), a.Name, whole),
 				Evidence: []finding.Evidence{
 					{
 						What:     "read throughput",

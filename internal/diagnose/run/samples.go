@@ -101,12 +101,9 @@ func unevenJobs(m diagnose.Measurement) (finding.Finding, bool) {
 		return finding.Finding{}, false
 	}
 	return finding.Finding{
-		Message: fmt.Sprintf(
-			"Each of the %s went between %s and %s IOPS: the standard deviation of a job's half seconds is %s of "+
-				"their mean of %s.",
-			text.Plural(int(jobs), "job"), units.Number(s.Min), units.Number(s.Max), text.Percent(spread.all),
-			units.Number(s.Mean),
-		),
+		Message: fmt.Sprintf("Each of the %s went between %s and %s IOPS: the standard deviation of a job's half seconds "+
+			"is %s of their mean of %s.", text.Plural(int(jobs), "job"), units.Number(s.Min), units.Number(s.Max),
+			text.Percent(spread.all), units.Number(s.Mean)),
 		Evidence: []finding.Evidence{{
 			What:     "standard deviation of a job's samples",
 			Found:    text.Percent(spread.all) + " of their mean",
@@ -262,14 +259,8 @@ func uneven(m diagnose.Measurement) (finding.Finding, bool) {
 		return finding.Finding{}, false
 	}
 	return finding.Finding{
-		Message: fmt.Sprintf(
-			"The rate went between %s and %s IOPS: the standard deviation of its half seconds is %s of their "+
-				"mean of %s.",
-			units.Number(s.Min),
-			units.Number(s.Max),
-			text.Percent(spread.all),
-			units.Number(s.Mean),
-		),
+		Message: fmt.Sprintf("The rate went between %s and %s IOPS: the standard deviation of its half seconds is %s of "+
+			"their mean of %s.", units.Number(s.Min), units.Number(s.Max), text.Percent(spread.all), units.Number(s.Mean)),
 		Evidence: []finding.Evidence{
 			{
 				What:     "standard deviation of the samples",

@@ -52,10 +52,8 @@ func readHistLog(r io.Reader, base string, out *fio.Output, row int) error {
 		out.Unread = append(out.Unread, fio.Unread{File: base, Why: fmt.Sprintf("%d further lines", s.missed)})
 	}
 	if s.garbage {
-		out.Doubts = append(
-			out.Doubts,
-			base+": it holds counts that cannot be, as fio before 3.17 wrote them, so nothing in it counts",
-		)
+		out.Doubts = append(out.Doubts,
+			base+": it holds counts that cannot be, as fio before 3.17 wrote them, so nothing in it counts")
 		return nil
 	}
 	width, unit, doubt := s.scale()
@@ -115,11 +113,7 @@ func (s *histScan) scale() (width int, unit time.Duration, doubt string) {
 		switch s.columns << shift {
 		case fio.HistBins:
 			if shift > 0 {
-				doubt = fmt.Sprintf(
-					"log_hist_coarseness=%d: latencies are known to within %d of fio's bins",
-					shift,
-					1<<shift,
-				)
+				doubt = fmt.Sprintf("log_hist_coarseness=%d: latencies are known to within %d of fio's bins", shift, 1<<shift)
 			}
 			return 1 << shift, time.Nanosecond, doubt
 		case oldHistBins:
@@ -189,11 +183,7 @@ func (s *histScan) line(l []byte) {
 			if !ok || columns >= fio.HistBins || v >= impossibleCount {
 				why := "want counts of I/Os, at most 1,856"
 				if ok && v >= impossibleCount {
-					s.garbage, why = true, fmt.Sprintf(
-						"bin %d counts %d I/Os, which no drive can do: the log is damaged",
-						columns,
-						v,
-					)
+					s.garbage, why = true, fmt.Sprintf("bin %d counts %d I/Os, which no drive can do: the log is damaged", columns, v)
 				}
 				s.miss(l, why)
 				return
@@ -256,8 +246,6 @@ func (s *histScan) miss(l []byte, why string) {
 		s.missed++
 		return
 	}
-	s.unread = append(
-		s.unread,
-		fio.Unread{Line: s.lines, Text: string(bytes.ToValidUTF8(l[:min(len(l), 100)], []byte("\uFFFD"))), Why: why},
-	)
+	s.unread = append(s.unread,
+		fio.Unread{Line: s.lines, Text: string(bytes.ToValidUTF8(l[:min(len(l), 100)], []byte("\uFFFD"))), Why: why})
 }

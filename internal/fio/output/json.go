@@ -157,10 +157,8 @@ func (p *jsonParser) globals() {
 		}
 	})
 	for k := range differ {
-		p.out.Doubts = append(
-			p.out.Doubts,
-			fmt.Sprintf("global option %s differs between clients; the first client's is kept", k),
-		)
+		p.out.Doubts = append(p.out.Doubts,
+			fmt.Sprintf("global option %s differs between clients; the first client's is kept", k))
 	}
 	slices.Sort(p.out.Doubts)
 }
@@ -261,10 +259,7 @@ func (p *jsonParser) job() {
 		return
 	}
 	if !named {
-		p.out.Unread = append(
-			p.out.Unread,
-			fio.Unread{Line: p.line(p.i), Text: "an element of jobs", Why: "without jobname"},
-		)
+		p.out.Unread = append(p.out.Unread, fio.Unread{Line: p.line(p.i), Text: "an element of jobs", Why: "without jobname"})
 		return
 	}
 	j.Buckets = slices.Concat(coarse[0], coarse[1], coarse[2])

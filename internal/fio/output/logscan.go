@@ -372,10 +372,8 @@ func (s *logScan) miss(text []byte) {
 		s.missed++
 		return
 	}
-	s.unread = append(
-		s.unread,
-		fio.Unread{Line: s.lines, Text: string(bytes.ToValidUTF8(text[:min(len(text), 200)], []byte("\uFFFD")))},
-	)
+	s.unread = append(s.unread,
+		fio.Unread{Line: s.lines, Text: string(bytes.ToValidUTF8(text[:min(len(text), 200)], []byte("\uFFFD")))})
 }
 
 // merge adds the scan of the part of the file that follows.

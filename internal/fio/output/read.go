@@ -440,10 +440,7 @@ func (m *mixedReader) row(line string) {
 		m.outs = append(m.outs, m.terse)
 	}
 	if err != nil {
-		m.terse.Unread = append(
-			m.terse.Unread,
-			fio.Unread{Line: m.at(), Text: line[:min(len(line), 200)], Why: err.Error()},
-		)
+		m.terse.Unread = append(m.terse.Unread, fio.Unread{Line: m.at(), Text: line[:min(len(line), 200)], Why: err.Error()})
 		return
 	}
 	if j.Name == "All clients" {

@@ -202,10 +202,8 @@ func (t *terseScan) direction() fio.Direction {
 			t.err = fmt.Errorf("terse percentile %q: want such as 99.00%%=6112", p)
 		}
 		if at.Mant > 0 {
-			d.Clat.Percentiles = append(
-				d.Clat.Percentiles,
-				fio.Percentile{P: at.Times(1), Value: fio.Duration(n.Times(1), time.Microsecond)},
-			)
+			d.Clat.Percentiles = append(d.Clat.Percentiles,
+				fio.Percentile{P: at.Times(1), Value: fio.Duration(n.Times(1), time.Microsecond)})
 		}
 	}
 	d.Lat = t.latency()

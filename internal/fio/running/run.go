@@ -30,16 +30,11 @@ func (h *Hung) Error() string {
 		if len(h.Disks) > 0 {
 			which = text.List(h.Disks)
 		}
-		return fmt.Sprintf(
-			"fio transferred nothing for %s, pauses that its jobs ask for included: it was stopped, or %s does not "+
-				"answer (look at dmesg, then run it again)",
-			text.Duration(after), which,
-		)
+		return fmt.Sprintf("fio transferred nothing for %s, pauses that its jobs ask for included: it was stopped, or %s "+
+			"does not answer (look at dmesg, then run it again)", text.Duration(after), which)
 	}
-	return fmt.Sprintf(
-		"fio did not end within %s: a device that answers no more leaves it waiting (look at dmesg)",
-		text.Duration(after),
-	)
+	return fmt.Sprintf("fio did not end within %s: a device that answers no more leaves it waiting (look at dmesg)",
+		text.Duration(after))
 }
 
 func (h *Hung) Unwrap() error { return h.Cause }

@@ -288,10 +288,8 @@ func (r *textRun) rateOfGroup(j *textJob, i int, bs float64) {
 	if exact := units.Bytes(float64(d.N) * bs); exact > 0 && math.Abs(float64(exact-d.Bytes)) <= 0.01*float64(d.Bytes) {
 		d.Bytes = exact
 	}
-	r.out.Doubts = append(
-		r.out.Doubts,
-		fmt.Sprintf("%s: its %s line is missing; the rates are those of its status group", j.Name, textDirNames[i]),
-	)
+	r.out.Doubts = append(r.out.Doubts,
+		fmt.Sprintf("%s: its %s line is missing; the rates are those of its status group", j.Name, textDirNames[i]))
 }
 
 // settle refines a direction. bs is its block size, 0 when not known or not one.
@@ -308,13 +306,8 @@ func (d *textDirection) settle(bs float64, issued bool) (doubts []string) {
 		} else {
 			doubts = append(
 				doubts,
-				fmt.Sprintf(
-					"%d issued in %v are %v IOPS, but %s is printed",
-					d.issued,
-					d.Runtime,
-					units.IOPS(exact),
-					d.Printed["iops"],
-				),
+				fmt.Sprintf("%d issued in %v are %v IOPS, but %s is printed", d.issued, d.Runtime, units.IOPS(exact),
+					d.Printed["iops"]),
 			)
 		}
 	}
@@ -359,16 +352,8 @@ func (d *textDirection) settleBytes(bs, sec float64) (doubts []string) {
 		d.Bytes = units.Bytes(math.Round(bytes))
 	}
 	if bs > 0 && d.N > 0 && math.Abs(exact-bytes) > ioStep+0.02*bytes {
-		doubts = append(
-			doubts,
-			fmt.Sprintf(
-				"%d I/Os × %s are %s, but %s is printed",
-				d.N,
-				units.Bytes(bs),
-				units.Bytes(exact),
-				d.Printed["io"],
-			),
-		)
+		doubts = append(doubts,
+			fmt.Sprintf("%d I/Os × %s are %s, but %s is printed", d.N, units.Bytes(bs), units.Bytes(exact), d.Printed["io"]))
 	}
 	d.BW = units.Rate(bw)
 	if better := float64(d.Bytes) / sec; sec > 0 && bytes > 0 && math.Abs(better-bw) <= bwStep {

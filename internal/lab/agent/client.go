@@ -109,11 +109,8 @@ func (c *Client) Call(ctx context.Context, req Request, s Streams) (Reply, error
 		return Reply{}, err
 	}
 	if len(body) > maxBody {
-		return Reply{}, fmt.Errorf(
-			"lab guest: a request of %d bytes, at most %d: put a script into a file first",
-			len(body),
-			maxBody,
-		)
+		return Reply{}, fmt.Errorf("lab guest: a request of %d bytes, at most %d: put a script into a file first", len(body),
+			maxBody)
 	}
 	if err := c.w.frame(kindCall, id, body); err != nil {
 		return Reply{}, fmt.Errorf("%w: %w", ErrGone, err)
@@ -144,11 +141,7 @@ func (c *Client) await(ctx context.Context, id uint32, p *pending, sizes <-chan 
 		case <-c.gone:
 			return Reply{}, ErrGone
 		case size := <-sizes:
-			_ = c.w.frame(
-				kindResize,
-				id,
-				binary.BigEndian.AppendUint16(binary.BigEndian.AppendUint16(nil, size[0]), size[1]),
-			)
+			_ = c.w.frame(kindResize, id, binary.BigEndian.AppendUint16(binary.BigEndian.AppendUint16(nil, size[0]), size[1]))
 		case <-cancelled:
 			cancelled = nil
 			if req.Op != OpExec {

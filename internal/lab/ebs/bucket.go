@@ -76,10 +76,8 @@ func (m *meter) admit(now float64, l Limits, ios, n float64) float64 {
 		}
 		return max(base.take(now, cost, rate, credits), peak.take(now, cost, burst, burst*slack))
 	}
-	return max(
-		two(&m.iops, &m.peakIOPS, ios, float64(l.IOPS), float64(l.BurstIOPS), l.Credits),
-		two(&m.bytes, &m.peakBytes, n, float64(l.Throughput), float64(l.BurstThroughput), float64(l.ByteCredits)),
-	)
+	return max(two(&m.iops, &m.peakIOPS, ios, float64(l.IOPS), float64(l.BurstIOPS), l.Credits),
+		two(&m.bytes, &m.peakBytes, n, float64(l.Throughput), float64(l.BurstThroughput), float64(l.ByteCredits)))
 }
 
 // settle forgets a queue that formed under other limits, so that lifting a limit takes effect at

@@ -167,11 +167,8 @@ func answer(w io.Writer, option uint32, data []byte, zeroes bool, volumes map[st
 		for _, n := range []uint32{512, 4096, maxPayload} { // least, preferred, most
 			sizes = be.AppendUint32(sizes, n)
 		}
-		err := errors.Join(
-			reply(repInfo, export(be.AppendUint16(nil, infoExport), v)),
-			reply(repInfo, sizes),
-			reply(repAck, nil),
-		)
+		err := errors.Join(reply(repInfo, export(be.AppendUint16(nil, infoExport), v)), reply(repInfo, sizes),
+			reply(repAck, nil))
 		if option == optInfo {
 			v = nil
 		}

@@ -240,10 +240,8 @@ func (v *Volume) account(write bool, off, n, moved int64) float64 {
 		ios = 0
 	}
 	side := [2]Limits{v.b.OfReads, v.b.OfWrites}[direction]
-	start := max(
-		v.meter.admit(now, v.b.Limits, ios, float64(moved)),
-		v.sides[direction].admit(now, side, ios, float64(moved)),
-	)
+	start := max(v.meter.admit(now, v.b.Limits, ios, float64(moved)),
+		v.sides[direction].admit(now, side, ios, float64(moved)))
 	v.mu.Unlock()
 
 	if in := v.inst; in != nil {

@@ -23,19 +23,15 @@ func (w *Work) Blank() {
 	}
 	if len(erase) > 0 {
 		w.Add(Step{
-			Title: fmt.Sprintf(
-				"erase %s, as --destroy says: what is on them is lost",
-				text.Plural(len(erase), "volume", "volumes"),
-			),
+			Title: fmt.Sprintf("erase %s, as --destroy says: what is on them is lost",
+				text.Plural(len(erase), "volume", "volumes")),
 			Touches: w.plannedAll(erase),
 			Do:      []Action{{Stop: erase}, {Erase: erase}},
 		})
 	}
 	w.Add(Step{
-		Title: fmt.Sprintf(
-			"check that %s blank: no signature, no user, zero bytes at both ends and in 4,096 places between",
-			text.Plural(len(w.Members), "volume is", "volumes are"),
-		),
+		Title: fmt.Sprintf("check that %s blank: no signature, no user, zero bytes at both ends and in 4,096 places between",
+			text.Plural(len(w.Members), "volume is", "volumes are")),
 		Do: []Action{{Blank: w.Disks()}},
 	})
 }
@@ -44,10 +40,7 @@ func (w *Work) Blank() {
 // again.
 func (w *Work) Partition(uuid func() string) {
 	st := Step{
-		Title: fmt.Sprintf(
-			"partition %s: GPT, one partition from 1 MiB",
-			text.Plural(len(w.Members), "volume", "volumes"),
-		),
+		Title:   fmt.Sprintf("partition %s: GPT, one partition from 1 MiB", text.Plural(len(w.Members), "volume", "volumes")),
 		Touches: w.Paths(),
 		Do:      []Action{{Blank: w.Disks()}},
 	}
@@ -128,26 +121,19 @@ const NoBackup = "backup/backup=0 backup/archive=0"
 func (w *Work) VolumeGroup() {
 	want, group := w.Want, w.Want.Group
 	pv := Step{
-		Title: fmt.Sprintf(
-			"make %s for LVM, data from 1 MiB",
-			text.Plural(len(w.Members), "physical volume", "physical volumes"),
-		),
+		Title: fmt.Sprintf("make %s for LVM, data from 1 MiB",
+			text.Plural(len(w.Members), "physical volume", "physical volumes")),
 		Touches: w.Paths(),
 		Do:      []Action{{Blank: w.Devices()}},
 	}
 	for _, at := range w.Devices() {
 		pv.Check = append(pv.Check, Cond{Is: "pv", Of: at, Want: group})
-		pv.Do = append(
-			pv.Do,
-			Action{Run: []string{"pvcreate", "--yes", "--quiet", "--config", NoBackup, "--dataalignment", "1m", at}},
-		)
-		pv.Undo = append(
-			pv.Undo,
-			Action{
-				If:  &Cond{Is: "pv", Of: at},
-				Run: []string{"pvremove", "--yes", "--quiet", "--config", NoBackup, at},
-			},
-		)
+		pv.Do = append(pv.Do,
+			Action{Run: []string{"pvcreate", "--yes", "--quiet", "--config", NoBackup, "--dataalignment", "1m", at}})
+		pv.Undo = append(pv.Undo, Action{
+			If:  &Cond{Is: "pv", Of: at},
+			Run: []string{"pvremove", "--yes", "--quiet", "--config", NoBackup, at},
+		})
 	}
 	pv.Undo = append(pv.Undo, w.Zeros())
 	w.Add(pv)
@@ -244,22 +230,11 @@ func (w *Work) Arithmetic() string {
 	blocks := uint64(want.Chunk / (4 * units.KiB))
 	switch want.FS {
 	case "xfs":
-		s += fmt.Sprintf(
-			"; xfs su=%s,sw=%d (sunit=%d, swidth=%d blocks of 4 KiB), log su=%s",
-			short(want.Chunk),
-			want.Data,
-			blocks,
-			blocks*uint64(want.Data),
-			short(min(want.Chunk, logUnit)),
-		)
+		s += fmt.Sprintf("; xfs su=%s,sw=%d (sunit=%d, swidth=%d blocks of 4 KiB), log su=%s", short(want.Chunk), want.Data,
+			blocks, blocks*uint64(want.Data), short(min(want.Chunk, logUnit)))
 	case "ext4":
-		s += fmt.Sprintf(
-			"; ext4 stride = %v / 4 KiB = %d, stripe_width = %[2]d x %[3]d = %[4]d",
-			want.Chunk,
-			blocks,
-			want.Data,
-			blocks*uint64(want.Data),
-		)
+		s += fmt.Sprintf("; ext4 stride = %v / 4 KiB = %d, stripe_width = %[2]d x %[3]d = %[4]d", want.Chunk, blocks,
+			want.Data, blocks*uint64(want.Data))
 	}
 	return s
 }
@@ -286,13 +261,8 @@ func (w *Work) Mkfs(uuid string) {
 		// look like a filesystem.
 		argv = []string{"mkfs.xfs", "-q", "-f", "-m", "uuid=" + uuid}
 		if want.Level.Striped() {
-			argv = append(
-				argv,
-				"-d",
-				fmt.Sprintf("su=%s,sw=%d", short(want.Chunk), want.Data),
-				"-l",
-				"su="+short(min(want.Chunk, logUnit)),
-			)
+			argv = append(argv, "-d", fmt.Sprintf("su=%s,sw=%d", short(want.Chunk), want.Data), "-l",
+				"su="+short(min(want.Chunk, logUnit)))
 			st.Title += fmt.Sprintf(", su=%s,sw=%d", short(want.Chunk), want.Data)
 		}
 	case "ext4":

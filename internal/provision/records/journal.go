@@ -17,13 +17,9 @@ type BrokenJournal struct {
 }
 
 func (b *BrokenJournal) Error() string {
-	return fmt.Sprintf(
-		"array %s: its journal cannot be read (%v), so plimsoll leaves the array and its volumes alone; put %s "+
-			"back from a backup, or move it away and take the array down by hand (plimsoll array teardown --adopt)",
-		b.Array,
-		b.Err,
-		b.File,
-	)
+	return fmt.Sprintf("array %s: its journal cannot be read (%v), so plimsoll leaves the array and its volumes alone; "+
+		"put %s back from a backup, or move it away and take the array down by hand (plimsoll array teardown --adopt)",
+		b.Array, b.Err, b.File)
 }
 
 func (b *BrokenJournal) Unwrap() error { return b.Err }

@@ -130,11 +130,8 @@ func (l *Lines) Cut(file []byte) (rest []byte, remove bool, err error) {
 		return file, false, nil
 	}
 	if end < 0 {
-		return nil, false, fmt.Errorf(
-			"%s: the line %q is gone; take out plimsoll's lines by hand",
-			l.File,
-			l.mark()+" "+theEnd,
-		)
+		return nil, false, fmt.Errorf("%s: the line %q is gone; take out plimsoll's lines by hand", l.File,
+			l.mark()+" "+theEnd)
 	}
 	if how == unended && end == len(file) && begin > 0 {
 		begin-- // the newline that ended the line before

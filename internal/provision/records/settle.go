@@ -33,10 +33,8 @@ func Settle(d *topology.DeclaredArray) (Want, error) {
 	}
 	n := len(d.Volumes)
 	if n == 0 || d.Each {
-		return Want{}, errors.New(
-			"which volumes is not said; name them by serial, id or by-id path, or say count and size, such as 4 x " +
-				"gp2 3000GiB",
-		)
+		return Want{}, errors.New("which volumes is not said; name them by serial, id or by-id path, or say count and " +
+			"size, such as 4 x gp2 3000GiB")
 	}
 	w := Want{
 		Level: d.Level, Copies: d.Copies, Chunk: d.Chunk, Using: cmp.Or(d.Using, "md"), Group: d.VolumeGroup,
@@ -56,26 +54,18 @@ func Settle(d *topology.DeclaredArray) (Want, error) {
 		}
 	case topology.RAID10:
 		if d.Layout != "" && d.Layout[0] != 'n' {
-			return w, fmt.Errorf(
-				"layout %s: plimsoll builds near copies only; leave layout out, or build the array by hand",
-				d.Layout,
-			)
+			return w, fmt.Errorf("layout %s: plimsoll builds near copies only; leave layout out, or build the array by hand",
+				d.Layout)
 		}
 		w.Copies = cmp.Or(w.Copies, 2)
 		if n%w.Copies != 0 {
-			return w, fmt.Errorf(
-				"raid10 with %d copies needs a multiple of %[1]d volumes for whole stripes, here are %d",
-				w.Copies,
-				n,
-			)
+			return w, fmt.Errorf("raid10 with %d copies needs a multiple of %[1]d volumes for whole stripes, here are %d",
+				w.Copies, n)
 		}
 	case topology.RAID1:
 		if w.Copies = cmp.Or(w.Copies, n); w.Copies != n {
-			return w, fmt.Errorf(
-				"raid1 keeps a copy on each volume: %d volumes are %[1]d copies, not %d; say raid10",
-				n,
-				w.Copies,
-			)
+			return w, fmt.Errorf("raid1 keeps a copy on each volume: %d volumes are %[1]d copies, not %d; say raid10", n,
+				w.Copies)
 		}
 	case topology.RAID0, topology.RAID5, topology.RAID6:
 	}
@@ -87,11 +77,8 @@ func Settle(d *topology.DeclaredArray) (Want, error) {
 		return w, fmt.Errorf("chunk %v: want a power of two", w.Chunk)
 	}
 	if w.Clean && (w.Level == topology.RAID5 || w.Level == topology.RAID6) {
-		return w, fmt.Errorf(
-			"assume_clean: the parity of %s would be wrong wherever a volume is not zero; leave it out and let it "+
-				"be computed",
-			w.Level,
-		)
+		return w, fmt.Errorf("assume_clean: the parity of %s would be wrong wherever a volume is not zero; leave it out "+
+			"and let it be computed", w.Level)
 	}
 	if w.Segment != "" && w.Level != topology.RAID0 {
 		return w, fmt.Errorf("segment %s goes with level raid0, not %s", w.Segment, w.Level)
@@ -149,14 +136,8 @@ func (w *Want) filesystem(f *topology.DeclaredFilesystem) error {
 		su, sw := cmp.Or(f.StripeUnit, w.Chunk), cmp.Or(f.StripeData, w.Data)
 		if su != w.Chunk || sw != w.Data {
 			return fmt.Errorf(
-				"su=%s,sw=%d does not fit: %s with chunk %v has %d data members, so su=%s,sw=%d; or leave them out",
-				short(su),
-				sw,
-				w.Level,
-				w.Chunk,
-				w.Data,
-				short(w.Chunk),
-				w.Data,
+				"su=%s,sw=%d does not fit: %s with chunk %v has %d data members, so su=%s,sw=%d; or leave them out", short(su), sw,
+				w.Level, w.Chunk, w.Data, short(w.Chunk), w.Data,
 			)
 		}
 	} else if f.StripeUnit > 0 || f.StripeData > 0 {
@@ -171,9 +152,7 @@ func (w *Want) filesystem(f *topology.DeclaredFilesystem) error {
 			return fmt.Errorf("option %.40q: want letters, digits and _.=:/+-", o)
 		}
 		if o == "discard" {
-			return errors.New(
-				"option discard: every deletion would wait for the drive; leave it out and enable fstrim.timer",
-			)
+			return errors.New("option discard: every deletion would wait for the drive; leave it out and enable fstrim.timer")
 		}
 		if k, _, _ := strings.Cut(o, "="); k == "sunit" || k == "swidth" || k == "stripe" {
 			return fmt.Errorf("option %s: the filesystem is made to fit the array; leave it out", o)

@@ -177,12 +177,8 @@ func findingKinds(hosts []bundle.FleetChecked) []*findingKind {
 		return 0
 	}
 	slices.SortStableFunc(all, func(a, b *findingKind) int {
-		return cmp.Or(
-			cmp.Compare(onAll(a), onAll(b)),
-			cmp.Compare(b.first.Severity.Rank(), a.first.Severity.Rank()),
-			cmp.Compare(a.first.Code, b.first.Code),
-			cmp.Compare(a.first.Subject, b.first.Subject),
-		)
+		return cmp.Or(cmp.Compare(onAll(a), onAll(b)), cmp.Compare(b.first.Severity.Rank(), a.first.Severity.Rank()),
+			cmp.Compare(a.first.Code, b.first.Code), cmp.Compare(a.first.Subject, b.first.Subject))
 	})
 	return all
 }

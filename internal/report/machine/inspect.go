@@ -120,14 +120,8 @@ func (p *inspector) host() {
 			"instance ",
 			"         ",
 			append(
-				facts(
-					words.Machine(i),
-					words.Limits(i.Baseline, true),
-					words.Burst(i),
-					words.Caps(i),
-					words.Left("IOPS", i.IOBalance),
-					words.Left("throughput", i.RateBalance),
-				),
+				facts(words.Machine(i), words.Limits(i.Baseline, true), words.Burst(i), words.Caps(i),
+					words.Left("IOPS", i.IOBalance), words.Left("throughput", i.RateBalance)),
 				from(i.Origin)...)...)
 	}
 }

@@ -84,10 +84,9 @@ func Advice(a *advise.Advice, all bool) *page.Document {
 		d.Add(page.Note{Lead: "note", Lines: a.Notes})
 	}
 	if len(a.Rows) > 0 && !all {
-		d.Add(page.Note{Lines: []string{fmt.Sprintf(
-			"%s on %s were looked at. For the layout of row N add --yaml N > plimsoll.yaml, which plimsoll array plan "+
-				"and run take.",
-			text.Plural(a.Layouts, "layout"), text.Plural(a.Instances, "instance type"))}})
+		d.Add(page.Note{Lines: []string{fmt.Sprintf("%s on %s were looked at. For the layout of row N add --yaml N > "+
+			"plimsoll.yaml, which plimsoll array plan and run take.", text.Plural(a.Layouts, "layout"),
+			text.Plural(a.Instances, "instance type"))}})
 	}
 	return d
 }
@@ -110,25 +109,14 @@ func choice(mark string, c *advise.Candidate) []string {
 
 // less is a table of what costs less than the first row, and for how long it throttles a series.
 func less(a *advise.Advice) page.Table {
-	t := page.NewTable(
-		"For less than the first row, throttled at times",
-		"<volumes",
-		"<instance",
-		"per month",
-		"saved",
-		"throttled",
-		"waits",
-		"I/Os behind??",
-		"<longest at??",
-	)
+	t := page.NewTable("For less than the first row, throttled at times", "<volumes", "<instance", "per month", "saved",
+		"throttled", "waits", "I/Os behind??", "<longest at??")
 	for i := range a.Less {
 		c := &a.Less[i]
 		p := c.Replay
-		t.Add(
-			LayoutText(c.Layout), c.Type, c.Month.String(), (a.Rows[0].Month - c.Month).String(),
+		t.Add(LayoutText(c.Layout), c.Type, c.Month.String(), (a.Rows[0].Month - c.Month).String(),
 			text.Duration(p.Throttled.Round(time.Second)), text.Duration(time.Duration(p.Wait).Round(time.Millisecond)),
-			units.Group(strconv.FormatFloat(p.Backlog, 'f', 0, 64)), p.WorstAt,
-		)
+			units.Group(strconv.FormatFloat(p.Backlog, 'f', 0, 64)), p.WorstAt)
 	}
 	return t
 }
@@ -202,24 +190,15 @@ func CandidateLines(c *advise.Candidate) []string {
 	if c.Times > 0 {
 		lines = append(
 			lines,
-			fmt.Sprintf(
-				"sustained: %s times the %s, limited by %s (%s)",
-				units.Number(c.Times),
-				peak,
-				c.Sustained.Label(),
-				text.Clean(c.Sustained.How, words.LongSentence),
-			),
+			fmt.Sprintf("sustained: %s times the %s, limited by %s (%s)", units.Number(c.Times), peak, c.Sustained.Label(),
+				text.Clean(c.Sustained.How, words.LongSentence)),
 		)
 	}
 	if c.Burst != nil {
 		lines = append(
 			lines,
-			fmt.Sprintf(
-				"in bursts of %s: %s times the demand, limited by %s",
-				text.Duration(c.Instance.BurstFor),
-				units.Number(c.BurstTimes),
-				c.Burst.Label(),
-			),
+			fmt.Sprintf("in bursts of %s: %s times the demand, limited by %s", text.Duration(c.Instance.BurstFor),
+				units.Number(c.BurstTimes), c.Burst.Label()),
 		)
 	}
 	if l := c.Layout; l.Chunk > 0 && l.Chunk != 256*units.KiB && !l.Local {
@@ -282,14 +261,8 @@ func gibs(b units.Bytes) string { return text.Count(uint32(b/units.GiB)) + " GiB
 func AdviceYAML(a *advise.Advice, c *advise.Candidate) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	line(
-		"# Advised by plimsoll for %s: %s on %s, %v a month in %s.",
-		text.Clean(a.Demand.Name, words.LongName),
-		LayoutText(c.Layout),
-		c.Type,
-		c.Month,
-		text.Clean(a.Region, 40),
-	)
+	line("# Advised by plimsoll for %s: %s on %s, %v a month in %s.", text.Clean(a.Demand.Name, words.LongName),
+		LayoutText(c.Layout), c.Type, c.Month, text.Clean(a.Region, 40))
 	for _, s := range CandidateLines(c) {
 		line("#   %s", s)
 	}

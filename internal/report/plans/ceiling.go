@@ -355,10 +355,8 @@ func arraySummary(a *topology.Array) string {
 	if !v.Network && v.Model != "" {
 		name = text.Clean(v.Model, 30)
 	}
-	same := !slices.ContainsFunc(
-		a.Volumes,
-		func(o topology.Volume) bool { return o.Sustained != v.Sustained || o.Type != v.Type },
-	)
+	same := !slices.ContainsFunc(a.Volumes,
+		func(o topology.Volume) bool { return o.Sustained != v.Sustained || o.Type != v.Type })
 	phrase := fmt.Sprintf("%d × %s", len(a.Volumes), name)
 	if !v.Sustained.Known() {
 		phrase += ", limits unknown"

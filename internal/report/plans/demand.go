@@ -126,18 +126,11 @@ func demandNotes(v demandView, assumed bool) []string {
 	if assumed {
 		stated = "assumed; --latency states it"
 	}
-	say(
-		"In flight is IOPS × latency (Little's law), with %v per I/O (%s). Anything beyond this only queues.",
-		v.Latency,
-		stated,
-	)
+	say("In flight is IOPS × latency (Little's law), with %v per I/O (%s). Anything beyond this only queues.", v.Latency,
+		stated)
 	if v.Merged < v.Counted {
-		say(
-			"Volumes that count each 256 KiB count %v I/Os per second at peak; %v if they merged all sequential "+
-				"neighbours up to that, which you should not count on.",
-			v.Counted,
-			v.Merged,
-		)
+		say("Volumes that count each 256 KiB count %v I/Os per second at peak; %v if they merged all sequential neighbours "+
+			"up to that, which you should not count on.", v.Counted, v.Merged)
 	} else if v.Counted > v.Peak.IOPS {
 		say("Volumes that count each 256 KiB count %v I/Os per second at peak: a larger one counts several times.", v.Counted)
 	}
@@ -145,38 +138,24 @@ func demandNotes(v demandView, assumed bool) []string {
 		s := &v.Streams[i]
 		if b := s.Burst; b != nil {
 			day := time.Duration(s.Duty() * float64(24*time.Hour))
-			phrase := fmt.Sprintf(
-				"%s bursts for %s every %s, %s times a day: %s a day in all",
-				text.Clean(s.Name, words.LongName),
-				text.Duration(b.For),
-				text.Duration(b.Every),
-				units.IOPS(float64(24*time.Hour)/float64(b.Every)),
-				text.Duration(day.Round(time.Minute)),
-			)
+			phrase := fmt.Sprintf("%s bursts for %s every %s, %s times a day: %s a day in all",
+				text.Clean(s.Name, words.LongName), text.Duration(b.For), text.Duration(b.Every),
+				units.IOPS(float64(24*time.Hour)/float64(b.Every)), text.Duration(day.Round(time.Minute)))
 			if day > burstDay {
 				phrase += ", more than the 30 min for which a full burst of a cloud's machine lasts"
 			}
 			say("%s.", phrase)
 		}
 		if least := s.Latency.Smallest(); least > 0 && least < 300*time.Microsecond {
-			say(
-				"%s wants %v: no network volume answers so fast, only drives of the machine itself.",
-				text.Clean(s.Name, words.LongName),
-				units.LatencyOf(least),
-			)
+			say("%s wants %v: no network volume answers so fast, only drives of the machine itself.",
+				text.Clean(s.Name, words.LongName), units.LatencyOf(least))
 		}
 	}
 	if v.Written > 0 && v.Written < 1 {
-		phrase := fmt.Sprintf(
-			"Over time %s of the bytes and %s of the I/Os are writes",
-			text.Percent(v.Written),
-			text.Percent(v.WrittenN),
-		)
+		phrase := fmt.Sprintf("Over time %s of the bytes and %s of the I/Os are writes", text.Percent(v.Written),
+			text.Percent(v.WrittenN))
 		if v.Quiet > 0 {
-			phrase += fmt.Sprintf(
-				"; for %s of the time there are no reads",
-				text.Percent(v.Quiet),
-			)
+			phrase += fmt.Sprintf("; for %s of the time there are no reads", text.Percent(v.Quiet))
 		}
 		say("%s.", phrase)
 	}

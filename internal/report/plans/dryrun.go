@@ -117,11 +117,7 @@ func PostgresLoad(s suite.Scenario) string {
 	for i, n := range p.Clients {
 		clients[i] = strconv.Itoa(n)
 	}
-	phrase := fmt.Sprintf(
-		"pgbench with %s clients, %s",
-		text.List(clients),
-		cmp.Or(p.Builtin, text.Clean(p.Script, 100)),
-	)
+	phrase := fmt.Sprintf("pgbench with %s clients, %s", text.List(clients), cmp.Or(p.Builtin, text.Clean(p.Script, 100)))
 	if p.Connect {
 		phrase += ", a connection each transaction"
 	}

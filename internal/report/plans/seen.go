@@ -18,14 +18,8 @@ func SeenLines(all []workload.Seen) []string {
 		if s.Read {
 			verb = "reads"
 		}
-		line := fmt.Sprintf(
-			"%s %s: %v IOPS, %v on average, I/Os of %v",
-			text.Clean(s.Device, words.LongName),
-			verb,
-			s.Mean.IOPS,
-			s.Mean.Rate,
-			s.Block,
-		)
+		line := fmt.Sprintf("%s %s: %v IOPS, %v on average, I/Os of %v", text.Clean(s.Device, words.LongName), verb,
+			s.Mean.IOPS, s.Mean.Rate, s.Block)
 		if s.Wait > 0 {
 			line += fmt.Sprintf(", %v each, %s in flight on average", s.Wait, units.Number(s.InFlight))
 		}
@@ -40,31 +34,17 @@ func SeenLines(all []workload.Seen) []string {
 		if len(most) > 0 {
 			lines = append(
 				lines,
-				fmt.Sprintf(
-					"  99 of 100 intervals stay below %v IOPS and %v; at most %s.",
-					s.P99.IOPS,
-					s.P99.Rate,
-					strings.Join(most, ", "),
-				),
+				fmt.Sprintf("  99 of 100 intervals stay below %v IOPS and %v; at most %s.", s.P99.IOPS, s.P99.Rate,
+					strings.Join(most, ", ")),
 			)
 		}
 		if s.Burst != nil {
-			lines = append(
-				lines,
-				fmt.Sprintf(
-					"  Bursts of %s every %s: %v in them, %v between.",
-					text.Duration(s.Burst.For),
-					text.Duration(s.Burst.Every),
-					s.Top.Rate,
-					s.Base.Rate,
-				),
-			)
+			lines = append(lines, fmt.Sprintf("  Bursts of %s every %s: %v in them, %v between.", text.Duration(s.Burst.For),
+				text.Duration(s.Burst.Every), s.Top.Rate, s.Base.Rate))
 		}
 		if s.Full > 0.01 {
-			lines = append(
-				lines,
-				fmt.Sprintf("  At its largest rate with a long queue for %s of the time.", text.Percent(s.Full)),
-			)
+			lines = append(lines,
+				fmt.Sprintf("  At its largest rate with a long queue for %s of the time.", text.Percent(s.Full)))
 		}
 	}
 	return lines

@@ -99,10 +99,8 @@ func knees(points []ceiling.Point, a ceiling.Axes) []string {
 		}
 		switch {
 		case p.BS != q.BS:
-			all = append(
-				all,
-				fmt.Sprintf("Knee between %v and %v: %s limits below, %s above.", p.BS, q.BS, p.LimitedBy, q.LimitedBy),
-			)
+			all = append(all,
+				fmt.Sprintf("Knee between %v and %v: %s limits below, %s above.", p.BS, q.BS, p.LimitedBy, q.LimitedBy))
 		case p.Depth != q.Depth && !grid: // in a grid the letters show it
 			phrase := fmt.Sprintf("Knee at bs %v between depth %d and %d: %s limits below, %s above.",
 				p.BS, p.Depth, q.Depth, p.LimitedBy, q.LimitedBy)

@@ -90,9 +90,8 @@ func OnTypes(all []OnType, now time.Time) *page.Document {
 // InstanceTable is the document of several instance types of the catalogue beside each other; false
 // with the first name that is none.
 func InstanceTable(names []string, now time.Time) (d *page.Document, unknown string, ok bool) {
-	t := page.NewTable(
-		"", "<instance", "vCPUs?", "memory?", "IOPS", "sustained", "rate", "sustained", "per month", "per IOPS",
-	)
+	t := page.NewTable("", "<instance", "vCPUs?", "memory?", "IOPS", "sustained", "rate", "sustained", "per month",
+		"per IOPS")
 	t.Keys("instance", "vcpus", "memory_bytes", "iops", "sustained_iops", "bandwidth_bytes_per_s",
 		"sustained_bandwidth_bytes_per_s", "usd_per_month", "usd_per_iops")
 	var all []instanceWithPrice

@@ -203,11 +203,8 @@ func (d *drawing) charts(r *result.Result, row row) []page.Chart {
 			Caption: "Latency by percentile",
 			Wide:    len(d.T) < 2,
 			Screen:  len(d.T) > 1,
-			Says: fmt.Sprintf(
-				"Latency by percentile: p50 %s, p99 %s; the table of raw numbers has the others.",
-				row.P50,
-				row.P99,
-			),
+			Says: fmt.Sprintf("Latency by percentile: p50 %s, p99 %s; the table of raw numbers has the others.", row.P50,
+				row.P99),
 		})
 	}
 	for i, h := range d.Heat {
@@ -220,11 +217,7 @@ func (d *drawing) charts(r *result.Result, row row) []page.Chart {
 			Caption: caption,
 			Least:   "1",
 			Most:    units.Number(float64(h.most)) + " a cell, logarithmic",
-			Says: fmt.Sprintf(
-				"%s, counted by time and latency, up to %s in a cell.",
-				caption,
-				units.Number(float64(h.most)),
-			),
+			Says:    fmt.Sprintf("%s, counted by time and latency, up to %s in a cell.", caption, units.Number(float64(h.most))),
 		})
 	}
 	if len(d.Members) > 0 {

@@ -58,10 +58,8 @@ func newest(runs []*bundle.Bundle) []*bundle.Bundle {
 	}
 	found := slices.Collect(maps.Values(latest))
 	slices.SortFunc(found, func(a, b *bundle.Bundle) int {
-		return strings.Compare(
-			a.Run.Suite.Name+"\x00"+a.Run.Topology.Host.Name,
-			b.Run.Suite.Name+"\x00"+b.Run.Topology.Host.Name,
-		)
+		return strings.Compare(a.Run.Suite.Name+"\x00"+a.Run.Topology.Host.Name,
+			b.Run.Suite.Name+"\x00"+b.Run.Topology.Host.Name)
 	})
 	return found
 }
@@ -80,10 +78,8 @@ func (f *family) add(value float64, labels ...string) {
 	for i := 0; i+1 < len(labels); i += 2 {
 		pairs = append(pairs, labels[i]+`="`+metricLabel(labels[i+1])+`"`)
 	}
-	f.samples = append(
-		f.samples,
-		fmt.Sprintf("%s{%s} %s", f.name, strings.Join(pairs, ","), strconv.FormatFloat(value, 'g', -1, 64)),
-	)
+	f.samples = append(f.samples,
+		fmt.Sprintf("%s{%s} %s", f.name, strings.Join(pairs, ","), strconv.FormatFloat(value, 'g', -1, 64)))
 }
 
 // metricLabel escapes a label's value; control characters from outside are replaced first.
@@ -185,17 +181,8 @@ func longRows(w *csv.Writer, first []string, s *bundle.Scenario) {
 	row := func(metric string, unit compare.Unit, value, low, high, ceiling float64) {
 		if value > 0 {
 			_ = w.Write(
-				append(
-					slices.Clone(first),
-					page.Safe(s.Name),
-					metric,
-					string(unit),
-					words.Decimal(value, 3),
-					words.Decimal(low, 3),
-					words.Decimal(high, 3),
-					words.Decimal(ceiling, 3),
-					page.Safe(string(s.Verdict)),
-				),
+				append(slices.Clone(first), page.Safe(s.Name), metric, string(unit), words.Decimal(value, 3), words.Decimal(low, 3),
+					words.Decimal(high, 3), words.Decimal(ceiling, 3), page.Safe(string(s.Verdict))),
 			)
 		}
 	}

@@ -39,12 +39,8 @@ func Transactions(p *result.Postgres) string {
 		}
 		return "no transaction ran"
 	}
-	phrase := fmt.Sprintf(
-		"%s with %s, latency %v mean",
-		words.Transactions(peak.TPS),
-		text.Plural(peak.Clients, "client"),
-		units.Latency(peak.Latency.Mean),
-	)
+	phrase := fmt.Sprintf("%s with %s, latency %v mean", words.Transactions(peak.TPS), text.Plural(peak.Clients, "client"),
+		units.Latency(peak.Latency.Mean))
 	if p99, ok := peak.Latency.At(99); ok {
 		phrase += fmt.Sprintf(", %v p99", units.LatencyOf(p99))
 	}
@@ -277,16 +273,8 @@ func (transactions) records(b *bundle.Bundle, s *bundle.Scenario) [][]string {
 		if step == s.Result.Postgres.Peak() {
 			of.Ceiling = s.Ceiling
 		}
-		row := csvRow(
-			b,
-			&of,
-			fmt.Sprintf("transactions (%d clients)", step.Clients),
-			step.Transactions,
-			step.WAL,
-			float64(step.TPS),
-			0,
-			step.Latency,
-		)
+		row := csvRow(b, &of, fmt.Sprintf("transactions (%d clients)", step.Clients), step.Transactions, step.WAL,
+			float64(step.TPS), 0, step.Latency)
 		if of.Ceiling != nil && of.Ceiling.Binding() != nil {
 			row[13] = words.Decimal(100*float64(step.TPS/of.Ceiling.Binding().IOPS), 1)
 		}

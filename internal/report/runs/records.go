@@ -79,14 +79,8 @@ func csvRow(
 		if !bind.SelfMeasured() {
 			share = result.KeyOf(s.Result).Share(all, rate, bind.IOPS, bind.BW)
 		}
-		cells = append(
-			cells,
-			words.Decimal(float64(bind.IOPS), 2),
-			words.Decimal(float64(bind.BW), 0),
-			words.Decimal(100*share, 1),
-			bind.Label(),
-			sustained,
-		)
+		cells = append(cells, words.Decimal(float64(bind.IOPS), 2), words.Decimal(float64(bind.BW), 0),
+			words.Decimal(100*share, 1), bind.Label(), sustained)
 	} else {
 		cells = append(cells, "", "", "", "", "")
 	}

@@ -146,36 +146,18 @@ func runFacts(r *result.Result) page.Facts {
 		add("measured for", "%s", window)
 	}
 	if e := r.IOPS; e.HasInterval() {
-		add(
-			"IOPS",
-			"%s, 95 %% between %s and %s (%d batches)",
-			units.IOPS(e.Center),
-			units.IOPS(e.Lo),
-			units.IOPS(e.Hi),
-			e.N,
-		)
+		add("IOPS", "%s, 95 %% between %s and %s (%d batches)", units.IOPS(e.Center), units.IOPS(e.Lo), units.IOPS(e.Hi), e.N)
 	}
 	if e := r.BW; e.HasInterval() {
-		add(
-			"bandwidth",
-			"%s, 95 %% between %s and %s",
-			units.Rate(e.Center).String(),
-			units.Rate(e.Lo).String(),
-			units.Rate(e.Hi).String(),
-		)
+		add("bandwidth", "%s, 95 %% between %s and %s", units.Rate(e.Center).String(), units.Rate(e.Lo).String(),
+			units.Rate(e.Hi).String())
 	}
 	if c := r.Total.CPU; c.User+c.System > 0 {
 		add("fio's CPU", "%s user, %s system of one core per job", text.Percent(c.User), text.Percent(c.System))
 	}
 	if h := r.Host; h != nil {
-		add(
-			"machine's CPU",
-			"%s user, %s system, %s waiting for I/O of %s",
-			text.Percent(h.User),
-			text.Percent(h.System),
-			text.Percent(h.IOWait),
-			text.Plural(h.CPUs, "core"),
-		)
+		add("machine's CPU", "%s user, %s system, %s waiting for I/O of %s", text.Percent(h.User), text.Percent(h.System),
+			text.Percent(h.IOWait), text.Plural(h.CPUs, "core"))
 		if h.IOSome > 0 || h.IOFull > 0 {
 			add("I/O pressure", "some %s, full %s of the time", text.Percent(h.IOSome), text.Percent(h.IOFull))
 		}
