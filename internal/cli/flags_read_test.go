@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -192,7 +193,7 @@ func outcome(t *testing.T, m *sys.Machine, line string) string {
 	}
 	for i, name := range left {
 		if data, err := os.ReadFile(name); err == nil {
-			left[i] += " " + moving.ReplaceAllString(string(data), "-")
+			left[i] += " " + moving.ReplaceAllString(withoutLoops(string(data)), "-")
 		}
 	}
 	for _, name := range left {
@@ -200,8 +201,28 @@ func outcome(t *testing.T, m *sys.Machine, line string) string {
 		_ = os.RemoveAll(name)
 	}
 	all := fmt.Sprintf("exit %d\n%s\n%s\n%s\n%q", form.ExitCode(err), said, &out, &errs, left)
-	return moving.ReplaceAllString(all, "-")
+	return moving.ReplaceAllString(withoutLoops(all), "-")
 }
+
+// withoutLoops leaves the loop devices out of what JSON says of the machine: the tests of other rooms make and
+// remove some at the same time.
+func withoutLoops(text string) string {
+	var b strings.Builder
+	end := ""
+	for line := range strings.Lines(text) {
+		if m := loopDevice.FindStringSubmatch(line); m != nil && end == "" {
+			end = m[1] + "}"
+		}
+		if end == "" {
+			b.WriteString(line)
+		} else if strings.HasPrefix(line, end) {
+			end = ""
+		}
+	}
+	return b.String()
+}
+
+var loopDevice = regexp.MustCompile(`^( *)"loop\d+": \{\n$`)
 
 // rememberingMachine is this machine with a clock that stands, which asks a program once for what it prints: fio's version and options.
 func rememberingMachine() *sys.Machine {
@@ -286,7 +307,7 @@ func TestEveryFlagIsReadOrRefused(t *testing.T) {
 		seen[cmd.CommandPath()] = append(seen[cmd.CommandPath()], l.form)
 		base := outcome(t, m, l.line)
 		if again := outcome(t, m, l.line); again != base {
-			t.Errorf("plimsoll %s does not say the same twice:\n%.3000s\n%.3000s", l.line, base, again)
+			t.Errorf("plimsoll %s does not say the same twice (-first +second):\n%.3000s", l.line, cmp.Diff(base, again))
 		}
 		if strings.HasPrefix(base, "exit 2") || strings.HasPrefix(base, "exit 1") {
 			t.Errorf("plimsoll %s: %s", l.line, base[:min(len(base), 200)])

@@ -127,8 +127,8 @@ func borne(side Side, s *workload.Stream) []string {
 			fmt.Sprintf("%s.p%s < %s", metric, strconv.FormatFloat(p.P, 'f', -1, 64), units.LatencyOf(p.Limit).Arg()))
 	}
 	for _, o := range s.Latency.Over {
-		texts = append(texts, fmt.Sprintf("%s.over(%s) < %s%%", metric, units.LatencyOf(o.Limit).Arg(),
-			strconv.FormatFloat(o.Share*100, 'f', -1, 64)))
+		texts = append(texts, fmt.Sprintf("%s.over(%s) < %s", metric, units.LatencyOf(o.Limit).Arg(),
+			units.ShareArg(o.Share)))
 	}
 	return texts
 }

@@ -50,6 +50,12 @@ func (b Bytes) Arg() string {
 	return strconv.FormatUint(v, 10) + iecNames[i]
 }
 
+// ShareArg prints a share as flags and files take it: 0.002 is "0.2%". Twelve digits hide the rounding of
+// sums.
+func ShareArg(share float64) string {
+	return strconv.FormatFloat(math.Round(share*1e14)/1e12, 'f', -1, 64) + "%"
+}
+
 // Number prints v with three significant digits, thousands separated and without trailing zeros;
 // whole numbers are printed whole: "0.048", "1.38", "12.5", "238,133".
 func Number(v float64) string {

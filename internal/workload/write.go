@@ -30,7 +30,7 @@ func (d *Demand) YAML(comment ...string) string {
 		line("capacity: %s", d.Capacity.Arg())
 	}
 	if d.Durability.AFR > 0 {
-		line("durability: {afr: %s}", percentText(d.Durability.AFR))
+		line("durability: {afr: %s}", units.ShareArg(d.Durability.AFR))
 	} else if d.Durability.Survives != "" {
 		line("durability: {survives: %s}", d.Durability.Survives)
 	}
@@ -73,14 +73,14 @@ func (s *Stream) yaml(line func(string, ...any)) {
 		line("    does: %s write", order)
 	default:
 		line("    does: %s readwrite", order)
-		line("    reads: %s", percentText(s.ReadShare))
+		line("    reads: %s", units.ShareArg(s.ReadShare))
 	}
 	if len(s.Blocks) == 1 {
 		line("    block: %s", s.Blocks[0].Size.Arg())
 	} else {
 		parts := make([]string, len(s.Blocks))
 		for i, b := range s.Blocks {
-			parts[i] = b.Size.Arg() + ": " + percentText(b.Share)
+			parts[i] = b.Size.Arg() + ": " + units.ShareArg(b.Share)
 		}
 		line("    block: {%s}", strings.Join(parts, ", "))
 	}
@@ -128,18 +128,12 @@ func (l Latency) yaml() []string {
 	}
 	var over []string
 	for _, o := range l.Over {
-		over = append(over, o.Limit.String()+": "+percentText(o.Share))
+		over = append(over, o.Limit.String()+": "+units.ShareArg(o.Share))
 	}
 	if len(over) > 0 {
 		parts = append(parts, "over: {"+strings.Join(over, ", ")+"}")
 	}
 	return parts
-}
-
-// percentText is a share so that percent reads it back: "0.2%". Twelve digits hide the rounding of
-// sums.
-func percentText(share float64) string {
-	return strconv.FormatFloat(math.Round(share*1e14)/1e12, 'f', -1, 64) + "%"
 }
 
 // round a duration to a tenth of a second from a second on: what a burst was measured as.

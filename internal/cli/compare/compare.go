@@ -16,6 +16,7 @@ import (
 	"plimsoll/internal/compare"
 	"plimsoll/internal/report/compared"
 	"plimsoll/internal/report/page"
+	"plimsoll/internal/units"
 )
 
 // Options are the flags of compare, some of which ab and run take, too.
@@ -35,7 +36,7 @@ type Options struct {
 
 // NewCompare is the command plimsoll compare.
 func NewCompare(env *form.Env) *cobra.Command {
-	o := Options{Margin: PercentText(compare.Margin)}
+	o := Options{Margin: units.ShareArg(compare.Margin)}
 	cmd := &cobra.Command{
 		Use:   "compare RUN|DIR|KEY=VALUE…",
 		Short: "Compare runs, rounds and groups of runs",
@@ -206,9 +207,6 @@ func ParsePercent(what, s string) (float64, error) {
 	}
 	return v, nil
 }
-
-// PercentText is a share as --margin and gates take it: 0.05 is 5%.
-func PercentText(share float64) string { return strconv.FormatFloat(100*share, 'g', 4, 64) + "%" }
 
 // AddGate adds --fail-on of comparisons.
 func AddGate(f *pflag.FlagSet, failOn *[]string) {

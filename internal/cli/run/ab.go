@@ -24,6 +24,7 @@ import (
 	"plimsoll/internal/sys"
 	"plimsoll/internal/text"
 	"plimsoll/internal/tune"
+	"plimsoll/internal/units"
 )
 
 type abOptions struct {
@@ -84,7 +85,7 @@ be overwritten. Settings are restored after each turn; after a crash by the next
 	f.StringArrayVar(&o.on, "on", nil, "a variant on raw `DEVICE`, which its --serial allows to overwrite")
 	f.IntVar(&o.rounds, "rounds", 8, "measure each variant `N` times")
 	f.Uint64Var(&o.seed, "seed", 0, "order and random offsets come from `N` (default: a random one, which is stored)")
-	f.StringVar(&o.margin, "margin", comparecli.PercentText(compare.Margin), "changes within `PERCENT` do not matter")
+	f.StringVar(&o.margin, "margin", units.ShareArg(compare.Margin), "changes within `PERCENT` do not matter")
 	comparecli.AddGate(f, &o.FailOn)
 	f.StringVar(&o.state, "state", "/var/lib/plimsoll/ab-tune.json", "record changed settings in `FILE`")
 	form.TypedOnly(f, "variant", "on", "state")

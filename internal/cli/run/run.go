@@ -25,6 +25,7 @@ import (
 	"plimsoll/internal/report/plans"
 	"plimsoll/internal/screen"
 	"plimsoll/internal/text"
+	"plimsoll/internal/units"
 )
 
 type runOptions struct {
@@ -141,7 +142,7 @@ func runRun(ctx context.Context, env *form.Env, o runOptions) error {
 		}
 		fmt.Fprintln(to.Out)
 		judged := comparecli.ReportAgainst(&to, b.Dir, o.against, o.Out, string(page.Text), gate,
-			comparecli.Options{Margin: comparecli.PercentText(compare.Margin), Format: string(page.Text)})
+			comparecli.Options{Margin: units.ShareArg(compare.Margin), Format: string(page.Text)})
 		return comparecli.Worst(form.RunError(b), judged)
 	}
 	return form.RunError(b)
