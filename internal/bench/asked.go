@@ -82,7 +82,7 @@ func (r Request) changes(c *suite.Scenario) []fio.Option {
 	var set []fio.Option
 	add := func(name, value string) { set = append(set, fio.Option{Name: name, Value: value}) }
 	if r.Given("size") && c.AsIs {
-		add("size", suite.FioSize(r.Size))
+		add("size", r.Size.Suffixed())
 	}
 	if r.Given("runtime") {
 		add("runtime", workload.Time(r.Runtime))

@@ -410,16 +410,3 @@ func oncePerFile(check func(c *Case, j *lintJob) *finding.Finding) func(*Case, f
 		}
 	}
 }
-
-// fioSize prints a size as fio reads it: 64k, 5g.
-func fioSize(b units.Bytes) string {
-	for _, u := range []struct {
-		size units.Bytes
-		name string
-	}{{units.TiB, "t"}, {units.GiB, "g"}, {units.MiB, "m"}, {units.KiB, "k"}} {
-		if b >= u.size && b%u.size == 0 {
-			return fmt.Sprintf("%d%s", b/u.size, u.name)
-		}
-	}
-	return fmt.Sprintf("%d", b)
-}

@@ -47,7 +47,7 @@ var sameBlocks = &rule{
 			"filename", "numjobs")
 		if w.Size > 0 && !j.open("size") {
 			f.Fix = fmt.Sprintf("Add offset_increment=%s; the %s then has to hold %s. Or use directory= for a file per job.",
-				fioSize(w.Size), what, w.Size*units64(w.Jobs))
+				w.Size.Suffixed(), what, w.Size*units64(w.Jobs))
 		}
 		if !w.Buffered || j.open("direct") || j.open("ioengine") || !fio.UsesPageCache(w.Engine) || j.prepares() ||
 			j.directOutside() {

@@ -61,7 +61,7 @@ var wrongStripe = &rule{
 				width := a.StripeMembers()
 				var wrong []string
 				if m.Unit != a.Chunk {
-					wrong = append(wrong, fmt.Sprintf("su=%s where the chunk is %s", fioSize(m.Unit), fioSize(a.Chunk)))
+					wrong = append(wrong, fmt.Sprintf("su=%s where the chunk is %s", m.Unit.Suffixed(), a.Chunk.Suffixed()))
 				}
 				if m.Width > 0 && width > 0 && m.Width != width {
 					wrong = append(wrong, fmt.Sprintf("sw=%d where the stripe is %d members wide", m.Width, width))
@@ -91,7 +91,7 @@ var wrongStripe = &rule{
 						Where:    fmt.Sprintf("line %d", a.Line),
 					})
 				}
-				f.Fix = fmt.Sprintf("Write su=%s,sw=%d, or give neither: mkfs reads them from the device.", fioSize(a.Chunk),
+				f.Fix = fmt.Sprintf("Write su=%s,sw=%d, or give neither: mkfs reads them from the device.", a.Chunk.Suffixed(),
 					width)
 				report(*f)
 			}

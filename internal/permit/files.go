@@ -151,7 +151,7 @@ func prefills(f Files, shown, name, shownDir, dir string) []Prefill {
 // write into them pays for the extent conversion.
 func prefillJob(size units.Bytes, where ...fio.Option) fio.JobFile {
 	options := append(slices.Clone(where),
-		fio.Option{Name: "size", Value: suite.FioSize(size)},
+		fio.Option{Name: "size", Value: size.Suffixed()},
 		fio.Option{Name: "rw", Value: "write"},
 		fio.Option{Name: "bs", Value: "1m"},
 		fio.Option{Name: "ioengine", Value: "libaio"},

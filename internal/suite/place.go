@@ -4,12 +4,10 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"plimsoll/internal/fio"
-	"plimsoll/internal/units"
 	"plimsoll/internal/workload"
 )
 
@@ -43,7 +41,7 @@ func (s Scenario) Place(file string) fio.JobFile {
 		if file != "" {
 			add(&global, "filename", fioPath(file))
 		}
-		add(&global, "size", FioSize(s.Size))
+		add(&global, "size", s.Size.Suffixed())
 		add(&global, "allow_file_create", "0")
 		job.Sections = append([]fio.Section{global}, s.Job.Sections...)
 	default:
@@ -56,9 +54,9 @@ func (s Scenario) Place(file string) fio.JobFile {
 		default:
 			add(&one, "filename", fioPath(file))
 		}
-		add(&one, "size", FioSize(s.Size))
+		add(&one, "size", s.Size.Suffixed())
 		if s.Files == RegionPerJob {
-			add(&one, "offset_increment", FioSize(s.Size))
+			add(&one, "offset_increment", s.Size.Suffixed())
 		}
 		add(&one, "time_based", "")
 		add(&one, "runtime", workload.Time(s.Runtime))
@@ -151,16 +149,6 @@ func (s Scenario) On(device string) Scenario {
 		}
 	}
 	return s
-}
-
-// FioSize prints a size for fio: as a number of bytes or with one of fio's suffixes, which are
-// powers of 1024 and end at p.
-func FioSize(b units.Bytes) string {
-	text, _ := b.MarshalText() // of a number: it cannot fail
-	if strings.HasSuffix(string(text), "EiB") {
-		return strconv.FormatUint(uint64(b), 10)
-	}
-	return strings.ToLower(strings.TrimSuffix(strings.TrimSuffix(string(text), "B"), "i"))
 }
 
 // fioPath escapes the colon, which separates several files in filename=.

@@ -132,10 +132,10 @@ func TestPlaceOfAJobFile(t *testing.T) {
 	}
 }
 
-// fio's suffixes end at p.
+// fio reads back what is written of sizes.
 func TestExact(t *testing.T) {
-	for size, want := range map[units.Bytes]string{4096: "4k", 1000: "1000", 3 << 50: "3p", 2 << 60: "2305843009213693952"} {
-		got := FioSize(size)
+	for size, want := range map[units.Bytes]string{4096: "4k", 1000: "1000", 3 << 50: "3072t", 2 << 60: "2097152t"} {
+		got := size.Suffixed()
 		if back, err := fio.ParseSize(got, 1024); got != want || err != nil || back != size {
 			t.Errorf("%d: %q, want %q; fio reads %d, %v", size, got, want, back, err)
 		}

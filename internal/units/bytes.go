@@ -50,6 +50,19 @@ func (b Bytes) Arg() string {
 	return strconv.FormatUint(v, 10) + iecNames[i]
 }
 
+// Suffixed prints b exactly as fio, mkfs, mdadm and LVM take it, with one letter for a power of 1024: "64k",
+// "5g".
+func (b Bytes) Suffixed() string {
+	v, suffix := uint64(b), ""
+	for _, next := range []string{"k", "m", "g", "t"} {
+		if v == 0 || v%1024 != 0 {
+			break
+		}
+		v, suffix = v/1024, next
+	}
+	return strconv.FormatUint(v, 10) + suffix
+}
+
 // ShareArg prints a share as flags and files take it: 0.002 is "0.2%". Twelve digits hide the rounding of
 // sums.
 func ShareArg(share float64) string {

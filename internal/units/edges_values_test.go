@@ -10,9 +10,23 @@ func TestValuesAtTheirBounds(t *testing.T) {
 		{Number(0.000001), "0.000001"}, // six decimals
 		{Number(0.0000004), "0"},       // and no seventh
 		{Number(12345.5), "12,346"},    // from 99.95 on none; half to even: 12,345.5 is 12,346
-		{Latency(1e9).Arg(), "1s"},     // one of each unit is of that unit
-		{Latency(1e3).Arg(), "1us"},    //
-		{Latency(1).Arg(), "1ns"},      //
+		{(64 * KiB).Suffixed(), "64k"},
+		{(2 * MiB).Suffixed(), "2m"},
+		{(1536 * KiB).Suffixed(), "1536k"},
+		{(5 * GiB).Suffixed(), "5g"},
+		{(1024 * GiB).Suffixed(), "1t"},
+		{Bytes(1 << 60).Suffixed(), "1048576t"}, // t is the last letter
+		{KiB.Suffixed(), "1k"},
+		{Bytes(512).Suffixed(), "512"},
+		{Bytes(1025).Suffixed(), "1025"},
+		{Bytes(0).Suffixed(), "0"},
+		{ShareArg(0.002), "0.2%"},
+		{ShareArg(0.1 + 0.2), "30%"}, // 0.30000000000000004
+		{ShareArg(1.0 / 3), "33.333333333333%"},
+		{ShareArg(0), "0%"},
+		{Latency(1e9).Arg(), "1s"},  // one of each unit is of that unit
+		{Latency(1e3).Arg(), "1us"}, //
+		{Latency(1).Arg(), "1ns"},   //
 		{Latency(1e9 - 1).Arg(), "999.999999ms"},
 		{Latency(1e9).String(), "1 s"},
 		{Latency(-999.5e3).String(), "-1 ms"}, // rounded, it is one

@@ -327,11 +327,11 @@ func (p *part) blockText() string {
 func (p *part) blockOptions(s *JobSection, block float64) {
 	rate := float64(p.iops) * block / float64(p.jobs)
 	if len(p.Blocks) == 1 {
-		s.set("bs", size(p.Blocks[0].Size))
+		s.set("bs", p.Blocks[0].Size.Suffixed())
 	} else {
 		split := make([]string, len(p.Blocks))
 		for i, b := range p.Blocks {
-			split[i] = size(b.Size) + "/" + strconv.FormatFloat(b.Share*100, 'f', -1, 64)
+			split[i] = b.Size.Suffixed() + "/" + strconv.FormatFloat(b.Share*100, 'f', -1, 64)
 		}
 		s.set("bssplit", strings.Join(split, ":"))
 		s.Comment = append(
@@ -340,7 +340,7 @@ func (p *part) blockOptions(s *JobSection, block float64) {
 				"issue 1290)", number(float64(p.iops)/float64(p.jobs)), units.Bytes(block+0.5)),
 		)
 	}
-	s.set("rate", size(units.Bytes(max(math.Round(rate), 1))))
+	s.set("rate", units.Bytes(max(math.Round(rate), 1)).Suffixed())
 }
 
 // region says where each job works: a sequential one in a part of its own, so that no two write the
@@ -350,7 +350,7 @@ func (p *part) region(s *JobSection, o JobOptions) {
 		return
 	}
 	if p.Random || p.jobs == 1 {
-		s.set("size", size(o.Size))
+		s.set("size", o.Size.Suffixed())
 		return
 	}
 	each := o.Size / units.Bytes(p.jobs)
@@ -359,7 +359,7 @@ func (p *part) region(s *JobSection, o JobOptions) {
 	}
 	largest := slices.MaxFunc(p.Blocks, func(a, b Block) int { return cmp.Compare(a.Size, b.Size) }).Size
 	each = max(each/largest*largest, largest)
-	s.set("size", size(each))
-	s.set("offset_increment", size(each))
+	s.set("size", each.Suffixed())
+	s.set("offset_increment", each.Suffixed())
 	s.Comment = append(s.Comment, fmt.Sprintf("each job has %v of its own, so that no two touch the same blocks", each))
 }

@@ -168,13 +168,12 @@ func ParseShare(s string) (float64, bool) {
 	return n.Times(1), true
 }
 
-// sizeOption prints a block size as fio options take it.
+// sizeOption prints a block size as fio options take it, "" for none.
 func sizeOption(b float64) string {
-	text, err := units.Bytes(b).MarshalText()
-	if err != nil || b <= 0 {
+	if b <= 0 {
 		return ""
 	}
-	return strings.ToLower(strings.TrimSuffix(strings.TrimSuffix(string(text), "B"), "i"))
+	return units.Bytes(b).Suffixed()
 }
 
 // powers are those of ten that a float64 holds exactly.

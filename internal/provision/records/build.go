@@ -89,7 +89,7 @@ func (w *Work) Mdadm(uuid string) {
 		argv = append(argv, fmt.Sprintf("--layout=n%d", want.Copies))
 	}
 	if want.Level.Striped() {
-		argv = append(argv, "--chunk="+strings.ToUpper(short(want.Chunk)))
+		argv = append(argv, "--chunk="+strings.ToUpper(want.Chunk.Suffixed()))
 		about += fmt.Sprintf(", chunk %v", want.Chunk)
 	}
 	if want.Clean {
@@ -165,7 +165,9 @@ func (w *Work) VolumeGroup() {
 		"--name",
 		w.Array,
 	}
-	stripes := func() { argv = append(argv, "--stripes", strconv.Itoa(want.Data), "--stripesize", short(want.Chunk)) }
+	stripes := func() {
+		argv = append(argv, "--stripes", strconv.Itoa(want.Data), "--stripesize", want.Chunk.Suffixed())
+	}
 	about := fmt.Sprintf("%s over %d", want.Level, len(w.Members))
 	switch want.Level {
 	case topology.RAID0:
@@ -230,8 +232,8 @@ func (w *Work) Arithmetic() string {
 	blocks := uint64(want.Chunk / (4 * units.KiB))
 	switch want.FS {
 	case "xfs":
-		s += fmt.Sprintf("; xfs su=%s,sw=%d (sunit=%d, swidth=%d blocks of 4 KiB), log su=%s", short(want.Chunk), want.Data,
-			blocks, blocks*uint64(want.Data), short(min(want.Chunk, logUnit)))
+		s += fmt.Sprintf("; xfs su=%s,sw=%d (sunit=%d, swidth=%d blocks of 4 KiB), log su=%s", want.Chunk.Suffixed(), want.Data,
+			blocks, blocks*uint64(want.Data), min(want.Chunk, logUnit).Suffixed())
 	case "ext4":
 		s += fmt.Sprintf("; ext4 stride = %v / 4 KiB = %d, stripe_width = %[2]d x %[3]d = %[4]d", want.Chunk, blocks,
 			want.Data, blocks*uint64(want.Data))
@@ -261,9 +263,9 @@ func (w *Work) Mkfs(uuid string) {
 		// look like a filesystem.
 		argv = []string{"mkfs.xfs", "-q", "-f", "-m", "uuid=" + uuid}
 		if want.Level.Striped() {
-			argv = append(argv, "-d", fmt.Sprintf("su=%s,sw=%d", short(want.Chunk), want.Data), "-l",
-				"su="+short(min(want.Chunk, logUnit)))
-			st.Title += fmt.Sprintf(", su=%s,sw=%d", short(want.Chunk), want.Data)
+			argv = append(argv, "-d", fmt.Sprintf("su=%s,sw=%d", want.Chunk.Suffixed(), want.Data), "-l",
+				"su="+min(want.Chunk, logUnit).Suffixed())
+			st.Title += fmt.Sprintf(", su=%s,sw=%d", want.Chunk.Suffixed(), want.Data)
 		}
 	case "ext4":
 		extended := []string{}

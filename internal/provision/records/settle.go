@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"plimsoll/internal/topology"
-	"plimsoll/internal/units"
 )
 
 var (
@@ -136,8 +135,8 @@ func (w *Want) filesystem(f *topology.DeclaredFilesystem) error {
 		su, sw := cmp.Or(f.StripeUnit, w.Chunk), cmp.Or(f.StripeData, w.Data)
 		if su != w.Chunk || sw != w.Data {
 			return fmt.Errorf(
-				"su=%s,sw=%d does not fit: %s with chunk %v has %d data members, so su=%s,sw=%d; or leave them out", short(su), sw,
-				w.Level, w.Chunk, w.Data, short(w.Chunk), w.Data,
+				"su=%s,sw=%d does not fit: %s with chunk %v has %d data members, so su=%s,sw=%d; or leave them out", su.Suffixed(), sw,
+				w.Level, w.Chunk, w.Data, w.Chunk.Suffixed(), w.Data,
 			)
 		}
 	} else if f.StripeUnit > 0 || f.StripeData > 0 {
@@ -163,19 +162,6 @@ func (w *Want) filesystem(f *topology.DeclaredFilesystem) error {
 	}
 	w.Options = strings.Join(options, ",")
 	return nil
-}
-
-// short is a size as mkfs takes it: 64k.
-func short(b units.Bytes) string {
-	for _, u := range []struct {
-		one  units.Bytes
-		name string
-	}{{units.MiB, "m"}, {units.KiB, "k"}} {
-		if b >= u.one && b%u.one == 0 {
-			return fmt.Sprintf("%d%s", uint64(b/u.one), u.name)
-		}
-	}
-	return fmt.Sprint(uint64(b))
 }
 
 // Differ is the first difference between two wants, "" for none.

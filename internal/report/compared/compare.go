@@ -182,7 +182,7 @@ func lines(t *compare.Table, r *compare.Row, k int) [][]page.Cell {
 	if len(c.Rounds) > 0 {
 		figure, share, sustained, change, p, verdict := words.Amount(c.Figure.Center, r.Figure.Unit), "", "", "base", "", ""
 		if !c.Within {
-			figure += " " + words.Doubt(c.Figure)
+			figure = words.WithDoubt(figure, words.Doubt(c.Figure))
 		}
 		if c.Share > 0 {
 			share = text.Percent(c.Share)

@@ -59,7 +59,7 @@ func distrust(r *result.Result) []string {
 // lead is the scenario's answer: what was measured, of which ceiling, and which findings are on it.
 func lead(s *bundle.Scenario, row row, b *bundle.Bundle, anchors []string) page.Facts {
 	var all page.Facts
-	all.Add("measured", words.Join(", ", words.Join(" ", row.Measured, row.Doubt), row.Also, row.Sync))
+	all.Add("measured", words.Join(", ", words.WithDoubt(row.Measured, row.Doubt), row.Also, row.Sync))
 	of := row.Of()
 	if row.From != words.Unknown {
 		of += ", from " + words.Join(", ", row.From, row.Burst)

@@ -52,7 +52,7 @@ func verdictTest(b *bundle.Bundle, s *bundle.Scenario, r row, took string) page.
 	}
 	t := page.Test{
 		Name: "verdict", Time: took, Text: strings.Join(lines, "; "),
-		Message: fmt.Sprintf("%s: measured %s, %s", r.Verdict, words.Join(" ", r.Measured, r.Doubt), r.Of()),
+		Message: fmt.Sprintf("%s: measured %s, %s", r.Verdict, words.WithDoubt(r.Measured, r.Doubt), r.Of()),
 	}
 	switch {
 	case s.Result == nil:

@@ -45,6 +45,14 @@ func Doubt(e stats.Estimate) string {
 	return text.PlusMinus(e.Rel())
 }
 
+// WithDoubt is a figure and how sure it is: "2.46 ms ± 1.2 %", "2.46 ms, no error margin (2 s only)".
+func WithDoubt(figure, doubt string) string {
+	if strings.HasPrefix(doubt, "±") {
+		return figure + " " + doubt
+	}
+	return Join(", ", figure, doubt)
+}
+
 // PlusMinus is an estimate's half width when it is one over rounds.
 func PlusMinus(e stats.Estimate, rounds int) string {
 	if rounds < 2 {
