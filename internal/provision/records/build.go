@@ -232,8 +232,8 @@ func (w *Work) Arithmetic() string {
 	blocks := uint64(want.Chunk / (4 * units.KiB))
 	switch want.FS {
 	case "xfs":
-		s += fmt.Sprintf("; xfs su=%s,sw=%d (sunit=%d, swidth=%d blocks of 4 KiB), log su=%s", want.Chunk.Suffixed(), want.Data,
-			blocks, blocks*uint64(want.Data), min(want.Chunk, logUnit).Suffixed())
+		s += fmt.Sprintf("; xfs su=%s,sw=%d (sunit=%d, swidth=%d blocks of 4 KiB), log su=%s", want.Chunk.Suffixed(),
+			want.Data, blocks, blocks*uint64(want.Data), min(want.Chunk, logUnit).Suffixed())
 	case "ext4":
 		s += fmt.Sprintf("; ext4 stride = %v / 4 KiB = %d, stripe_width = %[2]d x %[3]d = %[4]d", want.Chunk, blocks,
 			want.Data, blocks*uint64(want.Data))

@@ -135,8 +135,8 @@ func (w *Want) filesystem(f *topology.DeclaredFilesystem) error {
 		su, sw := cmp.Or(f.StripeUnit, w.Chunk), cmp.Or(f.StripeData, w.Data)
 		if su != w.Chunk || sw != w.Data {
 			return fmt.Errorf(
-				"su=%s,sw=%d does not fit: %s with chunk %v has %d data members, so su=%s,sw=%d; or leave them out", su.Suffixed(), sw,
-				w.Level, w.Chunk, w.Data, w.Chunk.Suffixed(), w.Data,
+				"su=%s,sw=%d does not fit: %s with chunk %v has %d data members, so su=%s,sw=%d; or leave them out",
+				su.Suffixed(), sw, w.Level, w.Chunk, w.Data, w.Chunk.Suffixed(), w.Data,
 			)
 		}
 	} else if f.StripeUnit > 0 || f.StripeData > 0 {
