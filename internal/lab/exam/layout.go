@@ -141,7 +141,7 @@ func (l *layout) volumes(m *Machine, b *strings.Builder) (names string) {
 
 // setup are the commands that make the array and its filesystem.
 func (l *layout) setup(m *Machine) []string {
-	members := `"${data[@]}"`
+	members, one := `"${data[@]}"`, `"${data[1]}"`
 	if m.has(SlowMember) != nil {
 		members += ` "${slow[0]}"`
 	}
@@ -150,7 +150,7 @@ func (l *layout) setup(m *Machine) []string {
 		lines = append(lines,
 			fmt.Sprintf("for d in %s; do sgdisk -a 1 -n 1:2049:0 -t 1:fd00 $d || exit; done", members),
 			"sleep 0.5; udevadm settle")
-		members = `"${data[@]/%/p1}"`
+		members, one = `"${data[@]/%/p1}"`, `"${data[1]}p1"`
 		if m.has(SlowMember) != nil {
 			members += ` "${slow[0]}p1"`
 		}
@@ -174,7 +174,7 @@ func (l *layout) setup(m *Machine) []string {
 	lines = append(lines, fmt.Sprintf("udevadm settle; mkfs.xfs -q -f -K %s-l su=32k -L DATA %s && "+
 		"mount -o noatime %s /data", geometry, device, device))
 	if m.has(Degraded) != nil {
-		lines = append(lines, `mdadm --fail /dev/md/data "${data[1]}"`)
+		lines = append(lines, "mdadm --fail /dev/md/data "+one)
 	}
 	if m.has(Unwritten) != nil {
 		lines = append(lines, "fallocate -l 256M /data/unwritten.0; sync")
