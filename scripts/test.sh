@@ -59,7 +59,7 @@ PLIMSOLL_LAB=off run scripts -timeout 60m ./internal/cli &
 scripts=$!
 PLIMSOLL_LAB=off run single -p 1 -run "$names" -timeout 60m "${single[@]}" &
 computing=$!
-PLIMSOLL_LAB=off CGO_ENABLED=1 run rooms -race -skip "$names" -timeout 60m "${rooms[@]}" || failed=1
+PLIMSOLL_LAB=off CGO_ENABLED=1 run rooms -p 4 -race -skip "$names" -timeout 60m "${rooms[@]}" || failed=1
 wait "$scripts" || failed=1
 wait "$computing" || failed=1
 if [ "${PLIMSOLL_LAB:-}" != off ]; then
