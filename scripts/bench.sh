@@ -6,6 +6,8 @@ echo "== plimsoll beside bare fio"
 go test -tags ratios -run TestRatios -v -count=1 ./internal/cli | grep -E 'median|FAIL' | sed 's/^ *ratio_test.go:[0-9]*: //'
 echo "== plimsoll why beside 24 devices and 500 processes"
 scripts/bench-why.sh
+echo "== what plimsoll workload record takes of a core (demanded: at most 0.5 %)"
+PLIMSOLL_COSTS=1 go test -run '^TestRecordSeesWhatFioDoes$' -v -count=1 ./internal/workload | grep -E 'watching|FAIL|SKIP' | sed 's/^ *record_test.go:[0-9]*: //'
 echo "== linting: 2,000 job files (demanded: at most 3 s), 56,000 files of a tree (at most 10 s)"
 scripts/bench-lint.sh
 echo "== what hostile texts of 1 MB cost, by way in"

@@ -222,8 +222,8 @@ func TestAcceptance(t *testing.T) {
 		got := best(t, c.request, c.level, c.typ)
 		if got.Layout.N != c.n || got.Layout.Spec != c.spec || c.instance != "" && got.Type != c.instance ||
 			got.VolumesMonth.String() != c.volumes || c.all != "" && got.Month.String() != c.all {
-			t.Errorf("%s: %d × %+v on %s: %v, %v;\nwant %d × %+v on %s: %s, %s", c.name, got.Layout.N, got.Layout.Spec, got.Type,
-				got.VolumesMonth, got.Month, c.n, c.spec, c.instance, c.volumes, c.all)
+			t.Errorf("%s: %d × %+v on %s: %v, %v;\nwant %d × %+v on %s: %s, %s", c.name, got.Layout.N, got.Layout.Spec,
+				got.Type, got.VolumesMonth, got.Month, c.n, c.spec, c.instance, c.volumes, c.all)
 		}
 		// The ceiling of each is at least the demand with headroom: finish says so, and the bound
 		// is a sustained one.

@@ -2,8 +2,10 @@ package lint
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
+	"plimsoll/internal/cloud"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/script"
 )
@@ -121,5 +123,18 @@ func TestWarningsAreProvable(t *testing.T) {
 				t.Errorf("%q, want %q\n%s", got, c.want, c.text)
 			}
 		})
+	}
+}
+
+// The types of volume that texts are searched for are those of the catalogue that burst on credits.
+func TestCreditTypes(t *testing.T) {
+	var all []string
+	for _, v := range cloud.VolumeTypes() {
+		if v.Credits() {
+			all = append(all, v.Type)
+		}
+	}
+	if got := slices.Sorted(slices.Values(creditTypes)); !slices.Equal(got, slices.Sorted(slices.Values(all))) {
+		t.Errorf("%q, and the catalogue has %q", got, all)
 	}
 }

@@ -107,7 +107,7 @@ func refine(ctx context.Context, m *sys.Machine, mount *block.Mount) {
 	}
 }
 
-// free is the space that anybody may still fill, 0 when it is unknown.
+// free is the space that anybody may still fill, nil when it is unknown.
 func free(ctx context.Context, m *sys.Machine, path string) *units.Bytes {
 	out, err := m.Output(ctx, "stat", "-f", "-c", "%a %S", "--", path)
 	if err != nil {

@@ -204,7 +204,7 @@ type Target struct {
 	// Devices are the kernel names of the whole tree below the path, top first: what telemetry
 	// watches.
 	Devices []string `json:"devices,omitempty"`
-	// Free is what others than root may still write to the filesystem; absent where it is not known.
+	// Free is what users other than root can still write to the filesystem; absent where it is not known.
 	Free *units.Bytes `json:"free,omitempty"`
 	// Throttles are the limits of control groups on Devices that hold for plimsoll itself, and so
 	// for fio.

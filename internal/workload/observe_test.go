@@ -192,13 +192,8 @@ func TestIostatOfOtherVersions(t *testing.T) {
 func TestIostatGapsAndMistakes(t *testing.T) {
 	const head = "Device r/s w/s rkB/s wkB/s aqu-sz %util\n"
 	report := func(at string) string { return at + "\n" + head + "sda 1 1 8 8 0.1 1\n\n" }
-	all, err := From(
-		[]byte(report("2026-11-21T20:00:00+0000")+report("2026-11-21T20:00:10+0000")+report(
-			"2026-11-21T20:00:20+0000",
-		)+report("2026-11-21T20:05:00+0000")+
-			report("2026-11-21T20:05:10+0000")),
-		0,
-	)
+	all, err := From([]byte(report("2026-11-21T20:00:00+0000")+report("2026-11-21T20:00:10+0000")+
+		report("2026-11-21T20:00:20+0000")+report("2026-11-21T20:05:00+0000")+report("2026-11-21T20:05:10+0000")), 0)
 	if err != nil || len(all[0].Notes) != 1 || !strings.Contains(all[0].Notes[0], "1 gap") ||
 		all[0].Intervals[0].Len != 10*time.Second {
 		t.Errorf("%+v, %v", all, err)

@@ -147,6 +147,10 @@ func TestRecordSeesWhatFioDoes(t *testing.T) {
 	took := time.Since(started).Seconds()
 	t.Logf("watching: %.2f %% of a core by its own clock, %.2f %% of the process", 100*got.rec.Series.Overhead,
 		100*cpu/took)
+	// What the same work takes of a core grows with what else runs: make bench holds it, on an idle machine.
+	if os.Getenv("PLIMSOLL_COSTS") != "" && got.rec.Series.Overhead > 0.005 {
+		t.Errorf("watching took %.2f %% of a core, want less than 0.5 %%", 100*got.rec.Series.Overhead)
+	}
 	found := false
 	for _, p := range got.rec.Processes {
 		found = found || p.Name == "fio"

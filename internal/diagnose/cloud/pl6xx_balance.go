@@ -173,8 +173,8 @@ func volumeBucket(v topology.Volume) (bucket, bool) {
 	if more := v.Burst.IOPS - v.Sustained.IOPS; v.BurstIOs > 0 && more > 0 {
 		b.burst, b.lasting = v.Burst.IOPS.String()+" IOPS", v.Sustained.IOPS.String()+" IOPS"
 		b.full = seconds(v.BurstIOs / float64(more))
-		how = fmt.Sprintf("%s × %s I/Os ÷ (%s - %s IOPS)", text.Percent(v.Balance.Left), units.IOPS(v.BurstIOs), v.Burst.IOPS,
-			v.Sustained.IOPS)
+		how = fmt.Sprintf("%s × %s I/Os ÷ (%s - %s IOPS)", text.Percent(v.Balance.Left), units.IOPS(v.BurstIOs),
+			v.Burst.IOPS, v.Sustained.IOPS)
 	} else if more := v.Burst.Rate - v.Sustained.Rate; v.BurstBytes > 0 && more > 0 {
 		b.burst, b.lasting = v.Burst.Rate.String(), v.Sustained.Rate.String()
 		b.full = seconds(float64(v.BurstBytes) / float64(more))

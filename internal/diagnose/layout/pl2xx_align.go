@@ -68,7 +68,11 @@ var wrongGeometry = &diagnose.Rule{
 						Expected: wide.String(),
 						Where:    "filesystem at " + m.Point,
 					},
-					{What: "chunk × data members", Found: fmt.Sprintf("%s × %d", a.Chunk, members), Where: diagnose.Origin(a.Origin)},
+					{
+						What:  "chunk × data members",
+						Found: fmt.Sprintf("%s × %d", a.Chunk, members),
+						Where: diagnose.Origin(a.Origin),
+					},
 				},
 				Commands: geometryCommands(&m.Mount, unit, members),
 			}

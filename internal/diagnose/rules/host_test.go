@@ -77,6 +77,9 @@ func fstab(c *diagnose.Case) *host.Fstab { return &c.Host.Boot.Fstab[0] }
 // come of it, as "CODE severity", and "" that it is a near miss. typed is the command that fixes
 // it.
 func TestHostRules(t *testing.T) {
+	free := func(b *units.Bytes) func(*diagnose.Case) {
+		return func(c *diagnose.Case) { c.Topology.Targets[0].Free = b }
+	}
 	idle := func(latency time.Duration, enabled int) func(*diagnose.Case) {
 		return func(c *diagnose.Case) {
 			c.Host.CPU.Idle = append(c.Host.CPU.Idle, host.Idle{State: 2, Name: "C6", Latency: latency, Enabled: enabled})
@@ -225,9 +228,9 @@ func TestHostRules(t *testing.T) {
 		{"timeout of another controller", "", "", log(host.Timeout, "nvme11", 99*time.Hour)},
 		{"I/O error of another disk", "", "", log(host.IOError, "sda", 99*time.Hour)},
 		{"heat", "PL316 warning", "", log(host.Throttled, "", 99*time.Hour)},
-		{"2 GiB of 50 free", "PL317 warning", "df -h /data", func(c *diagnose.Case) { c.Topology.Targets[0].Free = new(2 * units.GiB) }},
-		{"no byte of 50 GiB free", "PL317 warning", "df -h /data", func(c *diagnose.Case) { c.Topology.Targets[0].Free = new(units.Bytes(0)) }},
-		{"free space not known", "", "", func(c *diagnose.Case) { c.Topology.Targets[0].Free = nil }},
+		{"2 GiB of 50 free", "PL317 warning", "df -h /data", free(new(2 * units.GiB))},
+		{"no byte of 50 GiB free", "PL317 warning", "df -h /data", free(new(units.Bytes(0)))},
+		{"free space not known", "", "", free(nil)},
 		{"fio 3.19", "PL318 warning", "", func(c *diagnose.Case) { c.Host.Fio = "fio-3.19" }},
 		{"fio 3.30", "PL318 warning", "", func(c *diagnose.Case) { c.Host.Fio = "fio-3.30" }},
 		{"fio 3.33", "", "", func(c *diagnose.Case) { c.Host.Fio = "fio-3.33" }},

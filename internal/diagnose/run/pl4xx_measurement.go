@@ -133,9 +133,8 @@ func unread(c *diagnose.Case, m diagnose.Measurement) (finding.Finding, bool) {
 				What:  "read clat of " + strings.ToLower(part),
 				Found: text.Duration(took),
 				Where: "fio, scenario " + m.Label(),
-				Expected: "at least " + text.Duration(
-					flashFloor,
-				) + " at the median, the time to sense a flash page, and " + text.Percent(floorShare) + " of it at a tenth",
+				Expected: "at least " + text.Duration(flashFloor) + " at the median, the time to sense a flash page, and " +
+					text.Percent(floorShare) + " of it at a tenth",
 			},
 			seen,
 		},

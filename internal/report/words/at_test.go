@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
 )
 
 // fio's last bin begins at 17.05 s and has no end.
@@ -24,5 +26,30 @@ func TestPercentilesInTheLastBin(t *testing.T) {
 	}
 	if got := At(fio.Latency{}, 99); got != None {
 		t.Error(got)
+	}
+}
+
+// A margin follows its figure, and what is said in place of one is set off from it.
+func TestWithDoubt(t *testing.T) {
+	for _, c := range [][3]string{
+		{"2.46 ms", "± 1.2 %", "2.46 ms ± 1.2 %"},
+		{"2.46 ms", "± unknown", "2.46 ms ± unknown"},
+		{"2.46 ms", "no error margin (2 s only)", "2.46 ms, no error margin (2 s only)"},
+		{"2.46 ms", "", "2.46 ms"},
+	} {
+		if got := WithDoubt(c[0], c[1]); got != c[2] {
+			t.Errorf("%q, want %q", got, c[2])
+		}
+	}
+}
+
+// No free byte is not the same as none known.
+func TestFree(t *testing.T) {
+	for want, free := range map[string]*units.Bytes{
+		"": nil, "free 0 B": new(units.Bytes(0)), "free 2 GiB": new(2 * units.GiB),
+	} {
+		if got := Free(topology.Target{Free: free}); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }
