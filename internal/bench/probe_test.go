@@ -19,6 +19,9 @@ import (
 // loops makes block devices of files.
 func loops(t *testing.T, n int) (names []string) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("SKIPPED: -short: make test runs this")
+	}
 	for range n {
 		file := filepath.Join(t.TempDir(), "disk")
 		if err := os.WriteFile(file, make([]byte, 8<<20), 0o600); err != nil {

@@ -20,6 +20,9 @@ import (
 // loopDevice is a loop device of so many pieces for a test; root only.
 func loopDevice(t *testing.T, pieces int64) string {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("SKIPPED: -short: make test runs this")
+	}
 	if os.Getuid() != 0 {
 		t.Skip("needs root")
 	}

@@ -65,6 +65,9 @@ type specimen struct {
 // are the others, and each field is set alone, too, since one may hide another. Then values of each record are
 // spoilt, see spoil.
 func TestHostileRecords(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: -short: make test runs this")
+	}
 	dir := t.TempDir()
 	layOut(t, dir)
 	walkAll(t, dir, specimens())

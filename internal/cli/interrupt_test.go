@@ -20,6 +20,9 @@ import (
 // CPU time. The signal comes when all or half of it was read, however fast the machine is; then plimsoll ends
 // with 130, and has not judged the rest.
 func TestInterruptWhileParsing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: -short: make test runs this")
+	}
 	const files = 40
 	for _, c := range []struct {
 		args, file, front, text string
@@ -65,6 +68,9 @@ func TestInterruptWhileParsing(t *testing.T) {
 // TestInterruptOfReports interrupts commands that read runs when they have read the first two of many
 // results: the others would take the fastest machine seconds. They end with 130, and neither print nor write anything.
 func TestInterruptOfReports(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: -short: make test runs this")
+	}
 	const results, size = 400, 1 << 20
 	dir := t.TempDir()
 	one, err := os.ReadFile("../report/runs/testdata/real/01-sync-latency/result.json")

@@ -132,6 +132,9 @@ func unread(labels []secondLabel) bool {
 // TestPublicResultsOfTheSecondSet judges files that were labelled by somebody else before plimsoll
 // ran. They were seen since, so this holds what was reached and proves nothing of new files.
 func TestPublicResultsOfTheSecondSet(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: -short: make test runs this")
+	}
 	dir := filepath.Join(filepath.Dir(publicFiles()), "import-2")
 	labels := readSecond(t, dir)
 	files, err := os.ReadDir(dir)

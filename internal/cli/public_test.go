@@ -81,6 +81,9 @@ func ratio(part, whole int) float64 {
 // warning or worse precision and recall must be 0.95 at least, all that invalidate a figure must be
 // found, and accounts must name the first cause that the label has.
 func TestPublicResults(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: -short: make test runs this")
+	}
 	labels := readLabels(t)
 	if _, err := os.Stat(publicFiles()); err != nil {
 		t.Skipf("the %d labelled public results are not on this machine (%v): set PLIMSOLL_CORPUS to their directory", len(labels), err)

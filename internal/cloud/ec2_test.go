@@ -62,6 +62,9 @@ func TestIdentifyElsewhere(t *testing.T) {
 // A service whose first answer is lost is asked once more; one that never answers is asked twice;
 // one that refuses tokens is not asked by the older protocol.
 func TestIdentifyTries(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: -short: make test runs this")
+	}
 	for _, c := range []struct {
 		lost int32 // tokens that are never answered
 		want string

@@ -157,6 +157,9 @@ func asked(t *testing.T, text string, v fio.Version) (refused int, asked bool) {
 // in a run. It is asked of the kinds that --parse-only takes, and of a few that it refuses: each
 // question costs a tenth of a second of CPU, and TestInstalledOverTheOracle holds the others.
 func TestInstalledAgreesWithItsFio(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: -short: make test runs this")
+	}
 	v, err := fio.Installed(t.Context(), sys.Host())
 	if err != nil {
 		t.Skip("NOT TESTED: ", err)

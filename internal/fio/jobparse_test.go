@@ -77,6 +77,9 @@ var jobTexts = map[string]string{
 }
 
 func TestParseJobFileAgreesWithFio(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: -short: make test runs this")
+	}
 	for name, text := range jobTexts {
 		t.Run(name, func(t *testing.T) {
 			f, err := ParseJobFile("job.fio", []byte(text), ParseOptions{Env: func(n string) (string, bool) {

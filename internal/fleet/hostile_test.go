@@ -101,6 +101,9 @@ func archive(t testing.TB, headers ...tar.Header) []byte {
 }
 
 func TestHostileArchives(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: -short: make test runs this")
+	}
 	many := make([]tar.Header, mostFiles+1)
 	for i := range many {
 		many[i] = tar.Header{Name: fmt.Sprintf("f%d", i)}

@@ -14,6 +14,9 @@ import (
 // What comes into a guest for programs: postgresql is whole: in a root that holds nothing else but
 // busybox, as in the guest, initdb makes a database and the server prints its settings.
 func TestPostgresIsWhole(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: -short: make test runs this")
+	}
 	if os.Geteuid() != 0 {
 		t.Skip("NOT ROOT: no chroot")
 	}

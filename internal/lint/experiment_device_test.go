@@ -26,6 +26,9 @@ type loopDevice struct {
 // the last that used it has closed it.
 func newLoopDevice(t *testing.T, mib int) loopDevice {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("SKIPPED: -short: make test runs this")
+	}
 	if _, err := exec.LookPath("fio"); err != nil {
 		t.Skip("NOT TESTED: fio is not installed")
 	}

@@ -44,6 +44,9 @@ type fioResult struct {
 // folder.
 func experiment(t *testing.T, job string) (fioResult, string, string) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("SKIPPED: -short: make test runs this")
+	}
 	if _, err := exec.LookPath("fio"); err != nil {
 		t.Skip("NOT TESTED: fio is not installed")
 	}

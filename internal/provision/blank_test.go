@@ -33,6 +33,9 @@ func loops(t *testing.T, n int, size units.Bytes) *bench {
 
 func loopsFor(t testing.TB, n int, size units.Bytes) *bench {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("SKIPPED: -short: make test runs this")
+	}
 	b := &bench{t: t, w: &records.Work{Array: "t"}}
 	host := *sys.Host()
 	root := fstest.MapFS{}

@@ -54,6 +54,9 @@ func TestSyncsThatFioDidNotTimeAreLeftOut(t *testing.T) {
 // TestSyncLatencyIsPlausible runs the installed fio, whichever it is: a write and its sync cannot
 // together take less than the time from one write to the next, less what fio itself needs.
 func TestSyncLatencyIsPlausible(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: -short: make test runs this")
+	}
 	if _, err := exec.LookPath("fio"); err != nil {
 		t.Fatal(err)
 	}

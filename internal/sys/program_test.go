@@ -121,6 +121,9 @@ func TestOutputIsCapped(t *testing.T) {
 }
 
 func TestNotice(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: -short: make test runs this")
+	}
 	// The program waits for the notice itself, so the test takes as long as Patience and depends on
 	// no speed.
 	fifo := filepath.Join(t.TempDir(), "fifo")

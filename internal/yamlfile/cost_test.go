@@ -46,6 +46,9 @@ func hostile(n int) map[string]string {
 // TestCosts reads documents of 1 MB, and of the most that is parsed, and counts the bytes that are
 // allocated, which do not depend on how fast the machine is.
 func TestCosts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: -short: make test runs this")
+	}
 	for _, n := range []int{1 << 20, mostBytes - 100, mostTokens / 2, mostTokens} {
 		for name, text := range hostile(n) {
 			var into struct {

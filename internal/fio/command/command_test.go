@@ -84,6 +84,9 @@ func showCmd(t *testing.T, text []byte) string {
 // Command line and job file turn into each other without losing an option: fio's own showcmd
 // agrees.
 func TestConversionLosesNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: -short: make test runs this")
+	}
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 8 {
 		text := randomJobFile(r)

@@ -95,6 +95,9 @@ func TestLogsSayWhatJSONSays(t *testing.T) {
 }
 
 func TestWindowsAreNotTakenForIOs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: -short: make test runs this")
+	}
 	logs, js := logsOf(t, "--name=a", "--ioengine=null", "--size=1g", "--rw=read", "--rate_iops=2000", "--time_based", "--runtime=2", "--write_lat_log=x", "--write_bw_log=x", "--write_iops_log=x", "--log_avg_msec=100")
 	if !strings.Contains(strings.Join(logs.Doubts, "\n"), "log_avg_msec") {
 		t.Errorf("doubts %q", logs.Doubts)
@@ -111,6 +114,9 @@ func TestWindowsAreNotTakenForIOs(t *testing.T) {
 // TestHistogramLogs holds histogram logs against the bins of the same run. fio leaves the last
 // window out, so no bin may hold more than the run's, and nearly all must be there.
 func TestHistogramLogs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: -short: make test runs this")
+	}
 	needFio(t, fio.Version{Major: 3, Minor: 17}, "writes histogram logs that hold what lay in memory")
 	for _, coarse := range []int{0, 1, 3, 6} {
 		logs, js := logsOf(t, "--name=a", "--ioengine=libaio", "--filename=f", "--size=32m", "--rw=randread", "--bs=4k", "--numjobs=2", "--write_hist_log=x", "--log_hist_msec=5", fmt.Sprintf("--log_hist_coarseness=%d", coarse))

@@ -29,6 +29,9 @@ func readBytes(t *testing.T, data []byte) []*fio.Output {
 var readArgs = []string{"--name=a", "--ioengine=null", "--size=64m", "--rw=randrw", "--bs=8k", "--numjobs=2", "--name=b", "--stonewall", "--ioengine=null", "--size=8m", "--rw=trimwrite"}
 
 func TestReadKnowsEachForm(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: -short: make test runs this")
+	}
 	for format, want := range map[string]fio.Format{
 		"normal": fio.Text, "json": fio.JSON, "json+": fio.JSONPlus, "terse": fio.Terse, "json,normal": fio.JSON, "json+,terse": fio.JSONPlus,
 	} {

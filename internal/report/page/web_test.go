@@ -59,6 +59,9 @@ func TestScriptIsTheOneThatItsStampNames(t *testing.T) {
 // TestScriptIsCurrent builds the script again from a copy of web/ and compares it with the
 // committed one.
 func TestScriptIsCurrent(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: -short: make test runs this")
+	}
 	for _, tool := range []string{"node", "npm"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			t.Skipf("SKIPPED: %s is not installed, so nothing has checked that assets/charts.js is what web/ builds", tool)

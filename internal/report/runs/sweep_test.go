@@ -102,6 +102,9 @@ func TestSweepIsWrittenInEveryFormat(t *testing.T) {
 // Heat maps and curves of a sweep and the points of a search are drawn, in the light and on paper;
 // nothing is complained about, and it fits on a phone.
 func TestBrowserSweep(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: -short: make test runs this")
+	}
 	ctx := browser(t)
 	var swept, most bytes.Buffer
 	if err := page.Write(&swept, page.HTML, Swept(someSweep()), page.Options{Width: 120}); err != nil {
