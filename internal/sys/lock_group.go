@@ -12,8 +12,9 @@ import (
 )
 
 const (
-	// groupWait is how long LockGroup waits for another member to write the group's name.
-	groupWait  = 2 * time.Second
+	// groupWait is how long LockGroup waits for another member, which removes what an earlier group
+	// left and writes the group's name to the disk: on a busy one that took more than 2 s.
+	groupWait  = 10 * time.Second
 	groupPause = 20 * time.Millisecond
 	longGroup  = 200 // bytes of a group's name
 )

@@ -102,8 +102,14 @@ func TestWindowsAreNotTakenForIOs(t *testing.T) {
 	if !strings.Contains(strings.Join(logs.Doubts, "\n"), "log_avg_msec") {
 		t.Errorf("doubts %q", logs.Doubts)
 	}
-	r, did := logs.Jobs[0].Read, float64(js.Jobs[0].Read.IOPS) // 2,000, or what a busy machine let it do
-	if r.N != 0 || r.IOPSSamples.N < 5 || math.Abs(float64(r.IOPS)-did) > did/10 || math.Abs(float64(r.BW)-did*4096) > did*4096/10 {
+	// On a busy machine fio writes fewer than the 20 windows of these 2 s, and those that are missing did less: then the windows
+	// hold no more I/Os than the run.
+	r, did := logs.Jobs[0].Read, float64(js.Jobs[0].Read.IOPS)
+	off := math.Abs(float64(r.IOPS) - did)
+	if r.IOPSSamples.N < 19 {
+		off = max(0, float64(r.IOPS)*0.1*float64(r.IOPSSamples.N)-float64(js.Jobs[0].Read.N))
+	}
+	if r.N != 0 || r.IOPSSamples.N < 5 || off > did/10 || math.Abs(float64(r.BW)-float64(r.IOPS)*4096) > float64(r.IOPS)*4096/10 {
 		t.Errorf("%v IOPS in JSON, got %+v", did, r)
 	}
 	if len(logs.Series) == 0 || logs.Series[0].Step != 100*time.Millisecond {
