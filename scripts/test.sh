@@ -15,10 +15,11 @@ failed=0
 own=()
 ! unshare --mount true 2>/dev/null || own=(-exec 'unshare --mount')
 
-run() { # NAME ARGS...: prints packages when all have ended, and of each failed test what it said
+# run NAME ARGS... prints packages when all have ended, and of each failed test what it said. make lint has vetted.
+run() {
 	local log=$logs/$1 code=0
 	shift
-	go test -v -vet=off "${own[@]}" "$@" # make lint vets >"$log" 2>&1 || code=$?
+	go test -v -vet=off "${own[@]}" "$@" >"$log" 2>&1 || code=$?
 	grep -E '^(ok|FAIL|panic:|\?)' "$log" | grep -v 'no test files'
 	[ $code -eq 0 ] || failures "$log"
 	# "=== RUN NAME" (CONT, NAME), what it says, and at the end "--- SKIP: NAME (0.00s)".
