@@ -127,3 +127,28 @@ func testNames(t *testing.T) map[string][]string {
 	}
 	return names
 }
+
+// A test that fails makes scripts/test.sh fail and is named by it, and one that passes does not.
+func TestFailedTestsFailMakeTest(t *testing.T) {
+	script, err := filepath.Abs("../../scripts/test.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, body := range map[string]string{"--- FAIL: TestIt": `t.Error("said")`, "ok": ``} {
+		dir := t.TempDir()
+		for name, text := range map[string]string{
+			"go.mod": "module it\n", "it_test.go": "package it\nimport \"testing\"\nfunc TestIt(t *testing.T) {" + body + "}\n",
+		} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cmd := exec.Command("bash", "-uo", "pipefail", "-c",
+			`source <(sed -n '/^run()/,/^}/p; /^failures()/,/^}/p' "$0"); own=() logs=$PWD; run rooms .`, script)
+		cmd.Dir = dir
+		out, err := cmd.CombinedOutput()
+		if failed := err != nil; failed != (body != "") || !strings.Contains(string(out), want) {
+			t.Errorf("%v, want %q:\n%s", err, want, out)
+		}
+	}
+}
