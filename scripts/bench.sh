@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Prints ratios measured within this run. Nothing here fails on a number: timings on a shared machine are for eyes.
+# Prints ratios measured within this run. Only the share of a core that workload record takes fails on a number:
+# timings on a shared machine are for eyes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 echo "== plimsoll beside bare fio"

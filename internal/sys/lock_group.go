@@ -12,9 +12,11 @@ import (
 )
 
 const (
-	// groupWait is how long LockGroup waits for another member, which removes what an earlier group
-	// left and writes the group's name to the disk: on a busy one that took more than 2 s.
-	groupWait  = 10 * time.Second
+	// groupWait is how long LockGroup waits for another group to leave.
+	groupWait = 2 * time.Second
+	// beginWait is how long it waits for whoever has the lock alone. That can be a member which
+	// removes what an earlier group left and writes the group's name: more than 2 s on a busy disk.
+	beginWait  = 10 * time.Second
 	groupPause = 20 * time.Millisecond
 	longGroup  = 200 // bytes of a group's name
 )
@@ -37,24 +39,29 @@ func (g *SharedLock) Leave() (last bool, done func()) {
 // holds the group's name. begin is called while no other process has the lock, by one of the group
 // before any has it. The kernel lets go of a process' share when it ends, however it ends.
 func (d *Dir) LockGroup(name, group string, begin func() error) (*SharedLock, error) {
-	for end := time.Now().Add(groupWait); ; <-time.After(groupPause) {
-		g, err := d.lockGroup(name, group, begin)
-		if !errors.Is(err, ErrLocked) || time.Now().After(end) {
+	for start := time.Now(); ; <-time.After(groupPause) {
+		g, alone, err := d.lockGroup(name, group, begin)
+		wait := groupWait
+		if alone {
+			wait = beginWait
+		}
+		if !errors.Is(err, ErrLocked) || time.Since(start) > wait {
 			return g, err
 		}
 	}
 }
 
-func (d *Dir) lockGroup(name, group string, begin func() error) (*SharedLock, error) {
+// lockGroup tries once. alone says that another process has the lock for itself.
+func (d *Dir) lockGroup(name, group string, begin func() error) (g *SharedLock, alone bool, err error) {
 	f, err := d.Create(name, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		f, err = d.open(name, unix.O_RDWR, 0)
 	}
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	lock := func(how int) error { return unix.Flock(int(f.Fd()), how|unix.LOCK_NB) }
-	g := &SharedLock{held: f, leave: func() bool { return lock(unix.LOCK_EX) == nil }}
+	g = &SharedLock{held: f, leave: func() bool { return lock(unix.LOCK_EX) == nil }}
 	err = regular(f)
 	if err == nil && lock(unix.LOCK_EX) == nil { // nobody has it: what the file holds is of a group that is gone
 		if err = begin(); err == nil {
@@ -62,15 +69,15 @@ func (d *Dir) lockGroup(name, group string, begin func() error) (*SharedLock, er
 		}
 	}
 	if err == nil && lock(unix.LOCK_SH) != nil {
-		err = fmt.Errorf("%s: %w", f.Name(), ErrLocked)
+		alone, err = true, fmt.Errorf("%s: %w", f.Name(), ErrLocked)
 	}
 	if err == nil {
 		err = d.ofGroup(f, name, group)
 	}
 	if err != nil {
-		return nil, errors.Join(err, f.Close())
+		return nil, alone, errors.Join(err, f.Close())
 	}
-	return g, nil
+	return g, false, nil
 }
 
 // ofGroup checks that the locked file is that of the group, and still stands under its name.
