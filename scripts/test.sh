@@ -75,7 +75,7 @@ if [ "${PLIMSOLL_LAB:-}" != off ]; then
 	mkdir "$logs/lane"
 	# Of 14 presets four are started here: mdadm with two filesystems, LVM, a resync, and the limits of an instance.
 	presets='^TestEveryPreset$/^(gp2x4|slow|degraded|su-sw|misaligned|unwritten|burst|instance|double|volatile)'
-	TMPDIR=$logs/lane run guests -p 1 -count=1 -timeout 30m -run '^(TestLabRun|TestLabGuide)$' ./internal/cli ./internal/provision &
+	TMPDIR=$logs/lane run guests -p 1 -count=1 -timeout 30m -run '^(TestLabRun|TestLabBuild)$' ./internal/cli ./internal/provision &
 	guests=$!
 	run lab -p 1 -count=1 -timeout 30m -skip "^(TestLabDebian|TestRates|TestLatencies|TestMdCounts)\$|$presets" ./internal/lab/... || failed=1
 	wait "$guests" || failed=1
