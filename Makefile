@@ -28,7 +28,6 @@ check: lint race ## the standing checks: format, vet, lint, tests with the race 
 
 lint: $(LINT) $(DEADCODE)
 	@test -z "$$(gofmt -l cmd internal)" || { gofmt -l cmd internal; echo "run: gofmt -w"; exit 1; }
-	@$(GO) vet -tags ratios ./internal/cli # what stands behind a tag; golangci-lint vets the rest
 	@$(LINT) run ./...
 	@scripts/deadcode.sh $(DEADCODE)
 

@@ -77,10 +77,7 @@ type speed struct {
 // underPlimsoll measures the scenario, and returns the command that plimsoll says it ran.
 func underPlimsoll(t *testing.T, binary, dir string) (speed, []string) {
 	t.Helper()
-	out, err := os.MkdirTemp(dir, "runs")
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := t.TempDir()
 	cmd := exec.Command(binary, "run", filepath.Join(dir, "s.yaml"), "--data", dir, "--out", out, "--keep-files", "--progress", "none")
 	cmd.Stdout, cmd.Stderr = io.Discard, os.Stderr
 	_ = cmd.Run() // the verdict is not the question

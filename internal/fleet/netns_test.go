@@ -45,7 +45,7 @@ func startNetwork(t *testing.T) *network {
 	}
 	n := &network{dir: t.TempDir(), name: fmt.Sprintf("pl%d", os.Getpid())}
 	n.binary = filepath.Join(n.dir, "plimsoll")
-	run(t, "go", "build", "-o", n.binary, "../../cmd/plimsoll")
+	build(t, n.binary)
 	if out, err := exec.Command("ip", "netns", "add", n.space(0)).CombinedOutput(); err != nil {
 		t.Skipf("SKIPPED: no network namespace can be made: %s", out)
 	}
@@ -259,6 +259,12 @@ func run(t *testing.T, argv ...string) {
 	if out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", strings.Join(argv, " "), err, out)
 	}
+}
+
+// build makes plimsoll as users have it; with cgo, for the detector's sake, half of it would be compiled once more.
+func build(t *testing.T, name string) {
+	t.Helper()
+	run(t, "env", "CGO_ENABLED=0", "go", "build", "-ldflags=-s -w", "-o", name, "../../cmd/plimsoll")
 }
 
 func codesOf(f *bundle.Fleet) map[string][]string {

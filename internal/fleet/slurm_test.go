@@ -95,7 +95,7 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 		return string(bytes.TrimSpace(out)) == "idle"
 	})
 	binary := filepath.Join(dir, "plimsoll")
-	run(t, "go", "build", "-o", binary, "../../cmd/plimsoll")
+	build(t, binary)
 	job := put("read.fio", fmt.Appendf(nil, job, 6))
 	cmd := exec.Command("salloc", "-N1", "--quiet", binary, "fleet", "run", job, "--via", "srun", "--hosts", host,
 		"--remote", binary, "--data", filepath.Join(dir, "data"), "--out", filepath.Join(dir, "runs"))
