@@ -169,9 +169,7 @@ func (s Server) endTools() {
 		if err != nil || sys.Owner(info) != s.UID {
 			continue
 		}
-		environ, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid)) // it may have ended
-		if group, err := syscall.Getpgid(pid); err == nil && group == pid &&
-			slices.Contains(strings.Split(string(environ), "\x00"), mark) {
+		if group, err := syscall.Getpgid(pid); err == nil && group == pid && slices.Contains(sys.Environ(pid), mark) {
 			groups = append(groups, group)
 			_ = syscall.Kill(-group, syscall.SIGKILL)
 		}

@@ -28,25 +28,33 @@ const nobody = 65534
 // started runs a program until the test is over. Its first line says that it is ready.
 func started(t *testing.T, cmd *exec.Cmd) (s Server, ended <-chan error) {
 	t.Helper()
-	said, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := said.Read(make([]byte, 6)); err != nil {
-		t.Fatal(err)
-	}
+	said := ready(t, cmd)
 	end := make(chan error, 1)
 	go func() { _, _ = io.Copy(io.Discard, said); end <- cmd.Wait() }()
-	t.Cleanup(func() { _ = cmd.Process.Kill() })
 	start, ok := sys.StartOf(cmd.Process.Pid)
 	exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", cmd.Process.Pid))
 	if !ok || err != nil {
 		t.Fatal(ok, err)
 	}
 	return Server{PID: cmd.Process.Pid, Start: start, Exe: exe, Data: "/no/data"}, end
+}
+
+// ready starts a program and reads its first line. Only then can its environment be read for certain: Start returns
+// while exec is still filling in the new one, and has closed what Start waits for. The program is killed when the test is over.
+func ready(t *testing.T, cmd *exec.Cmd) io.Reader {
+	t.Helper()
+	said, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	if _, err := said.Read(make([]byte, 6)); err != nil {
+		t.Fatal(err)
+	}
+	return said
 }
 
 // waits is a script that says "ready" and then waits for signals. Of these bash ignores SIGQUIT by itself.
@@ -151,7 +159,7 @@ func TestToolsOfAServer(t *testing.T) {
 	}
 	run := filepath.Join(t.TempDir(), RunPrefix+"3")
 	tool := func(uid uint32, group bool, env ...string) (*exec.Cmd, <-chan error) {
-		cmd := exec.Command("bash", "-c", "echo ready; exec sleep 1000")
+		cmd := exec.Command("bash", "-c", waits)
 		cmd.Dir, cmd.Env = "/", append([]string{"PATH=" + os.Getenv("PATH")}, env...)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: group, Credential: &syscall.Credential{Uid: uid, Gid: uid}}
 		_, ended := started(t, cmd)
@@ -200,17 +208,16 @@ func TestToolsThatDoNotEnd(t *testing.T) {
 		t.Skip("SKIPPED: only root starts programs as another user: this exam did not run")
 	}
 	run := filepath.Join(t.TempDir(), RunPrefix+"5")
-	cmd := exec.Command("sleep", "1000")
-	cmd.Dir, cmd.Env = "/", []string{"PGHOST=" + run}
+	cmd := exec.Command("bash", "-c", waits)
+	cmd.Dir, cmd.Env = "/", []string{"PATH=" + os.Getenv("PATH"), "PGHOST=" + run}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
-	if err := cmd.Start(); err != nil { // which returns when the program runs, with its environment
-		t.Fatal(err)
-	}
+	ready(t, cmd)
 	synctest.Test(t, func(*testing.T) {
 		from := time.Now()
 		Server{Run: run, UID: nobody}.endTools()
 		if took := time.Since(from); took != 10*time.Second {
 			t.Errorf("waited for %v", took)
+			_ = cmd.Process.Kill() // which would else be waited for below
 		}
 	})
 	if err := cmd.Wait(); err == nil || cmd.ProcessState.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {

@@ -63,6 +63,7 @@ type process struct {
 	pid, parent int
 	start       uint64 // clock ticks since boot
 	ended       bool   // a zombie
+	bare        bool   // a thread of the kernel's, or on its way out: without memory, and so without an environment
 }
 
 // readProcess reads /proc/PID/stat: proc_pid_stat(5).
@@ -81,22 +82,48 @@ func parseProcess(pid int, text []byte) (process, error) {
 	if end < 0 || len(field) < 20 {
 		return p, fmt.Errorf("/proc/%d/stat: %.60q: want 22 fields", pid, text)
 	}
-	var err1, err2 error
+	var err1, err2, err3 error
+	var flags uint64
 	p.ended = field[0][0] == 'Z' || field[0][0] == 'X'
 	p.parent, err1 = strconv.Atoi(string(field[1]))
-	p.start, err2 = strconv.ParseUint(string(field[19]), 10, 64)
-	return p, errors.Join(err1, err2)
+	flags, err2 = strconv.ParseUint(string(field[6]), 10, 64)
+	p.bare = flags&(kernelThread|exiting) != 0
+	p.start, err3 = strconv.ParseUint(string(field[19]), 10, 64)
+	return p, errors.Join(err1, err2, err3)
 }
 
-// familyOf reads a process's mark from its environment, which only its owner and root may do.
-func familyOf(pid int) (family, bool) {
-	env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
-	if err != nil {
-		return family{}, false
+// PF_KTHREAD and PF_EXITING of the kernel's sched.h.
+const kernelThread, exiting = 0x00200000, 0x00000004
+
+// Environ is a process's environment, NAME=VALUE each, which only its owner and root may read. While exec puts a
+// new program into a process it has neither an environment nor arguments, though whoever started it has been told that
+// it runs: that is waited for, up to a second.
+func Environ(pid int) []string {
+	named := false // its arguments, which are there a moment before the environment
+	for range 1000 {
+		env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+		if err != nil {
+			return nil // it has ended, or is another's
+		}
+		if len(env) > 0 {
+			return strings.Split(strings.TrimSuffix(string(env), "\x00"), "\x00")
+		}
+		arguments, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		p, gone := readProcess(pid)
+		if err != nil || named || gone != nil || p.ended || p.bare {
+			return nil
+		}
+		named = len(arguments) > 0
+		_, _ = unix.Poll(nil, 1)
 	}
-	for v := range bytes.SplitSeq(env, []byte{0}) {
-		if value, ok := bytes.CutPrefix(v, []byte(familyVar+"=")); ok {
-			return parseFamily(string(value))
+	return nil
+}
+
+// familyOf reads a process's mark from its environment.
+func familyOf(pid int) (family, bool) {
+	for _, v := range Environ(pid) {
+		if value, ok := strings.CutPrefix(v, familyVar+"="); ok {
+			return parseFamily(value)
 		}
 	}
 	return family{}, false

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -76,6 +77,67 @@ func TestFamilyEndsWithItsProgram(t *testing.T) {
 				t.Errorf("took %s: the child's hold on the output was waited for", took)
 			}
 		})
+	}
+}
+
+// A process is of its family from the moment at which Start returns, though exec is still filling in its environment
+// then: of 100 tries without waiting for it about 10 find none.
+func TestFamilyOfAProcessThatBegins(t *testing.T) {
+	f, err := newFamily("sleep")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 300 {
+		cmd := exec.Command("sleep", "1000")
+		cmd.Env = []string{f.mark()}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		got, ok := familyOf(cmd.Process.Pid)
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		if !ok || got != *f {
+			t.Fatalf("%+v, %v", got, ok)
+		}
+	}
+}
+
+// What has no environment and gets none is not waited for: zombies, threads of the kernel, and what is on its way out.
+func TestProcessesWithoutAnEnvironment(t *testing.T) {
+	child := exec.Command("sleep", "1000")
+	child.Env = []string{"A=1"}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if got := Environ(child.Process.Pid); !slices.Equal(got, child.Env) {
+		t.Errorf("%q", got)
+	}
+	_ = child.Process.Kill()
+	for p, err := readProcess(child.Process.Pid); !p.ended; p, err = readProcess(child.Process.Pid) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := Environ(child.Process.Pid); got != nil {
+		t.Errorf("of a zombie: %q", got)
+	}
+	_ = child.Wait()
+	if got := Environ(child.Process.Pid); got != nil {
+		t.Errorf("of nothing: %q", got)
+	}
+	for _, c := range []struct {
+		text string
+		bare bool
+	}{
+		{"2 (kthreadd) S 0 0 0 0 -1 2129984 0 0 0 0 1 83 0 0 20 0 1 0 3 0 0", true},
+		{"7 (fio) D 1 7 7 0 -1 4194308 0 0 0 0 1 83 0 0 20 0 1 0 3 0 0", true}, // PF_EXITING
+		{"7 (fio) S 1 7 7 0 -1 4194304 0 0 0 0 1 83 0 0 20 0 1 0 3 0 0", false},
+		{"7 (fio) S 1 7 7 0 -1 x 0 0 0 0 1 83 0 0 20 0 1 0 3 0 0", false},
+	} {
+		p, err := parseProcess(7, []byte(c.text))
+		if p.bare != c.bare || (err != nil) != strings.Contains(c.text, " x ") {
+			t.Errorf("%s: %+v, %v", c.text, p, err)
+		}
 	}
 }
 
