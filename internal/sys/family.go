@@ -96,8 +96,8 @@ func parseProcess(pid int, text []byte) (process, error) {
 const kernelThread, exiting = 0x00200000, 0x00000004
 
 // Environ is a process's environment, NAME=VALUE each, which only its owner and root may read. While exec puts a
-// new program into a process it has neither an environment nor arguments, though whoever started it has been told that
-// it runs: that is waited for, up to a second.
+// new program into a process, it has neither an environment nor arguments, though Start has returned to whoever
+// started it: that is waited for, up to a second.
 func Environ(pid int) []string {
 	named := false // its arguments, which are there a moment before the environment
 	for range 1000 {
