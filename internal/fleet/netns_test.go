@@ -261,7 +261,8 @@ func run(t *testing.T, argv ...string) {
 	}
 }
 
-// build makes plimsoll as users have it; with cgo, for the detector's sake, half of it would be compiled once more.
+// build makes plimsoll as users have it, without cgo. The race detector needs cgo, with which half of the packages
+// would be compiled once more.
 func build(t *testing.T, name string) {
 	t.Helper()
 	run(t, "env", "CGO_ENABLED=0", "go", "build", "-ldflags=-s -w", "-o", name, "../../cmd/plimsoll")

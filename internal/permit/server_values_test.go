@@ -39,8 +39,8 @@ func started(t *testing.T, cmd *exec.Cmd) (s Server, ended <-chan error) {
 	return Server{PID: cmd.Process.Pid, Start: start, Exe: exe, Data: "/no/data"}, end
 }
 
-// ready starts a program and reads its first line. Only then can its environment be read for certain: Start returns
-// while exec is still filling in the new one, and has closed what Start waits for. The program is killed when the test is over.
+// ready starts a program, and returns its output when its first line has been read. The program is killed when the test
+// is over.
 func ready(t *testing.T, cmd *exec.Cmd) io.Reader {
 	t.Helper()
 	said, err := cmd.StdoutPipe()
@@ -217,7 +217,7 @@ func TestToolsThatDoNotEnd(t *testing.T) {
 		Server{Run: run, UID: nobody}.endTools()
 		if took := time.Since(from); took != 10*time.Second {
 			t.Errorf("waited for %v", took)
-			_ = cmd.Process.Kill() // which would else be waited for below
+			_ = cmd.Process.Kill() // or it would be waited for below
 		}
 	})
 	if err := cmd.Wait(); err == nil || cmd.ProcessState.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {

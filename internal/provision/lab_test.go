@@ -191,7 +191,8 @@ arrays:
 `
 )
 
-// The guide's arrays on half as many volumes, for which make test waits; the next is make lab's.
+// TestLabBuild builds the guide's arrays on half as many volumes, none smaller than XFS takes. It is make test's;
+// make lab runs TestLabGuide, too.
 func TestLabBuild(t *testing.T) {
 	g := start(t, "  - {name: data, count: 4, size: 336MiB}\n  - {name: wal, count: 4, size: 352MiB}\n")
 	g.build(strings.NewReplacer("8 x 256", "4 x 336", "8 x 288", "4 x 352").Replace(guideLayout), "data", "wal")

@@ -63,7 +63,7 @@ type process struct {
 	pid, parent int
 	start       uint64 // clock ticks since boot
 	ended       bool   // a zombie
-	bare        bool   // a thread of the kernel's, or on its way out: without memory, and so without an environment
+	begins      bool   // exec has not set up its environment yet
 }
 
 // readProcess reads /proc/PID/stat: proc_pid_stat(5).
@@ -82,39 +82,38 @@ func parseProcess(pid int, text []byte) (process, error) {
 	if end < 0 || len(field) < 20 {
 		return p, fmt.Errorf("/proc/%d/stat: %.60q: want 22 fields", pid, text)
 	}
-	var err1, err2, err3 error
-	var flags uint64
 	p.ended = field[0][0] == 'Z' || field[0][0] == 'X'
-	p.parent, err1 = strconv.Atoi(string(field[1]))
-	flags, err2 = strconv.ParseUint(string(field[6]), 10, 64)
-	p.bare = flags&(kernelThread|exiting) != 0
-	p.start, err3 = strconv.ParseUint(string(field[19]), 10, 64)
+	parent, err1 := strconv.Atoi(string(field[1]))
+	flags, err2 := strconv.ParseUint(string(field[6]), 10, 64)
+	start, err3 := strconv.ParseUint(string(field[19]), 10, 64)
+	const envEnd = 48 // its field, which is 0 for those, too, that have no memory
+	p.parent, p.start = parent, start
+	p.begins = flags&(kernelThread|exiting) == 0 && len(field) > envEnd && string(field[envEnd]) == "0"
 	return p, errors.Join(err1, err2, err3)
 }
 
-// PF_KTHREAD and PF_EXITING of the kernel's sched.h.
+// PF_KTHREAD and PF_EXITING of the kernel's sched.h; a zombie keeps the latter.
 const kernelThread, exiting = 0x00200000, 0x00000004
 
-// Environ is a process's environment, NAME=VALUE each, which only its owner and root may read. While exec puts a
-// new program into a process, it has neither an environment nor arguments, though Start has returned to whoever
-// started it: that is waited for, up to a second.
+// Environ is a process's environment, NAME=VALUE each, which only its owner and root may read. Start returns before
+// exec has set it up, and until then the kernel shows none: that is waited for, up to a second.
 func Environ(pid int) []string {
-	named := false // its arguments, which are there a moment before the environment
+	whole := false
 	for range 1000 {
 		env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
-		if err != nil {
-			return nil // it has ended, or is another's
-		}
 		if len(env) > 0 {
 			return strings.Split(strings.TrimSuffix(string(env), "\x00"), "\x00")
 		}
-		arguments, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-		p, gone := readProcess(pid)
-		if err != nil || named || gone != nil || p.ended || p.bare {
+		if err != nil || whole { // it has ended, is another's, or has none
 			return nil
 		}
-		named = len(arguments) > 0
-		_, _ = unix.Poll(nil, 1)
+		p, err := readProcess(pid)
+		if err != nil {
+			return nil
+		}
+		if whole = !p.begins; !whole {
+			_, _ = unix.Poll(nil, 1)
+		}
 	}
 	return nil
 }

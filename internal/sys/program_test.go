@@ -9,12 +9,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/sys/bounded"
 )
@@ -80,8 +81,8 @@ func TestFamilyEndsWithItsProgram(t *testing.T) {
 	}
 }
 
-// A process is of its family from the moment at which Start returns, though exec is still filling in its environment
-// then: of 100 tries without waiting for it about 10 find none.
+// A process is of its family from the moment at which Start returns, though exec may not have set up its environment
+// then: of 4,000 looks that did not wait for it 366 found none.
 func TestFamilyOfAProcessThatBegins(t *testing.T) {
 	f, err := newFamily("sleep")
 	if err != nil {
@@ -102,42 +103,51 @@ func TestFamilyOfAProcessThatBegins(t *testing.T) {
 	}
 }
 
-// What has no environment and gets none is not waited for: zombies, threads of the kernel, and what is on its way out.
+// What has no environment, and gets none, is not taken for a process that begins: it would be waited for.
 func TestProcessesWithoutAnEnvironment(t *testing.T) {
 	child := exec.Command("sleep", "1000")
-	child.Env = []string{"A=1"}
+	child.Env = []string{}
 	if err := child.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if got := Environ(child.Process.Pid); !slices.Equal(got, child.Env) {
-		t.Errorf("%q", got)
+	pid := child.Process.Pid
+	look := func(what string) {
+		t.Helper()
+		env := Environ(pid)
+		if p, err := readProcess(pid); err != nil || p.begins || env != nil {
+			t.Errorf("%s: %+v, %v, %q", what, p, err, env)
+		}
 	}
+	look("given none")
 	_ = child.Process.Kill()
-	for p, err := readProcess(child.Process.Pid); !p.ended; p, err = readProcess(child.Process.Pid) {
-		if err != nil {
-			t.Fatal(err)
-		}
+	if err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil); err != nil {
+		t.Error(err)
 	}
-	if got := Environ(child.Process.Pid); got != nil {
-		t.Errorf("of a zombie: %q", got)
-	}
+	look("a zombie")
 	_ = child.Wait()
-	if got := Environ(child.Process.Pid); got != nil {
-		t.Errorf("of nothing: %q", got)
+	if env := Environ(pid); env != nil {
+		t.Errorf("of nothing: %q", env)
 	}
-	for _, c := range []struct {
-		text string
-		bare bool
+	// proc_pid_stat(5) behind the name: flags are the 7th, the end of the environment is the 49th.
+	line := func(flags, end string) string {
+		return "7 (a) S 1 7 7 0 -1 " + flags + strings.Repeat(" 1", 41) + " " + end + " 0"
+	}
+	for name, c := range map[string]struct {
+		text   string
+		begins bool
 	}{
-		{"2 (kthreadd) S 0 0 0 0 -1 2129984 0 0 0 0 1 83 0 0 20 0 1 0 3 0 0", true},
-		{"7 (fio) D 1 7 7 0 -1 4194308 0 0 0 0 1 83 0 0 20 0 1 0 3 0 0", true}, // PF_EXITING
-		{"7 (fio) S 1 7 7 0 -1 4194304 0 0 0 0 1 83 0 0 20 0 1 0 3 0 0", false},
-		{"7 (fio) S 1 7 7 0 -1 x 0 0 0 0 1 83 0 0 20 0 1 0 3 0 0", false},
+		"in exec":                {line("4194304", "0"), true},
+		"whole":                  {line("4194304", "140737354131424"), false},
+		"the kernel's thread":    {line("2129984", "0"), false},     // PF_KTHREAD
+		"ends":                   {line("4194308", "0"), false},     // PF_EXITING
+		"of a kernel before 3.5": {line("4194304", "")[:80], false}, // which has no such field
 	} {
-		p, err := parseProcess(7, []byte(c.text))
-		if p.bare != c.bare || (err != nil) != strings.Contains(c.text, " x ") {
-			t.Errorf("%s: %+v, %v", c.text, p, err)
+		if p, err := parseProcess(7, []byte(c.text)); err != nil || p.begins != c.begins {
+			t.Errorf("%s: %+v, %v", name, p, err)
 		}
+	}
+	if _, err := parseProcess(7, []byte(line("x", "0"))); err == nil {
+		t.Error("flags that are no number are taken")
 	}
 }
 

@@ -119,7 +119,7 @@ var build = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	name := filepath.Join(cache, "plimsoll", "lab", "test-plimsoll")
-	// Not -trimpath: by that every package, the standard library's too, would be compiled once more.
+	// With -trimpath Go would compile every package once more, the standard library's too.
 	cmd := exec.Command("go", "build", "-ldflags=-s -w", "-o", name, "plimsoll/cmd/plimsoll")
 	if filepath.IsAbs(self) { // with -trimpath it names the module: the test's own directory is inside it, too
 		cmd.Dir = filepath.Dir(self)
