@@ -111,6 +111,12 @@ func (r *row) advance(cur fio.Job, since time.Duration) (did, excess Second) {
 	untimed := prev.Runtime == 0 && cur.Runtime > 0 && counted(prev)
 	if r.inRamp && (fell || lagged || untimed) {
 		prev, r.inRamp = fio.Job{}, false
+		if cur.Runtime == 0 {
+			// It begins again in this moment, and fio read the counts after the bytes and the
+			// runtime: all that the next document holds is of the next second.
+			r.prev = fio.Job{}
+			return Second{}, Second{}
+		}
 	}
 	if cur.Runtime > 0 {
 		r.started = true

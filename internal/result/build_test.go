@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -166,6 +167,87 @@ func TestRampWithoutRuntime(t *testing.T) {
 			if want := documents[0].at; ramped != want {
 				t.Errorf("fio %s, %v: a ramp of %s, want %s, the time of its only document", version, asked, ramped, want)
 			}
+		}
+	}
+}
+
+// TestDocumentAtTheEndOfTheRamp is what fio 3.33 printed on a busy host on 2026-11-26 of a job with
+// a ramp of 2 s: the second document came as the job began again, with I/Os that have no bytes and
+// no runtime yet. They are of the next second. A row beside it that measures already keeps its
+// second, and one in its ramp has its own.
+func TestDocumentAtTheEndOfTheRamp(t *testing.T) {
+	const ms = time.Millisecond
+	type counts struct {
+		runtime             time.Duration
+		reads, writes, both uint64 // both: bytes of reads and writes
+	}
+	began := []counts{
+		{897 * ms, 1072995, 1072377, 8742191104},
+		{0, 4793, 4780, 0},
+		{1003 * ms, 914421, 914468, 7372120064},
+		{2002 * ms, 1969376, 1968330, 16108314624},
+		{3001 * ms, 4290413, 4287280, 35134230528},
+	}
+	at := []time.Duration{1294 * ms, 2511 * ms, 3525 * ms, 4512 * ms, 5512 * ms}
+	measures := []counts{{294 * ms, 100, 0, 100}, {1511 * ms, 200, 0, 200}, {2525 * ms, 300, 0, 300}, {3512 * ms, 400, 0, 400}, {4512 * ms, 500, 0, 500}}
+	ramps := []counts{{294 * ms, 100, 0, 100}, {1511 * ms, 200, 0, 200}, {525 * ms, 50, 0, 50}, {1512 * ms, 150, 0, 150}, {2512 * ms, 250, 0, 250}}
+	type second struct {
+		ramp          bool
+		at, length    time.Duration
+		reads, writes uint64
+	}
+	for name, tt := range map[string]struct {
+		beside []counts
+		ramp   string // of the row beside
+		want   []second
+	}{
+		"alone": {nil, "", []second{
+			{true, 1294 * ms, 897 * ms, 1072995, 1072377},
+			{false, 3525 * ms, 1003 * ms, 914421, 914468},
+			{false, 4512 * ms, 999 * ms, 1054955, 1053862},
+			{false, 5512 * ms, 999 * ms, 2321037, 2318950},
+		}},
+		"beside a row that measures": {measures, "0", []second{
+			{true, 1294 * ms, 897 * ms, 1073095, 1072377},
+			{false, 2511 * ms, 1217 * ms, 100, 0},
+			{false, 3525 * ms, 1014 * ms, 914521, 914468},
+			{false, 4512 * ms, 999 * ms, 1055055, 1053862},
+			{false, 5512 * ms, 1000 * ms, 2321137, 2318950},
+		}},
+		"beside a row in its ramp": {ramps, "2", []second{
+			{true, 1294 * ms, 897 * ms, 1073095, 1072377},
+			{true, 2511 * ms, 1217 * ms, 100, 0},
+			{false, 3525 * ms, 1003 * ms, 914471, 914468},
+			{false, 4512 * ms, 999 * ms, 1055055, 1053862},
+			{false, 5512 * ms, 1000 * ms, 2321137, 2318950},
+		}},
+	} {
+		start := time.Now()
+		b := &Builder{Start: start}
+		for i := range at {
+			job := func(c counts, ramp string) fio.Job {
+				half := units.Bytes(c.both / 2)
+				return fio.Job{
+					Runtime: c.runtime, Options: fio.Options{"ramp_time": ramp},
+					Read:  fio.Direction{N: c.reads, Bytes: half, Runtime: c.runtime},
+					Write: fio.Direction{N: c.writes, Bytes: units.Bytes(c.both) - half, Runtime: c.runtime},
+				}
+			}
+			rows := []fio.Job{job(began[i], "2")}
+			if tt.beside != nil {
+				rows = append(rows, job(tt.beside[i], tt.ramp))
+			}
+			b.Add(&fio.Output{Time: start.Add(at[i]), Jobs: rows})
+		}
+		var got []second
+		for _, s := range b.seconds {
+			got = append(got, second{s.Ramp, s.At, s.Len, s.Read.N, s.Write.N})
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%s:\n got %v\nwant %v", name, got, tt.want)
+		}
+		if first := b.rows[0].streams[0].n[0]; first != 914421 {
+			t.Errorf("%s: the first interval of reads holds %v I/Os, want those to the third document", name, first)
 		}
 	}
 }
