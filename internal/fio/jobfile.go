@@ -1,6 +1,9 @@
 package fio
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // JobFile is a parsed fio job file. Order, comments' absence and every option survive a round trip.
 type JobFile struct {
@@ -42,6 +45,18 @@ func (s Section) Get(name string) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// Filename is the value of filename= as it takes effect. fio adds the files of several such options
+// up, [global]'s too, where other options replace an earlier value (seen with 3.33).
+func (s Section) Filename() string {
+	var values []string
+	for _, o := range s.Options {
+		if o.Name == "filename" && !o.Bare {
+			values = append(values, strings.TrimSpace(o.Value))
+		}
+	}
+	return strings.Join(values, ":")
 }
 
 // Asked is what the installed fio said of a job file when it read it and ran nothing.

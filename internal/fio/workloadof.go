@@ -37,7 +37,7 @@ func WorkloadOf(name string, s Section) (Workload, error) {
 		TimeBased:  r.flag("time_based"),
 		Stonewall:  r.flag("stonewall"),
 		NewGroup:   r.flag("new_group"),
-		Filename:   r.text("filename"),
+		Filename:   s.Filename(),
 		Directory:  r.text("directory"),
 		Direct:     r.direct(),
 		VerifyOn:   !slices.Contains([]string{"", "0"}, r.text("verify")),

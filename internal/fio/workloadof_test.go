@@ -43,6 +43,11 @@ func TestWorkloadOf(t *testing.T) {
 			Engine: "libaio", Direct: true, ReadShare: 0.7, ReadBS: 8 * k, WriteBS: 8 * k, Jobs: 4, Depth: 64, Size: 5 * g, SharedFile: true,
 			Filename: "/data/x", TimeBased: true, Runtime: time.Minute, Ramp: 5 * time.Second,
 		},
+		// each filename= adds its files
+		"fio --name=j --rw=read --filename=/data/x:/data/y --filename=z": {
+			Engine: "psync", ReadShare: 1, Sequential: true, ReadBS: 4 * k, Jobs: 1, Depth: 1, Buffered: true, SharedFile: true,
+			Filename: "/data/x:/data/y:z",
+		},
 		// iodepth does nothing on a synchronous engine
 		"fio --name=j --rw=write --iodepth=32 --ioengine=pvsync2 --fdatasync=1 --sync=dsync": {
 			Engine: "pvsync2", Sequential: true, WriteBS: 4 * k, Jobs: 1, Depth: 1, DepthAsked: 32, SyncEvery: 1, SyncCall: "fdatasync", SyncWrites: true, Buffered: true,

@@ -145,8 +145,9 @@ func (c *Case) newLintJob(f *script.File, src *script.Job, i int, section fio.Se
 		}
 		name := fio.BuiltinOptions().Main(o.Name)
 		j.last[name] = o
-		j.unknown[name] = c.filledIn(o) || c.refusedValues()[o]
-		if !j.unknown[name] {
+		open := c.filledIn(o) || c.refusedValues()[o]
+		j.unknown[name] = open || name == "filename" && j.unknown[name] // each adds a file
+		if !open {
 			known.Options = append(known.Options, o)
 		}
 	}
@@ -309,11 +310,8 @@ func isDevice(path string) bool {
 	return strings.HasPrefix(path, "/dev/") && !otherDevice.MatchString(path)
 }
 
-// devices are the raw devices of filename=.
+// devices are the raw devices of filename=, those that are known.
 func (j *lintJob) devices() []string {
-	if j.open("filename") {
-		return nil
-	}
 	var devs []string
 	for _, f := range j.load.Files() {
 		if isDevice(f) {

@@ -92,17 +92,8 @@ func (s Scenario) Places() int {
 	return max(loads[0].Jobs, 1)
 }
 
-// Files are the paths of filename= in a job section as it takes effect. fio adds those of several
-// such options up, [global]'s too, where other options replace an earlier value (seen with 3.33).
-func Files(section fio.Section) []string {
-	var files []string
-	for _, o := range section.Options {
-		if o.Name == "filename" {
-			files = append(files, fio.Workload{Filename: o.Value}.Files()...)
-		}
-	}
-	return files
-}
+// Files are the paths of filename= in a job section as it takes effect.
+func Files(section fio.Section) []string { return fio.Workload{Filename: section.Filename()}.Files() }
 
 // Directory is the directory= of a job section as it takes effect, empty when there is none.
 func Directory(section fio.Section) string {
