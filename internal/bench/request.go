@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"plimsoll/internal/bundle"
-	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/running"
 	"plimsoll/internal/host"
 	"plimsoll/internal/permit"
 	"plimsoll/internal/suite"
@@ -181,10 +181,10 @@ func (r Request) plan(
 	if err := permit.CheckPaths(paths); err != nil {
 		return p, &InputError{err}
 	}
-	if p.Fio, err = fio.Installed(ctx, m); err != nil {
+	if p.Fio, err = running.Installed(ctx, m); err != nil {
 		return p, err
 	}
-	table, err := fio.InstalledOptions(ctx, m)
+	table, err := running.InstalledOptions(ctx, m)
 	if err != nil {
 		return p, err
 	}
@@ -202,7 +202,7 @@ func (r Request) plan(
 // Facts reads the machine's settings, and which fio it has.
 func Facts(ctx context.Context, m *sys.Machine) *host.Facts {
 	f := host.Read(ctx, m)
-	if v, err := fio.Installed(ctx, m); err == nil {
+	if v, err := running.Installed(ctx, m); err == nil {
 		f.Fio = v.String()
 	} else {
 		f.Notes = append(f.Notes, "fio: "+err.Error())

@@ -130,7 +130,10 @@ func sections(f *fio.JobFile) []string {
 // addWorkload works out what a job asked for from the options that are known of it; whole says that
 // these are all it had, so that what is not among them has fio's default.
 func addWorkload(r *result.Result, name string, count int, options fio.Options, whole bool, o *fio.Output) {
-	if len(options) == 0 {
+	given := func(names ...string) bool {
+		return slices.ContainsFunc(names, func(name string) bool { _, ok := options[name]; return ok })
+	}
+	if len(options) == 0 || !whole && !given("rw", "readwrite") { // what it did is not known
 		return
 	}
 	w, err := fio.WorkloadOf(name, options.Section(name))
@@ -142,9 +145,8 @@ func addWorkload(r *result.Result, name string, count int, options fio.Options, 
 	if count > 0 {
 		w.Jobs = count
 	}
-	_, direct := options["direct"]
-	_, buffered := options["buffered"]
-	if !direct && !buffered && !whole {
+	w.DepthOpen = !whole && !given("iodepth") && (!given("ioengine") || !fio.Synchronous(w.Engine))
+	if !given("direct", "buffered") && !whole {
 		var why string
 		w.Direct, w.Buffered, why = wasDirect(o)
 		r.Doubts = append(r.Doubts, fmt.Sprintf("the output does not say whether %s was direct; %s", name, why))

@@ -62,6 +62,30 @@ func TestWhetherItWasDirect(t *testing.T) {
 	}
 }
 
+// TestDepthIsNotGuessed: an excerpt without the line of its job, and a summary that names no depth,
+// have no I/Os in flight that anything could be concluded from.
+func TestDepthIsNotGuessed(t *testing.T) {
+	head, excerpt, _ := strings.Cut(textRow(ofDevice, ""), "\nfio-3.33")
+	for name, c := range map[string]struct {
+		doc         string
+		loads, deep int
+	}{
+		"whole":           {head + "\nfio-3.33" + excerpt, 1, 1},
+		"without its job": {excerpt, 0, 0},
+		"described only":  {strings.Replace(excerpt, "2024\n", "2024\n  Description  : [random writes]\n", 1), 0, 0},
+		"kbench":          {"IOPS (Read/Write)\n        Random:          90,546 / 73,514\n    Sequential:          94,976 / 68,510\n", 1, 0},
+	} {
+		all := imported(t, c.doc, Found{})
+		if len(all) == 0 {
+			t.Errorf("%s: no result", name)
+			continue
+		}
+		if r := all[0]; len(r.Workloads) != c.loads || r.Depth.Asked != c.deep {
+			t.Errorf("%s: %d workloads and %d in flight, want %d and %d", name, len(r.Workloads), r.Depth.Asked, c.loads, c.deep)
+		}
+	}
+}
+
 // TestQuotesAreNoResults: an article repeats figures of the output that it quotes.
 func TestQuotesAreNoResults(t *testing.T) {
 	whole := strings.Replace(textRow(ofDevice, sawAll), "     issued",

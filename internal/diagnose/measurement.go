@@ -72,6 +72,10 @@ func (m Measurement) MeanLatency() float64 {
 func (m Measurement) InFlight() int {
 	asked := 0
 	for _, w := range m.Result.Workloads {
+		if w.DepthOpen {
+			asked = 0
+			break
+		}
 		if w.SyncEvery == 1 && !w.Reads() {
 			asked += max(w.Jobs, 1)
 		} else {

@@ -52,7 +52,7 @@ func (s Section) Get(name string) (string, bool) {
 func (s Section) Filename() string {
 	var values []string
 	for _, o := range s.Options {
-		if o.Name == "filename" && !o.Bare {
+		if o.Name == "filename" {
 			values = append(values, strings.TrimSpace(o.Value))
 		}
 	}

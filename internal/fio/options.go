@@ -1,12 +1,10 @@
 package fio
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"sync"
 
-	"plimsoll/internal/sys"
 	"plimsoll/internal/text"
 )
 
@@ -46,8 +44,8 @@ var builtinTable = sync.OnceValue(func() *OptionTable {
 	return newOptionTable(versionIndex(oldestJudged), len(optionVersions)-1)
 })
 
-// everyOption is the table of all known versions.
-var everyOption = sync.OnceValue(func() *OptionTable { return newOptionTable(0, len(optionVersions)-1) })
+// EveryOption is the table of all known versions.
+var EveryOption = sync.OnceValue(func() *OptionTable { return newOptionTable(0, len(optionVersions)-1) })
 
 // OptionsOf is the table of one version. Of a version between two known ones, it has what either
 // of them has.
@@ -139,19 +137,6 @@ func (t *OptionTable) add(r *optionRow) {
 			o.Engines = append(o.Engines, e)
 		}
 	}
-}
-
-// InstalledOptions is the table of the fio in PATH, by its version.
-func InstalledOptions(ctx context.Context, m *sys.Machine) (*OptionTable, error) {
-	printed, err := m.Output(sys.WithFamily(ctx), "fio", "--version")
-	if err != nil {
-		return nil, err
-	}
-	v, err := ParseVersion(printed)
-	if err != nil { // a build of its own: all may be there
-		return everyOption(), nil
-	}
-	return OptionsOf(v), nil
 }
 
 // Lookup finds an option by its name or alias.

@@ -189,7 +189,7 @@ var directions = []string{"randread", "randwrite", "randrw", "randtrim", "readwr
 
 // absence says whether other versions have an option.
 func (t *OptionTable) absence(name string) string {
-	other := everyOption().byName[name]
+	other := EveryOption().byName[name]
 	switch {
 	case other == nil:
 		return ""

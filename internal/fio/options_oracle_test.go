@@ -88,7 +88,7 @@ func (p oraclePair) section() JobText {
 // ofTheMachine says whether a refusal depends on the machine or on how fio was built: an engine
 // that is not loadable, folders, CPUs and NUMA nodes, memory; or is a crash of fio.
 func (p oraclePair) ofTheMachine(verdict string) bool {
-	main := everyOption().Main(p.option)
+	main := EveryOption().Main(p.option)
 	return strings.HasPrefix(verdict, "X") || strings.Contains(verdict, "engine-not-loadable") ||
 		slices.Contains([]string{
 			"directory", "opendir", "cpus_allowed", "cpumask", "numa_cpu_nodes", "numa_mem_policy",
@@ -100,7 +100,7 @@ func (p oraclePair) ofTheMachine(verdict string) bool {
 
 // kindOfMiss names why a refusal is not found; empty when it should be.
 func (p oraclePair) kindOfMiss(binary string) string {
-	main := everyOption().Main(p.option)
+	main := EveryOption().Main(p.option)
 	switch {
 	case p.value == "cudamalloc":
 		return "a word of builds with CUDA"

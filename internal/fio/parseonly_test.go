@@ -14,7 +14,7 @@ func TestParseOnlyAsksTheInstalledFio(t *testing.T) {
 	if testing.Short() {
 		t.Skip("SKIPPED: -short: make test runs this")
 	}
-	v, err := fio.Installed(t.Context(), sys.Host())
+	v, err := running.Installed(t.Context(), sys.Host())
 	if err != nil {
 		t.Skip("NOT TESTED: ", err)
 	}

@@ -1,13 +1,9 @@
 package fio
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
-
-	"plimsoll/internal/sys"
 )
 
 // Version is fio's, as major and minor; a build of its git tree counts as the release before it.
@@ -36,27 +32,4 @@ func ParseVersion(s string) (Version, error) {
 		return Version{}, fmt.Errorf("fio version %.40q: want such as fio-3.33", s)
 	}
 	return Version{a, b}, nil
-}
-
-// ErrMissing is in the chain of Installed's error when there is no fio.
-var ErrMissing = errors.New("fio is not installed")
-
-// Installed asks the fio in PATH for its version and refuses one older than Oldest.
-func Installed(ctx context.Context, m *sys.Machine) (Version, error) {
-	out, err := m.Output(sys.WithFamily(ctx), "fio", "--version")
-	if errors.Is(err, sys.ErrNotFound) {
-		return Version{}, fmt.Errorf("%w; install it with the system's package manager, such as: apt-get install fio",
-			ErrMissing)
-	}
-	if err != nil {
-		return Version{}, err
-	}
-	v, err := ParseVersion(out)
-	if err != nil {
-		return v, err
-	}
-	if v.Before(Oldest) {
-		return v, fmt.Errorf("%s is too old: plimsoll needs %s or newer", v, Oldest)
-	}
-	return v, nil
 }

@@ -36,6 +36,8 @@ type Workload struct {
 	Jobs, Depth int
 	// DepthAsked is iodepth where a synchronous engine ignores it, else 0.
 	DepthAsked int `json:",omitempty"`
+	// DepthOpen says that nothing names the depth of an import, and Depth is fio's default.
+	DepthOpen bool `json:",omitempty"`
 	// Polls says that the job spins for its completions (hipri, sqthread_poll).
 	Polls bool `json:",omitempty"`
 	// SyncEvery is 1 when each write is followed by SyncCall, fsync or fdatasync ("" in bundles of

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"plimsoll/internal/bench"
-	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/running"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/text"
@@ -130,7 +130,7 @@ func (m *Member) hello(ctx context.Context) {
 	if boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id"); err == nil {
 		hello.Boot = strings.TrimSpace(string(boot))
 	}
-	if v, err := fio.Installed(ctx, m.Machine); err == nil {
+	if v, err := running.Installed(ctx, m.Machine); err == nil {
 		hello.Fio = v.String()
 	}
 	m.out.send(hello)

@@ -400,6 +400,9 @@ func (r *Result) depths() Depth {
 	for _, w := range r.Workloads {
 		d.Asked += w.InFlight()
 	}
+	if slices.ContainsFunc(r.Workloads, func(w fio.Workload) bool { return w.DepthOpen }) {
+		d.Asked = 0
+	}
 	window, counts := r.Total.Span(), r.rowCounts()
 	for i, j := range r.Jobs {
 		share := 1.0

@@ -173,7 +173,7 @@ func (l *linting) version(ctx context.Context) error {
 	}
 	switch {
 	case l.o.installed:
-		table, err := fio.InstalledOptions(ctx, l.env.Machine)
+		table, err := running.InstalledOptions(ctx, l.env.Machine)
 		if err != nil {
 			return err
 		}

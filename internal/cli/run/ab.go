@@ -18,6 +18,7 @@ import (
 	"plimsoll/internal/compare"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/running"
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/screen"
 	"plimsoll/internal/suite"
@@ -417,7 +418,7 @@ func (o abOptions) variant(
 
 // checkJobs lets the installed fio's table judge the options of a variant.
 func checkJobs(ctx context.Context, env *form.Env, s *suite.Suite) error {
-	table, err := fio.InstalledOptions(ctx, env.Machine)
+	table, err := running.InstalledOptions(ctx, env.Machine)
 	if err != nil {
 		return err
 	}

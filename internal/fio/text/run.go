@@ -266,18 +266,21 @@ func (t *Reader) group(number string) {
 
 // echoOptions reads the options that fio repeats when it starts: "rw=randwrite, bs=(R)
 // 16.0KiB-16.0KiB, (W) …, (T) …, ioengine=psync, iodepth=1", or in fio 2
-// "bs=16K-16K/16K-16K/16K-16K".
+// "bs=16K-16K/16K-16K/16K-16K", or with commas between them. A bs that does not read so stands as
+// it is, so that nobody takes fio's default for it.
 func echoOptions(s string) fio.Options {
 	o := fio.Options{}
 	sizes := []string{}
+	written := ""
 	for part := range strings.SplitSeq(s, ", ") {
 		name, value, ok := strings.Cut(part, "=")
 		switch {
 		case ok && name == "bs":
+			written = value
 			if rest, three := strings.CutPrefix(value, "(R) "); three {
 				sizes = append(sizes, rest)
 			} else {
-				sizes = strings.Split(value, "/")
+				sizes = strings.FieldsFunc(value, func(r rune) bool { return r == '/' || r == ',' })
 			}
 		case ok:
 			o[name] = value
@@ -293,6 +296,7 @@ func echoOptions(s string) fio.Options {
 	same := true
 	for i := range lows {
 		if lows[i] == "" || highs[i] == "" {
+			o["bs"] = written
 			return o
 		}
 		same = same && lows[i] == highs[i]

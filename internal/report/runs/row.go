@@ -67,7 +67,11 @@ func (operations) fill(r *row, s *bundle.Scenario) {
 	}
 	t := s.Result.Total
 	n, bw := t.Rates()
+	all := latencyOf(t)
 	if n <= 0 && bw <= 0 {
+		if all.Mean > 0 { // all that a summary may say
+			r.Measured = units.Latency(all.Mean).String()
+		}
 		return
 	}
 	r.Measured, r.Also = key.Print(n, bw), ""
@@ -87,7 +91,6 @@ func (operations) fill(r *row, s *bundle.Scenario) {
 		r.Share = key.Share(n, bw, c.Binding().IOPS, c.Binding().BW)
 		r.Percent = text.Percent(r.Share)
 	}
-	all := latencyOf(t)
 	r.P50, r.P99 = words.At(all, 50), words.At(all, 99)
 	if l := t.Sync.Lat; l.Measured() {
 		alone := "I/O"
@@ -147,7 +150,7 @@ func (r *row) ceiling(c *ceiling.Ceiling, key result.Key) {
 func latencyOf(t fio.Job) fio.Latency {
 	var parts []fio.Latency
 	for _, d := range t.Directions() {
-		if l := d.Completion(); d.N > 0 || d.IOPS > 0 {
+		if l := d.Completion(); d.N > 0 || d.IOPS > 0 || l.Mean > 0 {
 			parts = append(parts, l)
 		}
 	}

@@ -242,7 +242,7 @@ func (operations) offers(s *bundle.Scenario, r row) []offer {
 	all = append(all,
 		offer{1, "Peak read", t.Read.BW.String(), each, float64(t.Read.BW), "read_bw", "bytes_per_s"},
 		offer{2, "Peak write", t.Write.BW.String(), each, float64(t.Write.BW), "write_bw", "bytes_per_s"})
-	if key != result.ByLatency || n <= 0 {
+	if key != result.ByLatency || n <= 0 || t.Read.N > 0 && t.Write.N > 0 { // of a mix it is the latency of neither
 		return all
 	}
 	what, slot := "Read latency", 3

@@ -2,7 +2,12 @@ package runs
 
 import (
 	"testing"
+	"time"
 
+	"plimsoll/internal/bundle"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/result"
+	"plimsoll/internal/units"
 	"plimsoll/internal/verdict"
 )
 
@@ -37,6 +42,41 @@ func TestPeaksAndLimits(t *testing.T) {
 		}
 		if r.Share > 0 && r.Share < atCeiling && got == r.From {
 			t.Errorf("%s is far below the ceiling from %s and said to be limited by it", s.Name, got)
+		}
+	}
+}
+
+// One I/O at a time has the latency of its direction, and a mix that of neither. A summary that gives
+// a mean latency alone is shown with it.
+func TestLatencyOfOneAtATime(t *testing.T) {
+	const ms = 1e6
+	at := func(read, write units.IOPS) *bundle.Scenario {
+		r := &result.Result{State: result.Done, Depth: result.Depth{Asked: 1}}
+		for d, n := range map[*fio.Direction]units.IOPS{&r.Total.Read: read, &r.Total.Write: write} {
+			*d = fio.Direction{N: uint64(n), IOPS: n, BW: units.Rate(n) * 4096, Runtime: time.Second}
+		}
+		return &bundle.Scenario{Result: r}
+	}
+	summary := at(0, 0)
+	summary.Result.Total.Read.Clat.Mean = 2 * ms
+	for name, c := range map[string]struct {
+		s        *bundle.Scenario
+		tile     string
+		measured string
+	}{
+		"reads":   {at(500, 0), "Read latency", "2 ms"},
+		"writes":  {at(0, 250), "Write latency", "4 ms"},
+		"a mix":   {at(250, 250), "", "2 ms"},
+		"summary": {summary, "", "2 ms"},
+	} {
+		r, tile := newRow(c.s, 0), ""
+		for _, o := range viewOf(c.s).offers(c.s, r) {
+			if o.slot > 2 {
+				tile = o.what
+			}
+		}
+		if tile != c.tile || r.Measured != c.measured {
+			t.Errorf("%s: tile %q and %s, want %q and %s", name, tile, r.Measured, c.tile, c.measured)
 		}
 	}
 }
