@@ -156,7 +156,8 @@ func onlyTotal(o *fio.Output) *fio.Output {
 // place finds the machine and the volumes that a result was measured on: what the user names for it,
 // else what the run states, else what the text says.
 func (f Found) place(r *result.Result, o *fio.Output, whole *topology.Topology) error {
-	if err := f.machine(r, o, whole); err != nil {
+	guessed, err := f.machine(r, o, whole)
+	if err != nil {
 		return err
 	}
 	for _, n := range f.Volumes {
@@ -167,28 +168,36 @@ func (f Found) place(r *result.Result, o *fio.Output, whole *topology.Topology) 
 	if err := onStorage(r, whole, f.Documents[o.Source], o); err != nil {
 		return err
 	}
-	onOwnDrives(r, whole)
+	elsewhere(r, o, whole, guessed)
 	return nil
 }
 
-// onOwnDrives leaves the limits of a machine out that has drives of its own, where nothing says that a
-// result's volumes are others: what goes to them does not cross the storage network.
-func onOwnDrives(r *result.Result, whole *topology.Topology) {
+// elsewhere leaves the limits of a machine out where nothing says that a result's volumes are those
+// on its storage network: it has drives of its own, or is only named in a text around a run of which
+// fio counted no device, as of a file on a filesystem of another machine (NFS, Lustre, FUSE).
+func elsewhere(r *result.Result, o *fio.Output, whole *topology.Topology, guessed bool) {
 	at := whole
 	if r.Topology != nil {
 		at = r.Topology
 	}
 	facts, ok := cloud.InstanceLimits(at.Instance.Type)
-	own := facts.Local
-	if !ok || own.Count == 0 || own.Temp || len(at.Arrays) > 0 || r.Labels[volumeType] != "" {
+	if !ok || len(at.Arrays) > 0 || r.Labels[volumeType] != "" {
+		return
+	}
+	i, why := at.Instance, ""
+	switch own := facts.Local; {
+	case own.Count > 0 && !own.Temp:
+		why = "it has " + text.Plural(own.Count, "local drive")
+	case guessed && len(o.Groups) > 0 && len(o.Disks) == 0:
+		why = "fio counted no device, as of a network filesystem"
+	default:
 		return
 	}
 	t := *at
-	i := t.Instance
 	t.Instance = topology.Instance{Type: i.Type, ID: i.ID, Cloud: i.Cloud, Origin: i.Origin}
 	r.Topology = &t
-	r.Doubts = append(r.Doubts, fmt.Sprintf("what %s allows over its storage network is left out: it has %s, and "+
-		"nothing says that its volumes were measured; --volumes names them", i.Type, text.Plural(own.Count, "local drive")))
+	r.Doubts = append(r.Doubts, fmt.Sprintf("what %s allows over its storage network is left out: %s, and nothing says "+
+		"that its volumes were measured; --volumes names them", i.Type, why))
 }
 
 // volumeType is the label of what a text says of a result's device.
@@ -201,7 +210,8 @@ func contains(texts []string, part string) bool {
 	})
 }
 
-func (f Found) machine(r *result.Result, o *fio.Output, whole *topology.Topology) error {
+// machine gives a result the machine that it ran on; guessed where only the text names it.
+func (f Found) machine(r *result.Result, o *fio.Output, whole *topology.Topology) (guessed bool, err error) {
 	doc := f.Documents[o.Source]
 	if doc != nil {
 		if typ, line := doc.volume(o); line > 0 {
@@ -217,15 +227,15 @@ func (f Found) machine(r *result.Result, o *fio.Output, whole *topology.Topology
 	}
 	for _, n := range f.Instances {
 		if contains(texts, n.Of) {
-			return on(r, whole, n.Type, topology.Origin{Kind: topology.Declared, Where: "--instance"})
+			return false, on(r, whole, n.Type, topology.Origin{Kind: topology.Declared, Where: "--instance"})
 		}
 	}
 	if whole.Instance.Type != "" || line == 0 {
-		return nil
+		return false, nil
 	}
 	r.Doubts = append(r.Doubts,
 		fmt.Sprintf("the instance is taken to be %s, %s; --instance overrides this", typ, inText(line)))
-	return on(r, whole, typ, topology.Origin{Kind: topology.Declared, Where: inText(line)})
+	return true, on(r, whole, typ, topology.Origin{Kind: topology.Declared, Where: inText(line)})
 }
 
 // on gives a result an instance of its own, with the volumes of the run.

@@ -196,18 +196,26 @@ func FuzzStated(f *testing.F) {
 // TestOwnDrivesAreNotOnTheNetwork: a machine with drives of its own may have been measured on these, and
 // what it allows over its storage network is then no bound: i3en.2xlarge reaches 20,000 IOPS there, and
 // its two drives 100,000 and more. Where the volumes are named it is one, and where it has no drives.
+// A whole output of fio that counts no device is of a file on another machine's filesystem, or may be.
 func TestOwnDrivesAreNotOnTheNetwork(t *testing.T) {
 	for _, tt := range []struct {
 		text   string
 		bound  bool
 		doubts string
+		groups int
+		disks  int
 	}{
-		{"We ran on i3en.2xlarge with 2 NVMe in RAID0.", false, "it has 2 local drives, and nothing says that its volumes were measured"},
-		{"We ran on i3en.2xlarge.", false, "it has 2 local drives"},
-		{"i3en.2xlarge, 4x gp3 500GiB in RAID 0", true, "the volumes are taken to be gp3"},
-		{"We ran on c5.2xlarge with NVMe in RAID0.", true, "the instance is taken to be c5.2xlarge"},
+		{"We ran on c5.2xlarge.", false, "fio counted no device, as of a network filesystem", 1, 0},
+		{"We ran on c5.2xlarge.", true, "the instance is taken to be c5.2xlarge", 1, 1},
+		{"We ran on c5.2xlarge.", true, "the instance is taken to be c5.2xlarge", 0, 0}, // an excerpt
+		{"We ran on c5.2xlarge with 2x gp3 500GiB in RAID 0.", true, "the volumes are taken to be gp3", 1, 0},
+		{"We ran on i3en.2xlarge with 2 NVMe in RAID0.", false, "it has 2 local drives, and nothing says that its volumes were measured", 0, 0},
+		{"We ran on i3en.2xlarge.", false, "it has 2 local drives", 0, 0},
+		{"i3en.2xlarge, 4x gp3 500GiB in RAID 0", true, "the volumes are taken to be gp3", 0, 0},
+		{"We ran on c5.2xlarge with NVMe in RAID0.", true, "the instance is taken to be c5.2xlarge", 0, 0},
 	} {
 		o := &fio.Output{Source: "a.md", Line: 9, Jobs: []fio.Job{{Name: "a", Options: fio.Options{"rw": "randread", "bs": "4k"}}}}
+		o.Groups, o.Disks = make([]fio.Group, tt.groups), make([]fio.Disk, tt.disks)
 		found := Found{Outputs: []*fio.Output{o}, Documents: map[string]*Document{"a.md": ReadDocument("a.md", []byte(tt.text), nil)}}
 		results, err := found.Results()
 		if err != nil {
