@@ -133,7 +133,7 @@ func addWorkload(r *result.Result, name string, count int, options fio.Options, 
 	given := func(names ...string) bool {
 		return slices.ContainsFunc(names, func(name string) bool { _, ok := options[name]; return ok })
 	}
-	if len(options) == 0 || !whole && !given("rw", "readwrite") { // what it did is not known
+	if len(options) == 0 || o.Program == "" && !whole && !given("rw", "readwrite") { // what it did is not known
 		return
 	}
 	w, err := fio.WorkloadOf(name, options.Section(name))

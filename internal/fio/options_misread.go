@@ -137,8 +137,9 @@ func (r *optionRow) severalValues(value string, b build) (Misreading, bool) {
 			return Misreading{}, false
 		}
 	}
-	return Misreading{Says: fmt.Sprintf("holds %d values, and fio has place for one: the %s (%s) counts",
-		len(list), which, strings.TrimSpace(kept))}, true
+	kept = strings.TrimSpace(kept)
+	return Misreading{Hint: kept, Says: fmt.Sprintf("holds %d values, and fio has place for one: the %s (%s) counts",
+		len(list), which, kept)}, true
 }
 
 // eachLost is the first part of which fio drops something that looks like a part of the number.

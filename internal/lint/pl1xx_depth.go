@@ -19,8 +19,8 @@ var depthOnSync = &rule{
 	Title:    "iodepth does nothing on a synchronous engine",
 	When: "iodepth is above 1 on a synchronous engine. An info where a job file names no ioengine, the " +
 		"depth is a default that another section uses, or its value is unknown.",
-	Why: "sync, psync, pvsync and mmap keep one I/O in flight per job, so the figure is that of depth 1; " +
-		"fio accepts iodepth=32 silently.",
+	Why: "sync, psync, pvsync and mmap keep one I/O in flight per job, so the figure is that of depth 1. fio " +
+		"runs the job all the same, and its result still says iodepth=32.",
 	Seen:   "With iodepth=32 psync had all its I/Os at depth 1, posixaio less than half.",
 	Fix:    "Use ioengine=libaio or io_uring with direct=1, or numjobs for more in flight, or drop iodepth.",
 	Bad:    "fio --name=a --rw=randread --direct=1 --iodepth=32",

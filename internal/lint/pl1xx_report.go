@@ -99,12 +99,12 @@ var mixIgnored = &rule{
 	Code:     "PL120",
 	Since:    "0.1",
 	Severity: finding.Warn,
-	Title:    "rwmixread on a job that does not mix",
+	Title:    "rwmixread or rwmixwrite on a job that does not mix",
 	When: "rwmixread or rwmixwrite is set for a job whose rw is not rw, readwrite or randrw, and the share " +
 		"is not that of rw anyway.",
 	Why:    "fio ignores it: rw=randread with rwmixread=70 only reads.",
 	Seen:   "rw=randread with rwmixread=50 did 256 reads and no write; rw=randrw did both.",
-	Fix:    "Use rw=randrw or rw=rw, or drop rwmixread.",
+	Fix:    "Use rw=randrw or rw=rw, or drop the share.",
 	Bad:    "fio --name=a --rw=randwrite --rwmixread=70 --size=1G",
 	Good:   "fio --name=a --rw=randrw --rwmixread=70 --size=1G",
 	Ignore: "When it is a default in [global] for other jobs.",
@@ -114,8 +114,11 @@ var mixIgnored = &rule{
 			return mode == "rw" || mode == "readwrite" || mode == "randrw", !j.open("rw") && !j.agrees()
 		}
 		c.unused(mixes, func(j *lintJob) {
-			f := j.found(fmt.Sprintf("%s does not mix: the share of reads is ignored.", j.setting("rw", "read")), "rwmixread",
-				"rwmixwrite")
+			share := "rwmixread"
+			if !j.given(share) {
+				share = "rwmixwrite"
+			}
+			f := j.found(fmt.Sprintf("%s does not mix: %s has no effect.", j.setting("rw", "read"), j.setting(share, "")), share)
 			if !j.given("rw") && !j.src.Command {
 				f.Severity = finding.Info // the command that starts the file may give it
 			}

@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -67,8 +68,11 @@ func twice(file *script.File, j *script.Job, s fio.Section, report func(finding.
 		if !stands(file, j, o) || !stands(file, j, old) { // a default of the script, which this command replaces
 			continue
 		}
-		f := foundAt(file, o.Line, o.Col,
-			fmt.Sprintf("%s replaces %s of line %d.", text.Clean(o.String(), 120), text.Clean(old.String(), 120), old.Line))
+		says := fmt.Sprintf("%s replaces %s of line %d", shown(o), shown(old), old.Line)
+		if o.Name != old.Name && fio.BuiltinOptions().Main(old.Name) == name {
+			says += fmt.Sprintf(": %s is another name of %s", old.Name, o.Name)
+		}
+		f := foundAt(file, o.Line, o.Col, says+".")
 		if fio.BuiltinOptions().Main(old.Name) == name && same(o, old) {
 			f.Severity, f.Message = finding.Info, fmt.Sprintf("%s stands in line %d already.", text.Clean(o.String(), 120),
 				old.Line)
@@ -78,6 +82,14 @@ func twice(file *script.File, j *script.Job, s fio.Section, report func(finding.
 		}
 		report(*f)
 	}
+}
+
+// templated is what stands in the place of a value that a template fills in.
+var templated = regexp.MustCompile(`\$\{_*\}`)
+
+// shown is an option as it is written, but for what a template fills in.
+func shown(o fio.Option) string {
+	return templated.ReplaceAllString(text.Clean(o.String(), 120), "…")
 }
 
 // opposed are options by main name that say the same as another one, counted from the other end of whole.

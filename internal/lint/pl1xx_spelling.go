@@ -16,8 +16,8 @@ import (
 var unreadable = &rule{
 	Code: "PL100", Since: "0.1", Severity: finding.Fail,
 	Title: "fio could not read this",
-	Why: "What cannot be read was not looked at by any other rule; fio would refuse it too, also a .fio file without " +
-		"a job, which is an error where it is named. A missing include is a warning.",
+	Why: "No other rule has judged what cannot be read, and fio stops at most of it. A .fio file without a job is an " +
+		"error where it is named; an include that is not here is a warning, for it may be there where the job runs.",
 	Fix:    "Fix the line.",
 	Bad:    "fio --name=a --rw=read --size",
 	Good:   "fio --name=a --rw=read --size=1G",

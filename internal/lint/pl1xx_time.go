@@ -153,7 +153,7 @@ var repeatedRandom = &rule{
 	Severity: finding.Info,
 	Title:    "every round visits the same blocks in the same order",
 	When: "Random I/O is repeated (loops above 1, or a command in a loop) without randrepeat=0 or a " +
-		"randseed.",
+		"randseed, on the same files with the same block size.",
 	Why: "randrepeat=1, fio's default, uses the same seed each time: later rounds find in caches what the " +
 		"first one left, and look better and more alike than they are.",
 	Fix:    "Set randrepeat=0, or another randseed for each round.",
@@ -171,12 +171,28 @@ var repeatedRandom = &rule{
 		case loops > 1:
 			return j.found(fmt.Sprintf("All %d loops visit the same blocks in the same order (randrepeat=1 is fio's default).",
 				loops), "loops")
-		case j.src.Loop:
+		case j.src.Loop && !j.varies("bs", "filename", "directory", "size", "name"):
 			return j.found("Each round of the loop visits the same blocks in the same order (randrepeat=1 is fio's default).",
 				"rw")
 		}
 		return nil
 	})),
+}
+
+// varies says whether a value of a command has the variable of a loop around it in it.
+func (j *lintJob) varies(options ...string) bool {
+	for _, o := range options {
+		value := j.last[o].Value
+		if o == "name" {
+			value = j.sec.Name
+		}
+		for _, v := range j.src.Varies {
+			if strings.Contains(value, "$"+v) || strings.Contains(value, "${"+v) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // units64 counts jobs where bytes are multiplied.

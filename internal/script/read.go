@@ -21,6 +21,7 @@ type reader struct {
 	regions []*region
 	block   int
 	loop    int
+	varies  []string                    // see Job.Varies
 	scope   string                      // see Command.Scope
 	values  map[string]string           // what the document sets variables to
 	pieces  map[string]*strings.Builder // of those that grow, so that each addition copies itself only

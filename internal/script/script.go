@@ -61,8 +61,10 @@ type Job struct {
 	Words   []shell.Word
 	Program string // fio as it is written there, such as ./fio/fio
 	Loop    bool   // in the body of a for or while loop
-	Typos   []Typo
-	Block   int // the code block it stands in, 0 in a script
+	// Varies are the variables of the for loops around it.
+	Varies []string
+	Typos  []Typo
+	Block  int // the code block it stands in, 0 in a script
 	// Partial is true when options may be set that are not seen: fio $OPTS, or a template's
 	// condition.
 	Partial bool

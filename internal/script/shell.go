@@ -240,12 +240,24 @@ func (r *reader) commands(g *region) {
 			r.hereDocuments(g, n)
 			r.echoed(g, n)
 		case *syntax.CallExpr:
-			r.loop, r.scope = loops, g.scope(open)
+			r.loop, r.scope, r.varies = loops, g.scope(open), loopVariables(open)
 			r.call(g, n)
 		}
 		return true
 	})
-	r.loop, r.scope = 0, ""
+	r.loop, r.scope, r.varies = 0, "", nil
+}
+
+// loopVariables are those of the for loops among open nodes.
+func loopVariables(open []syntax.Node) (names []string) {
+	for _, n := range open {
+		if loop, ok := n.(*syntax.ForClause); ok {
+			if words, ok := loop.Loop.(*syntax.WordIter); ok {
+				names = append(names, words.Name.Value)
+			}
+		}
+	}
+	return names
 }
 
 // hereDocuments reads what a statement is given: a job file, or code for the shell that it starts.

@@ -274,6 +274,7 @@ func (r *reader) fio(words []shell.Word, block int, code bool) {
 		Col:     words[0].Col,
 		Command: true,
 		Loop:    r.loop > 0,
+		Varies:  slices.Clone(r.varies),
 		Words:   slices.Clone(words),
 		Block:   block,
 	}

@@ -74,6 +74,7 @@ func memberCases() []labelled {
 		case1("the fastest tenth as fast as good units are", md(32*units.KiB*28), "", "PL206 PL404", took(100000, 0, 2.5), fastest(56, 200)),
 		case1("a tenth faster than flash, nothing declared", &topology.Topology{}, "PL401", "", took(100000, 0, 0.3), fastest(33, 68), split(1)),
 		case1("a fast drive, nothing declared", &topology.Topology{}, "", "", took(100000, 0, 0.3), fastest(41, 68), split(1)),
+		case1("the fastest drives, nothing declared", &topology.Topology{}, "", "PL404", took(100000, 0, 0.3), fastest(36, 43), split(1)),
 	}
 }
 

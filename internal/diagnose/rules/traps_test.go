@@ -26,7 +26,7 @@ func TestTraps(t *testing.T) {
 		says     string // in what it says or its evidence
 	}{
 		{"striped round 16, drives declared", "PL401", finding.Invalid, "within 42 µs, but the drive needs 77 µs"},
-		{"striped round 16, as imported", "PL401", finding.Warn, "within 42 µs, faster than flash"},
+		{"striped round 16, as imported", "PL401", finding.Warn, "A tenth of the reads returned within 23 µs, faster than flash"},
 		{"striped, as mounted", "PL207", finding.Fail, "/opt/fio/t0 and /opt/fio/t1: they are one filesystem, and md1 is not mounted at all"},
 		{"striped, as mounted", "PL203", finding.Warn, "sw=8 (a stripe of 512 KiB), but md0 has 4 data members"},
 		{"striped, as mounted", "PL208", finding.Warn, "discard"},
