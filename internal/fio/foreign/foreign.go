@@ -1,5 +1,5 @@
 // Package foreign reads what other programs than fio measured, as people paste it: sysbench's fileio,
-// ioping, kubestr, and the summaries of dbench and kbench. Each is known by lines that nothing else
+// ioping, kubestr, and the summaries of dbench, kbench and yabs. Each is known by lines that nothing else
 // prints, and becomes an output with what the program says and no more; what its figures leave open
 // is a doubt.
 package foreign
@@ -33,6 +33,7 @@ func Read(data []byte) (outs []*fio.Output, rest []byte) {
 		{"JobName: ", kubestr},
 		{"Read/Write", dbench},
 		{"(Read/Write)", kbench},
+		{"fio Disk Speed Tests", yabs},
 	}
 	var p *page
 	for _, each := range marks {

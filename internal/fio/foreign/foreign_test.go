@@ -203,6 +203,38 @@ func TestSummaries(t *testing.T) {
 	}
 }
 
+// yabsText is what yabs.sh prints of two block sizes, and a third that failed.
+const yabsText = `fio Disk Speed Tests (Mixed R/W 50/50) (Partition /dev/vda1):
+---------------------------------
+Block Size | 4k            (IOPS) | 64k           (IOPS)
+  ------   | ---            ----  | ----           ----
+Read       | 20.00 MB/s    (5.0k) | 1.28 GB/s    (20.0k)
+Write      | 512.00 KB/s    (128) | 1.30 GB/s    (20.3k)
+Total      | 20.51 MB/s    (5.1k) | 2.58 GB/s    (40.3k)
+           |                      |
+Block Size | 512k          (IOPS) |
+Read       | 0.00 KB/s        (0) |
+Write      | 0.00 KB/s        (0) |
+`
+
+// TestYabs: what yabs.sh calls a MB is 1,000 of fio's KiB: 20,000 KiB/s of 4 KiB are 5,000 IOPS.
+func TestYabs(t *testing.T) {
+	outs, rest := Read([]byte("Basic System Information\n" + yabsText + "iperf3\n"))
+	if len(outs) != 2 || strings.Contains(string(rest), "20.00 MB/s") || !strings.Contains(string(rest), "iperf3") {
+		t.Fatalf("%d results, left %q", len(outs), rest)
+	}
+	small, large := outs[0].Jobs[0], outs[1].Jobs[0]
+	if small.Read.BW != 20000*1024 || small.Read.IOPS != 5000 || small.Write.BW != 512*1024 || small.Write.IOPS != 128 {
+		t.Errorf("4k: %+v, %+v", small.Read, small.Write)
+	}
+	if large.Name != "rand-rw-64k" || large.Read.IOPS != 20000 || large.Write.BW != 1300000*1024 || large.Options["bs"] != "64k" {
+		t.Errorf("64k: %s %+v, %+v, %v", large.Name, large.Read, large.Write, large.Options)
+	}
+	if o := outs[1]; o.Line != 4 || o.End != 7 || !o.Summary || o.Program != "yabs" || !strings.Contains(o.Doubts[0], "two jobs") {
+		t.Errorf("lines %d to %d, %+v", o.Line, o.End, o.Doubts)
+	}
+}
+
 // TestNothingForeign: prose with the same words, tests of other things and fio's own lines are left as
 // they are.
 func TestNothingForeign(t *testing.T) {
@@ -210,7 +242,8 @@ func TestNothingForeign(t *testing.T) {
 		"", "Random Read/Write IOPS: /\nAverage Latency (usec) Read/Write: /\n", "JobName: backup\nread:\n  IOPS=\n",
 		"--- . (ext4 /dev/sda) ioping statistics ---\n", "IOPS (Read/Write)\nRandom: many\n",
 		"sysbench 1.0.20\nCPU speed:\n    events per second:  1000\ntotal number of events:  10\nexecution time (avg/stddev):   9.9/0.00\n",
-		"  read: IOPS=100, BW=400KiB/s (410kB/s)(4000KiB/10s)\n",
+		"  read: IOPS=100, BW=400KiB/s (410kB/s)(4000KiB/10s)\n", strings.TrimPrefix(yabsText, "fio Disk Speed Tests"),
+		"fio Disk Speed Tests\nBlock Size | 4k (IOPS)\nRead | fast\nWrite | 1.0 MB/s\n",
 	} {
 		if outs, rest := Read([]byte(text)); len(outs) != 0 || string(rest) != text {
 			t.Errorf("%q: %+v, left %q", text, outs, rest)
@@ -231,6 +264,7 @@ func FuzzRead(f *testing.F) {
 		f.Add(data[max(0, len(data)-600):])
 	}
 	f.Add([]byte(kubestrText))
+	f.Add([]byte(yabsText))
 	f.Add([]byte("Mixed Random Read/Write IOPS: 43.1k/14.4k\nLatency in ns (Read/Write)\nRandom: 469,664 / 2,148,797\n"))
 	bounded.Fuzz(f, func(t *testing.T, data []byte) {
 		data = data[:min(len(data), 1<<10)]
