@@ -9,8 +9,9 @@ import (
 )
 
 // JoinFragments makes one output of pieces of one run that were quoted apart under one heading, as
-// articles do: the status groups and disk statistics here, the latency lines there. Groups without
-// a job become one row, so that their figures are not lost.
+// articles do: the status groups and disk statistics here, the latency lines there. A piece of which
+// there is one already begins another run. Groups without a job become one row, so that their figures
+// are not lost.
 func JoinFragments(outputs []*fio.Output) []*fio.Output {
 	var kept []*fio.Output
 	type heading struct{ source, title string }
@@ -18,7 +19,7 @@ func JoinFragments(outputs []*fio.Output) []*fio.Output {
 	for _, o := range withoutQuotes(withoutPhantoms(withoutPieces(outputs))) {
 		at := heading{o.Source, strings.TrimSuffix(o.Title, ":")}
 		part := o.Title != "" && o.Program == "" && fragmentary(o)
-		if !part || first[at] == nil {
+		if k := first[at]; !part || k == nil || again(k, o) {
 			copied := *o
 			kept = append(kept, &copied)
 			if part {
@@ -40,6 +41,14 @@ func JoinFragments(outputs []*fio.Output) []*fio.Output {
 		}
 	}
 	return kept
+}
+
+// again says that two fragments cannot be of one run: both have its disk statistics, or a status group
+// of one number.
+func again(k, o *fio.Output) bool {
+	return len(k.Disks) > 0 && len(o.Disks) > 0 || slices.ContainsFunc(o.Groups, func(g fio.Group) bool {
+		return slices.ContainsFunc(k.Groups, func(had fio.Group) bool { return had.ID == g.ID })
+	})
 }
 
 // withoutPhantoms leaves out what holds no figure of a run: a run that was stopped before fio printed

@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -57,6 +58,28 @@ func TestPhantoms(t *testing.T) {
 		}
 		if o := outs[0]; len(o.Disks) != c.disks || len(o.Unread) != c.unread {
 			t.Errorf("%s: disks %+v, unread %+v", c.name, o.Disks, o.Unread)
+		}
+	}
+}
+
+// TestFragmentsOfTwoRuns: pieces under one heading are of one run while there is one of each; a second
+// status group of one number, or second disk statistics, are of another.
+func TestFragmentsOfTwoRuns(t *testing.T) {
+	piece := func(group string, kib int, disk string) string {
+		return fmt.Sprintf("Run status group %s (all jobs):\n   READ: bw=%dKiB/s (%dkB/s), %dKiB/s-%dKiB/s (%dkB/s-%dkB/s), io=365MiB (383MB), "+
+			"run=60027-60077msec\n%s\n", group, kib, kib, kib, kib, kib, kib, disk)
+	}
+	const sda = "\nDisk stats (read/write):\n  sda: ios=93339/0, merge=0/0, ticks=235287/0, in_queue=471632, util=99.92%\n"
+	for name, c := range map[string]struct {
+		text string
+		runs int
+	}{
+		"two machines":  {"**Results**\nOne\n" + piece("0", 9000, sda) + "Two\n" + piece("0", 700, sda), 2},
+		"without disks": {"**Results**\nOne\n" + piece("0", 9000, "") + "Two\n" + piece("0", 700, ""), 2},
+		"two groups":    {"**Results**\n" + piece("0", 9000, "") + "and\n\n" + piece("1", 700, ""), 1},
+	} {
+		if outs, _ := gathered(t, "x.md", c.text); len(outs) != c.runs {
+			t.Errorf("%s: %d results, want %d", name, len(outs), c.runs)
 		}
 	}
 }

@@ -299,3 +299,18 @@ func TestTotalAgreesWithFio(t *testing.T) {
 		t.Errorf("percentiles %v", m.Read.Clat.Percentiles)
 	}
 }
+
+// TestTerseOfOldFio: fio 2.0 calls itself "2.0.8" in its rows, without the name that later ones put
+// before their version.
+func TestTerseOfOldFio(t *testing.T) {
+	raw := runFio(t, t.TempDir(), "--name=a", "--ioengine=null", "--size=16m", "--rw=read", "--minimal")
+	_, rest, ok := strings.Cut(string(raw), ";fio-")
+	_, fields, whole := strings.Cut(rest, ";")
+	if !ok || !whole {
+		t.Fatalf("no row in %q", raw)
+	}
+	outs := readBytes(t, []byte("Guest:\n3;2.0.8;"+fields))
+	if len(outs) != 1 || outs[0].Version != "fio-2.0.8" || len(outs[0].Jobs) != 1 || outs[0].Jobs[0].Read.Bytes != 16<<20 {
+		t.Errorf("%+v", outs)
+	}
+}

@@ -14,8 +14,8 @@ import (
 )
 
 // terseLine finds the start of a row, which fio's progress may stand in front of. Version 2 has no
-// fio version in it.
-var terseLine = regexp.MustCompile(`[345];fio-[^;]*;|^2;[^;]*;`)
+// fio version in it, and 2.0 calls itself "2.0.8".
+var terseLine = regexp.MustCompile(`[345];fio-[^;]*;|^3;2\.0[.\d]*;|^2;[^;]*;`)
 
 const (
 	terseMin     = 90 // fields; version 3, the shortest, has 129 without disks
@@ -47,7 +47,7 @@ func parseTerse(line string) (string, fio.Job, []fio.Disk, error) {
 		return "", fio.Job{}, nil, fmt.Errorf("terse output of %d fields: too few", len(fields))
 	}
 	if version > 2 {
-		release, rest = rest[0], rest[1:]
+		release, rest = "fio-"+strings.TrimPrefix(rest[0], "fio-"), rest[1:]
 	}
 	var first error
 	for extra := range 8 { // a job's name may hold semicolons; fio does not quote them
