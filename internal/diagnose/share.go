@@ -12,27 +12,43 @@ import (
 // ShareAbove is the share of all I/Os that took longer than d, from latency bins or from fio's
 // coarse buckets; false where neither was recorded.
 func ShareAbove(j fio.Job, d time.Duration) (float64, bool) {
-	share, _, ok := Above(j, d)
-	return share, ok
+	s, ok := Above(j, d)
+	return s.Of, ok
 }
 
-// Above is the share of I/Os that took longer than d, and how it was counted. fio leaves out
-// buckets of nothing.
-func Above(j fio.Job, d time.Duration) (share float64, how string, ok bool) {
+// Share is a part of all I/Os.
+type Share struct {
+	Of    float64
+	Least bool   // Of is proved, and it may be more
+	How   string // how it was counted
+}
+
+// String prints the share: "60.0 %" or "at least 60.0 %".
+func (s Share) String() string {
+	if s.Least {
+		return "at least " + text.Percent(s.Of)
+	}
+	return text.Percent(s.Of)
+}
+
+// Above is the share of I/Os that took longer than d. fio leaves out buckets of nothing.
+func Above(j fio.Job, d time.Duration) (Share, bool) {
 	if j.Read.Mistimed() || j.Write.Mistimed() {
-		return 0, "", false
+		return Share{}, false
 	}
 	all := &fio.Hist{}
 	for _, dir := range j.Directions() {
 		all.Merge(dir.Clat.Hist)
 	}
 	if n := all.Count(); n > 0 {
-		return float64(all.Above(d)) / float64(n), "fio, latency bins", true
+		return Share{Of: float64(all.Above(d)) / float64(n), How: "fio, latency bins"}, true
 	}
-	sum := 0.0
+	share, sum, within, how := 0.0, 0.0, 0.0, ""
 	for _, b := range j.Buckets {
 		sum += b.Value
-		if b.Upto == 0 || b.Upto > d {
+		if b.Upto > 0 && b.Upto <= d {
+			within += b.Value
+		} else {
 			share += b.Value
 			if how != "" {
 				how += " + "
@@ -44,29 +60,37 @@ func Above(j fio.Job, d time.Duration) (share float64, how string, ok bool) {
 	if how != "" {
 		how = "fio, buckets that begin at " + text.Duration(d) + ": " + how
 	}
-	if most, at := byPercentiles(j, d); most > share { // fio before 3.8 left some buckets out of its text
-		return most, at, true
+	// fio before 3.8 left the slowest buckets out of its text: what the others do not hold is in them,
+	// where percentiles agree, which bound the share.
+	if least, most, at := byPercentiles(j, d); least > share {
+		if rest := 1 - within; within > 0 && rest >= least && rest <= most {
+			return Share{Of: rest, How: fmt.Sprintf("fio, %s in buckets up to %s", text.Percent(within), text.Duration(d))}, true
+		}
+		return Share{Of: least, Least: true, How: at}, true
 	}
-	return share, how, how != ""
+	return Share{Of: share, How: how}, how != ""
 }
 
-// byPercentiles is the least share of all I/Os above d that percentiles prove: where p99 is above, one
-// in a hundred is.
-func byPercentiles(j fio.Job, d time.Duration) (share float64, how string) {
+// byPercentiles bounds the share of all I/Os above d: where p99 is above, one in a hundred is at least,
+// and where p90 is not, one in ten at most.
+func byPercentiles(j fio.Job, d time.Duration) (least, most float64, how string) {
 	all := float64(j.Read.N + j.Write.N + j.Trim.N)
 	if all == 0 {
-		return 0, ""
+		return 0, 0, ""
 	}
 	for _, dir := range j.Directions() {
+		part, above := float64(dir.N)/all, 1.0
 		for _, p := range dir.Clat.Percentiles {
 			if p.Value > d {
-				share += (1 - p.P/100) * float64(dir.N) / all
+				least += (1 - p.P/100) * part
 				how = fmt.Sprintf("fio, p%s of %s", strconv.FormatFloat(p.P, 'f', -1, 64), text.Duration(p.Value))
 				break
 			}
+			above = 1 - p.P/100
 		}
+		most += above * part
 	}
-	return share, how
+	return least, most, how
 }
 
 // Between bounds the share of all I/Os that took longer than d: by latency bins exactly; else by the

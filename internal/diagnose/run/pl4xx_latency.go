@@ -231,26 +231,26 @@ var slowShare = &diagnose.Rule{
 	Ignore: "In tests of throughput with an enormous queue.",
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
-			share, how, ok := diagnose.Above(m.Result.Total, slowIO)
-			if !ok || share < slowMany {
+			share, ok := diagnose.Above(m.Result.Total, slowIO)
+			if !ok || share.Of < slowMany {
 				continue
 			}
 			f := finding.Finding{
 				Subject:   m.Label(),
 				Scenarios: m.IDs(),
-				Message:   fmt.Sprintf("%s of all I/Os took longer than %s.", text.Percent(share), text.Duration(slowIO)),
+				Message:   text.Sentence(fmt.Sprintf("%s of all I/Os took longer than %s.", share, text.Duration(slowIO))),
 				Evidence: []finding.Evidence{
 					{
 						What:     "I/Os above " + text.Duration(slowIO),
-						Found:    text.Percent(share),
+						Found:    share.String(),
 						Expected: "below " + text.Percent(slowMany),
-						Where:    how,
+						Where:    share.How,
 					},
 				},
 			}
 			if submission, late := collectedLate(m); late {
-				f.Message = fmt.Sprintf("%s of all I/Os took longer than %s until fio picked them up; each was done when its "+
-					"submission returned, after %s (PL407).", text.Percent(share), text.Duration(slowIO), text.Duration(submission))
+				f.Message = text.Sentence(fmt.Sprintf("%s of all I/Os took longer than %s until fio picked them up; each was done "+
+					"when its submission returned, after %s (PL407).", share, text.Duration(slowIO), text.Duration(submission)))
 				f.Fix = "Read the time of a submission as that of an I/O; see PL407 for why they were not in flight together."
 			}
 			report(f)

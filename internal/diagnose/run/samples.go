@@ -200,7 +200,7 @@ func waits(m diagnose.Measurement) (finding.Finding, bool) {
 		r.Measured < diagnose.Shortest {
 		return finding.Finding{}, false
 	}
-	if many, _, _ := diagnose.Above(r.Total, slowIO); many >= slowMany { // PL417
+	if many, _ := diagnose.ShareAbove(r.Total, slowIO); many >= slowMany { // PL417
 		return finding.Finding{}, false
 	}
 	for _, s := range sides(m) {
@@ -235,7 +235,7 @@ func couldStall(m diagnose.Measurement, d fio.Direction, none time.Duration) boo
 	if longest <= 0 {
 		return true
 	}
-	share, _, known := diagnose.Above(m.Result.Total, sampleEvery)
+	share, known := diagnose.ShareAbove(m.Result.Total, sampleEvery)
 	if longest < sampleEvery {
 		share, known = 0, true
 	}
