@@ -174,7 +174,7 @@ func gaps(m diagnose.Measurement) (finding.Finding, bool) {
 	if !couldStall(m, d, none) {
 		return finding.Finding{}, false
 	}
-	return finding.Finding{
+	f := finding.Finding{
 		Message: fmt.Sprintf("During about %s of %s nothing completed.", text.Duration(none), text.Duration(d.Runtime)),
 		Evidence: []finding.Evidence{
 			{
@@ -183,9 +183,12 @@ func gaps(m diagnose.Measurement) (finding.Finding, bool) {
 				Expected: text.Count(int(math.Round(halves))),
 				Where:    "fio, samples of IOPS: it takes none where nothing completes",
 			},
-			{What: "slowest I/O", Found: text.Duration(max(d.Clat.Max, d.Lat.Max)), Where: "fio"},
 		},
-	}, true
+	}
+	if most := max(d.Clat.Max, d.Lat.Max); most > 0 {
+		f.Evidence = append(f.Evidence, finding.Evidence{What: "slowest I/O", Found: text.Duration(most), Where: "fio"})
+	}
+	return f, true
 }
 
 // waitShare is the share of all the time in flight that a few I/Os above a second must have taken for a stall.

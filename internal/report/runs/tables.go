@@ -23,7 +23,13 @@ func rawTable(r *result.Result) page.Table {
 		"p50", "p90??", "p99",
 		"p99.9?", "p99.99??", "max?")
 	add := func(name string, n uint64, rate units.IOPS, bw string, l fio.Latency) {
-		cells := []string{name, units.Group(strconv.FormatUint(n, 10)), rate.String(), bw, words.None, words.None}
+		cells := []string{name, words.None, words.None, bw, words.None, words.None}
+		if n > 0 { // a row without any is of a rate alone
+			cells[1] = units.Group(strconv.FormatUint(n, 10))
+		}
+		if rate > 0 {
+			cells[2] = rate.String()
+		}
 		if l.Mean > 0 {
 			cells[4], cells[5] = units.Latency(l.Mean).String(), units.Latency(l.StdDev).String()
 		}

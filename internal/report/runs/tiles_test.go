@@ -1,11 +1,13 @@
 package runs
 
 import (
+	"slices"
 	"testing"
 	"time"
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/report/words"
 	"plimsoll/internal/result"
 	"plimsoll/internal/units"
 	"plimsoll/internal/verdict"
@@ -78,5 +80,19 @@ func TestLatencyOfOneAtATime(t *testing.T) {
 		if tile != c.tile || r.Measured != c.measured {
 			t.Errorf("%s: tile %q and %s, want %q and %s", name, tile, r.Measured, c.tile, c.measured)
 		}
+	}
+}
+
+// A summary may give a rate and no count: what is not known is no 0.
+func TestRateWithoutCount(t *testing.T) {
+	r := &result.Result{Total: fio.Job{Read: fio.Direction{BW: 1 << 20}, Write: fio.Direction{N: 1234, IOPS: 100, BW: 1 << 20}}}
+	var got []string
+	for _, row := range rawTable(r).Rows {
+		for _, cell := range row[:4] {
+			got = append(got, cell.Text)
+		}
+	}
+	if want := []string{"read", words.None, words.None, "1 MiB/s", "write", "1,234", "100", "1 MiB/s"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
