@@ -625,7 +625,7 @@ func TestStringsOfProgramsAreCompleted(t *testing.T) {
 		"cmd = 'fio --size=1g --directory=' + d + ' --name=a'\n":                 "",
 		"cmd = \"fio --rw=read --size=%s\" % size\n":                             "",
 		"cmd = 'fio --rw=read --size=1g'\n":                                      "", // and more may be added
-		"run(\"fio --name=a --iodpeth=4 --rw=read --size=1g\")\n":                "",
+		"run(\"fio --name=a --iodpeth=4 --rw=read --size=1g\")\n":                "PL102",
 		"cmd = \"fio --name=a --iodpeth=4 --rw=read --size=1g \" + more\n":       "PL102",
 		"cmd = \"fio --name=a --direct=true --rw=read --size=\" + size + \"\"\n": "PL102",
 	} {

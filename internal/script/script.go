@@ -26,6 +26,7 @@ const (
 	Markdown Kind = "markdown"
 	YAML     Kind = "yaml"
 	Docker   Kind = "dockerfile"
+	Python   Kind = "python"
 	Other    Kind = "other"
 )
 
@@ -158,8 +159,16 @@ func Parse(name string, text []byte, opts Options) *File {
 	if strings.EqualFold(path.Ext(name), ".ipynb") {
 		fromNotebook(f.lines)
 	}
-	f.templated()
-	f.Kind = kindOf(name, f.lines)
+	var jobs []span
+	python := isPython(name, f.lines)
+	if python {
+		jobs, f.Missed = fromPython(f.lines)
+	} else {
+		f.templated()
+	}
+	if f.Kind = kindOf(name, f.lines); python {
+		f.Kind = Python
+	}
 	if minds != "" && f.Kind == JobText {
 		f.Unread = append(f.Unread, Unread{Line: 1, Why: minds, By: by})
 	}
@@ -173,6 +182,8 @@ func Parse(name string, text []byte, opts Options) *File {
 		return f
 	}
 	switch f.Kind { //nolint:exhaustive // Other holds nothing to read
+	case Python:
+		r.python(jobs)
 	case YAML:
 		r.yaml(0, len(f.lines), 0)
 	case JobText:
