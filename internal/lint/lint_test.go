@@ -627,6 +627,7 @@ func TestStringsOfProgramsAreCompleted(t *testing.T) {
 		"cmd = 'fio --rw=read --size=1g'\n":                                      "", // and more may be added
 		"run(\"fio --name=a --iodpeth=4 --rw=read --size=1g\")\n":                "PL102",
 		"cmd = \"fio --name=a --iodpeth=4 --rw=read --size=1g \" + more\n":       "PL102",
+		"run([\"fio\", \"--name=a\", \"--size=1.5g\", \"--rw=read\"])\n":         "PL128",
 		"cmd = \"fio --name=a --direct=true --rw=read --size=\" + size + \"\"\n": "PL102",
 	} {
 		c := &Case{Scripts: []*script.File{script.Parse("x.py", []byte(text), script.Options{})}}
@@ -640,6 +641,13 @@ func TestStringsOfProgramsAreCompleted(t *testing.T) {
 		if got != want {
 			t.Errorf("%s in %q, want %q", got, text, want)
 		}
+	}
+	list := script.Parse("x.py", []byte("run(['fio', '--name=a', '--iodepth=32', '--rw=read', '--filename=/data/x', '--size=9g'])\n"),
+		script.Options{})
+	if got := Judge(&Case{Scripts: []*script.File{list}}); !slices.ContainsFunc(got, func(f finding.Finding) bool {
+		return f.Code == "PL103" && f.Severity == finding.Warn && f.Line == 1 && f.Col == 25
+	}) {
+		t.Errorf("a list is whole: %+v", got)
 	}
 	if got := lint("PL141", "cmd=\"fio --rw=read --size=1g\"\n$cmd\n"); len(got) != 1 {
 		t.Errorf("%+v: a shell's string is whole", got)
