@@ -272,17 +272,19 @@ var pyFilled = regexp.MustCompile(`\{[^{}\n]*\}|%(?:\(\w+\))?[-\d.]*[sdifr]`)
 // filled is a string's content with a variable in the place of each part that is filled in.
 func (p *python) filled(t pyToken, format bool) []rune {
 	s := strings.NewReplacer(`\"`, `""`, `\'`, `''`, `\n`, `; `).Replace(t.text)
-	if format {
-		s = pyFilled.ReplaceAllStringFunc(s, func(m string) string {
-			n := len([]rune(m))
-			if strings.Contains(strings.ToLower(m), "fio") && n >= 4 {
-				return "$fio" + strings.Repeat(" ", n-4)
-			}
-			return "$" + strings.Repeat("_", n-1)
-		})
+	if !format {
+		return []rune(s)
 	}
-	return []rune(s)
+	if at := pyProgram.FindStringSubmatchIndex(s); at != nil {
+		s = s[:at[2]] + "$fio" + strings.Repeat(" ", len([]rune(s[at[2]:at[3]]))-len("$fio")) + s[at[3]:]
+	}
+	return []rune(pyFilled.ReplaceAllStringFunc(s, func(m string) string {
+		return "$" + strings.Repeat("_", len([]rune(m))-1)
+	}))
 }
+
+// pyProgram is the program at the start of a command, which a format fills in.
+var pyProgram = regexp.MustCompile(`^\s*(?:(?:sudo|time|nice|exec)\s+)*(\{\w*(?i:fio)[\w.]*\})\s`)
 
 // pyRuns begins a command of fio in a string, behind sudo and the like and what a format fills in.
 var pyRuns = regexp.MustCompile(
@@ -410,7 +412,11 @@ func (p *python) continued(t pyToken, content []rune) {
 		if r != '\n' || k > 0 && content[k-1] == '\\' {
 			continue
 		}
-		if rest := strings.TrimLeft(string(content[k+1:]), " \t"); strings.HasPrefix(rest, "-") {
+		next := k + 1
+		for next < len(content) && (content[next] == ' ' || content[next] == '\t') {
+			next++
+		}
+		if next < len(content) && content[next] == '-' {
 			p.goes[t.from+k] = true
 		}
 	}

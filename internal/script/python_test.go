@@ -14,6 +14,7 @@ func TestCommandsOfPython(t *testing.T) {
 		"a string":         {"run(\"fio --name=a --rw=read\")", "     fio --name=a --rw=read"},
 		"a format":         {"c = f'sudo fio --bs={bs}k --rw={rw}'", "      sudo fio --bs=$___k --rw=$___"},
 		"the program":      {"c = f'{fio_path} --name=a'", "      $fio       --name=a"},
+		"a folder":         {"c = f'fio --output={fio_dir}/x --name=a'", "      fio --output=$________/x --name=a"},
 		"percent":          {"c = 'fio --bs=%s --size=%(size)s' % v", "     fio --bs=$_ --size=$_______"},
 		"format()":         {"c = 'fio --bs={} --name={0}'.format(1)", "     fio --bs=$_ --name=$__"},
 		"two strings":      {"c = ('fio --bs=4k '\n     '--rw=read')", "      fio --bs=4k \\\n      --rw=read"},
