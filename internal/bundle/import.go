@@ -196,8 +196,8 @@ func elsewhere(r *result.Result, o *fio.Output, whole *topology.Topology, guesse
 	t := *at
 	t.Instance = topology.Instance{Type: i.Type, ID: i.ID, Cloud: i.Cloud, Origin: i.Origin}
 	r.Topology = &t
-	r.Doubts = append(r.Doubts, fmt.Sprintf("what %s allows over its storage network is left out: %s, and nothing says "+
-		"that its volumes were measured; --volumes names them", i.Type, why))
+	r.Doubts = append(r.Doubts, fmt.Sprintf("what %s allows over its storage network is left out: %s, and nothing "+
+		"says that its volumes were measured; --volumes names them", i.Type, why))
 }
 
 // volumeType is the label of what a text says of a result's device.

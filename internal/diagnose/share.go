@@ -64,7 +64,8 @@ func Above(j fio.Job, d time.Duration) (Share, bool) {
 	// where percentiles agree, which bound the share.
 	if least, most, at := byPercentiles(j, d); least > share {
 		if rest := 1 - within; within > 0 && rest >= least && rest <= most {
-			return Share{Of: rest, How: fmt.Sprintf("fio, %s in buckets up to %s", text.Percent(within), text.Duration(d))}, true
+			how = fmt.Sprintf("fio, %s in buckets up to %s", text.Percent(within), text.Duration(d))
+			return Share{Of: rest, How: how}, true
 		}
 		return Share{Of: least, Least: true, How: at}, true
 	}

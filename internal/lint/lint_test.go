@@ -170,6 +170,7 @@ func TestJobRulesFire(t *testing.T) {
 		{"PL120", "fio --name=a --rw=randwrite --rwmixwrite=30 --size=1G\n", "rw=randwrite does not mix: rwmixwrite=30 has no effect.", nil},
 		{"PL115", "[a]\nrw=randread\nloops=5\n", "All 5 loops visit the same blocks", nil},
 		{"PL115", "for i in 1 2; do fio --name=a --rw=randread --output=x$i; done\n", "Each round of the loop visits the same blocks", nil},
+		{"PL115", "for d in 1 2; do fio --name=a --rw=randread --filename=$device; done\n", "Each round of the loop", nil},
 		{"PL115", "for d in 1 2; do for i in 1 2; do fio --name=a --rw=randread --filename=$FILE --iodepth=$d; done; done\n", "Each round", nil},
 		{"PL116", "[a]\nrw=write\nbuffer_compress_percentage=80\n", "80 % of each buffer compresses away.", nil},
 		{"PL116", "[a]\nrw=write\nscramble_buffers=0\n", "Each job writes one buffer over and over", nil},

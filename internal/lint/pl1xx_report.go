@@ -118,7 +118,8 @@ var mixIgnored = &rule{
 			if !j.given(share) {
 				share = "rwmixwrite"
 			}
-			f := j.found(fmt.Sprintf("%s does not mix: %s has no effect.", j.setting("rw", "read"), j.setting(share, "")), share)
+			f := j.found(
+				fmt.Sprintf("%s does not mix: %s has no effect.", j.setting("rw", "read"), j.setting(share, "")), share)
 			if !j.given("rw") && !j.src.Command {
 				f.Severity = finding.Info // the command that starts the file may give it
 			}

@@ -179,6 +179,9 @@ var repeatedRandom = &rule{
 	})),
 }
 
+// reference is a variable in a value.
+var reference = regexp.MustCompile(`\$\{?(\w+)`)
+
 // varies says whether a value of a command has the variable of a loop around it in it.
 func (j *lintJob) varies(options ...string) bool {
 	for _, o := range options {
@@ -186,8 +189,8 @@ func (j *lintJob) varies(options ...string) bool {
 		if o == "name" {
 			value = j.sec.Name
 		}
-		for _, v := range j.src.Varies {
-			if strings.Contains(value, "$"+v) || strings.Contains(value, "${"+v) {
+		for _, m := range reference.FindAllStringSubmatch(value, -1) {
+			if slices.Contains(j.src.Varies, m[1]) {
 				return true
 			}
 		}

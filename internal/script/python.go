@@ -246,11 +246,12 @@ func (p *python) turn(i int) int {
 
 // jobText puts a string that is a job file in its place, and says whether it is one.
 func (p *python) jobText(t pyToken) bool {
-	lines := strings.Split(string(p.filled(t, p.formatted(t))), "\n")
+	content := p.filled(t, p.formatted(t))
+	lines := strings.Split(string(content), "\n")
 	if !looksLikeJob(lines) {
 		return false
 	}
-	copy(p.out[t.from:t.to], p.filled(t, p.formatted(t)))
+	copy(p.out[t.from:], content)
 	p.jobs = append(p.jobs, span{from: t.line, to: t.line + len(lines)})
 	return true
 }
@@ -323,9 +324,7 @@ func (p *python) spoken(i int) bool {
 
 // command puts the string at i, and those that are joined to it, in their places.
 func (p *python) command(i int) int {
-	at, first := i, p.tokens[i]
-	end, open := first.to, false
-	last := ' '
+	first, end, open, last := i, 0, false, ' '
 	for {
 		t := p.tokens[i]
 		content := p.filled(t, p.formatted(t))
@@ -334,7 +333,7 @@ func (p *python) command(i int) int {
 				content[k] = ' '
 			}
 		}
-		if i > 0 && t != first && !open && !unicode.IsSpace(last) {
+		if i > first && !open && !unicode.IsSpace(last) {
 			p.mark(end) // a word goes on in the next string
 		}
 		copy(p.out[t.from:], content)
@@ -355,7 +354,7 @@ func (p *python) command(i int) int {
 		p.join(end, p.tokens[next].from)
 		i = next
 	}
-	if p.grows(at) {
+	if p.grows(first) {
 		p.open[p.lineEnd(end)] = true
 	}
 	return i
@@ -468,7 +467,7 @@ func (p *python) list(i int) int {
 		case program >= 0:
 		case t.kind == pyString && fioProgram.MatchString(path.Base(t.text)):
 			program = k
-		case t.kind == pyOther && e[1] == e[0]+1 && strings.Contains(strings.ToLower(t.text), "fio") && t.to-t.from >= 3:
+		case t.kind == pyOther && e[1] == e[0]+1 && strings.Contains(strings.ToLower(t.text), "fio"):
 			program = k
 		case k > 3:
 			return i

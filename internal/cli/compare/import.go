@@ -51,7 +51,8 @@ func NewImport(env *form.Env) *cobra.Command {
 		Long: `Read fio's output in any form: text of fio 2 and 3 (also inside Markdown, terminal pastes and logs),
 JSON, JSON+, terse, and its logs and histogram logs; also what sysbench fileio, ioping, kubestr, dbench, kbench
 and yabs print. In a document the text around a result is used as well: the job file and commands that it
-quotes, and the last instance type named above the result. Lines that could not be parsed are listed, and the exit code is 1.`,
+quotes, and the last instance type named above the result. Lines that could not be parsed are listed, and the
+exit code is 1.`,
 		Example: `  plimsoll import round16.log --label round=16 --volumes 4xP4510 --level raid0 --chunk 512KiB
   plimsoll import article.md --instance c6a=c6a.xlarge --instance m5a=m5a.xlarge
   plimsoll import results/ --summary --where bs=4k,rw=randread --sort -iops`,

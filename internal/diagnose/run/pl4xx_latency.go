@@ -238,7 +238,8 @@ var slowShare = &diagnose.Rule{
 			f := finding.Finding{
 				Subject:   m.Label(),
 				Scenarios: m.IDs(),
-				Message:   text.Sentence(fmt.Sprintf("%s of all I/Os took longer than %s.", share, text.Duration(slowIO))),
+				Message: text.Sentence(
+					fmt.Sprintf("%s of all I/Os took longer than %s.", share, text.Duration(slowIO))),
 				Evidence: []finding.Evidence{
 					{
 						What:     "I/Os above " + text.Duration(slowIO),

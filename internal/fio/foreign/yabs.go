@@ -30,8 +30,8 @@ func yabs(p *page) (outs []*fio.Output) {
 			}
 			o := made("yabs", "", at, end, j)
 			o.Summary = true
-			o.Doubts = append(o.Doubts, silent("yabs", "latencies, how long its jobs ran, or whether I/O was direct: the "+
-				"options of its script are taken (two jobs on one file of 2 GiB, on ARM of 512 MiB, for 30 s at most)"))
+			o.Doubts = append(o.Doubts, silent("yabs", "latencies, how long its jobs ran, or whether I/O was direct: "+
+				"the options of its script are taken (two jobs on one file of 2 GiB, on ARM of 512 MiB, for 30 s at most)"))
 			outs = append(outs, o)
 			p.take(at, end)
 		}
@@ -75,7 +75,8 @@ func yabs(p *page) (outs []*fio.Output) {
 // yabsJob is a job of yabs.sh, by its script of 2025-11.
 func yabsJob(bs string) fio.Job {
 	return fio.Job{Name: "rand-rw-" + bs, Options: fio.Options{
-		"rw": "randrw", "rwmixread": "50", "bs": bs, "ioengine": "libaio", "iodepth": "64", "numjobs": "2", "direct": "1",
+		"rw": "randrw", "rwmixread": "50", "bs": bs, "ioengine": "libaio", "iodepth": "64", "numjobs": "2",
+		"direct": "1",
 	}, Count: 2}
 }
 
