@@ -60,12 +60,12 @@ lab-long: need-test ## what make lab does not wait for: 400 random topologies (P
 exam: need-test ## N random machines of the lab from SEED on, marked against what was built in (docs/evidence/exam.md); DIR keeps their runs, LANES runs several at once, FROM judges kept ones
 	@PLIMSOLL_EXAM_SEED=$(or $(SEED),1) PLIMSOLL_EXAM_N=$(or $(N),20) PLIMSOLL_EXAM_DIR=$(abspath $(or $(DIR),runs/exam)) \
 	  PLIMSOLL_EXAM_FROM=$(if $(FROM),$(abspath $(FROM))) PLIMSOLL_EXAM_HELD=$(HELD) PLIMSOLL_EXAM_DOC=$(if $(DOC),$(abspath $(DOC))) \
-	  $(GO) test -v -count=1 -parallel $(or $(LANES),1) -timeout 600m -run 'TestExam$$' ./internal/cli
+	  $(GO) test -v -count=1 -parallel $(or $(LANES),1) -timeout 600m -run 'TestExam$$' ./internal/lab/exam
 
 exam-live: need-test ## N machines of the lab at work from SEED on, each in 20 known situations (ONLY=healthy: in those of one truth): is the first cause of plimsoll why right? (docs/evidence/exam.md); DIR, LANES and FROM as for exam
 	@PLIMSOLL_EXAM_SEED=$(or $(SEED),1001) PLIMSOLL_EXAM_N=$(or $(N),1) PLIMSOLL_EXAM_DIR=$(abspath $(or $(DIR),runs/exam-live)) \
 	  PLIMSOLL_EXAM_FROM=$(if $(FROM),$(abspath $(FROM))) PLIMSOLL_EXAM_ONLY=$(ONLY) \
-	  $(GO) test -v -count=1 -parallel $(or $(LANES),1) -timeout 600m -run 'TestExamLive$$' ./internal/cli
+	  $(GO) test -v -count=1 -parallel $(or $(LANES),1) -timeout 600m -run 'TestExamLive$$' ./internal/lab/exam
 
 kills: need-test ## N (500) kills at random steps from SEED (1), LANES (2) at a time, over run, sweep, ab, pg and fleet, then apply and teardown: what is left fails; about 6 s each
 	@KILLS=$(or $(N),500) KILLS_SEED=$(or $(SEED),1) KILLS_LANES=$(or $(LANES),2) $(GO) test -v -count=1 -timeout 300m -run 'TestKills$$' ./internal/cli

@@ -1,4 +1,4 @@
-package cli_test
+package exam
 
 import (
 	"cmp"
@@ -18,7 +18,6 @@ import (
 	"plimsoll/internal/cli"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/lab"
-	"plimsoll/internal/lab/exam"
 	"plimsoll/internal/lab/labtest"
 )
 
@@ -33,7 +32,7 @@ func TestExam(t *testing.T) {
 	seed, _ := strconv.ParseUint(os.Getenv("PLIMSOLL_EXAM_SEED"), 10, 64)
 	held, _ := strconv.ParseUint(os.Getenv("PLIMSOLL_EXAM_HELD"), 10, 64)
 	var mu sync.Mutex
-	var marks []exam.Mark
+	var marks []Mark
 	switch {
 	case from != "":
 		names, err := filepath.Glob(filepath.Join(from, "*", "machine.json"))
@@ -50,7 +49,7 @@ func TestExam(t *testing.T) {
 		}
 		t.Run("machines", func(t *testing.T) {
 			for i := range uint64(n) {
-				m := exam.Generate(seed + i)
+				m := Generate(seed + i)
 				t.Run(strconv.FormatUint(m.Seed, 10), func(t *testing.T) {
 					t.Parallel()
 					kept := filepath.Join(dir, strconv.FormatUint(m.Seed, 10))
@@ -65,8 +64,8 @@ func TestExam(t *testing.T) {
 	default:
 		t.Skip("the exam takes half a minute a machine: make exam SEED=1 N=20, or FROM=DIR to judge recorded runs again")
 	}
-	slices.SortFunc(marks, func(a, b exam.Mark) int { return cmp.Compare(a.Machine.Seed, b.Machine.Seed) })
-	result := exam.Markdown(marks, held)
+	slices.SortFunc(marks, func(a, b Mark) int { return cmp.Compare(a.Machine.Seed, b.Machine.Seed) })
+	result := Markdown(marks, held)
 	t.Logf("exam:\n%s", result)
 	if doc := os.Getenv("PLIMSOLL_EXAM_DOC"); doc != "" {
 		text, err := os.ReadFile(doc)
@@ -91,16 +90,16 @@ const examMark = "<!-- results, written by make exam FROM=DIR DOC=docs/evidence/
 func TestExamJudgesKeptRuns(t *testing.T) {
 	dir := t.TempDir()
 	code := cli.Main([]string{
-		"import", "../../testdata/seeds/MS-28k-r-r-16.log", "--volumes", "4xP4510", "--level", "raid0", "--chunk", "512KiB", "--out", filepath.Join(dir, "runs"),
+		"import", "../../../testdata/seeds/MS-28k-r-r-16.log", "--volumes", "4xP4510", "--level", "raid0", "--chunk", "512KiB", "--out", filepath.Join(dir, "runs"),
 	})
 	if code != 4 {
 		t.Fatalf("import of round 16 returns %d, want 4 (invalid)", code)
 	}
 	for _, tt := range []struct {
-		kind exam.Kind
+		kind Kind
 		want bool
-	}{{exam.Unwritten, true}, {exam.Degraded, false}} {
-		data, err := json.Marshal(exam.Machine{Name: "round 16", Faults: []exam.Fault{{Kind: tt.kind, Factor: 1}}})
+	}{{Unwritten, true}, {Degraded, false}} {
+		data, err := json.Marshal(Machine{Name: "round 16", Faults: []Fault{{Kind: tt.kind, Factor: 1}}})
 		if err == nil {
 			err = os.WriteFile(filepath.Join(dir, "machine.json"), data, 0o644)
 		}
@@ -116,7 +115,7 @@ func TestExamJudgesKeptRuns(t *testing.T) {
 }
 
 // measureMachine builds a machine in the lab, runs a check and a suite in it, and keeps the runs.
-func measureMachine(t *testing.T, m exam.Machine, dir string) {
+func measureMachine(t *testing.T, m Machine, dir string) {
 	t.Helper()
 	spec, err := lab.ParseSpec(m.Name, []byte(m.Lab))
 	if err != nil {
@@ -155,9 +154,9 @@ func measureMachine(t *testing.T, m exam.Machine, dir string) {
 }
 
 // judgeMachine marks kept runs by the rules of today; what check found is as it was then.
-func judgeMachine(t *testing.T, dir string) exam.Mark {
+func judgeMachine(t *testing.T, dir string) Mark {
 	t.Helper()
-	var m exam.Machine
+	var m Machine
 	data, err := os.ReadFile(filepath.Join(dir, "machine.json"))
 	if err == nil {
 		err = json.Unmarshal(data, &m)
@@ -165,7 +164,7 @@ func judgeMachine(t *testing.T, dir string) exam.Mark {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if now := exam.Generate(m.Seed); now.Lab == m.Lab && now.Before == m.Before {
+	if now := Generate(m.Seed); now.Lab == m.Lab && now.Before == m.Before {
 		m.Faults = now.Faults // what they cost may be known better
 	}
 	var found []finding.Finding
@@ -188,14 +187,14 @@ func judgeMachine(t *testing.T, dir string) exam.Mark {
 			reached = float64(n / s.Ceiling.Hardware().IOPS)
 		}
 	}
-	mark := exam.Judge(m, found, reached)
+	mark := Judge(m, found, reached)
 	var lines []string
 	for _, a := range mark.Answers {
 		line := a.Fault.String()
 		if !a.Named {
 			line += " → " + a.As
 		}
-		if a.Off > exam.Near {
+		if a.Off > Near {
 			line += fmt.Sprintf(" (share off by %.1f)", 100*a.Off)
 		}
 		lines = append(lines, line)

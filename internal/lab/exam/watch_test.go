@@ -1,4 +1,4 @@
-package cli_test
+package exam
 
 import (
 	"context"
@@ -16,7 +16,6 @@ import (
 	atwork "plimsoll/internal/diagnose/live"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/lab"
-	"plimsoll/internal/lab/exam"
 	"plimsoll/internal/lab/labtest"
 )
 
@@ -48,7 +47,7 @@ func TestExamLive(t *testing.T) {
 			for i := range uint64(n) {
 				t.Run(strconv.FormatUint(seed+i, 10), func(t *testing.T) {
 					t.Parallel()
-					watchLive(t, exam.GenerateLive(seed+i).Only(os.Getenv("PLIMSOLL_EXAM_ONLY")), filepath.Join(dir, strconv.FormatUint(seed+i, 10)))
+					watchLive(t, GenerateLive(seed+i).Only(os.Getenv("PLIMSOLL_EXAM_ONLY")), filepath.Join(dir, strconv.FormatUint(seed+i, 10)))
 				})
 			}
 		})
@@ -59,7 +58,7 @@ func TestExamLive(t *testing.T) {
 }
 
 // watchLive makes a machine and its situations one after the other, and keeps the facts.
-func watchLive(t *testing.T, m exam.Live, dir string) {
+func watchLive(t *testing.T, m Live, dir string) {
 	t.Helper()
 	spec, err := lab.ParseSpec(fmt.Sprintf("live-%d", m.Seed), []byte(m.Lab))
 	if err != nil {
@@ -105,7 +104,7 @@ func judgeLive(t *testing.T, dir string) {
 	faults, named, healthy, alarms, late, lost := 0, 0, 0, 0, 0, 0
 	least := 1.0
 	for _, name := range names {
-		var m exam.Live
+		var m Live
 		data, err := os.ReadFile(name)
 		if err == nil {
 			err = json.Unmarshal(data, &m)
@@ -151,7 +150,7 @@ func judgeLive(t *testing.T, dir string) {
 				late++
 			}
 			// Of a member at 0.4 of its peers' rate and less most of the wait is to be its own.
-			if x.Name == "slow-member" && exam.GenerateLive(m.Seed).Ratio <= 0.4 && ok {
+			if x.Name == "slow-member" && GenerateLive(m.Seed).Ratio <= 0.4 && ok {
 				least = min(least, a.Account.SlowMember)
 			}
 			if a.Account != nil && math.Abs(a.Account.Sum()-1) > 0.001 {
