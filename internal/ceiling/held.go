@@ -1,0 +1,32 @@
+package ceiling
+
+import "time"
+
+// Held is what must be printed of a ceiling: beside a burst figure how long it lasts, beside a
+// sustained figure the limit that holds then, which often is not the one that limits first.
+type Held struct {
+	// Now is what a test of some minutes on a rested machine meets; nil where no limit is known.
+	// Print Now.Label() beside its figure, and For where Then is not nil.
+	Now *Bound
+	// For is how long a load that never pauses gets Now; 0 where Then is nil, for then it lasts
+	// without end, or where it is not known how long the burst lasts.
+	For time.Duration
+	// Then is the smallest limit once all bursts are spent, nil where Now lasts. Print Then.Label()
+	// beside its figure, never Now's. Between the two there may be other phases: see Course.
+	Then *Bound
+}
+
+// Held says what a ceiling comes to now and for good.
+func (c Ceiling) Held() Held {
+	h := Held{Now: c.Binding(), Then: c.Sustained()}
+	switch {
+	case h.Now == nil || h.Then == nil: // a burst without a known baseline has nothing to fall to
+	case h.Then.IOPS > h.Now.IOPS*0.9999: // as much, if by another limit
+		h.Now, h.Then = h.Then, nil
+	default:
+		if steps := c.Course(); len(steps) > 1 {
+			h.For = steps[0].Until
+		}
+	}
+	return h
+}
