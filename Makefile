@@ -1,4 +1,4 @@
-# make demo and make test are the two commands to know; make check is what a change must pass.
+# make demo and make test are the two commands to know; make test and make check are what a change must pass.
 SHELL       := /bin/bash
 VERSION     := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 GO          ?= go
@@ -7,7 +7,7 @@ DEADCODE    := .tools/deadcode-0.48.0
 export CGO_ENABLED = 0
 
 # everything below is a command, not a file
-.PHONY: exam exam-live kills mutants build install demo test check lint race lab lab-long lab-systems fleet-test fuzz bench fio-versions pg-versions dist dist-test web clean need-build need-test
+.PHONY: exam exam-live kills mutants build install demo test check lint rest lab lab-long lab-systems fleet-test fuzz bench fio-versions pg-versions dist dist-test web clean need-build need-here need-test
 
 build: need-build ## the static binary, bin/plimsoll
 	@$(GO) build -trimpath -ldflags '-s -w -X plimsoll/internal/cli.Version=$(VERSION)' -o bin/plimsoll ./cmd/plimsoll
@@ -21,10 +21,12 @@ demo: build ## the db suite, small, on the current directory: about a minute
 	@bin/plimsoll run db --runtime 3s --ramp 1s --size 256MiB --cooldown 1s; code=$$?; \
 	  if [ $$code = 3 ] || [ $$code = 4 ]; then echo "(the verdict is exit code $$code; see docs/exit-codes.md)"; else exit $$code; fi
 
-test: need-test check ## everything, as CI runs it
+test: need-here ## does it work on this machine? Every room, fio, loop devices and a guest of the lab, 4 min on two cores
+	@scripts/test.sh
 
-check: lint race ## the standing checks: format, vet, lint, tests with the race detector, generated files, links
+check: need-test lint rest ## everything else: linters, the race detector, long tests, browser, PostgreSQL, all guests, documents, modules
 	@scripts/check-docs.sh
+	@$(GO) mod verify
 
 lint: $(LINT) $(DEADCODE)
 	@test -z "$$(gofmt -l cmd internal)" || { gofmt -l cmd internal; echo "run: gofmt -w"; exit 1; }
@@ -41,13 +43,13 @@ $(LINT):
 	@GOBIN=$(CURDIR)/.tools $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 	@mv .tools/golangci-lint $@
 
-race: ## all tests: first with the race detector, then those of the lab
-	@scripts/test.sh
+rest: need-test ## the tests that make test leaves out, and all of them with the race detector; then those of the lab
+	@scripts/test.sh rest
 
 lab: need-test ## the tests that need the lab, 55 min on two cores: what wants a quiet machine first, then two at a time: 100 random topologies, power cuts at each step of apply and teardown, faults, all variants
 	@GO=$(GO) scripts/lab.sh
 
-fleet-test: need-test ## what of many hosts make test does not wait for: stopped fio, a silent coordinator, a slow link, each host alone; minutes
+fleet-test: need-test ## what of many hosts make check does not wait for: stopped fio, a silent coordinator, a slow link, each host alone; minutes
 	@scripts/need.sh --optional slurm-wlm
 	@PLIMSOLL_FLEET=all $(GO) test -v -count=1 -timeout 20m -run 'TestFleet' ./internal/fleet
 
@@ -113,11 +115,14 @@ clean:
 need-build:
 	@command -v $(GO) >/dev/null || { echo "missing: Go 1.26 or newer (https://go.dev/dl)"; exit 1; }
 
-LAB_PACKAGES := qemu-system-x86 linux-image-cloud-amd64 busybox-static kmod udev mdadm lvm2 btrfs-progs nvme-cli parted gdisk util-linux mmdebstrap
+LAB_PACKAGES := qemu-system-x86 linux-image-cloud-amd64 busybox-static kmod udev mdadm lvm2 btrfs-progs nvme-cli parted gdisk util-linux
 
-need-test: need-build
-	@scripts/need.sh gcc libc6-dev fio xfsprogs e2fsprogs chromium tmux
+need-here: need-build
+	@scripts/need.sh fio xfsprogs e2fsprogs
 	@scripts/need.sh --optional $(LAB_PACKAGES)
-	@scripts/need.sh --optional openssh-server iproute2 poppler-utils
+
+need-test: need-here
+	@scripts/need.sh gcc libc6-dev chromium tmux
+	@scripts/need.sh --optional mmdebstrap openssh-server iproute2 poppler-utils
 	@scripts/need.sh --optional postgresql maven
 	@scripts/pg-versions.sh --fetch

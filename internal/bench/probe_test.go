@@ -20,7 +20,7 @@ import (
 func loops(t *testing.T, n int) (names []string) {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("SKIPPED: -short: make test runs this")
+		t.Skip("SKIPPED: -short: make check runs this")
 	}
 	for range n {
 		file := filepath.Join(t.TempDir(), "disk")

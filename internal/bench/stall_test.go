@@ -39,7 +39,7 @@ func children(word string) (pids []int) {
 // second, and the run goes on to the next scenario, which is measured.
 func TestStandstillEndsAJob(t *testing.T) {
 	if testing.Short() {
-		t.Skip("SKIPPED: -short: make test runs this")
+		t.Skip("SKIPPED: -short: make check runs this")
 	}
 	for name, length := range map[string]string{
 		"hour": "time_based\nruntime=1h\n", "by-size": "loops=1000000\n",
@@ -113,7 +113,7 @@ func TestPauses(t *testing.T) {
 // A job that thinks for longer than the limit is not taken for one that hangs.
 func TestThinkingIsNoStandstill(t *testing.T) {
 	if testing.Short() {
-		t.Skip("SKIPPED: -short: make test runs this")
+		t.Skip("SKIPPED: -short: make check runs this")
 	}
 	dir := t.TempDir()
 	job := filepath.Join(dir, "think.fio")

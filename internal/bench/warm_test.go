@@ -21,7 +21,7 @@ import (
 func loopDevice(t *testing.T, pieces int64) string {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("SKIPPED: -short: make test runs this")
+		t.Skip("SKIPPED: -short: make check runs this")
 	}
 	if os.Getuid() != 0 {
 		t.Skip("needs root")

@@ -153,7 +153,7 @@ func smallCase(r *rand.Rand) *oCase {
 // cases here, 100 in make bench.
 func TestOracleByEachIO(t *testing.T) {
 	if testing.Short() {
-		t.Skip("SKIPPED: -short: make test runs this")
+		t.Skip("SKIPPED: -short: make check runs this")
 	}
 	r, cases := rand.New(rand.NewPCG(1, 26)), 10
 	if os.Getenv("PLIMSOLL_ORACLE") != "" {

@@ -408,7 +408,7 @@ func show(got []ceiling.Step, want []phase) string {
 // TestOracle tries random cases: 60 here, as many as PLIMSOLL_ORACLE says in make bench.
 func TestOracle(t *testing.T) {
 	if testing.Short() {
-		t.Skip("SKIPPED: -short: make test runs this")
+		t.Skip("SKIPPED: -short: make check runs this")
 	}
 	n, wrong, counts := 60, 0, map[string][2]int{}
 	if s := os.Getenv("PLIMSOLL_ORACLE"); s != "" {

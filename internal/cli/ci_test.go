@@ -78,7 +78,7 @@ func settings(of map[string]string) (env []string) {
 // shorter.
 func TestRecipesOfCI(t *testing.T) {
 	if testing.Short() {
-		t.Skip("SKIPPED: -short: make test runs this")
+		t.Skip("SKIPPED: -short: make check runs this")
 	}
 	t.Parallel()
 	dir := t.TempDir()

@@ -427,7 +427,7 @@ func TestHostileInputCosts(t *testing.T) {
 // allocated, which no other work on the machine changes, does not grow faster than they do.
 func TestHostileInputIsLinear(t *testing.T) {
 	if testing.Short() {
-		t.Skip("SKIPPED: -short: make test runs this")
+		t.Skip("SKIPPED: -short: make check runs this")
 	}
 	dir := t.TempDir()
 	sample := map[string][]string{

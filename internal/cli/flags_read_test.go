@@ -283,7 +283,7 @@ func inFlagFiles(t *testing.T) {
 // changes what the line does or is refused with the reason (G1 of the third review by users).
 func TestEveryFlagIsReadOrRefused(t *testing.T) {
 	if testing.Short() {
-		t.Skip("SKIPPED: -short: make test runs this")
+		t.Skip("SKIPPED: -short: make check runs this")
 	}
 	inFlagFiles(t)
 	m := rememberingMachine()

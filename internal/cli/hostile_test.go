@@ -66,7 +66,7 @@ type specimen struct {
 // spoilt, see spoil.
 func TestHostileRecords(t *testing.T) {
 	if testing.Short() {
-		t.Skip("SKIPPED: -short: make test runs this")
+		t.Skip("SKIPPED: -short: make check runs this")
 	}
 	dir := t.TempDir()
 	layOut(t, dir)

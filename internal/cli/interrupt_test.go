@@ -21,7 +21,7 @@ import (
 // with 130, and has not judged the rest.
 func TestInterruptWhileParsing(t *testing.T) {
 	if testing.Short() {
-		t.Skip("SKIPPED: -short: make test runs this")
+		t.Skip("SKIPPED: -short: make check runs this")
 	}
 	const files = 40
 	for _, c := range []struct {
@@ -69,7 +69,7 @@ func TestInterruptWhileParsing(t *testing.T) {
 // results: the others would take the fastest machine seconds. They end with 130, and neither print nor write anything.
 func TestInterruptOfReports(t *testing.T) {
 	if testing.Short() {
-		t.Skip("SKIPPED: -short: make test runs this")
+		t.Skip("SKIPPED: -short: make check runs this")
 	}
 	const results, size = 400, 1 << 20
 	dir := t.TempDir()

@@ -28,7 +28,7 @@ import (
 // in any phase, or behind the end.
 func TestKills(t *testing.T) {
 	if testing.Short() {
-		t.Skip("SKIPPED: -short: make test runs this")
+		t.Skip("SKIPPED: -short: make check runs this")
 	}
 	if os.Getuid() != 0 {
 		t.Skip("only root makes namespaces")

@@ -133,7 +133,7 @@ func unread(labels []secondLabel) bool {
 // ran. They were seen since, so this holds what was reached and proves nothing of new files.
 func TestPublicResultsOfTheSecondSet(t *testing.T) {
 	if testing.Short() {
-		t.Skip("SKIPPED: -short: make test runs this")
+		t.Skip("SKIPPED: -short: make check runs this")
 	}
 	dir := filepath.Join(filepath.Dir(publicFiles()), "import-2")
 	labels := readSecond(t, dir)

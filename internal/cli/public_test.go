@@ -82,7 +82,7 @@ func ratio(part, whole int) float64 {
 // found, and accounts must name the first cause that the label has.
 func TestPublicResults(t *testing.T) {
 	if testing.Short() {
-		t.Skip("SKIPPED: -short: make test runs this")
+		t.Skip("SKIPPED: -short: make check runs this")
 	}
 	labels := readLabels(t)
 	if _, err := os.Stat(publicFiles()); err != nil {

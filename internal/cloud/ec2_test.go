@@ -63,7 +63,7 @@ func TestIdentifyElsewhere(t *testing.T) {
 // one that refuses tokens is not asked by the older protocol.
 func TestIdentifyTries(t *testing.T) {
 	if testing.Short() {
-		t.Skip("SKIPPED: -short: make test runs this")
+		t.Skip("SKIPPED: -short: make check runs this")
 	}
 	for _, c := range []struct {
 		lost int32 // tokens that are never answered

@@ -226,7 +226,7 @@ func FuzzExpectations(f *testing.F) {
 // whole is slower in each.
 func TestUnchangedSuites(t *testing.T) {
 	if testing.Short() {
-		t.Skip("SKIPPED: -short: make test runs this")
+		t.Skip("SKIPPED: -short: make check runs this")
 	}
 	spreads := []float64{.004, .004, .006, .01, .02, .03, .04, .05, .05, .08}
 	rng := rand.New(rand.NewPCG(22, 22))

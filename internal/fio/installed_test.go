@@ -158,7 +158,7 @@ func asked(t *testing.T, text string, v fio.Version) (refused int, asked bool) {
 // question costs a tenth of a second of CPU, and TestInstalledOverTheOracle holds the others.
 func TestInstalledAgreesWithItsFio(t *testing.T) {
 	if testing.Short() {
-		t.Skip("SKIPPED: -short: make test runs this")
+		t.Skip("SKIPPED: -short: make check runs this")
 	}
 	v, err := running.Installed(t.Context(), sys.Host())
 	if err != nil {

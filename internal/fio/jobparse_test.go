@@ -78,7 +78,7 @@ var jobTexts = map[string]string{
 
 func TestParseJobFileAgreesWithFio(t *testing.T) {
 	if testing.Short() {
-		t.Skip("SKIPPED: -short: make test runs this")
+		t.Skip("SKIPPED: -short: make check runs this")
 	}
 	for name, text := range jobTexts {
 		t.Run(name, func(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 // values that the table knows the two agree, option by option.
 func TestParseOnlyAsksTheInstalledFio(t *testing.T) {
 	if testing.Short() {
-		t.Skip("SKIPPED: -short: make test runs this")
+		t.Skip("SKIPPED: -short: make check runs this")
 	}
 	v, err := running.Installed(t.Context(), sys.Host())
 	if err != nil {

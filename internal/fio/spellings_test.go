@@ -107,7 +107,7 @@ var saysNumber = regexp.MustCompile(`fio reads the number (\d+) and ignores`)
 // that the error says, in one of its places.
 func TestSpellingsAgainstTheInstalledFio(t *testing.T) {
 	if testing.Short() {
-		t.Skip("SKIPPED: -short: make test runs this")
+		t.Skip("SKIPPED: -short: make check runs this")
 	}
 	values := spellings()
 	got := headers(t, "bs", values)
@@ -144,7 +144,7 @@ func TestSpellingsAgainstTheInstalledFio(t *testing.T) {
 // Ranges that are read here are those that fio 3.33 reads.
 func TestRangesAgainstTheInstalledFio(t *testing.T) {
 	if testing.Short() {
-		t.Skip("SKIPPED: -short: make test runs this")
+		t.Skip("SKIPPED: -short: make check runs this")
 	}
 	var values []string
 	for _, low := range []string{"4k", "8k", "16", "+8k", "0x10", "3000", "64KiB"} {

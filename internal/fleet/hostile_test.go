@@ -102,7 +102,7 @@ func archive(t testing.TB, headers ...tar.Header) []byte {
 
 func TestHostileArchives(t *testing.T) {
 	if testing.Short() {
-		t.Skip("SKIPPED: -short: make test runs this")
+		t.Skip("SKIPPED: -short: make check runs this")
 	}
 	many := make([]tar.Header, mostFiles+1)
 	for i := range many {

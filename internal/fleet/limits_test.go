@@ -53,7 +53,7 @@ func limited(t *testing.T, script string, set func(*limits), check bool) bundle.
 // A host whose connection works is lost, with the phase in which it hangs, when it gets no further.
 func TestEachPhaseHasALimit(t *testing.T) {
 	if testing.Short() {
-		t.Skip("SKIPPED: -short: make test runs this")
+		t.Skip("SKIPPED: -short: make check runs this")
 	}
 	const short = 2 * time.Second
 	for name, c := range map[string]struct {
@@ -98,7 +98,7 @@ func TestEachPhaseHasALimit(t *testing.T) {
 // quickly as it must is not either.
 func TestProgressTakesItsTime(t *testing.T) {
 	if testing.Short() {
-		t.Skip("SKIPPED: -short: make test runs this")
+		t.Skip("SKIPPED: -short: make check runs this")
 	}
 	t.Parallel()
 	h := limited(t, pongs+`for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14; do echo "{\"event\":\"prefill\",\"written\":$n}"; sleep 1; done

@@ -278,7 +278,7 @@ func codesOf(f *bundle.Fleet) map[string][]string {
 
 func TestFleetOverSSH(t *testing.T) {
 	if testing.Short() {
-		t.Skip("SKIPPED: -short: make test runs this")
+		t.Skip("SKIPPED: -short: make check runs this")
 	}
 	n := startNetwork(t)
 	tests := map[string]func(*testing.T, *network){

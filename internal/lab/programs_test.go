@@ -15,7 +15,7 @@ import (
 // busybox, as in the guest, initdb makes a database and the server prints its settings.
 func TestPostgresIsWhole(t *testing.T) {
 	if testing.Short() {
-		t.Skip("SKIPPED: -short: make test runs this")
+		t.Skip("SKIPPED: -short: make check runs this")
 	}
 	if os.Geteuid() != 0 {
 		t.Skip("NOT ROOT: no chroot")

@@ -95,7 +95,7 @@ func lastField(s string) string { return s[strings.LastIndexByte(s, ':')+1:] }
 // No real file crashes lint, and all of them together take no time that a person would notice.
 func TestEveryRealFileIsRead(t *testing.T) {
 	if testing.Short() {
-		t.Skip("SKIPPED: -short: make test runs this")
+		t.Skip("SKIPPED: -short: make check runs this")
 	}
 	dir := corpusDir(t)
 	n, slowest := 0, time.Duration(0)

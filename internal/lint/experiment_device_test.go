@@ -27,7 +27,7 @@ type loopDevice struct {
 func newLoopDevice(t *testing.T, mib int) loopDevice {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("SKIPPED: -short: make test runs this")
+		t.Skip("SKIPPED: -short: make check runs this")
 	}
 	if _, err := exec.LookPath("fio"); err != nil {
 		t.Skip("NOT TESTED: fio is not installed")

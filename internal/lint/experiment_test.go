@@ -45,7 +45,7 @@ type fioResult struct {
 func experiment(t *testing.T, job string) (fioResult, string, string) {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("SKIPPED: -short: make test runs this")
+		t.Skip("SKIPPED: -short: make check runs this")
 	}
 	if _, err := exec.LookPath("fio"); err != nil {
 		t.Skip("NOT TESTED: fio is not installed")

@@ -112,7 +112,7 @@ func grows(t *testing.T, what string, task func(n int)) {
 // line, includes, depth and files.
 func TestLintGrowsInProportion(t *testing.T) {
 	if testing.Short() {
-		t.Skip("SKIPPED: -short: make test runs this")
+		t.Skip("SKIPPED: -short: make check runs this")
 	}
 	judge := func(name, text string, opts script.Options) {
 		Judge(&Case{Scripts: []*script.File{script.Parse(name, []byte(text), opts)}})

@@ -47,7 +47,7 @@ func infoOf(t *testing.T, path string) os.FileInfo {
 // TestKilledAtEachStep: whichever of its steps in plimsoll's folder is a run's last, clean leaves nothing.
 func TestKilledAtEachStep(t *testing.T) {
 	if testing.Short() {
-		t.Skip("SKIPPED: -short: make test runs this")
+		t.Skip("SKIPPED: -short: make check runs this")
 	}
 	if os.Getuid() != 0 {
 		t.Skip("only root gives directories to others")

@@ -30,7 +30,7 @@ const binVar = "PG_BINDIR"
 func need(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("SKIPPED: -short: make test runs this")
+		t.Skip("SKIPPED: -short: make check runs this")
 	}
 	u, err := UserFor("", "/")
 	if err != nil {

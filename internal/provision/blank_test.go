@@ -34,7 +34,7 @@ func loops(t *testing.T, n int, size units.Bytes) *bench {
 func loopsFor(t testing.TB, n int, size units.Bytes) *bench {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("SKIPPED: -short: make test runs this")
+		t.Skip("SKIPPED: -short: make check runs this")
 	}
 	b := &bench{t: t, w: &records.Work{Array: "t"}}
 	host := *sys.Host()

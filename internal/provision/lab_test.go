@@ -191,7 +191,7 @@ arrays:
 `
 )
 
-// TestLabBuild builds the guide's arrays on half as many volumes, none smaller than XFS takes. It is make test's;
+// TestLabBuild builds the guide's arrays on half as many volumes, none smaller than XFS takes. It is make check's;
 // make lab runs TestLabGuide, too.
 func TestLabBuild(t *testing.T) {
 	g := start(t, "  - {name: data, count: 4, size: 336MiB}\n  - {name: wal, count: 4, size: 352MiB}\n")

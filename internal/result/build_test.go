@@ -52,7 +52,7 @@ func build(docs []*fio.Output, start time.Time) *Result {
 // document between the two: within a second they differ by one I/O of each thread at most.
 func TestSecondsAddUpToTotals(t *testing.T) {
 	if testing.Short() {
-		t.Skip("SKIPPED: -short: make test runs this")
+		t.Skip("SKIPPED: -short: make check runs this")
 	}
 	const threads = 2 // at most
 	for name, args := range map[string][]string{

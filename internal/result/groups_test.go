@@ -93,7 +93,7 @@ func TestStepProfile(t *testing.T) {
 // and their total is of one window.
 func TestGroupsAtOnce(t *testing.T) {
 	if testing.Short() {
-		t.Skip("SKIPPED: -short: make test runs this")
+		t.Skip("SKIPPED: -short: make check runs this")
 	}
 	docs := record(t, "--ioengine=null", "--size=1g", "--rw=read", "--bs=4k", "--rate_iops=1000", "--time_based", "--runtime=2", "--numjobs=2", "--group_reporting",
 		"--name=b", "--new_group", "--ioengine=null", "--size=1g", "--rw=write", "--bs=4k", "--rate_iops=300", "--time_based", "--runtime=2")

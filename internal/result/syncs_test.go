@@ -55,7 +55,7 @@ func TestSyncsThatFioDidNotTimeAreLeftOut(t *testing.T) {
 // together take less than the time from one write to the next, less what fio itself needs.
 func TestSyncLatencyIsPlausible(t *testing.T) {
 	if testing.Short() {
-		t.Skip("SKIPPED: -short: make test runs this")
+		t.Skip("SKIPPED: -short: make check runs this")
 	}
 	if _, err := exec.LookPath("fio"); err != nil {
 		t.Fatal(err)

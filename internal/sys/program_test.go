@@ -194,7 +194,7 @@ func TestOutputIsCapped(t *testing.T) {
 
 func TestNotice(t *testing.T) {
 	if testing.Short() {
-		t.Skip("SKIPPED: -short: make test runs this")
+		t.Skip("SKIPPED: -short: make check runs this")
 	}
 	// The program waits for the notice itself, so the test takes as long as Patience and depends on
 	// no speed.

@@ -47,7 +47,7 @@ func hostile(n int) map[string]string {
 // allocated, which do not depend on how fast the machine is.
 func TestCosts(t *testing.T) {
 	if testing.Short() {
-		t.Skip("SKIPPED: -short: make test runs this")
+		t.Skip("SKIPPED: -short: make check runs this")
 	}
 	for _, n := range []int{1 << 20, mostBytes - 100, mostTokens / 2, mostTokens} {
 		for name, text := range hostile(n) {

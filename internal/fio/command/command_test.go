@@ -85,7 +85,7 @@ func showCmd(t *testing.T, text []byte) string {
 // agrees.
 func TestConversionLosesNothing(t *testing.T) {
 	if testing.Short() {
-		t.Skip("SKIPPED: -short: make test runs this")
+		t.Skip("SKIPPED: -short: make check runs this")
 	}
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 8 {

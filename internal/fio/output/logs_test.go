@@ -47,7 +47,7 @@ func logsOf(t *testing.T, args ...string) (logs, js *fio.Output) {
 // TestLogsSayWhatJSONSays holds every bin of the logs against the bins of the same run.
 func TestLogsSayWhatJSONSays(t *testing.T) {
 	if testing.Short() {
-		t.Skip("SKIPPED: -short: make test runs this")
+		t.Skip("SKIPPED: -short: make check runs this")
 	}
 	slatPercentiles(t)
 	for name, args := range map[string]string{
@@ -96,7 +96,7 @@ func TestLogsSayWhatJSONSays(t *testing.T) {
 
 func TestWindowsAreNotTakenForIOs(t *testing.T) {
 	if testing.Short() {
-		t.Skip("SKIPPED: -short: make test runs this")
+		t.Skip("SKIPPED: -short: make check runs this")
 	}
 	logs, js := logsOf(t, "--name=a", "--ioengine=null", "--size=1g", "--rw=read", "--rate_iops=2000", "--time_based", "--runtime=2", "--write_lat_log=x", "--write_bw_log=x", "--write_iops_log=x", "--log_avg_msec=100")
 	if !strings.Contains(strings.Join(logs.Doubts, "\n"), "log_avg_msec") {
@@ -125,7 +125,7 @@ func TestWindowsAreNotTakenForIOs(t *testing.T) {
 // window out, so no bin may hold more than the run's, and nearly all must be there.
 func TestHistogramLogs(t *testing.T) {
 	if testing.Short() {
-		t.Skip("SKIPPED: -short: make test runs this")
+		t.Skip("SKIPPED: -short: make check runs this")
 	}
 	needFio(t, fio.Version{Major: 3, Minor: 17}, "writes histogram logs that hold what lay in memory")
 	for _, coarse := range []int{0, 1, 3, 6} {

@@ -30,7 +30,7 @@ var readArgs = []string{"--name=a", "--ioengine=null", "--size=64m", "--rw=randr
 
 func TestReadKnowsEachForm(t *testing.T) {
 	if testing.Short() {
-		t.Skip("SKIPPED: -short: make test runs this")
+		t.Skip("SKIPPED: -short: make check runs this")
 	}
 	for format, want := range map[string]fio.Format{
 		"normal": fio.Text, "json": fio.JSON, "json+": fio.JSONPlus, "terse": fio.Terse, "json,normal": fio.JSON, "json+,terse": fio.JSONPlus,
@@ -54,7 +54,7 @@ func TestReadKnowsEachForm(t *testing.T) {
 
 func TestTerseSaysWhatJSONSays(t *testing.T) {
 	if testing.Short() {
-		t.Skip("SKIPPED: -short: make test runs this")
+		t.Skip("SKIPPED: -short: make check runs this")
 	}
 	for _, version := range []string{"2", "3", "4", "5"} {
 		t.Run("v"+version, func(t *testing.T) {
@@ -120,7 +120,7 @@ func TestTerseSaysWhatJSONSays(t *testing.T) {
 // TestClientOutput runs a server on a unix socket, never on TCP, and reads what its client prints.
 func TestClientOutput(t *testing.T) {
 	if testing.Short() {
-		t.Skip("SKIPPED: -short: make test runs this")
+		t.Skip("SKIPPED: -short: make check runs this")
 	}
 	dir := t.TempDir()
 	sock := filepath.Join(dir, "s")
@@ -198,7 +198,7 @@ func TestReadConcatenatedAndTruncated(t *testing.T) {
 
 func TestFinalDropsEarlierStates(t *testing.T) {
 	if testing.Short() {
-		t.Skip("SKIPPED: -short: make test runs this")
+		t.Skip("SKIPPED: -short: make check runs this")
 	}
 	for _, format := range []string{"json+", "normal"} {
 		raw := runFio(t, t.TempDir(), "--name=a", "--ioengine=null", "--size=1g", "--rw=read", "--rate_iops=2000", "--time_based", "--runtime=3", "--status-interval=1", "--output-format="+format)

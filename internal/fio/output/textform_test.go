@@ -51,7 +51,7 @@ func both(t *testing.T, args ...string) (text, js *fio.Output) {
 
 func TestTextSaysWhatJSONSays(t *testing.T) {
 	if testing.Short() {
-		t.Skip("SKIPPED: -short: make test runs this")
+		t.Skip("SKIPPED: -short: make check runs this")
 	}
 	for name, args := range map[string]string{
 		"two directions":  "--name=a --ioengine=null --size=40m --rw=randrw --bs=4k",

@@ -92,7 +92,7 @@ func TestJobsEndWithKilledFio(t *testing.T) {
 // for it, and the limit ends both.
 func TestStoppedJobsEnd(t *testing.T) {
 	if testing.Short() {
-		t.Skip("SKIPPED: -short: make test runs this")
+		t.Skip("SKIPPED: -short: make check runs this")
 	}
 	t.Parallel() // most of the time is sys.Grace
 	stop := func(_ int, jobs []int) {
@@ -110,7 +110,7 @@ func TestStoppedJobsEnd(t *testing.T) {
 // by then, nothing was stopped, and it gets more time.
 func TestStoppedFioEnds(t *testing.T) {
 	if testing.Short() {
-		t.Skip("SKIPPED: -short: make test runs this")
+		t.Skip("SKIPPED: -short: make check runs this")
 	}
 	t.Parallel()
 	for limit, stopped := 4*time.Second, false; !stopped; limit *= 2 {
@@ -130,7 +130,7 @@ func TestStoppedFioEnds(t *testing.T) {
 // jobs go on without it.
 func TestStoppedFioStandsStill(t *testing.T) {
 	if testing.Short() {
-		t.Skip("SKIPPED: -short: make test runs this")
+		t.Skip("SKIPPED: -short: make check runs this")
 	}
 	t.Parallel() // most of the time is sys.Grace
 	err := runForever(t, running.Invocation{Stall: 3 * time.Second, Disks: []string{"vdz"}}, func(parent int, _ []int) {

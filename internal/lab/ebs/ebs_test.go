@@ -14,7 +14,7 @@ import (
 
 func TestLimits(t *testing.T) {
 	if testing.Short() {
-		t.Skip("SKIPPED: -short: make test runs this")
+		t.Skip("SKIPPED: -short: make check runs this")
 	}
 	const slack = 20 * time.Millisecond
 	for _, c := range []struct {

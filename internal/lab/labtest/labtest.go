@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -76,13 +77,15 @@ func StartBeside(t testing.TB, cfg lab.Config) *lab.Guest {
 	return g
 }
 
-// Need skips the test where no lab can run, loudly, and waits for other tests' guests.
+// Need skips the test where no lab can run, loudly, and waits for other tests' guests. PLIMSOLL_LAB names
+// the one test that may have guests, then also with -short.
 func Need(t testing.TB) {
 	t.Helper()
-	if os.Getenv("PLIMSOLL_LAB") == "off" {
-		t.Skip("NO LAB: PLIMSOLL_LAB=off")
-	}
-	if testing.Short() {
+	only := os.Getenv("PLIMSOLL_LAB")
+	switch {
+	case only == "off" || strings.HasPrefix(only, "Test") && only != t.Name():
+		t.Skip("NO LAB: PLIMSOLL_LAB=" + only)
+	case testing.Short() && only != t.Name():
 		t.Skip("NO LAB: -short")
 	}
 	if reason := lab.Available(sys.Host()); reason != "" {

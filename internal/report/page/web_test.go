@@ -60,7 +60,7 @@ func TestScriptIsTheOneThatItsStampNames(t *testing.T) {
 // committed one.
 func TestScriptIsCurrent(t *testing.T) {
 	if testing.Short() {
-		t.Skip("SKIPPED: -short: make test runs this")
+		t.Skip("SKIPPED: -short: make check runs this")
 	}
 	for _, tool := range []string{"node", "npm"} {
 		if _, err := exec.LookPath(tool); err != nil {

@@ -210,7 +210,7 @@ func (p *tab) dark(medium string) {
 
 func TestBrowser(t *testing.T) {
 	if testing.Short() {
-		t.Skip("SKIPPED: -short: make test runs this")
+		t.Skip("SKIPPED: -short: make check runs this")
 	}
 	ctx := browser(t)
 	run := synthetic(60)

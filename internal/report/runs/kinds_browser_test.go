@@ -209,7 +209,7 @@ var pdfPage = regexp.MustCompile(`/Type\s*/Page\b`)
 // about, and a run of ten scenarios has ten pages at most. With PLIMSOLL_SHOTS there are pictures.
 func TestBrowserEveryKind(t *testing.T) {
 	if testing.Short() {
-		t.Skip("SKIPPED: -short: make test runs this")
+		t.Skip("SKIPPED: -short: make check runs this")
 	}
 	ctx := browser(t)
 	for name, d := range kinds(t) {

@@ -103,7 +103,7 @@ func TestSweepIsWrittenInEveryFormat(t *testing.T) {
 // nothing is complained about, and it fits on a phone.
 func TestBrowserSweep(t *testing.T) {
 	if testing.Short() {
-		t.Skip("SKIPPED: -short: make test runs this")
+		t.Skip("SKIPPED: -short: make check runs this")
 	}
 	ctx := browser(t)
 	var swept, most bytes.Buffer
