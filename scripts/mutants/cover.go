@@ -25,16 +25,31 @@ const (
 	patience = 10 * time.Minute
 )
 
-// room is a package's tests: which lines each of them runs, and for how long.
+// beside names the packages whose tests try a package besides its own: cases of all rules stand in one
+// place, and what fio prints is read as text and as documents.
+func beside(dir string) []string {
+	switch {
+	case dir == "internal/diagnose/rules":
+		return []string{dir}
+	case dir == "internal/diagnose" || strings.HasPrefix(dir, "internal/diagnose/"):
+		return []string{dir, "internal/diagnose/rules"}
+	case dir == "internal/fio/text":
+		return []string{dir, "internal/fio/output"}
+	}
+	return []string{dir}
+}
+
+// room is the tests of a package: which lines each of them runs, and for how long.
 type room struct {
-	tests  []covering // the fastest first
-	lines  map[place]bool
-	not    []string // tests that fail or take too long without any mutant
-	binary string   // of the source as it stands
+	tests    []covering // the fastest first
+	lines    map[place]bool
+	not      []string          // tests that fail or take too long without any mutant
+	binaries map[string]string // of the source as it stands, by the tests' directory
 }
 
 // covering is one test and the lines that it runs.
 type covering struct {
+	dir   string
 	name  string
 	took  time.Duration
 	lines map[place]bool
@@ -46,57 +61,70 @@ type place struct {
 	line int
 }
 
-// measure runs each test of a package on its own, and notes what it runs.
-func measure(work, dir string, lanes int) (room, error) {
-	binary := filepath.Join(work, strings.ReplaceAll(dir, "/", ".")+".cover.test")
-	build := exec.Command("go", "test", "-c", "-vet=off", "-cover", "-covermode=set", "-ldflags=-s -w", "-o", binary,
-		"./"+dir)
-	if out, err := build.CombinedOutput(); err != nil {
-		return room{}, fmt.Errorf("%s: %w\n%s", dir, err, out)
-	}
-	list := exec.Command(binary, "-test.list", "^(Test|Fuzz|Example)")
-	list.Dir = dir
-	out, err := list.Output()
-	if err != nil {
-		return room{}, fmt.Errorf("%s: the tests cannot be listed: %w", dir, err)
-	}
-	names := strings.Fields(string(out))
-	r := room{binary: binary, lines: map[place]bool{}}
-	var mu sync.Mutex
-	inLanes(lanes, len(names), func(lane, i int) {
-		profile := filepath.Join(work, fmt.Sprintf("%d.cover", lane))
-		from := time.Now()
-		_, err := program{binary, dir, 0}.run([]covering{{name: names[i]}}, slowest, "-test.coverprofile="+profile)
-		took := time.Since(from)
-		var c covering
-		if err == nil {
-			c, err = covered(profile, r.lines, &mu)
+// measure runs each test of a package on its own, and of those beside it, and notes what it runs.
+func measure(work, dir string, o options) (room, error) {
+	r := room{lines: map[place]bool{}, binaries: map[string]string{}}
+	for _, tests := range beside(dir) {
+		if err := r.measure(work, dir, tests, o); err != nil {
+			return room{}, err
 		}
-		mu.Lock()
-		defer mu.Unlock()
-		if err != nil {
-			r.not = append(r.not, names[i])
-			return
-		}
-		c.name, c.took = names[i], took
-		r.tests = append(r.tests, c)
-	})
+	}
 	slices.SortFunc(r.tests, func(a, b covering) int { return int(a.took - b.took) })
 	slices.Sort(r.not)
 	return r, nil
+}
+
+// measure adds the tests of one directory that run lines of another, or of the same.
+func (r *room) measure(work, dir, tests string, o options) error {
+	binary := filepath.Join(work, strings.ReplaceAll(dir+"."+tests, "/", ".")+".cover.test")
+	build := exec.Command("go", "test", "-c", "-vet=off", "-cover", "-covermode=set", "-coverpkg=./"+dir,
+		"-ldflags=-s -w", "-o", binary, "./"+tests)
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", tests, err, out)
+	}
+	if _, err := os.Stat(binary); err != nil {
+		return nil // a package without tests of its own
+	}
+	r.binaries[tests] = binary
+	list := exec.Command(binary, "-test.list", "^(Test|Fuzz|Example)")
+	list.Dir = tests
+	out, err := list.Output()
+	if err != nil {
+		return fmt.Errorf("%s: the tests cannot be listed: %w", tests, err)
+	}
+	names := strings.Fields(string(out))
+	var mu sync.Mutex
+	inLanes(o.lanes, len(names), func(lane, i int) {
+		profile := filepath.Join(work, fmt.Sprintf("%d.cover", lane))
+		from := time.Now()
+		_, err := program{binary, tests, 0, o.short}.run([]covering{{name: names[i]}}, slowest, "-test.coverprofile="+profile)
+		c := covering{dir: tests, name: names[i], took: time.Since(from)}
+		if err == nil {
+			c.lines, err = covered(profile, r.lines, &mu)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		switch {
+		case err != nil:
+			r.not = append(r.not, names[i])
+		case len(c.lines) > 0 || tests == dir:
+			r.tests = append(r.tests, c)
+		}
+	})
+	return nil
 }
 
 // block is a line of a profile: file:line.column,line.column statements count.
 var block = regexp.MustCompile(`([^/]+):(\d+)\.\d+,(\d+)\.\d+ \d+ (\d+)$`)
 
 // covered reads a profile; it adds all lines that hold statements to known.
-func covered(profile string, known map[place]bool, mu *sync.Mutex) (covering, error) {
+func covered(profile string, known map[place]bool, mu *sync.Mutex) (map[place]bool, error) {
 	f, err := os.Open(profile)
 	if err != nil {
-		return covering{}, err
+		return nil, err
 	}
 	defer func() { _ = f.Close() }()
-	c := covering{lines: map[place]bool{}}
+	ran := map[place]bool{}
 	mu.Lock()
 	defer mu.Unlock()
 	in := bufio.NewScanner(f)
@@ -110,40 +138,41 @@ func covered(profile string, known map[place]bool, mu *sync.Mutex) (covering, er
 		for line := from; line <= to; line++ {
 			known[place{m[1], line}] = true
 			if m[4] != "0" {
-				c.lines[place{m[1], line}] = true
+				ran[place{m[1], line}] = true
 			}
 		}
 	}
-	return c, in.Err()
+	return ran, in.Err()
 }
 
-// batches are the tests that run a mutant's line: the fast ones together, then the others one by
-// one. A line without statements of its own, such as a table's, may be read by any test.
+// batches are the tests that run a mutant's line: the fast ones of a directory together, then the
+// others one by one. A line without statements of its own, such as a table's, may be read by any test.
 func (r room) batches(m mutant) [][]covering {
 	at := place{filepath.Base(m.file), m.runs}
 	var found [][]covering
-	var fast []covering
-	var together time.Duration
+	fast, together := map[string][]covering{}, map[string]time.Duration{}
 	for _, c := range r.tests {
 		if r.lines[at] && !c.lines[at] {
 			continue
 		}
-		if together += c.took; together < 3*time.Second {
-			fast = append(fast, c)
+		if together[c.dir] += c.took; together[c.dir] < 3*time.Second {
+			fast[c.dir] = append(fast[c.dir], c)
 			continue
 		}
 		found = append(found, []covering{c})
 	}
-	if len(fast) > 0 {
-		found = slices.Insert(found, 0, fast)
+	var first [][]covering
+	for _, dir := range sorted(fast) {
+		first = append(first, fast[dir])
 	}
-	return found
+	return slices.Concat(first, found)
 }
 
 // program is a package's compiled tests, with the mutant of that number.
 type program struct {
 	binary, dir string
 	number      int
+	short       bool // the tests' short form
 }
 
 // errTime says that tests took more time than they may.
@@ -164,7 +193,7 @@ func (p program) run(tests []covering, cpu time.Duration, more ...string) ([]str
 	// A mutant that fills the memory is ended, not the machine.
 	limits := fmt.Sprintf(`ulimit -v 12000000 -t %d; exec "$@"`, int(cpu.Seconds()))
 	args := append([]string{
-		"-c", limits, "bash", p.binary, "-test.failfast",
+		"-c", limits, "bash", p.binary, "-test.failfast", fmt.Sprintf("-test.short=%t", p.short),
 		"-test.run=^(" + strings.Join(names, "|") + ")$",
 	}, more...)
 	test := exec.CommandContext(ctx, "bash", args...)

@@ -1,8 +1,9 @@
 // Command mutants tries whether the tests of a package hold its values: it changes one place of the
 // source at a time, runs those of the package's own tests that run the changed line, the fastest
-// first, and prints the mutants that no test noticed.
+// first, and prints the mutants that no test noticed. Some packages are tried by the tests of another
+// one too: cases of all rules of diagnose stand in diagnose/rules.
 //
-//	go run ./scripts/mutants [-seed 1,2] [-n 100] [-list] [-v] PACKAGE-OR-FILE...
+//	go run ./scripts/mutants [-seed 1,2] [-n 100] [-list] [-v] [-short] PACKAGE-OR-FILE...
 //
 // A mutant is one of: a comparison moved to its neighbour or turned round, + and - or * and /
 // swapped, one operand of a product, a sum or a condition dropped, min and max swapped, a rounding
@@ -41,6 +42,7 @@ func main() {
 	flag.BoolVar(&o.list, "list", false, "print the drawn mutants, try none")
 	flag.IntVar(&o.lanes, "lanes", 2, "how many are tried at a time")
 	flag.StringVar(&o.match, "match", "", "only mutants whose line has this text")
+	flag.BoolVar(&o.short, "short", false, "the short form of the tests alone: what they notice, all of them notice")
 	flag.BoolVar(&o.verbose, "v", false, "print also which test noticed each mutant")
 	flag.Parse()
 	if err := run(strings.Split(*seeds, ","), o, flag.Args()); err != nil {
@@ -54,6 +56,7 @@ type options struct {
 	n, lanes      int
 	match         string
 	list, verbose bool
+	short         bool
 }
 
 func run(seeds []string, o options, dirs []string) error {

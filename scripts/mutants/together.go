@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"golang.org/x/tools/go/packages"
 )
@@ -29,12 +30,12 @@ import (
 var mutantNow, _ = strconv.Atoi(os.Getenv("` + chooses + `"))
 `
 
-// candidate is a mutant and the binary that is it when its number is chosen. Without a binary the
-// mutant must be built on its own.
+// candidate is a mutant and the binaries, by their tests' directory, that are it when its number is
+// chosen. Without them the mutant must be built on its own.
 type candidate struct {
 	mutant
-	number int
-	binary string
+	number   int
+	binaries map[string]string
 }
 
 // together builds many mutants of one package into few binaries: building takes longer than most
@@ -65,12 +66,12 @@ func (b bench) together(dir string, tried []mutant) ([]candidate, error) {
 		for j, i := range layer {
 			in[j] = found[i]
 		}
-		binary, err := b.buildLayer(dir, k, in)
+		binaries, err := b.buildLayer(dir, k, in)
 		if err != nil {
 			return nil, err
 		}
 		for _, i := range layer {
-			found[i].binary = binary
+			found[i].binaries = binaries
 		}
 	}
 	return found, nil
@@ -129,15 +130,15 @@ func (m mutant) canBeChosen(pkg *packages.Package) (bool, error) {
 	return err == nil, nil
 }
 
-// buildLayer builds a package's tests with some of its mutants.
-func (b bench) buildLayer(dir string, number int, in []candidate) (string, error) {
+// buildLayer builds the tests that try a package, with some of its mutants.
+func (b bench) buildLayer(dir string, number int, in []candidate) (map[string]string, error) {
 	files := map[string]string{}
 	slices.SortFunc(in, func(a, o candidate) int { return o.whole.from - a.whole.from }) // the last first: offsets stay
 	for _, c := range in {
 		if _, ok := files[c.file]; !ok {
 			src, err := os.ReadFile(c.file)
 			if err != nil {
-				return "", err
+				return nil, err
 			}
 			files[c.file] = string(src)
 		}
@@ -145,11 +146,14 @@ func (b bench) buildLayer(dir string, number int, in []candidate) (string, error
 		files[c.file] = text[:c.whole.from] + c.chosen(c.number) + text[c.whole.end:]
 	}
 	files[filepath.Join(dir, "mutant_now.go")] = fmt.Sprintf(asker, b.loaded[dir].Name)
-	binary := filepath.Join(b.work, fmt.Sprintf("%s.%d.test", b.loaded[dir].Name, number))
-	if out, err := build(binary, dir, filepath.Join(b.work, "layer"), files); err != nil {
-		return "", fmt.Errorf("%s with %d mutants: %w\n%s", dir, len(in), err, out)
+	built := map[string]string{}
+	for tests := range b.rooms[dir].binaries {
+		built[tests] = filepath.Join(b.work, fmt.Sprintf("%s.%d.test", strings.ReplaceAll(dir+"."+tests, "/", "."), number))
+		if out, err := build(built[tests], tests, filepath.Join(b.work, "layer"), files); err != nil {
+			return nil, fmt.Errorf("%s with %d mutants: %w\n%s", dir, len(in), err, out)
+		}
 	}
-	return binary, nil
+	return built, nil
 }
 
 // build compiles the tests of a package, with other texts of some files, which lie in work meanwhile.

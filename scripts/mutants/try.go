@@ -66,7 +66,7 @@ func (b bench) room(dir string) (room, error) {
 	if r, ok := b.rooms[dir]; ok {
 		return r, nil
 	}
-	r, err := measure(b.work, dir, b.lanes)
+	r, err := measure(b.work, dir, b.options)
 	if err != nil {
 		return room{}, err
 	}
@@ -80,21 +80,29 @@ func (b bench) room(dir string) (room, error) {
 
 // try runs the tests on one mutant that run its line.
 func (b bench) try(work string, c candidate, r room) outcome {
-	with, without := program{c.binary, c.dir, c.number}, program{c.binary, c.dir, 0}
-	if c.binary == "" {
-		src, err := os.ReadFile(c.file)
-		if err != nil {
-			fmt.Fprintln(os.Stderr, "mutants:", err)
-			return refused
-		}
-		with.binary, without.binary = filepath.Join(work, "mutant.test"), r.binary
-		changed := string(src[:c.from]) + c.to + string(src[c.end:])
-		if out, err := build(with.binary, c.dir, work, map[string]string{c.file: changed}); err != nil {
-			b.say("REFUSED", c.name(), firstError(out))
+	own := map[string]string{} // what must be built for this mutant alone
+	batches := r.batches(c.mutant)
+	if len(batches) == 0 && c.binaries == nil { // no test runs it, and it may be none
+		tests := sorted(r.binaries)[0]
+		if refusal := c.build(filepath.Join(work, "mutant.test"), tests, work); refusal != "" {
+			b.say("REFUSED", c.name(), refusal)
 			return refused
 		}
 	}
-	for _, batch := range r.batches(c.mutant) {
+	for _, batch := range batches {
+		tests := batch[0].dir
+		with := program{c.binaries[tests], tests, c.number, b.short}
+		without := program{r.binaries[tests], tests, 0, b.short}
+		if c.binaries == nil {
+			if own[tests] == "" {
+				own[tests] = filepath.Join(work, strings.ReplaceAll(tests, "/", ".")+".mutant.test")
+				if refusal := c.build(own[tests], tests, work); refusal != "" {
+					b.say("REFUSED", c.name(), refusal)
+					return refused
+				}
+			}
+			with.binary = own[tests]
+		}
 		if by := b.notice(with, without, batch, c.name()); by != "" {
 			b.say("killed", c.name(), by)
 			return killed
@@ -102,6 +110,19 @@ func (b bench) try(work string, c candidate, r room) outcome {
 	}
 	fmt.Println("SURVIVED", c.name())
 	return survived
+}
+
+// build builds the tests of a directory with one mutant, and returns why the compiler does not take it.
+func (c candidate) build(binary, tests, work string) string {
+	src, err := os.ReadFile(c.file)
+	if err != nil {
+		return err.Error()
+	}
+	changed := string(src[:c.from]) + c.to + string(src[c.end:])
+	if out, err := build(binary, tests, work, map[string]string{c.file: changed}); err != nil {
+		return firstError(out)
+	}
+	return ""
 }
 
 // notice returns the test of a batch that notices a mutant: it fails with it, fails again with it,
