@@ -265,7 +265,7 @@ func TestFleetReports(t *testing.T) {
 	}
 	for _, format := range page.Formats() {
 		var out bytes.Buffer
-		if err := page.Write(&out, format, runs.Fleet(f), page.Options{Width: 120}); err != nil {
+		if err := page.Write(&out, format, runs.Fleet(f), page.Options{Details: true, Width: 120}); err != nil {
 			t.Fatal(err)
 		}
 		got := out.String()

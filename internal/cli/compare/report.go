@@ -113,7 +113,6 @@ func (o *reportOptions) write(env *form.Env, args []string) error {
 // even where they cannot be written.
 func ReportRun(env *form.Env, b *bundle.Bundle, format string) error {
 	o := form.PageOptions(env)
-	o.Brief = true
 	err := errors.Join(page.Write(env.Out, page.Format(format), runs.Run(b), o), KeepReports(b))
 	if err == nil && page.Format(format) == page.Text {
 		_, err = fmt.Fprintf(env.Out, "\nreport: %s\n", filepath.Join(b.Dir, "report.html"))

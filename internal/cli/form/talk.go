@@ -16,10 +16,9 @@ import (
 	"plimsoll/internal/text"
 )
 
-// talk is how much every command says on standard error, and whether it uses colours: the flags that
-// all commands have.
+// talk is how much every command says, and whether it uses colours: the flags that all commands have.
 type talk struct {
-	quiet, verbose, noColor bool
+	quiet, verbose, noColor, details bool
 
 	began time.Time // of a verbose command
 }
@@ -29,11 +28,12 @@ func (env *Env) AddFlags(f *pflag.FlagSet) {
 	t := &env.talk
 	f.BoolVarP(&t.quiet, "quiet", "q", false, "print no progress and no notes: only reports, questions and errors")
 	f.BoolVarP(&t.verbose, "verbose", "v", false, "print what is started, what the environment sets, and the time taken")
+	f.BoolVar(&t.details, "details", false, "print all of a report: evidence, sources, assumptions, what is in order")
 	f.BoolVar(&t.noColor, "no-color", false, "print without colours and weights, as with NO_COLOR=1")
 }
 
 // TalkFlags are their names: none of them is about what a command does.
-func TalkFlags() []string { return []string{"quiet", "verbose", "no-color"} }
+func TalkFlags() []string { return []string{"quiet", "verbose", "no-color", "details"} }
 
 // Begin acts upon the flags once they are read, before the command does anything; typed are those that
 // were typed, the others come from the environment.

@@ -37,7 +37,7 @@ func Against(a *compare.Against) *page.Document {
 			one.Outcome = page.Skipped
 		}
 		if !judged && j.Standing != compare.Unjudged && j.Expected.Center > 0 {
-			d.Head.Main = &page.Main{
+			d.Head.Main = &page.Figure{
 				Of: j.Scenario, Name: "change", Value: j.Now.Center / j.Expected.Center, Unit: "ratio",
 			}
 		}

@@ -35,7 +35,7 @@ func TestAgainstFormats(t *testing.T) {
 		page.JSON:     {`"standing": "regression"`},
 	} {
 		var out bytes.Buffer
-		if err := page.Write(&out, format, Against(a), page.Options{Width: 160}); err != nil {
+		if err := page.Write(&out, format, Against(a), page.Options{Details: true, Width: 160}); err != nil {
 			t.Fatal(err)
 		}
 		for _, want := range wanted {

@@ -52,11 +52,11 @@ func Compare(t *compare.Table) *page.Document {
 }
 
 // firstChange is the change of the first figure that was compared, as a ratio to the base; nil where none was.
-func firstChange(t *compare.Table) *page.Main {
+func firstChange(t *compare.Table) *page.Figure {
 	for i := range t.Rows {
 		for k := range t.Rows[i].Cells {
 			if c := t.Rows[i].Cells[k].Change; k != t.Base && c != nil {
-				return &page.Main{Of: t.Rows[i].Name, Name: "change", Value: c.Ratio.Center, Unit: "ratio"}
+				return &page.Figure{Of: t.Rows[i].Name, Name: "change", Value: c.Ratio.Center, Unit: "ratio"}
 			}
 		}
 	}

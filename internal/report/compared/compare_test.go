@@ -71,7 +71,7 @@ func TestCompareFormats(t *testing.T) {
 		page.HTML:     {`<s>238,000</s> <span class="chip" data-verdict="invalid">INVALID</span>`, `data-chart="intervals"`, "&lt;b&gt;before"},
 	} {
 		var out bytes.Buffer
-		if err := page.Write(&out, format, Compare(comparedTable()), page.Options{Width: 100}); err != nil {
+		if err := page.Write(&out, format, Compare(comparedTable()), page.Options{Details: true, Width: 100}); err != nil {
 			t.Fatal(format, err)
 		}
 		for _, want := range wanted {

@@ -17,7 +17,7 @@ import (
 func Check(all []finding.Finding, fine []finding.Passed, notes []string, data any) *page.Document {
 	d := &page.Document{Kind: "check", Data: page.DataOf("check", data)}
 	d.Head = page.Headline{Word: counted(all), Tone: worst(all)}
-	d.Head.Main = &page.Main{Name: "findings", Value: float64(len(all)), Unit: "count"}
+	d.Head.Main = &page.Figure{Name: "findings", Value: float64(len(all)), Unit: "count"}
 	if len(all)+len(fine) == 0 {
 		d.Head = page.Headline{Word: "nothing could be checked", Tone: "measured"}
 	}

@@ -34,7 +34,7 @@ func TestPagesOfOtherClouds(t *testing.T) {
 		for _, d := range []*page.Document{
 			machine.Inspect(top), machine.Disks(inv), machine.Check(found, rules.Passes(c), top.Notes, nil),
 		} {
-			if err := page.Write(&all, page.Text, d, page.Options{Width: 200}); err != nil {
+			if err := page.Write(&all, page.Text, d, page.Options{Details: true, Width: 200}); err != nil {
 				t.Fatal(err)
 			}
 		}

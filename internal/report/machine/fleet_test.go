@@ -15,7 +15,7 @@ func TestHostsThatWereNotCheckedComeFirst(t *testing.T) {
 		{FleetHost: bundle.FleetHost{Name: "w7", State: bundle.HostRefused, Why: "data does not exist"}},
 	}}
 	var out strings.Builder
-	if err := page.Write(&out, page.Text, FleetCheck(c, nil), page.Options{}); err != nil {
+	if err := page.Write(&out, page.Text, FleetCheck(c, nil), page.Options{Details: true}); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.HasPrefix(out.String(), "1 of 2 hosts ok\n- w7: data does not exist\n") {

@@ -63,7 +63,7 @@ func TestInspectGolden(t *testing.T) {
 				t.Fatal(err)
 			}
 			var out bytes.Buffer
-			if err := page.Write(&out, page.Text, machine.Inspect(top), page.Options{Width: 80}); err != nil {
+			if err := page.Write(&out, page.Text, machine.Inspect(top), page.Options{Details: true, Width: 80}); err != nil {
 				t.Fatal(err)
 			}
 			for line := range strings.Lines(out.String()) {
@@ -111,7 +111,7 @@ func TestInspectHostileNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if err := page.Write(&out, page.Text, machine.Inspect(top), page.Options{Width: 80}); err != nil {
+	if err := page.Write(&out, page.Text, machine.Inspect(top), page.Options{Details: true, Width: 80}); err != nil {
 		t.Fatal(err)
 	}
 	if top.Targets[0].Device != "nvme1n1" || !strings.Contains(out.String(), "<script>") {
@@ -140,7 +140,7 @@ func TestInspectBalances(t *testing.T) {
 		Arrays:   []topology.Array{{Name: "md0", Level: topology.RAID0, Volumes: []topology.Volume{gp2(0.5), gp2(0.5), gp2(0.124)}}},
 	}
 	var out bytes.Buffer
-	if err := page.Write(&out, page.Text, machine.Inspect(top), page.Options{Width: 200}); err != nil {
+	if err := page.Write(&out, page.Text, machine.Inspect(top), page.Options{Details: true, Width: 200}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{

@@ -20,7 +20,7 @@ func Live(f *live.Facts, a *live.Answer, data any) *page.Document {
 	d := &page.Document{Kind: "answer", Title: lines[0], Data: page.DataOf("why", data)}
 	for _, seen := range a.Devices {
 		if seen.Name == a.Device {
-			d.Head.Main = &page.Main{Of: seen.Name, Name: "latency", Value: float64(seen.Wait), Unit: "ns"}
+			d.Head.Main = &page.Figure{Of: seen.Name, Name: "latency", Value: float64(seen.Wait), Unit: "ns"}
 		}
 	}
 	d.Add(page.Code{Free: true, Wraps: true, Titled: true, Fit: func(int) []string { return slices.Clone(lines) }})

@@ -61,10 +61,10 @@ func Names[T ~string](words []T) string {
 
 // Options fit a document to where it goes. They concern Text only.
 type Options struct {
-	Width int  // columns; 80 when 0
-	Rows  int  // columns that a table may have; Width when 0
-	Color bool // ANSI colours
-	Brief bool // without the sections that are details
+	Width   int  // columns; 80 when 0
+	Rows    int  // columns that a table may have; Width when 0
+	Color   bool // ANSI colours
+	Details bool // also the blocks that are details
 }
 
 // Write renders d.

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"crypto/sha256"
 	_ "embed" // the page's parts
 	"encoding/base64"
@@ -147,6 +148,8 @@ type part struct {
 	ID      string
 	Block   Block
 	Parts   []part
+	Names   []string // of folded details
+	Fold    bool     // a section that is closed at first
 	Drawing Drawing
 	Index   int // of the drawing in the data
 }
@@ -154,31 +157,58 @@ type part struct {
 func (p *htmlPage) view(all []Block) []part {
 	var parts []part
 	for _, b := range all {
-		p.ids++
-		one := part{Kind: strings.TrimPrefix(fmt.Sprintf("%T", b), "page."), ID: fmt.Sprintf("p%d", p.ids), Block: b}
-		switch b := b.(type) {
-		case Finding:
-			if b.Folded {
-				continue
+		one, ok := p.part(b)
+		if !ok {
+			continue
+		}
+		if _, section := b.(Section); b.level() == Detail && !section { // neighbours are folded together
+			if k := len(parts) - 1; k < 0 || parts[k].Kind != folded {
+				parts = append(parts, part{Kind: folded, ID: one.ID + "-d"})
 			}
-		case Section:
-			if b.Anchor != "" {
-				one.ID = b.Anchor
+			fold := &parts[len(parts)-1]
+			fold.Parts = append(fold.Parts, one)
+			if name := said(b); name != "" && !slices.Contains(fold.Names, name) {
+				fold.Names = append(fold.Names, name)
 			}
-			one.Parts = p.view(b.Blocks)
-		case Charts:
-			one.Drawing = b.Draw()
-			if len(one.Drawing.Charts) == 0 && len(b.Table.Rows) == 0 {
-				continue
-			}
-			if one.Drawing.Data != nil {
-				one.Index = len(p.drawings)
-				p.drawings = append(p.drawings, one.Drawing.Data)
-			}
+			continue
 		}
 		parts = append(parts, one)
 	}
 	return parts
+}
+
+// folded is the kind of a part that holds details.
+const folded = "Details"
+
+// Summary is the line under which details are folded.
+func (p part) Summary() string {
+	if len(p.Names) == 0 {
+		return "Details"
+	}
+	return "Details: " + text.List(p.Names)
+}
+
+func (p *htmlPage) part(b Block) (part, bool) {
+	p.ids++
+	one := part{Kind: strings.TrimPrefix(fmt.Sprintf("%T", b), "page."), ID: fmt.Sprintf("p%d", p.ids), Block: b}
+	switch b := b.(type) {
+	case Finding:
+		return one, !b.Folded
+	case Section:
+		one.ID = cmp.Or(b.Anchor, one.ID)
+		one.Fold = b.Level == Detail
+		one.Parts = p.view(b.Blocks)
+	case Charts:
+		one.Drawing = b.Draw()
+		if len(one.Drawing.Charts) == 0 && len(b.Table.Rows) == 0 {
+			return one, false
+		}
+		if one.Drawing.Data != nil {
+			one.Index = len(p.drawings)
+			p.drawings = append(p.drawings, one.Drawing.Data)
+		}
+	}
+	return one, true
 }
 
 // htmlCell is a cell under its column's name.

@@ -39,8 +39,8 @@ type Answer struct {
 	Of    string   `json:"of,omitempty"`
 }
 
-// Main is the figure of a document that is asked for first.
-type Main struct {
+// Figure is the one of a document that is asked for first.
+type Figure struct {
 	Of, Name string
 	Value    float64
 	Unit     string

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -121,7 +122,12 @@ func (t *terminal) table(tab *Table, indent string) {
 		p.cell(&head, tab, k, i, tab.Columns[i].Name)
 	}
 	t.line(indent + t.in(dim, strings.TrimRight(head.String(), " ")))
-	for _, row := range tab.Rows {
+	for i, row := range tab.Rows {
+		if most := cmp.Or(tab.Most, mostRows); i == most && i < len(tab.Rows)-1 && !t.all {
+			t.line(indent + t.in(dim, "… "+text.Plural(len(tab.Rows)-i, "more row")))
+			t.leave(cmp.Or(said(*tab), "all rows"))
+			break
+		}
 		t.row(tab, p, row, indent)
 	}
 }

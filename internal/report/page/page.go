@@ -6,7 +6,9 @@
 package page
 
 import (
+	"cmp"
 	"slices"
+	"unicode"
 
 	"plimsoll/internal/text"
 )
@@ -28,11 +30,22 @@ type Document struct {
 	// Silenced are findings that comments in the documents silence: SARIF has them as suppressed.
 	Silenced []Finding
 	Data     Data   // what JSON prints
+	More     string // the command that prints the details, where it is not the same with --details
 	Tool     string // version of plimsoll, for SARIF
 }
 
+// Level says who sees a block. The answer itself is the headline, above both.
+type Level int
+
+// The levels: Main is the table and what must be done, which a terminal prints; Detail is evidence,
+// sources, assumptions and what is in order: a terminal prints it when asked, HTML folds it.
+const (
+	Main Level = iota
+	Detail
+)
+
 // Block is a part of a document: Section, Facts, Table, Finding, Charts, Note or Code.
-type Block interface{ block() }
+type Block interface{ level() Level }
 
 // Headline is the answer: it comes first in every format.
 type Headline struct {
@@ -41,7 +54,7 @@ type Headline struct {
 	Says  []Say
 	About string // what was looked at, where and when
 	Tiles []Tile
-	Main  *Main // what JSON has as the headline's value
+	Main  *Figure // what JSON has as the headline's value
 }
 
 // Say is a sentence of the answer, with what to do next.
@@ -51,7 +64,7 @@ type Say struct{ Text, Next string }
 type Tile struct {
 	What, Figure, Of, Anchor string
 
-	Main *Main // the same to programs
+	Main *Figure // the same to programs
 }
 
 // Section is blocks under a heading.
@@ -61,13 +74,15 @@ type Section struct {
 	Tone   string // shown beside the title
 	About  string // a sentence below the title
 	Nav    string // the name by which the head of the page leads here; "" for no link
-	Detail bool   // left out of a brief report
+	Of     string // what it is one of, such as "scenario", where many are details
+	Level  Level
 	Blocks []Block
 }
 
 // Facts are names with values.
 type Facts struct {
 	Title string
+	Level Level
 	Rows  []Fact
 }
 
@@ -127,9 +142,14 @@ func Cells(all ...string) []Cell {
 type Table struct {
 	Caption string
 	Screen  bool // not on paper
+	Level   Level
+	Most    int // rows that are no detail; mostRows when 0
 	Columns []Column
 	Rows    [][]Cell
 }
+
+// mostRows are those of a table that a terminal prints where the table does not say how many.
+const mostRows = 20
 
 // NewTable begins a table. A name that begins with "<" is of a column of text; one that ends in "?"
 // may go below its row, "??" does so earlier.
@@ -187,6 +207,7 @@ type Finding struct {
 	Evidence Table
 	Tables   []Table
 	Commands []string
+	Level    Level
 	File     string // of a finding on a document
 	Line     int
 	Col      int
@@ -213,6 +234,7 @@ type Link struct{ Text, Anchor string }
 type Charts struct {
 	Draw  func() Drawing
 	Table Table
+	Level Level
 	See   string // where else the figures stand: "the table Measured"
 	// Seconds says that the script can write the figures of each second as a table.
 	Seconds bool
@@ -243,11 +265,13 @@ type Note struct {
 	Lines []string
 	Tone  string
 	Bold  bool
+	Level Level
 }
 
 // Code is lines to copy or to read as they are: never wrapped, for they are run.
 type Code struct {
 	Title string
+	Level Level
 	Lines []string
 	Args  []string // a command's quoted arguments, between which a terminal may break the line
 	// Fit lays lines out for a width, such as those of a tree; it has the place of Lines.
@@ -287,13 +311,13 @@ const (
 	Skipped
 )
 
-func (Section) block() {}
-func (Facts) block()   {}
-func (Table) block()   {}
-func (Finding) block() {}
-func (Charts) block()  {}
-func (Note) block()    {}
-func (Code) block()    {}
+func (s Section) level() Level { return s.Level }
+func (f Facts) level() Level   { return f.Level }
+func (t Table) level() Level   { return t.Level }
+func (f Finding) level() Level { return f.Level }
+func (c Charts) level() Level  { return c.Level }
+func (n Note) level() Level    { return n.Level }
+func (c Code) level() Level    { return c.Level }
 
 // Add appends blocks to a document.
 func (d *Document) Add(blocks ...Block) { d.Blocks = append(d.Blocks, blocks...) }
@@ -322,4 +346,29 @@ func (d *Document) Findings() []Finding {
 		}
 	})
 	return all
+}
+
+// said is what a block that is left out or folded is called inside a sentence.
+func said(b Block) string {
+	name := ""
+	switch b := b.(type) {
+	case Section:
+		name = cmp.Or(b.Of, b.Title)
+	case Facts:
+		name = b.Title
+	case Table:
+		name = b.Caption
+	case Finding:
+		name = "finding"
+	case Charts:
+		name = b.Table.Caption
+	case Note:
+		name = cmp.Or(b.Title, b.Lead, "note")
+	case Code:
+		name = cmp.Or(b.Title, "command")
+	}
+	if r := []rune(name); len(r) > 1 && unicode.IsLower(r[1]) {
+		name = string(unicode.ToLower(r[0])) + string(r[1:])
+	}
+	return name
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"charm.land/lipgloss/v2"
@@ -18,8 +19,9 @@ type terminal struct {
 	width int
 	rows  int // width of tables
 	color bool
-	brief bool
-	begun bool // something was printed
+	all   bool     // also the details
+	begun bool     // something was printed
+	left  []string // what was left out, a name for each block
 }
 
 var (
@@ -47,10 +49,11 @@ func styleOf(tone string) lipgloss.Style {
 }
 
 func writeText(out *bufio.Writer, d *Document, o Options) error {
-	t := &terminal{out: out, width: max(cmp.Or(o.Width, 80), 40), color: o.Color, brief: o.Brief}
+	t := &terminal{out: out, width: max(cmp.Or(o.Width, 80), 40), color: o.Color, all: o.Details}
 	t.rows = max(o.Rows, t.width)
 	t.head(d.Head)
 	t.blocks(d.Blocks, "")
+	t.rest(d.More)
 	return nil
 }
 
@@ -65,6 +68,40 @@ func (t *terminal) in(s lipgloss.Style, phrase string) string {
 func (t *terminal) line(s string) {
 	fmt.Fprintln(t.out, strings.TrimRight(s, " "))
 	t.begun = true
+}
+
+// mostLeft is how many kinds of details the last line names.
+const mostLeft = 6
+
+// rest is the last line: what was left out, and what prints it.
+func (t *terminal) rest(command string) {
+	var names []string
+	count := map[string]int{}
+	for _, name := range t.left {
+		if count[name]++; count[name] == 1 {
+			names = append(names, name)
+		}
+	}
+	for i, name := range names {
+		if n := count[name]; n > 1 {
+			names[i] = text.Plural(n, name)
+		}
+	}
+	if len(names) == 0 {
+		return
+	}
+	t.gap()
+	t.para("", dim, cmp.Or(command, "--details")+" shows "+text.Some(names, mostLeft))
+}
+
+// evidence is what findings have that the last line does not count.
+const evidence = "evidence"
+
+// leave says that a block is left out.
+func (t *terminal) leave(name string) {
+	if name != "" && (name != evidence || !slices.Contains(t.left, evidence)) {
+		t.left = append(t.left, name)
+	}
 }
 
 // gap is an empty line between parts, none before the first.
@@ -146,9 +183,17 @@ func parens(s string) string {
 // blocks prints blocks, with an empty line before each that is more than a line of its neighbour.
 func (t *terminal) blocks(all []Block, indent string) {
 	var last Block
-	for _, b := range all {
-		if s, ok := b.(Section); ok && s.Detail && t.brief {
+	found := 0
+	for i, b := range all {
+		if b.level() == Detail && !t.all {
+			t.leave(said(b))
 			continue
+		}
+		if f, ok := b.(Finding); ok && !f.Folded && f.File == "" && !t.all {
+			if found++; found > mostFindings {
+				t.others(all[i:])
+				return
+			}
 		}
 		if !near(last, b, indent) {
 			t.gap()
@@ -192,7 +237,7 @@ func (t *terminal) block(b Block, indent string) {
 	case Finding:
 		t.finding(&b)
 	case Charts:
-		if !t.brief && len(b.Table.Rows) > 0 {
+		if t.all && len(b.Table.Rows) > 0 {
 			t.table(&b.Table, indent)
 		}
 	case Note:
@@ -283,22 +328,28 @@ func (t *terminal) finding(f *Finding) {
 			t.para("  ", styleOf(f.Severity), f.Message)
 		}
 	}
+	if !t.all && len(f.Cases) == 0 && len(f.Where)+len(f.Evidence.Rows)+len(f.Tables) > 0 {
+		t.leave(evidence)
+	}
 	for i, c := range f.Cases {
-		if i == mostCases && len(f.Cases) > mostCases+1 {
+		if i == mostCases && len(f.Cases) > mostCases+1 && !t.all {
+			t.leave("case")
 			t.para("  - ", dim, text.Plural(len(f.Cases)-i, "more case")+" like "+
 				map[bool]string{true: "these", false: "this"}[i > 1])
 			break
 		}
 		t.para("  - ", plain, c)
 	}
-	if of := f.where(); of != "" {
-		t.para("  scenarios: ", plain, of)
-	}
-	for _, e := range f.Evidence.Rows {
-		t.para("  - ", dim, evidenceText(e))
-	}
-	for i := range f.Tables {
-		t.table(&f.Tables[i], "  ")
+	if t.all {
+		if of := f.where(); of != "" {
+			t.para("  scenarios: ", plain, of)
+		}
+		for _, e := range f.Evidence.Rows {
+			t.para("  - ", dim, evidenceText(e))
+		}
+		for i := range f.Tables {
+			t.table(&f.Tables[i], "  ")
+		}
 	}
 	if f.Fix != "" && !f.Brief {
 		t.para("  fix: ", plain, f.Fix)
@@ -306,6 +357,21 @@ func (t *terminal) finding(f *Finding) {
 	for _, c := range f.Commands {
 		t.line("  $ " + c) // never wrapped, to be copied
 	}
+}
+
+// mostFindings is how many findings of a part of a document are printed by themselves.
+const mostFindings = 5
+
+// others is a line for the findings of a list that are not printed by themselves.
+func (t *terminal) others(all []Block) {
+	var rest []Finding
+	for _, b := range all {
+		if f, ok := b.(Finding); ok && !f.Folded && f.Level == Main {
+			rest = append(rest, f)
+			t.leave(said(f))
+		}
+	}
+	t.para("", dim, text.Plural(len(rest), "more finding")+": "+codesOf(rest))
 }
 
 // heading names the rule and, of a group, how many cases there are.

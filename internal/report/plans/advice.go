@@ -32,7 +32,7 @@ func Advice(a *advise.Advice, all bool) *page.Document {
 	d.Head = page.Headline{Word: "Nothing meets " + name, Tone: "fail"}
 	if len(rows) > 0 {
 		d.Head.Word, d.Head.Tone = d.Title, "pass"
-		d.Head.Main = &page.Main{
+		d.Head.Main = &page.Figure{
 			Of:   LayoutText(rows[0].Layout) + " on " + rows[0].Type,
 			Name: "cost", Value: float64(rows[0].Month), Unit: "usd_micro_month",
 		}

@@ -106,15 +106,15 @@ func (o Outlook) answer() string {
 }
 
 // main is what is sustained, nil where that is not known.
-func (o Outlook) main() *page.Main {
+func (o Outlook) main() *page.Figure {
 	b := cmp.Or(o.Sustained, o.Binding)
 	switch {
 	case b == nil || o.depthOne():
 		return nil
 	case o.Ceiling.IOSize >= result.LargeIO:
-		return &page.Main{Of: o.Name, Name: "sustained_bw", Value: float64(b.BW), Unit: "bytes_per_s"}
+		return &page.Figure{Of: o.Name, Name: "sustained_bw", Value: float64(b.BW), Unit: "bytes_per_s"}
 	}
-	return &page.Main{Of: o.Name, Name: "sustained_iops", Value: float64(b.IOPS), Unit: "per_s"}
+	return &page.Figure{Of: o.Name, Name: "sustained_iops", Value: float64(b.IOPS), Unit: "per_s"}
 }
 
 func (o Outlook) depthOne() bool { return o.Ceiling.InFlight == 1 && !o.Ceiling.HasConcurrency() }

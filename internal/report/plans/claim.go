@@ -10,7 +10,7 @@ func Claim(v advise.ClaimVerdict) *page.Document {
 	d := &page.Document{Kind: "claim", Data: page.DataOf("claim", v)}
 	d.Head.Tone = map[bool]string{true: "pass", false: "fail"}[v.Holds]
 	if v.Lasts != nil {
-		d.Head.Main = &page.Main{Name: "sustained_iops", Value: float64(v.Lasts.IOPS), Unit: "per_s"}
+		d.Head.Main = &page.Figure{Name: "sustained_iops", Value: float64(v.Lasts.IOPS), Unit: "per_s"}
 	}
 	lines := v.Lines
 	if len(lines) > 0 {

@@ -58,7 +58,7 @@ func Demand(d *workload.Demand, latency time.Duration, assumed bool) *page.Docum
 	doc := &page.Document{Kind: "demand", Data: page.DataOf("demand", v)}
 	doc.Head.Word = fmt.Sprintf("%s: %v IOPS and %v at peak", text.Clean(d.Name, words.LongName), v.Peak.IOPS,
 		v.Peak.Rate)
-	doc.Head.Main = &page.Main{Of: d.Name, Name: "peak_iops", Value: float64(v.Peak.IOPS), Unit: "per_s"}
+	doc.Head.Main = &page.Figure{Of: d.Name, Name: "peak_iops", Value: float64(v.Peak.IOPS), Unit: "per_s"}
 	doc.Head.About = text.Clean(d.About, words.LongSentence)
 	t := page.NewTable("", "<stream", "<does", "I/O", "IOPS", "bandwidth", "active", "in flight")
 	t.Keys("stream", "does", "block_bytes", "iops", "bandwidth_bytes_per_s", "active_percent", "in_flight")

@@ -20,7 +20,7 @@ func Elsewhere(a *advise.Choices) *page.Document {
 	if len(a.Rows) == 0 {
 		d.Head.Word = "Nothing meets the demand on " + a.Cloud
 	} else if c := a.Rows[0]; c.Month > 0 {
-		d.Head.Main = &page.Main{
+		d.Head.Main = &page.Figure{
 			Of: layoutText(c.Layout) + " on " + c.Type, Name: "cost", Value: float64(c.Month), Unit: "usd_micro_month",
 		}
 	}

@@ -60,7 +60,7 @@ func Lint(l Linted) *page.Document {
 			"warning"),
 		count[finding.Info])
 	d.Head.Tone = "pass"
-	d.Head.Main = &page.Main{Name: "findings", Value: float64(len(l.Findings)), Unit: "count"}
+	d.Head.Main = &page.Figure{Name: "findings", Value: float64(len(l.Findings)), Unit: "count"}
 	switch {
 	case count[finding.Fail] > 0:
 		d.Head.Tone = "fail"

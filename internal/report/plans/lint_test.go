@@ -51,7 +51,7 @@ func TestSARIFKeepsToItsSchema(t *testing.T) {
 	}
 	for name, l := range map[string]Linted{"findings": linted(), "nothing": {Tool: "test"}} {
 		var out bytes.Buffer
-		if err := page.Write(&out, page.SARIF, Lint(l), page.Options{}); err != nil {
+		if err := page.Write(&out, page.SARIF, Lint(l), page.Options{Details: true}); err != nil {
 			t.Fatal(err)
 		}
 		got, err := jsonschema.UnmarshalJSON(&out)
@@ -67,7 +67,7 @@ func TestSARIFKeepsToItsSchema(t *testing.T) {
 // Each rule of a report in SARIF has an address of its own, which ends in the code that plimsoll explain takes.
 func TestSARIFRulesHaveAnAddress(t *testing.T) {
 	var out bytes.Buffer
-	if err := page.Write(&out, page.SARIF, Lint(linted()), page.Options{}); err != nil {
+	if err := page.Write(&out, page.SARIF, Lint(linted()), page.Options{Details: true}); err != nil {
 		t.Fatal(err)
 	}
 	var report struct {
@@ -104,7 +104,7 @@ var workflowCommand = regexp.MustCompile(`^::(error|warning|notice) file=[^,:\r\
 func TestGitHubFormatIsAnnotationsOnly(t *testing.T) {
 	l := linted()
 	var out bytes.Buffer
-	if err := page.Write(&out, page.GitHub, Lint(l), page.Options{}); err != nil {
+	if err := page.Write(&out, page.GitHub, Lint(l), page.Options{Details: true}); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")

@@ -26,7 +26,7 @@ func Meets(m *advise.Met, data any) *page.Document {
 			d.Head.Tone = "fail"
 		}
 		if s := &m.Sides[i]; len(s.Invalid) == 0 && (d.Head.Main == nil || s.Share > d.Head.Main.Value) {
-			d.Head.Main = &page.Main{Of: s.Name, Name: "moved", Value: s.Share, Unit: "share"}
+			d.Head.Main = &page.Figure{Of: s.Name, Name: "moved", Value: s.Share, Unit: "share"}
 		}
 	}
 	row := func(name, wanted string, cell func(*advise.MetSide) string) {

@@ -58,7 +58,7 @@ type tab struct {
 // open writes b's report and opens it from disk.
 func open(browser context.Context, t *testing.T, b *bundle.Bundle) *tab {
 	t.Helper()
-	return openPage(browser, t, render(t, page.HTML, b, page.Options{}))
+	return openPage(browser, t, render(t, page.HTML, b, page.Options{Details: true}))
 }
 
 // openPage opens a page from disk.

@@ -23,7 +23,7 @@ func TestCaveatsAreOnTheTerminal(t *testing.T) {
 			})
 		}
 		var out strings.Builder
-		if err := page.Write(&out, page.Text, Run(b), page.Options{Width: 200, Brief: true}); err != nil {
+		if err := page.Write(&out, page.Text, Run(b), page.Options{Width: 200}); err != nil {
 			t.Fatal(err)
 		}
 		return out.String()

@@ -43,7 +43,7 @@ func TestAFigureIsPrintedOneWay(t *testing.T) {
 			collect(charts)
 		}
 		for _, format := range []page.Format{page.Text, page.Markdown, page.HTML, page.JUnit} {
-			shown := visible(t, format, render(t, format, b, page.Options{Width: 400}))
+			shown := visible(t, format, render(t, format, b, page.Options{Details: true, Width: 400}))
 			for _, f := range figure.FindAllString(shown, -1) {
 				if !allowed[f] {
 					t.Errorf("%s: %s prints %q, which the view does not", name, format, f)

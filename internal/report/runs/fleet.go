@@ -80,7 +80,7 @@ func fleetHead(f *bundle.Fleet) page.Headline {
 			h.Tiles = append(h.Tiles, page.Tile{
 				What: text.Clean(s.Name, 40), Figure: words.Operations(s.Total.IOPS), Of: ofFleet(s), Anchor: fmt.Sprintf("s%d",
 					i+1),
-				Main: &page.Main{Of: s.Name, Name: "iops", Value: float64(s.Total.IOPS), Unit: "per_s"},
+				Main: &page.Figure{Of: s.Name, Name: "iops", Value: float64(s.Total.IOPS), Unit: "per_s"},
 			})
 		}
 	}
@@ -187,7 +187,7 @@ func fleetScenario(f *bundle.Fleet, i int) page.Section {
 	s := &f.Scenarios[i]
 	section := page.Section{
 		Anchor: fmt.Sprintf("s%d", i+1), Title: text.Clean(fmt.Sprintf("%d %s", s.ID, s.Name), words.LongName),
-		About: text.Clean(s.Title, words.LongName), Detail: false,
+		About: text.Clean(s.Title, words.LongName),
 	}
 	if len(s.Invalid) > 0 {
 		section.Tone = "invalid"

@@ -69,7 +69,7 @@ func FleetRounds(all []*bundle.Fleet) *page.Document {
 	d.Head = page.Headline{Word: fmt.Sprintf("%d of %s ok", ok, text.Plural(len(all), "round"))}
 	for _, s := range data.Scenarios {
 		if len(s.IOPS) > 0 {
-			d.Head.Main = &page.Main{Of: s.Name, Name: "iops", Value: s.Estimate.Center, Unit: "per_s"}
+			d.Head.Main = &page.Figure{Of: s.Name, Name: "iops", Value: s.Estimate.Center, Unit: "per_s"}
 			break
 		}
 	}

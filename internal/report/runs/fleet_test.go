@@ -65,7 +65,7 @@ func TestFleetFollowsItsSchema(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		var out bytes.Buffer
-		if err := page.Write(&out, page.JSON, Fleet(f), page.Options{}); err != nil {
+		if err := page.Write(&out, page.JSON, Fleet(f), page.Options{Details: true}); err != nil {
 			t.Fatal(err)
 		}
 		shown, err := jsonschema.UnmarshalJSON(&out)
@@ -88,7 +88,7 @@ func TestRunsListFleets(t *testing.T) {
 	f := aFleet()
 	older, newer := f.Created.Add(-time.Hour), f.Created.Add(time.Hour)
 	var out bytes.Buffer
-	err := page.Write(&out, page.Text, List(0, Listed{"runs", []bundle.Run{{ID: "new", Created: newer}, {ID: "old", Created: older}}, []*bundle.Fleet{f}}), page.Options{Width: 120})
+	err := page.Write(&out, page.Text, List(0, Listed{"runs", []bundle.Run{{ID: "new", Created: newer}, {ID: "old", Created: older}}, []*bundle.Fleet{f}}), page.Options{Details: true, Width: 120})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,12 +98,12 @@ func TestRunsListFleets(t *testing.T) {
 		t.Errorf("%q", lines)
 	}
 	out.Reset()
-	if err := page.Write(&out, page.JSON, List(0, Listed{Dir: "runs", Fleets: []*bundle.Fleet{f}}), page.Options{}); err != nil || !strings.Contains(out.String(), `"runs": []`) || !strings.Contains(out.String(), `"db2"`) {
+	if err := page.Write(&out, page.JSON, List(0, Listed{Dir: "runs", Fleets: []*bundle.Fleet{f}}), page.Options{Details: true}); err != nil || !strings.Contains(out.String(), `"runs": []`) || !strings.Contains(out.String(), `"db2"`) {
 		t.Errorf("%v\n%s", err, &out)
 	}
 	for _, format := range page.Formats() {
 		out.Reset()
-		if err := page.Write(&out, format, Fleet(f), page.Options{}); err != nil || strings.Contains(out.String(), "\x1b[2J") {
+		if err := page.Write(&out, format, Fleet(f), page.Options{Details: true}); err != nil || strings.Contains(out.String(), "\x1b[2J") {
 			t.Errorf("%s: %v\n%s", format, err, &out)
 		}
 	}
@@ -117,7 +117,7 @@ func TestFleetSaysWhyAndWhere(t *testing.T) {
 	f.Hosts = append(f.Hosts, bundle.FleetHost{Name: "db3", State: bundle.HostDone, Verdict: verdict.Pass})
 	f.Verdict, f.Reasons = verdict.Invalid, []string{"db1 is INVALID: Other processes used the CPU. (PL425)"}
 	var out bytes.Buffer
-	if err := page.Write(&out, page.Text, Fleet(f), page.Options{Width: 120}); err != nil {
+	if err := page.Write(&out, page.Text, Fleet(f), page.Options{Details: true, Width: 120}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{

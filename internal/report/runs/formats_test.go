@@ -42,7 +42,7 @@ func TestGolden(t *testing.T) {
 	b := synthetic(10)
 	for _, f := range []page.Format{page.Text, page.Markdown, page.CSV, page.JUnit} {
 		t.Run(string(f), func(t *testing.T) {
-			got := render(t, f, b, page.Options{})
+			got := render(t, f, b, page.Options{Details: true})
 			name := filepath.Join("testdata", "report."+string(f))
 			if *update {
 				if err := os.WriteFile(name, []byte(got), 0o644); err != nil {
@@ -67,7 +67,7 @@ func TestVerdictComesFirst(t *testing.T) {
 	} {
 		b.Run.Verdict = verdict
 		for f, head := range map[page.Format]string{page.Text: word + "\n- ", page.Markdown: "# " + word + "\n\n- ", page.HTML: `<h1><span class="verdict">` + word + "</span></h1>"} {
-			got := render(t, f, b, page.Options{})
+			got := render(t, f, b, page.Options{Details: true})
 			if f == page.HTML {
 				if !strings.Contains(got, head) || !strings.Contains(got, "<title>"+word+":") {
 					t.Errorf("html does not show %s", word)
@@ -80,14 +80,14 @@ func TestVerdictComesFirst(t *testing.T) {
 		}
 	}
 	b.Run.State = bundle.Interrupted
-	if got := render(t, page.Text, b, page.Options{}); !strings.HasPrefix(got, "INTERRUPTED\n") {
+	if got := render(t, page.Text, b, page.Options{Details: true}); !strings.HasPrefix(got, "INTERRUPTED\n") {
 		t.Errorf("an interrupted run begins with %.30q", got)
 	}
 }
 
 func TestTTYFitsItsWidthAndHasNoEscapes(t *testing.T) {
 	for _, width := range []int{0, 60, 80, 120} {
-		got := render(t, page.Text, synthetic(3), page.Options{Width: width})
+		got := render(t, page.Text, synthetic(3), page.Options{Details: true, Width: width})
 		want := width
 		if width == 0 {
 			want = 80
@@ -103,19 +103,29 @@ func TestTTYFitsItsWidthAndHasNoEscapes(t *testing.T) {
 			}
 		}
 	}
-	colored := render(t, page.Text, synthetic(3), page.Options{Color: true})
+	colored := render(t, page.Text, synthetic(3), page.Options{Details: true, Color: true})
 	if !strings.Contains(colored, "\x1b[") {
 		t.Error("no colour when asked for it")
 	}
-	if plain := render(t, page.Text, synthetic(3), page.Options{}); ansi.Strip(colored) != plain {
+	if plain := render(t, page.Text, synthetic(3), page.Options{Details: true}); ansi.Strip(colored) != plain {
 		t.Error("colour changes the text:", cmp.Diff(plain, ansi.Strip(colored)))
 	}
 }
 
-func TestBriefLeavesTheSectionsOut(t *testing.T) {
-	all, brief := render(t, page.Text, synthetic(3), page.Options{}), render(t, page.Text, synthetic(3), page.Options{Brief: true})
-	if !strings.HasPrefix(all, brief) || len(brief) > len(all)/2 || !strings.Contains(brief, "PL204") {
-		t.Error("brief is not the beginning of the whole, or too long:\n" + brief)
+// A terminal leaves the details out and says which, and every line that it prints is among all of them.
+func TestATerminalLeavesDetailsOut(t *testing.T) {
+	all, brief := render(t, page.Text, synthetic(3), page.Options{Details: true}), render(t, page.Text, synthetic(3), page.Options{})
+	lines := strings.Split(strings.TrimSpace(brief), "\n")
+	for _, line := range lines[:len(lines)-1] {
+		if !strings.Contains(all, line+"\n") {
+			t.Errorf("only the short form has %q", line)
+		}
+	}
+	if last := lines[len(lines)-1]; !strings.Contains(last, "--details shows evidence, 10 scenarios and machine") {
+		t.Errorf("the last line is %q", last)
+	}
+	if len(brief) > len(all)/2 || !strings.Contains(brief, "PL204") {
+		t.Error("the short form is too long:\n" + brief)
 	}
 }
 
@@ -141,7 +151,7 @@ func chartScript(t *testing.T) string {
 }
 
 func TestUnknownFormat(t *testing.T) {
-	err := page.Write(io.Discard, "pdf", Run(synthetic(1)), page.Options{})
+	err := page.Write(io.Discard, "pdf", Run(synthetic(1)), page.Options{Details: true})
 	if err == nil || !strings.Contains(err.Error(), `"pdf"`) || !strings.Contains(err.Error(), "junit") {
 		t.Errorf("got %v", err)
 	}
@@ -158,7 +168,7 @@ func TestEmptyBundles(t *testing.T) {
 	}
 	for name, b := range map[string]*bundle.Bundle{"zero": {}, "waiting": waiting, "hollow": hollow} {
 		for _, f := range page.Formats() {
-			got := strings.Replace(render(t, f, b, page.Options{}), chartScript(t), "", 1)
+			got := strings.Replace(render(t, f, b, page.Options{Details: true}), chartScript(t), "", 1)
 			if strings.Contains(got, "NaN") || strings.Contains(got, "Inf ") {
 				t.Errorf("%s as %s has NaN or Inf", name, f)
 			}
@@ -207,7 +217,7 @@ func TestHostileNames(t *testing.T) {
 	b := hostile()
 	got := map[page.Format]string{}
 	for _, f := range page.Formats() {
-		got[f] = render(t, f, b, page.Options{})
+		got[f] = render(t, f, b, page.Options{Details: true})
 		if f != page.JSON && strings.ContainsFunc(got[f], func(r rune) bool { return unicode.IsControl(r) && r != '\n' && f != page.HTML || r == '\u202e' }) {
 			t.Errorf("%s lets a control character through", f)
 		}
@@ -284,7 +294,7 @@ func TestJSONNamesUnits(t *testing.T) {
 		} `json:"scenarios"`
 	}
 	b := synthetic(3)
-	if err := json.Unmarshal([]byte(render(t, page.JSON, b, page.Options{})), &back); err != nil {
+	if err := json.Unmarshal([]byte(render(t, page.JSON, b, page.Options{Details: true})), &back); err != nil {
 		t.Fatal(err)
 	}
 	if back.Schema != page.Schema || back.Document != "report" || back.Outcome != "INVALID" || len(back.Scenarios) != len(b.Scenarios) {
@@ -310,7 +320,7 @@ func recorded(t *testing.T) *bundle.Bundle {
 func TestRecordedRun(t *testing.T) {
 	b := recorded(t)
 	for _, f := range page.Formats() {
-		got := render(t, f, b, page.Options{})
+		got := render(t, f, b, page.Options{Details: true})
 		if f == page.SARIF || f == page.GitHub { // they have the findings only
 			continue
 		}
@@ -329,7 +339,7 @@ func BenchmarkHTML(b *testing.B) {
 	var size int
 	for b.Loop() {
 		var out bytes.Buffer
-		if err := page.Write(&out, page.HTML, Run(run), page.Options{}); err != nil {
+		if err := page.Write(&out, page.HTML, Run(run), page.Options{Details: true}); err != nil {
 			b.Fatal(err)
 		}
 		size = out.Len()
@@ -360,7 +370,7 @@ func TestImportWithoutSecondsHasOnlyThePercentiles(t *testing.T) {
 	if row.P99 != words.None {
 		t.Errorf("percentiles of two directions were averaged to %s", row.P99)
 	}
-	if phrase := render(t, page.Text, b, page.Options{}); !strings.Contains(phrase, "· nvme1n1") || !strings.Contains(phrase, "13 ms") {
+	if phrase := render(t, page.Text, b, page.Options{Details: true}); !strings.Contains(phrase, "· nvme1n1") || !strings.Contains(phrase, "13 ms") {
 		t.Error("fio's disk statistics are not reported")
 	}
 }
@@ -389,7 +399,7 @@ func TestLongRunsAreMergedWithoutLoss(t *testing.T) {
 }
 
 func TestHTMLOfTenScenariosIsSmall(t *testing.T) {
-	if n := len(render(t, page.HTML, synthetic(60), page.Options{})); n > 1_500_000 {
+	if n := len(render(t, page.HTML, synthetic(60), page.Options{Details: true})); n > 1_500_000 {
 		t.Errorf("%d bytes, want at most 1.5 MB", n)
 	}
 }

@@ -39,26 +39,27 @@ func TestGroupOfFindings(t *testing.T) {
   - 1 one: one reached its limit.
   - 2 two: two reached its limit.
   - 3 three: three reached its limit.
-  - 2 more cases like these
+  - 4 four: four reached its limit.
+  - 5 five: five reached its limit.
   scenarios: 1 one, 2 two, 3 three, 4 four, 5 five
   - measured: 1 to 5 IOPS (5 times)
   - limited by: one-b; two-b; 3 more (5 times)
   - next limit: volume throughput (5 times)
   fix: Raise it.
 `
-	if got := show(page.Text, page.Options{Brief: true}); !strings.Contains(got, want) {
+	if got := show(page.Text, page.Options{Details: true}); !strings.Contains(got, want) {
 		t.Errorf("got\n%s\nwant in it\n%s", got, want)
 	}
 	want = "| measured | 1 to 5 IOPS | 5 times |\n"
-	if got := show(page.Markdown, page.Options{}); !strings.Contains(got, want) {
+	if got := show(page.Markdown, page.Options{Details: true}); !strings.Contains(got, want) {
 		t.Errorf("got\n%s\nwant in it\n%s", got, want)
 	}
 	for _, w := range []string{">1 to 5 IOPS<", "<li>5 five: five reached its limit.</li>"} {
-		if got := show(page.HTML, page.Options{}); !strings.Contains(got, w) {
+		if got := show(page.HTML, page.Options{Details: true}); !strings.Contains(got, w) {
 			t.Errorf("HTML lacks %s", w)
 		}
 	}
-	if got := show(page.HTML, page.Options{}); strings.Contains(got, "PL502 info:") || strings.Contains(got, `<p class="rule"> ·`) {
+	if got := show(page.HTML, page.Options{Details: true}); strings.Contains(got, "PL502 info:") || strings.Contains(got, `<p class="rule"> ·`) {
 		t.Error("HTML says a rule's code and severity twice, or begins a line with a dot")
 	}
 }

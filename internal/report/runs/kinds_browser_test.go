@@ -215,7 +215,7 @@ func TestBrowserEveryKind(t *testing.T) {
 	for name, d := range kinds(t) {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
-			if err := page.Write(&out, page.HTML, d, page.Options{}); err != nil {
+			if err := page.Write(&out, page.HTML, d, page.Options{Details: true}); err != nil {
 				t.Fatal(err)
 			}
 			p := openPage(ctx, t, out.String())
@@ -298,7 +298,7 @@ func filled(t *testing.T, pdf []byte) []float64 {
 func TestChartsSayWhereTheirFiguresAre(t *testing.T) {
 	for name, d := range kinds(t) {
 		var out bytes.Buffer
-		if err := page.Write(&out, page.HTML, d, page.Options{}); err != nil {
+		if err := page.Write(&out, page.HTML, d, page.Options{Details: true}); err != nil {
 			t.Fatal(err)
 		}
 		got := out.String()
@@ -314,7 +314,7 @@ func TestChartsSayWhereTheirFiguresAre(t *testing.T) {
 
 // The end of a run of ten scenarios fits a few screens, and its answer is the first line.
 func TestARunOfTenIsShort(t *testing.T) {
-	lines := strings.Split(render(t, page.Text, synthetic(60), page.Options{Brief: true}), "\n")
+	lines := strings.Split(render(t, page.Text, synthetic(60), page.Options{}), "\n")
 	if len(lines) > 120 || lines[0] != "INVALID" {
 		t.Errorf("%d lines, want 120 at most; the first is %q", len(lines), lines[0])
 	}

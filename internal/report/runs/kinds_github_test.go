@@ -14,7 +14,7 @@ import (
 func inFormat(t *testing.T, f page.Format, d *page.Document) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := page.Write(&out, f, d, page.Options{}); err != nil {
+	if err := page.Write(&out, f, d, page.Options{Details: true}); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()

@@ -21,7 +21,7 @@ func Most(b *bundle.Bundle, m *compare.Most) *page.Document {
 		d.Head.Tone = "pass"
 	}
 	if m.Bracket.Low > 0 {
-		d.Head.Main = &page.Main{Of: m.Scenario, Name: "iops", Value: m.Bracket.Low, Unit: "per_s"}
+		d.Head.Main = &page.Figure{Of: m.Scenario, Name: "iops", Value: m.Bracket.Low, Unit: "per_s"}
 	}
 	say := func(format string, args ...any) {
 		d.Head.Says = append(d.Head.Says, page.Say{Text: fmt.Sprintf(format, args...)})

@@ -38,7 +38,7 @@ func TestPartsAreRows(t *testing.T) {
 		page.HTML:     {"alpha: read", "over 4 s"},
 	} {
 		var out bytes.Buffer
-		if err := page.Write(&out, format, Run(b), page.Options{Width: 200}); err != nil {
+		if err := page.Write(&out, format, Run(b), page.Options{Details: true, Width: 200}); err != nil {
 			t.Fatal(err)
 		}
 		for _, w := range want {

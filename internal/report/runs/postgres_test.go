@@ -60,7 +60,7 @@ func TestPostgresInEveryFormat(t *testing.T) {
 		page.JUnit: {"pg-commit"},
 	} {
 		var out bytes.Buffer
-		if err := page.Write(&out, format, Run(b), page.Options{Width: 120}); err != nil {
+		if err := page.Write(&out, format, Run(b), page.Options{Details: true, Width: 120}); err != nil {
 			t.Error(err)
 			continue
 		}

@@ -44,7 +44,9 @@ func Run(b *bundle.Bundle) *page.Document {
 	}
 	for i := range b.Scenarios {
 		s := scenario(b, i, rows[i], anchors)
-		s.Detail = len(b.Scenarios) > 1
+		if len(b.Scenarios) > 1 {
+			s.Level = page.Detail
+		}
 		d.Add(s)
 	}
 	if m := machineSection(b); len(m.Blocks) > 0 {
@@ -189,7 +191,7 @@ func tiles(b *bundle.Bundle, rows []row) []page.Tile {
 				}
 				a.value, a.tile = o.value, page.Tile{What: o.what, Figure: o.figure, Of: of, Anchor: r.Anchor}
 				if o.name != "" {
-					a.tile.Main = &page.Main{Of: s.Name, Name: o.name, Value: o.value, Unit: o.unit}
+					a.tile.Main = &page.Figure{Of: s.Name, Name: o.name, Value: o.value, Unit: o.unit}
 				}
 			}
 		}
@@ -286,7 +288,7 @@ func limitedBy(b *bundle.Bundle, s *bundle.Scenario, r row) string {
 // machineSection tells what the machine and its arrays are, each with its source.
 func machineSection(b *bundle.Bundle) page.Section {
 	t := &b.Run.Topology
-	s := page.Section{Title: "Machine", Anchor: "machine", Nav: "Machine", Detail: true}
+	s := page.Section{Title: "Machine", Anchor: "machine", Nav: "Machine", Level: page.Detail}
 	var all page.Facts
 	add := func(name, value string) { all.Add(name, text.Clean(strings.TrimSpace(value), 2*words.LongName)) }
 	h := t.Host

@@ -18,7 +18,7 @@ import (
 func scenario(b *bundle.Bundle, i int, row row, anchors []string) page.Section {
 	s := &b.Scenarios[i]
 	section := page.Section{
-		Anchor: row.Anchor, Title: words.Join(" ", row.Num, row.Name), Tone: row.Verdict,
+		Of: "scenario", Anchor: row.Anchor, Title: words.Join(" ", row.Num, row.Name), Tone: row.Verdict,
 		About: words.Join(". ", row.Title, text.Clean(s.Why, words.LongSentence)),
 	}
 	r := s.Result

@@ -53,7 +53,7 @@ func compile(t *testing.T, file string, strict bool) *jsonschema.Schema {
 func TestJSONFollowsItsSchema(t *testing.T) {
 	strict := compile(t, schemaFile, true)
 	for name, b := range map[string]*bundle.Bundle{"synthetic": synthetic(5), "hostile": hostile(), "recorded": recorded(t), "empty": {}} {
-		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(render(t, page.JSON, b, page.Options{})))
+		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(render(t, page.JSON, b, page.Options{Details: true})))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -42,7 +42,7 @@ func Swept(s *compare.Swept) *page.Document {
 		d.Head.Says = append(d.Head.Says, page.Say{Text: curveText(c)})
 	}
 	if len(s.Curves) > 0 && s.Curves[0].Why == "" {
-		d.Head.Main = &page.Main{Of: s.Scenario, Name: "iops", Value: s.Curves[0].Knee.IOPS.Center, Unit: "per_s"}
+		d.Head.Main = &page.Figure{Of: s.Scenario, Name: "iops", Value: s.Curves[0].Knee.IOPS.Center, Unit: "per_s"}
 	}
 	rows := page.NewTable("", append(slices.Clone(s.Axes), "IOPS", "<±", "bandwidth?", "of ceiling?", "p50?", "p99",
 		"<")...)

@@ -66,10 +66,10 @@ func TestSweepIsWrittenInEveryFormat(t *testing.T) {
 	finished := &bundle.Bundle{Run: bundle.Run{State: bundle.Finished}}
 	for _, f := range page.Formats() {
 		var swept, most bytes.Buffer
-		if err := page.Write(&swept, f, Swept(someSweep()), page.Options{Width: 120}); err != nil {
+		if err := page.Write(&swept, f, Swept(someSweep()), page.Options{Details: true, Width: 120}); err != nil {
 			t.Fatal(f, err)
 		}
-		if err := page.Write(&most, f, Most(finished, someMost()), page.Options{Width: 120}); err != nil {
+		if err := page.Write(&most, f, Most(finished, someMost()), page.Options{Details: true, Width: 120}); err != nil {
 			t.Fatal(f, err)
 		}
 		for name, c := range map[string]struct {
@@ -107,10 +107,10 @@ func TestBrowserSweep(t *testing.T) {
 	}
 	ctx := browser(t)
 	var swept, most bytes.Buffer
-	if err := page.Write(&swept, page.HTML, Swept(someSweep()), page.Options{Width: 120}); err != nil {
+	if err := page.Write(&swept, page.HTML, Swept(someSweep()), page.Options{Details: true, Width: 120}); err != nil {
 		t.Fatal(err)
 	}
-	if err := page.Write(&most, page.HTML, Most(&bundle.Bundle{Run: bundle.Run{State: bundle.Finished}}, someMost()), page.Options{Width: 120}); err != nil {
+	if err := page.Write(&most, page.HTML, Most(&bundle.Bundle{Run: bundle.Run{State: bundle.Finished}}, someMost()), page.Options{Details: true, Width: 120}); err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
@@ -141,8 +141,8 @@ func TestInvalidSweepShowsWhatItMeasured(t *testing.T) {
 		p.Invalid, p.Struck, p.IOPS = "PL425: other processes used the CPU", p.IOPS.Center, stats.Estimate{}
 	}
 	var out, html bytes.Buffer
-	if err := errors.Join(page.Write(&out, page.Text, Swept(s), page.Options{Width: 120}),
-		page.Write(&html, page.HTML, Swept(s), page.Options{})); err != nil {
+	if err := errors.Join(page.Write(&out, page.Text, Swept(s), page.Options{Details: true, Width: 120}),
+		page.Write(&html, page.HTML, Swept(s), page.Options{Details: true})); err != nil {
 		t.Fatal(err)
 	}
 	if strings.Contains(html.String(), `href="#charts"`) {
