@@ -7,7 +7,7 @@ DEADCODE    := .tools/deadcode-0.48.0
 export CGO_ENABLED = 0
 
 # everything below is a command, not a file
-.PHONY: exam exam-live kills mutants build install demo test check lint rest lab lab-long lab-systems fleet-test fuzz bench fio-versions pg-versions dist dist-test web clean need-build need-here need-test
+.PHONY: exam exam-live kills mutants build install demo test check lint rest lab lab-long lab-systems fleet-test fuzz bench fio-versions pg-versions dist image dist-test packaging web clean need-build need-here need-test
 
 build: need-build ## the static binary, bin/plimsoll
 	@$(GO) build -trimpath -ldflags '-s -w -X plimsoll/internal/cli.Version=$(VERSION)' -o bin/plimsoll ./cmd/plimsoll
@@ -24,9 +24,13 @@ demo: build ## the db suite, small, on the current directory: about a minute
 test: need-here ## does it work on this machine? Every room, fio, loop devices and a guest of the lab, 4 min on two cores
 	@scripts/test.sh
 
-check: need-test lint rest ## everything else: linters, the race detector, long tests, browser, PostgreSQL, all guests, documents, modules
+check: need-test lint rest packaging ## everything else: linters, the race detector, long tests, browser, PostgreSQL, all guests, documents, modules
 	@scripts/check-docs.sh
 	@$(GO) mod verify
+
+packaging: need-build ## what makes the release files: the image, the action, manifests, workflows
+	@$(GO) vet -C packaging ./... && $(GO) test -C packaging ./...
+	@$(GO) tool -modfile=packaging/go.mod actionlint
 
 lint: $(LINT) $(DEADCODE)
 	@test -z "$$(gofmt -l cmd internal)" || { gofmt -l cmd internal; echo "run: gofmt -w"; exit 1; }
@@ -98,7 +102,7 @@ $(NFPM):
 	@GOBIN=$(CURDIR)/.tools $(GO) install github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.44.0
 	@mv .tools/nfpm $@
 
-dist: need-build $(NFPM) ## the release files in dist/: tar.gz, deb, rpm for amd64 and arm64, a static fio, modules, checksums
+dist image: need-build $(NFPM) ## the release files in dist/, for amd64 and arm64: tar.gz, deb, rpm, image, static fio, Debian repository, formula, modules, checksums
 	@scripts/need.sh gcc libc6-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 	@scripts/dist.sh
 

@@ -34,8 +34,16 @@ if [ "$(id -u)" = 0 ]; then
 	chroot "$work/root" plimsoll version | grep -q 'plimsoll 0.2.0 '
 	chroot "$work/root" dpkg -r plimsoll >/dev/null
 	[ ! -e "$work/root/usr/bin/plimsoll" ]
+	mkdir "$work/root/srv/repository"
+	tar -xf "$out"/plimsoll_0.1.0_apt.tar -C "$work/root/srv/repository" --strip-components=1
+	echo 'deb [trusted=yes] file:/srv/repository stable main' >"$work/root/etc/apt/sources.list"
+	chroot "$work/root" apt-get -qq -o APT::Install-Recommends=false update
+	chroot "$work/root" apt-get -qq -y -o APT::Install-Recommends=false install plimsoll >/dev/null
+	chroot "$work/root" plimsoll version | grep -q 'plimsoll 0.1.0 '
+	chroot "$work/root" apt-get -qq -y remove plimsoll >/dev/null
 	cp "$out"/fio-*_linux_amd64 "$work/root/usr/bin/fio"
 	chroot "$work/root" fio --version | grep -q '^fio-'
+	say "the Debian repository serves plimsoll to apt"
 	say "the deb installs, upgrades and is removed in a clean $suite; the static fio runs there"
 	mkdir -p "$work/rpm"
 	rpm --root "$work/rpm" --initdb
@@ -49,6 +57,17 @@ if [ "$(id -u)" = 0 ]; then
 else
 	say "SKIPPED: installing in a clean system needs root"
 fi
+
+HOME=$work/home "$out/install.sh" "$out/plimsoll_0.1.0_linux_amd64.tar.gz" >/dev/null
+"$work/home/.local/bin/plimsoll" version | grep -q 'plimsoll 0.1.0 '
+HOME=$work/home "$out/install.sh" --remove
+[ -z "$(find "$work/home/.local" -type f)" ]
+cp "$out/plimsoll_0.1.0_linux_amd64.tar.gz" "$out/SHA256SUMS" "$work/home" && echo damaged >>"$work/home/plimsoll_0.1.0_linux_amd64.tar.gz"
+! HOME=$work/home "$out/install.sh" "$work/home/plimsoll_0.1.0_linux_amd64.tar.gz" 2>"$work/err"
+grep -q 'is not the file that SHA256SUMS names' "$work/err"
+say "install.sh installs below a home, removes what it installed, and refuses a damaged archive"
+STATIC_FIO=$(echo "$out"/fio-*_linux_amd64) ${GO:-go} test -C packaging -count=1 ./image
+say "the image measures with its own fio"
 
 tar -xzf "$out/plimsoll_0.1.0_linux_arm64.tar.gz" -C "$work"
 arm=$work/plimsoll_0.1.0_linux_arm64/plimsoll

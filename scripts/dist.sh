@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Makes the release files: dist.sh [OUT]. OUT (default dist/) gets, for amd64 and arm64, a tar.gz, a deb and an rpm, and fio as a
-# separate static program with its source; then the list of modules (SPDX) and SHA256SUMS.
+# separate static program with its source; then an image of both architectures, a Debian repository, a Homebrew formula, the installer,
+# the list of modules (SPDX) and SHA256SUMS. What an earlier dist.sh wrote there is removed, and nothing else.
+# RELEASE_URL is where the files will be fetched from; the formula names it.
 # The same commit gives the same bytes: times are the commit's, names and owners are fixed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -12,7 +14,9 @@ SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 MTIME=$(date -u -d "@$SOURCE_DATE_EPOCH" +%Y-%m-%dT%H:%M:%SZ)
 export SOURCE_DATE_EPOCH CGO_ENABLED=0 LC_ALL=C TZ=UTC
 GO=${GO:-go} NFPM=${NFPM:-.tools/nfpm-2.44.0}
-rm -f "$out"/*
+if [ -f "$out/SHA256SUMS" ]; then
+	(cd "$out" && cut -c67- SHA256SUMS | grep -E '^(install\.sh|plimsoll[_.][^/]+|fio[-_][^/]+|libaio_[^/]+)$' | xargs -r -d '\n' rm -f --)
+fi
 stage=$(mktemp -d)
 trap 'rm -rf "$stage"' EXIT
 flags=(-trimpath -buildvcs=false -ldflags "-s -w -X plimsoll/internal/cli.Version=$version")
@@ -58,6 +62,46 @@ for arch in amd64 arm64; do
 	tar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" -C "$stage" -cf - "$name" | gzip -9n >"$out/$name.tar.gz"
 	[ "${FIO:-yes}" = no ] || scripts/fio-static.sh $arch "$out"
 done
-$GO run ./scripts/sbom "$stage/plimsoll_${package}_linux_amd64/plimsoll" "$version" >"$out/plimsoll.spdx.json"
-(cd "$out" && sha256sum -- * >"$stage/sums" && mv "$stage/sums" SHA256SUMS && chmod 644 SHA256SUMS)
+$GO run -C packaging ./sbom "$stage/plimsoll_${package}_linux_amd64/plimsoll" "$version" "$PWD" >"$out/plimsoll.spdx.json"
+
+# The image: plimsoll, fio and their licences, nothing else.
+if [ "${FIO:-yes}" != no ]; then
+	mkdir "$stage/docs"
+	cp LICENSE NOTICE "$common/THIRD-PARTY-LICENSES" "$out"/fio-*-COPYING "$stage/docs"
+	programs=()
+	for arch in amd64 arm64; do
+		programs+=("$arch=$stage/plimsoll_${package}_linux_$arch/plimsoll,$(echo "$out"/fio-*_linux_$arch)")
+	done
+	$GO run -C packaging ./image -version "$package" -epoch "$SOURCE_DATE_EPOCH" -docs "$stage/docs" -out "$out/plimsoll_${package}_oci.tar" \
+		"${programs[@]}"
+fi
+
+# A repository that a web server or a file system serves: unsigned here, signed by who publishes it (docs/releasing.md).
+apt=$stage/apt
+for arch in amd64 arm64; do
+	deb=plimsoll_${package}_linux_$arch.deb packages=$apt/dists/stable/main/binary-$arch
+	mkdir -p "$apt/pool" "$packages"
+	cp "$out/$deb" "$apt/pool"
+	{
+		ar -p "$out/$deb" control.tar.xz | tar -xJO ./control
+		printf 'Filename: pool/%s\nSize: %s\nSHA256: %s\n\n' "$deb" "$(stat -c %s "$out/$deb")" "$(sha256sum <"$out/$deb" | cut -d' ' -f1)"
+	} >"$packages/Packages"
+	gzip -9nk "$packages/Packages"
+done
+{
+	printf 'Origin: plimsoll\nSuite: stable\nCodename: stable\nArchitectures: amd64 arm64\nComponents: main\n'
+	printf 'Date: %s\nSHA256:\n' "$(date -u -d "@$SOURCE_DATE_EPOCH" '+%a, %d %b %Y %H:%M:%S UTC')"
+	(cd "$apt/dists/stable" && find main -type f | sort | while read -r file; do
+		printf ' %s %s %s\n' "$(sha256sum <"$file" | cut -d' ' -f1)" "$(stat -c %s "$file")" "$file"
+	done)
+} >"$apt/dists/stable/Release"
+tar --sort=name --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX --mtime="@$SOURCE_DATE_EPOCH" -C "$stage" -cf "$out/plimsoll_${package}_apt.tar" apt
+
+sum() { sha256sum <"$out/plimsoll_${package}_linux_$1.tar.gz" | cut -d' ' -f1; }
+sed -e "s|\${VERSION}|$package|g; s|\${URL}|${RELEASE_URL:-file:///dist}|g; s|\${AMD64}|$(sum amd64)|; s|\${ARM64}|$(sum arm64)|" \
+	packaging/plimsoll.rb >"$out/plimsoll.rb"
+install -m 755 packaging/install.sh "$out/install.sh"
+shopt -s nullglob
+(cd "$out" && sha256sum -- install.sh plimsoll.rb plimsoll.spdx.json plimsoll_"$package"_* fio[-_]* libaio_* >"$stage/sums" &&
+	mv "$stage/sums" SHA256SUMS && chmod 644 SHA256SUMS)
 ls -l "$out"

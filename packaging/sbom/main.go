@@ -1,6 +1,7 @@
-// Command sbom writes the modules that a Go binary is made of as SPDX 2.3 JSON: sbom BINARY
-// VERSION. All of it is read from the binary itself (go version -m), so it cannot differ from what
-// is shipped.
+// Command sbom writes the modules that a Go binary is made of as SPDX 2.3 JSON: sbom BINARY VERSION
+// SOURCE. The modules are read from the binary itself (go version -m), so they cannot differ from
+// what is shipped; their licences are those of the files that the module cache holds for the source
+// directory. A module whose licence is not recognised is an error: somebody must look at it.
 package main
 
 import (
@@ -8,9 +9,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
+
+	"github.com/google/licensecheck"
 )
 
 type document struct {
@@ -54,11 +61,11 @@ type relationship struct {
 }
 
 func main() {
-	if len(os.Args) != 3 {
-		fmt.Fprintln(os.Stderr, "usage: sbom BINARY VERSION")
+	if len(os.Args) != 4 {
+		fmt.Fprintln(os.Stderr, "usage: sbom BINARY VERSION SOURCE")
 		os.Exit(2)
 	}
-	if err := write(os.Args[1], os.Args[2]); err != nil {
+	if err := write(os.Args[1], os.Args[2], os.Args[3]); err != nil {
 		fmt.Fprintln(os.Stderr, "sbom:", err)
 		os.Exit(1)
 	}
@@ -66,7 +73,7 @@ func main() {
 
 var notID = regexp.MustCompile(`[^A-Za-z0-9.-]+`)
 
-func write(binary, version string) error {
+func write(binary, version, source string) error {
 	info, err := buildinfo.ReadFile(binary)
 	if err != nil {
 		return err
@@ -100,10 +107,50 @@ func write(binary, version string) error {
 		if dep.Replace != nil {
 			dep = dep.Replace
 		}
-		id := add(dep.Path, dep.Version, "NOASSERTION", "pkg:golang/"+dep.Path+"@"+dep.Version)
+		license, err := licenseOf(source, dep.Path)
+		if err != nil {
+			return err
+		}
+		id := add(dep.Path, dep.Version, license, "pkg:golang/"+dep.Path+"@"+dep.Version)
 		d.Relationships = append(d.Relationships, relationship{main, "DEPENDS_ON", id})
 	}
 	out := json.NewEncoder(os.Stdout)
 	out.SetIndent("", "  ")
 	return out.Encode(d)
 }
+
+// licenseOf is the SPDX expression of a module's licence files.
+func licenseOf(source, module string) (string, error) {
+	list := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module)
+	list.Dir = source
+	dir, err := list.Output()
+	if err != nil {
+		return "", fmt.Errorf("go list -m %s: %w", module, err)
+	}
+	files, err := filepath.Glob(filepath.Join(strings.TrimSpace(string(dir)), "*"))
+	if err != nil {
+		return "", err
+	}
+	var found []string
+	for _, name := range files {
+		if !isLicense.MatchString(filepath.Base(name)) {
+			continue
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return "", err
+		}
+		for _, m := range licensecheck.Scan(text).Match {
+			if !slices.Contains(found, m.ID) && !m.IsURL {
+				found = append(found, m.ID)
+			}
+		}
+	}
+	if len(found) == 0 {
+		return "", fmt.Errorf("%s: no licence is recognised in %s", module, strings.TrimSpace(string(dir)))
+	}
+	slices.Sort(found)
+	return strings.Join(found, " AND "), nil
+}
+
+var isLicense = regexp.MustCompile(`(?i)^(licen[sc]e|copying)`)
