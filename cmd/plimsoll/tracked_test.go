@@ -15,7 +15,7 @@ const largest = 1 << 20
 
 // atTheTop are the files outside of all directories.
 const atTheTop = `.gitignore .golangci.yml .pre-commit-hooks.yaml CHANGELOG.md CONTRIBUTING.md LICENSE Makefile NOTICE README.md
-	SECURITY.md go.mod go.sum`
+	SECURITY.md action.yml go.mod go.sum`
 
 func TestTrackedFilesAreSmall(t *testing.T) {
 	names, err := exec.Command("git", "-C", "../..", "ls-files", "-z").Output()
