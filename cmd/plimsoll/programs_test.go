@@ -33,6 +33,7 @@ var started = map[string]string{
 	"internal/provision/apply.go argv":             "mdadm", // of a step: stepPrograms
 	"internal/provision/apply.go command":          "update-initramfs dracut",
 	"internal/provision/lvm.go argv":               "lvs",
+	"internal/provision/filesystem.go mount":       "mount",
 	"internal/provision/records/build.go append()": "mdadm mkfs.xfs",
 	"internal/provision/teardown.go o.Command":     "lvremove",
 	"internal/sys/child.go argv":                   "", // the door itself

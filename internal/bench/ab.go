@@ -20,8 +20,9 @@ import (
 type Variant struct {
 	Name string
 	Plan Plan
-	// Enter makes the variant's settings and returns what puts them back; nil for none.
-	Enter func() (leave func() error, err error)
+	// Enter makes the variant's settings, or builds what it measures and completes the plan by it, and returns what
+	// takes that back; nil for none.
+	Enter func(context.Context, *Plan) (leave func() error, err error)
 }
 
 // AB measures variants in turn, in a directory below out that compare reads: one run a variant and
@@ -62,6 +63,13 @@ func turn(
 	emit func(Event),
 ) (err error) {
 	p := v.Plan
+	if v.Enter != nil {
+		leave, err := v.Enter(ctx, &p)
+		if err != nil {
+			return fmt.Errorf("variant %s: %w", v.Name, err)
+		}
+		defer func() { err = errors.Join(err, leave()) }()
+	}
 	p.Out = dir
 	p.Labels = maps.Clone(p.Labels)
 	if p.Labels == nil {
@@ -77,13 +85,6 @@ func turn(
 		seeds := *rounds
 		seeds.Seed += uint64(i) << 20
 		p.Suite.Scenarios[k] = seeded(s, &seeds, round)
-	}
-	if v.Enter != nil {
-		leave, err := v.Enter()
-		if err != nil {
-			return fmt.Errorf("variant %s: %w", v.Name, err)
-		}
-		defer func() { err = errors.Join(err, leave()) }()
 	}
 	_, err = Run(ctx, m, p, emit)
 	return err
@@ -115,15 +116,16 @@ func measuredAB(dir string) (map[[2]string]bool, error) {
 	return done, nil
 }
 
-// turnsOf is the order of variants in each round. Of two, blocks of two rounds have each order
-// once; of more, each round is shuffled.
+// turnsOf is the order of variants in each round: A B B A, of more than two likewise. The first round of each
+// two is shuffled, and the second has them in the opposite order, so that a drift treats all alike.
 func turnsOf(rounds, variants int, seed uint64) [][]int {
 	rng := rand.New(rand.NewPCG(seed, 0xab))
 	turns := make([][]int, rounds)
 	for r := range turns {
 		turns[r] = rng.Perm(variants)
-		if variants == 2 && r%2 == 1 {
-			turns[r] = []int{turns[r-1][1], turns[r-1][0]}
+		if r%2 == 1 {
+			turns[r] = slices.Clone(turns[r-1])
+			slices.Reverse(turns[r])
 		}
 	}
 	return turns

@@ -315,6 +315,8 @@ func kinds(t *testing.T) []kind {
 		of("ceilings (ceiling)", plans.Ceilings(&topology.Topology{}, "", nil, false)),
 		of("ceilings by instance type (ceiling --instance A,B)", plans.OnTypes(nil, time.Now())),
 		of("ceiling along axes (ceiling --sweep)", plans.Sweep(&topology.Topology{}, plans.Outlook{}, ceiling.Axes{}, nil)),
+		of("ceilings by layout (ceiling --variant, ab --dry-run)",
+			plans.Layouts("", []plans.Foreseen{{Topology: &topology.Topology{}}})),
 		of("check of a claim (ceiling --claim)", plans.Claim(advise.ClaimVerdict{})),
 		of("advice (advise)", plans.Advice(&advise.Advice{Demand: &workload.Demand{}}, false)),
 		of("advice for other clouds (advise --cloud)", plans.Elsewhere(&advise.Choices{Demand: &workload.Demand{}})),

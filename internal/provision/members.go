@@ -312,6 +312,9 @@ func (p *planner) equal(d *topology.DeclaredArray, chosen []*block.Device) error
 // free refuses volumes that are not blank, by the same check that apply makes. Of one that is named
 // to be destroyed only its users stand in the way.
 func (p *planner) free(ctx context.Context, w *records.Work, chosen []*block.Device) error {
+	if p.looked {
+		return nil
+	}
 	var refs []string
 	for _, d := range chosen {
 		if p.destroy[d.Name] == "" {

@@ -35,6 +35,9 @@ type Site struct {
 	UUID func() string
 	// Emit is called with what happens, in order. May be nil.
 	Emit func(Event)
+
+	passing bool // arrays are taken down again by whoever builds them: nothing in /etc names them
+	looked  bool // the volumes were found blank, and apply looks again
 }
 
 // Here is the machine that plimsoll runs on.

@@ -41,7 +41,7 @@ func (p *planner) steps(ctx context.Context, w *records.Work) error {
 	if w.Want.FS != "" {
 		w.Mkfs(p.UUID())
 	}
-	if w.Want.Using == "md" {
+	if w.Want.Using == "md" && !p.passing {
 		p.mdadmConf(w)
 	}
 	if w.Want.Mount != "" {

@@ -24,6 +24,7 @@ import (
 type ceilingOptions struct {
 	form.LayoutOptions
 	form.PathOptions
+	form.VariantOptions
 	scenarios   []string
 	read, write units.Latency
 	sweep       string
@@ -40,10 +41,15 @@ func NewCeiling(env *form.Env) *cobra.Command {
 		Short: "Compute the maximum performance of a storage layout and its bottleneck",
 		Long: `Compute the most that a storage layout allows each scenario, and which resource limits it. The layout
 is declared and need not exist, or it is the storage behind --data and --wal. Nothing is measured. One scenario
-is shown in detail, several as a table.`,
+is shown in detail, several as a table.
+
+--variant, --layout and a --sweep over keys of plimsoll.yaml show layouts beside each other, and which of them
+cannot differ; plimsoll ab builds and measures them.`,
 		Example: `  plimsoll ceiling db --volumes 8xgp3 --level raid10 --chunk 64KiB --instance c8g.2xlarge
   plimsoll ceiling 8 --topology plimsoll.yaml
   plimsoll ceiling 3 --volumes 8xgp3 --level raid10 --read-latency 0.6ms --sweep iodepth=1..256
+  plimsoll ceiling stripe-28k --topology plimsoll.yaml --sweep array.chunk=64KiB..1MiB,volumes.count=4,8
+  plimsoll ceiling db --topology plimsoll.yaml --variant md --variant lvm:array.using=lvm
   plimsoll ceiling --claim "40000 IOPS" --instance c6a.xlarge`,
 		ValidArgsFunction: form.CompleteScenarios,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -65,8 +71,9 @@ is shown in detail, several as a table.`,
 		&o.sweep,
 		"sweep",
 		"",
-		"vary one scenario along `AXES`: bs=4k..1M, iodepth=1..256, or both with a comma",
+		"vary one scenario along `AXES`: bs=4k..1M, iodepth=1..256, or both with a comma; or the layout: array.chunk=64KiB..1MiB",
 	)
+	o.AddVariants(f)
 	f.BoolVar(&o.together, "together", false, "model one scenario per role running concurrently on the same instance")
 	f.StringVar(
 		&o.claim,
@@ -78,6 +85,11 @@ is shown in detail, several as a table.`,
 		"repeated, are compared"
 	f.Lookup("instance").Value = &joinFlag{&o.Instance}
 	form.AddFormat(cmd, &o.format, page.Formats())
+	for _, flag := range []string{"variant", "layout"} {
+		for _, other := range []string{"sweep", "together", "claim", "data", "wal"} {
+			cmd.MarkFlagsMutuallyExclusive(flag, other)
+		}
+	}
 	cmd.MarkFlagsMutuallyExclusive("sweep", "together", "claim")
 	form.Apart(f, "claim", "a claim is compared with the layout alone", "data", "wal", "read-latency",
 		"write-latency", "chunk")
@@ -109,23 +121,21 @@ func runCeiling(ctx context.Context, env *form.Env, o ceilingOptions) error {
 	if err != nil {
 		return form.Usage(err)
 	}
+	if len(o.Variants) == 0 {
+		if o.Variants, err = form.SweptLayouts(o.sweep); err != nil {
+			return form.Usage(err)
+		}
+	}
+	if len(o.Variants)+len(o.Layouts) > 0 {
+		return o.onLayouts(ctx, env, s)
+	}
 	t, err := o.detect(ctx, env, s)
 	if err != nil {
 		return err
 	}
-	var all []plans.Outlook
-	for _, c := range s.Scenarios {
-		if c.Kind() == suite.OfServer {
-			return form.Usage(
-				fmt.Errorf("%d %s: the ceiling of a database follows from what a transaction needs, which is measured: plimsoll "+
-					"run %[1]d", c.ID, c.Name),
-			)
-		}
-		loads, err := c.Workloads()
-		if err != nil {
-			return form.Usage(err)
-		}
-		all = append(all, plans.Outlook{ID: c.ID, Name: c.Name, Role: c.Role, Loads: loads})
+	all, err := outlooksOf(s)
+	if err != nil {
+		return err
 	}
 	if o.sweep != "" {
 		if len(all) != 1 {
@@ -137,6 +147,59 @@ func runCeiling(ctx context.Context, env *form.Env, o ceilingOptions) error {
 		return err
 	}
 	return form.Render(env, o.format, plans.Ceilings(t, s.Name, all, o.together))
+}
+
+// outlooksOf are a suite's scenarios before their ceilings are known.
+func outlooksOf(s *suite.Suite) ([]plans.Outlook, error) {
+	var all []plans.Outlook
+	for _, c := range s.Scenarios {
+		if c.Kind() == suite.OfServer {
+			return nil, form.Usage(
+				fmt.Errorf("%d %s: the ceiling of a database follows from what a transaction needs, which is measured: plimsoll "+
+					"run %[1]d", c.ID, c.Name),
+			)
+		}
+		loads, err := c.Workloads()
+		if err != nil {
+			return nil, form.Usage(err)
+		}
+		all = append(all, plans.Outlook{ID: c.ID, Name: c.Name, Role: c.Role, Loads: loads})
+	}
+	return all, nil
+}
+
+// onLayouts compares the ceilings of layouts.
+func (o ceilingOptions) onLayouts(ctx context.Context, env *form.Env, s *suite.Suite) error {
+	variants, err := o.Parse(o.File, func(string) bool { return false }, "")
+	if err != nil {
+		return form.Usage(err)
+	}
+	var all []plans.Foreseen
+	for _, v := range variants {
+		if v.Layout.YAML == nil {
+			return form.Usage(errors.New("no --variant changes a key of a layout: such as c64:array.chunk=64KiB"))
+		}
+		if err := v.Lay(); err != nil {
+			return form.Usage(err)
+		}
+		decl, err := v.Layout.Declaration()
+		if err != nil {
+			return form.Usage(err)
+		}
+		t, err := topology.Foresee(ctx, env.Machine, decl)
+		if err != nil {
+			return form.Usage(err)
+		}
+		one, err := outlooksOf(s)
+		if err != nil {
+			return err
+		}
+		if err := o.work(t, one); err != nil {
+			return err
+		}
+		all = append(all, plans.Foresee(v.Name, t, one))
+	}
+	return form.Render(env, o.format, plans.Layouts(s.Name, all))
 }
 
 // onTypes compares the ceilings of a layout on several instance types.

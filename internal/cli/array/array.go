@@ -3,16 +3,10 @@
 package array
 
 import (
-	"bufio"
 	"context"
 	"errors"
-	"fmt"
-	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
-
 	"plimsoll/internal/cli/form"
 	"plimsoll/internal/provision"
 	"plimsoll/internal/report/page"
@@ -133,21 +127,4 @@ func (o provisionOptions) plan(ctx context.Context, env *form.Env) (*provision.S
 	}
 	plan, err := site.Plan(ctx, decl, destroy)
 	return site, plan, err
-}
-
-// confirm asks on the terminal; elsewhere there is no answer.
-func confirm(ctx context.Context, env *form.Env, question string) error {
-	f, ok := env.In.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
-		return form.Usage(errors.New("there is no terminal to ask on: say --yes"))
-	}
-	fmt.Fprintf(env.Err, "%s [yes/no] ", question)
-	answer, _ := bufio.NewReader(sys.Interruptible(ctx, f)).ReadString('\n') // the end of input is no
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if strings.TrimSpace(answer) != "yes" {
-		return errors.New("nothing was done")
-	}
-	return nil
 }

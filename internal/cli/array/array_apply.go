@@ -51,7 +51,7 @@ func runApply(ctx context.Context, env *form.Env, o provisionOptions) error {
 		}
 	}
 	if plan.Steps() > 0 && !o.yes {
-		if err := confirm(ctx, env, fmt.Sprintf("\nRun %s?", text.Plural(plan.Steps(), "step"))); err != nil {
+		if err := form.Confirm(ctx, env, fmt.Sprintf("\nRun %s?", text.Plural(plan.Steps(), "step"))); err != nil {
 			return err
 		}
 	}

@@ -104,7 +104,7 @@ func runTeardown(ctx context.Context, env *form.Env, o provisionOptions, names [
 		if err := form.Render(env, form.TextFormat, plans.Undo(journals)); err != nil {
 			return err
 		}
-		if err := confirm(ctx, env, "\nUndo this? What is on these volumes is lost."); err != nil {
+		if err := form.Confirm(ctx, env, "\nUndo this? What is on these volumes is lost."); err != nil {
 			return err
 		}
 	}
@@ -148,7 +148,7 @@ func runAdopt(ctx context.Context, env *form.Env, o provisionOptions, site *prov
 		form.PrintNote(env, "the partition tables of "+strings.Join(stays, ", ")+" stay; --partitions takes them away, too")
 	}
 	if !o.yes {
-		if err := confirm(ctx, env, "\nUndo this? What is on these volumes is lost."); err != nil {
+		if err := form.Confirm(ctx, env, "\nUndo this? What is on these volumes is lost."); err != nil {
 			return err
 		}
 	}

@@ -17,6 +17,8 @@ import (
 // show it.
 type LayoutOptions struct {
 	File, Volumes, Level, Chunk, Instance string
+	// Declared is what the flags would declare, where it is known already.
+	Declared *topology.Declaration
 }
 
 // DeclarationFile is read from the current directory where no flag declares the storage.
@@ -53,6 +55,9 @@ func excludeLayouts(cmd *cobra.Command) {
 // Declaration is what the flags declare, else plimsoll.yaml in the current directory; nil when
 // there is neither.
 func (o *LayoutOptions) Declaration(env *Env) (*topology.Declaration, error) {
+	if o.Declared != nil {
+		return o.Declared, nil
+	}
 	if o.Volumes != "" || o.Level != "" || o.Chunk != "" || o.Instance != "" {
 		d, err := topology.FromFlags(o.Volumes, o.Level, o.Chunk, o.Instance)
 		if err != nil {

@@ -24,20 +24,22 @@ import (
 	"plimsoll/internal/suite"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/text"
+	"plimsoll/internal/topology"
 	"plimsoll/internal/tune"
 	"plimsoll/internal/units"
 )
 
 type abOptions struct {
 	runOptions
-	variants []string
-	on       []string
-	each     []string // --volumes
-	rounds   int
-	seed     uint64
-	margin   string
-	state    string
-	typed    []string // what was typed after plimsoll ab, for resuming
+	form.VariantOptions
+	yes    bool
+	on     []string
+	each   []string // --volumes
+	rounds int
+	seed   uint64
+	margin string
+	state  string
+	typed  []string // what was typed after plimsoll ab, for resuming
 }
 
 // NewAB is the command plimsoll ab.
@@ -68,28 +70,35 @@ round: a drift of the machine affects all variants alike. A variant is a name an
   data=PATH, wal=PATH   the paths it uses
   fio.OPTION=VALUE      a fio option of every job
   tune.SETTING=VALUE    scheduler, read_ahead_kb, nr_requests and other settings of the devices' queues; governor; vm.*
+  array.KEY=VALUE       a key of the plimsoll.yaml of --topology (level, chunk, using, filesystem.type, ...), of all its
+                        arrays or of the one named; volumes.count=N uses the first N of the volumes
+
+Where a variant changes a layout, each is built on the same unused volumes, measured and taken down again, in turn
+and at least twice; the ceilings are shown and you are asked first (--dry-run: only shown). --layout FILE is a
+variant of its own.
 
 A variant without changes is a name alone. --on DEVICE --serial SERIAL is a variant on a raw device, which may
 be overwritten. Settings are restored after each turn; after a crash by the next plimsoll ab, or plimsoll tune
 --revert with the --state shown.`,
 		Example: `  plimsoll ab rand-write --data /data --variant a:tune.scheduler=none --variant b:tune.scheduler=mq-deadline --rounds 8
   plimsoll ab db --data /data --variant libaio --variant uring:fio.ioengine=io_uring
-  plimsoll ab rand-read-latency --variant old:data=/old --variant new:data=/new`,
+  plimsoll ab rand-read-latency --variant old:data=/old --variant new:data=/new
+  plimsoll ab stripe-28k --topology plimsoll.yaml --variant c64:array.chunk=64KiB --variant c512:array.chunk=512KiB
+  plimsoll ab db --topology plimsoll.yaml --variant md --variant lvm:array.using=lvm --dry-run`,
 		ValidArgsFunction: form.CompleteScenarios,
 	}
 	f := cmd.Flags()
 	o.addFlags(f)
-	for _, flag := range []string{"keep-files", "dry-run"} {
-		_ = f.MarkHidden(flag)
-	}
-	f.StringArrayVar(&o.variants, "variant", nil, "`NAME:KEY=VALUE,...` of a variant; the first is the base")
+	_ = f.MarkHidden("keep-files")
+	o.AddVariants(f)
+	f.BoolVar(&o.yes, "yes", false, "do not ask before layouts are built")
 	f.StringArrayVar(&o.on, "on", nil, "a variant on raw `DEVICE`, which its --serial allows to overwrite")
-	f.IntVar(&o.rounds, "rounds", 8, "measure each variant `N` times")
+	f.IntVar(&o.rounds, "rounds", 8, "measure each variant `N` times; a layout, which is built for each, 4 times if not given")
 	f.Uint64Var(&o.seed, "seed", 0, "order and random offsets come from `N` (default: a random one, which is stored)")
 	f.StringVar(&o.margin, "margin", units.ShareArg(compare.Margin), "changes within `PERCENT` do not matter")
 	comparecli.AddGate(f, &o.FailOn)
 	f.StringVar(&o.state, "state", "/var/lib/plimsoll/ab-tune.json", "record changed settings in `FILE`")
-	form.TypedOnly(f, "variant", "on", "state")
+	form.TypedOnly(f, "on", "state", "yes")
 	form.AddChoice(cmd, &o.progress, "progress", "how to show progress, `KIND`", screen.Kinds())
 	form.AddFormat(cmd, &o.format, page.Formats())
 	f.StringArrayVar(&o.each, "volumes", nil, "volumes of all variants, as `SPEC`: 8xgp3; or one for each --on, in "+
@@ -151,7 +160,7 @@ func resumeABWith(dir string, command []string) string {
 
 // differing are the flags by which two commands measure something else.
 func differing(before, now *pflag.FlagSet) []string {
-	free := append(form.TalkFlags(), "resume", "rounds", "progress", "format", "json", "out", "fail-on")
+	free := append(form.TalkFlags(), "resume", "rounds", "progress", "format", "json", "out", "fail-on", "yes")
 	var names []string
 	before.VisitAll(func(f *pflag.Flag) {
 		other := now.Lookup(f.Name)
@@ -164,9 +173,6 @@ func differing(before, now *pflag.FlagSet) []string {
 
 // runAB measures the variants into dir, a new one when it is empty, and compares them.
 func runAB(ctx context.Context, env *form.Env, o abOptions, dir string) error {
-	if o.dryRun { // hidden, as in a fleet: what is asked for must not be measured all the same
-		return form.Usage(errors.New("--dry-run: not in a comparison; use plimsoll run --dry-run on what a variant changes"))
-	}
 	margin, err := comparecli.ParsePercent("--margin", o.margin)
 	if err != nil {
 		return form.Usage(err)
@@ -176,6 +182,17 @@ func runAB(ctx context.Context, env *form.Env, o abOptions, dir string) error {
 		return form.Usage(err)
 	}
 	o.FailOn = nil // a gate of the comparison, not of single runs
+	parsed, err := o.Parse(o.File, ofVariant, "data=PATH, wal=PATH, fio.OPTION=VALUE, tune.SETTING=VALUE, ")
+	if err != nil {
+		return form.Usage(err)
+	}
+	laid := slices.ContainsFunc(parsed, func(v form.Variant) bool { return v.Layout.YAML != nil })
+	if o.dryRun && !laid {
+		return form.Usage(errors.New("--dry-run: not in a comparison, but of layouts; use plimsoll run --dry-run on what a variant changes"))
+	}
+	if laid && !o.Given("rounds") {
+		o.rounds = 4
+	}
 	if o.rounds < 2 || o.rounds > 1000 {
 		return form.Usage(fmt.Errorf("--rounds %d: use 2 to 1000; one round cannot tell a difference", o.rounds))
 	}
@@ -184,8 +201,14 @@ func runAB(ctx context.Context, env *form.Env, o abOptions, dir string) error {
 	if err := restoreLeft(env, tuner); err != nil {
 		return form.AsRoot(env, err)
 	}
-	variants, err := o.plans(ctx, env, tuner)
-	if err != nil {
+	var variants []bench.Variant
+	var s *study
+	if laid {
+		s, variants, err = o.study(ctx, env, tuner, parsed, dir)
+	} else {
+		variants, err = o.plans(ctx, env, tuner, parsed)
+	}
+	if err != nil || o.dryRun {
 		return err
 	}
 	names := make([]string, len(variants))
@@ -209,9 +232,13 @@ func runAB(ctx context.Context, env *form.Env, o abOptions, dir string) error {
 			return err
 		}
 	}
+	if err := s.begin(dir); err != nil {
+		return err
+	}
 	fmt.Fprintf(env.Notes(), "%s, %s, seed %d, into %s\n", text.Plural(len(names), "variant"),
 		text.Plural(ab.Rounds, "round"), ab.Seed, dir)
 	show := screen.Of(env.Screen(), o.progress)
+	s.watch(show.Event)
 	err = bench.AB(ctx, env.Machine, dir, ab, variants, show.Event)
 	show.Close()
 	if errors.Is(err, context.Canceled) {
@@ -242,7 +269,7 @@ func newABDir(out string, ab compare.AB, suiteName string) (string, error) {
 		return "", err
 	}
 	defer runs.Close() //nolint:errcheck // only a handle
-	name := ab.Created.UTC().Format("20060102T150405Z") + "-ab-" + strings.Map(plainName, suiteName)
+	name := ab.Created.UTC().Format("20060102T150405Z") + "-ab-" + strings.Map(form.Plain, suiteName)
 	dir, err := runs.MakeOwnSub(name, 0o755)
 	if err != nil {
 		return "", err
@@ -250,53 +277,28 @@ func newABDir(out string, ab compare.AB, suiteName string) (string, error) {
 	return filepath.Join(out, name), errors.Join(compare.WriteAB(dir, ab), dir.Close())
 }
 
-func plainName(r rune) rune {
-	if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
-		return r
-	}
-	return '-'
-}
-
-// change is one KEY=VALUE of a variant.
-type change struct{ key, value string }
-
-// parseVariant reads NAME or NAME:KEY=VALUE,KEY=VALUE.
-func parseVariant(s string) (name string, changes []change, err error) {
-	name, rest, has := strings.Cut(s, ":")
-	if name == "" || strings.Map(plainName, name) != name {
-		return "", nil, fmt.Errorf("--variant %q: begin with a name of letters and digits, such as a:tune.scheduler=none", s)
-	}
-	if !has {
-		return name, nil, nil
-	}
-	for part := range strings.SplitSeq(rest, ",") {
-		key, value, ok := strings.Cut(part, "=")
-		known := key == "data" || key == "wal" || strings.HasPrefix(key, "fio.") && len(key) > 4 ||
-			strings.HasPrefix(key, "tune.") && len(key) > 5
-		if !ok || !known {
-			return "", nil, fmt.Errorf("--variant %q: %q is none of data=PATH, wal=PATH, fio.OPTION=VALUE, tune.SETTING=VALUE",
-				s, part)
-		}
-		changes = append(changes, change{key, value})
-	}
-	return name, changes, nil
+// ofVariant says whether a key, other than those of layouts, is one that a variant changes.
+func ofVariant(key string) bool {
+	return key == "data" || key == "wal" || strings.HasPrefix(key, "fio.") && len(key) > 4 ||
+		strings.HasPrefix(key, "tune.") && len(key) > 5
 }
 
 // plans turns the variants into plans, the base first.
-func (o abOptions) plans(ctx context.Context, env *form.Env, tuner *tune.Tuner) ([]bench.Variant, error) {
+func (o abOptions) plans(
+	ctx context.Context,
+	env *form.Env,
+	tuner *tune.Tuner,
+	parsed []form.Variant,
+) ([]bench.Variant, error) {
 	var all []bench.Variant
 	volumes, err := o.volumesOf()
 	if err != nil {
 		return nil, form.Usage(err)
 	}
-	for _, s := range o.variants {
-		name, changes, err := parseVariant(s)
-		if err != nil {
-			return nil, form.Usage(err)
-		}
+	for _, p := range parsed {
 		one := o
-		one.Volumes = volumes(name, -1)
-		v, err := one.variant(ctx, env, tuner, name, changes)
+		one.Volumes = volumes(p.Name, -1)
+		v, err := one.variant(ctx, env, tuner, p.Name, p.Changes)
 		if err != nil {
 			return nil, err
 		}
@@ -339,7 +341,7 @@ func (o abOptions) volumesOf() (func(name string, on int) string, error) {
 			continue
 		}
 		known := slices.ContainsFunc(o.on, func(d string) bool { return filepath.Base(d) == name }) ||
-			slices.ContainsFunc(o.variants, func(v string) bool { before, _, _ := strings.Cut(v, ":"); return before == name })
+			slices.ContainsFunc(o.Variants, func(v string) bool { before, _, _ := strings.Cut(v, ":"); return before == name })
 		if !known || named[name] != "" {
 			return nil, fmt.Errorf("--volumes %s: name each variant once, as --variant or the device's name has it", s)
 		}
@@ -367,21 +369,21 @@ func (o abOptions) variant(
 	env *form.Env,
 	tuner *tune.Tuner,
 	name string,
-	changes []change,
+	changes []topology.KeyChange,
 ) (bench.Variant, error) {
 	v := bench.Variant{Name: name}
 	var options []fio.Option
-	var set []change
+	var set []topology.KeyChange
 	for _, c := range changes {
 		switch {
-		case c.key == "data":
-			o.Data = c.value
-		case c.key == "wal":
-			o.WAL = c.value
-		case strings.HasPrefix(c.key, "fio."):
-			options = append(options, fio.Option{Name: strings.TrimPrefix(c.key, "fio."), Value: c.value})
+		case c.Key == "data":
+			o.Data = c.Value
+		case c.Key == "wal":
+			o.WAL = c.Value
+		case strings.HasPrefix(c.Key, "fio."):
+			options = append(options, fio.Option{Name: strings.TrimPrefix(c.Key, "fio."), Value: c.Value})
 		default:
-			set = append(set, change{strings.TrimPrefix(c.key, "tune."), c.value})
+			set = append(set, topology.KeyChange{Key: strings.TrimPrefix(c.Key, "tune."), Value: c.Value})
 		}
 	}
 	given := o.Given
@@ -397,14 +399,12 @@ func (o abOptions) variant(
 	if len(set) == 0 {
 		return v, nil
 	}
-	var devices []string
-	for _, t := range v.Plan.Topology.Targets {
-		devices = append(devices, t.Devices...)
-	}
-	settings := settingsOf(set, devices)
-	tree := v.Plan.Topology.Tree
-	v.Enter = func() (func() error, error) {
-		changes, err := tuner.Plan(tree, []finding.Finding{{Code: "ab", Settings: settings}}, nil)
+	v.Enter = func(_ context.Context, p *bench.Plan) (func() error, error) {
+		var devices []string
+		for _, t := range p.Topology.Targets {
+			devices = append(devices, t.Devices...)
+		}
+		changes, err := tuner.Plan(p.Topology.Tree, []finding.Finding{{Code: "ab", Settings: settingsOf(set, devices)}}, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -427,19 +427,19 @@ func checkJobs(ctx context.Context, env *form.Env, s *suite.Suite) error {
 
 // settingsOf are the files of tune.SETTING: vm.* and governor by their own names, all others of the
 // devices' queues.
-func settingsOf(set []change, devices []string) []finding.Setting {
+func settingsOf(set []topology.KeyChange, devices []string) []finding.Setting {
 	slices.Sort(devices)
 	devices = slices.Compact(devices)
 	var all []finding.Setting
 	for _, c := range set {
 		switch {
-		case c.key == "governor":
-			all = append(all, finding.Setting{File: "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor", Value: c.value})
-		case strings.HasPrefix(c.key, "vm."):
-			all = append(all, finding.Setting{File: "/proc/sys/vm/" + strings.TrimPrefix(c.key, "vm."), Value: c.value})
+		case c.Key == "governor":
+			all = append(all, finding.Setting{File: "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor", Value: c.Value})
+		case strings.HasPrefix(c.Key, "vm."):
+			all = append(all, finding.Setting{File: "/proc/sys/vm/" + strings.TrimPrefix(c.Key, "vm."), Value: c.Value})
 		default:
 			for _, d := range devices {
-				all = append(all, finding.Setting{File: "/sys/block/" + d + "/queue/" + c.key, Value: c.value})
+				all = append(all, finding.Setting{File: "/sys/block/" + d + "/queue/" + c.Key, Value: c.Value})
 			}
 		}
 	}

@@ -28,7 +28,9 @@ type Work struct {
 	Found bool `json:"found,omitempty"`
 	// Adopted is the device of an array that others have made, and that teardown --adopt takes
 	// down.
-	Adopted string    `json:"adopted,omitempty"`
+	Adopted string `json:"adopted,omitempty"`
+	// For is the measurement that the array was built for, which takes it down again.
+	For     string    `json:"for,omitempty"`
 	Started time.Time `json:"started,omitzero"`
 	// Undoing is true once teardown has undone something.
 	Undoing bool `json:"teardown_begun,omitempty"`

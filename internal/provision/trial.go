@@ -1,0 +1,157 @@
+package provision
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/provision/records"
+	"plimsoll/internal/topology"
+)
+
+// Trial builds arrays to be measured and takes them down again, on volumes that were agreed to once. Nothing in
+// /etc names such an array; its journal names the measurement that it is For.
+type Trial struct {
+	*Site
+	For     string
+	Members []records.Member // agreed to, by serial number
+}
+
+// NewTrial is a trial for the measurement of that name, on no volumes yet.
+func (s *Site) NewTrial(of string) *Trial {
+	site := *s
+	site.passing = true
+	return &Trial{Site: &site, For: of}
+}
+
+// Pin finds the volumes of a layout that is not built, and returns the layout on these and no others. Volumes
+// that were looked at are not looked at again until something is built.
+func (t *Trial) Pin(ctx context.Context, l topology.Layout) (topology.Layout, error) {
+	plan, err := t.planned(ctx, l)
+	if err != nil {
+		return l, err
+	}
+	var serials [][]string
+	for _, w := range plan.Arrays {
+		var own []string
+		for _, m := range w.Members {
+			own = append(own, m.Serial)
+			if !slices.ContainsFunc(t.Members, func(o records.Member) bool { return o.Serial == m.Serial }) {
+				t.Members = append(t.Members, m)
+			}
+		}
+		serials = append(serials, own)
+	}
+	t.looked = true
+	return l.Pinned(serials)
+}
+
+// Check says why a layout cannot be built on volumes that were found by Pin.
+func (t *Trial) Check(ctx context.Context, l topology.Layout) error {
+	_, err := t.planned(ctx, l)
+	return err
+}
+
+// planned is a plan of arrays that are not there, of volumes that are what they were.
+func (t *Trial) planned(ctx context.Context, l topology.Layout) (*Plan, error) {
+	decl, err := l.Declaration()
+	if err != nil {
+		return nil, err
+	}
+	if !slices.ContainsFunc(decl.Arrays, func(a topology.DeclaredArray) bool {
+		return a.Filesystem != nil && a.Filesystem.Mount != ""
+	}) {
+		return nil, fmt.Errorf("%s: no array has a filesystem with a mount point: there is nowhere to measure", l.Name)
+	}
+	journals, _, err := t.Journals()
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range journals {
+		if !w.Untouched() && slices.ContainsFunc(decl.Arrays, func(a topology.DeclaredArray) bool { return a.Name == w.Array }) {
+			return nil, fmt.Errorf("array %s is there already, built by plimsoll array apply on %s: layouts are built of "+
+				"unused volumes; name the array otherwise, or take that down first: plimsoll array teardown %[1]s",
+				w.Array, w.Started.Format("2006-01-02"))
+		}
+	}
+	plan, err := t.Plan(ctx, decl, nil)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range plan.Arrays {
+		if w.Found {
+			return nil, fmt.Errorf("array %s is there already, as %s declares it: layouts are built of unused volumes", w.Array,
+				l.Name)
+		}
+		for _, m := range w.Members {
+			i := slices.IndexFunc(t.Members, func(o records.Member) bool { return o.Serial == m.Serial })
+			if t.looked && (i < 0 || t.Members[i].Size != m.Size || t.Members[i].Model != m.Model) {
+				return nil, fmt.Errorf("%s (serial %s) is not what it was when its use was agreed to; nothing is built on it",
+					m.Path, m.Serial)
+			}
+		}
+		w.For = t.For
+	}
+	return plan, nil
+}
+
+// Build builds a layout. What fails is taken down again.
+func (t *Trial) Build(ctx context.Context, l topology.Layout) error {
+	plan, err := t.planned(ctx, l)
+	if err == nil {
+		if err = t.Apply(ctx, plan); err == nil {
+			return nil
+		}
+	}
+	return errors.Join(fmt.Errorf("building %s: %w", l.Name, err), t.TakeDown(context.WithoutCancel(ctx)))
+}
+
+// Left are the arrays that trials have built and not taken down, with the measurements that they are for.
+func (s *Site) Left() ([]*records.Work, error) {
+	all, _, err := s.Journals()
+	return slices.DeleteFunc(all, func(w *records.Work) bool { return w.For == "" }), err
+}
+
+// TakeDown takes down what was built for this trial, and nothing else: an array on which somebody has put
+// something is left as it is.
+func (t *Trial) TakeDown(ctx context.Context) error {
+	left, err := t.Left()
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, w := range left {
+		if w.For != t.For {
+			continue
+		}
+		if err := t.strangers(w); err != nil {
+			return err
+		}
+		names = append(names, w.Array)
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return t.Teardown(ctx, names, records.GiveUp{})
+}
+
+// strangers refuses to take down an array on which lies what no measurement puts there.
+func (t *Trial) strangers(w *records.Work) error {
+	if !w.Did("mounted") {
+		return nil
+	}
+	entries, err := fs.ReadDir(t.Machine.Root, strings.TrimPrefix(w.Want.Mount, "/"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, e := range entries {
+		if e.Name() != ".plimsoll" && e.Name() != "lost+found" {
+			return fmt.Errorf("array %s: %s holds %q, which the measurement did not put there, so the array stays; "+
+				"move that away, or: plimsoll array teardown %[1]s", w.Array, w.Want.Mount, e.Name())
+		}
+	}
+	return err
+}

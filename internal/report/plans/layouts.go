@@ -1,0 +1,144 @@
+package plans
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"plimsoll/internal/ceiling"
+	"plimsoll/internal/cloud"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/words"
+	"plimsoll/internal/text"
+	"plimsoll/internal/topology"
+)
+
+// Foreseen is what the model says of a layout that need not be built.
+type Foreseen struct {
+	Name      string             `json:"name"`
+	Topology  *topology.Topology `json:"topology"`
+	Scenarios []Outlook          `json:"scenarios"`
+	Month     cloud.USD          `json:"usd_micro_month,omitempty"` // of the volumes; absent: no price is known
+}
+
+// Foresee is a layout with its ceilings.
+func Foresee(name string, t *topology.Topology, all []Outlook) Foreseen {
+	f := Foreseen{Name: name, Topology: t, Scenarios: all}
+	prices := cloud.BuiltinPrices()
+	for _, a := range t.Arrays {
+		for _, v := range a.Volumes {
+			each, ok := prices.Volume(cloud.VolumeSpec{Type: v.Type, Size: v.Size, IOPS: v.Sustained.IOPS, Rate: v.Sustained.Rate})
+			if !ok {
+				f.Month = 0
+				return f
+			}
+			f.Month += each
+		}
+	}
+	return f
+}
+
+// Layouts is the document of what the model says of layouts before any is built: their ceilings beside each
+// other, the first being the base, and which of them cannot differ.
+func Layouts(suite string, all []Foreseen) *page.Document {
+	d := &page.Document{
+		Kind: "layouts", Title: "Ceilings of the suite " + text.Clean(suite, 40) + " by layout",
+		Data: page.DataOf("layouts", all), Records: layoutRecords(all),
+	}
+	d.Head.Word, d.Head.About = best(all), strings.Join(layout(all[0].Topology), "; ")
+	t := page.NewTable("", "#", "<scenario", "<bound by?")
+	for i, f := range all {
+		t.Columns = append(t.Columns, page.Column{Name: text.Clean(f.Name, 20), Priority: max(0, i-4)})
+	}
+	for i, one := range all[0].Scenarios {
+		kind := words.None
+		if one.Binding != nil {
+			kind = string(one.Binding.Kind)
+		}
+		row := page.Cells(fmt.Sprint(one.ID), text.Clean(one.Name, 20), kind)
+		for _, f := range all {
+			o := f.Scenarios[i]
+			cell := page.T(o.figure(o.Binding))
+			if o.depthOne() {
+				cell.Text = "1/latency"
+			} else if b := o.Binding; b != nil && one.Binding != nil && b.Kind != one.Binding.Kind {
+				cell.Also = string(b.Kind)
+			}
+			row = append(row, cell)
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	if slices.ContainsFunc(all, func(f Foreseen) bool { return f.Month > 0 }) {
+		row := page.Cells("", "price a month", "")
+		for _, f := range all {
+			row = append(row, page.T(month(f.Month)))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	d.Add(t)
+	if n := sameByModel(all); len(n) > 0 {
+		d.Add(page.Note{Lines: n})
+	}
+	return d
+}
+
+// best says which layout the model prefers over all scenarios.
+func best(all []Foreseen) string {
+	most, at, known := 1.0, 0, false
+	for k := 1; k < len(all); k++ {
+		sum, n := 0.0, 0
+		for i, o := range all[k].Scenarios {
+			if ratio, ok := o.Ceiling.Against(all[0].Scenarios[i].Ceiling); ok {
+				sum, n, known = sum+math.Log(ratio), n+1, true
+			}
+		}
+		if mean := math.Exp(sum / float64(max(n, 1))); mean > most*(1+ceiling.Alike) {
+			most, at = mean, k
+		}
+	}
+	base := text.Clean(all[0].Name, 20)
+	switch {
+	case !known:
+		return "The model cannot tell these layouts apart: " + unknownHint(all[0].Topology)
+	case at == 0:
+		return "By the model none of these layouts is better than " + base
+	}
+	return fmt.Sprintf("By the model %s is best: %s of %s, the geometric mean over the scenarios", text.Clean(all[at].Name, 20),
+		text.Ratio(most), base)
+}
+
+// sameByModel names the layouts that nobody needs to build to compare them.
+func sameByModel(all []Foreseen) []string {
+	var lines []string
+	for k := 1; k < len(all); k++ {
+		same, n := 0, 0
+		for i, o := range all[k].Scenarios {
+			if ratio, ok := o.Ceiling.Against(all[0].Scenarios[i].Ceiling); ok {
+				if n++; math.Abs(math.Log(ratio)) < ceiling.Alike {
+					same++
+				}
+			}
+		}
+		if n > 0 && same == n {
+			lines = append(lines, fmt.Sprintf("%s cannot differ from %s by the model, in %s of %d", text.Clean(all[k].Name, 20),
+				text.Clean(all[0].Name, 20), text.Plural(n, "scenario"), len(all[k].Scenarios)))
+		}
+	}
+	return lines
+}
+
+func layoutRecords(all []Foreseen) *page.Table {
+	t := page.NewTable("", "layout", "scenario", "iops", "bandwidth_bytes_per_s", "bound_by", "ratio", "usd_month")
+	for _, f := range all {
+		for i, o := range f.Scenarios {
+			if o.Binding == nil {
+				continue
+			}
+			ratio, _ := o.Ceiling.Against(all[0].Scenarios[i].Ceiling)
+			t.Add(f.Name, o.Name, words.Decimal(float64(o.Binding.IOPS), 2), words.Decimal(float64(o.Binding.BW), 0),
+				o.Binding.Label(), words.Decimal(ratio, 4), words.Decimal(float64(f.Month)/1e6, 2))
+		}
+	}
+	return &t
+}
