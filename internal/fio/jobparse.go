@@ -7,6 +7,7 @@ import (
 	"iter"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -332,19 +333,36 @@ func (o Option) String() string {
 	return o.Name + "=" + o.Pad + o.Value
 }
 
-// Writable says why Text could not be read back: fio has no way to write ; # or a line break into a
-// job file.
+// Writable says why Text would not be read as these sections and options: fio has no way to write
+// ; # or a line break into a job file, a line break in a value would be another option, and a # the
+// end of one.
 func (f *JobFile) Writable() error {
+	foreign := func(text string) bool {
+		return strings.ContainsFunc(text, func(r rune) bool { return r == ';' || r == '#' || r < ' ' && r != '\t' || r == 0x7f })
+	}
 	for _, s := range f.Sections {
-		if strings.ContainsAny(s.Name, ";#\n") || len(s.Name) > 254 {
+		if foreign(s.Name) || len(s.Name) > 254 {
 			return fmt.Errorf("section %q: fio cannot read this name from a job file", Clip(s.Name))
 		}
 		for _, o := range s.Options {
-			if text := o.String(); strings.ContainsAny(text, ";#\n") || len(text) >= maxJobLine {
-				return fmt.Errorf("[%s] %s: a job file cannot hold ; # or line breaks in a value, nor lines over %d bytes",
-					Clip(s.Name), Clip(text), maxJobLine)
+			if text := o.String(); foreign(text) || len(text) >= maxJobLine {
+				return fmt.Errorf("[%s] %s: a job file cannot hold ; # line breaks or control characters in a value, "+
+					"nor lines over %d bytes", Clip(s.Name), strconv.Quote(Clip(text)), maxJobLine)
 			}
 		}
+	}
+	back, err := ParseJobFile("job", f.Text(), ParseOptions{})
+	if err != nil {
+		return err
+	}
+	same := slices.EqualFunc(f.Sections, back.Sections, func(a, b Section) bool {
+		return a.Name == b.Name && slices.EqualFunc(a.Options, b.Options, func(a, b Option) bool {
+			return a.Name == b.Name && a.Bare == b.Bare && strings.TrimSpace(a.Value) == strings.TrimSpace(b.Value)
+		})
+	})
+	if !same {
+		return errors.New("fio would read other options in the job file than these: a value or a name holds what " +
+			"a job file cannot")
 	}
 	return nil
 }

@@ -177,6 +177,9 @@ func (p *Place) Grant(s suite.Scenario, file string, run *sys.Dir) (*Grant, erro
 		return nil, errors.Join(err, g.Close())
 	}
 	keepLogs(&g.Job, run.Path())
+	if err := g.Job.Writable(); err != nil { // by the names of the view
+		return nil, errors.Join(err, g.Close())
+	}
 	return g, nil
 }
 

@@ -33,6 +33,9 @@ func (p *Place) look(s suite.Scenario, file string, note bool) (pins, error) {
 		return held, err
 	}
 	job := s.Place(file)
+	if err := job.Writable(); err != nil {
+		return held, fmt.Errorf("%s: %w", s.Name, err)
+	}
 	for _, i := range job.Jobs() {
 		section := job.Effective(i)
 		if err := p.consent.checkOptions(job.Name, section); err != nil {

@@ -399,10 +399,16 @@ func (s *Suite) Engines() []string {
 	return engines
 }
 
-// Check holds every option against those that the installed fio knows, and the values that shape a
-// workload against what they may be.
+// Check holds every option against those that the installed fio knows, the values that shape a
+// workload against what they may be, and each job, now that all its parts are joined, against what
+// a job file can hold.
 func (s *Suite) Check(table *fio.OptionTable) error {
 	for _, c := range s.Scenarios {
+		if c.Kind() != OfServer {
+			if err := writable(&c.Job); err != nil {
+				return fmt.Errorf("%s: %w", c.Name, err)
+			}
+		}
 		for _, section := range c.Job.Sections {
 			for _, o := range section.Options {
 				known, nearest := table.Check(o.Name)

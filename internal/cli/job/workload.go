@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -100,6 +102,9 @@ func runWorkload(env *form.Env, o workloadOptions) error {
 		latency, assumed = workload.AssumedLatency, true
 	}
 	if o.job {
+		if strings.ContainsFunc(o.filename, unicode.IsControl) {
+			return form.Usage(fmt.Errorf("--filename %q: a job file cannot hold a control character", o.filename))
+		}
 		j := workload.JobOptions{Depth: o.depth, Latency: latency, Runtime: o.runtime, Size: o.size}
 		j.Filename, j.Directory = placeOf(o.filename)
 		_, err = io.WriteString(env.Out, d.Job(j).Text())
