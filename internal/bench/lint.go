@@ -14,7 +14,7 @@ import (
 // the run, since a mistake in the job explains a figure. What lint calls an error is a warning
 // here: fio took the job.
 func lintJobs(m *sys.Machine, words []string) []finding.Finding {
-	c := &lint.Case{}
+	var c lint.Case
 	for _, name := range words {
 		if ext := filepath.Ext(name); ext == ".yaml" || ext == ".yml" {
 			continue
@@ -28,7 +28,7 @@ func lintJobs(m *sys.Machine, words []string) []finding.Finding {
 		}
 	}
 	var kept []finding.Finding
-	for _, f := range lint.Judge(c) {
+	for _, f := range lint.Judge(lint.NewCase(c)).Found {
 		if f.Severity.Rank() < finding.Warn.Rank() {
 			continue
 		}

@@ -1,5 +1,14 @@
-// Package finding is the engine of all diagnoses: what a rule is, what it reports, how a list of
-// rules judges a case, and the page of each rule. The rules themselves live in lint and diagnose.
+// Package finding is the engine of all diagnoses; the rules themselves live in lint and diagnose.
+//
+//   - A Rule is texts and one function, Check. Check gets a case (a document, a machine, a run) and
+//     reports what it finds there, and as Fine what it looked at and found in order.
+//   - Judge runs all rules over one case and fills what a finding leaves out with the texts of its rule.
+//   - A cause hides its symptoms: a finding goes where a rule named in its After has one on the same
+//     subject, be that one hidden itself or not. A disabled rule hides nothing and counts for nothing.
+//   - What is left comes worst first, then by code, scenario, line and subject, so that the same case
+//     gives the same list.
+//   - A finding is data: its document, line and column, evidence, and edits that replace exactly what
+//     stands at their place. Nothing above this room reads one of its sentences again.
 package finding
 
 import (
@@ -25,6 +34,8 @@ const (
 
 // Finding is one numbered, evidenced diagnosis.
 type Finding struct {
+	// File is the document that it is about, of a finding of lint.
+	File     string   `json:"file,omitempty"`
 	Code     Code     `json:"code"`
 	Severity Severity `json:"severity"`
 	Title    string   `json:"title"`
@@ -46,7 +57,7 @@ type Finding struct {
 	// Disabled is the reason for which the user disabled the rule: the finding is listed and counts
 	// for nothing.
 	Disabled string `json:"disabled,omitempty"`
-	// Line and Col place a lint finding in its file.
+	// Line and Col place a finding of lint in File, in characters from 1.
 	Line int `json:"line,omitempty"`
 	Col  int `json:"col,omitempty"`
 	// fine marks what is no finding: see Fine.
@@ -61,7 +72,7 @@ func Fine(subject, format string, args ...any) Finding {
 	return Finding{Subject: subject, Message: fmt.Sprintf(format, args...), fine: true}
 }
 
-// Edit replaces Old, which stands at a line and column (in characters, from 1), by New.
+// Edit replaces Old, which stands at exactly that line and column (in characters, from 1), by New.
 type Edit struct {
 	Line int    `json:"line"`
 	Col  int    `json:"col"`
@@ -124,20 +135,13 @@ type Rule[C any] struct {
 	Check func(c C, report func(Finding))
 }
 
-// Page holds the texts of a rule, whatever case it judges.
-type Page struct {
-	Code                                          Code
-	Since                                         string
-	Severity                                      Severity
-	Title                                         string
-	When, Why, Seen, Fix, Read, Bad, Good, Ignore string
-	After                                         []Code
-}
+// Page is a rule as its page shows it, whatever case it judges: its texts alone.
+type Page = Rule[struct{}]
 
 // Page is the rule's.
 func (r *Rule[C]) Page() Page {
 	return Page{
-		r.Code, r.Since, r.Severity, r.Title, r.When, r.Why, r.Seen, r.Fix, r.Read, r.Bad, r.Good, r.Ignore, r.After,
+		r.Code, r.Since, r.Severity, r.Title, r.When, r.Why, r.Seen, r.Fix, r.Read, r.Bad, r.Good, r.Ignore, r.After, nil,
 	}
 }
 
@@ -148,13 +152,4 @@ func Pages[C any](rules []*Rule[C]) []Page {
 		all[i] = r.Page()
 	}
 	return all
-}
-
-// File is the document that a lint finding is about, "" for a finding of another kind.
-func (f Finding) File() string {
-	name, ok := strings.CutSuffix(f.Subject, fmt.Sprintf(":%d:%d", f.Line, f.Col))
-	if !ok || f.Line == 0 {
-		return ""
-	}
-	return name
 }

@@ -39,7 +39,7 @@ type section struct {
 	code       bool
 }
 
-func (p Page) sections() []section {
+func (p *Rule[C]) sections() []section {
 	var out []section
 	for _, s := range []section{
 		{"Fires when", p.When, false},
@@ -59,7 +59,7 @@ func (p Page) sections() []section {
 }
 
 // Text renders the page for a terminal.
-func (p Page) Text() string {
+func (p *Rule[C]) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s\n%s, about %s, since %s\n", p.Code, p.Title, p.Severity, p.Code.Family(), p.Since)
 	for _, s := range p.sections() {
@@ -95,7 +95,7 @@ func wrap(text string, width int) string {
 }
 
 // Markdown renders docs/findings/CODE.md.
-func (p Page) Markdown() string {
+func (p *Rule[C]) Markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "<!--generated-->\n\n# %s: %s\n\n%s", p.Code, p.Title, p.Severity)
 	if len(p.After) > 0 {

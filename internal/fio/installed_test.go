@@ -96,7 +96,7 @@ func parsed(text string) *script.File {
 
 // errorsOf counts the errors of a case: refusals, and values that fio takes for something else.
 func errorsOf(c *lint.Case) (refused, misread int) {
-	for _, f := range lint.Judge(c) {
+	for _, f := range lint.Judge(c).Found {
 		switch {
 		case f.Severity != finding.Fail:
 		case f.Code == "PL128":
@@ -121,7 +121,7 @@ func TestLintAgreesWithExits(t *testing.T) {
 		}
 		for _, c := range cases {
 			refused := c.run[i] != '0'
-			said, misread := errorsOf(&lint.Case{Scripts: []*script.File{parsed(kinds[c.kind])}, Fio: fio.OptionsOf(version)})
+			said, misread := errorsOf(lint.NewCase(lint.Case{Scripts: []*script.File{parsed(kinds[c.kind])}, Fio: fio.OptionsOf(version)}))
 			switch {
 			case binary == "2.1.11" && strings.HasPrefix(c.kind, "cmdline: bad value"):
 				// It says "failed parsing", too, and goes on without the option.
@@ -138,7 +138,7 @@ func TestLintAgreesWithExits(t *testing.T) {
 func asked(t *testing.T, text string, v fio.Version) (refused int, asked bool) {
 	t.Helper()
 	file := parsed(text)
-	c := &lint.Case{Scripts: []*script.File{file}, Fio: fio.OptionsOf(v), Asked: map[*fio.JobFile]fio.Asked{}}
+	c := lint.NewCase(lint.Case{Scripts: []*script.File{file}, Fio: fio.OptionsOf(v), Asked: map[*fio.JobFile]fio.Asked{}})
 	for _, j := range file.Jobs {
 		if j.Partial || !running.Literal(j.File) || j.Command && c.Fio.Shortens(j.File) {
 			continue
@@ -212,7 +212,7 @@ func TestInstalledOverTheOracle(t *testing.T) {
 			options := file.Jobs[0].File.Sections[0].Options
 			said.Refused[options[len(options)-1].String()] = only
 		}
-		c := &lint.Case{Scripts: []*script.File{file}, Fio: table, Asked: map[*fio.JobFile]fio.Asked{file.Jobs[0].File: said}}
+		c := lint.NewCase(lint.Case{Scripts: []*script.File{file}, Fio: table, Asked: map[*fio.JobFile]fio.Asked{file.Jobs[0].File: said}})
 		errors, _ := errorsOf(c)
 		switch takes, only := strings.HasPrefix(p.Run, "A"), strings.HasPrefix(p.ParseOnly, "A"); {
 		case !only && errors == 0, takes && only && errors > 0:

@@ -9,9 +9,19 @@ import (
 	"plimsoll/internal/units"
 )
 
+// MisreadKind is what of an option fio takes for something else.
+type MisreadKind int
+
+// The kinds: a value, which Hint is another of, and what another option sets, which Hint is.
+const (
+	MisreadValue MisreadKind = iota
+	MisreadOption
+)
+
 // Misreading is a value that fio takes for something that the line plainly does not mean.
 type Misreading struct {
 	Option Option
+	Kind   MisreadKind
 	// Says is what fio does with it: "reads 10 µs: it does not know the unit min".
 	Says string
 	// Old is what of the value New repairs; both empty where no repair is certain.
@@ -34,7 +44,7 @@ func (t *OptionTable) Misreadings(j JobText) []Misreading {
 		if row.profile != "" {
 			all = append(all, Misreading{
 				Option: o, Says: "is an option of fio's profile " + row.profile + ", and does nothing without it",
-				Hint: profileMeant(o.Name),
+				Kind: MisreadOption, Hint: profileMeant(o.Name),
 			})
 			continue
 		}
@@ -116,7 +126,7 @@ func (r *optionRow) splitByDash(value string, b build) (Misreading, bool) {
 	m := Misreading{Says: fmt.Sprintf("is not a range: fio takes %s for reads and %s for writes",
 		r.print(first.value), r.print(second.value))}
 	if r.name == "bs" {
-		m.Hint = "bsrange=" + strings.TrimSpace(value)
+		m.Kind, m.Hint = MisreadOption, "bsrange="+strings.TrimSpace(value)
 	}
 	return m, true
 }

@@ -3,6 +3,8 @@
 package lint
 
 import (
+	"slices"
+
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/script"
@@ -29,19 +31,84 @@ type Case struct {
 	// the table. May be nil.
 	Asked map[*fio.JobFile]fio.Asked
 
-	badValues map[fio.Option]bool // see refusedValues
+	known
+}
 
-	jobs   []*lintJob                  // see lintJobs
-	byFile map[*script.File][]*lintJob // see jobsOf; set with jobs
-	// sequential is the first job of a document that writes a file in sequence, see filled.
+// known is what rules share of a case, worked out before the first of them.
+type known struct {
+	replaced  map[string]bool           // words that a script puts others in the place of, see filledIn
+	sections  []written                 // all of the scripts' jobs, as fio judges them
+	badValues map[fio.Option]bool       // which fio refuses: what they are meant to be is not known
+	strangers map[*script.File][]string // options that no fio knows, none of whose names is near
+	starts    map[*script.File]*started // see starters
+	jobs      []*lintJob
+	byFile    map[*script.File][]*lintJob
+	// sequential is the first job of a document that writes a file in sequence.
 	sequential map[filledFile]*lintJob
-	drawn      map[filledBy]int          // see draws
-	queued     map[place]bool            // see usedElsewhere
-	starts     map[*script.File]*started // see starters; set with jobs
-	replaced   map[string]bool           // see replacedWords
-	strangers  map[*script.File][]string // see strange
-	sections   []written                 // see texts
+	drawn      map[filledBy]int // see draws
+	queued     map[place]bool   // options that a job with a queue uses
 	documents  map[*script.File]*document
+}
+
+// NewCase is a case with all that its rules share.
+func NewCase(given Case) *Case {
+	c := &given
+	c.known = known{
+		replaced: replacedBy(c.Scripts), starts: c.starters(),
+		badValues: map[fio.Option]bool{}, strangers: map[*script.File][]string{},
+		byFile: map[*script.File][]*lintJob{}, documents: map[*script.File]*document{},
+		sequential: map[filledFile]*lintJob{}, drawn: map[filledBy]int{}, queued: map[place]bool{},
+	}
+	for _, file := range c.Scripts {
+		for k := range file.Jobs {
+			c.read(file, &file.Jobs[k])
+		}
+	}
+	for _, f := range c.Scripts {
+		before := len(c.jobs)
+		for s := range f.Jobs {
+			src := &f.Jobs[s]
+			for i, section := range src.File.EachJob() {
+				c.add(c.newLintJob(f, src, i, section))
+			}
+		}
+		c.byFile[f] = c.jobs[before:len(c.jobs):len(c.jobs)]
+		c.documents[f] = documentOf(f, c.byFile[f])
+	}
+	return c
+}
+
+// read lets fio's table judge the sections of a job.
+func (c *Case) read(file *script.File, j *script.Job) {
+	for _, w := range c.textsOf(file, j) {
+		w.refusals = c.table().Refusals(w.JobText)
+		c.sections = append(c.sections, w)
+		for _, r := range w.refusals {
+			name := r.Option.Name
+			switch {
+			case r.Kind == fio.RefusedValue && r.Option.Pad == "": // without its blank it is plain
+				c.badValues[r.Option] = true
+			case r.Kind == fio.RefusedName && r.Near == "" && r.Says == "" && len(name) > 1 &&
+				optionForm.MatchString(name) && !slices.Contains(c.strangers[file], name):
+				c.strangers[file] = append(c.strangers[file], name)
+			}
+		}
+	}
+}
+
+// add notes a job.
+func (c *Case) add(j *lintJob) {
+	c.jobs = append(c.jobs, j)
+	if depth := j.last["iodepth"]; j.open("ioengine") || !fio.Synchronous(j.load.Engine) {
+		c.queued[place{j.src, depth.Line, depth.Col}] = true
+	}
+	if j.leavesHoles() {
+		c.drawn[filledBy{j.src, j.load.Filename}] += max(j.load.Jobs, 1) * j.passes()
+	}
+	at := filledFile{j.file, j.load.Filename}
+	if c.sequential[at] == nil && j.load.Sequential && j.load.Writes() {
+		c.sequential[at] = j
+	}
 }
 
 // takes says whether the fio that was asked took what the table refuses. What a run alone refuses

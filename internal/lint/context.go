@@ -121,7 +121,7 @@ func shows(f *script.File) bool {
 func (c *Case) temper(all []finding.Finding, files map[string]*script.File) {
 	for i := range all {
 		f := &all[i]
-		file := files[f.File()]
+		file := files[f.File]
 		if f.Severity == finding.Warn && file != nil &&
 			(shows(file) || file.Functional() || c.starts[file].functional()) {
 			f.Severity = finding.Info

@@ -12,14 +12,14 @@ import (
 
 // severities are those of one rule over several documents, by document.
 func severities(code finding.Code, documents ...[2]string) map[string]finding.Severity {
-	c := &Case{}
+	c := Case{}
 	for _, d := range documents {
 		c.Scripts = append(c.Scripts, script.Parse(d[0], []byte(d[1]), script.Options{}))
 	}
 	found := map[string]finding.Severity{}
-	for _, f := range Judge(c) {
+	for _, f := range Judge(NewCase(c)).Found {
 		if f.Code == code {
-			found[f.File()] = f.Severity
+			found[f.File] = f.Severity
 		}
 	}
 	return found

@@ -33,7 +33,7 @@ func lintFile(t *testing.T, name string) []finding.Finding {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Judge(&Case{Scripts: []*script.File{script.Parse(name, text, script.Options{Include: os.ReadFile})}})
+	return Judge(NewCase(Case{Scripts: []*script.File{script.Parse(name, text, script.Options{Include: os.ReadFile})}})).Found
 }
 
 // Errors and warnings against labels that were written by reading the files.
@@ -66,7 +66,7 @@ func TestPrecisionOnRealFiles(t *testing.T) {
 			case f.Severity != finding.Fail:
 				continue
 			}
-			at := string(f.Code) + strings.TrimSuffix(strings.TrimPrefix(f.Subject, f.File()), ":"+lastField(f.Subject))
+			at := string(f.Code) + strings.TrimSuffix(strings.TrimPrefix(f.Subject, f.File), ":"+lastField(f.Subject))
 			if slices.Contains(want, at) {
 				count.right++
 				seen[at] = true

@@ -67,7 +67,7 @@ func (c *Case) filledIn(o fio.Option) bool {
 		return false
 	}
 	judged := len(info.Words) > 0 || slices.Contains(numberKinds, info.Kind) || slices.Contains(switchKinds, info.Kind)
-	if known && judged && (c.replacedWords()[value] || standsForValue(info, value)) {
+	if known && judged && (c.replaced[value] || standsForValue(info, value)) {
 		return true
 	}
 	return len(value) > 1 && (placeholder.MatchString(first) || placeholder.MatchString(value))
@@ -98,14 +98,11 @@ func standsForValue(info fio.OptionInfo, value string) bool {
 // replacement is a word that a script puts another one in the place of: sed s/WORD/.../, .replace("WORD", ...).
 var replacement = regexp.MustCompile(`\bs([/|,#@!])(\^?[^/|,#@!\s]+)[/|,#@!]|\.replace\(\s*["']([^"']+)["']`)
 
-// replacedWords are the values that the scripts of the case put others in the place of: what stands behind
-// the = of what they look for, or all of it.
-func (c *Case) replacedWords() map[string]bool {
-	if c.replaced != nil {
-		return c.replaced
-	}
-	c.replaced = map[string]bool{}
-	for _, f := range c.Scripts {
+// replacedBy are the values that scripts put others in the place of: what stands behind the = of what
+// they look for, or all of it.
+func replacedBy(scripts []*script.File) map[string]bool {
+	words := map[string]bool{}
+	for _, f := range scripts {
 		if f.Kind == script.JobText {
 			continue
 		}
@@ -116,11 +113,11 @@ func (c *Case) replacedWords() map[string]bool {
 				word = value
 			}
 			if word != "" && strings.Trim(word, "0123456789kKmMgG") != "" {
-				c.replaced[word] = true
+				words[word] = true
 			}
 		}
 	}
-	return c.replaced
+	return words
 }
 
 // optionForm is what the name of an option looks like.
@@ -172,20 +169,4 @@ func fromVariable(f *script.File, o fio.Option) bool {
 	}
 	word, _, _ := strings.Cut(string(line[o.Col-1:]), " ")
 	return strings.Contains(word, o.Name+"=") && strings.Contains(word, "$") && !strings.Contains(o.Value, "$")
-}
-
-// strange are the options of a document that no fio knows, none of whose names is near.
-func (c *Case) strange(f *script.File) []string {
-	if c.strangers == nil {
-		c.strangers = map[*script.File][]string{}
-		for _, w := range c.texts() {
-			for _, r := range w.refusals {
-				if name := r.Option.Name; r.Kind == fio.RefusedName && r.Near == "" && r.Says == "" && len(name) > 1 &&
-					optionForm.MatchString(name) && !slices.Contains(c.strangers[w.file], name) {
-					c.strangers[w.file] = append(c.strangers[w.file], name)
-				}
-			}
-		}
-	}
-	return c.strangers[f]
 }

@@ -12,7 +12,7 @@ import (
 // errorsIn are the errors in one document, as code and message.
 func errorsIn(files ...*script.File) []string {
 	var errors []string
-	for _, f := range Judge(&Case{Scripts: files}) {
+	for _, f := range Judge(NewCase(Case{Scripts: files})).Found {
 		if f.Severity == finding.Fail {
 			errors = append(errors, fmt.Sprintf("%d %s %s", f.Line, f.Code, f.Message))
 		}
@@ -156,7 +156,7 @@ func TestWordsThatAScriptReplaces(t *testing.T) {
 // One option that no fio has is a mistake; two are another fio's.
 func TestSeveralUnknownOptionsAreAnotherFios(t *testing.T) {
 	judge := func(text string) (all []finding.Finding) {
-		for _, f := range Judge(&Case{Scripts: []*script.File{textOf("x.fio", text)}}) {
+		for _, f := range Judge(NewCase(Case{Scripts: []*script.File{textOf("x.fio", text)}})).Found {
 			if f.Code == unknownOption.Code {
 				all = append(all, f)
 			}
@@ -175,7 +175,7 @@ func TestSeveralUnknownOptionsAreAnotherFios(t *testing.T) {
 
 // A file that is included and not there is a warning, and what stands in the job itself is judged.
 func TestMissingIncludeIsAWarning(t *testing.T) {
-	all := Judge(&Case{Scripts: []*script.File{textOf("x.fio", "[a]\nrw=randred\nsize=1g\ninclude common.fio\n")}})
+	all := Judge(NewCase(Case{Scripts: []*script.File{textOf("x.fio", "[a]\nrw=randred\nsize=1g\ninclude common.fio\n")}})).Found
 	var said []string
 	for _, f := range all {
 		said = append(said, fmt.Sprintf("%d %s %s", f.Line, f.Code, f.Severity))

@@ -98,31 +98,6 @@ type lintJob struct {
 	err      error // what of the options fio would not take; load is then what could be read
 }
 
-// lintJobs are the jobs of all scripts, worked out once.
-func (c *Case) lintJobs() []*lintJob {
-	if c.jobs != nil || len(c.Scripts) == 0 {
-		return c.jobs
-	}
-	c.jobs, c.byFile, c.starts = []*lintJob{}, map[*script.File][]*lintJob{}, c.starters()
-	for _, f := range c.Scripts {
-		before := len(c.jobs)
-		for s := range f.Jobs {
-			src := &f.Jobs[s]
-			for i, section := range src.File.EachJob() {
-				c.jobs = append(c.jobs, c.newLintJob(f, src, i, section))
-			}
-		}
-		c.byFile[f] = c.jobs[before:len(c.jobs):len(c.jobs)]
-	}
-	return c.jobs
-}
-
-// jobsOf are the jobs of one document.
-func (c *Case) jobsOf(f *script.File) []*lintJob {
-	c.lintJobs()
-	return c.byFile[f]
-}
-
 func (c *Case) newLintJob(f *script.File, src *script.Job, i int, section fio.Section) *lintJob {
 	from := c.starts[f]
 	j := &lintJob{
@@ -145,7 +120,7 @@ func (c *Case) newLintJob(f *script.File, src *script.Job, i int, section fio.Se
 		}
 		name := fio.BuiltinOptions().Main(o.Name)
 		j.last[name] = o
-		open := c.filledIn(o) || c.refusedValues()[o]
+		open := c.filledIn(o) || c.badValues[o]
 		j.unknown[name] = open || name == "filename" && j.unknown[name] // each adds a file
 		if !open {
 			known.Options = append(known.Options, o)
@@ -160,22 +135,6 @@ func (c *Case) newLintJob(f *script.File, src *script.Job, i int, section fio.Se
 		j.unknown["ioengine"] = true // windowsaio is the default there
 	}
 	return j
-}
-
-// refusedValues are the options whose value fio refuses, worked out once: what they are meant to be is not
-// known, so no rule judges the job by fio's default in their place.
-func (c *Case) refusedValues() map[fio.Option]bool {
-	if c.badValues == nil {
-		c.badValues = map[fio.Option]bool{}
-		for _, w := range c.texts() {
-			for _, r := range w.refusals {
-				if r.Kind == fio.RefusedValue && r.Option.Pad == "" { // without its blank it is plain
-					c.badValues[r.Option] = true
-				}
-			}
-		}
-	}
-	return c.badValues
 }
 
 // driveLetter begins a path of Windows, whose colon fio wants escaped.
@@ -249,7 +208,9 @@ func (j *lintJob) found(says string, names ...string) *finding.Finding {
 }
 
 func foundAt(f *script.File, line, col int, says string) *finding.Finding {
-	return &finding.Finding{Subject: fmt.Sprintf("%s:%d:%d", f.Name, line, col), Line: line, Col: col, Message: says}
+	return &finding.Finding{
+		File: f.Name, Subject: fmt.Sprintf("%s:%d:%d", f.Name, line, col), Line: line, Col: col, Message: says,
+	}
 }
 
 // setting prints an option as set, "ioengine=psync" or "ioengine=psync (fio's default)".
@@ -364,7 +325,7 @@ func anyJob(check func(c *Case, j *lintJob) *finding.Finding) func(*Case, func(f
 	return func(c *Case, report func(finding.Finding)) {
 		type key struct{ subject, says string }
 		seen := map[key]bool{}
-		for _, j := range c.lintJobs() {
+		for _, j := range c.jobs {
 			f := check(c, j)
 			if f == nil || seen[key{f.Subject, f.Message}] {
 				continue
@@ -382,7 +343,7 @@ func oncePerFile(check func(c *Case, j *lintJob) *finding.Finding) func(*Case, f
 		for _, file := range c.Scripts {
 			var first *finding.Finding
 			var more []string
-			for _, j := range c.jobsOf(file) {
+			for _, j := range c.byFile[file] {
 				if j.partial {
 					continue
 				}

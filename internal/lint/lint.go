@@ -4,14 +4,18 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"plimsoll/internal/finding"
+	"plimsoll/internal/fio"
 	"plimsoll/internal/script"
 )
 
-// Judge judges the documents of a case: what Judge finds in them, less what comments in place
-// silence, by document and line.
-func Judge(c *Case, disabled ...finding.Code) []finding.Finding {
+// Judged is what Judge found, and which findings comments in place silence.
+type Judged struct{ Found, Silenced []finding.Finding }
+
+// Judge judges the documents of a case, which NewCase made. Findings come by document and line.
+func Judge(c *Case, disabled ...finding.Code) Judged {
 	order := map[string]int{}
 	files := map[string]*script.File{}
 	for i, f := range c.Scripts {
@@ -26,35 +30,25 @@ func Judge(c *Case, disabled ...finding.Code) []finding.Finding {
 	if !slices.Contains(disabled, idleComment.Code) {
 		all = append(all, idleComments(c, all, disabled)...)
 	}
-	found := slices.DeleteFunc(all, func(f finding.Finding) bool {
-		file := files[f.File()]
-		return f.Disabled != "" || file == nil || file.Disabled(string(f.Code), f.Line)
-	})
-	slices.SortStableFunc(found, func(a, b finding.Finding) int {
-		return cmp.Or(cmp.Compare(order[a.File()], order[b.File()]), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col),
+	var j Judged
+	for _, f := range all {
+		switch file := files[f.File]; {
+		case f.Disabled != "" || file == nil:
+		case file.Disabled(string(f.Code), f.Line):
+			j.Silenced = append(j.Silenced, f)
+		default:
+			j.Found = append(j.Found, f)
+		}
+	}
+	slices.SortStableFunc(j.Found, func(a, b finding.Finding) int {
+		return cmp.Or(cmp.Compare(order[a.File], order[b.File]), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col),
 			cmp.Compare(a.Code, b.Code))
 	})
-	return found
-}
-
-// Silenced are the findings that comments in place silence.
-func Silenced(c *Case, disabled ...finding.Code) []finding.Finding {
-	files := map[string]*script.File{}
-	for _, f := range c.Scripts {
-		files[f.Name] = f
-	}
-	off := finding.Disabled{}
-	for _, code := range disabled {
-		off[code] = "disabled"
-	}
-	return slices.DeleteFunc(finding.Judge(Rules(), c, off), func(f finding.Finding) bool {
-		file := files[f.File()]
-		return f.Disabled != "" || file == nil || !file.Disabled(string(f.Code), f.Line)
-	})
+	return j
 }
 
 // Fix applies the certain repairs of findings in one document's text and says how many were made.
-// Two that touch are not both applied: lint again.
+// Of two in one place the first is made, and none where the text is not what was judged: lint again.
 func Fix(text string, found []finding.Finding) (string, int) {
 	var edits []finding.Edit
 	for _, f := range found {
@@ -66,22 +60,54 @@ func Fix(text string, found []finding.Finding) (string, int) {
 	made := 0
 	var last finding.Edit
 	for _, e := range edits {
-		if e.Line < 1 || e.Line > len(lines) || e.Line == last.Line && e.Col == last.Col {
+		if e.Line < 1 || e.Line > len(lines) || e.Line == last.Line && e.Col+utf8.RuneCountInString(e.Old) > last.Col {
 			continue
 		}
 		line := []rune(lines[e.Line-1])
 		if e.Col < 1 || e.Col > len(line) {
 			continue
 		}
-		// Col is where the word begins; what is replaced may stand further on in it (--bs=4KiB).
-		rest := string(line[e.Col-1:])
-		at := strings.Index(rest, e.Old)
-		if at < 0 || strings.ContainsAny(rest[:at], " \t;#") && !strings.HasPrefix(e.Old, "=") {
+		rest, stands := strings.CutPrefix(string(line[e.Col-1:]), e.Old)
+		if !stands {
 			continue
 		}
-		lines[e.Line-1] = string(line[:e.Col-1]) + rest[:at] + e.New + rest[at+len(e.Old):]
+		lines[e.Line-1] = string(line[:e.Col-1]) + e.New + rest
 		last = e
 		made++
 	}
 	return strings.Join(lines, ""), made
+}
+
+// replaced is the repair that puts text in the place of old, which is known to begin at a column of a line;
+// none where the document does not have it there as fio reads it: it came out of a variable, or has quotes.
+func replaced(f *script.File, line, col int, old, text string) []finding.Edit {
+	if src := []rune(f.Source(line)); col < 1 || col > len(src) || !strings.HasPrefix(string(src[col-1:]), old) {
+		return nil
+	}
+	return []finding.Edit{{Line: line, Col: col, Old: old, New: text}}
+}
+
+// set are the repairs of what sets an option: another name, another value, or the same ones to leave it.
+func set(f *script.File, o fio.Option, name, value string) []finding.Edit {
+	src := []rune(f.Source(o.Line))
+	if o.Col < 1 || o.Col > len(src) {
+		return nil
+	}
+	rest := string(src[o.Col-1:])
+	behind, stands := strings.CutPrefix(strings.TrimLeft(rest, `"'-`), o.Name)
+	at := func(rest string) int { return 1 + len(src) - utf8.RuneCountInString(rest) }
+	switch {
+	case !stands:
+		return nil
+	case name != o.Name:
+		return replaced(f, o.Line, at(o.Name+behind), o.Name, name)
+	}
+	behind = strings.TrimLeft(behind, " \t")
+	if after, sets := strings.CutPrefix(behind, "="); sets {
+		behind = after
+	}
+	if behind != "" && !strings.HasPrefix(behind, o.Pad+o.Value) {
+		behind = strings.TrimLeft(behind[:1], `"'`) + behind[1:]
+	}
+	return replaced(f, o.Line, at(behind), o.Pad+o.Value, value)
 }

@@ -18,11 +18,11 @@ import (
 
 // lint gives the findings of one rule on a text.
 func lint(code finding.Code, text string, with ...func(*Case)) []finding.Finding {
-	c := &Case{Scripts: []*script.File{script.Parse("x", []byte(text), script.Options{})}}
+	c := NewCase(Case{Scripts: []*script.File{script.Parse("x", []byte(text), script.Options{})}})
 	for _, w := range with {
 		w(c)
 	}
-	return slices.DeleteFunc(Judge(c), func(f finding.Finding) bool { return f.Code != code })
+	return slices.DeleteFunc(Judge(c).Found, func(f finding.Finding) bool { return f.Code != code })
 }
 
 // The examples on the pages do what the pages say.
@@ -75,8 +75,8 @@ iodepth=16
 		"other INI":   "[Unit]\nDescription=x\n[Service]\nExecStart=/usr/bin/fio\n",
 		"plain prose": "We used fio with a queue depth of 32; sudo apt install fio gets it.\n",
 	} {
-		c := &Case{Scripts: []*script.File{script.Parse("x", []byte(text), script.Options{})}}
-		for _, f := range Judge(c) {
+		c := NewCase(Case{Scripts: []*script.File{script.Parse("x", []byte(text), script.Options{})}})
+		for _, f := range Judge(c).Found {
 			t.Errorf("%s: %s %s", name, f.Code, f.Message)
 		}
 	}
@@ -258,7 +258,7 @@ func TestJobRulesFire(t *testing.T) {
 			if !strings.HasPrefix(says, c.says) {
 				t.Errorf("says %q\nwant %q", says, c.says)
 			}
-			if got[0].Line < 1 || got[0].Col < 1 || got[0].File() != "x" {
+			if got[0].Line < 1 || got[0].Col < 1 || got[0].File != "x" {
 				t.Errorf("at %s, line %d, col %d", got[0].Subject, got[0].Line, got[0].Col)
 			}
 		})
@@ -517,8 +517,8 @@ func TestMend(t *testing.T) {
 		"\ufeff[a]\nrw=read\nsize=9g\n":                         "[a]\nrw=read\nsize=9g\n",
 		"[a]\niodpeth=3\n":                                      "[a]\niodpeth=3\n", // near, not certain
 	} {
-		c := &Case{Scripts: []*script.File{script.Parse("x", []byte(before), script.Options{})}}
-		if got, _ := Fix(before, Judge(c)); got != want {
+		c := NewCase(Case{Scripts: []*script.File{script.Parse("x", []byte(before), script.Options{})}})
+		if got, _ := Fix(before, Judge(c).Found); got != want {
 			t.Errorf("%q becomes %q, want %q", before, got, want)
 		}
 	}
@@ -551,8 +551,8 @@ func TestFixedJobsAreTaken(t *testing.T) {
 			}
 			return exec.CommandContext(t.Context(), "fio", "--parse-only", name).Run() == nil
 		}
-		c := &Case{Scripts: []*script.File{script.Parse("x.fio", []byte(before), script.Options{})}}
-		fixed, n := Fix(before, Judge(c))
+		c := NewCase(Case{Scripts: []*script.File{script.Parse("x.fio", []byte(before), script.Options{})}})
+		fixed, n := Fix(before, Judge(c).Found)
 		if n != 1 || takes(before) || !takes(fixed) {
 			t.Errorf("%q becomes %q with %d fixes: fio takes the first: %v, the second: %v", before, fixed, n, takes(before), takes(fixed))
 		}
@@ -584,8 +584,8 @@ func TestFixesFitTheirFinding(t *testing.T) {
 			t.Errorf("%q: %+v\nwant %q and %d edits", c.text, got, c.fix, c.edits)
 		}
 	}
-	got := Judge(&Case{Scripts: []*script.File{textOf("x.fio", "a: (g=0): rw=randread, bs=(R) 4096B-4096B\nfio-3.33\nStarting 1 process\n\n"+
-		"a: (groupid=0, jobs=1): err= 0: pid=1\n  read: IOPS=100, BW=400KiB/s\n")}})
+	got := Judge(NewCase(Case{Scripts: []*script.File{textOf("x.fio", "a: (g=0): rw=randread, bs=(R) 4096B-4096B\nfio-3.33\nStarting 1 process\n\n"+
+		"a: (groupid=0, jobs=1): err= 0: pid=1\n  read: IOPS=100, BW=400KiB/s\n")}})).Found
 	if len(got) != 1 || got[0].Fix != "Give it to plimsoll import, or another ending." {
 		t.Errorf("%+v: want a fix for what fio printed", got)
 	}
@@ -631,9 +631,9 @@ func TestStringsOfProgramsAreCompleted(t *testing.T) {
 		"run([\"fio\", \"--name=a\", \"--size=1.5g\", \"--rw=read\"])\n":         "PL128",
 		"cmd = \"fio --name=a --direct=true --rw=read --size=\" + size + \"\"\n": "PL102",
 	} {
-		c := &Case{Scripts: []*script.File{script.Parse("x.py", []byte(text), script.Options{})}}
+		c := NewCase(Case{Scripts: []*script.File{script.Parse("x.py", []byte(text), script.Options{})}})
 		got := ""
-		for _, f := range Judge(c) {
+		for _, f := range Judge(c).Found {
 			if f.Severity != finding.Fail {
 				continue
 			}
@@ -645,7 +645,7 @@ func TestStringsOfProgramsAreCompleted(t *testing.T) {
 	}
 	list := script.Parse("x.py", []byte("run(['fio', '--name=a', '--iodepth=32', '--rw=read', '--filename=/data/x', '--size=9g'])\n"),
 		script.Options{})
-	if got := Judge(&Case{Scripts: []*script.File{list}}); !slices.ContainsFunc(got, func(f finding.Finding) bool {
+	if got := Judge(NewCase(Case{Scripts: []*script.File{list}})).Found; !slices.ContainsFunc(got, func(f finding.Finding) bool {
 		return f.Code == "PL103" && f.Severity == finding.Warn && f.Line == 1 && f.Col == 25
 	}) {
 		t.Errorf("a list is whole: %+v", got)
@@ -657,8 +657,8 @@ func TestStringsOfProgramsAreCompleted(t *testing.T) {
 
 func TestHostileNamesAreTamed(t *testing.T) {
 	text := "[a\x1b[31m]\nrw=write\nfilename=/dev/sdb\x1b]0;x\x07\nnumjobs=4\n\x00\xff=1\n"
-	c := &Case{Scripts: []*script.File{script.Parse("x", []byte(text), script.Options{})}}
-	for _, f := range Judge(c) {
+	c := NewCase(Case{Scripts: []*script.File{script.Parse("x", []byte(text), script.Options{})}})
+	for _, f := range Judge(c).Found {
 		if strings.ContainsAny(f.Message+f.Fix, "\x1b\x07\x00\n") {
 			t.Errorf("%s prints control characters: %q", f.Code, f.Message)
 		}
@@ -672,11 +672,11 @@ func BenchmarkLintThousandJobFiles(b *testing.B) {
 		strings.Repeat("[job]\nstonewall\nrw=randrw\nrwmixread=70\nbs=28k\niodepth=32\nnumjobs=4\nrate=16m,5m\n", 4))
 	for b.Loop() {
 		start := time.Now()
-		c := &Case{}
+		c := Case{}
 		for i := range 1000 {
 			c.Scripts = append(c.Scripts, script.Parse(fmt.Sprintf("job%d.fio", i), text, script.Options{}))
 		}
-		if got := Judge(c); len(got) == 0 {
+		if got := Judge(NewCase(c)).Found; len(got) == 0 {
 			b.Fatal("nothing found")
 		}
 		b.ReportMetric(time.Since(start).Seconds(), "s/1000files")
@@ -715,7 +715,7 @@ func FuzzLint(f *testing.F) {
 	bounded.Fuzz(f, func(t *testing.T, name, text string) {
 		text = text[:min(len(text), 300)] // larger ones make a fuzzer slow and find no more
 		file := script.Parse(name, []byte(text), script.Options{})
-		found := Judge(&Case{Scripts: []*script.File{file}})
+		found := Judge(NewCase(Case{Scripts: []*script.File{file}})).Found
 		lines := strings.Count(text, "\n") + 1
 		for _, f := range found {
 			if f.Line < 1 || f.Line > lines || f.Col < 1 {
@@ -732,8 +732,8 @@ func TestSectionsThatAreNone(t *testing.T) {
 		"[global\nsize=1g\n[a]\nrw=read\n": `[global has no ] at its end: fio drops the last character and reads a job named "globa", whose options reach no other.`,
 		"[a] rw=read\nsize=1g\n":           `[a] rw=read does not end with ]: fio takes all of the line but its last character, and reads a job named "a] rw=rea".`,
 	} {
-		c := &Case{Scripts: []*script.File{script.Parse("a.fio", []byte(text), script.Options{})}}
-		found := slices.DeleteFunc(Judge(c), func(f finding.Finding) bool { return f.Code != "PL128" })
+		c := NewCase(Case{Scripts: []*script.File{script.Parse("a.fio", []byte(text), script.Options{})}})
+		found := slices.DeleteFunc(Judge(c).Found, func(f finding.Finding) bool { return f.Code != "PL128" })
 		if len(found) != 1 || found[0].Message != want || found[0].Line != 1 || found[0].Severity != "error" {
 			t.Errorf("%s: %+v", text, found)
 			continue

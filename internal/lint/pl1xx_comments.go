@@ -31,7 +31,7 @@ func idleComments(c *Case, all []finding.Finding, disabled []finding.Code) []fin
 	type place struct{ file, code string }
 	lines := map[place][]int{} // of findings, in order
 	for _, f := range all {
-		at := place{f.File(), string(f.Code)}
+		at := place{f.File, string(f.Code)}
 		lines[at] = append(lines[at], f.Line)
 	}
 	for _, of := range lines {
@@ -45,6 +45,7 @@ func idleComments(c *Case, all []finding.Finding, disabled []finding.Code) []fin
 			Title:    idleComment.Title,
 			Why:      idleComment.Why,
 			Fix:      idleComment.Fix,
+			File:     file,
 			Subject:  fmt.Sprintf("%s:%d:1", file, line),
 			Line:     line,
 			Col:      1,

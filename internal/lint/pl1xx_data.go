@@ -137,7 +137,7 @@ var renamed = &rule{
 	Good:   "fio --name=a --rw=write --size=10G --io_size=1G",
 	Ignore: "When the job has to run on an old fio.",
 	Check: func(c *Case, report func(finding.Finding)) {
-		c.options(func(_ script.Job, at func(string) *finding.Finding, o fio.Option) *finding.Finding {
+		c.options(func(file *script.File, _ script.Job, at func(string) *finding.Finding, o fio.Option) *finding.Finding {
 			old, ok := successors[o.Name]
 			if !ok {
 				if o.Name == "verify" && strings.TrimSpace(o.Value) == "meta" {
@@ -157,7 +157,7 @@ var renamed = &rule{
 			}
 			if old.now != "" {
 				f.Fix = "Write " + old.now + "."
-				f.Edits = []finding.Edit{{Line: o.Line, Col: o.Col, Old: o.Name, New: old.now}}
+				f.Edits = set(file, o, old.now, o.Value)
 			}
 			return f
 		}, report)

@@ -54,14 +54,6 @@ type place struct {
 
 // usedElsewhere says whether an option that a job inherits is one that a job with a queue uses.
 func (c *Case) usedElsewhere(j *lintJob, o fio.Option) bool {
-	if c.queued == nil {
-		c.queued = map[place]bool{}
-		for _, k := range c.lintJobs() {
-			if same := k.last["iodepth"]; k.open("ioengine") || !fio.Synchronous(k.load.Engine) {
-				c.queued[place{k.src, same.Line, same.Col}] = true
-			}
-		}
-	}
 	return o.Line > 0 && c.queued[place{j.src, o.Line, o.Col}]
 }
 

@@ -164,14 +164,6 @@ func (j *lintJob) leavesHoles() bool {
 // draws is how many times the sections of a job file that leave holes draw as many blocks as the devices of one of
 // them have.
 func (c *Case) draws(j *lintJob) int {
-	if c.drawn == nil {
-		c.drawn = map[filledBy]int{}
-		for _, k := range c.lintJobs() {
-			if k.leavesHoles() {
-				c.drawn[filledBy{k.src, k.load.Filename}] += max(k.load.Jobs, 1) * k.passes()
-			}
-		}
-	}
 	return c.drawn[filledBy{j.src, j.load.Filename}]
 }
 
@@ -186,15 +178,6 @@ var fillName = regexp.MustCompile(`(?i)fill|pre-?cond|condition|prep`)
 
 // filled says whether a job of the document before this one writes the same devices in sequence.
 func (c *Case) filled(j *lintJob) bool {
-	if c.sequential == nil {
-		c.sequential = map[filledFile]*lintJob{}
-		for _, k := range c.lintJobs() {
-			at := filledFile{k.file, k.load.Filename}
-			if c.sequential[at] == nil && k.load.Sequential && k.load.Writes() {
-				c.sequential[at] = k
-			}
-		}
-	}
 	first := c.sequential[filledFile{j.file, j.load.Filename}]
 	return first != nil && first.sec.Line < j.sec.Line
 }

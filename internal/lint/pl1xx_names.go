@@ -133,7 +133,7 @@ var placeAlone = &rule{
 	Check: func(c *Case, report func(finding.Finding)) {
 		var in *script.Job
 		given := false // an earlier section of the file gives rw
-		for _, j := range c.lintJobs() {
+		for _, j := range c.jobs {
 			if j.src != in {
 				in, given = j.src, false
 			}
@@ -171,7 +171,7 @@ var sectionPath = &rule{
 	Check: func(c *Case, report func(finding.Finding)) {
 		for _, file := range c.Scripts {
 			named := map[*script.Job][]*lintJob{} // sections named as paths, by job file
-			for _, j := range c.jobsOf(file) {
+			for _, j := range c.byFile[file] {
 				if j.namedElsewhere() {
 					named[j.src] = append(named[j.src], j)
 				}

@@ -83,7 +83,7 @@ var neverWritten = &rule{
 			return nil
 		}
 		for _, d := range j.devices() {
-			if !c.document(j.file).Written[d] && !inMemoryDevice(d) {
+			if !c.documents[j.file].Written[d] && !inMemoryDevice(d) {
 				return j.found(
 					fmt.Sprintf("It reads %s, which no job here has written: blocks never written, or trimmed, are answered without "+
 						"touching the medium.", text.Clean(d, 120)),
@@ -97,7 +97,7 @@ var neverWritten = &rule{
 				continue
 			}
 			for _, path := range j.load.Files() {
-				if slices.ContainsFunc(cmd.Words[1:], hasText(path)) && !c.document(j.file).Written[path] {
+				if slices.ContainsFunc(cmd.Words[1:], hasText(path)) && !c.documents[j.file].Written[path] {
 					return j.found(fmt.Sprintf("It reads %s, which %s in line %d made without writing it.", text.Clean(path, 120),
 						name, cmd.Line), "filename")
 				}
@@ -137,7 +137,7 @@ var rawWrite = &rule{
 	Good:   "fio --name=a --filename=/dev/disk/by-id/nvme-eui.0025388b710116a1 --rw=randwrite --direct=1",
 	Ignore: "When the device is empty and the intended one.",
 	Check: anyJob(func(c *Case, j *lintJob) *finding.Finding {
-		if !j.load.Writes() && j.load.TrimShare == 0 || !j.measures() || j.flag("readonly", false) {
+		if _, only := j.readOnly(); only || !j.load.Writes() && j.load.TrimShare == 0 || !j.measures() {
 			return nil
 		}
 		var devices []string
@@ -146,12 +146,12 @@ var rawWrite = &rule{
 				devices = append(devices, text.Clean(d, 120))
 			}
 		}
-		if len(devices) == 0 || c.document(j.file).destroys {
+		if len(devices) == 0 || c.documents[j.file].destroys {
 			return nil
 		}
 		does := firstWord(strings.Replace(j.verb(), "read and write", "write", 1))
 		f := j.found(fmt.Sprintf("It %ss %s: whatever is there is lost.", does, strings.Join(devices, ", ")), "filename")
-		for _, m := range c.document(j.file).Mounts {
+		for _, m := range c.documents[j.file].Mounts {
 			if slices.Contains(j.devices(), m.Device) && m.Line < f.Line {
 				f.Message = fmt.Sprintf("It writes %s, which line %d mounts on %s: fio refuses to, unless the mount is of a "+
 					"partition or an array of it.", text.Clean(m.Device, 120), m.Line, text.Clean(m.Point, 120))

@@ -14,7 +14,7 @@ import (
 
 // options calls visit for each option written in the scripts, once.
 func (c *Case) options(
-	visit func(j script.Job, at func(says string) *finding.Finding, o fio.Option) *finding.Finding,
+	visit func(f *script.File, j script.Job, at func(says string) *finding.Finding, o fio.Option) *finding.Finding,
 	report func(finding.Finding),
 ) {
 	for _, file := range c.Scripts {
@@ -25,7 +25,7 @@ func (c *Case) options(
 						continue
 					}
 					at := func(says string) *finding.Finding { return foundAt(file, o.Line, o.Col, says) }
-					if f := visit(j, at, o); f != nil {
+					if f := visit(file, j, at, o); f != nil {
 						report(*f)
 					}
 				}
@@ -54,23 +54,6 @@ type written struct {
 	section int
 	fio.JobText
 	refusals []fio.Refusal
-}
-
-// texts are all sections of the scripts as fio judges them, worked out once.
-func (c *Case) texts() []written {
-	if c.sections != nil {
-		return c.sections
-	}
-	c.sections = []written{}
-	for _, file := range c.Scripts {
-		for k := range file.Jobs {
-			for _, w := range c.textsOf(file, &file.Jobs[k]) {
-				w.refusals = c.table().Refusals(w.JobText)
-				c.sections = append(c.sections, w)
-			}
-		}
-	}
-	return c.sections
 }
 
 func (c *Case) textsOf(file *script.File, j *script.Job) []written {
@@ -130,7 +113,7 @@ var unknownOption = &rule{
 	Check: func(c *Case, report func(finding.Finding)) {
 		table := c.table()
 		var stopped *script.Job
-		for _, w := range c.texts() {
+		for _, w := range c.sections {
 			for _, r := range w.refusals {
 				f := c.refused(table, w, r)
 				if f == nil {
@@ -221,7 +204,7 @@ func (c *Case) refused(table *fio.OptionTable, w written, r fio.Refusal) *findin
 	case r.Near == "":
 	case r.Sure:
 		f.Fix = fmt.Sprintf("Write %s=%s.", name, r.Near)
-		f.Edits = []finding.Edit{{Line: o.Line, Col: o.Col, Old: "=" + o.Pad + o.Value, New: "=" + r.Near}}
+		f.Edits = set(w.file, o, o.Name, r.Near)
 	default:
 		f.Message = fmt.Sprintf("fio refuses %s: it %s; did you mean %s?", value, r.Says, r.Near)
 		f.Fix = fmt.Sprintf("Write %s=%s, if that is what was meant.", name, r.Near)
@@ -262,7 +245,7 @@ func (c *Case) unknownName(table *fio.OptionTable, w written, r fio.Refusal) *fi
 		f.Severity, f.Fix = finding.Info, "Say beside the command which fio it is."
 		return f
 	}
-	if n := len(c.strange(w.file)); r.Near == "" && r.Says == "" && n > 1 && c.Fio == nil &&
+	if n := len(c.strangers[w.file]); r.Near == "" && r.Says == "" && n > 1 && c.Fio == nil &&
 		optionForm.MatchString(o.Name) {
 		f.Message = fmt.Sprintf("No released fio knows the option %q, nor %s beside it: another fio, or another program, "+
 			"may be meant.", name, text.Plural(n-1, "option"))
@@ -291,7 +274,7 @@ func (c *Case) unknownName(table *fio.OptionTable, w written, r fio.Refusal) *fi
 		fixed := o
 		fixed.Name = r.Near
 		if _, known := table.Lookup(r.Near); known {
-			f.Edits = []finding.Edit{{Line: o.Line, Col: o.Col, Old: o.Name, New: r.Near}}
+			f.Edits = set(w.file, o, r.Near, o.Value)
 		}
 	}
 	return f
@@ -346,14 +329,14 @@ var blankValue = &rule{
 	Ignore: "Never.",
 	Check: func(c *Case, report func(finding.Finding)) {
 		table := c.table()
-		for _, w := range c.texts() {
+		for _, w := range c.sections {
 			for _, o := range w.Own {
 				if o.Pad == "" || !blankMatters(table, w, o) {
 					continue
 				}
 				f := w.at(o, fmt.Sprintf("fio takes the blank in %q as part of the value and drops the job.",
 					text.Clean(o.Name+"="+o.Pad+o.Value, 120)))
-				f.Edits = []finding.Edit{{Line: o.Line, Col: o.Col, Old: "=" + o.Pad + o.Value, New: "=" + o.Value}}
+				f.Edits = set(w.file, o, o.Name, o.Value)
 				report(*f)
 			}
 		}
@@ -377,7 +360,7 @@ var inverseUnit = &rule{
 	Ignore: "When you mean what fio reads.",
 	Check: func(c *Case, report func(finding.Finding)) {
 		table := c.table()
-		for _, w := range c.texts() {
+		for _, w := range c.sections {
 			for _, m := range table.Misreadings(w.JobText) {
 				report(*misread(w, m))
 			}
@@ -400,7 +383,7 @@ func sectionMisread(w written, report func(finding.Finding)) {
 	switch {
 	case m.New != "":
 		f.Fix = fmt.Sprintf("Write %s.", text.Clean(m.New, 120))
-		f.Edits = []finding.Edit{{Line: s.Line, Col: col, Old: m.Old, New: m.New}}
+		f.Edits = replaced(w.file, s.Line, col, m.Old, m.New)
 	case m.Hint != "":
 		f.Fix = fmt.Sprintf("Write %s, if that is what was meant.", m.Hint)
 	default:
@@ -414,18 +397,14 @@ func misread(w written, m fio.Misreading) *finding.Finding {
 	f := w.at(o, fmt.Sprintf("%s %s.", text.Clean(o.String(), 120), m.Says))
 	switch {
 	case m.New != "":
-		f.Fix = fmt.Sprintf("Write %s=%s.", o.Name,
-			strings.Replace(strings.TrimSpace(o.Value), strings.TrimSpace(m.Old), m.New, 1))
-		f.Edits = []finding.Edit{{Line: o.Line, Col: o.Col, Old: m.Old, New: m.New}}
-		if strings.HasPrefix(m.Old, " ") || strings.HasPrefix(m.Old, "\t") {
-			f.Edits[0].Old, f.Edits[0].New = "="+m.Old, "="+m.New
-		}
-	case strings.Contains(m.Hint, "="):
-		f.Fix = fmt.Sprintf("Write %s, if that is what was meant.", m.Hint)
-	case m.Hint != "" && strings.Contains(m.Says, "profile"):
-		f.Fix = fmt.Sprintf("Write %s, if that is what was meant.", m.Hint)
-	case m.Hint != "":
+		value := strings.Replace(o.Pad+o.Value, m.Old, m.New, 1)
+		f.Fix = fmt.Sprintf("Write %s=%s.", o.Name, strings.TrimSpace(value))
+		f.Edits = set(w.file, o, o.Name, value)
+	case m.Hint == "":
+	case m.Kind == fio.MisreadValue:
 		f.Fix = fmt.Sprintf("Write %s=%s, if that is what was meant.", o.Name, m.Hint)
+	default:
+		f.Fix = fmt.Sprintf("Write %s, if that is what was meant.", m.Hint)
 	}
 	return f
 }

@@ -77,7 +77,7 @@ func (c *Case) unused(uses func(*lintJob) (used, known bool), report func(*lintJ
 	}
 	done := map[place]bool{}
 	var idle []*lintJob
-	for _, j := range c.lintJobs() {
+	for _, j := range c.jobs {
 		if !j.anyGiven(names...) || j.partial {
 			continue
 		}

@@ -170,7 +170,7 @@ var together = &rule{
 	Check: func(c *Case, report func(finding.Finding)) {
 		var in *script.Job
 		writers := map[string]*lintJob{}
-		for _, j := range c.lintJobs() {
+		for _, j := range c.jobs {
 			if j.src != in {
 				in, writers = j.src, map[string]*lintJob{}
 			}
@@ -216,7 +216,7 @@ var oneName = &rule{
 	Check: func(c *Case, report func(finding.Finding)) {
 		var in *script.Job
 		names, reported := map[string]int{}, map[string]bool{}
-		for _, j := range c.lintJobs() {
+		for _, j := range c.jobs {
 			if j.src != in {
 				in, names, reported = j.src, map[string]int{}, map[string]bool{}
 			}

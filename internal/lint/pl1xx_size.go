@@ -205,7 +205,7 @@ func (c *Case) chunkOf(j *lintJob) (units.Bytes, string) {
 	if path == "" {
 		path = j.load.Directory
 	}
-	l := c.document(j.file)
+	l := c.documents[j.file]
 	device := path
 	if !isDevice(path) {
 		device = l.DeviceUnder(path)
@@ -233,7 +233,7 @@ var tooLarge = &rule{
 		}
 		for _, file := range c.Scripts {
 			sums := map[*script.Job]units.Bytes{}
-			for _, j := range c.jobsOf(file) {
+			for _, j := range c.byFile[file] {
 				if len(j.devices()) > 0 || !j.measures() {
 					continue
 				}

@@ -125,7 +125,7 @@ var longDash = &rule{
 				)
 				f.Commands = []string{commandOf(j.Words)}
 				for _, t := range j.Typos {
-					f.Edits = append(f.Edits, finding.Edit{Line: t.Line, Col: t.Col, Old: t.Found, New: t.Meant})
+					f.Edits = append(f.Edits, replaced(file, t.Line, t.Col, t.Found, t.Meant)...)
 				}
 				report(*f)
 			}

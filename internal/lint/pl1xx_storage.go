@@ -22,22 +22,15 @@ type document struct {
 	destroys bool // it says itself that data is lost
 }
 
-// document is a file's. What its jobs write counts as written.
-func (c *Case) document(f *script.File) *document {
-	d := c.documents[f]
-	if d == nil {
-		d = &document{script.StorageOf(f), bursting(f), f.Match(creditVolume, creditTypes...), destroys(f)}
-		for _, j := range c.jobsOf(f) {
-			if j.load.Writes() {
-				for _, path := range j.load.Files() {
-					d.Written[path] = true
-				}
+// documentOf is a file's. What its jobs write counts as written.
+func documentOf(f *script.File, jobs []*lintJob) *document {
+	d := &document{script.StorageOf(f), bursting(f), f.Match(creditVolume, creditTypes...), destroys(f)}
+	for _, j := range jobs {
+		if j.load.Writes() {
+			for _, path := range j.load.Files() {
+				d.Written[path] = true
 			}
 		}
-		if c.documents == nil {
-			c.documents = map[*script.File]*document{}
-		}
-		c.documents[f] = d
 	}
 	return d
 }
@@ -56,7 +49,7 @@ var wrongStripe = &rule{
 	Ignore: "When the device is a stripe over arrays that are made elsewhere.",
 	Check: func(c *Case, report func(finding.Finding)) {
 		for _, file := range c.Scripts {
-			for _, m := range c.document(file).Formats {
+			for _, m := range c.documents[file].Formats {
 				a := m.Array
 				width := a.StripeMembers()
 				var wrong []string
@@ -115,7 +108,7 @@ var mountedTwice = &rule{
 	Ignore: "When the second path to the same files is wanted.",
 	Check: func(c *Case, report func(finding.Finding)) {
 		for _, file := range c.Scripts {
-			for _, d := range c.document(file).Twice {
+			for _, d := range c.documents[file].Twice {
 				first, second, idle := d.First, d.Second, d.Idle
 				f := foundAt(
 					file,
@@ -194,7 +187,7 @@ var neverMounted = &rule{
 	Check: func(c *Case, report func(finding.Finding)) {
 		for _, file := range c.Scripts {
 			explained := map[string]bool{}
-			l := c.document(file)
+			l := c.documents[file]
 			for _, d := range l.Twice {
 				for _, device := range d.Idle {
 					explained[device] = true

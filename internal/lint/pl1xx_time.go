@@ -113,7 +113,7 @@ var shortForBurst = &rule{
 		}
 		var f *finding.Finding
 		steepest := units.IOPS(0)
-		l := c.document(j.file)
+		l := c.documents[j.file]
 		for _, facts := range l.bursting {
 			name := facts.Type
 			if f == nil {

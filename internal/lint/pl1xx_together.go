@@ -66,7 +66,7 @@ var writtenTwice = &rule{
 	Check: func(c *Case, report func(finding.Finding)) {
 		var in *script.Job
 		writers := map[string]*lintJob{}
-		for _, j := range c.lintJobs() {
+		for _, j := range c.jobs {
 			if j.src != in {
 				in, writers = j.src, map[string]*lintJob{}
 			}
@@ -135,7 +135,7 @@ var series = &rule{
 			}
 			group = nil
 		}
-		for _, j := range c.lintJobs() {
+		for _, j := range c.jobs {
 			if len(group) > 0 && group[0].src != j.src {
 				flush()
 			}

@@ -50,7 +50,7 @@ var lostDash = &rule{
 				}
 			}
 		}
-		c.options(func(j script.Job, at func(string) *finding.Finding, o fio.Option) *finding.Finding {
+		c.options(func(_ *script.File, j script.Job, at func(string) *finding.Finding, o fio.Option) *finding.Finding {
 			m := swallowed.FindStringSubmatch(o.Value)
 			if !j.Command || m == nil || !c.optionName(m[1]) || slices.Contains(freeText, o.Name) ||
 				strings.HasSuffix(m[0], m[1]) && command.TakesNext(m[1]) { // /data/x--name
@@ -88,20 +88,25 @@ func (c *Case) optionName(word string) bool {
 
 // readOnly reports commands with --readonly whose jobs write, which fio refuses in a run.
 func (c *Case) readOnly(report func(finding.Finding)) {
-	for _, j := range c.lintJobs() {
-		if !j.src.Command || j.partial || j.open("rw") || !j.load.Writes() && j.load.TrimShare == 0 || !j.measures() {
+	for _, j := range c.jobs {
+		o, only := j.readOnly()
+		if !only || j.partial || j.open("rw") || !j.load.Writes() && j.load.TrimShare == 0 || !j.measures() {
 			continue
 		}
-		for _, o := range j.src.File.Settings {
-			if o.Name == "readonly" {
-				f := foundAt(j.file, o.Line, o.Col, fmt.Sprintf("fio refuses the command: --readonly does not allow %s.",
-					j.setting("rw", "read")))
-				f.Fix = "Drop --readonly, or read only."
-				report(*f)
-				break
-			}
-		}
+		f := foundAt(j.file, o.Line, o.Col, fmt.Sprintf("fio refuses the command: --readonly does not allow %s.",
+			j.setting("rw", "read")))
+		f.Fix = "Drop --readonly, or read only."
+		report(*f)
 	}
+}
+
+// readOnly is the --readonly of the job's command, with which fio starts no job that writes.
+func (j *lintJob) readOnly() (o fio.Option, given bool) {
+	at := slices.IndexFunc(j.src.File.Settings, func(o fio.Option) bool { return o.Name == "readonly" })
+	if at < 0 {
+		return o, false
+	}
+	return j.src.File.Settings[at], true
 }
 
 // homePath reports a path that begins with ~ where no shell replaces it: in a job file, and behind =

@@ -46,7 +46,7 @@ func TestReprosOfTheReview(t *testing.T) {
 		"object.sh": {"fio --name=a --ioengine=http --rw=read --size=1g --http_s3_security_token=x\n", ""},                                     // M9
 	} {
 		var said []string
-		for _, f := range Judge(&Case{Scripts: []*script.File{textOf(name, c.text)}}) {
+		for _, f := range Judge(NewCase(Case{Scripts: []*script.File{textOf(name, c.text)}})).Found {
 			said = append(said, fmt.Sprintf("%d %s %s", f.Line, f.Code, f.Severity))
 		}
 		if got := strings.Join(said, ", "); got != c.want {

@@ -15,7 +15,7 @@ func work(name, text string) (allocations, bytes uint64) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	file := script.Parse(name, []byte(text), script.Options{})
-	Judge(&Case{Scripts: []*script.File{file}})
+	Judge(NewCase(Case{Scripts: []*script.File{file}}))
 	runtime.ReadMemStats(&after)
 	return after.Mallocs - before.Mallocs, after.TotalAlloc - before.TotalAlloc
 }
@@ -115,7 +115,7 @@ func TestLintGrowsInProportion(t *testing.T) {
 		t.Skip("SKIPPED: -short: make check runs this")
 	}
 	judge := func(name, text string, opts script.Options) {
-		Judge(&Case{Scripts: []*script.File{script.Parse(name, []byte(text), opts)}})
+		Judge(NewCase(Case{Scripts: []*script.File{script.Parse(name, []byte(text), opts)}}))
 	}
 	numbered := func(n int, form string) string {
 		var b strings.Builder
@@ -161,7 +161,7 @@ func TestLintGrowsInProportion(t *testing.T) {
 
 // documents are n job files or scripts of one text.
 func documents(n int, text string) *Case {
-	c := &Case{}
+	c := Case{}
 	ending := ".sh"
 	if text[0] == '[' {
 		ending = ".fio"
@@ -169,5 +169,5 @@ func documents(n int, text string) *Case {
 	for i := range n {
 		c.Scripts = append(c.Scripts, script.Parse("x"+strconv.Itoa(i)+ending, []byte(text), script.Options{}))
 	}
-	return c
+	return NewCase(c)
 }

@@ -99,12 +99,13 @@ type linting struct {
 	dir     string // that paths of the settings are counted from
 	codes   []finding.Code
 	docs    []document
-	c       *lint.Case
+	c       lint.Case
+	judged  lint.Judged
 	parsing script.Options
 }
 
 func runLint(ctx context.Context, env *form.Env, o lintOptions) error {
-	l := &linting{env: env, o: o, c: &lint.Case{Chunk: o.chunk, Memory: o.memory, Free: o.free, Own: map[string]string{}}}
+	l := &linting{env: env, o: o, c: lint.Case{Chunk: o.chunk, Memory: o.memory, Free: o.free, Own: map[string]string{}}}
 	if err := l.settings(ctx); err != nil {
 		return err
 	}
@@ -121,14 +122,13 @@ func runLint(ctx context.Context, env *form.Env, o lintOptions) error {
 			return err
 		}
 	}
-	found := lint.Judge(l.c, l.codes...)
+	l.judged = lint.Judge(lint.NewCase(l.c), l.codes...)
 	if o.fix {
-		var err error
-		if found, err = l.applyFixes(found); err != nil {
+		if err := l.applyFixes(); err != nil {
 			return err
 		}
 	}
-	err := l.report(found)
+	err := l.report()
 	if missing != nil && (err == nil || errors.Is(err, form.ErrVerdict)) {
 		return missing
 	}
@@ -246,7 +246,7 @@ func (l *linting) ask(ctx context.Context) error {
 }
 
 // report weighs the findings, prints them and decides the exit code.
-func (l *linting) report(found []finding.Finding) error {
+func (l *linting) report() error {
 	dir := l.dir
 	if dir == "" {
 		dir = "."
@@ -254,10 +254,10 @@ func (l *linting) report(found []finding.Finding) error {
 	if abs, err := filepath.Abs(dir); err == nil {
 		dir = abs
 	}
-	found = l.weigh(found, dir)
+	found := l.weigh(dir)
 	source := func(f finding.Finding) string {
 		for _, file := range l.c.Scripts {
-			if file.Name == f.File() {
+			if file.Name == f.File {
 				return file.Source(f.Line)
 			}
 		}
@@ -272,7 +272,7 @@ func (l *linting) report(found []finding.Finding) error {
 		shown = settings.AtLeast(found, least)
 	}
 	err = form.Render(l.env, l.o.format, plans.Lint(plans.Linted{
-		Files: l.c.Scripts, Findings: shown, Tool: l.env.Version, Silenced: lint.Silenced(l.c, l.codes...),
+		Files: l.c.Scripts, Findings: shown, Tool: l.env.Version, Silenced: l.judged.Silenced,
 	}))
 	if err != nil {
 		return err
@@ -284,15 +284,15 @@ func (l *linting) report(found []finding.Finding) error {
 }
 
 // weigh applies the settings' severities; names are made absolute for their paths.
-func (l *linting) weigh(found []finding.Finding, dir string) []finding.Finding {
+func (l *linting) weigh(dir string) []finding.Finding {
 	var kept []finding.Finding
-	for _, f := range found {
+	for _, f := range l.judged.Found {
 		g := f
-		if abs, err := filepath.Abs(f.File()); err == nil {
-			g.Subject = abs + strings.TrimPrefix(f.Subject, f.File())
+		if abs, err := filepath.Abs(f.File); err == nil {
+			g.File = abs
 		}
 		for _, w := range l.set.Weigh([]finding.Finding{g}, dir) {
-			w.Subject = f.Subject
+			w.File = f.File
 			kept = append(kept, w)
 		}
 	}

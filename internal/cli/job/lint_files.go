@@ -11,6 +11,7 @@ import (
 
 	"plimsoll/internal/cli/form"
 	"plimsoll/internal/finding"
+	"plimsoll/internal/fio"
 	"plimsoll/internal/lint"
 	"plimsoll/internal/lint/settings"
 	"plimsoll/internal/script"
@@ -149,14 +150,16 @@ func replace(name string, old, text []byte) error {
 const fixPasses = 10
 
 // applyFixes writes certain repairs back, until there are none left, and lints again.
-func (l *linting) applyFixes(found []finding.Finding) ([]finding.Finding, error) {
-	c := l.c
-	one := func(f *script.File) *lint.Case {
-		return &lint.Case{Scripts: []*script.File{f}, Fio: c.Fio, Chunk: c.Chunk, Memory: c.Memory, Free: c.Free}
+func (l *linting) applyFixes() error {
+	after := slices.Clone(l.c.Scripts)
+	judge := func(asked map[*fio.JobFile]fio.Asked, scripts ...*script.File) lint.Judged {
+		c := l.c
+		c.Scripts, c.Asked, c.Own = scripts, asked, nil
+		return lint.Judge(lint.NewCase(c), l.codes...)
 	}
-	after := slices.Clone(c.Scripts)
 	for i, d := range l.docs {
-		own := slices.DeleteFunc(slices.Clone(found), func(f finding.Finding) bool { return f.File() != c.Scripts[i].Name })
+		own := slices.DeleteFunc(slices.Clone(l.judged.Found),
+			func(f finding.Finding) bool { return f.File != l.c.Scripts[i].Name })
 		fixed, n := lint.Fix(string(d.text), own)
 		if !d.file || n == 0 {
 			continue
@@ -164,21 +167,21 @@ func (l *linting) applyFixes(found []finding.Finding) ([]finding.Finding, error)
 		for range fixPasses {
 			l.docs[i].text = []byte(fixed)
 			after[i] = l.docs[i].parse(l.parsing)
-			again, more := lint.Fix(fixed, lint.Judge(one(after[i]), l.codes...))
+			again, more := lint.Fix(fixed, judge(nil, after[i]).Found)
 			if more == 0 || again == fixed {
 				break
 			}
 			fixed, n = again, n+more
 		}
 		if err := replace(d.name, d.text, []byte(fixed)); err != nil {
-			return nil, err
+			return err
 		}
 		fmt.Fprintf(l.env.Notes(), "%s: %s applied\n", text.Clean(d.name, 0), text.Plural(n, "fix", "fixes"))
 		l.docs[i].text = []byte(fixed)
 		after[i] = l.docs[i].parse(l.parsing)
 	}
-	l.c = &lint.Case{Scripts: after, Fio: c.Fio, Chunk: c.Chunk, Memory: c.Memory, Free: c.Free, Asked: c.Asked}
-	return lint.Judge(l.c, l.codes...), nil
+	l.judged, l.c.Scripts = judge(l.c.Asked, after...), after
+	return nil
 }
 
 // against leaves out the findings of the baseline, or writes it.

@@ -102,7 +102,7 @@ func (c Config) Weigh(found []finding.Finding, dir string) []finding.Finding {
 		}
 		set(c.Severity)
 		for _, p := range c.Paths {
-			if rel, err := filepath.Rel(dir, f.File()); err == nil && script.MatchPath(p.Match, rel) {
+			if rel, err := filepath.Rel(dir, f.File); err == nil && script.MatchPath(p.Match, rel) {
 				set(p.Severity)
 			}
 		}
@@ -130,7 +130,7 @@ func graver(s, least finding.Severity) bool {
 // Fingerprint names a finding in a way that outlives changes of other lines: its code, its file and
 // the text of its line.
 func Fingerprint(f finding.Finding, source string) string {
-	file := filepath.ToSlash(filepath.Clean(f.File()))
+	file := filepath.ToSlash(filepath.Clean(f.File))
 	return string(f.Code) + " " + file + " " + strings.Join(strings.Fields(source), " ")
 }
 

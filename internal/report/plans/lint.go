@@ -25,7 +25,7 @@ type Linted struct {
 // Lint is the document of what lint found, in the order of the files. The fix is printed once for
 // each rule, unless a case has its own. data is its JSON.
 func Lint(l Linted) *page.Document {
-	d := &page.Document{Kind: "lint", Tool: l.Tool, Data: page.DataOf("findings", lintJSON(l.Findings))}
+	d := &page.Document{Kind: "lint", Tool: l.Tool, Data: page.DataOf("findings", append([]finding.Finding{}, l.Findings...))}
 	count := map[finding.Severity]int{}
 	fixes := map[string]bool{}
 	var unread []string // where fio commands stand that could not be read
@@ -34,7 +34,7 @@ func Lint(l Linted) *page.Document {
 		p := l.block(f, i)
 		p.Brief = fixes[f.Fix]
 		if p.Folded = f.Code == "PL147" && len(l.Files) > 1; p.Folded {
-			unread = append(unread, strings.TrimSuffix(f.Subject, ":1"))
+			unread = append(unread, fmt.Sprintf("%s:%d", f.File, f.Line))
 		} else {
 			fixes[f.Fix] = true
 		}
@@ -70,41 +70,20 @@ func Lint(l Linted) *page.Document {
 	return d
 }
 
-func lintJSON(found []finding.Finding) any {
-	type entry struct {
-		File string `json:"file"`
-		finding.Finding
-	}
-	out := []entry{}
-	for _, f := range found {
-		out = append(out, entry{f.File(), f})
-	}
-	return out
-}
-
 // mostUnread is how many documents a note names.
 const mostUnread = 5
 
 // block is a finding on a document, with what code hosts show and follow of it.
 func (l Linted) block(f finding.Finding, i int) page.Finding {
 	p := words.Finding(f, i)
-	p.File, p.Subject = f.File(), text.Clean(f.Subject, 2*words.LongName)
+	p.File, p.Subject = f.File, text.Clean(f.Subject, 2*words.LongName)
 	if n := utf8.RuneCountInString(l.word(f)); n > 0 {
 		p.EndCol = f.Col + n
 	}
 	p.Fingerprint = settings.Fingerprint(f, l.source(f, f.Line))
 	for _, e := range f.Edits {
-		line := []rune(l.source(f, e.Line))
-		if e.Col < 1 || e.Col > len(line) {
-			continue
-		}
-		at := strings.Index(string(line[e.Col-1:]), e.Old)
-		if at < 0 {
-			continue
-		}
-		from := e.Col + utf8.RuneCountInString(string(line[e.Col-1:])[:at])
 		p.Edits = append(p.Edits, page.Edit{
-			Line: e.Line, Col: from, EndCol: from + utf8.RuneCountInString(e.Old), New: e.New,
+			Line: e.Line, Col: e.Col, EndCol: e.Col + utf8.RuneCountInString(e.Old), New: e.New,
 		})
 	}
 	return p
@@ -113,7 +92,7 @@ func (l Linted) block(f finding.Finding, i int) page.Finding {
 // source is a line of the document that a finding is on.
 func (l Linted) source(f finding.Finding, line int) string {
 	for _, file := range l.Files {
-		if file.Name == f.File() {
+		if file.Name == f.File {
 			return file.Source(line)
 		}
 	}
@@ -135,7 +114,7 @@ func (l Linted) word(f finding.Finding) string {
 func (l Linted) tests() []page.Suite {
 	by := map[string][]finding.Finding{}
 	for _, f := range l.Findings {
-		by[f.File()] = append(by[f.File()], f)
+		by[f.File] = append(by[f.File], f)
 	}
 	var all []page.Suite
 	for _, file := range l.Files {

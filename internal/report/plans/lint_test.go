@@ -20,7 +20,7 @@ import (
 
 // linted is what lint finds in documents with hostile names and contents, of every severity.
 func linted() Linted {
-	c := &lint.Case{}
+	c := lint.Case{}
 	for name, text := range map[string]string{
 		"a b%,:\n::error::x.fio": "[a\x1b]\nrw=randread\niodpeth=32\nsize=1g\niodepth=32\nruntime=60\n",
 		"../ü/x.sh":              "fio —name=a —rw=read\n$RUN \"x fio $OPTS\"\n",
@@ -28,7 +28,7 @@ func linted() Linted {
 	} {
 		c.Scripts = append(c.Scripts, script.Parse(name, []byte(text), script.Options{}))
 	}
-	return Linted{Files: c.Scripts, Findings: lint.Judge(c), Tool: "test"}
+	return Linted{Files: c.Scripts, Findings: lint.Judge(lint.NewCase(c)).Found, Tool: "test"}
 }
 
 func TestSARIFKeepsToItsSchema(t *testing.T) {

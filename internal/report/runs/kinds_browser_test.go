@@ -66,8 +66,8 @@ func kinds(t *testing.T) map[string]*page.Document {
 	}
 	all["ceilings"] = plans.Ceilings(layout, "db", outlooks, false)
 	all["ceiling"] = plans.Ceilings(layout, "db", outlooks[7:8], false)
-	c := &lint.Case{Scripts: []*script.File{script.Parse("bad.fio", []byte("[a]\nrw=randread\niodpeth=32\nsize=1g\niodepth=32\n"), script.Options{})}}
-	found := lint.Judge(c)
+	c := lint.NewCase(lint.Case{Scripts: []*script.File{script.Parse("bad.fio", []byte("[a]\nrw=randread\niodpeth=32\nsize=1g\niodepth=32\n"), script.Options{})}})
+	found := lint.Judge(c).Found
 	all["lint"] = plans.Lint(plans.Linted{Files: c.Scripts, Findings: found})
 	all["check"] = machine.Check(found, []finding.Passed{{Code: "PL201", Subject: "md0", Message: "md0 is whole"}}, []string{"no root"}, found)
 	all["catalogue"], _ = plans.CatalogEntry("", time.Now())
