@@ -83,7 +83,7 @@ for arch in amd64 arm64; do
 	mkdir -p "$apt/pool" "$packages"
 	cp "$out/$deb" "$apt/pool"
 	{
-		ar -p "$out/$deb" control.tar.xz | tar -xJO ./control
+		ar -p "$out/$deb" control.tar.gz | tar -xzO ./control
 		printf 'Filename: pool/%s\nSize: %s\nSHA256: %s\n\n' "$deb" "$(stat -c %s "$out/$deb")" "$(sha256sum <"$out/$deb" | cut -d' ' -f1)"
 	} >"$packages/Packages"
 	gzip -9nk "$packages/Packages"
