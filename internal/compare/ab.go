@@ -34,6 +34,8 @@ type AB struct {
 	// Command is what was typed after plimsoll ab, for resuming.
 	Command []string `json:"command"`
 	Margin  float64  `json:"margin"`
+	// Layouts: the variants are layouts, and the directory has the plimsoll.yaml of each.
+	Layouts bool `json:"layouts,omitempty"`
 }
 
 // ReadAB reads the description in a directory; found is false when it is none of an A/B
@@ -67,7 +69,7 @@ func (l *Loaded) loadAB(dir string, ab AB) error {
 	if err != nil {
 		return err
 	}
-	l.Paired, l.ByName = true, true
+	l.Paired, l.ByName, l.Layouts = true, true, ab.Layouts
 	for _, name := range ab.Variants {
 		side := Side{Name: name}
 		rounds := 0

@@ -35,7 +35,7 @@ type Loaded struct {
 	Notes []string
 	// Paired and ByName go into Options: an A/B measurement is compared round by round and scenario
 	// by scenario, whatever its variants change of the work.
-	Paired, ByName bool
+	Paired, ByName, Layouts bool
 	// Missing goes into Options, too: variants and rounds of an A/B measurement that are not there.
 	Missing []string
 }

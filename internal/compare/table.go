@@ -23,6 +23,8 @@ type Options struct {
 	Paired bool
 	// ByName matches scenarios by their names, whatever work they did: variants may change it.
 	ByName bool
+	// Layouts: the sides are layouts, built and measured in turn.
+	Layouts bool
 	// Missing are what the sides lack as a whole, a sentence each: a gate cannot judge them.
 	Missing []string
 }
@@ -40,6 +42,9 @@ type Table struct {
 	// the base and where there are fewer than two rows.
 	Suite []*Change `json:"suite,omitempty"`
 	Rows  []Row     `json:"rows"`
+	// Standings, one a side, and Unforeseen are of layouts.
+	Standings  []LayoutResult `json:"standings,omitempty"`
+	Unforeseen []Unforeseen   `json:"unforeseen,omitempty"`
 	// Apart are scenarios that were not compared, with what differs.
 	Apart []string `json:"not_compared,omitempty"`
 	// Notes are what else differs between the sides, and what keeps the answers from being better.
@@ -134,6 +139,9 @@ func New(sides []Side, o Options) (*Table, error) {
 	}
 	t.test()
 	t.suite()
+	if o.Layouts {
+		t.stand()
+	}
 	t.note(sides)
 	return t, nil
 }

@@ -32,6 +32,7 @@ type Options struct {
 	inGiven bool
 	// demand is the file of a demand that results are compared with.
 	demand string
+	layout string // whose plimsoll.yaml is printed
 }
 
 // NewCompare is the command plimsoll compare.
@@ -57,9 +58,13 @@ result.`,
   plimsoll compare runs/before runs/after --fail-on regression:5%
   plimsoll compare runs/newest --against last:10 --fail-on regression
   plimsoll compare runs/newest --against guide
-  plimsoll compare --demand app.yaml runs/gp3 runs/io2`,
+  plimsoll compare --demand app.yaml runs/gp3 runs/io2
+  plimsoll compare runs/20261121T031200Z-ab-db --yaml c512 > plimsoll.yaml`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.inGiven = cmd.Flags().Changed("in")
+			if o.layout != "" {
+				return printLayout(env, args, o)
+			}
 			if o.demand != "" {
 				return compareDemand(cmd.Context(), env, args, o)
 			}
@@ -85,6 +90,8 @@ result.`,
 	form.TypedOnly(f, "against")
 	f.StringVar(&o.demand, "demand", "", "compare runs, or results in documents, with the demand in `FILE`")
 	form.TypedOnly(f, "demand")
+	f.StringVar(&o.layout, "yaml", "", "print the plimsoll.yaml of `LAYOUT`, which plimsoll ab measured in this directory")
+	form.TypedOnly(f, "yaml")
 	f.StringVar(&o.Margin, "margin", o.Margin, "changes within `PERCENT` do not matter")
 	AddGate(f, &o.failOn)
 	form.AddFormat(cmd, &o.Format, page.Formats())
@@ -108,8 +115,23 @@ result.`,
 	for _, other := range []string{"by", "base"} {
 		cmd.MarkFlagsMutuallyExclusive("against", other)
 	}
+	for _, other := range []string{"in", "where", "base", "by", "against", "demand", "margin", "fail-on", "format", "json"} {
+		cmd.MarkFlagsMutuallyExclusive("yaml", other)
+	}
 	_ = cmd.MarkFlagDirname("in") // it is there
 	return cmd
+}
+
+// printLayout prints the file by which a layout that was measured is built.
+func printLayout(env *form.Env, words []string, o Options) error {
+	if len(words) != 1 {
+		return form.Usage(errors.New("--yaml: name the directory of one measurement"))
+	}
+	data, err := compare.LayoutYAML(words[0], o.layout)
+	if err == nil {
+		_, err = env.Out.Write(data)
+	}
+	return err
 }
 
 func runCompare(env *form.Env, words []string, o Options) error {
@@ -142,7 +164,7 @@ func Runs(env *form.Env, words []string, o Options, margin float64, gate compare
 		base = loaded.Base
 	}
 	t, err := compare.New(loaded.Sides, compare.Options{
-		Margin: margin, Base: base, Paired: loaded.Paired, ByName: loaded.ByName, Missing: loaded.Missing,
+		Margin: margin, Base: base, Paired: loaded.Paired, ByName: loaded.ByName, Layouts: loaded.Layouts, Missing: loaded.Missing,
 	})
 	if err != nil {
 		return form.Usage(err)

@@ -223,6 +223,7 @@ func runAB(ctx context.Context, env *form.Env, o abOptions, dir string) error {
 		Seed:     o.seed,
 		Command:  o.typed,
 		Margin:   margin,
+		Layouts:  laid,
 	}
 	if dir == "" {
 		if !o.Given("seed") {

@@ -26,6 +26,12 @@ func Compare(t *compare.Table) *page.Document {
 	for i, s := range t.Sides {
 		d.Head.Says = append(d.Head.Says, page.Say{Text: sideText(s, i == t.Base)})
 	}
+	if len(t.Standings) > 0 {
+		d.Head.Word, d.Title = bestLayout(t), fmt.Sprintf("Comparison of %d layouts", len(t.Sides))
+		for _, b := range layouts(t) {
+			d.Add(b)
+		}
+	}
 	suite := page.Note{Title: "suite as a whole (geometric mean)"}
 	for k, c := range t.Suite {
 		if c != nil {
@@ -36,7 +42,11 @@ func Compare(t *compare.Table) *page.Document {
 		d.Add(suite)
 	}
 	for i := range t.Rows {
-		d.Add(work(t, i))
+		s := work(t, i)
+		if len(t.Standings) > 0 { // its figures stand in one table with the others'
+			s.Level = page.Detail
+		}
+		d.Add(s)
 	}
 	if len(t.Apart) > 0 {
 		d.Add(page.Note{Lines: t.Apart})

@@ -1,0 +1,130 @@
+package compared
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"plimsoll/internal/compare"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/words"
+	"plimsoll/internal/stats"
+	"plimsoll/internal/text"
+)
+
+// layouts is what is added where the sides are layouts: which is best, one row each, and the figures beside what
+// the model said before anything was built.
+func layouts(t *compare.Table) []page.Block {
+	one := page.NewTable("", "<layout", "over all", "faster", "slower", "same", "cannot tell", "<best in?")
+	slow, news := page.Note{Title: "slow volumes", Level: page.Detail}, page.Note{Lead: "not in the model", Tone: "warn"}
+	for k, s := range t.Standings {
+		name, all := text.Clean(s.Name, words.LongName), ""
+		switch {
+		case k == t.Base:
+			all = "base"
+		case k < len(t.Suite) && t.Suite[k] != nil:
+			all = ratioText(t.Suite[k])
+		}
+		row := []string{name, all}
+		for _, w := range []compare.Word{compare.Faster, compare.Slower, compare.Same, compare.CannotTell} {
+			n := ""
+			if k != t.Base {
+				n = fmt.Sprint(s.Words[w])
+			}
+			row = append(row, n)
+		}
+		one.Add(append(row, text.Some(s.Best, 3))...)
+		for _, line := range s.Slow {
+			slow.Lines = append(slow.Lines, name+", "+text.Clean(line, words.LongSentence))
+		}
+	}
+	for _, u := range t.Unforeseen {
+		news.Lines = append(news.Lines, fmt.Sprintf("%s: %s is %s of %s, and the model says %s: look at what else differs, such as "+
+			"a slow volume, the filesystem or the CPU", text.Clean(u.Scenario, words.LongName), text.Clean(u.Layout, words.LongName),
+			text.Ratio(u.Measured), text.Clean(t.Sides[t.Base].Name, words.LongName), text.Ratio(u.Predicted)))
+	}
+	figures := page.NewTable("", "<scenario", "<layout", "predicted", "measured", "of it", "<change", "<")
+	figures.Most = len(t.Rows) * len(t.Sides)
+	for i := range t.Rows {
+		r := &t.Rows[i]
+		for k := range r.Cells {
+			c := &r.Cells[k]
+			row := []string{"", text.Clean(t.Sides[k].Name, 20), words.None, words.None, "", "", ""}
+			if k == 0 {
+				row[0] = text.Clean(r.Name, 20)
+			}
+			if c.Ceiling > 0 {
+				row[2], row[4] = words.Amount(c.Ceiling, r.Figure.Unit), text.Percent(c.Share)
+			}
+			if len(c.Rounds) > 0 {
+				row[3] = words.WithDoubt(words.Amount(c.Figure.Center, r.Figure.Unit), words.Doubt(c.Figure))
+			}
+			if len(c.Rounds) == 0 && len(c.Invalid) > 0 {
+				row[6] = "INVALID: " + text.Clean(c.Invalid[0].Why, words.LongName)
+			}
+			if k != t.Base && c.Change != nil {
+				row[5], row[6] = ratioText(c.Change), string(c.Change.Word)
+			}
+			figures.Add(row...)
+		}
+	}
+	blocks := []page.Block{one, figures}
+	for _, n := range []page.Note{news, slow} {
+		if len(n.Lines) > 0 {
+			blocks = append(blocks, n)
+		}
+	}
+	return blocks
+}
+
+func ratioText(c *compare.Change) string {
+	if c.Method == stats.NoTest {
+		return words.Ratio(c.Ratio.Center)
+	}
+	return words.Ratio(c.Ratio.Center) + " " + words.Span(c.Ratio)
+}
+
+// bestLayout is the answer: which layout to build.
+func bestLayout(t *compare.Table) string {
+	if count, _, _ := verdicts(t); len(count) == 0 {
+		return answer(t)
+	}
+	at, most := t.Base, 1.0
+	for k := range t.Standings {
+		if m := overall(t, k); k != t.Base && m > most && t.Standings[k].Words[compare.Faster] > 0 {
+			at, most = k, m
+		}
+	}
+	base := text.Clean(t.Sides[t.Base].Name, 20)
+	if at == t.Base {
+		return "No layout is surely better than " + base + ", the base"
+	}
+	low, high := math.Inf(1), 0.0
+	for i := range t.Rows {
+		if c := t.Rows[i].Cells[at].Change; c != nil && c.Word == compare.Faster {
+			low, high = min(low, c.Ratio.Center), max(high, c.Ratio.Center)
+		}
+	}
+	s := t.Standings[at]
+	parts := []string{fmt.Sprintf("%s is best: faster than %s in %s (%s to %s)", text.Clean(s.Name, 20), base,
+		text.Plural(s.Words[compare.Faster], "scenario"), text.Ratio(low), text.Ratio(high))}
+	for _, w := range []compare.Word{compare.Slower, compare.Same, compare.CannotTell} {
+		if n := s.Words[w]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%s in %d", w, n))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// overall is a layout's ratio over all scenarios, or in the only one.
+func overall(t *compare.Table, k int) float64 {
+	if k < len(t.Suite) && t.Suite[k] != nil {
+		return t.Suite[k].Ratio.Center
+	}
+	for i := range t.Rows {
+		if c := t.Rows[i].Cells[k].Change; c != nil && !t.Rows[i].Figure.Lower {
+			return c.Ratio.Center
+		}
+	}
+	return 1
+}
