@@ -93,6 +93,26 @@ func TestDamageIsNamed(t *testing.T) {
 	}
 }
 
+// A scenario that has not been measured yet is no damage; in a finished run it is.
+func TestUnfinishedRunsAreWhole(t *testing.T) {
+	for state, want := range map[State][]string{Interrupted: nil, Finished: {"02-two/result.json is missing"}} {
+		w, err := Create(t.TempDir(), sampleRun("db1"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer w.Close()
+		write(t, w, w.Run.Suite.Scenarios[0], 100)
+		b := &Bundle{Dir: w.Dir, Run: w.Run, Scenarios: []Scenario{
+			{Scenario: w.Run.Suite.Scenarios[0], Result: sampleResult(w.Run.Suite.Scenarios[0], 100)},
+			{Scenario: w.Run.Suite.Scenarios[1]},
+		}}
+		b.Run.State = state
+		if b.inspect(); !slices.Equal(b.Damaged, want) {
+			t.Errorf("%s: %q, want %q", state, b.Damaged, want)
+		}
+	}
+}
+
 // swap puts a FIFO in a file's place: whoever opens it for reading waits.
 func swap(path string) error {
 	if err := os.Remove(path); err != nil {

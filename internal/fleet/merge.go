@@ -242,7 +242,7 @@ func bounds(row *bundle.FleetFigure, c *ceiling.Ceiling) {
 	least := func(pass func(ceiling.Bound) bool) *ceiling.Bound {
 		own := *c
 		own.Bounds = slices.DeleteFunc(slices.Clone(c.Bounds), func(b ceiling.Bound) bool {
-			return b.Kind == ceiling.Concurrency && b.Origin.Kind == "measured" || !pass(b)
+			return b.SelfMeasured() || !pass(b)
 		})
 		return own.Binding()
 	}

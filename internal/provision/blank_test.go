@@ -223,6 +223,7 @@ func TestZeroTakesOnlyItsOwn(t *testing.T) {
 		"table, first part gone": {set("md", "table"), "sgdisk -o -U " + uuid + " -n 1:1M:0 $d; dd if=/dev/zero of=$d bs=1M count=1 conv=notrunc", true},
 		"protective MBR alone":   {set("md", "table"), "sgdisk -o $d; dd if=/dev/zero of=$d bs=512 seek=1 count=4095 conv=notrunc; dd if=/dev/zero of=$d bs=1M seek=14 count=2 conv=notrunc", true},
 		"data in our partition":  {set("md", "table"), "sgdisk -o -U " + uuid + " -n 1:1M:0 $d; printf x | dd of=$d bs=1 seek=1200000 conv=notrunc", false},
+		"data at its end":        {set("md", "table"), "sgdisk -o -U " + uuid + " -n 1:1M:0 $d; printf x | dd of=$d bs=1 seek=15000000 conv=notrunc", false},
 		"table of others":        {set("md", "table"), "sgdisk -o -n 1:1M:0 $d", false},
 		"LVM, pvremoved":         {set("lvm", "vg"), lvmScript("pool") + "; pvremove -qy " + lvmConfig + " $d", true},
 		"LVM, not ours":          {set("lvm", "vg"), lvmScript("mine") + "; pvremove -qy " + lvmConfig + " $d", false},

@@ -56,7 +56,7 @@ func TestPostgresFindings(t *testing.T) {
 	if got := codesOf(finding.Judge(Rules(), database(nil), nil)); len(got) > 0 {
 		t.Errorf("a sound run: %v", got)
 	}
-	for _, c := range []struct {
+	rows := []struct {
 		code       finding.Code
 		fire, near change
 	}{
@@ -116,7 +116,17 @@ func TestPostgresFindings(t *testing.T) {
 			func(p *result.Postgres, s *result.PgStep) { p.Cores, s.Busy = 4, 0.96 },
 		},
 		{"PL710", func(p *result.Postgres, _ *result.PgStep) { p.Others = []string{"/data/main"} }, func(p *result.Postgres, _ *result.PgStep) { p.Others = nil }},
-	} {
+	}
+	tried := map[finding.Code]bool{"PL711": true} // by TestAccountOfTransactions
+	for _, c := range rows {
+		tried[c.code] = true
+	}
+	for _, r := range Rules() {
+		if !tried[r.Code] {
+			t.Errorf("%s: no case fires it, and no near miss does not", r.Code)
+		}
+	}
+	for _, c := range rows {
 		if got := codesOf(finding.Judge(Rules(), database(c.fire), nil)); !slices.Equal(got, []finding.Code{c.code}) {
 			t.Errorf("%s: found %v", c.code, got)
 		}

@@ -45,6 +45,8 @@ func TestAccountOfRuns(t *testing.T) {
 			}
 		}
 	}
+	bursts := limit(ceiling.VolumeIOPS, 12000, k8)
+	bursts.Burst = true
 	type share struct {
 		cause finding.Cause
 		share float64
@@ -65,6 +67,16 @@ func TestAccountOfRuns(t *testing.T) {
 			"three of four idle", raid(topology.RAID0, 64*units.KiB, 4),
 			measured(1, deep, took(1500, 0, 170), median(160), members(90000, 0, 0, 0)), limit(ceiling.VolumeIOPS, 12000, k8),
 			[]share{{finding.IdleMembers, 2.0 / 3}, {finding.Unexplained, 1.0 / 3}},
+		},
+		{ // what was counted comes before a limit that fits: ¼ is the idle members', and the burst has what is left
+			"three of four idle, at what is sustained", raid(topology.RAID0, 64*units.KiB, 4),
+			measured(1, deep, took(1500, 0, 170), median(160), members(90000, 0, 0, 0), withCeiling(bounds(bursts, limit(ceiling.VolumeIOPS, 1500, k8)))), bursts,
+			[]share{{finding.IdleMembers, 2.0 / 3}, {finding.BurstSpent, 1.0 / 3}},
+		},
+		{ // the same, were no member idle
+			"at what is sustained", raid(topology.RAID0, 64*units.KiB, 4),
+			measured(1, deep, took(1500, 0, 170), median(160), members(22500, 22500, 22500, 22500), withCeiling(bounds(bursts, limit(ceiling.VolumeIOPS, 1500, k8)))), bursts,
+			[]share{{finding.BurstSpent, 1}},
 		},
 		{ // md reads the first mirrors only until a resync has passed: ½ of the ceiling (exam, seed 1022)
 			"mirrors in a resync", resyncing(raid(topology.RAID10, 64*units.KiB, 4)),

@@ -12,6 +12,7 @@ import (
 
 	"plimsoll/internal/block"
 	"plimsoll/internal/diagnose"
+	hostrules "plimsoll/internal/diagnose/host"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/host"
 	"plimsoll/internal/sys"
@@ -101,7 +102,7 @@ func TestHostRules(t *testing.T) {
 	kernel := func(version, fs string) func(*diagnose.Case) {
 		return func(c *diagnose.Case) { c.Host.Kernel, c.Topology.Targets[0].Mount.FS = version, fs }
 	}
-	for _, tt := range []struct {
+	rows := []struct {
 		name, want, typed string
 		change            func(*diagnose.Case)
 	}{
@@ -240,11 +241,27 @@ func TestHostRules(t *testing.T) {
 		{"Linux 4.14", "PL318 info", "", kernel("Linux version 4.14.200-155.322.amzn2.x86_64 (mockbuild@ip)", "xfs")},
 		{"NVMe timeout of 30 s", "PL319 info", "", func(c *diagnose.Case) { c.Host.NVMeTimeout = 30 * time.Second }},
 		{"NVMe timeout of 10 s", "PL319 warning", "", func(c *diagnose.Case) { c.Host.NVMeTimeout = 10 * time.Second }},
+		{"NVMe timeout of 30 s on local drives", "", "", func(c *diagnose.Case) { local(c); c.Host.NVMeTimeout = 30 * time.Second }},
 		{"a link of half its lanes", "PL321 warning", "lspci -vv", link(8, 8, 2, 4)},
 		{"a link of an older generation", "PL321 warning", "lspci -vv", link(8, 16, 4, 4)},
 		{"a full link", "", "", link(16, 16, 4, 4)},
-		{"NVMe timeout of 30 s on local drives", "", "", func(c *diagnose.Case) { local(c); c.Host.NVMeTimeout = 30 * time.Second }},
-	} {
+	}
+	// A near miss stands below the rows that fire its rule.
+	fires, near, last := map[string]bool{"PL320": true}, map[string]bool{"PL320": true}, "" // PL320 has TestFirstTouch
+	for _, tt := range rows {
+		if tt.want == "" {
+			near[last] = true
+			continue
+		}
+		last, _, _ = strings.Cut(tt.want, " ")
+		fires[last] = true
+	}
+	for _, r := range hostrules.Rules() {
+		if code := string(r.Code); !fires[code] || !near[code] {
+			t.Errorf("%s: a case fires it: %t, and a near miss does not: %t", code, fires[code], near[code])
+		}
+	}
+	for _, tt := range rows {
 		t.Run(tt.name, func(t *testing.T) {
 			c := healthy()
 			tt.change(c)
