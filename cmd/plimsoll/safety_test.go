@@ -196,3 +196,17 @@ func TestLeftoversFailMakeTest(t *testing.T) {
 		t.Errorf("%q, want %q first", got, want)
 	}
 }
+
+// make bench goes on after a part that fails, is skipped or prints nothing, and names it.
+func TestBenchGoesOn(t *testing.T) {
+	script, err := filepath.Abs("../../scripts/bench.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("bash", "-uo", "pipefail", "-c", `source <(sed -n '/^part()/,/^}/p' "$0"); missed=()
+		part good echo 5 %; part fails false; part silent true; part skips echo '--- SKIP: TestIt (0.00s)'; part last echo 7; printf '%s.' "${missed[@]}"`,
+		script).CombinedOutput()
+	if want := "== good\n5 %\n== fails\n\n== silent\n\n== skips\n--- SKIP: TestIt (0.00s)\n== last\n7\nfails.silent.skips."; err != nil || string(out) != want {
+		t.Errorf("%v, %q, want %q", err, out, want)
+	}
+}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/inspector"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	cdpage "github.com/chromedp/cdproto/page"
@@ -35,15 +36,54 @@ func browser(t *testing.T) context.Context {
 	}
 	flags := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun,
 		chromedp.UserDataDir(t.TempDir()), chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true),
-		chromedp.Flag("disable-sync", true), chromedp.WindowSize(1280, 900))
-	ctx, stop := chromedp.NewExecAllocator(t.Context(), flags...)
+		chromedp.Flag("disable-sync", true), chromedp.Flag("disable-dev-shm-usage", true), // a container's /dev/shm is small, and a tab without room hangs
+		chromedp.WindowSize(1280, 900))
+	said := &said{}
+	flags = append(flags, chromedp.CombinedOutput(said))
+	ctx, stop := chromedp.NewExecAllocator(context.WithValue(t.Context(), saidKey{}, said), flags...)
 	t.Cleanup(stop)
 	ctx, stop = chromedp.NewContext(ctx)
 	t.Cleanup(stop)
 	if err := chromedp.Do(ctx); err != nil {
-		t.Fatal(err)
+		t.Fatal(stuck(ctx, "Chromium's start", err))
 	}
 	return ctx
+}
+
+// said is what Chromium prints, for the message of a tab that hangs.
+type said struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+type saidKey struct{}
+
+func (s *said) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.text = append(s.text, p...)
+	s.text = s.text[max(0, len(s.text)-4000):]
+	return len(p), nil
+}
+
+// stuck says at which step a browser failed, what it printed, and what each of its processes is at: a tab that hangs
+// says nothing itself.
+func stuck(ctx context.Context, step string, err error) error {
+	text := "nothing"
+	if s, ok := ctx.Value(saidKey{}).(*said); ok {
+		s.mu.Lock()
+		text = string(s.text)
+		s.mu.Unlock()
+	}
+	load, _ := os.ReadFile("/proc/loadavg")
+	ps, _ := exec.Command("ps", "-eo", "pid,ppid,stat,time,wchan:20,args").Output()
+	var all []string
+	for line := range strings.Lines(string(ps)) {
+		if strings.Contains(line, "chromium") {
+			all = append(all, line[:min(len(line), 160)])
+		}
+	}
+	return fmt.Errorf("%s: %w\nload %s\nChromium printed:\n%s\nprocesses (state, CPU time, where they wait):\n%s", step, err, load, text, strings.Join(all, "\n"))
 }
 
 // tab is one page of the browser with all that it complained about.
@@ -71,7 +111,7 @@ func openPage(browser context.Context, t *testing.T, html string) *tab {
 	ctx, stop := chromedp.NewContext(browser)
 	t.Cleanup(stop)
 	if err := chromedp.Do(ctx); err != nil { // before the timeout, which would else end the tab itself
-		t.Fatal(err)
+		t.Fatal(stuck(ctx, "a new tab", err))
 	}
 	ctx, stop = context.WithTimeout(ctx, 3*time.Minute)
 	t.Cleanup(stop)
@@ -93,6 +133,9 @@ func openPage(browser context.Context, t *testing.T, html string) *tab {
 			}
 		case *cdpage.EventJavascriptDialogOpening:
 			p.complaints = append(p.complaints, "dialog: "+e.Message)
+		case *inspector.EventTargetCrashed: // no step would ever be answered
+			p.complaints = append(p.complaints, "the tab crashed")
+			stop()
 		}
 	})
 	if err != nil {
@@ -100,6 +143,7 @@ func openPage(browser context.Context, t *testing.T, html string) *tab {
 	}
 	send(p, network.Enable, network.EnableParams{})
 	send(p, log.Enable, cdp.Empty{})
+	send(p, inspector.Enable, cdp.Empty{})
 	p.do(chromedp.Navigate(address))
 	t.Cleanup(func() {
 		p.mu.Lock()
@@ -115,7 +159,7 @@ func openPage(browser context.Context, t *testing.T, html string) *tab {
 func (p *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	p.t.Helper()
 	if err := chromedp.Do(p.ctx, steps...); err != nil {
-		p.t.Fatal(err)
+		p.t.Fatal(stuck(p.ctx, "a step", err))
 	}
 }
 
@@ -124,7 +168,7 @@ func send[P, R any](p *tab, command cdp.Command[P, R], params P) R {
 	p.t.Helper()
 	r, err := chromedp.Call(p.ctx, command, params)
 	if err != nil {
-		p.t.Fatal(err)
+		p.t.Fatal(stuck(p.ctx, fmt.Sprintf("%T", params), err))
 	}
 	return r
 }
@@ -134,7 +178,7 @@ func eval[T any](p *tab, expression string) T {
 	p.t.Helper()
 	v, err := chromedp.Run(p.ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 	if err != nil {
-		p.t.Fatal(expression, err)
+		p.t.Fatal(stuck(p.ctx, expression, err))
 	}
 	return v
 }
@@ -181,7 +225,7 @@ func (p *tab) drawAll() {
 func (p *tab) wait(expression string) {
 	p.t.Helper()
 	if _, err := chromedp.Run(p.ctx, chromedp.Poll[bool](expression, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(time.Minute))); err != nil {
-		p.t.Fatal(expression, err)
+		p.t.Fatal(stuck(p.ctx, expression, err))
 	}
 }
 
