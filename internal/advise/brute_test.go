@@ -216,7 +216,7 @@ func bruteShapes(n int) []Layout {
 	return all
 }
 
-// randomDemand is a demand of one to three streams; kinds weights what the review found wrong.
+// randomDemand is a demand of one to three streams; kinds of demands that are hard are more frequent.
 func randomDemand(rnd *rand.Rand) Request {
 	pick := func(n ...float64) float64 { return n[rnd.IntN(len(n))] }
 	between := func(lo, hi float64) float64 { return lo * math.Pow(hi/lo, rnd.Float64()) }

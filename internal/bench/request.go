@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"plimsoll/internal/bundle"
+	"plimsoll/internal/fio"
 	"plimsoll/internal/fio/running"
 	"plimsoll/internal/host"
 	"plimsoll/internal/permit"
@@ -184,18 +185,15 @@ func (r Request) plan(
 	if p.Fio, err = running.Installed(ctx, m); err != nil {
 		return p, err
 	}
-	table, err := running.InstalledOptions(ctx, m)
-	if err != nil {
-		return p, err
-	}
-	if err := s.Check(table); err != nil {
+	if err := s.Check(fio.OptionsOf(p.Fio)); err != nil {
 		return p, &InputError{err}
 	}
 	topo, err := topology.Detect(ctx, m, paths, decl)
 	if err != nil {
 		return p, err
 	}
-	p.Topology, p.Host = *topo, Facts(ctx, m)
+	p.Topology, p.Host = *topo, host.Read(ctx, m)
+	p.Host.Fio = p.Fio.String()
 	return p, nil
 }
 

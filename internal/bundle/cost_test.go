@@ -13,8 +13,7 @@ import (
 )
 
 // TestImportIsLinear: four times the jobs take about four times the CPU time, whether they have one
-// name or each its own (M3 of the review of ed5d1e7: 2,000 took 0.2 s, 8,000 4 s). A square would
-// take sixteen times. The kernel counts CPU time by its ticks, so that 2,000 may seem to take none.
+// name or each its own. A square would take sixteen times. The kernel counts CPU time by its ticks, so that 2,000 may seem to take none.
 func TestImportIsLinear(t *testing.T) {
 	for _, name := range []string{"a", "a%d"} {
 		spent := func(n int) time.Duration {
@@ -54,7 +53,7 @@ func userTime(t *testing.T) time.Duration {
 
 // TestManyResultsAreLinear: four times the results cost about four times the work, from the text to the
 // list that was filtered, sorted and grouped. What is allocated is counted, and no time is taken. A
-// square would be sixteen times (M10 of the review of ed5d1e7: 256 rate lines took 7.8 s).
+// square would be sixteen times.
 func TestManyResultsAreLinear(t *testing.T) {
 	rates := func(n int) string {
 		var b strings.Builder

@@ -161,8 +161,7 @@ func TestWorkedCases(t *testing.T) {
 	}
 }
 
-// Threads of the review's rows 26 to 30 (those that are not stored have the stand-ins that
-// facts/clouds/README.md names), each with the limit that answers it.
+// What people asked in public threads about other clouds, each with the limit that answers it.
 func TestThreadsAreAnswered(t *testing.T) {
 	const kib, mib = units.KiB, float64(units.MiBPerSec)
 	for _, c := range []struct {

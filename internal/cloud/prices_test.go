@@ -10,7 +10,7 @@ import (
 	"plimsoll/internal/units"
 )
 
-// Figures of specs/workload-advise.md §2.5, from AWS's monthly prices of 2026-07.
+// Worked out by hand from AWS's monthly prices of 2026-07.
 func TestVolumePrices(t *testing.T) {
 	const mib = units.MiBPerSec
 	p := BuiltinPrices()

@@ -9,6 +9,10 @@
 //     gives the same list.
 //   - A finding is data: its document, line and column, evidence, and edits that replace exactly what
 //     stands at their place. Nothing above this room reads one of its sentences again.
+//
+// An Account divides the gap between a ceiling and a figure among causes, in the order in which they are certain.
+// A cause takes the factor of its own arithmetic, but no more than those before it have left; the factors
+// multiply to the gap, and what no cause explains is called unexplained.
 package finding
 
 import (

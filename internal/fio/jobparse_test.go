@@ -199,8 +199,7 @@ func FuzzParseJobFile(f *testing.F) {
 	})
 }
 
-// TestJobFileCosts: what a job file may hold is counted while it is read (M12 of the review of
-// ed5d1e7: 5,000 sections took 798 MB).
+// TestJobFileCosts: what a job file may hold is counted while it is read: 5,000 sections could take 798 MB.
 func TestJobFileCosts(t *testing.T) {
 	many := func(n int) string { return "[global]\nrw=read\n" + strings.Repeat("[j]\n", n) }
 	inherit := func(jobs, options int) string {

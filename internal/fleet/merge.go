@@ -1,6 +1,15 @@
 // Package fleet makes one run of what several hosts measured: bundles that other means collected,
 // or plimsoll started on each host through an engine that gives standard input and output there
 // (ssh, srun, kubectl exec). It opens no port and leaves nothing behind.
+//
+// A host that is driven speaks frames over that one connection: it plans, waits before each scenario until all
+// are ready, measures, and sends its bundle. The coordinator measures each host's clock against its own, and
+// goes on without hosts that are lost, where it may.
+//
+// To merge is arithmetic on seconds. Each host's are put on the coordinator's clock; the figures are those of
+// the time in which all hosts measured. A second that is cut counts by its part, latencies count whole seconds,
+// and histograms are added, so that a percentile is that of all I/Os and no mean of percentiles. Less than 80 %
+// of the planned time in common is invalid.
 package fleet
 
 import (

@@ -7,7 +7,7 @@ import (
 )
 
 // TestHostsHaveDirectories: two hosts whose runs would be kept in one directory are refused before
-// anything starts (S4 of the review of ed5d1e7: one host's figures counted twice).
+// anything starts: one host's figures would count twice.
 func TestHostsHaveDirectories(t *testing.T) {
 	long := strings.Repeat("a", 100)
 	for _, same := range [][]string{

@@ -1,5 +1,15 @@
 // Package lint holds the rules on text: fio jobs and storage commands in job files, scripts and
 // Markdown (PL1xx).
+//
+//	documents -> script.Parse -> jobs as the shell would start them, and storage commands
+//	for each rule, for each job: what fio would do of the options as they are given
+//	    refused by the table of this fio's version -> an error, with an exact edit where only one word is meant
+//	    accepted, and another measurement than meant -> a warning, proven by an experiment
+//	comments in place and settings of the tree silence findings; a baseline leaves known ones out
+//
+// An option is judged by fio's own tables (package fio) and never by a list of ours. A job that is only a part
+// of one (Job.Partial), or whose words a shell decides, is judged by what stands there: what is not known
+// silences the rules that need it. All work is linear in the text, since the text may be hostile.
 package lint
 
 import (

@@ -92,8 +92,7 @@ func (b *bench) sum() string {
 	return string(out)
 }
 
-// What the review's discs carried, which passed as blank: each is refused, and nothing on it
-// changes.
+// What a disc may carry that a quick look takes for blank: each is refused, and nothing on it changes.
 func TestNotBlank(t *testing.T) {
 	for name, c := range map[string]struct{ make, want string }{
 		"blank":                      {"", ""},

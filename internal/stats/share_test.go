@@ -46,7 +46,7 @@ func touched(r *rand.Rand, kind string, share, touch float64) Paired {
 	return PairedShare(first, again, 1)
 }
 
-// The truth of these volumes is known, and the estimator does not know it: specs/why.md §5.2.
+// The truth of these volumes is known, and the estimator does not know it.
 func TestPairedShareClaims(t *testing.T) {
 	const reps = 400
 	r := rand.New(rand.NewPCG(7, 11))

@@ -10,8 +10,8 @@ import (
 // repeat makes about n bytes of a piece.
 func repeat(piece string, n int) string { return strings.Repeat(piece, n/len(piece)+1) }
 
-// hostile are documents of up to n bytes that cost more than they look: the three of the review of
-// ed5d1e7, and a long row of each sign that YAML has.
+// hostile are documents of up to n bytes that cost more than they look, and a long row of each sign that
+// YAML has.
 func hostile(n int) map[string]string {
 	var merge, laughs, steps, keys strings.Builder
 	merge.WriteString("k0: &k0 {a: 1}\n")

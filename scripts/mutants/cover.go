@@ -190,13 +190,19 @@ func (p program) run(tests []covering, cpu time.Duration, more ...string) ([]str
 	for i, c := range tests {
 		names[i] = c.name
 	}
-	// A mutant that fills the memory is ended, not the machine.
-	limits := fmt.Sprintf(`ulimit -v 12000000 -t %d; exec "$@"`, int(cpu.Seconds()))
+	// A mutant that fills the memory is ended, not the machine; and one that writes elsewhere does not write
+	// into the sources, where this user may mount them read-only.
+	limits := fmt.Sprintf(`here=$PWD top=$(git rev-parse --show-toplevel)
+mount --bind "$top" "$top" 2>/dev/null && mount -o remount,bind,ro "$top" && cd "$here"
+ulimit -v 12000000 -t %d; exec "$@"`, int(cpu.Seconds()))
 	args := append([]string{
 		"-c", limits, "bash", p.binary, "-test.failfast", fmt.Sprintf("-test.short=%t", p.short),
 		"-test.run=^(" + strings.Join(names, "|") + ")$",
 	}, more...)
 	test := exec.CommandContext(ctx, "bash", args...)
+	if os.Getuid() == 0 {
+		test = exec.CommandContext(ctx, "unshare", append([]string{"--mount", "bash"}, args...)...)
+	}
 	test.Dir = p.dir
 	test.Env = append(os.Environ(), "PLIMSOLL_LAB=off", "RAPID_NOFAILFILE=true", fmt.Sprintf("%s=%d", chooses, p.number))
 	test.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -10,8 +10,8 @@ import (
 	"plimsoll/internal/cli/form"
 )
 
-// TestPassedOnReadsBack: what fleet run passes on, a host's flags read back as the same value (S8
-// of the review of ed5d1e7: --ramp 0 arrived as --ramp=).
+// TestPassedOnReadsBack: what fleet run passes on, a host's flags read back as the same value,
+// also a 0.
 func TestPassedOnReadsBack(t *testing.T) {
 	for _, text := range []string{"0", "0s", "1", "1.5", "90s", "1h30m", "1ns"} {
 		var first, second time.Duration

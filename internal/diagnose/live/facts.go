@@ -2,6 +2,16 @@
 // in a few seconds in which plimsoll did no I/O. Its rules are the family PL9xx; causes that other
 // families know keep their codes. Facts are plain values, so that what was seen once can be judged
 // again.
+//
+//	Facts: two readings of the kernel's counters and the samples between them, and what could not be read
+//	view:  the layers below the path, top to bottom, each with rate, time of an I/O, I/Os waiting (Little's law)
+//	       and how long none was answered; the programs and groups that wait, and those that ask
+//	causes, in the order in which they are believed: no answer, limits that are reached, this machine's own
+//	       doings, other programs, members that differ, and last what only a latency suggests
+//	nothing found: Nothing where all was seen, CannotSee where a blind spot may hide the cause
+//
+// Nobody is accused unless somebody waits for him. A cause has what proves it as evidence, and says by its
+// Confidence whether anything else is excluded.
 package live
 
 import (

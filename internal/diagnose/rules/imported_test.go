@@ -387,8 +387,8 @@ func TestHowBadAnImportIs(t *testing.T) {
 	}
 }
 
-// TestStoppedRunsNeedNoErrno: who stopped a run with ^C is not sent to look for errors of the device (M3 of
-// the review of ed5d1e7); a job that failed is.
+// TestStoppedRunsNeedNoErrno: who stopped a run with ^C is not sent to look for errors of the device; a
+// job that failed is.
 func TestStoppedRunsNeedNoErrno(t *testing.T) {
 	m := measured(1, random(0, 4*units.KiB, 1, 1), took(0, 1000, 1))
 	m.Result.Source, m.Result.Incomplete = "a.log", []string{"fio was stopped before its time (signal 2)."}

@@ -36,8 +36,7 @@ func inFile(t diagnose.Touch) diagnose.Touch {
 	return t
 }
 
-// touchCases are volumes that are slow by themselves: lab/first.yaml and lab/slow.yaml of the review
-// (outside.md, G2), and near misses.
+// touchCases are volumes that are slow by themselves, loaded from a snapshot or not, and near misses.
 func touchCases() []labelled {
 	const k8 = 8 * units.KiB
 	alone := on("", array("nvme1n1", topology.Single, 0, 1, statedGp3()))

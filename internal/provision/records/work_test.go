@@ -347,7 +347,7 @@ func TestGivenUpByName(t *testing.T) {
 }
 
 // TestMountPoints: a filesystem is not mounted over the system, also not in a plan for a machine
-// that is imagined (M11 of the review of ed5d1e7).
+// that is imagined.
 func TestMountPoints(t *testing.T) {
 	for mount, want := range map[string]string{
 		"/etc":            "/etc is the system's own",
