@@ -127,6 +127,9 @@ func TestSecondsThatCount(t *testing.T) {
 			t.Errorf("%v to %v: %v I/Os, %v bytes, %d latencies; want %v and %d", c.from, c.to, did.n, did.bytes, did.hist.Count(), c.n, c.whole)
 		}
 	}
+	if e := estimate([]measured{m}, 0, 4*time.Second, 50); e.None != "4 s only" || e.Lo != 50 || e.Hi != 50 || e.Center != 50 {
+		t.Errorf("of four seconds: %+v", e)
+	}
 	counts := make([]float64, 3)
 	m.spread(counts, 1500*time.Millisecond)
 	if want := []float64{50, 100, 50}; !slices.Equal(counts, want) {
