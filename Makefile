@@ -87,9 +87,10 @@ bench: build ## ratios against bare fio, wc, python and the like, measured in th
 fio-versions: build ## the formats and a run with the fio of Debian 11, 12, 13 and sid
 	@scripts/fio-versions.sh
 
-# The rooms whose arithmetic and decisions must be held by values; see docs/architecture.md.
-MUTANT_ROOMS := ceiling topology units stats verdict permit provision provision/records cloud advise compare result fio/merge.go fio/hist.go fio/phases.go
-mutants: need-test ## N (100) random one-line mistakes from SEED (1) in the rooms that compute and decide, each tried by its own package's tests; survivors are printed
+# The rooms that compute, decide, name causes, merge hosts or parse: their decisions must be held by values; see docs/evidence/mutants.md.
+MUTANT_ROOMS := ceiling topology units stats verdict permit provision provision/records cloud advise compare result fio/merge.go fio/hist.go fio/phases.go \
+  diagnose $(addprefix diagnose/,cloud fleet host layout live postgres run) finding fleet lint lint/settings script bundle fio/text fio/output workload bench
+mutants: need-test ## N (100) random one-line mistakes from SEED (1) in the rooms that compute, decide, conclude or parse, each tried by its own package's tests; survivors are printed
 	@PLIMSOLL_LAB=off nice -n 10 $(GO) run ./scripts/mutants -seed $(or $(SEED),1) -n $(or $(N),100) $(addprefix internal/,$(or $(ROOMS),$(MUTANT_ROOMS)))
 
 pg-versions: build ## PostgreSQL's tests and a short run of the suite pg on servers of versions 14, 16, 17 and 18

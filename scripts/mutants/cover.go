@@ -26,13 +26,15 @@ const (
 )
 
 // beside names the packages whose tests try a package besides its own: cases of all rules stand in one
-// place, and what fio prints is read as text and as documents.
+// place, documents are read for lint's sake, and what fio prints is read as text and as documents.
 func beside(dir string) []string {
 	switch {
 	case dir == "internal/diagnose/rules":
 		return []string{dir}
 	case dir == "internal/diagnose" || strings.HasPrefix(dir, "internal/diagnose/"):
 		return []string{dir, "internal/diagnose/rules"}
+	case dir == "internal/script":
+		return []string{dir, "internal/lint"}
 	case dir == "internal/fio/text":
 		return []string{dir, "internal/fio/output"}
 	}
