@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -20,9 +21,18 @@ func YAML(job *fio.JobFile) (string, error) {
 	jobs := job.Jobs()
 	name := slug(strings.TrimSuffix(strings.TrimSuffix(job.Name, ".fio"), ".job"))
 	fmt.Fprintf(&b, "%sname: %s\nscenarios:\n", SettingsComment(job, "#"), name)
-	for n, phase := range job.Phases() {
+	n := -1
+	for _, phase := range job.Phases() {
+		n++
 		if len(phase) == 1 {
-			if err := writeScenario(&b, n+1, job.Effective(phase[0])); err != nil {
+			s := job.Effective(phase[0])
+			if only, set := s.Get("create_only"); set && only != "0" && len(jobs) > 1 {
+				n--
+				fmt.Fprintf(&b, "  # [%s] only makes its files (create_only), as plimsoll run does by itself: left out\n",
+					strings.ReplaceAll(fio.Clip(s.Name), "\n", " "))
+				continue
+			}
+			if err := writeScenario(&b, n+1, s); err != nil {
 				return "", err
 			}
 			continue
@@ -45,13 +55,51 @@ func writeTogether(b *strings.Builder, id int, name string, part *fio.JobFile) e
 		return err
 	}
 	role, size := together(part, part.Jobs())
+	placed, err := unplace(part)
+	if err != nil {
+		return err
+	}
 	fmt.Fprintf(b, "  - id: %d\n    name: %s\n    role: %s\n", id, name, role)
 	writeSize(b, size)
+	fmt.Fprintf(b, "    # in a suite, jobs that run together share one file; %s\n", placed)
 	b.WriteString("    job: |\n")
 	for line := range strings.Lines(string(part.Text())) {
 		b.WriteString(strings.TrimRight("      "+line, " \n") + "\n")
 	}
 	return nil
+}
+
+// unplace takes the files of jobs that run together out of their text, since a suite gives them one, and
+// says what they had. fio adds files up: what stayed would be worked on beside that one.
+func unplace(part *fio.JobFile) (string, error) {
+	var names, dirs []string
+	for _, s := range part.EachJob() {
+		if name := s.Filename(); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+		if dir := Directory(s); !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	if len(names) > 1 {
+		return "", fmt.Errorf("the jobs that run together have files of their own (filename=%s), and in a suite they would "+
+			"share one: start the job file itself, plimsoll run FILE.fio", fio.Clip(strings.Join(names, ", filename=")))
+	}
+	part.Sections = slices.Clone(part.Sections)
+	for i := range part.Sections {
+		s := &part.Sections[i]
+		s.Options = slices.DeleteFunc(slices.Clone(s.Options), func(o fio.Option) bool {
+			return o.Name == "filename" || o.Name == "directory"
+		})
+	}
+	clean := func(s string) string { return strings.ReplaceAll(s, "\n", " ") }
+	switch {
+	case names[0] != "":
+		return "these had filename=" + clean(names[0]), nil
+	case dirs[0] != "":
+		return "these had one each, directory=" + clean(strings.Join(dirs, ", directory=")), nil
+	}
+	return "these had one each", nil
 }
 
 // timing are the options that a scenario states in fields of its own.
@@ -84,8 +132,11 @@ func writeScenario(b *strings.Builder, id int, s fio.Section) error {
 	if w.Jobs > 1 && w.Filename == "" && Directory(s) != "" { // fio gives each job a file there
 		fmt.Fprintf(b, "    files: %s\n", FilePerJob)
 	}
-	if w.Runtime > 0 {
-		fmt.Fprintf(b, "    runtime: %s\n", w.Runtime)
+	if runtime := cmp.Or(w.Runtime, DefaultRuntime); w.TimeBased && w.Runtime > 0 {
+		fmt.Fprintf(b, "    runtime: %s\n", runtime)
+	} else { // also a scenario of few I/Os is repeated until its time is over
+		fmt.Fprintf(b, "    # the job ended when its work was done%s; a scenario always runs for its runtime\n    runtime: %s\n",
+			map[bool]string{true: ", at the latest after " + w.Runtime.String()}[w.Runtime > 0], runtime)
 	}
 	if w.Ramp > 0 {
 		fmt.Fprintf(b, "    ramp: %s\n", w.Ramp)

@@ -34,8 +34,8 @@ func NewConvert(env *form.Env) *cobra.Command {
 		Use:   "convert FILE|COMMAND|-- fio ARG...",
 		Short: "Convert between fio command lines, job files and suites",
 		Long: `Convert a fio command line into a job file, a job file into a command line, or either into a suite for
-plimsoll run. No option is lost: options of fio itself, such as --output, become comments where a job file or a
-suite cannot hold them. "-" is a job file on standard input.`,
+plimsoll run. What was written is read again and compared, option by option; what would not
+be the same is refused. Options of fio itself, such as --output, become comments in a job file and a suite. "-" is a job file on standard input.`,
 		Example: `  plimsoll convert "fio --name=a --rw=randread --bs=4k --size=1G" > a.fio
   plimsoll convert a.fio
   plimsoll convert a.fio --to suite > a.yaml`,
@@ -70,9 +70,20 @@ func runConvert(ctx context.Context, env *form.Env, o convertOptions) error {
 	var converted string
 	switch to {
 	case "command":
-		converted = shell.Line(command.Line(job)) + "\n"
+		line := command.Line(job)
+		if again, err := command.Parse(line); err != nil {
+			return fmt.Errorf("%s: a command line cannot hold it: %w", job.Name, err)
+		} else if err := same(job, again); err != nil {
+			return err
+		}
+		converted = shell.Line(line) + "\n"
 	case "job":
 		if err := job.Writable(); err != nil {
+			return err
+		}
+		if again, err := fio.ParseJobFile(job.Name, job.Text(), fio.ParseOptions{}); err != nil {
+			return err
+		} else if err := same(job, again); err != nil {
 			return err
 		}
 		converted = suite.SettingsComment(job, ";") + string(job.Text())
@@ -80,9 +91,22 @@ func runConvert(ctx context.Context, env *form.Env, o convertOptions) error {
 		if converted, err = suite.YAML(job); err != nil {
 			return err
 		}
+		if _, err := suite.Parse(job.Name, []byte(converted)); err != nil {
+			return fmt.Errorf("a suite cannot hold it: %w", err)
+		}
 	}
 	_, err = io.WriteString(env.Out, converted)
 	return err
+}
+
+// same refuses a conversion that, read again, is not the same jobs with the same options.
+func same(job, again *fio.JobFile) error {
+	differ := command.Differences(job, again)
+	if len(differ) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s: fio would read the converted text in another way: %s", job.Name,
+		text.Clean(text.Some(differ, 3), 240))
 }
 
 // readJob reads a job file, or a command line given as one argument or as words; typed tells
@@ -105,7 +129,8 @@ func readJob(ctx context.Context, env *form.Env, args []string) (job *fio.JobFil
 		case err == nil:
 			return nil, false, form.Hint(form.Usage(fmt.Errorf("%s is no job file: it is not a regular file", name)),
 				`plimsoll convert "fio --name=a --rw=randread"`)
-		case !strings.Contains(name, "--") && !slices.ContainsFunc(strings.Fields(name), hasLongDash):
+		case command.At(strings.Fields(name)) < 0 && !strings.HasPrefix(name, "-") && !strings.Contains(name, " --") &&
+			!slices.ContainsFunc(strings.Fields(name), hasLongDash):
 			return nil, false, form.Hint(form.Usage(err), `plimsoll convert "fio --name=a --rw=randread"`)
 		default:
 			if words, err = shell.Split(name); err != nil {

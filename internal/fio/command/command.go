@@ -157,6 +157,10 @@ func place(f *fio.JobFile, o fio.Option) {
 	s.Options = append(s.Options, o)
 }
 
+// namedAfterJob are options that a job file may hold without a value: fio then names the log after the
+// job. On a command line they take the next word.
+var namedAfterJob = []string{"write_bw_log", "write_lat_log", "write_iops_log", "write_hist_log"}
+
 // Line is the command that does what the job file does, "fio" first.
 func Line(f *fio.JobFile) []string {
 	argv := []string{"fio"}
@@ -172,17 +176,86 @@ func Line(f *fio.JobFile) []string {
 	}
 	begun := false
 	for i, s := range f.Sections {
+		job := f.Effective(i)
 		switch {
 		case !s.Global():
-			argv, begun = append(argv, "--name="+f.Effective(i).Name), true
+			argv, begun = append(argv, "--name="+job.Name), true
 		case begun:
 			argv = append(argv, "--name=global")
 		}
 		for _, o := range s.Options {
-			if o.Name != "name" { // a second --name would begin a second job
+			if o.Name != "name" && !afterJob(o) { // a second --name would begin a second job
 				add(o)
+			}
+		}
+		if s.Global() {
+			continue
+		}
+		for _, name := range namedAfterJob {
+			if byJob(job, name) {
+				add(fio.Option{Name: name, Value: job.Name})
 			}
 		}
 	}
 	return append(argv, f.Files...)
+}
+
+// afterJob says whether an option names a log after the job.
+func afterJob(o fio.Option) bool { return o.Bare && slices.Contains(namedAfterJob, o.Name) }
+
+// byJob says whether a job's log is named after it: no other option gives it a name, before or behind.
+func byJob(job fio.Section, name string) bool {
+	bare := false
+	for _, o := range job.Options {
+		if o.Name == name && !o.Bare {
+			return false
+		}
+		bare = bare || o.Name == name
+	}
+	return bare
+}
+
+// Differences are the options of the jobs of two texts that are not the same, job by job, as "[a] rw=read";
+// none where both do the same.
+func Differences(a, b *fio.JobFile) []string {
+	one, other := jobsOf(a), jobsOf(b)
+	var all []string
+	for i := range max(len(one), len(other)) {
+		var x, y []string
+		if i < len(one) {
+			x = one[i]
+		}
+		if i < len(other) {
+			y = other[i]
+		}
+		for _, o := range append(x, y...) {
+			if slices.Contains(x, o) != slices.Contains(y, o) && !slices.Contains(all, o) {
+				all = append(all, o)
+			}
+		}
+	}
+	return all
+}
+
+// jobsOf are the options in effect of each job, one of a name, with filename's added up as fio does.
+func jobsOf(f *fio.JobFile) (jobs [][]string) {
+	for _, s := range f.EachJob() {
+		options := []string{"[" + s.Name + "]"}
+		for i, o := range s.Options {
+			later := slices.ContainsFunc(s.Options[i+1:], func(p fio.Option) bool {
+				return p.Name == o.Name && !afterJob(p)
+			})
+			switch {
+			case o.Name == "name" || later && !afterJob(o) || afterJob(o) && !byJob(s, o.Name):
+				continue
+			case o.Name == "filename":
+				o.Value, o.Pad = s.Filename(), ""
+			case afterJob(o):
+				o = fio.Option{Name: o.Name, Value: s.Name}
+			}
+			options = append(options, "["+s.Name+"] "+o.String())
+		}
+		jobs = append(jobs, options)
+	}
+	return jobs
 }
