@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"plimsoll/internal/ceiling"
-	"plimsoll/internal/diagnose"
 	"plimsoll/internal/result"
+	"plimsoll/internal/stats"
 	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
@@ -46,6 +46,9 @@ type MetSide struct {
 	Steady    units.Rate    `json:"steady,omitempty"`
 	BurstFor  time.Duration `json:"burst_for,omitempty"`
 	Met       bool          `json:"met"`
+	// Missed says that a part of the demand is not met for certain, Open that of a part nothing can be said.
+	Missed bool `json:"missed,omitempty"`
+	Open   bool `json:"open,omitempty"`
 	// Invalid is why the result must not be trusted, whatever it shows; nil where it may be.
 	Invalid []string `json:"invalid,omitempty"`
 }
@@ -65,10 +68,12 @@ type MetLimit struct {
 	Text     string        `json:"text"` // "I/Os above 1 s < 1 %"
 	Over     time.Duration `json:"over,omitempty"`
 	Share    float64       `json:"share,omitempty"`   // allowed above Over
-	Above    float64       `json:"above,omitempty"`   // measured above Over
+	Above    *stats.Bounds `json:"above,omitempty"`   // measured above Over, a share of all I/Os
 	Latency  units.Latency `json:"latency,omitempty"` // measured percentile
 	Known    bool          `json:"known"`
 	Exceeded bool          `json:"exceeded,omitempty"`
+	// Open says that what was measured is on neither side of the limit for certain.
+	Open bool `json:"open,omitempty"`
 }
 
 // Side is a measured result with the machine it was measured on.
@@ -107,6 +112,8 @@ func (m *Met) side(s Side) MetSide {
 			one.Measured, one.Share, one.Known = rate, float64(rate/st.Rate), true
 		}
 		out.Met = out.Met && one.Known && one.Share >= reached
+		out.Missed = out.Missed || one.Known && one.Share < reached
+		out.Open = out.Open || !one.Known
 		out.Streams = append(out.Streams, one)
 	}
 	total := s.Result.Total
@@ -116,11 +123,13 @@ func (m *Met) side(s Side) MetSide {
 	}
 	out.Limits = limitsOf(m.Demand, s.Result)
 	for _, l := range out.Limits {
-		out.Met = out.Met && l.Known && !l.Exceeded
+		out.Met = out.Met && l.Known && !l.Exceeded && !l.Open
+		out.Open = out.Open || !l.Known || l.Open
+		out.Missed = out.Missed || l.Exceeded
 	}
 	m.sustained(&out, s)
 	if out.Sustained > 0 && out.Sustained < out.Steady {
-		out.Met = false
+		out.Met, out.Missed = false, true
 	}
 	if len(s.Invalid) > 0 {
 		out.Met, out.Invalid = false, s.Invalid
@@ -264,8 +273,10 @@ func limitsOf(d *workload.Demand, r *result.Result) []MetLimit {
 			Share: over[limit],
 			Text:  fmt.Sprintf("I/Os above %s < %s", text.Duration(limit), text.Percent(over[limit])),
 		}
-		if share, ok := diagnose.ShareAbove(r.Total, limit); ok {
-			l.Known, l.Above, l.Exceeded = true, share, share >= l.Share
+		if above, ok := r.Total.Above(limit); ok {
+			judged := above.Judge(func(v float64) bool { return v < l.Share })
+			l.Known, l.Above = true, &above
+			l.Exceeded, l.Open = judged == stats.Missed, judged == stats.CannotTell
 		}
 		out = append(out, l)
 	}
@@ -314,6 +325,8 @@ func (m *Met) decide() string {
 		return "All meet it."
 	case n == 1 && len(m.Sides[0].Invalid) > 0:
 		return m.Sides[0].Name + " is INVALID and cannot be judged."
+	case n == 1 && !m.Sides[0].Missed && m.Sides[0].Open:
+		return m.Sides[0].Name + " cannot tell: " + m.Sides[0].open() + "."
 	case len(good) > 0:
 		return text.List(good) + map[bool]string{true: " meets it.", false: " meet it."}[len(good) == 1]
 	}
@@ -327,6 +340,17 @@ func (m *Met) decide() string {
 		}
 	}
 	return strings.Join(parts, " ")
+}
+
+// open is what a side cannot tell of the demand.
+func (s *MetSide) open() string {
+	for _, l := range s.Limits {
+		if l.Known && l.Open {
+			return fmt.Sprintf("%s of its I/Os took longer than %s, and less than %s is wanted",
+				l.Above.Print(text.Percent, 1), text.Duration(l.Over), text.Percent(l.Share))
+		}
+	}
+	return "not all that is wanted was recorded"
 }
 
 // partly says which streams a side that fails does meet, and for how long.

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"plimsoll/internal/diagnose"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
 	"plimsoll/internal/text"
@@ -106,15 +105,12 @@ func (d *Document) denied(r *result.Result, o *fio.Output, alone bool) []string 
 		if c.of == "" && !alone || c.of != "" && !isCalled(r, o, c.of) || o.Line <= c.line && c.line <= o.End {
 			continue
 		}
-		least, most, ok := diagnose.Between(r.Total, c.over)
+		b, ok := r.Total.Above(c.over)
 		gap := func(of float64) float64 { return max(claimGap, claimPart*of) }
-		if !ok || c.share >= least-gap(least) && c.share <= most+gap(most) {
+		if !ok || c.share >= b.Least-gap(b.Least) && c.share <= b.Most+gap(b.Most) {
 			continue
 		}
-		says := text.Percent(least)
-		if most-least > claimGap {
-			says += " to " + text.Percent(most)
-		}
+		says := b.Print(text.Percent, 1)
 		if len(r.Total.Buckets) > 0 {
 			says += ": a bucket's label is its upper end"
 		}

@@ -109,12 +109,11 @@ func (x Expectation) limits(tolerance string) (value, share float64, err error) 
 	if tolerance == "" {
 		tolerance = "5%"
 	}
-	number, isPercent := strings.CutSuffix(strings.TrimSpace(tolerance), "%")
-	share, err = strconv.ParseFloat(strings.TrimSpace(number), 64)
-	if err != nil || !isPercent || !(share > 0) || share >= 100 {
+	share, err = units.ParsePercent(tolerance)
+	if err != nil || share <= 0 || share >= 1 {
 		return 0, 0, fmt.Errorf("tolerance %q: give a share such as 5%%", tolerance)
 	}
-	return value, share / 100, nil
+	return value, share, nil
 }
 
 func parseAmount(s string, u Unit) (v float64, err error) {

@@ -58,11 +58,11 @@ func stated(main string) (Figure, bool) {
 		return Figure{}, false
 	}
 	f := Figure{Name: m.String(), Unit: Nanoseconds, Lower: true, value: func(r *result.Result) float64 {
-		v, err := verdict.Measure(m, r)
+		b, err := verdict.Measure(m, r)
 		if err != nil {
 			return math.NaN()
 		}
-		return v
+		return b.Least
 	}}
 	switch m.Quantity {
 	case suite.IOPS, suite.TPS:

@@ -304,10 +304,9 @@ func (m Metric) parse(text string) (Value, error) {
 
 // parseShare reads a share of the I/Os, which needs its sign: "1%".
 func parseShare(text string) (Value, error) {
-	number, ok := strings.CutSuffix(text, "%")
-	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-	if !ok || err != nil || v < 0 || v > 100 {
+	v, err := units.ParsePercent(text)
+	if err != nil || v > 1 {
 		return Value{}, fmt.Errorf("share %q: want such as 1%%", text)
 	}
-	return Value{Share: v / 100}, nil
+	return Value{Share: v}, nil
 }

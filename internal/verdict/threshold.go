@@ -34,12 +34,20 @@ type ThresholdResult struct {
 	Outcome   Outcome         `json:"outcome"`
 	Measured  suite.Value     `json:"measured,omitzero"`
 	Limit     suite.Value     `json:"limit,omitzero"` // with the ceiling's factor applied
+	// Within bounds a figure that is known in part, in its base unit; Measured is then the end that decides.
+	Within *stats.Bounds `json:"within,omitempty"`
 	// Reason says why it was not judged: the ceiling is unknown, the direction did not run.
 	Reason string `json:"reason,omitempty"`
 }
 
 // PrintMeasured writes the measured figure with its unit: "536 IOPS", "508 MiB/s", "1.86 ms".
-func (t ThresholdResult) PrintMeasured() string { return t.Threshold.Metric.Print(t.Measured) }
+func (t ThresholdResult) PrintMeasured() string {
+	metric := t.Threshold.Metric
+	if t.Within == nil {
+		return metric.Print(t.Measured)
+	}
+	return t.Within.Print(func(v float64) string { return metric.Print(metric.Value(v)) }, 1)
+}
 
 // PrintLimit writes the limit with its unit.
 func (t ThresholdResult) PrintLimit() string { return t.Threshold.Metric.Print(t.Limit) }
@@ -58,7 +66,11 @@ func Evaluate(s suite.Threshold, m diagnose.Measurement, scale float64) Threshol
 		t.Reason = err.Error()
 		return t
 	}
-	t.Measured = s.Metric.Value(measured)
+	holds := func(v float64) bool { return s.Op.Holds(s.Metric.Value(v), t.Limit) }
+	t.Measured = s.Metric.Value(measured.Decisive(holds))
+	if !measured.Exact() {
+		t.Within = &measured
+	}
 	if s.OfCeiling > 0 {
 		of, err := ceilingOf(s.Metric, m.Ceiling)
 		if err != nil {
@@ -70,9 +82,14 @@ func Evaluate(s suite.Threshold, m diagnose.Measurement, scale float64) Threshol
 	if t.Reason = doubt(t, m, scale); t.Reason != "" {
 		return t
 	}
-	t.Outcome = Missed
-	if s.Op.Holds(t.Measured, t.Limit) {
+	switch measured.Judge(holds) {
+	case stats.Met:
 		t.Outcome = Met
+	case stats.Missed:
+		t.Outcome = Missed
+	case stats.CannotTell:
+		t.Reason = fmt.Sprintf("%s is known as %s only, and the limit is within that: json+ would tell",
+			s.Metric, t.PrintMeasured())
 	}
 	return t
 }
@@ -109,8 +126,17 @@ func noise(t ThresholdResult, mean stats.Estimate) string {
 	return fmt.Sprintf("the mean is only known to %s, and the threshold is within that", text.PlusMinus(mean.Rel()))
 }
 
-// Measure looks a metric up, in its base unit: 1/s, bytes/s or nanoseconds.
-func Measure(m suite.Metric, r *result.Result) (float64, error) {
+// Measure looks a metric up, in its base unit: 1/s, bytes/s, nanoseconds or a share. Only a share may be
+// known in part.
+func Measure(m suite.Metric, r *result.Result) (stats.Bounds, error) {
+	if limit, ok := m.Statistic.Over(); ok {
+		return above(m, r, limit)
+	}
+	v, err := measure(m, r)
+	return stats.Bounds{Least: v, Most: v}, err
+}
+
+func measure(m suite.Metric, r *result.Result) (float64, error) {
 	if r == nil {
 		return 0, errors.New("nothing was measured")
 	}
@@ -125,13 +151,19 @@ func Measure(m suite.Metric, r *result.Result) (float64, error) {
 	if m.Side == suite.TotalSide {
 		iops, bw = r.Total.Rates()
 	}
-	var parts []fio.Latency
+	switch m.Quantity { //nolint:exhaustive // the others are latencies
+	case suite.IOPS:
+		return float64(iops), nil
+	case suite.BW:
+		return float64(bw), nil
+	}
+	return latency(m, partsOf(m, dirs, r))
+}
+
+// partsOf are the distributions of a metric of latency, one for each direction.
+func partsOf(m suite.Metric, dirs []fio.Direction, r *result.Result) (parts []fio.Latency) {
 	for _, d := range dirs {
 		switch m.Quantity {
-		case suite.IOPS:
-			return float64(iops), nil
-		case suite.BW:
-			return float64(bw), nil
 		case suite.Clat:
 			parts = append(parts, d.Clat)
 		case suite.Slat:
@@ -139,11 +171,11 @@ func Measure(m suite.Metric, r *result.Result) (float64, error) {
 		case suite.Lat:
 			parts = append(parts, d.Lat)
 		case suite.Sync:
-			parts = []fio.Latency{r.Total.Sync.Lat}
-		case suite.TPS, suite.Took:
+			return []fio.Latency{r.Total.Sync.Lat}
+		case suite.TPS, suite.Took, suite.IOPS, suite.BW:
 		}
 	}
-	return latency(m, parts)
+	return parts
 }
 
 // ofDatabase looks a metric of transactions up, at the number of clients that had the most a
@@ -210,9 +242,6 @@ func latency(metric suite.Metric, parts []fio.Latency) (float64, error) {
 		}
 		return float64(most), nil
 	}
-	if limit, ok := metric.Statistic.Over(); ok {
-		return above(metric, measured, limit)
-	}
 	p, ok := metric.Statistic.Percentile()
 	if !ok {
 		return 0, fmt.Errorf("unknown metric %s: want mean, max or a percentile such as p99", metric)
@@ -235,18 +264,25 @@ func latency(metric suite.Metric, parts []fio.Latency) (float64, error) {
 	return float64(v), nil
 }
 
-// above is the share of I/Os that took longer than limit, by their histograms. A bin that limit
-// lies in counts as faster.
-func above(metric suite.Metric, parts []fio.Latency, limit time.Duration) (float64, error) {
-	var over, all float64
-	for _, l := range parts {
-		if l.Hist.Count() == 0 {
-			return 0, fmt.Errorf("%s needs histograms (json+)", metric)
-		}
-		over += float64(l.Hist.Above(limit))
-		all += float64(l.Hist.Count())
+// above bounds the share of I/Os that took longer than limit. fio's buckets are of the completion
+// latencies of all directions that ran.
+func above(metric suite.Metric, r *result.Result, limit time.Duration) (stats.Bounds, error) {
+	if r == nil {
+		return stats.Bounds{}, errors.New("nothing was measured")
 	}
-	return over / all, nil
+	dirs, err := directions(metric.Side, r)
+	if err != nil {
+		return stats.Bounds{}, err
+	}
+	all, err := directions(suite.TotalSide, r)
+	var buckets []fio.Bucket
+	if err == nil && len(all) == len(dirs) && metric.Quantity == suite.Clat {
+		buckets = r.Total.Buckets
+	}
+	if b, ok := fio.LatenciesAbove(limit, buckets, partsOf(metric, dirs, r)...); ok {
+		return b, nil
+	}
+	return stats.Bounds{}, fmt.Errorf("%s needs histograms (json+)", metric)
 }
 
 // ceilingOf is what the binding bound allows of a metric. Bounds give bytes for both directions

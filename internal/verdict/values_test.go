@@ -159,7 +159,7 @@ func TestTransactionsAreThoseOfThePeak(t *testing.T) {
 		{TPS: 999},
 	}}}
 	for text, want := range map[string]float64{"tps > 1": 400, "latency.mean < 1s": 4e6} {
-		if got, err := Measure(threshold(text).Metric, r); err != nil || got != want {
+		if got, err := Measure(threshold(text).Metric, r); err != nil || got.Least != want || !got.Exact() {
 			t.Errorf("%s: %v %v", text, got, err)
 		}
 	}
@@ -320,7 +320,26 @@ func TestShareOverDirections(t *testing.T) {
 	}
 	r := &result.Result{Total: fio.Job{Read: of(hist(95, 5)), Write: of(hist(295, 5))}}
 	m := threshold("total.clat.over(100ms) < 1%").Metric
-	if got, err := Measure(m, r); err != nil || got != 0.025 {
+	if got, err := Measure(m, r); err != nil || got.Least != 0.025 || !got.Exact() {
 		t.Errorf("%v %v", got, err)
+	}
+}
+
+// TestShareThatBoundsLeaveOpenIsNotJudged: of a p99 below the limit and a p99.5 above it follows 0.5 to 1 %,
+// which neither meets nor misses 0.7 %; a limit outside of that is judged.
+func TestShareThatBoundsLeaveOpenIsNotJudged(t *testing.T) {
+	l := fio.Latency{N: 38400, Mean: 24.9e6, Percentiles: []fio.Percentile{
+		{P: 99, Value: 900 * time.Millisecond}, {P: 99.5, Value: 1200 * time.Millisecond},
+	}}
+	m := diagnose.Measurement{Result: &result.Result{
+		Measured: time.Minute, Total: fio.Job{Write: fio.Direction{N: 38400, IOPS: 640, Clat: l}},
+	}}
+	for text, want := range map[string]Outcome{
+		"write.clat.over(1s) < 0.7%": NotJudged, "write.clat.over(1s) < 0.4%": Missed, "write.clat.over(1s) < 1.1%": Met,
+		"total.clat.over(1s) < 0.7%": NotJudged, "write.clat.over(800ms) < 0.7%": Missed,
+	} {
+		if got := Evaluate(threshold(text), m, 0); got.Outcome != want || want == NotJudged && got.Reason == "" {
+			t.Errorf("%s: %s, %s (%s)", text, got.Outcome, got.PrintMeasured(), got.Reason)
+		}
 	}
 }

@@ -351,12 +351,11 @@ func durationOf(s scalar, key string, zero bool) (time.Duration, error) {
 
 // percent reads 70% as 0.7. A number without the sign is an error: 0.7 and 70 would be read alike.
 func percent(s scalar, key string) (float64, error) {
-	text, ok := strings.CutSuffix(strings.TrimSpace(s.text), "%")
-	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-	if !ok || err != nil || !(v >= 0 && v <= 100) {
+	v, err := units.ParsePercent(s.text)
+	if err != nil || v > 1 {
 		return 0, s.wrong("%s %.40q: want a share from 0%% to 100%%, such as 70%%", key, s.text)
 	}
-	return v / 100, nil
+	return v, nil
 }
 
 func count(s scalar, key string, otherwise int) (int, error) {

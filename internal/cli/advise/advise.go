@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -259,12 +258,11 @@ func (o *adviseOptions) request(env *form.Env) (*advise.Request, error) {
 
 // share reads 20% as 0.2.
 func share(s, flag string, most float64) (float64, error) {
-	number, ok := strings.CutSuffix(s, "%")
-	v, err := strconv.ParseFloat(number, 64)
-	if !ok || err != nil || !(v >= 0 && v <= most) {
+	v, err := units.ParsePercent(s)
+	if err != nil || v > most/100 {
 		return 0, form.Usage(fmt.Errorf("--%s %.40q: want such as 20%%", flag, s))
 	}
-	return v / 100, nil
+	return v, nil
 }
 
 // priceList is the catalogue's, or a file's over it.

@@ -219,10 +219,9 @@ func runWords(words []string, in string) ([]string, error) {
 
 // ParsePercent reads "3%", "3 %" or "0.03" as a share.
 func ParsePercent(what, s string) (float64, error) {
-	number, isPercent := strings.CutSuffix(strings.TrimSpace(s), "%")
-	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-	if isPercent {
-		v /= 100
+	v, err := units.ParsePercent(s)
+	if !strings.Contains(s, "%") {
+		v, err = strconv.ParseFloat(strings.TrimSpace(s), 64)
 	}
 	if err != nil || !(v > 0) || v >= 1 {
 		return 0, fmt.Errorf("%s %q: give a share such as 3%%", what, s)

@@ -44,14 +44,17 @@ func compareDemand(ctx context.Context, env *form.Env, words []string, o Options
 		return err
 	}
 	judged := compare.Outcome{Unjudged: lacking}
-	met := false
+	met, open := false, false
 	for _, s := range m.Sides {
-		met = met || s.Met
+		met, open = met || s.Met, open || s.Open && !s.Missed && len(s.Invalid) == 0
+		if s.Open && !s.Missed {
+			judged.Unjudged = append(judged.Unjudged, s.Name)
+		}
 		if len(s.Invalid) > 0 {
 			judged.Invalid = append(judged.Invalid, s.Name+": "+s.Invalid[0])
 		}
 	}
-	if err := gateError(env, judged); err != nil && (met || errors.Is(err, form.ErrInvalid)) {
+	if err := gateError(env, judged); err != nil && (met || open || errors.Is(err, form.ErrInvalid)) {
 		return err
 	}
 	if !met {

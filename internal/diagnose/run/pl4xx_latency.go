@@ -231,19 +231,19 @@ var slowShare = &diagnose.Rule{
 	Ignore: "In tests of throughput with an enormous queue.",
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
-			share, ok := diagnose.Above(m.Result.Total, slowIO)
-			if !ok || share.Of < slowMany {
+			share, ok := m.Result.Total.Above(slowIO)
+			if !ok || share.Least < slowMany {
 				continue
 			}
+			says := share.Print(text.Percent, 1)
 			f := finding.Finding{
 				Subject:   m.Label(),
 				Scenarios: m.IDs(),
-				Message: text.Sentence(
-					fmt.Sprintf("%s of all I/Os took longer than %s.", share, text.Duration(slowIO))),
+				Message:   text.Sentence(fmt.Sprintf("%s of all I/Os took longer than %s.", says, text.Duration(slowIO))),
 				Evidence: []finding.Evidence{
 					{
 						What:     "I/Os above " + text.Duration(slowIO),
-						Found:    share.String(),
+						Found:    says,
 						Expected: "below " + text.Percent(slowMany),
 						Where:    share.How,
 					},
@@ -251,7 +251,7 @@ var slowShare = &diagnose.Rule{
 			}
 			if submission, late := collectedLate(m); late {
 				f.Message = text.Sentence(fmt.Sprintf("%s of all I/Os took longer than %s until fio picked them up; each was done "+
-					"when its submission returned, after %s (PL407).", share, text.Duration(slowIO), text.Duration(submission)))
+					"when its submission returned, after %s (PL407).", says, text.Duration(slowIO), text.Duration(submission)))
 				f.Fix = "Read the time of a submission as that of an I/O; see PL407 for why they were not in flight together."
 			}
 			report(f)

@@ -8,6 +8,7 @@ import (
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/stats"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
@@ -203,7 +204,7 @@ func waits(m diagnose.Measurement) (finding.Finding, bool) {
 		r.Measured < diagnose.Shortest {
 		return finding.Finding{}, false
 	}
-	if many, _ := diagnose.ShareAbove(r.Total, slowIO); many >= slowMany { // PL417
+	if many, _ := r.Total.Above(slowIO); many.Least >= slowMany { // PL417
 		return finding.Finding{}, false
 	}
 	for _, s := range sides(m) {
@@ -238,11 +239,11 @@ func couldStall(m diagnose.Measurement, d fio.Direction, none time.Duration) boo
 	if longest <= 0 {
 		return true
 	}
-	share, known := diagnose.ShareAbove(m.Result.Total, sampleEvery)
+	share, known := m.Result.Total.Above(sampleEvery)
 	if longest < sampleEvery {
-		share, known = 0, true
+		share, known = stats.Bounds{}, true
 	}
-	slow := share * float64(d.N) * longest.Seconds()
+	slow := share.Most * float64(d.N) * longest.Seconds()
 	return !known || slow >= none.Seconds()*max(m.Little(), 1)/2
 }
 

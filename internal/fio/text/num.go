@@ -158,14 +158,14 @@ func textFields(s string) [][2]string {
 	return list
 }
 
-// ParseShare reads 97.27% as 0.9727.
+// ParseShare reads 97.27% as 0.9727, also where a line left the sign out.
 func ParseShare(s string) (float64, bool) {
-	n := ParseNum(strings.TrimSuffix(strings.TrimSpace(s), "%"))
-	if !n.OK || n.Unit != "" || n.frac+2 >= MaxPow10 {
-		return 0, false
+	s = strings.TrimSuffix(strings.TrimSpace(s), "%")
+	if strings.TrimPrefix(s, "-") == "nan" { // old fio divides by zero where nothing ran
+		return 0, true
 	}
-	n.frac += 2
-	return n.Times(1), true
+	v, err := units.ParsePercent(s + "%")
+	return v, err == nil
 }
 
 // sizeOption prints a block size as fio options take it, "" for none.

@@ -60,6 +60,8 @@ func Meets(m *advise.Met, data any) *page.Document {
 			return "met"
 		case len(s.Invalid) > 0:
 			return "INVALID"
+		case !s.Missed && s.Open:
+			return "cannot tell"
 		}
 		return "not met"
 	})
@@ -78,8 +80,11 @@ func metRecords(m *advise.Met) *page.Table {
 	for i := range m.Sides {
 		s := &m.Sides[i]
 		verdict := map[bool]string{true: "met", false: "not met"}[s.Met]
-		if len(s.Invalid) > 0 && !s.Met {
+		switch {
+		case len(s.Invalid) > 0 && !s.Met:
 			verdict = "INVALID"
+		case !s.Met && !s.Missed && s.Open:
+			verdict = "cannot tell"
 		}
 		row := func(what, unit string, wanted, measured, share float64, known bool) {
 			cells := append(page.Cells(s.Name, verdict, what, unit), page.Exact("known", wanted))
@@ -102,7 +107,7 @@ func metRecords(m *advise.Met) *page.Table {
 			}
 			switch {
 			case l.Known && l.Over > 0:
-				cells[5] = page.Exact("known", 100*l.Above)
+				cells[5] = page.Exact("known", 100*l.Above.Least)
 			case l.Known:
 				cells[5] = page.Exact("known", float64(l.Latency))
 			}
@@ -128,7 +133,7 @@ func metLimits(m *advise.Met, row func(string, string, func(*advise.MetSide) str
 				return "not recorded"
 			}
 			if s.Limits[k].Over > 0 {
-				return text.Percent(s.Limits[k].Above)
+				return s.Limits[k].Above.Print(text.Percent, 1)
 			}
 			return s.Limits[k].Latency.String()
 		})
