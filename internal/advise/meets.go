@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"plimsoll/internal/ceiling"
+	"plimsoll/internal/diagnose"
 	"plimsoll/internal/result"
 	"plimsoll/internal/stats"
 	"plimsoll/internal/text"
@@ -273,7 +274,7 @@ func limitsOf(d *workload.Demand, r *result.Result) []MetLimit {
 			Share: over[limit],
 			Text:  fmt.Sprintf("I/Os above %s < %s", text.Duration(limit), text.Percent(over[limit])),
 		}
-		if above, ok := r.Total.Above(limit); ok {
+		if above, ok := diagnose.Above(r.Total, limit); ok {
 			judged := above.Judge(func(v float64) bool { return v < l.Share })
 			l.Known, l.Above = true, &above
 			l.Exceeded, l.Open = judged == stats.Missed, judged == stats.CannotTell

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/internal/diagnose"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
 	"plimsoll/internal/text"
@@ -105,7 +106,7 @@ func (d *Document) denied(r *result.Result, o *fio.Output, alone bool) []string 
 		if c.of == "" && !alone || c.of != "" && !isCalled(r, o, c.of) || o.Line <= c.line && c.line <= o.End {
 			continue
 		}
-		b, ok := r.Total.Above(c.over)
+		b, ok := diagnose.Above(r.Total, c.over)
 		gap := func(of float64) float64 { return max(claimGap, claimPart*of) }
 		if !ok || c.share >= b.Least-gap(b.Least) && c.share <= b.Most+gap(b.Most) {
 			continue

@@ -11,6 +11,7 @@ import (
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/part"
 	"plimsoll/internal/result"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/text"
@@ -44,39 +45,9 @@ type NamedInstance struct{ Of, Type string }
 // Import makes a bundle below out of outputs that someone else measured: each becomes a scenario
 // with its result. run gives what is known beside them: topology, labels, tool, time.
 func Import(out string, run Run, found Found) (*Bundle, error) {
-	run.Ceilings = map[int]ceiling.Ceiling{}
-	results, err := found.results(&run.Topology)
+	results, err := found.into(&run)
 	if err != nil {
 		return nil, err
-	}
-	if !found.Pick.Empty() {
-		if results, err = found.Pick.Of(results); err != nil {
-			return nil, err
-		}
-		if len(results) == 0 {
-			return nil, errors.New("no result fulfils --where")
-		}
-		for i, r := range results {
-			r.ID = i + 1
-		}
-	}
-	stated, why := 0, ""
-	for _, r := range results {
-		s := suite.Scenario{ID: r.ID, Name: r.Name, Title: r.Title, Role: r.Role, AsIs: true, Runtime: r.Planned}
-		if f, differs := found.statedFor(r); f != nil {
-			stated++
-			s.Thresholds, s.Main = f.Thresholds, f.Main
-			r.Doubts = append(r.Doubts, "it did the work of "+f.Name+", whose thresholds judge it")
-		} else if differs != "" {
-			why = r.Name + ": " + differs
-		}
-		run.Suite.Scenarios = append(run.Suite.Scenarios, s)
-		if c := ceiling.Of(cmp.Or(r.Topology, &run.Topology), r.Role, r.Workloads); c.Known() {
-			run.Ceilings[s.ID] = c
-		}
-	}
-	if found.Stated != nil && stated == 0 {
-		return nil, fmt.Errorf("no result did the work of a scenario of the suite: %s", why)
 	}
 	w, err := Create(out, run)
 	if err != nil {
@@ -92,6 +63,45 @@ func Import(out string, run Run, found Found) (*Bundle, error) {
 		return nil, err
 	}
 	return w.Finish(Finished, run.Created)
+}
+
+// into gives a run a scenario for each result.
+func (f Found) into(run *Run) ([]*result.Result, error) {
+	run.Ceilings = map[int]ceiling.Ceiling{}
+	results, err := f.results(&run.Topology)
+	if err != nil {
+		return nil, err
+	}
+	if !f.Pick.Empty() {
+		if results, err = f.Pick.Of(results); err != nil {
+			return nil, err
+		}
+		if len(results) == 0 {
+			return nil, errors.New("no result fulfils --where")
+		}
+		for i, r := range results {
+			r.ID = i + 1
+		}
+	}
+	stated, why := 0, ""
+	for _, r := range results {
+		s := suite.Scenario{ID: r.ID, Name: r.Name, Title: r.Title, Role: r.Role, AsIs: true, Runtime: r.Planned}
+		if like, differs := f.statedFor(r); like != nil {
+			stated++
+			s.Thresholds, s.Main = like.Thresholds, like.Main
+			r.Doubts = append(r.Doubts, "it did the work of "+like.Name+", whose thresholds judge it")
+		} else if differs != "" {
+			why = r.Name + ": " + differs
+		}
+		run.Suite.Scenarios = append(run.Suite.Scenarios, s)
+		if c := ceiling.Of(cmp.Or(r.Topology, &run.Topology), r.Role, r.Workloads); c.Known() {
+			run.Ceilings[s.ID] = c
+		}
+	}
+	if f.Stated != nil && stated == 0 {
+		return nil, fmt.Errorf("no result did the work of a scenario of the suite: %s", why)
+	}
+	return results, nil
 }
 
 func (f Found) statedFor(r *result.Result) (s *suite.Scenario, why string) {
@@ -138,6 +148,16 @@ func (f Found) result(o *fio.Output) *result.Result {
 	}
 	result.FromOutput(r, o)
 	r.Planned = planned(r, o)
+	if o.Program == "" && !o.Table && o.Format != fio.Logs {
+		lacks := part.Missing{}
+		if len(r.Workloads) == 0 {
+			lacks.Add(part.Head)
+		}
+		if len(o.Disks) == 0 {
+			lacks.Add(part.DiskStats)
+		}
+		r.Lack(lacks)
+	}
 	if len(o.Jobs) == 0 {
 		r.Invalidate("fio's output holds no job's result")
 	}

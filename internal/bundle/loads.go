@@ -10,6 +10,7 @@ import (
 
 	"plimsoll/internal/fio"
 	"plimsoll/internal/fio/command"
+	"plimsoll/internal/fio/part"
 	"plimsoll/internal/fio/shell"
 	"plimsoll/internal/result"
 	"plimsoll/internal/text"
@@ -150,6 +151,9 @@ func addWorkload(r *result.Result, name string, count int, options fio.Options, 
 		var why string
 		w.Direct, w.Buffered, why = wasDirect(o)
 		r.Doubts = append(r.Doubts, fmt.Sprintf("the output does not say whether %s was direct; %s", name, why))
+	}
+	if !whole && o.Program == "" {
+		r.Lack(part.Missing{Parts: []part.Part{part.Command}})
 	}
 	r.Workloads = append(r.Workloads, w)
 }

@@ -9,6 +9,7 @@ import (
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/diagnose/live"
 	"plimsoll/internal/finding"
+	"plimsoll/internal/fio/part"
 	"plimsoll/internal/host"
 	"plimsoll/internal/result"
 	"plimsoll/internal/suite"
@@ -41,6 +42,17 @@ func (c *Case) Imported() bool {
 	return len(c.Runs) > 0 && !slices.ContainsFunc(c.Runs, func(m Measurement) bool {
 		return m.Result == nil || m.Result.Source == ""
 	})
+}
+
+// Having is the case without the runs that lack one of the parts.
+func (c *Case) Having(parts ...part.Part) *Case {
+	lacks := func(m Measurement) bool { return m.Result != nil && m.Result.Lacks(parts...) }
+	if !slices.ContainsFunc(c.Runs, lacks) {
+		return c
+	}
+	own := *c
+	own.Runs = slices.DeleteFunc(slices.Clone(c.Runs), lacks)
+	return &own
 }
 
 // Measurement is one scenario with what it could reach and what it did. Ceiling and Result may be

@@ -18,6 +18,8 @@ package finding
 import (
 	"fmt"
 	"strings"
+
+	"plimsoll/internal/fio/part"
 )
 
 // Code names a rule permanently: PL1xx the job, PL2xx the layout, PL3xx the host, PL4xx the
@@ -134,6 +136,8 @@ type Rule[C any] struct {
 	Ignore   string // when to ignore it
 	// After names rules whose finding on the same subject explains this one away.
 	After []Code
+	// Needs are the parts of fio's output without which the rule does not ask: what pastes lack, nobody judges.
+	Needs []part.Part
 	// Check reports what it finds, and as Fine what it looked at and found in order: nothing else
 	// knows what it could see.
 	Check func(c C, report func(Finding))

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"plimsoll/internal/fio/part"
 )
 
 // Disabled are the codes of rules that are not to count, with the reason for each.
@@ -18,7 +20,11 @@ func Judge[C any](rules []*Rule[C], c C, disabled Disabled) []Finding {
 	after := map[Code][]Code{}
 	for _, r := range rules {
 		after[r.Code] = r.After
-		r.Check(c, func(f Finding) {
+		seen := c
+		if whole, ok := any(c).(partial[C]); ok && len(r.Needs) > 0 {
+			seen = whole.Having(r.Needs...)
+		}
+		r.Check(seen, func(f Finding) {
 			if !f.fine {
 				all = append(all, r.fill(f).disable(disabled[r.Code]))
 			}
@@ -37,6 +43,11 @@ func Judge[C any](rules []*Rule[C], c C, disabled Disabled) []Finding {
 	})
 	Sort(all)
 	return all
+}
+
+// partial is a case of which parts may be missing. Having is what is left where they are there.
+type partial[C any] interface {
+	Having(parts ...part.Part) C
 }
 
 // Sort puts findings into the order of Judge: the worst first, then by code, scenario, line and

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"plimsoll/internal/fio/part"
 	"plimsoll/internal/units"
 )
 
@@ -48,6 +49,8 @@ type Output struct {
 	// Phase numbers from 1 the parts of an output whose jobs ran one after the other (Phases); 0
 	// for a whole output.
 	Phase int `json:"phase,omitempty"`
+	// Missing is what the reader did not find of a whole output.
+	Missing part.Missing `json:"missing,omitzero"`
 	// Messages are fio's own warnings and errors, printed between the figures.
 	Messages []string `json:"messages,omitempty"`
 	// Doubts lists contradictions in the figures themselves, such as iops × bs that is not bw.

@@ -227,6 +227,7 @@ func FromOutput(r *Result, o *fio.Output) {
 	r.Jobs = slices.Clone(o.Jobs) // a document is read by others, too
 	r.Disks = o.Disks
 	r.Unread = o.Unread
+	r.Lack(o.Missing)
 	r.Doubts = append(r.Doubts, o.Doubts...)
 	if counted := fio.CountIOs(r.Jobs, o.Global, r.Workloads); len(counted) > 0 {
 		r.Doubts = append(r.Doubts, fmt.Sprintf("the output does not count %s: IOPS are its bytes divided by the block size",

@@ -1,6 +1,7 @@
 package result
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -35,7 +36,7 @@ func implausible(jobs []fio.Job) (doubts []string) {
 			}
 			for _, l := range []*fio.Latency{&side.of.Slat, &side.of.Clat, &side.of.Lat} {
 				if !inOrder(l.Percentiles) {
-					doubts = append(doubts, fmt.Sprintf("%s: the percentiles of %s do not rise: they are left out", j.Name, side.name))
+					doubts = append(doubts, fmt.Sprintf("%s: the percentiles of %s do not rise: they are left out", cmp.Or(j.Name, "the job"), side.name))
 					l.Percentiles = nil
 				}
 			}

@@ -4,11 +4,13 @@
 package result
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/part"
 	"plimsoll/internal/host"
 	"plimsoll/internal/stats"
 	"plimsoll/internal/telemetry"
@@ -100,8 +102,10 @@ type Result struct {
 	// Postgres is set where a database ran and not fio.
 	Postgres *Postgres `json:"postgres,omitempty"`
 
-	Unread []fio.Unread `json:"unread,omitempty"`
-	Doubts []string     `json:"doubts,omitempty"`
+	// Missing is what an import lacks of a whole output; nil of a whole one.
+	Missing *part.Missing `json:"missing,omitempty"`
+	Unread  []fio.Unread  `json:"unread,omitempty"`
+	Doubts  []string      `json:"doubts,omitempty"`
 }
 
 // Part is one reporting group or host of a result.
@@ -141,6 +145,24 @@ func (r *Result) Sum() Sum {
 		s.Apart = s.Apart || d.Runtime > 0 && float64(d.Runtime) < apartShare*float64(s.Window)
 	}
 	return s
+}
+
+// Lacks says whether an import is without one of the parts.
+func (r *Result) Lacks(parts ...part.Part) bool { return r.Missing != nil && r.Missing.Has(parts...) }
+
+// Lack adds to what an import is without.
+func (r *Result) Lack(m part.Missing) {
+	if len(m.Parts) == 0 {
+		return
+	}
+	sum := m
+	if was := r.Missing; was != nil {
+		sum = *was
+		sum.Parts = slices.Clone(was.Parts)
+		sum.Add(m.Parts...)
+		sum.Jobs, sum.Of, sum.Side, sum.After = cmp.Or(was.Jobs, m.Jobs), cmp.Or(was.Of, m.Of), cmp.Or(was.Side, m.Side), cmp.Or(m.After, was.After)
+	}
+	r.Missing = &sum
 }
 
 // Label keeps a fact about the result by name.

@@ -1,4 +1,4 @@
-package stats_test
+package stats
 
 import (
 	"math"
@@ -10,7 +10,6 @@ import (
 	"pgregory.net/rapid"
 
 	"plimsoll/internal/fio"
-	. "plimsoll/internal/stats" //nolint:revive // fio imports stats: this test stands outside
 )
 
 // latencies draws n from lognormal humps (median, log standard deviation, weight) and puts them
@@ -62,10 +61,10 @@ func TestBimodal(t *testing.T) {
 			if !two {
 				return
 			}
-			within(t, "low", m.Low, c.low, 0.05*c.low)
-			within(t, "high", m.High, c.high, 0.05*c.high)
-			within(t, "share", m.LowShare, c.share, 0.03)
-			within(t, "shares", m.LowShare+m.HighShare, 1, 1e-9)
+			near(t, "low", m.Low, c.low, 0.05*c.low)
+			near(t, "high", m.High, c.high, 0.05*c.high)
+			near(t, "share", m.LowShare, c.share, 0.03)
+			near(t, "shares", m.LowShare+m.HighShare, 1, 1e-9)
 			if m.Split <= m.Low || m.Split >= m.High {
 				t.Errorf("%+v", m)
 			}
@@ -104,11 +103,4 @@ func TestBimodalKnowsNoUnit(t *testing.T) {
 			t.Fatalf("%v %+v\n%v %+v", twoA, a, twoB, b)
 		}
 	})
-}
-
-func within(t *testing.T, what string, got, want, tolerance float64) {
-	t.Helper()
-	if math.Abs(got-want) > tolerance {
-		t.Errorf("%s: %v, want %v ± %v", what, got, want, tolerance)
-	}
 }

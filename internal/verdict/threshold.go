@@ -279,7 +279,7 @@ func above(metric suite.Metric, r *result.Result, limit time.Duration) (stats.Bo
 	if err == nil && len(all) == len(dirs) && metric.Quantity == suite.Clat {
 		buckets = r.Total.Buckets
 	}
-	if b, ok := fio.LatenciesAbove(limit, buckets, partsOf(metric, dirs, r)...); ok {
+	if b, ok := diagnose.LatenciesAbove(limit, buckets, partsOf(metric, dirs, r)...); ok {
 		return b, nil
 	}
 	return stats.Bounds{}, fmt.Errorf("%s needs histograms (json+)", metric)

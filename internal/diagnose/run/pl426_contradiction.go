@@ -9,6 +9,7 @@ import (
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/part"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
@@ -38,6 +39,7 @@ var contradicting = &diagnose.Rule{
 	Good:   "bs=4k: 10,000 IOPS and 39.1 MiB/s",
 	Ignore: "When the output was shortened on purpose.",
 	After:  []finding.Code{"PL401", "PL407", "PL418", "PL419"},
+	Needs:  []part.Part{part.AllJobs, part.AllSides},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			r := m.Result

@@ -6,6 +6,7 @@ import (
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/part"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
@@ -32,6 +33,7 @@ var fewOnly = &diagnose.Rule{
 	Good:   "--bs=16k --size=1G --numjobs=16 --time_based --runtime=180",
 	Ignore: "On a volume that limits I/Os alone, such as EBS's.",
 	After:  []finding.Code{"PL401", "PL402", "PL418", "PL419"},
+	Needs:  []part.Part{part.AllJobs, part.AllSides},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			region := units.Bytes(0)

@@ -7,6 +7,7 @@ import (
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/part"
 	"plimsoll/internal/text"
 )
 
@@ -32,6 +33,7 @@ var partOnly = &diagnose.Rule{
 	Good:   "--fdatasync=1: 4,360 IOPS of 10 jobs, lat avg=0.216 ms, fsync/fdatasync avg=2.07 ms",
 	Ignore: "When only that part is asked for.",
 	After:  []finding.Code{"PL401", "PL402", "PL407", "PL418", "PL419"},
+	Needs:  []part.Part{part.AllJobs, part.AllSides},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			if len(m.Result.Seconds) > 0 || m.Failed() || m.Result.HeldBack() || m.Staged() {

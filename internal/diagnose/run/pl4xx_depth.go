@@ -8,6 +8,7 @@ import (
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/part"
 	"plimsoll/internal/result"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
@@ -29,6 +30,7 @@ var shallow = &diagnose.Rule{
 	Good:   "iodepth=64, numjobs=4: 256 asked, 255 achieved",
 	Ignore: "When the job is paced in a way that plimsoll does not see.",
 	After:  []finding.Code{"PL401", "PL409"},
+	Needs:  []part.Part{part.AllJobs, part.AllSides, part.Latencies},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			if m.Failed() || 0 < m.Result.Measured && m.Result.Measured < diagnose.Shortest { // PL402, PL418
@@ -45,8 +47,7 @@ var shallow = &diagnose.Rule{
 			}
 			asked, got := m.InFlight(), m.Little()
 			if asked < diagnose.DeepEnough || got <= 0 || got >= diagnose.DepthReached*whole(m)*float64(asked) ||
-				m.Result.HeldBack() ||
-				m.Syncs() ||
+				m.Result.HeldBack() || mayBePaced(m, asked) || m.Syncs() ||
 				m.Any(func(w fio.Workload) bool { return w.StartDelay > 0 || w.Stonewall || w.VerifyOn }) {
 				continue
 			}
@@ -64,6 +65,12 @@ var shallow = &diagnose.Rule{
 			})
 		}
 	},
+}
+
+// mayBePaced says that options which nobody has, such as rate_iops, may keep the depth low: fio's own depths
+// are as low as the latencies say. Where they are full, the I/Os were handed over and not in flight.
+func mayBePaced(m diagnose.Measurement, asked int) bool {
+	return m.Result.Lacks(part.Head, part.Command) && m.Result.Depth.Fio < diagnose.DepthReached*float64(asked)
 }
 
 // submitting is the share of its time that a job must spend in submission to be doing its I/O
@@ -235,6 +242,7 @@ var syncBlocks = &diagnose.Rule{
 	Bad:    "fdatasync=1, iodepth=32, numjobs=4: asks for 128, keeps at most 4 syncs and few writes at the device",
 	Good:   "fdatasync=1, iodepth=1, numjobs=32",
 	Ignore: "When you compare runs of the same kind.",
+	Needs:  []part.Part{part.AllJobs, part.AllSides},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			d := m.Result.Depth

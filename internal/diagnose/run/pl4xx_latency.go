@@ -8,6 +8,7 @@ import (
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/part"
 	"plimsoll/internal/stats"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
@@ -104,6 +105,7 @@ var bimodal = &diagnose.Rule{
 	Good:   "99 % between 300 and 550 µs, mean 0.4 ms",
 	Ignore: "In a deep queue at a provisioned limit, where it is normal.",
 	After:  []finding.Code{"PL401"},
+	Needs:  []part.Part{part.AllJobs, part.AllSides},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			t := m.Result.Total
@@ -229,9 +231,10 @@ var slowShare = &diagnose.Rule{
 	Bad:    "lat (msec): 750=9.76%, 1000=10.17%, 2000=19.59%, >=2000=6.77%   # above 1 s: 26.4 %, not 36.5 %",
 	Good:   "lat (msec): 2=62.63%, 4=1.12%",
 	Ignore: "In tests of throughput with an enormous queue.",
+	Needs:  []part.Part{part.AllJobs},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
-			share, ok := m.Result.Total.Above(slowIO)
+			share, ok := diagnose.Above(m.Result.Total, slowIO)
 			if !ok || share.Least < slowMany {
 				continue
 			}

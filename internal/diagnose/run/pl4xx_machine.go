@@ -6,6 +6,7 @@ import (
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/part"
 	"plimsoll/internal/stats"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
@@ -30,6 +31,7 @@ var cpuBound = &diagnose.Rule{
 	Good:   "numjobs=4, bs=4k: cpu usr=9 %, sys=22 %",
 	Ignore: "When the storage's bandwidth limit is reached at the same time.",
 	After:  []finding.Code{"PL401", "PL419"},
+	Needs:  []part.Part{part.AllJobs},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		var limited *finding.Finding
 		for _, m := range c.Measured() {
@@ -305,6 +307,7 @@ var otherIO = &diagnose.Rule{
 	Good:   "fio wrote 3.1 GiB, md0 saw writes of 3.1 GiB and reads of 0.2 MiB",
 	Ignore: "When the other load belongs to the experiment.",
 	After:  []finding.Code{"PL414", "PL418"},
+	Needs:  []part.Part{part.AllJobs, part.AllSides},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			r := m.Result

@@ -11,6 +11,7 @@ import (
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/part"
 	"plimsoll/internal/result"
 	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
@@ -324,7 +325,7 @@ func lost(j fio.Job) uint64 {
 // one that --stop ended when its figure was known. The longest job counts, since sections may be
 // shorter on purpose.
 func plan(r *result.Result) time.Duration {
-	if r.Measured <= 0 || r.Stopped != nil && r.Stopped.At > 0 {
+	if r.Measured <= 0 || r.Stopped != nil && r.Stopped.At > 0 || r.Lacks(part.AllJobs, part.AllSides) {
 		return 0
 	}
 	if r.Planned > 0 {
@@ -360,6 +361,7 @@ var tooNoisy = &diagnose.Rule{
 	Good:   "1,200 IOPS ± 2 % over 300 s",
 	Ignore: "When only the order of magnitude matters.",
 	After:  []finding.Code{"PL401", "PL402", "PL405", "PL406", "PL415"},
+	Needs:  []part.Part{part.AllJobs, part.AllSides},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			f, ok := uneven(m)

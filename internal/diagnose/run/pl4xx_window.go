@@ -7,6 +7,7 @@ import (
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/part"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
@@ -42,6 +43,7 @@ var tooShort = &diagnose.Rule{
 	Good:   "fio --name=a --rw=read --size=4g --direct=1 --time_based --runtime=60",
 	Ignore: "When you only try whether a job runs.",
 	After:  []finding.Code{"PL402"},
+	Needs:  []part.Part{part.AllJobs, part.AllSides},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			r := m.Result

@@ -7,6 +7,7 @@ import (
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/part"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
@@ -41,6 +42,7 @@ var concurrencyBound = &diagnose.Rule{
 		"volumes' limit",
 	Ignore: "When the application has no more in flight.",
 	After:  []finding.Code{"PL401", "PL413"},
+	Needs:  []part.Part{part.AllJobs, part.AllSides, part.Latencies},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			if c.IsConcurrencyBound(m) {

@@ -9,6 +9,7 @@ import (
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
+	"plimsoll/internal/fio/part"
 	"plimsoll/internal/result"
 	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
@@ -29,6 +30,7 @@ func ceilingRules() []*diagnose.Rule {
 
 var ceilingReached = &diagnose.Rule{
 	Code: "PL502", Since: "0.1", Severity: finding.Info,
+	Needs: []part.Part{part.AllJobs, part.AllSides},
 	Title: "ceiling reached",
 	When:  "Measured IOPS are 95 % to 110 % of the lowest limit that the hardware sets.",
 	Why:   "The storage delivers its limit; only raising this resource changes the figure.",
@@ -102,6 +104,7 @@ var farBelow = &diagnose.Rule{
 	Good:   "11,400 MB/s from the same drives",
 	Ignore: "When the limits are data-sheet figures of another load.",
 	After:  []finding.Code{"PL401", "PL406", "PL501", "PL504"},
+	Needs:  []part.Part{part.AllJobs, part.AllSides},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			b, ok := diagnose.Hardware(m.Ceiling)
@@ -154,6 +157,7 @@ var demandMissed = &diagnose.Rule{
 	Good:   "rate=5m × 16 jobs = 80 MiB/s of writes asked, 80 MiB/s measured",
 	Ignore: "When the rate was set high to find the limit.",
 	After:  []finding.Code{"PL402"},
+	Needs:  []part.Part{part.AllJobs, part.AllSides},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			var says []string
@@ -228,6 +232,7 @@ var instanceBound = &diagnose.Rule{
 	Bad:      "an io2 volume of 64,000 IOPS on a c6a.xlarge, which sustains 6,000",
 	Good:     "the same volume on an instance that sustains 40,000 or more",
 	Ignore:   "When the volumes will move to a larger machine.",
+	Needs:    []part.Part{part.AllJobs, part.AllSides},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			b, ok := diagnose.Hardware(m.Ceiling)
@@ -296,6 +301,7 @@ var mirrorReads = &diagnose.Rule{
 	Good:   "read 8 × 125 = 1,000 MiB/s, write 4 × 125 = 500 MiB/s",
 	Ignore: "At depth 1, where md reads from the first idle side only.",
 	After:  []finding.Code{"PL401", "PL413"},
+	Needs:  []part.Part{part.AllJobs, part.AllSides},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			a := c.ArrayOf(m)

@@ -204,7 +204,7 @@ func waits(m diagnose.Measurement) (finding.Finding, bool) {
 		r.Measured < diagnose.Shortest {
 		return finding.Finding{}, false
 	}
-	if many, _ := r.Total.Above(slowIO); many.Least >= slowMany { // PL417
+	if many, _ := diagnose.Above(r.Total, slowIO); many.Least >= slowMany { // PL417
 		return finding.Finding{}, false
 	}
 	for _, s := range sides(m) {
@@ -239,7 +239,7 @@ func couldStall(m diagnose.Measurement, d fio.Direction, none time.Duration) boo
 	if longest <= 0 {
 		return true
 	}
-	share, known := m.Result.Total.Above(sampleEvery)
+	share, known := diagnose.Above(m.Result.Total, sampleEvery)
 	if longest < sampleEvery {
 		share, known = stats.Bounds{}, true
 	}

@@ -19,6 +19,7 @@ import (
 
 	"plimsoll/internal/fio"
 	"plimsoll/internal/fio/foreign"
+	"plimsoll/internal/fio/part"
 	"plimsoll/internal/fio/running"
 	fiotext "plimsoll/internal/fio/text"
 )
@@ -250,9 +251,11 @@ func newMixed() *mixedReader {
 }
 
 func (m *mixedReader) read(name string, r io.Reader) ([]*fio.Output, error) {
-	if _, err := io.Copy(m.split, r); err != nil {
+	last := &lastByte{Reader: r}
+	if _, err := io.Copy(m.split, last); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
+	m.text.Within = last.b != '\n'
 	tail := m.split.Unfinished()
 	err := m.split.Close()
 	if err != nil {
@@ -260,6 +263,20 @@ func (m *mixedReader) read(name string, r io.Reader) ([]*fio.Output, error) {
 	}
 	m.endText()
 	return joinForms(m.outs), nil
+}
+
+// lastByte keeps the last byte that was read.
+type lastByte struct {
+	io.Reader
+	b byte
+}
+
+func (l *lastByte) Read(p []byte) (int, error) {
+	n, err := l.Reader.Read(p)
+	if n > 0 {
+		l.b = p[n-1]
+	}
+	return n, err
 }
 
 // at is the number of the line at hand.
@@ -371,6 +388,9 @@ func (m *mixedReader) broken(doc []byte, err error) {
 	}
 	if partial != nil {
 		err = errors.Join(err, partial)
+	}
+	if out.Missing.Add(part.Ending); len(out.Jobs) > 0 && !bytes.Contains(doc, []byte(`"disk_util"`)) {
+		out.Missing.Add(part.AllJobs) // it ends within them
 	}
 	unread := fio.Unread{Line: m.at(), Text: "a json document", Why: strings.ReplaceAll(err.Error(), "\n", "; ")}
 	if n := len(m.outs); n > 0 && len(out.Jobs) == 0 { // a stream of documents that was cut off

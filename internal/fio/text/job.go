@@ -333,15 +333,12 @@ func (t *Reader) percentileHead(name, unit, body string) {
 
 // percentiles reads "|  1.00th=[  110],  5.00th=[  127],".
 func (j *textJob) percentiles(body string) bool {
-	good := true
-	for part := range strings.SplitSeq(strings.TrimLeft(body, "| "), ",") {
-		if part = strings.TrimSpace(part); part == "" || part == "|" {
-			continue
-		}
-		p, v, ok := strings.Cut(strings.TrimSuffix(part, "]"), "th=[")
-		at, n := ParseNum(strings.TrimLeft(p, "| ")), ParseNum(strings.TrimLeft(v, " >="))
+	all := textPoint.FindAllStringSubmatch(body, -1)
+	good := len(all) == strings.Count(body, "th=[") // one that is cut off has no end
+	for _, m := range all {
+		at, n := ParseNum(m[1]), ParseNum(m[2])
 		factor, isNum := n.kilo()
-		if !ok || !at.OK || at.Unit != "" || !isNum {
+		if !at.OK || !isNum {
 			good = false
 			continue
 		}
@@ -349,6 +346,9 @@ func (j *textJob) percentiles(body string) bool {
 	}
 	return good
 }
+
+// textPoint is one percentile: "99.00th=[ 529]", "99.99th=[>=2000]".
+var textPoint = regexp.MustCompile(`([\d.,]+)th=\[[ >=]*([\d.,]+[kKmMgG]?) *\]`)
 
 // coarse reads "lat (msec)   : 2=0.17%, 4=0.01%, >=2000=6.77%".
 func (t *Reader) coarse(unit, rest, body string) {

@@ -33,9 +33,9 @@ func (t *Reader) heading(body string) bool {
 		r.out.Version, r.started = "fio-"+body, true
 		return true
 	}
-	if textStart.MatchString(body) {
+	if m := textStart.FindStringSubmatch(body); m != nil {
 		r := t.need(t.run != nil && t.run.results())
-		r.started = true
+		r.started, r.starting = true, r.starting+atoi(m[1])+atoi(m[2])
 		return true
 	}
 	if m := textGroup.FindStringSubmatch(body); m != nil {

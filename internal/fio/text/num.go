@@ -25,15 +25,16 @@ func ParseNum(s string) Num {
 		return Num{OK: true}
 	}
 	var n Num
-	i, point := 0, false
-	for ; i < len(s); i++ {
-		c := s[i]
-		if c == '.' && !point {
-			point = true
+	end := len(s) - len(strings.TrimLeft(s, "0123456789.,"))
+	digits, ok := units.Plain(s[:end])
+	if end > 0 && !ok {
+		return n
+	}
+	point := false
+	for i := range len(digits) {
+		c := digits[i]
+		if point = point || c == '.'; c == '.' {
 			continue
-		}
-		if c-'0' > 9 {
-			break
 		}
 		if n.Mant > (math.MaxUint64-uint64(c-'0'))/10 {
 			return Num{}
@@ -45,7 +46,7 @@ func ParseNum(s string) Num {
 		}
 	}
 	n.OK = n.OK && n.frac < MaxPow10
-	n.Unit = strings.TrimSpace(s[i:])
+	n.Unit = strings.TrimSpace(s[end:])
 	return n
 }
 
@@ -146,6 +147,10 @@ func (n Num) duration() (time.Duration, bool) {
 func textFields(s string) [][2]string {
 	var list [][2]string
 	for part := range strings.SplitSeq(s, ",") {
+		if n := len(list); n > 0 && part != "" && part[0]-'0' <= 9 && endsInDigit(list[n-1][1]) { // 27,101 or 3,5
+			list[n-1][1] += "," + strings.TrimSpace(part)
+			continue
+		}
 		if part = strings.TrimSpace(part); part != "" {
 			i := strings.LastIndexByte(part, '=') // ">=64=0.0%" has two
 			if i < 0 {
@@ -158,12 +163,15 @@ func textFields(s string) [][2]string {
 	return list
 }
 
+func endsInDigit(s string) bool { return s != "" && s[len(s)-1]-'0' <= 9 }
+
 // ParseShare reads 97.27% as 0.9727, also where a line left the sign out.
 func ParseShare(s string) (float64, bool) {
 	s = strings.TrimSuffix(strings.TrimSpace(s), "%")
 	if strings.TrimPrefix(s, "-") == "nan" { // old fio divides by zero where nothing ran
 		return 0, true
 	}
+	s, _ = units.Plain(s)
 	v, err := units.ParsePercent(s + "%")
 	return v, err == nil
 }

@@ -76,8 +76,11 @@ type Reader struct {
 	heldAt   int
 	joined   bool // it was put together of several
 	heldBold bool
-	host     string   // whose rows follow, where fio --client wrote it on a line of its own
-	left     *textJob // the row that a comment line interrupted
+	// Within says that the input ends within a line, of which the last number may be cut off.
+	Within bool
+
+	host string   // whose rows follow, where fio --client wrote it on a line of its own
+	left *textJob // the row that a comment line interrupted
 }
 
 var (

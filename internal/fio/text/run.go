@@ -20,10 +20,13 @@ type textRun struct {
 	dates   map[string]string // when the rows of processes were printed
 	rows    map[int]int       // by group, once all are read
 	started bool              // "Starting N processes" or the version was seen
-	indents []int             // of the disks' lines
-	group   int               // index in out.Groups of the status group being read, -1 for none
-	after   bool              // "Disk stats" was seen
-	nans    int               // lines with a figure that is no number
+	// starting is how many jobs fio says that it starts, settled are the rows behind out.Jobs.
+	starting int
+	settled  []*textJob
+	indents  []int // of the disks' lines
+	group    int   // index in out.Groups of the status group being read, -1 for none
+	after    bool  // "Disk stats" was seen
+	nans     int   // lines with a figure that is no number
 	// asked is what the command line above gave each job, read once.
 	asked map[string]fio.Options
 }
@@ -92,7 +95,13 @@ func (t *Reader) Finish() {
 		t.Line(t.n, rest)
 	}
 	t.mail = mailLine{}
-	t.release()
+	cut := ""
+	if left := uncut(t.held); t.Within && left != t.held {
+		cut, t.held = t.held, left
+	}
+	if t.release(); cut != "" && t.run != nil {
+		t.unread(cut, "the text ends here, within a number")
+	}
 	t.left, t.host = nil, ""
 	if t.finishRun(); len(t.pending) > 0 { // a run that was cut off
 		t.startRun()
@@ -104,7 +113,7 @@ var (
 	textEcho    = regexp.MustCompile(`^(?:(.*): )?\(g=(\d+)\): (rw=.*)$`)
 	textVersion = regexp.MustCompile(`^fio[- ]\d+\.\d[\w.+~-]*$`)
 	textBare    = regexp.MustCompile(`^[1-3]\.\d+(?:\.\d+)*$`) // fio 2.0.8 as some distributions built it
-	textStart   = regexp.MustCompile(`^Starting \d+ (process|thread)`)
+	textStart   = regexp.MustCompile(`^Starting (\d+) (?:process|thread)\w*(?: and (\d+) process)?`)
 	textHeader  = regexp.MustCompile(
 		`^(?:(.*): )?\(groupid=(-?\d+), jobs=(\d+)\): err= ?(-?\d+) ?(\(.*\))?(?:: pid=(-?\d+)(?:: *(.*))?)?:?$`,
 	)

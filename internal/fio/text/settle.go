@@ -25,7 +25,7 @@ func (r *textRun) settle() {
 			r.out.AllClients = &j.Job
 			continue
 		}
-		r.out.Jobs = append(r.out.Jobs, j.Job)
+		r.out.Jobs, r.settled = append(r.out.Jobs, j.Job), append(r.settled, j)
 	}
 	if slices.ContainsFunc(r.jobs, func(j *textJob) bool { return j.si() }) {
 		for _, g := range r.out.Groups {
@@ -41,6 +41,7 @@ func (r *textRun) settle() {
 	MarkMembers(r.out.Disks)
 	r.markIndented()
 	ownCPU(r.out.Jobs)
+	r.out.Missing = r.lacks()
 }
 
 // oneCore is the most of a core that a thread can use, with the error of its clocks.
@@ -313,6 +314,9 @@ func (d *textDirection) settle(bs float64, issued bool) (doubts []string) {
 	}
 	if !issued && sec > 0 {
 		d.N = uint64(math.Round(float64(d.IOPS) * sec))
+		if factor, ok := d.io.bytes(1024); ok && bs > 0 && d.io.step(factor) <= bs { // the bytes count them better
+			d.N = uint64(math.Round(d.io.Times(factor) / bs))
+		}
 	}
 	doubts = append(doubts, d.settleBytes(bs, sec)...)
 	for _, l := range []*fio.Latency{&d.Slat, &d.Clat, &d.Lat} {

@@ -1,10 +1,11 @@
-package fio
+package diagnose
 
 import (
 	"fmt"
 	"strconv"
 	"time"
 
+	"plimsoll/internal/fio"
 	"plimsoll/internal/stats"
 	"plimsoll/internal/text"
 )
@@ -15,11 +16,11 @@ const rounded = 0.002
 
 // Above bounds the share of all I/Os that took longer than d; false where nothing says more than that it
 // is a share, or where fio's clock was wrong.
-func (j Job) Above(d time.Duration) (stats.Bounds, bool) {
+func Above(j fio.Job, d time.Duration) (stats.Bounds, bool) {
 	if j.Read.Mistimed() || j.Write.Mistimed() {
 		return stats.Bounds{}, false
 	}
-	var parts []Latency
+	var parts []fio.Latency
 	for _, dir := range j.Directions() {
 		if l := dir.Clat; dir.N > 0 || l.Measured() {
 			l.N = max(dir.N, l.N)
@@ -32,17 +33,17 @@ func (j Job) Above(d time.Duration) (stats.Bounds, bool) {
 // LatenciesAbove is the one door to the share of I/Os that took longer than d. It follows from the bins of
 // all parts, else from fio's coarse buckets, which are of all parts together, and from percentiles: where
 // p99 is above d, one in a hundred is at least, and where p90 is not, one in ten at most.
-func LatenciesAbove(d time.Duration, buckets []Bucket, parts ...Latency) (stats.Bounds, bool) {
+func LatenciesAbove(d time.Duration, buckets []fio.Bucket, parts ...fio.Latency) (stats.Bounds, bool) {
 	all, binned := uint64(0), true
 	for _, l := range parts {
 		all, binned = all+l.N, binned && l.Hist.Count() > 0
 	}
 	if binned && len(parts) > 0 {
-		sum := &Hist{}
+		sum := &fio.Hist{}
 		for _, l := range parts {
 			sum.Merge(l.Hist)
 		}
-		from, _ := BinRange(BinOf(d)) // the bin that d lies in may be on either side
+		from, _ := fio.BinRange(fio.BinOf(d)) // the bin that d lies in may be on either side
 		n := float64(sum.Count())
 		return stats.Bounds{
 			Least: float64(sum.Above(d)) / n, Most: float64(sum.Above(from)) / n, How: "fio, latency bins",
@@ -83,7 +84,7 @@ func LatenciesAbove(d time.Duration, buckets []Bucket, parts ...Latency) (stats.
 // bucketsAbove bounds a share by fio's buckets: what begins at or above d is above it, and of a bucket that
 // d lies in nothing is known. fio leaves out buckets of nothing, and before 3.8 it left the slowest ones
 // out of its text: what all together do not hold may be above.
-func bucketsAbove(buckets []Bucket, d time.Duration) stats.Bounds {
+func bucketsAbove(buckets []fio.Bucket, d time.Duration) stats.Bounds {
 	if len(buckets) == 0 {
 		return stats.Bounds{Most: 1}
 	}
@@ -93,7 +94,7 @@ func bucketsAbove(buckets []Bucket, d time.Duration) stats.Bounds {
 		switch {
 		case k.Upto > 0 && k.Upto <= d:
 			within += k.Value
-		case k.from() >= d:
+		case startOf(k) >= d:
 			above += k.Value
 			how += " + " + text.Percent(k.Value)
 		}
@@ -115,8 +116,8 @@ func bucketsAbove(buckets []Bucket, d time.Duration) stats.Bounds {
 // bucketEnds are the ends of fio's buckets in each unit. The first begins where those of the unit below end.
 var bucketEnds = [...]time.Duration{1, 2, 4, 10, 20, 50, 100, 250, 500, 750, 1000}
 
-// from is where a bucket begins: at the end of the one before it among all of fio's, printed or not.
-func (k Bucket) from() time.Duration {
+// startOf is where a bucket begins: at the end of the one before it among all of fio's, printed or not.
+func startOf(k fio.Bucket) time.Duration {
 	if k.Upto == 0 {
 		return 2 * time.Second
 	}
