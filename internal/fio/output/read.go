@@ -101,6 +101,9 @@ func readText(name string, head []byte, data io.Reader) ([]*fio.Output, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
+	if names, texts := writers(head); len(names) > 0 && len(head) < foreign.Limit {
+		return apart(name, names, texts)
+	}
 	others, rest := foreign.Read(head)
 	outs, err := newMixed().read(name, io.MultiReader(bytes.NewReader(rest), data))
 	if len(outs) > 0 { // a summary repeats what stands above it
@@ -262,7 +265,7 @@ func (m *mixedReader) read(name string, r io.Reader) ([]*fio.Output, error) {
 		m.broken(tail, err)
 	}
 	m.endText()
-	return joinForms(m.outs), nil
+	return joinForms(refuseTangled(m.outs, m.text.Tangles)), nil
 }
 
 // lastByte keeps the last byte that was read.

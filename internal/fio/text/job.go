@@ -85,7 +85,12 @@ func (t *Reader) jobLine(body string) bool {
 			}
 			return false
 		}
-		if !t.job.percentiles(body) {
+		n := len(*t.job.pct)
+		known := t.job.percentiles(body)
+		if now := *t.job.pct; n > 0 && len(now) > n && now[n].P <= now[n-1].P {
+			t.tangle()
+		}
+		if !known {
 			t.unread(body, "want percentiles such as 99.00th=[ 529]")
 		}
 		return true
@@ -127,6 +132,9 @@ func (t *Reader) direction(name, rest, body string) {
 		}
 	}
 	d := j.cur
+	if d.seen && !j.headless && !j.issued && !t.apart && !t.gap && !t.closed {
+		t.tangle()
+	}
 	if d.seen || t.another(rest) { // another row whose header was left out
 		t.job = nil
 		t.direction(name, rest, body)
@@ -196,6 +204,15 @@ func (t *Reader) direction(name, rest, body string) {
 	}
 }
 
+// maxTangles bounds what is kept of lines that nobody can place.
+const maxTangles = 1 << 12
+
+func (t *Reader) tangle() {
+	if len(t.Tangles) < maxTangles {
+		t.Tangles = append(t.Tangles, t.n)
+	}
+}
+
 // another says that a direction's line without a row above it is another test's than the lines
 // before: something stands between them, the row before is complete, or they took different times.
 // The directions of one job end together.
@@ -255,6 +272,9 @@ func (t *Reader) latency(name, unit, rest, body string) {
 	default: // of one priority: "clat prio 0/0"
 		j.keep(textDirNames[t.curIndex()]+"."+name, "("+unit+"): "+rest)
 		return
+	}
+	if l.Mean > 0 {
+		t.tangle()
 	}
 	u, _ := UnitOf(unit)
 	good := true

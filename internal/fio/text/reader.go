@@ -76,6 +76,8 @@ type Reader struct {
 	heldAt   int
 	joined   bool // it was put together of several
 	heldBold bool
+	// Tangles are lines that cannot be of the row that they stand in: another run prints at the same time.
+	Tangles []int
 	// Within says that the input ends within a line, of which the last number may be cut off.
 	Within bool
 

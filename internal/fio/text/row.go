@@ -26,8 +26,14 @@ func (t *Reader) rowLine(body string) bool {
 		t.needDirection(body)
 		good = t.samples(&j.cur.IOPSSamples, rest, "")
 	case name == "cpu":
+		if j.CPU != (fio.CPU{}) {
+			t.tangle()
+		}
 		good = j.cpu(rest)
 	case name == "IO depths":
+		if len(j.Depths) > 0 {
+			t.tangle()
+		}
 		j.Depths, good = shareList(rest)
 	case name == "submit":
 		j.Submit, good = shareList(rest)

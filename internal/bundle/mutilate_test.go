@@ -1,0 +1,545 @@
+package bundle
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/tools/txtar"
+
+	"plimsoll/internal/finding"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/output"
+	"plimsoll/internal/fio/part"
+	"plimsoll/internal/suite"
+)
+
+// The mutilator: whole outputs of fio's, damaged as people mutilation them when they paste. A part may never
+// contradict the whole. PLIMSOLL_MUTILATE is how many cases are tried (300), PLIMSOLL_SEED their seed (the
+// clock), PLIMSOLL_CORPUS a folder of further whole outputs.
+
+// judgedText is what an import says of a text.
+type judgedText struct {
+	b       *Bundle
+	unread  int
+	outputs int
+}
+
+func importText(text string) (*judgedText, error) {
+	outs, err := output.Read("paste.txt", strings.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	found := Found{Outputs: source("paste.txt", outs), Documents: map[string]*Document{}}
+	if quotes([]byte(text)) {
+		around(found.Documents, found.Outputs, []byte(text))
+	}
+	j := &judgedText{outputs: len(outs), b: &Bundle{Run: Run{Imported: []string{"paste.txt"}, Suite: suite.Suite{Name: "import"}}}}
+	for _, o := range found.Outputs {
+		j.unread += len(o.Unread)
+	}
+	if len(outs) == 0 || found.Unreadable() {
+		return j, nil
+	}
+	results, err := found.into(&j.b.Run)
+	if err != nil {
+		return nil, err
+	}
+	for i, s := range j.b.Run.Suite.Scenarios {
+		sc := Scenario{Scenario: s, Result: results[i]}
+		if c, ok := j.b.Run.Ceilings[s.ID]; ok {
+			sc.Ceiling = &c
+		}
+		j.b.Scenarios = append(j.b.Scenarios, sc)
+	}
+	j.b.Judge()
+	return j, nil
+}
+
+// figure names a figure: of a row or, with no name, of a result as a whole.
+type figure struct {
+	row, side, what string
+}
+
+// figures are all that an import shows, each with the values that it has.
+func (j *judgedText) figures() map[figure][]float64 {
+	all := map[figure][]float64{}
+	add := func(row, side, what string, v float64) {
+		if v > 0 {
+			f := figure{row, side, what}
+			all[f] = append(all[f], v)
+		}
+	}
+	for _, s := range j.b.Scenarios {
+		r := s.Result
+		rows := map[string][]fio.Job{"": {r.Total}}
+		for _, row := range r.Jobs {
+			rows["row"] = append(rows["row"], row)
+		}
+		for name, list := range rows {
+			for _, row := range list {
+				for side, d := range map[string]fio.Direction{"read": row.Read, "write": row.Write, "trim": row.Trim} {
+					add(name, side, "iops", float64(d.IOPS))
+					add(name, side, "bw", float64(d.BW))
+					add(name, side, "n", float64(d.N))
+					add(name, side, "runtime", float64(d.Runtime))
+					for kind, l := range map[string]fio.Latency{"clat": d.Clat, "slat": d.Slat, "lat": d.Lat} {
+						latencyFigures(add, name, side, kind, l)
+					}
+				}
+				latencyFigures(add, name, "sync", "lat", row.Sync.Lat)
+			}
+		}
+		for _, d := range r.Disks {
+			add("disk", d.Name, "reads", float64(d.Reads))
+			add("disk", d.Name, "writes", float64(d.Writes))
+		}
+	}
+	return all
+}
+
+func latencyFigures(add func(row, side, what string, v float64), row, side, kind string, l fio.Latency) {
+	add(row, side, kind+" mean", l.Mean)
+	add(row, side, kind+" max", float64(l.Max))
+	for _, p := range l.Percentiles {
+		add(row, side, fmt.Sprintf("%s p%g", kind, p.P), float64(p.Value))
+	}
+}
+
+// near says that a value is one of those of the whole, as exact as fio's text rounds.
+func near(what string, v float64, values []float64) bool {
+	return slices.ContainsFunc(values, func(w float64) bool {
+		slack := 0.012 * w
+		if what == "iops" || what == "n" {
+			slack = max(slack, 1.01)
+		}
+		return math.Abs(v-w) <= slack
+	})
+}
+
+// contradicts says where a part says what the whole does not.
+func contradicts(whole, p *judgedText) (faults []string) {
+	want := whole.figures()
+	partial := slices.ContainsFunc(p.b.Scenarios, func(s Scenario) bool { return s.Result.Lacks(part.AllJobs, part.AllSides) })
+	for f, values := range p.figures() {
+		all := want[f]
+		if f.row != "disk" {
+			all = slices.Concat(want[figure{"row", f.side, f.what}], want[figure{"", f.side, f.what}])
+		}
+		for _, v := range values {
+			if f.row == "" && partial && !strings.Contains(f.what, " p") { // a sum of what is there, and marked as such
+				continue
+			}
+			if !near(f.what, v, all) {
+				faults = append(faults, fmt.Sprintf("new figure: %s %s %s %g, want one of %g", cmp.Or(f.row, "sum"), f.side, f.what, v, all))
+			}
+		}
+	}
+	known := map[finding.Code]bool{}
+	for _, f := range whole.b.Findings {
+		known[f.Code] = true
+	}
+	has := map[finding.Code]bool{}
+	for _, f := range p.b.Findings {
+		has[f.Code] = true
+		// Counters of the whole may hold what others wrote: what the latencies say of buffered writes is nearer.
+		if f.Code == "PL419" && slices.ContainsFunc(p.b.Scenarios, func(s Scenario) bool { return s.Result.Lacks(part.DiskStats) }) {
+			continue
+		}
+		if f.Severity.Rank() >= finding.Warn.Rank() && !known[f.Code] {
+			faults = append(faults, fmt.Sprintf("new finding: %s %s %s", f.Code, f.Severity, f.Message))
+		}
+	}
+	return faults
+}
+
+// lostVerdict says which reason for INVALID a part does not have, although nothing was taken away that
+// its rule needs: kept are the parts that the mutilation leaves.
+func lostVerdict(whole, p *judgedText) (faults []string) {
+	if len(p.b.Scenarios) == 0 {
+		return nil
+	}
+	for _, f := range whole.b.Findings {
+		if f.Severity == finding.Invalid && !slices.ContainsFunc(p.b.Findings, func(g finding.Finding) bool { return g.Severity == finding.Invalid }) {
+			faults = append(faults, fmt.Sprintf("INVALID lost: %s %s", f.Code, f.Message))
+		}
+	}
+	return faults
+}
+
+// mutilation is what people do to an output. Keeps says that nothing of it is gone, so that the verdict stands.
+type mutilation struct {
+	name  string
+	keeps bool
+	do    func(r *rand.Rand, text string) string
+}
+
+var (
+	rowBegins  = regexp.MustCompile(`(?m)^\S.*\(groupid=\d+, jobs=`)
+	sideBegins = regexp.MustCompile(`^\s*(read|write)\s*:`)
+	rowRest    = regexp.MustCompile(`^\s*(cpu|lat \(|IO depths|fsync)|^Run status|^\S`)
+	decimals   = regexp.MustCompile(`(\d)\.(\d)`)
+	thousand   = regexp.MustCompile(`([=, ])(\d{1,3})(\d{3})([,\s])`)
+	anyNumber  = regexp.MustCompile(`\d{2,}`)
+)
+
+func eachLine(text string, f func(line string) string) string {
+	lines := strings.SplitAfter(text, "\n")
+	for i, l := range lines {
+		if l != "" {
+			lines[i] = f(l)
+		}
+	}
+	return strings.Join(lines, "")
+}
+
+func prefixed(with string) func(*rand.Rand, string) string {
+	return func(_ *rand.Rand, text string) string {
+		return eachLine(text, func(l string) string { return with + l })
+	}
+}
+
+func cutAt(text string, at int) string { return text[:min(max(at, 0), len(text))] }
+
+// firstRow is where the first row begins, 0 for none.
+func firstRow(text string) int {
+	if at := rowBegins.FindStringIndex(text); at != nil {
+		return at[0]
+	}
+	return 0
+}
+
+func mutilations() []mutilation {
+	return []mutilation{
+		{"cut anywhere", false, func(r *rand.Rand, s string) string { return cutAt(s, len(s)/4+r.IntN(len(s)*3/4)) }},
+		{"cut at a line", false, func(r *rand.Rand, s string) string {
+			at := cutAt(s, len(s)/4+r.IntN(len(s)*3/4))
+			return at[:strings.LastIndexByte(at, '\n')+1]
+		}},
+		{"cut in a number", false, func(r *rand.Rand, s string) string {
+			from := firstRow(s)
+			all := anyNumber.FindAllStringIndex(s[from:], -1)
+			if len(all) == 0 {
+				return s
+			}
+			n := all[r.IntN(len(all))]
+			return s[:from+n[0]+1+r.IntN(n[1]-n[0]-1)]
+		}},
+		{"cut in the percentiles", false, func(r *rand.Rand, s string) string {
+			if at := strings.Index(s, "th=["); at > 0 {
+				return cutAt(s, at+r.IntN(700))
+			}
+			return s
+		}},
+		{"without its head", false, func(r *rand.Rand, s string) string {
+			at := r.IntN(len(s) / 3)
+			return s[at+strings.IndexByte(s[at:], '\n')+1:]
+		}},
+		{"from the row on", false, func(_ *rand.Rand, s string) string { return s[firstRow(s):] }},
+		{"without header lines", false, func(_ *rand.Rand, s string) string {
+			return eachLine(s, func(l string) string {
+				if strings.Contains(l, "(g=") {
+					return ""
+				}
+				return l
+			})
+		}},
+		{"without the command", false, func(_ *rand.Rand, s string) string {
+			return eachLine(s, func(l string) string {
+				if strings.HasPrefix(l, "$ fio") {
+					return ""
+				}
+				return l
+			})
+		}},
+		{"from a direction on", false, func(_ *rand.Rand, s string) string {
+			at := firstRow(s)
+			return s[at+strings.IndexByte(s[at:], '\n')+1:]
+		}},
+		{"one direction", false, func(r *rand.Rand, s string) string {
+			gone, skip := []string{"read", "write"}[r.IntN(2)], false
+			return eachLine(s, func(l string) string {
+				if m := sideBegins.FindStringSubmatch(l); m != nil {
+					skip = m[1] == gone
+				} else if rowRest.MatchString(l) && !strings.HasPrefix(strings.TrimSpace(l), "lat (") || strings.HasPrefix(l, "  lat (") {
+					skip = false
+				}
+				if skip {
+					return ""
+				}
+				return l
+			})
+		}},
+		{"a job less", false, func(r *rand.Rand, s string) string {
+			at := rowBegins.FindAllStringIndex(s, -1)
+			if len(at) < 2 {
+				return s
+			}
+			i := r.IntN(len(at))
+			end := strings.Index(s, "\nRun status")
+			if i+1 < len(at) {
+				end = at[i+1][0]
+			}
+			return s[:at[i][0]] + s[max(end, at[i][0]):]
+		}},
+		{"one job", false, func(r *rand.Rand, s string) string {
+			at := rowBegins.FindAllStringIndex(s, -1)
+			end := strings.Index(s, "\nRun status")
+			if len(at) < 2 || end < 0 {
+				return s
+			}
+			i := r.IntN(len(at))
+			to := end + 1
+			if i+1 < len(at) {
+				to = at[i+1][0]
+			}
+			return s[:at[0][0]] + s[at[i][0]:to] + s[end+1:]
+		}},
+		{"only the sums", false, func(_ *rand.Rand, s string) string {
+			return s[max(strings.Index(s, "\nRun status"), 0):]
+		}},
+		{"without disk statistics", false, func(_ *rand.Rand, s string) string {
+			before, _, _ := strings.Cut(s, "Disk stats")
+			return before
+		}},
+		{"wrapped", true, func(r *rand.Rand, s string) string {
+			w := 60 + r.IntN(21)
+			return eachLine(s, func(l string) string {
+				var b strings.Builder
+				for len(l) > w+1 {
+					at := w
+					if space := strings.LastIndexByte(l[:w], ' '); space > w/2 {
+						at = space + 1
+					}
+					b.WriteString(l[:at] + "\n")
+					l = l[at:]
+				}
+				return b.String() + l
+			})
+		}},
+		{"docker compose", true, prefixed("fio-1  | ")},
+		{"kubectl", true, prefixed("[pod/fio-abc/fio] ")},
+		{"journal", true, prefixed("Nov 26 10:00:00 host fio[123]: ")},
+		{"timestamps", true, prefixed("2026-11-26T10:00:00.123456Z ")},
+		{"quoted", true, prefixed("> ")},
+		{"quoted twice", true, prefixed("> > ")},
+		{"indented", true, prefixed("    ")},
+		{"pasted twice", true, func(_ *rand.Rand, s string) string { return s + "\n" + s }},
+		{"carriage returns", true, func(_ *rand.Rand, s string) string { return strings.ReplaceAll(s, "\n", "\r\n") }},
+		{"colours", true, func(_ *rand.Rand, s string) string {
+			return eachLine(s, func(l string) string { return "\x1b[32m" + strings.TrimSuffix(l, "\n") + "\x1b[0m\n" })
+		}},
+		{"html", true, func(_ *rand.Rand, s string) string {
+			return "<pre><code>" + strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s) + "</code></pre>\n"
+		}},
+		{"wiki", true, func(_ *rand.Rand, s string) string { return "h2. Results\n{code}\n" + s + "{code}\n" }},
+		{"fenced", true, func(_ *rand.Rand, s string) string {
+			return "We measured this:\n\n```\n" + s + "```\n\nIs that good?\n"
+		}},
+		{"decimal commas", true, func(_ *rand.Rand, s string) string {
+			return eachLine(s, func(l string) string {
+				if strings.HasPrefix(l, "fio-") || strings.HasPrefix(l, "$ ") {
+					return l
+				}
+				return decimals.ReplaceAllString(l, "$1,$2")
+			})
+		}},
+		{"thousands", true, func(_ *rand.Rand, s string) string {
+			return eachLine(s, func(l string) string {
+				if strings.Contains(l, "issued") || strings.Contains(l, "pid=") || strings.HasPrefix(l, "$ ") {
+					return l
+				}
+				return thousand.ReplaceAllString(l, "$1$2,$3$4")
+			})
+		}},
+		{"translated headings", true, func(_ *rand.Rand, s string) string {
+			return "# Ergebnisse\n\nHier die Ausgabe:\n\n" + s + "\nGruß\n"
+		}},
+	}
+}
+
+// interleave mixes two outputs line by line, as two containers print at once.
+func interleave(r *rand.Rand, a, b, of, other string) string {
+	var out strings.Builder
+	x, y := strings.SplitAfter(a, "\n"), strings.SplitAfter(b, "\n")
+	for len(x)+len(y) > 0 {
+		list, with := &x, of
+		if len(x) == 0 || len(y) > 0 && r.IntN(len(x)+len(y)) >= len(x) {
+			list, with = &y, other
+		}
+		if l := (*list)[0]; l != "" {
+			out.WriteString(with + strings.TrimSuffix(l, "\n") + "\n")
+		}
+		*list = (*list)[1:]
+	}
+	return out.String()
+}
+
+// wholes are the outputs that are damaged: some that fio 3.33 printed on 2026-11-26 for this test, and those
+// of a folder.
+func wholes(t *testing.T) (texts map[string]string, names []string) {
+	t.Helper()
+	texts = map[string]string{}
+	packed, err := txtar.ParseFile(filepath.Join("testdata", "whole.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range packed.Files {
+		texts[f.Name] = string(f.Data)
+	}
+	if dir := os.Getenv("PLIMSOLL_CORPUS"); dir != "" {
+		err := filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
+			if err != nil || e.IsDir() {
+				return err
+			}
+			data, err := os.ReadFile(path)
+			if err == nil && len(data) < 64<<10 && bytes.Contains(data, []byte("Run status group")) &&
+				bytes.Contains(data, []byte(": (g=0): rw=")) && bytes.Count(data, []byte("Run status group 0")) == 1 {
+				texts[path] = string(data)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name := range texts {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return texts, names
+}
+
+func TestPartsNeverContradictTheWhole(t *testing.T) {
+	cases, seed := 300, uint64(time.Now().UnixNano())
+	if s, err := strconv.Atoi(os.Getenv("PLIMSOLL_MUTILATE")); err == nil {
+		cases = s
+	}
+	if s, err := strconv.ParseUint(os.Getenv("PLIMSOLL_SEED"), 10, 64); err == nil {
+		seed = s
+	}
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 1))
+	texts, names := wholes(t)
+	known := map[string]*judgedText{}
+	whole := func(name string) *judgedText {
+		if known[name] == nil {
+			j, err := importText(texts[name])
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			known[name] = j
+		}
+		return known[name]
+	}
+	kinds, count, faulty := mutilations(), map[string]int{}, map[string]int{}
+	for range cases {
+		name := names[r.IntN(len(names))]
+		w := whole(name)
+		if len(w.b.Scenarios) == 0 {
+			continue
+		}
+		var kind mutilation
+		var text string
+		if at := r.IntN(len(kinds) + 2); at < len(kinds) {
+			kind = kinds[at]
+			if text = kind.do(r, texts[name]); text == texts[name] {
+				continue
+			}
+		} else { // two at once
+			other := names[r.IntN(len(names))]
+			if other == name || len(whole(other).b.Scenarios) == 0 {
+				continue
+			}
+			with := [][2]string{{"fio1  | ", "fio2  | "}, {"", ""}}[at-len(kinds)]
+			kind.name = "interleaved"
+			if with[0] == "" {
+				kind.name = "interleaved bare"
+			}
+			text = interleave(r, texts[name], texts[other], with[0], with[1])
+			both := *w.b
+			both.Scenarios = slices.Concat(w.b.Scenarios, whole(other).b.Scenarios)
+			both.Findings = slices.Concat(w.b.Findings, whole(other).b.Findings)
+			w = &judgedText{b: &both}
+		}
+		count[kind.name]++
+		p, err := importText(text)
+		if err != nil {
+			t.Errorf("%s of %s: %v", kind.name, name, err)
+			continue
+		}
+		faults := contradicts(w, p)
+		if kind.keeps {
+			faults = append(faults, lostVerdict(w, p)...)
+			if len(p.b.Scenarios) == 0 {
+				faults = append(faults, "nothing was read")
+			}
+		}
+		if len(faults) == 0 {
+			continue
+		}
+		slices.Sort(faults)
+		if faulty[kind.name]++; faulty[kind.name] <= 2 {
+			file := filepath.Join(os.TempDir(), fmt.Sprintf("mutilated-%s-%d.txt", strings.ReplaceAll(kind.name, " ", "-"), faulty[kind.name]))
+			if os.WriteFile(file, []byte(text), 0o600) != nil {
+				file = "(not written)"
+			}
+			t.Errorf("%s of %s (%s): %d faults:\n  %s", kind.name, name, file, len(faults), strings.Join(faults[:min(len(faults), 4)], "\n  "))
+		}
+	}
+	total, bad := 0, 0
+	for _, kind := range slices.Sorted(func(yield func(string) bool) {
+		for k := range count {
+			if !yield(k) {
+				return
+			}
+		}
+	}) {
+		total, bad = total+count[kind], bad+faulty[kind]
+		t.Logf("%-25s %4d cases, %d with faults", kind, count[kind], faulty[kind])
+	}
+	t.Logf("%d of %d cases of %d outputs have faults", bad, total, len(names))
+}
+
+// TestMakeWholeOutputs makes testdata/whole.txtar anew with the fio at hand, where PLIMSOLL_WHOLE says how many.
+func TestMakeWholeOutputs(t *testing.T) {
+	n, err := strconv.Atoi(os.Getenv("PLIMSOLL_WHOLE"))
+	if err != nil {
+		t.Skip("PLIMSOLL_WHOLE is not set: the outputs stay as they are")
+	}
+	r, dir, packed := rand.New(rand.NewPCG(54, 1)), t.TempDir(), &txtar.Archive{Comment: []byte("Outputs of real jobs.\n")}
+	pick := func(list ...string) string { return list[r.IntN(len(list))] }
+	for i := range n {
+		file := filepath.Join(dir, "f")
+		args := []string{"--filename=" + file, "--size=" + pick("4m", "16m", "64m"), "--bs=" + pick("4k", "8k", "16k", "128k", "1m", "4k,64k"),
+			"--runtime=" + pick("1", "2", "3"), "--time_based", "--direct=" + pick("0", "1", "1")}
+		args = append(args, "--ioengine="+pick("psync", "libaio", "libaio", "io_uring", "sync", "mmap"), "--iodepth="+pick("1", "4", "32", "64"))
+		args = append(args, strings.Fields(pick("", "--group_reporting", "--fdatasync=1", "--rate_iops=500", "--lat_percentiles=1", "--percentile_list=50:99:99.9", "--invalidate=0"))...)
+		args = append(args, strings.Fields(pick("", "", "--numjobs=2", "--numjobs=4 --group_reporting", "--numjobs=3", "--numjobs=2 --new_group"))...)
+		job := "--name=" + pick("a", "test", "rand-write", "job1") + " --rw=" + pick("read", "write", "randread", "randwrite", "rw", "randrw", "randrw --rwmixread=70")
+		if r.IntN(3) == 0 {
+			job += " --name=" + pick("b", "second") + " " + pick("", "--stonewall", "--new_group") + " --rw=" + pick("randread", "randwrite", "randrw")
+		}
+		args = append(args, strings.Fields(job)...)
+		out, err := exec.Command("fio", args...).CombinedOutput() //nolint:gosec // our own options
+		if err != nil || len(out) > 16<<10 {
+			continue
+		}
+		text := "$ fio " + strings.ReplaceAll(strings.Join(args, " "), file, "/mnt/f") + "\n" + string(out)
+		packed.Files = append(packed.Files, txtar.File{Name: fmt.Sprintf("%03d", i), Data: []byte(strings.ReplaceAll(text, "\r", "\n"))})
+	}
+	if err := os.WriteFile(filepath.Join("testdata", "whole.txtar"), txtar.Format(packed), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
