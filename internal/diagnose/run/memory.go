@@ -10,6 +10,7 @@ import (
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/part"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
@@ -70,8 +71,11 @@ func (s side) took() (time.Duration, bool) {
 // direct=. Sequential reads are not judged: read-ahead makes each fast and all of them as fast as the
 // storage.
 func fromMemory(m diagnose.Measurement) (finding.Finding, bool) {
-	if len(m.Result.Devices) > 0 || m.Syncs() || m.Any(polls) || onMemory(m) {
+	if len(m.Result.Devices) > 0 || m.Syncs() || m.Any(polls) || onMemory(m) || m.Result.Lacks(part.AllJobs) {
 		return finding.Finding{}, false
+	}
+	if f, ok := undelivered(m); ok { // counters need no header line
+		return f, true
 	}
 	if len(m.Result.Workloads) == 0 { // the header was cut off: what was asked for is not known
 		for _, s := range sides(m) {
@@ -95,9 +99,6 @@ func fromMemory(m diagnose.Measurement) (finding.Finding, bool) {
 			return f, true
 		}
 	}
-	if f, ok := undelivered(m); ok {
-		return f, true
-	}
 	if f, ok := copied(m); ok {
 		return f, true
 	}
@@ -119,11 +120,12 @@ func undelivered(m diagnose.Measurement) (finding.Finding, bool) {
 	r := m.Result
 	read := r.Total.Read
 	if len(r.Disks) == 0 || r.DisksPartial != "" || r.DisksShared || read.N < diagnose.EnoughReads ||
-		!m.All(func(w fio.Workload) bool { return fio.KindOf(w.Engine) == fio.EngineData && w.ReadBS <= largestRequest }) {
+		m.Any(func(w fio.Workload) bool { return fio.KindOf(w.Engine) != fio.EngineData || w.ReadBS > largestRequest }) {
 		return finding.Finding{}, false
 	}
-	var top, members uint64
+	var top, members, all uint64
 	for _, d := range r.Disks {
+		all += d.Reads + d.Writes
 		if d.Member {
 			members += d.Reads
 		} else {
@@ -132,7 +134,8 @@ func undelivered(m diagnose.Measurement) (finding.Finding, bool) {
 	}
 	counted := max(top, members)
 	most := units.Bytes(counted) * largestRequest
-	if float64(most) >= sawAll*float64(read.Bytes) {
+	unseen := all == 0 && len(r.Workloads) == 0 // under multipath fio sees nothing at all (axboe/fio#1890)
+	if unseen || float64(most) >= sawAll*float64(read.Bytes) {
 		return finding.Finding{}, false
 	}
 	return finding.Finding{
@@ -147,11 +150,12 @@ func undelivered(m diagnose.Measurement) (finding.Finding, bool) {
 	}, true
 }
 
-// onMemory says that the storage is persistent memory, which is as fast as memory because it is memory.
+// onMemory says that the storage is persistent memory, which is as fast as memory because it is memory. Of
+// jobs that use the page cache of which its own counters show no read, nothing says that it was.
 func onMemory(m diagnose.Measurement) bool {
 	for _, d := range m.Result.Disks {
 		if strings.HasPrefix(d.Name, "pmem") {
-			return true
+			return d.Reads+d.Writes > 0 || !m.All(paged)
 		}
 	}
 	return m.Any(func(w fio.Workload) bool { return strings.Contains(w.Filename+w.Directory, "pmem") })

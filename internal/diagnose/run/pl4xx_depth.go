@@ -144,15 +144,10 @@ func oneByOne(m diagnose.Measurement) (finding.Finding, bool) {
 		deviceDepth(m.Result) == 0 && m.All(rawDevice) {
 		return finding.Finding{}, false
 	}
-	why := "each submission waits for its I/O (a filesystem or client that blocks, blocks that are allocated, a full " +
-		"request queue)"
-	if m.All(func(w fio.Workload) bool { return w.Engine == "libaio" && w.Buffered }) {
-		why = "without direct=1 libaio waits for each in its submission"
-	}
-	return finding.Finding{
-		Fix: asynchronously(m),
-		Message: fmt.Sprintf("Of %d I/Os asked for, %s were really in flight: %s.", asked,
-			units.Number(min(busy, float64(jobs))), why),
+	f := finding.Finding{
+		Fix: asynchronously(m), Severity: finding.Info,
+		Message: fmt.Sprintf("Of %d I/Os asked for, at least %d and at most %d were in flight: each submission blocks, in a "+
+			"filesystem or client that waits, for blocks to allocate, or for a place in a full request queue.", asked, jobs, asked),
 		Evidence: []finding.Evidence{
 			{
 				What:     "time in submission",
@@ -162,14 +157,25 @@ func oneByOne(m diagnose.Measurement) (finding.Finding, bool) {
 			},
 			{What: "depth asked for", Found: text.Count(asked), Where: "iodepth × numjobs"},
 		},
-	}, true
+	}
+	switch held := deviceDepth(m.Result); {
+	case m.All(func(w fio.Workload) bool { return w.Engine == "libaio" && w.Buffered }):
+		f.Severity = finding.Warn
+		f.Message = fmt.Sprintf("Of %d I/Os asked for, %s were really in flight: without direct=1 libaio waits for each in its "+
+			"submission.", asked, units.Number(min(busy, float64(jobs))))
+	case held > 0:
+		f.Severity = finding.Warn
+		f.Message = fmt.Sprintf("Of %d I/Os asked for, the device held %s: each submission waits for its I/O (a filesystem or "+
+			"client that blocks, blocks that are allocated).", asked, units.Number(held))
+	}
+	return f, true
 }
 
 // collectedLate says that a run's I/Os were done one after the other in their submission, of which
 // the longest mean is given, and that this took less than slowIO: what fio's latencies show beyond
 // it is the time until it picked them up, a queue's length of submissions later.
 func collectedLate(m diagnose.Measurement) (submission time.Duration, ok bool) {
-	if _, blocked := oneByOne(m); !blocked {
+	if f, blocked := oneByOne(m); !blocked || f.Severity != finding.Warn {
 		return 0, false
 	}
 	submission = time.Duration(max(m.Result.Total.Read.Slat.Mean, m.Result.Total.Write.Slat.Mean))

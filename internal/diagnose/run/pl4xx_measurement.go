@@ -361,7 +361,7 @@ var tooNoisy = &diagnose.Rule{
 	Good:   "1,200 IOPS ± 2 % over 300 s",
 	Ignore: "When only the order of magnitude matters.",
 	After:  []finding.Code{"PL401", "PL402", "PL405", "PL406", "PL415"},
-	Needs:  []part.Part{part.AllJobs, part.AllSides},
+	Needs:  []part.Part{part.AllJobs, part.AllSides, part.Count},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			f, ok := uneven(m)

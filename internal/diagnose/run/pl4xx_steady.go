@@ -65,7 +65,7 @@ var changed = &diagnose.Rule{
 	Good:   "3,000 IOPS for 60 s after a ramp of 60 s",
 	Ignore: "When the job changes its own load.",
 	After:  []finding.Code{"PL406", "PL401"},
-	Needs:  []part.Part{part.AllJobs, part.AllSides},
+	Needs:  []part.Part{part.AllJobs, part.AllSides, part.Count},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			all := steps(m.Result)
@@ -113,7 +113,7 @@ var burstSpent = &diagnose.Rule{
 	Good:   "3,000 IOPS throughout: a gp3 volume",
 	Ignore: "When you wanted to see how long the burst lasts.",
 	After:  []finding.Code{"PL401"},
-	Needs:  []part.Part{part.AllJobs, part.AllSides},
+	Needs:  []part.Part{part.AllJobs, part.AllSides, part.Count},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			if m.Ceiling == nil || m.Staged() {
@@ -174,7 +174,7 @@ var stalled = &diagnose.Rule{
 	Good:   "12,010 11,987 12,001 11,995 12,022 12,034 IOPS",
 	Ignore: "When the stall was injected.",
 	After:  []finding.Code{"PL411"},
-	Needs:  []part.Part{part.AllJobs, part.AllSides},
+	Needs:  []part.Part{part.AllJobs, part.AllSides, part.Count},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			f, ok := gaps(m)

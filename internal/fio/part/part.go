@@ -18,6 +18,7 @@ const (
 	Command   Part = "command"         // all their options, such as direct and the runtime
 	AllJobs   Part = "all jobs"        // a row of each job
 	AllSides  Part = "both directions" // of a mix
+	Count     Part = "count of jobs"   // that a row is of
 	Latencies Part = "latencies"       // of each direction that ran
 	Tail      Part = "tail"            // percentiles up to the last
 	Ending    Part = "end"             // of a row, or of the output
@@ -56,9 +57,9 @@ func (m Missing) Partial() bool { return m.Has(AllJobs, AllSides) }
 // String says what is missing in one line: "1 job of 4; no head, no disk statistics".
 func (m Missing) String() string {
 	var of, no []string
-	for _, p := range []Part{AllJobs, AllSides, Head, Command, Latencies, Tail, Ending, DiskStats} {
+	for _, p := range []Part{AllJobs, AllSides, Head, Command, Count, Latencies, Tail, Ending, DiskStats} {
 		switch {
-		case !m.Has(p) || p == Command && m.Has(Head):
+		case !m.Has(p) || (p == Command || p == Count) && m.Has(Head):
 		case p == AllJobs && m.Of > 1:
 			of = append(of, fmt.Sprintf("%d of %d jobs", m.Jobs, m.Of))
 		case p == AllJobs:

@@ -207,6 +207,11 @@ func (t *Reader) direction(name, rest, body string) {
 // maxTangles bounds what is kept of lines that nobody can place.
 const maxTangles = 1 << 12
 
+// open says that a row has begun, and that its last line follows without a gap.
+func (t *Reader) open() bool {
+	return t.job != nil && !t.job.headless && !t.job.issued && t.job.cur != nil && !t.gap && !t.apart && !t.closed
+}
+
 func (t *Reader) tangle() {
 	if len(t.Tangles) < maxTangles {
 		t.Tangles = append(t.Tangles, t.n)
@@ -300,6 +305,9 @@ func (t *Reader) latency(name, unit, rest, body string) {
 		default:
 			good = false
 		}
+	}
+	if l.Mean == 0 && l.Max > 0 && !strings.Contains(rest, "avg=") { // cut off: its extremes alone would weigh in sums
+		*l = fio.Latency{}
 	}
 	if !good {
 		t.unread(body, "")

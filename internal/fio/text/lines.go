@@ -24,6 +24,9 @@ func matchStart(r *regexp.Regexp, body string, starts ...string) []string {
 
 // heading reads the lines without figures that part an output.
 func (t *Reader) heading(body string) bool {
+	if t.open() && (textVersion.MatchString(body) || textStart.MatchString(body)) {
+		t.tangle()
+	}
 	if textVersion.MatchString(body) && (t.run == nil || t.job == nil) {
 		r := t.need(t.run != nil && (t.run.results() || t.run.out.Version != ""))
 		r.out.Version, r.started = strings.Replace(body, " ", "-", 1), true

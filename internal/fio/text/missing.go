@@ -51,9 +51,12 @@ func (j *textJob) lacks(m *part.Missing) {
 	if !j.issued {
 		m.Add(part.Ending)
 	}
+	if j.headless {
+		m.Add(part.Count)
+	}
 	for i := range 2 {
 		d := &j.dirs[i]
-		if d.issued > 0 && !d.seen || d.seen && !d.Clat.Measured() && !d.Lat.Measured() && !d.Slat.Measured() {
+		if d.issued > 0 && !d.seen || d.seen && !d.Clat.Measured() && !d.Lat.Measured() {
 			m.Add(part.Latencies)
 		}
 		for _, l := range []*fio.Latency{&d.Clat, &d.Lat} {

@@ -199,6 +199,11 @@ func (t *Reader) header(m []string, host string) {
 		t.job = nil
 		return
 	}
+	if t.open() && t.job.pct != nil {
+		if list := *t.job.pct; len(list) > 1 && list[1].P == 5 && list[len(list)-1].P < lastPercentile {
+			t.tangle() // within a list of percentiles
+		}
+	}
 	all := m[1] == "All clients"
 	r := t.run
 	again := r.repeats(m)
