@@ -25,7 +25,7 @@ func TestNumbers(t *testing.T) {
 		"2t":                   {2e12, true, "t"},
 		"2T":                   {2e12, true, "T"},
 		"2P":                   {0, false, "P"},
-		"1.2.3":                {0, false, ".3"},
+		"1.2.3":                {0, false, ""},
 		"nan":                  {0, true, ""}, // old fio divides by zero where nothing ran
 		"-nan":                 {0, true, ""},
 		"inf":                  {0, true, ""},
