@@ -41,7 +41,9 @@ func (a allAsked) under(l cloud.Limits, times float64) bool {
 	ok := func(have, want float64) bool { return have == 0 || enough(have, times*want) }
 	return ok(float64(l.IOPS), a.all.ios) && ok(float64(l.Rate), a.all.bytes) &&
 		ok(float64(l.ReadIOPS), a.reads.ios) && ok(float64(l.ReadRate), a.reads.bytes) &&
-		ok(float64(l.WriteIOPS), a.writes.ios) && ok(float64(l.WriteRate), a.writes.bytes)
+		ok(float64(l.WriteIOPS), a.writes.ios) && ok(float64(l.WriteRate), a.writes.bytes) &&
+		(l.SharedIOPS == "" || enough(1, times*(a.reads.ios/float64(l.ReadIOPS)+a.writes.ios/float64(l.WriteIOPS)))) &&
+		(l.SharedRate == "" || enough(1, times*(a.reads.bytes/float64(l.ReadRate)+a.writes.bytes/float64(l.WriteRate))))
 }
 
 // bruteOrders are all orders of a type for a layout that are enough and may be the cheapest: each tier,

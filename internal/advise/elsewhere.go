@@ -248,19 +248,8 @@ func (r *Request) wantsOf(l Layout) wants {
 
 // within says whether limits carry it; one that is not known limits nothing.
 func (q wants) within(l cloud.Limits) bool {
-	for _, c := range [][2]float64{
-		{float64(l.IOPS), q.all.iops},
-		{float64(l.Rate), q.all.bytes},
-		{float64(l.ReadIOPS), q.reads.iops},
-		{float64(l.ReadRate), q.reads.bytes},
-		{float64(l.WriteIOPS), q.writes.iops},
-		{float64(l.WriteRate), q.writes.bytes},
-	} {
-		if c[0] > 0 && c[0] < c[1]*(1-loss) {
-			return false
-		}
-	}
-	return true
+	return ceiling.Uses(l, q.reads.iops, q.writes.iops, q.reads.bytes, q.writes.bytes)*(1-loss) <= 1 &&
+		ceiling.Uses(cloud.Limits{IOPS: l.IOPS, Rate: l.Rate}, q.all.iops, 0, q.all.bytes, 0)*(1-loss) <= 1
 }
 
 // on says whether a machine carries it; one whose limit for the type is not known does not.

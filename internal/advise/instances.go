@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/internal/ceiling"
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
@@ -279,6 +280,9 @@ func (r *Request) local(instances []priced) (*Candidate, string) {
 		}
 		c := r.candidate(one, i)
 		c.AFR, c.Survives, c.Latency = 0, workload.NoLoss, r.meanLatency(localLatency)
+		if r.limits(&c) != nil || c.Times < (1+r.Headroom)*0.999 { // pieces of large I/Os count
+			continue
+		}
 		return &c, ""
 	}
 	return nil, "local drives: no instance that fits has drives whose published figures meet the demand"
@@ -295,11 +299,8 @@ func (r *Request) localHolds(s cloud.InstanceStore) bool {
 			read += float64(st.Rate) * st.ReadShare
 			write += float64(st.Rate) * (1 - st.ReadShare)
 		}
-		times := 1 + r.Headroom
-		over := func(want float64, have float64) bool { return have > 0 && want*times > have*n }
 		if writeIO != 0 && s.Limits.WriteIOPS == 0 || s.Limits.ReadRate == 0 ||
-			over(readIO, float64(s.Limits.ReadIOPS)) || over(writeIO, float64(s.Limits.WriteIOPS)) ||
-			over(read, float64(s.Limits.ReadRate)) || over(write, float64(s.Limits.WriteRate)) {
+			ceiling.Uses(s.Limits, readIO, writeIO, read, write)*(1+r.Headroom) > n {
 			return false
 		}
 	}

@@ -21,10 +21,11 @@ func (p *problem) throttles(target *topology.Target, a *topology.Array) {
 	for _, t := range target.Throttles {
 		at := slices.IndexFunc(a.Volumes, func(v topology.Volume) bool { return v.Device == t.Device })
 		for _, l := range limits {
-			if l.of(t.Limits) <= 0 {
+			allowed := l.of(t.Limits)
+			if allowed.capacity <= 0 {
 				continue
 			}
-			r := p.logical(l, l.of(t.Limits))
+			r := p.logical(l, allowed)
 			if at >= 0 && m.n > 1 {
 				one := *a
 				one.SyncFloor = 0 // md's own I/O is in no such group
@@ -36,10 +37,10 @@ func (p *problem) throttles(target *topology.Target, a *topology.Array) {
 				continue
 			}
 			r.kind, r.name, r.origin = CgroupIOPS, "cgroup "+t.Group+" "+t.Device+" "+l.name, t.Origin
-			text := units.IOPS(l.of(t.Limits)).String() + " " + l.name
+			text := units.IOPS(allowed.capacity).String() + " " + l.name
 			if l.kind == VolumeRate {
 				r.kind = CgroupRate
-				text = units.Rate(l.of(t.Limits)).String()
+				text = units.Rate(allowed.capacity).String()
 				if side, ok := strings.CutSuffix(l.name, " rate"); ok { // the kernel knows no other, but a record may
 					text += " of " + side + "s"
 				}
@@ -52,11 +53,12 @@ func (p *problem) throttles(target *topology.Target, a *topology.Array) {
 }
 
 // logical is a resource that counts the jobs' own I/Os.
-func (p *problem) logical(l limit, capacity float64) *resource {
-	r := &resource{base: capacity}
+func (p *problem) logical(l limit, of budget) *resource {
+	r := &resource{base: of.capacity}
 	for _, s := range p.streams {
 		r.demand = append(r.demand, [2]float64{
-			l.use(cost{readIOs: 1, readBytes: float64(s.w.ReadBS)}), l.use(cost{writeIOs: 1, writeBytes: float64(s.w.WriteBS)}),
+			l.use(of, cost{readIOs: 1, readBytes: float64(s.w.ReadBS)}),
+			l.use(of, cost{writeIOs: 1, writeBytes: float64(s.w.WriteBS)}),
 		})
 	}
 	return r

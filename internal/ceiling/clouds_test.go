@@ -194,6 +194,36 @@ func TestThreadsAreAnswered(t *testing.T) {
 	}
 }
 
+// Reads and writes of Persistent Disk take of one budget of IOPS, of the disk, of all disks of a type and
+// of the machine; drives that state two figures share them too, by assumption. r/R + w/W is at most 1.
+func TestSharedBudgets(t *testing.T) {
+	mixed := deep("randread", 8*units.KiB)
+	mixed.ReadShare, mixed.WriteBS = 0.7, 8*units.KiB
+	writes := deep("randwrite", 8*units.KiB)
+	for _, c := range []struct {
+		machine, volumes string
+		load             fio.Workload
+		want             float64
+	}{
+		{"n2-standard-8", "1x pd-ssd 100GiB", mixed, 9000},                           // 6,000 + 30 × 100
+		{"n2-standard-8", "1x pd-standard 1000GiB", mixed, 1 / (0.7/750 + 0.3/1500)}, // by the GiB
+		{"n2-standard-8", "1x pd-standard 50GiB", mixed, 1 / (0.7/75 + 0.3/150)},     // the least
+		{"n2-standard-8", "1x pd-ssd 1000GiB", mixed, 15000},                         // the machine
+		{"n2-standard-64", "1x pd-extreme 1000GiB 120000iops", mixed, 120000},        // the machine
+		{"c2-standard-16", "1x pd-ssd 1000GiB", mixed, 1 / (0.7/8000 + 0.3/4000)},    // unequal figures of a machine
+		{"i4i.xlarge", "1x nvme", mixed, 1 / (0.7/100000 + 0.3/55000)},               // AWS's figures of one drive
+		{"n2-standard-8", "1x pd-balanced 100GiB", writes, 3600},                     // alone
+		{"c4d-standard-32", "1x hyperdisk-balanced 500GiB 10000iops", mixed, 10000},  // half duplex
+		{"Standard_D8s_v5", "1x P30", mixed, 5000},                                   // one figure
+		{"n2-standard-8", "2x pd-ssd 50GiB", mixed, 9000},                            // one pool
+	} {
+		b := ceiling.Of(on(t, c.machine, c.volumes), topology.Data, []fio.Workload{c.load}).Sustained()
+		if b == nil || math.Abs(float64(b.IOPS)/c.want-1) > 1e-6 {
+			t.Errorf("%s with %s: %+v, want %.0f", c.machine, c.volumes, b, c.want)
+		}
+	}
+}
+
 // A machine's own drives have the figures of its row, by the drive; those of a table that has several
 // together the same part each. Where nothing is known nothing is filled in.
 func TestOwnDrives(t *testing.T) {

@@ -30,6 +30,18 @@ func CostOf(a *topology.Array, w fio.Workload) Cost {
 	return Cost{sum.readIOs + sum.writeIOs, sum.readBytes + sum.writeBytes}
 }
 
+// Uses is the largest share of any limit that so many I/Os and bytes a second take, those that are read
+// and those that are written; a limit that is not known limits nothing.
+func Uses(l topology.Limits, readIOs, writeIOs, readBytes, writeBytes float64) float64 {
+	most := 0.0
+	for _, one := range limits {
+		if b := one.of(l); b.capacity > 0 {
+			most = max(most, one.use(b, cost{readIOs, writeIOs, readBytes, writeBytes})/b.capacity)
+		}
+	}
+	return most
+}
+
 // Concurrent is how many I/Os per second inFlight of them give when each takes latency: Little's law.
 func Concurrent(inFlight int, latency time.Duration) units.IOPS {
 	if latency <= 0 {

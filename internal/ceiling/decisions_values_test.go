@@ -343,7 +343,7 @@ func TestWhatARebuildTakes(t *testing.T) {
 			"IOPS": {100: 70, 60: 30, 50: 25, 0: 0},
 			"rate": {10000: 6000, 8000: 4000, 5000: 2500, 0: 0},
 		}[map[Kind]string{VolumeIOPS: "IOPS", VolumeRate: "rate"}[l.kind]] {
-			if got := left(l, capacity, taken); got != want {
+			if got := left(l, l.of(topology.Limits{}), capacity, taken); got != want {
 				t.Errorf("of %v %s %v are left, want %v", capacity, l.name, got, want)
 			}
 		}

@@ -136,16 +136,20 @@ func (p *problem) allow(i topology.Instance, a *topology.Array, m members, w all
 	}
 	v := present(a)
 	for _, l := range limits {
-		base, top := l.of(w.base), l.of(w.top)
+		allowed, top := l.of(w.base), l.of(w.top).capacity
+		base := allowed.capacity
+		if base <= 0 {
+			allowed = l.of(w.top)
+		}
 		if base <= 0 && top <= 0 {
 			continue
 		}
-		r := &resource{kind: w.iops, name: w.name + " " + l.name, base: base, origin: w.origin, how: w.how(l), pool: w.pool}
+		r := &resource{kind: w.iops, name: w.name + " " + l.name, base: base, origin: w.origin, how: w.how(l, allowed), pool: w.pool}
 		if l.kind == VolumeRate {
 			r.kind = w.rate
 		}
 		for _, c := range p.costs(m, countingOf(v)) {
-			r.demand = append(r.demand, [2]float64{parts[0] * l.use(c[0].cost), parts[1] * l.use(c[1].cost)})
+			r.demand = append(r.demand, [2]float64{parts[0] * l.use(allowed, c[0].cost), parts[1] * l.use(allowed, c[1].cost)})
 		}
 		if top > base {
 			r.top = top
@@ -165,10 +169,10 @@ func (p *problem) allow(i topology.Instance, a *topology.Array, m members, w all
 	}
 }
 
-func (w allowance) how(l limit) func(capacity, demand float64) string {
+func (w allowance) how(l limit, of budget) func(capacity, demand float64) string {
 	return func(capacity, demand float64) string {
 		if l.kind == VolumeIOPS {
-			return fmt.Sprintf("%s: %v %s ÷ %s per I/O", w.who, units.IOPS(capacity), l.name, volumeIOs(demand))
+			return fmt.Sprintf("%s: %v %s ÷ %s per I/O", w.who, units.IOPS(capacity), l.title(of), volumeIOs(demand))
 		}
 		rate := units.Rate(capacity).SI()
 		if w.mib {

@@ -258,7 +258,7 @@ func TestWordsOfALimit(t *testing.T) {
 		"of writes":         {writes, 2, members{n: 2}, network, 2 << 20, 8192, "2 volumes × 1 MiB/s write ÷ 8 KiB per I/O"},
 		"counted in units":  {rate, 2, members{n: 2}, disk, 2 << 20, 8192, "2 volumes × 1 MiB/s ÷ 8 KiB per I/O (each that is counted takes 1 MiB)"},
 	} {
-		if got := howVolumes(c.l, c.n, c.m, c.v)(c.capacity, c.demand); got != c.want {
+		if got := howVolumes(c.l, c.l.of(topology.Limits{}), c.n, c.m, c.v)(c.capacity, c.demand); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}

@@ -62,35 +62,55 @@ func (c *oCase) machine(add addBucket) {
 				return of(u)
 			}, all...)
 		}
+		if cp.readIOPS > 0 {
+			continue // see pool
+		}
 		limit("IOPS", cp.iops, cp.burstIOPS, func(u usage) float64 { return u.readIOs + u.writeIOs })
-		limit("IOPS", cp.readIOPS, 0, func(u usage) float64 { return u.readIOs })
-		limit("IOPS", cp.writeIOPS, 0, func(u usage) float64 { return u.writeIOs })
 		limit("throughput", cp.rate, 0, func(u usage) float64 { return u.readBytes + u.writeBytes })
-		limit("throughput", cp.readRate, 0, func(u usage) float64 { return u.readBytes })
-		limit("throughput", cp.writeRate, 0, func(u usage) float64 { return u.writeBytes })
 	}
 	c.pool(add)
 }
 
-// pool adds what pd-balanced volumes of the machine have together: 3,000 IOPS and 140 MiB/s, and 6
-// and 0.28 for each GiB, for reads and for writes.
+// pools are Google's Persistent Disk by facts/clouds/ceilings.md, Google 1 and 2: read and write IOPS and
+// MiB/s of a machine with so many GiB of a type, and whether reads and writes share the MiB/s as they
+// share the IOPS.
+var pools = map[string]func(gibs float64) (read, write, mibs float64, shared bool){
+	"gcp-pd-balanced": func(g float64) (float64, float64, float64, bool) { return 3000 + 6*g, 3000 + 6*g, 140 + 0.28*g, false },
+	"gcp-pd-ssd": func(g float64) (float64, float64, float64, bool) {
+		return 6000 + 30*g, 6000 + 30*g, 240 + 0.48*g, false
+	},
+	"gcp-pd-standard": func(g float64) (float64, float64, float64, bool) {
+		return max(0.75*g, 75), max(1.5*g, 150), max(0.12*g, 12), true
+	},
+}
+
+// pool adds what the Persistent Disks of the machine have together.
 func (c *oCase) pool(add addBucket) {
 	var devs []int
-	gibs := 0.0
+	gibs, typ := 0.0, ""
 	for dev, v := range c.array.vols {
 		if v.pooled {
-			devs = append(devs, dev)
+			devs, typ = append(devs, dev), v.typ
 			gibs += float64(v.size / gib)
 		}
 	}
 	if len(devs) == 0 {
 		return
 	}
-	iops, rate := 3000+6*gibs, (140+0.28*gibs)*float64(mib)
-	add("volume IOPS", iops, 0, 0, false, func(u usage, _ oVolume) float64 { return u.readIOs }, devs...)
-	add("volume IOPS", iops, 0, 0, false, func(u usage, _ oVolume) float64 { return u.writeIOs }, devs...)
-	add("volume throughput", rate, 0, 0, false, func(u usage, _ oVolume) float64 { return u.readBytes }, devs...)
-	add("volume throughput", rate, 0, 0, false, func(u usage, _ oVolume) float64 { return u.writeBytes }, devs...)
+	read, write, mibs, shared := pools[typ](gibs)
+	one := func(kind string, read, write, readRate, writeRate float64) {
+		add(kind+" IOPS", 1, 0, 0, false, func(u usage, _ oVolume) float64 { return u.readIOs/read + u.writeIOs/write }, devs...)
+		if shared {
+			add(kind+" throughput", 1, 0, 0, false, func(u usage, _ oVolume) float64 { return u.readBytes/readRate + u.writeBytes/writeRate }, devs...)
+			return
+		}
+		add(kind+" throughput", readRate, 0, 0, false, func(u usage, _ oVolume) float64 { return u.readBytes }, devs...)
+		add(kind+" throughput", writeRate, 0, 0, false, func(u usage, _ oVolume) float64 { return u.writeBytes }, devs...)
+	}
+	one("volume", read, write, mibs*float64(mib), mibs*float64(mib))
+	for _, cp := range c.instance.caps { // the machine's, by direction, share in the same way
+		one("instance", cp.readIOPS, cp.writeIOPS, cp.readRate, cp.writeRate)
+	}
 }
 
 // anyCloud draws a layout of Azure's or Google's volumes, a machine and a job.
@@ -118,8 +138,9 @@ func anyCloud(r *rand.Rand) *oCase {
 		in.caps = []oCap{{typ: "v2", iops: base * 1.3, rate: in.rate * 1.2, burstIOPS: base * (1.5 + r.Float64())}}
 	case 3: // a pool, and limits by direction
 		in.cloud, in.iops, in.rate, in.seconds = "Google Cloud", 0, 0, 0
-		one = oVolume{name: "pd-balanced", typ: "gcp-pd-balanced", network: true, pooled: true, size: int64(10+r.IntN(2000)) * gib}
-		in.caps = []oCap{{typ: "gcp-pd-balanced", readIOPS: base, writeIOPS: base * (0.3 + r.Float64()), readRate: base * 30000, writeRate: base * 20000}}
+		typ := pick(r, "gcp-pd-balanced", "gcp-pd-ssd", "gcp-pd-standard")
+		one = oVolume{name: typ, typ: typ, network: true, pooled: true, size: int64(10+r.IntN(2000)) * gib}
+		in.caps = []oCap{{typ: typ, readIOPS: base, writeIOPS: base * (0.3 + r.Float64()), readRate: base * 30000, writeRate: base * 20000}}
 	}
 	for i := range n {
 		v := one
@@ -149,19 +170,25 @@ func (c *oCase) cloudTopology(t *topology.Topology) {
 			IOPS: units.IOPS(cp.iops), Rate: units.Rate(cp.rate), ReadIOPS: units.IOPS(cp.readIOPS), WriteIOPS: units.IOPS(cp.writeIOPS),
 			ReadRate: units.Rate(cp.readRate), WriteRate: units.Rate(cp.writeRate),
 		}
+		if cp.readIOPS > 0 { // as package cloud states them
+			one.Baseline.SharedIOPS = cloud.Stated
+			if cp.typ == "gcp-pd-standard" {
+				one.Baseline.SharedRate = cloud.Stated
+			}
+		}
 		t.Instance.Caps = append(t.Instance.Caps, one)
 	}
-	var pool units.Bytes
+	pool, typ := units.Bytes(0), ""
 	vols := t.Arrays[0].Volumes
 	for j, v := range c.array.vols {
 		vols[j].Type, vols[j].Pooled, vols[j].Caching = v.typ, v.pooled, cloud.Caching(v.cache)
 		if v.pooled {
-			pool += units.Bytes(v.size)
+			pool, typ = pool+units.Bytes(v.size), v.typ
 		}
 	}
 	if pool > 0 {
-		f, _ := cloud.VolumeLimits(cloud.VolumeSpec{Type: "gcp-pd-balanced", Size: pool})
-		t.Instance.Pools = []topology.Pool{{Type: "gcp-pd-balanced", Size: pool, Limits: f.Sustained}}
+		f, _ := cloud.VolumeLimits(cloud.VolumeSpec{Type: typ, Size: pool})
+		t.Instance.Pools = []topology.Pool{{Type: typ, Size: pool, Limits: f.Sustained}}
 	}
 }
 

@@ -32,6 +32,8 @@ type oVolume struct {
 	// their size gives; and the host's cache, readonly or readwrite.
 	typ, cache string
 	pooled     bool
+	// shared says that a read takes 1/readIOPS of one budget and a write 1/writeIOPS, bytes likewise.
+	shared bool
 }
 
 type oArray struct {

@@ -49,7 +49,7 @@ func st1(tibs float64) oVolume {
 func drive(r *rand.Rand) oVolume {
 	return oVolume{
 		name: "drive", size: 1000 * gib, readIOPS: float64(100000 + r.IntN(600000)), writeIOPS: float64(50000 + r.IntN(200000)),
-		readRate: float64(1000+r.IntN(3000)) * 1e6, writeRate: float64(500+r.IntN(2500)) * 1e6,
+		readRate: float64(1000+r.IntN(3000)) * 1e6, writeRate: float64(500+r.IntN(2500)) * 1e6, shared: r.IntN(2) == 0,
 	}
 }
 
@@ -288,6 +288,9 @@ func (c *oCase) topology() *topology.Topology {
 				ReadRate: units.Rate(v.readRate), WriteRate: units.Rate(v.writeRate),
 			},
 			Burst: topology.Limits{IOPS: units.IOPS(v.burstIOPS), Rate: units.Rate(v.burstRate)}, BurstIOs: v.credits,
+		}
+		if v.shared {
+			one.Sustained = one.Sustained.OfDrive()
 		}
 		if v.hdd { // as package cloud states them
 			one.Type, one.BurstIOs, one.BurstBytes = "st1", 0, units.Bytes(v.credits)

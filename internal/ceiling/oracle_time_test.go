@@ -90,6 +90,15 @@ func (c *oCase) buckets(costs [][2][]usage) []*bucket {
 		}
 		add("volume IOPS", v.iops, v.burstIOPS, v.credits, false, ios, dev)
 		add("volume throughput", v.rate, 0, 0, false, bytes, dev)
+		if v.shared {
+			add("volume IOPS", 1, 0, 0, false, func(u usage, v oVolume) float64 {
+				return u.readIOs/v.readIOPS + u.writeIOs/v.writeIOPS
+			}, dev)
+			add("volume throughput", 1, 0, 0, false, func(u usage, v oVolume) float64 {
+				return u.readBytes/v.readRate + u.writeBytes/v.writeRate
+			}, dev)
+			continue
+		}
 		add("volume IOPS", v.readIOPS, 0, 0, false, func(u usage, _ oVolume) float64 { return u.readIOs }, dev)
 		add("volume IOPS", v.writeIOPS, 0, 0, false, func(u usage, _ oVolume) float64 { return u.writeIOs }, dev)
 		add("volume throughput", v.readRate, 0, 0, false, func(u usage, _ oVolume) float64 { return u.readBytes }, dev)

@@ -28,9 +28,9 @@ func rebuild(a *topology.Array, v topology.Volume) cost {
 
 // left is what a rebuild leaves of a member's limit: half of it at the least, since its I/Os wait
 // in the same queue as the load's.
-func left(l limit, capacity float64, taken cost) float64 {
+func left(l limit, of budget, capacity float64, taken cost) float64 {
 	written := cost{writeIOs: taken.readIOs, writeBytes: taken.readBytes}
-	return max(capacity-max(l.use(taken), l.use(written)), capacity/2)
+	return max(capacity-max(l.use(of, taken), l.use(of, written)), capacity/2)
 }
 
 // RebuildTakes is the share of a volume's limit of this kind that a rebuild takes at the least, and
@@ -42,8 +42,8 @@ func RebuildTakes(a *topology.Array, k Kind) float64 {
 	v := present(a)
 	taken, most := rebuild(a, v), 0.0
 	for _, l := range limits {
-		if capacity := l.of(v.Sustained); l.kind == k && capacity > 0 {
-			most = max(most, 1-left(l, capacity, taken)/capacity)
+		if b := l.of(v.Sustained); l.kind == k && b.capacity > 0 {
+			most = max(most, 1-left(l, b, b.capacity, taken)/b.capacity)
 		}
 	}
 	return most

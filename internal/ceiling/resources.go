@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
+	"plimsoll/internal/cloud"
 	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
@@ -14,47 +16,65 @@ import (
 type limit struct {
 	name string
 	kind Kind // of a volume; an instance has the like
-	of   func(topology.Limits) float64
-	use  func(cost) float64
+	of   func(topology.Limits) budget
 }
 
+// budget is a capacity, in I/Os or bytes a second, and what of it one takes that is read or written.
+type budget struct{ capacity, read, write float64 }
+
 var limits = []limit{
-	{
-		"IOPS",
-		VolumeIOPS,
-		func(l topology.Limits) float64 { return float64(l.IOPS) },
-		func(c cost) float64 { return c.readIOs + c.writeIOs },
-	},
-	{
-		"read IOPS",
-		VolumeIOPS,
-		func(l topology.Limits) float64 { return float64(l.ReadIOPS) },
-		func(c cost) float64 { return c.readIOs },
-	},
-	{
-		"write IOPS",
-		VolumeIOPS,
-		func(l topology.Limits) float64 { return float64(l.WriteIOPS) },
-		func(c cost) float64 { return c.writeIOs },
-	},
-	{
-		"rate",
-		VolumeRate,
-		func(l topology.Limits) float64 { return float64(l.Rate) },
-		func(c cost) float64 { return c.readBytes + c.writeBytes },
-	},
-	{
-		"read rate",
-		VolumeRate,
-		func(l topology.Limits) float64 { return float64(l.ReadRate) },
-		func(c cost) float64 { return c.readBytes },
-	},
-	{
-		"write rate",
-		VolumeRate,
-		func(l topology.Limits) float64 { return float64(l.WriteRate) },
-		func(c cost) float64 { return c.writeBytes },
-	},
+	{"IOPS", VolumeIOPS, func(l topology.Limits) budget { return budget{float64(l.IOPS), 1, 1} }},
+	{"read IOPS", VolumeIOPS, func(l topology.Limits) budget {
+		return ofReads(float64(l.ReadIOPS), float64(l.WriteIOPS), l.SharedIOPS)
+	}},
+	{"write IOPS", VolumeIOPS, func(l topology.Limits) budget {
+		return ofWrites(float64(l.ReadIOPS), float64(l.WriteIOPS), l.SharedIOPS)
+	}},
+	{"rate", VolumeRate, func(l topology.Limits) budget { return budget{float64(l.Rate), 1, 1} }},
+	{"read rate", VolumeRate, func(l topology.Limits) budget {
+		return ofReads(float64(l.ReadRate), float64(l.WriteRate), l.SharedRate)
+	}},
+	{"write rate", VolumeRate, func(l topology.Limits) budget {
+		return ofWrites(float64(l.ReadRate), float64(l.WriteRate), l.SharedRate)
+	}},
+}
+
+// ofReads is the budget of reads, of which writes take their part where both share one:
+// r/reads + w/writes <= 1.
+func ofReads(reads, writes float64, shared cloud.Sharing) budget {
+	if shared != cloud.Apart && reads > 0 && writes > 0 {
+		return budget{reads, 1, reads / writes}
+	}
+	return budget{reads, 1, 0}
+}
+
+// ofWrites is the budget of writes, none where it is that of reads too.
+func ofWrites(reads, writes float64, shared cloud.Sharing) budget {
+	if shared != cloud.Apart && reads > 0 {
+		return budget{0, 0, 1}
+	}
+	return budget{writes, 0, 1}
+}
+
+// use is what a cost takes of a budget of the limit.
+func (l limit) use(b budget, c cost) float64 {
+	if l.kind == VolumeIOPS {
+		return b.read*c.readIOs + b.write*c.writeIOs
+	}
+	return b.read*c.readBytes + b.write*c.writeBytes
+}
+
+// title is what a budget is called: that of reads is of writes too where they share it.
+func (l limit) title(b budget) string {
+	switch {
+	case b.read > 0 && b.write == 1 && l.name != "IOPS" && l.name != "rate":
+		return strings.TrimPrefix(l.name, "read ")
+	case b.read > 0 && b.write > 0 && b.write != 1 && l.kind == VolumeIOPS:
+		return fmt.Sprintf("read or %v write IOPS, shared", units.IOPS(b.capacity/b.write))
+	case b.read > 0 && b.write > 0 && b.write != 1:
+		return fmt.Sprintf("read or %s write rate, shared", units.Rate(b.capacity/b.write).SI())
+	}
+	return l.name
 }
 
 // volumes adds what the members of an array allow. Each gets an equal part of the load, but in a
@@ -182,8 +202,12 @@ func (p *problem) member(a *topology.Array, m members, l limit, i int, part part
 	if v.Pooled {
 		return nil // see pool
 	}
-	base, top := l.of(v.Sustained), l.of(v.Burst)
-	use := l.use
+	allowed, top := l.of(v.Sustained), l.of(v.Burst).capacity
+	base := allowed.capacity
+	if base <= 0 {
+		allowed = l.of(v.Burst)
+	}
+	use := func(c cost) float64 { return l.use(allowed, c) }
 	if countsUnits(v) {
 		if l.kind == VolumeIOPS {
 			return nil
@@ -205,7 +229,7 @@ func (p *problem) member(a *topology.Array, m members, l limit, i int, part part
 	r := &resource{
 		kind:    l.kind,
 		name:    a.Name + " " + l.name,
-		base:    n * left(l, base, taken),
+		base:    n * left(l, allowed, base, taken),
 		credits: n * credits(v, l.kind),
 		origin:  v.Origin,
 	}
@@ -213,7 +237,7 @@ func (p *problem) member(a *topology.Array, m members, l limit, i int, part part
 		r.counted = v.CountedIO
 	}
 	if top > base {
-		r.top = n * left(l, top, taken)
+		r.top = n * left(l, allowed, top, taken)
 	}
 	for _, c := range p.costs(m, countingOf(v)) {
 		all := float64(m.n)
@@ -227,7 +251,7 @@ func (p *problem) member(a *topology.Array, m members, l limit, i int, part part
 		}
 		r.demand = append(r.demand, both)
 	}
-	r.how = howVolumes(l, n, m, v)
+	r.how = howVolumes(l, allowed, n, m, v)
 	for _, c := range p.costs(m, countingOf(v)) {
 		if c[0].each != nil || c[1].each != nil {
 			uneven := r.how
@@ -275,7 +299,7 @@ func credits(v topology.Volume, k Kind) float64 {
 	return v.BurstIOs
 }
 
-func howVolumes(l limit, n float64, m members, v topology.Volume) func(capacity, demand float64) string {
+func howVolumes(l limit, of budget, n float64, m members, v topology.Volume) func(capacity, demand float64) string {
 	count := fmt.Sprintf("%s volumes", units.Number(n))
 	switch {
 	case m.n == 1:
@@ -288,15 +312,15 @@ func howVolumes(l limit, n float64, m members, v topology.Volume) func(capacity,
 	return func(capacity, demand float64) string {
 		capacity /= n
 		if l.kind == VolumeIOPS {
-			return fmt.Sprintf("%s × %v %s ÷ %s per I/O", count, units.IOPS(capacity), l.name, volumeIOs(demand))
+			return fmt.Sprintf("%s × %v %s ÷ %s per I/O", count, units.IOPS(capacity), l.title(of), volumeIOs(demand))
 		}
 		rate := units.Rate(capacity).String()
 		if !v.Network {
 			rate = units.Rate(capacity).SI() // data sheets
 		}
-		name := ""
-		if l.name != "rate" {
-			name = l.name[:len(l.name)-len(" rate")] + " "
+		name := strings.TrimSuffix(strings.TrimSuffix(l.title(of), "rate"), " ")
+		if name != "" {
+			name += " "
 		}
 		how := fmt.Sprintf("%s × %s %s÷ %s per I/O", count, rate, name, units.Bytes(math.Round(demand)))
 		if countsUnits(v) {
@@ -315,6 +339,31 @@ func volumeIOs(n float64) string {
 	return number + " volume I/Os"
 }
 
+// assumeSharing notes how reads and writes share limits that are stated for each, and that one of two
+// is not known.
+func (p *problem) assumeSharing(a *topology.Array, m members) {
+	var reads, writes bool
+	for _, s := range p.streams {
+		reads, writes = reads || s.w.Reads(), writes || s.w.Writes()
+	}
+	l := present(a).Sustained
+	both := writes && (reads || m.parity > 0)
+	if both && (l.SharedIOPS == cloud.Assumed || l.SharedRate == cloud.Assumed) {
+		p.note("no source says how reads and writes of these drives share their limits: one budget is assumed, of which " +
+			"each takes its part (r/R + w/W at most 1)")
+	}
+	for _, one := range []struct {
+		runs        bool
+		what, other string
+		have, lack  units.IOPS
+	}{{writes, "writes", "reads", l.ReadIOPS, l.WriteIOPS}, {reads, "reads", "writes", l.WriteIOPS, l.ReadIOPS}} {
+		if one.runs && one.have > 0 && one.lack == 0 {
+			p.note("how many %s a volume of %s does is not known, only its %s: the bound is of what is known", one.what, a.Name,
+				one.other)
+		}
+	}
+}
+
 // assumptions notes what the arithmetic takes for granted about this array and load.
 func (p *problem) assumptions(a *topology.Array, m members) {
 	p.assumeDegraded(a, m)
@@ -322,6 +371,7 @@ func (p *problem) assumptions(a *topology.Array, m members) {
 		p.note("limits that follow from a volume's size are a lower bound: a higher performance tier, performance plus and " +
 			"bursting on demand do not show in the machine")
 	}
+	p.assumeSharing(a, m)
 	if m.n > 1 && a.Chunk == 0 && (a.Level == topology.RAID0 || a.Level == topology.RAID10 || m.parity > 0) {
 		p.note("the chunk of %s is not known: no I/O counts as split", a.Name)
 	}

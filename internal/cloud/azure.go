@@ -400,7 +400,7 @@ func azureLocal(r row) InstanceStore {
 			ReadIOPS: units.IOPS(each("local_read_iops")), WriteIOPS: units.IOPS(each("local_write_iops")),
 			ReadRate:  units.Rate(each("local_read_mbs")) * units.MBPerSec,
 			WriteRate: units.Rate(each("local_write_mbs")) * units.MBPerSec,
-		},
+		}.OfDrive(),
 		Provenance: r.from(azureTrust[r.text("trust")]),
 	}
 }
@@ -420,7 +420,7 @@ func (f *InstanceFacts) measured() {
 		f.Local.Limits = Limits{
 			ReadIOPS: units.IOPS(m.num("read_iops") / n), WriteIOPS: units.IOPS(m.num("write_iops") / n),
 			ReadRate: units.Rate(m.num("read_bps") / n), WriteRate: units.Rate(m.num("write_bps") / n),
-		}
+		}.OfDrive()
 		f.Local.Provenance = m.from(Partial)
 		f.Notes = append(f.Notes, "the limits of its local drives were measured, none is published")
 		return

@@ -59,7 +59,21 @@ type Limits struct {
 	WriteIOPS units.IOPS `json:"write_iops,omitempty"`
 	ReadRate  units.Rate `json:"read_rate,omitempty"`
 	WriteRate units.Rate `json:"write_rate,omitempty"`
+	// SharedIOPS and SharedRate say that the figures of the two directions are of one budget, of which
+	// r reads and w writes take r/read + w/write; empty: each direction has its own.
+	SharedIOPS Sharing `json:"shared_iops,omitempty"`
+	SharedRate Sharing `json:"shared_rate,omitempty"`
 }
+
+// Sharing says whether reads and writes take of one budget, and how that is known.
+type Sharing string
+
+// The kinds of sharing.
+const (
+	Apart   Sharing = ""
+	Stated  Sharing = "stated"  // by the vendor, or by who reads its page
+	Assumed Sharing = "assumed" // no source says: the media of a drive is one
+)
 
 // Known says whether any figure is known.
 func (l Limits) Known() bool { return l != Limits{} }
@@ -69,6 +83,24 @@ func (l *Limits) Override(d Limits) {
 	l.IOPS, l.Rate = cmp.Or(d.IOPS, l.IOPS), cmp.Or(d.Rate, l.Rate)
 	l.ReadIOPS, l.WriteIOPS = cmp.Or(d.ReadIOPS, l.ReadIOPS), cmp.Or(d.WriteIOPS, l.WriteIOPS)
 	l.ReadRate, l.WriteRate = cmp.Or(d.ReadRate, l.ReadRate), cmp.Or(d.WriteRate, l.WriteRate)
+	if d.ReadIOPS > 0 || d.WriteIOPS > 0 {
+		l.SharedIOPS = d.SharedIOPS
+	}
+	if d.ReadRate > 0 || d.WriteRate > 0 {
+		l.SharedRate = d.SharedRate
+	}
+}
+
+// OfDrive are the limits of a drive that states its reads and its writes: no source says how they share,
+// and both are taken to be of one budget, for they use the same media.
+func (l Limits) OfDrive() Limits {
+	if l.ReadIOPS > 0 && l.WriteIOPS > 0 {
+		l.SharedIOPS = Assumed
+	}
+	if l.ReadRate > 0 && l.WriteRate > 0 {
+		l.SharedRate = Assumed
+	}
+	return l
 }
 
 // Cap is what a machine allows some of its volumes together, beside or in the place of what it allows

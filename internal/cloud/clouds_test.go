@@ -428,10 +428,10 @@ func TestPoolsAndOrders(t *testing.T) {
 		want string
 		err  string
 	}{
-		{VolumeSpec{Type: "pd-ssd", Size: units.TiB}, "36720/36720 731.52", ""},
-		{VolumeSpec{Type: "pd-balanced", Size: 500 * units.GiB}, "6000/6000 280", ""},
+		{VolumeSpec{Type: "pd-ssd", Size: units.TiB}, "36720 731.52/731.52", ""},
+		{VolumeSpec{Type: "pd-balanced", Size: 500 * units.GiB}, "6000 280/280", ""},
 		{VolumeSpec{Type: "pd-standard", Size: 50 * units.GiB}, "75/150 12", ""},
-		{VolumeSpec{Type: "pd-ssd"}, "0/0 0", "state it"},
+		{VolumeSpec{Type: "pd-ssd"}, "0 0/0", "state it"},
 		{VolumeSpec{Type: "hyperdisk-balanced", Size: units.TiB, IOPS: 160000}, "160000 625", ""},
 		{VolumeSpec{Type: "hyperdisk-balanced", Size: units.TiB, IOPS: 160000, Rate: 2400 * mib}, "160000 2400", ""},
 		{VolumeSpec{Type: "hyperdisk-throughput", Size: 4 * units.TiB, Rate: 300 * mib}, "1200 300", ""},
@@ -441,8 +441,15 @@ func TestPoolsAndOrders(t *testing.T) {
 		f, err := VolumeLimits(c.spec)
 		l := f.Sustained
 		got := fmt.Sprintf("%s %s", shown(float64(l.IOPS)), shown(float64(l.Rate)/float64(units.MiB)))
-		if f.Pooled || l.ReadIOPS > 0 || c.spec.Type == "pd-ssd" {
-			got = fmt.Sprintf("%s/%s %s", shown(float64(l.ReadIOPS)), shown(float64(l.WriteIOPS)), shown(float64(l.ReadRate)/float64(units.MiB)))
+		mibs := func(r units.Rate) string { return shown(float64(r) / float64(units.MiB)) }
+		switch { // one budget of IOPS, and rates apart; or the two of both, which share
+		case l.ReadIOPS > 0:
+			got = fmt.Sprintf("%s/%s %s", shown(float64(l.ReadIOPS)), shown(float64(l.WriteIOPS)), mibs(l.Rate))
+		case f.Pooled || c.spec.Type == "pd-ssd":
+			got = fmt.Sprintf("%s %s/%s", shown(float64(l.IOPS)), mibs(l.ReadRate), mibs(l.WriteRate))
+		}
+		if (l.ReadIOPS > 0) != (l.SharedIOPS == Stated) || l.SharedRate != Apart {
+			t.Errorf("%+v: %+v", c.spec, l)
 		}
 		if got != c.want || (err != nil) != (c.err != "") || err != nil && !strings.Contains(err.Error(), c.err) {
 			t.Errorf("%+v: %s, %v; want %s, %s", c.spec, got, err, c.want, c.err)
@@ -464,7 +471,7 @@ func ec2Names() []string {
 // Of a table of several drives together each has its part, and the size of one.
 func TestDrivesOfGoogle(t *testing.T) {
 	d, ok := DriveLimits("google-local-titanium-c4n", 0)
-	want := Limits{ReadIOPS: 150_000, WriteIOPS: 75_000, ReadRate: 625 * units.MiBPerSec, WriteRate: 330 * units.MiBPerSec}
+	want := Limits{ReadIOPS: 150_000, WriteIOPS: 75_000, ReadRate: 625 * units.MiBPerSec, WriteRate: 330 * units.MiBPerSec, SharedIOPS: Assumed, SharedRate: Assumed}
 	if !ok || d.Size != 375*units.GiB || d.Capacity != "375 GiB" || d.Limits != want || len(d.Notes) != 0 {
 		t.Errorf("%+v", d)
 	}

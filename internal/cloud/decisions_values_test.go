@@ -161,7 +161,7 @@ func TestLocalDrivesOfAzureByHand(t *testing.T) {
 		"local_count": "2", "local_gib": "600", "local_kind": "temp", "local_read_iops": "80000", "local_write_iops": "30000",
 		"local_read_mbs": "500", "local_write_mbs": "240", "trust": "p",
 	}))
-	want := Limits{ReadIOPS: 40000, WriteIOPS: 15000, ReadRate: 250e6, WriteRate: 120e6}
+	want := Limits{ReadIOPS: 40000, WriteIOPS: 15000, ReadRate: 250e6, WriteRate: 120e6, SharedIOPS: Assumed, SharedRate: Assumed}
 	if got.Count != 2 || got.Size != 600*units.GiB || !got.Temp || got.Limits != want || got.Trust != Verified {
 		t.Errorf("%+v, want %+v", got, want)
 	}

@@ -38,7 +38,7 @@ var drives = sync.OnceValue(func() []DriveFacts {
 			Limits: Limits{
 				ReadIOPS: units.IOPS(r.num("read_iops")), WriteIOPS: units.IOPS(r.num("write_iops")),
 				ReadRate: mbs("read_mbs"), WriteRate: mbs("write_mbs"),
-			},
+			}.OfDrive(),
 			ReadLatency: us("read_us"), WriteLatency: us("write_us"), Note: r.text("note"),
 			Provenance: Provenance{r.text("source"), r.text("as_of"), Trust(r.text("trust"))},
 			pattern:    regexp.MustCompile("(?i)" + r.text("pattern")),

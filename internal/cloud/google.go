@@ -128,7 +128,7 @@ func googleDrives() []DriveFacts {
 			Limits: Limits{
 				ReadIOPS: units.IOPS(r.num("read_iops") / n), WriteIOPS: units.IOPS(r.num("write_iops") / n),
 				ReadRate: rate("read_mibs"), WriteRate: rate("write_mibs"),
-			},
+			}.OfDrive(),
 			Provenance: r.from(Partial), pattern: regexp.MustCompile("^" + name + "$"),
 		}
 		if r.text("as_of") < "2020" {
@@ -274,10 +274,10 @@ func googleCap(r row) Cap {
 	case "r":
 		c.Baseline = Limits{ReadIOPS: units.IOPS(r.num("read_iops")), ReadRate: rate("read_mibs")}
 	default:
-		c.Baseline = Limits{
+		c.Baseline = oneBudget(Limits{
 			ReadIOPS: units.IOPS(r.num("read_iops")), WriteIOPS: units.IOPS(r.num("write_iops")),
 			ReadRate: rate("read_mibs"), WriteRate: rate("write_mibs"),
-		}
+		}, r.text("type") == "pd-standard")
 	}
 	return c
 }

@@ -193,7 +193,7 @@ func instanceStore(typ, local string) InstanceStore {
 	s.Limits = Limits{
 		ReadIOPS: units.IOPS(r.num("read_iops")), WriteIOPS: units.IOPS(r.num("write_iops")),
 		ReadRate: units.Rate(r.num("measured_read_bps")), WriteRate: units.Rate(r.num("measured_write_bps")),
-	}
+	}.OfDrive()
 	s.Provenance = Provenance{"docs.aws.amazon.com/ec2/latest/instancetypes/so.html", "2026", Verified}
 	if s.Limits.ReadRate > 0 {
 		s.Source, s.Trust = s.Source+"; rates measured by ScyllaDB (2025-10-22)", Partial

@@ -81,7 +81,7 @@ func TestGoogleAnswers(t *testing.T) {
 	if err != nil || len(found) != 2 {
 		t.Fatalf("%+v %v", found, err)
 	}
-	if v := found[0]; v.Facts.Type != "gcp-pd-ssd" || v.Facts.Sustained.ReadIOPS != 21000 || !v.Facts.Pooled {
+	if v := found[0]; v.Facts.Type != "gcp-pd-ssd" || v.Facts.Sustained.IOPS != 21000 || !v.Facts.Pooled {
 		t.Errorf("%+v", v)
 	}
 	if v := found[1]; v.Facts.Type != "" || !strings.Contains(v.Doubt, "SOMETHING-NEW") {

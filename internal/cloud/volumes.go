@@ -93,7 +93,7 @@ type VolumeType struct {
 		BurstMax units.Rate `json:"burst_max"`
 	} `json:"hdd"`
 	// Pool is the allowance of all volumes of the type on a machine together: a baseline and what each
-	// GiB adds, for reads and for writes apart.
+	// GiB adds. Reads and writes share its IOPS, and its throughput where SharedRate says so.
 	Pool *struct {
 		ReadPerGiB  float64    `json:"read_iops_per_gib"`
 		WritePerGiB float64    `json:"write_iops_per_gib"`
@@ -103,6 +103,7 @@ type VolumeType struct {
 		LeastRead   units.IOPS `json:"least_read_iops"`
 		LeastWrite  units.IOPS `json:"least_write_iops"`
 		LeastRate   units.Rate `json:"least_rate"`
+		SharedRate  bool       `json:"shared_rate"`
 	} `json:"pool"`
 	// Tiers are fixed sizes: name, GiB, IOPS, MB/s, and where they burst on credits IOPS and MB/s of
 	// that.
@@ -369,12 +370,30 @@ func (f *VolumeFacts) tier(t VolumeType, spec VolumeSpec) {
 func (f *VolumeFacts) pool(t VolumeType, spec VolumeSpec) {
 	size := float64(spec.Size) / gib
 	f.Pooled = true
-	f.Sustained = Limits{
+	rate := max(t.Pool.Rate+t.Pool.RatePerGiB*units.Rate(size), t.Pool.LeastRate)
+	f.Sustained = oneBudget(Limits{
 		ReadIOPS:  max(t.Pool.IOPS+units.IOPS(t.Pool.ReadPerGiB*size), t.Pool.LeastRead),
 		WriteIOPS: max(t.Pool.IOPS+units.IOPS(t.Pool.WritePerGiB*size), t.Pool.LeastWrite),
+		ReadRate:  rate, WriteRate: rate,
+	}, t.Pool.SharedRate)
+}
+
+// oneBudget says of limits by direction that reads and writes share their IOPS, as all of Google's
+// Persistent Disk do, and their rate too where that is said. Of two equal figures one is enough.
+func oneBudget(l Limits, rate bool) Limits {
+	if l.ReadIOPS > 0 && l.WriteIOPS > 0 {
+		l.SharedIOPS = Stated
 	}
-	f.Sustained.ReadRate = max(t.Pool.Rate+t.Pool.RatePerGiB*units.Rate(size), t.Pool.LeastRate)
-	f.Sustained.WriteRate = f.Sustained.ReadRate
+	if rate && l.ReadRate > 0 && l.WriteRate > 0 {
+		l.SharedRate = Stated
+	}
+	if l.SharedIOPS != Apart && l.ReadIOPS == l.WriteIOPS {
+		l.IOPS, l.ReadIOPS, l.WriteIOPS, l.SharedIOPS = l.ReadIOPS, 0, 0, Apart
+	}
+	if l.SharedRate != Apart && l.ReadRate == l.WriteRate {
+		l.Rate, l.ReadRate, l.WriteRate, l.SharedRate = l.ReadRate, 0, 0, Apart
+	}
+	return l
 }
 
 // byRate is a volume whose throughput is ordered; its IOPS follow from it.
