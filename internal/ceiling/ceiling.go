@@ -17,6 +17,9 @@ type Ceiling struct {
 	Bounds []Bound `json:"bounds"`
 	// Notes are the assumptions made and what is not known.
 	Notes []string `json:"notes,omitempty"`
+	// Partly names limits that this load meets and that are not known: the bounds are then the most that
+	// is known, and no figure is what the storage sustains.
+	Partly []string `json:"partly,omitempty"`
 	// The mean logical I/O that the bounds are for: what WithLatency goes by.
 	InFlight  int         `json:"in_flight,omitempty"`  // I/Os that the jobs keep outstanding
 	ReadShare float64     `json:"read_share,omitempty"` // 0..1
@@ -69,6 +72,8 @@ type Bound struct {
 	Counted units.Bytes `json:"counted,omitempty"`
 	// Pool says that all volumes of a type on the machine share the resource, by their size.
 	Pool bool `json:"pool,omitempty"`
+	// AtLeast is why the resource may allow more than the bound says; empty where its limit is certain.
+	AtLeast string `json:"at_least,omitempty"`
 	// How is the arithmetic in words: "8 volumes × 3,000 IOPS ÷ 1.3 volume I/Os per I/O".
 	How    string          `json:"how"`
 	Origin topology.Origin `json:"origin"`

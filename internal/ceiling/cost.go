@@ -30,7 +30,7 @@ func CostOf(a *topology.Array, w fio.Workload) Cost {
 	return Cost{sum.readIOs + sum.writeIOs, sum.readBytes + sum.writeBytes}
 }
 
-// Uses is the largest share of any limit that so many I/Os and bytes a second take, those that are read
+// Uses is the largest share of any limit that so many I/Os and bytes per second take, those that are read
 // and those that are written; a limit that is not known limits nothing.
 func Uses(l topology.Limits, readIOs, writeIOs, readBytes, writeBytes float64) float64 {
 	most := 0.0

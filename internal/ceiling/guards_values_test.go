@@ -350,7 +350,7 @@ func TestWhatAMachineCounts(t *testing.T) {
 		"plain":                        {topology.Volume{Network: true, Type: "x"}, [3][2]bool{{true, true}}},
 		"of its type":                  {topology.Volume{Network: true, Type: "t-own"}, [3][2]bool{{}, {true, true}}},
 		"cached for read":              {topology.Volume{Network: true, Type: "x", Caching: cloud.ReadOnly}, [3][2]bool{{false, true}, {}, {true, true}}},
-		"cached":                       {topology.Volume{Network: true, Type: "x", Caching: cloud.ReadWrite}, [3][2]bool{{}, {}, {true, true}}},
+		"cached":                       {topology.Volume{Network: true, Type: "x", Caching: cloud.ReadWrite}, [3][2]bool{{false, true}, {}, {true, true}}},
 		"not cached":                   {topology.Volume{Network: true, Type: "x", Caching: "none"}, [3][2]bool{{true, true}}},
 		"its own drive":                {topology.Volume{Type: "x"}, [3][2]bool{}},
 		"a drive of that type, cached": {topology.Volume{Type: "t-own", Caching: cloud.ReadWrite}, [3][2]bool{}},

@@ -95,9 +95,10 @@ func (p *problem) instance(i topology.Instance, a *topology.Array) {
 }
 
 // allowances are the machine's own, and beside it those of types that have one and of the host's cache.
-// A read that the cache serves counts against nothing else, a write passes on where caching is
-// ReadOnly, and is passed on later where it is ReadWrite (MicrosoftDocs/azure-compute-docs,
-// disks-performance.md, 2026-09-09).
+// A read that the cache serves counts against nothing else, not even the disk
+// (premium-storage-performance.md); a write passes on where caching is ReadOnly, and is passed on
+// later where it is ReadWrite, so that what is sustained is what the disk and the machine take
+// (MicrosoftDocs/azure-compute-docs, disks-performance.md, 2026-09-09).
 func allowances(i topology.Instance) []allowance {
 	capped := func(v topology.Volume) bool {
 		return slices.ContainsFunc(i.Caps, func(c cloud.Cap) bool { return c.For(v.Type) })
@@ -108,7 +109,7 @@ func allowances(i topology.Instance) []allowance {
 		rule: i.BurstRule,
 		counts: [2]func(topology.Volume) bool{
 			func(v topology.Volume) bool { return v.Network && !capped(v) && !v.Caching.Cached() },
-			func(v topology.Volume) bool { return v.Network && !capped(v) && v.Caching != cloud.ReadWrite },
+			func(v topology.Volume) bool { return v.Network && !capped(v) },
 		},
 	}}
 	for _, c := range i.Caps {
@@ -148,6 +149,9 @@ func (p *problem) allow(i topology.Instance, a *topology.Array, m members, w all
 		if l.kind == VolumeRate {
 			r.kind = w.rate
 		}
+		if v.Caching == cloud.ReadWrite && w.iops != HostCacheIOPS {
+			r.atLeast = passedOn
+		}
 		for _, c := range p.costs(m, countingOf(v)) {
 			r.demand = append(r.demand, [2]float64{parts[0] * l.use(allowed, c[0].cost), parts[1] * l.use(allowed, c[1].cost)})
 		}
@@ -182,6 +186,15 @@ func (w allowance) how(l limit, of budget) func(capacity, demand float64) string
 	}
 }
 
+// passedOn is why more may be seen than what cached writes are limited to.
+const passedOn = "the host's cache takes writes faster than it passes them on"
+
+// passes says that some of the load counts against a cache's limit: all of it but for writes that
+// a cache of both takes, which count where they are passed on.
+func (p *problem) passes(c cloud.Caching) bool {
+	return slices.ContainsFunc(p.streams, func(s stream) bool { return s.w.Reads() || c == cloud.ReadOnly && s.w.Writes() })
+}
+
 // instanceNotes says what is not known of what the machine allows these volumes, and what is taken for
 // granted.
 func (p *problem) instanceNotes(i topology.Instance, a *topology.Array) {
@@ -197,16 +210,17 @@ func (p *problem) instanceNotes(i topology.Instance, a *topology.Array) {
 		capped, plain = capped || own, plain || !own
 		switch {
 		case !own && !i.Baseline.Known() && i.Cloud != "":
-			p.note("what %s allows %s is not known: its maximum IOPS and throughput in the vendor's table of limits by machine "+
+			p.lack("what %s allows %s is not known: its maximum IOPS and throughput in the vendor's table of limits by machine "+
 				"type would close it", i.Type, cmp.Or(v.Type, "volumes of this type"))
 		case v.Caching == cloud.ReadOnly, v.Caching == cloud.ReadWrite:
-			p.note("reads of cached volumes count as served by the host's cache: what it does not hold counts against the " +
-				"limit on uncached disks too")
+			p.note("reads of cached volumes count as served by the host's cache, which their disk does not see: those that it " +
+				"does not hold count against the disk and the limit on uncached disks too")
 			if v.Caching == cloud.ReadWrite {
-				p.note("cached writes count when the cache takes them; when it passes them on they count against the limit on " +
-					"uncached disks, which is left out")
+				p.note("cached writes count as passed on to the disk, as they are in the long run; for a time that is not " +
+					"stated " + passedOn)
 			}
-			if !cache {
+			if !cache && p.passes(v.Caching) {
+				p.lack("what the host's cache of %s allows is not known", cmp.Or(i.Type, "the machine"))
 				for _, u := range i.Unknown {
 					p.note("not known: %s", u)
 				}

@@ -47,7 +47,7 @@ type problem struct {
 	// does not.
 	read, write   time.Duration
 	latencyOrigin topology.Origin
-	notes         []string
+	notes, partly []string
 	memo          map[counting][][2]perMember
 }
 
@@ -64,6 +64,7 @@ type resource struct {
 	demand  [][2]float64  // by stream: of one read, of one write
 	counted units.Bytes   // see Bound.Counted
 	pool    bool          // see Bound.Pool
+	atLeast string        // see Bound.AtLeast
 	how     func(capacity, demand float64) string
 	origin  topology.Origin
 }
@@ -106,6 +107,14 @@ func (p *problem) note(format string, a ...any) {
 	}
 }
 
+// lack notes a limit that the load meets and that is not known.
+func (p *problem) lack(format string, a ...any) {
+	p.note(format, a...)
+	if text := fmt.Sprintf(format, a...); !slices.Contains(p.partly, text) {
+		p.partly = append(p.partly, text)
+	}
+}
+
 // take makes streams of the sections that run at once.
 func (p *problem) take(loads []fio.Workload) {
 	for i, w := range loads {
@@ -134,7 +143,7 @@ func (p *problem) take(loads []fio.Workload) {
 
 // ceiling turns resources into bounds. With others, what is shared is divided.
 func (p *problem) ceiling(others []*problem) Ceiling {
-	c := Ceiling{Notes: p.notes}
+	c := Ceiling{Notes: p.notes, Partly: p.partly}
 	for _, s := range p.streams {
 		c.InFlight += s.w.InFlight()
 	}
@@ -178,6 +187,7 @@ func (p *problem) boundBy(r *resource, capacity, share float64, burst bool) (Bou
 	}
 	b := p.bound(x)
 	b.Kind, b.Name, b.Burst, b.Origin, b.Counted, b.Pool = r.kind, r.name, burst, r.origin, r.counted, r.pool
+	b.AtLeast = r.atLeast
 	b.Capacity, b.Demand = capacity, capacity/float64(b.IOPS)
 	for _, d := range r.demand {
 		b.Costs = append(b.Costs, SectionCost{d[0], d[1]})

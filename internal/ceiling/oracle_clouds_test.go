@@ -31,15 +31,14 @@ func (c *oCase) machine(add addBucket) {
 		own[cp.typ] = true
 	}
 	// What passes the host: not what its cache serves, and not of types that have a limit of their own.
+	// Writes that the cache takes are passed on in the long run.
 	path := func(u usage, v oVolume, of func(usage) (read, write float64)) float64 {
 		read, write := of(u)
 		switch {
 		case own[v.typ] && v.typ != "":
 			return 0
-		case v.cache == "readonly":
+		case v.cache != "":
 			return write
-		case v.cache == "readwrite":
-			return 0
 		}
 		return read + write
 	}

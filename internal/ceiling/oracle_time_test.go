@@ -72,8 +72,15 @@ func (c *oCase) buckets(costs [][2][]usage) []*bucket {
 		}
 		out = append(out, b)
 	}
-	ios := func(u usage, _ oVolume) float64 { return u.readIOs + u.writeIOs }
-	bytes := func(u usage, _ oVolume) float64 { return u.readBytes + u.writeBytes }
+	// What a host's cache holds of a disk is read without the disk.
+	seen := func(v oVolume, read, write float64) float64 {
+		if v.cache != "" {
+			return write
+		}
+		return read + write
+	}
+	ios := func(u usage, v oVolume) float64 { return seen(v, u.readIOs, u.writeIOs) }
+	bytes := func(u usage, v oVolume) float64 { return seen(v, u.readBytes, u.writeBytes) }
 	var network []int
 	for dev, v := range c.array.vols {
 		if v.network {

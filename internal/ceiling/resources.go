@@ -19,7 +19,7 @@ type limit struct {
 	of   func(topology.Limits) budget
 }
 
-// budget is a capacity, in I/Os or bytes a second, and what of it one takes that is read or written.
+// budget is a capacity, in I/Os or bytes per second, and what of it one takes that is read or written.
 type budget struct{ capacity, read, write float64 }
 
 var limits = []limit{
@@ -93,7 +93,7 @@ func (p *problem) volumes(a *topology.Array) {
 		}
 	}
 	if unknown > 0 {
-		p.note("the limits of %d of %d volumes are unknown", unknown, m.n)
+		p.lack("the limits of %d of %d volumes are unknown", unknown, m.n)
 	}
 	p.latency(a, m)
 	parts := p.parts(a, m)
@@ -232,6 +232,14 @@ func (p *problem) member(a *topology.Array, m members, l limit, i int, part part
 		base:    n * left(l, allowed, base, taken),
 		credits: n * credits(v, l.kind),
 		origin:  v.Origin,
+		atLeast: v.AtLeast,
+	}
+	shared := v.Sustained.SharedIOPS
+	if l.kind == VolumeRate {
+		shared = v.Sustained.SharedRate
+	}
+	if shared == cloud.Assumed && allowed.read > 0 && allowed.write > 0 {
+		r.atLeast = "no source says how reads and writes share a drive's limits"
 	}
 	if countsUnits(v) {
 		r.counted = v.CountedIO
@@ -242,6 +250,9 @@ func (p *problem) member(a *topology.Array, m members, l limit, i int, part part
 	for _, c := range p.costs(m, countingOf(v)) {
 		all := float64(m.n)
 		both := [2]float64{use(c[0].on(i, m.n)) * all, use(c[1].on(i, m.n)) * all}
+		if v.Caching.Cached() { // served by the host's cache, which the disk does not see
+			both[0] = 0
+		}
 		for d, over := range []float64{part.reads, part.writes} {
 			if both[d] *= n; over > 0 {
 				both[d] /= over
@@ -250,6 +261,9 @@ func (p *problem) member(a *topology.Array, m members, l limit, i int, part part
 			}
 		}
 		r.demand = append(r.demand, both)
+	}
+	if v.Caching == cloud.ReadWrite {
+		r.atLeast = passedOn
 	}
 	r.how = howVolumes(l, allowed, n, m, v)
 	for _, c := range p.costs(m, countingOf(v)) {
@@ -358,7 +372,7 @@ func (p *problem) assumeSharing(a *topology.Array, m members) {
 		have, lack  units.IOPS
 	}{{writes, "writes", "reads", l.ReadIOPS, l.WriteIOPS}, {reads, "reads", "writes", l.WriteIOPS, l.ReadIOPS}} {
 		if one.runs && one.have > 0 && one.lack == 0 {
-			p.note("how many %s a volume of %s does is not known, only its %s: the bound is of what is known", one.what, a.Name,
+			p.lack("how many %s each volume of %s does is not known, only its %s", one.what, a.Name,
 				one.other)
 		}
 	}

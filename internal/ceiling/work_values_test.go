@@ -373,8 +373,9 @@ func TestNotesOnAMachine(t *testing.T) {
 	const (
 		missing = "is not known: its maximum"
 		served  = "reads of cached volumes count as served"
-		passed  = "cached writes count when"
+		passed  = "cached writes count as passed on"
 		unknown = "not known: the size"
+		lacks   = "what the host's cache of the machine allows is not known"
 		apart   = "they count apart"
 	)
 	type list = []topology.Volume
@@ -394,13 +395,13 @@ func TestNotesOnAMachine(t *testing.T) {
 		"a drive of its own":       {topology.Instance{Caps: []cloud.Cap{ssd}, Cloud: "g"}, list{{Type: "x"}}, nil},
 		"cached for read":          {topology.Instance{Baseline: limits, Caps: []cloud.Cap{cache}, Unknown: []string{"the size"}}, list{on("x", cloud.ReadOnly)}, []string{served}},
 		"cached":                   {topology.Instance{Baseline: limits, Caps: []cloud.Cap{cache}, Unknown: []string{"the size"}}, list{on("x", cloud.ReadWrite)}, []string{served, passed}},
-		"cached by nothing known":  {topology.Instance{Baseline: limits, Unknown: []string{"the size"}}, list{on("x", cloud.ReadOnly)}, []string{served, unknown}},
+		"cached by nothing known":  {topology.Instance{Baseline: limits, Unknown: []string{"the size"}}, list{on("x", cloud.ReadOnly)}, []string{served, lacks, unknown}},
 		"both types":               {topology.Instance{Baseline: limits, Caps: []cloud.Cap{ssd}}, list{on("ssd", ""), on("x", "")}, []string{apart}},
 		"the other way round":      {topology.Instance{Baseline: limits, Caps: []cloud.Cap{ssd}}, list{on("x", ""), on("ssd", "")}, []string{apart}},
 		"both, of no common limit": {topology.Instance{Caps: []cloud.Cap{ssd}}, list{on("ssd", ""), on("x", "")}, nil},
 		"one and its own drive":    {topology.Instance{Baseline: limits, Caps: []cloud.Cap{ssd}}, list{on("ssd", ""), {Type: "x"}}, nil},
 	} {
-		p := &problem{}
+		p := &problem{streams: []stream{{w: fio.Workload{ReadShare: 1, ReadBS: 4096}}}}
 		p.instanceNotes(c.i, &topology.Array{Volumes: c.v})
 		ok := len(p.notes) == len(c.want)
 		for i := range min(len(p.notes), len(c.want)) {

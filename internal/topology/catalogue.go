@@ -32,7 +32,7 @@ func (t *Topology) catalogue() {
 			v := &t.Arrays[i].Volumes[j]
 			switch {
 			case cloud.IsLocal(v.Model) && known && facts.Local.Limits.Known():
-				v.Sustained, v.Origin = facts.Local.Limits, catalogued(facts.Local.Provenance)
+				v.ofMachine(facts.Local)
 			case !v.Network:
 				v.drive(cloud.LocalModel(t.Instance.Type, v.Model))
 			}
@@ -63,6 +63,19 @@ func (i *Instance) take(f cloud.InstanceFacts) {
 	i.Origin = catalogued(f.Provenance)
 }
 
+// ofMachine takes over what is known of the machine's own drives.
+func (v *Volume) ofMachine(s cloud.InstanceStore) {
+	v.Sustained, v.Origin, v.AtLeast = s.Limits, catalogued(s.Provenance), doubt(s.Trust)
+}
+
+// doubt is why more than a figure of the catalogue may be seen; empty where the vendor states it.
+func doubt(t cloud.Trust) string {
+	if t == cloud.Verified || t == "" {
+		return ""
+	}
+	return "the catalogue's figures of it are " + t.String()
+}
+
 // drive takes over the data sheet of a local drive.
 func (v *Volume) drive(model string) bool {
 	if model == "" {
@@ -73,7 +86,7 @@ func (v *Volume) drive(model string) bool {
 		return false
 	}
 	v.Sustained, v.ReadLatency, v.WriteLatency = f.Limits, f.ReadLatency, f.WriteLatency
-	v.Origin = catalogued(f.Provenance)
+	v.Origin, v.AtLeast = catalogued(f.Provenance), doubt(f.Trust)
 	return true
 }
 
@@ -127,7 +140,7 @@ func (t *Topology) ownDrives(f cloud.InstanceFacts) {
 				continue
 			}
 			n++
-			v.Sustained, v.Origin = f.Local.Limits, catalogued(f.Local.Provenance)
+			v.ofMachine(f.Local)
 		}
 	}
 	if n > f.Local.Count {
@@ -187,6 +200,9 @@ func (v *Volume) declare(d DeclaredVolume) error {
 	if d.Limits.Known() && v.Origin.Kind != Catalogue {
 		v.Origin = d.Origin
 	}
+	if d.Limits.Known() {
+		v.AtLeast = ""
+	}
 	for _, f := range []struct {
 		key string
 		set bool
@@ -223,7 +239,9 @@ func (v *Volume) declareLimits(d DeclaredVolume) error {
 			return err
 		}
 		v.take(f)
-		v.Inferred = f.Inferred && !d.Tiered
+		if d.Tiered {
+			v.Inferred, v.AtLeast = false, ""
+		}
 		if t, _ := cloud.TypeNamed(d.Type); v.Caching.Cached() && t.Uncached {
 			return fmt.Errorf("%s allows no host caching", t.Type)
 		}
@@ -251,6 +269,9 @@ func (v *Volume) declareLimits(d DeclaredVolume) error {
 func (v *Volume) take(f cloud.VolumeFacts) {
 	v.Type, v.Network, v.Origin = f.Type, true, catalogued(f.Provenance)
 	v.Pooled, v.Inferred = f.Pooled, f.Inferred
+	if v.AtLeast = ""; f.Inferred {
+		v.AtLeast = "its tier follows from its size, and more may have been ordered"
+	}
 	v.Sustained, v.Burst = f.Sustained, f.Burst
 	v.BurstIOs, v.BurstBytes, v.CountedIO, v.Merges = f.BurstIOs, f.BurstBytes, f.CountedIO, f.Merges
 }

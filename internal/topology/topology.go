@@ -135,6 +135,8 @@ type Volume struct {
 	Inferred bool `json:"inferred,omitempty"`
 	// Caching is the host's, on Azure.
 	Caching cloud.Caching `json:"caching,omitempty"`
+	// AtLeast is why the volume may do more than its limits say; empty where they are certain.
+	AtLeast string `json:"at_least,omitempty"`
 	// Sustained has no time limit. Burst, where higher, lasts until the credits are gone:
 	// BurstCredits in I/Os (gp2) or bytes (st1, sc1), refilled at the sustained rate.
 	Sustained    Limits        `json:"sustained"`

@@ -412,7 +412,8 @@ var impossible = &diagnose.Rule{
 	Severity: finding.Warn,
 	Title:    "result is above the physical limit",
 	When: "Measured IOPS exceed what the hardware allows, bursts included, by more than 10 %; invalid from " +
-		"1.5 times on.",
+		"1.5 times on. A limit that is only known to be no less says nothing, and from 1.5 times on is doubted: one that " +
+		"somebody measured, a tier that follows from a size, writes that a host's cache takes.",
 	Why:    "Either the figure or the limit is wrong, and so is a plan built on it.",
 	Fix:    "Check the declared volumes and instance, and that blocks were written first and nothing is cached.",
 	Bad:    "randread: 63,504 IOPS where eight volumes can give 2,351",
@@ -422,7 +423,7 @@ var impossible = &diagnose.Rule{
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			b, ok := diagnose.Hardware(m.Ceiling)
-			if !ok || m.IOPS() <= impossibleShare*b.IOPS {
+			if !ok || m.IOPS() <= impossibleShare*b.IOPS || b.AtLeast != "" && m.IOPS() < fictionShare*b.IOPS {
 				continue
 			}
 			share := float64(m.IOPS() / b.IOPS)
@@ -442,7 +443,10 @@ var impossible = &diagnose.Rule{
 					{What: "limit", Found: b.How, Where: diagnose.Origin(b.Origin)},
 				},
 			}
-			if share >= fictionShare && b.Origin.Kind != topology.Assumed && b.Origin.Kind != topology.Unknown {
+			if b.AtLeast != "" {
+				f.Message += " The limit may be higher: " + b.AtLeast + "."
+			}
+			if share >= fictionShare && b.AtLeast == "" && b.Origin.Kind != topology.Assumed && b.Origin.Kind != topology.Unknown {
 				f.Severity = finding.Invalid
 			}
 			report(f)

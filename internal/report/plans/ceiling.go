@@ -93,8 +93,12 @@ func (o Outlook) answer() string {
 	switch {
 	case o.depthOne():
 		return "1/latency: one I/O in flight"
+	case o.Binding == nil && len(o.Ceiling.Partly) > 0:
+		return "Ceiling unknown: " + o.Ceiling.Partly[0]
 	case o.Binding == nil:
 		return "Ceiling unknown"
+	case len(o.Ceiling.Partly) > 0:
+		return "At most " + o.figure(cmp.Or(o.Sustained, o.Binding)) + ", by what is known: " + o.Ceiling.Partly[0]
 	case o.Sustained == nil || o.Sustained == o.Binding || len(o.Course) < 2 && !o.Binding.Burst:
 		return o.figure(o.Binding) + " sustained, from " + o.Binding.Label()
 	}
