@@ -77,7 +77,7 @@ func groups(env *form.Env) []group {
 	return []group{
 		{"Every day", []*cobra.Command{
 			run.NewRun(env), machine.NewCheck(env), machine.NewWhy(env), job.NewLint(env), compare.NewImport(env),
-			compare.NewCompare(env), compare.NewReport(env), advise.NewCeiling(env), advise.NewAdvise(env),
+			compare.NewCompare(env), compare.NewReport(env), advise.NewCeiling(env), advise.NewLimits(env), advise.NewAdvise(env),
 		}},
 		{"Measure more", []*cobra.Command{run.NewAB(env), run.NewSweep(env), run.NewFleet(env), machine.NewLab(env)}},
 		{"Look up", []*cobra.Command{

@@ -23,6 +23,7 @@ import (
 
 	"plimsoll/internal/advise"
 	"plimsoll/internal/bench"
+	"plimsoll/internal/block"
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/cli/array"
@@ -317,6 +318,7 @@ func kinds(t *testing.T) []kind {
 		of("ceiling along axes (ceiling --sweep)", plans.Sweep(&topology.Topology{}, plans.Outlook{}, ceiling.Axes{}, nil)),
 		of("ceilings by layout (ceiling --variant, ab --dry-run)",
 			plans.Layouts("", []plans.Foreseen{{Topology: &topology.Topology{}}})),
+		of("limits of control groups (limits)", plans.Limits(&plans.Limited{Device: &block.Device{}}, false)),
 		of("check of a claim (ceiling --claim)", plans.Claim(advise.ClaimVerdict{})),
 		of("advice (advise)", plans.Advice(&advise.Advice{Demand: &workload.Demand{}}, false)),
 		of("advice for other clouds (advise --cloud)", plans.Elsewhere(&advise.Choices{Demand: &workload.Demand{}})),

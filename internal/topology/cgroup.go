@@ -162,3 +162,42 @@ func (t *Topology) throttle(root fs.FS) {
 		}
 	}
 }
+
+// GroupPath is where a control group is, by its last name, as systemd, docker and Kubernetes call it
+// (backup.service, docker-….scope, kubepods-pod….slice), below /sys/fs/cgroup; v1 says that this machine limits I/O
+// by the groups of version 1. Without such a group it is a path to be completed.
+func GroupPath(root fs.FS, name string) (dir string, v1 bool) {
+	base := "sys/fs/cgroup"
+	if _, err := fs.Stat(root, base+"/blkio"); err == nil {
+		base, v1 = base+"/blkio", true
+	}
+	dir = "/" + base + "/.../" + name
+	_ = fs.WalkDir(root, base, func(at string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil || !d.IsDir():
+			return nil //nolint:nilerr // what cannot be read is passed over
+		case d.Name() == name || at == path.Join(base, name):
+			dir = "/" + at
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return dir, v1
+}
+
+// GroupLimits are those that a group of GroupPath has on a device.
+func GroupLimits(root fs.FS, dir string, v1 bool, major, minor uint32) Limits {
+	is := func(a, b uint32) string { return map[bool]string{true: "it"}[a == major && b == minor] }
+	group, there := strings.CutPrefix(dir, "/sys/fs/cgroup/blkio")
+	if v1 && there && !strings.Contains(dir, "/.../") {
+		for _, t := range blkio(root, "sys/fs/cgroup/blkio", group, is) {
+			return t.Limits
+		}
+	}
+	for line := range strings.Lines(readText(root, path.Join(dir[1:], "io.max"))) {
+		if t, ok := parseIOMax(line, is); ok {
+			return t.Limits
+		}
+	}
+	return Limits{}
+}

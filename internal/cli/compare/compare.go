@@ -91,7 +91,6 @@ result.`,
 	f.StringVar(&o.demand, "demand", "", "compare runs, or results in documents, with the demand in `FILE`")
 	form.TypedOnly(f, "demand")
 	f.StringVar(&o.layout, "yaml", "", "print the plimsoll.yaml of `LAYOUT`, which plimsoll ab measured in this directory")
-	form.TypedOnly(f, "yaml")
 	f.StringVar(&o.Margin, "margin", o.Margin, "changes within `PERCENT` do not matter")
 	AddGate(f, &o.failOn)
 	form.AddFormat(cmd, &o.Format, page.Formats())

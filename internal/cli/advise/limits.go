@@ -1,0 +1,101 @@
+package advise
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"plimsoll/internal/ceiling"
+	comparecli "plimsoll/internal/cli/compare"
+	"plimsoll/internal/cli/form"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/plans"
+	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
+)
+
+type limitsOptions struct {
+	form.LayoutOptions
+	keep   string
+	others []string
+	reads  int
+	cost   units.Latency
+	check  bool
+	format string
+}
+
+// NewLimits is the command plimsoll limits.
+func NewLimits(env *form.Env) *cobra.Command {
+	var o limitsOptions
+	cmd := &cobra.Command{
+		Use:   "limits PATH --keep GROUP=PERCENT",
+		Short: "Print the io.max lines that keep a share of the storage for one service",
+		Long: `Print the limits that keep a share of the storage below PATH for one control group, by limiting others:
+io.max, systemd's properties, the files of version 1, docker's flags. Nothing is applied. Each number is a part of
+what the storage sustains, not of a burst, and stands with its source. Groups are named as systemd, docker or
+Kubernetes name them: backup.service, docker-….scope, kubepods-pod….slice.
+
+--check compares what is set with it; the exit code is 3 when something differs.`,
+		Example: `  plimsoll limits /data --keep postgresql.service=70% --others backup.service
+  plimsoll limits /data --keep postgresql.service=70% --others backup.service --reads 100 --volumes 4xgp3 --check
+  plimsoll limits /data --keep postgresql.service=70% --cost 5ms`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return runLimits(cmd.Context(), env, o, args[0]) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.keep, "keep", "", "keep a share for one group, `GROUP=PERCENT`, such as postgresql.service=70%")
+	f.StringArrayVar(&o.others, "others", []string{"others.slice"}, "a `GROUP` that is limited; of several each gets as much")
+	f.IntVar(&o.reads, "reads", 50, "`PERCENT` of what the others do that are reads: 100 of a backup")
+	form.AddLatency(f, &o.cost, "cost", "print io.cost.model and io.cost.qos too, for a target `LATENCY`")
+	f.BoolVar(&o.check, "check", false, "compare with what is set")
+	form.TypedOnly(f, "keep", "others", "check")
+	o.LayoutOptions.AddFlags(f)
+	form.AddFormat(cmd, &o.format, page.Formats())
+	return cmd
+}
+
+func runLimits(ctx context.Context, env *form.Env, o limitsOptions, at string) error {
+	l := plans.Limited{Cost: o.cost.Duration()}
+	group, percent, ok := strings.Cut(o.keep, "=")
+	var err error
+	if l.Share, err = comparecli.ParsePercent("--keep", percent); err != nil || !ok || l.Share >= 1 || l.Share <= 0 {
+		return form.Usage(fmt.Errorf("--keep %.60q: want GROUP=PERCENT below 100 %%, such as postgresql.service=70%%", o.keep))
+	}
+	if o.reads < 0 || o.reads > 100 {
+		return form.Usage(fmt.Errorf("--reads %d: want from 0 to 100", o.reads))
+	}
+	if err := form.MustExist(at); err != nil {
+		return err
+	}
+	decl, err := o.Declaration(env)
+	if err != nil {
+		return err
+	}
+	t, err := topology.Detect(ctx, env.Machine, map[topology.Role]string{topology.Data: at}, decl)
+	if err != nil {
+		return err
+	}
+	if l.Device = t.Tree.Devices[t.For(topology.Data).Device]; l.Device == nil {
+		return fmt.Errorf("%s: there is no block device behind it, and a limit is of a device", at)
+	}
+	if up := t.Tree.Devices[l.Device.Parent]; up != nil {
+		l.Device = up // the kernel takes no partitions
+	}
+	if l.Allowed, err = ceiling.Allow(t, topology.Data, (1-l.Share)/float64(len(o.others)), float64(o.reads)/100); err != nil {
+		return fmt.Errorf("%s: %w", at, errors.Join(err, errors.New(strings.Join(t.Notes, "; "))))
+	}
+	l.Path, l.Keep = at, group
+	for _, name := range o.others {
+		g := plans.LimitedGroup{Name: name}
+		g.Dir, l.V1 = topology.GroupPath(env.Machine.Root, name)
+		g.Set = topology.GroupLimits(env.Machine.Root, g.Dir, l.V1, l.Device.Major, l.Device.Minor)
+		l.Groups = append(l.Groups, g)
+	}
+	if err := form.Render(env, o.format, plans.Limits(&l, o.check)); err != nil || !o.check || len(l.Differences()) == 0 {
+		return err
+	}
+	return form.ErrVerdict
+}

@@ -1,0 +1,118 @@
+package plans
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"plimsoll/internal/block"
+	"plimsoll/internal/ceiling"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/words"
+	"plimsoll/internal/text"
+	"plimsoll/internal/topology"
+)
+
+// Limited is how a share of a device is kept for one control group.
+type Limited struct {
+	Path    string            `json:"path"`
+	Device  *block.Device     `json:"device"`
+	Keep    string            `json:"keep"`
+	Share   float64           `json:"share"`
+	Allowed []ceiling.Allowed `json:"allowed"` // of each of the others
+	Groups  []LimitedGroup    `json:"others"`
+	V1      bool              `json:"version_1,omitempty"`
+	Cost    time.Duration     `json:"cost_latency_ns,omitempty"`
+}
+
+// LimitedGroup is one of the others, and what it is set to.
+type LimitedGroup struct {
+	Name string          `json:"name"`
+	Dir  string          `json:"dir"`
+	Set  topology.Limits `json:"set"`
+}
+
+// Differences are the limits that are not set as they should be.
+func (l *Limited) Differences() []string {
+	var all []string
+	for _, g := range l.Groups {
+		set := map[string]float64{
+			"riops": float64(g.Set.ReadIOPS), "wiops": float64(g.Set.WriteIOPS),
+			"rbps": float64(g.Set.ReadRate), "wbps": float64(g.Set.WriteRate),
+		}
+		for _, a := range l.Allowed {
+			if uint64(set[a.Key]) != a.Value {
+				all = append(all, fmt.Sprintf("%s: %s is %s, want %d", text.Clean(g.Name, words.LongName), a.Key,
+					words.Or(strings.TrimPrefix(fmt.Sprint(uint64(set[a.Key])), "0"), "max"), a.Value))
+			}
+		}
+	}
+	return all
+}
+
+// Limits is the document of limits to set: the numbers with their sources, then the lines in each form.
+func Limits(l *Limited, check bool) *page.Document {
+	d := &page.Document{Kind: "limits", Data: page.DataOf("limits", l)}
+	numbers, values := page.NewTable("", "<limit", "per second", "<of what is sustained"), map[string]string{}
+	for _, a := range l.Allowed {
+		values[a.Key] = fmt.Sprint(a.Value)
+		numbers.Add(a.Key, text.Count(int(a.Value)), fmt.Sprintf("%s: %s (%s)", a.Of.Label(), text.Clean(a.Of.How, words.LongSentence),
+			words.Origin(a.Of.Origin)))
+	}
+	d.Records = &numbers
+	d.Head.Word = fmt.Sprintf("To keep %s of %s for %s, limit each of the others to %s reads and %s writes per second",
+		text.Percent(l.Share), text.Clean(l.Path, words.LongName), text.Clean(l.Keep, words.LongName), values["riops"], values["wiops"])
+	if diffs := l.Differences(); check {
+		d.Head = page.Headline{Word: "set as it should be", Tone: "pass"}
+		if len(diffs) > 0 {
+			d.Head = page.Headline{Word: text.Plural(len(diffs), "limit is", "limits are") + " not set as they should be", Tone: "fail"}
+			d.Add(page.Note{Lines: diffs})
+		}
+	}
+	d.Add(numbers)
+	device := fmt.Sprintf("%d:%d", l.Device.Major, l.Device.Minor)
+	var v2, unit, v1, docker []string
+	for _, g := range l.Groups {
+		line := device
+		set := []string{"systemctl", "set-property", g.Name}
+		for _, a := range l.Allowed {
+			word := map[string]string{"riops": "ReadIOPS", "wiops": "WriteIOPS", "rbps": "ReadBandwidth", "wbps": "WriteBandwidth"}[a.Key]
+			file := map[string]string{"riops": "read_iops", "wiops": "write_iops", "rbps": "read_bps", "wbps": "write_bps"}[a.Key]
+			line += fmt.Sprintf(" %s=%d", a.Key, a.Value)
+			set = append(set, fmt.Sprintf("IO%sMax=%s %d", word, l.Device.Path, a.Value))
+			v1 = append(v1, fmt.Sprintf("echo '%s %d' > %s/blkio.throttle.%s_device", device, a.Value, text.ShellQuote(g.Dir), file))
+			docker = append(docker, fmt.Sprintf("--device-%s %s:%d", strings.ReplaceAll(file, "_", "-"), l.Device.Path, a.Value))
+		}
+		v2 = append(v2, fmt.Sprintf("echo '%s' > %s/io.max", line, text.ShellQuote(g.Dir)))
+		unit = append(unit, text.ShellLine(set))
+	}
+	if l.V1 {
+		d.Add(page.Note{Lead: "note", Lines: []string{"this machine limits I/O by groups of version 1, which do not limit buffered " +
+			"writes: the kernel writes them later, in no group. Use version 2, or limit programs that write directly only"}})
+		d.Add(page.Code{Title: "version 1", Lines: v1})
+	} else {
+		d.Add(page.Code{Title: "io.max, until the next boot", Lines: v2})
+	}
+	d.Add(page.Code{Title: "systemd, which keeps them", Lines: unit})
+	if l.Cost > 0 {
+		b := map[string]string{}
+		for _, a := range l.Allowed {
+			b[a.Key] = fmt.Sprintf("%.0f", float64(a.Of.IOPS))
+			if strings.HasSuffix(a.Key, "bps") {
+				b[a.Key] = fmt.Sprintf("%.0f", float64(a.Of.BW))
+			}
+		}
+		d.Add(page.Code{Title: "io.cost, in the outermost group, with weights in place of limits", Lines: []string{
+			fmt.Sprintf("echo '%s ctrl=user model=linear rbps=%s rseqiops=%s rrandiops=%s wbps=%s wseqiops=%s wrandiops=%s' > "+
+				"/sys/fs/cgroup/io.cost.model", device, b["rbps"], b["riops"], b["riops"], b["wbps"], b["wiops"], b["wiops"]),
+			fmt.Sprintf("echo '%s enable=1 ctrl=user rpct=95.00 rlat=%d wpct=95.00 wlat=%[2]d min=50.00 max=150.00' > "+
+				"/sys/fs/cgroup/io.cost.qos", device, l.Cost.Microseconds()),
+		}})
+	}
+	d.Add(page.Code{Title: "docker run", Level: page.Detail, Lines: docker})
+	if len(l.Device.Slaves) > 0 {
+		d.Add(page.Note{Lead: "note", Lines: []string{"the limits belong on " + l.Device.Path + ", where an I/O counts once; on its " +
+			"members each piece and copy counts, and md writes copies and parity in no group"}})
+	}
+	return d
+}
