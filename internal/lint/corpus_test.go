@@ -10,21 +10,42 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/tools/txtar"
+
 	"plimsoll/internal/finding"
 	"plimsoll/internal/script"
 )
 
-// corpusDir holds real files of public repositories. They are no part of this repository: see
-// internal/lint/testdata/corpus-labels.tsv.
-func corpusDir(t *testing.T) string {
+// corpora are real files of public repositories (owner+repository, then the path there), by where they are
+// from. In testdata they are cut to the lines of their jobs and storage commands, of which lint says the same as
+// of the whole files, without those that are mostly sentences; beside the repository the project has them whole.
+func corpora(t *testing.T, name string) map[string]string {
 	t.Helper()
-	for _, dir := range []string{"../../../shared/corpus/lint", "/work/shared/corpus/lint"} {
-		if _, err := os.Stat(dir); err == nil {
-			return dir
+	archive, err := txtar.ParseFile("testdata/corpus-" + name + ".txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dirs := map[string]string{"testdata": t.TempDir()}
+	for _, f := range archive.Files {
+		to := filepath.Join(dirs["testdata"], filepath.FromSlash(f.Name))
+		if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(to, f.Data, 0o600); err != nil {
+			t.Fatal(err)
 		}
 	}
-	t.Skip("NOT TESTED: the corpus of real files (../shared/corpus/lint next to the repository) is not here; precision is not measured")
-	return ""
+	for _, shared := range []string{"../../../shared/corpus", "/work/shared/corpus"} {
+		if whole := filepath.Join(shared, name); exists(whole) {
+			dirs["whole"] = whole
+		}
+	}
+	return dirs
+}
+
+func exists(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
 }
 
 func lintFile(t *testing.T, name string) []finding.Finding {
@@ -38,7 +59,13 @@ func lintFile(t *testing.T, name string) []finding.Finding {
 
 // Errors and warnings against labels that were written by reading the files.
 func TestPrecisionOnRealFiles(t *testing.T) {
-	dir := corpusDir(t)
+	for from, dir := range corpora(t, "lint") {
+		t.Run(from, func(t *testing.T) { precision(t, dir, from == "whole") })
+	}
+}
+
+func precision(t *testing.T, dir string, whole bool) {
+	t.Helper()
 	table, err := os.ReadFile("testdata/corpus-labels.tsv")
 	if err != nil {
 		t.Fatal(err)
@@ -49,6 +76,9 @@ func TestPrecisionOnRealFiles(t *testing.T) {
 	for line := range strings.Lines(string(table)) {
 		col := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 		if strings.HasPrefix(line, "#") || len(col) != 3 {
+			continue
+		}
+		if !whole && !exists(filepath.Join(dir, col[0])) {
 			continue
 		}
 		files++
@@ -82,10 +112,10 @@ func TestPrecisionOnRealFiles(t *testing.T) {
 			}
 		}
 	}
-	precision := func(c tally) float64 { return float64(c.right) / float64(max(c.right+c.wrong, 1)) }
+	share := func(c tally) float64 { return float64(c.right) / float64(max(c.right+c.wrong, 1)) }
 	t.Logf("%d files: errors %d right, %d wrong (%.3f); warnings %d right, %d wrong (%.3f); %d labels missed", files,
-		errors.right, errors.wrong, precision(errors), warnings.right, warnings.wrong, precision(warnings), warnings.missed)
-	if files < 120 || precision(errors) < 0.98 || precision(warnings) < 0.90 {
+		errors.right, errors.wrong, share(errors), warnings.right, warnings.wrong, share(warnings), warnings.missed)
+	if files < 120 || share(errors) < 0.98 || share(warnings) < 0.90 {
 		t.Error("want 120 files, errors 0.98 and warnings 0.90 precise")
 	}
 }
@@ -97,8 +127,11 @@ func TestEveryRealFileIsRead(t *testing.T) {
 	if testing.Short() {
 		t.Skip("SKIPPED: -short: make check runs this")
 	}
-	dir := corpusDir(t)
-	n, slowest := 0, time.Duration(0)
+	n, slowest, dirs := 0, time.Duration(0), corpora(t, "lint")
+	dir, least := dirs["whole"], 300
+	if dir == "" {
+		dir, least = dirs["testdata"], 160
+	}
 	err := filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() {
 			return err
@@ -108,7 +141,7 @@ func TestEveryRealFileIsRead(t *testing.T) {
 		n, slowest = n+1, max(slowest, time.Since(start))
 		return nil
 	})
-	if err != nil || n < 300 {
+	if err != nil || n < least {
 		t.Fatal(n, err)
 	}
 	t.Logf("%d files, the slowest took %s", n, slowest)
@@ -116,10 +149,17 @@ func TestEveryRealFileIsRead(t *testing.T) {
 
 // The second corpus, of files that nobody of the project had seen when they were labelled.
 func TestSecondCorpus(t *testing.T) {
-	dir := filepath.Join(filepath.Dir(corpusDir(t)), "lint-2")
-	if _, err := os.Stat(dir); err != nil {
-		t.Skip("NOT TESTED: the second corpus (../shared/corpus/lint-2) is not here")
+	for from, dir := range corpora(t, "lint-2") {
+		files, warned := 100, 0.9
+		if from == "testdata" { // without ten files that are mostly sentences, one wrong warning weighs more
+			files, warned = 90, 0.88
+		}
+		t.Run(from, func(t *testing.T) { second(t, dir, files, warned) })
 	}
+}
+
+func second(t *testing.T, dir string, least int, warned float64) {
+	t.Helper()
 	table, err := os.ReadFile("testdata/corpus2-labels.tsv")
 	if err != nil {
 		t.Fatal(err)
@@ -166,7 +206,7 @@ func TestSecondCorpus(t *testing.T) {
 	share := func(s finding.Severity) float64 { return float64(right[s]) / float64(max(right[s]+wrong[s], 1)) }
 	t.Logf("%d files: errors %d right, %d wrong; warnings %d right, %d wrong; %d of %d musts found", files,
 		right[finding.Fail], wrong[finding.Fail], right[finding.Warn], wrong[finding.Warn], found, all)
-	if files < 100 || share(finding.Fail) < 0.98 || share(finding.Warn) < 0.9 || float64(found) < 0.8*float64(all) {
+	if files < least || share(finding.Fail) < 0.98 || share(finding.Warn) < warned || float64(found) < 0.8*float64(all) {
 		t.Errorf("errors %.2f, warnings %.2f, recall %.2f", share(finding.Fail), share(finding.Warn), float64(found)/float64(all))
 	}
 }
