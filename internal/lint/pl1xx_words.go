@@ -58,7 +58,12 @@ var lostDash = &rule{
 			}
 			f := at(fmt.Sprintf("--%s stands in the value of %s without a blank before it: fio does not see it.",
 				text.Clean(m[1], 60), text.Clean(o.Name, 60)))
-			if slices.Contains(writtenNames, o.Name) {
+			switch {
+			case strings.HasPrefix(o.Value, "--"):
+				f.Message = fmt.Sprintf("%s has no value of its own: fio takes %s for it.", text.Clean(o.Name, 60),
+					text.Clean(o.Value, 120))
+				f.Fix = fmt.Sprintf("Write --%s=VALUE.", text.Clean(o.Name, 60))
+			case slices.Contains(writtenNames, o.Name):
 				f.Severity = finding.Info // the file may be named after the options: out--bs=4k.json
 			}
 			return f

@@ -26,7 +26,6 @@ const (
 	Markdown Kind = "markdown"
 	YAML     Kind = "yaml"
 	Docker   Kind = "dockerfile"
-	Python   Kind = "python"
 	Other    Kind = "other"
 )
 
@@ -159,16 +158,8 @@ func Parse(name string, text []byte, opts Options) *File {
 	if strings.EqualFold(path.Ext(name), ".ipynb") {
 		fromNotebook(f.lines)
 	}
-	var jobs []span
-	python := isPython(name, f.lines)
-	if python {
-		jobs, f.Missed = fromPython(f.lines)
-	} else {
-		f.templated()
-	}
-	if f.Kind = kindOf(name, f.lines); python {
-		f.Kind = Python
-	}
+	f.templated()
+	f.Kind = kindOf(name, f.lines)
 	if minds != "" && f.Kind == JobText {
 		f.Unread = append(f.Unread, Unread{Line: 1, Why: minds, By: by})
 	}
@@ -182,8 +173,6 @@ func Parse(name string, text []byte, opts Options) *File {
 		return f
 	}
 	switch f.Kind { //nolint:exhaustive // Other holds nothing to read
-	case Python:
-		r.python(jobs)
 	case YAML:
 		r.yaml(0, len(f.lines), 0)
 	case JobText:

@@ -353,9 +353,6 @@ func (r *reader) program() bool {
 
 // goesOn says whether a command, in the string of a program, is completed by what stands behind the string.
 func (r *reader) goesOn(last shell.Word) bool {
-	if r.Kind == Python { // fromPython has put a variable there
-		return false
-	}
 	ends := completed
 	if r.program() {
 		ends = stringEnd
