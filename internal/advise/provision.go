@@ -98,6 +98,9 @@ func (r *Request) order(l Layout, n need) (order cloud.VolumeSpec, ok bool) {
 			gib = max(gib, up(float64(order.IOPS)/t.IOPS.PerGiB))
 		}
 	}
+	if least := units.IOPS(up(t.IOPS.LeastPerGiB * gib)); least > order.IOPS {
+		order.IOPS = least
+	}
 	order.Size = units.Bytes(gib) * units.GiB
 	return order, true
 }

@@ -71,7 +71,7 @@ type allowance struct {
 // instance adds the machine's caps on its network volumes. Their IOPS are counted as the volumes count
 // theirs, for no vendor says anything else.
 func (p *problem) instance(i topology.Instance, a *topology.Array) {
-	network := func(v topology.Volume) bool { return v.Network }
+	network := func(v topology.Volume) bool { return v.Network || i.Whole }
 	m := p.members(a)
 	if a.Level == topology.NoLevel && m.n > 1 {
 		return
@@ -108,8 +108,8 @@ func allowances(i topology.Instance) []allowance {
 		name: "instance", who: who, base: i.Baseline, top: i.Burst, iops: InstanceIOPS, rate: InstanceRate, origin: i.Origin,
 		rule: i.BurstRule,
 		counts: [2]func(topology.Volume) bool{
-			func(v topology.Volume) bool { return v.Network && !capped(v) && !v.Caching.Cached() },
-			func(v topology.Volume) bool { return v.Network && !capped(v) },
+			func(v topology.Volume) bool { return (v.Network || i.Whole) && !capped(v) && !v.Caching.Cached() },
+			func(v topology.Volume) bool { return (v.Network || i.Whole) && !capped(v) },
 		},
 	}}
 	for _, c := range i.Caps {

@@ -331,8 +331,9 @@ func azureFacts(r row) InstanceFacts {
 		f.Notes = append(f.Notes, "its temp disk, where it has one, shares the host cache's limit")
 	}
 	if r.text("premium") == "n" {
-		f.Without = azurePremium
+		f.Without, f.WithoutWhy = azurePremium, "it has no premium storage"
 	}
+	f.NoCaching = azureUncached.MatchString(f.Type)
 	f.Local = azureLocal(r)
 	f.unknown(r)
 	if note := r.text("note"); note != "" {
@@ -345,6 +346,10 @@ func azureFacts(r row) InstanceFacts {
 	f.measured()
 	return f
 }
+
+// azureUncached are the sizes without host caching: Lsv3, Lasv3 and the first B series (their size pages,
+// MicrosoftDocs/azure-compute-docs, as of 2026-08).
+var azureUncached = regexp.MustCompile(`^Standard_(L\d+a?s_v3|B\d+(s|ms|ls))$`)
 
 // azurePremium are the types that only sizes with premium storage take.
 var azurePremium = []string{"azure-premium", "azure-premium-v2", "azure-ultra"}

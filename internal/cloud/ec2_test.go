@@ -170,7 +170,7 @@ func TestDescribeVolumes(t *testing.T) {
 	if err != nil || len(got) != 3 {
 		t.Fatal(got, err)
 	}
-	if a := got[0]; a.ID != "vol-a" || a.Spec != (VolumeSpec{"gp3", 50 * units.GiB, 6000, 250 * units.MiBPerSec}) || a.Device != "/dev/sdf" || a.Facts.Sustained.IOPS != 6000 || a.Doubt != "" {
+	if a := got[0]; a.ID != "vol-a" || a.Spec != (VolumeSpec{Type: "gp3", Size: 50 * units.GiB, IOPS: 6000, Rate: 250 * units.MiBPerSec}) || a.Device != "/dev/sdf" || a.Facts.Sustained.IOPS != 6000 || a.Doubt != "" {
 		t.Errorf("%+v", a)
 	}
 	if b := got[1]; b.Facts.Sustained != (Limits{IOPS: 9000, Rate: 250 * units.MiBPerSec}) || b.Doubt != "" {

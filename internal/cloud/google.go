@@ -217,6 +217,7 @@ func googleFacts(r row) InstanceFacts {
 		Type: r.text("name"), Vendor: "Google Cloud", Arch: arch(r.text("arch")), VCPUs: int(r.num("vcpus")),
 		Memory: units.Bytes(r.num("memory_gib") * float64(units.GiB)), NVMe: true, Provenance: r.from(Partial),
 	}
+	f.AddsDrives = true
 	f.Local = InstanceStore{Count: int(r.num("local_count")), Size: units.Bytes(r.num("local_gib") * float64(units.GiB))}
 	f.measured()
 	if f.Local.Count > 0 && !f.Local.Limits.Known() {
@@ -258,8 +259,15 @@ func (f *InstanceFacts) capped() {
 		f.Unknown = append(f.Unknown, "what "+f.Type+" allows its volumes: the maximum IOPS and throughput of its series in "+
 			"Google's tables of Persistent Disk and Hyperdisk limits would close it")
 	}
+	if series, _, _ := strings.Cut(f.Type, "-"); slices.Contains(googleLater, series) {
+		f.Without = []string{"gcp-pd-standard", "gcp-pd-balanced", "gcp-pd-ssd", "gcp-pd-extreme"}
+		f.WithoutWhy = "series newer than August 2024 have Hyperdisk only (facts of 2026-11-22)"
+	}
 	f.attachments()
 }
+
+// googleLater are the series that take no Persistent Disk.
+var googleLater = []string{"a4", "c4", "c4a", "c4d", "c4n", "g4", "h4d", "m4", "n4", "n4a", "n4d", "x4"}
 
 func googleCap(r row) Cap {
 	trust := Partial

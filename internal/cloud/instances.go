@@ -33,8 +33,12 @@ type InstanceFacts struct {
 	Caps []Cap `json:"caps,omitempty"`
 	// Unknown says what is not known of the type and which figure would close it.
 	Unknown []string `json:"unknown,omitempty"`
-	// Without are volume types that cannot be attached.
-	Without []string `json:"without,omitempty"`
+	// Without are volume types that cannot be attached, and WithoutWhy says why.
+	Without    []string `json:"without,omitempty"`
+	WithoutWhy string   `json:"without_why,omitempty"`
+	// NoCaching says that its host caches no disk, AddsDrives that local drives can be added to it.
+	NoCaching  bool `json:"no_caching,omitempty"`
+	AddsDrives bool `json:"adds_drives,omitempty"`
 	// Local are the instance's own drives, zero when it has none. Their limits are for one drive.
 	Local InstanceStore `json:"local"`
 	// NVMe is false on Xen types, which show EBS volumes as /dev/xvd* without identity.

@@ -19,18 +19,18 @@ func TestVolumePrices(t *testing.T) {
 		spec VolumeSpec
 		want string
 	}{
-		{8, VolumeSpec{"gp3", 50 * units.GiB, 3000, 125 * mib}, "$32.00"},
-		{8, VolumeSpec{"gp3", 50 * units.GiB, 3500, 149 * mib}, "$59.68"},
-		{4, VolumeSpec{"gp3", 3000 * units.GiB, 9000, 141 * mib}, "$1,082.56"},
-		{12, VolumeSpec{"gp3", 1000 * units.GiB, 3000, 125 * mib}, "$960.00"},
-		{4, VolumeSpec{"gp2", 3000 * units.GiB, 0, 0}, "$1,200.00"},
-		{1, VolumeSpec{"gp3", 8 * units.GiB, 3000, 336 * mib}, "$9.08"},
-		{1, VolumeSpec{"io2", 8 * units.GiB, 2304, 0}, "$150.76"},
-		{1, VolumeSpec{"gp3", 500 * units.GiB, 16000, 1000 * mib}, "$140.00"},
-		{8, VolumeSpec{"gp3", 63 * units.GiB, 3000, 125 * mib}, "$40.32"},
-		{1, VolumeSpec{"io2", 500 * units.GiB, 16000, 0}, "$1,102.50"},
-		{1, VolumeSpec{"io2", 1024 * units.GiB, 64000, 0}, "$3,664.00"},
-		{1, VolumeSpec{"io2", 1024 * units.GiB, 100000, 0}, "$4,810.60"},
+		{8, VolumeSpec{Type: "gp3", Size: 50 * units.GiB, IOPS: 3000, Rate: 125 * mib}, "$32.00"},
+		{8, VolumeSpec{Type: "gp3", Size: 50 * units.GiB, IOPS: 3500, Rate: 149 * mib}, "$59.68"},
+		{4, VolumeSpec{Type: "gp3", Size: 3000 * units.GiB, IOPS: 9000, Rate: 141 * mib}, "$1,082.56"},
+		{12, VolumeSpec{Type: "gp3", Size: 1000 * units.GiB, IOPS: 3000, Rate: 125 * mib}, "$960.00"},
+		{4, VolumeSpec{Type: "gp2", Size: 3000 * units.GiB, IOPS: 0, Rate: 0}, "$1,200.00"},
+		{1, VolumeSpec{Type: "gp3", Size: 8 * units.GiB, IOPS: 3000, Rate: 336 * mib}, "$9.08"},
+		{1, VolumeSpec{Type: "io2", Size: 8 * units.GiB, IOPS: 2304, Rate: 0}, "$150.76"},
+		{1, VolumeSpec{Type: "gp3", Size: 500 * units.GiB, IOPS: 16000, Rate: 1000 * mib}, "$140.00"},
+		{8, VolumeSpec{Type: "gp3", Size: 63 * units.GiB, IOPS: 3000, Rate: 125 * mib}, "$40.32"},
+		{1, VolumeSpec{Type: "io2", Size: 500 * units.GiB, IOPS: 16000, Rate: 0}, "$1,102.50"},
+		{1, VolumeSpec{Type: "io2", Size: 1024 * units.GiB, IOPS: 64000, Rate: 0}, "$3,664.00"},
+		{1, VolumeSpec{Type: "io2", Size: 1024 * units.GiB, IOPS: 100000, Rate: 0}, "$4,810.60"},
 	} {
 		month, ok := p.Volume(c.spec)
 		if got := (month * USD(c.n)).String(); !ok || got != c.want {
@@ -114,8 +114,8 @@ func TestReadOffer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	gp3, _ := p.Volume(VolumeSpec{"gp3", 100 * units.GiB, 4000, 225 * units.MiBPerSec})
-	io2, _ := p.Volume(VolumeSpec{"io2", 0, 33000, 0})
+	gp3, _ := p.Volume(VolumeSpec{Type: "gp3", Size: 100 * units.GiB, IOPS: 4000, Rate: 225 * units.MiBPerSec})
+	io2, _ := p.Volume(VolumeSpec{Type: "io2", Size: 0, IOPS: 33000, Rate: 0})
 	if month, _ := p.Instance(
 		"c8g.2xlarge",
 	); month.String() != "$248.78" || gp3.String() != "$17.56" || io2.String() != "$2,223.60" ||

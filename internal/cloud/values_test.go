@@ -27,15 +27,15 @@ func TestVolumeLimitsAtTheirBoundaries(t *testing.T) {
 		{VolumeSpec{Type: "gp2", Size: g(5333)}, 15999, 250 * mib},
 		{VolumeSpec{Type: "gp2", Size: g(5334)}, 16000, 250 * mib},
 		// io1 up to 32,000: 256 KiB each, at most 500 MiB/s; beyond, 16 KiB each.
-		{VolumeSpec{"io1", g(1000), 1000, 0}, 1000, 250 * mib},
-		{VolumeSpec{"io1", g(1000), 2000, 0}, 2000, 500 * mib},
-		{VolumeSpec{"io1", g(1000), 32000, 0}, 32000, 500 * mib},
-		{VolumeSpec{"io1", g(1000), 32001, 0}, 32001, 32001 * 16384}, // 500.02 MiB/s
-		{VolumeSpec{"io1", g(2000), 64000, 0}, 64000, 1000 * mib},
+		{VolumeSpec{Type: "io1", Size: g(1000), IOPS: 1000, Rate: 0}, 1000, 250 * mib},
+		{VolumeSpec{Type: "io1", Size: g(1000), IOPS: 2000, Rate: 0}, 2000, 500 * mib},
+		{VolumeSpec{Type: "io1", Size: g(1000), IOPS: 32000, Rate: 0}, 32000, 500 * mib},
+		{VolumeSpec{Type: "io1", Size: g(1000), IOPS: 32001, Rate: 0}, 32001, 32001 * 16384}, // 500.02 MiB/s
+		{VolumeSpec{Type: "io1", Size: g(2000), IOPS: 64000, Rate: 0}, 64000, 1000 * mib},
 		// io2: 0.256 MiB/s each, to 4,000.
-		{VolumeSpec{"io2", g(100), 15000, 0}, 15000, 15000 * 0.256 * mib},
-		{VolumeSpec{"io2", g(100), 15625, 0}, 15625, 4000 * mib},
-		{VolumeSpec{"io2", g(100), 16000, 0}, 16000, 4000 * mib},
+		{VolumeSpec{Type: "io2", Size: g(100), IOPS: 15000, Rate: 0}, 15000, 15000 * 0.256 * mib},
+		{VolumeSpec{Type: "io2", Size: g(100), IOPS: 15625, Rate: 0}, 15625, 4000 * mib},
+		{VolumeSpec{Type: "io2", Size: g(100), IOPS: 16000, Rate: 0}, 16000, 4000 * mib},
 		// tiers: the smallest that holds the volume.
 		{VolumeSpec{Type: "azure-premium", Size: g(32)}, 120, 25e6},
 		{VolumeSpec{Type: "azure-premium", Size: g(33)}, 240, 50e6},
@@ -95,31 +95,31 @@ func TestOrdersAtTheirBoundaries(t *testing.T) {
 		spec VolumeSpec
 		err  string
 	}{
-		{VolumeSpec{"gp3", units.GiB, 3000, 0}, ""},
-		{VolumeSpec{"gp3", units.GiB - 1, 3000, 0}, "is outside"},
-		{VolumeSpec{"gp3", 64 * units.TiB, 3000, 0}, ""},
-		{VolumeSpec{"gp3", 64*units.TiB + 1, 3000, 0}, "is outside"},
-		{VolumeSpec{"gp3", 20 * units.GiB, 10000, 0}, ""},
-		{VolumeSpec{"gp3", 20 * units.GiB, 10001, 0}, "above its maximum of 10,000, 500 per GiB at 20 GiB"},
-		{VolumeSpec{"gp3", 64 * units.TiB, 80001, 0}, "above its maximum of 80,000, the most of any size"},
-		{VolumeSpec{"gp3", 0, 80000, 0}, ""},
-		{VolumeSpec{"gp3", 0, 2999, 0}, "2,999 IOPS are below its minimum of 3,000"},
-		{VolumeSpec{"gp3", 0, 3000, 125 * mib}, ""},
-		{VolumeSpec{"gp3", 0, 3000, 124 * mib}, "are below its minimum of 125 MiB/s"},
-		{VolumeSpec{"gp3", 0, 4000, 1000 * mib}, ""},
-		{VolumeSpec{"gp3", 0, 4000, 1000.2 * mib}, "above its maximum of 1,000 MiB/s at 4,000 IOPS"},
-		{VolumeSpec{"gp3", 0, 80000, 2000 * mib}, ""},
-		{VolumeSpec{"gp3", 0, 80000, 2001 * mib}, "above its maximum of 2,000 MiB/s"},
-		{VolumeSpec{"io2", 100 * units.GiB, 4000, 1024 * mib}, ""},
-		{VolumeSpec{"io2", 100 * units.GiB, 4000, 1070 * mib}, ""}, // within 5 %
-		{VolumeSpec{"io2", 100 * units.GiB, 4000, 980 * mib}, ""},
-		{VolumeSpec{"io2", 100 * units.GiB, 4000, 1080 * mib}, "throughput cannot be ordered"},
-		{VolumeSpec{"io2", 100 * units.GiB, 4000, 960 * mib}, "throughput cannot be ordered"},
-		{VolumeSpec{"gp2", 100 * units.GiB, 1, 0}, "cannot be ordered, they follow from the size"},
-		{VolumeSpec{"gp2", 100 * units.GiB, 0, 1}, "cannot be ordered, they follow from the size"},
-		{VolumeSpec{"io2", 4 * units.GiB, 4001, 0}, "above its maximum of 4,000, 1000 per GiB at 4 GiB"},
-		{VolumeSpec{"io2", 0, 99, 0}, "below its minimum of 100"},
-		{VolumeSpec{"io2", 0, 100, 0}, ""},
+		{VolumeSpec{Type: "gp3", Size: units.GiB, IOPS: 3000, Rate: 0}, ""},
+		{VolumeSpec{Type: "gp3", Size: units.GiB - 1, IOPS: 3000, Rate: 0}, "is outside"},
+		{VolumeSpec{Type: "gp3", Size: 64 * units.TiB, IOPS: 3000, Rate: 0}, ""},
+		{VolumeSpec{Type: "gp3", Size: 64*units.TiB + 1, IOPS: 3000, Rate: 0}, "is outside"},
+		{VolumeSpec{Type: "gp3", Size: 20 * units.GiB, IOPS: 10000, Rate: 0}, ""},
+		{VolumeSpec{Type: "gp3", Size: 20 * units.GiB, IOPS: 10001, Rate: 0}, "above its maximum of 10,000, 500 per GiB at 20 GiB"},
+		{VolumeSpec{Type: "gp3", Size: 64 * units.TiB, IOPS: 80001, Rate: 0}, "above its maximum of 80,000, the most of any size"},
+		{VolumeSpec{Type: "gp3", Size: 0, IOPS: 80000, Rate: 0}, ""},
+		{VolumeSpec{Type: "gp3", Size: 0, IOPS: 2999, Rate: 0}, "2,999 IOPS are below its minimum of 3,000"},
+		{VolumeSpec{Type: "gp3", Size: 0, IOPS: 3000, Rate: 125 * mib}, ""},
+		{VolumeSpec{Type: "gp3", Size: 0, IOPS: 3000, Rate: 124 * mib}, "are below its minimum of 125 MiB/s"},
+		{VolumeSpec{Type: "gp3", Size: 0, IOPS: 4000, Rate: 1000 * mib}, ""},
+		{VolumeSpec{Type: "gp3", Size: 0, IOPS: 4000, Rate: 1000.2 * mib}, "above its maximum of 1,000 MiB/s at 4,000 IOPS"},
+		{VolumeSpec{Type: "gp3", Size: 0, IOPS: 80000, Rate: 2000 * mib}, ""},
+		{VolumeSpec{Type: "gp3", Size: 0, IOPS: 80000, Rate: 2001 * mib}, "above its maximum of 2,000 MiB/s"},
+		{VolumeSpec{Type: "io2", Size: 100 * units.GiB, IOPS: 4000, Rate: 1024 * mib}, ""},
+		{VolumeSpec{Type: "io2", Size: 100 * units.GiB, IOPS: 4000, Rate: 1070 * mib}, ""}, // within 5 %
+		{VolumeSpec{Type: "io2", Size: 100 * units.GiB, IOPS: 4000, Rate: 980 * mib}, ""},
+		{VolumeSpec{Type: "io2", Size: 100 * units.GiB, IOPS: 4000, Rate: 1080 * mib}, "throughput cannot be ordered"},
+		{VolumeSpec{Type: "io2", Size: 100 * units.GiB, IOPS: 4000, Rate: 960 * mib}, "throughput cannot be ordered"},
+		{VolumeSpec{Type: "gp2", Size: 100 * units.GiB, IOPS: 1, Rate: 0}, "cannot be ordered, they follow from the size"},
+		{VolumeSpec{Type: "gp2", Size: 100 * units.GiB, IOPS: 0, Rate: 1}, "cannot be ordered, they follow from the size"},
+		{VolumeSpec{Type: "io2", Size: 4 * units.GiB, IOPS: 4001, Rate: 0}, "above its maximum of 4,000, 1000 per GiB at 4 GiB"},
+		{VolumeSpec{Type: "io2", Size: 0, IOPS: 99, Rate: 0}, "below its minimum of 100"},
+		{VolumeSpec{Type: "io2", Size: 0, IOPS: 100, Rate: 0}, ""},
 	} {
 		_, err := VolumeLimits(c.spec)
 		if c.err == "" && err != nil || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {
@@ -165,7 +165,7 @@ func TestTieredPrices(t *testing.T) {
 		t.Error(got)
 	}
 	// 100 GiB at 0.08, 1,000 above 3,000 at 0.005, 100 MiB/s above 125 at 0.04: 8 + 5 + 4.
-	if got, ok := p.Volume(VolumeSpec{"v", 100 * units.GiB, 4000, 225 * units.MiBPerSec}); !ok || got != 17_000_000 {
+	if got, ok := p.Volume(VolumeSpec{Type: "v", Size: 100 * units.GiB, IOPS: 4000, Rate: 225 * units.MiBPerSec}); !ok || got != 17_000_000 {
 		t.Error(got)
 	}
 }

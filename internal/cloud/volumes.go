@@ -20,6 +20,11 @@ type VolumeSpec struct {
 	Size units.Bytes
 	IOPS units.IOPS
 	Rate units.Rate
+	// Tier is the performance tier of a type of fixed sizes where it was named, such as P50; else it is
+	// the one that holds Size.
+	Tier string
+	// OnDemand says that bursting on demand was switched on.
+	OnDemand bool
 }
 
 // Caching is what a host's cache does for a volume.
@@ -73,6 +78,8 @@ type VolumeType struct {
 		Min      units.IOPS `json:"min"`
 		Max      units.IOPS `json:"max"`
 		PerGiB   float64    `json:"per_gib"`
+		// LeastPerGiB is how many have to be ordered for each GiB.
+		LeastPerGiB float64 `json:"least_per_gib"`
 		// PerMiB is how many follow from each MiB/s of types whose throughput is ordered.
 		PerMiB float64 `json:"per_mib"`
 	} `json:"iops"`
@@ -81,6 +88,9 @@ type VolumeType struct {
 		Min      units.Rate `json:"min"`
 		Max      units.Rate `json:"max"`
 		PerIOPS  units.Rate `json:"per_iops"`
+		// PerGiB is the most that each GiB allows, LeastPerGiB the least that it asks for.
+		PerGiB      units.Rate `json:"per_gib"`
+		LeastPerGiB units.Rate `json:"least_per_gib"`
 		// LeastPerIOPS is what each IOPS brings without being ordered.
 		LeastPerIOPS units.Rate `json:"least_per_iops"`
 		Derived      bool       `json:"derived"`
@@ -234,8 +244,9 @@ func (t VolumeType) TierFacts() []TierFacts {
 func tierOf(spec VolumeSpec) (string, bool) {
 	t, _ := TypeNamed(spec.Type)
 	for _, tier := range t.Tiers {
-		if gibs, _ := tier[1].(float64); spec.Size <= units.Bytes(gibs)*units.GiB {
-			name, _ := tier[0].(string)
+		name, _ := tier[0].(string)
+		if gibs, _ := tier[1].(float64); spec.Tier == "" && spec.Size <= units.Bytes(gibs)*units.GiB ||
+			spec.Tier != "" && strings.EqualFold(spec.Tier, name) {
 			return name, true
 		}
 	}
@@ -283,7 +294,7 @@ func (t VolumeType) limits(spec VolumeSpec) (VolumeFacts, error) {
 	}
 	provisioned := t.IOPS.Max > 0
 	sized := t.BySize()
-	if sized && (spec.IOPS > 0 || spec.Rate > 0) {
+	if sized && len(t.Tiers) == 0 && (spec.IOPS > 0 || spec.Rate > 0) {
 		wrong("IOPS and throughput cannot be ordered, they follow from the size")
 	}
 	if sized && spec.Size == 0 {
@@ -297,6 +308,7 @@ func (t VolumeType) limits(spec VolumeSpec) (VolumeFacts, error) {
 		f.hdd(t, spec)
 	case len(t.Tiers) > 0:
 		f.tier(t, spec)
+		f.raised(t, spec, wrong)
 	case t.Pool != nil:
 		f.pool(t, spec)
 	case !provisioned:
@@ -351,7 +363,8 @@ const BurstFor = 30 * time.Minute
 func (f *VolumeFacts) tier(t VolumeType, spec VolumeSpec) {
 	n := func(v any) float64 { x, _ := v.(float64); return x }
 	for _, tier := range t.Tiers {
-		if n(tier[1])*gib < float64(spec.Size) {
+		name, _ := tier[0].(string)
+		if spec.Tier == "" && n(tier[1])*gib < float64(spec.Size) || spec.Tier != "" && !strings.EqualFold(spec.Tier, name) {
 			continue
 		}
 		f.Sustained = Limits{IOPS: units.IOPS(n(tier[2])), Rate: units.Rate(n(tier[3])) * units.MBPerSec}
@@ -363,6 +376,31 @@ func (f *VolumeFacts) tier(t VolumeType, spec VolumeSpec) {
 		f.Inferred = true
 		f.Notes = append(f.Notes, fmt.Sprintf("tier %v", tier[0]))
 		return
+	}
+}
+
+// raised is what was ordered above a tier: performance plus, in figures, and bursting on demand
+// (MicrosoftDocs/azure-compute-docs, disks-enable-performance.md and managed-disks-bursting-2.md: both for
+// disks above 512 GiB; bursts on demand reach 30,000 IOPS and 1,000 MB/s, without end).
+func (f *VolumeFacts) raised(t VolumeType, spec VolumeSpec, wrong func(string, ...any)) {
+	ordered := spec.IOPS > 0 || spec.Rate > 0
+	switch {
+	case !ordered && !spec.OnDemand:
+		return
+	case spec.Size <= 512*units.GiB:
+		wrong("IOPS and throughput cannot be ordered, they follow from the size: performance plus and bursting on demand are " +
+			"for disks above 512 GiB")
+		return
+	case spec.OnDemand && t.Type != "azure-premium":
+		wrong("only azure-premium bursts on demand")
+	case spec.IOPS > 0 && spec.IOPS < f.Sustained.IOPS || spec.Rate > 0 && spec.Rate < f.Sustained.Rate*0.9999:
+		wrong("performance plus does not lower a tier's %v IOPS and %s", f.Sustained.IOPS, f.Sustained.Rate.SI())
+	}
+	f.Inferred, f.Burst, f.BurstIOs, f.BurstBytes = false, Limits{}, 0, 0
+	f.Sustained.Override(Limits{IOPS: spec.IOPS, Rate: spec.Rate})
+	if spec.OnDemand {
+		f.Sustained = Limits{IOPS: max(f.Sustained.IOPS, 30_000), Rate: max(f.Sustained.Rate, 1000*units.MBPerSec)}
+		f.Notes = append(f.Notes, "bursting on demand is billed by what is used of it")
 	}
 }
 
@@ -398,7 +436,7 @@ func oneBudget(l Limits, rate bool) Limits {
 
 // byRate is a volume whose throughput is ordered; its IOPS follow from it.
 func (f *VolumeFacts) byRate(t VolumeType, spec VolumeSpec, wrong func(string, ...any)) {
-	rate := spec.Rate
+	rate, size := spec.Rate, units.Rate(float64(spec.Size)/gib)
 	switch {
 	case rate == 0:
 		wrong("throughput is provisioned and has no default: state it")
@@ -407,6 +445,10 @@ func (f *VolumeFacts) byRate(t VolumeType, spec VolumeSpec, wrong func(string, .
 		wrong("%v are above its maximum of %v", rate, t.Rate.Max)
 	case rate < t.Rate.Min:
 		wrong("%v are below its minimum of %v", rate, t.Rate.Min)
+	case t.Rate.PerGiB > 0 && spec.Size > 0 && rate > t.Rate.PerGiB*size*1.0001:
+		wrong("%v are above the %v that %v allow", rate, t.Rate.PerGiB*size, spec.Size)
+	case rate < t.Rate.LeastPerGiB*size*0.9999:
+		wrong("%v are below the %v that %v ask for", rate, t.Rate.LeastPerGiB*size, spec.Size)
 	}
 	f.Sustained.Rate = rate
 	f.Sustained.IOPS = min(units.IOPS(float64(rate/units.MiBPerSec)*t.IOPS.PerMiB), t.IOPS.Max)
@@ -437,6 +479,8 @@ func (f *VolumeFacts) provisioned(t VolumeType, spec VolumeSpec, wrong func(stri
 		wrong("%v IOPS are above its maximum of %v, %s", iops, top, why)
 	case iops < t.IOPS.Min:
 		wrong("%v IOPS are below its minimum of %v", iops, t.IOPS.Min)
+	case float64(iops) < t.IOPS.LeastPerGiB*float64(spec.Size)/gib*0.9999:
+		wrong("%v IOPS are below its minimum of %v per GiB at %v", iops, t.IOPS.LeastPerGiB, spec.Size)
 	}
 	f.Sustained.IOPS = iops
 	f.Sustained.Rate = f.rate(t, spec, iops, wrong)

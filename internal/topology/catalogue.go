@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/text"
@@ -108,11 +109,6 @@ func (t *Topology) capVolumes() {
 		return
 	}
 	t.ownDrives(f)
-	for _, a := range t.Arrays {
-		if i := slices.IndexFunc(a.Volumes, func(v Volume) bool { return slices.Contains(f.Without, v.Type) }); i >= 0 {
-			t.note("%s takes no %s: it has no premium storage", f.Type, a.Volumes[i].Type)
-		}
-	}
 	if f.NVMe {
 		return
 	}
@@ -131,7 +127,6 @@ func (t *Topology) capVolumes() {
 // ownDrives gives volumes that are declared as NVMe drives, of which nothing else is known, the limits of
 // the machine's own drives.
 func (t *Topology) ownDrives(f cloud.InstanceFacts) {
-	n := 0
 	for i := range t.Arrays {
 		for j := range t.Arrays[i].Volumes {
 			v := &t.Arrays[i].Volumes[j]
@@ -139,13 +134,45 @@ func (t *Topology) ownDrives(f cloud.InstanceFacts) {
 			if !declared || !f.Local.Limits.Known() || f.Local.Temp {
 				continue
 			}
-			n++
 			v.ofMachine(f.Local)
 		}
 	}
-	if n > f.Local.Count {
-		t.note("%s has %s, and %d are declared", f.Type, text.Plural(f.Local.Count, "local drive"), n)
+}
+
+// impossible says why declared volumes cannot be on the declared machine; nil where they can, or where
+// nothing is known of it. What a machine shows is never refused.
+func (t *Topology) impossible() error {
+	f, ok := cloud.InstanceLimits(t.Instance.Type)
+	if !ok {
+		return nil
 	}
+	attached, drives := 0, 0
+	for _, a := range t.Arrays {
+		for _, v := range a.Volumes {
+			typ, known := cloud.TypeNamed(v.Type)
+			switch {
+			case known && typ.Provider != f.Vendor:
+				return fmt.Errorf("%s is a volume of %s, and %s is a machine of %s", typ.Type, typ.Provider, f.Type, f.Vendor)
+			case known && slices.Contains(f.Without, typ.Type):
+				return fmt.Errorf("%s takes no %s: %s", f.Type, typ.Type, f.WithoutWhy)
+			case v.Caching.Cached() && (f.Vendor != cloud.Azure{}.Words().Vendor || f.NoCaching):
+				return fmt.Errorf("%s has no host caching: leave %s out", f.Type, v.Caching)
+			case v.Type == NVMe && v.Origin.Kind != Declared && cmp.Or(v.Model, cloud.InstanceStoreModel) == cloud.InstanceStoreModel:
+				drives++
+			case v.Network:
+				attached++
+			}
+		}
+	}
+	switch own := f.Local.Count; {
+	case drives > own && own > 0 && !f.Local.Temp:
+		return fmt.Errorf("%s has %s, and %d are declared", f.Type, text.Plural(own, "local drive"), drives)
+	case drives > 0 && own == 0 && !f.AddsDrives:
+		return fmt.Errorf("%s has no local drive", f.Type)
+	case f.Attachments > 0 && attached > f.Attachments:
+		return fmt.Errorf("%s attaches %s at most, and %d are declared", f.Type, text.Plural(f.Attachments, "volume"), attached)
+	}
+	return nil
 }
 
 // declareInstance lays a declared instance over the detected one.
@@ -171,6 +198,8 @@ func (t *Topology) declareInstance(d *DeclaredInstance) error {
 	i.BurstFor, i.BurstPer = cmp.Or(d.BurstFor, i.BurstFor), cmp.Or(d.BurstPer, i.BurstPer)
 	if d.Baseline.Known() || d.Burst.Known() {
 		i.Origin = d.Origin
+		f, _ := cloud.InstanceLimits(i.Type) // whose own drives are known to be apart
+		i.Whole = f.Local.Count == 0
 	}
 	return nil
 }
@@ -234,12 +263,12 @@ func (v *Volume) declareLimits(d DeclaredVolume) error {
 			v.Network = true // limits without a type are how rented volumes are described
 		}
 	case isVolumeType(d.Type):
-		f, err := cloud.VolumeLimits(cloud.VolumeSpec{Type: d.Type, Size: size, IOPS: d.Limits.IOPS, Rate: d.Limits.Rate})
+		f, err := cloud.VolumeLimits(cloud.VolumeSpec{Type: d.Type, Size: size, IOPS: d.Limits.IOPS, Rate: d.Limits.Rate, Tier: d.Tier, OnDemand: d.OnDemand})
 		if err != nil {
 			return err
 		}
 		v.take(f)
-		if d.Tiered {
+		if d.Tier != "" {
 			v.Inferred, v.AtLeast = false, ""
 		}
 		if t, _ := cloud.TypeNamed(d.Type); v.Caching.Cached() && t.Uncached {
@@ -288,7 +317,7 @@ func (v *DeclaredVolume) tiered() {
 	if !ok {
 		return
 	}
-	v.Type, v.Tiered = typ, true
+	v.Type, v.Tier = typ, strings.ToUpper(v.Type)
 	if v.Size == 0 {
 		v.Size = size
 	}

@@ -90,9 +90,11 @@ type DeclaredVolume struct {
 	Merge units.Bytes
 	// Caching is the host's, on Azure.
 	Caching cloud.Caching
-	// Tiered says that the type was named by a tier, such as P30.
-	Tiered bool
-	Origin Origin
+	// Tier is the tier by which the type was named, such as P30; OnDemand says that bursting on demand
+	// is on.
+	Tier     string
+	OnDemand bool
+	Origin   Origin
 }
 
 // DeclaredFilesystem is what is to be, or should be, on an array.

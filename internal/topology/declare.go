@@ -93,6 +93,9 @@ func FromDeclaration(decl *Declaration) (*Topology, error) {
 		}
 	}
 	t.capVolumes()
+	if err := t.impossible(); err != nil {
+		return nil, err
+	}
 	return t, nil
 }
 

@@ -146,7 +146,7 @@ func TestOwnDrivesByHand(t *testing.T) {
 		noted bool
 	}{
 		"one":              {own, []Volume{nvme}, 1, false},
-		"two of one":       {own, []Volume{nvme, nvme}, 2, true},
+		"two of one":       {own, []Volume{nvme, nvme}, 2, false},
 		"two of two":       {with(func(f *cloud.InstanceFacts) { f.Local.Count = 2 }), []Volume{nvme, nvme}, 2, false},
 		"of another type":  {own, []Volume{{Type: "ssd"}}, 0, false},
 		"of the network":   {own, []Volume{{Type: "nvme", Network: true}}, 0, false},
@@ -226,7 +226,7 @@ func TestTiersInDeclarations(t *testing.T) {
 		"nothing":       {DeclaredVolume{}, "", 0, false},
 	} {
 		d := c.d
-		if d.tiered(); d.Type != c.typ || d.Size != c.size || d.Tiered != c.tiered {
+		if d.tiered(); d.Type != c.typ || d.Size != c.size || (d.Tier != "") != c.tiered {
 			t.Errorf("%s: %+v", name, d)
 		}
 	}

@@ -292,6 +292,7 @@ func (y *volumeYAML) volume() (int, DeclaredVolume, error) {
 	})
 	try(func() (e error) { v.Merge, e = parse(y.Merge, "volumes.merge", positive(units.ParseBytes)); return e })
 	try(func() (e error) { v.Caching, e = parse(y.Caching, "volumes.caching", caching); return e })
+	try(func() (e error) { v.OnDemand, e = parse(y.Bursting, "volumes.bursting", onDemand); return e })
 	if err == nil && v == (DeclaredVolume{}) {
 		err = wrong(y.at, "volumes", "a volume needs a type, a size, limits, or a serial, id or path")
 	}
@@ -299,6 +300,14 @@ func (y *volumeYAML) volume() (int, DeclaredVolume, error) {
 		err = wrong(y.Path.line, "volumes.path", "%.60q: want a path below /dev, such as /dev/disk/by-id/…", v.Path)
 	}
 	return n, v, err
+}
+
+// onDemand is how a disk bursts above its tier's own bursts.
+func onDemand(s string) (bool, error) {
+	if s != "on-demand" {
+		return false, fmt.Errorf("%.40q: want on-demand", s)
+	}
+	return true, nil
 }
 
 // caching is none, readonly or readwrite.

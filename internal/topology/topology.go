@@ -83,8 +83,11 @@ type Instance struct {
 	Cloud string `json:"cloud,omitempty"`
 	// Baseline is sustained; Burst, where higher, holds for BurstFor once in BurstPer, or by credits, as
 	// BurstRule says.
-	Baseline  Limits          `json:"baseline"`
-	Burst     Limits          `json:"burst"`
+	Baseline Limits `json:"baseline"`
+	Burst    Limits `json:"burst"`
+	// Whole says that these limits were declared and hold for all storage of the machine: its drives and
+	// arrays behind an adapter too, not only volumes on its network.
+	Whole     bool            `json:"whole,omitempty"`
 	BurstFor  time.Duration   `json:"burst_for,omitempty"` // 30 min on EC2
 	BurstPer  time.Duration   `json:"burst_per,omitempty"` // 24 h on EC2
 	BurstRule cloud.BurstRule `json:"burst_rule,omitempty"`

@@ -59,6 +59,10 @@ func (v *DeclaredVolume) set(item string) error {
 			return fmt.Errorf("%.40q is no throughput", item)
 		}
 		had, v.Limits.Rate = v.Limits.Rate > 0, r
+	case lower == "ondemand":
+		had, v.OnDemand = v.OnDemand, true
+	case lower == string(cloud.Uncached):
+		had, v.Caching = v.Caching != "", cloud.Uncached
 	case cloud.Caching(lower).Cached():
 		had, v.Caching = v.Caching != "", cloud.Caching(lower)
 	case word.MatchString(item):

@@ -64,6 +64,7 @@ type volumeYAML struct {
 	WriteLatency    scalar `yaml:"write_latency"`
 	Merge           scalar `yaml:"merge"`
 	Caching         scalar `yaml:"caching"`
+	Bursting        scalar `yaml:"bursting"`
 	Serial          scalar `yaml:"serial"`
 	ID              scalar `yaml:"id"`
 	Path            scalar `yaml:"path"`
