@@ -25,6 +25,7 @@ func TestEveryPreset(t *testing.T) {
 		"vm-burst-ends":        `grep -A3 instance: plimsoll.yaml | grep -w 256`,
 		"double-mount":         `grep -E " /(data|wal) " /proc/mounts | cut -d" " -f1 | sort | uniq -c | grep " 2 "`,
 		"volatile-cache":       `cat /sys/block/nvme*/queue/write_cache | sort | uniq -c | grep "8 write back"`,
+		"nvme8-blank":          `grep -c vda layouts.yaml | grep -x 0 && test $(ls /dev/nvme*n1 | wc -l) = 8 && test -z "$(wipefs /dev/nvme*n1)"`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := labtest.Start(t, name)
@@ -35,7 +36,7 @@ func TestEveryPreset(t *testing.T) {
 		})
 	}
 	all, err := lab.Presets()
-	if err != nil || len(all) != 14 {
-		t.Errorf("%d presets, %v: want 14, each of them above", len(all), err)
+	if err != nil || len(all) != 15 {
+		t.Errorf("%d presets, %v: want 15, each of them above", len(all), err)
 	}
 }

@@ -15,8 +15,8 @@ func TestPresets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(all) != 14 {
-		t.Errorf("%d presets, want 14", len(all))
+	if len(all) != 15 {
+		t.Errorf("%d presets, want 15", len(all))
 	}
 	for _, s := range all {
 		if s.Description == "" || len(s.Setup) == 0 {

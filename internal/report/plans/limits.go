@@ -97,9 +97,9 @@ func Limits(l *Limited, check bool) *page.Document {
 	if l.Cost > 0 {
 		b := map[string]string{}
 		for _, a := range l.Allowed {
-			b[a.Key] = fmt.Sprintf("%.0f", float64(a.Of.IOPS))
+			b[a.Key] = fmt.Sprint(uint64(a.Of.IOPS))
 			if strings.HasSuffix(a.Key, "bps") {
-				b[a.Key] = fmt.Sprintf("%.0f", float64(a.Of.BW))
+				b[a.Key] = fmt.Sprint(uint64(a.Of.BW))
 			}
 		}
 		d.Add(page.Code{Title: "io.cost, in the outermost group, with weights in place of limits", Lines: []string{
