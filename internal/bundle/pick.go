@@ -338,11 +338,14 @@ func figureOf(of func(*result.Result) float64) func(*result.Result) (float64, bo
 	}
 }
 
-// latency is that of the slower direction, in nanoseconds: a sum over both would say nothing of either.
+// latency is that of the syncs, or of the slower direction, in nanoseconds: a sum over both would say nothing
+// of either.
 func latency(of func(*fio.Latency) float64) func(*result.Result) (float64, bool) {
-	return figureOf(func(r *result.Result) float64 {
-		read, write := r.Total.Read.Completion(), r.Total.Write.Completion()
-		return max(of(&read), of(&write))
+	return figureOf(func(r *result.Result) (slowest float64) {
+		for _, l := range r.Latencies() {
+			slowest = max(slowest, of(&l.Latency))
+		}
+		return slowest
 	})
 }
 

@@ -46,6 +46,7 @@ import (
 	"plimsoll/internal/topology"
 	"plimsoll/internal/tune"
 	"plimsoll/internal/units"
+	"plimsoll/internal/verdict"
 	"plimsoll/internal/workload"
 )
 
@@ -304,6 +305,7 @@ func kinds(t *testing.T) []kind {
 		of("search for the highest load (sweep --most)", runs.Most(&bundle.Bundle{}, &compare.Most{})),
 		of("comparison (compare, ab)", compared.Compare(&compare.Table{})),
 		of("comparison with a baseline (--against)", compared.Against(&compare.Against{})),
+		of("whether durable writes are fast enough for a program (import --for)", runs.Fit(nil, verdict.Profile{})),
 		of("how far results meet a demand (compare --demand)", plans.Meets(&advise.Met{Demand: &workload.Demand{}}, &advise.Met{})),
 		of("check", machine.Check(nil, nil, nil, machinecli.Checked{})),
 		of("members of arrays, alone and together (check --probe)", machine.Probe(nil, []machinecli.ProbeResult{})),

@@ -84,7 +84,7 @@ func TestMeasuredRunsSayWhatWouldEarnAVerdict(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	warned := OfRun([]Scenario{one}, []finding.Finding{{Code: "PL403", Severity: finding.Warn, Scenarios: []int{1}, Message: "Noisy."}})
-	if warned.Verdict != Measured || !warned.Warned || warned.Reasons[1] != "Noisy. (PL403)" {
+	if warned.Verdict != Measured || !warned.Warned || warned.Reasons[0] != "Noisy. (PL403)" {
 		t.Errorf("%+v", warned)
 	}
 	// Beside one that passed, too, a run with a warning is none without.

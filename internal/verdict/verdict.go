@@ -202,8 +202,12 @@ func OfRun(runs []Scenario, findings []finding.Finding) Summary {
 		s.Verdict = Warn
 	}
 	slices.SortStableFunc(reasons, func(a, b reason) int { return cmp.Or(b.v.rank()-a.v.rank(), b.weight-a.weight) })
-	if s.Verdict == Measured {
+	shared := slices.ContainsFunc(runs, func(m Scenario) bool { return m.SharedHost != "" })
+	switch {
+	case s.Verdict == Measured && shared:
 		reasons = append([]reason{{text: earn(runs)}}, reasons...)
+	case s.Verdict == Measured: // what would have earned a verdict comes last
+		reasons = append(reasons[:min(len(reasons), maxReasons-1)], reason{text: earn(runs)})
 	}
 	for _, r := range reasons[:min(len(reasons), maxReasons)] {
 		s.Reasons = append(s.Reasons, r.text)

@@ -21,11 +21,13 @@ import (
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/runs"
 	"plimsoll/internal/result"
+	"plimsoll/internal/stats"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
+	"plimsoll/internal/verdict"
 )
 
 type importOptions struct {
@@ -36,6 +38,7 @@ type importOptions struct {
 	specs     []string
 	job       string
 	suite     string
+	profile   string
 	out       string
 	summary   bool
 	format    string
@@ -55,6 +58,7 @@ quotes, and the last instance type named above the result. Lines that could not 
 exit code is 1.`,
 		Example: `  plimsoll import round16.log --label round=16 --volumes 4xP4510 --level raid0 --chunk 512KiB
   plimsoll import article.md --instance c6a=c6a.xlarge --instance m5a=m5a.xlarge
+  plimsoll import etcd.txt --for etcd
   plimsoll import results/ --summary --where bs=4k,rw=randread --sort -iops`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return runImport(cmd.Context(), env, o, args) },
@@ -69,6 +73,8 @@ exit code is 1.`,
 	)
 	f.StringVar(&o.suite, "suite", "", "judge results by the thresholds of the scenario of this `SUITE` (a name or a file) "+
 		"that asks for their work")
+	f.StringVar(&o.profile, "for", "", "say first whether durable writes are fast enough for `NAME` (etcd, k3s, "+
+		"kubernetes, cockroachdb)")
 	f.StringVar(&o.out, "out", o.out, "keep the run below this `DIR`")
 	f.BoolVar(&o.summary, "summary", false, "print one line per result and store nothing")
 	form.AddFormat(cmd, &o.format, page.Formats())
@@ -92,7 +98,7 @@ exit code is 1.`,
 	form.Needs(f, "group", "it divides that table", "summary")
 	form.ReadBy(f, []form.Form{stored}, "nothing is stored or judged: drop one of them", "label", "fail-on",
 		"disable", "out",
-		"suite",
+		"suite", "for",
 		"volumes", "level", "chunk", "instance", "topology")
 	return cmd
 }
@@ -164,6 +170,11 @@ func runImport(ctx context.Context, env *form.Env, o importOptions, args []strin
 	pick, err := o.pick.pick()
 	if err != nil {
 		return form.Usage(err)
+	}
+	if o.profile != "" {
+		if _, err := verdict.ProfileOf(o.profile); err != nil {
+			return form.Usage(err)
+		}
 	}
 	found := bundle.Found{Beside: besideJob}
 	if found.Instances, err = o.perResult(); err != nil {
@@ -241,6 +252,9 @@ func runImport(ctx context.Context, env *form.Env, o importOptions, args []strin
 	if err != nil {
 		return pickError(err)
 	}
+	if o.profile != "" {
+		return errors.Join(reportFit(env, b, o.profile, o.format), KeepReports(b), lost)
+	}
 	if err := reportImport(env, b, o.format, o.pick.rows(o.format)); err != nil {
 		return err
 	}
@@ -274,6 +288,25 @@ func reportImport(env *form.Env, b *bundle.Bundle, format string, most int) erro
 	}
 	_, err = fmt.Fprintf(env.Out, "\nreport: %s\n", filepath.Join(b.Dir, "report.html"))
 	return err
+}
+
+// reportFit prints whether what was measured is good enough for a program, and fails where it is not.
+func reportFit(env *form.Env, b *bundle.Bundle, name, format string) error {
+	p, err := verdict.ProfileOf(name)
+	if err != nil {
+		return form.Usage(err)
+	}
+	fits := runs.Fits(b, p)
+	if err := form.Render(env, format, runs.Fit(fits, p)); err != nil {
+		return err
+	}
+	switch {
+	case len(fits) == 0 || fits[0].Outcome == stats.CannotTell:
+		return form.Reported(errors.New("nothing could be said"))
+	case fits[0].Outcome == stats.Missed:
+		return form.ErrVerdict
+	}
+	return nil
 }
 
 // besideJob reads the job file that lies beside an output's file: round16 or round16.fio beside

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/ceiling"
@@ -91,15 +92,30 @@ func (operations) fill(r *row, s *bundle.Scenario) {
 		r.Share = key.Share(n, bw, c.Binding().IOPS, c.Binding().BW)
 		r.Percent = text.Percent(r.Share)
 	}
-	r.P50, r.P99 = words.At(all, 50), words.At(all, 99)
+	r.P50, r.P99 = timed(s.Result, 50), timed(s.Result, 99)
 	if l := t.Sync.Lat; l.Measured() {
 		alone := "I/O"
 		if t.Read.N == 0 && t.Trim.N == 0 {
 			alone = "write"
 		}
-		r.Sync = fmt.Sprintf("p50 and p99 are for the sync; for the %s alone they are %s and %s", alone, r.P50, r.P99)
-		r.P50, r.P99 = words.At(l, 50), words.At(l, 99)
+		r.Sync = fmt.Sprintf("p50 and p99 are for the sync; for the %s alone they are %s and %s", alone, words.At(all, 50),
+			words.At(all, 99))
 	}
+}
+
+// timed prints a percentile of a result's latency, of directions whose latencies are apart for each.
+func timed(r *result.Result, p float64) string {
+	var parts []string
+	all := r.Latencies()
+	for _, l := range all {
+		if len(all) == 1 {
+			return words.At(l.Latency, p)
+		}
+		if _, ok := l.At(p); ok {
+			parts = append(parts, l.Of+" "+words.At(l.Latency, p))
+		}
+	}
+	return cmp.Or(strings.Join(parts, ", "), words.None)
 }
 
 // rateOf prints a bandwidth, "" for one that is not known: where I/Os were made, it is not 0.

@@ -34,6 +34,9 @@ func Run(b *bundle.Bundle) *page.Document {
 	d.Head = runHead(b, rows)
 	d.Title = fmt.Sprintf("%s: %s", d.Head.Word, words.Join(" on ", text.Clean(r.Suite.Name, words.LongName),
 		host(&r.Topology)))
+	if line := readInPart(b); line != "" {
+		d.Add(page.Note{Lead: "read in part", Lines: []string{line}})
+	}
 	d.Add(overview(rows, &b.Run))
 	if len(b.Run.Imported) > 0 && len(b.Scenarios) > 1 { // a single result prints its own
 		d.Add(doubted(b))
@@ -59,6 +62,27 @@ func Run(b *bundle.Bundle) *page.Document {
 			"and GiB are powers of 1024. ± is half the width of the 95 % interval from batch means.",
 	}}}
 	return d
+}
+
+// readInPart says in one line what the outputs of an import lack.
+func readInPart(b *bundle.Bundle) string {
+	var lacks []string
+	n := 0
+	for i := range b.Scenarios {
+		r := b.Scenarios[i].Result
+		if r == nil || r.Missing == nil {
+			continue
+		}
+		n++
+		if line := r.Missing.String(); !slices.Contains(lacks, line) {
+			lacks = append(lacks, line)
+		}
+	}
+	line := text.Clean(text.Some(lacks, 2), words.LongSentence)
+	if n > 0 && n < len(b.Scenarios) {
+		line = fmt.Sprintf("%d of %d results: %s", n, len(b.Scenarios), line)
+	}
+	return line
 }
 
 func terms() []string {

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"plimsoll/internal/bundle"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/part"
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/words"
 	"plimsoll/internal/result"
@@ -54,17 +56,18 @@ func summaryCells(r *result.Result) []string {
 		return []string{file, "no job's result", "", "", "", "", "", ""}
 	}
 	sum := r.Sum()
-	l := latencyOf(r.Total)
 	mean, over := "", ""
-	if l.Mean > 0 {
-		mean = units.Latency(l.Mean).String()
+	for _, l := range r.Latencies() {
+		if l.Mean > 0 {
+			mean = words.Join(", ", mean, words.Join(" ", l.Of, units.Latency(l.Mean).String()))
+		}
 	}
 	if sum.Apart { // a sum of what ran at different times: over which time
 		over = text.Duration(sum.Window)
 	}
 	return []string{
 		file, text.Clean(r.Name, 64), words.Known("", sum.IOPS), words.Known("", sum.BW), over, mean,
-		words.At(l, 50), words.At(l, 99),
+		timed(r, 50), timed(r, 99),
 	}
 }
 
@@ -83,22 +86,43 @@ type summaryRow struct {
 	WriteBW   *units.Rate       `json:"write_bandwidth_bytes_per_s"`
 	P50       *time.Duration    `json:"p50_ns"`
 	P99       *time.Duration    `json:"p99_ns"`
-	Doubts    []string          `json:"doubts,omitempty"`
+	// LatencyOf says of what the percentiles are: the sync of a durable write, or the slower direction of a
+	// mix; nothing where they are of all I/Os.
+	LatencyOf string        `json:"latency_of,omitempty"`
+	Latencies []sideRow     `json:"latencies,omitempty"`
+	Missing   *part.Missing `json:"missing,omitempty"`
+	Doubts    []string      `json:"doubts,omitempty"`
+}
+
+// sideRow is the latency of a direction or of the syncs.
+type sideRow struct {
+	Of  string         `json:"of,omitempty"`
+	P50 *time.Duration `json:"p50_ns"`
+	P99 *time.Duration `json:"p99_ns"`
+}
+
+// at is a percentile, nil where it is not known.
+func at(l fio.Latency, p float64) *time.Duration {
+	if v, ok := l.At(p); ok {
+		return &v
+	}
+	return nil
 }
 
 func summaryRows(results []*result.Result) []summaryRow {
 	rows := []summaryRow{}
 	for _, r := range results {
 		sum := r.Sum()
-		l := latencyOf(r.Total)
 		row := summaryRow{
-			File: r.Source, Name: r.Name, Title: r.Title, Labels: r.Labels, Window: sum.Window, Doubts: r.Doubts,
+			Missing: r.Missing,
+			File:    r.Source, Name: r.Name, Title: r.Title, Labels: r.Labels, Window: sum.Window, Doubts: r.Doubts,
 			IOPS: given(sum.IOPS), BW: given(sum.BW), ReadIOPS: given(r.Total.Read.IOPS), ReadBW: given(r.Total.Read.BW),
 			WriteIOPS: given(r.Total.Write.IOPS), WriteBW: given(r.Total.Write.BW),
 		}
-		for p, to := range map[float64]**time.Duration{50: &row.P50, 99: &row.P99} {
-			if v, ok := l.At(p); ok {
-				*to = &v
+		for _, l := range r.Latencies() {
+			side := sideRow{Of: l.Of, P50: at(l.Latency, 50), P99: at(l.Latency, 99)}
+			if row.Latencies = append(row.Latencies, side); side.P99 != nil && (row.P99 == nil || *side.P99 > *row.P99) {
+				row.LatencyOf, row.P50, row.P99 = side.Of, side.P50, side.P99
 			}
 		}
 		rows = append(rows, row)

@@ -1,0 +1,63 @@
+package runs
+
+import (
+	"cmp"
+	"slices"
+
+	"plimsoll/internal/bundle"
+	"plimsoll/internal/finding"
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/words"
+	"plimsoll/internal/stats"
+	"plimsoll/internal/text"
+	"plimsoll/internal/verdict"
+)
+
+// fitted is the JSON of whether results are good enough for a program.
+type fitted struct {
+	Profile    verdict.Profile `json:"profile"`
+	NotCovered string          `json:"not_covered"`
+	Results    []verdict.Fit   `json:"results"`
+}
+
+// Fits judges each result of a run by what a program asks. Where several are judged the worst is first; those
+// that nothing could be said of come last.
+func Fits(b *bundle.Bundle, p verdict.Profile) []verdict.Fit {
+	var all []verdict.Fit
+	for i := range b.Scenarios {
+		s := &b.Scenarios[i]
+		if s.Result == nil {
+			continue
+		}
+		why := ""
+		for _, f := range b.Findings {
+			if f.Severity == finding.Invalid && f.Disabled == "" && slices.Contains(f.Scenarios, s.ID) {
+				why = cmp.Or(why, "the measurement is invalid: "+f.Message)
+			}
+		}
+		all = append(all, verdict.FitOf(p, s.Result, why))
+	}
+	rank := map[stats.Judgement]int{stats.Missed: 0, stats.Met: 1, stats.CannotTell: 2}
+	slices.SortStableFunc(all, func(a, b verdict.Fit) int { return rank[a.Outcome] - rank[b.Outcome] })
+	return all
+}
+
+// Fit is the document of whether results are good enough for a program: the answer is its first line.
+func Fit(fits []verdict.Fit, p verdict.Profile) *page.Document {
+	d := &page.Document{Kind: "fit", Data: page.DataOf("fit", fitted{p, verdict.NotCovered, fits})}
+	d.Head = page.Headline{Word: "This cannot say: nothing was measured"}
+	if len(fits) > 0 {
+		d.Head.Word = text.Clean(fits[0].Says, words.LongSentence)
+		d.Head.Tone = map[stats.Judgement]string{stats.Met: "pass", stats.Missed: "fail"}[fits[0].Outcome]
+	}
+	if len(fits) > 1 {
+		t := page.NewTable("", "<result", "<answer")
+		for _, f := range fits {
+			t.Add(text.Clean(f.Of, words.LongName), text.Clean(f.Says, words.LongSentence))
+		}
+		d.Add(t)
+	}
+	d.Add(page.Note{Lead: "not covered", Lines: []string{verdict.NotCovered}},
+		page.Note{Lead: "limit", Lines: []string{p.Source + " (read " + p.Date + ", " + p.URL + ")"}, Level: page.Detail})
+	return d
+}
