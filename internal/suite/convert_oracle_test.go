@@ -119,7 +119,7 @@ func TestConversionsSayTheSame(t *testing.T) {
 }
 
 // againAsCommand writes a job as a command, reads it as a shell and fio do, and says whether it is the same;
-// if not, an option without its value has to be why.
+// if not, an option without its value, or one of fio itself in a job, has to be why.
 func againAsCommand(t *testing.T, job *fio.JobFile) bool {
 	t.Helper()
 	argv := command.Line(job)
@@ -128,7 +128,7 @@ func againAsCommand(t *testing.T, job *fio.JobFile) bool {
 		t.Errorf("the shell reads %q, want %q (%v)", words, argv, err)
 	}
 	swallows := slices.ContainsFunc(job.Sections, func(s fio.Section) bool {
-		return slices.ContainsFunc(s.Options, func(o fio.Option) bool { return o.Bare && command.TakesNext(o.Name) })
+		return slices.ContainsFunc(s.Options, func(o fio.Option) bool { return o.Bare && command.TakesNext(o.Name) || command.Setting(o.Name) })
 	})
 	for _, dashes := range []string{"--", "-"} {
 		spelled := slices.Clone(argv)
