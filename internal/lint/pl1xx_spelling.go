@@ -125,6 +125,10 @@ var longDash = &rule{
 				)
 				f.Commands = []string{commandOf(j.Words)}
 				for _, t := range j.Typos {
+					if strings.Contains(t.Meant, `"`) && strings.Contains(file.Source(t.Line), `"`) {
+						f.Edits = nil // a straight quote may end another string of the line
+						break
+					}
 					f.Edits = append(f.Edits, replaced(file, t.Line, t.Col, t.Found, t.Meant)...)
 				}
 				report(*f)

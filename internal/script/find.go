@@ -119,7 +119,7 @@ func (f Finder) look(name string, e fs.DirEntry, visit func(Found)) {
 	case err != nil && job:
 		visit(Found{Name: name, Err: err})
 	case err != nil:
-	case job || mayHoldJobs(text):
+	case job || mayHoldJobs(text) || setsUpStorage(ext, text):
 		visit(Found{Name: name, Text: text})
 	}
 }
@@ -153,7 +153,16 @@ var (
 	// sectionWord and optionWords are a job file's.
 	sectionWord = regexp.MustCompile(`(?m)^\s*\[[\w .${}-]+\]`)
 	optionWords = regexp.MustCompile(`(?m)^\s*(?:rw|readwrite|ioengine)\s*=`)
+	// storageWord is a command of a script that sets storage up.
+	storageWord = regexp.MustCompile(`(?m)^\s*(?:sudo\s+)?(?:mdadm\s+(?:-C|--create)|mkfs\.\w+|lvcreate)\s`)
 )
+
+// setsUpStorage says whether a text is a shell script with commands that set storage up.
+func setsUpStorage(ext string, text []byte) bool {
+	first, _, _ := bytes.Cut(text, []byte("\n"))
+	shell := ext == ".sh" || ext == ".bash" || bytes.HasPrefix(first, []byte("#!")) && bytes.HasSuffix(first, []byte("sh"))
+	return shell && storageWord.Match(text)
+}
 
 // mayHoldJobs says whether a text names the program, or has a section and options of a job file.
 func mayHoldJobs(text []byte) bool {

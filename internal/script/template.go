@@ -12,7 +12,7 @@ var (
 	)
 	// unknownValue is a value that a template fills in.
 	unknownValue = regexp.MustCompile(
-		`\{%.*?%\}|<%.*?%>|\{#.*?#\}|\{\{.*?\}\}|@[A-Za-z_][A-Za-z0-9_]*@|=<[A-Za-z][^<>\n]*>|=#[A-Za-z]\w*#|%[A-Z][A-Z0-9_]+%`,
+		`\{%.*?%\}|<%.*?%>|\{#.*?#\}|\{\{.*?\}\}|@[A-Za-z_][A-Za-z0-9_]*@|=<[A-Za-z][^<>\n]*>|[=\[\w-]#[A-Za-z]\w*#|%[A-Z][A-Z0-9_]+%`,
 	)
 	// wordFor is a word in angle brackets behind an option: --size <size>. No shell redirects so.
 	wordFor = regexp.MustCompile(`(\s--?[a-z][a-z_-]*\s+)<([A-Za-z](?:[^<>\n]*[^<>\s])?)>`)
@@ -42,11 +42,11 @@ func untemplated(line string) (string, bool) {
 	}
 	if strings.ContainsAny(line, "{@<%#") {
 		line = unknownValue.ReplaceAllStringFunc(line, func(s string) string {
-			eq := ""
-			if s[0] == '=' {
-				eq, s = "=", s[1:]
+			before := ""
+			if s[0] == '=' || s[1] == '#' && s[0] != '{' { // size=<SIZE>, [job_#N#]
+				before, s = s[:1], s[1:]
 			}
-			return eq + filled(s)
+			return before + filled(s)
 		})
 	}
 	return line, steered

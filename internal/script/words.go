@@ -267,6 +267,39 @@ const dashes = "‐‑‒–—―−"
 
 var quotes = strings.NewReplacer("“", "", "”", "", "„", "", "«", "", "»", "", "‘", "", "’", "")
 
+// rejoin makes one word of those that stand between typographic quotes, as they would be between
+// straight ones: --description=“two words”. To repair it the quotes become straight.
+func (j *Job) rejoin() {
+	straight := strings.NewReplacer("“", `"`, "”", `"`, "„", `"`)
+	typo := func(w shell.Word) {
+		if meant := Repaired(straight.Replace(w.Text)); meant != w.Text {
+			j.Typos = append(j.Typos, Typo{w.Line, w.Col, w.Text, meant})
+		}
+	}
+	whole := j.Words[:0:0]
+	for i := 0; i < len(j.Words); i++ {
+		w := j.Words[i]
+		last := i
+		if strings.ContainsAny(w.Text, "“„") && !strings.Contains(w.Text, "”") {
+			for k := i + 1; k < len(j.Words) && j.Words[k].Line == w.Line && !strings.HasPrefix(j.Words[k].Text, "--"); k++ {
+				if strings.Contains(j.Words[k].Text, "”") {
+					last = k
+					break
+				}
+			}
+		}
+		if last > i {
+			typo(w)
+			for _, next := range j.Words[i+1 : last+1] {
+				typo(next)
+				w.Text += " " + next.Text
+			}
+		}
+		whole, i = append(whole, w), last
+	}
+	j.Words = whole
+}
+
 // fio reads one fio command. Typos of a word processor are fixed first.
 func (r *reader) fio(words []shell.Word, block int, code bool) {
 	j := Job{
@@ -288,11 +321,14 @@ func (r *reader) fio(words []shell.Word, block int, code bool) {
 		j.Partial, j.Words = true, withoutOpenEnd(j.Words)
 	}
 	options := 0
+	j.rejoin()
 	kept := j.Words[:1]
 	for i, w := range j.Words[1:] {
 		meant := Repaired(w.Text)
 		if meant != w.Text {
-			j.Typos = append(j.Typos, Typo{w.Line, w.Col, w.Text, meant})
+			if !strings.Contains(meant, " ") { // what rejoin has made whole has its typos
+				j.Typos = append(j.Typos, Typo{w.Line, w.Col, w.Text, meant})
+			}
 			w.Text = meant
 		}
 		if strings.HasPrefix(meant, "-") {

@@ -123,16 +123,10 @@ func (l *linting) isPart(name string) bool {
 
 // below adds the documents of a folder.
 func (l *linting) below(dir string, add func(document)) error {
-	n := 0
 	finder := script.Finder{Exclude: slices.Concat(l.set.Exclude, l.o.exclude), Read: sys.Text, Own: l.c.Own}
-	err := finder.Walk(dir, func(f script.Found) {
-		n++
+	return finder.Walk(dir, func(f script.Found) {
 		add(document{name: f.Name, text: f.Text, file: true, err: f.Err})
 	})
-	if err == nil && n == 0 {
-		err = errors.New(dir + ": no job file, script or Markdown below it")
-	}
-	return err
 }
 
 // replace gives a file new content at once, in place of old. A link is refused: who may make one

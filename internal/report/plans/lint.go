@@ -50,15 +50,21 @@ func Lint(l Linted) *page.Document {
 		d.Add(page.Note{Lines: []string{fmt.Sprintf("PL147 info: what looks like fio could not be read in %s: %s",
 			text.Plural(len(unread), "document"), text.Some(unread, mostUnread))}})
 	}
-	jobs := 0
+	jobs, storage := 0, 0
 	for _, f := range l.Files {
 		jobs += len(f.Jobs)
+		storage += len(f.Commands)
 	}
-	d.Head.Word = fmt.Sprintf("%s in %s: %s, %s, %d info", text.Plural(jobs, "fio command or job file",
-		"fio commands and job files"),
-		text.Plural(len(l.Files), "document"), text.Plural(count[finding.Fail], "error"), text.Plural(count[finding.Warn],
-			"warning"),
+	read := text.Plural(jobs, "fio command or job file", "fio commands and job files")
+	if jobs == 0 && storage > 0 {
+		read = text.Plural(storage, "storage command")
+	}
+	d.Head.Word = fmt.Sprintf("%s in %s: %s, %s, %d info", read, text.Plural(len(l.Files), "document"), text.Plural(count[finding.Fail], "error"), text.Plural(count[finding.Warn],
+		"warning"),
 		count[finding.Info])
+	if len(l.Files) == 0 {
+		d.Head.Word = "nothing to lint: no fio job, and no script or Markdown with one"
+	}
 	d.Head.Tone = "pass"
 	d.Head.Main = &page.Figure{Name: "findings", Value: float64(len(l.Findings)), Unit: "count"}
 	switch {
