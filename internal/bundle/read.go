@@ -23,8 +23,19 @@ import (
 // ErrNotBundle is in the chain of Open's error when the directory holds no run.json.
 var ErrNotBundle = errors.New("not a run of plimsoll (it has no run.json)")
 
-// Open reads a bundle whole. A scenario that has not run has no Result.
+// Open reads a bundle whole, looks for damage and judges it. A scenario that has not run has no
+// Result.
 func Open(dir string) (*Bundle, error) {
+	b, err := open(dir)
+	if err != nil {
+		return nil, err
+	}
+	b.inspect(b.Run.State == Finished)
+	b.Judge() // rules improve: an old bundle is judged by what is known today
+	return b, nil
+}
+
+func open(dir string) (*Bundle, error) {
 	b := &Bundle{Dir: dir}
 	found, err := readJSON(filepath.Join(dir, "run.json"), &b.Run)
 	if err != nil {
@@ -51,8 +62,6 @@ func Open(dir string) (*Bundle, error) {
 		b.Scenarios = append(b.Scenarios, sc)
 	}
 	b.Run.settle(dir)
-	b.inspect()
-	b.Judge() // rules improve: an old bundle is judged by what is known today
 	return b, nil
 }
 

@@ -88,12 +88,12 @@ func parseSums(data []byte) (map[string]string, error) {
 }
 
 // damage is what is wrong with the files of a directory of the bundle: missing, changed, not to be
-// read. A directory without checksums, as old bundles have them, has none.
-func damage(bundle, dir string) (found []string) {
+// read, or, of those that it consists of, not named by its checksums.
+func damage(bundle, dir string, files []string) (found []string) {
 	at := func(name string) string { return filepath.Join(dir, name) }
 	data, err := sys.ReadFile(filepath.Join(bundle, at(sums)), sys.ConfigLimit)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return []string{at(sums) + " is missing"}
 	}
 	var want map[string]string
 	if err == nil {
@@ -113,25 +113,44 @@ func damage(bundle, dir string) (found []string) {
 			found = append(found, at(name)+" was changed")
 		}
 	}
+	for _, name := range files {
+		if _, named := want[name]; !named {
+			found = append(found, at(sums)+" lacks "+name)
+		}
+	}
 	slices.Sort(found)
 	return found
 }
 
-// inspect fills in what is wrong with the bundle's files.
-func (b *Bundle) inspect() {
-	b.Damaged = nil
-	finished := b.Run.State == Finished
-	if finished {
-		b.Damaged = damage(b.Dir, "")
+// dirs are the directories below the bundle that hold a result of the scenario: one, or one for each
+// round.
+func (s *Scenario) dirs() (dirs []string) {
+	for _, r := range s.Rounds {
+		dirs = append(dirs, r.Dir)
 	}
+	if len(dirs) == 0 && s.Result != nil {
+		dirs = []string{DirName(s.Scenario)}
+	}
+	return dirs
+}
+
+// inspect fills in what is wrong with the bundle's files. One that is sealed consists of run.json,
+// its findings and the results, and its checksums name each.
+func (b *Bundle) inspect(sealed bool) {
+	b.Damaged = nil
+	files := []string{"run.json", "findings.json"}
 	for _, s := range b.Scenarios {
-		dir := DirName(s.Scenario)
-		found := damage(b.Dir, dir)
-		missing := filepath.Join(dir, "result.json") + " is missing"
-		if finished && s.Result == nil && !slices.Contains(found, missing) {
-			found = append(found, missing)
+		dirs := s.dirs()
+		for _, dir := range dirs {
+			b.Damaged = append(b.Damaged, damage(b.Dir, dir, []string{"result.json"})...)
+			files = append(files, filepath.Join(dir, sums))
 		}
-		b.Damaged = append(b.Damaged, found...)
+		if len(dirs) == 0 && b.Run.State == Finished {
+			b.Damaged = append(b.Damaged, filepath.Join(DirName(s.Scenario), "result.json")+" is missing")
+		}
+	}
+	if sealed {
+		b.Damaged = append(b.Damaged, damage(b.Dir, "", files)...)
 	}
 }
 

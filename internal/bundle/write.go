@@ -188,10 +188,11 @@ func (w *Writer) Finish(state State, now time.Time) (*Bundle, error) {
 	if err := w.Save(); err != nil {
 		return nil, err
 	}
-	b, err := Open(w.dir.Path())
+	b, err := open(w.dir.Path())
 	if err != nil {
 		return nil, err
 	}
+	b.inspect(false) // it is sealed below, with its verdict
 	b.Judge()
 	w.Run, b.Dir = b.Run, w.Dir
 	err = errors.Join(writeJSON(w.dir.Path("findings.json"), b.Findings), w.Save())
@@ -200,8 +201,8 @@ func (w *Writer) Finish(state State, now time.Time) (*Bundle, error) {
 	}
 	names := []string{"run.json", "findings.json"}
 	for _, s := range b.Scenarios {
-		if name := filepath.Join(DirName(s.Scenario), sums); exists(w.dir.Path(name)) {
-			names = append(names, name)
+		for _, dir := range s.dirs() {
+			names = append(names, filepath.Join(dir, sums))
 		}
 	}
 	return b, seal(w.dir.Path(), names...)

@@ -20,6 +20,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/fio/part"
+	"plimsoll/internal/text"
 )
 
 // Code names a rule permanently: PL1xx the job, PL2xx the layout, PL3xx the host, PL4xx the
@@ -104,12 +105,19 @@ type Setting struct {
 // Command is what a person types for a setting.
 func (s Setting) Command() string {
 	if name, ok := strings.CutPrefix(s.File, "/proc/sys/"); ok {
-		return "sysctl -w " + strings.ReplaceAll(name, "/", ".") + "=" + s.Value
+		return "sysctl -w " + text.ShellQuote(strings.ReplaceAll(name, "/", ".")+"="+s.Value)
 	}
-	if strings.Contains(s.File, "*") {
-		return "echo " + s.Value + " | tee " + s.File
+	parts := strings.Split(s.File, "*") // which is for the shell
+	for i := range parts {
+		if parts[i] != "" {
+			parts[i] = text.ShellQuote(parts[i])
+		}
 	}
-	return "echo " + s.Value + " > " + s.File
+	by := " > "
+	if len(parts) > 1 {
+		by = " | tee "
+	}
+	return "echo " + text.ShellQuote(s.Value) + by + strings.Join(parts, "*")
 }
 
 // Set adds settings to a finding, and what one types to make them.

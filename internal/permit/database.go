@@ -58,12 +58,30 @@ func (p *Place) WantDatabase() { p.database, p.ReadOnly = true, false }
 // Folder is the path of plimsoll's folder in the place.
 func (p *Place) Folder() string { return filepath.Join(p.Path, folderName) }
 
+// DatabaseWay refuses a directory in which others than root, the caller and the server's user could
+// put something in the place of plimsoll's folder: PostgreSQL's programs take names.
+func DatabaseWay(dir string, uid uint32) error {
+	return Way(filepath.Join(dir, folderName), "hold a database", uid)
+}
+
 // MakeDatabase makes an empty directory of a name in plimsoll's folder that belongs to the server's
 // user alone, and lets that user pass through the folder, which stays the caller's. It returns the
 // directory's path.
 func (p *Place) MakeDatabase(name string, uid, gid uint32) (string, error) {
 	if !slices.Contains(databaseNames(), name) || p.folder == nil {
 		return "", fmt.Errorf("%s: no directory for a database", name)
+	}
+	path := filepath.Join(p.Folder(), name)
+	if err := DatabaseWay(p.Path, uid); err != nil {
+		return "", err
+	}
+	named, err1 := os.Lstat(p.Folder())
+	held, err2 := p.folder.Info()
+	if err := errors.Join(err1, err2); err != nil {
+		return "", err
+	}
+	if !os.SameFile(named, held) {
+		return "", fmt.Errorf("%s was replaced while plimsoll worked in it", p.Folder())
 	}
 	if err := p.folder.RemoveAll(name); err != nil {
 		return "", err
@@ -76,7 +94,7 @@ func (p *Place) MakeDatabase(name string, uid, gid uint32) (string, error) {
 			return "", err
 		}
 	}
-	return filepath.Join(p.Folder(), name), nil
+	return path, nil
 }
 
 // MakeProbe makes the file that the log's sync is probed on, written whole and synced, and returns

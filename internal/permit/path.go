@@ -150,3 +150,14 @@ func common(a, b string) (string, bool) {
 		}
 	}
 }
+
+// Way is the rule for every path that is handed on by name, to a program or to a mount: nobody but
+// root, the caller and the users named can put something else in its place, by any part of the way
+// to it. What says what is to be done there.
+func Way(path, what string, uids ...uint32) error {
+	if err := sys.CheckWay(path, uids...); err != nil {
+		return fmt.Errorf("%s cannot %s: %w while its name is used; name a place that only root and you can change, or take "+
+			"the right away (chmod go-w, or chmod +t where all may make files)", path, what, err)
+	}
+	return nil
+}

@@ -121,7 +121,7 @@ func (s *server) keep() error {
 func initdb(program, data, wal string) []string {
 	return []string{
 		program, "-D", data, "--waldir=" + wal, "-U", superuser,
-		"--auth=trust", "--no-locale", "-E", "UTF8", "--no-sync", "--data-checksums",
+		"--auth=trust", "--no-locale", "-E", "UTF8", "--no-sync", "--no-clean", "--data-checksums",
 	}
 }
 

@@ -65,6 +65,9 @@ func planFor(ctx context.Context, site permit.Site) (*plan, error) {
 		if err := p.user.enters(path); err != nil {
 			return nil, err
 		}
+		if err := permit.DatabaseWay(path, p.user.UID); err != nil {
+			return nil, err
+		}
 	}
 	if p.memory == 0 {
 		p.memory = site.Topology.Host.Memory

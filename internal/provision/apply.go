@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/internal/permit"
 	"plimsoll/internal/provision/records"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/topology"
@@ -232,7 +233,10 @@ func (s *state) act(ctx context.Context, a records.Action, begun bool) error {
 		argv := make([]string, len(a.Run))
 		for i, arg := range a.Run {
 			var err error
-			if argv[i], err = s.path(arg); err != nil {
+			if argv[i], err = s.path(arg); err == nil && filepath.IsAbs(arg) && !strings.HasPrefix(arg, "/dev/") {
+				err = permit.Way(arg, "be worked on")
+			}
+			if err != nil {
 				return err
 			}
 		}

@@ -38,6 +38,33 @@ func CheckProgram(name string, uid uint32) error {
 	return nil
 }
 
+// CheckWay refuses a path that is handed on by name where somebody else than root, the caller and the
+// users could put another in its place meanwhile, by any directory or link on the way to it, or
+// because its last part is a link. Whether something is there yet does not matter.
+func CheckWay(path string, uids ...uint32) error {
+	uids = append(uids, 0, uint32(os.Geteuid()))
+	dir := filepath.Dir(path)
+	if err := onlyOf(dir, uids...); err != nil {
+		return err
+	}
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if info.Mode()&fs.ModeSymlink != 0 {
+		return fmt.Errorf("%s is a symbolic link: name what it leads to", path)
+	}
+	parent, err := os.Stat(dir)
+	if err == nil && parent.Mode()&fs.ModeSticky != 0 && !slices.Contains(uids, Owner(info)) && !unmapped(Owner(info)) {
+		// Its owner may rename it there, whoever owns the directory.
+		err = fmt.Errorf("%s belongs to %s: %w", path, UserName(Owner(info)), ErrReplaceable)
+	}
+	return err
+}
+
 // onlyOf refuses a path that others than the users can change, by the file itself or by anything on
 // the way to it.
 func onlyOf(path string, uids ...uint32) error {
@@ -82,7 +109,7 @@ func ownedBy(name string, uids []uint32) error {
 	if mode&fs.ModeSymlink != 0 || mode.IsDir() && mode&fs.ModeSticky != 0 {
 		return nil
 	}
-	if mode.Perm()&0o002 != 0 || mode.Perm()&0o020 != 0 && !groupIsRoots(Group(info)) {
+	if mode.Perm()&0o002 != 0 || mode.Perm()&0o020 != 0 && (hasACL(name) || !groupIsOf(Group(info), uids)) {
 		return fmt.Errorf("%s can be written to by others (mode %04o): %w", name, mode.Perm(), ErrReplaceable)
 	}
 	return nil
@@ -99,9 +126,16 @@ func unmapped(uid uint32) bool {
 	return err == nil && !slices.Equal(strings.Fields(string(mapped)), []string{"0", "0", "4294967295"})
 }
 
-// groupIsRoots says that a group has no member but root by /etc/group and /etc/passwd, as Debian's
-// staff, which may write to /usr/local.
-func groupIsRoots(gid uint32) bool {
+// hasACL says that a file has more rights than its mode shows, which then is the most that any of
+// them may do (acl(5)).
+func hasACL(name string) bool {
+	n, err := unix.Lgetxattr(name, "system.posix_acl_access", nil)
+	return err == nil && n > 0
+}
+
+// groupIsOf says that a group has no members but root and the users by /etc/group and /etc/passwd, as
+// Debian's staff, which may write to /usr/local, or as a user's own group.
+func groupIsOf(gid uint32, uids []uint32) bool {
 	if gid == 0 {
 		return true
 	}
@@ -111,18 +145,25 @@ func groupIsRoots(gid uint32) bool {
 	if err1 != nil || err2 != nil {
 		return false
 	}
-	known := false
+	known, trusted := false, map[string]bool{"": true, "root": true}
+	for line := range strings.Lines(string(users)) {
+		f := strings.Split(line, ":")
+		if len(f) < 4 {
+			continue
+		}
+		uid, err := strconv.ParseUint(f[2], 10, 32)
+		if trusted[f[0]] = err == nil && (uid == 0 || slices.Contains(uids, uint32(uid))); f[3] == id && !trusted[f[0]] {
+			return false
+		}
+	}
 	for line := range strings.Lines(string(groups)) {
 		if f := strings.Split(strings.TrimSpace(line), ":"); len(f) == 4 && f[2] == id {
 			known = true
-			if f[3] != "" && f[3] != "root" {
-				return false
+			for name := range strings.SplitSeq(f[3], ",") {
+				if !trusted[name] {
+					return false
+				}
 			}
-		}
-	}
-	for line := range strings.Lines(string(users)) {
-		if f := strings.Split(line, ":"); len(f) > 3 && f[3] == id && f[2] != "0" {
-			return false
 		}
 	}
 	return known

@@ -5,6 +5,7 @@ import (
 
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
+	"plimsoll/internal/text"
 )
 
 var notLoaded = &diagnose.Rule{
@@ -47,7 +48,7 @@ func fromSnapshots(c *diagnose.Case, tried map[string]bool, report func(finding.
 				Subject: v.Device, Severity: finding.Info, Title: "made from a snapshot",
 				Message:  fmt.Sprintf("%s was made from %s: whether it is loaded nobody has tried.", v.Device, v.Snapshot),
 				Evidence: []finding.Evidence{{What: "snapshot", Found: v.Snapshot, Where: "EC2 API, DescribeVolumes"}},
-				Commands: []string{"plimsoll check --probe /dev/" + v.Device},
+				Commands: []string{"plimsoll check --probe " + text.ShellQuote("/dev/"+v.Device)},
 			})
 		}
 	}
@@ -56,6 +57,6 @@ func fromSnapshots(c *diagnose.Case, tried map[string]bool, report func(finding.
 func touchFinding(t diagnose.Touch) finding.Finding {
 	return finding.Finding{
 		Subject: t.Device, Message: t.Sentence(), Evidence: t.Evidence(),
-		Commands: []string{"plimsoll array warm /dev/" + t.Device},
+		Commands: []string{"plimsoll array warm " + text.ShellQuote("/dev/"+t.Device)},
 	}
 }

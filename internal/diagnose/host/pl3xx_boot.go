@@ -198,7 +198,7 @@ var unknownArray = &diagnose.Rule{
 				Evidence: []finding.Evidence{
 					{What: "ARRAY line for " + d.Name, Found: found, Expected: "UUID=" + d.MD.UUID, Where: file},
 				},
-				Commands: []string{arrayLine(c, d) + " >> " + file},
+				Commands: []string{arrayLine(c, d) + " >> " + text.ShellQuote(file)},
 			}
 			if c.Host.Boot.Initramfs != nil {
 				f.Commands = append(f.Commands, renewal(c.Host.Boot))
@@ -208,11 +208,15 @@ var unknownArray = &diagnose.Rule{
 	},
 }
 
-// renewal is the command that rebuilds the initramfs. A captured machine lacks its programs: there
-// it is Debian's where the image has Debian's name.
+// renewal is the command that rebuilds the initramfs, one of those that plimsoll knows: a record
+// names no program. A captured machine lacks its programs: there it is Debian's where the image has
+// Debian's name.
 func renewal(b host.Boot) string {
-	if b.Renewal != "" {
-		return b.Renewal
+	for _, program := range []string{"update-initramfs", "dracut"} {
+		only := func(name string) bool { return name == program }
+		if known := strings.Join(host.Renewal(only), " "); known == b.Renewal {
+			return known
+		}
 	}
 	return strings.Join(host.Renewal(func(program string) bool {
 		return program == "dracut" || strings.HasPrefix(b.Initramfs.Path, "/boot/initrd.img-")

@@ -101,14 +101,14 @@ func geometryCommands(m *block.Mount, unit units.Bytes, members int) []string {
 	switch m.FS {
 	case "xfs":
 		return []string{
-			"xfs_info " + m.Point,
-			fmt.Sprintf("mkfs.xfs -d su=%dk,sw=%d /dev/%s", unit/units.KiB, members, m.Device) + destroys,
+			"xfs_info " + text.ShellQuote(m.Point),
+			fmt.Sprintf("mkfs.xfs -d su=%dk,sw=%d %s", unit/units.KiB, members, text.ShellQuote("/dev/"+m.Device)) + destroys,
 		}
 	case "ext2", "ext3", "ext4":
-		commands := []string{"dumpe2fs -h /dev/" + m.Device}
+		commands := []string{"dumpe2fs -h " + text.ShellQuote("/dev/"+m.Device)}
 		if b := m.BlockSize; b > 0 {
-			commands = append(commands, fmt.Sprintf("mkfs.%s -b %d -E stride=%d,stripe-width=%d /dev/%s",
-				m.FS, b, unit/b, unit/b*units.Bytes(members), m.Device)+destroys)
+			commands = append(commands, fmt.Sprintf("mkfs.%s -b %d -E stride=%d,stripe-width=%d %s",
+				m.FS, b, unit/b, unit/b*units.Bytes(members), text.ShellQuote("/dev/"+m.Device))+destroys)
 		}
 		return commands
 	}
@@ -280,10 +280,10 @@ var wideLog = &diagnose.Rule{
 						What:     "log stripe unit",
 						Found:    m.LogUnit.String(),
 						Expected: "at most " + wideLogUnit.String(),
-						Where:    "xfs_info " + m.Point + ", log line",
+						Where:    "xfs_info " + text.ShellQuote(m.Point) + ", log line",
 					},
 				},
-				Commands: []string{"mkfs.xfs -l su=32k /dev/" + m.Device + "   # destroys what is on it"},
+				Commands: []string{"mkfs.xfs -l su=32k " + text.ShellQuote("/dev/"+m.Device) + "   # destroys what is on it"},
 			})
 		}
 	},

@@ -60,8 +60,8 @@ md0 : active raid10 nvme8n1[7] nvme7n1[6] nvme4n1[5](F) ...
 					{What: "members known", Found: text.Count(n), Where: "topology"},
 				},
 				Commands: []string{
-					"mdadm --detail /dev/" + a.Name,
-					"mdadm /dev/" + a.Name + " --re-add MEMBER",
+					"mdadm --detail " + text.ShellQuote("/dev/"+a.Name),
+					"mdadm " + text.ShellQuote("/dev/"+a.Name) + " --re-add MEMBER",
 				},
 			})
 		}
@@ -107,7 +107,7 @@ idle`,
 						Where:    diagnose.Sysfs(a.Name, "md/sync_action"),
 					},
 				},
-				Commands: []string{"mdadm --wait /dev/" + a.Name},
+				Commands: []string{"mdadm --wait " + text.ShellQuote("/dev/"+a.Name)},
 			})
 		}
 	},

@@ -47,7 +47,7 @@ var doubleMount = &diagnose.Rule{
 				Evidence: []finding.Evidence{
 					{What: "mounts of " + d, Found: strings.Join(at, ", "), Expected: "one", Where: "/proc/self/mountinfo"},
 				},
-				Commands: []string{"findmnt --source /dev/" + d},
+				Commands: []string{"findmnt --source " + text.ShellQuote("/dev/"+d)},
 			}
 			if unused := unusedArrays(c); len(unused) > 0 {
 				f.Message = fmt.Sprintf("%s is mounted at %s: they are one filesystem, and %s is not mounted at all.",
@@ -157,7 +157,7 @@ var discardMount = &diagnose.Rule{
 						Where: diagnose.Sysfs(m.Device, "queue/discard_max_bytes"),
 					},
 				},
-				Commands: []string{"mount -o remount,nodiscard " + m.Point, "systemctl enable --now fstrim.timer"},
+				Commands: []string{"mount -o remount,nodiscard " + text.ShellQuote(m.Point), "systemctl enable --now fstrim.timer"},
 			})
 		}
 	},

@@ -139,8 +139,8 @@ func lagFinding(l diagnose.Lag, subject string, s finding.Severity, how string) 
 				Where:    where,
 			},
 		)
-		f.Commands = append(f.Commands, fmt.Sprintf("fio --name=probe --filename=/dev/%s --readonly --rw=randread --bs=8k "+
-			"--iodepth=16 --ioengine=libaio --direct=1 --runtime=5 --time_based", d.Name))
+		f.Commands = append(f.Commands, fmt.Sprintf("fio --name=probe --filename=%s --readonly --rw=randread --bs=8k "+
+			"--iodepth=16 --ioengine=libaio --direct=1 --runtime=5 --time_based", text.ShellQuote("/dev/"+d.Name)))
 	}
 	verb, whose := "takes", "its"
 	if len(names) > 1 {
