@@ -97,12 +97,12 @@ func (w *watching) run(ctx context.Context, m *sys.Machine) error {
 	ebs := w.counters()
 	inUse := block.NewInUse(m.Reader(), w.stack)
 	window, err := telemetry.Watch(ctx, m, telemetry.WatchFor{
-		Devices: w.target.Devices, Span: w.For, Uses: inUse.By, Quick: w.Quick,
+		Devices: w.target.Devices, Span: w.For, Uses: inUse.By, Quick: w.Quick, Beside: w.beside(m),
 	})
 	if err != nil {
 		return err
 	}
-	w.f.Window, w.f.Groups = window, groups.Used(window.Span)
+	w.f.Window, w.f.Groups, w.f.Quotas = window, groups.Used(window.Span), groups.Quotas()
 	w.f.NotSeen = append(w.f.NotSeen, window.Notes...)
 	after := w.counters()
 	w.space(m)
@@ -115,13 +115,23 @@ func (w *watching) run(ctx context.Context, m *sys.Machine) error {
 	return ctx.Err()
 }
 
-// space reads how full the filesystem is.
+// beside is who uses what else lies on the same disks, nil where that is nothing.
+func (w *watching) beside(m *sys.Machine) func(string) (bool, bool) {
+	if u := block.Beside(m.Reader(), w.stack); u != nil {
+		return u.By
+	}
+	return nil
+}
+
+// space reads how full the filesystem is, and whether it has become read-only: the kernel then sets a
+// flag of the filesystem, while the mount stays as it was asked for.
 func (w *watching) space(m *sys.Machine) {
 	if w.f.Mount == "" || !m.Here {
 		return
 	}
-	if free, ok := sys.FreeShare(w.f.Mount); ok {
-		w.f.Free = free
+	w.f.ReadOnly = w.stack.Fallen(w.read)
+	if space, ok := sys.SpaceOf(w.f.Mount); ok {
+		w.f.Free, w.f.Inodes, w.f.FreeBytes = space.Free, space.Inodes, units.Bytes(space.Bytes)
 	} else {
 		w.f.NotSeen = append(w.f.NotSeen, "how full the filesystem is")
 	}
@@ -171,8 +181,8 @@ func (w *watching) layers(volumes bool) {
 		d := tree.Devices[name]
 		l := live.Layer{
 			Name: name, Number: fmt.Sprintf("%d:%d", d.Major, d.Minor), Kind: string(d.Kind), Under: tree.Under(name),
-			Rotational: d.Queue.Rotational && !virtual(name), Scheduler: d.Queue.Scheduler, Requests: d.Queue.Requests,
-			Crypt: strings.HasPrefix(d.DM, "CRYPT-"),
+			Rotational: d.Queue.Rotational && !virtual(name, d.Model), Scheduler: d.Queue.Scheduler, Requests: d.Queue.Requests,
+			Crypt: strings.HasPrefix(d.DM, "CRYPT-"), State: w.read.Text("sys/class/block/" + name + "/device/state"),
 		}
 		if d.MD != nil {
 			l.Level = d.MD.Level
@@ -184,10 +194,13 @@ func (w *watching) layers(volumes bool) {
 	}
 }
 
-// virtual is whether a hypervisor made the disk up: virtio and Xen say of all of theirs that they
-// rotate.
-func virtual(name string) bool {
-	return strings.HasPrefix(name, "vd") || strings.HasPrefix(name, "xvd")
+// virtual is whether a hypervisor or a file made the disk up: they say of all of theirs that they rotate.
+func virtual(name, model string) bool {
+	has := func(in string, parts ...string) bool {
+		return slices.ContainsFunc(parts, func(p string) bool { return strings.HasPrefix(in, p) })
+	}
+	return has(name, "vd", "xvd", "loop", "nbd", "zd") ||
+		has(strings.ToUpper(model), "QEMU", "VIRTUAL", "VBOX", "PERSISTENTDISK", "EPHEMERALDISK", "VMWARE", "VIRTIO", "BLOCKVOLUME")
 }
 
 func (w *watching) volume(device string) *topology.Volume {
@@ -228,6 +241,7 @@ func (w *watching) kernelLog() {
 	if err != nil {
 		return // not root, or a container: NotSeen has it
 	}
+	w.f.Now = uptime()
 	for _, e := range host.ParseLog(log) {
 		below := slices.ContainsFunc(w.target.Devices, func(d string) bool {
 			return d == e.Device || e.Device != "" && strings.HasPrefix(d, e.Device+"n") // nvme1 of nvme1n1
@@ -256,6 +270,15 @@ func blind(s *block.Stack) string {
 		return fmt.Sprintf("%s is %s: there is no storage below it", m.Point, m.FS)
 	}
 	return fmt.Sprintf("no block device is visible below %s (%s)", m.Point, m.FS)
+}
+
+// uptime is the time by which the kernel's log counts.
+func uptime() time.Duration {
+	var now unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
+		return 0
+	}
+	return time.Duration(now.Nano())
 }
 
 func ownCPU() time.Duration {

@@ -37,6 +37,41 @@ func NewInUse(r *sys.Reader, s *Stack) *InUse {
 	return u
 }
 
+// Beside asks the same of what else lies on the disks of a stack: other partitions, and what is made of
+// them. It is nil where there is nothing.
+func Beside(r *sys.Reader, s *Stack) *InUse {
+	u := &InUse{read: r, numbers: map[string]bool{}, names: map[string]bool{}, spaces: map[string]map[string]bool{}}
+	var climb func(name string)
+	climb = func(name string) {
+		dir := classBlock + "/" + name
+		if number := r.Text(dir + "/dev"); number != "" && s.Tree.Devices[name] == nil {
+			u.numbers[number], u.names[name] = true, true
+			if dm := r.Text(dir + "/dm/name"); dm != "" {
+				u.names["mapper/"+dm] = true
+			}
+		}
+		above, _ := r.Names(dir + "/holders")
+		parts, _ := r.Names(dir)
+		for _, p := range parts {
+			if strings.HasPrefix(p, name) {
+				above = append(above, p)
+			}
+		}
+		for _, a := range above {
+			if s.Tree.Devices[a] == nil && !u.names[a] {
+				climb(a)
+			}
+		}
+	}
+	for name := range s.Tree.Devices {
+		climb(name)
+	}
+	if len(u.numbers) == 0 {
+		return nil
+	}
+	return u
+}
+
 // By is whether a process has a file, or the device itself, open. False also where it may not be
 // looked into, which seen says.
 func (u *InUse) By(pid string) (uses, seen bool) {

@@ -58,6 +58,20 @@ func ReadStack(m *sys.Machine, name string) (*Stack, error) {
 	return s, nil
 }
 
+// Fallen is whether the filesystem of a stack, mounted to be written to, is read-only by now: Linux marks it so
+// after an error (ext4 since 6.15 by the words emergency_ro and shutdown).
+func (s *Stack) Fallen(r *sys.Reader) bool {
+	for line := range strings.Lines(r.Text("proc/self/mountinfo")) {
+		m, err := mountinfoLine(strings.TrimRight(line, "\n"))
+		if err != nil || s.Mount == nil || m.ID != s.Mount.ID {
+			continue
+		}
+		asked := strings.Split(strings.Fields(line)[5], ",") // of the mount, not of the filesystem
+		return slices.Contains(asked, "rw") && slices.ContainsFunc(m.Options, func(o string) bool { return o == "ro" || o == "emergency_ro" || o == "shutdown" })
+	}
+	return false
+}
+
 // find fills in the mount and the device of a path.
 func (s *Stack) find(m *sys.Machine, r *reader, name string) error {
 	lexical := s.Tree.lexical(name)

@@ -48,6 +48,9 @@ var patterns = []struct {
 	{IOError, regexp.MustCompile(`\bI/O error, dev ([\w!-]+),`)},
 	{IOError, regexp.MustCompile(`^Buffer I/O error on dev(?:ice)? ([\w!-]+),`)},
 	{FSError, regexp.MustCompile(`^EXT4-fs error \(device ([\w!-]+)\)`)},
+	{FSError, regexp.MustCompile(`^EXT4-fs \(([\w!-]+)\): (?:Remounting filesystem read-only|shut down)`)},
+	{FSError, regexp.MustCompile(`^Aborting journal on device ([\w!]+?)(?:-\d+)?\.`)},
+	{FSError, regexp.MustCompile(`^BTRFS:? (?:error|critical)(?: \(device|:.*\(device) ([\w!-]+)`)},
 	{
 		FSError,
 		regexp.MustCompile(
@@ -72,8 +75,8 @@ func parseLog(text string) []Event {
 		}
 		// Almost no line is of interest, and a pattern takes far longer than a word.
 		if !strings.Contains(line, "rror") && !strings.Contains(line, "nvme") && !strings.HasPrefix(line, "md/") &&
-			!strings.HasPrefix(line, "XFS") &&
-			!strings.HasPrefix(line, "CPU") {
+			!strings.HasPrefix(line, "XFS") && !strings.HasPrefix(line, "EXT4") && !strings.HasPrefix(line, "Abort") &&
+			!strings.HasPrefix(line, "BTRFS") && !strings.HasPrefix(line, "CPU") {
 			continue
 		}
 		for _, p := range patterns {

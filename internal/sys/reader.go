@@ -201,23 +201,36 @@ func Look(path string) (Place, error) {
 	}
 }
 
-// FreeShare is the part of a mounted filesystem that its users may still fill, false where it does
-// not say so within a second.
-func FreeShare(mount string) (float64, bool) {
-	done := make(chan float64, 1)
+// Space is how much of a mounted filesystem its users may still fill: the share of its blocks, and in
+// bytes; of its inodes the share that is taken, 0 where it makes them as it needs them (btrfs).
+type Space struct {
+	Free, Inodes float64
+	Bytes        uint64
+}
+
+// SpaceOf asks a mounted filesystem once; false where it does not answer within a second.
+func SpaceOf(mount string) (Space, bool) {
+	done := make(chan *Space, 1)
 	go func() {
 		var st unix.Statfs_t
 		if err := unix.Statfs(mount, &st); err != nil || st.Blocks == 0 {
-			done <- -1
+			done <- nil
 			return
 		}
-		done <- float64(st.Bavail) / float64(st.Blocks)
+		s := &Space{float64(st.Bavail) / float64(st.Blocks), 0, st.Bavail * uint64(max(st.Bsize, 0))}
+		if st.Files > 0 {
+			s.Inodes = 1 - float64(st.Ffree)/float64(st.Files)
+		}
+		done <- s
 	}()
 	select {
-	case share := <-done:
-		return share, share >= 0
+	case s := <-done:
+		if s == nil {
+			return Space{}, false
+		}
+		return *s, true
 	case <-time.After(lookLimit):
-		return 0, false
+		return Space{}, false
 	}
 }
 

@@ -52,6 +52,15 @@ type LiveDevice struct {
 	WriteBytes units.Bytes   `json:"write_bytes"`
 	Wait       time.Duration `json:"wait_ns"`  // summed over reads and writes
 	Other      time.Duration `json:"other_ns"` // summed over discards and flushes
+	// ReadWait, WriteWait and FlushWait are the parts of these sums. A write that asks for a flush before
+	// it waits for that, too, so that the time of a flush is in both.
+	ReadWait  time.Duration `json:"read_wait_ns,omitempty"`
+	WriteWait time.Duration `json:"write_wait_ns,omitempty"`
+	FlushWait time.Duration `json:"flush_wait_ns,omitempty"`
+	// ReadWorst, WriteWorst and FlushWorst are the longest mean time of an I/O in 100 ms.
+	ReadWorst  time.Duration `json:"read_worst_ns,omitempty"`
+	WriteWorst time.Duration `json:"write_worst_ns,omitempty"`
+	FlushWorst time.Duration `json:"flush_worst_ns,omitempty"`
 	Busy       time.Duration `json:"busy_ns"`
 	InFlight   float64       `json:"in_flight"` // mean of the ticks
 	// Longest is the longest time with I/O in flight and nothing completed; Stalled is the sum of
@@ -103,8 +112,9 @@ type LiveCPU struct {
 type WatchFor struct {
 	Devices []string // kernel names, the stack from its top
 	Span    time.Duration
-	// Uses is whether a process has files on the devices; nil for nobody.
-	Uses func(pid string) (uses, seen bool)
+	// Uses is whether a process has files on the devices, nil for nobody; Beside whether it has some on
+	// others of the same disks, as far as it is known.
+	Uses, Beside func(pid string) (uses, seen bool)
 	// Quick leaves out what takes longer than the window: the wait of processes for a processor.
 	Quick bool
 	// Counters leaves processes and their tasks out, which are most of what watching costs.
@@ -207,6 +217,7 @@ type liveState struct {
 	lastIOs     uint64
 	peakBytes   units.Bytes
 	suspended   int
+	worst       [3]time.Duration // of reads, writes and flushes
 	isDM        bool
 	isMD        bool
 	sync        LiveSync
@@ -403,6 +414,11 @@ func (s *liveState) tick(c liveCounters, passed time.Duration) {
 	if !s.seen { // it came meanwhile
 		s.first, s.last, s.seen = c, c, true
 	}
+	for i, at := range [3][2]int{{atReads, atReadMs}, {atWrites, atWriteMs}, {atFlushes, atFlushMs}} {
+		if n := less(c[at[0]], s.last[at[0]]); n > 0 {
+			s.worst[i] = max(s.worst[i], millis(less(c[at[1]], s.last[at[1]]))/time.Duration(min(n, 1<<40)))
+		}
+	}
 	s.inFlight += c[atInFlight]
 	if c[atInFlight] >= 1 && s.last[atInFlight] >= 1 && c.all() == s.last.all() {
 		s.still += passed
@@ -492,6 +508,8 @@ func (w *watcher) device(i int) LiveDevice {
 		Name: w.Devices[i], Reads: d(atReads), Writes: d(atWrites), Discards: d(atDiscards), Flushes: d(atFlushes),
 		ReadBytes: units.Bytes(d(atReadBytes)) * sector, WriteBytes: units.Bytes(d(atWriteBytes)) * sector,
 		Wait: millis(d(atReadMs) + d(atWriteMs)), Other: millis(d(atDiscardMs) + d(atFlushMs)), Busy: millis(d(atBusy)),
+		ReadWait: millis(d(atReadMs)), WriteWait: millis(d(atWriteMs)), FlushWait: millis(d(atFlushMs)),
+		ReadWorst: s.worst[0], WriteWorst: s.worst[1], FlushWorst: s.worst[2],
 		InFlight: float64(s.inFlight) / float64(w.out.Ticks), Longest: s.longest, Stalled: s.stilled,
 		PeakIOs: s.peakIOs, PeakBytes: s.peakBytes, LastIOs: s.lastIOs, Gone: s.gone,
 		Suspended: float64(s.suspended) / float64(w.out.Ticks),

@@ -31,9 +31,13 @@ type Process struct {
 	For     map[string]float64 `json:"waiting_for,omitempty"`
 	// RunQueue is how long its busiest moment's tasks waited for a processor, in seconds a second.
 	RunQueue float64 `json:"run_queue,omitempty"`
-	// Uses says that it has files on the devices; Kernel that it is a thread of the kernel.
+	// Uses says that it has files on the devices, Beside on others of the same disks; Kernel that it is a
+	// thread of the kernel.
 	Uses   bool `json:"uses,omitempty"`
+	Beside bool `json:"beside,omitempty"`
 	Kernel bool `json:"kernel,omitempty"`
+	// CPUGroup is its control group of processor time; empty for the outermost.
+	CPUGroup string `json:"cpu_group,omitempty"`
 }
 
 // Unit is the last part of the process's control group, such as postgresql.service.
@@ -349,6 +353,9 @@ func (t *taskWatch) process(pid string, seconds float64, read, written uint64, o
 	for line := range strings.Lines(t.read.Text("proc/" + pid + "/cgroup")) {
 		_, rest, _ := strings.Cut(strings.TrimSpace(line), ":") // 0::/system.slice/db.service, 7:blkio:/batch
 		controllers, group, _ := strings.Cut(rest, ":")
+		if group != "/" && (slices.Contains(strings.Split(controllers, ","), "cpu") || controllers == "" && p.CPUGroup == "") {
+			p.CPUGroup = group
+		}
 		switch {
 		case group == "/" || group == "":
 		case slices.Contains(strings.Split(controllers, ","), "blkio"):
@@ -362,6 +369,9 @@ func (t *taskWatch) process(pid string, seconds float64, read, written uint64, o
 		if p.Uses, seen = t.Uses(pid); !seen {
 			o.Blind++
 		}
+	}
+	if t.Beside != nil && !p.Uses {
+		p.Beside, _ = t.Beside(pid)
 	}
 	p.Kernel = !p.Uses && t.read.Text("proc/"+pid+"/cmdline") == ""
 	return p

@@ -42,6 +42,7 @@ type Groups struct {
 	limits []GroupLimit
 	before []tally
 	dirs   []string // of the groups of version 1
+	quotas []Quota  // with what they counted at the start
 	seen   int
 }
 
@@ -58,6 +59,7 @@ func ReadGroups(r *sys.Reader, names map[string]string) *Groups {
 		}
 	}
 	g.walk("sys/fs/cgroup/blkio", "/", g.version1)
+	g.walk("sys/fs/cgroup/cpu", "/", g.quota)
 	g.before = g.tallies()
 	return g
 }
@@ -99,6 +101,7 @@ func isGroupFile(name string) bool {
 
 // version2 reads io.max (Documentation/admin-guide/cgroup-v2.rst): "8:16 rbps=2097152 wbps=max …".
 func (g *Groups) version2(base, group string) {
+	g.quota(base, group)
 	file := path.Join(base, group, "io.max")
 	for line := range strings.Lines(g.read.Text(file)) {
 		fields := strings.Fields(line)
@@ -172,6 +175,54 @@ func (g *Groups) count(l *GroupLimit) float64 {
 func number(s string) float64 {
 	n, _ := strconv.ParseUint(s, 10, 63)
 	return float64(n)
+}
+
+// Quota is the limit of a control group's processor time, and how often it held the group back.
+type Quota struct {
+	Group string `json:"group"`
+	Dir   string `json:"dir"`
+	// Periods are those in which the group ran, Throttled those in which it used up its quota, Stopped how
+	// long it then stood still (Documentation/scheduler/sched-bwc.rst).
+	Periods   float64       `json:"periods"`
+	Throttled float64       `json:"throttled"`
+	Stopped   time.Duration `json:"stopped_ns"`
+}
+
+// quota keeps a group that has a limit of processor time: others count no periods.
+func (g *Groups) quota(base, group string) {
+	q := Quota{Group: group, Dir: "/" + path.Join(base, group)}
+	for line := range strings.Lines(g.read.Text(path.Join(base, group, "cpu.stat"))) {
+		key, value, _ := strings.Cut(strings.TrimSpace(line), " ")
+		switch n := number(value); key {
+		case "nr_periods":
+			q.Periods = n
+		case "nr_throttled":
+			q.Throttled = n
+		case "throttled_usec":
+			q.Stopped = time.Duration(n) * time.Microsecond
+		case "throttled_time":
+			q.Stopped = time.Duration(n)
+		}
+	}
+	if q.Periods > 0 {
+		g.quotas = append(g.quotas, q)
+	}
+}
+
+// Quotas are the limits of processor time that held a group back since ReadGroups.
+func (g *Groups) Quotas() (held []Quota) {
+	before := g.quotas
+	for _, b := range before {
+		g.quotas = nil
+		g.quota(strings.TrimSuffix(strings.TrimPrefix(b.Dir, "/"), b.Group), b.Group)
+		if len(g.quotas) == 1 && g.quotas[0].Throttled > b.Throttled {
+			q := g.quotas[0]
+			q.Periods, q.Throttled, q.Stopped = q.Periods-b.Periods, q.Throttled-b.Throttled, q.Stopped-b.Stopped
+			held = append(held, q)
+		}
+	}
+	g.quotas = before
+	return held
 }
 
 // Any is whether a control group has a limit on one of the devices.

@@ -44,8 +44,8 @@ func (v *view) account() *Account {
 		_, share := v.syncing()
 		take(&a.Resync, left*share)
 	}
-	if v.has("PL906") && v.asked > 0 {
-		take(&a.Others, left*v.users[0].bytes()/v.asked)
+	if v.has("PL906") {
+		take(&a.Others, left*v.other)
 	}
 	if v.has("PL309") {
 		take(&a.Others, left)

@@ -44,10 +44,18 @@ type Facts struct {
 	Instance topology.Instance `json:"instance"`
 	// Expect is the latency above which the user calls an I/O slow, 0 when none is said.
 	Expect units.Latency `json:"expect_ns,omitempty"`
-	// Free is the share of the filesystem that may still be filled, below 0 where it is not known.
-	Free float64      `json:"free"`
-	Log  []host.Event `json:"kernel_log,omitempty"`
-	Root bool         `json:"root"`
+	// Free is the share of the filesystem that may still be filled, below 0 where it is not known; Inodes the
+	// share of its inodes that is taken.
+	Free      float64     `json:"free"`
+	Inodes    float64     `json:"inodes_taken,omitempty"`
+	FreeBytes units.Bytes `json:"free_bytes,omitempty"`
+	// ReadOnly says that the filesystem has become read-only, and was not mounted so.
+	ReadOnly bool         `json:"read_only,omitempty"`
+	Log      []host.Event `json:"kernel_log,omitempty"`
+	// Now is when the look ended, by the clock of the kernel's log; 0 where that is not known.
+	Now    time.Duration    `json:"now_ns,omitempty"`
+	Quotas []topology.Quota `json:"cpu_quotas,omitempty"`
+	Root   bool             `json:"root"`
 	// Remote is set where the storage is another machine's.
 	Remote *Remote `json:"remote,omitempty"`
 	// Blind says why there is no device to look at, as a clause; empty where there is one.
@@ -70,6 +78,7 @@ type Layer struct {
 	Rotational bool     `json:"rotational,omitempty"`
 	Scheduler  string   `json:"scheduler,omitempty"`
 	Requests   int      `json:"nr_requests,omitempty"`
+	State      string   `json:"state,omitempty"` // of a SCSI or NVMe device: running, live, offline
 	// Volume is what is known of a leaf.
 	Volume *topology.Volume `json:"volume,omitempty"`
 	// Exceeded is the time of the window in which more was asked of an EBS volume or of the instance

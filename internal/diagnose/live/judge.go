@@ -2,7 +2,6 @@ package live
 
 import (
 	"maps"
-	"slices"
 	"time"
 
 	"plimsoll/internal/finding"
@@ -30,8 +29,9 @@ type Cause struct {
 	Message    string             `json:"message"` // one sentence, with its numbers
 	Evidence   []finding.Evidence `json:"evidence"`
 	Next       []string           `json:"next"` // what to do or to type
-	// Elsewhere says that the storage is not what is wrong (PL910, PL911, PL317).
+	// Elsewhere says that the storage is not what is wrong (PL910, PL911, PL317 where it is nearly full).
 	Elsewhere bool `json:"elsewhere,omitempty"`
+	row       row
 }
 
 // Kind of an answer.
@@ -60,13 +60,15 @@ type Answer struct {
 	Limits  []topology.GroupLimit `json:"limits"`
 	Users   []User                `json:"users"`
 	// WrittenBack is what the devices move and no program asks for now.
-	WrittenBack units.Rate    `json:"written_back_bytes_per_s,omitempty"`
-	RunQueue    float64       `json:"run_queue"`
-	Usual       units.Latency `json:"usual_ns"`
-	Late        time.Duration `json:"own_lateness_ns"`
-	NotSeen     []string      `json:"not_seen"`
-	CPU         time.Duration `json:"cpu_ns"`
-	Wall        time.Duration `json:"wall_ns"`
+	WrittenBack units.Rate `json:"written_back_bytes_per_s,omitempty"`
+	RunQueue    float64    `json:"run_queue"`
+	// Usual is what an I/O usually takes here, Slow from where on it is called slow.
+	Usual   units.Latency `json:"usual_ns"`
+	Slow    units.Latency `json:"slow_ns"`
+	Late    time.Duration `json:"own_lateness_ns"`
+	NotSeen []string      `json:"not_seen"`
+	CPU     time.Duration `json:"cpu_ns"`
+	Wall    time.Duration `json:"wall_ns"`
 }
 
 // Also is what is worth knowing beside the causes.
@@ -90,42 +92,13 @@ type DeviceSeen struct {
 	AtDevice  float64       `json:"at_device"` // of these in flight below
 	Busy      float64       `json:"busy"`
 	Stall     time.Duration `json:"longest_stall_ns"`
-	PeakIOs   uint64        `json:"peak_iops_1s"`
-}
-
-// step looks for one cause.
-type step struct {
-	code finding.Code
-	// last steps are asked only where nothing above was found.
-	last bool
-	look func(*view) *Cause
-}
-
-// steps are in the order in which causes are believed: what is proven before what a latency alone
-// suggests. Limits stand before members, since at a limit the queue gathers on one of equal volumes.
-func steps() []step {
-	return []step{
-		{code: "PL902", look: (*view).noAnswer},
-		{code: "PL903", look: (*view).frozen},
-		{code: "PL904", look: (*view).groupLimit},
-		{code: "PL202", look: (*view).resync},
-		{code: "PL907", look: (*view).syncedWrites},
-		{code: "PL906", look: (*view).otherProgram},
-		{code: "PL309", look: (*view).writeBack},
-		{code: "PL505", look: (*view).instanceLimit},
-		{code: "PL901", look: (*view).volumeLimit},
-		{code: "PL602", look: (*view).burstSpent},
-		{code: "PL204", look: (*view).slowMember},
-		{code: "PL905", look: (*view).hotMember},
-		{code: "PL908", look: (*view).inThisMachine},
-		{code: "PL303", look: (*view).noTags, last: true},
-		{code: "PL909", look: (*view).slowVolume, last: true},
-		{code: "PL912", look: (*view).unknownLimit, last: true},
-		{code: "PL309", look: (*view).dirtyLimit, last: true},
-		{code: "PL911", look: (*view).memory, last: true},
-		{code: "PL910", look: (*view).processor, last: true},
-		{code: "PL317", look: (*view).nearlyFull, last: true},
-	}
+	Stalled   time.Duration `json:"stalled_ns,omitempty"`
+	// Reads, Writes and Flushes are what each direction did; a write's time is without the flush that it
+	// asked for.
+	Reads   Flow   `json:"reads"`
+	Writes  Flow   `json:"writes"`
+	Flushes Flow   `json:"flushes"`
+	PeakIOs uint64 `json:"peak_iops_1s"`
 }
 
 // Judge answers from facts. It looks at nothing else, so that saved facts give the same answer
@@ -145,16 +118,7 @@ func Judge(f *Facts) *Answer {
 		return v.withoutDevice(a)
 	}
 	a.Device = v.top.Name
-	for _, s := range steps() {
-		if s.last && len(v.causes) > 0 {
-			continue
-		}
-		if c := s.look(v); c != nil {
-			c.Code = first(c.Code, s.code)
-			v.causes = append(v.causes, *c)
-		}
-	}
-	v.higherLimitFirst()
+	v.look()
 	a.Causes = append(a.Causes, v.causes...)
 	a.Also = append(a.Also, v.also()...)
 	v.fill(a)
@@ -170,13 +134,6 @@ func Judge(f *Facts) *Answer {
 		}
 	}
 	return a
-}
-
-func first(a, b finding.Code) finding.Code {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // doubtfulTasks is the mean number of waiting tasks from which it matters that nobody could see what
@@ -222,13 +179,14 @@ func (v *view) fill(a *Answer) {
 			ReadIOPS: units.IOPS(float64(d.did.Reads) / d.span), WriteIOPS: units.IOPS(float64(d.did.Writes) / d.span),
 			ReadRate: units.Rate(float64(d.did.ReadBytes) / d.span), WriteRate: units.Rate(float64(d.did.WriteBytes) / d.span),
 			Wait: units.Latency(d.wait()), Waiting: d.waiting(), AtDevice: d.did.InFlight, Busy: d.busy(),
-			Stall: d.did.Longest, PeakIOs: d.did.PeakIOs,
+			Stall: d.did.Longest, PeakIOs: d.did.PeakIOs, Stalled: d.did.Stalled,
+			Reads: d.reads(), Writes: d.writes(), Flushes: d.flushes(),
 		})
 	}
 	maps.Copy(a.Tasks, v.tasks)
 	a.Users = append(a.Users, v.users...)
 	a.Limits = append(a.Limits, v.f.Groups...)
-	a.RunQueue, a.Usual = v.runQueue(), units.Latency(v.typical)
+	a.RunQueue, a.Usual, a.Slow = v.runQueue(), units.Latency(v.typical), units.Latency(v.limit)
 	if moved := v.top.bytes(); moved > writtenBackTimes*v.asked && moved > writtenBackLeast {
 		a.WrittenBack = units.Rate(moved - v.asked)
 	}
@@ -250,14 +208,4 @@ func kindOf(l *Layer) string {
 		return "dm-crypt"
 	}
 	return l.Kind
-}
-
-// higherLimitFirst puts, of the instance's and the volumes' limit, the one with the higher use
-// first.
-func (v *view) higherLimitFirst() {
-	i := slices.IndexFunc(v.causes, func(c Cause) bool { return c.Code == "PL505" })
-	j := slices.IndexFunc(v.causes, func(c Cause) bool { return c.Code == "PL901" })
-	if i >= 0 && j == i+1 && v.volumeUse() > v.instanceUse() {
-		v.causes[i], v.causes[j] = v.causes[j], v.causes[i]
-	}
 }

@@ -70,13 +70,8 @@ func Look(f *Facts, at time.Time, whole bool) Moment {
 // machine and no limit explains it.
 func (m *Moment) side(causes []Cause) Whose {
 	for _, c := range causes {
-		switch c.Code {
-		case "PL902":
-			return Theirs
-		case "PL903", "PL904", "PL202", "PL906", "PL309", "PL905", "PL908", "PL302", "PL303":
-			return Here
-		case "PL901", "PL603", "PL505", "PL604", "PL602", "PL907":
-			return Yours
+		if w := c.row.whose; w == Theirs || w == Yours || w == Here {
+			return w
 		}
 	}
 	if m.Below {

@@ -54,8 +54,9 @@ func pages() []*finding.Rule[*Facts] {
 		},
 		{
 			Code: "PL902", Severity: finding.Warn, Title: "a device does not answer",
-			When: "A device has I/O in flight at every look (ten per second) and completes none for 0.95 s, a " +
-				"device-mapper device is suspended in more than 5 % of the looks, or a device vanishes.",
+			When: "A device has I/O in flight at every look (ten per second) and completes none for 0.95 s, or none for " +
+				"15 % of the time in stalls of 0.3 s and more; a device-mapper device is suspended in more than 5 % of the " +
+				"looks; a device is offline, or vanishes.",
 			Why: "A device that completes nothing adds nothing to its statistics: iostat shows 0 ms.",
 			Fix: "Read the kernel's log and the provider's status; replace a failed path or drive.",
 			Bad: "nvme1n1: 4 in flight, 0 IOPS for 3.2 s", Good: "nvme1n1: 4 in flight, 800 IOPS",
@@ -74,8 +75,9 @@ func pages() []*finding.Rule[*Facts] {
 		{
 			Code: "PL904", Severity: finding.Warn, Title: "a control group is at its I/O limit",
 			When: "A control group, plimsoll's own or another's, uses 90 % of its limit on a device of this path " +
-				"(io.max, or blkio.throttle). The kernel counts whole I/Os in slices of 100 ms: a limit of 38 " +
-				"per second gives 30.",
+				"(io.max, or blkio.throttle), and all who use the path are in it, or at least 0.3 tasks outside wait for the " +
+				"filesystem's log, a lock or a page while the device is quick. The kernel counts whole I/Os in slices of " +
+				"100 ms: a limit of 38 per second gives 30.",
 			Why: "I/O above the limit waits before the device and is in no disk statistic: the device " +
 				"looks idle.",
 			Fix:    "Raise the limit, remove it (max), or spread the work over more time. Use multiples of 10.",
@@ -95,9 +97,10 @@ func pages() []*finding.Rule[*Facts] {
 		},
 		{
 			Code: "PL906", Severity: finding.Warn, Title: "another program uses the storage",
-			When: "The storage is slow or a task waits all the time; of at least two programs with files there, " +
-				"one asks for 60 % of the bytes, twice as many as the second, at least 0.5 MiB/s and 20 % of " +
-				"what the device moves.",
+			When: "The storage is slow or a task waits all the time; of at least two programs with files there, one takes " +
+				"60 % of what the device does and twice as much as the second, by its I/Os and bytes together (one I/O as much " +
+				"as 42 KiB, or as the volume's limits say); another asks for 10 % or waits all the time. Or 60 % of what the " +
+				"disk of a partition does is not of that partition.",
 			Why: "Programs on one device share its limit; the one with more I/Os in flight gets more.",
 			Fix: "Give one of them a device of its own, run it at another time, or limit its control group (the " +
 				"command is printed).",
@@ -129,9 +132,10 @@ func pages() []*finding.Rule[*Facts] {
 		{
 			Code: "PL909", Severity: finding.Warn, Title: "a volume is slow with nothing that queues",
 			When: "An I/O takes more than 4 times its usual time, and by more than this machine's own lateness " +
-				"explains; at most 4 wait on a volume, and nothing else explains it.",
+				"explains; at most 4 wait on a volume, and nothing else explains it. Or flushes take more than 10 times the " +
+				"usual time of an I/O and twice as long as the writes, and at least 0.25 wait.",
 			Why: "The volume is degraded, or its blocks are read for the first time after a restore from a " +
-				"snapshot.",
+				"snapshot. A slow flush is a cache that is written out for each commit.",
 			Fix: "plimsoll check --probe tells the two apart (PL320). For a first touch: plimsoll array warm. " +
 				"Else ask the provider, or replace the volume.",
 			Bad: "nvme1n1: 30 ms per I/O with 0.9 waiting, gp3 states 0.6 ms", Good: "nvme1n1: 0.7 ms per I/O with 0.9 waiting",
@@ -139,7 +143,8 @@ func pages() []*finding.Rule[*Facts] {
 		},
 		{
 			Code: "PL910", Severity: finding.Info, Title: "not the storage: processors",
-			When: "Nothing of the storage explains it, and its users wait for a processor 25 % of the time, or the " +
+			When: "Nothing of the storage explains it, and a CPU quota stops its users in 25 % of the periods in which they " +
+				"run, or they wait for a processor 25 % of the time, or the " +
 				"hypervisor takes more than 15 %, or an I/O looks slow on a machine whose timers are late.",
 			Why: "A program that waits for a processor looks like one that waits for storage.",
 			Fix: "Find what uses the processors, raise cpu.max of the control group, take a larger instance.",
@@ -162,6 +167,26 @@ func pages() []*finding.Rule[*Facts] {
 			Fix:  "Name what was bought: --volumes and --instance, or plimsoll.yaml.",
 			Bad:  "28 I/Os wait on each volume at 60 IOPS", Good: "the same with --volumes 4x60iops: PL901",
 			Ignore: "When you want a long queue, as in a restore.",
+		},
+		{
+			Code: "PL913", Severity: finding.Warn, Title: "the filesystem has become read-only",
+			When: "The filesystem was mounted to be written to, and its own flag says read-only (ext4 since Linux 6.15: " +
+				"emergency_ro, or shutdown).",
+			Why: "Linux does this after an error of the device or of the filesystem's data: each write fails with EROFS.",
+			Fix: "Read the kernel's log, save what can be read, unmount, repair or replace the device, then check the " +
+				"filesystem. Never run fsck on a mounted filesystem.",
+			Bad:    "36 28 8:16 / /data rw,relatime - ext4 /dev/sdb ro,errors=remount-ro",
+			Good:   "36 28 8:16 / /data rw,relatime - ext4 /dev/sdb rw,errors=remount-ro",
+			Ignore: "When somebody made the filesystem read-only on purpose, with the mount left as it was.",
+		},
+		{
+			Code: "PL914", Severity: finding.Warn, Title: "discards take the device's time",
+			When: "Discards (fstrim, or a filesystem mounted with discard) take more than 4 times the usual time of an " +
+				"I/O, and at least 0.25 of them wait on average.",
+			Why: "Many devices do other I/O only when a discard is over, or give discards a limit of their own.",
+			Fix: "Trim at a quiet time, in parts (fstrim --offset, --length), and mount without the option discard.",
+			Bad: "nvme1n1: 4.4 discards per second, 157 ms each", Good: "nvme1n1: 300 discards per second, 0.2 ms each",
+			Ignore: "When it is once a week at night.",
 		},
 	}
 }

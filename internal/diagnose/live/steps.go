@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 	"time"
 
 	"plimsoll/internal/finding"
@@ -16,10 +17,15 @@ import (
 // Thresholds of the proofs, set on seeds 3 to 5 of the live exam's first form.
 const (
 	stallLeast     = 950 * time.Millisecond // without a completion while I/O is in flight
+	stopShare      = 0.15                   // of the time in stalls of 0.3 s and more: it stops and goes
+	stopTimes      = 20.0                   // the time between two completions is a stall
+	stopLate       = 3                      // times the latest of plimsoll's own timers
 	stallBelow     = 0.5                    // in flight in its leaves: an upper layer's own stall
 	suspendedShare = 0.05
 	frozenTasks    = 0.3
-	groupUse       = 0.9 // of what a limit really gives
+	groupUse       = 0.9  // of what a limit really gives
+	outsideShare   = 0.05 // of what is asked of the path
+	heldTasks      = 0.3
 	resyncShare    = 0.3 // of the leaves' bytes
 	resyncMore     = 0.5 // the same where an I/O takes twice its usual time
 	syncTasks      = 1.0 // waiting for the log or a sync …
@@ -29,12 +35,16 @@ const (
 
 func diskstats(name string) string { return "/proc/diskstats, " + name }
 
-// noAnswer is step 1: a device has I/O in flight and completes none.
+// noAnswer is a device that has I/O in flight and completes none, or is said to be gone.
 func (v *view) noAnswer() *Cause {
 	below := v.sum(func(l *device) float64 { return l.did.InFlight })
 	for i := len(v.all) - 1; i >= 0; i-- {
 		d := &v.all[i]
 		switch {
+		case d.State != "" && d.State != "running" && d.State != "live":
+			return v.stalled(d, fmt.Sprintf("%s of %s is %s.", d.Name, v.f.Path, d.State), finding.Evidence{
+				What: "state", Found: d.State, Expected: "running, or live", Where: "/sys/class/block/" + d.Name + "/device/state",
+			})
 		case d.did.Gone:
 			return v.stalled(d, fmt.Sprintf("%s vanished while plimsoll looked.", d.Name), finding.Evidence{
 				What: "device", Found: "gone", Where: diskstats(d.Name),
@@ -50,9 +60,25 @@ func (v *view) noAnswer() *Cause {
 				What: "longest time without a completion", Found: text.Duration(d.did.Longest), Expected: "below 0.95 s",
 				Where: diskstats(d.Name),
 			})
+		case d.Leaf() && v.stopsAndGoes(d) && !v.gaveAll(d):
+			c := v.stalled(d, fmt.Sprintf("%s stops and goes and holds %s up: for %s of %s it completed nothing.", d.Name,
+				v.f.Path, text.Duration(d.did.Stalled), text.Duration(v.f.Window.Span)), finding.Evidence{
+				What: "longest time without a completion", Found: text.Duration(d.did.Longest), Expected: "below 0.3 s",
+				Where: diskstats(d.Name),
+			})
+			c.Confidence = Likely
+			return c
 		}
 	}
 	return nil
+}
+
+// stopsAndGoes is whether a device stood still again and again, far longer than between two completions and
+// than this machine's timers were late.
+func (v *view) stopsAndGoes(d *device) bool {
+	each := d.span / max(d.ios(), 1)
+	return d.did.Stalled.Seconds() >= stopShare*d.span && d.did.Longest.Seconds() >= stopTimes*each &&
+		d.did.Longest >= stopLate*v.f.Window.LateMost
 }
 
 // gaveAll is whether a volume did all that it was bought with, so that no time was lost in which it
@@ -88,7 +114,7 @@ func (v *view) stalled(d *device, message string, e finding.Evidence) *Cause {
 	return c
 }
 
-// frozen is step 2: tasks wait for a filesystem that somebody froze.
+// frozen is a filesystem that somebody froze: tasks wait for it.
 func (v *view) frozen() *Cause {
 	n := v.tasks[telemetry.ForFrozen]
 	if n < frozenTasks {
@@ -111,15 +137,26 @@ func (v *view) frozen() *Cause {
 	}
 }
 
-// groupLimit is step 3: a control group is at its limit.
+// groupLimit is a control group at its limit for which somebody waits: all who use the path are in it, or it
+// holds what those outside wait for, such as the filesystem's log. A group that is held to its limit while
+// everybody else gets what he asks is as intended.
 func (v *view) groupLimit() *Cause {
 	l := v.fullest()
 	if l == nil {
 		return nil
 	}
+	outside, held := v.outside(l)
+	how := Certain
+	switch {
+	case !outside:
+	case held < heldTasks || v.slow:
+		return nil
+	default:
+		how = Likely
+	}
 	limit, used := amount(l.What, l.Limit), amount(l.What, l.Used)
 	c := &Cause{
-		Title: titleOf("PL904"), Confidence: Certain, Subject: l.Group,
+		Title: titleOf("PL904"), Confidence: how, Subject: l.Group,
 		Message: fmt.Sprintf("A control group's limit makes %s slow: %s may do %s, and does %s.",
 			v.f.Path, nameOf(l.Group), limit, used),
 		Evidence: []finding.Evidence{
@@ -131,12 +168,35 @@ func (v *view) groupLimit() *Cause {
 		},
 		Next: []string{limitLine(*l, raised(l.Limit)) + "   # raises it"},
 	}
+	if outside {
+		c.Evidence = append(c.Evidence, finding.Evidence{
+			What: "tasks outside the group that wait for the log, a lock or a page", Found: units.Number(held),
+			Expected: "none", Where: "/proc/PID/stack",
+		})
+	}
 	if e := l.Effective(); e < l.Limit {
 		c.Evidence = append(c.Evidence, finding.Evidence{
 			What: "what the limit gives", Found: amount(l.What, e), Expected: limit, Where: "whole I/Os in slices of 100 ms",
 		})
 	}
 	return c
+}
+
+// outside is whether programs of the path outside a limited group ask for enough to count, and how many of
+// their tasks wait for what the group may hold.
+func (v *view) outside(l *topology.GroupLimit) (counts bool, held float64) {
+	var asked, waited float64
+	for i := range v.f.Window.Processes {
+		p := &v.f.Window.Processes[i]
+		if !p.Uses || l.Group == "/" || p.Group == l.Group || strings.HasPrefix(p.Group, l.Group+"/") {
+			continue
+		}
+		asked, waited = asked+float64(p.Read+p.Write), waited+p.Waiting
+		for _, what := range []string{telemetry.ForLog, telemetry.ForSync, telemetry.ForInodeLock, telemetry.ForPage} {
+			held += p.For[what]
+		}
+	}
+	return asked >= outsideShare*v.asked && asked > 0 || waited >= heldTasks, held
 }
 
 // amount prints a figure of a control group's limit.
@@ -191,7 +251,7 @@ func limitLine(l topology.GroupLimit, value float64) string {
 	return fmt.Sprintf(`echo "%s %s=%d" > %s`, l.Number, l.What, int64(value), l.File)
 }
 
-// resync is step 4: md copies or checks in the background.
+// resync is md that copies or checks in the background.
 func (v *view) resync() *Cause {
 	d, share := v.syncing()
 	if d == nil {
@@ -271,10 +331,10 @@ func (v *view) leavesBelow(d *device) []*device {
 	return found
 }
 
-// syncedWrites is step 5: small writes, each followed by a sync, wait for the filesystem's log.
+// syncedWrites are small writes, each followed by a sync, wait for the filesystem's log.
 func (v *view) syncedWrites() *Cause {
 	log, sync := v.tasks[telemetry.ForLog], v.tasks[telemetry.ForSync]
-	if log+sync < syncTasks || log < logTasks || v.top.writeSize() > smallWrite {
+	if log+sync < syncTasks || log < logTasks || v.top.writeSize() > smallWrite || v.has("PL909") {
 		return nil
 	}
 	who := &v.users[0]

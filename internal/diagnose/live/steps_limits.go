@@ -180,7 +180,7 @@ func (v *view) exceeded(of func(*Exceeded) time.Duration) (share float64, device
 	return share, device
 }
 
-// instanceLimit is step 7.
+// instanceLimit is that of the machine for all its volumes.
 func (v *view) instanceLimit() *Cause {
 	if !v.slow {
 		return nil
@@ -214,7 +214,7 @@ func (v *view) instanceLimit() *Cause {
 	}
 }
 
-// volumeLimit is step 8.
+// volumeLimit is what the volumes were bought with.
 func (v *view) volumeLimit() *Cause {
 	if !v.slow {
 		return nil
@@ -273,7 +273,7 @@ func (d *device) atBaseline() bool {
 	return near(d.counted()) || d.counted() >= baselineHigh*base && near(float64(d.did.LastIOs))
 }
 
-// burstSpent is step 9.
+// burstSpent is a volume that does its baseline.
 func (v *view) burstSpent() *Cause {
 	if !v.slow {
 		return nil

@@ -2,6 +2,7 @@ package live
 
 import (
 	"fmt"
+	"slices"
 
 	"plimsoll/internal/finding"
 	"plimsoll/internal/stats"
@@ -24,6 +25,7 @@ const (
 	aboveLeaves = 2.5 // times the slowest leaf's: the wait is above them
 	heldAbove   = 0.5 // of the I/Os are at the device: the others are held
 	tagTasks    = 0.4
+	queueFull   = 0.7 // of its places are taken
 	fewWait     = 4.0 // I/Os a leaf: the volume is slow by itself
 )
 
@@ -111,7 +113,7 @@ func (p Peers) evidence() []finding.Evidence {
 	}}
 }
 
-// slowMember is step 10.
+// slowMember is one that is slower than its peers by itself.
 func (v *view) slowMember() *Cause {
 	p, ok := v.compared()
 	if !ok || !p.Apart(units.Latency(v.limit/slowTimes), units.Latency(v.limit)) {
@@ -151,7 +153,7 @@ func peers(n int) string {
 	return "its " + text.Plural(n, "peer")
 }
 
-// hotMember is step 11.
+// hotMember is one that gets more I/Os than its peers.
 func (v *view) hotMember() *Cause {
 	p, ok := v.compared()
 	if !ok || v.has("PL204") || !p.Hot() {
@@ -166,50 +168,51 @@ func (v *view) hotMember() *Cause {
 	}
 }
 
-// inThisMachine is step 12: an I/O waits above the leaves, or before one.
-func (v *view) inThisMachine() *Cause {
-	if !v.slow {
+// layer is a layer above the leaves in which an I/O waits.
+func (v *view) layer() *Cause {
+	w, leaf := v.top.wait(), v.slowestLeaf()
+	if !v.slow || v.top.Leaf() || w <= aboveLeaves*leaf {
 		return nil
 	}
-	w, leaf := v.top.wait(), v.slowestLeaf()
-	if !v.top.Leaf() && w > aboveLeaves*leaf {
-		d := v.holder()
-		c := &Cause{
-			Title: titleOf("PL908"), Confidence: Likely, Subject: d.Name,
-			Message: fmt.Sprintf("A layer of this machine, %s, makes %s slow: %s per I/O there, %s in the volumes.",
-				d.Name, v.f.Path, latency(w), latency(leaf)),
-			Evidence: []finding.Evidence{
-				{What: v.top.Name, Found: latency(w), Expected: "near " + latency(leaf), Where: diskstats(v.top.Name)},
-				{
-					What: "at the device", Found: units.Number(d.did.InFlight), Expected: units.Number(d.waiting()),
-					Where: "in_flight of " + d.Name,
-				},
+	d := v.holder()
+	c := &Cause{
+		Title: titleOf("PL908"), Confidence: Likely, Subject: d.Name,
+		Message: fmt.Sprintf("A layer of this machine, %s, makes %s slow: %s per I/O there, %s in the volumes.",
+			d.Name, v.f.Path, latency(w), latency(leaf)),
+		Evidence: []finding.Evidence{
+			{What: v.top.Name, Found: latency(w), Expected: "near " + latency(leaf), Where: diskstats(v.top.Name)},
+			{
+				What: "at the device", Found: units.Number(d.did.InFlight), Expected: units.Number(d.waiting()),
+				Where: "in_flight of " + d.Name,
 			},
-			Next: []string{"dmsetup table " + d.Name + "; cat /sys/block/" + d.Name + "/queue/nr_requests"},
-		}
-		if d.Crypt {
-			c.Next = []string{"cryptsetup refresh --perf-no_read_workqueue --perf-no_write_workqueue --persistent " + d.Name}
-		}
-		return c
+		},
+		Next: []string{"dmsetup table " + d.Name + "; cat /sys/block/" + d.Name + "/queue/nr_requests"},
 	}
-	waiting, at := v.sum((*device).waiting), v.sum(func(l *device) float64 { return l.did.InFlight })
-	// The scheduler none holds nothing back: what waits there waits for places in the queue.
-	if l := v.leaves[0]; waiting > 1 && at < heldAbove*waiting && l.Scheduler != "" && l.Scheduler != "none" {
-		return &Cause{
-			Code: "PL302", Title: "the scheduler holds I/Os back", Confidence: Likely, Subject: l.Name,
-			Message: fmt.Sprintf("The scheduler %s makes %s slow: of %s I/Os that wait only %s are at the device.",
-				l.Scheduler, v.f.Path, units.Number(waiting), units.Number(at)),
-			Evidence: []finding.Evidence{{
-				What: "I/Os at the device", Found: units.Number(at),
-				Expected: units.Number(waiting), Where: "in_flight and /proc/diskstats of " + l.Name,
-			}},
-			Next: []string{"echo none > /sys/block/" + l.Name + "/queue/scheduler"},
-		}
+	if d.Crypt {
+		c.Next = []string{"cryptsetup refresh --perf-no_read_workqueue --perf-no_write_workqueue --persistent " + d.Name}
 	}
-	if v.tasks[telemetry.ForTags]+v.tasks[telemetry.ForWBT] >= tagTasks && len(v.causes) == 0 {
-		return v.noTags()
+	return c
+}
+
+// scheduler is one that keeps I/Os before the device. The scheduler none holds nothing back: what waits
+// there waits for places in the queue.
+func (v *view) scheduler() *Cause {
+	l, at := v.leaves[0], v.sum(func(l *device) float64 { return l.did.InFlight })
+	// The time of flushes and discards is none of in_flight.
+	waiting := v.sum(func(l *device) float64 { return l.did.Wait.Seconds() / l.span })
+	if !v.slow || v.has("PL908") || waiting <= 1 || at >= heldAbove*waiting || l.Scheduler == "" || l.Scheduler == "none" {
+		return nil
 	}
-	return nil
+	return &Cause{
+		Title: "the scheduler holds I/Os back", Confidence: Likely, Subject: l.Name,
+		Message: fmt.Sprintf("The scheduler %s makes %s slow: of %s I/Os that wait only %s are at the device.",
+			l.Scheduler, v.f.Path, units.Number(waiting), units.Number(at)),
+		Evidence: []finding.Evidence{{
+			What: "I/Os at the device", Found: units.Number(at),
+			Expected: units.Number(waiting), Where: "in_flight and /proc/diskstats of " + l.Name,
+		}},
+		Next: []string{"echo none > /sys/block/" + l.Name + "/queue/scheduler"},
+	}
 }
 
 // holder is the layer in which an I/O waits: the lowest that is as slow as the top.
@@ -223,27 +226,32 @@ func (v *view) holder() *device {
 	return d
 }
 
-// noTags is the other half of step 12: tasks wait for a place in the queue, which no disk statistic
-// shows.
-func (v *view) noTags() *Cause {
-	n := v.tasks[telemetry.ForTags] + v.tasks[telemetry.ForWBT]
-	if n < tagTasks {
+// places is a queue that is full: tasks wait for a place in it, which no disk statistic shows.
+func (v *view) places() *Cause {
+	n := v.tasks[telemetry.ForTags]
+	i := slices.IndexFunc(v.leaves, func(l *device) bool {
+		return l.Requests == 0 || l.did.InFlight >= queueFull*float64(l.Requests)
+	})
+	if n < tagTasks || i < 0 {
 		return nil
 	}
-	l := v.leaves[0]
+	l := v.leaves[i]
 	return &Cause{
-		Code: "PL303", Title: "tasks wait for a place in the queue", Confidence: Likely, Subject: l.Name,
+		Title: "tasks wait for a place in the queue", Confidence: Likely, Subject: l.Name,
 		Message: fmt.Sprintf("A short queue makes %s slow: %s tasks wait for one of its %d places.", v.f.Path,
 			units.Number(n), l.Requests),
-		Evidence: []finding.Evidence{{
-			What: "tasks that wait for a place", Found: units.Number(n),
-			Expected: "below 0.4", Where: "/proc/PID/stack",
-		}},
+		Evidence: []finding.Evidence{
+			{What: "tasks that wait for a place", Found: units.Number(n), Expected: "below 0.4", Where: "/proc/PID/stack"},
+			{
+				What: "places taken", Found: units.Number(l.did.InFlight), Expected: fmt.Sprintf("fewer than %d", l.Requests),
+				Where: "in_flight",
+			},
+		},
 		Next: []string{fmt.Sprintf("cat /sys/block/%s/queue/nr_requests /sys/block/%s/queue/scheduler", l.Name, l.Name)},
 	}
 }
 
-// slowVolume is step 13: slow with nothing that queues.
+// slowVolume is slow with nothing that queues.
 func (v *view) slowVolume() *Cause {
 	if !v.proven || v.deepest() > fewWait {
 		return nil
@@ -253,19 +261,43 @@ func (v *view) slowVolume() *Cause {
 	if len(v.leaves) > 1 {
 		subject = "All " + text.Plural(len(v.leaves), "volume") + " are"
 	}
-	return &Cause{
-		Title: titleOf("PL909"), Confidence: Likely, Subject: l.Name,
-		Message: fmt.Sprintf("%s slow for %s, or reads blocks for the first time (snapshot): %s per I/O with %s waiting.",
-			subject, v.f.Path, latency(l.wait()), units.Number(v.deepest())),
+	c := &Cause{
+		Title: titleOf("PL909"), Confidence: v.unless(v.near), Subject: l.Name,
+		Message: fmt.Sprintf("%s slow for %s: %s with %s waiting.", subject, v.f.Path, v.which(l), units.Number(v.deepest())),
 		Evidence: []finding.Evidence{{
 			What: "time of an I/O", Found: latency(l.wait()),
 			Expected: v.usualText(), Where: diskstats(l.Name),
 		}},
-		Next: []string{
-			"plimsoll check --probe " + text.ShellQuote(v.f.Path) + "   # tells a first touch from a slow volume",
-			"else ask the provider",
-		},
 	}
+	if float64(l.reads().Wait) > v.limit { // only what is read may be read for the first time
+		c.Message = fmt.Sprintf("%s slow for %s, or reads blocks for the first time (snapshot): %s with %s waiting.", subject,
+			v.f.Path, v.which(l), units.Number(v.deepest()))
+		c.Next = []string{
+			"plimsoll check --probe " + text.ShellQuote(v.f.Path) + "   # tells a first touch from a slow volume",
+		}
+	}
+	c.Next = append(c.Next, "ask the provider, or look at the drive: plimsoll check "+text.ShellQuote(v.f.Path))
+	return c
+}
+
+// unless is likely, and possible where there is a doubt.
+func (v *view) unless(doubt bool) Confidence {
+	if doubt {
+		return Possible
+	}
+	return Likely
+}
+
+// which says which direction of a volume is slow, and how slow; both where both are.
+func (v *view) which(l *device) string {
+	r, w := l.reads(), l.writes()
+	switch {
+	case float64(r.Wait) > v.limit && (w.IOPS == 0 || float64(w.Wait) <= v.limit):
+		return r.Wait.String() + " per read"
+	case float64(w.Wait) > v.limit && (r.IOPS == 0 || float64(r.Wait) <= v.limit):
+		return w.Wait.String() + " per write"
+	}
+	return latency(l.wait()) + " per I/O"
 }
 
 func (v *view) usualText() string {
@@ -273,9 +305,9 @@ func (v *view) usualText() string {
 		return "at most " + v.f.Expect.String() + " (--expect)"
 	}
 	if v.stated {
-		return latency(v.typical) + " as stated of the volumes"
+		return latency(v.typical) + " as stated of the volumes, at most " + latency(v.limit)
 	}
-	return latency(v.typical) + " as usual of such devices"
+	return latency(v.typical) + " as usual of such devices, at most " + latency(v.limit)
 }
 
 // deepest is the most I/Os that wait on one leaf.
@@ -297,7 +329,7 @@ func (v *view) slowest() *device {
 	return s
 }
 
-// unknownLimit is step 14: slow under a long queue, all volumes alike.
+// unknownLimit is what is slow under a long queue, all volumes alike.
 func (v *view) unknownLimit() *Cause {
 	if !v.proven || v.deepest() <= fewWait {
 		return nil

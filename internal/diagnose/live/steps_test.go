@@ -222,11 +222,11 @@ func TestEachStepAndItsNearMiss(t *testing.T) {
 			}
 		}},
 		{"another program whose pages are written back", "5-neighbour-buffered", func(f *Facts) {
-			small(f, 0.01)
+			small(f, 0.0065)
 			f.Window.Memory.Dirty = f.Window.Memory.Background + 1
 		}, "PL906", func(f *Facts) {
-			small(f, 0.01)
-			f.Window.Memory.Dirty = f.Window.Memory.Background
+			small(f, 0.006)
+			f.Window.Memory.Dirty = f.Window.Memory.Background + 1
 		}},
 		{"write-back", "4-neighbour-buffered", func(f *Facts) {
 			for i := range f.Window.Processes {
@@ -237,9 +237,9 @@ func TestEachStepAndItsNearMiss(t *testing.T) {
 			}
 		}, "PL309", func(f *Facts) {
 			for i := range f.Window.Processes {
-				f.Window.Processes[i].Read, f.Window.Processes[i].Write = 0, 0
+				f.Window.Processes[i].Read, f.Window.Processes[i].Write, f.Window.Processes[i].For = 0, 0, nil
 			}
-			f.Window.Memory.Dirty = f.Window.Memory.Background / 3
+			f.Window.Memory.Dirty = 15 * units.MiB // less than a second of what is written
 		}},
 		{
 			"the instance's limit", "4-instance-cap", nil, "PL505",
@@ -352,10 +352,10 @@ func TestEachStepAndItsNearMiss(t *testing.T) {
 		}, "PL912", func(*Facts) {}},
 		{"too much dirty memory", "4-healthy-busy", func(f *Facts) {
 			p := &f.Window.Processes[0]
-			p.Uses, p.For, p.Waiting = true, map[string]float64{telemetry.ForDirty: 0.5}, 0.5
+			p.Uses, p.For, p.Waiting = true, map[string]float64{telemetry.ForDirty: 0.4}, 0.4
 		}, "PL309", func(f *Facts) {
 			p := &f.Window.Processes[0]
-			p.Uses, p.For, p.Waiting = true, map[string]float64{telemetry.ForDirty: 0.49}, 0.49
+			p.Uses, p.For, p.Waiting = true, map[string]float64{telemetry.ForDirty: 0.39}, 0.39
 		}},
 		{
 			"memory", "4-healthy-busy", func(f *Facts) { f.Window.Memory.Swap = 101 }, "PL911",

@@ -3,6 +3,7 @@ package live
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"plimsoll/internal/telemetry"
 	"plimsoll/internal/units"
@@ -18,6 +19,10 @@ const (
 	// lateTimes the mean lateness of plimsoll's own timers is added before a latency alone accuses
 	// anything.
 	lateTimes = 2
+	// fewLate of an I/O's usual time cannot make it slow, nor can a lateness below mostLate keep a device
+	// busy throughout.
+	fewLate  = 0.25
+	mostLate = 2 * time.Millisecond
 )
 
 // Usual time of an I/O where nobody states it: flash and network SSD, and a rotating disk's seek.
@@ -36,6 +41,46 @@ type device struct {
 
 func (d *device) ios() float64  { return float64(d.did.Reads + d.did.Writes) }
 func (d *device) iops() float64 { return d.ios() / d.span }
+
+// Flow is one direction of a device: I/Os per second, the mean time of one, and the longest mean in
+// 100 ms, 0 where that is not known.
+type Flow struct {
+	IOPS    units.IOPS    `json:"done_per_s"`
+	Wait    units.Latency `json:"wait_ns"`
+	Worst   units.Latency `json:"worst_ns,omitempty"`
+	Waiting float64       `json:"waiting"` // on average
+}
+
+func (d *device) flow(n uint64, wait, worst time.Duration) Flow {
+	f := Flow{IOPS: units.IOPS(float64(n) / d.span), Worst: units.LatencyOf(worst), Waiting: wait.Seconds() / d.span}
+	if n > 0 {
+		f.Wait = units.Latency(float64(wait) / float64(n))
+	}
+	return f
+}
+
+func (d *device) reads() Flow   { return d.flow(d.did.Reads, d.did.ReadWait, d.did.ReadWorst) }
+func (d *device) flushes() Flow { return d.flow(d.did.Flushes, d.did.FlushWait, d.did.FlushWorst) }
+
+// writes are without the time of flushes, which is in that of the writes that asked for them.
+func (d *device) writes() Flow {
+	return d.flow(d.did.Writes, max(0, d.did.WriteWait-d.did.FlushWait), d.did.WriteWorst)
+}
+
+// discards have what of the time of flushes and discards is not the flushes'.
+func (d *device) discards() Flow { return d.flow(d.did.Discards, d.did.Other-d.did.FlushWait, 0) }
+
+// parted divides sums that older facts do not tell apart.
+func parted(d telemetry.LiveDevice) telemetry.LiveDevice {
+	if n := d.Reads + d.Writes; d.ReadWait+d.WriteWait == 0 && n > 0 {
+		d.ReadWait = time.Duration(float64(d.Wait) * float64(d.Reads) / float64(n))
+		d.WriteWait = d.Wait - d.ReadWait
+	}
+	if d.FlushWait == 0 && d.Discards == 0 {
+		d.FlushWait = d.Other
+	}
+	return d
+}
 
 // wait is the mean time of an I/O, ns.
 func (d *device) wait() float64 {
@@ -72,6 +117,9 @@ type User struct {
 	For       map[string]float64 `json:"waiting_for,omitempty"`
 	version   int
 	runQueue  float64
+	// held is the mean number of its I/Os in the device, and cost what they take of it, in I/Os per second
+	// of the smallest size: both estimates.
+	held, cost float64
 }
 
 func (u *User) bytes() float64 { return float64(u.Read + u.Write) }
@@ -87,12 +135,14 @@ type view struct {
 	stated  bool    // typical is of the volumes' own data
 	limit   float64 // ns: slow above it
 	slow    bool
-	proven  bool // slow also where the machine's own timers are late
+	near    bool // slow by no more than the machine's own timers are late
+	proven  bool // slow, and not by lateness
 	users   []User
 	asked   float64            // bytes per second of all users
 	tasks   map[string]float64 // mean number of waiting tasks of users, by what they wait for
 	waiters float64            // all of them
 	causes  []Cause
+	other   float64 // what others take of what the device does
 }
 
 func newView(f *Facts) *view {
@@ -107,7 +157,7 @@ func newView(f *Facts) *view {
 		d.Layer, d.span, d.top = &f.Layers[i], v.span, i == 0
 		for _, did := range f.Window.Devices {
 			if did.Name == d.Name {
-				d.did = did
+				d.did = parted(did)
 			}
 		}
 		if d.Leaf() {
@@ -118,8 +168,13 @@ func newView(f *Facts) *view {
 	v.gatherUsers()
 	v.usual()
 	w := v.top.wait()
+	if r := v.top.reads(); r.Waiting >= slowQueue { // whoever reads waits, and many quick writes hide it
+		w = max(w, float64(r.Wait))
+	}
+	late := float64(f.Window.LateMean)
 	v.slow = v.top.waiting() >= slowQueue && w > v.limit
-	v.proven = v.slow && w > v.limit+lateTimes*float64(f.Window.LateMean)
+	v.near = v.slow && w <= v.limit+lateTimes*late
+	v.proven = v.slow && (!v.near || late <= fewLate*v.typical || v.top.busy() >= sureBusy && late < float64(mostLate))
 	return v
 }
 
@@ -128,7 +183,7 @@ func (v *view) usual() {
 	v.typical = float64(flashTypical)
 	var read, write float64
 	for _, l := range v.leaves {
-		if l.Rotational {
+		if l.Rotational && l.Kind != "loop" { // a file has no heads
 			v.typical = float64(rotatesTypical)
 		}
 		if l.Volume != nil {

@@ -1,0 +1,68 @@
+package live
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"plimsoll/internal/finding"
+)
+
+// What was true when facts of testdata/host were kept: on a machine whose storage a program delayed, limited
+// and failed (26 November 2026, Linux 6.18). Several codes where each of them is right; "" is no cause within
+// the storage.
+var kept = []struct {
+	name  string
+	truth string
+	right []finding.Code
+	says  string // a part of the first line
+}{
+	{"cg-other-innocent", "a backup is held to its own limit, and nobody waits for it", []finding.Code{"", "PL910"}, ""},
+	{"cpu-quota", "a CPU quota of 5 %, of which these facts hold nothing", []finding.Code{""}, ""},
+	{"eio-journal-aborted", "every write fails and the journal was aborted", []finding.Code{"PL316"}, "fails"},
+	{"flush-not-told", "a flush takes 61 ms, a write 0.5 ms", []finding.Code{"PL909"}, "Flushes of loop1"},
+	{"fstrim-as-first-touch", "fstrim, and a dd that has ended", []finding.Code{"PL914", "PL309"}, ""},
+	{"full-behind-cpu", "no block is free, and the processors are busy", []finding.Code{"PL317"}, "is full"},
+	{"late-200us", "2 of 502 I/Os took 400 ms", []finding.Code{"PL909"}, ""},
+	{"pg-checkpoint-as-short-queue", "PostgreSQL's checkpoints", []finding.Code{"PL309"}, "postgres"},
+	{"rotational-27ms", "a volume of 27 ms that claims to rotate", []finding.Code{"PL909"}, "per read"},
+	{"sibling-partition", "a backup on another partition of the disk", []finding.Code{"PL906"}, "loop3 makes"},
+	{"stalls-not-told", "the device stops for 0.75 s again and again", []finding.Code{"PL902"}, "stops and goes"},
+	{"swap-as-short-queue", "the machine swaps, on another device", []finding.Code{"PL911"}, ""},
+	{"victim-accused-by-bytes", "a backup of small I/Os on a volume of 200 IOPS", []finding.Code{"PL906"}, "backup"},
+	{"writeback-as-short-queue", "a backup wrote into memory, which is written back", []finding.Code{"PL906", "PL309"}, "backup"},
+}
+
+func TestKeptFactsOfARealHost(t *testing.T) {
+	files, err := filepath.Glob("testdata/host/*.json")
+	if err != nil || len(files) != len(kept) {
+		t.Fatalf("%d files, %d truths: %v", len(files), len(kept), err)
+	}
+	for _, k := range kept {
+		t.Run(k.name, func(t *testing.T) {
+			data, err := os.ReadFile("testdata/host/" + k.name + ".json")
+			if err != nil {
+				t.Fatal(err)
+			}
+			f, err := Decode(data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a := Judge(f)
+			first := ""
+			if len(a.Causes) > 0 {
+				first = a.Causes[0].Message
+			}
+			if !slices.Contains(k.right, a.First) || !strings.Contains(first, k.says) {
+				t.Errorf("%s: %s %v %q", k.truth, a.First, codes(a), first)
+			}
+			storage := k.right[0] != "" && k.right[0] != "PL911"
+			if (a.Answer == Found) != storage {
+				t.Errorf("%s: %s", k.truth, a.Answer)
+			}
+			t.Log(a.First, first)
+		})
+	}
+}

@@ -1,0 +1,160 @@
+package live
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"plimsoll/internal/finding"
+	"plimsoll/internal/host"
+	"plimsoll/internal/text"
+	"plimsoll/internal/units"
+)
+
+const (
+	justNow   = time.Minute // before the end of a look
+	fullBytes = units.MiB   // free: no room for one write of an application
+	// flushTimes the usual time of an I/O a flush usually takes: a drive writes its cache out.
+	flushTimes   = 2.5
+	flushAsWrite = 2.0 // times a write's own time: else both are slow
+)
+
+// errors are failed I/Os and errors of the filesystem that the kernel logged in the look or just before.
+func (v *view) errors() *Cause {
+	for _, e := range v.f.Log {
+		if !v.fails(e) {
+			continue
+		}
+		where := v.f.Mount
+		if where == "" {
+			where = v.f.Path
+		}
+		return &Cause{
+			Title: "the kernel logs errors of this storage", Confidence: Certain, Subject: e.Device,
+			Message: fmt.Sprintf("I/O of %s fails: the kernel logged %s of %s (%s).", v.f.Path,
+				text.Plural(e.Count, string(e.Kind)), e.Device, text.Clean(e.Text, 90)),
+			Evidence: []finding.Evidence{{
+				What: string(e.Kind) + " of " + e.Device, Found: text.Count(e.Count), Expected: "none", Where: "/dev/kmsg",
+			}},
+			Next: []string{
+				"dmesg --ctime | tail -50; stop what writes to " + text.ShellQuote(where) + ", and save what can be read",
+				"no fsck while it is mounted: unmount it, replace or repair " + e.Device + ", then check it",
+			},
+		}
+	}
+	return nil
+}
+
+// fails is whether an event of the kernel's log means that I/O of the path fails now: an error of one member
+// of a redundant array is made good by the others.
+func (v *view) fails(e host.Event) bool {
+	if e.Kind != host.IOError && e.Kind != host.FSError || v.f.Now > 0 && e.Last < v.f.Now-v.f.Window.Span-justNow {
+		return false
+	}
+	redundant := slices.ContainsFunc(v.all, func(d device) bool {
+		return slices.Contains([]string{"raid1", "raid4", "raid5", "raid6", "raid10"}, d.Level)
+	})
+	leaf := slices.ContainsFunc(v.leaves, func(l *device) bool { return l.Name == e.Device })
+	return !redundant || !leaf
+}
+
+// readOnly is a filesystem that was mounted to be written to and is read-only.
+func (v *view) readOnly() *Cause {
+	if !v.f.ReadOnly {
+		return nil
+	}
+	return &Cause{
+		Title: titleOf("PL913"), Confidence: Certain, Subject: v.f.Mount,
+		Message: fmt.Sprintf("Nothing can be written below %s: %s was mounted to be written to, and the kernel made it "+
+			"read-only.", v.f.Path, v.f.Mount),
+		Evidence: []finding.Evidence{{
+			What: "filesystem", Found: "read-only", Expected: "as it was mounted", Where: "/proc/self/mountinfo",
+		}},
+		Next: []string{
+			"dmesg --ctime | grep -i -e " + text.ShellQuote(v.top.Name) + " -e ext4 -e xfs   # what the error was",
+			"no fsck and no remount while it is mounted: unmount it, then check it",
+		},
+	}
+}
+
+// full is a filesystem on which a write that needs a block, or a file that needs an inode, fails.
+func (v *view) full() *Cause {
+	what, how := "block", "-h"
+	switch {
+	case v.f.Free == 0 || v.f.Free > 0 && v.f.FreeBytes > 0 && v.f.FreeBytes < fullBytes:
+	case v.f.Inodes >= 1:
+		what, how = "inode", "-i"
+	default:
+		return nil
+	}
+	return &Cause{
+		Title: "the filesystem is full", Confidence: Certain, Subject: v.f.Mount,
+		Message: fmt.Sprintf("%s is full: no %s is free, and what needs one fails (ENOSPC).", v.f.Mount, what),
+		Evidence: []finding.Evidence{{
+			What: "free " + what + "s", Found: "none", Expected: "at least " + text.Percent(fullBelow), Where: "statfs(2)",
+		}},
+		Next: []string{"df " + how + " " + text.ShellQuote(v.f.Mount) + "; delete what may go, or grow the filesystem"},
+	}
+}
+
+// discards are trimmed blocks, for which the device takes its time.
+func (v *view) discards() *Cause {
+	d := v.top.discards()
+	if d.Waiting < slowQueue || float64(d.Wait) <= v.limit {
+		return nil
+	}
+	who := "the filesystem (its option discard), or a program that has ended"
+	if slices.ContainsFunc(v.users, func(u User) bool { return u.Name == "fstrim" }) {
+		who = "fstrim"
+	}
+	return &Cause{
+		Title: titleOf("PL914"), Confidence: Likely, Subject: v.top.Name,
+		Message: fmt.Sprintf("Discards make %s slow: %s per second take %s each, and others wait behind them.", v.f.Path,
+			units.Number(float64(d.IOPS)), d.Wait),
+		Evidence: []finding.Evidence{
+			{What: "discards that wait", Found: units.Number(d.Waiting), Expected: "below 0.25", Where: diskstats(v.top.Name)},
+			{What: "who asks for them", Found: who, Where: "/proc/PID/fd"},
+		},
+		Next: []string{
+			"systemctl list-timers fstrim.timer   # fstrim at a quiet time, or of parts (--offset, --length)",
+			"mount without the option discard",
+		},
+	}
+}
+
+// flushLimit is the time, ns, from which a flush is slow.
+func (v *view) flushLimit() float64 { return flushTimes * v.limit }
+
+// flushing is the leaf whose flushes are slow, more than its writes are; nil for none.
+func (v *view) flushing() *device {
+	for _, l := range v.leaves {
+		f := l.flushes()
+		if f.Waiting >= slowQueue && float64(f.Wait) > v.flushLimit()+lateTimes*float64(v.f.Window.LateMean) &&
+			float64(f.Wait) > flushAsWrite*float64(l.writes().Wait) {
+			return l
+		}
+	}
+	return nil
+}
+
+// slowFlush is a device that is quick but for its flushes.
+func (v *view) slowFlush() *Cause {
+	l := v.flushing()
+	if l == nil {
+		return nil
+	}
+	f, w := l.flushes(), l.writes()
+	return &Cause{
+		Title: titleOf("PL909"), Confidence: Likely, Subject: l.Name,
+		Message: fmt.Sprintf("Flushes of %s make %s slow: %s each, %s per second; its writes by themselves take %s.",
+			l.Name, v.f.Path, f.Wait, units.Number(float64(f.IOPS)), w.Wait),
+		Evidence: []finding.Evidence{{
+			What: "time of a flush", Found: f.Wait.String(), Expected: "at most " + latency(v.flushLimit()),
+			Where: diskstats(l.Name),
+		}},
+		Next: []string{
+			"drives whose cache is safe without power, or volumes that promise a latency of synced writes",
+			"fewer commits (group commit); measure it: plimsoll run db --only 1",
+		},
+	}
+}
