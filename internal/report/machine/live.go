@@ -14,7 +14,8 @@ import (
 )
 
 // Live is the document of what makes a machine's storage slow now: the answer on the first line,
-// then what it rests on and what to do, 14 lines at most, which are not wrapped. data is its JSON.
+// then the facts that one asks for next, what the answer rests on and what to do, 15 lines at most before they
+// are wrapped. data is its JSON.
 func Live(f *live.Facts, a *live.Answer, data any) *page.Document {
 	lines := liveLines(f, a)
 	d := &page.Document{Kind: "answer", Title: lines[0], Data: page.DataOf("why", data)}
@@ -23,7 +24,18 @@ func Live(f *live.Facts, a *live.Answer, data any) *page.Document {
 			d.Head.Main = &page.Figure{Of: seen.Name, Name: "latency", Value: float64(seen.Wait), Unit: "ns"}
 		}
 	}
-	d.Add(page.Code{Free: true, Wraps: true, Titled: true, Fit: func(int) []string { return slices.Clone(lines) }})
+	d.Add(page.Code{Free: true, Wraps: true, Titled: true, Fit: func(width int) []string {
+		var fit []string
+		for _, line := range lines {
+			if text.Width(line) <= width {
+				fit = append(fit, line)
+				continue
+			}
+			lead := line[:len(line)-len(strings.TrimLeft(line, " "))]
+			fit = append(fit, text.Wrap(line, width, lead, lead+"  ")...)
+		}
+		return fit
+	}})
 	causes := page.NewTable("", "code", "confidence", "message", "next")
 	for _, c := range a.Causes {
 		causes.Add(string(c.Code), string(c.Confidence), c.Message, strings.Join(c.Next, "; "))
@@ -36,7 +48,7 @@ func Live(f *live.Facts, a *live.Answer, data any) *page.Document {
 }
 
 // mostLiveLines is the most that an answer takes.
-const mostLiveLines = 14
+const mostLiveLines = 15
 
 func liveLines(f *live.Facts, a *live.Answer) []string {
 	var lines []string
@@ -72,15 +84,12 @@ func liveNothing(f *live.Facts, a *live.Answer) []string {
 	if !f.Root {
 		can = " that can be seen without root"
 	}
-	lines := []string{
-		fmt.Sprintf("Nothing is wrong with the storage below %s%s: %s per I/O, %s waiting on average.", f.Path, can, d.Wait,
-			tenth(d.Waiting)),
-		fmt.Sprintf("  %s IOPS and %s on %s, %s busy; nobody waits for the device, a limit or the filesystem.",
-			units.IOPS(math.Round(float64(d.ReadIOPS+d.WriteIOPS))), d.ReadRate+d.WriteRate, d.Name, text.Percent(d.Busy)),
-	}
+	lines := []string{fmt.Sprintf("Nothing is wrong with the storage below %s%s: %s per I/O, %s waiting on average.", f.Path,
+		can, d.Wait, tenth(d.Waiting))}
 	if d.ReadIOPS+d.WriteIOPS == 0 {
 		lines[0] = fmt.Sprintf("Nothing is wrong with the storage below %s%s: it is idle.", f.Path, can)
 	}
+	lines = append(lines, flows(a)...)
 	if len(a.Users) > 0 {
 		lines = append(lines, fmt.Sprintf("  Processes of this path wait for a processor %s of the time.",
 			text.Percent(min(a.RunQueue, 1))))
@@ -91,15 +100,9 @@ func liveNothing(f *live.Facts, a *live.Answer) []string {
 // liveBody is what a cause rests on.
 func liveBody(a *live.Answer) []string {
 	var lines []string
-	d := a.Devices[0]
-	if ios := float64(d.ReadIOPS + d.WriteIOPS); ios > 0 {
-		line := fmt.Sprintf("  An I/O of %s (%s) takes %s; %s per second; %s wait at any moment.", a.Path, layerOf(d), d.Wait,
-			units.Number(ios), tenth(d.Waiting))
-		if float64(d.Wait) <= 2*float64(a.Usual) && len(a.Causes) > 0 && !a.Causes[0].Elsewhere {
-			line = fmt.Sprintf("  The device is not the cause: %s per I/O, %s waiting, %s busy.", d.Wait, tenth(d.Waiting),
-				text.Percent(d.Busy))
-		}
-		lines = append(lines, line)
+	lines = append(lines, flows(a)...)
+	if who := whoLine(a); who != "" {
+		lines = append(lines, who)
 	}
 	if line := accountLine(a); line != "" {
 		lines = append(lines, line)
@@ -116,11 +119,40 @@ func liveBody(a *live.Answer) []string {
 			lines = append(lines, line)
 		}
 	}
-	lines = append(lines, liveAlso(a)...)
-	if who := whoLine(a); who != "" {
-		lines = append(lines, who)
+	return append(lines, liveAlso(a)...)
+}
+
+// flows are what each direction of the path does, and what is in flight. Flushes are counted of whole disks: those
+// of the leaf on which most wait.
+func flows(a *live.Answer) []string {
+	d := a.Devices[0]
+	flushes := d.Flushes
+	for _, leaf := range a.Devices {
+		if leaf.Leaf && leaf.Flushes.Waiting > flushes.Waiting {
+			flushes = leaf.Flushes
+		}
 	}
-	return lines
+	var lines []string
+	for _, one := range []struct {
+		name string
+		flow live.Flow
+		rate units.Rate
+	}{{"Reads", d.Reads, d.ReadRate}, {"Writes", d.Writes, d.WriteRate}, {"Flushes", flushes, 0}} {
+		if one.flow.IOPS == 0 {
+			continue
+		}
+		line := fmt.Sprintf("  %s: %s per second", one.name, units.Number(float64(one.flow.IOPS)))
+		if one.rate > 0 {
+			line += ", " + one.rate.String()
+		}
+		line += "; " + one.flow.Wait.String() + " each"
+		if one.flow.Worst > 0 {
+			line += ", at worst " + one.flow.Worst.String()
+		}
+		lines = append(lines, line)
+	}
+	return append(lines, fmt.Sprintf("  %s: %s in flight, %s busy; slow is above %s per I/O.", layerOf(d), tenth(d.Waiting),
+		text.Percent(d.Busy), a.Slow))
 }
 
 func layerOf(d live.DeviceSeen) string {

@@ -287,7 +287,11 @@ func (t *terminal) code(c Code, indent string) {
 	}
 	lines, style := c.Lines, plain
 	if c.Fit != nil {
-		lines = c.Fit(t.width)
+		width := t.width
+		if c.Wraps && t.rows > width {
+			width = 1 << 16 // into a pipe: a sentence is a line, which a filter finds
+		}
+		lines = c.Fit(width)
 	} else if !c.Free {
 		indent += "  "
 	}
