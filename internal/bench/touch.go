@@ -134,7 +134,7 @@ func (d *direct) touch(ctx context.Context, all []int64) (diagnose.Touch, error)
 			text.Duration(touchMost))
 	}
 	t.Paired = stats.PairedShare(first, again, touchFar)
-	if !t.Tells() {
+	if !t.Tells() && !t.Unsure {
 		t.Claimed = false // less than 30 MiB
 	}
 	return t, failed

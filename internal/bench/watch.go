@@ -60,6 +60,9 @@ func watch(ctx context.Context, m *sys.Machine, o Watching, begun func(*watching
 			"kernel's log (run it as root)")
 	}
 	f.NotSeen = append(f.NotSeen, stack.Tree.Notes...)
+	if stack.Failed != nil {
+		f.Failed = stack.Failed.Error()
+	}
 	target := &t.Targets[0]
 	if target.Device == "" {
 		f.Blind = blind(stack)

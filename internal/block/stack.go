@@ -20,6 +20,8 @@ type Stack struct {
 	Mount *Mount
 	// Device is the kernel name of the device behind it, empty where there is none.
 	Device string
+	// Failed is the error of a path that cannot even be looked at, since its storage fails.
+	Failed error
 }
 
 // remote are filesystems whose storage is another machine's, or a program's.
@@ -93,6 +95,8 @@ func (s *Stack) find(m *sys.Machine, r *reader, name string) error {
 	case errors.Is(err, sys.ErrNoAnswer):
 		s.Mount = lexical
 		s.Tree.Notes = append(s.Tree.Notes, name+": "+sys.ErrNoAnswer.Error())
+	case sys.Fails(err):
+		s.Mount, s.Failed = lexical, err
 	case err != nil:
 		return err
 	case place.Block:

@@ -38,6 +38,9 @@ func (t Touch) Sentence() string {
 	}
 	first, again := units.Latency(t.First), units.Latency(t.Again)
 	switch {
+	case t.Unsure:
+		return fmt.Sprintf("Whether %s is loaded from its snapshot cannot be said: first reads take %s and others %s, but they "+
+			"vary too much (others use it now); test again when it is quiet.", of, first, again)
 	case t.Claimed:
 		return fmt.Sprintf("About %s (%s to %s) of %s is not loaded from its snapshot: first reads %s, others %s; "+
 			"plimsoll array warm loads it in about %s.",
@@ -53,7 +56,7 @@ func (t Touch) Sentence() string {
 const touchedLeast = 60
 
 // Tells is whether there were pairs enough to tell whether anything is to be loaded.
-func (t Touch) Tells() bool { return t.Pairs >= touchedLeast }
+func (t Touch) Tells() bool { return t.Pairs >= touchedLeast && !t.Unsure }
 
 // Loading is the test that claims that a scenario read what was not loaded. What plimsoll wrote
 // itself is loaded where it was written: there the file decides.

@@ -154,3 +154,31 @@ func TestPairedShareByHand(t *testing.T) {
 		t.Errorf("no pairs: %+v", r)
 	}
 }
+
+// A share that noise hides or that two halves contradict is not told; one that is plain is.
+func TestPairedShareCannotTell(t *testing.T) {
+	const n = 200
+	pairs := func(f func(i int) (first, again float64)) Paired {
+		a, b := make([]float64, n), make([]float64, n)
+		for i := range n {
+			a[i], b[i] = f(i)
+		}
+		return PairedShare(a, b, 1e6)
+	}
+	noise := func(i int) float64 { return float64(1+(i*7919)%40) * 1e6 } // 1 to 40 ms
+	for name, c := range map[string]struct {
+		f      func(i int) (float64, float64)
+		unsure bool
+	}{
+		"all cold, quiet":       {func(i int) (float64, float64) { return 16e6 + float64(i%7)*1e4, 1e6 + float64(i%5)*1e4 }, false},
+		"none cold, quiet":      {func(i int) (float64, float64) { return 1e6 + float64(i%7)*1e4, 1e6 + float64(i%5)*1e4 }, false},
+		"all cold beside noise": {func(i int) (float64, float64) { return noise(i) + 15e6, noise(i + 1) }, true},
+		"the first half only cold": {func(i int) (float64, float64) {
+			return map[bool]float64{true: 30e6, false: 1e6}[i < n/2] + float64(i%7), 1e6 + float64(i%5)
+		}, true},
+	} {
+		if p := pairs(c.f); p.Unsure != c.unsure {
+			t.Errorf("%s: unsure %t, %+v", name, p.Unsure, p)
+		}
+	}
+}

@@ -165,6 +165,17 @@ type Place struct {
 // ErrNoAnswer is the error of a look at a path whose filesystem does not answer.
 var ErrNoAnswer = errors.New("its filesystem did not answer within a second")
 
+// Fails is whether the error of a look is the storage's own: a filesystem that was shut down after an error
+// answers so, and so does a device that is gone.
+func Fails(err error) bool {
+	for _, e := range []error{unix.EIO, unix.EUCLEAN, unix.ESHUTDOWN, unix.ENOTCONN, unix.ENODEV, unix.ENXIO} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
 // lookLimit is how long a filesystem may take to say what a path is.
 const lookLimit = time.Second
 

@@ -41,6 +41,10 @@ func Derive(name string, all []Observed) (*Demand, []Seen, error) {
 			d.note("%ss of %s: the rate is what 99 of 100 intervals stay below, %s times the mean of %v: what comes in shorter "+
 				"bursts is not a stream of its own", s.verb(), s.Device, units.Number(float64(s.P99.Rate/s.Mean.Rate)), s.Mean.Rate)
 		}
+		if s.synced() {
+			d.note("%ss of %s: %s flushes per second; fdatasync is assumed, fsync and O_DSYNC look alike", s.verb(), s.Device,
+				units.Number(s.Flushes))
+		}
 		d.Streams = append(d.Streams, s.streams(len(all) > 1)...)
 	}
 	d.note("sequential or random was not recorded: random is assumed")
@@ -62,6 +66,12 @@ func (s *Seen) verb() string {
 	return "write"
 }
 
+// syncedShare of its writes are flushes where a program waits for them to be durable: a filesystem's log, which
+// is written every few seconds, makes fewer.
+const syncedShare = 0.05
+
+func (s *Seen) synced() bool { return s.Flushes > 0 && s.Flushes >= syncedShare*float64(s.Mean.IOPS) }
+
 func (s *Seen) streams(many bool) []Stream {
 	name := s.verb()
 	if many {
@@ -74,6 +84,9 @@ func (s *Seen) streams(many bool) []Stream {
 	one := Stream{
 		Name: name, Random: true, ReadShare: share, Blocks: []Block{{s.Block, 1}},
 		Threads: int(math.Round(max(s.Depth, s.InFlight))),
+	}
+	if s.synced() {
+		one.Sync = Sync{"fdatasync", max(1, int(math.Round(float64(s.Mean.IOPS)/s.Flushes)))}
 	}
 	set := func(st *Stream, l Load) {
 		st.IOPS = units.IOPS(significant(float64(l.Rate) / float64(s.Block)))

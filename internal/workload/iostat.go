@@ -200,6 +200,7 @@ func (r iostatRow) interval() Interval {
 	i.Queue, _ = get("aqu-sz", "avgqu-sz")
 	i.Util, _ = get("%util", "util")
 	i.Util /= 100
+	i.Flushes, _ = get("f/s")
 	return i
 }
 
@@ -210,7 +211,8 @@ func fromIostat(reports []iostatReport, every time.Duration) ([]Observed, error)
 	if len(reports) > 1 {
 		reports = reports[1:]
 	} else {
-		notes = append(notes, "the only report is iostat's mean since boot: it hides every peak; run iostat -x -t 1")
+		notes = append(notes, "there is one report: where it is iostat's first, it is the mean since boot, which hides every "+
+			"peak; run iostat -x -t 1")
 	}
 	return fromReports(reports, every, notes)
 }

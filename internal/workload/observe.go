@@ -34,6 +34,7 @@ type Interval struct {
 	At          time.Duration // of its end, since the first one began
 	Len         time.Duration
 	Read, Write Flow
+	Flushes     float64 // per second
 	Queue       float64 // mean number of requests in flight; 0 where it was not recorded
 	Util        float64 // 0..1
 }
@@ -55,6 +56,8 @@ type Seen struct {
 	// Wait is the mean time of a request, InFlight their mean number; 0 where not recorded.
 	Wait     units.Latency `json:"wait,omitempty"`
 	InFlight float64       `json:"in_flight,omitempty"`
+	// Flushes are how often the device was asked to make writes durable, of writes.
+	Flushes float64 `json:"flushes_per_s,omitempty"`
 	// Depth is this direction's part of Observed.Depth.
 	Depth float64 `json:"depth,omitempty"`
 	// Largest means over these times; those longer than what was watched are absent.
@@ -113,11 +116,15 @@ func (o *Observed) see(read bool) (Seen, bool) {
 		other += g.IOPS * t
 		otherBytes += g.Rate * t
 		wait += f.Wait.Seconds() * f.IOPS * t
+		s.Flushes += iv.Flushes * t
 		otherWait += g.Wait.Seconds() * g.IOPS * t
 		length += t
 	}
 	if length <= 0 || ios <= 0 || bytes <= 0 || ios < negligible*(ios+other) && bytes < negligible*(bytes+otherBytes) {
 		return s, false
+	}
+	if s.Flushes /= length; read {
+		s.Flushes = 0
 	}
 	s.Mean = Load{units.IOPS(ios / length), units.Rate(bytes / length)}
 	s.Block = blockOf(bytes / ios)
@@ -304,9 +311,9 @@ func otsu(values []float64) (float64, bool) {
 	return at, true
 }
 
-// full is the share of time in which a direction seems to be held by its device: near its largest
-// rate, with requests that take several times as long as when it is at ease. What was asked for
-// then is not known, only what was given.
+// full is the share of time in which a direction seems to be held by its device: busy throughout with several
+// requests in flight, or near its largest rate, with requests that take several times as long as when it is at
+// ease. What was asked for then is not known, only what was given.
 func (o *Observed) full(read bool) float64 {
 	var waits []float64
 	most := 0.0
@@ -317,18 +324,19 @@ func (o *Observed) full(read bool) float64 {
 			most = max(most, f.Rate)
 		}
 	}
-	if len(waits) < 5 {
-		return 0
+	atEase := math.Inf(1)
+	if slices.Sort(waits); len(waits) >= 5 {
+		atEase = waits[len(waits)/10]
 	}
-	slices.Sort(waits)
-	atEase := waits[len(waits)/10]
 	full, all := 0.0, 0.0
 	for i := range o.Intervals {
 		f, t := o.Intervals[i].flow(read), o.Intervals[i].Len.Seconds()
 		all += t
-		if f.Rate >= 0.9*most && f.Wait.Seconds() >= 3*atEase && f.IOPS*f.Wait.Seconds() >= 4 {
+		if i := &o.Intervals[i]; f.IOPS > 0 && (i.Util >= 0.99 && i.Queue >= 4 || i.Util >= 0.95 && i.Queue >= 16) {
+			full += t
+		} else if f.Rate >= 0.9*most && f.Wait.Seconds() >= 3*atEase && f.IOPS*f.Wait.Seconds() >= 4 {
 			full += t
 		}
 	}
-	return full / all
+	return full / max(all, 1e-9)
 }

@@ -204,7 +204,7 @@ func Observe(s *telemetry.Series, every time.Duration) []Observed {
 		length := b.At - a.At
 		for i, u := range s.Use(from, to) {
 			iv := Interval{
-				At: to - first, Len: length, Queue: u.Queue, Util: u.Util,
+				At: to - first, Len: length, Queue: u.Queue, Util: u.Util, Flushes: float64(u.Flushes),
 				Read:  Flow{float64(u.ReadIOPS), float64(u.ReadRate), u.ReadWait},
 				Write: Flow{float64(u.WriteIOPS), float64(u.WriteRate), u.WriteWait},
 			}

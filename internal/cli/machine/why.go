@@ -195,7 +195,7 @@ func (o *whyOptions) watching(env *form.Env) (bench.Watching, error) {
 		}
 	}
 	here, err := sys.Look(path)
-	if err != nil && !errors.Is(err, sys.ErrNoAnswer) {
+	if err != nil && !errors.Is(err, sys.ErrNoAnswer) && !sys.Fails(err) {
 		return none, form.Usage(err)
 	}
 	decl, err := o.declared(env, here)

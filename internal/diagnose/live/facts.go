@@ -50,8 +50,10 @@ type Facts struct {
 	Inodes    float64     `json:"inodes_taken,omitempty"`
 	FreeBytes units.Bytes `json:"free_bytes,omitempty"`
 	// ReadOnly says that the filesystem has become read-only, and was not mounted so.
-	ReadOnly bool         `json:"read_only,omitempty"`
-	Log      []host.Event `json:"kernel_log,omitempty"`
+	ReadOnly bool `json:"read_only,omitempty"`
+	// Failed is the error of a path that could not even be looked at.
+	Failed string       `json:"failed,omitempty"`
+	Log    []host.Event `json:"kernel_log,omitempty"`
 	// Now is when the look ended, by the clock of the kernel's log; 0 where that is not known.
 	Now    time.Duration    `json:"now_ns,omitempty"`
 	Quotas []topology.Quota `json:"cpu_quotas,omitempty"`

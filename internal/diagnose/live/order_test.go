@@ -90,13 +90,13 @@ var firing = []struct {
 	{
 		"errors",
 		func(f *Facts) {
-			f.Log = []host.Event{{Kind: host.IOError, Device: "sda", Count: 3, Last: time.Hour - 64*time.Second, Text: "I/O error, dev sda, sector 8"}}
+			f.Log = []host.Event{{Kind: host.IOError, Device: "sda", Count: 3, Last: time.Hour - 5*time.Second, Text: "I/O error, dev sda, sector 8"}}
 		},
 		func(f *Facts) {
-			f.Log = []host.Event{{Kind: host.IOError, Device: "sda", Count: 3, Last: time.Hour - 66*time.Second, Text: "I/O error, dev sda, sector 8"}}
+			f.Log = []host.Event{{Kind: host.IOError, Device: "sda", Count: 3, Last: time.Hour - 7*time.Second, Text: "I/O error, dev sda, sector 8"}}
 		},
 	},
-	{"read-only", func(f *Facts) { f.ReadOnly = true }, func(*Facts) {}},
+	{"read-only", func(f *Facts) { f.Failed = "input/output error" }, func(*Facts) {}},
 	{"full", func(f *Facts) { f.Inodes = 1 }, func(f *Facts) { f.Inodes = 0.9999 }},
 	{
 		"no answer", func(f *Facts) { at(f, "sdb").Longest = 950 * time.Millisecond },

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	justNow   = time.Minute // before the end of a look
+	justNow   = time.Second // before a look: what failed earlier may be over, or have been another's of that name
 	fullBytes = units.MiB   // free: no room for one write of an application
 	// flushTimes the usual time of an I/O a flush usually takes: a drive writes its cache out.
 	flushTimes   = 2.5
@@ -60,10 +60,10 @@ func (v *view) fails(e host.Event) bool {
 
 // readOnly is a filesystem that was mounted to be written to and is read-only.
 func (v *view) readOnly() *Cause {
-	if !v.f.ReadOnly {
+	if !v.f.ReadOnly && v.f.Failed == "" {
 		return nil
 	}
-	return &Cause{
+	c := &Cause{
 		Title: titleOf("PL913"), Confidence: Certain, Subject: v.f.Mount,
 		Message: fmt.Sprintf("Nothing can be written below %s: %s was mounted to be written to, and the kernel made it "+
 			"read-only.", v.f.Path, v.f.Mount),
@@ -75,6 +75,13 @@ func (v *view) readOnly() *Cause {
 			"no fsck and no remount while it is mounted: unmount it, then check it",
 		},
 	}
+	if v.f.Failed != "" {
+		c.Title = "the filesystem has failed"
+		c.Message = fmt.Sprintf("The filesystem of %s has failed: a mere look at it ends so: %s.", v.f.Path,
+			text.Clean(v.f.Failed, 90))
+		c.Evidence[0] = finding.Evidence{What: "statx(2)", Found: text.Clean(v.f.Failed, 90), Expected: "no error"}
+	}
+	return c
 }
 
 // full is a filesystem on which a write that needs a block, or a file that needs an inode, fails.
