@@ -201,6 +201,7 @@ func (r iostatRow) interval() Interval {
 	i.Util, _ = get("%util", "util")
 	i.Util /= 100
 	i.Flushes, _ = get("f/s")
+	i.FlushWait = ms("f_await")
 	return i
 }
 

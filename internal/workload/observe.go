@@ -35,6 +35,7 @@ type Interval struct {
 	Len         time.Duration
 	Read, Write Flow
 	Flushes     float64 // per second
+	FlushWait   time.Duration
 	Queue       float64 // mean number of requests in flight; 0 where it was not recorded
 	Util        float64 // 0..1
 }

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -59,7 +60,8 @@ where it could not be seen.`,
   plimsoll why /data --expect 5ms --json
   plimsoll why /data --watch --for 24h
   plimsoll why /data --save facts.json
-  plimsoll why --from facts.json`,
+  plimsoll why --from facts.json
+  plimsoll why --from iostat.log`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
@@ -81,7 +83,7 @@ where it could not be seen.`,
 	form.AddLatency(f, &o.expect, "expect", "call an I/O slow that takes longer than `LATENCY`, instead of 4 times its usual time")
 	f.StringVar(&o.save, "save", "", "write what was seen to `FILE`, to be judged again")
 	form.TypedOnly(f, "save")
-	f.StringVar(&o.from, "from", "", "judge what was saved in `FILE`, and watch nothing")
+	f.StringVar(&o.from, "from", "", "judge what was saved in `FILE`, or what iostat -x, sar -d or sadf -d printed, and watch nothing")
 	f.BoolVar(&o.watch, "watch", false, "go on until Ctrl-C, or as long as --for says: a line per minute, "+
 		"and at the end a summary of whose fault it was")
 	form.Apart(f, "from", "what was saved holds its limits", "volumes", "level", "chunk", "instance", "topology")
@@ -234,6 +236,9 @@ func loadFacts(name string, expect units.Latency) (*atwork.Facts, error) {
 		return nil, err
 	}
 	f, err := atwork.Decode(data)
+	if !json.Valid(data) || bytes.Contains(data, []byte(`"sysstat"`)) {
+		f, err = atwork.FromCounters(name, data)
+	}
 	if err != nil {
 		return nil, form.Usage(fmt.Errorf("%s: %w", text.Clean(name, 0), err))
 	}

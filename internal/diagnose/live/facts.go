@@ -60,6 +60,8 @@ type Facts struct {
 	Root   bool             `json:"root"`
 	// Remote is set where the storage is another machine's.
 	Remote *Remote `json:"remote,omitempty"`
+	// Counters names the file of another program's counters from which these facts are, empty for none.
+	Counters string `json:"counters,omitempty"`
 	// Blind says why there is no device to look at, as a clause; empty where there is one.
 	Blind string `json:"blind,omitempty"`
 	// NotSeen is what could not be looked at, a clause each.

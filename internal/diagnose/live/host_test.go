@@ -66,3 +66,35 @@ func TestKeptFactsOfARealHost(t *testing.T) {
 		})
 	}
 }
+
+// What iostat prints of a device gives the same first cause, and never surely; what is healthy is not accused.
+func TestCountersOfOthers(t *testing.T) {
+	for _, c := range []struct {
+		file  string
+		right finding.Code
+		says  string
+	}{
+		{"flush-61ms.iostat", "PL909", "Flushes of sda"},
+		{"cap-all-the-time.iostat", "PL912", "limit that is not known"},
+		{"20-seastar593.iostat", "PL912", "limit that is not known"},
+		{"iostat-12.6.txt", "", ""},
+		{"sar-12.6.txt", "", ""},
+	} {
+		data, err := os.ReadFile("../../workload/testdata/" + c.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := FromCounters(c.file, data)
+		if err != nil {
+			t.Fatal(c.file, err)
+		}
+		a := Judge(f)
+		first := Cause{}
+		if len(a.Causes) > 0 {
+			first = a.Causes[0]
+		}
+		if a.First != c.right || !strings.Contains(first.Message, c.says) || first.Confidence == Certain || len(a.NotSeen) == 0 {
+			t.Errorf("%s: %s %s (%s)", c.file, a.First, first.Message, first.Confidence)
+		}
+	}
+}

@@ -141,6 +141,9 @@ func (v *view) look() {
 		}
 		if c := r.look(v); c != nil {
 			c.Code, c.row = cmp.Or(c.Code, r.code), r
+			if v.f.Counters != "" && c.Confidence == Certain { // means of a second or more prove nothing
+				c.Confidence = Likely
+			}
 			v.causes = append(v.causes, *c)
 		}
 	}

@@ -1,0 +1,80 @@
+package live
+
+import (
+	"fmt"
+	"time"
+
+	"plimsoll/internal/telemetry"
+	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
+)
+
+// FromCounters makes facts of what another program printed of a machine's devices (iostat -x, sar -d): of the one
+// that has a cause with the most I/Os waiting, else of the one on which most wait.
+func FromCounters(name string, data []byte) (*Facts, error) {
+	all, err := workload.From(data, 0)
+	if err != nil {
+		return nil, err
+	}
+	var best *Facts
+	most := -1.0
+	for i := range all {
+		f := counted(name, &all[i])
+		if f == nil {
+			continue
+		}
+		waiting := newView(f).top.waiting()
+		if a := Judge(f); a.Answer == Found {
+			waiting += 1e9
+		}
+		if waiting > most {
+			best, most = f, waiting
+		}
+	}
+	if best == nil {
+		return nil, fmt.Errorf("no device of it did anything")
+	}
+	return best, nil
+}
+
+// counted are the facts of one device, nil where nothing was done.
+func counted(name string, o *workload.Observed) *Facts {
+	d := telemetry.LiveDevice{Name: o.Device}
+	var span time.Duration
+	var queued float64
+	add := func(n *uint64, bytes *units.Bytes, wait *time.Duration, f workload.Flow, t time.Duration) {
+		ios := f.IOPS * t.Seconds()
+		*n += uint64(ios + 0.5)
+		*bytes += units.Bytes(f.Rate * t.Seconds())
+		*wait += time.Duration(ios * float64(f.Wait))
+	}
+	for _, i := range o.Intervals {
+		span += i.Len
+		add(&d.Reads, &d.ReadBytes, &d.ReadWait, i.Read, i.Len)
+		add(&d.Writes, &d.WriteBytes, &d.WriteWait, i.Write, i.Len)
+		d.Flushes += uint64(i.Flushes*i.Len.Seconds() + 0.5)
+		d.FlushWait += time.Duration(i.Flushes * i.Len.Seconds() * float64(i.FlushWait))
+		d.Busy += time.Duration(i.Util * float64(i.Len))
+		queued += i.Queue * i.Len.Seconds()
+		d.ReadWorst, d.WriteWorst = max(d.ReadWorst, i.Read.Wait), max(d.WriteWorst, i.Write.Wait)
+		d.FlushWorst = max(d.FlushWorst, i.FlushWait)
+	}
+	if span <= 0 || d.Reads+d.Writes+d.Flushes == 0 {
+		return nil
+	}
+	d.Wait, d.Other, d.InFlight = d.ReadWait+d.WriteWait, d.FlushWait, queued/span.Seconds()
+	if d.WriteWait < d.FlushWait { // the time of flushes is not in that of writes here
+		d.WriteWait += d.FlushWait
+	}
+	return &Facts{
+		Format: Format, Path: o.Device, Free: -1, Root: true, Counters: name,
+		Layers: []Layer{{Name: o.Device, Kind: "disk"}},
+		Window: &telemetry.Window{
+			Span: span, Ticks: len(o.Intervals), Stacks: true, Devices: []telemetry.LiveDevice{d}, CPU: telemetry.LiveCPU{Idle: 1},
+		},
+		NotSeen: append([]string{
+			"programs and what their tasks wait for, limits of control groups and of volumes, errors, layers above " + o.Device +
+				", processors and memory: such counters do not show them (plimsoll why on the machine does)",
+		}, o.Notes...),
+	}
+}
