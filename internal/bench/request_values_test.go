@@ -260,7 +260,7 @@ func TestEndOfRounds(t *testing.T) {
 // Disks that a hypervisor made up say that they rotate.
 func TestVirtualDisks(t *testing.T) {
 	for name, want := range map[string]bool{"vda": true, "xvdf": true, "sda": false, "nvme0n1": false, "dm-0": false} {
-		if virtual(name) != want {
+		if virtual(name, "") != want {
 			t.Errorf("%s: %t", name, !want)
 		}
 	}

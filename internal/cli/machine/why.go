@@ -32,6 +32,7 @@ type whyOptions struct {
 	save   string
 	from   string
 	watch  bool
+	scrape string
 }
 
 // The bounds of --for, of one look and with --watch.
@@ -83,9 +84,13 @@ where it could not be seen.`,
 	form.AddLatency(f, &o.expect, "expect", "call an I/O slow that takes longer than `LATENCY`, instead of 4 times its usual time")
 	f.StringVar(&o.save, "save", "", "write what was seen to `FILE`, to be judged again")
 	form.TypedOnly(f, "save")
-	f.StringVar(&o.from, "from", "", "judge what was saved in `FILE`, or what iostat -x, sar -d or sadf -d printed, and watch nothing")
+	f.StringVar(&o.from, "from", "", "judge what was saved in `FILE`, or what iostat -x, sar -d or sadf -d printed, "+
+		"and watch nothing")
 	f.BoolVar(&o.watch, "watch", false, "go on until Ctrl-C, or as long as --for says: a line per minute, "+
 		"and at the end a summary of whose fault it was")
+	f.StringVar(&o.scrape, "openmetrics", "", "with --watch: replace `FILE` after each minute, for the node exporter's "+
+		"textfile collector: limits used, seconds slow, first cause")
+	form.TypedOnly(f, "openmetrics")
 	form.Apart(f, "from", "what was saved holds its limits", "volumes", "level", "chunk", "instance", "topology")
 	cmd.MarkFlagsMutuallyExclusive("save", "from")
 	cmd.MarkFlagsMutuallyExclusive("save", "watch")
@@ -126,6 +131,8 @@ func (o *whyOptions) facts(ctx context.Context, env *form.Env) (*atwork.Facts, e
 		return nil, form.Usage(errors.New("name a path to watch, or --from FILE to judge what was saved, not both"))
 	case o.from != "":
 		return loadFacts(o.from, o.expect)
+	case o.scrape != "":
+		return nil, form.Usage(errors.New("--openmetrics goes with --watch, which writes it after each minute"))
 	case o.path == "":
 		return nil, form.Hint(form.Usage(errors.New("name the path or the device that is slow")),
 			"plimsoll why /var/lib/postgresql")
@@ -156,7 +163,10 @@ func runWatch(ctx context.Context, env *form.Env, o whyOptions) error {
 	if err != nil {
 		return err
 	}
-	minutes := machine.Minutes{Out: env.Out, JSON: asJSON}
+	minutes := machine.Minutes{Out: env.Out, JSON: asJSON, Path: o.path}
+	if o.scrape != "" {
+		minutes.Metrics = func(text string) error { return sys.WriteFile(o.scrape, []byte(text), form.FileMode(o.scrape)) }
+	}
 	err = bench.WatchMinutes(ctx, env.Machine, watching, minutes.Add)
 	if errors.Is(err, bench.ErrNoDevice) {
 		return fmt.Errorf("%s: %w; plimsoll why without --watch says why", text.Clean(o.path, 0), err)

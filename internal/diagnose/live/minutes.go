@@ -47,12 +47,43 @@ type Moment struct {
 	Wait    units.Latency
 	Waiting float64
 	IOPS    units.IOPS
+	Used    []LimitUse
+}
+
+// LimitUse is the share that is used of a limit that is known: of a volume, the instance or a control group.
+type LimitUse struct {
+	Of    string  `json:"of"`
+	Limit string  `json:"limit"`
+	Share float64 `json:"share"`
+}
+
+// limitsUsed are the shares of all limits that are known.
+func (v *view) limitsUsed() (all []LimitUse) {
+	if v.top == nil {
+		return nil
+	}
+	for _, l := range v.leaves {
+		if l.Volume == nil {
+			continue
+		}
+		if share, what, _ := v.volumeShare(l); what != "" {
+			all = append(all, LimitUse{l.Name, what, share})
+		}
+	}
+	if i := v.instanceShare(); i.limit != "" {
+		all = append(all, LimitUse{"instance", i.limit, i.of})
+	}
+	for i := range v.f.Groups {
+		l := &v.f.Groups[i]
+		all = append(all, LimitUse{l.Group, amount(l.What, l.Limit), l.Used / max(l.Effective(), 1)})
+	}
+	return all
 }
 
 // Look judges facts as one moment of many. whole says that they include processes; at is the start.
 func Look(f *Facts, at time.Time, whole bool) Moment {
 	a := Judge(f)
-	m := Moment{At: at, Span: a.Span, Whose: Fine, Whole: whole, Below: newView(f).belowStated()}
+	m := Moment{At: at, Span: a.Span, Whose: Fine, Whole: whole, Below: newView(f).belowStated(), Used: newView(f).limitsUsed()}
 	if len(a.Devices) > 0 {
 		d := a.Devices[0]
 		m.Wait, m.Waiting, m.IOPS = d.Wait, d.Waiting, d.ReadIOPS+d.WriteIOPS
@@ -105,6 +136,8 @@ type Minute struct {
 	Wait    units.Latency `json:"wait_ns"`
 	Waiting float64       `json:"waiting"`
 	IOPS    units.IOPS    `json:"iops"`
+	// Used are the limits of the last moment; nil where none is known.
+	Used *[]LimitUse `json:"limits_used,omitempty"`
 }
 
 // MinuteOf joins moments. Its cause is the one that held longest among those in which processes were
@@ -120,6 +153,9 @@ func MinuteOf(moments []Moment) Minute {
 		if m.Slow {
 			out.Slow += m.Span
 		}
+	}
+	if used := moments[len(moments)-1].Used; len(used) > 0 {
+		out.Used = &used
 	}
 	shown := moments
 	if out.Slow > 0 {

@@ -23,6 +23,10 @@ const (
 	// busy throughout.
 	fewLate  = 0.25
 	mostLate = 2 * time.Millisecond
+	// Where the timers are starved late on average, threads of the storage's own driver wait for a processor,
+	// too, each in its turn.
+	starved      = 5 * time.Millisecond
+	starvedTimes = 8
 )
 
 // Usual time of an I/O where nobody states it: flash and network SSD, and a rotating disk's seek.
@@ -172,6 +176,9 @@ func newView(f *Facts) *view {
 		w = max(w, float64(r.Wait))
 	}
 	late := float64(f.Window.LateMean)
+	if f.Window.LateMean >= starved {
+		late *= starvedTimes / lateTimes
+	}
 	v.slow = v.top.waiting() >= slowQueue && w > v.limit
 	v.near = v.slow && w <= v.limit+lateTimes*late
 	v.proven = v.slow && (!v.near || late <= fewLate*v.typical || v.top.busy() >= sureBusy && late < float64(mostLate))

@@ -18,11 +18,48 @@ type Minutes struct {
 	JSON bool
 	Sum  live.Sum
 	err  error
+	// Metrics writes the whole of what a scrape reads, after each minute; nil for nobody.
+	Metrics func(text string) error
+	Path    string
+	slow    map[live.Whose]time.Duration
+}
+
+// openMetrics is the last minute as OpenMetrics text, which the node exporter's textfile collector reads, too.
+func (m *Minutes) openMetrics(one live.Minute) string {
+	if m.slow == nil {
+		m.slow = map[live.Whose]time.Duration{}
+	}
+	m.slow[one.Whose] += one.Slow
+	var b strings.Builder
+	label := strings.NewReplacer("\\", "\\\\", "\"", "\\\"", "\n", "\\n").Replace
+	path := label(m.Path)
+	b.WriteString("# TYPE plimsoll_slow_seconds counter\n# UNIT plimsoll_slow_seconds seconds\n")
+	for _, w := range []live.Whose{live.Theirs, live.Yours, live.Here, live.Unknown} {
+		fmt.Fprintf(&b, "plimsoll_slow_seconds_total{path=\"%s\",whose=\"%s\"} %g\n", path, w, m.slow[w].Seconds())
+	}
+	b.WriteString("# TYPE plimsoll_io_wait_seconds gauge\n# UNIT plimsoll_io_wait_seconds seconds\n")
+	fmt.Fprintf(&b, "plimsoll_io_wait_seconds{path=\"%s\"} %g\n", path, float64(one.Wait)/1e9)
+	b.WriteString("# TYPE plimsoll_first_cause gauge\n")
+	if one.First != "" {
+		fmt.Fprintf(&b, "plimsoll_first_cause{path=\"%s\",code=\"%s\",subject=\"%s\"} 1\n", path, one.First,
+			label(text.Clean(one.Subject, 80)))
+	}
+	b.WriteString("# TYPE plimsoll_limit_used_ratio gauge\n# UNIT plimsoll_limit_used_ratio ratio\n")
+	if one.Used != nil {
+		for _, u := range *one.Used {
+			fmt.Fprintf(&b, "plimsoll_limit_used_ratio{path=\"%s\",of=\"%s\",limit=\"%s\"} %g\n", path,
+				label(text.Clean(u.Of, 80)), label(u.Limit), u.Share)
+		}
+	}
+	return b.String() + "# EOF\n"
 }
 
 // Add prints a minute and counts it.
 func (m *Minutes) Add(one live.Minute) {
 	m.Sum.Add(one)
+	if m.Metrics != nil && m.err == nil {
+		m.err = m.Metrics(m.openMetrics(one))
+	}
 	if m.err != nil {
 		return
 	}
