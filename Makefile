@@ -7,7 +7,7 @@ DEADCODE    := .tools/deadcode-0.48.0
 export CGO_ENABLED = 0
 
 # everything below is a command, not a file
-.PHONY: exam exam-live kills mutants build install demo test check lint rest lab lab-long lab-systems fleet-test fuzz bench fio-versions pg-versions dist image dist-test packaging web clean need-build need-here need-test
+.PHONY: exam exam-live exam-host kills mutants build install demo test check lint rest lab lab-long lab-systems fleet-test fuzz bench fio-versions pg-versions dist image dist-test packaging web clean need-build need-here need-test
 
 build: need-build ## the static binary, bin/plimsoll
 	@$(GO) build -trimpath -ldflags '-s -w -X plimsoll/internal/cli.Version=$(VERSION)' -o bin/plimsoll ./cmd/plimsoll
@@ -72,6 +72,11 @@ exam-live: need-test ## N machines of the lab at work from SEED on, each in 20 k
 	@PLIMSOLL_EXAM_SEED=$(or $(SEED),1001) PLIMSOLL_EXAM_N=$(or $(N),1) PLIMSOLL_EXAM_DIR=$(abspath $(or $(DIR),runs/exam-live)) \
 	  PLIMSOLL_EXAM_FROM=$(if $(FROM),$(abspath $(FROM))) PLIMSOLL_EXAM_ONLY=$(ONLY) \
 	  $(GO) test -v -count=1 -parallel $(or $(LANES),1) -timeout 600m -run 'TestExamLive$$' ./internal/lab/exam
+
+exam-host: need-test ## the kernel of this machine, as root, in 29 known kinds of trouble and their healthy twins, from SEED on: is the first cause of plimsoll why right? (docs/why.md); about 6 min a seed; DIR, ONLY and FROM as for exam-live
+	@PLIMSOLL_EXAM_SEED=$(or $(SEED),1) PLIMSOLL_EXAM_N=$(or $(N),1) PLIMSOLL_EXAM_DIR=$(abspath $(or $(DIR),runs/exam-host)) \
+	  PLIMSOLL_EXAM_FROM=$(if $(FROM),$(abspath $(FROM))) PLIMSOLL_EXAM_ONLY=$(ONLY) \
+	  $(GO) test -v -count=1 -timeout 600m -run 'TestExamHost$$' ./internal/lab/examhost
 
 kills: need-test ## N (500) kills at random steps from SEED (1), LANES (2) at a time, over run, sweep, ab, pg and fleet, then apply and teardown: what is left fails; about 6 s each
 	@KILLS=$(or $(N),500) KILLS_SEED=$(or $(SEED),1) KILLS_LANES=$(or $(LANES),2) $(GO) test -v -count=1 -timeout 300m -run 'TestKills$$' ./internal/cli

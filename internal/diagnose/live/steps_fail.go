@@ -107,7 +107,7 @@ func (v *view) full() *Cause {
 // discards are trimmed blocks, for which the device takes its time.
 func (v *view) discards() *Cause {
 	d := v.top.discards()
-	if d.Waiting < slowQueue || float64(d.Wait) <= v.limit {
+	if d.Waiting < slowQueue || float64(d.Wait) <= v.limit+v.late {
 		return nil
 	}
 	who := "the filesystem (its option discard), or a program that has ended"
@@ -136,7 +136,7 @@ func (v *view) flushLimit() float64 { return flushTimes * v.limit }
 func (v *view) flushing() *device {
 	for _, l := range v.leaves {
 		f := l.flushes()
-		if f.Waiting >= slowQueue && float64(f.Wait) > v.flushLimit()+lateTimes*float64(v.f.Window.LateMean) &&
+		if f.Waiting >= slowQueue && float64(f.Wait) > v.flushLimit()+v.late &&
 			float64(f.Wait) > flushAsWrite*float64(l.writes().Wait) {
 			return l
 		}

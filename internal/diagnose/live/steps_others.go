@@ -99,7 +99,7 @@ func (v *view) divide() (all float64) {
 func (v *view) otherProgram() *Cause {
 	wait := v.tasks[telemetry.ForLog] + v.tasks[telemetry.ForIO] + v.tasks[telemetry.ForSync] +
 		v.tasks[telemetry.ForPage] + v.tasks[telemetry.ForDirty]
-	if !v.slow && wait < oneWaits || len(v.users) < 2 {
+	if !v.proven && wait < oneWaits || len(v.users) < 2 {
 		return nil
 	}
 	all := v.divide()
@@ -142,7 +142,7 @@ func (v *view) written() float64 {
 // beside is what else lies on the disk of a partition or of a simple logical volume.
 func (v *view) beside() *Cause {
 	disk := v.leaves[0]
-	if disk.top || !v.slow || len(v.leaves) > 1 || slices.ContainsFunc(v.all, func(d device) bool {
+	if disk.top || !v.proven || len(v.leaves) > 1 || slices.ContainsFunc(v.all, func(d device) bool {
 		return len(d.Under) > 1 || d.Level != "" && d.Level != "linear"
 	}) {
 		return nil
@@ -222,7 +222,7 @@ func (v *view) diskNumber() string {
 // asks for now, for more of it is in memory than a second's worth.
 func (v *view) writeBack() *Cause {
 	throttled, written := v.tasks[telemetry.ForWBT]+v.tasks[telemetry.ForDirty], v.written()
-	ended := v.slow && max(v.top.bytes(), written) > backTimes*v.asked && float64(v.f.Window.Memory.Dirty) >= written
+	ended := v.proven && max(v.top.bytes(), written) > backTimes*v.asked && float64(v.f.Window.Memory.Dirty) >= written
 	if written < backLeast || throttled < backTasks && !ended {
 		return nil
 	}

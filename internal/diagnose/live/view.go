@@ -146,6 +146,7 @@ type view struct {
 	tasks   map[string]float64 // mean number of waiting tasks of users, by what they wait for
 	waiters float64            // all of them
 	causes  []Cause
+	late    float64 // ns by which lateness of this machine may make an I/O seem slower
 	other   float64 // what others take of what the device does
 }
 
@@ -176,11 +177,12 @@ func newView(f *Facts) *view {
 		w = max(w, float64(r.Wait))
 	}
 	late := float64(f.Window.LateMean)
+	v.late = lateTimes * late
 	if f.Window.LateMean >= starved {
-		late *= starvedTimes / lateTimes
+		v.late = starvedTimes * late
 	}
 	v.slow = v.top.waiting() >= slowQueue && w > v.limit
-	v.near = v.slow && w <= v.limit+lateTimes*late
+	v.near = v.slow && w <= v.limit+v.late
 	v.proven = v.slow && (!v.near || late <= fewLate*v.typical || v.top.busy() >= sureBusy && late < float64(mostLate))
 	return v
 }

@@ -1,0 +1,327 @@
+package examhost
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"plimsoll/internal/bench"
+	"plimsoll/internal/diagnose/live"
+	"plimsoll/internal/finding"
+	"plimsoll/internal/sys"
+	"plimsoll/internal/topology"
+)
+
+// trial is what is kept: the truth, written down before anything is looked at, and the facts.
+type trial struct {
+	Seed  uint64         `json:"seed"`
+	Kind  string         `json:"kind"`
+	Sick  bool           `json:"sick"`
+	FS    string         `json:"fs"`
+	Right []finding.Code `json:"right"` // none where nothing of the storage is wrong
+	Says  string         `json:"says,omitempty"`
+	Facts *live.Facts    `json:"facts,omitempty"`
+	// Done and Waited are the volume's own counters of the look: operations, and the time that its limits kept
+	// each waiting on average.
+	Done   [kinds]int    `json:"done"`
+	Waited time.Duration `json:"waited_ns"`
+}
+
+// rig is one situation in the making.
+type rig struct {
+	t              *testing.T
+	rng            *rand.Rand
+	dir, mount, fs string
+	device         string // loop7, or loop7p1
+	drive          *drive
+	group, cpu     string // control groups for whom is started next
+	pids           []string
+	undo           []func()
+	limits         *topology.Limits
+	skipped        string
+}
+
+func (r *rig) after(f func())                { r.undo = append(r.undo, f) }
+func (r *rig) skip(why string)               { r.skipped = why }
+func (r *rig) settle(seconds float64)        { time.Sleep(time.Duration(seconds * 1e9)) }
+func (r *rig) bought(limits topology.Limits) { r.limits = &limits }
+
+func (r *rig) do(line string, args ...any) {
+	if err := sh(fmt.Sprintf(line, args...)); err != nil {
+		r.skip(err.Error())
+	}
+}
+
+// start runs a program under a name of its own until the trial ends.
+func (r *rig) start(name, program string, args ...string) {
+	as := filepath.Join(r.dir, name)
+	_ = os.Symlink(program, as)
+	enter := ""
+	for _, g := range []string{r.group, r.cpu} {
+		if g != "" {
+			enter += "echo $$ > " + g + "/cgroup.procs; "
+		}
+	}
+	r.group, r.cpu = "", ""
+	cmd := exec.Command("nice", append([]string{"-n", "10", "sh", "-c", enter + `exec "$0" "$@"`, as}, args...)...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		r.skip(err.Error())
+		return
+	}
+	r.pids = append(r.pids, strconv.Itoa(cmd.Process.Pid))
+	r.after(func() {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGCONT)
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		_ = cmd.Wait()
+	})
+}
+
+func (r *rig) fio(name, args string, values ...any) {
+	all := append([]string{
+		"--name=x", "--time_based", "--runtime=60", "--size=48m", "--fallocate=none", "--randrepeat=0",
+		"--output=/dev/null", "--ignore_error=EIO", "--thread",
+	}, strings.Fields(fmt.Sprintf(args, values...))...)
+	path, _ := exec.LookPath("fio")
+	r.start(name, path, all...)
+}
+
+// keep runs a line of the shell again and again.
+func (r *rig) keep(name, line string, values ...any) {
+	r.start(name, "/bin/sh", "-c", "while :; do "+fmt.Sprintf(line, values...)+"; done 2>/dev/null")
+}
+
+// beat calls two functions in turn until the trial ends.
+func (r *rig) beat(on, off time.Duration, begin, end func()) {
+	stop, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			begin()
+			time.Sleep(on)
+			end()
+			select {
+			case <-stop:
+				return
+			case <-time.After(off):
+			}
+		}
+	}()
+	r.after(func() { close(stop); <-ended })
+}
+
+// hurry puts the threads of the volume before what else keeps this machine busy; programs that it starts are
+// as they would be.
+func hurry(t *testing.T) {
+	t.Helper()
+	_ = os.WriteFile("/proc/self/autogroup", []byte("-10"), 0o644) // of this session alone
+	runtime.GOMAXPROCS(16)                                         // many operations wait in the volume at a time
+	tasks, _ := os.ReadDir("/proc/self/task")
+	for _, task := range tasks {
+		id, _ := strconv.Atoi(task.Name())
+		_ = syscall.Setpriority(syscall.PRIO_PROCESS, id, -15)
+	}
+}
+
+// look builds a situation and watches it. The truth is written first.
+func look(t *testing.T, seed uint64, s situation, sick bool, file string) {
+	t.Helper()
+	one := trial{Seed: seed, Kind: s.name, Sick: sick && s.right != nil, Right: s.right, Says: s.says}
+	rng := rand.New(rand.NewPCG(seed, uint64(len(s.name))*31+uint64(s.name[0])))
+	if !one.Sick {
+		one.Right, one.Says = nil, ""
+	}
+	one.FS = []string{"ext4", "xfs"}[rng.IntN(2)]
+	if s.name == "eio-journal" || s.name == "full-inodes" || len(s.parts) > 0 {
+		one.FS = "ext4"
+	}
+	write := func() {
+		data, err := json.MarshalIndent(one, "", " ")
+		must(t, err)
+		must(t, os.WriteFile(file, data, 0o644))
+	}
+	write()
+	dir, err := os.MkdirTemp("", "examhost")
+	must(t, err)
+	r := &rig{t: t, rng: rng, dir: dir, mount: filepath.Join(dir, "m"), fs: one.FS}
+	r.drive = newDrive(t, dir, 420, s.parts...)
+	defer func() {
+		r.drive.resume()
+		for _, f := range slices.Backward(r.undo) {
+			f()
+		}
+		r.drive.set(behaviour{})
+		until(t, "umount", func() error { return sh("umount " + r.mount) })
+		r.drive.close(t)
+		_ = os.RemoveAll(dir)
+		if one.Facts == nil {
+			_ = os.Remove(file)
+		}
+	}()
+	r.device = r.drive.name
+	if len(s.parts) > 0 {
+		r.device += "p1"
+	}
+	format := "mkfs.xfs -q -K -f"
+	if one.FS == "ext4" {
+		format = "mkfs.ext4 -q -F -E nodiscard,lazy_itable_init=0,lazy_journal_init=0"
+		if s.name == "full-inodes" {
+			format += " -N 2000"
+		}
+	}
+	must(t, sh(fmt.Sprintf("%s /dev/%s && mkdir -p %s && mount -o noatime /dev/%[2]s %[3]s", format, r.device, r.mount)))
+	must(t, sh(fmt.Sprintf("cd %s && for f in data other wal; do head -c 48M /dev/urandom > $f; done; sync -f .", r.mount)))
+	s.make(r, sick)
+	if r.skipped != "" {
+		t.Logf("%s is not made: %s", s.name, r.skipped)
+		return
+	}
+	r.settle(2.5)
+	r.drive.mu.Lock()
+	before, waited := r.drive.done, r.drive.waited
+	r.drive.mu.Unlock()
+	o := bench.Watching{Path: r.mount, For: 4 * time.Second}
+	if r.limits != nil {
+		o.Layout = &topology.Declaration{Arrays: []topology.DeclaredArray{{
+			Name: "a", Roles: []topology.Role{topology.Data},
+			Volumes: []topology.DeclaredVolume{{Limits: *r.limits, ReadLatency: time.Millisecond, WriteLatency: time.Millisecond}},
+		}}}
+	}
+	facts, err := bench.Watch(context.Background(), sys.Host(), o)
+	if err != nil {
+		t.Errorf("%s: %v", s.name, err)
+		return
+	}
+	r.drive.mu.Lock()
+	n := 0
+	for k, done := range r.drive.done {
+		one.Done[k] = done - before[k]
+		n += one.Done[k]
+	}
+	one.Waited = (r.drive.waited - waited) / time.Duration(max(n, 1))
+	r.drive.mu.Unlock()
+	one.Facts = facts
+	write()
+}
+
+// TestExamHost puts this machine's own kernel into situations of storage that is delayed, limited, failed and
+// stopped, lets plimsoll why look, and prints how often the first cause is right (make exam-host SEED=1 N=1).
+// The facts are kept below PLIMSOLL_EXAM_DIR; PLIMSOLL_EXAM_FROM judges them again. It fails on nothing but
+// situations that could not be made.
+func TestExamHost(t *testing.T) {
+	from, dir := os.Getenv("PLIMSOLL_EXAM_FROM"), os.Getenv("PLIMSOLL_EXAM_DIR")
+	n, _ := strconv.Atoi(os.Getenv("PLIMSOLL_EXAM_N"))
+	seed, _ := strconv.ParseUint(os.Getenv("PLIMSOLL_EXAM_SEED"), 10, 64)
+	switch {
+	case from != "":
+		judge(t, from)
+		return
+	case n == 0:
+		t.Skip("the exam on this host takes 10 minutes a seed: make exam-host SEED=1 N=1, or FROM=DIR to judge kept facts again")
+	case os.Geteuid() != 0:
+		t.Skip("the exam on this host needs root, for mounts, loop devices and control groups")
+	}
+	if err := sh("test -c /dev/fuse && command -v fio mkfs.xfs mkfs.ext4 fsfreeze fstrim losetup debugfs"); err != nil {
+		t.Skip("the exam on this host needs /dev/fuse and programs:", err)
+	}
+	if dir == "" {
+		dir = t.TempDir()
+	}
+	hurry(t)
+	only := os.Getenv("PLIMSOLL_EXAM_ONLY")
+	for i := range uint64(n) {
+		at := filepath.Join(dir, strconv.FormatUint(seed+i, 10))
+		must(t, os.MkdirAll(at, 0o755))
+		all := situations()
+		rand.New(rand.NewPCG(seed+i, 1)).Shuffle(len(all), func(a, b int) { all[a], all[b] = all[b], all[a] })
+		for _, s := range all {
+			if only != "" && !strings.Contains(s.name, only) {
+				continue
+			}
+			for _, sick := range []bool{true, false} {
+				name := fmt.Sprintf("%s-%t", s.name, sick)
+				t.Run(fmt.Sprintf("%d/%s", seed+i, name), func(t *testing.T) {
+					look(t, seed+i, s, sick, filepath.Join(at, name+".json"))
+				})
+			}
+		}
+	}
+	judge(t, dir)
+}
+
+// judge marks kept facts by the rules of today.
+func judge(t *testing.T, dir string) {
+	t.Helper()
+	files, _ := filepath.Glob(filepath.Join(dir, "*", "*.json"))
+	type score struct{ right, faults, accused, healthy int }
+	by := map[string]*score{}
+	var sum score
+	sure := 0
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		must(t, err)
+		var one trial
+		must(t, json.Unmarshal(data, &one))
+		if one.Facts == nil {
+			continue
+		}
+		if one.Kind == "eio-journal" && one.Sick && len(one.Facts.Log) == 0 && !one.Facts.ReadOnly { // it did not take effect
+			continue
+		}
+		a := live.Judge(one.Facts)
+		first := live.Cause{}
+		if len(a.Causes) > 0 {
+			first = a.Causes[0]
+		}
+		s := by[one.Kind]
+		if s == nil {
+			s = &score{}
+			by[one.Kind] = s
+		}
+		ok := slices.Contains(one.Right, a.First) && strings.Contains(first.Message, one.Says)
+		if !one.Sick {
+			ok = a.Answer != live.Found
+			s.healthy, sum.healthy = s.healthy+1, sum.healthy+1
+			if !ok {
+				s.accused, sum.accused = s.accused+1, sum.accused+1
+			}
+		} else {
+			s.faults, sum.faults = s.faults+1, sum.faults+1
+			if ok {
+				s.right, sum.right = s.right+1, sum.right+1
+			}
+		}
+		if !ok {
+			if first.Confidence == live.Certain {
+				sure++
+			}
+			t.Logf("%d %s sick=%t %s: %s %s (%s) idle %.2f late %v", one.Seed, one.Kind, one.Sick, one.FS, a.First, first.Message,
+				first.Confidence, one.Facts.Window.CPU.Idle, a.Late)
+		}
+	}
+	var b strings.Builder
+	b.WriteString("\n| kind | right | of | accused | of healthy |\n| --- | ---: | ---: | ---: | ---: |\n")
+	var names []string
+	for k := range by {
+		names = append(names, k)
+	}
+	sort.Strings(names)
+	for _, k := range names {
+		s := by[k]
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d |\n", k, s.right, s.faults, s.accused, s.healthy)
+	}
+	fmt.Fprintf(&b, "| all | %d | %d | %d | %d |\n", sum.right, sum.faults, sum.accused, sum.healthy)
+	t.Logf("exam on the host:%swrong and certain: %d", b.String(), sure)
+}
