@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -11,6 +12,8 @@ import (
 	"plimsoll/internal/fio/running"
 	"plimsoll/internal/result"
 	"plimsoll/internal/sys"
+	"plimsoll/internal/telemetry"
+	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
 
@@ -51,6 +54,15 @@ func (s *server) probe(ctx context.Context) (result.SyncProbe, error) {
 	}
 	defer free()
 	var last *fio.Output
+	wal := s.site.Topology.For(topology.WAL)
+	if wal == nil {
+		wal = &topology.Target{}
+	}
+	sampler, err := telemetry.Start(s.m, wal.Devices)
+	if err != nil {
+		return result.SyncProbe{}, fmt.Errorf("sampler: %w", err)
+	}
+	begun := time.Now()
 	err = running.Run(ctx, s.m, running.Invocation{
 		JobFile: file,
 		Raw:     io.Discard,
@@ -59,7 +71,9 @@ func (s *server) probe(ctx context.Context) (result.SyncProbe, error) {
 		Doc:     func(o *fio.Output) { last = o },
 		Limit:   takes + time.Minute,
 	})
-	if err != nil {
+	span := time.Since(begun)
+	series, stopped := sampler.Stop()
+	if err = errors.Join(err, stopped); err != nil {
 		return result.SyncProbe{}, fmt.Errorf("probe of the log's sync: %w", err)
 	}
 	if last == nil || len(last.Jobs) == 0 || last.Jobs[0].Write.N == 0 {
@@ -71,7 +85,14 @@ func (s *server) probe(ctx context.Context) (result.SyncProbe, error) {
 		write = j.Write.Clat.Mean
 	}
 	cpu := (j.CPU.User + j.CPU.System) * float64(j.Runtime) / float64(j.Write.N)
-	return result.SyncProbe{
+	p := result.SyncProbe{
 		Write: units.Latency(write), Sync: units.Latency(j.Sync.Lat.Mean), N: j.Write.N, CPU: units.Latency(cpu),
-	}, nil
+	}
+	for i, d := range series.Use(0, span) {
+		if i == 0 {
+			p.Writes, p.Counted = d.Writes, true
+		}
+		p.Flushes += uint64(float64(d.Flushes)*span.Seconds() + 0.5)
+	}
+	return p, nil
 }

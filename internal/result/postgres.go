@@ -52,6 +52,10 @@ type SyncProbe struct {
 	N     uint64        `json:"n"`
 	// CPU is fio's own CPU time of one write and its sync: the part of S that is not the volume's.
 	CPU units.Latency `json:"cpu,omitempty"`
+	// Writes of the log's top device and Flushes of all below it meanwhile, where they were Counted.
+	Writes  uint64 `json:"dev_writes,omitempty"`
+	Flushes uint64 `json:"dev_flushes,omitempty"`
+	Counted bool   `json:"dev_counted,omitempty"`
 }
 
 // S is the time of one write and its sync, 0 where it was not measured.

@@ -3,9 +3,7 @@ package host
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -209,36 +207,11 @@ var fullFilesystem = &diagnose.Rule{
 	},
 }
 
-// release is a kernel version.
-type release [3]int
-
-// kernelVersion finds the upstream version in /proc/version: Debian puts it behind its own name of
-// the package.
-var kernelVersion = regexp.MustCompile(`(?:\bDebian |^Linux version )(\d+)\.(\d+)(?:\.(\d+))?`)
-
-func kernelOf(version string) (release, bool) {
-	all := kernelVersion.FindAllStringSubmatch(version, -1)
-	if len(all) == 0 {
-		return release{}, false
-	}
-	var r release
-	for i, s := range all[len(all)-1][1:] {
-		r[i], _ = strconv.Atoi(s) // empty is 0
-	}
-	return r, true
-}
-
-func (r release) String() string { return fmt.Sprintf("%d.%d.%d", r[0], r[1], r[2]) }
-
-func (r release) before(o release) bool { return slices.Compare(r[:], o[:]) < 0 }
-
 // The versions that fixed what would spoil a measurement.
 var (
 	// ext4 of 6.1.64 and 6.1.65 put direct writes in the wrong place (Debian bug 1057843, fixed in
 	// 6.1.66).
-	ext4Broken, ext4Mended = release{6, 1, 64}, release{6, 1, 66}
-	// Flushes are counted in /proc/diskstats since 5.5 (Documentation/admin-guide/iostats.rst).
-	countsFlushes = release{5, 5, 0}
+	ext4Broken, ext4Mended = host.Release{6, 1, 64}, host.Release{6, 1, 66}
 	// fio 3.30 gives jobs that have ended in the documents of --status-interval. With libaio 3.28
 	// does not measure syncs, 3.33 does.
 	fioWhole = fio.Version{Major: 3, Minor: 30}
@@ -281,7 +254,7 @@ var oldSoftware = &diagnose.Rule{
 			}
 			report(f)
 		}
-		k, known := kernelOf(c.Host.Kernel)
+		k, known := c.Host.Release()
 		f := finding.Finding{
 			Subject:  "kernel",
 			Evidence: []finding.Evidence{{What: "kernel", Found: k.String(), Where: "/proc/version"}},
@@ -289,12 +262,12 @@ var oldSoftware = &diagnose.Rule{
 		ext4 := slices.ContainsFunc(c.Mounts(), func(m diagnose.Mounted) bool { return m.FS == "ext4" })
 		switch {
 		case !known:
-		case ext4 && !k.before(ext4Broken) && k.before(ext4Mended):
+		case ext4 && !k.Before(ext4Broken) && k.Before(ext4Mended):
 			f.Severity, f.Evidence[0].Expected = finding.Fail, ext4Mended.String()+" or later"
 			f.Message = fmt.Sprintf("Direct writes on ext4 corrupt files under Linux %s.", k)
 			report(f)
-		case k.before(countsFlushes):
-			f.Severity, f.Evidence[0].Expected = finding.Info, countsFlushes.String()+" or later"
+		case k.Before(host.CountsFlushes):
+			f.Severity, f.Evidence[0].Expected = finding.Info, host.CountsFlushes.String()+" or later"
 			f.Message = fmt.Sprintf("Linux %s does not count flushes, so their number is not known.", k)
 			report(f)
 		default:

@@ -18,7 +18,7 @@ func Rules() []*diagnose.Rule {
 	return []*diagnose.Rule{
 		degraded, syncing, wrongGeometry, straggler, misaligned, chunkSplit,
 		doubleMount, discardMount, volatileCache, mixedMembers, linearArray, wideLog,
-		idleMember, wrongChunk,
+		idleMember, wrongChunk, noBarriers,
 	}
 }
 

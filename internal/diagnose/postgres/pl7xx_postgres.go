@@ -395,7 +395,7 @@ var notDurable = &diagnose.Rule{
 	Severity: finding.Warn,
 	Title:    "commits are not durable with these settings",
 	When: "fsync or synchronous_commit is off, or full_page_writes is off on a filesystem that does not copy " +
-		"on write (not zfs, btrfs or bcachefs).",
+		"on write (not zfs, btrfs or bcachefs). Invalid where the syncs of the log reached no drive (PL215).",
 	Why: "Commits, or the whole database, may be lost when the power fails.",
 	Fix: "Compare only with figures of the same settings, and do not plan with this one unless you accept " +
 		"the loss.",
@@ -411,6 +411,11 @@ var notDurable = &diagnose.Rule{
 				if b.Setting(name) == "off" && (name != "full_page_writes" || !copies) {
 					off = append(off, name)
 				}
+			}
+			if u, ok := c.Unflushed(b.Measurement); ok {
+				f := b.finding("The figure is not one of durable commits: %s", u.Sentence())
+				f.Severity, f.Evidence = finding.Invalid, u.Evidence()
+				report(f)
 			}
 			if len(off) > 0 {
 				report(b.finding("%s off: the figure is not one of durable commits.", text.List(off)))

@@ -5,9 +5,11 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/block"
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
+	"plimsoll/internal/host"
 	"plimsoll/internal/result"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/topology"
@@ -132,6 +134,33 @@ func TestPostgresFindings(t *testing.T) {
 		}
 		if got := codesOf(finding.Judge(Rules(), database(c.near), nil)); slices.Contains(got, c.code) {
 			t.Errorf("%s fires on a near miss: %v", c.code, got)
+		}
+	}
+}
+
+// unflushed makes the log's drive one with a volatile cache, and says what it counted.
+func unflushed(flushes uint64) *diagnose.Case {
+	c := database(func(p *result.Postgres, _ *result.PgStep) {
+		p.Before.N, p.Before.Counted, p.Before.Flushes = 5000, true, flushes
+	})
+	c.Host = &host.Facts{Kernel: "Linux version 6.1.0"}
+	c.Topology = &topology.Topology{Targets: []topology.Target{{Role: topology.WAL, Device: "sda"}}, Tree: &block.Tree{
+		Devices: map[string]*block.Device{"sda": {Name: "sda", Kind: block.Disk, Queue: block.Queue{WriteCache: "write back"}}},
+	}}
+	return c
+}
+
+// Syncs of the log that became no flush: no commit is durable, whatever its latency.
+func TestCommitsWithoutFlushes(t *testing.T) {
+	found := finding.Judge(Rules(), unflushed(0), nil)
+	if len(found) != 1 || found[0].Code != "PL709" || found[0].Severity != finding.Invalid {
+		t.Errorf("no flush: %+v", found)
+	}
+	old := unflushed(0)
+	old.Runs[0].Result.Postgres.Before.Counted = false
+	for name, c := range map[string]*diagnose.Case{"flushes": unflushed(5000), "nobody counted": old} {
+		if found := finding.Judge(Rules(), c, nil); len(found) > 0 {
+			t.Errorf("%s: %+v", name, found)
 		}
 	}
 }

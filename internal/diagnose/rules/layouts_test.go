@@ -6,6 +6,8 @@ import (
 	"plimsoll/internal/block"
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/host"
+	"plimsoll/internal/telemetry"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
@@ -51,6 +53,24 @@ func layoutCases() []labelled {
 				t.Tree.Devices[v.Device] = &block.Device{Name: v.Device, Kind: block.Disk, Queue: block.Queue{WriteCache: mode}}
 			}
 		}
+	}
+	barriers := func(mode string, o ...string) func(*topology.Topology) {
+		return func(t *topology.Topology) {
+			cached(mode)(t)
+			t.Targets[0].Mount.Options = o
+			for _, v := range t.Arrays[0].Volumes {
+				t.Tree.Devices["md0"].Slaves = append(t.Tree.Devices["md0"].Slaves, v.Device)
+			}
+		}
+	}
+	// counted is what drives counted of flushes under a run whose syncs took 2 ms.
+	counted := func(c diagnose.Case, kernel, call string, flushes units.IOPS) diagnose.Case {
+		c.Host = &host.Facts{Kernel: "Linux version " + kernel}
+		c.Runs[0].Result.Workloads[0].SyncCall = call
+		for _, v := range c.Topology.Arrays[0].Volumes {
+			c.Runs[0].Result.Devices = append(c.Runs[0].Result.Devices, telemetry.DeviceUse{Name: v.Device, Flushes: flushes})
+		}
+		return c
 	}
 	syncRun := func(c diagnose.Case, p50 time.Duration) diagnose.Case {
 		w := random(0, 8*k, 1, 1)
@@ -102,6 +122,14 @@ func layoutCases() []labelled {
 		{"write back, a scenario syncs", syncRun(with(four(), cached("write back")), 2*time.Millisecond), "PL209", "PL501"},
 		{"write back, syncs of 15 µs", syncRun(with(array("nvme1n1", topology.Single, 0, 1, p4510()), cached("write back")), 15*time.Microsecond), "PL209", "PL501"},
 		{"write through, syncs of 15 µs", syncRun(with(four(), cached("write through")), 15*time.Microsecond), "", "PL501"},
+		{"nobarrier on write back", with(four(), barriers("write back", "rw", "nobarrier")), "PL215", ""},
+		{"nobarrier on write through", with(four(), barriers("write through", "rw", "nobarrier")), "", ""},
+		{"barriers on write back", with(four(), barriers("write back", "rw")), "PL209", ""},
+		{"syncs without a flush", counted(syncRun(with(four(), barriers("write back")), 2*time.Millisecond), "6.1.0", "fdatasync", 0), "PL215", "PL501"},
+		{"syncs with flushes", counted(syncRun(with(four(), barriers("write back")), 2*time.Millisecond), "6.1.0", "fdatasync", 400), "PL209", "PL501"},
+		{"syncs without a flush on write through", counted(syncRun(with(four(), barriers("write through")), 2*time.Millisecond), "6.1.0", "fsync", 0), "", "PL501"},
+		{"a kernel that counts none", counted(syncRun(with(four(), barriers("write back")), 2*time.Millisecond), "5.4.0", "fsync", 0), "PL209 PL318", "PL501"},
+		{"sync_file_range asks for none", counted(syncRun(with(four(), barriers("write back")), 2*time.Millisecond), "6.1.0", "sync_file_range", 0), "PL209", "PL501"},
 		{"one gp2 among gp3", with(mixed(func(v *topology.Volume) { v.Type = "gp2" }), func(*topology.Topology) {}), "PL210", ""},
 		{"one drive of another model", with(mixed(func(v *topology.Volume) { v.Model = "INTEL SSDPE2KX010T8" }), func(*topology.Topology) {}), "PL210", ""},
 		{"sizes that differ by a thousandth", with(mixed(func(v *topology.Volume) { v.Size -= v.Size / 1000 }), func(*topology.Topology) {}), "", ""},

@@ -1,0 +1,97 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+
+	"plimsoll/internal/block"
+	"plimsoll/internal/finding"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/host"
+	"plimsoll/internal/result"
+	"plimsoll/internal/telemetry"
+	"plimsoll/internal/text"
+	"plimsoll/internal/topology"
+)
+
+// VolatileCache is what queue/write_cache says of a device whose cache is lost with the power.
+const VolatileCache = "write back"
+
+// Volatile are the drives below a device that have such a cache.
+func (c *Case) Volatile(device string) []string {
+	var all []string
+	if c.Topology == nil || c.Topology.Tree == nil {
+		return nil
+	}
+	for _, d := range c.Topology.Tree.Leaves(device) {
+		if disk := c.Device(d.Parent); disk != nil {
+			d = disk
+		}
+		if (d.Kind == block.Disk || d.Kind == block.Loop) && d.Queue.WriteCache == VolatileCache {
+			all = append(all, d.Name)
+		}
+	}
+	return all
+}
+
+// leastSyncs are as many as prove that none of them became a flush.
+const leastSyncs = 50
+
+// Unflushed is syncs that returned although no drive was asked to empty its cache.
+type Unflushed struct {
+	Syncs  uint64
+	Drives []string
+}
+
+// Unflushed says that the syncs of a run reached no drive: there were many, the drives below have
+// volatile caches, and none counted a flush. Syncs with each write (O_DSYNC) may go without one (FUA).
+func (c *Case) Unflushed(m Measurement) (Unflushed, bool) {
+	var u Unflushed
+	if m.Result == nil || c.Host == nil || c.Topology == nil {
+		return u, false
+	}
+	if kernel, ok := c.Host.Release(); !ok || kernel.Before(host.CountsFlushes) {
+		return u, false
+	}
+	r, role := m.Result, m.Scenario.Role
+	if p := r.Postgres; p != nil {
+		role = topology.WAL
+		for _, probe := range []result.SyncProbe{p.Before, p.After} {
+			if probe.Flushes > 0 {
+				return u, false
+			}
+			if probe.Counted {
+				u.Syncs += probe.N
+			}
+		}
+	} else if m.Any(func(w fio.Workload) bool { return w.SyncCall == "fsync" || w.SyncCall == "fdatasync" }) {
+		u.Syncs = r.Total.Sync.Lat.N
+	}
+	t := c.Topology.For(role)
+	if t == nil || u.Syncs < leastSyncs {
+		return u, false
+	}
+	u.Drives = c.Volatile(t.Device)
+	for _, name := range u.Drives {
+		i := slices.IndexFunc(r.Devices, func(d telemetry.DeviceUse) bool { return d.Name == name })
+		if r.Postgres == nil && (i < 0 || r.Devices[i].Flushes > 0) {
+			return u, false
+		}
+	}
+	return u, len(u.Drives) > 0
+}
+
+// Evidence of it.
+func (u Unflushed) Evidence() []finding.Evidence {
+	return []finding.Evidence{
+		{What: "syncs that returned", Found: text.Count(u.Syncs), Where: "fio"},
+		{What: "flushes", Found: "0", Expected: "one for each sync", Where: "/proc/diskstats, " + text.Some(u.Drives, 3)},
+		{What: "write cache", Found: VolatileCache, Where: Sysfs(u.Drives[0], "queue/write_cache")},
+	}
+}
+
+// Sentence says it.
+func (u Unflushed) Sentence() string {
+	return fmt.Sprintf("%s returned, and %s counted no flush: what was synced is in a volatile cache.",
+		text.Plural(u.Syncs, "sync"), text.Some(u.Drives, 3))
+}
