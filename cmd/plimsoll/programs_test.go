@@ -35,6 +35,8 @@ var started = map[string]string{
 	"internal/provision/lvm.go argv":               "lvs",
 	"internal/provision/filesystem.go mount":       "mount",
 	"internal/provision/records/build.go append()": "mdadm mkfs.xfs",
+	"internal/provision/records/build.go run":      "", // shown to people, and run by no step
+	"internal/provision/records/build.go undo":     "",
 	"internal/provision/teardown.go o.Command":     "lvremove",
 	"internal/sys/child.go argv":                   "", // the door itself
 	"internal/sys/child.go c.Argv":                 "",

@@ -287,9 +287,9 @@ func TestGrownVolumesByHand(t *testing.T) {
 		"a mebibyte":       {records.Want{Level: topology.RAID1, Using: "md"}, units.MiB, ""},
 		"more":             {records.Want{Level: topology.RAID1, Using: "md"}, units.MiB + 1, "mdadm --grow /dev/md/t --size=max"},
 		"LVM":              {records.Want{Level: topology.RAID0, Using: "lvm", Group: "g"}, units.GiB, "lvextend --extents +100%FREE /dev/g/t"},
-		"RAID0":            {records.Want{Level: topology.RAID0, Using: "md"}, units.GiB, "RAID0 does not use it"},
-		"one volume":       {records.Want{Level: topology.Single}, units.GiB, "by hand: grow the filesystem (xfs_growfs, resize2fs)"},
-		"one, partitioned": {records.Want{Level: topology.Single, Partition: true}, units.GiB, "grow the partition, then the filesystem"},
+		"RAID0":            {records.Want{Level: topology.RAID0, Using: "md"}, units.GiB, "RAID0 of md never uses it"},
+		"one volume":       {records.Want{Level: topology.Single, FS: "ext4"}, units.GiB, "resize2fs /dev/sda"},
+		"one, partitioned": {records.Want{Level: topology.Single, Partition: true}, units.GiB, "growpart /dev/sda 1"},
 		"one that shrank":  {records.Want{Level: topology.Single}, 0, ""},
 	} {
 		p := &planner{Site: site(t, machine(nil, nil)), tree: &block.Tree{Devices: map[string]*block.Device{
@@ -297,6 +297,11 @@ func TestGrownVolumesByHand(t *testing.T) {
 		}}}
 		p.enlarged(workOf(1, 10*units.GiB, c.want))
 		got := strings.Join(p.notes, "|")
+		for _, w := range p.grew {
+			for _, st := range w.Steps {
+				got += "|" + strings.Join(w.Commands(st.Do), "|")
+			}
+		}
 		if !strings.Contains(got, c.note) || (got == "") != (c.note == "") {
 			t.Errorf("%s: %q, want %q", name, got, c.note)
 		}

@@ -27,6 +27,7 @@ type planner struct {
 	taken    map[string]string // array by serial
 	made     map[string]bool   // directories that a step of this plan makes
 	notes    []string
+	grew     []*records.Work
 	imagined bool // the volumes are not there, and the machine may be another
 }
 
@@ -97,7 +98,7 @@ func (s *Site) Plan(ctx context.Context, decl *topology.Declaration, destroy map
 		}
 	}
 	p.initramfs(plan)
-	plan.Notes = p.notes
+	plan.Notes, plan.Grown = p.notes, p.grew
 	return plan, nil
 }
 

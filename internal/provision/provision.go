@@ -97,6 +97,8 @@ type Plan struct {
 	// Orders are the EBS volumes that an imagined plan begins with.
 	Orders []Order         `json:"orders,omitempty"`
 	Arrays []*records.Work `json:"arrays"`
+	// Grown are arrays whose members have grown, with the steps that use it. Apply takes none of them.
+	Grown []*records.Work `json:"grown,omitempty"`
 	// Initramfs is the command that renews the initramfs, once, after the last array; nil where
 	// nothing is to renew.
 	Initramfs []string `json:"initramfs,omitempty"`

@@ -121,28 +121,29 @@ func (p *planner) grown(w *records.Work, volumes int) error {
 	return fmt.Errorf("%s; plimsoll does not grow or shrink an array: %s", what, how)
 }
 
-// enlarged notes members that have grown since the array was built, as an EBS volume can.
+// enlarged notes members that have grown since the array was built, as an EBS volume can, and plans what makes the
+// array use them.
 func (p *planner) enlarged(w *records.Work) {
+	var grown []string
 	for _, m := range w.Members {
-		d, err := disk(p.tree, m.Serial)
-		if err != nil || d.Size <= m.Size+units.MiB {
-			continue
+		if d, err := disk(p.tree, m.Serial); err == nil && d.Size > m.Size+units.MiB {
+			grown = append(grown, fmt.Sprintf("%s from %v to %v", m.Serial, m.Size, d.Size))
 		}
-		how := "mdadm --grow " + w.Top() + " --size=max once all have grown, then grow the filesystem"
-		switch {
-		case w.Want.Using == "lvm":
-			how = "pvresize each, then lvextend --extents +100%FREE " + w.Top() + ", then grow the filesystem"
-		case w.Want.Level == topology.RAID0:
-			how = "RAID0 does not use it: back up, plimsoll array teardown, apply and restore"
-		case w.Want.Level == topology.Single && !w.Want.Partition:
-			how = "grow the filesystem (xfs_growfs, resize2fs)"
-		case w.Want.Level == topology.Single:
-			how = "grow the partition, then the filesystem (growpart, xfs_growfs or resize2fs)"
-		}
-		p.note("%s: %s has grown from %v to %v, which the array does not use; plimsoll does not grow arrays; by "+
-			"hand: %s", w.Array, m.Serial, m.Size, d.Size, how)
+	}
+	if len(grown) == 0 {
 		return
 	}
+	how := "its members have not all grown, and the smallest sets the size"
+	switch {
+	case w.Want.Using == "md" && w.Want.Level == topology.RAID0:
+		how = "RAID0 of md never uses it: back up, plimsoll array teardown, apply and restore; LVM's stripes can grow"
+	case len(grown) == len(w.Members):
+		how = "the steps that use it are shown below, for apply does not take them"
+		one := *w
+		one.Steps = w.Enlarge()
+		p.grew = append(p.grew, &one)
+	}
+	p.note("%s: grown is %s, which the array does not use: %s", w.Array, strings.Join(grown, ", "), how)
 }
 
 // replaced drops the steps of a replacement that is complete.

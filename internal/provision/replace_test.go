@@ -102,13 +102,44 @@ func TestGrowAndReplaceRefused(t *testing.T) {
 	}
 }
 
-// An EBS volume that was enlarged is noted, with what would have to be done by hand.
+// Volumes that were enlarged are noted, with the steps that use it where there are any.
 func TestEnlargedVolumes(t *testing.T) {
-	const yaml = "arrays:\n  - {name: a, level: raid0, volumes: [{serial: vol0a01}, {serial: vol0a02}]}\n"
-	s := made(t, 2, yaml)
-	s.Machine = machine(volumes(2, 100, 1), nil)
-	p, err := plan(t, s, yaml, nil)
-	if err != nil || len(p.Notes) == 0 || !strings.Contains(p.Notes[0], "vol0a01 has grown from 50 GiB to 100 GiB, which the array does not use; plimsoll does not grow arrays; by hand: RAID0 does not use it") {
-		t.Errorf("%+v %v", p, err)
+	for kind, c := range map[string]struct{ array, note, steps string }{
+		"md raid0": {"level: raid0", "RAID0 of md never uses it", ""},
+		"md raid1, ext4": {
+			"level: raid1, filesystem: {type: ext4, mount: /d}", "the steps that use it are shown below",
+			"mdadm --grow /dev/md/a --size=max|resize2fs /dev/md/a",
+		},
+		"lvm, xfs": {
+			"level: raid0, using: lvm, filesystem: {mount: /d}", "the steps that use it are shown below",
+			"pvresize /dev/nvme1n1 (pvresize --yes --setphysicalvolumesize 53687091200B /dev/nvme1n1)|" +
+				"pvresize /dev/nvme2n1 (pvresize --yes --setphysicalvolumesize 53687091200B /dev/nvme2n1)|" +
+				"lvextend --extents +100%FREE /dev/a/a|xfs_growfs /d",
+		},
+		"partitions": {"level: raid1, partition: true", "shown below", "growpart /dev/nvme1n1 1|growpart /dev/nvme2n1 1|mdadm --grow /dev/md/a --size=max"},
+	} {
+		t.Run(kind, func(t *testing.T) {
+			yaml := "arrays:\n  - {name: a, " + c.array + ", volumes: [{serial: vol0a01}, {serial: vol0a02}]}\n"
+			s := made(t, 2, yaml)
+			s.Machine = machine(volumes(2, 100, 1), nil)
+			p, err := plan(t, s, yaml, nil)
+			if err != nil || len(p.Notes) == 0 || !strings.Contains(p.Notes[0], "grown is vol0a01 from 50 GiB to 100 GiB, vol0a02") ||
+				!strings.Contains(p.Notes[0], c.note) {
+				t.Fatalf("%+v %v", p, err)
+			}
+			var got []string
+			for _, w := range p.Grown {
+				for _, st := range w.Steps {
+					one := strings.Join(w.Commands(st.Do), "; ")
+					if len(st.Undo) > 0 {
+						one += " (" + strings.Join(w.Commands(st.Undo), "; ") + ")"
+					}
+					got = append(got, one)
+				}
+			}
+			if strings.Join(got, "|") != c.steps {
+				t.Errorf("%s", strings.Join(got, "|"))
+			}
+		})
 	}
 }

@@ -301,3 +301,43 @@ func (w *Work) FilesystemUUID() string {
 	}
 	return ""
 }
+
+// Enlarge is what makes the array use members that have all grown. A step without Undo cannot be undone.
+func (w *Work) Enlarge() []Step {
+	var all []Step
+	add := func(title string, run, undo []string) {
+		st := Step{Title: title, Do: []Action{{Run: run}}}
+		if undo != nil {
+			st.Undo = []Action{{Run: undo}}
+		}
+		all = append(all, st)
+	}
+	for i, m := range w.Members {
+		if w.Want.Partition {
+			add("grow the partition of "+m.Path, []string{"growpart", "@" + m.Serial, "1"}, nil)
+		}
+		if w.Want.Using == "lvm" {
+			at := w.Devices()[i]
+			size := fmt.Sprintf("%dB", uint64(m.Size))
+			if w.Want.Partition {
+				size = fmt.Sprintf("%dB", uint64(m.Size-2*units.MiB)) // less the table's two ends
+			}
+			add("grow the physical volume on "+m.Path, []string{"pvresize", at},
+				[]string{"pvresize", "--yes", "--setphysicalvolumesize", size, at})
+		}
+	}
+	switch w.Want.Using {
+	case "lvm":
+		add("grow the logical volume", []string{"lvextend", "--extents", "+100%FREE", w.Top()}, nil)
+	case "md":
+		add("use all of each member; copies and parity of what is new are made", []string{"mdadm", "--grow", w.Top(), "--size=max"},
+			nil)
+	}
+	switch w.Want.FS {
+	case "xfs":
+		add("grow the filesystem, which is mounted", []string{"xfs_growfs", w.Want.Mount}, nil)
+	case "ext4":
+		add("grow the filesystem", []string{"resize2fs", w.Top()}, nil)
+	}
+	return all
+}

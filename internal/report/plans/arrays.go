@@ -31,6 +31,17 @@ func Plan(p *provision.Plan) *page.Document {
 	for i, a := range p.Arrays {
 		d.Add(array(fmt.Sprintf("a%d", i), a))
 	}
+	for i, a := range p.Grown {
+		s := page.Section{Anchor: fmt.Sprintf("g%d", i), Title: a.Array + ": to use what its volumes have grown by, in this order"}
+		for n, st := range a.Steps {
+			lines := stepLines(a, st)
+			if len(st.Undo) == 0 {
+				lines = append(lines, "undo     cannot be undone")
+			}
+			s.Add(page.Code{Title: fmt.Sprintf("%2d  %s", n+1, st.Title), Lines: lines})
+		}
+		d.Add(s)
+	}
 	if len(p.Initramfs) > 0 {
 		d.Add(page.Section{
 			Anchor: "last", Title: "finally, once for all arrays",
