@@ -12,8 +12,8 @@ trap 'rm -rf "$logs"' EXIT
 failed=0
 
 # All that tests make lies here: what is left can be told from what others do on this machine. The name is the same in each run, since
-# Go remembers results only where the environment stays; /tmp, since a server of PostgreSQL runs as a user who cannot enter every home.
-TMPDIR=/tmp/plimsoll-test-$UID-$(pwd | cksum | cut -d' ' -f1)
+# Go remembers results only where the environment stays; short, for sockets have short names; /tmp, since a server of PostgreSQL runs as a user who cannot enter every home.
+TMPDIR=/tmp/pt-$UID-$(pwd | cksum | cut -d' ' -f1)
 mkdir -p -m 1777 "$TMPDIR" && [ -O "$TMPDIR" ] && [ ! -L "$TMPDIR" ] || { echo "$TMPDIR is not this user's own folder: remove it"; exit 1; }
 export TMPDIR
 
