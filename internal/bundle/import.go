@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -342,9 +343,9 @@ func tellApart(names []fullName, of func(int) string) {
 func jobNames(o *fio.Output) string {
 	var names []string
 	for _, j := range o.Jobs {
-		if j.Name != "" && j.Name != allJobs && !slices.Contains(names, j.Name) {
-			if names = append(names, j.Name); len(names) > 3 {
-				break
+		for _, name := range append([]string{j.Name}, slices.Sorted(maps.Keys(j.Others))...) {
+			if name != "" && name != allJobs && !slices.Contains(names, name) && len(names) <= 3 {
+				names = append(names, name)
 			}
 		}
 	}

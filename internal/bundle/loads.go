@@ -48,6 +48,12 @@ func (f Found) loads(r *result.Result, o *fio.Output) {
 		return
 	}
 	for _, row := range rowsByName(o.Jobs) {
+		for _, name := range slices.Sorted(maps.Keys(row.others)) {
+			options := maps.Clone(row.others[name])
+			maps.Copy(options, asked[name])
+			addWorkload(r, name, 0, options, whole && asked[name] != nil, o)
+			row.jobs = max(row.jobs-1, 1)
+		}
 		options := fio.Options{}
 		for _, from := range []fio.Options{asked[row.name], o.Global, row.options} {
 			maps.Copy(options, from)
@@ -62,6 +68,7 @@ type sameJob struct {
 	name    string
 	jobs    int // 0 when the rows do not tell, and numjobs does
 	options fio.Options
+	others  map[string]fio.Options // jobs that the row reports with it
 }
 
 func rowsByName(jobs []fio.Job) []sameJob {
@@ -80,7 +87,7 @@ func rowsByName(jobs []fio.Job) []sameJob {
 		if !listed {
 			at = len(list)
 			known[j.Name] = at
-			list = append(list, sameJob{name: j.Name, options: j.Options})
+			list = append(list, sameJob{name: j.Name, options: j.Options, others: j.Others})
 		}
 		switch {
 		case j.Count > 0:

@@ -109,6 +109,8 @@ type Job struct {
 	Delay  time.Duration `json:"delay,omitempty"`
 	// Table says that these are figures which someone wrote down, and not fio's output.
 	Table bool `json:"-"`
+	// Others are the options of the jobs of its group that a row reports with the one that it names.
+	Others map[string]Options `json:"-"`
 	// Phase numbers from 1 what ran at the same time, where the job's options tell (Time); 0 stands
 	// for not known.
 	Phase int `json:"phase,omitempty"`

@@ -236,6 +236,9 @@ func importedCases() []labelled {
 		{"16 times the bandwidth of its blocks", of(direct, rate, rated(1000, 62.5*1024*1024)), "PL426", "PL501"},
 		{"a bandwidth that is rounded", of(direct, rate, rated(1000, 4*1024*1024)), "", "PL501"},
 		{"four blocks 60,000 times", of(tiny, rate), "PL427", "PL501"},
+		{"large and small reads in one row", of(direct, rate, beside(random(1, 128*units.KiB, 1, 1)), beside(random(1, 4*units.KiB, 1, 1))), "PL429", ""},
+		{"reads and writes in one row", of(random(1, 4*units.KiB, 1, 1), rate, beside(random(0, 8*units.KiB, 1, 1))), "PL429", ""},
+		{"two jobs of one kind in one row", of(direct, rate, beside(direct)), "", "PL501"},
 		{"a thousand blocks 60,000 times", of(small, rate), "", "PL501"},
 		{"a mean below half of the median", of(direct, rate, impossibleMean), "PL426", "PL501"},
 		{"one at a time, done in submission", of(async, took(0, 1000, 1), latencies(990*us, 10*us, 20*us)), "PL428", "PL501"},
@@ -406,5 +409,13 @@ func TestStoppedRunsNeedNoErrno(t *testing.T) {
 	m.Result.Incomplete, m.Result.Jobs = nil, []fio.Job{{Name: "a", Error: 5}}
 	if fix := fixes(m); !strings.Contains(fix, "errno") {
 		t.Errorf("failed: %q", fix)
+	}
+}
+
+// beside adds a job that the row reports with its own.
+func beside(w fio.Workload) func(*diagnose.Measurement) {
+	return func(m *diagnose.Measurement) {
+		w.Name = "b"
+		m.Result.Workloads = append(m.Result.Workloads, w)
 	}
 }

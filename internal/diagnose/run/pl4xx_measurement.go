@@ -27,7 +27,7 @@ func measurementRules() []*diagnose.Rule {
 		unwritten, cutShort, tooNoisy, bimodal, changed, burstSpent, shallow, syncBlocks,
 		cpuBound, robbed, dirtyStall, otherIO, impossible, conversion, stalled, saturated, slowShare,
 		tooShort, pageCache, roundsDiffer, roundApart, roundsDrift, timedOut, measuredLoading, othersCompute, contradicting,
-		fewOnly, partOnly,
+		fewOnly, partOnly, unlike,
 	}
 }
 

@@ -132,7 +132,7 @@ func (t *Reader) direction(name, rest, body string) {
 		}
 	}
 	d := j.cur
-	if d.seen && !j.headless && !j.issued && !t.apart && !t.gap && !t.closed {
+	if d.seen && !j.headless && !j.issued && !t.apart && !t.closed {
 		t.tangle()
 	}
 	if d.seen || t.another(rest) { // another row whose header was left out

@@ -40,6 +40,9 @@ func (t *Reader) rowLine(body string) bool {
 	case name == "complete":
 		j.Complete, good = shareList(rest)
 	case strings.HasPrefix(name, "issued"): // "issued r/w/d" before 2.0.8
+		if j.issued {
+			t.tangle()
+		}
 		good = j.issuedLine(rest)
 	case name == "errors":
 		good = j.errorsLine(rest)

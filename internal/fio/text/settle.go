@@ -171,6 +171,14 @@ func (r *textRun) settleJob(j *textJob) {
 	}
 	slices.SortStableFunc(j.Buckets, func(a, b fio.Bucket) int { return cmp.Compare(uint64(a.Upto)-1, uint64(b.Upto)-1) })
 	r.placeLoose(j)
+	for key, options := range r.echoes {
+		if j.Count > 1 && key.group == j.Group && key.name != j.Name && r.onlyRow(j) {
+			if j.Others == nil {
+				j.Others = map[string]fio.Options{}
+			}
+			j.Others[key.name] = options
+		}
+	}
 	bs := j.blockSizes()
 	if all := &j.dirs[3]; all.seen && !j.dirs[0].seen && !j.dirs[1].seen { // fio counts all as reads then
 		reads := &j.dirs[0]
@@ -241,11 +249,8 @@ func (r *textRun) placeLoose(j *textJob) {
 	d.Slat, d.Clat, d.Lat, d.BWSamples, d.IOPSSamples = l.Slat, l.Clat, l.Lat, l.BWSamples, l.IOPSSamples
 }
 
-// groupOf is the status group of a job, when that is the only row in it.
-func (r *textRun) groupOf(j *textJob) *fio.Group {
-	if len(r.out.Groups) == 0 {
-		return nil
-	}
+// onlyRow says that a row is the only one of its group.
+func (r *textRun) onlyRow(j *textJob) bool {
 	if r.rows == nil {
 		r.rows = map[int]int{}
 		for _, each := range r.jobs {
@@ -254,7 +259,12 @@ func (r *textRun) groupOf(j *textJob) *fio.Group {
 			}
 		}
 	}
-	if r.rows[j.Group] != 1 {
+	return r.rows[j.Group] == 1
+}
+
+// groupOf is the status group of a job, when that is the only row in it.
+func (r *textRun) groupOf(j *textJob) *fio.Group {
+	if len(r.out.Groups) == 0 || !r.onlyRow(j) {
 		return nil
 	}
 	for i := range r.out.Groups {
