@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"plimsoll/internal/sys"
 )
 
 // Occupied are the reasons why a device is not blank, as clauses and as far as the tree shows them.
@@ -59,6 +61,44 @@ func (t *Tree) InUse(d *Device) bool {
 			part := t.Devices[name]
 			return part != nil && t.InUse(part)
 		})
+}
+
+// Using is who uses a device or its partitions, as clauses, apart from what lies on them unused. Who
+// has them open is among them where ReadUsers was called.
+func (t *Tree) Using(d *Device) []string {
+	var why []string
+	for _, name := range append([]string{d.Name}, d.Partitions...) {
+		dev := t.Devices[name]
+		if dev == nil {
+			continue
+		}
+		for _, m := range t.MountsOf(name) {
+			why = append(why, fmt.Sprintf("%s is mounted on %s", dev.Path, m.Point))
+		}
+		if slices.Contains(t.Swaps, name) {
+			why = append(why, dev.Path+" is used as swap")
+		}
+		for _, h := range dev.Holders {
+			why = append(why, fmt.Sprintf("/dev/%s is made of %s", h, dev.Path))
+		}
+		for _, u := range t.UsersOf(name) {
+			why = append(why, dev.Path+": "+u)
+		}
+	}
+	return why
+}
+
+// Now reads the machine of the tree again, with who uses its devices but the process self. A tree
+// that was imported stays as it is.
+func (t *Tree) Now(self int) (*Tree, error) {
+	if t.root == nil {
+		return t, nil
+	}
+	now, err := Read(&sys.Machine{Root: t.root})
+	if err == nil {
+		now.ReadUsers(self)
+	}
+	return now, err
 }
 
 // advice is for filesystems that spread over devices by themselves, and that plimsoll recognises

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -24,11 +24,12 @@ func (p *Place) checkDevice() error {
 	if err != nil {
 		return err
 	}
-	return p.checkWrites(p.Path, p.Device, info)
+	return p.checkWrites(p.Path, p.Path, p.Device, info)
 }
 
 // checkRaw decides over a block device, by whichever name the job knows it.
-func (p *Place) checkRaw(a access, info fs.FileInfo) error {
+func (p *Place) checkRaw(a access, there *pin) error {
+	info := there.info
 	major, minor := numbers(info)
 	var device *block.Device
 	for _, d := range p.tree.Devices {
@@ -45,12 +46,14 @@ func (p *Place) checkRaw(a access, info fs.FileInfo) error {
 	case !a.writes:
 		return nil
 	}
-	return p.checkWrites(a.path, device, info)
+	return p.checkWrites(a.path, there.name(), device, info)
 }
 
-func (p *Place) checkWrites(path string, d *block.Device, info fs.FileInfo) error {
-	if use := inUse(p.tree, d); use != "" {
-		return fmt.Errorf("%s %s: plimsoll never writes to a device in use", path, use)
+// checkWrites decides whether a device may be written to, by what the machine shows now. Its node is
+// the name by which it is opened: that of an open handle where there is one.
+func (p *Place) checkWrites(path, node string, d *block.Device, info fs.FileInfo) error {
+	if err := p.unused(path, d); err != nil {
+		return err
 	}
 	serial, named := p.consent.destroys(info)
 	if !named {
@@ -61,12 +64,43 @@ func (p *Place) checkWrites(path string, d *block.Device, info fs.FileInfo) erro
 	if serial != identity(d) || serial == "" {
 		return fmt.Errorf("%s has serial %q, not %q: nothing was written", path, identity(d), serial)
 	}
-	return unclaimed(path)
+	return unclaimed(path, node)
+}
+
+// settle is how long a user of a device may take to let go of it: udev looks at each device that was
+// written to.
+const settle = 3 * time.Second
+
+// unused refuses a device that anybody uses: what array apply refuses, by the same look at the
+// machine as it is now.
+func (p *Place) unused(path string, d *block.Device) error {
+	for deadline := time.Now().Add(settle); ; time.Sleep(lockPause) {
+		now, err := p.tree.Now(os.Getpid())
+		if err != nil {
+			return err
+		}
+		at := d
+		if now != p.tree {
+			at = now.Devices[d.Name]
+			if at == nil || at.Major != d.Major || at.Minor != d.Minor || identity(at) != identity(d) {
+				return fmt.Errorf("%s is another device now than when plimsoll began: nothing was written", path)
+			}
+		}
+		why := now.Using(at)
+		if len(why) == 0 {
+			return nil
+		}
+		others := *now
+		others.Users = nil
+		if len(others.Using(at)) > 0 || time.Now().After(deadline) {
+			return fmt.Errorf("%s is in use: %s; plimsoll never writes to a device in use", path, strings.Join(why, "; "))
+		}
+	}
 }
 
 // unclaimed asks the kernel, which also knows of mounts in other namespaces, such as a container's.
-func unclaimed(path string) error {
-	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_EXCL|unix.O_CLOEXEC, 0)
+func unclaimed(path, node string) error {
+	fd, err := unix.Open(node, unix.O_RDONLY|unix.O_EXCL|unix.O_CLOEXEC, 0)
 	if errors.Is(err, unix.EBUSY) {
 		return fmt.Errorf("%s is held by something that cannot be seen from here, such as a mount in a "+
 			"container: plimsoll never writes to a device in use", path)
@@ -83,29 +117,6 @@ func identity(d *block.Device) string {
 		return d.Backing
 	}
 	return d.Serial
-}
-
-// inUse is what holds a device or a part of it: a mount, md, LVM, swap. It is empty when nothing
-// does.
-func inUse(tree *block.Tree, d *block.Device) string {
-	for _, name := range append([]string{d.Name}, d.Partitions...) {
-		part := tree.Devices[name]
-		if part == nil {
-			continue
-		}
-		if len(part.Holders) > 0 {
-			return fmt.Sprintf("is held by %s", strings.Join(part.Holders, ", "))
-		}
-		for _, mnt := range tree.Mounts {
-			if mnt.Device == name {
-				return fmt.Sprintf("is mounted on %s", mnt.Point)
-			}
-		}
-		if slices.Contains(tree.Swaps, name) {
-			return "is used as swap"
-		}
-	}
-	return ""
 }
 
 // destroys tells whether the user named a file or device with --destroy, by whichever name, and the

@@ -127,7 +127,7 @@ func (p *Place) checkAccess(a access, note bool) (*pin, error) {
 func (p *Place) checkThere(a access, there *pin) error {
 	switch {
 	case isBlock(there.info):
-		return p.checkRaw(a, there.info)
+		return p.checkRaw(a, there)
 	case !there.info.Mode().IsRegular():
 		return fmt.Errorf("%s is neither a regular file nor a block device", a.path)
 	case !p.sameFilesystem(there.info):

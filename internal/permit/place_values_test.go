@@ -327,11 +327,11 @@ func TestRawDevices(t *testing.T) {
 		"another is given up": {node, device, true, other, "add --destroy"},
 	} {
 		p := &Place{Path: "/dev/loop200", Device: c.device, tree: tree, consent: Consent{Destroy: map[string]string{c.destroy: "S"}}}
-		info, err := os.Stat(c.path)
+		there, err := openPin(c.path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = p.checkRaw(access{path: c.path, writes: c.writes}, info)
+		err = errors.Join(p.checkRaw(access{path: c.path, writes: c.writes}, there), there.close())
 		if c.want == "no such device" {
 			if err != nil && strings.Contains(err.Error(), "add --destroy") {
 				t.Errorf("%s: %v", name, err)

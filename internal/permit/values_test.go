@@ -51,18 +51,18 @@ func TestDevicesThatMayBeWritten(t *testing.T) {
 		"not named":              {free, disk("S1", ""), nil, "add --destroy " + node + " --serial S1"},
 		"another is named":       {free, disk("S1", ""), map[string]string{other: "S1"}, "add --destroy"},
 		"one that is gone":       {free, disk("S1", ""), map[string]string{node + "x": "S1"}, "add --destroy"},
-		"held":                   {with(func(t *block.Tree) { t.Devices["sdx"].Holders = []string{"md0", "dm-1"} }), disk("S1", ""), map[string]string{node: "S1"}, "is held by md0, dm-1"},
-		"a partition is held":    {with(func(t *block.Tree) { t.Devices["sdx1"].Holders = []string{"md0"} }), disk("S1", ""), map[string]string{node: "S1"}, "is held by md0"},
+		"held":                   {with(func(t *block.Tree) { t.Devices["sdx"].Holders = []string{"md0", "dm-1"} }), disk("S1", ""), map[string]string{node: "S1"}, "/dev/dm-1 is made of"},
+		"a partition is held":    {with(func(t *block.Tree) { t.Devices["sdx1"].Holders = []string{"md0"} }), disk("S1", ""), map[string]string{node: "S1"}, "/dev/md0 is made of"},
 		"mounted": {with(func(t *block.Tree) {
 			t.Mounts = []block.Mount{{Device: "sdy", Point: "/y"}, {Device: "sdx", Point: "/x"}}
 		}), disk("S1", ""), map[string]string{node: "S1"}, "is mounted on /x"},
 		"a partition is mounted":  {with(func(t *block.Tree) { t.Mounts = []block.Mount{{Device: "sdx2", Point: "/x"}} }), disk("S1", ""), map[string]string{node: "S1"}, "is mounted on /x"},
 		"a partition is swap":     {with(func(t *block.Tree) { t.Swaps = []string{"sdx2"} }), disk("S1", ""), map[string]string{node: "S1"}, "is used as swap"},
 		"another's are":           {with(func(t *block.Tree) { t.Devices["sdy"].Holders, t.Swaps = []string{"md0"}, []string{"sdy"} }), disk("S1", ""), map[string]string{node: "S1"}, ""},
-		"a partition not in tree": {&block.Tree{Devices: map[string]*block.Device{"sdx": {Name: "sdx"}, "sdx2": {Name: "sdx2", Holders: []string{"md0"}}}}, disk("S1", ""), map[string]string{node: "S1"}, "is held by md0"},
+		"a partition not in tree": {&block.Tree{Devices: map[string]*block.Device{"sdx": {Name: "sdx"}, "sdx2": {Name: "sdx2", Holders: []string{"md0"}}}}, disk("S1", ""), map[string]string{node: "S1"}, "/dev/md0 is made of"},
 	} {
 		p := &Place{tree: c.tree, consent: Consent{Destroy: c.destroy}}
-		err := p.checkWrites(node, c.d, info)
+		err := p.checkWrites(node, node, c.d, info)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
@@ -70,7 +70,7 @@ func TestDevicesThatMayBeWritten(t *testing.T) {
 	if identity(disk("S", "/x")) != "S" {
 		t.Error("a serial comes before the file behind a device")
 	}
-	if err := unclaimed(node + "-gone"); err == nil {
+	if err := unclaimed(node+"-gone", node+"-gone"); err == nil {
 		t.Error("nothing was opened")
 	}
 }

@@ -228,12 +228,12 @@ func TestWordsOfSteps(t *testing.T) {
 		"a\nb\nc\nd\ne\n": "a; b; c; d", "x: a\n\nb\nUsage: x\nc\n": "a; b", "usage\n": "", "y: a\n": "y: a",
 	} {
 		failed := &sys.Failed{Argv: []string{"/sbin/x"}, Stderr: said}
-		short, ok := errors.AsType[*sys.Failed](brief(failed))
+		short, ok := errors.AsType[*sys.Failed](sys.Brief(failed))
 		if !ok || short.Stderr != want || failed.Stderr != said {
 			t.Errorf("%q: %q", said, short.Stderr)
 		}
 	}
-	if err := errors.New("x"); !errors.Is(brief(err), err) || brief(nil) != nil {
+	if err := errors.New("x"); !errors.Is(sys.Brief(err), err) || sys.Brief(nil) != nil {
 		t.Error("other errors stay")
 	}
 	// A member that is not attached keeps nobody from the others; another error does.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/internal/block"
 	"plimsoll/internal/permit"
 	"plimsoll/internal/provision/records"
 	"plimsoll/internal/sys"
@@ -64,7 +65,7 @@ func (s *Site) renewInitramfs(ctx context.Context, all []*records.Work, command 
 	if len(command) > 0 {
 		last := stale[len(stale)-1]
 		s.emit(Event{Array: last.Array, Title: "renew the initramfs: " + strings.Join(command, " "), What: Doing})
-		if err := brief(s.Run(context.WithoutCancel(ctx), io.Discard, command...)); err != nil {
+		if err := sys.Brief(s.Run(context.WithoutCancel(ctx), io.Discard, command...)); err != nil {
 			return fmt.Errorf("renewing the initramfs: %w", err)
 		}
 	}
@@ -149,13 +150,17 @@ func (s *Site) step(ctx context.Context, w *records.Work, i int) error {
 		return err
 	}
 	emit(Doing)
-	failed := s.actions(ctx, w, st, st.Do, false)
-	if failed != nil {
-		return failed
+	if err := s.actions(ctx, w, st, st.Do, false); err != nil {
+		return err
 	}
 	missing, err := s.missing(whole, w, st)
 	if err == nil && missing != "" {
 		err = fmt.Errorf("its commands have run and yet it is not in place: %s", missing)
+		if undone := s.actions(whole, w, st, st.Undo, true); undone != nil {
+			return errors.Join(err, fmt.Errorf("and what they did could not be undone: %w", undone))
+		}
+		st.State = records.StepToDo
+		return errors.Join(err, s.save(w))
 	}
 	if err != nil {
 		return err
@@ -240,7 +245,10 @@ func (s *state) act(ctx context.Context, a records.Action, begun bool) error {
 				return err
 			}
 		}
-		return brief(s.Run(whole, io.Discard, argv...))
+		if err := sys.Brief(s.Run(whole, io.Discard, argv...)); err != nil || argv[0] != "mount" {
+			return err
+		}
+		return s.mountedElsewhere(whole, a.Run[len(a.Run)-1])
 	case len(a.Blank) > 0:
 		return s.checkAllBlank(ctx, a.Blank)
 	case len(a.Erase) > 0:
@@ -259,9 +267,34 @@ func (s *state) act(ctx context.Context, a records.Action, begun bool) error {
 	return errors.New("the journal has an action that this plimsoll does not know")
 }
 
+// mountedElsewhere unmounts the array where a mount has not come to lie on the point that it was for,
+// and was not there before.
+func (s *state) mountedElsewhere(ctx context.Context, point string) error {
+	now, err := s.look(ctx, s.w)
+	if err != nil {
+		return err
+	}
+	top, err := now.top()
+	if err != nil {
+		return err
+	}
+	for _, m := range now.tree.MountsOf(top.Name) {
+		before := slices.ContainsFunc(s.tree.Mounts, func(o block.Mount) bool { return o.ID == m.ID })
+		if before || m.Point == filepath.Clean(point) {
+			continue
+		}
+		return errors.Join(fmt.Errorf("the mount for %s came to lie on %s, and is undone", point, m.Point),
+			s.Run(ctx, io.Discard, "umount", m.Point))
+	}
+	return nil
+}
+
 // lines edits a file of /etc. That the initramfs holds an older copy of mdadm.conf is in the
 // journal before it is so.
 func (s *state) lines(l *records.Lines, edit func(*records.Lines) error) error {
+	if err := permit.Way(s.at(filepath.Dir(l.File)+"/new"), "be written to"); err != nil { // the file may be root's link
+		return err
+	}
 	if filepath.Base(l.File) == "mdadm.conf" && !s.w.InitramfsStale {
 		s.w.InitramfsStale = true
 		if err := s.save(s.w); err != nil {
@@ -282,26 +315,6 @@ func (s *state) each(refs []string, do func(string) error) error {
 		}
 	}
 	return gone
-}
-
-// brief leaves out the manual that some programs print after what is wrong.
-func brief(err error) error {
-	failed, ok := errors.AsType[*sys.Failed](err)
-	if !ok {
-		return err
-	}
-	var lines []string
-	for line := range strings.Lines(failed.Stderr) {
-		if line = strings.TrimSpace(line); strings.HasPrefix(strings.ToLower(line), "usage") || len(lines) == 4 {
-			break
-		}
-		if line != "" {
-			lines = append(lines, strings.TrimPrefix(line, filepath.Base(failed.Argv[0])+": "))
-		}
-	}
-	short := *failed
-	short.Stderr = strings.Join(lines, "; ")
-	return &short
 }
 
 // stop stops the md arrays that lie on members alone, under whatever name they came up. Active ones

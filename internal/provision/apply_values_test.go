@@ -63,7 +63,8 @@ func TestStepByItsState(t *testing.T) {
 		"to do":               {records.Step{Check: []records.Cond{there}, Do: []records.Action{made}}, false, "doing done", "mkdir /x", "", records.StepDone},
 		"to do, no check":     {records.Step{Do: []records.Action{idle}}, false, "doing done", "true", "", records.StepDone},
 		"fails":               {records.Step{Check: []records.Cond{there}, Do: []records.Action{{Run: []string{"umount"}}}}, false, "doing", "umount", "no luck", records.StepBegun},
-		"has run in vain":     {records.Step{Check: []records.Cond{there}, Do: []records.Action{idle}}, false, "doing", "true", "its commands have run and yet it is not in place: no path /x", records.StepBegun},
+		"has run in vain":     {records.Step{Check: []records.Cond{there}, Do: []records.Action{idle}}, false, "doing", "true", "its commands have run and yet it is not in place: no path /x", records.StepToDo},
+		"in vain, and undone": {records.Step{Check: []records.Cond{there}, Do: []records.Action{idle}, Undo: []records.Action{idle}}, false, "doing", "true|true", "its commands have run and yet it is not in place: no path /x", records.StepToDo},
 		"begun":               {records.Step{State: records.StepBegun, Check: []records.Cond{there}, Do: []records.Action{made}, Undo: []records.Action{gone}}, true, "repairing doing done", "rmdir /x|mkdir /x", "", records.StepDone},
 		"begun, nothing made": {records.Step{State: records.StepBegun, Check: []records.Cond{there}, Do: []records.Action{made}, Undo: []records.Action{gone}}, false, "repairing doing done", "mkdir /x", "", records.StepDone},
 		"begun, cannot undo":  {records.Step{State: records.StepBegun, Check: []records.Cond{there}, Do: []records.Action{made}, Undo: []records.Action{{Run: []string{"umount"}}}}, true, "repairing", "umount", "no luck", records.StepBegun},
@@ -400,5 +401,48 @@ func TestPathOfTheArray(t *testing.T) {
 	s.tree.Devices["md1"] = &block.Device{Name: "md1", MD: &block.Raid{}}
 	if mdBy(s.tree, "") != nil {
 		t.Error("an array of no UUID is none")
+	}
+}
+
+// A mount point is refused where others can replace it: now, or once the array above it has its
+// owner.
+func TestReachOfAMountPoint(t *testing.T) {
+	fs := func(mount, owner string) *topology.DeclaredFilesystem {
+		return &topology.DeclaredFilesystem{Mount: mount, Owner: owner}
+	}
+	for _, c := range []struct{ above, owner, want string }{
+		{"/data", "postgres:postgres", "lies below /data of array d, which belongs to postgres:postgres then"},
+		{"/data/", "26", "mount it beside it"},
+		{"/data", "root:postgres", ""},
+		{"/data", ":postgres", ""},
+		{"/data", "", ""},
+		{"/dat", "postgres", ""},
+	} {
+		p := &planner{imagined: true, decl: &topology.Declaration{Arrays: []topology.DeclaredArray{
+			{Name: "d", Filesystem: fs(c.above, c.owner)}, {Name: "w", Filesystem: fs("/data/wal", "postgres")}, {Name: "raw"},
+		}}}
+		err := p.reach("/data/wal")
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s of %s: %v, want %q", c.above, c.owner, err, c.want)
+		}
+	}
+	if os.Geteuid() != 0 {
+		t.Skip("SKIPPED: only root can give a directory to somebody else")
+	}
+	s, _ := ofRoot(t)
+	s.Machine.Root = os.DirFS(s.Root)
+	p := &planner{Site: s, decl: &topology.Declaration{}}
+	at := s.at("/home/u")
+	if err := os.MkdirAll(at, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.reach("/home/u/a/b"); err != nil {
+		t.Error(err)
+	}
+	if err := os.Chown(at, 65534, 65534); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.reach("/home/u/a/b"); err == nil || !strings.Contains(err.Error(), at+" belongs to ") {
+		t.Error(err)
 	}
 }

@@ -120,7 +120,7 @@ func (s *state) erase(ctx context.Context, ref string) error {
 	}
 	defer func() { _ = f.Close() }() // closed below unless something failed
 	s.tree.ReadUsers(os.Getpid())
-	if why := users(s.tree, d); len(why) > 0 {
+	if why := s.tree.Using(d); len(why) > 0 {
 		return fmt.Errorf("--destroy %s: %s; nothing on it was touched", d.Path, strings.Join(why, "; "))
 	}
 	size := int64(d.Size)
@@ -156,25 +156,4 @@ func (s *state) erase(ctx context.Context, ref string) error {
 		}
 	}
 	return fmt.Errorf("%s: its signatures come back as they are erased: something else writes to it", d.Path)
-}
-
-// users are those of a device and of its partitions, apart from what lies on them unused.
-func users(t *block.Tree, d *block.Device) []string {
-	var why []string
-	for _, name := range append([]string{d.Name}, d.Partitions...) {
-		dev := t.Devices[name]
-		if dev == nil {
-			continue
-		}
-		for _, m := range t.MountsOf(name) {
-			why = append(why, fmt.Sprintf("%s is mounted on %s", dev.Path, m.Point))
-		}
-		for _, h := range dev.Holders {
-			why = append(why, fmt.Sprintf("/dev/%s is made of %s", h, dev.Path))
-		}
-		for _, u := range t.UsersOf(name) {
-			why = append(why, dev.Path+": "+u)
-		}
-	}
-	return why
 }

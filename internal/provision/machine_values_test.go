@@ -452,11 +452,11 @@ func TestActions(t *testing.T) {
 	if err := each("bad", "b"); !errors.Is(err, io.ErrNoProgress) || len(done) != 1 {
 		t.Errorf("%v %v", err, done)
 	}
-	long := brief(&sys.Failed{Argv: []string{"/sbin/x"}, Stderr: "x: a\n\nb\nc\nd\ne\n"})
+	long := sys.Brief(&sys.Failed{Argv: []string{"/sbin/x"}, Stderr: "x: a\n\nb\nc\nd\ne\n"})
 	if failed, ok := errors.AsType[*sys.Failed](long); !ok || failed.Stderr != "a; b; c; d" {
 		t.Errorf("%v", long)
 	}
-	if err := brief(io.ErrNoProgress); !errors.Is(err, io.ErrNoProgress) {
+	if err := sys.Brief(io.ErrNoProgress); !errors.Is(err, io.ErrNoProgress) {
 		t.Error(err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"plimsoll/internal/block"
+	"plimsoll/internal/permit"
 	"plimsoll/internal/provision/records"
 	"plimsoll/internal/topology"
 )
@@ -67,7 +68,7 @@ func (s *Site) Plan(ctx context.Context, decl *topology.Declaration, destroy map
 	for _, b := range broken {
 		p.note("%v", b)
 	}
-	if p.destroy, err = givenUp(tree, destroy); err != nil {
+	if p.destroy, err = records.Destroyed(tree, destroy); err != nil {
 		return nil, err
 	}
 	plan := &Plan{File: decl.Name}
@@ -100,23 +101,6 @@ func (s *Site) Plan(ctx context.Context, decl *topology.Declaration, destroy map
 	p.initramfs(plan)
 	plan.Notes, plan.Grown = p.notes, p.grew
 	return plan, nil
-}
-
-// givenUp checks that each device to destroy is the one with that serial.
-func givenUp(t *block.Tree, destroy map[string]string) (map[string]string, error) {
-	all := map[string]string{}
-	for dev, serial := range destroy {
-		d := t.Device(dev)
-		if d == nil {
-			return nil, fmt.Errorf("--destroy %s: there is no such device", dev)
-		}
-		if records.Identity(d) != serial || serial == "" {
-			return nil, fmt.Errorf("--destroy %s --serial %s: its serial is %s; nothing was touched", dev, serial,
-				cmp.Or(records.Identity(d), "not known"))
-		}
-		all[d.Name] = serial
-	}
-	return all, nil
 }
 
 // array plans one array: from its journal, as found, or from blank volumes.
@@ -247,6 +231,9 @@ func (p *planner) collisions(ctx context.Context, w *records.Work) error {
 	if want.Mount == "" {
 		return nil
 	}
+	if err := p.reach(want.Mount); err != nil {
+		return err
+	}
 	if m := p.tree.MountOf(want.Mount); m != nil && m.Point == want.Mount {
 		return fmt.Errorf("mount point %s is in use by %s", want.Mount, m.Source)
 	}
@@ -260,6 +247,29 @@ func (p *planner) collisions(ctx context.Context, w *records.Work) error {
 			entries[0].Name())
 	}
 	return nil
+}
+
+// reach refuses a mount point whose way others can change, or will be able to once an array of the
+// plan that it lies below has its owner.
+func (p *planner) reach(point string) error {
+	for _, o := range p.decl.Arrays {
+		if fs := o.Filesystem; fs != nil && strings.HasPrefix(point, path.Clean(fs.Mount)+"/") && !rootsOwn(fs.Owner) {
+			return fmt.Errorf("mount point %s lies below %s of array %s, which belongs to %s then, who could put "+
+				"something else in its place: mount it beside it", point, fs.Mount, o.Name, fs.Owner)
+		}
+	}
+	if p.imagined {
+		return nil
+	}
+	for dir := path.Dir(point); dir != "/" && !p.has(dir); dir = path.Dir(dir) {
+		point = dir // apply makes it, as root
+	}
+	return permit.Way(p.at(point), "lead to a mount point")
+}
+
+func rootsOwn(owner string) bool {
+	user, _, _ := strings.Cut(owner, ":")
+	return user == "" || user == "root" || user == "0"
 }
 
 // fields are the words of each line that is no comment.

@@ -312,11 +312,8 @@ func (v *survey) busyLV(group, name string) string {
 		if d.LV == nil || d.LV.VG != group || d.LV.Name != name {
 			continue
 		}
-		if why := users(v.tree, d); len(why) > 0 {
+		if why := v.tree.Using(d); len(why) > 0 {
 			return strings.Join(why, "; ") + "; end that first"
-		}
-		if slices.Contains(v.tree.Swaps, d.Name) {
-			return "it is used as swap; swapoff it first"
 		}
 	}
 	return ""

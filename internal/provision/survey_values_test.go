@@ -94,7 +94,7 @@ func TestGroupsOfAnArray(t *testing.T) {
 			"lvm", done("vg", "lv"), pvs(its), lvs("x"), func(s *state) { s.tree.Mounts = []block.Mount{{Device: "dm-0", Point: "/m"}} },
 			mine + "; /dev/dm-0 is mounted on /m; end that first",
 		},
-		"swap": {"lvm", done("vg", "lv"), pvs(its), lvs("x"), func(s *state) { s.tree.Swaps = []string{"dm-0"} }, mine + "; it is used as swap; swapoff it first"},
+		"swap": {"lvm", done("vg", "lv"), pvs(its), lvs("x"), func(s *state) { s.tree.Swaps = []string{"dm-0"} }, mine + "; /dev/dm-0 is used as swap; end that first"},
 		"of the same name": {"lvm", done("vg", "lv"), pvs(its), lvs("x"), func(s *state) {
 			s.tree.Devices["dm-0"].LV.VG = "h"
 			s.tree.Swaps = []string{"dm-0"}

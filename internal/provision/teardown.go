@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/provision/records"
+	"plimsoll/internal/sys"
 )
 
 // Teardown undoes what the journals of the named arrays say was done, all of them without names,
@@ -201,7 +202,7 @@ func (s *Site) discard(ctx context.Context, w *records.Work) error {
 			return err
 		}
 		s.emit(Event{Array: w.Array, Title: "destroy " + o.Name + ", as --destroy says", What: Undoing})
-		if err := brief(s.Run(ctx, io.Discard, o.Command...)); err != nil {
+		if err := sys.Brief(s.Run(ctx, io.Discard, o.Command...)); err != nil {
 			return fmt.Errorf("array %s: --destroy %s: %w", w.Array, o.Name, err)
 		}
 	}

@@ -313,7 +313,7 @@ func TestDevicesOfAnArray(t *testing.T) {
 	s.tree.Devices["sdc1"] = &block.Device{Name: "sdc1", Path: "/dev/sdc1", Holders: []string{"dm-0"}}
 	s.tree.Mounts = []block.Mount{{Device: "sdc", Point: "/m"}}
 	s.tree.Users = []block.User{{Device: "sdc1", What: "x has it open"}, {Device: "sda", What: "y has it open"}}
-	if got := strings.Join(users(s.tree, s.tree.Devices["sdc"]), "|"); got != "/dev/sdc is mounted on /m|/dev/dm-0 is made of /dev/sdc1|/dev/sdc1: x has it open" {
+	if got := strings.Join(s.tree.Using(s.tree.Devices["sdc"]), "|"); got != "/dev/sdc is mounted on /m|/dev/dm-0 is made of /dev/sdc1|/dev/sdc1: x has it open" {
 		t.Error(got)
 	}
 	p := &planner{Site: s.Site, tree: s.tree}

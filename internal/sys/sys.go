@@ -6,6 +6,7 @@ package sys
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -122,4 +123,24 @@ func (c *capped) Write(p []byte) (int, error) {
 		return 0, errFlood
 	}
 	return c.buf.Write(p)
+}
+
+// Brief leaves out the manual that some programs print after what is wrong.
+func Brief(err error) error {
+	failed, ok := errors.AsType[*Failed](err)
+	if !ok {
+		return err
+	}
+	var lines []string
+	for line := range strings.Lines(failed.Stderr) {
+		if line = strings.TrimSpace(line); strings.HasPrefix(strings.ToLower(line), "usage") || len(lines) == 4 {
+			break
+		}
+		if line != "" {
+			lines = append(lines, strings.TrimPrefix(line, filepath.Base(failed.Argv[0])+": "))
+		}
+	}
+	short := *failed
+	short.Stderr = strings.Join(lines, "; ")
+	return &short
 }

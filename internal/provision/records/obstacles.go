@@ -1,9 +1,12 @@
 package records
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
+
+	"plimsoll/internal/block"
 )
 
 // Obstacle is something in an array's stack that apply did not make, or that uses it now: a
@@ -73,4 +76,21 @@ func (g GiveUp) Of(all []Obstacle) (left, given []Obstacle, err error) {
 // Gives says whether the content of a member was given up for this teardown.
 func (w *Work) Gives(serial string) bool {
 	return slices.ContainsFunc(w.Given, func(o Obstacle) bool { return o.Serial == serial && serial != "" })
+}
+
+// Destroyed checks that each device to destroy is the one with that serial.
+func Destroyed(t *block.Tree, destroy map[string]string) (map[string]string, error) {
+	all := map[string]string{}
+	for dev, serial := range destroy {
+		d := t.Device(dev)
+		if d == nil {
+			return nil, fmt.Errorf("--destroy %s: there is no such device", dev)
+		}
+		if Identity(d) != serial || serial == "" {
+			return nil, fmt.Errorf("--destroy %s --serial %s: its serial is %s; nothing was touched", dev, serial,
+				cmp.Or(Identity(d), "not known"))
+		}
+		all[d.Name] = serial
+	}
+	return all, nil
 }

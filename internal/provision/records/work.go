@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"plimsoll/internal/block"
+	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
@@ -188,11 +189,7 @@ func alike(a, b []string) bool {
 func (w *Work) command(a Action) string {
 	switch {
 	case len(a.Run) > 0:
-		argv := make([]string, len(a.Run))
-		for i, arg := range a.Run {
-			argv[i] = quote(w.planned(arg))
-		}
-		return strings.Join(argv, " ")
+		return text.ShellLine(w.plannedAll(a.Run))
 	case len(a.Blank) > 0:
 		return "look for signatures, users and non-zero bytes on " + strings.Join(w.plannedAll(a.Blank), " ")
 	case len(a.Erase) > 0:
@@ -239,14 +236,6 @@ func (w *Work) planned(arg string) string {
 		}
 	}
 	return arg
-}
-
-// quote makes an argument readable, and right for a shell.
-func quote(s string) string {
-	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-") == "" {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 // Least is the size of the smallest member: md's resync goes once over each.

@@ -370,16 +370,11 @@ func TestMountPoints(t *testing.T) {
 	}
 }
 
-// Names of partitions, words of a shell, and selectors in one text.
+// Names of partitions, and selectors in one text.
 func TestWordsOfCommands(t *testing.T) {
 	for disk, want := range map[string]string{"/dev/sda": "/dev/sda1", "/dev/nvme0n1": "/dev/nvme0n1p1", "/dev/x9": "/dev/x9p1", "/dev/x0": "/dev/x0p1"} {
 		if partitioned(disk, true) != want || partitioned(disk, false) != disk {
 			t.Errorf("%s: %s", disk, partitioned(disk, true))
-		}
-	}
-	for s, want := range map[string]string{"a-b_c.d/e": "a-b_c.d/e", "": "''", "a b": "'a b'", "it's": `'it'\''s'`} {
-		if quote(s) != want {
-			t.Errorf("%q: %s", s, quote(s))
 		}
 	}
 	if got := selectors([]topology.DeclaredVolume{{Type: "b"}, {Type: "a"}}); got != "a, b" {
