@@ -27,6 +27,38 @@ else:
     print(f'read from {os.path.relpath(facts)}, not from the sources that its rows name (--mirror)')
 
 
+def prices(vendor, region, names):
+    """List prices of one region's disks as plimsoll's own price list; of two of one figure the newer."""
+    best = {}
+    path = os.path.join(A.facts, '..', 'prices', f'{vendor}-disks-prices.csv')
+    for r in csv.DictReader(open(path)):
+        what, unit = r['what'], r['unit']
+        if r['region'] != region or what not in ('capacity', 'instance of tier', 'iops', 'throughput'):
+            continue
+        product = r['tier_or_size'] or names.get(r['type'])
+        if not product:
+            continue
+        usd = float(r['usd']) * (730 if r['period'] == 'hour' else 1)
+        above = (re.search(r'above (\d+)', unit) or [None, ''])[1]
+        per = {'capacity': 'GiB-month', 'instance of tier': 'volume-month', 'iops': 'IOPS-month',
+               'throughput': ('MB/s' if 'MB/s' in unit else 'MiB/s') + '-month'}[what]
+        day = (re.search(r'20\d\d-\d\d-\d\d', r['valid_on']) or ['2026-09-23'])[0]
+        key = (product, per)
+        if key not in best or day > best[key][5]:
+            best[key] = [product, per, above, f'{usd:.6f}'.rstrip('0'), region, day, r['source'], 'partial']
+    order = {'GiB-month': 0, 'volume-month': 0, 'IOPS-month': 1}
+    out = os.path.join(A.out, {'gcp': 'google'}.get(vendor, vendor) + '-disk-prices.csv')
+    with open(out, 'w', newline='') as f:
+        w = csv.writer(f, lineterminator='\n')
+        w.writerow('product unit above usd region as_of source trust'.split())
+        w.writerows(sorted(best.values(), key=lambda r: (r[0], order.get(r[1], 2))))
+
+
+prices('azure', 'eastus', {'premium-ssd-v2': 'azure-premium-v2', 'ultra': 'azure-ultra'})
+prices('gcp', 'us-central1', {t: 'gcp-' + t for t in '''pd-standard pd-balanced pd-ssd pd-extreme hyperdisk-balanced
+    hyperdisk-extreme hyperdisk-throughput hyperdisk-ml'''.split()})
+
+
 def rows(name):
     with open(os.path.join(facts, name), newline='') as f:
         return list(csv.DictReader(f))

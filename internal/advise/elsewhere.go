@@ -148,17 +148,31 @@ func (r *Request) choose(t cloud.VolumeType, machines []cloud.InstanceFacts) (be
 	}
 	why = t.Type + ": no layout of it meets the demand"
 	for _, l := range shapes(r.most()) {
-		if best != nil && l.N > best.Layout.N && len(r.Prices.Volumes) == 0 {
-			break // the fewest do, where no price says otherwise
-		}
 		l.Spec.Type = t.Type
 		l, ok := r.sized(t, l)
 		if !ok {
 			continue
 		}
+		if lacks := r.Prices.Lacks(l.Spec); lacks != "" && best == nil {
+			why = fmt.Sprintf("%s: no price of %s in %s is known, and nothing is ranked without: bring it in a list with "+
+				"--prices", t.Type, lacks, r.Prices.Region)
+			continue
+		} else if lacks != "" {
+			continue
+		}
 		one := r.onFirst(l, machines)
+		if one != nil && one.InstanceMonth == 0 && r.Instance == "" { // nothing is ranked without a price
+			if best == nil {
+				why = fmt.Sprintf("%s: only machines without a price carry the demand, such as %s: bring it in a list with "+
+					"--prices", t.Type, one.Type)
+			}
+			continue
+		}
 		if one == nil && best == nil {
 			why = t.Type + ": no machine that fits, and whose limits for it are known, carries the demand"
+			if i := slices.IndexFunc(machines, func(f cloud.InstanceFacts) bool { return slices.Contains(f.Without, t.Type) }); r.Instance != "" && i >= 0 {
+				why = fmt.Sprintf("%s: %s does not take it: %s; --types has others", t.Type, machines[i].Type, machines[i].WithoutWhy)
+			}
 		}
 		if one != nil && (best == nil || one.better(best)) {
 			best = one
@@ -340,8 +354,13 @@ func (c *Choices) notes(r *Request) {
 	if len(r.Prices.Instances) > 0 {
 		say("prices of machines: %s, %s", r.Prices.InstanceSource, r.Prices.Region)
 	}
-	if !slices.ContainsFunc(c.Rows, func(o Choice) bool { return o.VolumesMonth > 0 }) {
-		say("no price of a disk is known: bring a list with --prices, and rows have a sum")
+	if len(r.Prices.Volumes) > 0 {
+		say("prices of disks: %s, %s, second-hand", r.Prices.VolumeSource, r.Prices.Region)
+	}
+	if slices.ContainsFunc(c.Rows, func(o Choice) bool {
+		return strings.HasPrefix(o.Layout.Spec.Type, "azure-standard")
+	}) {
+		say("standard disks are billed by their operations too, which is not counted")
 	}
 	waits := func(s workload.Stream) bool { return s.Latency.Smallest() > 0 || s.Commits }
 	if slices.ContainsFunc(r.Demand.Streams, waits) {

@@ -1,7 +1,9 @@
 package advise
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,11 +61,14 @@ func TestElsewhereMeetsTheDemand(t *testing.T) {
 			if got == nil || got.IOPS < c.iops*1.19 {
 				t.Errorf("%s on %s: %+v, want %v", line, row.Type, got, c.iops)
 			}
-			if row.InstanceMonth == 0 || row.VolumesMonth != 0 || row.Month != 0 {
-				t.Errorf("the price of a machine only is known, and no sum: %+v", row)
+			if row.InstanceMonth == 0 || row.VolumesMonth == 0 || row.Month != row.InstanceMonth+row.VolumesMonth {
+				t.Errorf("a row without its sum: %+v", row)
 			}
 		}
-		if !strings.Contains(strings.Join(a.Notes, " "), "no price of a disk is known") {
+		if !slices.IsSortedFunc(a.Rows, func(x, y Choice) int { return cmp.Compare(x.Month, y.Month) }) && !a.Rows[len(a.Rows)-1].Layout.Local {
+			t.Errorf("rows are not by their whole cost: %+v", a.Rows)
+		}
+		if !strings.Contains(strings.Join(a.Notes, " "), "prices of disks: ") {
 			t.Errorf("notes %q", a.Notes)
 		}
 	}
@@ -78,8 +83,8 @@ func TestElsewhereOwnDrives(t *testing.T) {
 		t.Fatalf("%+v %v", a, err)
 	}
 	r.Demand.Durability.Survives = workload.NoLoss
-	if a, err = Elsewhere(r); err != nil || len(a.Rows) != 3 || !a.Rows[0].Layout.Local {
-		t.Errorf("where no data need survive, the only row with a sum is first: %+v %v", a.Rows, err)
+	if a, err = Elsewhere(r); err != nil || len(a.Rows) != 3 || a.Rows[0].Month > a.Rows[1].Month || a.Rows[1].Month > a.Rows[2].Month {
+		t.Errorf("where no data need survive, drives are among the others by their cost: %+v %v", a.Rows, err)
 	}
 	r.Demand.Durability.Survives, r.Types = "", []string{"local"}
 	if a, err = Elsewhere(r); err != nil || len(a.Rows) != 0 || !strings.Contains(strings.Join(a.Rejected, " "), "--survives none allows that") {

@@ -139,15 +139,14 @@ func TestNotesOfChoices(t *testing.T) {
 		return r
 	}
 	demand := func(change func(*workload.Demand)) *workload.Demand { d := &workload.Demand{}; change(d); return d }
-	const disks = "no price of a disk is known"
 	for name, c := range map[string]struct {
 		r    *Request
 		rows []Choice
 		want []string
 	}{
 		"nothing":          {plain(func(*Request, *workload.Stream) {}), []Choice{{VolumesMonth: 1}}, nil},
-		"no price of disk": {plain(func(*Request, *workload.Stream) {}), []Choice{{}}, []string{disks}},
-		"no row":           {plain(func(*Request, *workload.Stream) {}), nil, []string{disks}},
+		"no price of disk": {plain(func(*Request, *workload.Stream) {}), []Choice{{}}, nil},
+		"no row":           {plain(func(*Request, *workload.Stream) {}), nil, nil},
 		"of machines":      {plain(func(r *Request, _ *workload.Stream) { r.Prices = prices }), []Choice{{VolumesMonth: 1}}, []string{"prices of machines"}},
 		"commits":          {plain(func(_ *Request, s *workload.Stream) { s.Commits = true }), []Choice{{VolumesMonth: 1}}, []string{"the demand's limits of latency and its commits are ignored"}},
 		"a failure rate": {plain(func(r *Request, _ *workload.Stream) {

@@ -218,11 +218,18 @@ func TestWhatIsNotLookedAt(t *testing.T) {
 			t.Errorf("%s: %+v %v, want %q", name, got, err, c.err)
 		}
 	}
-	r := Request{Demand: reads(nil), Prices: &cloud.Prices{}}
+	priced := &cloud.Prices{Volumes: map[string]cloud.VolumePrice{}}
+	premium, _ := cloud.TypeNamed("azure-premium")
+	if best, why := (&Request{Demand: reads(nil), Prices: priced}).choose(premium, nil); best != nil || !strings.Contains(why, "no price of P1 in volume-month") {
+		t.Errorf("%+v %q", best, why)
+	}
+	for i, tier := range premium.TierFacts() {
+		priced.Volumes[tier.Name] = cloud.VolumePrice{Each: cloud.USD(i + 1)}
+	}
+	r := Request{Demand: reads(nil), Prices: priced}
 	if best, why := r.choose(cloud.VolumeType{Type: "t"}, nil); best != nil || why != "t: the rules by which it is ordered are not known well enough" {
 		t.Errorf("%+v %q", best, why)
 	}
-	premium, _ := cloud.TypeNamed("azure-premium")
 	if best, why := r.choose(premium, nil); best != nil || why != "azure-premium: no machine that fits, and whose limits for it are known, carries the demand" {
 		t.Errorf("%+v %q", best, why)
 	}
@@ -230,13 +237,9 @@ func TestWhatIsNotLookedAt(t *testing.T) {
 	if best, why := r.choose(premium, nil); best != nil || why != "azure-premium: no layout of it meets the demand" {
 		t.Errorf("%+v %q", best, why)
 	}
-	// Of layouts that one machine carries alike the fewest volumes do, unless prices say otherwise: two P20 of 2,300 IOPS for
-	// 1 each are cheaper than a P30 of 5,000 for 3.
+	// Two P20 of 2,300 IOPS for 1 each are cheaper than a P30 of 5,000 for 3.
 	machine := cloud.InstanceFacts{Type: "m", Baseline: cloud.Limits{IOPS: 20000, Rate: 1e9}}
 	r = Request{Demand: reads(func(s *workload.Stream) { s.IOPS, s.Rate = 4600, 4600*4096 }), Prices: &cloud.Prices{Instances: map[string]cloud.USD{"m": 1}}}
-	if best, why := r.choose(premium, []cloud.InstanceFacts{machine}); best == nil || best.Layout.N != 1 || best.Layout.Spec.Size != units.TiB {
-		t.Errorf("%+v %q", best, why)
-	}
 	r.Prices.Volumes = map[string]cloud.VolumePrice{"P20": {Each: 1}, "P30": {Each: 3}}
 	if best, why := r.choose(premium, []cloud.InstanceFacts{machine}); best == nil || best.Layout.N != 2 || best.Layout.Spec.Size != 512*units.GiB || best.VolumesMonth != 2 {
 		t.Errorf("%+v %q", best, why)

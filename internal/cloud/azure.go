@@ -210,19 +210,24 @@ func (Azure) Left(context.Context, Identity, []string) (Balances, error) {
 	return Balances{}, errors.New("Azure tells the machine nothing of its credits; Azure Monitor has them")
 }
 
-// Prices are those of machines in eastus; of disks none is in the catalogue.
+// Prices are those of eastus.
 func (Azure) Prices() *Prices { return azurePrices() }
 
 var azurePrices = sync.OnceValue(func() *Prices {
-	return machinePrices("azure.csv", "eastus", Provenance{
+	return cataloguePrices("azure", "eastus", Provenance{
 		Source: "Azure retail prices, kept by DarrenJohns/djtools-azure-vm-sku-locator", AsOf: "2026-08-01", Trust: Partial,
 	})
 })
 
-// machinePrices are those of a table's usd_hour.
-func machinePrices(file, region string, from Provenance) *Prices {
-	p := &Prices{Region: region, Instances: map[string]USD{}, Volumes: map[string]VolumePrice{}, InstanceSource: from}
-	for _, r := range table(file) {
+// cataloguePrices are those of a cloud's machines, in its table's usd_hour, and of its disks.
+func cataloguePrices(name, region string, from Provenance) *Prices {
+	disks, _ := catalogue.ReadFile("catalogue/" + name + "-disk-prices.csv")
+	p, err := ReadPrices(bytes.NewReader(disks)) // a test reads them
+	if err != nil {
+		p = &Prices{Instances: map[string]USD{}, Volumes: map[string]VolumePrice{}}
+	}
+	p.Region, p.InstanceSource = region, from
+	for _, r := range table(name + ".csv") {
 		if usd, err := ParseUSD(r.text("usd_hour")); err == nil && usd > 0 {
 			p.Instances[r.text("name")] = usd
 		}

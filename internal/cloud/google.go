@@ -158,11 +158,11 @@ func (Google) Left(context.Context, Identity, []string) (Balances, error) {
 	return Balances{}, errors.New("nothing of Google's bursts on credits")
 }
 
-// Prices are those of machines in us-central1; of disks none is in the catalogue.
+// Prices are those of us-central1.
 func (Google) Prices() *Prices { return googlePrices() }
 
 var googlePrices = sync.OnceValue(func() *Prices {
-	return machinePrices("google.csv", "us-central1", Provenance{
+	return cataloguePrices("google", "us-central1", Provenance{
 		Source: "cloudpilot-ai/karpenter-provider-gcp initial-prices.json", AsOf: "2026-08-03", Trust: Partial,
 	})
 })

@@ -33,7 +33,17 @@ type VolumePrice struct {
 	// Each is the price of a volume of a tier, such as P30, which is listed by its name.
 	Each USD    `json:"each,omitempty" unit:"usd_micro_month"`
 	IOPS []Tier `json:"iops,omitempty"` // of each provisioned IOPS, ascending
-	Rate []Tier `json:"rate,omitempty"` // of each provisioned MiB/s, ascending
+	Rate []Tier `json:"rate,omitempty"` // of each provisioned MiB/s, ascending, or MB/s where PerMB says so
+	// PerMB says that throughput is billed by the MB/s of 10^6 bytes, as Azure does.
+	PerMB bool `json:"per_mb,omitempty"`
+}
+
+// rateUnit is what throughput is billed in.
+func (v VolumePrice) rateUnit() (units.Rate, string) {
+	if v.PerMB {
+		return units.MBPerSec, perMB
+	}
+	return units.MiBPerSec, perMiB
 }
 
 // Tier is the price of each unit above a number of them; the first units are free where no tier
@@ -52,20 +62,45 @@ func (p *Prices) Instance(typ string) (USD, bool) {
 	return hour * HoursPerMonth, ok
 }
 
-// Volume is what a volume costs a month as ordered; false when its type has no price. IOPS and rate
-// that are not stated are those included.
-func (p *Prices) Volume(spec VolumeSpec) (USD, bool) {
-	v, ok := p.Volumes[spec.Type]
+// Lacks names the price that is missing of a volume as ordered, as a list has it: "P30 in volume-month";
+// empty where all of its parts have one.
+func (p *Prices) Lacks(spec VolumeSpec) string {
 	if tier, tiered := tierOf(spec); tiered {
-		v, ok = p.Volumes[tier]
-		return v.Each, ok && v.Each > 0
+		if p.Volumes[tier].Each == 0 {
+			return tier + " in " + perEach
+		}
+		return ""
 	}
-	if !ok {
+	v, ok := p.Volumes[spec.Type]
+	t, _ := TypeNamed(spec.Type)
+	switch {
+	case !ok:
+		return spec.Type + " in " + perGiB
+	case t.OrdersIOPS() && spec.IOPS > t.IOPS.Included && len(v.IOPS) == 0:
+		return spec.Type + " in " + perIOPS
+	case t.OrdersRate() && spec.Rate > t.Rate.Included && len(v.Rate) == 0:
+		if t.RateUnit() == units.MBPerSec {
+			return spec.Type + " in " + perMB
+		}
+		return spec.Type + " in " + perMiB
+	}
+	return ""
+}
+
+// Volume is what a volume costs a month as ordered; false when any part of it has no price. IOPS and
+// rate that are not stated are those included.
+func (p *Prices) Volume(spec VolumeSpec) (USD, bool) {
+	if p.Lacks(spec) != "" {
 		return 0, false
+	}
+	v := p.Volumes[spec.Type]
+	if tier, tiered := tierOf(spec); tiered {
+		return p.Volumes[tier].Each, true
 	}
 	sum := v.GiB.Times(float64(spec.Size) / gib)
 	sum += tiered(v.IOPS, float64(spec.IOPS))
-	sum += tiered(v.Rate, float64(spec.Rate)/float64(units.MiBPerSec))
+	unit, _ := v.rateUnit()
+	sum += tiered(v.Rate, float64(spec.Rate)/float64(unit))
 	return sum, true
 }
 
@@ -108,6 +143,7 @@ const (
 	perEach = "volume-month"
 	perIOPS = "IOPS-month"
 	perMiB  = "MiB/s-month"
+	perMB   = "MB/s-month"
 )
 
 // PriceColumns head plimsoll's own price list, the CSV that ReadPrices takes and WritePrices makes.
@@ -226,10 +262,14 @@ func (p *Prices) add(r priceRow) error {
 		}
 		v.Each, into = usd, nil
 	case perIOPS:
-	case perMiB:
-		into = &v.Rate
+	case perMiB, perMB:
+		if into = &v.Rate; len(v.Rate) > 0 && v.PerMB != (r.unit == perMB) {
+			return fmt.Errorf("%s has a price for each MB/s and one for each MiB/s", r.product)
+		}
+		v.PerMB = r.unit == perMB
 	default:
-		return fmt.Errorf("unit %.40q: want %s, %s, %s, %s or %s", r.unit, perHour, perGiB, perEach, perIOPS, perMiB)
+		return fmt.Errorf("unit %.40q: want %s, %s, %s, %s, %s or %s", r.unit, perHour, perGiB, perEach, perIOPS, perMiB,
+			perMB)
 	}
 	if into != nil {
 		if n := len(*into); n > 0 && above <= (*into)[n-1].Above {
@@ -287,7 +327,8 @@ func WritePrices(w io.Writer, p *Prices) error {
 			write(name, perIOPS, fmt.Sprintf("%.0f", t.Above), t.USD, p.VolumeSource)
 		}
 		for _, t := range v.Rate {
-			write(name, perMiB, fmt.Sprintf("%.0f", t.Above), t.USD, p.VolumeSource)
+			_, unit := v.rateUnit()
+			write(name, unit, fmt.Sprintf("%.0f", t.Above), t.USD, p.VolumeSource)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Instances)) {

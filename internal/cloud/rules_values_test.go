@@ -260,7 +260,7 @@ func TestRowsByVCPUs(t *testing.T) {
 	if got := InstanceTypes("Standard_E8bds_v5"); !slices.Equal(got, []string{"Standard_E8bds_v5"}) { // it has two rows
 		t.Errorf("%q", got)
 	}
-	p := machinePrices("azure.csv", "eastus", Provenance{})
+	p := cataloguePrices("azure", "eastus", Provenance{})
 	for _, r := range table("azure.csv") {
 		usd, err := ParseUSD(r.text("usd_hour"))
 		if got, ok := p.Instances[r.text("name")]; err == nil && usd > 0 && !ok || ok && got <= 0 {

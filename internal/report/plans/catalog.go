@@ -108,7 +108,7 @@ func volumeType(v cloud.VolumeType, now time.Time) *page.Document {
 	rules.Lines = append(rules.Lines, "latency: "+v.Latency)
 	var facts page.Facts
 	provenance(&facts, v.Provenance)
-	facts.Add("price", volumePrice(v.Type, now))
+	facts.Add("price", volumePrice(v, now))
 	d.Add(rules)
 	if tiers := v.TierFacts(); len(tiers) > 0 {
 		rows := page.NewTable("Tiers", "<tier", "size", "IOPS", "bandwidth", "burst IOPS?", "burst bandwidth?")

@@ -17,7 +17,7 @@ type pricedVolume struct {
 }
 
 func priced(v cloud.VolumeType) pricedVolume {
-	if p, ok := cloud.BuiltinPrices().Volumes[v.Type]; ok {
+	if p, ok := pricesOf(v.Provider).Volumes[v.Type]; ok {
 		return pricedVolume{v, &p}
 	}
 	return pricedVolume{VolumeType: v}
@@ -30,24 +30,35 @@ type instanceWithPrice struct {
 }
 
 func pricedInstance(f cloud.InstanceFacts) instanceWithPrice {
-	if hour, ok := pricesOf(f).Instances[named(f.Type)]; ok {
+	if hour, ok := pricesOf(f.Vendor).Instances[named(f.Type)]; ok {
 		return instanceWithPrice{f, &hour}
 	}
 	return instanceWithPrice{InstanceFacts: f}
 }
 
-func volumePrice(typ string, now time.Time) string {
-	p := cloud.BuiltinPrices()
-	v, ok := p.Volumes[typ]
+func volumePrice(t cloud.VolumeType, now time.Time) string {
+	p := pricesOf(t.Provider)
+	v, ok := p.Volumes[t.Type]
+	if tiers := t.TierFacts(); len(tiers) > 0 && p.Volumes[tiers[0].Name].Each > 0 {
+		var parts []string
+		for _, tier := range tiers {
+			parts = append(parts, tier.Name+" $"+p.Volumes[tier.Name].Each.Exact())
+		}
+		return "per month in " + p.Region + ": " + strings.Join(parts, ", ") + "; " + priceSource(p.VolumeSource, now)
+	}
 	if !ok {
 		return "no price is known"
+	}
+	unit := " MiB/s"
+	if v.PerMB {
+		unit = " MB/s"
 	}
 	parts := []string{"$" + v.GiB.Exact() + " per GiB"}
 	for i, tier := range v.IOPS {
 		parts = append(parts, tierText(v.IOPS, i, tier, " IOPS"))
 	}
 	for i, tier := range v.Rate {
-		parts = append(parts, tierText(v.Rate, i, tier, " MiB/s"))
+		parts = append(parts, tierText(v.Rate, i, tier, unit))
 	}
 	return "per month in " + p.Region + ": " + strings.Join(parts, "; ") + "; " + priceSource(p.VolumeSource, now)
 }
@@ -63,9 +74,9 @@ func tierText(all []cloud.Tier, i int, t cloud.Tier, unit string) string {
 	return phrase
 }
 
-// pricesOf are the prices of the catalogue of the type's cloud.
-func pricesOf(f cloud.InstanceFacts) *cloud.Prices {
-	if p := cloud.Named(f.Vendor); p != nil {
+// pricesOf are the prices of the catalogue of a vendor's cloud.
+func pricesOf(vendor string) *cloud.Prices {
+	if p := cloud.Named(vendor); p != nil {
 		return p.Prices()
 	}
 	return cloud.BuiltinPrices()
@@ -78,7 +89,7 @@ func named(typ string) string {
 }
 
 func instancePrice(f cloud.InstanceFacts, now time.Time) string {
-	p, typ := pricesOf(f), named(f.Type)
+	p, typ := pricesOf(f.Vendor), named(f.Type)
 	month, ok := p.Instance(typ)
 	if !ok {
 		return "no price is known in " + p.Region
