@@ -59,8 +59,9 @@ func TestClaimsByHand(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]Claim{
-		"40000 IOPS": {IOPS: 40000, Block: 16 * units.KiB}, "40k iops": {IOPS: 40000, Block: 16 * units.KiB}, "1250MB/s": {Rate: 1250 * units.MBPerSec, Block: 128 * units.KiB},
+		"40000 IOPS": {IOPS: 40000}, "40k iops": {IOPS: 40000}, "1250MB/s": {Rate: 1250 * units.MBPerSec},
 		"60000 IOPS of 8KiB": {IOPS: 60000, Block: 8 * units.KiB}, "1 MiB/s of 512": {Rate: units.MiBPerSec, Block: 512},
+		"12000 IOPS of 8KiB writes": {IOPS: 12000, Block: 8 * units.KiB, Writes: true}, "5 MB/s reads": {Rate: 5 * units.MBPerSec, Reads: true},
 	} {
 		want.Text = text
 		if got, err := ParseClaim(text); err != nil || got != want {

@@ -19,30 +19,36 @@ import (
 // Claim is a figure that somebody states of a machine or a layout: "40000 IOPS", "1250 MB/s",
 // "60000 IOPS of 8KiB".
 type Claim struct {
-	Text  string      `json:"text"`
-	IOPS  units.IOPS  `json:"iops,omitempty"`
-	Rate  units.Rate  `json:"rate,omitempty"`
+	Text string     `json:"text"`
+	IOPS units.IOPS `json:"iops,omitempty"`
+	Rate units.Rate `json:"rate,omitempty"`
+	// Block is the size of an I/O: as stated, or the one that the vendor of the storage states its figure for.
 	Block units.Bytes `json:"block"`
+	// Writes says that the claim is about writes, Reads about reads; else reads are judged, and writes too.
+	Reads  bool `json:"reads,omitempty"`
+	Writes bool `json:"writes,omitempty"`
 }
 
-// Blocks that AWS states instance limits for, where a claim names none.
-const (
-	claimedIO   = 16 * units.KiB
-	claimedRate = 128 * units.KiB
-)
-
-// ParseClaim reads a figure with its unit, and the size of an I/O if it is stated.
+// ParseClaim reads a figure with its unit, and the size and the direction of an I/O if they are stated:
+// "12000 IOPS of 8KiB writes".
 func ParseClaim(s string) (Claim, error) {
 	c := Claim{Text: strings.TrimSpace(s)}
 	figure, size, sized := strings.Cut(c.Text, " of ")
 	figure = strings.TrimSpace(figure)
+	last := &figure // the part that a direction may end
+	if sized {
+		last = &size
+	}
+	for word, is := range map[string]*bool{"reads": &c.Reads, "writes": &c.Writes} {
+		if rest, ok := strings.CutSuffix(*last, " "+word); ok {
+			*last, *is = strings.TrimSpace(rest), true
+		}
+	}
 	var err error
 	if ops, ok := strings.CutSuffix(strings.ToLower(figure), "iops"); ok {
 		c.IOPS, err = units.ParseIOPS(strings.TrimSpace(ops))
-		c.Block = claimedIO
 	} else {
 		c.Rate, err = units.ParseRate(figure)
-		c.Block = claimedRate
 		if strings.Trim(figure, "0123456789.,") == "" {
 			err = errors.New("a unit is missing")
 		}
@@ -59,9 +65,87 @@ func ParseClaim(s string) (Claim, error) {
 	return c, nil
 }
 
+// statedFor is the I/O that a vendor states such a figure for: EC2 16 KiB for IOPS and 128 KiB for
+// throughput over its network, streams of 1 MiB for hard disks; everybody 4 KiB for IOPS of drives, and
+// Azure and Google for those of their disks, whose throughput is reached from 256 KiB on.
+func (c Claim) statedFor(t *topology.Topology) fio.Workload {
+	w := fio.Workload{Engine: "libaio", Direct: true, ReadShare: 1, ReadBS: c.Block, Jobs: 16, Depth: 64}
+	ebs, disk := t.Instance.Cloud == "", false
+	for _, a := range t.Arrays {
+		for _, v := range a.Volumes {
+			typ, known := cloud.TypeNamed(v.Type)
+			ebs, disk = v.Network && (!known || typ.EBS()) && ebs, disk || typ.HDD != nil
+		}
+	}
+	switch {
+	case c.Block > 0:
+	case disk:
+		w.ReadBS, w.Sequential = units.MiB, true
+	case ebs && c.IOPS > 0:
+		w.ReadBS = 16 * units.KiB
+	case ebs:
+		w.ReadBS = 128 * units.KiB
+	case c.IOPS > 0:
+		w.ReadBS = 4 * units.KiB
+	default:
+		w.ReadBS = 256 * units.KiB
+	}
+	return w
+}
+
+// reading is one storage that a claim may be about.
+type reading struct {
+	of string // "its own drives"
+	t  *topology.Topology
+}
+
+// readings are what a claim may be about: the volumes that are declared, or of a machine alone what it
+// allows each kind of volume, and its own drives.
+func readings(t *topology.Topology) []reading {
+	f, ok := cloud.InstanceLimits(t.Instance.Type)
+	if len(t.Arrays) > 0 || !ok {
+		return []reading{{"the volumes", t}}
+	}
+	with := func(of string, a topology.Array) reading {
+		one := *t
+		one.Arrays, one.Targets = []topology.Array{a}, []topology.Target{{Role: topology.Data, Array: a.Name}}
+		return reading{of, &one}
+	}
+	var all []reading
+	if p := cloud.Named(f.Vendor); t.Instance.Baseline.Known() || p == nil {
+		name := "its network volumes"
+		if p != nil {
+			name = p.Words().Volumes
+		}
+		all = append(all, reading{name, t})
+	}
+	for _, c := range t.Instance.Caps {
+		if c.Cache || len(c.Types) == 0 {
+			continue
+		}
+		typ, _ := cloud.TypeNamed(c.Types[0])
+		v := topology.Volume{Type: typ.Type, Network: true, CountedIO: typ.Counted, Merges: typ.Merges}
+		all = append(all, with(c.Name, topology.Array{Name: "attached", Level: topology.Single, Volumes: []topology.Volume{v}}))
+	}
+	if f.Local.Count > 0 && f.Local.Limits.Known() && !f.Local.Temp {
+		a := topology.Array{Name: "drives", Level: topology.RAID0, Volumes: make([]topology.Volume, f.Local.Count)}
+		if f.Local.Count == 1 {
+			a.Level = topology.Single
+		}
+		for i := range a.Volumes {
+			a.Volumes[i] = topology.Volume{Type: topology.NVMe, Size: f.Local.Size, Sustained: f.Local.Limits}
+		}
+		all = append(all, with(fmt.Sprintf("its own %s", text.Plural(f.Local.Count, "drive")), a))
+	}
+	return all
+}
+
 // ClaimVerdict is what becomes of a claim.
 type ClaimVerdict struct {
 	Claim Claim `json:"claim"`
+	// Storage is what the claim was judged of, Others what else the machine has that it could be about.
+	Storage string   `json:"storage,omitempty"`
+	Others  []string `json:"others,omitempty"`
 	// Holds at all; Sustained without end; BurstFor for that long, where it is a burst's.
 	Holds     bool          `json:"holds"`
 	Sustained bool          `json:"sustained"`
@@ -99,16 +183,70 @@ func (c Claim) print(b *ceiling.Bound) string {
 	return fmt.Sprintf("%v (%s)", b.BW, b.BW.SI())
 }
 
-// Check holds a claim against the ceilings of a layout: those of random reads of its size with a
-// deep queue, where a layout has volumes also of writes, if the claim holds for reads alone.
+// Check holds a claim against the ceilings of all that it may be about, and answers by the one that
+// carries it: No is said only where none does.
 func (c Claim) Check(t *topology.Topology) ClaimVerdict {
-	v := ClaimVerdict{Claim: c}
-	load := fio.Workload{Engine: "libaio", Direct: true, ReadShare: 1, ReadBS: c.Block, Jobs: 16, Depth: 64}
+	all := readings(t)
+	if len(all) == 0 {
+		return c.check(reading{"its storage", t})
+	}
+	rank := func(v ClaimVerdict) int {
+		switch {
+		case v.Sustained:
+			return 2
+		case v.Holds:
+			return 1
+		}
+		return 0
+	}
+	best := c.check(all[0])
+	for _, r := range all[1:] {
+		v := c.check(r)
+		more := best.Most == nil || v.Most != nil && rank(v) == 0 && rank(best) == 0 && c.of(v.Most) > c.of(best.Most)
+		if rank(v) > rank(best) || more {
+			best = v
+		}
+	}
+	for _, r := range all {
+		if r.of != best.Storage {
+			best.Others = append(best.Others, r.of)
+		}
+	}
+	if f, _ := cloud.InstanceLimits(t.Instance.Type); !best.Holds && len(t.Arrays) == 0 && f.Local.Count > 0 &&
+		!f.Local.Limits.Known() && len(best.Lines) > 0 {
+		best.Lines[0] = "It cannot be told, for what its own drives reach is not known here. " + best.Lines[0]
+	}
+	if len(t.Arrays) == 0 && best.Most != nil {
+		line := "Judged of " + best.Storage
+		if len(best.Others) > 0 {
+			line += "; it has " + text.Some(best.Others, 4) + ", too: name one with --volumes"
+		}
+		best.Lines = append(best.Lines, line+".")
+	}
+	return best
+}
+
+// check holds a claim against the ceilings of one storage: those of random reads of its size with a
+// deep queue, where it has volumes also of writes, if the claim holds for reads alone.
+func (c Claim) check(r reading) ClaimVerdict {
+	t := r.t
+	load := c.statedFor(t)
+	c.Block = load.ReadBS
+	v := ClaimVerdict{Claim: c, Storage: r.of}
+	kind := "reads"
+	if c.Writes {
+		kind = "writes"
+		load.ReadShare, load.ReadBS, load.WriteBS = 0, 0, c.Block
+	}
 	reads := ceiling.Of(t, topology.Data, []fio.Workload{load})
 	v.Most, v.Lasts = reads.Binding(), reads.Sustained()
 	say := func(format string, a ...any) { v.Lines = append(v.Lines, fmt.Sprintf(format, a...)) }
 	if v.Most == nil {
-		say("Nothing is known of it: name --instance, --volumes or both.")
+		if t.Instance.Type != "" {
+			say("What %s allows is not known: name its volumes with --volumes.", t.Instance.Type)
+		} else {
+			say("Nothing is known of it: name --instance, --volumes or both.")
+		}
 		return v
 	}
 	const rounding = 0.999 // 1,250 MB/s and 10 Gbit/s alike
@@ -120,10 +258,10 @@ func (c Claim) Check(t *topology.Topology) ClaimVerdict {
 	}
 	switch {
 	case !v.Holds:
-		say("No: the storage reaches %s of %v reads, limited by %s (%s).", c.print(v.Most), c.Block, v.Most.Label(),
+		say("No: at most %s of %v %s from %s, limited by %s (%s).", c.print(v.Most), c.Block, kind, r.of, v.Most.Label(),
 			v.Most.How)
 	case v.Sustained:
-		say(yes+"sustained: %s allows %s of %v reads.", v.Lasts.Label(), c.print(v.Lasts), c.Block)
+		say(yes+"sustained: %s allows %s of %v %s.", v.Lasts.Label(), c.print(v.Lasts), c.Block, kind)
 	default:
 		v.burst(t, load)
 		long := "for a time that is not known"
@@ -139,18 +277,21 @@ func (c Claim) Check(t *topology.Topology) ClaimVerdict {
 		say("Sustained it is %s, %s of the claim, limited by %s.", c.print(v.Lasts), text.Percent(c.of(v.Lasts)/c.figure()),
 			v.Lasts.Label())
 	}
-	if v.Holds && len(t.Arrays) > 0 {
+	if v.Holds && len(t.Arrays) > 0 && !c.Reads && !c.Writes {
 		load.ReadShare, load.ReadBS, load.WriteBS = 0, 0, c.Block
 		if w := ceiling.Of(t, topology.Data, []fio.Workload{load}).
 			Binding(); w != nil &&
 			c.of(w) < c.figure()*rounding {
+			v.Lines[0] = strings.Replace(v.Lines[0], "es, ", "es, for reads, ", 1)
 			say("For writes it does not hold: they reach %s, limited by %s (%s).", c.print(w), w.Label(), w.How)
 		}
 	}
 	if v.Holds && alone {
 		say("What the instance allows is not known, and may be less: name it with --instance.")
 	}
-	v.history(t.Instance.Type)
+	if v.Holds && !slices.ContainsFunc(t.Arrays, func(a topology.Array) bool { return !a.Volumes[0].Network }) {
+		v.history(t.Instance.Type)
+	}
 	return v
 }
 
@@ -218,10 +359,11 @@ func (v *ClaimVerdict) history(typ string) {
 		v.Since = fmt.Sprintf("a day after %s", date(f.Changes[last].To))
 	default:
 		v.Lines = append(v.Lines,
-			fmt.Sprintf("It is not known since when AWS has published this for %s; the catalogue is of %s.", typ, f.AsOf))
+			fmt.Sprintf("It is not known since when %s has published this for %s; the catalogue is of %s.", f.Vendor, typ,
+				strings.Replace(f.AsOf, "unstated", "a day that is not stated", 1)))
 		return
 	}
-	line := fmt.Sprintf("AWS has published it for %s since %s", typ, v.Since)
+	line := fmt.Sprintf("%s has published it for %s since %s", f.Vendor, typ, v.Since)
 	if last >= 0 {
 		was := f.Changes[last].Burst
 		figure := was.IOPS.String() + " IOPS"
