@@ -47,6 +47,9 @@ func execute(ctx context.Context, env *form.Env, out *form.Stream) int {
 	root.SetArgs(args)
 	err := unknownCommand(root, args)
 	if err == nil {
+		err = form.Repeated(root, args)
+	}
+	if err == nil {
 		err = root.ExecuteContext(ctx)
 	}
 	failed := out.Flush()

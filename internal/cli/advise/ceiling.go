@@ -102,6 +102,10 @@ type joinFlag struct{ to *string }
 
 func (f *joinFlag) String() string { return "" }
 func (f *joinFlag) Type() string   { return "TYPE" }
+
+// Repeatable says that each occurrence counts.
+func (f *joinFlag) Repeatable() {}
+
 func (f *joinFlag) Set(s string) error {
 	if *f.to != "" {
 		s = *f.to + "," + s

@@ -109,8 +109,12 @@ type perResultFlag struct {
 	kind string
 }
 
-func (f *perResultFlag) String() string     { return "" }
-func (f *perResultFlag) Type() string       { return f.kind }
+func (f *perResultFlag) String() string { return "" }
+func (f *perResultFlag) Type() string   { return f.kind }
+
+// Repeatable says that each occurrence counts.
+func (f *perResultFlag) Repeatable() {}
+
 func (f *perResultFlag) Set(s string) error { *f.to = append(*f.to, s); return nil }
 
 // volumesOf takes the volumes of single results out of the flags; those of all stay with the layout.
