@@ -214,7 +214,7 @@ func (c Claim) Check(t *topology.Topology) ClaimVerdict {
 	}
 	if f, _ := cloud.InstanceLimits(t.Instance.Type); !best.Holds && len(t.Arrays) == 0 && f.Local.Count > 0 &&
 		!f.Local.Limits.Known() && len(best.Lines) > 0 {
-		best.Lines[0] = "It cannot be told, for what its own drives reach is not known here. " + best.Lines[0]
+		best.Lines[0] = "Not known, for the catalogue has no figure of its own drives. " + best.Lines[0]
 	}
 	if len(t.Arrays) == 0 && best.Most != nil {
 		line := "Judged of " + best.Storage

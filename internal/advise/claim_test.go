@@ -89,7 +89,7 @@ func TestClaimsOfVendors(t *testing.T) {
 		{"400000 IOPS", "", "Standard_L8s_v3", true, true, "its own 1 drive", ""},
 		{"200000 IOPS", "", "i7ie.2xlarge", true, true, "its own 2 drives", ""},
 		{"120000 IOPS", "", "n2-standard-64", true, true, "pd-extreme", "it has pd-balanced, pd-ssd and pd-standard, too"},
-		{"30000 IOPS", "", "m5d.large", false, false, "EBS", "It cannot be told, for what its own drives reach is not known here"},
+		{"30000 IOPS", "", "m5d.large", false, false, "EBS", "Not known, for the catalogue has no figure of its own drives"},
 		{"100 IOPS", "", "c4-standard-8", false, false, "", "What c4-standard-8 allows is not known"},
 		{"40000 IOPS", "", "i4i.xlarge", true, true, "its own 1 drive", ""},
 		{"8000 IOPS", "4xgp3", "r6i.2xlarge", true, true, "the volumes", ""},

@@ -6,6 +6,7 @@ import (
 	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
 	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
 )
 
 // A concurrency bound from the measured latency says something only while that latency is the
@@ -17,6 +18,7 @@ const (
 	shallowPerVolume = 16        // I/Os in flight for each volume; synchronous tests of EBS use 16 jobs
 	smallIO          = 128 << 10 // bytes; above it a transfer's own time at the throughput limit dominates
 	queueShape       = 2.0       // mean latency over its 10th percentile
+	atLimitWithin    = 0.05      // of a limit; farther below it the I/Os in flight explain the figure
 )
 
 // Measured is c for the mix of directions and sizes that r measured. Unless c has the concurrency
@@ -36,6 +38,9 @@ func (c Ceiling) Measured(r *result.Result, volumes int) Ceiling {
 		large = large || max(w.ReadBS, w.WriteBS) > smallIO
 	}
 	if inFlight > 1 && (large || inFlight > shallowPerVolume*max(volumes, 1)) {
+		return c
+	}
+	if n, _ := r.Total.Rates(); inFlight > 1 && c.atLimit(n) {
 		return c
 	}
 	if inFlight > 1 && (queued(r.Total.Read) || queued(r.Total.Write)) {
@@ -58,6 +63,17 @@ func (c Ceiling) Measured(r *result.Result, volumes int) Ceiling {
 	}
 	return c.WithLatency(mean(r.Total.Read), write, inFlight,
 		topology.Origin{Kind: topology.Measured, Where: "latency of this scenario"})
+}
+
+// atLimit says that so many IOPS are what a limit of the hardware gives, at first or once bursts are
+// spent: there a closed loop's latency is the limit's effect, and Little's law returns the throughput.
+func (c Ceiling) atLimit(iops units.IOPS) bool {
+	for _, b := range []*Bound{c.Hardware(), c.Lasting()} {
+		if b != nil && iops >= b.IOPS*(1-atLimitWithin) && iops <= b.IOPS*(1+atLimitWithin) {
+			return true
+		}
+	}
+	return false
 }
 
 // queued says that a direction's mean latency is far above that of its fast I/Os.
