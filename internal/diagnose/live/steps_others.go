@@ -47,7 +47,7 @@ func (v *view) pivot() float64 {
 func (u *User) written() float64 { return u.For[telemetry.ForWBT] + u.For[telemetry.ForDirty] }
 
 // divide estimates what each program takes of the device. A task that sleeps in an I/O has one in flight; the
-// others are of programs whose memory is written back, else of those that wait for none (asynchronous I/O), by
+// others are of programs whose memory is written back or that wait for a place in the queue, else of those that wait for none (asynchronous I/O), by
 // their bytes. By Little's law I/Os per second follow, and with the bytes what they cost.
 func (v *view) divide() (all float64) {
 	held := func(u *User) float64 {
@@ -60,10 +60,10 @@ func (v *view) divide() (all float64) {
 	full := v.top.waiting()
 	weights := []func(*User) float64{
 		func(u *User) float64 {
-			if u.written() < secondWaits {
-				return 0
+			if n := u.written() + u.For[telemetry.ForTags]; n >= secondWaits {
+				return n
 			}
-			return u.written()
+			return 0
 		},
 		func(u *User) float64 {
 			if u.Waiting >= backTasks {

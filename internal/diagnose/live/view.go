@@ -23,10 +23,9 @@ const (
 	// busy throughout.
 	fewLate  = 0.25
 	mostLate = 2 * time.Millisecond
-	// Where the timers are starved late on average, threads of the storage's own driver wait for a processor,
-	// too, each in its turn.
-	starved      = 5 * time.Millisecond
-	starvedTimes = 8
+	// The later the timers, the more threads of the storage's own driver wait for a processor, too, each in its
+	// turn: at starved it counts twice.
+	starved = 5 * time.Millisecond
 )
 
 // Usual time of an I/O where nobody states it: flash and network SSD, and a rotating disk's seek.
@@ -177,10 +176,7 @@ func newView(f *Facts) *view {
 		w = max(w, float64(r.Wait))
 	}
 	late := float64(f.Window.LateMean)
-	v.late = lateTimes * late
-	if f.Window.LateMean >= starved {
-		v.late = starvedTimes * late
-	}
+	v.late = lateTimes * late * (1 + late/float64(starved))
 	v.slow = v.top.waiting() >= slowQueue && w > v.limit
 	v.near = v.slow && w <= v.limit+v.late
 	v.proven = v.slow && (!v.near || late <= fewLate*v.typical || v.top.busy() >= sureBusy && late < float64(mostLate))
