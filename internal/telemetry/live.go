@@ -64,7 +64,7 @@ type LiveDevice struct {
 	Busy       time.Duration `json:"busy_ns"`
 	InFlight   float64       `json:"in_flight"` // mean of the ticks
 	// Longest is the longest time with I/O in flight and nothing completed; Stalled is the sum of
-	// such times of half a second and more.
+	// such times of 0.3 s and more.
 	Longest   time.Duration `json:"longest_stall_ns,omitempty"`
 	Stalled   time.Duration `json:"stalled_ns,omitempty"`
 	PeakIOs   uint64        `json:"peak_ios_1s,omitempty"`
@@ -407,7 +407,7 @@ func (w *watcher) tick() error {
 }
 
 // stillLeast is the shortest time without a completion that is summed up.
-const stillLeast = 500 * time.Millisecond
+const stillLeast = 300 * time.Millisecond
 
 func (s *liveState) tick(c liveCounters, passed time.Duration) {
 	s.gone = false

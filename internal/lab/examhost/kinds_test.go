@@ -229,7 +229,7 @@ func situations() []situation {
 			}
 		}},
 		{name: "neighbour-beside", right: storage("PL906"), parts: []int64{200, 200}, make: func(r *rig, sick bool) {
-			r.do("mkfs.ext4 -q -F /dev/%sp2 && mkdir -p %s2 && mount /dev/%[1]sp2 %[2]s2 && fallocate -l 64m %[2]s2/other", r.drive.name, r.mount)
+			r.do("mkfs.ext4 -q -F /dev/%sp2 && mkdir -p %s2 && mount /dev/%[1]sp2 %[2]s2 && head -c 48M /dev/urandom > %[2]s2/other; sync -f %[2]s2", r.drive.name, r.mount)
 			r.after(func() { _ = sh("umount " + r.mount + "2") })
 			r.slower(func(b *behaviour) { b.iops = float64(r.between(90, 150)) })
 			r.oltp(20)
