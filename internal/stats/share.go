@@ -50,7 +50,7 @@ func PairedShare(first, again []float64, least float64) Paired {
 	half := min(len(first), len(again)) / 2
 	a, b := pairedShare(first[:half], again[:half], least), pairedShare(first[half:], again[half:], least)
 	r.Unsure = !r.Claimed && r.First > pairedApart*r.Again+least || r.Claimed && r.noisy >= r.First ||
-		half > 0 && (a.Low > b.High || b.Low > a.High)
+		a.Claimed != b.Claimed && (a.Low > b.High || b.Low > a.High)
 	return r
 }
 
