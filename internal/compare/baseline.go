@@ -28,8 +28,6 @@ type Against struct {
 	Baseline string     `json:"baseline"` // "the last 10 runs", or a table's name
 	Rows     []Judgment `json:"rows"`
 	Notes    []string   `json:"notes,omitempty"`
-
-	missing []string // what a gate cannot judge, besides rows
 }
 
 // Judgment is one scenario's figure against its baseline.
@@ -64,11 +62,12 @@ func (j Judgment) Change() float64 {
 // AgainstRuns judges a run by earlier ones of the same scenarios, layout and host, at most last of
 // each.
 func AgainstRuns(now *bundle.Bundle, earlier []*bundle.Bundle, last int) *Against {
-	a := &Against{Run: now.Run.ID, Baseline: fmt.Sprintf("the last %d runs", last), missing: lacks(now)}
+	a := &Against{Run: now.Run.ID, Baseline: fmt.Sprintf("the last %d runs", last), Rows: lacks(now)}
 	earlier = slices.DeleteFunc(slices.Clone(earlier), func(b *bundle.Bundle) bool {
 		return b.Run.ID == now.Run.ID || b.Run.Created.After(now.Run.Created) || b.Run.State != bundle.Finished ||
 			b.Run.Policy.SharedHost != "" // the others' load is in its figures
 	})
+	a.Rows = append(a.Rows, vanished(now, earlier)...)
 	series, notes := History(earlier, Filter{})
 	a.Notes = notes
 	for _, rounds := range byScenario(samplesOf(now)) {
@@ -77,14 +76,45 @@ func AgainstRuns(now *bundle.Bundle, earlier []*bundle.Bundle, last int) *Agains
 	return a
 }
 
+// vanished are scenarios that the newest run which shares one with this run has measured, and this
+// one has not: a nightly that loses a scenario must not pass by the others.
+func vanished(now *bundle.Bundle, earlier []*bundle.Bundle) []Judgment {
+	measures := func(b *bundle.Bundle, name string) bool {
+		return slices.ContainsFunc(b.Scenarios, func(s bundle.Scenario) bool { return s.Name == name })
+	}
+	var before *bundle.Bundle
+	for _, b := range earlier {
+		shares := b.Run.Suite.Name == now.Run.Suite.Name && b.Run.Host == now.Run.Host &&
+			slices.ContainsFunc(now.Scenarios, func(s bundle.Scenario) bool { return measures(b, s.Name) })
+		if shares && (before == nil || b.Run.Created.After(before.Run.Created)) {
+			before = b
+		}
+	}
+	if before == nil {
+		return nil
+	}
+	var missing []Judgment
+	for _, s := range before.Scenarios {
+		if !measures(now, s.Name) {
+			missing = append(missing, absent(s.Name, "it was measured in "+before.Run.ID+" and not in this run"))
+		}
+	}
+	return missing
+}
+
+// absent is a row of what cannot be judged because it is not there.
+func absent(scenario, why string) Judgment {
+	return Judgment{Scenario: scenario, Standing: Unjudged, Why: why, unfit: unfitMissing}
+}
+
 // lacks is what a run does not have that should be judged.
-func lacks(b *bundle.Bundle) []string {
-	var missing []string
+func lacks(b *bundle.Bundle) []Judgment {
+	var missing []Judgment
 	if sentence := unended(b); sentence != "" {
-		missing = append(missing, sentence)
+		missing = append(missing, absent("the run", sentence))
 	}
 	if len(samplesOf(b)) == 0 {
-		missing = append(missing, b.Run.ID+" measured nothing")
+		missing = append(missing, absent("the run", b.Run.ID+" measured nothing"))
 	}
 	return missing
 }

@@ -197,7 +197,7 @@ func latencyNamed(f Figure, direction, what string) (Figure, error) {
 
 // AgainstTable judges a run by a table of expected figures.
 func AgainstTable(now *bundle.Bundle, e *Expectations) *Against {
-	a := &Against{Run: now.Run.ID, Baseline: e.Name, missing: lacks(now)}
+	a := &Against{Run: now.Run.ID, Baseline: e.Name, Rows: lacks(now)}
 	if e.Source != "" {
 		a.Notes = append(a.Notes, e.Name+": "+e.Source)
 	}

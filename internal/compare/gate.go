@@ -152,8 +152,9 @@ func (a *Against) Judge(g Gate) Outcome {
 	if !g.asks() {
 		return o
 	}
-	for _, sentence := range a.missing {
-		o.add(unfitMissing, sentence)
+	by := g.By
+	if by == 0 {
+		by = leastSeen
 	}
 	for _, j := range a.Rows {
 		change := j.Change()
@@ -165,12 +166,22 @@ func (a *Against) Judge(g Gate) Outcome {
 			o.add(j.unfit, fmt.Sprintf("%s (%s)", j.Scenario, j.Why))
 		case g.Regression && j.Standing == Regression && change <= -g.By:
 			o.Failed = append(o.Failed, fmt.Sprintf("%s is a regression: %s", j.Scenario, text.Change(j.Change())))
-		case g.CannotTell && g.By > 0 && j.LeastSeen > g.By:
-			o.Failed = append(o.Failed, fmt.Sprintf("%s: a fall of %s could not have been seen, only one of %s",
-				j.Scenario, text.Share(g.By), text.Percent(j.LeastSeen)))
+		case g.CannotTell && j.LeastSeen > by:
+			o.Failed = append(o.Failed, blind(j, by))
+		case g.Regression && g.By > 0 && j.Standing == AsExpected && j.LeastSeen > g.By:
+			o.add(unfitMissing, blind(j, g.By))
 		}
 	}
 	return o.by(g)
+}
+
+// leastSeen is the fall that must be seen where --fail-on cannot-tell gives none.
+const leastSeen = 0.1
+
+// blind says that runs which differ so much would not show a fall of that size.
+func blind(j Judgment, by float64) string {
+	return fmt.Sprintf("%s: a fall of %s could not have been seen, only one of %s",
+		j.Scenario, text.Share(by), text.Percent(j.LeastSeen))
 }
 
 // unended says that a run did not come to its end, empty when it did.

@@ -279,7 +279,9 @@ func TestBaselinesByHand(t *testing.T) {
 	stopped := inMemory(7, 1000)
 	stopped.Run.State, stopped.Scenarios[0].Result = bundle.Interrupted, nil
 	a := AgainstRuns(stopped, nil, 10)
-	want := []string{"run-007 is " + string(bundle.Interrupted) + ": 1 of 1 scenarios are missing", "run-007 measured nothing"}
+	want := []string{
+		"the run (run-007 is " + string(bundle.Interrupted) + ": 1 of 1 scenarios are missing)", "the run (run-007 measured nothing)",
+	}
 	if got := a.Judge(Gate{Regression: true}).Unjudged; !slices.Equal(got, want) || a.Baseline != "the last 10 runs" {
 		t.Errorf("%q", got)
 	}

@@ -62,6 +62,8 @@ func sampleOf(b *bundle.Bundle, s *bundle.Scenario, r *result.Result, round int)
 // none.
 func distrust(b *bundle.Bundle, s *bundle.Scenario, r *result.Result) string {
 	switch {
+	case len(b.Damaged) > 0:
+		return "the run's files are damaged: " + b.Damaged[0]
 	case r.State == result.Interrupted:
 		return "it was interrupted"
 	case r.State != result.Done && len(r.Reasons) > 0:

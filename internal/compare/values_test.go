@@ -167,8 +167,11 @@ func TestGateOfABaseline(t *testing.T) {
 		"not judged":         {row(Unjudged, 150, false, 0), Gate{Regression: true}, "unjudged: w (why)"},
 		"could not be seen":  {row(AsExpected, 100, false, 0.12), Gate{CannotTell: true, By: 0.1}, "w: a fall of 10 % could not have been seen, only one of 12.0 %"},
 		"could be seen":      {row(AsExpected, 100, false, 0.10), Gate{CannotTell: true, By: 0.1}, ""},
-		"seen, not asked":    {row(AsExpected, 100, false, 0.12), Gate{Regression: true, By: 0.1}, ""},
-		"no size":            {row(AsExpected, 100, false, 0.9), Gate{CannotTell: true}, ""},
+		"blind":              {row(AsExpected, 100, false, 0.12), Gate{Regression: true, By: 0.1}, "unjudged: w: a fall of 10 % could not have been seen, only one of 12.0 %"},
+		"sees":               {row(AsExpected, 100, false, 0.10), Gate{Regression: true, By: 0.1}, ""},
+		"no size, blind":     {row(AsExpected, 100, false, 0.9), Gate{CannotTell: true}, "w: a fall of 10 % could not have been seen, only one of 90.0 %"},
+		"no size, sees":      {row(AsExpected, 100, false, 0.1), Gate{CannotTell: true}, ""},
+		"any size":           {row(AsExpected, 100, false, 0.9), Gate{Regression: true}, ""},
 		"not asked":          {row(Regression, 10, false, 0.9), Gate{By: 0.1}, ""},
 	} {
 		got := (&Against{Rows: []Judgment{c.row}}).Judge(c.gate)
@@ -180,11 +183,38 @@ func TestGateOfABaseline(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, text, c.want)
 		}
 	}
-	if got := (&Against{missing: []string{"m"}}).Judge(Gate{Regression: true}); !slices.Equal(got.Unjudged, []string{"m"}) {
-		t.Errorf("%+v", got)
-	}
 	if (Judgment{Now: stats.Estimate{Center: 5}}).Change() != 0 || row(Better, 150, false, 0).Change() != 0.5 {
 		t.Error("change")
+	}
+}
+
+func TestScenariosThatVanished(t *testing.T) {
+	run := func(id string, day int, suite string, names ...string) *bundle.Bundle {
+		b := &bundle.Bundle{Run: bundle.Run{ID: id, Created: time.Date(2026, 1, day, 0, 0, 0, 0, time.UTC)}}
+		b.Run.Suite.Name = suite
+		for _, name := range names {
+			s := bundle.Scenario{}
+			s.Name = name
+			b.Scenarios = append(b.Scenarios, s)
+		}
+		return b
+	}
+	earlier := []*bundle.Bundle{run("r1", 1, "s", "a", "b", "old"), run("r2", 2, "s", "a", "b"), run("r3", 3, "s", "c"), run("r4", 4, "t", "a", "z")}
+	for want, now := range map[string]*bundle.Bundle{
+		"b: it was measured in r2 and not in this run": run("n", 9, "s", "a"),
+		"":  run("n", 9, "s", "a", "b"),
+		" ": run("n", 9, "s", "new"),
+	} {
+		got := ""
+		for _, j := range vanished(now, earlier) {
+			got += j.Scenario + ": " + j.Why
+		}
+		if got != strings.TrimSpace(want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if why := distrust(&bundle.Bundle{Damaged: []string{"x was changed"}}, &bundle.Scenario{}, &result.Result{State: result.Done}); why != "the run's files are damaged: x was changed" {
+		t.Error(why)
 	}
 }
 

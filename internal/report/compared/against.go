@@ -33,8 +33,8 @@ func Against(a *compare.Against) *page.Document {
 		switch j.Standing { //nolint:exhaustive // the others pass
 		case compare.Regression:
 			one.Outcome = page.Failed
-		case compare.Unjudged:
-			one.Outcome = page.Skipped
+		case compare.Unjudged: // a gate does not pass it, so its file must not be green
+			one.Outcome = page.Errored
 		}
 		if !judged && j.Standing != compare.Unjudged && j.Expected.Center > 0 {
 			d.Head.Main = &page.Figure{
