@@ -12,11 +12,10 @@ import (
 	"plimsoll/internal/topology"
 )
 
-// Trial builds arrays to be measured and takes them down again, on volumes that were agreed to once. Nothing in
-// /etc names such an array; its journal names the measurement that it is For.
+// Trial builds arrays on volumes that were agreed to once, and takes them down; nothing in /etc names them.
 type Trial struct {
 	*Site
-	For     string
+	For     string           // the measurement, which the journals of the arrays name
 	Members []records.Member // agreed to, by serial number
 }
 
@@ -27,8 +26,7 @@ func (s *Site) NewTrial(of string) *Trial {
 	return &Trial{Site: &site, For: of}
 }
 
-// Pin finds the volumes of a layout that is not built, and returns the layout on these and no others. Volumes
-// that were looked at are not looked at again until something is built.
+// Pin finds the volumes of a layout that is not built, looks at each once, and returns the layout on these alone.
 func (t *Trial) Pin(ctx context.Context, l topology.Layout) (topology.Layout, error) {
 	plan, err := t.planned(ctx, l)
 	if err != nil {
@@ -89,8 +87,7 @@ func (t *Trial) planned(ctx context.Context, l topology.Layout) (*Plan, error) {
 		for _, m := range w.Members {
 			i := slices.IndexFunc(t.Members, func(o records.Member) bool { return o.Serial == m.Serial })
 			if t.looked && (i < 0 || t.Members[i].Size != m.Size || t.Members[i].Model != m.Model) {
-				return nil, fmt.Errorf("%s (serial %s) is not what it was when its use was agreed to; nothing is built on it",
-					m.Path, m.Serial)
+				return nil, fmt.Errorf("%s (serial %s) is not what was agreed to; nothing is built on it", m.Path, m.Serial)
 			}
 		}
 		w.For = t.For
@@ -115,8 +112,7 @@ func (s *Site) Left() ([]*records.Work, error) {
 	return slices.DeleteFunc(all, func(w *records.Work) bool { return w.For == "" }), err
 }
 
-// TakeDown takes down what was built for this trial, and nothing else: an array on which somebody has put
-// something is left as it is.
+// TakeDown takes down what was built for this trial, but no array on which somebody has put something.
 func (t *Trial) TakeDown(ctx context.Context) error {
 	left, err := t.Left()
 	if err != nil {
