@@ -139,9 +139,7 @@ func (p *planner) enlarged(w *records.Work) {
 		how = "RAID0 of md never uses it: back up, plimsoll array teardown, apply and restore; LVM's stripes can grow"
 	case len(grown) == len(w.Members):
 		how = "the steps that use it are shown below, for apply does not take them"
-		one := *w
-		one.Steps = w.Enlarge()
-		p.grew = append(p.grew, &one)
+		p.grew = append(p.grew, &records.Work{Array: w.Array, Want: w.Want, Members: w.Members, Steps: w.Enlarge()})
 	}
 	p.note("%s: grown is %s, which the array does not use: %s", w.Array, strings.Join(grown, ", "), how)
 }

@@ -223,6 +223,8 @@ func (v *survey) content(ctx context.Context, top *block.Device) error {
 		v.add(records.Obstacle{What: fmt.Sprintf("%s does not carry the filesystem that apply made any more; what its "+
 			"bytes are is not known", v.w.Top()), Name: v.w.Top()})
 		return nil
+	case v.w.For != "":
+		return nil // of a measurement, built a moment ago: what its last layout left on the volumes shows through
 	}
 	// Nothing was to be on it, and nothing is recognised: somebody may use it as it is.
 	f, err := v.exclusive(top, os.O_RDONLY)

@@ -156,6 +156,17 @@ func TestBytesOfAnArray(t *testing.T) {
 			t.Errorf("%s: %q %v, want %q", name, surveyed(v), err, c.want)
 		}
 	}
+	// What a layout of the same measurement has left shows through before the next one has its filesystem; a filesystem
+	// that somebody made meanwhile does not.
+	for prints, want := range map[string]string{"fails with 2: ": "", "TYPE=ext4": "/dev/md/t carries ext4, which apply did not make"} {
+		s, file := onFile(t, size, &records.Work{For: "runs/ab", Want: records.Want{Using: "md", FS: "xfs"}})
+		put(t, file, 7, []byte("x"))
+		s.Run = asMD(t, map[string]string{"blkid": prints}).Run
+		v := &survey{state: s}
+		if err := v.content(t.Context(), s.tree.Devices["fake0"]); err != nil || surveyed(v) != want {
+			t.Errorf("%s: %q %v, want %q", prints, surveyed(v), err, want)
+		}
+	}
 	s, _ := onFile(t, size, &records.Work{Want: records.Want{Using: "md"}})
 	s.Run = asMD(t, map[string]string{"blkid": "fails with 2: "}).Run
 	if err := (&survey{state: s}).content(t.Context(), &block.Device{Path: "/dev/gone", Size: size}); err == nil {

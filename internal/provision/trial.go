@@ -59,9 +59,8 @@ func (t *Trial) planned(ctx context.Context, l topology.Layout) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !slices.ContainsFunc(decl.Arrays, func(a topology.DeclaredArray) bool {
-		return a.Filesystem != nil && a.Filesystem.Mount != ""
-	}) {
+	mounted := func(a topology.DeclaredArray) bool { return a.Filesystem != nil && a.Filesystem.Mount != "" }
+	if !slices.ContainsFunc(decl.Arrays, mounted) {
 		return nil, fmt.Errorf("%s: no array has a filesystem with a mount point: there is nowhere to measure", l.Name)
 	}
 	journals, _, err := t.Journals()
@@ -81,8 +80,7 @@ func (t *Trial) planned(ctx context.Context, l topology.Layout) (*Plan, error) {
 	}
 	for _, w := range plan.Arrays {
 		if w.Found {
-			return nil, fmt.Errorf("array %s is there already, as %s declares it: layouts are built of unused volumes", w.Array,
-				l.Name)
+			return nil, fmt.Errorf("array %s is there already, as declared: layouts are built of unused volumes", w.Array)
 		}
 		for _, m := range w.Members {
 			i := slices.IndexFunc(t.Members, func(o records.Member) bool { return o.Serial == m.Serial })
@@ -99,9 +97,10 @@ func (t *Trial) planned(ctx context.Context, l topology.Layout) (*Plan, error) {
 func (t *Trial) Build(ctx context.Context, l topology.Layout) error {
 	plan, err := t.planned(ctx, l)
 	if err == nil {
-		if err = t.Apply(ctx, plan); err == nil {
-			return nil
-		}
+		err = t.Apply(ctx, plan)
+	}
+	if err == nil {
+		return nil
 	}
 	return errors.Join(fmt.Errorf("building %s: %w", l.Name, err), t.TakeDown(context.WithoutCancel(ctx)))
 }
@@ -128,19 +127,16 @@ func (t *Trial) TakeDown(ctx context.Context) error {
 		}
 		names = append(names, w.Array)
 	}
-	if len(names) == 0 {
-		return nil
+	if len(names) > 0 {
+		err = t.Teardown(ctx, names, records.GiveUp{})
 	}
-	return t.Teardown(ctx, names, records.GiveUp{})
+	return err
 }
 
 // strangers refuses to take down an array on which lies what no measurement puts there.
 func (t *Trial) strangers(w *records.Work) error {
-	if !w.Did("mounted") {
-		return nil
-	}
 	entries, err := fs.ReadDir(t.Machine.Root, strings.TrimPrefix(w.Want.Mount, "/"))
-	if errors.Is(err, fs.ErrNotExist) {
+	if !w.Did("mounted") || errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	for _, e := range entries {
