@@ -366,11 +366,7 @@ func (a *adoption) line(file, line string) {
 	a.w.Add(st)
 }
 
-// adoptedHolds are the conditions of adopted arrays:
-//
-//	group        the volume group Of exists
-//	volume       the logical volume Of, GROUP/NAME, exists
-//	mountedfrom  the device Want is mounted, on top, at Of
+// adoptedHolds are the conditions of adopted arrays.
 func (s *state) adoptedHolds(ctx context.Context, c records.Cond) (bool, error) {
 	if c.Is == "mountedfrom" {
 		m, d := s.tree.MountOf(c.Of), s.tree.Device(c.Want)

@@ -204,7 +204,7 @@ func TestLinesOfAdopted(t *testing.T) {
 // What is said of a condition that does not hold, and which actions leave the devices as they are known.
 func TestWordsOfSteps(t *testing.T) {
 	w := workOf(1, 1, records.Want{Using: "md"})
-	for is, want := range map[string]string{
+	for is, want := range map[records.CondKind]string{
 		"array": "not all of its members are in it; see: mdadm --detail /x", "lines": "its lines are not in /x", "mounted": "/dev/md/t is not mounted on /x",
 		"filesystem": "/dev/md/t does not carry the filesystem w", "owner": "/x does not have the owner and mode w", "synced": "its copies do not agree", "path": "no path /x",
 	} {

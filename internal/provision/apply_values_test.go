@@ -446,3 +446,21 @@ func TestReachOfAMountPoint(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Each condition of the table has an answer, and no other has.
+func TestConditionsAreAnswered(t *testing.T) {
+	s, _ := ofRoot(t)
+	now, err := s.look(t.Context(), workOf(2, 10*units.GiB, records.Want{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for kind := range records.Kinds() {
+		if _, err := now.holds(t.Context(), records.Cond{Is: kind, Of: "@S0", Want: "x"}, false); err != nil &&
+			strings.Contains(err.Error(), "does not know") {
+			t.Errorf("%s: %v", kind, err)
+		}
+	}
+	if _, err := now.holds(t.Context(), records.Cond{Is: "nonsense", Of: "@S0"}, false); err == nil {
+		t.Error("a condition that is in no table holds")
+	}
+}

@@ -200,10 +200,10 @@ func TestZeroTakesOnlyItsOwn(t *testing.T) {
 	const uuid = "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"
 	hexed, _ := hex.DecodeString(block.BareUUID(uuid))
 	md := append(append([]byte{0xfc, 0x4e, 0x2b, 0xa9}, make([]byte, 12)...), hexed...)
-	set := func(using, check string) func(*records.Work) {
+	set := func(using string, check records.CondKind) func(*records.Work) {
 		return func(w *records.Work) {
 			w.Want.Using, w.Want.Group = using, "pool"
-			w.Steps = []records.Step{{Check: []records.Cond{{Is: check, Of: "@S0", Want: map[string]string{"filesystem": "ext4 "}[check] + uuid}}}}
+			w.Steps = []records.Step{{Check: []records.Cond{{Is: check, Of: "@S0", Want: map[records.CondKind]string{"filesystem": "ext4 "}[check] + uuid}}}}
 			w.Want.Partition = check == "table"
 		}
 	}

@@ -212,26 +212,6 @@ func (s *Site) mdSuperblock(ctx context.Context, dev string) string {
 
 // holds says whether a condition holds. Begun is true while the step that asks may be half done:
 // what then looks broken was broken by it.
-//
-//	path        Of exists
-//	absent      Of does not exist
-//	empty       Of is a directory with nothing in it
-//	lines       the lines Want, of this array, stand in the file Of
-//	table       the member Of has a GPT with the disk GUID Want
-//	partition   the member Of has a partition that begins at 1 MiB
-//	array       md array with UUID Want, active, with all members and none faulty
-//	inactive    md array with UUID Want, put together and not started
-//	stopped     no md array has the UUID Want
-//	superblock  the device Of has an md superblock with UUID Want
-//	pv          the device Of is a physical volume, of the group Want or of none
-//	vg          the group Of exists, on members alone
-//	lv          the logical volume exists and is active (with Want "any" also an inactive one)
-//	filesystem  the array's device carries the filesystem "TYPE UUID"
-//	mounted     the array's device is mounted, on top, at Of
-//	owner       the directory Of is owned and moded as "UID:GID:MODE"
-//	synced      all copies agree
-//
-// and those of adoptedHolds and memberHolds.
 func (s *state) holds(ctx context.Context, c records.Cond, begun bool) (bool, error) {
 	switch c.Is {
 	case "path":

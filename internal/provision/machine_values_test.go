@@ -649,7 +649,7 @@ func TestConditionsThatCannotBeSeen(t *testing.T) {
 		}
 	}
 	// Two disks of one serial are an error of every condition of a member; one that is gone is none.
-	for _, is := range []string{"partition", "table", "superblock", "member", "insync", "unreplaced"} {
+	for _, is := range []records.CondKind{"partition", "table", "superblock", "member", "insync", "unreplaced"} {
 		s := asMD(t, fine)
 		if got, err := s.holds(t.Context(), records.Cond{Is: is, Of: "@S9"}, false); got || err != nil {
 			t.Errorf("%s of what is gone: %v %v", is, got, err)
@@ -669,7 +669,7 @@ func TestConditionsThatCannotBeSeen(t *testing.T) {
 	s := asMD(t, fine)
 	s.w.Want.Using = ""
 	s.tree.Devices["sdd"] = &block.Device{Name: "sdd", Serial: "S0", Kind: block.Disk}
-	for _, is := range []string{"mounted", "filesystem", "member", "synced"} {
+	for _, is := range []records.CondKind{"mounted", "filesystem", "member", "synced"} {
 		if got, err := s.holds(t.Context(), records.Cond{Is: is, Of: "@S1"}, false); got || err == nil || errors.Is(err, errGone) {
 			t.Errorf("%s: %v %v", is, got, err)
 		}

@@ -154,15 +154,10 @@ func (s *Site) replaced(w *records.Work) error {
 	return s.save(w)
 }
 
-// memberHolds are the conditions of a replacement:
-//
-//	member      the device Of is in the array, in whatever state
-//	insync      the device Of is in the array, and in sync
-//	unreplaced  the device Of is a spare of the array, and Want in sync: one has to replace the
-//	            other
+// memberHolds are the conditions of a replacement.
 func (s *state) memberHolds(c records.Cond) (bool, error) {
 	top, err := s.top()
-	if errors.Is(err, errGone) {
+	if errors.Is(err, errGone) || err == nil && top.MD == nil {
 		return false, nil
 	}
 	if err != nil {

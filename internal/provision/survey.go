@@ -243,7 +243,7 @@ func (v *survey) content(ctx context.Context, top *block.Device) error {
 }
 
 // begun says whether the step with such a check was begun and not finished.
-func (v *survey) begun(check string) bool {
+func (v *survey) begun(check records.CondKind) bool {
 	return slices.ContainsFunc(v.w.Steps, func(st records.Step) bool {
 		return st.State == records.StepBegun && slices.ContainsFunc(st.Check,
 			func(c records.Cond) bool { return c.Is == check })

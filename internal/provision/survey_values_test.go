@@ -60,7 +60,7 @@ func TestGroupsOfAnArray(t *testing.T) {
 		return `{"report":[{"lv":[` + strings.Join(all, ",") + `]}]}`
 	}
 	const mine = "/dev/g/x is a logical volume that apply did not make, of 4096 bytes"
-	done := func(checks ...string) (all []records.Step) {
+	done := func(checks ...records.CondKind) (all []records.Step) {
 		for _, c := range checks {
 			all = append(all, records.Step{State: records.StepDone, Check: []records.Cond{{Is: c}}})
 		}

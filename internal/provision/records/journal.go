@@ -48,9 +48,18 @@ func ParseJournal(data []byte) (*Work, error) {
 		if st.State != StepToDo && st.State != StepBegun && st.State != StepDone {
 			return nil, fmt.Errorf("step %d: state %.20q: want begun or done", i+1, st.State)
 		}
+		asked := slices.Clone(st.Check)
 		for _, a := range slices.Concat(st.Do, st.Again, st.Undo) {
+			if a.If != nil {
+				asked = append(asked, *a.If)
+			}
 			if len(a.Run) > 0 && !slices.Contains(stepPrograms(), a.Run[0]) {
 				return nil, fmt.Errorf("step %d: it runs %.60q, which no step of plimsoll's does", i+1, a.Run[0])
+			}
+		}
+		for _, c := range asked {
+			if _, known := Kinds()[c.Is]; !known {
+				return nil, fmt.Errorf("step %d: it asks for %.40q, which this plimsoll does not know", i+1, c.Is)
 			}
 		}
 	}

@@ -48,3 +48,30 @@ func TestJournalNamesNoProgram(t *testing.T) {
 		}
 	}
 }
+
+// A journal asks for nothing but the conditions that there are, in none of its lists.
+func TestJournalAsksWhatIsKnown(t *testing.T) {
+	ask := func(kind CondKind, where int) []byte {
+		c := Cond{Is: kind}
+		do := []Action{{If: &c, Run: []string{"mdadm"}}}
+		st := []Step{{Check: []Cond{c}}, {Do: do}, {Again: do}, {Undo: do}}[where]
+		st.Title = "x"
+		data, err := json.Marshal(&Work{Schema: Schema, Array: "data", Members: []Member{{}}, Steps: []Step{st}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	for where := range 4 {
+		for kind := range Kinds() {
+			if _, err := ParseJournal(ask(kind, where)); err != nil {
+				t.Error(err)
+			}
+		}
+		for _, kind := range []CondKind{"", "Path", "mounted ", "exec"} {
+			if _, err := ParseJournal(ask(kind, where)); err == nil || !strings.Contains(err.Error(), "which this plimsoll does not know") {
+				t.Errorf("%q in list %d: %v", kind, where, err)
+			}
+		}
+	}
+}

@@ -83,7 +83,7 @@ func TestWhatAWorkSays(t *testing.T) {
 	if empty := (&Work{}); empty.UUID() != "" || empty.FilesystemUUID() != "" {
 		t.Error("an identifier of nothing")
 	}
-	for check, want := range map[string]bool{"array": true, "filesystem": true, "table": false, "mounted": false, "lines": false} {
+	for check, want := range map[CondKind]bool{"array": true, "filesystem": true, "table": false, "mounted": false, "lines": false} {
 		if w.Did(check) != want {
 			t.Errorf("did %s: %v", check, !want)
 		}

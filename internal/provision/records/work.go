@@ -130,13 +130,6 @@ type Action struct {
 	Await bool `json:"await,omitempty"`
 }
 
-// Cond is something that holds on the machine or not. Of is a path, device or name.
-type Cond struct {
-	Is   string `json:"is"`
-	Of   string `json:"of,omitempty"`
-	Want string `json:"want,omitempty"`
-}
-
 // Top is what people type for the array's device.
 func (w *Work) Top() string {
 	if w.Adopted != "" {
@@ -336,7 +329,7 @@ func (w *Work) Stays() []string {
 }
 
 // Did says whether a step that holds such a check has begun and was not undone.
-func (w *Work) Did(check string) bool {
+func (w *Work) Did(check CondKind) bool {
 	return slices.ContainsFunc(w.Steps, func(st Step) bool {
 		return st.State != StepToDo && slices.ContainsFunc(st.Check, func(c Cond) bool { return c.Is == check })
 	})

@@ -294,5 +294,5 @@ func (s *steps) cond(c records.Cond) string {
 		}
 		return `lvs --noheadings --options sync_percent ` + text.ShellQuote(s.Want.Group+"/"+s.Array) + " | grep -q 100"
 	}
-	return "true   # " + text.Clean(c.Is, 40)
+	return "true   # " + text.Clean(string(c.Is), 40)
 }
