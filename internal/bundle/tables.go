@@ -1,6 +1,11 @@
 package bundle
 
 import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
 	"plimsoll/internal/fio"
 	"plimsoll/internal/units"
 )
@@ -29,6 +34,10 @@ func written(o *fio.Output, loads []fio.Workload) *fio.Output {
 		}{{&j.Read, readBS}, {&j.Write, writeBS}} {
 			switch d := side.of; {
 			case side.bs == 0:
+			case d.IOPS > 0 && d.BW > 0 && strings.Contains(d.Printed["bw"], "MB"):
+				if doubt := whichMB(d, side.bs); doubt != "" {
+					own.Doubts = append(slices.Clip(own.Doubts), doubt)
+				}
 			case d.IOPS == 0 && d.BW > 0:
 				d.IOPS = units.IOPS(float64(d.BW) / float64(side.bs))
 			case d.BW == 0 && d.IOPS > 0:
@@ -37,6 +46,26 @@ func written(o *fio.Output, loads []fio.Workload) *fio.Output {
 		}
 	}
 	return &own
+}
+
+// mebibyte is how much larger than a MB of 1,000,000 bytes one of 1,048,576 is, sameMB how far rounded figures
+// may be from either.
+const (
+	mebibyte = float64(units.MiB) / 1e6
+	sameMB   = 0.02
+)
+
+// whichMB finds by the IOPS beside it what a table calls a MB, since people write MB for fio's MiB.
+func whichMB(d *fio.Direction, bs units.Bytes) string {
+	times := float64(d.IOPS) * float64(bs) / float64(d.BW)
+	switch {
+	case math.Abs(times-1) <= sameMB:
+		return ""
+	case math.Abs(times/mebibyte-1) <= sameMB:
+		d.BW *= units.Rate(mebibyte)
+		return fmt.Sprintf("%s of this table are MiB, as %s IOPS of %s show", d.Printed["bw"], d.IOPS, bs)
+	}
+	return fmt.Sprintf("%s IOPS of %s are not %s: one of the figures is of something else", d.IOPS, bs, d.Printed["bw"])
 }
 
 func did(d fio.Direction) bool { return d.IOPS > 0 || d.BW > 0 || d.Clat.Mean > 0 }

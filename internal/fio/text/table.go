@@ -93,7 +93,11 @@ func metric(j *fio.Job, name, value string) bool {
 	if which == "write" {
 		d = &j.Write
 	}
-	value, what := strings.ReplaceAll(strings.TrimLeft(value, "~≈ "), ",", ""), strings.ToLower(m[2])
+	value, ok := tableNumber(value)
+	if !ok {
+		return false
+	}
+	what := strings.ToLower(m[2])
 	switch {
 	case what == "iops":
 		n := ParseNum(value)
@@ -124,6 +128,19 @@ func metric(j *fio.Job, name, value string) bool {
 		d.BW, d.Printed["bw"] = rate, value
 	}
 	return true
+}
+
+// tableNumber writes the number at the start of a cell with a point and nothing else; false for one that may
+// be read in two ways: 16.200 is 16.2, and sixteen thousand where people write commas for decimals.
+func tableNumber(cell string) (string, bool) {
+	cell = strings.TrimLeft(cell, "~≈ ")
+	number := cell[:len(cell)-len(strings.TrimLeft(cell, "0123456789.,"))]
+	plain, ok := units.Plain(number)
+	whole, frac, point := strings.Cut(number, ".")
+	if !ok || point && len(frac) == 3 && whole != "0" && whole != "" && !strings.Contains(whole, ",") {
+		return "", number == "" && cell != ""
+	}
+	return plain + cell[len(number):], true
 }
 
 // tableMarks takes bold and code marks off.
