@@ -315,6 +315,9 @@ func mutilations() []mutilation {
 			if i+1 < len(at) {
 				to = at[i+1][0]
 			}
+			if to < at[i][0] { // rows of another run behind the sums
+				return s
+			}
 			return s[:at[0][0]] + s[at[i][0]:to] + s[end+1:]
 		}},
 		{"only the sums", false, func(_ *rand.Rand, s string) string {
