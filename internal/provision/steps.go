@@ -50,8 +50,7 @@ func (p *planner) steps(ctx context.Context, w *records.Work) error {
 	if w.Want.Level.Redundant() && !w.Want.Clean {
 		w.Steps = append(w.Steps, records.Step{
 			Title: "wait until the copies agree; the array may be used meanwhile",
-			Check: []records.Cond{{Is: "synced"}},
-			Do:    []records.Action{{Await: true}},
+			Check: []records.Cond{{Is: "synced"}}, Do: []records.Action{{Await: true}},
 		})
 	}
 	return nil
@@ -63,16 +62,12 @@ func (p *planner) mdadmConf(w *records.Work) {
 	if p.has("/etc/mdadm") {
 		file = "/etc/mdadm/mdadm.conf" // Debian
 	}
-	l := &records.Lines{
-		File: file,
-		Name: w.Array,
-		Text: fmt.Sprintf("ARRAY %s metadata=1.2 name=any:%s UUID=%s", w.Top(), w.Array, w.UUID()),
-	}
+	l := &records.Lines{File: file, Name: w.Array}
+	l.Text = fmt.Sprintf("ARRAY %s metadata=1.2 name=any:%s UUID=%s", w.Top(), w.Array, w.UUID())
 	w.Add(records.Step{
-		Title:   "name the array in " + file,
-		Touches: []string{file},
-		Check:   []records.Cond{{Is: "lines", Of: file, Want: l.Text}},
-		Do:      append([]records.Action{{Add: l}}, p.relabel(file)...),
-		Undo:    []records.Action{{Cut: l}},
+		Title: "name the array in " + file, Touches: []string{file},
+		Check: []records.Cond{{Is: "lines", Of: file, Want: l.Text}},
+		Do:    append([]records.Action{{Add: l}}, p.relabel(file)...),
+		Undo:  []records.Action{{Cut: l}},
 	})
 }
