@@ -43,8 +43,8 @@ type Request struct {
 	Types      []string // gp3, io2, st1, local; none for these
 	MaxVolumes int
 	Keep       *Layout // keep these volumes
-	// Synced is the time of a write with its sync where it was measured; 0 is what the catalogue
-	// knows of the type.
+	// Synced is the time of a write with its sync as measured on Keep, the only one of Types, or else
+	// gp3; 0, and of other types, is what the catalogue knows.
 	Synced time.Duration
 	// Shown is how long one I/O took at most on volumes of a type, where a run showed it to be less
 	// than the catalogue has it.

@@ -21,9 +21,9 @@ func (r *Request) grouped(l Layout, s *workload.Stream) *workload.Stream {
 		return s
 	}
 	t, _ := cloud.TypeNamed(l.Spec.Type)
-	typical := t.Typical
+	typical := r.syncedOn(l.Spec.Type, t.Typical)
 	if l.Local {
-		typical = localLatency
+		typical = r.syncedOn(localType, localLatency)
 	}
 	each, _ := r.latencyOf(typical, s)
 	together := units.Bytes(math.Floor(float64(s.IOPS) * each.Seconds()))

@@ -261,7 +261,7 @@ func (r *Request) local(instances []priced) (*Candidate, string) {
 		return nil, "local drives: they are empty after the instance stops, and the data must survive more"
 	}
 	for i := range r.Demand.Streams {
-		if why := r.tooSlow("local drives", localLatency, &r.Demand.Streams[i]); why != "" {
+		if why := r.tooSlow("local drives", r.syncedOn(localType, localLatency), &r.Demand.Streams[i]); why != "" {
 			return nil, why
 		}
 	}

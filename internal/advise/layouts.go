@@ -321,10 +321,11 @@ func (r *Request) load(s *workload.Stream) string {
 // AWS states the same of both.
 func (r *Request) typical(t cloud.VolumeType) *cloud.TypicalLatency {
 	took := r.Shown[t.Type].Least(r.Shown[map[string]string{cloud.GP2: cloud.GP3, cloud.GP3: cloud.GP2}[t.Type]])
-	if t.Typical == nil || took == (Took{}) {
-		return t.Typical
+	stated := r.syncedOn(t.Type, t.Typical)
+	if stated == nil || took == (Took{}) {
+		return stated
 	}
-	l := *t.Typical
+	l := *stated
 	for _, one := range []struct {
 		stated *int
 		took   time.Duration
@@ -334,6 +335,27 @@ func (r *Request) typical(t cloud.VolumeType) *cloud.TypicalLatency {
 		}
 	}
 	return &l
+}
+
+// syncedOn is the latency of a type with the time of a synced write where that was measured on it: on the
+// volumes that are kept, the only type asked for, else on gp3 or gp2, which are alike. It says nothing of
+// others.
+func (r *Request) syncedOn(typ string, l *cloud.TypicalLatency) *cloud.TypicalLatency {
+	on := []string{cloud.GP3, cloud.GP2}
+	switch {
+	case r.Keep != nil && r.Keep.Local:
+		on = []string{localType}
+	case r.Keep != nil:
+		on = []string{r.Keep.Spec.Type}
+	case len(r.Types) == 1:
+		on = r.Types
+	}
+	if r.Synced == 0 || l == nil || !slices.Contains(on, typ) {
+		return l
+	}
+	own := *l
+	own.Synced, own.Source = int(max(r.Synced.Microseconds(), 1)), "measured"
+	return &own
 }
 
 // tooSlow holds a stream's concurrency and latency limits against what one I/O takes.
@@ -366,15 +388,11 @@ func (r *Request) latencyOf(l *cloud.TypicalLatency, s *workload.Stream) (time.D
 		return 0, ""
 	}
 	us := func(n int) time.Duration { return time.Duration(n) * time.Microsecond }
-	write, source := us(l.Write), l.Source
+	write := us(l.Write)
 	if s.Sync.Each > 0 {
-		synced := us(l.Synced)
-		if r.Synced > 0 {
-			synced, source = r.Synced, "measured"
-		}
-		write += (synced - write) / time.Duration(s.Sync.Each)
+		write += (us(l.Synced) - write) / time.Duration(s.Sync.Each)
 	}
-	return time.Duration(s.ReadShare*float64(us(l.Read)) + (1-s.ReadShare)*float64(write)), source
+	return time.Duration(s.ReadShare*float64(us(l.Read)) + (1-s.ReadShare)*float64(write)), l.Source
 }
 
 // meanLatency of the demand's I/Os on a type.

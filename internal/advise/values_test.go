@@ -183,7 +183,7 @@ func TestLatencyOfByHand(t *testing.T) {
 	} {
 		r := Request{Synced: c.synced}
 		s := workload.Stream{ReadShare: c.reads, Sync: workload.Sync{Each: c.each}}
-		if got, from := r.latencyOf(typical, &s); got != c.want || from != c.source {
+		if got, from := r.latencyOf(r.syncedOn("gp3", typical), &s); got != c.want || from != c.source {
 			t.Errorf("%v reads, every %d synced: %v of %s, want %v", c.reads, c.each, got, from, c.want)
 		}
 	}
@@ -193,6 +193,33 @@ func TestLatencyOfByHand(t *testing.T) {
 	r := Request{Demand: &workload.Demand{Streams: []workload.Stream{{ReadShare: 1, IOPS: 300}, {IOPS: 100}}}}
 	if got := r.meanLatency(typical); got != us(650) {
 		t.Errorf("of 300 reads and 100 writes: %v", got)
+	}
+}
+
+// The time of a synced write replaces that of the type that it was measured on, and of no other.
+func TestSyncedOnItsOwnType(t *testing.T) {
+	typical := &cloud.TypicalLatency{Synced: 250}
+	local := &Layout{Local: true, Spec: cloud.VolumeSpec{Type: localType}}
+	for name, c := range map[string]struct {
+		r    Request
+		want string
+	}{
+		"gp3 unless it is said": {Request{}, "gp2 gp3"},
+		"the only type":         {Request{Types: []string{"io2"}}, "io2"},
+		"one of two":            {Request{Types: []string{"io2", "gp3"}}, "gp2 gp3"},
+		"volumes kept":          {Request{Keep: &Layout{Spec: cloud.VolumeSpec{Type: "io2"}}}, "io2"},
+		"drives kept":           {Request{Keep: local}, localType},
+	} {
+		c.r.Synced = 1858 * time.Microsecond
+		var got []string
+		for _, typ := range []string{"gp2", "gp3", "io2", localType} {
+			if c.r.syncedOn(typ, typical).Synced == 1858 {
+				got = append(got, typ)
+			}
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s: %v, want %s", name, got, c.want)
+		}
 	}
 }
 

@@ -53,26 +53,26 @@ func CommitsOf(clients int, s, both, longer units.Latency) Commits {
 	return Commits{Bound: of(s), Low: of(3*s + both), High: of(max(2*s, s+longer))}
 }
 
-// CommitsIn is the model with what was measured: S around a step, and the CPU time in it.
+// CommitsIn is the model with what was measured: S around a step, and the CPU time in it. Where commits
+// do not wait for the log it says nothing.
 func CommitsIn(p *result.Postgres, s *result.PgStep) Commits {
+	if !p.CommitsWait() {
+		return Commits{}
+	}
 	each, _ := p.S()
 	both, longer := p.CommitCPU(s)
 	return CommitsOf(s.Clients, each, both, longer)
 }
 
-const (
-	// generatorWaits is the share of samples that wait for the client, and idleCPU the idle share
-	// of the machine, at which pgbench is what limits; or pgbench uses busyThreads of its threads.
-	generatorWaits = 0.5
-	idleCPU        = 0.1
-	busyThreads    = 0.9
-)
+// busyThreads of the CPU time of its threads is where pgbench limits. That sessions wait for it
+// (ClientRead) is no sign: one that was woken up and has no processor yet waits for it, too.
+const busyThreads = 0.9
 
 // Generated says that pgbench, not the server, limited a step, and how much CPU it used of its
 // threads, 0..1.
 func Generated(s *result.PgStep) (limits bool, use float64) {
 	use = s.PgbenchCPU.Seconds() / (s.Measured.Seconds() * float64(max(min(s.Threads, s.Clients), 1)))
-	return use >= busyThreads || s.Waited("Client:ClientRead") > generatorWaits && 1-s.Busy < idleCPU, use
+	return use >= busyThreads, use
 }
 
 // OfPostgres is every bound on a database's transactions per second, from what one transaction was
@@ -95,9 +95,9 @@ func OfPostgres(t *topology.Topology, p *result.Postgres, s *result.PgStep) Ceil
 		}
 	}
 	measured := func(where string) topology.Origin { return topology.Origin{Kind: topology.Measured, Where: where} }
-	if each, _ := p.S(); each > 0 && !p.ReadOnly && s.Syncs > 0 {
+	if each, _ := p.S(); each > 0 && p.CommitsWait() && s.Syncs > 0 {
 		both, longer := p.CommitCPU(s)
-		m := CommitsOf(s.Clients, each, both, longer)
+		m := CommitsIn(p, s)
 		clients := text.Plural(s.Clients, "client")
 		how := "%s ÷ %v per synced write; expected are %v to %v"
 		args := []any{clients, each, m.Low, m.High}
@@ -110,7 +110,7 @@ func OfPostgres(t *topology.Topology, p *result.Postgres, s *result.PgStep) Ceil
 			add(CommitCPU, tps, measured("/proc"), "%s ÷ %v of CPU per commit, outside of its sync", clients, longer)
 		}
 	}
-	c.log(t, s)
+	c.log(t, p, s)
 	c.data(t, s)
 	c.cores(p, s, measured)
 	c.Bounds = sorted(c.Bounds)
@@ -158,7 +158,7 @@ const (
 	deep     = 64            // in flight: as many as keep every volume busy
 )
 
-func (c *Ceiling) log(t *topology.Topology, s *result.PgStep) {
+func (c *Ceiling) log(t *topology.Topology, p *result.Postgres, s *result.PgStep) {
 	if bytes := float64(s.WAL) / float64(s.Transactions); bytes > 0 {
 		seq := fio.Workload{Sequential: true, WriteBS: units.MiB, Direct: true, Jobs: 1, Depth: deep}
 		of := smallest(Of(t, topology.WAL, []fio.Workload{seq}))
@@ -166,12 +166,17 @@ func (c *Ceiling) log(t *topology.Topology, s *result.PgStep) {
 			return float64(b.BW) / bytes, fmt.Sprintf("%v ÷ %v of WAL per transaction", b.BW, units.Bytes(bytes+0.5))
 		})
 	}
-	if grouped := s.CommitsPerSync(); grouped > 0 {
+	if grouped := s.CommitsPerSync(); grouped > 0 && p.CommitsWait() {
+		each := p.WritesPerSync()
 		sync := fio.Workload{WriteBS: logBlock, Direct: true, Jobs: 1, Depth: deep} // a sync after each: none is merged
 		of := smallest(Of(t, topology.WAL, []fio.Workload{sync}))
 		c.scaled(LogIOPS, of, func(b Bound) (float64, string) {
-			return float64(b.IOPS) * grouped, fmt.Sprintf("%v synced writes × %s commits per sync", b.IOPS,
-				units.Number(grouped))
+			how := fmt.Sprintf("%v synced writes × %s commits per sync", b.IOPS, units.Number(grouped))
+			if each > 1 {
+				how = fmt.Sprintf("%v writes ÷ %s for each sync × %s commits per sync", b.IOPS, units.Number(each),
+					units.Number(grouped))
+			}
+			return float64(b.IOPS) / each * grouped, how
 		})
 	}
 }
@@ -227,11 +232,10 @@ func (c *Ceiling) cores(p *result.Postgres, s *result.PgStep, measured func(stri
 		c.Bounds = append(c.Bounds, Bound{
 			Kind:     LoadGenerator,
 			IOPS:     units.IOPS(tps),
-			Origin:   measured("/proc, pg_stat_activity"),
+			Origin:   measured("/proc"),
 			Capacity: tps,
 			Demand:   1,
-			How: fmt.Sprintf("pgbench uses %s of %s, %s of sessions wait for it, %s of the machine is idle", text.Percent(use),
-				text.Plural(threads, "thread"), text.Percent(s.Waited("Client:ClientRead")), text.Percent(max(1-s.Busy, 0))),
+			How:      fmt.Sprintf("pgbench uses %s of %s", text.Percent(use), text.Plural(threads, "thread")),
 		})
 	}
 }

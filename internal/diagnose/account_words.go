@@ -50,6 +50,8 @@ var remedies = map[finding.Cause]string{
 	finding.CommitWait:  "Use more clients, or a log volume of lower latency.",
 	finding.IdleLog:     "Look at what the sessions waited for when none synced: rows, the client or the CPU.",
 	finding.IdleCPU:     "Look at what the sessions waited for.",
+	finding.Waits:       "Look at why the sessions wait for %s.",
+	finding.RowLocks:    "Use a scale of at least the number of clients, or a load that changes other rows.",
 	finding.Tail:        "Find out which I/Os are slow: by member, by offset, by time (the heat map).",
 }
 

@@ -32,6 +32,8 @@ const (
 	CommitWait  Cause = "wait for a sync"
 	IdleLog     Cause = "log without syncs"
 	IdleCPU     Cause = "idle CPU"
+	Waits       Cause = "sessions that wait" // for Who
+	RowLocks    Cause = "row locks"
 	Unexplained Cause = "unexplained"
 )
 

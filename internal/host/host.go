@@ -71,6 +71,8 @@ type Memory struct {
 	Known     bool     `json:"known"`
 	Swaps     []string `json:"swaps,omitempty"`      // devices and files in use
 	HugePages string   `json:"huge_pages,omitempty"` // always, madvise or never
+	// SwapUsed is what has been swapped out to Swaps that are no compressed memory (zram).
+	SwapUsed units.Bytes `json:"swap_used,omitempty"`
 }
 
 // Boot is what brings the storage back after a restart.
@@ -242,12 +244,18 @@ func (r *reader) memory() {
 	for i, line := range strings.Split(r.text("proc/swaps"), "\n") {
 		if f := strings.Fields(line); i > 0 && len(f) > 1 {
 			m.Swaps = append(m.Swaps, block.Unescape(f[0]))
+			if kib, err := strconv.ParseUint(f[min(3, len(f)-1)], 10, 40); err == nil && !InMemory(f[0]) {
+				m.SwapUsed += units.Bytes(kib) * units.KiB
+			}
 		}
 	}
 	if _, rest, ok := strings.Cut(r.text("sys/kernel/mm/transparent_hugepage/enabled"), "["); ok {
 		m.HugePages, _, _ = strings.Cut(rest, "]")
 	}
 }
+
+// InMemory says that a swap device is compressed memory.
+func InMemory(swap string) bool { return strings.HasPrefix(swap, "/dev/zram") }
 
 func (r *reader) boot() {
 	b := &r.f.Boot

@@ -192,6 +192,10 @@ func (r *Report) Explain(given units.Latency) []string {
 		}
 		say("%v transactions per second%s, %v each.", r.TPS, of, r.Mean)
 	}
+	if strings.Contains(r.Script, "TPC-B") && r.Scale > 0 && r.Clients > r.Scale {
+		say("Row locks: %s on %s, of which each transaction updates one. They wait for each other: use a scale of at "+
+			"least the number of clients.", text.Plural(r.Clients, "client"), text.Plural(r.Scale, "branch", "branches"))
+	}
 	s, from := r.S(given)
 	if s == 0 {
 		say("S, the time of a write of 8 KiB with its sync, is not known: --sync-latency states it, or pg_test_fsync's " +

@@ -155,3 +155,22 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// Fewer branches than clients are said, of TPC-B only: the others change no branch.
+func TestExplainRowLocks(t *testing.T) {
+	for name, c := range map[string]struct {
+		script         string
+		scale, clients int
+		want           bool
+	}{
+		"fewer branches": {"<builtin: TPC-B (sort of)>", 10, 50, true},
+		"as many":        {"<builtin: TPC-B (sort of)>", 50, 50, false},
+		"simple update":  {"<builtin: simple update>", 10, 50, false},
+		"not known":      {"<builtin: TPC-B (sort of)>", 0, 50, false},
+	} {
+		r := &Report{Script: c.script, Scale: c.scale, Clients: c.clients, TPS: 2000}
+		if got := strings.Contains(strings.Join(r.Explain(0), "\n"), "Row locks: 50 clients on 10 branches"); got != c.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}

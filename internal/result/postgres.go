@@ -1,6 +1,7 @@
 package result
 
 import (
+	"strings"
 	"time"
 
 	"plimsoll/internal/fio"
@@ -156,6 +157,92 @@ func (p *Postgres) S() (s units.Latency, apart float64) {
 		return a, 0
 	}
 	return b, 0
+}
+
+// CommitsWait says that transactions change something and that each commit waits until the log is
+// synced. Without that the log's syncs, which the server makes now and then, bound nothing.
+func (p *Postgres) CommitsWait() bool {
+	return !p.ReadOnly && p.Setting("fsync") != "off" && p.Setting("synchronous_commit") != "off"
+}
+
+// WritesPerSync is how many writes of the log's device one synced write took while nothing else ran, at
+// least 1: a filesystem may write of its own.
+func (p *Postgres) WritesPerSync() float64 {
+	most := 1.0
+	for _, probe := range []SyncProbe{p.Before, p.After} {
+		if probe.Counted && probe.N > 0 {
+			most = max(most, float64(probe.Writes)/float64(probe.N))
+		}
+	}
+	if most < 1.1 { // what else was written meanwhile
+		return 1
+	}
+	return most
+}
+
+// MostWaiting is why sessions waited, with the share of samples in which they did.
+type MostWaiting struct {
+	Why   Wait
+	Share float64
+}
+
+// Wait is a kind of wait events.
+type Wait string
+
+// The kinds of waits; the words stand in reports.
+const (
+	RowLocks      Wait = "row locks"
+	BufferMapping Wait = "buffer mapping"
+	LogInsert     Wait = "WAL insert locks"
+	LogSync       Wait = "the log's sync"
+	DataIO        Wait = "data I/O"
+	Generator     Wait = "the client"
+	Locks         Wait = "other locks"
+	Elsewhere     Wait = "other waits"
+)
+
+// kindOf is what an event of pg_stat_activity waits for, "" for the CPU.
+func kindOf(event string) Wait {
+	kind, name, _ := strings.Cut(event, ":")
+	switch {
+	case event == "CPU":
+		return ""
+	case event == "Lock:transactionid" || event == "Lock:tuple" || event == "LWLock:LockManager":
+		return RowLocks
+	case strings.HasPrefix(name, "BufferMapping"):
+		return BufferMapping
+	case name == "WALInsert":
+		return LogInsert
+	case strings.HasPrefix(strings.ToUpper(name), "WAL"):
+		return LogSync
+	case kind == "IO":
+		return DataIO
+	case kind == "Client":
+		return Generator
+	case kind == "Lock" || kind == "LWLock":
+		return Locks
+	}
+	return Elsewhere
+}
+
+// MostWaited is what most sessions of a step waited for; the client counts only where nothing else was
+// waited for, since a session that has no processor yet waits for it, too.
+func (s *PgStep) MostWaited() MostWaiting {
+	sums := map[Wait]float64{}
+	var most MostWaiting
+	for _, w := range s.Waits {
+		k := kindOf(w.Event)
+		sums[k] += w.Share
+	}
+	for _, k := range []Wait{RowLocks, LogSync, DataIO, LogInsert, BufferMapping, Locks, Elsewhere} {
+		if sums[k] > most.Share {
+			most = MostWaiting{k, sums[k]}
+		}
+	}
+	if most.Share == 0 && sums[Generator] > 0 {
+		return MostWaiting{Generator, sums[Generator]}
+	}
+	return most
 }
 
 // CommitCPU is the CPU time of one transaction outside of the log's sync: of the server and pgbench

@@ -191,9 +191,10 @@ func (t *Tuner) Apply(changes []Change, persist bool) error {
 }
 
 // Revert puts everything back, newest first, and forgets it. What cannot be put back stays recorded
-// and is in the error; a device that is no longer there is passed over. It says how many settings
-// and files it put back.
-func (t *Tuner) Revert() (settings, files int, err error) {
+// and is in the error; a device that is no longer there is passed over. May is asked about a value that
+// is neither plimsoll's nor the old one, since somebody else has set it; an error of it leaves that. It
+// says how many settings and files it put back.
+func (t *Tuner) Revert(may func(c Change, now string) error) (settings, files int, err error) {
 	r, release, err := t.open()
 	if err != nil {
 		return 0, 0, err
@@ -203,7 +204,7 @@ func (t *Tuner) Revert() (settings, files int, err error) {
 	var errs []error
 	var left Record
 	for _, c := range slices.Backward(r.Changes) {
-		done, err := t.putBack(c, tree)
+		done, err := t.putBack(c, tree, may)
 		if done {
 			settings++
 		}
@@ -231,7 +232,7 @@ func (t *Tuner) Revert() (settings, files int, err error) {
 	return settings, files, sys.SyncDir(filepath.Dir(t.State))
 }
 
-func (t *Tuner) putBack(c Change, tree *block.Tree) (bool, error) {
+func (t *Tuner) putBack(c Change, tree *block.Tree, may func(Change, string) error) (bool, error) {
 	at := c.where(tree)
 	now, err := t.value(at)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && now == c.Old {
@@ -239,6 +240,11 @@ func (t *Tuner) putBack(c Change, tree *block.Tree) (bool, error) {
 	}
 	if err != nil {
 		return false, err
+	}
+	if now != c.Value && may != nil {
+		if err := may(c, now); err != nil {
+			return false, fmt.Errorf("%s is left at %.60q: %w", at, now, err)
+		}
 	}
 	back := finding.Setting{File: at, Value: c.Old}
 	if c.Back != nil {
@@ -334,7 +340,7 @@ func (r *Record) check() error {
 		}
 	}
 	for _, k := range r.Files {
-		if !slices.Contains([]string{udevFile, sysctlFile, unitFile, unitLink}, k.Path) {
+		if !slices.Contains([]string{udevFile, sysctlFile, sysctlOf2, unitFile, unitLink}, k.Path) {
 			return fmt.Errorf("%.100q is none of the files that tune writes: restore the record from a backup", k.Path)
 		}
 	}

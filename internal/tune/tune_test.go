@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -38,7 +39,7 @@ var more = map[string]string{
 	"sys/devices/system/cpu/cpu1/cpuidle/state3/latency":      "133\n",
 	"sys/class/block/nvme1n1/queue/scheduler":                 "none [mq-deadline] kyber\n",
 	"sys/class/block/md0/queue/read_ahead_kb":                 "512\n",
-	"etc/sysctl.d/99-plimsoll.conf":                           "# an admin's own file\nvm.swappiness = 60",
+	"etc/sysctl.d/zz-plimsoll.conf":                           "# an admin's own file\nvm.swappiness = 60",
 	"etc/hostname":                                            "host\n",
 }
 
@@ -183,8 +184,8 @@ func TestApplyAndRevert(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]string{
-		"proc/sys/vm/dirty_bytes": "1073741824\n", "proc/sys/vm/dirty_ratio": "0\n", "proc/sys/vm/swappiness": "1\n",
-		"proc/sys/vm/dirty_background_bytes": "268435456\n", "proc/sys/vm/dirty_background_ratio": "0\n",
+		"proc/sys/vm/dirty_bytes": "2373976064\n", "proc/sys/vm/dirty_ratio": "0\n", "proc/sys/vm/swappiness": "1\n",
+		"proc/sys/vm/dirty_background_bytes": "593494016\n", "proc/sys/vm/dirty_background_ratio": "0\n",
 		"sys/devices/system/cpu/cpu0/cpufreq/scaling_governor": "performance\n",
 		"sys/devices/system/cpu/cpu1/cpufreq/scaling_governor": "performance\n",
 		"sys/devices/system/cpu/cpu0/cpuidle/state3/disable":   "1\n",
@@ -197,7 +198,7 @@ func TestApplyAndRevert(t *testing.T) {
 	if again := plan(t, tuner); len(again) > 0 {
 		t.Errorf("after tuning there is still to change: %+v", again)
 	}
-	settings, files, err := tuner.Revert()
+	settings, files, err := tuner.Revert(nil)
 	if err != nil || settings != 8 || files != 0 {
 		t.Errorf("%d settings and %d files put back, want 8 and 0: %v", settings, files, err)
 	}
@@ -207,7 +208,7 @@ func TestApplyAndRevert(t *testing.T) {
 	if _, err := os.Stat(tuner.State); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the record is still there: %v", err)
 	}
-	if settings, files, err := tuner.Revert(); settings+files != 0 || err != nil {
+	if settings, files, err := tuner.Revert(nil); settings+files != 0 || err != nil {
 		t.Errorf("a second revert did something: %d %d %v", settings, files, err)
 	}
 }
@@ -235,7 +236,7 @@ func TestOtherClouds(t *testing.T) {
 		if err := tuner.Apply(changes, false); err != nil {
 			t.Fatal(name, err)
 		}
-		if n, _, err := tuner.Revert(); err != nil || n != len(changes) {
+		if n, _, err := tuner.Revert(nil); err != nil || n != len(changes) {
 			t.Errorf("%s: %d of %d are as they were: %v", name, n, len(changes), err)
 		}
 	}
@@ -280,7 +281,7 @@ func TestPersistAndRevert(t *testing.T) {
 		strings.TrimPrefix(udevFile, "/"): head +
 			`ACTION=="add|change", SUBSYSTEM=="block", ENV{DEVTYPE}=="disk", ATTRS{serial}=="vol0a1b2c3d4e5f60021", ATTR{queue/scheduler}="none"` + "\n" +
 			`ACTION=="add|change", SUBSYSTEM=="block", ENV{DEVTYPE}=="disk", ENV{MD_UUID}=="UUID", ATTR{queue/read_ahead_kb}="64"` + "\n",
-		strings.TrimPrefix(sysctlFile, "/"): head + "vm.dirty_background_bytes = 268435456\nvm.dirty_bytes = 1073741824\nvm.swappiness = 1\n",
+		strings.TrimPrefix(sysctlFile, "/"): head + "vm.dirty_background_bytes = 593494016\nvm.dirty_bytes = 2373976064\nvm.swappiness = 1\n",
 		strings.TrimPrefix(unitFile, "/"): head + `[Unit]
 Description=Settings made by plimsoll tune
 
@@ -306,7 +307,7 @@ WantedBy=multi-user.target
 		}
 	}
 	rename("nvme1n1", "nvme9n1")
-	if _, _, err := tuner.Revert(); err != nil {
+	if _, _, err := tuner.Revert(nil); err != nil {
 		t.Fatal(err)
 	}
 	rename("nvme9n1", "nvme1n1")
@@ -333,7 +334,7 @@ func TestFailureAnywhere(t *testing.T) {
 			t.Fatalf("write %d failed and apply said %v", fail, err)
 		}
 		tuner.Put = put
-		if _, _, err := tuner.Revert(); err != nil {
+		if _, _, err := tuner.Revert(nil); err != nil {
 			t.Fatal(err)
 		}
 		if d := changed(before, tree(t, tuner.Root)); len(d) > 0 {
@@ -377,4 +378,58 @@ func FuzzRecord(f *testing.F) {
 		}
 		_, _ = files(r.Changes)
 	})
+}
+
+// Who else sets what tune sets is named, where it does so later.
+func TestRivals(t *testing.T) {
+	changes := []Change{
+		{At: "/proc/sys/vm/swappiness", Setting: finding.Setting{Value: "1"}},
+		{At: "/proc/sys/vm/dirty_bytes", Setting: finding.Setting{Value: "1073741824"}},
+	}
+	const enabled = "etc/systemd/system/multi-user.target.wants/tuned.service"
+	for name, c := range map[string]struct {
+		etc  fstest.MapFS
+		want string
+	}{
+		"nobody":            {fstest.MapFS{}, ""},
+		"tuned":             {fstest.MapFS{"etc/tuned/active_profile": {Data: []byte("postgresql\n")}, enabled: {}}, `tuned (profile "postgresql")`},
+		"tuned, not in use": {fstest.MapFS{"etc/tuned/active_profile": {Data: []byte("postgresql\n")}}, ""},
+		"sysctl.conf":       {fstest.MapFS{"etc/sysctl.conf": {Data: []byte("# x\nvm.swappiness=60\n")}}, "/etc/sysctl.conf sets"},
+		"the ratio":         {fstest.MapFS{"etc/sysctl.d/zzz.conf": {Data: []byte("-vm/dirty_ratio = 20")}}, "/etc/sysctl.d/zzz.conf sets"},
+		"read before":       {fstest.MapFS{"etc/sysctl.d/99-sysctl.conf": {Data: []byte("vm.swappiness=60")}}, ""},
+		"the same":          {fstest.MapFS{"etc/sysctl.conf": {Data: []byte("vm.swappiness = 1")}}, ""},
+		"another setting":   {fstest.MapFS{"etc/sysctl.conf": {Data: []byte("vm.dirty_background_bytes = 1")}}, ""},
+	} {
+		got := strings.Join((&Tuner{Machine: &sys.Machine{Root: c.etc}}).Rivals(changes), "\n")
+		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// A value that somebody else has set since is put back only where that is wanted.
+func TestRevertAsks(t *testing.T) {
+	tuner := site(t)
+	c := Change{
+		Setting: finding.Setting{File: "/proc/sys/vm/swappiness", Value: "1"}, At: "/proc/sys/vm/swappiness", Old: "60", Code: "PL310",
+	}
+	if err := tuner.Apply([]Change{c}, false); err != nil {
+		t.Fatal(err)
+	}
+	if err := tuner.Put(c.At, []byte("5")); err != nil {
+		t.Fatal(err)
+	}
+	refuse := func(_ Change, now string) error { return fmt.Errorf("no, %s is mine", now) }
+	if n, _, err := tuner.Revert(refuse); n != 0 || err == nil || !strings.Contains(err.Error(), "5 is mine") {
+		t.Errorf("%d put back, %v", n, err)
+	}
+	if v, _ := tuner.value(c.At); v != "5" {
+		t.Errorf("swappiness %s", v)
+	}
+	if n, _, err := tuner.Revert(func(Change, string) error { return nil }); n != 1 || err != nil {
+		t.Errorf("%d put back, %v", n, err)
+	}
+	if v, _ := tuner.value(c.At); v != "60" {
+		t.Errorf("swappiness %s", v)
+	}
 }

@@ -88,7 +88,7 @@ Prices are those of the catalogue (plimsoll catalog).`,
 	form.AddLatency(f, &o.latency, "latency", "largest p99 `LATENCY` that is acceptable")
 	f.TextVar(&o.commits, "sync-commits", units.IOPS(0), "`COMMITS` per second, each of which waits for its log")
 	f.IntVar(&o.clients, "clients", 1, "`N` clients that commit at once")
-	form.AddLatency(f, &o.synced, "sync-latency", "`LATENCY` of a write with its sync, as a run measured it")
+	form.AddLatency(f, &o.synced, "sync-latency", "`LATENCY` of a write with its sync, as a run measured it on gp3 (or what --volumes or --types names)")
 	f.StringVar(&o.afr, "afr", "", "largest annual probability of data loss as a `SHARE`, such as 0.2%")
 	form.AddChoice(cmd, &o.survives, "survives", "what the data must outlive: the loss of this `PART`, or none", []string{
 		string(workload.LostVolume), string(workload.LostInstance), string(workload.NoLoss),

@@ -24,6 +24,7 @@ type tuneOptions struct {
 	dryRun  bool
 	persist bool
 	revert  bool
+	yes     bool
 }
 
 // NewTune is the command plimsoll tune.
@@ -53,8 +54,9 @@ left to you.`,
 	f.BoolVar(&o.dryRun, "dry-run", false, "show what would change and stop")
 	f.BoolVar(&o.persist, "persist", false, "restore the settings after a reboot")
 	f.BoolVar(&o.revert, "revert", false, "revert everything that tune has changed")
+	f.BoolVar(&o.yes, "yes", false, "with --revert, put back without asking what somebody else has changed since")
 	f.StringVar(&o.state, "state", tune.Here(nil).State, "record changes in `FILE`")
-	form.TypedOnly(f, "persist", "revert", "state")
+	form.TypedOnly(f, "persist", "revert", "state", "yes")
 	form.AddFormat(cmd, &o.format, page.Formats())
 	o.LayoutOptions.AddFlags(f)
 	form.Apart(f, "revert", "its record says what was changed", "data", "wal", "volumes", "level", "chunk", "instance",
@@ -69,7 +71,13 @@ func runTune(ctx context.Context, env *form.Env, o tuneOptions) error {
 	tuner := tune.Here(env.Machine)
 	tuner.State = o.state
 	if o.revert {
-		settings, files, err := tuner.Revert()
+		settings, files, err := tuner.Revert(func(c tune.Change, now string) error {
+			if o.yes {
+				return nil
+			}
+			return form.Confirm(ctx, env, fmt.Sprintf("%s is %.60q, which is not what plimsoll set (%.60q). Put %.60q back?", c.At,
+				now, c.Value, c.Old))
+		})
 		if settings+files > 0 || err == nil {
 			fmt.Fprintf(env.Out, "reverted %s, removed %s\n", text.Plural(settings, "setting"), text.Plural(files, "file"))
 		}
@@ -89,6 +97,9 @@ func runTune(ctx context.Context, env *form.Env, o tuneOptions) error {
 	changes, err := tuner.Plan(t.Tree, found, only)
 	if err != nil {
 		return err
+	}
+	for _, rival := range tuner.Rivals(changes) {
+		fmt.Fprintf(env.Notes(), "another owner of these settings: %s\n", rival)
 	}
 	err = form.Render(env, o.format, plans.Changes(changes, changes))
 	if err != nil || o.dryRun || len(changes) == 0 && !o.persist {

@@ -257,7 +257,7 @@ func restoreLeft(env *form.Env, tuner *tune.Tuner) error {
 	if !sys.Exists(tuner.State) {
 		return nil // nothing is recorded
 	}
-	n, _, err := tuner.Revert()
+	n, _, err := tuner.Revert(nil)
 	if n > 0 {
 		fmt.Fprintf(env.Notes(), "restored %s of a measurement that was killed\n", text.Plural(n, "setting"))
 	}
@@ -412,7 +412,7 @@ func (o abOptions) variant(
 		if err := tuner.Apply(changes, false); err != nil {
 			return nil, form.AsRoot(env, err)
 		}
-		return func() error { _, _, err := tuner.Revert(); return err }, nil
+		return func() error { _, _, err := tuner.Revert(nil); return err }, nil
 	}
 	return v, nil
 }

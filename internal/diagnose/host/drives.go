@@ -38,6 +38,7 @@ func Rules() []*diagnose.Rule {
 		shortTimeout,
 		notLoaded,
 		slowLink,
+		hugePages,
 	}
 }
 

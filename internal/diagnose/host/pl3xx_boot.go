@@ -46,8 +46,10 @@ var wrongFstab = &diagnose.Rule{
 		"where the line mounts another filesystem. /, /boot, /usr, /var and machines with their root in " +
 		"memory are excepted.",
 	Why: "After the next boot the path is an empty directory or another filesystem; or, without nofail, " +
-		"the machine waits for a late volume and stops in emergency mode.",
-	Fix:    "Mount by UUID or LABEL with nofail, then test it with umount and mount.",
+		"the machine waits for a late volume and stops in emergency mode. With nofail alone a database may start on " +
+		"the empty directory. Source: systemd.mount(5), systemd.unit(5) (2026-11-26).",
+	Fix: "Mount by UUID or LABEL with nofail, give the database's unit RequiresMountsFor= with the path, then test it " +
+		"with umount and mount.",
 	Bad:    "/dev/nvme1n1  /data  xfs  defaults  0  2",
 	Good:   "UUID=8ac075e3-1124-4bb6-bef7-a6811bf8b870  /data  xfs  defaults,noatime,nofail  0  2",
 	Ignore: "When the volumes are gone by then.",

@@ -37,8 +37,8 @@ var deepIdle = &diagnose.Rule{
 	When: "An idle state (C-state) that takes more than 50 µs to leave is enabled. A warning where a " +
 		"local NVMe drive is below a tested path.",
 	Why: "With few I/Os in flight the processor falls asleep, and each completion pays for waking it.",
-	Fix: "Disable those states while you measure (plimsoll tune --cpu), or boot with " +
-		"intel_idle.max_cstate=1.",
+	Fix: "Disable those states while you measure (plimsoll tune --cpu), or boot with intel_idle.max_cstate=1 on " +
+		"Intel, processor.max_cstate=1 on AMD and wherever ACPI names the states.",
 	Bad:    "$ cpupower idle-info | grep -A5 C6\nC6:\nLatency: 133",
 	Good:   "$ cpupower idle-set -D 50     # disables states that take longer than 50 µs to leave",
 	Ignore: "When production runs with them too.",
@@ -66,6 +66,9 @@ var deepIdle = &diagnose.Rule{
 		}
 		f.Message = fmt.Sprintf("Processors may sleep in %s and take up to %s to wake.", strings.Join(names, ", "),
 			text.Duration(deep[len(deep)-1].Latency))
+		if c.Topology != nil && strings.Contains(c.Topology.Host.CPU, "AMD") {
+			f.Fix = "Disable those states while you measure (plimsoll tune --cpu), or boot with processor.max_cstate=1."
+		}
 		if slices.ContainsFunc(drives(c), drive.local) {
 			f.Severity = finding.Warn
 		}

@@ -5,20 +5,45 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/internal/ceiling"
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
+	"plimsoll/internal/fio"
+	"plimsoll/internal/host"
 	"plimsoll/internal/text"
+	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
 
-const (
-	// manyDirty may gather before the kernel begins to write: at 500 MiB/s (disk-benchmark-guide.md)
-	// it takes eight seconds to write out, in which a sync waits. The kernel's default of 10 % is
-	// as much from 40 GiB of memory on.
-	manyDirty = 4 * units.GiB
-	// What tune sets: half a second and two seconds of such an array.
-	wantBackground, wantDirty = 256 * units.MiB, units.GiB
-)
+// manyDirty may gather before the kernel begins to write: at 500 MiB/s (disk-benchmark-guide.md)
+// it takes eight seconds to write out, in which a sync waits. The kernel's default of 10 % is
+// as much from 40 GiB of memory on.
+const manyDirty = 4 * units.GiB
+
+// writeRate is what the slowest of the tested paths writes in sequence, 0 where one's limit is not known.
+func writeRate(c *diagnose.Case) units.Rate {
+	var least units.Rate
+	for _, t := range c.Targets() {
+		load := fio.Workload{Sequential: true, WriteBS: units.MiB, Direct: true, Jobs: 1, Depth: 64}
+		of := ceiling.Of(c.Topology, t.Role, []fio.Workload{load})
+		b, ok := diagnose.Hardware(&of)
+		if !ok {
+			return 0
+		}
+		if least == 0 || b.BW < least {
+			least = b.BW
+		}
+	}
+	return least
+}
+
+// onlyZFS says that all tested paths are on ZFS, which has a cache and limits of its own for what is not
+// written yet (zfs_dirty_data_max).
+func onlyZFS(c *diagnose.Case) bool {
+	return len(c.Targets()) > 0 && !slices.ContainsFunc(c.Targets(), func(t topology.Target) bool {
+		return t.Mount == nil || t.Mount.FS != "zfs"
+	})
+}
 
 // dirtyLimits are the bytes from which the kernel writes in the background, and from which it makes
 // writers wait. Ratios are of available memory, so these are the most they can come to.
@@ -43,16 +68,18 @@ var dirtyPages = &diagnose.Rule{
 	Title:    "many dirty pages can accumulate before they are written back",
 	When: "The kernel begins to write back only at more than 4 GiB of dirty pages " +
 		"(vm.dirty_background_bytes, or _ratio). A warning where writers wait at no more than that. " +
-		"Silent for runs with direct I/O only.",
-	Why:    "A checkpoint's fsync waits for all of it: seconds on most arrays.",
+		"Silent for runs with direct I/O only, and on ZFS, which has limits of its own.",
+	Why: "A sync may wait for all of it: seconds on most arrays. PostgreSQL itself asks for a checkpoint's pages to " +
+		"be written early since 9.6 (checkpoint_flush_after, 256 kB); other writers do not. Source: " +
+		"Documentation/admin-guide/sysctl/vm.rst (2026-11-26).",
 	Fix:    "Set both limits in bytes: what the storage writes in half a second and in two.",
 	Bad:    "vm.dirty_background_ratio = 10     # of 256 GiB",
-	Good:   "vm.dirty_background_bytes = 268435456\nvm.dirty_bytes = 1073741824",
+	Good:   "vm.dirty_background_bytes = 268435456     # of storage that writes 500 MiB/s\nvm.dirty_bytes = 1073741824",
 	Ignore: "When everything uses direct I/O.",
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		background, limit := dirtyLimits(c)
 		never := background >= limit
-		if limit == 0 || allDirect(c) {
+		if limit == 0 || allDirect(c) || onlyZFS(c) {
 			return
 		}
 		if background <= manyDirty && !never {
@@ -76,8 +103,15 @@ var dirtyPages = &diagnose.Rule{
 			f.Severity = finding.Warn
 			f.Message = fmt.Sprintf("Background write-back begins at %s, not before writers wait (%s).", background, limit)
 		}
-		f.Set(finding.Setting{File: "/proc/sys/vm/dirty_background_bytes", Value: fmt.Sprint(uint64(wantBackground))},
-			finding.Setting{File: "/proc/sys/vm/dirty_bytes", Value: fmt.Sprint(uint64(wantDirty))})
+		if rate := writeRate(c); rate > 0 {
+			in := func(seconds float64) string {
+				return fmt.Sprint(uint64(max(units.Bytes(float64(rate)*seconds)/units.MiB, 16) * units.MiB))
+			}
+			const half, two = 0.5, 2
+			f.Fix = fmt.Sprintf("Set both limits in bytes: what the storage writes in half a second and in two, at %v.", rate)
+			f.Set(finding.Setting{File: "/proc/sys/vm/dirty_background_bytes", Value: in(half)},
+				finding.Setting{File: "/proc/sys/vm/dirty_bytes", Value: in(two)})
+		}
 		report(f)
 	},
 }
@@ -91,9 +125,10 @@ var swapping = &diagnose.Rule{
 	Since:    "0.2",
 	Severity: finding.Info,
 	Title:    "the machine may swap",
-	When:     "Swap lies on a drive below a tested path, or swap is in use at all and vm.swappiness is above 10.",
+	When: "Swap lies on a drive below a tested path, or there is swap on a drive at all and vm.swappiness is above 10. " +
+		"Silent for zram alone, which is memory: there a high swappiness is right.",
 	Why: "Swapping competes with the load on the same drives, and slows down a database that was swapped " +
-		"out.",
+		"out. Source: Documentation/admin-guide/sysctl/vm.rst, swappiness (2026-11-26).",
 	Fix:    "Put swap on another drive and lower vm.swappiness.",
 	Bad:    "$ swapon --show\nNAME      TYPE\n/dev/md0p2 partition     # and md0p1 is /data",
 	Good:   "vm.swappiness = 1     # swap on the root volume",
@@ -103,9 +138,9 @@ var swapping = &diagnose.Rule{
 			return
 		}
 		m := c.Host.Memory
-		if len(m.Swaps) == 0 {
+		if !slices.ContainsFunc(m.Swaps, func(s string) bool { return !host.InMemory(s) }) {
 			if m.Known {
-				report(finding.Fine("memory", "no swap in use"))
+				report(finding.Fine("memory", "no swap on a drive"))
 			}
 			return
 		}
@@ -114,7 +149,7 @@ var swapping = &diagnose.Rule{
 			f.Evidence = append(f.Evidence,
 				finding.Evidence{What: "swap", Found: s, Expected: "on another drive", Where: "/proc/swaps"})
 			f.Message = fmt.Sprintf("%s is swap, and shares drives with a target.", s)
-			f.Commands = append(f.Commands, "swapoff "+text.ShellQuote(s))
+			f.Commands = []string{"swapon --show"}
 		}
 		if m.Known && m.Swappiness > eager {
 			f.Evidence = append(f.Evidence, finding.Evidence{
@@ -125,7 +160,8 @@ var swapping = &diagnose.Rule{
 			})
 			f.Set(finding.Setting{File: "/proc/sys/vm/swappiness", Value: "1"})
 			if f.Message == "" {
-				f.Message = fmt.Sprintf("Swap is in use and swappiness is %d.", m.Swappiness)
+				f.Message = fmt.Sprintf("There is swap on a drive, of which %s is in use, and swappiness is %d.", m.SwapUsed,
+					m.Swappiness)
 			}
 		}
 		if f.Message == "" {
@@ -165,4 +201,40 @@ func swapsBelow(c *diagnose.Case) []string {
 		}
 	}
 	return all
+}
+
+// database says that a database is what the paths are for: a log has one of its own, or a server ran.
+func database(c *diagnose.Case) bool {
+	return c.Topology != nil && c.Topology.For(topology.WAL) != nil || slices.ContainsFunc(c.Runs,
+		func(m diagnose.Measurement) bool { return m.Result != nil && m.Result.Postgres != nil })
+}
+
+var hugePages = &diagnose.Rule{
+	Code:     "PL322",
+	Since:    "0.3",
+	Severity: finding.Info,
+	Title:    "transparent huge pages are always on",
+	When:     "A path for a log is tested, or a PostgreSQL server ran, and transparent_hugepage/enabled is always.",
+	Why: "The kernel then gathers and splits pages of 2 MiB while a database runs, which shows as stalls and as memory " +
+		"that is not used. Source: PostgreSQL's documentation, Linux Huge Pages (\"usage is currently discouraged\"), " +
+		"MongoDB's and Redis' (2026-11-26).",
+	Fix:    "Set madvise: programs that ask for huge pages still get them.",
+	Bad:    "$ cat /sys/kernel/mm/transparent_hugepage/enabled\n[always] madvise never",
+	Good:   "$ cat /sys/kernel/mm/transparent_hugepage/enabled\nalways [madvise] never",
+	Ignore: "When you have measured your database with both, or it is MongoDB 8 or later, which asks for always.",
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		if c.Host == nil || c.Host.Memory.HugePages == "" || !database(c) {
+			return
+		}
+		const file = "/sys/kernel/mm/transparent_hugepage/enabled"
+		if c.Host.Memory.HugePages != "always" {
+			report(finding.Fine("memory", "transparent huge pages: %s", clip(c.Host.Memory.HugePages)))
+			return
+		}
+		report(finding.Finding{
+			Subject: "memory", Message: "Transparent huge pages are on for all memory, the database's, too.",
+			Evidence: []finding.Evidence{{What: "transparent huge pages", Found: "always", Expected: "madvise", Where: file}},
+			Commands: []string{finding.Setting{File: file, Value: "madvise"}.Command()},
+		})
+	},
 }

@@ -84,21 +84,32 @@ var wrongScheduler = &diagnose.Rule{
 	Code:     "PL302",
 	Since:    "0.2",
 	Severity: finding.Warn,
-	Title:    "an I/O scheduler sorts the requests of NVMe drives",
-	When:     "An NVMe drive below a tested path has a scheduler other than none.",
-	Why:      "A scheduler sorts for heads that these drives do not have, and costs IOPS and latency.",
-	Fix:      "Set none, the kernel's own choice for NVMe with several queues.",
-	Bad:      "$ cat /sys/block/nvme1n1/queue/scheduler\nnone [mq-deadline]",
-	Good:     "$ cat /sys/block/nvme1n1/queue/scheduler\n[none] mq-deadline",
-	Ignore:   "When cgroups share the drive by weight (bfq), or kyber keeps a latency that you measured.",
+	Title:    "an I/O scheduler sorts the requests of drives without heads",
+	When: "An NVMe drive below a tested path has a scheduler other than none; an info where another solid-state or a " +
+		"virtual drive (virtio, Xen) has bfq. mq-deadline is fine on those.",
+	Why: "A scheduler sorts for heads that these drives do not have, and costs IOPS and latency; bfq most. Source: Red " +
+		"Hat, Setting the disk scheduler (none or mq-deadline for fast SSDs and guests); bfq is openSUSE's default " +
+		"for SSDs with one queue (2026-11-26).",
+	Fix:    "Set none, the kernel's own choice for NVMe with several queues.",
+	Bad:    "$ cat /sys/block/nvme1n1/queue/scheduler\nnone [mq-deadline]",
+	Good:   "$ cat /sys/block/nvme1n1/queue/scheduler\n[none] mq-deadline",
+	Ignore: "When cgroups share the drive by weight (bfq), or kyber keeps a latency that you measured.",
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		nvme := false
 		f, names, right := perDrive(c, "scheduler", func(d drive) (string, string, judged) {
 			s := d.Queue.Scheduler
-			if !d.nvme() || s == "" {
+			guest := strings.HasPrefix(d.Name, "vd") || strings.HasPrefix(d.Name, "xvd")
+			switch {
+			case s == "" || !d.nvme() && s != "bfq" || !d.nvme() && d.Queue.Rotational && !guest:
 				return "", "", unseen
+			case d.nvme():
+				nvme = nvme || s != noScheduler
 			}
 			return s, noScheduler, wrongIf(s != noScheduler)
 		})
+		if !nvme {
+			f.Severity = finding.Info
+		}
 		allFine(report, right, "no scheduler on %s")
 		if len(names) > 0 {
 			f.Message = fmt.Sprintf("%s sort requests by %s.", text.Some(names, 3), f.Evidence[0].Found)
@@ -161,8 +172,11 @@ var smallRequests = &diagnose.Rule{
 	Title:    "large I/Os are cut into small requests",
 	When: "max_sectors_kb of a drive is below the largest block of the run (at least 1 MiB) or the chunk " +
 		"of a striped array, and the drive would take more.",
-	Why:    "One I/O becomes several requests, each with its own cost in IOPS and interrupts.",
-	Fix:    "Raise max_sectors_kb; the kernel's own default is 1280 KiB.",
+	Why: "One I/O becomes several requests, each with its own cost in IOPS and interrupts. The kernel's default was " +
+		"1,280 KiB, and is 4,096 since Linux 6.16 (commit 9b8b84879d4a), with which some SSDs time out. Source: that " +
+		"commit and its thread (2026-11-26).",
+	Fix: "Raise max_sectors_kb to the block size that you use and no further, and watch the kernel's log for " +
+		"timeouts (PL316).",
 	Bad:    "$ cat /sys/block/nvme1n1/queue/max_sectors_kb /sys/block/nvme1n1/queue/max_hw_sectors_kb\n16\n2048",
 	Good:   "$ cat /sys/block/nvme1n1/queue/max_sectors_kb /sys/block/nvme1n1/queue/max_hw_sectors_kb\n1280\n2048",
 	Ignore: "When it protects small reads from bulk I/O.",

@@ -18,7 +18,7 @@ func Rules() []*diagnose.Rule {
 	return []*diagnose.Rule{
 		degraded, syncing, wrongGeometry, straggler, misaligned, chunkSplit,
 		doubleMount, discardMount, volatileCache, mixedMembers, linearArray, wideLog,
-		idleMember, wrongChunk, noBarriers,
+		idleMember, wrongChunk, noBarriers, parityLog,
 	}
 }
 
@@ -242,4 +242,35 @@ func redundant(c *diagnose.Case, a topology.Array) *block.Raid {
 		return d.MD
 	}
 	return nil
+}
+
+var parityLog = &diagnose.Rule{
+	Code:     "PL216",
+	Since:    "0.3",
+	Severity: finding.Warn,
+	Title:    "a database's log is on RAID5 or RAID6",
+	When:     "The log's path is on an md array of level 5 or 6.",
+	Why: "A commit writes less than a stripe, so that md reads the old data and parity first: 4 I/Os for each write " +
+		"on RAID5, 6 on RAID6. Without a journal or PPL a power cut in between can spoil other blocks of the stripe. " +
+		"Source: md(4), Documentation/driver-api/md/raid5-ppl.rst (2026-11-26).",
+	Fix:    "Put the log on RAID1 or RAID10.",
+	Bad:    "mdadm --create /dev/md0 --level=5 --raid-devices=4 ... && mount /dev/md0 /wal",
+	Good:   "mdadm --create /dev/md0 --level=10 --raid-devices=4 ... && mount /dev/md0 /wal",
+	Ignore: "When commits are rare.",
+	Check: func(c *diagnose.Case, report func(finding.Finding)) {
+		for _, t := range c.Targets() {
+			a := c.Topology.Array(t.Array)
+			if t.Role != topology.WAL || a == nil || a.Level.Parity() == 0 {
+				continue
+			}
+			report(finding.Finding{
+				Subject: a.Name, Scenarios: c.ScenariosOn(a.Name),
+				Message: fmt.Sprintf("%s is %s, and holds the log: each small write becomes %d I/Os.", a.Name, a.Level,
+					2*(1+a.Level.Parity())),
+				Evidence: []finding.Evidence{{
+					What: "level of " + a.Name, Found: string(a.Level), Expected: "raid1 or raid10", Where: "topology",
+				}},
+			})
+		}
+	},
 }

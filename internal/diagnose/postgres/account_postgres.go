@@ -86,11 +86,17 @@ func databaseAccount(p *result.Postgres, s *result.PgStep, b *ceiling.Bound) *fi
 			How: fmt.Sprintf("other processes used %s of %s", units.Number(others), text.Plural(p.Cores, "core")),
 		}}
 		if free := left - others; free > 0 {
-			causes = append(causes, finding.Factor{
-				Cause: finding.IdleCPU, Factor: s.ServerCPU.Seconds() / span / free,
-				How: fmt.Sprintf("the server used %s of the %s cores that were left to it; most sessions waited for %s",
-					units.Number(s.ServerCPU.Seconds()/span), units.Number(free), mostWaited(s)),
-			})
+			idle := finding.Factor{Cause: finding.IdleCPU, Factor: s.ServerCPU.Seconds() / span / free}
+			idle.How = fmt.Sprintf("the server used %s of the %s cores that were left to it",
+				units.Number(s.ServerCPU.Seconds()/span), units.Number(free))
+			if w := s.MostWaited(); w.Share >= waitsMatter {
+				idle.Cause, idle.Who = finding.Waits, string(w.Why)
+				if w.Why == result.RowLocks {
+					idle.Cause, idle.Who = finding.RowLocks, ""
+				}
+				idle.How += fmt.Sprintf("; %s of the sessions waited for %s", text.Percent(w.Share), w.Why)
+			}
+			causes = append(causes, idle)
 		}
 	}
 	account := finding.NewAccount(float64(b.IOPS), float64(s.TPS), causes)
@@ -100,15 +106,8 @@ func databaseAccount(p *result.Postgres, s *result.PgStep, b *ceiling.Bound) *fi
 	return account
 }
 
-// mostWaited is what most sessions waited for.
-func mostWaited(s *result.PgStep) string {
-	for _, w := range s.Waits {
-		if w.Event != "CPU" {
-			return text.Clean(w.Event, 60) + " " + text.Percent(w.Share)
-		}
-	}
-	return "nothing was sampled"
-}
+// waitsMatter is the share of samples from which what sessions wait for is why the CPU was idle.
+const waitsMatter = 0.2
 
 // farBelowBound of the smallest bound is where transactions need an explanation.
 const farBelowBound = 0.80

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -71,16 +72,20 @@ func TestPostgresFindings(t *testing.T) {
 			func(_ *result.Postgres, s *result.PgStep) { s.TPS, s.Waits = 3000, waits("IO:WALSync", 0.59) },
 		},
 		{
-			"PL702", func(_ *result.Postgres, s *result.PgStep) {
-				s.Busy, s.ServerCPU, s.Waits = 0.98, 6*time.Minute, waits("Client:ClientRead", 0.59)
-			},
-			func(_ *result.Postgres, s *result.PgStep) { s.Busy, s.Waits = 0.85, waits("Client:ClientRead", 0.59) },
+			"PL712", func(_ *result.Postgres, s *result.PgStep) { s.Waits = waits("Lock:transactionid", 0.51) },
+			func(_ *result.Postgres, s *result.PgStep) { s.Waits = waits("Lock:transactionid", 0.49) },
 		},
-		{ // others have 5 of 8 cores: PL707, and no word of pgbench
+		{
+			"PL712", func(_ *result.Postgres, s *result.PgStep) { s.Waits = waits("LWLock:LockManager", 0.6) },
+			func(_ *result.Postgres, s *result.PgStep) { s.Waits = waits("LWLock:BufferMapping", 0.6) },
+		},
+		{ // a full CPU is not pgbench's, whatever its sessions wait for
 			"PL702", func(_ *result.Postgres, s *result.PgStep) {
+				s.Busy, s.PgbenchCPU, s.Waits = 0.98, 433*time.Second, waits("Client:ClientRead", 0.59)
+			},
+			func(_ *result.Postgres, s *result.PgStep) {
 				s.Busy, s.ServerCPU, s.Waits = 0.98, 6*time.Minute, waits("Client:ClientRead", 0.59)
 			},
-			func(_ *result.Postgres, s *result.PgStep) { s.Busy, s.Waits = 0.98, waits("Client:ClientRead", 0.59) },
 		},
 		{
 			"PL702", func(_ *result.Postgres, s *result.PgStep) { s.PgbenchCPU = 440 * time.Second },
@@ -165,6 +170,61 @@ func TestCommitsWithoutFlushes(t *testing.T) {
 	}
 }
 
+// Walks settings and loads, whose truth is by construction: nothing is measured above 105 % of what is
+// called a ceiling but as INVALID, and what holds is not called invalid.
+func TestNothingAboveACeiling(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	above := 0
+	for range 3000 {
+		setting := []string{"", "fsync", "synchronous_commit"}[r.IntN(3)]
+		waits, wrongS := setting == "", r.IntN(4) == 0
+		c := database(func(p *result.Postgres, s *result.PgStep) {
+			p.ReadOnly = r.IntN(4) == 0
+			if setting != "" {
+				p.Settings = []result.PgSetting{{Name: setting, Value: "off", Given: true}}
+			}
+			each := units.Latency(50_000 + r.Float64()*5e6)
+			p.Before, p.After = result.SyncProbe{Sync: each}, result.SyncProbe{Sync: each}
+			s.Clients, s.Threads = 1+r.IntN(100), 8
+			tps, cpu := 100+r.Float64()*60_000, (0.02+0.9*r.Float64())*float64(p.Cores)
+			s.Syncs = 300 // walwriter's
+			if waits && !p.ReadOnly {
+				tps = (0.1 + 0.9*r.Float64()) * float64(s.Clients) * 1e9 / float64(each)
+				if wrongS { // the log was faster while pgbench ran
+					tps *= 1 + 3*r.Float64()
+				}
+				s.Syncs = uint64(60 * tps / float64(1+s.Clients/2))
+			}
+			s.TPS, s.Transactions = units.IOPS(tps), uint64(60*tps)
+			s.ServerCPU, s.PgbenchCPU = time.Duration(60*cpu*0.8*1e9), time.Duration(60*cpu*0.2*1e9)
+			s.Busy = cpu / float64(p.Cores)
+		})
+		p := c.Runs[0].Result.Postgres
+		of := ceiling.OfPostgres(&topology.Topology{}, p, &p.Steps[0])
+		c.Runs[0].Ceiling = &of
+		b := of.Binding()
+		if b == nil {
+			t.Fatal("no bound")
+		}
+		share := float64(p.Steps[0].TPS / b.IOPS)
+		invalid := slices.ContainsFunc(finding.Judge(Rules(), c, nil), func(f finding.Finding) bool {
+			return f.Severity == finding.Invalid
+		})
+		if invalid != (share > 1.05) {
+			t.Errorf("%s off, read only %t: %.3f of %s, invalid %t", setting, p.ReadOnly, share, b.Label(), invalid)
+		}
+		if share > 1.05 {
+			above++
+		}
+		if (!waits || p.ReadOnly) && b.Kind == ceiling.CommitLatency {
+			t.Errorf("%s off, read only %t: %s", setting, p.ReadOnly, b.How)
+		}
+	}
+	if above < 50 {
+		t.Errorf("only %d were above", above)
+	}
+}
+
 // fall is a run whose last half has another rate.
 func fall(to units.IOPS) func(*result.Postgres, *result.PgStep) {
 	return func(_ *result.Postgres, s *result.PgStep) {
@@ -193,6 +253,12 @@ func TestAccountOfTransactions(t *testing.T) {
 			s.Syncs, s.SyncTime = s.Transactions/4, time.Duration(s.Transactions/4)*2_691_429 // S is 0.7 of it
 		})
 	}
+	waiting := func(event string) *diagnose.Case {
+		return database(func(p *result.Postgres, s *result.PgStep) {
+			p.ReadOnly, s.Busy, s.PgbenchCPU, s.ServerCPU, s.Syncs = true, 6.25/8, time.Minute, 105*time.Second, 0
+			s.Waits = waits(event, 0.9)
+		})
+	}
 	cpu := database(func(p *result.Postgres, s *result.PgStep) {
 		// pgbench has 1 of 8 cores, others 3.5, the server 1.75 of the 3.5 that are left.
 		p.ReadOnly, s.Busy, s.PgbenchCPU, s.ServerCPU, s.Syncs = true, 6.25/8, time.Minute, 105*time.Second, 0
@@ -218,7 +284,9 @@ func TestAccountOfTransactions(t *testing.T) {
 			finding.Grouping: 0.25, finding.SlowSync: 0.7, finding.CommitCPU: 0.5,
 		}, false},
 		{"commits as expected", commits(2900, 0), ceiling.CommitLatency, nil, true},
-		{"CPU", cpu, ceiling.CPU, map[finding.Cause]float64{finding.OtherLoad: 0.5, finding.IdleCPU: 0.5}, false},
+		{"CPU", cpu, ceiling.CPU, map[finding.Cause]float64{finding.OtherLoad: 0.5, finding.Waits: 0.5}, false},
+		{"row locks", waiting("Lock:tuple"), ceiling.CPU, map[finding.Cause]float64{finding.OtherLoad: 0.5, finding.RowLocks: 0.5}, false},
+		{"nothing waits", waiting("CPU"), ceiling.CPU, map[finding.Cause]float64{finding.OtherLoad: 0.5, finding.IdleCPU: 0.5}, false},
 	} {
 		p := c.of.Runs[0].Result.Postgres
 		of := ceiling.OfPostgres(&topology.Topology{}, p, &p.Steps[0])

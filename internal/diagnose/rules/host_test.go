@@ -133,6 +133,14 @@ func TestHostRules(t *testing.T) {
 			c.Topology.Tree.Devices["vda"] = &block.Device{Name: "vda", Kind: block.Disk, Queue: block.Queue{Scheduler: "mq-deadline", Requests: 256, Rotational: true}}
 			c.Topology.Tree.Devices["md0"].Slaves = []string{"vda"}
 		}},
+		{"bfq on a virtio disk", "PL302 info", "echo none > /sys/block/vda/queue/scheduler", func(c *diagnose.Case) {
+			c.Topology.Tree.Devices["vda"] = &block.Device{Name: "vda", Kind: block.Disk, Queue: block.Queue{Scheduler: "bfq", Requests: 256, Rotational: true}}
+			c.Topology.Tree.Devices["md0"].Slaves = []string{"vda"}
+		}},
+		{"bfq on a hard disk", "", "", func(c *diagnose.Case) {
+			c.Topology.Tree.Devices["sda"] = &block.Device{Name: "sda", Kind: block.Disk, Queue: block.Queue{Scheduler: "bfq", Requests: 256, Rotational: true}}
+			c.Topology.Tree.Devices["md0"].Slaves = []string{"sda"}
+		}},
 		{"four requests", "PL303 warning", "echo 128 > /sys/block/nvme1n1/queue/nr_requests", func(c *diagnose.Case) { drive1(c).Queue.Requests = 4 }},
 		{"31 requests in each of two queues", "", "", func(c *diagnose.Case) { drive1(c).Queue.Requests = 31 }},
 		{"requests of 16 KiB", "PL304 warning", "echo 64 > /sys/block/nvme1n1/queue/max_sectors_kb", func(c *diagnose.Case) { drive1(c).Queue.MaxSectors = 16 * units.KiB }},
@@ -156,14 +164,29 @@ func TestHostRules(t *testing.T) {
 		{"powersave of intel_pstate that saves power", "PL307 warning", "", governor("intel_pstate", "powersave", "power")},
 		{"xen clock", "PL308 warning", "echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource", func(c *diagnose.Case) { c.Host.CPU.Clock = "xen" }},
 		{"Arm's counter", "", "", func(c *diagnose.Case) { c.Host.CPU.Clock = "arch_sys_counter" }},
-		{"10 % of 256 GiB", "PL309 info", "sysctl -w vm.dirty_background_bytes=268435456", func(c *diagnose.Case) { c.Topology.Host.Memory = 256 * units.GiB }},
+		{"10 % of 256 GiB", "PL309 info", "sysctl -w vm.dirty_background_bytes=131072000", func(c *diagnose.Case) { c.Topology.Host.Memory = 256 * units.GiB }},
 		{"10 % of 256 GiB, but in bytes", "", "", func(c *diagnose.Case) {
 			c.Topology.Host.Memory = 256 * units.GiB
 			c.Host.Memory.BackgroundBytes, c.Host.Memory.DirtyBytes = 256*units.MiB, units.GiB
 		}},
+		{"10 % of 256 GiB on ZFS", "", "", func(c *diagnose.Case) {
+			c.Topology.Host.Memory, c.Topology.Targets[0].Mount.FS = 256*units.GiB, "zfs"
+		}},
 		{"background above the limit", "PL309 warning", "", func(c *diagnose.Case) { c.Host.Memory.BackgroundRatio = 40 }},
 		{"swappiness 60 and swap", "PL310 info", "sysctl -w vm.swappiness=1", func(c *diagnose.Case) { c.Host.Memory.Swaps = []string{"/dev/vda2"} }},
-		{"swap on a member", "PL310 info", "swapoff /dev/nvme1n1p2", func(c *diagnose.Case) {
+		{"swappiness 180 and zram", "", "", func(c *diagnose.Case) {
+			c.Host.Memory.Swaps, c.Host.Memory.Swappiness = []string{"/dev/zram0"}, 180
+		}},
+		{"huge pages of a log's machine", "PL322 info", "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled", func(c *diagnose.Case) {
+			c.Host.Memory.HugePages, c.Topology.Targets[0].Role = "always", topology.WAL
+			c.Topology.Tree.Devices["md0"].Queue.ReadAhead = 4 * units.MiB
+		}},
+		{"huge pages where asked for", "", "", func(c *diagnose.Case) {
+			c.Host.Memory.HugePages, c.Topology.Targets[0].Role = "madvise", topology.WAL
+			c.Topology.Tree.Devices["md0"].Queue.ReadAhead = 4 * units.MiB
+		}},
+		{"huge pages without a database", "", "", func(c *diagnose.Case) { c.Host.Memory.HugePages = "always" }},
+		{"swap on a member", "PL310 info", "swapon --show", func(c *diagnose.Case) {
 			c.Host.Memory.Swaps, c.Host.Memory.Swappiness = []string{"/dev/nvme1n1p2"}, 1
 			c.Topology.Tree.Devices["nvme1n1p2"] = &block.Device{Name: "nvme1n1p2", Path: "/dev/nvme1n1p2", Kind: block.Partition, Parent: "nvme1n1"}
 			c.Topology.Tree.Swaps = []string{"nvme1n1p2"}
@@ -307,7 +330,7 @@ func TestFine(t *testing.T) {
 		"PL306 the CPU leaves its deepest enabled idle state in 50 µs or less",
 		"PL308 clock source kvm-clock",
 		"PL309 dirty pages: background write-back at 2.4 GiB, throttling at 4.8 GiB",
-		"PL310 no swap in use",
+		"PL310 no swap on a drive",
 		"PL311 one NUMA node",
 		"PL312 fstab mounts /data",
 		"PL313 /etc/mdadm/mdadm.conf names md0",
