@@ -16,10 +16,9 @@ PREFIX ?= /usr/local
 install: build ## plimsoll with its pages and completions below PREFIX (default /usr/local), and below DESTDIR where that is set
 	@scripts/install.sh "$(DESTDIR)$(PREFIX)"
 
-demo: build ## the db suite, small, on the current directory: about a minute
+demo: build ## what plimsoll is for, on this machine, idle or busy: about a minute
 	@scripts/need.sh fio
-	@bin/plimsoll run db --runtime 3s --ramp 1s --size 256MiB --cooldown 1s; code=$$?; \
-	  if [ $$code = 3 ] || [ $$code = 4 ]; then echo "(the verdict is exit code $$code; see docs/exit-codes.md)"; else exit $$code; fi
+	@scripts/demo.sh
 
 test: need-here ## does it work on this machine? Every room, fio, loop devices and a guest of the lab, 4 min on two cores
 	@scripts/test.sh

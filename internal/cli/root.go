@@ -42,8 +42,9 @@ func Main(args []string) int {
 // execute runs a command, says what is wrong, and returns the exit code. All of standard output goes
 // to out.
 func execute(ctx context.Context, env *form.Env, out *form.Stream) int {
-	args := env.Args
+	args, all := wholeHelp(env.Args)
 	root := newRootCmd(env)
+	shortHelp(root, all)
 	root.SetArgs(args)
 	err := unknownCommand(root, args)
 	if err == nil {
@@ -92,10 +93,12 @@ func groups(env *form.Env) []group {
 }
 
 func newRootCmd(env *form.Env) *cobra.Command {
+	yaml := false
 	root := &cobra.Command{
 		Use:   "plimsoll",
 		Short: "Measure what a machine's storage can carry, and compare it with what the hardware allows",
-		Long: `Measure what a machine's storage can carry, and compare it with what the hardware allows.
+		Long: `Measure what a machine's storage can carry, and compare it with what the hardware allows. Without a command it
+shows what storage is here, what is missing, and what to do next.
 
 Every flag can also be set in the environment: PLIMSOLL_RUNTIME=30s is --runtime 30s. A flag on the command line
 takes precedence over the environment, and both over plimsoll.yaml in the current directory, which declares the
@@ -104,7 +107,7 @@ storage. Flags that give consent, or choose what runs, are read from the command
 		SilenceUsage:  true,
 		Version:       env.Version,
 		Args:          form.NoCommand,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE:          func(cmd *cobra.Command, _ []string) error { return machine.Start(cmd.Context(), env, yaml) },
 
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			typed := form.TypedFlags(cmd.Flags())
@@ -129,6 +132,8 @@ storage. Flags that give consent, or choose what runs, are read from the command
 	root.SetErr(env.Err)
 	root.SetFlagErrorFunc(form.FlagError)
 	env.AddFlags(root.PersistentFlags())
+	root.Flags().BoolVar(&yaml, "yaml", false, "print a plimsoll.yaml of what is seen here, to fill in")
+	form.TypedOnly(root.Flags(), "yaml")
 	root.MarkFlagsMutuallyExclusive("quiet", "verbose")
 	root.SetHelpCommand(newHelpCmd())
 	for _, g := range groups(env) {

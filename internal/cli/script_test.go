@@ -35,7 +35,8 @@ func TestScripts(t *testing.T) {
 	}
 	testscript.Run(t, testscript.Params{
 		Setup: func(env *testscript.Env) error {
-			env.Setenv("SEEDS", seeds) // real documents that hold fio's output
+			env.Setenv("SEEDS", seeds)             // real documents that hold fio's output
+			env.Setenv("PLIMSOLL_DETAILS", "true") // what a terminal leaves out, internal/report/runs tests
 			return nil
 		},
 		Dir:                 "testdata/script",

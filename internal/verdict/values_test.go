@@ -261,7 +261,7 @@ func TestWhatCouldNotBeJudgedIsSaid(t *testing.T) {
 		t.Errorf("%q", got.Reasons)
 	}
 	judged.Thresholds = nil
-	judged.Ceiling = volumes(500)
+	judged.Ceiling, judged.Result.IOPS = volumes(500), stats.Estimate{Center: 490, Lo: 480, Hi: 500, N: 9}
 	if got := OfRun([]Scenario{judged}, nil); !slices.Equal(got.Reasons, []string{"1 of 1 scenarios ran without a warning."}) {
 		t.Errorf("%+v", got)
 	}

@@ -73,8 +73,8 @@ func ofSeverity(s finding.Severity) Verdict {
 
 // Of judges one scenario from its result, its thresholds and the findings that name it: invalid
 // beats fail, fail beats warn, and a pass or a warning is earned by a threshold that could be
-// judged or by a known ceiling; without either the scenario is measured. One without a result, or
-// still waiting, has no verdict ("").
+// judged or by a ceiling that was reached; without either the scenario is measured. One without a
+// result, or still waiting, has no verdict ("").
 func Of(m Scenario, findings []finding.Finding) Verdict {
 	if m.Result == nil || m.Result.State == result.Waiting {
 		return ""
@@ -99,9 +99,12 @@ func Of(m Scenario, findings []finding.Finding) Verdict {
 	return v
 }
 
+// What reaching a ceiling is: the least share of it, and the widest half of the interval.
+const reachedShare, reachedMargin = 0.9, 0.1
+
 // judged says whether there was something to judge the scenario by: a threshold that could be
-// judged, or a ceiling that is not made of its own latency, for a run that is long enough to be
-// compared with it.
+// judged, or a ceiling that is not made of its own latency and was reached by a figure whose interval
+// is known, for a run that is long enough to be compared with it.
 func (m Scenario) judged() bool {
 	for _, t := range m.Thresholds {
 		if t.Outcome != NotJudged {
@@ -111,8 +114,9 @@ func (m Scenario) judged() bool {
 	if m.Ceiling == nil || m.TooShort() || m.SharedHost != "" {
 		return false
 	}
-	b := m.Ceiling.Binding()
-	return b != nil && !b.SelfMeasured()
+	b, e := m.Ceiling.Binding(), m.Result.IOPS
+	return b != nil && !b.SelfMeasured() && e.HasInterval() && e.Rel() <= reachedMargin &&
+		e.Center >= reachedShare*float64(b.IOPS)
 }
 
 // open names a scenario that could not be judged, with the reason: "1 sync-latency (simulated: …)".
@@ -228,11 +232,22 @@ func OfRun(runs []Scenario, findings []finding.Finding) Summary {
 	return s
 }
 
+// limited says that a limit of the storage is known, which no figure has surely reached.
+func limited(runs []Scenario) bool {
+	return slices.ContainsFunc(runs, func(m Scenario) bool {
+		return m.Result != nil && m.Ceiling != nil && m.SharedHost == "" && !m.TooShort() && m.Ceiling.Binding() != nil &&
+			!m.Ceiling.Binding().SelfMeasured()
+	})
+}
+
 // earn is what would have earned a verdict.
 func earn(runs []Scenario) string {
 	if i := slices.IndexFunc(runs, func(m Scenario) bool { return m.SharedHost != "" }); i >= 0 {
 		return fmt.Sprintf("Nothing is judged, since the host is shared (%s): plimsoll ab compares variants beside the "+
 			"same load.", runs[i].SharedHost)
+	}
+	if limited(runs) {
+		return "No verdict: no threshold was judged, and no figure is surely at its ceiling. State thresholds in a suite."
 	}
 	var short []string
 	var longest time.Duration

@@ -203,7 +203,7 @@ func (o ceilingOptions) onLayouts(ctx context.Context, env *form.Env, s *suite.S
 		}
 		all = append(all, plans.Foresee(v.Name, t, one))
 	}
-	return form.Render(env, o.format, plans.Layouts(s.Name, all))
+	return form.Render(env, o.format, plans.Layouts(all))
 }
 
 // onTypes compares the ceilings of a layout on several instance types.

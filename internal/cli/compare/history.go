@@ -29,7 +29,7 @@ func (o *historyOptions) addFlags(f *pflag.FlagSet) {
 	form.ReadBy(f, []form.Form{historyOfRuns}, "add --history", "suite", "scenario", "host", "by", "label", "last")
 }
 
-func runHistory(env *form.Env, dirs []string, o historyOptions, most int) error {
+func runHistory(env *form.Env, dirs []string, o historyOptions) error {
 	if o.filter.Last < 0 {
 		return form.Usage(errors.New("--last: give a number of runs above 0"))
 	}
@@ -51,7 +51,7 @@ func runHistory(env *form.Env, dirs []string, o historyOptions, most int) error 
 	}
 	all, more := compare.History(found, o.filter)
 	all = append(all, compare.FleetHistory(fleets, o.filter)...)
-	return form.Render(env, o.format, runs.History(all, append(notes, more...), most))
+	return form.Render(env, o.format, runs.History(all, append(notes, more...)))
 }
 
 // openRuns opens the runs that are named or lie below directories, of a fleet run those of its

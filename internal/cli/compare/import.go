@@ -259,7 +259,7 @@ func runImport(ctx context.Context, env *form.Env, o importOptions, args []strin
 	if o.profile != "" {
 		return errors.Join(reportFit(env, b, o.profile, o.format), KeepReports(b), lost)
 	}
-	if err := reportImport(env, b, o.format, o.pick.rows(o.format)); err != nil {
+	if err := reportImport(env, b, o.format); err != nil {
 		return err
 	}
 	if verdict := form.RunError(b); lost == nil || errors.Is(verdict, form.ErrInvalid) {
@@ -278,20 +278,15 @@ func summarize(env *form.Env, found bundle.Found, pick bundle.Pick, o *importOpt
 	if err != nil {
 		return pickError(err)
 	}
-	return form.Render(env, o.format, runs.Summary(pick.Groups(picked), o.pick.rows(o.format)))
+	return form.Render(env, o.format, runs.Summary(pick.Groups(picked)))
 }
 
 // reportImport prints a run as reportRun does, and of results of several files a verdict for each.
-func reportImport(env *form.Env, b *bundle.Bundle, format string, most int) error {
+func reportImport(env *form.Env, b *bundle.Bundle, format string) error {
 	if page.Format(format) != page.Text || !runs.Unrelated(b) {
 		return ReportRun(env, b, format)
 	}
-	err := errors.Join(page.Write(env.Out, page.Text, runs.Library(b, most), form.PageOptions(env)), KeepReports(b))
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(env.Out, "\nreport: %s\n", filepath.Join(b.Dir, "report.html"))
-	return err
+	return keepAndRender(env, format, b, runs.Library(b))
 }
 
 // reportFit prints whether what was measured is good enough for a program, and fails where it is not.

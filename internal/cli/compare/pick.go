@@ -7,15 +7,12 @@ import (
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/cli/form"
-	"plimsoll/internal/report/page"
-	"plimsoll/internal/report/runs"
 )
 
 // pickOptions choose and order the results of a library.
 type pickOptions struct {
 	where       []string
 	sort, group string
-	limit       int
 }
 
 func (o *pickOptions) addFlags(f *pflag.FlagSet) {
@@ -23,26 +20,16 @@ func (o *pickOptions) addFlags(f *pflag.FlagSet) {
 		"KEY>VALUE of a figure (iops, bw, p50, p99, mean, depth, jobs, runtime); several with commas, or repeated")
 	f.StringVar(&o.sort, "sort", "", "order results by `KEY`; -KEY begins with the largest")
 	f.StringVar(&o.group, "group", "", "divide --summary by `KEY`, such as work")
-	f.IntVar(&o.limit, "limit", runs.Screenful, "print the first `N` lines of a list as text; 0 for all")
 }
 
 // addRunFlags are those of a list of runs: a run counts with a result that fulfils --where.
 func (o *pickOptions) addRunFlags(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.where, "where", nil, "only runs that have a result with `KEY=VALUE`, as plimsoll import has it")
 	f.StringVar(&o.sort, "sort", "", "order runs by `KEY` of that result; -KEY begins with the largest")
-	f.IntVar(&o.limit, "limit", runs.Screenful, "print the first `N` runs or series as text; 0 for all")
 	form.ReadBy(f, []string{listOfRuns}, "it has --scenario, --host and --last", "where", "sort")
 }
 
 func (o *pickOptions) pick() (bundle.Pick, error) { return bundle.NewPick(o.where, o.sort, o.group) }
-
-// rows is how many lines of a list a format gets: files are whole.
-func (o *pickOptions) rows(format string) int {
-	if page.Format(format) != page.Text {
-		return 0
-	}
-	return o.limit
-}
 
 // pickError makes a key that no result has an error of usage.
 func pickError(err error) error {

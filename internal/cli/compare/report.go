@@ -112,10 +112,16 @@ func (o *reportOptions) write(env *form.Env, args []string) error {
 // ReportRun prints a run and writes the reports that belong to its bundle. The verdict is printed
 // even where they cannot be written.
 func ReportRun(env *form.Env, b *bundle.Bundle, format string) error {
-	o := form.PageOptions(env)
-	err := errors.Join(page.Write(env.Out, page.Format(format), runs.Run(b), o), KeepReports(b))
+	return keepAndRender(env, format, b, runs.Run(b))
+}
+
+// keepAndRender prints a document of a bundle, writes the bundle's own reports, and says where they
+// are.
+func keepAndRender(env *form.Env, format string, b *bundle.Bundle, d *page.Document) error {
+	d.More = "plimsoll report " + text.ShellQuote(b.Dir) + " --details"
+	err := errors.Join(form.Render(env, format, d), KeepReports(b))
 	if err == nil && page.Format(format) == page.Text {
-		_, err = fmt.Fprintf(env.Out, "\nreport: %s\n", filepath.Join(b.Dir, "report.html"))
+		_, err = fmt.Fprintf(env.Out, "report: %s\n", filepath.Join(b.Dir, "report.html"))
 	}
 	return err
 }

@@ -48,7 +48,7 @@ history as one HTML file.`,
   plimsoll runs --history /srv/plimsoll --by kernel --format html > index.html`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if history {
-				return runHistory(env, args, o, p.rows(o.format))
+				return runHistory(env, args, o)
 			}
 			return runRuns(env, orRuns(args), o.format, p)
 		},
@@ -111,7 +111,7 @@ func runRuns(env *form.Env, dirs []string, format string, o pickOptions) error {
 		fmt.Fprintf(env.Err, "no runs in %s; name another directory: plimsoll runs DIR\n", text.Clean(where, 0))
 		return nil
 	}
-	return form.Render(env, format, runs.List(o.rows(format), all...))
+	return form.Render(env, format, runs.List(all...))
 }
 
 // findRun is the directory of the run that is named: a directory, a file in one such as its

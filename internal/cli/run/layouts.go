@@ -82,7 +82,7 @@ func (o abOptions) study(
 		one.Plan.Topology = topology.Topology{} // that of where plimsoll was started
 		s.layouts = append(s.layouts, v.Layout)
 	}
-	d := plans.Layouts(variants[0].Plan.Suite.Name, all)
+	d := plans.Layouts(all)
 	if o.dryRun {
 		return s, variants, form.Render(env, o.format, d)
 	}

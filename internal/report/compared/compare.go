@@ -3,6 +3,7 @@
 package compared
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -19,20 +20,22 @@ import (
 // Compare is the document of a comparison: the answer first, then a section for each work.
 func Compare(t *compare.Table) *page.Document {
 	d := &page.Document{
-		Kind: "comparison", Title: fmt.Sprintf("Comparison of %d sides", len(t.Sides)), Data: page.DataOf("comparison", t),
+		Kind: "comparison", Data: page.DataOf("comparison", t),
 		Records: records(t), Tests: tests(t),
 	}
-	d.Head = page.Headline{Word: answer(t), Tone: tone(t), Main: firstChange(t)}
+	d.Head = page.Headline{Word: whoIsFastest(t), Tone: tone(t), Main: firstChange(t)}
+	var sides []string
 	for i, s := range t.Sides {
-		d.Head.Says = append(d.Head.Says, page.Say{Text: sideText(s, i == t.Base)})
+		sides = append(sides, sideText(s, i == t.Base))
 	}
+	d.Head.About = strings.Join(sides, "; ")
 	if len(t.Standings) > 0 {
-		d.Head.Word, d.Title = bestLayout(t), fmt.Sprintf("Comparison of %d layouts", len(t.Sides))
-		for _, b := range layouts(t) {
-			d.Add(b)
-		}
+		d.Head.Word = bestLayout(t)
+		d.Add(layouts(t)...)
+	} else {
+		d.Add(works(t)...)
 	}
-	suite := page.Note{Title: "suite as a whole (geometric mean)"}
+	suite := page.Note{Title: "suite as a whole (geometric mean)", Level: page.Detail}
 	for k, c := range t.Suite {
 		if c != nil {
 			suite.Lines = append(suite.Lines, suiteText(t, k, c))
@@ -42,11 +45,7 @@ func Compare(t *compare.Table) *page.Document {
 		d.Add(suite)
 	}
 	for i := range t.Rows {
-		s := work(t, i)
-		if len(t.Standings) > 0 { // its figures stand in one table with the others'
-			s.Level = page.Detail
-		}
-		d.Add(s)
+		d.Add(work(t, i)) // its figures stand in one table with the others'
 	}
 	if len(t.Apart) > 0 {
 		d.Add(page.Note{Lines: t.Apart})
@@ -94,6 +93,87 @@ func verdicts(t *compare.Table) (count map[compare.Word]int, invalid, silent int
 		}
 	}
 	return count, invalid, silent
+}
+
+// whoIsFastest is the answer: "after is slower than before: -20.0 % [-22.0, -18.0] (1 slower)", and of
+// several sides the fastest and the slowest; only the counts where no side was tested.
+func whoIsFastest(t *compare.Table) string {
+	type side struct {
+		name string
+		*compare.Change
+	}
+	var all []side
+	for k := range t.Sides {
+		var c *compare.Change
+		switch {
+		case k == t.Base:
+		case k < len(t.Suite):
+			c = t.Suite[k]
+		case len(t.Rows) == 1:
+			c = t.Rows[0].Cells[k].Change
+		}
+		if c != nil && c.Word != compare.CannotTell {
+			all = append(all, side{text.Clean(t.Sides[k].Name, words.LongName), c})
+		}
+	}
+	if len(all) == 0 {
+		return answer(t)
+	}
+	slices.SortStableFunc(all, func(a, b side) int { return cmp.Compare(b.Ratio.Center, a.Ratio.Center) })
+	base, first, last := text.Clean(t.Sides[t.Base].Name, words.LongName), all[0], all[len(all)-1]
+	says := fmt.Sprintf("%s is %s than %s: %s", first.name, first.Word, base, ratioText(first.Change))
+	switch {
+	case len(all) == 1 && first.Word == compare.Same:
+		says = fmt.Sprintf("%s is as fast as %s: %s", first.name, base, ratioText(first.Change))
+	case len(all) > 1 && first.Word == compare.Faster:
+		says = fmt.Sprintf("%s is fastest: %s against %s", first.name, ratioText(first.Change), base)
+	case len(all) > 1:
+		says = base + " is fastest"
+	}
+	if len(all) > 1 && last.Word == compare.Slower {
+		says += fmt.Sprintf("; %s is slowest: %s", last.name, ratioText(last.Change))
+	}
+	return says + " (" + answer(t) + ")"
+}
+
+// works is a table of all works on all sides: the figure of the base, how the others differ from it, and
+// below what was left out of it.
+func works(t *compare.Table) []page.Block {
+	rows, out := page.NewTable("", "<work"), page.Note{Lead: "left out"}
+	for k, s := range t.Sides {
+		rows.Columns = append(rows.Columns, page.Column{Name: text.Clean(s.Name, 24), Left: true, Priority: max(0, k-3)})
+	}
+	for i := range t.Rows {
+		r := &t.Rows[i]
+		row := page.Cells(text.Clean(r.Name, 40))
+		row[0].Link = fmt.Sprintf("w%d", i)
+		row[0].Also = text.Clean(r.Work.String(), words.LongName)
+		for k := range r.Cells {
+			c := &r.Cells[k]
+			cell := page.T(words.None)
+			switch {
+			case len(c.Rounds) > 0 && (k == t.Base || c.Change == nil):
+				cell.Text = words.Amount(c.Figure.Center, r.Figure.Unit)
+				if c.Figure.HasInterval() {
+					cell.Text = words.WithDoubt(cell.Text, words.Doubt(c.Figure))
+				}
+			case c.Change != nil:
+				cell.Text = ratioText(c.Change) + burstText(c.Change) + " " + string(c.Change.Word)
+				cell.Tone = map[compare.Word]string{compare.Faster: "pass", compare.Slower: "fail"}[c.Change.Word]
+			}
+			row = append(row, cell)
+			for _, x := range c.Invalid {
+				out.Lines = append(out.Lines, fmt.Sprintf("%s, %s, round %d: INVALID: %s", text.Clean(t.Sides[k].Name, 40),
+					text.Clean(r.Name, 40), x.Round, text.Clean(x.Why, words.LongSentence)))
+			}
+		}
+		rows.Rows = append(rows.Rows, row)
+	}
+	blocks := []page.Block{rows}
+	if len(out.Lines) > 0 {
+		blocks = append(blocks, out)
+	}
+	return blocks
 }
 
 // answer is the comparison in a line: "1 slower, 3 same, 2 cannot tell".
@@ -164,7 +244,7 @@ func suiteText(t *compare.Table, k int, c *compare.Change) string {
 func work(t *compare.Table, i int) page.Section {
 	r := &t.Rows[i]
 	s := page.Section{
-		Anchor: fmt.Sprintf("w%d", i), Title: text.Clean(r.Name, words.LongName) + ": " + text.Clean(r.Work.String(),
+		Of: "work", Level: page.Detail, Anchor: fmt.Sprintf("w%d", i), Title: text.Clean(r.Name, words.LongName) + ": " + text.Clean(r.Work.String(),
 			words.LongName),
 	}
 	rows := page.NewTable("", "<", "rounds", r.Figure.Name, "of ceiling?", "sustained?", "<change", "p (Holm)?",

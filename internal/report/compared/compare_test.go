@@ -62,7 +62,7 @@ func TestCompareFormats(t *testing.T) {
 	for format, wanted := range map[page.Format][]string{
 		page.Text: {
 			"after\ufffd[31m: +2.1 % [+0.9, +3.3], p 0.004: faster", "1,134 ± 1.2 %", "+4.1 % [+2.0, +6.3]     0.011  faster", "100.2 %",
-			"x2.50 in bursts, x1.00 sustained  cannot tell: one run per side", "238,000 INVALID          PL408: reads of deallocated blocks",
+			"x2.50 in bursts, x1.00 sustained cannot tell", "238,000 INVALID          PL408: reads of deallocated blocks",
 			"other is only in before", "note: kernel differs",
 		},
 		page.Markdown: {"1 faster, 1 cannot tell, 1 INVALID", "~~238,000~~ INVALID", "| 1,181 ± 0.9 % | 99.2 % |", "&lt;b&gt;before"},

@@ -16,7 +16,7 @@ import (
 // what could not be seen. data is its JSON.
 func Check(all []finding.Finding, fine []finding.Passed, notes []string, data any) *page.Document {
 	d := &page.Document{Kind: "check", Data: page.DataOf("check", data)}
-	d.Head = page.Headline{Word: counted(all), Tone: worst(all)}
+	d.Head = page.Headline{Word: words.Join(", ", counted(all), passed(len(fine))), Tone: worst(all)}
 	d.Head.Main = &page.Figure{Name: "findings", Value: float64(len(all)), Unit: "count"}
 	if len(all)+len(fine) == 0 {
 		d.Head = page.Headline{Word: "nothing could be checked", Tone: "measured"}
@@ -24,7 +24,7 @@ func Check(all []finding.Finding, fine []finding.Passed, notes []string, data an
 	for i, f := range all {
 		d.Add(brief(words.Subject(f, i), f.Severity))
 	}
-	ok := page.Note{Lead: "ok"}
+	ok := page.Note{Lead: "ok", Level: page.Detail}
 	for _, p := range fine {
 		ok.Lines = append(ok.Lines, fmt.Sprintf("%s (%s)", text.Clean(p.Message, words.LongSentence), p.Code))
 	}
@@ -63,6 +63,14 @@ func findingTest(f finding.Finding) page.Test {
 func brief(f page.Finding, s finding.Severity) page.Finding {
 	f.Brief = s == finding.Info
 	return f
+}
+
+// passed is "11 checks ok".
+func passed(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return text.Plural(n, "check") + " ok"
 }
 
 // counted is "2 errors, 1 warning", or "no findings".
@@ -112,7 +120,7 @@ type Probed struct {
 
 // Probe is the document of volumes that were measured alone and together. data is its JSON.
 func Probe(all []Probed, data any) *page.Document {
-	d := &page.Document{Kind: "probe", Title: "Members of arrays, alone and together", Data: page.DataOf("probe", data)}
+	d := &page.Document{Kind: "probe", Data: page.DataOf("probe", data)}
 	records := page.NewTable("", "array", "volume", "serial", "iops_alone", "latency_ns", "iops_together")
 	for _, a := range all {
 		d.Head.Says = append(d.Head.Says, page.Say{Text: words.Join(": ", text.Clean(a.Name, 60), a.Answer)})
@@ -132,5 +140,10 @@ func Probe(all []Probed, data any) *page.Document {
 		d.Add(rows)
 	}
 	d.Records = &records
+	if len(all) == 1 {
+		d.Head.Word, d.Head.Says = d.Head.Says[0].Text, nil
+	} else {
+		d.Head.Word = text.Plural(len(all), "array") + " probed"
+	}
 	return d
 }

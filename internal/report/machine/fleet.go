@@ -27,17 +27,6 @@ func FleetCheck(c *bundle.FleetCheck, data any) *page.Document {
 	for i, f := range c.Findings {
 		d.Add(words.Subject(f, i))
 	}
-	at := page.Section{Title: "Hosts", Anchor: "hosts", Nav: "Hosts", Blocks: []page.Block{checkedHosts(c.Hosts)}}
-	lost := page.Note{Tone: "fail"}
-	for _, h := range c.Hosts {
-		if h.State != bundle.HostDone {
-			lost.Lines = append(lost.Lines, text.Clean(h.Name, words.LongName)+": "+h.Why)
-		}
-	}
-	if len(lost.Lines) > 0 {
-		at.Add(lost)
-	}
-	d.Add(at)
 	if len(kinds) > 0 {
 		found := page.Section{
 			Title: "Findings", Anchor: "findings", Nav: "Findings",
@@ -46,10 +35,17 @@ func FleetCheck(c *bundle.FleetCheck, data any) *page.Document {
 		for i, k := range kinds {
 			f := k.first
 			f.Message = k.hosts[0] + ": " + f.Message
-			found.Add(brief(words.Subject(f, len(c.Findings)+i), f.Severity))
+			p := brief(words.Subject(f, len(c.Findings)+i), f.Severity)
+			if f.Severity == finding.Info {
+				p.Level = page.Detail
+			}
+			found.Add(p)
 		}
 		d.Add(found)
 	}
+	d.Add(page.Section{
+		Title: "Hosts", Anchor: "hosts", Nav: "Hosts", Level: page.Detail, Blocks: []page.Block{checkedHosts(c.Hosts)},
+	})
 	d.Tests = hostTests(c)
 	return d
 }
@@ -66,11 +62,18 @@ func fleetHead(c *bundle.FleetCheck, kinds []*findingKind) page.Headline {
 	if ok < len(c.Hosts) {
 		h.Tone = "fail"
 	}
+	var whys []string
+	lost := map[string][]string{}
 	for _, one := range c.Hosts {
-		if len(h.Says) < 2 && one.State != bundle.HostDone {
-			why := text.Clean(one.Name, words.LongName) + ": " + text.Clean(one.Why, words.LongSentence)
-			h.Says = append(h.Says, page.Say{Text: why})
+		if one.State != bundle.HostDone {
+			if lost[one.Why] == nil {
+				whys = append(whys, one.Why)
+			}
+			lost[one.Why] = append(lost[one.Why], one.Name)
 		}
+	}
+	for _, why := range whys {
+		h.Says = append(h.Says, page.Say{Text: text.Some(lost[why], hostColumns) + ": " + text.Clean(why, words.LongSentence)})
 	}
 	for _, k := range kinds {
 		if len(h.Says) < 3 && (serious(k.first) || len(c.Hosts) > len(k.hosts) && k.first.Severity != finding.Info) {

@@ -17,16 +17,18 @@ import (
 // ceilings are worked out from. What is the same for all members of an array is said once.
 func Inspect(t *topology.Topology) *page.Document {
 	d := &page.Document{
-		Kind: "topology", Title: "Storage of " + words.Or(text.Clean(t.Host.Name, 64), "this machine"),
+		Kind: "topology", Head: page.Headline{Word: standing(t)},
 		Data: page.DataOf("topology", t),
 	}
-	d.Add(page.Code{Free: true, Fit: func(width int) []string {
-		p := &inspector{t: t, out: &strings.Builder{}, width: max(width, 40), shown: map[string]bool{}}
+	d.Add(page.Code{Free: true, Fit: func(width int, all bool) []string {
+		p := &inspector{t: t, all: all, out: &strings.Builder{}, width: max(width, 40), shown: map[string]bool{}}
 		p.host()
 		if t.Tree != nil {
 			p.targets()
 		}
-		p.arrays()
+		if all {
+			p.arrays()
+		}
 		return strings.Split(strings.TrimSuffix(p.out.String(), "\n"), "\n")
 	}})
 	if len(t.Notes) > 0 {
@@ -58,10 +60,29 @@ func Inspect(t *topology.Topology) *page.Document {
 // plainly is a number of bytes, nothing for 0.
 func plainly(b units.Bytes) string { return words.Decimal(float64(b), 0) }
 
+// standing is "db1: /data on raid10 of 8 volumes, /wal on raid10 of 8 volumes".
+func standing(t *topology.Topology) string {
+	var all []string
+	for _, g := range t.Targets {
+		on := "unknown storage"
+		if a := t.Array(g.Array); a != nil {
+			on = text.Plural(len(a.Volumes), "volume")
+			if len(a.Volumes) > 1 {
+				on = words.Or(string(a.Level), "an array") + " of " + on
+			}
+		}
+		if one := text.Clean(g.Path, words.LongName) + " on " + on; !slices.Contains(all, one) {
+			all = append(all, one)
+		}
+	}
+	return words.Or(text.Clean(t.Host.Name, 64), "this machine") + ": " + words.Or(strings.Join(all, ", "), "no storage was named")
+}
+
 type inspector struct {
 	t     *topology.Topology
 	out   *strings.Builder
 	width int
+	all   bool            // also the settings of devices, and what the ceilings are worked out from
 	shown map[string]bool // arrays whose parts have been printed
 }
 
@@ -122,8 +143,16 @@ func (p *inspector) host() {
 			append(
 				facts(words.Machine(i), words.Limits(i.Baseline, true), words.Burst(i), words.Caps(i),
 					words.Left("IOPS", i.IOBalance), words.Left("throughput", i.RateBalance)),
-				from(i.Origin)...)...)
+				p.from(i.Origin)...)...)
 	}
+}
+
+// from is a detail.
+func (p *inspector) from(o topology.Origin) []string {
+	if !p.all {
+		return nil
+	}
+	return from(o)
 }
 
 // from is an origin in words that may stand on different lines, for addresses are long.

@@ -1,6 +1,9 @@
 package machine
 
-import "plimsoll/internal/report/page"
+import (
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/text"
+)
 
 // Simulated is a built-in machine of the lab.
 type Simulated struct {
@@ -10,7 +13,8 @@ type Simulated struct {
 
 // Lab is the document of the machines that the lab simulates.
 func Lab(all []Simulated) *page.Document {
-	d := &page.Document{Kind: "lab", Title: "Machines of the lab", Data: page.DataOf("lab", all)}
+	d := &page.Document{Kind: "lab", Data: page.DataOf("lab", all)}
+	d.Head.Word = text.Plural(len(all), "machine") + " to simulate"
 	rows := page.NewTable("", "<machine", "<description")
 	for _, m := range all {
 		rows.Add(m.Name, m.Description)

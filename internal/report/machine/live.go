@@ -18,15 +18,15 @@ import (
 // are wrapped. data is its JSON.
 func Live(f *live.Facts, a *live.Answer, data any) *page.Document {
 	lines := liveLines(f, a)
-	d := &page.Document{Kind: "answer", Title: lines[0], Data: page.DataOf("why", data)}
+	d := &page.Document{Kind: "answer", Head: page.Headline{Word: lines[0]}, Data: page.DataOf("why", data)}
 	for _, seen := range a.Devices {
 		if seen.Name == a.Device {
 			d.Head.Main = &page.Figure{Of: seen.Name, Name: "latency", Value: float64(seen.Wait), Unit: "ns"}
 		}
 	}
-	d.Add(page.Code{Free: true, Wraps: true, Titled: true, Fit: func(width int) []string {
+	d.Add(page.Code{Free: true, Wraps: true, Fit: func(width int, _ bool) []string {
 		var fit []string
-		for _, line := range lines {
+		for _, line := range lines[1:] {
 			if text.Width(line) <= width {
 				fit = append(fit, line)
 				continue

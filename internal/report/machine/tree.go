@@ -54,7 +54,7 @@ func (p *inspector) mount(target topology.Target) {
 			options = append(options, text.Clean(o, 60))
 		}
 	}
-	if len(options) > 0 {
+	if len(options) > 0 && p.all {
 		p.line(bar, bar, facts(options...)...)
 	}
 	for _, other := range p.t.Tree.MountsOf(m.Device) {
@@ -108,7 +108,7 @@ func (p *inspector) node(name, prefix string, last bool) {
 	}
 	p.shown[name] = len(subs) > 1
 	p.line(prefix+branch, below, parts...)
-	if d.Kind != block.Partition { // its disk says it
+	if d.Kind != block.Partition && p.all { // its disk says it
 		p.line(below, below, queue(d.Queue)...)
 	}
 	if len(subs) > 1 && p.rows(d, subs, prefix+cont) {
@@ -293,9 +293,12 @@ func (p *inspector) rows(d *block.Device, subs []string, prefix string) bool {
 			parts = append(parts, "—", m.state)
 		}
 		p.line(prefix+branch, prefix+cont, parts...)
-		if strings.Join(m.settings, " ") != common {
+		if strings.Join(m.settings, " ") != common && p.all {
 			p.line(prefix+cont, prefix+cont, m.settings...)
 		}
+	}
+	if !p.all {
+		return true
 	}
 	each := "each: "
 	if len(counts) > 1 {

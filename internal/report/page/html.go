@@ -35,10 +35,10 @@ var pageTemplate = sync.OnceValue(func() *template.Template {
 		"cards":   cards,
 		"rows":    htmlRows,
 		"bar":     func(share float64) float64 { return 100 * min(share/fullBar, 1) },
-		"code":    code,
+		"code":    func(c Code) string { return strings.Join(c.text(), "\n") },
 		"flags":   flags,
 		"several": func(f Finding) string { return f.several() },
-		"open":    func(f Finding) bool { return f.Severity != "info" },
+		"open":    func(f Finding) bool { return f.Severity != "info" && f.Level == Main },
 		// An answer of several words is set smaller than a verdict.
 		"sentence": func(s string) bool { return text.Width(s) > longestTitle },
 	}).Parse(markup))
@@ -46,19 +46,6 @@ var pageTemplate = sync.OnceValue(func() *template.Template {
 
 // longestTitle is from how many characters a heading is a sentence.
 const longestTitle = 48
-
-// code is what a page shows of lines: not the one that is its heading.
-func code(c Code) string {
-	lines := c.text()
-	if c.Titled {
-		rest := lines[1:]
-		lines = make([]string, len(rest))
-		for i, line := range rest { // which a terminal has below the first, indented
-			lines[i] = strings.TrimPrefix(line, "  ")
-		}
-	}
-	return strings.Join(lines, "\n")
-}
 
 // flag is a flag of the command line, which a browser would break behind its dashes.
 var flag = regexp.MustCompile(`--[a-z][a-z-]*`)
@@ -90,10 +77,7 @@ type htmlPage struct {
 // writeHTML writes one file that needs nothing else. Its policy allows the one script and no
 // request to anywhere; styles are inline because ECharts' tooltips set them so.
 func writeHTML(out io.Writer, d *Document) error {
-	p := &htmlPage{Document: d, Title: d.Title, Full: 100 / fullBar, drawings: []any{}}
-	if p.Title == "" {
-		p.Title = strings.TrimSpace(d.Head.Word)
-	}
+	p := &htmlPage{Document: d, Title: d.Head.first(), Full: 100 / fullBar, drawings: []any{}}
 	p.Style = template.CSS(style + cardStyles(d)) //nolint:gosec // our own file
 	view := p.view(panels(d.Blocks))
 	d.Walk(func(b Block) {
@@ -161,7 +145,12 @@ func (p *htmlPage) view(all []Block) []part {
 		if !ok {
 			continue
 		}
-		if _, section := b.(Section); b.level() == Detail && !section { // neighbours are folded together
+		switch b.(type) {
+		case Section, Finding: // which are folded by themselves
+			parts = append(parts, one)
+			continue
+		}
+		if b.level() == Detail { // neighbours are folded together
 			if k := len(parts) - 1; k < 0 || parts[k].Kind != folded {
 				parts = append(parts, part{Kind: folded, ID: one.ID + "-d"})
 			}

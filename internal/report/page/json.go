@@ -2,7 +2,6 @@ package page
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -48,7 +47,7 @@ type Figure struct {
 
 // answer is what the head of a document says to programs.
 func (d *Document) answer() Answer {
-	a := Answer{Answer: cmp.Or(d.Head.Word, d.Title), Verdict: d.Head.Tone}
+	a := Answer{Answer: d.Head.first(), Verdict: d.Head.Tone}
 	if m := d.Head.Main; m != nil && !math.IsNaN(m.Value) && !math.IsInf(m.Value, 0) {
 		a.Value, a.Unit, a.Name, a.Of = &m.Value, m.Unit, m.Name, m.Of
 	}

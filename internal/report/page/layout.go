@@ -11,7 +11,7 @@ import (
 
 const (
 	leastText = 12 // columns that a name keeps
-	leastFlow = 26 // columns below which sentences go below their row
+	leastFlow = 18 // columns below which sentences go below their row
 )
 
 // placed is a table's columns as they stand in a terminal.
@@ -121,7 +121,9 @@ func (t *terminal) table(tab *Table, indent string) {
 	for k, i := range p.in {
 		p.cell(&head, tab, k, i, tab.Columns[i].Name)
 	}
-	t.line(indent + t.in(dim, strings.TrimRight(head.String(), " ")))
+	if strings.TrimSpace(head.String()) != "" {
+		t.line(indent + t.in(dim, strings.TrimRight(head.String(), " ")))
+	}
 	for i, row := range tab.Rows {
 		if most := cmp.Or(tab.Most, mostRows); i == most && i < len(tab.Rows)-1 && !t.all {
 			t.line(indent + t.in(dim, "… "+text.Plural(len(tab.Rows)-i, "more row")))
@@ -171,6 +173,9 @@ func (t *terminal) row(tab *Table, p placed, row []Cell, indent string) {
 	t.line(indent + line.String())
 	for _, l := range rest {
 		t.line(indent + strings.Repeat(" ", at) + l)
+	}
+	if !t.all {
+		return
 	}
 	var more []string
 	for _, i := range p.below {

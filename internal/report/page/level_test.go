@@ -57,7 +57,7 @@ func TestDetailsAreLeftOutOnATerminalAndNamed(t *testing.T) {
 	}
 	page := print(HTML, Options{})
 	for _, want := range []string{
-		`<details class="fold" id="p4-d"><summary>Details: limits, machine, source, command and finding</summary>`,
+		`<details class="fold" id="p4-d"><summary>Details: limits, machine, source and command</summary>`,
 		`<section class="scenario fold" aria-labelledby="p9-h">` + "\n<details><summary>",
 	} {
 		if !strings.Contains(page, want) {

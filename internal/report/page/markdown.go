@@ -57,27 +57,19 @@ func (m mdPage) printf(format string, args ...any) { fmt.Fprintf(m.out, format, 
 
 func (m mdPage) head(d *Document) {
 	h := d.Head
-	if h.Word != "" {
-		m.printf("# %s\n\n", md(h.Word))
+	if first := h.first(); first != "" {
+		m.printf("# %s\n\n", md(first))
 	}
-	for _, r := range h.Says {
-		m.printf("- %s\n", md(r.Text))
+	for i, r := range h.Says {
+		if i > 0 || !h.joins() {
+			m.printf("- %s\n", md(r.Text))
+		}
 		if r.Next != "" {
 			m.printf("  Next: %s\n", md(r.Next))
 		}
 	}
 	if h.About != "" {
 		m.printf("\n%s\n", md(h.About))
-	}
-	for i, t := range h.Tiles {
-		if i == 0 {
-			m.printf("\n")
-		}
-		of := ""
-		if t.Of != "" {
-			of = " (" + md(t.Of) + ")"
-		}
-		m.printf("- %s: **%s**%s\n", md(t.What), md(t.Figure), of)
 	}
 }
 
@@ -239,7 +231,7 @@ func (m mdPage) code(c Code, level int) {
 func (c Code) text() []string {
 	switch {
 	case c.Fit != nil:
-		return c.Fit(mdWidth)
+		return c.Fit(mdWidth, true)
 	case len(c.Args) > 0:
 		return []string{strings.Join(c.Args, " ")}
 	}

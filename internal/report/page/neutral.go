@@ -68,8 +68,8 @@ func (c *Code) clean() {
 		c.Args[i] = cleanLine(c.Args[i])
 	}
 	if fit := c.Fit; fit != nil {
-		c.Fit = func(width int) []string {
-			lines := fit(width)
+		c.Fit = func(width int, all bool) []string {
+			lines := fit(width, all)
 			for i := range lines {
 				lines[i] = cleanLine(lines[i])
 			}

@@ -19,7 +19,6 @@ const None = text.None
 // Document is what a command has to say.
 type Document struct {
 	Kind   string // of report: "run", "comparison"; names the page and its tests
-	Title  string // of the browser's window; the headline's word where it is empty
 	Head   Headline
 	Blocks []Block
 	Foot   []Note // explains words and signs; HTML only
@@ -55,6 +54,22 @@ type Headline struct {
 	About string // what was looked at, where and when
 	Tiles []Tile
 	Main  *Figure // what JSON has as the headline's value
+}
+
+// longestVerdict is from how many columns a headline's word is a sentence by itself.
+const longestVerdict = 28
+
+// joins says that the first reason stands in the line of the verdict.
+func (h *Headline) joins() bool {
+	return h.Word != "" && len(h.Says) > 0 && text.Width(h.Word) <= longestVerdict
+}
+
+// first is the first line: what was asked, and of a verdict its first reason.
+func (h *Headline) first() string {
+	if h.joins() {
+		return h.Word + ": " + h.Says[0].Text
+	}
+	return h.Word
 }
 
 // Say is a sentence of the answer, with what to do next.
@@ -266,6 +281,7 @@ type Note struct {
 	Tone  string
 	Bold  bool
 	Level Level
+	Of    string // what it is one of, as of a Section
 }
 
 // Code is lines to copy or to read as they are: never wrapped, for they are run.
@@ -274,13 +290,13 @@ type Code struct {
 	Level Level
 	Lines []string
 	Args  []string // a command's quoted arguments, between which a terminal may break the line
-	// Fit lays lines out for a width, such as those of a tree; it has the place of Lines.
-	Fit func(width int) []string
+	// Fit lays lines out for a width, such as those of a tree, all of them or without details; it has the
+	// place of Lines.
+	Fit func(width int, all bool) []string
 	// Wraps says that the lines are sentences, which a page may wrap.
-	Wraps bool
-	// Titled says that the first line is the document's title, which a page has as its heading.
-	Titled bool
+	Wraps  bool
 	Free   bool // not indented
+	Headed bool // the lines below the title are details
 	// Screen says that paper goes without it.
 	Screen bool
 }
@@ -363,7 +379,7 @@ func said(b Block) string {
 	case Charts:
 		name = b.Table.Caption
 	case Note:
-		name = cmp.Or(b.Title, b.Lead, "note")
+		name = cmp.Or(b.Of, b.Title, b.Lead, "note")
 	case Code:
 		name = cmp.Or(b.Title, "command")
 	}

@@ -114,7 +114,7 @@ func (s *sayings) blocks(all []Block, section string) {
 			lines(b.Title, b.Lead, b.Lines)
 		case Code:
 			if b.Fit != nil {
-				b.Lines = b.Fit(mdWidth)
+				b.Lines = b.Fit(mdWidth, true)
 			}
 			lines(b.Title, "", append(slices.Clone(b.Lines), b.Args...))
 		}

@@ -168,11 +168,7 @@ func (d *Document) headLevel() string {
 
 // inALine is the answer of the document.
 func (d *Document) inALine() string {
-	says := make([]string, len(d.Head.Says))
-	for i, s := range d.Head.Says {
-		says[i] = s.Text
-	}
-	return cmp.Or(d.Head.Word, strings.Join(says, " "), d.Title, d.Kind)
+	return cmp.Or(d.Head.first(), d.Kind)
 }
 
 // codesOf is "PL102 3 times, PL106 once", by code.

@@ -94,12 +94,12 @@ func (t *terminal) rest(command string) {
 	t.para("", dim, cmp.Or(command, "--details")+" shows "+text.Some(names, mostLeft))
 }
 
-// evidence is what findings have that the last line does not count.
-const evidence = "evidence"
+// What the last line does not count.
+const evidence, fixes = "evidence", "fixes"
 
 // leave says that a block is left out.
 func (t *terminal) leave(name string) {
-	if name != "" && (name != evidence || !slices.Contains(t.left, evidence)) {
+	if name != "" && (name != evidence && name != fixes || !slices.Contains(t.left, name)) {
 		t.left = append(t.left, name)
 	}
 }
@@ -128,10 +128,14 @@ func broken(line string, width int) []string {
 	return strings.Split(ansi.Hardwrap(line, width, false), "\n")
 }
 
+// mostWrapped is how many lines a paragraph has that is no detail.
+const mostWrapped = 4
+
 // paraTail is para with something in a style of its own after the text.
 func (t *terminal) paraTail(prefix string, s lipgloss.Style, paragraph, tail string) {
 	indent := strings.Repeat(" ", text.Width(prefix))
 	lines := text.Wrap(paragraph, t.width-ansi.StringWidth(tail), prefix, indent)
+	printed := 0
 	for i, line := range lines {
 		lead := indent
 		if i == 0 {
@@ -141,6 +145,10 @@ func (t *terminal) paraTail(prefix string, s lipgloss.Style, paragraph, tail str
 		// away.
 		body := broken(strings.TrimPrefix(line, lead), max(t.width-text.Width(lead)-ansi.StringWidth(tail), 20))
 		for k, piece := range body {
+			if printed++; printed > mostWrapped && !t.all {
+				t.line(indent + "…")
+				return
+			}
 			piece = lead + t.in(s, strings.TrimLeft(piece, " "))
 			if i == len(lines)-1 && k == len(body)-1 {
 				piece += tail
@@ -151,25 +159,31 @@ func (t *terminal) paraTail(prefix string, s lipgloss.Style, paragraph, tail str
 	}
 }
 
+// mostSays is how many sentences of the answer are no details.
+const mostSays = 4
+
 func (t *terminal) head(h Headline) {
-	if h.Word != "" {
-		t.para("", styleOf(h.Tone).Bold(true), h.Word)
+	if first := h.first(); first != "" {
+		t.para("", styleOf(h.Tone).Bold(true), first)
 	}
-	for _, r := range h.Says {
-		t.para("- ", plain, r.Text)
-		if r.Next != "" {
-			t.para("  Next: ", dim, r.Next)
+	for i, r := range h.Says {
+		if i >= mostSays && !t.all {
+			t.leave("reason")
+			continue
+		}
+		if i > 0 || !h.joins() {
+			t.para("- ", plain, r.Text)
+		}
+		switch {
+		case r.Next == "":
+		case i == 0 || t.all:
+			t.para("  fix: ", plain, r.Next)
+		default:
+			t.leave(fixes)
 		}
 	}
 	if h.About != "" {
-		t.gap()
 		t.para("", dim, h.About)
-	}
-	if len(h.Tiles) > 0 {
-		t.gap()
-	}
-	for _, one := range h.Tiles {
-		t.para("  "+text.PadRight(one.What, 22)+"  ", plain, one.Figure+parens(one.Of))
 	}
 }
 
@@ -195,7 +209,12 @@ func (t *terminal) blocks(all []Block, indent string) {
 				return
 			}
 		}
-		if !near(last, b, indent) {
+		if s, ok := b.(Section); ok && !t.titled(s) {
+			t.blocks(s.Blocks, indent)
+			last = b
+			continue
+		}
+		if !near(last, b, indent, t.all) {
 			t.gap()
 		}
 		t.block(b, indent)
@@ -204,17 +223,17 @@ func (t *terminal) blocks(all []Block, indent string) {
 }
 
 // near says that a block needs no empty line before it.
-func near(last, b Block, indent string) bool {
+func near(last, b Block, indent string, all bool) bool {
 	if c, ok := b.(Charts); ok && len(c.Table.Rows) == 0 {
 		return true
 	}
 	if indent != "" { // a section is read as one piece
 		_, finding := b.(Finding)
-		return last == nil || !finding
+		return last == nil || !finding || !all
 	}
-	if f, ok := last.(Finding); ok && f.File != "" { // a line each, as compilers print
+	if f, ok := last.(Finding); ok {
 		g, ok := b.(Finding)
-		return ok && g.File != ""
+		return ok && (!all || f.File != "" && g.File != "") // a line each, as compilers print
 	}
 	_, was := last.(Note)
 	n, is := b.(Note)
@@ -248,17 +267,21 @@ func (t *terminal) block(b Block, indent string) {
 }
 
 func (t *terminal) section(s Section) {
-	if s.Title != "" {
-		tone := ""
-		if s.Tone != "" {
-			tone = "  " + t.in(styleOf(s.Tone), s.Tone)
-		}
-		t.paraTail("", bold, s.Title, tone)
+	tone := ""
+	if s.Tone != "" {
+		tone = "  " + t.in(styleOf(s.Tone), s.Tone)
 	}
+	t.paraTail("", bold, s.Title, tone)
 	if s.About != "" {
 		t.para("  ", dim, s.About)
 	}
 	t.blocks(s.Blocks, "  ")
+}
+
+// titled says that a section has its heading here: those to which the head of a page leads are short
+// without.
+func (t *terminal) titled(s Section) bool {
+	return s.Title != "" && (t.all || s.Nav == "") || s.About != ""
 }
 
 func (t *terminal) note(n Note, indent string) {
@@ -285,13 +308,20 @@ func (t *terminal) code(c Code, indent string) {
 	if c.Title != "" {
 		t.line(indent + t.in(bold, c.Title))
 	}
+	if c.Headed && !t.all {
+		t.leave("command")
+		return
+	}
 	lines, style := c.Lines, plain
 	if c.Fit != nil {
 		width := t.width
 		if c.Wraps && t.rows > width {
 			width = 1 << 16 // into a pipe: a sentence is a line, which a filter finds
 		}
-		lines = c.Fit(width)
+		lines = c.Fit(width, t.all)
+		if whole := c.Fit(width, true); !t.all && len(whole) > len(lines) {
+			t.leave("settings")
+		}
 	} else if !c.Free {
 		indent += "  "
 	}
@@ -317,49 +347,65 @@ func (t *terminal) command(args []string, indent string) []string {
 	return append(lines, line)
 }
 
-// mostCases is how many findings of one rule are printed in full in a terminal.
-const mostCases = 3
-
 func (t *terminal) finding(f *Finding) {
-	if f.Folded {
+	switch {
+	case f.Folded:
 		return
-	}
-	if f.File != "" { // as a compiler prints it
-		t.line(t.in(bold, fmt.Sprintf("%s: %s %s: %s", f.Subject, f.Code, f.Severity, f.Message))) // for editors: one line
-	} else {
+	case f.File != "": // as a compiler prints it, in one line for editors
+		t.line(t.in(bold, fmt.Sprintf("%s: %s %s: %s", f.Subject, f.Code, f.Severity, f.Message)))
+	case !t.all:
+		t.shortly(f)
+		return
+	default:
 		t.para("", bold, f.heading())
 		if len(f.Cases) == 0 {
 			t.para("  ", styleOf(f.Severity), f.Message)
 		}
 	}
-	if !t.all && len(f.Cases) == 0 && len(f.Where)+len(f.Evidence.Rows)+len(f.Tables) > 0 {
-		t.leave(evidence)
-	}
-	for i, c := range f.Cases {
-		if i == mostCases && len(f.Cases) > mostCases+1 && !t.all {
-			t.leave("case")
-			t.para("  - ", dim, text.Plural(len(f.Cases)-i, "more case")+" like "+
-				map[bool]string{true: "these", false: "this"}[i > 1])
-			break
-		}
+	for _, c := range f.Cases {
 		t.para("  - ", plain, c)
 	}
-	if t.all {
-		if of := f.where(); of != "" {
-			t.para("  scenarios: ", plain, of)
-		}
-		for _, e := range f.Evidence.Rows {
-			t.para("  - ", dim, evidenceText(e))
-		}
-		for i := range f.Tables {
-			t.table(&f.Tables[i], "  ")
-		}
+	if of := f.where(); of != "" {
+		t.para("  scenarios: ", plain, of)
+	}
+	for _, e := range f.Evidence.Rows {
+		t.para("  - ", dim, evidenceText(e))
+	}
+	for i := range f.Tables {
+		t.table(&f.Tables[i], "  ")
 	}
 	if f.Fix != "" && !f.Brief {
 		t.para("  fix: ", plain, f.Fix)
 	}
-	for _, c := range f.Commands {
-		t.line("  $ " + c) // never wrapped, to be copied
+	t.commands(f.Commands)
+}
+
+// shortly prints what was found and what to do: the commands where there are some.
+func (t *terminal) shortly(f *Finding) {
+	said := f.Message
+	if len(f.Cases) > 0 {
+		said = f.Cases[0]
+		if more := len(f.Cases) - 1; more > 0 {
+			said += " " + parens(text.Plural(more, "more case"))[1:]
+		}
+	}
+	t.para(strings.TrimSpace(f.Code+" "+f.Severity)+": ", styleOf(f.Severity), said)
+	if len(f.Where)+len(f.Evidence.Rows)+len(f.Tables)+len(f.Cases) > 0 {
+		t.leave(evidence)
+	}
+	if f.Severity == "info" {
+		return
+	}
+	if len(f.Commands) == 0 && f.Fix != "" {
+		t.para("  fix: ", plain, f.Fix)
+	}
+	t.commands(f.Commands)
+}
+
+// commands are printed as they are, never wrapped, to be copied.
+func (t *terminal) commands(all []string) {
+	for _, c := range all {
+		t.line("  $ " + c)
 	}
 }
 

@@ -28,23 +28,17 @@ func Advice(a *advise.Advice, all bool) *page.Document {
 	}
 	peak := a.Demand.Peak()
 	name := text.Clean(a.Demand.Name, words.LongName)
-	d.Title = "Options that meet " + name
 	d.Head = page.Headline{Word: "Nothing meets " + name, Tone: "fail"}
 	if len(rows) > 0 {
-		d.Head.Word, d.Head.Tone = d.Title, "pass"
+		d.Head.Word = fmt.Sprintf("%s on %s: %v a month, %s times the demand", LayoutText(rows[0].Layout), rows[0].Type,
+			rows[0].Month, units.Number(rows[0].Meets()))
+		d.Head.Tone = "pass"
 		d.Head.Main = &page.Figure{
 			Of:   LayoutText(rows[0].Layout) + " on " + rows[0].Type,
 			Name: "cost", Value: float64(rows[0].Month), Unit: "usd_micro_month",
 		}
-		for i := range rows {
-			if c := &rows[i]; len(c.Names) > 0 && len(d.Head.Says) < mostNamed {
-				d.Head.Says = append(d.Head.Says, page.Say{
-					Text: fmt.Sprintf("%s: %s on %s, %v a month", strings.Join(c.Names, ", "), LayoutText(c.Layout), c.Type, c.Month),
-				})
-			}
-		}
 	}
-	d.Head.About = fmt.Sprintf("%v IOPS and %v at peak, with %s of headroom, in %s", peak.IOPS, peak.Rate,
+	d.Head.About = fmt.Sprintf("%s: %v IOPS and %v at peak, with %s of headroom, in %s", name, peak.IOPS, peak.Rate,
 		text.Share(a.Headroom), text.Clean(a.Region, 40))
 	if len(rows) > 0 {
 		d.Records = adviceRecords(rows)
@@ -54,7 +48,7 @@ func Advice(a *advise.Advice, all bool) *page.Document {
 	}
 	lacking := a.Owned != nil && !slices.ContainsFunc(rows, func(c advise.Candidate) bool { return c.Kept() })
 	if len(rows) > 0 || lacking {
-		table := page.NewTable("", "#", "<volumes", "<instance", "per month", "per IOPS?", "meets")
+		table := page.NewTable("", "#", "<volumes", "<instance", "$/month", "per IOPS???", "times", "<is??")
 		if lacking {
 			table.Add(choice("-", a.Owned)...)
 		}
@@ -71,40 +65,43 @@ func Advice(a *advise.Advice, all bool) *page.Document {
 	}
 	for i := range rows {
 		if c := &rows[i]; len(c.Names) > 0 {
-			d.Add(page.Note{Title: fmt.Sprintf("%d  %s", i+1, strings.Join(c.Names, ", ")), Lines: CandidateLines(c)})
+			d.Add(page.Note{
+				Title: fmt.Sprintf("%d  %s", i+1, strings.Join(c.Names, ", ")), Lines: CandidateLines(c), Level: page.Detail,
+				Of: "choice",
+			})
 		}
 	}
 	if len(a.Less) > 0 {
 		d.Add(less(a))
 	}
 	if len(a.Rejected) > 0 {
-		d.Add(page.Note{Title: "Left out", Lines: a.Rejected})
+		left := page.Note{Title: "Left out", Lines: a.Rejected}
+		if len(rows) > 0 {
+			left.Level = page.Detail
+		}
+		d.Add(left)
 	}
 	if len(a.Notes) > 0 {
-		d.Add(page.Note{Lead: "note", Lines: a.Notes})
+		d.Add(page.Note{Lead: "note", Lines: a.Notes, Level: page.Detail})
 	}
 	if len(a.Rows) > 0 && !all {
-		d.Add(page.Note{Lines: []string{fmt.Sprintf("%s on %s were looked at. For the layout of row N add --yaml N > "+
-			"plimsoll.yaml, which plimsoll array plan and run take.", text.Plural(a.Layouts, "layout"),
-			text.Plural(a.Instances, "instance type"))}})
+		d.Add(page.Note{Lines: []string{fmt.Sprintf("Of %s on %s. --yaml N > plimsoll.yaml writes row N, for plimsoll array "+
+			"plan and run.", text.Plural(a.Layouts, "layout"), text.Plural(a.Instances, "instance type"))}})
 	}
 	return d
 }
-
-// mostNamed is how many choices the head names.
-const mostNamed = 3
 
 // choice is a row: what a candidate costs, also of each I/O per second that it sustains, and how
 // often it meets the demand. What is owned and does not has no number.
 func choice(mark string, c *advise.Candidate) []string {
 	times, each := words.None, words.None
 	if meets := c.Meets(); meets > 0 {
-		times = units.Number(meets) + " x"
+		times = units.Number(meets)
 	}
 	if c.PerIOPS > 0 {
 		each = "$" + words.Decimal(float64(c.PerIOPS)/1e6, 4)
 	}
-	return []string{mark, LayoutText(c.Layout), c.Type, c.Month.String(), each, times}
+	return []string{mark, LayoutText(c.Layout), c.Type, strings.TrimPrefix(c.Month.String(), "$"), each, times, strings.Join(c.Names, ", ")}
 }
 
 // less is a table of what costs less than the first row, and for how long it throttles a series.

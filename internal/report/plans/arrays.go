@@ -8,7 +8,6 @@ import (
 	"plimsoll/internal/provision"
 	"plimsoll/internal/provision/records"
 	"plimsoll/internal/report/page"
-	"plimsoll/internal/report/words"
 	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 )
@@ -16,15 +15,14 @@ import (
 // Plan is the document of what apply would do: how many steps first, then each with its commands,
 // what it affects and how it is undone.
 func Plan(p *provision.Plan) *page.Document {
-	d := &page.Document{Kind: "plan", Title: "Plan of " + text.Clean(p.File, words.LongName), Data: page.DataOf("plan",
-		p), Records: stepRecords(p)}
+	d := &page.Document{Kind: "plan", Data: page.DataOf("plan", p), Records: stepRecords(p)}
 	d.Head.Word = "Every step is done; apply only checks that all is in place"
 	if n := p.Steps(); n > 0 {
 		d.Head.Word = text.Plural(n, "step") + " to do"
 	}
 	for i, o := range p.Orders {
 		d.Add(page.Section{
-			Anchor: fmt.Sprintf("o%d", i), Title: ordered(o), About: "once for each volume",
+			Anchor: fmt.Sprintf("o%d", i), Title: ordered(o),
 			Blocks: []page.Block{page.Code{Lines: []string{text.ShellLine(o.Create), text.ShellLine(o.Attach)}}},
 		})
 	}
@@ -44,12 +42,11 @@ func Plan(p *provision.Plan) *page.Document {
 	}
 	if len(p.Initramfs) > 0 {
 		d.Add(page.Section{
-			Anchor: "last", Title: "finally, once for all arrays",
-			Blocks: []page.Block{page.Code{Lines: []string{strings.Join(p.Initramfs, " ")}}},
+			Anchor: "last", Title: "finally, once for all arrays: " + strings.Join(p.Initramfs, " "),
 		})
 	}
 	if len(p.Notes) > 0 {
-		d.Add(page.Note{Lead: "note", Lines: p.Notes})
+		d.Add(page.Note{Lead: "note", Lines: p.Notes, Level: page.Detail})
 	}
 	return d
 }
@@ -65,8 +62,9 @@ func array(anchor string, a *records.Work) page.Section {
 	if a.Want.Mount != "" {
 		s.Title += fmt.Sprintf(", %s on %s", a.Want.FS, a.Want.Mount)
 	}
-	s.About = a.Arithmetic()
+	s.Add(page.Note{Lines: []string{a.Arithmetic()}, Level: page.Detail})
 	members := page.NewTable("", "<serial", "<device", "size", "<model", "<")
+	members.Most = 2
 	for _, m := range a.Members {
 		row := page.Cells(text.Clean(m.Serial, 40), m.Path, m.Size.String(), text.Clean(m.Model, 32), "")
 		if m.Destroy {
@@ -79,7 +77,7 @@ func array(anchor string, a *records.Work) page.Section {
 		state := map[records.StepState]string{
 			records.StepDone: " (done)", records.StepBegun: " (begun; will be repaired)",
 		}[st.State]
-		s.Add(page.Code{Title: fmt.Sprintf("%2d  %s%s", i+1, st.Title, state), Lines: stepLines(a, st)})
+		s.Add(page.Code{Title: fmt.Sprintf("%2d  %s%s", i+1, st.Title, state), Lines: stepLines(a, st), Headed: true})
 	}
 	return s
 }
@@ -124,7 +122,8 @@ func ordered(o provision.Order) string {
 
 // Undo is the document of what teardown would do.
 func Undo(journals []*records.Work) *page.Document {
-	d := &page.Document{Kind: "teardown", Title: "What teardown undoes", Data: page.DataOf("arrays", journals)}
+	d := &page.Document{Kind: "teardown", Data: page.DataOf("arrays", journals)}
+	d.Head.Word = text.Plural(len(journals), "array") + " to take down"
 	for i, a := range slices.Backward(journals) {
 		c := page.Code{Lines: []string{}}
 		for n, st := range slices.Backward(a.Steps) {

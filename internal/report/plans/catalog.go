@@ -52,11 +52,13 @@ func catalog(now time.Time) *page.Document {
 	d := entry("Catalogue of limits and prices", "catalog", catalogData{
 		cloud.VolumeTypes(), cloud.Drives(""), cloud.InstanceTypes(""),
 	})
-	types := page.NewTable("Volume types", "<type", "<provider", "<name")
+	types := page.NewTable("Volume types", "<type", "<provider", "<name??")
+	types.Most = 16
 	for _, v := range cloud.VolumeTypes() {
 		types.Add(v.Type, string(v.Provider), v.Name)
 	}
 	models := page.NewTable("Drives", "<model", "<trust")
+	models.Level = page.Detail
 	last := ""
 	for _, one := range cloud.Drives("") {
 		if one.Model != last {
@@ -106,10 +108,9 @@ func volumeType(v cloud.VolumeType, now time.Time) *page.Document {
 		rules.Lines = append(rules.Lines, fmt.Sprintf("size %v to %v", v.MinSize, v.MaxSize))
 	}
 	rules.Lines = append(rules.Lines, "latency: "+v.Latency)
-	var facts page.Facts
+	facts := page.Facts{Level: page.Detail, Title: "Source"}
 	provenance(&facts, v.Provenance)
-	facts.Add("price", volumePrice(v, now))
-	d.Add(rules)
+	d.Add(rules, page.Facts{Rows: []page.Fact{{Name: "price", Value: volumePrice(v, now)}}})
 	if tiers := v.TierFacts(); len(tiers) > 0 {
 		rows := page.NewTable("Tiers", "<tier", "size", "IOPS", "bandwidth", "burst IOPS?", "burst bandwidth?")
 		for _, t := range tiers {
@@ -211,7 +212,7 @@ func drives(name string, some []cloud.DriveFacts) *page.Document {
 			known(units.LatencyOf(one.ReadLatency), one.ReadLatency == 0))
 		rows.Add("write", known(l.WriteIOPS, l.WriteIOPS == 0), si(l.WriteRate), known(units.LatencyOf(one.WriteLatency),
 			one.WriteLatency == 0))
-		var facts page.Facts
+		facts := page.Facts{Level: page.Detail, Title: "Source"}
 		provenance(&facts, one.Provenance)
 		facts.Add("note", one.Note)
 		s.Add(rows, facts)

@@ -39,8 +39,8 @@ func (o *Outlook) SetCeiling(c ceiling.Ceiling) {
 	o.Binding, o.Next, o.Sustained, o.Course = c.Binding(), c.Next(), c.Sustained(), c.Course()
 }
 
-const depthOneHint = "One I/O in flight: its latency sets the result, not a limit of the hardware. " +
-	"Add --read-latency and --write-latency as measured, such as 0.6ms."
+const depthOneHint = "one I/O in flight, so the latency sets the result: --read-latency and --write-latency, " +
+	"as measured (0.6ms)"
 
 // unknownHint says how limits are declared, with volumes of the cloud that the machine is on.
 func unknownHint(t *topology.Topology) string {
@@ -48,8 +48,8 @@ func unknownHint(t *topology.Topology) string {
 	if t.Instance.Cloud != "" {
 		how = t.Instance.Example() + " --level raid10, --instance"
 	}
-	return "No limit of the volumes or the instance is known. Declare them: --volumes " + how +
-		", or --topology plimsoll.yaml."
+	return "no limit of the volumes or the instance is known; declare them: --volumes " + how +
+		", or --topology plimsoll.yaml"
 }
 
 // ceilingData is the JSON of ceilings.
@@ -75,12 +75,11 @@ func Ceilings(t *topology.Topology, suite string, all []Outlook, together bool) 
 			d.Head.Word, d.Head.Main = all[0].answer(), all[0].main()
 		}
 		if len(all) > 1 {
-			d.Head.Word = ""
+			d.Head.Word = "Ceilings of scenarios that run together"
 			for _, one := range all {
 				d.Head.Says = append(d.Head.Says, page.Say{Text: fmt.Sprintf("%d %s: %s", one.ID, text.Clean(one.Name, 30),
 					one.answer())})
 			}
-			d.Title = "Ceilings of scenarios that run together"
 		}
 	}
 	d.Head.About = strings.Join(layout(t), "; ")
@@ -88,30 +87,47 @@ func Ceilings(t *topology.Topology, suite string, all []Outlook, together bool) 
 	return d
 }
 
-// answer is "6,000 IOPS sustained, 12,000 IOPS for 30 min".
+// answer is "6,000 IOPS sustained (instance IOPS), 12,000 IOPS for 30 min (volume IOPS)".
 func (o Outlook) answer() string {
+	held := o.Ceiling.Held()
 	switch {
 	case o.depthOne():
-		return "1/latency: one I/O in flight"
-	case o.Binding == nil && len(o.Ceiling.Partly) > 0:
+		return "One I/O in flight: the latency sets the result"
+	case held.Now == nil && len(o.Ceiling.Partly) > 0:
 		return "Ceiling unknown: " + o.Ceiling.Partly[0]
-	case o.Binding == nil:
+	case held.Now == nil:
 		return "Ceiling unknown"
 	case len(o.Ceiling.Partly) > 0:
-		return "At most " + o.figure(cmp.Or(o.Sustained, o.Binding)) + ", by what is known: " + o.Ceiling.Partly[0]
-	case o.Sustained == nil || o.Sustained == o.Binding || len(o.Course) < 2 && !o.Binding.Burst:
-		return o.figure(o.Binding) + " sustained, from " + o.Binding.Label()
+		return "At most " + o.figure(o.lasting()) + ", by what is known: " + o.Ceiling.Partly[0]
+	case held.Then == nil:
+		return o.figure(held.Now) + " sustained, from " + held.Now.Label()
 	}
-	phrase := o.figure(o.Sustained) + " sustained, " + o.figure(o.Binding)
-	if len(o.Course) > 0 && o.Course[0].Until > 0 {
-		return phrase + " for " + text.Duration(o.Course[0].Until)
+	return o.lasts() + fmt.Sprintf(", %s %s (%s)", o.figure(held.Now), burstFor(held), held.Now.Label())
+}
+
+// lasts is "6,000 IOPS sustained (instance IOPS)".
+func (o Outlook) lasts() string {
+	b := o.lasting()
+	return fmt.Sprintf("%s sustained (%s)", o.figure(b), b.Label())
+}
+
+// lasting is what limits a load that never pauses.
+func (o Outlook) lasting() *ceiling.Bound {
+	held := o.Ceiling.Held()
+	return cmp.Or(held.Then, held.Now)
+}
+
+// burstFor is how long a burst lasts, in words.
+func burstFor(held ceiling.Held) string {
+	if held.For > 0 {
+		return "for " + text.Duration(held.For)
 	}
-	return phrase + " in bursts"
+	return "in bursts"
 }
 
 // main is what is sustained, nil where that is not known.
 func (o Outlook) main() *page.Figure {
-	b := cmp.Or(o.Sustained, o.Binding)
+	b := o.lasting()
 	switch {
 	case b == nil || o.depthOne():
 		return nil
@@ -125,65 +141,116 @@ func (o Outlook) depthOne() bool { return o.Ceiling.InFlight == 1 && !o.Ceiling.
 
 // outlooks is the table of a suite.
 func outlooks(d *page.Document, t *topology.Topology, suite string, all []Outlook) {
-	d.Title = "Ceilings of the suite " + text.Clean(suite, 40)
-	d.Head.Word = d.Title
-	rows := page.NewTable("", "#", "<scenario", "sustained", "short test", "for", "<ceiling from?")
-	bursts, unknown, single := false, 0, false
+	rows := page.NewTable("", "#", "<scenario", "sustained", "<limited by", "short test", "for", "<limited by?")
+	var known []Outlook
+	var unknown, single, bursts []string
 	for _, o := range all {
-		name := text.Clean(o.Name, 20)
-		id := fmt.Sprint(o.ID)
+		id, held := fmt.Sprint(o.ID), o.Ceiling.Held()
 		switch {
-		case !o.Known && o.Binding == nil:
-			rows.Add(id, name, words.Unknown, words.Unknown, "", "")
-			unknown++
-			continue
 		case o.depthOne():
-			rows.Add(id, name, "1/latency", "1/latency", "", "concurrency *")
-			single = true
+			single = append(single, id)
+			continue
+		case held.Now == nil:
+			unknown = append(unknown, id)
 			continue
 		}
-		until := ""
-		if len(o.Course) > 0 && o.Course[0].Until > 0 {
-			until, bursts = text.Duration(o.Course[0].Until), true
-		} else if o.Binding.Burst {
-			until, bursts = "?", true
+		known = append(known, o)
+		short, until, by := "same", "", ""
+		if held.Then != nil {
+			short, until, by = o.figure(held.Now), "?", held.Now.Label()
+			bursts = append(bursts, id)
+			if held.For > 0 {
+				until = text.Duration(held.For)
+			}
 		}
-		rows.Add(id, name, o.figure(o.Sustained), o.figure(o.Binding), until, string(o.Binding.Kind))
-		if !o.Known {
-			unknown++
+		rows.Add(id, text.Clean(o.Name, 20), o.figure(o.lasting()), o.lasting().Label(), short, until, by)
+	}
+	var notes page.Note
+	add := func(ids []string, note string) {
+		if len(ids) > 0 && len(ids) < len(all) {
+			note = text.List(ids) + ": " + note
+		}
+		if len(ids) > 0 {
+			notes.Lines = append(notes.Lines, note)
 		}
 	}
-	if unknown == len(all) && !single { // a table of unknowns says less than what to do
-		d.Head.Word = "Ceilings unknown"
-		d.Head.Says = []page.Say{{Text: unknownHint(t)}}
-		return
+	d.Head.Word, d.Head.Main = suiteAnswer(known)
+	add(single, depthOneHint)
+	add(unknown, unknownHint(t))
+	if len(known) > 0 {
+		d.Add(rows)
+		if len(bursts) > 0 {
+			notes.Lines = append(notes.Lines, "Size a database by the sustained figure: a short test sees the burst.")
+		}
+		notes.Lines = append(notes.Lines, remediesOf(t, known)...)
 	}
-	d.Add(rows)
-	notes := page.Note{}
-	if single {
-		notes.Lines = append(notes.Lines, "* "+depthOneHint)
-	}
-	if bursts {
-		notes.Lines = append(notes.Lines,
-			"A test of a few minutes sees burst figures: the instance or a volume allows them for the time under "+
-				"\"for\", then falls to the sustained figure. Size a database by the sustained figure.")
-	}
-	if len(all) > 0 {
-		notes.Lines = append(notes.Lines,
-			fmt.Sprintf("Name a scenario to see each of its limits: plimsoll ceiling %s %d …", text.Clean(suite, 40),
-				all[0].ID))
-	}
-	if unknown > 0 {
-		notes.Lines = append(notes.Lines, unknownHint(t))
+	for _, o := range known[:min(len(known), 1)] {
+		notes.Lines = append(notes.Lines, fmt.Sprintf("All limits of one: plimsoll ceiling %s %d", text.Clean(suite, 40), o.ID))
 	}
 	d.Add(notes)
+}
+
+// suiteAnswer is what the scenarios of a suite sustain, from the least to the most, and what limits
+// that; the figure is the least.
+func suiteAnswer(known []Outlook) (string, *page.Figure) {
+	var figures, limits []string
+	var least *page.Figure
+	for _, large := range []bool{false, true} {
+		var of []Outlook
+		for _, o := range known {
+			if (o.Ceiling.IOSize >= result.LargeIO) == large {
+				of = append(of, o)
+			}
+		}
+		if len(of) == 0 {
+			continue
+		}
+		slices.SortFunc(of, func(a, b Outlook) int { return cmp.Compare(a.main().Value, b.main().Value) })
+		low, high := of[0].figure(of[0].lasting()), of[len(of)-1].figure(of[len(of)-1].lasting())
+		if number, unit, _ := strings.Cut(low, " "); low != high && strings.HasSuffix(high, " "+unit) {
+			low = number
+		}
+		if low != high {
+			high = low + " to " + high
+		}
+		figures, least = append(figures, high), cmp.Or(least, of[0].main())
+		for _, o := range of {
+			if label := o.lasting().Label(); !slices.Contains(limits, label) {
+				limits = append(limits, label)
+			}
+		}
+	}
+	if len(figures) == 0 {
+		return "Ceilings unknown", nil
+	}
+	return fmt.Sprintf("%s sustained (%s)", strings.Join(figures, " and "), strings.Join(limits, ", ")), least
+}
+
+// remediesOf says once what raises the sustained figures of several scenarios.
+func remediesOf(t *topology.Topology, known []Outlook) []string {
+	ids, order := map[string][]string{}, []string(nil)
+	for _, o := range known {
+		do := o.remedy(t, o.lasting())
+		if ids[do] == nil {
+			order = append(order, do)
+		}
+		ids[do] = append(ids[do], fmt.Sprint(o.ID))
+	}
+	for i, do := range order {
+		lead := "To sustain more"
+		if len(order) > 1 {
+			lead += " in " + text.List(ids[do])
+		}
+		order[i] = lead + ": " + do + "."
+	}
+	return order
 }
 
 // section is one scenario with every bound.
 func (o Outlook) section(t *topology.Topology) page.Section {
 	s := page.Section{
-		Anchor: fmt.Sprintf("s%d", o.ID), Title: fmt.Sprintf("Ceiling of %d %s", o.ID, text.Clean(o.Name, 30)),
-		About: text.Clean(workloads(o.Loads), 200),
+		Anchor: fmt.Sprintf("s%d", o.ID), Title: fmt.Sprintf("%d %s: %s", o.ID, text.Clean(o.Name, 30),
+			text.Clean(workloads(o.Loads), 200)),
 	}
 	if len(o.Ceiling.Bounds) == 0 {
 		s.Add(page.Note{Lines: []string{unknownHint(t)}})
@@ -210,13 +277,18 @@ func (o Outlook) section(t *topology.Topology) page.Section {
 		rows.Rows = append(rows.Rows, row)
 	}
 	s.Add(rows)
-	notes := page.Note{}
 	if o.depthOne() {
-		notes.Lines = append(notes.Lines, depthOneHint)
+		s.Add(page.Note{Lines: []string{depthOneHint}})
 	}
-	notes.Lines = append(append(notes.Lines, o.course()...), o.advice(t)...)
-	if len(notes.Lines) > 0 {
-		s.Add(notes)
+	course := page.Note{Title: "Course", Lines: o.course(), Level: page.Main}
+	if len(o.Course) < 3 { // the answer says it
+		course.Level = page.Detail
+	}
+	if len(course.Lines) > 0 {
+		s.Add(course)
+	}
+	if lines := o.advice(t); len(lines) > 0 {
+		s.Add(page.Note{Lines: lines})
 	}
 	return s
 }
@@ -291,28 +363,27 @@ func (o Outlook) volumes(t *topology.Topology, orders func(cloud.VolumeType) boo
 
 func (o Outlook) advice(t *topology.Topology) []string {
 	raise := func(what string, b, next *ceiling.Bound) string {
-		phrase := fmt.Sprintf("To raise %s (%s): %s", what, b.Label(), o.remedy(t, b))
+		phrase := fmt.Sprintf("To exceed %s%s: %s", o.figure(b), what, o.remedy(t, b))
 		switch {
 		case next == nil:
 		case o.both(next) != o.both(b):
-			phrase += fmt.Sprintf("; this helps up to %s, where %s becomes the limit", o.both(next), next.Label())
+			phrase += fmt.Sprintf(" (up to %s, the next limit: %s)", o.figure(next), next.Label())
 		case o.remedy(t, next) == o.remedy(t, b):
-			phrase += fmt.Sprintf("; %s allows no more either", next.Label())
+			phrase += fmt.Sprintf(" (%s allows no more either)", next.Label())
 		default:
-			phrase += fmt.Sprintf("; this alone does not help, for %s allows no more either: also %s", next.Label(),
-				o.remedy(t, next))
+			phrase = fmt.Sprintf("To exceed %s%s, do both: %s; %s", o.figure(b), what, o.remedy(t, b), o.remedy(t, next))
 		}
 		return phrase + "."
 	}
+	held := o.Ceiling.Held()
 	switch {
-	case o.Binding == nil:
+	case held.Now == nil:
 		return nil
-	case o.Sustained == nil || o.Sustained == o.Binding:
-		return []string{raise("it", o.Binding, o.Next)}
+	case held.Then == nil:
+		return []string{raise("", o.Binding, o.Next)}
 	}
 	return []string{
-		raise("the result of a short test", o.Binding, o.Next), raise("the sustained figure", o.Sustained,
-			o.Ceiling.SustainedNext()),
+		raise(" sustained", held.Then, o.Ceiling.SustainedNext()), raise(" in a short test", held.Now, o.Next),
 	}
 }
 
@@ -381,7 +452,7 @@ func arraySummary(a *topology.Array) string {
 
 // origins lists assumptions once, and where the figures are from.
 func origins(topo *topology.Topology, all []Outlook) []page.Block {
-	assumed, sources := page.Note{Title: "Assumptions"}, page.Note{Title: "Sources"}
+	assumed, sources := page.Note{Title: "Assumptions", Level: page.Detail}, page.Note{Title: "Sources", Level: page.Detail}
 	add := func(n *page.Note, phrase string) {
 		if phrase = text.Clean(phrase, 300); phrase != "" && !slices.Contains(n.Lines, phrase) {
 			n.Lines = append(n.Lines, phrase)

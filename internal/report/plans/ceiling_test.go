@@ -20,24 +20,22 @@ func TestAdviceOnEqualLimits(t *testing.T) {
 		{
 			"a higher one follows",
 			[]ceiling.Bound{{Kind: ceiling.InstanceIOPS, IOPS: 20000}, {Kind: ceiling.VolumeIOPS, IOPS: 24000}},
-			"To raise it (instance IOPS): use a larger instance; this helps up to 24,000 IOPS, where volume IOPS becomes the limit.",
+			"To exceed 20,000 IOPS: use a larger instance (up to 24,000 IOPS, the next limit: volume IOPS).",
 		},
 		{
 			"equal, with unlike remedies",
 			[]ceiling.Bound{{Kind: ceiling.InstanceIOPS, IOPS: 20000}, {Kind: ceiling.VolumeIOPS, IOPS: 20000}},
-			"To raise it (instance IOPS): use a larger instance; this alone does not help, for volume IOPS allows no more either: " +
-				"also use more volumes, or more IOPS per volume.",
+			"To exceed 20,000 IOPS, do both: use a larger instance; use more volumes, or more IOPS per volume.",
 		},
 		{
 			"equal, with one remedy",
 			[]ceiling.Bound{{Kind: ceiling.InstanceIOPS, IOPS: 20000}, {Kind: ceiling.InstanceRate, IOPS: 20000}},
-			"To raise it (instance IOPS): use a larger instance; instance throughput allows no more either.",
+			"To exceed 20,000 IOPS: use a larger instance (instance throughput allows no more either).",
 		},
 		{
 			"equal as printed", // 19,999.9 IOPS reads 20,000, too
 			[]ceiling.Bound{{Kind: ceiling.InstanceIOPS, IOPS: 19999.9}, {Kind: ceiling.VolumeIOPS, IOPS: 20000}},
-			"To raise it (instance IOPS): use a larger instance; this alone does not help, for volume IOPS allows no more either: " +
-				"also use more volumes, or more IOPS per volume.",
+			"To exceed 20,000 IOPS, do both: use a larger instance; use more volumes, or more IOPS per volume.",
 		},
 	} {
 		var o Outlook

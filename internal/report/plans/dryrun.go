@@ -21,7 +21,7 @@ import (
 
 // DryRun is the document of what a run would do.
 func DryRun(p bench.Plan) *page.Document {
-	d := &page.Document{Kind: "dry run", Title: "Nothing was run", Data: dryRunData(p)}
+	d := &page.Document{Kind: "dry run", Head: page.Headline{Word: "Nothing was run"}, Data: dryRunData(p)}
 	var sum time.Duration
 	var targets page.Facts
 	for _, t := range p.Topology.Targets {

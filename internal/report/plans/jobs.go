@@ -54,7 +54,7 @@ func NewPostgresJob(c suite.Scenario, lines []string) Job {
 // Jobs is the document of the command line and the job file of each scenario, as a shell script:
 // what the scenarios work on is made first, and what is no command is a comment.
 func Jobs(all []Job) *page.Document {
-	d := &page.Document{Kind: "scenarios", Title: "Commands of scenarios", Data: page.DataOf("scenarios", all)}
+	d := &page.Document{Kind: "scenarios", Data: page.DataOf("scenarios", all)}
 	for _, j := range all {
 		c := page.Code{Free: true, Lines: []string{fmt.Sprintf("# %d %s: %s", j.ID, text.Clean(j.Name, 0),
 			text.Clean(j.Title, 0))}}
@@ -91,7 +91,8 @@ func Jobs(all []Job) *page.Document {
 
 // Suites is the document of the suites there are.
 func Suites(all []*suite.Suite) *page.Document {
-	d := &page.Document{Kind: "suites", Title: "Suites", Data: page.DataOf("suites", all)}
+	d := &page.Document{Kind: "suites", Data: page.DataOf("suites", all)}
+	d.Head.Word = text.Plural(len(all), "suite")
 	rows := page.NewTable("", "<suite", "scenarios", "<description")
 	for _, s := range all {
 		rows.Add(s.Name, fmt.Sprint(len(s.Scenarios)), s.Description)
@@ -103,7 +104,8 @@ func Suites(all []*suite.Suite) *page.Document {
 // Rules is the document of findings that plimsoll knows, with the pages of those that were named.
 // data is its JSON.
 func Rules(all []finding.Page, bodies []string, data any) *page.Document {
-	d := &page.Document{Kind: "rules", Title: "Findings that plimsoll knows", Data: page.DataOf("rules", data)}
+	d := &page.Document{Kind: "rules", Data: page.DataOf("rules", data)}
+	d.Head.Word = text.Plural(len(all), "finding")
 	rows := page.NewTable("", "<code", "<severity", "<title")
 	for _, r := range all {
 		rows.Add(string(r.Code), string(r.Severity), r.Title)
@@ -116,7 +118,7 @@ func Rules(all []finding.Page, bodies []string, data any) *page.Document {
 	d.Records = &texts
 	for _, body := range bodies {
 		lines := strings.Split(strings.TrimRight(body, "\n"), "\n")
-		d.Add(page.Code{Fit: func(int) []string { return slices.Clone(lines) }})
+		d.Add(page.Code{Fit: func(int, bool) []string { return slices.Clone(lines) }})
 	}
 	return d
 }

@@ -41,9 +41,9 @@ func Foresee(name string, t *topology.Topology, all []Outlook) Foreseen {
 
 // Layouts is the document of what the model says of layouts before any is built: their ceilings beside each
 // other, the first being the base, and which of them cannot differ.
-func Layouts(suite string, all []Foreseen) *page.Document {
+func Layouts(all []Foreseen) *page.Document {
 	d := &page.Document{
-		Kind: "layouts", Title: "Ceilings of the suite " + text.Clean(suite, 40) + " by layout",
+		Kind: "layouts",
 		Data: page.DataOf("layouts", all), Records: layoutRecords(all),
 	}
 	d.Head.Word, d.Head.About = best(all), strings.Join(layout(all[0].Topology), "; ")

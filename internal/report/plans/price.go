@@ -112,7 +112,7 @@ func priceSource(from cloud.Provenance, now time.Time) string {
 
 func priceSources(now time.Time) page.Note {
 	p := cloud.BuiltinPrices()
-	return page.Note{Title: "Prices of " + p.Region, Lines: []string{
+	return page.Note{Title: "Prices of " + p.Region, Level: page.Detail, Lines: []string{
 		fmt.Sprintf("%d instance types, %s", len(p.Instances), priceSource(p.InstanceSource, now)),
 		fmt.Sprintf("%d volume types, %s", len(p.Volumes), priceSource(p.VolumeSource, now)),
 	}}

@@ -14,8 +14,9 @@ import (
 )
 
 // findings are those of a run: a rule that says the same of several scenarios is said once, and its
-// evidence is folded. anchors leads from each finding to its place.
-func findings(b *bundle.Bundle, rows []row) (s page.Section, anchors []string) {
+// evidence is folded. What the head has said is a detail, and so are notes. anchors leads from each
+// finding to its place.
+func findings(b *bundle.Bundle, rows []row, said []string) (s page.Section, anchors []string) {
 	s = page.Section{Title: "Findings", Anchor: "findings", Nav: "Findings"}
 	var groups [][]finding.Finding
 	var first []page.Finding
@@ -31,7 +32,14 @@ func findings(b *bundle.Bundle, rows []row) (s page.Section, anchors []string) {
 		anchors = append(anchors, first[at].Anchor)
 	}
 	for i, p := range first {
-		s.Add(group(p, groups[i], b, rows))
+		p = group(p, groups[i], b, rows)
+		if p.Severity == string(finding.Info) || slices.Contains(said, p.Code) {
+			p.Level = page.Detail
+		}
+		s.Add(p)
+	}
+	if !slices.ContainsFunc(s.Blocks, func(b page.Block) bool { return b.(page.Finding).Level == page.Main }) {
+		s.Level = page.Detail
 	}
 	return s, anchors
 }

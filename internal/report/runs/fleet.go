@@ -23,7 +23,6 @@ func Fleet(f *bundle.Fleet) *page.Document {
 		Name: "fleet", Value: FleetDocument{f.Outcome(), f}, Dense: true,
 	}}
 	d.Head = fleetHead(f)
-	d.Title = "Fleet: " + d.Head.Word
 	overview := page.Section{
 		Title: "Overview", Anchor: "overview", Nav: "Overview",
 		Blocks: []page.Block{fleetOverview(f)},
@@ -31,7 +30,11 @@ func Fleet(f *bundle.Fleet) *page.Document {
 	d.Add(overview)
 	found := page.Section{Title: "Findings", Anchor: "findings", Nav: "Findings"}
 	for i, one := range f.Findings {
-		found.Add(words.Subject(one, i))
+		p := words.Subject(one, i)
+		if slices.Contains(f.Reasons, one.Message) { // the head says it
+			p.Level = page.Detail
+		}
+		found.Add(p)
 	}
 	if len(found.Blocks) > 0 {
 		d.Add(found)
@@ -54,7 +57,7 @@ type FleetDocument struct {
 func hostsOK(f *bundle.Fleet) string {
 	ok := 0
 	for _, h := range f.Hosts {
-		if h.State == bundle.HostDone && h.Verdict != verdict.Invalid && h.Verdict != verdict.Fail {
+		if rankOf(h) == 0 {
 			ok++
 		}
 	}
@@ -157,15 +160,21 @@ func histAt(s *bundle.FleetScenario, p float64) string {
 
 // fleetHosts has a row for each host: what became of it, why, and where its own report is.
 func fleetHosts(f *bundle.Fleet) page.Table {
-	t := page.NewTable("", "<host", "<state", "<its own verdict", "clock error?", "<fio??", "<its report?")
-	for _, h := range f.Hosts {
+	t := page.NewTable("", "<host", "<state", "<its own verdict", "clock error???", "<fio??", "<its report?", "<")
+	t.Most = mostHosts
+	hosts := slices.Clone(f.Hosts)
+	slices.SortStableFunc(hosts, func(a, b bundle.FleetHost) int { return rankOf(b) - rankOf(a) })
+	if len(hosts) > 0 && rankOf(hosts[0]) == 0 {
+		t.Level = page.Detail
+	}
+	for _, h := range hosts {
 		verdict := page.Cell{
 			Text: words.Or(text.Clean(string(h.Verdict), 24), words.None),
 			Tone: text.Clean(string(h.Verdict), 24),
 		}
-		state := page.Cell{Text: string(h.State), Also: text.Clean(h.Why, words.LongName)}
+		state, why := page.T(string(h.State)), h.Why
 		if len(h.Reasons) > 0 {
-			verdict.Also = text.Clean(h.Reasons[0], 2*words.LongName)
+			why = words.Join("; ", why, h.Reasons[0])
 		}
 		if h.State != bundle.HostDone {
 			state.Tone = "fail"
@@ -177,15 +186,30 @@ func fleetHosts(f *bundle.Fleet) page.Table {
 		t.Rows = append(t.Rows, []page.Cell{
 			page.T(text.Clean(h.Name, words.LongName)), state, verdict, page.T(words.ClockError(h.Clock.Error)),
 			page.T(text.Clean(h.Fio, 24)),
-			{Text: where, File: where},
+			{Text: where, File: where}, page.T(why),
 		})
 	}
 	return t
 }
 
+// mostHosts is how many hosts a terminal gets, those that are not ok first.
+const mostHosts = 8
+
+// rankOf says how far from ok a host is.
+func rankOf(h bundle.FleetHost) int {
+	switch {
+	case h.State != bundle.HostDone:
+		return 2
+	case h.Verdict == verdict.Invalid || h.Verdict == verdict.Fail:
+		return 1
+	}
+	return 0
+}
+
 func fleetScenario(f *bundle.Fleet, i int) page.Section {
 	s := &f.Scenarios[i]
 	section := page.Section{
+		Of: "scenario", Level: page.Detail,
 		Anchor: fmt.Sprintf("s%d", i+1), Title: text.Clean(fmt.Sprintf("%d %s", s.ID, s.Name), words.LongName),
 		About: text.Clean(s.Title, words.LongName),
 	}

@@ -65,7 +65,7 @@ func FleetRounds(all []*bundle.Fleet) *page.Document {
 		}
 		figures.Add(row...)
 	}
-	d := &page.Document{Kind: "fleet rounds", Title: "Rounds of a fleet", Data: page.DataOf("fleet_rounds", data)}
+	d := &page.Document{Kind: "fleet rounds", Data: page.DataOf("fleet_rounds", data)}
 	d.Head = page.Headline{Word: fmt.Sprintf("%d of %s ok", ok, text.Plural(len(all), "round"))}
 	for _, s := range data.Scenarios {
 		if len(s.IOPS) > 0 {

@@ -88,17 +88,17 @@ func TestRunsListFleets(t *testing.T) {
 	f := aFleet()
 	older, newer := f.Created.Add(-time.Hour), f.Created.Add(time.Hour)
 	var out bytes.Buffer
-	err := page.Write(&out, page.Text, List(0, Listed{"runs", []bundle.Run{{ID: "new", Created: newer}, {ID: "old", Created: older}}, []*bundle.Fleet{f}}), page.Options{Details: true, Width: 120})
+	err := page.Write(&out, page.Text, List(Listed{"runs", []bundle.Run{{ID: "new", Created: newer}, {ID: "old", Created: older}}, []*bundle.Fleet{f}}), page.Options{Details: true, Width: 120})
 	if err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(out.String(), "\n")
-	if len(lines) != 5 || !strings.Contains(lines[2], "runs/20261121T031200Z-db-fleet") || !strings.Contains(lines[2], "2 hosts, 1 lost") ||
-		!strings.Contains(lines[3], "runs/old") {
+	if len(lines) != 7 || lines[0] != "3 runs" || !strings.Contains(lines[4], "runs/20261121T031200Z-db-fleet") || !strings.Contains(lines[4], "2 hosts, 1 lost") ||
+		!strings.Contains(lines[5], "runs/old") {
 		t.Errorf("%q", lines)
 	}
 	out.Reset()
-	if err := page.Write(&out, page.JSON, List(0, Listed{Dir: "runs", Fleets: []*bundle.Fleet{f}}), page.Options{Details: true}); err != nil || !strings.Contains(out.String(), `"runs": []`) || !strings.Contains(out.String(), `"db2"`) {
+	if err := page.Write(&out, page.JSON, List(Listed{Dir: "runs", Fleets: []*bundle.Fleet{f}}), page.Options{Details: true}); err != nil || !strings.Contains(out.String(), `"runs": []`) || !strings.Contains(out.String(), `"db2"`) {
 		t.Errorf("%v\n%s", err, &out)
 	}
 	for _, format := range page.Formats() {
@@ -121,8 +121,8 @@ func TestFleetSaysWhyAndWhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"INVALID, 1 of 3 hosts ok\n- db1 is INVALID: Other processes used the CPU. (PL425)\n",
-		"  Next: see hosts/db1/report.html; plimsoll explain PL425\n",
+		"INVALID, 1 of 3 hosts ok: db1 is INVALID: Other processes used the CPU. (PL425)\n",
+		"  fix: see hosts/db1/report.html; plimsoll explain PL425\n",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("lacks %q:\n%s", want, out.String())

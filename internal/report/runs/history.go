@@ -15,31 +15,32 @@ import (
 	"plimsoll/internal/text"
 )
 
-// History is the document of series of runs, what became of the newest of each first. most bounds how many
-// of them are shown, 0 for all; the data has all of them.
-func History(all []compare.Series, notes []string, most int) *page.Document {
+// History is the document of series of runs, what became of the newest of each first.
+func History(all []compare.Series, notes []string) *page.Document {
 	data := struct {
 		Series []compare.Series `json:"series"`
 		Notes  []string         `json:"notes,omitempty"`
 	}{append([]compare.Series{}, all...), notes}
 	d := &page.Document{
-		Kind: "history", Title: "History", Data: page.DataOf("history", data),
+		Kind: "history", Data: page.DataOf("history", data),
 		Records: historyRecords(all),
 	}
 	d.Head = page.Headline{Word: historyAnswer(all), Says: historySays(all)}
-	shown := bound(len(all), most)
-	for i, s := range all[:shown] {
-		d.Add(series(i, s))
-	}
-	if more := len(all) - shown; more > 0 {
-		d.Add(page.Note{Lines: []string{fmt.Sprintf("%s: --limit 0 prints all, --scenario and --host choose",
-			text.Plural(more, "more series", "more series"))}})
+	for i, s := range all {
+		one := series(i, s)
+		if i >= mostSeries {
+			one.Level = page.Detail
+		}
+		d.Add(one)
 	}
 	if len(notes) > 0 {
 		d.Add(page.Note{Lead: "note", Lines: notes})
 	}
 	return d
 }
+
+// mostSeries is how many series are no details.
+const mostSeries = 3
 
 // historyAnswer is "3 series, 24 runs, 2 of them INVALID".
 func historyAnswer(all []compare.Series) string {
@@ -91,10 +92,18 @@ func historySays(all []compare.Series) []page.Say {
 	})
 	var says []page.Say
 	for _, c := range changes[:min(len(changes), mostChanges)] {
-		says = append(says, page.Say{Text: fmt.Sprintf("%s: the newest is %s against the median before it", c.name,
-			words.Ratio(c.by))})
+		says = append(says, page.Say{Text: fmt.Sprintf("%s: the newest is %s the median of the earlier ones", c.name,
+			aboveOrBelow(c.by))})
 	}
 	return says
+}
+
+// aboveOrBelow is "71 % below" of a ratio of 0.29.
+func aboveOrBelow(ratio float64) string {
+	if ratio < 1 {
+		return text.Percent(1-ratio) + " below"
+	}
+	return text.Percent(ratio-1) + " above"
 }
 
 // seriesTitle is what a series measures and where.
@@ -106,7 +115,7 @@ func seriesTitle(k compare.Key) string {
 
 func series(i int, s compare.Series) page.Section {
 	section := page.Section{
-		Anchor: fmt.Sprintf("s%d", i), Title: seriesTitle(s.Key), About: text.Clean(s.Key.Work, 2*words.LongName),
+		Anchor: fmt.Sprintf("s%d", i), Of: "more series", Title: seriesTitle(s.Key), About: text.Clean(s.Key.Work, 2*words.LongName),
 	}
 	rows := page.NewTable("", "<when", s.Figure.Name, "±?", "rounds??", "of ceiling?", "<verdict", "<trend", "<run???")
 	most := 0.0

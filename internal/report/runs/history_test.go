@@ -36,7 +36,7 @@ func TestHistoryFormats(t *testing.T) {
 		page.HTML: {`data-chart="trend"`, "&lt;b&gt;db1", "one is left out"},
 	} {
 		var out bytes.Buffer
-		if err := page.Write(&out, format, History(someSeries(), []string{"one is left out"}, 0), page.Options{Details: true, Width: 200}); err != nil {
+		if err := page.Write(&out, format, History(someSeries(), []string{"one is left out"}), page.Options{Details: true, Width: 200}); err != nil {
 			t.Fatal(format, err)
 		}
 		for _, want := range wanted {
@@ -49,7 +49,7 @@ func TestHistoryFormats(t *testing.T) {
 		}
 	}
 	var out bytes.Buffer
-	if err := page.Write(&out, page.Text, History(nil, nil, 0), page.Options{Details: true}); err != nil || out.String() != "no runs\n" {
+	if err := page.Write(&out, page.Text, History(nil, nil), page.Options{Details: true}); err != nil || out.String() != "no runs\n" {
 		t.Errorf("%q %v", out.String(), err)
 	}
 }

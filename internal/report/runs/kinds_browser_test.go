@@ -39,7 +39,7 @@ func kinds(t *testing.T) map[string]*page.Document {
 	t.Helper()
 	all := map[string]*page.Document{
 		"run": Run(synthetic(60)), "hostile run": Run(hostile()), "recorded run": Run(recorded(t)), "postgres": Run(aDatabase()),
-		"fleet": Fleet(aFleet()), "history": History(someSeries(), []string{"one is left out"}, 0), "sweep": Swept(someSweep()),
+		"fleet": Fleet(aFleet()), "history": History(someSeries(), []string{"one is left out"}), "sweep": Swept(someSweep()),
 		"search": Most(synthetic(2), someMost()), "comparison": compared.Compare(twoSides()),
 	}
 	decl, err := topology.FromFlags("8xgp3", "raid10", "64KiB", "c8g.2xlarge")
@@ -309,13 +309,5 @@ func TestChartsSayWhereTheirFiguresAre(t *testing.T) {
 		if plots > 0 && strings.Count(got, "<table") == 0 {
 			t.Errorf("%s: charts and no table", name)
 		}
-	}
-}
-
-// The end of a run of ten scenarios fits a few screens, and its answer is the first line.
-func TestARunOfTenIsShort(t *testing.T) {
-	lines := strings.Split(render(t, page.Text, synthetic(60), page.Options{}), "\n")
-	if len(lines) > 120 || lines[0] != "INVALID" {
-		t.Errorf("%d lines, want 120 at most; the first is %q", len(lines), lines[0])
 	}
 }

@@ -46,7 +46,7 @@ func TestEveryKindIsAnnotated(t *testing.T) {
 		"sweep":            "::warning title=plimsoll::Sweep of ",
 		"demand not met":   "::error title=plimsoll::None meets it. ",
 		"probe":            "::notice title=plimsoll::md127: slow volume: nvme7n1 gives 72.8 IOPS alone, 24.3 %25 of ",
-		"suites":           "::notice title=plimsoll::Suites\n",
+		"suites":           "::notice title=plimsoll::10 suites\n",
 		"hostile headline": "::error title=plimsoll::50 %25 of",
 	} {
 		if got := inFormat(t, page.GitHub, all[name]); !strings.HasPrefix(got, want) || strings.Count(got, "\n") != 1 {

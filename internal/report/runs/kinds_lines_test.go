@@ -2,29 +2,78 @@ package runs
 
 import (
 	"bytes"
+	"fmt"
+	"html"
+	"maps"
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"plimsoll/internal/report/page"
 )
 
-// Every kind of document answers in its first line, and fits its screen.
-func TestEveryKindIsShort(t *testing.T) {
-	dir := os.Getenv("PLIMSOLL_SCREENS")
-	for name, d := range kinds(t) {
+// The most lines of a terminal of 80 columns: of a typical case, and of the largest.
+const typicalLines, largestLines = 15, 40
+
+var titleOfPage = regexp.MustCompile(`<title>(.*)</title>`)
+
+// Every kind of document fits its screen, and its first line is the answer: testdata/first-lines.tsv
+// holds them, and each is the title of the page. PLIMSOLL_SCREENS is where all are left to be looked at.
+func TestEveryKindIsShortAndAnswersFirst(t *testing.T) {
+	t.Setenv("PLIMSOLL_SHOTS", "all kinds")
+	show := func(d *page.Document, f page.Format, width int) string {
+		var out bytes.Buffer
+		if err := page.Write(&out, f, d, page.Options{Width: width}); err != nil {
+			t.Fatal(err)
+		}
+		return out.String()
+	}
+	var table strings.Builder
+	all := kinds(t)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
 		for _, width := range []int{80, 120} {
-			var out bytes.Buffer
-			if err := page.Write(&out, page.Text, d, page.Options{Width: width}); err != nil {
-				t.Fatal(err)
-			}
-			lines := strings.Split(strings.TrimSpace(out.String()), "\n")
-			t.Logf("%-24s %3d: %3d lines: %s", name, width, len(lines), lines[0])
-			if dir != "" {
-				if err := os.WriteFile(dir+"/"+strings.ReplaceAll(name, " ", "-")+map[int]string{80: "-080", 120: "-120"}[width], out.Bytes(), 0o600); err != nil {
+			got := show(all[name], page.Text, width)
+			if dir := os.Getenv("PLIMSOLL_SCREENS"); dir != "" {
+				file := fmt.Sprintf("%s/%s-%03d", dir, strings.ReplaceAll(name, " ", "-"), width)
+				if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
 					t.Fatal(err)
 				}
 			}
+			most := typicalLines
+			if slices.Contains(largeKinds(), name) {
+				most = largestLines
+			}
+			if n := strings.Count(got, "\n"); n > most {
+				t.Errorf("%s at %d columns: %d lines, want %d at most", name, width, n, most)
+			}
 		}
+		first, _, _ := strings.Cut(show(all[name], page.Text, 2000), "\n")
+		title := titleOfPage.FindStringSubmatch(show(all[name], page.HTML, 0))
+		if title == nil || html.UnescapeString(title[1]) != first || first == "" {
+			t.Errorf("%s: the page's title is %q, the first line %q", name, title, first)
+		}
+		fmt.Fprintf(&table, "%s\t%s\n", name, first)
+	}
+	const golden = "testdata/first-lines.tsv"
+	if *update {
+		if err := os.WriteFile(golden, []byte(table.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil || string(want) != table.String() {
+		t.Errorf("%v: first lines are not those of %s; read the difference, then -update:\n%s", err, golden, &table)
+	}
+}
+
+// largeKinds are documents of ten scenarios, of a sweep, of plans and of the catalogue: the largest of
+// their kind, with names as wide as they come.
+func largeKinds() []string {
+	return []string{
+		"run", "hostile run", "recorded run", "import", "import of several", "ceilings", "advice", "array plan", "catalogue", "drives",
+		"some instances", "suites", "sweep", "search", "topology", "fleet", "demand", "teardown", "ceiling", "machine of Azure",
+		"volume type", "instance", "advice without a choice",
 	}
 }

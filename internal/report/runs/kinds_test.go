@@ -53,7 +53,7 @@ func importKinds(t *testing.T, all map[string]*page.Document) {
 	across := imported(t, seeds+"ebs-across-instances.md")
 	both := imported(t, seeds+"ebs-across-instances.md", seeds+"workload-to-jobfile.md")
 	all["import"], all["import of several"] = Run(across), Run(both)
-	all["library"] = Library(both, Screenful)
+	all["library"] = Library(both)
 	outputs, documents, err := bundle.Gather([]string{seeds + "ebs-across-instances.md"}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -62,7 +62,7 @@ func importKinds(t *testing.T, all map[string]*page.Document) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all["summary"] = Summary(bundle.Pick{}.Groups(results), 0)
+	all["summary"] = Summary(bundle.Pick{}.Groups(results))
 
 	demand := demanded(t)
 	var sides []advise.Side

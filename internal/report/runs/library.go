@@ -15,21 +15,17 @@ import (
 	"plimsoll/internal/verdict"
 )
 
-// Screenful is how many lines of a list are printed where nothing else is asked for.
-const Screenful = 40
-
 // Library is the document of an import of several files, whose results have nothing to do with one
 // another: a verdict for each file and none for all, the files with the worst first, and each finding
-// in a line. most bounds the lines of each list, 0 for all.
-func Library(b *bundle.Bundle, most int) *page.Document {
+// in a line.
+func Library(b *bundle.Bundle) *page.Document {
 	files := fileVerdicts(b)
 	word := counted(files, len(b.Scenarios))
 	d := &page.Document{
-		Kind: "run", Tool: text.Clean(b.Run.Tool, words.LongName), Title: word,
+		Kind: "run", Tool: text.Clean(b.Run.Tool, words.LongName),
 		Head: page.Headline{Word: word, About: about(&b.Run)},
 	}
-	d.Add(perFile(files, most))
-	d.Add(perCode(b, most))
+	d.Add(perFile(files), perCode(b))
 	return d
 }
 
@@ -134,15 +130,13 @@ func counted(files []*fileVerdict, results int) string {
 		strings.Join(says, ", "))
 }
 
-func perFile(files []*fileVerdict, most int) page.Section {
+func perFile(files []*fileVerdict) page.Section {
 	t := page.NewTable("", "<verdict", "<file", "results", "<findings")
-	shown := bound(len(files), most)
-	for _, f := range files[:shown] {
+	t.Most = 12
+	for _, f := range files {
 		t.Add(f.word(), text.Clean(tailOf(f.name), words.LongName), fmt.Sprint(f.results), strings.Join(f.codes, " "))
 	}
-	s := page.Section{Anchor: "files", Nav: "Files", Blocks: []page.Block{t}}
-	s.Add(restOf(len(files)-shown, "file")...)
-	return s
+	return page.Section{Anchor: "files", Nav: "Files", Blocks: []page.Block{t}}
 }
 
 // tailOf is a file with the directory that it lies in.
@@ -150,7 +144,7 @@ func tailOf(name string) string {
 	return filepath.Join(filepath.Base(filepath.Dir(name)), filepath.Base(name))
 }
 
-func perCode(b *bundle.Bundle, most int) page.Section {
+func perCode(b *bundle.Bundle) page.Section {
 	type line struct {
 		finding.Finding
 		results int
@@ -168,28 +162,9 @@ func perCode(b *bundle.Bundle, most int) page.Section {
 		at[f.Code].results += len(f.Scenarios)
 	}
 	t := page.NewTable("", "<code", "<severity", "results", "<finding")
-	shown := bound(len(lines), most)
-	for _, l := range lines[:shown] {
+	t.Most = 12
+	for _, l := range lines {
 		t.Add(string(l.Code), string(l.Severity), fmt.Sprint(l.results), text.Clean(l.Title, words.LongName))
 	}
-	s := page.Section{Anchor: "findings", Nav: "Findings", Blocks: []page.Block{t}}
-	s.Add(restOf(len(lines)-shown, "finding")...)
-	return s
-}
-
-// bound is how many of n are printed.
-func bound(n, most int) int {
-	if most <= 0 {
-		return n
-	}
-	return min(n, most)
-}
-
-// restOf is the line under a list that was cut, nothing under a whole one.
-func restOf(n int, of string) []page.Block {
-	if n <= 0 {
-		return nil
-	}
-	return []page.Block{page.Note{Lines: []string{fmt.Sprintf("%s: --limit 0 prints all, --where and --sort choose",
-		text.Plural(n, "more "+of))}}}
+	return page.Section{Anchor: "findings", Nav: "Findings", Blocks: []page.Block{t}}
 }

@@ -21,16 +21,15 @@ type Listed struct {
 	Fleets []*bundle.Fleet
 }
 
-// List is the document of runs and fleet runs below directories, newest first: the first lines only,
-// most of them, 0 for all; JSON is whole.
-func List(most int, below ...Listed) *page.Document {
+// List is the document of runs and fleet runs below directories, newest first.
+func List(below ...Listed) *page.Document {
 	var all []bundle.Run
 	var fleets []*bundle.Fleet
 	for _, l := range below {
 		all, fleets = append(all, l.Runs...), append(fleets, l.Fleets...)
 	}
 	d := &page.Document{Kind: "runs", Data: page.DataOf("runs", listData(all, fleets))}
-	d.Title = text.Plural(len(all)+len(fleets), "run")
+	d.Head.Word = text.Plural(len(all)+len(fleets), "run")
 	type line struct {
 		at    time.Time
 		cells []string
@@ -46,12 +45,11 @@ func List(most int, below ...Listed) *page.Document {
 	}
 	slices.SortStableFunc(lines, func(a, b line) int { return b.at.Compare(a.at) })
 	rows := page.NewTable("", "<when", "<run", "<outcome", "<scenarios?", "<?")
-	shown := bound(len(lines), most)
-	for _, l := range lines[:shown] {
+	rows.Most = 35
+	for _, l := range lines {
 		rows.Add(append([]string{l.at.Local().Format("2006-01-02 15:04")}, l.cells...)...)
 	}
 	d.Add(rows)
-	d.Add(restOf(len(lines)-shown, "run")...)
 	return d
 }
 

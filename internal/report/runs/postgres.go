@@ -67,13 +67,9 @@ func (transactions) fill(r *row, s *bundle.Scenario) {
 	r.Also = strings.Join(also, ", ")
 	r.P50, r.P99 = words.At(peak.Latency, 50), words.At(peak.Latency, 99)
 	if c := s.Ceiling; c != nil && c.Binding() != nil {
-		b := c.Binding()
-		r.Ceiling, r.From, r.Share = words.Transactions(b.IOPS), b.Label(), float64(peak.TPS/b.IOPS)
+		r.held(c, func(b *ceiling.Bound) string { return words.Transactions(b.IOPS) })
+		r.Share = float64(peak.TPS / c.Binding().IOPS)
 		r.Percent = text.Percent(r.Share)
-		if last := c.Sustained(); last != nil && last.IOPS < b.IOPS {
-			r.Burst = fmt.Sprintf("burst; sustained %s (%s)", words.Transactions(last.IOPS), last.Kind)
-			r.LastingShare = float64(last.IOPS / b.IOPS)
-		}
 	}
 }
 

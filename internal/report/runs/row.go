@@ -22,18 +22,23 @@ type row struct {
 
 	Measured string // the key figure
 	Doubt    string // its uncertainty: "± 1.2 %"
+	Margin   string // the same in a column: "1.2 %"
+	NoMargin string // why there is none
 	Also     string // the figure in its other unit
 	Ceiling  string
 	Percent  string // measured of ceiling: "99.6 %"
 	From     string // the resource that sets the ceiling
 	Limited  string // what limited the run; "" where that is not known
-	Burst    string // how long a burst lasts and what is sustained after it; empty when the ceiling itself lasts
+	Burst    string // how long a burst lasts; empty when the ceiling itself lasts, as are the next two
+	// Sustained is what is left after it, and Then the resource that limits it.
+	Sustained, Then string
 
 	Share        float64 // measured of ceiling; 0 when words.Unknown
 	latency      bool    // Measured and Ceiling are latencies, Share is of the IOPS that follow from them
 	LastingShare float64 // sustained part of the ceiling; 0 when the ceiling itself lasts
 
 	P50, P99, Sync string // of the sync where the scenario syncs; Sync then has the I/O alone
+	Syncs          string // says so
 	Verdict        string // "not run" when there is no result
 }
 
@@ -87,6 +92,11 @@ func (operations) fill(r *row, s *bundle.Scenario) {
 		r.Doubt = words.Doubt(s.Result.BW)
 	}
 	r.Also = also(r.Also, s.Result)
+	if margin, ok := strings.CutPrefix(r.Doubt, "± "); ok {
+		r.Margin = margin
+	} else {
+		r.NoMargin = r.Doubt
+	}
 	if c := s.Ceiling; c != nil && c.Known() && !c.Binding().SelfMeasured() {
 		r.latency = key == result.ByLatency
 		r.Share = key.Share(n, bw, c.Binding().IOPS, c.Binding().BW)
@@ -98,8 +108,8 @@ func (operations) fill(r *row, s *bundle.Scenario) {
 		if t.Read.N == 0 && t.Trim.N == 0 {
 			alone = "write"
 		}
-		r.Sync = fmt.Sprintf("p50 and p99 are for the sync; for the %s alone they are %s and %s", alone, words.At(all, 50),
-			words.At(all, 99))
+		r.Sync = fmt.Sprintf("%s alone: p50 %s, p99 %s", alone, words.At(all, 50), words.At(all, 99))
+		r.Syncs = "p50 and p99 are of the sync"
 	}
 }
 
@@ -141,24 +151,27 @@ func (r row) Of() string {
 }
 
 func (r *row) ceiling(c *ceiling.Ceiling, key result.Key) {
-	b := c.Binding()
-	r.Ceiling, r.From = key.Print(b.IOPS, b.BW), b.Label()
-	if b.SelfMeasured() {
-		r.Ceiling, r.Percent = words.None, words.None
+	if c.Binding().SelfMeasured() {
+		r.Ceiling, r.Percent, r.From = words.None, words.None, c.Binding().Label()
 		return
 	}
-	last := c.Sustained()
-	if last == nil || last.IOPS >= b.IOPS {
+	r.held(c, func(b *ceiling.Bound) string { return key.Print(b.IOPS, b.BW) })
+}
+
+// held is what limits now, and what does once bursts are spent.
+func (r *row) held(c *ceiling.Ceiling, figure func(*ceiling.Bound) string) {
+	held := c.Held()
+	r.Ceiling, r.From = figure(held.Now), held.Now.Label()
+	if held.Then == nil {
 		return
 	}
-	// What limits need not burst itself: it may stand below one resource's burst and above what that
-	// sustains.
-	r.Burst = "burst"
-	if course := c.Course(); len(course) > 1 {
-		r.Burst += ": lasts " + text.Duration(course[0].Until)
+	r.Sustained, r.Then = figure(held.Then), held.Then.Label()
+	r.LastingShare = float64(held.Then.IOPS / held.Now.IOPS)
+	r.Burst = "a burst"
+	if held.For > 0 {
+		r.Burst += " of " + text.Duration(held.For)
 	}
-	r.Burst += fmt.Sprintf("; sustained %s (%s)", key.Print(last.IOPS, last.BW), last.Kind)
-	r.LastingShare = float64(last.IOPS / b.IOPS)
+	r.Burst += "; what is sustained is limited by " + r.Then
 }
 
 // latencyOf is the completion latency of all directions together; of several it needs their

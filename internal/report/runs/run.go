@@ -31,26 +31,21 @@ func Run(b *bundle.Bundle) *page.Document {
 		Kind: "run", Tool: text.Clean(r.Tool, words.LongName), Records: records(b),
 		Data: page.Data{Name: "report", Value: document(b), Dense: true},
 	}
-	d.Head = runHead(b, rows)
-	d.Title = fmt.Sprintf("%s: %s", d.Head.Word, words.Join(" on ", text.Clean(r.Suite.Name, words.LongName),
-		host(&r.Topology)))
+	var said []string
+	d.Head, said = runHead(b, rows)
 	if line := readInPart(b); line != "" {
 		d.Add(page.Note{Lead: "read in part", Lines: []string{line}})
 	}
 	d.Add(overview(rows, &b.Run))
-	if len(b.Run.Imported) > 0 && len(b.Scenarios) > 1 { // a single result prints its own
+	if len(b.Run.Imported) > 0 {
 		d.Add(doubted(b))
 	}
-	found, anchors := findings(b, rows)
+	found, anchors := findings(b, rows, said)
 	if len(found.Blocks) > 0 {
 		d.Add(found)
 	}
 	for i := range b.Scenarios {
-		s := scenario(b, i, rows[i], anchors)
-		if len(b.Scenarios) > 1 {
-			s.Level = page.Detail
-		}
-		d.Add(s)
+		d.Add(scenario(b, i, rows[i], anchors))
 	}
 	if m := machineSection(b); len(m.Blocks) > 0 {
 		d.Add(m)
@@ -96,9 +91,10 @@ func terms() []string {
 	}
 }
 
-func runHead(b *bundle.Bundle, rows []row) page.Headline {
+// runHead is the verdict with its first reasons, and the rules that these name.
+func runHead(b *bundle.Bundle, rows []row) (h page.Headline, said []string) {
 	r := &b.Run
-	h := page.Headline{Word: strings.ToUpper(r.Outcome()), Tone: string(r.Verdict), Tiles: tiles(b, rows)}
+	h = page.Headline{Word: strings.ToUpper(r.Outcome()), Tone: string(r.Verdict), Tiles: tiles(b, rows)}
 	if len(h.Tiles) > 0 {
 		h.Main = h.Tiles[0].Main
 	}
@@ -108,9 +104,12 @@ func runHead(b *bundle.Bundle, rows []row) page.Headline {
 	for _, s := range r.Reasons[:min(len(r.Reasons), mostReasons)] {
 		h.Says = append(h.Says, page.Say{Text: text.Clean(s, words.LongSentence), Next: text.Clean(nextStep(s, b),
 			words.LongSentence)})
+		if code := reasonCode.FindStringSubmatch(s); code != nil {
+			said = append(said, code[1])
+		}
 	}
 	h.About = about(r)
-	return h
+	return h, said
 }
 
 // about is what was run where, when and by which versions.
@@ -125,43 +124,70 @@ func about(r *bundle.Run) string {
 
 // noCeiling stands once below a table that has no column for ceilings.
 func noCeiling(i topology.Instance) string {
-	return "No ceiling: the limits of this storage are unknown. Declare its volumes: plimsoll run --volumes " +
-		i.Example() + ", or in plimsoll.yaml."
+	return "ceiling unknown: the limits of this storage are not known; declare them: --volumes " + i.Example() +
+		", or plimsoll.yaml"
 }
 
 // overview gives each scenario a line: what was measured, of which ceiling, and two different
-// things: the resource that sets the ceiling, and what limited the run.
+// things: the resource that sets the ceiling, and what limited the run. What holds for several rows
+// stands once below.
 func overview(rows []row, r *bundle.Run) page.Section {
-	t := page.NewTable("", "<scenario", "measured", "ceiling", "<%", "<ceiling from???", "<run limited by???", "p50?",
-		"p99", "<verdict")
+	t := page.NewTable("", "<scenario", "result", "±?", "p50??", "p99?", "<of ceiling", "ceiling??", "<set by????",
+		"sustained", "<run limited by???", "<verdict")
 	known := false
 	for _, r := range rows {
-		cells := page.Cells(words.Join(" ", r.Num, r.Name), r.Measured, r.Ceiling, r.Percent, r.From, r.Limited, r.P50,
-			r.P99, r.Verdict)
+		cells := page.Cells(words.Join(" ", r.Num, r.Name), r.Measured, r.Margin, r.P50, r.P99, r.Percent, r.Ceiling, r.From,
+			r.Sustained, r.Limited, r.Verdict)
 		cells[0].Link, cells[0].Also = r.Anchor, r.Role
-		cells[1].Also = words.Join("; ", r.Doubt, r.Also, r.Sync)
-		cells[4].Also = r.Burst
-		cells[8].Tone = r.Verdict
+		cells[1].Also = words.Join("; ", r.Also, r.Sync)
+		cells[8].Also = r.Then
+		cells[10].Tone = r.Verdict
 		if r.Share > 0 {
-			cells[3].Gauge, cells[3].Low, cells[3].Tone = r.Share, r.LastingShare, r.Verdict
+			cells[5].Gauge, cells[5].Low, cells[5].Tone = r.Share, r.LastingShare, r.Verdict
 		}
 		if r.Ceiling == words.Unknown {
-			cells[2].Text, cells[3].Text, cells[4].Text = words.None, words.None, words.None
+			cells[5].Text, cells[6].Text, cells[7].Text = words.None, words.None, words.None
 		} else {
 			known = true
 		}
 		t.Rows = append(t.Rows, cells)
 	}
 	s := page.Section{Anchor: "overview", Nav: "Overview", Blocks: []page.Block{t}}
+	below := notes(rows)
 	if !known && len(rows) > 0 && len(r.Imported) == 0 { // of an import the first lines say what is missing
-		s.Add(page.Note{Lines: []string{noCeiling(r.Topology.Instance)}})
+		below = append(below, noCeiling(r.Topology.Instance))
+	}
+	if len(below) > 0 {
+		s.Add(page.Note{Lines: below})
 	}
 	return s
 }
 
-// mostDoubts is how many caveats stand below the table of an import; the sections of the results have
-// all of them.
-const mostDoubts = 6
+// notes are what holds for several rows of the overview, each once, with the rows that it holds for.
+func notes(rows []row) []string {
+	var all []string
+	of := map[string][]string{}
+	for _, r := range rows {
+		for _, note := range words.Present(r.NoMargin, r.Burst, r.Syncs) {
+			if of[note] == nil {
+				all = append(all, note)
+			}
+			of[note] = append(of[note], r.Num)
+		}
+	}
+	for i, note := range all {
+		if nums := of[note]; len(nums) < len(rows) {
+			all[i] = text.Some(nums, mostNums) + ": " + note
+		}
+	}
+	return all
+}
+
+// mostNums is how many rows a note names.
+const mostNums = 8
+
+// mostDoubts is how many caveats of an import are no details.
+const mostDoubts = 2
 
 // doubted are the caveats of all results of an import, each once, those of most results first.
 func doubted(b *bundle.Bundle) page.Section {
@@ -178,15 +204,14 @@ func doubted(b *bundle.Bundle) page.Section {
 	slices.SortStableFunc(order, func(a, b string) int { return count[b] - count[a] })
 	var s page.Section
 	for i, d := range order {
-		if i == mostDoubts {
-			s.Add(page.Note{Lines: []string{fmt.Sprintf("%s: plimsoll report --format md",
-				text.Plural(len(order)-i, "more caveat"))}})
-			break
-		}
 		if count[d] > 1 {
 			d += fmt.Sprintf(" (%s)", text.Plural(count[d], "result"))
 		}
-		s.Add(page.Note{Lead: "caveat", Lines: []string{text.Clean(d, 4*words.LongName)}})
+		note := page.Note{Lead: "caveat", Lines: []string{text.Clean(d, 4*words.LongName)}}
+		if i >= mostDoubts {
+			note.Level = page.Detail
+		}
+		s.Add(note)
 	}
 	return s
 }

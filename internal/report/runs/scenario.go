@@ -18,7 +18,7 @@ import (
 func scenario(b *bundle.Bundle, i int, row row, anchors []string) page.Section {
 	s := &b.Scenarios[i]
 	section := page.Section{
-		Of: "scenario", Anchor: row.Anchor, Title: words.Join(" ", row.Num, row.Name), Tone: row.Verdict,
+		Of: "scenario", Level: page.Detail, Anchor: row.Anchor, Title: words.Join(" ", row.Num, row.Name), Tone: row.Verdict,
 		About: words.Join(". ", row.Title, text.Clean(s.Why, words.LongSentence)),
 	}
 	r := s.Result
@@ -62,9 +62,12 @@ func lead(s *bundle.Scenario, row row, b *bundle.Bundle, anchors []string) page.
 	all.Add("measured", words.Join(", ", words.WithDoubt(row.Measured, row.Doubt), row.Also, row.Sync))
 	of := row.Of()
 	if row.From != words.Unknown {
-		of += ", from " + words.Join(", ", row.From, row.Burst)
+		of += ", from " + row.From
 	}
 	all.Add("of", of)
+	if row.Sustained != "" {
+		all.Add("sustained", row.Sustained+": "+row.Burst)
+	}
 	all.Add("run limited by", row.Limited)
 	var codes []string
 	for k, f := range b.Findings {

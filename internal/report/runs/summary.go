@@ -16,9 +16,8 @@ import (
 )
 
 // Summary is the document of groups of results a row each: where a result was read, its name, and its
-// figures, reads and writes together. A terminal gets the first rows, most of them, 0 for all; other
-// formats are whole.
-func Summary(groups []bundle.Group, most int) *page.Document {
+// figures, reads and writes together.
+func Summary(groups []bundle.Group) *page.Document {
 	var all []*result.Result
 	for _, g := range groups {
 		all = append(all, g.Results...)
@@ -26,29 +25,32 @@ func Summary(groups []bundle.Group, most int) *page.Document {
 	d := &page.Document{Kind: "summary", Data: page.DataOf("results", struct {
 		Results []summaryRow `json:"results"`
 	}{summaryRows(all)})}
-	d.Title = text.Plural(len(all), "result")
-	left := bound(len(all), most)
-	for _, g := range groups {
-		if left == 0 {
-			break
-		}
+	d.Head.Word = text.Plural(len(all), "result")
+	for i, g := range groups {
 		rows := page.NewTable("", "<file", "<result", "IOPS", "bandwidth", "over??", "mean?", "p50?", "p99")
-		for _, r := range g.Results[:min(len(g.Results), left)] {
+		for _, r := range g.Results {
 			rows.Add(summaryCells(r)...)
 		}
-		left -= min(len(g.Results), left)
+		rows.Most = 35
 		if g.Name == "" {
 			d.Add(rows)
 			continue
 		}
-		d.Add(page.Section{
+		one := page.Section{
+			Of:     "group",
 			Title:  text.Clean(fmt.Sprintf("%s (%s)", g.Name, text.Plural(len(g.Results), "result")), 80),
 			Blocks: []page.Block{rows},
-		})
+		}
+		if rows.Most = mostOfGroup; i >= mostSeries {
+			one.Level = page.Detail
+		}
+		d.Add(one)
 	}
-	d.Add(restOf(len(all)-bound(len(all), most), "result")...)
 	return d
 }
+
+// mostOfGroup is how many rows of a group a terminal gets.
+const mostOfGroup = 8
 
 func summaryCells(r *result.Result) []string {
 	file := text.Clean(filepath.Base(r.Source), 40)

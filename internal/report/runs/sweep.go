@@ -18,9 +18,9 @@ import (
 // Swept is the document of a measured sweep, its knees first.
 func Swept(s *compare.Swept) *page.Document {
 	d := &page.Document{Kind: "sweep", Data: page.DataOf("sweep", s), Records: sweptRecords(s)}
-	d.Title = "Sweep of " + strings.Join(s.Axes, " and ")
+	title := "Sweep of " + strings.Join(s.Axes, " and ")
 	if s.Scenario != "" {
-		d.Title += ": " + text.Clean(s.Scenario, words.LongName)
+		title += ": " + text.Clean(s.Scenario, words.LongName)
 	}
 	invalid := 0
 	for _, p := range s.Points {
@@ -28,14 +28,14 @@ func Swept(s *compare.Swept) *page.Document {
 			invalid++
 		}
 	}
-	d.Head = page.Headline{Word: d.Title, Tone: "pass"}
+	d.Head = page.Headline{Word: title, Tone: "pass"}
 	switch {
 	case len(s.Points) == 0:
-		d.Head.Word, d.Head.Tone = d.Title+": nothing was measured", "measured"
+		d.Head.Word, d.Head.Tone = title+": nothing was measured", "measured"
 	case invalid == len(s.Points):
-		d.Head.Word, d.Head.Tone = d.Title+": every point is INVALID", "invalid"
+		d.Head.Word, d.Head.Tone = title+": every point is INVALID", "invalid"
 	case invalid > 0:
-		d.Head.Word = fmt.Sprintf("%s: %d of %s INVALID", d.Title, invalid, text.Plural(len(s.Points), "point"))
+		d.Head.Word = fmt.Sprintf("%s: %d of %s INVALID", title, invalid, text.Plural(len(s.Points), "point"))
 		d.Head.Tone = "warn"
 	}
 	for _, c := range s.Curves {

@@ -1,0 +1,99 @@
+package machine
+
+import (
+	"fmt"
+	"strings"
+
+	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/words"
+	"plimsoll/internal/text"
+	"plimsoll/internal/topology"
+)
+
+// Here is what the machine has that plimsoll works with.
+type Here struct {
+	Fio  string // its version, "" where it is not installed
+	Root bool
+}
+
+// Start is the document of a first look: the storage of a path, what is missing, and what to do next.
+func Start(t *topology.Topology, have Here) *page.Document {
+	d := &page.Document{Kind: "start", Head: page.Headline{Word: standing(t)}, Data: page.DataOf("topology", t)}
+	missing := page.Note{Title: "missing"}
+	lack := func(is bool, what string) {
+		if is {
+			missing.Lines = append(missing.Lines, what)
+		}
+	}
+	lack(have.Fio == "", "fio, to measure: apt-get install fio, dnf install fio")
+	lack(!have.Root, "root, to see the kernel log, the superblocks and who does the I/O: sudo plimsoll")
+	lack(unlimited(t), "the limits of the volumes, for ceilings and verdicts: --volumes "+t.Instance.Example()+
+		", or plimsoll --yaml > plimsoll.yaml and fill it in")
+	if len(missing.Lines) > 0 {
+		d.Add(missing)
+	}
+	next := page.NewTable("what to do now", "<", "<")
+	next.Add("plimsoll why .", "is the storage slow now, and why (5 s)")
+	next.Add("plimsoll check .", "is it set up right")
+	if have.Fio != "" {
+		next.Add("plimsoll run quick", "what it carries: a few minutes in files of its own")
+	} else {
+		next.Add("plimsoll import FILE", "what somebody's fio output says")
+	}
+	d.Add(next, page.Note{Lines: []string{"All commands: plimsoll --help"}})
+	return d
+}
+
+// unlimited says that no limit of an array's volumes is known.
+func unlimited(t *topology.Topology) bool {
+	for _, a := range t.Arrays {
+		for _, v := range a.Volumes {
+			if v.Sustained.Known() {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Beginning is a plimsoll.yaml of what was seen; what was not is a comment to fill in.
+func Beginning(t *topology.Topology) string {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	line("# What plimsoll sees of this machine. Fill in what it could not see: docs/plimsoll-yaml.md.")
+	if i := t.Instance; i.Type != "" {
+		line("instance: %s", i.Type)
+	} else {
+		line("# instance: c8g.2xlarge")
+	}
+	line("arrays:")
+	for _, a := range t.Arrays {
+		line("  - name: %s", text.ShellQuote(text.Clean(a.Name, words.LongName)))
+		line("    role: [data, wal]")
+		if a.Level != topology.NoLevel {
+			line("    level: %s", a.Level)
+		}
+		if a.Chunk > 0 {
+			line("    chunk: %s", a.Chunk.Arg())
+		}
+		line("    volumes:")
+		line("      count: %d", max(len(a.Volumes), 1))
+		var v topology.Volume
+		if len(a.Volumes) > 0 {
+			v = a.Volumes[0]
+		}
+		switch {
+		case v.Type != "":
+			line("      type: %s", v.Type)
+		case v.Sustained.Known():
+			line("      iops: %s", v.Sustained.IOPS.Arg())
+			line("      throughput: %s", v.Sustained.Rate.Arg())
+		default:
+			line("      type: %s # or iops: and throughput: of one volume", strings.TrimLeft(t.Instance.Example(), "0123456789x"))
+		}
+		if v.Size > 0 {
+			line("      size: %d", uint64(v.Size))
+		}
+	}
+	return b.String()
+}
