@@ -9,6 +9,7 @@ import (
 	"plimsoll/internal/fio"
 	"plimsoll/internal/host"
 	"plimsoll/internal/result"
+	"plimsoll/internal/suite"
 	"plimsoll/internal/telemetry"
 	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
@@ -54,9 +55,10 @@ func (c *Case) Unflushed(m Measurement) (Unflushed, bool) {
 		return u, false
 	}
 	r, role := m.Result, m.Scenario.Role
-	if p := r.Postgres; p != nil {
+	server := r.Kind() == suite.OfServer
+	if server {
 		role = topology.WAL
-		for _, probe := range []result.SyncProbe{p.Before, p.After} {
+		for _, probe := range []result.SyncProbe{r.Postgres.Before, r.Postgres.After} {
 			if probe.Flushes > 0 {
 				return u, false
 			}
@@ -74,7 +76,7 @@ func (c *Case) Unflushed(m Measurement) (Unflushed, bool) {
 	u.Drives = c.Volatile(t.Device)
 	for _, name := range u.Drives {
 		i := slices.IndexFunc(r.Devices, func(d telemetry.DeviceUse) bool { return d.Name == name })
-		if r.Postgres == nil && (i < 0 || r.Devices[i].Flushes > 0) {
+		if !server && (i < 0 || r.Devices[i].Flushes > 0) {
 			return u, false
 		}
 	}

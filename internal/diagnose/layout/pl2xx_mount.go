@@ -8,6 +8,7 @@ import (
 	"plimsoll/internal/block"
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
+	"plimsoll/internal/suite"
 	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
@@ -299,7 +300,7 @@ var noBarriers = &diagnose.Rule{
 		}
 		for _, m := range c.Runs {
 			u, ok := c.Unflushed(m)
-			if !ok || m.Result.Postgres != nil { // PL709
+			if !ok || m.Result.Kind() == suite.OfServer { // PL709
 				continue
 			}
 			f := finding.Finding{
