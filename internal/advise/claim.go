@@ -125,7 +125,10 @@ func readings(t *topology.Topology) []reading {
 		}
 		typ, _ := cloud.TypeNamed(c.Types[0])
 		v := topology.Volume{Type: typ.Type, Network: true, CountedIO: typ.Counted, Merges: typ.Merges}
-		all = append(all, with(c.Name, topology.Array{Name: "attached", Level: topology.Single, Volumes: []topology.Volume{v}}))
+		all = append(
+			all,
+			with(c.Name, topology.Array{Name: "attached", Level: topology.Single, Volumes: []topology.Volume{v}}),
+		)
 	}
 	if f.Local.Count > 0 && f.Local.Limits.Known() && !f.Local.Temp {
 		a := topology.Array{Name: "drives", Level: topology.RAID0, Volumes: make([]topology.Volume, f.Local.Count)}

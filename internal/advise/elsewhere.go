@@ -170,8 +170,17 @@ func (r *Request) choose(t cloud.VolumeType, machines []cloud.InstanceFacts) (be
 		}
 		if one == nil && best == nil {
 			why = t.Type + ": no machine that fits, and whose limits for it are known, carries the demand"
-			if i := slices.IndexFunc(machines, func(f cloud.InstanceFacts) bool { return slices.Contains(f.Without, t.Type) }); r.Instance != "" && i >= 0 {
-				why = fmt.Sprintf("%s: %s does not take it: %s; --types has others", t.Type, machines[i].Type, machines[i].WithoutWhy)
+			if i := slices.IndexFunc(
+				machines,
+				func(f cloud.InstanceFacts) bool { return slices.Contains(f.Without, t.Type) },
+			); r.Instance != "" &&
+				i >= 0 {
+				why = fmt.Sprintf(
+					"%s: %s does not take it: %s; --types has others",
+					t.Type,
+					machines[i].Type,
+					machines[i].WithoutWhy,
+				)
 			}
 		}
 		if one != nil && (best == nil || one.better(best)) {

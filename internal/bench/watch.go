@@ -203,7 +203,17 @@ func virtual(name, model string) bool {
 		return slices.ContainsFunc(parts, func(p string) bool { return strings.HasPrefix(in, p) })
 	}
 	return has(name, "vd", "xvd", "loop", "nbd", "zd") ||
-		has(strings.ToUpper(model), "QEMU", "VIRTUAL", "VBOX", "PERSISTENTDISK", "EPHEMERALDISK", "VMWARE", "VIRTIO", "BLOCKVOLUME")
+		has(
+			strings.ToUpper(model),
+			"QEMU",
+			"VIRTUAL",
+			"VBOX",
+			"PERSISTENTDISK",
+			"EPHEMERALDISK",
+			"VMWARE",
+			"VIRTIO",
+			"BLOCKVOLUME",
+		)
 }
 
 func (w *watching) volume(device string) *topology.Volume {

@@ -69,7 +69,8 @@ func (s *Stack) Fallen(r *sys.Reader) bool {
 			continue
 		}
 		asked := strings.Split(strings.Fields(line)[5], ",") // of the mount, not of the filesystem
-		return slices.Contains(asked, "rw") && slices.ContainsFunc(m.Options, func(o string) bool { return o == "ro" || o == "emergency_ro" || o == "shutdown" })
+		return slices.Contains(asked, "rw") &&
+			slices.ContainsFunc(m.Options, func(o string) bool { return o == "ro" || o == "emergency_ro" || o == "shutdown" })
 	}
 	return false
 }

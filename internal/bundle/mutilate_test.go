@@ -46,7 +46,10 @@ func importText(text string) (*judgedText, error) {
 	if quotes([]byte(text)) {
 		around(found.Documents, found.Outputs, []byte(text))
 	}
-	j := &judgedText{outputs: len(outs), b: &Bundle{Run: Run{Imported: []string{"paste.txt"}, Suite: suite.Suite{Name: "import"}}}}
+	j := &judgedText{
+		outputs: len(outs),
+		b:       &Bundle{Run: Run{Imported: []string{"paste.txt"}, Suite: suite.Suite{Name: "import"}}},
+	}
 	for _, o := range found.Outputs {
 		j.unread += len(o.Unread)
 	}
@@ -85,9 +88,7 @@ func (j *judgedText) figures() map[figure][]float64 {
 	for _, s := range j.b.Scenarios {
 		r := s.Result
 		rows := map[string][]fio.Job{"": {r.Total}}
-		for _, row := range r.Jobs {
-			rows["row"] = append(rows["row"], row)
-		}
+		rows["row"] = append(rows["row"], r.Jobs...)
 		for _, p := range r.Parts {
 			rows["row"] = append(rows["row"], p.Total)
 		}
@@ -138,7 +139,10 @@ func near(what string, v float64, values []float64, cut bool) bool {
 // contradicts says where a part says what the whole does not.
 func contradicts(whole, p *judgedText) (faults []string) {
 	want := whole.figures()
-	partial := slices.ContainsFunc(p.b.Scenarios, func(s Scenario) bool { return s.Result.Lacks(part.AllJobs, part.AllSides) })
+	partial := slices.ContainsFunc(
+		p.b.Scenarios,
+		func(s Scenario) bool { return s.Result.Lacks(part.AllJobs, part.AllSides) },
+	)
 	cut := slices.ContainsFunc(p.b.Scenarios, func(s Scenario) bool { return s.Result.Lacks(part.Ending) })
 	for f, values := range p.figures() {
 		all := want[f]
@@ -150,7 +154,10 @@ func contradicts(whole, p *judgedText) (faults []string) {
 				continue
 			}
 			if !near(f.what, v, all, cut) {
-				faults = append(faults, fmt.Sprintf("new figure: %s %s %s %g, want one of %g", cmp.Or(f.row, "sum"), f.side, f.what, v, all))
+				faults = append(
+					faults,
+					fmt.Sprintf("new figure: %s %s %s %g, want one of %g", cmp.Or(f.row, "sum"), f.side, f.what, v, all),
+				)
 			}
 		}
 	}
@@ -162,7 +169,8 @@ func contradicts(whole, p *judgedText) (faults []string) {
 	for _, f := range p.b.Findings {
 		has[f.Code] = true
 		// Counters of the whole may hold what others wrote: what the latencies say of buffered writes is nearer.
-		if f.Code == "PL419" && slices.ContainsFunc(p.b.Scenarios, func(s Scenario) bool { return s.Result.Lacks(part.DiskStats) }) {
+		if f.Code == "PL419" &&
+			slices.ContainsFunc(p.b.Scenarios, func(s Scenario) bool { return s.Result.Lacks(part.DiskStats) }) {
 			continue
 		}
 		if f.Code == "PL402" && p.mixed { // of two commands one above the other the last is taken for the run below
@@ -182,7 +190,8 @@ func lostVerdict(whole, p *judgedText) (faults []string) {
 		return nil
 	}
 	for _, f := range whole.b.Findings {
-		if f.Severity == finding.Invalid && !slices.ContainsFunc(p.b.Findings, func(g finding.Finding) bool { return g.Severity == finding.Invalid }) {
+		if f.Severity == finding.Invalid &&
+			!slices.ContainsFunc(p.b.Findings, func(g finding.Finding) bool { return g.Severity == finding.Invalid }) {
 			faults = append(faults, fmt.Sprintf("INVALID lost: %s %s", f.Code, f.Message))
 		}
 	}
@@ -509,11 +518,21 @@ func TestPartsNeverContradictTheWhole(t *testing.T) {
 		}
 		slices.Sort(faults)
 		if faulty[kind.name]++; faulty[kind.name] <= 2 {
-			file := filepath.Join(os.TempDir(), fmt.Sprintf("mutilated-%s-%d.txt", strings.ReplaceAll(kind.name, " ", "-"), faulty[kind.name]))
+			file := filepath.Join(
+				os.TempDir(),
+				fmt.Sprintf("mutilated-%s-%d.txt", strings.ReplaceAll(kind.name, " ", "-"), faulty[kind.name]),
+			)
 			if os.WriteFile(file, []byte(text), 0o600) != nil {
 				file = "(not written)"
 			}
-			t.Errorf("%s of %s (%s): %d faults:\n  %s", kind.name, name, file, len(faults), strings.Join(faults[:min(len(faults), 4)], "\n  "))
+			t.Errorf(
+				"%s of %s (%s): %d faults:\n  %s",
+				kind.name,
+				name,
+				file,
+				len(faults),
+				strings.Join(faults[:min(len(faults), 4)], "\n  "),
+			)
 		}
 	}
 	total, bad := 0, 0
@@ -540,14 +559,64 @@ func TestMakeWholeOutputs(t *testing.T) {
 	pick := func(list ...string) string { return list[r.IntN(len(list))] }
 	for i := range n {
 		file := filepath.Join(dir, "f")
-		args := []string{"--filename=" + file, "--size=" + pick("4m", "16m", "64m"), "--bs=" + pick("4k", "8k", "16k", "128k", "1m", "4k,64k"),
-			"--runtime=" + pick("1", "2", "3"), "--time_based", "--direct=" + pick("0", "1", "1")}
-		args = append(args, "--ioengine="+pick("psync", "libaio", "libaio", "io_uring", "sync", "mmap"), "--iodepth="+pick("1", "4", "32", "64"))
-		args = append(args, strings.Fields(pick("", "--group_reporting", "--fdatasync=1", "--rate_iops=500", "--lat_percentiles=1", "--percentile_list=50:99:99.9", "--invalidate=0"))...)
-		args = append(args, strings.Fields(pick("", "", "--numjobs=2", "--numjobs=4 --group_reporting", "--numjobs=3", "--numjobs=2 --new_group"))...)
-		job := "--name=" + pick("a", "test", "rand-write", "job1") + " --rw=" + pick("read", "write", "randread", "randwrite", "rw", "randrw", "randrw --rwmixread=70")
+		args := []string{
+			"--filename=" + file,
+			"--size=" + pick("4m", "16m", "64m"),
+			"--bs=" + pick("4k", "8k", "16k", "128k", "1m", "4k,64k"),
+			"--runtime=" + pick("1", "2", "3"),
+			"--time_based",
+			"--direct=" + pick("0", "1", "1"),
+		}
+		args = append(
+			args,
+			"--ioengine="+pick("psync", "libaio", "libaio", "io_uring", "sync", "mmap"),
+			"--iodepth="+pick("1", "4", "32", "64"),
+		)
+		args = append(
+			args,
+			strings.Fields(
+				pick(
+					"",
+					"--group_reporting",
+					"--fdatasync=1",
+					"--rate_iops=500",
+					"--lat_percentiles=1",
+					"--percentile_list=50:99:99.9",
+					"--invalidate=0",
+				),
+			)...)
+		args = append(
+			args,
+			strings.Fields(
+				pick("", "", "--numjobs=2", "--numjobs=4 --group_reporting", "--numjobs=3", "--numjobs=2 --new_group"),
+			)...)
+		job := "--name=" + pick(
+			"a",
+			"test",
+			"rand-write",
+			"job1",
+		) + " --rw=" + pick(
+			"read",
+			"write",
+			"randread",
+			"randwrite",
+			"rw",
+			"randrw",
+			"randrw --rwmixread=70",
+		)
 		if r.IntN(3) == 0 {
-			job += " --name=" + pick("b", "second") + " " + pick("", "--stonewall", "--new_group") + " --rw=" + pick("randread", "randwrite", "randrw")
+			job += " --name=" + pick(
+				"b",
+				"second",
+			) + " " + pick(
+				"",
+				"--stonewall",
+				"--new_group",
+			) + " --rw=" + pick(
+				"randread",
+				"randwrite",
+				"randrw",
+			)
 		}
 		args = append(args, strings.Fields(job)...)
 		out, err := exec.Command("fio", args...).CombinedOutput() //nolint:gosec // our own options
@@ -555,7 +624,10 @@ func TestMakeWholeOutputs(t *testing.T) {
 			continue
 		}
 		text := "$ fio " + strings.ReplaceAll(strings.Join(args, " "), file, "/mnt/f") + "\n" + string(out)
-		packed.Files = append(packed.Files, txtar.File{Name: fmt.Sprintf("%03d", i), Data: []byte(strings.ReplaceAll(text, "\r", "\n"))})
+		packed.Files = append(
+			packed.Files,
+			txtar.File{Name: fmt.Sprintf("%03d", i), Data: []byte(strings.ReplaceAll(text, "\r", "\n"))},
+		)
 	}
 	if err := os.WriteFile(filepath.Join("testdata", "whole.txtar"), txtar.Format(packed), 0o600); err != nil {
 		t.Fatal(err)

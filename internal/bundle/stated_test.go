@@ -106,7 +106,7 @@ func TestSeedsStateTheirVolumes(t *testing.T) {
 	}
 	if r := results[0]; r.Total.Write.IOPS != 536 || r.Total.Read.IOPS != 0 || r.Total.Write.Clat.Mean != 1.858e6 ||
 		r.Total.Write.BW != 536*8192 {
-		t.Errorf("%s: %+v", r.Name, r.Total.Write)
+		t.Errorf("%s: %+v, %+v", r.Name, r.Total.Write, r.Total.Sync)
 	}
 	if r := results[4]; r.Total.Read.IOPS != 13100 || r.Total.Write.IOPS != 5600 {
 		t.Errorf("%s: %v, %v", r.Name, r.Total.Read.IOPS, r.Total.Write.IOPS)

@@ -145,7 +145,14 @@ func (p *problem) allow(i topology.Instance, a *topology.Array, m members, w all
 		if base <= 0 && top <= 0 {
 			continue
 		}
-		r := &resource{kind: w.iops, name: w.name + " " + l.name, base: base, origin: w.origin, how: w.how(l, allowed), pool: w.pool}
+		r := &resource{
+			kind:   w.iops,
+			name:   w.name + " " + l.name,
+			base:   base,
+			origin: w.origin,
+			how:    w.how(l, allowed),
+			pool:   w.pool,
+		}
 		if l.kind == VolumeRate {
 			r.kind = w.rate
 		}
@@ -192,7 +199,10 @@ const passedOn = "the host's cache takes writes faster than it passes them on"
 // passes says that some of the load counts against a cache's limit: all of it but for writes that
 // a cache of both takes, which count where they are passed on.
 func (p *problem) passes(c cloud.Caching) bool {
-	return slices.ContainsFunc(p.streams, func(s stream) bool { return s.w.Reads() || c == cloud.ReadOnly && s.w.Writes() })
+	return slices.ContainsFunc(
+		p.streams,
+		func(s stream) bool { return s.w.Reads() || c == cloud.ReadOnly && s.w.Writes() },
+	)
 }
 
 // instanceNotes says what is not known of what the machine allows these volumes, and what is taken for

@@ -48,18 +48,18 @@ func TestDemandOfAnUnmetRun(t *testing.T) {
 // very run refutes.
 func TestOwnedVolumesOfARun(t *testing.T) {
 	dir := imported(t, "raid0-4xgp2-m5.12xlarge.md", "--volumes '4x gp2 3000GiB' --level raid0 --chunk 64KiB")
-	got := printed(t, "advise "+dir)
-	has(t, got, "your volumes: not enough", "$1,200.00 for the volumes", "0.992 x", "x gp3")
+	got := printed(t, "advise "+dir+" --details")
+	has(t, got, "your volumes: not enough", "$1,200.00 for the volumes", "0.992 times", "x gp3")
 	if strings.Contains(got, " gp3: ") {
 		t.Errorf("gp3 is left out:\n%s", got)
 	}
 	// Near miss: a demand without the run shows nothing, and the catalogue's latency leaves it out.
 	file := filepath.Join(t.TempDir(), "demand.yaml")
 	printed(t, "workload from "+dir+" -o "+file)
-	has(t, printed(t, "advise "+file+" --capacity 12000GiB"), " gp3: ")
+	has(t, printed(t, "advise "+file+" --capacity 12000GiB --details"), " gp3: ")
 	// Without --volumes they are those that the text names, and it says so.
-	bare := printed(t, "advise "+imported(t, "raid0-4xgp2-m5.12xlarge.md", ""))
-	has(t, bare, "Your volumes are taken to be 4 x gp2, named in the text, line 1 and 28", "$1,200.00 for the volumes", "0.992 x")
+	bare := printed(t, "advise "+imported(t, "raid0-4xgp2-m5.12xlarge.md", "")+" --details")
+	has(t, bare, "Your volumes are taken to be 4 x gp2, named in the text, line 1 and 28", "$1,200.00 for the volumes", "0.992 times")
 	// Of two results on different volumes neither's are the ones.
 	if two := printed(t, "advise "+imported(t, "workload-to-jobfile.md", "")+" --capacity 8GiB"); strings.Contains(two, "your volumes") {
 		t.Errorf("one of two results' volumes are taken for both:\n%s", two)

@@ -66,12 +66,12 @@ func TestComparePageIsTrue(t *testing.T) {
 	}
 	// What the issue asks for, whatever the page says.
 	for command, wants := range map[string][]string{
-		"compare --by instance ebs": {
+		"compare --by instance ebs --details": {
 			`c6a\.xlarge +1 +40,065 +100\.2 % +6,000 .*x2\.50 in bursts, x1\.00 sustained  cannot tell: one run per side`,
 			`m6a\.xlarge +1 +40,041 `, `r6a\.xlarge +1 +40,067 `, `m5a\.xlarge +1 +16,030 +100\.2 %`,
 		},
-		"compare rounds": {`round-11 +1 +137,000`, `round-15 +1 +137,000`, `round-16 +1 +238,000`},
-		"compare logs":   {`r-15-28k_r_r +1 +136,529`, `r-16-28k_r_r +round 1 +238,133 INVALID +PL401`},
+		"compare rounds --details": {`round-11 +1 +137,000`, `round-15 +1 +137,000`, `round-16 +1 +238,000`},
+		"compare logs --details":   {`r-15-28k_r_r +1 +136,529`, `r-16-28k_r_r +round 1 +238,133 INVALID +PL401`},
 	} {
 		got := printed(t, command)
 		for _, want := range wants {

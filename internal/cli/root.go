@@ -79,10 +79,23 @@ type group struct {
 // groups are the commands, those first that people type every day.
 func groups(env *form.Env) []group {
 	return []group{
-		{"Every day", []*cobra.Command{
-			run.NewRun(env), machine.NewCheck(env), machine.NewWhy(env), job.NewLint(env), compare.NewImport(env),
-			compare.NewCompare(env), compare.NewReport(env), advise.NewCeiling(env), advise.NewLimits(env), advise.NewAdvise(env),
-		}},
+		{
+			"Every day",
+			[]*cobra.Command{
+				run.NewRun(env),
+				machine.NewCheck(env),
+				machine.NewWhy(env),
+				job.NewLint(env),
+				compare.NewImport(env),
+				compare.NewCompare(
+					env,
+				),
+				compare.NewReport(env),
+				advise.NewCeiling(env),
+				advise.NewLimits(env),
+				advise.NewAdvise(env),
+			},
+		},
 		{"Measure more", []*cobra.Command{run.NewAB(env), run.NewSweep(env), run.NewFleet(env), machine.NewLab(env)}},
 		{"Look up", []*cobra.Command{
 			compare.NewRuns(env), run.NewSuites(env), job.NewExplain(env), advise.NewCatalog(env), machine.NewInspect(env),
@@ -133,7 +146,6 @@ storage. Flags that give consent, or choose what runs, are read from the command
 	root.SetFlagErrorFunc(form.FlagError)
 	env.AddFlags(root.PersistentFlags())
 	root.Flags().BoolVar(&yaml, "yaml", false, "print a plimsoll.yaml of what is seen here, to fill in")
-	form.TypedOnly(root.Flags(), "yaml")
 	root.MarkFlagsMutuallyExclusive("quiet", "verbose")
 	root.SetHelpCommand(newHelpCmd())
 	for _, g := range groups(env) {

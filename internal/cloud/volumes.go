@@ -388,8 +388,10 @@ func (f *VolumeFacts) raised(t VolumeType, spec VolumeSpec, wrong func(string, .
 	case !ordered && !spec.OnDemand:
 		return
 	case spec.Size <= 512*units.GiB:
-		wrong("IOPS and throughput cannot be ordered, they follow from the size: performance plus and bursting on demand are " +
-			"for disks above 512 GiB")
+		wrong(
+			"IOPS and throughput cannot be ordered, they follow from the size: performance plus and bursting on demand are " +
+				"for disks above 512 GiB",
+		)
 		return
 	case spec.OnDemand && t.Type != "azure-premium":
 		wrong("only azure-premium bursts on demand")

@@ -67,8 +67,11 @@ func (t *Table) stand() {
 			if !known || c.Change.Word != Faster && c.Change.Word != Slower {
 				continue
 			}
-			if gap := math.Abs(math.Log(measured / predicted)); gap > t.Margin && (math.Abs(math.Log(predicted)) < ceiling.Alike ||
-				(predicted > 1) != (measured > 1)) {
+			if gap := math.Abs(
+				math.Log(measured / predicted),
+			); gap > t.Margin &&
+				(math.Abs(math.Log(predicted)) < ceiling.Alike ||
+					(predicted > 1) != (measured > 1)) {
 				t.Unforeseen = append(t.Unforeseen, Unforeseen{r.Name, s.Name, predicted, measured})
 			}
 		}

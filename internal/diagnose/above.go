@@ -103,7 +103,10 @@ func bucketsAbove(buckets []fio.Bucket, d time.Duration) stats.Bounds {
 	if sum >= 1-rounded {
 		within += max(1-sum, 0)
 	}
-	b := stats.Bounds{Least: above / of, How: fmt.Sprintf("fio, %s in buckets up to %s", text.Percent(within/of), text.Duration(d))}
+	b := stats.Bounds{
+		Least: above / of,
+		How:   fmt.Sprintf("fio, %s in buckets up to %s", text.Percent(within/of), text.Duration(d)),
+	}
 	if b.Most = max(1-within/of, b.Least); b.Most-b.Least < rounded {
 		b.Most = b.Least
 	}

@@ -21,8 +21,17 @@ const ms = time.Millisecond
 
 // run is a minute of one job of reads, with so many IOPS and a mean latency, of which depth are in flight.
 func run(iops float64, mean time.Duration, depth int) Measurement {
-	r := &result.Result{State: result.Done, Measured: time.Minute, Workloads: []fio.Workload{{ReadShare: 1, Direct: true, Jobs: 1, Depth: depth}}}
-	r.Total.Read = fio.Direction{N: uint64(iops * 60), IOPS: units.IOPS(iops), Runtime: time.Minute, Lat: fio.Latency{Mean: float64(mean), N: 1}}
+	r := &result.Result{
+		State:     result.Done,
+		Measured:  time.Minute,
+		Workloads: []fio.Workload{{ReadShare: 1, Direct: true, Jobs: 1, Depth: depth}},
+	}
+	r.Total.Read = fio.Direction{
+		N:       uint64(iops * 60),
+		IOPS:    units.IOPS(iops),
+		Runtime: time.Minute,
+		Lat:     fio.Latency{Mean: float64(mean), N: 1},
+	}
 	return Measurement{Scenario: suite.Scenario{Role: topology.Data}, Result: r}
 }
 
@@ -139,7 +148,14 @@ func TestRunsThatAreJudged(t *testing.T) {
 	for i, state := range []result.State{result.Done, result.Waiting, result.Interrupted, result.Invalid} {
 		c.Runs = append(c.Runs, Measurement{Scenario: suite.Scenario{ID: i + 1}, Result: &result.Result{State: state}})
 	}
-	c.Runs = append(c.Runs, Measurement{Scenario: suite.Scenario{ID: 5}}, Measurement{Scenario: suite.Scenario{ID: 6}, Result: &result.Result{State: result.Done, Postgres: &result.Postgres{}}})
+	c.Runs = append(
+		c.Runs,
+		Measurement{Scenario: suite.Scenario{ID: 5}},
+		Measurement{
+			Scenario: suite.Scenario{ID: 6},
+			Result:   &result.Result{State: result.Done, Postgres: &result.Postgres{}},
+		},
+	)
 	var got []int
 	for _, m := range c.Measured() {
 		got = append(got, m.IDs()...)
@@ -228,7 +244,10 @@ func TestRestingLatency(t *testing.T) {
 		"synced, stated high":       {pool(2, 0, 2*ms), fio.Workload{SyncEvery: 1}, 4 * ms},
 		"synced and nothing stated": {pool(2, 0, 0), fio.Workload{SyncEvery: 1}, 3 * ms},
 	} {
-		m := Measurement{Scenario: suite.Scenario{Role: topology.Data}, Result: &result.Result{Workloads: []fio.Workload{c.load}}}
+		m := Measurement{
+			Scenario: suite.Scenario{Role: topology.Data},
+			Result:   &result.Result{Workloads: []fio.Workload{c.load}},
+		}
 		if got := c.c.restingLatency(m); got != float64(c.want) {
 			t.Errorf("%s: %v, want %v", name, time.Duration(got), c.want)
 		}
@@ -275,7 +294,14 @@ func TestBoundByConcurrency(t *testing.T) {
 		if got := pool(2, 0, 0).IsConcurrencyBound(c.m); got != c.want {
 			t.Errorf("%s: %t", name, got)
 		}
-		if kept := pool(2, 0, 0).KeepsItsDepth(c.m); name == "84 % of the depth" && kept || name == "85 % of the depth" && !kept {
+		if kept := pool(
+			2,
+			0,
+			0,
+		).KeepsItsDepth(
+			c.m,
+		); name == "84 % of the depth" && kept ||
+			name == "85 % of the depth" && !kept {
 			t.Errorf("%s: keeps its depth: %t", name, kept)
 		}
 	}
@@ -303,7 +329,9 @@ func TestExceededLimits(t *testing.T) {
 		"not of the machine":    {100 * time.Second, 0, map[string]cloud.EBSStats{"a": {Local: true, InstanceIOPSExceeded: 10 * time.Second, InstanceRateExceeded: 10 * time.Second}}, OfMachine, "", 0, 0},
 		"a local drive's, rate": {100 * time.Second, 0, map[string]cloud.EBSStats{"a": {Local: true, InstanceRateExceeded: 10 * time.Second}}, OfVolume, "throughput", 0.1, 1},
 	} {
-		what, share, ev := (Measurement{Result: &result.Result{Wall: c.wall, Measured: c.measured, EBS: c.ebs}}).Exceeded(c.of)
+		what, share, ev := (Measurement{Result: &result.Result{Wall: c.wall, Measured: c.measured, EBS: c.ebs}}).Exceeded(
+			c.of,
+		)
 		if what != c.what || math.Abs(share-c.share) > 1e-12 || len(ev) != c.evidence {
 			t.Errorf("%s: %q %v, %d; want %q %v, %d", name, what, share, len(ev), c.what, c.share, c.evidence)
 		}
@@ -333,8 +361,19 @@ func TestBoundsOfTheHardware(t *testing.T) {
 		of := &ceiling.Ceiling{Bounds: c.bounds}
 		b, ok := Hardware(of)
 		low, dry := lasting(of)
-		if b.IOPS != c.first || ok != (c.first > 0) || low.IOPS != c.lasts || dry != (c.lasts > 0) || VolumesKnown(of) != c.volumes || OfInstance(b) != c.ofVM {
-			t.Errorf("%s: %v %t, %v %t, volumes %t, instance %t", name, b.IOPS, ok, low.IOPS, dry, VolumesKnown(of), OfInstance(b))
+		if b.IOPS != c.first || ok != (c.first > 0) || low.IOPS != c.lasts || dry != (c.lasts > 0) ||
+			VolumesKnown(of) != c.volumes ||
+			OfInstance(b) != c.ofVM {
+			t.Errorf(
+				"%s: %v %t, %v %t, volumes %t, instance %t",
+				name,
+				b.IOPS,
+				ok,
+				low.IOPS,
+				dry,
+				VolumesKnown(of),
+				OfInstance(b),
+			)
 		}
 	}
 	if _, ok := Hardware(nil); ok {
@@ -352,7 +391,11 @@ func TestBoundsOfTheHardware(t *testing.T) {
 // A volume is slow by itself: it is not loaded, it takes thrice what is stated, or most I/Os are later than
 // the scenario asks for.
 func TestSlowByItself(t *testing.T) {
-	asks := suite.Threshold{Text: "read.clat.p50 < 2ms", Metric: suite.Metric{Quantity: suite.Clat}, Limit: suite.Value{Latency: units.LatencyOf(2 * ms)}}
+	asks := suite.Threshold{
+		Text:   "read.clat.p50 < 2ms",
+		Metric: suite.Metric{Quantity: suite.Clat},
+		Limit:  suite.Value{Latency: units.LatencyOf(2 * ms)},
+	}
 	median := func(m Measurement, p50 time.Duration) Measurement {
 		m.Result.Total.Read.Clat.Percentiles = []fio.Percentile{{P: 50, Value: p50}}
 		m.Scenario.Thresholds = []suite.Threshold{asks}
@@ -361,7 +404,11 @@ func TestSlowByItself(t *testing.T) {
 	touched := pool(1, 0, 0)
 	touched.Touches = []Touch{{Device: "a", Paired: stats.Paired{Claimed: true}}}
 	elsewhere := pool(1, 0, 0)
-	elsewhere.Touches = []Touch{{Device: "x", Paired: stats.Paired{Claimed: true}}, {Device: "a"}, {Device: "a", File: "f", Paired: stats.Paired{Claimed: true}}}
+	elsewhere.Touches = []Touch{
+		{Device: "x", Paired: stats.Paired{Claimed: true}},
+		{Device: "a"},
+		{Device: "a", File: "f", Paired: stats.Paired{Claimed: true}},
+	}
 	for name, c := range map[string]struct {
 		c    *Case
 		m    Measurement
@@ -387,7 +434,11 @@ func TestSlowByItself(t *testing.T) {
 
 // What is left to load, at a depth of 32, and when a test tells anything.
 func TestTouchesTell(t *testing.T) {
-	touch := Touch{Device: "/dev/a", Pieces: 64_000, Paired: stats.Paired{Pairs: 60, Share: 0.5, Low: 0.4, High: 0.6, First: 10e6, Again: 1e6, Claimed: true}}
+	touch := Touch{
+		Device: "/dev/a",
+		Pieces: 64_000,
+		Paired: stats.Paired{Pairs: 60, Share: 0.5, Low: 0.4, High: 0.6, First: 10e6, Again: 1e6, Claimed: true},
+	}
 	if got := touch.Left(); got != 10*time.Second {
 		t.Errorf("%v: want 32,000 pieces of 10 ms, 32 at a time", got)
 	}
@@ -399,7 +450,8 @@ func TestTouchesTell(t *testing.T) {
 		t.Error(got)
 	}
 	touch.Pairs = 59
-	if got := touch.Sentence(); touch.Tells() || got != "Whether /data/f is loaded from a snapshot cannot be said: it is too small." {
+	if got := touch.Sentence(); touch.Tells() ||
+		got != "Whether /data/f is loaded from a snapshot cannot be said: it is too small." {
 		t.Error(got)
 	}
 }
@@ -413,12 +465,29 @@ func device(name string, reads, writes uint64, readWait, writeWait time.Duration
 func TestLoadsOfMembers(t *testing.T) {
 	c := pool(3, 0, 0)
 	m := run(1000, ms, 8)
-	m.Result.Devices = []telemetry.DeviceUse{device("md0", 400, 0, ms, 0), device("a", 300, 100, ms, 3*ms), device("b", 0, 0, 0, 0), device("", 9, 9, 0, 0)}
-	m.Result.Disks = []fio.Disk{
-		{Name: "md0", Reads: 400}, {Name: "a", Member: true, Reads: 300, Writes: 100, ReadTicks: 300, WriteTicks: 100},
-		{Name: "x", Member: true, Reads: 10, ReadTicks: 20}, {Name: "c", Writes: 4, WriteTicks: 2}, {Name: "b", Member: true},
+	m.Result.Devices = []telemetry.DeviceUse{
+		device("md0", 400, 0, ms, 0),
+		device("a", 300, 100, ms, 3*ms),
+		device("b", 0, 0, 0, 0),
+		device("", 9, 9, 0, 0),
 	}
-	if got, want := c.leaves(m), []Load{{"a", 400, 1e6, 0}, {"x", 10, 2e6, 0}, {"c", 4, 0.5e6, 0}}; !slices.Equal(got, want) {
+	m.Result.Disks = []fio.Disk{
+		{Name: "md0", Reads: 400},
+		{Name: "a", Member: true, Reads: 300, Writes: 100, ReadTicks: 300, WriteTicks: 100},
+		{Name: "x", Member: true, Reads: 10, ReadTicks: 20},
+		{Name: "c", Writes: 4, WriteTicks: 2},
+		{Name: "b", Member: true},
+	}
+	if got, want := c.leaves(
+		m,
+	), []Load{
+		{"a", 400, 1e6, 0},
+		{"x", 10, 2e6, 0},
+		{"c", 4, 0.5e6, 0},
+	}; !slices.Equal(
+		got,
+		want,
+	) {
 		t.Errorf("one member seen by the sampler: %+v", got)
 	}
 	if got := c.MemberIOs(m); len(got) != 2 || got[0].N != 400 || got[1].N != 0 {
@@ -494,8 +563,12 @@ func TestMembersAtRest(t *testing.T) {
 
 // What one I/O takes when nothing queues: by a bound that states it, else by the volumes, weighted by what ran.
 func TestTypicalLatency(t *testing.T) {
-	stated := ceiling.Ceiling{Bounds: []ceiling.Bound{{Kind: ceiling.Concurrency, Demand: 0.004, Origin: topology.Origin{Kind: topology.Declared}}}}
-	own := ceiling.Ceiling{Bounds: []ceiling.Bound{{Kind: ceiling.Concurrency, Demand: 0.004, Origin: topology.Origin{Kind: topology.Measured}}}}
+	stated := ceiling.Ceiling{
+		Bounds: []ceiling.Bound{{Kind: ceiling.Concurrency, Demand: 0.004, Origin: topology.Origin{Kind: topology.Declared}}},
+	}
+	own := ceiling.Ceiling{
+		Bounds: []ceiling.Bound{{Kind: ceiling.Concurrency, Demand: 0.004, Origin: topology.Origin{Kind: topology.Measured}}},
+	}
 	for name, c := range map[string]struct {
 		c             *Case
 		of            ceiling.Ceiling
@@ -599,7 +672,9 @@ func TestSlowMembersOfARun(t *testing.T) {
 		if name == "depth is not known" { // the workload of run has a depth of 1 at least
 			c.deep = false
 		}
-		if !ok || slow != c.slow || lag.Peers != c.peers*1e6 || math.Abs(lag.PeersUtil-c.util) > 1e-12 || lag.Deep != c.deep || how != c.gathers {
+		if !ok || slow != c.slow || lag.Peers != c.peers*1e6 || math.Abs(lag.PeersUtil-c.util) > 1e-12 ||
+			lag.Deep != c.deep ||
+			how != c.gathers {
 			t.Errorf("%s: %q of peers %v, used %v, deep %t, %q", name, slow, lag.Peers, lag.PeersUtil, lag.Deep, how)
 		}
 	}

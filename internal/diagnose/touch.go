@@ -39,8 +39,13 @@ func (t Touch) Sentence() string {
 	first, again := units.Latency(t.First), units.Latency(t.Again)
 	switch {
 	case t.Unsure:
-		return fmt.Sprintf("Whether %s is loaded from its snapshot cannot be said: first reads take %s and others %s, but they "+
-			"vary too much (others use it now); test again when it is quiet.", of, first, again)
+		return fmt.Sprintf(
+			"Whether %s is loaded from its snapshot cannot be said: first reads take %s and others %s, but they "+
+				"vary too much (others use it now); test again when it is quiet.",
+			of,
+			first,
+			again,
+		)
 	case t.Claimed:
 		return fmt.Sprintf("About %s (%s to %s) of %s is not loaded from its snapshot: first reads %s, others %s; "+
 			"plimsoll array warm loads it in about %s.",

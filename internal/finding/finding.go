@@ -157,7 +157,21 @@ type Page = Rule[struct{}]
 // Page is the rule's.
 func (r *Rule[C]) Page() Page {
 	return Page{
-		r.Code, r.Since, r.Severity, r.Title, r.When, r.Why, r.Seen, r.Fix, r.Read, r.Bad, r.Good, r.Ignore, r.After, r.Needs, nil,
+		r.Code,
+		r.Since,
+		r.Severity,
+		r.Title,
+		r.When,
+		r.Why,
+		r.Seen,
+		r.Fix,
+		r.Read,
+		r.Bad,
+		r.Good,
+		r.Ignore,
+		r.After,
+		r.Needs,
+		nil,
 	}
 }
 

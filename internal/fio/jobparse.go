@@ -338,7 +338,7 @@ func (o Option) String() string {
 // end of one.
 func (f *JobFile) Writable() error {
 	foreign := func(text string) bool {
-		return strings.ContainsFunc(text, func(r rune) bool { return r == ';' || r == '#' || r < ' ' && r != '\t' || r == 0x7f })
+		return strings.ContainsFunc(text, func(c rune) bool { return c == ';' || c == '#' || c < ' ' && c != 9 || c == 0x7f })
 	}
 	for _, s := range f.Sections {
 		if foreign(s.Name) || len(s.Name) > 254 {

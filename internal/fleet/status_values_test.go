@@ -182,7 +182,7 @@ func TestLimitsOfHosts(t *testing.T) {
 		}
 	}
 	h := &host{size: 10 * 1024}
-	h.wait.begun, h.wait.since = time.Unix(100, 0), time.Unix(200, 0)
+	h.begun, h.since = time.Unix(100, 0), time.Unix(200, 0)
 	if h.bundleDue(l); h.allow != 70*time.Second || !h.since.Equal(h.begun) {
 		t.Errorf("%v since %v: want a minute and 10 s for 10 KiB", h.allow, h.since)
 	}

@@ -74,7 +74,7 @@ const settle = 3 * time.Second
 // unused refuses a device that anybody uses: what array apply refuses, by the same look at the
 // machine as it is now.
 func (p *Place) unused(path string, d *block.Device) error {
-	for deadline := time.Now().Add(settle); ; time.Sleep(lockPause) {
+	for deadline := time.Now().Add(settle); ; time.Sleep(lockPause) { //nolint:forbidigo // the kernel tells nobody who closes a device
 		now, err := p.tree.Now(os.Getpid())
 		if err != nil {
 			return err

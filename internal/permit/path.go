@@ -156,9 +156,13 @@ func common(a, b string) (string, bool) {
 // to it. What says what is to be done there.
 func Way(path, what string, uids ...uint32) error {
 	if err := sys.CheckWay(path, uids...); err != nil {
-		return fmt.Errorf("%s cannot %s: %w, and its name is handed on; name a place that only root and you can change, such as "+
-			"one beside it, or take the right away there (chown root, chmod go-w, or chmod +t where all may make files)",
-			path, what, err)
+		return fmt.Errorf(
+			"%s cannot %s: %w, and its name is handed on; name a place that only root and you can change, such as "+
+				"one beside it, or take the right away there (chown root, chmod go-w, or chmod +t where all may make files)",
+			path,
+			what,
+			err,
+		)
 	}
 	return nil
 }

@@ -158,7 +158,7 @@ func TestBytesOfAnArray(t *testing.T) {
 	}
 	// What a layout of the same measurement has left shows through before the next one has its filesystem; a filesystem
 	// that somebody made meanwhile does not.
-	for prints, want := range map[string]string{"fails with 2: ": "", "TYPE=ext4": "/dev/md/t carries ext4, which apply did not make"} {
+	for prints, want := range map[string]string{"fails with 2:\x20": "", "TYPE=ext4": "/dev/md/t carries ext4, which apply did not make"} {
 		s, file := onFile(t, size, &records.Work{For: "runs/ab", Want: records.Want{Using: "md", FS: "xfs"}})
 		put(t, file, 7, []byte("x"))
 		s.Run = asMD(t, map[string]string{"blkid": prints}).Run

@@ -36,7 +36,10 @@ func implausible(jobs []fio.Job) (doubts []string) {
 			}
 			for _, l := range []*fio.Latency{&side.of.Slat, &side.of.Clat, &side.of.Lat} {
 				if !inOrder(l.Percentiles) {
-					doubts = append(doubts, fmt.Sprintf("%s: the percentiles of %s do not rise: they are left out", cmp.Or(j.Name, "the job"), side.name))
+					doubts = append(
+						doubts,
+						fmt.Sprintf("%s: the percentiles of %s do not rise: they are left out", cmp.Or(j.Name, "the job"), side.name),
+					)
 					l.Percentiles = nil
 				}
 			}

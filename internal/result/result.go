@@ -160,7 +160,19 @@ func (r *Result) Lack(m part.Missing) {
 		sum = *was
 		sum.Parts = slices.Clone(was.Parts)
 		sum.Add(m.Parts...)
-		sum.Jobs, sum.Of, sum.Side, sum.After = cmp.Or(was.Jobs, m.Jobs), cmp.Or(was.Of, m.Of), cmp.Or(was.Side, m.Side), cmp.Or(m.After, was.After)
+		sum.Jobs, sum.Of, sum.Side, sum.After = cmp.Or(
+			was.Jobs,
+			m.Jobs,
+		), cmp.Or(
+			was.Of,
+			m.Of,
+		), cmp.Or(
+			was.Side,
+			m.Side,
+		), cmp.Or(
+			m.After,
+			was.After,
+		)
 	}
 	r.Missing = &sum
 }

@@ -32,7 +32,8 @@ func SamplesFor(share, limit float64) float64 {
 		return 0
 	}
 	n := 1.0
-	for ; n < 1<<40 && upperShare(share*n, n) >= limit; n *= 2 {
+	for n < 1<<40 && upperShare(share*n, n) >= limit {
+		n *= 2
 	}
 	lo, hi := n/2, n
 	for hi-lo > 1 {

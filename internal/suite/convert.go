@@ -135,8 +135,12 @@ func writeScenario(b *strings.Builder, id int, s fio.Section) error {
 	if runtime := cmp.Or(w.Runtime, DefaultRuntime); w.TimeBased && w.Runtime > 0 {
 		fmt.Fprintf(b, "    runtime: %s\n", runtime)
 	} else { // also a scenario of few I/Os is repeated until its time is over
-		fmt.Fprintf(b, "    # the job ended when its work was done%s; a scenario always runs for its runtime\n    runtime: %s\n",
-			map[bool]string{true: ", at the latest after " + w.Runtime.String()}[w.Runtime > 0], runtime)
+		fmt.Fprintf(
+			b,
+			"    # the job ended when its work was done%s; a scenario always runs for its runtime\n    runtime: %s\n",
+			map[bool]string{true: ", at the latest after " + w.Runtime.String()}[w.Runtime > 0],
+			runtime,
+		)
 	}
 	if w.Ramp > 0 {
 		fmt.Fprintf(b, "    ramp: %s\n", w.Ramp)

@@ -21,19 +21,19 @@ import (
 
 // made is a job file made at random: names are those of fio's table.
 func made(rng *rand.Rand, names []string) *fio.JobFile {
-	any := func(of ...string) string { return of[rng.IntN(len(of))] }
+	one := func(of ...string) string { return of[rng.IntN(len(of))] }
 	option := func() fio.Option {
 		o := fio.Option{Name: names[rng.IntN(len(names))]}
 		info, _ := fio.BuiltinOptions().Lookup(o.Name)
 		switch {
 		case o.Name == "create_only" || o.Name == "name" || o.Name == "filename":
-			o.Value = any("0", "1", `it's "it"`)
+			o.Value = one("0", "1", `it's "it"`)
 		case info.Optional && rng.IntN(2) == 0, rng.IntN(12) == 0:
 			o.Bare = true
 		case len(info.Words) > 0:
-			o.Value = any(info.Words...)
+			o.Value = one(info.Words...)
 		default:
-			o.Value = any("1", "4k", "0", "64m", "a b", `it's "quoted"`, `/x/a\:b`, "$HOME", "${jobname}.log", "é", "-1", "4k/60:8k", "-", "--rw=x", "*")
+			o.Value = one("1", "4k", "0", "64m", "a b", `it's "quoted"`, `/x/a\:b`, "$HOME", "${jobname}.log", "é", "-1", "4k/60:8k", "-", "--rw=x", "*")
 		}
 		return o
 	}
@@ -41,16 +41,16 @@ func made(rng *rand.Rand, names []string) *fio.JobFile {
 		for range rng.IntN(7) {
 			all = append(all, option())
 		}
-		place := any("", "filename=/data/f", "directory=/data", `filename=/data/a\:b`, "filename=/dev/x:/dev/y")
+		place := one("", "filename=/data/f", "directory=/data", `filename=/data/a\:b`, "filename=/dev/x:/dev/y")
 		if name, value, set := strings.Cut(place, "="); set {
 			all = append(all, fio.Option{Name: name, Value: value})
 		}
-		for _, end := range []string{any("", "stonewall"), any("", "time_based"), any("", "write_bw_log", "write_lat_log")} {
+		for _, end := range []string{one("", "stonewall"), one("", "time_based"), one("", "write_bw_log", "write_lat_log")} {
 			if end != "" {
 				all = append(all, fio.Option{Name: end, Bare: true})
 			}
 		}
-		for _, end := range []string{any("", "size=22m"), any("", "runtime=9"), any("", "loops=3"), any("", "number_ios=16")} {
+		for _, end := range []string{one("", "size=22m"), one("", "runtime=9"), one("", "loops=3"), one("", "number_ios=16")} {
 			if name, value, set := strings.Cut(end, "="); set {
 				all = append(all, fio.Option{Name: name, Value: value})
 			}
@@ -62,7 +62,7 @@ func made(rng *rand.Rand, names []string) *fio.JobFile {
 		if rng.IntN(3) == 0 {
 			f.Sections = append(f.Sections, fio.Section{Name: "global", Options: options()})
 		}
-		f.Sections = append(f.Sections, fio.Section{Name: any("a", "b c", "wal", "x'y", "seq-read") + strconv.Itoa(i), Options: options()})
+		f.Sections = append(f.Sections, fio.Section{Name: one("a", "b c", "wal", "x'y", "seq-read") + strconv.Itoa(i), Options: options()})
 	}
 	return f
 }

@@ -353,7 +353,8 @@ func (t *taskWatch) process(pid string, seconds float64, read, written uint64, o
 	for line := range strings.Lines(t.read.Text("proc/" + pid + "/cgroup")) {
 		_, rest, _ := strings.Cut(strings.TrimSpace(line), ":") // 0::/system.slice/db.service, 7:blkio:/batch
 		controllers, group, _ := strings.Cut(rest, ":")
-		if group != "/" && (slices.Contains(strings.Split(controllers, ","), "cpu") || controllers == "" && p.CPUGroup == "") {
+		if group != "/" &&
+			(slices.Contains(strings.Split(controllers, ","), "cpu") || controllers == "" && p.CPUGroup == "") {
 			p.CPUGroup = group
 		}
 		switch {

@@ -157,7 +157,8 @@ func (t *Topology) impossible() error {
 				return fmt.Errorf("%s takes no %s: %s", f.Type, typ.Type, f.WithoutWhy)
 			case v.Caching.Cached() && (f.Vendor != cloud.Azure{}.Words().Vendor || f.NoCaching):
 				return fmt.Errorf("%s has no host caching: leave %s out", f.Type, v.Caching)
-			case v.Type == NVMe && v.Origin.Kind != Declared && cmp.Or(v.Model, cloud.InstanceStoreModel) == cloud.InstanceStoreModel:
+			case v.Type == NVMe && v.Origin.Kind != Declared &&
+				cmp.Or(v.Model, cloud.InstanceStoreModel) == cloud.InstanceStoreModel:
 				drives++
 			case v.Network:
 				attached++
@@ -170,7 +171,12 @@ func (t *Topology) impossible() error {
 	case drives > 0 && own == 0 && !f.AddsDrives:
 		return fmt.Errorf("%s has no local drive", f.Type)
 	case f.Attachments > 0 && attached > f.Attachments:
-		return fmt.Errorf("%s attaches %s at most, and %d are declared", f.Type, text.Plural(f.Attachments, "volume"), attached)
+		return fmt.Errorf(
+			"%s attaches %s at most, and %d are declared",
+			f.Type,
+			text.Plural(f.Attachments, "volume"),
+			attached,
+		)
 	}
 	return nil
 }
@@ -263,7 +269,16 @@ func (v *Volume) declareLimits(d DeclaredVolume) error {
 			v.Network = true // limits without a type are how rented volumes are described
 		}
 	case isVolumeType(d.Type):
-		f, err := cloud.VolumeLimits(cloud.VolumeSpec{Type: d.Type, Size: size, IOPS: d.Limits.IOPS, Rate: d.Limits.Rate, Tier: d.Tier, OnDemand: d.OnDemand})
+		f, err := cloud.VolumeLimits(
+			cloud.VolumeSpec{
+				Type:     d.Type,
+				Size:     size,
+				IOPS:     d.Limits.IOPS,
+				Rate:     d.Limits.Rate,
+				Tier:     d.Tier,
+				OnDemand: d.OnDemand,
+			},
+		)
 		if err != nil {
 			return err
 		}

@@ -33,8 +33,12 @@ func TestLayoutWith(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := pinned.With("four", []KeyChange{
-		{"chunk", "64KiB"}, {"data.using", "lvm"}, {"data.volumes.count", "4"}, {"data.filesystem.options", "noatime,nodiratime"},
-		{"wal.filesystem.type", "ext4"}, {"wal.chunk", ""},
+		{"chunk", "64KiB"},
+		{"data.using", "lvm"},
+		{"data.volumes.count", "4"},
+		{"data.filesystem.options", "noatime,nodiratime"},
+		{"wal.filesystem.type", "ext4"},
+		{"wal.chunk", ""},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -45,13 +49,17 @@ func TestLayoutWith(t *testing.T) {
 	}
 	a := d.Arrays[0]
 	if a.Chunk != 64*units.KiB || a.Using != "lvm" || len(a.Volumes) != 4 || a.Volumes[3].Serial != "d" || a.Volumes[3].Type != "gp3" ||
-		a.Volumes[0].Size != 256*units.GiB || a.Volumes[0].Limits.IOPS != 3000 || a.Level != RAID0 {
+		a.Volumes[0].Size != 256*units.GiB ||
+		a.Volumes[0].Limits.IOPS != 3000 ||
+		a.Level != RAID0 {
 		t.Errorf("%+v\n%s", a, got.YAML)
 	}
-	if f := a.Filesystem; f.Mode != "0700" || f.Owner != "104:110" || fmt.Sprint(f.Options) != "[noatime nodiratime]" || f.Mount != "/data" {
+	if f := a.Filesystem; f.Mode != "0700" || f.Owner != "104:110" || fmt.Sprint(f.Options) != "[noatime nodiratime]" ||
+		f.Mount != "/data" {
 		t.Errorf("%+v\n%s", f, got.YAML)
 	}
-	if w := d.Arrays[1]; w.Filesystem.Type != "ext4" || w.Volumes[0].Serial != "w1" || w.Chunk != 0 || d.Scale != 0.1 || d.Instance.Type != "c8g.2xlarge" {
+	if w := d.Arrays[1]; w.Filesystem.Type != "ext4" || w.Volumes[0].Serial != "w1" || w.Chunk != 0 || d.Scale != 0.1 ||
+		d.Instance.Type != "c8g.2xlarge" {
 		t.Errorf("%+v\n%s", w, got.YAML)
 	}
 	same, err := pinned.With("same", nil)
@@ -87,7 +95,9 @@ func TestLayoutRefuses(t *testing.T) {
 			t.Errorf("%v is accepted", c)
 		}
 	}
-	if !IsLayoutKey("array.chunk") || !IsLayoutKey("level") || !IsLayoutKey("wal.volumes.count") || IsLayoutKey("fio.bs") || IsLayoutKey("tune.scheduler") ||
+	if !IsLayoutKey("array.chunk") || !IsLayoutKey("level") || !IsLayoutKey("wal.volumes.count") ||
+		IsLayoutKey("fio.bs") ||
+		IsLayoutKey("tune.scheduler") ||
 		IsLayoutKey("data") {
 		t.Error("keys")
 	}

@@ -196,8 +196,11 @@ func (t *Tuner) Rivals(changes []Change) []string {
 	profile := strings.TrimSpace(read("etc/tuned/active_profile"))
 	_, err := fs.Lstat(t.Machine.Root, "etc/systemd/system/multi-user.target.wants/tuned.service")
 	if running := read("run/tuned/tuned.pid") != ""; profile != "" && (err == nil || running) {
-		all = append(all, fmt.Sprintf("tuned (profile %.60q) sets read-ahead, the governor and vm.* when it starts and when a "+
-			"drive is added: put these settings into a profile of its own, or stop it", profile))
+		all = append(
+			all,
+			fmt.Sprintf("tuned (profile %.60q) sets read-ahead, the governor and vm.* when it starts and when a "+
+				"drive is added: put these settings into a profile of its own, or stop it", profile),
+		)
 	}
 	names := []string{"etc/sysctl.conf"} // procps reads it last, systemd only where sysctl.d links to it
 	for _, dir := range []string{"etc", "run", "usr/local/lib", "usr/lib"} {

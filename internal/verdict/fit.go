@@ -48,7 +48,11 @@ func ProfileOf(name string) (Profile, error) {
 		}
 		names = append(names, p.Name)
 	}
-	return Profile{}, fmt.Errorf("--for %.40q: want one of %s, of which a public source states a limit", name, text.List(names))
+	return Profile{}, fmt.Errorf(
+		"--for %.40q: want one of %s, of which a public source states a limit",
+		name,
+		text.List(names),
+	)
 }
 
 // Fit is whether what was measured is good enough for a program.
@@ -131,7 +135,8 @@ func durable(r *result.Result) (fio.Latency, string) {
 		}
 		return l, kind
 	}
-	if len(r.Workloads) > 0 && !slices.ContainsFunc(r.Workloads, func(w fio.Workload) bool { return !w.SyncWrites || w.Reads() }) {
+	if len(r.Workloads) > 0 &&
+		!slices.ContainsFunc(r.Workloads, func(w fio.Workload) bool { return !w.SyncWrites || w.Reads() }) {
 		l := r.Total.Write.Completion()
 		l.N = max(l.N, r.Total.Write.N)
 		return l, "synchronous writes"

@@ -44,7 +44,7 @@ var fioPercentiles = []float64{1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99,
 func TestFitOfSimulatedLaws(t *testing.T) {
 	p := Profile{Name: "x", For: "x", Percentile: 99, Below: 10 * time.Millisecond, Job: "fio"}
 	r := rand.New(rand.NewPCG(54, 6))
-	var good, bad, wrongYes, wrongNo, clear, decided int
+	var good, bad, wrongYes, wrongNo, plain, decided int
 	for range 1000 {
 		l := law{median: 1e6 * math.Exp(1.2*r.NormFloat64()), sigma: 0.1 + 0.6*r.Float64(), tail: 0.03 * r.Float64(), factor: 1 + 20*r.Float64()}
 		n := int(100 * math.Pow(300, r.Float64()))
@@ -77,13 +77,13 @@ func TestFitOfSimulatedLaws(t *testing.T) {
 			wrongNo++
 		}
 		if truth < 0.005 && n > 2000 || truth > 0.02 && n > 2000 {
-			if clear++; f.Outcome != stats.CannotTell {
+			if plain++; f.Outcome != stats.CannotTell {
 				decided++
 			}
 		}
 	}
-	t.Logf("good %d, bad %d: wrong yes %d, wrong no %d; of %d clear ones %d were decided", good, bad, wrongYes, wrongNo, clear, decided)
-	if float64(wrongYes) > 0.01*float64(bad) || float64(wrongNo) > 0.05*float64(good) || float64(decided) < 0.8*float64(clear) {
+	t.Logf("good %d, bad %d: wrong yes %d, wrong no %d; of %d plain ones %d were decided", good, bad, wrongYes, wrongNo, plain, decided)
+	if float64(wrongYes) > 0.01*float64(bad) || float64(wrongNo) > 0.05*float64(good) || float64(decided) < 0.8*float64(plain) {
 		t.Error("more errors than are allowed")
 	}
 }

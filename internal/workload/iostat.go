@@ -212,8 +212,11 @@ func fromIostat(reports []iostatReport, every time.Duration) ([]Observed, error)
 	if len(reports) > 1 {
 		reports = reports[1:]
 	} else {
-		notes = append(notes, "there is one report: where it is iostat's first, it is the mean since boot, which hides every "+
-			"peak; run iostat -x -t 1")
+		notes = append(
+			notes,
+			"there is one report: where it is iostat's first, it is the mean since boot, which hides every "+
+				"peak; run iostat -x -t 1",
+		)
 	}
 	return fromReports(reports, every, notes)
 }

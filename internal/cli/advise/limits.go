@@ -47,12 +47,17 @@ Kubernetes name them: backup.service, docker-….scope, kubepods-pod….slice.
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.keep, "keep", "", "keep a share for one group, `GROUP=PERCENT`, such as postgresql.service=70%")
-	f.StringArrayVar(&o.others, "others", []string{"others.slice"}, "a `GROUP` that is limited; of several each gets as much")
+	f.StringArrayVar(
+		&o.others,
+		"others",
+		[]string{"others.slice"},
+		"a `GROUP` that is limited; of several each gets as much",
+	)
 	f.IntVar(&o.reads, "reads", 50, "`PERCENT` of what the others do that are reads: 100 of a backup")
 	form.AddLatency(f, &o.cost, "cost", "print io.cost.model and io.cost.qos too, for a target `LATENCY`")
 	f.BoolVar(&o.check, "check", false, "compare with what is set")
 	form.TypedOnly(f, "keep", "others", "check")
-	o.LayoutOptions.AddFlags(f)
+	o.AddFlags(f)
 	form.AddFormat(cmd, &o.format, page.Formats())
 	return cmd
 }
@@ -62,7 +67,9 @@ func runLimits(ctx context.Context, env *form.Env, o limitsOptions, at string) e
 	group, percent, ok := strings.Cut(o.keep, "=")
 	var err error
 	if l.Share, err = comparecli.ParsePercent("--keep", percent); err != nil || !ok || l.Share >= 1 || l.Share <= 0 {
-		return form.Usage(fmt.Errorf("--keep %.60q: want GROUP=PERCENT below 100 %%, such as postgresql.service=70%%", o.keep))
+		return form.Usage(
+			fmt.Errorf("--keep %.60q: want GROUP=PERCENT below 100 %%, such as postgresql.service=70%%", o.keep),
+		)
 	}
 	if o.reads < 0 || o.reads > 100 {
 		return form.Usage(fmt.Errorf("--reads %d: want from 0 to 100", o.reads))
@@ -84,14 +91,19 @@ func runLimits(ctx context.Context, env *form.Env, o limitsOptions, at string) e
 	if up := t.Tree.Devices[l.Device.Parent]; up != nil {
 		l.Device = up // the kernel takes no partitions
 	}
-	if l.Allowed, err = ceiling.Allow(t, topology.Data, (1-l.Share)/float64(len(o.others)), float64(o.reads)/100); err != nil {
+	if l.Allowed, err = ceiling.Allow(
+		t,
+		topology.Data,
+		(1-l.Share)/float64(len(o.others)),
+		float64(o.reads)/100,
+	); err != nil {
 		return fmt.Errorf("%s: %w", at, errors.Join(err, errors.New(strings.Join(t.Notes, "; "))))
 	}
 	l.Path, l.Keep = at, group
 	for _, name := range o.others {
 		g := plans.LimitedGroup{Name: name}
-		g.Dir, l.V1 = topology.GroupPath(env.Machine.Root, name)
-		g.Set = topology.GroupLimits(env.Machine.Root, g.Dir, l.V1, l.Device.Major, l.Device.Minor)
+		g.Dir, l.V1 = topology.GroupPath(env.Root, name)
+		g.Set = topology.GroupLimits(env.Root, g.Dir, l.V1, l.Device.Major, l.Device.Minor)
 		l.Groups = append(l.Groups, g)
 	}
 	if err := form.Render(env, o.format, plans.Limits(&l, o.check)); err != nil || !o.check || len(l.Differences()) == 0 {

@@ -7,6 +7,7 @@ import (
 	"errors"
 
 	"github.com/spf13/cobra"
+
 	"plimsoll/internal/cli/form"
 	"plimsoll/internal/provision"
 	"plimsoll/internal/report/page"

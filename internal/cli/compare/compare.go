@@ -114,7 +114,7 @@ result.`,
 	for _, other := range []string{"by", "base"} {
 		cmd.MarkFlagsMutuallyExclusive("against", other)
 	}
-	for _, other := range []string{"in", "where", "base", "by", "against", "demand", "margin", "fail-on", "format", "json"} {
+	for other := range strings.FieldsSeq("in where base by against demand margin fail-on format json") {
 		cmd.MarkFlagsMutuallyExclusive("yaml", other)
 	}
 	_ = cmd.MarkFlagDirname("in") // it is there
@@ -163,7 +163,12 @@ func Runs(env *form.Env, words []string, o Options, margin float64, gate compare
 		base = loaded.Base
 	}
 	t, err := compare.New(loaded.Sides, compare.Options{
-		Margin: margin, Base: base, Paired: loaded.Paired, ByName: loaded.ByName, Layouts: loaded.Layouts, Missing: loaded.Missing,
+		Margin:  margin,
+		Base:    base,
+		Paired:  loaded.Paired,
+		ByName:  loaded.ByName,
+		Layouts: loaded.Layouts,
+		Missing: loaded.Missing,
 	})
 	if err != nil {
 		return form.Usage(err)

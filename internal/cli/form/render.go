@@ -17,7 +17,11 @@ func Render(env *Env, format string, d *page.Document) error {
 
 // PageOptions fits a document to the stream it goes to.
 func PageOptions(env *Env) page.Options {
-	o := page.Options{Width: 80, Rows: 120, Details: env.talk.details} // of a pipe: a row is a line that a filter finds, as far as possible
+	o := page.Options{
+		Width:   80,
+		Rows:    120,
+		Details: env.talk.details,
+	} // of a pipe: a row is a line that a filter finds, as far as possible
 	if f, ok := FileOf(env.Out); ok && term.IsTerminal(int(f.Fd())) {
 		o.Color = env.Colored()
 		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 40 {

@@ -75,8 +75,12 @@ func runTune(ctx context.Context, env *form.Env, o tuneOptions) error {
 			if o.yes {
 				return nil
 			}
-			return form.Confirm(ctx, env, fmt.Sprintf("%s is %.60q, which is not what plimsoll set (%.60q). Put %.60q back?", c.At,
-				now, c.Value, c.Old))
+			return form.Confirm(
+				ctx,
+				env,
+				fmt.Sprintf("%s is %.60q, which is not what plimsoll set (%.60q). Put %.60q back?", c.At,
+					now, c.Value, c.Old),
+			)
 		})
 		if settings+files > 0 || err == nil {
 			fmt.Fprintf(env.Out, "reverted %s, removed %s\n", text.Plural(settings, "setting"), text.Plural(files, "file"))

@@ -93,7 +93,12 @@ be overwritten. Settings are restored after each turn; after a crash by the next
 	o.AddVariants(f)
 	f.BoolVar(&o.yes, "yes", false, "do not ask before layouts are built")
 	f.StringArrayVar(&o.on, "on", nil, "a variant on raw `DEVICE`, which its --serial allows to overwrite")
-	f.IntVar(&o.rounds, "rounds", 8, "measure each variant `N` times; a layout, which is built for each, 4 times if not given")
+	f.IntVar(
+		&o.rounds,
+		"rounds",
+		8,
+		"measure each variant `N` times; a layout, which is built for each, 4 times if not given",
+	)
 	f.Uint64Var(&o.seed, "seed", 0, "order and random offsets come from `N` (default: a random one, which is stored)")
 	f.StringVar(&o.margin, "margin", units.ShareArg(compare.Margin), "changes within `PERCENT` do not matter")
 	comparecli.AddGate(f, &o.FailOn)
@@ -188,7 +193,9 @@ func runAB(ctx context.Context, env *form.Env, o abOptions, dir string) error {
 	}
 	laid := slices.ContainsFunc(parsed, func(v form.Variant) bool { return v.Layout.YAML != nil })
 	if o.dryRun && !laid {
-		return form.Usage(errors.New("--dry-run: not in a comparison, but of layouts; use plimsoll run --dry-run on what a variant changes"))
+		return form.Usage(
+			errors.New("--dry-run: not in a comparison, but of layouts; use plimsoll run --dry-run on what a variant changes"),
+		)
 	}
 	if laid && !o.Given("rounds") {
 		o.rounds = 4

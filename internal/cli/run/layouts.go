@@ -91,9 +91,14 @@ func (o abOptions) study(
 	if err := form.Render(&to, form.TextFormat, d); err != nil || o.yes {
 		return s, variants, err
 	}
-	fmt.Fprintf(env.Err, "\n%s to build, measure and take down again, %s each, about %s in all, on these volumes and no others. "+
-		"What is on them is lost:\n", text.Plural(len(parsed), "layout"), text.Plural(o.rounds, "time"),
-		text.Duration((takes * time.Duration(o.rounds)).Round(time.Minute)))
+	fmt.Fprintf(
+		env.Err,
+		"\n%s to build, measure and take down again, %s each, about %s in all, on these volumes and no others. "+
+			"What is on them is lost:\n",
+		text.Plural(len(parsed), "layout"),
+		text.Plural(o.rounds, "time"),
+		text.Duration((takes * time.Duration(o.rounds)).Round(time.Minute)),
+	)
 	for _, m := range s.trial.Members {
 		fmt.Fprintf(env.Err, "  serial %s  %s  %v  %s\n", text.Clean(m.Serial, 40), m.Path, m.Size, text.Clean(m.Model, 40))
 	}
@@ -116,8 +121,12 @@ func (s *study) left(ctx context.Context, env *form.Env, o abOptions) error {
 	}
 	for _, w := range left {
 		if w.For != s.trial.For {
-			return fmt.Errorf("array %s was left by the measurement %s: resume that with plimsoll ab --resume, or plimsoll array "+
-				"teardown %[1]s", w.Array, w.For)
+			return fmt.Errorf(
+				"array %s was left by the measurement %s: resume that with plimsoll ab --resume, or plimsoll array "+
+					"teardown %[1]s",
+				w.Array,
+				w.For,
+			)
 		}
 		fmt.Fprintf(env.Err, "array %s was left by this measurement when it was ended, and is taken down first\n", w.Array)
 	}
@@ -199,8 +208,10 @@ func holds(t *topology.Topology, scenarios []suite.Scenario) error {
 		of := slices.DeleteFunc(slices.Clone(scenarios), func(s suite.Scenario) bool { return s.Role != target.Role })
 		needs[target.Array] += permit.FilesOf(of...).Total()
 		if a := t.Array(target.Array); a != nil && a.Size > 0 && needs[a.Name] > a.Size*9/10 {
-			return form.Usage(fmt.Errorf("array %s: the scenarios need %v and it holds %v, of which plimsoll uses 90 %%: choose a "+
-				"smaller --size", a.Name, needs[a.Name], a.Size))
+			return form.Usage(
+				fmt.Errorf("array %s: the scenarios need %v and it holds %v, of which plimsoll uses 90 %%: choose a "+
+					"smaller --size", a.Name, needs[a.Name], a.Size),
+			)
 		}
 	}
 	return nil

@@ -70,7 +70,11 @@ func counted(name string, o *workload.Observed) *Facts {
 		Format: Format, Path: o.Device, Free: -1, Root: true, Counters: name,
 		Layers: []Layer{{Name: o.Device, Kind: "disk"}},
 		Window: &telemetry.Window{
-			Span: span, Ticks: len(o.Intervals), Stacks: true, Devices: []telemetry.LiveDevice{d}, CPU: telemetry.LiveCPU{Idle: 1},
+			Span:    span,
+			Ticks:   len(o.Intervals),
+			Stacks:  true,
+			Devices: []telemetry.LiveDevice{d},
+			CPU:     telemetry.LiveCPU{Idle: 1},
 		},
 		NotSeen: append([]string{
 			"programs and what their tasks wait for, limits of control groups and of volumes, errors, layers above " + o.Device +

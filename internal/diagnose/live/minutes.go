@@ -83,7 +83,14 @@ func (v *view) limitsUsed() (all []LimitUse) {
 // Look judges facts as one moment of many. whole says that they include processes; at is the start.
 func Look(f *Facts, at time.Time, whole bool) Moment {
 	a := Judge(f)
-	m := Moment{At: at, Span: a.Span, Whose: Fine, Whole: whole, Below: newView(f).belowStated(), Used: newView(f).limitsUsed()}
+	m := Moment{
+		At:    at,
+		Span:  a.Span,
+		Whose: Fine,
+		Whole: whole,
+		Below: newView(f).belowStated(),
+		Used:  newView(f).limitsUsed(),
+	}
 	if len(a.Devices) > 0 {
 		d := a.Devices[0]
 		m.Wait, m.Waiting, m.IOPS = d.Wait, d.Waiting, d.ReadIOPS+d.WriteIOPS

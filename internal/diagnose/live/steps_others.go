@@ -46,9 +46,10 @@ func (v *view) pivot() float64 {
 // written is whether a program's tasks wait for its own dirty memory to be written.
 func (u *User) written() float64 { return u.For[telemetry.ForWBT] + u.For[telemetry.ForDirty] }
 
-// divide estimates what each program takes of the device. A task that sleeps in an I/O has one in flight; the
-// others are of programs whose memory is written back or that wait for a place in the queue, else of those that wait for none (asynchronous I/O), by
-// their bytes. By Little's law I/Os per second follow, and with the bytes what they cost.
+// divide estimates what each program takes of the device. A task that sleeps in an I/O has one in
+// flight; the others are of programs whose memory is written back or that wait for a place in the
+// queue, else of those that wait for none (asynchronous I/O), by their bytes. By Little's
+// law I/Os per second follow, and with the bytes what they cost.
 func (v *view) divide() (all float64) {
 	held := func(u *User) float64 {
 		return u.For[telemetry.ForIO] + u.For[telemetry.ForPage] + u.For[telemetry.ForOther] + u.For[telemetry.ForSync]

@@ -460,9 +460,12 @@ var otherServer = &diagnose.Rule{
 const lockShare = 0.5
 
 var rowLocks = &diagnose.Rule{
-	Code: "PL712", Since: "0.3", Severity: finding.Warn,
-	Title: "limited by row locks",
-	When:  "At least half of the samples wait for another transaction's row (Lock:transactionid, Lock:tuple, LockManager).",
+	Code:     "PL712",
+	Since:    "0.3",
+	Severity: finding.Warn,
+	Title:    "limited by row locks",
+	When: "At least half of the samples wait for another transaction's row (Lock:transactionid, Lock:tuple, " +
+		"LockManager).",
 	Why: "Each transaction of TPC-B updates one of as many branches as the scale says: with more clients than branches " +
 		"they wait for each other, and neither storage nor CPU is measured. Source: PostgreSQL's pgbench, Good Practices " +
 		"(\"scale factor should be at least as large as the largest number of clients\", 2026-11-26).",
@@ -477,7 +480,9 @@ var rowLocks = &diagnose.Rule{
 				continue
 			}
 			f := b.finding("%s of the samples wait for rows that another transaction has changed.", text.Percent(w.Share))
-			f.Evidence = []finding.Evidence{{What: "waits for row locks", Found: text.Percent(w.Share), Where: "pg_stat_activity"}}
+			f.Evidence = []finding.Evidence{
+				{What: "waits for row locks", Found: text.Percent(w.Share), Where: "pg_stat_activity"},
+			}
 			if b.Scale > 0 && b.Scale < b.peak.Clients {
 				f.Message = fmt.Sprintf("Row locks: %s on %s. %s", text.Plural(b.peak.Clients, "client"),
 					text.Plural(b.Scale, "branch", "branches"), f.Message)

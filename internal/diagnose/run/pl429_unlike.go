@@ -46,8 +46,10 @@ var unlike = &diagnose.Rule{
 				Subject: m.Label(), Scenarios: m.IDs(),
 				Message: fmt.Sprintf("%s are reported as one: a sum of unlike jobs, and no result of either.",
 					text.Some(names, 4)),
-				Evidence: []finding.Evidence{{What: "jobs in the row", Found: text.Count(len(loads)), Expected: "jobs of one kind",
-					Where: "fio, the lines with (g=N)"}},
+				Evidence: []finding.Evidence{{
+					What: "jobs in the row", Found: text.Count(len(loads)), Expected: "jobs of one kind",
+					Where: "fio, the lines with (g=N)",
+				}},
 			}
 			if reads <= 1 && writes <= 1 {
 				f.Severity = finding.Info

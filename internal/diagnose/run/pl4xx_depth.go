@@ -147,7 +147,8 @@ func oneByOne(m diagnose.Measurement) (finding.Finding, bool) {
 	f := finding.Finding{
 		Fix: asynchronously(m), Severity: finding.Info,
 		Message: fmt.Sprintf("Of %d I/Os asked for, at least %d and at most %d were in flight: each submission blocks, in a "+
-			"filesystem or client that waits, for blocks to allocate, or for a place in a full request queue.", asked, jobs, asked),
+			"filesystem or client that waits, for blocks to allocate, or for a place in a full request queue.", asked, jobs,
+			asked),
 		Evidence: []finding.Evidence{
 			{
 				What:     "time in submission",
@@ -161,12 +162,20 @@ func oneByOne(m diagnose.Measurement) (finding.Finding, bool) {
 	switch held := deviceDepth(m.Result); {
 	case m.All(func(w fio.Workload) bool { return w.Engine == "libaio" && w.Buffered }):
 		f.Severity = finding.Warn
-		f.Message = fmt.Sprintf("Of %d I/Os asked for, %s were really in flight: without direct=1 libaio waits for each in its "+
-			"submission.", asked, units.Number(min(busy, float64(jobs))))
+		f.Message = fmt.Sprintf(
+			"Of %d I/Os asked for, %s were really in flight: without direct=1 libaio waits for each in its "+
+				"submission.",
+			asked,
+			units.Number(min(busy, float64(jobs))),
+		)
 	case held > 0:
 		f.Severity = finding.Warn
-		f.Message = fmt.Sprintf("Of %d I/Os asked for, the device held %s: each submission waits for its I/O (a filesystem or "+
-			"client that blocks, blocks that are allocated).", asked, units.Number(held))
+		f.Message = fmt.Sprintf(
+			"Of %d I/Os asked for, the device held %s: each submission waits for its I/O (a filesystem or "+
+				"client that blocks, blocks that are allocated).",
+			asked,
+			units.Number(held),
+		)
 	}
 	return f, true
 }

@@ -446,7 +446,8 @@ var impossible = &diagnose.Rule{
 			if b.AtLeast != "" {
 				f.Message += " The limit may be higher: " + b.AtLeast + "."
 			}
-			if share >= fictionShare && b.AtLeast == "" && b.Origin.Kind != topology.Assumed && b.Origin.Kind != topology.Unknown {
+			if share >= fictionShare && b.AtLeast == "" && b.Origin.Kind != topology.Assumed &&
+				b.Origin.Kind != topology.Unknown {
 				f.Severity = finding.Invalid
 			}
 			report(f)

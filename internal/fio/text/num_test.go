@@ -16,7 +16,7 @@ func TestNumbers(t *testing.T) {
 		"k":                    {0, false, "k"},
 		".":                    {0, false, ""},
 		"0":                    {0, true, ""},
-		" 1699.5K ":            {1_699_500, true, "K"},
+		"\x201699.5K":          {1_699_500, true, "K"},
 		"40.1k":                {40_100, true, "k"},
 		"2m":                   {2e6, true, "m"},
 		"2M":                   {2e6, true, "M"},
@@ -64,7 +64,7 @@ func TestUnitsOfBytes(t *testing.T) {
 
 // A share, a duration, and a figure that is kept within what was printed.
 func TestSharesTimesAndRounding(t *testing.T) {
-	for s, want := range map[string]float64{"97.27%": 0.9727, "0.7%": 0.007, "100%": 1, " 5 % ": 0.05, "5": 0.05, "5k%": -1, "%": -1, "": -1} {
+	for s, want := range map[string]float64{"97.27%": 0.9727, "0.7%": 0.007, "100%": 1, "5 %": 0.05, "5": 0.05, "5k%": -1, "%": -1, "": -1} {
 		if got, ok := ParseShare(s); ok != (want >= 0) || ok && got != want {
 			t.Errorf("%q: %v %t, want %v", s, got, ok, want)
 		}

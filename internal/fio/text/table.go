@@ -131,13 +131,15 @@ func metric(j *fio.Job, name, value string) bool {
 }
 
 // tableNumber writes the number at the start of a cell with a point and nothing else; false for one that may
-// be read in two ways: 16.200 is 16.2, and sixteen thousand where people write commas for decimals.
+// be read in two ways: 16.200 is 16.2, and sixteen thousand where people write commas for decimals. A time is
+// not: nobody writes 1.858 ms for almost two seconds.
 func tableNumber(cell string) (string, bool) {
 	cell = strings.TrimLeft(cell, "~≈ ")
 	number := cell[:len(cell)-len(strings.TrimLeft(cell, "0123456789.,"))]
 	plain, ok := units.Plain(number)
 	whole, frac, point := strings.Cut(number, ".")
-	if !ok || point && len(frac) == 3 && whole != "0" && whole != "" && !strings.Contains(whole, ",") {
+	ofTime := strings.HasSuffix(cell, "s") && !strings.HasSuffix(cell, "/s") && !strings.HasSuffix(cell, "IOPS")
+	if !ok || point && !ofTime && len(frac) == 3 && whole != "0" && whole != "" && !strings.Contains(whole, ",") {
 		return "", number == "" && cell != ""
 	}
 	return plain + cell[len(number):], true

@@ -153,7 +153,7 @@ func look(t *testing.T, seed uint64, s situation, sick bool, file string) {
 		must(t, os.WriteFile(file, data, 0o644))
 	}
 	write()
-	dir, err := os.MkdirTemp("", "examhost")
+	dir, err := os.MkdirTemp("", "examhost") //nolint:usetesting // its mounts are taken down before it goes
 	must(t, err)
 	r := &rig{t: t, rng: rng, dir: dir, mount: filepath.Join(dir, "m"), fs: one.FS}
 	r.drive = newDrive(t, dir, 420, s.parts...)

@@ -181,7 +181,7 @@ func (v *volume) Write(_ context.Context, data []byte, off int64) (uint32, sysca
 
 func (v *volume) Fsync(context.Context, uint32) syscall.Errno { return v.pass(flushes, 0, 0) }
 
-func (v *volume) Allocate(_ context.Context, off, size uint64, mode uint32) syscall.Errno {
+func (v *volume) Allocate(_ context.Context, off, _ uint64, _ uint32) syscall.Errno {
 	if e := v.pass(discards, int64(off), 0); e != 0 {
 		return e
 	}

@@ -330,8 +330,11 @@ func (w *Work) Enlarge() []Step {
 	case "lvm":
 		add("grow the logical volume", []string{"lvextend", "--extents", "+100%FREE", w.Top()}, nil)
 	case "md":
-		add("use all of each member; copies and parity of what is new are made", []string{"mdadm", "--grow", w.Top(), "--size=max"},
-			nil)
+		add(
+			"use all of each member; copies and parity of what is new are made",
+			[]string{"mdadm", "--grow", w.Top(), "--size=max"},
+			nil,
+		)
 	}
 	switch w.Want.FS {
 	case "xfs":

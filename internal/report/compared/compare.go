@@ -244,7 +244,10 @@ func suiteText(t *compare.Table, k int, c *compare.Change) string {
 func work(t *compare.Table, i int) page.Section {
 	r := &t.Rows[i]
 	s := page.Section{
-		Of: "work", Level: page.Detail, Anchor: fmt.Sprintf("w%d", i), Title: text.Clean(r.Name, words.LongName) + ": " + text.Clean(r.Work.String(),
+		Of:     "work",
+		Level:  page.Detail,
+		Anchor: fmt.Sprintf("w%d", i),
+		Title: text.Clean(r.Name, words.LongName) + ": " + text.Clean(r.Work.String(),
 			words.LongName),
 	}
 	rows := page.NewTable("", "<", "rounds", r.Figure.Name, "of ceiling?", "sustained?", "<change", "p (Holm)?",

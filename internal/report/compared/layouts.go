@@ -39,9 +39,13 @@ func layouts(t *compare.Table) []page.Block {
 		}
 	}
 	for _, u := range t.Unforeseen {
-		news.Lines = append(news.Lines, fmt.Sprintf("%s: %s is %s of %s, and the model says %s: look at what else differs, such as "+
-			"a slow volume, the filesystem or the CPU", text.Clean(u.Scenario, words.LongName), text.Clean(u.Layout, words.LongName),
-			text.Ratio(u.Measured), text.Clean(t.Sides[t.Base].Name, words.LongName), text.Ratio(u.Predicted)))
+		news.Lines = append(
+			news.Lines,
+			fmt.Sprintf("%s: %s is %s of %s, and the model says %s: look at what else differs, such as "+
+				"a slow volume, the filesystem or the CPU", text.Clean(u.Scenario, words.LongName),
+				text.Clean(u.Layout, words.LongName),
+				text.Ratio(u.Measured), text.Clean(t.Sides[t.Base].Name, words.LongName), text.Ratio(u.Predicted)),
+		)
 	}
 	figures := page.NewTable("", "<scenario", "<layout", "predicted", "measured", "of it", "<change", "<")
 	figures.Most = len(t.Rows) * len(t.Sides)

@@ -73,7 +73,10 @@ func fleetHead(c *bundle.FleetCheck, kinds []*findingKind) page.Headline {
 		}
 	}
 	for _, why := range whys {
-		h.Says = append(h.Says, page.Say{Text: text.Some(lost[why], hostColumns) + ": " + text.Clean(why, words.LongSentence)})
+		h.Says = append(
+			h.Says,
+			page.Say{Text: text.Some(lost[why], hostColumns) + ": " + text.Clean(why, words.LongSentence)},
+		)
 	}
 	for _, k := range kinds {
 		if len(h.Says) < 3 && (serious(k.first) || len(c.Hosts) > len(k.hosts) && k.first.Severity != finding.Info) {

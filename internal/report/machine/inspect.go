@@ -75,7 +75,13 @@ func standing(t *topology.Topology) string {
 			all = append(all, one)
 		}
 	}
-	return words.Or(text.Clean(t.Host.Name, 64), "this machine") + ": " + words.Or(strings.Join(all, ", "), "no storage was named")
+	return words.Or(
+		text.Clean(t.Host.Name, 64),
+		"this machine",
+	) + ": " + words.Or(
+		strings.Join(all, ", "),
+		"no storage was named",
+	)
 }
 
 type inspector struct {

@@ -84,8 +84,10 @@ func liveNothing(f *live.Facts, a *live.Answer) []string {
 	if !f.Root {
 		can = " that can be seen without root"
 	}
-	lines := []string{fmt.Sprintf("Nothing is wrong with the storage below %s%s: %s per I/O, %s waiting on average.", f.Path,
-		can, d.Wait, tenth(d.Waiting))}
+	lines := []string{
+		fmt.Sprintf("Nothing is wrong with the storage below %s%s: %s per I/O, %s waiting on average.", f.Path,
+			can, d.Wait, tenth(d.Waiting)),
+	}
 	if d.ReadIOPS+d.WriteIOPS == 0 {
 		lines[0] = fmt.Sprintf("Nothing is wrong with the storage below %s%s: it is idle.", f.Path, can)
 	}
@@ -151,8 +153,11 @@ func flows(a *live.Answer) []string {
 		}
 		lines = append(lines, line)
 	}
-	return append(lines, fmt.Sprintf("  %s: %s in flight, %s busy; slow is above %s per I/O.", layerOf(d), tenth(d.Waiting),
-		text.Percent(d.Busy), a.Slow))
+	return append(
+		lines,
+		fmt.Sprintf("  %s: %s in flight, %s busy; slow is above %s per I/O.", layerOf(d), tenth(d.Waiting),
+			text.Percent(d.Busy), a.Slow),
+	)
 }
 
 func layerOf(d live.DeviceSeen) string {

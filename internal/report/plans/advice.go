@@ -101,7 +101,15 @@ func choice(mark string, c *advise.Candidate) []string {
 	if c.PerIOPS > 0 {
 		each = "$" + words.Decimal(float64(c.PerIOPS)/1e6, 4)
 	}
-	return []string{mark, LayoutText(c.Layout), c.Type, strings.TrimPrefix(c.Month.String(), "$"), each, times, strings.Join(c.Names, ", ")}
+	return []string{
+		mark,
+		LayoutText(c.Layout),
+		c.Type,
+		strings.TrimPrefix(c.Month.String(), "$"),
+		each,
+		times,
+		strings.Join(c.Names, ", "),
+	}
 }
 
 // less is a table of what costs less than the first row, and for how long it throttles a series.

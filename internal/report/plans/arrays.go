@@ -30,7 +30,10 @@ func Plan(p *provision.Plan) *page.Document {
 		d.Add(array(fmt.Sprintf("a%d", i), a))
 	}
 	for i, a := range p.Grown {
-		s := page.Section{Anchor: fmt.Sprintf("g%d", i), Title: a.Array + ": to use what its volumes have grown by, in this order"}
+		s := page.Section{
+			Anchor: fmt.Sprintf("g%d", i),
+			Title:  a.Array + ": to use what its volumes have grown by, in this order",
+		}
 		for n, st := range a.Steps {
 			lines := stepLines(a, st)
 			if len(st.Undo) == 0 {

@@ -185,7 +185,10 @@ func outlooks(d *page.Document, t *topology.Topology, suite string, all []Outloo
 		notes.Lines = append(notes.Lines, remediesOf(t, known)...)
 	}
 	for _, o := range known[:min(len(known), 1)] {
-		notes.Lines = append(notes.Lines, fmt.Sprintf("All limits of one: plimsoll ceiling %s %d", text.Clean(suite, 40), o.ID))
+		notes.Lines = append(
+			notes.Lines,
+			fmt.Sprintf("All limits of one: plimsoll ceiling %s %d", text.Clean(suite, 40), o.ID),
+		)
 	}
 	d.Add(notes)
 }
@@ -452,7 +455,13 @@ func arraySummary(a *topology.Array) string {
 
 // origins lists assumptions once, and where the figures are from.
 func origins(topo *topology.Topology, all []Outlook) []page.Block {
-	assumed, sources := page.Note{Title: "Assumptions", Level: page.Detail}, page.Note{Title: "Sources", Level: page.Detail}
+	assumed, sources := page.Note{
+		Title: "Assumptions",
+		Level: page.Detail,
+	}, page.Note{
+		Title: "Sources",
+		Level: page.Detail,
+	}
 	add := func(n *page.Note, phrase string) {
 		if phrase = text.Clean(phrase, 300); phrase != "" && !slices.Contains(n.Lines, phrase) {
 			n.Lines = append(n.Lines, phrase)

@@ -55,6 +55,7 @@ func NewPostgresJob(c suite.Scenario, lines []string) Job {
 // what the scenarios work on is made first, and what is no command is a comment.
 func Jobs(all []Job) *page.Document {
 	d := &page.Document{Kind: "scenarios", Data: page.DataOf("scenarios", all)}
+	d.Head.Word = "# commands of " + text.Plural(len(all), "scenario") // a comment of the shell's
 	for _, j := range all {
 		c := page.Code{Free: true, Lines: []string{fmt.Sprintf("# %d %s: %s", j.ID, text.Clean(j.Name, 0),
 			text.Clean(j.Title, 0))}}

@@ -28,7 +28,9 @@ func Foresee(name string, t *topology.Topology, all []Outlook) Foreseen {
 	prices := cloud.BuiltinPrices()
 	for _, a := range t.Arrays {
 		for _, v := range a.Volumes {
-			each, ok := prices.Volume(cloud.VolumeSpec{Type: v.Type, Size: v.Size, IOPS: v.Sustained.IOPS, Rate: v.Sustained.Rate})
+			each, ok := prices.Volume(
+				cloud.VolumeSpec{Type: v.Type, Size: v.Size, IOPS: v.Sustained.IOPS, Rate: v.Sustained.Rate},
+			)
 			if !ok {
 				f.Month = 0
 				return f
@@ -104,8 +106,12 @@ func best(all []Foreseen) string {
 	case at == 0:
 		return "By the model none of these layouts is better than " + base
 	}
-	return fmt.Sprintf("By the model %s is best: %s of %s, the geometric mean over the scenarios", text.Clean(all[at].Name, 20),
-		text.Ratio(most), base)
+	return fmt.Sprintf(
+		"By the model %s is best: %s of %s, the geometric mean over the scenarios",
+		text.Clean(all[at].Name, 20),
+		text.Ratio(most),
+		base,
+	)
 }
 
 // sameByModel names the layouts that nobody needs to build to compare them.

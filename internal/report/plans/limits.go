@@ -56,39 +56,66 @@ func Limits(l *Limited, check bool) *page.Document {
 	numbers, values := page.NewTable("", "<limit", "per second", "<of what is sustained"), map[string]string{}
 	for _, a := range l.Allowed {
 		values[a.Key] = fmt.Sprint(a.Value)
-		numbers.Add(a.Key, text.Count(int(a.Value)), fmt.Sprintf("%s: %s (%s)", a.Of.Label(), text.Clean(a.Of.How, words.LongSentence),
-			words.Origin(a.Of.Origin)))
+		numbers.Add(
+			a.Key,
+			text.Count(int(a.Value)),
+			fmt.Sprintf("%s: %s (%s)", a.Of.Label(), text.Clean(a.Of.How, words.LongSentence),
+				words.Origin(a.Of.Origin)),
+		)
 	}
 	d.Records = &numbers
-	d.Head.Word = fmt.Sprintf("To keep %s of %s for %s, limit each of the others to %s reads and %s writes per second",
-		text.Percent(l.Share), text.Clean(l.Path, words.LongName), text.Clean(l.Keep, words.LongName), values["riops"], values["wiops"])
+	d.Head.Word = fmt.Sprintf(
+		"To keep %s of %s for %s, limit each of the others to %s reads and %s writes per second",
+		text.Percent(
+			l.Share,
+		),
+		text.Clean(l.Path, words.LongName),
+		text.Clean(l.Keep, words.LongName),
+		values["riops"],
+		values["wiops"],
+	)
 	if diffs := l.Differences(); check {
 		d.Head = page.Headline{Word: "set as it should be", Tone: "pass"}
 		if len(diffs) > 0 {
-			d.Head = page.Headline{Word: text.Plural(len(diffs), "limit is", "limits are") + " not set as they should be", Tone: "fail"}
+			d.Head = page.Headline{
+				Word: text.Plural(len(diffs), "limit is", "limits are") + " not set as they should be",
+				Tone: "fail",
+			}
 			d.Add(page.Note{Lines: diffs})
 		}
 	}
 	d.Add(numbers)
 	device := fmt.Sprintf("%d:%d", l.Device.Major, l.Device.Minor)
+	named := map[string]struct{ systemd, v1 string }{
+		"riops": {"ReadIOPS", "read_iops"}, "wiops": {"WriteIOPS", "write_iops"},
+		"rbps": {"ReadBandwidth", "read_bps"}, "wbps": {"WriteBandwidth", "write_bps"},
+	}
 	var v2, unit, v1, docker []string
 	for _, g := range l.Groups {
-		line := device
+		parts := []string{device}
 		set := []string{"systemctl", "set-property", g.Name}
 		for _, a := range l.Allowed {
-			word := map[string]string{"riops": "ReadIOPS", "wiops": "WriteIOPS", "rbps": "ReadBandwidth", "wbps": "WriteBandwidth"}[a.Key]
-			file := map[string]string{"riops": "read_iops", "wiops": "write_iops", "rbps": "read_bps", "wbps": "write_bps"}[a.Key]
-			line += fmt.Sprintf(" %s=%d", a.Key, a.Value)
-			set = append(set, fmt.Sprintf("IO%sMax=%s %d", word, l.Device.Path, a.Value))
-			v1 = append(v1, fmt.Sprintf("echo '%s %d' > %s/blkio.throttle.%s_device", device, a.Value, text.ShellQuote(g.Dir), file))
-			docker = append(docker, fmt.Sprintf("--device-%s %s:%d", strings.ReplaceAll(file, "_", "-"), l.Device.Path, a.Value))
+			name := named[a.Key]
+			parts = append(parts, fmt.Sprintf("%s=%d", a.Key, a.Value))
+			set = append(set, fmt.Sprintf("IO%sMax=%s %d", name.systemd, l.Device.Path, a.Value))
+			v1 = append(
+				v1,
+				fmt.Sprintf("echo '%s %d' > %s/blkio.throttle.%s_device", device, a.Value, text.ShellQuote(g.Dir), name.v1),
+			)
+			docker = append(docker, fmt.Sprintf("--device-%s %s:%d", strings.ReplaceAll(name.v1, "_", "-"), l.Device.Path,
+				a.Value))
 		}
-		v2 = append(v2, fmt.Sprintf("echo '%s' > %s/io.max", line, text.ShellQuote(g.Dir)))
+		v2 = append(v2, fmt.Sprintf("echo '%s' > %s/io.max", strings.Join(parts, " "), text.ShellQuote(g.Dir)))
 		unit = append(unit, text.ShellLine(set))
 	}
 	if l.V1 {
-		d.Add(page.Note{Lead: "note", Lines: []string{"this machine limits I/O by groups of version 1, which do not limit buffered " +
-			"writes: the kernel writes them later, in no group. Use version 2, or limit programs that write directly only"}})
+		d.Add(
+			page.Note{
+				Lead: "note",
+				Lines: []string{"this machine limits I/O by groups of version 1, which do not limit buffered " +
+					"writes: the kernel writes them later, in no group. Use version 2, or limit programs that write directly only"},
+			},
+		)
 		d.Add(page.Code{Title: "version 1", Lines: v1})
 	} else {
 		d.Add(page.Code{Title: "io.max, until the next boot", Lines: v2})
@@ -111,8 +138,13 @@ func Limits(l *Limited, check bool) *page.Document {
 	}
 	d.Add(page.Code{Title: "docker run", Level: page.Detail, Lines: docker})
 	if len(l.Device.Slaves) > 0 {
-		d.Add(page.Note{Lead: "note", Lines: []string{"the limits belong on " + l.Device.Path + ", where an I/O counts once; on its " +
-			"members each piece and copy counts, and md writes copies and parity in no group"}})
+		d.Add(
+			page.Note{
+				Lead: "note",
+				Lines: []string{"the limits belong on " + l.Device.Path + ", where an I/O counts once; on its " +
+					"members each piece and copy counts, and md writes copies and parity in no group"},
+			},
+		)
 	}
 	return d
 }

@@ -25,7 +25,11 @@ type Linted struct {
 // Lint is the document of what lint found, in the order of the files. The fix is printed once for
 // each rule, unless a case has its own. data is its JSON.
 func Lint(l Linted) *page.Document {
-	d := &page.Document{Kind: "lint", Tool: l.Tool, Data: page.DataOf("findings", append([]finding.Finding{}, l.Findings...))}
+	d := &page.Document{
+		Kind: "lint",
+		Tool: l.Tool,
+		Data: page.DataOf("findings", append([]finding.Finding{}, l.Findings...)),
+	}
 	count := map[finding.Severity]int{}
 	fixes := map[string]bool{}
 	var unread []string // where fio commands stand that could not be read
@@ -59,9 +63,15 @@ func Lint(l Linted) *page.Document {
 	if jobs == 0 && storage > 0 {
 		read = text.Plural(storage, "storage command")
 	}
-	d.Head.Word = fmt.Sprintf("%s in %s: %s, %s, %d info", read, text.Plural(len(l.Files), "document"), text.Plural(count[finding.Fail], "error"), text.Plural(count[finding.Warn],
-		"warning"),
-		count[finding.Info])
+	d.Head.Word = fmt.Sprintf(
+		"%s in %s: %s, %s, %d info",
+		read,
+		text.Plural(len(l.Files), "document"),
+		text.Plural(count[finding.Fail], "error"),
+		text.Plural(count[finding.Warn],
+			"warning"),
+		count[finding.Info],
+	)
 	if len(l.Files) == 0 {
 		d.Head.Word = "nothing to lint: no fio job, and no script or Markdown with one"
 	}

@@ -17,7 +17,10 @@ import (
 // changes, then the points.
 func Sweep(t *topology.Topology, one Outlook, a ceiling.Axes, points []ceiling.Point) *page.Document {
 	d := &page.Document{Kind: "ceiling sweep", Data: page.DataOf("points", points), Records: pointRecords(points)}
-	d.Head = page.Headline{Word: fmt.Sprintf("Ceiling of %d %s, swept", one.ID, text.Clean(one.Name, 30)), About: strings.Join(layout(t), "; ")}
+	d.Head = page.Headline{
+		Word:  fmt.Sprintf("Ceiling of %d %s, swept", one.ID, text.Clean(one.Name, 30)),
+		About: strings.Join(layout(t), "; "),
+	}
 	if len(points) == 0 || !points[0].Ceiling.Known() {
 		d.Head.Word, d.Head.Says = "Ceiling unknown", []page.Say{{Text: unknownHint(t)}}
 		return d

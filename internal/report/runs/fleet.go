@@ -186,7 +186,8 @@ func fleetHosts(f *bundle.Fleet) page.Table {
 		t.Rows = append(t.Rows, []page.Cell{
 			page.T(text.Clean(h.Name, words.LongName)), state, verdict, page.T(words.ClockError(h.Clock.Error)),
 			page.T(text.Clean(h.Fio, 24)),
-			{Text: where, File: where}, page.T(why),
+			{Text: where, File: where},
+			page.T(why),
 		})
 	}
 	return t

@@ -116,7 +116,8 @@ func TestTTYFitsItsWidthAndHasNoEscapes(t *testing.T) {
 func TestATerminalLeavesDetailsOut(t *testing.T) {
 	all, brief := render(t, page.Text, synthetic(3), page.Options{Details: true}), render(t, page.Text, synthetic(3), page.Options{})
 	lines := strings.Split(strings.TrimSpace(brief), "\n")
-	for _, line := range lines[:strings.Count(brief[:strings.Index(brief, "PL204")], "\n")] {
+	before, _, _ := strings.Cut(brief, "PL204")
+	for _, line := range lines[:strings.Count(before, "\n")] {
 		if !strings.Contains(all, line+"\n") {
 			t.Errorf("only the short form has %q", line)
 		}

@@ -115,7 +115,13 @@ func seriesTitle(k compare.Key) string {
 
 func series(i int, s compare.Series) page.Section {
 	section := page.Section{
-		Anchor: fmt.Sprintf("s%d", i), Of: "more series", Title: seriesTitle(s.Key), About: text.Clean(s.Key.Work, 2*words.LongName),
+		Anchor: fmt.Sprintf(
+			"s%d",
+			i,
+		),
+		Of:    "more series",
+		Title: seriesTitle(s.Key),
+		About: text.Clean(s.Key.Work, 2*words.LongName),
 	}
 	rows := page.NewTable("", "<when", s.Figure.Name, "±?", "rounds??", "of ceiling?", "<verdict", "<trend", "<run???")
 	most := 0.0

@@ -15,8 +15,12 @@ import (
 // Most is the document of a search for the most load that meets a threshold: the bracket first.
 func Most(b *bundle.Bundle, m *compare.Most) *page.Document {
 	d := &page.Document{Kind: "search", Data: page.DataOf("most", m), Records: mostRecords(m)}
-	d.Head = page.Headline{Word: bracketText(m), About: "The most of " + text.Clean(m.Scenario, words.LongName) + " with " +
-		text.Clean(m.Threshold, words.LongName), Tone: "measured"}
+	d.Head = page.Headline{
+		Word: bracketText(m),
+		About: "The most of " + text.Clean(m.Scenario, words.LongName) + " with " +
+			text.Clean(m.Threshold, words.LongName),
+		Tone: "measured",
+	}
 	if m.Bracket.Done {
 		d.Head.Tone = "pass"
 	}
