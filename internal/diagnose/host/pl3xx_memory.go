@@ -10,6 +10,7 @@ import (
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/host"
+	"plimsoll/internal/suite"
 	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
@@ -206,7 +207,7 @@ func swapsBelow(c *diagnose.Case) []string {
 // database says that a database is what the paths are for: a log has one of its own, or a server ran.
 func database(c *diagnose.Case) bool {
 	return c.Topology != nil && c.Topology.For(topology.WAL) != nil || slices.ContainsFunc(c.Runs,
-		func(m diagnose.Measurement) bool { return m.Result != nil && m.Result.Postgres != nil })
+		func(m diagnose.Measurement) bool { return m.Result.Kind() == suite.OfServer })
 }
 
 var hugePages = &diagnose.Rule{

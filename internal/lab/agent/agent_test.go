@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -70,8 +71,15 @@ func TestExec(t *testing.T) {
 	}
 	// A daemon that keeps the output open does not keep the call.
 	begin := time.Now()
-	if r, err := c.Call(t.Context(), Request{Op: OpExec, Argv: []string{"sh", "-c", "sleep 300 & echo on"}}, Streams{}); err != nil || r.Code != 0 || time.Since(begin) > 2*time.Minute {
+	var daemon bytes.Buffer
+	run := Request{Op: OpExec, Argv: []string{"sh", "-c", "sleep 300 & echo $!"}}
+	if r, err := c.Call(t.Context(), run, Streams{Out: &daemon}); err != nil || r.Code != 0 || time.Since(begin) > 2*time.Minute {
 		t.Errorf("with a daemon: %+v, %v after %v", r, err, time.Since(begin))
+	}
+	if pid, err := strconv.Atoi(strings.TrimSpace(daemon.String())); err != nil || pid < 2 {
+		t.Errorf("the daemon's number: %q", daemon.String())
+	} else if daemon, err := os.FindProcess(pid); err == nil {
+		_ = daemon.Kill()
 	}
 }
 
