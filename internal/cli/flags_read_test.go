@@ -173,7 +173,7 @@ func outcome(t *testing.T, m *sys.Machine, line string) string {
 	t.Helper()
 	was := leftFiles(t)
 	var out, errs bytes.Buffer
-	args, err := shell.Split(line)
+	args, err := shell.Split(line + " --details") // what a flag changes may be a detail
 	if err != nil {
 		t.Fatal(err)
 	}

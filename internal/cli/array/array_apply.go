@@ -46,7 +46,7 @@ func runApply(ctx context.Context, env *form.Env, o provisionOptions) error {
 		return err
 	}
 	if !o.json {
-		if err := form.Render(env, form.TextFormat, plans.Plan(plan)); err != nil {
+		if err := form.RenderWhole(env, plans.Plan(plan)); err != nil {
 			return err
 		}
 	}

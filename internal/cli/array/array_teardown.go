@@ -101,7 +101,7 @@ func runTeardown(ctx context.Context, env *form.Env, o provisionOptions, names [
 		for _, b := range broken {
 			form.PrintNote(env, b.Error())
 		}
-		if err := form.Render(env, form.TextFormat, plans.Undo(journals)); err != nil {
+		if err := form.RenderWhole(env, plans.Undo(journals)); err != nil {
 			return err
 		}
 		if err := form.Confirm(ctx, env, "\nUndo this? What is on these volumes is lost."); err != nil {
@@ -140,7 +140,7 @@ func runAdopt(ctx context.Context, env *form.Env, o provisionOptions, site *prov
 		return obstacles(env, err)
 	}
 	if !o.json {
-		if err := form.Render(env, form.TextFormat, plans.Undo([]*records.Work{w})); err != nil {
+		if err := form.RenderWhole(env, plans.Undo([]*records.Work{w})); err != nil {
 			return err
 		}
 	}

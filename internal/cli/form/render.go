@@ -15,6 +15,14 @@ func Render(env *Env, format string, d *page.Document) error {
 	return page.Write(env.Out, page.Format(format), d, PageOptions(env))
 }
 
+// RenderWhole prints a document as text with its details: nobody consents to what a short screen
+// leaves out.
+func RenderWhole(env *Env, d *page.Document) error {
+	o := PageOptions(env)
+	o.Details = true
+	return page.Write(env.Out, page.Text, d, o)
+}
+
 // PageOptions fits a document to the stream it goes to.
 func PageOptions(env *Env) page.Options {
 	o := page.Options{

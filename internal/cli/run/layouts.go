@@ -88,7 +88,7 @@ func (o abOptions) study(
 	}
 	to := *env
 	to.Out = env.Notes() // standard output is the result's
-	if err := form.Render(&to, form.TextFormat, d); err != nil || o.yes {
+	if err := form.RenderWhole(&to, d); err != nil || o.yes {
 		return s, variants, err
 	}
 	fmt.Fprintf(

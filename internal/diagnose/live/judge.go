@@ -114,7 +114,7 @@ func Judge(f *Facts) *Answer {
 		a.Span, a.Late = f.Window.Span, f.Window.LateMean
 	}
 	v := newView(f)
-	if v.top == nil {
+	if v.top == nil || len(v.leaves) == 0 { // facts that somebody wrote may have layers that lie on each other
 		return v.withoutDevice(a)
 	}
 	a.Device = v.top.Name
