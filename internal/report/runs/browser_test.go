@@ -145,6 +145,8 @@ func openPage(browser context.Context, t *testing.T, html string) *tab {
 	send(p, log.Enable, cdp.Empty{})
 	send(p, inspector.Enable, cdp.Empty{})
 	p.do(chromedp.Navigate(address))
+	// Charts of folded details draw once somebody has opened them.
+	eval[bool](p, `document.querySelectorAll('details.fold, section.fold > details').forEach((d) => { d.open = true }) ?? true`)
 	t.Cleanup(func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
