@@ -170,7 +170,7 @@ func costs(a *advise.Advice, rows []advise.Candidate) page.Drawing {
 		}
 		p.Points = append(p.Points, page.Point{
 			X: min(c.Times, most) / most, Y: up(float64(c.Month) / 1e6), N: i + 1, Group: group,
-			Label: fmt.Sprintf("%s on %s: %v a month, %s times the demand", LayoutText(c.Layout), c.Type, c.Month,
+			Label: fmt.Sprintf("%s on %s, %v a month: %s times the demand", LayoutText(c.Layout), c.Type, c.Month,
 				units.Number(c.Times)),
 		})
 	}
