@@ -549,7 +549,7 @@ func TestPartsNeverContradictTheWhole(t *testing.T) {
 	t.Logf("%d of %d cases of %d outputs have faults", bad, total, len(names))
 }
 
-// TestMakeWholeOutputs makes testdata/whole.txtar anew with the fio at hand, where PLIMSOLL_WHOLE says how many.
+// TestMakeWholeOutputs makes testdata/whole.txtar again with the fio at hand, where PLIMSOLL_WHOLE says how many.
 func TestMakeWholeOutputs(t *testing.T) {
 	n, err := strconv.Atoi(os.Getenv("PLIMSOLL_WHOLE"))
 	if err != nil {

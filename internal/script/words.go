@@ -294,6 +294,7 @@ func (j *Job) rejoin() {
 				typo(next)
 				w.Text += " " + next.Text
 			}
+			w.Text = Repaired(w.Text) // its typos are those of its parts
 		}
 		whole, i = append(whole, w), last
 	}
@@ -326,9 +327,7 @@ func (r *reader) fio(words []shell.Word, block int, code bool) {
 	for i, w := range j.Words[1:] {
 		meant := Repaired(w.Text)
 		if meant != w.Text {
-			if !strings.Contains(meant, " ") { // what rejoin has made whole has its typos
-				j.Typos = append(j.Typos, Typo{w.Line, w.Col, w.Text, meant})
-			}
+			j.Typos = append(j.Typos, Typo{w.Line, w.Col, w.Text, meant})
 			w.Text = meant
 		}
 		if strings.HasPrefix(meant, "-") {
