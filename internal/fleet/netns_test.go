@@ -150,8 +150,11 @@ func (x *trial) host(i int, name ...string) string {
 func (x *trial) start(t *testing.T, flags ...string) (*exec.Cmd, *bytes.Buffer) {
 	t.Helper()
 	argv := []string{
-		"ip", "netns", "exec", x.space(0), x.binary, "fleet", "run", "--via", "ssh -F " + x.dir + "/ssh_config -T {host} COMMAND", "--remote", x.at + "/plimsoll",
+		"ip", "netns", "exec", x.space(0), x.binary, "fleet", "run", "--via", "ssh -F " + x.dir + "/ssh_config -T {host} COMMAND",
 		"--out", filepath.Join(x.at, "runs"),
+	}
+	if !slices.Contains(flags, "--remote") {
+		argv = append(argv, "--remote", x.at+"/plimsoll")
 	}
 	cmd := exec.Command(argv[0], append(argv[1:], flags...)...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
