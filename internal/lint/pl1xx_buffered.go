@@ -28,19 +28,7 @@ func (j *lintJob) throughCache() bool {
 }
 
 var unsynced = &rule{
-	Code:     "PL155",
-	Since:    "0.3",
-	Severity: finding.Info,
-	Title:    "buffered writes that nothing forces out",
-	When: "A buffered job writes more than memory holds, without fsync, fdatasync, sync, end_fsync or the " +
-		"like.",
-	Why: "fio counts a write as done when the page cache has taken it: at the end up to a fifth of the " +
-		"memory (vm.dirty_ratio) is unwritten.",
-	Fix:    "Use direct=1, or add end_fsync=1 or fsync.",
-	Bad:    "fio --name=a --rw=randwrite --bs=4k --size=64G --directory=/data --time_based --runtime=60",
-	Good:   "fio --name=a --rw=randwrite --bs=4k --size=64G --directory=/data --time_based --runtime=60 --end_fsync=1",
-	Ignore: "When the application writes this way and the run lasts much longer than filling the memory.",
-	Check: eachJob(measured(func(c *Case, j *lintJob) *finding.Finding {
+	Code: "PL155", Check: eachJob(measured(func(c *Case, j *lintJob) *finding.Finding {
 		total := j.total()
 		if !j.load.Writes() || !j.throughCache() || j.open("rw") || j.forcesOut() || j.prepares() ||
 			j.directOutside() ||
@@ -53,18 +41,7 @@ var unsynced = &rule{
 }
 
 var noSize = &rule{
-	Code:     "PL158",
-	Since:    "0.3",
-	Severity: finding.Info,
-	Title:    "a job on files that gives no size",
-	When:     "A job names a folder or files and none of size, filesize, io_size, fill_device and read_iolog.",
-	Why: `If the file does not exist, fio prints "you need to specify size=" and the job fails; ` +
-		"--parse-only does not notice.",
-	Fix:    "Add size.",
-	Bad:    "[a]\ndirectory=/data\nrw=write\nbs=1m",
-	Good:   "[a]\ndirectory=/data\nrw=write\nbs=1m\nsize=10g",
-	Ignore: "When the files are there.",
-	Check: anyJob(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL158", Check: anyJob(func(_ *Case, j *lintJob) *finding.Finding {
 		sized := []string{"size", "filesize", "io_size", "fill_device", "read_iolog", "opendir", "number_ios"}
 		if j.partial || j.sec.Name == "" || j.completed() || !fio.UsesPageCache(j.load.Engine) ||
 			j.open("ioengine") || len(j.devices()) > 0 || j.load.Reads() && j.given("filename") ||

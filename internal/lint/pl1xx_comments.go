@@ -12,18 +12,7 @@ import (
 // idleComment has no Check: it is about what the other rules found, and Judge asks it last
 // (idleComments).
 var idleComment = &rule{
-	Code:     "PL148",
-	Since:    "0.2",
-	Severity: finding.Info,
-	Title:    "a comment that silences nothing",
-	When: "A comment \"plimsoll: disable=...\" names an unknown code, has another form, or covers lines " +
-		"without that finding.",
-	Why:    "Readers believe that a finding is accepted, but it is gone or not covered.",
-	Fix:    "Remove the comment, or write \"plimsoll: disable=PL107 reason\" where the finding is.",
-	Bad:    "# plimsoll: disable=PL999 not a code\n\n[a]\nrw=read",
-	Good:   "[a]\nrw=read",
-	Ignore: "When the rule fires with other options of lint only, such as --chunk.",
-	Check:  func(*Case, func(finding.Finding)) {},
+	Code: "PL148", Check: func(*Case, func(finding.Finding)) {},
 }
 
 // idleComments finds the comments that silence none of the findings.

@@ -14,18 +14,7 @@ import (
 )
 
 var zeroData = &rule{
-	Code:     "PL116",
-	Since:    "0.1",
-	Severity: finding.Info,
-	Title:    "the data written is zeros or compresses well",
-	When: "A writing job has zero_buffers, a buffer_compress_percentage of 50 or more, a buffer_pattern " +
-		"for the whole buffer, or scramble_buffers=0 without refill_buffers.",
-	Why:    "Drives and arrays that compress, deduplicate or drop zeros store next to nothing.",
-	Fix:    "Use fio's default buffers, or set refill_buffers.",
-	Bad:    "fio --name=a --rw=write --bs=1M --size=10G --zero_buffers",
-	Good:   "fio --name=a --rw=write --bs=1M --size=10G --refill_buffers",
-	Ignore: "When the application's data compresses as well, or the device does not compress.",
-	Check: eachJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL116", Check: eachJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
 		if !j.load.Writes() || !j.measures() || j.load.VerifyOn {
 			return nil
 		}
@@ -47,19 +36,7 @@ var zeroData = &rule{
 }
 
 var randomMap = &rule{
-	Code:     "PL117",
-	Since:    "0.1",
-	Severity: finding.Info,
-	Title:    "norandommap weakens verify, or the random map is large",
-	When: "norandommap together with verify, or a map of more than 256 MiB in all (one bit for each block of " +
-		"each job).",
-	Why: "Without the map fio may write a block twice, which weakens verify. The map takes memory, " +
-		"start-up time and CPU.",
-	Fix:    "Drop norandommap when verifying; on huge regions use random_generator=lfsr.",
-	Bad:    "fio --name=a --rw=randwrite --bs=4k --size=4T --numjobs=16 --direct=1",
-	Good:   "fio --name=a --rw=randwrite --bs=4k --size=4T --numjobs=16 --direct=1 --random_generator=lfsr",
-	Ignore: "When memory is plentiful and every block must be visited once.",
-	Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL117", Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
 		w := j.load
 		if w.Sequential || !j.measures() {
 			return nil
@@ -81,17 +58,7 @@ var randomMap = &rule{
 }
 
 var runsCommand = &rule{
-	Code:     "PL123",
-	Since:    "0.1",
-	Severity: finding.Info,
-	Title:    "the job runs shell commands",
-	When:     "exec_prerun, exec_postrun or ioengine=exec is set.",
-	Why:      "fio hands the text to a shell, as root when fio runs as root.",
-	Fix:      "Read the command. plimsoll runs such a job only with --allow-exec.",
-	Bad:      "[a]\nrw=read\nexec_prerun=echo 3 > /proc/sys/vm/drop_caches",
-	Good:     "sync; echo 3 > /proc/sys/vm/drop_caches\nfio a.fio",
-	Ignore:   "When you wrote the command yourself.",
-	Check: anyJob(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL123", Check: anyJob(func(_ *Case, j *lintJob) *finding.Finding {
 		for _, name := range []string{"exec_prerun", "exec_postrun", "program"} {
 			if o, ok := j.last[name]; ok && (name != "program" || j.load.Engine == "exec") {
 				return j.found(fmt.Sprintf("%s runs %q in a shell.", name, text.Clean(o.Value, 120)), name)
@@ -128,15 +95,7 @@ func (c *Case) leftToRefused(old successor, o fio.Option) bool {
 }
 
 var renamed = &rule{
-	Code: "PL124", Since: "0.1", Severity: finding.Info,
-	Title:  "an option that was renamed or removed",
-	When:   "The option is on fio's own list of renamings and removals. An error when fio 3.33 refuses it.",
-	Why:    "A newer fio refuses or ignores it.",
-	Fix:    "Use the present name.",
-	Bad:    "fio --name=a --rw=write --size=10G --io_limit=1G",
-	Good:   "fio --name=a --rw=write --size=10G --io_size=1G",
-	Ignore: "When the job has to run on an old fio.",
-	Check: func(c *Case, report func(finding.Finding)) {
+	Code: "PL124", Check: func(c *Case, report func(finding.Finding)) {
 		c.options(func(file *script.File, _ script.Job, at func(string) *finding.Finding, o fio.Option) *finding.Finding {
 			old, ok := successors[o.Name]
 			if !ok {

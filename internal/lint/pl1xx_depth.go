@@ -13,20 +13,7 @@ import (
 )
 
 var depthOnSync = &rule{
-	Code:     "PL103",
-	Since:    "0.1",
-	Severity: finding.Warn,
-	Title:    "iodepth does nothing on a synchronous engine",
-	When: "iodepth is above 1 on a synchronous engine. An info where a job file names no ioengine, the " +
-		"depth is a default that another section uses, or its value is unknown.",
-	Why: "sync, psync, pvsync and mmap keep one I/O in flight per job, so the figure is that of depth 1. fio " +
-		"runs the job all the same, and its result still says iodepth=32.",
-	Seen:   "With iodepth=32 psync had all its I/Os at depth 1, posixaio less than half.",
-	Fix:    "Use ioengine=libaio or io_uring with direct=1, or numjobs for more in flight, or drop iodepth.",
-	Bad:    "fio --name=a --rw=randread --direct=1 --iodepth=32",
-	Good:   "fio --name=a --rw=randread --direct=1 --ioengine=libaio --iodepth=32",
-	Ignore: "When iodepth is a default in [global] for other jobs.",
-	Check: eachJob(measured(func(c *Case, j *lintJob) *finding.Finding {
+	Code: "PL103", Check: eachJob(measured(func(c *Case, j *lintJob) *finding.Finding {
 		o, ok := j.last["iodepth"]
 		if !ok || j.open("ioengine") || !fio.Synchronous(j.load.Engine) {
 			return nil
@@ -89,19 +76,7 @@ func times32(j *lintJob, depth uint64) string {
 }
 
 var asyncBuffered = &rule{
-	Code:     "PL104",
-	Since:    "0.1",
-	Severity: finding.Warn,
-	Title:    "libaio without direct=1 is not asynchronous",
-	Why: "Linux AIO queues I/Os with O_DIRECT only. Through the page cache io_submit waits for each of " +
-		"them, so iodepth does nothing, although fio reports the depth as reached.",
-	Seen: "With iodepth=16 a loop device had 1 I/O in flight, 16 with direct=1; fio counts 95 % of the I/Os " +
-		"at depth 16 in both.",
-	Fix:    "Set direct=1; through the page cache use ioengine=io_uring, or a synchronous engine with numjobs.",
-	Bad:    "fio --name=a --ioengine=libaio --iodepth=32 --rw=randread",
-	Good:   "fio --name=a --ioengine=libaio --iodepth=32 --rw=randread --direct=1",
-	Ignore: "Never with iodepth above 1.",
-	Check: eachJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL104", Check: eachJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
 		if j.load.Engine != "libaio" || !j.load.Buffered || j.open("direct") || j.open("buffered") ||
 			j.load.Depth <= 1 && !j.open("iodepth") {
 			return nil
@@ -116,22 +91,7 @@ var asyncBuffered = &rule{
 }
 
 var syncWithDepth = &rule{
-	Code:     "PL111",
-	Since:    "0.1",
-	Severity: finding.Warn,
-	Title:    "a sync after every write empties the queue that iodepth asks for",
-	Why: "With fsync=1 or fdatasync=1 fio waits in the sync after each write while the other slots of its " +
-		"queue wait for it. fio counts those slots in its depth and latency, but the device has about one I/O " +
-		"per job. io_uring syncs asynchronously: an info there and with other engines.",
-	Seen: "With iodepth=16 and fdatasync=1 a loop device had 1.5 writes in flight on average, 10.9 without " +
-		"the sync.",
-	Fix: "For the latency of a durable write use iodepth=1 and raise numjobs, as databases do, and report " +
-		"fio's sync latency instead of clat.",
-	Bad: "fio --name=a --ioengine=libaio --direct=1 --rw=write --fdatasync=1 --iodepth=32 --numjobs=4",
-	Good: "fio --name=a --ioengine=libaio --direct=1 --rw=write --fdatasync=1 --iodepth=1 --numjobs=32 " +
-		"--directory=/wal",
-	Ignore: "When only the throughput is read from the result.",
-	Check: eachJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL111", Check: eachJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
 		if j.load.SyncEvery != 1 || j.load.Depth <= 1 || fio.Synchronous(j.load.Engine) || j.open("ioengine") ||
 			j.open("rw") || !j.measures() {
 			return nil
@@ -153,19 +113,7 @@ var syncWithDepth = &rule{
 }
 
 var boundByDepth = &rule{
-	Code:     "PL140",
-	Since:    "0.1",
-	Severity: finding.Info,
-	Title:    "the result will be limited by the I/Os in flight",
-	When:     "Random, direct I/O on a synchronous engine by several jobs, neither synced nor rate-limited.",
-	Why: "IOPS cannot exceed I/Os in flight divided by latency (Little's law), and a synchronous job has " +
-		"one in flight: the figure shows latency, not the volume's limit.",
-	Fix: "For the volume's limit use ioengine=libaio with a deep enough iodepth.",
-	Bad: "fio --name=a --direct=1 --rw=randwrite --bs=16k --numjobs=16 --directory=/mnt --size=1G",
-	Good: "fio --name=a --direct=1 --rw=randwrite --bs=16k --numjobs=16 --directory=/mnt --size=1G " +
-		"--ioengine=libaio --iodepth=32",
-	Ignore: "When the application works that way.",
-	Check: oncePerFile(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL140", Check: oncePerFile(func(_ *Case, j *lintJob) *finding.Finding {
 		w := j.load
 		if w.Sequential || !w.Direct || !fio.Synchronous(w.Engine) || w.Jobs < 2 || w.SyncEvery > 0 || w.SyncWrites ||
 			w.Paced() ||

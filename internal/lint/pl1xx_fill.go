@@ -16,18 +16,7 @@ import (
 )
 
 var smallOnDevice = &rule{
-	Code:     "PL143",
-	Since:    "0.2",
-	Severity: finding.Info,
-	Title:    "blocks below 4 KiB on a device",
-	When:     "The smallest block is below 4 KiB, with direct=1, on a device.",
-	Why: "A drive with sectors of 4 KiB refuses such I/O (EINVAL); one that emulates 512-byte sectors " +
-		"rewrites 4 KiB for each write.",
-	Fix:    "Use bs=4k, or check the sector sizes: lsblk -o NAME,PHY-SEC,LOG-SEC.",
-	Bad:    "fio --name=a --filename=/dev/disk/by-id/nvme-x --rw=randwrite --bs=512 --direct=1",
-	Good:   "fio --name=a --filename=/dev/disk/by-id/nvme-x --rw=randwrite --bs=4k --direct=1",
-	Ignore: "When the drive has sectors of 512 bytes and the application writes them.",
-	Check: anyJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL143", Check: anyJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
 		least := cmp.Or(j.load.ReadLeast, j.load.ReadBS)
 		if w := cmp.Or(j.load.WriteLeast, j.load.WriteBS); w > 0 && (least == 0 || w < least) {
 			least = w
@@ -42,20 +31,7 @@ var smallOnDevice = &rule{
 }
 
 var partSectors = &rule{
-	Code:     "PL161",
-	Since:    "0.3",
-	Severity: finding.Warn,
-	Title:    "direct I/O in blocks that are no multiple of 512 bytes",
-	When: "A job has direct=1 and a block size that is no multiple of 512, by bs alone. An info for an engine " +
-		"that is not named.",
-	Why: "Without the page cache a request must consist of whole sectors: ext4, xfs and every block device " +
-		"refuse others (EINVAL), and the job ends at its first I/O. tmpfs takes them.",
-	Seen:   "With bs=5000 and direct=1 fio ended with error 22 at its first read on ext4, xfs and a loop device.",
-	Fix:    "Use a multiple of 512, better of 4k.",
-	Bad:    "fio --name=a --rw=randread --ioengine=libaio --bs=5000 --size=10G --direct=1",
-	Good:   "fio --name=a --rw=randread --ioengine=libaio --bs=5120 --size=10G --direct=1",
-	Ignore: "When the file system takes any length: tmpfs, NFS.",
-	Check: anyJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL161", Check: anyJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
 		if !j.load.Direct || !j.measures() || !j.given("bs") || j.anyGiven("bsrange", "bssplit") ||
 			j.anyOpen("bs", "direct", "buffered", "rw", "ioengine", "bsrange", "bssplit", "kb_base") ||
 			!fio.UsesPageCache(j.load.Engine) || strings.Contains(strings.ToLower(j.last["bs"].Value), "ib") { // PL128
@@ -99,19 +75,7 @@ func (j *lintJob) passes() int {
 }
 
 var manyFills = &rule{
-	Code:     "PL144",
-	Since:    "0.2",
-	Severity: finding.Info,
-	Title:    "the device is written many times over",
-	When: "A job without runtime writes whole devices, numjobs × loops is 4 or more, and there is no " +
-		"partial size or offset_increment.",
-	Why: "That takes days and wears out the drive; two passes condition it.",
-	Fix: "Use numjobs=1 with a deeper queue; two passes are enough.",
-	Bad: "fio --name=a --filename=/dev/disk/by-id/nvme-x --rw=randwrite --bs=4k --size=100% --numjobs=32 " +
-		"--loops=2 --direct=1",
-	Good:   "fio --name=a --filename=/dev/disk/by-id/nvme-x --rw=randwrite --bs=4k --size=100% --loops=2 --direct=1",
-	Ignore: "When the wear is what you test.",
-	Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL144", Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
 		n := max(j.load.Jobs, 1) * j.passes()
 		if !j.fills() || n < 4 || j.open("numjobs") || j.open("loops") || j.load.OffsetIncrement > 0 ||
 			j.open("offset_increment") {
@@ -124,22 +88,7 @@ var manyFills = &rule{
 }
 
 var holesInFill = &rule{
-	Code:     "PL145",
-	Since:    "0.2",
-	Severity: finding.Warn,
-	Title:    "a random fill that does not cover the device",
-	When: "A job without runtime writes a whole device at random with norandommap, is named as a fill or " +
-		"conditioning, and no earlier job fills the device in sequence. Under another name, an info.",
-	Why: "Without its map fio draws blocks with replacement: one pass leaves 37 % of them untouched (1/e), " +
-		"two leave 13.5 %.",
-	Seen: "Of 2,048 blocks of a loop device 764 (37 %) were as before with norandommap, none without.",
-	Fix:  "Drop norandommap, use random_generator=lfsr, or fill sequentially first.",
-	Bad: "fio --name=a --filename=/dev/disk/by-id/nvme-x --rw=randwrite --bs=4k --size=100% --loops=2 " +
-		"--direct=1 --norandommap",
-	Good: "fio --name=a --filename=/dev/disk/by-id/nvme-x --rw=randwrite --bs=4k --size=100% --loops=2 " +
-		"--direct=1 --random_generator=lfsr",
-	Ignore: "When a sequential fill went before.",
-	Check: eachJob(func(c *Case, j *lintJob) *finding.Finding {
+	Code: "PL145", Check: eachJob(func(c *Case, j *lintJob) *finding.Finding {
 		n := c.draws(j)
 		if !j.leavesHoles() || n >= 8 {
 			return nil

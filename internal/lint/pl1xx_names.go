@@ -81,19 +81,7 @@ func (c claim) contradicted(w fio.Workload) string {
 }
 
 var contradictingName = &rule{
-	Code:     "PL154",
-	Since:    "0.3",
-	Severity: finding.Warn,
-	Title:    "a job's name contradicts its rw",
-	When: "A job's name says read, write, random or sequential, and its rw is the opposite. Other senses " +
-		"(write-cache, read-after-write, random-data) are excepted.",
-	Why:    "Readers take one figure for the other. Usually a section was copied.",
-	Seen:   "[write-4k] with rw=read did 16 reads and no write.",
-	Fix:    "Correct rw, or rename the job.",
-	Bad:    "[write-4k]\nrw=read\nbs=4k\nsize=10g",
-	Good:   "[write-4k]\nrw=write\nbs=4k\nsize=10g",
-	Ignore: "When the word in the name means something else.",
-	Check: eachJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL154", Check: eachJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
 		if !j.given("rw") || j.open("rw") || unknown(j.sec.Name) || !j.measures() ||
 			strings.Contains(j.last["rw"].Value, ":") ||
 			j.anyGiven("percentage_random", "rw_sequencer", "zonemode", "flow", "read_iolog") {
@@ -116,21 +104,7 @@ var contradictingName = &rule{
 var placeOptions = []string{"filename", "directory", "size", "filesize"}
 
 var placeAlone = &rule{
-	Code:     "PL157",
-	Since:    "0.3",
-	Severity: finding.Warn,
-	Title:    "a section that only names a place is a job of its own",
-	When: "A section holds only filename, directory or size, gets no rw from [global], and an earlier " +
-		"section has rw.",
-	Why: "Only [global] reaches other sections. This one reads its place with fio's defaults, and the " +
-		"other job never touches it.",
-	Seen: "A section with filename and size alone read its 32 KiB, and the other job wrote 64 KiB " +
-		"elsewhere.",
-	Fix:    "Move the option to the section whose job is meant, or to [global].",
-	Bad:    "[job]\nrw=randwrite\nsize=10g\ndirect=1\n[device]\nfilename=/dev/sdb",
-	Good:   "[job]\nrw=randwrite\nsize=10g\ndirect=1\nfilename=/dev/sdb",
-	Ignore: "When a sequential read beside the other job is meant.",
-	Check: func(c *Case, report func(finding.Finding)) {
+	Code: "PL157", Check: func(c *Case, report func(finding.Finding)) {
 		var in *script.Job
 		given := false // an earlier section of the file gives rw
 		for _, j := range c.jobs {
@@ -154,21 +128,7 @@ var placeAlone = &rule{
 }
 
 var sectionPath = &rule{
-	Code:     "PL160",
-	Since:    "0.3",
-	Severity: finding.Warn,
-	Title:    "a section is named as a path, and works elsewhere",
-	When: "Two or more sections have names that begin with a slash, and share one filename. An info for a " +
-		"single section.",
-	Why: "fio takes a section's name as a file name only without filename. Here all work on one file in " +
-		"the current folder.",
-	Seen: "2 sections named as paths wrote 1 file, in the current folder; without filename each wrote its " +
-		"64 KiB at its path.",
-	Fix:    "Drop filename, or give each section its directory.",
-	Bad:    "[global]\nfilename=f\nrw=randread\nsize=1g\n[/tmpfs/file1]\n[/data/file1]",
-	Good:   "[global]\nrw=randread\nsize=1g\n[/tmpfs/file1]\n[/data/file1]",
-	Ignore: "When the name stands for something else.",
-	Check: func(c *Case, report func(finding.Finding)) {
+	Code: "PL160", Check: func(c *Case, report func(finding.Finding)) {
 		for _, file := range c.Scripts {
 			named := map[*script.Job][]*lintJob{} // sections named as paths, by job file
 			for _, j := range c.byFile[file] {

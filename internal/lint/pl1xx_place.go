@@ -13,22 +13,7 @@ import (
 )
 
 var sameBlocks = &rule{
-	Code:     "PL107",
-	Since:    "0.1",
-	Severity: finding.Warn,
-	Title:    "jobs read or write the same blocks of one file",
-	When: "numjobs is above 1, the I/O is sequential and buffered, filename= is shared, and there is no " +
-		"offset_increment. With direct=1 an info.",
-	Why: "Each copy starts at the same offset: the first read brings a block into a cache and the others " +
-		"find it there; writes of one block are merged or serialised. The sum is not the storage's " +
-		"throughput.",
-	Seen: "2 writers report 4 MiB, and the file holds 2 MiB. Of 64 MiB that 4 buffered readers report, 25 % " +
-		"came from a loop device.",
-	Fix:    "Set offset_increment, or use directory= for a file per job, or one job with a deeper queue.",
-	Bad:    "fio --name=a --filename=/wal/x --size=5G --rw=write --bs=32k --numjobs=4",
-	Good:   "fio --name=a --filename=/wal/x --size=5G --rw=write --bs=32k --numjobs=4 --offset_increment=5G",
-	Ignore: "When readers of the same data are what you measure.",
-	Check: eachJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL107", Check: eachJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
 		w := j.load
 		shared := w.SharedFile || j.given("filename") // whatever its name is
 		if !w.Sequential || !shared || w.OffsetIncrement > 0 || j.open("offset_increment") || !j.measures() ||
@@ -64,21 +49,7 @@ func inMemoryDevice(path string) bool {
 }
 
 var neverWritten = &rule{
-	Code:     "PL112",
-	Since:    "0.1",
-	Severity: finding.Info,
-	Title:    "reads of blocks that nothing has written",
-	When: "A job reads a raw device that no job of the document writes, or a file made with truncate or " +
-		"fallocate.",
-	Why: "A drive answers reads of unwritten or trimmed blocks from its tables, without touching the " +
-		"medium, far faster than reads of data.",
-	Fix: "Write the region first (--rw=write --bs=1M), which destroys its contents, or read a file that " +
-		"fio has filled.",
-	Bad: "fio --name=a --filename=/dev/md0 --rw=randread --bs=28k --size=100g --direct=1",
-	Good: "fio --name=fill --filename=/dev/md0 --rw=write --bs=1M --size=100g --direct=1\nfio --name=a " +
-		"--filename=/dev/md0 --rw=randread --bs=28k --size=100g --direct=1",
-	Ignore: "When the device is known to hold data all over.",
-	Check: eachJob(measured(func(c *Case, j *lintJob) *finding.Finding {
+	Code: "PL112", Check: eachJob(measured(func(c *Case, j *lintJob) *finding.Finding {
 		if !j.load.Reads() || j.load.Writes() || !j.measures() || j.open("rw") {
 			return nil
 		}
@@ -123,20 +94,7 @@ func destroys(f *script.File) bool {
 }
 
 var rawWrite = &rule{
-	Code:     "PL113",
-	Since:    "0.1",
-	Severity: finding.Info,
-	Title:    "writes to a raw device",
-	When: "A job writes or trims a block device below /dev (other than null_blk, RAM disks, zram), and the " +
-		"document does not say that this destroys data.",
-	Why: "It destroys the filesystem, partition table or array member there. fio's own check misses " +
-		"partitions and members of an array.",
-	Fix: "Check the name against lsblk and the serial number, use /dev/disk/by-id, or use a file. " +
-		"plimsoll run refuses devices with a signature, a mount or a holder.",
-	Bad:    "fio --name=a --filename=/dev/nvme1n1 --rw=randwrite --direct=1",
-	Good:   "fio --name=a --filename=/dev/disk/by-id/nvme-eui.0025388b710116a1 --rw=randwrite --direct=1",
-	Ignore: "When the device is empty and the intended one.",
-	Check: anyJob(func(c *Case, j *lintJob) *finding.Finding {
+	Code: "PL113", Check: anyJob(func(c *Case, j *lintJob) *finding.Finding {
 		if _, only := j.readOnly(); only || !j.load.Writes() && j.load.TrimShare == 0 || !j.measures() {
 			return nil
 		}

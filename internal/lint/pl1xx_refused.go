@@ -97,20 +97,7 @@ func (w written) at(o fio.Option, says string) *finding.Finding {
 }
 
 var unknownOption = &rule{
-	Code:     "PL102",
-	Since:    "0.1",
-	Severity: finding.Fail,
-	Title:    "fio refuses this option or value",
-	When: "Every fio from 3.16 on (or that of --fio or --installed) refuses the option or its value. " +
-		"Values that a shell, a template or a person fills in are not judged. An info: a value that a " +
-		"job file leaves empty, an option that a fio in the same tree defines. A warning: several " +
-		"options that no fio has.",
-	Why:    "fio drops the job; of a job file it reads no further, and exits with 1.",
-	Fix:    "Correct the spelling: fio --cmdhelp=all, or --enghelp=ENGINE, lists the options.",
-	Bad:    "[job]\nrw=randread\niodpeth=32\ndirect=true",
-	Good:   "[job]\nrw=randread\niodepth=32\ndirect=1",
-	Ignore: "When the job is for a newer fio than lint knows.",
-	Check: func(c *Case, report func(finding.Finding)) {
+	Code: "PL102", Check: func(c *Case, report func(finding.Finding)) {
 		table := c.table()
 		var stopped *script.Job
 		for _, w := range c.sections {
@@ -316,18 +303,7 @@ func blankRefused(table *fio.OptionTable, w written, o fio.Option) bool {
 }
 
 var blankValue = &rule{
-	Code:     "PL127",
-	Since:    "0.1",
-	Severity: finding.Fail,
-	Title:    "fio refuses an option with a blank after =",
-	When: "In a job file, directory or an option with fixed words (rw, verify, sync, fallocate, ...) has a " +
-		"blank behind its =.",
-	Why:    `The blank becomes part of the value; fio prints "failed parsing" and drops the job.`,
-	Fix:    "Write the value directly behind the =.",
-	Bad:    "[job]\nrw = randread",
-	Good:   "[job]\nrw=randread",
-	Ignore: "Never.",
-	Check: func(c *Case, report func(finding.Finding)) {
+	Code: "PL127", Check: func(c *Case, report func(finding.Finding)) {
 		table := c.table()
 		for _, w := range c.sections {
 			for _, o := range w.Own {
@@ -344,21 +320,7 @@ var blankValue = &rule{
 }
 
 var inverseUnit = &rule{
-	Code:     "PL128",
-	Since:    "0.1",
-	Severity: finding.Fail,
-	Title:    "fio reads this differently than it looks",
-	When: "fio reads another value than it seems: it drops a fraction, an unknown unit or what stands " +
-		"behind a blank, reads a range as a list, or a number below 0 as another one or not at all. " +
-		"Or another section: [global without its ], or [Global].",
-	Why: "fio reads the leading digits and the unit. k, kb and K are 1,024, KiB is 1,000; 1.5g is 1 byte; " +
-		"runtime=10min is ten microseconds; bs=4k-8k is 4k for reads and 8k for writes; [global is a job " +
-		"named globa. It prints no warning.",
-	Fix:    "Write k, m, g or t directly behind a whole number, and us, ms, s, m, h or d behind a time.",
-	Bad:    "fio --name=a --rw=randread --bs=4KiB --size=1.5g --runtime=10min",
-	Good:   "fio --name=a --rw=randread --bs=4k --size=1536m --runtime=10m",
-	Ignore: "When you mean what fio reads.",
-	Check: func(c *Case, report func(finding.Finding)) {
+	Code: "PL128", Check: func(c *Case, report func(finding.Finding)) {
 		table := c.table()
 		for _, w := range c.sections {
 			for _, m := range table.Misreadings(w.JobText) {

@@ -12,17 +12,7 @@ import (
 )
 
 var manyReports = &rule{
-	Code:     "PL118",
-	Since:    "0.1",
-	Severity: finding.Info,
-	Title:    "many jobs without group_reporting",
-	When:     "numjobs is 4 or more and group_reporting is not set.",
-	Why:      "fio prints figures for each copy, without a total, and percentiles cannot be added or averaged.",
-	Fix:      "Add group_reporting.",
-	Bad:      "fio --name=a --rw=randread --numjobs=16 --size=1G",
-	Good:     "fio --name=a --rw=randread --numjobs=16 --size=1G --group_reporting",
-	Ignore:   "When you look for the one job that differs.",
-	Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL118", Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
 		if j.load.Jobs < 4 || j.flag("group_reporting", false) {
 			return nil
 		}
@@ -32,15 +22,7 @@ var manyReports = &rule{
 }
 
 var ratePerJob = &rule{
-	Code: "PL119", Since: "0.1", Severity: finding.Info,
-	Title:  "rate holds for each job, not for all together",
-	When:   "rate or rate_iops is set and numjobs is above 1.",
-	Why:    "Each of the numjobs copies may reach the rate, so the total is numjobs times as high.",
-	Fix:    "Divide the total by numjobs, or comment that the rate is for one job.",
-	Bad:    "fio --name=a --rw=write --rate=100m --numjobs=8     # meant: 100 MiB/s in all",
-	Good:   "fio --name=a --rw=write --rate=100m",
-	Ignore: "When it was meant for each job.",
-	Check: anyJob(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL119", Check: anyJob(func(_ *Case, j *lintJob) *finding.Finding {
 		w := j.load
 		if w.Jobs < 2 || j.open("numjobs") {
 			return nil
@@ -96,19 +78,7 @@ func (c *Case) unused(uses func(*lintJob) (used, known bool), report func(*lintJ
 }
 
 var mixIgnored = &rule{
-	Code:     "PL120",
-	Since:    "0.1",
-	Severity: finding.Warn,
-	Title:    "rwmixread or rwmixwrite on a job that does not mix",
-	When: "rwmixread or rwmixwrite is set for a job whose rw is not rw, readwrite or randrw, and the share " +
-		"is not that of rw anyway.",
-	Why:    "fio ignores it: rw=randread with rwmixread=70 only reads.",
-	Seen:   "rw=randread with rwmixread=50 did 256 reads and no write; rw=randrw did both.",
-	Fix:    "Use rw=randrw or rw=rw, or drop the share.",
-	Bad:    "fio --name=a --rw=randwrite --rwmixread=70 --size=1G",
-	Good:   "fio --name=a --rw=randrw --rwmixread=70 --size=1G",
-	Ignore: "When it is a default in [global] for other jobs.",
-	Check: func(c *Case, report func(finding.Finding)) {
+	Code: "PL120", Check: func(c *Case, report func(finding.Finding)) {
 		mixes := func(j *lintJob) (used, known bool) {
 			mode := j.mode()
 			return mode == "rw" || mode == "readwrite" || mode == "randrw", !j.open("rw") && !j.agrees()
@@ -129,17 +99,7 @@ var mixIgnored = &rule{
 }
 
 var syncsNothing = &rule{
-	Code:     "PL159",
-	Since:    "0.3",
-	Severity: finding.Info,
-	Title:    "fsync or fdatasync on a job that only reads",
-	When:     "A job that writes nothing has fsync or fdatasync above 0, and no writing job shares the setting.",
-	Why:      "fio syncs after a number of writes: a job that only reads never syncs.",
-	Fix:      "Drop the option.",
-	Bad:      "fio --name=read-fsync --rw=randread --size=1G --fsync=1",
-	Good:     "fio --name=write-fsync --rw=randwrite --size=1G --fsync=1",
-	Ignore:   "When one set of options serves readers and writers.",
-	Check: func(c *Case, report func(finding.Finding)) {
+	Code: "PL159", Check: func(c *Case, report func(finding.Finding)) {
 		syncs := func(j *lintJob) (used, known bool) {
 			asked := func(name string) bool {
 				n, err := strconv.Atoi(strings.TrimSpace(j.last[name].Value))
@@ -185,19 +145,7 @@ func (j *lintJob) mode() string {
 }
 
 var omission = &rule{
-	Code:     "PL122",
-	Since:    "0.1",
-	Severity: finding.Info,
-	Title:    "latencies leave out the time that I/Os waited to be issued",
-	When:     "rate, rate_iops or thinktime is set, and io_submit_mode is not offload.",
-	Why: "When the storage stalls, fio issues the next I/Os late and counts their latency from then: a " +
-		"stall of a second shows as one slow I/O instead of hundreds (coordinated omission).",
-	Fix: "If the achieved rate is below the requested one, latencies mean little. With a synchronous " +
-		"engine io_submit_mode=offload issues I/Os on time.",
-	Bad:    "fio --name=a --rw=randread --rate_iops=5000 --size=10G --time_based --runtime=60",
-	Good:   "fio --name=a --rw=randread --rate_iops=5000 --io_submit_mode=offload --size=10G --time_based --runtime=60",
-	Ignore: "When only the throughput matters.",
-	Check: oncePerFile(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL122", Check: oncePerFile(func(_ *Case, j *lintJob) *finding.Finding {
 		limited := ""
 		for _, name := range []string{"thinktime", "rate_iops", "rate"} {
 			if o, ok := j.last[name]; ok && strings.Trim(o.Value, "0 ,") != "" {
@@ -216,17 +164,7 @@ var omission = &rule{
 }
 
 var everyIO = &rule{
-	Code:     "PL126",
-	Since:    "0.1",
-	Severity: finding.Info,
-	Title:    "the logs hold a line for each I/O",
-	When:     "A write_bw_log, write_iops_log or write_lat_log is asked for without log_avg_msec or log_hist_msec.",
-	Why:      "fio keeps each entry in memory until the end: at 100,000 IOPS some 200 MB per minute and log.",
-	Fix:      "Set log_avg_msec=1000, or use fio's json+ histograms, as plimsoll does.",
-	Bad:      "fio --name=a --rw=randread --write_lat_log=a --time_based --runtime=600 ...",
-	Good:     "fio --name=a --rw=randread --write_lat_log=a --log_avg_msec=1000 --time_based --runtime=600 ...",
-	Ignore:   "On a slow device or for seconds.",
-	Check: oncePerFile(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL126", Check: oncePerFile(func(_ *Case, j *lintJob) *finding.Finding {
 		for _, name := range []string{"write_lat_log", "write_bw_log", "write_iops_log"} {
 			if j.given(name) && !j.given("log_avg_msec") && !j.given("log_hist_msec") && !j.given("log_max_value") {
 				return j.found(fmt.Sprintf("%s without log_avg_msec keeps a line in memory for each I/O.", name), name)

@@ -14,20 +14,7 @@ import (
 )
 
 var givenTwice = &rule{
-	Code:     "PL138",
-	Since:    "0.2",
-	Severity: finding.Warn,
-	Title:    "an option is given twice in one section",
-	When: "An option other than filename stands twice in one section or between two --name, or rwmixread and " +
-		"rwmixwrite contradict each other there. An info: equal values, and direct and buffered that contradict.",
-	Why: "fio takes the last one silently.",
-	Seen: "size=64k with bs=4k and bs=16k is written in 4 I/Os. rwmixread=90 before rwmixwrite=90 did about 10 % " +
-		"reads of 1,024 I/Os.",
-	Fix:    "Keep the one that is meant.",
-	Bad:    "[a]\nrw=randread\nbs=512k\niodepth=8\nbs=4k",
-	Good:   "[a]\nrw=randread\niodepth=8\nbs=4k",
-	Ignore: "When a script appends options that win on purpose.",
-	Check: func(c *Case, report func(finding.Finding)) {
+	Code: "PL138", Check: func(c *Case, report func(finding.Finding)) {
 		for _, file := range c.Scripts {
 			for k := range file.Jobs {
 				if j := &file.Jobs[k]; !j.Partial {
@@ -155,19 +142,7 @@ func eachAlike(value string) string {
 }
 
 var together = &rule{
-	Code:     "PL139",
-	Since:    "0.2",
-	Severity: finding.Warn,
-	Title:    "sections that write and read one file run at the same time",
-	When: "One section only writes a file, a later one only reads it, and no stonewall, wait_for or " +
-		"startdelay separates them. An info when both are time_based or not named after write and read.",
-	Why:    "fio starts all sections at once: the reads compete with the writes and find unwritten blocks.",
-	Seen:   "Both sections ran in group 0; with stonewall in groups 0 and 1.",
-	Fix:    "Add stonewall to the section that reads.",
-	Bad:    "[a]\nfilename=/data/f\nsize=10g\nrw=write\n[b]\nfilename=/data/f\nsize=10g\nrw=read",
-	Good:   "[a]\nfilename=/data/f\nsize=10g\nrw=write\n[b]\nstonewall\nfilename=/data/f\nsize=10g\nrw=read",
-	Ignore: "When readers next to writers are what you measure.",
-	Check: func(c *Case, report func(finding.Finding)) {
+	Code: "PL139", Check: func(c *Case, report func(finding.Finding)) {
 		var in *script.Job
 		writers := map[string]*lintJob{}
 		for _, j := range c.jobs {
@@ -199,21 +174,7 @@ var together = &rule{
 }
 
 var oneName = &rule{
-	Code:     "PL142",
-	Since:    "0.2",
-	Severity: finding.Warn,
-	Title:    "sections with one name write their logs to the same files",
-	When: "Sections of a job file share a name and write a log without a name of its own, with " +
-		"per_job_logs=0. Otherwise an info: fio numbers the logs, and the numbers do not identify the " +
-		"sections.",
-	Why:  "With per_job_logs=0 the section that ends last overwrites the other logs.",
-	Seen: "2 sections of one name left 1 log.",
-	Fix:  "Give each section a name of its own.",
-	Bad: "[global]\nwrite_bw_log\nper_job_logs=0\nlog_avg_msec=1000\n[write-4k]\nname=write\nrw=write\n" +
-		"[write-16k]\nname=write\nrw=write",
-	Good:   "[global]\nwrite_bw_log\nlog_avg_msec=1000\n[write-4k]\nrw=write\n[write-16k]\nrw=write",
-	Ignore: "When nobody reads the logs.",
-	Check: func(c *Case, report func(finding.Finding)) {
+	Code: "PL142", Check: func(c *Case, report func(finding.Finding)) {
 		var in *script.Job
 		names, reported := map[string]int{}, map[string]bool{}
 		for _, j := range c.jobs {

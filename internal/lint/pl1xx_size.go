@@ -13,22 +13,7 @@ import (
 )
 
 var cachedSet = &rule{
-	Code:     "PL105",
-	Since:    "0.1",
-	Severity: finding.Warn,
-	Title:    "the working set fits a cache",
-	When: "Buffered jobs together touch less than the memory (--memory; default 128 MiB; below 4 GiB an " +
-		"info), and read blocks again (invalidate=0, or norandommap with time_based, or loops), or write " +
-		"without forcing anything out. With direct=1 an info: less than 1 GiB in all at random.",
-	Why: "The figure is that of RAM or of a controller's cache, ten to a hundred times the storage's.",
-	Seen: "Of 16 MiB of buffered writes none had reached a loop device when fio ended, all with " +
-		"end_fsync=1. Of 128 MiB that were read from its 32 MiB with norandommap, 31 MiB came from the " +
-		"device.",
-	Fix:    "Use direct=1, or a size of at least twice the memory; for buffered writes add end_fsync=1.",
-	Bad:    "fio --name=a --rw=randread --size=512m --time_based --runtime=60 --norandommap --directory=/data",
-	Good:   "fio --name=a --rw=randread --size=100G --directory=/data --direct=1",
-	Ignore: "When the cache is what you measure.",
-	Check: eachJob(measured(func(c *Case, j *lintJob) *finding.Finding {
+	Code: "PL105", Check: eachJob(measured(func(c *Case, j *lintJob) *finding.Finding {
 		const controller = units.GiB
 		total := j.total()
 		if total == 0 || tiny(j) || !j.measures() || j.open("direct") || j.open("ioengine") {
@@ -100,21 +85,7 @@ func tiny(j *lintJob) bool {
 }
 
 var tinyFile = &rule{
-	Code:     "PL106",
-	Since:    "0.1",
-	Severity: finding.Warn,
-	Title:    "the file is tiny",
-	When: "A random job that repeats (time_based, loops) has one block to choose from, or fewer than it " +
-		"keeps in flight. An info: other files of less than 1 MiB or of at most 16 blocks. Jobs that " +
-		"verify are not judged.",
-	Why: "A handful of blocks measures one erase block, one stripe member or a cache. It is often a slip: " +
-		"size=16K for 16G.",
-	Seen:   "50 random writes all went to 1 block.",
-	Fix:    "Give each job a size that no cache holds, such as 10G.",
-	Bad:    "fio --name=a --rw=randwrite --bs=16k --size=16K --time_based --runtime=60",
-	Good:   "fio --name=a --rw=randwrite --bs=16k --size=16G",
-	Ignore: "In a test of fio itself.",
-	Check: anyJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL106", Check: anyJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
 		if !tiny(j) || !j.measures() || j.open("bs") || j.open("rw") {
 			return nil
 		}
@@ -152,21 +123,7 @@ func firstWord(s string) string {
 }
 
 var straddles = &rule{
-	Code:     "PL114",
-	Since:    "0.1",
-	Severity: finding.Info,
-	Title:    "blocks straddle the array's chunks",
-	When: "The block size neither divides the chunk (--chunk, or mdadm and lvcreate in the same document) " +
-		"nor is a multiple of it; without a known chunk, it is not a power of two.",
-	Why: "A block that crosses a chunk becomes two I/Os on two members, and waits for the slower one: (bs " +
-		"- gcd(bs, chunk)) / chunk more pieces on average.",
-	Fix: "Use a block size that divides the chunk or is a multiple of it, or compare with plimsoll's " +
-		"ceiling, which counts the pieces.",
-	Bad: "mdadm --create /dev/md0 --level=0 --chunk=64K --raid-devices=4 ...\nfio --name=a --filename=/dev/md0 " +
-		"--rw=randread --bs=28k",
-	Good:   "fio --name=a --filename=/dev/md0 --rw=randread --bs=32k",
-	Ignore: "When the application uses this block size.",
-	Check: eachJob(measured(func(c *Case, j *lintJob) *finding.Finding {
+	Code: "PL114", Check: eachJob(measured(func(c *Case, j *lintJob) *finding.Finding {
 		bs := j.bs()
 		if bs == 0 || !j.measures() || j.open("bs") || j.given("bssplit") || j.given("bsrange") {
 			return nil
@@ -217,17 +174,7 @@ func (c *Case) chunkOf(j *lintJob) (units.Bytes, string) {
 }
 
 var tooLarge = &rule{
-	Code:     "PL121",
-	Since:    "0.1",
-	Severity: finding.Fail,
-	Title:    "the files do not fit the free space",
-	When:     "The sizes of all jobs of a document exceed the free space that is known (--free).",
-	Why:      "fio fills the filesystem first and then stops; a database on it stops too.",
-	Fix:      "Make size or numjobs smaller, or use one file for all jobs with offset_increment.",
-	Bad:      "fio --name=a --directory=/data --size=100G --numjobs=8     # on 200 GB",
-	Good:     "fio --name=a --directory=/data --size=20G --numjobs=8",
-	Ignore:   "When the files exist already.",
-	Check: func(c *Case, report func(finding.Finding)) {
+	Code: "PL121", Check: func(c *Case, report func(finding.Finding)) {
 		if c.Free == 0 {
 			return
 		}
@@ -248,18 +195,7 @@ var tooLarge = &rule{
 }
 
 var percentSize = &rule{
-	Code:     "PL125",
-	Since:    "0.1",
-	Severity: finding.Info,
-	Title:    "a size in percent depends on what is there",
-	When:     "size or io_size is a percentage and the job works on files, not on a device.",
-	Why: "The percentage is of the file as fio finds it: fio refuses a missing file, and takes the size " +
-		"of one that an earlier run left.",
-	Fix:    "Give the size in bytes: size=50g.",
-	Bad:    "[a]\nfilename=/data/test\nsize=50%",
-	Good:   "[a]\nfilename=/data/test\nsize=50g",
-	Ignore: "On a raw device, where it is well defined.",
-	Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL125", Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
 		for _, name := range []string{"size", "io_size"} {
 			if o := j.last[name]; strings.HasSuffix(strings.TrimSpace(o.Value), "%") && len(j.devices()) == 0 &&
 				j.measures() &&
@@ -273,17 +209,7 @@ var percentSize = &rule{
 }
 
 var endsEarly = &rule{
-	Code:     "PL129",
-	Since:    "0.1",
-	Severity: finding.Info,
-	Title:    "without time_based the job ends when its size is done",
-	When:     "runtime and size are given, and neither time_based nor loops.",
-	Why:      "runtime is then only the latest end: on a fast device a job over 1 GiB ends within a second.",
-	Fix:      "Add time_based.",
-	Bad:      "fio --name=a --rw=randread --size=1G --runtime=60",
-	Good:     "fio --name=a --rw=randread --size=1G --runtime=60 --time_based",
-	Ignore:   "When the job is to go over its file exactly once.",
-	Check: oncePerFile(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL129", Check: oncePerFile(func(_ *Case, j *lintJob) *finding.Finding {
 		if j.load.Runtime == 0 || j.load.TimeBased || j.open("time_based") || j.load.Size == 0 || j.given("io_size") ||
 			j.given("loops") ||
 			j.given("number_ios") ||

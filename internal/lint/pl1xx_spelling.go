@@ -14,15 +14,7 @@ import (
 )
 
 var unreadable = &rule{
-	Code: "PL100", Since: "0.1", Severity: finding.Fail,
-	Title: "fio could not read this",
-	Why: "No other rule has judged what cannot be read, and fio stops at most of it. A .fio file without a job is an " +
-		"error where it is named; an include that is not here is a warning, for it may be there where the job runs.",
-	Fix:    "Fix the line.",
-	Bad:    "fio --name=a --rw=read --size",
-	Good:   "fio --name=a --rw=read --size=1G",
-	Ignore: "When the text is an excerpt that nobody runs.",
-	Check: func(c *Case, report func(finding.Finding)) {
+	Code: "PL100", Check: func(c *Case, report func(finding.Finding)) {
 		for _, file := range c.Scripts {
 			for _, u := range file.Unread {
 				why := text.Clean(u.Why, 120)
@@ -76,15 +68,7 @@ func blankWord(j script.Job) (shell.Word, bool) {
 }
 
 var notRead = &rule{
-	Code: "PL147", Since: "0.2", Severity: finding.Info,
-	Title:  "fio commands that could not be read",
-	When:   "A line of code seems to run fio, and its command could not be read.",
-	Why:    "No rule has judged these commands: the script assembles them, or another language does.",
-	Fix:    "Read them yourself, or write the command out where it runs.",
-	Bad:    "python3 - <<E\nos.system('fio --name=a --rw=read')\nE",
-	Good:   "fio --name=a --rw=read --size=10G --directory=/data",
-	Ignore: "When the line is not a command.",
-	Check: func(c *Case, report func(finding.Finding)) {
+	Code: "PL147", Check: func(c *Case, report func(finding.Finding)) {
 		for _, file := range c.Scripts {
 			if n := len(file.Missed); n > 0 {
 				lines := make([]string, n)
@@ -99,17 +83,7 @@ var notRead = &rule{
 }
 
 var longDash = &rule{
-	Code:     "PL101",
-	Since:    "0.1",
-	Severity: finding.Fail,
-	Title:    "long dashes or typographic quotes instead of -- and \"",
-	Why: "Word processors and blogs turn -- into a long dash. fio takes such a word for a job file and " +
-		"stops, or runs another workload.",
-	Fix:    "Type two hyphens before each option, and straight quotes.",
-	Bad:    "fio —name=test —rw=randwrite —bs=16k",
-	Good:   "fio --name=test --rw=randwrite --bs=16k",
-	Ignore: "Never: fio cannot read it.",
-	Check: func(c *Case, report func(finding.Finding)) {
+	Code: "PL101", Check: func(c *Case, report func(finding.Finding)) {
 		for _, file := range c.Scripts {
 			for _, j := range file.Jobs {
 				if len(j.Typos) == 0 {
@@ -153,18 +127,7 @@ func commandOf(words []shell.Word) string {
 }
 
 var noJob = &rule{
-	Code:     "PL141",
-	Since:    "0.1",
-	Severity: finding.Fail,
-	Title:    "the command has no job",
-	When: "A fio command has job options, but neither --name nor a job file. Commands that may get more " +
-		"words where they run (xargs, an image's program) are not judged.",
-	Why:    `Options before the first --name are defaults. Without one fio says "No job(s) defined".`,
-	Fix:    "Add --name=NAME in front of the job's options.",
-	Bad:    "fio --rw=randread --size=1G --directory=/data",
-	Good:   "fio --name=a --rw=randread --size=1G --directory=/data",
-	Ignore: "Never.",
-	Check: func(c *Case, report func(finding.Finding)) {
+	Code: "PL141", Check: func(c *Case, report func(finding.Finding)) {
 		for _, file := range c.Scripts {
 			for _, j := range file.Jobs {
 				f := j.File

@@ -36,18 +36,7 @@ func documentOf(f *script.File, jobs []*lintJob) *document {
 }
 
 var wrongStripe = &rule{
-	Code:     "PL130",
-	Since:    "0.1",
-	Severity: finding.Fail,
-	Title:    "mkfs is given another geometry than the array has",
-	When: "A mkfs states su and sw (XFS) or stride and stripe-width (ext4) that differ from the array of " +
-		"the same document.",
-	Why:    "The filesystem is made for another array, and mkfs warns at most.",
-	Fix:    "Omit su and sw: mkfs reads the geometry of md and LVM.",
-	Bad:    "mdadm --create /dev/md0 --chunk=64K --level=raid0 --raid-devices=4 ...\nmkfs.xfs -d su=64k,sw=8 /dev/md0",
-	Good:   "mdadm --create /dev/md0 --chunk=64K --level=raid0 --raid-devices=4 ...\nmkfs.xfs -d su=64k,sw=4 /dev/md0",
-	Ignore: "When the device is a stripe over arrays that are made elsewhere.",
-	Check: func(c *Case, report func(finding.Finding)) {
+	Code: "PL130", Check: func(c *Case, report func(finding.Finding)) {
 		for _, file := range c.Scripts {
 			for _, m := range c.documents[file].Formats {
 				a := m.Array
@@ -93,20 +82,7 @@ var wrongStripe = &rule{
 }
 
 var mountedTwice = &rule{
-	Code:     "PL131",
-	Since:    "0.1",
-	Severity: finding.Fail,
-	Title:    "one device is mounted in two places",
-	When: "In one branch of a script or one code block, mount names the same device twice, without umount, " +
-		"mkfs or a new array in between.",
-	Why: "Both paths show one filesystem, and the intended array stays idle.",
-	Seen: "What was written below one mount point was read below the other, and was gone from the first " +
-		"behind umount.",
-	Fix:    "Mount the device that was meant.",
-	Bad:    "mount -o noatime /dev/md0 /opt/fio/t0\nmount -o noatime /dev/md0 /opt/fio/t1",
-	Good:   "mount -o noatime /dev/md0 /opt/fio/t0\nmount -o noatime /dev/md1 /opt/fio/t1",
-	Ignore: "When the second path to the same files is wanted.",
-	Check: func(c *Case, report func(finding.Finding)) {
+	Code: "PL131", Check: func(c *Case, report func(finding.Finding)) {
 		for _, file := range c.Scripts {
 			for _, d := range c.documents[file].Twice {
 				first, second, idle := d.First, d.Second, d.Idle
@@ -130,18 +106,7 @@ var mountedTwice = &rule{
 }
 
 var scriptDiscard = &rule{
-	Code:     "PL132",
-	Since:    "0.1",
-	Severity: finding.Info,
-	Title:    "the filesystem is mounted with discard",
-	When:     "The options of a mount hold discard.",
-	Why: "Each removed file sends discards to the drives during the measurement, and later reads of the " +
-		"freed blocks never touch the medium.",
-	Fix:    "Mount without discard and use fstrim.timer.",
-	Bad:    "mount -o noatime,discard /dev/md0 /data",
-	Good:   "mount -o noatime /dev/md0 /data\nsystemctl enable --now fstrim.timer",
-	Ignore: "When the application runs with discard too.",
-	Check: func(c *Case, report func(finding.Finding)) {
+	Code: "PL132", Check: func(c *Case, report func(finding.Finding)) {
 		for _, file := range c.Scripts {
 			var first *finding.Finding
 			var more []string
@@ -170,21 +135,8 @@ var scriptDiscard = &rule{
 	},
 }
 
-const made = "mdadm --create /dev/md0 --level=0 --raid-devices=2 ...\nmdadm --create /dev/md1 --level=0 " +
-	"--raid-devices=2 ...\n"
-
 var neverMounted = &rule{
-	Code:     "PL133",
-	Since:    "0.1",
-	Severity: finding.Info,
-	Title:    "an array is made and formatted, and never mounted",
-	When:     "A document makes and formats several arrays and mounts some of them, but not this one.",
-	Why:      "Half of the drives stay idle.",
-	Fix:      "Mount it, or do not make it.",
-	Bad:      made + "mkfs.xfs /dev/md0\nmkfs.xfs /dev/md1\nmount /dev/md0 /data",
-	Good:     made + "mkfs.xfs /dev/md0\nmkfs.xfs /dev/md1\nmount /dev/md0 /data\nmount /dev/md1 /wal",
-	Ignore:   "When it is mounted elsewhere, such as by /etc/fstab.",
-	Check: func(c *Case, report func(finding.Finding)) {
+	Code: "PL133", Check: func(c *Case, report func(finding.Finding)) {
 		for _, file := range c.Scripts {
 			explained := map[string]bool{}
 			l := c.documents[file]
@@ -218,16 +170,7 @@ func mountsAll(file *script.File) bool {
 }
 
 var sameVolume = &rule{
-	Code: "PL134", Since: "0.1", Severity: finding.Fail,
-	Title: "two logical volumes of one group have one name",
-	When: "In one branch of a script or one code block, lvcreate makes the same name twice in one volume " +
-		"group.",
-	Why:    "The second lvcreate fails, and the next commands format and mount the first volume a second time.",
-	Fix:    "Give the second volume another name, or name the intended volume group.",
-	Bad:    "lvcreate -n data -L 100G pool\nlvcreate -n data -L 100G pool",
-	Good:   "lvcreate -n data -L 100G pool\nlvcreate -n wal -L 100G pool",
-	Ignore: "When a removal stands between them that lint does not see.",
-	Check: func(c *Case, report func(finding.Finding)) {
+	Code: "PL134", Check: func(c *Case, report func(finding.Finding)) {
 		type key struct {
 			name, scope string
 			block       int

@@ -17,18 +17,7 @@ import (
 )
 
 var endless = &rule{
-	Code:     "PL108",
-	Since:    "0.1",
-	Severity: finding.Warn,
-	Title:    "time_based without runtime",
-	When:     "A command has time_based and no runtime. In a job file an info, as the command line may give it.",
-	Why:      "fio prints a warning, drops time_based and ends when the size is done.",
-	Seen:     "64 KiB with time_based are written once; with runtime=100ms, too, over and over: 71 MiB.",
-	Fix:      "Add runtime, such as runtime=60.",
-	Bad:      "fio --name=a --rw=randread --size=1G --time_based",
-	Good:     "fio --name=a --rw=randread --size=1G --time_based --runtime=60",
-	Ignore:   "Never.",
-	Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL108", Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
 		if !j.load.TimeBased || j.open("time_based") || j.open("runtime") || j.load.Runtime > 0 {
 			return nil
 		}
@@ -49,18 +38,7 @@ var endless = &rule{
 const shortRun = 5 * time.Minute
 
 var noRamp = &rule{
-	Code:     "PL109",
-	Since:    "0.1",
-	Severity: finding.Info,
-	Title:    "a short run without ramp_time",
-	When:     "A timed job of less than 5 minutes has no ramp_time.",
-	Why: "The first seconds (opened files, filling queues, full caches and credits) distort the mean and, " +
-		"more so, the high percentiles.",
-	Fix:    "Add ramp_time=5 or more, or use plimsoll run --stop.",
-	Bad:    "fio --name=a --rw=randread --size=10G --time_based --runtime=60",
-	Good:   "fio --name=a --rw=randread --size=10G --time_based --runtime=60 --ramp_time=10",
-	Ignore: "When all compared runs have the same warm-up.",
-	Check: oncePerFile(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL109", Check: oncePerFile(func(_ *Case, j *lintJob) *finding.Finding {
 		w := j.load
 		if !w.TimeBased || w.Runtime == 0 || w.Runtime >= shortRun || j.flag("ramp_time", false) || j.open("ramp_time") ||
 			!j.measures() {
@@ -93,19 +71,7 @@ func bursting(f *script.File) []cloud.InstanceFacts {
 }
 
 var shortForBurst = &rule{
-	Code:     "PL110",
-	Since:    "0.1",
-	Severity: finding.Info,
-	Title:    "the run is too short to see burst credits run out",
-	When: "The document names an EC2 instance type or a volume type (gp2 below 1,000 GiB, st1, sc1) that " +
-		"bursts, and its timed jobs are shorter than the burst.",
-	Why: "A fresh instance or volume runs at its burst rate until its credits are spent. A system sized " +
-		"by the burst slows down when it is busy for long.",
-	Fix:    "Compare with the baseline limits, or run for longer than the burst.",
-	Bad:    "# on a c6a.xlarge\nfio --name=a --rw=randwrite --bs=16k --time_based --runtime=180 ...",
-	Good:   "fio --name=a --rw=randwrite --bs=16k --time_based --runtime=2700 --status-interval=60 ...",
-	Ignore: "When only bursts matter to you.",
-	Check: oncePerFile(func(c *Case, j *lintJob) *finding.Finding {
+	Code: "PL110", Check: oncePerFile(func(c *Case, j *lintJob) *finding.Finding {
 		const burst = 30 * time.Minute
 		w := j.load
 		if w.Runtime == 0 || w.Runtime >= burst || !j.measures() {
@@ -148,19 +114,7 @@ var shortForBurst = &rule{
 }
 
 var repeatedRandom = &rule{
-	Code:     "PL115",
-	Since:    "0.1",
-	Severity: finding.Info,
-	Title:    "every round visits the same blocks in the same order",
-	When: "Random I/O is repeated (loops above 1, or a command in a loop) without randrepeat=0 or a " +
-		"randseed, on the same files with the same block size.",
-	Why: "randrepeat=1, fio's default, uses the same seed each time: later rounds find in caches what the " +
-		"first one left, and look better and more alike than they are.",
-	Fix:    "Set randrepeat=0, or another randseed for each round.",
-	Bad:    "for i in 1 2 3; do fio --name=a --rw=randread --size=10G --bs=4k --direct=1; done",
-	Good:   "for i in 1 2 3; do fio --name=a --rw=randread --size=10G --bs=4k --direct=1 --randrepeat=0; done",
-	Ignore: "When runs must be comparable block for block.",
-	Check: eachJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL115", Check: eachJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
 		if j.load.Sequential || j.flag("randrepeat", true) && j.given("allrandrepeat") || !j.flag("randrepeat", true) ||
 			j.given("randseed") ||
 			!j.measures() {

@@ -14,21 +14,7 @@ import (
 )
 
 var verifyShared = &rule{
-	Code:     "PL149",
-	Since:    "0.3",
-	Severity: finding.Warn,
-	Title:    "several jobs verify one file that each of them writes",
-	When: "numjobs is above 1, verify has a header (not pattern or null), the job writes at random or " +
-		"mixes, filename= is shared, and there is no offset_increment. For sequential writes an info.",
-	Why: `Each copy finds another copy's blocks, and fio ends with "verify: bad header" (EILSEQ, 84) on ` +
-		"sound storage.",
-	Seen: "4 of 4 jobs that verify one file ended with error 84; with offset_increment none did.",
-	Fix:  "Use offset_increment, or directory= for a file per copy, or numjobs=1.",
-	Bad:  "fio --name=a --filename=/data/f --rw=randwrite --bs=4k --size=1G --numjobs=4 --verify=crc32c",
-	Good: "fio --name=a --filename=/data/f --rw=randwrite --bs=4k --size=1G --numjobs=4 --verify=crc32c " +
-		"--offset_increment=1G",
-	Ignore: "Never.",
-	Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL149", Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
 		w := j.load
 		if !w.VerifyOn || !w.Writes() || !w.SharedFile || w.Jobs < 2 || w.OffsetIncrement > 0 || !j.measures() ||
 			j.flag("verify_only", false) || !j.flag("do_verify", true) || j.given("offset_align") ||
@@ -49,21 +35,7 @@ var verifyShared = &rule{
 }
 
 var writtenTwice = &rule{
-	Code:     "PL150",
-	Since:    "0.3",
-	Severity: finding.Warn,
-	Title:    "two sections write the same file at the same time",
-	When: "Two sections write one file in the same way, while other sections have files of their own, and " +
-		"no stonewall, wait_for, startdelay or offset separates them.",
-	Why:  "The intended file is not written. Usually a section was copied.",
-	Seen: "3 sections that name 2 files wrote 2, and fio reports 3 jobs.",
-	Fix:  "Name the file that was meant.",
-	Bad: "[a]\nfilename=/data/1\nrw=write\nsize=1g\n[b]\nfilename=/data/2\nrw=write\nsize=1g\n[c]\n" +
-		"filename=/data/2\nrw=write\nsize=1g",
-	Good: "[a]\nfilename=/data/1\nrw=write\nsize=1g\n[b]\nfilename=/data/2\nrw=write\nsize=1g\n[c]\n" +
-		"filename=/data/3\nrw=write\nsize=1g",
-	Ignore: "When two writers of one file are what you test.",
-	Check: func(c *Case, report func(finding.Finding)) {
+	Code: "PL150", Check: func(c *Case, report func(finding.Finding)) {
 		var in *script.Job
 		writers := map[string]*lintJob{}
 		for _, j := range c.jobs {
@@ -113,21 +85,7 @@ var shapes = []string{
 }
 
 var series = &rule{
-	Code:     "PL151",
-	Since:    "0.3",
-	Severity: finding.Warn,
-	Title:    "a series of tests that all run at the same time",
-	When: "Sections work in the same place, differ only in rw, bs, iodepth or numjobs, and no stonewall, " +
-		"wait_for or startdelay separates them. An info: two sections without stonewall; three or more " +
-		"that differ in rw and are not named after it, or are reported as groups (new_group).",
-	Why:  "fio starts all sections at once, so each figure is that of one load among several.",
-	Seen: "Depths of 1, 4 and 16 all ran in group 0; with stonewall in groups 0, 1 and 2.",
-	Fix:  "Add stonewall to each section, or to [global].",
-	Bad:  "[global]\nfilename=/data/f\nsize=10g\nrw=randread\n[qd1]\niodepth=1\n[qd4]\niodepth=4\n[qd16]\niodepth=16",
-	Good: "[global]\nfilename=/data/f\nsize=10g\nrw=randread\nstonewall\n[qd1]\niodepth=1\n[qd4]\niodepth=4\n" +
-		"[qd16]\niodepth=16",
-	Ignore: "When the mix of them is the load that you want.",
-	Check: func(c *Case, report func(finding.Finding)) {
+	Code: "PL151", Check: func(c *Case, report func(finding.Finding)) {
 		var group []*lintJob
 		flush := func() {
 			if f := seriesOf(group); f != nil {
@@ -232,18 +190,7 @@ func (j *lintJob) named(differ map[string]bool) bool {
 }
 
 var replayed = &rule{
-	Code:     "PL152",
-	Since:    "0.3",
-	Severity: finding.Info,
-	Title:    "a replayed log does not keep its timing",
-	When:     "read_iolog is set, and the engine keeps one I/O in flight, or replay_no_stall is set.",
-	Why: "Logs of version 2 have no times, and fio replays them as fast as I/Os complete. A synchronous " +
-		"engine issues one I/O after another, so concurrent ones come late.",
-	Fix:    "Use an asynchronous engine with the trace's depth, and compare the times with the log's.",
-	Bad:    "[a]\nread_iolog=trace.log\nfilename=/data/f",
-	Good:   "[a]\nread_iolog=trace.log\nfilename=/data/f\nioengine=libaio\ndirect=1\niodepth=64",
-	Ignore: "When only the order of the I/Os matters.",
-	Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL152", Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
 		if !j.given("read_iolog") || j.open("ioengine") || j.file.Functional() {
 			return nil
 		}
@@ -262,19 +209,7 @@ var replayed = &rule{
 var logName = regexp.MustCompile(`(?i)(?:^|[^a-z])(?:wal|redo|redolog|binlog|xlog)(?:[^a-z]|$)`)
 
 var neverSynced = &rule{
-	Code:     "PL153",
-	Since:    "0.3",
-	Severity: finding.Warn,
-	Title:    "a log's writes are never synced",
-	When: "A sequential writer is named after a database's log (wal, redo, binlog, xlog) and never syncs. " +
-		"With direct=1 an info.",
-	Why:    "A database waits until its log is durable; the job measures how fast a cache accepts writes.",
-	Seen:   "128 writes had no sync; with fdatasync=1 they had 127.",
-	Fix:    "Add fdatasync=1, or the number of writes per commit.",
-	Bad:    "[wal]\nrw=write\nbs=8k\nsize=4g\ndirectory=/data",
-	Good:   "[wal]\nrw=write\nbs=8k\nsize=4g\ndirectory=/data\nfdatasync=1",
-	Ignore: "When the application uses O_DIRECT on a drive with a durable cache.",
-	Check: eachJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL153", Check: eachJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
 		w := j.load
 		named := logName.MatchString(j.sec.Name) || logName.MatchString(path.Base(w.Filename))
 		if !named || !w.Sequential || !w.Writes() || w.Reads() || j.forcesOut() || !j.measures() ||

@@ -30,19 +30,7 @@ var writtenNames = []string{
 }
 
 var lostDash = &rule{
-	Code:     "PL156",
-	Since:    "0.3",
-	Severity: finding.Fail,
-	Title:    "an option without its dashes, or without the blank before them",
-	When: "A word of a fio command sets an option without dashes, or a value holds another option with its " +
-		"dashes. An info in the name of an output or a log.",
-	Why: "fio takes a word without dashes for a job file and stops; an option glued to a value becomes " +
-		"part of it.",
-	Fix:    "Begin each option with two hyphens, after a blank.",
-	Bad:    "fio --name=a --rw=randrw rwmixread=70 --size=1G --filename=/data/f--bs=4k",
-	Good:   "fio --name=a --rw=randrw --rwmixread=70 --size=1G --filename=/data/f --bs=4k",
-	Ignore: "Never.",
-	Check: func(c *Case, report func(finding.Finding)) {
+	Code: "PL156", Check: func(c *Case, report func(finding.Finding)) {
 		for _, file := range c.Scripts {
 			for k := range file.Jobs {
 				if j := &file.Jobs[k]; j.Command {
