@@ -228,6 +228,110 @@ func situations() []situation {
 				r.start("flusher", "/bin/sh", "-c", "sync "+r.mount+"/copy")
 			}
 		}},
+		{name: "neighbour-stops", right: neighbour, make: func(r *rig, sick bool) { // it ends before the look does
+			r.slower(func(b *behaviour) { b.iops = float64(r.between(120, 200)) })
+			r.oltp(20)
+			r.fio("backup", "--rw=randread --bs=8k --direct=1 --ioengine=libaio --iodepth=16 --rate_iops=%d --runtime=5 --filename=%s/other",
+				r.pace(sick, 60), r.mount)
+		}},
+		{name: "neighbour-syncs", right: append(neighbour, "PL907"), says: "backup", make: func(r *rig, sick bool) {
+			r.slower(func(b *behaviour) { b.iops = float64(r.between(120, 200)) })
+			r.oltp(20)
+			r.fio("backup", "--rw=randwrite --bs=4k --ioengine=psync --sync=dsync --numjobs=8 --rate_iops=%d --filename=%s/other",
+				r.pace(sick, 6), r.mount)
+		}},
+		{name: "cp", right: neighbour, make: func(r *rig, sick bool) { // on a machine of little memory
+			r.slower(func(b *behaviour) { b.bytes = float64(r.between(10, 25) << 20) })
+			r.littleDirty()
+			r.oltp(40)
+			r.do("head -c 100M /dev/urandom > %s/source", r.dir)
+			if sick {
+				r.start("cp", "/bin/sh", "-c", fmt.Sprintf("while :; do cp %s/source %s/copy; done", r.dir, r.mount))
+			}
+		}},
+		{name: "small-files", right: append(neighbour, "PL907"), make: func(r *rig, sick bool) {
+			r.slower(func(b *behaviour) { b.iops = float64(r.between(80, 150)) })
+			r.oltp(20)
+			many, rest := 400, 0
+			if !sick {
+				many, rest = 3, 2
+			}
+			r.do("mkdir %s/tree && cd %[1]s/tree && for i in $(seq %d); do head -c 6000 /dev/urandom > $i; done", r.dir, many)
+			r.keep("unpack", "cp -r %s/tree %s/tree; sync -f %[2]s; rm -r %[2]s/tree; sleep %d", r.dir, r.mount, rest)
+		}},
+		{name: "write-throttled", right: neighbour, says: "backup", make: func(r *rig, sick bool) {
+			r.do("echo 500 > /sys/block/%s/queue/wbt_lat_usec", r.drive.name)
+			r.slower(func(b *behaviour) { b.bytes = float64(r.between(10, 25) << 20) })
+			r.oltp(20)
+			r.logger()
+			if sick {
+				r.keep("backup", "exec 3>%s/copy; while :; do dd if=/dev/zero bs=1M count=20 conv=notrunc status=none >&3; sync %[1]s/copy; "+
+					"exec 3>%[1]s/copy; done", r.mount)
+			}
+		}},
+		{name: "checkpoints", right: storage("PL309", "PL907"), make: func(r *rig, sick bool) {
+			r.drive.set(r.quick())
+			r.postgres(6)
+			rate := "-R 20"
+			if sick {
+				r.slower(func(b *behaviour) { b.bytes = float64(r.between(3, 6) << 20) })
+				rate = ""
+			}
+			r.pg("pgbench", "-n -N -c 8 -T 60 %s", rate)
+			if sick {
+				r.keep("checkpoints", "psql -qh %s -U postgres -c checkpoint; sleep 0.5", r.dir)
+			}
+		}},
+		{name: "swap", right: storage("PL911"), make: func(r *rig, sick bool) {
+			r.drive.set(r.quick())
+			r.do("f=%s/swap; fallocate -l 400M $f && chmod 600 $f && mkswap -q $f && swapon $f", r.dir)
+			r.after(func() { _ = sh("swapoff " + r.dir + "/swap") })
+			if sick {
+				r.group = r.memory(40)
+			}
+			r.keep("appdb", "exec 3<%s/data; head -c 120M /dev/urandom | tail -c 110M > /dev/null; dd if=%[1]s/data of=/dev/null bs=8k "+
+				"count=5 iflag=direct status=none", r.mount)
+		}},
+		{name: "cpu-hog", right: storage("PL910"), make: func(r *rig, sick bool) {
+			r.drive.set(r.quick())
+			for range r.pace(sick, 2) / 2 {
+				r.start("hog", "/bin/sh", "-c", "while :; do :; done")
+			}
+			r.keep("appdb", "exec 3<%s/data; i=0; while [ $i -lt 9000 ]; do i=$((i+1)); done; dd if=%[1]s/data of=/dev/null bs=8k count=1 iflag=direct status=none", r.mount)
+		}},
+		{name: "group-holds-journal", right: storage("PL904"), make: func(r *rig, sick bool) {
+			r.drive.set(r.quick())
+			mib := r.between(1, 2)
+			if !sick {
+				mib = 300
+			}
+			r.group = r.limited("write_bps", mib<<20)
+			r.keep("backup", "dd if=/dev/zero of=%s/copy bs=256K count=40 conv=fsync status=none", r.mount)
+			r.fio("appdb", "--rw=write --bs=4k --ioengine=psync --fsync=1 --file_append=1 --size=8m --rate_iops=20 --filename=%s/log", r.mount)
+		}},
+		{name: "group-reads", right: storage("PL904"), make: func(r *rig, sick bool) {
+			r.drive.set(r.quick())
+			limit := r.small(100)
+			if !sick {
+				limit = 300
+			}
+			r.group = r.limited("read_iops", limit)
+			r.oltp(100)
+		}},
+		{name: "unknown-bytes", right: storage("PL912"), make: func(r *rig, sick bool) {
+			mib := r.between(8, 20)
+			r.slower(func(b *behaviour) { b.bytes = float64(mib << 20) })
+			r.fio("appdb", "--rw=randread --bs=128k --direct=1 --ioengine=libaio --iodepth=16 --rate=%dk --filename=%s/data",
+				r.pace(sick, mib<<10), r.mount)
+		}},
+		{name: "tails", right: storage("PL909"), make: func(r *rig, sick bool) {
+			r.slower(func(b *behaviour) {
+				if sick {
+					b.tail, b.often = time.Duration(r.between(250, 400))*ms, 0.03
+				}
+			})
+			r.oltp(r.between(50, 90))
+		}},
 		{name: "neighbour-beside", right: storage("PL906"), parts: []int64{200, 200}, make: func(r *rig, sick bool) {
 			r.do("mkfs.ext4 -q -F /dev/%sp2 && mkdir -p %s2 && mount /dev/%[1]sp2 %[2]s2 && head -c 48M /dev/urandom > %[2]s2/other; sync -f %[2]s2", r.drive.name, r.mount)
 			r.after(func() { _ = sh("umount " + r.mount + "2") })
@@ -262,7 +366,7 @@ func situations() []situation {
 		{name: "dirty-limit", right: neighbour, make: func(r *rig, sick bool) {
 			r.slower(func(b *behaviour) { b.bytes = float64(r.between(8, 16) << 20) })
 			if sick {
-				r.do("n=$(cat /sys/block/%s/dev); echo 1 > /sys/class/bdi/$n/strict_limit; echo %d > /sys/class/bdi/$n/max_bytes", r.drive.name, 16<<20)
+				r.littleDirty()
 			}
 			rate := "200m"
 			if !sick {
@@ -357,7 +461,7 @@ func (r *rig) limited(what string, n int) string {
 	file := "blkio.throttle." + what + "_device"
 	if _, err := os.Stat("/sys/fs/cgroup/cgroup.controllers"); err == nil {
 		base, file = "/sys/fs/cgroup", "io.max"
-		line = fmt.Sprintf("%s %s=%d", dev, map[string]string{"write_iops": "wiops", "write_bps": "wbps"}[what], n)
+		line = fmt.Sprintf("%s %c%s=%d", dev, what[0], strings.SplitAfter(what, "_")[1], n)
 	}
 	return r.newGroup(base, file, line)
 }
@@ -370,6 +474,42 @@ func (r *rig) quota(percent int) string {
 	return r.newGroup("/sys/fs/cgroup/cpu", "cpu.cfs_quota_us", strconv.Itoa(1000*percent))
 }
 
+// memory makes a control group of so many MiB.
+func (r *rig) memory(mib int) string {
+	if _, err := os.Stat("/sys/fs/cgroup/cgroup.controllers"); err == nil {
+		return r.newGroup("/sys/fs/cgroup", "memory.max", strconv.Itoa(mib<<20))
+	}
+	return r.newGroup("/sys/fs/cgroup/memory", "memory.limit_in_bytes", strconv.Itoa(mib<<20))
+}
+
+// littleDirty lets the drive have as much dirty memory as a small machine gives it.
+func (r *rig) littleDirty() {
+	r.do("n=$(cat /sys/block/%s/dev); echo 1 > /sys/class/bdi/$n/strict_limit; echo %d > /sys/class/bdi/$n/max_bytes", r.drive.name, 16<<20)
+}
+
+// pg runs a program of PostgreSQL as its user, beside what else works there.
+func (r *rig) pg(program, args string, values ...any) {
+	line := fmt.Sprintf("%s -h %s -U postgres %s", program, r.dir, fmt.Sprintf(args, values...))
+	r.start(program, "/bin/sh", "-c", "exec "+line+" >/dev/null 2>&1")
+}
+
+// postgres starts a server on the mount, with a database of pgbench of so many times 15 MiB.
+func (r *rig) postgres(scale int) {
+	bin, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
+	if len(bin) == 0 {
+		r.skip("PostgreSQL is not installed")
+		return
+	}
+	as := "setpriv --reuid=postgres --regid=postgres --clear-groups "
+	at := bin[len(bin)-1]
+	r.do("chmod 755 %[2]s; rm -f %[1]s/wal %[1]s/other; install -d -o postgres %[1]s/pg %[2]s/run; chown postgres %[2]s; cd /; "+
+		"%[3]s%[4]s/initdb -D %[1]s/pg -A trust -N >/dev/null", r.mount, r.dir, as, at)
+	r.start("postmaster", "/bin/sh", "-c", fmt.Sprintf("exec %s%s/postgres -D %s/pg -k %s -c listen_addresses= -c shared_buffers=64MB "+
+		"-c max_wal_size=64MB -c min_wal_size=32MB -c checkpoint_timeout=30s -c checkpoint_completion_target=0.1 2>/dev/null", as, at, r.mount, r.dir))
+	r.do("for i in $(seq 50); do psql -qh %[1]s -U postgres -c 'select 1' >/dev/null 2>&1 && break; sleep 0.2; done; "+
+		"%[2]s/pgbench -h %[1]s -U postgres -i -q -s %[3]d 2>/dev/null", r.dir, at, scale)
+}
+
 func (r *rig) newGroup(base, file, line string) string {
 	dir := filepath.Join(base, fmt.Sprintf("examhost-%d", os.Getpid()))
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -379,6 +519,8 @@ func (r *rig) newGroup(base, file, line string) string {
 	if err := os.WriteFile(filepath.Join(dir, file), []byte(line), 0o644); err != nil {
 		r.skip(err.Error())
 	}
+	r.groups = append(r.groups, dir)
+	r.leave("groups", strings.Join(r.groups, " "))
 	r.after(func() { _ = sh("for i in 1 2 3 4 5; do rmdir " + dir + " && break; sleep 0.2; done") })
 	return dir
 }

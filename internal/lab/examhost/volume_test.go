@@ -37,7 +37,9 @@ type behaviour struct {
 	fail     [kinds]bool
 	from, to int64 // the part of the volume whose reads and writes fail, all of it where to is 0
 	iops     float64
-	bytes    float64 // per second
+	bytes    float64       // per second
+	tail     time.Duration // what one of many takes more,
+	often    float64       // and its share
 }
 
 // volume is one file of a FUSE filesystem, kept in memory.
@@ -120,7 +122,11 @@ func (v *volume) pass(k kind, off int64, n int) syscall.Errno {
 	v.done[k]++
 	v.waited += at.Sub(now)
 	v.mu.Unlock()
-	if d := at.Sub(now) + time.Duration(float64(b.delay[k])*(0.8+0.4*rand.Float64())); d > 0 {
+	d := at.Sub(now) + time.Duration(float64(b.delay[k])*(0.8+0.4*rand.Float64()))
+	if rand.Float64() < b.often {
+		d += b.tail
+	}
+	if d > 0 {
 		time.Sleep(d)
 	}
 	for {
@@ -218,6 +224,7 @@ func newDrive(t *testing.T, dir string, mib int64, parts ...int64) *drive {
 		t.Fatalf("losetup: %v: %s", err, out)
 	}
 	d.name = strings.TrimPrefix(strings.TrimSpace(string(out)), "/dev/")
+	must(t, os.WriteFile(filepath.Join(dir, "loop"), []byte(d.name), 0o644))
 	// What another test left on a loop device of this name is no part of this one.
 	_ = sh("cd /sys/block/" + d.name + "/queue && echo 128 > nr_requests; echo 0 > rotational")
 	begin := int64(1)
@@ -240,6 +247,31 @@ func closeOnExec(t *testing.T) {
 			syscall.CloseOnExec(n)
 		}
 	}
+}
+
+// guard starts a shell that outlives this process, however that ends, and takes down what it has left: a volume
+// without its server, or a filesystem that stays frozen, would keep every sync of the machine waiting.
+func guard(t *testing.T, dir string) (release func()) {
+	t.Helper()
+	const line = `cat >/dev/null
+test -d "$1" || exit 0
+for p in $(cat "$1/pids"); do kill -CONT -$p; kill -KILL -$p; done
+awk -v at="$1/fuse" '$5 == at { sub("0:", "", $3); print $3 }' /proc/self/mountinfo | while read n; do
+	mountpoint -q /sys/fs/fuse/connections || mount -t fusectl none /sys/fs/fuse/connections
+	echo 1 > /sys/fs/fuse/connections/$n/abort
+done
+fsfreeze --unfreeze "$1/m"; swapoff "$1/swap"
+umount --lazy "$1/m2"; umount --lazy "$1/m"
+l=$(cat "$1/loop"); for i in 1 2; do delpart /dev/$l $i; rm -f /dev/${l}p$i; done; losetup --detach /dev/$l
+umount --lazy "$1/fuse"
+for i in 1 2 3 4 5; do rmdir $(cat "$1/groups") && break; sleep 0.2; done
+rm -rf --one-file-system "$1"`
+	cmd := exec.Command("sh", "-c", line, "sh", dir)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	in, err := cmd.StdinPipe()
+	must(t, err)
+	must(t, cmd.Start())
+	return func() { _ = in.Close(); _ = cmd.Wait() }
 }
 
 // close takes it apart; everything that is on it was unmounted.
