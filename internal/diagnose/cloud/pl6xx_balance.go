@@ -35,49 +35,28 @@ func (b bucket) lasts() time.Duration { return time.Duration(b.left.Left * float
 // emptier is for slices.MinFunc: what runs dry first.
 func emptier(x, y bucket) int { return cmp.Compare(x.lasts(), y.lasts()) }
 
-var burstBalance = &diagnose.Rule{
-	Code:     "PL605",
-	Since:    "0.2",
-	Severity: finding.Warn,
-	Title:    "burst credits decide what a short run measures",
-	When: "CloudWatch shows how much burst a volume (gp2, st1, sc1: BurstBalance) or the instance " +
-		"(EBSIOBalance%, EBSByteBalance%) has left: a warning below 20 %, or where a run above the " +
-		"sustained rate needs more than is left and less than a full bucket; else an info before a run. " +
-		"Credits last for (share left) × bucket ÷ (burst - sustained rate), with 5.4 million I/Os of " +
-		"gp2, 1 TiB per TiB of st1 and sc1, 30 minutes of an instance. Silent where the volumes cannot " +
-		"exceed the instance's baseline.",
-	Why: "The same test gives the burst with full credits and the sustained rate without: ten times less " +
-		"on a gp2 volume of 100 GiB.",
-	Fix: "To measure the burst, wait until the credits are full. To measure the sustained rate, load for " +
-		"longer than they last, or leave the first part out (ramp_time). gp3 and larger instances have " +
-		"none.",
-	Bad: "BurstBalance of a gp2 volume of 100 GiB: 12 %, so 3,000 IOPS for 4 minutes of the test and 300 from " +
-		"then on",
-	Good:   "BurstBalance 100 %, and a test of more than 33 minutes; or a gp3 volume",
-	Ignore: "When the load stays below the sustained rate.",
-	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		if steady := steadyVolumes(c); len(steady) > 0 {
-			report(finding.Fine(strings.Join(steady, ", "),
-				"what the volumes of %s give lasts: there are no burst credits to run out", text.Some(steady, 3)))
+func burstBalance(c *diagnose.Case, report func(finding.Finding)) {
+	if steady := steadyVolumes(c); len(steady) > 0 {
+		report(finding.Fine(strings.Join(steady, ", "),
+			"what the volumes of %s give lasts: there are no burst credits to run out", text.Some(steady, 3)))
+	}
+	for _, b := range buckets(c) {
+		f := finding.Finding{Subject: b.subject, Message: b.says(), Evidence: b.evidence}
+		need, touched := burstTime(c, b)
+		short := b.full > 0 && need > b.lasts() && need <= b.full
+		switch {
+		case len(c.Runs) > 0 && !touched:
+			continue
+		case short && b.left.Left >= nearlySpent:
+			f.Message = fmt.Sprintf("%s The run asks for more than that for %s.", f.Message, text.Duration(need))
+		case b.left.Left < nearlySpent || short:
+		case len(c.Runs) > 0:
+			continue // PL406, PL601 and PL602 tell by its figures
+		default:
+			f.Severity = finding.Info
 		}
-		for _, b := range buckets(c) {
-			f := finding.Finding{Subject: b.subject, Message: b.says(), Evidence: b.evidence}
-			need, touched := burstTime(c, b)
-			short := b.full > 0 && need > b.lasts() && need <= b.full
-			switch {
-			case len(c.Runs) > 0 && !touched:
-				continue
-			case short && b.left.Left >= nearlySpent:
-				f.Message = fmt.Sprintf("%s The run asks for more than that for %s.", f.Message, text.Duration(need))
-			case b.left.Left < nearlySpent || short:
-			case len(c.Runs) > 0:
-				continue // PL406, PL601 and PL602 tell by its figures
-			default:
-				f.Severity = finding.Info
-			}
-			report(f)
-		}
-	},
+		report(f)
+	}
 }
 
 // says tells how long the burst goes on.

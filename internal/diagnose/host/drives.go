@@ -2,6 +2,7 @@
 package host
 
 import (
+	_ "embed"
 	"slices"
 	"strings"
 
@@ -16,31 +17,34 @@ import (
 // Rules judge the machine around the storage. All are silent where nobody has looked at it
 // (Case.Host is nil): old bundles, imports, and layouts that are only declared.
 func Rules() []*diagnose.Rule {
-	return []*diagnose.Rule{
-		readAhead,
-		wrongScheduler,
-		fewRequests,
-		smallRequests,
-		rotationalSSD,
-		deepIdle,
-		slowGovernor,
-		slowClock,
-		dirtyPages,
-		swapping,
-		numaDrives,
-		wrongFstab,
-		unknownArray,
-		staleInitramfs,
-		otherLoad,
-		kernelTrouble,
-		fullFilesystem,
-		oldSoftware,
-		shortTimeout,
-		notLoaded,
-		slowLink,
-		hugePages,
-	}
+	return finding.Rules(texts, map[finding.Code]func(*diagnose.Case, func(finding.Finding)){
+		"PL301": readAhead,
+		"PL302": wrongScheduler,
+		"PL303": fewRequests,
+		"PL304": smallRequests,
+		"PL305": rotationalSSD,
+		"PL306": deepIdle,
+		"PL307": slowGovernor,
+		"PL308": slowClock,
+		"PL309": dirtyPages,
+		"PL310": swapping,
+		"PL311": numaDrives,
+		"PL312": wrongFstab,
+		"PL313": unknownArray,
+		"PL314": staleInitramfs,
+		"PL315": otherLoad,
+		"PL316": kernelTrouble,
+		"PL317": fullFilesystem,
+		"PL318": oldSoftware,
+		"PL319": shortTimeout,
+		"PL320": notLoaded,
+		"PL321": slowLink,
+		"PL322": hugePages,
+	})
 }
+
+//go:embed rules.txt
+var texts string
 
 // top is a device at the head of a target: what the filesystem is on.
 type top struct {

@@ -11,55 +11,39 @@ import (
 	"plimsoll/internal/units"
 )
 
-var slowLink = &diagnose.Rule{
-	Code:     "PL321",
-	Since:    "0.3",
-	Severity: finding.Warn,
-	Title:    "PCIe link below what the drive can do",
-	When:     "The PCIe link of an NVMe drive has fewer lanes or a lower speed than the drive's maximum.",
-	Why: "The link limits throughput: four lanes of PCIe 3.0 carry 3.9 GB/s, two of them half. One such " +
-		"drive slows down a stripe.",
-	Fix: "Check slot, riser or backplane (lspci -vv, LnkCap of the port above the drive), reseat the " +
-		"drive, and look into the firmware setup.",
-	Bad: "$ cat /sys/block/nvme0n1/device/device/current_link_width " +
-		"/sys/block/nvme0n1/device/device/max_link_width\n2\n4",
-	Good: "$ cat /sys/block/nvme0n1/device/device/current_link_width " +
-		"/sys/block/nvme0n1/device/device/max_link_width\n4\n4",
-	Ignore: "When the slot is of an older generation.",
-	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		var f finding.Finding
-		var names []string
-		var have, want units.Rate
-		for _, d := range drives(c) {
-			if d.Link == nil {
-				continue
-			}
-			if !below(*d.Link) {
-				full := linkWords(d.Link.Lanes, d.Link.Speed)
-				report(finding.Fine(d.Name, "PCIe link of %s has its full %s", d.Name, full))
-				continue
-			}
-			names = append(names, d.Name)
-			have, want = have+d.Link.Rate(), want+d.Link.MaxRate()
-			f.Evidence = append(f.Evidence, finding.Evidence{
-				What: "link of " + d.Name, Found: linkWords(d.Link.Lanes, d.Link.Speed),
-				Expected: linkWords(d.Link.MaxLanes, d.Link.MaxSpeed),
-				Where:    "/sys/block/" + d.Name + "/device/device/current_link_*",
-			})
+func slowLink(c *diagnose.Case, report func(finding.Finding)) {
+	var f finding.Finding
+	var names []string
+	var have, want units.Rate
+	for _, d := range drives(c) {
+		if d.Link == nil {
+			continue
 		}
-		if len(names) == 0 {
-			return
+		if !below(*d.Link) {
+			full := linkWords(d.Link.Lanes, d.Link.Speed)
+			report(finding.Fine(d.Name, "PCIe link of %s has its full %s", d.Name, full))
+			continue
 		}
-		f.Subject = strings.Join(names, ", ")
-		f.Message = fmt.Sprintf("The PCIe link of %s carries %s of the %s that the drive can use.", text.Some(names, 3),
-			have.SI(), want.SI())
-		if len(names) > 1 {
-			f.Message = fmt.Sprintf("The PCIe links of %s carry %s together, of the %s that the drives can use.",
-				text.Some(names, 3), have.SI(), want.SI())
-		}
-		f.Commands = []string{"lspci -vv"}
-		report(f)
-	},
+		names = append(names, d.Name)
+		have, want = have+d.Link.Rate(), want+d.Link.MaxRate()
+		f.Evidence = append(f.Evidence, finding.Evidence{
+			What: "link of " + d.Name, Found: linkWords(d.Link.Lanes, d.Link.Speed),
+			Expected: linkWords(d.Link.MaxLanes, d.Link.MaxSpeed),
+			Where:    "/sys/block/" + d.Name + "/device/device/current_link_*",
+		})
+	}
+	if len(names) == 0 {
+		return
+	}
+	f.Subject = strings.Join(names, ", ")
+	f.Message = fmt.Sprintf("The PCIe link of %s carries %s of the %s that the drive can use.", text.Some(names, 3),
+		have.SI(), want.SI())
+	if len(names) > 1 {
+		f.Message = fmt.Sprintf("The PCIe links of %s carry %s together, of the %s that the drives can use.",
+			text.Some(names, 3), have.SI(), want.SI())
+	}
+	f.Commands = []string{"lspci -vv"}
+	report(f)
 }
 
 // below is whether a link has fewer lanes or is slower than the drive can be.

@@ -36,61 +36,43 @@ func boots(c *diagnose.Case) bool {
 // array is called.
 var driverNames = regexp.MustCompile(`^/dev/(nvme\d|sd[a-z]|xvd[a-z]|vd[a-z]|dm-\d|md12\d$)`)
 
-var wrongFstab = &diagnose.Rule{
-	Code:     "PL312",
-	Since:    "0.2",
-	Severity: finding.Warn,
-	Title:    "fstab does not bring this mount back",
-	When: "The mount of a tested path is neither in /etc/fstab nor a systemd mount unit; or its line uses " +
-		"a kernel name such as /dev/nvme1n1, or lacks nofail (an info on a single local drive). An error " +
-		"where the line mounts another filesystem. /, /boot, /usr, /var and machines with their root in " +
-		"memory are excepted.",
-	Why: "After the next boot the path is an empty directory or another filesystem; or, without nofail, " +
-		"the machine waits for a late volume and stops in emergency mode. With nofail alone a database may start on " +
-		"the empty directory. Source: systemd.mount(5), systemd.unit(5) (2026-11-26).",
-	Fix: "Mount by UUID or LABEL with nofail, give the database's unit RequiresMountsFor= with the path, then test it " +
-		"with umount and mount.",
-	Bad:    "/dev/nvme1n1  /data  xfs  defaults  0  2",
-	Good:   "UUID=8ac075e3-1124-4bb6-bef7-a6811bf8b870  /data  xfs  defaults,noatime,nofail  0  2",
-	Ignore: "When the volumes are gone by then.",
-	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		if !boots(c) || !c.Host.Boot.FstabKnown {
-			return
+func wrongFstab(c *diagnose.Case, report func(finding.Finding)) {
+	if !boots(c) || !c.Host.Boot.FstabKnown {
+		return
+	}
+	for _, m := range c.Mounts() {
+		d := c.Device(m.Device)
+		if d == nil || m.Root != "" && m.Root != "/" || slices.Contains(systemPoints, m.Point) {
+			continue
 		}
-		for _, m := range c.Mounts() {
-			d := c.Device(m.Device)
-			if d == nil || m.Root != "" && m.Root != "/" || slices.Contains(systemPoints, m.Point) {
-				continue
+		if slices.Contains(c.Host.Boot.Units, m.Point) {
+			report(finding.Fine(m.Point, "a unit of systemd mounts %s", m.Point))
+			continue
+		}
+		f := finding.Finding{Subject: m.Point}
+		i := slices.IndexFunc(c.Host.Boot.Fstab, func(l host.Fstab) bool { return l.Point == m.Point })
+		if i < 0 {
+			f.Message = fmt.Sprintf("%s is mounted, but nothing in /etc/fstab mounts it again.", m.Point)
+			f.Evidence = []finding.Evidence{
+				{What: "line for " + m.Point, Found: "none", Expected: "one", Where: "/etc/fstab"},
 			}
-			if slices.Contains(c.Host.Boot.Units, m.Point) {
-				report(finding.Fine(m.Point, "a unit of systemd mounts %s", m.Point))
-				continue
-			}
-			f := finding.Finding{Subject: m.Point}
-			i := slices.IndexFunc(c.Host.Boot.Fstab, func(l host.Fstab) bool { return l.Point == m.Point })
-			if i < 0 {
-				f.Message = fmt.Sprintf("%s is mounted, but nothing in /etc/fstab mounts it again.", m.Point)
-				f.Evidence = []finding.Evidence{
-					{What: "line for " + m.Point, Found: "none", Expected: "one", Where: "/etc/fstab"},
-				}
-				if d.UUID != "" {
-					line := fmt.Sprintf(
-						"UUID=%s %s %s defaults,noatime,nofail 0 2",
-						d.UUID,
-						strings.NewReplacer(`\`, `\134`, " ", `\040`, "\t", `\011`, "\n", `\012`).Replace(m.Point),
-						m.FS,
-					)
-					f.Commands = []string{"echo " + text.ShellQuote(line) + " >> /etc/fstab"}
-				}
-				report(f)
-				continue
-			}
-			if !fstabLine(c, m, d, c.Host.Boot.Fstab[i], &f) {
-				f = finding.Fine(m.Point, "fstab mounts %s", m.Point)
+			if d.UUID != "" {
+				line := fmt.Sprintf(
+					"UUID=%s %s %s defaults,noatime,nofail 0 2",
+					d.UUID,
+					strings.NewReplacer(`\`, `\134`, " ", `\040`, "\t", `\011`, "\n", `\012`).Replace(m.Point),
+					m.FS,
+				)
+				f.Commands = []string{"echo " + text.ShellQuote(line) + " >> /etc/fstab"}
 			}
 			report(f)
+			continue
 		}
-	},
+		if !fstabLine(c, m, d, c.Host.Boot.Fstab[i], &f) {
+			f = finding.Fine(m.Point, "fstab mounts %s", m.Point)
+		}
+		report(f)
+	}
 }
 
 // fstabLine holds a line against what is mounted.
@@ -167,47 +149,35 @@ func arrayLine(c *diagnose.Case, d *block.Device) string {
 	)
 }
 
-var unknownArray = &diagnose.Rule{
-	Code:     "PL313",
-	Since:    "0.2",
-	Severity: finding.Warn,
-	Title:    "array is not in mdadm.conf",
-	When:     "No ARRAY line of mdadm.conf has the UUID, name or device of an md array below a tested path.",
-	Why:      "The array may come up as md127, read-only, or not at all.",
-	Fix:      "Add the line that mdadm prints, and rebuild the initramfs.",
-	Bad:      "$ grep ARRAY /etc/mdadm/mdadm.conf\n$",
-	Good:     "ARRAY /dev/md/data metadata=1.2 UUID=3aaa0122:29827cfa:5331ad66:ca767371",
-	Ignore:   "When the array is gone by the next boot.",
-	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		for _, d := range raids(c) {
-			known := slices.ContainsFunc(c.Host.Boot.Arrays, func(a host.Array) bool {
-				return a.UUID != "" && block.BareUUID(a.UUID) == block.BareUUID(d.MD.UUID) || a.Name != "" && a.Name == d.MD.Name ||
-					a.UUID == "" && (a.Device == d.Path || slices.Contains(d.Links, a.Device))
-			})
-			if conf := c.Host.Boot.Mdadm; known && conf != nil {
-				report(finding.Fine(d.Name, "%s names %s", conf.Path, d.Name))
-			}
-			if known || d.MD.UUID == "" && len(c.Host.Boot.Arrays) > 0 {
-				continue // without its UUID nothing can be said
-			}
-			file, found := "/etc/mdadm.conf", "no such file"
-			if conf := c.Host.Boot.Mdadm; conf != nil {
-				file, found = conf.Path, text.Plural(len(c.Host.Boot.Arrays), "other array")
-			}
-			f := finding.Finding{
-				Subject: d.Name,
-				Message: fmt.Sprintf("%s is assembled, but no ARRAY line names it.", d.Path),
-				Evidence: []finding.Evidence{
-					{What: "ARRAY line for " + d.Name, Found: found, Expected: "UUID=" + d.MD.UUID, Where: file},
-				},
-				Commands: []string{arrayLine(c, d) + " >> " + text.ShellQuote(file)},
-			}
-			if c.Host.Boot.Initramfs != nil {
-				f.Commands = append(f.Commands, renewal(c.Host.Boot))
-			}
-			report(f)
+func unknownArray(c *diagnose.Case, report func(finding.Finding)) {
+	for _, d := range raids(c) {
+		known := slices.ContainsFunc(c.Host.Boot.Arrays, func(a host.Array) bool {
+			return a.UUID != "" && block.BareUUID(a.UUID) == block.BareUUID(d.MD.UUID) || a.Name != "" && a.Name == d.MD.Name ||
+				a.UUID == "" && (a.Device == d.Path || slices.Contains(d.Links, a.Device))
+		})
+		if conf := c.Host.Boot.Mdadm; known && conf != nil {
+			report(finding.Fine(d.Name, "%s names %s", conf.Path, d.Name))
 		}
-	},
+		if known || d.MD.UUID == "" && len(c.Host.Boot.Arrays) > 0 {
+			continue // without its UUID nothing can be said
+		}
+		file, found := "/etc/mdadm.conf", "no such file"
+		if conf := c.Host.Boot.Mdadm; conf != nil {
+			file, found = conf.Path, text.Plural(len(c.Host.Boot.Arrays), "other array")
+		}
+		f := finding.Finding{
+			Subject: d.Name,
+			Message: fmt.Sprintf("%s is assembled, but no ARRAY line names it.", d.Path),
+			Evidence: []finding.Evidence{
+				{What: "ARRAY line for " + d.Name, Found: found, Expected: "UUID=" + d.MD.UUID, Where: file},
+			},
+			Commands: []string{arrayLine(c, d) + " >> " + text.ShellQuote(file)},
+		}
+		if c.Host.Boot.Initramfs != nil {
+			f.Commands = append(f.Commands, renewal(c.Host.Boot))
+		}
+		report(f)
+	}
 }
 
 // renewal is the command that rebuilds the initramfs, one of those that plimsoll knows: a record
@@ -225,41 +195,28 @@ func renewal(b host.Boot) string {
 	}), " ")
 }
 
-var staleInitramfs = &diagnose.Rule{
-	Code:     "PL314",
-	Since:    "0.2",
-	Severity: finding.Warn,
-	Title:    "initramfs is older than mdadm.conf",
-	When:     "An md array is below a tested path, and mdadm.conf is newer than the running kernel's initramfs.",
-	Why:      "The initramfs has a copy of mdadm.conf: a newer array comes up as md127, or not at all.",
-	Fix:      "Rebuild it.",
-	Bad:      "mdadm --detail --scan >> /etc/mdadm/mdadm.conf && reboot",
-	Good:     "mdadm --detail --scan >> /etc/mdadm/mdadm.conf && update-initramfs -u && reboot",
-	Ignore:   "When only a comment changed, or the initramfs does not assemble arrays.",
-	After:    []finding.Code{"PL313"},
-	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		all := raids(c)
-		if len(all) == 0 || c.Host.Boot.Mdadm == nil || c.Host.Boot.Initramfs == nil {
-			return
-		}
-		conf, image := c.Host.Boot.Mdadm, c.Host.Boot.Initramfs
-		if !conf.Modified.After(image.Modified) {
-			report(finding.Fine(all[0].Name, "%s is no older than %s", image.Path, conf.Path))
-			return
-		}
-		const layout = "2006-01-02 15:04:05"
-		report(finding.Finding{
-			Subject: all[0].Name,
-			Message: fmt.Sprintf("%s was made before %s was last written.", image.Path, conf.Path),
-			Evidence: []finding.Evidence{
-				{
-					What:     "written",
-					Found:    image.Modified.UTC().Format(layout),
-					Expected: "after " + conf.Modified.UTC().Format(layout),
-					Where:    image.Path,
-				},
+func staleInitramfs(c *diagnose.Case, report func(finding.Finding)) {
+	all := raids(c)
+	if len(all) == 0 || c.Host.Boot.Mdadm == nil || c.Host.Boot.Initramfs == nil {
+		return
+	}
+	conf, image := c.Host.Boot.Mdadm, c.Host.Boot.Initramfs
+	if !conf.Modified.After(image.Modified) {
+		report(finding.Fine(all[0].Name, "%s is no older than %s", image.Path, conf.Path))
+		return
+	}
+	const layout = "2006-01-02 15:04:05"
+	report(finding.Finding{
+		Subject: all[0].Name,
+		Message: fmt.Sprintf("%s was made before %s was last written.", image.Path, conf.Path),
+		Evidence: []finding.Evidence{
+			{
+				What:     "written",
+				Found:    image.Modified.UTC().Format(layout),
+				Expected: "after " + conf.Modified.UTC().Format(layout),
+				Where:    image.Path,
 			},
-			Commands: []string{renewal(c.Host.Boot)},
-		})
-	},
+		},
+		Commands: []string{renewal(c.Host.Boot)},
+	})
 }

@@ -29,209 +29,155 @@ func deep(c *diagnose.Case) []host.Idle {
 		func(s host.Idle) bool { return s.Latency <= deepWake || s.Enabled == 0 })
 }
 
-var deepIdle = &diagnose.Rule{
-	Code:     "PL306",
-	Since:    "0.2",
-	Severity: finding.Info,
-	Title:    "deep CPU idle states are enabled",
-	When: "An idle state (C-state) that takes more than 50 µs to leave is enabled. A warning where a " +
-		"local NVMe drive is below a tested path.",
-	Why: "With few I/Os in flight the processor falls asleep, and each completion pays for waking it.",
-	Fix: "Disable those states while you measure (plimsoll tune --cpu), or boot with intel_idle.max_cstate=1 on " +
-		"Intel, processor.max_cstate=1 on AMD and wherever ACPI names the states.",
-	Bad:    "$ cpupower idle-info | grep -A5 C6\nC6:\nLatency: 133",
-	Good:   "$ cpupower idle-set -D 50     # disables states that take longer than 50 µs to leave",
-	Ignore: "When production runs with them too.",
-	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		deep := deep(c)
-		if len(deep) == 0 {
-			if c.Host != nil && len(c.Host.CPU.Idle) > 0 {
-				report(finding.Fine("processors", "the CPU leaves its deepest enabled idle state in %s or less",
-					text.Duration(deepWake)))
-			}
-			return
+func deepIdle(c *diagnose.Case, report func(finding.Finding)) {
+	deep := deep(c)
+	if len(deep) == 0 {
+		if c.Host != nil && len(c.Host.CPU.Idle) > 0 {
+			report(finding.Fine("processors", "the CPU leaves its deepest enabled idle state in %s or less",
+				text.Duration(deepWake)))
 		}
-		f := finding.Finding{Subject: "processors"}
-		var names []string
-		for _, s := range deep {
-			names = append(names, clip(s.Name))
-			file := cpuFile("cpuidle/state" + strconv.Itoa(s.State) + "/disable")
-			f.Evidence = append(f.Evidence, finding.Evidence{
-				What:     "wake-up from " + clip(s.Name),
-				Found:    text.Duration(s.Latency),
-				Expected: "at most " + text.Duration(deepWake) + ", or disabled",
-				Where:    strings.Replace(file, "disable", "latency", 1),
-			})
-			f.Set(finding.Setting{File: file, Value: "1"})
-		}
-		f.Message = fmt.Sprintf("Processors may sleep in %s and take up to %s to wake.", strings.Join(names, ", "),
-			text.Duration(deep[len(deep)-1].Latency))
-		if c.Topology != nil && strings.Contains(c.Topology.Host.CPU, "AMD") {
-			f.Fix = "Disable those states while you measure (plimsoll tune --cpu), or boot with processor.max_cstate=1."
-		}
-		if slices.ContainsFunc(drives(c), drive.local) {
-			f.Severity = finding.Warn
-		}
-		report(f)
-	},
+		return
+	}
+	f := finding.Finding{Subject: "processors"}
+	var names []string
+	for _, s := range deep {
+		names = append(names, clip(s.Name))
+		file := cpuFile("cpuidle/state" + strconv.Itoa(s.State) + "/disable")
+		f.Evidence = append(f.Evidence, finding.Evidence{
+			What:     "wake-up from " + clip(s.Name),
+			Found:    text.Duration(s.Latency),
+			Expected: "at most " + text.Duration(deepWake) + ", or disabled",
+			Where:    strings.Replace(file, "disable", "latency", 1),
+		})
+		f.Set(finding.Setting{File: file, Value: "1"})
+	}
+	f.Message = fmt.Sprintf("Processors may sleep in %s and take up to %s to wake.", strings.Join(names, ", "),
+		text.Duration(deep[len(deep)-1].Latency))
+	if c.Topology != nil && strings.Contains(c.Topology.Host.CPU, "AMD") {
+		f.Fix = "Disable those states while you measure (plimsoll tune --cpu), or boot with processor.max_cstate=1."
+	}
+	if slices.ContainsFunc(drives(c), drive.local) {
+		f.Severity = finding.Warn
+	}
+	report(f)
 }
 
 // clip shortens a name from the machine, which may be anything.
 func clip(s string) string { return fmt.Sprintf("%.40s", s) }
 
-var slowGovernor = &diagnose.Rule{
-	Code:     "PL307",
-	Since:    "0.2",
-	Severity: finding.Warn,
-	Title:    "the CPU frequency governor saves power",
-	When: "The frequency governor is powersave (ondemand and conservative: an info). Under intel_pstate " +
-		"and amd-pstate-epp energy_performance_preference is power or balance_power.",
-	Why: "A governor does not see short bursts, so fio, interrupts and database run at a low clock: fewer " +
-		"IOPS per core, longer latency.",
-	Fix:    "Set the governor performance (plimsoll tune --cpu).",
-	Bad:    "$ cat /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor\npowersave     # scaling_driver: acpi-cpufreq",
-	Good:   "$ cat /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor\nperformance",
-	Ignore: "When production runs with it too.",
-	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		if c.Host == nil {
-			return
-		}
-		cpu := c.Host.CPU
-		const where = "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"
-		f := finding.Finding{Subject: "processors"}
-		has := func(s string) bool { return slices.Contains(cpu.Governors, s) }
-		switch dynamic := cpu.Driver == "intel_pstate" || cpu.Driver == "amd-pstate-epp"; {
-		case dynamic:
-			for _, p := range cpu.Preferences {
-				if has("powersave") && (p == "power" || p == "balance_power") {
-					f.Message = fmt.Sprintf("%s prefers to save power (%s).", cpu.Driver, p)
-					f.Evidence = []finding.Evidence{
-						{
-							What:     "energy_performance_preference",
-							Found:    p,
-							Expected: "performance",
-							Where:    cpuFile("cpufreq/energy_performance_preference"),
-						},
-					}
+func slowGovernor(c *diagnose.Case, report func(finding.Finding)) {
+	if c.Host == nil {
+		return
+	}
+	cpu := c.Host.CPU
+	const where = "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"
+	f := finding.Finding{Subject: "processors"}
+	has := func(s string) bool { return slices.Contains(cpu.Governors, s) }
+	switch dynamic := cpu.Driver == "intel_pstate" || cpu.Driver == "amd-pstate-epp"; {
+	case dynamic:
+		for _, p := range cpu.Preferences {
+			if has("powersave") && (p == "power" || p == "balance_power") {
+				f.Message = fmt.Sprintf("%s prefers to save power (%s).", cpu.Driver, p)
+				f.Evidence = []finding.Evidence{
+					{
+						What:     "energy_performance_preference",
+						Found:    p,
+						Expected: "performance",
+						Where:    cpuFile("cpufreq/energy_performance_preference"),
+					},
 				}
 			}
-		case has("powersave"):
-			f.Message = "The governor powersave holds processors at their lowest frequency."
-		case has("ondemand") || has("conservative"):
-			f.Severity = finding.Info
-			f.Message = fmt.Sprintf("The governor %s raises the frequency only after load was seen.",
-				strings.Join(cpu.Governors, ", "))
 		}
-		if f.Message == "" {
-			if len(cpu.Governors) > 0 {
-				report(finding.Fine("processors", "governor %s (%s)", strings.Join(cpu.Governors, ", "), clip(cpu.Driver)))
-			}
-			return
+	case has("powersave"):
+		f.Message = "The governor powersave holds processors at their lowest frequency."
+	case has("ondemand") || has("conservative"):
+		f.Severity = finding.Info
+		f.Message = fmt.Sprintf("The governor %s raises the frequency only after load was seen.",
+			strings.Join(cpu.Governors, ", "))
+	}
+	if f.Message == "" {
+		if len(cpu.Governors) > 0 {
+			report(finding.Fine("processors", "governor %s (%s)", strings.Join(cpu.Governors, ", "), clip(cpu.Driver)))
 		}
-		f.Evidence = append(f.Evidence, finding.Evidence{
-			What:     "governor (" + clip(cpu.Driver) + ")",
-			Found:    strings.Join(cpu.Governors, ", "),
-			Expected: "performance",
-			Where:    where,
-		})
-		if len(cpu.Available) == 0 || slices.Contains(cpu.Available, "performance") {
-			f.Set(finding.Setting{File: cpuFile("cpufreq/scaling_governor"), Value: "performance"})
-		}
-		report(f)
-	},
+		return
+	}
+	f.Evidence = append(f.Evidence, finding.Evidence{
+		What:     "governor (" + clip(cpu.Driver) + ")",
+		Found:    strings.Join(cpu.Governors, ", "),
+		Expected: "performance",
+		Where:    where,
+	})
+	if len(cpu.Available) == 0 || slices.Contains(cpu.Available, "performance") {
+		f.Set(finding.Setting{File: cpuFile("cpufreq/scaling_governor"), Value: "performance"})
+	}
+	report(f)
 }
 
 // quickClocks are clock sources that a program reads without entering the kernel (vDSO): x86, KVM,
 // Arm, Hyper-V, s390.
 var quickClocks = []string{"tsc", "kvm-clock", "arch_sys_counter", "hyperv_clocksource_tsc_page", "tod"}
 
-var slowClock = &diagnose.Rule{
-	Code:     "PL308",
-	Since:    "0.2",
-	Severity: finding.Warn,
-	Title:    "reading the clock is slow",
-	When:     "The clock source is none of tsc, kvm-clock, arch_sys_counter, hyperv_clocksource_tsc_page.",
-	Why: "fio and databases read the clock several times per I/O; hpet, acpi_pm and xen take a " +
-		"microsecond or more each time.",
-	Fix:    "Choose tsc where the kernel offers it; where it does not, dmesg says why it was rejected.",
-	Bad:    "$ cat /sys/devices/system/clocksource/clocksource0/current_clocksource\nxen",
-	Good:   "$ cat /sys/devices/system/clocksource/clocksource0/current_clocksource\ntsc",
-	Ignore: "When the kernel rejected tsc because it is not stable.",
-	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		if c.Host == nil || c.Host.CPU.Clock == "" {
-			return
-		}
-		if slices.Contains(quickClocks, c.Host.CPU.Clock) {
-			report(finding.Fine("clock", "clock source %s", clip(c.Host.CPU.Clock)))
-			return
-		}
-		const file = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
-		f := finding.Finding{
-			Subject: "clock",
-			Message: fmt.Sprintf("The clock source is %s, which a program cannot read without a system call.",
-				clip(c.Host.CPU.Clock)),
-			Evidence: []finding.Evidence{
-				{What: "clock source", Found: clip(c.Host.CPU.Clock), Expected: "tsc", Where: file},
-			},
-		}
-		if slices.Contains(c.Host.CPU.Clocks, "tsc") {
-			// Not a Setting: the kernel may have had a reason, so that a person should choose.
-			f.Commands = []string{finding.Setting{File: file, Value: "tsc"}.Command()}
-		}
-		report(f)
-	},
+func slowClock(c *diagnose.Case, report func(finding.Finding)) {
+	if c.Host == nil || c.Host.CPU.Clock == "" {
+		return
+	}
+	if slices.Contains(quickClocks, c.Host.CPU.Clock) {
+		report(finding.Fine("clock", "clock source %s", clip(c.Host.CPU.Clock)))
+		return
+	}
+	const file = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
+	f := finding.Finding{
+		Subject: "clock",
+		Message: fmt.Sprintf("The clock source is %s, which a program cannot read without a system call.",
+			clip(c.Host.CPU.Clock)),
+		Evidence: []finding.Evidence{
+			{What: "clock source", Found: clip(c.Host.CPU.Clock), Expected: "tsc", Where: file},
+		},
+	}
+	if slices.Contains(c.Host.CPU.Clocks, "tsc") {
+		// Not a Setting: the kernel may have had a reason, so that a person should choose.
+		f.Commands = []string{finding.Setting{File: file, Value: "tsc"}.Command()}
+	}
+	report(f)
 }
 
-var numaDrives = &diagnose.Rule{
-	Code:     "PL311",
-	Since:    "0.2",
-	Severity: finding.Info,
-	Title:    "drives are attached to one NUMA node of several",
-	When:     "The machine has several NUMA nodes, and local drives below the tested paths name theirs.",
-	Why: "Requests from another node cross the link between the sockets: some per cent fewer IOPS, and " +
-		"runs that differ by fio's node.",
-	Fix:    "Bind fio to the drives' node (numa_cpu_nodes=N, or numactl), or measure each node by itself.",
-	Bad:    "$ cat /sys/class/block/nvme1n1/device/device/numa_node\n1\n$ fio --name=a ...",
-	Good:   "$ numactl --cpunodebind=1 --membind=1 fio --name=a ...",
-	Ignore: "When the database runs on all nodes, or on EBS.",
-	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		if c.Host == nil || len(c.Host.CPU.Nodes) == 0 {
-			return
+func numaDrives(c *diagnose.Case, report func(finding.Finding)) {
+	if c.Host == nil || len(c.Host.CPU.Nodes) == 0 {
+		return
+	}
+	if len(c.Host.CPU.Nodes) == 1 {
+		report(finding.Fine("processors", "one NUMA node"))
+		return
+	}
+	on := map[int][]string{}
+	for _, d := range drives(c) {
+		if d.local() && d.NUMANode >= 0 {
+			on[d.NUMANode] = append(on[d.NUMANode], d.Name)
 		}
-		if len(c.Host.CPU.Nodes) == 1 {
-			report(finding.Fine("processors", "one NUMA node"))
-			return
-		}
-		on := map[int][]string{}
-		for _, d := range drives(c) {
-			if d.local() && d.NUMANode >= 0 {
-				on[d.NUMANode] = append(on[d.NUMANode], d.Name)
-			}
-		}
-		if len(on) == 0 {
-			return
-		}
-		f := finding.Finding{Subject: "processors"}
-		var nodes []int
-		for n := range on {
-			nodes = append(nodes, n)
-		}
-		slices.Sort(nodes)
-		for _, n := range nodes {
-			f.Evidence = append(f.Evidence, finding.Evidence{
-				What:  fmt.Sprintf("drives of node %d", n),
-				Found: text.Some(on[n], 3),
-				Where: "/sys/class/block/" + on[n][0] + "/device/device/numa_node",
-			})
-		}
-		f.Message = fmt.Sprintf("The drives hang on node %d of %d; I/O from the others crosses over.", nodes[0],
-			len(c.Host.CPU.Nodes))
-		if len(nodes) > 1 {
-			f.Message = fmt.Sprintf("The drives hang on %d of %d nodes, so some I/O crosses over wherever it comes from.",
-				len(nodes), len(c.Host.CPU.Nodes))
-		} else {
-			f.Commands = []string{fmt.Sprintf("numactl --cpunodebind=%d --membind=%d plimsoll run", nodes[0], nodes[0])}
-		}
-		report(f)
-	},
+	}
+	if len(on) == 0 {
+		return
+	}
+	f := finding.Finding{Subject: "processors"}
+	var nodes []int
+	for n := range on {
+		nodes = append(nodes, n)
+	}
+	slices.Sort(nodes)
+	for _, n := range nodes {
+		f.Evidence = append(f.Evidence, finding.Evidence{
+			What:  fmt.Sprintf("drives of node %d", n),
+			Found: text.Some(on[n], 3),
+			Where: "/sys/class/block/" + on[n][0] + "/device/device/numa_node",
+		})
+	}
+	f.Message = fmt.Sprintf("The drives hang on node %d of %d; I/O from the others crosses over.", nodes[0],
+		len(c.Host.CPU.Nodes))
+	if len(nodes) > 1 {
+		f.Message = fmt.Sprintf("The drives hang on %d of %d nodes, so some I/O crosses over wherever it comes from.",
+			len(nodes), len(c.Host.CPU.Nodes))
+	} else {
+		f.Commands = []string{fmt.Sprintf("numactl --cpunodebind=%d --membind=%d plimsoll run", nodes[0], nodes[0])}
+	}
+	report(f)
 }

@@ -62,120 +62,90 @@ func dirtyLimits(c *diagnose.Case) (background, limit units.Bytes) {
 	return of(m.BackgroundBytes, m.BackgroundRatio), of(m.DirtyBytes, m.DirtyRatio)
 }
 
-var dirtyPages = &diagnose.Rule{
-	Code:     "PL309",
-	Since:    "0.2",
-	Severity: finding.Info,
-	Title:    "many dirty pages can accumulate before they are written back",
-	When: "The kernel begins to write back only at more than 4 GiB of dirty pages " +
-		"(vm.dirty_background_bytes, or _ratio). A warning where writers wait at no more than that. " +
-		"Silent for runs with direct I/O only, and on ZFS, which has limits of its own.",
-	Why: "A sync may wait for all of it: seconds on most arrays. PostgreSQL itself asks for a checkpoint's pages to " +
-		"be written early since 9.6 (checkpoint_flush_after, 256 kB); other writers do not. Source: " +
-		"Documentation/admin-guide/sysctl/vm.rst (2026-11-26).",
-	Fix:    "Set both limits in bytes: what the storage writes in half a second and in two.",
-	Bad:    "vm.dirty_background_ratio = 10     # of 256 GiB",
-	Good:   "vm.dirty_background_bytes = 268435456     # of storage that writes 500 MiB/s\nvm.dirty_bytes = 1073741824",
-	Ignore: "When everything uses direct I/O.",
-	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		background, limit := dirtyLimits(c)
-		never := background >= limit
-		if limit == 0 || allDirect(c) || onlyZFS(c) {
-			return
-		}
-		if background <= manyDirty && !never {
-			report(finding.Fine("memory", "dirty pages: background write-back at %s, throttling at %s", background, limit))
-			return
-		}
-		f := finding.Finding{
-			Subject: "memory",
-			Message: fmt.Sprintf("Up to %s of written pages may gather before the kernel writes them.", background),
-			Evidence: []finding.Evidence{
-				{
-					What:     "background write-back from",
-					Found:    background.String(),
-					Expected: "at most " + manyDirty.String(),
-					Where:    "/proc/sys/vm/dirty_background_{ratio,bytes}",
-				},
-				{What: "writers wait from", Found: limit.String(), Where: "/proc/sys/vm/dirty_{ratio,bytes}"},
+func dirtyPages(c *diagnose.Case, report func(finding.Finding)) {
+	background, limit := dirtyLimits(c)
+	never := background >= limit
+	if limit == 0 || allDirect(c) || onlyZFS(c) {
+		return
+	}
+	if background <= manyDirty && !never {
+		report(finding.Fine("memory", "dirty pages: background write-back at %s, throttling at %s", background, limit))
+		return
+	}
+	f := finding.Finding{
+		Subject: "memory",
+		Message: fmt.Sprintf("Up to %s of written pages may gather before the kernel writes them.", background),
+		Evidence: []finding.Evidence{
+			{
+				What:     "background write-back from",
+				Found:    background.String(),
+				Expected: "at most " + manyDirty.String(),
+				Where:    "/proc/sys/vm/dirty_background_{ratio,bytes}",
 			},
+			{What: "writers wait from", Found: limit.String(), Where: "/proc/sys/vm/dirty_{ratio,bytes}"},
+		},
+	}
+	if never {
+		f.Severity = finding.Warn
+		f.Message = fmt.Sprintf("Background write-back begins at %s, not before writers wait (%s).", background, limit)
+	}
+	if rate := writeRate(c); rate > 0 {
+		in := func(seconds float64) string {
+			return fmt.Sprint(uint64(max(units.Bytes(float64(rate)*seconds)/units.MiB, 16) * units.MiB))
 		}
-		if never {
-			f.Severity = finding.Warn
-			f.Message = fmt.Sprintf("Background write-back begins at %s, not before writers wait (%s).", background, limit)
-		}
-		if rate := writeRate(c); rate > 0 {
-			in := func(seconds float64) string {
-				return fmt.Sprint(uint64(max(units.Bytes(float64(rate)*seconds)/units.MiB, 16) * units.MiB))
-			}
-			const half, two = 0.5, 2
-			f.Fix = fmt.Sprintf("Set both limits in bytes: what the storage writes in half a second and in two, at %v.", rate)
-			f.Set(finding.Setting{File: "/proc/sys/vm/dirty_background_bytes", Value: in(half)},
-				finding.Setting{File: "/proc/sys/vm/dirty_bytes", Value: in(two)})
-		}
-		report(f)
-	},
+		const half, two = 0.5, 2
+		f.Fix = fmt.Sprintf("Set both limits in bytes: what the storage writes in half a second and in two, at %v.", rate)
+		f.Set(finding.Setting{File: "/proc/sys/vm/dirty_background_bytes", Value: in(half)},
+			finding.Setting{File: "/proc/sys/vm/dirty_bytes", Value: in(two)})
+	}
+	report(f)
 }
 
 // eager is the swappiness above which the kernel swaps out a database's memory for the page cache;
 // 10 is what databases ask for.
 const eager = 10
 
-var swapping = &diagnose.Rule{
-	Code:     "PL310",
-	Since:    "0.2",
-	Severity: finding.Info,
-	Title:    "the machine may swap",
-	When: "Swap lies on a drive below a tested path, or there is swap on a drive at all and vm.swappiness is above 10. " +
-		"Silent for zram alone, which is memory: there a high swappiness is right.",
-	Why: "Swapping competes with the load on the same drives, and slows down a database that was swapped " +
-		"out. Source: Documentation/admin-guide/sysctl/vm.rst, swappiness (2026-11-26).",
-	Fix:    "Put swap on another drive and lower vm.swappiness.",
-	Bad:    "$ swapon --show\nNAME      TYPE\n/dev/md0p2 partition     # and md0p1 is /data",
-	Good:   "vm.swappiness = 1     # swap on the root volume",
-	Ignore: "When memory is plentiful.",
-	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		if c.Host == nil {
-			return
+func swapping(c *diagnose.Case, report func(finding.Finding)) {
+	if c.Host == nil {
+		return
+	}
+	m := c.Host.Memory
+	if !slices.ContainsFunc(m.Swaps, func(s string) bool { return !host.InMemory(s) }) {
+		if m.Known {
+			report(finding.Fine("memory", "no swap on a drive"))
 		}
-		m := c.Host.Memory
-		if !slices.ContainsFunc(m.Swaps, func(s string) bool { return !host.InMemory(s) }) {
-			if m.Known {
-				report(finding.Fine("memory", "no swap on a drive"))
-			}
-			return
-		}
-		f := finding.Finding{Subject: "memory"}
-		for _, s := range swapsBelow(c) {
-			f.Evidence = append(f.Evidence,
-				finding.Evidence{What: "swap", Found: s, Expected: "on another drive", Where: "/proc/swaps"})
-			f.Message = fmt.Sprintf("%s is swap, and shares drives with a target.", s)
-			f.Commands = []string{"swapon --show"}
-		}
-		if m.Known && m.Swappiness > eager {
-			f.Evidence = append(f.Evidence, finding.Evidence{
-				What:     "swappiness",
-				Found:    text.Count(m.Swappiness),
-				Expected: "at most " + units.Number(eager),
-				Where:    "/proc/sys/vm/swappiness",
-			})
-			f.Set(finding.Setting{File: "/proc/sys/vm/swappiness", Value: "1"})
-			if f.Message == "" {
-				f.Message = fmt.Sprintf("There is swap on a drive, of which %s is in use, and swappiness is %d.", m.SwapUsed,
-					m.Swappiness)
-			}
-		}
+		return
+	}
+	f := finding.Finding{Subject: "memory"}
+	for _, s := range swapsBelow(c) {
+		f.Evidence = append(f.Evidence,
+			finding.Evidence{What: "swap", Found: s, Expected: "on another drive", Where: "/proc/swaps"})
+		f.Message = fmt.Sprintf("%s is swap, and shares drives with a target.", s)
+		f.Commands = []string{"swapon --show"}
+	}
+	if m.Known && m.Swappiness > eager {
+		f.Evidence = append(f.Evidence, finding.Evidence{
+			What:     "swappiness",
+			Found:    text.Count(m.Swappiness),
+			Expected: "at most " + units.Number(eager),
+			Where:    "/proc/sys/vm/swappiness",
+		})
+		f.Set(finding.Setting{File: "/proc/sys/vm/swappiness", Value: "1"})
 		if f.Message == "" {
-			if !m.Known {
-				return
-			}
-			f = finding.Fine(f.Subject, "swappiness %d", m.Swappiness)
-			if devicesOnly(c) {
-				f = finding.Fine(f.Subject, "swap is elsewhere, swappiness %d", m.Swappiness)
-			}
+			f.Message = fmt.Sprintf("There is swap on a drive, of which %s is in use, and swappiness is %d.", m.SwapUsed,
+				m.Swappiness)
 		}
-		report(f)
-	},
+	}
+	if f.Message == "" {
+		if !m.Known {
+			return
+		}
+		f = finding.Fine(f.Subject, "swappiness %d", m.Swappiness)
+		if devicesOnly(c) {
+			f = finding.Fine(f.Subject, "swap is elsewhere, swappiness %d", m.Swappiness)
+		}
+	}
+	report(f)
 }
 
 // devicesOnly says that all swap is on devices, of which the tree knows where they lie.
@@ -210,32 +180,18 @@ func database(c *diagnose.Case) bool {
 		func(m diagnose.Measurement) bool { return m.Result.Kind() == suite.OfServer })
 }
 
-var hugePages = &diagnose.Rule{
-	Code:     "PL322",
-	Since:    "0.3",
-	Severity: finding.Info,
-	Title:    "transparent huge pages are always on",
-	When:     "A path for a log is tested, or a PostgreSQL server ran, and transparent_hugepage/enabled is always.",
-	Why: "The kernel then gathers and splits pages of 2 MiB while a database runs, which shows as stalls and as memory " +
-		"that is not used. Source: PostgreSQL's documentation, Linux Huge Pages (\"usage is currently discouraged\"), " +
-		"MongoDB's and Redis' (2026-11-26).",
-	Fix:    "Set madvise: programs that ask for huge pages still get them.",
-	Bad:    "$ cat /sys/kernel/mm/transparent_hugepage/enabled\n[always] madvise never",
-	Good:   "$ cat /sys/kernel/mm/transparent_hugepage/enabled\nalways [madvise] never",
-	Ignore: "When you have measured your database with both, or it is MongoDB 8 or later, which asks for always.",
-	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		if c.Host == nil || c.Host.Memory.HugePages == "" || !database(c) {
-			return
-		}
-		const file = "/sys/kernel/mm/transparent_hugepage/enabled"
-		if c.Host.Memory.HugePages != "always" {
-			report(finding.Fine("memory", "transparent huge pages: %s", clip(c.Host.Memory.HugePages)))
-			return
-		}
-		report(finding.Finding{
-			Subject: "memory", Message: "Transparent huge pages are on for all memory, the database's, too.",
-			Evidence: []finding.Evidence{{What: "transparent huge pages", Found: "always", Expected: "madvise", Where: file}},
-			Commands: []string{finding.Setting{File: file, Value: "madvise"}.Command()},
-		})
-	},
+func hugePages(c *diagnose.Case, report func(finding.Finding)) {
+	if c.Host == nil || c.Host.Memory.HugePages == "" || !database(c) {
+		return
+	}
+	const file = "/sys/kernel/mm/transparent_hugepage/enabled"
+	if c.Host.Memory.HugePages != "always" {
+		report(finding.Fine("memory", "transparent huge pages: %s", clip(c.Host.Memory.HugePages)))
+		return
+	}
+	report(finding.Finding{
+		Subject: "memory", Message: "Transparent huge pages are on for all memory, the database's, too.",
+		Evidence: []finding.Evidence{{What: "transparent huge pages", Found: "always", Expected: "madvise", Where: file}},
+		Commands: []string{finding.Setting{File: file, Value: "madvise"}.Command()},
+	})
 }

@@ -24,51 +24,37 @@ const (
 	usualReadAhead = 128 * units.KiB
 )
 
-var readAhead = &diagnose.Rule{
-	Code:     "PL301",
-	Since:    "0.2",
-	Severity: finding.Info,
-	Title:    "read-ahead does not fit the role",
-	When: "On the data role read-ahead is above the kernel's 128 KiB; on the WAL role below 4096 KiB. " +
-		"Devices in both roles, and runs with direct I/O only, are not judged.",
-	Why: "Under random reads a large read-ahead wastes throughput and cache; replaying a log needs it to " +
-		"keep all members busy.",
-	Fix:    "Set it on the top device, not on its members (plimsoll tune --persist keeps it).",
-	Bad:    "$ cat /sys/block/md0/queue/read_ahead_kb     # data\n4096",
-	Good:   "$ cat /sys/block/md0/queue/read_ahead_kb     # data\n64",
-	Ignore: "When queries mostly scan tables, or all I/O is direct.",
-	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		if allDirect(c) {
-			return
+func readAhead(c *diagnose.Case, report func(finding.Finding)) {
+	if allDirect(c) {
+		return
+	}
+	for _, t := range tops(c) {
+		have, want := t.Queue.ReadAhead, units.Bytes(0)
+		switch {
+		case len(t.roles) != 1:
+			continue
+		case t.roles[0] == topology.Data && have > usualReadAhead:
+			want = dataReadAhead
+		case t.roles[0] == topology.WAL && have < walReadAhead:
+			want = walReadAhead
 		}
-		for _, t := range tops(c) {
-			have, want := t.Queue.ReadAhead, units.Bytes(0)
-			switch {
-			case len(t.roles) != 1:
-				continue
-			case t.roles[0] == topology.Data && have > usualReadAhead:
-				want = dataReadAhead
-			case t.roles[0] == topology.WAL && have < walReadAhead:
-				want = walReadAhead
+		if want == 0 {
+			if have > 0 {
+				report(finding.Fine(t.Name, "read-ahead of %s is %s (%s)", t.Name, have, t.roles[0]))
 			}
-			if want == 0 {
-				if have > 0 {
-					report(finding.Fine(t.Name, "read-ahead of %s is %s (%s)", t.Name, have, t.roles[0]))
-				}
-				continue
-			}
-			file := diagnose.Sysfs(t.Name, "queue/read_ahead_kb")
-			f := finding.Finding{
-				Subject: t.Name,
-				Message: fmt.Sprintf("%s reads %s ahead; %s wants %s.", t.Name, have, t.roles[0], want),
-				Evidence: []finding.Evidence{
-					{What: "read-ahead", Found: have.String(), Expected: want.String(), Where: file},
-				},
-			}
-			f.Set(finding.Setting{File: file, Value: strconv.FormatUint(uint64(want/units.KiB), 10)})
-			report(f)
+			continue
 		}
-	},
+		file := diagnose.Sysfs(t.Name, "queue/read_ahead_kb")
+		f := finding.Finding{
+			Subject: t.Name,
+			Message: fmt.Sprintf("%s reads %s ahead; %s wants %s.", t.Name, have, t.roles[0], want),
+			Evidence: []finding.Evidence{
+				{What: "read-ahead", Found: have.String(), Expected: want.String(), Where: file},
+			},
+		}
+		f.Set(finding.Setting{File: file, Value: strconv.FormatUint(uint64(want/units.KiB), 10)})
+		report(f)
+	}
 }
 
 // allDirect says that something was measured and none of it went through the page cache.
@@ -80,76 +66,49 @@ func allDirect(c *diagnose.Case) bool {
 
 const noScheduler = "none"
 
-var wrongScheduler = &diagnose.Rule{
-	Code:     "PL302",
-	Since:    "0.2",
-	Severity: finding.Warn,
-	Title:    "an I/O scheduler sorts the requests of drives without heads",
-	When: "An NVMe drive below a tested path has a scheduler other than none; an info where another solid-state or a " +
-		"virtual drive (virtio, Xen) has bfq. mq-deadline is fine on those.",
-	Why: "A scheduler sorts for heads that these drives do not have, and costs IOPS and latency; bfq most. Source: Red " +
-		"Hat, Setting the disk scheduler (none or mq-deadline for fast SSDs and guests); bfq is openSUSE's default " +
-		"for SSDs with one queue (2026-11-26).",
-	Fix:    "Set none, the kernel's own choice for NVMe with several queues.",
-	Bad:    "$ cat /sys/block/nvme1n1/queue/scheduler\nnone [mq-deadline]",
-	Good:   "$ cat /sys/block/nvme1n1/queue/scheduler\n[none] mq-deadline",
-	Ignore: "When cgroups share the drive by weight (bfq), or kyber keeps a latency that you measured.",
-	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		nvme := false
-		f, names, right := perDrive(c, "scheduler", func(d drive) (string, string, judged) {
-			s := d.Queue.Scheduler
-			guest := strings.HasPrefix(d.Name, "vd") || strings.HasPrefix(d.Name, "xvd")
-			switch {
-			case s == "" || !d.nvme() && s != "bfq" || !d.nvme() && d.Queue.Rotational && !guest:
-				return "", "", unseen
-			case d.nvme():
-				nvme = nvme || s != noScheduler
-			}
-			return s, noScheduler, wrongIf(s != noScheduler)
-		})
-		if !nvme {
-			f.Severity = finding.Info
+func wrongScheduler(c *diagnose.Case, report func(finding.Finding)) {
+	nvme := false
+	f, names, right := perDrive(c, "scheduler", func(d drive) (string, string, judged) {
+		s := d.Queue.Scheduler
+		guest := strings.HasPrefix(d.Name, "vd") || strings.HasPrefix(d.Name, "xvd")
+		switch {
+		case s == "" || !d.nvme() && s != "bfq" || !d.nvme() && d.Queue.Rotational && !guest:
+			return "", "", unseen
+		case d.nvme():
+			nvme = nvme || s != noScheduler
 		}
-		allFine(report, right, "no scheduler on %s")
-		if len(names) > 0 {
-			f.Message = fmt.Sprintf("%s sort requests by %s.", text.Some(names, 3), f.Evidence[0].Found)
-			if len(names) == 1 {
-				f.Message = fmt.Sprintf("%s sorts requests by %s.", names[0], f.Evidence[0].Found)
-			}
-			report(f)
+		return s, noScheduler, wrongIf(s != noScheduler)
+	})
+	if !nvme {
+		f.Severity = finding.Info
+	}
+	allFine(report, right, "no scheduler on %s")
+	if len(names) > 0 {
+		f.Message = fmt.Sprintf("%s sort requests by %s.", text.Some(names, 3), f.Evidence[0].Found)
+		if len(names) == 1 {
+			f.Message = fmt.Sprintf("%s sorts requests by %s.", names[0], f.Evidence[0].Found)
 		}
-	},
+		report(f)
+	}
 }
 
 // leastRequests is what the built-in suites keep in flight on each of eight volumes: iodepth 64 ×
 // numjobs 4 / 8.
 const leastRequests = 32
 
-var fewRequests = &diagnose.Rule{
-	Code:     "PL303",
-	Since:    "0.2",
-	Severity: finding.Warn,
-	Title:    "a drive's queue holds few requests",
-	When:     "nr_requests × hardware queues of a drive is below 32.",
-	Why:      "Requests beyond it wait before the drive sees them: a deep workload measures the queue.",
-	Fix:      "Raise nr_requests; with the scheduler none it cannot exceed what the drive takes.",
-	Bad:      "$ cat /sys/block/nvme1n1/queue/nr_requests\n4",
-	Good:     "$ cat /sys/block/nvme1n1/queue/nr_requests\n128",
-	Ignore:   "When it was lowered on purpose to protect latency during bulk load.",
-	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		f, names, right := perDrive(c, "nr_requests", func(d drive) (string, string, judged) {
-			n := d.Queue.Requests * max(d.Queue.HardwareQueues, 1)
-			if n <= 0 {
-				return "", "", unseen
-			}
-			return strconv.Itoa(d.Queue.Requests), "128", wrongIf(n < leastRequests)
-		})
-		allFine(report, right, strconv.Itoa(leastRequests)+" or more requests fit the queue of %s")
-		if len(names) > 0 {
-			f.Message = fmt.Sprintf("Fewer than %d requests fit into the queue of %s.", leastRequests, text.Some(names, 3))
-			report(f)
+func fewRequests(c *diagnose.Case, report func(finding.Finding)) {
+	f, names, right := perDrive(c, "nr_requests", func(d drive) (string, string, judged) {
+		n := d.Queue.Requests * max(d.Queue.HardwareQueues, 1)
+		if n <= 0 {
+			return "", "", unseen
 		}
-	},
+		return strconv.Itoa(d.Queue.Requests), "128", wrongIf(n < leastRequests)
+	})
+	allFine(report, right, strconv.Itoa(leastRequests)+" or more requests fit the queue of %s")
+	if len(names) > 0 {
+		f.Message = fmt.Sprintf("Fewer than %d requests fit into the queue of %s.", leastRequests, text.Some(names, 3))
+		report(f)
+	}
 }
 
 // largestBlock is that of the runs, and at least the 1 MiB of the built-in suites.
@@ -165,119 +124,77 @@ func largestBlock(c *diagnose.Case) units.Bytes {
 	return largest
 }
 
-var smallRequests = &diagnose.Rule{
-	Code:     "PL304",
-	Since:    "0.2",
-	Severity: finding.Warn,
-	Title:    "large I/Os are cut into small requests",
-	When: "max_sectors_kb of a drive is below the largest block of the run (at least 1 MiB) or the chunk " +
-		"of a striped array, and the drive would take more.",
-	Why: "One I/O becomes several requests, each with its own cost in IOPS and interrupts. The kernel's default was " +
-		"1,280 KiB, and is 4,096 since Linux 6.16 (commit 9b8b84879d4a), with which some SSDs time out. Source: that " +
-		"commit and its thread (2026-11-26).",
-	Fix: "Raise max_sectors_kb to the block size that you use and no further, and watch the kernel's log for " +
-		"timeouts (PL316).",
-	Bad:    "$ cat /sys/block/nvme1n1/queue/max_sectors_kb /sys/block/nvme1n1/queue/max_hw_sectors_kb\n16\n2048",
-	Good:   "$ cat /sys/block/nvme1n1/queue/max_sectors_kb /sys/block/nvme1n1/queue/max_hw_sectors_kb\n1280\n2048",
-	Ignore: "When it protects small reads from bulk I/O.",
-	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		var most []string // drives that take no larger ones, and split what is asked for
-		f, names, right := perDrive(c, "max_sectors_kb", func(d drive) (string, string, judged) {
-			asked, have := largestBlock(c), d.Queue.MaxSectors
-			if d.array != nil && d.array.Chunk > 0 && len(d.array.Volumes) > 1 {
-				asked = min(asked, d.array.Chunk)
-			}
-			need := min(asked, d.Queue.MaxHWSectors)
-			if have == 0 || need == 0 {
-				return "", "", unseen
-			}
-			if have >= need && need < asked {
-				most = append(most, d.Name)
-				return "", "", unseen
-			}
-			return fmt.Sprint(uint64(have / units.KiB)), fmt.Sprint(uint64(need / units.KiB)), wrongIf(have < need)
-		})
-		allFine(report, right, "large requests go unsplit to %s")
-		allFine(report, most, "requests to %s are as large as they can be")
-		if len(names) > 0 {
-			f.Message = fmt.Sprintf("%s cut I/Os into requests of %s KiB, though they would take more.", text.Some(names, 3),
-				f.Evidence[0].Found)
-			if len(names) == 1 {
-				f.Message = fmt.Sprintf("%s cuts I/Os into requests of %s KiB, though it would take more.", names[0],
-					f.Evidence[0].Found)
-			}
-			report(f)
+func smallRequests(c *diagnose.Case, report func(finding.Finding)) {
+	var most []string // drives that take no larger ones, and split what is asked for
+	f, names, right := perDrive(c, "max_sectors_kb", func(d drive) (string, string, judged) {
+		asked, have := largestBlock(c), d.Queue.MaxSectors
+		if d.array != nil && d.array.Chunk > 0 && len(d.array.Volumes) > 1 {
+			asked = min(asked, d.array.Chunk)
 		}
-	},
+		need := min(asked, d.Queue.MaxHWSectors)
+		if have == 0 || need == 0 {
+			return "", "", unseen
+		}
+		if have >= need && need < asked {
+			most = append(most, d.Name)
+			return "", "", unseen
+		}
+		return fmt.Sprint(uint64(have / units.KiB)), fmt.Sprint(uint64(need / units.KiB)), wrongIf(have < need)
+	})
+	allFine(report, right, "large requests go unsplit to %s")
+	allFine(report, most, "requests to %s are as large as they can be")
+	if len(names) > 0 {
+		f.Message = fmt.Sprintf("%s cut I/Os into requests of %s KiB, though they would take more.", text.Some(names, 3),
+			f.Evidence[0].Found)
+		if len(names) == 1 {
+			f.Message = fmt.Sprintf("%s cuts I/Os into requests of %s KiB, though it would take more.", names[0],
+				f.Evidence[0].Found)
+		}
+		report(f)
+	}
 }
 
-var rotationalSSD = &diagnose.Rule{
-	Code:     "PL305",
-	Since:    "0.2",
-	Severity: finding.Warn,
-	Title:    "the kernel treats a solid-state drive as a rotating disk",
-	When:     "rotational is 1 on a drive that is NVMe, EBS or known to be solid state.",
-	Why:      "Schedulers, swap and mkfs.btrfs then optimise for seek time that does not exist.",
-	Fix:      "Set rotational to 0.",
-	Bad:      "$ cat /sys/block/nvme1n1/queue/rotational\n1",
-	Good:     "$ cat /sys/block/nvme1n1/queue/rotational\n0",
-	Ignore:   "When a hypervisor hides what the drive is and it does spin.",
-	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		f, names, _ := perDrive(c, "rotational", func(d drive) (string, string, judged) {
-			t, _ := cloud.TypeNamed(d.volume.Type)
-			solid := d.nvme() || d.ebs() || t.EBS() || d.volume.Type == topology.NVMe
-			return "1", "0", wrongIf(d.Queue.Rotational && solid && t.HDD == nil)
-		})
-		if len(names) > 0 {
-			f.Message = fmt.Sprintf("%s: marked as spinning, though solid state.", text.Some(names, 3))
-			report(f)
-		}
-	},
+func rotationalSSD(c *diagnose.Case, report func(finding.Finding)) {
+	f, names, _ := perDrive(c, "rotational", func(d drive) (string, string, judged) {
+		t, _ := cloud.TypeNamed(d.volume.Type)
+		solid := d.nvme() || d.ebs() || t.EBS() || d.volume.Type == topology.NVMe
+		return "1", "0", wrongIf(d.Queue.Rotational && solid && t.HDD == nil)
+	})
+	if len(names) > 0 {
+		f.Message = fmt.Sprintf("%s: marked as spinning, though solid state.", text.Some(names, 3))
+		report(f)
+	}
 }
 
 // usualTimeout is nvme_core.io_timeout's default.
 const usualTimeout = 30 * time.Second
 
-var shortTimeout = &diagnose.Rule{
-	Code:     "PL319",
-	Since:    "0.2",
-	Severity: finding.Info,
-	Title:    "NVMe timeout is short for EBS",
-	When: "An EBS volume is below a tested path and nvme_core.io_timeout is at most the default of 30 s; a " +
-		"warning below that. AWS recommends 4294967295 (EBS user guide).",
-	Why: "EBS may stall for longer; then the driver fails the request, and a filesystem may go read-only.",
-	Fix: "Boot with nvme_core.io_timeout=4294967295 on the kernel's command line (grubby, or " +
-		"GRUB_CMDLINE_LINUX and update-grub).",
-	Bad:    "$ cat /sys/module/nvme_core/parameters/io_timeout\n30",
-	Good:   "$ cat /sys/module/nvme_core/parameters/io_timeout\n4294967295",
-	Ignore: "When a failover depends on early I/O errors.",
-	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		var names []string
-		for _, d := range drives(c) {
-			if d.ebs() && d.nvme() {
-				names = append(names, d.Name)
-			}
+func shortTimeout(c *diagnose.Case, report func(finding.Finding)) {
+	var names []string
+	for _, d := range drives(c) {
+		if d.ebs() && d.nvme() {
+			names = append(names, d.Name)
 		}
-		if len(names) == 0 || c.Host.NVMeTimeout == 0 || c.Host.NVMeTimeout > usualTimeout {
-			return
-		}
-		f := finding.Finding{
-			Subject: strings.Join(names, ", "),
-			Message: fmt.Sprintf("Requests to %s fail after %s, and EBS can stall for longer.", text.Some(names, 3),
-				text.Duration(c.Host.NVMeTimeout)),
-			Evidence: []finding.Evidence{
-				{
-					What:     "nvme_core.io_timeout",
-					Found:    text.Duration(c.Host.NVMeTimeout),
-					Expected: "4294967295 s",
-					Where:    "/sys/module/nvme_core/parameters/io_timeout",
-				},
+	}
+	if len(names) == 0 || c.Host.NVMeTimeout == 0 || c.Host.NVMeTimeout > usualTimeout {
+		return
+	}
+	f := finding.Finding{
+		Subject: strings.Join(names, ", "),
+		Message: fmt.Sprintf("Requests to %s fail after %s, and EBS can stall for longer.", text.Some(names, 3),
+			text.Duration(c.Host.NVMeTimeout)),
+		Evidence: []finding.Evidence{
+			{
+				What:     "nvme_core.io_timeout",
+				Found:    text.Duration(c.Host.NVMeTimeout),
+				Expected: "4294967295 s",
+				Where:    "/sys/module/nvme_core/parameters/io_timeout",
 			},
-			Commands: []string{"grubby --update-kernel=ALL --args=nvme_core.io_timeout=4294967295"},
-		}
-		if c.Host.NVMeTimeout < usualTimeout {
-			f.Severity = finding.Warn
-		}
-		report(f)
-	},
+		},
+		Commands: []string{"grubby --update-kernel=ALL --args=nvme_core.io_timeout=4294967295"},
+	}
+	if c.Host.NVMeTimeout < usualTimeout {
+		f.Severity = finding.Warn
+	}
+	report(f)
 }

@@ -20,78 +20,62 @@ import (
 // 2026-11).
 const alignment = 4 * units.KiB
 
-var wrongGeometry = &diagnose.Rule{
-	Code:     "PL203",
-	Since:    "0.1",
-	Severity: finding.Warn,
-	Title:    "filesystem geometry does not fit the array",
-	When: "The stripe unit (XFS sunit, ext4 stride) is not the chunk, or the stripe width is not chunk × " +
-		"data members (mirrors do not count). A filesystem without alignment is an info, on RAID5 and " +
-		"RAID6 a warning.",
-	Why: "XFS places allocation groups, its log and large files by this geometry; with a wrong one, RAID5 " +
-		"and RAID6 read and modify where they could write full stripes. Neither mkfs nor mount fails.",
-	Fix: "Let mkfs.xfs read the geometry, or give su=CHUNK and sw=DATA MEMBERS. Mounting with -o " +
-		"sunit=,swidth= (in 512 bytes) changes new allocations.",
-	Bad:    "mdadm --create /dev/md0 --chunk=64K --level=raid0 --raid-devices=4 ...\nmkfs.xfs -d su=64k,sw=8 /dev/md0",
-	Good:   "mkfs.xfs -d su=64k,sw=4 /dev/md0",
-	Ignore: "On RAID0 and RAID10 with small random I/O.",
-	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		seen := map[string]bool{}
-		for _, m := range c.Mounts() {
-			a := m.Array
-			if a == nil || seen[m.Device] || !m.Known || !a.Level.Striped() || a.Chunk == 0 || len(a.Volumes) < 2 {
-				continue
-			}
-			seen[m.Device] = true
-			unit, wide, members := a.Chunk, a.Stripe(), a.Geometry().StripeMembers()
-			// What the device itself advertises is right too: md rounds odd RAID10 its own way,
-			// nested arrays multiply.
-			d := c.Device(m.Device)
-			advertised := d != nil && d.Queue.MinimumIO == m.StripeUnit && d.Queue.OptimalIO == m.StripeWide
-			if advertised && m.StripeUnit > 0 || m.StripeUnit == unit && m.StripeWide == wide {
-				report(finding.Fine(m.Point, "%s at %s: su %s, width %s fit the array",
-					m.FS, m.Point, m.StripeUnit, m.StripeWide))
-				continue
-			}
-			f := finding.Finding{
-				Subject: m.Point,
-				Evidence: []finding.Evidence{
-					{
-						What:     "stripe unit (su)",
-						Found:    m.StripeUnit.String(),
-						Expected: unit.String(),
-						Where:    "filesystem at " + m.Point,
-					},
-					{
-						What:     "stripe width (su × sw)",
-						Found:    m.StripeWide.String(),
-						Expected: wide.String(),
-						Where:    "filesystem at " + m.Point,
-					},
-					{
-						What:  "chunk × data members",
-						Found: fmt.Sprintf("%s × %d", a.Chunk, members),
-						Where: diagnose.Origin(a.Origin),
-					},
-				},
-				Commands: geometryCommands(&m.Mount, unit, members),
-			}
-			switch {
-			case m.StripeUnit == 0:
-				f.Message = fmt.Sprintf("%s was made without the stripe geometry of %s: %s chunks over %d data members.", m.Point,
-					a.Name, a.Chunk, members)
-				if a.Level.Parity() == 0 {
-					f.Severity = finding.Info
-				}
-			case m.StripeUnit != unit:
-				f.Message = fmt.Sprintf("%s was made with su=%s, but the chunk of %s is %s.", m.Point, m.StripeUnit, a.Name, unit)
-			default:
-				f.Message = fmt.Sprintf("%s was made with sw=%s (a stripe of %s), but %s has %d data members (a stripe of %s).",
-					m.Point, units.Number(float64(m.StripeWide)/float64(m.StripeUnit)), m.StripeWide, a.Name, members, wide)
-			}
-			report(f)
+func wrongGeometry(c *diagnose.Case, report func(finding.Finding)) {
+	seen := map[string]bool{}
+	for _, m := range c.Mounts() {
+		a := m.Array
+		if a == nil || seen[m.Device] || !m.Known || !a.Level.Striped() || a.Chunk == 0 || len(a.Volumes) < 2 {
+			continue
 		}
-	},
+		seen[m.Device] = true
+		unit, wide, members := a.Chunk, a.Stripe(), a.Geometry().StripeMembers()
+		// What the device itself advertises is right too: md rounds odd RAID10 its own way,
+		// nested arrays multiply.
+		d := c.Device(m.Device)
+		advertised := d != nil && d.Queue.MinimumIO == m.StripeUnit && d.Queue.OptimalIO == m.StripeWide
+		if advertised && m.StripeUnit > 0 || m.StripeUnit == unit && m.StripeWide == wide {
+			report(finding.Fine(m.Point, "%s at %s: su %s, width %s fit the array",
+				m.FS, m.Point, m.StripeUnit, m.StripeWide))
+			continue
+		}
+		f := finding.Finding{
+			Subject: m.Point,
+			Evidence: []finding.Evidence{
+				{
+					What:     "stripe unit (su)",
+					Found:    m.StripeUnit.String(),
+					Expected: unit.String(),
+					Where:    "filesystem at " + m.Point,
+				},
+				{
+					What:     "stripe width (su × sw)",
+					Found:    m.StripeWide.String(),
+					Expected: wide.String(),
+					Where:    "filesystem at " + m.Point,
+				},
+				{
+					What:  "chunk × data members",
+					Found: fmt.Sprintf("%s × %d", a.Chunk, members),
+					Where: diagnose.Origin(a.Origin),
+				},
+			},
+			Commands: geometryCommands(&m.Mount, unit, members),
+		}
+		switch {
+		case m.StripeUnit == 0:
+			f.Message = fmt.Sprintf("%s was made without the stripe geometry of %s: %s chunks over %d data members.", m.Point,
+				a.Name, a.Chunk, members)
+			if a.Level.Parity() == 0 {
+				f.Severity = finding.Info
+			}
+		case m.StripeUnit != unit:
+			f.Message = fmt.Sprintf("%s was made with su=%s, but the chunk of %s is %s.", m.Point, m.StripeUnit, a.Name, unit)
+		default:
+			f.Message = fmt.Sprintf("%s was made with sw=%s (a stripe of %s), but %s has %d data members (a stripe of %s).",
+				m.Point, units.Number(float64(m.StripeWide)/float64(m.StripeUnit)), m.StripeWide, a.Name, members, wide)
+		}
+		report(f)
+	}
 }
 
 // geometryCommands show a filesystem's stripe, and make the filesystem again with the right one, for those
@@ -115,41 +99,29 @@ func geometryCommands(m *block.Mount, unit units.Bytes, members int) []string {
 	return nil
 }
 
-var misaligned = &diagnose.Rule{
-	Code:     "PL205",
-	Since:    "0.1",
-	Severity: finding.Warn,
-	Title:    "partition does not start on a 4 KiB boundary",
-	When:     "A partition below a tested path starts at an offset that is not a multiple of 4 KiB.",
-	Why:      "Every 4 KiB block crosses two of the drive's pages, so a write reads and writes both.",
-	Fix:      "Start partitions at 1 MiB, or use the whole drive.",
-	Bad:      "parted /dev/nvme1n1 mkpart primary xfs 2049s 100%",
-	Good:     "parted -a optimal /dev/nvme1n1 mkpart primary xfs 1MiB 100%",
-	Ignore:   "On network volumes whose backend is known to be byte-granular.",
-	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		if c.Topology == nil || c.Topology.Tree == nil {
-			return
-		}
-		seen := map[string]bool{}
-		for _, t := range c.Targets() {
-			for _, n := range t.Devices {
-				d := c.Device(n)
-				if d == nil || d.Kind != block.Partition || seen[n] || d.Start%alignment == 0 {
-					continue
-				}
-				seen[n] = true
-				report(finding.Finding{
-					Subject: n,
-					Message: fmt.Sprintf("%s starts at sector %d, %d bytes past a 4 KiB boundary.", n,
-						uint64(d.Start)/sector, uint64(d.Start%alignment)),
-					Evidence: []finding.Evidence{{
-						What: "start", Found: text.Count(d.Start) + " bytes", Expected: "a multiple of 4,096",
-						Where: "/sys/class/block/" + n + "/start",
-					}},
-				})
+func misaligned(c *diagnose.Case, report func(finding.Finding)) {
+	if c.Topology == nil || c.Topology.Tree == nil {
+		return
+	}
+	seen := map[string]bool{}
+	for _, t := range c.Targets() {
+		for _, n := range t.Devices {
+			d := c.Device(n)
+			if d == nil || d.Kind != block.Partition || seen[n] || d.Start%alignment == 0 {
+				continue
 			}
+			seen[n] = true
+			report(finding.Finding{
+				Subject: n,
+				Message: fmt.Sprintf("%s starts at sector %d, %d bytes past a 4 KiB boundary.", n,
+					uint64(d.Start)/sector, uint64(d.Start%alignment)),
+				Evidence: []finding.Evidence{{
+					What: "start", Found: text.Count(d.Start) + " bytes", Expected: "a multiple of 4,096",
+					Where: "/sys/class/block/" + n + "/start",
+				}},
+			})
 		}
-	},
+	}
 }
 
 // sector is the kernel's unit of offsets, whatever the drive's own sectors are.
@@ -163,75 +135,60 @@ const (
 	splitCostly = 1.25
 )
 
-var chunkSplit = &diagnose.Rule{
-	Code:     "PL206",
-	Since:    "0.1",
-	Severity: finding.Info,
-	Title:    "I/Os are split by the chunk",
-	When: "Random I/Os smaller than a chunk cross chunk borders; an info from 1 %, a warning from 25 %. An " +
-		"unknown chunk is inferred from the devices' I/Os. Aligned I/Os of bs become 1 + (bs − gcd(bs, " +
-		"chunk)) / chunk pieces on average.",
-	Why: "Each piece costs a provisioned operation, and the I/O waits for its slowest piece.",
-	Fix: "Choose a chunk that is a multiple of the block size; for databases 64 KiB to 512 KiB.",
-	Bad: "chunk 64 KiB, bs=28k: 1.375 device I/Os for each one asked for",
-	Good: `chunk 64 KiB, bs=32k: 1.0
-chunk 512 KiB, bs=28k: 1.047`,
-	Ignore: "When device IOPS are plentiful.",
-	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		for _, m := range c.Runs {
-			r := m.Result
-			if r == nil || len(r.Workloads) == 0 {
-				continue
-			}
-			w := r.Workloads[0]
-			bs := max(w.ReadBS, w.WriteBS)
-			if w.Sequential || bs == 0 {
-				continue
-			}
-			chunk, where, split := units.Bytes(0), "", diagnose.SplitSeen(r)
-			if a := c.ArrayOf(m); a != nil && a.Level.Striped() {
-				chunk, where = a.Chunk, diagnose.Origin(a.Origin)
-			} else if a == nil && members(r) > 1 {
-				if c, sure := ceiling.InferChunk(bs, split, 1); sure >= diagnose.SureChunk {
-					chunk, where = c, "inferred from the disk statistics"
-				}
-			}
-			if idle, _ := c.IdleMembers(m); len(idle) > 0 {
-				continue // PL213: what was measured is not a stripe
-			}
-			if seen, ok := chunkSeen(c, m); ok { // PL214 reports the contradiction
-				if chunk, where = seen, "measured by the disk statistics"; seen == 0 {
-					continue
-				}
-			}
-			pieces := topology.Pieces(bs, chunk)
-			if chunk == 0 || bs > chunk || pieces < splitTold {
-				continue
-			}
-			f := finding.Finding{
-				Subject:   m.Label(),
-				Scenarios: m.IDs(),
-				Message: fmt.Sprintf("I/Os of %s on chunks of %s become %s volume I/Os each on average.", bs, chunk,
-					text.Factor(pieces)),
-				Evidence: []finding.Evidence{
-					{What: "block size", Found: bs.String(), Expected: "a divisor of the chunk", Where: "job " + w.Name},
-					{What: "chunk", Found: chunk.String(), Where: where},
-				},
-			}
-			if split > 0 {
-				f.Evidence = append(f.Evidence, finding.Evidence{
-					What:     "device I/Os per I/O",
-					Found:    text.Factor(split),
-					Expected: "1",
-					Where:    "disk statistics over issued I/Os, ramp taken out",
-				})
-			}
-			if pieces >= splitCostly {
-				f.Severity = finding.Warn
-			}
-			report(f)
+func chunkSplit(c *diagnose.Case, report func(finding.Finding)) {
+	for _, m := range c.Runs {
+		r := m.Result
+		if r == nil || len(r.Workloads) == 0 {
+			continue
 		}
-	},
+		w := r.Workloads[0]
+		bs := max(w.ReadBS, w.WriteBS)
+		if w.Sequential || bs == 0 {
+			continue
+		}
+		chunk, where, split := units.Bytes(0), "", diagnose.SplitSeen(r)
+		if a := c.ArrayOf(m); a != nil && a.Level.Striped() {
+			chunk, where = a.Chunk, diagnose.Origin(a.Origin)
+		} else if a == nil && members(r) > 1 {
+			if c, sure := ceiling.InferChunk(bs, split, 1); sure >= diagnose.SureChunk {
+				chunk, where = c, "inferred from the disk statistics"
+			}
+		}
+		if idle, _ := c.IdleMembers(m); len(idle) > 0 {
+			continue // PL213: what was measured is not a stripe
+		}
+		if seen, ok := chunkSeen(c, m); ok { // PL214 reports the contradiction
+			if chunk, where = seen, "measured by the disk statistics"; seen == 0 {
+				continue
+			}
+		}
+		pieces := topology.Pieces(bs, chunk)
+		if chunk == 0 || bs > chunk || pieces < splitTold {
+			continue
+		}
+		f := finding.Finding{
+			Subject:   m.Label(),
+			Scenarios: m.IDs(),
+			Message: fmt.Sprintf("I/Os of %s on chunks of %s become %s volume I/Os each on average.", bs, chunk,
+				text.Factor(pieces)),
+			Evidence: []finding.Evidence{
+				{What: "block size", Found: bs.String(), Expected: "a divisor of the chunk", Where: "job " + w.Name},
+				{What: "chunk", Found: chunk.String(), Where: where},
+			},
+		}
+		if split > 0 {
+			f.Evidence = append(f.Evidence, finding.Evidence{
+				What:     "device I/Os per I/O",
+				Found:    text.Factor(split),
+				Expected: "1",
+				Where:    "disk statistics over issued I/Os, ramp taken out",
+			})
+		}
+		if pieces >= splitCostly {
+			f.Severity = finding.Warn
+		}
+		report(f)
+	}
 }
 
 // members is the number of leaf devices that fio printed statistics of.
@@ -249,44 +206,30 @@ func members(r *result.Result) int {
 // large chunks.
 const wideLogUnit = 32 * units.KiB
 
-var wideLog = &diagnose.Rule{
-	Code:     "PL212",
-	Since:    "0.1",
-	Severity: finding.Info,
-	Title:    "XFS log stripe unit is larger than needed",
-	When: "The log's stripe unit is above 32 KiB on an array for the WAL or synced writes. mkfs.xfs takes " +
-		"it from a chunk of up to 256 KiB.",
-	Why: "Each sync that must write the log pads it to this unit: with new extents, each 8 KiB commit " +
-		"wrote 256 KiB of log in the lab, and IOPS fell from 409 to 348.",
-	Fix:    "Make the filesystem with -l su=32k (or 4k) when the chunk is 64 KiB to 256 KiB.",
-	Bad:    "mkfs.xfs /dev/md1                 # chunk 256K: log sunit=64 blks",
-	Good:   "mkfs.xfs -l su=32k /dev/md1       # log sunit=8 blks",
-	Ignore: "When files are written once and recycled: the loss was 4 %.",
-	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		seen := map[string]bool{}
-		for _, m := range c.Mounts() {
-			if m.FS != "xfs" || !m.Known || m.LogUnit <= wideLogUnit || seen[m.Device] || !syncsOn(c, m) {
-				continue
-			}
-			seen[m.Device] = true
-			report(finding.Finding{
-				Subject: m.Point,
-				Message: fmt.Sprintf(
-					"The log of %s is padded to %s, so a sync of 8 KiB that changes metadata writes %s times that.", m.Point,
-					m.LogUnit, units.Number(float64(m.LogUnit)/float64(8*units.KiB)),
-				),
-				Evidence: []finding.Evidence{
-					{
-						What:     "log stripe unit",
-						Found:    m.LogUnit.String(),
-						Expected: "at most " + wideLogUnit.String(),
-						Where:    "xfs_info " + text.ShellQuote(m.Point) + ", log line",
-					},
-				},
-				Commands: []string{"mkfs.xfs -l su=32k " + text.ShellQuote("/dev/"+m.Device) + "   # destroys what is on it"},
-			})
+func wideLog(c *diagnose.Case, report func(finding.Finding)) {
+	seen := map[string]bool{}
+	for _, m := range c.Mounts() {
+		if m.FS != "xfs" || !m.Known || m.LogUnit <= wideLogUnit || seen[m.Device] || !syncsOn(c, m) {
+			continue
 		}
-	},
+		seen[m.Device] = true
+		report(finding.Finding{
+			Subject: m.Point,
+			Message: fmt.Sprintf(
+				"The log of %s is padded to %s, so a sync of 8 KiB that changes metadata writes %s times that.", m.Point,
+				m.LogUnit, units.Number(float64(m.LogUnit)/float64(8*units.KiB)),
+			),
+			Evidence: []finding.Evidence{
+				{
+					What:     "log stripe unit",
+					Found:    m.LogUnit.String(),
+					Expected: "at most " + wideLogUnit.String(),
+					Where:    "xfs_info " + text.ShellQuote(m.Point) + ", log line",
+				},
+			},
+			Commands: []string{"mkfs.xfs -l su=32k " + text.ShellQuote("/dev/"+m.Device) + "   # destroys what is on it"},
+		})
+	}
 }
 
 // syncsOn says whether a mounted device holds the WAL or a scenario on it syncs.

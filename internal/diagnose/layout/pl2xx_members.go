@@ -14,44 +14,31 @@ import (
 	"plimsoll/internal/units"
 )
 
-var idleMember = &diagnose.Rule{
-	Code:     "PL213",
-	Since:    "0.2",
-	Severity: finding.Warn,
-	Title:    "members did no I/O",
-	When: "A member did less than 1 % of the mean member's I/Os. Invalid when a striped array is declared. " +
-		"Silent for linear arrays (PL211), and for reads of mirrors with no more in flight than members.",
-	Why:    "Only a part of the array was measured: a small file may lie on few members.",
-	Fix:    "Look at the layout (lvs -o +stripes, mdadm --detail), and use a file much larger than the stripe.",
-	Bad:    "nvme0n1: ios=1663928/0 ... nvme1n1 to nvme7n1: ios=0/0       # 27.7k IOPS of eight drives",
-	Good:   "nvme0n1 to nvme7n1: ios=208000/0 each",
-	Ignore: "When you measure a concatenated volume; declare it as linear.",
-	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		for _, m := range c.Measured() {
-			idle, all := c.IdleMembers(m)
-			if len(idle) == 0 {
-				continue
-			}
-			f := finding.Finding{
-				Subject:   m.Label(),
-				Scenarios: m.IDs(),
-				Message: fmt.Sprintf("%d of %s did no I/O (%s): the volume is concatenated rather than striped, or the file lies "+
-					"on few members.", len(idle), text.Plural(all, "member"), strings.Join(idle, ", ")),
-			}
-			for _, d := range c.MemberIOs(m) {
-				f.Evidence = append(f.Evidence, finding.Evidence{
-					What:  "I/Os of " + d.Name,
-					Found: text.Count(uint64(d.N)),
-					Where: "disk statistics, scenario " + m.Label(),
-				})
-			}
-			if a := c.ArrayOf(m); a != nil && a.Level.Striped() && a.Origin.Kind == topology.Declared {
-				f.Severity = finding.Invalid
-				f.Message += fmt.Sprintf(" The %s of %d that is declared was not measured.", a.Level, len(a.Volumes))
-			}
-			report(f)
+func idleMember(c *diagnose.Case, report func(finding.Finding)) {
+	for _, m := range c.Measured() {
+		idle, all := c.IdleMembers(m)
+		if len(idle) == 0 {
+			continue
 		}
-	},
+		f := finding.Finding{
+			Subject:   m.Label(),
+			Scenarios: m.IDs(),
+			Message: fmt.Sprintf("%d of %s did no I/O (%s): the volume is concatenated rather than striped, or the file lies "+
+				"on few members.", len(idle), text.Plural(all, "member"), strings.Join(idle, ", ")),
+		}
+		for _, d := range c.MemberIOs(m) {
+			f.Evidence = append(f.Evidence, finding.Evidence{
+				What:  "I/Os of " + d.Name,
+				Found: text.Count(uint64(d.N)),
+				Where: "disk statistics, scenario " + m.Label(),
+			})
+		}
+		if a := c.ArrayOf(m); a != nil && a.Level.Striped() && a.Origin.Kind == topology.Declared {
+			f.Severity = finding.Invalid
+			f.Message += fmt.Sprintf(" The %s of %d that is declared was not measured.", a.Level, len(a.Volumes))
+		}
+		report(f)
+	}
 }
 
 // chunkSeen is the chunk that device counters show where they contradict the one that the case
@@ -78,42 +65,29 @@ func chunkSeen(c *diagnose.Case, m diagnose.Measurement) (units.Bytes, bool) {
 	return chunk, chunk > 0 && sure >= diagnose.SureChunk && chunk != a.Chunk
 }
 
-var wrongChunk = &diagnose.Rule{
-	Code:     "PL214",
-	Since:    "0.2",
-	Severity: finding.Warn,
-	Title:    "the declared chunk contradicts the measurement",
-	When:     "The devices' I/Os over fio's, of random reads of one size, contradict the declared chunk.",
-	Why:      "Split I/Os and the ceiling are computed from the declared chunk.",
-	Fix:      "Read the chunk from the machine (mdadm --detail, lvs -o +stripesize) and declare it.",
-	Bad:      "--chunk 512KiB, and 28 KiB reads become 1.375 device I/Os each: those of 64 KiB",
-	Good:     "--chunk 64KiB",
-	Ignore:   "When another layer below the array splits I/Os (LVM on md).",
-	After:    []finding.Code{"PL401"},
-	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		for _, m := range c.Measured() {
-			chunk, ok := chunkSeen(c, m)
-			if !ok || !m.Any(fio.Workload.Reads) {
-				continue
-			}
-			a := c.ArrayOf(m)
-			stated, seen := c.Splits(m)
-			measured := "measured " + chunk.String()
-			if chunk == 0 {
-				measured = "measured no splits"
-			}
-			report(finding.Finding{
-				Subject: m.Label(), Scenarios: m.IDs(),
-				Message: fmt.Sprintf("The chunk is declared %s, %s.", a.Chunk, measured),
-				Evidence: []finding.Evidence{
-					{
-						What:     "device I/Os per I/O",
-						Found:    text.Factor(seen),
-						Expected: fmt.Sprintf("%s with a chunk of %s", text.Factor(stated), a.Chunk),
-						Where:    "disk statistics over issued I/Os, ramp taken out",
-					},
-				},
-			})
+func wrongChunk(c *diagnose.Case, report func(finding.Finding)) {
+	for _, m := range c.Measured() {
+		chunk, ok := chunkSeen(c, m)
+		if !ok || !m.Any(fio.Workload.Reads) {
+			continue
 		}
-	},
+		a := c.ArrayOf(m)
+		stated, seen := c.Splits(m)
+		measured := "measured " + chunk.String()
+		if chunk == 0 {
+			measured = "measured no splits"
+		}
+		report(finding.Finding{
+			Subject: m.Label(), Scenarios: m.IDs(),
+			Message: fmt.Sprintf("The chunk is declared %s, %s.", a.Chunk, measured),
+			Evidence: []finding.Evidence{
+				{
+					What:     "device I/Os per I/O",
+					Found:    text.Factor(seen),
+					Expected: fmt.Sprintf("%s with a chunk of %s", text.Factor(stated), a.Chunk),
+					Where:    "disk statistics over issued I/Os, ramp taken out",
+				},
+			},
+		})
+	}
 }

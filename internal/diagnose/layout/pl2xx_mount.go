@@ -14,58 +14,46 @@ import (
 	"plimsoll/internal/units"
 )
 
-var doubleMount = &diagnose.Rule{
-	Code:     "PL207",
-	Since:    "0.1",
-	Severity: finding.Warn,
-	Title:    "one device is mounted in several places",
-	When:     "Two mounts of a device under test show its root. An error when they serve different roles.",
-	Why:      "Both paths share one set of limits; a second array stays unused.",
-	Fix:      "Unmount one of them and mount the device that was meant.",
-	Bad:      "mount -o noatime /dev/md0 /opt/fio/t0\nmount -o noatime /dev/md0 /opt/fio/t1",
-	Good:     "mount -o noatime /dev/md0 /opt/fio/t0\nmount -o noatime /dev/md1 /opt/fio/t1",
-	Ignore:   "When the second is a deliberate bind mount.",
-	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		points := map[string][]string{}
-		var devices []string
-		for _, m := range c.Mounts() {
-			if m.Root != "" && m.Root != "/" {
-				continue
-			}
-			if points[m.Device] == nil {
-				devices = append(devices, m.Device)
-			}
-			points[m.Device] = append(points[m.Device], m.Point)
+func doubleMount(c *diagnose.Case, report func(finding.Finding)) {
+	points := map[string][]string{}
+	var devices []string
+	for _, m := range c.Mounts() {
+		if m.Root != "" && m.Root != "/" {
+			continue
 		}
-		for _, d := range devices {
-			at := points[d]
-			if len(at) < 2 {
-				continue
-			}
-			f := finding.Finding{
-				Subject: d,
-				Message: fmt.Sprintf("%s is mounted at %s: they are one filesystem.", d, strings.Join(at, " and ")),
-				Evidence: []finding.Evidence{
-					{What: "mounts of " + d, Found: strings.Join(at, ", "), Expected: "one", Where: "/proc/self/mountinfo"},
-				},
-				Commands: []string{"findmnt --source " + text.ShellQuote("/dev/"+d)},
-			}
-			if unused := unusedArrays(c); len(unused) > 0 {
-				f.Message = fmt.Sprintf("%s is mounted at %s: they are one filesystem, and %s is not mounted at all.",
-					d, strings.Join(at, " and "), strings.Join(unused, ", "))
-				f.Evidence = append(f.Evidence, finding.Evidence{
-					What:     "arrays without a mount",
-					Found:    strings.Join(unused, ", "),
-					Expected: "none",
-					Where:    "/proc/self/mountinfo",
-				})
-			}
-			if rolesAt(c, at) > 1 {
-				f.Severity = finding.Fail
-			}
-			report(f)
+		if points[m.Device] == nil {
+			devices = append(devices, m.Device)
 		}
-	},
+		points[m.Device] = append(points[m.Device], m.Point)
+	}
+	for _, d := range devices {
+		at := points[d]
+		if len(at) < 2 {
+			continue
+		}
+		f := finding.Finding{
+			Subject: d,
+			Message: fmt.Sprintf("%s is mounted at %s: they are one filesystem.", d, strings.Join(at, " and ")),
+			Evidence: []finding.Evidence{
+				{What: "mounts of " + d, Found: strings.Join(at, ", "), Expected: "one", Where: "/proc/self/mountinfo"},
+			},
+			Commands: []string{"findmnt --source " + text.ShellQuote("/dev/"+d)},
+		}
+		if unused := unusedArrays(c); len(unused) > 0 {
+			f.Message = fmt.Sprintf("%s is mounted at %s: they are one filesystem, and %s is not mounted at all.",
+				d, strings.Join(at, " and "), strings.Join(unused, ", "))
+			f.Evidence = append(f.Evidence, finding.Evidence{
+				What:     "arrays without a mount",
+				Found:    strings.Join(unused, ", "),
+				Expected: "none",
+				Where:    "/proc/self/mountinfo",
+			})
+		}
+		if rolesAt(c, at) > 1 {
+			f.Severity = finding.Fail
+		}
+		report(f)
+	}
 }
 
 // rolesAt counts the targets with paths of their own among mount points.
@@ -107,61 +95,48 @@ func unusedArrays(c *diagnose.Case) []string {
 	return out
 }
 
-var discardMount = &diagnose.Rule{
-	Code:     "PL208",
-	Since:    "0.1",
-	Severity: finding.Warn,
-	Title:    "filesystem is mounted with discard",
-	When:     "A tested path is mounted with discard, and the device accepts discards or may do so.",
-	Why: "Each deletion sends discards to every member, which shows as latency spikes. Later reads of " +
-		"those blocks never touch the media (PL401).",
-	Fix:    "Mount without discard and let fstrim.timer discard once a week.",
-	Bad:    "mount -o noatime,nodiratime,discard /dev/md0 /opt/fio/t0",
-	Good:   "mount -o noatime /dev/md0 /opt/fio/t0 && systemctl enable --now fstrim.timer",
-	Ignore: "On thin-provisioned volumes that must give space back at once.",
-	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		seen := map[string]bool{}
-		if c.Host != nil && c.Host.Boot.Trim {
-			report(finding.Fine("fstrim.timer", "fstrim.timer is enabled"))
+func discardMount(c *diagnose.Case, report func(finding.Finding)) {
+	seen := map[string]bool{}
+	if c.Host != nil && c.Host.Boot.Trim {
+		report(finding.Fine("fstrim.timer", "fstrim.timer is enabled"))
+	}
+	for _, m := range c.Mounts() {
+		if len(m.Options) == 0 || seen[m.Device] {
+			continue
 		}
-		for _, m := range c.Mounts() {
-			if len(m.Options) == 0 || seen[m.Device] {
+		seen[m.Device] = true
+		if !slices.Contains(m.Options, "discard") {
+			report(finding.Fine(m.Point, "%s is mounted without discard", m.Point))
+			continue
+		}
+		where := "not known"
+		if d := c.Device(m.Device); d != nil {
+			if d.Queue.DiscardMax == 0 { // EBS and most arrays of it
+				report(finding.Fine(m.Point, "%s is mounted with discard, which does nothing: %s takes none",
+					m.Point, m.Device))
 				continue
 			}
-			seen[m.Device] = true
-			if !slices.Contains(m.Options, "discard") {
-				report(finding.Fine(m.Point, "%s is mounted without discard", m.Point))
-				continue
-			}
-			where := "not known"
-			if d := c.Device(m.Device); d != nil {
-				if d.Queue.DiscardMax == 0 { // EBS and most arrays of it
-					report(finding.Fine(m.Point, "%s is mounted with discard, which does nothing: %s takes none",
-						m.Point, m.Device))
-					continue
-				}
-				where = "up to " + d.Queue.DiscardMax.String() + " at once"
-			}
-			report(finding.Finding{
-				Subject: m.Point,
-				Message: fmt.Sprintf("%s is mounted with discard, so every deletion is sent to the drives at once.", m.Point),
-				Evidence: []finding.Evidence{
-					{
-						What:     "mount options",
-						Found:    strings.Join(m.Options, ","),
-						Expected: "without discard",
-						Where:    "/proc/self/mountinfo",
-					},
-					{
-						What:  "discards that " + m.Device + " accepts",
-						Found: where,
-						Where: diagnose.Sysfs(m.Device, "queue/discard_max_bytes"),
-					},
+			where = "up to " + d.Queue.DiscardMax.String() + " at once"
+		}
+		report(finding.Finding{
+			Subject: m.Point,
+			Message: fmt.Sprintf("%s is mounted with discard, so every deletion is sent to the drives at once.", m.Point),
+			Evidence: []finding.Evidence{
+				{
+					What:     "mount options",
+					Found:    strings.Join(m.Options, ","),
+					Expected: "without discard",
+					Where:    "/proc/self/mountinfo",
 				},
-				Commands: []string{"mount -o remount,nodiscard " + text.ShellQuote(m.Point), "systemctl enable --now fstrim.timer"},
-			})
-		}
-	},
+				{
+					What:  "discards that " + m.Device + " accepts",
+					Found: where,
+					Where: diagnose.Sysfs(m.Device, "queue/discard_max_bytes"),
+				},
+			},
+			Commands: []string{"mount -o remount,nodiscard " + text.ShellQuote(m.Point), "systemctl enable --now fstrim.timer"},
+		})
+	}
 }
 
 // fastSync is the median under which a sync on a device with a volatile cache cannot have waited
@@ -169,148 +144,115 @@ var discardMount = &diagnose.Rule{
 // or the flush is not honoured.
 const fastSync = 50e3 // ns
 
-var volatileCache = &diagnose.Rule{
-	Code:     "PL209",
-	Since:    "0.1",
-	Severity: finding.Info,
-	Title:    "drive has a volatile write cache",
-	When: "A drive below a tested path reports `write back`. An info; a warning when a scenario syncs on " +
-		"an array of several such drives, or its syncs take less than 50 µs.",
-	Why: "Every sync becomes a flush of all members: in the lab that halved a synced mixed load (1,822 to " +
-		"943 IOPS). A sync that is faster than flash was answered by a cache, which loses commits unless " +
-		"it is protected against power loss.",
-	Fix: "Use drives with power-loss protection, which report `write through`, or have the vendor confirm " +
-		"it and set queue/write_cache.",
-	Bad:    "$ cat /sys/block/nvme1n1/queue/write_cache\nwrite back",
-	Good:   "$ cat /sys/block/nvme1n1/queue/write_cache\nwrite through",
-	Ignore: "When durability is settled and flushes are part of what you measure.",
-	After:  []finding.Code{"PL215"},
-	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		for _, a := range c.Arrays() {
-			var back, through []string
-			for _, v := range a.Volumes {
-				d := c.Device(v.Device)
-				switch {
-				case d == nil || d.Kind != block.Disk:
-				case d.Queue.WriteCache == diagnose.VolatileCache:
-					back = append(back, v.Device)
-				default:
-					through = append(through, v.Device)
-				}
+func volatileCache(c *diagnose.Case, report func(finding.Finding)) {
+	for _, a := range c.Arrays() {
+		var back, through []string
+		for _, v := range a.Volumes {
+			d := c.Device(v.Device)
+			switch {
+			case d == nil || d.Kind != block.Disk:
+			case d.Queue.WriteCache == diagnose.VolatileCache:
+				back = append(back, v.Device)
+			default:
+				through = append(through, v.Device)
 			}
-			if len(back) == 0 {
+		}
+		if len(back) == 0 {
+			continue
+		}
+		f := finding.Finding{
+			Subject: a.Name,
+			Message: fmt.Sprintf("Of %s below %s, %d report a volatile write cache, so each sync becomes %s.",
+				text.Plural(len(back)+len(through), "drive"), a.Name, len(back), text.Plural(len(back), "flush", "flushes")),
+			Evidence: []finding.Evidence{
+				{
+					What:     "write cache",
+					Found:    diagnose.VolatileCache + " on " + strings.Join(back, ", "),
+					Expected: "write through",
+					Where:    diagnose.Sysfs(back[0], "queue/write_cache"),
+				},
+			},
+		}
+		if len(a.Volumes) == 1 {
+			f.Message = fmt.Sprintf("%s has a volatile write cache, so each sync becomes a flush.", back[0])
+		}
+		var syncs []int
+		for _, m := range c.Runs {
+			on := c.ArrayOf(m)
+			if on == nil || on.Name != a.Name || m.Result == nil || !m.Syncs() {
 				continue
 			}
-			f := finding.Finding{
-				Subject: a.Name,
-				Message: fmt.Sprintf("Of %s below %s, %d report a volatile write cache, so each sync becomes %s.",
-					text.Plural(len(back)+len(through), "drive"), a.Name, len(back), text.Plural(len(back), "flush", "flushes")),
-				Evidence: []finding.Evidence{
-					{
-						What:     "write cache",
-						Found:    diagnose.VolatileCache + " on " + strings.Join(back, ", "),
-						Expected: "write through",
-						Where:    diagnose.Sysfs(back[0], "queue/write_cache"),
-					},
-				},
-			}
-			if len(a.Volumes) == 1 {
-				f.Message = fmt.Sprintf("%s has a volatile write cache, so each sync becomes a flush.", back[0])
-			}
-			var syncs []int
-			for _, m := range c.Runs {
-				on := c.ArrayOf(m)
-				if on == nil || on.Name != a.Name || m.Result == nil || !m.Syncs() {
-					continue
-				}
-				syncs = append(syncs, m.IDs()...)
-				if p50, ok := m.Result.Total.Sync.Lat.At(50); ok && p50 > 0 && float64(p50) < fastSync {
-					f.Severity = finding.Warn
-					f.Message = fmt.Sprintf("Syncs on %s return in %s (median) with a volatile write cache below: either it is "+
-						"protected against power loss or commits can be lost.", a.Name, text.Duration(p50))
-					f.Evidence = append(f.Evidence, finding.Evidence{
-						What:     "sync p50",
-						Found:    text.Duration(p50),
-						Expected: "at least " + units.Latency(fastSync).String(),
-						Where:    "fio, scenario " + m.Label(),
-					})
-				}
-			}
-			if len(back) > 1 && len(syncs) > 0 {
+			syncs = append(syncs, m.IDs()...)
+			if p50, ok := m.Result.Total.Sync.Lat.At(50); ok && p50 > 0 && float64(p50) < fastSync {
 				f.Severity = finding.Warn
+				f.Message = fmt.Sprintf("Syncs on %s return in %s (median) with a volatile write cache below: either it is "+
+					"protected against power loss or commits can be lost.", a.Name, text.Duration(p50))
+				f.Evidence = append(f.Evidence, finding.Evidence{
+					What:     "sync p50",
+					Found:    text.Duration(p50),
+					Expected: "at least " + units.Latency(fastSync).String(),
+					Where:    "fio, scenario " + m.Label(),
+				})
 			}
-			f.Scenarios = syncs
-			report(f)
 		}
-	},
+		if len(back) > 1 && len(syncs) > 0 {
+			f.Severity = finding.Warn
+		}
+		f.Scenarios = syncs
+		report(f)
+	}
 }
 
 // withoutBarriers are the mount options by which a filesystem sends no flushes: ext4 shows nobarrier for
 // barrier=0, and XFS has had none since Linux 4.19.
 var withoutBarriers = []string{"nobarrier", "barrier=0"}
 
-var noBarriers = &diagnose.Rule{
-	Code:     "PL215",
-	Since:    "0.3",
-	Severity: finding.Fail,
-	Title:    "syncs do not reach the drives",
-	When: "A tested path is mounted with nobarrier (barrier=0), and a drive below it has a volatile write cache " +
-		"or hides what it has. Invalid where a run's fsync or fdatasync calls (50 or more) made no drive with such a " +
-		"cache count a flush.",
-	Why: "A sync returns before the data has left the drive's cache, and a power cut loses it. A measured " +
-		"latency is that of the cache: 21 µs instead of 53 on one drive. Source: ext4(5), barrier; Documentation/" +
-		"block/writeback_cache_control.rst (2026-11-26).",
-	Fix:    "Mount with barriers (the default), and measure again.",
-	Bad:    "/dev/nvme1n1 /wal ext4 rw,noatime,nobarrier     # write_cache: write back",
-	Good:   "/dev/nvme1n1 /wal ext4 rw,noatime",
-	Ignore: "Never, unless what is stored may be lost.",
-	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		for _, m := range c.Mounts() {
-			i := slices.IndexFunc(m.Options, func(o string) bool { return slices.Contains(withoutBarriers, o) })
-			if i < 0 {
-				continue
-			}
-			back := c.Volatile(m.Device)
-			if len(back) == 0 && c.Device(m.Device) != nil {
-				report(finding.Fine(m.Point, "%s is mounted with %s, and no drive below has a volatile cache", m.Point,
-					m.Options[i]))
-				continue
-			}
-			subject := m.Point
-			if m.Array != nil {
-				subject = m.Array.Name
-			}
-			f := finding.Finding{
-				Subject: subject,
-				Message: fmt.Sprintf("%s is mounted with %s: a sync returns while the data is in a volatile cache.", m.Point,
-					m.Options[i]),
-				Evidence: []finding.Evidence{{
-					What: "mount options", Found: strings.Join(m.Options, ","), Expected: "without " + m.Options[i],
-					Where: "/proc/self/mountinfo",
-				}},
-				Commands: []string{"mount -o remount,barrier " + text.ShellQuote(m.Point)},
-			}
-			if len(back) > 0 {
-				f.Evidence = append(f.Evidence, finding.Evidence{
-					What: "write cache", Found: diagnose.VolatileCache + " on " + strings.Join(back, ", "),
-					Where: diagnose.Sysfs(back[0], "queue/write_cache"),
-				})
-			}
-			report(f)
+func noBarriers(c *diagnose.Case, report func(finding.Finding)) {
+	for _, m := range c.Mounts() {
+		i := slices.IndexFunc(m.Options, func(o string) bool { return slices.Contains(withoutBarriers, o) })
+		if i < 0 {
+			continue
 		}
-		for _, m := range c.Runs {
-			u, ok := c.Unflushed(m)
-			if !ok || m.Result.Kind() == suite.OfServer { // PL709
-				continue
-			}
-			f := finding.Finding{
-				Severity: finding.Invalid, Subject: m.Label(), Scenarios: m.IDs(), Evidence: u.Evidence(),
-				Message: "The latency is not one of durable writes: " + u.Sentence(),
-			}
-			if a := c.ArrayOf(m); a != nil {
-				f.Subject = a.Name
-			}
-			report(f)
+		back := c.Volatile(m.Device)
+		if len(back) == 0 && c.Device(m.Device) != nil {
+			report(finding.Fine(m.Point, "%s is mounted with %s, and no drive below has a volatile cache", m.Point,
+				m.Options[i]))
+			continue
 		}
-	},
+		subject := m.Point
+		if m.Array != nil {
+			subject = m.Array.Name
+		}
+		f := finding.Finding{
+			Subject: subject,
+			Message: fmt.Sprintf("%s is mounted with %s: a sync returns while the data is in a volatile cache.", m.Point,
+				m.Options[i]),
+			Evidence: []finding.Evidence{{
+				What: "mount options", Found: strings.Join(m.Options, ","), Expected: "without " + m.Options[i],
+				Where: "/proc/self/mountinfo",
+			}},
+			Commands: []string{"mount -o remount,barrier " + text.ShellQuote(m.Point)},
+		}
+		if len(back) > 0 {
+			f.Evidence = append(f.Evidence, finding.Evidence{
+				What: "write cache", Found: diagnose.VolatileCache + " on " + strings.Join(back, ", "),
+				Where: diagnose.Sysfs(back[0], "queue/write_cache"),
+			})
+		}
+		report(f)
+	}
+	for _, m := range c.Runs {
+		u, ok := c.Unflushed(m)
+		if !ok || m.Result.Kind() == suite.OfServer { // PL709
+			continue
+		}
+		f := finding.Finding{
+			Severity: finding.Invalid, Subject: m.Label(), Scenarios: m.IDs(), Evidence: u.Evidence(),
+			Message: "The latency is not one of durable writes: " + u.Sentence(),
+		}
+		if a := c.ArrayOf(m); a != nil {
+			f.Subject = a.Name
+		}
+		report(f)
+	}
 }

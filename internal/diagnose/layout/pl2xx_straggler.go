@@ -26,29 +26,6 @@ const (
 	stragglerFree = 0.90
 )
 
-var straggler = &diagnose.Rule{
-	Code:     "PL204",
-	Since:    "0.1",
-	Severity: finding.Warn,
-	Title:    "array member slower than its peers",
-	When: "A warning when a member takes at least 2 times its peers' time per request with no more I/Os in " +
-		"flight than members; or is over 95 % busy while its peers' median is under 75 % and the array " +
-		"below 85 % of its ceiling. An info when a queue at least 3 times as long gathers on it and the " +
-		"ceiling is unknown, not reached to 90 % or, in an import, reached. Silent about deep queues " +
-		"where run --probe clears the member.",
-	Why: "A stripe waits for its slowest member: in the lab a RAID10 of eight with one at a quarter of " +
-		"its rate wrote 251 IOPS instead of 1,153.",
-	Fix: "Probe each member alone (run --probe). Replace the slow one, finish its initialisation from a " +
-		"snapshot, or provision more.",
-	Bad: `nvme1n1: ios=0/1628099, ticks=0/1040612     0.64 ms per request
-nvme2n1: ios=0/1631037, ticks=0/12053112    7.39 ms per request`,
-	Good: `nvme1n1: ios=0/1196794, ticks=0/715212      0.60 ms per request
-nvme2n1: ios=0/1199343, ticks=0/692532      0.58 ms per request`,
-	Ignore: "When it is an info and probing shows equal members.",
-	After:  []finding.Code{"PL201"},
-	Check:  checkStraggler,
-}
-
 func checkStraggler(c *diagnose.Case, report func(finding.Finding)) {
 	deep, sure := map[string][]diagnose.Lag{}, map[string]*finding.Finding{} // by array
 	var names []string

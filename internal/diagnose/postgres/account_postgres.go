@@ -112,45 +112,30 @@ const waitsMatter = 0.2
 // farBelowBound of the smallest bound is where transactions need an explanation.
 const farBelowBound = 0.80
 
-var databaseBelow = &diagnose.Rule{
-	Code:     "PL711",
-	Since:    "0.2",
-	Severity: finding.Info,
-	Title:    "transactions far below the smallest bound",
-	When: "A database reaches less than 80 % of the smallest bound, or, where that is the latency or CPU " +
-		"time of commits, less than c / (3 S + C) (one client: 1 / (1.5 S + C)). An account lists the " +
-		"causes and the unexplained rest.",
-	Why:    "The limit has room left: something else takes the rest.",
-	Fix:    "Check the sessions' wait events, and run longer.",
-	Bad:    "16 clients, 500 TPS of 2,326 to 3,489 expected: a sync is under way 30 % of the time",
-	Good:   "16 clients, 2,849 TPS",
-	Ignore: "When the load is more than synced commits, such as TPC-B.",
-	After:  []finding.Code{"PL702", "PL707"},
-	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		for _, b := range peaks(c) {
-			if b.Ceiling == nil || b.Ceiling.Binding() == nil {
-				continue
-			}
-			limit := b.Ceiling.Binding()
-			least := farBelowBound * limit.IOPS
-			if limit.Kind == ceiling.CommitLatency || limit.Kind == ceiling.CommitCPU {
-				least = ceiling.CommitsIn(b.Postgres, b.peak).Low
-			}
-			if b.peak.TPS >= least {
-				continue
-			}
-			account := databaseAccount(b.Postgres, b.peak, limit)
-			f := b.finding("%v TPS are %s of the %v that %s allows.", b.peak.TPS, text.Percent(float64(b.peak.TPS/limit.IOPS)),
-				limit.IOPS, limit.Label())
-			f.Account = account
-			f.Message += " " + diagnose.Attribution(account)
-			f.Evidence = []finding.Evidence{
-				{What: "transactions per second", Found: b.peak.TPS.String(), Expected: limit.IOPS.String(), Where: limit.How},
-			}
-			if named := account.Named(); len(named) > 0 {
-				f.Fix = diagnose.Remedy(named[0]) + " Then measure again."
-			}
-			report(f)
+func databaseBelow(c *diagnose.Case, report func(finding.Finding)) {
+	for _, b := range peaks(c) {
+		if b.Ceiling == nil || b.Ceiling.Binding() == nil {
+			continue
 		}
-	},
+		limit := b.Ceiling.Binding()
+		least := farBelowBound * limit.IOPS
+		if limit.Kind == ceiling.CommitLatency || limit.Kind == ceiling.CommitCPU {
+			least = ceiling.CommitsIn(b.Postgres, b.peak).Low
+		}
+		if b.peak.TPS >= least {
+			continue
+		}
+		account := databaseAccount(b.Postgres, b.peak, limit)
+		f := b.finding("%v TPS are %s of the %v that %s allows.", b.peak.TPS, text.Percent(float64(b.peak.TPS/limit.IOPS)),
+			limit.IOPS, limit.Label())
+		f.Account = account
+		f.Message += " " + diagnose.Attribution(account)
+		f.Evidence = []finding.Evidence{
+			{What: "transactions per second", Found: b.peak.TPS.String(), Expected: limit.IOPS.String(), Where: limit.How},
+		}
+		if named := account.Named(); len(named) > 0 {
+			f.Fix = diagnose.Remedy(named[0]) + " Then measure again."
+		}
+		report(f)
+	}
 }
