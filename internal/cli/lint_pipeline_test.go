@@ -12,7 +12,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"plimsoll/internal/lint"
+	"plimsoll/internal/finding"
 )
 
 // jobsFolder holds a job file without a fault, and with one where it is asked for.
@@ -161,9 +161,9 @@ func TestLintAsJUnit(t *testing.T) {
 func TestRulesNameFlagsThatExist(t *testing.T) {
 	named := regexp.MustCompile(`plimsoll ([a-z]+)((?: --[a-z-]+)*)`)
 	flags := map[string]int{}
-	for _, r := range lint.Rules() {
-		for _, text := range []string{r.When, r.Why, r.Fix, r.Ignore} {
-			for _, m := range named.FindAllStringSubmatch(text, -1) {
+	for _, p := range finding.Pages() {
+		for _, s := range p.Sections {
+			for _, m := range named.FindAllStringSubmatch(s.Body, -1) {
 				if m[2] == "" {
 					continue
 				}
@@ -171,7 +171,7 @@ func TestRulesNameFlagsThatExist(t *testing.T) {
 				for flag := range strings.FieldsSeq(m[2]) {
 					flags[m[1]+" "+flag]++
 					if code != 0 || !regexp.MustCompile(regexp.QuoteMeta(flag)+`\b`).MatchString(help) {
-						t.Errorf("%s names plimsoll %s %s, which is not there", r.Code, m[1], flag)
+						t.Errorf("%s names plimsoll %s %s, which is not there", p.Code, m[1], flag)
 					}
 				}
 			}

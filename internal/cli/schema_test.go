@@ -328,7 +328,7 @@ func kinds(t *testing.T) []kind {
 		of("commands of scenarios (suites SCENARIO)", plans.Jobs(nil)),
 		of("suites", plans.Suites(nil)),
 		of("findings of job files (lint)", plans.Lint(plans.Linted{})),
-		of("rules (explain)", plans.Rules(nil, nil, []job.RulePage{})),
+		of("rules (explain)", plans.Rules(nil, false, []job.RulePage{})),
 		of("settings before and after (tune)", plans.Changes(nil, []tune.Change{})),
 		of("plan of arrays (array plan)", plans.Plan(&provision.Plan{})),
 		of("what teardown undoes (array teardown)", plans.Undo(nil)),

@@ -17,6 +17,8 @@ package finding
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"plimsoll/internal/fio/part"
@@ -128,22 +130,9 @@ func (f *Finding) Set(all ...Setting) {
 	}
 }
 
-// Rule is one diagnosis. Its page (docs/findings/CODE.md) is generated from these texts.
+// Rule is one diagnosis. What it says of itself, and which rules explain it away, stands on its page, docs/findings/CODE.md.
 type Rule[C any] struct {
-	Code     Code
-	Since    string
-	Severity Severity
-	Title    string
-	When     string // when it fires: what is compared with what, and where the threshold comes from; may be empty
-	Why      string // why it matters
-	Seen     string // what an experiment of the tests measured; may be empty
-	Fix      string // what to do
-	Read     string // what to make of a result that somebody else measured, where Fix would measure again; may be empty
-	Bad      string // an example that fires
-	Good     string // the same, fixed
-	Ignore   string // when to ignore it
-	// After names rules whose finding on the same subject explains this one away.
-	After []Code
+	Code Code
 	// Needs are the parts of fio's output without which the rule does not ask: what pastes lack, nobody judges.
 	Needs []part.Part
 	// Check reports what it finds, and as Fine what it looked at and found in order: nothing else
@@ -151,35 +140,11 @@ type Rule[C any] struct {
 	Check func(c C, report func(Finding))
 }
 
-// Page is a rule as its page shows it, whatever case it judges: its texts alone.
-type Page = Rule[struct{}]
-
-// Page is the rule's.
-func (r *Rule[C]) Page() Page {
-	return Page{
-		r.Code,
-		r.Since,
-		r.Severity,
-		r.Title,
-		r.When,
-		r.Why,
-		r.Seen,
-		r.Fix,
-		r.Read,
-		r.Bad,
-		r.Good,
-		r.Ignore,
-		r.After,
-		r.Needs,
-		nil,
-	}
-}
-
-// Pages are those of rules, in their order.
-func Pages[C any](rules []*Rule[C]) []Page {
-	all := make([]Page, len(rules))
-	for i, r := range rules {
-		all[i] = r.Page()
+// Rules are those of checks by their codes, in the order of the codes.
+func Rules[C any](checks map[Code]func(C, func(Finding))) []*Rule[C] {
+	all := make([]*Rule[C], 0, len(checks))
+	for _, code := range slices.Sorted(maps.Keys(checks)) {
+		all = append(all, &Rule[C]{Code: code, Check: checks[code]})
 	}
 	return all
 }

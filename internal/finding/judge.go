@@ -17,17 +17,22 @@ type Disabled map[Code]string
 // symptoms. A disabled rule hides nothing; what it finds is an info with the reason.
 func Judge[C any](rules []*Rule[C], c C, disabled Disabled) []Finding {
 	var all []Finding
-	after := map[Code][]Code{}
+	pages := map[Code]Page{}
 	for _, r := range rules {
-		after[r.Code] = r.After
 		seen := c
 		if whole, ok := any(c).(partial[C]); ok && len(r.Needs) > 0 {
 			seen = whole.Having(r.Needs...)
 		}
 		r.Check(seen, func(f Finding) {
-			if !f.fine {
-				all = append(all, r.fill(f).disable(disabled[r.Code]))
+			if f.fine {
+				return
 			}
+			p, read := pages[r.Code]
+			if !read {
+				p, _ = PageOf(r.Code)
+				pages[r.Code] = p
+			}
+			all = append(all, p.Fill(f).disable(disabled[r.Code]))
 		})
 	}
 	type key struct {
@@ -39,7 +44,7 @@ func Judge[C any](rules []*Rule[C], c C, disabled Disabled) []Finding {
 		causes[key{f.Code, f.Subject}] = f.Disabled == ""
 	}
 	all = slices.DeleteFunc(all, func(f Finding) bool {
-		return slices.ContainsFunc(after[f.Code], func(cause Code) bool { return causes[key{cause, f.Subject}] })
+		return slices.ContainsFunc(pages[f.Code].After, func(cause Code) bool { return causes[key{cause, f.Subject}] })
 	})
 	Sort(all)
 	return all
@@ -86,13 +91,13 @@ func Passes[C any](rules []*Rule[C], c C) []Passed {
 	return all
 }
 
-// fill completes a finding with the texts of its rule; what a check has set stays.
-func (r *Rule[C]) fill(f Finding) Finding {
-	f.Code = r.Code
-	f.Severity = cmp.Or(f.Severity, r.Severity)
-	f.Title = cmp.Or(f.Title, r.Title)
-	f.Why = cmp.Or(f.Why, r.Why)
-	f.Fix = cmp.Or(f.Fix, r.Fix)
+// Fill completes a finding with the texts of the page; what a check has set stays.
+func (p Page) Fill(f Finding) Finding {
+	f.Code = p.Code
+	f.Severity = cmp.Or(f.Severity, p.Severity)
+	f.Title = cmp.Or(f.Title, p.Title)
+	f.Why = cmp.Or(f.Why, p.Says(Why))
+	f.Fix = cmp.Or(f.Fix, p.Says(Fix))
 	return f
 }
 

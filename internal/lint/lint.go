@@ -2,26 +2,23 @@ package lint
 
 import (
 	"cmp"
-	_ "embed" // the rules' texts
 	"slices"
 	"strings"
-	"sync"
 	"unicode/utf8"
-
-	"github.com/goccy/go-yaml/ast"
 
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/script"
-	"plimsoll/internal/yamlfile"
 )
 
-//go:embed rules.yaml
-var texts []byte
+// Knows is whether a rule of lint has the code.
+func Knows(code finding.Code) bool {
+	return slices.ContainsFunc(Rules(), func(r *rule) bool { return r.Code == code })
+}
 
-// Rules are the rules of the family PL1xx, in the order of their codes, with their texts.
-var Rules = sync.OnceValue(func() []*rule {
-	all := []*rule{
+// Rules are the rules of the family PL1xx, in the order of their codes.
+func Rules() []*rule {
+	return []*rule{
 		unreadable, longDash, unknownOption, depthOnSync, asyncBuffered, cachedSet, tinyFile, sameBlocks, endless,
 		noRamp, shortForBurst, syncWithDepth, neverWritten, rawWrite, straddles, repeatedRandom, zeroData,
 		randomMap, manyReports, ratePerJob, mixIgnored, tooLarge, omission, runsCommand, renamed, percentSize,
@@ -31,17 +28,7 @@ var Rules = sync.OnceValue(func() []*rule {
 		writtenTwice, series, replayed, neverSynced, contradictingName, unsynced, lostDash, placeAlone, noSize,
 		syncsNothing, sectionPath, partSectors,
 	}
-	parts := map[finding.Code]ast.Node{}
-	if err := yamlfile.Decode(texts, &parts); err != nil {
-		panic(err) // our own file, which the tests read
-	}
-	for _, r := range all {
-		if err := yamlfile.Node(parts[r.Code], r); err != nil {
-			panic(err)
-		}
-	}
-	return all
-})
+}
 
 // Judged is what Judge found, and which findings comments in place silence.
 type Judged struct{ Found, Silenced []finding.Finding }

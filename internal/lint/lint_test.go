@@ -29,11 +29,13 @@ func lint(code finding.Code, text string, with ...func(*Case)) []finding.Finding
 func TestExamplesOfJobRules(t *testing.T) {
 	small := func(c *Case) { c.Free = 200 * 1e9 }
 	for _, r := range Rules() {
-		if got := lint(r.Code, r.Bad, small); len(got) == 0 {
-			t.Errorf("%s does not fire on its bad example:\n%s", r.Code, r.Bad)
+		page, _ := finding.PageOf(r.Code)
+		bad, good := page.Says("Bad")+"\n", page.Says("Good")+"\n"
+		if got := lint(r.Code, bad, small); len(got) == 0 {
+			t.Errorf("%s does not fire on its bad example:\n%s", r.Code, bad)
 		}
-		if got := lint(r.Code, r.Good, small); len(got) > 0 {
-			t.Errorf("%s fires on its good example: %s\n%s", r.Code, got[0].Message, r.Good)
+		if got := lint(r.Code, good, small); len(got) > 0 {
+			t.Errorf("%s fires on its good example: %s\n%s", r.Code, got[0].Message, good)
 		}
 	}
 }
@@ -250,9 +252,9 @@ func TestJobRulesFire(t *testing.T) {
 			if len(got) == 0 {
 				t.Fatalf("silent on\n%s", c.text)
 			}
-			rule := Rules()[slices.IndexFunc(Rules(), func(r *rule) bool { return r.Code == c.code })]
+			page, _ := finding.PageOf(c.code)
 			says := got[0].Message
-			if got[0].Severity != rule.Severity {
+			if got[0].Severity != page.Severity {
 				says = string(got[0].Severity) + " " + says
 			}
 			if !strings.HasPrefix(says, c.says) {
@@ -475,13 +477,14 @@ func TestJobRulesStaySilent(t *testing.T) {
 
 // Only run --stop looks at where the figures settle: PL109 promises no other cut of the warm-up.
 func TestWhatIsPromisedOfTheWarmUp(t *testing.T) {
-	for _, text := range []string{noRamp.When, noRamp.Why, noRamp.Fix, noRamp.Ignore} {
-		if strings.Contains(text, "plimsoll") && !strings.Contains(text, "run --stop") {
+	page, _ := finding.PageOf(noRamp.Code)
+	for _, s := range page.Sections {
+		if text := s.Body; strings.Contains(text, "plimsoll") && !strings.Contains(text, "run --stop") {
 			t.Errorf("PL109 promises without --stop: %s", text)
 		}
 	}
-	if !strings.Contains(noRamp.Fix, "plimsoll run --stop") {
-		t.Errorf("PL109 does not say what cuts the warm-up: %s", noRamp.Fix)
+	if !strings.Contains(page.Says(finding.Fix), "plimsoll run --stop") {
+		t.Errorf("PL109 does not say what cuts the warm-up: %s", page.Says(finding.Fix))
 	}
 }
 
@@ -696,8 +699,9 @@ func TestOddBlocksAreNoCrash(t *testing.T) {
 // exists, and fixes are made once.
 func FuzzLint(f *testing.F) {
 	for _, r := range Rules() {
-		f.Add("x", r.Bad)
-		f.Add("x.md", "# t\n```\n"+r.Bad+"\n```\n")
+		page, _ := finding.PageOf(r.Code)
+		f.Add("x", page.Says("Bad"))
+		f.Add("x.md", "# t\n```\n"+page.Says("Bad")+"\n```\n")
 	}
 	f.Add("x.fio", "[t]\nrw=trim\nbs=0\nsize=64k\nfilename=/dev/nvme0n1\n")
 	f.Add("x.sh", "OPTS='--bs=4KiB'\nfio —name=a $OPTS \"$(fio --name=b `fio c.fio`)\"\n")

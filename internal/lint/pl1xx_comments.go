@@ -12,7 +12,8 @@ import (
 // idleComment has no Check: it is about what the other rules found, and Judge asks it last
 // (idleComments).
 var idleComment = &rule{
-	Code: "PL148", Check: func(*Case, func(finding.Finding)) {},
+	Code:  "PL148",
+	Check: func(*Case, func(finding.Finding)) {},
 }
 
 // idleComments finds the comments that silence none of the findings.
@@ -27,19 +28,11 @@ func idleComments(c *Case, all []finding.Finding, disabled []finding.Code) []fin
 		slices.Sort(of)
 	}
 	var idle []finding.Finding
+	page, _ := finding.PageOf(idleComment.Code)
 	report := func(file string, line int, message string) {
-		idle = append(idle, finding.Finding{
-			Code:     idleComment.Code,
-			Severity: idleComment.Severity,
-			Title:    idleComment.Title,
-			Why:      idleComment.Why,
-			Fix:      idleComment.Fix,
-			File:     file,
-			Subject:  fmt.Sprintf("%s:%d:1", file, line),
-			Line:     line,
-			Col:      1,
-			Message:  message,
-		})
+		idle = append(idle, page.Fill(finding.Finding{
+			File: file, Subject: fmt.Sprintf("%s:%d:1", file, line), Line: line, Col: 1, Message: message,
+		}))
 	}
 	known := map[string]bool{}
 	for _, r := range Rules() {

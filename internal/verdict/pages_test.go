@@ -6,70 +6,24 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"plimsoll/internal/diagnose/live"
+	"plimsoll/internal/diagnose/rules"
 	"plimsoll/internal/finding"
+	"plimsoll/internal/lint"
 )
 
-var update = flag.Bool("update", false, "write docs/findings")
+var update = flag.Bool("update", false, "write docs/findings/README.md")
 
 const pages = "../../docs/findings"
-
-func TestPagesAreNotStale(t *testing.T) {
-	want := map[string]string{"README.md": index(Pages())}
-	for _, r := range Pages() {
-		want[string(r.Code)+".md"] = markdown(r)
-	}
-	if *update {
-		if err := os.MkdirAll(pages, 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for name, text := range want {
-		file := filepath.Join(pages, name)
-		if *update {
-			if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if got, _ := os.ReadFile(file); string(got) != text {
-			t.Errorf("%s is stale: go test ./internal/verdict -update", file)
-		}
-	}
-	files, err := filepath.Glob(filepath.Join(pages, "*.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range files {
-		if want[filepath.Base(file)] == "" {
-			t.Errorf("%s belongs to no rule", file)
-		}
-	}
-}
-
-// markdown is docs/findings/CODE.md.
-func markdown(r finding.Page) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "<!--generated-->\n\n# %s: %s\n\n%s", r.Code, r.Title, r.Severity)
-	for i, c := range r.After {
-		fmt.Fprintf(&b, "%s [%s](%s.md)", map[bool]string{true: "; silent after", false: ","}[i == 0], c, c)
-	}
-	b.WriteString("\n")
-	for _, s := range r.Sections() {
-		if s.Code {
-			fmt.Fprintf(&b, "\n**%s**\n```\n%s\n```\n", s.Head, strings.Trim(s.Body, "\n"))
-		} else {
-			fmt.Fprintf(&b, "\n**%s.** %s\n", s.Head, strings.TrimSpace(s.Body))
-		}
-	}
-	return b.String()
-}
 
 // index is docs/findings/README.md.
 func index(pages []finding.Page) string {
 	var b strings.Builder
-	b.WriteString(`<!-- generated, as all pages here: go test ./internal/verdict -update -->
+	b.WriteString(`<!-- generated: go test ./internal/verdict -update -->
 
 # Findings
 
@@ -94,48 +48,100 @@ Every diagnosis that plimsoll can make. ` + "`plimsoll explain PL204`" + ` print
 	return b.String()
 }
 
-func TestRulesAreWhole(t *testing.T) {
-	code := regexp.MustCompile(`^PL[1-9]\d\d$`)
-	seen := map[finding.Code]bool{}
-	var last finding.Code
-	for _, r := range Pages() {
-		switch {
-		case !code.MatchString(string(r.Code)):
-			t.Errorf("%s is no code", r.Code)
-		case seen[r.Code]:
-			t.Errorf("%s stands twice", r.Code)
-		case r.Code < last:
-			t.Errorf("%s comes after %s", r.Code, last)
-		}
-		seen[r.Code], last = true, r.Code
-		if r.Severity.Rank() < 0 || r.Since == "" {
-			t.Errorf("%s has no severity or version", r.Code)
-		}
-		for name, text := range map[string]string{
-			"title": r.Title, "why": r.Why, "fix": r.Fix, "bad": r.Bad, "good": r.Good, "ignore": r.Ignore,
-		} {
-			if strings.TrimSpace(text) == "" {
-				t.Errorf("%s: its page lacks %s", r.Code, name)
-			}
+func TestIndexOfPagesIsNotStale(t *testing.T) {
+	file, want := filepath.Join(pages, "README.md"), index(finding.Pages())
+	if *update {
+		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
 		}
 	}
-	for _, r := range Pages() {
-		for _, cause := range r.After {
-			if !seen[cause] {
-				t.Errorf("%s is silent after %s, which does not exist", r.Code, cause)
+	if got, _ := os.ReadFile(file); string(got) != want {
+		t.Errorf("%s is stale: go test ./internal/verdict -update", file)
+	}
+}
+
+// written is a page as its document must stand, so that what is read is all that is there.
+func written(p finding.Page) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s: %s\n\n%s, since %s", p.Code, p.Title, p.Severity, p.Since)
+	for i, c := range p.After {
+		fmt.Fprintf(&b, "%s [%s](%s.md)", map[bool]string{true: "; silent after", false: ","}[i == 0], c, c)
+	}
+	b.WriteString("\n")
+	for _, s := range p.Sections {
+		if s.Code {
+			fmt.Fprintf(&b, "\n**%s**\n```\n%s\n```\n", s.Head, s.Body)
+		} else {
+			fmt.Fprintf(&b, "\n**%s.** %s\n", s.Head, s.Body)
+		}
+	}
+	return b.String()
+}
+
+// Each page is read whole and has what every page needs, in the same order.
+func TestPagesAreWhole(t *testing.T) {
+	code := regexp.MustCompile(`^PL[1-9]\d\d$`)
+	heads := []string{"Fires when", finding.Why, "Measured", "Bad", "Good", finding.Fix, finding.Read, "Ignore"}
+	for _, p := range finding.Pages() {
+		file := filepath.Join(pages, string(p.Code)+".md")
+		if text, err := os.ReadFile(file); err != nil || string(text) != written(p) {
+			t.Errorf("%s does not stand as pages do (%v); it is read as\n%s", file, err, written(p))
+		}
+		if !code.MatchString(string(p.Code)) || p.Severity.Rank() < 0 || p.Since == "" || p.Title == "" || p.Code.Family() == "" {
+			t.Errorf("%s: its code, severity, version or title is wrong: %q, %q, %q", p.Code, p.Severity, p.Since, p.Title)
+		}
+		last := -1
+		for _, s := range p.Sections {
+			at := slices.Index(heads, s.Head)
+			if at <= last || s.Code != (s.Head == "Bad" || s.Head == "Good") {
+				t.Errorf("%s: %q is no head, or stands at the wrong place: %q", p.Code, s.Head, heads)
+			}
+			last = at
+		}
+		for _, head := range []string{finding.Why, "Bad", "Good", finding.Fix, "Ignore"} {
+			if strings.TrimSpace(p.Says(head)) == "" {
+				t.Errorf("%s lacks %s", p.Code, head)
+			}
+		}
+		if p.Code[:3] == "PL9" && p.Says("Fires when") == "" {
+			t.Errorf("%s does not name what it compares", p.Code)
+		}
+		for _, cause := range p.After {
+			if _, ok := finding.PageOf(cause); !ok {
+				t.Errorf("%s is silent after %s, which has no page", p.Code, cause)
 			}
 		}
 	}
 }
 
-func TestExplain(t *testing.T) {
-	if _, ok := Explain("PL999"); ok {
-		t.Error("explains a code that does not exist")
+// Each rule has a page and each page a rule, once and in the order of the codes.
+func TestRulesHaveTheirPages(t *testing.T) {
+	var codes, want []finding.Code
+	for _, r := range lint.Rules() {
+		codes = append(codes, r.Code)
 	}
-	for _, r := range Pages() {
-		text, ok := Explain(finding.Code(strings.ToLower(string(r.Code))))
-		if !ok || !strings.HasPrefix(text, string(r.Code)+": "+r.Title+"\n") || !strings.Contains(text, "\nFix\n") {
-			t.Errorf("%s: %q", r.Code, text)
+	for _, r := range rules.All() {
+		codes = append(codes, r.Code)
+	}
+	for _, r := range live.Rules() {
+		codes = append(codes, r.Code)
+	}
+	for _, p := range finding.Pages() {
+		want = append(want, p.Code)
+	}
+	if !slices.Equal(codes, want) {
+		t.Errorf("rules\n%s\nand pages\n%s", codes, want)
+	}
+}
+
+func TestTextOfPage(t *testing.T) {
+	p, _ := finding.PageOf("PL204")
+	if text := p.Text(); !strings.HasPrefix(text, "PL204: "+p.Title+"\n") || !strings.Contains(text, "\nFix\n") {
+		t.Errorf("%q", text)
+	}
+	for _, name := range []finding.Code{"PL999", "", "../README", "README"} {
+		if _, ok := finding.PageOf(name); ok {
+			t.Errorf("there is a page %q", name)
 		}
 	}
 }

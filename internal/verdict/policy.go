@@ -93,7 +93,7 @@ func ParsePolicy(disable, failOn []string) (Policy, error) {
 
 func ruleCode(word string) (finding.Code, error) {
 	code := finding.Code(strings.ToUpper(strings.TrimSpace(word)))
-	if !slices.ContainsFunc(Pages(), func(p finding.Page) bool { return p.Code == code }) {
+	if _, known := finding.PageOf(code); !known {
 		return "", fmt.Errorf("no finding has the code %s; plimsoll explain lists them all", text.Quote(word))
 	}
 	return code, nil

@@ -1,5 +1,4 @@
-// Package verdict evaluates thresholds and judges scenarios and runs. It also knows the pages of
-// all rules, of lint and diagnose together.
+// Package verdict evaluates thresholds and judges scenarios and runs.
 package verdict
 
 import (

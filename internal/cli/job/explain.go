@@ -3,7 +3,6 @@ package job
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,7 +12,6 @@ import (
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/plans"
 	"plimsoll/internal/text"
-	"plimsoll/internal/verdict"
 )
 
 // RulePage explains a rule, as --json prints it.
@@ -28,7 +26,7 @@ type RulePage struct {
 func NewExplain(env *form.Env) *cobra.Command {
 	var format string
 	var codes []string
-	for _, r := range verdict.Pages() {
+	for _, r := range finding.Pages() {
 		codes = append(codes, string(r.Code)+"\t"+r.Title)
 	}
 	cmd := &cobra.Command{
@@ -44,63 +42,31 @@ func NewExplain(env *form.Env) *cobra.Command {
 }
 
 func runExplain(env *form.Env, args []string, format string) error {
-	pages, err := explained(args)
-	if err != nil {
-		return err
+	pages := finding.Pages()
+	if len(args) > 0 {
+		pages = nil
+	}
+	for _, arg := range args {
+		p, ok := finding.PageOf(ruleCode(arg))
+		if !ok {
+			return unknownCode(arg)
+		}
+		pages = append(pages, p)
 	}
 	if len(args) == 0 || format != form.TextFormat {
-		return form.Render(env, format, plans.Rules(listed(pages), bodies(args, pages), pages))
+		data := make([]RulePage, len(pages))
+		for i, p := range pages {
+			data[i] = RulePage{p.Code, p.Severity, p.Title, p.Text()}
+		}
+		return form.Render(env, format, plans.Rules(pages, len(args) > 0, data))
 	}
 	for i, p := range pages {
 		if i > 0 {
 			fmt.Fprintln(env.Out)
 		}
-		fmt.Fprint(env.Out, p.Text)
+		fmt.Fprint(env.Out, p.Text())
 	}
 	return nil
-}
-
-// listed are the rules of pages.
-func listed(pages []RulePage) []finding.Page {
-	var all []finding.Page
-	for _, p := range verdict.Pages() {
-		if slices.ContainsFunc(pages, func(o RulePage) bool { return o.Code == p.Code }) {
-			all = append(all, p)
-		}
-	}
-	return all
-}
-
-// bodies are the texts of pages that were named; a list of all rules goes without.
-func bodies(args []string, pages []RulePage) []string {
-	if len(args) == 0 {
-		return nil
-	}
-	var all []string
-	for _, p := range pages {
-		all = append(all, p.Text)
-	}
-	return all
-}
-
-// explained are the pages of rules by their codes, of all without any.
-func explained(args []string) ([]RulePage, error) {
-	var pages []RulePage
-	if len(args) == 0 {
-		for _, r := range verdict.Pages() {
-			args = append(args, string(r.Code))
-		}
-	}
-	for _, arg := range args {
-		i := slices.IndexFunc(verdict.Pages(), func(r finding.Page) bool { return r.Code == ruleCode(arg) })
-		if i < 0 {
-			return nil, unknownCode(arg)
-		}
-		r := verdict.Pages()[i]
-		body, _ := verdict.Explain(r.Code)
-		pages = append(pages, RulePage{r.Code, r.Severity, r.Title, body})
-	}
-	return pages, nil
 }
 
 // ruleCode reads a code as people type it: PL204, pl204 or 204.
@@ -115,7 +81,7 @@ func ruleCode(s string) finding.Code {
 // unknownCode refuses what is no rule's code.
 func unknownCode(name string) error {
 	var codes []string
-	for _, r := range verdict.Pages() {
+	for _, r := range finding.Pages() {
 		codes = append(codes, string(r.Code))
 	}
 	msg := "no rule has the code " + text.Quote(name)

@@ -141,10 +141,9 @@ func (l *linting) settings(ctx context.Context) error {
 		return err
 	}
 	l.codes = slices.Clone(l.set.Disable)
-	pages := finding.Pages(lint.Rules())
 	for _, name := range l.o.disable {
 		code := ruleCode(name)
-		if !slices.ContainsFunc(pages, func(p finding.Page) bool { return p.Code == code }) {
+		if !lint.Knows(code) {
 			return form.Usage(unknownCode(name))
 		}
 		l.codes = append(l.codes, code)

@@ -3,7 +3,6 @@ package cloud
 
 import (
 	"cmp"
-	_ "embed"
 	"fmt"
 	"time"
 
@@ -16,7 +15,7 @@ import (
 
 // Rules are all of PL6xx.
 func Rules() []*diagnose.Rule {
-	return finding.Rules(texts, map[finding.Code]func(*diagnose.Case, func(finding.Finding)){
+	return finding.Rules(map[finding.Code]func(*diagnose.Case, func(finding.Finding)){
 		"PL601": instanceBurst,
 		"PL602": volumeBurst,
 		"PL603": volumeExceeded,
@@ -24,9 +23,6 @@ func Rules() []*diagnose.Rule {
 		"PL605": burstBalance,
 	})
 }
-
-//go:embed rules.txt
-var texts string
 
 // aboveLasting is how far above a sustained limit a figure must be to be called a burst: beyond
 // saved tokens and rounding.

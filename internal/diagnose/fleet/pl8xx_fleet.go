@@ -3,7 +3,6 @@ package fleet
 
 import (
 	"cmp"
-	_ "embed"
 	"fmt"
 	"maps"
 	"slices"
@@ -31,7 +30,7 @@ const (
 
 // Rules are all of PL8xx.
 func Rules() []*diagnose.Rule {
-	return finding.Rules(texts, map[finding.Code]func(*diagnose.Case, func(finding.Finding)){
+	return finding.Rules(map[finding.Code]func(*diagnose.Case, func(finding.Finding)){
 		"PL801": ofFleet(hostLost),
 		"PL802": ofFleet(fleetOverlap),
 		"PL803": ofFleet(fleetStraggler),
@@ -41,9 +40,6 @@ func Rules() []*diagnose.Rule {
 		"PL807": ofFleet(fleetBurst),
 	})
 }
-
-//go:embed rules.txt
-var texts string
 
 // ofFleet is a check of a case that has several machines.
 func ofFleet(check func(*diagnose.FleetCase, func(finding.Finding))) func(*diagnose.Case, func(finding.Finding)) {

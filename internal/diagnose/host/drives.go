@@ -2,7 +2,6 @@
 package host
 
 import (
-	_ "embed"
 	"slices"
 	"strings"
 
@@ -17,7 +16,7 @@ import (
 // Rules judge the machine around the storage. All are silent where nobody has looked at it
 // (Case.Host is nil): old bundles, imports, and layouts that are only declared.
 func Rules() []*diagnose.Rule {
-	return finding.Rules(texts, map[finding.Code]func(*diagnose.Case, func(finding.Finding)){
+	return finding.Rules(map[finding.Code]func(*diagnose.Case, func(finding.Finding)){
 		"PL301": readAhead,
 		"PL302": wrongScheduler,
 		"PL303": fewRequests,
@@ -42,9 +41,6 @@ func Rules() []*diagnose.Rule {
 		"PL322": hugePages,
 	})
 }
-
-//go:embed rules.txt
-var texts string
 
 // top is a device at the head of a target: what the filesystem is on.
 type top struct {

@@ -2,7 +2,6 @@
 package layout
 
 import (
-	_ "embed"
 	"fmt"
 	"strings"
 
@@ -16,7 +15,7 @@ import (
 
 // Rules are all of PL2xx.
 func Rules() []*diagnose.Rule {
-	return finding.Rules(texts, map[finding.Code]func(*diagnose.Case, func(finding.Finding)){
+	return finding.Rules(map[finding.Code]func(*diagnose.Case, func(finding.Finding)){
 		"PL201": degraded,
 		"PL202": syncing,
 		"PL203": wrongGeometry,
@@ -35,9 +34,6 @@ func Rules() []*diagnose.Rule {
 		"PL216": parityLog,
 	})
 }
-
-//go:embed rules.txt
-var texts string
 
 func degraded(c *diagnose.Case, report func(finding.Finding)) {
 	for _, a := range c.Arrays() {

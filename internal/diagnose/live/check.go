@@ -11,12 +11,7 @@ import (
 // control group at its limit, and a member that stands apart while the array is at work.
 func InCheck() []*finding.Rule[*Facts] {
 	member := &finding.Rule[*Facts]{
-		Code: "PL204", Severity: finding.Info, Title: "array member slower than its peers",
-		Why: "A stripe waits for its slowest member: in the lab a RAID10 of eight with one member at a " +
-			"quarter of its rate wrote 251 IOPS instead of 1,153.",
-		Fix: "Probe each member alone (plimsoll run --probe). Then replace the slow one, finish its " +
-			"initialisation from a snapshot, or raise its provisioning.",
-		Check: func(f *Facts, report func(finding.Finding)) {
+		Code: "PL204", Check: func(f *Facts, report func(finding.Finding)) {
 			if ios := newView(f); ios.top != nil && ios.top.ios() >= shortIOs {
 				only(f, "PL204", finding.Info, report)
 			}
@@ -28,22 +23,13 @@ func InCheck() []*finding.Rule[*Facts] {
 // BeforeRun is what a look before a run may name, while nothing of it is measured: a control group at
 // its limit. What an array copies or checks is known without a look (PL202 of the layout).
 func BeforeRun() []*finding.Rule[*Facts] {
-	group := *ruleOf("PL904")
-	group.Check = func(f *Facts, report func(finding.Finding)) { only(f, "PL904", finding.Warn, report) }
-	return []*finding.Rule[*Facts]{&group}
+	return []*finding.Rule[*Facts]{{Code: "PL904", Check: func(f *Facts, report func(finding.Finding)) {
+		only(f, "PL904", finding.Warn, report)
+	}}}
 }
 
 // shortIOs are the fewest I/Os by which members are compared in a short look.
 const shortIOs = 100
-
-func ruleOf(code finding.Code) *finding.Rule[*Facts] {
-	for _, r := range pages() {
-		if r.Code == code {
-			return r
-		}
-	}
-	return nil
-}
 
 func only(f *Facts, code finding.Code, severity finding.Severity, report func(finding.Finding)) {
 	for _, c := range Judge(f).Causes {

@@ -1,22 +1,23 @@
 package live
 
 import (
-	_ "embed"
+	"strings"
 
 	"plimsoll/internal/finding"
 )
 
 // Rules are the family PL9xx: what a machine at work shows.
 func Rules() []*finding.Rule[*Facts] {
-	all := pages()
-	for _, r := range all {
-		code := r.Code
-		r.Check = func(f *Facts, report func(finding.Finding)) {
-			for _, c := range Judge(f).Causes {
-				if c.Code == code {
-					report(c.Finding())
+	var all []*finding.Rule[*Facts]
+	for _, p := range finding.Pages() {
+		if strings.HasPrefix(string(p.Code), "PL9") {
+			all = append(all, &finding.Rule[*Facts]{Code: p.Code, Check: func(f *Facts, report func(finding.Finding)) {
+				for _, c := range Judge(f).Causes {
+					if c.Code == p.Code {
+						report(c.Finding())
+					}
 				}
-			}
+			}})
 		}
 	}
 	return all
@@ -35,15 +36,6 @@ func (c Cause) Finding() finding.Finding {
 }
 
 func titleOf(code finding.Code) string {
-	for _, r := range pages() {
-		if r.Code == code {
-			return r.Title
-		}
-	}
-	return ""
+	p, _ := finding.PageOf(code)
+	return p.Title
 }
-
-func pages() []*finding.Rule[*Facts] { return finding.Rules[*Facts](texts, nil) }
-
-//go:embed rules.txt
-var texts string

@@ -493,15 +493,6 @@ func FuzzJudge(f *testing.F) {
 	})
 }
 
-// Every rule's page names what it compares.
-func TestPages(t *testing.T) {
-	for _, r := range Rules() {
-		if r.When == "" || r.Why == "" || r.Fix == "" || r.Bad == "" || r.Good == "" || !strings.HasPrefix(string(r.Code), "PL9") {
-			t.Errorf("%s: a text is missing", r.Code)
-		}
-	}
-}
-
 // The line that limits another program is ready to be typed: of its control group, in the way that
 // version wants it, on the whole device, at half of what that moves now.
 func TestTheLineThatLimitsAnother(t *testing.T) {

@@ -2,7 +2,6 @@
 package postgres
 
 import (
-	_ "embed"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,7 +17,7 @@ import (
 
 // Rules are all of PL7xx.
 func Rules() []*diagnose.Rule {
-	return finding.Rules(texts, map[finding.Code]func(*diagnose.Case, func(finding.Finding)){
+	return finding.Rules(map[finding.Code]func(*diagnose.Case, func(finding.Finding)){
 		"PL701": commitsLimit,
 		"PL702": generatorLimits,
 		"PL703": fullPages,
@@ -33,9 +32,6 @@ func Rules() []*diagnose.Rule {
 		"PL712": rowLocks,
 	})
 }
-
-//go:embed rules.txt
-var texts string
 
 // base is a database's measurement with the load that reached the most.
 type base struct {

@@ -27,12 +27,9 @@ func Judge(c *diagnose.Case, disabled finding.Disabled) []finding.Finding {
 	if !c.Imported() {
 		return found
 	}
-	read := map[finding.Code]string{}
-	for _, r := range All() {
-		read[r.Code] = r.Read
-	}
 	for i := range found {
-		found[i].Fix = cmp.Or(read[found[i].Code], found[i].Fix)
+		page, _ := finding.PageOf(found[i].Code)
+		found[i].Fix = cmp.Or(page.Says(finding.Read), found[i].Fix)
 	}
 	return found
 }

@@ -26,20 +26,8 @@ const (
 )
 
 var contradicting = &diagnose.Rule{
-	Code:     "PL426",
-	Since:    "0.3",
-	Severity: finding.Warn,
-	Title:    "figures contradict each other",
-	When: "In an import, bandwidth differs by more than 5 % from IOPS × the block size; or IOPS × mean " +
-		"latency (Little's law) is more than twice the possible I/Os in flight; or a mean latency is " +
-		"less than half of p50 (invalid, as is a factor of 4).",
-	Why:    "A unit was misread, a line was edited or copied from another run, or the job is another one.",
-	Fix:    "Look the figures up in fio's own output (JSON is unrounded), with its job.",
-	Bad:    "bs=4k: 10,000 IOPS and 625 MiB/s: that many I/Os of 4 KiB are 39 MiB/s",
-	Good:   "bs=4k: 10,000 IOPS and 39.1 MiB/s",
-	Ignore: "When the output was shortened on purpose.",
-	After:  []finding.Code{"PL401", "PL407", "PL418", "PL419"},
-	Needs:  []part.Part{part.AllJobs, part.AllSides},
+	Code:  "PL426",
+	Needs: []part.Part{part.AllJobs, part.AllSides},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			r := m.Result

@@ -20,20 +20,8 @@ const (
 )
 
 var fewOnly = &diagnose.Rule{
-	Code:     "PL427",
-	Since:    "0.3",
-	Severity: finding.Warn,
-	Title:    "the same few blocks were used over and over",
-	When: "Every job has a region (size=) of at most 16 blocks and below 1 MiB, and did at least 8 times " +
-		"as much.",
-	Why:    "A drive answers repeated I/O to one block from its own memory, and a stripe uses one member.",
-	Fix:    "Give each job a gigabyte or more: size=1G. (size=16K is the region; bs=16k is the block.)",
-	Read:   "It says nothing about the volume.",
-	Bad:    "--bs=16k --size=16K --numjobs=16 --time_based --runtime=180      # 16 blocks, 40,000 times a second",
-	Good:   "--bs=16k --size=1G --numjobs=16 --time_based --runtime=180",
-	Ignore: "On a volume that limits I/Os alone, such as EBS's.",
-	After:  []finding.Code{"PL401", "PL402", "PL418", "PL419"},
-	Needs:  []part.Part{part.AllJobs, part.AllSides},
+	Code:  "PL427",
+	Needs: []part.Part{part.AllJobs, part.AllSides},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			region := units.Bytes(0)

@@ -18,22 +18,8 @@ const (
 )
 
 var partOnly = &diagnose.Rule{
-	Code:     "PL428",
-	Since:    "0.3",
-	Severity: finding.Warn,
-	Title:    "the printed latency is a part of the operation",
-	When: "In an import, jobs sync after every write, the syncs have no latency, and the writes' own is " +
-		"less than half of jobs / IOPS; or asynchronous jobs with one I/O in flight spend 80 % of its " +
-		"latency in submission.",
-	Why: "A commit takes the write and its sync; an I/O that is done in its submission (FUSE, a network " +
-		"filesystem, WSL) has a clat of microseconds.",
-	Fix: "Read jobs / IOPS, the time of a whole operation; lat instead of clat; or the syncs' own latency " +
-		"(fio 3.33 and later).",
-	Bad:    "--fdatasync=1: 4,360 IOPS of 10 jobs (2.3 ms each), lat avg=0.216 ms",
-	Good:   "--fdatasync=1: 4,360 IOPS of 10 jobs, lat avg=0.216 ms, fsync/fdatasync avg=2.07 ms",
-	Ignore: "When only that part is asked for.",
-	After:  []finding.Code{"PL401", "PL402", "PL407", "PL418", "PL419"},
-	Needs:  []part.Part{part.AllJobs, part.AllSides},
+	Code:  "PL428",
+	Needs: []part.Part{part.AllJobs, part.AllSides},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			if len(m.Result.Seconds) > 0 || m.Failed() || m.Result.HeldBack() || m.Staged() {

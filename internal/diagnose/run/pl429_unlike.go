@@ -12,20 +12,8 @@ import (
 )
 
 var unlike = &diagnose.Rule{
-	Code:     "PL429",
-	Since:    "0.4",
-	Severity: finding.Warn,
-	Title:    "jobs of different kinds are reported as one",
-	When: "A row of fio's holds jobs that differ in direction, order or block size (group_reporting without " +
-		"new_group). Where each direction is one job's it is information.",
-	Why: "fio adds their I/Os up under the first one's name and merges their latencies: the figures are no " +
-		"result of either.",
-	Fix:    "Run them one after the other (stonewall), or leave group_reporting out, or set new_group (PL151).",
-	Read:   "Read it as the sum of what ran together, not as a result of the job that names it.",
-	Bad:    "[seq-read] rw=read bs=1M, [rand-read] rw=randread bs=4k, group_reporting: one row, named seq-read",
-	Good:   "[seq-read] rw=read bs=1M, [rand-read] rw=randread bs=4k, new_group",
-	Ignore: "When the sum is what you measure: an application that does both at once.",
-	Needs:  []part.Part{part.AllJobs},
+	Code:  "PL429",
+	Needs: []part.Part{part.AllJobs},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			loads := m.Result.Workloads

@@ -15,22 +15,8 @@ import (
 )
 
 var shallow = &diagnose.Rule{
-	Code:     "PL407",
-	Since:    "0.1",
-	Severity: finding.Warn,
-	Title:    "queue depth was not achieved",
-	When: "In a run of at least a second, IOPS times mean latency (Little's law) is less than 80 % of " +
-		"iodepth × numjobs, and no rate limit, think time or sync explains it; or asynchronous jobs " +
-		"spend 80 % of their time in submission; or the engine is synchronous.",
-	Why: "The figure is that of a smaller depth. Causes: a synchronous engine, buffered I/O, submission " +
-		"that blocks (allocation, a full request queue), a busy core.",
-	Fix:    "Use libaio or io_uring with direct=1 on a pre-written file; raise queue/nr_requests; use more jobs.",
-	Read:   "The figure is that of the depth that was reached.",
-	Bad:    "iodepth=64, numjobs=4: 256 asked, 19 achieved",
-	Good:   "iodepth=64, numjobs=4: 256 asked, 255 achieved",
-	Ignore: "When the job is paced in a way that plimsoll does not see.",
-	After:  []finding.Code{"PL401", "PL409"},
-	Needs:  []part.Part{part.AllJobs, part.AllSides, part.Latencies},
+	Code:  "PL407",
+	Needs: []part.Part{part.AllJobs, part.AllSides, part.Latencies},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			if m.Failed() || 0 < m.Result.Measured && m.Result.Measured < diagnose.Shortest { // PL402, PL418
@@ -245,19 +231,8 @@ func pieces(r *result.Result) float64 {
 const shortQueue = 0.5
 
 var syncBlocks = &diagnose.Rule{
-	Code:     "PL408",
-	Since:    "0.1",
-	Severity: finding.Info,
-	Title:    "the sync after each write empties the queue",
-	When: "A job asks for a depth above 1 and a sync after each write. Silent when the device's queue was " +
-		"at least half as deep.",
-	Why: "fio submits nothing while it waits in a sync. Its iodepth levels and latencies include " +
-		"completed I/Os that it has not reaped; the device's queue is the true depth.",
-	Fix:    "Read the device's depth and the sync latency, not clat. For more synced load use more jobs.",
-	Bad:    "fdatasync=1, iodepth=32, numjobs=4: asks for 128, keeps at most 4 syncs and few writes at the device",
-	Good:   "fdatasync=1, iodepth=1, numjobs=32",
-	Ignore: "When you compare runs of the same kind.",
-	Needs:  []part.Part{part.AllJobs, part.AllSides},
+	Code:  "PL408",
+	Needs: []part.Part{part.AllJobs, part.AllSides},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			d := m.Result.Depth

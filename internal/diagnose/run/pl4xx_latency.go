@@ -91,21 +91,8 @@ const (
 )
 
 var bimodal = &diagnose.Rule{
-	Code:     "PL404",
-	Since:    "0.1",
-	Severity: finding.Info,
-	Title:    "latency has two modes",
-	When: "One direction's latencies have two peaks whose medians lie at least 8 times apart, each with at " +
-		"least 10 % of the I/Os, and a valley at most half as high as the lower peak. Members that wait " +
-		"twice as long as their peers are named.",
-	Why: "The mean falls where there is hardly any I/O. Two modes are two kinds of I/O: cache and media, " +
-		"a fast and a slow member, or a rate limit.",
-	Fix:    "Judge by percentiles; find the slower I/Os by member (PL204), offset or time.",
-	Bad:    "27 % between 190 and 500 µs, 54 % between 10 and 50 ms, mean 13.7 ms",
-	Good:   "99 % between 300 and 550 µs, mean 0.4 ms",
-	Ignore: "In a deep queue at a provisioned limit, where it is normal.",
-	After:  []finding.Code{"PL401"},
-	Needs:  []part.Part{part.AllJobs, part.AllSides},
+	Code:  "PL404",
+	Needs: []part.Part{part.AllJobs, part.AllSides},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			t := m.Result.Total
@@ -169,16 +156,7 @@ var bimodal = &diagnose.Rule{
 const lastBin = 17112 * time.Millisecond
 
 var saturated = &diagnose.Rule{
-	Code:     "PL416",
-	Since:    "0.1",
-	Severity: finding.Warn,
-	Title:    "latencies ran past the end of fio's histogram",
-	When:     "A percentile, or the maximum, lies at or above 17.1 s, where fio's bins end.",
-	Why:      "fio's last bin holds all that took longer, so percentiles stop at 17.1 s. Only `max` is true.",
-	Fix:      "Find the stall (PL415). Read max, not p99.99.",
-	Bad:      "clat percentiles: 99.99th=[17113]  max=48,211 ms",
-	Good:     "clat percentiles: 99.99th=[45]  max=49 ms",
-	Ignore:   "For a batch load on cold storage.",
+	Code: "PL416",
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			var most time.Duration
@@ -219,19 +197,8 @@ const (
 )
 
 var slowShare = &diagnose.Rule{
-	Code:     "PL417",
-	Since:    "0.1",
-	Severity: finding.Warn,
-	Title:    "many I/Os took longer than a second",
-	When:     "At least 1 % of all I/Os took more than 1 s, by bins or fio's buckets.",
-	Why: "The mean looks bearable while some requests wait for seconds. A bucket's label is its upper " +
-		"end: `1000=10.17%` are I/Os of 750 ms to 1 s.",
-	Fix: "Ask for less (PL504), or provision more; fio's latency_target finds the load that keeps its " +
-		"latency.",
-	Bad:    "lat (msec): 750=9.76%, 1000=10.17%, 2000=19.59%, >=2000=6.77%   # above 1 s: 26.4 %, not 36.5 %",
-	Good:   "lat (msec): 2=62.63%, 4=1.12%",
-	Ignore: "In tests of throughput with an enormous queue.",
-	Needs:  []part.Part{part.AllJobs},
+	Code:  "PL417",
+	Needs: []part.Part{part.AllJobs},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			share, ok := diagnose.Above(m.Result.Total, slowIO)

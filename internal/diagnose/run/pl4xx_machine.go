@@ -17,21 +17,8 @@ const (
 )
 
 var cpuBound = &diagnose.Rule{
-	Code:     "PL409",
-	Since:    "0.1",
-	Severity: finding.Warn,
-	Title:    "fio's own CPU time limits the run, not the storage",
-	When: "A fio job uses at least 90 % of its core, or the host's cores are at least 95 % busy, mostly by " +
-		"fio. (Other processes: PL425.) Jobs that spin on purpose (SPDK, hipri, sqthread_poll) and those " +
-		"on persistent memory are not judged.",
-	Why:    "fio cannot submit faster than its thread runs; more volumes would not raise the figure.",
-	Fix:    "Use more jobs with less depth each, larger blocks, io_uring, or a larger instance.",
-	Read:   "The figure is that of the CPU: the storage can do more.",
-	Bad:    "numjobs=1, bs=4k: cpu usr=31 %, sys=68 %",
-	Good:   "numjobs=4, bs=4k: cpu usr=9 %, sys=22 %",
-	Ignore: "When the storage's bandwidth limit is reached at the same time.",
-	After:  []finding.Code{"PL401", "PL419"},
-	Needs:  []part.Part{part.AllJobs},
+	Code:  "PL409",
+	Needs: []part.Part{part.AllJobs},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		var limited *finding.Finding
 		for _, m := range c.Measured() {
@@ -55,20 +42,7 @@ var cpuBound = &diagnose.Rule{
 }
 
 var othersCompute = &diagnose.Rule{
-	Code:     "PL425",
-	Since:    "0.3",
-	Severity: finding.Invalid,
-	Title:    "other processes used the CPU during the run",
-	When: "The host's cores are at least 95 % busy, and processes other than fio, or the hypervisor, have " +
-		"at least 30 % of all cores.",
-	Why: "fio waits for a core before it submits and before it notices a completion: lower throughput and " +
-		"longer latency than the storage's.",
-	Fix: "Stop the other processes; top shows them. On a host that is always shared, use --shared-host, " +
-		"and compare variants with plimsoll ab.",
-	Bad:    "The host's 2 cores were 98.9 % busy; fio used 2.8 %",
-	Good:   "The host's 2 cores were 31 % busy; fio used 24 %",
-	Ignore: "When both sides of a comparison alternated beside the same load.",
-	After:  []finding.Code{"PL401"},
+	Code: "PL425",
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		var taken *finding.Finding
 		for _, m := range c.Measured() {
@@ -158,17 +132,7 @@ func (u cpuUse) finding(m diagnose.Measurement) finding.Finding {
 }
 
 var robbed = &diagnose.Rule{
-	Code:     "PL410",
-	Since:    "0.1",
-	Severity: finding.Warn,
-	Title:    "steal or interrupts took CPU time from the host",
-	When:     "The hypervisor stole at least 5 % of all cores, or interrupts took at least 25 %.",
-	Why: "Stolen time delays the noticing of completions, so latencies contain the hypervisor's " +
-		"scheduling. Interrupts on few cores delay each other.",
-	Fix:    "Measure on a dedicated or larger instance; spread NVMe interrupts over cores.",
-	Bad:    "steal 12 %, read p99 9 ms",
-	Good:   "steal 0 %, read p99 1.1 ms",
-	Ignore: "When only throughput at the storage's limit matters.",
+	Code: "PL410",
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		var host *finding.Finding
 		for _, m := range c.Measured() {
@@ -216,21 +180,8 @@ const (
 )
 
 var dirtyStall = &diagnose.Rule{
-	Code:     "PL411",
-	Since:    "0.1",
-	Severity: finding.Warn,
-	Title:    "dirty pages are written back during the run",
-	When: "More than 256 MiB are under writeback at once beside direct I/O, or seconds with less than a " +
-		"fifth of the median IOPS coincide with writeback.",
-	Why: "Writeback shares the devices. Buffered writers run at the speed of memory until the dirty " +
-		"limit, then stop: the mean describes neither.",
-	Fix: "Run `sync` first, use direct=1, stop other writers, or lower vm.dirty_bytes and " +
-		"vm.dirty_background_bytes.",
-	Bad:    "writeback 2.1 GiB, 7 of 60 s below a fifth of the median",
-	Good:   "writeback 0 to 4 MiB throughout",
-	Ignore: "When you measure buffered writing with its stalls.",
-	After:  []finding.Code{"PL401"},
-	Check:  checkDirty,
+	Code:  "PL411",
+	Check: checkDirty,
 }
 
 func checkDirty(c *diagnose.Case, report func(finding.Finding)) {
@@ -291,23 +242,8 @@ const (
 )
 
 var otherIO = &diagnose.Rule{
-	Code:     "PL412",
-	Since:    "0.1",
-	Severity: finding.Warn,
-	Title:    "something else used the device during the run",
-	When: "The device moved over 10 % more bytes in a direction than fio, at least 1 MiB/s and 2 % of the " +
-		"total, beyond the log writes of its syncs (PL414). Invalid from a quarter of the total on, " +
-		"unless the ceiling is reached. In an import a warning: the disk counts more than twice fio's " +
-		"I/Os of small unsynced blocks; or four or more of those became one I/O, not through the page " +
-		"cache.",
-	Why:    "Other processes share the limits, so the result is too low by their part.",
-	Fix:    "Stop databases, backups, scrubs and monitoring on these volumes.",
-	Read:   "The figure is the least that the storage gives; of joined I/Os only the bandwidth counts.",
-	Bad:    "fio wrote 3.1 GiB, md0 saw writes of 3.1 GiB and reads of 9 GiB",
-	Good:   "fio wrote 3.1 GiB, md0 saw writes of 3.1 GiB and reads of 0.2 MiB",
-	Ignore: "When the other load belongs to the experiment.",
-	After:  []finding.Code{"PL414", "PL418"},
-	Needs:  []part.Part{part.AllJobs, part.AllSides},
+	Code:  "PL412",
+	Needs: []part.Part{part.AllJobs, part.AllSides},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			r := m.Result

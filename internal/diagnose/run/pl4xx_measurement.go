@@ -49,22 +49,7 @@ const (
 )
 
 var unwritten = &diagnose.Rule{
-	Code:     "PL401",
-	Since:    "0.1",
-	Severity: finding.Invalid,
-	Title:    "reads did not touch the media",
-	When: "The devices' counters show less than half of what fio read; or a tenth of a job's random reads " +
-		"took less than 0.7 of the drive's read latency. Where the drive is unknown, a warning below " +
-		"35 µs. Also any I/O of null_blk, a RAM disk, tmpfs, or an engine without storage.",
-	Why: "Blocks that were never written, or were discarded, are answered with zeros from memory, and the " +
-		"page cache answers buffered reads.",
-	Fix:  "Write the whole region first (as plimsoll does), keep the files, and read with direct=1.",
-	Read: "Do not quote these reads as the storage's.",
-	Bad: `rm /opt/fio/t0/*                      # discards their blocks
-fio --filename=/dev/md0 --rw=randread ...   # 238k IOPS, p50 42 µs, on drives that need 77 µs`,
-	Good: `fio --name=lay --filename=/opt/fio/t0/f --size=100g --rw=write --bs=1M --direct=1
-fio --filename=/opt/fio/t0/f --size=100g --rw=randread ...   # 137k IOPS, p50 200 µs`,
-	Ignore: "On Optane, Z-NAND or memory-backed devices: declare the drive and its read latency.",
+	Code: "PL401",
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			f, ok := unreal(m)
@@ -245,18 +230,7 @@ const (
 )
 
 var cutShort = &diagnose.Rule{
-	Code:     "PL402",
-	Since:    "0.1",
-	Severity: finding.Warn,
-	Title:    "run ended early or with errors",
-	When: "A job ended with an error, I/Os were short or dropped, or less than 95 % of the planned time " +
-		"was measured (invalid with errors, or below half and 10 s).",
-	Why:    "Failed I/Os are often fast, so errors make a device look better.",
-	Fix:    "Look for the errno in fio's output and for I/O errors in dmesg; repeat the run.",
-	Read:   "The figures are those of the part that was measured; fio's errno names the error.",
-	Bad:    "randrw: (groupid=0, jobs=4): err= 5 (file:io_u.c, error=Input/output error)",
-	Good:   "randrw: (groupid=0, jobs=4): err= 0",
-	Ignore: "When you stopped the run because its figures had settled.",
+	Code: "PL402",
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			r := m.Result
@@ -345,23 +319,8 @@ func plan(r *result.Result) time.Duration {
 const Noisy = 0.10
 
 var tooNoisy = &diagnose.Rule{
-	Code:     "PL403",
-	Since:    "0.1",
-	Severity: finding.Warn,
-	Title:    "variance is too high to trust the mean",
-	When: "The 95 % interval of the mean IOPS (batch means of the seconds) is wider than ± 10 %. In an " +
-		"import of one job: samples of half a second have a standard deviation of at least 40 % of their " +
-		"mean, and 30 % without the most extreme one, unless that one holds a tenth of all I/Os; of " +
-		"several jobs in one row: 90 % of a single job's mean.",
-	Why: "A rerun could land on the other side of your threshold.",
-	Fix: "Run longer or in rounds; look for another load, a burst that ends (PL406), stalls (PL415), a " +
-		"resync (PL202).",
-	Read:   "Quote the figure with its spread.",
-	Bad:    "1,200 IOPS ± 25 % over 60 s",
-	Good:   "1,200 IOPS ± 2 % over 300 s",
-	Ignore: "When only the order of magnitude matters.",
-	After:  []finding.Code{"PL401", "PL402", "PL405", "PL406", "PL415"},
-	Needs:  []part.Part{part.AllJobs, part.AllSides, part.Count},
+	Code:  "PL403",
+	Needs: []part.Part{part.AllJobs, part.AllSides, part.Count},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			f, ok := uneven(m)
@@ -407,19 +366,7 @@ const (
 )
 
 var impossible = &diagnose.Rule{
-	Code:     "PL413",
-	Since:    "0.1",
-	Severity: finding.Warn,
-	Title:    "result is above the physical limit",
-	When: "Measured IOPS exceed what the hardware allows, bursts included, by more than 10 %; invalid from " +
-		"1.5 times on. A limit that is only known to be no less says nothing, and from 1.5 times on is doubted: one that " +
-		"somebody measured, a tier that follows from a size, writes that a host's cache takes.",
-	Why:    "Either the figure or the limit is wrong, and so is a plan built on it.",
-	Fix:    "Check the declared volumes and instance, and that blocks were written first and nothing is cached.",
-	Bad:    "randread: 63,504 IOPS where eight volumes can give 2,351",
-	Good:   "randread: 2,351 IOPS, 98 % of the volumes' 2,400",
-	Ignore: "When the topology was only assumed.",
-	After:  []finding.Code{"PL401"},
+	Code: "PL413",
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			b, ok := diagnose.Hardware(m.Ceiling)
@@ -480,19 +427,7 @@ func logWrites(m diagnose.Measurement) (ratio float64, log bool) {
 }
 
 var conversion = &diagnose.Rule{
-	Code:     "PL414",
-	Since:    "0.1",
-	Severity: finding.Warn,
-	Title:    "synced writes also pay for extent conversion",
-	When: "A workload syncs its writes, and its device wrote more than 1.3 times fio's bytes, at least 4 " +
-		"KiB more per write. Files that plimsoll prefilled are excepted (PL412).",
-	Why: "The first write to a fallocated or sparse block changes metadata, so each sync also writes the " +
-		"filesystem's log; a database's recycled WAL does not. In the lab it cost two thirds of the IOPS.",
-	Fix: "Overwrite the file first, as plimsoll does, and give the log a small stripe unit (PL212).",
-	Bad: "fio --rw=write --bs=8k --fdatasync=1 --filename=/wal/new       # allocated with fallocate",
-	Good: "fio --rw=write --bs=1M --filename=/wal/f && fio --rw=write --bs=8k --fdatasync=1 --filename=/wal/f " +
-		"--overwrite=1",
-	Ignore: "When you measure new files.",
+	Code: "PL414",
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			ratio, log := logWrites(m)

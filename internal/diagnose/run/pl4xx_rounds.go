@@ -50,19 +50,7 @@ func logs(xs []float64) []float64 {
 }
 
 var roundsDiffer = &diagnose.Rule{
-	Code:     "PL420",
-	Since:    "0.2",
-	Severity: finding.Info,
-	Title:    "rounds differ more than their seconds explain",
-	When: "Over at least five rounds the standard deviation is over 1 % and more than three times what the " +
-		"seconds within each round explain.",
-	Why: "Placement, caches, neighbours and interrupts change between rounds more than within one. A " +
-		"longer run would look more certain and be no nearer to the truth.",
-	Fix:    "Measure more rounds, not longer ones: --rounds 10 --runtime 15, or --until 3%.",
-	Bad:    "5 rounds of 60 s: spread 4 %, seconds alone say ± 0.3 %",
-	Good:   "5 rounds: spread 0.4 %, seconds alone say ± 0.3 %",
-	Ignore: "When the interval over rounds is narrow enough.",
-	After:  []finding.Code{"PL421", "PL422"},
+	Code: "PL420",
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for i := range c.Runs {
 			m := &c.Runs[i]
@@ -95,17 +83,7 @@ var roundsDiffer = &diagnose.Rule{
 }
 
 var roundApart = &diagnose.Rule{
-	Code:     "PL421",
-	Since:    "0.2",
-	Severity: finding.Warn,
-	Title:    "a round stands apart from the others",
-	When: "One of at least five rounds lies further from the median than 3.5 times 1.4826 times the median " +
-		"distance, and over 2 % (Iglewicz and Hoaglin 1993).",
-	Why:    "Something happened in that round that did not in the others.",
-	Fix:    "Look at that round's charts. It stays in all figures; more rounds show how often it comes back.",
-	Bad:    "1,000, 1,010, 995, 690, 1,004 IOPS",
-	Good:   "1,000, 1,010, 995, 998, 1,004 IOPS",
-	Ignore: "When the cause is known and is part of the load.",
+	Code: "PL421",
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for i := range c.Runs {
 			m := &c.Runs[i]
@@ -135,18 +113,7 @@ var roundApart = &diagnose.Rule{
 }
 
 var roundsDrift = &diagnose.Rule{
-	Code:     "PL422",
-	Since:    "0.2",
-	Severity: finding.Warn,
-	Title:    "rounds drift",
-	When: "Six rounds or more rise or fall in their order with a chance below 1 % (Mann-Kendall), by over " +
-		"2 % in all.",
-	Why: "The machine changed: credits ran out, a drive filled, a cache warmed. The mean belongs to no " +
-		"moment.",
-	Fix:    "Let it settle before measuring (longer ramp, more written), or compare in pairs: plimsoll ab.",
-	Bad:    "1,000, 980, 965, 940, 922, 905 IOPS",
-	Good:   "1,000, 980, 1,005, 990, 1,010, 985 IOPS",
-	Ignore: "When you look for the drift itself.",
+	Code: "PL422",
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for i := range c.Runs {
 			m := &c.Runs[i]

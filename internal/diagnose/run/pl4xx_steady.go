@@ -53,19 +53,8 @@ func steps(r *result.Result) []step {
 }
 
 var changed = &diagnose.Rule{
-	Code:     "PL405",
-	Since:    "0.1",
-	Severity: finding.Warn,
-	Title:    "the rate changed during the run",
-	When:     "The per-second series steps between levels of at least 4 s by 15 % or more, the ramp left out.",
-	Why: "The mean belongs to neither level: a cache filled, a burst ended, another load or a rebuild " +
-		"began or ended.",
-	Fix:    "Read the levels, not the mean. Run longer with a longer ramp_time.",
-	Bad:    "9,000 IOPS for 40 s, then 3,000 for 20 s: mean 7,000",
-	Good:   "3,000 IOPS for 60 s after a ramp of 60 s",
-	Ignore: "When the job changes its own load.",
-	After:  []finding.Code{"PL406", "PL401"},
-	Needs:  []part.Part{part.AllJobs, part.AllSides, part.Count},
+	Code:  "PL405",
+	Needs: []part.Part{part.AllJobs, part.AllSides, part.Count},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			all := steps(m.Result)
@@ -101,19 +90,8 @@ func (s step) evidence() []finding.Evidence {
 }
 
 var burstSpent = &diagnose.Rule{
-	Code:     "PL406",
-	Since:    "0.1",
-	Severity: finding.Warn,
-	Title:    "burst was exhausted during the run",
-	When:     "The rate fell in mid-run (as in PL405) to within 10 % of a sustained limit that has a burst above it.",
-	Why:      "The level after the fall is what the storage sustains; the mean mixes both.",
-	Fix: "Plan with the level after the fall. Fill up credits before measuring the burst, or spend them " +
-		"before measuring the sustained rate.",
-	Bad:    "3,000 IOPS for 31 min, then 600: a gp2 volume of 200 GiB",
-	Good:   "3,000 IOPS throughout: a gp3 volume",
-	Ignore: "When you wanted to see how long the burst lasts.",
-	After:  []finding.Code{"PL401"},
-	Needs:  []part.Part{part.AllJobs, part.AllSides, part.Count},
+	Code:  "PL406",
+	Needs: []part.Part{part.AllJobs, part.AllSides, part.Count},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			if m.Ceiling == nil || m.Staged() {
@@ -159,22 +137,8 @@ func dryBound(c *ceiling.Ceiling, level float64) (ceiling.Bound, bool) {
 }
 
 var stalled = &diagnose.Rule{
-	Code:     "PL415",
-	Since:    "0.1",
-	Severity: finding.Warn,
-	Title:    "nothing completed for whole seconds",
-	When: "No I/O completed for whole seconds in mid-run, at 10 IOPS or more without pacing. In an import " +
-		"of one job: at least four samples of half a second are missing. In any import: I/Os above a " +
-		"second, fewer than PL417 asks for, made up 15 % of all the time in flight.",
-	Why: "fio takes no sample where nothing completes, so its minimum hides the stall: 100,000 for a job " +
-		"of 37,500 IOPS on average. For a database it is an outage.",
-	Fix:    "Look at dmesg (nvme timeouts, resets), the volume's events, writeback (PL411) and snapshots.",
-	Read:   "Quote the slowest I/O beside the mean.",
-	Bad:    "12,010 11,987 0 0 0 12,034 IOPS",
-	Good:   "12,010 11,987 12,001 11,995 12,022 12,034 IOPS",
-	Ignore: "When the stall was injected.",
-	After:  []finding.Code{"PL411"},
-	Needs:  []part.Part{part.AllJobs, part.AllSides, part.Count},
+	Code:  "PL415",
+	Needs: []part.Part{part.AllJobs, part.AllSides, part.Count},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			f, ok := gaps(m)

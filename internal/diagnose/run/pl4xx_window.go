@@ -29,21 +29,8 @@ const (
 )
 
 var tooShort = &diagnose.Rule{
-	Code:     "PL418",
-	Since:    "0.1",
-	Severity: finding.Warn,
-	Title:    "the run was too short for what it should show",
-	When: "The figures cover less than a second (below half a second invalid), or too few seconds for an " +
-		"interval. An info where at least 16 samples of one job know their mean to ± 5 %.",
-	Why: "The run shows only its start: empty or full caches, the first I/Os of a queue, few samples for " +
-		"a p99.",
-	Fix:    "Set time_based and a runtime of 30 s or more (PL129).",
-	Read:   "Do not compare it.",
-	Bad:    "fio --name=a --rw=read --size=4m                                   # 1,024 I/Os, 4 ms",
-	Good:   "fio --name=a --rw=read --size=4g --direct=1 --time_based --runtime=60",
-	Ignore: "When you only try whether a job runs.",
-	After:  []finding.Code{"PL402"},
-	Needs:  []part.Part{part.AllJobs, part.AllSides},
+	Code:  "PL418",
+	Needs: []part.Part{part.AllJobs, part.AllSides},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			r := m.Result
@@ -126,31 +113,7 @@ func sampledWell(m diagnose.Measurement) bool {
 }
 
 var pageCache = &diagnose.Rule{
-	Code:     "PL419",
-	Since:    "0.1",
-	Severity: finding.Warn,
-	Title:    "the page cache was measured, not the storage",
-	When: "Jobs without direct=1 moved at least 16 MiB, and the devices' counters show less than 90 % of " +
-		"it (below half, invalid). In an import where no device counted: half of the random reads or " +
-		"unsynced writes took less than 6 µs (10 µs where direct is off; a warning for other reads); " +
-		"or jobs with one I/O at a time leave it less than 6 µs beside their CPU time; or a fifth of " +
-		"the reads took less than 10 µs and as many never reached the device; or half of the buffered " +
-		"writes took a copy's time (100 µs, and 1 ms per MiB), and the slowest hundredth 100 times as " +
-		"long and 10 ms, or they are at most 4 GiB (a warning; both: invalid); or pre_read=1 " +
-		"(invalidate=0: a warning) and reads that waited for nothing; or the devices' reads, at 4 MiB " +
-		"each, are less than fio's; or half of the writes, direct or not, took a copy's time and the " +
-		"mean ten times that (a warning).",
-	Why: "Buffered I/O goes to memory first: reads that it holds reach no device, and writes are done " +
-		"when they are copied.",
-	Fix: "Set direct=1. Where the application uses the page cache, use a file of twice the memory, " +
-		"end_fsync=1, and a run longer than filling vm.dirty_bytes takes.",
-	Read: "Do not quote it as the storage's: it is memory's.",
-	Bad: "fio --name=a --rw=randwrite --bs=4k --size=64m --time_based --runtime=60        # 183,000 IOPS, of " +
-		"which the disk saw 44 %",
-	Good: "fio --name=a --rw=randwrite --bs=4k --size=64g --time_based --runtime=60 --direct=1 " +
-		"--ioengine=libaio --iodepth=32",
-	Ignore: "When the cache is what you measure.",
-	After:  []finding.Code{"PL401"},
+	Code: "PL419",
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			if m.Failed() {

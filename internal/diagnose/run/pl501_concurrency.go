@@ -22,27 +22,8 @@ const (
 const notProven = "one depth cannot tell what limits the run"
 
 var concurrencyBound = &diagnose.Rule{
-	Code:     "PL501",
-	Since:    "0.1",
-	Severity: finding.Info,
-	Title:    "limited by concurrency, not by the storage",
-	When: "At most 16 I/Os per volume are in flight, at the latency of unloaded volumes (at most twice the " +
-		"typical one, or under 1.5 ms), and below 95 % of the hardware's limit. Proof is one I/O in " +
-		"flight, a ceiling at least 1.05 times as high, or a second depth with more IOPS; without it the " +
-		"finding says that one depth cannot tell. Silent where the latency misses the scenario's " +
-		"threshold, or the volume is slow (PL507). A warning when more than 4 are in flight and the " +
-		"limit is known; else an info.",
-	Why: "If the storage can do more, the result only reflects latency and depth (IOPS = in flight / " +
-		"latency); sizing by it wastes volumes.",
-	Fix: "For the storage's limit raise iodepth (libaio, io_uring) or numjobs until IOPS stop rising. For " +
-		"latency, keep the depth.",
-	Read: "The storage can do more.",
-	Bad:  "fio --rw=randwrite --bs=16k --numjobs=16                                    # psync: 26,598 IOPS, 0.60 ms",
-	Good: "fio --rw=randwrite --bs=16k --numjobs=16 --ioengine=libaio --iodepth=32     # 36,155 IOPS, the " +
-		"volumes' limit",
-	Ignore: "When the application has no more in flight.",
-	After:  []finding.Code{"PL401", "PL413"},
-	Needs:  []part.Part{part.AllJobs, part.AllSides, part.Latencies},
+	Code:  "PL501",
+	Needs: []part.Part{part.AllJobs, part.AllSides, part.Latencies},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			if c.IsConcurrencyBound(m) {

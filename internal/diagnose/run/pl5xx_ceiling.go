@@ -29,17 +29,7 @@ func ceilingRules() []*diagnose.Rule {
 }
 
 var ceilingReached = &diagnose.Rule{
-	Code: "PL502", Since: "0.1", Severity: finding.Info,
-	Needs: []part.Part{part.AllJobs, part.AllSides},
-	Title: "ceiling reached",
-	When:  "Measured IOPS are 95 % to 110 % of the lowest limit that the hardware sets.",
-	Why:   "The storage delivers its limit; only raising this resource changes the figure.",
-	Fix: "If you need more, raise the limiting resource up to the next limit, which `plimsoll ceiling` " +
-		"shows.",
-	Bad:    "12,200 IOPS, and nobody knows why not more",
-	Good:   "12,200 IOPS: 101.7 % of the 12,000 that eight volumes allow in RAID10 writes",
-	Ignore: "It is good news unless you need more.",
-	After:  []finding.Code{"PL505"},
+	Code: "PL502", Needs: []part.Part{part.AllJobs, part.AllSides},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			if b, ok := diagnose.Hardware(m.Ceiling); ok && m.Reached() && m.IOPS() <= impossibleShare*b.IOPS {
@@ -88,23 +78,8 @@ const farShare = 0.80
 const half = 0.5
 
 var farBelow = &diagnose.Rule{
-	Code:     "PL503",
-	Since:    "0.1",
-	Severity: finding.Warn,
-	Title:    "far below the ceiling",
-	When: "Measured IOPS are below 80 % of the hardware's lowest limit (between 80 and 95 % an info, where " +
-		"named causes explain half of the gap), and neither concurrency nor the job's own rate explains " +
-		"it. An instance's limit alone makes no gap. An account lists the causes that explain at least a " +
-		"tenth, and the rest.",
-	Why: "Capacity that is paid for does not arrive.",
-	Fix: "Record telemetry (plimsoll run), probe each member alone (run --probe), compare depths " +
-		"(plimsoll sweep).",
-	Read:   "Ask for the disk statistics of each member, and for results of other depths.",
-	Bad:    "3,733 MiB/s from four drives that can read 12,000 MB/s",
-	Good:   "11,400 MB/s from the same drives",
-	Ignore: "When the limits are data-sheet figures of another load.",
-	After:  []finding.Code{"PL401", "PL406", "PL501", "PL504"},
-	Needs:  []part.Part{part.AllJobs, part.AllSides},
+	Code:  "PL503",
+	Needs: []part.Part{part.AllJobs, part.AllSides},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			b, ok := diagnose.Hardware(m.Ceiling)
@@ -145,19 +120,8 @@ var farBelow = &diagnose.Rule{
 const demandMet = 0.98
 
 var demandMissed = &diagnose.Rule{
-	Code:     "PL504",
-	Since:    "0.1",
-	Severity: finding.Fail,
-	Title:    "the demand was not met",
-	When: "A job asks for a rate (rate=, rate_iops=), and less than 98 % of it was measured in a direction " +
-		"that ran. A warning where less than 10 s were measured, without an interval.",
-	Why:    "A job that falls behind its rate builds a queue, and its latencies grow without bound.",
-	Fix:    "Provision for the demand (plimsoll ceiling FILE says what it takes), or lower it.",
-	Bad:    "rate=16m × 16 jobs = 256 MiB/s of reads asked, 118 MiB/s measured (46 %)",
-	Good:   "rate=5m × 16 jobs = 80 MiB/s of writes asked, 80 MiB/s measured",
-	Ignore: "When the rate was set high to find the limit.",
-	After:  []finding.Code{"PL402"},
-	Needs:  []part.Part{part.AllJobs, part.AllSides},
+	Code:  "PL504",
+	Needs: []part.Part{part.AllJobs, part.AllSides},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			var says []string
@@ -222,17 +186,8 @@ func demandOf(r *result.Result) demand {
 }
 
 var instanceBound = &diagnose.Rule{
-	Code:     "PL505",
-	Since:    "0.1",
-	Severity: finding.Info,
-	Title:    "limited by the instance, not by its volumes",
-	When:     "The ceiling is reached, and the lowest limit is the instance's own on network storage.",
-	Why:      "All volumes of a machine share this cap: more or faster ones change nothing.",
-	Fix:      "Choose an instance whose sustained limit covers the load, or provision the volumes down to it.",
-	Bad:      "an io2 volume of 64,000 IOPS on a c6a.xlarge, which sustains 6,000",
-	Good:     "the same volume on an instance that sustains 40,000 or more",
-	Ignore:   "When the volumes will move to a larger machine.",
-	Needs:    []part.Part{part.AllJobs, part.AllSides},
+	Code:  "PL505",
+	Needs: []part.Part{part.AllJobs, part.AllSides},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			b, ok := diagnose.Hardware(m.Ceiling)
@@ -289,19 +244,8 @@ func total(rates []units.Rate) (all units.Rate) {
 }
 
 var mirrorReads = &diagnose.Rule{
-	Code:     "PL506",
-	Since:    "0.1",
-	Severity: finding.Info,
-	Title:    "a mirrored array reads from every member",
-	When:     "A RAID1 or RAID10 array reads more than 1.25 times what the volumes of one side can give.",
-	Why: "`stripes × volume` holds for writes, which go to both sides. Reads are spread over all " +
-		"members, so a plan that halves them buys twice what it needs.",
-	Fix:    "Count all members for reads: 8 × 125 MiB/s = 1,000 MiB/s, and half of it for writes.",
-	Bad:    "RAID10 of 8 gp3: Throughput = 4 × 125 = 500 MB/s; measured 1,003 MB/s of reads",
-	Good:   "read 8 × 125 = 1,000 MiB/s, write 4 × 125 = 500 MiB/s",
-	Ignore: "At depth 1, where md reads from the first idle side only.",
-	After:  []finding.Code{"PL401", "PL413"},
-	Needs:  []part.Part{part.AllJobs, part.AllSides},
+	Code:  "PL506",
+	Needs: []part.Part{part.AllJobs, part.AllSides},
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			a := c.ArrayOf(m)

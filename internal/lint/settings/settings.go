@@ -83,7 +83,7 @@ func ReadConfig(name string, text []byte) (Config, error) {
 }
 
 func knownCode(file string, code finding.Code) error {
-	if slices.ContainsFunc(lint.Rules(), func(r *finding.Rule[*lint.Case]) bool { return r.Code == code }) {
+	if lint.Knows(code) {
 		return nil
 	}
 	return fmt.Errorf("%s: no rule of lint has the code %q", file, code)

@@ -102,24 +102,24 @@ func Suites(all []*suite.Suite) *page.Document {
 	return d
 }
 
-// Rules is the document of findings that plimsoll knows, with the pages of those that were named.
-// data is its JSON.
-func Rules(all []finding.Page, bodies []string, data any) *page.Document {
+// Rules is the document of findings that plimsoll knows, with their pages where they were named. data is
+// its JSON.
+func Rules(all []finding.Page, named bool, data any) *page.Document {
 	d := &page.Document{Kind: "rules", Data: page.DataOf("rules", data)}
 	d.Head.Word = text.Plural(len(all), "finding")
 	rows := page.NewTable("", "<code", "<severity", "<title")
-	for _, r := range all {
-		rows.Add(string(r.Code), string(r.Severity), r.Title)
-	}
-	d.Add(rows)
 	texts := page.NewTable("", "code", "severity", "title", "when", "why", "fix")
 	for _, r := range all {
-		texts.Add(string(r.Code), string(r.Severity), r.Title, r.When, r.Why, r.Fix)
+		rows.Add(string(r.Code), string(r.Severity), r.Title)
+		texts.Add(string(r.Code), string(r.Severity), r.Title, r.Says("Fires when"), r.Says(finding.Why), r.Says(finding.Fix))
 	}
+	d.Add(rows)
 	d.Records = &texts
-	for _, body := range bodies {
-		lines := strings.Split(strings.TrimRight(body, "\n"), "\n")
-		d.Add(page.Code{Fit: func(int, bool) []string { return slices.Clone(lines) }})
+	for _, r := range all {
+		if named {
+			lines := strings.Split(strings.TrimRight(r.Text(), "\n"), "\n")
+			d.Add(page.Code{Fit: func(int, bool) []string { return slices.Clone(lines) }})
+		}
 	}
 	return d
 }

@@ -13,6 +13,7 @@ import (
 	"plimsoll/internal/compare"
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/diagnose/live"
+	"plimsoll/internal/finding"
 	"plimsoll/internal/provision"
 	written "plimsoll/internal/provision/records"
 	"plimsoll/internal/report/compared"
@@ -24,7 +25,6 @@ import (
 	"plimsoll/internal/sys"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
-	"plimsoll/internal/verdict"
 	"plimsoll/internal/workload"
 )
 
@@ -212,8 +212,7 @@ func listKinds(t *testing.T, all map[string]*page.Document) {
 			t.Fatalf("the catalogue has no %s", name)
 		}
 	}
-	pages := verdict.Pages()[:2]
-	all["explained"] = plans.Rules(pages, []string{"a page", "another"}, nil)
+	all["explained"] = plans.Rules(finding.Pages()[:1], true, nil)
 	all["nothing to lint"] = plans.Lint(plans.Linted{})
 	all["against a baseline"] = compared.Against(&compare.Against{
 		Run: "20261122T194909Z-import", Baseline: "the last 10 runs", Notes: []string{"the kernel changed"},
