@@ -148,3 +148,20 @@ func Rules[C any](checks map[Code]func(C, func(Finding))) []*Rule[C] {
 	}
 	return all
 }
+
+// New is a finding on a subject, with its message in the words of fmt.
+func New(subject, format string, args ...any) Finding {
+	return Finding{Subject: subject, Message: fmt.Sprintf(format, args...)}
+}
+
+// Saw adds a piece of evidence, in the order of its fields; expected and where may be empty.
+func (f Finding) Saw(what, found, expected, where string) Finding {
+	f.Evidence = append(f.Evidence[:len(f.Evidence):len(f.Evidence)], Evidence{what, found, expected, where})
+	return f
+}
+
+// Run adds commands.
+func (f Finding) Run(commands ...string) Finding {
+	f.Commands = append(f.Commands[:len(f.Commands):len(f.Commands)], commands...)
+	return f
+}

@@ -37,12 +37,9 @@ func instanceBurst(c *diagnose.Case, report func(finding.Finding)) {
 			}
 			found := f.says(cmp.Or(i.Type, "the instance") + " sustains")
 			if i.Baseline.Known() {
-				found.Evidence = append(found.Evidence, finding.Evidence{
-					What: "limits of " + cmp.Or(i.Type, "the instance"),
-					Found: fmt.Sprintf("sustained %s IOPS and %s; for %s%s %s IOPS and %s", i.Baseline.IOPS, i.Baseline.Rate.SI(),
-						text.Duration(i.BurstFor), per(i.BurstPer), i.Burst.IOPS, i.Burst.Rate.SI()),
-					Where: diagnose.Origin(i.Origin),
-				})
+				found = found.Saw("limits of "+cmp.Or(i.Type, "the instance"),
+					fmt.Sprintf("sustained %s IOPS and %s; for %s%s %s IOPS and %s", i.Baseline.IOPS, i.Baseline.Rate.SI(),
+						text.Duration(i.BurstFor), per(i.BurstPer), i.Burst.IOPS, i.Burst.Rate.SI()), "", diagnose.Origin(i.Origin))
 			}
 			report(found)
 		}
@@ -139,12 +136,8 @@ func (x burst) says(who string) finding.Finding {
 		},
 	}
 	if x.allowed.BurstFor > 0 {
-		f.Evidence = append(f.Evidence, finding.Evidence{
-			What:     "time measured",
-			Found:    text.Duration(m.Result.Measured),
-			Expected: "more than the " + text.Duration(x.allowed.BurstFor) + " of the burst",
-			Where:    diagnose.Origin(x.allowed.Origin),
-		})
+		f = f.Saw("time measured", text.Duration(m.Result.Measured),
+			"more than the "+text.Duration(x.allowed.BurstFor)+" of the burst", diagnose.Origin(x.allowed.Origin))
 	}
 	return f
 }

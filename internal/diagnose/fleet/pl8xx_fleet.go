@@ -61,10 +61,7 @@ func hostLost(c *diagnose.FleetCase, report func(finding.Finding)) {
 		if h.Lost == "" {
 			continue
 		}
-		f := finding.Finding{
-			Subject: h.Name,
-			Message: text.Sentence(fmt.Sprintf("host %s has no result: %s", h.Name, h.Lost)),
-		}
+		f := finding.New(h.Name, "%s", text.Sentence(fmt.Sprintf("host %s has no result: %s", h.Name, h.Lost)))
 		if n <= c.Lose {
 			f.Severity = finding.Warn
 		}
@@ -205,13 +202,8 @@ func sharedBottleneck(c *diagnose.FleetCase, report func(finding.Finding)) {
 func fleetClock(c *diagnose.FleetCase, report func(finding.Finding)) {
 	for _, h := range c.Hosts {
 		if h.Clock > clockLimit {
-			report(finding.Finding{
-				Subject: h.Name,
-				Message: fmt.Sprintf("The clock of %s may be off by %s.", h.Name, text.Duration(h.Clock)),
-				Evidence: []finding.Evidence{
-					{What: "clock error", Found: text.Duration(h.Clock), Expected: "at most " + text.Duration(clockLimit)},
-				},
-			})
+			report(finding.New(h.Name, "The clock of %s may be off by %s.", h.Name, text.Duration(h.Clock)).
+				Saw("clock error", text.Duration(h.Clock), "at most "+text.Duration(clockLimit), ""))
 		}
 	}
 }

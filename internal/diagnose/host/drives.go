@@ -140,8 +140,7 @@ func perDrive(c *diagnose.Case,
 		}
 		names = append(names, d.Name)
 		file := diagnose.Sysfs(d.Name, "queue/"+attribute)
-		f.Evidence = append(f.Evidence,
-			finding.Evidence{What: attribute + " of " + d.Name, Found: found, Expected: wanted, Where: file})
+		f = f.Saw(attribute+" of "+d.Name, found, wanted, file)
 		f.Set(finding.Setting{File: file, Value: strings.Fields(wanted)[0]})
 	}
 	f.Subject = strings.Join(names, ", ")

@@ -26,11 +26,8 @@ func slowLink(c *diagnose.Case, report func(finding.Finding)) {
 		}
 		names = append(names, d.Name)
 		have, want = have+d.Link.Rate(), want+d.Link.MaxRate()
-		f.Evidence = append(f.Evidence, finding.Evidence{
-			What: "link of " + d.Name, Found: linkWords(d.Link.Lanes, d.Link.Speed),
-			Expected: linkWords(d.Link.MaxLanes, d.Link.MaxSpeed),
-			Where:    "/sys/block/" + d.Name + "/device/device/current_link_*",
-		})
+		f = f.Saw("link of "+d.Name, linkWords(d.Link.Lanes, d.Link.Speed), linkWords(d.Link.MaxLanes, d.Link.MaxSpeed),
+			"/sys/block/"+d.Name+"/device/device/current_link_*")
 	}
 	if len(names) == 0 {
 		return

@@ -95,8 +95,7 @@ func fstabLine(c *diagnose.Case, m diagnose.Mounted, d *block.Device, l host.Fst
 	if driverNames.MatchString(l.Spec) {
 		f.Message = fmt.Sprintf("/etc/fstab mounts %s by %s, a name that may be another drive's after a boot.", m.Point,
 			l.Spec)
-		f.Evidence = append(f.Evidence,
-			finding.Evidence{What: "source of " + m.Point, Found: l.Spec, Expected: "UUID=" + d.UUID, Where: where})
+		*f = f.Saw("source of "+m.Point, l.Spec, "UUID="+d.UUID, where)
 	}
 	if !slices.Contains(l.Options, "nofail") && !slices.Contains(l.Options, "noauto") {
 		if f.Message == "" {
@@ -105,12 +104,7 @@ func fstabLine(c *diagnose.Case, m diagnose.Mounted, d *block.Device, l host.Fst
 				f.Severity = finding.Info
 			}
 		}
-		f.Evidence = append(f.Evidence, finding.Evidence{
-			What:     "options of " + m.Point,
-			Found:    strings.Join(l.Options, ","),
-			Expected: "with nofail",
-			Where:    where,
-		})
+		*f = f.Saw("options of "+m.Point, strings.Join(l.Options, ","), "with nofail", where)
 	}
 	return f.Message != ""
 }
@@ -165,14 +159,9 @@ func unknownArray(c *diagnose.Case, report func(finding.Finding)) {
 		if conf := c.Host.Boot.Mdadm; conf != nil {
 			file, found = conf.Path, text.Plural(len(c.Host.Boot.Arrays), "other array")
 		}
-		f := finding.Finding{
-			Subject: d.Name,
-			Message: fmt.Sprintf("%s is assembled, but no ARRAY line names it.", d.Path),
-			Evidence: []finding.Evidence{
-				{What: "ARRAY line for " + d.Name, Found: found, Expected: "UUID=" + d.MD.UUID, Where: file},
-			},
-			Commands: []string{arrayLine(c, d) + " >> " + text.ShellQuote(file)},
-		}
+		f := finding.New(d.Name, "%s is assembled, but no ARRAY line names it.", d.Path).
+			Saw("ARRAY line for "+d.Name, found, "UUID="+d.MD.UUID, file).
+			Run(arrayLine(c, d) + " >> " + text.ShellQuote(file))
 		if c.Host.Boot.Initramfs != nil {
 			f.Commands = append(f.Commands, renewal(c.Host.Boot))
 		}
@@ -206,17 +195,7 @@ func staleInitramfs(c *diagnose.Case, report func(finding.Finding)) {
 		return
 	}
 	const layout = "2006-01-02 15:04:05"
-	report(finding.Finding{
-		Subject: all[0].Name,
-		Message: fmt.Sprintf("%s was made before %s was last written.", image.Path, conf.Path),
-		Evidence: []finding.Evidence{
-			{
-				What:     "written",
-				Found:    image.Modified.UTC().Format(layout),
-				Expected: "after " + conf.Modified.UTC().Format(layout),
-				Where:    image.Path,
-			},
-		},
-		Commands: []string{renewal(c.Host.Boot)},
-	})
+	report(finding.New(all[0].Name, "%s was made before %s was last written.", image.Path, conf.Path).
+		Saw("written", image.Modified.UTC().Format(layout), "after "+conf.Modified.UTC().Format(layout), image.Path).
+		Run(renewal(c.Host.Boot)))
 }

@@ -43,12 +43,8 @@ func deepIdle(c *diagnose.Case, report func(finding.Finding)) {
 	for _, s := range deep {
 		names = append(names, clip(s.Name))
 		file := cpuFile("cpuidle/state" + strconv.Itoa(s.State) + "/disable")
-		f.Evidence = append(f.Evidence, finding.Evidence{
-			What:     "wake-up from " + clip(s.Name),
-			Found:    text.Duration(s.Latency),
-			Expected: "at most " + text.Duration(deepWake) + ", or disabled",
-			Where:    strings.Replace(file, "disable", "latency", 1),
-		})
+		f = f.Saw("wake-up from "+clip(s.Name), text.Duration(s.Latency), "at most "+text.Duration(deepWake)+", or disabled",
+			strings.Replace(file, "disable", "latency", 1))
 		f.Set(finding.Setting{File: file, Value: "1"})
 	}
 	f.Message = fmt.Sprintf("Processors may sleep in %s and take up to %s to wake.", strings.Join(names, ", "),
@@ -101,12 +97,7 @@ func slowGovernor(c *diagnose.Case, report func(finding.Finding)) {
 		}
 		return
 	}
-	f.Evidence = append(f.Evidence, finding.Evidence{
-		What:     "governor (" + clip(cpu.Driver) + ")",
-		Found:    strings.Join(cpu.Governors, ", "),
-		Expected: "performance",
-		Where:    where,
-	})
+	f = f.Saw("governor ("+clip(cpu.Driver)+")", strings.Join(cpu.Governors, ", "), "performance", where)
 	if len(cpu.Available) == 0 || slices.Contains(cpu.Available, "performance") {
 		f.Set(finding.Setting{File: cpuFile("cpufreq/scaling_governor"), Value: "performance"})
 	}
@@ -126,14 +117,9 @@ func slowClock(c *diagnose.Case, report func(finding.Finding)) {
 		return
 	}
 	const file = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
-	f := finding.Finding{
-		Subject: "clock",
-		Message: fmt.Sprintf("The clock source is %s, which a program cannot read without a system call.",
-			clip(c.Host.CPU.Clock)),
-		Evidence: []finding.Evidence{
-			{What: "clock source", Found: clip(c.Host.CPU.Clock), Expected: "tsc", Where: file},
-		},
-	}
+	f := finding.New("clock", "The clock source is %s, which a program cannot read without a system call.",
+		clip(c.Host.CPU.Clock)).
+		Saw("clock source", clip(c.Host.CPU.Clock), "tsc", file)
 	if slices.Contains(c.Host.CPU.Clocks, "tsc") {
 		// Not a Setting: the kernel may have had a reason, so that a person should choose.
 		f.Commands = []string{finding.Setting{File: file, Value: "tsc"}.Command()}
@@ -165,11 +151,8 @@ func numaDrives(c *diagnose.Case, report func(finding.Finding)) {
 	}
 	slices.Sort(nodes)
 	for _, n := range nodes {
-		f.Evidence = append(f.Evidence, finding.Evidence{
-			What:  fmt.Sprintf("drives of node %d", n),
-			Found: text.Some(on[n], 3),
-			Where: "/sys/class/block/" + on[n][0] + "/device/device/numa_node",
-		})
+		f = f.Saw(fmt.Sprintf("drives of node %d", n), text.Some(on[n], 3), "",
+			"/sys/class/block/"+on[n][0]+"/device/device/numa_node")
 	}
 	f.Message = fmt.Sprintf("The drives hang on node %d of %d; I/O from the others crosses over.", nodes[0],
 		len(c.Host.CPU.Nodes))

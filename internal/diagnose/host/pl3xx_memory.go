@@ -72,19 +72,10 @@ func dirtyPages(c *diagnose.Case, report func(finding.Finding)) {
 		report(finding.Fine("memory", "dirty pages: background write-back at %s, throttling at %s", background, limit))
 		return
 	}
-	f := finding.Finding{
-		Subject: "memory",
-		Message: fmt.Sprintf("Up to %s of written pages may gather before the kernel writes them.", background),
-		Evidence: []finding.Evidence{
-			{
-				What:     "background write-back from",
-				Found:    background.String(),
-				Expected: "at most " + manyDirty.String(),
-				Where:    "/proc/sys/vm/dirty_background_{ratio,bytes}",
-			},
-			{What: "writers wait from", Found: limit.String(), Where: "/proc/sys/vm/dirty_{ratio,bytes}"},
-		},
-	}
+	f := finding.New("memory", "Up to %s of written pages may gather before the kernel writes them.", background).
+		Saw("background write-back from", background.String(), "at most "+manyDirty.String(),
+			"/proc/sys/vm/dirty_background_{ratio,bytes}").
+		Saw("writers wait from", limit.String(), "", "/proc/sys/vm/dirty_{ratio,bytes}")
 	if never {
 		f.Severity = finding.Warn
 		f.Message = fmt.Sprintf("Background write-back begins at %s, not before writers wait (%s).", background, limit)
@@ -118,18 +109,12 @@ func swapping(c *diagnose.Case, report func(finding.Finding)) {
 	}
 	f := finding.Finding{Subject: "memory"}
 	for _, s := range swapsBelow(c) {
-		f.Evidence = append(f.Evidence,
-			finding.Evidence{What: "swap", Found: s, Expected: "on another drive", Where: "/proc/swaps"})
+		f = f.Saw("swap", s, "on another drive", "/proc/swaps")
 		f.Message = fmt.Sprintf("%s is swap, and shares drives with a target.", s)
 		f.Commands = []string{"swapon --show"}
 	}
 	if m.Known && m.Swappiness > eager {
-		f.Evidence = append(f.Evidence, finding.Evidence{
-			What:     "swappiness",
-			Found:    text.Count(m.Swappiness),
-			Expected: "at most " + units.Number(eager),
-			Where:    "/proc/sys/vm/swappiness",
-		})
+		f = f.Saw("swappiness", text.Count(m.Swappiness), "at most "+units.Number(eager), "/proc/sys/vm/swappiness")
 		f.Set(finding.Setting{File: "/proc/sys/vm/swappiness", Value: "1"})
 		if f.Message == "" {
 			f.Message = fmt.Sprintf("There is swap on a drive, of which %s is in use, and swappiness is %d.", m.SwapUsed,
@@ -189,9 +174,7 @@ func hugePages(c *diagnose.Case, report func(finding.Finding)) {
 		report(finding.Fine("memory", "transparent huge pages: %s", clip(c.Host.Memory.HugePages)))
 		return
 	}
-	report(finding.Finding{
-		Subject: "memory", Message: "Transparent huge pages are on for all memory, the database's, too.",
-		Evidence: []finding.Evidence{{What: "transparent huge pages", Found: "always", Expected: "madvise", Where: file}},
-		Commands: []string{finding.Setting{File: file, Value: "madvise"}.Command()},
-	})
+	report(finding.New("memory", "Transparent huge pages are on for all memory, the database's, too.").
+		Saw("transparent huge pages", "always", "madvise", file).
+		Run(finding.Setting{File: file, Value: "madvise"}.Command()))
 }

@@ -45,13 +45,8 @@ func readAhead(c *diagnose.Case, report func(finding.Finding)) {
 			continue
 		}
 		file := diagnose.Sysfs(t.Name, "queue/read_ahead_kb")
-		f := finding.Finding{
-			Subject: t.Name,
-			Message: fmt.Sprintf("%s reads %s ahead; %s wants %s.", t.Name, have, t.roles[0], want),
-			Evidence: []finding.Evidence{
-				{What: "read-ahead", Found: have.String(), Expected: want.String(), Where: file},
-			},
-		}
+		f := finding.New(t.Name, "%s reads %s ahead; %s wants %s.", t.Name, have, t.roles[0], want).
+			Saw("read-ahead", have.String(), want.String(), file)
 		f.Set(finding.Setting{File: file, Value: strconv.FormatUint(uint64(want/units.KiB), 10)})
 		report(f)
 	}
@@ -179,20 +174,11 @@ func shortTimeout(c *diagnose.Case, report func(finding.Finding)) {
 	if len(names) == 0 || c.Host.NVMeTimeout == 0 || c.Host.NVMeTimeout > usualTimeout {
 		return
 	}
-	f := finding.Finding{
-		Subject: strings.Join(names, ", "),
-		Message: fmt.Sprintf("Requests to %s fail after %s, and EBS can stall for longer.", text.Some(names, 3),
-			text.Duration(c.Host.NVMeTimeout)),
-		Evidence: []finding.Evidence{
-			{
-				What:     "nvme_core.io_timeout",
-				Found:    text.Duration(c.Host.NVMeTimeout),
-				Expected: "4294967295 s",
-				Where:    "/sys/module/nvme_core/parameters/io_timeout",
-			},
-		},
-		Commands: []string{"grubby --update-kernel=ALL --args=nvme_core.io_timeout=4294967295"},
-	}
+	f := finding.New(strings.Join(names, ", "), "Requests to %s fail after %s, and EBS can stall for longer.",
+		text.Some(names, 3), text.Duration(c.Host.NVMeTimeout)).
+		Saw("nvme_core.io_timeout", text.Duration(c.Host.NVMeTimeout), "4294967295 s",
+			"/sys/module/nvme_core/parameters/io_timeout").
+		Run("grubby --update-kernel=ALL --args=nvme_core.io_timeout=4294967295")
 	if c.Host.NVMeTimeout < usualTimeout {
 		f.Severity = finding.Warn
 	}

@@ -38,31 +38,12 @@ func otherLoad(c *diagnose.Case, report func(finding.Finding)) {
 				}
 				continue
 			}
-			f := finding.Finding{
-				Subject: t.Name,
-				Message: fmt.Sprintf("%s does %s IOPS and %s, none of it plimsoll's.", t.Name, iops, rate),
-				Evidence: []finding.Evidence{
-					{
-						What:     "I/Os per second",
-						Found:    fmt.Sprintf("%s reads, %s writes", u.ReadIOPS, u.WriteIOPS),
-						Expected: fmt.Sprintf("below %d", otherIOPS),
-						Where:    "/proc/diskstats",
-					},
-					{
-						What:     "throughput",
-						Found:    rate.String(),
-						Expected: "below " + otherRate.String(),
-						Where:    "/proc/diskstats",
-					},
-					{
-						What:     "busy",
-						Found:    text.Percent(u.Util),
-						Expected: "below " + text.Percent(otherUtil),
-						Where:    "/proc/diskstats",
-					},
-				},
-				Commands: []string{"pidstat -d 1 5"},
-			}
+			f := finding.New(t.Name, "%s does %s IOPS and %s, none of it plimsoll's.", t.Name, iops, rate).
+				Saw("I/Os per second", fmt.Sprintf("%s reads, %s writes", u.ReadIOPS, u.WriteIOPS), fmt.Sprintf("below %d",
+					otherIOPS), "/proc/diskstats").
+				Saw("throughput", rate.String(), "below "+otherRate.String(), "/proc/diskstats").
+				Saw("busy", text.Percent(u.Util), "below "+text.Percent(otherUtil), "/proc/diskstats").
+				Run("pidstat -d 1 5")
 			if w != nil && w.Using() != "" {
 				f.Severity, f.Title = finding.Info, "the storage is in use"
 				f.Message = fmt.Sprintf("%s does %s IOPS and %s: it is %s.", t.Name, iops, rate, w.InUse())
@@ -152,19 +133,10 @@ func fullFilesystem(c *diagnose.Case, report func(finding.Finding)) {
 			report(finding.Fine(t.Mount.Point, "%s free at %s", *t.Free, t.Mount.Point))
 			continue
 		}
-		report(finding.Finding{
-			Subject: t.Mount.Point,
-			Message: fmt.Sprintf("Of %s at %s only %s are free.", d.Size, t.Mount.Point, *t.Free),
-			Evidence: []finding.Evidence{
-				{
-					What:     "free",
-					Found:    fmt.Sprintf("%s (%s)", *t.Free, text.Percent(float64(*t.Free)/float64(d.Size))),
-					Expected: "at least " + text.Percent(nearlyFull),
-					Where:    "statfs",
-				},
-			},
-			Commands: []string{"df -h " + text.ShellQuote(t.Mount.Point)},
-		})
+		report(finding.New(t.Mount.Point, "Of %s at %s only %s are free.", d.Size, t.Mount.Point, *t.Free).
+			Saw("free", fmt.Sprintf("%s (%s)", *t.Free, text.Percent(float64(*t.Free)/float64(d.Size))),
+				"at least "+text.Percent(nearlyFull), "statfs").
+			Run("df -h " + text.ShellQuote(t.Mount.Point)))
 	}
 }
 
@@ -189,13 +161,8 @@ func oldSoftware(c *diagnose.Case, report func(finding.Finding)) {
 	case !v.Before(fioSyncs):
 		report(finding.Fine("fio", "no fault of %s is known", v))
 	default:
-		f := finding.Finding{
-			Subject: "fio",
-			Message: fmt.Sprintf("%s does not measure how long syncs take with libaio.", v),
-			Evidence: []finding.Evidence{
-				{What: "fio", Found: v.String(), Expected: fioSyncs.String() + " or later", Where: "fio --version"},
-			},
-		}
+		f := finding.New("fio", "%s does not measure how long syncs take with libaio.", v).
+			Saw("fio", v.String(), fioSyncs.String()+" or later", "fio --version")
 		if v.Before(fioWhole) {
 			f.Message = fmt.Sprintf("%s does not measure how long syncs take with libaio, and leaves jobs that have ended "+
 				"out of its documents of each second.", v)

@@ -111,15 +111,9 @@ func misaligned(c *diagnose.Case, report func(finding.Finding)) {
 				continue
 			}
 			seen[n] = true
-			report(finding.Finding{
-				Subject: n,
-				Message: fmt.Sprintf("%s starts at sector %d, %d bytes past a 4 KiB boundary.", n,
-					uint64(d.Start)/sector, uint64(d.Start%alignment)),
-				Evidence: []finding.Evidence{{
-					What: "start", Found: text.Count(d.Start) + " bytes", Expected: "a multiple of 4,096",
-					Where: "/sys/class/block/" + n + "/start",
-				}},
-			})
+			report(finding.New(n, "%s starts at sector %d, %d bytes past a 4 KiB boundary.", n, uint64(d.Start)/sector,
+				uint64(d.Start%alignment)).
+				Saw("start", text.Count(d.Start)+" bytes", "a multiple of 4,096", "/sys/class/block/"+n+"/start"))
 		}
 	}
 }
@@ -177,12 +171,7 @@ func chunkSplit(c *diagnose.Case, report func(finding.Finding)) {
 			},
 		}
 		if split > 0 {
-			f.Evidence = append(f.Evidence, finding.Evidence{
-				What:     "device I/Os per I/O",
-				Found:    text.Factor(split),
-				Expected: "1",
-				Where:    "disk statistics over issued I/Os, ramp taken out",
-			})
+			f = f.Saw("device I/Os per I/O", text.Factor(split), "1", "disk statistics over issued I/Os, ramp taken out")
 		}
 		if pieces >= splitCostly {
 			f.Severity = finding.Warn
@@ -213,22 +202,12 @@ func wideLog(c *diagnose.Case, report func(finding.Finding)) {
 			continue
 		}
 		seen[m.Device] = true
-		report(finding.Finding{
-			Subject: m.Point,
-			Message: fmt.Sprintf(
-				"The log of %s is padded to %s, so a sync of 8 KiB that changes metadata writes %s times that.", m.Point,
-				m.LogUnit, units.Number(float64(m.LogUnit)/float64(8*units.KiB)),
-			),
-			Evidence: []finding.Evidence{
-				{
-					What:     "log stripe unit",
-					Found:    m.LogUnit.String(),
-					Expected: "at most " + wideLogUnit.String(),
-					Where:    "xfs_info " + text.ShellQuote(m.Point) + ", log line",
-				},
-			},
-			Commands: []string{"mkfs.xfs -l su=32k " + text.ShellQuote("/dev/"+m.Device) + "   # destroys what is on it"},
-		})
+		report(finding.New(m.Point,
+			"The log of %s is padded to %s, so a sync of 8 KiB that changes metadata writes %s times that.", m.Point, m.LogUnit,
+			units.Number(float64(m.LogUnit)/float64(8*units.KiB))).
+			Saw("log stripe unit", m.LogUnit.String(), "at most "+wideLogUnit.String(),
+				"xfs_info "+text.ShellQuote(m.Point)+", log line").
+			Run("mkfs.xfs -l su=32k " + text.ShellQuote("/dev/"+m.Device) + "   # destroys what is on it"))
 	}
 }
 

@@ -177,20 +177,10 @@ func linearArray(c *diagnose.Case, report func(finding.Finding)) {
 		if a.Level != topology.Linear || len(a.Volumes) < 2 {
 			continue
 		}
-		report(finding.Finding{
-			Subject: a.Name,
-			Message: fmt.Sprintf("%s joins %d volumes end to end, so a file gets the speed of one of them.", a.Name,
-				len(a.Volumes)),
-			Evidence: []finding.Evidence{
-				{
-					What:     "level",
-					Found:    "linear over " + text.Count(len(a.Volumes)) + " volumes",
-					Expected: "striped",
-					Where:    diagnose.Origin(a.Origin),
-				},
-			},
-			Commands: []string{"lvs -o name,segtype,stripes,stripesize,devices"},
-		})
+		report(finding.New(a.Name, "%s joins %d volumes end to end, so a file gets the speed of one of them.", a.Name,
+			len(a.Volumes)).
+			Saw("level", "linear over "+text.Count(len(a.Volumes))+" volumes", "striped", diagnose.Origin(a.Origin)).
+			Run("lvs -o name,segtype,stripes,stripesize,devices"))
 	}
 }
 

@@ -27,11 +27,7 @@ func idleMember(c *diagnose.Case, report func(finding.Finding)) {
 				"on few members.", len(idle), text.Plural(all, "member"), strings.Join(idle, ", ")),
 		}
 		for _, d := range c.MemberIOs(m) {
-			f.Evidence = append(f.Evidence, finding.Evidence{
-				What:  "I/Os of " + d.Name,
-				Found: text.Count(uint64(d.N)),
-				Where: "disk statistics, scenario " + m.Label(),
-			})
+			f = f.Saw("I/Os of "+d.Name, text.Count(uint64(d.N)), "", "disk statistics, scenario "+m.Label())
 		}
 		if a := c.ArrayOf(m); a != nil && a.Level.Striped() && a.Origin.Kind == topology.Declared {
 			f.Severity = finding.Invalid

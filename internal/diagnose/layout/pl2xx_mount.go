@@ -31,23 +31,13 @@ func doubleMount(c *diagnose.Case, report func(finding.Finding)) {
 		if len(at) < 2 {
 			continue
 		}
-		f := finding.Finding{
-			Subject: d,
-			Message: fmt.Sprintf("%s is mounted at %s: they are one filesystem.", d, strings.Join(at, " and ")),
-			Evidence: []finding.Evidence{
-				{What: "mounts of " + d, Found: strings.Join(at, ", "), Expected: "one", Where: "/proc/self/mountinfo"},
-			},
-			Commands: []string{"findmnt --source " + text.ShellQuote("/dev/"+d)},
-		}
+		f := finding.New(d, "%s is mounted at %s: they are one filesystem.", d, strings.Join(at, " and ")).
+			Saw("mounts of "+d, strings.Join(at, ", "), "one", "/proc/self/mountinfo").
+			Run("findmnt --source " + text.ShellQuote("/dev/"+d))
 		if unused := unusedArrays(c); len(unused) > 0 {
 			f.Message = fmt.Sprintf("%s is mounted at %s: they are one filesystem, and %s is not mounted at all.",
 				d, strings.Join(at, " and "), strings.Join(unused, ", "))
-			f.Evidence = append(f.Evidence, finding.Evidence{
-				What:     "arrays without a mount",
-				Found:    strings.Join(unused, ", "),
-				Expected: "none",
-				Where:    "/proc/self/mountinfo",
-			})
+			f = f.Saw("arrays without a mount", strings.Join(unused, ", "), "none", "/proc/self/mountinfo")
 		}
 		if rolesAt(c, at) > 1 {
 			f.Severity = finding.Fail
@@ -118,24 +108,10 @@ func discardMount(c *diagnose.Case, report func(finding.Finding)) {
 			}
 			where = "up to " + d.Queue.DiscardMax.String() + " at once"
 		}
-		report(finding.Finding{
-			Subject: m.Point,
-			Message: fmt.Sprintf("%s is mounted with discard, so every deletion is sent to the drives at once.", m.Point),
-			Evidence: []finding.Evidence{
-				{
-					What:     "mount options",
-					Found:    strings.Join(m.Options, ","),
-					Expected: "without discard",
-					Where:    "/proc/self/mountinfo",
-				},
-				{
-					What:  "discards that " + m.Device + " accepts",
-					Found: where,
-					Where: diagnose.Sysfs(m.Device, "queue/discard_max_bytes"),
-				},
-			},
-			Commands: []string{"mount -o remount,nodiscard " + text.ShellQuote(m.Point), "systemctl enable --now fstrim.timer"},
-		})
+		report(finding.New(m.Point, "%s is mounted with discard, so every deletion is sent to the drives at once.", m.Point).
+			Saw("mount options", strings.Join(m.Options, ","), "without discard", "/proc/self/mountinfo").
+			Saw("discards that "+m.Device+" accepts", where, "", diagnose.Sysfs(m.Device, "queue/discard_max_bytes")).
+			Run("mount -o remount,nodiscard "+text.ShellQuote(m.Point), "systemctl enable --now fstrim.timer"))
 	}
 }
 
@@ -160,19 +136,10 @@ func volatileCache(c *diagnose.Case, report func(finding.Finding)) {
 		if len(back) == 0 {
 			continue
 		}
-		f := finding.Finding{
-			Subject: a.Name,
-			Message: fmt.Sprintf("Of %s below %s, %d report a volatile write cache, so each sync becomes %s.",
-				text.Plural(len(back)+len(through), "drive"), a.Name, len(back), text.Plural(len(back), "flush", "flushes")),
-			Evidence: []finding.Evidence{
-				{
-					What:     "write cache",
-					Found:    diagnose.VolatileCache + " on " + strings.Join(back, ", "),
-					Expected: "write through",
-					Where:    diagnose.Sysfs(back[0], "queue/write_cache"),
-				},
-			},
-		}
+		f := finding.New(a.Name, "Of %s below %s, %d report a volatile write cache, so each sync becomes %s.",
+			text.Plural(len(back)+len(through), "drive"), a.Name, len(back), text.Plural(len(back), "flush", "flushes")).
+			Saw("write cache", diagnose.VolatileCache+" on "+strings.Join(back, ", "), "write through", diagnose.Sysfs(back[0],
+				"queue/write_cache"))
 		if len(a.Volumes) == 1 {
 			f.Message = fmt.Sprintf("%s has a volatile write cache, so each sync becomes a flush.", back[0])
 		}
@@ -187,12 +154,7 @@ func volatileCache(c *diagnose.Case, report func(finding.Finding)) {
 				f.Severity = finding.Warn
 				f.Message = fmt.Sprintf("Syncs on %s return in %s (median) with a volatile write cache below: either it is "+
 					"protected against power loss or commits can be lost.", a.Name, text.Duration(p50))
-				f.Evidence = append(f.Evidence, finding.Evidence{
-					What:     "sync p50",
-					Found:    text.Duration(p50),
-					Expected: "at least " + units.Latency(fastSync).String(),
-					Where:    "fio, scenario " + m.Label(),
-				})
+				f = f.Saw("sync p50", text.Duration(p50), "at least "+units.Latency(fastSync).String(), "fio, scenario "+m.Label())
 			}
 		}
 		if len(back) > 1 && len(syncs) > 0 {
@@ -223,21 +185,13 @@ func noBarriers(c *diagnose.Case, report func(finding.Finding)) {
 		if m.Array != nil {
 			subject = m.Array.Name
 		}
-		f := finding.Finding{
-			Subject: subject,
-			Message: fmt.Sprintf("%s is mounted with %s: a sync returns while the data is in a volatile cache.", m.Point,
-				m.Options[i]),
-			Evidence: []finding.Evidence{{
-				What: "mount options", Found: strings.Join(m.Options, ","), Expected: "without " + m.Options[i],
-				Where: "/proc/self/mountinfo",
-			}},
-			Commands: []string{"mount -o remount,barrier " + text.ShellQuote(m.Point)},
-		}
+		f := finding.New(subject, "%s is mounted with %s: a sync returns while the data is in a volatile cache.", m.Point,
+			m.Options[i]).
+			Saw("mount options", strings.Join(m.Options, ","), "without "+m.Options[i], "/proc/self/mountinfo").
+			Run("mount -o remount,barrier " + text.ShellQuote(m.Point))
 		if len(back) > 0 {
-			f.Evidence = append(f.Evidence, finding.Evidence{
-				What: "write cache", Found: diagnose.VolatileCache + " on " + strings.Join(back, ", "),
-				Where: diagnose.Sysfs(back[0], "queue/write_cache"),
-			})
+			f = f.Saw("write cache", diagnose.VolatileCache+" on "+strings.Join(back, ", "), "", diagnose.Sysfs(back[0],
+				"queue/write_cache"))
 		}
 		report(f)
 	}

@@ -101,21 +101,9 @@ func lagFinding(l diagnose.Lag, subject string, s finding.Severity, how string) 
 	var names, waits []string
 	for _, d := range l.Slow {
 		names, waits = append(names, d.Name), append(waits, units.Latency(d.Wait).String())
-		f.Evidence = append(
-			f.Evidence,
-			finding.Evidence{
-				What:     "time per request on " + d.Name,
-				Found:    units.Latency(d.Wait).String(),
-				Expected: units.Latency(l.Peers).String() + " (median of the faster half)",
-				Where:    where,
-			},
-			finding.Evidence{
-				What:     "utilisation of " + d.Name,
-				Found:    text.Percent(d.Util),
-				Expected: text.Percent(l.PeersUtil) + " (median of its peers)",
-				Where:    where,
-			},
-		)
+		f = f.Saw("time per request on "+d.Name, units.Latency(d.Wait).String(),
+			units.Latency(l.Peers).String()+" (median of the faster half)", where).
+			Saw("utilisation of "+d.Name, text.Percent(d.Util), text.Percent(l.PeersUtil)+" (median of its peers)", where)
 		f.Commands = append(f.Commands, fmt.Sprintf("fio --name=probe --filename=%s --readonly --rw=randread --bs=8k "+
 			"--iodepth=16 --ioengine=libaio --direct=1 --runtime=5 --time_based", text.ShellQuote("/dev/"+d.Name)))
 	}

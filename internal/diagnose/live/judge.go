@@ -1,6 +1,7 @@
 package live
 
 import (
+	"fmt"
 	"maps"
 	"time"
 
@@ -152,15 +153,12 @@ func (v *view) withoutDevice(a *Answer) *Answer {
 	waiting := r.IOPS * float64(r.Exec) / 1e9
 	if r.RTT >= remoteSlow && waiting >= slowQueue {
 		a.Answer, a.First = Found, "PL909"
-		a.Causes = []Cause{{
-			Code: "PL909", Title: titleOf("PL909"), Confidence: Possible, Subject: v.f.Source,
-			Message: "The server of " + v.f.Path + " is slow, or the network to it: " + r.RTT.String() + " a request.",
-			Evidence: []finding.Evidence{
-				{What: "round trip", Found: r.RTT.String(), Expected: "below " + remoteSlow.String(), Where: mountstats},
-				{What: "with the wait in this machine", Found: r.Exec.String(), Where: mountstats},
-			},
-			Next: []string{"plimsoll why on the server"},
-		}}
+		c := cause(Possible, v.f.Source, "The server of %s is slow, or the network to it: %s a request.", v.f.Path, r.RTT).
+			titled(titleOf("PL909")).
+			saw("round trip", r.RTT.String(), "below "+remoteSlow.String(), mountstats).
+			saw("with the wait in this machine", r.Exec.String(), "", mountstats).
+			try("plimsoll why on the server")
+		c.Code, a.Causes = a.First, []Cause{*c}
 	}
 	return a
 }
@@ -208,4 +206,26 @@ func kindOf(l *Layer) string {
 		return "dm-crypt"
 	}
 	return l.Kind
+}
+
+// cause is one of a code, and with a title, that its row in the order gives it.
+func cause(how Confidence, subject, format string, args ...any) *Cause {
+	return &Cause{Confidence: how, Subject: subject, Message: fmt.Sprintf(format, args...)}
+}
+
+// saw adds a piece of evidence; expected and where may be empty.
+func (c *Cause) saw(what, found, expected, where string) *Cause {
+	c.Evidence = append(c.Evidence, finding.Evidence{What: what, Found: found, Expected: expected, Where: where})
+	return c
+}
+
+// try adds what to do next, or to type.
+func (c *Cause) try(next ...string) *Cause {
+	c.Next = append(c.Next, next...)
+	return c
+}
+
+func (c *Cause) titled(title string) *Cause {
+	c.Title = title
+	return c
 }

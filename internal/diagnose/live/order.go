@@ -74,7 +74,8 @@ func order() []row {
 			why: "most of the whole disk is more than most of one partition",
 		},
 		{
-			name: "another program", code: "PL906", look: (*view).otherProgram, whose: Here, explains: append(limits(), "PL309"),
+			name: "another program", code: "PL906", look: (*view).otherProgram, whose: Here, explains: append(limits(),
+				"PL309"),
 			why: "what is written back is of a program that can be named",
 		},
 		{
@@ -140,7 +141,8 @@ func (v *view) look() {
 			continue
 		}
 		if c := r.look(v); c != nil {
-			c.Code, c.row = cmp.Or(c.Code, r.code), r
+			c.Code, c.row, c.Elsewhere = cmp.Or(c.Code, r.code), r, r.whose == Fine
+			c.Title = cmp.Or(c.Title, titleOf(c.Code))
 			if v.f.Counters != "" && c.Confidence == Certain { // means of a second or more prove nothing
 				c.Confidence = Likely
 			}

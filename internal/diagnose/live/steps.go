@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"plimsoll/internal/finding"
 	"plimsoll/internal/telemetry"
 	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
@@ -40,38 +39,40 @@ func (v *view) noAnswer() *Cause {
 	below := v.sum(func(l *device) float64 { return l.did.InFlight })
 	for i := len(v.all) - 1; i >= 0; i-- {
 		d := &v.all[i]
+		c := cause(Certain, d.Name, "%s vanished while plimsoll looked.", d.Name)
+		say := func(format string, args ...any) { c.Message = fmt.Sprintf(format, args...) }
+		longest := text.Duration(d.did.Longest)
 		switch {
 		case d.State != "" && d.State != "running" && d.State != "live":
-			return v.stalled(d, fmt.Sprintf("%s of %s is %s.", d.Name, v.f.Path, d.State), finding.Evidence{
-				What: "state", Found: d.State, Expected: "running, or live", Where: "/sys/class/block/" + d.Name + "/device/state",
-			})
+			say("%s of %s is %s.", d.Name, v.f.Path, d.State)
+			c.saw("state", d.State, "running, or live", "/sys/class/block/"+d.Name+"/device/state")
 		case d.did.Gone:
-			return v.stalled(d, fmt.Sprintf("%s vanished while plimsoll looked.", d.Name), finding.Evidence{
-				What: "device", Found: "gone", Where: diskstats(d.Name),
-			})
+			c.saw("device", "gone", "", diskstats(d.Name))
 		case d.did.Suspended > suspendedShare:
-			return v.stalled(d, fmt.Sprintf("%s is suspended %s of the time and holds %s up.",
-				d.Name, text.Percent(d.did.Suspended), v.f.Path), finding.Evidence{
-				What: "suspended", Found: text.Percent(d.did.Suspended), Expected: "never", Where: "dm/suspended of " + d.Name,
-			})
+			share := text.Percent(d.did.Suspended)
+			say("%s is suspended %s of the time and holds %s up.", d.Name, share, v.f.Path)
+			c.saw("suspended", share, "never", "dm/suspended of "+d.Name)
+			c.try("dmsetup info "+d.Name, "whoever suspended it resumes it: dmsetup resume")
 		case d.did.Longest >= stallLeast && (d.Leaf() || below < stallBelow) && !v.gaveAll(d):
-			return v.stalled(d, fmt.Sprintf("%s does not answer: %s had I/O in flight and completed none for %s.",
-				d.Name, v.itself(d), text.Duration(d.did.Longest)), finding.Evidence{
-				What: "longest time without a completion", Found: text.Duration(d.did.Longest), Expected: "below 0.95 s",
-				Where: diskstats(d.Name),
-			})
+			say("%s does not answer: %s had I/O in flight and completed none for %s.", d.Name, v.itself(d), longest)
+			c.saw(withoutAny, longest, "below 0.95 s", diskstats(d.Name))
 		case d.Leaf() && v.stopsAndGoes(d) && !v.gaveAll(d):
-			c := v.stalled(d, fmt.Sprintf("%s stops and goes and holds %s up: for %s of %s it completed nothing.", d.Name,
-				v.f.Path, text.Duration(d.did.Stalled), text.Duration(v.f.Window.Span)), finding.Evidence{
-				What: "longest time without a completion", Found: text.Duration(d.did.Longest), Expected: "below 0.3 s",
-				Where: diskstats(d.Name),
-			})
-			c.Confidence = Likely
-			return c
+			say("%s stops and goes and holds %s up: for %s of %s it completed nothing.", d.Name, v.f.Path,
+				text.Duration(d.did.Stalled), text.Duration(v.f.Window.Span))
+			c.saw(withoutAny, longest, "below 0.3 s", diskstats(d.Name)).Confidence = Likely
+		default:
+			continue
 		}
+		if c.Next == nil {
+			c.try("dmesg --ctime | tail -50", "the provider's status page, the drive's cable or path")
+		}
+		return c.saw("in such times", text.Duration(d.did.Stalled)+" of "+text.Duration(v.f.Window.Span), "",
+			diskstats(d.Name))
 	}
 	return nil
 }
+
+const withoutAny = "longest time without a completion"
 
 // stopsAndGoes is whether a device stood still again and again, far longer than between two completions and
 // than this machine's timers were late.
@@ -99,21 +100,6 @@ func (v *view) itself(d *device) string {
 	return "it, below " + v.f.Path + ","
 }
 
-func (v *view) stalled(d *device, message string, e finding.Evidence) *Cause {
-	c := &Cause{
-		Title: titleOf("PL902"), Confidence: Certain, Subject: d.Name, Message: message,
-		Evidence: []finding.Evidence{e, {
-			What: "in such times", Found: text.Duration(d.did.Stalled) + " of " + text.Duration(v.f.Window.Span),
-			Where: diskstats(d.Name),
-		}},
-		Next: []string{"dmesg --ctime | tail -50", "the provider's status page, the drive's cable or path"},
-	}
-	if d.did.Suspended > suspendedShare {
-		c.Next = []string{"dmsetup info " + d.Name, "whoever suspended it resumes it: dmsetup resume"}
-	}
-	return c
-}
-
 // frozen is a filesystem that somebody froze: tasks wait for it.
 func (v *view) frozen() *Cause {
 	n := v.tasks[telemetry.ForFrozen]
@@ -124,17 +110,10 @@ func (v *view) frozen() *Cause {
 	if where == "" {
 		where = v.f.Path
 	}
-	return &Cause{
-		Title: titleOf("PL903"), Confidence: Certain, Subject: where,
-		Message: fmt.Sprintf("The filesystem of %s is frozen: %s tasks wait for it to be thawed.", v.f.Path, units.Number(n)),
-		Evidence: []finding.Evidence{{
-			What: "tasks that wait for the freeze", Found: units.Number(n), Expected: "none", Where: "/proc/PID/stack",
-		}},
-		Next: []string{
-			"find who takes a snapshot (fsfreeze, a backup agent)",
-			"fsfreeze --unfreeze " + text.ShellQuote(where),
-		},
-	}
+	return cause(Certain, where, "The filesystem of %s is frozen: %s tasks wait for it to be thawed.", v.f.Path,
+		units.Number(n)).
+		saw("tasks that wait for the freeze", units.Number(n), "none", "/proc/PID/stack").
+		try("find who takes a snapshot (fsfreeze, a backup agent)", "fsfreeze --unfreeze "+text.ShellQuote(where))
 }
 
 // groupLimit is a control group at its limit for which somebody waits: all who use the path are in it, or it
@@ -155,29 +134,17 @@ func (v *view) groupLimit() *Cause {
 		how = Likely
 	}
 	limit, used := amount(l.What, l.Limit), amount(l.What, l.Used)
-	c := &Cause{
-		Title: titleOf("PL904"), Confidence: how, Subject: l.Group,
-		Message: fmt.Sprintf("A control group's limit makes %s slow: %s may do %s, and does %s.",
-			v.f.Path, nameOf(l.Group), limit, used),
-		Evidence: []finding.Evidence{
-			{What: "limit", Found: limit, Where: l.File + " on " + l.Device},
-			{
-				What: "used", Found: used, Expected: fmt.Sprintf("below %s of what the limit gives", text.Percent(v.groupUse())),
-				Where: l.File,
-			},
-		},
-		Next: []string{limitLine(*l, raised(l.Limit)) + "   # raises it"},
-	}
+	c := cause(how, l.Group, "A control group's limit makes %s slow: %s may do %s, and does %s.", v.f.Path,
+		nameOf(l.Group), limit, used).
+		saw("limit", limit, "", l.File+" on "+l.Device).
+		saw("used", used, fmt.Sprintf("below %s of what the limit gives", text.Percent(v.groupUse())), l.File).
+		try(limitLine(*l, raised(l.Limit)) + "   # raises it")
 	if outside {
-		c.Evidence = append(c.Evidence, finding.Evidence{
-			What: "tasks outside the group that wait for the log, a lock or a page", Found: units.Number(held),
-			Expected: "none", Where: "/proc/PID/stack",
-		})
+		c.saw("tasks outside the group that wait for the log, a lock or a page", units.Number(held), "none",
+			"/proc/PID/stack")
 	}
 	if e := l.Effective(); e < l.Limit {
-		c.Evidence = append(c.Evidence, finding.Evidence{
-			What: "what the limit gives", Found: amount(l.What, e), Expected: limit, Where: "whole I/Os in slices of 100 ms",
-		})
+		c.saw("what the limit gives", amount(l.What, e), limit, "whole I/Os in slices of 100 ms")
 	}
 	return c
 }
@@ -263,19 +230,13 @@ func (v *view) resync() *Cause {
 		return nil
 	}
 	s := d.did.Sync
-	c := &Cause{
-		Title: "a resync, check or reshape takes the volumes' time", Confidence: Likely, Subject: d.Name,
-		Message: fmt.Sprintf("A %s makes %s slow: %s per member on %s, %s of what the members move.",
-			actionName(s.Action), v.f.Path, s.Speed, d.Name, text.Percent(share)),
-		Evidence: []finding.Evidence{
-			{What: "action", Found: s.Action, Expected: "idle", Where: "md/sync_action of " + d.Name},
-			{
-				What: "share of the members' bytes", Found: text.Percent(share), Expected: "below " + text.Percent(resyncShare),
-				Where: "md/sync_speed, /proc/diskstats",
-			},
-		},
-		Next: []string{"echo 5000 > /proc/sys/dev/raid/speed_limit_max"},
-	}
+	c := cause(Likely, d.Name, "A %s makes %s slow: %s per member on %s, %s of what the members move.",
+		actionName(s.Action), v.f.Path, s.Speed, d.Name, text.Percent(share)).
+		titled("a resync, check or reshape takes the volumes' time").
+		saw("action", s.Action, "idle", "md/sync_action of "+d.Name).
+		saw("share of the members' bytes", text.Percent(share), "below "+text.Percent(resyncShare),
+			"md/sync_speed, /proc/diskstats").
+		try("echo 5000 > /proc/sys/dev/raid/speed_limit_max")
 	if s.Left > 0 && s.Size > 0 && s.Speed > 0 {
 		left := time.Duration(s.Left * float64(s.Size) / float64(s.Speed) * float64(time.Second))
 		slowed := time.Duration(s.Left * float64(s.Size) / (5000 * 1024) * float64(time.Second))
@@ -344,21 +305,12 @@ func (v *view) syncedWrites() *Cause {
 		}
 	}
 	writes := float64(v.top.did.Writes) / v.span
-	return &Cause{
-		Title: titleOf("PL907"), Confidence: Likely, Subject: who.Name,
-		Message: fmt.Sprintf("Synced small writes of %s make %s slow: %s tasks wait for the filesystem's log.",
-			who.Name, v.f.Path, units.Number(log+sync)),
-		Evidence: []finding.Evidence{
-			{What: "tasks that wait for the log", Found: units.Number(log), Expected: "below 0.3", Where: "/proc/PID/stack"},
-			{What: "tasks that wait for a sync", Found: units.Number(sync), Where: "/proc/PID/stack"},
-			{
-				What: "writes", Found: fmt.Sprintf("%s per second of %s", units.Number(writes), v.top.writeSize()),
-				Where: diskstats(v.top.Name),
-			},
-		},
-		Next: []string{
-			fmt.Sprintf("fewer commits in %s (group commit, one fsync a batch)", who.Name),
-			"or volumes with more IOPS: plimsoll advise",
-		},
-	}
+	return cause(Likely, who.Name, "Synced small writes of %s make %s slow: %s tasks wait for the filesystem's log.",
+		who.Name, v.f.Path, units.Number(log+sync)).
+		saw("tasks that wait for the log", units.Number(log), "below 0.3", "/proc/PID/stack").
+		saw("tasks that wait for a sync", units.Number(sync), "", "/proc/PID/stack").
+		saw("writes", fmt.Sprintf("%s per second of %s", units.Number(writes), v.top.writeSize()), "",
+			diskstats(v.top.Name)).
+		try(fmt.Sprintf("fewer commits in %s (group commit, one fsync a batch)", who.Name),
+			"or volumes with more IOPS: plimsoll advise")
 }

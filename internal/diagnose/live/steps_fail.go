@@ -29,18 +29,12 @@ func (v *view) errors() *Cause {
 		if where == "" {
 			where = v.f.Path
 		}
-		return &Cause{
-			Title: "the kernel logs errors of this storage", Confidence: Certain, Subject: e.Device,
-			Message: fmt.Sprintf("I/O of %s fails: the kernel logged %s of %s (%s).", v.f.Path,
-				text.Plural(e.Count, string(e.Kind)), e.Device, text.Clean(e.Text, 90)),
-			Evidence: []finding.Evidence{{
-				What: string(e.Kind) + " of " + e.Device, Found: text.Count(e.Count), Expected: "none", Where: "/dev/kmsg",
-			}},
-			Next: []string{
-				"dmesg --ctime | tail -50; stop what writes to " + text.ShellQuote(where) + ", and save what can be read",
-				"no fsck while it is mounted: unmount it, replace or repair " + e.Device + ", then check it",
-			},
-		}
+		return cause(Certain, e.Device, "I/O of %s fails: the kernel logged %s of %s (%s).", v.f.Path, text.Plural(e.Count,
+			string(e.Kind)), e.Device, text.Clean(e.Text, 90)).
+			titled("the kernel logs errors of this storage").
+			saw(string(e.Kind)+" of "+e.Device, text.Count(e.Count), "none", "/dev/kmsg").
+			try("dmesg --ctime | tail -50; stop what writes to "+text.ShellQuote(where)+", and save what can be read",
+				"no fsck while it is mounted: unmount it, replace or repair "+e.Device+", then check it")
 	}
 	return nil
 }
@@ -63,18 +57,12 @@ func (v *view) readOnly() *Cause {
 	if !v.f.ReadOnly && v.f.Failed == "" {
 		return nil
 	}
-	c := &Cause{
-		Title: titleOf("PL913"), Confidence: Certain, Subject: v.f.Mount,
-		Message: fmt.Sprintf("Nothing can be written below %s: %s was mounted to be written to, and the kernel made it "+
-			"read-only.", v.f.Path, v.f.Mount),
-		Evidence: []finding.Evidence{{
-			What: "filesystem", Found: "read-only", Expected: "as it was mounted", Where: "/proc/self/mountinfo",
-		}},
-		Next: []string{
-			"dmesg --ctime | grep -i -e " + text.ShellQuote(v.top.Name) + " -e ext4 -e xfs   # what the error was",
-			"no fsck and no remount while it is mounted: unmount it, then check it",
-		},
-	}
+	c := cause(Certain, v.f.Mount,
+		"Nothing can be written below %s: %s was mounted to be written to, and the kernel made it "+"read-only.", v.f.Path,
+		v.f.Mount).
+		saw("filesystem", "read-only", "as it was mounted", "/proc/self/mountinfo").
+		try("dmesg --ctime | grep -i -e "+text.ShellQuote(v.top.Name)+" -e ext4 -e xfs   # what the error was",
+			"no fsck and no remount while it is mounted: unmount it, then check it")
 	if v.f.Failed != "" {
 		c.Title = "the filesystem has failed"
 		c.Message = fmt.Sprintf("The filesystem of %s has failed: a mere look at it ends so: %s.", v.f.Path,
@@ -94,14 +82,10 @@ func (v *view) full() *Cause {
 	default:
 		return nil
 	}
-	return &Cause{
-		Title: "the filesystem is full", Confidence: Certain, Subject: v.f.Mount,
-		Message: fmt.Sprintf("%s is full: no %s is free, and what needs one fails (ENOSPC).", v.f.Mount, what),
-		Evidence: []finding.Evidence{{
-			What: "free " + what + "s", Found: "none", Expected: "at least " + text.Percent(fullBelow), Where: "statfs(2)",
-		}},
-		Next: []string{"df " + how + " " + text.ShellQuote(v.f.Mount) + "; delete what may go, or grow the filesystem"},
-	}
+	return cause(Certain, v.f.Mount, "%s is full: no %s is free, and what needs one fails (ENOSPC).", v.f.Mount, what).
+		titled("the filesystem is full").
+		saw("free "+what+"s", "none", "at least "+text.Percent(fullBelow), "statfs(2)").
+		try("df " + how + " " + text.ShellQuote(v.f.Mount) + "; delete what may go, or grow the filesystem")
 }
 
 // discards are trimmed blocks, for which the device takes its time.
@@ -114,19 +98,12 @@ func (v *view) discards() *Cause {
 	if slices.ContainsFunc(v.users, func(u User) bool { return u.Name == "fstrim" }) {
 		who = "fstrim"
 	}
-	return &Cause{
-		Title: titleOf("PL914"), Confidence: Likely, Subject: v.top.Name,
-		Message: fmt.Sprintf("Discards make %s slow: %s per second take %s each, and others wait behind them.", v.f.Path,
-			units.Number(float64(d.IOPS)), d.Wait),
-		Evidence: []finding.Evidence{
-			{What: "discards that wait", Found: units.Number(d.Waiting), Expected: "below 0.25", Where: diskstats(v.top.Name)},
-			{What: "who asks for them", Found: who, Where: "/proc/PID/fd"},
-		},
-		Next: []string{
-			"systemctl list-timers fstrim.timer   # fstrim at a quiet time, or of parts (--offset, --length)",
-			"mount without the option discard",
-		},
-	}
+	return cause(Likely, v.top.Name, "Discards make %s slow: %s per second take %s each, and others wait behind them.",
+		v.f.Path, units.Number(float64(d.IOPS)), d.Wait).
+		saw("discards that wait", units.Number(d.Waiting), "below 0.25", diskstats(v.top.Name)).
+		saw("who asks for them", who, "", "/proc/PID/fd").
+		try("systemctl list-timers fstrim.timer   # fstrim at a quiet time, or of parts (--offset, --length)",
+			"mount without the option discard")
 }
 
 // flushLimit is the time, ns, from which a flush is slow.
@@ -151,17 +128,9 @@ func (v *view) slowFlush() *Cause {
 		return nil
 	}
 	f, w := l.flushes(), l.writes()
-	return &Cause{
-		Title: titleOf("PL909"), Confidence: Likely, Subject: l.Name,
-		Message: fmt.Sprintf("Flushes of %s make %s slow: %s each, %s per second; its writes by themselves take %s.",
-			l.Name, v.f.Path, f.Wait, units.Number(float64(f.IOPS)), w.Wait),
-		Evidence: []finding.Evidence{{
-			What: "time of a flush", Found: f.Wait.String(), Expected: "at most " + latency(v.flushLimit()),
-			Where: diskstats(l.Name),
-		}},
-		Next: []string{
-			"drives whose cache is safe without power, or volumes that promise a latency of synced writes",
-			"fewer commits (group commit); measure it: plimsoll run db --only 1",
-		},
-	}
+	return cause(Likely, l.Name, "Flushes of %s make %s slow: %s each, %s per second; its writes by themselves take %s.",
+		l.Name, v.f.Path, f.Wait, units.Number(float64(f.IOPS)), w.Wait).
+		saw("time of a flush", f.Wait.String(), "at most "+latency(v.flushLimit()), diskstats(l.Name)).
+		try("drives whose cache is safe without power, or volumes that promise a latency of synced writes",
+			"fewer commits (group commit); measure it: plimsoll run db --only 1")
 }

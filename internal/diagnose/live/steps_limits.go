@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"plimsoll/internal/cloud"
-	"plimsoll/internal/finding"
 	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
@@ -166,18 +165,20 @@ func (v *view) shareOf(l topology.Limits) (share float64, limit string) {
 	return share, limit
 }
 
-// exceeded is the longest share of the window in which the volumes' own counters say that more was
-// asked than is allowed.
-func (v *view) exceeded(of func(*Exceeded) time.Duration) (share float64, device string) {
+// exceeded is the cause where the volumes' own counters say that more was asked than a limit allows, by the one
+// that says so for the longest share of the window: format gets its name, the path and that share.
+func (v *view) exceeded(limit, format string, of func(*Exceeded) time.Duration) *Cause {
+	share, device := exceededShare, ""
 	for _, l := range v.leaves {
-		if l.Exceeded == nil {
-			continue
-		}
-		if s := of(l.Exceeded).Seconds() / v.span; s > share {
-			share, device = s, l.Name
+		if l.Exceeded != nil && of(l.Exceeded).Seconds()/v.span >= share {
+			share, device = of(l.Exceeded).Seconds()/v.span, l.Name
 		}
 	}
-	return share, device
+	if device == "" {
+		return nil
+	}
+	return cause(Certain, device, format, device, v.f.Path, text.Percent(share)).
+		saw("time above "+limit, text.Percent(share), "below "+text.Percent(exceededShare), "log page 0xD0 of "+device)
 }
 
 // instanceLimit is that of the machine for all its volumes.
@@ -185,33 +186,24 @@ func (v *view) instanceLimit() *Cause {
 	if !v.slow {
 		return nil
 	}
-	if share, name := v.exceeded(func(e *Exceeded) time.Duration { return e.Instance }); share >= exceededShare {
-		return &Cause{
-			Code: "PL604", Title: "the instance's EBS limit is exceeded", Confidence: Certain, Subject: name,
-			Message: fmt.Sprintf("The instance's limit makes %s slow: more was asked of it than it carries for %s of the time.",
-				v.f.Path, text.Percent(share)),
-			Evidence: []finding.Evidence{{
-				What: "time above the instance's limit", Found: text.Percent(share),
-				Expected: "below " + text.Percent(exceededShare), Where: "log page 0xD0 of " + name,
-			}},
-			Next: []string{"a larger instance: plimsoll advise"},
-		}
+	const buy = "a larger instance: plimsoll advise"
+	if c := v.exceeded("the instance's limit",
+		"The instance's limit makes %[2]s slow: more was asked of it than it carries for %[3]s of the time.",
+		func(e *Exceeded) time.Duration { return e.Instance }); c != nil {
+		c.Code = "PL604"
+		return c.titled("the instance's EBS limit is exceeded").try(buy)
 	}
 	full := v.instanceShare()
 	if full.of < atLimit {
 		return nil
 	}
-	return &Cause{
-		Title: "the instance's limit is reached", Confidence: Certain,
-		Subject: cmp.Or(v.f.Instance.Type, "instance"),
-		Message: fmt.Sprintf("The instance's limit makes %s slow: %s do %s IOPS and %s of the %s that it carries.",
-			v.f.Path, full.who, units.Number(full.iops), full.rate, full.limit),
-		Evidence: []finding.Evidence{{
-			What: "share of the instance's limit", Found: text.Percent(full.of),
-			Expected: "below " + text.Percent(atLimit), Where: "/proc/diskstats of " + full.who,
-		}},
-		Next: []string{"a larger instance: plimsoll advise"},
-	}
+	return cause(Certain, cmp.Or(v.f.Instance.Type, "instance"),
+		"The instance's limit makes %s slow: %s do %s IOPS and %s of the %s that it carries.", v.f.Path, full.who,
+		units.Number(full.iops), full.rate, full.limit).
+		titled("the instance's limit is reached").
+		saw("share of the instance's limit", text.Percent(full.of), "below "+text.Percent(atLimit),
+			"/proc/diskstats of "+full.who).
+		try(buy)
 }
 
 // volumeLimit is what the volumes were bought with.
@@ -219,17 +211,11 @@ func (v *view) volumeLimit() *Cause {
 	if !v.slow {
 		return nil
 	}
-	if share, name := v.exceeded(func(e *Exceeded) time.Duration { return e.Volume }); share >= exceededShare {
-		return &Cause{
-			Code: "PL603", Title: "the volume's limit is exceeded", Confidence: Certain, Subject: name,
-			Message: fmt.Sprintf("The limit of %s makes %s slow: more was asked of it than it gives for %s of the time.",
-				name, v.f.Path, text.Percent(share)),
-			Evidence: []finding.Evidence{{
-				What: "time above the volume's limit", Found: text.Percent(share),
-				Expected: "below " + text.Percent(exceededShare), Where: "log page 0xD0 of " + name,
-			}},
-			Next: []string{v.buy()},
-		}
+	if c := v.exceeded("the volume's limit",
+		"The limit of %s makes %s slow: more was asked of it than it gives for %s of the time.",
+		func(e *Exceeded) time.Duration { return e.Volume }); c != nil {
+		c.Code = "PL603"
+		return c.titled("the volume's limit is exceeded").try(v.buy())
 	}
 	at, which, of := 0, "", ""
 	var full *device
@@ -244,19 +230,12 @@ func (v *view) volumeLimit() *Cause {
 	if at == 0 {
 		return nil
 	}
-	return &Cause{
-		Title: titleOf("PL901"), Confidence: Certain, Subject: which,
-		Message: fmt.Sprintf("The volumes' limit makes %s slow: %d of %d do the %s that they were bought with.",
-			v.f.Path, at, len(v.leaves), of),
-		Evidence: []finding.Evidence{
-			{
-				What: which, Found: fmt.Sprintf("%s IOPS, %s", units.Number(full.counted()), units.Rate(full.bytes())),
-				Expected: "below " + of, Where: diskstats(which),
-			},
-			{What: "I/Os that wait", Found: units.Number(v.top.waiting()), Where: diskstats(v.top.Name)},
-		},
-		Next: []string{v.buy()},
-	}
+	return cause(Certain, which, "The volumes' limit makes %s slow: %d of %d do the %s that they were bought with.",
+		v.f.Path, at, len(v.leaves), of).
+		saw(which, fmt.Sprintf("%s IOPS, %s", units.Number(full.counted()), units.Rate(full.bytes())), "below "+of,
+			diskstats(which)).
+		saw("I/Os that wait", units.Number(v.top.waiting()), "", diskstats(v.top.Name)).
+		try(v.buy())
 }
 
 // buy is the command that says what to buy for what is done now.
@@ -295,16 +274,12 @@ func (v *view) burstSpent() *Cause {
 	if one.did.LastIOs > 0 {
 		does = min(does, float64(one.did.LastIOs))
 	}
-	c := &Cause{
-		Title: "burst credits are spent", Confidence: Likely, Subject: one.Name,
-		Message: fmt.Sprintf("Spent burst credits make %s slow: its volumes do %s IOPS, their baseline, and not the "+
-			"burst of %s.", v.f.Path, units.Number(does), one.Volume.Burst.IOPS),
-		Evidence: []finding.Evidence{{
-			What: one.Name, Found: units.Number(does) + " IOPS",
-			Expected: one.Volume.Burst.IOPS.String() + " with credits", Where: diskstats(one.Name),
-		}},
-		Next: []string{"a volume type without credits: plimsoll advise"},
-	}
+	c := cause(Likely, one.Name,
+		"Spent burst credits make %s slow: its volumes do %s IOPS, their baseline, and not the "+"burst of %s.", v.f.Path,
+		units.Number(does), one.Volume.Burst.IOPS).
+		titled("burst credits are spent").
+		saw(one.Name, units.Number(does)+" IOPS", one.Volume.Burst.IOPS.String()+" with credits", diskstats(one.Name)).
+		try("a volume type without credits: plimsoll advise")
 	if b := one.Volume.Balance; b != nil && b.Left < 0.01 {
 		c.Confidence = Certain
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"plimsoll/internal/finding"
 	"plimsoll/internal/stats"
 	"plimsoll/internal/telemetry"
 	"plimsoll/internal/text"
@@ -102,15 +101,12 @@ func (v *view) compared() (Peers, bool) {
 	return Compare(v.members())
 }
 
-func (p Peers) evidence() []finding.Evidence {
+// against shows a cause of the worst member what its peers do.
+func (p Peers) against(c *Cause) *Cause {
 	m := p.Worst
-	return []finding.Evidence{{
-		What: m.Name,
-		Found: fmt.Sprintf("%s IOPS, %s waiting, %s busy", units.Number(m.IOPS), units.Number(m.Waiting),
-			text.Percent(m.Busy)),
-		Expected: fmt.Sprintf("%s IOPS and %s per I/O, as its peers", units.Number(p.IOPS), p.Wait),
-		Where:    diskstats(m.Name),
-	}}
+	return c.saw(m.Name,
+		fmt.Sprintf("%s IOPS, %s waiting, %s busy", units.Number(m.IOPS), units.Number(m.Waiting), text.Percent(m.Busy)),
+		fmt.Sprintf("%s IOPS and %s per I/O, as its peers", units.Number(p.IOPS), p.Wait), diskstats(m.Name))
 }
 
 // slowMember is one that is slower than its peers by itself.
@@ -124,17 +120,11 @@ func (v *view) slowMember() *Cause {
 	if v.limited() && !sure {
 		return nil // at a limit the queue gathers on one of equal volumes
 	}
-	c := &Cause{
-		Title: "array member slower than its peers", Confidence: Likely, Subject: m.Name,
-		Message: fmt.Sprintf("A slow member, %s, makes %s slow: %s per I/O, %s %s.", m.Name, v.f.Path, m.Wait,
-			peers(p.Others), p.Wait),
-		Evidence: p.evidence(),
-		Next: []string{
-			fmt.Sprintf("replace %s, or ask the provider; if it was made from a snapshot: plimsoll array warm /dev/%s",
-				m.Name, m.Name),
-			"plimsoll check --probe " + text.ShellQuote(v.f.Path) + "   # when it is quiet",
-		},
-	}
+	c := p.against(cause(Likely, m.Name, "A slow member, %s, makes %s slow: %s per I/O, %s %s.", m.Name, v.f.Path, m.Wait,
+		peers(p.Others), p.Wait)).
+		titled("array member slower than its peers").
+		try("replace "+m.Name+", or ask the provider; if it was made from a snapshot: plimsoll array warm /dev/"+m.Name,
+			"plimsoll check --probe "+text.ShellQuote(v.f.Path)+"   # when it is quiet")
 	if sure {
 		c.Confidence = Certain
 	}
@@ -159,13 +149,9 @@ func (v *view) hotMember() *Cause {
 	if !ok || v.has("PL204") || !p.Hot() {
 		return nil
 	}
-	return &Cause{
-		Title: titleOf("PL905"), Confidence: Likely, Subject: p.Worst.Name,
-		Message: fmt.Sprintf("A hot member, %s, makes %s slow: it gets %s IOPS, %s %s.", p.Worst.Name, v.f.Path,
-			units.Number(p.Worst.IOPS), peers(p.Others), units.Number(p.IOPS)),
-		Evidence: p.evidence(),
-		Next:     []string{"a smaller chunk, or files spread over the array: plimsoll explain PL905"},
-	}
+	return p.against(cause(Likely, p.Worst.Name, "A hot member, %s, makes %s slow: it gets %s IOPS, %s %s.", p.Worst.Name,
+		v.f.Path, units.Number(p.Worst.IOPS), peers(p.Others), units.Number(p.IOPS))).
+		try("a smaller chunk, or files spread over the array: plimsoll explain PL905")
 }
 
 // layer is a layer above the leaves in which an I/O waits.
@@ -175,19 +161,11 @@ func (v *view) layer() *Cause {
 		return nil
 	}
 	d := v.holder()
-	c := &Cause{
-		Title: titleOf("PL908"), Confidence: Likely, Subject: d.Name,
-		Message: fmt.Sprintf("A layer of this machine, %s, makes %s slow: %s per I/O there, %s in the volumes.",
-			d.Name, v.f.Path, latency(w), latency(leaf)),
-		Evidence: []finding.Evidence{
-			{What: v.top.Name, Found: latency(w), Expected: "near " + latency(leaf), Where: diskstats(v.top.Name)},
-			{
-				What: "at the device", Found: units.Number(d.did.InFlight), Expected: units.Number(d.waiting()),
-				Where: "in_flight of " + d.Name,
-			},
-		},
-		Next: []string{"dmsetup table " + d.Name + "; cat /sys/block/" + d.Name + "/queue/nr_requests"},
-	}
+	c := cause(Likely, d.Name, "A layer of this machine, %s, makes %s slow: %s per I/O there, %s in the volumes.", d.Name,
+		v.f.Path, latency(w), latency(leaf)).
+		saw(v.top.Name, latency(w), "near "+latency(leaf), diskstats(v.top.Name)).
+		saw("at the device", units.Number(d.did.InFlight), units.Number(d.waiting()), "in_flight of "+d.Name).
+		try("dmsetup table " + d.Name + "; cat /sys/block/" + d.Name + "/queue/nr_requests")
 	if d.Crypt {
 		c.Next = []string{"cryptsetup refresh --perf-no_read_workqueue --perf-no_write_workqueue --persistent " + d.Name}
 	}
@@ -203,16 +181,11 @@ func (v *view) scheduler() *Cause {
 	if !v.slow || v.has("PL908") || waiting <= 1 || at >= heldAbove*waiting || l.Scheduler == "" || l.Scheduler == "none" {
 		return nil
 	}
-	return &Cause{
-		Title: "the scheduler holds I/Os back", Confidence: Likely, Subject: l.Name,
-		Message: fmt.Sprintf("The scheduler %s makes %s slow: of %s I/Os that wait only %s are at the device.",
-			l.Scheduler, v.f.Path, units.Number(waiting), units.Number(at)),
-		Evidence: []finding.Evidence{{
-			What: "I/Os at the device", Found: units.Number(at),
-			Expected: units.Number(waiting), Where: "in_flight and /proc/diskstats of " + l.Name,
-		}},
-		Next: []string{"echo none > /sys/block/" + l.Name + "/queue/scheduler"},
-	}
+	return cause(Likely, l.Name, "The scheduler %s makes %s slow: of %s I/Os that wait only %s are at the device.",
+		l.Scheduler, v.f.Path, units.Number(waiting), units.Number(at)).
+		titled("the scheduler holds I/Os back").
+		saw("I/Os at the device", units.Number(at), units.Number(waiting), "in_flight and /proc/diskstats of "+l.Name).
+		try("echo none > /sys/block/" + l.Name + "/queue/scheduler")
 }
 
 // holder is the layer in which an I/O waits: the lowest that is as slow as the top.
@@ -236,19 +209,12 @@ func (v *view) places() *Cause {
 		return nil
 	}
 	l := v.leaves[i]
-	return &Cause{
-		Title: "tasks wait for a place in the queue", Confidence: Likely, Subject: l.Name,
-		Message: fmt.Sprintf("A short queue makes %s slow: %s tasks wait for one of its %d places.", v.f.Path,
-			units.Number(n), l.Requests),
-		Evidence: []finding.Evidence{
-			{What: "tasks that wait for a place", Found: units.Number(n), Expected: "below 0.4", Where: "/proc/PID/stack"},
-			{
-				What: "places taken", Found: units.Number(l.did.InFlight), Expected: fmt.Sprintf("fewer than %d", l.Requests),
-				Where: "in_flight",
-			},
-		},
-		Next: []string{fmt.Sprintf("cat /sys/block/%s/queue/nr_requests /sys/block/%s/queue/scheduler", l.Name, l.Name)},
-	}
+	return cause(Likely, l.Name, "A short queue makes %s slow: %s tasks wait for one of its %d places.", v.f.Path,
+		units.Number(n), l.Requests).
+		titled("tasks wait for a place in the queue").
+		saw("tasks that wait for a place", units.Number(n), "below 0.4", "/proc/PID/stack").
+		saw("places taken", units.Number(l.did.InFlight), fmt.Sprintf("fewer than %d", l.Requests), "in_flight").
+		try(fmt.Sprintf("cat /sys/block/%s/queue/nr_requests /sys/block/%s/queue/scheduler", l.Name, l.Name))
 }
 
 // slowVolume is slow with nothing that queues.
@@ -261,16 +227,12 @@ func (v *view) slowVolume() *Cause {
 	if len(v.leaves) > 1 {
 		subject = "All " + text.Plural(len(v.leaves), "volume") + " are"
 	}
-	c := &Cause{
-		Title: titleOf("PL909"), Confidence: v.unless(v.near), Subject: l.Name,
-		Message: fmt.Sprintf("%s slow for %s: %s with %s waiting.", subject, v.f.Path, v.which(l), units.Number(v.deepest())),
-		Evidence: []finding.Evidence{{
-			What: "time of an I/O", Found: latency(l.wait()),
-			Expected: v.usualText(), Where: diskstats(l.Name),
-		}},
-	}
+	c := cause(v.unless(v.near), l.Name, "%s slow for %s: %s with %s waiting.", subject, v.f.Path, v.which(l),
+		units.Number(v.deepest())).
+		saw("time of an I/O", latency(l.wait()), v.usualText(), diskstats(l.Name))
 	if float64(l.reads().Wait) > v.limit { // only what is read may be read for the first time
-		c.Message = fmt.Sprintf("%s slow for %s, or reads blocks for the first time (snapshot): %s with %s waiting.", subject,
+		c.Message = fmt.Sprintf("%s slow for %s, or reads blocks for the first time (snapshot): %s with %s waiting.",
+			subject,
 			v.f.Path, v.which(l), units.Number(v.deepest()))
 		c.Next = []string{
 			"plimsoll check --probe " + text.ShellQuote(v.f.Path) + "   # tells a first touch from a slow volume",
@@ -335,17 +297,10 @@ func (v *view) unknownLimit() *Cause {
 		return nil
 	}
 	l := v.slowest()
-	return &Cause{
-		Title: titleOf("PL912"), Confidence: Possible, Subject: v.top.Name,
-		Message: fmt.Sprintf("A limit that is not known makes %s slow: %s wait on a volume at %s IOPS, and all are alike.",
-			v.f.Path, units.Number(v.deepest()), units.Number(l.iops())),
-		Evidence: []finding.Evidence{{
-			What: "time of an I/O", Found: latency(l.wait()), Expected: v.usualText(),
-			Where: diskstats(l.Name),
-		}},
-		Next: []string{
-			"name the volumes: plimsoll why " + text.ShellQuote(v.f.Path) + " --volumes " + v.f.Instance.Example() +
-				" --instance TYPE",
-		},
-	}
+	return cause(Possible, v.top.Name,
+		"A limit that is not known makes %s slow: %s wait on a volume at %s IOPS, and all are alike.", v.f.Path,
+		units.Number(v.deepest()), units.Number(l.iops())).
+		saw("time of an I/O", latency(l.wait()), v.usualText(), diskstats(l.Name)).
+		try("name the volumes: plimsoll why " + text.ShellQuote(v.f.Path) + " --volumes " + v.f.Instance.Example() + " " +
+			"--instance TYPE")
 }

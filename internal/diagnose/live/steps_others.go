@@ -120,19 +120,13 @@ func (v *view) otherProgram() *Cause {
 	if back {
 		how = fmt.Sprintf("writes into memory, which is written back at %s", units.Rate(v.written()))
 	}
-	seen := func(u *User) finding.Evidence {
-		return finding.Evidence{
-			What: u.who(), Found: fmt.Sprintf("%s, about %s IOPS, %s in flight", units.Rate(u.bytes()), units.Number(ios(u)),
-				units.Number(u.held)), Where: "/proc/PID/io, /proc/PID/stack, by Little's law",
-		}
+	c := cause(Likely, a.Name, "Another program, %s, makes %s slow: it %s, %s of what %s does.", a.Name, v.f.Path, how,
+		text.Percent(v.other), v.top.Name).try(v.hold(a))
+	for _, u := range []*User{a, b} {
+		c.saw(u.who(), fmt.Sprintf("%s, about %s IOPS, %s in flight", units.Rate(u.bytes()), units.Number(ios(u)),
+			units.Number(u.held)), "", "/proc/PID/io, /proc/PID/stack, by Little's law")
 	}
-	return &Cause{
-		Title: titleOf("PL906"), Confidence: Likely, Subject: a.Name,
-		Message: fmt.Sprintf("Another program, %s, makes %s slow: it %s, %s of what %s does.",
-			a.Name, v.f.Path, how, text.Percent(v.other), v.top.Name),
-		Evidence: []finding.Evidence{seen(a), seen(b)},
-		Next:     []string{v.hold(a)},
-	}
+	return c
 }
 
 // written is what the volumes are written to, bytes per second.
@@ -166,20 +160,14 @@ func (v *view) beside() *Cause {
 		who = text.Some(names, mostNamed) + " has files there"
 		next = "a disk of its own for one of them, or a limit: plimsoll explain PL906"
 	}
-	return &Cause{
-		Title: "others use the same disk", Confidence: Likely, Subject: disk.Name,
-		Message: fmt.Sprintf("What else lies on %s makes %s slow: %s of its %s IOPS and %s of its %s are not of %s; %s.",
-			disk.Name, v.f.Path, units.Number(ios), units.Number(disk.iops()), units.Rate(bytes), units.Rate(disk.bytes()),
-			v.top.Name, who),
-		Evidence: []finding.Evidence{
-			{
-				What: disk.Name, Found: units.Number(disk.iops()) + " IOPS",
-				Expected: "near " + units.Number(v.top.iops()) + ", as " + v.top.Name, Where: diskstats(disk.Name),
-			},
-			{What: "I/Os that wait", Found: units.Number(disk.waiting()), Where: diskstats(disk.Name)},
-		},
-		Next: []string{next},
-	}
+	return cause(Likely, disk.Name,
+		"What else lies on %s makes %s slow: %s of its %s IOPS and %s of its %s are not of %s; %s.", disk.Name, v.f.Path,
+		units.Number(ios), units.Number(disk.iops()), units.Rate(bytes), units.Rate(disk.bytes()), v.top.Name, who).
+		titled("others use the same disk").
+		saw(disk.Name, units.Number(disk.iops())+" IOPS", "near "+units.Number(v.top.iops())+", as "+v.top.Name,
+			diskstats(disk.Name)).
+		saw("I/Os that wait", units.Number(disk.waiting()), "", diskstats(disk.Name)).
+		try(next)
 }
 
 // who names a program and its unit.
@@ -233,19 +221,13 @@ func (v *view) writeBack() *Cause {
 		subject = writer.Name
 		who = fmt.Sprintf("what %s wrote, whose tasks wait for it (%s)", writer.who(), units.Number(throttled))
 	}
-	return &Cause{
-		Title: "dirty memory is being written back", Confidence: Likely, Subject: subject,
-		Message: fmt.Sprintf("Dirty memory makes %s slow: %s is written back at %s; programs ask for %s now.",
-			v.f.Path, who, units.Rate(written), units.Rate(v.asked)),
-		Evidence: []finding.Evidence{
-			{What: "tasks that wait for it", Found: units.Number(throttled), Expected: "below 0.4", Where: "/proc/PID/stack"},
-			{What: "dirty and being written", Found: v.f.Window.Memory.Dirty.String(), Where: "/proc/vmstat"},
-		},
-		Next: []string{
-			"grep -rH ^file_dirty --include=memory.stat /sys/fs/cgroup | sort -k2 -n | tail -5   # whose it is",
-			"smaller portions: sysctl vm.dirty_bytes vm.dirty_background_bytes; checkpoints spread over more time",
-		},
-	}
+	return cause(Likely, subject, "Dirty memory makes %s slow: %s is written back at %s; programs ask for %s now.",
+		v.f.Path, who, units.Rate(written), units.Rate(v.asked)).
+		titled("dirty memory is being written back").
+		saw("tasks that wait for it", units.Number(throttled), "below 0.4", "/proc/PID/stack").
+		saw("dirty and being written", v.f.Window.Memory.Dirty.String(), "", "/proc/vmstat").
+		try("grep -rH ^file_dirty --include=memory.stat /sys/fs/cgroup | sort -k2 -n | tail -5   # whose it is",
+			"smaller portions: sysctl vm.dirty_bytes vm.dirty_background_bytes; checkpoints spread over more time")
 }
 
 // Thresholds of what is not the storage.
@@ -271,19 +253,12 @@ func (v *view) memory() *Cause {
 	if !(full >= memoryFull && v.waiters >= memoryTasks) && w.Memory.Swap <= swapPages {
 		return nil
 	}
-	return &Cause{
-		Title: titleOf("PL911"), Confidence: Likely, Subject: "memory", Elsewhere: true,
-		Message: fmt.Sprintf("The storage of %s is not the cause: this machine lacks memory (%s of the time all wait for "+
-			"it, %s pages a second are swapped).", v.f.Path, text.Percent(full), units.Number(w.Memory.Swap)),
-		Evidence: []finding.Evidence{
-			{
-				What: "all tasks wait for memory", Found: text.Percent(full), Expected: "below " + text.Percent(memoryFull),
-				Where: "/proc/pressure/memory",
-			},
-			{What: "pages swapped per second", Found: units.Number(w.Memory.Swap), Expected: "below 100", Where: "/proc/vmstat"},
-		},
-		Next: []string{"ps aux --sort=-rss | head"},
-	}
+	return cause(Likely, "memory",
+		"The storage of %s is not the cause: this machine lacks memory (%s of the time all wait for "+"it, %s pages a "+
+			"second are swapped).", v.f.Path, text.Percent(full), units.Number(w.Memory.Swap)).
+		saw("all tasks wait for memory", text.Percent(full), "below "+text.Percent(memoryFull), "/proc/pressure/memory").
+		saw("pages swapped per second", units.Number(w.Memory.Swap), "below 100", "/proc/vmstat").
+		try("ps aux --sort=-rss | head")
 }
 
 // processor is what those who use the path wait for, or what keeps the machine from telling.
@@ -293,64 +268,52 @@ func (v *view) processor() *Cause {
 	if w.Pressure != nil {
 		some = w.Pressure.CPUSome
 	}
-	threads := finding.Evidence{
-		What: "threads of one program that wait for a processor", Found: units.Number(queue),
-		Expected: "below " + units.Number(cpuWait), Where: "/proc/PID/task/*/schedstat",
+	c := cause(Likely, "CPU", "")
+	const isNot = "The storage of %s is not the cause"
+	say := func(format string, args ...any) { c.Message = fmt.Sprintf(format, append([]any{v.f.Path}, args...)...) }
+	threads := func() {
+		c.saw("threads of one program that wait for a processor", units.Number(queue), "below "+units.Number(cpuWait),
+			"/proc/PID/task/*/schedstat")
 	}
-	waits := finding.Evidence{
-		What: "some task waits for a processor", Found: text.Percent(some), Where: "/proc/pressure/cpu",
+	waits := func() { c.saw("some task waits for a processor", text.Percent(some), "", "/proc/pressure/cpu") }
+	steal := func() { c.saw("steal", text.Percent(w.CPU.Steal), "below "+text.Percent(cpuSteal), "/proc/stat") }
+	late := func() {
+		c.saw("plimsoll's own timers came late by", units.LatencyOf(w.LateMean).String(), "", "the mean of 100 ms ticks")
 	}
-	steal := finding.Evidence{
-		What: "steal", Found: text.Percent(w.CPU.Steal), Expected: "below " + text.Percent(cpuSteal), Where: "/proc/stat",
-	}
-	late := finding.Evidence{
-		What: "plimsoll's own timers came late by", Found: units.LatencyOf(w.LateMean).String(),
-		Where: "the mean of 100 ms ticks",
-	}
-	idle := finding.Evidence{
-		What: "the processors are idle", Found: text.Percent(w.CPU.Idle), Expected: "at least " + text.Percent(cpuIdle),
-		Where: "/proc/stat",
-	}
-	c := &Cause{Title: titleOf("PL910"), Confidence: Likely, Subject: "CPU", Elsewhere: true}
+	var seen []func() // what the message says comes first
 	quota, share := v.quota()
-	// What the message says comes first.
 	switch {
 	case quota != nil:
 		c.Subject = quota.Group
-		c.Message = fmt.Sprintf("The storage of %s is not the cause: a CPU quota stops %s in %s of the "+
-			"periods in which it runs.",
-			v.f.Path, nameOf(quota.Group), text.Percent(share))
-		c.Evidence = []finding.Evidence{{
-			What: "periods throttled", Found: text.Percent(share), Expected: "below " + text.Percent(quotaShare),
-			Where: quota.Dir + "/cpu.stat",
-		}, {What: "stood still", Found: text.Duration(quota.Stopped), Where: quota.Dir + "/cpu.stat"}}
-		c.Next = []string{"raise cpu.max (cpu.cfs_quota_us) of " + quota.Dir}
-		return c
+		say(isNot+": a CPU quota stops %s in %s of the periods in which it runs.", nameOf(quota.Group), text.Percent(share))
+		return c.saw("periods throttled", text.Percent(share), "below "+text.Percent(quotaShare), quota.Dir+"/cpu.stat").
+			saw("stood still", text.Duration(quota.Stopped), "", quota.Dir+"/cpu.stat").
+			try("raise cpu.max (cpu.cfs_quota_us) of " + quota.Dir)
 	case queue >= cpuWait:
-		c.Message = fmt.Sprintf("The storage of %s is not the cause: those who use it wait for a processor %s of the time.",
-			v.f.Path, text.Percent(queue))
+		say(isNot+": those who use it wait for a processor %s of the time.", text.Percent(queue))
 		if queue > 1 {
-			c.Message = fmt.Sprintf("The storage of %s is not the cause: %s threads of a program that uses it wait for a "+
-				"processor at any moment.", v.f.Path, units.Number(queue))
+			say(isNot+": %s threads of a program that uses it wait for a processor at any moment.", units.Number(queue))
 		}
-		c.Evidence = []finding.Evidence{threads, waits, steal, late}
+		seen = []func(){threads, waits, steal, late}
 	case w.CPU.Steal > cpuSteal:
-		c.Message = fmt.Sprintf("The storage of %s is not the cause: the hypervisor takes %s of the processors.",
-			v.f.Path, text.Percent(w.CPU.Steal))
-		c.Evidence = []finding.Evidence{steal, waits, threads, late}
+		say(isNot+": the hypervisor takes %s of the processors.", text.Percent(w.CPU.Steal))
+		seen = []func(){steal, waits, threads, late}
 	case v.slow && !v.proven:
-		c.Message = fmt.Sprintf("The storage of %s cannot be accused: %s per I/O, but this machine's own timers come "+
-			"%s late.", v.f.Path, latency(v.top.wait()), units.LatencyOf(w.LateMean))
-		c.Evidence = []finding.Evidence{late, waits, steal, threads}
+		say("The storage of %s cannot be accused: %s per I/O, but this machine's own timers come %s late.",
+			latency(v.top.wait()), units.LatencyOf(w.LateMean))
+		seen = []func(){late, waits, steal, threads}
 	case some >= cpuSome && w.CPU.Idle < cpuIdle:
 		c.Confidence = Possible
-		c.Message = fmt.Sprintf("The storage of %s is not the cause; this machine's processors are never idle.", v.f.Path)
-		c.Evidence = []finding.Evidence{idle, waits, steal, threads, late}
+		say(isNot + "; this machine's processors are never idle.")
+		c.saw("the processors are idle", text.Percent(w.CPU.Idle), "at least "+text.Percent(cpuIdle), "/proc/stat")
+		seen = []func(){waits, steal, threads, late}
 	default:
 		return nil
 	}
-	c.Next = []string{"top -b -n1 | head -15", "cat /sys/fs/cgroup/*/cpu.max"}
-	return c
+	for _, show := range seen {
+		show()
+	}
+	return c.try("top -b -n1 | head -15", "cat /sys/fs/cgroup/*/cpu.max")
 }
 
 // quota is the limit of processor time that holds a user of the path back most, and for which share of the
@@ -373,15 +336,12 @@ func (v *view) nearlyFull() *Cause {
 	if v.f.Free < 0 || v.f.Free >= fullBelow {
 		return nil
 	}
-	return &Cause{
-		Title: "the filesystem is nearly full", Confidence: Possible, Subject: v.f.Mount, Elsewhere: true,
-		Message: fmt.Sprintf("Nothing is wrong with the storage below %s but that only %s of the filesystem is free.",
-			v.f.Path, text.Percent(v.f.Free)),
-		Evidence: []finding.Evidence{{
-			What: "free", Found: text.Percent(v.f.Free), Expected: "at least " + text.Percent(fullBelow), Where: "statfs(2)",
-		}},
-		Next: []string{"df -h " + text.ShellQuote(v.f.Mount)},
-	}
+	return cause(Possible, v.f.Mount,
+		"Nothing is wrong with the storage below %s but that only %s of the filesystem is free.", v.f.Path,
+		text.Percent(v.f.Free)).
+		titled("the filesystem is nearly full").
+		saw("free", text.Percent(v.f.Free), "at least "+text.Percent(fullBelow), "statfs(2)").
+		try("df -h " + text.ShellQuote(v.f.Mount))
 }
 
 // also is what is worth knowing and is never the first cause.

@@ -214,17 +214,12 @@ func cliff(c *diagnose.Case, report func(finding.Finding)) {
 		f := b.finding("%v TPS in the first third, %v in the last.", units.IOPS(first), units.IOPS(last))
 		for _, p := range stats.ChangePoints(series) {
 			if p.After < p.Before {
-				f.Evidence = append(f.Evidence, finding.Evidence{
-					What:     fmt.Sprintf("from second %d on", p.At+1),
-					Found:    fmt.Sprintf("%v TPS", units.IOPS(p.After)),
-					Expected: fmt.Sprintf("%v as before", units.IOPS(p.Before)),
-					Where:    "pgbench",
-				})
+				f = f.Saw(fmt.Sprintf("from second %d on", p.At+1), fmt.Sprintf("%v TPS", units.IOPS(p.After)),
+					fmt.Sprintf("%v as before", units.IOPS(p.Before)), "pgbench")
 			}
 		}
 		if n := b.peak.Timed + b.peak.Requested; n > 0 {
-			f.Evidence = append(f.Evidence,
-				finding.Evidence{What: "checkpoints during the load", Found: text.Count(n), Where: "statistics of the server"})
+			f = f.Saw("checkpoints during the load", text.Count(n), "", "statistics of the server")
 		}
 		report(f)
 	}
@@ -339,9 +334,7 @@ func rowLocks(c *diagnose.Case, report func(finding.Finding)) {
 		if b.Scale > 0 && b.Scale < b.peak.Clients {
 			f.Message = fmt.Sprintf("Row locks: %s on %s. %s", text.Plural(b.peak.Clients, "client"),
 				text.Plural(b.Scale, "branch", "branches"), f.Message)
-			f.Evidence = append(f.Evidence, finding.Evidence{
-				What: "scale", Found: text.Count(b.Scale), Expected: fmt.Sprintf("at least %d", b.peak.Clients), Where: "pgbench",
-			})
+			f = f.Saw("scale", text.Count(b.Scale), fmt.Sprintf("at least %d", b.peak.Clients), "pgbench")
 		}
 		report(f)
 	}
