@@ -165,3 +165,21 @@ func (f Finding) Run(commands ...string) Finding {
 	f.Commands = append(f.Commands[:len(f.Commands):len(f.Commands)], commands...)
 	return f
 }
+
+// Shown adds evidence that is at hand.
+func (f Finding) Shown(all []Evidence) Finding {
+	f.Evidence = append(f.Evidence[:len(f.Evidence):len(f.Evidence)], all...)
+	return f
+}
+
+// In says which scenarios it concerns.
+func (f Finding) In(scenarios []int) Finding {
+	f.Scenarios = scenarios
+	return f
+}
+
+// As gives it another severity than its rule's.
+func (f Finding) As(s Severity) Finding {
+	f.Severity = s
+	return f
+}

@@ -41,7 +41,8 @@ func burstBalance(c *diagnose.Case, report func(finding.Finding)) {
 			"what the volumes of %s give lasts: there are no burst credits to run out", text.Some(steady, 3)))
 	}
 	for _, b := range buckets(c) {
-		f := finding.Finding{Subject: b.subject, Message: b.says(), Evidence: b.evidence}
+		f := finding.New(b.subject, "%s", b.says()).
+			Shown(b.evidence)
 		need, touched := burstTime(c, b)
 		short := b.full > 0 && need > b.lasts() && need <= b.full
 		switch {

@@ -58,13 +58,10 @@ func volumeBurst(c *diagnose.Case, report func(finding.Finding)) {
 func volumeExceeded(c *diagnose.Case, report func(finding.Finding)) {
 	for _, m := range c.Measured() {
 		if what, share, ev := m.Exceeded(diagnose.OfVolume); share > 0 {
-			report(finding.Finding{
-				Subject:   m.Label(),
-				Scenarios: m.IDs(),
-				Evidence:  ev,
-				Message: fmt.Sprintf("The volumes counted demand above their provisioned %s for up to %s of the run: they limit "+
-					"the result.", what, text.Percent(share)),
-			})
+			report(finding.New(m.Label(),
+				"The volumes counted demand above their provisioned %s for up to %s of the run: they limit "+"the result.", what,
+				text.Percent(share)).In(m.IDs()).
+				Shown(ev))
 		}
 	}
 }
@@ -72,13 +69,10 @@ func volumeExceeded(c *diagnose.Case, report func(finding.Finding)) {
 func instanceExceeded(c *diagnose.Case, report func(finding.Finding)) {
 	for _, m := range c.Measured() {
 		if what, share, ev := m.Exceeded(diagnose.OfMachine); share > 0 {
-			report(finding.Finding{
-				Subject:   m.Label(),
-				Scenarios: m.IDs(),
-				Evidence:  ev,
-				Message: fmt.Sprintf("The instance's limit on storage %s was exceeded for up to %s of the run: the machine "+
-					"limits, not its volumes.", what, text.Percent(share)),
-			})
+			report(finding.New(m.Label(),
+				"The instance's limit on storage %s was exceeded for up to %s of the run: the machine "+"limits, not its volumes.",
+				what, text.Percent(share)).In(m.IDs()).
+				Shown(ev))
 		}
 	}
 }
@@ -121,20 +115,11 @@ func (x burst) says(who string) finding.Finding {
 		got, sustained = diagnose.Rate(m.BW()), diagnose.Rate(x.lasts.BW)
 	default:
 	}
-	f := finding.Finding{
-		Subject:   m.Label(),
-		Scenarios: m.IDs(),
-		Message: fmt.Sprintf("%s are a burst%s: %s %s of this load, and %s cannot see the burst's end.", got, end, who,
-			sustained, ofLength(m.Result.Measured)),
-		Evidence: []finding.Evidence{
-			{What: "measured", Found: got, Expected: "at most " + sustained, Where: "fio, scenario " + m.Label()},
-			{
-				What:  "sustained limit, " + x.lasts.Label(),
-				Found: x.lasts.IOPS.String() + " IOPS",
-				Where: x.lasts.How + "; " + diagnose.Origin(x.lasts.Origin),
-			},
-		},
-	}
+	f := finding.New(m.Label(), "%s are a burst%s: %s %s of this load, and %s cannot see the burst's end.", got, end, who,
+		sustained, ofLength(m.Result.Measured)).In(m.IDs()).
+		Saw("measured", got, "at most "+sustained, "fio, scenario "+m.Label()).
+		Saw("sustained limit, "+x.lasts.Label(), x.lasts.IOPS.String()+" IOPS", "",
+			x.lasts.How+"; "+diagnose.Origin(x.lasts.Origin))
 	if x.allowed.BurstFor > 0 {
 		f = f.Saw("time measured", text.Duration(m.Result.Measured),
 			"more than the "+text.Duration(x.allowed.BurstFor)+" of the burst", diagnose.Origin(x.allowed.Origin))

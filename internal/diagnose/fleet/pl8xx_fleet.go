@@ -75,19 +75,9 @@ func fleetOverlap(c *diagnose.FleetCase, report func(finding.Finding)) {
 		if s.Common >= overlapShare {
 			continue
 		}
-		f := finding.Finding{
-			Subject:   s.Label(),
-			Scenarios: []int{s.ID},
-			Message:   fmt.Sprintf("All hosts measured together for %s of the planned time.", text.Percent(s.Common)),
-			Evidence: []finding.Evidence{
-				{
-					What:     "common window",
-					Found:    text.Percent(s.Common),
-					Expected: "at least 95 %",
-					Where:    "seconds of each host",
-				},
-			},
-		}
+		f := finding.New(s.Label(), "All hosts measured together for %s of the planned time.",
+			text.Percent(s.Common)).In([]int{s.ID}).
+			Saw("common window", text.Percent(s.Common), "at least 95 %", "seconds of each host")
 		if s.Common < overlapLeast {
 			f.Severity = finding.Invalid
 		}
@@ -103,18 +93,8 @@ func fleetStraggler(c *diagnose.FleetCase, report func(finding.Finding)) {
 			if h.Own {
 				what = fmt.Sprintf("of its ceiling, the other hosts %s of theirs (median)", text.Percent(h.Others))
 			}
-			report(finding.Finding{
-				Subject: h.Host + ", " + s.Label(), Scenarios: []int{s.ID},
-				Message: fmt.Sprintf("%s reaches %s %s.", h.Host, text.Percent(h.Of), what),
-				Evidence: []finding.Evidence{
-					{
-						What:     "share",
-						Found:    text.Percent(h.Of),
-						Expected: "at least " + text.Percent(diagnose.StragglerShare*h.Others),
-						Where:    "common window",
-					},
-				},
-			})
+			report(finding.New(h.Host+", "+s.Label(), "%s reaches %s %s.", h.Host, text.Percent(h.Of), what).In([]int{s.ID}).
+				Saw("share", text.Percent(h.Of), "at least "+text.Percent(diagnose.StragglerShare*h.Others), "common window"))
 		}
 	}
 }
@@ -137,11 +117,8 @@ func fleetUnlike(c *diagnose.FleetCase, report func(finding.Finding)) {
 		if len(values) < 2 {
 			continue
 		}
-		report(finding.Finding{
-			Subject:  name,
-			Message:  fmt.Sprintf("%s differs between the hosts: %s.", name, oddFirst(values)),
-			Evidence: oddEvidence(values),
-		})
+		report(finding.New(name, "%s differs between the hosts: %s.", name, oddFirst(values)).
+			Shown(oddEvidence(values)))
 	}
 }
 
@@ -189,13 +166,9 @@ func sharedBottleneck(c *diagnose.FleetCase, report func(finding.Finding)) {
 		if alone <= 0 || together >= noisyShare*alone {
 			continue
 		}
-		report(finding.Finding{
-			Subject:   s.Label(),
-			Scenarios: []int{s.ID},
-			Evidence:  each,
-			Message: fmt.Sprintf("Together the hosts reach %s IOPS, %s of the %s that they reach one after the other.",
-				units.IOPS(together), text.Percent(together/alone), units.IOPS(alone)),
-		})
+		report(finding.New(s.Label(), "Together the hosts reach %s IOPS, %s of the %s that they reach one after the other.",
+			units.IOPS(together), text.Percent(together/alone), units.IOPS(alone)).In([]int{s.ID}).
+			Shown(each))
 	}
 }
 
@@ -224,10 +197,7 @@ func fleetBurst(c *diagnose.FleetCase, report func(finding.Finding)) {
 		if len(burst) == 0 || len(rest) == 0 {
 			continue
 		}
-		report(finding.Finding{
-			Subject:   s.Label(),
-			Scenarios: []int{s.ID},
-			Message:   fmt.Sprintf("%s ran above what is sustained, %s did not.", text.Some(burst, 4), text.Some(rest, 4)),
-		})
+		report(finding.New(s.Label(), "%s ran above what is sustained, %s did not.", text.Some(burst, 4),
+			text.Some(rest, 4)).In([]int{s.ID}))
 	}
 }

@@ -40,8 +40,7 @@ func fromSnapshots(c *diagnose.Case, tried map[string]bool, report func(finding.
 }
 
 func touchFinding(t diagnose.Touch) finding.Finding {
-	return finding.Finding{
-		Subject: t.Device, Message: t.Sentence(), Evidence: t.Evidence(),
-		Commands: []string{"plimsoll array warm " + text.ShellQuote("/dev/"+t.Device)},
-	}
+	return finding.New(t.Device, "%s", t.Sentence()).
+		Shown(t.Evidence()).
+		Run("plimsoll array warm " + text.ShellQuote("/dev/"+t.Device))
 }

@@ -53,9 +53,7 @@ func wrongFstab(c *diagnose.Case, report func(finding.Finding)) {
 		i := slices.IndexFunc(c.Host.Boot.Fstab, func(l host.Fstab) bool { return l.Point == m.Point })
 		if i < 0 {
 			f.Message = fmt.Sprintf("%s is mounted, but nothing in /etc/fstab mounts it again.", m.Point)
-			f.Evidence = []finding.Evidence{
-				{What: "line for " + m.Point, Found: "none", Expected: "one", Where: "/etc/fstab"},
-			}
+			f = f.Saw("line for "+m.Point, "none", "one", "/etc/fstab")
 			if d.UUID != "" {
 				line := fmt.Sprintf(
 					"UUID=%s %s %s defaults,noatime,nofail 0 2",
@@ -84,9 +82,7 @@ func fstabLine(c *diagnose.Case, m diagnose.Mounted, d *block.Device, l host.Fst
 	if tagged && is != "" && is != value || !tagged && other != nil && other.Name != d.Name {
 		f.Severity = finding.Fail
 		f.Message = fmt.Sprintf("/etc/fstab mounts another filesystem at %s than is there now.", m.Point)
-		f.Evidence = []finding.Evidence{
-			{What: "source of " + m.Point, Found: l.Spec, Expected: cmp.Or(kind+"="+is, d.Path), Where: where},
-		}
+		*f = f.Saw("source of "+m.Point, l.Spec, cmp.Or(kind+"="+is, d.Path), where)
 		if !tagged {
 			f.Evidence[0].Expected = "UUID=" + d.UUID
 		}

@@ -74,14 +74,7 @@ func slowGovernor(c *diagnose.Case, report func(finding.Finding)) {
 		for _, p := range cpu.Preferences {
 			if has("powersave") && (p == "power" || p == "balance_power") {
 				f.Message = fmt.Sprintf("%s prefers to save power (%s).", cpu.Driver, p)
-				f.Evidence = []finding.Evidence{
-					{
-						What:     "energy_performance_preference",
-						Found:    p,
-						Expected: "performance",
-						Where:    cpuFile("cpufreq/energy_performance_preference"),
-					},
-				}
+				f = f.Saw("energy_performance_preference", p, "performance", cpuFile("cpufreq/energy_performance_preference"))
 			}
 		}
 	case has("powersave"):

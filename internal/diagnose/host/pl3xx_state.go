@@ -99,10 +99,8 @@ func kernelTrouble(c *diagnose.Case, report func(finding.Finding)) {
 			}
 		}
 		f.Message = fmt.Sprintf("The kernel's log has %s (%s), last %s.", e.Kind, f.Subject, when)
-		f.Evidence = []finding.Evidence{
-			{What: "lines", Found: text.Count(e.Count), Expected: "0", Where: "dmesg"},
-			{What: "last", Found: fmt.Sprintf("%.160s", e.Text), Where: "dmesg"},
-		}
+		f = f.Saw("lines", text.Count(e.Count), "0", "dmesg").
+			Saw("last", fmt.Sprintf("%.160s", e.Text), "", "dmesg")
 		f.Commands = []string{"dmesg --ctime | grep -F " + text.ShellQuote(cmp.Or(e.Device, "temperature"))}
 		report(f)
 	}
@@ -170,10 +168,8 @@ func oldSoftware(c *diagnose.Case, report func(finding.Finding)) {
 		report(f)
 	}
 	k, known := c.Host.Release()
-	f := finding.Finding{
-		Subject:  "kernel",
-		Evidence: []finding.Evidence{{What: "kernel", Found: k.String(), Where: "/proc/version"}},
-	}
+	f := finding.New("kernel", "").
+		Saw("kernel", k.String(), "", "/proc/version")
 	ext4 := slices.ContainsFunc(c.Mounts(), func(m diagnose.Mounted) bool { return m.FS == "ext4" })
 	switch {
 	case !known:

@@ -160,16 +160,10 @@ func chunkSplit(c *diagnose.Case, report func(finding.Finding)) {
 		if chunk == 0 || bs > chunk || pieces < splitTold {
 			continue
 		}
-		f := finding.Finding{
-			Subject:   m.Label(),
-			Scenarios: m.IDs(),
-			Message: fmt.Sprintf("I/Os of %s on chunks of %s become %s volume I/Os each on average.", bs, chunk,
-				text.Factor(pieces)),
-			Evidence: []finding.Evidence{
-				{What: "block size", Found: bs.String(), Expected: "a divisor of the chunk", Where: "job " + w.Name},
-				{What: "chunk", Found: chunk.String(), Where: where},
-			},
-		}
+		f := finding.New(m.Label(), "I/Os of %s on chunks of %s become %s volume I/Os each on average.", bs, chunk,
+			text.Factor(pieces)).In(m.IDs()).
+			Saw("block size", bs.String(), "a divisor of the chunk", "job "+w.Name).
+			Saw("chunk", chunk.String(), "", where)
 		if split > 0 {
 			f = f.Saw("device I/Os per I/O", text.Factor(split), "1", "disk statistics over issued I/Os, ramp taken out")
 		}

@@ -48,23 +48,10 @@ func degraded(c *diagnose.Case, report func(finding.Finding)) {
 		if diagnose.IsSyncing(&a) {
 			busy = fmt.Sprintf("%s is at %s", a.Syncing, text.Percent(a.Progress))
 		}
-		report(finding.Finding{
-			Subject: a.Name, Scenarios: c.ScenariosOn(a.Name),
-			Message: fmt.Sprintf("%s lacks %d of its members; %s.", a.Name, a.Degraded, busy),
-			Evidence: []finding.Evidence{
-				{
-					What:     "members missing",
-					Found:    text.Count(a.Degraded),
-					Expected: "0",
-					Where:    diagnose.Sysfs(a.Name, "md/degraded"),
-				},
-				{What: "members known", Found: text.Count(n), Where: "topology"},
-			},
-			Commands: []string{
-				"mdadm --detail " + text.ShellQuote("/dev/"+a.Name),
-				"mdadm " + text.ShellQuote("/dev/"+a.Name) + " --re-add MEMBER",
-			},
-		})
+		report(finding.New(a.Name, "%s lacks %d of its members; %s.", a.Name, a.Degraded, busy).In(c.ScenariosOn(a.Name)).
+			Saw("members missing", text.Count(a.Degraded), "0", diagnose.Sysfs(a.Name, "md/degraded")).
+			Saw("members known", text.Count(n), "", "topology").
+			Run("mdadm --detail "+text.ShellQuote("/dev/"+a.Name), "mdadm "+text.ShellQuote("/dev/"+a.Name)+" --re-add MEMBER"))
 	}
 }
 
@@ -80,20 +67,10 @@ func syncing(c *diagnose.Case, report func(finding.Finding)) {
 		if a.Progress > 0 {
 			done = ", " + text.Percent(a.Progress) + " done"
 		}
-		report(finding.Finding{
-			Subject:   a.Name,
-			Scenarios: c.ScenariosOn(a.Name),
-			Message:   fmt.Sprintf("%s is in a %s%s, which competes with any load.", a.Name, a.Syncing, done),
-			Evidence: []finding.Evidence{
-				{
-					What:     "sync action",
-					Found:    a.Syncing,
-					Expected: diagnose.IdleSync,
-					Where:    diagnose.Sysfs(a.Name, "md/sync_action"),
-				},
-			},
-			Commands: []string{"mdadm --wait " + text.ShellQuote("/dev/"+a.Name)},
-		})
+		report(finding.New(a.Name, "%s is in a %s%s, which competes with any load.", a.Name, a.Syncing,
+			done).In(c.ScenariosOn(a.Name)).
+			Saw("sync action", a.Syncing, diagnose.IdleSync, diagnose.Sysfs(a.Name, "md/sync_action")).
+			Run("mdadm --wait " + text.ShellQuote("/dev/"+a.Name)))
 	}
 }
 
@@ -119,11 +96,9 @@ func mixedMembers(c *diagnose.Case, report func(finding.Finding)) {
 		if len(ev) == 0 {
 			continue
 		}
-		report(finding.Finding{
-			Subject: a.Name, Evidence: ev,
-			Message: fmt.Sprintf("%s: %d of %d members differ from %s (%s), and the weakest sets the pace.",
-				a.Name, len(ev), len(a.Volumes), name(a.Volumes[0]), ev[0].Found),
-		})
+		report(finding.New(a.Name, "%s: %d of %d members differ from %s (%s), and the weakest sets the pace.", a.Name,
+			len(ev), len(a.Volumes), name(a.Volumes[0]), ev[0].Found).
+			Shown(ev))
 	}
 }
 
@@ -198,13 +173,8 @@ func parityLog(c *diagnose.Case, report func(finding.Finding)) {
 		if t.Role != topology.WAL || a == nil || a.Level.Parity() == 0 {
 			continue
 		}
-		report(finding.Finding{
-			Subject: a.Name, Scenarios: c.ScenariosOn(a.Name),
-			Message: fmt.Sprintf("%s is %s, and holds the log: each small write becomes %d I/Os.", a.Name, a.Level,
-				2*(1+a.Level.Parity())),
-			Evidence: []finding.Evidence{{
-				What: "level of " + a.Name, Found: string(a.Level), Expected: "raid1 or raid10", Where: "topology",
-			}},
-		})
+		report(finding.New(a.Name, "%s is %s, and holds the log: each small write becomes %d I/Os.", a.Name, a.Level,
+			2*(1+a.Level.Parity())).In(c.ScenariosOn(a.Name)).
+			Saw("level of "+a.Name, string(a.Level), "raid1 or raid10", "topology"))
 	}
 }

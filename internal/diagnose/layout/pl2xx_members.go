@@ -20,12 +20,9 @@ func idleMember(c *diagnose.Case, report func(finding.Finding)) {
 		if len(idle) == 0 {
 			continue
 		}
-		f := finding.Finding{
-			Subject:   m.Label(),
-			Scenarios: m.IDs(),
-			Message: fmt.Sprintf("%d of %s did no I/O (%s): the volume is concatenated rather than striped, or the file lies "+
-				"on few members.", len(idle), text.Plural(all, "member"), strings.Join(idle, ", ")),
-		}
+		f := finding.New(m.Label(),
+			"%d of %s did no I/O (%s): the volume is concatenated rather than striped, or the file lies "+"on few members.",
+			len(idle), text.Plural(all, "member"), strings.Join(idle, ", ")).In(m.IDs())
 		for _, d := range c.MemberIOs(m) {
 			f = f.Saw("I/Os of "+d.Name, text.Count(uint64(d.N)), "", "disk statistics, scenario "+m.Label())
 		}
@@ -73,17 +70,8 @@ func wrongChunk(c *diagnose.Case, report func(finding.Finding)) {
 		if chunk == 0 {
 			measured = "measured no splits"
 		}
-		report(finding.Finding{
-			Subject: m.Label(), Scenarios: m.IDs(),
-			Message: fmt.Sprintf("The chunk is declared %s, %s.", a.Chunk, measured),
-			Evidence: []finding.Evidence{
-				{
-					What:     "device I/Os per I/O",
-					Found:    text.Factor(seen),
-					Expected: fmt.Sprintf("%s with a chunk of %s", text.Factor(stated), a.Chunk),
-					Where:    "disk statistics over issued I/Os, ramp taken out",
-				},
-			},
-		})
+		report(finding.New(m.Label(), "The chunk is declared %s, %s.", a.Chunk, measured).In(m.IDs()).
+			Saw("device I/Os per I/O", text.Factor(seen), fmt.Sprintf("%s with a chunk of %s", text.Factor(stated), a.Chunk),
+				"disk statistics over issued I/Os, ramp taken out"))
 	}
 }

@@ -200,10 +200,9 @@ func noBarriers(c *diagnose.Case, report func(finding.Finding)) {
 		if !ok || m.Result.Kind() == suite.OfServer { // PL709
 			continue
 		}
-		f := finding.Finding{
-			Severity: finding.Invalid, Subject: m.Label(), Scenarios: m.IDs(), Evidence: u.Evidence(),
-			Message: "The latency is not one of durable writes: " + u.Sentence(),
-		}
+		f := finding.New(m.Label(), "%s",
+			"The latency is not one of durable writes: "+u.Sentence()).As(finding.Invalid).In(m.IDs()).
+			Shown(u.Evidence())
 		if a := c.ArrayOf(m); a != nil {
 			f.Subject = a.Name
 		}

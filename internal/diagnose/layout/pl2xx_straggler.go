@@ -97,7 +97,7 @@ func lagFinding(l diagnose.Lag, subject string, s finding.Severity, how string) 
 	if len(l.M.Result.Devices) > 0 {
 		where = "telemetry, scenario " + l.M.Label()
 	}
-	f := finding.Finding{Subject: subject, Severity: s, Scenarios: l.M.IDs()}
+	f := finding.New(subject, "").As(s).In(l.M.IDs())
 	var names, waits []string
 	for _, d := range l.Slow {
 		names, waits = append(names, d.Name), append(waits, units.Latency(d.Wait).String())

@@ -153,7 +153,7 @@ func (v *view) withoutDevice(a *Answer) *Answer {
 	waiting := r.IOPS * float64(r.Exec) / 1e9
 	if r.RTT >= remoteSlow && waiting >= slowQueue {
 		a.Answer, a.First = Found, "PL909"
-		c := cause(Possible, v.f.Source, "The server of %s is slow, or the network to it: %s a request.", v.f.Path, r.RTT).
+		c := cause(Possible, v.f.Source, "The server of %s is slow, or the network to it: %s per request.", v.f.Path, r.RTT).
 			titled(titleOf("PL909")).
 			saw("round trip", r.RTT.String(), "below "+remoteSlow.String(), mountstats).
 			saw("with the wait in this machine", r.Exec.String(), "", mountstats).

@@ -130,9 +130,7 @@ func databaseBelow(c *diagnose.Case, report func(finding.Finding)) {
 			limit.IOPS, limit.Label())
 		f.Account = account
 		f.Message += " " + diagnose.Attribution(account)
-		f.Evidence = []finding.Evidence{
-			{What: "transactions per second", Found: b.peak.TPS.String(), Expected: limit.IOPS.String(), Where: limit.How},
-		}
+		f = f.Saw("transactions per second", b.peak.TPS.String(), limit.IOPS.String(), limit.How)
 		if named := account.Named(); len(named) > 0 {
 			f.Fix = diagnose.Remedy(named[0]) + " Then measure again."
 		}

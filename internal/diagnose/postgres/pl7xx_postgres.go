@@ -58,7 +58,7 @@ func peaks(c *diagnose.Case) []base {
 }
 
 func (b base) finding(message string, args ...any) finding.Finding {
-	return finding.Finding{Subject: b.Label(), Scenarios: b.IDs(), Message: fmt.Sprintf(message, args...)}
+	return finding.New(b.Label(), message, args...).In(b.IDs())
 }
 
 const (
@@ -89,16 +89,10 @@ func commitsLimit(c *diagnose.Case, report func(finding.Finding)) {
 		}
 		f := b.finding("%v TPS with %s are what group commit allows at %v a synced write (%v to %v).", b.peak.TPS,
 			text.Plural(b.peak.Clients, "client"), s, m.Low, m.High)
-		f.Evidence = []finding.Evidence{
-			{What: "one synced write (S)", Found: s.String(), Where: "fio, right before and after"},
-			{
-				What:     "commits per sync",
-				Found:    units.Number(b.peak.CommitsPerSync()),
-				Expected: fmt.Sprintf("about %s", units.Number(float64(b.peak.Clients)/2)),
-				Where:    "statistics of the server",
-			},
-			{What: "waits for the log", Found: text.Percent(waited), Where: "pg_stat_activity"},
-		}
+		f = f.Saw("one synced write (S)", s.String(), "", "fio, right before and after").
+			Saw("commits per sync", units.Number(b.peak.CommitsPerSync()), fmt.Sprintf("about %s",
+				units.Number(float64(b.peak.Clients)/2)), "statistics of the server").
+			Saw("waits for the log", text.Percent(waited), "", "pg_stat_activity")
 		report(f)
 	}
 }
@@ -111,14 +105,8 @@ func generatorLimits(c *diagnose.Case, report func(finding.Finding)) {
 		}
 		f := b.finding("With %s, pgbench used %s of its threads' CPU time.", text.Plural(b.peak.Clients, "client"),
 			text.Percent(use))
-		f.Evidence = []finding.Evidence{
-			{
-				What:  "pgbench",
-				Found: fmt.Sprintf("%s of %s", text.Percent(use), text.Plural(b.peak.Threads, "thread")),
-				Where: "/proc",
-			},
-			{What: "machine", Found: text.Percent(b.peak.Busy) + " busy", Where: "/proc/stat"},
-		}
+		f = f.Saw("pgbench", fmt.Sprintf("%s of %s", text.Percent(use), text.Plural(b.peak.Threads, "thread")), "", "/proc").
+			Saw("machine", text.Percent(b.peak.Busy)+" busy", "", "/proc/stat")
 		report(f)
 	}
 }
@@ -137,18 +125,9 @@ func fullPages(c *diagnose.Case, report func(finding.Finding)) {
 		}
 		f := b.finding("%s of the WAL is full-page images: %v of WAL per transaction, with %s full pages.",
 			text.Percent(share), b.peak.WALPerTx(), units.Number(b.peak.ImagesPerTx()))
-		f.Evidence = []finding.Evidence{
-			{
-				What:  "full pages",
-				Found: fmt.Sprintf("%s × %s", text.Count(b.peak.Images), units.Bytes(imageBytes(b))),
-				Where: "pg_stat_wal",
-			},
-			{
-				What:  "log",
-				Found: fmt.Sprintf("%v in %s transactions", b.peak.WAL, text.Count(b.peak.Transactions)),
-				Where: "pg_stat_wal",
-			},
-		}
+		f = f.Saw("full pages", fmt.Sprintf("%s × %s", text.Count(b.peak.Images), units.Bytes(imageBytes(b))), "",
+			"pg_stat_wal").
+			Saw("log", fmt.Sprintf("%v in %s transactions", b.peak.WAL, text.Count(b.peak.Transactions)), "", "pg_stat_wal")
 		report(f)
 	}
 }
@@ -185,14 +164,7 @@ func fitsMemory(c *diagnose.Case, report func(finding.Finding)) {
 		}
 		f := b.finding("%v of data fit in %v of memory: %s device reads per transaction.", b.Database, b.Memory,
 			units.Number(b.peak.DeviceReads()))
-		f.Evidence = []finding.Evidence{
-			{
-				What:     "database",
-				Found:    b.Database.String(),
-				Expected: "more than " + b.Memory.String(),
-				Where:    "pg_database_size",
-			},
-		}
+		f = f.Saw("database", b.Database.String(), "more than "+b.Memory.String(), "pg_database_size")
 		report(f)
 	}
 }
@@ -328,9 +300,7 @@ func rowLocks(c *diagnose.Case, report func(finding.Finding)) {
 			continue
 		}
 		f := b.finding("%s of the samples wait for rows that another transaction has changed.", text.Percent(w.Share))
-		f.Evidence = []finding.Evidence{
-			{What: "waits for row locks", Found: text.Percent(w.Share), Where: "pg_stat_activity"},
-		}
+		f = f.Saw("waits for row locks", text.Percent(w.Share), "", "pg_stat_activity")
 		if b.Scale > 0 && b.Scale < b.peak.Clients {
 			f.Message = fmt.Sprintf("Row locks: %s on %s. %s", text.Plural(b.peak.Clients, "client"),
 				text.Plural(b.Scale, "branch", "branches"), f.Message)
