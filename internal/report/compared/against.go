@@ -15,20 +15,24 @@ import (
 func Against(a *compare.Against) *page.Document {
 	d := &page.Document{Kind: "comparison with a baseline", Data: page.DataOf("against", a)}
 	d.Head = page.Headline{
-		Word: againstAnswer(a), About: text.Clean(a.Run, words.LongName) + " against " + text.Clean(a.Baseline,
-			words.LongName),
+		Word: againstAnswer(a), About: a.Run + " against " + a.Baseline,
 	}
 	d.Head.Tone = map[bool]string{true: "fail", false: "pass"}[strings.Contains(d.Head.Word, string(compare.Regression))]
 	rows := page.NewTable("", "<scenario", "<figure", "expected", "now", "change", "<standing")
 	records := page.NewTable("", "scenario", "figure", "unit", "expected", "expected_low", "expected_high", "now", "ratio",
 		"standing", "why", "changed")
-	suite := page.Suite{Name: text.Clean(a.Run, words.LongName)}
+	suite := page.Suite{Name: a.Run}
 	changed := page.Note{}
 	judged := false
 	for _, j := range a.Rows {
 		row, standing := judgment(j)
-		rows.Add(row...)
-		records.Rows = append(records.Rows, record(j))
+		rows.Add(row)
+		ratio := 0.0
+		if j.Now.Center > 0 && j.Expected.Center > 0 {
+			ratio = 1 + j.Change()
+		}
+		records.Record(j.Scenario, j.Figure.Name, j.Figure.Unit, j.Expected.Center, j.Expected.Lo, j.Expected.Hi, j.Now.Center,
+			ratio, j.Standing, j.Why, strings.Join(j.Changed, "; "))
 		one := page.Test{Name: strings.TrimSpace(row[0] + " " + row[1]), Message: standing}
 		switch j.Standing { //nolint:exhaustive // the others pass
 		case compare.Regression:
@@ -52,32 +56,9 @@ func Against(a *compare.Against) *page.Document {
 	}
 	d.Records, d.Tests = &records, []page.Suite{suite}
 	d.Add(rows)
-	if len(changed.Lines) > 0 {
-		d.Add(changed)
-	}
-	if len(a.Notes) > 0 {
-		d.Add(page.Note{Lead: "note", Lines: a.Notes})
-	}
+	d.Add(changed)
+	d.Add(page.Note{Lead: "note", Lines: a.Notes})
 	return d
-}
-
-// record is a row of CSV, with what is not known left out.
-func record(j compare.Judgment) []page.Cell {
-	known := func(v float64) page.Cell {
-		if v <= 0 {
-			return page.Cell{}
-		}
-		return page.Exact("known", v)
-	}
-	ratio := page.Cell{}
-	if j.Now.Center > 0 && j.Expected.Center > 0 {
-		ratio = known(1 + j.Change())
-	}
-	return []page.Cell{
-		page.T(j.Scenario), page.T(j.Figure.Name), page.T(string(j.Figure.Unit)),
-		known(j.Expected.Center), known(j.Expected.Lo), known(j.Expected.Hi), known(j.Now.Center), ratio,
-		page.T(string(j.Standing)), page.T(j.Why), page.T(strings.Join(j.Changed, "; ")),
-	}
 }
 
 // againstAnswer is "1 regression, 3 as expected, 2 not judged".
@@ -138,5 +119,5 @@ func judgment(j compare.Judgment) (row []string, standing string) {
 	case j.LeastSeen > 0 && j.Standing == compare.AsExpected:
 		standing += "; would have detected a loss of about " + text.Share(math.Round(100*j.LeastSeen)/100)
 	}
-	return []string{text.Clean(j.Scenario, words.LongName), j.Figure.Name, expected, now, change, standing}, standing
+	return []string{j.Scenario, j.Figure.Name, expected, now, change, standing}, standing
 }

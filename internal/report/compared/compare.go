@@ -41,18 +41,12 @@ func Compare(t *compare.Table) *page.Document {
 			suite.Lines = append(suite.Lines, suiteText(t, k, c))
 		}
 	}
-	if len(suite.Lines) > 0 {
-		d.Add(suite)
-	}
+	d.Add(suite)
 	for i := range t.Rows {
 		d.Add(work(t, i)) // its figures stand in one table with the others'
 	}
-	if len(t.Apart) > 0 {
-		d.Add(page.Note{Lines: t.Apart})
-	}
-	if len(t.Notes) > 0 {
-		d.Add(page.Note{Lead: "note", Lines: t.Notes})
-	}
+	d.Add(page.Note{Lines: t.Apart})
+	d.Add(page.Note{Lead: "note", Lines: t.Notes})
 	d.Foot = []page.Note{{Lines: []string{
 		"An interval over rounds holds the true figure in 95 of 100 comparisons. p is corrected for all figures that are " +
 			"tested (Holm). A change is labelled only if repeated rounds support it.",
@@ -113,14 +107,14 @@ func whoIsFastest(t *compare.Table) string {
 			c = t.Rows[0].Cells[k].Change
 		}
 		if c != nil && c.Word != compare.CannotTell {
-			all = append(all, side{text.Clean(t.Sides[k].Name, words.LongName), c})
+			all = append(all, side{t.Sides[k].Name, c})
 		}
 	}
 	if len(all) == 0 {
 		return answer(t)
 	}
 	slices.SortStableFunc(all, func(a, b side) int { return cmp.Compare(b.Ratio.Center, a.Ratio.Center) })
-	base, first, last := text.Clean(t.Sides[t.Base].Name, words.LongName), all[0], all[len(all)-1]
+	base, first, last := t.Sides[t.Base].Name, all[0], all[len(all)-1]
 	says := fmt.Sprintf("%s is %s than %s: %s", first.name, first.Word, base, ratioText(first.Change))
 	switch {
 	case len(all) == 1 && first.Word == compare.Same:
@@ -141,13 +135,13 @@ func whoIsFastest(t *compare.Table) string {
 func works(t *compare.Table) []page.Block {
 	rows, out := page.NewTable("", "<work"), page.Note{Lead: "left out"}
 	for k, s := range t.Sides {
-		rows.Columns = append(rows.Columns, page.Column{Name: text.Clean(s.Name, 24), Left: true, Priority: max(0, k-3)})
+		rows.Columns = append(rows.Columns, page.Column{Name: s.Name, Left: true, Priority: max(0, k-3)})
 	}
 	for i := range t.Rows {
 		r := &t.Rows[i]
-		row := page.Cells(text.Clean(r.Name, 40))
+		row := page.Cells(r.Name)
 		row[0].Link = fmt.Sprintf("w%d", i)
-		row[0].Also = text.Clean(r.Work.String(), words.LongName)
+		row[0].Also = r.Work.String()
 		for k := range r.Cells {
 			c := &r.Cells[k]
 			cell := page.T(words.None)
@@ -163,11 +157,11 @@ func works(t *compare.Table) []page.Block {
 			}
 			row = append(row, cell)
 			for _, x := range c.Invalid {
-				out.Lines = append(out.Lines, fmt.Sprintf("%s, %s, round %d: INVALID: %s", text.Clean(t.Sides[k].Name, 40),
-					text.Clean(r.Name, 40), x.Round, text.Clean(x.Why, words.LongSentence)))
+				out.Lines = append(out.Lines, fmt.Sprintf("%s, %s, round %d: INVALID: %s", t.Sides[k].Name,
+					r.Name, x.Round, x.Why))
 			}
 		}
-		rows.Rows = append(rows.Rows, row)
+		rows.Add(row)
 	}
 	blocks := []page.Block{rows}
 	if len(out.Lines) > 0 {
@@ -214,9 +208,9 @@ func tone(t *compare.Table) string {
 }
 
 func sideText(c compare.Column, base bool) string {
-	parts := []string{text.Clean(c.Name, words.LongName)}
+	parts := []string{c.Name}
 	if len(c.Runs) == 1 && c.Runs[0] != c.Name {
-		parts = append(parts, text.Clean(c.Runs[0], words.LongName))
+		parts = append(parts, c.Runs[0])
 	}
 	rounds := text.Plural(c.Rounds, "round")
 	if c.Over > 0 && c.Rounds > 1 {
@@ -224,7 +218,7 @@ func sideText(c compare.Column, base bool) string {
 	}
 	parts = append(parts, rounds)
 	for _, k := range slices.Sorted(maps.Keys(c.Labels)) {
-		parts = append(parts, text.Clean(k+"="+c.Labels[k], words.LongName))
+		parts = append(parts, k+"="+c.Labels[k])
 	}
 	if base {
 		parts = append(parts, "base")
@@ -233,7 +227,7 @@ func sideText(c compare.Column, base bool) string {
 }
 
 func suiteText(t *compare.Table, k int, c *compare.Change) string {
-	phrase := text.Clean(t.Sides[k].Name, words.LongName) + ": "
+	phrase := t.Sides[k].Name + ": "
 	if c.Method == stats.NoTest {
 		return phrase + words.Ratio(c.Ratio.Center) + burstText(c) + ", cannot tell: " + c.Why
 	}
@@ -247,8 +241,7 @@ func work(t *compare.Table, i int) page.Section {
 		Of:     "work",
 		Level:  page.Detail,
 		Anchor: fmt.Sprintf("w%d", i),
-		Title: text.Clean(r.Name, words.LongName) + ": " + text.Clean(r.Work.String(),
-			words.LongName),
+		Title:  r.Name + ": " + r.Work.String(),
 	}
 	rows := page.NewTable("", "<", "rounds", r.Figure.Name, "of ceiling?", "sustained?", "<change", "p (Holm)?",
 		"<verdict")
@@ -260,9 +253,7 @@ func work(t *compare.Table, i int) page.Section {
 	for _, o := range r.Others {
 		others.Lines = append(others.Lines, otherText(t, o))
 	}
-	if len(others.Lines) > 0 {
-		s.Add(others)
-	}
+	s.Add(others)
 	s.Add(page.Charts{See: "the table above", Draw: func() page.Drawing { return intervals(t, r) }})
 	return s
 }
@@ -270,7 +261,7 @@ func work(t *compare.Table, i int) page.Section {
 // lines is a row for a side's figure and one for each of its figures that are struck out.
 func lines(t *compare.Table, r *compare.Row, k int) [][]page.Cell {
 	c := &r.Cells[k]
-	side := text.Clean(t.Sides[k].Name, words.LongName)
+	side := t.Sides[k].Name
 	var all [][]page.Cell
 	if len(c.Rounds) > 0 {
 		figure, share, sustained, change, p, verdict := words.Amount(c.Figure.Center, r.Figure.Unit), "", "", "base", "", ""
@@ -296,11 +287,10 @@ func lines(t *compare.Table, r *compare.Row, k int) [][]page.Cell {
 		default:
 			change, verdict = "", "nothing to compare it with"
 		}
-		all = append(all, page.Cells(side, strconv.Itoa(len(c.Rounds)), figure, share, sustained, change, p, verdict))
+		all = append(all, page.Cells(side, len(c.Rounds), figure, share, sustained, change, p, verdict))
 	}
 	for _, s := range c.Invalid {
-		row := page.Cells(side, fmt.Sprintf("round %d", s.Round), words.None, "", "", "", "", text.Clean(s.Why,
-			words.LongSentence))
+		row := page.Cells(side, fmt.Sprintf("round %d", s.Round), words.None, "", "", "", "", s.Why)
 		if row[2].Struck = true; s.Figure > 0 {
 			row[2].Text = words.Amount(s.Figure, r.Figure.Unit)
 		}
@@ -329,7 +319,7 @@ func otherText(t *compare.Table, o compare.Other) string {
 		if e.Center <= 0 {
 			continue
 		}
-		phrase := text.Clean(t.Sides[k].Name, words.LongName) + " " + words.Amount(e.Center, o.Figure.Unit)
+		phrase := t.Sides[k].Name + " " + words.Amount(e.Center, o.Figure.Unit)
 		if e.N > 1 && e.Hi > e.Lo {
 			phrase += fmt.Sprintf(" [%s, %s]", words.Amount(e.Lo, o.Figure.Unit), words.Amount(e.Hi, o.Figure.Unit))
 		}
@@ -389,13 +379,13 @@ func tests(t *compare.Table) []page.Suite {
 	var all []page.Suite
 	for i := range t.Rows {
 		r := &t.Rows[i]
-		s := page.Suite{Name: text.Clean(r.Name, words.LongName)}
+		s := page.Suite{Name: r.Name}
 		for k := range r.Cells {
 			c := &r.Cells[k]
 			if k == t.Base {
 				continue
 			}
-			one := page.Test{Name: text.Clean(t.Sides[k].Name, words.LongName), Outcome: page.Passed}
+			one := page.Test{Name: t.Sides[k].Name, Outcome: page.Passed}
 			switch {
 			case c.Change == nil && len(c.Invalid) > 0:
 				one.Outcome, one.Message = page.Errored, "INVALID: "+c.Invalid[0].Why

@@ -2,15 +2,12 @@ package compared
 
 import (
 	"fmt"
-	"slices"
-	"strconv"
 	"strings"
 
 	"plimsoll/internal/compare"
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/words"
 	"plimsoll/internal/stats"
-	"plimsoll/internal/text"
 )
 
 // Intervals is what the script draws of one figure on several sides: a point with its bar for each,
@@ -49,7 +46,7 @@ func intervals(t *compare.Table, r *compare.Row) page.Drawing {
 	var says []string
 	for k := range r.Cells {
 		c := &r.Cells[k]
-		name := text.Clean(t.Sides[k].Name, words.LongName)
+		name := t.Sides[k].Name
 		if len(c.Rounds) > 0 {
 			low, high := KnownOr(c.Figure.Lo/scale), KnownOr(c.Figure.Hi/scale)
 			if c.Figure.N < 2 {
@@ -96,12 +93,10 @@ func records(t *compare.Table) *page.Table {
 		r := &t.Rows[i]
 		for k := range r.Cells {
 			c := &r.Cells[k]
-			head := []string{r.Name, r.Work.String(), t.Sides[k].Name, t.Sides[t.Base].Name}
+			head := []any{r.Name, r.Work, t.Sides[k].Name, t.Sides[t.Base].Name}
 			for _, s := range c.Invalid {
-				row := make([]string, len(all.Columns))
-				copy(row, append(head[:4:4], "0", r.Figure.Name, string(r.Figure.Unit), words.Decimal(s.Figure, 2)))
-				row[len(row)-1] = s.Why
-				all.Add(row...)
+				row := append(make([]any, 0, len(all.Columns)), append(head, 0, r.Figure.Name, r.Figure.Unit, s.Figure)...)
+				all.Record(append(append(row, make([]any, len(all.Columns)-len(row)-1)...), s.Why)...)
 			}
 			if len(c.Rounds) == 0 {
 				continue
@@ -110,33 +105,24 @@ func records(t *compare.Table) *page.Table {
 			if c.Within {
 				over = "seconds of one run"
 			}
-			row := append(slices.Clone(head), strconv.Itoa(len(c.Rounds)), r.Figure.Name, string(r.Figure.Unit),
-				words.Decimal(c.Figure.Center, 2), words.Decimal(c.Figure.Lo, 2), words.Decimal(c.Figure.Hi, 2), over,
-				words.Decimal(c.Ceiling, 2), words.Decimal(100*c.Share, 2), words.Decimal(c.Sustained, 2))
-			all.Add(append(append(row, changeCells(c.Change)...), "")...)
+			head = append(head, len(c.Rounds), r.Figure.Name, r.Figure.Unit, c.Figure.Center, c.Figure.Lo, c.Figure.Hi, over,
+				c.Ceiling, 100*c.Share, c.Sustained)
+			all.Record(append(head, changeCells(c.Change)...)...)
 		}
 	}
 	return &all
 }
 
-func changeCells(c *compare.Change) []string {
+func changeCells(c *compare.Change) []any {
 	if c == nil {
-		return make([]string, 10)
+		return nil
 	}
-	p, low, high := "", "", ""
+	var p, holm, low, high, needs any
 	if c.Method != stats.NoTest {
-		p, low, high = words.Decimal(c.P, 6), words.Decimal(c.Ratio.Lo, 4), words.Decimal(c.Ratio.Hi, 4)
+		p, holm, low, high = c.P, c.PHolm, c.Ratio.Lo, c.Ratio.Hi
 	}
-	holm := p
-	if p != "" {
-		holm = strconv.FormatFloat(c.PHolm, 'f', 6, 64)
-	}
-	needs := ""
 	if c.Needs > 0 {
-		needs = strconv.Itoa(c.Needs)
+		needs = c.Needs
 	}
-	return []string{
-		words.Decimal(c.Ratio.Center, 4), low, high, string(c.Method), p, holm, string(c.Word),
-		words.Decimal(100*c.LeastSeen, 2), needs, words.Decimal(c.Sustained, 4),
-	}
+	return []any{c.Ratio.Center, low, high, c.Method, p, holm, c.Word, 100 * c.LeastSeen, needs, c.Sustained}
 }

@@ -18,7 +18,7 @@ func layouts(t *compare.Table) []page.Block {
 	one := page.NewTable("", "<layout", "over all", "faster", "slower", "same", "cannot tell", "<best in?")
 	slow, news := page.Note{Title: "slow volumes", Level: page.Detail}, page.Note{Lead: "not in the model", Tone: "warn"}
 	for k, s := range t.Standings {
-		name, all := text.Clean(s.Name, words.LongName), ""
+		name, all := s.Name, ""
 		switch {
 		case k == t.Base:
 			all = "base"
@@ -33,18 +33,18 @@ func layouts(t *compare.Table) []page.Block {
 			}
 			row = append(row, n)
 		}
-		one.Add(append(row, text.Some(s.Best, 3))...)
+		one.Add(append(row, text.Some(s.Best, 3)))
 		for _, line := range s.Slow {
-			slow.Lines = append(slow.Lines, name+", "+text.Clean(line, words.LongSentence))
+			slow.Lines = append(slow.Lines, name+", "+line)
 		}
 	}
 	for _, u := range t.Unforeseen {
 		news.Lines = append(
 			news.Lines,
 			fmt.Sprintf("%s: %s is %s of %s, and the model says %s: look at what else differs, such as "+
-				"a slow volume, the filesystem or the CPU", text.Clean(u.Scenario, words.LongName),
-				text.Clean(u.Layout, words.LongName),
-				text.Ratio(u.Measured), text.Clean(t.Sides[t.Base].Name, words.LongName), text.Ratio(u.Predicted)),
+				"a slow volume, the filesystem or the CPU", u.Scenario,
+				u.Layout,
+				text.Ratio(u.Measured), t.Sides[t.Base].Name, text.Ratio(u.Predicted)),
 		)
 	}
 	figures := page.NewTable("", "<scenario", "<layout", "predicted", "measured", "of it", "<change", "<")
@@ -53,9 +53,9 @@ func layouts(t *compare.Table) []page.Block {
 		r := &t.Rows[i]
 		for k := range r.Cells {
 			c := &r.Cells[k]
-			row := []string{"", text.Clean(t.Sides[k].Name, 20), words.None, words.None, "", "", ""}
+			row := []string{"", t.Sides[k].Name, words.None, words.None, "", "", ""}
 			if k == 0 {
-				row[0] = text.Clean(r.Name, 20)
+				row[0] = r.Name
 			}
 			if c.Ceiling > 0 {
 				row[2], row[4] = words.Amount(c.Ceiling, r.Figure.Unit), text.Percent(c.Share)
@@ -64,12 +64,12 @@ func layouts(t *compare.Table) []page.Block {
 				row[3] = words.WithDoubt(words.Amount(c.Figure.Center, r.Figure.Unit), words.Doubt(c.Figure))
 			}
 			if len(c.Rounds) == 0 && len(c.Invalid) > 0 {
-				row[6] = "INVALID: " + text.Clean(c.Invalid[0].Why, words.LongName)
+				row[6] = "INVALID: " + c.Invalid[0].Why
 			}
 			if k != t.Base && c.Change != nil {
 				row[5], row[6] = ratioText(c.Change), string(c.Change.Word)
 			}
-			figures.Add(row...)
+			figures.Add(row)
 		}
 	}
 	blocks := []page.Block{one, figures}
@@ -99,7 +99,7 @@ func bestLayout(t *compare.Table) string {
 			at, most = k, m
 		}
 	}
-	base := text.Clean(t.Sides[t.Base].Name, 20)
+	base := t.Sides[t.Base].Name
 	if at == t.Base {
 		return "No layout is surely better than " + base + ", the base"
 	}
@@ -110,7 +110,7 @@ func bestLayout(t *compare.Table) string {
 		}
 	}
 	s := t.Standings[at]
-	parts := []string{fmt.Sprintf("%s is best: faster than %s in %s (%s to %s)", text.Clean(s.Name, 20), base,
+	parts := []string{fmt.Sprintf("%s is best: faster than %s in %s (%s to %s)", s.Name, base,
 		text.Plural(s.Words[compare.Faster], "scenario"), text.Ratio(low), text.Ratio(high))}
 	for _, w := range []compare.Word{compare.Slower, compare.Same, compare.CannotTell} {
 		if n := s.Words[w]; n > 0 {

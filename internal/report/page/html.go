@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -189,6 +190,7 @@ func (p *htmlPage) part(b Block) (part, bool) {
 		one.Parts = p.view(b.Blocks)
 	case Charts:
 		one.Drawing = b.Draw()
+		clean(reflect.ValueOf(&one.Drawing), mostText)
 		if len(one.Drawing.Charts) == 0 && len(b.Table.Rows) == 0 {
 			return one, false
 		}

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"reflect"
 	"strings"
 	"unicode"
@@ -11,26 +12,26 @@ import (
 // mostText is the longest sentence that a block may hold, in columns: some quote names from outside.
 const mostText = 1200
 
+// mostOf are the longest texts of fields that hold no sentence.
+var mostOf = map[string]int{"Code": 12, "Severity": 12, "Tone": 24, "Subject": 80, "What": 80, "Title": 160, "Name": 48}
+
 // neutral makes all text of a document fit to print: control characters, bidirectional overrides
 // and what is not UTF-8 become a replacement character. Names of hosts, jobs, files and devices come
 // from outside and reach every kind of block; so it is done here for all of them, whoever built
 // them, and the renderers add what their own syntax needs (escapes of Markdown, of HTML, of CSV).
 func neutral(d *Document) {
-	v := reflect.ValueOf(d).Elem()
-	for _, field := range v.Fields() {
-		clean(field)
-	}
+	clean(reflect.ValueOf(d), mostText)
 }
 
-// clean neutralises the strings of a value that can be set. What is drawn is behind
-// functions, and what is written as JSON keeps its own escapes.
-func clean(v reflect.Value) {
+// clean neutralises the strings of a value that can be set. What is drawn is behind functions, and cleaned when
+// it is made; what is written as JSON keeps its own escapes.
+func clean(v reflect.Value, most int) {
 	switch v.Kind() { //nolint:exhaustive // the others hold no text
 	case reflect.String:
-		v.SetString(text.Clean(v.String(), mostText))
+		v.SetString(text.Clean(v.String(), most))
 	case reflect.Slice:
 		for i := range v.Len() {
-			clean(v.Index(i))
+			clean(v.Index(i), most)
 		}
 	case reflect.Struct:
 		if v.Type() == reflect.TypeFor[Data]() { // of programs, and another's value
@@ -40,12 +41,12 @@ func clean(v reflect.Value) {
 			code.clean()
 			return
 		}
-		for _, field := range v.Fields() {
-			clean(field)
+		for f, field := range v.Fields() {
+			clean(field, cmp.Or(mostOf[f.Name], mostText))
 		}
 	case reflect.Pointer:
 		if !v.IsNil() {
-			clean(v.Elem())
+			clean(v.Elem(), most)
 		}
 	case reflect.Interface: // a block: a copy is cleaned and put in its place
 		if v.IsNil() {
@@ -53,7 +54,7 @@ func clean(v reflect.Value) {
 		}
 		c := reflect.New(v.Elem().Type()).Elem()
 		c.Set(v.Elem())
-		clean(c)
+		clean(c, most)
 		v.Set(c)
 	}
 }

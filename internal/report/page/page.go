@@ -7,6 +7,7 @@ package page
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"unicode"
 
@@ -144,11 +145,22 @@ func (t *Table) Keys(keys ...string) {
 	}
 }
 
-// Cells are cells that hold text only.
-func Cells(all ...string) []Cell {
-	cells := make([]Cell, len(all))
-	for i, s := range all {
-		cells[i].Text = s
+// Cells are cells of values that print themselves: a cell as it is, a list as several.
+func Cells(all ...any) []Cell {
+	var cells []Cell
+	for _, v := range all {
+		switch v := v.(type) {
+		case Cell:
+			cells = append(cells, v)
+		case []Cell:
+			cells = append(cells, v...)
+		case []string:
+			for _, s := range v {
+				cells = append(cells, T(s))
+			}
+		default:
+			cells = append(cells, T(fmt.Sprint(v)))
+		}
 	}
 	return cells
 }
@@ -184,14 +196,14 @@ func NewTable(caption string, names ...string) Table {
 	return t
 }
 
-// Add appends a row of text. A row with more cells than there are columns gets columns without a name, and a
+// Add appends a row of Cells. A row with more cells than there are columns gets columns without a name, and a
 // shorter one empty cells, so that nothing is dropped.
-func (t *Table) Add(cells ...string) {
+func (t *Table) Add(cells ...any) {
 	t.Rows = append(t.Rows, Cells(cells...))
-	for len(t.Columns) < len(cells) {
-		t.Columns = append(t.Columns, Column{})
-	}
 	for i := range t.Rows {
+		for len(t.Columns) < len(t.Rows[i]) {
+			t.Columns = append(t.Columns, Column{})
+		}
 		for len(t.Rows[i]) < len(t.Columns) {
 			t.Rows[i] = append(t.Rows[i], Cell{})
 		}
@@ -335,11 +347,28 @@ func (c Charts) level() Level  { return c.Level }
 func (n Note) level() Level    { return n.Level }
 func (c Code) level() Level    { return c.Level }
 
-// Add appends blocks to a document.
-func (d *Document) Add(blocks ...Block) { d.Blocks = append(d.Blocks, blocks...) }
+// Add appends blocks to a document, those that hold something.
+func (d *Document) Add(blocks ...Block) { d.Blocks = append(d.Blocks, Full(blocks...)...) }
 
-// Add appends blocks to a section.
-func (s *Section) Add(blocks ...Block) { s.Blocks = append(s.Blocks, blocks...) }
+// Add appends blocks to a section, those that hold something.
+func (s *Section) Add(blocks ...Block) { s.Blocks = append(s.Blocks, Full(blocks...)...) }
+
+// Full are the blocks that hold something.
+func Full(blocks ...Block) []Block {
+	return slices.DeleteFunc(blocks, func(b Block) bool {
+		switch b := b.(type) {
+		case Section:
+			return len(b.Blocks) == 0
+		case Facts:
+			return len(b.Rows) == 0
+		case Table:
+			return len(b.Rows) == 0
+		case Note:
+			return len(b.Lines) == 0
+		}
+		return false
+	})
+}
 
 // Walk calls with every block of the document, sections before what is in them.
 func (d *Document) Walk(each func(Block)) { walk(d.Blocks, each) }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"plimsoll/internal/units"
 )
@@ -48,6 +49,41 @@ func Exact(s string, v float64) Cell {
 		c.Raw = plainNumber(v)
 	}
 	return c
+}
+
+// Record appends a row of CSV: figures are plain numbers in the unit of their type, bytes, 1/s and nanoseconds, and
+// those that are not known, which are 0, are empty.
+func (t *Table) Record(values ...any) {
+	for i, v := range values {
+		values[i] = bare(v)
+	}
+	t.Add(values...)
+}
+
+func bare(v any) any {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case float64:
+		if v == 0 {
+			return ""
+		}
+		if math.Abs(v) >= 10 {
+			v = math.Round(v*100) / 100
+		}
+		return plainNumber(v)
+	case units.IOPS:
+		return bare(float64(v))
+	case units.Rate:
+		return bare(math.Round(float64(v)))
+	case units.Latency:
+		return bare(math.Round(float64(v)))
+	case time.Duration:
+		return bare(float64(v))
+	case units.Bytes:
+		return bare(float64(v))
+	}
+	return v
 }
 
 // plainNumber is a number without separators and without more digits than anything is measured to.

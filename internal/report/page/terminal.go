@@ -120,9 +120,9 @@ func (t *terminal) para(prefix string, s lipgloss.Style, paragraph string) {
 const longestPath = 256
 
 // broken is a line that fits the width. A path stays whole, so that it can be copied: the terminal itself goes on in
-// the next line.
+// the next line. One that a shell would not take as it is, is none.
 func broken(line string, width int) []string {
-	if strings.Contains(line, "/") && !strings.Contains(line, " ") && text.Width(line) <= longestPath {
+	if strings.Contains(line, "/") && !strings.ContainsAny(line, " <>|\"`") && text.Width(line) <= longestPath {
 		return []string{line}
 	}
 	return strings.Split(ansi.Hardwrap(line, width, false), "\n")

@@ -50,10 +50,10 @@ func Advice(a *advise.Advice, all bool) *page.Document {
 	if len(rows) > 0 || lacking {
 		table := page.NewTable("", "#", "<volumes", "<instance", "$/month", "per IOPS???", "times", "<is??")
 		if lacking {
-			table.Add(choice("-", a.Owned)...)
+			table.Add(choice("-", a.Owned))
 		}
 		for i := range rows {
-			table.Add(choice(strconv.Itoa(i+1), &rows[i])...)
+			table.Add(choice(strconv.Itoa(i+1), &rows[i]))
 		}
 		d.Add(table)
 	}

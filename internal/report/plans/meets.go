@@ -34,7 +34,7 @@ func Meets(m *advise.Met, data any) *page.Document {
 		for i := range m.Sides {
 			cells = append(cells, cell(&m.Sides[i]))
 		}
-		t.Add(cells...)
+		t.Add(cells)
 	}
 	for k := range m.Demand.Streams {
 		st := &m.Demand.Streams[k]

@@ -84,7 +84,7 @@ func grid(points []ceiling.Point, depths int) (t page.Table, legend []string) {
 				legend = append(legend, l)
 			}
 		}
-		t.Add(row...)
+		t.Add(row)
 	}
 	return t, legend
 }

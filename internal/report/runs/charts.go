@@ -154,7 +154,7 @@ func (d *drawing) machine(r *result.Result, points, columns []result.Second) {
 		return
 	}
 	for i, dev := range r.Devices {
-		m := memberUse{Name: text.Clean(dev.Name, 40)}
+		m := memberUse{Name: dev.Name}
 		for _, s := range columns {
 			v := page.Missing()
 			if i < len(s.Util) {

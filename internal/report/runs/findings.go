@@ -54,10 +54,9 @@ func group(p page.Finding, all []finding.Finding, b *bundle.Bundle, rows []row) 
 	p.Tables = nil
 	for _, f := range all {
 		of := where(f, b, rows)
-		p.Cases = append(p.Cases, strings.TrimPrefix(words.Join(", ", linkNames(of)...)+": "+text.Clean(f.Message,
-			words.LongSentence), ": "))
+		p.Cases = append(p.Cases, strings.TrimPrefix(words.Join(", ", linkNames(of)...)+": "+f.Message, ": "))
 		if len(of) == 0 && f.Subject != "" {
-			p.Cases[len(p.Cases)-1] = text.Clean(f.Subject, words.LongName) + ": " + text.Clean(f.Message, words.LongSentence)
+			p.Cases[len(p.Cases)-1] = f.Subject + ": " + f.Message
 		}
 		for _, w := range of {
 			if !slices.Contains(p.Where, w) {
@@ -125,7 +124,7 @@ func fold(cases [][]finding.Evidence) page.Table {
 		if p.n > 1 {
 			times = text.Plural(p.n, "time")
 		}
-		t.Add(text.Clean(p.what, words.LongName), together(p.found), together(p.expected), times)
+		t.Add(p.what, together(p.found), together(p.expected), times)
 	}
 	return t
 }
@@ -147,7 +146,7 @@ func together(all []string) string {
 		return ""
 	}
 	if len(all) == 1 {
-		return text.Clean(all[0], words.LongName)
+		return all[0]
 	}
 	least, most, unit, ok := 0, 0, "", true
 	var values []float64
@@ -166,9 +165,9 @@ func together(all []string) string {
 		}
 	}
 	if ok {
-		return text.Clean(strings.TrimSpace(strings.TrimSuffix(all[least], unit))+" to "+all[most], words.LongName)
+		return strings.TrimSpace(strings.TrimSuffix(all[least], unit)) + " to " + all[most]
 	}
-	phrase := text.Clean(all[0], 40) + "; " + text.Clean(all[1], 40)
+	phrase := all[0] + "; " + all[1]
 	if len(all) > 2 {
 		phrase += fmt.Sprintf("; %d more", len(all)-2)
 	}

@@ -7,9 +7,7 @@ import (
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/report/page"
-	"plimsoll/internal/report/words"
 	"plimsoll/internal/stats"
-	"plimsoll/internal/text"
 	"plimsoll/internal/verdict"
 )
 
@@ -47,13 +45,13 @@ func Fit(fits []verdict.Fit, p verdict.Profile) *page.Document {
 	d := &page.Document{Kind: "fit", Data: page.DataOf("fit", fitted{p, verdict.NotCovered, fits})}
 	d.Head = page.Headline{Word: "This cannot say: nothing was measured"}
 	if len(fits) > 0 {
-		d.Head.Word = text.Clean(fits[0].Says, words.LongSentence)
+		d.Head.Word = fits[0].Says
 		d.Head.Tone = map[stats.Judgement]string{stats.Met: "pass", stats.Missed: "fail"}[fits[0].Outcome]
 	}
 	if len(fits) > 1 {
 		t := page.NewTable("", "<result", "<answer")
 		for _, f := range fits {
-			t.Add(text.Clean(f.Of, words.LongName), text.Clean(f.Says, words.LongSentence))
+			t.Add(f.Of, f.Says)
 		}
 		d.Add(t)
 	}

@@ -11,6 +11,7 @@ import (
 	"plimsoll/internal/report/compared"
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/words"
+	"plimsoll/internal/stats"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 	"plimsoll/internal/verdict"
@@ -36,9 +37,7 @@ func Fleet(f *bundle.Fleet) *page.Document {
 		}
 		found.Add(p)
 	}
-	if len(found.Blocks) > 0 {
-		d.Add(found)
-	}
+	d.Add(found)
 	for i := range f.Scenarios {
 		d.Add(fleetScenario(f, i))
 	}
@@ -70,18 +69,18 @@ func fleetHead(f *bundle.Fleet) page.Headline {
 		h.Tone = ""
 	}
 	for _, r := range f.Reasons {
-		h.Says = append(h.Says, page.Say{Text: text.Clean(r, words.LongSentence), Next: fleetNext(f, r)})
+		h.Says = append(h.Says, page.Say{Text: r, Next: fleetNext(f, r)})
 	}
-	about := []string{text.Plural(len(f.Hosts), "host"), "via " + text.Clean(f.Via, words.LongName), f.Order}
+	about := []string{text.Plural(len(f.Hosts), "host"), "via " + f.Via, f.Order}
 	if !f.Created.IsZero() {
 		about = append(about, f.Created.UTC().Format("2006-01-02 15:04 UTC"))
 	}
-	h.About = strings.Join(append(about, text.Clean(f.Tool, words.LongName)), ", ")
+	h.About = strings.Join(append(about, f.Tool), ", ")
 	for i := range f.Scenarios {
 		s := &f.Scenarios[i]
 		if s.Total.IOPS > 0 && len(s.Invalid) == 0 && len(h.Tiles) < 5 {
 			h.Tiles = append(h.Tiles, page.Tile{
-				What: text.Clean(s.Name, 40), Figure: words.Operations(s.Total.IOPS), Of: ofFleet(s), Anchor: fmt.Sprintf("s%d",
+				What: s.Name, Figure: words.Operations(s.Total.IOPS), Of: ofFleet(s), Anchor: fmt.Sprintf("s%d",
 					i+1),
 				Main: &page.Figure{Of: s.Name, Name: "iops", Value: float64(s.Total.IOPS), Unit: "per_s"},
 			})
@@ -106,7 +105,7 @@ func fleetNext(f *bundle.Fleet, reason string) string {
 	var next []string
 	for _, h := range f.Hosts {
 		if len(h.Reasons) > 0 && h.Dir != "" && strings.HasSuffix(reason, h.Reasons[0]) {
-			next = append(next, "see "+path.Join(text.Clean(h.Dir, words.LongName), "report.html"))
+			next = append(next, "see "+path.Join(h.Dir, "report.html"))
 			break
 		}
 	}
@@ -129,7 +128,7 @@ func fleetOverview(f *bundle.Fleet) page.Table {
 	t := page.NewTable("", "<scenario", "together", "ceiling", "<%", "<ceiling from?", "p50?", "p99", "<verdict")
 	for i := range f.Scenarios {
 		s := &f.Scenarios[i]
-		row := page.Cells(text.Clean(fmt.Sprintf("%d %s", s.ID, s.Name), words.LongName), words.None, words.Unknown,
+		row := page.Cells(fmt.Sprintf("%d %s", s.ID, s.Name), words.None, words.Unknown,
 			words.None, words.None,
 			histAt(s, 50), histAt(s, 99), "measured")
 		row[0].Link = fmt.Sprintf("s%d", i+1)
@@ -140,13 +139,13 @@ func fleetOverview(f *bundle.Fleet) page.Table {
 		if c := s.Ceiling; c != nil && c.IOPS > 0 {
 			share := float64(s.Total.IOPS / c.IOPS)
 			row[2], row[3] = page.T(words.Operations(c.IOPS)), page.Cell{Text: text.Percent(share), Gauge: share}
-			row[4] = page.T(text.Clean(c.Binds, 40))
+			row[4] = page.T(c.Binds)
 		}
 		if len(s.Invalid) > 0 {
 			row[7] = page.Cell{Text: "invalid", Tone: "invalid"}
 			row[3].Tone = "invalid"
 		}
-		t.Rows = append(t.Rows, row)
+		t.Add(row)
 	}
 	return t
 }
@@ -169,8 +168,8 @@ func fleetHosts(f *bundle.Fleet) page.Table {
 	}
 	for _, h := range hosts {
 		verdict := page.Cell{
-			Text: words.Or(text.Clean(string(h.Verdict), 24), words.None),
-			Tone: text.Clean(string(h.Verdict), 24),
+			Text: words.Or(string(h.Verdict), words.None),
+			Tone: string(h.Verdict),
 		}
 		state, why := page.T(string(h.State)), h.Why
 		if len(h.Reasons) > 0 {
@@ -181,14 +180,9 @@ func fleetHosts(f *bundle.Fleet) page.Table {
 		}
 		where := ""
 		if h.Dir != "" {
-			where = path.Join(text.Clean(h.Dir, 2*words.LongName), "report.html")
+			where = path.Join(h.Dir, "report.html")
 		}
-		t.Rows = append(t.Rows, []page.Cell{
-			page.T(text.Clean(h.Name, words.LongName)), state, verdict, page.T(words.ClockError(h.Clock.Error)),
-			page.T(text.Clean(h.Fio, 24)),
-			{Text: where, File: where},
-			page.T(why),
-		})
+		t.Add(h.Name, state, verdict, words.ClockError(h.Clock.Error), h.Fio, page.Cell{Text: where, File: where}, why)
 	}
 	return t
 }
@@ -211,8 +205,8 @@ func fleetScenario(f *bundle.Fleet, i int) page.Section {
 	s := &f.Scenarios[i]
 	section := page.Section{
 		Of: "scenario", Level: page.Detail,
-		Anchor: fmt.Sprintf("s%d", i+1), Title: text.Clean(fmt.Sprintf("%d %s", s.ID, s.Name), words.LongName),
-		About: text.Clean(s.Title, words.LongName),
+		Anchor: fmt.Sprintf("s%d", i+1), Title: fmt.Sprintf("%d %s", s.ID, s.Name),
+		About: s.Title,
 	}
 	if len(s.Invalid) > 0 {
 		section.Tone = "invalid"
@@ -235,10 +229,10 @@ func fleetScenario(f *bundle.Fleet, i int) page.Section {
 		if straggles(s, h.Host) {
 			mark = page.Cell{Text: "straggler", Tone: "warn"}
 		}
-		rows.Rows = append(rows.Rows, append(page.Cells(text.Clean(h.Host, words.LongName), h.IOPS.String(), doubt,
-			h.BW.String(), of,
-			words.Or(text.Clean(h.Limit, 40), words.None), alone, units.LatencyOf(h.P50).String(),
-			units.LatencyOf(h.P99).String()), mark))
+		rows.Add(append(page.Cells(h.Host, h.IOPS, doubt,
+			h.BW, of,
+			words.Or(h.Limit, words.None), alone, units.LatencyOf(h.P50),
+			units.LatencyOf(h.P99)), mark))
 	}
 	section.Add(rows, page.Charts{See: "the table of hosts above", Draw: func() page.Drawing { return hostsChart(s) }})
 	return section
@@ -258,7 +252,7 @@ func fleetFacts(s *bundle.FleetScenario) page.Facts {
 		all.Add("together", total+", "+s.Total.BW.String())
 	}
 	if c := s.Ceiling; c != nil && c.IOPS > 0 {
-		all.Add("ceiling", fmt.Sprintf("%s IOPS, from the %s; reached %s", c.IOPS, text.Clean(c.Binds, words.LongName),
+		all.Add("ceiling", fmt.Sprintf("%s IOPS, from the %s; reached %s", c.IOPS, c.Binds,
 			text.Percent(float64(s.Total.IOPS/c.IOPS))))
 	}
 	if s.Total.Hist.Count() > 0 {
@@ -285,7 +279,7 @@ func hostsChart(s *bundle.FleetScenario) page.Drawing {
 		if h.Interval.HasInterval() {
 			low, high = compared.KnownOr(h.Interval.Lo), compared.KnownOr(h.Interval.Hi)
 		}
-		name := text.Clean(h.Host, 40)
+		name := h.Host
 		plot.Sides = append(plot.Sides, compared.Point{
 			Name: name, At: compared.KnownOr(float64(h.IOPS)), Low: low, High: high,
 			Ceiling:   compared.KnownOr(float64(h.Ceiling)),
@@ -305,41 +299,29 @@ func hostsChart(s *bundle.FleetScenario) page.Drawing {
 // fleetRecords has a row for each scenario and host, and one for all hosts together.
 func fleetRecords(f *bundle.Fleet) *page.Table {
 	t := page.NewTable("", "run", "scenario", "name", "host", "iops", "iops_low", "iops_high", "bandwidth_bytes_per_s",
-		"p50_ns", "p99_ns",
-		"ceiling_iops", "ceiling_from", "sustained_iops", "alone_iops", "straggler", "invalid")
+		"p50_ns", "p99_ns", "ceiling_iops", "ceiling_from", "sustained_iops", "alone_iops", "straggler", "invalid")
+	ends := func(e stats.Estimate) (low, high units.IOPS) {
+		if !e.HasInterval() {
+			return 0, 0
+		}
+		return units.IOPS(e.Lo), units.IOPS(e.Hi)
+	}
 	for i := range f.Scenarios {
 		s := &f.Scenarios[i]
 		invalid := strings.Join(s.Invalid, "; ")
-		all := []string{
-			f.ID, fmt.Sprint(s.ID), s.Name, "", words.Decimal(float64(s.Total.IOPS), 2), "", "",
-			words.Decimal(float64(s.Total.BW), 0),
-		}
-		if e := s.Total.Interval; e.HasInterval() {
-			all[5], all[6] = words.Decimal(e.Lo, 2), words.Decimal(e.Hi, 2)
-		}
-		percentile := func(p float64) string {
-			if s.Total.Hist.Count() == 0 {
-				return ""
-			}
-			return words.Decimal(float64(s.Total.Hist.Percentile(p)), 0)
-		}
-		all = append(all, percentile(50), percentile(99), "", "", "", "", "", invalid)
+		low, high := ends(s.Total.Interval)
+		var bound, from, p50, p99 any
 		if c := s.Ceiling; c != nil {
-			all[10], all[11] = words.Decimal(float64(c.IOPS), 2), c.Binds
+			bound, from = c.IOPS, c.Binds
 		}
-		t.Add(all...)
+		if h := s.Total.Hist; h.Count() > 0 {
+			p50, p99 = h.Percentile(50), h.Percentile(99)
+		}
+		t.Record(f.ID, s.ID, s.Name, "", s.Total.IOPS, low, high, s.Total.BW, p50, p99, bound, from, "", "", "", invalid)
 		for _, h := range s.Hosts {
-			row := []string{
-				f.ID, fmt.Sprint(s.ID), s.Name, h.Host, words.Decimal(float64(h.IOPS), 2), "", "",
-				words.Decimal(float64(h.BW), 0),
-				words.Decimal(float64(h.P50), 0), words.Decimal(float64(h.P99), 0), words.Decimal(float64(h.Ceiling), 2), h.Limit,
-				words.Decimal(float64(h.Sustained), 2), words.Decimal(float64(h.Alone), 2), fmt.Sprint(straggles(s, h.Host)),
-				invalid,
-			}
-			if e := h.Interval; e.HasInterval() {
-				row[5], row[6] = words.Decimal(e.Lo, 2), words.Decimal(e.Hi, 2)
-			}
-			t.Add(row...)
+			low, high := ends(h.Interval)
+			t.Record(f.ID, s.ID, s.Name, h.Host, h.IOPS, low, high, h.BW, h.P50, h.P99, h.Ceiling, h.Limit, h.Sustained, h.Alone,
+				straggles(s, h.Host), invalid)
 		}
 	}
 	return &t
@@ -350,7 +332,7 @@ func fleetTests(f *bundle.Fleet) []page.Suite {
 	hosts, scenarios := page.Suite{Name: "hosts"}, page.Suite{Name: "scenarios"}
 	outcome := map[string]page.Outcome{"fail": page.Failed, "invalid": page.Errored, "measured": page.Skipped}
 	for _, h := range f.Hosts {
-		t := page.Test{Name: text.Clean(h.Name, words.LongName), Message: words.Join(": ", string(h.State),
+		t := page.Test{Name: h.Name, Message: words.Join(": ", string(h.State),
 			string(h.Verdict)), Text: h.Why}
 		if t.Outcome = outcome[string(h.Verdict)]; h.State != bundle.HostDone {
 			t.Outcome = page.Errored

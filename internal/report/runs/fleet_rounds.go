@@ -48,22 +48,20 @@ func FleetRounds(all []*bundle.Fleet) *page.Document {
 		if f.Verdict != verdict.Invalid && f.Verdict != verdict.Fail {
 			ok++
 		}
-		rounds.Rows = append(rounds.Rows, []page.Cell{
-			page.T(fmt.Sprint(i + 1)), {Text: f.Outcome(), Tone: string(f.Verdict)}, page.T(text.Clean(f.ID, 2*words.LongName)),
-		})
+		rounds.Add(i+1, page.Cell{Text: f.Outcome(), Tone: string(f.Verdict)}, f.ID)
 	}
 	figures := page.NewTable("All hosts together", "<scenario", "IOPS", "\u00b1", "rounds", "least", "most")
 	data.Scenarios = overRounds(all)
 	for _, s := range data.Scenarios {
 		row := []string{
-			text.Clean(fmt.Sprintf("%d %s", s.ID, s.Name), words.LongName), words.None, words.None,
+			fmt.Sprintf("%d %s", s.ID, s.Name), words.None, words.None,
 			fmt.Sprint(len(s.IOPS)), words.None, words.None,
 		}
 		if len(s.IOPS) > 0 {
 			row[1], row[2] = words.Operations(units.IOPS(s.Estimate.Center)), words.PlusMinus(s.Estimate, len(s.IOPS))
 			row[4], row[5] = words.Operations(slices.Min(s.IOPS)), words.Operations(slices.Max(s.IOPS))
 		}
-		figures.Add(row...)
+		figures.Add(row)
 	}
 	d := &page.Document{Kind: "fleet rounds", Data: page.DataOf("fleet_rounds", data)}
 	d.Head = page.Headline{Word: fmt.Sprintf("%d of %s ok", ok, text.Plural(len(all), "round"))}

@@ -33,9 +33,7 @@ func History(all []compare.Series, notes []string) *page.Document {
 		}
 		d.Add(one)
 	}
-	if len(notes) > 0 {
-		d.Add(page.Note{Lead: "note", Lines: notes})
-	}
+	d.Add(page.Note{Lead: "note", Lines: notes})
 	return d
 }
 
@@ -110,7 +108,7 @@ func aboveOrBelow(ratio float64) string {
 func seriesTitle(k compare.Key) string {
 	parts := append([]string{k.Suite + ", " + k.Scenario}, words.Present(k.Group, k.Layout, k.Size, k.Runtime,
 		k.Scale)...)
-	return text.Clean(strings.Join(parts, "; "), 2*words.LongName)
+	return strings.Join(parts, "; ")
 }
 
 func series(i int, s compare.Series) page.Section {
@@ -121,7 +119,7 @@ func series(i int, s compare.Series) page.Section {
 		),
 		Of:    "more series",
 		Title: seriesTitle(s.Key),
-		About: text.Clean(s.Key.Work, 2*words.LongName),
+		About: s.Key.Work,
 	}
 	rows := page.NewTable("", "<when", s.Figure.Name, "±?", "rounds??", "of ceiling?", "<verdict", "<trend", "<run???")
 	most := 0.0
@@ -129,7 +127,7 @@ func series(i int, s compare.Series) page.Section {
 		most = max(most, p.Value.Center)
 	}
 	for _, p := range s.Points {
-		rows.Rows = append(rows.Rows, historyRow(s, p, most))
+		rows.Add(historyRow(s, p, most))
 	}
 	section.Add(page.Charts{See: "the table below", Draw: func() page.Drawing {
 		return page.Drawing{Data: newTrend(s), Charts: []page.Chart{{
@@ -142,7 +140,7 @@ func series(i int, s compare.Series) page.Section {
 
 func historyRow(s compare.Series, p compare.Point, most float64) []page.Cell {
 	value, bar := page.T(words.None), ""
-	verdict := page.Cell{Text: text.Clean(p.Verdict, 12), Tone: text.Clean(p.Verdict, 12)}
+	verdict := page.Cell{Text: p.Verdict, Tone: p.Verdict}
 	if p.Value.Center > 0 {
 		value = page.T(words.Amount(p.Value.Center, s.Figure.Unit))
 		bar = strings.Repeat("▇", max(1, int(math.Round(12*p.Value.Center/most))))
@@ -156,7 +154,7 @@ func historyRow(s compare.Series, p compare.Point, most float64) []page.Cell {
 	}
 	return []page.Cell{
 		page.T(p.At.UTC().Format("2006-01-02 15:04")), value, page.T(words.PlusMinus(p.Value, p.Rounds)),
-		page.T(strconv.Itoa(p.Rounds)), page.T(share), verdict, page.T(bar), page.T(text.Clean(p.Run, words.LongName)),
+		page.T(strconv.Itoa(p.Rounds)), page.T(share), verdict, page.T(bar), page.T(p.Run),
 	}
 }
 
@@ -168,9 +166,8 @@ func historyRecords(all []compare.Series) *page.Table {
 	for _, s := range all {
 		k := s.Key
 		for _, p := range s.Points {
-			t.Add(k.Suite, k.Scenario, k.Group, k.Layout, k.Size, k.Runtime, k.Work, p.Run, p.At.UTC().Format(time.RFC3339),
-				s.Figure.Name, string(s.Figure.Unit), words.Decimal(p.Value.Center, 2), words.Decimal(p.Value.Lo, 2),
-				words.Decimal(p.Value.Hi, 2), strconv.Itoa(p.Rounds), words.Decimal(p.Share, 4), p.Verdict, p.Invalid,
+			t.Record(k.Suite, k.Scenario, k.Group, k.Layout, k.Size, k.Runtime, k.Work, p.Run, p.At.UTC().Format(time.RFC3339),
+				s.Figure.Name, s.Figure.Unit, p.Value.Center, p.Value.Lo, p.Value.Hi, p.Rounds, p.Share, p.Verdict, p.Invalid,
 				p.Facts["kernel"], p.Facts["fio"])
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/report/page"
-	"plimsoll/internal/report/words"
 	"plimsoll/internal/text"
 	"plimsoll/internal/verdict"
 )
@@ -22,7 +21,7 @@ func Library(b *bundle.Bundle) *page.Document {
 	files := fileVerdicts(b)
 	word := counted(files, len(b.Scenarios))
 	d := &page.Document{
-		Kind: "run", Tool: text.Clean(b.Run.Tool, words.LongName),
+		Kind: "run", Tool: b.Run.Tool,
 		Head: page.Headline{Word: word, About: about(&b.Run)},
 	}
 	d.Add(perFile(files), perCode(b))
@@ -134,7 +133,7 @@ func perFile(files []*fileVerdict) page.Section {
 	t := page.NewTable("", "<verdict", "<file", "results", "<findings")
 	t.Most = 12
 	for _, f := range files {
-		t.Add(f.word(), text.Clean(tailOf(f.name), words.LongName), fmt.Sprint(f.results), strings.Join(f.codes, " "))
+		t.Add(f.word(), tailOf(f.name), f.results, strings.Join(f.codes, " "))
 	}
 	return page.Section{Anchor: "files", Nav: "Files", Blocks: []page.Block{t}}
 }
@@ -164,7 +163,7 @@ func perCode(b *bundle.Bundle) page.Section {
 	t := page.NewTable("", "<code", "<severity", "results", "<finding")
 	t.Most = 12
 	for _, l := range lines {
-		t.Add(string(l.Code), string(l.Severity), fmt.Sprint(l.results), text.Clean(l.Title, words.LongName))
+		t.Add(l.Code, l.Severity, l.results, l.Title)
 	}
 	return page.Section{Anchor: "findings", Nav: "Findings", Blocks: []page.Block{t}}
 }

@@ -47,7 +47,7 @@ func List(below ...Listed) *page.Document {
 	rows := page.NewTable("", "<when", "<run", "<outcome", "<scenarios?", "<?")
 	rows.Most = 35
 	for _, l := range lines {
-		rows.Add(append([]string{l.at.Local().Format("2006-01-02 15:04")}, l.cells...)...)
+		rows.Add(append([]string{l.at.Local().Format("2006-01-02 15:04")}, l.cells...))
 	}
 	d.Add(rows)
 	return d
@@ -67,7 +67,7 @@ func fleetSummary(f *bundle.Fleet) []string {
 		hosts += fmt.Sprintf(", %d lost", lost)
 	}
 	if labels := LabelText(f.Labels); labels != "" {
-		hosts += ", " + text.Clean(labels, words.LongName)
+		hosts += ", " + labels
 	}
 	return []string{f.Outcome(), text.Plural(len(f.Scenarios), "scenario"), hosts}
 }
@@ -107,7 +107,7 @@ func RunSummary(r bundle.Run) []string {
 	return []string{
 		r.Outcome(),
 		text.Plural(len(r.Suite.Scenarios), "scenario"),
-		text.Clean(LabelText(r.Labels), words.LongName),
+		text.Clean(LabelText(r.Labels), words.LongName), // completions have it, too
 	}
 }
 

@@ -17,8 +17,8 @@ func Most(b *bundle.Bundle, m *compare.Most) *page.Document {
 	d := &page.Document{Kind: "search", Data: page.DataOf("most", m), Records: mostRecords(m)}
 	d.Head = page.Headline{
 		Word: bracketText(m),
-		About: "The most of " + text.Clean(m.Scenario, words.LongName) + " with " +
-			text.Clean(m.Threshold, words.LongName),
+		About: "The most of " + m.Scenario + " with " +
+			m.Threshold,
 		Tone: "measured",
 	}
 	if m.Bracket.Done {
@@ -46,17 +46,12 @@ func Most(b *bundle.Bundle, m *compare.Most) *page.Document {
 		say("%s", line)
 	}
 	say("fio's latencies begin when an I/O is issued; lag is how much later than intended that is")
-	figures := page.Section{Anchor: "figures", Nav: "Probes", Blocks: []page.Block{probes(m)}}
-	charts := page.Section{Anchor: "charts", Nav: "Chart"}
-	charts.Add(page.Charts{See: "the table of probes", Draw: func() page.Drawing {
-		p := &sweepPlot{says: "Latency by load. " + d.Head.Word + ". " + saysOf(d.Head)}
-		p.search(m)
-		return p.done()
-	}})
-	d.Add(figures, charts)
-	if notes := runNotes(b); len(notes) > 0 {
-		d.Add(page.Note{Lead: "note", Lines: notes})
-	}
+	d.Add(page.Section{Anchor: "figures", Nav: "Probes", Blocks: []page.Block{probes(m)}},
+		page.Section{Anchor: "charts", Nav: "Chart", Blocks: []page.Block{
+			page.Charts{See: "the table of probes", Draw: func() page.Drawing {
+				return drawSearch(m, "Latency by load. "+d.Head.Word+". "+saysOf(d.Head))
+			}},
+		}}, page.Note{Lead: "note", Lines: runNotes(b)})
 	return d
 }
 
@@ -75,7 +70,7 @@ func probes(m *compare.Most) page.Table {
 			row[0], row[3] = units.IOPS(c.Asked).String(), strconv.Itoa(c.Streams)
 			row[4], row[5] = text.Percent(c.Busy), units.Latency(c.Lag).String()
 		}
-		t.Add(row...)
+		t.Add(row)
 	}
 	add(m.Closed, ", with its own depth")
 	for i := range m.Probes {
@@ -112,7 +107,7 @@ func outcomeText(p compare.MostProbe) string {
 	case p.Outcome == compare.ProbeBehind:
 		return "behind: only " + text.Percent(p.Achieved/p.Asked) + " was done"
 	case p.Reason != "":
-		return p.Outcome + ": " + text.Clean(p.Reason, words.LongSentence)
+		return p.Outcome + ": " + p.Reason
 	}
 	return p.Outcome
 }
@@ -124,8 +119,8 @@ func mostRecords(m *compare.Most) *page.Table {
 		if p == nil {
 			return
 		}
-		t.Add(strconv.Itoa(p.ID), kind, words.Decimal(p.Asked, 0), words.Decimal(p.Achieved, 2), words.Decimal(p.Latency, 0),
-			strconv.Itoa(p.Streams), words.Decimal(p.Busy, 4), words.Decimal(p.Lag, 0), p.Outcome, p.Reason)
+		t.Record(p.ID, kind, p.Asked, p.Achieved, units.Latency(p.Latency), p.Streams, p.Busy, units.Latency(p.Lag), p.Outcome,
+			p.Reason)
 	}
 	add("own depth", m.Closed)
 	for i := range m.Probes {

@@ -21,11 +21,11 @@ type below struct {
 func rowsBelow(r *result.Result) []below {
 	var rows []below
 	for _, p := range r.Parts {
-		rows = append(rows, below{text.Clean(p.Name, 24), p.Total})
+		rows = append(rows, below{p.Name, p.Total})
 	}
 	if len(rows) == 0 && len(r.Jobs) > 1 {
 		for _, j := range r.Jobs {
-			rows = append(rows, below{text.Clean(j.Name, 24), j})
+			rows = append(rows, below{j.Name, j})
 		}
 	}
 	return rows
@@ -57,7 +57,7 @@ func also(figure string, r *result.Result) string {
 			break
 		}
 		n, bw := p.Total.Rates()
-		parts = append(parts, fmt.Sprintf("%s: %s IOPS, %s", text.Clean(p.Name, 24), n, bw))
+		parts = append(parts, fmt.Sprintf("%s: %s IOPS, %s", p.Name, n, bw))
 	}
 	return strings.Join(parts, "; ")
 }

@@ -80,7 +80,7 @@ func (transactions) tables(s *bundle.Scenario) []page.Table {
 		t := page.NewTable("Sync methods as pg_test_fsync ranks them (a rank, not a measurement)", "<wal_sync_method",
 			"one 8 KiB write")
 		for _, m := range p.Methods {
-			t.Add(text.Clean(m.Name, 40), m.Mean.String())
+			t.Add(m.Name, m.Mean.String())
 		}
 		all = append(all, t)
 	}
@@ -111,7 +111,7 @@ func stepsTable(s *bundle.Scenario) page.Table {
 		if step.Latency.Max > 0 {
 			most = units.LatencyOf(step.Latency.Max).String()
 		}
-		t.Add(append(cells, most, text.Count(step.Aborted))...)
+		t.Add(append(cells, most, text.Count(step.Aborted)))
 	}
 	return t
 }
@@ -133,9 +133,9 @@ func logTable(p *result.Postgres) page.Table {
 		if s.Transactions > 0 {
 			pgbench = units.Latency(float64(s.PgbenchCPU) / float64(s.Transactions))
 		}
-		t.Add(strconv.Itoa(s.Clients), commits, mean, text.Percent(s.SyncBusy()), s.WALPerTx().String(),
-			units.Number(s.ImagesPerTx()), units.Number(s.DeviceIOs()), hits, units.LatencyOf(s.CPUPerTx()).String(),
-			pgbench.String())
+		t.Add(s.Clients, commits, mean, text.Percent(s.SyncBusy()), s.WALPerTx(),
+			units.Number(s.ImagesPerTx()), units.Number(s.DeviceIOs()), hits, units.LatencyOf(s.CPUPerTx()),
+			pgbench)
 	}
 	return t
 }
@@ -167,7 +167,7 @@ func waitName(event string) string {
 	if _, name, ok := strings.Cut(event, ":"); ok {
 		event = name
 	}
-	return text.Clean(event, 40)
+	return event
 }
 
 // checkpointTable is arithmetic from the measured rate of WAL: how far checkpoints lie apart.
@@ -179,14 +179,14 @@ func checkpointTable(p *result.Postgres) page.Table {
 	}
 	rate := units.Rate(float64(peak.WAL) / peak.Measured.Seconds())
 	between := time.Duration(float64(p.MaxWAL) / 1.9 / float64(rate) * float64(time.Second))
-	t.Add("rate of WAL", rate.String(), fmt.Sprintf("%v in %s", peak.WAL, text.Duration(peak.Measured)))
+	t.Add("rate of WAL", rate, fmt.Sprintf("%v in %s", peak.WAL, text.Duration(peak.Measured)))
 	if between < math.MaxInt64/2 {
 		t.Add("checkpoints", "every "+text.Duration(min(between, p.CheckpointTimeout).Round(time.Second)),
 			fmt.Sprintf("the smaller of checkpoint_timeout %s and max_wal_size %v ÷ 1.9 ÷ the rate",
 				text.Duration(p.CheckpointTimeout), p.MaxWAL))
 	}
 	need := result.LogForTimeout(rate, p.CheckpointTimeout)
-	t.Add("max_wal_size for the timeout", need.String(), fmt.Sprintf("%v × %s × 1.9", rate,
+	t.Add("max_wal_size for the timeout", need, fmt.Sprintf("%v × %s × 1.9", rate,
 		text.Duration(p.CheckpointTimeout)))
 	return t
 }
@@ -212,7 +212,7 @@ func recovery(b *bundle.Bundle, p *result.Postgres) (page.Fact, bool) {
 func postgresFacts(p *result.Postgres) page.Facts {
 	var all page.Facts
 	add := func(name, format string, args ...any) {
-		all.Add(name, text.Clean(fmt.Sprintf(format, args...), 4*words.LongName))
+		all.Add(name, fmt.Sprintf(format, args...))
 	}
 	add("PostgreSQL",
 		"%s from %s, as user %s on %s",
@@ -259,9 +259,8 @@ func postgresFacts(p *result.Postgres) page.Facts {
 	return all
 }
 
-// postgresRows are the rows of a scenario's transactions in CSV, one a number of clients.
-func (transactions) records(b *bundle.Bundle, s *bundle.Scenario) [][]string {
-	var rows [][]string
+// records adds a row for each number of clients.
+func (transactions) records(t *page.Table, b *bundle.Bundle, s *bundle.Scenario) {
 	for i := range s.Result.Postgres.Steps {
 		step := &s.Result.Postgres.Steps[i]
 		of := *s
@@ -270,14 +269,13 @@ func (transactions) records(b *bundle.Bundle, s *bundle.Scenario) [][]string {
 			of.Ceiling = s.Ceiling
 		}
 		row := csvRow(b, &of, fmt.Sprintf("transactions (%d clients)", step.Clients), step.Transactions, step.WAL,
-			float64(step.TPS), 0, step.Latency)
+			step.TPS, 0, step.Latency)
 		if of.Ceiling != nil && of.Ceiling.Binding() != nil {
-			row[13] = words.Decimal(100*float64(step.TPS/of.Ceiling.Binding().IOPS), 1)
+			row[13] = 100 * float64(step.TPS/of.Ceiling.Binding().IOPS)
 		}
-		row[16] = words.Decimal(step.Measured.Seconds(), 3)
-		rows = append(rows, row)
+		row[16] = step.Measured.Seconds()
+		t.Record(row...)
 	}
-	return rows
 }
 
 // postgresDrawing is the peak's transactions by second, drawn as fio's I/Os are, and the waits of

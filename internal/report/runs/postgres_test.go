@@ -55,7 +55,7 @@ func TestPostgresInEveryFormat(t *testing.T) {
 			"2,849 TPS", "commit latency", "Transactions per second", "stacked: WALWrite 80.0 %",
 			`"layers":[{"name":"WALWrite","sessions":[12,12,12]}`, `"p99":[9e+06,9e+06,9e+06]`,
 		},
-		page.CSV:   {"transactions (16 clients)", "commit latency", "2849.00"},
+		page.CSV:   {"transactions (16 clients)", "commit latency", ",2849,"},
 		page.JSON:  {`"postgres"`, `"wal_syncs"`},
 		page.JUnit: {"pg-commit"},
 	} {

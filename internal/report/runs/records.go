@@ -1,13 +1,9 @@
 package runs
 
 import (
-	"strconv"
-	"time"
-
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/report/page"
-	"plimsoll/internal/report/words"
 	"plimsoll/internal/result"
 	"plimsoll/internal/units"
 )
@@ -25,30 +21,26 @@ func records(b *bundle.Bundle) *page.Table {
 		if s.Result == nil {
 			continue
 		}
-		for _, row := range viewOf(s).records(b, s) {
-			all.Add(row...)
-		}
+		viewOf(s).records(&all, b, s)
 	}
 	return &all
 }
 
-func (operations) records(b *bundle.Bundle, s *bundle.Scenario) [][]string {
-	var all [][]string
-	t := s.Result.Total
-	for _, d := range directions(t) {
-		all = append(all, csvRow(b, s, d.name, d.N, d.Bytes, float64(d.IOPS), float64(d.BW), d.Completion()))
+func (operations) records(t *page.Table, b *bundle.Bundle, s *bundle.Scenario) {
+	each := func(s *bundle.Scenario, j fio.Job) {
+		for _, d := range directions(j) {
+			t.Record(csvRow(b, s, d.name, d.N, d.Bytes, d.IOPS, d.BW, d.Completion())...)
+		}
 	}
-	if l := t.Sync.Lat; l.Measured() {
-		all = append(all, csvRow(b, s, "sync", l.N, 0, 0, 0, l))
+	each(s, s.Result.Total)
+	if l := s.Result.Total.Sync.Lat; l.Measured() {
+		t.Record(csvRow(b, s, "sync", l.N, 0, 0, 0, l)...)
 	}
 	for _, p := range s.Result.Parts {
 		part := *s
 		part.Name, part.Ceiling = s.Name+"/"+p.Name, nil // the ceiling is that of all parts together
-		for _, d := range directions(p.Total) {
-			all = append(all, csvRow(b, &part, d.name, d.N, d.Bytes, float64(d.IOPS), float64(d.BW), d.Completion()))
-		}
+		each(&part, p.Total)
 	}
-	return all
 }
 
 func csvRow(
@@ -57,38 +49,41 @@ func csvRow(
 	dir string,
 	n uint64,
 	bytes units.Bytes,
-	iops, bw float64,
+	iops units.IOPS,
+	bw units.Rate,
 	l fio.Latency,
-) []string {
-	cells := []string{
-		b.Run.ID, strconv.Itoa(s.ID), s.Name, string(s.Role), dir, string(s.Verdict),
-		strconv.FormatUint(n, 10), words.Decimal(float64(bytes), 0), words.Decimal(iops, 2), words.Decimal(bw, 0),
-	}
-	doubt := ""
+) []any {
+	var doubt, bound, boundBW, percent, from, sustained any
 	if e := s.Result.IOPS; e.HasInterval() {
-		doubt = words.Decimal(100*e.Rel(), 2)
+		doubt = 100 * e.Rel()
 	}
-	cells = append(cells, doubt)
 	if c := s.Ceiling; c != nil && c.Known() {
-		bind, sustained := c.Binding(), ""
+		bind := c.Binding()
 		if last := c.Sustained(); last != nil {
-			sustained = words.Decimal(float64(last.IOPS), 2)
+			sustained = last.IOPS
 		}
-		all, rate := s.Result.Total.Rates()
-		share := 0.0 // printed as nothing
-		if !bind.SelfMeasured() {
-			share = result.KeyOf(s.Result).Share(all, rate, bind.IOPS, bind.BW)
-		}
-		cells = append(cells, words.Decimal(float64(bind.IOPS), 2), words.Decimal(float64(bind.BW), 0),
-			words.Decimal(100*share, 1), bind.Label(), sustained)
-	} else {
-		cells = append(cells, "", "", "", "", "")
+		bound, boundBW, percent, from = bind.IOPS, bind.BW, 100*shareOf(s), bind.Label()
 	}
-	cells = append(cells, words.Decimal(s.Result.Measured.Seconds(), 3), words.Decimal(l.Mean, 0),
-		words.Decimal(l.StdDev, 0))
-	for _, p := range []float64{50, 90, 99, 99.9, 99.99} {
+	cells := []any{
+		b.Run.ID, s.ID, s.Name, s.Role, dir, s.Verdict, n, bytes, iops, bw, doubt, bound, boundBW, percent, from, sustained,
+		s.Result.Measured.Seconds(), units.Latency(l.Mean), units.Latency(l.StdDev),
+	}
+	for _, p := range tableOf {
 		v, _ := l.At(p)
-		cells = append(cells, words.Decimal(float64(v/time.Nanosecond), 0))
+		cells = append(cells, v)
 	}
-	return append(cells, words.Decimal(float64(l.Max/time.Nanosecond), 0))
+	return append(cells, l.Max)
+}
+
+// tableOf are the percentiles that tables of a latency have.
+var tableOf = []float64{50, 90, 99, 99.9, 99.99}
+
+// shareOf is what a scenario measured of its ceiling, 0 where that is not known.
+func shareOf(s *bundle.Scenario) float64 {
+	c := s.Ceiling
+	if c == nil || !c.Known() || c.Binding().SelfMeasured() {
+		return 0
+	}
+	n, rate := s.Result.Total.Rates()
+	return result.KeyOf(s.Result).Share(n, rate, c.Binding().IOPS, c.Binding().BW)
 }

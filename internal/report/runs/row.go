@@ -47,11 +47,11 @@ const notRun = "not run"
 func newRow(s *bundle.Scenario, i int) row {
 	r := row{
 		Num:      strconv.Itoa(cmp.Or(s.ID, i+1)),
-		Name:     text.Clean(s.Name, words.LongName),
-		Title:    text.Clean(s.Title, words.LongName),
-		Role:     text.Clean(string(s.Role), 12),
+		Name:     s.Name,
+		Title:    s.Title,
+		Role:     string(s.Role),
 		Anchor:   fmt.Sprintf("s%d", i+1),
-		Verdict:  cmp.Or(text.Clean(string(s.Verdict), 12), notRun),
+		Verdict:  cmp.Or(string(s.Verdict), notRun),
 		Measured: words.None,
 		P50:      words.None,
 		P99:      words.None,
@@ -198,7 +198,7 @@ func latencyOf(t fio.Job) fio.Latency {
 
 // host names the machine, and a simulated one as such: its rates are not those of the real thing.
 func host(t *topology.Topology) string {
-	name := text.Clean(t.Host.Name, words.LongName)
+	name := t.Host.Name
 	if t.Scale > 0 {
 		name = fmt.Sprintf("%s (simulated, rates at %g of the real ones)", cmp.Or(name, "a machine"), t.Scale)
 	}

@@ -28,7 +28,7 @@ func Run(b *bundle.Bundle) *page.Document {
 		rows[i].Limited = limitedBy(b, &b.Scenarios[i], rows[i])
 	}
 	d := &page.Document{
-		Kind: "run", Tool: text.Clean(r.Tool, words.LongName), Records: records(b),
+		Kind: "run", Tool: r.Tool, Records: records(b),
 		Data: page.Data{Name: "report", Value: document(b), Dense: true},
 	}
 	var said []string
@@ -41,9 +41,7 @@ func Run(b *bundle.Bundle) *page.Document {
 		d.Add(doubted(b))
 	}
 	found, anchors := findings(b, rows, said)
-	if len(found.Blocks) > 0 {
-		d.Add(found)
-	}
+	d.Add(found)
 	for i := range b.Scenarios {
 		d.Add(scenario(b, i, rows[i], anchors))
 	}
@@ -52,7 +50,7 @@ func Run(b *bundle.Bundle) *page.Document {
 	}
 	d.Tests = runTests(b, rows)
 	d.Foot = []page.Note{{Title: "Terms", Lines: terms()}, {Lines: []string{
-		text.Clean(r.ID, 2*words.LongName),
+		r.ID,
 		"Latencies are completion latencies (clat) in fio's own bins, at most 1.6 % wide. KiB, MiB " +
 			"and GiB are powers of 1024. ± is half the width of the 95 % interval from batch means.",
 	}}}
@@ -73,7 +71,7 @@ func readInPart(b *bundle.Bundle) string {
 			lacks = append(lacks, line)
 		}
 	}
-	line := text.Clean(text.Some(lacks, 2), words.LongSentence)
+	line := text.Some(lacks, 2)
 	if n > 0 && n < len(b.Scenarios) {
 		line = fmt.Sprintf("%d of %d results: %s", n, len(b.Scenarios), line)
 	}
@@ -102,8 +100,7 @@ func runHead(b *bundle.Bundle, rows []row) (h page.Headline, said []string) {
 		h.Tone = ""
 	}
 	for _, s := range r.Reasons[:min(len(r.Reasons), mostReasons)] {
-		h.Says = append(h.Says, page.Say{Text: text.Clean(s, words.LongSentence), Next: text.Clean(nextStep(s, b),
-			words.LongSentence)})
+		h.Says = append(h.Says, page.Say{Text: s, Next: nextStep(s, b)})
 		if code := reasonCode.FindStringSubmatch(s); code != nil {
 			said = append(said, code[1])
 		}
@@ -118,8 +115,8 @@ func about(r *bundle.Run) string {
 	if !r.Created.IsZero() {
 		created = r.Created.UTC().Format("2006-01-02 15:04 UTC")
 	}
-	return words.Join(", ", text.Clean(r.Suite.Name, words.LongName), host(&r.Topology), created,
-		text.Clean(r.Tool, words.LongName), text.Clean(r.Fio, words.LongName))
+	return words.Join(", ", r.Suite.Name, host(&r.Topology), created,
+		r.Tool, r.Fio)
 }
 
 // noCeiling stands once below a table that has no column for ceilings.
@@ -150,16 +147,14 @@ func overview(rows []row, r *bundle.Run) page.Section {
 		} else {
 			known = true
 		}
-		t.Rows = append(t.Rows, cells)
+		t.Add(cells)
 	}
 	s := page.Section{Anchor: "overview", Nav: "Overview", Blocks: []page.Block{t}}
 	below := notes(rows)
 	if !known && len(rows) > 0 && len(r.Imported) == 0 { // of an import the first lines say what is missing
 		below = append(below, noCeiling(r.Topology.Instance))
 	}
-	if len(below) > 0 {
-		s.Add(page.Note{Lines: below})
-	}
+	s.Add(page.Note{Lines: below})
 	return s
 }
 
@@ -207,7 +202,7 @@ func doubted(b *bundle.Bundle) page.Section {
 		if count[d] > 1 {
 			d += fmt.Sprintf(" (%s)", text.Plural(count[d], "result"))
 		}
-		note := page.Note{Lead: "caveat", Lines: []string{text.Clean(d, 4*words.LongName)}}
+		note := page.Note{Lead: "caveat", Lines: []string{d}}
 		if i >= mostDoubts {
 			note.Level = page.Detail
 		}
@@ -339,7 +334,7 @@ func machineSection(b *bundle.Bundle) page.Section {
 	t := &b.Run.Topology
 	s := page.Section{Title: "Machine", Anchor: "machine", Nav: "Machine", Level: page.Detail}
 	var all page.Facts
-	add := func(name, value string) { all.Add(name, text.Clean(strings.TrimSpace(value), 2*words.LongName)) }
+	add := func(name, value string) { all.Add(name, strings.TrimSpace(value)) }
 	h := t.Host
 	add("host", h.Name)
 	add("system", words.Join(", ", h.OS, h.Kernel, h.Virt))
@@ -354,22 +349,16 @@ func machineSection(b *bundle.Bundle) page.Section {
 		add(string(g.Role)+" path", g.Path+" "+words.Parens(words.Free(g)))
 	}
 	for _, k := range slices.Sorted(maps.Keys(b.Run.Labels)) {
-		add(text.Clean(k, 24), b.Run.Labels[k])
+		add(k, b.Run.Labels[k])
 	}
 	add("imported from", text.Some(b.Run.Imported, mostSources))
 	storage := page.NewTable("Storage", "<array", "<made of", "chunk?", "size?", "<each volume", "<source")
 	for _, a := range t.Arrays {
-		storage.Add(arrayCells(a)...)
+		storage.Add(arrayCells(a))
 	}
-	if len(all.Rows) > 0 {
-		s.Add(all)
-	}
-	if len(storage.Rows) > 0 {
-		s.Add(storage)
-	}
-	if len(t.Notes) > 0 {
-		s.Add(page.Note{Lead: "note", Lines: t.Notes})
-	}
+	s.Add(all)
+	s.Add(storage)
+	s.Add(page.Note{Lead: "note", Lines: t.Notes})
 	return s
 }
 
@@ -383,7 +372,7 @@ func arrayCells(a topology.Array) []string {
 		first := a.Volumes[0]
 		made = fmt.Sprintf("%s of %d", made, n)
 		if kind := words.Or(first.Type, first.Model); kind != "" {
-			made += " " + text.Clean(kind, 24)
+			made += " " + kind
 		}
 		if first.Sustained.Known() {
 			each = words.Limits(first.Sustained, !first.Network)
@@ -399,7 +388,7 @@ func arrayCells(a topology.Array) []string {
 		}
 	}
 	return []string{
-		text.Clean(a.Name, 40), made, words.Or(words.Known("", a.Chunk), words.None),
+		a.Name, made, words.Or(words.Known("", a.Chunk), words.None),
 		words.Or(words.Known("", a.Size), words.None), each, source,
 	}
 }

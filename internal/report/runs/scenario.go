@@ -19,12 +19,10 @@ func scenario(b *bundle.Bundle, i int, row row, anchors []string) page.Section {
 	s := &b.Scenarios[i]
 	section := page.Section{
 		Of: "scenario", Level: page.Detail, Anchor: row.Anchor, Title: words.Join(" ", row.Num, row.Name), Tone: row.Verdict,
-		About: words.Join(". ", row.Title, text.Clean(s.Why, words.LongSentence)),
+		About: words.Join(". ", row.Title, s.Why),
 	}
 	r := s.Result
-	if why := distrust(r); len(why) > 0 {
-		section.Add(page.Note{Lead: "invalid", Lines: why, Tone: "invalid"})
-	}
+	section.Add(page.Note{Lead: "invalid", Lines: distrust(r), Tone: "invalid"})
 	section.Add(lead(s, row, b, anchors))
 	if r != nil {
 		section.Add(tablesOf(b, s, row)...)
@@ -32,9 +30,7 @@ func scenario(b *bundle.Bundle, i int, row row, anchors []string) page.Section {
 	if s.Ceiling != nil {
 		section.Add(boundsTable(s))
 	}
-	if doubts := doubtsOf(s); len(doubts) > 0 {
-		section.Add(page.Note{Lead: "caveat", Lines: doubts})
-	}
+	section.Add(page.Note{Lead: "caveat", Lines: doubtsOf(s)})
 	if r != nil && len(r.Command) > 0 {
 		command := page.Code{Screen: true}
 		for _, arg := range r.Command {
@@ -98,7 +94,7 @@ func tablesOf(b *bundle.Bundle, s *bundle.Scenario, row row) []page.Block {
 	if depths := depthsOf(r.Depth); len(depths.Rows) > 0 {
 		all = append(all, depths)
 	}
-	if note := text.Clean(r.Depth.Note, words.LongSentence); note != "" {
+	if note := r.Depth.Note; note != "" {
 		all = append(all, page.Note{Lines: []string{text.Sentence(note)}})
 	}
 	all = append(all, devicesTable(r))
@@ -139,7 +135,7 @@ func doubtsOf(s *bundle.Scenario) []string {
 func runFacts(r *result.Result) page.Facts {
 	var all page.Facts
 	add := func(name, format string, args ...any) {
-		all.Add(name, text.Clean(fmt.Sprintf(format, args...), 2*words.LongName))
+		all.Add(name, fmt.Sprintf(format, args...))
 	}
 	if r.Measured > 0 {
 		window := text.Duration(r.Measured)

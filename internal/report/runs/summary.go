@@ -29,7 +29,7 @@ func Summary(groups []bundle.Group) *page.Document {
 	for i, g := range groups {
 		rows := page.NewTable("", "<file", "<result", "IOPS", "bandwidth", "over??", "mean?", "p50?", "p99")
 		for _, r := range g.Results {
-			rows.Add(summaryCells(r)...)
+			rows.Add(summaryCells(r))
 		}
 		rows.Most = 35
 		if g.Name == "" {
@@ -38,7 +38,7 @@ func Summary(groups []bundle.Group) *page.Document {
 		}
 		one := page.Section{
 			Of:     "group",
-			Title:  text.Clean(fmt.Sprintf("%s (%s)", g.Name, text.Plural(len(g.Results), "result")), 80),
+			Title:  fmt.Sprintf("%s (%s)", g.Name, text.Plural(len(g.Results), "result")),
 			Blocks: []page.Block{rows},
 		}
 		if rows.Most = mostOfGroup; i >= mostSeries {
@@ -53,7 +53,7 @@ func Summary(groups []bundle.Group) *page.Document {
 const mostOfGroup = 8
 
 func summaryCells(r *result.Result) []string {
-	file := text.Clean(filepath.Base(r.Source), 40)
+	file := filepath.Base(r.Source)
 	if len(r.Jobs) == 0 {
 		return []string{file, "no job's result", "", "", "", "", "", ""}
 	}
@@ -68,7 +68,7 @@ func summaryCells(r *result.Result) []string {
 		over = text.Duration(sum.Window)
 	}
 	return []string{
-		file, text.Clean(r.Name, 64), words.Known("", sum.IOPS), words.Known("", sum.BW), over, mean,
+		file, r.Name, words.Known("", sum.IOPS), words.Known("", sum.BW), over, mean,
 		timed(r, 50), timed(r, 99),
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"plimsoll/internal/compare"
@@ -20,7 +19,7 @@ func Swept(s *compare.Swept) *page.Document {
 	d := &page.Document{Kind: "sweep", Data: page.DataOf("sweep", s), Records: sweptRecords(s)}
 	title := "Sweep of " + strings.Join(s.Axes, " and ")
 	if s.Scenario != "" {
-		title += ": " + text.Clean(s.Scenario, words.LongName)
+		title += ": " + s.Scenario
 	}
 	invalid := 0
 	for _, p := range s.Points {
@@ -48,7 +47,7 @@ func Swept(s *compare.Swept) *page.Document {
 		"<")...)
 	why := page.Note{Lead: "INVALID"}
 	for _, p := range s.Points {
-		rows.Rows = append(rows.Rows, sweptRow(s.Axes, p))
+		rows.Add(sweptRow(s.Axes, p))
 		if p.Invalid != "" && !slices.Contains(why.Lines, p.Invalid) {
 			why.Lines = append(why.Lines, p.Invalid)
 		}
@@ -68,10 +67,6 @@ func Swept(s *compare.Swept) *page.Document {
 
 // sweptRow is a point; the figures of one that must not be trusted are struck out, not hidden.
 func sweptRow(axes []string, p compare.SweptPoint) []page.Cell {
-	var row []page.Cell
-	for _, a := range axes {
-		row = append(row, page.T(text.Clean(p.At[a], 20)))
-	}
 	share := ""
 	if p.Ceiling > 0 && p.Invalid == "" {
 		share = text.Percent(p.IOPS.Center / p.Ceiling)
@@ -86,10 +81,9 @@ func sweptRow(axes []string, p compare.SweptPoint) []page.Cell {
 	}
 	why := ""
 	if p.Invalid != "" {
-		iops.Struck, doubt, why = true, "", text.Clean(p.Invalid, words.LongSentence)
+		iops.Struck, doubt, why = true, "", p.Invalid
 	}
-	return append(row, iops, page.T(doubt), page.T(bw), page.T(share), page.T(words.Latency(p.P50)),
-		page.T(words.Latency(p.P99)), page.T(why))
+	return page.Cells(axesAt(axes, p), iops, doubt, bw, share, words.Latency(p.P50), words.Latency(p.P99), why)
 }
 
 // curveText is "knee at 15 in flight (predicted 14.4): 23,100 IOPS, p99 1.9 ms; 64 in flight give
@@ -97,7 +91,7 @@ func sweptRow(axes []string, p compare.SweptPoint) []page.Cell {
 func curveText(c compare.SweptCurve) string {
 	var where strings.Builder
 	for _, o := range slices.Sorted(maps.Keys(c.At)) {
-		where.WriteString(o + "=" + text.Clean(c.At[o], 20) + " ")
+		where.WriteString(o + "=" + c.At[o] + " ")
 	}
 	if c.Why != "" {
 		return where.String() + "no knee: " + c.Why
@@ -131,13 +125,17 @@ func sweptRecords(s *compare.Swept) *page.Table {
 		"bandwidth_bytes_per_s",
 		"p50_ns", "p99_ns", "ceiling_iops", "struck_iops", "invalid")...)
 	for _, p := range s.Points {
-		var row []string
-		for _, a := range s.Axes {
-			row = append(row, p.At[a])
-		}
-		t.Add(append(row, strconv.Itoa(p.InFlight), strconv.Itoa(p.Rounds), words.Decimal(p.IOPS.Center, 2),
-			words.Decimal(p.IOPS.Lo, 2), words.Decimal(p.IOPS.Hi, 2), words.Decimal(p.BW, 0), words.Decimal(p.P50, 0),
-			words.Decimal(p.P99, 0), words.Decimal(p.Ceiling, 2), words.Decimal(p.Struck, 2), p.Invalid)...)
+		t.Record(axesAt(s.Axes, p), p.InFlight, p.Rounds, p.IOPS.Center, p.IOPS.Lo, p.IOPS.Hi, units.Rate(p.BW),
+			units.Latency(p.P50), units.Latency(p.P99), p.Ceiling, p.Struck, p.Invalid)
 	}
 	return &t
+}
+
+// axesAt are the values of the axes at a point.
+func axesAt(axes []string, p compare.SweptPoint) []string {
+	var all []string
+	for _, a := range axes {
+		all = append(all, p.At[a])
+	}
+	return all
 }

@@ -7,9 +7,8 @@ import (
 	"strings"
 
 	"plimsoll/internal/compare"
+	"plimsoll/internal/report/compared"
 	"plimsoll/internal/report/page"
-	"plimsoll/internal/report/words"
-	"plimsoll/internal/text"
 )
 
 // sweepDrawing is what the script draws of a sweep or a search: web/src/charts.js. Latencies are in
@@ -64,7 +63,10 @@ type sweepPlot struct {
 func drawSweep(s *compare.Swept, h page.Headline) page.Drawing {
 	p := &sweepPlot{says: saysOf(h)}
 	p.draw(s)
-	return p.done()
+	if len(p.charts) == 0 {
+		return page.Drawing{}
+	}
+	return page.Drawing{Data: p.drawing, Charts: p.charts}
 }
 
 func saysOf(h page.Headline) string {
@@ -73,13 +75,6 @@ func saysOf(h page.Headline) string {
 		all = append(all, s.Text)
 	}
 	return strings.Join(all, ". ")
-}
-
-func (p *sweepPlot) done() page.Drawing {
-	if len(p.charts) == 0 {
-		return page.Drawing{}
-	}
-	return page.Drawing{Data: p.drawing, Charts: p.charts}
 }
 
 // draw makes the charts of a measured grid: heat maps where two options were varied, curves where
@@ -102,10 +97,9 @@ func (p *sweepPlot) draw(s *compare.Swept) {
 		p.curve(s, &s.Curves[i])
 	}
 	if len(p.drawing.Curves) > 0 {
-		says := p.says
 		p.charts = append(p.charts, page.Chart{
-			Kind: "curve", Caption: "IOPS by I/Os in flight; lines are the fitted curves, bars their knees", Says: says,
-		}, page.Chart{Kind: "waits", Caption: "p99 latency by I/Os in flight", Says: says})
+			Kind: "curve", Caption: "IOPS by I/Os in flight; lines are the fitted curves, bars their knees", Says: p.says,
+		}, page.Chart{Kind: "waits", Caption: "p99 latency by I/Os in flight", Says: p.says})
 	}
 }
 
@@ -138,8 +132,8 @@ func (p *sweepPlot) grid(s *compare.Swept, across, down string, fixed map[string
 		if !among(point.At, fixed) {
 			continue
 		}
-		x := place(&g.Columns, text.Clean(point.At[across], 20))
-		y := place(&g.Rows, text.Clean(point.At[down], 20))
+		x := place(&g.Columns, point.At[across])
+		y := place(&g.Rows, point.At[down])
 		v := point.IOPS.Center
 		if latency {
 			v = point.P99
@@ -161,9 +155,9 @@ func (p *sweepPlot) grid(s *compare.Swept, across, down string, fixed map[string
 	}
 	c.Caption += fmt.Sprintf(" by %s (across) and %s (down)", across, down)
 	for _, a := range slices.Sorted(maps.Keys(fixed)) {
-		c.Caption += ", " + a + "=" + text.Clean(fixed[a], 20)
+		c.Caption += ", " + a + "=" + fixed[a]
 	}
-	c.Says = c.Caption + "; the most is at " + text.Clean(best, words.LongName) + ". The table has the figures."
+	c.Says = c.Caption + "; the most is at " + best + ". The table has the figures."
 	p.drawing.Grids, p.charts = append(p.drawing.Grids, g), append(p.charts, c)
 }
 
@@ -182,7 +176,7 @@ func (p *sweepPlot) curve(s *compare.Swept, c *compare.SweptCurve) {
 	d := sweepCurve{Name: "measured", Points: [][2]page.Number{}, Latency: [][2]page.Number{}, Knee: page.Missing()}
 	var names []string
 	for _, a := range slices.Sorted(maps.Keys(c.At)) {
-		names = append(names, a+"="+text.Clean(c.At[a], 20))
+		names = append(names, a+"="+c.At[a])
 	}
 	if len(names) > 0 {
 		d.Name = strings.Join(names, " ")
@@ -220,29 +214,22 @@ func (p *sweepPlot) curve(s *compare.Swept, c *compare.SweptCurve) {
 	}
 }
 
-// search adds the chart of a search.
-func (p *sweepPlot) search(m *compare.Most) {
+// drawSearch is the chart of a search.
+func drawSearch(m *compare.Most, says string) page.Drawing {
 	if len(m.Probes) == 0 {
-		return
-	}
-	known := func(v float64) page.Number {
-		if v <= 0 {
-			return page.Missing()
-		}
-		return page.Number(v)
+		return page.Drawing{}
 	}
 	d := &searchChart{
-		Limit: known(m.Limit), Low: known(m.Bracket.Low), High: known(m.Bracket.High), Probes: []searchPoint{},
+		Limit: compared.KnownOr(m.Limit), Low: compared.KnownOr(m.Bracket.Low), High: compared.KnownOr(m.Bracket.High),
+		Probes: []searchPoint{},
 	}
 	for _, probe := range m.Probes {
 		if probe.Latency > 0 {
 			d.Probes = append(d.Probes, searchPoint{page.Number(probe.Asked), page.Number(probe.Latency), probe.Outcome})
 		}
 	}
-	p.drawing.Search = d
-	p.charts = append(p.charts, page.Chart{
-		Kind: "search", Wide: true,
+	return page.Drawing{Data: sweepDrawing{Search: d}, Charts: []page.Chart{{
+		Kind: "search", Wide: true, Says: says,
 		Caption: "Latency by load; a filled point met the threshold, a hollow one missed it or fell behind",
-		Says:    p.says,
-	})
+	}}}
 }

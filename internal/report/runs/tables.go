@@ -36,7 +36,7 @@ func rawTable(r *result.Result) page.Table {
 		for _, p := range []float64{50, 90, 99, 99.9, 99.99} {
 			cells = append(cells, words.At(l, p))
 		}
-		t.Add(append(cells, words.Or(words.Latency(float64(l.Max)), words.None))...)
+		t.Add(append(cells, words.Or(words.Latency(float64(l.Max)), words.None)))
 	}
 	job := func(prefix string, j fio.Job) {
 		for _, d := range directions(j) {
@@ -90,7 +90,7 @@ func boundsTable(s *bundle.Scenario) page.Table {
 		if !moved {
 			bw = ""
 		}
-		t.Add(b.Label(), b.IOPS.String(), bw, strings.Join(marks, ", "), text.Clean(b.How, words.LongSentence),
+		t.Add(b.Label(), b.IOPS, bw, strings.Join(marks, ", "), b.How,
 			cmp.Or(words.Origin(b.Origin), words.Unknown))
 	}
 	return t
@@ -100,13 +100,13 @@ func thresholdsTable(s *bundle.Scenario) page.Table {
 	t := page.NewTable("Thresholds", "<threshold", "measured", "expected", "<outcome")
 	for _, g := range s.Thresholds {
 		expected := strings.TrimSpace(string(g.Threshold.Op) + " " + g.PrintLimit())
-		row := page.Cells(text.Clean(g.Threshold.Text, words.LongName), g.PrintMeasured(), expected, string(g.Outcome))
+		row := page.Cells(g.Threshold.Text, g.PrintMeasured(), expected, g.Outcome)
 		row[3].Tone = string(g.Outcome)
 		if g.Outcome == verdict.NotJudged {
 			row[1].Text, row[2].Text = words.None, words.None
-			row[3] = page.T(text.Clean("not judged: "+g.Reason, 2*words.LongName))
+			row[3] = page.T("not judged: " + g.Reason)
 		}
-		t.Rows = append(t.Rows, row)
+		t.Add(row)
 	}
 	return t
 }
@@ -119,8 +119,8 @@ func devicesTable(r *result.Result) page.Table {
 			"read wait??", "write wait??", "queue", "busy")
 		t.Screen = true
 		for _, d := range r.Devices {
-			t.Add(text.Clean(d.Name, 40), d.ReadIOPS.String(), d.WriteIOPS.String(), d.ReadRate.String(),
-				d.WriteRate.String(), wait(d.ReadWait),
+			t.Add(d.Name, d.ReadIOPS, d.WriteIOPS, d.ReadRate,
+				d.WriteRate, wait(d.ReadWait),
 				wait(d.WriteWait), units.Number(d.Queue), text.Percent(d.Util))
 		}
 		return t
@@ -136,7 +136,7 @@ func devicesTable(r *result.Result) page.Table {
 		return units.Latency(float64(ms) / float64(n) * 1e6).String()
 	}
 	for _, d := range r.Disks {
-		name := text.Clean(d.Name, 40)
+		name := d.Name
 		if d.Member {
 			name = "· " + name
 		}
@@ -215,7 +215,7 @@ func overTime(r *result.Result) page.Table {
 			}
 			row = append(row, p50, p99)
 		}
-		t.Add(row...)
+		t.Add(row)
 	}
 	return t
 }

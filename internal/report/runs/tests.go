@@ -9,7 +9,6 @@ import (
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/words"
-	"plimsoll/internal/text"
 	"plimsoll/internal/verdict"
 )
 
@@ -47,7 +46,7 @@ func verdictTest(b *bundle.Bundle, s *bundle.Scenario, r row, took string) page.
 	lines := distrust(s.Result)
 	for _, f := range b.Findings {
 		if slices.Contains(f.Scenarios, s.ID) {
-			lines = append(lines, fmt.Sprintf("%s %s: %s", f.Code, f.Severity, text.Clean(f.Message, words.LongSentence)))
+			lines = append(lines, fmt.Sprintf("%s %s: %s", f.Code, f.Severity, f.Message))
 		}
 	}
 	t := page.Test{

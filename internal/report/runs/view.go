@@ -10,8 +10,8 @@ import (
 type view interface {
 	// fill sets the figures of the overview's row.
 	fill(r *row, s *bundle.Scenario)
-	// records are the rows of a scenario for other programs.
-	records(b *bundle.Bundle, s *bundle.Scenario) [][]string
+	// records adds the rows of a scenario for other programs.
+	records(t *page.Table, b *bundle.Bundle, s *bundle.Scenario)
 	// offers are the figures for the tiles.
 	offers(s *bundle.Scenario, r row) []offer
 	// tables are those of its kind alone, and facts are what stands below them.

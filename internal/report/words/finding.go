@@ -17,21 +17,20 @@ func Evidence() page.Table {
 // Finding is a finding as a block; i makes its anchor.
 func Finding(f finding.Finding, i int) page.Finding {
 	p := page.Finding{
-		Anchor: fmt.Sprintf("f%d", i+1), Code: text.Clean(string(f.Code), 12), Severity: text.Clean(string(f.Severity), 12),
-		Title: text.Clean(f.Title, 2*LongName), Subject: text.Clean(f.Subject, LongName),
-		Message: text.Clean(f.Message, LongSentence), Why: text.Clean(f.Why, LongSentence), Fix: text.Clean(f.Fix,
-			LongSentence),
+		Anchor: fmt.Sprintf("f%d", i+1), Code: string(f.Code), Severity: string(f.Severity),
+		Title: f.Title, Subject: f.Subject,
+		Message: f.Message, Why: f.Why, Fix: f.Fix,
 		Evidence: Evidence(), Line: f.Line, Col: f.Col,
 	}
 	for _, e := range f.Evidence {
-		p.Evidence.Add(text.Clean(e.What, LongName), text.Clean(e.Found, LongName), text.Clean(e.Expected, LongSentence),
-			text.Clean(e.Where, LongName))
+		p.Evidence.Add(e.What, e.Found, e.Expected,
+			e.Where)
 	}
 	if f.Account != nil {
 		p.Tables = []page.Table{Account(f.Account)}
 	}
 	for _, c := range f.Commands {
-		p.Commands = append(p.Commands, text.Clean(c, LongSentence))
+		p.Commands = append(p.Commands, c)
 	}
 	return p
 }
@@ -53,7 +52,7 @@ func Account(a *finding.Account) page.Table {
 	for i, level := range a.Levels() {
 		f := a.Factors[i]
 		t.Add(Cause(f), text.Percent(f.Share), "× "+units.Number(f.Factor), units.IOPS(level).String(),
-			text.Clean(f.How, LongSentence))
+			f.How)
 	}
 	return t
 }
@@ -61,7 +60,7 @@ func Account(a *finding.Account) page.Table {
 // Cause names a factor and who brings it.
 func Cause(f finding.Factor) string {
 	if f.Who == "" {
-		return text.Clean(string(f.Cause), LongName)
+		return string(f.Cause)
 	}
-	return text.Clean(fmt.Sprintf("%s (%s)", f.Cause, f.Who), LongName)
+	return fmt.Sprintf("%s (%s)", f.Cause, f.Who)
 }
