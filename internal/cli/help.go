@@ -3,67 +3,22 @@ package cli
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"plimsoll/internal/cli/form"
 	"plimsoll/internal/text"
 )
 
 // mostFlags is how many flags the help of a command lists at first.
 const mostFlags = 25
 
-// seldom are the flags that the help of a command with many leaves out, unless all are asked for.
-func seldom() []string {
-	return []string{
-		"afr",
-		"against",
-		"allow-exec",
-		"block",
-		"budget",
-		"burst-ok",
-		"clients",
-		"cooldown",
-		"copies",
-		"copy",
-		"device",
-		"disable",
-		"every",
-		"family",
-		"first-touch",
-		"fresh-extents",
-		"json",
-		"keep-files",
-		"lose",
-		"older",
-		"on-disconnect",
-		"order",
-		"pg-bin",
-		"pg-clients",
-		"pg-memory",
-		"pg-scale",
-		"pg-set",
-		"pg-user",
-		"phase",
-		"probe",
-		"probe-time",
-		"progress",
-		"quick",
-		"ramp",
-		"remote",
-		"seed",
-		"series",
-		"shared",
-		"shared-bandwidth",
-		"shared-host",
-		"shared-iops",
-		"stop",
-		"sustained",
-		"sync-commits",
-		"sync-latency",
-		"types",
-	}
-}
+// seldom are flags that the help of a command with many leaves out, unless all are asked for, beside those that
+// form.Bind knows.
+const seldom = " afr block burst-ok clients copies copy device every family first-touch json older on-disconnect order " +
+	"progress series sync-commits sync-latency types "
 
 // shortHelp has the help of a command with many flags leave out those that are seldom used, and say
 // so; all is whether all were asked for.
@@ -74,7 +29,7 @@ func shortHelp(root *cobra.Command, all bool) {
 		cmd.LocalNonPersistentFlags().VisitAll(func(*pflag.Flag) { n++ })
 		if n > mostFlags && !all {
 			cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
-				if slices.Contains(seldom(), f.Name) {
+				if form.Seldom(f) || strings.Contains(seldom, " "+f.Name+" ") {
 					f.Hidden = true
 					left++
 				}

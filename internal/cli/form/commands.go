@@ -1,8 +1,6 @@
 package form
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/text"
@@ -30,12 +28,12 @@ func NoCommand(parent *cobra.Command, args []string) error {
 	}
 	try := parent.CommandPath() + " --help"
 	if now, was := Former()[args[0]]; was && !parent.HasParent() {
-		return Usage(fmt.Errorf("%s was renamed: type %s", text.Quote(args[0]), now))
+		return Usagef("%s was renamed: type %s", text.Quote(args[0]), now)
 	}
 	if like := parent.SuggestionsFor(args[0]); len(like) > 0 {
 		try = parent.CommandPath() + " " + like[0]
 	}
-	return Hint(Usage(fmt.Errorf("unknown command %s", text.Quote(args[0]))), try)
+	return Hint(Usagef("unknown command %s", text.Quote(args[0])), try)
 }
 
 // SubcommandsOnly makes a command that does nothing itself refuse unknown subcommands.

@@ -60,7 +60,7 @@ func FromEnvironment(env *Env, cmd *cobra.Command, environ []string) error {
 		case excluded(f, given), f.Annotations[outsideAnnotation] != nil:
 		default:
 			if err := cmd.Flags().Set(f.Name, value); err != nil {
-				bad = Usage(fmt.Errorf("%s in the environment: %w", Variable(f.Name), FlagError(cmd, err)))
+				bad = Usagef("%s in the environment: %w", Variable(f.Name), FlagError(cmd, err))
 			}
 		}
 	})
@@ -87,7 +87,7 @@ func Compatible(cmd *cobra.Command) error {
 			set = append(set, "--"+f.Name)
 		}
 	})
-	return Usage(fmt.Errorf("%s cannot be combined", text.List(set)))
+	return Usagef("%s cannot be combined", text.List(set))
 }
 
 // excluded is true when a flag of given and f exclude each other.

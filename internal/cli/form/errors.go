@@ -46,6 +46,9 @@ type usageError struct{ err error }
 // Usage marks an error as a mistake on the command line: exit code 2.
 func Usage(err error) error { return &usageError{err} }
 
+// Usagef says what is wrong on the command line.
+func Usagef(format string, args ...any) error { return Usage(fmt.Errorf(format, args...)) }
+
 func (u *usageError) Error() string        { return u.err.Error() }
 func (u *usageError) Unwrap() error        { return u.err }
 func (u *usageError) Is(target error) bool { return target == ErrUsage }
@@ -159,7 +162,7 @@ func MustExist(path string) error {
 		errors.Is(err, syscall.ENOTCONN):
 		return errors.New(pathProblem(p))
 	}
-	return Usage(fmt.Errorf("%s; name a directory or a device", pathProblem(p)))
+	return Usagef("%s; name a directory or a device", pathProblem(p))
 }
 
 // FlagError words what is wrong with a flag.
@@ -173,13 +176,13 @@ func FlagError(cmd *cobra.Command, err error) error {
 		if like := text.Nearest(name, names); like != "" {
 			msg += "; did you mean --" + like + "?"
 		}
-		return Hint(Usage(errors.New(msg)), help)
+		return Hint(Usagef("%s", msg), help)
 	}
 	if bad, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
-		return Usage(fmt.Errorf("--%s %s: %w", bad.GetFlag().Name, text.Clean(bad.GetValue(), 60), errors.Unwrap(bad)))
+		return Usagef("--%s %s: %w", bad.GetFlag().Name, text.Clean(bad.GetValue(), 60), errors.Unwrap(bad))
 	}
 	if empty, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
-		return Hint(Usage(fmt.Errorf("--%s needs a value", empty.GetSpecifiedName())), help)
+		return Hint(Usagef("--%s needs a value", empty.GetSpecifiedName()), help)
 	}
 	return Usage(err)
 }

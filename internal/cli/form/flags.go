@@ -1,6 +1,8 @@
 package form
 
 import (
+	_ "embed" // the help of flags
+	"encoding"
 	"errors"
 	"fmt"
 	"slices"
@@ -44,6 +46,66 @@ func AddDuration(f *pflag.FlagSet, to *time.Duration, name, help string) {
 		f.Lookup(name).DefValue = "" // which keeps "(default 0s)" out of the help
 	}
 }
+
+// flagTable has a row for each flag that is bound by name: the set of flags, the flag, what holds for it, and its
+// help, in which backquotes are around the name of its value.
+//
+//go:embed flags.tsv
+var flagTable string
+
+const seldomAnnotation = "plimsoll_seldom"
+
+// Bind adds flags of a set of flags.tsv: pairs of a name and where its value goes to, which holds the default.
+func Bind(f *pflag.FlagSet, set string, pairs ...any) {
+	for pair := range slices.Chunk(pairs, 2) {
+		name := fmt.Sprint(pair[0])
+		_, row, known := strings.Cut(flagTable, "\n"+set+"\t"+name+"\t")
+		row, _, _ = strings.Cut(row, "\n")
+		marks, help, _ := strings.Cut(row, "\t")
+		switch to := pair[1].(type) {
+		case *string:
+			f.StringVar(to, name, *to, help)
+		case *bool:
+			f.BoolVar(to, name, *to, help)
+		case *int:
+			f.IntVar(to, name, *to, help)
+		case *uint64:
+			f.Uint64Var(to, name, *to, help)
+		case *float64:
+			f.Float64Var(to, name, *to, help)
+		case *[]string:
+			if strings.Contains(marks, "commas") {
+				f.StringSliceVar(to, name, *to, help)
+			} else {
+				f.StringArrayVar(to, name, *to, help)
+			}
+		case *time.Duration:
+			AddDuration(f, to, name, help)
+		case textValue:
+			f.TextVar(to, name, to, help)
+			f.Lookup(name).DefValue = "" // which keeps "(default 0 ns)" out of the help
+		default:
+			known = false
+		}
+		if !known {
+			panic("flags.tsv: " + set + " --" + name) // every test of the command ends here
+		}
+		if strings.Contains(marks, "typed") {
+			TypedOnly(f, name)
+		}
+		if strings.Contains(marks, "seldom") {
+			Annotate(f, name, seldomAnnotation, "true")
+		}
+	}
+}
+
+type textValue interface {
+	encoding.TextMarshaler
+	encoding.TextUnmarshaler
+}
+
+// Seldom says that the help of a command with many flags leaves the flag out.
+func Seldom(f *pflag.Flag) bool { return f.Annotations[seldomAnnotation] != nil }
 
 // AddLatency adds a flag that takes a latency such as 0.6ms.
 func AddLatency(f *pflag.FlagSet, to *units.Latency, name, help string) {

@@ -2,7 +2,6 @@ package form
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -99,8 +98,8 @@ func unreadByForm(flags *pflag.FlagSet, of Form) (err error) {
 		switch {
 		case reads(f, of):
 		case f.Changed && err == nil:
-			err = Usage(fmt.Errorf("--%s does not apply to %s: %s", f.Name, of,
-				strings.Join(f.Annotations[unreadAnnotation], "")))
+			err = Usagef("--%s does not apply to %s: %s", f.Name, of,
+				strings.Join(f.Annotations[unreadAnnotation], ""))
 		default:
 			f.Annotations[outsideAnnotation] = []string{of}
 		}
@@ -136,11 +135,11 @@ func Unpaired(cmd *cobra.Command, typed []string) error {
 		for _, pair := range f.Annotations[apartAnnotation] {
 			other, why, _ := strings.Cut(pair, "\n")
 			if slices.Contains(typed, other) {
-				return Usage(fmt.Errorf("--%s does not go with %s: %s", name, named(other), why))
+				return Usagef("--%s does not go with %s: %s", name, named(other), why)
 			}
 		}
 		if need := f.Annotations[NeedsAnnotation]; len(need) > 0 && !anyGiven(flags, need[1:]) {
-			return Usage(fmt.Errorf("--%s needs %s: %s", name, orList(need[1:], named), need[0]))
+			return Usagef("--%s needs %s: %s", name, orList(need[1:], named), need[0])
 		}
 	}
 	return nil

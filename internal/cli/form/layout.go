@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"plimsoll/internal/report/page"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/topology"
 )
@@ -26,21 +25,13 @@ const DeclarationFile = "plimsoll.yaml"
 
 // AddFlags adds them to a command.
 func (o *LayoutOptions) AddFlags(f *pflag.FlagSet) {
-	f.StringVar(&o.Volumes, "volumes", "", "volumes behind the path, as `SPEC`: 8xgp3 or 8x3000iops:125MiB/s")
+	Bind(f, "layout", "volumes", &o.Volumes)
 	o.AddOthers(f)
 }
 
 // AddOthers adds all flags but --volumes.
 func (o *LayoutOptions) AddOthers(f *pflag.FlagSet) {
-	f.StringVar(
-		&o.File,
-		"topology",
-		"",
-		"read the storage layout from `FILE` (default plimsoll.yaml, if it exists here)",
-	)
-	f.StringVar(&o.Level, "level", "", "RAID `LEVEL` of the volumes: "+page.Names(Levels))
-	f.StringVar(&o.Chunk, "chunk", "", "array chunk `SIZE`")
-	f.StringVar(&o.Instance, "instance", "", "machine `TYPE`, for its limits: c8g.2xlarge, Standard_D8s_v5, n2-standard-8")
+	Bind(f, "layout", "topology", &o.File, "level", &o.Level, "chunk", &o.Chunk, "instance", &o.Instance)
 }
 
 // excludeLayouts lets a command take either a file that declares the storage, or flags.

@@ -1,8 +1,6 @@
 package form
 
 import (
-	"errors"
-	"fmt"
 	"strings"
 	"unicode"
 
@@ -24,29 +22,23 @@ const PathsUse = "[PATH [WAL-PATH]]"
 
 // AddFlags adds them to a command.
 func (o *PathOptions) AddFlags(f *pflag.FlagSet) {
-	f.StringVar(&o.Data, "data", "", "`PATH` of the data role: a directory or a device")
-	f.StringVar(
-		&o.WAL,
-		"wal",
-		"",
-		"`PATH` of the WAL role; one path serves both roles, the default is the current directory",
-	)
+	Bind(f, "paths", "data", &o.Data, "wal", &o.WAL)
 }
 
 // Roles gives each role its path.
 func (o PathOptions) Roles() (map[topology.Role]string, error) {
 	switch {
 	case len(o.Args) > 0 && (o.Data != "" || o.WAL != ""):
-		return nil, Usage(errors.New("name paths as arguments or with --data and --wal, not both"))
+		return nil, Usagef("name paths as arguments or with --data and --wal, not both")
 	case len(o.Args) > len(topology.Roles):
-		return nil, Usage(errors.New("too many paths: name one for both roles, or one for data and one for WAL"))
+		return nil, Usagef("too many paths: name one for both roles, or one for data and one for WAL")
 	case len(o.Args) > 0:
 		o.Data, o.WAL = o.Args[0], o.Args[len(o.Args)-1]
 	}
 	for _, path := range []string{o.Data, o.WAL} {
 		if strings.ContainsFunc(path, unicode.IsControl) {
-			return nil, Usage(fmt.Errorf("path %s: a job file cannot hold a control character; use another directory",
-				text.Quote(path)))
+			return nil, Usagef("path %s: a job file cannot hold a control character; use another directory",
+				text.Quote(path))
 		}
 	}
 	return bench.Request{Data: o.Data, WAL: o.WAL}.Paths()

@@ -1,7 +1,6 @@
 package form
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
@@ -17,13 +16,7 @@ type PolicyOptions struct{ disable, FailOn []string }
 
 // AddFlags adds them to a command.
 func (o *PolicyOptions) AddFlags(f *pflag.FlagSet) {
-	f.StringArrayVar(&o.disable, "disable", nil, "list the finding `CODE=REASON` without counting it; may be repeated")
-	f.StringSliceVar(
-		&o.FailOn,
-		"fail-on",
-		nil,
-		"also exit with 3 on `WHAT`: warning, measured, or the code of a finding; of sweep with 4 on invalid",
-	)
+	Bind(f, "policy", "disable", &o.disable, "fail-on", &o.FailOn)
 }
 
 // Policy is that of plimsoll.yaml, if there is one, and of the flags.
@@ -36,12 +29,12 @@ func (o PolicyOptions) Policy(decl *topology.Declaration) (verdict.Policy, error
 		}
 		var err error
 		if file, err = verdict.ParsePolicy(disable, decl.Policy.FailOn); err != nil {
-			return file, Usage(fmt.Errorf("%s: policy: %w", decl.Name, err))
+			return file, Usagef("%s: policy: %w", decl.Name, err)
 		}
 	}
 	flags, err := verdict.ParsePolicy(o.disable, o.FailOn)
 	if err != nil {
-		return flags, Usage(fmt.Errorf("--%w", err))
+		return flags, Usagef("--%w", err)
 	}
 	return file.With(flags), nil
 }

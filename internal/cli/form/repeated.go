@@ -1,8 +1,6 @@
 package form
 
 import (
-	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -42,8 +40,8 @@ func Repeated(root *cobra.Command, args []string) error {
 			i++ // the value, whatever it looks like
 		}
 		if seen[f.Name] && !repeats(f.Value) {
-			return Hint(Usage(errors.New("--"+f.Name+" is given twice and takes one value")),
-				fmt.Sprintf("%s --help", cmd.CommandPath()))
+			return Hint(Usagef("--%s is given twice and takes one value", f.Name),
+				cmd.CommandPath()+" --help")
 		}
 		seen[f.Name] = true
 	}

@@ -28,8 +28,7 @@ func (env *Env) AddFlags(f *pflag.FlagSet) {
 	t := &env.talk
 	f.BoolVarP(&t.quiet, "quiet", "q", false, "print no progress and no notes: only reports, questions and errors")
 	f.BoolVarP(&t.verbose, "verbose", "v", false, "print what is started, what the environment sets, and the time taken")
-	f.BoolVar(&t.details, "details", false, "print all of a report: evidence, sources, assumptions, what is in order")
-	f.BoolVar(&t.noColor, "no-color", false, "print without colours and weights, as with NO_COLOR=1")
+	Bind(f, "talk", "details", &t.details, "no-color", &t.noColor)
 }
 
 // TalkFlags are their names: none of them is about what a command does.

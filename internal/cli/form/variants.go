@@ -29,9 +29,7 @@ const mostVariants = 32
 
 // AddVariants adds them.
 func (o *VariantOptions) AddVariants(f *pflag.FlagSet) {
-	f.StringArrayVar(&o.Variants, "variant", nil, "`NAME:KEY=VALUE,...` of a variant; the first is the base")
-	f.StringArrayVar(&o.Layouts, "layout", nil, "a variant is the layout that `FILE`, a plimsoll.yaml, declares")
-	TypedOnly(f, "variant", "layout")
+	Bind(f, "variants", "variant", &o.Variants, "layout", &o.Layouts)
 }
 
 // Parse reads the variants. Where one changes keys of a layout, or is one, all have a layout: base is the file

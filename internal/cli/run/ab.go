@@ -91,23 +91,12 @@ be overwritten. Settings are restored after each turn; after a crash by the next
 	o.addFlags(f)
 	_ = f.MarkHidden("keep-files")
 	o.AddVariants(f)
-	f.BoolVar(&o.yes, "yes", false, "do not ask before layouts are built")
-	f.StringArrayVar(&o.on, "on", nil, "a variant on raw `DEVICE`, which its --serial allows to overwrite")
-	f.IntVar(
-		&o.rounds,
-		"rounds",
-		8,
-		"measure each variant `N` times; a layout, which is built for each, 4 times if not given",
-	)
-	f.Uint64Var(&o.seed, "seed", 0, "order and random offsets come from `N` (default: a random one, which is stored)")
-	f.StringVar(&o.margin, "margin", units.ShareArg(compare.Margin), "changes within `PERCENT` do not matter")
+	o.rounds, o.margin, o.state = 8, units.ShareArg(compare.Margin), "/var/lib/plimsoll/ab-tune.json"
+	form.Bind(f, "ab", "yes", &o.yes, "on", &o.on, "rounds", &o.rounds, "seed", &o.seed, "margin", &o.margin,
+		"state", &o.state, "volumes", &o.each)
 	comparecli.AddGate(f, &o.FailOn)
-	f.StringVar(&o.state, "state", "/var/lib/plimsoll/ab-tune.json", "record changed settings in `FILE`")
-	form.TypedOnly(f, "on", "state", "yes")
 	form.AddChoice(cmd, &o.progress, "progress", "how to show progress, `KIND`", screen.Kinds())
 	form.AddFormat(cmd, &o.format, page.Formats())
-	f.StringArrayVar(&o.each, "volumes", nil, "volumes of all variants, as `SPEC`: 8xgp3; or one for each --on, in "+
-		"their order, or NAME=SPEC for a variant")
 	o.AddOthers(f)
 	form.Annotate(f, "serial", form.NeedsAnnotation, "on") // a device, as that of --destroy is
 	return cmd
@@ -130,7 +119,7 @@ func resumeAB(ctx context.Context, env *form.Env, o *abOptions, cmd *cobra.Comma
 		return err
 	}
 	if !found {
-		return form.Usage(fmt.Errorf("%s was not made by plimsoll ab; it has no %s", dir, compare.ABFile))
+		return form.Usagef("%s was not made by plimsoll ab; it has no %s", dir, compare.ABFile)
 	}
 	own, err := sys.OpenOwnDir(dir)
 	if err != nil {
@@ -150,9 +139,8 @@ func resumeAB(ctx context.Context, env *form.Env, o *abOptions, cmd *cobra.Comma
 		if len(differ) > 0 {
 			why = "not as it was begun: " + text.List(differ)
 		}
-		return form.Hint(form.Usage(fmt.Errorf(
-			"%s: %s; what a record says is not run, so type the command again, as it was, "+
-				"with --resume", dir, why)), resumeABWith(dir, ab.Command))
+		return form.Hint(form.Usagef("%s: %s; what a record says is not run, so type the command again, as it was, "+
+			"with --resume", dir, why), resumeABWith(dir, ab.Command))
 	}
 	o.resume, o.seed, o.typed = "", ab.Seed, ab.Command
 	return runAB(ctx, env, *o, dir)
@@ -193,15 +181,13 @@ func runAB(ctx context.Context, env *form.Env, o abOptions, dir string) error {
 	}
 	laid := slices.ContainsFunc(parsed, func(v form.Variant) bool { return v.Layout.YAML != nil })
 	if o.dryRun && !laid {
-		return form.Usage(
-			errors.New("--dry-run: not in a comparison, but of layouts; use plimsoll run --dry-run on what a variant changes"),
-		)
+		return form.Usagef("--dry-run: not in a comparison, but of layouts; use plimsoll run --dry-run on what a variant changes")
 	}
 	if laid && !o.Given("rounds") {
 		o.rounds = 4
 	}
 	if o.rounds < 2 || o.rounds > 1000 {
-		return form.Usage(fmt.Errorf("--rounds %d: use 2 to 1000; one round cannot tell a difference", o.rounds))
+		return form.Usagef("--rounds %d: use 2 to 1000; one round cannot tell a difference", o.rounds)
 	}
 	tuner := tune.Here(env.Machine)
 	tuner.State = o.state
@@ -313,9 +299,7 @@ func (o abOptions) plans(
 		all = append(all, v)
 	}
 	if len(o.on) > 0 && len(o.Serials) != len(o.on) {
-		return nil, form.Usage(
-			fmt.Errorf("%d --on and %d --serial: each device needs its serial number", len(o.on), len(o.Serials)),
-		)
+		return nil, form.Usagef("%d --on and %d --serial: each device needs its serial number", len(o.on), len(o.Serials))
 	}
 	for i, device := range o.on {
 		one := o
@@ -328,11 +312,11 @@ func (o abOptions) plans(
 		all = append(all, v)
 	}
 	if len(all) < 2 {
-		return nil, form.Usage(errors.New("fewer than two variants: add --variant NAME:CHANGE for each of them"))
+		return nil, form.Usagef("fewer than two variants: add --variant NAME:CHANGE for each of them")
 	}
 	for i, v := range all {
 		if slices.ContainsFunc(all[:i], func(o bench.Variant) bool { return o.Name == v.Name }) {
-			return nil, form.Usage(fmt.Errorf("two variants are called %s", v.Name))
+			return nil, form.Usagef("two variants are called %s", v.Name)
 		}
 	}
 	return all, nil
@@ -402,7 +386,7 @@ func (o abOptions) variant(
 	}
 	v.Plan.Suite = bench.WithOptions(v.Plan.Suite, options)
 	if err := checkJobs(ctx, env, &v.Plan.Suite); err != nil {
-		return v, form.Usage(fmt.Errorf("variant %s: %w", name, err))
+		return v, form.Usagef("variant %s: %w", name, err)
 	}
 	if len(set) == 0 {
 		return v, nil

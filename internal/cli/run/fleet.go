@@ -41,19 +41,12 @@ type sharedOptions struct {
 }
 
 func (o *sharedOptions) addFlags(f *pflag.FlagSet) {
-	f.Float64Var(&o.iops, "shared-iops", 0, "`IOPS` that the storage allows all hosts together")
-	f.TextVar(
-		&o.bw,
-		"shared-bandwidth",
-		o.bw,
-		"`RATE` that the storage or the network allows all hosts together, such as 8GB/s or 25Gbps",
-	)
-	f.Lookup("shared-bandwidth").DefValue = ""
+	form.Bind(f, "fleet", "shared-iops", &o.iops, "shared-bandwidth", &o.bw)
 }
 
 func (o sharedOptions) limits() (fleet.Shared, error) {
 	if o.iops < 0 || o.bw < 0 {
-		return fleet.Shared{}, form.Usage(errors.New("--shared-iops and --shared-bandwidth: use more than 0"))
+		return fleet.Shared{}, form.Usagef("--shared-iops and --shared-bandwidth: use more than 0")
 	}
 	return fleet.Shared{IOPS: units.IOPS(o.iops), BW: o.bw}, nil
 }
@@ -83,8 +76,7 @@ a run says nothing: state with --clock-error how far they may be apart.`,
 		RunE: func(_ *cobra.Command, args []string) error { return runFleetImport(env, o, args) },
 	}
 	f := cmd.Flags()
-	f.DurationVar(&o.clockError, "clock-error", o.clockError, "how far the hosts' wall clocks may be apart, `DURATION`")
-	f.StringVar(&o.out, "out", o.out, "store the fleet run below `DIR`")
+	form.Bind(f, "fleet import", "clock-error", &o.clockError, "out", &o.out)
 	o.shared.addFlags(f)
 	o.AddFlags(f)
 	form.AddFormat(cmd, &o.format, page.Formats())
@@ -97,7 +89,7 @@ func runFleetImport(env *form.Env, o fleetImportOptions, args []string) error {
 		return err
 	}
 	if o.clockError < 0 {
-		return form.Usage(errors.New("--clock-error: use 0 or more, such as 10ms"))
+		return form.Usagef("--clock-error: use 0 or more, such as 10ms")
 	}
 	policy, err := o.Policy(nil)
 	if err != nil {

@@ -34,23 +34,10 @@ type fleetHosts struct {
 
 func (o *fleetHosts) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	o.copy = fleet.Copies[0]
-	f.StringVar(
-		&o.hosts,
-		"hosts",
-		"",
-		"use these `HOSTS`: names with commas, ranges such as db[1-8].example, or @FILE with one name per line",
-	)
-	f.StringVar(
-		&o.via,
-		"via",
-		"ssh",
-		"reach hosts through `ENGINE`: ssh, srun, or a template that ends in COMMAND, such as 'docker exec -i {host} "+
-			"COMMAND'",
-	)
-	f.StringVar(&o.remote, "remote", "plimsoll", "`PROGRAM` that is plimsoll on the hosts")
+	o.copy, o.via, o.remote = fleet.Copies[0], "ssh", "plimsoll"
+	form.Bind(f, "fleet", "hosts", &o.hosts, "via", &o.via, "remote", &o.remote)
 	form.AddChoice(cmd, &o.copy, "copy", "whether this plimsoll is copied to the hosts, `WHEN`", fleet.Copies)
-	form.TypedOnly(f, "via", "remote", "copy")
+	form.TypedOnly(f, "copy")
 }
 
 // run is what runs on the hosts, as far as these flags say. All names are checked before anything
@@ -135,11 +122,8 @@ Flags of plimsoll run that shape what is measured are passed on, and so are suit
 		"what a host does `WHEN` nobody watches it for 15 s",
 		[]string{"stop", "finish"},
 	)
-	f.BoolVar(&o.onShared, "shared", false,
-		"--data and --wal are one storage that all hosts see: each host has a directory of its own there, the fleet one "+
-			"lock")
-	f.IntVar(&o.rounds, "rounds", 1, "measure everything `N` times, each time as a fleet run of its own, and compare them")
-	f.IntVar(&o.lose, "lose", 0, "accept the figures of the others when up to `N` hosts are lost")
+	o.rounds = 1
+	form.Bind(f, "fleet run", "shared", &o.onShared, "rounds", &o.rounds, "lose", &o.lose)
 	form.AddChoice(cmd, &o.progress, "progress", "how to show progress, `KIND`", screen.FleetKinds())
 	form.AddFormat(cmd, &o.format, page.Formats())
 	form.Apart(f, "resume", "it measures nothing", "rounds", "label")
@@ -147,26 +131,8 @@ Flags of plimsoll run that shape what is measured are passed on, and so are suit
 }
 
 // ofFleet are the flags of fleet commands that are not passed on to the hosts.
-var ofFleet = []string{
-	"hosts",
-	"via",
-	"remote",
-	"shared",
-	"shared-iops",
-	"shared-bandwidth",
-	"schedule",
-	"copy",
-	"on-disconnect",
-	"lose",
-	"rounds",
-	"progress",
-	"format",
-	"json",
-	"out",
-	"resume",
-	"dry-run",
-	"help",
-}
+var ofFleet = strings.Fields("hosts via remote shared shared-iops shared-bandwidth schedule copy on-disconnect lose rounds " +
+	"progress format json out resume dry-run help")
 
 // passedOn are the arguments for the hosts: the flags that were given, without those of the fleet,
 // and what follows them.
@@ -198,17 +164,17 @@ func runFleetRun(ctx context.Context, env *form.Env, o fleetRunOptions, passed, 
 	}
 	if o.run.sharedHost != "" {
 		if policy, err = policy.OnSharedHost(o.run.sharedHost); err != nil {
-			return form.Usage(fmt.Errorf("--shared-host: %w", err))
+			return form.Usagef("--shared-host: %w", err)
 		}
 	}
 	if o.run.dryRun {
-		return form.Usage(errors.New("--dry-run: not in a fleet; use plimsoll run --dry-run on a host"))
+		return form.Usagef("--dry-run: not in a fleet; use plimsoll run --dry-run on a host")
 	}
 	if o.onShared && o.run.Data == "" && o.run.WAL == "" {
-		return form.Usage(errors.New("--shared: name the storage that all hosts see with --data or --wal"))
+		return form.Usagef("--shared: name the storage that all hosts see with --data or --wal")
 	}
 	if o.rounds < 1 || o.rounds > 1000 {
-		return form.Usage(fmt.Errorf("--rounds %d: use 1 to 1000", o.rounds))
+		return form.Usagef("--rounds %d: use 1 to 1000", o.rounds)
 	}
 	if o.run.resume != "" {
 		o.to.hosts = "of-the-run" // it names them

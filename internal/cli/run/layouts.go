@@ -41,12 +41,12 @@ func (o abOptions) study(
 ) (*study, []bench.Variant, error) {
 	for _, flag := range []string{"data", "wal", "on", "destroy", "volumes", "level", "chunk", "instance", "resume"} {
 		if o.Given(flag) && (flag != "resume" || dir == "") {
-			return nil, nil, form.Usage(fmt.Errorf("--%s: layouts say themselves what they are made of, and where they are "+
-				"mounted", flag))
+			return nil, nil, form.Usagef("--%s: layouts say themselves what they are made of, and where they are "+
+				"mounted", flag)
 		}
 	}
 	if len(parsed) < 2 {
-		return nil, nil, form.Usage(errors.New("fewer than two layouts: add --variant NAME:array.KEY=VALUE or --layout FILE"))
+		return nil, nil, form.Usagef("fewer than two layouts: add --variant NAME:array.KEY=VALUE or --layout FILE")
 	}
 	s := &study{trial: provision.Here(env.Machine, nil).NewTrial(name(dir))}
 	if err := s.left(ctx, env, o); err != nil {
@@ -208,10 +208,8 @@ func holds(t *topology.Topology, scenarios []suite.Scenario) error {
 		of := slices.DeleteFunc(slices.Clone(scenarios), func(s suite.Scenario) bool { return s.Role != target.Role })
 		needs[target.Array] += permit.FilesOf(of...).Total()
 		if a := t.Array(target.Array); a != nil && a.Size > 0 && needs[a.Name] > a.Size*9/10 {
-			return form.Usage(
-				fmt.Errorf("array %s: the scenarios need %v and it holds %v, of which plimsoll uses 90 %%: choose a "+
-					"smaller --size", a.Name, needs[a.Name], a.Size),
-			)
+			return form.Usagef("array %s: the scenarios need %v and it holds %v, of which plimsoll uses 90 %%: choose a "+
+				"smaller --size", a.Name, needs[a.Name], a.Size)
 		}
 	}
 	return nil

@@ -21,29 +21,8 @@ type postgresOptions struct {
 }
 
 func (o *postgresOptions) addFlags(f *pflag.FlagSet) {
-	f.StringVar(
-		&o.server.Bin,
-		"pg-bin",
-		"",
-		"`DIR` of PostgreSQL's programs (default: where pg_config says, or else the usual places)",
-	)
-	f.StringVar(
-		&o.server.User,
-		"pg-user",
-		"",
-		"run PostgreSQL as user `NAME`; else the owner of the data path, or postgres; never root",
-	)
-	f.StringVar(
-		&o.server.Scale,
-		"pg-scale",
-		"",
-		"pgbench's `SCALE`: a number, or a size such as 20GiB; 15.1 MiB a unit",
-	)
-	form.AddSize(f, &o.server.Memory, "pg-memory", "hold PostgreSQL and its page cache in a control group of `SIZE`")
-	f.StringVar(&o.clients, "pg-clients", "", "numbers of pgbench's `CLIENTS`, such as 1,4,16,64")
-	f.StringArrayVar(&o.set, "pg-set", nil, "set `NAME=VALUE` in PostgreSQL; may be repeated")
-	f.BoolVar(&o.server.Quick, "quick", false, "short loads and a small data set for PostgreSQL's scenarios")
-	form.TypedOnly(f, "pg-bin", "pg-user", "pg-set")
+	form.Bind(f, "pg", "pg-bin", &o.server.Bin, "pg-user", &o.server.User, "pg-scale", &o.server.Scale,
+		"pg-memory", &o.server.Memory, "pg-clients", &o.clients, "pg-set", &o.set, "quick", &o.server.Quick)
 }
 
 // apply puts the flags into a request.

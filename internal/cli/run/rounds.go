@@ -37,34 +37,8 @@ func roundFlags() []string { return []string{"rounds", "until", "budget", "seed"
 
 func (o *roundOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.rounds, "rounds", "", "measure everything `N` times, or LEAST..MOST times with --until")
-	f.StringVar(
-		&o.until,
-		"until",
-		"",
-		fmt.Sprintf(
-			"measure rounds until each figure is known to ± `PERCENT`, such as 3%%: %d to %d rounds; or steady, "+
-				"as SNIA PTS",
-			stats.LeastRounds,
-			bench.MostRounds,
-		),
-	)
-	f.StringVar(
-		&o.stop,
-		"stop",
-		"",
-		"end each scenario when its figure is known to ± `PERCENT`, such as 2%, "+
-			"or at --runtime (then 10m unless given)",
-	)
-	f.BoolVar(&o.sustained, "sustained", false,
-		"with --stop: measure until a burst is over and what is sustained is known")
-	form.AddDuration(f, &o.budget, "budget", "start no round that would not end within `DURATION`")
-	f.Uint64Var(
-		&o.seed,
-		"seed",
-		0,
-		"order and random offsets of the rounds come from `N` (default: a random one, which is stored)",
-	)
+	form.Bind(f, "rounds", "rounds", &o.rounds, "until", &o.until, "stop", &o.stop, "sustained", &o.sustained,
+		"budget", &o.budget, "seed", &o.seed)
 	o.order = bundle.Shuffle
 	form.AddChoice(
 		cmd,

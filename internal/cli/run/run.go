@@ -79,13 +79,7 @@ the end. Existing files are never written to unless named with --destroy.`,
 	}
 	o.measuring(cmd)
 	o.repeat.addFlags(cmd)
-	cmd.Flags().StringVar(
-		&o.against,
-		"against",
-		"",
-		"judge the run by `WHAT`: last:10 (earlier runs below --out), a run, or a table of expected figures; see "+
-			"plimsoll compare",
-	)
+	form.Bind(cmd.Flags(), "run", "against", &o.against)
 	o.pg.addFlags(cmd.Flags())
 	form.AddChoice(cmd, &o.FirstTouch, "first-touch", "test whether volumes made from a snapshot are loaded, `WHEN`",
 		[]string{"auto", bench.SkipFirstTouch})
@@ -195,7 +189,7 @@ func (o runOptions) plan(ctx context.Context, env *form.Env) (p bench.Plan, err 
 		return p, form.Usage(err)
 	}
 	if o.Sustained = o.repeat.sustained; o.Sustained && o.repeat.stop == "" {
-		return p, form.Usage(errors.New("--sustained needs --stop: without it each scenario runs for its whole --runtime"))
+		return p, form.Usagef("--sustained needs --stop: without it each scenario runs for its whole --runtime")
 	}
 	if o.repeat.stop != "" {
 		if o.Stop, err = comparecli.ParsePercent("--stop", o.repeat.stop); err != nil {
@@ -222,7 +216,7 @@ func (o runOptions) plan(ctx context.Context, env *form.Env) (p bench.Plan, err 
 	}
 	if o.Given("shared-host") {
 		if p.Policy, err = p.Policy.OnSharedHost(o.sharedHost); err != nil {
-			return p, form.Usage(fmt.Errorf("--shared-host: %w", err))
+			return p, form.Usagef("--shared-host: %w", err)
 		}
 	}
 	if o.progress != "json" && o.progress != "none" {

@@ -53,18 +53,8 @@ The answer is a bracket, and a check a little below it over the whole run time.`
 	}
 	f := cmd.Flags()
 	o.addFlags(f)
-	f.StringArrayVar(
-		&o.axes,
-		"axes",
-		[]string{"iodepth=1..256"},
-		"`OPTION=VALUES` of iodepth, bs, numjobs or rwmixread, as 1..64 or 1,4,16; may be repeated",
-	)
-	f.StringVar(
-		&o.most,
-		"most",
-		"",
-		"find the most IOPS that meet `THRESHOLD`, a latency such as 'read.clat.p99 <= 2ms', at random arrivals",
-	)
+	o.axes = []string{"iodepth=1..256"}
+	form.Bind(f, "sweep", "axes", &o.axes, "most", &o.most)
 	o.repeat.addFlags(cmd)
 	o.repeat.rounds = "2"
 	f.Lookup("rounds").DefValue = "2"
@@ -80,7 +70,7 @@ func measureSweep(ctx context.Context, env *form.Env, o sweepOptions) error {
 	for _, s := range o.axes {
 		a, err := compare.ParseAxis(s)
 		if err != nil {
-			return form.Usage(fmt.Errorf("--axes: %w", err))
+			return form.Usagef("--axes: %w", err)
 		}
 		axes = append(axes, a)
 	}
@@ -90,14 +80,10 @@ func measureSweep(ctx context.Context, env *form.Env, o sweepOptions) error {
 	}
 	if o.resume == "" {
 		if len(p.Suite.Scenarios) != 1 {
-			return form.Usage(
-				fmt.Errorf("a sweep varies one scenario and there are %d: name one, such as rand-write", len(p.Suite.Scenarios)),
-			)
+			return form.Usagef("a sweep varies one scenario and there are %d: name one, such as rand-write", len(p.Suite.Scenarios))
 		}
 		if one := p.Suite.Scenarios[0]; one.Kind() == suite.OfServer {
-			return form.Usage(
-				fmt.Errorf("%d %s: a sweep varies fio's options; of PostgreSQL vary --pg-clients", one.ID, one.Name),
-			)
+			return form.Usagef("%d %s: a sweep varies fio's options; of PostgreSQL vary --pg-clients", one.ID, one.Name)
 		}
 		grid, err := compare.Grid(p.Suite.Scenarios[0], axes)
 		if err != nil {

@@ -27,8 +27,7 @@ func (o *sweepOptions) resumesSearch() bool {
 func measureMost(ctx context.Context, env *form.Env, o sweepOptions) error {
 	for _, flag := range []string{"axes", "rounds", "until", "order", "stop"} {
 		if o.Given(flag) {
-			return form.Usage(fmt.Errorf(
-				"--%s and --most exclude each other: a search repeats what is near its threshold", flag))
+			return form.Usagef("--%s and --most exclude each other: a search repeats what is near its threshold", flag)
 		}
 	}
 	p, err := o.searchPlan(ctx, env)
@@ -75,8 +74,8 @@ func (o sweepOptions) searchPlan(ctx context.Context, env *form.Env) (bench.Plan
 		return p, err
 	}
 	if len(p.Suite.Scenarios) != 1 {
-		return p, form.Usage(fmt.Errorf("a search varies the load of one scenario and there are %d: name one, "+
-			"such as rand-read-latency", len(p.Suite.Scenarios)))
+		return p, form.Usagef("a search varies the load of one scenario and there are %d: name one, "+
+			"such as rand-read-latency", len(p.Suite.Scenarios))
 	}
 	seed := o.repeat.seed
 	if !given("seed") {
@@ -84,7 +83,7 @@ func (o sweepOptions) searchPlan(ctx context.Context, env *form.Env) (bench.Plan
 	}
 	m, err := compare.NewMostSearch(p.Suite.Scenarios[0], o.most, seed)
 	if err != nil {
-		return p, form.Usage(fmt.Errorf("--most: %w", err))
+		return p, form.Usagef("--most: %w", err)
 	}
 	first, _ := m.Next(nil)
 	p.Suite.Name = "most-" + p.Suite.Scenarios[0].Name
