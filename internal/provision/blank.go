@@ -12,6 +12,8 @@ import (
 	"sync"
 	"syscall"
 
+	"golang.org/x/sys/unix"
+
 	"plimsoll/internal/block"
 	"plimsoll/internal/provision/records"
 	"plimsoll/internal/sys"
@@ -83,7 +85,7 @@ func (s *state) checkBlank(ctx context.Context, ref string) error {
 	if len(why) > 0 {
 		return refuse(why...)
 	}
-	f, err := s.exclusive(d, os.O_RDONLY)
+	f, err := s.exclusive(s.tree, d, os.O_RDONLY)
 	if err != nil {
 		return err
 	}
@@ -155,8 +157,9 @@ func joined(found []signature) string {
 func (s *Site) node(d *block.Device) string { return s.at(d.Path) }
 
 // exclusive opens a device that nobody else holds: the kernel refuses one that is mounted, swap, or
-// part of md, dm, btrfs or a zpool, whatever this plimsoll knows of it.
-func (s *Site) exclusive(d *block.Device, flags int) (*os.File, error) {
+// part of md, dm, btrfs or a zpool, whatever this plimsoll knows of it. What is open must be the volume
+// that was looked at, by what the kernel says of its number now: drives come and go, and take names along.
+func (s *Site) exclusive(t *block.Tree, d *block.Device, flags int) (*os.File, error) {
 	f, err := os.OpenFile(s.node(d), flags|os.O_EXCL|syscall.O_CLOEXEC, 0)
 	switch {
 	case errors.Is(err, syscall.EBUSY):
@@ -164,8 +167,42 @@ func (s *Site) exclusive(d *block.Device, flags int) (*os.File, error) {
 			"pool); see: plimsoll inspect --all", d.Path, records.Identity(d))
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("%s %w: %w", d.Path, errUnseen, err)
+	case err != nil:
+		return nil, err
 	}
-	return f, err
+	if err := s.still(f, t, d); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// still refuses an open device that is another one than that which was looked at.
+func (s *Site) still(f *os.File, t *block.Tree, d *block.Device) error {
+	info, err := f.Stat()
+	if err != nil || info.Mode()&fs.ModeDevice == 0 { // a file, which stands for one in tests
+		return err
+	}
+	now, err := block.Read(s.Machine)
+	if err != nil {
+		return err
+	}
+	at := now.Devices[d.Name]
+	if at == nil || unix.Mkdev(at.Major, at.Minor) != sys.DeviceNumber(info) || whose(now, at) != whose(t, d) {
+		return fmt.Errorf("%s (serial %s) is another device now than when it was looked at: nothing was touched", d.Path,
+			records.Identity(d))
+	}
+	return nil
+}
+
+// whose is what a device is known by: its own array's UUID, or its disk's serial number.
+func whose(t *block.Tree, d *block.Device) string {
+	if d.MD != nil {
+		return d.MD.UUID
+	}
+	if disk := t.Devices[d.Parent]; disk != nil {
+		d = disk
+	}
+	return records.Identity(d)
 }
 
 // unseen says that the machine could not be looked at well enough to know, in contrast to a

@@ -30,7 +30,7 @@ func (s *state) zero(ref string) error {
 	if err != nil {
 		return err
 	}
-	f, err := s.exclusive(d, os.O_RDWR)
+	f, err := s.exclusive(s.tree, d, os.O_RDWR)
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func (s *state) erase(ctx context.Context, ref string) error {
 	if err != nil {
 		return err
 	}
-	f, err := s.exclusive(d, os.O_RDWR)
+	f, err := s.exclusive(s.tree, d, os.O_RDWR)
 	if err != nil {
 		return err
 	}

@@ -76,25 +76,22 @@ func (p *planner) mount(w *records.Work, owner string) {
 	if !p.passing {
 		p.order(want.Mount)
 	}
-	if owner != "::" {
-		var do []records.Action
+	if want.Owner != "" || want.Mode != "" {
+		st := records.Step{Touches: []string{want.Mount}}
 		var given []string
-		if want.Owner != "" {
-			given = append(given, "the owner "+want.Owner)
-			do = append(do, records.Action{Run: []string{"chown", want.Owner, want.Mount}})
+		for _, c := range [][3]string{{"the owner ", "chown", want.Owner}, {"the mode ", "chmod", want.Mode}} {
+			if c[2] != "" {
+				given = append(given, c[0]+c[2])
+				st.Do = append(st.Do, records.Action{Run: []string{c[1], c[2], want.Mount}})
+			}
 		}
-		if want.Mode != "" {
-			given = append(given, "the mode "+want.Mode)
-			do = append(do, records.Action{Run: []string{"chmod", want.Mode, want.Mount}})
+		st.Title = fmt.Sprintf("give %s %s", want.Mount, strings.Join(given, " and "))
+		if owner != "::" { // else its user is known on the machine that is meant alone
+			st.Check = []records.Cond{{Is: "owner", Of: want.Mount, Want: owner}}
 		}
 		// The journal, on another filesystem, must not know of it before it is on the drive.
-		do = append(do, records.Action{Run: []string{"sync", "--file-system", want.Mount}})
-		w.Add(records.Step{
-			Title:   fmt.Sprintf("give %s %s", want.Mount, strings.Join(given, " and ")),
-			Touches: []string{want.Mount},
-			Check:   []records.Cond{{Is: "owner", Of: want.Mount, Want: owner}},
-			Do:      do,
-		})
+		st.Do = append(st.Do, records.Action{Run: []string{"sync", "--file-system", want.Mount}})
+		w.Add(st)
 	}
 	if p.passing {
 		return
@@ -124,6 +121,8 @@ func (p *planner) owner(ctx context.Context, want records.Want) (string, error) 
 			return f[2], nil
 		}
 		if p.imagined {
+			p.note("%s: this machine knows no %s entry %s: make it on the one that is meant, before the step that gives %s to it",
+				want.Mount, file, name, want.Mount)
 			return "", nil
 		}
 		return "", fmt.Errorf("owner %s: %s knows no %s; create it first, or give its number", want.Owner,

@@ -372,7 +372,7 @@ func (p *planner) idle(d *block.Device) error {
 		}
 	}
 	// Whoever else holds it: the kernel knows.
-	f, err := p.exclusive(d, os.O_RDONLY)
+	f, err := p.exclusive(p.tree, d, os.O_RDONLY)
 	if err != nil {
 		if !unseen(err) {
 			err = fmt.Errorf("--destroy %s: %w", d.Path, err)

@@ -47,6 +47,7 @@ func (s *Site) Plan(ctx context.Context, decl *topology.Declaration, destroy map
 	if err != nil {
 		return nil, err
 	}
+	rename(tree, journals)
 	// An apply that came no further than refusing a volume has left nothing to go on from: it is
 	// planned again.
 	begun := map[string]time.Time{}

@@ -227,7 +227,7 @@ func (v *survey) content(ctx context.Context, top *block.Device) error {
 		return nil // of a measurement, built a moment ago: what its last layout left on the volumes shows through
 	}
 	// Nothing was to be on it, and nothing is recognised: somebody may use it as it is.
-	f, err := v.exclusive(top, os.O_RDONLY)
+	f, err := v.exclusive(v.tree, top, os.O_RDONLY)
 	if err != nil && len(v.found) > 0 {
 		return nil // who uses it is named already
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/internal/block"
 	"plimsoll/internal/provision/records"
 	"plimsoll/internal/sys"
 )
@@ -27,7 +28,7 @@ func (s *Site) Teardown(ctx context.Context, names []string, destroy records.Giv
 		return err
 	}
 	defer release()
-	journals, broken, err := s.chosen(names)
+	journals, broken, err := s.Made(names...)
 	if err != nil {
 		return err
 	}
@@ -94,11 +95,20 @@ func (s *Site) clear(ctx context.Context, journals []*records.Work, destroy reco
 	return given, err
 }
 
-// chosen are the journals of the named arrays, or all; and those among them that cannot be read.
-func (s *Site) chosen(names []string) ([]*records.Work, []*records.BrokenJournal, error) {
+// Made are the journals of the named arrays, or all, with the names that their volumes have today; and
+// those among them that cannot be read.
+func (s *Site) Made(names ...string) ([]*records.Work, []*records.BrokenJournal, error) {
 	all, broken, err := s.Journals()
-	if err != nil || len(names) == 0 {
+	if err != nil || len(all) == 0 && len(names) == 0 {
 		return all, broken, err
+	}
+	tree, err := block.Read(s.Machine)
+	if err != nil {
+		return nil, nil, err
+	}
+	rename(tree, all)
+	if len(names) == 0 {
+		return all, broken, nil
 	}
 	var some []*records.Work
 	for _, n := range names {
@@ -209,7 +219,18 @@ func (s *Site) discard(ctx context.Context, w *records.Work) error {
 	return nil
 }
 
-// Made are the journals that Teardown would undo, and those that cannot be read.
-func (s *Site) Made(names ...string) ([]*records.Work, []*records.BrokenJournal, error) {
-	return s.chosen(names)
+// rename calls the volumes of arrays what they are called now, and an adopted array, too.
+func rename(t *block.Tree, all []*records.Work) {
+	for _, w := range all {
+		w.Rename(func(serial string) *block.Device {
+			d, err := disk(t, serial)
+			if err != nil {
+				return nil
+			}
+			return d
+		})
+		if d := mdBy(t, w.UUID()); d != nil && w.Adopted != "" {
+			w.Adopted = d.Path
+		}
+	}
 }

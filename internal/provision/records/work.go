@@ -5,7 +5,9 @@
 package records
 
 import (
+	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -74,8 +76,10 @@ type Want struct {
 type Member struct {
 	Serial string      `json:"serial"` // as in /sys; the WWN where a drive has none
 	Size   units.Bytes `json:"size"`
-	Path   string      `json:"path"` // when it was planned; another name after a boot
+	Path   string      `json:"path"` // when it was last looked at; another name after a boot
 	Model  string      `json:"model,omitempty"`
+	// Today is its size now, which can have grown; 0 where nobody looked.
+	Today units.Bytes `json:"-"`
 	// Destroy is true when --destroy names it: what is on it may be lost.
 	Destroy bool `json:"destroy,omitempty"`
 }
@@ -150,8 +154,8 @@ func partitioned(disk string, yes bool) string {
 	if !yes {
 		return disk
 	}
-	if last := disk[len(disk)-1]; last >= '0' && last <= '9' {
-		return disk + "p1"
+	if strings.TrimRight(disk, "0123456789") != disk {
+		disk += "p"
 	}
 	return disk + "1"
 }
@@ -229,6 +233,40 @@ func (w *Work) planned(arg string) string {
 		}
 	}
 	return arg
+}
+
+var deviceName = regexp.MustCompile(`/dev/[^\s,:;]+`)
+
+// Rename calls the volumes what they are called today, wherever a person reads of them. Volume finds
+// one by its serial number, nil where it is not attached.
+func (w *Work) Rename(volume func(serial string) *block.Device) {
+	called := map[string]string{}
+	now := func(serial, path string) (string, units.Bytes) {
+		name, size := "(serial "+serial+", not attached)", units.Bytes(0)
+		if d := volume(serial); d != nil {
+			name, size = d.Path, d.Size
+		}
+		called[path], called[partitioned(path, true)] = name, partitioned(name, true)
+		return name, size
+	}
+	w.Members = slices.Clone(w.Members)
+	for i := range w.Members {
+		m := &w.Members[i]
+		m.Path, m.Today = now(m.Serial, m.Path)
+	}
+	if r := w.Replacing; r != nil {
+		r.OldPath, _ = now(r.Old, r.OldPath)
+	}
+	word := func(s string) string {
+		return deviceName.ReplaceAllStringFunc(s, func(name string) string { return cmp.Or(called[name], name) })
+	}
+	for i := range w.Steps {
+		st := &w.Steps[i]
+		st.Title = word(st.Title)
+		for j := range st.Touches {
+			st.Touches[j] = word(st.Touches[j])
+		}
+	}
 }
 
 // Least is the size of the smallest member: md's resync goes once over each.

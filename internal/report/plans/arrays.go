@@ -1,6 +1,7 @@
 package plans
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -66,16 +67,7 @@ func array(anchor string, a *records.Work) page.Section {
 		s.Title += fmt.Sprintf(", %s on %s", a.Want.FS, a.Want.Mount)
 	}
 	s.Add(page.Note{Lines: []string{a.Arithmetic()}, Level: page.Detail})
-	members := page.NewTable("", "<serial", "<device", "size", "<model", "<")
-	members.Most = 2
-	for _, m := range a.Members {
-		row := page.Cells(text.Clean(m.Serial, 40), m.Path, m.Size.String(), text.Clean(m.Model, 32), "")
-		if m.Destroy {
-			row[4] = page.Cell{Text: "WHAT IS ON IT WILL BE LOST", Tone: "fail"}
-		}
-		members.Rows = append(members.Rows, row)
-	}
-	s.Add(members)
+	s.Add(members(a))
 	for i, st := range a.Steps {
 		state := map[records.StepState]string{
 			records.StepDone: " (done)", records.StepBegun: " (begun; will be repaired)",
@@ -83,6 +75,20 @@ func array(anchor string, a *records.Work) page.Section {
 		s.Add(page.Code{Title: fmt.Sprintf("%2d  %s%s", i+1, st.Title, state), Lines: stepLines(a, st), Headed: true})
 	}
 	return s
+}
+
+// members are an array's volumes, by what does not change and by what they are called today.
+func members(a *records.Work) page.Table {
+	t := page.NewTable("", "<serial", "<device", "size", "<model", "<")
+	t.Most = 2
+	for _, m := range a.Members {
+		row := page.Cells(text.Clean(m.Serial, 40), m.Path, cmp.Or(m.Today, m.Size).String(), text.Clean(m.Model, 32), "")
+		if m.Destroy {
+			row[4] = page.Cell{Text: "WHAT IS ON IT WILL BE LOST", Tone: "fail"}
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
 }
 
 // stepLines are what a step affects, its commands, and how they are undone.
@@ -135,7 +141,7 @@ func Undo(journals []*records.Work) *page.Document {
 			}
 		}
 		d.Add(page.Section{
-			Anchor: fmt.Sprintf("a%d", i), Blocks: []page.Block{c},
+			Anchor: fmt.Sprintf("a%d", i), Blocks: []page.Block{members(a), c},
 			Title: fmt.Sprintf("%s: %s of %d volumes, created %s", a.Array, a.Want.Level, len(a.Members),
 				a.Started.Format("2006-01-02 15:04 MST")),
 		})
