@@ -192,7 +192,7 @@ var outside = []struct {
 		regexp.MustCompile(`\bos\.(Open|OpenFile|OpenRoot|Create|CreateTemp|ReadFile|WriteFile|Stat|Lstat|ReadDir|Readlink|Remove|RemoveAll|` +
 			`Rename|Mkdir|MkdirAll|MkdirTemp|Link|Symlink|Chmod|Chown|Truncate|DirFS|Getwd|Chdir|TempDir|UserHomeDir|UserCacheDir)\b|` +
 			`\bfilepath\.(Glob|Walk|WalkDir|EvalSymlinks)\b`),
-		"fio/running bundle tune postgres lab lab/labtest lab/agent lab/ebs compare cli/form cli/job permit cloud fleet script provision block",
+		"bundle tune postgres lab lab/labtest lab/agent lab/ebs compare cli/form cli/job permit cloud fleet script provision block",
 	},
 	{
 		"the clock", regexp.MustCompile(`\btime\.(Now|Since|Until)\b`),

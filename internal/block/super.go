@@ -2,15 +2,15 @@ package block
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
+	"unsafe"
 
-	"plimsoll/internal/sys"
+	"golang.org/x/sys/unix"
+
 	"plimsoll/internal/units"
 )
 
@@ -128,50 +128,32 @@ func parseExt(head []byte) (Geometry, error) {
 	return g, nil
 }
 
-// XFSGeometry asks xfs_info, which needs no root for a mounted filesystem.
-func XFSGeometry(ctx context.Context, m *sys.Machine, point string) (Geometry, error) {
-	out, err := m.Output(ctx, "xfs_info", point)
+// xfsGeometry is XFS_IOC_FSGEOMETRY of linux/fs/xfs/libxfs/xfs_fs.h: _IOR('X', 124, struct
+// xfs_fsop_geom_v4), which has 112 bytes.
+const xfsGeometry = 2<<30 | 112<<16 | 'X'<<8 | 124
+
+// XFSGeometry asks the filesystem itself, which needs no root where it is mounted.
+func XFSGeometry(point string) (Geometry, error) {
+	dir, err := unix.Open(point, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return Geometry{}, err
 	}
-	return parseXFSInfo(out)
+	defer unix.Close(dir) //nolint:errcheck // only read
+	var geom [112]byte
+	if _, _, e := unix.Syscall(unix.SYS_IOCTL, uintptr(dir), xfsGeometry, uintptr(unsafe.Pointer(&geom))); e != 0 {
+		return Geometry{}, e
+	}
+	return parseXFSGeometry(geom[:]), nil
 }
 
-// parseXFSInfo reads what xfs_info and mkfs.xfs print. Lines have a section ("data", "log") before
-// "=" and items such as "sunit=16", which count blocks: the section's bsize, or the data section's.
-func parseXFSInfo(out string) (Geometry, error) {
-	g := Geometry{}
-	section := ""
-	items := map[string]uint64{}
-	for line := range strings.Lines(out) {
-		head, rest, ok := strings.Cut(line, "=")
-		if !ok {
-			continue
-		}
-		if f := strings.Fields(head); len(f) > 0 {
-			section = f[0]
-		}
-		if strings.Contains(head, "meta-data") {
-			section = "meta-data"
-			_, rest, _ = strings.Cut(rest, " ")
-		}
-		for f := range strings.FieldsSeq(strings.ReplaceAll(rest, ",", " ")) {
-			if k, v, ok := strings.Cut(f, "="); ok {
-				if n, err := strconv.ParseUint(v, 10, 32); err == nil {
-					items[section+" "+k] = n
-				}
-			}
-		}
+// parseXFSGeometry reads struct xfs_fsop_geom_v4: block size, groups, stripe unit and width in
+// blocks, and the log's unit in bytes, which is 1 where it has none.
+func parseXFSGeometry(geom []byte) Geometry {
+	word := func(at int) units.Bytes { return units.Bytes(binary.NativeEndian.Uint32(geom[at:])) }
+	g := Geometry{BlockSize: word(0), AGCount: int(word(12)), LogUnit: word(108), Known: true}
+	g.StripeUnit, g.StripeWide = word(80)*g.BlockSize, word(84)*g.BlockSize
+	if g.LogUnit == 1 {
+		g.LogUnit = 0
 	}
-	bs, ok := items["data bsize"]
-	if !ok || bs == 0 {
-		return g, errors.New("xfs_info: no data section with a bsize in what it printed")
-	}
-	g.BlockSize = units.Bytes(bs)
-	g.AGCount = int(items["meta-data agcount"])
-	g.StripeUnit = units.Bytes(items["data sunit"]) * g.BlockSize
-	g.StripeWide = units.Bytes(items["data swidth"]) * g.BlockSize
-	g.LogUnit = units.Bytes(items["log sunit"] * max(items["log bsize"], 1))
-	g.Known = true
-	return g, nil
+	return g
 }

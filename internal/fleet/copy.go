@@ -28,7 +28,15 @@ const placing = `set -eu
 umask 077
 d=${XDG_CACHE_HOME:-$HOME/.cache}/plimsoll
 mkdir -p "$d"
-[ -O "$d" ] && chmod go-w "$d"
+no() { echo "$1 could be changed by others: nothing is copied below it" >&2; exit 1; }
+[ -O "$d" ] || no "$d"
+chmod go-w "$d"
+p=$(cd "$d" && pwd -P)
+while [ "$p" ]; do
+  [ -O "$p" ] || [ "$(stat -c %u "$p")" = 0 ] || no "$p"
+  case $(stat -c %A "$p") in *[tT]) ;; ????????w*) no "$p" ;; ?????w*) [ "$(stat -c %G "$p")" = "$(id -un)" ] || no "$p" ;; esac
+  p=${p%/*}
+done
 t=$(mktemp -d "$d/fleet-XXXXXXXX")
 cat >"$t/plimsoll"
 s=$(sha256sum "$t/plimsoll")

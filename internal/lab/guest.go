@@ -173,11 +173,12 @@ func checkPlaces(keep string) error {
 	return ownDir(keep)
 }
 
-// ownDir makes a directory that is the caller's alone, or confirms that it is.
+// ownDir makes a directory that is the caller's alone, or confirms that it is: QEMU and its tools take
+// names in it, so that nobody else may change the way to it.
 func ownDir(name string) error {
 	dir, err := sys.MakePath(name, 0o700)
 	if err == nil {
-		err = errors.Join(dir.CheckOwn(), dir.Close())
+		err = errors.Join(dir.CheckOwn(), dir.CheckTrusted(), dir.Close())
 	}
 	if err != nil {
 		return fmt.Errorf("lab: %w", err)

@@ -422,10 +422,20 @@ func TestPlacesThatDoNotDo(t *testing.T) {
 			t.Fatalf("%v %s", err, out)
 		}
 	}
-	private := filepath.Join(base, "private")
-	for _, dir := range []string{private, filepath.Join(base, strings.Repeat("long/", 25))} {
+	private, anybodys, theirs := filepath.Join(base, "private"), filepath.Join(base, "anybodys"), filepath.Join(base, "theirs")
+	for _, dir := range []string{private, anybodys, theirs, filepath.Join(base, strings.Repeat("long/", 25))} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			t.Fatal(err)
+		}
+		switch dir { // PostgreSQL's programs, and pgbench's script, are reached by names below it
+		case anybodys:
+			if err := os.Chmod(dir, 0o777); err != nil {
+				t.Fatal(err)
+			}
+		case theirs:
+			if err := errors.Join(os.Chmod(dir, 0o755), os.Chown(dir, 7, 7)); err != nil {
+				t.Fatal(err)
+			}
 		}
 		t.Setenv("TMPDIR", dir)
 		run, err := runDir(User{Name: "nobody", UID: 65534, GID: 65534})

@@ -63,8 +63,14 @@ func (s *server) child(argv ...string) sys.Child {
 // runDir makes a private directory for the socket and for pgbench's logs.
 func runDir(u User) (*sys.Dir, error) {
 	base := os.TempDir()
-	if len(base) > longestPath-len(permit.RunPrefix)-sys.TempNameLimit || u.enters(base) != nil {
+	fit := func() error { // PostgreSQL's programs take names in it
+		return errors.Join(u.enters(base), permit.Way(filepath.Join(base, permit.RunPrefix), "hold the server's socket", u.UID))
+	}
+	if len(base) > longestPath-len(permit.RunPrefix)-sys.TempNameLimit || fit() != nil {
 		base = "/tmp" // the caller's may be long, or private
+	}
+	if err := fit(); err != nil {
+		return nil, err
 	}
 	name, err := sys.TempDir(base, "pg") // permit.RunPrefix begins its name
 	if err != nil {
@@ -74,11 +80,10 @@ func runDir(u User) (*sys.Dir, error) {
 	if err != nil {
 		return nil, errors.Join(err, os.Remove(name))
 	}
-	if err = u.enters(base); err == nil && int(u.UID) != os.Geteuid() {
-		err = dir.Give(u.UID, u.GID)
-	}
-	if err != nil {
-		return nil, errors.Join(err, dir.Close(), os.Remove(name))
+	if int(u.UID) != os.Geteuid() {
+		if err := dir.Give(u.UID, u.GID); err != nil {
+			return nil, errors.Join(err, dir.Close(), os.Remove(name))
+		}
 	}
 	return dir, nil
 }

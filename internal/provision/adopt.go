@@ -374,11 +374,9 @@ func (s *state) adoptedHolds(ctx context.Context, c records.Cond) (bool, error) 
 	}
 	rows, err := s.lvm(ctx, "vgs", "vg_name")
 	group, name, _ := strings.Cut(c.Of, "/")
-	if err != nil || !slices.ContainsFunc(rows, func(r map[string]string) bool { return r["vg_name"] == group }) ||
-		c.Is == "group" {
-		return err == nil &&
-			slices.ContainsFunc(rows, func(r map[string]string) bool { return r["vg_name"] == group }), err
+	if there := has(rows, "vg_name", group); err != nil || !there || c.Is == "group" {
+		return there, err
 	}
 	rows, err = s.lvm(ctx, "lvs", "lv_name", group)
-	return err == nil && slices.ContainsFunc(rows, func(r map[string]string) bool { return r["lv_name"] == name }), err
+	return has(rows, "lv_name", name), err
 }

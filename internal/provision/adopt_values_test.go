@@ -258,7 +258,7 @@ func TestWordsOfSteps(t *testing.T) {
 // What replaces a member is known by its serial number or volume ID, and the steps go when it is complete.
 func TestReplacementsByHand(t *testing.T) {
 	for v, want := range map[topology.DeclaredVolume]string{{Serial: "s", ID: "vol-1"}: "s", {ID: "vol-1"}: "vol1", {}: "", {Serial: "vol-2"}: "vol-2"} {
-		if got := serialOf(v); got != want {
+		if got := records.SerialOf(v); got != want {
 			t.Errorf("%+v: %s", v, got)
 		}
 	}

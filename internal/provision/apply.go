@@ -284,7 +284,7 @@ func (s *state) mountedElsewhere(ctx context.Context, point string) error {
 			continue
 		}
 		return errors.Join(fmt.Errorf("the mount for %s came to lie on %s, and is undone", point, m.Point),
-			s.Run(ctx, io.Discard, "umount", m.Point))
+			sys.Unmount(m.Point, m.ID))
 	}
 	return nil
 }

@@ -19,9 +19,6 @@ import (
 	"plimsoll/internal/sys"
 )
 
-// occupied are the reasons why a device is not blank, as far as the tree shows them.
-func occupied(t *block.Tree, d *block.Device) []string { return t.Occupied(d) }
-
 // signature is something that wipefs recognises.
 type signature struct {
 	Type   string
@@ -78,7 +75,7 @@ func (s *state) checkBlank(ctx context.Context, ref string) error {
 		return fmt.Errorf("%s (serial %s) is not blank: %s; if what is on it may be lost: --destroy %[1]s "+
 			"--serial %[2]s", d.Path, serial, strings.Join(why, "; "))
 	}
-	why := occupied(s.tree, d)
+	why := s.tree.Occupied(d)
 	if s.tree.InUse(d) { // which --destroy does not end
 		return fmt.Errorf("%s (serial %s) is in use: %s; end that first", d.Path, serial, strings.Join(why, "; "))
 	}

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"plimsoll/internal/host"
 	"plimsoll/internal/provision/records"
 )
 
@@ -72,15 +71,10 @@ func (s *Site) distribution() []string {
 	return ids
 }
 
-// renewal is the command that rebuilds the initramfs; nil where there is none.
-func (s *Site) renewal(has func(string) bool) []string {
-	return host.Renewal(func(name string) bool { return program(has, name) != "" })
-}
-
 // relabel gives files the SELinux label of their place, where SELinux is on: the root of a new
 // filesystem has none, and confined services may not use it (restorecon(8)).
 func (p *planner) relabel(paths ...string) []records.Action {
-	if !p.has("/sys/fs/selinux/enforce") || p.program("restorecon") == "" {
+	if !p.has("/sys/fs/selinux/enforce") || !p.installed("restorecon") {
 		return nil
 	}
 	return []records.Action{{Run: append([]string{"restorecon"}, paths...)}}

@@ -3,11 +3,9 @@ package provision
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 
 	"plimsoll/internal/provision/records"
 	"plimsoll/internal/sys"
@@ -29,7 +27,7 @@ func (s *Site) add(l *records.Lines) error {
 			return err
 		}
 	}
-	return s.replace(l.File, now)
+	return s.replace(l.File, old, now, exists)
 }
 
 // remove takes the lines out again.
@@ -46,7 +44,7 @@ func (s *Site) remove(l *records.Lines) error {
 	case exists && whole:
 		err = errors.Join(os.Remove(name), sys.SyncDir(filepath.Dir(name)))
 	case exists && !bytes.Equal(rest, old):
-		err = s.replace(l.File, rest)
+		err = s.replace(l.File, old, rest, true)
 	}
 	if err != nil {
 		return err
@@ -66,34 +64,23 @@ func (s *Site) read(file string) (data []byte, exists bool, err error) {
 	return data, err == nil, err
 }
 
-// replace writes a file of /etc, which may be a link to where it really is, and keeps its mode and
-// owner.
-func (s *Site) replace(file string, data []byte) error {
+// replace writes a file of /etc, which may be a link to where it really is; one that is there keeps its
+// mode and owner, and stays as it is where it was changed since it was read.
+func (s *Site) replace(file string, old, data []byte, exists bool) error {
 	name := s.at(file)
 	if target, err := filepath.EvalSymlinks(name); err == nil {
 		name = target
 	}
-	perm := fs.FileMode(0o644)
-	info, err := os.Stat(name)
-	if err == nil {
-		perm = info.Mode().Perm()
+	dir, err := sys.OpenPath(filepath.Dir(name))
+	if err != nil {
+		return err
 	}
-	if dir, err := sys.OpenPath(filepath.Dir(name)); err == nil {
-		sweep(dir)
-		_ = dir.Close() // only a handle
+	defer dir.Close() //nolint:errcheck // only a handle
+	sweep(dir)
+	if exists {
+		return dir.Replace(filepath.Base(name), old, data)
 	}
-	if err := sys.WriteFile(name, data, perm); err != nil {
-		return fmt.Errorf("%s: %w", file, err)
-	}
-	if info == nil {
-		return nil
-	}
-	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		if err := os.Chown(name, int(st.Uid), int(st.Gid)); err != nil && os.Getuid() == 0 {
-			return err
-		}
-	}
-	return nil
+	return dir.WriteFile(filepath.Base(name), data, 0o644)
 }
 
 // sweep removes what a kill or a power cut within sys.WriteFile has left in a directory. It does no harm where

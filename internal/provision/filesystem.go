@@ -79,11 +79,13 @@ func (p *planner) mount(w *records.Work, owner string) {
 	if want.Owner != "" || want.Mode != "" {
 		st := records.Step{Touches: []string{want.Mount}}
 		var given []string
-		for _, c := range [][3]string{{"the owner ", "chown", want.Owner}, {"the mode ", "chmod", want.Mode}} {
-			if c[2] != "" {
-				given = append(given, c[0]+c[2])
-				st.Do = append(st.Do, records.Action{Run: []string{c[1], c[2], want.Mount}})
-			}
+		if want.Owner != "" {
+			given = append(given, "the owner "+want.Owner)
+			st.Do = append(st.Do, records.Action{Run: []string{"chown", want.Owner, want.Mount}})
+		}
+		if want.Mode != "" {
+			given = append(given, "the mode "+want.Mode)
+			st.Do = append(st.Do, records.Action{Run: []string{"chmod", want.Mode, want.Mount}})
 		}
 		st.Title = fmt.Sprintf("give %s %s", want.Mount, strings.Join(given, " and "))
 		if owner != "::" { // else its user is known on the machine that is meant alone

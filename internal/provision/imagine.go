@@ -51,8 +51,8 @@ func (p *planner) imagine(d *topology.DeclaredArray) (*records.Work, error) {
 	for i, v := range d.Volumes {
 		place := fmt.Sprintf("%s-%d", strings.ToUpper(d.Name), i+1)
 		w.Members = append(w.Members, records.Member{
-			Serial: cmp.Or(v.Serial, strings.Replace(v.ID, "vol-", "vol", 1), "SERIAL-OF-"+place),
-			Size:   cmp.Or(v.Size, units.Bytes(0)),
+			Serial: cmp.Or(records.SerialOf(v), "SERIAL-OF-"+place),
+			Size:   v.Size,
 			Path:   cmp.Or(v.Path, "/dev/"+place),
 			Model:  strings.TrimSpace(v.Type + " " + v.Model),
 		})

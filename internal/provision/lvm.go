@@ -75,6 +75,11 @@ func (s *Site) lvm(ctx context.Context, command, fields string, names ...string)
 	return parseReport(out)
 }
 
+// has says whether a row of a report has such a value.
+func has(rows []map[string]string, field, value string) bool {
+	return slices.ContainsFunc(rows, func(r map[string]string) bool { return r[field] == value })
+}
+
 func parseReport(out string) ([]map[string]string, error) {
 	var doc struct {
 		Report []map[string][]map[string]string `json:"report"`

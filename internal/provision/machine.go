@@ -99,11 +99,7 @@ func (s *state) top() (*block.Device, error) {
 			}
 		}
 	default:
-		name := "@" + s.w.Members[0].Serial
-		if s.w.Want.Partition {
-			name += ":1"
-		}
-		return s.device(name)
+		return s.device(s.w.Device(s.w.Members[0].Serial))
 	}
 	return nil, fmt.Errorf("%s %w", s.w.Top(), errGone)
 }
@@ -295,11 +291,7 @@ func (s *state) synced(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	if r := s.w.Replacing; r != nil {
-		at := "@" + r.New
-		if s.w.Want.Partition {
-			at += ":1"
-		}
-		if in, err := s.memberHolds(records.Cond{Is: "insync", Of: at}); err != nil || !in {
+		if in, err := s.memberHolds(records.Cond{Is: "insync", Of: s.w.Device(r.New)}); err != nil || !in {
 			return false, err
 		}
 	}

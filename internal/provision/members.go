@@ -96,20 +96,13 @@ func (p *planner) one(v topology.DeclaredVolume) (*block.Device, error) {
 		}
 		return dev, usable(dev)
 	}
-	serial := v.Serial
-	if serial == "" {
-		serial = strings.Replace(
-			v.ID,
-			"vol-",
-			"vol",
-			1,
-		) // the NVMe serial of an EBS volume is its id without the hyphen
-	}
-	dev, err := disk(p.tree, serial)
-	if err != nil {
-		if with, err2 := disk(p.tree, strings.Replace(serial, "vol-", "vol", 1)); err2 == nil {
+	dev, err := disk(p.tree, records.SerialOf(v))
+	if errors.Is(err, errGone) { // named by its id all the same
+		if with, err := disk(p.tree, records.SerialOf(topology.DeclaredVolume{ID: v.Serial})); err == nil {
 			return with, usable(with)
 		}
+	}
+	if err != nil {
 		return nil, err
 	}
 	return dev, usable(dev)
@@ -218,7 +211,7 @@ func (p *planner) unused(like topology.DeclaredVolume) []*block.Device {
 		network, local := cloud.IsNetwork(d.Model), cloud.IsLocal(d.Model)
 		_, rented := cloud.TypeNamed(like.Type)
 		switch {
-		case d.Kind != block.Disk || d.Size == 0 || records.Identity(d) == "" || len(occupied(p.tree, d)) > 0 &&
+		case d.Kind != block.Disk || d.Size == 0 || records.Identity(d) == "" || len(p.tree.Occupied(d)) > 0 &&
 			p.destroy[d.Name] == "":
 		case like.Size > 0 && !alike(d.Size, like.Size):
 		case like.Model != "" && !strings.Contains(d.Model, like.Model):
@@ -246,7 +239,7 @@ func only(n int, do, does string) string {
 func (p *planner) used(like topology.DeclaredVolume) string {
 	var busy, full []string
 	for _, d := range p.tree.Devices {
-		why := occupied(p.tree, d)
+		why := p.tree.Occupied(d)
 		if d.Kind != block.Disk || len(why) == 0 || !alike(d.Size, like.Size) || !strings.Contains(d.Model, like.Model) {
 			continue
 		}

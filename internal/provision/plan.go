@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"plimsoll/internal/block"
+	"plimsoll/internal/host"
 	"plimsoll/internal/permit"
 	"plimsoll/internal/provision/records"
 	"plimsoll/internal/topology"
@@ -92,9 +93,7 @@ func (s *Site) Plan(ctx context.Context, decl *topology.Declaration, destroy map
 		plan.Arrays = append(plan.Arrays, w)
 	}
 	for name, serial := range p.destroy {
-		if !slices.ContainsFunc(plan.Arrays, func(w *records.Work) bool {
-			return slices.ContainsFunc(w.Members, func(m records.Member) bool { return m.Serial == serial })
-		}) {
+		if !slices.ContainsFunc(plan.Arrays, func(w *records.Work) bool { return w.Has(serial) }) {
 			return nil, fmt.Errorf("--destroy /dev/%s: it is not a member of any array in %s, and stays as it is", name,
 				decl.Name)
 		}
@@ -164,7 +163,7 @@ func (p *planner) initramfs(plan *Plan) {
 				slices.ContainsFunc(st.Do,
 					func(a records.Action) bool { return a.Add != nil && path.Base(a.Add.File) == "mdadm.conf" })
 		}) {
-			if plan.Initramfs = p.renewal(p.has); plan.Initramfs == nil {
+			if plan.Initramfs = host.Renewal(p.installed); plan.Initramfs == nil {
 				p.note("neither update-initramfs nor dracut is installed: the initramfs, if there is one, is left alone")
 			}
 			return
@@ -179,8 +178,6 @@ func (p *planner) note(format string, args ...any) {
 }
 
 // has says whether a path is there, as the machine's root shows it.
-func (p *planner) has(name string) bool { return p.Site.has(name) }
-
 func (s *Site) has(name string) bool {
 	_, err := fs.Stat(s.Machine.Root, strings.TrimPrefix(name, "/"))
 	return err == nil
@@ -212,9 +209,7 @@ func (p *planner) collisions(ctx context.Context, w *records.Work) error {
 		}
 	}
 	if want.Using == "lvm" {
-		rows, err := p.lvm(ctx, "vgs", "vg_name")
-		if err == nil &&
-			slices.ContainsFunc(rows, func(r map[string]string) bool { return r["vg_name"] == want.Group }) {
+		if rows, err := p.lvm(ctx, "vgs", "vg_name"); err == nil && has(rows, "vg_name", want.Group) {
 			return fmt.Errorf("volume group %s is there already; choose another volume_group", want.Group)
 		}
 	}
@@ -300,21 +295,16 @@ func (p *planner) programs(w *records.Work) error {
 		need = append(need, "mkfs."+w.Want.FS)
 	}
 	for _, name := range need {
-		if p.program(name) == "" {
+		if !p.installed(name) {
 			return fmt.Errorf("%s is not installed: %s", name, p.install(name))
 		}
 	}
 	return nil
 }
 
-// program is where a program is installed, "" when it is not.
-func (p *planner) program(name string) string { return program(p.has, name) }
-
-func program(has func(string) bool, name string) string {
-	for _, dir := range []string{"/usr/sbin/", "/usr/bin/", "/sbin/", "/bin/", "/usr/local/sbin/", "/usr/local/bin/"} {
-		if has(dir + name) {
-			return dir + name
-		}
-	}
-	return ""
+// installed says whether a program is.
+func (s *Site) installed(name string) bool {
+	return slices.ContainsFunc(
+		[]string{"/usr/sbin/", "/usr/bin/", "/sbin/", "/bin/", "/usr/local/sbin/", "/usr/local/bin/"},
+		func(dir string) bool { return s.has(dir + name) })
 }

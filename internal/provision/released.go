@@ -84,12 +84,7 @@ func (s *Site) taken(w *records.Work) error {
 	before := len(all)
 	maps.DeleteFunc(all, func(ref string, _ records.Released) bool {
 		serial, _, _ := strings.Cut(ref, ":")
-		for _, m := range w.Members {
-			if m.Serial == serial {
-				return true
-			}
-		}
-		return false
+		return w.Has(serial)
 	})
 	if len(all) == before {
 		return nil

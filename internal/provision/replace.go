@@ -26,7 +26,7 @@ func (p *planner) changed(ctx context.Context, w *records.Work, want records.Wan
 		return nil, fmt.Errorf("it was built from another declaration (%s); tear it down first: plimsoll array teardown %s",
 			change, d.Name)
 	}
-	if slices.ContainsFunc(d.Volumes, func(v topology.DeclaredVolume) bool { return serialOf(v) == "" && v.Path == "" }) {
+	if slices.ContainsFunc(d.Volumes, func(v topology.DeclaredVolume) bool { return records.SerialOf(v) == "" && v.Path == "" }) {
 		return nil, p.grown(w, len(d.Volumes))
 	}
 	now := &planner{Site: p.Site, tree: p.tree, decl: p.decl, destroy: p.destroy, taken: map[string]string{}}
@@ -39,8 +39,8 @@ func (p *planner) changed(ctx context.Context, w *records.Work, want records.Wan
 	var added, gone []string
 	var fresh *block.Device
 	for _, v := range d.Volumes {
-		serial := serialOf(v)
-		if slices.ContainsFunc(w.Members, func(m records.Member) bool { return m.Serial == serial }) {
+		serial := records.SerialOf(v)
+		if w.Has(serial) {
 			declared.Members = append(declared.Members, records.Member{Serial: serial})
 			continue
 		}
@@ -48,14 +48,15 @@ func (p *planner) changed(ctx context.Context, w *records.Work, want records.Wan
 		if err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(w.Members, func(m records.Member) bool { return m.Serial == records.Identity(dev) }) {
-			declared.Members = append(declared.Members, records.Member{Serial: records.Identity(dev)})
+		id := records.Identity(dev)
+		if w.Has(id) {
+			declared.Members = append(declared.Members, records.Member{Serial: id})
 			continue
 		}
-		added, fresh = append(added, records.Identity(dev)), dev
+		added, fresh = append(added, id), dev
 	}
 	for _, m := range w.Members {
-		if !slices.ContainsFunc(declared.Members, func(o records.Member) bool { return o.Serial == m.Serial }) {
+		if !declared.Has(m.Serial) {
 			gone = append(gone, m.Serial)
 		}
 	}
@@ -78,8 +79,7 @@ func (p *planner) changed(ctx context.Context, w *records.Work, want records.Wan
 	if err := p.free(ctx, declared, []*block.Device{fresh}); err != nil {
 		return nil, err
 	}
-	if old := w.Members[slices.IndexFunc(w.Members,
-		func(m records.Member) bool { return m.Serial == gone[0] })]; fresh.Size < old.Size {
+	if old := w.Members[w.Member(gone[0])]; fresh.Size < old.Size {
 		return nil, fmt.Errorf("%s (serial %s) has %v, less than the %v of the member that it is to replace",
 			fresh.Path, added[0], fresh.Size, old.Size)
 	}
@@ -91,14 +91,6 @@ func with(using string) string {
 		return " under LVM"
 	}
 	return ""
-}
-
-// serialOf is the serial number that a declared volume is named by, "" where it is not.
-func serialOf(v topology.DeclaredVolume) string {
-	if v.Serial != "" {
-		return v.Serial
-	}
-	return strings.Replace(v.ID, "vol-", "vol", 1) // the NVMe serial of an EBS volume is its id without the hyphen
 }
 
 // grown says what would have to be done to have another number of volumes, or larger ones.

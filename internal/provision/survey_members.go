@@ -87,8 +87,7 @@ func (v *survey) member(ctx context.Context, dev *block.Device, ref string, d *b
 		}
 	}
 	if v.w.Want.Using != "" ||
-		ref != v.w.Devices()[slices.IndexFunc(v.w.Members,
-			func(m records.Member) bool { return m.Serial == records.Identity(d) })] {
+		ref != v.w.Devices()[v.w.Member(records.Identity(d))] {
 		for _, m := range v.tree.MountsOf(dev.Name) {
 			v.inUse("%s is mounted on %s, and not by apply; unmount it first", dev.Path, m.Point)
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/block"
+	"plimsoll/internal/host"
 	"plimsoll/internal/provision/records"
 	"plimsoll/internal/sys"
 )
@@ -58,7 +59,7 @@ func (s *Site) Teardown(ctx context.Context, names []string, destroy records.Giv
 	}
 	// Now that the arrays are gone: where mdadm.conf names none, Debian's update-initramfs puts
 	// those in that it finds on the drives.
-	if err := s.renewInitramfs(ctx, down, s.renewal(s.has)); err != nil {
+	if err := s.renewInitramfs(ctx, down, host.Renewal(s.installed)); err != nil {
 		return err
 	}
 	for _, w := range down {

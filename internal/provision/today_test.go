@@ -3,12 +3,16 @@ package provision
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
 
+	"golang.org/x/sys/unix"
+
 	"plimsoll/internal/block"
 	"plimsoll/internal/provision/records"
+	"plimsoll/internal/sys"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
@@ -125,5 +129,54 @@ func TestOwnerOfAnotherMachine(t *testing.T) {
 	}
 	if said := strings.Join(p.Notes, "\n"); !strings.Contains(said, "knows no passwd entry ec2-user") || !strings.Contains(said, "knows no group entry ec2-user") {
 		t.Error(said)
+	}
+}
+
+// What a mount has put elsewhere than it was for is undone, by the number of the mount; what was there before stays.
+func TestMisplacedMountIsUndone(t *testing.T) {
+	dir := t.TempDir()
+	id := map[string]int{}
+	for _, name := range []string{"etc", "before"} {
+		point := filepath.Join(dir, name)
+		if err := os.Mkdir(point, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := unix.Mount("none", point, "tmpfs", 0, ""); err != nil {
+			t.Skipf("SKIPPED: nothing can be mounted here: %v", err)
+		}
+		t.Cleanup(func() { _ = unix.Unmount(point, unix.MNT_DETACH) })
+		at, err := sys.Look(point)
+		if err != nil || at.Mount == 0 {
+			t.Skipf("SKIPPED: the kernel does not number mounts: %v", err)
+		}
+		id[name] = at.Mount
+	}
+	line := func(name string) string {
+		return fmt.Sprintf("%d 1 259:0 / %s/%s rw - ext4 /dev/nvme1n1 rw\n", id[name], dir, name)
+	}
+	look := func(lines string) *state {
+		s := site(t, machine(volumes(1, 50, 1), map[string]string{"proc/self/mountinfo": "1 1 0:1 / / rw - ext4 /dev/root rw\n" + lines}))
+		now, err := s.look(t.Context(), &records.Work{Array: "a", Members: []records.Member{{Serial: "vol0a01"}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return now
+	}
+	there := func(name string) bool {
+		at, err := sys.Look(filepath.Join(dir, name))
+		return err == nil && at.Mount == id[name]
+	}
+	before := look(line("before"))
+	before.Site = look(line("before") + line("etc")).Site
+	err := before.mountedElsewhere(t.Context(), filepath.Join(dir, "m"))
+	if err == nil || !strings.Contains(err.Error(), "came to lie on "+dir+"/etc, and is undone") || strings.Contains(err.Error(), "stays") {
+		t.Error(err)
+	}
+	if there("etc") || !there("before") {
+		t.Errorf("etc covered %v, the mount of before there %v", there("etc"), there("before"))
+	}
+	before.Site = look(line("before")).Site
+	if err := before.mountedElsewhere(t.Context(), filepath.Join(dir, "m")); err != nil {
+		t.Error(err)
 	}
 }

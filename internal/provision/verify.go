@@ -105,7 +105,7 @@ func (p *planner) standing(w *records.Work, d *topology.DeclaredArray) *block.De
 		if p.givenUp(dev) {
 			continue
 		}
-		serial := cmp.Or(v.Serial, strings.Replace(v.ID, "vol-", "vol", 1))
+		serial := records.SerialOf(v)
 		leaf := dev
 		if dev.Kind == block.Partition && p.tree.Devices[dev.Parent] != nil {
 			leaf = p.tree.Devices[dev.Parent]
@@ -218,8 +218,8 @@ func (c *comparison) volumes(d *topology.DeclaredArray) {
 		for _, v := range d.Volumes {
 			if dev := c.tree.Device(v.Path); v.Path != "" && dev != nil {
 				wanted = append(wanted, records.Identity(dev))
-			} else if id := cmp.Or(v.Serial, v.ID); id != "" {
-				wanted = append(wanted, strings.Replace(id, "vol-", "vol", 1))
+			} else if id := records.SerialOf(v); id != "" {
+				wanted = append(wanted, id)
 			}
 		}
 	}

@@ -228,7 +228,7 @@ func SpaceOf(mount string) (Space, bool) {
 			done <- nil
 			return
 		}
-		s := &Space{float64(st.Bavail) / float64(st.Blocks), 0, st.Bavail * uint64(max(st.Bsize, 0))}
+		s := &Space{float64(st.Bavail) / float64(st.Blocks), 0, st.Bavail * uint64(max(st.Frsize, 0))}
 		if st.Files > 0 {
 			s.Inodes = 1 - float64(st.Ffree)/float64(st.Files)
 		}

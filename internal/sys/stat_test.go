@@ -6,6 +6,8 @@ import (
 	"syscall"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"plimsoll/internal/sys"
 )
 
@@ -49,5 +51,42 @@ func TestVariables(t *testing.T) {
 	}
 	if value, set := (&sys.Machine{}).LookupEnv("PATH"); set {
 		t.Errorf("a captured machine has PATH %q", value)
+	}
+}
+
+// A mount is taken away by its number: another one that has come to its name stays.
+func TestUnmountIsOfOneMount(t *testing.T) {
+	dir := t.TempDir()
+	mounted := func(name string) (point string, id int) {
+		point = filepath.Join(dir, name)
+		if err := os.Mkdir(point, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := unix.Mount("none", point, "tmpfs", 0, ""); err != nil {
+			t.Skipf("SKIPPED: nothing can be mounted here: %v", err)
+		}
+		t.Cleanup(func() { _ = unix.Unmount(point, unix.MNT_DETACH) })
+		at, err := sys.Look(point)
+		if err != nil || at.Mount == 0 {
+			t.Skipf("SKIPPED: the kernel does not number mounts: %v", err)
+		}
+		return point, at.Mount
+	}
+	a, idA := mounted("a")
+	b, idB := mounted("b")
+	if err := sys.Unmount(a, idB); err == nil {
+		t.Error("another mount was taken away")
+	}
+	if at, _ := sys.Look(a); at.Mount != idA {
+		t.Error("it is not mounted any more")
+	}
+	if err := sys.Unmount(a, idA); err != nil {
+		t.Error(err)
+	}
+	if at, _ := sys.Look(a); at.Mount == idA {
+		t.Error("it is still mounted")
+	}
+	if at, _ := sys.Look(b); at.Mount != idB {
+		t.Error("the other is not mounted any more")
 	}
 }

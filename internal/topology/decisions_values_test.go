@@ -1,10 +1,7 @@
 package topology
 
 import (
-	"context"
 	"errors"
-	"io"
-	"math"
 	"os"
 	"slices"
 	"strings"
@@ -14,7 +11,6 @@ import (
 	"plimsoll/internal/block"
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/sys"
-	"plimsoll/internal/units"
 )
 
 // Of several mistakes the first one is said, by its key and its line.
@@ -255,44 +251,16 @@ func TestWordsOfAVolume(t *testing.T) {
 }
 
 // The free space of a filesystem: blocks by their size, which may be none, and unknown where either is not
-// stated or where it is more than 64 bits hold.
-func TestFreeSpace(t *testing.T) {
-	const unknown = units.Bytes(math.MaxUint64)
-	known := func(b *units.Bytes) units.Bytes {
-		if b == nil {
-			return unknown
-		}
-		return *b
+// What is free of a path is asked of the machine that plimsoll runs on, and of no captured one.
+func TestFreeSpaceIsOfThisMachine(t *testing.T) {
+	if got := free(&sys.Machine{}, "/"); got != nil {
+		t.Errorf("of a captured machine: %d", *got)
 	}
-	for out, want := range map[string]units.Bytes{
-		"52000000 4096\n":              52000000 * 4096,
-		"1 1":                          1,
-		"0 4096":                       0,
-		"5":                            unknown,
-		"x 4096":                       unknown,
-		"5 x":                          unknown,
-		"":                             unknown,
-		"4398046511105 4096":           4398046511105 * 4096, // 2^42 + 1 blocks: 16 PiB and a block
-		"1125899906842623 16384":       1125899906842623 * 16384,
-		"1125899906842623 32768":       unknown,
-		"35184372088833 1048576":       unknown,                 // 2^45 + 1 of 2^20: what is left of 64 bits would be a MiB
-		"8796093022207 2097152":        8796093022207 * 2097152, // 2^64 less a block
-		"99999999999999999999999 4096": unknown,
-	} {
-		m := &sys.Machine{Run: func(_ context.Context, stdout io.Writer, argv ...string) error {
-			if want := []string{"stat", "-f", "-c", "%a %S", "--", "/d"}; !slices.Equal(argv, want) {
-				t.Errorf("%q, want %q", argv, want)
-			}
-			_, err := io.WriteString(stdout, out)
-			return err
-		}}
-		if got := free(t.Context(), m, "/d"); known(got) != want {
-			t.Errorf("%q: %d, want %d", out, known(got), want)
-		}
+	if got := free(&sys.Machine{Here: true}, t.TempDir()); got == nil || *got == 0 {
+		t.Errorf("here: %v", got)
 	}
-	broken := &sys.Machine{Run: func(context.Context, io.Writer, ...string) error { return errors.New("broken") }}
-	if got := free(t.Context(), broken, "/d"); got != nil {
-		t.Errorf("where stat fails: %d", *got)
+	if got := free(&sys.Machine{Here: true}, "/not/there"); got != nil {
+		t.Errorf("of nothing: %d", *got)
 	}
 }
 
@@ -484,39 +452,6 @@ func TestMembersOfAnArray(t *testing.T) {
 	top = &Topology{Tree: &block.Tree{Devices: of}}
 	if a := top.build("dm-1"); a.Level != NoLevel || len(a.Volumes) != 2 || top.Notes[0] != "/dev/dm-1: how it combines its 2 parts is not known" {
 		t.Errorf("%+v %q", a, top.Notes)
-	}
-}
-
-// xfs_info is asked for what the mount does not say, of XFS alone and once.
-func TestWhatIsAskedOfXFS(t *testing.T) {
-	const answer = "meta-data=/dev/a isize=512 agcount=16, agsize=1 blks\ndata = bsize=4096 blocks=1\nlog =internal bsize=4096\n = sunit=2 blks\n"
-	for name, c := range map[string]struct {
-		fs          string
-		has, want   block.Geometry
-		fails, asks bool
-	}{
-		"not known":         {"xfs", block.Geometry{}, block.Geometry{BlockSize: 4096, AGCount: 16, LogUnit: 8192}, false, true},
-		"one group":         {"xfs", block.Geometry{AGCount: 1, BlockSize: 7}, block.Geometry{AGCount: 1, BlockSize: 7}, false, false},
-		"ext4":              {"ext4", block.Geometry{}, block.Geometry{}, false, false},
-		"ext4 with a group": {"ext4", block.Geometry{AGCount: 2}, block.Geometry{AGCount: 2}, false, false},
-		"where it fails":    {"xfs", block.Geometry{BlockSize: 7}, block.Geometry{BlockSize: 7}, true, true},
-	} {
-		asked := false
-		m := &sys.Machine{Run: func(_ context.Context, stdout io.Writer, argv ...string) error {
-			if asked = true; !slices.Equal(argv, []string{"xfs_info", "/d"}) {
-				t.Errorf("%s: %q", name, argv)
-			}
-			if c.fails {
-				return errors.New("not there")
-			}
-			_, err := io.WriteString(stdout, answer)
-			return err
-		}}
-		mount := block.Mount{FS: c.fs, Point: "/d", Geometry: c.has}
-		refine(t.Context(), m, &mount)
-		if asked != c.asks || mount.Geometry != c.want {
-			t.Errorf("%s: asked %v; %+v, want %+v", name, asked, mount.Geometry, c.want)
-		}
 	}
 }
 

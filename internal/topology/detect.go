@@ -3,11 +3,9 @@ package topology
 import (
 	"context"
 	"fmt"
-	"math/bits"
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 
 	"plimsoll/internal/block"
 	"plimsoll/internal/cloud"
@@ -30,7 +28,7 @@ func Detect(ctx context.Context, m *sys.Machine, paths map[Role]string, decl *De
 	segments := tree.ReadSegments(ctx, m)
 	for _, role := range Roles {
 		if p := paths[role]; p != "" {
-			t.addTarget(ctx, m, role, p)
+			t.addTarget(m, role, p)
 		}
 	}
 	t.throttle(m.Root)
@@ -56,7 +54,7 @@ func (t *Topology) note(format string, args ...any) {
 	}
 }
 
-func (t *Topology) addTarget(ctx context.Context, m *sys.Machine, role Role, path string) {
+func (t *Topology) addTarget(m *sys.Machine, role Role, path string) {
 	target := Target{Role: role, Path: path}
 	defer func() { t.Targets = append(t.Targets, target) }()
 	if abs, err := filepath.Abs(path); err == nil {
@@ -66,9 +64,9 @@ func (t *Topology) addTarget(ctx context.Context, m *sys.Machine, role Role, pat
 		target.Device = d.Name
 	} else if mount := t.Tree.MountOf(path); mount != nil {
 		mt := *mount
-		refine(ctx, m, &mt)
+		refine(m, &mt)
 		target.Mount, target.Device = &mt, mt.Device
-		target.Free = free(ctx, m, path)
+		target.Free = free(m, path)
 		upper, how := "", ""
 		if mt.FS == "overlay" && mt.Device == "" {
 			upper, how = upperDevice(t.Tree, &mt)
@@ -97,30 +95,26 @@ func (t *Topology) addTarget(ctx context.Context, m *sys.Machine, role Role, pat
 	}
 }
 
-// refine asks xfs_info for what mountinfo does not show and only root may read from the superblock.
-func refine(ctx context.Context, m *sys.Machine, mount *block.Mount) {
-	if mount.FS != "xfs" || mount.AGCount > 0 {
+// refine asks XFS for what mountinfo does not show and only root may read from the superblock.
+func refine(m *sys.Machine, mount *block.Mount) {
+	if !m.Here || mount.FS != "xfs" || mount.AGCount > 0 {
 		return
 	}
-	if g, err := block.XFSGeometry(ctx, m, mount.Point); err == nil {
+	if g, err := block.XFSGeometry(mount.Point); err == nil {
 		mount.BlockSize, mount.AGCount, mount.LogUnit = g.BlockSize, g.AGCount, g.LogUnit
 	}
 }
 
 // free is the space that anybody may still fill, nil when it is unknown.
-func free(ctx context.Context, m *sys.Machine, path string) *units.Bytes {
-	out, err := m.Output(ctx, "stat", "-f", "-c", "%a %S", "--", path)
-	if err != nil {
+func free(m *sys.Machine, path string) *units.Bytes {
+	if !m.Here {
 		return nil
 	}
-	blocks, size, _ := strings.Cut(strings.TrimSpace(out), " ")
-	n, err1 := strconv.ParseUint(blocks, 10, 50)
-	s, err2 := strconv.ParseUint(size, 10, 30)
-	more, bytes := bits.Mul64(n, s)
-	if err1 != nil || err2 != nil || more > 0 {
+	space, ok := sys.SpaceOf(path)
+	if !ok {
 		return nil
 	}
-	return new(units.Bytes(bytes))
+	return new(units.Bytes(space.Bytes))
 }
 
 // noteInferred names the logical volumes whose layout device-mapper did not tell, and why.

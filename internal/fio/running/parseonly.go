@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"regexp"
 	"strings"
 
@@ -25,18 +24,13 @@ var (
 // (Literal): fio would run a program for $ncpus, and load a library for a plugin.
 func ParseOnly(ctx context.Context, m *sys.Machine, f *fio.JobFile) (fio.Asked, error) {
 	a := fio.Asked{Refused: map[string]string{}}
-	dir, err := sys.TempDir(os.TempDir(), "lint")
-	if err != nil {
-		return a, fmt.Errorf("a file to ask fio with: %w", err)
-	}
-	defer os.RemoveAll(dir) //nolint:errcheck // nothing depends on it
-	name := dir + "/job.fio"
 	for range maxAsks {
-		left := without(f, a.Refused)
-		if err := os.WriteFile(name, left.Text(), 0o600); err != nil {
+		name, free, err := sys.MemFile("job.fio", without(f, a.Refused).Text())
+		if err != nil {
 			return a, fmt.Errorf("a file to ask fio with: %w", err)
 		}
-		_, err := m.Output(sys.WithFamily(ctx), "fio", "--parse-only", name)
+		_, err = m.Output(sys.WithFamily(ctx), "fio", "--parse-only", name)
+		free()
 		failed, is := errors.AsType[*sys.Failed](err)
 		switch {
 		case err == nil:

@@ -1,6 +1,7 @@
 package records
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -44,26 +45,22 @@ func (w *Work) Partition(uuid func() string) {
 		Touches: w.Paths(),
 		Do:      []Action{{Blank: w.Disks()}},
 	}
-	code := map[string]string{"md": "fd00", "lvm": "8e00"}[w.Want.Using]
-	if code == "" {
-		code = "8300"
-	}
 	for _, m := range w.Members {
-		at, guid := "@"+m.Serial, uuid()
-		st.Check = append(st.Check, Cond{Is: "partition", Of: at + ":1"}, Cond{Is: "table", Of: at, Want: guid})
-		st.Do = append(st.Do, Action{Run: []string{
-			"sgdisk",
-			"--clear",
-			"--disk-guid=" + strings.ToUpper(guid),
-			"--set-alignment=1",
-			"--new=1:1MiB:0",
-			"--typecode=1:" + code,
-			"--change-name=1:" + w.Array,
-			at,
-		}})
+		w.partition(&st, m.Serial, uuid())
 	}
 	st.Undo = []Action{{Zero: w.Disks()}}
 	w.Add(st)
+}
+
+// partition adds to a step what puts the table and the partition on one volume.
+func (w *Work) partition(st *Step, serial, guid string) {
+	at := "@" + serial
+	code := cmp.Or(map[string]string{"md": "fd00", "lvm": "8e00"}[w.Want.Using], "8300")
+	st.Check = append(st.Check, Cond{Is: "partition", Of: at + ":1"}, Cond{Is: "table", Of: at, Want: guid})
+	st.Do = append(st.Do, Action{Run: []string{
+		"sgdisk", "--clear", "--disk-guid=" + strings.ToUpper(guid), "--set-alignment=1", "--new=1:1MiB:0",
+		"--typecode=1:" + code, "--change-name=1:" + w.Array, at,
+	}})
 }
 
 // Mdadm creates the md array. Its UUID is chosen here, so that it is known again whatever name it
@@ -291,15 +288,8 @@ func (w *Work) Mkfs(uuid string) {
 
 // FilesystemUUID is what mkfs is given.
 func (w *Work) FilesystemUUID() string {
-	for _, st := range w.Steps {
-		for _, c := range st.Check {
-			if c.Is == "filesystem" {
-				_, uuid, _ := strings.Cut(c.Want, " ")
-				return uuid
-			}
-		}
-	}
-	return ""
+	_, uuid, _ := strings.Cut(w.wanted("filesystem", ""), " ")
+	return uuid
 }
 
 // Enlarge is what makes the array use members that have all grown. A step without Undo cannot be undone.

@@ -105,16 +105,7 @@ func filesystemMark(head []byte, uuid string) (Span, bool) {
 func Zeros(b []byte) bool { return len(bytes.Trim(b, "\x00")) == 0 }
 
 // TableGUID is the GUID that apply has given a member's partition table.
-func (w *Work) TableGUID(ref string) string {
-	for _, st := range w.Steps {
-		for _, c := range st.Check {
-			if c.Is == "table" && c.Of == ref {
-				return c.Want
-			}
-		}
-	}
-	return ""
-}
+func (w *Work) TableGUID(ref string) string { return w.wanted("table", ref) }
 
 // ReadHead reads the beginning of a device, as much as marks lie in.
 func ReadHead(r io.ReaderAt, size int64) ([]byte, error) {

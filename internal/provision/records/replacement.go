@@ -1,6 +1,7 @@
 package records
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -33,35 +34,14 @@ func (w *Work) Replace(uuid func() string, old string, fresh *block.Device, volu
 	}
 	guid := uuid()
 	next.Steps = renamed(w.Steps, old, id, w.TableGUID("@"+old), guid)
-	part := ""
-	if w.Want.Partition {
-		part = ":1"
-	}
-	newOne, oldOne, top := "@"+id+part, "@"+old+part, w.Top()
+	newOne, oldOne, top := w.Device(id), w.Device(old), w.Top()
 	next.Add(Step{Title: fmt.Sprintf("check that %s is blank", fresh.Path), Do: []Action{{Blank: []string{"@" + id}}}})
 	if w.Want.Partition {
-		at := "@" + id
-		next.Add(Step{
-			Title:   "partition it: GPT, one partition from 1 MiB",
-			Touches: []string{fresh.Path},
-			Check:   []Cond{{Is: "partition", Of: newOne}, {Is: "table", Of: at, Want: guid}},
-			Do: []Action{
-				{Blank: []string{at}},
-				{
-					Run: []string{
-						"sgdisk",
-						"--clear",
-						"--disk-guid=" + strings.ToUpper(guid),
-						"--set-alignment=1",
-						"--new=1:1MiB:0",
-						"--typecode=1:fd00",
-						"--change-name=1:" + w.Array,
-						at,
-					},
-				},
-			},
-			Undo: []Action{{Zero: []string{at}}},
-		})
+		st := Step{Title: "partition it: GPT, one partition from 1 MiB", Touches: []string{fresh.Path}}
+		w.partition(&st, id, guid)
+		st.Do = slices.Insert(st.Do, 0, Action{Blank: []string{"@" + id}})
+		st.Undo = []Action{{Zero: []string{"@" + id}}}
+		next.Add(st)
 	}
 	next.Add(Step{
 		Title: "add it to " + top, Touches: []string{top, fresh.Path}, Check: []Cond{{Is: "member", Of: newOne}},
@@ -92,47 +72,18 @@ func (w *Work) Replace(uuid func() string, old string, fresh *block.Device, volu
 
 // renamed are steps with another serial number, and another GUID of its partition table, in all
 // that they check, undo and restore.
-func renamed(steps []Step, old, id, guid, newGUID string) []Step {
-	text := func(s string) string {
-		for _, part := range []string{"", ":1"} {
-			if s == "@"+old+part {
-				return "@" + id + part
-			}
-		}
-		if guid != "" && s == guid {
-			return newGUID
-		}
-		return s
-	}
-	all := func(list []string) []string {
-		out := slices.Clone(list)
-		for i := range out {
-			out[i] = text(out[i])
-		}
-		return out
-	}
-	actions := func(list []Action) []Action {
-		out := slices.Clone(list)
-		for i := range out {
-			a := &out[i]
-			a.Run, a.Blank, a.Erase, a.Zero, a.Stop = all(a.Run), all(a.Blank), all(a.Erase), all(a.Zero), all(a.Stop)
-			if a.If != nil {
-				a.If = &Cond{Is: a.If.Is, Of: text(a.If.Of), Want: text(a.If.Want)}
-			}
-		}
-		return out
-	}
-	out := slices.Clone(steps)
-	for i := range out {
-		st := &out[i]
-		st.Do, st.Undo, st.Again = actions(st.Do), actions(st.Undo), actions(st.Again)
-		st.Check = slices.Clone(st.Check)
-		for j, c := range st.Check {
-			// The GUID belongs to this one disk: the condition before it names it.
-			st.Check[j] = Cond{Is: c.Is, Of: text(c.Of), Want: text(c.Want)}
+func renamed(steps []Step, old, id, guid, newGUID string) (all []Step) {
+	var pairs []string
+	for _, names := range [][2]string{{"@" + old, "@" + id}, {"@" + old + ":1", "@" + id + ":1"}, {guid, newGUID}} {
+		was, _ := json.Marshal(names[0]) // of a text, which JSON has
+		now, _ := json.Marshal(names[1])
+		if names[0] != "" {
+			pairs = append(pairs, string(was), string(now))
 		}
 	}
-	return out
+	data, _ := json.Marshal(steps) // a journal is its steps as JSON
+	_ = json.Unmarshal([]byte(strings.NewReplacer(pairs...).Replace(string(data))), &all)
+	return all
 }
 
 // Rebuilding says that the steps of a replacement are not done yet, and that a step before them

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -166,26 +167,11 @@ func (w *Want) filesystem(f *topology.DeclaredFilesystem) error {
 
 // Differ is the first difference between two wants, "" for none.
 func Differ(was, now Want) string {
-	for _, f := range []struct{ what, was, now string }{
-		{"level", string(was.Level), string(now.Level)},
-		{"copies", fmt.Sprint(was.Copies), fmt.Sprint(now.Copies)},
-		{"chunk", was.Chunk.String(), now.Chunk.String()},
-		{"using", was.Using, now.Using},
-		{"volume_group", was.Group, now.Group},
-		{"segment", was.Segment, now.Segment},
-		{"assume_clean", fmt.Sprint(was.Clean), fmt.Sprint(now.Clean)},
-		{"partition", fmt.Sprint(was.Partition), fmt.Sprint(now.Partition)},
-		{"filesystem.type", was.FS, now.FS},
-		{"filesystem.label", was.Label, now.Label},
-		{"filesystem.mount", was.Mount, now.Mount},
-		{"filesystem.options", was.Options, now.Options},
-		{"filesystem.owner", was.Owner, now.Owner},
-		{"filesystem.mode", was.Mode, now.Mode},
-		{"filesystem.fstab", fmt.Sprint(was.ByLabel), fmt.Sprint(now.ByLabel)},
-		{"volumes", was.Volumes, now.Volumes},
-	} {
-		if f.was != f.now {
-			return fmt.Sprintf("%s was %s, is %s", f.what, cmp.Or(f.was, "none"), cmp.Or(f.now, "none"))
+	a, b := reflect.ValueOf(was), reflect.ValueOf(now)
+	for i, f := range reflect.VisibleFields(a.Type()) {
+		before, after := fmt.Sprint(a.Field(i)), fmt.Sprint(b.Field(i))
+		if what := f.Tag.Get("as"); what != "" && before != after {
+			return fmt.Sprintf("%s was %s, is %s", what, cmp.Or(before, "none"), cmp.Or(after, "none"))
 		}
 	}
 	return ""
@@ -199,6 +185,12 @@ func selectors(volumes []topology.DeclaredVolume) string {
 	}
 	slices.Sort(all)
 	return strings.Join(all, ", ")
+}
+
+// SerialOf is the serial number that a declared volume is named by, "" where it is not: that of an EBS
+// volume is its id without the hyphen.
+func SerialOf(v topology.DeclaredVolume) string {
+	return cmp.Or(v.Serial, strings.Replace(v.ID, "vol-", "vol", 1))
 }
 
 // Selector is how one volume was declared, in a text.

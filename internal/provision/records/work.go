@@ -49,27 +49,28 @@ type Work struct {
 	Checked map[string]bool `json:"-"`
 }
 
-// Want is a declared array in plain figures; two that are equal need no new plan.
+// Want is a declared array in plain figures; two that are equal need no new plan. What differs is called
+// as it is declared.
 type Want struct {
-	Level     topology.Level `json:"level"`
-	Copies    int            `json:"copies,omitempty"`
+	Level     topology.Level `json:"level" as:"level"`
+	Copies    int            `json:"copies,omitempty" as:"copies"`
 	Data      int            `json:"data_members"`
-	Chunk     units.Bytes    `json:"chunk,omitempty"`
-	Using     string         `json:"using"` // md, lvm, or empty for one volume
-	Group     string         `json:"volume_group,omitempty"`
-	Segment   string         `json:"segment,omitempty"`
-	Clean     bool           `json:"assume_clean,omitempty"`
-	Partition bool           `json:"partition,omitempty"`
-	FS        string         `json:"fs,omitempty"`
-	Label     string         `json:"label,omitempty"`
-	Mount     string         `json:"mount,omitempty"`
-	Options   string         `json:"options,omitempty"`
-	Owner     string         `json:"owner,omitempty"`
-	Mode      string         `json:"mode,omitempty"`
-	ByLabel   bool           `json:"by_label,omitempty"`
+	Chunk     units.Bytes    `json:"chunk,omitempty" as:"chunk"`
+	Using     string         `json:"using" as:"using"` // md, lvm, or empty for one volume
+	Group     string         `json:"volume_group,omitempty" as:"volume_group"`
+	Segment   string         `json:"segment,omitempty" as:"segment"`
+	Clean     bool           `json:"assume_clean,omitempty" as:"assume_clean"`
+	Partition bool           `json:"partition,omitempty" as:"partition"`
+	FS        string         `json:"fs,omitempty" as:"filesystem.type"`
+	Label     string         `json:"label,omitempty" as:"filesystem.label"`
+	Mount     string         `json:"mount,omitempty" as:"filesystem.mount"`
+	Options   string         `json:"options,omitempty" as:"filesystem.options"`
+	Owner     string         `json:"owner,omitempty" as:"filesystem.owner"`
+	Mode      string         `json:"mode,omitempty" as:"filesystem.mode"`
+	ByLabel   bool           `json:"by_label,omitempty" as:"filesystem.fstab"`
 	// Volumes are the selectors, sorted: a plan made from the same selectors keeps the members of
 	// the journal.
-	Volumes string `json:"volumes"`
+	Volumes string `json:"volumes" as:"volumes"`
 }
 
 // Member is a volume of an array.
@@ -132,6 +133,14 @@ type Action struct {
 	Cut *Lines `json:"cut,omitempty"`
 	// Await waits until an array has been synchronised.
 	Await bool `json:"await,omitempty"`
+}
+
+// Has says whether a volume is a member, by its serial number.
+func (w *Work) Has(serial string) bool { return w.Member(serial) >= 0 }
+
+// Member is the place of a volume among the members, -1 where it is none.
+func (w *Work) Member(serial string) int {
+	return slices.IndexFunc(w.Members, func(m Member) bool { return m.Serial == serial })
 }
 
 // Top is what people type for the array's device.
@@ -208,9 +217,9 @@ func (w *Work) command(a Action) string {
 }
 
 func (w *Work) plannedAll(refs []string) []string {
-	var all []string
-	for _, r := range refs {
-		all = append(all, w.planned(r))
+	all := slices.Clone(refs)
+	for i := range all {
+		all[i] = w.planned(all[i])
 	}
 	return all
 }
@@ -271,11 +280,7 @@ func (w *Work) Rename(volume func(serial string) *block.Device) {
 
 // Least is the size of the smallest member: md's resync goes once over each.
 func (w *Work) Least() units.Bytes {
-	least := w.Members[0].Size
-	for _, m := range w.Members {
-		least = min(least, m.Size)
-	}
-	return least
+	return slices.MinFunc(w.Members, func(a, b Member) int { return cmp.Compare(a.Size, b.Size) }).Size
 }
 
 // Lacking says that a condition does not hold.
@@ -304,45 +309,42 @@ func (w *Work) Size() units.Bytes { return w.Least() * units.Bytes(max(w.Want.Da
 // Add appends a step.
 func (w *Work) Add(s Step) { w.Steps = append(w.Steps, s) }
 
-// Devices are placeholders for all members, or for their partitions.
-func (w *Work) Devices() []string {
-	var all []string
+// each is something of every member.
+func (w *Work) each(f func(Member) string) (all []string) {
 	for _, m := range w.Members {
-		at := "@" + m.Serial
-		if w.Want.Partition {
-			at += ":1"
-		}
-		all = append(all, at)
+		all = append(all, f(m))
 	}
 	return all
 }
 
-// Paths are the names that the members had when it was planned.
-func (w *Work) Paths() []string {
-	var all []string
-	for _, m := range w.Members {
-		all = append(all, m.Path)
+// Device is the placeholder for a member by its serial number, or for its partition.
+func (w *Work) Device(serial string) string {
+	if w.Want.Partition {
+		return "@" + serial + ":1"
 	}
-	return all
+	return "@" + serial
 }
+
+// Devices are placeholders for all members, or for their partitions.
+func (w *Work) Devices() []string { return w.each(func(m Member) string { return w.Device(m.Serial) }) }
+
+// Paths are the names that the members had when it was planned.
+func (w *Work) Paths() []string { return w.each(func(m Member) string { return m.Path }) }
 
 // Zeros is the last of the undoing of whatever first wrote to the members.
 func (w *Work) Zeros() Action { return Action{Zero: w.Devices()} }
 
 // Disks are placeholders for all members, whether they are partitioned or not.
-func (w *Work) Disks() []string {
-	var all []string
-	for _, m := range w.Members {
-		all = append(all, "@"+m.Serial)
-	}
-	return all
-}
+func (w *Work) Disks() []string { return w.each(func(m Member) string { return "@" + m.Serial }) }
 
 // UUID is the array's own, from the step that makes it.
-func (w *Work) UUID() string {
+func (w *Work) UUID() string { return w.wanted("array", "") }
+
+// wanted is what the first check of a kind wants, of whatever or of one thing; "" without any.
+func (w *Work) wanted(kind CondKind, of string) string {
 	for _, st := range w.Steps {
 		for _, c := range st.Check {
-			if c.Is == "array" {
+			if c.Is == kind && (of == "" || c.Of == of) {
 				return c.Want
 			}
 		}
