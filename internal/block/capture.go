@@ -45,6 +45,16 @@ var (
 		"proc/self/mountinfo", "proc/swaps", "proc/mdstat", "proc/sys/kernel/osrelease", "proc/cpuinfo", "proc/meminfo",
 		"etc/os-release", "sys/class/dmi/id/sys_vendor", "sys/class/dmi/id/product_name",
 	}
+	// capturedSettings are patterns of what package host looks at. Two processors stand for all.
+	capturedSettings = []string{
+		"proc/version", "proc/uptime", "proc/sys/vm/dirty_*", "proc/sys/vm/swappiness", "proc/sys/vm/zone_reclaim_mode",
+		"sys/kernel/mm/transparent_hugepage/enabled", "sys/module/nvme_core/parameters/io_timeout",
+		"sys/devices/system/cpu/cpufreq/policy[01]/scaling_[adg]*",
+		"sys/devices/system/cpu/cpufreq/policy[01]/energy_performance_preference",
+		"sys/devices/system/cpu/cpu[01]/cpuidle/state*/[dln]a*", "sys/devices/system/cpu/cpu[01]/cpuidle/state*/disable",
+		"sys/devices/system/clocksource/clocksource0/*_clocksource", "sys/devices/system/node/node*/cpulist",
+		"etc/mdadm/mdadm.conf", "etc/mdadm.conf", "etc/systemd/system/*.mount", "etc/tuned/active_profile",
+	}
 	// secrets name a machine or a drive.
 	secrets = []string{"serial", "wwid", "uuid"}
 )
@@ -61,6 +71,13 @@ func Capture(w io.Writer, m *sys.Machine) error {
 	for _, name := range capturedHost {
 		c.file(name, name)
 	}
+	for _, pattern := range capturedSettings {
+		names, _ := fs.Glob(m.Root, pattern) // the patterns are well formed
+		for _, name := range names {
+			c.file(name, name)
+		}
+	}
+	c.fstab()
 	if host, err := readAll(m.Root, "proc/sys/kernel/hostname"); err == nil && len(host) > 1 {
 		// Only where it is surely a name: md calls its arrays host:name.
 		c.mask[strings.TrimSpace(string(host))+":"] = "host:"
@@ -107,6 +124,25 @@ func (c *capture) file(from, to string) {
 		}
 	}
 	c.add(to, append(bytes.TrimRight(data, "\n"), '\n'))
+}
+
+// fstab copies the lines of local filesystems: those of others may hold passwords.
+func (c *capture) fstab() {
+	data, err := readAll(c.root, "etc/fstab")
+	if err != nil {
+		return
+	}
+	var kept strings.Builder
+	for line := range strings.Lines(string(data)) {
+		spec := strings.TrimSpace(line)
+		if i := strings.IndexAny(spec, "=/"); i >= 0 && (strings.HasPrefix(spec, "/dev/") ||
+			slices.Contains([]string{"UUID", "LABEL", "PARTUUID", "PARTLABEL"}, spec[:i])) {
+			kept.WriteString(line)
+		} else {
+			kept.WriteString("#\n") // so that lines keep their numbers
+		}
+	}
+	c.add("etc/fstab", []byte(kept.String()))
 }
 
 // device copies one device, with its directory in place of the symbolic link: the parents below

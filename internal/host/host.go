@@ -67,6 +67,7 @@ type Memory struct {
 	DirtyBytes      units.Bytes `json:"dirty_bytes,omitempty"`
 	BackgroundBytes units.Bytes `json:"dirty_background_bytes,omitempty"`
 	Swappiness      int         `json:"swappiness"`
+	ZoneReclaim     int         `json:"zone_reclaim_mode,omitempty"`
 	// Known is false where the settings could not be read, so zeros above mean nothing.
 	Known     bool     `json:"known"`
 	Swaps     []string `json:"swaps,omitempty"`      // devices and files in use
@@ -240,7 +241,7 @@ func (r *reader) memory() {
 	m.DirtyRatio, m.BackgroundRatio = r.num(vm+"dirty_ratio"), r.num(vm+"dirty_background_ratio")
 	m.DirtyBytes = units.Bytes(max(r.num(vm+"dirty_bytes"), 0))
 	m.BackgroundBytes = units.Bytes(max(r.num(vm+"dirty_background_bytes"), 0))
-	m.Swappiness = r.num(vm + "swappiness")
+	m.Swappiness, m.ZoneReclaim = r.num(vm+"swappiness"), r.num(vm+"zone_reclaim_mode")
 	for i, line := range strings.Split(r.text("proc/swaps"), "\n") {
 		if f := strings.Fields(line); i > 0 && len(f) > 1 {
 			m.Swaps = append(m.Swaps, block.Unescape(f[0]))

@@ -36,6 +36,7 @@ type CheckOptions struct {
 	role     topology.Role // the only one to look at; empty for both
 	format   string
 	probe    bool
+	captured string
 	probeFor time.Duration
 }
 
@@ -53,11 +54,21 @@ Nothing is written, and root is not needed; what could not be seen without it is
 0.8 s. The exit code is 3 when a finding is an error, and 1 when the storage below a path could not be seen.`,
 		Example: `  plimsoll check /data
   plimsoll check --data /data --wal /wal --json
-  plimsoll check /data --probe`,
+  plimsoll check /data --probe
+  plimsoll check /data --captured machine.txtar`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Args = args
 			if o.probe {
 				return runProbe(cmd.Context(), env, o)
+			}
+			if o.captured != "" {
+				m, err := capturedMachine(o.captured, env.Machine)
+				if err != nil {
+					return err
+				}
+				there := *env
+				there.Machine = m
+				return runCheck(cmd.Context(), &there, o)
 			}
 			return runCheck(cmd.Context(), env, o)
 		},
@@ -72,6 +83,9 @@ Nothing is written, and root is not needed; what could not be seen without it is
 		bench.ProbeTime,
 		"`DURATION` for which --probe reads from each volume, and then from all together",
 	)
+	cmd.Flags().StringVar(&o.captured, "captured", "",
+		"check the machine that plimsoll inspect --capture wrote into `FILE`: its load and the kernel's log are not there")
+	form.Apart(cmd.Flags(), "captured", "nothing of a captured machine can be read", "probe")
 	form.Needs(cmd.Flags(), "probe-time", "it is the time of that", "probe")
 	form.Apart(cmd.Flags(), "probe", "a probe judges no other rules", "disable", "fail-on")
 	return cmd
@@ -129,13 +143,17 @@ func (o CheckOptions) Look(
 		return all, t, policy, err
 	}
 	c := &diagnose.Case{Topology: t, Host: bench.Facts(ctx, env.Machine)}
-	var notes []string
-	// Last, for starting dmesg and fio reads from the drives too.
-	seen := o.atWork(ctx, env.Machine, t)
-	if c.OtherLoad, err = otherLoad(ctx, env.Machine, t); err != nil {
-		notes = append(notes, "other load: "+err.Error())
+	notes := c.Host.Notes
+	if env.Machine.Here {
+		// Last, for starting dmesg and fio reads from the drives too.
+		seen := o.atWork(ctx, env.Machine, t)
+		if c.OtherLoad, err = otherLoad(ctx, env.Machine, t); err != nil {
+			notes = append(notes, "other load: "+err.Error())
+		}
+		c.AtWork = <-seen
+	} else {
+		notes = []string{"a captured machine: its load, the kernel's log and fio were not looked at"}
 	}
-	c.AtWork = <-seen
 	if ctx.Err() != nil {
 		return all, t, policy, ctx.Err()
 	}
@@ -145,7 +163,7 @@ func (o CheckOptions) Look(
 	}
 	finding.Sort(found)
 	return Checked{
-		found, rules.Passes(c), slices.Concat(notes, t.Notes, c.Host.Notes), c.Host, c.OtherLoad,
+		found, rules.Passes(c), slices.Concat(notes, t.Notes), c.Host, c.OtherLoad,
 	}, t, policy, nil
 }
 
@@ -185,7 +203,10 @@ func Unseen(t *topology.Topology) error {
 
 // detect finds out what lies below the paths. Unlike run it needs no right to write there.
 func (o CheckOptions) detect(ctx context.Context, env *form.Env) (*topology.Topology, error) {
-	paths, err := o.Existing()
+	paths, err := o.Roles()
+	if env.Machine.Here {
+		paths, err = o.Existing()
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -39,6 +39,7 @@ func Rules() []*diagnose.Rule {
 		"PL320": notLoaded,
 		"PL321": slowLink,
 		"PL322": hugePages,
+		"PL323": zoneReclaim,
 	})
 }
 

@@ -178,3 +178,13 @@ func hugePages(c *diagnose.Case, report func(finding.Finding)) {
 		Saw("transparent huge pages", "always", "madvise", file).
 		Run(finding.Setting{File: file, Value: "madvise"}.Command()))
 }
+
+func zoneReclaim(c *diagnose.Case, report func(finding.Finding)) {
+	if c.Host == nil || c.Host.Memory.ZoneReclaim == 0 || len(c.Host.CPU.Nodes) < 2 {
+		return
+	}
+	f := finding.New("memory", "Each of %d nodes drops its page cache before memory of another is used.", len(c.Host.CPU.Nodes)).
+		Saw("vm.zone_reclaim_mode", text.Count(c.Host.Memory.ZoneReclaim), "0", "/proc/sys/vm/zone_reclaim_mode")
+	f.Set(finding.Setting{File: "/proc/sys/vm/zone_reclaim_mode", Value: "0"})
+	report(f)
+}

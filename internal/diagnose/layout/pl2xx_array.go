@@ -32,6 +32,9 @@ func Rules() []*diagnose.Rule {
 		"PL214": wrongChunk,
 		"PL215": noBarriers,
 		"PL216": parityLog,
+		"PL217": encryption,
+		"PL218": onePath,
+		"PL219": copiesOnWrite,
 	})
 }
 

@@ -265,6 +265,11 @@ func TestHostRules(t *testing.T) {
 		{"NVMe timeout of 30 s", "PL319 info", "", func(c *diagnose.Case) { c.Host.NVMeTimeout = 30 * time.Second }},
 		{"NVMe timeout of 10 s", "PL319 warning", "", func(c *diagnose.Case) { c.Host.NVMeTimeout = 10 * time.Second }},
 		{"NVMe timeout of 30 s on local drives", "", "", func(c *diagnose.Case) { local(c); c.Host.NVMeTimeout = 30 * time.Second }},
+		{"zone reclaim on two nodes", "PL323 warning", "sysctl -w vm.zone_reclaim_mode=0", func(c *diagnose.Case) {
+			c.Host.Memory.ZoneReclaim, c.Host.CPU.Nodes = 1, []int{0, 1}
+		}},
+		{"zone reclaim on one node", "", "", func(c *diagnose.Case) { c.Host.Memory.ZoneReclaim = 1 }},
+		{"two nodes", "", "", func(c *diagnose.Case) { c.Host.CPU.Nodes = []int{0, 1} }},
 		{"a link of half its lanes", "PL321 warning", "lspci -vv", link(8, 8, 2, 4)},
 		{"a link of an older generation", "PL321 warning", "lspci -vv", link(8, 16, 4, 4)},
 		{"a full link", "", "", link(16, 16, 4, 4)},

@@ -47,6 +47,23 @@ func layoutCases() []labelled {
 			t.Tree.Mounts = []block.Mount{*t.Targets[0].Mount, {Point: point, Device: "md0", Root: root}}
 		}
 	}
+	// stacked puts a device of device-mapper on drives, in place of the array.
+	stacked := func(uuid string, own, below block.Queue, drives ...string) diagnose.Case {
+		return with(array("dm-0", topology.Single, 0, 1, p4510()), func(t *topology.Topology) {
+			t.Tree.Devices["dm-0"] = &block.Device{Name: "dm-0", Path: "/dev/mapper/x", DM: uuid, Slaves: drives, Queue: own}
+			for _, name := range drives {
+				t.Tree.Devices[name] = &block.Device{Name: name, Kind: block.Disk, Queue: below}
+			}
+		})
+	}
+	sectors := func(logical, physical, discard units.Bytes) block.Queue {
+		return block.Queue{Logical: logical, Physical: physical, DiscardMax: discard}
+	}
+	btrfs := func(role topology.Role, o ...string) func(*topology.Topology) {
+		return func(t *topology.Topology) {
+			t.Targets[0].Role, t.Targets[0].Mount.FS, t.Targets[0].Mount.Options = role, "btrfs", o
+		}
+	}
 	cached := func(mode string) func(*topology.Topology) {
 		return func(t *topology.Topology) {
 			for _, v := range t.Arrays[0].Volumes {
@@ -140,6 +157,17 @@ func layoutCases() []labelled {
 		{"log unit 32k under the WAL", with(four(), logUnit(topology.WAL, 32*k)), "", ""},
 		{"the log on RAID5", with(array("md0", topology.RAID5, 64*k, 4, p4510()), func(t *topology.Topology) { t.Targets[0].Role = topology.WAL }), "PL216", ""},
 		{"data on RAID5", with(array("md0", topology.RAID5, 64*k, 4, p4510()), func(t *topology.Topology) { t.Targets[0].Role = topology.Data }), "", ""},
+		{"sectors of 512 on 4 KiB", stacked("CRYPT-LUKS2-1", sectors(512, 4096, k), sectors(512, 4096, k), "nvme0n1"), "PL217", ""},
+		{"sectors of 4 KiB on 4 KiB", stacked("CRYPT-LUKS2-1", sectors(4096, 4096, k), sectors(512, 4096, k), "nvme0n1"), "", ""},
+		{"sectors of 512 on 512", stacked("CRYPT-LUKS2-1", sectors(512, 512, k), sectors(512, 512, k), "nvme0n1"), "", ""},
+		{"sectors of 512 on 4 KiB, not encrypted", stacked("LVM-1", sectors(512, 4096, k), sectors(512, 4096, k), "nvme0n1"), "", ""},
+		{"discards held back", stacked("CRYPT-LUKS2-1", sectors(4096, 4096, 0), sectors(512, 4096, k), "nvme0n1"), "PL217", ""},
+		{"a drive without discards", stacked("CRYPT-LUKS2-1", sectors(4096, 4096, 0), sectors(512, 4096, 0), "nvme0n1"), "", ""},
+		{"one path", stacked("mpath-1", sectors(512, 512, 0), sectors(512, 512, 0), "sda"), "PL218", ""},
+		{"two paths", stacked("mpath-1", sectors(512, 512, 0), sectors(512, 512, 0), "sda", "sdb"), "", ""},
+		{"the log on btrfs", with(four(), btrfs(topology.WAL, "rw")), "PL219", ""},
+		{"the log on btrfs without copies", with(four(), btrfs(topology.WAL, "rw", "nodatacow")), "", ""},
+		{"data on btrfs", with(four(), btrfs(topology.Data, "rw")), "", ""},
 		{"the log on RAID10", with(array("md0", topology.RAID10, 64*k, 4, p4510()), func(t *topology.Topology) { t.Targets[0].Role = topology.WAL }), "", ""},
 		{"28k on 64k chunks", split(64*k, 28*k, false), "PL206", "PL501"},
 		{"32k on 64k chunks", split(64*k, 32*k, false), "", "PL501"},

@@ -1,0 +1,79 @@
+package layout
+
+import (
+	"slices"
+	"strings"
+
+	"plimsoll/internal/block"
+	"plimsoll/internal/diagnose"
+	"plimsoll/internal/finding"
+	"plimsoll/internal/text"
+	"plimsoll/internal/topology"
+)
+
+// mapped calls visit for each device below the tested paths that device-mapper made of one kind, such as
+// CRYPT-, once.
+func mapped(c *diagnose.Case, kind string, visit func(d *block.Device)) {
+	seen := map[string]bool{}
+	for _, t := range c.Targets() {
+		if c.Topology.Tree == nil {
+			return
+		}
+		for _, name := range c.Topology.Tree.Below(t.Device) {
+			if d := c.Device(name); strings.HasPrefix(d.DM, kind) && !seen[name] {
+				seen[name] = true
+				visit(d)
+			}
+		}
+	}
+}
+
+func encryption(c *diagnose.Case, report func(finding.Finding)) {
+	mapped(c, "CRYPT-", func(d *block.Device) {
+		for _, disk := range c.Topology.Tree.Leaves(d.Name) {
+			path := text.ShellQuote(d.Path)
+			if q := disk.Queue; q.Physical > q.Logical && d.Queue.Logical < q.Physical {
+				report(finding.New(d.Name, "%s encrypts sectors of %s on a drive whose sectors are %s.", d.Name, d.Queue.Logical,
+					q.Physical).
+					Saw("sector of "+d.Name, d.Queue.Logical.String(), q.Physical.String(),
+						diagnose.Sysfs(d.Name, "queue/logical_block_size")).
+					Run("cryptsetup status " + path))
+				return
+			}
+			if disk.Queue.DiscardMax > 0 && d.Queue.DiscardMax == 0 && !disk.Queue.Rotational {
+				report(finding.New(d.Name, "%s takes discards, and %s holds them back: the drive is never trimmed.", disk.Name, d.Name).
+					Saw("discards that "+d.Name+" accepts", "none", "as "+disk.Name,
+						diagnose.Sysfs(d.Name, "queue/discard_max_bytes")).
+					Run("cryptsetup --persistent --allow-discards refresh " + path))
+				return
+			}
+		}
+		report(finding.Fine(d.Name, "%s encrypts whole sectors, and passes discards on where the drive takes them", d.Name))
+	})
+}
+
+func onePath(c *diagnose.Case, report func(finding.Finding)) {
+	mapped(c, "mpath-", func(d *block.Device) {
+		if len(d.Slaves) > 1 {
+			report(finding.Fine(d.Name, "%s has %d paths", d.Name, len(d.Slaves)))
+			return
+		}
+		report(finding.New(d.Name, "%s has one path: when that fails, so does the storage.", d.Name).
+			Saw("paths of "+d.Name, strings.Join(d.Slaves, ", "), "at least 2", "/sys/block/"+d.Name+"/slaves").
+			Run("multipath -ll " + text.ShellQuote(d.Path)))
+	})
+}
+
+func copiesOnWrite(c *diagnose.Case, report func(finding.Finding)) {
+	for _, m := range c.Mounts() {
+		log := slices.ContainsFunc(c.Targets(), func(t topology.Target) bool {
+			return t.Role == topology.WAL && t.Mount != nil && t.Mount.Point == m.Point
+		})
+		if m.FS == "btrfs" && log && !slices.Contains(m.Options, "nodatacow") {
+			report(finding.New(m.Point, "btrfs writes each changed block of %s to a new place.", m.Point).
+				Saw("mount options", strings.Join(m.Options, ","), "nodatacow, or files with the attribute C",
+					"/proc/self/mountinfo").
+				Run("lsattr -d " + text.ShellQuote(m.Point)))
+		}
+	}
+}
