@@ -38,6 +38,8 @@ type Process struct {
 	Kernel bool `json:"kernel,omitempty"`
 	// CPUGroup is its control group of processor time; empty for the outermost.
 	CPUGroup string `json:"cpu_group,omitempty"`
+	// Ended says that it is no longer there: what it asked for is known up to the last look at it.
+	Ended bool `json:"ended,omitempty"`
 }
 
 // Unit is the last part of the process's control group, such as postgresql.service.
@@ -111,6 +113,8 @@ type taskWatch struct {
 	WatchFor
 	read    *sys.Reader
 	before  map[string]asked
+	met     map[string]*Process           // programs that did much and may end before the window does
+	last    map[string]asked              // of them, at the last look
 	waiting map[string]map[string]float64 // by process, what its tasks waited for, summed over scans
 	scans   int
 	stacks  bool
@@ -134,7 +138,7 @@ const (
 
 func newTaskWatch(r *sys.Reader, o WatchFor) *taskWatch {
 	return &taskWatch{
-		WatchFor: o, read: r, before: map[string]asked{}, waiting: map[string]map[string]float64{},
+		WatchFor: o, read: r, before: map[string]asked{}, met: map[string]*Process{}, last: map[string]asked{}, waiting: map[string]map[string]float64{},
 		self: strconv.Itoa(os.Getpid()), kernel: map[string]bool{}, held: map[string]*sys.Held{}, room: heldRoom(),
 	}
 }
@@ -203,8 +207,26 @@ func (t *taskWatch) begin() {
 	t.whole = t.within(lookBudget, all, func(pid string) {
 		if io, err := t.asked(pid); err == nil {
 			t.before[pid] = io
+			t.meet(pid, io)
 		}
 	})
+}
+
+// Of a program that did so much so far it is noted who it is, of so many at most: it may end meanwhile.
+const (
+	metLeast = 1 << 20
+	metMost  = 32
+)
+
+func (t *taskWatch) meet(pid string, io asked) {
+	if t.met[pid] == nil && io.read+io.written >= metLeast && len(t.met) < metMost && t.Uses != nil {
+		p := t.who(pid)
+		p.Uses, _ = t.Uses(pid)
+		t.met[pid] = &p
+	}
+	if p := t.met[pid]; p != nil && p.Uses {
+		t.last[pid] = io
+	}
 }
 
 func (t *taskWatch) asked(pid string) (a asked, err error) {
@@ -229,6 +251,11 @@ func (t *taskWatch) asked(pid string) (a asked, err error) {
 func (t *taskWatch) scan() {
 	t.scans++
 	t.within(scanBudget, t.processes(), func(pid string) {
+		if _, known := t.before[pid]; !known || t.met[pid] != nil && t.met[pid].Uses {
+			if io, err := t.asked(pid); err == nil {
+				t.meet(pid, io)
+			}
+		}
 		text, err := t.again("proc/" + pid + "/stat")
 		if err != nil {
 			return
@@ -324,10 +351,34 @@ func (t *taskWatch) end(o *Window, now func() time.Duration, sleepTill func(time
 		}
 		read, written := less(io.read, old.read), less(io.written, old.written)
 		if read+written == 0 && t.waiting[pid] == nil {
+			delete(t.last, pid)
 			return
 		}
-		o.Processes = append(o.Processes, t.process(pid, seconds, read, written, o))
+		p := t.who(pid)
+		p.did(seconds, read, written)
+		t.waited(&p, pid)
+		if t.Uses != nil {
+			var seen bool
+			if p.Uses, seen = t.Uses(pid); !seen {
+				o.Blind++
+			}
+		}
+		if t.Beside != nil && !p.Uses {
+			p.Beside, _ = t.Beside(pid)
+		}
+		if p.Kernel = !p.Uses && t.read.Text("proc/"+pid+"/cmdline") == ""; p.Kernel && t.last[pid] != (asked{}) {
+			return // what is left of one that ended
+		}
+		delete(t.last, pid)
+		o.Processes = append(o.Processes, p)
 	})
+	for pid, io := range t.last {
+		p, old := t.met[pid], t.before[pid]
+		p.Ended = true
+		p.did(seconds, less(io.read, old.read), less(io.written, old.written))
+		t.waited(p, pid)
+		o.Processes = append(o.Processes, *p)
+	}
 	if t.partial {
 		o.Notes = append(o.Notes, "there are too many processes to look at all of them")
 	}
@@ -339,10 +390,11 @@ func (t *taskWatch) end(o *Window, now func() time.Duration, sleepTill func(time
 	})
 }
 
-func (t *taskWatch) process(pid string, seconds float64, read, written uint64, o *Window) Process {
-	p := Process{Read: units.Rate(float64(read) / seconds), Write: units.Rate(float64(written) / seconds)}
-	p.PID, _ = strconv.Atoi(pid)
-	p.Name = t.read.Text("proc/" + pid + "/comm")
+func (p *Process) did(seconds float64, read, written uint64) {
+	p.Read, p.Write = units.Rate(float64(read)/seconds), units.Rate(float64(written)/seconds)
+}
+
+func (t *taskWatch) waited(p *Process, pid string) {
 	for what, n := range t.waiting[pid] {
 		if p.For == nil {
 			p.For = map[string]float64{}
@@ -350,6 +402,12 @@ func (t *taskWatch) process(pid string, seconds float64, read, written uint64, o
 		p.For[what] = n / float64(t.scans)
 		p.Waiting += p.For[what]
 	}
+}
+
+// who is a process by its name and its control groups.
+func (t *taskWatch) who(pid string) (p Process) {
+	p.PID, _ = strconv.Atoi(pid)
+	p.Name = t.read.Text("proc/" + pid + "/comm")
 	for line := range strings.Lines(t.read.Text("proc/" + pid + "/cgroup")) {
 		_, rest, _ := strings.Cut(strings.TrimSpace(line), ":") // 0::/system.slice/db.service, 7:blkio:/batch
 		controllers, group, _ := strings.Cut(rest, ":")
@@ -365,16 +423,6 @@ func (t *taskWatch) process(pid string, seconds float64, read, written uint64, o
 			p.Group, p.Version = group, 2
 		}
 	}
-	if t.Uses != nil {
-		var seen bool
-		if p.Uses, seen = t.Uses(pid); !seen {
-			o.Blind++
-		}
-	}
-	if t.Beside != nil && !p.Uses {
-		p.Beside, _ = t.Beside(pid)
-	}
-	p.Kernel = !p.Uses && t.read.Text("proc/"+pid+"/cmdline") == ""
 	return p
 }
 

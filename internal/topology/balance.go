@@ -58,11 +58,9 @@ func (t *Topology) askBalances(ctx context.Context, w *watched) {
 			w.unreported = append(w.unreported, id)
 		}
 	}
-	for i := range t.Arrays {
-		for j := range t.Arrays[i].Volumes {
-			if b, ok := left.Volumes[t.Arrays[i].Volumes[j].ID]; ok {
-				t.Arrays[i].Volumes[j].Balance = balance(&b, w.cloud.Words().VolLeft)
-			}
+	for v := range t.volumes() {
+		if b, ok := left.Volumes[v.ID]; ok {
+			v.Balance = balance(&b, w.cloud.Words().VolLeft)
 		}
 	}
 	if n := len(w.unreported); n > 0 {

@@ -3,6 +3,7 @@ package topology
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -28,14 +29,30 @@ func (t *Topology) catalogue() {
 	} else if t.Instance.Type != "" {
 		t.note("instance type %s is not in the catalogue: declare its limits", t.Instance.Type)
 	}
-	for i := range t.Arrays {
-		for j := range t.Arrays[i].Volumes {
-			v := &t.Arrays[i].Volumes[j]
-			switch {
-			case cloud.IsLocal(v.Model) && known && facts.Local.Limits.Known():
-				v.ofMachine(facts.Local)
-			case !v.Network:
-				v.drive(cloud.LocalModel(t.Instance.Type, v.Model))
+	for v := range t.volumes() {
+		switch {
+		case cloud.IsLocal(v.Model) && known && facts.Local.Limits.Known():
+			v.ofMachine(facts.Local)
+		case !v.Network:
+			v.drive(cloud.LocalModel(t.Instance.Type, v.Model))
+		}
+	}
+}
+
+// volumes are those of all arrays, everyVolume with them those beside the paths under test.
+func (t *Topology) volumes() iter.Seq[*Volume] { return volumesOf(t.Arrays) }
+
+func (t *Topology) everyVolume() iter.Seq[*Volume] {
+	return volumesOf(append(slices.Clone(t.Arrays), Array{Volumes: t.others}))
+}
+
+func volumesOf(arrays []Array) iter.Seq[*Volume] {
+	return func(yield func(*Volume) bool) {
+		for _, a := range arrays {
+			for j := range a.Volumes {
+				if !yield(&a.Volumes[j]) {
+					return
+				}
 			}
 		}
 	}
@@ -44,12 +61,10 @@ func (t *Topology) catalogue() {
 // controlled is the name by which the catalogue has the type: of sizes whose limits depend on the
 // controller, with that of the volumes that are seen.
 func (i *Instance) controlled(arrays []Array) string {
-	for _, a := range arrays {
-		for _, v := range a.Volumes {
-			if v.Model == cloud.AzureRemoteModel {
-				if _, ok := cloud.InstanceLimits(i.Type + cloud.AzureNVMe); ok {
-					return i.Type + cloud.AzureNVMe
-				}
+	for v := range volumesOf(arrays) {
+		if v.Model == cloud.AzureRemoteModel {
+			if _, ok := cloud.InstanceLimits(i.Type + cloud.AzureNVMe); ok {
+				return i.Type + cloud.AzureNVMe
 			}
 		}
 	}
@@ -112,14 +127,11 @@ func (t *Topology) capVolumes() {
 	if f.NVMe {
 		return
 	}
-	for i := range t.Arrays {
-		for j := range t.Arrays[i].Volumes {
-			v := &t.Arrays[i].Volumes[j]
-			if v.Network && v.Sustained.IOPS > cloud.XenVolumeIOPS {
-				v.Sustained.IOPS = cloud.XenVolumeIOPS
-				v.Origin.Where += "; at most 32,000 IOPS on " + t.Instance.Type
-				t.note("one volume reaches at most 32,000 IOPS on %s, which is not built on Nitro", t.Instance.Type)
-			}
+	for v := range t.volumes() {
+		if v.Network && v.Sustained.IOPS > cloud.XenVolumeIOPS {
+			v.Sustained.IOPS = cloud.XenVolumeIOPS
+			v.Origin.Where += "; at most 32,000 IOPS on " + t.Instance.Type
+			t.note("one volume reaches at most 32,000 IOPS on %s, which is not built on Nitro", t.Instance.Type)
 		}
 	}
 }
@@ -127,15 +139,12 @@ func (t *Topology) capVolumes() {
 // ownDrives gives volumes that are declared as NVMe drives, of which nothing else is known, the limits of
 // the machine's own drives.
 func (t *Topology) ownDrives(f cloud.InstanceFacts) {
-	for i := range t.Arrays {
-		for j := range t.Arrays[i].Volumes {
-			v := &t.Arrays[i].Volumes[j]
-			declared := v.Type == NVMe && !v.Network && v.Device == "" && !v.Sustained.Known()
-			if !declared || !f.Local.Limits.Known() || f.Local.Temp {
-				continue
-			}
-			v.ofMachine(f.Local)
+	for v := range t.volumes() {
+		declared := v.Type == NVMe && !v.Network && v.Device == "" && !v.Sustained.Known()
+		if !declared || !f.Local.Limits.Known() || f.Local.Temp {
+			continue
 		}
+		v.ofMachine(f.Local)
 	}
 }
 
@@ -147,22 +156,20 @@ func (t *Topology) impossible() error {
 		return nil
 	}
 	attached, drives := 0, 0
-	for _, a := range t.Arrays {
-		for _, v := range a.Volumes {
-			typ, known := cloud.TypeNamed(v.Type)
-			switch {
-			case known && typ.Provider != f.Vendor:
-				return fmt.Errorf("%s is a volume of %s, and %s is a machine of %s", typ.Type, typ.Provider, f.Type, f.Vendor)
-			case known && slices.Contains(f.Without, typ.Type):
-				return fmt.Errorf("%s takes no %s: %s", f.Type, typ.Type, f.WithoutWhy)
-			case v.Caching.Cached() && (f.Vendor != cloud.Azure{}.Words().Vendor || f.NoCaching):
-				return fmt.Errorf("%s has no host caching: leave %s out", f.Type, v.Caching)
-			case v.Type == NVMe && v.Origin.Kind != Declared &&
-				cmp.Or(v.Model, cloud.InstanceStoreModel) == cloud.InstanceStoreModel:
-				drives++
-			case v.Network:
-				attached++
-			}
+	for v := range t.volumes() {
+		typ, known := cloud.TypeNamed(v.Type)
+		switch {
+		case known && typ.Provider != f.Vendor:
+			return fmt.Errorf("%s is a volume of %s, and %s is a machine of %s", typ.Type, typ.Provider, f.Type, f.Vendor)
+		case known && slices.Contains(f.Without, typ.Type):
+			return fmt.Errorf("%s takes no %s: %s", f.Type, typ.Type, f.WithoutWhy)
+		case v.Caching.Cached() && (f.Vendor != cloud.Azure{}.Words().Vendor || f.NoCaching):
+			return fmt.Errorf("%s has no host caching: leave %s out", f.Type, v.Caching)
+		case v.Type == NVMe && v.Origin.Kind != Declared &&
+			cmp.Or(v.Model, cloud.InstanceStoreModel) == cloud.InstanceStoreModel:
+			drives++
+		case v.Network:
+			attached++
 		}
 	}
 	switch own := f.Local.Count; {
@@ -345,23 +352,15 @@ func (t *Topology) pools() {
 	var types []string
 	size := map[string]units.Bytes{}
 	seen := map[string]bool{}
-	add := func(v Volume) {
+	for v := range t.everyVolume() {
 		if !v.Pooled || v.Device != "" && seen[v.Device] {
-			return
+			continue
 		}
 		seen[v.Device] = true
 		if !slices.Contains(types, v.Type) {
 			types = append(types, v.Type)
 		}
 		size[v.Type] += v.Size
-	}
-	for _, a := range t.Arrays {
-		for _, v := range a.Volumes {
-			add(v)
-		}
-	}
-	for _, v := range t.others {
-		add(v)
 	}
 	for _, typ := range types {
 		f, err := cloud.VolumeLimits(cloud.VolumeSpec{Type: typ, Size: size[typ]})

@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"plimsoll/internal/units"
@@ -20,6 +19,11 @@ type Throttle struct {
 	Origin Origin `json:"origin"`
 }
 
+// Where control groups of either version are mounted.
+var version2Bases = []string{"sys/fs/cgroup", "sys/fs/cgroup/unified"}
+
+const version1Base = "sys/fs/cgroup/blkio"
+
 // throttles reads io.max of the process's own group and of all above it (cgroup v2,
 // Documentation/admin-guide/cgroup-v2.rst), and blkio.throttle of its own group (v1, where limits
 // of a group hold for it alone). What cannot be read limits nothing as far as is known.
@@ -32,64 +36,65 @@ func throttles(root fs.FS, name func(major, minor uint32) string) []Throttle {
 		}
 		switch {
 		case parts[0] == "0" && parts[1] == "":
-			for _, base := range []string{"sys/fs/cgroup", "sys/fs/cgroup/unified"} {
+			for _, base := range version2Bases {
 				all = append(all, chain(root, base, parts[2], name)...)
 			}
 		case slices.Contains(strings.Split(parts[1], ","), "blkio"):
-			all = append(all, blkio(root, "sys/fs/cgroup/blkio", parts[2], name)...)
+			group := inside(root, version1Base, parts[2])
+			all = append(all, throttlesOf(root, version1Base, group, name)...)
 		}
 	}
 	return all
 }
 
-// chain reads io.max from a group up to the root that can be seen. Within a container the path of
-// /proc/self/cgroup may be one of the host's, and then the group itself is mounted at the root.
-func chain(root fs.FS, base, group string, name func(major, minor uint32) string) []Throttle {
+// inside is the group as it is seen from here: within a container its path may be one of the host's, and then
+// the group itself is mounted at the root.
+func inside(root fs.FS, base, group string) string {
 	group = path.Clean("/" + group)
 	if _, err := fs.Stat(root, path.Join(base, group)); err != nil {
-		group = "/"
+		return "/"
 	}
-	var all []Throttle
-	for {
-		file := path.Join(base, group, "io.max")
-		for line := range strings.Lines(readText(root, file)) {
-			if t, ok := parseIOMax(line, name); ok {
-				t.Group, t.Origin = group, Origin{Detected, "/" + file}
-				all = append(all, t)
-			}
-		}
+	return group
+}
+
+// chain reads the limits from a group up to the root that can be seen.
+func chain(root fs.FS, base, group string, name func(major, minor uint32) string) (all []Throttle) {
+	for group = inside(root, base, group); ; group = path.Dir(group) {
+		all = append(all, throttlesOf(root, base, group, name)...)
 		if group == "/" {
 			return all
 		}
-		group = path.Dir(group)
 	}
 }
 
-// parseIOMax reads a line such as "8:16 rbps=2097152 wbps=max riops=max wiops=120".
-func parseIOMax(line string, name func(major, minor uint32) string) (Throttle, bool) {
-	fields := strings.Fields(line)
-	if len(fields) < 2 {
-		return Throttle{}, false
-	}
-	t := Throttle{Device: deviceOf(fields[0], name)}
-	for _, f := range fields[1:] {
-		key, value, _ := strings.Cut(f, "=")
-		n, err := strconv.ParseUint(value, 10, 63)
-		if err != nil || n == 0 { // max
-			continue
+// throttlesOf are the limits of one group, by device in the order in which these are named.
+func throttlesOf(root fs.FS, base, group string, name func(major, minor uint32) string) (all []Throttle) {
+	written(func(file string) string { return readText(root, file) }, base, group, func(l GroupLimit) {
+		device := deviceOf(l.Number, name)
+		i := slices.IndexFunc(all, func(t Throttle) bool { return t.Device == device })
+		if device != "" && i < 0 {
+			i = len(all)
+			if l.Version == 1 {
+				l.File = path.Dir(l.File) + "/blkio.throttle.*"
+			}
+			all = append(all, Throttle{Device: device, Group: group, Origin: Origin{Detected, l.File}})
 		}
-		switch key {
+		if device == "" {
+			return
+		}
+		into := &all[i].Limits
+		switch l.What {
 		case "rbps":
-			t.Limits.ReadRate = units.Rate(n)
+			into.ReadRate = units.Rate(l.Limit)
 		case "wbps":
-			t.Limits.WriteRate = units.Rate(n)
+			into.WriteRate = units.Rate(l.Limit)
 		case "riops":
-			t.Limits.ReadIOPS = units.IOPS(n)
+			into.ReadIOPS = units.IOPS(l.Limit)
 		case "wiops":
-			t.Limits.WriteIOPS = units.IOPS(n)
+			into.WriteIOPS = units.IOPS(l.Limit)
 		}
-	}
-	return t, t.Device != "" && t.Limits.Known()
+	})
+	return all
 }
 
 func deviceOf(numbers string, name func(major, minor uint32) string) string {
@@ -98,49 +103,6 @@ func deviceOf(numbers string, name func(major, minor uint32) string) string {
 		return ""
 	}
 	return name(major, minor)
-}
-
-// blkio reads the four files of version 1.
-func blkio(root fs.FS, base, group string, name func(major, minor uint32) string) []Throttle {
-	group = path.Clean("/" + group)
-	if _, err := fs.Stat(root, path.Join(base, group)); err != nil {
-		group = "/"
-	}
-	byDevice := map[string]*Throttle{}
-	var order []string
-	for file, set := range map[string]func(*Limits, float64){
-		"blkio.throttle.read_bps_device":   func(l *Limits, v float64) { l.ReadRate = units.Rate(v) },
-		"blkio.throttle.write_bps_device":  func(l *Limits, v float64) { l.WriteRate = units.Rate(v) },
-		"blkio.throttle.read_iops_device":  func(l *Limits, v float64) { l.ReadIOPS = units.IOPS(v) },
-		"blkio.throttle.write_iops_device": func(l *Limits, v float64) { l.WriteIOPS = units.IOPS(v) },
-	} {
-		for line := range strings.Lines(readText(root, path.Join(base, group, file))) {
-			fields := strings.Fields(line)
-			if len(fields) != 2 {
-				continue
-			}
-			v, err := strconv.ParseUint(fields[1], 10, 63)
-			device := deviceOf(fields[0], name)
-			if err != nil || v == 0 || device == "" {
-				continue
-			}
-			if byDevice[device] == nil {
-				byDevice[device] = &Throttle{
-					Device: device,
-					Group:  group,
-					Origin: Origin{Detected, "/" + path.Join(base, group) + "/blkio.throttle.*"},
-				}
-				order = append(order, device)
-			}
-			set(&byDevice[device].Limits, float64(v))
-		}
-	}
-	slices.Sort(order)
-	var all []Throttle
-	for _, d := range order {
-		all = append(all, *byDevice[d])
-	}
-	return all
 }
 
 // throttle gives each target the limits that its own devices are under.
@@ -188,14 +150,12 @@ func GroupPath(root fs.FS, name string) (dir string, v1 bool) {
 // GroupLimits are those that a group of GroupPath has on a device.
 func GroupLimits(root fs.FS, dir string, v1 bool, major, minor uint32) Limits {
 	is := func(a, b uint32) string { return map[bool]string{true: "it"}[a == major && b == minor] }
-	group, there := strings.CutPrefix(dir, "/sys/fs/cgroup/blkio")
-	if v1 && there && !strings.Contains(dir, "/.../") {
-		for _, t := range blkio(root, "sys/fs/cgroup/blkio", group, is) {
-			return t.Limits
-		}
+	base := version1Base
+	if !v1 {
+		base = version2Bases[0]
 	}
-	for line := range strings.Lines(readText(root, path.Join(dir[1:], "io.max"))) {
-		if t, ok := parseIOMax(line, is); ok {
+	if group, there := strings.CutPrefix(dir, "/"+base); there && !strings.Contains(dir, "/.../") {
+		for _, t := range throttlesOf(root, base, group, is) {
 			return t.Limits
 		}
 	}

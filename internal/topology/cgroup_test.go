@@ -131,7 +131,7 @@ func TestRealThrottle(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(group, "blkio.throttle.read_iops_device"), []byte(line), 0); err != nil {
 		t.Skipf("SKIPPED: %v: the limit of a real group was not read", err)
 	}
-	got := blkio(m.Root, "sys/fs/cgroup/blkio", "/"+filepath.Base(group), func(major, minor uint32) string {
+	got := throttlesOf(m.Root, version1Base, "/"+filepath.Base(group), func(major, minor uint32) string {
 		if major == disk.Major && minor == disk.Minor {
 			return disk.Name
 		}
@@ -146,9 +146,11 @@ func FuzzIOMax(f *testing.F) {
 	f.Add("8:16 rbps=2097152 wbps=max riops=500 wiops=max")
 	f.Add("8:16 rbps=18446744073709551615")
 	bounded.Fuzz(f, func(t *testing.T, line string) {
-		one, ok := parseIOMax(line, func(_, _ uint32) string { return "sdb" })
-		if ok && (!one.Limits.Known() || one.Device == "") {
-			t.Errorf("%q: %+v", line, one)
+		root := fstest.MapFS{"io.max": &fstest.MapFile{Data: []byte(line)}}
+		for _, one := range throttlesOf(root, ".", "/", func(_, _ uint32) string { return "sdb" }) {
+			if !one.Limits.Known() || one.Device == "" {
+				t.Errorf("%q: %+v", line, one)
+			}
 		}
 	})
 }

@@ -52,13 +52,13 @@ const mostGroups = 10_000
 // ReadGroups finds the limits on devices, given by name and number (major:minor).
 func ReadGroups(r *sys.Reader, names map[string]string) *Groups {
 	g := &Groups{read: r, names: names}
-	for _, base := range []string{"sys/fs/cgroup", "sys/fs/cgroup/unified"} {
+	for _, base := range version2Bases {
 		if g.exists(base + "/cgroup.controllers") {
-			g.walk(base, "/", g.version2)
+			g.walk(base, "/", g.limitsOf)
 			break
 		}
 	}
-	g.walk("sys/fs/cgroup/blkio", "/", g.version1)
+	g.walk(version1Base, "/", g.limitsOf)
 	g.walk("sys/fs/cgroup/cpu", "/", g.quota)
 	g.before = g.tallies()
 	return g
@@ -99,52 +99,54 @@ func isGroupFile(name string) bool {
 		slices.ContainsFunc(groupFiles, func(p string) bool { return strings.HasPrefix(name, p) })
 }
 
-// version2 reads io.max (Documentation/admin-guide/cgroup-v2.rst): "8:16 rbps=2097152 wbps=max …".
-func (g *Groups) version2(base, group string) {
-	g.quota(base, group)
-	file := path.Join(base, group, "io.max")
-	for line := range strings.Lines(g.read.Text(file)) {
-		fields := strings.Fields(line)
-		if len(fields) < 2 || g.names[fields[0]] == "" {
-			continue
-		}
-		for _, f := range fields[1:] {
-			what, value, _ := strings.Cut(f, "=")
-			n, err := strconv.ParseUint(value, 10, 63)
-			if err != nil || n == 0 || !slices.Contains([]string{"rbps", "wbps", "riops", "wiops"}, what) {
-				continue
-			}
-			g.add(GroupLimit{
-				Group: group, File: "/" + file, Number: fields[0], What: what, Limit: float64(n), Version: 2,
-			})
-		}
-	}
-}
-
-// version1Files are the files of version 1 by what they limit.
-var version1Files = []struct{ file, what string }{
+// limitFiles are where the limits of a group stand: io.max of version 2 (Documentation/admin-guide/cgroup-v2.rst),
+// "8:16 rbps=2097152 wbps=max …", and of version 1 a file for each, "8:16 2097152".
+var limitFiles = []struct{ file, what string }{
+	{"io.max", ""},
 	{"blkio.throttle.read_bps_device", "rbps"},
 	{"blkio.throttle.write_bps_device", "wbps"},
 	{"blkio.throttle.read_iops_device", "riops"},
 	{"blkio.throttle.write_iops_device", "wiops"},
 }
 
-func (g *Groups) version1(base, group string) {
-	g.dirs = append(g.dirs, path.Join(base, group))
-	for _, f := range version1Files {
-		file := path.Join(base, group, f.file)
-		for line := range strings.Lines(g.read.Text(file)) {
+// written calls each for the limits that stand in the files of a group.
+func written(text func(name string) string, base, group string, each func(GroupLimit)) {
+	dir, files := path.Join(base, group), limitFiles[:1]
+	if base == version1Base {
+		files = limitFiles[1:]
+	}
+	for _, f := range files {
+		file := path.Join(dir, f.file)
+		for line := range strings.Lines(text(file)) {
 			fields := strings.Fields(line)
-			if len(fields) != 2 || g.names[fields[0]] == "" {
-				continue
-			}
-			if n, err := strconv.ParseUint(fields[1], 10, 63); err == nil && n > 0 {
-				g.add(GroupLimit{
-					Group: group, File: "/" + file, Number: fields[0], What: f.what, Limit: float64(n), Version: 1,
-				})
+			for i := 1; i < len(fields) && (f.what == "" || len(fields) == 2); i++ {
+				l := GroupLimit{Group: group, File: "/" + file, Number: fields[0], What: f.what, Version: 1}
+				value := fields[i]
+				if f.what == "" {
+					l.Version = 2
+					l.What, value, _ = strings.Cut(value, "=")
+				}
+				known := slices.ContainsFunc(limitFiles[1:], func(k struct{ file, what string }) bool { return k.what == l.What })
+				if n, err := strconv.ParseUint(value, 10, 63); err == nil && n > 0 && known {
+					l.Limit = float64(n)
+					each(l)
+				}
 			}
 		}
 	}
+}
+
+func (g *Groups) limitsOf(base, group string) {
+	if base == version1Base {
+		g.dirs = append(g.dirs, path.Join(base, group))
+	} else {
+		g.quota(base, group)
+	}
+	written(g.read.Text, base, group, func(l GroupLimit) {
+		if g.names[l.Number] != "" {
+			g.add(l)
+		}
+	})
 }
 
 func (g *Groups) add(l GroupLimit) {

@@ -1,6 +1,7 @@
 package topology
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -49,6 +50,13 @@ func parse[T any](s scalar, key string, f func(string) (T, error)) (T, error) {
 	return v, nil
 }
 
+// put parses a value into its place, unless there was a mistake before.
+func put[T any](err *error, s scalar, key string, into *T, f func(string) (T, error)) {
+	if *err == nil {
+		*into, *err = parse(s, key, f)
+	}
+}
+
 func (l *loader) declaration(y *fileYAML) (*Declaration, error) {
 	d := &Declaration{Name: l.name, Policy: y.Policy}
 	var err error
@@ -75,30 +83,22 @@ func (l *loader) instance(y *instanceYAML) (*DeclaredInstance, error) {
 	i := &DeclaredInstance{Type: y.Type.text}
 	line := y.Type.line
 	var err error
-	take := func(s scalar, f func() error) {
-		if err == nil {
-			err = f()
-		}
-		if line == 0 {
-			line = s.line
-		}
-	}
 	limits := func(into *Limits, from limitsYAML, key string) {
-		take(from.IOPS,
-			func() (e error) { into.IOPS, e = parse(from.IOPS, key+".iops", positive(units.ParseIOPS)); return e })
-		take(from.Throughput, func() (e error) {
-			into.Rate, e = parse(from.Throughput, key+".throughput", positive(units.ParseRate))
-			return e
-		})
+		put(&err, from.IOPS, key+".iops", &into.IOPS, positive(units.ParseIOPS))
+		put(&err, from.Throughput, key+".throughput", &into.Rate, positive(units.ParseRate))
 	}
 	limits(&i.Baseline, y.Baseline, "instance.baseline")
 	limits(&i.Burst, y.Burst, "instance.burst")
-	take(y.Burst.For, func() (e error) { i.BurstFor, e = parse(y.Burst.For, "instance.burst.for", duration); return e })
-	take(y.Burst.Per, func() (e error) { i.BurstPer, e = parse(y.Burst.Per, "instance.burst.per", duration); return e })
+	put(&err, y.Burst.For, "instance.burst.for", &i.BurstFor, duration)
+	put(&err, y.Burst.Per, "instance.burst.per", &i.BurstPer, duration)
 	for _, s := range []scalar{y.Baseline.For, y.Baseline.Per} {
 		if err == nil && s.line > 0 {
 			err = wrong(s.line, "instance.baseline", "the baseline has no end: for and per belong to burst")
 		}
+	}
+	for _, s := range []scalar{y.Baseline.IOPS, y.Baseline.Throughput, y.Burst.IOPS, y.Burst.Throughput, y.Burst.For,
+		y.Burst.Per} {
+		line = cmp.Or(line, s.line)
 	}
 	if err != nil {
 		return nil, err
@@ -173,19 +173,12 @@ func (l *loader) array(y *arrayYAML) (DeclaredArray, error) {
 		a.Origins["role"] = l.origin(r.line)
 	}
 	var err error
-	if a.Level, err = parse(y.Level, "level", ParseLevel); err != nil {
-		return a, err
-	}
-	if a.Copies, err = parse(y.Copies, "copies", strconv.Atoi); err != nil {
-		return a, err
-	}
-	if a.Chunk, err = parse(y.Chunk, "chunk", units.ParseBytes); err != nil {
-		return a, err
-	}
-	if a.Partition, err = parse(y.Partition, "partition", strconv.ParseBool); err != nil {
-		return a, err
-	}
-	if a.AssumeClean, err = parse(y.AssumeClean, "assume_clean", strconv.ParseBool); err != nil {
+	put(&err, y.Level, "level", &a.Level, ParseLevel)
+	put(&err, y.Copies, "copies", &a.Copies, strconv.Atoi)
+	put(&err, y.Chunk, "chunk", &a.Chunk, units.ParseBytes)
+	put(&err, y.Partition, "partition", &a.Partition, strconv.ParseBool)
+	put(&err, y.AssumeClean, "assume_clean", &a.AssumeClean, strconv.ParseBool)
+	if err != nil {
 		return a, err
 	}
 	if err := l.volumes(&a, y.Volumes); err != nil {
@@ -257,42 +250,25 @@ func (y *volumeYAML) volume() (int, DeclaredVolume, error) {
 	if err == nil && (n < 0 || n > maxVolumes || n == 0 && y.Count.line > 0) {
 		err = wrong(y.Count.line, "volumes.count", "%d: want from 1 to %d", n, maxVolumes)
 	}
-	try := func(f func() error) {
-		if err == nil {
-			err = f()
-		}
-	}
-	try(func() (e error) { v.Size, e = parse(y.Size, "volumes.size", positive(units.ParseBytes)); return e })
-	iops := func(s scalar, key string, into *units.IOPS) {
-		try(func() (e error) { *into, e = parse(s, "volumes."+key, positive(units.ParseIOPS)); return e })
-	}
-	iops(y.IOPS, "iops", &v.Limits.IOPS)
-	iops(y.ReadIOPS, "read_iops", &v.Limits.ReadIOPS)
-	iops(y.WriteIOPS, "write_iops", &v.Limits.WriteIOPS)
-	iops(y.BurstIOPS, "burst_iops", &v.Burst.IOPS)
-	rate := func(s scalar, key string, into *units.Rate) {
-		try(func() (e error) { *into, e = parse(s, "volumes."+key, positive(units.ParseRate)); return e })
-	}
-	rate(y.Throughput, "throughput", &v.Limits.Rate)
-	rate(y.ReadThroughput, "read_throughput", &v.Limits.ReadRate)
-	rate(y.WriteThroughput, "write_throughput", &v.Limits.WriteRate)
-	rate(y.BurstThroughput, "burst_throughput", &v.Burst.Rate)
-	try(func() (e error) { v.BurstIOs, e = parse(y.BurstCredits, "volumes.burst_credits", credits); return e })
-	try(func() (e error) {
-		v.BurstBytes, e = parse(y.BurstBytes, "volumes.burst_bytes", positive(units.ParseBytes))
-		return e
-	})
+	put(&err, y.Size, "volumes.size", &v.Size, positive(units.ParseBytes))
+	put(&err, y.IOPS, "volumes.iops", &v.Limits.IOPS, positive(units.ParseIOPS))
+	put(&err, y.ReadIOPS, "volumes.read_iops", &v.Limits.ReadIOPS, positive(units.ParseIOPS))
+	put(&err, y.WriteIOPS, "volumes.write_iops", &v.Limits.WriteIOPS, positive(units.ParseIOPS))
+	put(&err, y.BurstIOPS, "volumes.burst_iops", &v.Burst.IOPS, positive(units.ParseIOPS))
+	put(&err, y.Throughput, "volumes.throughput", &v.Limits.Rate, positive(units.ParseRate))
+	put(&err, y.ReadThroughput, "volumes.read_throughput", &v.Limits.ReadRate, positive(units.ParseRate))
+	put(&err, y.WriteThroughput, "volumes.write_throughput", &v.Limits.WriteRate, positive(units.ParseRate))
+	put(&err, y.BurstThroughput, "volumes.burst_throughput", &v.Burst.Rate, positive(units.ParseRate))
+	put(&err, y.BurstCredits, "volumes.burst_credits", &v.BurstIOs, credits)
+	put(&err, y.BurstBytes, "volumes.burst_bytes", &v.BurstBytes, positive(units.ParseBytes))
 	if err == nil && ((v.Burst.IOPS > 0) != (v.BurstIOs > 0) || (v.Burst.Rate > 0) != (v.BurstBytes > 0)) {
 		err = wrong(y.at, "volumes", "burst_iops goes with burst_credits, and burst_throughput with burst_bytes")
 	}
-	try(func() (e error) { v.ReadLatency, e = parse(y.ReadLatency, "volumes.read_latency", duration); return e })
-	try(func() (e error) {
-		v.WriteLatency, e = parse(y.WriteLatency, "volumes.write_latency", duration)
-		return e
-	})
-	try(func() (e error) { v.Merge, e = parse(y.Merge, "volumes.merge", positive(units.ParseBytes)); return e })
-	try(func() (e error) { v.Caching, e = parse(y.Caching, "volumes.caching", caching); return e })
-	try(func() (e error) { v.OnDemand, e = parse(y.Bursting, "volumes.bursting", onDemand); return e })
+	put(&err, y.ReadLatency, "volumes.read_latency", &v.ReadLatency, duration)
+	put(&err, y.WriteLatency, "volumes.write_latency", &v.WriteLatency, duration)
+	put(&err, y.Merge, "volumes.merge", &v.Merge, positive(units.ParseBytes))
+	put(&err, y.Caching, "volumes.caching", &v.Caching, caching)
+	put(&err, y.Bursting, "volumes.bursting", &v.OnDemand, onDemand)
 	if err == nil && v == (DeclaredVolume{}) {
 		err = wrong(y.at, "volumes", "a volume needs a type, a size, limits, or a serial, id or path")
 	}
@@ -356,10 +332,9 @@ func (l *loader) filesystem(y *filesystemYAML, line int) (*DeclaredFilesystem, e
 		}
 	}
 	var err error
-	if f.StripeUnit, err = parse(y.SU, "filesystem.su", units.ParseBytes); err != nil {
-		return nil, err
-	}
-	if f.StripeData, err = parse(y.SW, "filesystem.sw", strconv.Atoi); err != nil {
+	put(&err, y.SU, "filesystem.su", &f.StripeUnit, units.ParseBytes)
+	put(&err, y.SW, "filesystem.sw", &f.StripeData, strconv.Atoi)
+	if err != nil {
 		return nil, err
 	}
 	if f.StripeData < 0 || f.StripeData > maxVolumes {

@@ -70,10 +70,8 @@ func (t *Topology) askCloud(ctx context.Context, m *sys.Machine) *watched {
 // with those by their size counts.
 func (t *Topology) beside() {
 	used := map[string]bool{}
-	for _, a := range t.Arrays {
-		for _, v := range a.Volumes {
-			used[v.Device] = true
-		}
+	for v := range t.volumes() {
+		used[v.Device] = true
 	}
 	for _, name := range t.Tree.Names() {
 		if d := t.Tree.Devices[name]; d.Kind == block.Disk && !used[name] {
@@ -87,20 +85,18 @@ func (t *Topology) beside() {
 // attached are the network volumes below the paths and those beside them, each once.
 func (t *Topology) attached() []cloud.Attached {
 	var all []cloud.Attached
-	for _, a := range append(slices.Clone(t.Arrays), Array{Volumes: t.others}) {
-		for _, v := range a.Volumes {
-			known := slices.ContainsFunc(all, func(o cloud.Attached) bool {
-				return v.ID != "" && o.ID == v.ID || v.Device != "" && o.Device == v.Device
-			})
-			if !v.Network || known {
-				continue
-			}
-			one := cloud.Attached{ID: v.ID, Device: v.Device, Model: v.Model, Size: v.Size}
-			if d := t.device(v.Device); d != nil {
-				one.Links = d.Links
-			}
-			all = append(all, one)
+	for v := range t.everyVolume() {
+		known := slices.ContainsFunc(all, func(o cloud.Attached) bool {
+			return v.ID != "" && o.ID == v.ID || v.Device != "" && o.Device == v.Device
+		})
+		if !v.Network || known {
+			continue
 		}
+		one := cloud.Attached{ID: v.ID, Device: v.Device, Model: v.Model, Size: v.Size}
+		if d := t.device(v.Device); d != nil {
+			one.Links = d.Links
+		}
+		all = append(all, one)
 	}
 	return all
 }
@@ -134,11 +130,9 @@ func (t *Topology) device(name string) *block.Device {
 // volumeIDs are those of the volumes that pass, each once.
 func (t *Topology) volumeIDs(pass func(Volume) bool) []string {
 	var ids []string
-	for _, a := range t.Arrays {
-		for _, v := range a.Volumes {
-			if v.ID != "" && pass(v) && !slices.Contains(ids, v.ID) {
-				ids = append(ids, v.ID)
-			}
+	for v := range t.volumes() {
+		if v.ID != "" && pass(*v) && !slices.Contains(ids, v.ID) {
+			ids = append(ids, v.ID)
 		}
 	}
 	return ids
@@ -146,27 +140,20 @@ func (t *Topology) volumeIDs(pass func(Volume) bool) []string {
 
 // ordered fills in a volume by what its cloud says of it.
 func (t *Topology) ordered(p cloud.ProvisionedVolume, api string) {
-	sets := [][]Volume{t.others}
-	for _, a := range t.Arrays {
-		sets = append(sets, a.Volumes)
-	}
-	for _, set := range sets {
-		for j := range set {
-			v := &set[j]
-			if p.ID != "" && v.ID != p.ID || p.ID == "" && v.Device != p.On {
-				continue
-			}
-			if p.Facts.Type != "" {
-				v.take(p.Facts)
-				v.Origin = Origin{Detected, api}
-			}
-			if p.Facts.Source != "" {
-				v.Origin.Where += "; " + p.Facts.String()
-			}
-			v.Snapshot, v.Caching = p.Snapshot, p.Caching
-			if p.Doubt != "" {
-				t.note("%s: %s", cmp.Or(p.ID, p.On), p.Doubt)
-			}
+	for v := range t.everyVolume() {
+		if p.ID != "" && v.ID != p.ID || p.ID == "" && v.Device != p.On {
+			continue
+		}
+		if p.Facts.Type != "" {
+			v.take(p.Facts)
+			v.Origin = Origin{Detected, api}
+		}
+		if p.Facts.Source != "" {
+			v.Origin.Where += "; " + p.Facts.String()
+		}
+		v.Snapshot, v.Caching = p.Snapshot, p.Caching
+		if p.Doubt != "" {
+			t.note("%s: %s", cmp.Or(p.ID, p.On), p.Doubt)
 		}
 	}
 }

@@ -215,10 +215,7 @@ func set(m *yamlfile.MapSlice, key string, value any) {
 // volumes and of the machine is what this machine shows of them.
 func Foresee(ctx context.Context, m *sys.Machine, decl *Declaration) (*Topology, error) {
 	t, err := FromDeclaration(decl)
-	open := func(a Array) bool {
-		return slices.ContainsFunc(a.Volumes, func(v Volume) bool { return !v.Sustained.Known() })
-	}
-	if err != nil || !slices.ContainsFunc(t.Arrays, open) {
+	if err != nil || !slices.ContainsFunc(slices.Collect(t.volumes()), func(v *Volume) bool { return !v.Sustained.Known() }) {
 		return t, err
 	}
 	inv, err := TakeInventory(ctx, m)
@@ -229,12 +226,10 @@ func Foresee(ctx context.Context, m *sys.Machine, decl *Declaration) (*Topology,
 	if !t.Instance.Known() {
 		t.Instance = inv.Instance
 	}
-	for i := range t.Arrays {
-		for k, v := range t.Arrays[i].Volumes {
-			n := slices.IndexFunc(inv.Disks, func(d Disk) bool { return v.Serial != "" && d.Serial == v.Serial })
-			if n >= 0 && !v.Sustained.Known() {
-				t.Arrays[i].Volumes[k] = inv.Disks[n].Volume
-			}
+	for v := range t.volumes() {
+		n := slices.IndexFunc(inv.Disks, func(d Disk) bool { return v.Serial != "" && d.Serial == v.Serial })
+		if n >= 0 && !v.Sustained.Known() {
+			*v = inv.Disks[n].Volume
 		}
 	}
 	return t, nil

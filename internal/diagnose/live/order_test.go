@@ -151,7 +151,7 @@ var firing = []struct {
 	{
 		"another program", func(f *Facts) {
 			allTake(f, 5*time.Millisecond)
-			addProgram(f, telemetry.Process{PID: 8, Name: "backup", Uses: true, Read: 12 * units.MiBPerSec})
+			addProgram(f, telemetry.Process{PID: 8, Name: "backup", Uses: true, Read: 12 * units.MiBPerSec, Write: 12 * units.MiBPerSec})
 			waitsFor1(f, telemetry.ForIO, 0.9)
 		}, func(f *Facts) { // one that does a twelfth and seldom waits is no victim of the path's own program
 			allTake(f, 5*time.Millisecond)

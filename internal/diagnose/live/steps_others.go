@@ -46,54 +46,73 @@ func (v *view) pivot() float64 {
 // written is whether a program's tasks wait for its own dirty memory to be written.
 func (u *User) written() float64 { return u.For[telemetry.ForWBT] + u.For[telemetry.ForDirty] }
 
-// divide estimates what each program takes of the device. A task that sleeps in an I/O has one in
-// flight; the others are of programs whose memory is written back or that wait for a place in the
-// queue, else of those that wait for none (asynchronous I/O), by their bytes. By Little's
-// law I/Os per second follow, and with the bytes what they cost.
+// divide estimates what each program takes of the device, of its reads and of its writes apart. A task that
+// sleeps in an I/O has one in flight; the others are of programs whose memory is written back or that wait for a
+// place in the queue, else of those that wait for none (asynchronous I/O), by their bytes. By Little's law I/Os per
+// second follow, and with the bytes what they cost.
 func (v *view) divide() (all float64) {
-	held := func(u *User) float64 {
-		return u.For[telemetry.ForIO] + u.For[telemetry.ForPage] + u.For[telemetry.ForOther] + u.For[telemetry.ForSync]
-	}
-	total, rest := 0.0, 0.0
-	for i := range v.users {
-		total += held(&v.users[i])
-	}
-	full := v.top.waiting()
-	weights := []func(*User) float64{
-		func(u *User) float64 {
-			if n := u.written() + u.For[telemetry.ForTags]; n >= secondWaits {
-				return n
+	read := v.top.reads()
+	for _, one := range []struct {
+		full, ios float64
+		part      func(*User) float64 // of what a program asks for
+	}{
+		{read.Waiting, float64(read.IOPS), func(u *User) float64 { return float64(u.Read) }},
+		{v.top.waiting() - read.Waiting, float64(v.top.did.Writes) / v.span, func(u *User) float64 { return float64(u.Write) }},
+	} {
+		share := func(u *User) float64 { // of its tasks that wait
+			if u.bytes() == 0 {
+				return one.full / max(v.top.waiting(), 1e-9)
 			}
-			return 0
-		},
-		func(u *User) float64 {
-			if u.Waiting >= backTasks {
+			return one.part(u) / u.bytes()
+		}
+		held := func(u *User) float64 {
+			n := u.For[telemetry.ForIO] + u.For[telemetry.ForPage] + u.For[telemetry.ForOther] + u.For[telemetry.ForSync]
+			return n * share(u)
+		}
+		weights := []func(*User) float64{
+			func(u *User) float64 {
+				if n := u.written() + u.For[telemetry.ForTags]; n >= secondWaits {
+					return n * share(u)
+				}
 				return 0
+			},
+			func(u *User) float64 {
+				if u.Waiting >= backTasks {
+					return 0
+				}
+				return one.part(u)
+			},
+			one.part,
+		}
+		total := v.sumUsers(held)
+		sum, weight := 0.0, weights[0]
+		for _, weight = range weights {
+			if sum = v.sumUsers(weight); sum > 0 {
+				break
 			}
-			return u.bytes()
-		},
-		func(u *User) float64 { return u.bytes() },
-	}
-	sum, weight := 0.0, weights[0]
-	for _, weight = range weights {
+		}
 		for i := range v.users {
-			sum += weight(&v.users[i])
-		}
-		if sum > 0 {
-			break
+			u := &v.users[i]
+			n := held(u) * min(1, one.full/max(total, 1e-9))
+			if sum > 0 {
+				n += max(0, one.full-total) * weight(u) / sum
+			}
+			u.held, u.ios = u.held+n, u.ios+one.ios*n/max(one.full, 1e-9)
 		}
 	}
-	rest = max(0, full-total)
 	for i := range v.users {
 		u := &v.users[i]
-		u.held = held(u) * min(1, full/max(total, 1e-9))
-		if sum > 0 {
-			u.held += rest * weight(u) / sum
-		}
-		u.cost = v.top.iops()*u.held/max(full, 1e-9) + u.bytes()/v.pivot()
+		u.cost = u.ios + u.bytes()/v.pivot()
 		all += u.cost
 	}
 	return all
+}
+
+func (v *view) sumUsers(of func(*User) float64) (sum float64) {
+	for i := range v.users {
+		sum += of(&v.users[i])
+	}
+	return sum
 }
 
 // otherProgram is one of several programs that takes most of what is scarce.
@@ -107,23 +126,26 @@ func (v *view) otherProgram() *Cause {
 	by := slices.Clone(v.users)
 	slices.SortStableFunc(by, func(a, b User) int { return cmp.Compare(b.cost, a.cost) })
 	a, b := &by[0], &by[1]
-	ios := func(u *User) float64 { return v.top.iops() * u.held / max(v.top.waiting(), 1e-9) }
 	back := a.written() >= secondWaits || v.f.Window.Memory.Dirty > v.f.Window.Memory.Background
 	if a.cost < otherShare*all || a.cost < otherTimes*b.cost || !slices.ContainsFunc(by[1:], func(u User) bool {
 		return u.Waiting >= secondTasks || u.bytes() >= secondShare*v.asked || u.cost >= secondShare*all ||
 			back && (u.bytes() >= secondLeast || u.Waiting >= secondWaits)
-	}) || a.written() < secondWaits && a.bytes() < otherOfDevice*v.top.bytes() && ios(a) < otherOfDevice*v.top.iops() {
+	}) || a.written() < secondWaits && a.bytes() < otherOfDevice*v.top.bytes() && a.ios < otherOfDevice*v.top.iops() {
 		return nil
 	}
 	v.other = a.cost / all
-	how := fmt.Sprintf("asks for %s in about %s I/Os per second", units.Rate(a.bytes()), units.Number(ios(a)))
+	how := fmt.Sprintf("asks for %s in about %s I/Os per second", units.Rate(a.bytes()), units.Number(a.ios))
 	if back {
 		how = fmt.Sprintf("writes into memory, which is written back at %s", units.Rate(v.written()))
 	}
-	c := cause(Likely, a.Name, "Another program, %s, makes %s slow: it %s, %s of what %s does.", a.Name, v.f.Path, how,
-		text.Percent(v.other), v.top.Name).try(v.hold(a))
+	ended, next := "", v.hold(a)
+	if a.ended {
+		ended, next = " and has ended", "when it runs again: "+next
+	}
+	c := cause(Likely, a.Name, "Another program, %s, makes %s slow: it %s, %s of what %s does%s.", a.Name, v.f.Path, how,
+		text.Percent(v.other), v.top.Name, ended).try(next)
 	for _, u := range []*User{a, b} {
-		c.saw(u.who(), fmt.Sprintf("%s, about %s IOPS, %s in flight", units.Rate(u.bytes()), units.Number(ios(u)),
+		c.saw(u.who(), fmt.Sprintf("%s, about %s IOPS, %s in flight", units.Rate(u.bytes()), units.Number(u.ios),
 			units.Number(u.held)), "", "/proc/PID/io, /proc/PID/stack, by Little's law")
 	}
 	return c

@@ -122,7 +122,8 @@ type User struct {
 	runQueue  float64
 	// held is the mean number of its I/Os in the device, and cost what they take of it, in I/Os per second
 	// of the smallest size: both estimates.
-	held, cost float64
+	held, ios, cost float64
+	ended           bool // all of its processes
 }
 
 func (u *User) bytes() float64 { return float64(u.Read + u.Write) }
@@ -216,11 +217,12 @@ func (v *view) gatherUsers() {
 		if at < 0 {
 			at = len(v.users)
 			v.users = append(v.users, User{
-				Name: p.Name, Unit: p.Unit(), Group: p.Group, version: p.Version, For: map[string]float64{},
+				Name: p.Name, Unit: p.Unit(), Group: p.Group, version: p.Version, For: map[string]float64{}, ended: true,
 			})
 		}
 		u := &v.users[at]
 		u.Processes++
+		u.ended = u.ended && p.Ended
 		u.Read += p.Read
 		u.Write += p.Write
 		u.Waiting += p.Waiting

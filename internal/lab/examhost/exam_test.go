@@ -89,10 +89,15 @@ func (r *rig) start(name, program string, args ...string) {
 	}
 	r.pids = append(r.pids, strconv.Itoa(cmd.Process.Pid))
 	r.leave("pids", strings.Join(r.pids, " "))
+	ended := make(chan struct{})
+	go func() { // one that ends by itself leaves nothing behind, as at work
+		_ = cmd.Wait()
+		close(ended)
+	}()
 	r.after(func() {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGCONT)
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-		_ = cmd.Wait()
+		<-ended
 	})
 }
 

@@ -221,10 +221,13 @@ func situations() []situation {
 			r.keep("backup", "dd if=/dev/zero of=%s/copy bs=64K count=%d conv=fsync status=none; sleep 0.5", r.mount, kib/64)
 		}},
 		{name: "neighbour-ends", right: neighbour, make: func(r *rig, sick bool) {
-			r.slower(func(b *behaviour) { b.bytes = float64(r.between(8, 16) << 20) })
+			r.drive.set(r.quick())
 			r.oltp(40)
-			if sick { // what it wrote outlives it
+			if sick { // what it wrote while that was quick outlives it
 				r.do("dd if=/dev/zero of=%s/copy bs=1M count=180 status=none", r.mount)
+			}
+			r.slower(func(b *behaviour) { b.bytes = float64(r.between(8, 16) << 20) })
+			if sick {
 				r.start("flusher", "/bin/sh", "-c", "sync "+r.mount+"/copy")
 			}
 		}},
@@ -237,8 +240,12 @@ func situations() []situation {
 		{name: "neighbour-syncs", right: append(neighbour, "PL907"), says: "backup", make: func(r *rig, sick bool) {
 			r.slower(func(b *behaviour) { b.iops = float64(r.between(120, 200)) })
 			r.oltp(20)
-			r.fio("backup", "--rw=randwrite --bs=4k --ioengine=psync --sync=dsync --numjobs=8 --rate_iops=%d --filename=%s/other",
-				r.pace(sick, 6), r.mount)
+			jobs := 8
+			if !sick {
+				jobs = 1
+			}
+			r.fio("backup", "--rw=randwrite --bs=4k --ioengine=psync --sync=dsync --numjobs=%d --rate_iops=%d --filename=%s/other",
+				jobs, r.pace(sick, 9), r.mount)
 		}},
 		{name: "cp", right: neighbour, make: func(r *rig, sick bool) { // on a machine of little memory
 			r.slower(func(b *behaviour) { b.bytes = float64(r.between(10, 25) << 20) })
@@ -301,12 +308,12 @@ func situations() []situation {
 		}},
 		{name: "group-holds-journal", right: storage("PL904"), make: func(r *rig, sick bool) {
 			r.drive.set(r.quick())
-			mib := r.between(1, 2)
+			mib, rest := r.between(1, 2), "0"
 			if !sick {
-				mib = 300
+				mib, rest = 300, "1"
 			}
 			r.group = r.limited("write_bps", mib<<20)
-			r.keep("backup", "dd if=/dev/zero of=%s/copy bs=256K count=40 conv=fsync status=none", r.mount)
+			r.keep("backup", "dd if=/dev/zero of=%s/copy bs=256K count=40 conv=fsync status=none; sleep %s", r.mount, rest)
 			r.fio("appdb", "--rw=write --bs=4k --ioengine=psync --fsync=1 --file_append=1 --size=8m --rate_iops=20 --filename=%s/log", r.mount)
 		}},
 		{name: "group-reads", right: storage("PL904"), make: func(r *rig, sick bool) {
@@ -490,7 +497,7 @@ func (r *rig) littleDirty() {
 // pg runs a program of PostgreSQL as its user, beside what else works there.
 func (r *rig) pg(program, args string, values ...any) {
 	line := fmt.Sprintf("%s -h %s -U postgres %s", program, r.dir, fmt.Sprintf(args, values...))
-	r.start(program, "/bin/sh", "-c", "exec "+line+" >/dev/null 2>&1")
+	r.start(program, "/bin/sh", "-c", "exec "+line+" postgres >/dev/null 2>&1")
 }
 
 // postgres starts a server on the mount, with a database of pgbench of so many times 15 MiB.
@@ -502,12 +509,12 @@ func (r *rig) postgres(scale int) {
 	}
 	as := "setpriv --reuid=postgres --regid=postgres --clear-groups "
 	at := bin[len(bin)-1]
-	r.do("chmod 755 %[2]s; rm -f %[1]s/wal %[1]s/other; install -d -o postgres %[1]s/pg %[2]s/run; chown postgres %[2]s; cd /; "+
+	r.do("chmod 755 %[2]s %[1]s; rm -f %[1]s/wal %[1]s/other; install -d -o postgres %[1]s/pg %[2]s/run; chown postgres %[2]s; cd /; "+
 		"%[3]s%[4]s/initdb -D %[1]s/pg -A trust -N >/dev/null", r.mount, r.dir, as, at)
 	r.start("postmaster", "/bin/sh", "-c", fmt.Sprintf("exec %s%s/postgres -D %s/pg -k %s -c listen_addresses= -c shared_buffers=64MB "+
 		"-c max_wal_size=64MB -c min_wal_size=32MB -c checkpoint_timeout=30s -c checkpoint_completion_target=0.1 2>/dev/null", as, at, r.mount, r.dir))
 	r.do("for i in $(seq 50); do psql -qh %[1]s -U postgres -c 'select 1' >/dev/null 2>&1 && break; sleep 0.2; done; "+
-		"%[2]s/pgbench -h %[1]s -U postgres -i -q -s %[3]d 2>/dev/null", r.dir, at, scale)
+		"%[2]s/pgbench -h %[1]s -U postgres -i -q -s %[3]d postgres 2>/dev/null", r.dir, at, scale)
 }
 
 func (r *rig) newGroup(base, file, line string) string {
