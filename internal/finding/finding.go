@@ -183,3 +183,6 @@ func (f Finding) As(s Severity) Finding {
 	f.Severity = s
 	return f
 }
+
+// Say gives it another message, in the words of fmt.
+func (f *Finding) Say(format string, args ...any) { f.Message = fmt.Sprintf(format, args...) }

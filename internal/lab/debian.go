@@ -34,29 +34,11 @@ const (
 
 var (
 	debianPrograms = []string{mmdebstrap, "mke2fs", "e2fsck", "debugfs", "cp"}
-	// debianPackages are what the system has beyond dpkg and coreutils. With busybox and zstd its
-	// initramfs is as that of an installed system.
-	debianPackages = []string{
-		"systemd-sysv",
-		"udev",
-		"dbus",
-		"busybox",
-		"mdadm",
-		"lvm2",
-		"xfsprogs",
-		"e2fsprogs",
-		"fio",
-		"nvme-cli",
-		"kmod",
-		"procps",
-		"util-linux",
-		"gdisk",
-		"parted",
-		"initramfs-tools",
-		"dracut-core", // for the test that takes initramfs-tools away, as on RPM systems
-		"zstd",
-		debianKernel,
-	}
+	// debianPackages are what the system has beyond dpkg and coreutils. With busybox and zstd its initramfs is
+	// as that of an installed system; dracut-core is for the test that takes initramfs-tools away, as on RPM systems.
+	debianPackages = append(strings.Fields(`
+		systemd-sysv udev dbus busybox mdadm lvm2 xfsprogs e2fsprogs fio nvme-cli kmod procps util-linux gdisk parted
+		initramfs-tools dracut-core zstd`), debianKernel)
 )
 
 // debianAvailable says in one line why no Debian can be made and booted here; it is empty when one

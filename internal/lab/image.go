@@ -27,110 +27,29 @@ var initScript string
 // The guest's programs, copied from the host with their libraries. Without the first the lab cannot
 // run; the others are there when the host has them. Busybox has the rest.
 var (
-	neededPrograms = []string{"bash", "busybox", "fio", "kmod", "mdadm", "mkfs.xfs", "mount", "udevadm"}
-	otherPrograms  = []string{
-		"mdmon",
-		"xfs_info",
-		"xfs_growfs",
-		"xfs_io",
-		"xfs_repair",
-		"xfs_db",
-		"xfs_spaceman",
-		"xfs_admin",
-		"xfs_quota",
-		"mke2fs",
-		"mkfs.btrfs",
-		"mkfs.ext4",
-		"tune2fs",
-		"dumpe2fs",
-		"e2fsck",
-		"resize2fs",
-		"lvm",
-		"dmsetup",
-		"nvme",
-		"lsblk",
-		"blkid",
-		"wipefs",
-		"sfdisk",
-		"parted",
-		"sgdisk",
-		"partx",
-		"partprobe",
-		"umount",
-		"findmnt",
-		"iostat",
-		"blockdev",
-		"losetup",
-		"fallocate",
-		"fsfreeze",
-		"filefrag",
-		"flock",
-		"timeout",
-		"stat",
-		"dd",
-		"sync",
-		"cmp",
-		"sha256sum",
-		"blkdiscard",
-		"fstrim",
-		"swapon",
-		"swapoff",
-		"mkswap",
-		"mountpoint",
-		"lsof",
-		"fuser",
-		"setpriv",
-		"taskset",
-		"chrt",
-		"ionice",
-		"sysctl",
-		"strace",
-	}
-	modules = []string{
-		"md-mod",
-		"raid0",
-		"raid1",
-		"raid10",
-		"raid456",
-		"linear",
-		"dm-mod",
-		"dm-delay",
-		"dm-flakey",
-		"dm-log-writes",
-		"dm-snapshot",
-		"dm-raid",
-		"dm-thin-pool",
-		"dm-zero",
-		"xfs",
-		"ext4",
-		"btrfs",
-		"libcrc32c",
-		"crc32c-intel",
-		"virtio_pci",
-		"virtio_console",
-		"virtio_blk",
-		"loop",
-		"overlay",
-		"null_blk",
-		"mq-deadline",
-		"kyber-iosched",
-		"bfq",
-		"brd",
-	}
-	udevRules = []string{
-		"01-md-raid-creating", "50-udev-default", "55-dm", "56-lvm", "60-block", "60-persistent-storage",
-		"60-persistent-storage-dm", "63-md-raid-arrays", "64-md-raid-assembly", "69-lvm", "95-dm-notify",
-	}
+	neededPrograms = strings.Fields("bash busybox fio kmod mdadm mkfs.xfs mount udevadm")
+	otherPrograms  = strings.Fields(`
+		mdmon xfs_info xfs_growfs xfs_io xfs_repair xfs_db xfs_spaceman xfs_admin xfs_quota mke2fs mkfs.btrfs
+		mkfs.ext4 tune2fs dumpe2fs e2fsck resize2fs lvm dmsetup nvme lsblk blkid wipefs sfdisk parted sgdisk partx
+		partprobe umount findmnt iostat blockdev losetup fallocate fsfreeze filefrag flock timeout stat dd sync cmp
+		sha256sum blkdiscard fstrim swapon swapoff mkswap mountpoint lsof fuser setpriv taskset chrt ionice sysctl
+		strace`)
+	modules = strings.Fields(`
+		md-mod raid0 raid1 raid10 raid456 linear dm-mod dm-delay dm-flakey dm-log-writes dm-snapshot dm-raid
+		dm-thin-pool dm-zero xfs ext4 btrfs libcrc32c crc32c-intel virtio_pci virtio_console virtio_blk loop overlay
+		null_blk mq-deadline kyber-iosched bfq brd`)
+	udevRules = strings.Fields(`
+		01-md-raid-creating 50-udev-default 55-dm 56-lvm 60-block 60-persistent-storage 60-persistent-storage-dm
+		63-md-raid-arrays 64-md-raid-assembly 69-lvm 95-dm-notify`)
 	links = map[string]string{
 		"bin": "usr/bin", "sbin": "usr/sbin", "lib": "usr/lib", "lib64": "usr/lib64",
 		"usr/lib/systemd/systemd-udevd": "/usr/bin/udevadm", "etc/mtab": "/proc/mounts",
 		"usr/sbin/modprobe": "/usr/bin/kmod", "usr/sbin/insmod": "/usr/bin/kmod", "usr/sbin/rmmod": "/usr/bin/kmod",
 		"usr/sbin/lsmod": "/usr/bin/kmod", "usr/sbin/depmod": "/usr/bin/kmod", "usr/sbin/modinfo": "/usr/bin/kmod",
 	}
-	lvmCommands = []string{
-		"pvcreate", "pvremove", "pvs", "pvdisplay", "pvscan", "vgcreate", "vgremove", "vgs", "vgdisplay", "vgchange",
-		"vgscan", "lvcreate", "lvremove", "lvs", "lvdisplay", "lvchange", "lvconvert", "lvextend",
-	}
+	lvmCommands = strings.Fields(`
+		pvcreate pvremove pvs pvdisplay pvscan vgcreate vgremove vgs vgdisplay vgchange vgscan lvcreate lvremove lvs
+		lvdisplay lvchange lvconvert lvextend`)
 	// generated files: udev gives block devices to the group disk, and refuses rules with groups
 	// that it cannot find.
 	texts = map[string]string{
@@ -253,10 +172,7 @@ func imageTree(ctx context.Context, m *sys.Machine, kernel string) (tree, error)
 	for name, text := range texts {
 		t.text(name, 0o644, text)
 	}
-	for _, dir := range []string{
-		"proc", "sys", "dev", "run", "tmp", "var/lib", "var/log", "root", "data", "wal",
-		"mnt", "usr/lib64",
-	} {
+	for dir := range strings.FieldsSeq("proc sys dev run tmp var/lib var/log root data wal mnt usr/lib64") {
 		t.dir(dir)
 	}
 	t.add(&node{name: "dev/console", mode: fs.ModeCharDevice | 0o600, dev: [2]uint32{5, 1}})

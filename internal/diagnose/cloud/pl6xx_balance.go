@@ -49,7 +49,7 @@ func burstBalance(c *diagnose.Case, report func(finding.Finding)) {
 		case len(c.Runs) > 0 && !touched:
 			continue
 		case short && b.left.Left >= nearlySpent:
-			f.Message = fmt.Sprintf("%s The run asks for more than that for %s.", f.Message, text.Duration(need))
+			f.Say("%s The run asks for more than that for %s.", f.Message, text.Duration(need))
 		case b.left.Left < nearlySpent || short:
 		case len(c.Runs) > 0:
 			continue // PL406, PL601 and PL602 tell by its figures

@@ -33,10 +33,10 @@ func slowLink(c *diagnose.Case, report func(finding.Finding)) {
 		return
 	}
 	f.Subject = strings.Join(names, ", ")
-	f.Message = fmt.Sprintf("The PCIe link of %s carries %s of the %s that the drive can use.", text.Some(names, 3),
+	f.Say("The PCIe link of %s carries %s of the %s that the drive can use.", text.Some(names, 3),
 		have.SI(), want.SI())
 	if len(names) > 1 {
-		f.Message = fmt.Sprintf("The PCIe links of %s carry %s together, of the %s that the drives can use.",
+		f.Say("The PCIe links of %s carry %s together, of the %s that the drives can use.",
 			text.Some(names, 3), have.SI(), want.SI())
 	}
 	f.Commands = []string{"lspci -vv"}

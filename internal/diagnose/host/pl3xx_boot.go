@@ -52,7 +52,7 @@ func wrongFstab(c *diagnose.Case, report func(finding.Finding)) {
 		f := finding.Finding{Subject: m.Point}
 		i := slices.IndexFunc(c.Host.Boot.Fstab, func(l host.Fstab) bool { return l.Point == m.Point })
 		if i < 0 {
-			f.Message = fmt.Sprintf("%s is mounted, but nothing in /etc/fstab mounts it again.", m.Point)
+			f.Say("%s is mounted, but nothing in /etc/fstab mounts it again.", m.Point)
 			f = f.Saw("line for "+m.Point, "none", "one", "/etc/fstab")
 			if d.UUID != "" {
 				line := fmt.Sprintf(
@@ -81,7 +81,7 @@ func fstabLine(c *diagnose.Case, m diagnose.Mounted, d *block.Device, l host.Fst
 	is := map[string]string{"UUID": d.UUID, "LABEL": d.Label}[kind]
 	if tagged && is != "" && is != value || !tagged && other != nil && other.Name != d.Name {
 		f.Severity = finding.Fail
-		f.Message = fmt.Sprintf("/etc/fstab mounts another filesystem at %s than is there now.", m.Point)
+		f.Say("/etc/fstab mounts another filesystem at %s than is there now.", m.Point)
 		*f = f.Saw("source of "+m.Point, l.Spec, cmp.Or(kind+"="+is, d.Path), where)
 		if !tagged {
 			f.Evidence[0].Expected = "UUID=" + d.UUID
@@ -89,13 +89,13 @@ func fstabLine(c *diagnose.Case, m diagnose.Mounted, d *block.Device, l host.Fst
 		return true
 	}
 	if driverNames.MatchString(l.Spec) {
-		f.Message = fmt.Sprintf("/etc/fstab mounts %s by %s, a name that may be another drive's after a boot.", m.Point,
+		f.Say("/etc/fstab mounts %s by %s, a name that may be another drive's after a boot.", m.Point,
 			l.Spec)
 		*f = f.Saw("source of "+m.Point, l.Spec, "UUID="+d.UUID, where)
 	}
 	if !slices.Contains(l.Options, "nofail") && !slices.Contains(l.Options, "noauto") {
 		if f.Message == "" {
-			f.Message = fmt.Sprintf("Without nofail in /etc/fstab a boot stops when %s is not there.", m.Point)
+			f.Say("Without nofail in /etc/fstab a boot stops when %s is not there.", m.Point)
 			if m.Array == nil || len(m.Array.Volumes) == 1 && !m.Array.Volumes[0].Network {
 				f.Severity = finding.Info
 			}

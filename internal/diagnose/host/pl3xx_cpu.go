@@ -47,7 +47,7 @@ func deepIdle(c *diagnose.Case, report func(finding.Finding)) {
 			strings.Replace(file, "disable", "latency", 1))
 		f.Set(finding.Setting{File: file, Value: "1"})
 	}
-	f.Message = fmt.Sprintf("Processors may sleep in %s and take up to %s to wake.", strings.Join(names, ", "),
+	f.Say("Processors may sleep in %s and take up to %s to wake.", strings.Join(names, ", "),
 		text.Duration(deep[len(deep)-1].Latency))
 	if c.Topology != nil && strings.Contains(c.Topology.Host.CPU, "AMD") {
 		f.Fix = "Disable those states while you measure (plimsoll tune --cpu), or boot with processor.max_cstate=1."
@@ -73,7 +73,7 @@ func slowGovernor(c *diagnose.Case, report func(finding.Finding)) {
 	case dynamic:
 		for _, p := range cpu.Preferences {
 			if has("powersave") && (p == "power" || p == "balance_power") {
-				f.Message = fmt.Sprintf("%s prefers to save power (%s).", cpu.Driver, p)
+				f.Say("%s prefers to save power (%s).", cpu.Driver, p)
 				f = f.Saw("energy_performance_preference", p, "performance", cpuFile("cpufreq/energy_performance_preference"))
 			}
 		}
@@ -81,7 +81,7 @@ func slowGovernor(c *diagnose.Case, report func(finding.Finding)) {
 		f.Message = "The governor powersave holds processors at their lowest frequency."
 	case has("ondemand") || has("conservative"):
 		f.Severity = finding.Info
-		f.Message = fmt.Sprintf("The governor %s raises the frequency only after load was seen.",
+		f.Say("The governor %s raises the frequency only after load was seen.",
 			strings.Join(cpu.Governors, ", "))
 	}
 	if f.Message == "" {
@@ -147,10 +147,10 @@ func numaDrives(c *diagnose.Case, report func(finding.Finding)) {
 		f = f.Saw(fmt.Sprintf("drives of node %d", n), text.Some(on[n], 3), "",
 			"/sys/class/block/"+on[n][0]+"/device/device/numa_node")
 	}
-	f.Message = fmt.Sprintf("The drives hang on node %d of %d; I/O from the others crosses over.", nodes[0],
+	f.Say("The drives hang on node %d of %d; I/O from the others crosses over.", nodes[0],
 		len(c.Host.CPU.Nodes))
 	if len(nodes) > 1 {
-		f.Message = fmt.Sprintf("The drives hang on %d of %d nodes, so some I/O crosses over wherever it comes from.",
+		f.Say("The drives hang on %d of %d nodes, so some I/O crosses over wherever it comes from.",
 			len(nodes), len(c.Host.CPU.Nodes))
 	} else {
 		f.Commands = []string{fmt.Sprintf("numactl --cpunodebind=%d --membind=%d plimsoll run", nodes[0], nodes[0])}

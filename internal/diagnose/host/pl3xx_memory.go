@@ -78,7 +78,7 @@ func dirtyPages(c *diagnose.Case, report func(finding.Finding)) {
 		Saw("writers wait from", limit.String(), "", "/proc/sys/vm/dirty_{ratio,bytes}")
 	if never {
 		f.Severity = finding.Warn
-		f.Message = fmt.Sprintf("Background write-back begins at %s, not before writers wait (%s).", background, limit)
+		f.Say("Background write-back begins at %s, not before writers wait (%s).", background, limit)
 	}
 	if rate := writeRate(c); rate > 0 {
 		in := func(seconds float64) string {
@@ -110,14 +110,14 @@ func swapping(c *diagnose.Case, report func(finding.Finding)) {
 	f := finding.Finding{Subject: "memory"}
 	for _, s := range swapsBelow(c) {
 		f = f.Saw("swap", s, "on another drive", "/proc/swaps")
-		f.Message = fmt.Sprintf("%s is swap, and shares drives with a target.", s)
+		f.Say("%s is swap, and shares drives with a target.", s)
 		f.Commands = []string{"swapon --show"}
 	}
 	if m.Known && m.Swappiness > eager {
 		f = f.Saw("swappiness", text.Count(m.Swappiness), "at most "+units.Number(eager), "/proc/sys/vm/swappiness")
 		f.Set(finding.Setting{File: "/proc/sys/vm/swappiness", Value: "1"})
 		if f.Message == "" {
-			f.Message = fmt.Sprintf("There is swap on a drive, of which %s is in use, and swappiness is %d.", m.SwapUsed,
+			f.Say("There is swap on a drive, of which %s is in use, and swappiness is %d.", m.SwapUsed,
 				m.Swappiness)
 		}
 	}

@@ -79,9 +79,9 @@ func wrongScheduler(c *diagnose.Case, report func(finding.Finding)) {
 	}
 	allFine(report, right, "no scheduler on %s")
 	if len(names) > 0 {
-		f.Message = fmt.Sprintf("%s sort requests by %s.", text.Some(names, 3), f.Evidence[0].Found)
+		f.Say("%s sort requests by %s.", text.Some(names, 3), f.Evidence[0].Found)
 		if len(names) == 1 {
-			f.Message = fmt.Sprintf("%s sorts requests by %s.", names[0], f.Evidence[0].Found)
+			f.Say("%s sorts requests by %s.", names[0], f.Evidence[0].Found)
 		}
 		report(f)
 	}
@@ -101,7 +101,7 @@ func fewRequests(c *diagnose.Case, report func(finding.Finding)) {
 	})
 	allFine(report, right, strconv.Itoa(leastRequests)+" or more requests fit the queue of %s")
 	if len(names) > 0 {
-		f.Message = fmt.Sprintf("Fewer than %d requests fit into the queue of %s.", leastRequests, text.Some(names, 3))
+		f.Say("Fewer than %d requests fit into the queue of %s.", leastRequests, text.Some(names, 3))
 		report(f)
 	}
 }
@@ -139,10 +139,10 @@ func smallRequests(c *diagnose.Case, report func(finding.Finding)) {
 	allFine(report, right, "large requests go unsplit to %s")
 	allFine(report, most, "requests to %s are as large as they can be")
 	if len(names) > 0 {
-		f.Message = fmt.Sprintf("%s cut I/Os into requests of %s KiB, though they would take more.", text.Some(names, 3),
+		f.Say("%s cut I/Os into requests of %s KiB, though they would take more.", text.Some(names, 3),
 			f.Evidence[0].Found)
 		if len(names) == 1 {
-			f.Message = fmt.Sprintf("%s cuts I/Os into requests of %s KiB, though it would take more.", names[0],
+			f.Say("%s cuts I/Os into requests of %s KiB, though it would take more.", names[0],
 				f.Evidence[0].Found)
 		}
 		report(f)
@@ -156,7 +156,7 @@ func rotationalSSD(c *diagnose.Case, report func(finding.Finding)) {
 		return "1", "0", wrongIf(d.Queue.Rotational && solid && t.HDD == nil)
 	})
 	if len(names) > 0 {
-		f.Message = fmt.Sprintf("%s: marked as spinning, though solid state.", text.Some(names, 3))
+		f.Say("%s: marked as spinning, though solid state.", text.Some(names, 3))
 		report(f)
 	}
 }

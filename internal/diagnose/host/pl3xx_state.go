@@ -46,7 +46,7 @@ func otherLoad(c *diagnose.Case, report func(finding.Finding)) {
 				Run("pidstat -d 1 5")
 			if w != nil && w.Using() != "" {
 				f.Severity, f.Title = finding.Info, "the storage is in use"
-				f.Message = fmt.Sprintf("%s does %s IOPS and %s: it is %s.", t.Name, iops, rate, w.InUse())
+				f.Say("%s does %s IOPS and %s: it is %s.", t.Name, iops, rate, w.InUse())
 				f.Fix = "Leave it alone, and measure on a machine that is not at work."
 				f.Commands = []string{"plimsoll why " + text.ShellQuote(w.Path)}
 			}
@@ -98,7 +98,7 @@ func kernelTrouble(c *diagnose.Case, report func(finding.Finding)) {
 				f.Severity = finding.Info
 			}
 		}
-		f.Message = fmt.Sprintf("The kernel's log has %s (%s), last %s.", e.Kind, f.Subject, when)
+		f.Say("The kernel's log has %s (%s), last %s.", e.Kind, f.Subject, when)
 		f = f.Saw("lines", text.Count(e.Count), "0", "dmesg").
 			Saw("last", fmt.Sprintf("%.160s", e.Text), "", "dmesg")
 		f.Commands = []string{"dmesg --ctime | grep -F " + text.ShellQuote(cmp.Or(e.Device, "temperature"))}
@@ -162,7 +162,7 @@ func oldSoftware(c *diagnose.Case, report func(finding.Finding)) {
 		f := finding.New("fio", "%s does not measure how long syncs take with libaio.", v).
 			Saw("fio", v.String(), fioSyncs.String()+" or later", "fio --version")
 		if v.Before(fioWhole) {
-			f.Message = fmt.Sprintf("%s does not measure how long syncs take with libaio, and leaves jobs that have ended "+
+			f.Say("%s does not measure how long syncs take with libaio, and leaves jobs that have ended "+
 				"out of its documents of each second.", v)
 		}
 		report(f)
@@ -175,11 +175,11 @@ func oldSoftware(c *diagnose.Case, report func(finding.Finding)) {
 	case !known:
 	case ext4 && !k.Before(ext4Broken) && k.Before(ext4Mended):
 		f.Severity, f.Evidence[0].Expected = finding.Fail, ext4Mended.String()+" or later"
-		f.Message = fmt.Sprintf("Direct writes on ext4 corrupt files under Linux %s.", k)
+		f.Say("Direct writes on ext4 corrupt files under Linux %s.", k)
 		report(f)
 	case k.Before(host.CountsFlushes):
 		f.Severity, f.Evidence[0].Expected = finding.Info, host.CountsFlushes.String()+" or later"
-		f.Message = fmt.Sprintf("Linux %s does not count flushes, so their number is not known.", k)
+		f.Say("Linux %s does not count flushes, so their number is not known.", k)
 		report(f)
 	default:
 		report(finding.Fine("kernel", "no fault of Linux %s is known", k))

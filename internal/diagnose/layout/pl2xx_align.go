@@ -63,15 +63,15 @@ func wrongGeometry(c *diagnose.Case, report func(finding.Finding)) {
 		}
 		switch {
 		case m.StripeUnit == 0:
-			f.Message = fmt.Sprintf("%s was made without the stripe geometry of %s: %s chunks over %d data members.", m.Point,
+			f.Say("%s was made without the stripe geometry of %s: %s chunks over %d data members.", m.Point,
 				a.Name, a.Chunk, members)
 			if a.Level.Parity() == 0 {
 				f.Severity = finding.Info
 			}
 		case m.StripeUnit != unit:
-			f.Message = fmt.Sprintf("%s was made with su=%s, but the chunk of %s is %s.", m.Point, m.StripeUnit, a.Name, unit)
+			f.Say("%s was made with su=%s, but the chunk of %s is %s.", m.Point, m.StripeUnit, a.Name, unit)
 		default:
-			f.Message = fmt.Sprintf("%s was made with sw=%s (a stripe of %s), but %s has %d data members (a stripe of %s).",
+			f.Say("%s was made with sw=%s (a stripe of %s), but %s has %d data members (a stripe of %s).",
 				m.Point, units.Number(float64(m.StripeWide)/float64(m.StripeUnit)), m.StripeWide, a.Name, members, wide)
 		}
 		report(f)

@@ -1,7 +1,6 @@
 package layout
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -35,7 +34,7 @@ func doubleMount(c *diagnose.Case, report func(finding.Finding)) {
 			Saw("mounts of "+d, strings.Join(at, ", "), "one", "/proc/self/mountinfo").
 			Run("findmnt --source " + text.ShellQuote("/dev/"+d))
 		if unused := unusedArrays(c); len(unused) > 0 {
-			f.Message = fmt.Sprintf("%s is mounted at %s: they are one filesystem, and %s is not mounted at all.",
+			f.Say("%s is mounted at %s: they are one filesystem, and %s is not mounted at all.",
 				d, strings.Join(at, " and "), strings.Join(unused, ", "))
 			f = f.Saw("arrays without a mount", strings.Join(unused, ", "), "none", "/proc/self/mountinfo")
 		}
@@ -141,7 +140,7 @@ func volatileCache(c *diagnose.Case, report func(finding.Finding)) {
 			Saw("write cache", diagnose.VolatileCache+" on "+strings.Join(back, ", "), "write through", diagnose.Sysfs(back[0],
 				"queue/write_cache"))
 		if len(a.Volumes) == 1 {
-			f.Message = fmt.Sprintf("%s has a volatile write cache, so each sync becomes a flush.", back[0])
+			f.Say("%s has a volatile write cache, so each sync becomes a flush.", back[0])
 		}
 		var syncs []int
 		for _, m := range c.Runs {
@@ -152,7 +151,7 @@ func volatileCache(c *diagnose.Case, report func(finding.Finding)) {
 			syncs = append(syncs, m.IDs()...)
 			if p50, ok := m.Result.Total.Sync.Lat.At(50); ok && p50 > 0 && float64(p50) < fastSync {
 				f.Severity = finding.Warn
-				f.Message = fmt.Sprintf("Syncs on %s return in %s (median) with a volatile write cache below: either it is "+
+				f.Say("Syncs on %s return in %s (median) with a volatile write cache below: either it is "+
 					"protected against power loss or commits can be lost.", a.Name, text.Duration(p50))
 				f = f.Saw("sync p50", text.Duration(p50), "at least "+units.Latency(fastSync).String(), "fio, scenario "+m.Label())
 			}

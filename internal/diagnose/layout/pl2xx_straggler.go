@@ -111,7 +111,7 @@ func lagFinding(l diagnose.Lag, subject string, s finding.Severity, how string) 
 	if len(names) > 1 {
 		verb, whose = "take", "their"
 	}
-	f.Message = fmt.Sprintf("%s %s %s per request, up to %s the %s of %s peers, %s.", strings.Join(names, " and "), verb,
+	f.Say("%s %s %s per request, up to %s the %s of %s peers, %s.", strings.Join(names, " and "), verb,
 		strings.Join(waits, " and "), text.Times(l.Ratio()), units.Latency(l.Peers).String(), whose, how)
 	return f
 }

@@ -302,7 +302,7 @@ func rowLocks(c *diagnose.Case, report func(finding.Finding)) {
 		f := b.finding("%s of the samples wait for rows that another transaction has changed.", text.Percent(w.Share))
 		f = f.Saw("waits for row locks", text.Percent(w.Share), "", "pg_stat_activity")
 		if b.Scale > 0 && b.Scale < b.peak.Clients {
-			f.Message = fmt.Sprintf("Row locks: %s on %s. %s", text.Plural(b.peak.Clients, "client"),
+			f.Say("Row locks: %s on %s. %s", text.Plural(b.peak.Clients, "client"),
 				text.Plural(b.Scale, "branch", "branches"), f.Message)
 			f = f.Saw("scale", text.Count(b.Scale), fmt.Sprintf("at least %d", b.peak.Clients), "pgbench")
 		}

@@ -220,15 +220,12 @@ func situations() []situation {
 			}
 			r.keep("backup", "dd if=/dev/zero of=%s/copy bs=64K count=%d conv=fsync status=none; sleep 0.5", r.mount, kib/64)
 		}},
-		{name: "neighbour-ends", right: neighbour, make: func(r *rig, sick bool) {
-			r.drive.set(r.quick())
+		{name: "neighbour-ends", right: neighbour, make: func(r *rig, sick bool) { // what it wrote is synced, then it goes
+			mib := r.between(8, 16)
+			r.slower(func(b *behaviour) { b.bytes = float64(mib << 20) })
 			r.oltp(40)
-			if sick { // what it wrote while that was quick outlives it
-				r.do("dd if=/dev/zero of=%s/copy bs=1M count=180 status=none", r.mount)
-			}
-			r.slower(func(b *behaviour) { b.bytes = float64(r.between(8, 16) << 20) })
 			if sick {
-				r.start("flusher", "/bin/sh", "-c", "sync "+r.mount+"/copy")
+				r.start("backup", "/bin/sh", "-c", fmt.Sprintf("dd if=/dev/zero of=%s/copy bs=1M count=%d conv=fsync status=none", r.mount, 4*mib))
 			}
 		}},
 		{name: "neighbour-stops", right: neighbour, make: func(r *rig, sick bool) { // it ends before the look does
