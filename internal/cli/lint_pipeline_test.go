@@ -83,8 +83,8 @@ func TestHooksOfPreCommit(t *testing.T) {
 		t.Fatal(err)
 	}
 	var hooks []struct {
-		ID, Name, Description, Entry, Language, Files string
-		Types                                         []string
+		ID, Name, Description, Entry, Language, Exclude string
+		Types                                           []string
 	}
 	if err := yaml.Unmarshal(text, &hooks); err != nil || len(hooks) != 2 {
 		t.Fatal(err, len(hooks))
@@ -93,16 +93,16 @@ func TestHooksOfPreCommit(t *testing.T) {
 		if h.ID == "" || h.Name == "" || h.Language != "golang" {
 			t.Errorf("%+v: want an id, a name and the language golang", h)
 		}
-		files, err := regexp.Compile(h.Files)
+		exclude, err := regexp.Compile(h.Exclude)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for name, want := range map[string]bool{
 			"a.fio": true, "a/b.sh": true, "README.md": true, "w.yml": true, "x.bat": true, "x.ps1": true, "n.ipynb": true,
-			"x.ksh": true, "x.org": true, "main.go": false, "p.png": false,
+			"x.ksh": true, "x.org": true, "x.py": true, "Dockerfile": true, "Jenkinsfile": true, "x.tf": true, "bench": true, "main.go": false, "p.png": false,
 		} {
-			if files.MatchString(name) != want {
-				t.Errorf("%s: %s matches: %v, want %v", h.ID, name, !want, want)
+			if exclude.MatchString(name) == want {
+				t.Errorf("%s: %s is handed over: %v, want %v", h.ID, name, !want, want)
 			}
 		}
 		dir := jobsFolder(t, true)

@@ -209,13 +209,9 @@ func (t *OptionTable) candidates() []string {
 	return all
 }
 
-// Abbreviates says whether a name is the beginning of exactly one option: on a command line fio
-// takes it (getopt_long). An engine's options count once the engine is known; engine is empty where
-// it is not.
-func (t *OptionTable) Abbreviates(name, engine string) bool {
-	if len(name) < 2 {
-		return false
-	}
+// Begins counts the options that begin with a name: on a command line fio takes it where that is one
+// (getopt_long). An engine's options count once the engine is known; engine is empty where it is not.
+func (t *OptionTable) Begins(name, engine string) int {
 	n := 0
 	for option, o := range t.byName {
 		if strings.HasPrefix(option, name) &&
@@ -228,7 +224,7 @@ func (t *OptionTable) Abbreviates(name, engine string) bool {
 			n++
 		}
 	}
-	return n == 1
+	return n
 }
 
 // Shortens says whether a command has names that are no option's whole name, which only a command

@@ -114,7 +114,7 @@ func engineAlias(name string) string {
 // refusal judges one option.
 func (t *OptionTable) refusal(j JobText, o Option, of jobEngine) (Refusal, bool) {
 	info := t.byName[o.Name]
-	if info == nil && j.Command && (t.settings[o.Name] || t.Abbreviates(o.Name, of.name)) {
+	if info == nil && j.Command && (t.settings[o.Name] || len(o.Name) > 1 && t.Begins(o.Name, of.name) == 1) {
 		return Refusal{}, false
 	}
 	k := kbBase(j)

@@ -81,6 +81,9 @@ func NewCase(given Case) *Case {
 			for i, section := range src.File.EachJob() {
 				c.add(c.newLintJob(f, src, i, section))
 			}
+			if c.nameless(*src) { // what it is to do is judged all the same
+				c.add(c.newLintJob(f, src, 0, src.File.Sections[0]))
+			}
 		}
 		c.byFile[f] = c.jobs[before:len(c.jobs):len(c.jobs)]
 		c.documents[f] = documentOf(f, c.byFile[f])

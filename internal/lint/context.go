@@ -103,9 +103,7 @@ func matching(all []*script.File, from, name string) []*script.File {
 
 // exampleFolders hold jobs that show how options are written, or that something fills in before they
 // run.
-var exampleFolders = []string{
-	"example", "examples", "sample", "samples", "template", "templates", "testdata", "fixtures",
-}
+var exampleFolders = strings.Fields(`example examples sample samples template templates testdata fixtures`)
 
 // shows says whether a document shows how jobs are written rather than measures: a job file in a
 // folder of examples, templates or test data, or the manual of fio.

@@ -85,7 +85,7 @@ func TestWarningsAreProvable(t *testing.T) {
 		{"PL105", "fio --name=a --size=64m --rw=write --fsync=$N --directory=/d\n", none},
 		{"PL106", "fio --name=a --size=64k --bs=4k --rw=randread --iodepth=32 --ioengine=libaio --direct=1 --loops=9\n", finding.Warn},
 		{"PL106", "fio --name=a --size=64k --bs=4k --rw=randread --iodepth=16 --ioengine=libaio --direct=1 --loops=9\n", finding.Info},
-		{"PL107", "fio --name=a --size=9g --rw=read --filename=/f --numjobs=4 --direct=1\n", finding.Info},
+		{"PL107", "fio --name=a --size=9g --rw=read --filename=/f --numjobs=4 --direct=1\n", finding.Warn},
 		{"PL107", "fio --name=a --size=9g --rw=read --filename=/f --numjobs=4\n", finding.Warn},
 		{"PL107", "fio --name=prefill --size=9g --rw=write --filename=/f --numjobs=4\n", finding.Info},
 		{"PL107", "fio --name=a --size=9g --rw=read --filename=/f --numjobs=4 --output=/dev/null &\n", none},

@@ -169,6 +169,13 @@ func TestSameBlocksExperiment(t *testing.T) {
 	if int64(sum) != 2*info.Size() {
 		t.Error("want twice the file")
 	}
+	direct := strings.Replace(job, "rw=write", "rw=write\ndirect=1", 1) // past the page cache the blocks are the same
+	warned(t, "PL107", direct, true)
+	r, _, dir = experiment(t, direct)
+	if info, err = os.Stat(filepath.Join(dir, "f")); err != nil || len(r.Jobs) != 2 || r.Jobs[0].Write.Bytes != int(info.Size()) ||
+		r.Jobs[1].Write.Bytes != int(info.Size()) {
+		t.Errorf("with direct=1 %+v of %v, %v", r.Jobs, info, err)
+	}
 	const apart = "[a]\nrw=write\nbs=64k\nsize=2m\nfilename=f\nnumjobs=2\noffset_increment=2m\n"
 	warned(t, "PL107", apart, false)
 	_, _, dir = experiment(t, apart)
@@ -481,5 +488,18 @@ func TestSectionPathExperiment(t *testing.T) {
 		if info, err := os.Stat(filepath.Join(place, name)); err != nil || info.Size() != 64<<10 {
 			t.Errorf("%v, %v: want a file where the name says", info, err)
 		}
+	}
+}
+
+func TestVerifiesNothingExperiment(t *testing.T) {
+	const job = "[a]\nrw=write\nbs=4k\nsize=64k\nfilename=f\nverify_only\n"
+	warned(t, "PL165", job, true)
+	warned(t, "PL165", job+"verify=crc32c\n", false)
+	// The first section makes the file, the second goes over it.
+	r, said, dir := experiment(t, "[make]\nrw=write\nbs=4k\nsize=64k\nfilename=f\nbuffer_pattern=0x5a\n"+
+		strings.Replace(job, "[a]", "[a]\nstonewall", 1))
+	text, err := os.ReadFile(filepath.Join(dir, "f"))
+	if err != nil || len(r.Jobs) != 2 || r.Jobs[1].Write.Bytes != 64<<10 || bytes.Count(text, []byte{0x5a}) != 64<<10 {
+		t.Errorf("%v %s %+v: want 64 KiB reported, and none written", err, said, r.Jobs)
 	}
 }

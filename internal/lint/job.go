@@ -267,37 +267,3 @@ func anyJob(check func(c *Case, j *lintJob) *finding.Finding) func(*Case, func(f
 		}
 	}
 }
-
-// oncePerFile makes a check of a job into one of a case that speaks once a document, at the first
-// job, and lists the others' lines: what holds for every job is read once.
-func oncePerFile(check func(c *Case, j *lintJob) *finding.Finding) func(*Case, func(finding.Finding)) {
-	return func(c *Case, report func(finding.Finding)) {
-		for _, file := range c.Scripts {
-			var first *finding.Finding
-			var more []string
-			for _, j := range c.byFile[file] {
-				if j.partial {
-					continue
-				}
-				f := measured(check)(c, j)
-				switch {
-				case f == nil:
-				case first == nil:
-					first = f
-				case f.Line != first.Line || f.Col != first.Col:
-					if at := fmt.Sprint(f.Line); !slices.Contains(more, at) {
-						more = append(more, at)
-					}
-				}
-			}
-			if first == nil {
-				continue
-			}
-			if len(more) > 0 {
-				first.Evidence = append(first.Evidence,
-					finding.Evidence{What: "the same in lines", Found: strings.Join(more, ", ")})
-			}
-			report(*first)
-		}
-	}
-}

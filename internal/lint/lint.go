@@ -26,7 +26,8 @@ func Rules() []*rule {
 		sameVolume, rateBySmallest, rateWithPauses, rampAboveRun, givenTwice, together, boundByDepth, noJob,
 		oneName, smallOnDevice, manyFills, holesInFill, loopsWithTime, notRead, idleComment, verifyShared,
 		writtenTwice, series, replayed, neverSynced, contradictingName, unsynced, lostDash, placeAlone, noSize,
-		syncsNothing, sectionPath, partSectors,
+		syncsNothing, sectionPath, partSectors, unmade, bootFiles,
+		noBarrier, verifiesNothing,
 	}
 }
 

@@ -113,7 +113,7 @@ var syncWithDepth = &rule{
 }
 
 var boundByDepth = &rule{
-	Code: "PL140", Check: oncePerFile(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL140", Check: eachJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
 		w := j.load
 		if w.Sequential || !w.Direct || !fio.Synchronous(w.Engine) || w.Jobs < 2 || w.SyncEvery > 0 || w.SyncWrites ||
 			w.Paced() ||
@@ -130,5 +130,5 @@ var boundByDepth = &rule{
 			"numjobs",
 			"ioengine",
 		)
-	}),
+	})),
 }

@@ -26,14 +26,10 @@ var (
 
 // otherSense are words beside which read, write or random does not say what the job itself does: a
 // read after a write, a write cache, random data.
-var otherSense = []string{
-	"after", "before", "post", "pre", "prep", "prepare", "fill", "prefill", "precondition", "init", "setup", "lay",
-	"layout",
-	"while", "during", "under", "with", "without", "vs", "versus", "then", "to", "from", "of", "for", "background",
-	"noise",
-	"ahead", "back", "through", "around", "cache", "cached", "buffer", "buffers", "data", "bytes", "content", "pattern",
-	"verify", "check", "amp", "amplification", "lock", "same", "only", "no", "non", "not",
-}
+var otherSense = strings.Fields(`after before post pre prep prepare fill prefill precondition init setup lay layout while during
+	under with without vs versus then to from of for background noise ahead back through around cache
+	cached buffer buffers data bytes content pattern verify check amp amplification lock same only no
+	non not`)
 
 // claimed is what a name says; false where it says nothing, or nothing of the job itself.
 func claimed(name string) (claim, bool) {
@@ -87,7 +83,14 @@ var contradictingName = &rule{
 			j.anyGiven("percentage_random", "rw_sequencer", "zonemode", "flow", "read_iolog") {
 			return nil
 		}
-		c, says := claimed(j.sec.Name)
+		name := j.sec.Name
+		c, says := claimed(name)
+		for _, s := range j.src.File.Sections { // one of [global] names no job, and says what is meant
+			if global, has := s.Get("name"); has && s.Global() && !says && !slices.ContainsFunc(j.own.Options, sets("rw")) {
+				name = global
+				c, says = claimed(name)
+			}
+		}
 		if !says {
 			return nil
 		}
@@ -95,9 +98,18 @@ var contradictingName = &rule{
 		if instead == "" {
 			return nil
 		}
-		return j.found(fmt.Sprintf("The job is named %q, and with %s %s.", text.Clean(j.sec.Name, 60), j.setting("rw",
-			"read"), instead), "rw")
+		f := j.found(fmt.Sprintf("The job is named %q, and with %s %s.", text.Clean(name, 60), j.setting("rw", "read"),
+			instead), "rw")
+		if name != j.sec.Name {
+			f.Severity = finding.Info // fio does not show it
+		}
+		return f
 	})),
+}
+
+// sets says of an option whether it is the one of a main name.
+func sets(name string) func(fio.Option) bool {
+	return func(o fio.Option) bool { return fio.BuiltinOptions().Main(o.Name) == name }
 }
 
 // placeOptions say where a job works, and nothing of what it does there.
@@ -114,9 +126,7 @@ var placeAlone = &rule{
 			if j.src.Command || j.partial {
 				continue
 			}
-			given = given || slices.ContainsFunc(j.own.Options, func(o fio.Option) bool {
-				return fio.BuiltinOptions().Main(o.Name) == "rw"
-			})
+			given = given || slices.ContainsFunc(j.own.Options, sets("rw"))
 			if !given || j.given("rw") || j.open("rw") || len(j.own.Options) == 0 ||
 				slices.ContainsFunc(j.own.Options, func(o fio.Option) bool { return !slices.Contains(placeOptions, o.Name) }) {
 				continue

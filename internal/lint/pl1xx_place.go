@@ -34,8 +34,7 @@ var sameBlocks = &rule{
 			f.Fix = fmt.Sprintf("Add offset_increment=%s; the %s then has to hold %s. Or use directory= for a file per job.",
 				w.Size.Suffixed(), what, w.Size*units64(w.Jobs))
 		}
-		if !w.Buffered || j.open("direct") || j.open("ioengine") || !fio.UsesPageCache(w.Engine) || j.prepares() ||
-			j.directOutside() {
+		if j.open("ioengine") || !fio.UsesPageCache(w.Engine) || j.prepares() || w.Paced() {
 			f.Severity = finding.Info
 		}
 		return f

@@ -8,6 +8,7 @@ import (
 
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/command"
 	"plimsoll/internal/script"
 	"plimsoll/internal/text"
 )
@@ -160,7 +161,11 @@ func (c *Case) refused(table *fio.OptionTable, w written, r fio.Refusal) *findin
 	name, value := text.Clean(o.Name, 120), text.Clean(o.String(), 120)
 	switch r.Kind {
 	case fio.RefusedName:
-		return c.unknownName(table, w, r)
+		f := c.unknownName(table, w, r)
+		if f != nil {
+			f.Message += w.instead(table, r)
+		}
+		return f
 	case fio.RefusedSetting:
 		f := w.at(o, fmt.Sprintf("%s %s: fio drops the job.", name, r.Says))
 		f.Fix = fmt.Sprintf("Give it to fio where it is started: fio --%s ...", value)
@@ -209,6 +214,23 @@ func describes(table *fio.OptionTable, o fio.Option) string {
 		return fmt.Sprintf("Give a value that fio takes: fio --enghelp=%s,%s describes it.", info.Engines[0], info.Name)
 	}
 	return fmt.Sprintf("Give a value that fio takes: fio --cmdhelp=%s describes it.", info.Name)
+}
+
+// instead is what fio 3.33 makes of an option of a command line that it does not know.
+func (w written) instead(table *fio.OptionTable, r fio.Refusal) string {
+	name := r.Option.Name
+	line := []rune(w.file.Source(r.Option.Line))
+	if !w.Command || r.Option.Col < 1 || r.Option.Col > len(line) || r.Says != "" {
+		return ""
+	}
+	rest := string(line[r.Option.Col-1:])
+	if letter, short := command.Short(rest[:min(len(rest), 2)]); short && len(name) > 1 {
+		return fmt.Sprintf(" With one hyphen fio takes it for %s (--%s), and may run without it.", rest[:2], letter)
+	}
+	if n := table.Begins(name, ""); n > 1 && r.Near == "" {
+		return fmt.Sprintf(" %s begin with it, and fio refuses what is ambiguous.", text.Plural(n, "option"))
+	}
+	return ""
 }
 
 // ownProgram is a fio that somebody built: one in a folder whose name is no system's.

@@ -145,7 +145,7 @@ func (j *lintJob) mode() string {
 }
 
 var omission = &rule{
-	Code: "PL122", Check: oncePerFile(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL122", Check: eachJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
 		limited := ""
 		for _, name := range []string{"thinktime", "rate_iops", "rate"} {
 			if o, ok := j.last[name]; ok && strings.Trim(o.Value, "0 ,") != "" {
@@ -160,16 +160,16 @@ var omission = &rule{
 				"low.", limited),
 			limited,
 		)
-	}),
+	})),
 }
 
 var everyIO = &rule{
-	Code: "PL126", Check: oncePerFile(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL126", Check: eachJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
 		for _, name := range []string{"write_lat_log", "write_bw_log", "write_iops_log"} {
 			if j.given(name) && !j.given("log_avg_msec") && !j.given("log_hist_msec") && !j.given("log_max_value") {
 				return j.found(fmt.Sprintf("%s without log_avg_msec keeps a line in memory for each I/O.", name), name)
 			}
 		}
 		return nil
-	}),
+	})),
 }

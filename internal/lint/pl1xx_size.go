@@ -209,7 +209,7 @@ var percentSize = &rule{
 }
 
 var endsEarly = &rule{
-	Code: "PL129", Check: oncePerFile(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL129", Check: eachJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
 		if j.load.Runtime == 0 || j.load.TimeBased || j.open("time_based") || j.load.Size == 0 || j.given("io_size") ||
 			j.given("loops") ||
 			j.given("number_ios") ||
@@ -219,5 +219,5 @@ var endsEarly = &rule{
 		}
 		return j.found(fmt.Sprintf("The job ends as soon as its %s are done, even if that is long before %s.", j.load.Size,
 			text.Duration(j.load.Runtime)), "runtime")
-	}),
+	})),
 }

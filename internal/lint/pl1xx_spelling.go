@@ -26,6 +26,8 @@ var unreadable = &rule{
 				switch u.By {
 				case script.Printed:
 					f.Fix = "Give it to plimsoll import, or another ending."
+				case script.Limit:
+					f.Severity, f.Fix = finding.Warn, "Split it, or give its commands job files."
 				case script.NoJob:
 					f.Message = why + "." // a file's name keeps its case
 					f.Fix = "Put a [name] before the job's options, or lint the file that includes this one with it."
@@ -70,13 +72,8 @@ func blankWord(j script.Job) (shell.Word, bool) {
 var notRead = &rule{
 	Code: "PL147", Check: func(c *Case, report func(finding.Finding)) {
 		for _, file := range c.Scripts {
-			if n := len(file.Missed); n > 0 {
-				lines := make([]string, n)
-				for i, line := range file.Missed {
-					lines[i] = fmt.Sprint(line)
-				}
-				report(*foundAt(file, file.Missed[0], 1, fmt.Sprintf("%s could not be read: %s %s.", text.Plural(n, "fio command"),
-					map[bool]string{true: "line", false: "lines"}[n == 1], text.Clean(strings.Join(lines, ", "), 200))))
+			for _, p := range file.Passed {
+				report(*foundAt(file, p.Line, 1, fmt.Sprintf("A fio command is passed over: %s.", p.Why)))
 			}
 		}
 	},
@@ -130,20 +127,25 @@ var noJob = &rule{
 	Code: "PL141", Check: func(c *Case, report func(finding.Finding)) {
 		for _, file := range c.Scripts {
 			for _, j := range file.Jobs {
-				f := j.File
-				if len(f.Sections) == 1 {
-					if _, merges := f.Sections[0].Get("merge_blktrace_file"); merges {
-						continue
-					}
+				if c.nameless(j) {
+					report(*foundAt(file, j.Line, j.Col, "The command has options and no --name: fio has no job to run."))
 				}
-				if !j.Command || j.Partial || j.Appended || len(f.Files) > 0 || len(f.Jobs()) > 0 || len(f.Sections) == 0 ||
-					len(f.Settings) > 0 && !onlyOutput(f.Settings) {
-					continue
-				}
-				report(*foundAt(file, j.Line, j.Col, "The command has options and no --name: fio has no job to run."))
 			}
 		}
 	},
+}
+
+// nameless says whether a command has options of a job, and no job. The name of an option that lost its dashes is no
+// job file.
+func (c *Case) nameless(j script.Job) bool {
+	f := j.File
+	if !j.Command || j.Partial || j.Appended || len(f.Jobs()) > 0 || len(f.Sections) == 0 ||
+		slices.ContainsFunc(f.Files, func(name string) bool { return !c.optionName(name) }) ||
+		len(f.Settings) > 0 && !onlyOutput(f.Settings) {
+		return false
+	}
+	_, merges := f.Sections[0].Get("merge_blktrace_file")
+	return !merges
 }
 
 // onlyOutput says whether the settings leave it to the command line to define jobs.

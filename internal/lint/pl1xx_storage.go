@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,6 +34,64 @@ func documentOf(f *script.File, jobs []*lintJob) *document {
 		}
 	}
 	return d
+}
+
+var unmade = &rule{
+	Code: "PL162", Check: func(c *Case, report func(finding.Finding)) {
+		for _, file := range c.Scripts {
+			for _, u := range c.documents[file].Unmade {
+				report(*foundAt(file, u.Word.Line, u.Word.Col, fmt.Sprintf("mdadm refuses it: %s.", text.Clean(u.Why, 240))))
+			}
+		}
+	},
+}
+
+var (
+	// mdadmConf is a line that changes mdadm.conf: what stands before its name.
+	mdadmConf = regexp.MustCompile(`^[^#]*?(?:>>?|\btee\b|\brm\s|\bsed\s).*mdadm\.conf`)
+	// keepsConf appends to it, dropsArrays deletes its arrays.
+	keepsConf   = regexp.MustCompile(`>>|\btee\s.*(?:-a|--append)\b`)
+	dropsArrays = regexp.MustCompile(`\bsed\s.*ARRAY.*d\b`)
+	// fstabLine is a line that a script writes to fstab.
+	fstabLine = regexp.MustCompile(`^[^#]*\becho\s+(?:-e\s+)?["'][^"']+["'].*\bfstab`)
+	kernelMD  = regexp.MustCompile(`^/dev/md\d+$`)
+)
+
+var bootFiles = &rule{
+	Code: "PL163", Check: func(c *Case, report func(finding.Finding)) {
+		for _, file := range c.Scripts {
+			say := func(line int, says string) { report(*foundAt(file, line, 1, says)) }
+			appended, dropped := 0, 0
+			for line, change := range file.Each(mdadmConf, "mdadm.conf") {
+				switch before := appended; {
+				case keepsConf.MatchString(change):
+					if appended, dropped = line, 0; before > 0 {
+						say(line, fmt.Sprintf("Line %d appends the arrays to mdadm.conf already: they stand there twice.", before))
+					}
+				case dropsArrays.MatchString(change):
+					appended, dropped = 0, line
+				default:
+					appended, dropped = 0, 0
+				}
+			}
+			if dropped > 0 {
+				say(dropped, "It deletes the line of every array from mdadm.conf, other arrays' too, and writes none again.")
+			}
+			for line, command := range file.Each(fstabLine, "fstab") {
+				fields := strings.Fields(strings.FieldsFunc(command, func(r rune) bool { return r == '"' || r == '\'' })[1])
+				switch {
+				case len(fields) < 4:
+				case strings.HasSuffix(fields[3], ",") && len(fields) > 4:
+					f := foundAt(file, line, 1, fmt.Sprintf("A blank ends the options of this line of fstab behind %q: %q is not among "+
+						"them.", text.Clean(fields[3], 60), text.Clean(fields[4], 60)))
+					f.Severity, f.Fix = finding.Fail, "Write the options without blanks."
+					report(*f)
+				case kernelMD.MatchString(fields[0]):
+					say(line, fmt.Sprintf("%s may have another name after a boot: fstab needs its UUID or label.", fields[0]))
+				}
+			}
+		}
+	},
 }
 
 var wrongStripe = &rule{
@@ -105,34 +164,30 @@ var mountedTwice = &rule{
 	},
 }
 
-var scriptDiscard = &rule{
-	Code: "PL132", Check: func(c *Case, report func(finding.Finding)) {
+// mountedWith makes a check of a case: that no mount of a document has one of the options.
+func mountedWith(says string, options ...string) func(*Case, func(finding.Finding)) {
+	return func(c *Case, report func(finding.Finding)) {
 		for _, file := range c.Scripts {
-			var first *finding.Finding
-			var more []string
 			for _, cmd := range file.Commands {
-				opts, _ := cmd.Flags(map[string]string{"-o": "options", "--options": "options"}, "options -t")
-				w, ok := opts["options"]
-				if cmd.Name() != "mount" || !ok || !slices.Contains(strings.Split(w.Text, ","), "discard") {
-					continue
-				}
-				if first == nil {
-					first = foundAt(file, w.Line, w.Col,
-						"With discard, removed files are trimmed while something else is measured, and reads of their blocks touch no "+
-							"medium.")
-				} else {
-					more = append(more, strconv.Itoa(w.Line))
+				opts, _ := cmd.Flags(script.MountOptions)
+				w := opts["options"]
+				if cmd.Name() == "mount" && slices.ContainsFunc(strings.Split(w.Text, ","),
+					func(o string) bool { return slices.Contains(options, o) }) {
+					report(*foundAt(file, w.Line, w.Col, says))
 				}
 			}
-			if first == nil {
-				continue
-			}
-			if len(more) > 0 {
-				first.Evidence = []finding.Evidence{{What: "the same in lines", Found: strings.Join(more, ", ")}}
-			}
-			report(*first)
 		}
-	},
+	}
+}
+
+var scriptDiscard = &rule{
+	Code: "PL132", Check: mountedWith("With discard, removed files are trimmed while something else is measured, and reads of "+
+		"their blocks touch no medium.", "discard"),
+}
+
+var noBarrier = &rule{
+	Code: "PL164", Check: mountedWith("Without barriers no flush reaches the drive: syncs look faster than those that a power "+
+		"cut spares.", "nobarrier", "barrier=0"),
 }
 
 var neverMounted = &rule{
@@ -184,17 +239,7 @@ var sameVolume = &rule{
 				if cmd.Name() != "lvcreate" || cmd.Loop {
 					continue
 				}
-				opts, operands := cmd.Flags(
-					map[string]string{
-						"-n":     "name",
-						"--name": "name",
-						"-L":     "size",
-						"-l":     "extents",
-						"-i":     "stripes",
-						"-I":     "stripesize",
-					},
-					"name size extents stripes stripesize --type --stripes --stripesize --size --extents",
-				)
+				opts, operands := cmd.Flags(script.LVCreateOptions)
 				if len(operands) == 0 || opts["name"].Text == "" ||
 					strings.Contains(opts["name"].Text+operands[0].Text, "$") {
 					continue

@@ -38,14 +38,14 @@ var endless = &rule{
 const shortRun = 5 * time.Minute
 
 var noRamp = &rule{
-	Code: "PL109", Check: oncePerFile(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL109", Check: eachJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
 		w := j.load
 		if !w.TimeBased || w.Runtime == 0 || w.Runtime >= shortRun || j.flag("ramp_time", false) || j.open("ramp_time") ||
 			!j.measures() {
 			return nil
 		}
 		return j.found(fmt.Sprintf("%s without ramp_time: the first seconds count.", text.Duration(w.Runtime)), "runtime")
-	}),
+	})),
 }
 
 var (
@@ -71,7 +71,7 @@ func bursting(f *script.File) []cloud.InstanceFacts {
 }
 
 var shortForBurst = &rule{
-	Code: "PL110", Check: oncePerFile(func(c *Case, j *lintJob) *finding.Finding {
+	Code: "PL110", Check: eachJob(measured(func(c *Case, j *lintJob) *finding.Finding {
 		const burst = 30 * time.Minute
 		w := j.load
 		if w.Runtime == 0 || w.Runtime >= burst || !j.measures() {
@@ -110,7 +110,7 @@ var shortForBurst = &rule{
 				l.credits[0][:3]), "runtime")
 		}
 		return nil
-	}),
+	})),
 }
 
 var repeatedRandom = &rule{

@@ -34,6 +34,19 @@ var verifyShared = &rule{
 	}),
 }
 
+var verifiesNothing = &rule{
+	Code: "PL165", Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
+		if !j.flag("verify_only", false) || j.anyGiven("verify", "verify_pattern") || j.open("verify") || j.open("verify_only") {
+			return nil
+		}
+		says := "verify_only without verify: the job reads, and checks nothing."
+		if j.load.Writes() {
+			says = "verify_only without verify: fio counts writes that it does not make, and checks nothing."
+		}
+		return j.found(says, "verify_only")
+	}),
+}
+
 var writtenTwice = &rule{
 	Code: "PL150", Check: func(c *Case, report func(finding.Finding)) {
 		var in *script.Job
@@ -66,23 +79,8 @@ func (j *lintJob) waits() bool {
 }
 
 // shapes are the options by which the sections of a series differ.
-var shapes = []string{
-	"rw",
-	"bs",
-	"iodepth",
-	"numjobs",
-	"name",
-	"rwmixread",
-	"rwmixwrite",
-	"description",
-	"bsrange",
-	"bssplit",
-	"group_reporting",
-	"new_group",
-	"write_bw_log",
-	"write_lat_log",
-	"write_iops_log",
-}
+var shapes = strings.Fields(`rw bs iodepth numjobs name rwmixread rwmixwrite description bsrange bssplit group_reporting
+	new_group write_bw_log write_lat_log write_iops_log`)
 
 var series = &rule{
 	Code: "PL151", Check: func(c *Case, report func(finding.Finding)) {

@@ -20,14 +20,10 @@ var setWord = regexp.MustCompile(`^([a-z][a-z0-9_-]*)=`)
 var swallowed = regexp.MustCompile(`--([a-z][a-z0-9_-]*)(?:=|$)`)
 
 // freeText are options whose value may hold the options of any program.
-var freeText = []string{
-	"exec_prerun", "exec_postrun", "description", "name", "program", "trigger", "trigger-remote",
-}
+var freeText = strings.Fields(`exec_prerun exec_postrun description name program trigger trigger-remote`)
 
 // writtenNames are options that name a file for what fio reports.
-var writtenNames = []string{
-	"output", "write_bw_log", "write_lat_log", "write_iops_log", "write_hist_log", "write_iolog",
-}
+var writtenNames = strings.Fields(`output write_bw_log write_lat_log write_iops_log write_hist_log write_iolog`)
 
 var lostDash = &rule{
 	Code: "PL156", Check: func(c *Case, report func(finding.Finding)) {

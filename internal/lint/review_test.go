@@ -16,7 +16,7 @@ func TestReprosOfTheReview(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"ar.sh": {
 			"ARGS=(--name=a --rw=randread)\nARGS+=(--foo=1)\nfio \"${ARGS[@]}\"\nO=\"--name=b\"\nO+=\" --foo=2\"\nfio $O\n",
-			"3 PL102 error, 6 PL102 error",
+			"3 PL158 info, 3 PL102 error, 6 PL158 info, 6 PL102 error",
 		},
 		"bp2.fio": {"[a]\nrw=write\nbs=64k\nsize=10G\ndirect=1\nioengine=libaio\nbuffer_pattern=0xdeadbeef\nbuffer_compress_percentage=${P}\n", ""},
 		"h.md": {
@@ -51,6 +51,78 @@ func TestReprosOfTheReview(t *testing.T) {
 		}
 		if got := strings.Join(said, ", "); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// The repros of the review of 2026-11-26 (D4, D8, D9, D10, D12 to D18), and the storage commands of the seeds.
+func TestReprosOfTheThirdReview(t *testing.T) {
+	const synchronous = "-name=a -ioengine=psync -iodepth=32 -rw=randread -size=10G -direct=1 -filename=/mnt/x"
+	double := strings.ReplaceAll(" "+synchronous, " -", " --")
+	for name, c := range map[string]struct{ text, want string }{
+		"eval.sh":   {"c=\"fio " + synchronous + "\"\neval $c\n", "2 PL103 warning"},
+		"list.yaml": {"containers:\n- name: x\n  args: [\"-rw=randread\", \"-name=a\", \"-size=9G\", \"-directory=/d\", \"-direct=1\", \"-iodepth=4\"]\n", "3 PL103 warning"},
+		"nojob.sh":  {"cat > /tmp/p.fio << EOF\n[global]\nrw=write\nsize=1m\nfilename=/mnt/x\nEOF\nfio /tmp/p.fio\n", "2 PL100 error"},
+		"tee.sh":    {"sudo tee /tmp/p.fio << EOF\n[global]\nrw=write\ngroup_reporting=1[nvme0]\nEOF\nfio /tmp/p.fio\n", "2 PL100 error"},
+		"echo.sh":   {"echo \"[global]\" > p.fio\necho rw=write >> p.fio\nfio p.fio\n", "1 PL100 error"},
+		"two.sh":    {"cat > p.fio << E\n[global]\nrw=write\nsize=9g\nE\ncat >> p.fio << E\n[a]\nbs=4k\nE\nfio p.fio\n", ""},
+		"part.sh":   {"cat > p.fio << E\n[global]\nrw=write\nsize=9g\nE\nfio p.fio job.fio\n", ""},
+		"global.fio": {
+			"[global]\nname=perf-seq-read\nrw=write\nfilename=/dev/nvme9n1\ndirect=1\n[nvme0]\nbs=4k\n", "3 PL154 info, 4 PL113 info",
+		},
+		"plus.sh":     {"cmd=\"fio\"\ncmd+=\"" + double + "\"\n${cmd}\n", "3 PL103 warning"},
+		"self.sh":     {"c=\"fio --name=a\"\nc=\"$c" + double[9:] + "\"\n$c\n", "3 PL103 warning"},
+		"perhaps.sh":  {"c=\"fio --name=a --rw=read --iodepth=32\"\nif x; then c+=\" --ioengine=libaio\"; fi\n$c\n", ""},
+		"function.sh": {"c=\"fio --name=a --rw=read --iodepth=32\"\nadd() { c+=\" --ioengine=libaio\"; }\n$c\n", ""},
+		"Jenkinsfile": {"node {\n command = \"sudo fio " + synchronous + "\"\n sshCommand remote: remote, command: command\n}\n", "2 PL147 info"},
+		"x.go":        {"package main\nfunc main() { exec.Command(\"fio\", \"--name=a\").Run() }\n", "2 PL147 info"},
+		"x.ipynb":     {"{\"cells\":[{\"source\":[\"!fio --name=a --rw=read\\n\"]}]}\n", "1 PL147 info"},
+		"x.py":        {"import os\nos.system(\"fio " + synchronous + "\")\n", "2 PL147 info"},
+		"ambiguous.sh": {"fio --filename=/tmp/x --rw=write --bs=64k --size=10g --ioengine=libaio --iodepth=64 -t group_reporting\n",
+			"1 PL141 error, 1 PL155 info, 1 PL104 warning, 1 PL102 error"},
+		"escapes.md": {"```\nfio --name=a --rw=randread\x1b[0m --size=9g --direct=1 --directory=/d\n```\n", ""},
+		"long.yml":   {"- run: fio --name=a --description=" + strings.Repeat("x ", 1<<15) + "\n", "1 PL100 warning"},
+		"barrier.sh": {"mount -o nobarrier,noatime /dev/vg/lv /data\nmount -o barrier=0 /dev/vg/lv /d\n", "1 PL164 info, 2 PL164 info, 2 PL131 error"},
+		"fstab.sh":   {"echo \"/dev/vg/lv  /data  ext4  defaults, barrier=0  0  2\" | sudo tee -a /etc/fstab\n", "1 PL163 error"},
+		"fstab0.sh":  {"echo \"/dev/vg/lv  /data  ext4  defaults,barrier=0  0  2\" | sudo tee -a /etc/fstab\n", ""},
+		"md.sh":      {"echo '/dev/md0 /data xfs noatime 0 0' >> /etc/fstab\n", "1 PL163 info"},
+		"verify.sh":  {"fio --verify_only --name=a --filename=/mnt/x --bs=4k\n", "1 PL165 warning"},
+		"verify0.sh": {"fio --verify_only --verify=$V --name=a --filename=/mnt/x --bs=4k\n", ""},
+		// the seeds
+		"five.sh":    {"mdadm --create /dev/md0 --level=0 --raid-devices=5 /dev/sda /dev/sdb /dev/sdc /dev/sdd\n", "1 PL162 error"},
+		"spare.sh":   {"mdadm -C /dev/md0 -l 1 -n 2 -x 1 /dev/sda /dev/sdb /dev/sdc\n", ""},
+		"missing.sh": {"mdadm -C /dev/md0 -l 1 -n 2 /dev/sda missing\n", ""},
+		"glob.sh":    {"mdadm -C /dev/md0 -l 0 -n 4 /dev/nvme[1-8]n1\nmdadm -C /dev/md1 -l 0 -n 4 $DEVICES\n", ""},
+		"both.sh": {
+			"mdadm -C /dev/md0 -l 0 -n 2 /dev/sda /dev/sdb\nmdadm -C /dev/md1 -l 0 -n 2 /dev/sdb /dev/sdc\n", "2 PL162 error",
+		},
+		"again.sh": {
+			"mdadm -C /dev/md0 -l 0 -n 2 /dev/sda /dev/sdb\nmdadm --stop /dev/md0\nmdadm -C /dev/md1 -l 0 -n 2 /dev/sdb /dev/sdc\n", "",
+		},
+		"zero.sh": {
+			"mdadm -C /dev/md0 -l 0 -n 2 /dev/sda /dev/sdb\nmdadm --zero-superblock /dev/sdb\nmdadm -C /dev/md1 -l 0 -n 2 /dev/sdb /dev/sdc\n", "",
+		},
+		"either.sh": {
+			"if x; then mdadm -C /dev/md0 -l 0 -n 2 /dev/sda /dev/sdb; else mdadm -C /dev/md1 -l 0 -n 2 /dev/sda /dev/sdb; fi\n", "",
+		},
+		"conf.sh": {"mdadm --detail --scan >> /etc/mdadm.conf\nx\nmdadm --detail --scan | sudo tee -a /etc/mdadm.conf\n", "3 PL163 info"},
+		"sed.sh":  {"sed -i.bak \"\\@^ARRAY@d\" /etc/mdadm.conf\n", "1 PL163 info"},
+		"new.sh":  {"sed -i '/^ARRAY/d' /etc/mdadm.conf\nmdadm --detail --scan >> /etc/mdadm.conf\n", ""},
+	} {
+		var said []string
+		for _, f := range Judge(NewCase(Case{Scripts: []*script.File{textOf(name, c.text)}})).Found {
+			said = append(said, fmt.Sprintf("%d %s %s", f.Line, f.Code, f.Severity))
+		}
+		if got := strings.Join(said, ", "); got != c.want {
+			t.Errorf("%s: %q, want %q\n%s", name, got, c.want, c.text[:min(len(c.text), 300)])
+		}
+	}
+	for command, want := range map[string]string{
+		"fio -engine=libaio -name=a -filename=/mnt/x -size=9g\n": "With one hyphen fio takes it for -e (--eta), and may run without it.",
+		"fio -t --name=a --size=9g\n":                            "options begin with it, and fio refuses what is ambiguous.",
+	} {
+		if got := lint("PL102", command); len(got) != 1 || !strings.Contains(got[0].Message, want) {
+			t.Errorf("%q: %+v, want %q", command, got, want)
 		}
 	}
 }

@@ -21,11 +21,13 @@ type Finder struct {
 	Own map[string]string
 }
 
-// Found is a document below a directory, or why it could not be read.
+// Found is a document below a directory, or why it could not be read. Passed is why it was passed over, of one
+// that starts fio.
 type Found struct {
-	Name string
-	Text []byte
-	Err  error
+	Name   string
+	Text   []byte
+	Err    error
+	Passed string
 }
 
 // maxDocument is the size above which a file without the ending of a job file is no script or page
@@ -34,9 +36,7 @@ const maxDocument = 1 << 20
 
 // hiddenFolders are those below which pipelines keep their scripts; others that begin with a dot are
 // passed over.
-var hiddenFolders = []string{
-	".github", ".gitlab", ".circleci", ".buildkite", ".ci", ".azure-pipelines", ".woodpecker", ".tekton",
-}
+var hiddenFolders = strings.Fields(`.github .gitlab .circleci .buildkite .ci .azure-pipelines .woodpecker .tekton`)
 
 // sourceEndings are those of programs, pictures and archives, which hold no commands for a shell.
 var sourceEndings = endings(
@@ -46,6 +46,15 @@ var sourceEndings = endings(
 	.proto .dts .dtsi .s .asm .ld .patch .diff .po .pot .xml .log .out .golden .snap .map .pem .crt .key .deb
 	.rpm .cs .fs .vb .php .ex .erl .hs .ml .lisp .el .vim .cmake .am .ac .m4`,
 )
+
+// starters are those of programs that start others, in languages that are not read.
+var starters = endings(`.go .rs .java .kt .scala .js .ts .cs .php .swift`)
+
+// documents are the endings of what people write commands into.
+var documents = endings(`.md .rst .txt .sh .bash .yml .yaml .ipynb .bat .ps1`)
+
+// startsFio is how a program names the one that it starts.
+var startsFio = regexp.MustCompile("[\"'`](?:\\S*/)?fio(?:\\s+-|[\"'`]\\s*,)")
 
 func endings(list string) map[string]bool {
 	m := map[string]bool{}
@@ -107,11 +116,25 @@ func (f Finder) Walk(dir string, visit func(Found)) error {
 func (f Finder) look(name string, e fs.DirEntry, visit func(Found)) {
 	ext := strings.ToLower(filepath.Ext(name))
 	job := NamesJob(name)
+	info, err := e.Info()
+	size := int64(maxDocument)
+	if err == nil {
+		size = info.Size()
+	}
 	if sourceEndings[ext] {
 		f.define(name, ext)
+		if !starters[ext] || size > maxDocument {
+			return
+		}
+		if text, err := f.Read(name); err == nil && startsFio.Match(text) {
+			visit(Found{Name: name, Passed: "programs in " + ext + " are not read"})
+		}
 		return
 	}
-	if info, err := e.Info(); err == nil && !job && (info.Size() > maxDocument || info.Size() < 8) {
+	if !job && (size > maxDocument || size < 8) {
+		if documents[ext] && size > maxDocument {
+			visit(Found{Name: name, Passed: "it is larger than 1 MiB"})
+		}
 		return
 	}
 	text, err := f.Read(name)

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -70,5 +71,28 @@ func TestIgnoreFileIsAFIFO(t *testing.T) {
 		}
 	case <-time.After(time.Minute):
 		t.Fatal("the walk waits for somebody to write the FIFO")
+	}
+}
+
+// The hooks for pre-commit hand lint what it reads below a folder, and nothing else.
+func TestHooksSelectWhatIsRead(t *testing.T) {
+	text, err := os.ReadFile("../../.pre-commit-hooks.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	excludes := regexp.MustCompile(`(?m)^  exclude: (.+)$`).FindAllStringSubmatch(string(text), -1)
+	if len(excludes) != 2 || excludes[0][1] != excludes[1][1] {
+		t.Fatalf("%q: want one pattern for both hooks", excludes)
+	}
+	exclude := regexp.MustCompile(excludes[0][1])
+	for ending := range sourceEndings {
+		if !exclude.MatchString("a/x" + ending) {
+			t.Errorf("%s is handed over and not read", ending)
+		}
+	}
+	for name := range strings.FieldsSeq("x.fio x.job x.sh x.py x.tf x.tmpl Dockerfile Makefile Jenkinsfile run x.ipynb x.j2 x.md") {
+		if exclude.MatchString(name) {
+			t.Errorf("%s is read and not handed over", name)
+		}
 	}
 }

@@ -14,26 +14,17 @@ import (
 // What scripts build before they run it: variables that grow, functions that pass their words to
 // fio, and job files that echo writes.
 
-// grow notes NAME+=value: what is added is read, and that it may be added under a condition.
-func (r *reader) grow(name, value string, known bool) {
-	if r.grown == nil {
-		r.grown = map[string]bool{}
-	}
-	r.grown[name] = true
+// grow notes NAME+=value: what is added is read, and whether it may be added or not.
+func (r *reader) grow(name, value string, known, perhaps bool) {
+	r.grown[name] = r.grown[name] || perhaps || !known
 	old := r.values[name]
 	if !known || len(old)+len(value) > 1<<16 {
 		return // the rest of it is read all the same
-	}
-	if r.values == nil {
-		r.values, r.several = map[string]string{}, map[string]bool{}
 	}
 	b := r.pieces[name]
 	if b == nil || b.String() != old { // it was set again
 		b = &strings.Builder{}
 		b.WriteString(old)
-		if r.pieces == nil {
-			r.pieces = map[string]*strings.Builder{}
-		}
 		r.pieces[name] = b
 	}
 	if old != "" && !strings.HasPrefix(value, " ") && !strings.HasSuffix(old, " ") && strings.HasPrefix(value, "-") {
@@ -75,9 +66,6 @@ func (r *reader) wraps(g *region, f *syntax.FuncDecl) {
 		}
 		if !passes || f.Name.Value == "main" {
 			return true
-		}
-		if r.wrapped == nil {
-			r.wrapped = map[string]wrapper{}
 		}
 		words[0] = "fio"
 		r.wrapped[f.Name.Value] = wrapper{words}
@@ -127,9 +115,6 @@ func (r *reader) echoed(g *region, s *syntax.Stmt) {
 
 // write adds text to a file that is made; fresh where it begins the file.
 func (r *reader) write(name string, fresh bool, text string, line, block int) {
-	if r.madeAt == nil {
-		r.madeAt = map[string]int{}
-	}
 	at, had := r.madeAt[name]
 	if !had || fresh {
 		at = len(r.made)
@@ -181,7 +166,7 @@ func (r *reader) madeJobs() {
 			}
 		}
 		if r.keepFile(f, m.at[0]) {
-			r.Jobs = append(r.Jobs, Job{File: f, Line: m.at[0], Col: 1, Block: m.block})
+			r.Jobs = append(r.Jobs, Job{File: f, Line: m.at[0], Col: 1, Block: m.block, Made: m.name})
 		}
 	}
 }

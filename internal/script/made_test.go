@@ -50,18 +50,18 @@ func TestBuiltCommandsAndFilesAreRead(t *testing.T) {
 			}
 		}
 		if found == 0 || len(f.Unread) > 0 {
-			t.Errorf("%s: %s was not found: %+v, unread %v, missed %v", name, c.want, f.Jobs, f.Unread, f.Missed)
+			t.Errorf("%s: %s was not found: %+v, unread %v, missed %v", name, c.want, f.Jobs, f.Unread, f.Passed)
 		}
 	}
 	for _, prose := range []string{"Use `fio --bs` for that.\n", "See `fio --help`.\n"} {
-		if f := Parse("x.md", []byte(prose), Options{}); len(f.Unread)+len(f.Missed) > 0 {
-			t.Errorf("%q: %v %v", prose, f.Unread, f.Missed)
+		if f := Parse("x.md", []byte(prose), Options{}); len(f.Unread)+len(f.Passed) > 0 {
+			t.Errorf("%q: %v %v", prose, f.Unread, f.Passed)
 		}
 	}
 	for _, other := range []string{
 		"kubectl logs -l kbench=fio -f\n", "screen -S fio -d -m sh\n", "kubestr fio -f x.fio -s y\n", "echo \"Running fio --name\"\n",
 	} {
-		if f := Parse("x.sh", []byte(other), Options{}); len(f.Missed) > 0 {
+		if f := Parse("x.sh", []byte(other), Options{}); len(f.Passed) > 0 {
 			t.Errorf("%q is taken for a fio command", other)
 		}
 	}

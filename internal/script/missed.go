@@ -10,8 +10,12 @@ import (
 
 // seems is what a fio command looks like in a line of code.
 var seems = regexp.MustCompile(
-	"(?:^|[\\s\"'`(/!;|&])(?:fio|\\$\\{?(?i:fio_?(?:bin|binary|cmd|command|path|exe|prog)?)\\}?)[\"']?\\s+(?:--[a-z]|[\\w./-]+\\.fio\\b|\\$[\\w{(@])",
+	"(?:^|[\\s\"'`(/!;|&])(?:fio|\\$\\{?(?i:fio_?(?:bin|binary|cmd|command|path|exe|prog)?)\\}?)[\"']?\\s+(?:--[a-z]|-[a-z_]{2,}=|[\\w./-]+\\.fio\\b|\\$[\\w{(@])|" +
+		"[\"']fio[\"'],\\s*[\"']-",
 )
+
+// pass notes what is not read.
+func (f *File) pass(line int, why string) { f.Passed = append(f.Passed, Passed{f.Name, line, why}) }
 
 // passedOn gives the jobs of here-documents the options that commands of the document pass together
 // with a job file.
@@ -57,7 +61,7 @@ func (r *reader) missed() {
 	for _, t := range r.texts {
 		read = append(read, unit{t.from + 1, t.to})
 	}
-	known := map[int]bool{}
+	known := map[int]bool{0: true}
 	for _, u := range read {
 		for line := u.from; line <= u.to && line < u.from+1000; line++ {
 			known[line] = true
@@ -70,18 +74,30 @@ func (r *reader) missed() {
 				continue
 			}
 			t := strings.TrimSpace(line)
-			if t[0] == '#' || t[0] == ';' || !seems.MatchString(line) || speaks(t) || slices.Contains(r.Missed, i+1) {
+			if t[0] == '#' || t[0] == ';' || !seems.MatchString(line) || speaks(t) {
 				continue
 			}
-			r.Missed = append(r.Missed, i+1)
+			known[i+1] = true
+			switch {
+			case r.program() || strings.Contains(line, `fio",`) || strings.Contains(line, ` = "`):
+				r.pass(i+1, "the command is a string of a program")
+			case strings.Contains(line, "$"):
+				r.pass(i+1, "its words are in variables that the text does not give")
+			default:
+				r.pass(i+1, "its words could not be made out")
+			}
 		}
 	}
-	slices.Sort(r.Missed)
+	slices.SortFunc(r.Passed, func(a, b Passed) int { return a.Line - b.Line })
 }
 
 // speaks says whether a line prints or searches, so that fio in it is a word and not a command.
 func speaks(line string) bool {
-	for i, word := range strings.Fields(strings.TrimLeft(line, "-@ ")) {
+	words := strings.Fields(strings.TrimLeft(line, "-@ "))
+	if len(words) > 2 && words[1] == "=" { // what stands before it is a name
+		words = words[2:]
+	}
+	for i, word := range words {
 		if strings.Contains(word, "fio") {
 			return false
 		}

@@ -11,6 +11,7 @@ import (
 	"plimsoll/internal/fio"
 	"plimsoll/internal/fio/command"
 	"plimsoll/internal/fio/shell"
+	"plimsoll/internal/text"
 )
 
 // reader fills a File.
@@ -28,17 +29,27 @@ type reader struct {
 	grown   map[string]bool             // variables that are added to
 	wrapped map[string]wrapper
 	made    []madeFile
-	madeAt  map[string]int
-	several map[string]bool // variables with more than one value, or a computed one
-	setAt   map[string]unit // where a variable's value stands
-	endless map[string]span // words that end no here-document before a line
-	code    []span          // what was read as commands
-	spoken  []unit          // lines whose words are printed, or are a variable's value that was read
-	spent   spent
+	// writtenTo are the files that here-documents write, by the line, from 0, where their text begins.
+	writtenTo map[int]string
+	madeAt    map[string]int
+	several   map[string]bool   // variables with more than one value, or a computed one
+	setAt     map[string][]unit // where a variable's value stands
+	endless   map[string]span   // words that end no here-document before a line
+	code      []span            // what was read as commands
+	spoken    []unit            // lines whose words are printed, or are a variable's value that was read
+	spent     spent
 	// unclosed is true while a line is read whose quote is never closed: what it holds may be more.
 	unclosed bool
 	// appended is true while a command is read that may get further words where it is run.
 	appended bool
+}
+
+func newReader(f *File, opts Options) *reader {
+	return &reader{
+		File: f, opts: opts, writtenTo: map[int]string{}, values: map[string]string{}, several: map[string]bool{},
+		pieces: map[string]*strings.Builder{}, grown: map[string]bool{}, wrapped: map[string]wrapper{},
+		madeAt: map[string]int{}, setAt: map[string][]unit{}, endless: map[string]span{},
+	}
 }
 
 // span is a range of lines, from included, to not, counted from 0.
@@ -79,27 +90,7 @@ func (r *reader) markdown() {
 }
 
 // otherLanguages are those of code blocks that hold no commands.
-var otherLanguages = []string{
-	"python",
-	"py",
-	"go",
-	"golang",
-	"c",
-	"cpp",
-	"c++",
-	"rust",
-	"java",
-	"javascript",
-	"js",
-	"json",
-	"xml",
-	"html",
-	"diff",
-	"ini",
-	"toml",
-	"csv",
-	"sql",
-}
+var otherLanguages = strings.Fields(`python py go golang c cpp c++ rust java javascript js json xml html diff ini toml csv sql`)
 
 func closes(line, open string) bool {
 	t := strings.TrimSpace(line)
@@ -303,9 +294,6 @@ func (r *reader) hereDocument(words []shell.Word, from, to, block int) int {
 				return end + 1
 			}
 		}
-		if r.endless == nil {
-			r.endless = map[string]span{}
-		}
 		r.endless[words[k+1].Text] = key
 	}
 	return from
@@ -397,7 +385,7 @@ func (r *reader) finish() {
 				}
 			}
 		}
-		j := Job{File: f, Line: t.from + 1, Col: 1, Block: t.block, Partial: outside || r.steers(t.from, t.to)}
+		j := Job{File: f, Line: t.from + 1, Col: 1, Block: t.block, Made: r.writtenTo[t.from], Partial: outside || r.steers(t.from, t.to)}
 		if len(f.Sections) > 0 {
 			j.Line = f.Sections[0].Line
 		}
@@ -407,8 +395,33 @@ func (r *reader) finish() {
 	slices.SortStableFunc(r.Jobs, func(a, b Job) int { return a.Line - b.Line })
 	slices.SortStableFunc(r.Commands, func(a, b Command) int { return a.Line - b.Line })
 	r.passedOn()
+	r.jobless()
 	r.missed()
 	r.cover()
+}
+
+// jobless notes the job files that the document writes and starts, and that hold no job.
+func (r *reader) jobless() {
+	for _, made := range r.Jobs {
+		if made.Made == "" || made.Partial || len(made.File.Jobs()) > 0 {
+			continue
+		}
+		others, started := 0, false
+		for _, j := range r.Jobs {
+			if j.Made == made.Made {
+				others++
+			}
+			started = started || j.Command && !j.Partial && len(j.File.Jobs()) == 0 && slices.Equal(j.File.Files, []string{made.Made})
+		}
+		if started && others == 1 {
+			r.Unread = append(r.Unread, Unread{Line: made.Line, By: NoJob, Why: NoJobIn(made.Made)})
+		}
+	}
+}
+
+// NoJobIn says of a file that it holds no job.
+func NoJobIn(name string) string {
+	return text.Clean(path.Base(name), 60) + " holds no job: fio needs a [section] beside [global]"
 }
 
 // without reads a job file that includes what is not here, and may be where it runs; false where

@@ -6,6 +6,7 @@
 package script
 
 import (
+	"iter"
 	"path"
 	"regexp"
 	"slices"
@@ -38,8 +39,8 @@ type File struct {
 	Disables []Disable
 	// Unread are pieces that look like a fio job and could not be parsed.
 	Unread []Unread
-	// Missed are the lines of fio commands that were seen and could not be read.
-	Missed []int
+	// Passed are fio commands that were seen and could not be read.
+	Passed []Passed
 	// Env holds variables that the document sets to one plain value, such as NUM_JOBS=16.
 	Env map[string]string
 
@@ -71,6 +72,8 @@ type Job struct {
 	// Appended is true for a command that may get further words where it is run, a --name too: that of
 	// xargs, of an image, in the string of a program, or in a sentence.
 	Appended bool
+	// Made is the file that a script writes the job file's text to; empty where it is not known.
+	Made string
 	// Passed are options that a command of the document gives together with a job file; they hold
 	// where the job file is silent.
 	Passed []fio.Option
@@ -106,7 +109,8 @@ type Obstacle string
 const (
 	Printed   Obstacle = "printed"    // it is what fio printed
 	OrderMark Obstacle = "order mark" // a byte order mark stands before it
-	NoJob     Obstacle = "no job"     // it is named as a job file, and holds none
+	NoJob     Obstacle = "no job"     // it is started or named as a job file, and holds no job
+	Limit     Obstacle = "limit"      // it is more than lint reads
 )
 
 // Unread is a piece that could not be understood.
@@ -116,6 +120,13 @@ type Unread struct {
 	By   Obstacle // empty where Why says all
 	// Outside is true where another folder or machine may have what is missing here.
 	Outside bool
+}
+
+// Passed is what seems to start fio and was passed over, and why. Line is 0 for the whole file.
+type Passed struct {
+	File string `json:"file"`
+	Line int    `json:"line,omitempty"`
+	Why  string `json:"why"`
 }
 
 // Disable is "plimsoll: disable=PL107,PL110 reason" in a comment. Alone on its line it covers the
@@ -156,15 +167,24 @@ func Parse(name string, text []byte, opts Options) *File {
 	f.lines = strings.Split(strings.TrimSuffix(strings.ToValidUTF8(plain, "\uFFFD"), "\n"), "\n")
 	fromWindows(name, f.lines)
 	if strings.EqualFold(path.Ext(name), ".ipynb") {
+		if len(f.lines) == 1 && seems.MatchString(plain) {
+			f.pass(1, "the notebook stands in one line: indent it (jq .)")
+			f.lines = []string{""}
+		}
 		fromNotebook(f.lines)
 	}
 	f.templated()
 	f.Kind = kindOf(name, f.lines)
+	if f.Kind != JobText && strings.Contains(plain, "\x1b") { // pasted from a terminal
+		for i, line := range f.lines {
+			f.lines[i] = escapes.ReplaceAllString(line, "")
+		}
+	}
 	if minds != "" && f.Kind == JobText {
 		f.Unread = append(f.Unread, Unread{Line: 1, Why: minds, By: by})
 	}
 	f.tests = f.Kind == Shell && functional(f.lines)
-	r := &reader{File: f, opts: opts}
+	r := newReader(f, opts)
 	if f.Kind == JobText && printed(f.lines) {
 		f.Kind = Other
 		f.Unread = append(f.Unread, Unread{
@@ -187,6 +207,9 @@ func Parse(name string, text []byte, opts Options) *File {
 	r.finish()
 	return f
 }
+
+// escapes are those with which a terminal sets colours.
+var escapes = regexp.MustCompile(`\x1b\[[0-9;]*[A-Za-z]`)
 
 // Functional says whether the document is a test of a functional suite, which runs fio to find
 // faults and not to measure.
@@ -232,25 +255,14 @@ func Unreadable(name string, err error) *File {
 func CommandText(text string, opts Options) *File {
 	f := &File{Name: "command line", Kind: Shell, Env: map[string]string{}, lines: strings.Split(text, "\n")}
 	f.templated()
-	r := &reader{File: f, opts: opts}
+	r := newReader(f, opts)
 	r.shell(0, len(f.lines), 0, true)
 	r.finish()
 	return f
 }
 
 // templates are the endings of files that are made into others.
-var templates = []string{
-	".j2",
-	".jinja",
-	".jinja2",
-	".tmpl",
-	".tpl",
-	".gotmpl",
-	".in",
-	".template",
-	".erb",
-	".mustache",
-}
+var templates = strings.Fields(`.j2 .jinja .jinja2 .tmpl .tpl .gotmpl .in .template .erb .mustache`)
 
 func kindOf(name string, lines []string) Kind {
 	ext := strings.ToLower(path.Ext(name))
@@ -292,23 +304,8 @@ var (
 )
 
 // tellTale are the options of which a job file has at least one; other INI files have none.
-var tellTale = map[string]bool{
-	"rw":         true,
-	"readwrite":  true,
-	"bs":         true,
-	"blocksize":  true,
-	"ioengine":   true,
-	"iodepth":    true,
-	"numjobs":    true,
-	"direct":     true,
-	"filename":   true,
-	"directory":  true,
-	"runtime":    true,
-	"fsync":      true,
-	"fdatasync":  true,
-	"rwmixread":  true,
-	"time_based": true,
-}
+var tellTale = endings(`rw readwrite bs blocksize ioengine iodepth numjobs direct filename directory runtime fsync fdatasync
+	rwmixread time_based`)
 
 // looksLikeJob says whether the first line that is no comment is a [section], an option of fio
 // follows, and most options are fio's: other tools have an iodepth too.
@@ -360,7 +357,7 @@ func (f *File) disables() {
 		m := disableForm.FindStringSubmatch(line)
 		before = strings.TrimSpace(before)
 		if len(f.Disables) == mostComments {
-			f.Unread = append(f.Unread, Unread{Line: i + 1, Why: "more than 4,096 comments that silence rules: this one is " +
+			f.Unread = append(f.Unread, Unread{Line: i + 1, By: Limit, Why: "more than 4,096 comments that silence rules: this one is " +
 				"not read, nor what follows it; disable the rules for the whole file"})
 			return
 		}
@@ -414,18 +411,29 @@ func (f *File) cover() {
 	f.silence()
 }
 
-// Match returns each text in the document that re matches, once, in order. Lines that hold none of
+// Each gives the texts in the document that re matches, with their lines, in order. Lines that hold none of
 // the hints are skipped.
+func (f *File) Each(re *regexp.Regexp, hints ...string) iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		for i, l := range f.lines {
+			if !slices.ContainsFunc(hints, func(h string) bool { return strings.Contains(l, h) }) {
+				continue
+			}
+			for _, m := range re.FindAllString(l, -1) {
+				if !yield(i+1, m) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Match returns each text of Each once.
 func (f *File) Match(re *regexp.Regexp, hints ...string) []string {
 	var found []string
-	for _, l := range f.lines {
-		if !slices.ContainsFunc(hints, func(h string) bool { return strings.Contains(l, h) }) {
-			continue
-		}
-		for _, m := range re.FindAllString(l, -1) {
-			if !slices.Contains(found, m) {
-				found = append(found, m)
-			}
+	for _, m := range f.Each(re, hints...) {
+		if !slices.Contains(found, m) {
+			found = append(found, m)
 		}
 	}
 	return found

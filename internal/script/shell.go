@@ -35,7 +35,7 @@ type region struct {
 func (r *reader) piece(src string, base place, block, depth int) {
 	if !r.parsed(src, base, block, depth) && r.spent.full && !r.spent.said && mentions(src) {
 		r.spent.said = true
-		r.Unread = append(r.Unread, Unread{Line: base.line, Why: "more than 2,048 pieces of shell, or 256 KiB of them: " +
+		r.Unread = append(r.Unread, Unread{Line: base.line, By: Limit, Why: "more than 2,048 pieces of shell, or 256 KiB of them: " +
 			"this one is not read, nor what follows it; split the document"})
 	}
 }
@@ -91,13 +91,10 @@ func nests(src string) bool {
 			depth = max(depth-1, 0)
 		case '`', '!':
 			depth++ // rarely more than a few in a row
-		case '\n':
-			if depth > most {
-				most = depth
-			}
 		}
+		most = max(most, depth)
 	}
-	return max(most, depth) > maxNesting+strings.Count(src, "`")+strings.Count(src, "!") ||
+	return most > maxNesting+strings.Count(src, "`")+strings.Count(src, "!") ||
 		strings.Count(src, "`") > mostParsed/64 || strings.Count(src, "if ")+strings.Count(src, "if\n") > mostParsed/64
 }
 
@@ -116,13 +113,27 @@ func (g *region) at(offset uint) (line, col int) {
 
 // assigned collects the variables that a region sets.
 func (r *reader) assigned(g *region) {
+	var open []syntax.Node
+	perhaps := 0 // open nodes that run never, or more than once
 	syntax.Walk(g.file, func(n syntax.Node) bool {
+		if n == nil {
+			if conditional(open[len(open)-1]) {
+				perhaps--
+			}
+			open = open[:len(open)-1]
+			return true
+		}
+		open = append(open, n)
+		if conditional(n) {
+			perhaps++
+		}
 		switch n := n.(type) {
 		case *syntax.Assign:
 			if n.Name == nil || n.Naked || n.Index != nil {
 				return true
 			}
 			value, plain := "", true
+			appends := n.Append
 			switch {
 			case n.Array != nil:
 				var words []string
@@ -138,18 +149,20 @@ func (r *reader) assigned(g *region) {
 			case n.Value != nil:
 				text, ok := g.text(n.Value)
 				value, plain = text, plain && ok
+				for _, self := range []string{"$" + n.Name.Value + " ", "${" + n.Name.Value + "} "} { // c="$c --bs=4k"
+					if rest, is := strings.CutPrefix(value, self); is {
+						value, appends = " "+rest, true
+					}
+				}
 			}
-			if n.Append {
-				r.grow(n.Name.Value, value, plain)
+			if appends {
+				r.grow(n.Name.Value, value, plain, perhaps > 0)
 			} else {
 				r.set(n.Name.Value, value, plain)
 			}
-			if r.setAt == nil {
-				r.setAt = map[string]unit{}
-			}
 			from, _ := g.at(n.Pos().Offset())
 			to, _ := g.at(n.End().Offset())
-			r.setAt[n.Name.Value] = unit{from, to}
+			r.setAt[n.Name.Value] = append(r.setAt[n.Name.Value], unit{from, to})
 		case *syntax.WordIter:
 			r.set(n.Name.Value, "", false)
 		case *syntax.CallExpr:
@@ -161,6 +174,17 @@ func (r *reader) assigned(g *region) {
 		}
 		return true
 	})
+}
+
+// conditional says whether what stands in a node may run never, or more than once.
+func conditional(n syntax.Node) bool {
+	switch n := n.(type) {
+	case *syntax.IfClause, *syntax.CaseClause, *syntax.ForClause, *syntax.WhileClause, *syntax.FuncDecl:
+		return true
+	case *syntax.BinaryCmd:
+		return n.Op != syntax.Pipe
+	}
+	return false
 }
 
 // text is a word as the program would see it, expansions as written; false when a command or an
@@ -282,6 +306,7 @@ func (r *reader) hereDocuments(g *region, s *syntax.Stmt) {
 		switch {
 		case looksLikeJob(body):
 			r.job(from, to, g.block)
+			r.writtenTo[from] = g.writesTo(s)
 		case strings.HasPrefix(body[0], "#!") || startsShell(s):
 			r.piece(strings.Join(body, "\n"), place{from + 1, 1}, g.block, g.depth+1)
 		case strings.HasPrefix(strings.TrimSpace(body[0]), "apiVersion:") ||
@@ -289,6 +314,21 @@ func (r *reader) hereDocuments(g *region, s *syntax.Stmt) {
 			r.yaml(from, to, g.block)
 		}
 	}
+}
+
+// writesTo is the file that a statement writes: that of its redirection, or of tee.
+func (g *region) writesTo(s *syntax.Stmt) string {
+	for _, redirect := range s.Redirs {
+		if slices.Contains([]syntax.RedirOperator{syntax.RdrOut, syntax.AppOut, syntax.ClbOut}, redirect.Op) {
+			name, _ := g.text(redirect.Word)
+			return name
+		}
+	}
+	if call, ok := s.Cmd.(*syntax.CallExpr); ok && len(call.Args) > 1 && call.Args[len(call.Args)-2].Lit() == "tee" {
+		name, _ := g.text(call.Args[len(call.Args)-1])
+		return name
+	}
+	return ""
 }
 
 // startsShell says whether a statement is a command that reads its input as shell.
@@ -375,8 +415,8 @@ func (r *reader) expand(word shell.Word, w *syntax.Word) []shell.Word {
 	if !known || !r.fillIn(value) {
 		return []shell.Word{word}
 	}
-	if at, ok := r.setAt[v.Param.Value]; ok && len(value) > 0 {
-		r.spoken = append(r.spoken, at)
+	if len(value) > 0 {
+		r.spoken = append(r.spoken, r.setAt[v.Param.Value]...)
 	}
 	if quoted && v.Index == nil {
 		word.Text = value

@@ -1,12 +1,16 @@
 package script
 
 import (
+	"cmp"
+	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
 
 	"plimsoll/internal/fio/shell"
+	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
@@ -18,9 +22,11 @@ type Storage struct {
 	Mounts  []*Mount // those in place at the end
 	Formats []Format
 	Twice   []DoubleMount
+	Unmade  []Unmade
 	Written map[string]bool // paths that dd writes
 
-	arrays map[string]*Array // by device, as they are at the end
+	arrays  map[string]*Array // by device, as they are at the end
+	members map[string]member // of arrays, by device
 }
 
 // Array is an md array or a striped logical volume that a command creates.
@@ -61,10 +67,22 @@ type DoubleMount struct {
 	Idle          []string
 }
 
+// Unmade is an mdadm --create that mdadm refuses, at a word of it.
+type Unmade struct {
+	Word shell.Word
+	Why  string
+}
+
+// member is where a device became one of an array.
+type member struct {
+	of, scope   string
+	line, block int
+}
+
 // StorageOf follows a document's commands. A command that creates a device again forgets what was
 // on it.
 func StorageOf(f *File) *Storage {
-	s := &Storage{arrays: map[string]*Array{}, Written: map[string]bool{}}
+	s := &Storage{arrays: map[string]*Array{}, Written: map[string]bool{}, members: map[string]member{}}
 	for _, cmd := range f.Commands {
 		switch name := cmd.Name(); {
 		case name == "mdadm":
@@ -102,10 +120,18 @@ func (s *Storage) DeviceUnder(point string) string {
 	return best.Device
 }
 
-// Flags reads a command's options: long and short names given with the name that they stand for,
-// values behind = or in the next word; the rest are operands. Names in takesValue, apart by blanks,
-// have a value.
-func (c Command) Flags(names map[string]string, takesValue string) (map[string]shell.Word, []shell.Word) {
+// Flags reads a command's options. spec has a word for each: the name that it gets, with = where it takes a
+// value, and behind commas how it is written; others keep their names. What is no option is an operand.
+func (c Command) Flags(spec string) (map[string]shell.Word, []shell.Word) {
+	names, takes := map[string]string{}, map[string]bool{}
+	for entry := range strings.FieldsSeq(spec) {
+		written := strings.Split(entry, ",")
+		name, value := strings.CutSuffix(written[0], "=")
+		takes[name] = value
+		for _, alias := range written[1:] {
+			names[alias] = name
+		}
+	}
 	got := map[string]shell.Word{}
 	var operands []shell.Word
 	for i := 1; i < len(c.Words); i++ {
@@ -118,11 +144,8 @@ func (c Command) Flags(names map[string]string, takesValue string) (map[string]s
 		if !strings.HasPrefix(key, "--") && len(key) > 2 { // -l5
 			key, value, has = key[:2], key[2:], true
 		}
-		name, known := names[key]
-		if !known {
-			name = key
-		}
-		if !has && strings.Contains(" "+takesValue+" ", " "+name+" ") && i+1 < len(c.Words) {
+		name := cmp.Or(names[key], key)
+		if !has && takes[name] && i+1 < len(c.Words) {
 			i++
 			w, value = c.Words[i], c.Words[i].Text
 		}
@@ -132,30 +155,17 @@ func (c Command) Flags(names map[string]string, takesValue string) (map[string]s
 	return got, operands
 }
 
+// The options of the storage commands that rules look at, as Flags reads them.
+const (
+	mdadmOptions = `create,-C,--create level=,-l,--level chunk=,-c,--chunk members=,-n,--raid-devices stop,-S,--stop
+		spares=,-x,--spare-devices layout=,-p,--layout,--parity metadata=,-e,--metadata name=,-N,--name bitmap=,-b,--bitmap`
+	LVCreateOptions = `stripes=,-i,--stripes stripesize=,-I,--stripesize name=,-n,--name size=,-L,--size
+		extents=,-l,--extents type=,--type`
+	MountOptions = `options=,-o,--options type=,-t,--types -L= -U= --label= --source= --target=`
+)
+
 func (s *Storage) mdadm(cmd Command) {
-	opts, operands := cmd.Flags(map[string]string{
-		"-C":              "create",
-		"--create":        "create",
-		"-l":              "level",
-		"--level":         "level",
-		"-c":              "chunk",
-		"--chunk":         "chunk",
-		"-n":              "members",
-		"--raid-devices":  "members",
-		"-S":              "stop",
-		"--stop":          "stop",
-		"-x":              "spares",
-		"--spare-devices": "spares",
-		"-p":              "layout",
-		"--layout":        "layout",
-		"--parity":        "layout",
-		"-e":              "metadata",
-		"--metadata":      "metadata",
-		"-N":              "name",
-		"--name":          "name",
-		"-b":              "bitmap",
-		"--bitmap":        "bitmap",
-	}, "level chunk members spares layout metadata name bitmap")
+	opts, operands := cmd.Flags(mdadmOptions)
 	if len(operands) == 0 {
 		return
 	}
@@ -163,12 +173,17 @@ func (s *Storage) mdadm(cmd Command) {
 		for _, o := range operands {
 			delete(s.arrays, o.Text)
 			s.forget(o.Text)
+			maps.DeleteFunc(s.members, func(_ string, m member) bool { return m.of == o.Text })
 		}
 		return
 	}
 	if _, create := opts["create"]; !create {
+		for _, o := range operands { // --zero-superblock, --remove
+			delete(s.members, o.Text)
+		}
 		return
 	}
+	s.compose(cmd, opts, operands)
 	a := &Array{Device: operands[0].Text, Line: cmd.Line, scope: cmd.Scope}
 	a.Kind = "raid" + strings.TrimPrefix(opts["level"].Text, "raid")
 	a.Members, _ = strconv.Atoi(opts["members"].Text)
@@ -188,17 +203,43 @@ func (s *Storage) mdadm(cmd Command) {
 	}
 }
 
+// compose notes the devices of a new array, and what mdadm refuses of them: another number than it is given, and
+// one that another array has. Names that a shell or a reader completes are not counted.
+func (s *Storage) compose(cmd Command, opts map[string]shell.Word, operands []shell.Word) {
+	array, devices := operands[0].Text, operands[1:]
+	members, err := strconv.Atoi(opts["members"].Text)
+	spares, _ := strconv.Atoi(opts["spares"].Text)
+	if cmd.Loop || slices.ContainsFunc(devices, func(w shell.Word) bool {
+		return w.Text != "missing" && (!strings.HasPrefix(w.Text, "/dev/") || strings.ContainsAny(w.Text, "$`*?[{<"))
+	}) {
+		return
+	}
+	if n := len(devices); err == nil && n > 0 && n != members+spares {
+		s.Unmade = append(s.Unmade, Unmade{opts["members"], fmt.Sprintf("%s is to have %s, and %d are named",
+			array, text.Plural(members+spares, "device"), n)})
+	}
+	for _, w := range devices {
+		m, is := s.members[w.Text]
+		if is && m.of != array && m.scope == cmd.Scope && m.block == cmd.Block {
+			s.Unmade = append(s.Unmade, Unmade{w, fmt.Sprintf("%s is in %s, which line %d makes", w.Text, m.of, m.line)})
+		}
+		if w.Text != "missing" {
+			s.members[w.Text] = member{array, cmd.Scope, cmd.Line, cmd.Block}
+		}
+	}
+}
+
 // chunk reads a chunk as mdadm and lvcreate do, in KiB unless it has a suffix. Without one the
 // tool's default is assumed.
-func (a *Array) chunk(text string, using string) {
-	if text == "" {
+func (a *Array) chunk(size string, using string) {
+	if size == "" {
 		a.Chunk, a.Assumed = topology.DefaultChunk(using), true
 		return
 	}
-	if strings.Trim(text, "0123456789") == "" {
-		text += "k"
+	if strings.Trim(size, "0123456789") == "" {
+		size += "k"
 	}
-	a.Chunk, _ = units.ParseBytes(strings.TrimSuffix(strings.ToLower(text), "b"))
+	a.Chunk, _ = units.ParseBytes(strings.TrimSuffix(strings.ToLower(size), "b"))
 }
 
 func (s *Storage) add(a *Array) {
@@ -213,19 +254,7 @@ func (s *Storage) forget(device string) {
 }
 
 func (s *Storage) lvcreate(cmd Command) {
-	opts, operands := cmd.Flags(map[string]string{
-		"-i":           "stripes",
-		"--stripes":    "stripes",
-		"-I":           "stripesize",
-		"--stripesize": "stripesize",
-		"-n":           "name",
-		"--name":       "name",
-		"-L":           "size",
-		"--size":       "size",
-		"-l":           "extents",
-		"--extents":    "extents",
-		"--type":       "type",
-	}, "stripes stripesize name size extents type")
+	opts, operands := cmd.Flags(LVCreateOptions)
 	if len(operands) == 0 || opts["name"].Text == "" {
 		return
 	}
@@ -313,10 +342,7 @@ func (f *Format) geometry() bool {
 }
 
 func (s *Storage) mount(cmd Command) {
-	opts, operands := cmd.Flags(
-		map[string]string{"-o": "options", "--options": "options", "-t": "type", "--types": "type"},
-		"options type -L -U --label --source --target",
-	)
+	opts, operands := cmd.Flags(MountOptions)
 	if len(operands) != 2 || cmd.Loop || strings.Contains(operands[0].Text+operands[1].Text, "$") ||
 		anotherView(cmd, opts["options"].Text) {
 		return

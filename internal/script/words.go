@@ -12,142 +12,20 @@ import (
 )
 
 // programs are those whose commands rules look at.
-var programs = []string{
-	"mdadm",
-	"lvcreate",
-	"lvremove",
-	"lvrename",
-	"vgcreate",
-	"vgremove",
-	"pvcreate",
-	"mount",
-	"umount",
-	"fusermount",
-	"fusermount3",
-	"udisksctl",
-	"parted",
-	"mke2fs",
-	"rm",
-	"dd",
-	"truncate",
-	"fallocate",
-}
+var programs = strings.Fields(`mdadm lvcreate lvremove lvrename vgcreate vgremove pvcreate mount umount fusermount fusermount3
+	udisksctl parted mke2fs rm dd truncate fallocate`)
 
 // wrappers run the command behind them; keywords of the shell stand before one.
-var wrappers = []string{
-	"sudo",
-	"env",
-	"time",
-	"nice",
-	"ionice",
-	"taskset",
-	"numactl",
-	"timeout",
-	"nohup",
-	"exec",
-	"chrt",
-	"stdbuf",
-	"watch",
-	"doas",
-	"do",
-	"then",
-	"else",
-	"if",
-	"while",
-	"until",
-	"!",
-	"{",
-	"export",
-	"local",
-	"readonly",
-	"systemd-run",
-}
+var wrappers = strings.Fields(`sudo env time nice ionice taskset numactl timeout nohup exec chrt stdbuf watch doas do then else if
+	while until ! { export local readonly systemd-run`)
 
 // speakers print their words; deaf do something else with them than run them as a command.
 var (
-	speakers = []string{
-		"echo",
-		"printf",
-		"log",
-		"info",
-		"warn",
-		"error",
-		"fatal",
-		"die",
-		"logger",
-		"print",
-		"say",
-		"err",
-		"debug",
-		"notice",
-	}
-	deaf = []string{
-		"apt",
-		"apt-get",
-		"yum",
-		"dnf",
-		"apk",
-		"brew",
-		"zypper",
-		"pip",
-		"pip3",
-		"pacman",
-		"snap",
-		"port",
-		"pkg",
-		"choco",
-		"which",
-		"type",
-		"command",
-		"man",
-		"pkill",
-		"killall",
-		"pgrep",
-		"pidof",
-		"ps",
-		"grep",
-		"egrep",
-		"fgrep",
-		"rg",
-		"rm",
-		"cd",
-		"git",
-		"make",
-		"cp",
-		"mv",
-		"ln",
-		"ls",
-		"mkdir",
-		"tar",
-		"wget",
-		"curl",
-		"alias",
-		"unalias",
-		"read",
-		"cat",
-		"sed",
-		"awk",
-		"test",
-		"[",
-		"[[",
-		"hash",
-		"return",
-		"exit",
-		"dpkg",
-		"rpm",
-		"install",
-		"trap",
-		"set",
-		"source",
-		".",
-		"diff",
-		"touch",
-		"chmod",
-		"chown",
-		"tee",
-		"find",
-		"plimsoll",
-	}
+	speakers = strings.Fields(`echo printf log info warn error fatal die logger print say err debug notice`)
+	deaf     = strings.Fields(`apt apt-get yum dnf apk brew zypper pip pip3 pacman snap port pkg choco which type command man pkill
+		killall pgrep pidof ps grep egrep fgrep rg rm cd git make cp mv ln ls mkdir tar wget curl alias
+		unalias read cat sed awk test [ [[ hash return exit dpkg rpm install trap set source . diff touch
+		chmod chown tee find plimsoll`)
 )
 
 var (
@@ -225,7 +103,7 @@ func addsWords(w shell.Word) bool {
 // asksFio says whether a word can stand behind fio, so that fio in the middle of another command's
 // words is a command.
 func asksFio(word string) bool {
-	return strings.HasPrefix(Repaired(word), "--") && word != "--" || strings.HasSuffix(word, ".fio") ||
+	return strings.HasPrefix(Repaired(word), "--") && word != "--" || setsOption(word) || strings.HasSuffix(word, ".fio") ||
 		strings.HasPrefix(word, "$")
 }
 
@@ -252,9 +130,6 @@ var plainValue = regexp.MustCompile(`^[A-Za-z0-9_./%:+-]*$`)
 
 // set notes a variable. One with several values, or a computed one, is not known.
 func (r *reader) set(name, value string, known bool) {
-	if r.several == nil {
-		r.several, r.values = map[string]bool{}, map[string]string{}
-	}
 	old, had := r.values[name]
 	if !known || had && old != value {
 		r.several[name] = true
@@ -410,9 +285,7 @@ func withoutOpenEnd(words []shell.Word) []shell.Word {
 }
 
 // subcommands are those of Fiona's command line, which is called fio, too.
-var subcommands = []string{
-	"bounds", "calc", "cat", "collect", "distrib", "dump", "env", "filter", "info", "insp", "load", "ls", "map",
-}
+var subcommands = strings.Fields(`bounds calc cat collect distrib dump env filter info insp load ls map`)
 
 // foreignWords says whether most options of a command are none of fio's.
 func foreignWords(words []shell.Word) bool {

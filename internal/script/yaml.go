@@ -219,8 +219,8 @@ func (y *yamlReader) words(words []shell.Word, key string, col int) {
 		y.argv = append(y.argv, words...)
 		y.flush()
 	case key == "args" && slices.ContainsFunc(words, func(w shell.Word) bool {
-		return strings.HasPrefix(w.Text, "--rw=") || strings.HasPrefix(w.Text, "--ioengine=") ||
-			strings.HasPrefix(w.Text, "--readwrite=")
+		name, _, sets := strings.Cut(w.Text, "=")
+		return sets && slices.Contains([]string{"rw", "readwrite", "ioengine"}, strings.TrimLeft(name, "-")) && name[0] == '-'
 	}): // of an image whose program is fio
 		y.appended = true
 		y.command(append([]shell.Word{{Text: "fio", Line: words[0].Line, Col: words[0].Col}}, words...), y.block, true, 0)

@@ -99,6 +99,7 @@ type linting struct {
 	dir     string // that paths of the settings are counted from
 	codes   []finding.Code
 	docs    []document
+	passed  []script.Passed // below a folder, and not read
 	c       lint.Case
 	judged  lint.Judged
 	parsing script.Options
@@ -271,7 +272,7 @@ func (l *linting) report() error {
 		shown = settings.AtLeast(found, least)
 	}
 	err = form.Render(l.env, l.o.format, plans.Lint(plans.Linted{
-		Files: l.c.Scripts, Findings: shown, Tool: l.env.Version, Silenced: l.judged.Silenced,
+		Files: l.c.Scripts, Findings: shown, Tool: l.env.Version, Silenced: l.judged.Silenced, Passed: l.passed,
 	}))
 	if err != nil {
 		return err

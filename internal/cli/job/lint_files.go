@@ -106,8 +106,7 @@ func (l *linting) jobless() {
 			slices.ContainsFunc(f.Jobs, func(j script.Job) bool { return j.Command || len(j.File.Jobs()) > 0 }) {
 			continue
 		}
-		f.Unread = append(f.Unread, script.Unread{By: script.NoJob, Line: 1, Why: text.Clean(filepath.Base(d.name), 60) +
-			" holds no job: fio needs a [section] beside [global]"})
+		f.Unread = append(f.Unread, script.Unread{By: script.NoJob, Line: 1, Why: script.NoJobIn(d.name)})
 	}
 }
 
@@ -125,6 +124,10 @@ func (l *linting) isPart(name string) bool {
 func (l *linting) below(dir string, add func(document)) error {
 	finder := script.Finder{Exclude: slices.Concat(l.set.Exclude, l.o.exclude), Read: sys.Text, Own: l.c.Own}
 	return finder.Walk(dir, func(f script.Found) {
+		if f.Passed != "" {
+			l.passed = append(l.passed, script.Passed{File: f.Name, Why: f.Passed})
+			return
+		}
 		add(document{name: f.Name, text: f.Text, file: true, err: f.Err})
 	})
 }

@@ -11,60 +11,31 @@ import (
 	"plimsoll/internal/fio/shell"
 )
 
-// settings are fio's own options (init.c, l_opts) and whether each takes a value: no, only behind
-// =, or always.
-var settings = map[string]byte{
-	"output":              '!',
-	"output-format":       '!',
-	"latency-log":         '!',
-	"bandwidth-log":       '-',
-	"minimal":             '?',
-	"append-terse":        '?',
-	"version":             '-',
-	"help":                '-',
-	"cpuclock-test":       '-',
-	"crctest":             '?',
-	"memcpytest":          '?',
-	"idle-prof":           '!',
-	"showcmd":             '?',
-	"readonly":            '-',
-	"eta":                 '!',
-	"eta-newline":         '!',
-	"eta-interval":        '!',
-	"status-interval":     '!',
-	"debug":               '!',
-	"parse-only":          '-',
-	"section":             '!',
-	"alloc-size":          '!',
-	"profile":             '!',
-	"warnings-fatal":      '-',
-	"max-jobs":            '!',
-	"terse-version":       '!',
-	"server":              '?',
-	"daemonize":           '!',
-	"client":              '!',
-	"remote-config":       '!',
-	"cmdhelp":             '?',
-	"enghelp":             '?',
-	"trigger-file":        '!',
-	"trigger-timeout":     '!',
-	"trigger":             '!',
-	"trigger-remote":      '!',
-	"aux-path":            '!',
-	"merge-blktrace-only": '-',
-	"inflate-log":         '!',
-}
+// ownOptions are fio's own options (init.c, l_opts), with = where each takes a value, =? where only behind
+// its =, and the letter behind a comma, as fio 3.33 takes them.
+const ownOptions = `output=,o output-format=,F latency-log=,l bandwidth-log,b minimal=?,m append-terse=?,f version,v
+	help,h cpuclock-test,T crctest=?,G memcpytest=?,M idle-prof=,I showcmd=?,s readonly,r eta=,e
+	eta-newline=,E eta-interval= status-interval=,L debug=,d parse-only,P section=,x alloc-size=,a
+	profile=,p warnings-fatal,w max-jobs=,j terse-version=,V server=?,S daemonize=,D client=,C
+	remote-config=,R cmdhelp=?,c enghelp=?,i trigger-file=,W trigger-timeout=,B trigger=,H
+	trigger-remote=,J aux-path=,K merge-blktrace-only,A inflate-log=,X`
 
-// shorts are the letters of fio's own options (init.c, l_opts), as fio 3.33 takes them.
-var shorts = map[string]string{
-	"a": "alloc-size", "b": "bandwidth-log", "c": "cmdhelp", "d": "debug", "e": "eta", "f": "append-terse", "h": "help",
-	"i": "enghelp", "j": "max-jobs", "l": "latency-log", "m": "minimal", "o": "output", "p": "profile", "r": "readonly",
-	"s": "showcmd", "v": "version", "w": "warnings-fatal", "x": "section", "A": "merge-blktrace-only",
-	"B": "trigger-timeout", "C": "client", "D": "daemonize", "E": "eta-newline", "F": "output-format", "G": "crctest",
-	"H": "trigger", "I": "idle-prof", "J": "trigger-remote", "K": "aux-path", "L": "status-interval", "M": "memcpytest",
-	"P": "parse-only", "R": "remote-config", "S": "server", "T": "cpuclock-test", "V": "terse-version",
-	"W": "trigger-file", "X": "inflate-log",
-}
+// settings say whether an option of fio itself takes a value: no (-), only behind = (?), or always (!);
+// shorts are their letters.
+var settings, shorts = func() (kinds map[string]byte, letters map[string]string) {
+	kinds, letters = map[string]byte{}, map[string]string{}
+	for word := range strings.FieldsSeq(ownOptions) {
+		word, letter, _ := strings.Cut(word, ",")
+		name, kind, takes := strings.Cut(word, "=")
+		letters[letter] = name
+		kinds[name] = '-'
+		if takes {
+			kinds[name] = (kind + "!")[0]
+		}
+	}
+	delete(letters, "")
+	return kinds, letters
+}()
 
 // Short is the option of fio itself that a word such as -f stands for.
 func Short(word string) (string, bool) {

@@ -50,14 +50,17 @@ func writeSARIF(out io.Writer, d *Document) error {
 		}
 		results = append(results, result)
 	}
-	return encode(out, object{
-		"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0",
-		"runs": []object{{
-			"tool": object{"driver": object{
-				"name": "plimsoll", "version": d.Tool, "informationUri": "urn:plimsoll", "rules": rules,
-			}},
-			"columnKind": "unicodeCodePoints", "results": results,
+	run := object{
+		"tool": object{"driver": object{
+			"name": "plimsoll", "version": d.Tool, "informationUri": "urn:plimsoll", "rules": rules,
 		}},
+		"columnKind": "unicodeCodePoints", "results": results,
+	}
+	if d.Run != nil {
+		run["properties"] = d.Run
+	}
+	return encode(out, object{
+		"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": []object{run},
 	})
 }
 

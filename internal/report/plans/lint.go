@@ -1,7 +1,11 @@
 package plans
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -18,31 +22,97 @@ type Linted struct {
 	Files    []*script.File
 	Findings []finding.Finding
 	Tool     string // version of plimsoll, for SARIF
+	// Passed are files of a folder that start fio and were not read.
+	Passed []script.Passed
 	// Silenced are findings that comments in place silence, for SARIF's suppressions.
 	Silenced []finding.Finding
 }
 
-// Lint is the document of what lint found, in the order of the files. The fix is printed once for
-// each rule, unless a case has its own. data is its JSON.
+// Read is what lint read: jobs in documents, and of the commands those with words that the text does not give.
+type Read struct {
+	Documents int `json:"documents"`
+	Commands  int `json:"fio_commands"`
+	InPart    int `json:"fio_commands_in_part"`
+	JobFiles  int `json:"job_files"`
+	Storage   int `json:"storage_commands"`
+}
+
+// Coverage is what was read and what was passed over.
+type Coverage struct {
+	Read   Read            `json:"read"`
+	Passed []script.Passed `json:"passed_over"`
+}
+
+// LintData is what lint says to programs.
+type LintData struct {
+	Findings []finding.Finding `json:"findings"`
+	Coverage
+}
+
+// varying is what differs between findings that say the same: names, paths and figures.
+var varying = regexp.MustCompile(`\[[^\]]*\]|"[^"]*"|/\S+|\d[\d,.]*(?: ?[KMGT]iB)?`)
+
+// mostAlike is in how many documents an info that repeats is printed.
+const mostAlike = 3
+
+// Lint is the document of what lint found, in the order of the files. What repeats in a document is printed once for
+// people, with its lines, an info that repeats in document after document three times, and the fix once for each rule,
+// unless a case has its own. It ends with what was passed over.
 func Lint(l Linted) *page.Document {
-	d := &page.Document{
-		Kind: "lint",
-		Tool: l.Tool,
-		Data: page.DataOf("findings", append([]finding.Finding{}, l.Findings...)),
+	data := LintData{append([]finding.Finding{}, l.Findings...), Coverage{l.read(), append([]script.Passed{}, l.Passed...)}}
+	for _, f := range l.Files {
+		data.Passed = append(data.Passed, f.Passed...)
+	}
+	d := &page.Document{Kind: "lint", Tool: l.Tool, Data: page.DataOf("findings", data), Run: data.Coverage}
+	type kind struct {
+		code     finding.Code
+		severity finding.Severity
+		says     string
+	}
+	type of struct {
+		kind
+		file string
 	}
 	count := map[finding.Severity]int{}
 	fixes := map[string]bool{}
-	var unread []string // where fio commands stand that could not be read
+	files, more := map[kind]int{}, map[kind]int{}
+	lines, first := map[of][]string{}, map[of]*page.Finding{}
+	var blocks []*page.Finding
 	for i, f := range l.Findings {
-		count[f.Severity]++
 		p := l.block(f, i)
-		p.Brief = fixes[f.Fix]
-		if p.Folded = f.Code == "PL147" && len(l.Files) > 1; p.Folded {
-			unread = append(unread, fmt.Sprintf("%s:%d", f.File, f.Line))
-		} else {
-			fixes[f.Fix] = true
+		says := f.Message
+		if f.Severity != finding.Fail {
+			says = varying.ReplaceAllString(says, "…")
 		}
-		d.Add(p)
+		k := kind{f.Code, f.Severity, says}
+		at := of{k, f.File}
+		switch before := first[at]; {
+		case f.Code == "PL147": // what was passed over stands at the end
+			p.Folded = true
+			count[f.Severity]++
+		case before != nil:
+			p.Folded = true
+			if line := fmt.Sprint(f.Line); f.Line != before.Line && !slices.Contains(lines[at], line) {
+				lines[at] = append(lines[at], line)
+			}
+		default:
+			first[at] = &p
+			if files[k]++; f.Severity == finding.Info && files[k] > mostAlike {
+				p.Folded = true
+				more[k]++
+			}
+		}
+		if !p.Folded {
+			count[f.Severity]++
+			p.Brief, fixes[f.Fix] = fixes[f.Fix], true
+		}
+		blocks = append(blocks, &p)
+	}
+	for at, all := range lines {
+		first[at].Evidence.Add("the same in lines", strings.Join(all, ", "), "", "")
+	}
+	for _, p := range blocks {
+		d.Add(*p)
 	}
 	for i, f := range l.Silenced {
 		d.Silenced = append(d.Silenced, l.block(f, i))
@@ -50,28 +120,15 @@ func Lint(l Linted) *page.Document {
 	d.Tests = l.tests()
 	rows := d.FindingRecords()
 	d.Records = &rows
-	if len(unread) > 0 {
-		d.Add(page.Note{Lines: []string{fmt.Sprintf("PL147 info: what looks like fio could not be read in %s: %s",
-			text.Plural(len(unread), "document"), text.Some(unread, mostUnread))}})
+	var note page.Note
+	for _, k := range slices.SortedFunc(maps.Keys(more), func(a, b kind) int { return cmp.Compare(a.code+finding.Code(a.says), b.code+finding.Code(b.says)) }) {
+		note.Lines = append(note.Lines, fmt.Sprintf("%s %s: the same in %s more", k.code, k.severity, text.Plural(more[k], "document")))
 	}
-	jobs, storage := 0, 0
-	for _, f := range l.Files {
-		jobs += len(f.Jobs)
-		storage += len(f.Commands)
+	if note.Lines = append(note.Lines, passedOver(data.Passed)...); len(note.Lines) > 0 {
+		d.Add(note)
 	}
-	read := text.Plural(jobs, "fio command or job file", "fio commands and job files")
-	if jobs == 0 && storage > 0 {
-		read = text.Plural(storage, "storage command")
-	}
-	d.Head.Word = fmt.Sprintf(
-		"%s in %s: %s, %s, %d info",
-		read,
-		text.Plural(len(l.Files), "document"),
-		text.Plural(count[finding.Fail], "error"),
-		text.Plural(count[finding.Warn],
-			"warning"),
-		count[finding.Info],
-	)
+	d.Head.Word = fmt.Sprintf("%s: %s, %s, %d info", data.Read, text.Plural(count[finding.Fail], "error"),
+		text.Plural(count[finding.Warn], "warning"), count[finding.Info])
 	if len(l.Files) == 0 {
 		d.Head.Word = "nothing to lint: no fio job, and no script or Markdown with one"
 	}
@@ -86,8 +143,69 @@ func Lint(l Linted) *page.Document {
 	return d
 }
 
-// mostUnread is how many documents a note names.
-const mostUnread = 5
+// read counts what was read.
+func (l Linted) read() Read {
+	r := Read{Documents: len(l.Files)}
+	for _, f := range l.Files {
+		r.Storage += len(f.Commands)
+		for _, j := range f.Jobs {
+			switch {
+			case !j.Command:
+				r.JobFiles++
+			case j.Partial:
+				r.InPart++
+				fallthrough
+			default:
+				r.Commands++
+			}
+		}
+	}
+	return r
+}
+
+// String is what was read in words: 2 fio commands (1 in part) and 1 job file in 3 documents.
+func (r Read) String() string {
+	var all []string
+	add := func(n int, one, behind string) {
+		if n > 0 {
+			all = append(all, text.Plural(n, one)+behind)
+		}
+	}
+	behind := ""
+	if r.InPart > 0 {
+		behind = fmt.Sprintf(" (%d in part)", r.InPart)
+	}
+	add(r.Commands, "fio command", behind)
+	add(r.JobFiles, "job file", "")
+	add(r.Storage, "storage command", "")
+	if len(all) == 0 {
+		all = []string{"no fio job"}
+	}
+	return text.List(all) + " in " + text.Plural(r.Documents, "document")
+}
+
+// mostPassed is how many places of one reason are named.
+const mostPassed = 5
+
+// passedOver says what was passed over, by reason.
+func passedOver(all []script.Passed) (lines []string) {
+	var reasons []string
+	where := map[string][]string{}
+	for _, p := range all {
+		if where[p.Why] == nil {
+			reasons = append(reasons, p.Why)
+		}
+		at := text.Clean(p.File, words.LongName)
+		if p.Line > 0 {
+			at = fmt.Sprintf("%s:%d", at, p.Line)
+		}
+		where[p.Why] = append(where[p.Why], at)
+	}
+	for _, why := range reasons {
+		lines = append(lines, fmt.Sprintf("passed over, since %s: %s", why, text.Some(where[why], mostPassed)))
+	}
+	return lines
+}
 
 // block is a finding on a document, with what code hosts show and follow of it.
 func (l Linted) block(f finding.Finding, i int) page.Finding {
