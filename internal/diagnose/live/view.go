@@ -201,6 +201,9 @@ func (v *view) usual() {
 		v.typical, v.stated = (r*read+w*write)/(r+w), true
 	}
 	v.limit = slowTimes * v.typical
+	if v.f.Counters != "" { // whether that machine's own lateness is in them they do not show
+		v.limit *= 2
+	}
 	if v.f.Expect > 0 {
 		v.limit = float64(v.f.Expect)
 	}

@@ -38,6 +38,8 @@ type trial struct {
 	// each waiting on average.
 	Done   [kinds]int    `json:"done"`
 	Waited time.Duration `json:"waited_ns"`
+	// Own is the mean time that the volume took for an operation: on a busy host it is slow by itself.
+	Own time.Duration `json:"own_ns"`
 }
 
 // rig is one situation in the making.
@@ -58,6 +60,23 @@ func (r *rig) after(f func())                { r.undo = append(r.undo, f) }
 func (r *rig) skip(why string)               { r.skipped = why }
 func (r *rig) settle(seconds float64)        { time.Sleep(time.Duration(seconds * 1e9)) }
 func (r *rig) bought(limits topology.Limits) { r.limits = &limits }
+
+// count starts what others count with beside the look, and keeps what they print.
+func (r *rig) count(file string) (wait func()) {
+	var all []*exec.Cmd
+	for name, line := range map[string]string{"iostat": "iostat -dxt %s 1 5", "sar": "sar -d --dev=%s 1 4"} {
+		cmd := exec.Command("nice", "-n", "-10", "sh", "-c", fmt.Sprintf("exec "+line+" > %s.%s 2>&1", r.device, file, name))
+		cmd.Env = append(os.Environ(), "LC_ALL=C", "S_TIME_FORMAT=ISO")
+		if cmd.Start() == nil {
+			all = append(all, cmd)
+		}
+	}
+	return func() {
+		for _, cmd := range all {
+			_ = cmd.Wait()
+		}
+	}
+}
 
 // leave tells the guard what is to be taken down.
 func (r *rig) leave(name, what string) {
@@ -203,8 +222,9 @@ func look(t *testing.T, seed uint64, s situation, sick bool, file string) {
 	}
 	r.settle(2.5)
 	r.drive.mu.Lock()
-	before, waited := r.drive.done, r.drive.waited
+	before, waited, spent := r.drive.done, r.drive.waited, r.drive.spent
 	r.drive.mu.Unlock()
+	counted := r.count(strings.TrimSuffix(file, ".json"))
 	o := bench.Watching{Path: r.mount, For: 4 * time.Second}
 	if r.limits != nil {
 		o.Layout = &topology.Declaration{Arrays: []topology.DeclaredArray{{
@@ -224,7 +244,9 @@ func look(t *testing.T, seed uint64, s situation, sick bool, file string) {
 		n += one.Done[k]
 	}
 	one.Waited = (r.drive.waited - waited) / time.Duration(max(n, 1))
+	one.Own = (r.drive.spent - spent) / time.Duration(max(n, 1))
 	r.drive.mu.Unlock()
+	counted()
 	one.Facts = facts
 	write()
 }
@@ -284,6 +306,56 @@ func TestExamHost(t *testing.T) {
 	judge(t, dir)
 }
 
+// slowByItself is the time of an operation from which a volume without a fault is none: what is called slow.
+const slowByItself = 4 * time.Millisecond
+
+// seen are the causes that counters of devices alone can show.
+var seen = []finding.Code{"PL909", "PL912", "PL914"}
+
+// judgeCounters marks what others counted beside the trials: does it give the cause that the facts gave, where such
+// counters can show it, and does it accuse nobody of the healthy?
+func judgeCounters(t *testing.T, dir, kind string) {
+	t.Helper()
+	files, _ := filepath.Glob(filepath.Join(dir, "*", "*."+kind))
+	same, of, accused, healthy, sure := 0, 0, 0, 0, 0
+	for _, file := range files {
+		data, err := os.ReadFile(strings.TrimSuffix(file, kind) + "json")
+		must(t, err)
+		var one trial
+		must(t, json.Unmarshal(data, &one))
+		text, err := os.ReadFile(file)
+		must(t, err)
+		if one.Facts == nil || !one.Sick && one.Own > slowByItself {
+			continue
+		}
+		full := live.Judge(one.Facts)
+		a := &live.Answer{}
+		if facts, err := live.FromCounters(file, text); err == nil {
+			a = live.Judge(facts)
+		}
+		switch {
+		case one.Sick && slices.Contains(seen, full.First) && slices.Contains(one.Right, full.First):
+			of++
+			if a.First == full.First {
+				same++
+			} else {
+				t.Logf("%s: %d %s: %s, want %s", kind, one.Seed, one.Kind, a.First, full.First)
+			}
+		case !one.Sick:
+			healthy++
+			if a.Answer == live.Found {
+				accused++
+				t.Logf("%s: %d %s accused: %s %s", kind, one.Seed, one.Kind, a.First, a.Causes[0].Message)
+			}
+		}
+		if len(a.Causes) > 0 && a.Causes[0].Confidence == live.Certain {
+			sure++
+		}
+	}
+	t.Logf("%s: the same first cause in %d of %d that it can show, %d of %d healthy accused, certain %d", kind, same, of, accused,
+		healthy, sure)
+}
+
 // judge marks kept facts by the rules of today.
 func judge(t *testing.T, dir string) {
 	t.Helper()
@@ -298,6 +370,10 @@ func judge(t *testing.T, dir string) {
 		var one trial
 		must(t, json.Unmarshal(data, &one))
 		if one.Facts == nil {
+			continue
+		}
+		if !one.Sick && one.Own > slowByItself {
+			t.Logf("%d %s is no healthy twin: its volume took %v for an operation by itself, on a busy host", one.Seed, one.Kind, one.Own)
 			continue
 		}
 		if one.Kind == "eio-journal" && one.Sick && len(one.Facts.Log) == 0 && !one.Facts.ReadOnly { // it did not take effect
@@ -333,6 +409,9 @@ func judge(t *testing.T, dir string) {
 			t.Logf("%d %s sick=%t %s: %s %s (%s) idle %.2f late %v", one.Seed, one.Kind, one.Sick, one.FS, a.First, first.Message,
 				first.Confidence, one.Facts.Window.CPU.Idle, a.Late)
 		}
+	}
+	for _, kind := range []string{"iostat", "sar"} {
+		judgeCounters(t, dir, kind)
 	}
 	var b strings.Builder
 	b.WriteString("\n| kind | right | of | accused | of healthy |\n| --- | ---: | ---: | ---: | ---: |\n")

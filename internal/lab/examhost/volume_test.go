@@ -53,6 +53,7 @@ type volume struct {
 	pieces map[int64][]byte
 	done   [kinds]int // operations so far
 	waited time.Duration
+	spent  time.Duration // in all operations together
 }
 
 const piece = 1 << 20
@@ -102,6 +103,11 @@ func (v *volume) resume() {
 
 // pass is what an operation goes through before it is done.
 func (v *volume) pass(k kind, off int64, n int) syscall.Errno {
+	defer func(began time.Time) {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		v.spent += time.Since(began)
+	}(time.Now())
 	v.mu.Lock()
 	b, now := v.now, time.Now()
 	at := now
