@@ -28,6 +28,7 @@ import (
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 	"plimsoll/internal/verdict"
+	"plimsoll/internal/workload"
 )
 
 type importOptions struct {
@@ -222,7 +223,11 @@ func runImport(ctx context.Context, env *form.Env, o importOptions, args []strin
 			explainPostgres(env.Out, r, 0)
 			return nil
 		}
-		return fmt.Errorf("no fio output found in %s", strings.Join(args, ", "))
+		err := fmt.Errorf("no fio output found in %s", strings.Join(args, ", "))
+		if counters(args[0]) {
+			return form.Hint(err, "plimsoll why --from "+text.ShellQuote(args[0]))
+		}
+		return err
 	}
 	lost := reportUnread(env, found.Outputs)
 	if found.Unreadable() {
@@ -384,4 +389,13 @@ func explainPostgres(w io.Writer, r *postgres.Report, synced units.Latency) {
 	for _, m := range r.Methods {
 		fmt.Fprintf(w, "%s: %v per write and sync, by pg_test_fsync.\n", m.Name, m.Mean)
 	}
+}
+
+// counters is whether a file has what iostat, sar and the like printed of devices.
+func counters(name string) bool {
+	data, err := sys.ReadFile(name, sys.TextLimit)
+	if err == nil {
+		_, err = workload.From(data, 0)
+	}
+	return err == nil
 }

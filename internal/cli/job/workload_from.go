@@ -17,6 +17,7 @@ import (
 	"plimsoll/internal/report/plans"
 	"plimsoll/internal/result"
 	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 	"plimsoll/internal/workload"
@@ -89,8 +90,10 @@ func runWorkloadFrom(env *form.Env, o FromOptions) error {
 	if err != nil {
 		return form.Usage(err)
 	}
-	return writeDemand(env, o.out, d, seen,
-		[]string{"Made by plimsoll workload from " + strings.Join(o.Files, ", ") + "."})
+	return writeDemand(env, o.out, d, seen, []string{
+		"Made by plimsoll workload from " + strings.Join(o.Files, ", ") + ".",
+		"Was something wrong in it? plimsoll why --from " + text.ShellQuote(o.Files[0]),
+	})
 }
 
 // fromPostgres writes the demand of pgbench's output, with what S and the clients explain of it.
