@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"plimsoll/internal/ceiling"
-	"plimsoll/internal/fio"
 )
 
 // IsConcurrencyBound says that what the jobs keep in flight limits a run, and not the storage.
@@ -36,17 +35,7 @@ func (c *Case) IsConcurrencyBound(m Measurement) bool {
 
 // restingLatency is the most that a mean may be, in nanoseconds, without a queue having made it.
 func (c *Case) restingLatency(m Measurement) float64 {
-	var typical time.Duration
-	if a := c.ArrayOf(m); a != nil {
-		for _, v := range a.Volumes {
-			if m.Any(fio.Workload.Reads) {
-				typical = max(typical, v.ReadLatency)
-			}
-			if m.Any(fio.Workload.Writes) {
-				typical = max(typical, v.WriteLatency)
-			}
-		}
-	}
+	typical := c.usualLatency(m)
 	switch {
 	case typical > 0 && !m.Syncs():
 		return unloaded * float64(typical)

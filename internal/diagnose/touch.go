@@ -133,8 +133,15 @@ func (c *Case) KeepsItsDepth(m Measurement) bool {
 
 // StatedLatency is what the volumes of a run state of its direction, 0 where they do not.
 func (c *Case) StatedLatency(m Measurement) (typical time.Duration) {
+	if m.Syncs() {
+		return 0
+	}
+	return c.usualLatency(m)
+}
+
+func (c *Case) usualLatency(m Measurement) (typical time.Duration) {
 	a := c.ArrayOf(m)
-	if a == nil || m.Syncs() {
+	if a == nil {
 		return 0
 	}
 	for _, v := range a.Volumes {

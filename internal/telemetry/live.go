@@ -238,9 +238,7 @@ type watcher struct {
 	procs     *taskWatch
 	pressure  map[string]float64
 	memory    map[string]uint64
-	cpu       [9]uint64
-	cpuSeen   bool
-	cpuCount  int
+	cpu       []uint64
 	clock     func() time.Duration
 	sleepTill func(time.Duration)
 }
@@ -302,7 +300,7 @@ func (w *watcher) begin() error {
 		w.procs.begin()
 	}
 	w.pressure, w.memory = w.readPressure(), w.readMemory()
-	w.readCPU()
+	w.cpu = w.readCPU()
 	w.at = w.now()
 	w.start = w.at
 	return w.readStats(func(i int, c liveCounters) {
@@ -332,32 +330,19 @@ func (w *watcher) readStats(each func(int, liveCounters), end int) error {
 	for len(text) > 0 {
 		var line []byte
 		line, text = nextLine(text)
-		_, b, ok := nextNumber(line)
-		if ok {
-			_, b, ok = nextNumber(b)
-		}
-		if !ok {
+		name, counters, ok := diskLine(line)
+		i, ours := w.index[string(name)]
+		if !ok || !ours && (end < 0 || !w.leaves[string(name)]) {
 			continue
 		}
-		for len(b) > 0 && b[0] == ' ' {
-			b = b[1:]
-		}
-		n := slices.Index(b, ' ')
-		if n < 0 {
-			continue
-		}
-		i, ours := w.index[string(b[:n])]
-		if !ours && (end < 0 || !w.leaves[string(b[:n])]) {
-			continue
-		}
-		c, ok := parseLive(b[n:])
+		c, ok := parseLive(counters)
 		if !ok {
 			continue
 		}
 		if ours {
 			each(i, c)
 		}
-		if end >= 0 && w.leaves[string(b[:n])] {
+		if end >= 0 && w.leaves[string(name)] {
 			ios += c.ios()
 			sectors += c[atReadBytes] + c[atWriteBytes]
 		}
@@ -573,31 +558,31 @@ func (w *watcher) memories() {
 	}
 }
 
-// readCPU reads the first line of /proc/stat: user nice system idle iowait irq softirq steal.
-func (w *watcher) readCPU() (now [9]uint64, ok bool) {
+// readCPU reads the processors' times, in the columns of a row; nil where they are not there.
+func (w *watcher) readCPU() []uint64 {
 	text, _ := w.read.Read("proc/stat")
-	line, _ := nextLine(text)
-	w.cpuCount = int(countCPUs(text))
-	rest := strings.TrimPrefix(string(line), "cpu ")
-	b := []byte(rest)
-	for i := range 8 {
-		now[i], b, ok = nextNumber(b)
-		if !ok {
-			return now, false
-		}
-		now[8] += now[i]
+	w.out.CPU.Count = int(countCPUs(text))
+	row := make([]uint64, hostWidth)
+	if parseStat(text, row) != nil {
+		return nil
 	}
-	if !w.cpuSeen {
-		w.cpu, w.cpuSeen = now, true
-	}
-	return now, true
+	return row
 }
 
 func (w *watcher) processors() {
-	now, ok := w.readCPU()
-	w.out.CPU.Count = w.cpuCount
-	if total := float64(less(now[8], w.cpu[8])); ok && total > 0 {
-		w.out.CPU.Idle = float64(less(now[3]+now[4], w.cpu[3]+w.cpu[4])) / total
-		w.out.CPU.Steal = float64(less(now[7], w.cpu[7])) / total
+	now := w.readCPU()
+	if now == nil || w.cpu == nil {
+		return
 	}
+	var total uint64
+	for col := colUser; col <= colSteal; col++ {
+		total += less(now[col], w.cpu[col])
+	}
+	share := func(cols ...int) (sum float64) {
+		for _, col := range cols {
+			sum += float64(less(now[col], w.cpu[col])) / float64(max(total, 1))
+		}
+		return sum
+	}
+	w.out.CPU.Idle, w.out.CPU.Steal = share(colIdle, colIOWait), share(colSteal)
 }

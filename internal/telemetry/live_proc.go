@@ -62,44 +62,44 @@ const (
 	ForOther     = "other"
 )
 
-// waits name functions of the kernel (4.14 to 6.18) on the stack of a waiting task; the first that
-// is found decides.
-var waits = []struct{ function, what string }{
-	{"balance_dirty_pages", ForDirty},
-	{"blk_throtl", ForThrottle},
-	{"rq_qos_wait", ForWBT},
-	{"wbt_wait", ForWBT},
-	{"blk_mq_get_tag", ForTags},
-	{"md_handle_request", ForMD},
-	{"wait_barrier", ForMD},
-	{"raid10_", ForMD},
-	{"raid5_get_active", ForMD},
-	{"jbd2_log_wait_commit", ForLog},
-	{"jbd2_complete", ForLog},
-	{"xlog_", ForLog},
-	{"xfs_log_force", ForLog},
-	{"start_this_handle", ForLog},
-	{"add_transaction_credits", ForLog},
-	{"percpu_rwsem_wait", ForFrozen},
-	{"__percpu_down_read", ForFrozen},
-	{"sb_start_write", ForFrozen},
-	{"rwsem_down_write", ForInodeLock},
-	{"nfs_", ForNFS},
-	{"rpc_", ForNFS},
-	{"folio_wait_writeback", ForSync},
-	{"wait_on_page_writeback", ForSync},
-	{"file_write_and_wait", ForSync},
-	{"folio_wait_bit", ForPage},
-	{"wait_on_page_bit", ForPage},
-	{"io_schedule", ForIO},
-	{"submit_bio_wait", ForIO},
-}
+// waits name functions of the kernel (4.14 to 6.18) on the stack of a waiting task, and what it waits for; the first
+// that is found decides.
+const waits = `
+balance_dirty_pages dirty-limit
+blk_throtl throttle
+rq_qos_wait wbt
+wbt_wait wbt
+blk_mq_get_tag tags
+md_handle_request md
+wait_barrier md
+raid10_ md
+raid5_get_active md
+jbd2_log_wait_commit log
+jbd2_complete log
+xlog_ log
+xfs_log_force log
+start_this_handle log
+add_transaction_credits log
+percpu_rwsem_wait frozen
+__percpu_down_read frozen
+sb_start_write frozen
+rwsem_down_write inode-lock
+nfs_ nfs
+rpc_ nfs
+folio_wait_writeback sync
+wait_on_page_writeback sync
+file_write_and_wait sync
+folio_wait_bit page-read
+wait_on_page_bit page-read
+io_schedule io
+submit_bio_wait io
+`
 
 // waitsFor says what a task waits for by its stack, or by the one function of wchan.
 func waitsFor(stack []byte) string {
-	for _, w := range waits {
-		if bytes.Contains(stack, []byte(w.function)) {
-			return w.what
+	for line := range strings.Lines(waits) {
+		if function, what, ok := strings.Cut(line, " "); ok && bytes.Contains(stack, []byte(function)) {
+			return strings.TrimSpace(what)
 		}
 	}
 	return ForOther

@@ -111,30 +111,29 @@ func parseDiskstats(text []byte, index map[string]int, row []uint64) error {
 	for n := 1; len(text) > 0; n++ {
 		var line []byte
 		line, text = nextLine(text)
-		_, b, ok := nextNumber(line) // major
-		if ok {
-			_, b, ok = nextNumber(b) // minor
+		name, counters, ok := diskLine(line)
+		if !ok && len(bytes.TrimSpace(line)) > 0 {
+			return fmt.Errorf("/proc/diskstats line %d: %.60q: want two numbers, a name and counters", n, line)
 		}
-		if !ok {
-			if len(bytes.TrimSpace(line)) == 0 {
-				continue
-			}
-			return fmt.Errorf("/proc/diskstats line %d: %.60q: want two numbers and a name", n, line)
-		}
-		b = bytes.TrimLeft(b, " ")
-		end := bytes.IndexByte(b, ' ')
-		if end < 0 {
-			return fmt.Errorf("/proc/diskstats line %d: %.60q: want counters after the name", n, line)
-		}
-		at, ours := index[string(b[:end])]
-		if !ours {
+		at, ours := index[string(name)]
+		if !ok || !ours {
 			continue
 		}
-		if err := parseCounters(b[end:], deviceRow(row, at)); err != nil {
+		if err := parseCounters(counters, deviceRow(row, at)); err != nil {
 			return fmt.Errorf("/proc/diskstats line %d: %.60q: %w", n, line, err)
 		}
 	}
 	return nil
+}
+
+// diskLine divides a line of /proc/diskstats: two numbers, a name, and the counters.
+func diskLine(line []byte) (name, counters []byte, ok bool) {
+	_, b, ok := nextNumber(line)
+	if ok {
+		_, b, ok = nextNumber(b)
+	}
+	name, counters, space := bytes.Cut(bytes.TrimLeft(b, " "), []byte{' '})
+	return name, counters, ok && space
 }
 
 var errCounters = errors.New("want at least 11 counters")

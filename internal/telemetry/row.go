@@ -82,71 +82,87 @@ func duration(v uint64, unit time.Duration) time.Duration {
 	return time.Duration(min(known(v), uint64(math.MaxInt64/unit))) * unit
 }
 
+// cell is where the number of a column stands in a sample: a count, bytes, or a time in units.
+type cell struct {
+	count *uint64
+	bytes *units.Bytes
+	time  *time.Duration
+	unit  time.Duration
+}
+
+func (c cell) set(v uint64) {
+	switch {
+	case c.time != nil:
+		*c.time = duration(v, c.unit)
+	case c.bytes != nil:
+		*c.bytes = units.Bytes(known(v))
+	case c.count != nil:
+		*c.count = known(v)
+	}
+}
+
+// get cuts off parts of a unit.
+func (c cell) get() uint64 {
+	switch {
+	case c.time != nil:
+		return uint64(*c.time / c.unit)
+	case c.bytes != nil:
+		return uint64(*c.bytes)
+	}
+	return *c.count
+}
+
+func n(v *uint64) cell         { return cell{count: v} }
+func b(v *units.Bytes) cell    { return cell{bytes: v} }
+func us(v *time.Duration) cell { return cell{time: v, unit: time.Microsecond} }
+func ms(v *time.Duration) cell { return cell{time: v, unit: time.Millisecond} }
+
+// cells are in the order of hostColumns.
+func (s *Sample) cells(cpus *uint64) [hostWidth]cell {
+	c := &s.CPU
+	return [...]cell{
+		us(&s.At), n(cpus), us(&s.Overhead), b(&s.Dirty), b(&s.Writeback), ms(&c.User), ms(&c.System), ms(&c.Idle),
+		ms(&c.IOWait), ms(&c.IRQ), ms(&c.SoftIRQ), ms(&c.Steal), us(&s.IOSome), us(&s.IOFull),
+	}
+}
+
+// cells are in the order of deviceColumns.
+func (d *Device) cells() [deviceWidth]cell {
+	return [...]cell{
+		n(&d.Reads), n(&d.ReadMerges), b(&d.ReadBytes), ms(&d.ReadTime), n(&d.Writes), n(&d.WriteMerges), b(&d.WriteBytes),
+		ms(&d.WriteTime), n(&d.InFlight), ms(&d.Busy), ms(&d.Queue), n(&d.Flushes), ms(&d.FlushTime),
+	}
+}
+
 // decodeRow fills s, whose Devices are as many as the row's.
 func decodeRow(row []uint64, s *Sample) {
-	us := func(c int) time.Duration { return duration(row[c], time.Microsecond) }
-	ms := func(c int) time.Duration { return duration(row[c], time.Millisecond) }
-	s.At, s.Overhead = us(colAt), us(colOwn)
-	s.Dirty, s.Writeback = units.Bytes(known(row[colDirty])), units.Bytes(known(row[colWriteback]))
-	s.CPU = CPU{
-		User: ms(colUser), System: ms(colSystem), Idle: ms(colIdle), IOWait: ms(colIOWait),
-		IRQ: ms(colIRQ), SoftIRQ: ms(colSoftIRQ), Steal: ms(colSteal),
+	var cpus uint64 // the series'
+	for i, c := range s.cells(&cpus) {
+		c.set(row[i])
 	}
-	s.IOSome, s.IOFull = us(colIOSome), us(colIOFull)
 	for i := range s.Devices {
-		s.Devices[i] = decodeDevice(deviceRow(row, i))
-	}
-}
-
-func decodeDevice(r []uint64) Device {
-	if r[devReads] == absent {
-		return Device{Gone: true}
-	}
-	n := func(c int) uint64 { return known(r[c]) }
-	ms := func(c int) time.Duration { return duration(r[c], time.Millisecond) }
-	return Device{
-		Reads:       n(devReads),
-		ReadMerges:  n(devReadMerges),
-		ReadBytes:   units.Bytes(n(devReadBytes)),
-		ReadTime:    ms(devReadTime),
-		Writes:      n(devWrites),
-		WriteMerges: n(devWriteMerges),
-		WriteBytes:  units.Bytes(n(devWriteBytes)),
-		WriteTime:   ms(devWriteTime),
-		InFlight:    n(devInFlight),
-		Busy:        ms(devBusy),
-		Queue:       ms(devQueue),
-		Flushes:     n(devFlushes),
-		FlushTime:   ms(devFlushTime),
-	}
-}
-
-// encodeRow is the reverse of decodeRow; parts of a millisecond or microsecond are cut off.
-func encodeRow(s *Sample, cpus int, row []uint64) {
-	us := func(d time.Duration) uint64 { return uint64(d.Microseconds()) }
-	ms := func(d time.Duration) uint64 { return uint64(d.Milliseconds()) }
-	row[colAt], row[colCPUs], row[colOwn] = us(s.At), uint64(cpus), us(s.Overhead)
-	row[colDirty], row[colWriteback] = uint64(s.Dirty), uint64(s.Writeback)
-	row[colUser], row[colSystem], row[colIdle], row[colIOWait] = ms(s.CPU.User), ms(s.CPU.System), ms(
-		s.CPU.Idle,
-	), ms(s.CPU.IOWait)
-	row[colIRQ], row[colSoftIRQ], row[colSteal] = ms(s.CPU.IRQ), ms(s.CPU.SoftIRQ), ms(s.CPU.Steal)
-	row[colIOSome], row[colIOFull] = us(s.IOSome), us(s.IOFull)
-	for i, d := range s.Devices {
-		r := deviceRow(row, i)
-		if d.Gone {
-			for c := range r {
-				r[c] = absent
-			}
+		d, r := &s.Devices[i], deviceRow(row, i)
+		if *d = (Device{Gone: r[devReads] == absent}); d.Gone {
 			continue
 		}
-		r[devReads], r[devReadMerges], r[devReadBytes], r[devReadTime] = d.Reads, d.ReadMerges, uint64(
-			d.ReadBytes,
-		), ms(d.ReadTime)
-		r[devWrites], r[devWriteMerges], r[devWriteBytes], r[devWriteTime] = d.Writes, d.WriteMerges, uint64(
-			d.WriteBytes,
-		), ms(d.WriteTime)
-		r[devInFlight], r[devBusy], r[devQueue] = d.InFlight, ms(d.Busy), ms(d.Queue)
-		r[devFlushes], r[devFlushTime] = d.Flushes, ms(d.FlushTime)
+		for k, c := range d.cells() {
+			c.set(r[k])
+		}
+	}
+}
+
+// encodeRow is the reverse of decodeRow.
+func encodeRow(s *Sample, cpus int, row []uint64) {
+	count := uint64(cpus)
+	for i, c := range s.cells(&count) {
+		row[i] = c.get()
+	}
+	for i := range s.Devices {
+		d := &s.Devices[i]
+		for k, c := range d.cells() {
+			if deviceRow(row, i)[k] = absent; !d.Gone {
+				deviceRow(row, i)[k] = c.get()
+			}
+		}
 	}
 }

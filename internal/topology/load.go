@@ -362,18 +362,16 @@ func duration(s string) (time.Duration, error) {
 	return d, nil
 }
 
-func credits(s string) (float64, error) {
-	f, err := strconv.ParseFloat(s, 64)
-	if err != nil || !(f > 0 && f < 1e15) {
-		return 0, fmt.Errorf("%.40q: want a number of I/Os, such as 5.4e6", s)
-	}
-	return f, nil
-}
+func credits(s string) (float64, error) { return above0(s, 1e15-1, "a number of I/Os, such as 5.4e6") }
 
 func scale(s string) (float64, error) {
+	return above0(s, 1, "a number above 0 and at most 1, such as 0.1")
+}
+
+func above0(s string, most float64, want string) (float64, error) {
 	f, err := strconv.ParseFloat(s, 64)
-	if err != nil || !(f > 0 && f <= 1) {
-		return 0, fmt.Errorf("%.40q: want a number above 0 and at most 1, such as 0.1", s)
+	if err != nil || !(f > 0 && f <= most) {
+		return 0, fmt.Errorf("%.40q: want %s", s, want)
 	}
 	return f, nil
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"plimsoll/internal/ceiling"
+	"plimsoll/internal/cloud"
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/text"
@@ -18,8 +19,10 @@ func Rules() []*diagnose.Rule {
 	return finding.Rules(map[finding.Code]func(*diagnose.Case, func(finding.Finding)){
 		"PL601": instanceBurst,
 		"PL602": volumeBurst,
-		"PL603": volumeExceeded,
-		"PL604": instanceExceeded,
+		"PL603": exceeded(diagnose.OfVolume,
+			"The volumes counted demand above their provisioned %s for up to %s of the run: they limit the result."),
+		"PL604": exceeded(diagnose.OfMachine,
+			"The instance's limit on storage %s was exceeded for up to %s of the run: the machine limits, not its volumes."),
 		"PL605": burstBalance,
 	})
 }
@@ -55,24 +58,13 @@ func volumeBurst(c *diagnose.Case, report func(finding.Finding)) {
 	}
 }
 
-func volumeExceeded(c *diagnose.Case, report func(finding.Finding)) {
-	for _, m := range c.Measured() {
-		if what, share, ev := m.Exceeded(diagnose.OfVolume); share > 0 {
-			report(finding.New(m.Label(),
-				"The volumes counted demand above their provisioned %s for up to %s of the run: they limit "+"the result.", what,
-				text.Percent(share)).In(m.IDs()).
-				Shown(ev))
-		}
-	}
-}
-
-func instanceExceeded(c *diagnose.Case, report func(finding.Finding)) {
-	for _, m := range c.Measured() {
-		if what, share, ev := m.Exceeded(diagnose.OfMachine); share > 0 {
-			report(finding.New(m.Label(),
-				"The instance's limit on storage %s was exceeded for up to %s of the run: the machine "+"limits, not its volumes.",
-				what, text.Percent(share)).In(m.IDs()).
-				Shown(ev))
+// exceeded is a limit of which the volumes' own counters say that more was asked.
+func exceeded(of func(cloud.EBSStats) (iops, rate time.Duration), format string) func(*diagnose.Case, func(finding.Finding)) {
+	return func(c *diagnose.Case, report func(finding.Finding)) {
+		for _, m := range c.Measured() {
+			if what, share, ev := m.Exceeded(of); share > 0 {
+				report(finding.New(m.Label(), format, what, text.Percent(share)).In(m.IDs()).Shown(ev))
+			}
 		}
 	}
 }

@@ -59,6 +59,14 @@ func allDirect(c *diagnose.Case) bool {
 	return len(runs) > 0 && !slices.ContainsFunc(runs, cached)
 }
 
+// verb is the word for one name or for several.
+func verb(names []string, one, several string) string {
+	if len(names) == 1 {
+		return one
+	}
+	return several
+}
+
 const noScheduler = "none"
 
 func wrongScheduler(c *diagnose.Case, report func(finding.Finding)) {
@@ -79,10 +87,7 @@ func wrongScheduler(c *diagnose.Case, report func(finding.Finding)) {
 	}
 	allFine(report, right, "no scheduler on %s")
 	if len(names) > 0 {
-		f.Say("%s sort requests by %s.", text.Some(names, 3), f.Evidence[0].Found)
-		if len(names) == 1 {
-			f.Say("%s sorts requests by %s.", names[0], f.Evidence[0].Found)
-		}
+		f.Say("%s %s requests by %s.", text.Some(names, 3), verb(names, "sorts", "sort"), f.Evidence[0].Found)
 		report(f)
 	}
 }
@@ -139,12 +144,8 @@ func smallRequests(c *diagnose.Case, report func(finding.Finding)) {
 	allFine(report, right, "large requests go unsplit to %s")
 	allFine(report, most, "requests to %s are as large as they can be")
 	if len(names) > 0 {
-		f.Say("%s cut I/Os into requests of %s KiB, though they would take more.", text.Some(names, 3),
-			f.Evidence[0].Found)
-		if len(names) == 1 {
-			f.Say("%s cuts I/Os into requests of %s KiB, though it would take more.", names[0],
-				f.Evidence[0].Found)
-		}
+		f.Say("%s %s I/Os into requests of %s KiB, though %s would take more.", text.Some(names, 3),
+			verb(names, "cuts", "cut"), f.Evidence[0].Found, verb(names, "it", "they"))
 		report(f)
 	}
 }
