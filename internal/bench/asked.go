@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -54,7 +55,7 @@ func readers() map[string]read {
 		"sustained":     {[]form{ofSuite}, "its load changes as it goes on, and ends by itself"},
 		"fresh-extents": {[]form{ofSuite, ofJobs, ofDemand}, "it makes its files itself"},
 	}
-	for _, flag := range []string{"pg-bin", "pg-user", "pg-scale", "pg-memory", "pg-clients", "pg-set", "quick"} {
+	for flag := range strings.FieldsSeq("pg-bin pg-user pg-scale pg-memory pg-clients pg-set quick") {
 		all[flag] = database
 	}
 	return all
@@ -124,11 +125,7 @@ func (r Request) change(c *suite.Scenario) {
 	for i, o := range set {
 		words[i] = o.Name + "=" + o.Value
 	}
-	title := c.Title
-	if title == "" {
-		title = c.Name
-	}
-	c.Title = title + ", changed by flags: " + strings.Join(words, ", ")
+	c.Title = cmp.Or(c.Title, c.Name) + ", changed by flags: " + strings.Join(words, ", ")
 }
 
 // replaced says that an option is one of those that are set.

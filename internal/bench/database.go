@@ -1,11 +1,11 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -68,24 +68,8 @@ func (r *runner) checkDatabase(ctx context.Context) error {
 
 // database measures a scenario on the server, which is started for the first one.
 func (r *runner) database(ctx context.Context, s suite.Scenario, dir string) (*result.Result, error) {
-	res := &result.Result{
-		ID:      s.ID,
-		Name:    s.Name,
-		Title:   s.Title,
-		Role:    s.Role,
-		Phase:   s.Phase,
-		State:   result.Done,
-		Planned: s.Takes(),
-		Start:   r.m.Now(),
-	}
-	for _, p := range r.places {
-		if p.broken != nil {
-			res.Invalidate(p.broken.Error())
-			return res, nil
-		}
-	}
-	if err := r.alone(); err != nil {
-		res.Invalidate(firstLine(err))
+	res, ok := r.begin(s, s.Takes(), r.places...)
+	if !ok {
 		return res, nil
 	}
 	out, err := sys.OpenDir(dir)
@@ -128,10 +112,7 @@ func took(s suite.Scenario, p *place) time.Duration {
 	if s.Kind() == suite.OfServer {
 		return s.Takes()
 	}
-	loads, err := s.WorkloadsOn(p.FileFor(s))
-	if err != nil {
-		return 0
-	}
+	loads, _ := s.WorkloadsOn(p.FileFor(s)) // none where they cannot be read
 	return suite.Duration(loads)
 }
 
@@ -140,14 +121,10 @@ const quickRun = 5 * time.Second
 
 // clients are numbers of them as titles say them: "100 clients", "1, 4 and 16 clients".
 func clients(n []int) string {
-	var words []string
-	for _, one := range n {
-		words = append(words, strconv.Itoa(one))
+	if len(n) == 1 {
+		return text.Plural(n[0], "client")
 	}
-	if last := len(n) - 1; last > 0 {
-		return strings.Join(words[:last], ", ") + " and " + words[last] + " clients"
-	}
-	return text.Plural(n[0], "client")
+	return text.List(strings.Fields(strings.Trim(fmt.Sprint(n), "[]"))) + " clients"
 }
 
 // adjustDatabase applies the request to a scenario of a database.
@@ -168,21 +145,12 @@ func (r Request) adjustDatabase(c *suite.Scenario) {
 
 // merged is the suite's server with what the flags say of it.
 func merged(of, flags *suite.Server) *suite.Server {
-	s := suite.Server{}
-	if of != nil {
-		s = *of
-	}
+	s := *cmp.Or(of, &suite.Server{})
 	s.Bin, s.User, s.Quick = flags.Bin, flags.User, flags.Quick
-	if flags.Scale != "" {
-		s.Scale = flags.Scale
-	}
-	if flags.Memory > 0 {
-		s.Memory = flags.Memory
-	}
+	s.Scale, s.Memory = cmp.Or(flags.Scale, s.Scale), cmp.Or(flags.Memory, s.Memory)
 	set := map[string]string{}
-	for _, from := range []map[string]string{s.Settings, flags.Settings} {
-		maps.Copy(set, from)
-	}
+	maps.Copy(set, s.Settings)
+	maps.Copy(set, flags.Settings)
 	s.Settings = set
 	return &s
 }

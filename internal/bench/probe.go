@@ -23,51 +23,38 @@ const ProbeTime = 5 * time.Second
 // at once, each for this long. The devices are opened for reading only. Begun is called before
 // each, with its number from 0; the last is all together.
 func Probe(ctx context.Context, m *sys.Machine, devices []diagnose.Probed, each time.Duration, begun func(int)) error {
-	return withProber(m, each, func(p prober) error {
-		for i := range devices {
-			begun(i)
-			if err := p.alone(ctx, &devices[i]); err != nil {
-				return err
-			}
-		}
-		if len(devices) < 2 {
-			return nil
-		}
-		begun(len(devices))
-		return p.together(ctx, devices)
-	})
-}
-
-// probeShort reads all devices together, and then each of those alone that short says gave too
-// little. It takes no longer than two reads on a sound array of any size.
-func probeShort(
-	ctx context.Context,
-	m *sys.Machine,
-	devices []diagnose.Probed,
-	each time.Duration,
-	short func() []int,
-) error {
-	return withProber(m, each, func(p prober) error {
-		if err := p.together(ctx, devices); err != nil {
+	p := prober{m, each}
+	for i := range devices {
+		begun(i)
+		if err := p.alone(ctx, &devices[i]); err != nil {
 			return err
 		}
-		for _, i := range short() {
-			if err := p.alone(ctx, &devices[i]); err != nil {
-				return err
-			}
-		}
+	}
+	if len(devices) < 2 {
 		return nil
-	})
+	}
+	begun(len(devices))
+	return p.together(ctx, devices)
+}
+
+// short reads all devices together, and then each of those alone that gave too little. It takes no longer than
+// two reads on a sound array of any size.
+func (p prober) short(ctx context.Context, devices []diagnose.Probed, short func() []int) error {
+	if err := p.together(ctx, devices); err != nil {
+		return err
+	}
+	for _, i := range short() {
+		if err := p.alone(ctx, &devices[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // prober reads from devices with fio.
 type prober struct {
 	m    *sys.Machine
 	each time.Duration
-}
-
-func withProber(m *sys.Machine, each time.Duration, do func(prober) error) error {
-	return do(prober{m, each})
 }
 
 // alone reads from one device.
@@ -148,7 +135,7 @@ func (r *runner) probe(ctx context.Context) ([]diagnose.Probe, error) {
 			continue
 		}
 		r.emit(Noted{fmt.Sprintf("probing %s: reading from its %d volumes", a.Name, len(p.Members))})
-		err := probeShort(ctx, r.m, p.Members, r.plan.Settings.Probe, func() []int { return p.Short(&a) })
+		err := prober{r.m, r.plan.Settings.Probe}.short(ctx, p.Members, func() []int { return p.Short(&a) })
 		if err != nil {
 			return all, fmt.Errorf("--probe reads from the volumes of %s themselves, which needs root: %w", a.Name, err)
 		}

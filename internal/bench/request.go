@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -111,10 +112,10 @@ func (r Request) PlanResume(ctx context.Context, m *sys.Machine, decl *topology.
 			strings.Join(flags, ", "), dir)
 	}
 	claimed := r.pathsOf(&b.Run.Topology)
-	if r.Server != nil && b.Run.Suite.Server != nil { // which programs, and as whom, is typed
-		b.Run.Suite.Server.Bin, b.Run.Suite.Server.User = r.Server.Bin, r.Server.User
-	} else if r.Server != nil {
-		b.Run.Suite.Server = &suite.Server{Bin: r.Server.Bin, User: r.Server.User}
+	if r.Server != nil { // which programs, and as whom, is typed
+		server := *cmp.Or(b.Run.Suite.Server, &suite.Server{})
+		server.Bin, server.User = r.Server.Bin, r.Server.User
+		b.Run.Suite.Server = &server
 	}
 	if r.Given("keep-files") {
 		set.KeepFiles = r.KeepFiles
@@ -328,17 +329,8 @@ func (r Request) sizeText() string {
 // Paths gives each role its absolute path: one path serves both roles, and none is the current
 // directory.
 func (r Request) Paths() (map[topology.Role]string, error) {
-	data, wal := r.Data, r.WAL
-	switch {
-	case data == "" && wal == "":
-		data, wal = ".", "."
-	case data == "":
-		data = wal
-	case wal == "":
-		wal = data
-	}
-	paths := map[topology.Role]string{}
-	for role, path := range map[topology.Role]string{topology.Data: data, topology.WAL: wal} {
+	paths := map[topology.Role]string{topology.Data: cmp.Or(r.Data, r.WAL, "."), topology.WAL: cmp.Or(r.WAL, r.Data, ".")}
+	for role, path := range paths {
 		abs, err := filepath.Abs(path)
 		if err != nil {
 			return nil, err
@@ -381,12 +373,9 @@ func (r Request) conflicts(run *bundle.Run) []string {
 		"size": r.sizeText() == set.Size, "fresh-extents": r.FreshExtents == set.FreshExtents,
 	}
 	var flags []string
-	for _, flag := range []string{
-		"data", "wal", "only", "phase", "runtime", "ramp", "cooldown", "size", "fresh-extents", "label", "out",
-		"topology", "volumes", "level", "chunk", "instance", "pg-scale", "pg-memory", "pg-clients",
-		"pg-set", "quick", "rounds", "until", "budget", "seed", "order", "stop", "sustained",
-		"probe", "probe-time",
-	} {
+	const shaping = "data wal only phase runtime ramp cooldown size fresh-extents label out topology volumes level chunk " +
+		"instance pg-scale pg-memory pg-clients pg-set quick rounds until budget seed order stop sustained probe probe-time"
+	for flag := range strings.FieldsSeq(shaping) {
 		if r.Given(flag) && !same[flag] {
 			flags = append(flags, "--"+flag)
 		}

@@ -287,8 +287,7 @@ func (r *runner) measure(
 			return nil, err
 		}
 	}
-	runErr := r.withPlaces(ctx, mark, func() error { return r.scenarios(ctx, w, done) })
-	state := bundle.Finished
+	state, runErr := bundle.Finished, r.withPlaces(ctx, mark, func() error { return r.scenarios(ctx, w, done) })
 	if runErr != nil {
 		state = bundle.Interrupted
 	}
@@ -314,12 +313,6 @@ func (r *runner) markOf(w *bundle.Writer) (string, error) {
 	return permit.Mark(w.Run.ID, info), nil
 }
 
-// waitsFor says once what a path's lock is waited for.
-func (r *runner) waitsFor() func(error) {
-	var once sync.Once
-	return func(why error) { once.Do(func() { r.emit(Noted{"waiting: " + why.Error()}) }) }
-}
-
 // withPlaces locks the paths, clears leftovers, and removes the files afterwards, whatever happened
 // in between. A mark, where there is one, stays until the run has come to its end.
 func (r *runner) withPlaces(ctx context.Context, mark string, do func() error) (err error) {
@@ -329,7 +322,8 @@ func (r *runner) withPlaces(ctx context.Context, mark string, do func() error) (
 		if j := slices.IndexFunc(r.places[:i], func(o *place) bool { return o.Same(p.Place) }); j >= 0 {
 			p.Share(r.places[j].Place)
 		} else {
-			p.Waits = r.waitsFor()
+			var once sync.Once
+			p.Waits = func(why error) { once.Do(func() { r.emit(Noted{"waiting: " + why.Error()}) }) }
 			release, err := p.Lock(ctx)
 			if err != nil {
 				return err
@@ -367,13 +361,10 @@ func (r *runner) tidy(mark string, ended bool) {
 		if ended && mark != "" {
 			err = p.DropMark(mark)
 		}
-		switch {
-		case !r.plan.Settings.KeepFiles:
+		if !r.plan.Settings.KeepFiles {
 			err = errors.Join(err, p.Empty())
-		case p.written:
-			err = errors.Join(err, p.RemoveDatabase(), p.Keep())
-		default:
-			err = errors.Join(err, p.RemoveDatabase())
+		} else if err = errors.Join(err, p.RemoveDatabase()); p.written {
+			err = errors.Join(err, p.Keep())
 		}
 		if err != nil && !noted[p.Path] {
 			noted[p.Path] = true
@@ -383,23 +374,18 @@ func (r *runner) tidy(mark string, ended bool) {
 }
 
 func (r *runner) scenarios(ctx context.Context, w *bundle.Writer, done map[mark]*result.Result) error {
+	var err error
 	if w.Run.AtWork == nil {
-		var err error
-		if w.Run.AtWork, err = r.atWork(ctx); err != nil {
-			return err
-		}
+		w.Run.AtWork, err = r.atWork(ctx)
 	}
-	if w.Run.Touches == nil { // before a probe, whose own reads load blocks
-		var err error
-		if w.Run.Touches, err = r.touches(ctx); err != nil {
-			return err
-		}
+	if w.Run.Touches == nil && err == nil { // before a probe, whose own reads load blocks
+		w.Run.Touches, err = r.touches(ctx)
 	}
-	if w.Run.Probes == nil {
-		var err error
-		if w.Run.Probes, err = r.probe(ctx); err != nil {
-			return err
-		}
+	if w.Run.Probes == nil && err == nil {
+		w.Run.Probes, err = r.probe(ctx)
+	}
+	if err != nil {
+		return err
 	}
 	for _, p := range r.places {
 		if !p.ReadOnly || p.Device == nil { // a raw device that is only read is not prefilled

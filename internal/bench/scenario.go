@@ -51,16 +51,8 @@ func (r *runner) scenario(ctx context.Context, s suite.Scenario, dir string) (*r
 	if err != nil {
 		return nil, err
 	}
-	res := &result.Result{
-		ID: s.ID, Name: s.Name, Title: s.Title, Role: s.Role, Phase: s.Phase, State: result.Done,
-		Workloads: loads, Planned: suite.Window(loads), Start: r.m.Now(),
-	}
-	if p.broken != nil {
-		res.Invalidate(p.broken.Error())
-		return res, nil
-	}
-	if err := r.alone(); err != nil {
-		res.Invalidate(firstLine(err))
+	res, ok := r.begin(s, suite.Window(loads), p)
+	if res.Workloads = loads; !ok {
 		return res, nil
 	}
 	if r.plan.Settings.FreshExtents && p.Device == nil && !s.AsIs && onlyWrites(loads) {
@@ -83,6 +75,25 @@ func (r *runner) scenario(ctx context.Context, s suite.Scenario, dir string) (*r
 	return res, errors.Join(r.runFio(ctx, s, res, grant, out), grant.Close())
 }
 
+// begin is a scenario's result before anything is measured; it is false where nothing can be measured in its places.
+func (r *runner) begin(s suite.Scenario, planned time.Duration, places ...*place) (*result.Result, bool) {
+	res := &result.Result{
+		ID: s.ID, Name: s.Name, Title: s.Title, Role: s.Role, Phase: s.Phase, State: result.Done, Planned: planned,
+		Start: r.m.Now(),
+	}
+	for _, p := range places {
+		if p.broken != nil {
+			res.Invalidate(p.broken.Error())
+			return res, false
+		}
+	}
+	err := r.alone()
+	if err != nil {
+		res.Invalidate(firstLine(err))
+	}
+	return res, err == nil
+}
+
 // alone reports which processes of an earlier scenario, or of the prefill, still live: next to them
 // nothing can be measured.
 func (r *runner) alone() error {
@@ -94,12 +105,7 @@ func (r *runner) alone() error {
 }
 
 func onlyWrites(loads []fio.Workload) bool {
-	for _, w := range loads {
-		if w.ReadShare > 0 {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(loads, func(w fio.Workload) bool { return w.ReadShare > 0 })
 }
 
 // runFio starts fio with the sampler beside it and fills res.
@@ -232,11 +238,11 @@ func keepText(out *sys.Dir, lines []string) error {
 
 func write(out *sys.Dir, name string, text []byte) error {
 	f, err := out.Create(name, 0o644)
-	if err != nil {
-		return err
+	if err == nil {
+		_, err = f.Write(text)
+		err = errors.Join(err, f.Close())
 	}
-	_, err = f.Write(text)
-	return errors.Join(err, f.Close())
+	return err
 }
 
 // judgeRun decides whether the figures are a measurement at all. It trusts neither fio's exit code

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -50,7 +51,7 @@ func TouchOf(ctx context.Context, device string, of []int64) (diagnose.Touch, er
 		return diagnose.Touch{}, err
 	}
 	defer d.close()
-	whole := pieces(d.size)
+	whole := pieces(d.size / pieceSize)
 	if of != nil {
 		whole = slices.DeleteFunc(slices.Clone(of), func(p int64) bool { return p < 0 || p >= d.size/pieceSize })
 	}
@@ -59,9 +60,9 @@ func TouchOf(ctx context.Context, device string, of []int64) (diagnose.Touch, er
 	return t, err
 }
 
-// pieces are the whole pieces of a size, by their numbers.
-func pieces(size int64) []int64 {
-	all := make([]int64, size/pieceSize)
+// pieces are so many pieces, by their numbers.
+func pieces(n int64) []int64 {
+	all := make([]int64, n)
 	for i := range all {
 		all[i] = int64(i)
 	}
@@ -126,9 +127,7 @@ func (d *direct) touch(ctx context.Context, all []int64) (diagnose.Touch, error)
 	}
 	lanes.Wait()
 	t.Took = time.Since(began)
-	if failed == nil && ctx.Err() != nil {
-		failed = ctx.Err()
-	}
+	failed = cmp.Or(failed, ctx.Err())
 	if failed == nil && len(first) < min(touchLeast, len(drawn)) {
 		failed = fmt.Errorf("%s: only %d pairs of reads in %s: it is too slow to tell", d.name, len(first),
 			text.Duration(touchMost))

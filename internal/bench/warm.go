@@ -1,12 +1,14 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -187,27 +189,19 @@ func (w *warmer) open() (release func(), err error) {
 // plan says where the record is, and which pieces are to be read.
 func (w *warmer) plan() {
 	w.record = recordName(w.Serial, w.Device) + ".json"
-	count := (w.dev.size + pieceSize - 1) / pieceSize
+	count := (w.dev.size + pieceSize - 1) / pieceSize // the last may be a part of one
 	w.bits = make([]byte, (count+7)/8)
 	if w.order = w.Order; w.order == nil {
-		w.order = make([]int64, count)
-		for i := range w.order {
-			w.order[i] = int64(i)
-		}
+		w.order = pieces(count)
 	}
 	w.now.Pieces = int64(len(w.order))
 }
 
+// notOfRecord is what the name of a record does not have.
+var notOfRecord = regexp.MustCompile(`[^a-zA-Z0-9-]`)
+
 func recordName(serial, device string) string {
-	if serial == "" {
-		serial = device
-	}
-	return strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' {
-			return r
-		}
-		return '_'
-	}, serial)
+	return notOfRecord.ReplaceAllString(cmp.Or(serial, device), "_")
 }
 
 func (w *warmer) read() (*warmRecord, error) {

@@ -199,21 +199,11 @@ func (w *watching) layers(volumes bool) {
 
 // virtual is whether a hypervisor or a file made the disk up: they say of all of theirs that they rotate.
 func virtual(name, model string) bool {
-	has := func(in string, parts ...string) bool {
-		return slices.ContainsFunc(parts, func(p string) bool { return strings.HasPrefix(in, p) })
+	has := func(in, parts string) bool {
+		return slices.ContainsFunc(strings.Fields(parts), func(p string) bool { return strings.HasPrefix(in, p) })
 	}
-	return has(name, "vd", "xvd", "loop", "nbd", "zd") ||
-		has(
-			strings.ToUpper(model),
-			"QEMU",
-			"VIRTUAL",
-			"VBOX",
-			"PERSISTENTDISK",
-			"EPHEMERALDISK",
-			"VMWARE",
-			"VIRTIO",
-			"BLOCKVOLUME",
-		)
+	return has(name, "vd xvd loop nbd zd") ||
+		has(strings.ToUpper(model), "QEMU VIRTUAL VBOX PERSISTENTDISK EPHEMERALDISK VMWARE VIRTIO BLOCKVOLUME")
 }
 
 func (w *watching) volume(device string) *topology.Volume {

@@ -107,9 +107,7 @@ var timing = map[string]string{"size": "size", "runtime": "runtime", "ramp_time"
 
 // placedBySuite are those that plimsoll sets when it runs a scenario: what they were stands in a
 // comment.
-var placedBySuite = []string{
-	"filename", "filename_format", "directory", "time_based", "group_reporting", "stonewall", "name",
-}
+var placedBySuite = strings.Fields("filename filename_format directory time_based group_reporting stonewall name")
 
 func writeScenario(b *strings.Builder, id int, s fio.Section) error {
 	w, err := fio.WorkloadOf(s.Name, s)
@@ -194,7 +192,7 @@ var plainYAML = regexp.MustCompile(`^(?:0|[1-9][0-9]{0,17}[kKmMgGtTs]?|[a-zA-Z][
 // would print otherwise.
 func quoteYAML(s string) string {
 	if plainYAML.MatchString(s) &&
-		!slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}, strings.ToLower(s)) {
+		!slices.Contains(strings.Fields("true false null yes no on off y n"), strings.ToLower(s)) {
 		return s
 	}
 	var b strings.Builder
@@ -212,25 +210,13 @@ func quoteYAML(s string) string {
 	return b.String() + `"`
 }
 
+var notOfSlug = regexp.MustCompile(`[^a-z0-9]+`)
+
 // slug makes a scenario's name of a job's: lower-case letters, digits and hyphens.
 func slug(s string) string {
-	s = s[strings.LastIndexByte(s, '/')+1:]
-	var b strings.Builder
-	for _, r := range strings.ToLower(s) {
-		switch {
-		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
-			b.WriteRune(r)
-		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
-			b.WriteByte('-')
-		}
-		if b.Len() >= 48 {
-			break
-		}
-	}
-	if name := strings.Trim(b.String(), "-"); name != "" {
-		return name
-	}
-	return "job"
+	s = notOfSlug.ReplaceAllString(strings.ToLower(s[strings.LastIndexByte(s, '/')+1:]), "-")
+	s = strings.TrimLeft(s, "-")
+	return cmp.Or(strings.Trim(s[:min(len(s), 48)], "-"), "job")
 }
 
 // SettingsComment keeps options of fio itself, which a job file cannot hold.

@@ -49,12 +49,7 @@ func FromDemand(d *workload.Demand) (*Suite, error) {
 
 // scenarioName is a demand's name as scenarios have it.
 func scenarioName(name string) string {
-	name = strings.Trim(strings.Map(func(r rune) rune {
-		if strings.ContainsRune("_.", r) {
-			return '-'
-		}
-		return r
-	}, strings.ToLower(name)), "-")
+	name = strings.Trim(strings.NewReplacer("_", "-", ".", "-").Replace(strings.ToLower(name)), "-")
 	if !validName(name) {
 		return "demand"
 	}

@@ -65,11 +65,7 @@ func (s Scenario) Place(file string) fio.JobFile {
 		}
 		one.Options = append(one.Options, s.Job.Sections[0].Options...)
 		add(&one, "group_reporting", "")
-		add(
-			&one,
-			"allow_file_create",
-			"0",
-		) // the file is prefilled; a missing one is an error, not a new sparse file
+		add(&one, "allow_file_create", "0") // the file is prefilled; a missing one is an error, not a new sparse file
 		job.Sections = []fio.Section{one}
 	}
 	return job
@@ -202,10 +198,5 @@ func Window(loads []fio.Workload) time.Duration {
 
 // Writes says whether any job of the scenario changes what is on the device.
 func Writes(loads []fio.Workload) bool {
-	for _, w := range loads {
-		if w.ReadShare < 1 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(loads, func(w fio.Workload) bool { return w.ReadShare < 1 })
 }

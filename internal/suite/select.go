@@ -46,7 +46,11 @@ func Select(args []string, sel Selection) (*Suite, error) {
 			return nil, err
 		}
 	}
-	return selected(parts, wanted, sel)
+	s, err := join(parts).pick(wanted)
+	if err != nil {
+		return nil, err
+	}
+	return s.narrow(sel)
 }
 
 // withDatabase is the default suite, and the one for databases where a scenario of it is named: its
@@ -71,14 +75,6 @@ func withDatabase(wanted []string) ([]*Suite, error) {
 		return []*Suite{pg}, nil
 	}
 	return []*Suite{base, pg}, nil
-}
-
-func selected(parts []*Suite, wanted []string, sel Selection) (*Suite, error) {
-	s, err := join(parts).pick(wanted)
-	if err != nil {
-		return nil, err
-	}
-	return s.narrow(sel)
 }
 
 // named resolves an argument that is a suite or a file; nil when it must be a scenario.
@@ -155,7 +151,10 @@ func FromJobFile(name string) (*Suite, error) {
 		c := Scenario{ID: n + 1, Name: base, Title: filepath.Base(name), Role: topology.Data, Job: *job, AsIs: true}
 		if len(phases) > 1 {
 			c.Job = job.Only(sections)
-			names := sectionNames(job, sections)
+			var names []string
+			for _, i := range sections {
+				names = append(names, job.Effective(i).Name) // as fio reports them
+			}
 			c.Name, c.Title = s.free(names[0]), filepath.Base(name)+": "+strings.Join(names, ", ")
 		}
 		s.Scenarios = append(s.Scenarios, c)
@@ -198,15 +197,6 @@ func jobFile(name string, toRun bool) (*fio.JobFile, error) {
 		return nil, fmt.Errorf("%s has no job section", name)
 	}
 	return job, nil
-}
-
-// sectionNames are the names of job sections, as fio reports them.
-func sectionNames(job *fio.JobFile, sections []int) []string {
-	var names []string
-	for _, i := range sections {
-		names = append(names, job.Effective(i).Name)
-	}
-	return names
 }
 
 // free is a name that no scenario has: the given one, or with a number behind it.
@@ -252,11 +242,7 @@ func join(parts []*Suite) *Suite {
 }
 
 func (s *Suite) highest() int {
-	highest := 0
-	for _, c := range s.Scenarios {
-		highest = max(highest, c.ID)
-	}
-	return highest
+	return slices.MaxFunc(s.Scenarios, func(a, b Scenario) int { return a.ID - b.ID }).ID
 }
 
 // pick keeps the scenarios that are named, in the suite's order; all when none is.
@@ -325,35 +311,29 @@ func didYouMean(name string, words []string) string {
 
 // names are those of the scenarios, in the order of their numbers.
 func (s *Suite) names() []string {
-	sorted := slices.SortedFunc(slices.Values(s.Scenarios), func(a, b Scenario) int { return cmp.Compare(a.ID, b.ID) })
-	names := make([]string, len(sorted))
-	for i, c := range sorted {
-		names[i] = c.Name
+	var names []string
+	for _, c := range s.sorted() {
+		names = append(names, c.Name)
 	}
 	return names
 }
 
+// sorted are the scenarios in the order of their numbers.
+func (s *Suite) sorted() []Scenario {
+	return slices.SortedFunc(slices.Values(s.Scenarios), func(a, b Scenario) int { return cmp.Compare(a.ID, b.ID) })
+}
+
 func (s *Suite) ids() string {
-	ids := make([]int, 0, len(s.Scenarios))
-	for _, c := range s.Scenarios {
-		ids = append(ids, c.ID)
+	var ids []string
+	for _, c := range s.sorted() {
+		ids = append(ids, strconv.Itoa(c.ID))
 	}
-	slices.Sort(ids)
-	text := make([]string, len(ids))
-	for i, id := range ids {
-		text[i] = strconv.Itoa(id)
-	}
-	return strings.Join(text, ", ")
+	return strings.Join(ids, ", ")
 }
 
 func (s *Suite) keep(want func(Scenario) bool) *Suite {
 	kept := *s
-	kept.Scenarios = nil
-	for _, c := range s.Scenarios {
-		if want(c) {
-			kept.Scenarios = append(kept.Scenarios, c)
-		}
-	}
+	kept.Scenarios = slices.DeleteFunc(slices.Clone(s.Scenarios), func(c Scenario) bool { return !want(c) })
 	return &kept
 }
 

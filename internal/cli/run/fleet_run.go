@@ -106,10 +106,7 @@ Flags of plimsoll run that shape what is measured are passed on, and so are suit
 	o.run.measuring(cmd)
 	f := cmd.Flags()
 	o.out = comparecli.DefaultRuns
-	for _, own := range []string{"out", "resume", "dry-run"} { // have another meaning here, or none
-		f.Lookup(own).Hidden = true
-	}
-	f.Lookup("out").Hidden, f.Lookup("resume").Hidden = false, false
+	f.Lookup("dry-run").Hidden = true // it has no meaning here
 	f.Lookup("out").Usage = "store the fleet run below `DIR`; on the hosts, runs are stored below runs"
 	f.Lookup("resume").Usage = "fetch what the hosts of the fleet run in `DIR` have kept, and merge it again"
 	o.to.addFlags(cmd)
@@ -190,20 +187,13 @@ func runFleetRun(ctx context.Context, env *form.Env, o fleetRunOptions, passed, 
 		return form.Usage(err)
 	}
 	r.Shared, r.Disabled = shared, policy.Disabled()
+	get := func() (*sys.Dir, *bundle.Fleet, error) { return oneFleet(ctx, env, o, r) }
 	if o.run.resume != "" {
-		dir, f, err := r.Fetch(ctx, o.run.resume)
-		if dir != nil {
-			defer dir.Close() //nolint:errcheck // only a handle
-		}
-		if err != nil {
-			return err
-		}
-		return reportFleet(env, dir, f, o.format, policy)
-	}
-	if o.rounds > 1 {
+		get = func() (*sys.Dir, *bundle.Fleet, error) { return r.Fetch(ctx, o.run.resume) }
+	} else if o.rounds > 1 {
 		return fleetRounds(ctx, env, o, r, policy)
 	}
-	dir, f, err := oneFleet(ctx, env, o, r)
+	dir, f, err := get()
 	if dir != nil {
 		defer dir.Close() //nolint:errcheck // only a handle
 	}

@@ -12,7 +12,6 @@ import (
 	"plimsoll/internal/bench"
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/cli/form"
-	"plimsoll/internal/fio"
 	"plimsoll/internal/permit"
 	"plimsoll/internal/provision"
 	"plimsoll/internal/report/plans"
@@ -78,7 +77,9 @@ func (o abOptions) study(
 		}
 		one.Enter = s.entering(env, tuner, o, v)
 		variants, all = append(variants, one), append(all, seen)
-		takes += oneTurn(&one.Plan, seen.Topology)
+		for _, c := range one.Plan.Suite.Scenarios {
+			takes += c.Takes() + one.Plan.Suite.Cooldown
+		}
 		one.Plan.Topology = topology.Topology{} // that of where plimsoll was started
 		s.layouts = append(s.layouts, v.Layout)
 	}
@@ -93,11 +94,11 @@ func (o abOptions) study(
 	}
 	fmt.Fprintf(
 		env.Err,
-		"\n%s to build, measure and take down again, %s each, about %s in all, on these volumes and no others. "+
+		"\n%s to build, measure and take down again, %s each, %s of measuring in all, on these volumes and no others. "+
 			"What is on them is lost:\n",
 		text.Plural(len(parsed), "layout"),
 		text.Plural(o.rounds, "time"),
-		text.Duration((takes * time.Duration(o.rounds)).Round(time.Minute)),
+		text.Duration(takes*time.Duration(o.rounds)),
 	)
 	for _, m := range s.trial.Members {
 		fmt.Fprintf(env.Err, "  serial %s  %s  %v  %s\n", text.Clean(m.Serial, 40), m.Path, m.Size, text.Clean(m.Model, 40))
@@ -255,35 +256,6 @@ func (s *study) entering(
 		}
 		return func() error { return errors.Join(leave(), down()) }, nil
 	}
-}
-
-// oneTurn is about how long a layout takes to be built, filled, measured and taken down once.
-func oneTurn(p *bench.Plan, t *topology.Topology) time.Duration {
-	const programs = 20 * time.Second // mdadm, mkfs, udev and the like
-	takes := programs
-	written := map[topology.Role][]suite.Scenario{}
-	for _, s := range p.Suite.Scenarios {
-		takes += s.Takes() + p.Suite.Cooldown
-		written[s.Role] = append(written[s.Role], s)
-	}
-	for role, scenarios := range written {
-		c := ceiling.Of(t, role, []fio.Workload{{WriteBS: units.MiB, Depth: 16, Jobs: 1, Sequential: true}})
-		if b := c.Binding(); b != nil && b.BW > 0 {
-			takes += time.Duration(float64(permit.FilesOf(scenarios...).Total()) / float64(b.BW) * float64(time.Second))
-		}
-	}
-	for _, a := range t.Arrays {
-		for _, v := range a.Volumes[:min(1, len(a.Volumes))] {
-			const looks = 3 * 4096 // blankness, and what is left, by samples
-			if v.Sustained.IOPS > 0 {
-				takes += time.Duration(looks / float64(v.Sustained.IOPS) * float64(time.Second))
-			}
-			if a.Level.Redundant() && v.Sustained.Rate > 0 {
-				takes += time.Duration(float64(v.Size) / float64(min(v.Sustained.Rate, 200*units.MBPerSec)) * float64(time.Second))
-			}
-		}
-	}
-	return takes
 }
 
 // watch says what is built while it is.

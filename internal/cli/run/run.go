@@ -111,18 +111,7 @@ func runRun(ctx context.Context, env *form.Env, o runOptions) error {
 		}
 		return form.Render(env, o.format, plans.DryRun(p))
 	}
-	show := screen.Of(env.Screen(), o.progress)
-	// A reader of the progress that goes away, such as head, must not end the run with files left
-	// behind.
-	broken := make(chan os.Signal, 1)
-	signal.Notify(broken, syscall.SIGPIPE)
-	b, err := measure(ctx, env, o, p, show.Event)
-	show.Close()
-	signal.Stop(broken)
-	if errors.Is(err, context.Canceled) && b != nil {
-		fmt.Fprintf(env.Err, "interrupted; to resume: plimsoll run --resume %s\n", text.ShellQuote(b.Dir))
-		return form.Reported(err)
-	}
+	b, err := o.measured(ctx, env, p, "run")
 	if err != nil {
 		return err
 	}
@@ -167,18 +156,26 @@ func (o *runOptions) gate() (compare.Gate, error) {
 	return comparecli.ParseGate(words)
 }
 
-func measure(
-	ctx context.Context,
-	env *form.Env,
-	o runOptions,
-	p bench.Plan,
-	emit func(bench.Event),
-) (*bundle.Bundle, error) {
+// measured is the bundle of a plan that was measured to its end by a command.
+func (o runOptions) measured(ctx context.Context, env *form.Env, p bench.Plan, by string) (b *bundle.Bundle, err error) {
+	show := screen.Of(env.Screen(), o.progress)
+	// A reader of the progress that goes away, such as head, must not end the run with files left
+	// behind.
+	broken := make(chan os.Signal, 1)
+	signal.Notify(broken, syscall.SIGPIPE)
 	p.Resumable = true
 	if o.resume != "" {
-		return bench.Resume(ctx, env.Machine, o.resume, p, emit)
+		b, err = bench.Resume(ctx, env.Machine, o.resume, p, show.Event)
+	} else {
+		b, err = bench.Run(ctx, env.Machine, p, show.Event)
 	}
-	return bench.Run(ctx, env.Machine, p, emit)
+	show.Close()
+	signal.Stop(broken)
+	if errors.Is(err, context.Canceled) && b != nil {
+		fmt.Fprintf(env.Err, "interrupted; to resume: plimsoll %s --resume %s\n", by, text.ShellQuote(b.Dir))
+		err = form.Reported(err)
+	}
+	return b, err
 }
 
 func (o runOptions) plan(ctx context.Context, env *form.Env) (p bench.Plan, err error) {
@@ -220,10 +217,7 @@ func (o runOptions) plan(ctx context.Context, env *form.Env) (p bench.Plan, err 
 		}
 	}
 	if o.progress != "json" && o.progress != "none" {
-		for _, note := range p.Topology.Notes { // such as what to declare, for the ceiling to be known
-			form.PrintNote(env, note)
-		}
-		for _, note := range p.Changed() {
+		for _, note := range slices.Concat(p.Topology.Notes, p.Changed()) { // such as what to declare, for the ceiling to be known
 			form.PrintNote(env, note)
 		}
 	}

@@ -2,7 +2,6 @@ package run
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -16,7 +15,6 @@ import (
 	"plimsoll/internal/report/runs"
 	"plimsoll/internal/screen"
 	"plimsoll/internal/suite"
-	"plimsoll/internal/text"
 )
 
 type sweepOptions struct {
@@ -95,36 +93,34 @@ func measureSweep(ctx context.Context, env *form.Env, o sweepOptions) error {
 			return form.Usage(err)
 		}
 	}
+	return o.shown(ctx, env, p, func(b *bundle.Bundle) (*page.Document, error) { return runs.Swept(compare.Sweep(b)), nil })
+}
+
+// shown measures a plan, or with --dry-run shows it, and prints what it says. The verdict of the points counts where
+// --fail-on asks for it; a sweep without it only shows.
+func (o sweepOptions) shown(
+	ctx context.Context,
+	env *form.Env,
+	p bench.Plan,
+	says func(*bundle.Bundle) (*page.Document, error),
+) error {
 	if o.dryRun {
 		return form.Render(env, o.format, plans.DryRun(p))
 	}
-	b, err := o.measured(ctx, env, p)
+	b, err := o.measured(ctx, env, p, "sweep")
 	if err != nil {
 		return err
 	}
-	if err := form.Render(env, o.format, runs.Swept(compare.Sweep(b))); err != nil {
+	d, err := says(b)
+	if err != nil {
+		return err
+	}
+	if err := form.Render(env, o.format, d); err != nil {
 		return err
 	}
 	fmt.Fprintf(env.Notes(), "stored in %s\n", b.Dir)
-	return o.gateOf(b)
-}
-
-// gateOf is the verdict of the points where --fail-on asks for it; a sweep without it only shows.
-func (o sweepOptions) gateOf(b *bundle.Bundle) error {
 	if len(b.Run.Policy.FailOn) == 0 {
 		return nil
 	}
 	return form.RunError(b)
-}
-
-// measured is the bundle of a plan that was measured to its end.
-func (o sweepOptions) measured(ctx context.Context, env *form.Env, p bench.Plan) (*bundle.Bundle, error) {
-	show := screen.Of(env.Screen(), o.progress)
-	b, err := measure(ctx, env, o.runOptions, p, show.Event)
-	show.Close()
-	if errors.Is(err, context.Canceled) && b != nil {
-		fmt.Fprintf(env.Err, "interrupted; to resume: plimsoll sweep --resume %s\n", text.ShellQuote(b.Dir))
-		return b, form.Reported(err)
-	}
-	return b, err
 }

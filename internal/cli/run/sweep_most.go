@@ -2,14 +2,13 @@ package run
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 
 	"plimsoll/internal/bench"
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/cli/form"
 	"plimsoll/internal/compare"
-	"plimsoll/internal/report/plans"
+	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/runs"
 	"plimsoll/internal/suite"
 )
@@ -34,22 +33,13 @@ func measureMost(ctx context.Context, env *form.Env, o sweepOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.dryRun {
-		return form.Render(env, o.format, plans.DryRun(p))
-	}
-	b, err := o.measured(ctx, env, p)
-	if err != nil {
-		return err
-	}
-	most, err := compare.FindMost(b)
-	if err != nil {
-		return err
-	}
-	if err := form.Render(env, o.format, runs.Most(b, most)); err != nil {
-		return form.Usage(err)
-	}
-	fmt.Fprintf(env.Notes(), "stored in %s\n", b.Dir)
-	return o.gateOf(b)
+	return o.shown(ctx, env, p, func(b *bundle.Bundle) (*page.Document, error) {
+		most, err := compare.FindMost(b)
+		if err != nil {
+			return nil, err
+		}
+		return runs.Most(b, most), nil
+	})
 }
 
 // searchPlan is the plan of a search, a new one or a resumed one.

@@ -1,8 +1,9 @@
 package page
 
 import (
+	"bufio"
+	"cmp"
 	"encoding/csv"
-	"io"
 	"strconv"
 	"strings"
 	"unicode"
@@ -15,14 +16,12 @@ const mostCell = 240
 
 // writeCSV writes one table: a CSV file has one kind of row. Cells that a spreadsheet would take
 // for a formula get an apostrophe in front, absent values are empty.
-func writeCSV(out io.Writer, d *Document) error {
+func writeCSV(out *bufio.Writer, d *Document, _ Options) error {
 	t := d.records()
 	w := csv.NewWriter(out)
 	head := make([]string, len(t.Columns))
 	for i, c := range t.Columns {
-		if head[i] = c.Key; head[i] == "" {
-			head[i] = key(c.Name)
-		}
+		head[i] = cmp.Or(c.Key, key(c.Name))
 	}
 	_ = w.Write(head) // errors stay with w, see below
 	for _, r := range t.Rows {
@@ -38,10 +37,7 @@ func writeCSV(out io.Writer, d *Document) error {
 
 // record is a cell in CSV.
 func (c Cell) record() string {
-	s := c.Raw
-	if s == "" {
-		s = c.Text
-	}
+	s := cmp.Or(c.Raw, c.Text)
 	if s == None {
 		return ""
 	}

@@ -32,13 +32,8 @@ type form struct {
 // forms are the formats of every document; the first is the default.
 var forms = []form{
 	{Text, writeText},
-	{Markdown, func(w *bufio.Writer, d *Document, _ Options) error { return writeMarkdown(w, d) }},
-	{HTML, func(w *bufio.Writer, d *Document, _ Options) error { return writeHTML(w, d) }},
-	{JSON, func(w *bufio.Writer, d *Document, _ Options) error { return d.WriteJSON(w) }},
-	{CSV, func(w *bufio.Writer, d *Document, _ Options) error { return writeCSV(w, d) }},
-	{JUnit, func(w *bufio.Writer, d *Document, _ Options) error { return writeJUnit(w, d) }},
-	{SARIF, func(w *bufio.Writer, d *Document, _ Options) error { return writeSARIF(w, d) }},
-	{GitHub, func(w *bufio.Writer, d *Document, _ Options) error { return writeGitHub(w, d) }},
+	{Markdown, writeMarkdown}, {HTML, writeHTML}, {JSON, writeJSON}, {CSV, writeCSV},
+	{JUnit, writeJUnit}, {SARIF, writeSARIF}, {GitHub, writeGitHub},
 }
 
 // Formats names all formats; the first is for the terminal.

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"bufio"
 	"cmp"
 	"crypto/sha256"
 	_ "embed" // the page's parts
@@ -8,7 +9,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"html/template"
-	"io"
 	"reflect"
 	"regexp"
 	"slices"
@@ -77,7 +77,7 @@ type htmlPage struct {
 
 // writeHTML writes one file that needs nothing else. Its policy allows the one script and no
 // request to anywhere; styles are inline because ECharts' tooltips set them so.
-func writeHTML(out io.Writer, d *Document) error {
+func writeHTML(out *bufio.Writer, d *Document, _ Options) error {
 	p := &htmlPage{Document: d, Title: d.Head.first(), Full: 100 / fullBar, drawings: []any{}}
 	p.Style = template.CSS(style + cardStyles(d)) //nolint:gosec // our own file
 	view := p.view(panels(d.Blocks))
@@ -108,22 +108,19 @@ func writeHTML(out io.Writer, d *Document) error {
 // panels puts blocks that are in no section into one without a title, for a page is made of panels.
 func panels(all []Block) []Block {
 	var sections []Block
-	var loose []Block
-	flush := func() {
-		if len(loose) > 0 {
-			sections = append(sections, Section{Blocks: loose})
-		}
-		loose = nil
-	}
+	loose := -1 // the section that takes them
 	for _, b := range all {
 		if _, ok := b.(Section); ok {
-			flush()
-			sections = append(sections, b)
+			sections, loose = append(sections, b), -1
 			continue
 		}
-		loose = append(loose, b)
+		if loose < 0 {
+			sections, loose = append(sections, Section{}), len(sections)
+		}
+		s, _ := sections[loose].(Section)
+		s.Blocks = append(s.Blocks, b)
+		sections[loose] = s
 	}
-	flush()
 	return sections
 }
 
@@ -151,18 +148,18 @@ func (p *htmlPage) view(all []Block) []part {
 			parts = append(parts, one)
 			continue
 		}
-		if b.level() == Detail { // neighbours are folded together
-			if k := len(parts) - 1; k < 0 || parts[k].Kind != folded {
-				parts = append(parts, part{Kind: folded, ID: one.ID + "-d"})
-			}
-			fold := &parts[len(parts)-1]
-			fold.Parts = append(fold.Parts, one)
-			if name := said(b); name != "" && !slices.Contains(fold.Names, name) {
-				fold.Names = append(fold.Names, name)
-			}
+		if b.level() == Main {
+			parts = append(parts, one)
 			continue
 		}
-		parts = append(parts, one)
+		if k := len(parts) - 1; k < 0 || parts[k].Kind != folded { // neighbours are folded together
+			parts = append(parts, part{Kind: folded, ID: one.ID + "-d"})
+		}
+		fold := &parts[len(parts)-1]
+		fold.Parts = append(fold.Parts, one)
+		if name := said(b); name != "" && !slices.Contains(fold.Names, name) {
+			fold.Names = append(fold.Names, name)
+		}
 	}
 	return parts
 }
@@ -172,10 +169,7 @@ const folded = "Details"
 
 // Summary is the line under which details are folded.
 func (p part) Summary() string {
-	if len(p.Names) == 0 {
-		return "Details"
-	}
-	return "Details: " + text.List(p.Names)
+	return strings.TrimSuffix(folded+": "+text.List(p.Names), ": ")
 }
 
 func (p *htmlPage) part(b Block) (part, bool) {

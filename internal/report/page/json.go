@@ -1,12 +1,13 @@
 package page
 
 import (
-	"bytes"
+	"bufio"
 	"encoding/json"
 	"fmt"
 	"io"
 	"math"
 	"strconv"
+	"strings"
 )
 
 // Schema is the version of every JSON document that plimsoll prints. docs/schema has a schema for each;
@@ -54,36 +55,29 @@ func (d *Document) answer() Answer {
 	return a
 }
 
-// WriteJSON prints the document's data as one object, with its schema's version and name and the headline
+// writeJSON prints the document's data as one object, with its schema's version and name and the headline
 // first.
-func (d *Document) WriteJSON(w io.Writer) error {
+func writeJSON(w *bufio.Writer, d *Document, _ Options) error {
 	head, err := Marshal(d.answer())
 	if err != nil {
 		return err
 	}
-	return d.Data.write(w, head)
-}
-
-// write prints the data behind the headline.
-func (d Data) write(w io.Writer, head []byte) error {
-	body, err := Marshal(d.Value)
+	body, err := Marshal(d.Data.Value)
 	if err != nil {
 		return err
 	}
-	switch {
-	case bytes.Equal(body, []byte("null")): // an empty list
-		body = fmt.Appendf(nil, "{%q:[]}", d.Name)
-	case body[0] != '{':
-		body = fmt.Appendf(nil, "{%q:%s}", d.Name, body)
+	if fields := string(body); fields == "null" { // an empty list
+		body = fmt.Appendf(nil, "{%q:[]}", d.Data.Name)
+	} else if body[0] != '{' {
+		body = fmt.Appendf(nil, "{%q:%s}", d.Data.Name, body)
 	}
-	fields := bytes.TrimPrefix(body, []byte("{"))
-	comma := ","
-	if bytes.Equal(fields, []byte("}")) {
-		comma = ""
+	fields := strings.TrimSuffix(","+string(body[1:]), ",}")
+	if fields == "" {
+		fields = "}"
 	}
-	whole := json.RawMessage(fmt.Sprintf(`{"schema_version":%d,"document":%q,"headline":%s%s%s`, Schema, d.Name, head,
-		comma, fields))
-	if d.Dense {
+	whole := json.RawMessage(fmt.Sprintf(`{"schema_version":%d,"document":%q,"headline":%s%s`, Schema, d.Data.Name, head,
+		fields))
+	if d.Data.Dense {
 		return json.NewEncoder(w).Encode(whole)
 	}
 	return encode(w, whole)

@@ -1,28 +1,29 @@
 package page
 
 import (
+	"bufio"
+	"cmp"
 	"encoding/xml"
-	"io"
+	"fmt"
 	"strings"
 )
 
 // The parts of JUnit XML that CI systems read.
 type (
 	junitSuites struct {
-		XMLName  xml.Name     `xml:"testsuites"`
-		Name     string       `xml:"name,attr"`
-		Tests    int          `xml:"tests,attr"`
-		Failures int          `xml:"failures,attr"`
-		Errors   int          `xml:"errors,attr"`
-		Skipped  int          `xml:"skipped,attr"`
-		Suites   []junitSuite `xml:"testsuite"`
+		junitCounts
+		XMLName xml.Name     `xml:"testsuites"`
+		Suites  []junitSuite `xml:"testsuite"`
+	}
+	junitCounts struct {
+		Name     string `xml:"name,attr"`
+		Tests    int    `xml:"tests,attr"`
+		Failures int    `xml:"failures,attr"`
+		Errors   int    `xml:"errors,attr"`
+		Skipped  int    `xml:"skipped,attr"`
 	}
 	junitSuite struct {
-		Name      string      `xml:"name,attr"`
-		Tests     int         `xml:"tests,attr"`
-		Failures  int         `xml:"failures,attr"`
-		Errors    int         `xml:"errors,attr"`
-		Skipped   int         `xml:"skipped,attr"`
+		junitCounts
 		Time      string      `xml:"time,attr"`
 		Timestamp string      `xml:"timestamp,attr,omitempty"`
 		Cases     []junitCase `xml:"testcase"`
@@ -76,12 +77,13 @@ func FindingTests(name string, all []Finding) Suite {
 
 // writeJUnit writes a suite for each thing that was tested. Warnings pass and are shown in the
 // case's output.
-func writeJUnit(out io.Writer, d *Document) error {
-	all := junitSuites{Name: strings.TrimSpace("plimsoll " + d.Kind)}
+func writeJUnit(out *bufio.Writer, d *Document, _ Options) error {
+	all := junitSuites{junitCounts: junitCounts{Name: strings.TrimSpace("plimsoll " + d.Kind)}}
 	for _, s := range d.tests() {
-		one := junitSuite{Name: s.Name, Time: orZero(s.Time), Timestamp: s.Timestamp, Tests: len(s.Tests)}
+		one := junitSuite{junitCounts: junitCounts{Name: s.Name, Tests: len(s.Tests)}, Time: cmp.Or(s.Time, "0"),
+			Timestamp: s.Timestamp}
 		for _, t := range s.Tests {
-			c := junitCase{Class: s.Name, Name: t.Name, Time: orZero(t.Time)}
+			c := junitCase{Class: s.Name, Name: t.Name, Time: cmp.Or(t.Time, "0")}
 			switch t.Outcome {
 			case Failed:
 				c.Failure = &junitMessage{t.Type, t.Message, t.Text}
@@ -103,21 +105,10 @@ func writeJUnit(out io.Writer, d *Document) error {
 		all.Skipped += one.Skipped
 		all.Suites = append(all.Suites, one)
 	}
-	if _, err := io.WriteString(out, xml.Header); err != nil {
-		return err
-	}
+	fmt.Fprint(out, xml.Header) // errors stay with out
 	e := xml.NewEncoder(out)
 	e.Indent("", "  ")
-	if err := e.Encode(all); err != nil {
-		return err
-	}
-	_, err := io.WriteString(out, "\n")
+	err := e.Encode(all)
+	fmt.Fprintln(out)
 	return err
-}
-
-func orZero(s string) string {
-	if s == "" {
-		return "0"
-	}
-	return s
 }

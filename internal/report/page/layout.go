@@ -2,6 +2,7 @@ package page
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -49,8 +50,7 @@ func place(t *Table, width int) placed {
 			continue
 		}
 		if t.Columns[last].Left && len(p.in) > 2 && p.widths[last] > leastFlow { // a sentence is never cut
-			p.below = append([]int{last}, p.below...)
-			p.in = p.in[:len(p.in)-1]
+			p.lower(len(p.in) - 1)
 			continue
 		}
 		p.cut(t, width)
@@ -75,12 +75,16 @@ func (p *placed) drop(t *Table) bool {
 			worst = k
 		}
 	}
-	if worst < 0 {
-		return false
+	if worst >= 0 {
+		p.lower(worst)
 	}
-	p.below = append([]int{p.in[worst]}, p.below...)
-	p.in = append(p.in[:worst:worst], p.in[worst+1:]...)
-	return true
+	return worst >= 0
+}
+
+// lower puts a column below the rows.
+func (p *placed) lower(k int) {
+	p.below = append([]int{p.in[k]}, p.below...)
+	p.in = slices.Delete(p.in, k, k+1)
 }
 
 // cut shortens text, the widest column first.

@@ -46,7 +46,7 @@ const mdWidth = 100
 
 type mdPage struct{ out *bufio.Writer }
 
-func writeMarkdown(out *bufio.Writer, d *Document) error {
+func writeMarkdown(out *bufio.Writer, d *Document, _ Options) error {
 	m := mdPage{out}
 	m.head(d)
 	m.blocks(d.Blocks, 2)
@@ -186,9 +186,8 @@ func (m mdPage) finding(f *Finding, level int) {
 		}
 		m.printf("- %s\n", md(c))
 	}
-	m.table(&f.Evidence)
-	for i := range f.Tables {
-		m.table(&f.Tables[i])
+	for _, t := range append([]Table{f.Evidence}, f.Tables...) {
+		m.table(&t)
 	}
 	for _, part := range [][2]string{{"Why it matters", f.Why}, {"What to do", f.Fix}} {
 		if part[1] != "" {
@@ -202,17 +201,14 @@ func (m mdPage) finding(f *Finding, level int) {
 
 func (m mdPage) note(n Note, level int) {
 	m.heading(level, n.Title)
-	for i, l := range n.Lines {
+	if len(n.Lines) > 0 && n.Lead+n.Title != "" {
+		m.printf("\n")
+	}
+	for _, l := range n.Lines {
 		switch lead := n.Lead; {
 		case lead != "":
-			if i == 0 {
-				m.printf("\n")
-			}
 			m.printf("- %s: %s\n", md(strings.ToUpper(lead[:1])+lead[1:]), md(l))
 		case n.Title != "":
-			if i == 0 {
-				m.printf("\n")
-			}
 			m.printf("- %s\n", md(l))
 		case n.Bold:
 			m.printf("\n**%s**\n", md(l))

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -160,15 +159,8 @@ func (e *encoder) plain(v reflect.Value) error {
 }
 
 func (e *encoder) list(v reflect.Value) error {
-	if v.Kind() == reflect.Slice {
-		if v.IsNil() {
-			e.WriteString("null")
-			return nil
-		}
-		if v.Type().Elem().Kind() == reflect.Uint8 {
-			fmt.Fprintf(e, "%q", base64.StdEncoding.EncodeToString(v.Bytes()))
-			return nil
-		}
+	if v.Kind() == reflect.Slice && (v.IsNil() || v.Type().Elem().Kind() == reflect.Uint8) {
+		return e.plain(v)
 	}
 	e.WriteByte('[')
 	for i := range v.Len() {
@@ -186,8 +178,7 @@ func (e *encoder) list(v reflect.Value) error {
 // table writes a map, its keys in order.
 func (e *encoder) table(v reflect.Value) error {
 	if v.IsNil() {
-		e.WriteString("null")
-		return nil
+		return e.plain(v)
 	}
 	// The keys as encoding/json writes them: of a map from each key to itself.
 	names := map[string]reflect.Value{}

@@ -1,11 +1,11 @@
 package page
 
 import (
+	"bufio"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"maps"
 	"net/url"
 	"path/filepath"
@@ -29,7 +29,7 @@ func sarifLevel(severity string) string {
 
 // writeSARIF writes the findings as the part of SARIF 2.1.0 that code hosts read. A finding that is
 // on no document has a logical location: the scenario, the array, the host.
-func writeSARIF(out io.Writer, d *Document) error {
+func writeSARIF(out *bufio.Writer, d *Document, _ Options) error {
 	rules, results := []object{}, []object{}
 	var codes []string
 	found := d.Findings()
@@ -117,12 +117,11 @@ const mostAnnotations = 10
 // writeGitHub prints the findings as workflow commands, which GitHub shows next to the line, or on
 // the page of the workflow where they are on no line: errors first, and of each level as many as it
 // shows, the rest in one more.
-func writeGitHub(out io.Writer, d *Document) error {
+func writeGitHub(out *bufio.Writer, d *Document, _ Options) error {
 	value := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
-	var b strings.Builder
 	if level := d.headLevel(); level != "" {
-		fmt.Fprintf(&b, "::%s title=plimsoll::%s\n", level, value.Replace(d.inALine()))
+		fmt.Fprintf(out, "::%s title=plimsoll::%s\n", level, value.Replace(d.inALine()))
 	}
 	for _, level := range []string{"error", "warning", "notice"} {
 		var of []Finding
@@ -140,16 +139,15 @@ func writeGitHub(out io.Writer, d *Document) error {
 			if f.File != "" {
 				at = fmt.Sprintf("file=%s,line=%d,col=%d,", property.Replace(f.File), f.Line, f.Col)
 			}
-			fmt.Fprintf(&b, "::%s %stitle=%s::%s\n", level, at, property.Replace(f.Code+" "+f.Title),
+			fmt.Fprintf(out, "::%s %stitle=%s::%s\n", level, at, property.Replace(f.Code+" "+f.Title),
 				value.Replace(f.says()))
 		}
 		if rest := of[most:]; len(rest) > 0 {
-			fmt.Fprintf(&b, "::%s title=plimsoll %s::%s: %s\n", level, d.Kind, text.Plural(len(rest), "more finding"),
+			fmt.Fprintf(out, "::%s title=plimsoll %s::%s: %s\n", level, d.Kind, text.Plural(len(rest), "more finding"),
 				value.Replace(codesOf(rest)))
 		}
 	}
-	_, err := io.WriteString(out, b.String())
-	return err
+	return nil // errors stay with out
 }
 
 // headLevel is that of the annotation for the headline: where no finding says anything, and where the

@@ -2,7 +2,6 @@ package runs
 
 import (
 	"bufio"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"maps"
@@ -16,7 +15,7 @@ import (
 	"plimsoll/internal/fio"
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/words"
-	"plimsoll/internal/result"
+	"plimsoll/internal/stats"
 	"plimsoll/internal/text"
 )
 
@@ -31,36 +30,30 @@ func ExportFormats() []page.Format { return []page.Format{OpenMetrics, LongCSV} 
 
 // Export writes the latest figures of runs for other programs. Equal runs give equal bytes.
 func Export(w io.Writer, f page.Format, runs []*bundle.Bundle) error {
-	out := bufio.NewWriterSize(w, 64<<10)
-	var err error
 	switch f {
 	case OpenMetrics:
+		out := bufio.NewWriter(w)
 		openMetrics(out, newest(runs))
+		return out.Flush()
 	case LongCSV:
-		err = longCSV(out, runs)
-	default:
-		return page.UnknownFormat(f, ExportFormats())
+		return page.Write(w, page.CSV, longCSV(runs), page.Options{})
 	}
-	if err != nil {
-		return fmt.Errorf("export as %s: %w", f, err)
-	}
-	return out.Flush()
+	return page.UnknownFormat(f, ExportFormats())
 }
 
 // newest keeps the newest run of each suite and host: a metric has one value.
 func newest(runs []*bundle.Bundle) []*bundle.Bundle {
-	latest := map[[2]string]*bundle.Bundle{}
+	latest := map[string]*bundle.Bundle{}
 	for _, b := range runs {
-		key := [2]string{b.Run.Suite.Name, b.Run.Topology.Host.Name}
+		key := b.Run.Suite.Name + "\x00" + b.Run.Topology.Host.Name
 		if was := latest[key]; was == nil || b.Run.Created.After(was.Run.Created) {
 			latest[key] = b
 		}
 	}
-	found := slices.Collect(maps.Values(latest))
-	slices.SortFunc(found, func(a, b *bundle.Bundle) int {
-		return strings.Compare(a.Run.Suite.Name+"\x00"+a.Run.Topology.Host.Name,
-			b.Run.Suite.Name+"\x00"+b.Run.Topology.Host.Name)
-	})
+	var found []*bundle.Bundle
+	for _, key := range slices.Sorted(maps.Keys(latest)) {
+		found = append(found, latest[key])
+	}
 	return found
 }
 
@@ -120,11 +113,8 @@ func openMetrics(out io.Writer, runs []*bundle.Bundle) {
 					}
 				}
 			}
-			if c := s.Ceiling; c != nil && c.Known() && !c.Binding().SelfMeasured() {
-				n, rate := s.Result.Total.Rates()
-				if v := result.KeyOf(s.Result).Share(n, rate, c.Binding().IOPS, c.Binding().BW); v > 0 {
-					share.add(v, labels...)
-				}
+			if v := shareOf(s); v > 0 {
+				share.add(v, labels...)
 			}
 		}
 	}
@@ -140,8 +130,8 @@ func openMetrics(out io.Writer, runs []*bundle.Bundle) {
 	fmt.Fprintln(out, "# EOF")
 }
 
-// longCSV writes one row per metric: what a spreadsheet pivots.
-func longCSV(out io.Writer, runs []*bundle.Bundle) error {
+// longCSV is one row per metric: what a spreadsheet pivots.
+func longCSV(runs []*bundle.Bundle) *page.Document {
 	keys := map[string]bool{}
 	for _, b := range runs {
 		for k := range b.Run.Labels {
@@ -149,71 +139,63 @@ func longCSV(out io.Writer, runs []*bundle.Bundle) error {
 		}
 	}
 	labels := slices.Sorted(maps.Keys(keys))
-	w := csv.NewWriter(out)
-	head := []string{"run", "time", "host"}
+	t := page.NewTable("", "run", "time", "host")
 	for _, k := range labels {
-		head = append(head, page.Safe("label."+k))
+		t.Columns = append(t.Columns, page.Column{Name: k, Key: page.Safe("label." + k)})
 	}
-	_ = w.Write(
-		append(head, "scenario", "metric", "unit", "value", "low", "high", "ceiling", "verdict"),
-	) // errors stay with w
+	for _, name := range strings.Fields("scenario metric unit value low high ceiling verdict") {
+		t.Columns = append(t.Columns, page.Column{Name: name})
+	}
 	for _, b := range runs {
-		first := []string{
-			page.Safe(b.Run.ID),
-			b.Run.Created.UTC().Format("2006-01-02T15:04:05Z"),
-			page.Safe(b.Run.Topology.Host.Name),
-		}
+		first := []string{b.Run.ID, b.Run.Created.UTC().Format("2006-01-02T15:04:05Z"), b.Run.Topology.Host.Name}
 		for _, k := range labels {
-			first = append(first, page.Safe(b.Run.Labels[k]))
+			first = append(first, b.Run.Labels[k])
 		}
 		for i := range b.Scenarios {
-			longRows(w, first, &b.Scenarios[i])
+			longRows(&t, first, &b.Scenarios[i])
 		}
 	}
-	w.Flush()
-	return w.Error()
+	return &page.Document{Kind: "export", Records: &t}
 }
 
-func longRows(w *csv.Writer, first []string, s *bundle.Scenario) {
+func longRows(t *page.Table, first []string, s *bundle.Scenario) {
 	if s.Result == nil {
 		return
 	}
-	row := func(metric string, unit compare.Unit, value, low, high, ceiling float64) {
+	row := func(metric string, unit compare.Unit, value float64, rest ...any) {
+		for len(rest) < 3 {
+			rest = append(rest, "")
+		}
 		if value > 0 {
-			_ = w.Write(
-				append(slices.Clone(first), page.Safe(s.Name), metric, string(unit), words.Decimal(value, 3), words.Decimal(low, 3),
-					words.Decimal(high, 3), words.Decimal(ceiling, 3), page.Safe(string(s.Verdict))),
-			)
+			t.Record(append(append([]any{first, s.Name, metric, unit, value}, rest...), s.Verdict)...)
+		}
+	}
+	latency := func(name string, l fio.Latency) {
+		row(name+".mean", compare.Nanoseconds, l.Mean)
+		for _, q := range []float64{50, 90, 99, 99.9} {
+			if v, ok := l.At(q); ok {
+				row(fmt.Sprintf("%s.p%g", name, q), compare.Nanoseconds, float64(v))
+			}
 		}
 	}
 	n, rate := s.Result.Total.Rates()
-	boundIOPS, boundBW := 0.0, 0.0
+	var boundIOPS, boundBW any
 	if c := s.Ceiling; c != nil && c.Known() && !c.Binding().SelfMeasured() {
-		boundIOPS, boundBW = float64(c.Binding().IOPS), float64(c.Binding().BW)
+		boundIOPS, boundBW = c.Binding().IOPS, c.Binding().BW
 	}
-	interval := func(center float64, e interface{ Rel() float64 }, counted int) (low, high float64) {
-		if counted < 2 {
-			return 0, 0
+	whole := func(metric string, unit compare.Unit, v float64, e stats.Estimate, bound any) {
+		if e.N < 2 {
+			row(metric, unit, v, "", "", bound)
+			return
 		}
-		return center * (1 - e.Rel()), center * (1 + e.Rel())
+		row(metric, unit, v, v*(1-e.Rel()), v*(1+e.Rel()), bound)
 	}
-	low, high := interval(float64(n), s.Result.IOPS, s.Result.IOPS.N)
-	row("iops", compare.PerSecond, float64(n), low, high, boundIOPS)
-	low, high = interval(float64(rate), s.Result.BW, s.Result.BW.N)
-	row("bandwidth", compare.BytesPerSec, float64(rate), low, high, boundBW)
+	whole("iops", compare.PerSecond, float64(n), s.Result.IOPS, boundIOPS)
+	whole("bandwidth", compare.BytesPerSec, float64(rate), s.Result.BW, boundBW)
 	for _, d := range directions(s.Result.Total) {
-		row(d.name+".iops", compare.PerSecond, float64(d.IOPS), 0, 0, 0)
-		row(d.name+".bandwidth", compare.BytesPerSec, float64(d.BW), 0, 0, 0)
-		longLatency(row, d.name+".clat", d.Completion())
+		row(d.name+".iops", compare.PerSecond, float64(d.IOPS))
+		row(d.name+".bandwidth", compare.BytesPerSec, float64(d.BW))
+		latency(d.name+".clat", d.Completion())
 	}
-	longLatency(row, "sync", s.Result.Total.Sync.Lat)
-}
-
-func longLatency(row func(string, compare.Unit, float64, float64, float64, float64), name string, l fio.Latency) {
-	row(name+".mean", compare.Nanoseconds, l.Mean, 0, 0, 0)
-	for _, q := range []float64{50, 90, 99, 99.9} {
-		if v, ok := l.At(q); ok {
-			row(fmt.Sprintf("%s.p%g", name, q), compare.Nanoseconds, float64(v), 0, 0, 0)
-		}
-	}
+	latency("sync", s.Result.Total.Sync.Lat)
 }

@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"regexp"
@@ -130,7 +131,7 @@ func fleetOverview(f *bundle.Fleet) page.Table {
 		s := &f.Scenarios[i]
 		row := page.Cells(fmt.Sprintf("%d %s", s.ID, s.Name), words.None, words.Unknown,
 			words.None, words.None,
-			histAt(s, 50), histAt(s, 99), "measured")
+			histAt(s.Total.Hist, 50), histAt(s.Total.Hist, 99), "measured")
 		row[0].Link = fmt.Sprintf("s%d", i+1)
 		row[7].Tone = "measured"
 		if s.Total.IOPS > 0 {
@@ -148,13 +149,6 @@ func fleetOverview(f *bundle.Fleet) page.Table {
 		t.Add(row)
 	}
 	return t
-}
-
-func histAt(s *bundle.FleetScenario, p float64) string {
-	if s.Total.Hist.Count() == 0 {
-		return words.None
-	}
-	return units.LatencyOf(s.Total.Hist.Percentile(p)).String()
 }
 
 // fleetHosts has a row for each host: what became of it, why, and where its own report is.
@@ -216,23 +210,18 @@ func fleetScenario(f *bundle.Fleet, i int) page.Section {
 	rows := page.NewTable("", "<host", "IOPS", "<±?", "bandwidth?", "of its ceiling", "<ceiling from??", "alone??",
 		"p50?", "p99", "<")
 	for _, h := range s.Hosts {
-		doubt, of, alone, mark := "", words.None, words.None, page.Cell{}
+		doubt, of, mark := "", words.None, page.Cell{}
 		if h.Interval.HasInterval() {
 			doubt = words.Doubt(h.Interval)
 		}
 		if h.Ceiling > 0 {
 			of = text.Percent(h.Of())
 		}
-		if h.Alone > 0 {
-			alone = h.Alone.String()
-		}
 		if straggles(s, h.Host) {
 			mark = page.Cell{Text: "straggler", Tone: "warn"}
 		}
-		rows.Add(append(page.Cells(h.Host, h.IOPS, doubt,
-			h.BW, of,
-			words.Or(h.Limit, words.None), alone, units.LatencyOf(h.P50),
-			units.LatencyOf(h.P99)), mark))
+		rows.Add(h.Host, h.IOPS, doubt, h.BW, of, cmp.Or(h.Limit, words.None), words.Figure(h.Alone), units.LatencyOf(h.P50),
+			units.LatencyOf(h.P99), mark)
 	}
 	section.Add(rows, page.Charts{See: "the table of hosts above", Draw: func() page.Drawing { return hostsChart(s) }})
 	return section
@@ -255,13 +244,12 @@ func fleetFacts(s *bundle.FleetScenario) page.Facts {
 		all.Add("ceiling", fmt.Sprintf("%s IOPS, from the %s; reached %s", c.IOPS, c.Binds,
 			text.Percent(float64(s.Total.IOPS/c.IOPS))))
 	}
-	if s.Total.Hist.Count() > 0 {
-		all.Add("latency", fmt.Sprintf("p50 %s, p99 %s, p99.9 %s (merged latency histograms)", histAt(s, 50), histAt(s,
-			99), histAt(s, 99.9)))
+	if h := s.Total.Hist; h.Count() > 0 {
+		all.Add("latency", fmt.Sprintf("p50 %s, p99 %s, p99.9 %s (merged latency histograms)", histAt(h, 50), histAt(h, 99),
+			histAt(h, 99.9)))
 	}
-	if s.Total.Sync.Count() > 0 {
-		all.Add("sync", fmt.Sprintf("p50 %s, p99 %s", units.LatencyOf(s.Total.Sync.Percentile(50)),
-			units.LatencyOf(s.Total.Sync.Percentile(99))))
+	if h := s.Total.Sync; h.Count() > 0 {
+		all.Add("sync", fmt.Sprintf("p50 %s, p99 %s", histAt(h, 50), histAt(h, 99)))
 	}
 	if s.Common.Length() > 0 {
 		all.Add("common window", fmt.Sprintf("%s, %s of what was planned", text.Duration(s.Common.Length()),

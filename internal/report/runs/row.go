@@ -80,15 +80,14 @@ func (operations) fill(r *row, s *bundle.Scenario) {
 		}
 		return
 	}
-	r.Measured, r.Also = key.Print(n, bw), ""
+	r.Measured, r.Doubt = key.Print(n, bw), words.Doubt(s.Result.IOPS)
 	if n > 0 {
 		r.Also = words.Operations(n)
 	}
-	r.Doubt = words.Doubt(s.Result.IOPS)
-	if key == result.ByIOPS {
-		r.Also = words.Or(rateOf(bw), "bandwidth not known")
-	}
-	if key == result.ByBandwidth {
+	switch key { //nolint:exhaustive // a latency has the doubt of its IOPS
+	case result.ByIOPS:
+		r.Also = cmp.Or(words.Known("", bw), "bandwidth not known")
+	case result.ByBandwidth:
 		r.Doubt = words.Doubt(s.Result.BW)
 	}
 	r.Also = also(r.Also, s.Result)
@@ -98,8 +97,7 @@ func (operations) fill(r *row, s *bundle.Scenario) {
 		r.NoMargin = r.Doubt
 	}
 	if c := s.Ceiling; c != nil && c.Known() && !c.Binding().SelfMeasured() {
-		r.latency = key == result.ByLatency
-		r.Share = key.Share(n, bw, c.Binding().IOPS, c.Binding().BW)
+		r.latency, r.Share = key == result.ByLatency, shareOf(s)
 		r.Percent = text.Percent(r.Share)
 	}
 	r.P50, r.P99 = timed(s.Result, 50), timed(s.Result, 99)
@@ -126,14 +124,6 @@ func timed(r *result.Result, p float64) string {
 		}
 	}
 	return cmp.Or(strings.Join(parts, ", "), words.None)
-}
-
-// rateOf prints a bandwidth, "" for one that is not known: where I/Os were made, it is not 0.
-func rateOf(bw units.Rate) string {
-	if bw <= 0 {
-		return ""
-	}
-	return bw.String()
 }
 
 // Of is the share of the ceiling that was measured, or that there is words.None to compare with.
@@ -177,21 +167,18 @@ func (r *row) held(c *ceiling.Ceiling, figure func(*ceiling.Bound) string) {
 // latencyOf is the completion latency of all directions together; of several it needs their
 // histograms.
 func latencyOf(t fio.Job) fio.Latency {
-	var parts []fio.Latency
+	sum, n, only, known := &fio.Hist{}, 0, fio.Latency{}, true
 	for _, d := range t.Directions() {
 		if l := d.Completion(); d.N > 0 || d.IOPS > 0 || l.Mean > 0 {
-			parts = append(parts, l)
+			sum.Merge(l.Hist)
+			n, only, known = n+1, l, known && l.Hist.Count() > 0
 		}
 	}
-	if len(parts) == 1 {
-		return parts[0]
-	}
-	sum := &fio.Hist{}
-	for _, p := range parts {
-		if p.Hist.Count() == 0 {
-			return fio.Latency{}
-		}
-		sum.Merge(p.Hist)
+	switch {
+	case n == 1:
+		return only
+	case !known:
+		return fio.Latency{}
 	}
 	return fio.Latency{Hist: sum, N: sum.Count()}
 }

@@ -3,9 +3,7 @@ package runs
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/fio"
@@ -22,32 +20,31 @@ func rawTable(r *result.Result) page.Table {
 	t := page.NewTable("Measured, with completion latencies", "<", "I/Os??", "IOPS", "bandwidth", "mean?", "std dev???",
 		"p50", "p90??", "p99",
 		"p99.9?", "p99.99??", "max?")
-	add := func(name string, n uint64, rate units.IOPS, bw string, l fio.Latency) {
-		cells := []string{name, words.None, words.None, bw, words.None, words.None}
+	add := func(name string, n uint64, rate units.IOPS, bw units.Rate, l fio.Latency) {
+		count, dev := words.None, words.None
 		if n > 0 { // a row without any is of a rate alone
-			cells[1] = units.Group(strconv.FormatUint(n, 10))
-		}
-		if rate > 0 {
-			cells[2] = rate.String()
+			count = text.Count(n)
 		}
 		if l.Mean > 0 {
-			cells[4], cells[5] = units.Latency(l.Mean).String(), units.Latency(l.StdDev).String()
+			dev = units.Latency(l.StdDev).String()
 		}
-		for _, p := range []float64{50, 90, 99, 99.9, 99.99} {
-			cells = append(cells, words.At(l, p))
+		var at []string
+		for _, p := range tableOf {
+			at = append(at, words.At(l, p))
 		}
-		t.Add(append(cells, words.Or(words.Latency(float64(l.Max)), words.None)))
+		t.Add(name, count, words.Figure(rate), words.Figure(bw), words.Figure(units.Latency(l.Mean)), dev, at,
+			words.Figure(units.LatencyOf(l.Max)))
 	}
 	job := func(prefix string, j fio.Job) {
 		for _, d := range directions(j) {
-			add(prefix+d.name, d.N, d.IOPS, words.Or(rateOf(d.BW), words.None), d.Completion())
+			add(prefix+d.name, d.N, d.IOPS, d.BW, d.Completion())
 		}
 		if l := j.Sync.Lat; l.Measured() {
 			rate := units.IOPS(0)
 			if j.Runtime > 0 {
 				rate = units.IOPS(float64(l.N) / j.Runtime.Seconds())
 			}
-			add(prefix+"sync", l.N, rate, words.None, l)
+			add(prefix+"sync", l.N, rate, 0, l)
 		}
 	}
 	job("", r.Total)
@@ -77,10 +74,10 @@ func boundsTable(s *bundle.Scenario) page.Table {
 	for i := range c.Bounds {
 		b := &c.Bounds[i]
 		var marks []string
-		if b == binding {
+		switch {
+		case b == binding:
 			marks = append(marks, "limit")
-		}
-		if b == last && b != binding {
+		case b == last:
 			marks = append(marks, "sustained")
 		}
 		if b.Burst && b.BurstFor > 0 && moved {
@@ -119,58 +116,49 @@ func devicesTable(r *result.Result) page.Table {
 			"read wait??", "write wait??", "queue", "busy")
 		t.Screen = true
 		for _, d := range r.Devices {
-			t.Add(d.Name, d.ReadIOPS, d.WriteIOPS, d.ReadRate,
-				d.WriteRate, wait(d.ReadWait),
-				wait(d.WriteWait), units.Number(d.Queue), text.Percent(d.Util))
+			t.Add(d.Name, d.ReadIOPS, d.WriteIOPS, d.ReadRate, d.WriteRate, words.Figure(units.LatencyOf(d.ReadWait)),
+				words.Figure(units.LatencyOf(d.WriteWait)), units.Number(d.Queue), text.Percent(d.Util))
 		}
 		return t
 	}
 	t := page.NewTable("Devices over the whole run, from fio's disk statistics", "<device", "reads", "writes",
 		"read merges??", "write merges??",
 		"read wait?", "write wait?", "busy")
-	count := func(n uint64) string { return units.Group(strconv.FormatUint(n, 10)) }
-	each := func(ms, n uint64) string {
-		if n == 0 {
-			return words.None
-		}
-		return units.Latency(float64(ms) / float64(n) * 1e6).String()
-	}
+	each := func(ms, n uint64) string { return words.Figure(units.Latency(float64(ms) / float64(max(n, 1)) * 1e6)) }
 	for _, d := range r.Disks {
 		name := d.Name
 		if d.Member {
 			name = "· " + name
 		}
-		t.Add(name, count(d.Reads), count(d.Writes), count(d.ReadMerges), count(d.WriteMerges), each(d.ReadTicks, d.Reads),
+		t.Add(name, text.Count(d.Reads), text.Count(d.Writes), text.Count(d.ReadMerges), text.Count(d.WriteMerges),
+			each(d.ReadTicks, d.Reads),
 			each(d.WriteTicks, d.Writes), text.Percent(d.Util))
 	}
 	return t
-}
-
-func wait(d time.Duration) string {
-	if d == 0 {
-		return words.None
-	}
-	return units.Latency(float64(d)).String()
 }
 
 // depthsOf is the queue depth seen in several ways.
 func depthsOf(d result.Depth) page.Table {
 	t := page.NewTable("Queue depth", "<measured", "I/Os in flight")
 	t.Screen = true
-	for _, one := range []struct {
-		how   string
-		depth float64
-	}{
-		{"asked for (iodepth × jobs)", float64(d.Asked)},
-		{"by Little's law (IOPS × latency)", d.Little},
-		{"by fio's depth histogram (at least)", d.Fio},
-		{"in the device's queue", d.Device},
-	} {
-		if one.depth > 0 {
-			t.Add(one.how, units.Number(one.depth))
+	add := func(how string, depth float64) {
+		if depth > 0 {
+			t.Add(how, units.Number(depth))
 		}
 	}
+	add("asked for (iodepth × jobs)", float64(d.Asked))
+	add("by Little's law (IOPS × latency)", d.Little)
+	add("by fio's depth histogram (at least)", d.Fio)
+	add("in the device's queue", d.Device)
 	return t
+}
+
+// histAt is a percentile of a histogram.
+func histAt(h *fio.Hist, p float64) string {
+	if h.Count() == 0 {
+		return words.None
+	}
+	return units.LatencyOf(h.Percentile(p)).String()
 }
 
 // mostTimes is how many parts of a run its table over time has.
@@ -198,24 +186,15 @@ func overTime(r *result.Result) page.Table {
 		if s.Ramp {
 			at += " (ramp)"
 		}
-		row := []string{at}
+		row := []any{at}
 		for _, o := range all {
-			i := o.of(s)
+			i, long := o.of(s), max(s.Len.Seconds(), 1e-9)
 			if o.name != "sync" {
-				rate, bw := words.None, words.None
-				if s.Len > 0 {
-					rate = units.IOPS(float64(i.N) / s.Len.Seconds()).String()
-					bw = units.Rate(float64(i.Bytes) / s.Len.Seconds()).String()
-				}
-				row = append(row, rate, bw)
+				row = append(row, units.IOPS(float64(i.N)/long), units.Rate(float64(i.Bytes)/long))
 			}
-			p50, p99 := words.None, words.None
-			if i.Hist.Count() > 0 {
-				p50, p99 = units.LatencyOf(i.Hist.Percentile(50)).String(), units.LatencyOf(i.Hist.Percentile(99)).String()
-			}
-			row = append(row, p50, p99)
+			row = append(row, histAt(i.Hist, 50), histAt(i.Hist, 99))
 		}
-		t.Add(row)
+		t.Add(row...)
 	}
 	return t
 }

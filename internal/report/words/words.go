@@ -148,6 +148,9 @@ func Known[T comparable](name string, v T) string {
 	return strings.TrimSpace(name + " " + shown)
 }
 
+// Figure prints a value that is not zero.
+func Figure[T comparable](v T) string { return cmp.Or(Known("", v), None) }
+
 // Free is what may still be written at a path, "" where that is not known.
 func Free(t topology.Target) string {
 	if t.Free == nil {
