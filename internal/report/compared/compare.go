@@ -30,7 +30,6 @@ func Compare(t *compare.Table) *page.Document {
 	}
 	d.Head.About = strings.Join(sides, "; ")
 	if len(t.Standings) > 0 {
-		d.Head.Word = bestLayout(t)
 		d.Add(layouts(t)...)
 	} else {
 		d.Add(works(t)...)
@@ -152,7 +151,10 @@ func works(t *compare.Table) []page.Block {
 					cell.Text = words.WithDoubt(cell.Text, words.Doubt(c.Figure))
 				}
 			case c.Change != nil:
-				cell.Text = ratioText(c.Change) + burstText(c.Change) + " " + string(c.Change.Word)
+				cell.Text = words.Ratio(c.Change.Ratio.Center) + burstText(c.Change) + " " + string(c.Change.Word)
+				if len(t.Sides) == 2 { // of more, the tables of each work have the intervals
+					cell.Text = ratioText(c.Change) + burstText(c.Change) + " " + string(c.Change.Word)
+				}
 				cell.Tone = map[compare.Word]string{compare.Faster: "pass", compare.Slower: "fail"}[c.Change.Word]
 			}
 			row = append(row, cell)
@@ -163,11 +165,7 @@ func works(t *compare.Table) []page.Block {
 		}
 		rows.Add(row)
 	}
-	blocks := []page.Block{rows}
-	if len(out.Lines) > 0 {
-		blocks = append(blocks, out)
-	}
-	return blocks
+	return []page.Block{rows, out}
 }
 
 // answer is the comparison in a line: "1 slower, 3 same, 2 cannot tell".

@@ -2,8 +2,6 @@ package compared
 
 import (
 	"fmt"
-	"math"
-	"strings"
 
 	"plimsoll/internal/compare"
 	"plimsoll/internal/report/page"
@@ -62,8 +60,7 @@ func layouts(t *compare.Table) []page.Block {
 			}
 			if len(c.Rounds) > 0 {
 				row[3] = words.WithDoubt(words.Amount(c.Figure.Center, r.Figure.Unit), words.Doubt(c.Figure))
-			}
-			if len(c.Rounds) == 0 && len(c.Invalid) > 0 {
+			} else if len(c.Invalid) > 0 {
 				row[6] = "INVALID: " + c.Invalid[0].Why
 			}
 			if k != t.Base && c.Change != nil {
@@ -72,13 +69,7 @@ func layouts(t *compare.Table) []page.Block {
 			figures.Add(row)
 		}
 	}
-	blocks := []page.Block{one, figures}
-	for _, n := range []page.Note{news, slow} {
-		if len(n.Lines) > 0 {
-			blocks = append(blocks, n)
-		}
-	}
-	return blocks
+	return []page.Block{one, figures, news, slow}
 }
 
 func ratioText(c *compare.Change) string {
@@ -86,49 +77,4 @@ func ratioText(c *compare.Change) string {
 		return words.Ratio(c.Ratio.Center)
 	}
 	return words.Ratio(c.Ratio.Center) + " " + words.Span(c.Ratio)
-}
-
-// bestLayout is the answer: which layout to build.
-func bestLayout(t *compare.Table) string {
-	if count, _, _ := verdicts(t); len(count) == 0 {
-		return answer(t)
-	}
-	at, most := t.Base, 1.0
-	for k := range t.Standings {
-		if m := overall(t, k); k != t.Base && m > most && t.Standings[k].Words[compare.Faster] > 0 {
-			at, most = k, m
-		}
-	}
-	base := t.Sides[t.Base].Name
-	if at == t.Base {
-		return "No layout is surely better than " + base + ", the base"
-	}
-	low, high := math.Inf(1), 0.0
-	for i := range t.Rows {
-		if c := t.Rows[i].Cells[at].Change; c != nil && c.Word == compare.Faster {
-			low, high = min(low, c.Ratio.Center), max(high, c.Ratio.Center)
-		}
-	}
-	s := t.Standings[at]
-	parts := []string{fmt.Sprintf("%s is best: faster than %s in %s (%s to %s)", s.Name, base,
-		text.Plural(s.Words[compare.Faster], "scenario"), text.Ratio(low), text.Ratio(high))}
-	for _, w := range []compare.Word{compare.Slower, compare.Same, compare.CannotTell} {
-		if n := s.Words[w]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%s in %d", w, n))
-		}
-	}
-	return strings.Join(parts, ", ")
-}
-
-// overall is a layout's ratio over all scenarios, or in the only one.
-func overall(t *compare.Table, k int) float64 {
-	if k < len(t.Suite) && t.Suite[k] != nil {
-		return t.Suite[k].Ratio.Center
-	}
-	for i := range t.Rows {
-		if c := t.Rows[i].Cells[k].Change; c != nil && !t.Rows[i].Figure.Lower {
-			return c.Ratio.Center
-		}
-	}
-	return 1
 }

@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -103,16 +104,14 @@ func fold(cases [][]finding.Evidence) page.Table {
 		n               int
 	}
 	var all []*piece
-	for _, c := range cases {
-		for _, e := range c {
-			i := slices.IndexFunc(all, func(p *piece) bool { return p.what == e.What })
-			if i < 0 {
-				i, all = len(all), append(all, &piece{what: e.What})
-			}
-			p := all[i]
-			p.n++
-			p.found, p.expected = merged(p.found, e.Found), merged(p.expected, e.Expected)
+	for _, e := range slices.Concat(cases...) {
+		i := slices.IndexFunc(all, func(p *piece) bool { return p.what == e.What })
+		if i < 0 {
+			i, all = len(all), append(all, &piece{what: e.What})
 		}
+		p := all[i]
+		p.n++
+		p.found, p.expected = merged(p.found, e.Found), merged(p.expected, e.Expected)
 	}
 	t := words.Evidence()
 	for i, p := range all {
@@ -142,30 +141,25 @@ func merged(all []string, one string) []string {
 // together is values in a phrase: one as it is, numbers of one unit as their range, else the first
 // two.
 func together(all []string) string {
-	if len(all) == 0 {
-		return ""
+	if len(all) < 2 {
+		return strings.Join(all, "")
 	}
-	if len(all) == 1 {
-		return all[0]
-	}
-	least, most, unit, ok := 0, 0, "", true
-	var values []float64
-	for i, s := range all {
-		number, rest, _ := strings.Cut(strings.TrimPrefix(s, "± "), " ")
+	value := func(s string) (v float64, unit string) {
+		number, unit, _ := strings.Cut(strings.TrimPrefix(s, "± "), " ")
 		v, err := strconv.ParseFloat(strings.ReplaceAll(number, ",", ""), 64)
-		if ok = ok && err == nil && (i == 0 || rest == unit); !ok {
-			break
+		if err != nil {
+			unit = s
 		}
-		unit, values = rest, append(values, v)
-		if v < values[least] {
-			least = i
-		}
-		if v > values[most] {
-			most = i
-		}
+		return v, unit
 	}
-	if ok {
-		return strings.TrimSpace(strings.TrimSuffix(all[least], unit)) + " to " + all[most]
+	_, unit := value(all[0])
+	if !slices.ContainsFunc(all, func(s string) bool { _, u := value(s); return u != unit }) {
+		sorted := slices.SortedStableFunc(slices.Values(all), func(a, b string) int {
+			x, _ := value(a)
+			y, _ := value(b)
+			return cmp.Compare(x, y)
+		})
+		return strings.TrimSpace(strings.TrimSuffix(sorted[0], unit)) + " to " + sorted[len(sorted)-1]
 	}
 	phrase := all[0] + "; " + all[1]
 	if len(all) > 2 {

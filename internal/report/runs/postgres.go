@@ -97,21 +97,12 @@ func stepsTable(s *bundle.Scenario) page.Table {
 		if m := ceiling.CommitsIn(p, step); m.Bound > 0 && !p.ReadOnly {
 			expected, bound = fmt.Sprintf("%v to %v", m.Low, m.High), m.Bound.String()
 		}
-		cells := []string{
-			strconv.Itoa(step.Clients),
-			step.TPS.String(),
-			expected,
-			bound,
-			units.Latency(step.Latency.Mean).String(),
-		}
+		var at []string
 		for _, q := range []float64{50, 95, 99, 99.9} {
-			cells = append(cells, words.At(step.Latency, q))
+			at = append(at, words.At(step.Latency, q))
 		}
-		most := words.None
-		if step.Latency.Max > 0 {
-			most = units.LatencyOf(step.Latency.Max).String()
-		}
-		t.Add(append(cells, most, text.Count(step.Aborted)))
+		t.Add(step.Clients, step.TPS, expected, bound, units.Latency(step.Latency.Mean), at,
+			words.Figure(units.LatencyOf(step.Latency.Max)), text.Count(step.Aborted))
 	}
 	return t
 }
@@ -214,13 +205,7 @@ func postgresFacts(p *result.Postgres) page.Facts {
 	add := func(name, format string, args ...any) {
 		all.Add(name, fmt.Sprintf(format, args...))
 	}
-	add("PostgreSQL",
-		"%s from %s, as user %s on %s",
-		p.Version,
-		p.Bin,
-		p.User,
-		cmp.Or(p.FS, "an unknown filesystem"),
-	)
+	add("PostgreSQL", "%s from %s, as user %s on %s", p.Version, p.Bin, p.User, cmp.Or(p.FS, "an unknown filesystem"))
 	if p.Scale > 0 {
 		add("database", "%v (scale %d), %s of %v of memory", p.Database, p.Scale,
 			text.Times(float64(p.Database)/float64(max(p.Memory, 1))), p.Memory)
@@ -247,12 +232,8 @@ func postgresFacts(p *result.Postgres) page.Facts {
 			ours = append(ours, s.Name+"="+s.Value)
 		}
 	}
-	if len(given) > 0 {
-		add("settings asked for", "%s", strings.Join(given, ", "))
-	}
-	if len(ours) > 0 {
-		add("settings", "%s", strings.Join(ours, ", "))
-	}
+	all.Add("settings asked for", strings.Join(given, ", "))
+	all.Add("settings", strings.Join(ours, ", "))
 	if s := p.Peak(); s != nil && s.Timed+s.Requested > 0 {
 		add("checkpoints", "%d by time, %d by WAL or asked for", s.Timed, s.Requested)
 	}
@@ -334,11 +315,11 @@ func layersOf(s *result.PgStep) []layer {
 		all = append(all, layer{Name: waitName(w.Event)})
 	}
 	for _, q := range s.Seconds {
-		total, left := 0, 0
+		total := 0
 		for _, n := range q.Waits {
 			total += n
 		}
-		left = total
+		left := total
 		for i := range all {
 			n := left
 			if all[i].Name != others || i < mostWaits {

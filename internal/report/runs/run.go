@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -33,9 +34,7 @@ func Run(b *bundle.Bundle) *page.Document {
 	}
 	var said []string
 	d.Head, said = runHead(b, rows)
-	if line := readInPart(b); line != "" {
-		d.Add(page.Note{Lead: "read in part", Lines: []string{line}})
-	}
+	d.Add(page.Note{Lead: "read in part", Lines: words.Present(readInPart(b))})
 	d.Add(overview(rows, &b.Run))
 	if len(b.Run.Imported) > 0 {
 		d.Add(doubted(b))
@@ -45,9 +44,7 @@ func Run(b *bundle.Bundle) *page.Document {
 	for i := range b.Scenarios {
 		d.Add(scenario(b, i, rows[i], anchors))
 	}
-	if m := machineSection(b); len(m.Blocks) > 0 {
-		d.Add(m)
-	}
+	d.Add(machineSection(b))
 	d.Tests = runTests(b, rows)
 	d.Foot = []page.Note{{Title: "Terms", Lines: terms()}, {Lines: []string{
 		r.ID,
@@ -188,11 +185,9 @@ const mostDoubts = 2
 func doubted(b *bundle.Bundle) page.Section {
 	count, order := map[string]int{}, []string{}
 	for i := range b.Scenarios {
-		if r := b.Scenarios[i].Result; r != nil {
-			for _, d := range r.Doubts {
-				if count[d]++; count[d] == 1 {
-					order = append(order, d)
-				}
+		for _, d := range cmp.Or(b.Scenarios[i].Result, &result.Result{}).Doubts {
+			if count[d]++; count[d] == 1 {
+				order = append(order, d)
 			}
 		}
 	}
@@ -318,13 +313,9 @@ func limitedBy(b *bundle.Bundle, s *bundle.Scenario, r row) string {
 		if f.Account == nil || !slices.Contains(f.Scenarios, s.ID) || len(f.Account.Factors) == 0 {
 			continue
 		}
-		worst := slices.MaxFunc(f.Account.Factors, func(a, b finding.Factor) int {
-			if a.Share < b.Share {
-				return -1
-			}
-			return 1
-		})
-		return words.Cause(worst)
+		return words.Cause(slices.MaxFunc(f.Account.Factors, func(a, b finding.Factor) int {
+			return cmp.Compare(a.Share, b.Share)
+		}))
 	}
 	return ""
 }
@@ -356,9 +347,7 @@ func machineSection(b *bundle.Bundle) page.Section {
 	for _, a := range t.Arrays {
 		storage.Add(arrayCells(a))
 	}
-	s.Add(all)
-	s.Add(storage)
-	s.Add(page.Note{Lead: "note", Lines: t.Notes})
+	s.Add(all, storage, page.Note{Lead: "note", Lines: t.Notes})
 	return s
 }
 

@@ -43,10 +43,10 @@ func scenario(b *bundle.Bundle, i int, row row, anchors []string) page.Section {
 
 // distrust is why a result must not be trusted.
 func distrust(r *result.Result) []string {
-	if r == nil || r.State != result.Invalid && r.State != result.Interrupted {
+	switch {
+	case r == nil || r.State != result.Invalid && r.State != result.Interrupted:
 		return nil
-	}
-	if len(r.Reasons) > 0 {
+	case len(r.Reasons) > 0:
 		return slices.Clone(r.Reasons)
 	}
 	return []string{string(r.State)}
@@ -85,26 +85,13 @@ func tablesOf(b *bundle.Bundle, s *bundle.Scenario, row row) []page.Block {
 		},
 		rawTable(r),
 	}
-	facts := runFacts(r)
-	facts.Rows = append(facts.Rows, viewOf(s).facts(b, s)...)
 	for _, t := range viewOf(s).tables(s) {
 		all = append(all, t)
 	}
-	all = append(all, thresholdsTable(s))
-	if depths := depthsOf(r.Depth); len(depths.Rows) > 0 {
-		all = append(all, depths)
-	}
-	if note := r.Depth.Note; note != "" {
-		all = append(all, page.Note{Lines: []string{text.Sentence(note)}})
-	}
-	all = append(all, devicesTable(r))
-	if len(facts.Rows) > 0 {
-		all = append(all, facts)
-	}
-	return slices.DeleteFunc(all, func(b page.Block) bool {
-		t, ok := b.(page.Table)
-		return ok && len(t.Rows) == 0
-	})
+	facts := runFacts(r)
+	facts.Rows = append(facts.Rows, viewOf(s).facts(b, s)...)
+	return append(all, thresholdsTable(s), depthsOf(r.Depth), page.Note{Lines: words.Present(text.Sentence(r.Depth.Note))},
+		devicesTable(r), facts)
 }
 
 // doubtsOf are assumptions of the ceiling and doubts about the figures.
