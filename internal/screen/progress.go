@@ -368,7 +368,7 @@ func (p *progressState) left() time.Duration {
 		if p.status[s.ID] != "" {
 			continue
 		}
-		d := p.expected(s)
+		d := s.Takes()
 		if p.running != nil && p.running.Scenario.ID == s.ID {
 			d = max(d-p.elapsed, 0)
 		} else if i > 0 {
@@ -379,17 +379,25 @@ func (p *progressState) left() time.Duration {
 	return (sum + p.rest).Round(time.Second)
 }
 
-func (p *progressState) expected(s suite.Scenario) time.Duration {
-	return s.Takes()
-}
-
-// ceiling of a scenario, nil when nothing is known of the storage.
-func (p *progressState) bound(id int) *ceiling.Bound {
+// bound is what limits a scenario, nil where that is not known: one I/O in flight is limited by its own latency, so
+// that another limit says nothing of it. The other result says whether a limit of the storage is known at all.
+func (p *progressState) bound(id int) (b *ceiling.Bound, known bool) {
 	c, ok := p.started.Ceilings[id]
-	if !ok {
-		return nil
+	if !ok || !c.Known() {
+		return nil, false
 	}
-	return c.Binding()
+	i := slices.IndexFunc(p.started.Scenarios, func(s suite.Scenario) bool { return s.ID == id })
+	inFlight := 0
+	if i >= 0 && p.started.Scenarios[i].Kind() == suite.OfFio {
+		loads, _ := p.started.Scenarios[i].Workloads() // none where they cannot be read
+		for _, w := range loads {
+			inFlight += w.InFlight()
+		}
+	}
+	if b = c.Binding(); inFlight == 1 && b.Kind != ceiling.Concurrency {
+		return nil, true
+	}
+	return b, true
 }
 
 // live is the running second in words: "12,034 IOPS of 12,000, 94 MiB/s of 93.8 MiB/s, latency 21
@@ -472,7 +480,8 @@ func (v *plainView) Event(e bench.Event) {
 			plans.Expected(e.Expected))
 	case bench.Ticked:
 		if now.Sub(v.last) >= plainEvery {
-			v.print("  %s: %s", text.Duration(e.Elapsed.Round(time.Second)), live(e, v.state.bound(e.ID)))
+			bound, _ := v.state.bound(e.ID)
+			v.print("  %s: %s", text.Duration(e.Elapsed.Round(time.Second)), live(e, bound))
 		}
 	case bench.Ended:
 		v.print("  %s: %s", e.Result.Name, outcome(e.Result))

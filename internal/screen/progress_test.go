@@ -27,6 +27,8 @@ func events() []bench.Event {
 		return suite.Scenario{ID: id, Name: name, Size: 1 << 20, Runtime: 10 * time.Second, Job: fio.JobFile{Sections: []fio.Section{{Name: name, Options: []fio.Option{{Name: "rw", Value: "read"}}}}}}
 	}
 	one, two, three := scenario(1, "sync-latency"), scenario(2, "bad"), scenario(3, "evil\x1b[2J\u202e"+strings.Repeat("x", 300))
+	three.Job.Sections[0].Options = append(three.Job.Sections[0].Options, fio.Option{Name: "ioengine", Value: "libaio"},
+		fio.Option{Name: "iodepth", Value: "16"})
 	h := &fio.Hist{}
 	h.Add(2*time.Millisecond, 500)
 	second := result.Second{At: time.Second, Len: time.Second, Read: result.Interval{N: 500, Bytes: 500 * 8192, Hist: h}}
@@ -63,6 +65,20 @@ func TestScreen(t *testing.T) {
 	}
 	if strings.Contains(got, "[2J") && strings.Contains(got, "\x1b[2J") || strings.ContainsRune(got, '\u202e') {
 		t.Errorf("a job's name reached the terminal as control characters:\n%q", got)
+	}
+}
+
+// One I/O in flight is limited by its own latency: a share of another limit would be read as a fault.
+func TestOneInFlightHasNoShareOfACeiling(t *testing.T) {
+	all := events()
+	started, _ := all[0].(bench.Started)
+	started.Scenarios[2].Job.Sections[0].Options = started.Scenarios[2].Job.Sections[0].Options[:1]
+	m := &screenModel{width: 120, height: 24}
+	for _, e := range all {
+		m.Update(e)
+	}
+	if got := m.View().Content; strings.Contains(got, "ceiling") || strings.Contains(got, "of 1,000") {
+		t.Error(got)
 	}
 }
 

@@ -165,7 +165,7 @@ func (m *screenModel) scenario(s suite.Scenario) []string {
 }
 
 func (m *screenModel) runningLines(name string) []string {
-	bound := m.bound(m.running.Scenario.ID)
+	bound, known := m.bound(m.running.Scenario.ID)
 	head := "▸ " + name + " " + live(m.last, bound)
 	if m.last.ID == 0 {
 		head = "▸ " + name + " starting"
@@ -181,7 +181,7 @@ func (m *screenModel) runningLines(name string) []string {
 	case bound != nil:
 		share := float64(m.last.Second.IOPS()) / float64(max(bound.IOPS, 1))
 		detail += fmt.Sprintf("  %s of ceiling (%s)", text.Percent(share), bound.Label())
-	default:
+	case !known:
 		detail += "  ceiling " + words.Unknown
 	}
 	detail += fmt.Sprintf("  dirty %v", m.last.Sample.Dirty)
