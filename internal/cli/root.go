@@ -79,28 +79,15 @@ type group struct {
 // groups are the commands, those first that people type every day.
 func groups(env *form.Env) []group {
 	return []group{
-		{
-			"Every day",
-			[]*cobra.Command{
-				run.NewRun(env),
-				machine.NewCheck(env),
-				machine.NewWhy(env),
-				job.NewLint(env),
-				compare.NewImport(env),
-				compare.NewCompare(
-					env,
-				),
-				compare.NewReport(env),
-				advise.NewCeiling(env),
-				advise.NewLimits(env),
-				advise.NewAdvise(env),
-			},
-		},
+		{"Every day", []*cobra.Command{
+			run.NewRun(env), machine.NewCheck(env), machine.NewWhy(env), job.NewLint(env), compare.NewImport(env),
+			compare.NewCompare(env), compare.NewReport(env), advise.NewCeiling(env), advise.NewLimits(env), advise.NewAdvise(env),
+		}},
 		{"Measure more", []*cobra.Command{run.NewAB(env), run.NewSweep(env), run.NewFleet(env), machine.NewLab(env)}},
 		{"Look up", []*cobra.Command{
-			compare.NewRuns(env), run.NewSuites(env), job.NewExplain(env), advise.NewCatalog(env), machine.NewInspect(env),
+			compare.NewRuns(env), run.NewSuites(env), job.NewWorkload(env), job.NewExplain(env), advise.NewCatalog(env),
+			machine.NewInspect(env),
 		}},
-		{"Jobs and demands", []*cobra.Command{job.NewConvert(env), job.NewWorkload(env)}},
 		{"Change the machine", []*cobra.Command{array.NewArray(env), machine.NewTune(env), machine.NewClean(env)}},
 	}
 }
@@ -155,7 +142,7 @@ storage. Flags that give consent, or choose what runs, are read from the command
 			root.AddCommand(cmd)
 		}
 	}
-	root.AddCommand(newVersionCmd(env), newManCmd(env), machine.NewLabAgent(), run.NewMember(env))
+	root.AddCommand(job.NewConvert(env), newVersionCmd(env), newManCmd(env), machine.NewLabAgent(), run.NewMember(env))
 	for _, cmd := range root.Commands() {
 		countArgs(cmd)
 		form.CompleteFlags(cmd)

@@ -12,7 +12,11 @@ import (
 )
 
 // PolicyOptions are the flags that say which findings count, and which of them fail.
-type PolicyOptions struct{ disable, FailOn []string }
+type PolicyOptions struct {
+	disable, FailOn []string
+	// Shown says that without --fail-on the command only shows what it measured, INVALID or not.
+	Shown bool
+}
 
 // AddFlags adds them to a command.
 func (o *PolicyOptions) AddFlags(f *pflag.FlagSet) {
@@ -31,6 +35,9 @@ func (o PolicyOptions) Policy(decl *topology.Declaration) (verdict.Policy, error
 		if file, err = verdict.ParsePolicy(disable, decl.Policy.FailOn); err != nil {
 			return file, Usagef("%s: policy: %w", decl.Name, err)
 		}
+	}
+	if !o.Shown && slices.Contains(o.FailOn, string(verdict.Invalid)) {
+		return file, Usagef("--fail-on invalid: what is INVALID ends with 4 without it")
 	}
 	flags, err := verdict.ParsePolicy(o.disable, o.FailOn)
 	if err != nil {

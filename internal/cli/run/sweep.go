@@ -60,6 +60,8 @@ The answer is a bracket, and a check a little below it over the whole run time.`
 	form.AddFormat(cmd, &o.format, page.Formats())
 	o.LayoutOptions.AddFlags(f)
 	o.PolicyOptions.AddFlags(f)
+	o.Shown = true
+	f.Lookup("fail-on").Usage += "; with 4 on invalid"
 	return cmd
 }
 
