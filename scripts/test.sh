@@ -30,7 +30,7 @@ run() {
 	grep -E '^(ok|FAIL|panic:|\?)' "$log" | grep -v 'no test files'
 	[ $code -eq 0 ] || failures "$log"
 	# "=== RUN NAME" (CONT, NAME), what it says, and at the end "--- SKIP: NAME (0.00s)".
-	awk '/^=== (RUN|CONT|NAME) / { test = $3 } /\.go:[0-9]+: / { sub(/^ */, ""); why[test] = $0 } /^ *--- SKIP: / { print $3 ": " why[$3] }' "$log" >>"$logs/skips"
+	awk '/^=== (RUN|CONT|NAME) / { test = $3 } /\.go:[0-9]+: / && !/: WORK=/ { sub(/^ */, ""); why[test] = $0 } /^ *--- SKIP: / { print $3 ": " why[$3] }' "$log" >>"$logs/skips"
 	awk '/^ *--- (PASS|FAIL|SKIP): / { print $3 }' "$log" >>"$logs/ran"
 	return $code
 }
