@@ -45,10 +45,29 @@ type Judgment struct {
 	// have been.
 	LeastSeen float64 `json:"least_seen,omitempty"`
 	Why       string  `json:"why,omitempty"`
-	// Changed are facts that changed since the run before: a likely cause.
+	// Lasting is the change that this run is part of, nil where it is as expected.
+	Lasting *Lasting `json:"lasting,omitempty"`
+	// Changed are facts that changed since the run before, or since the one before the change: a
+	// likely cause.
 	Changed []string `json:"changed,omitempty"`
 
 	unfit unfit // of one that is not judged: what is in the way
+}
+
+// loss is how much worse the figure is than expected, as a share; of a step that holds for several runs,
+// at least how much worse these are together.
+func (j Judgment) loss() float64 {
+	change := j.Change()
+	if l := j.Lasting; l != nil && !l.Drift && l.Runs > 1 {
+		change = min(change, l.Size.Center-1)
+		if j.Figure.Lower {
+			change = max(j.Change(), l.Size.Center-1)
+		}
+	}
+	if j.Figure.Lower {
+		return change
+	}
+	return -change
 }
 
 // Change is the new figure over the expected one, less 1.
@@ -133,37 +152,37 @@ func judged(rounds []Sample, series []Series, last int) Judgment {
 		j.Why = noSeries(key, series)
 		return j
 	}
-	points := series[at].usable()
-	points = points[max(0, len(points)-last):]
-	var values []float64
-	earlier := 0 // rounds
-	for _, p := range points {
-		values, earlier = append(values, p.Value.Center), earlier+p.Rounds
+	points := append(series[at].usable(), point)
+	earlier := 0.0 // rounds
+	for _, p := range points[:len(points)-1] {
+		earlier += float64(p.Rounds) / float64(len(points)-1)
 	}
-	j.Earlier = len(values)
-	if len(values) == 0 {
-		j.Why = fmt.Sprintf("too few runs to judge (0 of %d)", stats.LeastBaseline)
-		return j
-	}
-	floor := 0.03
+	floor := leastFloor
 	if point.Value.HasInterval() {
 		floor = max(floor, math.Abs(point.Value.Rel()))
 	}
-	e, err := stats.Expect(values, float64(earlier)/float64(len(values)*max(1, point.Rounds)), floor)
+	e, side, changes, err := follow(points, figure, last, earlier/float64(max(1, point.Rounds)), floor)
 	if err != nil {
 		j.Why = err.Error()
 		return j
 	}
+	j.Earlier = e.Level.N
 	j.Expected = e.Level
 	if e.TooFew != "" {
 		j.Why = e.TooFew
 		return j
 	}
 	j.LeastSeen, j.unfit = e.LeastSeen, fit
-	j.stand(e.Outside(j.Now.Center))
-	if j.Standing != AsExpected {
-		j.Changed = changed(points[len(points)-1].Facts, point.Facts)
+	if figure.Lower {
+		side = -side
 	}
+	j.stand(side)
+	if j.Standing == AsExpected {
+		return j
+	}
+	j.Lasting = &changes[len(changes)-1]
+	first := slices.IndexFunc(points, func(p Point) bool { return p.Run == j.Lasting.Run })
+	j.Changed = changed(points[first-1].Facts, points[first].Facts)
 	return j
 }
 

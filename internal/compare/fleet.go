@@ -36,12 +36,7 @@ func FleetHistory(fleets []*bundle.Fleet, f Filter) []Series {
 			all[k].Points = append(all[k].Points, fleetPoint(run, s))
 		}
 	}
-	if f.Last > 0 {
-		for i := range all {
-			all[i].Points = all[i].Points[max(0, len(all[i].Points)-f.Last):]
-		}
-	}
-	return all
+	return followAll(all, f.Last)
 }
 
 func (f Filter) passesFleet(run *bundle.Fleet, s *bundle.FleetScenario) bool {
@@ -94,6 +89,8 @@ func fleetPoint(run *bundle.Fleet, s *bundle.FleetScenario) Point {
 		Rounds:  1,
 		Verdict: string(run.Verdict),
 		Facts:   map[string]string{"hosts": fmt.Sprint(len(s.Hosts)), "plimsoll": run.Tool},
+
+		Accepted: run.Labels[LabelAccepted],
 	}
 	if p.At.IsZero() {
 		p.At = run.Created

@@ -20,8 +20,8 @@ type Gate struct {
 	CannotTell bool
 }
 
-// asks says that the comparison is a gate at all.
-func (g Gate) asks() bool { return g.Regression || g.CannotTell }
+// Asks says that the comparison is a gate at all.
+func (g Gate) Asks() bool { return g.Regression || g.CannotTell }
 
 // Outcome is why a gate is not passed, a sentence each. All are empty for one that is.
 type Outcome struct {
@@ -32,6 +32,9 @@ type Outcome struct {
 	// Unjudged is missing, was interrupted, or has too few rounds.
 	Unjudged []string
 }
+
+// Passed says that nothing is in the way.
+func (o Outcome) Passed() bool { return len(o.Invalid)+len(o.Failed)+len(o.Unjudged) == 0 }
 
 // add puts a sentence where the kind of doubt belongs, once.
 func (o *Outcome) add(u unfit, sentence string) {
@@ -87,7 +90,7 @@ func fitness(f Figure, rounds []Sample) (u unfit, why string) {
 // Judge holds the comparison to a gate.
 func (t *Table) Judge(g Gate) Outcome {
 	var o Outcome
-	if !g.asks() {
+	if !g.Asks() {
 		return o
 	}
 	for _, sentence := range slices.Concat(t.missing, t.Apart) {
@@ -149,7 +152,7 @@ func (c *Change) mayHaveLost(by, margin float64, lower bool) bool {
 // Judge holds a run to a gate by its baseline.
 func (a *Against) Judge(g Gate) Outcome {
 	var o Outcome
-	if !g.asks() {
+	if !g.Asks() {
 		return o
 	}
 	by := g.By
@@ -157,15 +160,15 @@ func (a *Against) Judge(g Gate) Outcome {
 		by = leastSeen
 	}
 	for _, j := range a.Rows {
-		change := j.Change()
-		if j.Figure.Lower {
-			change = -change
-		}
 		switch {
 		case j.Standing == Unjudged:
 			o.add(j.unfit, fmt.Sprintf("%s (%s)", j.Scenario, j.Why))
-		case g.Regression && j.Standing == Regression && change <= -g.By:
-			o.Failed = append(o.Failed, fmt.Sprintf("%s is a regression: %s", j.Scenario, text.Change(j.Change())))
+		case g.Regression && j.Standing == Regression && j.loss() >= g.By:
+			sentence := fmt.Sprintf("%s is a regression: %s", j.Scenario, text.Change(j.Change()))
+			if j.Lasting != nil && j.Lasting.Runs > 1 {
+				sentence += "; it " + j.Lasting.String()
+			}
+			o.Failed = append(o.Failed, sentence)
 		case g.CannotTell && j.LeastSeen > by:
 			o.Failed = append(o.Failed, blind(j, by))
 		case g.Regression && g.By > 0 && j.Standing == AsExpected && j.LeastSeen > g.By:

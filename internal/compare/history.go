@@ -58,6 +58,8 @@ type Point struct {
 	Labels  map[string]string `json:"labels,omitempty"`
 	// Facts are what may explain a change: kernel, fio, scheduler, ceiling.
 	Facts map[string]string `json:"facts,omitempty"`
+	// Accepted says why the point is the first of a new level, empty where it is none.
+	Accepted string `json:"accepted,omitempty"`
 }
 
 // Series are the points of one key, oldest first.
@@ -65,6 +67,22 @@ type Series struct {
 	Key    Key     `json:"key"`
 	Figure Figure  `json:"figure"`
 	Points []Point `json:"points"`
+	// Changes are the steps and drifts of all of its runs, oldest first.
+	Changes []Lasting `json:"changes,omitempty"`
+}
+
+// follow finds the changes of all series, and leaves the last points of each; all for 0.
+func followAll(all []Series, last int) []Series {
+	for i := range all {
+		s := &all[i]
+		if points := s.usable(); len(points) > 0 {
+			_, _, s.Changes, _ = follow(points, s.Figure, levelOf, 1, leastFloor) // usable are above 0
+		}
+		if last > 0 {
+			s.Points = s.Points[max(0, len(s.Points)-last):]
+		}
+	}
+	return all
 }
 
 // Filter picks what History shows. Empty fields pass everything.
@@ -103,12 +121,7 @@ func History(runs []*bundle.Bundle, f Filter) (all []Series, notes []string) {
 			all[i].Points = append(all[i].Points, pointOf(all[i].Figure, group))
 		}
 	}
-	if f.Last > 0 {
-		for i := range all {
-			all[i].Points = all[i].Points[max(0, len(all[i].Points)-f.Last):]
-		}
-	}
-	return all, notes
+	return followAll(all, f.Last), notes
 }
 
 // byScenario groups the rounds of each scenario of one run.
@@ -225,6 +238,8 @@ func pointOf(f Figure, rounds []Sample) Point {
 		Verdict: string(first.Scenario.Verdict),
 		Labels:  first.Run.Run.Labels,
 		Facts:   map[string]string{},
+
+		Accepted: accepted(first.Run),
 	}
 	if p.At.IsZero() {
 		p.At = first.Run.Run.Created

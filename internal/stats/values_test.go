@@ -142,17 +142,18 @@ func TestRoundsByHand(t *testing.T) {
 	if one, _ := Level([]float64{3}); one.Lo != one.Hi || math.Abs(one.Center-3) > 1e-9 || one.N != 1 {
 		t.Errorf("%+v", one)
 	}
-	// A new run of half as many rounds: √(2.5) √(1/5 + 2).
+	// A new run of half as many rounds: √(2.5) √(π/2/5 + 2), of a median.
 	e, err := Expect(five, 2, 0)
-	spread := math.Sqrt(2.5) * math.Sqrt(2.2)
+	const beyond, seen = 8.6103018, 0.9409646 // t(0.9995; 4) and t(0.8; 4)
+	spread := math.Sqrt(2.5) * math.Sqrt(math.Pi/10+2)
 	if err != nil || e.TooFew != "" {
 		t.Errorf("%+v %v", e, err)
 	}
-	near(t, "expected, low", math.Log(e.Level.Lo), 2-4.6040949*spread, 1e-6)
-	near(t, "expected, high", math.Log(e.Level.Hi), 2+4.6040949*spread, 1e-6)
-	near(t, "least seen", e.LeastSeen, 1-math.Exp(-(4.6040949+0.9409646)*spread), 1e-6)
+	near(t, "expected, low", math.Log(e.Level.Lo), 2-beyond*spread, 1e-6)
+	near(t, "expected, high", math.Log(e.Level.Hi), 2+beyond*spread, 1e-6)
+	near(t, "least seen", e.LeastSeen, 1-math.Exp(-(beyond+seen)*spread), 1e-6)
 	for _, fewer := range []float64{0, 0.2, 1} {
-		if as, _ := Expect(five, fewer, 0); math.Abs(math.Log(as.Level.Hi)-2-4.6040949*math.Sqrt(2.5*1.2)) > 1e-5 {
+		if as, _ := Expect(five, fewer, 0); math.Abs(math.Log(as.Level.Hi)-2-beyond*math.Sqrt(2.5*(1+math.Pi/10))) > 1e-5 {
 			t.Errorf("more rounds than earlier runs had do not make runs more alike: %+v", as)
 		}
 	}

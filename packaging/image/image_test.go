@@ -145,7 +145,8 @@ func TestImage(t *testing.T) {
 	start(t, layer, os.Getenv("STATIC_FIO") != "")
 }
 
-// start runs the image as a pod does: its files alone, as its own user, with /proc and /sys.
+// start runs the image as a pod does: its files alone, as its own user, with /proc, /sys and what every runtime puts
+// into /dev.
 func start(t *testing.T, layer map[string]entry, measure bool) {
 	t.Helper()
 	if os.Getuid() != 0 {
@@ -171,7 +172,8 @@ func start(t *testing.T, layer map[string]entry, measure bool) {
 	}
 	pod := func(args string) (string, error) {
 		out, err := exec.Command("unshare", "--mount", "sh", "-c",
-			"mount -t proc proc "+root+"/proc && mount -t sysfs -o ro sys "+root+"/sys && cd "+root+"/data && "+
+			"mount -t proc proc "+root+"/proc && mount -t sysfs -o ro sys "+root+"/sys && mkdir -p "+root+"/dev && "+
+				"mount -t tmpfs dev "+root+"/dev && mknod -m 666 "+root+"/dev/null c 1 3 && cd "+root+"/data && "+
 				"exec chroot --userspec=65532:65532 "+root+" /usr/bin/plimsoll "+args).CombinedOutput()
 		return string(out), err
 	}
@@ -185,7 +187,7 @@ func start(t *testing.T, layer map[string]entry, measure bool) {
 		t.Errorf("why sees nothing of the host here, and does not say so:\n%s", out)
 	}
 	if measure {
-		out, _ := pod("run rand-read-latency --data /data --size 16MiB --runtime 1s --ramp 0s --cooldown 0s --shared-host test")
+		out, _ := pod("run rand-read-latency --data /data --out /data/runs --size 16MiB --runtime 1s --ramp 0s --cooldown 0s --shared-host test")
 		if !strings.Contains(out, "IOPS") {
 			t.Errorf("run:\n%s", out)
 		}

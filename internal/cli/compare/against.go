@@ -3,6 +3,7 @@ package compare
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -10,6 +11,7 @@ import (
 	"plimsoll/internal/cli/form"
 	"plimsoll/internal/compare"
 	"plimsoll/internal/report/compared"
+	"plimsoll/internal/report/page"
 )
 
 // judgeAgainst holds a run against what --against names: last:10 (the runs before it in a
@@ -45,28 +47,44 @@ func IsRun(what string) bool {
 	return err == nil
 }
 
-// ReportAgainst prints how a run stands, and fails where the gate says so.
-func ReportAgainst(env *form.Env, dir, what, in, format string, gate compare.Gate, base Options) error {
+// Judged is what a gate says of a run, with the document that shows it.
+type Judged struct {
+	page *page.Document
+	gate compare.Gate
+	compare.Outcome
+}
+
+// Gate says in the document of the run itself what the gate says of it.
+func (j *Judged) Gate(d *page.Document) {
+	if j.gate.Asks() && !j.Passed() {
+		d.Gate(j.Failed, slices.Concat(j.Invalid, j.Unjudged))
+	}
+}
+
+// Print prints how the run stands, and is the error of the gate.
+func (j *Judged) Print(env *form.Env, format string) error {
+	return gated(env, format, j.page, j.Outcome, j.gate)
+}
+
+// JudgeAgainst holds a run against what --against names.
+func JudgeAgainst(dir, what, in string, gate compare.Gate, base Options) (*Judged, error) {
 	if IsRun(what) { // one run: an ordinary comparison
 		margin, err := ParsePercent("--margin", base.Margin)
 		if err != nil {
-			return form.Usage(err)
+			return nil, form.Usage(err)
 		}
-		return Runs(env, []string{what, dir}, base, margin, gate)
+		return judgeSides([]string{what, dir}, base, margin, gate)
 	}
 	b, err := bundle.OpenRun(dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if in == "" {
 		in = filepath.Dir(filepath.Clean(dir))
 	}
 	a, err := judgeAgainst(b, what, in)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := form.Render(env, format, compared.Against(a)); err != nil {
-		return form.Usage(err)
-	}
-	return gateError(env, a.Judge(gate))
+	return &Judged{compared.Against(a), gate, a.Judge(gate)}, nil
 }

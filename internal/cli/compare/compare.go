@@ -3,6 +3,7 @@
 package compare
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -147,37 +148,38 @@ func runCompare(env *form.Env, words []string, o Options) error {
 
 // Runs compares what words stand for, and holds it to a gate.
 func Runs(env *form.Env, words []string, o Options, margin float64, gate compare.Gate) error {
-	words, err := runWords(words, o.source.In)
+	j, err := judgeSides(words, o, margin, gate)
 	if err != nil {
 		return err
 	}
+	return j.Print(env, o.Format)
+}
+
+func judgeSides(words []string, o Options, margin float64, gate compare.Gate) (*Judged, error) {
+	words, err := runWords(words, o.source.In)
+	if err != nil {
+		return nil, err
+	}
 	if o.source.Pick, err = bundle.NewPick(o.where, "", ""); err != nil {
-		return form.Usage(err)
+		return nil, form.Usage(err)
 	}
 	loaded, err := compare.Load(words, o.source)
 	if err != nil {
-		return pickError(err)
-	}
-	base := o.base
-	if base == "" {
-		base = loaded.Base
+		return nil, pickError(err)
 	}
 	t, err := compare.New(loaded.Sides, compare.Options{
 		Margin:  margin,
-		Base:    base,
+		Base:    cmp.Or(o.base, loaded.Base),
 		Paired:  loaded.Paired,
 		ByName:  loaded.ByName,
 		Layouts: loaded.Layouts,
 		Missing: loaded.Missing,
 	})
 	if err != nil {
-		return form.Usage(err)
+		return nil, form.Usage(err)
 	}
 	t.Notes = append(t.Notes, loaded.Notes...)
-	if err := form.Render(env, o.Format, compared.Compare(t)); err != nil {
-		return err
-	}
-	return gateError(env, t.Judge(gate))
+	return &Judged{compared.Compare(t), gate, t.Judge(gate)}, nil
 }
 
 // compareAgainst judges one run by a baseline.
@@ -198,7 +200,11 @@ func compareAgainst(env *form.Env, words []string, o Options) error {
 		in = o.source.In
 	}
 	o.against = ""
-	return ReportAgainst(env, dir, against, in, o.Format, gate, o)
+	j, err := JudgeAgainst(dir, against, in, gate, o)
+	if err != nil {
+		return err
+	}
+	return j.Print(env, o.Format)
 }
 
 // runWords turns the names of runs into their directories; KEY=VALUE stays.

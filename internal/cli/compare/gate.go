@@ -3,12 +3,25 @@ package compare
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"plimsoll/internal/cli/form"
 	"plimsoll/internal/compare"
+	"plimsoll/internal/report/page"
 	"plimsoll/internal/text"
 )
+
+// gated prints a document with what a gate says of it, and is the error of its exit code.
+func gated(env *form.Env, format string, d *page.Document, o compare.Outcome, g compare.Gate) error {
+	if g.Asks() {
+		d.Gate(o.Failed, slices.Concat(o.Invalid, o.Unjudged))
+	}
+	if err := form.Render(env, format, d); err != nil {
+		return err
+	}
+	return gateError(env, o)
+}
 
 // gateError prints why a gate is not passed, and is the error of its exit code: what must not be
 // trusted is worse than what is slower, and that is worse than what is missing.

@@ -289,7 +289,7 @@ func summarize(env *form.Env, found bundle.Found, pick bundle.Pick, o *importOpt
 // reportImport prints a run as reportRun does, and of results of several files a verdict for each.
 func reportImport(env *form.Env, b *bundle.Bundle, format string) error {
 	if page.Format(format) != page.Text || !runs.Unrelated(b) {
-		return ReportRun(env, b, format)
+		return ReportRun(env, b, format, nil)
 	}
 	return keepAndRender(env, format, b, runs.Library(b))
 }

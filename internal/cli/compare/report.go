@@ -109,10 +109,14 @@ func (o *reportOptions) write(env *form.Env, args []string) error {
 	return form.Render(env, o.format, runs.Run(b))
 }
 
-// ReportRun prints a run and writes the reports that belong to its bundle. The verdict is printed
-// even where they cannot be written.
-func ReportRun(env *form.Env, b *bundle.Bundle, format string) error {
-	return keepAndRender(env, format, b, runs.Run(b))
+// ReportRun prints a run, with what a gate says of it where one was asked, and writes the reports that belong
+// to its bundle. The verdict is printed even where they cannot be written.
+func ReportRun(env *form.Env, b *bundle.Bundle, format string, j *Judged) error {
+	d := runs.Run(b)
+	if j != nil {
+		j.Gate(d)
+	}
+	return keepAndRender(env, format, b, d)
 }
 
 // keepAndRender prints a document of a bundle, writes the bundle's own reports, and says where they

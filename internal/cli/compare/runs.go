@@ -64,6 +64,37 @@ history as one HTML file.`,
 		}
 		return listOfRuns
 	})
+	cmd.AddCommand(newAccept(env))
+	return cmd
+}
+
+// newAccept is the command plimsoll runs accept.
+func newAccept(env *form.Env) *cobra.Command {
+	in, reason := "", ""
+	cmd := &cobra.Command{
+		Use:   "accept RUN",
+		Short: "Hold later runs to the level of this one, and no longer to that of the runs before it",
+		Long: `Hold later runs to the level of this one, and no longer to that of the runs before it.
+
+A step or a drift that compare --against found is reported until figures return or until its first run is accepted,
+with the reason, which is kept beside the run.`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: form.CompleteUpTo(1, form.CompleteRuns),
+		Example:           `  plimsoll runs accept 20261121T031200Z-db-db1 --reason "kernel 6.8, see ticket 4711"`,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if strings.TrimSpace(reason) == "" {
+				return form.Usage(errors.New("--reason: say why the level is to be expected from now on"))
+			}
+			dir, err := findRun(args[0], in)
+			if err != nil {
+				return err
+			}
+			return compare.Accept(dir, reason, env.Now())
+		},
+	}
+	addIn(cmd, &in)
+	cmd.Flags().StringVar(&reason, "reason", "", "`WHY` the level is to be expected from now on")
+	form.TypedOnly(cmd.Flags(), "reason")
 	return cmd
 }
 

@@ -115,20 +115,23 @@ func runRun(ctx context.Context, env *form.Env, o runOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := comparecli.ReportRun(env, b, o.format); err != nil {
+	var judged *comparecli.Judged
+	if o.against != "" {
+		judged, err = comparecli.JudgeAgainst(b.Dir, o.against, o.Out, gate,
+			comparecli.Options{Margin: units.ShareArg(compare.Margin)})
+	}
+	if err := errors.Join(comparecli.ReportRun(env, b, o.format, judged), err); err != nil {
 		return err
 	}
-	if o.against != "" {
-		to := *env
-		if o.format != string(page.Text) { // whose reader wants that document only
-			to.Out = env.Err
-		}
-		fmt.Fprintln(to.Out)
-		judged := comparecli.ReportAgainst(&to, b.Dir, o.against, o.Out, string(page.Text), gate,
-			comparecli.Options{Margin: units.ShareArg(compare.Margin), Format: string(page.Text)})
-		return comparecli.Worst(form.RunError(b), judged)
+	if judged == nil {
+		return form.RunError(b)
 	}
-	return form.RunError(b)
+	to := *env
+	if o.format != string(page.Text) { // whose reader wants that document only
+		to.Out = env.Err
+	}
+	fmt.Fprintln(to.Out)
+	return comparecli.Worst(form.RunError(b), judged.Print(&to, string(page.Text)))
 }
 
 // gate takes what --fail-on asks of the baseline out of what it asks of the run.

@@ -23,7 +23,7 @@ func Against(a *compare.Against) *page.Document {
 		"standing", "why", "changed")
 	suite := page.Suite{Name: a.Run}
 	changed := page.Note{}
-	judged := false
+	judged, accept := false, ""
 	for _, j := range a.Rows {
 		row, standing := judgment(j)
 		rows.Add(row)
@@ -47,8 +47,16 @@ func Against(a *compare.Against) *page.Document {
 		}
 		judged = judged || j.Standing != compare.Unjudged
 		suite.Tests = append(suite.Tests, one)
+		before := "since the run before, "
+		if l := j.Lasting; l != nil && l.Runs > 1 {
+			changed.Lines = append(changed.Lines, row[0]+" "+text.Clean(l.String(), words.LongSentence))
+			before = "since the run before that, "
+		}
 		if len(j.Changed) > 0 {
-			changed.Lines = append(changed.Lines, row[0]+": since the run before, "+strings.Join(j.Changed, "; "))
+			changed.Lines = append(changed.Lines, row[0]+": "+before+strings.Join(j.Changed, "; "))
+		}
+		if j.Standing == compare.Regression && j.Lasting != nil {
+			accept = "plimsoll runs accept " + text.ShellQuote(j.Lasting.Run) + " --reason TEXT"
 		}
 	}
 	if !judged {
@@ -56,6 +64,9 @@ func Against(a *compare.Against) *page.Document {
 	}
 	d.Records, d.Tests = &records, []page.Suite{suite}
 	d.Add(rows)
+	if accept != "" {
+		changed.Lines = append(changed.Lines, "it is reported until runs return, or until it is accepted: "+accept)
+	}
 	d.Add(changed)
 	d.Add(page.Note{Lead: "note", Lines: a.Notes})
 	return d

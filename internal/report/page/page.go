@@ -29,10 +29,11 @@ type Document struct {
 	Tests []Suite
 	// Silenced are findings that comments in the documents silence: SARIF has them as suppressed.
 	Silenced []Finding
-	Data     Data   // what JSON prints
-	Run      any    // what SARIF has as the properties of its run; may be nil
-	More     string // the command that prints the details, where it is not the same with --details
-	Tool     string // version of plimsoll, for SARIF
+	Data     Data      // what JSON prints
+	Run      any       // what SARIF has as the properties of its run; may be nil
+	More     string    // the command that prints the details, where it is not the same with --details
+	Tool     string    // version of plimsoll, for SARIF
+	Gated    []Finding // what a gate says
 }
 
 // Level says who sees a block. The answer itself is the headline, above both.

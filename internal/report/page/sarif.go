@@ -32,7 +32,7 @@ func sarifLevel(severity string) string {
 func writeSARIF(out *bufio.Writer, d *Document, _ Options) error {
 	rules, results := []object{}, []object{}
 	var codes []string
-	found := d.Findings()
+	found := slices.Concat(d.Gated, d.Findings())
 	seen := map[string]int{}
 	for i, f := range slices.Concat(found, d.Silenced) {
 		if !slices.Contains(codes, f.Code) {
@@ -125,7 +125,7 @@ func writeGitHub(out *bufio.Writer, d *Document, _ Options) error {
 	}
 	for _, level := range []string{"error", "warning", "notice"} {
 		var of []Finding
-		for _, f := range d.Findings() {
+		for _, f := range slices.Concat(d.Gated, d.Findings()) {
 			if cmp.Or(map[string]string{"warning": "warning", "info": "notice"}[f.Severity], "error") == level {
 				of = append(of, f)
 			}
@@ -153,7 +153,7 @@ func writeGitHub(out *bufio.Writer, d *Document, _ Options) error {
 // headLevel is that of the annotation for the headline: where no finding says anything, and where the
 // headline is a failure that none explains; "" else.
 func (d *Document) headLevel() string {
-	all := d.Findings()
+	all := slices.Concat(d.Gated, d.Findings())
 	failed := slices.Contains([]string{"fail", "error", "invalid"}, d.Head.Tone)
 	serious := func(f Finding) bool { return f.Severity != "info" && f.Severity != "warning" }
 	switch {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -64,44 +63,26 @@ func historyAnswer(all []compare.Series) string {
 // mostChanges is how many series the head names.
 const mostChanges = 3
 
-// historySays names the series whose newest figure is farthest from the median of those before it.
-// It judges nothing: compare --against does.
+// historySays names the newest change of the series that have one, first those that hold.
 func historySays(all []compare.Series) []page.Say {
-	type change struct {
-		name string
-		by   float64
-	}
-	var changes []change
-	for _, s := range all {
-		var values []float64
-		for _, p := range s.Points {
-			if p.Invalid == "" && p.Value.Center > 0 {
-				values = append(values, p.Value.Center)
+	var says []page.Say
+	for _, over := range []bool{false, true} {
+		for _, s := range all {
+			if n := len(s.Changes); n > 0 && s.Changes[n-1].Over == over && len(says) < mostChanges {
+				says = append(says, page.Say{Text: seriesTitle(s.Key) + ", " + changeText(s.Changes[n-1])})
 			}
 		}
-		if len(values) < 2 {
-			continue
-		}
-		before := slices.Sorted(slices.Values(values[:len(values)-1]))
-		changes = append(changes, change{seriesTitle(s.Key), values[len(values)-1] / before[len(before)/2]})
-	}
-	slices.SortStableFunc(changes, func(a, b change) int {
-		return cmp.Compare(math.Abs(math.Log(b.by)), math.Abs(math.Log(a.by)))
-	})
-	var says []page.Say
-	for _, c := range changes[:min(len(changes), mostChanges)] {
-		says = append(says, page.Say{Text: fmt.Sprintf("%s: the newest is %s the median of the earlier ones", c.name,
-			aboveOrBelow(c.by))})
 	}
 	return says
 }
 
-// aboveOrBelow is "71 % below" of a ratio of 0.29.
-func aboveOrBelow(ratio float64) string {
-	if ratio < 1 {
-		return text.Percent(1-ratio) + " below"
+// changeText is a change with its night.
+func changeText(l compare.Lasting) string {
+	phrase := l.At.UTC().Format("2006-01-02") + ": " + text.Clean(l.String(), words.LongSentence)
+	if l.Over {
+		phrase += "; over"
 	}
-	return text.Percent(ratio-1) + " above"
+	return phrase
 }
 
 // seriesTitle is what a series measures and where.
@@ -128,6 +109,13 @@ func series(i int, s compare.Series) page.Section {
 	}
 	for _, p := range s.Points {
 		rows.Add(historyRow(s, p, most))
+	}
+	changes := page.Note{Title: "steps and drifts"}
+	for _, l := range s.Changes {
+		changes.Lines = append(changes.Lines, changeText(l))
+	}
+	if len(changes.Lines) > 0 {
+		section.Add(changes)
 	}
 	section.Add(page.Charts{See: "the table below", Draw: func() page.Drawing {
 		return page.Drawing{Data: newTrend(s), Charts: []page.Chart{{
