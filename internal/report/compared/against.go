@@ -49,7 +49,7 @@ func Against(a *compare.Against) *page.Document {
 		suite.Tests = append(suite.Tests, one)
 		before := "since the run before, "
 		if l := j.Lasting; l != nil && l.Runs > 1 {
-			changed.Lines = append(changed.Lines, row[0]+" "+text.Clean(l.String(), words.LongSentence))
+			changed.Lines = append(changed.Lines, row[0]+" "+l.String())
 			before = "since the run before that, "
 		}
 		if len(j.Changed) > 0 {

@@ -78,7 +78,7 @@ func historySays(all []compare.Series) []page.Say {
 
 // changeText is a change with its night.
 func changeText(l compare.Lasting) string {
-	phrase := l.At.UTC().Format("2006-01-02") + ": " + text.Clean(l.String(), words.LongSentence)
+	phrase := l.At.UTC().Format("2006-01-02") + ": " + l.String()
 	if l.Over {
 		phrase += "; over"
 	}
@@ -114,9 +114,7 @@ func series(i int, s compare.Series) page.Section {
 	for _, l := range s.Changes {
 		changes.Lines = append(changes.Lines, changeText(l))
 	}
-	if len(changes.Lines) > 0 {
-		section.Add(changes)
-	}
+	section.Add(changes)
 	section.Add(page.Charts{See: "the table below", Draw: func() page.Drawing {
 		return page.Drawing{Data: newTrend(s), Charts: []page.Chart{{
 			Kind: "trend", Wide: true, Caption: s.Figure.Name + " by run; dashed lines are the 95 % interval over rounds",
