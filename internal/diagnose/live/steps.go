@@ -29,6 +29,7 @@ const (
 	resyncMore     = 0.5 // the same where an I/O takes twice its usual time
 	syncTasks      = 1.0 // waiting for the log or a sync …
 	logTasks       = 0.3 // … of them for the log
+	syncShare      = 0.4 // of what the device does: else they wait behind others
 	smallWrite     = 32 * units.KiB
 )
 
@@ -292,10 +293,24 @@ func (v *view) leavesBelow(d *device) []*device {
 	return found
 }
 
+// syncers is the share of what the device does that those take whose tasks wait for the log or a sync.
+func (v *view) syncers() float64 {
+	all := v.divide()
+	if all == 0 {
+		return 1
+	}
+	return v.sumUsers(func(u *User) float64 {
+		if u.For[telemetry.ForLog]+u.For[telemetry.ForSync] < secondWaits {
+			return 0
+		}
+		return u.cost
+	}) / all
+}
+
 // syncedWrites are small writes, each followed by a sync, wait for the filesystem's log.
 func (v *view) syncedWrites() *Cause {
 	log, sync := v.tasks[telemetry.ForLog], v.tasks[telemetry.ForSync]
-	if log+sync < syncTasks || log < logTasks || v.top.writeSize() > smallWrite || v.has("PL909") {
+	if log+sync < syncTasks || log < logTasks || v.top.writeSize() > smallWrite || v.has("PL909") || v.syncers() < syncShare {
 		return nil
 	}
 	who := &v.users[0]

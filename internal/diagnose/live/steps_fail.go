@@ -12,7 +12,8 @@ import (
 )
 
 const (
-	justNow   = time.Second // before a look: what failed earlier may be over, or have been another's of that name
+	justNow   = time.Second // before a look: what failed earlier may be over, or have been another's of that name …
+	atRest    = time.Minute // … but where nobody asks for anything since, who asked may have failed of it
 	fullBytes = units.MiB   // free: no room for one write of an application
 	// flushTimes the usual time of an I/O a flush usually takes: a drive writes its cache out.
 	flushTimes   = 2.5
@@ -42,7 +43,11 @@ func (v *view) errors() *Cause {
 // fails is whether an event of the kernel's log means that I/O of the path fails now: an error of one member
 // of a redundant array is made good by the others.
 func (v *view) fails(e host.Event) bool {
-	if e.Kind != host.IOError && e.Kind != host.FSError || v.f.Now > 0 && e.Last < v.f.Now-v.f.Window.Span-justNow {
+	before := justNow
+	if v.top.ios()+float64(v.top.did.Flushes)+v.top.did.InFlight+v.waiters == 0 {
+		before = atRest
+	}
+	if e.Kind != host.IOError && e.Kind != host.FSError || v.f.Now > 0 && e.Last < v.f.Now-v.f.Window.Span-before {
 		return false
 	}
 	redundant := slices.ContainsFunc(v.all, func(d device) bool {

@@ -52,6 +52,9 @@ func (u *User) written() float64 { return u.For[telemetry.ForWBT] + u.For[teleme
 // second follow, and with the bytes what they cost.
 func (v *view) divide() (all float64) {
 	read := v.top.reads()
+	for i := range v.users {
+		v.users[i].held, v.users[i].ios = 0, 0
+	}
 	for _, one := range []struct {
 		full, ios float64
 		part      func(*User) float64 // of what a program asks for
