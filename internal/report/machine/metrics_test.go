@@ -2,8 +2,10 @@ package machine
 
 import (
 	"os"
+	"os/exec"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -44,6 +46,19 @@ func TestOpenMetrics(t *testing.T) {
 	if !strings.HasSuffix(last, "# EOF\n") {
 		t.Error("no end")
 	}
+	t.Run("the format's own parser", func(t *testing.T) {
+		const read = "import sys\nfrom prometheus_client.openmetrics.parser import text_string_to_metric_families as f\n" +
+			"print(sum(len(m.samples) for m in f(sys.stdin.read())))"
+		if exec.Command("python3", "-c", "import prometheus_client.openmetrics.parser").Run() != nil {
+			t.Skip("SKIPPED: python3 has no prometheus_client: pip install prometheus_client")
+		}
+		cmd := exec.Command("python3", "-c", read)
+		cmd.Stdin = strings.NewReader(last)
+		out, err := cmd.CombinedOutput()
+		if n := strings.TrimSpace(string(out)); err != nil || n != strconv.Itoa(len(written)) {
+			t.Errorf("%d samples were written, its parser says: %v %s", len(written), err, out)
+		}
+	})
 	for _, name := range []string{"plimsoll.rules.yml", "plimsoll.dashboard.json"} {
 		data, err := os.ReadFile("../../../docs/prometheus/" + name)
 		if err != nil {
