@@ -202,6 +202,8 @@ func (r iostatRow) interval() Interval {
 	i.Util /= 100
 	i.Flushes, _ = get("f/s")
 	i.FlushWait = ms("f_await")
+	i.Discards, _ = get("d/s")
+	i.DiscardWait = ms("d_await")
 	return i
 }
 

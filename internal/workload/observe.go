@@ -36,6 +36,8 @@ type Interval struct {
 	Read, Write Flow
 	Flushes     float64 // per second
 	FlushWait   time.Duration
+	Discards    float64 // per second
+	DiscardWait time.Duration
 	Queue       float64 // mean number of requests in flight; 0 where it was not recorded
 	Util        float64 // 0..1
 }

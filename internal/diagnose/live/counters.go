@@ -54,15 +54,17 @@ func counted(name string, o *workload.Observed) *Facts {
 		add(&d.Writes, &d.WriteBytes, &d.WriteWait, i.Write, i.Len)
 		d.Flushes += uint64(i.Flushes*i.Len.Seconds() + 0.5)
 		d.FlushWait += time.Duration(i.Flushes * i.Len.Seconds() * float64(i.FlushWait))
+		d.Discards += uint64(i.Discards*i.Len.Seconds() + 0.5)
+		d.Other += time.Duration(i.Discards * i.Len.Seconds() * float64(i.DiscardWait))
 		d.Busy += time.Duration(i.Util * float64(i.Len))
 		queued += i.Queue * i.Len.Seconds()
 		d.ReadWorst, d.WriteWorst = max(d.ReadWorst, i.Read.Wait), max(d.WriteWorst, i.Write.Wait)
 		d.FlushWorst = max(d.FlushWorst, i.FlushWait)
 	}
-	if span <= 0 || d.Reads+d.Writes+d.Flushes == 0 {
+	if span <= 0 || d.Reads+d.Writes+d.Flushes+d.Discards == 0 {
 		return nil
 	}
-	d.Wait, d.Other, d.InFlight = d.ReadWait+d.WriteWait, d.FlushWait, queued/span.Seconds()
+	d.Wait, d.Other, d.InFlight = d.ReadWait+d.WriteWait, d.Other+d.FlushWait, queued/span.Seconds()
 	if d.WriteWait < d.FlushWait { // the time of flushes is not in that of writes here
 		d.WriteWait += d.FlushWait
 	}
