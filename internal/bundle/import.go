@@ -159,6 +159,9 @@ func (f Found) result(o *fio.Output) *result.Result {
 		}
 		r.Lack(lacks)
 	}
+	if o.Void != "" {
+		r.Invalidate(o.Void)
+	}
 	if len(o.Jobs) == 0 {
 		r.Invalidate("fio's output holds no job's result")
 	}

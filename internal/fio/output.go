@@ -44,6 +44,8 @@ type Output struct {
 	// Program is what measured it, where that was not fio (fio/foreign). Its jobs have the options
 	// that the program says or is known to use.
 	Program string `json:"-"`
+	// Void says why the figures are of no storage, "" where they may be.
+	Void string `json:"-"`
 	// Summary says that a script printed these figures of several runs of fio, below their output.
 	Summary bool `json:"-"`
 	// Phase numbers from 1 the parts of an output whose jobs ran one after the other (Phases); 0

@@ -1,16 +1,23 @@
-// Package foreign reads what other programs than fio measured, as people paste it: sysbench's fileio,
-// ioping, kubestr, and the summaries of dbench, kbench and yabs. Each is known by lines that nothing else
-// prints, and becomes an output with what the program says and no more; what its figures leave open
-// is a doubt.
+// Package foreign reads what other programs than fio measured, as people paste it: sysbench's fileio, ioping,
+// kubestr, dd, diskspd and others. programs.tsv says how each is known, what its lines say and what that proves;
+// an output has what the program says and no more, and what its figures leave open is a doubt.
 package foreign
 
 import (
 	"bytes"
+	"cmp"
+	_ "embed"
 	"fmt"
+	"maps"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/part"
 	fiotext "plimsoll/internal/fio/text"
 	"plimsoll/internal/units"
 )
@@ -21,108 +28,538 @@ const Limit = 1 << 20
 // most bounds the results of one text, and the jobs of each.
 const most = 1 << 12
 
+//go:embed programs.tsv
+var programs string
+
+// program is what the table says of one.
+type program struct {
+	name  string
+	words map[string]string
+	rows  []row
+}
+
+// row is what a line says that matches a pattern.
+type row struct {
+	pattern *regexp.Regexp
+	under   bool // it is matched together with the heading above
+	says    []string
+}
+
 // Read reads the results of other programs in the start of a text. rest is the text with their lines
 // emptied, so that all others keep their numbers. A text that has none comes back as it is.
 func Read(data []byte) (outs []*fio.Output, rest []byte) {
-	marks := []struct {
-		mark string
-		read func(*page) []*fio.Output
-	}{
-		{"total number of events:", sysbench},
-		{"ioping statistics ---", ioping},
-		{"JobName: ", kubestr},
-		{"Read/Write", dbench},
-		{"(Read/Write)", kbench},
-		{"fio Disk Speed Tests", yabs},
-	}
-	var p *page
-	for _, each := range marks {
-		if !bytes.Contains(data, []byte(each.mark)) || bytes.IndexByte(data, 0) >= 0 {
-			continue
-		}
-		if p == nil {
-			p = newPage(data)
-		}
-		outs = append(outs, each.read(p)...)
-	}
-	if p == nil || len(outs) == 0 {
+	if bytes.IndexByte(data, 0) >= 0 {
 		return nil, data
 	}
-	return outs[:min(len(outs), most)], []byte(strings.Join(p.left, "\n"))
+	var lines, left []string
+	for about := range strings.SplitSeq(programs, "\nprogram\t") {
+		head, body, _ := strings.Cut(about, "\n")
+		columns := strings.Split(head, "\t")
+		if len(columns) < 2 || !slices.ContainsFunc(strings.Split(columns[1], "|"), func(mark string) bool {
+			return bytes.Contains(data, []byte(mark))
+		}) {
+			continue
+		}
+		if lines == nil {
+			left = strings.Split(string(data), "\n")
+			for _, line := range left {
+				lines = append(lines, clean(line))
+			}
+		}
+		r := reader{of: parsed(columns, body), lines: lines, left: left}
+		outs = append(outs, r.read()...)
+	}
+	if len(outs) == 0 {
+		return nil, data
+	}
+	return outs[:min(len(outs), most)], []byte(strings.Join(left, "\n"))
 }
 
-// page is a text line by line, and what is left of it when results were taken out.
-type page struct{ lines, left []string }
+// clean takes off what mails, terminals and Markdown put around a line.
+func clean(line string) string {
+	line = strings.TrimRight(strings.ToValidUTF8(line, "\uFFFD"), " \t\r")
+	line = line[strings.LastIndexByte(line, '\r')+1:] // progress was written over
+	return strings.ReplaceAll(strings.TrimLeft(line, "> \t"), "**", "")
+}
 
-func newPage(data []byte) *page {
-	left := strings.Split(string(data), "\n")
-	p := &page{left: left}
-	for _, line := range left {
-		line = strings.TrimLeft(strings.TrimRight(strings.ToValidUTF8(line, "\uFFFD"), " \t\r"), "> \t")
-		p.lines = append(p.lines, line)
+func parsed(columns []string, body string) program {
+	p := program{name: columns[0], words: map[string]string{}}
+	for _, word := range columns[2:] {
+		key, value, _ := strings.Cut(word, "=")
+		p.words[key] = value
+	}
+	for line := range strings.SplitSeq(body, "\n") {
+		if pattern, says, ok := strings.Cut(line, "\t"); ok {
+			p.rows = append(p.rows, row{regexp.MustCompile(pattern), strings.Contains(pattern, " :: "), strings.Split(says, "\t")})
+		}
 	}
 	return p
 }
 
-// take empties the lines from one to another, counted from 0, both included.
-func (p *page) take(from, to int) {
-	for i := from; i <= min(to, len(p.left)-1); i++ {
-		p.left[i] = ""
-	}
+// reader reads the lines of one program.
+type reader struct {
+	of          program
+	lines, left []string
+	under       string   // the heading above
+	names       []string // of what the columns of a table are of
+	now         run
+	outs        []*fio.Output
 }
 
-// command is the arguments of a program's command that stands in at most so many lines above a line.
-func (p *page) command(program string, above, within int) (args []string, found bool) {
-	for i := above; i >= max(0, above-within); i-- {
-		if strings.HasPrefix(p.lines[i], "---") { // of the run before
-			break
+// run is what the lines of one run said up to here.
+type run struct {
+	from, end   int // lines from 0
+	matched     []int
+	version     string
+	common      job
+	jobs        []*job
+	disks       []fio.Disk
+	doubts      []string
+	whole, done bool
+	only        string // why no figure but that of the job before counts
+	durable     *job
+}
+
+// job is a job and what is known of it until it is whole.
+type job struct {
+	fio.Job
+	any         fio.Direction // of a direction that another line says
+	sync        fio.Direction
+	side, order string
+	at          string // the direction of the figures that follow
+	latencyOf   string // what a latency is of that is none of one direction
+	void        string
+	title       string
+}
+
+func (r *reader) read() []*fio.Output {
+	gap, _ := strconv.Atoi(r.of.words["gap"])
+	for i, line := range r.lines {
+		if len(r.now.matched) > 0 && i-r.now.end > gap+1 {
+			r.finish()
 		}
-		words := strings.Fields(p.lines[i])
-		for at, word := range words {
-			if word == program || strings.HasSuffix(word, "/"+program) {
-				return words[at+1:], true
+		for _, row := range r.of.rows {
+			text := line
+			if row.under {
+				text = r.under + " :: " + line
+			}
+			m := row.pattern.FindStringSubmatchIndex(text)
+			if m == nil {
+				continue
+			}
+			for _, says := range row.says {
+				key, value, _ := strings.Cut(string(row.pattern.ExpandString(nil, says, text, m)), "=")
+				if key != "" && (value != "" || !strings.Contains(says, "=")) {
+					r.say(i, key, value)
+				}
+			}
+			if len(r.now.matched) == 0 {
+				r.now.from = i
+			}
+			r.now.end, r.now.matched = i, append(r.now.matched, i)
+		}
+		if r.now.done {
+			r.finish()
+		}
+	}
+	r.finish()
+	return r.outs
+}
+
+// say takes in one word of a row.
+func (r *reader) say(line int, key, value string) {
+	run := &r.now
+	j := &run.common
+	if len(run.jobs) > 0 {
+		j = run.jobs[len(run.jobs)-1]
+	}
+	if j.Options == nil {
+		j.Options = fio.Options{}
+	}
+	switch key {
+	case "fresh":
+		r.finish()
+	case "begin": // what stands above it may be of its command
+		if r.figures() {
+			r.finish()
+		}
+	case "end":
+		run.done = true
+	case "whole":
+		run.whole = true
+	case "under":
+		r.under = value
+	case "names":
+		r.names = strings.Fields(value)
+	case "column":
+		if n, _ := strconv.Atoi(value); n <= len(r.names) {
+			j.title = r.names[n-1]
+		}
+	case "version":
+		run.version = value
+	case "title":
+		j.title = value
+	case "doubt":
+		if !slices.Contains(run.doubts, value) {
+			run.doubts = append(run.doubts, value)
+		}
+	case "job", "add":
+		r.job(key, value)
+	case "options", "default":
+		for word := range strings.FieldsSeq(value) {
+			if k, v, _ := strings.Cut(word, "="); v != "" && (key == "options" || j.Options[k] == "") {
+				j.Options[k] = v
 			}
 		}
+	case "disk":
+		var d fio.Disk
+		var util float64
+		if _, err := fmt.Sscan(value, &d.Name, &d.Reads, &d.Writes, &d.ReadMerges, &d.WriteMerges, &d.ReadTicks,
+			&d.WriteTicks, &d.InQueue, &util); err == nil && len(run.disks) < most {
+			d.Util = min(1, util/100)
+			run.disks = append(run.disks, d)
+		}
+	case "only":
+		run.only, run.durable = value, j
+	default:
+		if !j.figure(key, value) {
+			j.option(key, value)
+		}
 	}
-	return nil, false
 }
 
-// made is an output of another program: its jobs ran at the same time.
-func made(program, title string, from, to int, jobs ...fio.Job) *fio.Output {
-	return &fio.Output{
-		Version: program, Program: program, Format: fio.Text, Title: title, Line: from + 1, End: to + 1, Jobs: jobs,
+// job makes the job of a name the one that figures belong to.
+func (r *reader) job(key, name string) {
+	run := &r.now
+	if _, ours := r.of.words["summary"]; ours { // name, by what its lines say
+		name = strings.ToLower(name)
 	}
+	if key == "job" {
+		if i := slices.IndexFunc(run.jobs, func(j *job) bool { return j.Name == name }); i >= 0 {
+			again := run.jobs[i]
+			run.jobs = append(slices.Delete(run.jobs, i, i+1), again)
+			return
+		}
+	}
+	if len(run.jobs) < most {
+		own := run.common
+		own.Name, own.Options = name, maps.Clone(own.Options)
+		run.jobs = append(run.jobs, &own)
+	}
+}
+
+// option takes in what a job was to do, in fio's words, or what it is of.
+func (j *job) option(key, value string) {
+	switch key {
+	case "order":
+		j.order = strings.ToLower(value)
+	case "side":
+		said := map[string]string{"rewrite": "write", "r/w": "rw", "written": "write", "<<<": "read", ">>>": "write", "unknown": ""}
+		var known bool
+		if j.side, known = said[value]; !known {
+			j.side = strings.ToLower(value)
+		}
+	case "at":
+		j.at = strings.ToLower(value)
+	case "count":
+		j.Count, _ = strconv.Atoi(value)
+	case "runtime":
+		j.Runtime = took(value)
+	case "lat.of":
+		if j.latencyOf == "" {
+			j.latencyOf = value
+		}
+	case "unsynced":
+		j.void = value
+	case "sound":
+		j.void = ""
+	case "ratio":
+		if ratio := number(value); ratio > 0 && ratio < 1e6 {
+			j.Options["rwmixread"] = strconv.Itoa(int(100*ratio/(1+ratio) + 0.5))
+		}
+	case "bs", "size":
+		if b := size(value); b > 0 {
+			j.Options[key] = b.Suffixed()
+		}
+	default:
+		j.Options[key] = value
+	}
+}
+
+// figure takes in a figure; false where the word is none.
+func (j *job) figure(key, value string) bool {
+	side, what, ok := strings.Cut(strings.ToLower(key), ".")
+	d := map[string]*fio.Direction{"read": &j.Read, "write": &j.Write, "sync": &j.sync}[side]
+	if d == nil {
+		what = strings.ToLower(key)
+		d = map[string]*fio.Direction{"": &j.any, "read": &j.Read, "write": &j.Write}[j.at]
+	} else if !ok {
+		return false
+	}
+	switch p, percentile := strings.CutPrefix(what, "p"); {
+	case what == "iops":
+		d.IOPS = units.IOPS(number(value))
+	case what == "bw":
+		d.BW = rate(value)
+	case what == "n":
+		d.N = uint64(min(number(value), 1<<53))
+	case what == "events":
+		j.any.Clat.N = uint64(min(number(value), 1<<53))
+	case what == "mean":
+		d.Clat.Mean = float64(took(value))
+	case what == "sum":
+		if n := j.any.Clat.N; n > 0 {
+			d.Clat.Mean = float64(took(value)) / float64(n) // a mean has two digits
+		}
+	case what == "stddev":
+		d.Clat.StdDev = float64(took(value))
+	case what == "min":
+		d.Clat.Min = took(value)
+	case what == "max":
+		d.Clat.Max = took(value)
+	case what == "samples.iops", what == "samples.kib":
+		s, k := &d.IOPSSamples, 1.0
+		if what == "samples.kib" {
+			s, k = &d.BWSamples, 1024
+		}
+		var low, high, mean float64
+		if _, err := fmt.Sscan(value, &low, &high, &mean); err == nil {
+			s.Min, s.Max, s.Mean = low*k, high*k, mean*k
+		}
+	case percentile && number(p) > 0:
+		if at := took(value); at > 0 {
+			d.Clat.Percentiles = append(d.Clat.Percentiles, fio.Percentile{P: number(p), Value: at})
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// figures says that the run has a rate or a latency.
+func (r *reader) figures() bool {
+	return slices.ContainsFunc(append(r.now.jobs, &r.now.common), (*job).has)
+}
+
+func (j *job) has() bool {
+	return slices.ContainsFunc([]*fio.Direction{&j.Read, &j.Write, &j.any, &j.sync}, func(d *fio.Direction) bool {
+		return d.IOPS > 0 || d.BW > 0 || d.Clat.Mean > 0 || d.N > 0
+	})
+}
+
+// finish makes outputs of a run: one of each job, since what ran at the same time these programs do not say, but of
+// those that are known to.
+func (r *reader) finish() {
+	now := r.now
+	r.now = run{}
+	if len(now.jobs) == 0 {
+		now.jobs = []*job{&now.common}
+	}
+	now.jobs = slices.DeleteFunc(now.jobs, func(j *job) bool { return !j.has() })
+	base := fio.Output{
+		Version: r.of.name, Program: r.of.name, Format: fio.Text, Line: now.from + 1, End: now.end + 1,
+	}
+	_, base.Summary = r.of.words["summary"]
+	if now.version != "" {
+		base.Version = strings.TrimRight(r.of.name+" "+now.version, ":")
+	}
+	ends := slices.ContainsFunc(r.of.rows, func(row row) bool { return slices.Contains(row.says, "whole") })
+	if ends && !now.whole {
+		base.Missing.Add(part.Ending)
+	}
+	base.Doubts = append(base.Doubts, fmt.Sprintf("these are %s's figures, not fio's: it does not print %s", r.of.name,
+		r.of.words["silent"]))
+	var made []*fio.Output
+	for _, j := range now.jobs {
+		o := base
+		o.Title, o.Void = j.title, j.void
+		o.Doubts = slices.Concat(base.Doubts, now.doubts, j.settle(r.of))
+		if now.only != "" && j != now.durable {
+			o.Void = now.only
+		}
+		if o.Jobs = []fio.Job{j.Job}; (j.has() || j.Sync.Lat.Mean > 0) && len(r.outs)+len(made) < most {
+			made = append(made, &o)
+		}
+	}
+	if len(made) == 0 {
+		return
+	}
+	r.outs = append(r.outs, r.of.together(made, now.disks)...)
+	for _, i := range now.matched {
+		r.left[i], r.lines[i] = "", ""
+	}
+}
+
+// together makes one output of jobs of which the program is known to run them at the same time, and says of others
+// that this is not known.
+func (p program) together(made []*fio.Output, disks []fio.Disk) []*fio.Output {
+	if p.words["together"] == "" {
+		return made
+	}
+	names := make([]string, len(made))
+	for i, o := range made {
+		names[i] = o.Jobs[0].Name
+	}
+	switch {
+	case strings.Join(names, ",") == p.words["together"]:
+		for _, o := range made[1:] {
+			made[0].Jobs = append(made[0].Jobs, o.Jobs...)
+		}
+		title, why, _ := strings.Cut(p.words["as"], ": ")
+		made[0].Title, made[0].Disks, made[0].Doubts = title, disks, append(made[0].Doubts[:1:1], why)
+		return made[:1]
+	case len(made) == 1:
+		made[0].Disks = disks
+	default:
+		for _, o := range made {
+			o.Doubts = append(o.Doubts, fmt.Sprintf("whether the %d jobs of this run ran at the same time %s does not say: "+
+				"they stand apart", len(made), p.name))
+		}
+	}
+	return made
+}
+
+// settle works out what follows from what was said, and says what does not.
+func (j *job) settle(p program) (doubts []string) {
+	if j.Options["rw"] == "" && j.order != "" && j.side != "" {
+		j.Options["rw"] = map[bool]string{true: "rand"}[j.order == "random"] + j.side
+	}
+	rw := strings.TrimPrefix(j.Options["rw"], "rand")
+	if j.side = cmp.Or(j.side, rw); rw != "rw" {
+		delete(j.Options, "rwmixread")
+	}
+	if j.Options["ioengine"] == "" { // by default fio's ignores a depth
+		delete(j.Options, "iodepth")
+	}
+	to, n := &j.Read, j.any.Clat.N
+	if j.side == "write" || j.side == "" && j.Write.IOPS+units.IOPS(j.Write.BW) > 0 {
+		to = &j.Write
+	}
+	latency := j.any.Clat
+	j.any.Clat = fio.Latency{}
+	if j.side == "" && (j.any.IOPS > 0 || j.any.BW > 0) {
+		doubts = append(doubts, fmt.Sprintf("whether they were reads or writes %s does not say here, and they stand as reads",
+			p.name))
+	}
+	if j.any.IOPS > 0 || j.any.BW > 0 || j.any.N > 0 {
+		*to = j.any
+	}
+	read, write := j.Read.IOPS > 0 || j.Read.BW > 0, j.Write.IOPS > 0 || j.Write.BW > 0
+	if j.side == "" && read != write {
+		j.side = map[bool]string{true: "read", false: "write"}[read]
+	}
+	bs := size(j.Options["bs"])
+	if bs == 0 {
+		if bs = cmp.Or(powerOfTwo(j.Read.IOPS, j.Read.BW), powerOfTwo(j.Write.IOPS, j.Write.BW)); bs > 0 {
+			j.Options["bs"] = bs.Suffixed()
+		}
+	}
+	both := j.Read.N+uint64(j.Read.IOPS) > 0 && j.Write.N+uint64(j.Write.IOPS) > 0
+	if both && j.latencyOf == "" || strings.HasPrefix(j.latencyOf, "one figure") && both {
+		j.latencyOf = "one figure for reads, writes and syncs"
+	}
+	switch {
+	case latency.Mean <= 0 && len(latency.Percentiles) == 0:
+	case j.latencyOf != "":
+		doubts = append(doubts, fmt.Sprintf("its latency of %v is %s, and is left out", units.Latency(latency.Mean), j.latencyOf))
+	default:
+		to.Clat = latency
+	}
+	if j.Runtime == 0 && j.Count <= 1 && j.Options["iodepth"] == "1" {
+		j.Runtime = fio.Duration(float64(max(to.N, n))*to.Clat.Mean, time.Nanosecond)
+	}
+	for _, d := range []*fio.Direction{&j.Read, &j.Write} {
+		settled(d, bs, j.Runtime)
+	}
+	if j.sync.Clat.Mean > 0 {
+		j.Sync.Lat = fio.Latency{Mean: j.sync.Clat.Mean}
+	}
+	if j.Name == "" {
+		j.Name = p.words["name"] + cmp.Or(j.Options["rw"], j.side, "unknown")
+	}
+	return doubts
+}
+
+// settled fills in what follows from the other figures of a direction.
+func settled(d *fio.Direction, bs units.Bytes, ran time.Duration) {
+	block := float64(bs)
+	if d.IOPS == 0 && d.BW == 0 && ran > 0 {
+		d.IOPS = units.IOPS(float64(d.N) / ran.Seconds())
+	}
+	switch {
+	case d.BW == 0:
+		d.BW = units.Rate(float64(d.IOPS) * block)
+	case d.IOPS == 0 && bs > 0:
+		d.IOPS = units.IOPS(float64(d.BW) / block)
+	}
+	d.Runtime = ran
+	if d.IOPS == 0 && d.BW == 0 {
+		d.Runtime = 0
+		return
+	}
+	if did := float64(d.IOPS) * ran.Seconds(); d.N == 0 && did < 1<<53 {
+		d.N = uint64(did + 0.5)
+	}
+	if moved := float64(d.BW) * ran.Seconds(); moved < 1<<53 {
+		d.Bytes = units.Bytes(moved)
+	}
+	if d.Clat.Mean > 0 {
+		d.Clat.N = d.N
+	}
+}
+
+// powerOfTwo is the request size that rates of few digits mean: a power of two near by; 0 for none.
+func powerOfTwo(iops units.IOPS, bw units.Rate) units.Bytes {
+	const near = 0.1
+	if iops <= 0 || bw <= 0 {
+		return 0
+	}
+	each := float64(bw) / float64(iops)
+	power := math.Round(math.Log2(each))
+	if power < 9 || power > 30 || math.Abs(each/math.Exp2(power)-1) > near {
+		return 0
+	}
+	return units.Bytes(math.Exp2(power))
 }
 
 // number reads a number with a decimal suffix; 0 for what is none.
 func number(s string) float64 {
-	v, ok := fiotext.ParseNum(strings.ReplaceAll(strings.ReplaceAll(s, ",", ""), " ", "")).Value()
-	if !ok {
-		return 0
-	}
+	v, _ := fiotext.ParseNum(strings.ReplaceAll(s, " ", "")).Value()
 	return v
 }
 
-// rate reads a throughput with its unit, 0 for what is none.
+// plain writes the number at the start of a figure with a point and nothing else.
+func plain(s string) string {
+	s = strings.ReplaceAll(s, " ", "")
+	at := len(s) - len(strings.TrimLeft(s, "0123456789.,"))
+	number, _ := units.Plain(s[:at])
+	return number + s[at:]
+}
+
+// rate reads a throughput with its unit, and what it is multiplied with; 0 for what is none.
 func rate(s string) units.Rate {
-	r, err := units.ParseRate(strings.ReplaceAll(s, " ", ""))
-	if err != nil || r < 0 {
+	s, times, multiplied := strings.Cut(s, "*")
+	r, err := units.ParseRate(plain(s))
+	if err != nil || r < 0 || math.IsInf(float64(r), 0) {
 		return 0
+	}
+	if multiplied {
+		r *= units.Rate(number(times))
 	}
 	return r
 }
 
+// longest is what no run is above: a larger figure is none.
+const longest = 366 * 24 * time.Hour
+
 // took reads a time with its unit, such as "269.6 us"; 0 for what is none.
 func took(s string) time.Duration {
-	d, err := time.ParseDuration(strings.ReplaceAll(strings.TrimSuffix(s, "in"), " ", ""))
+	d, err := time.ParseDuration(strings.TrimSuffix(strings.TrimSuffix(plain(s), "ec"), "in"))
 	if err != nil || d < 0 || d > longest {
 		return 0
 	}
 	return d
 }
-
-// longest is what no run is above: a larger figure is none.
-const longest = 366 * 24 * time.Hour
 
 // size reads a number of bytes as these programs print it: in powers of 1024, whatever the unit is
 // called ("16Kb", "16KiB").
@@ -134,24 +571,4 @@ func size(s string) units.Bytes {
 		return 0
 	}
 	return n
-}
-
-// direction is what is known of one direction's rate over a time. Counts follow from the rate.
-func direction(n float64, bw units.Rate, ran time.Duration) fio.Direction {
-	d := fio.Direction{IOPS: units.IOPS(n), BW: bw, Runtime: ran}
-	if n <= 0 && bw <= 0 {
-		return fio.Direction{}
-	}
-	if did := n * ran.Seconds(); did > 0 && did < 1<<53 {
-		d.N = uint64(did + 0.5)
-	}
-	if moved := float64(bw) * ran.Seconds(); moved > 0 && moved < 1<<53 {
-		d.Bytes = units.Bytes(moved)
-	}
-	return d
-}
-
-// silent says what a program does not print.
-func silent(program, what string) string {
-	return fmt.Sprintf("these are %s's figures, not fio's: it does not print %s", program, what)
 }

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"path"
 	"regexp"
 	"slices"
@@ -106,10 +107,25 @@ func readText(name string, head []byte, data io.Reader) ([]*fio.Output, error) {
 	}
 	others, rest := foreign.Read(head)
 	outs, err := newMixed().read(name, io.MultiReader(bytes.NewReader(rest), data))
-	if len(outs) > 0 { // a summary repeats what stands above it
-		others = slices.DeleteFunc(others, func(o *fio.Output) bool { return o.Summary })
-	}
+	others = slices.DeleteFunc(others, func(o *fio.Output) bool { return o.Summary && repeats(outs, &o.Jobs[0]) })
 	return append(outs, others...), err
+}
+
+// repeats says that a row of a summary is one of fio's that stand beside it, as far as the summary rounds.
+func repeats(outs []*fio.Output, j *fio.Job) bool {
+	const rounded = 0.02
+	same := func(a, b float64) bool { return a > 0 && math.Abs(a-b) <= rounded*b }
+	for _, o := range outs {
+		for k := range o.Jobs {
+			for side, d := range o.Jobs[k].Directions() {
+				s := j.Directions()[side]
+				if same(float64(s.IOPS), float64(d.IOPS)) || same(float64(s.BW), float64(d.BW)) || same(s.Clat.Mean, d.Completion().Mean) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // isBinary says of the start of a file that it is no text, so that a directory with images and
