@@ -69,7 +69,7 @@ func allSubmission(m diagnose.Measurement) (finding.Finding, bool) {
 	}
 	for _, s := range sides(m) {
 		whole := s.Slat.Mean + s.Clat.Mean
-		if s.N < enoughIOs || whole < float64(wait) || s.Slat.Mean < submitting*whole {
+		if s.N < enoughIOs || s.Clat.Mean == 0 || whole < float64(wait) || s.Slat.Mean < submitting*whole {
 			continue
 		}
 		return finding.Finding{

@@ -25,6 +25,7 @@ type textJob struct {
 
 	loose   textDirection // lines whose direction was not quoted
 	looseAt fio.Unread    // the first of them
+	last    int           // place of the line before in the order of rowOrder
 }
 
 // textDirection is a direction as printed.
@@ -77,6 +78,7 @@ func (t *Reader) jobLine(body string) bool {
 	if t.job == nil && textLoose.MatchString(body) && t.needJob() == nil {
 		return false
 	}
+	t.inOrder(body)
 	if strings.Contains(body, "th=[") {
 		if t.job == nil || t.job.pct == nil {
 			if textPct.MatchString(body) {
@@ -115,6 +117,36 @@ func (t *Reader) jobLine(body string) bool {
 		return true
 	}
 	return t.rowLine(body)
+}
+
+// rowOrder finds lines of a row, in the order in which fio prints them; each direction begins it again.
+var rowOrder = regexp.MustCompile(`^(?:(read|write|trim|mixed) *:|(slat \()|(clat \([num]sec)|` +
+	`(lat \([num]sec\) *: min)|([cs]?lat percentiles|sync \(|sync percentiles|\|? *[\d.]+th=\[)|(bw \()|(iops +:)|` +
+	`(lat \([num]sec\) *: [\d>])|(cpu +:)|(IO depths +:)|(submit +:)|(complete +:)|(issued\b)|(latency +:))`)
+
+// firstOfAll is the place of the first line that a row has once, for all directions.
+const firstOfAll = 8
+
+// inOrder notes a line that fio prints before the one that it stands behind: it is of another run.
+func (t *Reader) inOrder(body string) {
+	if t.job == nil || t.job.headless || t.job.issued {
+		return
+	}
+	m := rowOrder.FindStringSubmatchIndex(body)
+	if m == nil {
+		if strings.HasPrefix(body, "fsync/fdatasync") { // which some versions print behind the latencies of all
+			t.job.last = 0
+		}
+		return
+	}
+	at := 1
+	for m[2*at] < 0 {
+		at++
+	}
+	if last := t.job.last; at < last && (at > 1 || last >= firstOfAll) && !t.closed {
+		t.tangle()
+	}
+	t.job.last = at
 }
 
 // direction reads "read: IOPS=137k, BW=3733MiB/s (3915MB/s)(219GiB/60019msec)" or, of fio 2,

@@ -27,12 +27,20 @@ func (r *textRun) lacks() (m part.Missing) {
 	if len(r.out.Groups) == 0 {
 		m.Add(part.Ending)
 	}
-	count := 0
+	count, cut := 0, 0 // jobs of whole rows, and of one that the text ends in
 	for i, j := range rows {
-		count += max(j.Count, 1)
-		if i < len(r.settled) {
-			r.settled[i].lacks(&m)
+		if i >= len(r.settled) {
+			count += max(j.Count, 1)
+			continue
 		}
+		if r.settled[i].lacks(&m); r.settled[i].issued {
+			count += max(j.Count, 1)
+		} else {
+			cut += max(j.Count, 1)
+		}
+	}
+	if count == 0 {
+		count = cut
 	}
 	if len(r.out.Servers) == 0 { // a server starts its own jobs
 		switch asked := max(r.starting, len(r.echoes)); {
