@@ -50,7 +50,7 @@ var floors = []string{
 var walls = map[string][]string{
 	"diagnose":  {"rules", "layout host run cloud postgres fleet", ".", "live"},
 	"cli":       {".", "run array advise", "compare machine", "job", "form"},
-	"fio":       {"output", "foreign", "text running", "command", ".", "shell part"},
+	"fio":       {"output", "foreign", "text running", "command", ".", "shell part bins"},
 	"lint":      {"settings", "."},
 	"provision": {".", "records"},
 	"report":    {"runs", "compared plans machine", "words", "page", "."},

@@ -33,6 +33,7 @@ import (
 	"plimsoll/internal/compare"
 	"plimsoll/internal/diagnose/live"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/bins"
 	"plimsoll/internal/fio/shell"
 	"plimsoll/internal/provision"
 	"plimsoll/internal/report/compared"
@@ -89,7 +90,7 @@ func (s *schemaOf) of(t reflect.Type) map[string]any {
 		return map[string]any{}
 	case reflect.TypeFor[fio.Hist]():
 		pair := map[string]any{"type": "array", "prefixItems": []any{
-			map[string]any{"type": "integer", "minimum": 0, "maximum": fio.HistBins - 1}, map[string]any{"type": "integer", "minimum": 1},
+			map[string]any{"type": "integer", "minimum": 0, "maximum": bins.Count - 1}, map[string]any{"type": "integer", "minimum": 1},
 		}, "items": false, "minItems": 2}
 		return map[string]any{"type": "array", "items": pair, "description": "[bin, count] of each of fio's latency bins that is not empty"}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/bins"
 	"plimsoll/internal/result"
 	"plimsoll/internal/stats"
 	"plimsoll/internal/suite"
@@ -172,7 +173,7 @@ func TestEndsOfASearch(t *testing.T) {
 	r.Total.Write = fio.Direction{Clat: fio.Latency{N: 100, Hist: w}}
 	middle := func(h *fio.Hist) (at float64) {
 		h.Each(func(bin int, _ uint64) {
-			lo, hi := fio.BinRange(bin)
+			lo, hi := bins.Range(bin)
 			at = float64(lo+hi) / 2
 		})
 		return at

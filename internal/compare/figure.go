@@ -8,6 +8,7 @@ import (
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/bins"
 	"plimsoll/internal/result"
 	"plimsoll/internal/stats"
 	"plimsoll/internal/suite"
@@ -198,11 +199,11 @@ func (f Figure) quantileOf(r *result.Result) stats.Estimate {
 	var seconds [][]stats.Weighted
 	for _, s := range r.Seconds {
 		if h := f.hist(s); h != nil && !s.Ramp {
-			var bins []stats.Weighted
+			var each []stats.Weighted
 			h.Each(func(bin int, n uint64) {
-				bins = append(bins, stats.Weighted{Value: float64(fio.BinValue(bin)), Weight: float64(n)})
+				each = append(each, stats.Weighted{Value: float64(bins.Value(bin)), Weight: float64(n)})
 			})
-			seconds = append(seconds, bins)
+			seconds = append(seconds, each)
 		}
 	}
 	return stats.QuantileOf(seconds, f.q)

@@ -14,6 +14,7 @@ import (
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/bins"
 	"plimsoll/internal/result"
 	"plimsoll/internal/stats"
 	"plimsoll/internal/suite"
@@ -360,7 +361,7 @@ func (p *MostProbe) busy(r *result.Result) {
 	var n, sum, squares float64
 	for _, d := range r.Total.Directions() {
 		d.Completion().Hist.Each(func(bin int, count uint64) {
-			lo, hi := fio.BinRange(bin)
+			lo, hi := bins.Range(bin)
 			at := (float64(lo) + float64(hi)) / 2
 			n, sum, squares = n+float64(count), sum+float64(count)*at, squares+float64(count)*at*at
 		})
@@ -400,7 +401,7 @@ func (p *MostProbe) fromDue(m suite.Metric, r *result.Result) float64 {
 			continue
 		}
 		d.Completion().Hist.Each(func(bin int, count uint64) {
-			times = append(times, stats.Weighted{Value: float64(fio.BinValue(bin)), Weight: float64(count)})
+			times = append(times, stats.Weighted{Value: float64(bins.Value(bin)), Weight: float64(count)})
 			total += float64(count)
 		})
 	}

@@ -14,6 +14,7 @@ import (
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/bins"
 	"plimsoll/internal/result"
 	"plimsoll/internal/stats"
 	"plimsoll/internal/suite"
@@ -167,7 +168,7 @@ func TestDueByHand(t *testing.T) {
 	}
 	bin := func(at time.Duration) float64 {
 		var v float64
-		hist(at, 1).Clat.Hist.Each(func(bin int, _ uint64) { v = float64(fio.BinValue(bin)) })
+		hist(at, 1).Clat.Hist.Each(func(bin int, _ uint64) { v = float64(bins.Value(bin)) })
 		return v
 	}
 	fast, slow := bin(time.Millisecond), bin(50*time.Millisecond)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/bins"
 	"plimsoll/internal/stats"
 	"plimsoll/internal/text"
 )
@@ -43,7 +44,7 @@ func LatenciesAbove(d time.Duration, buckets []fio.Bucket, parts ...fio.Latency)
 		for _, l := range parts {
 			sum.Merge(l.Hist)
 		}
-		from, _ := fio.BinRange(fio.BinOf(d)) // the bin that d lies in may be on either side
+		from, _ := bins.Range(bins.Of(d)) // the bin that d lies in may be on either side
 		n := float64(sum.Count())
 		return stats.Bounds{
 			Least: float64(sum.Above(d)) / n, Most: float64(sum.Above(from)) / n, How: "fio, latency bins",

@@ -2,6 +2,7 @@ package fio
 
 import (
 	"math"
+	"plimsoll/internal/fio/bins"
 	"slices"
 	"testing"
 	"time"
@@ -267,14 +268,14 @@ func TestBinsByHand(t *testing.T) {
 		{1007, 317, 1004, 1000, 1008, ""},
 		{1008, 318, 1012, 1008, 1016, ""},
 	} {
-		bin := BinOf(c.v)
-		lo, hi := BinRange(bin)
-		if bin != c.bin || BinValue(bin) != c.value || lo != c.lo || hi != c.hi {
-			t.Errorf("%d: bin %d of %d to %d, value %d; want %+v", c.v, bin, lo, hi, BinValue(bin), c)
+		bin := bins.Of(c.v)
+		lo, hi := bins.Range(bin)
+		if bin != c.bin || bins.Value(bin) != c.value || lo != c.lo || hi != c.hi {
+			t.Errorf("%d: bin %d of %d to %d, value %d; want %+v", c.v, bin, lo, hi, bins.Value(bin), c)
 		}
 	}
-	if BinOf(time.Hour) != 1855 || HistBins != 1856 {
-		t.Error(BinOf(time.Hour))
+	if bins.Of(time.Hour) != 1855 || bins.Count != 1856 {
+		t.Error(bins.Of(time.Hour))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"plimsoll/internal/fio/bins"
 	"plimsoll/internal/fio/part"
 	"plimsoll/internal/units"
 )
@@ -240,6 +241,9 @@ func (d Direction) Mistimed() bool {
 	const more = 1.5
 	return d.Lat.Mean > 0 && d.Clat.Mean > more*d.Lat.Mean
 }
+
+// Hist counts latencies in fio's own bins.
+type Hist = bins.Hist
 
 // Latency is a measured distribution. N is 0 where it was not measured.
 type Latency struct {

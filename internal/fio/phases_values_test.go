@@ -3,6 +3,7 @@ package fio
 import (
 	"encoding/json"
 	"fmt"
+	"plimsoll/internal/fio/bins"
 	"slices"
 	"strings"
 	"testing"
@@ -286,8 +287,8 @@ func TestBinsAtTheirEnds(t *testing.T) {
 	h.Add(time.Hour, 2)
 	h.Add(0, 1)
 	h.Add(7, 0)
-	last, _ := BinRange(HistBins - 1)
-	if last != 1<<34-1<<27 || h.Above(last) != 2 || h.Above(last+1) != 0 || h.Above(0) != 3 || h.Percentile(100) != BinValue(HistBins-1) || h.Count() != 3 {
+	last, _ := bins.Range(bins.Count - 1)
+	if last != 1<<34-1<<27 || h.Above(last) != 2 || h.Above(last+1) != 0 || h.Above(0) != 3 || h.Percentile(100) != bins.Value(bins.Count-1) || h.Count() != 3 {
 		t.Errorf("the last bin from %d on: %d of %d", last, h.Above(last), h.Count())
 	}
 	if err := new(Hist).UnmarshalJSON([]byte("[[1856,1]]")); err == nil || err.Error() != "latency bin 1856: fio has 1856" {

@@ -14,6 +14,7 @@ import (
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/bins"
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/runs"
 	"plimsoll/internal/result"
@@ -133,7 +134,7 @@ func TestImportMergesTheCommonWindow(t *testing.T) {
 		t.Errorf("%d latencies, by hand %d", n, len(list))
 	}
 	for _, p := range []float64{50, 90, 95, 99, 99.9} {
-		by := fio.BinValue(fio.BinOf(list[int(math.Ceil(p/100*float64(len(list))))-1]))
+		by := bins.Value(bins.Of(list[int(math.Ceil(p/100*float64(len(list))))-1]))
 		if got := s.Total.Hist.Percentile(p); got != by {
 			t.Errorf("p%v is %v, by hand %v", p, got, by)
 		}

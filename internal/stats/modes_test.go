@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/bins"
 )
 
 // latencies draws n from lognormal humps (median, log standard deviation, weight) and puts them
@@ -26,7 +27,7 @@ func latencies(rng *rand.Rand, n int, humps ...[3]float64) []Weighted {
 		}
 	}
 	var out []Weighted
-	h.Each(func(bin int, n uint64) { out = append(out, Weighted{float64(fio.BinValue(bin)), float64(n)}) })
+	h.Each(func(bin int, n uint64) { out = append(out, Weighted{float64(bins.Value(bin)), float64(n)}) })
 	return out
 }
 

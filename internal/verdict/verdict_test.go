@@ -11,6 +11,7 @@ import (
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/bins"
 	"plimsoll/internal/result"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/topology"
@@ -188,7 +189,7 @@ func TestEvaluate(t *testing.T) {
 	} {
 		got := Evaluate(threshold(text), diagnose.Measurement{Result: r, Ceiling: c}, 0)
 		if text == "total.clat.p99 < 1100000ns" { // merged: 99 of 102 are 1 ms, so p99 lies among the slow three
-			w.measured = float64(fio.BinValue(fio.BinOf(10 * time.Millisecond)))
+			w.measured = float64(bins.Value(bins.Of(10 * time.Millisecond)))
 		}
 		near := math.Abs(got.Measured.Base()-w.measured) < 1 && math.Abs(got.Limit.Base()-w.limit) < 1
 		if !near || got.Outcome != w.outcome || got.Reason != w.reason {

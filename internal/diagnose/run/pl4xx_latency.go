@@ -8,6 +8,7 @@ import (
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/bins"
 	"plimsoll/internal/fio/part"
 	"plimsoll/internal/stats"
 	"plimsoll/internal/text"
@@ -20,7 +21,7 @@ func weights(h *fio.Hist, buckets []fio.Bucket, n float64) []stats.Weighted {
 	var out []stats.Weighted
 	if h.Count() > 0 {
 		h.Each(func(bin int, count uint64) {
-			out = append(out, stats.Weighted{Value: float64(fio.BinValue(bin)), Weight: float64(count)})
+			out = append(out, stats.Weighted{Value: float64(bins.Value(bin)), Weight: float64(count)})
 		})
 		return out
 	}

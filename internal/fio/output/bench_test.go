@@ -17,7 +17,7 @@ import (
 	"syscall"
 	"testing"
 
-	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/bins"
 )
 
 // cpu reports the processor time of a benchmark, children's too: on a busy machine the wall clock
@@ -210,7 +210,7 @@ func BenchmarkHistogramLog(b *testing.B) {
 	var buf []byte
 	for i := 0; len(buf) < 54_000_000; i++ {
 		buf = fmt.Appendf(buf, "%d, %d, 4096", i*100, i%2)
-		for bin := range fio.HistBins {
+		for bin := range bins.Count {
 			n := 0
 			if bin > 900 && bin < 1100 {
 				n = r.IntN(1000)

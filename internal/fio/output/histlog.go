@@ -10,11 +10,12 @@ import (
 	"time"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/bins"
 	"plimsoll/internal/units"
 )
 
 // maxHistLine bounds a line: 1,856 counts of up to 20 digits.
-const maxHistLine = fio.HistBins*22 + 64
+const maxHistLine = bins.Count*22 + 64
 
 // impossibleCount is more I/Os than any window of a histogram log holds: an hour at 300 million a
 // second. fio before 3.17 wrote whatever lay in memory there (axboe/fio#974; 3.16 wrote counts such
@@ -22,13 +23,13 @@ const maxHistLine = fio.HistBins*22 + 64
 const impossibleCount = 1 << 40
 
 // oldHistBins is the number of bins before 2.99, of microseconds.
-const oldHistBins = 19 * fio.OctaveBins
+const oldHistBins = 19 * bins.OctaveBins
 
 // histScan adds up a histogram log: "time, direction, block size, count of bin 0, count of bin 1,
 // …". An entry holds the I/Os of its window only; fio (3.33 too) does not write the last window, so
 // the sum may be short of the run by up to log_hist_msec.
 type histScan struct {
-	bins    [3][fio.HistBins]uint64
+	bins    [3][bins.Count]uint64
 	columns int // bins of a line, once known
 	// first, second and last are times of entries; second is the first that differs, 0 for none.
 	first, second, last uint64
@@ -74,7 +75,7 @@ func readHistLog(r io.Reader, base string, out *fio.Output, row int) error {
 		mean, dev := h.Mean()
 		l := fio.Latency{N: h.Count(), Mean: mean, StdDev: dev, Hist: h}
 		h.Each(func(i int, _ uint64) {
-			lo, hi := fio.BinRange(i)
+			lo, hi := bins.Range(i)
 			if l.Max == 0 {
 				l.Min = lo
 			}
@@ -101,17 +102,17 @@ func (s *histScan) span() time.Duration {
 // coarseValue is the latency that stands for column i, which holds width of fio's bins.
 func coarseValue(i, width int) time.Duration {
 	if width == 1 {
-		return fio.BinValue(i)
+		return bins.Value(i)
 	}
-	return fio.BinValue(min(i*width+width/2, fio.HistBins-1))
+	return bins.Value(min(i*width+width/2, bins.Count-1))
 }
 
 // scale finds how many of fio's bins a column holds (log_hist_coarseness) and their unit from the
 // number of columns.
 func (s *histScan) scale() (width int, unit time.Duration, doubt string) {
-	for shift := range fio.OctaveBits + 1 {
+	for shift := range bins.OctaveBits + 1 {
 		switch s.columns << shift {
-		case fio.HistBins:
+		case bins.Count:
 			if shift > 0 {
 				doubt = fmt.Sprintf("log_hist_coarseness=%d: latencies are known to within %d of fio's bins", shift, 1<<shift)
 			}
@@ -170,7 +171,7 @@ func (s *histScan) line(l []byte) {
 	// Counted first, added second: a line cut short must not be added in part.
 	at := i
 	columns := 0
-	into := (*[fio.HistBins]uint64)(nil)
+	into := (*[bins.Count]uint64)(nil)
 	for pass := range 2 {
 		i, columns = at, 0
 		for i < len(l) {
@@ -180,7 +181,7 @@ func (s *histScan) line(l []byte) {
 				continue
 			}
 			v, next, ok := histNumber(l, i)
-			if !ok || columns >= fio.HistBins || v >= impossibleCount {
+			if !ok || columns >= bins.Count || v >= impossibleCount {
 				why := "want counts of I/Os, at most 1,856"
 				if ok && v >= impossibleCount {
 					s.garbage, why = true, fmt.Sprintf("bin %d counts %d I/Os, which no drive can do: the log is damaged", columns, v)
@@ -194,7 +195,7 @@ func (s *histScan) line(l []byte) {
 			columns++
 			i = next
 		}
-		if columns > fio.HistBins || s.columns == 0 && !knownHistColumns(columns) || s.columns > 0 && columns != s.columns {
+		if columns > bins.Count || s.columns == 0 && !knownHistColumns(columns) || s.columns > 0 && columns != s.columns {
 			s.miss(l, fmt.Sprintf("%d bins are not what fio writes, or not those of the lines before", columns))
 			return
 		}
@@ -212,8 +213,8 @@ func (s *histScan) line(l []byte) {
 }
 
 func knownHistColumns(n int) bool {
-	for shift := range fio.OctaveBits + 1 {
-		if n<<shift == fio.HistBins || n<<shift == oldHistBins {
+	for shift := range bins.OctaveBits + 1 {
+		if n<<shift == bins.Count || n<<shift == oldHistBins {
 			return true
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/bins"
 	"plimsoll/internal/fio/running"
 )
 
@@ -129,14 +130,14 @@ func TestJSONOfEachAge(t *testing.T) {
 		out := parse(`{"fio version":"fio-3.0","jobs":[{"jobname":"a","read":{"io_bytes":4096,"io_kbytes":4,"bw":4,"iops":1,"runtime":1000,"total_ios":3,
 			"clat_ns":{"min":5,"max":200,"mean":70,"stddev":1,"bins":{"FIO_IO_U_PLAT_BITS":6,"FIO_IO_U_PLAT_VAL":64,"FIO_IO_U_PLAT_NR":1856,"0":0,"5":2,"160":1}}}}]}`)
 		h := out.Jobs[0].Read.Clat.Hist
-		if out.Format != fio.JSONPlus || h.Count() != 3 || h.Percentile(50) != 5 || fio.BinOf(h.Percentile(100)) != 160 {
+		if out.Format != fio.JSONPlus || h.Count() != 3 || h.Percentile(50) != 5 || bins.Of(h.Percentile(100)) != 160 {
 			t.Errorf("got %s", asJSON(t, h))
 		}
 	})
 	t.Run("bins of microseconds, 2.x", func(t *testing.T) {
 		out := parse(`{"jobs":[{"jobname":"a","read":{"io_bytes":4,"bw":4,"iops":1,"runtime":1000,"total_ios":1,
 			"clat":{"min":5,"max":5,"mean":5,"stddev":0,"bins":{"FIO_IO_U_PLAT_BITS":6,"5":1}}}}]}`)
-		if h := out.Jobs[0].Read.Clat.Hist; h.Count() != 1 || fio.BinOf(h.Percentile(50)) != fio.BinOf(5*time.Microsecond) || out.Jobs[0].Read.Bytes != 4096 {
+		if h := out.Jobs[0].Read.Clat.Hist; h.Count() != 1 || bins.Of(h.Percentile(50)) != bins.Of(5*time.Microsecond) || out.Jobs[0].Read.Bytes != 4096 {
 			t.Errorf("got %s", asJSON(t, out))
 		}
 	})

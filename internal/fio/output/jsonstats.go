@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/bins"
 	"plimsoll/internal/units"
 )
 
@@ -79,12 +80,12 @@ func (p *jsonParser) bins(unit time.Duration) *fio.Hist {
 		switch {
 		case !indexed:
 			h.Add(fio.Duration(float64(at), unit), n)
-		case at >= fio.HistBins:
-			p.fail("a bin below " + strconv.Itoa(fio.HistBins))
+		case at >= bins.Count:
+			p.fail("a bin below " + strconv.Itoa(bins.Count))
 		case unit == time.Nanosecond:
 			h.AddBin(int(at), n)
 		default:
-			h.Add(fio.BinValue(int(at))*unit, n)
+			h.Add(bins.Value(int(at))*unit, n)
 		}
 	})
 	return h

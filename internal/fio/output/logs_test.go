@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/bins"
 )
 
 // logsOf runs fio with logs and returns what they say and what fio's own JSON+ says.
@@ -149,8 +150,8 @@ func TestHistogramLogs(t *testing.T) {
 
 // TestHistogramLogOfGarbage is a line as fio 3.16 wrote it: nothing of such a log counts.
 func TestHistogramLogOfGarbage(t *testing.T) {
-	good := "6, 0, 4096" + strings.Repeat(", 1", fio.HistBins) + "\n"
-	bad := "11, 0, 4096" + strings.Repeat(", 0", fio.HistBins-2) + ", 930, 10642393916790\n"
+	good := "6, 0, 4096" + strings.Repeat(", 1", bins.Count) + "\n"
+	bad := "11, 0, 4096" + strings.Repeat(", 0", bins.Count-2) + ", 930, 10642393916790\n"
 	out, err := ReadLogs(fstest.MapFS{"x_clat_hist.1.log": {Data: []byte(good + bad)}}, []string{"x_clat_hist.1.log"}, "")
 	if err != nil {
 		t.Fatal(err)
@@ -175,7 +176,7 @@ func TestHistogramLogByTheClock(t *testing.T) {
 		var b strings.Builder
 		for _, at := range c.times {
 			for dir := range 2 {
-				fmt.Fprintf(&b, "%d, %d, 4096, 500%s\n", at, dir, strings.Repeat(", 0", fio.HistBins-1))
+				fmt.Fprintf(&b, "%d, %d, 4096, 500%s\n", at, dir, strings.Repeat(", 0", bins.Count-1))
 			}
 		}
 		out, err := ReadLogs(fstest.MapFS{"x_clat_hist.1.log": {Data: []byte(b.String())}}, []string{"x_clat_hist.1.log"}, "")
@@ -193,12 +194,12 @@ func TestHistogramLogByTheClock(t *testing.T) {
 // TestHistogramLogIsAddedToTheBin reads a log with known counts in every form of line.
 func TestHistogramLogIsAddedToTheBin(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
-	var want [3][fio.HistBins]uint64
+	var want [3][bins.Count]uint64
 	var b strings.Builder
 	for line := range 300 {
 		dir := r.IntN(3)
 		fmt.Fprintf(&b, "%d, %d, 4096", line*10, dir)
-		for i := range fio.HistBins {
+		for i := range bins.Count {
 			n := uint64(0)
 			if r.IntN(20) == 0 {
 				n = r.Uint64() >> (30 + r.IntN(34))
@@ -273,7 +274,7 @@ func TestLogNumber(t *testing.T) {
 func TestLogBinIsBinOf(t *testing.T) {
 	for v := range uint64(5000) {
 		for _, x := range []uint64{v, v * 12345, v << 40} {
-			if got, want := logBin(x), fio.BinOf(time.Duration(x)); got != want {
+			if got, want := logBin(x), bins.Of(time.Duration(x)); got != want {
 				t.Fatalf("%d: bin %d, want %d", x, got, want)
 			}
 		}
@@ -312,8 +313,8 @@ func besides(h *fio.Hist, bin int) (lo, hi time.Duration) {
 			behind = i
 		}
 	})
-	lo, _ = fio.BinRange(before)
-	_, hi = fio.BinRange(behind)
+	lo, _ = bins.Range(before)
+	_, hi = bins.Range(behind)
 	return lo, hi
 }
 
@@ -363,7 +364,7 @@ func TestHistogramPercentilesAreThoseOfFiosScript(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		lo, hi := besides(out.Jobs[0].Read.Clat.Hist, fio.BinOf(out.Jobs[0].Read.Clat.Hist.Percentile(p)))
+		lo, hi := besides(out.Jobs[0].Read.Clat.Hist, bins.Of(out.Jobs[0].Read.Clat.Hist.Percentile(p)))
 		if v*1000 < float64(lo)-1 || v*1000 > float64(hi)+1 {
 			t.Errorf("p%v: bin %v to %v, the script says %v µs in\n%s", p, lo, hi, v, raw)
 		}

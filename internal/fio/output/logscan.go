@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/bins"
 )
 
 // logPoints is how many points of time a log is summed up in: when it is longer, two become one.
@@ -20,7 +21,7 @@ type logPoint struct {
 // logScan adds up one log, or a part of one: counts in fio's bins and sums over time, in constant
 // memory.
 type logScan struct {
-	bins   [3][fio.HistBins]uint64
+	bins   [3][bins.Count]uint64
 	sq     [3]float64 // sums of squares, for the deviation
 	bytes  [3]uint64  // block sizes added up
 	points [3][logPoints]logPoint
@@ -104,8 +105,8 @@ func (s *logScan) add(t, v uint64, dir int) {
 
 // logBin is BinOf without a branch for small values.
 func logBin(v uint64) int {
-	shift := max(bits.Len64(v)-(fio.OctaveBits+1), 0)
-	return min(shift<<fio.OctaveBits+int(v>>shift), fio.HistBins-1)
+	shift := max(bits.Len64(v)-(bins.OctaveBits+1), 0)
+	return min(shift<<bins.OctaveBits+int(v>>shift), bins.Count-1)
 }
 
 const (
@@ -422,7 +423,7 @@ func (s *logScan) latency(dir int, unit time.Duration) fio.Latency {
 		if unit == time.Nanosecond {
 			l.Hist.AddBin(i, n)
 		} else {
-			l.Hist.Add(fio.BinValue(i)*unit, n)
+			l.Hist.Add(bins.Value(i)*unit, n)
 		}
 	}
 	for _, p := range fioPercentiles {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/bins"
 	"plimsoll/internal/units"
 )
 
@@ -103,7 +104,7 @@ func thousandfold(l fio.Latency) fio.Latency {
 		return l
 	}
 	l.Hist, l.Percentiles = &fio.Hist{}, nil
-	hist.Each(func(bin int, n uint64) { l.Hist.Add(fio.BinValue(bin)*time.Microsecond, n) })
+	hist.Each(func(bin int, n uint64) { l.Hist.Add(bins.Value(bin)*time.Microsecond, n) })
 	for _, p := range fioPercentiles {
 		l.Percentiles = append(l.Percentiles, fio.Percentile{P: p, Value: l.Capped(l.Hist.Percentile(p))})
 	}

@@ -10,6 +10,7 @@ import (
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/bins"
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/words"
 	"plimsoll/internal/result"
@@ -273,7 +274,7 @@ func curve(l fio.Latency) [][2]page.Number {
 // newHeat merges fio's bins, 64 an octave, into few enough rows of equal height on a logarithmic
 // scale.
 func newHeat(o of, columns []result.Second) (heat, bool) {
-	least, most := fio.HistBins, -1
+	least, most := bins.Count, -1
 	for _, s := range columns {
 		o.of(s).Hist.Each(func(bin int, _ uint64) { least, most = min(least, bin), max(most, bin) })
 	}
@@ -286,7 +287,7 @@ func newHeat(o of, columns []result.Second) (heat, bool) {
 	}
 	h := heat{Name: o.name, Cells: []uint64{}}
 	for row := least / wide; row <= most/wide; row++ {
-		lo, _ := fio.BinRange(row * wide)
+		lo, _ := bins.Range(row * wide)
 		h.Rows = append(h.Rows, page.Number(lo))
 	}
 	counts := make([]uint64, len(h.Rows))

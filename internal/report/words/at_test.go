@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/bins"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
@@ -14,8 +15,8 @@ func TestPercentilesInTheLastBin(t *testing.T) {
 	for v, want := range map[time.Duration]string{
 		17 * time.Second:                 "17 s",
 		17_045_651_456 * time.Nanosecond: "≥ 17 s",
-		fio.BinValue(fio.HistBins - 1):   "≥ 17 s",
-		fio.BinValue(fio.HistBins - 2):   "17 s",
+		bins.Value(bins.Count - 1):       "≥ 17 s",
+		bins.Value(bins.Count - 2):       "17 s",
 		24_600 * time.Millisecond:        "≥ 17 s",
 		1500 * time.Microsecond:          "1.5 ms",
 	} {

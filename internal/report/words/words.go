@@ -11,6 +11,7 @@ import (
 
 	"plimsoll/internal/compare"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/bins"
 	"plimsoll/internal/stats"
 	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
@@ -87,7 +88,7 @@ func At(l fio.Latency, p float64) string {
 	if !ok {
 		return None
 	}
-	if most, _ := fio.BinRange(fio.HistBins - 1); v >= most {
+	if most, _ := bins.Range(bins.Count - 1); v >= most {
 		return "≥ " + units.LatencyOf(most).String()
 	}
 	return units.LatencyOf(v).String()

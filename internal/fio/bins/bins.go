@@ -1,4 +1,5 @@
-package fio
+// Package bins counts latencies in the bins that fio has for them.
+package bins
 
 import (
 	"encoding/json"
@@ -15,19 +16,19 @@ import (
 const (
 	OctaveBits = 6
 	OctaveBins = 1 << OctaveBits
-	// HistBins is the number of bins: 29 groups of 64.
-	HistBins = 29 * OctaveBins
+	// Count is the number of bins: 29 groups of 64.
+	Count = 29 * OctaveBins
 )
 
 // Hist counts latencies in fio's own bins, so histograms of jobs, intervals and hosts merge exactly
 // by adding. The zero value is empty and ready to use. It is not safe for concurrent use.
 type Hist struct {
-	bins  []uint64 // nil while empty, else HistBins long
+	bins  []uint64 // nil while empty, else Count long
 	count uint64
 }
 
-// BinOf returns the bin that fio puts a latency in (plat_val_to_idx).
-func BinOf(d time.Duration) int {
+// Of returns the bin that fio puts a latency in (plat_val_to_idx).
+func Of(d time.Duration) int {
 	v := uint64(max(d, 0))
 	msb := bits.Len64(v) - 1
 	if msb <= OctaveBits {
@@ -35,11 +36,11 @@ func BinOf(d time.Duration) int {
 	}
 	shift := msb - OctaveBits
 	base := (shift + 1) << OctaveBits
-	return min(base+int((v>>shift)&(OctaveBins-1)), HistBins-1)
+	return min(base+int((v>>shift)&(OctaveBins-1)), Count-1)
 }
 
-// BinValue returns the latency that stands for bin i, the middle of its range (plat_idx_to_val).
-func BinValue(i int) time.Duration {
+// Value returns the latency that stands for bin i, the middle of its range (plat_idx_to_val).
+func Value(i int) time.Duration {
 	if i < OctaveBins<<1 {
 		return time.Duration(i)
 	}
@@ -49,8 +50,8 @@ func BinValue(i int) time.Duration {
 	return time.Duration(base + uint64((float64(k)+0.5)*float64(uint64(1)<<shift)))
 }
 
-// BinRange returns the least latency of bin i and the least of the bin after it.
-func BinRange(i int) (lo, hi time.Duration) {
+// Range returns the least latency of bin i and the least of the bin after it.
+func Range(i int) (lo, hi time.Duration) {
 	if i < OctaveBins<<1 {
 		return time.Duration(i), time.Duration(i + 1)
 	}
@@ -61,15 +62,15 @@ func BinRange(i int) (lo, hi time.Duration) {
 }
 
 // Add counts n latencies of d.
-func (h *Hist) Add(d time.Duration, n uint64) { h.AddBin(BinOf(d), n) }
+func (h *Hist) Add(d time.Duration, n uint64) { h.AddBin(Of(d), n) }
 
-// AddBin counts n latencies in bin i, which must be in [0, HistBins).
+// AddBin counts n latencies in bin i, which must be in [0, Count).
 func (h *Hist) AddBin(i int, n uint64) {
 	if n == 0 {
 		return
 	}
 	if h.bins == nil {
-		h.bins = make([]uint64, HistBins)
+		h.bins = make([]uint64, Count)
 	}
 	h.bins[i] += n
 	h.count += n
@@ -121,10 +122,10 @@ func (h *Hist) Percentile(p float64) time.Duration {
 	for i, n := range h.bins {
 		sum += n
 		if n > 0 && float64(sum) >= want {
-			return BinValue(i)
+			return Value(i)
 		}
 	}
-	return BinValue(HistBins - 1)
+	return Value(Count - 1)
 }
 
 // Mean and standard deviation, in nanoseconds, of the bin values: exact to the bin's width.
@@ -134,11 +135,11 @@ func (h *Hist) Mean() (mean, stddev float64) {
 	}
 	var sum, sq float64
 	for i, n := range h.bins {
-		sum += float64(n) * float64(BinValue(i))
+		sum += float64(n) * float64(Value(i))
 	}
 	mean = sum / float64(h.count)
 	for i, n := range h.bins {
-		d := float64(BinValue(i)) - mean
+		d := float64(Value(i)) - mean
 		sq += float64(n) * d * d
 	}
 	return mean, math.Sqrt(sq / float64(h.count))
@@ -150,8 +151,8 @@ func (h *Hist) Above(d time.Duration) uint64 {
 		return 0
 	}
 	var sum uint64
-	for i := HistBins - 1; i >= 0; i-- {
-		if lo, _ := BinRange(i); lo < d {
+	for i := Count - 1; i >= 0; i-- {
+		if lo, _ := Range(i); lo < d {
 			break
 		}
 		sum += h.bins[i]
@@ -186,8 +187,8 @@ func (h *Hist) UnmarshalJSON(data []byte) error {
 	}
 	*h = Hist{}
 	for _, p := range pairs {
-		if p[0] >= HistBins {
-			return fmt.Errorf("latency bin %d: fio has %d", p[0], HistBins)
+		if p[0] >= Count {
+			return fmt.Errorf("latency bin %d: fio has %d", p[0], Count)
 		}
 		h.AddBin(int(p[0]), p[1])
 	}
