@@ -88,8 +88,8 @@ func TestDepthIsNotGuessed(t *testing.T) {
 
 // TestQuotesAreNoResults: an article repeats figures of the output that it quotes.
 func TestQuotesAreNoResults(t *testing.T) {
-	whole := strings.Replace(textRow(ofDevice, sawAll), "     issued",
-		"    lat (usec) : 750=40.00%, 1000=60.00%\n  IO depths    : 1=100.0%, 2=0.0%\n     issued", 1)
+	whole := strings.Replace(textRow(ofDevice+"    lat (usec) : 750=40.00%, 1000=60.00%\n", sawAll), "     issued",
+		"  IO depths    : 1=100.0%, 2=0.0%\n     issued", 1)
 	const rowLine = "job: (groupid=0, jobs=1): err= 0: pid=7: Wed Mar  6 19:00:05 2024"
 	for name, c := range map[string]struct {
 		more string
