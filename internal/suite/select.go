@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/script"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
@@ -162,7 +163,7 @@ func FromJobFile(name string) (*Suite, error) {
 	return s, nil
 }
 
-// JobFile reads a fio job file whole. An environment variable in it that is not set is an error.
+// JobFile reads a fio job file whole, or the jobs of a document (script.JobFile). An environment variable in it that is not set is an error.
 func JobFile(name string) (*fio.JobFile, error) { return jobFile(name, true) }
 
 // MeasuredJobFile reads the job file of results that are there already: a variable that was set
@@ -175,7 +176,7 @@ func jobFile(name string, toRun bool) (*fio.JobFile, error) {
 		return nil, err
 	}
 	var unset string
-	job, err := fio.ParseJobFile(name, text, fio.ParseOptions{
+	job, err := script.JobFile(name, text, fio.ParseOptions{
 		Env: func(variable string) (string, bool) {
 			value, ok := os.LookupEnv(variable)
 			if !ok {

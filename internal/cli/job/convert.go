@@ -139,7 +139,7 @@ func readJob(ctx context.Context, env *form.Env, args []string) (job *fio.JobFil
 		}
 		if body != nil {
 			include := func(include string) ([]byte, error) { return sys.Included(name, include) }
-			job, err = fio.ParseJobFile(name, body, fio.ParseOptions{Include: include})
+			job, err = script.JobFile(name, body, fio.ParseOptions{Include: include})
 			noteSections(env, name, body, job)
 			return job, false, err
 		}

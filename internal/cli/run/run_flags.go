@@ -6,7 +6,6 @@ import (
 	"plimsoll/internal/bench"
 	"plimsoll/internal/cli/compare"
 	"plimsoll/internal/cli/form"
-	"plimsoll/internal/script"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/text"
 )
@@ -22,24 +21,11 @@ func (o *runOptions) addFlags(f *pflag.FlagSet) {
 	form.Needs(f, "serial", "it is the serial number of that device", "destroy")
 }
 
-// isDocument says that a file is an article with fio commands in it, and no job file.
-func isDocument(name string) bool {
-	data, err := sys.ReadFile(name, sys.ConfigLimit)
-	if err != nil {
-		return false
-	}
-	f := script.Parse(name, data, script.Options{})
-	return f.Kind != script.JobText && f.Kind != script.YAML && len(f.Jobs) > 0
-}
-
-// directoryHint shows how to name a directory where a suite is expected, and what reads a document.
+// directoryHint shows how to name a directory where a suite is expected.
 func directoryHint(err error, args []string) error {
 	for _, arg := range args {
 		if sys.IsDir(arg) {
 			return form.Hint(err, "plimsoll run --data "+text.ShellQuote(arg))
-		}
-		if isDocument(arg) {
-			return form.Hint(err, "plimsoll lint "+text.ShellQuote(arg))
 		}
 	}
 	return err
