@@ -17,6 +17,13 @@ import (
 	"plimsoll/internal/topology"
 )
 
+// Report takes what a rule finds; Check is what a rule does, and Checks are those of a family by their codes.
+type (
+	Report = func(finding.Finding)
+	Check  = func(*Case, Report)
+	Checks = map[finding.Code]Check
+)
+
 // Case is everything that rules may look at. Parts that are not known are nil or empty, and rules
 // that need them are silent.
 type Case struct {

@@ -19,7 +19,7 @@ import (
 var programSets = []string{"postgresql"}
 
 // postgresPrograms are those of PostgreSQL that plimsoll runs, and its shell.
-var postgresPrograms = []string{"initdb", "postgres", "pgbench", "psql", "pg_test_fsync", "pg_test_timing"}
+var postgresPrograms = strings.Fields("initdb postgres pgbench psql pg_test_fsync pg_test_timing")
 
 // putPrograms copies the spec's programs from the host into the guest, with their libraries.
 func (g *Guest) putPrograms(ctx context.Context) error {

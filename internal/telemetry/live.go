@@ -280,7 +280,7 @@ func (w *watcher) note(format string, args ...any) {
 }
 
 // notLeaves are devices that are made of others or of memory, and so are not counted twice.
-var notLeaves = []string{"loop", "ram", "md", "dm-", "zram", "sr", "fd"}
+var notLeaves = strings.Fields("loop ram md dm- zram sr fd")
 
 func (w *watcher) begin() error {
 	names, _ := w.read.Names("sys/block")

@@ -2,6 +2,7 @@ package telemetry
 
 import (
 	"math"
+	"strings"
 	"time"
 
 	"plimsoll/internal/units"
@@ -10,11 +11,9 @@ import (
 // A row is one sample as plain numbers in the units that the columns name: first the host's, then
 // each device's. It is what the sampler fills and keeps, and what a line of the file holds.
 
-var hostColumns = []string{
-	"at_us", "cpus", "sampler_cpu_us", "dirty_bytes", "writeback_bytes",
-	"cpu_user_ms", "cpu_system_ms", "cpu_idle_ms", "cpu_iowait_ms", "cpu_irq_ms", "cpu_softirq_ms", "cpu_steal_ms",
-	"io_some_us", "io_full_us",
-}
+var hostColumns = strings.Fields(`
+	at_us cpus sampler_cpu_us dirty_bytes writeback_bytes cpu_user_ms cpu_system_ms cpu_idle_ms cpu_iowait_ms
+	cpu_irq_ms cpu_softirq_ms cpu_steal_ms io_some_us io_full_us`)
 
 // The places of the host's columns in a row.
 const (
@@ -36,11 +35,9 @@ const (
 )
 
 // deviceColumns are in the order of /proc/diskstats, without discards.
-var deviceColumns = []string{
-	"reads", "read_merges", "read_bytes", "read_time_ms",
-	"writes", "write_merges", "write_bytes", "write_time_ms",
-	"in_flight", "busy_ms", "queue_ms", "flushes", "flush_time_ms",
-}
+var deviceColumns = strings.Fields(`
+	reads read_merges read_bytes read_time_ms writes write_merges write_bytes write_time_ms in_flight busy_ms
+	queue_ms flushes flush_time_ms`)
 
 // The places of a device's columns in its part of a row.
 const (

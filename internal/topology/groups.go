@@ -90,9 +90,8 @@ func (g *Groups) walk(base, group string, look func(base, group string)) {
 }
 
 // groupFiles begin the names of a group's own files.
-var groupFiles = []string{
-	"cgroup.", "io.", "memory.", "cpu.", "cpuset.", "pids.", "hugetlb.", "rdma.", "misc.", "blkio.", "irq.", "dmem.",
-}
+var groupFiles = strings.Fields(`
+	cgroup. io. memory. cpu. cpuset. pids. hugetlb. rdma. misc. blkio. irq. dmem.`)
 
 func isGroupFile(name string) bool {
 	return name == "tasks" || name == "notify_on_release" || name == "release_agent" ||

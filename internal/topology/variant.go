@@ -23,10 +23,9 @@ type KeyChange struct{ Key, Value string }
 
 // layoutKeys are what may differ between layouts that are measured in the same place.
 func layoutKeys() []string {
-	return []string{
-		"level", "copies", "layout", "chunk", "using", "volume_group", "segment", "partition", "assume_clean",
-		"filesystem.type", "filesystem.options", "filesystem.su", "filesystem.sw", "volumes.count",
-	}
+	return strings.Fields(`
+	level copies layout chunk using volume_group segment partition assume_clean filesystem.type
+	filesystem.options filesystem.su filesystem.sw volumes.count`)
 }
 
 // IsLayoutKey says whether a key changes a layout.

@@ -35,7 +35,7 @@ func (b bucket) lasts() time.Duration { return time.Duration(b.left.Left * float
 // emptier is for slices.MinFunc: what runs dry first.
 func emptier(x, y bucket) int { return cmp.Compare(x.lasts(), y.lasts()) }
 
-func burstBalance(c *diagnose.Case, report func(finding.Finding)) {
+func burstBalance(c *diagnose.Case, report diagnose.Report) {
 	if steady := steadyVolumes(c); len(steady) > 0 {
 		report(finding.Fine(strings.Join(steady, ", "),
 			"what the volumes of %s give lasts: there are no burst credits to run out", text.Some(steady, 3)))

@@ -16,7 +16,7 @@ import (
 
 // Rules are all of PL6xx.
 func Rules() []*diagnose.Rule {
-	return finding.Rules(map[finding.Code]func(*diagnose.Case, func(finding.Finding)){
+	return finding.Rules(diagnose.Checks{
 		"PL601": instanceBurst,
 		"PL602": volumeBurst,
 		"PL603": exceeded(diagnose.OfVolume,
@@ -31,7 +31,7 @@ func Rules() []*diagnose.Rule {
 // saved tokens and rounding.
 const aboveLasting = 1.02
 
-func instanceBurst(c *diagnose.Case, report func(finding.Finding)) {
+func instanceBurst(c *diagnose.Case, report diagnose.Report) {
 	for _, m := range c.Measured() {
 		if f, ok := bursting(m, diagnose.OfInstance); ok {
 			var i topology.Instance
@@ -49,7 +49,7 @@ func instanceBurst(c *diagnose.Case, report func(finding.Finding)) {
 	}
 }
 
-func volumeBurst(c *diagnose.Case, report func(finding.Finding)) {
+func volumeBurst(c *diagnose.Case, report diagnose.Report) {
 	for _, m := range c.Measured() {
 		of := func(b ceiling.Bound) bool { return b.Kind == ceiling.VolumeIOPS || b.Kind == ceiling.VolumeRate }
 		if f, ok := bursting(m, of); ok {
@@ -59,8 +59,8 @@ func volumeBurst(c *diagnose.Case, report func(finding.Finding)) {
 }
 
 // exceeded is a limit of which the volumes' own counters say that more was asked.
-func exceeded(of func(cloud.EBSStats) (iops, rate time.Duration), format string) func(*diagnose.Case, func(finding.Finding)) {
-	return func(c *diagnose.Case, report func(finding.Finding)) {
+func exceeded(of func(cloud.EBSStats) (iops, rate time.Duration), format string) diagnose.Check {
+	return func(c *diagnose.Case, report diagnose.Report) {
 		for _, m := range c.Measured() {
 			if what, share, ev := m.Exceeded(of); share > 0 {
 				report(finding.New(m.Label(), format, what, text.Percent(share)).In(m.IDs()).Shown(ev))

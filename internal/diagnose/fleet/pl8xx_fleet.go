@@ -30,7 +30,7 @@ const (
 
 // Rules are all of PL8xx.
 func Rules() []*diagnose.Rule {
-	return finding.Rules(map[finding.Code]func(*diagnose.Case, func(finding.Finding)){
+	return finding.Rules(diagnose.Checks{
 		"PL801": ofFleet(hostLost),
 		"PL802": ofFleet(fleetOverlap),
 		"PL803": ofFleet(fleetStraggler),
@@ -42,15 +42,15 @@ func Rules() []*diagnose.Rule {
 }
 
 // ofFleet is a check of a case that has several machines.
-func ofFleet(check func(*diagnose.FleetCase, func(finding.Finding))) func(*diagnose.Case, func(finding.Finding)) {
-	return func(c *diagnose.Case, report func(finding.Finding)) {
+func ofFleet(check func(*diagnose.FleetCase, diagnose.Report)) diagnose.Check {
+	return func(c *diagnose.Case, report diagnose.Report) {
 		if c.Fleet != nil {
 			check(c.Fleet, report)
 		}
 	}
 }
 
-func hostLost(c *diagnose.FleetCase, report func(finding.Finding)) {
+func hostLost(c *diagnose.FleetCase, report diagnose.Report) {
 	n := 0
 	for _, h := range c.Hosts {
 		if h.Lost != "" {
@@ -69,7 +69,7 @@ func hostLost(c *diagnose.FleetCase, report func(finding.Finding)) {
 	}
 }
 
-func fleetOverlap(c *diagnose.FleetCase, report func(finding.Finding)) {
+func fleetOverlap(c *diagnose.FleetCase, report diagnose.Report) {
 	for i := range c.Scenarios {
 		s := &c.Scenarios[i]
 		if s.Common >= overlapShare {
@@ -85,7 +85,7 @@ func fleetOverlap(c *diagnose.FleetCase, report func(finding.Finding)) {
 	}
 }
 
-func fleetStraggler(c *diagnose.FleetCase, report func(finding.Finding)) {
+func fleetStraggler(c *diagnose.FleetCase, report diagnose.Report) {
 	for i := range c.Scenarios {
 		s := &c.Scenarios[i]
 		for _, h := range s.Stragglers() {
@@ -99,7 +99,7 @@ func fleetStraggler(c *diagnose.FleetCase, report func(finding.Finding)) {
 	}
 }
 
-func fleetUnlike(c *diagnose.FleetCase, report func(finding.Finding)) {
+func fleetUnlike(c *diagnose.FleetCase, report diagnose.Report) {
 	names := map[string]bool{}
 	for _, h := range c.Hosts {
 		for name := range h.Facts {
@@ -145,7 +145,7 @@ func oddEvidence(values map[string][]string) []finding.Evidence {
 	return all
 }
 
-func sharedBottleneck(c *diagnose.FleetCase, report func(finding.Finding)) {
+func sharedBottleneck(c *diagnose.FleetCase, report diagnose.Report) {
 	for i := range c.Scenarios {
 		s := &c.Scenarios[i]
 		var alone, together float64
@@ -172,7 +172,7 @@ func sharedBottleneck(c *diagnose.FleetCase, report func(finding.Finding)) {
 	}
 }
 
-func fleetClock(c *diagnose.FleetCase, report func(finding.Finding)) {
+func fleetClock(c *diagnose.FleetCase, report diagnose.Report) {
 	for _, h := range c.Hosts {
 		if h.Clock > clockLimit {
 			report(finding.New(h.Name, "The clock of %s may be off by %s.", h.Name, text.Duration(h.Clock)).
@@ -181,7 +181,7 @@ func fleetClock(c *diagnose.FleetCase, report func(finding.Finding)) {
 	}
 }
 
-func fleetBurst(c *diagnose.FleetCase, report func(finding.Finding)) {
+func fleetBurst(c *diagnose.FleetCase, report diagnose.Report) {
 	for i := range c.Scenarios {
 		s := &c.Scenarios[i]
 		var burst, rest []string

@@ -16,7 +16,7 @@ import (
 // Rules judge the machine around the storage. All are silent where nobody has looked at it
 // (Case.Host is nil): old bundles, imports, and layouts that are only declared.
 func Rules() []*diagnose.Rule {
-	return finding.Rules(map[finding.Code]func(*diagnose.Case, func(finding.Finding)){
+	return finding.Rules(diagnose.Checks{
 		"PL301": readAhead,
 		"PL302": wrongScheduler,
 		"PL303": fewRequests,
@@ -149,7 +149,7 @@ func perDrive(c *diagnose.Case,
 }
 
 // allFine reports in one line what is fine on several drives. format takes their names.
-func allFine(report func(finding.Finding), names []string, format string) {
+func allFine(report diagnose.Report, names []string, format string) {
 	if len(names) > 0 {
 		report(finding.Fine(strings.Join(names, ", "), format, text.Some(names, 3)))
 	}

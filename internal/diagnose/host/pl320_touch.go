@@ -8,7 +8,7 @@ import (
 	"plimsoll/internal/text"
 )
 
-func notLoaded(c *diagnose.Case, report func(finding.Finding)) {
+func notLoaded(c *diagnose.Case, report diagnose.Report) {
 	tried := map[string]bool{}
 	for _, t := range c.Touches {
 		tried[t.Device] = true
@@ -20,7 +20,7 @@ func notLoaded(c *diagnose.Case, report func(finding.Finding)) {
 }
 
 // fromSnapshots tells of volumes that were made from a snapshot, and that nobody has tried.
-func fromSnapshots(c *diagnose.Case, tried map[string]bool, report func(finding.Finding)) {
+func fromSnapshots(c *diagnose.Case, tried map[string]bool, report diagnose.Report) {
 	if c.Topology == nil {
 		return
 	}

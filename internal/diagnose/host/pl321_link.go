@@ -11,7 +11,7 @@ import (
 	"plimsoll/internal/units"
 )
 
-func slowLink(c *diagnose.Case, report func(finding.Finding)) {
+func slowLink(c *diagnose.Case, report diagnose.Report) {
 	var f finding.Finding
 	var names []string
 	var have, want units.Rate

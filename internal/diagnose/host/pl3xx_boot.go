@@ -36,7 +36,7 @@ func boots(c *diagnose.Case) bool {
 // array is called.
 var driverNames = regexp.MustCompile(`^/dev/(nvme\d|sd[a-z]|xvd[a-z]|vd[a-z]|dm-\d|md12\d$)`)
 
-func wrongFstab(c *diagnose.Case, report func(finding.Finding)) {
+func wrongFstab(c *diagnose.Case, report diagnose.Report) {
 	if !boots(c) || !c.Host.Boot.FstabKnown {
 		return
 	}
@@ -139,7 +139,7 @@ func arrayLine(c *diagnose.Case, d *block.Device) string {
 	)
 }
 
-func unknownArray(c *diagnose.Case, report func(finding.Finding)) {
+func unknownArray(c *diagnose.Case, report diagnose.Report) {
 	for _, d := range raids(c) {
 		known := slices.ContainsFunc(c.Host.Boot.Arrays, func(a host.Array) bool {
 			return a.UUID != "" && block.BareUUID(a.UUID) == block.BareUUID(d.MD.UUID) || a.Name != "" && a.Name == d.MD.Name ||
@@ -180,7 +180,7 @@ func renewal(b host.Boot) string {
 	}), " ")
 }
 
-func staleInitramfs(c *diagnose.Case, report func(finding.Finding)) {
+func staleInitramfs(c *diagnose.Case, report diagnose.Report) {
 	all := raids(c)
 	if len(all) == 0 || c.Host.Boot.Mdadm == nil || c.Host.Boot.Initramfs == nil {
 		return

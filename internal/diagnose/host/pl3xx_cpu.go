@@ -29,7 +29,7 @@ func deep(c *diagnose.Case) []host.Idle {
 		func(s host.Idle) bool { return s.Latency <= deepWake || s.Enabled == 0 })
 }
 
-func deepIdle(c *diagnose.Case, report func(finding.Finding)) {
+func deepIdle(c *diagnose.Case, report diagnose.Report) {
 	deep := deep(c)
 	if len(deep) == 0 {
 		if c.Host != nil && len(c.Host.CPU.Idle) > 0 {
@@ -61,7 +61,7 @@ func deepIdle(c *diagnose.Case, report func(finding.Finding)) {
 // clip shortens a name from the machine, which may be anything.
 func clip(s string) string { return fmt.Sprintf("%.40s", s) }
 
-func slowGovernor(c *diagnose.Case, report func(finding.Finding)) {
+func slowGovernor(c *diagnose.Case, report diagnose.Report) {
 	if c.Host == nil {
 		return
 	}
@@ -101,7 +101,7 @@ func slowGovernor(c *diagnose.Case, report func(finding.Finding)) {
 // Arm, Hyper-V, s390.
 var quickClocks = []string{"tsc", "kvm-clock", "arch_sys_counter", "hyperv_clocksource_tsc_page", "tod"}
 
-func slowClock(c *diagnose.Case, report func(finding.Finding)) {
+func slowClock(c *diagnose.Case, report diagnose.Report) {
 	if c.Host == nil || c.Host.CPU.Clock == "" {
 		return
 	}
@@ -120,7 +120,7 @@ func slowClock(c *diagnose.Case, report func(finding.Finding)) {
 	report(f)
 }
 
-func numaDrives(c *diagnose.Case, report func(finding.Finding)) {
+func numaDrives(c *diagnose.Case, report diagnose.Report) {
 	if c.Host == nil || len(c.Host.CPU.Nodes) == 0 {
 		return
 	}

@@ -62,7 +62,7 @@ func dirtyLimits(c *diagnose.Case) (background, limit units.Bytes) {
 	return of(m.BackgroundBytes, m.BackgroundRatio), of(m.DirtyBytes, m.DirtyRatio)
 }
 
-func dirtyPages(c *diagnose.Case, report func(finding.Finding)) {
+func dirtyPages(c *diagnose.Case, report diagnose.Report) {
 	background, limit := dirtyLimits(c)
 	never := background >= limit
 	if limit == 0 || allDirect(c) || onlyZFS(c) {
@@ -96,7 +96,7 @@ func dirtyPages(c *diagnose.Case, report func(finding.Finding)) {
 // 10 is what databases ask for.
 const eager = 10
 
-func swapping(c *diagnose.Case, report func(finding.Finding)) {
+func swapping(c *diagnose.Case, report diagnose.Report) {
 	if c.Host == nil {
 		return
 	}
@@ -165,7 +165,7 @@ func database(c *diagnose.Case) bool {
 		func(m diagnose.Measurement) bool { return m.Result.Kind() == suite.OfServer })
 }
 
-func hugePages(c *diagnose.Case, report func(finding.Finding)) {
+func hugePages(c *diagnose.Case, report diagnose.Report) {
 	if c.Host == nil || c.Host.Memory.HugePages == "" || !database(c) {
 		return
 	}
@@ -179,7 +179,7 @@ func hugePages(c *diagnose.Case, report func(finding.Finding)) {
 		Run(finding.Setting{File: file, Value: "madvise"}.Command()))
 }
 
-func zoneReclaim(c *diagnose.Case, report func(finding.Finding)) {
+func zoneReclaim(c *diagnose.Case, report diagnose.Report) {
 	if c.Host == nil || c.Host.Memory.ZoneReclaim == 0 || len(c.Host.CPU.Nodes) < 2 {
 		return
 	}

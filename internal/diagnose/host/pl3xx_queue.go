@@ -24,7 +24,7 @@ const (
 	usualReadAhead = 128 * units.KiB
 )
 
-func readAhead(c *diagnose.Case, report func(finding.Finding)) {
+func readAhead(c *diagnose.Case, report diagnose.Report) {
 	if allDirect(c) {
 		return
 	}
@@ -69,7 +69,7 @@ func verb(names []string, one, several string) string {
 
 const noScheduler = "none"
 
-func wrongScheduler(c *diagnose.Case, report func(finding.Finding)) {
+func wrongScheduler(c *diagnose.Case, report diagnose.Report) {
 	nvme := false
 	f, names, right := perDrive(c, "scheduler", func(d drive) (string, string, judged) {
 		s := d.Queue.Scheduler
@@ -96,7 +96,7 @@ func wrongScheduler(c *diagnose.Case, report func(finding.Finding)) {
 // numjobs 4 / 8.
 const leastRequests = 32
 
-func fewRequests(c *diagnose.Case, report func(finding.Finding)) {
+func fewRequests(c *diagnose.Case, report diagnose.Report) {
 	f, names, right := perDrive(c, "nr_requests", func(d drive) (string, string, judged) {
 		n := d.Queue.Requests * max(d.Queue.HardwareQueues, 1)
 		if n <= 0 {
@@ -124,7 +124,7 @@ func largestBlock(c *diagnose.Case) units.Bytes {
 	return largest
 }
 
-func smallRequests(c *diagnose.Case, report func(finding.Finding)) {
+func smallRequests(c *diagnose.Case, report diagnose.Report) {
 	var most []string // drives that take no larger ones, and split what is asked for
 	f, names, right := perDrive(c, "max_sectors_kb", func(d drive) (string, string, judged) {
 		asked, have := largestBlock(c), d.Queue.MaxSectors
@@ -150,7 +150,7 @@ func smallRequests(c *diagnose.Case, report func(finding.Finding)) {
 	}
 }
 
-func rotationalSSD(c *diagnose.Case, report func(finding.Finding)) {
+func rotationalSSD(c *diagnose.Case, report diagnose.Report) {
 	f, names, _ := perDrive(c, "rotational", func(d drive) (string, string, judged) {
 		t, _ := cloud.TypeNamed(d.volume.Type)
 		solid := d.nvme() || d.ebs() || t.EBS() || d.volume.Type == topology.NVMe
@@ -165,7 +165,7 @@ func rotationalSSD(c *diagnose.Case, report func(finding.Finding)) {
 // usualTimeout is nvme_core.io_timeout's default.
 const usualTimeout = 30 * time.Second
 
-func shortTimeout(c *diagnose.Case, report func(finding.Finding)) {
+func shortTimeout(c *diagnose.Case, report diagnose.Report) {
 	var names []string
 	for _, d := range drives(c) {
 		if d.ebs() && d.nvme() {

@@ -24,7 +24,7 @@ const (
 	otherUtil = 0.10
 )
 
-func otherLoad(c *diagnose.Case, report func(finding.Finding)) {
+func otherLoad(c *diagnose.Case, report diagnose.Report) {
 	for _, t := range tops(c) {
 		for _, u := range c.OtherLoad {
 			iops, rate := u.ReadIOPS+u.WriteIOPS, u.ReadRate+u.WriteRate
@@ -68,7 +68,7 @@ func atWork(c *diagnose.Case, device string) *live.Facts {
 // recent is how long a complaint of the kernel counts as a warning.
 const recent = 24 * time.Hour
 
-func kernelTrouble(c *diagnose.Case, report func(finding.Finding)) {
+func kernelTrouble(c *diagnose.Case, report diagnose.Report) {
 	if c.Host == nil {
 		return
 	}
@@ -119,7 +119,7 @@ func cutNamespace(name string) (controller, namespace string, ok bool) {
 // much for root.
 const nearlyFull = 0.05
 
-func fullFilesystem(c *diagnose.Case, report func(finding.Finding)) {
+func fullFilesystem(c *diagnose.Case, report diagnose.Report) {
 	seen := map[string]bool{}
 	for _, t := range c.Targets() {
 		d := c.Device(t.Device)
@@ -149,7 +149,7 @@ var (
 	fioSyncs = fio.Version{Major: 3, Minor: 33}
 )
 
-func oldSoftware(c *diagnose.Case, report func(finding.Finding)) {
+func oldSoftware(c *diagnose.Case, report diagnose.Report) {
 	if c.Host == nil {
 		return
 	}

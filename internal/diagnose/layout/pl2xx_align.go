@@ -20,7 +20,7 @@ import (
 // 2026-11).
 const alignment = 4 * units.KiB
 
-func wrongGeometry(c *diagnose.Case, report func(finding.Finding)) {
+func wrongGeometry(c *diagnose.Case, report diagnose.Report) {
 	seen := map[string]bool{}
 	for _, m := range c.Mounts() {
 		a := m.Array
@@ -99,7 +99,7 @@ func geometryCommands(m *block.Mount, unit units.Bytes, members int) []string {
 	return nil
 }
 
-func misaligned(c *diagnose.Case, report func(finding.Finding)) {
+func misaligned(c *diagnose.Case, report diagnose.Report) {
 	if c.Topology == nil || c.Topology.Tree == nil {
 		return
 	}
@@ -129,7 +129,7 @@ const (
 	splitCostly = 1.25
 )
 
-func chunkSplit(c *diagnose.Case, report func(finding.Finding)) {
+func chunkSplit(c *diagnose.Case, report diagnose.Report) {
 	for _, m := range c.Runs {
 		r := m.Result
 		if r == nil || len(r.Workloads) == 0 {
@@ -189,7 +189,7 @@ func members(r *result.Result) int {
 // large chunks.
 const wideLogUnit = 32 * units.KiB
 
-func wideLog(c *diagnose.Case, report func(finding.Finding)) {
+func wideLog(c *diagnose.Case, report diagnose.Report) {
 	seen := map[string]bool{}
 	for _, m := range c.Mounts() {
 		if m.FS != "xfs" || !m.Known || m.LogUnit <= wideLogUnit || seen[m.Device] || !syncsOn(c, m) {

@@ -15,7 +15,7 @@ import (
 
 // Rules are all of PL2xx.
 func Rules() []*diagnose.Rule {
-	return finding.Rules(map[finding.Code]func(*diagnose.Case, func(finding.Finding)){
+	return finding.Rules(diagnose.Checks{
 		"PL201": degraded,
 		"PL202": syncing,
 		"PL203": wrongGeometry,
@@ -38,7 +38,7 @@ func Rules() []*diagnose.Rule {
 	})
 }
 
-func degraded(c *diagnose.Case, report func(finding.Finding)) {
+func degraded(c *diagnose.Case, report diagnose.Report) {
 	for _, a := range c.Arrays() {
 		n := len(a.Volumes)
 		if a.Degraded <= 0 {
@@ -58,7 +58,7 @@ func degraded(c *diagnose.Case, report func(finding.Finding)) {
 	}
 }
 
-func syncing(c *diagnose.Case, report func(finding.Finding)) {
+func syncing(c *diagnose.Case, report diagnose.Report) {
 	for _, a := range c.Arrays() {
 		if a.Syncing == "" || a.Syncing == diagnose.IdleSync {
 			if r := redundant(c, a); r != nil && r.Action != "" {
@@ -77,7 +77,7 @@ func syncing(c *diagnose.Case, report func(finding.Finding)) {
 	}
 }
 
-func mixedMembers(c *diagnose.Case, report func(finding.Finding)) {
+func mixedMembers(c *diagnose.Case, report diagnose.Report) {
 	for _, a := range c.Arrays() {
 		if len(a.Volumes) < 2 || a.Level == topology.Linear {
 			continue
@@ -150,7 +150,7 @@ func name(v topology.Volume) string {
 	return "a volume"
 }
 
-func linearArray(c *diagnose.Case, report func(finding.Finding)) {
+func linearArray(c *diagnose.Case, report diagnose.Report) {
 	for _, a := range c.Arrays() {
 		if a.Level != topology.Linear || len(a.Volumes) < 2 {
 			continue
@@ -170,7 +170,7 @@ func redundant(c *diagnose.Case, a topology.Array) *block.Raid {
 	return nil
 }
 
-func parityLog(c *diagnose.Case, report func(finding.Finding)) {
+func parityLog(c *diagnose.Case, report diagnose.Report) {
 	for _, t := range c.Targets() {
 		a := c.Topology.Array(t.Array)
 		if t.Role != topology.WAL || a == nil || a.Level.Parity() == 0 {

@@ -14,7 +14,7 @@ import (
 	"plimsoll/internal/units"
 )
 
-func idleMember(c *diagnose.Case, report func(finding.Finding)) {
+func idleMember(c *diagnose.Case, report diagnose.Report) {
 	for _, m := range c.Measured() {
 		idle, all := c.IdleMembers(m)
 		if len(idle) == 0 {
@@ -58,7 +58,7 @@ func chunkSeen(c *diagnose.Case, m diagnose.Measurement) (units.Bytes, bool) {
 	return chunk, chunk > 0 && sure >= diagnose.SureChunk && chunk != a.Chunk
 }
 
-func wrongChunk(c *diagnose.Case, report func(finding.Finding)) {
+func wrongChunk(c *diagnose.Case, report diagnose.Report) {
 	for _, m := range c.Measured() {
 		chunk, ok := chunkSeen(c, m)
 		if !ok || !m.Any(fio.Workload.Reads) {

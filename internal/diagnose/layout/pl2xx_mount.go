@@ -13,7 +13,7 @@ import (
 	"plimsoll/internal/units"
 )
 
-func doubleMount(c *diagnose.Case, report func(finding.Finding)) {
+func doubleMount(c *diagnose.Case, report diagnose.Report) {
 	points := map[string][]string{}
 	var devices []string
 	for _, m := range c.Mounts() {
@@ -84,7 +84,7 @@ func unusedArrays(c *diagnose.Case) []string {
 	return out
 }
 
-func discardMount(c *diagnose.Case, report func(finding.Finding)) {
+func discardMount(c *diagnose.Case, report diagnose.Report) {
 	seen := map[string]bool{}
 	if c.Host != nil && c.Host.Boot.Trim {
 		report(finding.Fine("fstrim.timer", "fstrim.timer is enabled"))
@@ -119,7 +119,7 @@ func discardMount(c *diagnose.Case, report func(finding.Finding)) {
 // or the flush is not honoured.
 const fastSync = 50e3 // ns
 
-func volatileCache(c *diagnose.Case, report func(finding.Finding)) {
+func volatileCache(c *diagnose.Case, report diagnose.Report) {
 	for _, a := range c.Arrays() {
 		var back, through []string
 		for _, v := range a.Volumes {
@@ -168,7 +168,7 @@ func volatileCache(c *diagnose.Case, report func(finding.Finding)) {
 // barrier=0, and XFS has had none since Linux 4.19.
 var withoutBarriers = []string{"nobarrier", "barrier=0"}
 
-func noBarriers(c *diagnose.Case, report func(finding.Finding)) {
+func noBarriers(c *diagnose.Case, report diagnose.Report) {
 	for _, m := range c.Mounts() {
 		i := slices.IndexFunc(m.Options, func(o string) bool { return slices.Contains(withoutBarriers, o) })
 		if i < 0 {

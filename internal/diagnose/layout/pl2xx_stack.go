@@ -28,7 +28,7 @@ func mapped(c *diagnose.Case, kind string, visit func(d *block.Device)) {
 	}
 }
 
-func encryption(c *diagnose.Case, report func(finding.Finding)) {
+func encryption(c *diagnose.Case, report diagnose.Report) {
 	mapped(c, "CRYPT-", func(d *block.Device) {
 		for _, disk := range c.Topology.Tree.Leaves(d.Name) {
 			path := text.ShellQuote(d.Path)
@@ -52,7 +52,7 @@ func encryption(c *diagnose.Case, report func(finding.Finding)) {
 	})
 }
 
-func onePath(c *diagnose.Case, report func(finding.Finding)) {
+func onePath(c *diagnose.Case, report diagnose.Report) {
 	mapped(c, "mpath-", func(d *block.Device) {
 		if len(d.Slaves) > 1 {
 			report(finding.Fine(d.Name, "%s has %d paths", d.Name, len(d.Slaves)))
@@ -64,7 +64,7 @@ func onePath(c *diagnose.Case, report func(finding.Finding)) {
 	})
 }
 
-func copiesOnWrite(c *diagnose.Case, report func(finding.Finding)) {
+func copiesOnWrite(c *diagnose.Case, report diagnose.Report) {
 	for _, m := range c.Mounts() {
 		log := slices.ContainsFunc(c.Targets(), func(t topology.Target) bool {
 			return t.Role == topology.WAL && t.Mount != nil && t.Mount.Point == m.Point

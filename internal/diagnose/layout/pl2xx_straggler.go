@@ -26,7 +26,7 @@ const (
 	stragglerFree = 0.90
 )
 
-func checkStraggler(c *diagnose.Case, report func(finding.Finding)) {
+func checkStraggler(c *diagnose.Case, report diagnose.Report) {
 	deep, sure := map[string][]diagnose.Lag{}, map[string]*finding.Finding{} // by array
 	var names []string
 	for _, m := range c.Measured() {

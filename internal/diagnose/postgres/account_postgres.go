@@ -112,7 +112,7 @@ const waitsMatter = 0.2
 // farBelowBound of the smallest bound is where transactions need an explanation.
 const farBelowBound = 0.80
 
-func databaseBelow(c *diagnose.Case, report func(finding.Finding)) {
+func databaseBelow(c *diagnose.Case, report diagnose.Report) {
 	for _, b := range peaks(c) {
 		if b.Ceiling == nil || b.Ceiling.Binding() == nil {
 			continue

@@ -17,7 +17,7 @@ import (
 
 // Rules are all of PL7xx.
 func Rules() []*diagnose.Rule {
-	return finding.Rules(map[finding.Code]func(*diagnose.Case, func(finding.Finding)){
+	return finding.Rules(diagnose.Checks{
 		"PL701": commitsLimit,
 		"PL702": generatorLimits,
 		"PL703": fullPages,
@@ -76,7 +76,7 @@ const (
 	syncsApart = 0.20
 )
 
-func commitsLimit(c *diagnose.Case, report func(finding.Finding)) {
+func commitsLimit(c *diagnose.Case, report diagnose.Report) {
 	for _, b := range peaks(c) {
 		s, apart := b.S()
 		m := ceiling.CommitsIn(b.Postgres, b.peak)
@@ -97,7 +97,7 @@ func commitsLimit(c *diagnose.Case, report func(finding.Finding)) {
 	}
 }
 
-func generatorLimits(c *diagnose.Case, report func(finding.Finding)) {
+func generatorLimits(c *diagnose.Case, report diagnose.Report) {
 	for _, b := range peaks(c) {
 		limits, use := ceiling.Generated(b.peak)
 		if !limits {
@@ -116,7 +116,7 @@ func foreign(b base) bool {
 	return b.peak.Busy >= diagnose.HostFull && otherCPU(b.Postgres, b.peak) >= diagnose.ForeignCPU*float64(b.Cores)
 }
 
-func fullPages(c *diagnose.Case, report func(finding.Finding)) {
+func fullPages(c *diagnose.Case, report diagnose.Report) {
 	for _, b := range peaks(c) {
 		bytes := float64(b.peak.WAL)
 		share := min(float64(b.peak.Images)*imageBytes(b), bytes) / max(bytes, 1)
@@ -142,7 +142,7 @@ func imageBytes(b base) float64 {
 	return max(float64(b.peak.WAL)-record*float64(b.peak.Records), 0) / float64(max(b.peak.Images, 1))
 }
 
-func logOnData(c *diagnose.Case, report func(finding.Finding)) {
+func logOnData(c *diagnose.Case, report diagnose.Report) {
 	for _, b := range databases(c) {
 		if !b.Apart || !b.OneMount {
 			continue
@@ -157,7 +157,7 @@ func logOnData(c *diagnose.Case, report func(finding.Finding)) {
 	}
 }
 
-func fitsMemory(c *diagnose.Case, report func(finding.Finding)) {
+func fitsMemory(c *diagnose.Case, report diagnose.Report) {
 	for _, b := range peaks(c) {
 		if b.Scale == 0 || b.Database >= b.Memory || b.peak.DeviceReads() >= idleReads {
 			continue
@@ -169,7 +169,7 @@ func fitsMemory(c *diagnose.Case, report func(finding.Finding)) {
 	}
 }
 
-func cliff(c *diagnose.Case, report func(finding.Finding)) {
+func cliff(c *diagnose.Case, report diagnose.Report) {
 	for _, b := range peaks(c) {
 		var series []float64
 		for _, s := range b.peak.Seconds {
@@ -205,7 +205,7 @@ func mean(xs []float64) float64 {
 	return sum / float64(max(len(xs), 1))
 }
 
-func doubtfulCommits(c *diagnose.Case, report func(finding.Finding)) {
+func doubtfulCommits(c *diagnose.Case, report diagnose.Report) {
 	for _, b := range databases(c) {
 		var why []string
 		if _, apart := b.S(); apart > syncsApart && !b.ReadOnly {
@@ -244,7 +244,7 @@ func boundOf(b base) *ceiling.Bound {
 	return b.Ceiling.Binding()
 }
 
-func requestedCheckpoints(c *diagnose.Case, report func(finding.Finding)) {
+func requestedCheckpoints(c *diagnose.Case, report diagnose.Report) {
 	for _, b := range peaks(c) {
 		if b.peak.Requested <= b.peak.Timed || b.Scenario.Postgres != nil && b.Scenario.Postgres.Checkpoint {
 			continue
@@ -257,7 +257,7 @@ func requestedCheckpoints(c *diagnose.Case, report func(finding.Finding)) {
 	}
 }
 
-func notDurable(c *diagnose.Case, report func(finding.Finding)) {
+func notDurable(c *diagnose.Case, report diagnose.Report) {
 	for _, b := range databases(c) {
 		var off []string
 		for _, name := range []string{"fsync", "synchronous_commit", "full_page_writes"} {
@@ -278,7 +278,7 @@ func notDurable(c *diagnose.Case, report func(finding.Finding)) {
 	}
 }
 
-func otherServer(c *diagnose.Case, report func(finding.Finding)) {
+func otherServer(c *diagnose.Case, report diagnose.Report) {
 	for _, b := range databases(c) {
 		if len(b.Others) == 0 {
 			continue
@@ -293,7 +293,7 @@ func otherServer(c *diagnose.Case, report func(finding.Finding)) {
 // lockShare of the samples is where locks on rows are what most sessions wait for.
 const lockShare = 0.5
 
-func rowLocks(c *diagnose.Case, report func(finding.Finding)) {
+func rowLocks(c *diagnose.Case, report diagnose.Report) {
 	for _, b := range peaks(c) {
 		w := b.peak.MostWaited()
 		if w.Why != result.RowLocks || w.Share < lockShare {
