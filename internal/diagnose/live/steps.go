@@ -25,6 +25,9 @@ const (
 	groupUse       = 0.9  // of what a limit really gives
 	outsideShare   = 0.05 // of what is asked of the path
 	heldTasks      = 0.3
+	heldBackTasks  = 0.6 // of a group wait, …
+	heldAtDevice   = 0.2 // … of whose I/Os no more is at the device, …
+	heldUse        = 0.3 // … while so much of the limit is used
 	resyncShare    = 0.3 // of the leaves' bytes
 	resyncMore     = 0.5 // the same where an I/O takes twice its usual time
 	syncTasks      = 1.0 // waiting for the log or a sync …
@@ -197,11 +200,23 @@ func (v *view) fullest() *topology.GroupLimit {
 	var most *topology.GroupLimit
 	for i := range v.f.Groups {
 		l := &v.f.Groups[i]
-		if l.Limit > 0 && l.Used >= v.groupUse()*l.Effective() && (most == nil || l.Used/l.Limit > most.Used/most.Limit) {
+		if l.Limit > 0 && (l.Used >= v.groupUse()*l.Effective() || v.heldBack(l)) && (most == nil || l.Used/l.Limit > most.Used/most.Limit) {
 			most = l
 		}
 	}
 	return most
+}
+
+// heldBack is whether tasks of a group wait for I/O that is not at the device: blk-throttle lets one that asks for
+// an I/O at a time wait out its slices, and gives it far less than the limit.
+func (v *view) heldBack(l *topology.GroupLimit) bool {
+	wait := 0.0
+	for i := range v.f.Window.Processes {
+		if p := &v.f.Window.Processes[i]; p.Uses && p.Group == l.Group {
+			wait += p.For[telemetry.ForIO] + p.For[telemetry.ForOther] + p.For[telemetry.ForPage] + p.For[telemetry.ForThrottle]
+		}
+	}
+	return wait >= heldBackTasks && v.top.waiting() <= heldAtDevice*wait && l.Used >= heldUse*l.Limit
 }
 
 func nameOf(group string) string {
