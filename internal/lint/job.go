@@ -134,14 +134,30 @@ func (j *lintJob) at(names ...string) (line, col int) {
 }
 
 // found is a finding at the last of the options that is set.
-func (j *lintJob) found(says string, names ...string) *finding.Finding {
+func (j *lintJob) found(message string, names ...string) *finding.Finding {
 	line, col := j.at(names...)
-	return foundAt(j.file, line, col, says)
+	f := foundAt(j.file, line, col, "")
+	f.Message = message
+	return f
 }
 
-func foundAt(f *script.File, line, col int, says string) *finding.Finding {
+// longName is how much of a name or a value out of a document a sentence has.
+const longName = 240
+
+// says is a sentence about a document, with what comes from there cleaned.
+func says(format string, args ...any) string {
+	for i, a := range args {
+		if s, is := a.(string); is {
+			args[i] = text.Clean(s, longName)
+		}
+	}
+	return fmt.Sprintf(format, args...)
+}
+
+func foundAt(f *script.File, line, col int, format string, args ...any) *finding.Finding {
 	return &finding.Finding{
-		File: f.Name, Subject: fmt.Sprintf("%s:%d:%d", f.Name, line, col), Line: line, Col: col, Message: says,
+		File: f.Name, Subject: fmt.Sprintf("%s:%d:%d", f.Name, line, col), Line: line, Col: col,
+		Message: says(format, args...),
 	}
 }
 

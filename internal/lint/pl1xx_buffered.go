@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -34,7 +33,7 @@ var unsynced = &rule{
 			total > 0 && (tiny(j) || j.inMemory(c, total) != nil) {
 			return nil
 		}
-		return j.found(fmt.Sprintf("%s writes through the page cache and nothing forces them out: what memory still holds "+
+		return j.found(says("%s writes through the page cache and nothing forces them out: what memory still holds "+
 			"at the end counts as written.", j.setting("direct", "0")), "rw", "direct")
 	})),
 }

@@ -1,12 +1,10 @@
 package lint
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"plimsoll/internal/finding"
-	"plimsoll/internal/text"
 )
 
 // idleComment has no Check: it is about what the other rules found, and Judge asks it last
@@ -31,7 +29,7 @@ func idleComments(c *Case, all []finding.Finding, disabled []finding.Code) []fin
 	page, _ := finding.PageOf(idleComment.Code)
 	report := func(file string, line int, message string) {
 		idle = append(idle, page.Fill(finding.Finding{
-			File: file, Subject: fmt.Sprintf("%s:%d:1", file, line), Line: line, Col: 1, Message: message,
+			File: file, Subject: says("%s:%d:1", file, line), Line: line, Col: 1, Message: message,
 		}))
 	}
 	known := map[string]bool{}
@@ -51,10 +49,10 @@ func idleComments(c *Case, all []finding.Finding, disabled []finding.Code) []fin
 				switch {
 				case !known[code]:
 					report(file.Name, d.Line,
-						fmt.Sprintf("No rule of lint has the code %s.", text.Clean(strings.TrimSpace(code), 20)))
+						says("No rule of lint has the code %s.", strings.TrimSpace(code)))
 				case slices.Contains(disabled, finding.Code(code)) || code == string(idleComment.Code):
 				case !d.CoversOne(lines[place{file.Name, code}]):
-					report(file.Name, d.Line, fmt.Sprintf("%s finds nothing in the lines that this comment covers.", code))
+					report(file.Name, d.Line, says("%s finds nothing in the lines that this comment covers.", code))
 				}
 			}
 		}

@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -25,7 +24,7 @@ var zeroData = &rule{
 			return j.found("It writes zeros, which drives and arrays that compress or deduplicate hardly store.",
 				"zero_buffers")
 		case percent >= 50 && !j.open("buffer_compress_percentage"):
-			return j.found(fmt.Sprintf("%d %% of each buffer compresses away.", percent), "buffer_compress_percentage")
+			return j.found(says("%d %% of each buffer compresses away.", percent), "buffer_compress_percentage")
 		case j.given("buffer_pattern") && !refill && !j.given("buffer_compress_percentage") && !j.given("dedupe_percentage"):
 			return j.found("It writes one pattern over and over.", "buffer_pattern")
 		case !j.flag("scramble_buffers", true) && !refill:
@@ -50,7 +49,7 @@ var randomMap = &rule{
 		}
 		if bs := j.bs(); bs > 0 && j.last["random_generator"].Value != "lfsr" && !j.open("size") && !j.open("numjobs") {
 			if size := w.Size / bs / 8 * units64(w.Jobs); size > 256*units.MiB {
-				return j.found(fmt.Sprintf("The random maps of %s take %s of memory.", text.Plural(w.Jobs, "job"), size), "size")
+				return j.found(says("The random maps of %s take %s of memory.", text.Plural(w.Jobs, "job"), size), "size")
 			}
 		}
 		return nil
@@ -61,7 +60,7 @@ var runsCommand = &rule{
 	Code: "PL123", Check: anyJob(func(_ *Case, j *lintJob) *finding.Finding {
 		for _, name := range []string{"exec_prerun", "exec_postrun", "program"} {
 			if o, ok := j.last[name]; ok && (name != "program" || j.load.Engine == "exec") {
-				return j.found(fmt.Sprintf("%s runs %q in a shell.", name, text.Clean(o.Value, 120)), name)
+				return j.found(says("%s runs %q in a shell.", name, o.Value), name)
 			}
 		}
 		return nil
@@ -109,7 +108,7 @@ var renamed = &rule{
 			if c.leftToRefused(old, o) {
 				return nil // the fio at hand differs from 3.33: PL102 speaks of what it does not know
 			}
-			f := at(fmt.Sprintf("%s is %s.", o.Name, old.says))
+			f := at(says("%s is %s.", o.Name, old.says))
 			f.Fix = "Drop it."
 			if old.gone {
 				f.Severity = finding.Fail

@@ -22,7 +22,7 @@ var depthOnSync = &rule{
 		if err == nil && depth <= 1 || err != nil && !c.filledIn(o) { // PL102 says that fio refuses it
 			return nil
 		}
-		f := j.found(fmt.Sprintf("%s keeps one I/O in flight per job, whatever iodepth says: %s in flight, not %s.",
+		f := j.found(says("%s keeps one I/O in flight per job, whatever iodepth says: %s in flight, not %s.",
 			j.setting("ioengine", fio.DefaultEngine), units.Group(fmt.Sprint(max(j.load.Jobs, 1))),
 			times32(j, uint64(depth))), "iodepth")
 		if j.open("iodepth") || !j.src.Command && !j.given("ioengine") && (!j.namesEngine() || j.completed()) ||
@@ -81,7 +81,7 @@ var asyncBuffered = &rule{
 			j.load.Depth <= 1 && !j.open("iodepth") {
 			return nil
 		}
-		f := j.found(fmt.Sprintf("libaio with %s submits one I/O at a time through the page cache; iodepth does nothing.",
+		f := j.found(says("libaio with %s submits one I/O at a time through the page cache; iodepth does nothing.",
 			j.setting("direct", "0")), "ioengine", "direct")
 		if j.directOutside() || j.open("iodepth") || j.prepares() {
 			f.Severity = finding.Info
@@ -101,7 +101,7 @@ var syncWithDepth = &rule{
 			name = "fsync"
 		}
 		f := j.found(
-			fmt.Sprintf("%s=1 blocks the submitter after each write, so iodepth=%d fills fio's queue and not the device's: "+
+			says("%s=1 blocks the submitter after each write, so iodepth=%d fills fio's queue and not the device's: "+
 				"its latencies include the wait.", name, j.load.Depth),
 			name,
 		)
@@ -124,7 +124,7 @@ var boundByDepth = &rule{
 		}
 		const typical = 500 * time.Microsecond // of a network volume
 		return j.found(
-			fmt.Sprintf("%s with %d jobs keeps %d I/Os in flight: at %s each that is at most %s IOPS, whatever the volume can "+
+			says("%s with %d jobs keeps %d I/Os in flight: at %s each that is at most %s IOPS, whatever the volume can "+
 				"do.", j.setting("ioengine", fio.DefaultEngine), w.Jobs, w.Jobs, text.Duration(typical),
 				units.IOPS(float64(w.Jobs)/typical.Seconds())),
 			"numjobs",

@@ -2,7 +2,6 @@ package lint
 
 import (
 	"cmp"
-	"fmt"
 	"path"
 	"regexp"
 	"strconv"
@@ -25,7 +24,7 @@ var smallOnDevice = &rule{
 			least%512 != 0 {
 			return nil
 		}
-		return j.found(fmt.Sprintf("Blocks of %s: a drive with sectors of 4 KiB refuses them or emulates them.", least),
+		return j.found(says("Blocks of %s: a drive with sectors of 4 KiB refuses them or emulates them.", least),
 			"bs", "bssplit", "bsrange")
 	})),
 }
@@ -41,7 +40,7 @@ var partSectors = &rule{
 			if bs%512 == 0 {
 				continue
 			}
-			f := j.found(fmt.Sprintf("Blocks of %d bytes are no whole sectors, and direct=1: a device, ext4 and xfs "+
+			f := j.found(says("Blocks of %d bytes are no whole sectors, and direct=1: a device, ext4 and xfs "+
 				"refuse them.", bs), "bs")
 			if !j.namesEngine() {
 				f.Severity = finding.Info // the command that starts the file may give another
@@ -81,7 +80,7 @@ var manyFills = &rule{
 			j.open("offset_increment") {
 			return nil
 		}
-		return j.found(fmt.Sprintf("%s × %s write the device %d times.", text.Plural(max(j.load.Jobs, 1), "job"),
+		return j.found(says("%s × %s write the device %d times.", text.Plural(max(j.load.Jobs, 1), "job"),
 			text.Plural(j.passes(), "loop"), n),
 			"numjobs", "loops")
 	}),
@@ -97,7 +96,7 @@ var holesInFill = &rule{
 		for range n {
 			left *= 0.36788 // 1/e
 		}
-		f := j.found(fmt.Sprintf("norandommap leaves %s of the blocks unwritten.", text.Share(left)), "norandommap")
+		f := j.found(says("norandommap leaves %s of the blocks unwritten.", text.Share(left)), "norandommap")
 		if !fillName.MatchString(j.sec.Name) && !fillName.MatchString(path.Base(j.file.Name)) || c.filled(j) {
 			f.Severity = finding.Info
 		}

@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -9,7 +8,6 @@ import (
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/script"
-	"plimsoll/internal/text"
 )
 
 // claim is what a job's name says that the job does.
@@ -84,21 +82,21 @@ var contradictingName = &rule{
 			return nil
 		}
 		name := j.sec.Name
-		c, says := claimed(name)
+		c, is := claimed(name)
 		for _, s := range j.src.File.Sections { // one of [global] names no job, and says what is meant
-			if global, has := s.Get("name"); has && s.Global() && !says && !slices.ContainsFunc(j.own.Options, sets("rw")) {
+			if global, has := s.Get("name"); has && s.Global() && !is && !slices.ContainsFunc(j.own.Options, sets("rw")) {
 				name = global
-				c, says = claimed(name)
+				c, is = claimed(name)
 			}
 		}
-		if !says {
+		if !is {
 			return nil
 		}
 		instead := c.contradicted(j.load)
 		if instead == "" {
 			return nil
 		}
-		f := j.found(fmt.Sprintf("The job is named %q, and with %s %s.", text.Clean(name, 60), j.setting("rw", "read"),
+		f := j.found(says("The job is named %q, and with %s %s.", name, j.setting("rw", "read"),
 			instead), "rw")
 		if name != j.sec.Name {
 			f.Severity = finding.Info // fio does not show it
@@ -131,8 +129,8 @@ var placeAlone = &rule{
 				slices.ContainsFunc(j.own.Options, func(o fio.Option) bool { return !slices.Contains(placeOptions, o.Name) }) {
 				continue
 			}
-			report(*j.found(fmt.Sprintf("[%s] is a job of its own, and reads with fio's defaults: it shares no option "+
-				"with the sections before it.", text.Clean(j.sec.Name, 60))))
+			report(*j.found(says("[%s] is a job of its own, and reads with fio's defaults: it shares no option "+
+				"with the sections before it.", j.sec.Name)))
 		}
 	},
 }
@@ -148,8 +146,8 @@ var sectionPath = &rule{
 			}
 			for _, jobs := range named {
 				for _, j := range jobs {
-					f := foundAt(file, max(j.own.Line, 1), 1, fmt.Sprintf("[%s] works on %s in the current folder, and not where "+
-						"its name says.", text.Clean(j.own.Name, 60), text.Clean(j.load.Filename, 120)))
+					f := foundAt(file, max(j.own.Line, 1), 1, "[%s] works on %s in the current folder, and not where "+
+						"its name says.", j.own.Name, j.load.Filename)
 					if len(jobs) == 1 {
 						f.Severity = finding.Info
 					}

@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -28,10 +27,10 @@ var sameBlocks = &rule{
 		if j.src.File != nil && len(j.src.File.Jobs()) > 1 {
 			jobs += " of [" + text.Clean(j.sec.Name, 120) + "]"
 		}
-		f := j.found(fmt.Sprintf("%s %s the same blocks of one %s (no offset_increment).", jobs, j.verb(), what),
+		f := j.found(says("%s %s the same blocks of one %s (no offset_increment).", jobs, j.verb(), what),
 			"filename", "numjobs")
 		if w.Size > 0 && !j.open("size") {
-			f.Fix = fmt.Sprintf("Add offset_increment=%s; the %s then has to hold %s. Or use directory= for a file per job.",
+			f.Fix = says("Add offset_increment=%s; the %s then has to hold %s. Or use directory= for a file per job.",
 				w.Size.Suffixed(), what, w.Size*units64(w.Jobs))
 		}
 		if j.open("ioengine") || !fio.UsesPageCache(w.Engine) || j.prepares() || w.Paced() {
@@ -55,8 +54,8 @@ var neverWritten = &rule{
 		for _, d := range j.devices() {
 			if !c.documents[j.file].Written[d] && !inMemoryDevice(d) {
 				return j.found(
-					fmt.Sprintf("It reads %s, which no job here has written: blocks never written, or trimmed, are answered without "+
-						"touching the medium.", text.Clean(d, 120)),
+					says("It reads %s, which no job here has written: blocks never written, or trimmed, are answered without "+
+						"touching the medium.", d),
 					"filename",
 				)
 			}
@@ -68,7 +67,7 @@ var neverWritten = &rule{
 			}
 			for _, path := range j.load.Files() {
 				if slices.ContainsFunc(cmd.Words[1:], hasText(path)) && !c.documents[j.file].Written[path] {
-					return j.found(fmt.Sprintf("It reads %s, which %s in line %d made without writing it.", text.Clean(path, 120),
+					return j.found(says("It reads %s, which %s in line %d made without writing it.", path,
 						name, cmd.Line), "filename")
 				}
 			}
@@ -107,11 +106,11 @@ var rawWrite = &rule{
 			return nil
 		}
 		does := firstWord(strings.Replace(j.verb(), "read and write", "write", 1))
-		f := j.found(fmt.Sprintf("It %ss %s: whatever is there is lost.", does, strings.Join(devices, ", ")), "filename")
+		f := j.found(says("It %ss %s: whatever is there is lost.", does, strings.Join(devices, ", ")), "filename")
 		for _, m := range c.documents[j.file].Mounts {
 			if slices.Contains(j.devices(), m.Device) && m.Line < f.Line {
-				f.Message = fmt.Sprintf("It writes %s, which line %d mounts on %s: fio refuses to, unless the mount is of a "+
-					"partition or an array of it.", text.Clean(m.Device, 120), m.Line, text.Clean(m.Point, 120))
+				f.Message = says("It writes %s, which line %d mounts on %s: fio refuses to, unless the mount is of a "+
+					"partition or an array of it.", m.Device, m.Line, m.Point)
 			}
 		}
 		return f

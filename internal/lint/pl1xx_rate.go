@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"fmt"
 	"strings"
 
 	"plimsoll/internal/finding"
@@ -16,7 +15,7 @@ var rateBySmallest = &rule{
 		var parts []string
 		add := func(asked, held units.IOPS, what string) {
 			if asked > 0 && held < asked {
-				parts = append(parts, fmt.Sprintf("%s of the %s %s IOPS", held, asked, what))
+				parts = append(parts, says("%s of the %s %s IOPS", held, asked, what))
 			}
 		}
 		add(w.ReadIOPS, read, "read")
@@ -24,7 +23,7 @@ var rateBySmallest = &rule{
 		if len(parts) == 0 {
 			return nil
 		}
-		return j.found(fmt.Sprintf("fio holds the job to its rate times the smallest block: %s that it asks for.",
+		return j.found(says("fio holds the job to its rate times the smallest block: %s that it asks for.",
 			strings.Join(parts, " and ")), "rate_iops")
 	}),
 }
@@ -48,7 +47,7 @@ var rampAboveRun = &rule{
 		if w.Runtime == 0 || w.Ramp <= w.Runtime || j.open("runtime") || j.open("ramp_time") {
 			return nil
 		}
-		f := j.found(fmt.Sprintf("The job warms up for %s and measures %s.", text.Duration(w.Ramp),
+		f := j.found(says("The job warms up for %s and measures %s.", text.Duration(w.Ramp),
 			text.Duration(w.Runtime)), "ramp_time")
 		const swapped = 10
 		if w.Ramp < swapped*w.Runtime {
@@ -66,7 +65,7 @@ var loopsWithTime = &rule{
 			j.load.Runtime == 0 {
 			return nil
 		}
-		return j.found(fmt.Sprintf("The job ends after %s, whatever %s says.", text.Duration(j.load.Runtime),
+		return j.found(says("The job ends after %s, whatever %s says.", text.Duration(j.load.Runtime),
 			j.setting("loops", "")), "loops")
 	}),
 }

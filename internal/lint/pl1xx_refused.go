@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -25,7 +24,11 @@ func (c *Case) options(
 					if o.File != "" {
 						continue
 					}
-					at := func(says string) *finding.Finding { return foundAt(file, o.Line, o.Col, says) }
+					at := func(message string) *finding.Finding {
+						f := foundAt(file, o.Line, o.Col, "")
+						f.Message = message
+						return f
+					}
 					if f := visit(file, j, at, o); f != nil {
 						report(*f)
 					}
@@ -92,9 +95,9 @@ func (c *Case) textsOf(file *script.File, j *script.Job) []written {
 	return all
 }
 
-// at is a finding at one of the section's options.
-func (w written) at(o fio.Option, says string) *finding.Finding {
-	return foundAt(w.file, o.Line, o.Col, says)
+// says is a finding at one of the section's options.
+func (w written) says(o fio.Option, format string, args ...any) *finding.Finding {
+	return foundAt(w.file, o.Line, o.Col, format, args...)
 }
 
 var unknownOption = &rule{
@@ -137,7 +140,7 @@ func (c *Case) refusedByAsked(w written, report func(finding.Finding)) {
 			continue
 		}
 		what, why := text.Clean(o.String(), 120), text.Clean(said, 120)
-		f := w.at(o, fmt.Sprintf("The installed fio refuses %s: it says %q.", what, why))
+		f := w.says(o, "The installed fio refuses %s: it says %q.", what, why)
 		f.Fix = describes(c.table(), o)
 		report(*f)
 	}
@@ -167,8 +170,8 @@ func (c *Case) refused(table *fio.OptionTable, w written, r fio.Refusal) *findin
 		}
 		return f
 	case fio.RefusedSetting:
-		f := w.at(o, fmt.Sprintf("%s %s: fio drops the job.", name, r.Says))
-		f.Fix = fmt.Sprintf("Give it to fio where it is started: fio --%s ...", value)
+		f := w.says(o, "%s %s: fio drops the job.", name, r.Says)
+		f.Fix = says("Give it to fio where it is started: fio --%s ...", value)
 		return f
 	case fio.RefusedEngine:
 		if o.Pad != "" {
@@ -179,7 +182,7 @@ func (c *Case) refused(table *fio.OptionTable, w written, r fio.Refusal) *findin
 		if slices.ContainsFunc(table.Misreadings(w.JobText), func(m fio.Misreading) bool { return m.Option == o }) {
 			return nil // PL128
 		}
-		f := w.at(o, fmt.Sprintf("fio refuses the job: %s %s.", value, r.Says))
+		f := w.says(o, "fio refuses the job: %s %s.", value, r.Says)
 		f.Fix = "Change it, or what it does not go with."
 		return f
 	case fio.RefusedValue:
@@ -187,7 +190,7 @@ func (c *Case) refused(table *fio.OptionTable, w written, r fio.Refusal) *findin
 	if o.Pad != "" && blankMatters(table, w, o) {
 		return nil // PL127
 	}
-	f := w.at(o, fmt.Sprintf("fio refuses %s: it %s.", value, r.Says))
+	f := w.says(o, "fio refuses %s: it %s.", value, r.Says)
 	f.Fix = describes(table, o)
 	if _, asked := c.Asked[w.job.File]; strings.TrimSpace(o.Value) == "" && !o.Bare && !w.Command && !asked {
 		f.Severity = finding.Info // a script fills it in before the job runs
@@ -195,11 +198,11 @@ func (c *Case) refused(table *fio.OptionTable, w written, r fio.Refusal) *findin
 	switch {
 	case r.Near == "":
 	case r.Sure:
-		f.Fix = fmt.Sprintf("Write %s=%s.", name, r.Near)
+		f.Fix = says("Write %s=%s.", name, r.Near)
 		f.Edits = set(w.file, o, o.Name, r.Near)
 	default:
-		f.Message = fmt.Sprintf("fio refuses %s: it %s; did you mean %s?", value, r.Says, r.Near)
-		f.Fix = fmt.Sprintf("Write %s=%s, if that is what was meant.", name, r.Near)
+		f.Message = says("fio refuses %s: it %s; did you mean %s?", value, r.Says, r.Near)
+		f.Fix = says("Write %s=%s, if that is what was meant.", name, r.Near)
 	}
 	return f
 }
@@ -211,9 +214,9 @@ func describes(table *fio.OptionTable, o fio.Option) string {
 	case !known:
 		return ""
 	case len(info.Engines) > 0:
-		return fmt.Sprintf("Give a value that fio takes: fio --enghelp=%s,%s describes it.", info.Engines[0], info.Name)
+		return says("Give a value that fio takes: fio --enghelp=%s,%s describes it.", info.Engines[0], info.Name)
 	}
-	return fmt.Sprintf("Give a value that fio takes: fio --cmdhelp=%s describes it.", info.Name)
+	return says("Give a value that fio takes: fio --cmdhelp=%s describes it.", info.Name)
 }
 
 // instead is what fio 3.33 makes of an option of a command line that it does not know.
@@ -225,10 +228,10 @@ func (w written) instead(table *fio.OptionTable, r fio.Refusal) string {
 	}
 	rest := string(line[r.Option.Col-1:])
 	if letter, short := command.Short(rest[:min(len(rest), 2)]); short && len(name) > 1 {
-		return fmt.Sprintf(" With one hyphen fio takes it for %s (--%s), and may run without it.", rest[:2], letter)
+		return says(" With one hyphen fio takes it for %s (--%s), and may run without it.", rest[:2], letter)
 	}
 	if n := table.Begins(name, ""); n > 1 && r.Near == "" {
-		return fmt.Sprintf(" %s begin with it, and fio refuses what is ambiguous.", text.Plural(n, "option"))
+		return says(" %s begin with it, and fio refuses what is ambiguous.", text.Plural(n, "option"))
 	}
 	return ""
 }
@@ -242,43 +245,43 @@ func (c *Case) unknownName(table *fio.OptionTable, w written, r fio.Refusal) *fi
 		return nil
 	}
 	name := text.Clean(o.Name, 120)
-	f := w.at(o, fmt.Sprintf("fio knows no option %q.", name))
+	f := w.says(o, "fio knows no option %q.", name)
 	if unmerged(o) {
-		f.Message = fmt.Sprintf("%s is git's mark of an unresolved merge: fio drops the job.", text.Clean(o.String(), 60))
+		f.Message = says("%s is git's mark of an unresolved merge: fio drops the job.", o.String())
 		f.Fix = "Resolve the merge."
 		return f
 	}
 	if w.Command && ownProgram.MatchString(w.job.Program) {
-		f.Message = fmt.Sprintf("No released fio knows the option %q; %s may be another one.", name,
-			text.Clean(w.job.Program, 120))
+		f.Message = says("No released fio knows the option %q; %s may be another one.", name,
+			w.job.Program)
 		f.Severity, f.Fix = finding.Info, "Say beside the command which fio it is."
 		return f
 	}
 	if n := len(c.strangers[w.file]); r.Near == "" && r.Says == "" && n > 1 && c.Fio == nil &&
 		optionForm.MatchString(o.Name) {
-		f.Message = fmt.Sprintf("No released fio knows the option %q, nor %s beside it: another fio, or another program, "+
+		f.Message = says("No released fio knows the option %q, nor %s beside it: another fio, or another program, "+
 			"may be meant.", name, text.Plural(n-1, "option"))
 		f.Severity = finding.Warn
 	}
 	if source, own := c.Own[o.Name]; own {
-		f.Message = fmt.Sprintf("No released fio knows the option %q; the one whose source is %s does.", name,
-			text.Clean(source, 120))
+		f.Message = says("No released fio knows the option %q; the one whose source is %s does.", name,
+			source)
 		f.Severity, f.Fix = finding.Info, "Say beside the job that it needs this fio."
 		return f
 	}
 	if r.Says != "" {
-		f.Message = fmt.Sprintf("fio drops the job: %s %s.", name, r.Says)
+		f.Message = says("fio drops the job: %s %s.", name, r.Says)
 		f.Fix = "Drop it, or run the job with a fio that has it."
 		if info, known := table.Lookup(o.Name); known && len(info.Engines) > 0 {
-			f.Fix = fmt.Sprintf("Drop it, or write ioengine=%s.", info.Engines[0])
+			f.Fix = says("Drop it, or write ioengine=%s.", info.Engines[0])
 		}
 		return f
 	}
 	if r.Near == "" {
 		return f
 	}
-	f.Message = fmt.Sprintf("fio knows no option %q; did you mean %s?", name, r.Near)
-	f.Fix = fmt.Sprintf("Write %s, if that is what was meant.", r.Near)
+	f.Message = says("fio knows no option %q; did you mean %s?", name, r.Near)
+	f.Fix = says("Write %s, if that is what was meant.", r.Near)
 	if clean := strings.ToLower(strings.ReplaceAll(o.Name, "-", "_")); r.Near == clean {
 		fixed := o
 		fixed.Name = r.Near
@@ -294,13 +297,13 @@ func (c *Case) unknownName(table *fio.OptionTable, w written, r fio.Refusal) *fi
 func unknownEngine(w written, r fio.Refusal) *finding.Finding {
 	value := strings.TrimSpace(r.Option.Value)
 	if r.Near == "" || strings.HasPrefix(value, "spdk") || strings.ContainsAny(value, "-.") {
-		f := w.at(r.Option, fmt.Sprintf("ioengine=%s is not one of fio's own engines: its options are not judged.",
-			text.Clean(value, 120)))
+		f := w.says(r.Option, "ioengine=%s is not one of fio's own engines: its options are not judged.",
+			value)
 		f.Severity, f.Fix = finding.Info, "If it is meant to be fio's own: fio --enghelp lists them."
 		return f
 	}
-	f := w.at(r.Option, fmt.Sprintf("fio has no ioengine %s; did you mean %s?", text.Clean(value, 120), r.Near))
-	f.Fix = fmt.Sprintf("Write ioengine=%s, if that is what was meant.", r.Near)
+	f := w.says(r.Option, "fio has no ioengine %s; did you mean %s?", value, r.Near)
+	f.Fix = says("Write ioengine=%s, if that is what was meant.", r.Near)
 	return f
 }
 
@@ -332,8 +335,8 @@ var blankValue = &rule{
 				if o.Pad == "" || !blankMatters(table, w, o) {
 					continue
 				}
-				f := w.at(o, fmt.Sprintf("fio takes the blank in %q as part of the value and drops the job.",
-					text.Clean(o.Name+"="+o.Pad+o.Value, 120)))
+				f := w.says(o, "fio takes the blank in %q as part of the value and drops the job.",
+					o.Name+"="+o.Pad+o.Value)
 				f.Edits = set(w.file, o, o.Name, o.Value)
 				report(*f)
 			}
@@ -363,13 +366,13 @@ func sectionMisread(w written, report func(finding.Finding)) {
 		return
 	}
 	col := 1 + len([]rune(line[:strings.IndexByte(line, '[')]))
-	f := foundAt(w.file, s.Line, col, text.Clean(m.Says, 240)+".")
+	f := foundAt(w.file, s.Line, col, "%s.", m.Says)
 	switch {
 	case m.New != "":
-		f.Fix = fmt.Sprintf("Write %s.", text.Clean(m.New, 120))
+		f.Fix = says("Write %s.", m.New)
 		f.Edits = replaced(w.file, s.Line, col, m.Old, m.New)
 	case m.Hint != "":
-		f.Fix = fmt.Sprintf("Write %s, if that is what was meant.", m.Hint)
+		f.Fix = says("Write %s, if that is what was meant.", m.Hint)
 	default:
 		f.Fix = "Close the name with ] and leave nothing behind it."
 	}
@@ -378,17 +381,17 @@ func sectionMisread(w written, report func(finding.Finding)) {
 
 func misread(w written, m fio.Misreading) *finding.Finding {
 	o := m.Option
-	f := w.at(o, fmt.Sprintf("%s %s.", text.Clean(o.String(), 120), m.Says))
+	f := w.says(o, "%s %s.", o.String(), m.Says)
 	switch {
 	case m.New != "":
 		value := strings.Replace(o.Pad+o.Value, m.Old, m.New, 1)
-		f.Fix = fmt.Sprintf("Write %s=%s.", o.Name, strings.TrimSpace(value))
+		f.Fix = says("Write %s=%s.", o.Name, strings.TrimSpace(value))
 		f.Edits = set(w.file, o, o.Name, value)
 	case m.Hint == "":
 	case m.Kind == fio.MisreadValue:
-		f.Fix = fmt.Sprintf("Write %s=%s, if that is what was meant.", o.Name, m.Hint)
+		f.Fix = says("Write %s=%s, if that is what was meant.", o.Name, m.Hint)
 	default:
-		f.Fix = fmt.Sprintf("Write %s, if that is what was meant.", m.Hint)
+		f.Fix = says("Write %s, if that is what was meant.", m.Hint)
 	}
 	return f
 }

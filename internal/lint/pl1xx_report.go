@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -16,7 +15,7 @@ var manyReports = &rule{
 		if j.load.Jobs < 4 || j.flag("group_reporting", false) {
 			return nil
 		}
-		return j.found(fmt.Sprintf("fio prints %d reports and no percentiles over all jobs.", j.load.Jobs),
+		return j.found(says("fio prints %d reports and no percentiles over all jobs.", j.load.Jobs),
 			"numjobs")
 	}),
 }
@@ -30,7 +29,7 @@ var ratePerJob = &rule{
 		var sums []string
 		add := func(on bool, each, all, what string) {
 			if on {
-				sums = append(sums, fmt.Sprintf("%s of %s, %s in all", each, what, all))
+				sums = append(sums, says("%s of %s, %s in all", each, what, all))
 			}
 		}
 		n := float64(w.Jobs)
@@ -45,7 +44,7 @@ var ratePerJob = &rule{
 		if len(j.src.File.Jobs()) > 1 {
 			of = " of [" + text.Clean(j.sec.Name, 120) + "]"
 		}
-		return j.found(fmt.Sprintf("Each of the %d jobs%s may do %s.", w.Jobs, of, strings.Join(sums, "; ")), "rate",
+		return j.found(says("Each of the %d jobs%s may do %s.", w.Jobs, of, strings.Join(sums, "; ")), "rate",
 			"rate_iops")
 	}),
 }
@@ -89,7 +88,7 @@ var mixIgnored = &rule{
 				share = "rwmixwrite"
 			}
 			f := j.found(
-				fmt.Sprintf("%s does not mix: %s has no effect.", j.setting("rw", "read"), j.setting(share, "")), share)
+				says("%s does not mix: %s has no effect.", j.setting("rw", "read"), j.setting(share, "")), share)
 			if !j.given("rw") && !j.src.Command {
 				f.Severity = finding.Info // the command that starts the file may give it
 			}
@@ -109,7 +108,7 @@ var syncsNothing = &rule{
 			return j.load.Writes(), known
 		}
 		c.unused(syncs, func(j *lintJob) {
-			report(*j.found(fmt.Sprintf("%s writes nothing, so that nothing is ever synced.", j.setting("rw", "read")),
+			report(*j.found(says("%s writes nothing, so that nothing is ever synced.", j.setting("rw", "read")),
 				"fsync", "fdatasync"))
 		}, "fsync", "fdatasync")
 	},
@@ -156,7 +155,7 @@ var omission = &rule{
 			return nil
 		}
 		return j.found(
-			fmt.Sprintf("With %s, I/Os that a stall delays are issued late and timed from then: high percentiles come out too "+
+			says("With %s, I/Os that a stall delays are issued late and timed from then: high percentiles come out too "+
 				"low.", limited),
 			limited,
 		)
@@ -167,7 +166,7 @@ var everyIO = &rule{
 	Code: "PL126", Check: eachJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
 		for _, name := range []string{"write_lat_log", "write_bw_log", "write_iops_log"} {
 			if j.given(name) && !j.given("log_avg_msec") && !j.given("log_hist_msec") && !j.given("log_max_value") {
-				return j.found(fmt.Sprintf("%s without log_avg_msec keeps a line in memory for each I/O.", name), name)
+				return j.found(says("%s without log_avg_msec keeps a line in memory for each I/O.", name), name)
 			}
 		}
 		return nil

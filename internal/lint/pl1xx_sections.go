@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -55,13 +54,13 @@ func twice(file *script.File, j *script.Job, s fio.Section, report func(finding.
 		if !stands(file, j, o) || !stands(file, j, old) { // a default of the script, which this command replaces
 			continue
 		}
-		says := fmt.Sprintf("%s replaces %s of line %d", shown(o), shown(old), old.Line)
+		replaces := says("%s replaces %s of line %d", shown(o), shown(old), old.Line)
 		if o.Name != old.Name && fio.BuiltinOptions().Main(old.Name) == name {
-			says += fmt.Sprintf(": %s is another name of %s", old.Name, o.Name)
+			replaces += says(": %s is another name of %s", old.Name, o.Name)
 		}
-		f := foundAt(file, o.Line, o.Col, says+".")
+		f := foundAt(file, o.Line, o.Col, "%s.", replaces)
 		if fio.BuiltinOptions().Main(old.Name) == name && same(o, old) {
-			f.Severity, f.Message = finding.Info, fmt.Sprintf("%s stands in line %d already.", text.Clean(o.String(), 120),
+			f.Severity, f.Message = finding.Info, says("%s stands in line %d already.", o.String(),
 				old.Line)
 		}
 		if key == "direct" && fio.BuiltinOptions().Main(old.Name) != name {
@@ -162,8 +161,8 @@ var together = &rule{
 			case !j.load.Reads():
 				writers[name] = j
 			case !j.load.Writes() && w != nil:
-				f := j.found(fmt.Sprintf("[%s] reads %s while [%s] writes it: no stonewall keeps them apart.",
-					text.Clean(j.sec.Name, 60), text.Clean(name, 120), text.Clean(w.sec.Name, 60)), "rw")
+				f := j.found(says("[%s] reads %s while [%s] writes it: no stonewall keeps them apart.",
+					j.sec.Name, name, w.sec.Name), "rw")
 				if by := map[string]bool{"rw": true}; j.load.TimeBased && w.load.TimeBased || !j.alone(by) || !w.alone(by) {
 					f.Severity = finding.Info
 				}
@@ -193,12 +192,12 @@ var oneName = &rule{
 			}
 			if line := names[j.sec.Name]; line > 0 && !reported[j.sec.Name] {
 				reported[j.sec.Name] = true
-				f := j.found(fmt.Sprintf("This section and that of line %d are both named %q and write the same logs.", line,
-					text.Clean(j.sec.Name, 60)), "name")
+				f := j.found(says("This section and that of line %d are both named %q and write the same logs.", line,
+					j.sec.Name), "name")
 				if j.flag("per_job_logs", true) || j.open("per_job_logs") {
-					f.Severity, f.Message = finding.Info, fmt.Sprintf(
+					f.Severity, f.Message = finding.Info, says(
 						"This section and that of line %d are both named %q: only a number keeps their logs apart.", line,
-						text.Clean(j.sec.Name, 60))
+						j.sec.Name)
 				}
 				report(*f)
 			}

@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"fmt"
 	"strings"
 
 	"plimsoll/internal/finding"
@@ -23,7 +22,7 @@ var cachedSet = &rule{
 			if j.load.Sequential || total >= controller {
 				return nil
 			}
-			f := j.found(fmt.Sprintf("Random I/O on %s in all may stay in the cache of a controller or drive.", total), "size")
+			f := j.found(says("Random I/O on %s in all may stay in the cache of a controller or drive.", total), "size")
 			f.Severity, f.Fix = finding.Info, "Give it a size that no controller's or drive's memory holds, such as 10G."
 			return f
 		}
@@ -69,7 +68,7 @@ func (j *lintJob) inMemory(c *Case, total units.Bytes) *finding.Finding {
 	default:
 		return nil
 	}
-	f := j.found(fmt.Sprintf("%s in all fits in %s, and direct=0: %s.", total, name, what), "size", "direct")
+	f := j.found(says("%s in all fits in %s, and direct=0: %s.", total, name, what), "size", "direct")
 	// The engine and the rest may be given elsewhere.
 	if c.Memory == 0 && total > sure || !j.src.Command && (!j.namesEngine() || j.completed()) {
 		f.Severity = finding.Info
@@ -90,9 +89,9 @@ var tinyFile = &rule{
 			return nil
 		}
 		blocks := j.load.Size / j.bs()
-		says := fmt.Sprintf("Each job has a file of %s: %d blocks of %s", j.load.Size, blocks, j.bs())
+		message := says("Each job has a file of %s: %d blocks of %s", j.load.Size, blocks, j.bs())
 		if blocks <= 1 {
-			says = fmt.Sprintf("Each job has a file of %s, one block: it %ss the same %s", j.load.Size, firstWord(j.verb()),
+			message = says("Each job has a file of %s, one block: it %ss the same %s", j.load.Size, firstWord(j.verb()),
 				j.bs())
 		}
 		again := !j.load.Sequential && j.repeats()
@@ -101,11 +100,11 @@ var tinyFile = &rule{
 		}
 		if again {
 			if blocks > 1 {
-				says += ","
+				message += ","
 			}
-			says += " over and over"
+			message += " over and over"
 		}
-		f := j.found(says+".", "size")
+		f := j.found(message+".", "size")
 		depth := units.Bytes(max(j.load.Depth, 1))
 		if fio.Synchronous(j.load.Engine) || j.open("iodepth") || j.open("ioengine") {
 			depth = 1
@@ -132,14 +131,14 @@ var straddles = &rule{
 			if chunk%bs == 0 || bs%chunk == 0 {
 				return nil
 			}
-			f := j.found(fmt.Sprintf("Blocks of %s straddle chunks of %s (%s): %s pieces each on average.", bs, chunk, where,
+			f := j.found(says("Blocks of %s straddle chunks of %s (%s): %s pieces each on average.", bs, chunk, where,
 				text.Factor(topology.Pieces(bs, chunk))), "bs")
 			return f
 		}
 		if bs&(bs-1) == 0 || bs%512 != 0 { // PL128 speaks of what is no whole number of sectors
 			return nil
 		}
-		f := j.found(fmt.Sprintf("Blocks of %s are not a power of two: on an array they straddle chunks of any size.", bs),
+		f := j.found(says("Blocks of %s are not a power of two: on an array they straddle chunks of any size.", bs),
 			"bs")
 		for _, chunk := range []units.Bytes{64 * units.KiB, 128 * units.KiB, 512 * units.KiB} {
 			if chunk%bs != 0 && bs%chunk != 0 {
@@ -168,7 +167,7 @@ func (c *Case) chunkOf(j *lintJob) (units.Bytes, string) {
 		device = l.DeviceUnder(path)
 	}
 	if a := l.ArrayOn(device); a != nil {
-		return a.Chunk, fmt.Sprintf("line %d", a.Line)
+		return a.Chunk, says("line %d", a.Line)
 	}
 	return 0, ""
 }
@@ -187,7 +186,7 @@ var tooLarge = &rule{
 				before := sums[j.src]
 				sums[j.src] += j.total()
 				if before <= c.Free && sums[j.src] > c.Free {
-					report(*j.found(fmt.Sprintf("The files up to this job take %s; %s are free.", sums[j.src], c.Free), "size"))
+					report(*j.found(says("The files up to this job take %s; %s are free.", sums[j.src], c.Free), "size"))
 				}
 			}
 		}
@@ -200,8 +199,8 @@ var percentSize = &rule{
 			if o := j.last[name]; strings.HasSuffix(strings.TrimSpace(o.Value), "%") && len(j.devices()) == 0 &&
 				j.measures() &&
 				!j.open("filename") {
-				return j.found(fmt.Sprintf("%s=%s is a share of the file as fio finds it: none when it is new, another one after "+
-					"each run.", name, text.Clean(o.Value, 120)), name)
+				return j.found(says("%s=%s is a share of the file as fio finds it: none when it is new, another one after "+
+					"each run.", name, o.Value), name)
 			}
 		}
 		return nil
@@ -217,7 +216,7 @@ var endsEarly = &rule{
 			!j.measures() {
 			return nil
 		}
-		return j.found(fmt.Sprintf("The job ends as soon as its %s are done, even if that is long before %s.", j.load.Size,
+		return j.found(says("The job ends as soon as its %s are done, even if that is long before %s.", j.load.Size,
 			text.Duration(j.load.Runtime)), "runtime")
 	})),
 }

@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -18,7 +17,7 @@ var unreadable = &rule{
 		for _, file := range c.Scripts {
 			for _, u := range file.Unread {
 				why := text.Clean(u.Why, 120)
-				f := foundAt(file, u.Line, 1, strings.ToUpper(why[:1])+why[1:]+".")
+				f := foundAt(file, u.Line, 1, "%s.", strings.ToUpper(why[:1])+why[1:])
 				if u.Outside {
 					f.Severity = finding.Warn
 					f.Fix = "Keep the file beside the one that includes it."
@@ -73,7 +72,7 @@ var notRead = &rule{
 	Code: "PL147", Check: func(c *Case, report func(finding.Finding)) {
 		for _, file := range c.Scripts {
 			for _, p := range file.Passed {
-				report(*foundAt(file, p.Line, 1, fmt.Sprintf("A fio command is passed over: %s.", p.Why)))
+				report(*foundAt(file, p.Line, 1, "A fio command is passed over: %s.", p.Why))
 			}
 		}
 	},
@@ -91,8 +90,8 @@ var longDash = &rule{
 					file,
 					t.Line,
 					t.Col,
-					fmt.Sprintf("%s spelled with a long dash or typographic quotes, the first %q: fio takes them for names of job "+
-						"files.", are(len(j.Typos), "word"), text.Clean(t.Found, 120)),
+					"%s spelled with a long dash or typographic quotes, the first %q: fio takes them for names of job "+
+						"files.", are(len(j.Typos), "word"), t.Found,
 				)
 				f.Commands = []string{commandOf(j.Words)}
 				for _, t := range j.Typos {

@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -10,7 +9,6 @@ import (
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/script"
-	"plimsoll/internal/text"
 )
 
 // document is what a file builds and names, worked out once.
@@ -40,7 +38,7 @@ var unmade = &rule{
 	Code: "PL162", Check: func(c *Case, report func(finding.Finding)) {
 		for _, file := range c.Scripts {
 			for _, u := range c.documents[file].Unmade {
-				report(*foundAt(file, u.Word.Line, u.Word.Col, fmt.Sprintf("mdadm refuses it: %s.", text.Clean(u.Why, 240))))
+				report(*foundAt(file, u.Word.Line, u.Word.Col, "mdadm refuses it: %s.", u.Why))
 			}
 		}
 	},
@@ -60,13 +58,13 @@ var (
 var bootFiles = &rule{
 	Code: "PL163", Check: func(c *Case, report func(finding.Finding)) {
 		for _, file := range c.Scripts {
-			say := func(line int, says string) { report(*foundAt(file, line, 1, says)) }
+			say := func(line int, format string, args ...any) { report(*foundAt(file, line, 1, format, args...)) }
 			appended, dropped := 0, 0
 			for line, change := range file.Each(mdadmConf, "mdadm.conf") {
 				switch before := appended; {
 				case keepsConf.MatchString(change):
 					if appended, dropped = line, 0; before > 0 {
-						say(line, fmt.Sprintf("Line %d appends the arrays to mdadm.conf already: they stand there twice.", before))
+						say(line, "Line %d appends the arrays to mdadm.conf already: they stand there twice.", before)
 					}
 				case dropsArrays.MatchString(change):
 					appended, dropped = 0, line
@@ -82,12 +80,12 @@ var bootFiles = &rule{
 				switch {
 				case len(fields) < 4:
 				case strings.HasSuffix(fields[3], ",") && len(fields) > 4:
-					f := foundAt(file, line, 1, fmt.Sprintf("A blank ends the options of this line of fstab behind %q: %q is not among "+
-						"them.", text.Clean(fields[3], 60), text.Clean(fields[4], 60)))
+					f := foundAt(file, line, 1, "A blank ends the options of this line of fstab behind %q: %q is not among "+
+						"them.", fields[3], fields[4])
 					f.Severity, f.Fix = finding.Fail, "Write the options without blanks."
 					report(*f)
 				case kernelMD.MatchString(fields[0]):
-					say(line, fmt.Sprintf("%s may have another name after a boot: fstab needs its UUID or label.", fields[0]))
+					say(line, "%s may have another name after a boot: fstab needs its UUID or label.", fields[0])
 				}
 			}
 		}
@@ -102,16 +100,16 @@ var wrongStripe = &rule{
 				width := a.StripeMembers()
 				var wrong []string
 				if m.Unit != a.Chunk {
-					wrong = append(wrong, fmt.Sprintf("su=%s where the chunk is %s", m.Unit.Suffixed(), a.Chunk.Suffixed()))
+					wrong = append(wrong, says("su=%s where the chunk is %s", m.Unit.Suffixed(), a.Chunk.Suffixed()))
 				}
 				if m.Width > 0 && width > 0 && m.Width != width {
-					wrong = append(wrong, fmt.Sprintf("sw=%d where the stripe is %d members wide", m.Width, width))
+					wrong = append(wrong, says("sw=%d where the stripe is %d members wide", m.Width, width))
 				}
 				if len(wrong) == 0 {
 					continue
 				}
-				f := foundAt(file, m.Word.Line, m.Word.Col, fmt.Sprintf("%s for %s, which line %d makes: %s over %d.",
-					strings.Join(wrong, " and "), a.Device, a.Line, a.Kind, a.Members))
+				f := foundAt(file, m.Word.Line, m.Word.Col, "%s for %s, which line %d makes: %s over %d.",
+					strings.Join(wrong, " and "), a.Device, a.Line, a.Kind, a.Members)
 				if m.Unit != a.Chunk {
 					chunk := a.Chunk.String()
 					if a.Assumed {
@@ -121,7 +119,7 @@ var wrongStripe = &rule{
 						What:     "stripe unit",
 						Found:    m.Unit.String(),
 						Expected: chunk,
-						Where:    fmt.Sprintf("line %d", a.Line),
+						Where:    says("line %d", a.Line),
 					})
 				}
 				if m.Width != width && m.Width > 0 {
@@ -129,10 +127,10 @@ var wrongStripe = &rule{
 						What:     "stripe width in members",
 						Found:    strconv.Itoa(m.Width),
 						Expected: strconv.Itoa(width),
-						Where:    fmt.Sprintf("line %d", a.Line),
+						Where:    says("line %d", a.Line),
 					})
 				}
-				f.Fix = fmt.Sprintf("Write su=%s,sw=%d, or give neither: mkfs reads them from the device.", a.Chunk.Suffixed(),
+				f.Fix = says("Write su=%s,sw=%d, or give neither: mkfs reads them from the device.", a.Chunk.Suffixed(),
 					width)
 				report(*f)
 			}
@@ -149,14 +147,14 @@ var mountedTwice = &rule{
 					file,
 					second.Line,
 					second.Col,
-					fmt.Sprintf("%s is mounted on %s already (line %d): %s is the same filesystem.", text.Clean(second.Device, 120),
-						text.Clean(first.Point, 120), first.Line, text.Clean(second.Point, 120)),
+					"%s is mounted on %s already (line %d): %s is the same filesystem.", second.Device,
+					first.Point, first.Line, second.Point,
 				)
 				if len(idle) > 0 {
-					f.Message = fmt.Sprintf("%s is mounted on %s already (line %d): %s is the same filesystem, and %s is never "+
-						"mounted.", text.Clean(second.Device, 120), text.Clean(first.Point, 120), first.Line,
-						text.Clean(second.Point, 120), strings.Join(idle, ", "))
-					f.Fix = fmt.Sprintf("Mount %s on %s.", idle[0], text.Clean(second.Point, 120))
+					f.Message = says("%s is mounted on %s already (line %d): %s is the same filesystem, and %s is never "+
+						"mounted.", second.Device, first.Point, first.Line,
+						second.Point, strings.Join(idle, ", "))
+					f.Fix = says("Mount %s on %s.", idle[0], second.Point)
 				}
 				report(*f)
 			}
@@ -165,7 +163,7 @@ var mountedTwice = &rule{
 }
 
 // mountedWith makes a check of a case: that no mount of a document has one of the options.
-func mountedWith(says string, options ...string) func(*Case, func(finding.Finding)) {
+func mountedWith(message string, options ...string) func(*Case, func(finding.Finding)) {
 	return func(c *Case, report func(finding.Finding)) {
 		for _, file := range c.Scripts {
 			for _, cmd := range file.Commands {
@@ -173,7 +171,7 @@ func mountedWith(says string, options ...string) func(*Case, func(finding.Findin
 				w := opts["options"]
 				if cmd.Name() == "mount" && slices.ContainsFunc(strings.Split(w.Text, ","),
 					func(o string) bool { return slices.Contains(options, o) }) {
-					report(*foundAt(file, w.Line, w.Col, says))
+					report(*foundAt(file, w.Line, w.Col, "%s", message))
 				}
 			}
 		}
@@ -210,8 +208,8 @@ var neverMounted = &rule{
 				if used == 0 || a.Mounted || a.Formatted == 0 || explained[a.Device] || all {
 					continue
 				}
-				report(*foundAt(file, a.Formatted, 1, fmt.Sprintf("%s, made in line %d, is formatted here and never "+
-					"mounted.", a.Device, a.Line)))
+				report(*foundAt(file, a.Formatted, 1, "%s, made in line %d, is formatted here and never "+
+					"mounted.", a.Device, a.Line))
 			}
 		}
 	},
@@ -246,7 +244,7 @@ var sameVolume = &rule{
 				}
 				k := key{operands[0].Text + "/" + opts["name"].Text, cmd.Scope, cmd.Block}
 				if at := seen[k]; at > 0 {
-					report(*foundAt(file, cmd.Line, cmd.Col, fmt.Sprintf("line %d makes %s already.", at, text.Clean(k.name, 120))))
+					report(*foundAt(file, cmd.Line, cmd.Col, "line %d makes %s already.", at, k.name))
 				} else {
 					seen[k] = cmd.Line
 				}

@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -44,7 +43,7 @@ var noRamp = &rule{
 			!j.measures() {
 			return nil
 		}
-		return j.found(fmt.Sprintf("%s without ramp_time: the first seconds count.", text.Duration(w.Runtime)), "runtime")
+		return j.found(says("%s without ramp_time: the first seconds count.", text.Duration(w.Runtime)), "runtime")
 	})),
 }
 
@@ -87,13 +86,13 @@ var shortForBurst = &rule{
 			}
 			if fall := facts.Burst.IOPS / facts.Baseline.IOPS; fall > steepest {
 				steepest = fall
-				f.Message = fmt.Sprintf("%s cannot see the end of a burst: a %s does %s IOPS on EBS for 30 minutes a day and %s "+
+				f.Message = says("%s cannot see the end of a burst: a %s does %s IOPS on EBS for 30 minutes a day and %s "+
 					"IOPS for good.", text.Duration(w.Runtime), name, facts.Burst.IOPS, facts.Baseline.IOPS)
 			}
 			f.Evidence = append(f.Evidence, finding.Evidence{
 				What:  name + " on EBS",
 				Where: facts.String(),
-				Found: fmt.Sprintf("%s IOPS, %s for 30 minutes a day; %s IOPS, %s for good", facts.Burst.IOPS,
+				Found: says("%s IOPS, %s for 30 minutes a day; %s IOPS, %s for good", facts.Burst.IOPS,
 					facts.Burst.Rate.SI(), facts.Baseline.IOPS, facts.Baseline.Rate.SI()),
 			})
 		}
@@ -106,7 +105,7 @@ var shortForBurst = &rule{
 			}
 		}
 		if len(l.credits) > 0 {
-			return j.found(fmt.Sprintf("%s cannot see a %s volume's credits run out.", text.Duration(w.Runtime),
+			return j.found(says("%s cannot see a %s volume's credits run out.", text.Duration(w.Runtime),
 				l.credits[0][:3]), "runtime")
 		}
 		return nil
@@ -123,7 +122,7 @@ var repeatedRandom = &rule{
 		loops, _ := strconv.Atoi(j.last["loops"].Value)
 		switch {
 		case loops > 1:
-			return j.found(fmt.Sprintf("All %d loops visit the same blocks in the same order (randrepeat=1 is fio's default).",
+			return j.found(says("All %d loops visit the same blocks in the same order (randrepeat=1 is fio's default).",
 				loops), "loops")
 		case j.src.Loop && !j.varies("bs", "filename", "directory", "size", "name"):
 			return j.found("Each round of the loop visits the same blocks in the same order (randrepeat=1 is fio's default).",

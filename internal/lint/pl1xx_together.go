@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"fmt"
 	"path"
 	"regexp"
 	"slices"
@@ -25,7 +24,7 @@ var verifyShared = &rule{
 		case "pattern", "null", "0": // the same in each copy's blocks, or nothing
 			return nil
 		}
-		f := j.found(fmt.Sprintf("%s write and verify the same blocks of one file: each finds those of the others.",
+		f := j.found(says("%s write and verify the same blocks of one file: each finds those of the others.",
 			text.Plural(w.Jobs, "job")), "numjobs", "verify")
 		if w.Sequential && !w.Reads() {
 			f.Severity = finding.Info
@@ -65,8 +64,8 @@ var writtenTwice = &rule{
 			}
 			before := writers[own]
 			if before != nil && before.mode() == j.mode() && before.bs() == j.bs() && len(writers) > 1 {
-				report(*j.found(fmt.Sprintf("[%s] writes %s as [%s] does, at the same time.", text.Clean(j.sec.Name, 60),
-					text.Clean(own, 120), text.Clean(before.sec.Name, 60)), "filename"))
+				report(*j.found(says("[%s] writes %s as [%s] does, at the same time.", j.sec.Name,
+					own, before.sec.Name), "filename"))
 			}
 			writers[own] = j
 		}
@@ -140,13 +139,13 @@ func seriesOf(jobs []*lintJob) *finding.Finding {
 	if len(by) == 0 || len(by) > 1 && !differ["rw"] {
 		return nil
 	}
-	says := fmt.Sprintf("%d tests that differ in %s run at the same time: nothing makes one wait for the other.",
+	message := says("%d tests that differ in %s run at the same time: nothing makes one wait for the other.",
 		len(jobs), strings.Join(by, " and "))
 	if first.load.Stonewall {
-		says = fmt.Sprintf("%d tests that differ in %s run at the same time: the stonewall of [%s] has nothing before it to "+
-			"wait for.", len(jobs), strings.Join(by, " and "), text.Clean(first.sec.Name, 60))
+		message = says("%d tests that differ in %s run at the same time: the stonewall of [%s] has nothing before it to "+
+			"wait for.", len(jobs), strings.Join(by, " and "), first.sec.Name)
 	}
-	f := jobs[1].found(says)
+	f := jobs[1].found(message)
 	own := !slices.ContainsFunc(jobs, func(j *lintJob) bool { return !j.alone(differ) })
 	switch {
 	case len(jobs) == 2 && readsWhatIsWritten(jobs[0], jobs[1]):
@@ -196,7 +195,7 @@ var replayed = &rule{
 		case j.flag("replay_no_stall", false):
 			return j.found("With replay_no_stall fio issues the I/Os of the log without their pauses.", "replay_no_stall")
 		case fio.Synchronous(j.load.Engine):
-			return j.found(fmt.Sprintf("%s replays the log one I/O at a time, whatever it had in flight.",
+			return j.found(says("%s replays the log one I/O at a time, whatever it had in flight.",
 				j.setting("ioengine", fio.DefaultEngine)), "read_iolog")
 		}
 		return nil
@@ -214,8 +213,8 @@ var neverSynced = &rule{
 			j.open("rw") || len(j.src.Passed) > 0 || j.src.File == nil {
 			return nil
 		}
-		f := j.found(fmt.Sprintf("[%s] stands for a log and never syncs: no write of it has to be durable.",
-			text.Clean(j.sec.Name, 60)), "rw")
+		f := j.found(says("[%s] stands for a log and never syncs: no write of it has to be durable.",
+			j.sec.Name), "rw")
 		if w.Direct || j.open("direct") || j.completed() {
 			f.Severity = finding.Info // some databases write their log so
 		}

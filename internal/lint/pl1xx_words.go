@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,7 +9,6 @@ import (
 	"plimsoll/internal/fio"
 	"plimsoll/internal/fio/command"
 	"plimsoll/internal/script"
-	"plimsoll/internal/text"
 )
 
 // setWord is a word that sets an option: rwmixread=70.
@@ -40,13 +38,13 @@ var lostDash = &rule{
 				strings.HasSuffix(m[0], m[1]) && command.TakesNext(m[1]) { // /data/x--name
 				return nil
 			}
-			f := at(fmt.Sprintf("--%s stands in the value of %s without a blank before it: fio does not see it.",
-				text.Clean(m[1], 60), text.Clean(o.Name, 60)))
+			f := at(says("--%s stands in the value of %s without a blank before it: fio does not see it.",
+				m[1], o.Name))
 			switch {
 			case strings.HasPrefix(o.Value, "--"):
-				f.Message = fmt.Sprintf("%s has no value of its own: fio takes %s for it.", text.Clean(o.Name, 60),
-					text.Clean(o.Value, 120))
-				f.Fix = fmt.Sprintf("Write --%s=VALUE.", text.Clean(o.Name, 60))
+				f.Message = says("%s has no value of its own: fio takes %s for it.", o.Name,
+					o.Value)
+				f.Fix = says("Write --%s=VALUE.", o.Name)
 			case slices.Contains(writtenNames, o.Name):
 				f.Severity = finding.Info // the file may be named after the options: out--bs=4k.json
 			}
@@ -62,9 +60,9 @@ func (c *Case) barePairs(file *script.File, j *script.Job, report func(finding.F
 		if m == nil || !c.optionName(m[1]) || !slices.Contains(j.File.Files, w.Text) {
 			continue
 		}
-		f := foundAt(file, w.Line, w.Col, fmt.Sprintf("%s has no dashes: fio takes it for the name of a job file.",
-			text.Clean(w.Text, 120)))
-		f.Fix = fmt.Sprintf("Write --%s.", text.Clean(w.Text, 120))
+		f := foundAt(file, w.Line, w.Col, "%s has no dashes: fio takes it for the name of a job file.",
+			w.Text)
+		f.Fix = says("Write --%s.", w.Text)
 		report(*f)
 	}
 }
@@ -82,8 +80,8 @@ func (c *Case) readOnly(report func(finding.Finding)) {
 		if !only || j.partial || j.open("rw") || !j.load.Writes() && j.load.TrimShare == 0 || !j.measures() {
 			continue
 		}
-		f := foundAt(j.file, o.Line, o.Col, fmt.Sprintf("fio refuses the command: --readonly does not allow %s.",
-			j.setting("rw", "read")))
+		f := foundAt(j.file, o.Line, o.Col, "fio refuses the command: --readonly does not allow %s.",
+			j.setting("rw", "read"))
 		f.Fix = "Drop --readonly, or read only."
 		report(*f)
 	}
@@ -109,9 +107,9 @@ func homePath(w written, report func(finding.Finding)) {
 		if w.Command && (o.Col < 1 || o.Col > len(line) || !strings.Contains(string(line[o.Col-1:]), o.Name+"=~/")) {
 			continue // a shell replaces it: --directory ~/x
 		}
-		f := w.at(o, fmt.Sprintf("%s is below a folder named ~ in the current one: neither fio nor the shell replaces "+
+		f := w.says(o, "%s is below a folder named ~ in the current one: neither fio nor the shell replaces "+
 			"~ here.",
-			text.Clean(o.String(), 120)))
+			o.String())
 		f.Fix = "Write the path of the folder out, or $HOME in a command and ${HOME} in a job file."
 		report(*f)
 	}

@@ -11,9 +11,12 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/tools/txtar"
+
 	"plimsoll/internal/fio"
 	"plimsoll/internal/fio/command"
 	"plimsoll/internal/fio/shell"
+	"plimsoll/internal/script"
 	"plimsoll/internal/suite"
 )
 
@@ -68,9 +71,10 @@ func made(rng *rand.Rand, names []string) *fio.JobFile {
 }
 
 func TestConversionsSayTheSame(t *testing.T) {
-	cases, seeds := 2000, []uint64{1}
-	if n, err := strconv.Atoi(os.Getenv("CONVERT_CASES")); err == nil { // the large form
-		cases, seeds = n, []uint64{101, 102, 103}
+	cases, seeds := 300, []uint64{1}
+	if n, err := strconv.Atoi(os.Getenv("CONVERT_CASES")); err == nil { // the large form, with three seeds from CONVERT_SEED on
+		first, _ := strconv.ParseUint(os.Getenv("CONVERT_SEED"), 10, 64)
+		cases, seeds = n, []uint64{first, first + 1, first + 2}
 	}
 	table, err := os.ReadFile("../fio/options.tsv")
 	if err != nil {
@@ -115,6 +119,39 @@ func TestConversionsSayTheSame(t *testing.T) {
 	t.Logf("%d jobs, %d not held by a command line, %d held by a suite", cases*len(seeds), refused, suites)
 	if refused > cases*len(seeds)/2 || suites < cases*len(seeds)/50 {
 		t.Errorf("%d refused, %d suites: too few are tried", refused, suites)
+	}
+}
+
+// The jobs of the corpora of lint, as people wrote them in public repositories.
+func TestConversionsOfPublicJobs(t *testing.T) {
+	jobs := 0
+	for _, name := range []string{"corpus-lint.txtar", "corpus-lint-2.txtar"} {
+		archive, err := txtar.ParseFile("../lint/testdata/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range archive.Files {
+			for _, j := range script.Parse(file.Name, file.Data, script.Options{}).Jobs {
+				if len(j.File.Jobs()) == 0 {
+					continue
+				}
+				jobs++
+				againAsCommand(t, j.File)
+				if j.File.Writable() == nil {
+					again, err := fio.ParseJobFile("made.fio", j.File.Text(), fio.ParseOptions{})
+					if err != nil || len(command.Differences(j.File, again)) > 0 {
+						t.Errorf("%s:%d: as a job file: %v %v", file.Name, j.Line, err, command.Differences(j.File, again))
+					}
+				}
+				againAsSuite(t, j.File)
+				if t.Failed() {
+					t.Fatalf("%s:%d", file.Name, j.Line)
+				}
+			}
+		}
+	}
+	if jobs < 200 {
+		t.Errorf("%d jobs of the corpora were tried", jobs)
 	}
 }
 
