@@ -46,17 +46,10 @@ Kubernetes name them: backup.service, docker-….scope, kubepods-pod….slice.
 		RunE: func(cmd *cobra.Command, args []string) error { return runLimits(cmd.Context(), env, o, args[0]) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.keep, "keep", "", "keep a share for one group, `GROUP=PERCENT`, such as postgresql.service=70%")
-	f.StringArrayVar(
-		&o.others,
-		"others",
-		[]string{"others.slice"},
-		"a `GROUP` that is limited; of several each gets as much",
-	)
-	f.IntVar(&o.reads, "reads", 50, "`PERCENT` of what the others do that are reads: 100 of a backup")
-	form.AddLatency(f, &o.cost, "cost", "print io.cost.model and io.cost.qos too, for a target `LATENCY`")
-	f.BoolVar(&o.check, "check", false, "compare with what is set")
-	form.TypedOnly(f, "keep", "others", "check")
+	o.others = []string{"others.slice"}
+	o.reads = 50
+	form.Bind(f, "limits", "keep", &o.keep, "others", &o.others, "reads", &o.reads, "cost", &o.cost, "check",
+		&o.check)
 	o.AddFlags(f)
 	form.AddFormat(cmd, &o.format, page.Formats())
 	return cmd

@@ -30,14 +30,7 @@ type provisionOptions struct {
 }
 
 func (o *provisionOptions) addDestroy(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVar(
-		&o.destroy,
-		"destroy",
-		nil,
-		"use `DEV` though it is not blank: what is on it is lost; needs its --serial",
-	)
-	cmd.Flags().StringArrayVar(&o.serial, "serial", nil, "serial `S` of the device of the --destroy before it")
-	form.TypedOnly(cmd.Flags(), "destroy", "serial")
+	form.Bind(cmd.Flags(), "array", "destroy", &o.destroy, "serial", &o.serial)
 }
 
 // NewArray is the command plimsoll array and the commands below it.
@@ -86,8 +79,7 @@ how it is undone.`,
 	}
 	o.addDestroy(cmd)
 	form.AddFormat(cmd, &o.format, append(page.Formats(), form.FormatShell))
-	cmd.Flags().BoolVar(&o.imagine, "imagine", false,
-		"plan for volumes that are not there: serial numbers are placeholders, and the machine is not asked")
+	form.Bind(cmd.Flags(), "array plan", "imagine", &o.imagine)
 	cmd.MarkFlagsMutuallyExclusive("imagine", "destroy")
 	return cmd
 }

@@ -39,30 +39,9 @@ is touched. Partition tables of the members stay, and are named, unless --partit
 			return runTeardown(cmd.Context(), env, o, args)
 		},
 	}
-	cmd.Flags().StringArrayVar(
-		&o.destroy,
-		"destroy",
-		nil,
-		"take `NAME` down though apply did not make it: what is on it is lost",
-	)
-	cmd.Flags().StringArrayVar(
-		&o.serial,
-		"serial",
-		nil,
-		"serial `S` of a volume that --destroy names, or of a member of the array of --adopt",
-	)
-	cmd.Flags().StringVar(
-		&o.adopt,
-		"adopt",
-		"",
-		"take down the md array `DEV` that others have made; --serial names each of its members",
-	)
-	cmd.Flags().BoolVar(&o.partitions, "partitions", false,
-		"with --adopt, take the members' partition tables away, too, where the member is the only partition")
+	form.Bind(cmd.Flags(), "teardown", "destroy", &o.destroy, "serial", &o.serial, "adopt", &o.adopt,
+		"partitions", &o.partitions, "yes", &o.yes, "json", &o.json)
 	cmd.MarkFlagsMutuallyExclusive("adopt", "destroy")
-	cmd.Flags().BoolVar(&o.yes, "yes", false, "do not ask")
-	form.TypedOnly(cmd.Flags(), "destroy", "serial", "adopt", "partitions", "yes")
-	cmd.Flags().BoolVar(&o.json, "json", false, "print what happens as JSON, one event per line; needs --yes")
 	return cmd
 }
 

@@ -58,13 +58,9 @@ The exit code is 0 when the volumes are loaded, 3 when 15 % or more is not, and 
 	f := cmd.Flags()
 	o.AddFlags(f)
 	form.AddFormat(cmd, &o.format, page.Formats())
-	f.BoolVar(&o.files, "files", false, "read only what files below the path lie on, the newest file first")
-	f.BoolVar(&o.whole, "whole", false, "read every byte, also where nothing seems to wait for it")
-	f.BoolVar(&o.resume, "resume", false, "leave out what an earlier start has read")
-	f.StringVar(&o.most, "most", "", "load at most `RATE` on each volume, such as 100MiB/s")
-	f.IntVar(&o.depth, "depth", o.depth, "keep `N` reads in flight on each volume")
-	f.StringVar(&o.state, "state", "/var/lib/plimsoll/warm", "keep records in `DIR`")
-	form.TypedOnly(f, "state") // what is in it is believed
+	o.state = "/var/lib/plimsoll/warm"
+	form.Bind(f, "warm", "files", &o.files, "whole", &o.whole, "resume", &o.resume, "most", &o.most, "depth",
+		&o.depth, "state", &o.state)
 	return cmd
 }
 

@@ -76,23 +76,13 @@ result.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(
-		&o.source.By,
-		"by",
-		"",
-		"group all results by this `LABEL`, or by instance, host, kernel, fio or scenario",
-	)
-	f.StringVar(&o.source.In, "in", "runs", "look for runs that are named by a label below this `DIR`")
-	f.StringArrayVar(&o.where, "where", nil, "only results with `KEY=VALUE`, as plimsoll import has it: bs=4k,rw=randread")
-	f.StringVar(&o.base, "base", "", "compare with this `SIDE` (default the first, or the oldest group)")
+	o.source.In = "runs"
+	form.Bind(f, "compare", "by", &o.source.By, "in", &o.source.In, "where", &o.where, "base", &o.base,
+		"demand", &o.demand, "yaml", &o.layout, "margin", &o.Margin)
 	f.StringVar(&o.against, "against", "",
 		"judge one run by `WHAT`: last:10 (earlier runs below --in), a run, or a table of expected figures (built in: "+
 			strings.Join(compare.Tables(), ", ")+")")
 	form.TypedOnly(f, "against")
-	f.StringVar(&o.demand, "demand", "", "compare runs, or results in documents, with the demand in `FILE`")
-	form.TypedOnly(f, "demand")
-	f.StringVar(&o.layout, "yaml", "", "print the plimsoll.yaml of `LAYOUT`, which plimsoll ab measured in this directory")
-	f.StringVar(&o.Margin, "margin", o.Margin, "changes within `PERCENT` do not matter")
 	AddGate(f, &o.failOn)
 	form.AddFormat(cmd, &o.Format, page.Formats())
 	const sides, demand, run, expected = "sides", "--demand", "--against a run", "--against earlier runs or a table"

@@ -20,12 +20,8 @@ type historyOptions struct {
 }
 
 func (o *historyOptions) addFlags(f *pflag.FlagSet) {
-	f.StringVar(&o.filter.Suite, "suite", "", "only this `SUITE`")
-	f.StringVar(&o.filter.Scenario, "scenario", "", "only this `SCENARIO`, by name or number")
-	f.StringVar(&o.filter.Host, "host", "", "only this `HOST`")
-	f.StringVar(&o.filter.By, "by", "", "one series per value of this `LABEL` (or kernel, instance, fio) instead of per host")
-	f.StringArrayVar(&o.labels, "label", nil, "only runs with `KEY=VALUE`; may be repeated")
-	f.IntVar(&o.filter.Last, "last", 0, "only the last `N` runs of each series")
+	form.Bind(f, "history", "suite", &o.filter.Suite, "scenario", &o.filter.Scenario, "host", &o.filter.Host,
+		"by", &o.filter.By, "label", &o.labels, "last", &o.filter.Last)
 	form.ReadBy(f, []form.Form{historyOfRuns}, "add --history", "suite", "scenario", "host", "by", "label", "last")
 }
 

@@ -65,19 +65,8 @@ exit code is 1.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runImport(cmd.Context(), env, o, args) },
 	}
 	f := cmd.Flags()
-	f.StringArrayVar(&o.labels, "label", nil, "store `TEXT`, or KEY=VALUE, with the run; may be repeated")
-	f.StringVar(
-		&o.job,
-		"job",
-		"",
-		"`FILE` of the jobs that were measured, for what the output does not say; else one beside it is looked for",
-	)
-	f.StringVar(&o.suite, "suite", "", "judge results by the thresholds of the scenario of this `SUITE` (a name or a file) "+
-		"that asks for their work")
-	f.StringVar(&o.profile, "for", "", "say first whether durable writes are fast enough for `NAME` (etcd, k3s, "+
-		"kubernetes, cockroachdb)")
-	f.StringVar(&o.out, "out", o.out, "keep the run below this `DIR`")
-	f.BoolVar(&o.summary, "summary", false, "print one line per result and store nothing")
+	form.Bind(f, "import", "label", &o.labels, "job", &o.job, "suite", &o.suite, "for", &o.profile, "out",
+		&o.out, "summary", &o.summary)
 	form.AddFormat(cmd, &o.format, page.Formats())
 	o.pick.addFlags(f)
 	o.LayoutOptions.AddFlags(f)
@@ -88,7 +77,6 @@ exit code is 1.`,
 	f.Lookup("volumes").Usage = "volumes behind all results, as `SPEC`: 8xgp3 or 8x3000iops:125MiB/s, or NAME=SPEC of those " +
 		"with NAME in their name, heading or file; may be repeated"
 	f.Lookup("volumes").Value = &perResultFlag{&o.specs, "SPEC"}
-	form.TypedOnly(f, "summary")
 	const stored, listed = "a run that is stored", "--summary"
 	form.TakesForms(cmd, []form.Form{stored, listed}, func(*cobra.Command, []string) form.Form {
 		if o.summary {

@@ -93,8 +93,7 @@ with the reason, which is kept beside the run.`,
 		},
 	}
 	addIn(cmd, &in)
-	cmd.Flags().StringVar(&reason, "reason", "", "`WHY` the level is to be expected from now on")
-	form.TypedOnly(cmd.Flags(), "reason")
+	form.Bind(cmd.Flags(), "accept", "reason", &reason)
 	return cmd
 }
 

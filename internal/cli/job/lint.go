@@ -70,23 +70,14 @@ file. The exit code is 3 when a finding is an error (--fail-on).`,
 	}
 	f := cmd.Flags()
 	form.AddFormat(cmd, &o.format, page.Formats())
-	f.BoolVar(&o.fix, "fix", false, "fix the files where the repair is certain, and report the rest")
-	form.TypedOnly(f, "fix")
-	f.BoolVar(&o.installed, "installed", false,
-		"check options against the installed fio, and let it parse every complete job; nothing is run")
-	f.StringVar(&o.version, "fio", "", "check options against fio `VERSION`, such as 3.7, instead of all from 3.16 on")
+	form.Bind(f, "lint", "fix", &o.fix, "installed", &o.installed, "fio", &o.version, "baseline", &o.baseline,
+		"update-baseline", &o.updateBaseline, "global", &o.global, "chunk", &o.chunk, "memory", &o.memory,
+		"free", &o.free)
 	cmd.MarkFlagsMutuallyExclusive("installed", "fio")
 	form.AddChoice(cmd, &o.severity, "severity", "show findings of `LEVEL` and above", settings.Severities())
 	form.AddChoice(cmd, &o.failOn, "fail-on", "exit with 3 for findings of `LEVEL` and above", append(settings.Severities(), never))
-	f.StringVar(&o.baseline, "baseline", "", "ignore the findings listed in `FILE`")
-	f.BoolVar(&o.updateBaseline, "update-baseline", false, "write the current findings to the file of --baseline")
-	form.TypedOnly(f, "update-baseline")
 	f.StringVar(&o.config, "config", "", "read settings from `FILE` instead of "+settings.ConfigName)
-	f.StringVar(&o.global, "global", "", "read the global sections of `FILE` before every job file")
 	f.StringSliceVar(&o.exclude, "exclude", nil, "pass over what is below a folder and matches `PATTERN` (as in .gitignore)")
-	form.AddSize(f, &o.chunk, "chunk", "chunk `SIZE` of the array that the jobs run on")
-	form.AddSize(f, &o.memory, "memory", "memory `SIZE` of the machine that they run on")
-	form.AddSize(f, &o.free, "free", "free space (`SIZE`) on the filesystem that they write to")
 	f.StringSliceVar(&o.disable, "disable", nil, "do not apply the rule `CODE`")
 	return cmd
 }

@@ -53,25 +53,14 @@ comments. plimsoll run FILE.yaml runs it and judges by the latencies it states.`
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&o.job, "job", false, "print the fio job")
-	f.StringVar(
-		&o.filename,
-		"filename",
-		"",
-		"`PATH` that the job works on: a device, a file, or a directory for a file of its own",
-	)
-	f.IntVar(&o.depth, "iodepth", 0, "`DEPTH` of each job (iodepth), instead of what its rate needs")
-	form.AddLatency(f, &o.latency, "latency", "`LATENCY` of one I/O on idle storage, to compute what is in flight (1ms where not stated)")
-	form.AddDuration(f, &o.runtime, "runtime", "least `DURATION` of the job, in whole periods of its bursts")
-	form.AddSize(f, &o.size, "size", "`SIZE` of the file, instead of the demand's capacity")
-	f.BoolVar(&o.ask, "ask", false, "ask for the demand, question by question, and print its file")
+	form.Bind(f, "workload", "job", &o.job, "filename", &o.filename, "iodepth", &o.depth, "latency",
+		&o.latency, "runtime", &o.runtime, "size", &o.size, "ask", &o.ask)
 	form.AddFormat(cmd, &o.format, page.Formats())
 	for _, flag := range []string{"filename", "iodepth", "runtime", "size"} {
 		form.Needs(f, flag, "it is an option of the job", "job")
 	}
 	form.Apart(f, "job", "it prints a job file", "format", "json")
 	form.Apart(f, "ask", "it prints a demand", "format", "json", "job", "latency")
-	form.TypedOnly(f, "job", "ask")
 	cmd.AddCommand(newWorkloadFromCmd(env), newWorkloadRecordCmd(env))
 	return cmd
 }

@@ -55,11 +55,9 @@ storage at its limit is marked as "at least".`,
 		},
 	}
 	f := cmd.Flags()
-	form.AddDuration(f, &o.Every, "every", "`DURATION` between iostat's reports, where they have no time")
+	form.Bind(f, "workload from", "every", &o.Every, "join", &o.join, "copies", &o.Copies, "sync-latency",
+		&o.synced)
 	f.StringSliceVar(&o.Devices, "device", nil, "only these `DEVICES`, or volumes")
-	f.StringVar(&o.join, "join", "", "add all devices up, as the volumes of an array of this `NAME`")
-	f.IntVar(&o.Copies, "copies", o.Copies, "with --join: `N` copies of each block, by which mirrored writes are divided")
-	form.AddLatency(f, &o.synced, "sync-latency", "of pgbench's output: S, the `LATENCY` of a write of 8 KiB with its sync")
 	f.StringVarP(&o.out, "out", "o", "", "write the demand to `FILE`, and what was seen to the screen")
 	form.TypedOnly(f, "out")
 	return cmd

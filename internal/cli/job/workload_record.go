@@ -49,12 +49,9 @@ Ctrl-C ends it early.`,
 	}
 	f := cmd.Flags()
 	o.AddFlags(f)
-	form.AddDuration(f, &o.long, "for", "watch for `DURATION`")
-	form.AddDuration(f, &o.every, "every", "look at means of `DURATION`, at least 1s")
+	form.Bind(f, "workload record", "for", &o.long, "every", &o.every, "series", &o.series)
 	f.StringVarP(&o.out, "out", "o", "", "write the demand to `FILE`, and what was seen to the screen")
-	f.StringVar(&o.series, "series", "", "write what was seen, interval by interval, to `FILE`, for advise --series")
 	form.TypedOnly(f, "out")
-	form.TypedOnly(f, "series")
 	return cmd
 }
 

@@ -75,16 +75,8 @@ Nothing is written, and root is not needed; what could not be seen without it is
 	}
 	o.Looking(cmd)
 	form.AddFormat(cmd, &o.format, page.Formats())
-	cmd.Flags().BoolVar(&o.probe, "probe", false,
-		"read from each volume alone, then from all together, to tell a slow volume from uneven spread (root; reads only)")
-	cmd.Flags().DurationVar(
-		&o.probeFor,
-		"probe-time",
-		bench.ProbeTime,
-		"`DURATION` for which --probe reads from each volume, and then from all together",
-	)
-	cmd.Flags().StringVar(&o.captured, "captured", "",
-		"check the machine that plimsoll inspect --capture wrote into `FILE`: its load and the kernel's log are not there")
+	o.probeFor = bench.ProbeTime
+	form.Bind(cmd.Flags(), "check", "probe", &o.probe, "probe-time", &o.probeFor, "captured", &o.captured)
 	form.Apart(cmd.Flags(), "captured", "nothing of a captured machine can be read", "probe")
 	form.Needs(cmd.Flags(), "probe-time", "it is the time of that", "probe")
 	form.Apart(cmd.Flags(), "probe", "a probe judges no other rules", "disable", "fail-on")

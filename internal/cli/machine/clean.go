@@ -36,14 +36,7 @@ Files that are named like those that fio makes when it is run by hand are listed
   plimsoll clean /data --destroy /data/fio_test_file.0.0`,
 		RunE: func(_ *cobra.Command, args []string) error { return runClean(env, args, dry, destroy) },
 	}
-	cmd.Flags().BoolVar(&dry, "dry-run", false, "show what would be removed and stop")
-	cmd.Flags().StringArrayVar(
-		&destroy,
-		"destroy",
-		nil,
-		"also remove `FILE`, one of those listed as files of fio's own",
-	)
-	form.TypedOnly(cmd.Flags(), "destroy")
+	form.Bind(cmd.Flags(), "clean", "dry-run", &dry, "destroy", &destroy)
 	return cmd
 }
 

@@ -63,22 +63,7 @@ With two paths the first is for data, the second for the write-ahead log.`,
 	f := cmd.Flags()
 	o.AddFlags(f)
 	form.AddFormat(cmd, &o.format, page.Formats())
-	f.StringVar(
-		&o.capture,
-		"capture",
-		"",
-		"write what is seen of this machine to `FILE`, serial numbers masked, for a bug report",
-	)
-	f.StringVar(&o.captured, "captured", "", "look at the machine captured in `FILE` instead of this one")
-	f.BoolVar(&o.all, "all", false, "list every disk, used or not")
-	f.StringArrayVar(
-		&o.yaml,
-		"yaml",
-		nil,
-		"print a plimsoll.yaml over the unused disks of this `DESCRIPTION`, such as '8 x unused gp3 50GiB "+
-			"raid10'; repeat it for a second array",
-	)
-	form.TypedOnly(f, "capture")
+	form.Bind(f, "inspect", "capture", &o.capture, "captured", &o.captured, "all", &o.all, "yaml", &o.yaml)
 	layout := []string{"volumes", "level", "chunk", "instance", "topology"}
 	form.Apart(f, "all", "all disks are listed, as they are", layout...)
 	form.Apart(f, "yaml", "the unused disks are taken as they are", layout...)

@@ -74,17 +74,9 @@ type labOptions struct {
 }
 
 func (o *labOptions) addFlags(cmd *cobra.Command) {
-	cmd.Flags().Float64Var(&o.scale, "scale", 0, "scale rates by `FACTOR` instead of the factor in the machine's file")
-	cmd.Flags().StringVar(
-		&o.keep,
-		"keep",
-		"",
-		"keep the volumes and the console's log in `DIR`; existing volumes there are reused",
-	)
-	form.TypedOnly(cmd.Flags(), "keep")
-	cmd.Flags().StringVar(&o.out, "out", ".", "copy the guest's runs/ to `DIR`")
-	cmd.Flags().StringArrayVar(&o.put, "put", nil, "copy `FILE` into the guest's /root first")
-	cmd.Flags().IntVar(&o.nice, "nice", 0, "run QEMU with niceness `N`")
+	o.out = "."
+	form.Bind(cmd.Flags(), "lab", "scale", &o.scale, "keep", &o.keep, "out", &o.out, "put", &o.put, "nice",
+		&o.nice)
 }
 
 func newLabRunCmd(env *form.Env) *cobra.Command {
@@ -121,12 +113,7 @@ for ` + labRuntime + ` per scenario on ` + labSize + `.`,
 		},
 	}
 	o.addFlags(cmd)
-	cmd.Flags().StringVar(
-		&o.topology,
-		"topology",
-		"",
-		"build the layout that `FILE` (plimsoll.yaml) declares, and measure it",
-	)
+	form.Bind(cmd.Flags(), "lab run", "topology", &o.topology)
 	return cmd
 }
 

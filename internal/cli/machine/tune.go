@@ -51,12 +51,9 @@ left to you.`,
 	o.groups[tune.Queues] = f.Bool("queues", false, "only block queues: scheduler, read-ahead, request sizes")
 	o.groups[tune.CPU] = f.Bool("cpu", false, "only processors: idle states, governor")
 	o.groups[tune.Memory] = f.Bool("memory", false, "only memory: vm.dirty_*, vm.swappiness")
-	f.BoolVar(&o.dryRun, "dry-run", false, "show what would change and stop")
-	f.BoolVar(&o.persist, "persist", false, "restore the settings after a reboot")
-	f.BoolVar(&o.revert, "revert", false, "revert everything that tune has changed")
-	f.BoolVar(&o.yes, "yes", false, "with --revert, put back without asking what somebody else has changed since")
-	f.StringVar(&o.state, "state", tune.Here(nil).State, "record changes in `FILE`")
-	form.TypedOnly(f, "persist", "revert", "state", "yes")
+	o.state = tune.Here(nil).State
+	form.Bind(f, "tune", "dry-run", &o.dryRun, "persist", &o.persist, "revert", &o.revert, "yes", &o.yes,
+		"state", &o.state)
 	form.AddFormat(cmd, &o.format, page.Formats())
 	o.LayoutOptions.AddFlags(f)
 	form.Apart(f, "revert", "its record says what was changed", "data", "wal", "volumes", "level", "chunk", "instance",

@@ -80,17 +80,8 @@ where it could not be seen.`,
 	f := cmd.Flags()
 	o.AddFlags(f)
 	form.AddFormat(cmd, &o.format, page.Formats())
-	form.AddDuration(f, &o.long, "for", "watch for `DURATION`, from 2s to 1m")
-	form.AddLatency(f, &o.expect, "expect", "call an I/O slow that takes longer than `LATENCY`, instead of 4 times its usual time")
-	f.StringVar(&o.save, "save", "", "write what was seen to `FILE`, to be judged again")
-	form.TypedOnly(f, "save")
-	f.StringVar(&o.from, "from", "", "judge what was saved in `FILE`, or what iostat -x, sar -d or sadf -d printed, "+
-		"and watch nothing")
-	f.BoolVar(&o.watch, "watch", false, "go on until Ctrl-C, or as long as --for says: a line per minute, "+
-		"and at the end a summary of whose fault it was")
-	f.StringVar(&o.scrape, "openmetrics", "", "with --watch: replace `FILE` after each minute, for the node exporter's "+
-		"textfile collector: limits used, seconds slow, first cause")
-	form.TypedOnly(f, "openmetrics")
+	form.Bind(f, "why", "for", &o.long, "expect", &o.expect, "save", &o.save, "from", &o.from, "watch",
+		&o.watch, "openmetrics", &o.scrape)
 	form.Apart(f, "from", "what was saved holds its limits", "volumes", "level", "chunk", "instance", "topology")
 	cmd.MarkFlagsMutuallyExclusive("save", "from")
 	cmd.MarkFlagsMutuallyExclusive("save", "watch")
