@@ -52,8 +52,10 @@ type Request struct {
 	// Series is what is to be carried, where it is known interval by interval; the demand is then
 	// Series.Demand.
 	Series *Series
-	// known are the needs worked out so far.
-	known map[shape]need
+	// known are the needs worked out so far, required what they ask of an instance.
+	known    map[shape]need
+	required map[shape]requirement
+	unpriced []cloud.InstanceFacts // that fit
 }
 
 // Layout is volumes and how they are combined.
@@ -112,6 +114,7 @@ type Advice struct {
 	Demand   *workload.Demand `json:"demand"`
 	Headroom float64          `json:"headroom"`
 	Region   string           `json:"region"`
+	Cloud    string           `json:"cloud"`
 	// Assumed is what was taken for granted for want of a flag that says it.
 	Assumed []string `json:"assumed,omitempty"`
 	// Owned are the volumes that are kept, whether they meet the demand or not: Times is their share.
@@ -133,9 +136,6 @@ type Advice struct {
 // localType stands for an instance's own drives.
 const localType = "local"
 
-// DefaultTypes are the kinds of volume that are considered where none is named.
-var DefaultTypes = []string{cloud.GP3, cloud.IO2, cloud.ST1, localType}
-
 // DefaultMaxVolumes is how many volumes a layout may have where nothing is said.
 const DefaultMaxVolumes = 16
 
@@ -154,20 +154,31 @@ func Advise(r Request) (*Advice, error) {
 	if r.Demand.Capacity == 0 && r.Keep == nil {
 		return nil, ErrCapacity
 	}
-	r.Prices, r.known = cmp.Or(r.Prices, cloud.BuiltinPrices()), map[shape]need{}
-	a := &Advice{Demand: r.Demand, Headroom: r.Headroom, Region: r.Prices.Region}
+	r.Prices, r.known, r.required = cmp.Or(r.Prices, r.provider().Prices()), map[shape]need{}, map[shape]requirement{}
+	r.Types = slices.Clone(r.Types)
+	for i, name := range r.Types { // as the catalogue calls them
+		t, ok := cloud.TypeNamed(name)
+		switch terms := r.provider().Terms(); {
+		case name == localType:
+		case !ok || t.Provider != terms.Vendor:
+			return nil, fmt.Errorf("%.40s: not a volume type of %s", name, terms.Cloud)
+		default:
+			r.Types[i] = t.Type
+		}
+	}
+	a := &Advice{Demand: r.Demand, Headroom: r.Headroom, Region: r.Prices.Region, Cloud: r.provider().Terms().Cloud}
 	instances, err := r.instances()
 	if err != nil {
 		return nil, err
 	}
 	all := a.candidates(&r, instances)
 	a.Front = front(all)
-	a.Rows = a.name(a.Front, r)
-	for i := range a.Rows {
-		if err := r.finish(&a.Rows[i], instances); err != nil {
+	for i := range a.Front {
+		if err := r.finish(&a.Front[i], instances); err != nil {
 			return nil, err
 		}
 	}
+	a.Rows = a.name(a.Front, r)
 	if r.Series != nil {
 		a.seriesNotes(r.Series)
 		if len(a.Rows) > 0 {

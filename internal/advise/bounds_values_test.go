@@ -211,7 +211,7 @@ func TestSizesOfPools(t *testing.T) {
 		r := Request{Demand: &workload.Demand{Capacity: capacity, Streams: []workload.Stream{
 			{ReadShare: 1, Random: true, IOPS: iops, Blocks: []workload.Block{{Size: 4096, Share: 1}}},
 		}}}
-		l, ok := r.sized(pool, Layout{Level: topology.RAID0, N: n, Chunk: chunk, Spec: cloud.VolumeSpec{Type: pool.Type}})
+		l, ok := r.provision(Layout{Level: topology.RAID0, N: n, Chunk: chunk, Spec: cloud.VolumeSpec{Type: pool.Type}})
 		return l.Spec.Size, ok
 	}
 	for _, c := range []struct {

@@ -2,7 +2,6 @@ package advise
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"sort"
@@ -53,9 +52,9 @@ func bruteOrders(t cloud.VolumeType, l Layout, a allAsked, times, gib float64) (
 	switch {
 	case len(t.Tiers) > 0:
 		for _, tier := range t.Tiers {
-			s := cloud.VolumeSpec{Type: t.Type, Size: units.Bytes(tier[1].(float64)) * units.GiB}
+			s := cloud.VolumeSpec{Type: t.Type, Size: tier.Size}
 			f, err := cloud.VolumeLimits(s)
-			if err == nil && tier[1].(float64) >= gib && enough(n*float64(f.Sustained.IOPS), times*a.all.busyIOs) &&
+			if err == nil && float64(tier.Size/units.GiB) >= gib && enough(n*float64(f.Sustained.IOPS), times*a.all.busyIOs) &&
 				enough(n*float64(f.Sustained.Rate), times*a.all.busyBytes) {
 				all = append(all, s)
 			}
@@ -78,8 +77,7 @@ func bruteOrders(t cloud.VolumeType, l Layout, a allAsked, times, gib float64) (
 	return all
 }
 
-// bruteElsewhere is the cheapest purchase of one type, or that of fewest volumes where they have no
-// price.
+// bruteElsewhere is the cheapest purchase of one type.
 func bruteElsewhere(r Request, machines []priced) (best purchase, found bool) {
 	t, _ := cloud.TypeNamed(r.Types[0])
 	for n := 1; n <= r.most(); n++ {
@@ -93,7 +91,10 @@ func bruteElsewhere(r Request, machines []priced) (best purchase, found bool) {
 			a, times := asksApart(r.Demand, l, t.Counted), 1+r.Headroom
 			gib := float64(r.Demand.Capacity) / float64(units.GiB) * copies / float64(n)
 			for _, l.Spec = range bruteOrders(t, l, a, times, gib) {
-				each, _ := r.Prices.Volume(l.Spec)
+				each, ok := r.Prices.Volume(l.Spec)
+				if !ok {
+					continue
+				}
 				for _, m := range machines {
 					allowed := m.Baseline
 					for _, c := range m.Caps {
@@ -105,12 +106,7 @@ func bruteElsewhere(r Request, machines []priced) (best purchase, found bool) {
 						slices.Contains(m.Without, t.Type) {
 						continue
 					}
-					p := purchase{l, m.Type, m.month}
-					if each > 0 {
-						p.month += each * cloud.USD(n)
-					} else {
-						p.month += cloud.USD(n) * 1e15 // fewer volumes before any price
-					}
+					p := purchase{l, m.Type, m.month + each*cloud.USD(n)}
 					if !found || p.month < best.month {
 						best, found = p, true
 					}
@@ -129,8 +125,8 @@ func randomPrices(rnd *rand.Rand, p cloud.Provider, t cloud.VolumeType) *cloud.P
 	prices.Volumes = map[string]cloud.VolumePrice{}
 	usd := func(v float64) cloud.USD { return cloud.USD(v * 1e6) }
 	for i, tier := range t.Tiers {
-		each := 0.1 * tier[1].(float64) * (0.6 + rnd.Float64()*0.8)
-		prices.Volumes[tier[0].(string)] = cloud.VolumePrice{Each: usd(each + float64(i))}
+		each := 0.1 * float64(tier.Size/units.GiB) * (0.6 + rnd.Float64()*0.8)
+		prices.Volumes[tier.Name] = cloud.VolumePrice{Each: usd(each + float64(i))}
 	}
 	if len(t.Tiers) == 0 {
 		prices.Volumes[t.Type] = cloud.VolumePrice{
@@ -161,7 +157,7 @@ func TestBruteForceElsewhere(t *testing.T) {
 		if seed%3 > 0 {
 			r.Prices = randomPrices(rnd, r.Cloud, volume)
 		}
-		a, err := Elsewhere(r)
+		a, err := Advise(r)
 		if err != nil {
 			t.Fatal(seed, err)
 		}
@@ -182,12 +178,8 @@ func TestBruteForceElsewhere(t *testing.T) {
 			continue
 		}
 		row := a.Rows[0]
-		got := row.Month
-		if len(r.Prices.Volumes) == 0 {
-			got = row.InstanceMonth + cloud.USD(row.Layout.N)*1e15
-		}
-		if got > best.month {
-			t.Errorf("%s: %+v at %v, and there is %v", what, row.Layout, got, best)
+		if row.Month > best.month {
+			t.Errorf("%s: %+v at %v, and there is %v", what, row.Layout, row.Month, best)
 		}
 		tooSmallElsewhere(t, r, &row, what)
 	}
@@ -198,12 +190,10 @@ func TestBruteForceElsewhere(t *testing.T) {
 func bruteMachines(r Request) []priced {
 	var all []priced
 	for _, f := range r.Cloud.Machines() {
-		if fits, _ := r.inFamilies(f.Type); fits && f.VCPUs >= r.VCPUs {
-			month, ok := r.Prices.Instance(f.Type)
-			if !ok {
-				month = math.MaxInt32 * 1e6
+		if r.wanted(f.Type) && f.VCPUs >= r.VCPUs {
+			if month, ok := r.Prices.Instance(f.Type); ok {
+				all = append(all, priced{f, month})
 			}
-			all = append(all, priced{f, month})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b priced) int { return int(min(max(a.month-b.month, -1), 1)) })
@@ -211,7 +201,7 @@ func bruteMachines(r Request) []priced {
 }
 
 // tooSmallElsewhere counts apart from advise whether a row sustains the demand with its headroom.
-func tooSmallElsewhere(t *testing.T, r Request, row *Choice, what string) {
+func tooSmallElsewhere(t *testing.T, r Request, row *Candidate, what string) {
 	t.Helper()
 	volume, _ := cloud.TypeNamed(row.Layout.Spec.Type)
 	a, times, n := asksApart(r.Demand, row.Layout, volume.Counted), 1+r.Headroom, float64(row.Layout.N)

@@ -115,7 +115,7 @@ func readings(t *topology.Topology) []reading {
 	if p := cloud.Named(f.Vendor); t.Instance.Baseline.Known() || p == nil {
 		name := "its network volumes"
 		if p != nil {
-			name = p.Words().Volumes
+			name = p.Terms().Volumes
 		}
 		all = append(all, reading{name, t})
 	}

@@ -16,7 +16,8 @@ import (
 // Each of six limits holds alone, to the rounding that arithmetic may lose; one that is not known holds
 // nothing.
 func TestWantsWithinLimits(t *testing.T) {
-	q := wants{volumes: 4, typ: "t", all: need{100, 1000}, reads: need{70, 700}, writes: need{30, 300}}
+	q := requirement{volumes: 4, typ: "t", peak: need{100, 1000}, reads: need{70, 700}, writes: need{30, 300}}
+	within := func(l cloud.Limits) bool { return q.peak.under(q.gives(l)) }
 	set := []func(*cloud.Limits, float64){
 		func(l *cloud.Limits, v float64) { l.IOPS = units.IOPS(100 * v) },
 		func(l *cloud.Limits, v float64) { l.Rate = units.Rate(1000 * v) },
@@ -28,7 +29,7 @@ func TestWantsWithinLimits(t *testing.T) {
 	for i, f := range set {
 		for share, want := range map[float64]bool{1.01: true, 1: true, 1 - loss/2: true, 1 - 2*loss: false, 0.005: false, 0: true} {
 			var l cloud.Limits
-			if f(&l, share); q.within(l) != want {
+			if f(&l, share); within(l) != want {
 				t.Errorf("limit %d at %v of what is wanted: %v", i, share, !want)
 			}
 			for j, other := range set {
@@ -36,7 +37,7 @@ func TestWantsWithinLimits(t *testing.T) {
 					f(&l, share)
 				}
 			}
-			if q.within(l) != want {
+			if within(l) != want {
 				t.Errorf("limit %d at %v, the others at twice: %v", i, share, !want)
 			}
 		}
@@ -55,7 +56,6 @@ func TestWantsWithinLimits(t *testing.T) {
 		"the type's, not its own":  {cloud.InstanceFacts{Baseline: few, Caps: []cloud.Cap{of("t", enough)}}, true},
 		"that of another type":     {cloud.InstanceFacts{Caps: []cloud.Cap{of("u", enough)}}, false},
 		"another's, and its own":   {cloud.InstanceFacts{Baseline: enough, Caps: []cloud.Cap{of("u", few)}}, true},
-		"two of the type":          {cloud.InstanceFacts{Caps: []cloud.Cap{of("t", enough), of("t", few)}}, false},
 		"four attached":            {cloud.InstanceFacts{Baseline: enough, Attachments: 4}, true},
 		"three attached":           {cloud.InstanceFacts{Baseline: enough, Attachments: 3}, false},
 		"one attached":             {cloud.InstanceFacts{Baseline: enough, Attachments: 1}, false},
@@ -63,120 +63,34 @@ func TestWantsWithinLimits(t *testing.T) {
 		"it takes none of them":    {cloud.InstanceFacts{Baseline: enough, Without: []string{"s", "t"}}, false},
 		"it takes none of another": {cloud.InstanceFacts{Baseline: enough, Without: []string{"s"}}, true},
 	} {
-		if got := q.on(c.f); got != c.want {
+		c.f.NVMe = true
+		if got := q.holds(c.f); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
 }
 
-// A choice is better that costs less; what has no price is behind what has one, and then the fewer
-// volumes and the cheaper machine decide.
-func TestBetterChoices(t *testing.T) {
-	choice := func(month, machine cloud.USD, n int) *Choice {
-		return &Choice{Month: month, InstanceMonth: machine, Layout: Layout{N: n}}
-	}
+// What is said of an advice of which a part was ignored, as the terms of the cloud have it.
+func TestNotesOfWhatIsIgnored(t *testing.T) {
+	stream := func(s workload.Stream) *workload.Demand { return &workload.Demand{Streams: []workload.Stream{s}} }
+	random := workload.Stream{Random: true}
+	waits := workload.Stream{Random: true, Commits: true}
 	for name, c := range map[string]struct {
-		a, b *Choice
-		want bool
+		cloud string
+		d     *workload.Demand
+		want  string
 	}{
-		"cheaper":               {choice(1, 9, 9), choice(2, 1, 1), true},
-		"dearer":                {choice(2, 1, 1), choice(1, 9, 9), false},
-		"alike":                 {choice(2, 1, 1), choice(2, 1, 1), false},
-		"with a price":          {choice(5, 1, 9), choice(0, 1, 1), true},
-		"without":               {choice(0, 1, 1), choice(5, 1, 9), false},
-		"fewer volumes":         {choice(0, 9, 1), choice(0, 1, 2), true},
-		"more volumes":          {choice(0, 1, 2), choice(0, 9, 1), false},
-		"a priced machine":      {choice(0, 9, 1), choice(0, 0, 1), true},
-		"a machine of no price": {choice(0, 0, 1), choice(0, 9, 1), false},
-		"a cheaper machine":     {choice(0, 1, 1), choice(0, 2, 1), true},
-		"a dearer machine":      {choice(0, 2, 1), choice(0, 1, 1), false},
+		"nothing":                  {"azure", stream(random), ""},
+		"commits on Azure":         {"azure", stream(waits), "no latency of Azure's disks"},
+		"commits on EC2":           {"aws", stream(waits), ""},
+		"a failure rate on Google": {"gcp", &workload.Demand{Durability: workload.Durability{AFR: 1e-9}}, "no failure rate of Google's disks"},
+		"a failure rate on EC2":    {"aws", &workload.Demand{Durability: workload.Durability{AFR: 1e-9}}, ""},
+		"at least":                 {"aws", &workload.Demand{AtLeast: []string{"x"}}, "the demand was watched on storage that was full (x)"},
 	} {
-		if got := c.a.better(c.b); got != c.want {
-			t.Errorf("%s: %v", name, got)
-		}
-	}
-	all := &Choices{Rows: []Choice{*choice(0, 0, 1), *choice(3, 1, 1), *choice(0, 5, 1), *choice(2, 9, 1), *choice(2, 1, 1)}}
-	all.sort()
-	got := []cloud.USD{}
-	for _, c := range all.Rows {
-		got = append(got, c.Month*10+c.InstanceMonth)
-	}
-	if !slices.Equal(got, []cloud.USD{21, 29, 31, 0, 5}) {
-		t.Errorf("%v", got)
-	}
-	// A sum needs the price of the machine, and that of volumes unless they are its own.
-	r := &Request{Prices: &cloud.Prices{
-		Instances: map[string]cloud.USD{"m": 1_000_000}, Volumes: map[string]cloud.VolumePrice{"v": {GiB: 1_000_000}},
-	}}
-	for name, c := range map[string]struct {
-		typ, volume string
-		local       bool
-		want        cloud.USD
-	}{
-		"both":            {"m", "v", false, 730_000_000 + 20_000_000},
-		"no volume price": {"m", "w", false, 0},
-		"its own drives":  {"m", "w", true, 730_000_000},
-		"no machine's":    {"n", "v", false, 0},
-	} {
-		out := r.choice(&Candidate{Type: c.typ, Layout: Layout{N: 2, Local: c.local, Spec: cloud.VolumeSpec{Type: c.volume, Size: 10 * units.GiB}}})
-		if out.Month != c.want {
-			t.Errorf("%s: %v, want %v", name, out.Month, c.want)
-		}
-	}
-}
-
-// What is said of choices of which a part was ignored.
-func TestNotesOfChoices(t *testing.T) {
-	prices := &cloud.Prices{Instances: map[string]cloud.USD{"m": 1}}
-	plain := func(change func(*Request, *workload.Stream)) *Request {
-		s := workload.Stream{Name: "s"}
-		r := &Request{Cloud: cloud.EC2{}, Prices: &cloud.Prices{}}
-		change(r, &s)
-		if r.Demand == nil {
-			r.Demand = &workload.Demand{}
-		}
-		r.Demand.Streams = []workload.Stream{s}
-		return r
-	}
-	demand := func(change func(*workload.Demand)) *workload.Demand { d := &workload.Demand{}; change(d); return d }
-	for name, c := range map[string]struct {
-		r    *Request
-		rows []Choice
-		want []string
-	}{
-		"nothing":          {plain(func(*Request, *workload.Stream) {}), []Choice{{VolumesMonth: 1}}, nil},
-		"no price of disk": {plain(func(*Request, *workload.Stream) {}), []Choice{{}}, nil},
-		"no row":           {plain(func(*Request, *workload.Stream) {}), nil, nil},
-		"of machines":      {plain(func(r *Request, _ *workload.Stream) { r.Prices = prices }), []Choice{{VolumesMonth: 1}}, []string{"prices of machines"}},
-		"commits":          {plain(func(_ *Request, s *workload.Stream) { s.Commits = true }), []Choice{{VolumesMonth: 1}}, []string{"the demand's limits of latency and its commits are ignored"}},
-		"a failure rate": {plain(func(r *Request, _ *workload.Stream) {
-			r.Demand = demand(func(d *workload.Demand) { d.Durability.AFR = 1e-9 })
-		}), []Choice{{VolumesMonth: 1}}, []string{"the demand's limit on data loss is ignored"}},
-		"bursts": {plain(func(r *Request, _ *workload.Stream) { r.BurstOK = true }), []Choice{{VolumesMonth: 1}}, []string{"bursts do not count"}},
-		"at least": {plain(func(r *Request, _ *workload.Stream) {
-			r.Demand = demand(func(d *workload.Demand) { d.AtLeast = []string{"x"} })
-		}), []Choice{{VolumesMonth: 1}}, []string{"the demand was watched on storage that was full (x)"}},
-	} {
-		out := &Choices{Rows: c.rows}
-		out.notes(c.r)
-		out.Notes = slices.DeleteFunc(out.Notes, func(s string) bool { return strings.Contains(s, "have no known limit and are left out") })
-		ok := len(out.Notes) == len(c.want)
-		for i := range min(len(out.Notes), len(c.want)) {
-			ok = ok && strings.HasPrefix(out.Notes[i], c.want[i])
-		}
-		if !ok {
+		out := &Advice{}
+		out.notes(Request{Cloud: cloud.Named(c.cloud), Prices: &cloud.Prices{}, Demand: c.d})
+		if (len(out.Notes) == 0) != (c.want == "") || len(out.Notes) > 1 || !strings.Contains(strings.Join(out.Notes, ""), c.want) {
 			t.Errorf("%s: %q, want %q", name, out.Notes, c.want)
-		}
-	}
-	for _, p := range []cloud.Provider{cloud.EC2{}, cloud.Azure{}, cloud.Google{}} {
-		n := 0
-		for _, f := range p.Machines() {
-			if f.Baseline == (cloud.Limits{}) && f.Caps == nil {
-				n++
-			}
-		}
-		if got := unknownLimits(p); got != n {
-			t.Errorf("%s: %d types of no known limit, want %d", p.Words().Cloud, got, n)
 		}
 	}
 }
@@ -251,9 +165,9 @@ func (m madeUp) Machine(typ string) (cloud.InstanceFacts, bool) {
 	return m.machines[i], true
 }
 
-// Machines that fit: those whose limits are known, as large as asked for, of the architecture and the families; first
-// those with a price, the cheapest first, and of the others the smallest.
-func TestMachinesElsewhere(t *testing.T) {
+// Machines that fit: as large as asked for, of the architecture and the families, the cheapest first; those without a
+// price are kept apart.
+func TestMachinesThatFit(t *testing.T) {
 	limits := cloud.Limits{IOPS: 1000}
 	all := madeUp{machines: []cloud.InstanceFacts{
 		{Type: "x8", VCPUs: 8, Memory: 16 * units.GiB, Arch: "x86_64", Baseline: limits},
@@ -274,25 +188,24 @@ func TestMachinesElsewhere(t *testing.T) {
 		want string
 		err  string
 	}{
-		"all, the smallest first": {Request{Prices: prices()}, "x4a a4 x4b x8", ""},
-		"by price":                {Request{Prices: prices("x8", 1, "x4b", 3, "x4a", 2)}, "x8 x4a x4b a4", ""},
-		"one price":               {Request{Prices: prices("x8", 9)}, "x8 x4a a4 x4b", ""},
-		"of the same price":       {Request{Prices: prices("x8", 1, "x4b", 1, "x4a", 1, "a4", 1)}, "x4a a4 x4b x8", ""},
-		"eight vCPUs":             {Request{Prices: prices(), VCPUs: 8}, "x8", ""},
-		"nine vCPUs":              {Request{Prices: prices(), VCPUs: 9}, "", ""},
-		"memory":                  {Request{Prices: prices(), Memory: 9 * units.GiB}, "x4b x8", ""},
-		"more memory":             {Request{Prices: prices(), Memory: 9*units.GiB + 1}, "x8", ""},
-		"arm64":                   {Request{Prices: prices(), Arch: "arm64"}, "a4", ""},
-		"families":                {Request{Prices: prices(), Families: []string{"nothing", "x4*"}}, "x4a x4b", ""},
-		"no such family":          {Request{Prices: prices(), Families: []string{"x"}}, "", ""},
-		"no pattern":              {Request{Prices: prices(), Families: []string{"[x"}}, "", "want a pattern such as Standard_D*"},
-		"one by name":             {Request{Prices: prices(), Instance: "x8"}, "x8", ""},
-		"one that is too small":   {Request{Prices: prices(), Instance: "x8", VCPUs: 9}, "", ""},
-		"one without limits":      {Request{Prices: prices(), Instance: "unknown"}, "", ""},
-		"one that is not there":   {Request{Prices: prices(), Instance: "y"}, "", `"y" is not a machine type of Azure in the catalogue`},
+		"none has a price":      {Request{Prices: prices()}, "", ""},
+		"by price":              {Request{Prices: prices("x8", 1, "x4b", 3, "x4a", 2)}, "x8 x4a x4b", ""},
+		"of the same price":     {Request{Prices: prices("x8", 1, "x4b", 1, "x4a", 1, "a4", 1)}, "a4 x4a x4b x8", ""},
+		"eight vCPUs":           {Request{Prices: prices("x8", 1, "x4b", 1), VCPUs: 8}, "x8", ""},
+		"nine vCPUs":            {Request{Prices: prices("x8", 1), VCPUs: 9}, "", ""},
+		"memory":                {Request{Prices: prices("x8", 1, "x4b", 1, "x4a", 1), Memory: 9 * units.GiB}, "x4b x8", ""},
+		"more memory":           {Request{Prices: prices("x8", 1, "x4b", 1), Memory: 9*units.GiB + 1}, "x8", ""},
+		"arm64":                 {Request{Prices: prices("x8", 1, "a4", 1), Arch: "arm64"}, "a4", ""},
+		"families":              {Request{Prices: prices("x8", 1, "x4b", 1, "x4a", 1), Families: []string{"nothing", "x4*"}}, "x4a x4b", ""},
+		"no such family":        {Request{Prices: prices("x8", 1), Families: []string{"x"}}, "", ""},
+		"no pattern":            {Request{Prices: prices("x8", 1), Families: []string{"[x"}}, "", "want a name or a pattern"},
+		"one by name":           {Request{Prices: prices("x8", 1), Instance: "x8"}, "x8", ""},
+		"one that is too small": {Request{Prices: prices("x8", 1), Instance: "x8", VCPUs: 9}, "x8", "has 8 vCPUs, and 9 are asked for"},
+		"one without a price":   {Request{Prices: prices(), Instance: "x8"}, "", "x8 has no price"},
+		"one that is not there": {Request{Prices: prices(), Instance: "y"}, "", `"y" is no machine type of Azure in the catalogue`},
 	} {
 		c.r.Cloud = all
-		fit, err := c.r.fitting()
+		fit, err := c.r.instances()
 		var got []string
 		for _, f := range fit {
 			got = append(got, f.Type)
@@ -339,47 +252,9 @@ func TestTiersThatAreEnough(t *testing.T) {
 		r := Request{Headroom: c.headroom, Prices: &cloud.Prices{Volumes: c.prices}, Demand: &workload.Demand{Capacity: c.capacity * units.GiB, Streams: []workload.Stream{
 			{ReadShare: 1, Random: true, IOPS: c.iops, Blocks: []workload.Block{{Size: 4096, Share: 1}}},
 		}}}
-		l, ok := r.sized(premium, Layout{Level: topology.RAID0, N: c.n, Chunk: chunk, Spec: cloud.VolumeSpec{Type: premium.Type}})
-		if ok != (c.want > 0) || l.Spec.Size != c.want*units.GiB {
+		l, ok := r.provision(Layout{Level: topology.RAID0, N: c.n, Chunk: chunk, Spec: cloud.VolumeSpec{Type: premium.Type}})
+		if ok != (c.want > 0) || ok && l.Spec.Size != c.want*units.GiB {
 			t.Errorf("%s: %v %v, want %d GiB", name, l.Spec.Size, ok, uint64(c.want))
-		}
-	}
-}
-
-// A machine's own drives stand behind all rows, or among them by price where the data may be lost; alone they are no
-// choice, and that they would do is said.
-func TestOwnDrivesByHand(t *testing.T) {
-	drives := cloud.InstanceStore{Count: 2, Size: 100 * units.GiB, Limits: cloud.Limits{ReadIOPS: 1000, WriteIOPS: 1000, ReadRate: 1e9, WriteRate: 1e9}}
-	machines := []cloud.InstanceFacts{{Type: "none"}, {Type: "own", Local: drives}}
-	rows := []Choice{{Type: "a", Month: 730 * 5}, {Type: "b", Month: 730 * 9}}
-	for name, c := range map[string]struct {
-		rows     []Choice
-		survives workload.Survives
-		types    []string
-		iops     units.IOPS
-		want     string // types of rows
-		rejected string
-	}{
-		"behind all":          {rows, "", nil, 2000, "a b own", ""},
-		"among them":          {rows, workload.NoLoss, nil, 2000, "a own b", ""},
-		"alone":               {nil, "", nil, 2000, "", "local drives: 2 in an own meet it, but are empty once it stops; --survives none allows that"},
-		"alone, as they may":  {nil, workload.NoLoss, nil, 2000, "own", ""},
-		"too much for them":   {rows, "", nil, 2001, "a b", "local drives: no instance that fits has drives whose published figures meet the demand"},
-		"not for this demand": {rows, workload.LostInstance, nil, 2000, "a b", "local drives: they are empty after the instance stops, and the data must survive more"},
-		"not asked for":       {rows, "", []string{"azure-premium"}, 2000, "a b", ""},
-	} {
-		r := &Request{Types: c.types, Prices: &cloud.Prices{Instances: map[string]cloud.USD{"own": 7}}, Demand: &workload.Demand{Capacity: 200 * units.GiB, Streams: []workload.Stream{
-			{Name: "r", ReadShare: 1, Random: true, IOPS: c.iops, Rate: units.Rate(c.iops) * 4096, Blocks: []workload.Block{{Size: 4096, Share: 1}}},
-		}}}
-		r.Demand.Durability.Survives = c.survives
-		out := &Choices{Rows: slices.Clone(c.rows)}
-		out.ownDrives(r, machines)
-		var got []string
-		for _, row := range out.Rows {
-			got = append(got, row.Type)
-		}
-		if strings.Join(got, " ") != c.want || strings.Join(out.Rejected, "|") != c.rejected {
-			t.Errorf("%s: %q, rejected %q; want %q, %q", name, got, out.Rejected, c.want, c.rejected)
 		}
 	}
 }

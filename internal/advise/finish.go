@@ -136,7 +136,7 @@ func (r *Request) finish(c *Candidate, instances []priced) error {
 
 // remarks are what a buyer should know of a row.
 func (r *Request) remarks(c *Candidate) {
-	if credits(c.Type) {
+	if c.Instance.CPUCredits {
 		c.Notes = append(c.Notes, c.Type+": its CPU runs on credits, which are apart from those of its storage")
 	}
 	if c.Layout.Level == topology.RAID0 && !c.Layout.Local {
@@ -146,8 +146,8 @@ func (r *Request) remarks(c *Candidate) {
 		c.Notes = append(c.Notes, c.Type+": the bandwidth weighting ebs-1 adds 25 % of throughput, which is not counted")
 	}
 	for _, typ := range r.Why {
-		if lacks := r.WhyNot(c.Layout, typ); lacks != "" && !c.Layout.Local {
-			c.Why = append(c.Why, typ+r.at(typ)+" "+lacks)
+		if why := r.whyNot(c.Layout, typ); why != "" && !c.Layout.Local {
+			c.Why = append(c.Why, why)
 		}
 	}
 }
@@ -174,6 +174,9 @@ func (a *Advice) notes(r Request) {
 		what string
 		from cloud.Provenance
 	}{{"instances", r.Prices.InstanceSource}, {"volumes", r.Prices.VolumeSource}} {
+		if p.from == (cloud.Provenance{}) {
+			continue
+		}
 		text := "prices of " + p.what + ": " + p.from.String() + ", " + r.Prices.Region
 		if p.from.Trust != cloud.Verified {
 			text += ", second-hand"
@@ -188,18 +191,26 @@ func (a *Advice) notes(r Request) {
 			strings.Join(r.Demand.AtLeast, "; "))
 	}
 	if slices.ContainsFunc(r.Demand.Streams, func(s workload.Stream) bool { return !s.Random }) {
-		say("sequential I/Os count one by one: EBS may merge them; the sizing does not rely on it")
+		say("sequential I/Os count one by one: %s may merge them; the sizing does not rely on it", r.provider().Terms().Volumes)
 	}
 	if r.BurstOK && !r.bursting() {
 		say("--burst-ok changes nothing: no stream of the demand comes in bursts")
 	}
-	if left := len(r.machines()) - len(r.Prices.Instances); left > 0 && r.Instance == "" {
-		missing := 0
-		for _, f := range r.machines() {
-			if _, ok := r.Prices.Instance(f.Type); !ok {
-				missing++
-			}
+	if n := len(r.unpriced); n > 0 {
+		say("%d instance types have no price and are left out", n)
+	}
+	lacks := r.provider().Terms().Lacks
+	waits := func(s workload.Stream) bool { return s.Latency.Smallest() > 0 || s.Commits && r.Synced == 0 }
+	for flag, asked := range map[string]bool{
+		"latency": slices.ContainsFunc(r.Demand.Streams, waits), "afr": r.Demand.Durability.AFR > 0,
+	} {
+		if lacks[flag] != "" && asked {
+			say("what the demand says of %s is ignored: %s", map[string]string{"afr": "data loss"}[flag], lacks[flag])
 		}
-		say("%d instance types have no price and are left out", missing)
+	}
+	for _, c := range a.Rows {
+		if t, _ := cloud.TypeNamed(c.Layout.Spec.Type); t.Billed != "" && !slices.Contains(a.Notes, t.Billed) {
+			say("%s", t.Billed)
+		}
 	}
 }

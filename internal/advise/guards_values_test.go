@@ -207,41 +207,51 @@ func TestWhatIsNotLookedAt(t *testing.T) {
 		r   Request
 		err string
 	}{
-		"no cloud":     {Request{Demand: reads(nil)}, "no cloud is named"},
-		"no capacity":  {Request{Cloud: cloud.Azure{}, Demand: &workload.Demand{}}, ErrCapacity.Error()},
-		"a series":     {Request{Cloud: cloud.Azure{}, Demand: reads(nil), Series: &Series{}}, "a series and volumes that are kept are looked at on AWS only"},
-		"kept volumes": {Request{Cloud: cloud.Azure{}, Demand: reads(nil), Keep: &Layout{}}, "a series and volumes that are kept are looked at on AWS only"},
-		"AWS's type":   {Request{Cloud: cloud.Azure{}, Demand: reads(nil), Types: []string{"gp3"}}, "gp3: not a volume type of Azure"},
-		"no type":      {Request{Cloud: cloud.Azure{}, Demand: reads(nil), Types: []string{"x"}}, "x: not a volume type of Azure"},
+		"no capacity": {Request{Cloud: cloud.Azure{}, Demand: &workload.Demand{Streams: reads(nil).Streams}}, ErrCapacity.Error()},
+		"AWS's type":  {Request{Cloud: cloud.Azure{}, Demand: reads(nil), Types: []string{"gp3"}}, "gp3: not a volume type of Azure"},
+		"no type":     {Request{Cloud: cloud.Azure{}, Demand: reads(nil), Types: []string{"x"}}, "x: not a volume type of Azure"},
 	} {
-		if got, err := Elsewhere(c.r); err == nil || err.Error() != c.err {
+		if got, err := Advise(c.r); err == nil || err.Error() != c.err {
 			t.Errorf("%s: %+v %v, want %q", name, got, err, c.err)
 		}
 	}
-	priced := &cloud.Prices{Volumes: map[string]cloud.VolumePrice{}}
+	prices := &cloud.Prices{Instances: map[string]cloud.USD{}, Volumes: map[string]cloud.VolumePrice{}, Region: "x"}
+	choose := func(r Request, typ string, machines ...cloud.InstanceFacts) (*Candidate, string) {
+		t.Helper()
+		r.Cloud, r.Types = madeUp{machines: machines}, []string{typ}
+		a, err := Advise(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(a.Rows) > 0 {
+			return &a.Rows[0], strings.Join(a.Rejected, "|")
+		}
+		return nil, strings.Join(a.Rejected, "|")
+	}
+	machine := cloud.InstanceFacts{Type: "m", NVMe: true, Baseline: cloud.Limits{IOPS: 20000, Rate: 1e9}}
+	if best, why := choose(Request{Demand: reads(nil), Prices: prices}, "azure-premium", machine); best != nil || !strings.Contains(why, "no price of P1 in volume-month") {
+		t.Errorf("%+v %q", best, why)
+	}
 	premium, _ := cloud.TypeNamed("azure-premium")
-	if best, why := (&Request{Demand: reads(nil), Prices: priced}).choose(premium, nil); best != nil || !strings.Contains(why, "no price of P1 in volume-month") {
+	for i, tier := range premium.Tiers {
+		prices.Volumes[tier.Name] = cloud.VolumePrice{Each: cloud.USD(i + 1)}
+	}
+	if why := (&Request{Cloud: cloud.Google{}, Demand: reads(nil)}).unfit("gcp-pd-extreme"); why != "gcp-pd-extreme: the rules by which it is ordered are not known well enough" {
+		t.Errorf("%q", why)
+	}
+	if best, why := choose(Request{Demand: reads(nil), Prices: prices}, "azure-premium", machine); best != nil || !strings.Contains(why, "no instance type with a price") {
 		t.Errorf("%+v %q", best, why)
 	}
-	for i, tier := range premium.TierFacts() {
-		priced.Volumes[tier.Name] = cloud.VolumePrice{Each: cloud.USD(i + 1)}
-	}
-	r := Request{Demand: reads(nil), Prices: priced}
-	if best, why := r.choose(cloud.VolumeType{Type: "t"}, nil); best != nil || why != "t: the rules by which it is ordered are not known well enough" {
-		t.Errorf("%+v %q", best, why)
-	}
-	if best, why := r.choose(premium, nil); best != nil || why != "azure-premium: no machine that fits, and whose limits for it are known, carries the demand" {
-		t.Errorf("%+v %q", best, why)
-	}
+	prices.Instances["m"] = 1
+	r := Request{Demand: reads(nil), Prices: prices}
 	r.Demand.Capacity = 17 * 32 * units.TiB // sixteen of 32 TiB are the most that is looked at
-	if best, why := r.choose(premium, nil); best != nil || why != "azure-premium: no layout of it meets the demand" {
+	if best, why := choose(r, "azure-premium", machine); best != nil || why != "azure-premium: at their most, 16 × azure-premium hold 512 TiB of 544 TiB" {
 		t.Errorf("%+v %q", best, why)
 	}
 	// Two P20 of 2,300 IOPS for 1 each are cheaper than a P30 of 5,000 for 3.
-	machine := cloud.InstanceFacts{Type: "m", Baseline: cloud.Limits{IOPS: 20000, Rate: 1e9}}
-	r = Request{Demand: reads(func(s *workload.Stream) { s.IOPS, s.Rate = 4600, 4600*4096 }), Prices: &cloud.Prices{Instances: map[string]cloud.USD{"m": 1}}}
-	r.Prices.Volumes = map[string]cloud.VolumePrice{"P20": {Each: 1}, "P30": {Each: 3}}
-	if best, why := r.choose(premium, []cloud.InstanceFacts{machine}); best == nil || best.Layout.N != 2 || best.Layout.Spec.Size != 512*units.GiB || best.VolumesMonth != 2 {
+	r.Demand = reads(func(s *workload.Stream) { s.IOPS, s.Rate = 4600, 4600*4096 })
+	r.Prices = &cloud.Prices{Instances: prices.Instances, Volumes: map[string]cloud.VolumePrice{"P20": {Each: 1}, "P30": {Each: 3}}}
+	if best, why := choose(r, "azure-premium", machine); best == nil || best.Layout.N != 2 || best.Layout.Spec.Size != 512*units.GiB || best.VolumesMonth != 2 {
 		t.Errorf("%+v %q", best, why)
 	}
 	// 10 readers of a drive that takes 100 us have 100,000 of 200,000 a second.
@@ -253,8 +263,8 @@ func TestWhatIsNotLookedAt(t *testing.T) {
 	if own, why := r.local(nil); own != nil || !strings.HasPrefix(why, "local drives: no instance that fits has drives") {
 		t.Errorf("%+v %q", own, why)
 	}
-	r = Request{Prices: &cloud.Prices{}, Demand: reads(nil), Keep: &Layout{Level: topology.Single, N: 1, Spec: cloud.VolumeSpec{Type: "gp3"}}}
-	if all, why := r.kept(); all != nil || !slices.Equal(why, []string{"gp3: no price"}) {
+	r = Request{Prices: &cloud.Prices{}, Demand: reads(nil), Keep: &Layout{Level: topology.Single, N: 1, Spec: cloud.VolumeSpec{Type: "gp3", Size: units.TiB}}}
+	if all, why := r.kept(); all != nil || len(why) != 1 || !strings.HasPrefix(why[0], "gp3: no price of gp3 in GiB-month") {
 		t.Errorf("%+v %q", all, why)
 	}
 	r = Request{Demand: reads(nil)}

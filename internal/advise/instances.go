@@ -3,6 +3,7 @@ package advise
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"path"
 	"slices"
 	"strings"
@@ -21,18 +22,15 @@ type priced struct {
 	month cloud.USD
 }
 
-// previous generations of Nitro; all Xen types are, too.
-var previous = []string{"a1"}
-
-// machines are all types of the cloud that is asked for.
-func (r *Request) machines() []cloud.InstanceFacts {
+// provider is the cloud that is looked at.
+func (r *Request) provider() cloud.Provider {
 	if r.Cloud == nil {
-		return cloud.EC2{}.Machines()
+		return cloud.EC2{}
 	}
-	return r.Cloud.Machines()
+	return r.Cloud
 }
 
-// instances are those that fit, cheapest first.
+// instances are those that fit, cheapest first; r.unpriced are those of them that have no price.
 func (r *Request) instances() ([]priced, error) {
 	for _, glob := range r.Families {
 		if _, err := path.Match(glob, ""); err != nil {
@@ -40,26 +38,28 @@ func (r *Request) instances() ([]priced, error) {
 		}
 	}
 	if r.Instance != "" {
-		f, ok := cloud.InstanceLimits(r.Instance)
+		f, ok := r.provider().Machine(r.Instance)
 		month, priceOK := r.Prices.Instance(r.Instance)
 		switch {
 		case !ok:
-			return nil, fmt.Errorf("instance type %.40q is not in the catalogue", r.Instance)
+			return nil, fmt.Errorf("%.40q is no machine type of %s in the catalogue", r.Instance, r.provider().Terms().Cloud)
 		case !priceOK:
-			return nil, fmt.Errorf("instance type %s has no price in %s; bring a price list that has it with --prices",
-				r.Instance, r.Prices.Region)
+			return nil, fmt.Errorf("%s has no price in %s; bring a price list that has it with --prices", r.Instance,
+				r.Prices.Region)
 		}
 		return []priced{{f, month}}, r.suits(f)
 	}
 	var all []priced
-	for _, f := range r.machines() {
+	r.unpriced = nil
+	for _, f := range r.provider().Machines() {
 		month, ok := r.Prices.Instance(f.Type)
-		old := !f.NVMe || slices.Contains(previous, family(f.Type))
-		if !ok || f.VCPUs < r.VCPUs || f.Memory < r.Memory || r.Arch != "" && f.Arch != r.Arch || !r.wanted(f.Type) ||
-			old && !r.Older {
-			continue
+		switch {
+		case f.VCPUs < r.VCPUs, f.Memory < r.Memory, r.Arch != "" && f.Arch != r.Arch, !r.wanted(f.Type), f.Older && !r.Older:
+		case ok:
+			all = append(all, priced{f, month})
+		default:
+			r.unpriced = append(r.unpriced, f)
 		}
-		all = append(all, priced{f, month})
 	}
 	slices.SortStableFunc(all,
 		func(a, b priced) int { return cmp.Or(cmp.Compare(a.month, b.month), cmp.Compare(a.Type, b.Type)) })
@@ -81,33 +81,44 @@ func (r *Request) suits(f cloud.InstanceFacts) error {
 	return nil
 }
 
-// interfaces are the attachments that network cards take of those that an instance shares among
-// all, and the root volume's.
-const interfaces = 3
-
-func attachable(f cloud.InstanceFacts, n int) bool {
-	return f.Attachments == 0 || f.Attachments-f.Local.Count-interfaces >= n+1
+// wanted says whether a type, or the part of it before a dot, is among the families asked for.
+func (r *Request) wanted(typ string) bool {
+	family, _, _ := strings.Cut(typ, ".")
+	return len(r.Families) == 0 || slices.ContainsFunc(r.Families, func(glob string) bool {
+		whole, _ := path.Match(glob, typ)
+		part, _ := path.Match(strings.TrimSuffix(glob, ".*"), family)
+		return whole || part
+	})
 }
 
 // requirement is what an instance must carry.
 type requirement struct {
-	peak    need
-	steady  need    // of streams that always run
-	busiest float64 // volume I/Os per second of the busiest volume
-	course  []span  // nil unless bursts count
-	volumes int
-	held    map[[2]cloud.Limits]bool // of a series: what is known of instances, by their limits
+	typ           string // of its volumes
+	peak          need
+	reads, writes need    // of peak
+	steady        need    // of streams that always run
+	busiest       float64 // volume I/Os per second of the busiest volume
+	course        []span  // nil unless bursts count
+	volumes       int
+	held          map[[2]cloud.Limits]bool // of a series: what is known of instances, by their limits
 }
 
 func (r *Request) requirement(l Layout) requirement {
-	q := requirement{volumes: l.N}
+	key := l.shape()
+	if q, ok := r.required[key]; ok {
+		return q
+	}
+	q := requirement{typ: l.Spec.Type, volumes: l.N}
+	every := func(*workload.Stream) bool { return true }
 	if !l.Local {
 		q.busiest = r.needs(l).iops / float64(l.N)
 	}
 	if r.Series != nil {
-		q.peak = r.needs(l)
+		on := r.on(l)
+		q.peak, q.reads, q.writes = on.peak, on.reads, on.writes
 	} else {
-		q.peak = r.needsOf(l, func(*workload.Stream) bool { return true })
+		q.peak = r.needsOf(l, every)
+		q.reads, q.writes = r.directed(true).needsOf(l, every), r.directed(false).needsOf(l, every)
 	}
 	if r.bursting() {
 		q.course = r.course(l)
@@ -117,31 +128,72 @@ func (r *Request) requirement(l Layout) requirement {
 			q.steady = r.needsOf(l, func(s *workload.Stream) bool { return s.Burst == nil })
 		}
 	}
+	if r.required != nil {
+		r.required[key] = q
+	}
 	return q
+}
+
+// directed is a request for the reads, or the writes, of the demand alone.
+func (r *Request) directed(read bool) *Request {
+	one := *r
+	one.Demand = &workload.Demand{}
+	for _, s := range r.Demand.Streams {
+		share, reads := 1-s.ReadShare, 0.0
+		if read {
+			share, reads = s.ReadShare, 1
+		}
+		if s.IOPS, s.ReadShare = s.IOPS*units.IOPS(share), reads; s.IOPS > 0 {
+			one.Demand.Streams = append(one.Demand.Streams, s)
+		}
+	}
+	return &one
 }
 
 func ofIOPS(n need) float64  { return n.iops }
 func ofBytes(n need) float64 { return n.bytes }
 
+// gives is how much of the mix that is wanted limits let through: I/Os and bytes a second, of both
+// directions together. What is not limited is infinite.
+func (q requirement) gives(l cloud.Limits) need {
+	of := func(whole float64, parts cloud.Limits, want float64) float64 {
+		most := math.Inf(1)
+		if whole > 0 {
+			most = whole
+		}
+		if used := ceiling.Uses(parts, q.reads.iops, q.writes.iops, q.reads.bytes, q.writes.bytes); used > 0 {
+			most = min(most, want/used)
+		}
+		return most
+	}
+	return need{
+		of(float64(l.IOPS), cloud.Limits{ReadIOPS: l.ReadIOPS, WriteIOPS: l.WriteIOPS, SharedIOPS: l.SharedIOPS}, q.peak.iops),
+		of(float64(l.Rate), cloud.Limits{ReadRate: l.ReadRate, WriteRate: l.WriteRate, SharedRate: l.SharedRate}, q.peak.bytes),
+	}
+}
+
+// under says that a need is no more than what is given.
+func (n need) under(given need) bool {
+	return given.iops >= n.iops*(1-loss) && given.bytes >= n.bytes*(1-loss)
+}
+
 // holds says whether an instance carries it; lacks says what it does not reach.
 func (q requirement) holds(f cloud.InstanceFacts) bool {
-	if !attachable(f, q.volumes) || q.overVolume(f) {
+	base, burst, known := f.Allows(q.typ)
+	switch sustained := q.gives(base); {
+	case !known || f.Room() < q.volumes || q.overVolume(f):
 		return false
-	}
-	iops, rate := float64(f.Baseline.IOPS), float64(f.Baseline.Rate)
-	if iops >= q.peak.iops*(1-loss) && rate >= q.peak.bytes*(1-loss) {
+	case q.peak.under(sustained):
 		return true
-	}
-	if q.course == nil || iops < q.steady.iops*(1-loss) || rate < q.steady.bytes*(1-loss) {
+	case q.course == nil || !q.steady.under(sustained):
 		return false
 	}
-	key := [2]cloud.Limits{f.Baseline, f.Burst}
+	key := [2]cloud.Limits{base, burst}
 	if held, known := q.held[key]; known {
 		return held
 	}
-	p := pools(f)
-	held := p[0].Top >= q.peak.iops*(1-loss) && p[1].Top >= q.peak.bytes*(1-loss) &&
-		p[0].carries(q.course, ofIOPS) && p[1].carries(q.course, ofBytes)
+	p := q.pools(f)
+	held := q.peak.under(need{p[0].Top, p[1].Top}) && p[0].carries(q.course, ofIOPS) && p[1].carries(q.course, ofBytes)
 	if q.held != nil {
 		q.held[key] = held
 	}
@@ -156,11 +208,15 @@ func (q requirement) overVolume(f cloud.InstanceFacts) bool {
 // lacks names the obstacle that decides: of IOPS and throughput the one of which the instance has
 // the lesser share.
 func (q requirement) lacks(f cloud.InstanceFacts) string {
-	if q.holds(f) {
+	switch _, _, known := f.Allows(q.typ); {
+	case q.holds(f):
 		return ""
-	}
-	if !attachable(f, q.volumes) {
-		return fmt.Sprintf("attaches %s at most", text.Plural(max(f.Attachments-f.Local.Count-interfaces-1, 0), "volume"))
+	case !known && slices.Contains(f.Without, q.typ):
+		return "takes no " + q.typ + ": " + f.WithoutWhy
+	case !known:
+		return "has no known limit for " + q.typ
+	case f.Room() < q.volumes:
+		return fmt.Sprintf("attaches %s at most", text.Plural(max(f.Room(), 0), "volume"))
 	}
 	_, lacks := q.share(f)
 	return lacks
@@ -168,64 +224,59 @@ func (q requirement) lacks(f cloud.InstanceFacts) string {
 
 // share is how much of what is asked for an instance gives, and of what the least.
 func (q requirement) share(f cloud.InstanceFacts) (float64, string) {
-	word, have, want := "sustains", f.Baseline, q.peak
+	base, _, _ := f.Allows(q.typ)
+	word, have, want := "sustains", q.gives(base), q.peak
 	if q.course != nil {
-		switch p := pools(f); {
-		case p[0].Top < q.peak.iops*(1-loss) || p[1].Top < q.peak.bytes*(1-loss):
-			word, have = "reaches in bursts", cloud.Limits{IOPS: units.IOPS(p[0].Top), Rate: units.Rate(p[1].Top)}
-		case p[0].Base < q.steady.iops*(1-loss) || p[1].Base < q.steady.bytes*(1-loss):
+		switch p := q.pools(f); {
+		case !want.under(need{p[0].Top, p[1].Top}):
+			word, have = "reaches in bursts", need{p[0].Top, p[1].Top}
+		case !q.steady.under(need{p[0].Base, p[1].Base}):
 			want = q.steady
 		default:
 			word = "has not credits enough for the bursts: it sustains"
 		}
 	}
-	iops, rate := float64(have.IOPS)/want.iops, float64(have.Rate)/want.bytes
+	iops, rate := have.iops/want.iops, have.bytes/want.bytes
 	if one := cloud.XenVolumeIOPS / q.busiest; q.overVolume(f) && one <= min(iops, rate) {
 		return one, fmt.Sprintf("lets %v of %v I/Os per second through to one volume, as it is not built on Nitro",
 			units.IOPS(cloud.XenVolumeIOPS), units.IOPS(q.busiest))
 	}
 	if iops <= rate {
-		return iops, fmt.Sprintf("%s %v of %v volume I/Os per second", word, have.IOPS, units.IOPS(want.iops))
+		return iops, fmt.Sprintf("%s %v of %v volume I/Os per second", word, units.IOPS(have.iops), units.IOPS(want.iops))
 	}
-	return rate, fmt.Sprintf("%s %s of %s", word, have.Rate.SI(), units.Rate(want.bytes).SI())
+	return rate, fmt.Sprintf("%s %s of %s", word, units.Rate(have.bytes).SI(), units.Rate(want.bytes).SI())
 }
 
 // cheapest instance for a layout.
-func (r *Request) cheapest(l Layout, instances []priced) (Candidate, bool) {
+func (r *Request) cheapest(l Layout, instances []priced) (c Candidate, ok bool) {
 	q := r.requirement(l)
-	each, ok := r.Prices.Volume(l.Spec)
-	if !ok {
-		return Candidate{}, false
-	}
 	for _, i := range instances {
-		if !q.holds(i.InstanceFacts) {
-			continue
+		if q.holds(i.InstanceFacts) {
+			return r.candidate(l, i)
 		}
-		c := r.candidate(l, i)
-		c.VolumesMonth = each * cloud.USD(l.N)
-		c.Month = c.VolumesMonth + i.month
-		return c, true
 	}
-	return Candidate{}, false
+	return c, false
 }
 
-func (r *Request) candidate(l Layout, i priced) Candidate {
-	c := Candidate{
-		Layout:        l,
-		Instance:      i.InstanceFacts,
-		Type:          i.Type,
-		InstanceMonth: i.month,
-		Month:         i.month,
-		AFR:           l.afr(),
-		Survives:      workload.LostInstance,
+// candidate is a layout on an instance; false where its volumes have no price.
+func (r *Request) candidate(l Layout, i priced) (c Candidate, ok bool) {
+	c = Candidate{
+		Layout: l, Instance: i.InstanceFacts, Type: i.Type, InstanceMonth: i.month, AFR: l.afr(),
+		Survives: workload.LostInstance,
 	}
 	if l.Level.Mirrored() {
 		c.Survives = workload.LostVolume
 	}
-	if t, ok := cloud.TypeNamed(l.Spec.Type); ok {
+	each := cloud.USD(0)
+	if l.Local {
+		c.Survives, c.Latency, ok = workload.NoLoss, r.meanLatency(localLatency), true
+	} else if t, known := cloud.TypeNamed(l.Spec.Type); known {
 		c.Latency = r.meanLatency(r.typical(t))
+		each, ok = r.Prices.Volume(l.Spec)
 	}
-	return c
+	c.VolumesMonth = each * cloud.USD(l.N)
+	c.Month = c.VolumesMonth + i.month
+	return c, ok
 }
 
 // whyNone says why no instance carries a layout: what the one that comes closest lacks.
@@ -234,6 +285,10 @@ func (r *Request) whyNone(l Layout, instances []priced) string {
 		return ""
 	}
 	q := r.requirement(l)
+	if i := slices.IndexFunc(r.unpriced, q.holds); i >= 0 {
+		return fmt.Sprintf("%s: only machines without a price carry it, such as %s: bring one in a list with --prices",
+			l.Level, r.unpriced[i].Type)
+	}
 	best := r.closest(l, instances)
 	lacks := q.lacks(best.InstanceFacts)
 	if r.Instance != "" {
@@ -267,7 +322,8 @@ func (r *Request) local(instances []priced) (*Candidate, string) {
 	}
 	for _, i := range instances {
 		s := i.Local
-		if s.Count == 0 || s.Temp || s.Limits.ReadIOPS == 0 || r.Demand.Capacity > s.Size*units.Bytes(s.Count) {
+		if s.Count == 0 || s.Temp || s.Limits.ReadIOPS == 0 || r.Demand.Capacity > s.Size*units.Bytes(s.Count) ||
+			!r.localHolds(s) {
 			continue
 		}
 		one := l
@@ -275,11 +331,7 @@ func (r *Request) local(instances []priced) (*Candidate, string) {
 		if s.Count == 1 {
 			one.Level, one.Chunk = topology.Single, 0
 		}
-		if !r.localHolds(s) {
-			continue
-		}
-		c := r.candidate(one, i)
-		c.AFR, c.Survives, c.Latency = 0, workload.NoLoss, r.meanLatency(localLatency)
+		c, _ := r.candidate(one, i)
 		if r.limits(&c) != nil || c.Times < (1+r.Headroom)*0.999 { // pieces of large I/Os count
 			continue
 		}
@@ -307,25 +359,37 @@ func (r *Request) localHolds(s cloud.InstanceStore) bool {
 	return true
 }
 
-// WhyNot says why an instance type does not carry a layout for the demand; empty when it does.
-func (r *Request) WhyNot(l Layout, typ string) string {
-	f, ok := cloud.InstanceLimits(typ)
+// whyNot says why an instance type does not carry a layout for the demand, with its price; empty when it
+// does.
+func (r *Request) whyNot(l Layout, typ string) string {
+	f, ok := r.provider().Machine(typ)
 	if !ok {
-		return "is not in the catalogue"
+		return typ + " is not in the catalogue"
 	}
-	return r.requirement(l).lacks(f)
-}
-
-// at is what a type costs, in a sentence.
-func (r *Request) at(typ string) string {
+	lacks := r.requirement(l).lacks(f)
+	if lacks == "" {
+		return ""
+	}
 	if month, ok := r.Prices.Instance(typ); ok {
-		return " at " + month.String()
+		return fmt.Sprintf("%s at %v %s", typ, month, lacks)
 	}
-	return ", which has no price,"
+	return typ + ", which has no price, " + lacks
 }
 
-// credits says that an instance's CPU is shared by credits.
-func credits(typ string) bool {
-	f := family(typ)
-	return len(f) > 1 && strings.HasPrefix(f, "t") && f[1] >= '0' && f[1] <= '9'
+// closest is the cheapest instance that carries a layout's load, or the one that comes closest.
+func (r *Request) closest(l Layout, instances []priced) priced {
+	q := r.requirement(l)
+	best, most := instances[0], -1.0
+	for _, i := range instances {
+		if q.holds(i.InstanceFacts) {
+			return i
+		}
+		if _, _, known := i.Allows(q.typ); !known || i.Room() < q.volumes {
+			continue
+		}
+		if share, _ := q.share(i.InstanceFacts); share > most {
+			best, most = i, share
+		}
+	}
+	return best
 }

@@ -24,6 +24,7 @@ func Instead(r Request, typ string, was Candidate) (string, error) {
 	r.Demand, r.Keep = &own, nil
 	l := was.Layout
 	l.Spec = cloud.VolumeSpec{Type: typ}
+	r.known, r.required = nil, nil
 	l, ok := r.provision(l)
 	if !ok {
 		return "", nil

@@ -1,7 +1,9 @@
 package advise
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -94,7 +96,7 @@ func (r *Request) needs(l Layout) need {
 	if r.Series != nil {
 		return r.on(l).peak
 	}
-	key := shape{l.Level, l.N, l.Chunk, l.Spec.Type}
+	key := l.shape()
 	if n, ok := r.known[key]; ok {
 		return n
 	}
@@ -127,7 +129,7 @@ func (r *Request) needs(l Layout) need {
 			}
 			return float64(asked.IOPS/b.IOPS) * float64(l.N)
 		}
-		most.iops, most.bytes = max(most.iops, iops*of(ceiling.VolumeIOPS)), max(most.bytes, rate*of(ceiling.VolumeRate))
+		most = most.most(need{iops * of(ceiling.VolumeIOPS), rate * of(ceiling.VolumeRate)})
 	}
 	most = most.times(1 + r.Headroom)
 	if r.known != nil {
@@ -143,6 +145,8 @@ type shape struct {
 	chunk units.Bytes
 	typ   string
 }
+
+func (l Layout) shape() shape { return shape{l.Level, l.N, l.Chunk, l.Spec.Type} }
 
 // even says that every I/O lies within a chunk, and so each volume gets as much as the others.
 func (r *Request) even(l Layout) bool {
@@ -170,17 +174,20 @@ func (r *Request) needsOf(l Layout, counts func(*workload.Stream) bool) need {
 			sum.iops += float64(s.IOPS) * c.IOs
 			sum.bytes += float64(s.IOPS) * c.Bytes
 		}
-		most.iops, most.bytes = max(most.iops, sum.iops), max(most.bytes, sum.bytes)
+		most = most.most(sum)
 	}
 	return most.times(1 + r.Headroom)
 }
+
+// most are the larger figures of two.
+func (n need) most(o need) need { return need{max(n.iops, o.iops), max(n.bytes, o.bytes)} }
 
 func (n need) times(f float64) need { return need{n.iops * f, n.bytes * f} }
 
 // types are those asked for.
 func (r *Request) types() []string {
 	if len(r.Types) == 0 {
-		return DefaultTypes
+		return r.provider().Terms().Types
 	}
 	return r.Types
 }
@@ -213,7 +220,7 @@ func (r *Request) kept() (all []Layout, rejected []string) {
 		return nil, []string{why}
 	}
 	for _, l := range r.Keep.chunked() {
-		why := r.falls(l)
+		why := cmp.Or(r.falls(l), r.noPrice(l.Spec))
 		if why == "" {
 			all = append(all, l)
 		} else if len(rejected) == 0 {
@@ -248,8 +255,11 @@ func (r *Request) ofType(typ string) (fit []Layout, why string) {
 		if !r.durable(shape) {
 			continue
 		}
-		if l, ok := r.provision(shape); ok {
+		l, ok := r.provision(shape)
+		if none := r.noPrice(l.Spec); ok && none == "" {
 			fit = append(fit, l)
+		} else if ok {
+			closest, why = math.Inf(1), none
 		} else if share, text := r.atMost(shape); share > closest {
 			closest, why = share, text
 		}
@@ -258,6 +268,16 @@ func (r *Request) ofType(typ string) (fit []Layout, why string) {
 		why = typ + ": no layout of it is as durable as asked for"
 	}
 	return fit, why
+}
+
+// noPrice says which price of a volume is missing, empty for none.
+func (r *Request) noPrice(spec cloud.VolumeSpec) string {
+	lacks := r.Prices.Lacks(spec)
+	if lacks == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s: no price of %s in %s is known, and nothing is ranked without: bring it in a list with --prices",
+		spec.Type, lacks, r.Prices.Region)
 }
 
 func (r *Request) most() int {
@@ -285,11 +305,11 @@ func shapes(most int) []Layout {
 // unfit says why no volume of a type does, whatever is provisioned; empty when one may.
 func (r *Request) unfit(typ string) string {
 	t, ok := cloud.TypeNamed(typ)
-	if !ok || !t.EBS() {
-		return fmt.Sprintf("%.40s: not an EBS volume type of the catalogue", typ)
+	if terms := r.provider().Terms(); !ok || t.Provider != terms.Vendor {
+		return fmt.Sprintf("%.40s: not a volume type of %s", typ, terms.Cloud)
 	}
-	if _, ok := r.Prices.Volumes[typ]; !ok {
-		return typ + ": no price"
+	if !t.BySize() && t.IOPS.PerGiB == 0 {
+		return typ + ": the rules by which it is ordered are not known well enough"
 	}
 	for i := range r.Demand.Streams {
 		s := &r.Demand.Streams[i]
@@ -338,10 +358,10 @@ func (r *Request) typical(t cloud.VolumeType) *cloud.TypicalLatency {
 }
 
 // syncedOn is the latency of a type with the time of a synced write where that was measured on it: on the
-// volumes that are kept, the only type asked for, else on gp3 or gp2, which are alike. It says nothing of
+// volumes that are kept, the only type asked for, else on what the cloud's terms say. It says nothing of
 // others.
 func (r *Request) syncedOn(typ string, l *cloud.TypicalLatency) *cloud.TypicalLatency {
-	on := []string{cloud.GP3, cloud.GP2}
+	on := r.provider().Terms().MeasuredOn
 	switch {
 	case r.Keep != nil && r.Keep.Local:
 		on = []string{localType}
@@ -350,10 +370,13 @@ func (r *Request) syncedOn(typ string, l *cloud.TypicalLatency) *cloud.TypicalLa
 	case len(r.Types) == 1:
 		on = r.Types
 	}
-	if r.Synced == 0 || l == nil || !slices.Contains(on, typ) {
+	if r.Synced == 0 || !slices.Contains(on, typ) {
 		return l
 	}
-	own := *l
+	var own cloud.TypicalLatency
+	if l != nil {
+		own = *l
+	}
 	own.Synced, own.Source = int(max(r.Synced.Microseconds(), 1)), "measured"
 	return &own
 }

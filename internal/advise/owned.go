@@ -20,11 +20,8 @@ func (a *Advice) owned(r Request, instances []priced) error {
 	if len(a.Rows) > 0 {
 		own := a.Rows[0]
 		a.Owned, a.Rows = &own, a.Rows[:1]
-	} else if each, ok := r.Prices.Volume(r.Keep.Spec); ok {
-		l := r.Keep.chunked()[0]
-		c := r.candidate(l, r.closest(l, instances))
-		c.VolumesMonth = each * cloud.USD(l.N)
-		c.Month = c.VolumesMonth + c.InstanceMonth
+	} else if l := r.Keep.chunked()[0]; r.Prices.Lacks(l.Spec) == "" {
+		c, _ := r.candidate(l, r.closest(l, instances))
 		c.Names = []string{yours}
 		if err := r.limits(&c); err != nil {
 			return err
@@ -33,7 +30,7 @@ func (a *Advice) owned(r Request, instances []priced) error {
 		a.Owned = &c
 	}
 	free := r
-	free.Keep, free.known = nil, map[shape]need{}
+	free.Keep = nil
 	demand := *r.Demand
 	if demand.Capacity == 0 { // as much as there is
 		demand.Capacity = units.Bytes(float64(r.Keep.Spec.Size) * float64(r.Keep.N) / r.Keep.usable())
@@ -73,21 +70,6 @@ func beside(own *Candidate, others []Candidate, all []superlative) {
 	}
 }
 
-// closest is the cheapest instance that carries a layout's load, or the one that comes closest.
-func (r *Request) closest(l Layout, instances []priced) priced {
-	q := r.requirement(l)
-	best, most := instances[0], -1.0
-	for _, i := range instances {
-		if q.holds(i.InstanceFacts) {
-			return i
-		}
-		if share, _ := q.share(i.InstanceFacts); attachable(i.InstanceFacts, q.volumes) && share > most {
-			best, most = i, share
-		}
-	}
-	return best
-}
-
 // LayoutOf is an array of volumes that a provider sells as they were ordered, or why it cannot be
 // priced.
 func LayoutOf(a *topology.Array) (*Layout, error) {
@@ -96,10 +78,10 @@ func LayoutOf(a *topology.Array) (*Layout, error) {
 	}
 	v := a.Volumes[0]
 	for _, o := range a.Volumes {
-		switch t, ok := cloud.TypeNamed(o.Type); {
-		case !ok || !t.EBS():
+		switch _, ok := cloud.TypeNamed(o.Type); {
+		case !ok:
 			named := cmp.Or(o.Type, "a volume without a type")
-			return nil, fmt.Errorf("%s: not a volume of EBS, so that no price is known", named)
+			return nil, fmt.Errorf("%s: not a volume of the catalogue, so that no price is known", named)
 		case o.Size == 0:
 			return nil, fmt.Errorf("a size is missing, such as '4x %s 3000GiB'", o.Type)
 		case o.Type != v.Type || o.Size != v.Size || o.Sustained != v.Sustained:

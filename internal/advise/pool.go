@@ -31,17 +31,26 @@ type pool struct {
 // poolOf is a full pool of what a burst gives above the baseline for so long.
 func poolOf(base, top float64, lasts time.Duration) pool {
 	top = max(base, top)
-	p := pool{Bucket: ceiling.Bucket{Base: base, Top: top, Size: (top - base) * lasts.Seconds()}, daily: true}
+	p := pool{Bucket: ceiling.Bucket{Base: base, Top: top}, daily: true}
+	if top > base {
+		p.Size = (top - base) * lasts.Seconds()
+	}
 	p.Left = p.Size
 	return p
 }
 
-// pools are those of IOPS and of bytes.
-func pools(f cloud.InstanceFacts) [2]pool {
-	return [2]pool{
-		poolOf(float64(f.Baseline.IOPS), float64(f.Burst.IOPS), f.BurstFor),
-		poolOf(float64(f.Baseline.Rate), float64(f.Burst.Rate), f.BurstFor),
+// pools are those of I/Os and of bytes that an instance lets through to the volumes. What a vendor counts
+// by credits is not whole again each day, but fills from what is left unused.
+func (q requirement) pools(f cloud.InstanceFacts) [2]pool {
+	base, burst, _ := f.Allows(q.typ)
+	b := q.gives(base)
+	both := [2]pool{
+		poolOf(b.iops, float64(burst.IOPS), f.BurstFor), poolOf(b.bytes, float64(burst.Rate), f.BurstFor),
 	}
+	for i := range both {
+		both[i].daily = f.BurstRule == cloud.ByTime
+	}
+	return both
 }
 
 // carries says whether a pool carries a load that repeats, beginning with a full pool each day.

@@ -3,10 +3,8 @@ package advise
 import (
 	"fmt"
 	"math"
-	"path"
 	"slices"
 	"sort"
-	"strings"
 
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/units"
@@ -53,40 +51,26 @@ func (l Layout) copies() float64 {
 }
 
 // provision orders a layout's volumes as cheaply as the type's rules and prices allow for the
-// demand with headroom; false where the type's limits do not reach it. Each figure is rounded to
-// what can be ordered before another is worked out of it.
+// demand with headroom; false where the type's limits do not reach it.
 func (r *Request) provision(l Layout) (Layout, bool) {
-	spec, ok := r.order(l, r.needs(l))
-	l.Spec = spec
-	return l, ok && r.falls(l) == ""
+	l.Spec = r.order(l, r.needs(l))
+	return l, r.falls(l) == ""
 }
 
-// order is what each volume of a layout is ordered as for a need of all; false where a series' credits
-// never suffice.
-func (r *Request) order(l Layout, n need) (order cloud.VolumeSpec, ok bool) {
+// order is what each volume of a layout is ordered as for a need of all. Each figure is rounded to what can
+// be ordered before another is worked out of it. Where nothing is enough it is the most that is tried.
+func (r *Request) order(l Layout, n need) (order cloud.VolumeSpec) {
 	t, _ := cloud.TypeNamed(l.Spec.Type)
-	n = n.times(1 / float64(l.N))
 	gib := max(up(float64(r.Demand.Capacity)*l.copies()/float64(l.N)/float64(units.GiB)), float64(t.MinSize/units.GiB), 1)
 	order.Type = t.Type
-	switch {
-	case t.Credits() && r.Series != nil:
-		if gib, ok = r.burstSize(l, gib, float64(t.MaxSize/units.GiB)); !ok {
-			return order, false
-		}
-	case t.Type == cloud.GP2: // 100 IOPS and 128 MiB/s at any size
-		if n.iops > 100 {
-			gib = max(gib, up(n.iops/3))
-		}
-		if n.bytes > 128*float64(units.MiBPerSec) {
-			gib = max(gib, 171)
-		}
-	case t.HDD != nil: // each counted I/O costs as much as its bytes
-		rate := max(n.bytes, n.iops*float64(t.Counted))
-		gib = max(gib, up(rate/float64(t.HDD.Base)*1024))
-	case t.Rate.Derived:
+	if t.BySize() {
+		return r.size(t, l, n, gib)
+	}
+	n = n.times(1 / float64(l.N))
+	if t.Rate.Derived {
 		order.IOPS = units.IOPS(max(up(n.iops), leastIOPS(t, n.bytes)))
 		gib = max(gib, up(float64(order.IOPS)/t.IOPS.PerGiB))
-	default:
+	} else {
 		unit := t.RateUnit()
 		order.IOPS = max(t.IOPS.Included, t.IOPS.Min, units.IOPS(up(n.iops)))
 		least := max(units.Rate(n.bytes), t.LeastRate(order.IOPS))
@@ -98,11 +82,57 @@ func (r *Request) order(l Layout, n need) (order cloud.VolumeSpec, ok bool) {
 			gib = max(gib, up(float64(order.IOPS)/t.IOPS.PerGiB))
 		}
 	}
-	if least := units.IOPS(up(t.IOPS.LeastPerGiB * gib)); least > order.IOPS {
-		order.IOPS = least
-	}
+	order.IOPS = max(order.IOPS, units.IOPS(up(t.IOPS.LeastPerGiB*gib)))
 	order.Size = units.Bytes(gib) * units.GiB
-	return order, true
+	return order
+}
+
+// size is the cheapest volume of a type whose limits follow from its size: the smallest that gives a need,
+// or, of one that bursts, whose credits carry a series; of fixed sizes that of the least price.
+func (r *Request) size(t cloud.VolumeType, l Layout, n need, gib float64) cloud.VolumeSpec {
+	if t.Pool != nil { // which sees all I/Os, and not those of the busiest volume
+		n = r.requirement(l).peak.times(n.iops / r.needs(l).iops)
+	}
+	enough := func(size units.Bytes) bool {
+		l.Spec = cloud.VolumeSpec{Type: t.Type, Size: size}
+		f, err := cloud.VolumeLimits(l.Spec)
+		if r.Series != nil && t.Credits() {
+			return err == nil && r.carried(l, f)
+		}
+		return err == nil && n.under(r.given(l, f))
+	}
+	if len(t.Tiers) == 0 {
+		most := int(t.MaxSize/units.GiB) - int(gib)
+		at := sort.Search(max(most, 0), func(i int) bool { return enough(units.Bytes(int(gib)+i) * units.GiB) })
+		return cloud.VolumeSpec{Type: t.Type, Size: units.Bytes(int(gib)+at) * units.GiB}
+	}
+	best := cloud.VolumeSpec{Type: t.Type, Size: t.MaxSize}
+	found, price := false, cloud.USD(0)
+	for _, tier := range t.Tiers {
+		if float64(tier.Size) < gib*float64(units.GiB) || !enough(tier.Size) {
+			continue
+		}
+		one := cloud.VolumeSpec{Type: t.Type, Size: tier.Size}
+		each, ok := r.Prices.Volume(one)
+		if !found || ok && (price == 0 || each < price) {
+			best, found, price = one, true, each
+		}
+	}
+	return best
+}
+
+// given is what the volumes of a layout sustain together of the mix that is wanted.
+func (r *Request) given(l Layout, f cloud.VolumeFacts) need {
+	if f.Pooled {
+		f, _ = cloud.VolumeLimits(l.together())
+		return r.requirement(l).gives(f.Sustained)
+	}
+	return need{float64(f.Sustained.IOPS), float64(f.Sustained.Rate)}.times(float64(l.N))
+}
+
+// together is what the volumes of a layout are as one, of which the limits of a pool follow.
+func (l Layout) together() cloud.VolumeSpec {
+	return cloud.VolumeSpec{Type: l.Spec.Type, Size: l.Spec.Size * units.Bytes(l.N)}
 }
 
 // leastIOPS is the smallest order whose throughput, which follows from it, reaches a rate; that of
@@ -134,7 +164,10 @@ func (r *Request) falls(l Layout) string {
 // shortfall is the share of the demand with headroom that volumes with these limits sustain and
 // hold, and the obstacle that decides: the one of which they reach least.
 func (r *Request) shortfall(l Layout, f cloud.VolumeFacts) (share float64, text string) {
-	n, count := r.needs(l), float64(l.N)
+	n, given := r.needs(l), r.given(l, f)
+	if f.Pooled {
+		n = r.requirement(l).peak
+	}
 	least := math.Inf(1)
 	take := func(have, want float64, format string, figures ...any) {
 		if want > 0 && have/want < least {
@@ -142,10 +175,9 @@ func (r *Request) shortfall(l Layout, f cloud.VolumeFacts) (share float64, text 
 			text = fmt.Sprintf("%d × %s ", l.N, l.Spec.Type) + fmt.Sprintf(format, figures...)
 		}
 	}
-	iops, rate := float64(f.Sustained.IOPS)*count, float64(f.Sustained.Rate)*count
-	size := float64(l.Spec.Size) * count / l.usable()
-	take(iops, n.iops, "sustain %v of %v volume I/Os per second", units.IOPS(iops), units.IOPS(n.iops))
-	take(rate, n.bytes, "sustain %v of %v at the volumes", units.Rate(rate), units.Rate(n.bytes))
+	size := float64(l.Spec.Size) * float64(l.N) / l.usable()
+	take(given.iops, n.iops, "sustain %v of %v volume I/Os per second", units.IOPS(given.iops), units.IOPS(n.iops))
+	take(given.bytes, n.bytes, "sustain %v of %v at the volumes", units.Rate(given.bytes), units.Rate(n.bytes))
 	take(size, float64(r.Demand.Capacity), "hold %v of %v", units.Bytes(size), r.Demand.Capacity)
 	return least, text
 }
@@ -174,16 +206,10 @@ func (r *Request) atMost(l Layout) (share float64, text string) {
 	return share, fmt.Sprintf("%s: at their most, %s", t.Type, text)
 }
 
-// family is the part of an instance type before the dot.
-func family(typ string) string {
-	f, _, _ := strings.Cut(typ, ".")
-	return f
-}
-
-// wanted says whether a family is among those asked for.
-func (r *Request) wanted(typ string) bool {
-	return len(r.Families) == 0 || slices.ContainsFunc(r.Families, func(glob string) bool {
-		ok, err := path.Match(strings.TrimSuffix(glob, ".*"), family(typ))
-		return ok && err == nil
-	})
+// carried says whether volumes carry the series, by their credits where they have any.
+func (r *Request) carried(l Layout, f cloud.VolumeFacts) bool {
+	spans := r.on(l).spans
+	short := func(b bucket) bool { return !b.carries(spans, b.of) }
+	return float64(l.Spec.Size)*float64(l.N)/l.usable() >= float64(r.Demand.Capacity)*(1-loss) &&
+		!slices.ContainsFunc(r.volumeBuckets(l, f), short)
 }

@@ -36,27 +36,25 @@ type bucket struct {
 }
 
 // bucketsOf are the limits of a candidate: its volumes' together, and its instance's.
-func bucketsOf(c *Candidate) []bucket {
-	f := c.volume()
-	p := pools(c.Instance)
-	return append(volumeBuckets(f, float64(c.Layout.N)),
+func (r *Request) bucketsOf(c *Candidate) []bucket {
+	p := r.requirement(c.Layout).pools(c.Instance)
+	return append(r.volumeBuckets(c.Layout, c.volume()),
 		bucket{p[0], "instance IOPS", ofIOPS}, bucket{p[1], "instance throughput", ofBytes})
 }
 
-// volumeBuckets are those of n volumes together: of I/Os and of bytes, of a hard disk's of whole MiB,
-// of which each counted I/O takes one.
-func volumeBuckets(f cloud.VolumeFacts, n float64) []bucket {
+// volumeBuckets are those of the volumes of a layout together: of I/Os and of bytes, of a hard disk's of
+// whole MiB, of which each counted I/O takes one.
+func (r *Request) volumeBuckets(l Layout, f cloud.VolumeFacts) []bucket {
+	n, base := float64(l.N), r.given(l, f)
 	full := func(base, top, size float64) pool {
-		return pool{Bucket: ceiling.Bucket{Base: base * n, Top: max(base, top) * n, Size: size * n, Left: size * n}}
+		return pool{Bucket: ceiling.Bucket{Base: base, Top: max(base, top*n), Size: size * n, Left: size * n}}
 	}
-	rate := float64(f.Sustained.Rate) * n
+	rate := full(base.bytes, float64(f.Burst.Rate), float64(f.BurstBytes))
 	if f.CountedIO >= units.MiB {
-		disk := full(float64(f.Sustained.Rate), float64(f.Burst.Rate), float64(f.BurstBytes))
-		return []bucket{{disk, "volume throughput", func(n need) float64 { return n.iops * float64(f.CountedIO) }}}
+		return []bucket{{rate, "volume throughput", func(n need) float64 { return n.iops * float64(f.CountedIO) }}}
 	}
 	return []bucket{
-		{full(float64(f.Sustained.IOPS), float64(f.Burst.IOPS), f.BurstIOs), "volume IOPS", ofIOPS},
-		{pool{Bucket: ceiling.Bucket{Base: rate, Top: rate}}, "volume throughput", ofBytes},
+		{full(base.iops, float64(f.Burst.IOPS), f.BurstIOs), "volume IOPS", ofIOPS}, {rate, "volume throughput", ofBytes},
 	}
 }
 

@@ -24,8 +24,9 @@ type Series struct {
 
 // sized is a series as a layout's volumes see it, with headroom.
 type sized struct {
-	peak  need
-	spans []span
+	peak          need
+	reads, writes need // of peak
+	spans         []span
 	// held are the instances, by their limits, and whether they carry it.
 	held map[[2]cloud.Limits]bool
 }
@@ -75,11 +76,15 @@ func (r *Request) on(l Layout) *sized {
 				c.Bytes /= float64(k.size) // copies
 				costs[k] = c
 			}
-			s.iops += f.IOPS * c.IOs
-			s.bytes += f.Rate * c.Bytes
+			one := need{f.IOPS * c.IOs, f.Rate * c.Bytes}.times(1 + r.Headroom)
+			s.iops, s.bytes = s.iops+one.iops, s.bytes+one.bytes
+			if read {
+				out.reads = out.reads.most(one)
+			} else {
+				out.writes = out.writes.most(one)
+			}
 		}
-		s.need = s.times(1 + r.Headroom)
-		out.peak = need{max(out.peak.iops, s.iops), max(out.peak.bytes, s.bytes)}
+		out.peak = out.peak.most(s.need)
 		out.spans = append(out.spans, s)
 		at += iv.Len
 	}
@@ -135,30 +140,6 @@ func (r *Request) peaks() [][]*workload.Stream {
 	return groups
 }
 
-// burstSize is the smallest volume of a type that bursts, gp2 or a hard disk's, whose credits carry
-// the series; false when none of up to most GiB does. They fill at the baseline, and nothing resets
-// them.
-func (r *Request) burstSize(l Layout, from, most float64) (gib float64, ok bool) {
-	holds := func(gib float64) bool {
-		l.Spec.Size = units.Bytes(gib) * units.GiB
-		f, err := cloud.VolumeLimits(l.Spec)
-		return err == nil && r.carried(l, f)
-	}
-	if !holds(most) {
-		return 0, false
-	}
-	for lo, hi := from, most; ; {
-		if lo >= hi {
-			return hi, true
-		}
-		if mid := math.Floor((lo + hi) / 2); holds(mid) {
-			hi = mid
-		} else {
-			lo = mid + 1
-		}
-	}
-}
-
 // seriesNotes say how the series was taken.
 func (a *Advice) seriesNotes(s *Series) {
 	long := s.Length()
@@ -198,14 +179,6 @@ func (s *Series) Demand() (*workload.Demand, error) {
 	return d, nil
 }
 
-// carried says whether volumes carry the series, by their credits where they have any.
-func (r *Request) carried(l Layout, f cloud.VolumeFacts) bool {
-	spans, n := r.on(l).spans, float64(l.N)
-	short := func(b bucket) bool { return !b.carries(spans, b.of) }
-	return float64(l.Spec.Size)*n/l.usable() >= float64(r.Demand.Capacity)*(1-loss) &&
-		!slices.ContainsFunc(volumeBuckets(f, n), short)
-}
-
 // replay runs the series through a row: what it gave, and when it had least left.
 func (r *Request) replay(c *Candidate) *Replay {
 	on := r.on(c.Layout)
@@ -214,7 +187,7 @@ func (r *Request) replay(c *Candidate) *Replay {
 		iv := &r.Series.Intervals[i]
 		ios = append(ios, (iv.Read.IOPS+iv.Write.IOPS)*(1+r.Headroom)*iv.Len.Seconds())
 	}
-	out := run(on.spans, ios, bucketsOf(c))
+	out := run(on.spans, ios, r.bucketsOf(c))
 	out.LowestAt, out.WorstAt = r.when(out.lowest), r.when(out.worst)
 	return out
 }
@@ -248,19 +221,15 @@ func (r *Request) less(best Candidate, instances []priced) []Candidate {
 	var front []Candidate
 	for _, i := range instances {
 		key := [2]cloud.Limits{i.Baseline, i.Burst}
-		if i.month > best.InstanceMonth || seen[key] || !attachable(i.InstanceFacts, best.Layout.N) {
+		if _, _, known := i.Allows(best.Layout.Spec.Type); !known || i.month > best.InstanceMonth || seen[key] ||
+			i.Room() < best.Layout.N {
 			continue
 		}
 		seen[key] = true
 		for _, l := range orders {
-			each, ok := r.Prices.Volume(l.Spec)
-			c := r.candidate(l, i)
-			c.VolumesMonth = each * cloud.USD(l.N)
-			c.Month = c.VolumesMonth + i.month
-			if !ok || c.Month >= best.Month {
-				continue
+			if c, ok := r.candidate(l, i); ok && c.Month < best.Month {
+				front = append(front, c)
 			}
-			front = append(front, c)
 		}
 	}
 	slices.SortStableFunc(front, func(a, b Candidate) int { return cmp.Compare(b.Month, a.Month) })
@@ -291,8 +260,7 @@ func spread(all []Candidate, n int) []Candidate {
 
 // orderFor is a layout of the same volumes, ordered for less.
 func (r *Request) orderFor(l Layout, n need) (Layout, bool) {
-	spec, ok := r.order(l, n)
-	l.Spec = spec
-	_, err := cloud.VolumeLimits(spec)
-	return l, ok && err == nil
+	l.Spec = r.order(l, n)
+	_, err := cloud.VolumeLimits(l.Spec)
+	return l, err == nil
 }

@@ -464,15 +464,15 @@ func TestLessByHand(t *testing.T) {
 		"too dear":              {[]priced{machine("dear", 21, 999, nil)}, "950 1m3.529s, 500 2m15s"},
 		"as dear":               {[]priced{machine("as dear", 20, 999, nil)}, "950 1m3.529s, 500 2m15s"},
 		"throttled throughout":  {[]priced{machine("slow", 1, 10, nil)}, "950 1m3.529s, 500 2m15s"},
-		"it attaches no volume": {[]priced{machine("full", 11, 990, func(f *cloud.InstanceFacts) { f.Attachments = 4 })}, "950 1m3.529s, 500 2m15s"},
-		"it attaches one":       {[]priced{machine("one", 11, 990, func(f *cloud.InstanceFacts) { f.Attachments = 5 })}, "one 1m0.674s, 500 2m15s"}, // 600 / 890
+		"it attaches no volume": {[]priced{machine("full", 11, 990, func(f *cloud.InstanceFacts) { f.Attachments, f.Taken = 4, 4 })}, "950 1m3.529s, 500 2m15s"},
+		"it attaches one":       {[]priced{machine("one", 11, 990, func(f *cloud.InstanceFacts) { f.Attachments, f.Taken = 5, 4 })}, "one 1m0.674s, 500 2m15s"}, // 600 / 890
 	} {
 		r := &Request{Demand: &workload.Demand{Capacity: 10 * units.GiB}, Series: series(1000), Prices: prices}
 		l, ok := r.orderFor(gp3, r.on(gp3).peak)
 		if !ok || l.Spec.IOPS != 3000 {
 			t.Fatalf("%+v %v", l, ok)
 		}
-		best := r.candidate(l, own)
+		best, _ := r.candidate(l, own)
 		best.VolumesMonth = 800_000
 		best.Month = best.InstanceMonth + best.VolumesMonth
 		var got []string
@@ -495,7 +495,7 @@ func TestLessByHand(t *testing.T) {
 	r := &Request{Demand: &workload.Demand{Capacity: 100 * units.GiB}, Series: series(10000), Prices: prices}
 	l, _ := r.orderFor(gp3, r.on(gp3).peak)
 	fast := machine("own", 20, 40000, nil)
-	best := r.candidate(l, fast)
+	best, _ := r.candidate(l, fast)
 	best.VolumesMonth = 8_000_000 + 35_000_000
 	best.Month = best.InstanceMonth + best.VolumesMonth
 	var got []units.IOPS

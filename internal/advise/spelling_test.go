@@ -58,16 +58,16 @@ streams:
 func TestDecidingObstacle(t *testing.T) {
 	r := Request{Demand: demand(t, logging), Headroom: 0.2, Prices: cloud.BuiltinPrices()}
 	l := Layout{Level: topology.Single, N: 1, Spec: cloud.VolumeSpec{Type: "gp3"}}
-	if got := r.WhyNot(l, "t4g.medium"); !strings.Contains(got, "sustains 43.4 MB/s of 422.8 MB/s") {
+	if got := r.whyNot(l, "t4g.medium"); !strings.Contains(got, "sustains 43.4 MB/s of 422.8 MB/s") {
 		t.Errorf("%q: it reaches 10 %% of the throughput, and 72 %% of the IOPS", got)
 	}
 	peaks := "capacity: 100GiB\nstreams:\n  - {name: r, does: random read, block: 4KiB, rate: 36000 IOPS, burst: {for: 10m, every: 24h}}\n"
 	r = Request{Demand: demand(t, peaks), Prices: cloud.BuiltinPrices(), BurstOK: true}
-	if got := r.WhyNot(l, "c6g.medium"); got != "reaches in bursts 20,000 of 36,000 volume I/Os per second" {
+	if got := r.whyNot(l, "c6g.medium"); got != "c6g.medium at $24.82 reaches in bursts 20,000 of 36,000 volume I/Os per second" {
 		t.Error(got)
 	}
 	r.BurstOK = false
-	if got := r.WhyNot(l, "c6g.medium"); got != "sustains 2,500 of 36,000 volume I/Os per second" {
+	if got := r.whyNot(l, "c6g.medium"); got != "c6g.medium at $24.82 sustains 2,500 of 36,000 volume I/Os per second" {
 		t.Error(got)
 	}
 }

@@ -30,6 +30,7 @@ import (
 	"plimsoll/internal/cli/form"
 	"plimsoll/internal/cli/job"
 	machinecli "plimsoll/internal/cli/machine"
+	"plimsoll/internal/cloud"
 	"plimsoll/internal/compare"
 	"plimsoll/internal/diagnose/live"
 	"plimsoll/internal/fio"
@@ -86,6 +87,8 @@ func (s *schemaOf) of(t reflect.Type) map[string]any {
 		return map[string]any{"type": "number", "description": "nanoseconds"}
 	case reflect.TypeFor[suite.Threshold]():
 		return map[string]any{"type": "string", "description": "a threshold such as write.sync.p99 < 3ms"}
+	case reflect.TypeFor[cloud.TierFacts](): // name, GiB, IOPS, MB/s, and of a burst IOPS and MB/s
+		return map[string]any{"type": "array", "items": map[string]any{}}
 	case reflect.TypeFor[json.RawMessage]():
 		return map[string]any{}
 	case reflect.TypeFor[fio.Hist]():
@@ -324,7 +327,6 @@ func kinds(t *testing.T) []kind {
 		of("limits of control groups (limits)", plans.Limits(&plans.Limited{Device: &block.Device{}}, false)),
 		of("check of a claim (ceiling --claim)", plans.Claim(advise.ClaimVerdict{})),
 		of("advice (advise)", plans.Advice(&advise.Advice{Demand: &workload.Demand{}}, false)),
-		of("advice for other clouds (advise --cloud)", plans.Elsewhere(&advise.Choices{Demand: &workload.Demand{}})),
 		of("demand (workload)", plans.Demand(&workload.Demand{}, time.Millisecond, true)),
 		of("commands of scenarios (suites SCENARIO)", plans.Jobs(nil)),
 		of("suites", plans.Suites(nil)),

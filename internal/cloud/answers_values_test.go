@@ -46,12 +46,12 @@ func TestWhichCloudItIs(t *testing.T) {
 		}
 		got := ""
 		if p := At(root); p != nil {
-			got = p.Words().Cloud
+			got = p.Terms().Cloud
 		}
 		var on []string
 		for _, p := range Providers() {
 			if p.On(root) {
-				on = append(on, p.Words().Short)
+				on = append(on, p.Terms().Short)
 			}
 		}
 		if got != c.want || strings.Join(on, " ") != c.on {
@@ -64,7 +64,7 @@ func TestWhichCloudItIs(t *testing.T) {
 	} {
 		got := ""
 		if p := Named(name); p != nil {
-			got = p.Words().Cloud
+			got = p.Terms().Cloud
 		}
 		if got != want {
 			t.Errorf("%q: %q, want %q", name, got, want)
@@ -196,7 +196,7 @@ func TestDisksOfTheMetadata(t *testing.T) {
 	if strings.Join(got, ", ") != "a 128 GiB, b 30 GiB, c 64 GiB" {
 		t.Errorf("%q", got)
 	}
-	found, err := googleOrdered([]byte(`[{"deviceName":"","type":"PERSISTENT"},{"deviceName":"x","type":"PERSISTENT-BALANCED"}]`), []Attached{
+	found, err := Google{}.ordered([]byte(`[{"deviceName":"","type":"PERSISTENT"},{"deviceName":"x","type":"PERSISTENT-BALANCED"}]`), []Attached{
 		{Device: "sdb", Size: units.GiB, Links: []string{"/dev/disk/by-id/google-"}},
 		{Device: "sdc", Size: 10 * units.GiB, Links: []string{"/dev/disk/by-id/google-x"}},
 		{Device: "sdd", Size: units.GiB, Links: []string{"/dev/disk/by-id/google-xx"}},
@@ -249,15 +249,15 @@ func TestWhatCloudsTell(t *testing.T) {
 	}
 	for _, p := range []Provider{Azure{}, Google{}} {
 		if left, err := p.Left(t.Context(), Identity{InstanceID: "i"}, []string{"v"}); err == nil || left.Volumes != nil {
-			t.Errorf("%s: %+v", p.Words().Cloud, left)
+			t.Errorf("%s: %+v", p.Terms().Cloud, left)
 		}
 		if p.Firmware(fstest.MapFS{"sys/class/dmi/id/product_name": {Data: []byte("c8g.2xlarge")}}) != (Identity{}) {
-			t.Errorf("%s: its firmware tells nothing", p.Words().Cloud)
+			t.Errorf("%s: its firmware tells nothing", p.Terms().Cloud)
 		}
 	}
 	for region, p := range map[string]Provider{"us-east-1": EC2{}, "eastus": Azure{}, "us-central1": Google{}} {
 		if prices := p.Prices(); prices.Region != region || len(prices.Instances) < 100 || prices.InstanceSource.AsOf < "2026" {
-			t.Errorf("%s: %d prices of %s, %s", p.Words().Cloud, len(prices.Instances), prices.Region, prices.InstanceSource)
+			t.Errorf("%s: %d prices of %s, %s", p.Terms().Cloud, len(prices.Instances), prices.Region, prices.InstanceSource)
 		}
 	}
 	for links, want := range map[string]bool{"/dev/disk/azure/root": true, "/dev/disk/azure/scsi1/lun3": true, "/dev/disk/azure/resource": false, "": false} {

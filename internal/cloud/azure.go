@@ -24,14 +24,8 @@ type Azure struct {
 	Endpoint string
 }
 
-// Words of Azure.
-func (Azure) Words() Words {
-	return Words{
-		Cloud: "Azure", Short: "azure", Vendor: "Azure", Volumes: "managed disks", Example: "P30",
-		API:    "Azure instance metadata",
-		IOLeft: "Azure", ByLeft: "Azure", VolLeft: "Azure",
-	}
-}
+// Terms of the catalogue.
+func (Azure) Terms() *Terms { return allTerms()["azure"] }
 
 // azureTag is the chassis asset tag of every Azure machine, which no other Hyper-V has.
 const azureTag = "7783-7084-3265-9085-8269-3286-77"
@@ -106,13 +100,6 @@ func parseAzureInstance(body []byte) (azureInstance, error) {
 	return at, nil
 }
 
-// azureTypes are the catalogue's names of storage account types.
-var azureTypes = map[string]string{
-	"Premium_LRS": "azure-premium", "Premium_ZRS": "azure-premium", "StandardSSD_LRS": "azure-standard-ssd",
-	"StandardSSD_ZRS": "azure-standard-ssd", "Standard_LRS": "azure-standard-hdd", "PremiumV2_LRS": "azure-premium-v2",
-	"UltraSSD_LRS": "azure-ultra",
-}
-
 // Ordered takes type, size and caching of the disks from the metadata service. Of what was provisioned
 // it tells for Ultra disks only.
 func (a Azure) Ordered(ctx context.Context, _ Identity, attached []Attached) ([]ProvisionedVolume, error) {
@@ -182,7 +169,7 @@ func AzureRemote(links []string) bool {
 }
 
 func (d azureDisk) provisioned(one Attached) (ProvisionedVolume, bool) {
-	typ := azureTypes[d.Managed.Type]
+	typ := Azure{}.Terms().Accounts[d.Managed.Type]
 	if typ == "" {
 		return ProvisionedVolume{}, false
 	}
@@ -210,30 +197,10 @@ func (Azure) Left(context.Context, Identity, []string) (Balances, error) {
 	return Balances{}, errors.New("Azure tells the machine nothing of its credits; Azure Monitor has them")
 }
 
-// Prices are those of eastus.
-func (Azure) Prices() *Prices { return azurePrices() }
+// Prices are those of the catalogue.
+func (a Azure) Prices() *Prices { return azurePrices() }
 
-var azurePrices = sync.OnceValue(func() *Prices {
-	return cataloguePrices("azure", "eastus", Provenance{
-		Source: "Azure retail prices, kept by DarrenJohns/djtools-azure-vm-sku-locator", AsOf: "2026-08-01", Trust: Partial,
-	})
-})
-
-// cataloguePrices are those of a cloud's machines, in its table's usd_hour, and of its disks.
-func cataloguePrices(name, region string, from Provenance) *Prices {
-	disks, _ := catalogue.ReadFile("catalogue/" + name + "-disk-prices.csv")
-	p, err := ReadPrices(bytes.NewReader(disks)) // a test reads them
-	if err != nil {
-		p = &Prices{Instances: map[string]USD{}, Volumes: map[string]VolumePrice{}}
-	}
-	p.Region, p.InstanceSource = region, from
-	for _, r := range table(name + ".csv") {
-		if usd, err := ParseUSD(r.text("usd_hour")); err == nil && usd > 0 {
-			p.Instances[r.text("name")] = usd
-		}
-	}
-	return p
-}
+var azurePrices = sync.OnceValue(func() *Prices { return cataloguePrices("azure", Azure{}.Terms()) })
 
 // AzureNVMe and AzureSCSI end the name of a size whose limits depend on how its disks are attached.
 const (
@@ -318,7 +285,7 @@ func azureFacts(r row) InstanceFacts {
 	f := InstanceFacts{
 		Type: r.text("name"), Vendor: "Azure", Arch: arch(r.text("arch")), VCPUs: int(r.num("vcpus")),
 		Memory: units.Bytes(r.num("memory_gib") * float64(units.GiB)), Baseline: limits(r, "base"),
-		NVMe: true, Attachments: int(r.num("disks")), BurstRule: ByCredits,
+		NVMe: true, Attachments: int(r.num("disks")), BurstRule: Azure{}.Terms().BurstRule,
 		Provenance: r.from(azureTrust[r.text("trust")]),
 	}
 	f.Burst = above(limits(r, "max"), f.Baseline)
@@ -329,16 +296,13 @@ func azureFacts(r row) InstanceFacts {
 		})
 	}
 	if f.Burst.Known() || len(f.Caps) > 0 && f.Caps[0].Burst.Known() {
-		f.BurstFor = BurstFor
+		f.BurstFor = Azure{}.Terms().burstFor()
 	}
 	if c := azureCache(r); c.Known() {
 		f.Caps = append(f.Caps, Cap{Name: "host cache", Cache: true, Baseline: c, Provenance: f.Provenance})
 		f.Notes = append(f.Notes, "its temp disk, where it has one, shares the host cache's limit")
 	}
-	if r.text("premium") == "n" {
-		f.Without, f.WithoutWhy = azurePremium, "it has no premium storage"
-	}
-	f.NoCaching = azureUncached.MatchString(f.Type)
+	f.of(Azure{}.Terms(), r.text("premium"))
 	f.Local = azureLocal(r)
 	f.unknown(r)
 	if note := r.text("note"); note != "" {
@@ -351,13 +315,6 @@ func azureFacts(r row) InstanceFacts {
 	f.measured()
 	return f
 }
-
-// azureUncached are the sizes without host caching: Lsv3, Lasv3 and the first B series (their size pages,
-// MicrosoftDocs/azure-compute-docs, as of 2026-08).
-var azureUncached = regexp.MustCompile(`^Standard_(L\d+a?s_v3|B\d+(s|ms|ls))$`)
-
-// azurePremium are the types that only sizes with premium storage take.
-var azurePremium = []string{"azure-premium", "azure-premium-v2", "azure-ultra"}
 
 // azureCache reads the limits of what the cache serves; writes have a throughput of their own on some.
 func azureCache(r row) Limits {

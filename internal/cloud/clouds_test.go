@@ -398,7 +398,7 @@ func TestRowsMakeMachines(t *testing.T) {
 	for i, h := range head {
 		cells[i] = map[string]string{"name": "Standard_X9_v9", "vcpus": "9", "base_iops": "900", "base_mbs": "90", "max_iops": "1900", "trust": "p"}[h]
 	}
-	if f := azureFacts(row{head, cells}); f.Baseline.IOPS != 900 || f.Burst != (Limits{IOPS: 1900}) || f.BurstRule != ByCredits || f.BurstFor != BurstFor {
+	if f := azureFacts(row{head, cells}); f.Baseline.IOPS != 900 || f.Burst != (Limits{IOPS: 1900}) || f.BurstRule != ByCredits || f.BurstFor != 30*time.Minute {
 		t.Errorf("%+v", f)
 	}
 	g := InstanceFacts{Type: "n9-standard-9", VCPUs: 9}

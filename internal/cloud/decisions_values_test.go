@@ -1,6 +1,7 @@
 package cloud
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"slices"
@@ -382,13 +383,13 @@ func TestTiersByHand(t *testing.T) {
 		{"azure-premium", 32767 * units.GiB, "P80"},
 		{"azure-premium", 32768 * units.GiB, ""},
 	} {
-		got, tiered := tierOf(VolumeSpec{Type: c.typ, Size: c.size})
-		if got != c.want || !tiered {
-			t.Errorf("%s of %v: %q, %v; want %s", c.typ, c.size, got, tiered, c.want)
+		typ, _ := TypeNamed(c.typ)
+		if got := cmp.Or(typ.tierOf(VolumeSpec{Size: c.size}), &TierFacts{}).Name; got != c.want {
+			t.Errorf("%s of %v: %q, want %s", c.typ, c.size, got, c.want)
 		}
 	}
-	if name, tiered := tierOf(VolumeSpec{Type: "gp3", Size: units.TiB}); name != "" || tiered {
-		t.Errorf("gp3 is of tier %q", name)
+	if gp3, _ := TypeNamed("gp3"); gp3.tierOf(VolumeSpec{Size: units.TiB}) != nil {
+		t.Error("gp3 has a tier")
 	}
 	p := &Prices{Volumes: map[string]VolumePrice{"P10": {Each: 19_710_000}, "P15": {}}}
 	if usd, ok := p.Volume(VolumeSpec{Type: "azure-premium", Size: 128 * units.GiB}); usd != 19_710_000 || !ok {

@@ -33,13 +33,8 @@ type Identity struct {
 // EC2 is Amazon's cloud, with EBS for its volumes.
 type EC2 struct{}
 
-// Words of EC2.
-func (EC2) Words() Words {
-	return Words{
-		Cloud: "EC2", Short: "aws", Vendor: "AWS", Volumes: "EBS", Example: GP3, API: "EC2 API, DescribeVolumes",
-		IOLeft: "CloudWatch, EBSIOBalance%", ByLeft: "CloudWatch, EBSByteBalance%", VolLeft: "CloudWatch, BurstBalance",
-	}
-}
+// Terms of the catalogue.
+func (EC2) Terms() *Terms { return allTerms()["aws"] }
 
 const (
 	// The service answers in a few milliseconds; where a container's hop limit is 1, its address

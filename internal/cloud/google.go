@@ -22,14 +22,8 @@ import (
 // Google is Google's cloud. What its machines are limited by is in docs/clouds.md.
 type Google struct{}
 
-// Words of Google Cloud.
-func (Google) Words() Words {
-	return Words{
-		Cloud: "Google Cloud", Short: "gcp", Vendor: "Google Cloud",
-		Volumes: "Persistent Disk and Hyperdisk", Example: "pd-balanced",
-		API: "Google metadata server", IOLeft: "Google", ByLeft: "Google", VolLeft: "Google",
-	}
-}
+// Terms of the catalogue.
+func (Google) Terms() *Terms { return allTerms()["gcp"] }
 
 // hostVar is the variable by which Google's own clients find the metadata server: a host and a port.
 const hostVar = "GCE_METADATA_HOST"
@@ -75,22 +69,16 @@ type googleDisk struct {
 	Type      string `json:"type"`
 }
 
-// googleTypes are the catalogue's names of the types that the metadata server has. It has been seen to
-// call every Persistent Disk by these; of Hyperdisk no answer is known.
-var googleTypes = map[string]string{
-	"PERSISTENT": "gcp-pd-standard", "PERSISTENT-SSD": "gcp-pd-ssd", "PERSISTENT-BALANCED": "gcp-pd-balanced",
-}
-
 // Ordered takes the types of the disks from the metadata server; their sizes are those of the devices.
 func (g Google) Ordered(ctx context.Context, _ Identity, attached []Attached) ([]ProvisionedVolume, error) {
 	text, err := g.get(ctx, "disks/?recursive=true")
 	if err != nil {
 		return nil, err
 	}
-	return googleOrdered([]byte(text), attached)
+	return g.ordered([]byte(text), attached)
 }
 
-func googleOrdered(body []byte, attached []Attached) ([]ProvisionedVolume, error) {
+func (g Google) ordered(body []byte, attached []Attached) ([]ProvisionedVolume, error) {
 	var disks []googleDisk
 	if err := json.Unmarshal(body, &disks); err != nil {
 		return nil, fmt.Errorf("Google metadata: the list of disks: %w", err)
@@ -101,7 +89,7 @@ func googleOrdered(body []byte, attached []Attached) ([]ProvisionedVolume, error
 			if d.Name == "" || !one.linked("/dev/disk/by-id/google-"+d.Name) {
 				continue
 			}
-			v := ProvisionedVolume{On: one.Device, Spec: VolumeSpec{Type: googleTypes[d.Type], Size: one.Size}}
+			v := ProvisionedVolume{On: one.Device, Spec: VolumeSpec{Type: g.Terms().Accounts[d.Type], Size: one.Size}}
 			if v.Spec.Type == "" {
 				v.Doubt = fmt.Sprintf("the metadata server calls its type %.40q, which is not known here: declare it", d.Type)
 			} else {
@@ -158,14 +146,10 @@ func (Google) Left(context.Context, Identity, []string) (Balances, error) {
 	return Balances{}, errors.New("nothing of Google's bursts on credits")
 }
 
-// Prices are those of us-central1.
+// Prices are those of the catalogue.
 func (Google) Prices() *Prices { return googlePrices() }
 
-var googlePrices = sync.OnceValue(func() *Prices {
-	return cataloguePrices("google", "us-central1", Provenance{
-		Source: "cloudpilot-ai/karpenter-provider-gcp initial-prices.json", AsOf: "2026-08-03", Trust: Partial,
-	})
-})
+var googlePrices = sync.OnceValue(func() *Prices { return cataloguePrices("google", Google{}.Terms()) })
 
 var googleCustom = regexp.MustCompile(`^([a-z][a-z0-9]*)-custom-([0-9]+)-([0-9]+)(-ext)?$`)
 
@@ -259,15 +243,9 @@ func (f *InstanceFacts) capped() {
 		f.Unknown = append(f.Unknown, "what "+f.Type+" allows its volumes: the maximum IOPS and throughput of its series in "+
 			"Google's tables of Persistent Disk and Hyperdisk limits would close it")
 	}
-	if series, _, _ := strings.Cut(f.Type, "-"); slices.Contains(googleLater, series) {
-		f.Without = []string{"gcp-pd-standard", "gcp-pd-balanced", "gcp-pd-ssd", "gcp-pd-extreme"}
-		f.WithoutWhy = "series newer than August 2024 have Hyperdisk only (facts of 2026-11-22)"
-	}
+	f.of(Google{}.Terms(), "")
 	f.attachments()
 }
-
-// googleLater are the series that take no Persistent Disk.
-var googleLater = []string{"a4", "c4", "c4a", "c4d", "c4n", "g4", "h4d", "m4", "n4", "n4a", "n4d", "x4"}
 
 func googleCap(r row) Cap {
 	trust := Partial

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/csv"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -44,8 +45,13 @@ type InstanceFacts struct {
 	// NVMe is false on Xen types, which show EBS volumes as /dev/xvd* without identity.
 	NVMe bool `json:"nvme"`
 	// Attachments are the volumes that can be attached: on EC2 with the root volume, elsewhere beside it.
-	Attachments int      `json:"attachments,omitempty"`
-	Weightings  []string `json:"weightings,omitempty"` // bandwidth weightings on offer; the limits are for "default"
+	Attachments int `json:"attachments,omitempty"`
+	// Taken are those of Attachments that network cards, the root volume and local drives take.
+	Taken int `json:"-"`
+	// Older says that the type is of a previous generation, CPUCredits that its CPU is shared by credits.
+	Older      bool     `json:"-"`
+	CPUCredits bool     `json:"-"`
+	Weightings []string `json:"weightings,omitempty"` // bandwidth weightings on offer; the limits are for "default"
 	// Changes are limits that AWS published earlier, oldest first.
 	Changes []InstanceChange `json:"changes,omitempty"`
 	Notes   []string         `json:"notes,omitempty"`
@@ -71,6 +77,46 @@ type InstanceStore struct {
 	// neither did.
 	Limits Limits `json:"limits"`
 	Provenance
+}
+
+// of takes what the cloud's terms say of the machine, premium being what its row says of premium storage.
+func (f *InstanceFacts) of(t *Terms, premium string) {
+	f.NoCaching = t.Uncached.matches(f.Type)
+	f.Older = t.Older.matches(f.Type) || !f.NVMe
+	f.CPUCredits = t.CPUCredits.matches(f.Type)
+	for _, w := range t.Without {
+		if w.Machines.matches(f.Type) || premium != "" && w.Premium == premium {
+			f.Without, f.WithoutWhy = w.Types, w.Why
+		}
+	}
+	if t.Taken > 0 {
+		f.Taken = t.Taken + f.Local.Count
+	}
+}
+
+func (t *Terms) burstFor() time.Duration { return t.BurstForMinutes * time.Minute }
+
+// Room is how many volumes can be attached beside what takes attachments already; a number that no
+// layout reaches where that is not known.
+func (f *InstanceFacts) Room() int {
+	if f.Attachments == 0 {
+		return math.MaxInt
+	}
+	return f.Attachments - f.Taken
+}
+
+// Allows is what the machine lets through to all its volumes of a type; false where that is not known, or
+// where it takes none of them.
+func (f *InstanceFacts) Allows(typ string) (base, burst Limits, ok bool) {
+	if slices.Contains(f.Without, typ) {
+		return base, burst, false
+	}
+	for _, c := range f.Caps {
+		if c.For(typ) {
+			return c.Baseline, c.Burst, true
+		}
+	}
+	return f.Baseline, f.Burst, f.Baseline.Known()
 }
 
 // XenVolumeIOPS is the most that one volume reaches on a type that is not built on Nitro
@@ -121,7 +167,7 @@ func instanceFacts(r row) InstanceFacts {
 	typ := r.text("type")
 	f := InstanceFacts{
 		Type:        typ,
-		Vendor:      EC2{}.Words().Vendor,
+		Vendor:      EC2{}.Terms().Vendor,
 		Arch:        r.text("arch"),
 		VCPUs:       int(r.num("vcpus")),
 		Memory:      units.Bytes(r.num("memory_mib")) * units.MiB,
@@ -135,13 +181,15 @@ func instanceFacts(r row) InstanceFacts {
 		},
 	}
 	if top := limits(r, "max"); top != f.Baseline {
-		f.Burst, f.BurstFor, f.BurstPer = top, 30*time.Minute, 24*time.Hour
+		t := EC2{}.Terms()
+		f.Burst, f.BurstFor, f.BurstPer = top, t.burstFor(), t.BurstPerHours*time.Hour
 	}
 	if w := r.text("weightings"); w != "" {
 		f.Weightings = strings.Split(w, "|")
 		f.Notes = append(f.Notes, "limits are for the default bandwidth weighting; ebs-1 adds 25 % of throughput")
 	}
 	f.Local = instanceStore(typ, r.text("local"))
+	f.of(EC2{}.Terms(), "")
 	return f
 }
 

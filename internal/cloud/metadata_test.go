@@ -72,7 +72,7 @@ func TestAzureAnswers(t *testing.T) {
 }
 
 func TestGoogleAnswers(t *testing.T) {
-	found, err := googleOrdered([]byte(`[{"deviceName":"disk-500g","index":1,"interface":"SCSI","mode":"READ_WRITE","type":"PERSISTENT-SSD"},
+	found, err := (Google{}).ordered([]byte(`[{"deviceName":"disk-500g","index":1,"interface":"SCSI","mode":"READ_WRITE","type":"PERSISTENT-SSD"},
 		{"deviceName":"hd","index":2,"interface":"NVME","mode":"READ_WRITE","type":"SOMETHING-NEW"}]`), []Attached{
 		{Device: "sdb", Size: 500 * units.GiB, Links: []string{"/dev/disk/by-id/google-disk-500g"}},
 		{Device: "nvme0n2", Size: 100 * units.GiB, Links: []string{"/dev/disk/by-id/google-hd"}},
@@ -87,7 +87,7 @@ func TestGoogleAnswers(t *testing.T) {
 	if v := found[1]; v.Facts.Type != "" || !strings.Contains(v.Doubt, "SOMETHING-NEW") {
 		t.Errorf("%+v", v)
 	}
-	if _, err := googleOrdered([]byte(`<html>`), nil); err == nil {
+	if _, err := (Google{}).ordered([]byte(`<html>`), nil); err == nil {
 		t.Error("a page of HTML is no list of disks")
 	}
 }
@@ -132,7 +132,7 @@ func FuzzAzureInstance(f *testing.F) {
 func FuzzGoogleDisks(f *testing.F) {
 	f.Add([]byte(`[{"deviceName":"a","type":"PERSISTENT"}]`))
 	bounded.Fuzz(f, func(t *testing.T, body []byte) {
-		found, err := googleOrdered(body, []Attached{{Device: "sdb", Size: units.GiB, Links: []string{"/dev/disk/by-id/google-a"}}})
+		found, err := (Google{}).ordered(body, []Attached{{Device: "sdb", Size: units.GiB, Links: []string{"/dev/disk/by-id/google-a"}}})
 		if err == nil && len(found) > 0 && found[0].On != "sdb" {
 			t.Errorf("%+v", found)
 		}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -58,22 +59,21 @@ const HoursPerMonth = 730
 
 // Instance is what an instance type costs a month; false when it has no price.
 func (p *Prices) Instance(typ string) (USD, bool) {
-	hour, ok := p.Instances[typ]
+	name, _, _ := strings.Cut(typ, ":") // rows of one size are told apart behind it
+	hour, ok := p.Instances[name]
 	return hour * HoursPerMonth, ok
 }
 
 // Lacks names the price that is missing of a volume as ordered, as a list has it: "P30 in volume-month";
 // empty where all of its parts have one.
 func (p *Prices) Lacks(spec VolumeSpec) string {
-	if tier, tiered := tierOf(spec); tiered {
-		if p.Volumes[tier].Each == 0 {
-			return tier + " in " + perEach
-		}
-		return ""
-	}
 	v, ok := p.Volumes[spec.Type]
 	t, _ := TypeNamed(spec.Type)
-	switch {
+	switch tier := t.tierOf(spec); {
+	case tier != nil && p.Volumes[tier.Name].Each > 0:
+		return ""
+	case len(t.Tiers) > 0:
+		return cmp.Or(tier, &TierFacts{Name: spec.Type}).Name + " in " + perEach
 	case !ok:
 		return spec.Type + " in " + perGiB
 	case t.OrdersIOPS() && spec.IOPS > t.IOPS.Included && len(v.IOPS) == 0:
@@ -94,8 +94,8 @@ func (p *Prices) Volume(spec VolumeSpec) (USD, bool) {
 		return 0, false
 	}
 	v := p.Volumes[spec.Type]
-	if tier, tiered := tierOf(spec); tiered {
-		return p.Volumes[tier].Each, true
+	if t, _ := TypeNamed(spec.Type); len(t.Tiers) > 0 {
+		return p.Volumes[t.tierOf(spec).Name].Each, true
 	}
 	sum := v.GiB.Times(float64(spec.Size) / gib)
 	sum += tiered(v.IOPS, float64(spec.IOPS))
@@ -135,6 +135,22 @@ var BuiltinPrices = sync.OnceValue(func() *Prices {
 	p, _ := ReadPrices(bytes.NewReader(data)) // a test reads them
 	return p
 })
+
+// cataloguePrices are those of a cloud's machines, in its table's usd_hour, and of its disks.
+func cataloguePrices(name string, t *Terms) *Prices {
+	disks, _ := catalogue.ReadFile("catalogue/" + name + "-disk-prices.csv")
+	p, err := ReadPrices(bytes.NewReader(disks)) // a test reads them
+	if err != nil {
+		p = &Prices{Instances: map[string]USD{}, Volumes: map[string]VolumePrice{}}
+	}
+	p.Region, p.InstanceSource = t.Region, t.Prices
+	for _, r := range table(name + ".csv") {
+		if usd, err := ParseUSD(r.text("usd_hour")); err == nil && usd > 0 {
+			p.Instances[r.text("name")] = usd
+		}
+	}
+	return p
+}
 
 // The units of a price list's rows.
 const (

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"plimsoll/internal/units"
 )
@@ -96,7 +97,11 @@ func TestRulesOfAMadeUpType(t *testing.T) {
 		}
 	}
 	// Of types whose limits follow from the size nothing else is ordered, and the size must be said.
-	tiers := made(func(v *VolumeType) { v.Tiers = [][6]any{{"T1", 10., 5., 1., 0.5, 2.}, {"T2", 100., 50., 10., 0., 0.}} })
+	tiers := made(func(v *VolumeType) {
+		v.Tiers = []TierFacts{
+			{"T1", 10 * units.GiB, Limits{IOPS: 5, Rate: 1e6}, Limits{IOPS: 0.5, Rate: 2e6}}, {"T2", 100 * units.GiB, Limits{IOPS: 50, Rate: 10e6}, Limits{}},
+		}
+	})
 	for name, c := range map[string]struct {
 		spec  VolumeSpec
 		iops  units.IOPS
@@ -152,11 +157,11 @@ func TestSizesOfAzureByHand(t *testing.T) {
 		"its API, half":      {with("api_mbs", "9"), false, 0, "its API prints 0 IOPS and 9 MB/s"},
 		"bursts and is kept": {with("max_iops", "2000", "max_mbs", "20", "v2_iops", "1", "v2_mbs", "1"), true, 1, ""},
 	} {
-		if (c.f.BurstFor == BurstFor) != c.burst || len(c.f.Caps) != c.caps || (c.note == "") != (len(c.f.Notes) == 0) || !strings.Contains(strings.Join(c.f.Notes, "|"), c.note) {
+		if (c.f.BurstFor == 30*time.Minute) != c.burst || len(c.f.Caps) != c.caps || (c.note == "") != (len(c.f.Notes) == 0) || !strings.Contains(strings.Join(c.f.Notes, "|"), c.note) {
 			t.Errorf("%s: %+v", name, c.f)
 		}
 	}
-	if f := with("premium", "n"); !slices.Equal(f.Without, azurePremium) || with().Without != nil {
+	if f := with("premium", "n"); !slices.Equal(f.Without, []string{"azure-premium", "azure-premium-v2", "azure-ultra"}) || with().Without != nil {
 		t.Errorf("%q", f.Without)
 	}
 	// A cache of half a MB/s that writes at less.
@@ -260,7 +265,7 @@ func TestRowsByVCPUs(t *testing.T) {
 	if got := InstanceTypes("Standard_E8bds_v5"); !slices.Equal(got, []string{"Standard_E8bds_v5"}) { // it has two rows
 		t.Errorf("%q", got)
 	}
-	p := cataloguePrices("azure", "eastus", Provenance{})
+	p := cataloguePrices("azure", Azure{}.Terms())
 	for _, r := range table("azure.csv") {
 		usd, err := ParseUSD(r.text("usd_hour"))
 		if got, ok := p.Instances[r.text("name")]; err == nil && usd > 0 && !ok || ok && got <= 0 {

@@ -13,7 +13,7 @@ func TestTierFacts(t *testing.T) {
 		t.Fatal("no azure-premium")
 	}
 	seen := map[string]TierFacts{}
-	for _, f := range premium.TierFacts() {
+	for _, f := range premium.Tiers {
 		seen[f.Name] = f
 	}
 	for name, want := range map[string]TierFacts{
@@ -24,7 +24,7 @@ func TestTierFacts(t *testing.T) {
 			t.Errorf("%+v, want %+v", seen[name], want)
 		}
 	}
-	if gp3, _ := TypeNamed("gp3"); len(gp3.TierFacts()) > 0 {
+	if gp3, _ := TypeNamed("gp3"); len(gp3.Tiers) > 0 {
 		t.Error("gp3 has tiers")
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"plimsoll/internal/units"
 )
@@ -93,8 +92,22 @@ type VolumeType struct {
 		LeastPerGiB units.Rate `json:"least_per_gib"`
 		// LeastPerIOPS is what each IOPS brings without being ordered.
 		LeastPerIOPS units.Rate `json:"least_per_iops"`
-		Derived      bool       `json:"derived"`
+		// PerIOPS reaches no more than Knee, where that is set; IOPS bring PerIOPSBeyond from there on.
+		Knee          units.Rate `json:"knee,omitempty"`
+		PerIOPSBeyond units.Rate `json:"per_iops_beyond,omitempty"`
+		Derived       bool       `json:"derived"`
 	} `json:"rate"`
+	// Sized are limits that follow from the size, in steps of throughput, with a bucket of I/Os.
+	Sized *struct {
+		IOPSPerGiB float64     `json:"iops_per_gib"`
+		LeastIOPS  units.IOPS  `json:"least_iops"`
+		MostIOPS   units.IOPS  `json:"most_iops"`
+		Rate       units.Rate  `json:"rate"`
+		Above      units.Bytes `json:"above"`
+		RateAbove  units.Rate  `json:"rate_above"`
+		BurstIOPS  units.IOPS  `json:"burst_iops"`
+		BurstIOs   float64     `json:"burst_ios"`
+	} `json:"sized,omitempty"`
 	// HDD types: rates for each TiB, and their maxima.
 	HDD *struct {
 		Base     units.Rate `json:"base"`
@@ -115,9 +128,16 @@ type VolumeType struct {
 		LeastRate   units.Rate `json:"least_rate"`
 		SharedRate  bool       `json:"shared_rate"`
 	} `json:"pool"`
-	// Tiers are fixed sizes: name, GiB, IOPS, MB/s, and where they burst on credits IOPS and MB/s of
-	// that.
-	Tiers [][6]any `json:"tiers"`
+	// Tiers are fixed sizes, ascending.
+	Tiers []TierFacts `json:"tiers"`
+	// Raised is what bursting on demand reaches, without end; it and what is ordered beyond a tier are for
+	// volumes larger than Above.
+	Raised *struct {
+		Above    units.Bytes `json:"above"`
+		OnDemand Limits      `json:"on_demand"`
+	} `json:"raised,omitempty"`
+	// Billed is what a price of the catalogue does not hold.
+	Billed string `json:"billed,omitempty"`
 	// Uncached says that the type allows no host caching.
 	Uncached bool `json:"uncached"`
 	// AFR is the highest share of volumes that AWS says fail in a year, 0 where none is stated.
@@ -140,25 +160,26 @@ type TypicalLatency struct {
 	Source string `json:"source"`
 }
 
-// Names of types that have rules of their own in code; what else is known of them is data.
+// Names of types of EC2 that texts and rules name.
 const (
 	GP2 = "gp2"
 	GP3 = "gp3"
-	IO1 = "io1"
 	IO2 = "io2"
 	ST1 = "st1"
 	SC1 = "sc1"
 )
 
 // EBS says that the type is one of EC2.
-func (t VolumeType) EBS() bool { return t.Provider == (EC2{}).Words().Vendor }
+func (t VolumeType) EBS() bool { return t.Provider == (EC2{}).Terms().Vendor }
 
-// Credits says that EC2's volumes of the type burst on credits.
-func (t VolumeType) Credits() bool { return t.Type == GP2 || t.HDD != nil }
+// Credits says that volumes of the type may burst on credits.
+func (t VolumeType) Credits() bool {
+	return t.Sized != nil || t.HDD != nil || slices.ContainsFunc(t.Tiers, func(f TierFacts) bool { return f.Burst.Known() })
+}
 
 // BySize says that a larger volume of the type is a faster one.
 func (t VolumeType) BySize() bool {
-	return t.Credits() || len(t.Tiers) > 0 || t.Pool != nil
+	return t.Sized != nil || t.HDD != nil || len(t.Tiers) > 0 || t.Pool != nil
 }
 
 // TypeNamed returns an entry of the catalogue, false when there is none of that name. The names that
@@ -171,7 +192,7 @@ func TypeNamed(name string) (VolumeType, bool) {
 			}
 		}
 	}
-	for account, typ := range azureTypes {
+	for account, typ := range (Azure{}).Terms().Accounts {
 		if strings.EqualFold(account, name) {
 			return TypeNamed(typ)
 		}
@@ -187,7 +208,7 @@ func (t VolumeType) OrdersRate() bool { return t.Rate.Max > 0 && !t.Rate.Derived
 
 // RateUnit is what throughput of the type is ordered in: MB/s on Azure, MiB/s elsewhere.
 func (t VolumeType) RateUnit() units.Rate {
-	if t.Provider == (Azure{}).Words().Vendor {
+	if p := Named(t.Provider); p != nil && p.Terms().Megabytes {
 		return units.MBPerSec
 	}
 	return units.MiBPerSec
@@ -211,9 +232,8 @@ var VolumeNames = sync.OnceValue(func() string {
 func TierNamed(name string) (typ string, size units.Bytes, ok bool) {
 	for _, t := range VolumeTypes() {
 		for _, tier := range t.Tiers {
-			if label, _ := tier[0].(string); strings.EqualFold(label, name) {
-				gibs, _ := tier[1].(float64)
-				return t.Type, units.Bytes(gibs) * units.GiB, true
+			if strings.EqualFold(tier.Name, name) {
+				return t.Type, tier.Size, true
 			}
 		}
 	}
@@ -227,30 +247,36 @@ type TierFacts struct {
 	Sustained, Burst Limits
 }
 
-// TierFacts are those of all fixed sizes of the type, none of a type that has none.
-func (t VolumeType) TierFacts() []TierFacts {
-	var all []TierFacts
-	for _, tier := range t.Tiers {
-		name, _ := tier[0].(string)
-		_, size, _ := TierNamed(name)
-		var f VolumeFacts
-		f.tier(t, VolumeSpec{Type: t.Type, Size: size})
-		all = append(all, TierFacts{name, size, f.Sustained, f.Burst})
+// UnmarshalJSON reads name, GiB, IOPS, MB/s, and where it bursts IOPS and MB/s of that.
+func (f *TierFacts) UnmarshalJSON(data []byte) error {
+	var n [5]float64
+	parts := []any{&f.Name, &n[0], &n[1], &n[2], &n[3], &n[4]}
+	err := json.Unmarshal(data, &parts)
+	limits := func(iops, mbs float64) Limits {
+		return Limits{IOPS: units.IOPS(iops), Rate: units.Rate(mbs) * units.MBPerSec}
 	}
-	return all
+	f.Size, f.Sustained, f.Burst = units.Bytes(n[0])*units.GiB, limits(n[1], n[2]), limits(n[3], n[4])
+	return err
 }
 
-// tierOf is the name of the tier that a volume is of; false for types without tiers.
-func tierOf(spec VolumeSpec) (string, bool) {
-	t, _ := TypeNamed(spec.Type)
-	for _, tier := range t.Tiers {
-		name, _ := tier[0].(string)
-		if gibs, _ := tier[1].(float64); spec.Tier == "" && spec.Size <= units.Bytes(gibs)*units.GiB ||
-			spec.Tier != "" && strings.EqualFold(spec.Tier, name) {
-			return name, true
-		}
+// MarshalJSON writes what UnmarshalJSON reads.
+func (f TierFacts) MarshalJSON() ([]byte, error) {
+	parts := []any{f.Name, f.Size / units.GiB, f.Sustained.IOPS, f.Sustained.Rate / units.MBPerSec, nil, nil}
+	if f.Burst.Known() {
+		parts[4], parts[5] = f.Burst.IOPS, f.Burst.Rate/units.MBPerSec
 	}
-	return "", len(t.Tiers) > 0
+	return json.Marshal(parts)
+}
+
+// tierOf is the tier that a volume is of: the one that is named, or the smallest that holds it; nil for none.
+func (t VolumeType) tierOf(spec VolumeSpec) *TierFacts {
+	i := slices.IndexFunc(t.Tiers, func(f TierFacts) bool {
+		return spec.Tier == "" && spec.Size <= f.Size || spec.Tier != "" && strings.EqualFold(spec.Tier, f.Name)
+	})
+	if i < 0 {
+		return nil
+	}
+	return &t.Tiers[i]
 }
 
 // VolumeTypes lists the catalogue's volume types.
@@ -302,12 +328,12 @@ func (t VolumeType) limits(spec VolumeSpec) (VolumeFacts, error) {
 		return f, first
 	}
 	switch {
-	case t.Type == GP2:
-		f.gp2(spec)
+	case t.Sized != nil:
+		f.sized(t, spec)
 	case t.HDD != nil:
 		f.hdd(t, spec)
 	case len(t.Tiers) > 0:
-		f.tier(t, spec)
+		f.tier(t.tierOf(spec))
 		f.raised(t, spec, wrong)
 	case t.Pool != nil:
 		f.pool(t, spec)
@@ -324,22 +350,22 @@ func (t VolumeType) limits(spec VolumeSpec) (VolumeFacts, error) {
 	return f, first
 }
 
-// gp2: https://docs.aws.amazon.com/ebs/latest/userguide/general-purpose.html, "I/O credits and
-// burst performance".
-func (f *VolumeFacts) gp2(spec VolumeSpec) {
-	size := float64(spec.Size) / gib
-	f.Sustained.IOPS = units.IOPS(min(max(3*size, 100), 16000))
-	f.Sustained.Rate = 250 * units.MiBPerSec
-	if size <= 170 {
-		f.Sustained.Rate = 128 * units.MiBPerSec
+// sized volumes earn and spend I/Os: https://docs.aws.amazon.com/ebs/latest/userguide/general-purpose.html,
+// "I/O credits and burst performance".
+func (f *VolumeFacts) sized(t VolumeType, spec VolumeSpec) {
+	by := t.Sized
+	f.Sustained = Limits{
+		IOPS: min(max(units.IOPS(by.IOPSPerGiB*float64(spec.Size)/gib), by.LeastIOPS), by.MostIOPS), Rate: by.Rate,
 	}
-	if f.Sustained.IOPS < 3000 {
-		f.Burst.IOPS, f.BurstIOs = 3000, 5.4e6
+	if spec.Size > by.Above {
+		f.Sustained.Rate = by.RateAbove
 	}
-	if size > 170 && size < 334 {
-		f.Notes = append(f.Notes,
-			"250 MiB/s need burst credits at this size; without them baseline IOPS × 256 KiB bound the throughput (AWS gives "+
-				"no figure)")
+	if f.Sustained.IOPS < by.BurstIOPS {
+		f.Burst.IOPS, f.BurstIOs = by.BurstIOPS, by.BurstIOs
+	}
+	if whole := units.Rate(float64(f.Sustained.IOPS) * float64(t.Counted)); spec.Size > by.Above && whole < by.RateAbove {
+		f.Notes = append(f.Notes, fmt.Sprintf("%v need burst credits at this size; without them baseline IOPS × %v bound the "+
+			"throughput (AWS gives no figure)", by.RateAbove, t.Counted))
 	}
 }
 
@@ -354,28 +380,18 @@ func (f *VolumeFacts) hdd(t VolumeType, spec VolumeSpec) {
 	}
 }
 
-// BurstFor is how long a full bucket of Azure's credits lasts at the whole burst
+// tier takes a fixed size. A full bucket of Azure's credits lasts for BurstForMinutes at the whole burst
 // (MicrosoftDocs/azure-compute-docs, managed-disks-bursting-2.md, 2025-01-14). The size of the bucket
-// is not printed: (burst - base) x 30 minutes fits both that and the times to fill it again.
-const BurstFor = 30 * time.Minute
-
-// tier takes the smallest fixed size that holds the volume.
-func (f *VolumeFacts) tier(t VolumeType, spec VolumeSpec) {
-	n := func(v any) float64 { x, _ := v.(float64); return x }
-	for _, tier := range t.Tiers {
-		name, _ := tier[0].(string)
-		if spec.Tier == "" && n(tier[1])*gib < float64(spec.Size) || spec.Tier != "" && !strings.EqualFold(spec.Tier, name) {
-			continue
-		}
-		f.Sustained = Limits{IOPS: units.IOPS(n(tier[2])), Rate: units.Rate(n(tier[3])) * units.MBPerSec}
-		if n(tier[4]) > 0 {
-			f.Burst = Limits{IOPS: units.IOPS(n(tier[4])), Rate: units.Rate(n(tier[5])) * units.MBPerSec}
-			f.BurstIOs = float64(f.Burst.IOPS-f.Sustained.IOPS) * BurstFor.Seconds()
-			f.BurstBytes = units.Bytes(float64(f.Burst.Rate-f.Sustained.Rate) * BurstFor.Seconds())
-		}
-		f.Inferred = true
-		f.Notes = append(f.Notes, fmt.Sprintf("tier %v", tier[0]))
+// is not printed: what is above the base for so long fits both that and the times to fill it again.
+func (f *VolumeFacts) tier(t *TierFacts) {
+	if t == nil {
 		return
+	}
+	f.Sustained, f.Burst, f.Inferred = t.Sustained, t.Burst, true
+	f.Notes = append(f.Notes, "tier "+t.Name)
+	if long := (Azure{}).Terms().burstFor().Seconds(); t.Burst.Known() {
+		f.BurstIOs = float64(t.Burst.IOPS-t.Sustained.IOPS) * long
+		f.BurstBytes = units.Bytes(float64(t.Burst.Rate-t.Sustained.Rate) * long)
 	}
 }
 
@@ -387,13 +403,11 @@ func (f *VolumeFacts) raised(t VolumeType, spec VolumeSpec, wrong func(string, .
 	switch {
 	case !ordered && !spec.OnDemand:
 		return
-	case spec.Size <= 512*units.GiB:
-		wrong(
-			"IOPS and throughput cannot be ordered, they follow from the size: performance plus and bursting on demand are " +
-				"for disks above 512 GiB",
-		)
+	case t.Raised == nil || spec.Size <= t.Raised.Above:
+		wrong("IOPS and throughput cannot be ordered, they follow from the size: performance plus and bursting on demand " +
+			"are for disks above 512 GiB")
 		return
-	case spec.OnDemand && t.Type != "azure-premium":
+	case spec.OnDemand && !t.Raised.OnDemand.Known():
 		wrong("only azure-premium bursts on demand")
 	case spec.IOPS > 0 && spec.IOPS < f.Sustained.IOPS || spec.Rate > 0 && spec.Rate < f.Sustained.Rate*0.9999:
 		wrong("performance plus does not lower a tier's %v IOPS and %s", f.Sustained.IOPS, f.Sustained.Rate.SI())
@@ -401,7 +415,8 @@ func (f *VolumeFacts) raised(t VolumeType, spec VolumeSpec, wrong func(string, .
 	f.Inferred, f.Burst, f.BurstIOs, f.BurstBytes = false, Limits{}, 0, 0
 	f.Sustained.Override(Limits{IOPS: spec.IOPS, Rate: spec.Rate})
 	if spec.OnDemand {
-		f.Sustained = Limits{IOPS: max(f.Sustained.IOPS, 30_000), Rate: max(f.Sustained.Rate, 1000*units.MBPerSec)}
+		most := t.Raised.OnDemand
+		f.Sustained = Limits{IOPS: max(f.Sustained.IOPS, most.IOPS), Rate: max(f.Sustained.Rate, most.Rate)}
 		f.Notes = append(f.Notes, "bursting on demand is billed by what is used of it")
 	}
 }
@@ -498,12 +513,12 @@ func (f *VolumeFacts) rate(t VolumeType, spec VolumeSpec, iops units.IOPS, wrong
 	switch {
 	case top == 0:
 		return spec.Rate // no rule is known
-	case t.Type == IO1 && iops <= 32000:
-		top = min(500*units.MiBPerSec, units.Rate(iops)*256*1024)
-	case t.Type == IO1:
-		top = min(top, max(500*units.MiBPerSec, units.Rate(iops)*16*1024))
 	case t.Rate.PerIOPS > 0:
-		top = min(top, max(t.Rate.Included, units.Rate(iops)*t.Rate.PerIOPS))
+		each := max(t.Rate.Included, units.Rate(iops)*t.Rate.PerIOPS)
+		if t.Rate.Knee > 0 {
+			each = max(min(each, t.Rate.Knee), units.Rate(iops)*t.Rate.PerIOPSBeyond)
+		}
+		top = min(top, each)
 	}
 	rate := spec.Rate
 	switch {

@@ -60,7 +60,7 @@ func (t *Topology) askBalances(ctx context.Context, w *watched) {
 	}
 	for v := range t.volumes() {
 		if b, ok := left.Volumes[v.ID]; ok {
-			v.Balance = balance(&b, w.cloud.Words().VolLeft)
+			v.Balance = balance(&b, w.cloud.Terms().VolLeft)
 		}
 	}
 	if n := len(w.unreported); n > 0 {

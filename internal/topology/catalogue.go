@@ -163,7 +163,7 @@ func (t *Topology) impossible() error {
 			return fmt.Errorf("%s is a volume of %s, and %s is a machine of %s", typ.Type, typ.Provider, f.Type, f.Vendor)
 		case known && slices.Contains(f.Without, typ.Type):
 			return fmt.Errorf("%s takes no %s: %s", f.Type, typ.Type, f.WithoutWhy)
-		case v.Caching.Cached() && (f.Vendor != cloud.Azure{}.Words().Vendor || f.NoCaching):
+		case v.Caching.Cached() && (f.NoCaching || !cloud.Named(f.Vendor).Terms().Caching):
 			return fmt.Errorf("%s has no host caching: leave %s out", f.Type, v.Caching)
 		case v.Type == NVMe && v.Origin.Kind != Declared &&
 			cmp.Or(v.Model, cloud.InstanceStoreModel) == cloud.InstanceStoreModel:

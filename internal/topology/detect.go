@@ -130,9 +130,9 @@ func (t *Topology) noteInferred(why error) {
 
 // noteUnknown says for how many volumes no limit is known, and how to say them.
 func (t *Topology) noteUnknown() {
-	example := cloud.EC2{}.Words().Example
+	example := cloud.EC2{}.Terms().Example
 	if p := cloud.Named(t.Instance.Cloud); p != nil {
-		example = p.Words().Example
+		example = p.Terms().Example
 	}
 	for _, a := range t.Arrays {
 		n, network, count := 0, false, ""

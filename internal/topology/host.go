@@ -70,7 +70,7 @@ func cloudOf(p cloud.Provider) string {
 	if p == nil || p == (cloud.EC2{}) {
 		return ""
 	}
-	return p.Words().Cloud
+	return p.Terms().Cloud
 }
 
 // Example is how --volumes names volumes: with a type of the cloud that the machine is on.
@@ -79,7 +79,7 @@ func (i Instance) Example() string {
 	if p == nil {
 		p = cloud.EC2{}
 	}
-	return "8x" + p.Words().Example
+	return "8x" + p.Terms().Example
 }
 
 // readText is a small file without the white space around it, "" when it cannot be read.

@@ -55,9 +55,9 @@ func (t *Topology) askCloud(ctx context.Context, m *sys.Machine) *watched {
 		t.note("what the volumes were ordered with is not known: %v", err)
 	}
 	for _, v := range volumes {
-		t.ordered(v, p.Words().API)
+		t.ordered(v, p.Terms().API)
 	}
-	words := p.Words()
+	words := p.Terms()
 	t.Instance.IOBalance = balance(left.InstanceIO, words.IOLeft)
 	t.Instance.RateBalance = balance(left.InstanceRate, words.ByLeft)
 	if id.InstanceID != "" && left.InstanceIO == nil && left.InstanceRate == nil {

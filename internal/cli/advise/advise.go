@@ -4,9 +4,12 @@ package advise
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -113,7 +116,7 @@ Prices are those of the catalogue (plimsoll catalog).`,
 	f.StringVar(&o.volumes, "volumes", "", "keep these volumes: `SPEC` such as '4x gp2 3000GiB'")
 	f.StringVar(&o.level, "level", "raid0", "RAID `LEVEL` of the kept volumes: "+page.Names(form.Levels))
 	form.AddSize(f, &o.chunk, "chunk", "chunk `SIZE` of the kept volumes' array; else the one that serves the demand best")
-	f.StringSliceVar(&o.types, "types", nil, "only these `TYPES` of volumes (default "+strings.Join(advise.DefaultTypes, ",")+")")
+	f.StringSliceVar(&o.types, "types", nil, "only these `TYPES` of volumes (default "+strings.Join(cloud.EC2{}.Terms().Types, ",")+")")
 	f.IntVar(&o.maxVolumes, "max-volumes", advise.DefaultMaxVolumes, "at most `N` volumes")
 	f.BoolVar(&o.all, "all", false, "show every choice that no other beats")
 	f.IntVar(&o.yaml, "yaml", 0, "print the plimsoll.yaml of row `N`")
@@ -131,9 +134,6 @@ func runAdvise(env *form.Env, o adviseOptions) error {
 	if err != nil {
 		return err
 	}
-	if r.Cloud != nil {
-		return o.elsewhere(env, r)
-	}
 	a, err := advise.Advise(*r)
 	if errors.Is(err, advise.ErrCapacity) {
 		return form.Hint(form.Usage(err), "add --capacity, such as --capacity 500GiB, or capacity: to the demand's file")
@@ -148,8 +148,8 @@ func runAdvise(env *form.Env, o adviseOptions) error {
 	}
 	a.Notes = append(saved, a.Notes...)
 	if o.yaml > 0 {
-		if err := o.row(len(a.Rows)); err != nil {
-			return err
+		if o.yaml > len(a.Rows) {
+			return form.Usage(fmt.Errorf("--yaml %d: there are %s", o.yaml, text.Plural(len(a.Rows), "row")))
 		}
 		_, err := io.WriteString(env.Out, plans.AdviceYAML(a, &a.Rows[o.yaml-1]))
 		return err
@@ -157,51 +157,17 @@ func runAdvise(env *form.Env, o adviseOptions) error {
 	return form.Render(env, o.format, plans.Advice(a, o.all))
 }
 
-// row says that --yaml names a row that there is not.
-func (o *adviseOptions) row(rows int) error {
-	if o.yaml > rows {
-		return form.Usage(fmt.Errorf("--yaml %d: there are %s", o.yaml, text.Plural(rows, "row")))
-	}
-	return nil
-}
-
-// foreign refuses flags that are not looked at on another cloud than AWS.
+// foreign refuses flags that the catalogue lacks something for, on the cloud that is looked at. What was measured
+// on the one type that is named is as good as what it lacks.
 func (o *adviseOptions) foreign() error {
-	if o.cloud == "" || o.cloud == "aws" {
-		return nil
-	}
-	for _, flag := range []string{"series", "volumes", "level", "chunk", "why", "all", "older", "burst-ok"} {
-		if o.given(flag) {
-			return form.Usage(fmt.Errorf("--%s is about AWS: leave it out with --cloud %s", flag, o.cloud))
-		}
-	}
-	for _, flag := range []string{"latency", "sync-commits", "sync-latency", "clients", "afr"} {
-		if o.given(flag) {
-			return form.Usage(fmt.Errorf("--%s: the catalogue has no latency and no failure rate of the disks of %s: leave it "+
-				"out with --cloud %s", flag, cloud.Named(o.cloud).Words().Cloud, o.cloud))
+	at := cloud.Named(cmp.Or(o.cloud, "aws")).Terms()
+	measured := o.synced > 0 && (len(o.types) == 1 || o.volumes != "")
+	for _, flag := range slices.Sorted(maps.Keys(at.Lacks)) {
+		if o.given(flag) && !(flag == "sync-commits" && measured) {
+			return form.Usage(fmt.Errorf("--%s with --cloud %s: %s", flag, o.cloud, at.Lacks[flag]))
 		}
 	}
 	return nil
-}
-
-// elsewhere looks at another cloud than AWS.
-func (o *adviseOptions) elsewhere(env *form.Env, r *advise.Request) error {
-	r.Keep = nil
-	a, err := advise.Elsewhere(*r)
-	if errors.Is(err, advise.ErrCapacity) {
-		return form.Hint(form.Usage(err), "add --capacity, such as --capacity 500GiB, or capacity: to the demand's file")
-	}
-	if err != nil {
-		return form.Usage(err)
-	}
-	if o.yaml > 0 {
-		if err := o.row(len(a.Rows)); err != nil {
-			return err
-		}
-		_, err := io.WriteString(env.Out, plans.ElsewhereYAML(a, &a.Rows[o.yaml-1]))
-		return err
-	}
-	return form.Render(env, o.format, plans.Elsewhere(a))
 }
 
 // gp3Instead says what the kept gp2 volumes cost as gp3.
@@ -240,12 +206,6 @@ func (o *adviseOptions) request(env *form.Env) (*advise.Request, error) {
 	if r.Headroom, err = share(o.headroom, "headroom", 1000); err != nil {
 		return nil, err
 	}
-	if o.cloud != "" && o.cloud != "aws" {
-		r.Cloud = cloud.Named(o.cloud)
-	}
-	if r.Prices, err = o.priceList(r.Cloud); err != nil {
-		return nil, err
-	}
 	if o.volumes != "" {
 		if r.Keep, err = o.keep(); err != nil {
 			return nil, form.Usage(err)
@@ -253,7 +213,12 @@ func (o *adviseOptions) request(env *form.Env) (*advise.Request, error) {
 	} else if o.run != nil {
 		r.Keep, r.Shown = o.run.Owned()
 	}
-	return r, nil
+	if r.Cloud = cloud.Named(o.cloud); r.Cloud == nil && r.Keep != nil { // that of what is kept
+		t, _ := cloud.TypeNamed(r.Keep.Spec.Type)
+		r.Cloud = cloud.Named(t.Provider)
+	}
+	r.Prices, err = o.priceList(cmp.Or(r.Cloud, cloud.Provider(cloud.EC2{})))
+	return r, err
 }
 
 // share reads 20% as 0.2.
@@ -267,10 +232,7 @@ func share(s, flag string, most float64) (float64, error) {
 
 // priceList is the catalogue's, or a file's over it.
 func (o adviseOptions) priceList(at cloud.Provider) (*cloud.Prices, error) {
-	p := cloud.BuiltinPrices()
-	if at != nil {
-		p = at.Prices()
-	}
+	p := at.Prices()
 	if o.prices != "" {
 		f, err := sys.OpenRegular(o.prices)
 		if err != nil {

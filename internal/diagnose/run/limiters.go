@@ -68,7 +68,7 @@ func limiters(c *diagnose.Case, m diagnose.Measurement) (candidates, where strin
 		}
 		parts = append(parts, fmt.Sprintf("%s IOPS (%s, %s)", c.limit, names, c.what))
 	}
-	return strings.Join(parts, "; "), "the catalogue's machine types of " + p.Words().Cloud
+	return strings.Join(parts, "; "), "the catalogue's machine types of " + p.Terms().Cloud
 }
 
 // spread is how far the IOPS of seconds lie around their mean: of the seconds where they were

@@ -233,6 +233,9 @@ func survives(c *advise.Candidate) string {
 		return "survives one volume of a pair; no failure rate is stated, because failures within a zone are not " +
 			"independent"
 	}
+	if c.AFR == 0 {
+		return "how often such volumes fail is not known"
+	}
 	digits := 2
 	if c.AFR < 0.0001 {
 		digits = 3
@@ -252,7 +255,11 @@ func LayoutText(l advise.Layout) string {
 		parts = append(parts, l.Spec.IOPS.String()+" IOPS")
 	}
 	if l.Spec.Rate > t.Rate.Included {
-		parts = append(parts, units.Number(float64(l.Spec.Rate/units.MiBPerSec))+" MiB/s")
+		unit := " MiB/s"
+		if t.RateUnit() == units.MBPerSec {
+			unit = " MB/s"
+		}
+		parts = append(parts, units.Number(float64(l.Spec.Rate/t.RateUnit()))+unit)
 	}
 	if l.Level != topology.Single {
 		parts = append(parts, string(l.Level))
@@ -271,16 +278,8 @@ func AdviceYAML(a *advise.Advice, c *advise.Candidate) string {
 	for _, s := range CandidateLines(c) {
 		line("#   %s", s)
 	}
-	b.WriteString(declared(c.Type, "    model: "+cloud.InstanceStoreModel, c.Layout))
-	return b.String()
-}
-
-// declared is the plimsoll.yaml of a layout on a machine; local is what says of volumes that they are
-// the machine's own drives.
-func declared(machine, local string, l advise.Layout) string {
-	var b strings.Builder
-	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	line("instance: %s", machine)
+	l := c.Layout
+	line("instance: %s", c.Type)
 	line("arrays:")
 	line("  - name: data")
 	line("    role: [data, wal]")
@@ -291,7 +290,7 @@ func declared(machine, local string, l advise.Layout) string {
 	line("    volumes:")
 	line("      count: %d", l.N)
 	if l.Local {
-		line("  %s", local)
+		line("      type: nvme")
 		line("      size: %d", uint64(l.Spec.Size))
 	} else {
 		line("      type: %s", l.Spec.Type)

@@ -68,7 +68,7 @@ func catalog(now time.Time) *page.Document {
 	}
 	var counts []string
 	for _, p := range cloud.Providers() {
-		counts = append(counts, fmt.Sprintf("%s %d", p.Words().Cloud, len(p.Machines())))
+		counts = append(counts, fmt.Sprintf("%s %d", p.Terms().Cloud, len(p.Machines())))
 	}
 	count := "Machine types: " + strings.Join(counts, ", ") +
 		". Part of a name lists those that contain it: plimsoll catalog c8g"
@@ -111,7 +111,7 @@ func volumeType(v cloud.VolumeType, now time.Time) *page.Document {
 	facts := page.Facts{Level: page.Detail, Title: "Source"}
 	provenance(&facts, v.Provenance)
 	d.Add(rules, page.Facts{Rows: []page.Fact{{Name: "price", Value: volumePrice(v, now)}}})
-	if tiers := v.TierFacts(); len(tiers) > 0 {
+	if tiers := v.Tiers; len(tiers) > 0 {
 		rows := page.NewTable("Tiers", "<tier", "size", "IOPS", "bandwidth", "burst IOPS?", "burst bandwidth?")
 		for _, t := range tiers {
 			burst := []string{"", ""}
@@ -133,7 +133,7 @@ func instance(f cloud.InstanceFacts, now time.Time) *page.Document {
 	var facts page.Facts
 	switch p := cloud.Named(f.Vendor); {
 	case p != nil && p != (cloud.EC2{}):
-		facts.Add("cloud", p.Words().Cloud)
+		facts.Add("cloud", p.Terms().Cloud)
 		rows = allowed(f)
 		if f.BurstFor > 0 {
 			facts.Add("a burst lasts", text.Duration(f.BurstFor)+" at the whole burst, longer below it: it is spent as credits")

@@ -25,10 +25,10 @@ type Foreseen struct {
 // Foresee is a layout with its ceilings.
 func Foresee(name string, t *topology.Topology, all []Outlook) Foreseen {
 	f := Foreseen{Name: name, Topology: t, Scenarios: all}
-	prices := cloud.BuiltinPrices()
 	for _, a := range t.Arrays {
 		for _, v := range a.Volumes {
-			each, ok := prices.Volume(
+			typ, _ := cloud.TypeNamed(v.Type)
+			each, ok := pricesOf(typ.Provider).Volume(
 				cloud.VolumeSpec{Type: v.Type, Size: v.Size, IOPS: v.Sustained.IOPS, Rate: v.Sustained.Rate},
 			)
 			if !ok {

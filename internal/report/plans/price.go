@@ -30,7 +30,8 @@ type instanceWithPrice struct {
 }
 
 func pricedInstance(f cloud.InstanceFacts) instanceWithPrice {
-	if hour, ok := pricesOf(f.Vendor).Instances[named(f.Type)]; ok {
+	if month, ok := pricesOf(f.Vendor).Instance(f.Type); ok {
+		hour := month / cloud.HoursPerMonth
 		return instanceWithPrice{f, &hour}
 	}
 	return instanceWithPrice{InstanceFacts: f}
@@ -39,7 +40,7 @@ func pricedInstance(f cloud.InstanceFacts) instanceWithPrice {
 func volumePrice(t cloud.VolumeType, now time.Time) string {
 	p := pricesOf(t.Provider)
 	v, ok := p.Volumes[t.Type]
-	if tiers := t.TierFacts(); len(tiers) > 0 && p.Volumes[tiers[0].Name].Each > 0 {
+	if tiers := t.Tiers; len(tiers) > 0 && p.Volumes[tiers[0].Name].Each > 0 {
 		var parts []string
 		for _, tier := range tiers {
 			parts = append(parts, tier.Name+" $"+p.Volumes[tier.Name].Each.Exact())
@@ -82,19 +83,13 @@ func pricesOf(vendor string) *cloud.Prices {
 	return cloud.BuiltinPrices()
 }
 
-// named is a type's name without what tells rows of one size apart.
-func named(typ string) string {
-	name, _, _ := strings.Cut(typ, ":")
-	return name
-}
-
 func instancePrice(f cloud.InstanceFacts, now time.Time) string {
-	p, typ := pricesOf(f.Vendor), named(f.Type)
-	month, ok := p.Instance(typ)
+	p := pricesOf(f.Vendor)
+	month, ok := p.Instance(f.Type)
 	if !ok {
 		return "no price is known in " + p.Region
 	}
-	return fmt.Sprintf("$%s per hour, %v per month of %d h (Linux, on demand, %s); %s", p.Instances[typ].Exact(), month,
+	return fmt.Sprintf("$%s per hour, %v per month of %d h (Linux, on demand, %s); %s", (month / cloud.HoursPerMonth).Exact(), month,
 		cloud.HoursPerMonth, p.Region, priceSource(p.InstanceSource, now))
 }
 

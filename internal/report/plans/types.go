@@ -25,7 +25,7 @@ type OnType struct {
 func PriceOn(typ, scenario string, c ceiling.Ceiling) OnType {
 	o := OnType{Type: typ, Scenario: scenario, Most: c.Binding(), Sustained: c.Sustained()}
 	f, _ := cloud.InstanceLimits(typ)
-	if month, ok := pricesOf(f.Vendor).Instance(named(cmp.Or(f.Type, typ))); ok {
+	if month, ok := pricesOf(f.Vendor).Instance(cmp.Or(f.Type, typ)); ok {
 		o.Month = month
 		if o.Sustained != nil && o.Sustained.IOPS > 0 {
 			o.PerIOPS = month.Times(1 / float64(o.Sustained.IOPS))
@@ -101,7 +101,7 @@ func InstanceTable(names []string, now time.Time) (d *page.Document, unknown str
 			return nil, n, false
 		}
 		each := cloud.USD(0)
-		price, _ := pricesOf(f.Vendor).Instance(named(f.Type))
+		price, _ := pricesOf(f.Vendor).Instance(f.Type)
 		if f.Baseline.IOPS > 0 {
 			each = price.Times(1 / float64(f.Baseline.IOPS))
 		}

@@ -118,11 +118,11 @@ func adviceKinds(t *testing.T, all map[string]*page.Document) {
 	azure := cloud.Named("azure")
 	bare := *demand
 	bare.Durability = workload.Durability{}
-	there, err := advise.Elsewhere(advise.Request{Now: now, Demand: &bare, Cloud: azure, Prices: azure.Prices(), Headroom: .2, MaxVolumes: 4})
+	there, err := advise.Advise(advise.Request{Now: now, Demand: &bare, Cloud: azure, Prices: azure.Prices(), Headroom: .2, MaxVolumes: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
-	all["advice elsewhere"] = plans.Elsewhere(there)
+	all["advice elsewhere"] = plans.Advice(there, false)
 	claim, err := advise.ParseClaim("40000 IOPS")
 	if err != nil {
 		t.Fatal(err)
