@@ -56,6 +56,7 @@ type Request struct {
 	known    map[shape]need
 	required map[shape]requirement
 	unpriced []cloud.InstanceFacts // that fit
+	alone    bool                  // look for the rows only
 }
 
 // Layout is volumes and how they are combined.
@@ -123,6 +124,10 @@ type Advice struct {
 	// beats in cost, durability, latency and number of volumes.
 	Rows  []Candidate `json:"rows"`
 	Front []Candidate `json:"front"`
+	// Cliff is the cheapest choice that misses the demand by a tenth at most, nil where it saves little.
+	Cliff *Candidate `json:"cliff,omitempty"`
+	// Next are what would be chosen where nothing meets the demand, had something else been asked for.
+	Next []Beyond `json:"next,omitempty"`
 	// Less are what costs less than the first row, and throttles a series for how long.
 	Less []Candidate `json:"less,omitempty"`
 	// Rejected says of each type of volume, and of what was to be kept, why it is not among them.
@@ -148,7 +153,7 @@ func Advise(r Request) (*Advice, error) {
 	if r.Demand == nil || len(r.Demand.Streams) == 0 {
 		return nil, fmt.Errorf("a demand has no streams")
 	}
-	if r.Headroom < 0 || r.Headroom > 10 {
+	if r.Headroom < 0 && !r.alone || r.Headroom > 10 {
 		return nil, fmt.Errorf("headroom %s: want from 0 to 10 times the demand", units.Number(r.Headroom))
 	}
 	if r.Demand.Capacity == 0 && r.Keep == nil {
@@ -188,6 +193,11 @@ func Advise(r Request) (*Advice, error) {
 	if r.Keep != nil {
 		if err := a.owned(r, instances); err != nil {
 			return nil, err
+		}
+	}
+	if !r.alone {
+		if a.Cliff = r.cliff(a.Rows); len(a.Rows) == 0 {
+			a.Next = r.next()
 		}
 	}
 	a.notes(r)

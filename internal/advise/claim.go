@@ -1,6 +1,7 @@
 package advise
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -27,12 +28,21 @@ type Claim struct {
 	// Writes says that the claim is about writes, Reads about reads; else reads are judged, and writes too.
 	Reads  bool `json:"reads,omitempty"`
 	Writes bool `json:"writes,omitempty"`
+	// More is the share by which a machine type is said to give more than before, of "+60 %".
+	More float64 `json:"more,omitempty"`
 }
 
 // ParseClaim reads a figure with its unit, and the size and the direction of an I/O if they are stated:
 // "12000 IOPS of 8KiB writes".
 func ParseClaim(s string) (Claim, error) {
 	c := Claim{Text: strings.TrimSpace(s)}
+	if more, ok := strings.CutPrefix(c.Text, "+"); ok {
+		share, err := units.ParsePercent(strings.ReplaceAll(more, " ", ""))
+		if c.More = share; err != nil || share <= 0 {
+			return c, fmt.Errorf("claim %s: want what a machine type gives more than before, such as \"+60 %%\"", text.Quote(s))
+		}
+		return c, nil
+	}
 	figure, size, sized := strings.Cut(c.Text, " of ")
 	figure = strings.TrimSpace(figure)
 	last := &figure // the part that a direction may end
@@ -190,23 +200,17 @@ func (c Claim) print(b *ceiling.Bound) string {
 // carries it: No is said only where none does.
 func (c Claim) Check(t *topology.Topology) ClaimVerdict {
 	all := readings(t)
-	if len(all) == 0 {
+	switch {
+	case c.More > 0:
+		return c.grown(t.Instance.Type)
+	case len(all) == 0:
 		return c.check(reading{"its storage", t})
-	}
-	rank := func(v ClaimVerdict) int {
-		switch {
-		case v.Sustained:
-			return 2
-		case v.Holds:
-			return 1
-		}
-		return 0
 	}
 	best := c.check(all[0])
 	for _, r := range all[1:] {
 		v := c.check(r)
-		more := best.Most == nil || v.Most != nil && rank(v) == 0 && rank(best) == 0 && c.of(v.Most) > c.of(best.Most)
-		if rank(v) > rank(best) || more {
+		more := best.Most == nil || v.Most != nil && v.rank() == 0 && best.rank() == 0 && c.of(v.Most) > c.of(best.Most)
+		if v.rank() > best.rank() || more {
 			best = v
 		}
 	}
@@ -229,9 +233,78 @@ func (c Claim) Check(t *topology.Topology) ClaimVerdict {
 	return best
 }
 
-// check holds a claim against the ceilings of one storage: those of random reads of its size with a
-// deep queue, where it has volumes also of writes, if the claim holds for reads alone.
+// rank says how well a claim holds: not at all, for a time, without end.
+func (v *ClaimVerdict) rank() int {
+	switch {
+	case v.Sustained:
+		return 2
+	case v.Holds:
+		return 1
+	}
+	return 0
+}
+
+// check holds a claim against the ceilings of one storage. One that names no direction holds if it does for
+// reads and for writes; of storage whose limits are stated for each, it is what the vendor prints first, of reads.
 func (c Claim) check(r reading) ClaimVerdict {
+	v := c.judge(r)
+	apart := slices.ContainsFunc(r.t.Arrays, func(a topology.Array) bool {
+		return slices.ContainsFunc(a.Volumes, func(v topology.Volume) bool { return v.Sustained.ReadIOPS > 0 || v.Sustained.ReadRate > 0 })
+	})
+	if c.Reads || c.Writes || len(r.t.Arrays) == 0 || v.Most == nil {
+		return v
+	}
+	writes := c
+	writes.Writes = true
+	w := writes.judge(r)
+	w.Claim.Writes = false
+	switch {
+	case w.rank() >= v.rank() || w.Most == nil:
+		return v
+	case apart:
+		v.Lines[0] = strings.Replace(v.Lines[0], "es, ", "es, for reads, ", 1)
+		v.Lines = append(v.Lines, "Of writes: "+w.Lines[0])
+		return v
+	}
+	w.Lines = append(w.Lines, "Of reads alone: "+v.Lines[0])
+	return w
+}
+
+// grown says whether a machine type's published limits have grown by as much as is claimed.
+func (c Claim) grown(typ string) ClaimVerdict {
+	v := ClaimVerdict{Claim: c, Storage: "what the catalogue has published of " + typ}
+	f, ok := cloud.InstanceLimits(typ)
+	if !ok || len(f.Changes) == 0 {
+		v.Lines = []string{"Not known: the catalogue has no earlier limits of " + cmp.Or(typ, "a machine: name it with --instance") + "."}
+		return v
+	}
+	most := func(burst, base cloud.Limits) cloud.Limits {
+		return cloud.Limits{IOPS: max(burst.IOPS, base.IOPS), Rate: max(burst.Rate, base.Rate)}
+	}
+	now := most(f.Burst, f.Baseline)
+	was, before := f.Changes[0], now
+	for _, one := range f.Changes {
+		if l := most(one.Burst, one.Baseline); l != now {
+			was, before = one, l
+		}
+	}
+	iops, rate := float64(now.IOPS/before.IOPS)-1, float64(now.Rate/before.Rate)-1
+	const rounding = 0.005 // a claim is of whole per cent
+	v.Holds = max(iops, rate) >= c.More-rounding
+	v.Sustained = v.Holds && !f.Burst.Known()
+	v.Lines = []string{fmt.Sprintf("%s: %+.0f %% of IOPS, from %v to %v, and %+.0f %% of throughput, from %s to %s, after %s.",
+		map[bool]string{true: "Yes", false: "No"}[v.Holds], iops*100, before.IOPS, now.IOPS, rate*100, before.Rate.SI(), now.Rate.SI(),
+		strings.TrimSuffix(was.To, "<"))}
+	if f.Burst.Known() {
+		v.Lines = append(v.Lines, fmt.Sprintf("These are bursts of %s: it sustains %v IOPS and %s.", text.Duration(f.BurstFor),
+			f.Baseline.IOPS, f.Baseline.Rate.SI()))
+	}
+	return v
+}
+
+// judge holds a claim against the ceilings of one storage: those of random I/O of its size in its direction, else of
+// reads, with a deep queue.
+func (c Claim) judge(r reading) ClaimVerdict {
 	t := r.t
 	load := c.statedFor(t)
 	c.Block = load.ReadBS
@@ -241,8 +314,8 @@ func (c Claim) check(r reading) ClaimVerdict {
 		kind = "writes"
 		load.ReadShare, load.ReadBS, load.WriteBS = 0, 0, c.Block
 	}
-	reads := ceiling.Of(t, topology.Data, []fio.Workload{load})
-	v.Most, v.Lasts = reads.Binding(), reads.Sustained()
+	found := ceiling.Of(t, topology.Data, []fio.Workload{load})
+	v.Most, v.Lasts = found.Binding(), found.Sustained()
 	say := func(format string, a ...any) { v.Lines = append(v.Lines, fmt.Sprintf(format, a...)) }
 	if v.Most == nil {
 		if t.Instance.Type != "" {
@@ -280,15 +353,6 @@ func (c Claim) check(r reading) ClaimVerdict {
 		say("Sustained it is %s, %s of the claim, limited by %s.", c.print(v.Lasts), text.Percent(c.of(v.Lasts)/c.figure()),
 			v.Lasts.Label())
 	}
-	if v.Holds && len(t.Arrays) > 0 && !c.Reads && !c.Writes {
-		load.ReadShare, load.ReadBS, load.WriteBS = 0, 0, c.Block
-		if w := ceiling.Of(t, topology.Data, []fio.Workload{load}).
-			Binding(); w != nil &&
-			c.of(w) < c.figure()*rounding {
-			v.Lines[0] = strings.Replace(v.Lines[0], "es, ", "es, for reads, ", 1)
-			say("For writes it does not hold: they reach %s, limited by %s (%s).", c.print(w), w.Label(), w.How)
-		}
-	}
 	if v.Holds && alone {
 		say("What the instance allows is not known, and may be less: name it with --instance.")
 	}
@@ -309,7 +373,10 @@ func volumesAlone(t *topology.Topology) bool {
 // burst finds whose burst carries a claim, and how long it lasts at the rate that is claimed.
 func (v *ClaimVerdict) burst(t *topology.Topology, load fio.Workload) {
 	jobs := float64(load.Jobs)
-	load.ReadIOPS, load.ReadRate = v.Claim.IOPS/units.IOPS(jobs), v.Claim.Rate/units.Rate(jobs)
+	iops, rate := v.Claim.IOPS/units.IOPS(jobs), v.Claim.Rate/units.Rate(jobs)
+	if load.ReadIOPS, load.ReadRate = iops, rate; load.ReadShare == 0 {
+		load.ReadIOPS, load.ReadRate, load.WriteIOPS, load.WriteRate = 0, 0, iops, rate
+	}
 	c := ceiling.Of(t, topology.Data, []fio.Workload{load})
 	v.Burst = v.Most
 	steps := c.Course()

@@ -25,14 +25,21 @@ func TestClaims(t *testing.T) {
 		{"1250MB/s", "", "", "c8g.2xlarge", true, false, 30 * time.Minute, []string{"25.0 % of the claim"}},
 		{"10Gbps", "", "", "c8g.2xlarge", true, false, 30 * time.Minute, nil},
 		{"40000 IOPS", "", "", "m5.12xlarge", true, true, 0, nil},
-		{"24000 IOPS of 8KiB", "8xgp3 50GiB", "raid10", "", true, true, 0, []string{"For writes it does not hold: they reach 12,000 IOPS"}},
+		{"24000 IOPS of 8KiB", "8xgp3 50GiB", "raid10", "", false, false, 0, []string{"No: at most 12,000 IOPS of 8 KiB writes", "Of reads alone: As far as the volumes go: yes"}},
 		{"3000 IOPS", "gp2 100GiB", "single", "", true, false, 2000 * time.Second, []string{"Sustained it is 300 IOPS"}},
 		// 5.4 million credits at 500 - 300 a second
 		{"500 IOPS", "gp2 100GiB", "single", "", true, false, 450 * time.Minute, []string{"for 7 h 30 min: it is a burst of volume IOPS (1 volume × 3,000 IOPS"}},
 		// 500 GiB of credits, less 500/1,024 of 40 MiB/s: 512,000 MiB ÷ (100 - 19.53) MiB/s
 		{"100MiB/s of 1MiB", "st1 500GiB", "single", "", true, false, 6363 * time.Second, []string{"Sustained it is 19.5 MiB/s (20.5 MB/s), 19.5 % of the claim"}},
 		// gp3 has no burst: what ends is the instance's
-		{"24000 IOPS", "8xgp3 50GiB", "raid10", "c8g.2xlarge", true, false, 30 * time.Minute, []string{"it is a burst of instance IOPS (c8g.2xlarge: 40,000 IOPS", "Sustained it is 12,000 IOPS"}},
+		{"24000 IOPS reads", "8xgp3 50GiB", "raid10", "c8g.2xlarge", true, false, 30 * time.Minute, []string{"it is a burst of instance IOPS (c8g.2xlarge: 40,000 IOPS", "Sustained it is 12,000 IOPS"}},
+		// The sixth of the users' findings: a claim without a direction holds only if it does for both.
+		{"8000 IOPS", "4xgp3", "raid10", "r6i.2xlarge", false, false, 0, []string{"No: at most 6,000 IOPS of 16 KiB writes", "Of reads alone: Yes, sustained"}},
+		{"5900 IOPS", "4xgp3", "raid10", "r6i.2xlarge", true, true, 0, nil},
+		// 26,667 IOPS and 833.3 MB/s before, 40,000 and 1,250 now.
+		{"+50 %", "", "", "c6a.xlarge", true, false, 0, []string{"Yes: +50 % of IOPS, from 26,667 to 40,000, and +50 % of throughput, from 833.3 MB/s to 1,250 MB/s", "it sustains 6,000 IOPS"}},
+		{"+60%", "", "", "c6a.xlarge", false, false, 0, []string{"No: +50 % of IOPS"}},
+		{"+60 %", "", "", "c8g.2xlarge", false, false, 0, []string{"Not known: the catalogue has no earlier limits of c8g.2xlarge"}},
 		{"99999 IOPS", "", "", "", false, false, 0, []string{"Nothing is known"}},
 	} {
 		topo := &topology.Topology{}
@@ -59,7 +66,7 @@ func TestClaims(t *testing.T) {
 			}
 		}
 	}
-	for _, s := range []string{"", "40000", "fast", "0 IOPS", "-5 IOPS", "40000 IOPS of", "40000 IOPS of 8x", "1250"} {
+	for _, s := range []string{"", "40000", "fast", "0 IOPS", "-5 IOPS", "40000 IOPS of", "40000 IOPS of 8x", "1250", "+", "+0 %", "+x %"} {
 		if c, err := ParseClaim(s); err == nil {
 			t.Errorf("%q: %+v, want an error", s, c)
 		}
@@ -85,7 +92,7 @@ func TestClaimsOfVendors(t *testing.T) {
 		{"100MB/s", "1x P10", "", true, true, "the volumes", "of 256 KiB reads"},
 		{"2400MiB/s", "1x hyperdisk-balanced 1000GiB 10000iops 2400MiB/s", "c3-standard-44", true, true, "the volumes", ""},
 		{"3300000 IOPS", "", "i3.16xlarge", true, true, "its own 8 drives", "it has EBS, too"},
-		{"100000 IOPS", "", "i4i.xlarge", true, true, "its own 1 drive", "For writes it does not hold"},
+		{"100000 IOPS", "", "i4i.xlarge", true, true, "its own 1 drive", "Of writes: No: at most 55,000 IOPS"},
 		{"400000 IOPS", "", "Standard_L8s_v3", true, true, "its own 1 drive", ""},
 		{"200000 IOPS", "", "i7ie.2xlarge", true, true, "its own 2 drives", ""},
 		{"120000 IOPS", "", "n2-standard-64", true, true, "pd-extreme", "it has pd-balanced, pd-ssd and pd-standard, too"},

@@ -335,7 +335,7 @@ func TestClaimOfReadsAlone(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	topo.Arrays[0].Volumes[0].Sustained.WriteIOPS = 499
-	if got := strings.Join((Claim{IOPS: 500, Block: 4096}).Check(topo).Lines, "|"); !strings.Contains(got, "For writes it does not hold: they reach 499 IOPS") {
+	if got := strings.Join((Claim{IOPS: 500, Block: 4096}).Check(topo).Lines, "|"); !strings.Contains(got, "Of writes: No: at most 499 IOPS") {
 		t.Errorf("%q", got)
 	}
 }

@@ -153,7 +153,7 @@ func (r *Request) directed(read bool) *Request {
 func ofIOPS(n need) float64  { return n.iops }
 func ofBytes(n need) float64 { return n.bytes }
 
-// gives is how much of the mix that is wanted limits let through: I/Os and bytes a second, of both
+// gives is how much of the mix that is wanted limits let through: I/Os and bytes per second, of both
 // directions together. What is not limited is infinite.
 func (q requirement) gives(l cloud.Limits) need {
 	of := func(whole float64, parts cloud.Limits, want float64) float64 {

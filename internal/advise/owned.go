@@ -30,7 +30,7 @@ func (a *Advice) owned(r Request, instances []priced) error {
 		a.Owned = &c
 	}
 	free := r
-	free.Keep = nil
+	free.Keep, free.alone = nil, true
 	demand := *r.Demand
 	if demand.Capacity == 0 { // as much as there is
 		demand.Capacity = units.Bytes(float64(r.Keep.Spec.Size) * float64(r.Keep.N) / r.Keep.usable())

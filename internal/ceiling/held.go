@@ -1,6 +1,9 @@
 package ceiling
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Held is what must be printed of a ceiling: beside a burst figure how long it lasts, beside a
 // sustained figure the limit that holds then, which often is not the one that limits first.
@@ -15,6 +18,9 @@ type Held struct {
 	// beside its figure, never Now's. Between the two there may be other phases: see Course.
 	Then *Bound
 }
+
+// Lasts is the limit that holds for good.
+func (h Held) Lasts() *Bound { return cmp.Or(h.Then, h.Now) }
 
 // Held says what a ceiling comes to now and for good.
 func (c Ceiling) Held() Held {

@@ -62,8 +62,10 @@ type Point struct {
 	IOPS      units.IOPS  `json:"iops"`
 	BW        units.Rate  `json:"bw"`
 	LimitedBy string      `json:"limited_by"`
-	Sustained units.IOPS  `json:"sustained_iops"`
-	Ceiling   Ceiling     `json:"-"` // whole
+	// Sustained is what is left once bursts are spent, and what limits it then.
+	Sustained   units.IOPS `json:"sustained_iops"`
+	SustainedBy string     `json:"sustained_limited_by"`
+	Ceiling     Ceiling    `json:"-"` // whole
 }
 
 // Sweep computes the ceiling of loads at each place of the axes. Each ceiling passes through
@@ -88,15 +90,13 @@ func Sweep(
 		for _, depth := range depths {
 			varied := vary(loads, bs, depth)
 			c := adjust(Of(t, role, varied))
-			b, last := c.Binding(), c.Sustained()
-			if b == nil {
-				continue
+			if b := c.Binding(); b != nil {
+				last := c.Held().Lasts()
+				points = append(points, Point{
+					BS: c.IOSize, Depth: varied[0].Depth, IOPS: b.IOPS, BW: b.BW, LimitedBy: b.Label(), Ceiling: c,
+					Sustained: last.IOPS, SustainedBy: last.Label(),
+				})
 			}
-			p := Point{BS: c.IOSize, Depth: varied[0].Depth, IOPS: b.IOPS, BW: b.BW, LimitedBy: b.Label(), Ceiling: c}
-			if last != nil {
-				p.Sustained = last.IOPS
-			}
-			points = append(points, p)
 		}
 	}
 	return points

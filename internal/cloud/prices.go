@@ -59,7 +59,7 @@ const HoursPerMonth = 730
 
 // Instance is what an instance type costs a month; false when it has no price.
 func (p *Prices) Instance(typ string) (USD, bool) {
-	name, _, _ := strings.Cut(typ, ":") // rows of one size are told apart behind it
+	name, _, _ := strings.Cut(typ, ":") // rows of one size differ behind it
 	hour, ok := p.Instances[name]
 	return hour * HoursPerMonth, ok
 }

@@ -74,6 +74,20 @@ func Advice(a *advise.Advice, all bool) *page.Document {
 	if len(a.Less) > 0 {
 		d.Add(less(a))
 	}
+	if c := a.Cliff; c != nil {
+		want := 1 + a.Headroom
+		d.Add(page.Note{Lines: []string{fmt.Sprintf("%s on %s at %v a month misses it by %s: %s of %s times the demand, limited by %s.",
+			LayoutText(c.Layout), c.Type, c.Month, text.Percent(1-c.Meets()/want), units.Number(c.Meets()), units.Number(want),
+			c.Sustained.Label())}})
+	}
+	if len(a.Next) > 0 {
+		next := page.Note{Title: "What would do"}
+		for _, one := range a.Next {
+			next.Lines = append(next.Lines, fmt.Sprintf("%s: %s on %s at %v a month", one.What, LayoutText(one.Row.Layout),
+				one.Row.Type, one.Row.Month))
+		}
+		d.Add(next)
+	}
 	if len(a.Rejected) > 0 {
 		left := page.Note{Title: "Left out", Lines: a.Rejected}
 		if len(rows) > 0 {
@@ -97,6 +111,9 @@ func choice(mark string, c *advise.Candidate) []string {
 	times, each := words.None, words.None
 	if meets := c.Meets(); meets > 0 {
 		times = units.Number(meets)
+	}
+	if c.ByBurst {
+		times += " for " + text.Duration(c.Instance.BurstFor)
 	}
 	if c.PerIOPS > 0 {
 		each = "$" + words.Decimal(float64(c.PerIOPS)/1e6, 4)

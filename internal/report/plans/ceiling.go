@@ -113,8 +113,7 @@ func (o Outlook) lasts() string {
 
 // lasting is what limits a load that never pauses.
 func (o Outlook) lasting() *ceiling.Bound {
-	held := o.Ceiling.Held()
-	return cmp.Or(held.Then, held.Now)
+	return o.Ceiling.Held().Lasts()
 }
 
 // burstFor is how long a burst lasts, in words.

@@ -38,19 +38,24 @@ func Sweep(t *topology.Topology, one Outlook, a ceiling.Axes, points []ceiling.P
 		d.Add(rows, page.Note{Lines: []string{"Limited by: " + strings.Join(legend, ", ") + "."}})
 		return d
 	}
-	rows := page.NewTable("", "bs", "iodepth", "IOPS", "bandwidth", "<ceiling from")
+	rows := page.NewTable("", "bs", "iodepth", "IOPS", "bandwidth", "<ceiling from", "sustained?", "<limited by?")
 	for _, p := range points {
-		rows.Add(p.BS.String(), fmt.Sprint(p.Depth), p.IOPS.String(), p.BW.String(), string(p.LimitedBy))
+		last, by := p.Sustained.String(), p.SustainedBy
+		if p.Ceiling.Held().Then == nil {
+			last, by = "", ""
+		}
+		rows.Add(p.BS.String(), fmt.Sprint(p.Depth), p.IOPS.String(), p.BW.String(), p.LimitedBy, last, by)
 	}
 	d.Add(rows)
 	return d
 }
 
 func pointRecords(points []ceiling.Point) *page.Table {
-	t := page.NewTable("", "bs_bytes", "iodepth", "iops", "bandwidth_bytes_per_s", "ceiling_from")
+	t := page.NewTable("", "bs_bytes", "iodepth", "iops", "bandwidth_bytes_per_s", "ceiling_from", "sustained_iops",
+		"sustained_from")
 	for _, p := range points {
 		t.Add(fmt.Sprint(uint64(p.BS)), fmt.Sprint(p.Depth), words.Decimal(float64(p.IOPS), 2),
-			words.Decimal(float64(p.BW), 0), string(p.LimitedBy))
+			words.Decimal(float64(p.BW), 0), p.LimitedBy, words.Decimal(float64(p.Sustained), 2), p.SustainedBy)
 	}
 	return &t
 }

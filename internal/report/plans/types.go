@@ -23,7 +23,8 @@ type OnType struct {
 
 // PriceOn completes what the ceiling of a scenario says of an instance type by its price.
 func PriceOn(typ, scenario string, c ceiling.Ceiling) OnType {
-	o := OnType{Type: typ, Scenario: scenario, Most: c.Binding(), Sustained: c.Sustained()}
+	held := c.Held()
+	o := OnType{Type: typ, Scenario: scenario, Most: held.Now, Sustained: held.Lasts()}
 	f, _ := cloud.InstanceLimits(typ)
 	if month, ok := pricesOf(f.Vendor).Instance(cmp.Or(f.Type, typ)); ok {
 		o.Month = month
