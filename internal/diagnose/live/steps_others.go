@@ -122,7 +122,8 @@ func (v *view) sumUsers(of func(*User) float64) (sum float64) {
 func (v *view) otherProgram() *Cause {
 	wait := v.tasks[telemetry.ForLog] + v.tasks[telemetry.ForIO] + v.tasks[telemetry.ForSync] +
 		v.tasks[telemetry.ForPage] + v.tasks[telemetry.ForDirty]
-	if !v.proven && wait < oneWaits || len(v.users) < 2 {
+	full := v.slow && max(v.volumeUse(), v.instanceUse()) >= atLimit // was counted, whatever the lateness
+	if !v.proven && !full && wait < oneWaits || len(v.users) < 2 {
 		return nil
 	}
 	all := v.divide()

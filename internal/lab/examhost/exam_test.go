@@ -329,6 +329,9 @@ func judgeCounters(t *testing.T, dir, kind string) {
 			continue
 		}
 		full := live.Judge(one.Facts)
+		if kind == "sar" && full.First == "PL914" { // which counts no discards
+			continue
+		}
 		a := &live.Answer{}
 		if facts, err := live.FromCounters(file, text); err == nil {
 			a = live.Judge(facts)
