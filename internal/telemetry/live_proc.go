@@ -215,13 +215,16 @@ func (t *taskWatch) begin() {
 // Of a program that did so much so far it is noted who it is, of so many at most: it may end meanwhile.
 const (
 	metLeast = 1 << 20
-	metMost  = 32
+	metMost  = 200
 )
 
 func (t *taskWatch) meet(pid string, io asked) {
 	if t.met[pid] == nil && io.read+io.written >= metLeast && len(t.met) < metMost && t.Uses != nil {
-		p := t.who(pid)
-		p.Uses, _ = t.Uses(pid)
+		p := Process{}
+		if uses, _ := t.Uses(pid); uses {
+			p = t.who(pid)
+			p.Uses = true
+		}
 		t.met[pid] = &p
 	}
 	if p := t.met[pid]; p != nil && p.Uses {

@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	justNow   = time.Second // before a look: what failed earlier may be over, or have been another's of that name …
-	atRest    = time.Minute // … but where nobody asks for anything since, who asked may have failed of it
-	fullBytes = units.MiB   // free: no room for one write of an application
+	justNow   = time.Second      // before a look: what failed earlier may be over, or have been another's of that name …
+	atRest    = 10 * time.Second // … but where nobody asks for anything since, who asked may have failed of it
+	fullBytes = units.MiB        // free: no room for one write of an application
 	// flushTimes the usual time of an I/O a flush usually takes: a drive writes its cache out.
 	flushTimes   = 2.5
 	flushAsWrite = 2.0 // times a write's own time: else both are slow

@@ -19,13 +19,14 @@ const (
 	otherTimes    = 2.0 // the second's
 	otherOfDevice = 0.2 // of what the device moves, or of its I/Os
 	secondShare   = 0.1 // what makes another a user who is held up …
-	secondTasks   = 0.9 // … or that it waits all the time …
+	secondTasks   = 0.9 // … or that it waits all the time, and not for the log alone, as a logger beside the only real program …
 	secondLeast   = float64(64 << 10)
 	secondWaits   = 0.2 // … or, behind what is written back, that it asks for secondLeast or waits so much
 	oneWaits      = 1.0
 	backTasks     = 0.4
 	backTimes     = 4.0 // what programs ask for now
 	backLeast     = float64(256 << 10)
+	parentShare   = 0.5
 )
 
 // pivot is how many bytes cost a device as much as one more I/O: what its limits say, else what network
@@ -132,9 +133,12 @@ func (v *view) otherProgram() *Cause {
 	a, b := &by[0], &by[1]
 	back := a.written() >= secondWaits || v.f.Window.Memory.Dirty > v.f.Window.Memory.Background
 	if a.cost < otherShare*all || a.cost < otherTimes*b.cost || !slices.ContainsFunc(by[1:], func(u User) bool {
-		return u.Waiting >= secondTasks || u.bytes() >= secondShare*v.asked || u.cost >= secondShare*all ||
+		return u.Waiting-u.For[telemetry.ForLog]-u.For[telemetry.ForSync] >= secondTasks || u.bytes() >= secondShare*v.asked || u.cost >= secondShare*all ||
 			back && (u.bytes() >= secondLeast || u.Waiting >= secondWaits)
 	}) || a.written() < secondWaits && a.bytes() < otherOfDevice*v.top.bytes() && a.ios < otherOfDevice*v.top.iops() {
+		return nil
+	}
+	if l := v.fullest(); l != nil && a.Group == l.Group { // it is held as it is meant to be
 		return nil
 	}
 	v.other = a.cost / all
@@ -233,15 +237,31 @@ func (v *view) diskNumber() string {
 	return v.top.Number
 }
 
+// parentOf is who else writes most of so many bytes per second: what short-lived programs did is counted of whoever
+// started them, a script that has no file open on the path. Empty for nobody.
+func (v *view) parentOf(written float64) string {
+	for i := range v.f.Window.Processes { // the one that asks for most first
+		if p := &v.f.Window.Processes[i]; !p.Uses && !p.Kernel && float64(p.Write) >= parentShare*written {
+			return p.Name
+		}
+	}
+	return ""
+}
+
 // writeBack is dirty memory that the kernel writes: tasks wait for that, or the device is slow of what nobody
 // asks for now, for more of it is in memory than a second's worth.
 func (v *view) writeBack() *Cause {
 	throttled, written := v.tasks[telemetry.ForWBT]+v.tasks[telemetry.ForDirty], v.written()
-	ended := v.proven && max(v.top.bytes(), written) > backTimes*v.asked && float64(v.f.Window.Memory.Dirty) >= written
+	parent := v.parentOf(written)
+	ended := v.proven && max(v.top.bytes(), written) > backTimes*v.asked &&
+		(float64(v.f.Window.Memory.Dirty) >= written || parent != "")
 	if written < backLeast || throttled < backTasks && !ended {
 		return nil
 	}
 	subject, who := v.top.Name, "what no running program asks for now"
+	if parent != "" {
+		subject, who = parent, "as much as "+parent+" writes by programs that have ended, with no file open here,"
+	}
 	if throttled >= backTasks {
 		writer := slices.MaxFunc(v.users, func(a, b User) int { return cmp.Compare(a.written(), b.written()) })
 		subject = writer.Name

@@ -23,6 +23,9 @@ const (
 	// busy throughout.
 	fewLate  = 0.25
 	mostLate = 2 * time.Millisecond
+	// worstLate times the latest of plimsoll's own timers, and worstTimes what is slow, no lateness makes an I/O
+	// take: the mean of 100 ms.
+	worstLate, worstTimes = 5, 10
 	// The later the timers, the more threads of the storage's own driver wait for a processor, too, each in its
 	// turn: at starved it counts twice.
 	starved = 5 * time.Millisecond
@@ -180,7 +183,9 @@ func newView(f *Facts) *view {
 	v.late = lateTimes * late * (1 + late/float64(starved))
 	v.slow = v.top.waiting() >= slowQueue && w > v.limit
 	v.near = v.slow && w <= v.limit+v.late
-	v.proven = v.slow && (!v.near || late <= fewLate*v.typical || v.top.busy() >= sureBusy && late < float64(mostLate))
+	worst := float64(max(v.top.did.ReadWorst, v.top.did.WriteWorst))
+	v.proven = v.slow && (!v.near || late <= fewLate*v.typical || v.top.busy() >= sureBusy && late < float64(mostLate) ||
+		worst >= worstLate*float64(f.Window.LateMost) && worst >= worstTimes*v.limit)
 	return v
 }
 
