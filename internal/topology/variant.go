@@ -214,7 +214,8 @@ func set(m *yamlfile.MapSlice, key string, value any) {
 // volumes and of the machine is what this machine shows of them.
 func Foresee(ctx context.Context, m *sys.Machine, decl *Declaration) (*Topology, error) {
 	t, err := FromDeclaration(decl)
-	if err != nil || !slices.ContainsFunc(slices.Collect(t.volumes()), func(v *Volume) bool { return !v.Sustained.Known() }) {
+	open := func(v *Volume) bool { return !v.Sustained.Known() }
+	if err != nil || !slices.ContainsFunc(slices.Collect(t.volumes()), open) {
 		return t, err
 	}
 	inv, err := TakeInventory(ctx, m)

@@ -200,7 +200,8 @@ func (v *view) fullest() *topology.GroupLimit {
 	var most *topology.GroupLimit
 	for i := range v.f.Groups {
 		l := &v.f.Groups[i]
-		if l.Limit > 0 && (l.Used >= v.groupUse()*l.Effective() || v.heldBack(l)) && (most == nil || l.Used/l.Limit > most.Used/most.Limit) {
+		if l.Limit > 0 && (l.Used >= v.groupUse()*l.Effective() || v.heldBack(l)) &&
+			(most == nil || l.Used/l.Limit > most.Used/most.Limit) {
 			most = l
 		}
 	}
@@ -325,7 +326,8 @@ func (v *view) syncers() float64 {
 // syncedWrites are small writes, each followed by a sync, wait for the filesystem's log.
 func (v *view) syncedWrites() *Cause {
 	log, sync := v.tasks[telemetry.ForLog], v.tasks[telemetry.ForSync]
-	if log+sync < syncTasks || log < logTasks || v.top.writeSize() > smallWrite || v.has("PL909") || v.syncers() < syncShare {
+	if log+sync < syncTasks || log < logTasks || v.top.writeSize() > smallWrite || v.has("PL909") ||
+		v.syncers() < syncShare {
 		return nil
 	}
 	who := &v.users[0]

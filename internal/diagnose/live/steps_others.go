@@ -61,7 +61,10 @@ func (v *view) divide() (all float64) {
 		part      func(*User) float64 // of what a program asks for
 	}{
 		{read.Waiting, float64(read.IOPS), func(u *User) float64 { return float64(u.Read) }},
-		{v.top.waiting() - read.Waiting, float64(v.top.did.Writes) / v.span, func(u *User) float64 { return float64(u.Write) }},
+		{
+			v.top.waiting() - read.Waiting, float64(v.top.did.Writes) / v.span,
+			func(u *User) float64 { return float64(u.Write) },
+		},
 	} {
 		share := func(u *User) float64 { // of its tasks that wait
 			if u.bytes() == 0 {
@@ -133,7 +136,8 @@ func (v *view) otherProgram() *Cause {
 	a, b := &by[0], &by[1]
 	back := a.written() >= secondWaits || v.f.Window.Memory.Dirty > v.f.Window.Memory.Background
 	if a.cost < otherShare*all || a.cost < otherTimes*b.cost || !slices.ContainsFunc(by[1:], func(u User) bool {
-		return u.Waiting-u.For[telemetry.ForLog]-u.For[telemetry.ForSync] >= secondTasks || u.bytes() >= secondShare*v.asked || u.cost >= secondShare*all ||
+		return u.Waiting-u.For[telemetry.ForLog]-u.For[telemetry.ForSync] >= secondTasks ||
+			u.bytes() >= secondShare*v.asked || u.cost >= secondShare*all ||
 			back && (u.bytes() >= secondLeast || u.Waiting >= secondWaits)
 	}) || a.written() < secondWaits && a.bytes() < otherOfDevice*v.top.bytes() && a.ios < otherOfDevice*v.top.iops() {
 		return nil
