@@ -67,7 +67,7 @@ exam: need-test ## N random machines of the lab from SEED on, marked against wha
 	  PLIMSOLL_EXAM_FROM=$(if $(FROM),$(abspath $(FROM))) PLIMSOLL_EXAM_HELD=$(HELD) PLIMSOLL_EXAM_DOC=$(if $(DOC),$(abspath $(DOC))) \
 	  $(GO) test -v -count=1 -parallel $(or $(LANES),1) -timeout 600m -run 'TestExam$$' ./internal/lab/exam
 
-exam-live: need-test ## N machines of the lab at work from SEED on, each in 22 known situations (ONLY=healthy: in those of one truth): is the first cause of plimsoll why right? (docs/evidence/exam.md); DIR, LANES and FROM as for exam
+exam-live: need-test ## N machines of the lab at work from SEED on, each in 20 known situations (ONLY=healthy: in those of one truth): is the first cause of plimsoll why right? (docs/evidence/exam.md); DIR, LANES and FROM as for exam
 	@PLIMSOLL_EXAM_SEED=$(or $(SEED),1001) PLIMSOLL_EXAM_N=$(or $(N),1) PLIMSOLL_EXAM_DIR=$(abspath $(or $(DIR),runs/exam-live)) \
 	  PLIMSOLL_EXAM_FROM=$(if $(FROM),$(abspath $(FROM))) PLIMSOLL_EXAM_ONLY=$(ONLY) \
 	  $(GO) test -v -count=1 -parallel $(or $(LANES),1) -timeout 600m -run 'TestExamLive$$' ./internal/lab/exam

@@ -211,21 +211,6 @@ func (s *liveSeed) situations() []Situation {
 			Beside: "while :; do dd if=/dev/zero of=/h/nb bs=1M count=4 conv=notrunc 2>/dev/null; sleep 0.5; done", After: "rm -f /h/nb; ",
 		},
 	}
-	// Two logical volumes on one volume; who works on the other one asks for all of it, or for little.
-	for name, rate := range map[string]int{"sibling-lv": 2000, "sibling-lv-loose": 10} {
-		x := Situation{
-			Name: name, Truth: "neighbour", Path: "/dev/vgk/app", Layout: raw, App: s.app("/dev/vgk/app", "randread", 20, 1, "psync"),
-			Before: "vgcreate -qq -y vgk $k; for x in app other; do lvcreate -qq -y -W n -L 96M -n $x vgk; done; udevadm settle; ",
-			Beside: fmt.Sprintf("exec /root/etl --name=etl --filename=/dev/vgk/other --rw=randread --bs=4k --direct=1 --ioengine=libaio "+
-				"--iodepth=32 --rate_iops=%d --time_based --runtime=60 --output=/dev/null", rate),
-			After: "vgremove -qq -y vgk; pvremove -qq -y $k; ",
-		}
-		if rate < 100 {
-			x.Truth = "healthy"
-		}
-		all = append(all, x)
-	}
-	slices.SortStableFunc(all[len(all)-2:], func(a, b Situation) int { return strings.Compare(a.Name, b.Name) })
 	return slices.Clip(all)
 }
 
