@@ -13,6 +13,7 @@
 package lint
 
 import (
+	"iter"
 	"slices"
 
 	"plimsoll/internal/finding"
@@ -21,7 +22,12 @@ import (
 	"plimsoll/internal/units"
 )
 
-type rule = finding.Rule[*Case]
+type (
+	rule     = finding.Rule[*Case]
+	fault    = finding.Finding
+	reporter = func(fault)
+	check    = func(*lintJob) *fault // of one job; nil where it is in order
+)
 
 // Case is what the rules look at. Parts that are not known are nil or zero, and rules that need
 // them are silent.
@@ -104,6 +110,20 @@ func (c *Case) read(file *script.File, j *script.Job) {
 			case r.Kind == fio.RefusedName && r.Near == "" && r.Says == "" && len(name) > 1 &&
 				optionForm.MatchString(name) && !slices.Contains(c.strangers[file], name):
 				c.strangers[file] = append(c.strangers[file], name)
+			}
+		}
+	}
+}
+
+// sources are the jobs of each job file or command, in order.
+func (c *Case) sources() iter.Seq[[]*lintJob] {
+	return func(yield func([]*lintJob) bool) {
+		for from, to := 0, 0; from < len(c.jobs); from = to {
+			for to = from; to < len(c.jobs) && c.jobs[to].src == c.jobs[from].src; {
+				to++
+			}
+			if !yield(c.jobs[from:to]) {
+				return
 			}
 		}
 	}

@@ -116,7 +116,7 @@ func shows(f *script.File) bool {
 }
 
 // temper makes infos of the warnings in documents that measure nothing.
-func (c *Case) temper(all []finding.Finding, files map[string]*script.File) {
+func (c *Case) temper(all []fault, files map[string]*script.File) {
 	for i := range all {
 		f := &all[i]
 		file := files[f.File]

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/script"
 	"plimsoll/internal/text"
@@ -16,6 +15,7 @@ import (
 
 // lintJob is one job as rules look at it.
 type lintJob struct {
+	of   *Case
 	file *script.File
 	from *started // what other documents say of how the file is started; nil where none does
 	src  *script.Job
@@ -33,7 +33,7 @@ type lintJob struct {
 func (c *Case) newLintJob(f *script.File, src *script.Job, i int, section fio.Section) *lintJob {
 	from := c.starts[f]
 	j := &lintJob{
-		file: f, from: from, src: src, sec: section, own: src.File.Sections[i],
+		of: c, file: f, from: from, src: src, sec: section, own: src.File.Sections[i],
 		unknown: map[string]bool{}, last: map[string]fio.Option{}, partial: src.Partial,
 	}
 	for _, o := range src.Passed { // the job file's own come behind them
@@ -134,7 +134,7 @@ func (j *lintJob) at(names ...string) (line, col int) {
 }
 
 // found is a finding at the last of the options that is set.
-func (j *lintJob) found(message string, names ...string) *finding.Finding {
+func (j *lintJob) found(message string, names ...string) *fault {
 	line, col := j.at(names...)
 	f := foundAt(j.file, line, col, "")
 	f.Message = message
@@ -154,8 +154,8 @@ func says(format string, args ...any) string {
 	return fmt.Sprintf(format, args...)
 }
 
-func foundAt(f *script.File, line, col int, format string, args ...any) *finding.Finding {
-	return &finding.Finding{
+func foundAt(f *script.File, line, col int, format string, args ...any) *fault {
+	return &fault{
 		File: f.Name, Subject: fmt.Sprintf("%s:%d:%d", f.Name, line, col), Line: line, Col: col,
 		Message: says(format, args...),
 	}
@@ -233,23 +233,23 @@ func (j *lintJob) devices() []string {
 // eachJob makes a check of a job into one of a case. The same thing said of several jobs at one
 // place is said once. Jobs of which not all options are seen are passed over: what is not set there
 // may be set.
-func eachJob(check func(c *Case, j *lintJob) *finding.Finding) func(*Case, func(finding.Finding)) {
-	return anyJob(func(c *Case, j *lintJob) *finding.Finding {
+func eachJob(check check) func(*Case, reporter) {
+	return anyJob(func(j *lintJob) *fault {
 		if j.partial {
 			return nil
 		}
-		return check(c, j)
+		return check(j)
 	})
 }
 
 // measured is a check of jobs that measure: those that verify their data, and the jobs of functional
 // tests, are there to find faults, and their figures are read by nobody.
-func measured(check func(c *Case, j *lintJob) *finding.Finding) func(c *Case, j *lintJob) *finding.Finding {
-	return func(c *Case, j *lintJob) *finding.Finding {
+func measured(check check) check {
+	return func(j *lintJob) *fault {
 		if j.tests() {
 			return nil
 		}
-		return check(c, j)
+		return check(j)
 	}
 }
 
@@ -269,12 +269,12 @@ func (j *lintJob) discarded() bool {
 }
 
 // anyJob is eachJob for checks of what is set only.
-func anyJob(check func(c *Case, j *lintJob) *finding.Finding) func(*Case, func(finding.Finding)) {
-	return func(c *Case, report func(finding.Finding)) {
+func anyJob(check check) func(*Case, reporter) {
+	return func(c *Case, report reporter) {
 		type key struct{ subject, says string }
 		seen := map[key]bool{}
 		for _, j := range c.jobs {
-			f := check(c, j)
+			f := check(j)
 			if f == nil || seen[key{f.Subject, f.Message}] {
 				continue
 			}

@@ -32,7 +32,7 @@ func Rules() []*rule {
 }
 
 // Judged is what Judge found, and which findings comments in place silence.
-type Judged struct{ Found, Silenced []finding.Finding }
+type Judged struct{ Found, Silenced []fault }
 
 // Judge judges the documents of a case, which NewCase made. Findings come by document and line.
 func Judge(c *Case, disabled ...finding.Code) Judged {
@@ -60,7 +60,7 @@ func Judge(c *Case, disabled ...finding.Code) Judged {
 			j.Found = append(j.Found, f)
 		}
 	}
-	slices.SortStableFunc(j.Found, func(a, b finding.Finding) int {
+	slices.SortStableFunc(j.Found, func(a, b fault) int {
 		return cmp.Or(cmp.Compare(order[a.File], order[b.File]), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col),
 			cmp.Compare(a.Code, b.Code))
 	})
@@ -69,7 +69,7 @@ func Judge(c *Case, disabled ...finding.Code) Judged {
 
 // Fix applies the certain repairs of findings in one document's text and says how many were made.
 // Of two in one place the first is made, and none where the text is not what was judged: lint again.
-func Fix(text string, found []finding.Finding) (string, int) {
+func Fix(text string, found []fault) (string, int) {
 	var edits []finding.Edit
 	for _, f := range found {
 		edits = append(edits, f.Edits...)

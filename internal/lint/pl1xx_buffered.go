@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
 )
 
@@ -26,11 +25,11 @@ func (j *lintJob) throughCache() bool {
 }
 
 var unsynced = &rule{
-	Code: "PL155", Check: eachJob(measured(func(c *Case, j *lintJob) *finding.Finding {
+	Code: "PL155", Check: eachJob(measured(func(j *lintJob) *fault {
 		total := j.total()
 		if !j.load.Writes() || !j.throughCache() || j.open("rw") || j.forcesOut() || j.prepares() ||
 			j.directOutside() ||
-			total > 0 && (tiny(j) || j.inMemory(c, total) != nil) {
+			total > 0 && (tiny(j) || j.inMemory(j.of, total) != nil) {
 			return nil
 		}
 		return j.found(says("%s writes through the page cache and nothing forces them out: what memory still holds "+
@@ -39,7 +38,7 @@ var unsynced = &rule{
 }
 
 var noSize = &rule{
-	Code: "PL158", Check: anyJob(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL158", Check: anyJob(func(j *lintJob) *fault {
 		sized := []string{"size", "filesize", "io_size", "fill_device", "read_iolog", "opendir", "number_ios"}
 		if j.partial || j.sec.Name == "" || j.completed() || !fio.UsesPageCache(j.load.Engine) ||
 			j.open("ioengine") || len(j.devices()) > 0 || j.load.Reads() && j.given("filename") ||

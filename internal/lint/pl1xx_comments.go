@@ -11,11 +11,11 @@ import (
 // (idleComments).
 var idleComment = &rule{
 	Code:  "PL148",
-	Check: func(*Case, func(finding.Finding)) {},
+	Check: func(*Case, reporter) {},
 }
 
 // idleComments finds the comments that silence none of the findings.
-func idleComments(c *Case, all []finding.Finding, disabled []finding.Code) []finding.Finding {
+func idleComments(c *Case, all []fault, disabled []finding.Code) []fault {
 	type place struct{ file, code string }
 	lines := map[place][]int{} // of findings, in order
 	for _, f := range all {
@@ -25,10 +25,10 @@ func idleComments(c *Case, all []finding.Finding, disabled []finding.Code) []fin
 	for _, of := range lines {
 		slices.Sort(of)
 	}
-	var idle []finding.Finding
+	var idle []fault
 	page, _ := finding.PageOf(idleComment.Code)
 	report := func(file string, line int, message string) {
-		idle = append(idle, page.Fill(finding.Finding{
+		idle = append(idle, page.Fill(fault{
 			File: file, Subject: says("%s:%d:1", file, line), Line: line, Col: 1, Message: message,
 		}))
 	}

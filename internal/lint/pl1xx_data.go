@@ -13,7 +13,7 @@ import (
 )
 
 var zeroData = &rule{
-	Code: "PL116", Check: eachJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL116", Check: eachJob(measured(func(j *lintJob) *fault {
 		if !j.load.Writes() || !j.measures() || j.load.VerifyOn {
 			return nil
 		}
@@ -35,7 +35,7 @@ var zeroData = &rule{
 }
 
 var randomMap = &rule{
-	Code: "PL117", Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL117", Check: eachJob(func(j *lintJob) *fault {
 		w := j.load
 		if w.Sequential || !j.measures() {
 			return nil
@@ -57,7 +57,7 @@ var randomMap = &rule{
 }
 
 var runsCommand = &rule{
-	Code: "PL123", Check: anyJob(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL123", Check: anyJob(func(j *lintJob) *fault {
 		for _, name := range []string{"exec_prerun", "exec_postrun", "program"} {
 			if o, ok := j.last[name]; ok && (name != "program" || j.load.Engine == "exec") {
 				return j.found(says("%s runs %q in a shell.", name, o.Value), name)
@@ -94,8 +94,8 @@ func (c *Case) leftToRefused(old successor, o fio.Option) bool {
 }
 
 var renamed = &rule{
-	Code: "PL124", Check: func(c *Case, report func(finding.Finding)) {
-		c.options(func(file *script.File, _ script.Job, at func(string) *finding.Finding, o fio.Option) *finding.Finding {
+	Code: "PL124", Check: func(c *Case, report reporter) {
+		c.options(func(file *script.File, _ script.Job, at func(string) *fault, o fio.Option) *fault {
 			old, ok := successors[o.Name]
 			if !ok {
 				if o.Name == "verify" && strings.TrimSpace(o.Value) == "meta" {

@@ -13,7 +13,8 @@ import (
 )
 
 var depthOnSync = &rule{
-	Code: "PL103", Check: eachJob(measured(func(c *Case, j *lintJob) *finding.Finding {
+	Code: "PL103", Check: eachJob(measured(func(j *lintJob) *fault {
+		c := j.of
 		o, ok := j.last["iodepth"]
 		if !ok || j.open("ioengine") || !fio.Synchronous(j.load.Engine) {
 			return nil
@@ -76,7 +77,7 @@ func times32(j *lintJob, depth uint64) string {
 }
 
 var asyncBuffered = &rule{
-	Code: "PL104", Check: eachJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL104", Check: eachJob(measured(func(j *lintJob) *fault {
 		if j.load.Engine != "libaio" || !j.load.Buffered || j.open("direct") || j.open("buffered") ||
 			j.load.Depth <= 1 && !j.open("iodepth") {
 			return nil
@@ -91,7 +92,7 @@ var asyncBuffered = &rule{
 }
 
 var syncWithDepth = &rule{
-	Code: "PL111", Check: eachJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL111", Check: eachJob(measured(func(j *lintJob) *fault {
 		if j.load.SyncEvery != 1 || j.load.Depth <= 1 || fio.Synchronous(j.load.Engine) || j.open("ioengine") ||
 			j.open("rw") || !j.measures() {
 			return nil
@@ -113,7 +114,7 @@ var syncWithDepth = &rule{
 }
 
 var boundByDepth = &rule{
-	Code: "PL140", Check: eachJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL140", Check: eachJob(measured(func(j *lintJob) *fault {
 		w := j.load
 		if w.Sequential || !w.Direct || !fio.Synchronous(w.Engine) || w.Jobs < 2 || w.SyncEvery > 0 || w.SyncWrites ||
 			w.Paced() ||

@@ -15,7 +15,7 @@ import (
 )
 
 var smallOnDevice = &rule{
-	Code: "PL143", Check: anyJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL143", Check: anyJob(measured(func(j *lintJob) *fault {
 		least := cmp.Or(j.load.ReadLeast, j.load.ReadBS)
 		if w := cmp.Or(j.load.WriteLeast, j.load.WriteBS); w > 0 && (least == 0 || w < least) {
 			least = w
@@ -30,7 +30,7 @@ var smallOnDevice = &rule{
 }
 
 var partSectors = &rule{
-	Code: "PL161", Check: anyJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL161", Check: anyJob(measured(func(j *lintJob) *fault {
 		if !j.load.Direct || !j.measures() || !j.given("bs") || j.anyGiven("bsrange", "bssplit") ||
 			j.anyOpen("bs", "direct", "buffered", "rw", "ioengine", "bsrange", "bssplit", "kb_base") ||
 			!fio.UsesPageCache(j.load.Engine) || strings.Contains(strings.ToLower(j.last["bs"].Value), "ib") { // PL128
@@ -74,7 +74,7 @@ func (j *lintJob) passes() int {
 }
 
 var manyFills = &rule{
-	Code: "PL144", Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL144", Check: eachJob(func(j *lintJob) *fault {
 		n := max(j.load.Jobs, 1) * j.passes()
 		if !j.fills() || n < 4 || j.open("numjobs") || j.open("loops") || j.load.OffsetIncrement > 0 ||
 			j.open("offset_increment") {
@@ -87,7 +87,8 @@ var manyFills = &rule{
 }
 
 var holesInFill = &rule{
-	Code: "PL145", Check: eachJob(func(c *Case, j *lintJob) *finding.Finding {
+	Code: "PL145", Check: eachJob(func(j *lintJob) *fault {
+		c := j.of
 		n := c.draws(j)
 		if !j.leavesHoles() || n >= 8 {
 			return nil

@@ -75,7 +75,7 @@ func (c claim) contradicted(w fio.Workload) string {
 }
 
 var contradictingName = &rule{
-	Code: "PL154", Check: eachJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL154", Check: eachJob(measured(func(j *lintJob) *fault {
 		if !j.given("rw") || j.open("rw") || unknown(j.sec.Name) || !j.measures() ||
 			strings.Contains(j.last["rw"].Value, ":") ||
 			j.anyGiven("percentage_random", "rw_sequencer", "zonemode", "flow", "read_iolog") {
@@ -114,29 +114,27 @@ func sets(name string) func(fio.Option) bool {
 var placeOptions = []string{"filename", "directory", "size", "filesize"}
 
 var placeAlone = &rule{
-	Code: "PL157", Check: func(c *Case, report func(finding.Finding)) {
-		var in *script.Job
-		given := false // an earlier section of the file gives rw
-		for _, j := range c.jobs {
-			if j.src != in {
-				in, given = j.src, false
+	Code: "PL157", Check: func(c *Case, report reporter) {
+		for jobs := range c.sources() {
+			given := false // an earlier section of the file gives rw
+			for _, j := range jobs {
+				if j.src.Command || j.partial {
+					continue
+				}
+				given = given || slices.ContainsFunc(j.own.Options, sets("rw"))
+				if !given || j.given("rw") || j.open("rw") || len(j.own.Options) == 0 ||
+					slices.ContainsFunc(j.own.Options, func(o fio.Option) bool { return !slices.Contains(placeOptions, o.Name) }) {
+					continue
+				}
+				report(*j.found(says("[%s] is a job of its own, and reads with fio's defaults: it shares no option "+
+					"with the sections before it.", j.sec.Name)))
 			}
-			if j.src.Command || j.partial {
-				continue
-			}
-			given = given || slices.ContainsFunc(j.own.Options, sets("rw"))
-			if !given || j.given("rw") || j.open("rw") || len(j.own.Options) == 0 ||
-				slices.ContainsFunc(j.own.Options, func(o fio.Option) bool { return !slices.Contains(placeOptions, o.Name) }) {
-				continue
-			}
-			report(*j.found(says("[%s] is a job of its own, and reads with fio's defaults: it shares no option "+
-				"with the sections before it.", j.sec.Name)))
 		}
 	},
 }
 
 var sectionPath = &rule{
-	Code: "PL160", Check: func(c *Case, report func(finding.Finding)) {
+	Code: "PL160", Check: func(c *Case, report reporter) {
 		for _, file := range c.Scripts {
 			named := map[*script.Job][]*lintJob{} // sections named as paths, by job file
 			for _, j := range c.byFile[file] {

@@ -12,7 +12,7 @@ import (
 )
 
 var sameBlocks = &rule{
-	Code: "PL107", Check: eachJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL107", Check: eachJob(measured(func(j *lintJob) *fault {
 		w := j.load
 		shared := w.SharedFile || j.given("filename") // whatever its name is
 		if !w.Sequential || !shared || w.OffsetIncrement > 0 || j.open("offset_increment") || !j.measures() ||
@@ -47,7 +47,8 @@ func inMemoryDevice(path string) bool {
 }
 
 var neverWritten = &rule{
-	Code: "PL112", Check: eachJob(measured(func(c *Case, j *lintJob) *finding.Finding {
+	Code: "PL112", Check: eachJob(measured(func(j *lintJob) *fault {
+		c := j.of
 		if !j.load.Reads() || j.load.Writes() || !j.measures() || j.open("rw") {
 			return nil
 		}
@@ -92,7 +93,8 @@ func destroys(f *script.File) bool {
 }
 
 var rawWrite = &rule{
-	Code: "PL113", Check: anyJob(func(c *Case, j *lintJob) *finding.Finding {
+	Code: "PL113", Check: anyJob(func(j *lintJob) *fault {
+		c := j.of
 		if _, only := j.readOnly(); only || !j.load.Writes() && j.load.TrimShare == 0 || !j.measures() {
 			return nil
 		}

@@ -9,7 +9,7 @@ import (
 )
 
 var rateBySmallest = &rule{
-	Code: "PL135", Check: anyJob(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL135", Check: anyJob(func(j *lintJob) *fault {
 		w := j.load
 		read, write := w.HeldIOPS()
 		var parts []string
@@ -29,7 +29,7 @@ var rateBySmallest = &rule{
 }
 
 var rateWithPauses = &rule{
-	Code: "PL136", Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL136", Check: eachJob(func(j *lintJob) *fault {
 		w := j.load
 		limited := w.Reads() && (w.ReadRate > 0 || w.ReadIOPS > 0) || w.Writes() && (w.WriteRate > 0 || w.WriteIOPS > 0)
 		if w.ThinkTime == 0 || !limited || j.flag("rate_ignore_thinktime", false) ||
@@ -42,7 +42,7 @@ var rateWithPauses = &rule{
 }
 
 var rampAboveRun = &rule{
-	Code: "PL137", Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL137", Check: eachJob(func(j *lintJob) *fault {
 		w := j.load
 		if w.Runtime == 0 || w.Ramp <= w.Runtime || j.open("runtime") || j.open("ramp_time") {
 			return nil
@@ -58,7 +58,7 @@ var rampAboveRun = &rule{
 }
 
 var loopsWithTime = &rule{
-	Code: "PL146", Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL146", Check: eachJob(func(j *lintJob) *fault {
 		if loops := strings.TrimSpace(
 			j.last["loops"].Value,
 		); loops == "" || loops == "0" || loops == "1" || !j.load.TimeBased ||

@@ -14,8 +14,8 @@ import (
 
 // options calls visit for each option written in the scripts, once.
 func (c *Case) options(
-	visit func(f *script.File, j script.Job, at func(says string) *finding.Finding, o fio.Option) *finding.Finding,
-	report func(finding.Finding),
+	visit func(f *script.File, j script.Job, at func(says string) *fault, o fio.Option) *fault,
+	report reporter,
 ) {
 	for _, file := range c.Scripts {
 		for _, j := range file.Jobs {
@@ -24,7 +24,7 @@ func (c *Case) options(
 					if o.File != "" {
 						continue
 					}
-					at := func(message string) *finding.Finding {
+					at := func(message string) *fault {
 						f := foundAt(file, o.Line, o.Col, "")
 						f.Message = message
 						return f
@@ -96,12 +96,12 @@ func (c *Case) textsOf(file *script.File, j *script.Job) []written {
 }
 
 // says is a finding at one of the section's options.
-func (w written) says(o fio.Option, format string, args ...any) *finding.Finding {
+func (w written) says(o fio.Option, format string, args ...any) *fault {
 	return foundAt(w.file, o.Line, o.Col, format, args...)
 }
 
 var unknownOption = &rule{
-	Code: "PL102", Check: func(c *Case, report func(finding.Finding)) {
+	Code: "PL102", Check: func(c *Case, report reporter) {
 		table := c.table()
 		var stopped *script.Job
 		for _, w := range c.sections {
@@ -129,7 +129,7 @@ var unknownOption = &rule{
 }
 
 // refusedByAsked reports what the fio that was asked refuses and the table does not.
-func (c *Case) refusedByAsked(w written, report func(finding.Finding)) {
+func (c *Case) refusedByAsked(w written, report reporter) {
 	a, asked := c.Asked[w.job.File]
 	if !asked {
 		return
@@ -147,7 +147,7 @@ func (c *Case) refusedByAsked(w written, report func(finding.Finding)) {
 }
 
 // refused puts a refusal into words; nil where another rule speaks of it.
-func (c *Case) refused(table *fio.OptionTable, w written, r fio.Refusal) *finding.Finding {
+func (c *Case) refused(table *fio.OptionTable, w written, r fio.Refusal) *fault {
 	o := r.Option
 	if o.File != "" || o.Line == 0 || w.job.Partial && r.Kind == fio.RefusedBetween {
 		return nil
@@ -239,7 +239,7 @@ func (w written) instead(table *fio.OptionTable, r fio.Refusal) string {
 // ownProgram is a fio that somebody built: one in a folder whose name is no system's.
 var ownProgram = regexp.MustCompile(`^(?:[^/]*/)*[^/]*[fF][iI][oO][^/]*/fio$|^\.\.?/fio$`)
 
-func (c *Case) unknownName(table *fio.OptionTable, w written, r fio.Refusal) *finding.Finding {
+func (c *Case) unknownName(table *fio.OptionTable, w written, r fio.Refusal) *fault {
 	o := r.Option
 	if pluginOption(o.Name) {
 		return nil
@@ -294,7 +294,7 @@ func (c *Case) unknownName(table *fio.OptionTable, w written, r fio.Refusal) *fi
 
 // unknownEngine is an error where one of fio's engines is near; another name may be that of a plugin
 // which is loaded into fio, or of a newer fio.
-func unknownEngine(w written, r fio.Refusal) *finding.Finding {
+func unknownEngine(w written, r fio.Refusal) *fault {
 	value := strings.TrimSpace(r.Option.Value)
 	if r.Near == "" || strings.HasPrefix(value, "spdk") || strings.ContainsAny(value, "-.") {
 		f := w.says(r.Option, "ioengine=%s is not one of fio's own engines: its options are not judged.",
@@ -328,7 +328,7 @@ func blankRefused(table *fio.OptionTable, w written, o fio.Option) bool {
 }
 
 var blankValue = &rule{
-	Code: "PL127", Check: func(c *Case, report func(finding.Finding)) {
+	Code: "PL127", Check: func(c *Case, report reporter) {
 		table := c.table()
 		for _, w := range c.sections {
 			for _, o := range w.Own {
@@ -345,7 +345,7 @@ var blankValue = &rule{
 }
 
 var inverseUnit = &rule{
-	Code: "PL128", Check: func(c *Case, report func(finding.Finding)) {
+	Code: "PL128", Check: func(c *Case, report reporter) {
 		table := c.table()
 		for _, w := range c.sections {
 			for _, m := range table.Misreadings(w.JobText) {
@@ -358,7 +358,7 @@ var inverseUnit = &rule{
 }
 
 // sectionMisread reports a line whose section is not the one that it looks like.
-func sectionMisread(w written, report func(finding.Finding)) {
+func sectionMisread(w written, report reporter) {
 	s := w.job.File.Sections[w.section]
 	line := w.file.Source(s.Line)
 	m, odd := script.MisreadSection(line, s.Name)
@@ -379,7 +379,7 @@ func sectionMisread(w written, report func(finding.Finding)) {
 	report(*f)
 }
 
-func misread(w written, m fio.Misreading) *finding.Finding {
+func misread(w written, m fio.Misreading) *fault {
 	o := m.Option
 	f := w.says(o, "%s %s.", o.String(), m.Says)
 	switch {

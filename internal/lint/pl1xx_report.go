@@ -11,7 +11,7 @@ import (
 )
 
 var manyReports = &rule{
-	Code: "PL118", Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL118", Check: eachJob(func(j *lintJob) *fault {
 		if j.load.Jobs < 4 || j.flag("group_reporting", false) {
 			return nil
 		}
@@ -21,7 +21,7 @@ var manyReports = &rule{
 }
 
 var ratePerJob = &rule{
-	Code: "PL119", Check: anyJob(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL119", Check: anyJob(func(j *lintJob) *fault {
 		w := j.load
 		if w.Jobs < 2 || j.open("numjobs") {
 			return nil
@@ -77,7 +77,7 @@ func (c *Case) unused(uses func(*lintJob) (used, known bool), report func(*lintJ
 }
 
 var mixIgnored = &rule{
-	Code: "PL120", Check: func(c *Case, report func(finding.Finding)) {
+	Code: "PL120", Check: func(c *Case, report reporter) {
 		mixes := func(j *lintJob) (used, known bool) {
 			mode := j.mode()
 			return mode == "rw" || mode == "readwrite" || mode == "randrw", !j.open("rw") && !j.agrees()
@@ -98,7 +98,7 @@ var mixIgnored = &rule{
 }
 
 var syncsNothing = &rule{
-	Code: "PL159", Check: func(c *Case, report func(finding.Finding)) {
+	Code: "PL159", Check: func(c *Case, report reporter) {
 		syncs := func(j *lintJob) (used, known bool) {
 			asked := func(name string) bool {
 				n, err := strconv.Atoi(strings.TrimSpace(j.last[name].Value))
@@ -144,7 +144,7 @@ func (j *lintJob) mode() string {
 }
 
 var omission = &rule{
-	Code: "PL122", Check: eachJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL122", Check: eachJob(measured(func(j *lintJob) *fault {
 		limited := ""
 		for _, name := range []string{"thinktime", "rate_iops", "rate"} {
 			if o, ok := j.last[name]; ok && strings.Trim(o.Value, "0 ,") != "" {
@@ -163,7 +163,7 @@ var omission = &rule{
 }
 
 var everyIO = &rule{
-	Code: "PL126", Check: eachJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL126", Check: eachJob(measured(func(j *lintJob) *fault {
 		for _, name := range []string{"write_lat_log", "write_bw_log", "write_iops_log"} {
 			if j.given(name) && !j.given("log_avg_msec") && !j.given("log_hist_msec") && !j.given("log_max_value") {
 				return j.found(says("%s without log_avg_msec keeps a line in memory for each I/O.", name), name)

@@ -12,7 +12,7 @@ import (
 )
 
 var cachedSet = &rule{
-	Code: "PL105", Check: eachJob(measured(func(c *Case, j *lintJob) *finding.Finding {
+	Code: "PL105", Check: eachJob(measured(func(j *lintJob) *fault {
 		const controller = units.GiB
 		total := j.total()
 		if total == 0 || tiny(j) || !j.measures() || j.open("direct") || j.open("ioengine") {
@@ -26,7 +26,7 @@ var cachedSet = &rule{
 			f.Severity, f.Fix = finding.Info, "Give it a size that no controller's or drive's memory holds, such as 10G."
 			return f
 		}
-		return j.inMemory(c, total)
+		return j.inMemory(j.of, total)
 	})),
 }
 
@@ -45,7 +45,7 @@ func (j *lintJob) rereads() bool {
 }
 
 // inMemory judges buffered I/O: reads that come again, and writes that nothing forces out.
-func (j *lintJob) inMemory(c *Case, total units.Bytes) *finding.Finding {
+func (j *lintJob) inMemory(c *Case, total units.Bytes) *fault {
 	const likely, sure = 4 * units.GiB, 128 * units.MiB // of memory, in machines that run fio
 	memory, name := c.Memory, "the machine's "+c.Memory.String()+" of memory"
 	switch {
@@ -84,7 +84,7 @@ func tiny(j *lintJob) bool {
 }
 
 var tinyFile = &rule{
-	Code: "PL106", Check: anyJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL106", Check: anyJob(measured(func(j *lintJob) *fault {
 		if !tiny(j) || !j.measures() || j.open("bs") || j.open("rw") {
 			return nil
 		}
@@ -122,12 +122,12 @@ func firstWord(s string) string {
 }
 
 var straddles = &rule{
-	Code: "PL114", Check: eachJob(measured(func(c *Case, j *lintJob) *finding.Finding {
+	Code: "PL114", Check: eachJob(measured(func(j *lintJob) *fault {
 		bs := j.bs()
 		if bs == 0 || !j.measures() || j.open("bs") || j.given("bssplit") || j.given("bsrange") {
 			return nil
 		}
-		if chunk, where := c.chunkOf(j); chunk > 0 {
+		if chunk, where := j.of.chunkOf(j); chunk > 0 {
 			if chunk%bs == 0 || bs%chunk == 0 {
 				return nil
 			}
@@ -173,7 +173,7 @@ func (c *Case) chunkOf(j *lintJob) (units.Bytes, string) {
 }
 
 var tooLarge = &rule{
-	Code: "PL121", Check: func(c *Case, report func(finding.Finding)) {
+	Code: "PL121", Check: func(c *Case, report reporter) {
 		if c.Free == 0 {
 			return
 		}
@@ -194,7 +194,7 @@ var tooLarge = &rule{
 }
 
 var percentSize = &rule{
-	Code: "PL125", Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL125", Check: eachJob(func(j *lintJob) *fault {
 		for _, name := range []string{"size", "io_size"} {
 			if o := j.last[name]; strings.HasSuffix(strings.TrimSpace(o.Value), "%") && len(j.devices()) == 0 &&
 				j.measures() &&
@@ -208,7 +208,7 @@ var percentSize = &rule{
 }
 
 var endsEarly = &rule{
-	Code: "PL129", Check: eachJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL129", Check: eachJob(measured(func(j *lintJob) *fault {
 		if j.load.Runtime == 0 || j.load.TimeBased || j.open("time_based") || j.load.Size == 0 || j.given("io_size") ||
 			j.given("loops") ||
 			j.given("number_ios") ||

@@ -13,7 +13,7 @@ import (
 )
 
 var unreadable = &rule{
-	Code: "PL100", Check: func(c *Case, report func(finding.Finding)) {
+	Code: "PL100", Check: func(c *Case, report reporter) {
 		for _, file := range c.Scripts {
 			for _, u := range file.Unread {
 				why := text.Clean(u.Why, 120)
@@ -69,7 +69,7 @@ func blankWord(j script.Job) (shell.Word, bool) {
 }
 
 var notRead = &rule{
-	Code: "PL147", Check: func(c *Case, report func(finding.Finding)) {
+	Code: "PL147", Check: func(c *Case, report reporter) {
 		for _, file := range c.Scripts {
 			for _, p := range file.Passed {
 				report(*foundAt(file, p.Line, 1, "A fio command is passed over: %s.", p.Why))
@@ -79,7 +79,7 @@ var notRead = &rule{
 }
 
 var longDash = &rule{
-	Code: "PL101", Check: func(c *Case, report func(finding.Finding)) {
+	Code: "PL101", Check: func(c *Case, report reporter) {
 		for _, file := range c.Scripts {
 			for _, j := range file.Jobs {
 				if len(j.Typos) == 0 {
@@ -123,7 +123,7 @@ func commandOf(words []shell.Word) string {
 }
 
 var noJob = &rule{
-	Code: "PL141", Check: func(c *Case, report func(finding.Finding)) {
+	Code: "PL141", Check: func(c *Case, report reporter) {
 		for _, file := range c.Scripts {
 			for _, j := range file.Jobs {
 				if c.nameless(j) {

@@ -35,7 +35,7 @@ func documentOf(f *script.File, jobs []*lintJob) *document {
 }
 
 var unmade = &rule{
-	Code: "PL162", Check: func(c *Case, report func(finding.Finding)) {
+	Code: "PL162", Check: func(c *Case, report reporter) {
 		for _, file := range c.Scripts {
 			for _, u := range c.documents[file].Unmade {
 				report(*foundAt(file, u.Word.Line, u.Word.Col, "mdadm refuses it: %s.", u.Why))
@@ -56,7 +56,7 @@ var (
 )
 
 var bootFiles = &rule{
-	Code: "PL163", Check: func(c *Case, report func(finding.Finding)) {
+	Code: "PL163", Check: func(c *Case, report reporter) {
 		for _, file := range c.Scripts {
 			say := func(line int, format string, args ...any) { report(*foundAt(file, line, 1, format, args...)) }
 			appended, dropped := 0, 0
@@ -93,7 +93,7 @@ var bootFiles = &rule{
 }
 
 var wrongStripe = &rule{
-	Code: "PL130", Check: func(c *Case, report func(finding.Finding)) {
+	Code: "PL130", Check: func(c *Case, report reporter) {
 		for _, file := range c.Scripts {
 			for _, m := range c.documents[file].Formats {
 				a := m.Array
@@ -139,7 +139,7 @@ var wrongStripe = &rule{
 }
 
 var mountedTwice = &rule{
-	Code: "PL131", Check: func(c *Case, report func(finding.Finding)) {
+	Code: "PL131", Check: func(c *Case, report reporter) {
 		for _, file := range c.Scripts {
 			for _, d := range c.documents[file].Twice {
 				first, second, idle := d.First, d.Second, d.Idle
@@ -163,8 +163,8 @@ var mountedTwice = &rule{
 }
 
 // mountedWith makes a check of a case: that no mount of a document has one of the options.
-func mountedWith(message string, options ...string) func(*Case, func(finding.Finding)) {
-	return func(c *Case, report func(finding.Finding)) {
+func mountedWith(message string, options ...string) func(*Case, reporter) {
+	return func(c *Case, report reporter) {
 		for _, file := range c.Scripts {
 			for _, cmd := range file.Commands {
 				opts, _ := cmd.Flags(script.MountOptions)
@@ -189,7 +189,7 @@ var noBarrier = &rule{
 }
 
 var neverMounted = &rule{
-	Code: "PL133", Check: func(c *Case, report func(finding.Finding)) {
+	Code: "PL133", Check: func(c *Case, report reporter) {
 		for _, file := range c.Scripts {
 			explained := map[string]bool{}
 			l := c.documents[file]
@@ -223,7 +223,7 @@ func mountsAll(file *script.File) bool {
 }
 
 var sameVolume = &rule{
-	Code: "PL134", Check: func(c *Case, report func(finding.Finding)) {
+	Code: "PL134", Check: func(c *Case, report reporter) {
 		type key struct {
 			name, scope string
 			block       int

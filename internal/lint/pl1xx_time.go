@@ -16,7 +16,7 @@ import (
 )
 
 var endless = &rule{
-	Code: "PL108", Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL108", Check: eachJob(func(j *lintJob) *fault {
 		if !j.load.TimeBased || j.open("time_based") || j.open("runtime") || j.load.Runtime > 0 {
 			return nil
 		}
@@ -37,7 +37,7 @@ var endless = &rule{
 const shortRun = 5 * time.Minute
 
 var noRamp = &rule{
-	Code: "PL109", Check: eachJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL109", Check: eachJob(measured(func(j *lintJob) *fault {
 		w := j.load
 		if !w.TimeBased || w.Runtime == 0 || w.Runtime >= shortRun || j.flag("ramp_time", false) || j.open("ramp_time") ||
 			!j.measures() {
@@ -70,15 +70,15 @@ func bursting(f *script.File) []cloud.InstanceFacts {
 }
 
 var shortForBurst = &rule{
-	Code: "PL110", Check: eachJob(measured(func(c *Case, j *lintJob) *finding.Finding {
+	Code: "PL110", Check: eachJob(measured(func(j *lintJob) *fault {
 		const burst = 30 * time.Minute
 		w := j.load
 		if w.Runtime == 0 || w.Runtime >= burst || !j.measures() {
 			return nil
 		}
-		var f *finding.Finding
+		var f *fault
 		steepest := units.IOPS(0)
-		l := c.documents[j.file]
+		l := j.of.documents[j.file]
 		for _, facts := range l.bursting {
 			name := facts.Type
 			if f == nil {
@@ -113,7 +113,7 @@ var shortForBurst = &rule{
 }
 
 var repeatedRandom = &rule{
-	Code: "PL115", Check: eachJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL115", Check: eachJob(measured(func(j *lintJob) *fault {
 		if j.load.Sequential || j.flag("randrepeat", true) && j.given("allrandrepeat") || !j.flag("randrepeat", true) ||
 			j.given("randseed") ||
 			!j.measures() {

@@ -8,12 +8,11 @@ import (
 
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
-	"plimsoll/internal/script"
 	"plimsoll/internal/text"
 )
 
 var verifyShared = &rule{
-	Code: "PL149", Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL149", Check: eachJob(func(j *lintJob) *fault {
 		w := j.load
 		if !w.VerifyOn || !w.Writes() || !w.SharedFile || w.Jobs < 2 || w.OffsetIncrement > 0 || !j.measures() ||
 			j.flag("verify_only", false) || !j.flag("do_verify", true) || j.given("offset_align") ||
@@ -34,7 +33,7 @@ var verifyShared = &rule{
 }
 
 var verifiesNothing = &rule{
-	Code: "PL165", Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL165", Check: eachJob(func(j *lintJob) *fault {
 		if !j.flag("verify_only", false) || j.anyGiven("verify", "verify_pattern") || j.open("verify") || j.open("verify_only") {
 			return nil
 		}
@@ -47,27 +46,25 @@ var verifiesNothing = &rule{
 }
 
 var writtenTwice = &rule{
-	Code: "PL150", Check: func(c *Case, report func(finding.Finding)) {
-		var in *script.Job
-		writers := map[string]*lintJob{}
-		for _, j := range c.jobs {
-			if j.src != in {
-				in, writers = j.src, map[string]*lintJob{}
+	Code: "PL150", Check: func(c *Case, report reporter) {
+		for jobs := range c.sources() {
+			writers := map[string]*lintJob{}
+			for _, j := range jobs {
+				if j.waits() {
+					clear(writers)
+				}
+				own, has := j.own.Get("filename")
+				if !has || j.partial || !j.load.Writes() || j.open("rw") || j.open("filename") || j.given("offset") ||
+					j.given("offset_increment") || !j.measures() || j.file.Functional() || j.sectioned() {
+					continue
+				}
+				before := writers[own]
+				if before != nil && before.mode() == j.mode() && before.bs() == j.bs() && len(writers) > 1 {
+					report(*j.found(says("[%s] writes %s as [%s] does, at the same time.", j.sec.Name,
+						own, before.sec.Name), "filename"))
+				}
+				writers[own] = j
 			}
-			if j.waits() {
-				clear(writers)
-			}
-			own, has := j.own.Get("filename")
-			if !has || j.partial || !j.load.Writes() || j.open("rw") || j.open("filename") || j.given("offset") ||
-				j.given("offset_increment") || !j.measures() || j.file.Functional() || j.sectioned() {
-				continue
-			}
-			before := writers[own]
-			if before != nil && before.mode() == j.mode() && before.bs() == j.bs() && len(writers) > 1 {
-				report(*j.found(says("[%s] writes %s as [%s] does, at the same time.", j.sec.Name,
-					own, before.sec.Name), "filename"))
-			}
-			writers[own] = j
 		}
 	},
 }
@@ -82,26 +79,17 @@ var shapes = strings.Fields(`rw bs iodepth numjobs name rwmixread rwmixwrite des
 	new_group write_bw_log write_lat_log write_iops_log`)
 
 var series = &rule{
-	Code: "PL151", Check: func(c *Case, report func(finding.Finding)) {
-		var group []*lintJob
-		flush := func() {
-			if f := seriesOf(group); f != nil {
+	Code: "PL151", Check: func(c *Case, report reporter) {
+		for jobs := range c.sources() {
+			if f := seriesOf(jobs); f != nil {
 				report(*f)
 			}
-			group = nil
 		}
-		for _, j := range c.jobs {
-			if len(group) > 0 && group[0].src != j.src {
-				flush()
-			}
-			group = append(group, j)
-		}
-		flush()
 	},
 }
 
 // seriesOf judges the sections of one job file.
-func seriesOf(jobs []*lintJob) *finding.Finding {
+func seriesOf(jobs []*lintJob) *fault {
 	if len(jobs) < 2 || jobs[0].partial || len(jobs[0].src.Passed) > 0 || jobs[0].sectioned() {
 		return nil
 	}
@@ -187,7 +175,7 @@ func (j *lintJob) named(differ map[string]bool) bool {
 }
 
 var replayed = &rule{
-	Code: "PL152", Check: eachJob(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL152", Check: eachJob(func(j *lintJob) *fault {
 		if !j.given("read_iolog") || j.open("ioengine") || j.file.Functional() {
 			return nil
 		}
@@ -206,7 +194,7 @@ var replayed = &rule{
 var logName = regexp.MustCompile(`(?i)(?:^|[^a-z])(?:wal|redo|redolog|binlog|xlog)(?:[^a-z]|$)`)
 
 var neverSynced = &rule{
-	Code: "PL153", Check: eachJob(measured(func(_ *Case, j *lintJob) *finding.Finding {
+	Code: "PL153", Check: eachJob(measured(func(j *lintJob) *fault {
 		w := j.load
 		named := logName.MatchString(j.sec.Name) || logName.MatchString(path.Base(w.Filename))
 		if !named || !w.Sequential || !w.Writes() || w.Reads() || j.forcesOut() || !j.measures() ||

@@ -24,7 +24,7 @@ var freeText = strings.Fields(`exec_prerun exec_postrun description name program
 var writtenNames = strings.Fields(`output write_bw_log write_lat_log write_iops_log write_hist_log write_iolog`)
 
 var lostDash = &rule{
-	Code: "PL156", Check: func(c *Case, report func(finding.Finding)) {
+	Code: "PL156", Check: func(c *Case, report reporter) {
 		for _, file := range c.Scripts {
 			for k := range file.Jobs {
 				if j := &file.Jobs[k]; j.Command {
@@ -32,7 +32,7 @@ var lostDash = &rule{
 				}
 			}
 		}
-		c.options(func(_ *script.File, j script.Job, at func(string) *finding.Finding, o fio.Option) *finding.Finding {
+		c.options(func(_ *script.File, j script.Job, at func(string) *fault, o fio.Option) *fault {
 			m := swallowed.FindStringSubmatch(o.Value)
 			if !j.Command || m == nil || !c.optionName(m[1]) || slices.Contains(freeText, o.Name) ||
 				strings.HasSuffix(m[0], m[1]) && command.TakesNext(m[1]) { // /data/x--name
@@ -54,7 +54,7 @@ var lostDash = &rule{
 }
 
 // barePairs are the words of a command that set an option without dashes.
-func (c *Case) barePairs(file *script.File, j *script.Job, report func(finding.Finding)) {
+func (c *Case) barePairs(file *script.File, j *script.Job, report reporter) {
 	for _, w := range j.Words {
 		m := setWord.FindStringSubmatch(w.Text)
 		if m == nil || !c.optionName(m[1]) || !slices.Contains(j.File.Files, w.Text) {
@@ -74,7 +74,7 @@ func (c *Case) optionName(word string) bool {
 }
 
 // readOnly reports commands with --readonly whose jobs write, which fio refuses in a run.
-func (c *Case) readOnly(report func(finding.Finding)) {
+func (c *Case) readOnly(report reporter) {
 	for _, j := range c.jobs {
 		o, only := j.readOnly()
 		if !only || j.partial || j.open("rw") || !j.load.Writes() && j.load.TrimShare == 0 || !j.measures() {
@@ -98,7 +98,7 @@ func (j *lintJob) readOnly() (o fio.Option, given bool) {
 
 // homePath reports a path that begins with ~ where no shell replaces it: in a job file, and behind =
 // on a command line.
-func homePath(w written, report func(finding.Finding)) {
+func homePath(w written, report reporter) {
 	for _, o := range w.Own {
 		if o.Name != "filename" && o.Name != "directory" || !strings.HasPrefix(o.Value, "~/") {
 			continue

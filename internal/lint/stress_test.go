@@ -145,6 +145,9 @@ func TestLintGrowsInProportion(t *testing.T) {
 		"YAML that nests": func(n int) {
 			judge("x.yml", strings.Repeat("{a: ", n)+"fio"+strings.Repeat("}", n)+"\n", script.Options{})
 		},
+		"commands that nest": func(n int) {
+			judge("x.sh", "fio --name=a "+strings.Repeat("$(", n)+"x"+strings.Repeat(")", n)+"\n", script.Options{})
+		},
 		"cells of a notebook": func(n int) {
 			judge("x.ipynb", numbered(n, " \"source\": [\n \"!fio --name=a#\"\n ]\n"), script.Options{})
 		},
