@@ -71,7 +71,10 @@ func made(rng *rand.Rand, names []string) *fio.JobFile {
 }
 
 func TestConversionsSayTheSame(t *testing.T) {
-	cases, seeds := 300, []uint64{1}
+	cases, seeds := 2000, []uint64{1}
+	if testing.Short() {
+		cases = 300
+	}
 	if n, err := strconv.Atoi(os.Getenv("CONVERT_CASES")); err == nil { // the large form, with three seeds from CONVERT_SEED on
 		first, _ := strconv.ParseUint(os.Getenv("CONVERT_SEED"), 10, 64)
 		cases, seeds = n, []uint64{first, first + 1, first + 2}
