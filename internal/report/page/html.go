@@ -202,6 +202,7 @@ type htmlCell struct {
 	Label string
 	Left  bool
 	Long  bool // a sentence: as a card it has a line of its own
+	List  bool // of figures, which may stand below one another
 	Empty bool
 }
 
@@ -215,6 +216,7 @@ func htmlRows(t Table) [][]htmlCell {
 		var row []htmlCell
 		for _, i := range shown {
 			c := htmlCell{Cell: r[i], Label: t.Columns[i].Name, Left: t.Columns[i].Left || i == 0}
+			c.List = strings.Contains(c.Text, ", ")
 			c.Long = text.Width(c.Text) > longCell || text.Width(c.Also) > longCell
 			c.Empty = (c.Text == "" || c.Text == None) && c.Also == "" && c.Gauge == 0
 			row = append(row, c)
@@ -248,7 +250,9 @@ func cards(t Table) int {
 			if t.Columns[i].Left || k == 0 {
 				wide = max(wide, min(text.Width(c.Text), 14), longestWord(c.Text))
 			} else {
-				wide = max(wide, text.Width(c.shown()))
+				for figure := range strings.SplitSeq(c.shown(), ", ") { // several stand below one another
+					wide = max(wide, text.Width(figure))
+				}
 			}
 			wide = max(wide, min(text.Width(c.Also)*8/10, 14))
 			if c.Gauge > 0 {
