@@ -158,75 +158,44 @@ func (v *jsonView) Event(e bench.Event) {
 
 func (*jsonView) Close() {}
 
-func lineOf(e bench.Event) progressLine {
+func lineOf(e bench.Event) (l progressLine) { // of a kind that the format does not have, nothing
 	switch e := e.(type) {
 	case bench.Started:
-		return progressLine{
-			Event:    eventStarted,
-			Schema:   page.Schema,
-			Dir:      e.Dir,
-			Suite:    e.Suite,
-			Count:    len(e.Scenarios),
-			Expected: e.Expected,
-		}
+		l.Event, l.Schema, l.Dir, l.Suite = eventStarted, page.Schema, e.Dir, e.Suite
+		l.Count, l.Expected = len(e.Scenarios), e.Expected
 	case bench.Laying:
-		return progressLine{
-			Event:   eventPrefill,
-			Role:    string(e.Role),
-			File:    e.File,
-			Written: e.Written,
-			Size:    e.Size,
-		}
+		l.Event, l.Role, l.File, l.Written, l.Size = eventPrefill, string(e.Role), e.File, e.Written, e.Size
 	case bench.Began:
-		return progressLine{Event: eventBegan, Scenario: e.Scenario.ID, Name: e.Scenario.Name, Expected: e.Expected}
+		l.Event, l.Scenario, l.Name, l.Expected = eventBegan, e.Scenario.ID, e.Scenario.Name, e.Expected
 	case bench.Ticked:
+		l.Event, l.Scenario, l.Elapsed = eventSecond, e.ID, e.Elapsed
 		if s := e.Transactions; s != nil {
-			return progressLine{
-				Event:    eventSecond,
-				Scenario: e.ID,
-				Elapsed:  e.Elapsed,
-				TPS:      float64(s.TPS),
-				TookMean: time.Duration(s.Latency),
-			}
+			l.TPS, l.TookMean = float64(s.TPS), time.Duration(s.Latency)
+			break
 		}
 		mean, p99 := completion(e.Second)
-		f := &flow{float64(e.Second.IOPS()), units.Rate(e.Second.BW()), mean, p99}
-		return progressLine{Event: eventSecond, Scenario: e.ID, Elapsed: e.Elapsed, Ramp: e.Second.Ramp, flow: f}
+		l.Ramp, l.flow = e.Second.Ramp, &flow{float64(e.Second.IOPS()), e.Second.BW(), mean, p99}
 	case bench.Ended:
-		if peak := e.Result.Peak(); peak != nil {
-			return progressLine{
-				Event: eventEnded, Scenario: e.ID, Name: e.Result.Name, State: e.Result.State, Reasons: e.Result.Reasons,
-				TPS: float64(peak.TPS), TookMean: time.Duration(peak.Latency.Mean),
-			}
+		r := e.Result
+		l.Event, l.Scenario, l.Name, l.State, l.Reasons = eventEnded, e.ID, r.Name, r.State, r.Reasons
+		if peak := r.Peak(); peak != nil {
+			l.TPS, l.TookMean = float64(peak.TPS), time.Duration(peak.Latency.Mean)
+			break
 		}
-		n, bw := e.Result.Total.Rates()
-		f := &flow{IOPS: float64(n), BW: units.Rate(bw)}
-		return progressLine{
-			Event:    eventEnded,
-			Scenario: e.ID,
-			Name:     e.Result.Name,
-			State:    e.Result.State,
-			Reasons:  e.Result.Reasons,
-			flow:     f,
-		}
+		n, bw := r.Total.Rates()
+		l.flow = &flow{IOPS: float64(n), BW: bw}
 	case bench.Cooling:
-		return progressLine{Event: eventCooldown, Expected: e.For}
+		l.Event, l.Expected = eventCooldown, e.For
 	case bench.RoundBegan:
-		return progressLine{Event: eventRound, Round: e.Round, Rounds: e.Of}
+		l.Event, l.Round, l.Rounds = eventRound, e.Round, e.Of
 	case bench.RoundEnded:
-		return progressLine{
-			Event:    eventRoundEnded,
-			Round:    e.Round,
-			Rounds:   e.Planned,
-			Expected: e.Rest,
-			Note:     roundText(e),
-		}
+		l.Event, l.Round, l.Rounds, l.Expected, l.Note = eventRoundEnded, e.Round, e.Planned, e.Rest, roundText(e)
 	case bench.Added:
-		return progressLine{Event: eventAdded, Scenario: e.Scenario.ID, Name: e.Scenario.Name}
+		l.Event, l.Scenario, l.Name = eventAdded, e.Scenario.ID, e.Scenario.Name
 	case bench.Noted:
-		return progressLine{Event: eventNote, Note: e.Text}
+		l.Event, l.Note = eventNote, e.Text
 	}
-	return progressLine{} // of a kind that the format does not have
+	return l
 }
 
 // completion is the mean and the 99th percentile of a second's completion latencies, 0 where there
@@ -307,13 +276,9 @@ func (p *progressState) apply(e bench.Event) {
 func roundText(e bench.RoundEnded) string {
 	var figures []string
 	for _, f := range e.Figures {
-		level := units.IOPS(f.Precision.Level.Center).String() + " IOPS"
-		switch f.Figure {
-		case "TPS":
-			level = units.IOPS(f.Precision.Level.Center).String() + " TPS"
-		case "IOPS":
-		default:
-			level = units.Rate(f.Precision.Level.Center).String()
+		level := units.Rate(f.Precision.Level.Center).String()
+		if f.Figure == "TPS" || f.Figure == "IOPS" {
+			level = units.IOPS(f.Precision.Level.Center).String() + " " + f.Figure
 		}
 		words := f.Name + " " + level
 		switch {
@@ -325,23 +290,18 @@ func roundText(e bench.RoundEnded) string {
 		}
 		figures = append(figures, words)
 	}
-	var line string
-	switch {
-	case e.Steady:
-		line = fmt.Sprintf("round %d, ", e.Round)
-		if e.Enough {
-			line += "the last"
-		} else {
-			line += fmt.Sprintf("at most %d", e.Planned)
+	line := fmt.Sprintf("round %d/%d: %s", e.Round, max(e.Planned, e.Round), strings.Join(figures, ", "))
+	if e.Goal > 0 {
+		line += fmt.Sprintf(" (goal %s)", text.Percent(e.Goal))
+	}
+	if e.Steady {
+		most := "the last"
+		if !e.Enough {
+			most = fmt.Sprintf("at most %d", e.Planned)
 		}
-		line += fmt.Sprintf(": %d of %d figures are settled", e.Settled, len(e.Figures))
+		line = fmt.Sprintf("round %d, %s: %d of %d figures are settled", e.Round, most, e.Settled, len(e.Figures))
 		if e.Written > 0 {
 			line += fmt.Sprintf("; the files were written %s (2 at least)", text.Times(e.Written))
-		}
-	default:
-		line = fmt.Sprintf("round %d/%d: %s", e.Round, max(e.Planned, e.Round), strings.Join(figures, ", "))
-		if e.Goal > 0 {
-			line += fmt.Sprintf(" (goal %s)", text.Percent(e.Goal))
 		}
 	}
 	return line + roundsLeft(e)

@@ -1,8 +1,10 @@
 package compared
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"plimsoll/internal/compare"
@@ -74,34 +76,21 @@ func Against(a *compare.Against) *page.Document {
 
 // againstAnswer is "1 regression, 3 as expected, 2 not judged".
 func againstAnswer(a *compare.Against) string {
-	var order []compare.Standing
+	order := []compare.Standing{compare.Regression}
 	count := map[compare.Standing]int{}
 	for _, j := range a.Rows {
-		if count[j.Standing] == 0 {
+		if count[j.Standing]++; !slices.Contains(order, j.Standing) && j.Standing != compare.Unjudged {
 			order = append(order, j.Standing)
 		}
-		count[j.Standing]++
 	}
 	var parts []string
-	put := func(s compare.Standing) {
+	for _, s := range append(order, compare.Unjudged) {
+		name := cmp.Or(map[compare.Standing]string{compare.Unjudged: "not judged"}[s], string(s))
 		if count[s] > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", count[s], s))
-			delete(count, s)
+			parts = append(parts, fmt.Sprintf("%d %s", count[s], name))
 		}
 	}
-	put(compare.Regression)
-	for _, s := range order {
-		if s != compare.Unjudged {
-			put(s)
-		}
-	}
-	if n := count[compare.Unjudged]; n > 0 {
-		parts = append(parts, fmt.Sprintf("%d not judged", n))
-	}
-	if len(parts) == 0 {
-		return "Nothing to judge"
-	}
-	return strings.Join(parts, ", ")
+	return cmp.Or(strings.Join(parts, ", "), "Nothing to judge")
 }
 
 // judgment is a row, and its last cell.

@@ -16,22 +16,15 @@ func layouts(t *compare.Table) []page.Block {
 	one := page.NewTable("", "<layout", "over all", "faster", "slower", "same", "cannot tell", "<best in?")
 	slow, news := page.Note{Title: "slow volumes", Level: page.Detail}, page.Note{Lead: "not in the model", Tone: "warn"}
 	for k, s := range t.Standings {
-		name, all := s.Name, ""
-		switch {
-		case k == t.Base:
-			all = "base"
-		case k < len(t.Suite) && t.Suite[k] != nil:
+		name, all, best := s.Name, "", text.Some(s.Best, 3)
+		if k < len(t.Suite) && t.Suite[k] != nil {
 			all = ratioText(t.Suite[k])
 		}
-		row := []string{name, all}
-		for _, w := range []compare.Word{compare.Faster, compare.Slower, compare.Same, compare.CannotTell} {
-			n := ""
-			if k != t.Base {
-				n = fmt.Sprint(s.Words[w])
-			}
-			row = append(row, n)
+		if w := s.Words; k == t.Base {
+			one.Add(name, "base", "", "", "", "", best)
+		} else {
+			one.Add(name, all, w[compare.Faster], w[compare.Slower], w[compare.Same], w[compare.CannotTell], best)
 		}
-		one.Add(append(row, text.Some(s.Best, 3)))
 		for _, line := range s.Slow {
 			slow.Lines = append(slow.Lines, name+", "+line)
 		}
@@ -51,22 +44,22 @@ func layouts(t *compare.Table) []page.Block {
 		r := &t.Rows[i]
 		for k := range r.Cells {
 			c := &r.Cells[k]
-			row := []string{"", t.Sides[k].Name, words.None, words.None, "", "", ""}
+			name, predicted, measured, share, change, word := "", words.None, words.None, "", "", ""
 			if k == 0 {
-				row[0] = r.Name
+				name = r.Name
 			}
 			if c.Ceiling > 0 {
-				row[2], row[4] = words.Amount(c.Ceiling, r.Figure.Unit), text.Percent(c.Share)
+				predicted, share = words.Amount(c.Ceiling, r.Figure.Unit), text.Percent(c.Share)
 			}
 			if len(c.Rounds) > 0 {
-				row[3] = words.WithDoubt(words.Amount(c.Figure.Center, r.Figure.Unit), words.Doubt(c.Figure))
+				measured = words.WithDoubt(words.Amount(c.Figure.Center, r.Figure.Unit), words.Doubt(c.Figure))
 			} else if len(c.Invalid) > 0 {
-				row[6] = "INVALID: " + c.Invalid[0].Why
+				word = "INVALID: " + c.Invalid[0].Why
 			}
 			if k != t.Base && c.Change != nil {
-				row[5], row[6] = ratioText(c.Change), string(c.Change.Word)
+				change, word = ratioText(c.Change), string(c.Change.Word)
 			}
-			figures.Add(row)
+			figures.Add(name, t.Sides[k].Name, predicted, measured, share, change, word)
 		}
 	}
 	return []page.Block{one, figures, news, slow}
