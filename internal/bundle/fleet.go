@@ -53,6 +53,8 @@ type Fleet struct {
 	Reasons   []string        `json:"reasons,omitempty"`
 	// Findings are those of the fleet; the hosts' own are in their bundles.
 	Findings []finding.Finding `json:"findings,omitempty"`
+	// Damaged names files that are missing or not those that were written.
+	Damaged []string `json:"-"`
 }
 
 // HostState is what became of a host of a fleet.
@@ -194,7 +196,35 @@ func OpenFleet(dir string) (*Fleet, error) {
 		return nil, fmt.Errorf("%s has schema %d and this plimsoll reads 1 to %d: use a newer plimsoll", name, f.Schema,
 			FleetSchema)
 	}
+	if f.State == Finished && exists(filepath.Join(dir, sums)) {
+		f.distrust(damage(dir, "", []string{fleetFile}))
+	}
 	return &f, nil
+}
+
+// Inspect looks at what the fleet run of a directory consists of, and makes it invalid where a host's run is
+// missing or damaged.
+func (f *Fleet) Inspect(dir string) {
+	for _, h := range f.Hosts {
+		if h.State != HostDone || h.Dir == "" {
+			continue
+		}
+		b, err := h.open(dir)
+		switch {
+		case err != nil:
+			f.distrust([]string{h.Dir + " cannot be read: " + err.Error()})
+		case len(b.Damaged) > 0:
+			f.distrust([]string{h.Dir + ": " + b.Damaged[0]})
+		}
+	}
+}
+
+// distrust makes a fleet run invalid whose files are damaged.
+func (f *Fleet) distrust(damaged []string) {
+	if len(damaged) > 0 {
+		f.Verdict, f.Damaged = verdict.Invalid, append(f.Damaged, damaged...)
+		f.Reasons = append([]string{"The run's files are damaged: " + damaged[0] + "."}, f.Reasons...)
+	}
 }
 
 // CreateFleet makes the directory of a fleet run below out, named after the time and what, and
@@ -236,8 +266,16 @@ func ReopenFleet(name string) (*sys.Dir, *Fleet, error) {
 	return dir, f, nil
 }
 
-// SaveFleet writes fleet.json.
-func SaveFleet(dir *sys.Dir, f *Fleet) error { return writeJSON(dir.Path(fleetFile), f) }
+// SaveFleet writes fleet.json, and seals that of a finished run.
+func SaveFleet(dir *sys.Dir, f *Fleet) error {
+	if err := os.Remove(dir.Path(sums)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := writeJSON(dir.Path(fleetFile), f); err != nil || f.State != Finished {
+		return err
+	}
+	return seal(dir.Path(), fleetFile)
+}
 
 // Of is what a figure reached of the host's own ceiling, 0 where that is not known.
 func (f FleetFigure) Of() float64 {

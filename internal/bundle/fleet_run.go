@@ -47,7 +47,8 @@ func openFleetRun(dir string) (*Bundle, error) {
 	}
 	slices.Sort(names)
 	first := hosts[0]
-	all := &Bundle{Dir: dir, Run: Run{
+	f.Inspect(dir)
+	all := &Bundle{Dir: dir, Damaged: f.Damaged, Run: Run{
 		ID: f.ID, Tool: f.Tool, Created: f.Created, Finished: f.Finished, State: f.State,
 		Suite: first.Run.Suite, Settings: first.Run.Settings, Topology: first.Run.Topology, Policy: first.Run.Policy,
 		Fio: first.Run.Fio, Labels: f.Labels, Verdict: f.Verdict, Reasons: f.Reasons,

@@ -214,6 +214,11 @@ func verdictOf(f *bundle.Fleet) (verdict.Verdict, []string) {
 	if len(f.Scenarios) == 0 {
 		note(verdict.Invalid, "Nothing was measured.")
 	}
+	for _, h := range f.Hosts {
+		if h.State == bundle.HostDone && h.Verdict == verdict.Measured { // nothing judged it, so nothing passed
+			note(verdict.Measured, "")
+		}
+	}
 	for _, g := range byReason(f.Hosts) {
 		note(g.verdict, g.String())
 	}

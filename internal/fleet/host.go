@@ -25,7 +25,7 @@ type host struct {
 	argv   []string
 	orders chan command
 	end    context.CancelFunc
-	errs   tail
+	errs   *tail // of the last try
 	hello  message
 
 	pings   uint64
@@ -68,6 +68,8 @@ type event struct {
 func (h *host) connect(ctx context.Context, events chan<- event) {
 	ctx, h.end = context.WithCancel(ctx)
 	h.try++
+	errs := &tail{}
+	h.errs = errs
 	try := h.try
 	h.orders, h.sent, h.starts, h.heard = make(chan command, 64), map[uint64]int64{}, map[int]int64{}, time.Now()
 	inR, inW := io.Pipe()
@@ -104,7 +106,7 @@ func (h *host) connect(ctx context.Context, events chan<- event) {
 		}
 	}()
 	go func() {
-		code, err := sys.Process{Argv: h.argv, In: inR, Out: outW, Err: &h.errs}.Run(ctx)
+		code, err := sys.Process{Argv: h.argv, In: inR, Out: outW, Err: errs}.Run(ctx)
 		_ = outW.Close()
 		_ = inR.Close()
 		reading.Wait()
@@ -117,7 +119,7 @@ func (h *host) connect(ctx context.Context, events chan<- event) {
 			default:
 				err = fmt.Errorf("the connection ended with exit code %d", code)
 			}
-			if words := h.errs.String(); words != "" {
+			if words := errs.String(); words != "" {
 				err = fmt.Errorf("%w: %s", err, words)
 			}
 		}

@@ -116,6 +116,9 @@ func open(dirs []string) ([]source, error) {
 		if err != nil {
 			return nil, err
 		}
+		if i := slices.IndexFunc(all, func(s source) bool { return s.bundle.Run.ID == b.Run.ID && s.sameRun(b) }); i >= 0 {
+			return nil, fmt.Errorf("%s and %s are one run (%s): name it once", all[i].bundle.Dir, dir, text.Quote(b.Run.ID))
+		}
 		name := text.Clean(b.Run.Topology.Host.Name, 64)
 		if name == "" || slices.ContainsFunc(all, func(s source) bool { return s.host == name }) {
 			name = strings.Trim(name+" "+filepath.Base(dir), " ")
@@ -130,6 +133,12 @@ func open(dirs []string) ([]source, error) {
 			text.List(dirs))
 	}
 	return all, nil
+}
+
+// sameRun says that a bundle of the same ID is this run and not another host's of the same second and name.
+func (s source) sameRun(b *bundle.Bundle) bool {
+	r, o := &s.bundle.Run, &b.Run
+	return r.Created.Equal(o.Created) && r.Finished.Equal(o.Finished) && r.Topology.Host.Name == o.Topology.Host.Name
 }
 
 // started is the beginning of the first scenario of all.

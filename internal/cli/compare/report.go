@@ -155,5 +155,6 @@ func printFleet(env *form.Env, dir, format string) error {
 	if err != nil {
 		return err
 	}
+	f.Inspect(dir)
 	return form.Render(env, format, runs.Fleet(f))
 }
