@@ -40,6 +40,8 @@ type Change struct {
 	Without *stats.Estimate `json:"without_apart,omitempty"`
 	// Why says what is in the way of a word, or what to think of it.
 	Why string `json:"why,omitempty"`
+
+	trend string // of sides that were measured one after the other: what explains the change as well
 }
 
 // test compares all cells with the base, under Holm.
@@ -101,8 +103,39 @@ func (t *Table) change(r *Row, side, figures int) *Change {
 		change.Why = noTest(len(before), len(after), c)
 		return change
 	}
+	if first := inOrder(a.samples, b.samples); !paired && first != 0 {
+		change.order(before, after, first)
+	}
 	change.Without = without(before, after, paired, figures)
 	return change
+}
+
+// inOrder is -1 where all of a was measured before b, 1 where all of it was measured after, and 0 where
+// neither is known.
+func inOrder(a, b []Sample) int {
+	x, y := Side{Samples: a}, Side{Samples: b}
+	switch {
+	case x.start().IsZero() || y.start().IsZero():
+		return 0
+	case x.end().Before(y.start()):
+		return -1
+	case y.end().Before(x.start()):
+		return 1
+	}
+	return 0
+}
+
+// order doubts a change between sides that were measured one after the other: by a trend that goes on
+// through both, and by rounds that depend on those before them.
+func (c *Change) order(before, after []float64, first int) {
+	if first > 0 {
+		before, after = after, before
+	}
+	o := stats.OrderOf(before, after)
+	if c.Widen(o.Memory); o.Explains {
+		c.trend = fmt.Sprintf("both sides change by about %s a round, which explains it as well; alternate them (plimsoll ab)",
+			text.Change(o.Slope))
+	}
 }
 
 // sharedHost says why rounds of a host that others use, too, compare with nothing that was not measured in
@@ -189,6 +222,9 @@ func (c *Change) answer(pHolm, margin float64, figures int, lower bool) {
 	case stats.Unknown:
 		c.Word = CannotTell
 	}
+	if c.trend != "" && (c.Word == Faster || c.Word == Slower) {
+		c.Word, c.Why = CannotTell, c.trend
+	}
 	alpha := 0.05 / float64(figures)
 	if least := c.Comparison.LeastSeen(alpha); !math.IsInf(least, 0) {
 		c.LeastSeen = least
@@ -228,7 +264,8 @@ func (t *Table) suite() {
 		if len(before) < 2 {
 			continue
 		}
-		t.Suite[k] = together(before, after, t.Paired && na == nb, t.Margin)
+		first := inOrder(t.Rows[0].Cells[t.Base].samples, t.Rows[0].Cells[k].samples)
+		t.Suite[k] = together(before, after, t.Paired && na == nb, first, t.Margin)
 		if s := t.Suite[k]; s != nil && bursts {
 			s.Sustained = math.Exp(last / float64(len(before)))
 		}
@@ -239,7 +276,7 @@ func (t *Table) suite() {
 }
 
 // together is always a t test: a mean over scenarios is near normal.
-func together(before, after [][]float64, paired bool, margin float64) *Change {
+func together(before, after [][]float64, paired bool, first int, margin float64) *Change {
 	a, err1 := stats.Together(before)
 	b, err2 := stats.Together(after)
 	if err1 != nil || err2 != nil {
@@ -254,6 +291,9 @@ func together(before, after [][]float64, paired bool, margin float64) *Change {
 		change.Why = noTest(len(a), len(b), c)
 		return change
 	}
-	change.answer(c.P, margin, 1, false)
+	if !paired && first != 0 {
+		change.order(a, b, first)
+	}
+	change.answer(change.P, margin, 1, false)
 	return change
 }

@@ -64,7 +64,6 @@ func (t *Table) note(sides []Side) {
 			t.unlike(t.Rows[i].Name+": ", f, func(k int) []Sample { return t.Rows[i].Cells[k].all })
 		}
 	}
-	t.order(sides)
 	t.prices(sides)
 	for i := range t.Rows {
 		t.rowNotes(&t.Rows[i])
@@ -120,33 +119,6 @@ func list(all []string) string {
 		return fmt.Sprintf("%s and %d more", strings.Join(all[:2], ", "), len(all)-2)
 	}
 	return strings.Join(all, ", ")
-}
-
-// order doubts rounds of which all of one side were measured before all of the other.
-func (t *Table) order(sides []Side) {
-	if t.Paired {
-		return
-	}
-	for k := range sides {
-		if k == t.Base || t.Sides[k].Rounds < 2 || t.Sides[t.Base].Rounds < 2 {
-			continue
-		}
-		a, b := sides[t.Base], sides[k]
-		switch {
-		case a.end().Before(b.start()) && !a.start().IsZero():
-			t.Notes = append(
-				t.Notes,
-				fmt.Sprintf("all of %s was measured before %s: a drift looks like a change; plimsoll ab alternates them", a.Name,
-					b.Name),
-			)
-		case b.end().Before(a.start()) && !b.start().IsZero():
-			t.Notes = append(
-				t.Notes,
-				fmt.Sprintf("all of %s was measured before %s: a drift looks like a change; plimsoll ab alternates them", b.Name,
-					a.Name),
-			)
-		}
-	}
 }
 
 func (s Side) end() time.Time {

@@ -760,32 +760,79 @@ func TestColumnOfRuns(t *testing.T) {
 	}
 }
 
-// The order of rounds is doubted from two rounds per side on, and not where they alternate.
+// Which side was measured before all of the other is known by the starts of its rounds.
 func TestOrderOfRounds(t *testing.T) {
-	side := func(name string, minutes ...int) Side {
-		s := Side{Name: name}
+	at := func(minutes ...int) (all []Sample) {
 		for _, m := range minutes {
-			s.Samples = append(s.Samples, Sample{Run: &bundle.Bundle{Run: bundle.Run{Created: began.Add(time.Duration(m) * time.Minute)}}, Result: &result.Result{}})
+			b := &bundle.Bundle{Run: bundle.Run{Created: began.Add(time.Duration(m) * time.Minute)}}
+			if m == 0 { // an import of a time that is not known
+				b.Run.Created, b.Run.Imported = time.Time{}, []string{"x"}
+			}
+			all = append(all, Sample{Run: b, Result: &result.Result{}})
 		}
-		return s
+		return all
 	}
 	for name, c := range map[string]struct {
-		a, b   Side
-		paired bool
-		want   string
+		a, b []Sample
+		want int
 	}{
-		"a first":    {side("a", 1, 2), side("b", 3, 4), false, "all of a was measured before b: a drift"},
-		"b first":    {side("a", 3, 4), side("b", 1, 2), false, "all of b was measured before a: a drift"},
-		"alternated": {side("a", 1, 3), side("b", 2, 4), false, ""},
-		"at once":    {side("a", 1, 2), side("b", 2, 3), false, ""},
-		"paired":     {side("a", 1, 2), side("b", 3, 4), true, ""},
-		"one of a":   {side("a", 1), side("b", 3, 4), false, ""},
-		"one of b":   {side("a", 1, 2), side("b", 3), false, ""},
+		"a first": {at(1, 2), at(3, 4), -1}, "b first": {at(3, 4), at(1, 2), 1}, "alternated": {at(1, 3), at(2, 4), 0},
+		"at once": {at(1, 2), at(2, 3), 0}, "not known": {at(0, 0), at(2, 3), 0}, "none": {nil, at(2, 3), 0},
 	} {
-		table := &Table{Paired: c.paired, Sides: []Column{{Rounds: len(c.a.Samples)}, {Rounds: len(c.b.Samples)}}}
-		table.order([]Side{c.a, c.b})
-		if got := strings.Join(table.Notes, "|"); !strings.HasPrefix(got, c.want) || (got == "") != (c.want == "") {
-			t.Errorf("%s: %q", name, got)
+		if got := inOrder(c.a, c.b); got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+	}
+}
+
+// A change that a trend of both sides explains as well has no word, in either order, and a gate that asks for
+// a size cannot judge it; a step between sides that keep their level has one.
+func TestTrendThroughBothSides(t *testing.T) {
+	falling := func(from float64) []float64 {
+		var all []float64
+		for i := range 8 {
+			all = append(all, from*math.Pow(0.99, float64(i))*spread[i%3])
+		}
+		return all
+	}
+	level := func(at float64) []float64 {
+		var all []float64
+		for i := range 8 {
+			all = append(all, at*[]float64{1.01, 0.99, 1, 1.005, 0.995, 1.002, 0.998, 1}[i])
+		}
+		return all
+	}
+	for name, c := range map[string]struct {
+		before, after []float64
+		word          Word
+	}{
+		"a trend":         {falling(1000), falling(1000 * math.Pow(0.99, 8)), CannotTell},
+		"a step":          {level(1000), level(920), Slower},
+		"a trend, a step": {falling(1000), falling(700), Slower},
+	} {
+		for _, turned := range []bool{false, true} {
+			when := []int{0, 100}
+			if turned {
+				when = []int{100, 0}
+			}
+			of := func(name string, at int, values []float64) Side {
+				return side(t, name, at, func(i int) []work { return []work{randwrite("w", 8192, values[i])} }, len(values))
+			}
+			before, after := c.before, c.after
+			if turned && c.word == CannotTell { // the side that is named first came second
+				before, after = after, before
+			}
+			table := compared(t, Options{}, of("a", when[0], before), of("b", when[1], after))
+			got := table.Rows[0].Cells[1].Change
+			if turned && c.word != CannotTell {
+				continue
+			}
+			if got.Word != c.word || (c.word == CannotTell) != strings.Contains(got.Why, "both sides change by about -") {
+				t.Errorf("%s, turned %v: %v, %q", name, turned, got.Word, got.Why)
+			}
+			if o := table.Judge(Gate{Regression: true, By: 0.02}); (c.word == CannotTell) != (len(o.Unjudged) == 1) {
+				t.Errorf("%s, turned %v: %+v", name, turned, o)
+			}
 		}
 	}
 }
