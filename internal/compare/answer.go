@@ -65,6 +65,7 @@ func (t *Table) test() {
 		}
 		t.Rows[i].others(t.Base)
 	}
+	t.correct()
 	for _, p := range tested {
 		ps = append(ps, t.Rows[p.row].Cells[p.side].Change.P)
 	}

@@ -18,10 +18,12 @@ type Gate struct {
 	// CannotTell fails where the loss cannot be excluded either: a gate that could not have seen it
 	// says so.
 	CannotTell bool
+	// P99 is the rise of a 99th percentile that fails, as a share; 0 where none does.
+	P99 float64
 }
 
 // Asks says that the comparison is a gate at all.
-func (g Gate) Asks() bool { return g.Regression || g.CannotTell }
+func (g Gate) Asks() bool { return g.Regression || g.CannotTell || g.P99 > 0 }
 
 // Outcome is why a gate is not passed, a sentence each. All are empty for one that is.
 type Outcome struct {
@@ -100,6 +102,7 @@ func (t *Table) Judge(g Gate) Outcome {
 		for k := range t.Rows[i].Cells {
 			if k != t.Base {
 				t.judge(&t.Rows[i], k, g, &o)
+				t.judgeTail(&t.Rows[i], k, g.P99, &o)
 			}
 		}
 	}
@@ -127,6 +130,37 @@ func (t *Table) judge(r *Row, side int, g Gate, o *Outcome) {
 	case g.Regression && g.By > 0 && c.Word == CannotTell && (c.trend != "" || c.LeastSeen > g.By):
 		why := cmp.Or(c.Why, "only one of "+text.Percent(c.LeastSeen)+" could be")
 		o.add(unfitMissing, fmt.Sprintf("%s (a loss of %s cannot be told: %s)", name, text.Share(g.By), why))
+	}
+}
+
+// judgeTail holds the 99th percentiles of a side to the rise that is allowed: one that is certain fails, one
+// that cannot be excluded is not judged.
+func (t *Table) judgeTail(r *Row, side int, by float64, o *Outcome) {
+	if by == 0 || r.Cells[side].Change == nil {
+		return
+	}
+	judged := false
+	for i := range r.Others {
+		other := &r.Others[i]
+		ratio := other.Ratios[side]
+		if other.PHolm == nil || ratio.Center == 0 {
+			continue
+		}
+		judged = true
+		name := fmt.Sprintf("%s of %s in %s", other.Figure.Name, r.Name, t.Sides[side].Name)
+		switch {
+		case ratio.N < 2:
+			o.add(unfitMissing, name+" (one round on a side)")
+		case other.Moved(side) && ratio.Lo >= 1+by:
+			o.Failed = append(o.Failed, fmt.Sprintf("%s is longer: %s %s", name, text.Change(ratio.Center-1),
+				text.Between(ratio.Lo-1, ratio.Hi-1)))
+		case ratio.Hi > 1+by:
+			o.add(unfitMissing, fmt.Sprintf("%s (a rise of %s cannot be excluded: %s)", name, text.Share(by),
+				text.Between(ratio.Lo-1, ratio.Hi-1)))
+		}
+	}
+	if !judged {
+		o.add(unfitMissing, fmt.Sprintf("%s in %s (no 99th percentile was measured)", r.Name, t.Sides[side].Name))
 	}
 }
 
@@ -161,6 +195,9 @@ func (a *Against) Judge(g Gate) Outcome {
 	by := g.By
 	if by == 0 {
 		by = leastSeen
+	}
+	if g.P99 > 0 {
+		o.add(unfitMissing, "p99 (it is compared between sides: plimsoll compare BEFORE AFTER --fail-on p99:…)")
 	}
 	for _, j := range a.Rows {
 		switch {

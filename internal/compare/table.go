@@ -68,7 +68,7 @@ type Row struct {
 	Work   Work   `json:"work"`
 	Figure Figure `json:"figure"`
 	Cells  []Cell `json:"cells"`
-	// Others are figures that are shown and not tested.
+	// Others are figures that are shown besides.
 	Others []Other `json:"others,omitempty"`
 
 	stated bool // a suite says which figure is tested
@@ -103,12 +103,18 @@ type Struck struct {
 	Why    string  `json:"why"`
 }
 
-// Other is a figure that is not tested, by side.
+// Other is a figure besides the row's own, by side. The 99th percentile is tested.
 type Other struct {
 	Figure Figure           `json:"figure"`
 	Cells  []stats.Estimate `json:"cells"` // N 0: not measured
 	Ratios []stats.Estimate `json:"ratios"`
+	// PHolm is corrected for all 99th percentiles of the table; 1 where nothing was tested, none of
+	// other figures.
+	PHolm []float64 `json:"p_holm,omitempty"`
 }
+
+// Moved says that a side's 99th percentile is not the base's.
+func (o *Other) Moved(side int) bool { return len(o.PHolm) > side && o.PHolm[side] < 0.05 }
 
 // New compares sides. The error says why nothing can be compared at all.
 func New(sides []Side, o Options) (*Table, error) {
@@ -242,11 +248,14 @@ func (c *Cell) sustained() float64 {
 // measured says that a cell has a figure to compare.
 func (c *Cell) measured() bool { return len(c.Rounds) > 0 }
 
-// others adds the figures that are not tested.
+// others adds the figures that are shown besides.
 func (r *Row) others(base int) {
 	for _, f := range latencyFigures() {
 		o := Other{Figure: f, Cells: make([]stats.Estimate, len(r.Cells)), Ratios: make([]stats.Estimate, len(r.Cells))}
 		rounds := make([][]float64, len(r.Cells))
+		if f.q == p99 {
+			o.PHolm = slices.Repeat([]float64{1}, len(r.Cells))
+		}
 		seen := 0
 		for k := range r.Cells {
 			var last Sample
@@ -272,10 +281,35 @@ func (r *Row) others(base int) {
 			if k == base || len(rounds[k]) == 0 || len(rounds[base]) == 0 {
 				continue
 			}
-			if c, err := stats.CompareRounds(rounds[base], rounds[k], stats.Design{Figures: math.MaxInt32}); err == nil {
-				o.Ratios[k] = c.Ratio
+			c, err := stats.CompareRounds(rounds[base], rounds[k], stats.Design{Figures: math.MaxInt32})
+			if err != nil {
+				continue
+			}
+			if c.Method != stats.NoTest && inOrder(r.Cells[base].samples, r.Cells[k].samples) != 0 {
+				c.Widen(stats.OrderOf(rounds[base], rounds[k]).Memory)
+			}
+			if o.Ratios[k] = c.Ratio; f.q == p99 {
+				o.PHolm[k] = c.P
 			}
 		}
 		r.Others = append(r.Others, o)
+	}
+}
+
+// correct makes the p of all 99th percentiles one family, and leaves 1 where nothing could be tested.
+func (t *Table) correct() {
+	var all []*float64
+	var ps []float64
+	for i := range t.Rows {
+		for _, o := range t.Rows[i].Others {
+			for k := range o.PHolm {
+				if k != t.Base && o.Ratios[k].N > 1 {
+					all, ps = append(all, &o.PHolm[k]), append(ps, o.PHolm[k])
+				}
+			}
+		}
+	}
+	for n, p := range stats.Holm(ps) {
+		*all[n] = p
 	}
 }

@@ -232,7 +232,8 @@ func ParsePercent(what, s string) (float64, error) {
 // AddGate adds --fail-on of comparisons.
 func AddGate(f *pflag.FlagSet, failOn *[]string) {
 	f.StringSliceVar(failOn, "fail-on", nil,
-		"exit with 3 on `WHAT`: regression (slower), regression:5% (slower by at least 5 %), cannot-tell; may be repeated")
+		"exit with 3 on `WHAT`: regression (slower), regression:5% (slower by at least 5 %), p99:20% (longer by that), "+
+			"cannot-tell; may be repeated")
 }
 
 // ParseGate reads --fail-on of comparisons.
@@ -252,8 +253,14 @@ func ParseGate(words []string) (compare.Gate, error) {
 			}
 		case w == "cannot-tell":
 			g.CannotTell = true
+		case what == "p99" && has:
+			v, err := ParsePercent("--fail-on p99:", limit)
+			if err != nil {
+				return g, err
+			}
+			g.P99 = v
 		default:
-			return g, fmt.Errorf("--fail-on %q: use regression, regression:5%% or cannot-tell", w)
+			return g, fmt.Errorf("--fail-on %q: use regression, regression:5%%, p99:20%% or cannot-tell", w)
 		}
 	}
 	return g, nil

@@ -136,7 +136,9 @@ func runRun(ctx context.Context, env *form.Env, o runOptions) error {
 
 // gate takes what --fail-on asks of the baseline out of what it asks of the run.
 func (o *runOptions) gate() (compare.Gate, error) {
-	ofBaseline := func(w string) bool { return w == "cannot-tell" || strings.HasPrefix(w, "regression") }
+	ofBaseline := func(w string) bool {
+		return w == "cannot-tell" || strings.HasPrefix(w, "regression") || strings.HasPrefix(w, "p99:")
+	}
 	var words []string
 	o.FailOn = slices.DeleteFunc(slices.Clone(o.FailOn), func(w string) bool {
 		if ofBaseline(w) {

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -186,7 +187,23 @@ func answer(t *compare.Table) string {
 	if len(parts) == 0 {
 		return "Nothing could be compared"
 	}
-	return strings.Join(parts, ", ")
+	return strings.Join(parts, ", ") + tail(t)
+}
+
+// tail is "; write p99 +200.0 % [+150.0, +260.0] (w)" of the 99th percentile that moved most.
+func tail(t *compare.Table) string {
+	says, most := "", 0.0
+	for i := range t.Rows {
+		for _, o := range t.Rows[i].Others {
+			for k := range o.PHolm {
+				if off := math.Abs(math.Log(o.Ratios[k].Center)); o.Moved(k) && off > most {
+					says, most = fmt.Sprintf("; %s %s %s (%s)", o.Figure.Name, words.Ratio(o.Ratios[k].Center), words.Span(o.Ratios[k]),
+						t.Rows[i].Name), off
+				}
+			}
+		}
+	}
+	return says
 }
 
 // tone is that of the worst answer.
@@ -311,7 +328,7 @@ func otherText(t *compare.Table, o compare.Other) string {
 				parts = append(parts, words.None)
 			}
 		}
-		return o.Figure.Name + " (not tested): " + strings.Join(parts, ", ")
+		return untested(o) + ": " + strings.Join(parts, ", ")
 	}
 	for k, e := range o.Cells {
 		if e.Center <= 0 {
@@ -329,7 +346,15 @@ func otherText(t *compare.Table, o compare.Other) string {
 		}
 		parts = append(parts, phrase)
 	}
-	return o.Figure.Name + " (not tested): " + strings.Join(parts, "; ")
+	return untested(o) + ": " + strings.Join(parts, "; ")
+}
+
+// untested names a figure, and says of one that is not tested that it is not.
+func untested(o compare.Other) string {
+	if o.PHolm != nil {
+		return o.Figure.Name
+	}
+	return o.Figure.Name + " (not tested)"
 }
 
 func burstText(c *compare.Change) string {
