@@ -129,7 +129,7 @@ func (t *Table) judge(r *Row, side int, g Gate, o *Outcome) {
 		o.Failed = append(o.Failed, name+" may be slower: these rounds cannot tell")
 	case g.Regression && g.By > 0 && c.Word == CannotTell && (c.trend != "" || c.LeastSeen > g.By):
 		why := cmp.Or(c.Why, "only one of "+text.Percent(c.LeastSeen)+" could be")
-		o.add(unfitMissing, fmt.Sprintf("%s (a loss of %s cannot be told: %s)", name, text.Share(g.By), why))
+		o.add(unfitMissing, fmt.Sprintf("%s (a loss of %s cannot be shown: %s)", name, text.Share(g.By), why))
 	}
 }
 

@@ -14,7 +14,7 @@ type Order struct {
 	Memory float64
 }
 
-// leastOrdered rounds a side have a trend that can be told from their spread.
+// leastOrdered rounds per side have a trend that can be distinguished from their spread.
 const leastOrdered = 3
 
 // The least trend, in its standard errors, that may explain a change; and the correlation of neighbouring
