@@ -147,8 +147,9 @@ const longName = 240
 // says is a sentence about a document, with what comes from there cleaned.
 func says(format string, args ...any) string {
 	for i, a := range args {
-		if s, is := a.(string); is {
-			args[i] = text.Clean(s, longName)
+		s, is := a.(string)
+		if clean := text.Clean(s, longName); is && clean != strings.TrimSpace(s) {
+			args[i] = clean
 		}
 	}
 	return fmt.Sprintf(format, args...)

@@ -203,7 +203,9 @@ func (t *terminal) blocks(all []Block, indent string) {
 			t.leave(said(b))
 			continue
 		}
-		if f, ok := b.(Finding); ok && !f.Folded && f.File == "" && !t.all {
+		if f, ok := b.(Finding); ok && f.Folded {
+			continue
+		} else if ok && f.File == "" && !t.all {
 			if found++; found > mostFindings {
 				t.others(all[i:])
 				return
@@ -349,8 +351,6 @@ func (t *terminal) command(args []string, indent string) []string {
 
 func (t *terminal) finding(f *Finding) {
 	switch {
-	case f.Folded:
-		return
 	case f.File != "": // as a compiler prints it, in one line for editors
 		t.line(t.in(bold, fmt.Sprintf("%s: %s %s: %s", f.Subject, f.Code, f.Severity, f.Message)))
 	case !t.all:
