@@ -126,11 +126,11 @@ func TestWarningsAreProvable(t *testing.T) {
 	}
 }
 
-// The types of volume that texts are searched for are those of the catalogue that burst on credits.
+// The types of volume that texts are searched for are those of EBS that burst on credits.
 func TestCreditTypes(t *testing.T) {
 	var all []string
 	for _, v := range cloud.VolumeTypes() {
-		if v.Credits() {
+		if v.EBS() && v.Credits() {
 			all = append(all, v.Type)
 		}
 	}
