@@ -43,6 +43,9 @@ type Request struct {
 	Types      []string // gp3, io2, st1, local; none for these
 	MaxVolumes int
 	Keep       *Layout // keep these volumes
+	// Beside are layouts that are compared with the demand, each on Instance or the cheapest that carries it; nothing
+	// else is looked at.
+	Beside []Layout
 	// Synced is the time of a write with its sync as measured on Keep, the only one of Types, or else
 	// gp3; 0, and of other types, is what the catalogue knows.
 	Synced time.Duration
@@ -98,6 +101,8 @@ type Candidate struct {
 	Notes   []string `json:"notes,omitempty"`
 	// Names are what distinguishes the row: cheapest, durable, lowest latency, your instance.
 	Names []string `json:"names,omitempty"`
+	// Streams are the shares of the demand that layouts beside each other give each stream, in its order.
+	Streams []float64 `json:"streams,omitempty"`
 	// Why the next cheaper choice does not do.
 	Why []string `json:"why,omitempty"`
 }
@@ -156,7 +161,7 @@ func Advise(r Request) (*Advice, error) {
 	if r.Headroom < 0 && !r.alone || r.Headroom > 10 {
 		return nil, fmt.Errorf("headroom %s: want from 0 to 10 times the demand", units.Number(r.Headroom))
 	}
-	if r.Demand.Capacity == 0 && r.Keep == nil {
+	if r.Demand.Capacity == 0 && r.Keep == nil && r.Beside == nil {
 		return nil, ErrCapacity
 	}
 	r.Prices, r.known, r.required = cmp.Or(r.Prices, r.provider().Prices()), map[shape]need{}, map[shape]requirement{}
@@ -175,6 +180,9 @@ func Advise(r Request) (*Advice, error) {
 	instances, err := r.instances()
 	if err != nil {
 		return nil, err
+	}
+	if len(r.Beside) > 0 {
+		return a, a.compare(&r, instances)
 	}
 	all := a.candidates(&r, instances)
 	a.Front = front(all)

@@ -122,6 +122,26 @@ func FromResult(name string, r *result.Result) (*workload.Demand, error) {
 	return d, nil
 }
 
+// FromJob is the demand of a job that holds itself to rates: a stream for each direction of each section. What asks
+// for as much as it gets is no demand.
+func FromJob(name string, loads []fio.Workload) (*workload.Demand, error) {
+	d := &workload.Demand{Name: name}
+	for i := range loads {
+		for _, read := range []bool{true, false} {
+			s, asked, ok := streamOf(loads, i, read, &result.Result{Workloads: loads})
+			if !ok {
+				continue
+			}
+			s.IOPS, s.Rate = asked, units.Rate(float64(asked)*s.MeanBlock())
+			d.Streams = append(d.Streams, s)
+		}
+	}
+	if len(d.Streams) == 0 {
+		return nil, fmt.Errorf("%s: its jobs ask for as much as they get, which is no demand: rate= and rate_iops= state one", name)
+	}
+	return d, nil
+}
+
 // streamOf is one direction of a section: as it was measured, and the I/Os per second that it asked
 // for, 0 where it took what it got. False where it did and asked for nothing.
 func streamOf(loads []fio.Workload, i int, read bool, r *result.Result) (s workload.Stream, asked units.IOPS, ok bool) {

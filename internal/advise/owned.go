@@ -2,10 +2,12 @@ package advise
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"plimsoll/internal/ceiling"
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
@@ -68,6 +70,37 @@ func beside(own *Candidate, others []Candidate, all []superlative) {
 			others[i].Names[at] += " of the others"
 		}
 	}
+}
+
+// compare makes a row of each layout that is to be compared, in their order.
+func (a *Advice) compare(r *Request, instances []priced) error {
+	if len(instances) == 0 {
+		return errors.New("no instance type with a price has what is asked for")
+	}
+	for _, l := range r.Beside {
+		l = l.chunked()[0]
+		c, _ := r.candidate(l, r.closest(l, instances))
+		if err := r.limits(&c); err != nil {
+			return err
+		}
+		c.ByBurst = c.Times < 1 && c.BurstTimes > c.Times
+		t, _ := cloud.TypeNamed(l.Spec.Type)
+		for i := range r.Demand.Streams {
+			s := &r.Demand.Streams[i]
+			share := min(c.Times, 1)
+			if each, _ := r.latencyOf(r.typical(t), s); each > 0 && s.Threads > 0 {
+				share = min(share, float64(ceiling.Concurrent(s.Threads*max(s.Depth, 1), each)/s.IOPS))
+			}
+			c.Streams = append(c.Streams, share)
+		}
+		if why := r.noPrice(l.Spec); why != "" {
+			a.Rejected = append(a.Rejected, why)
+		}
+		r.remarks(&c)
+		a.Rows = append(a.Rows, c)
+	}
+	a.notes(*r)
+	return nil
 }
 
 // LayoutOf is an array of volumes that a provider sells as they were ordered, or why it cannot be

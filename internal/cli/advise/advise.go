@@ -45,7 +45,8 @@ type adviseOptions struct {
 	afr               string
 	region, prices    string
 	headroom          string
-	volumes, level    string
+	volumes           []string
+	level             string
 	chunk             units.Bytes
 	survives          string
 	all, burst        bool
@@ -113,7 +114,7 @@ Prices are those of the catalogue (plimsoll catalog).`,
 	form.AddChoice(cmd, &o.arch, "arch", "`ARCHITECTURE` of the instance", []string{"arm64", "x86_64"})
 	f.StringSliceVar(&o.families, "family", nil, "only these `FAMILIES` of instances, such as 'm*,r*'")
 	f.BoolVar(&o.older, "older", false, "include previous generations")
-	f.StringVar(&o.volumes, "volumes", "", "keep these volumes: `SPEC` such as '4x gp2 3000GiB'")
+	f.StringArrayVar(&o.volumes, "volumes", nil, "keep these volumes: `SPEC` such as '4x gp2 3000GiB'; several are compared")
 	f.StringVar(&o.level, "level", "raid0", "RAID `LEVEL` of the kept volumes: "+page.Names(form.Levels))
 	form.AddSize(f, &o.chunk, "chunk", "chunk `SIZE` of the kept volumes' array; else the one that serves the demand best")
 	f.StringSliceVar(&o.types, "types", nil, "only these `TYPES` of volumes (default "+strings.Join(cloud.EC2{}.Terms().Types, ",")+")")
@@ -161,7 +162,7 @@ func runAdvise(env *form.Env, o adviseOptions) error {
 // on the one type that is named is as good as what it lacks.
 func (o *adviseOptions) foreign() error {
 	at := cloud.Named(cmp.Or(o.cloud, "aws")).Terms()
-	measured := o.synced > 0 && (len(o.types) == 1 || o.volumes != "")
+	measured := o.synced > 0 && (len(o.types) == 1 || len(o.volumes) == 1)
 	for _, flag := range slices.Sorted(maps.Keys(at.Lacks)) {
 		if o.given(flag) && !(flag == "sync-commits" && measured) {
 			return form.Usage(fmt.Errorf("--%s with --cloud %s: %s", flag, o.cloud, at.Lacks[flag]))
@@ -206,16 +207,24 @@ func (o *adviseOptions) request(env *form.Env) (*advise.Request, error) {
 	if r.Headroom, err = share(o.headroom, "headroom", 1000); err != nil {
 		return nil, err
 	}
-	if o.volumes != "" {
-		if r.Keep, err = o.keep(); err != nil {
+	for _, spec := range o.volumes {
+		if r.Keep, err = o.keep(spec); err != nil {
 			return nil, form.Usage(err)
 		}
-	} else if o.run != nil {
+		r.Beside = append(r.Beside, *r.Keep)
+	}
+	if len(o.volumes) < 2 {
+		r.Beside = nil
+	}
+	if o.volumes == nil && o.run != nil {
 		r.Keep, r.Shown = o.run.Owned()
 	}
 	if r.Cloud = cloud.Named(o.cloud); r.Cloud == nil && r.Keep != nil { // that of what is kept
 		t, _ := cloud.TypeNamed(r.Keep.Spec.Type)
 		r.Cloud = cloud.Named(t.Provider)
+	}
+	if r.Beside != nil {
+		r.Keep = nil
 	}
 	r.Prices, err = o.priceList(cmp.Or(r.Cloud, cloud.Provider(cloud.EC2{})))
 	return r, err
@@ -266,11 +275,11 @@ func (o adviseOptions) chunkText() string {
 	return o.chunk.Arg()
 }
 
-// keep is the layout of --volumes.
-func (o adviseOptions) keep() (*advise.Layout, error) {
-	d, err := topology.FromFlags(o.volumes, o.level, o.chunkText(), "")
+// keep is a layout of --volumes.
+func (o adviseOptions) keep(spec string) (*advise.Layout, error) {
+	d, err := topology.FromFlags(spec, o.level, o.chunkText(), "")
 	if few, ok := errors.AsType[*topology.TooFew](err); ok && few.Level == topology.RAID0 { // one volume
-		d, err = topology.FromFlags(o.volumes, "", "", "")
+		d, err = topology.FromFlags(spec, "", "", "")
 	}
 	if err != nil {
 		return nil, err
@@ -281,7 +290,7 @@ func (o adviseOptions) keep() (*advise.Layout, error) {
 	}
 	l, err := advise.LayoutOf(&t.Arrays[0])
 	if err != nil {
-		return nil, fmt.Errorf("--volumes %.60q: %w", o.volumes, err)
+		return nil, fmt.Errorf("--volumes %.60q: %w", spec, err)
 	}
 	return l, nil
 }

@@ -5,15 +5,18 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 	"unicode"
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/internal/advise"
 	"plimsoll/internal/cli/form"
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/plans"
+	"plimsoll/internal/suite"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/units"
 	"plimsoll/internal/workload"
@@ -120,8 +123,27 @@ func LoadDemand(name string) (*workload.Demand, error) {
 		return nil, err
 	}
 	d, err := workload.Parse(name, data)
+	if filepath.Ext(name) == ".fio" {
+		d, err = ofJob(name)
+	}
 	if err != nil {
 		return nil, form.Usage(err)
 	}
 	return d, nil
+}
+
+// ofJob is the demand of a job file's own rates.
+func ofJob(name string) (*workload.Demand, error) {
+	s, err := suite.Select([]string{name}, suite.Selection{})
+	if err != nil {
+		return nil, err
+	}
+	if len(s.Scenarios) != 1 {
+		return nil, fmt.Errorf("%s: %d groups of jobs run one after the other; a demand is of one", name, len(s.Scenarios))
+	}
+	loads, err := s.Scenarios[0].Workloads()
+	if err != nil {
+		return nil, err
+	}
+	return advise.FromJob(demandName(strings.TrimSuffix(filepath.Base(name), ".fio")), loads)
 }

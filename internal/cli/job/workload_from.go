@@ -39,7 +39,7 @@ func newWorkloadFromCmd(env *form.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "from FILE|RUN...",
 		Short: "Make a demand of logs of iostat, sar or blktrace, CloudWatch's figures, pgbench's output, or a run",
-		Long: `Make a demand file of what was recorded elsewhere: iostat -x as text or JSON (sysstat
+		Long: `Make a demand file of the rates of a fio job (FILE.fio), or of what was recorded elsewhere: iostat -x as text or JSON (sysstat
 11 and newer), sar -d as text, sadf -d, blktrace's events as blkparse prints them,
 CloudWatch's EBS metrics as JSON or CSV, pgbench's output, its --progress lines or its -l
 logs (with pg_test_fsync's output beside it), or a run of plimsoll. What was observed on
@@ -72,6 +72,13 @@ func runWorkloadFrom(env *form.Env, o FromOptions) error {
 			return err
 		}
 		return writeDemand(env, o.out, run.Demand, nil, []string{"Made by plimsoll workload from " + o.Files[0] + "."})
+	}
+	if len(o.Files) == 1 && filepath.Ext(o.Files[0]) == ".fio" {
+		d, err := LoadDemand(o.Files[0])
+		if err != nil {
+			return err
+		}
+		return writeDemand(env, o.out, d, nil, []string{"Made by plimsoll workload from " + o.Files[0] + ": its own rates."})
 	}
 	if r, ok, err := ReadPostgres(o.Files); ok || err != nil {
 		return o.fromPostgres(env, r, err)

@@ -29,6 +29,9 @@ func Advice(a *advise.Advice, all bool) *page.Document {
 	peak := a.Demand.Peak()
 	name := text.Clean(a.Demand.Name, words.LongName)
 	d.Head = page.Headline{Word: "Nothing meets " + name, Tone: "fail"}
+	if len(rows) > 0 && rows[0].Streams != nil {
+		return beside(d, a)
+	}
 	if len(rows) > 0 {
 		d.Head.Word = fmt.Sprintf("%s on %s: %v a month, %s times the demand", LayoutText(rows[0].Layout), rows[0].Type,
 			rows[0].Month, units.Number(rows[0].Meets()))
@@ -102,6 +105,43 @@ func Advice(a *advise.Advice, all bool) *page.Document {
 		d.Add(page.Note{Lines: []string{fmt.Sprintf("Of %s on %s. --yaml N > plimsoll.yaml writes row N, for plimsoll array "+
 			"plan and run.", text.Plural(a.Layouts, "layout"), text.Plural(a.Instances, "instance type"))}})
 	}
+	return d
+}
+
+// beside is the document of layouts that were named: what each gives of the demand, stream by stream, and for what.
+func beside(d *page.Document, a *advise.Advice) *page.Document {
+	t := page.NewTable("", "#", "<volumes", "<instance", "$/month", "sustained", "<limited by", "in bursts?", "latency?")
+	for _, s := range a.Demand.Streams {
+		t.Columns = append(t.Columns, page.Column{Name: text.Clean(s.Name, 20)})
+	}
+	meets := 0
+	for i := range a.Rows {
+		c := &a.Rows[i]
+		enough := !slices.ContainsFunc(c.Streams, func(share float64) bool { return share < 1 })
+		if enough {
+			meets++
+		}
+		burst, latency, cost := "", "", words.None
+		if c.Burst != nil {
+			burst = fmt.Sprintf("%s for %s", text.Percent(c.BurstTimes), text.Duration(c.Instance.BurstFor))
+		}
+		if c.Latency > 0 {
+			latency = units.LatencyOf(c.Latency).String()
+		}
+		if c.VolumesMonth > 0 {
+			cost = strings.TrimPrefix(c.Month.String(), "$")
+		}
+		row := page.Cells(strconv.Itoa(i+1), LayoutText(c.Layout), c.Type, cost, text.Percent(c.Times), c.Sustained.Label(), burst, latency)
+		for _, share := range c.Streams {
+			row = append(row, page.T(text.Percent(share)))
+		}
+		t.Rows = append(t.Rows, row)
+		d.Add(page.Note{Title: strconv.Itoa(i+1) + "  " + LayoutText(c.Layout), Lines: CandidateLines(c), Level: page.Detail, Of: "choice"})
+	}
+	d.Head.Word = fmt.Sprintf("%d of %s sustain %s", meets, text.Plural(len(a.Rows), "layout"), text.Clean(a.Demand.Name, words.LongName))
+	d.Head.Tone = map[bool]string{true: "pass", false: "fail"}[meets > 0]
+	d.Blocks = append([]page.Block{t}, d.Blocks...)
+	d.Add(page.Note{Lead: "note", Lines: append(slices.Clone(a.Rejected), a.Notes...), Level: page.Detail})
 	return d
 }
 
