@@ -14,8 +14,8 @@ import (
 	"sync"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/foreign"
 	"plimsoll/internal/fio/output"
-	fiotext "plimsoll/internal/fio/text"
 	"plimsoll/internal/sys"
 )
 
@@ -118,7 +118,7 @@ var quotedJob = regexp.MustCompile(`^\[[\w .-]+\]$|^(?:[$#>] *)?(?:sudo )?fio -`
 
 func isProse(name string) bool {
 	switch strings.ToLower(filepath.Ext(name)) {
-	case ".md", ".markdown", ".mdx", ".rst", ".txt", ".html", ".htm":
+	case ".md", ".markdown", ".mdx", ".rst", ".txt", ".html", ".htm", ".csv", ".tsv":
 		return true
 	}
 	return false
@@ -131,7 +131,7 @@ func readTable(name string) ([]*fio.Output, error) {
 	if err != nil {
 		return nil, err
 	}
-	return source(name, fiotext.ReadTable(data)), nil
+	return source(name, foreign.ReadTable(data)), nil
 }
 
 // filesBelow is the file itself, or every regular file below a directory, in order of names. Runs

@@ -162,10 +162,25 @@ func (f Found) result(o *fio.Output) *result.Result {
 	if o.Void != "" {
 		r.Invalidate(o.Void)
 	}
+	if all := r.Total.Directions(); len(o.Jobs) > 0 && r.IOPS.Center == 0 && r.BW.Center == 0 && !r.Total.Sync.Lat.Measured() &&
+		!slices.ContainsFunc(all[:], func(d *fio.Direction) bool { c := d.Completion(); return c.Measured() || d.N > 0 }) &&
+		r.Total.Mixed == nil && len(o.Series) == 0 {
+		r.Invalidate("the text holds no figure of it")
+	}
 	if len(o.Jobs) == 0 {
-		r.Invalidate("fio's output holds no job's result")
+		r.Invalidate("fio's output holds no job's result" + failure(o.Messages))
 	}
 	return r
+}
+
+// failure is what fio said of an error, "" where it said nothing.
+func failure(messages []string) string {
+	for _, m := range messages {
+		if _, why, ok := strings.Cut(m, ", error="); ok {
+			return fmt.Sprintf(" but errors: %s (%s)", why, text.Plural(len(messages), "message"))
+		}
+	}
+	return ""
 }
 
 // onlyTotal takes the total of all clients for the row of an output of which nothing else is quoted.

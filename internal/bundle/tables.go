@@ -32,7 +32,12 @@ func written(o *fio.Output, loads []fio.Workload) *fio.Output {
 			of *fio.Direction
 			bs units.Bytes
 		}{{&j.Read, readBS}, {&j.Write, writeBS}} {
-			switch d := side.of; {
+			d := side.of
+			if mb := d.Printed["bw"]; strings.Contains(mb, "MB") && (side.bs == 0 || d.IOPS == 0) {
+				own.Doubts = append(slices.Clip(own.Doubts), mb+" may be MB or MiB, which are 4.9 % more: no IOPS and block size "+
+					"beside it show which")
+			}
+			switch {
 			case side.bs == 0:
 			case d.IOPS > 0 && d.BW > 0 && strings.Contains(d.Printed["bw"], "MB"):
 				if doubt := whichMB(d, side.bs); doubt != "" {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"plimsoll/internal/fio"
-	"plimsoll/internal/fio/text"
+	"plimsoll/internal/fio/foreign"
 	"plimsoll/internal/units"
 )
 
@@ -15,7 +15,7 @@ func TestNumbersOfTables(t *testing.T) {
 	for cell, want := range map[string]float64{
 		"16,200": 16200, "16,2k": 16200, "16.2k": 16200, "1.234,5": 1234.5, "~12,200": 12200, "16.200": 0, "1,23,4": 0,
 	} {
-		outs := text.ReadTable([]byte("| test | IOPS | latency |\n| --- | --- | --- |\n| randread | " + cell + " | 1,86 ms |\n"))
+		outs := foreign.ReadTable([]byte("| test | IOPS | latency |\n| --- | --- | --- |\n| randread | " + cell + " | 1,86 ms |\n"))
 		got := 0.0
 		if len(outs) == 1 {
 			got = float64(outs[0].Jobs[0].Read.IOPS)
@@ -41,6 +41,7 @@ func TestWhichMBATableMeans(t *testing.T) {
 		{508, 508e6, 508 * units.MiBPerSec, units.MiB, "are MiB"},
 		{508, 532.7e6, 532.7e6, units.MiB, ""},
 		{16200, 250e6, 250e6, 32 * units.KiB, "something else"},
+		{0, 250e6, 250e6, 32 * units.KiB, "may be MB or MiB"},
 	} {
 		o := &fio.Output{Table: true, Jobs: []fio.Job{{Read: fio.Direction{IOPS: c.iops, BW: c.bw, Printed: map[string]string{"bw": "x MB/s"}}}}}
 		got := written(o, []fio.Workload{{ReadShare: 1, ReadBS: c.bs}})

@@ -1,5 +1,4 @@
-// Package text reads fio's normal output of 2.x and 3.x, line by line, in whatever it was pasted into,
-// and figures that somebody wrote down in a table.
+// Package text reads fio's normal output of 2.x and 3.x, line by line, in whatever it was pasted into.
 package text
 
 import (
@@ -271,6 +270,9 @@ func (t *Reader) other(body string, bold bool) {
 		t.job, t.closed = nil, true
 		t.title = strings.TrimSpace(strings.TrimSuffix(body, ":"))
 	case isTextMessage(body):
+		if t.run == nil && failedJob.MatchString(body) { // what it was to do was cut off
+			t.startRun()
+		}
 		if t.run != nil && !t.closed {
 			t.run.out.Messages = append(t.run.out.Messages, body)
 		} else if strings.HasPrefix(body, signalled) && len(t.messages) < maxTextMessages {
@@ -387,3 +389,6 @@ func (t *Reader) addCommand(body string) {
 		t.command, t.partial = string(t.partial), nil
 	}
 }
+
+// failedJob is how fio says that a job ended in an error.
+var failedJob = regexp.MustCompile(`^fio: pid=\d+, err=\d+`)

@@ -1,0 +1,319 @@
+package foreign
+
+import (
+	"cmp"
+	_ "embed"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"plimsoll/internal/fio"
+	"plimsoll/internal/units"
+)
+
+//go:embed columns.tsv
+var columnsText string
+
+// columnWords are the words of columns.tsv, with their kind and what they say.
+var columnWords = sync.OnceValue(func() map[string][2]string {
+	words := map[string][2]string{}
+	for line := range strings.Lines(columnsText) {
+		if col := strings.Split(strings.TrimRight(line, "\n"), "\t"); len(col) == 3 {
+			words[col[0]] = [2]string{col[1], col[2]}
+		}
+	}
+	return words
+})
+
+// column is what the cells of a column are.
+type column struct{ which, what, how, unit, option string }
+
+func (c column) rate() bool { return c.what == "iops" || c.what == "bw" && c.which != "" }
+
+var (
+	perSecond  = regexp.MustCompile(`(?i)\b([kmg]i?b)_s\b|([_ (][kmg]i?b)_s\b`)
+	percentile = regexp.MustCompile(`^p?([0-9.]+)(?:th|%)?$`)
+	tableRule  = regexp.MustCompile(`^\s*\|?[\s:|-]*-[\s:|-]*$`)
+	// ahead names the columns of a table that are no results, though its rows are figures.
+	ahead = regexp.MustCompile(`(?i)target|expected|ceiling|limit|goal|required|diff|delta|change|%|notes?|metric|spec|value|price|cost`)
+)
+
+// columnOf says what a column is by its name: "read bw (MiB/s)", "p99_ms", "Avg Latency", "read-iops-mean", "iodepth".
+func columnOf(name string) column {
+	c, is := column{}, map[string]string{}
+	name = strings.ToLower(perSecond.ReplaceAllString(name, "$1$2/s"))
+	for word := range strings.FieldsFuncSeq(name, func(r rune) bool { return strings.ContainsRune(" -_()[]:,", r) }) {
+		for part := range strings.SplitSeq(word, ".") { // data.read-iops, but p99.9
+			said, known := columnWords()[part]
+			if p := percentile.FindStringSubmatch(word); p != nil && (word[0] == 'p' || is["what"] != "") {
+				said, known = [2]string{"how", "p" + p[1]}, true
+			}
+			if !known || said[1] != "" && is[said[0]] != "" && is[said[0]] != said[1] {
+				return column{}
+			}
+			if said[1] != "" {
+				is[said[0]] = said[1]
+			}
+			if said[0] == "how" && word != part {
+				break
+			}
+		}
+	}
+	c.which, c.what, c.how, c.unit, c.option = is["which"], is["what"], is["how"], is["unit"], is["option"]
+	if c.how != "" && c.what == "" && c.unit != "" && c.unit[len(c.unit)-1] == 's' && !strings.Contains(c.unit, "/") {
+		c.what = "latency" // p99_ms
+	}
+	if c.what == "" && strings.HasSuffix(c.unit, "/s") {
+		c.what = "bw" // Read (MB/s)
+	}
+	if c.what == "" && c.option == "" || c.what != "" && c.what != "latency" && c.how != "" && c.how != "avg" {
+		return column{}
+	}
+	if c.what != "" {
+		c.option = ""
+	}
+	return c
+}
+
+// ReadTable reads figures that someone wrote down in a table of Markdown or CSV, in a text that quotes no output of
+// fio: each row with a rate is an output of its own, as exact as it is printed, named by what stands ahead of its
+// figures. In a table whose rows are figures each column is one (Measured, beside a target; or two systems).
+func ReadTable(data []byte) []*fio.Output {
+	lines := strings.Split(string(data), "\n")
+	var outs []*fio.Output
+	title := ""
+	for i := 0; i+1 < len(lines) && len(outs) < most; i++ {
+		if mark := strings.TrimLeft(lines[i], "#"); mark != lines[i] && strings.HasPrefix(mark, " ") {
+			title = strings.TrimSpace(strings.ToValidUTF8(mark, "\uFFFD"))
+		}
+		by, head := separated(lines[i])
+		if by == "" || by == "|" && !strings.Contains(lines[i+1], "|") {
+			continue
+		}
+		columns, seen := make([]column, len(head)), map[column]bool{}
+		rates, twice := false, false
+		for at, name := range head {
+			c := columnOf(name)
+			columns[at], rates = c, rates || c.rate() && (at > 0 || by != "|")
+			c.unit = ""
+			twice = twice || c.what != "" && seen[c]
+			seen[c] = true
+		}
+		from := i + 1
+		if by == "|" && tableRule.MatchString(lines[from]) {
+			from++
+		}
+		var rows [][]string
+		for i = from; i < len(lines) && strings.Contains(lines[i], by); i++ {
+			rows = append(rows, cells(lines[i], by))
+		}
+		i--
+		uncertain(rows)
+		switch {
+		case twice: // random and sequential reads in one row: it is not one result
+		case rates:
+			for at, row := range rows {
+				if o := rowResult(head, columns, row, by != "|"); o != nil && len(outs) < most {
+					o.Line, o.End = from+at+1, from+at+1
+					outs = append(outs, o)
+				}
+			}
+		case by == "|":
+			outs = append(outs, byColumn(head, rows, title, from)...)
+		}
+	}
+	return outs[:min(len(outs), most)]
+}
+
+// separated splits a line that may head a table.
+func separated(line string) (by string, head []string) {
+	for _, by := range []string{"|", "\t", ";", ","} {
+		head := cells(line, by)
+		if by == "|" && len(head) > 1 || len(head) > 2 && slices.ContainsFunc(head, func(s string) bool { return columnOf(s).rate() }) {
+			return by, head
+		}
+	}
+	return "", nil
+}
+
+// marks are what Markdown and CSV put around a cell.
+var marks = strings.NewReplacer("**", "", "`", "", `"`, "")
+
+func cells(line, by string) (list []string) {
+	line = strings.TrimSpace(strings.ToValidUTF8(marks.Replace(line), "\uFFFD"))
+	if by == "|" {
+		line = strings.Trim(line, "|")
+	}
+	for cell := range strings.SplitSeq(line, by) {
+		list = append(list, strings.TrimSpace(cell))
+	}
+	return list
+}
+
+func written() fio.Job {
+	return fio.Job{
+		Read: fio.Direction{Printed: map[string]string{}}, Write: fio.Direction{Printed: map[string]string{}},
+		Options: fio.Options{},
+	}
+}
+
+// byColumn reads a table whose rows are figures and whose columns are what they are of.
+func byColumn(head []string, rows [][]string, title string, from int) (outs []*fio.Output) {
+	for at := 1; at < len(head); at++ {
+		if ahead.MatchString(head[at]) || head[at] == "" || columnOf(head[0]).option != "" {
+			continue
+		}
+		j, found := written(), false
+		for _, row := range rows {
+			if c := columnOf(row[0]); c.what != "" && at < len(row) && metric(&j, c, row[at]) {
+				found = true
+			}
+		}
+		named := columnWords()[strings.ToLower(head[at])] == [2]string{"none", ""} || measuredHead.MatchString(head[at])
+		if j.Name = strings.TrimSpace(head[at]); named {
+			j.Name = cmp.Or(title, "table")
+		}
+		if found && (named || j.Read.IOPS+j.Write.IOPS > 0) {
+			outs = append(outs, &fio.Output{
+				Format: fio.Text, Table: true, Title: j.Name, Line: from, End: from + len(rows), Jobs: []fio.Job{j},
+				Doubts: []string{"these are figures that a table in the text states, without fio's output: nobody can check them"},
+			})
+		}
+	}
+	return outs
+}
+
+// measuredHead names the column of what was measured, beside a target or alone.
+var measuredHead = regexp.MustCompile(`(?i)^(?:measured|actual|achieved)$`)
+
+// metric takes in one cell; false where it is no figure. Figures of no direction stand as reads.
+func metric(j *fio.Job, c column, value string) bool {
+	d := &j.Read
+	if c.which == "write" {
+		d = &j.Write
+	}
+	value, _, _ = strings.Cut(value, " (") // the same in another unit
+	value = strings.TrimSpace(strings.TrimSuffix(strings.TrimLeft(value, "~≈ "), "IOPS"))
+	if c.unit != "" && value != "" && value[len(value)-1]-'0' <= 9 {
+		value += c.unit
+	}
+	if !certain(value) {
+		return false
+	}
+	switch c.what {
+	case "iops":
+		n := number(value)
+		if n <= 0 || c.which == "total" && j.Read.IOPS+j.Write.IOPS > 0 {
+			return false
+		}
+		d.IOPS, d.Printed["iops"] = units.IOPS(n), value
+	case "bw":
+		if d.BW = rate(value); d.BW <= 0 {
+			return false
+		}
+		d.Printed["bw"] = value
+	default:
+		t := took(strings.ReplaceAll(value, "μ", "µ"))
+		if p, ok := strings.CutPrefix(c.how, "p"); t > 0 && ok {
+			at := number(p)
+			if at <= 0 || at >= 100 {
+				return false
+			}
+			d.Clat.Percentiles = append(d.Clat.Percentiles, fio.Percentile{P: at, Value: t})
+			slices.SortFunc(d.Clat.Percentiles, func(a, b fio.Percentile) int { return cmp.Compare(a.P, b.P) })
+		} else if d.Clat.Mean = float64(t); t <= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// certain says that a figure can be read in one way only: 16.200 is 16.2, and sixteen thousand where people write
+// commas for decimals. A time is: nobody writes 1.858 ms for almost two seconds.
+func certain(value string) bool {
+	number := value[:len(value)-len(strings.TrimLeft(value, "0123456789.,"))]
+	_, ok := units.Plain(number)
+	whole, frac, point := strings.Cut(number, ".")
+	ofTime := strings.HasSuffix(value, "s") && !strings.HasSuffix(value, "/s")
+	return ok && (!point || ofTime || len(frac) != 3 || whole == "0" || whole == "" || strings.Contains(whole, ","))
+}
+
+var (
+	parted  = regexp.MustCompile(`\d,\d{3}(?:\D|$)`)
+	decimal = regexp.MustCompile(`^\d+,\d{1,2}$`)
+)
+
+// uncertain empties cells that would have a decimal comma in a table whose commas part thousands: 36,92 beside
+// 40,074 lost a digit.
+func uncertain(rows [][]string) {
+	for _, row := range rows {
+		for at, cell := range row {
+			if decimal.MatchString(cell) && slices.ContainsFunc(rows, func(r []string) bool {
+				return slices.ContainsFunc(r, parted.MatchString)
+			}) {
+				row[at] = ""
+			}
+		}
+	}
+}
+
+// rowResult makes a result of a row; nil where it has no rate. all says that each cell is of the row's name.
+func rowResult(head []string, columns []column, row []string, all bool) *fio.Output {
+	if row[0] == "" {
+		return nil
+	}
+	j, said, order := written(), false, ""
+	var name []string
+	for i := range min(len(columns), len(row)) {
+		c, value := columns[i], row[i]
+		switch {
+		case c.what != "" && (i > 0 || all):
+			if metric(&j, c, value) {
+				said = said || c.which != "" && c.what != "latency"
+			}
+			continue
+		case c.option == "order":
+			order = strings.ToLower(value)
+		case c.option == "bs":
+			if b := size(value); b > 0 {
+				j.Options["bs"] = b.Suffixed()
+			}
+		case c.option != "" && value != "":
+			j.Options[c.option] = strings.ToLower(value)
+		}
+		switch {
+		case i > 0 && c.option == "" && !all, value == "":
+		case strings.Trim(value, "0123456789.,") == "":
+			name = append(name, head[i], value)
+		default:
+			name = append(name, value)
+		}
+	}
+	if j.Read.IOPS+j.Write.IOPS == 0 && (!said || j.Read.BW+j.Write.BW == 0) {
+		return nil
+	}
+	j.Name = strings.TrimSpace(strings.Join(name, " "))
+	rw := cmp.Or(j.Options["rw"], row[0])
+	if delete(j.Options, "rw"); slices.Contains([]string{"read", "write", "randread", "randwrite", "rw", "randrw", "readwrite"}, rw) {
+		if strings.HasPrefix(order, "rand") && !strings.HasPrefix(rw, "rand") {
+			rw = "rand" + rw
+		}
+		j.Options["rw"] = rw
+	}
+	doubt := " are what a table in the text says, without fio's output: nobody can check them"
+	rw = strings.ToLower(rw)
+	writes, reads := strings.Contains(rw, "write"), strings.Contains(rw, "read")
+	switch {
+	case said || reads && !writes:
+	case writes && !reads:
+		j.Read, j.Write = j.Write, j.Read
+	default:
+		doubt = " are what a table in the text says; whether they were read or written is not known, and they stand as reads"
+	}
+	figures := "its figures"
+	if iops := cmp.Or(j.Read.Printed["iops"], j.Write.Printed["iops"]); iops != "" {
+		figures = iops + " IOPS"
+	}
+	return &fio.Output{Format: fio.Text, Table: true, Title: j.Name, Jobs: []fio.Job{j}, Doubts: []string{figures + doubt}}
+}
