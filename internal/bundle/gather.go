@@ -69,6 +69,39 @@ func Gather(args []string, in io.Reader) ([]*fio.Output, map[string]*Document, e
 	return outputs, documents, nil
 }
 
+// PassedOver are the files below what was named that no output came of, each with why; of a single file that was named
+// there is an error instead.
+func PassedOver(args []string, outputs []*fio.Output) (files []string) {
+	sources := map[string]bool{}
+	for _, o := range outputs {
+		sources[o.Source] = true
+		for _, u := range o.Unread {
+			sources[filepath.Join(filepath.Dir(o.Source), u.File)] = true
+		}
+	}
+	for _, arg := range args {
+		below, err := filesBelow(arg)
+		if err != nil || len(below) == 1 && below[0] == arg {
+			continue
+		}
+		for _, f := range below {
+			why := "no result in it that is read"
+			switch info, err := sys.Stat(f); {
+			case sources[f] || output.IsLogName(f):
+				continue
+			case err != nil || info.Size() == 0:
+				why = "empty"
+			case filepath.Ext(f) == ".fio" || filepath.Ext(f) == ".job":
+				continue // what was to be done, not what came of it
+			case isProse(f):
+				why = "no output of fio in it; a table is read where the file is named itself"
+			}
+			files = append(files, f+": "+why)
+		}
+	}
+	return files
+}
+
 // beginning keeps what is written to it, or nothing when that is too much for a document.
 type beginning struct {
 	kept []byte

@@ -117,11 +117,15 @@ func (f Found) Results() ([]*result.Result, error) { return f.results(&topology.
 
 func (f Found) results(whole *topology.Topology) ([]*result.Result, error) {
 	outputs := JoinFragments(f.Outputs)
+	if rest := slices.DeleteFunc(slices.Clone(outputs), figureless); len(rest) > 0 { // lines of an explanation are no result
+		outputs = rest
+	}
 	results := make([]*result.Result, len(outputs))
 	for i, o := range outputs {
 		results[i] = f.result(o)
 		results[i].ID = i + 1
 	}
+	labelFolders(results)
 	name(results, outputs)
 	for i, o := range outputs {
 		if err := f.place(results[i], o, whole); err != nil {
@@ -135,6 +139,29 @@ func (f Found) results(whole *topology.Topology) ([]*result.Result, error) {
 		}
 	}
 	return results, nil
+}
+
+// labelFolders labels results of files in several folders with theirs, below the one that holds all.
+func labelFolders(results []*result.Result) {
+	var common []string
+	folders := make([][]string, len(results))
+	for i, r := range results {
+		folders[i] = strings.Split(filepath.ToSlash(filepath.Dir(r.Source)), "/")
+		if i == 0 {
+			common = folders[0]
+		}
+		same := 0
+		for same < min(len(common), len(folders[i])) && common[same] == folders[i][same] {
+			same++
+		}
+		common = common[:same]
+	}
+	if !slices.ContainsFunc(folders, func(f []string) bool { return len(f) > len(common) }) {
+		return
+	}
+	for i, r := range results {
+		r.Label("dir", cmp.Or(strings.Join(folders[i][len(common):], "/"), "."))
+	}
 }
 
 // result works out what the jobs of an output asked for, and fills in its figures.
@@ -162,15 +189,25 @@ func (f Found) result(o *fio.Output) *result.Result {
 	if o.Void != "" {
 		r.Invalidate(o.Void)
 	}
-	if all := r.Total.Directions(); len(o.Jobs) > 0 && r.IOPS.Center == 0 && r.BW.Center == 0 && !r.Total.Sync.Lat.Measured() &&
-		!slices.ContainsFunc(all[:], func(d *fio.Direction) bool { c := d.Completion(); return c.Measured() || d.N > 0 }) &&
-		r.Total.Mixed == nil && len(o.Series) == 0 {
+	if figureless(o) {
 		r.Invalidate("the text holds no figure of it")
 	}
 	if len(o.Jobs) == 0 {
 		r.Invalidate("fio's output holds no job's result" + failure(o.Messages))
 	}
 	return r
+}
+
+// figureless says that an output has rows, and no figure of what they did.
+func figureless(o *fio.Output) bool {
+	return len(o.Jobs) > 0 && len(o.Groups)+len(o.Series) == 0 && !slices.ContainsFunc(o.Jobs, func(j fio.Job) bool {
+		did := j.Sync.Lat.Measured() || j.Mixed != nil || j.Error != 0 || j.TotalErrors > 0
+		for _, d := range j.Directions() {
+			c := d.Completion()
+			did = did || d.N > 0 || d.IOPS > 0 || d.BW > 0 || d.Bytes > 0 || c.Measured() || d.BWSamples.Mean > 0
+		}
+		return did
+	})
 }
 
 // failure is what fio said of an error, "" where it said nothing.

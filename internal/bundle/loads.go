@@ -23,7 +23,9 @@ import (
 func (f Found) loads(r *result.Result, o *fio.Output) {
 	if o.Program != "" { // the fio jobs of the text are not its
 		for _, row := range rowsByName(o.Jobs) {
-			addWorkload(r, row.name, row.jobs, row.options, false, o)
+			if row.options["bs"] != "" { // fio's default size is not theirs
+				addWorkload(r, row.name, row.jobs, row.options, false, o)
+			}
 		}
 		return
 	}

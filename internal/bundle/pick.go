@@ -82,6 +82,9 @@ func keyOf(name string) key {
 	return key{name: name}
 }
 
+// KeyText is the text that a result has under a key of --where, "" for none.
+func KeyText(r *result.Result, name string) string { return keyOf(name).of(r) }
+
 // of is the text that a result has under a key, "" for none.
 func (k key) of(r *result.Result) string {
 	if k.text != nil {
@@ -241,6 +244,9 @@ func (c condition) holds(r *result.Result) bool {
 		return known && compares(got, c.op, c.figure)
 	}
 	got := strings.ToLower(c.of(r))
+	if c.op == "~" && c.name == "file" {
+		got = strings.ToLower(r.Source) // with its folders
+	}
 	switch c.op {
 	case "~":
 		return strings.Contains(got, c.value)

@@ -20,13 +20,14 @@ const (
 // LargeIO is the block size from which on bandwidth is more telling than IOPS.
 const LargeIO = 128 * units.KiB
 
-// KeyOf chooses: transactions of a database, latency of one I/O at a time, else MainOf. r may be nil.
+// KeyOf chooses: transactions of a database, latency of one I/O at a time where it was measured, else MainOf. r may be nil.
 func KeyOf(r *Result) Key {
 	main := MainOf(r)
 	if main == ByTPS || r == nil {
 		return main
 	}
-	if r.Depth.Asked == 1 && !r.HeldBack() {
+	if t := r.Total; r.Depth.Asked == 1 && !r.HeldBack() &&
+		(t.Read.Completion().Measured() || t.Write.Completion().Measured() || t.Trim.Completion().Measured()) {
 		return ByLatency
 	}
 	return main

@@ -217,6 +217,15 @@ func runImport(ctx context.Context, env *form.Env, o importOptions, args []strin
 		}
 		return err
 	}
+	if over := bundle.PassedOver(args, found.Outputs); len(over) > 0 {
+		fmt.Fprintf(env.Err, "passed over %s:\n", text.Plural(len(over), "file"))
+		for _, f := range over[:min(len(over), mostUnread)] {
+			fmt.Fprintf(env.Err, "  %s\n", text.Clean(f, 0))
+		}
+		if more := len(over) - mostUnread; more > 0 {
+			fmt.Fprintf(env.Err, "  and %d more\n", more)
+		}
+	}
 	lost := reportUnread(env, found.Outputs)
 	if found.Unreadable() {
 		return fmt.Errorf("no result could be read from %s: %w", strings.Join(args, ", "), lost)

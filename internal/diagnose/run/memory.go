@@ -77,9 +77,16 @@ func fromMemory(m diagnose.Measurement) (finding.Finding, bool) {
 	if f, ok := undelivered(m); ok { // counters need no header line
 		return f, true
 	}
-	if len(m.Result.Workloads) == 0 { // the header was cut off: what was asked for is not known
+	r := m.Result
+	if len(r.Workloads) == 0 { // the header was cut off: what was asked for is not known
 		for _, s := range sides(m) {
-			if f, ok := partly(s, unknownOrder); ok && s.N >= diagnose.EnoughReads {
+			if s.N < diagnose.EnoughReads {
+				continue
+			}
+			if f, ok := partly(s, unknownOrder); ok {
+				return f, true
+			}
+			if f, ok := tooFast(m, s); ok && !s.known && f.Severity == finding.Invalid && r.Measured >= diagnose.Shortest {
 				return f, true
 			}
 		}
@@ -201,7 +208,7 @@ func partly(s side, within float64) (finding.Finding, bool) {
 // memorySpeed where the jobs are known to be buffered, or, of reads, most likely.
 func tooFast(m diagnose.Measurement, s side) (finding.Finding, bool) {
 	half, known := s.took()
-	buffered := m.All(paged)
+	buffered := m.All(paged) || len(m.Result.Workloads) == 0 && s.Submitted() // whatever was asked for, memory took it
 	f := finding.Finding{Severity: finding.Invalid}
 	switch {
 	case buffered && s.Submitted():
@@ -215,6 +222,10 @@ func tooFast(m diagnose.Measurement, s side) (finding.Finding, bool) {
 	}
 	f.Message = fmt.Sprintf("Half of the %s took %s or less: they were copied to or from memory, and what the storage "+
 		"does is not in these figures.", s.what, text.Duration(half))
+	if s.Submitted() {
+		f.Message = fmt.Sprintf("The %s were done when their submission returned, as copies to or from memory are: what the "+
+			"storage does is not in these figures.", s.what)
+	}
 	if f.Severity == finding.Warn {
 		f.Message = fmt.Sprintf("Half of the %s took %s or less, which of all drives only Optane comes near: most "+
 			"likely memory answered them.", s.what, text.Duration(half))

@@ -203,7 +203,7 @@ var slowShare = &diagnose.Rule{
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			share, ok := diagnose.Above(m.Result.Total, slowIO)
-			if !ok || share.Least < slowMany {
+			if !ok || share.Least < slowMany || brokenClock(m, share.Least) {
 				continue
 			}
 			says := share.Print(text.Percent, 1)
@@ -228,4 +228,23 @@ var slowShare = &diagnose.Rule{
 			report(f)
 		}
 	},
+}
+
+// brokenClock says that so many I/Os cannot have taken longer than slowIO: at that rate more would have been in flight
+// than fio's own rows say at most, or clat, which is a part of lat, is longer.
+func brokenClock(m diagnose.Measurement, slow float64) bool {
+	t := m.Result.Total
+	if t.Read.Mistimed() || t.Write.Mistimed() {
+		return true
+	}
+	depth := 0
+	for _, j := range m.Result.Jobs {
+		if j.Target == nil {
+			return false
+		}
+		depth += j.Target.Depth * max(j.Count, 1)
+	}
+	n, _ := t.Rates()
+	const more = 10
+	return depth > 0 && slow*float64(n)*slowIO.Seconds() > more*float64(depth)
 }

@@ -79,7 +79,7 @@ func Read(data []byte) (outs []*fio.Output, rest []byte) {
 func clean(line string) string {
 	line = strings.TrimRight(strings.ToValidUTF8(line, "\uFFFD"), " \t\r")
 	line = line[strings.LastIndexByte(line, '\r')+1:] // progress was written over
-	return strings.ReplaceAll(strings.TrimLeft(line, "> \t"), "**", "")
+	return strings.ReplaceAll(strings.TrimLeft(line, ">#│ \t"), "**", "")
 }
 
 func parsed(columns []string, body string) program {

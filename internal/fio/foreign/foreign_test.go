@@ -261,6 +261,11 @@ func TestPrograms(t *testing.T) {
 		"dd": {"$ dd if=/dev/zero of=/mnt/f bs=1M count=1024 oflag=direct\n1024+0 records in\n1024+0 records out\n" +
 			"1073741824 bytes (1.1 GB, 1.0 GiB) copied, 2.048 s, 524 MB/s\n$ dd if=/dev/zero of=f bs=1M count=99\n" +
 			"103809024 bytes (104 MB) copied, 0,05 s, 2,1 GB/s\n", "dd-write write 1m: 0 500 0\ndd-write write 1m: 0 2003 0!"},
+		"dd in Chinese, in comments": {"# $ dd if=/dev/zero of=f bs=1M count=5 oflag=dsync\n# 5242880字节(5.2 MB)已复制，0.5 秒，10 MB/秒\n",
+			"dd-write write 1m: 0 10 0"},
+		"dd to a device": {"$ sudo dd bs=1m if=x.img of=/dev/disk2\n104857600 bytes transferred in 0.5 seconds (209715200 bytes/sec)\n",
+			"dd-write write 1m: 0 200 0"},
+		"hdparm of long ago": {"/dev/hdc:\n Timing buffer-cache reads:   128 MB in  0.56 seconds =228.57 MB/sec\n", "cached  : 0 0 0!"},
 		"dd of a Mac": {"% dd if=/dev/disk2 of=/dev/null bs=1m\n104857600 bytes transferred in 0.500000 secs (209715200 bytes/sec)\n",
 			"dd-read read 1m: 200 0 0"},
 		"hdparm": {"/dev/sda:\n Timing cached reads:   20000 MB in  2.00 seconds = 10000.00 MB/sec\n" +

@@ -26,6 +26,7 @@ func Summary(groups []bundle.Group) *page.Document {
 		Results []summaryRow `json:"results"`
 	}{summaryRows(all)})}
 	d.Head.Word = text.Plural(len(all), "result")
+	d.Records = summaryRecords(groups)
 	for i, g := range groups {
 		rows := page.NewTable("", "<file", "<result", "IOPS", "bandwidth", "over??", "mean?", "p50?", "p99")
 		for _, r := range g.Results {
@@ -53,7 +54,7 @@ func Summary(groups []bundle.Group) *page.Document {
 const mostOfGroup = 8
 
 func summaryCells(r *result.Result) []string {
-	file := filepath.Base(r.Source)
+	file := filepath.Join(r.Labels["dir"], filepath.Base(r.Source))
 	if len(r.Jobs) == 0 {
 		return []string{file, "no job's result", "", "", "", "", "", ""}
 	}
@@ -71,6 +72,46 @@ func summaryCells(r *result.Result) []string {
 		file, r.Name, words.Known("", sum.IOPS), words.Known("", sum.BW), over, mean,
 		timed(r, 50), timed(r, 99),
 	}
+}
+
+// summaryRecords are the rows for programs: always the same columns, of values that are not rounded.
+func summaryRecords(groups []bundle.Group) *page.Table {
+	t := page.NewTable("", "group", "dir", "file", "result", "rw", "bs", "engine", "iodepth", "jobs", "iops",
+		"bandwidth_bytes_per_s", "read_iops", "write_iops", "window_ns", "latency_of", "mean_ns", "p50_ns", "p99_ns", "missing")
+	for _, g := range groups {
+		for i, row := range summaryRows(g.Results) {
+			r := g.Results[i]
+			mean := ""
+			for _, l := range r.Latencies() {
+				if l.Of == row.LatencyOf && l.Mean > 0 {
+					mean = words.Decimal(l.Mean, 0)
+				}
+			}
+			missing := ""
+			if r.Missing != nil {
+				missing = r.Missing.String()
+			}
+			t.Add(g.Name, r.Labels["dir"], r.Source, r.Name, bundle.KeyText(r, "rw"), bundle.KeyText(r, "bs"),
+				bundle.KeyText(r, "engine"), bundle.KeyText(r, "depth"), bundle.KeyText(r, "jobs"), exactly(row.IOPS), exactly(row.BW),
+				exactly(row.ReadIOPS), exactly(row.WriteIOPS), fmt.Sprint(int64(row.Window)), row.LatencyOf, mean, whole(row.P50),
+				whole(row.P99), missing)
+		}
+	}
+	return &t
+}
+
+func exactly[T ~float64](v *T) string {
+	if v == nil {
+		return ""
+	}
+	return words.Decimal(float64(*v), 2)
+}
+
+func whole(d *time.Duration) string {
+	if d == nil {
+		return ""
+	}
+	return fmt.Sprint(int64(*d))
 }
 
 // summaryRow is a result in the JSON of a summary; figures that are not known are null.

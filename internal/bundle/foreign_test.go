@@ -1,0 +1,41 @@
+package bundle
+
+import (
+	"testing"
+
+	"plimsoll/internal/finding"
+)
+
+// TestFiguresOfOthers: what another program does not say is not fio's default, what it prints of memory is no storage,
+// and lines that hold no figure are no result: the IOPS and the verdict of the last result of each text.
+func TestFiguresOfOthers(t *testing.T) {
+	const slatOnly = "a: (groupid=0, jobs=1): err= 0: pid=5: Mon Jul  1 22:14:42 2019\n  write: IOPS=6008, BW=23.5MiB/s (24.6MB/s)(235MiB/10037msec)\n" +
+		"    slat (usec): min=2, max=1203, avg=151.81, stdev=6.99\n    clat (nsec): min=1000, max=38109, avg=2000.93, stdev=228.12\n"
+	for name, c := range map[string]struct {
+		text  string
+		iops  float64
+		wrong bool
+	}{
+		"hdparm says no block size": {"/dev/sda:\n Timing buffered disk reads: 440 MB in  13.01 seconds = 146.42 MB/sec\n", 0, false},
+		"hdparm of memory":          {"/dev/sda:\n Timing cached reads: 20000 MB in  2.00 seconds = 10000.00 MB/sec\n", 0, true},
+		"dd that waits for nothing": {"$ dd if=/dev/zero of=f bs=1M count=9\n1048576000 bytes (1 GB) copied, 20 s, 52.4 MB/s\n", 50, true},
+		"done at submission":        {slatOnly, 6008, true},
+		"errors of fio alone": {"fio: io_u error on file f: Input/output error: read offset=4096, buflen=4096\n" +
+			"fio: pid=1301, err=5/file:io_u.c:1845, func=io_u error, error=Input/output error\n", 0, true},
+	} {
+		j, err := importText(name + ":\n" + c.text)
+		if err != nil || len(j.b.Scenarios) == 0 {
+			t.Errorf("%s: %d results, %v", name, len(j.b.Scenarios), err)
+			continue
+		}
+		s := j.b.Scenarios[len(j.b.Scenarios)-1]
+		n, _ := s.Result.Total.Rates()
+		wrong := len(s.Result.Reasons) > 0
+		for _, f := range j.b.Findings {
+			wrong = wrong || f.Severity == finding.Invalid
+		}
+		if float64(int(float64(n)+0.5)) != c.iops || wrong != c.wrong {
+			t.Errorf("%s: %v IOPS, invalid %v (%q)", name, n, wrong, s.Result.Reasons)
+		}
+	}
+}
