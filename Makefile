@@ -87,12 +87,13 @@ fuzz: need-build ## every fuzz target for FUZZ_SECONDS of CPU time each (10), wi
 bench: build ## ratios against bare fio, wc, python and the like, measured in this run
 	@scripts/need.sh fio
 	@scripts/bench.sh
+	PLIMSOLL_MUTILATE=5000 go test -count=1 -run TestPartsNeverContradictTheWhole ./internal/bundle
 
 fio-versions: build ## the formats and a run with the fio of Debian 11, 12, 13 and sid
 	@scripts/fio-versions.sh
 
 # The rooms that compute, decide, name causes, merge hosts or parse: their decisions must be held by values; see docs/evidence/mutants.md.
-MUTANT_ROOMS := ceiling topology units stats verdict permit provision provision/records cloud advise compare result fio/merge.go fio/hist.go fio/phases.go \
+MUTANT_ROOMS := ceiling topology units stats verdict permit provision provision/records cloud advise compare result fio/merge.go fio/bins fio/phases.go \
   diagnose $(addprefix diagnose/,cloud fleet host layout live postgres run) finding fleet lint lint/settings script bundle fio/text fio/output workload bench
 mutants: need-test ## N (100) random one-line mistakes from SEED (1) in the rooms that compute, decide, conclude or parse, each tried by its own package's tests; survivors are printed
 	@PLIMSOLL_LAB=off nice -n 10 $(GO) run ./scripts/mutants -seed $(or $(SEED),1) -n $(or $(N),100) $(addprefix internal/,$(or $(ROOMS),$(MUTANT_ROOMS)))

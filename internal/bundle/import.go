@@ -117,12 +117,11 @@ func (f Found) Results() ([]*result.Result, error) { return f.results(&topology.
 
 func (f Found) results(whole *topology.Topology) ([]*result.Result, error) {
 	outputs := JoinFragments(f.Outputs)
-	if rest := slices.DeleteFunc(slices.Clone(outputs), figureless); len(rest) > 0 { // lines of an explanation are no result
-		outputs = rest
-	}
 	results := make([]*result.Result, len(outputs))
 	for i, o := range outputs {
-		results[i] = f.result(o)
+		if results[i] = f.result(o); len(outputs) == 1 && figureless(o) { // beside others it may explain them
+			results[i].Invalidate("the text holds no figure of it")
+		}
 		results[i].ID = i + 1
 	}
 	labelFolders(results)
@@ -188,9 +187,6 @@ func (f Found) result(o *fio.Output) *result.Result {
 	}
 	if o.Void != "" {
 		r.Invalidate(o.Void)
-	}
-	if figureless(o) {
-		r.Invalidate("the text holds no figure of it")
 	}
 	if len(o.Jobs) == 0 {
 		r.Invalidate("fio's output holds no job's result" + failure(o.Messages))
