@@ -73,7 +73,7 @@ func TestDepthIsNotGuessed(t *testing.T) {
 		"whole":           {head + "\nfio-3.33" + excerpt, 1, 1},
 		"without its job": {excerpt, 0, 0},
 		"described only":  {strings.Replace(excerpt, "2024\n", "2024\n  Description  : [random writes]\n", 1), 0, 0},
-		"kbench":          {"IOPS (Read/Write)\n        Random:          90,546 / 73,514\n    Sequential:          94,976 / 68,510\n", 1, 0},
+		"kbench":          {"IOPS (Read/Write)\n        Random:          90,546 / 73,514\n    Sequential:          94,976 / 68,510\n", 0, 0},
 	} {
 		all := imported(t, c.doc, Found{})
 		if len(all) == 0 {

@@ -1,6 +1,8 @@
 package result
 
 import (
+	"strings"
+
 	"plimsoll/internal/suite"
 	"plimsoll/internal/units"
 )
@@ -20,14 +22,15 @@ const (
 // LargeIO is the block size from which on bandwidth is more telling than IOPS.
 const LargeIO = 128 * units.KiB
 
-// KeyOf chooses: transactions of a database, latency of one I/O at a time where it was measured, else MainOf. r may be nil.
+// KeyOf chooses: transactions of a database, latency of one I/O at a time, else MainOf. r may be nil.
 func KeyOf(r *Result) Key {
 	main := MainOf(r)
 	if main == ByTPS || r == nil {
 		return main
 	}
-	if t := r.Total; r.Depth.Asked == 1 && !r.HeldBack() &&
-		(t.Read.Completion().Measured() || t.Write.Completion().Measured() || t.Trim.Completion().Measured()) {
+	of := r.Total
+	silent := r.Fio != "" && !strings.HasPrefix(r.Fio, "fio") && !of.Read.Clat.Measured() && !of.Write.Clat.Measured()
+	if r.Depth.Asked == 1 && !r.HeldBack() && !silent { // another program may print no latency
 		return ByLatency
 	}
 	return main
