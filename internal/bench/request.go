@@ -16,6 +16,7 @@ import (
 	"plimsoll/internal/permit"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
@@ -349,7 +350,7 @@ func (r Request) destroy() (map[string]string, error) {
 			continue
 		}
 		if len(serials) == 0 {
-			return nil, input("--destroy %s needs its --serial S (see: plimsoll inspect %s)", name, name)
+			return nil, input("--destroy %s needs its --serial S (see: plimsoll inspect %s)", name, text.ShellQuote(name))
 		}
 		lose[name], serials = serials[0], serials[1:]
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
 )
 
 // Occupied are the reasons why a device is not blank, as clauses and as far as the tree shows them.
@@ -27,7 +28,7 @@ func (t *Tree) Occupied(d *Device) []string {
 		}
 		if up != nil && strings.HasPrefix(up.DM, "mpath-") {
 			add("multipathd has made %s of it (blacklist the disk's wwid in /etc/multipath.conf, then: multipath "+
-				"-f %s)", name, strings.TrimPrefix(name, "/dev/mapper/"))
+				"-f %s)", name, text.ShellQuote(strings.TrimPrefix(name, "/dev/mapper/")))
 			continue
 		}
 		add("%s is made of it", name)

@@ -12,6 +12,7 @@ import (
 
 	"plimsoll/internal/block"
 	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
 )
 
 // checkDevice refuses to write to the place's device when it is in use, or was not named with its
@@ -57,9 +58,8 @@ func (p *Place) checkWrites(path, node string, d *block.Device, info fs.FileInfo
 	}
 	serial, named := p.consent.destroys(info)
 	if !named {
-		return fmt.Errorf("%s is a raw device and its scenarios write: use a directory, or add --destroy %s "+
-			"--serial %s if everything on it may be lost",
-			path, path, identity(d))
+		return fmt.Errorf("%s is a raw device and its scenarios write: use a directory, or add %s if everything on it may "+
+			"be lost", path, text.Destroying(path, identity(d)))
 	}
 	if serial != identity(d) || serial == "" {
 		return fmt.Errorf("%s has serial %q, not %q: nothing was written", path, identity(d), serial)

@@ -147,8 +147,8 @@ func (p *Place) checkThere(a access, there *pin) error {
 	}
 	if _, ok := p.consent.destroys(there.info); !ok {
 		return fmt.Errorf("%s is there and plimsoll did not make it, and the job would write over it: name "+
-			"another file, or add --destroy %s if what it holds may be lost",
-			a.path, a.path)
+			"another file, or add %s if what it holds may be lost",
+			a.path, text.Destroying(a.path, ""))
 	}
 	return there.checkOverwrite(a.path)
 }

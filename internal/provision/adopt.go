@@ -114,7 +114,7 @@ func adoptMembers(w *records.Work, tree *block.Tree, d *block.Device, serials []
 			return fmt.Errorf("its member %s has no serial number to name it by: take it down by hand", m.Path)
 		case !slices.Contains(serials, id):
 			return fmt.Errorf("its member %s (serial %s) is not named; name every member by --serial: %s",
-				m.Path, id, strings.Join(memberSerials(tree, d), ", "))
+				m.Path, id, text.ShellLine(memberSerials(tree, d)))
 		}
 		found = append(found, id)
 		w.Members = append(w.Members, records.Member{Serial: id, Size: disk.Size, Path: disk.Path, Model: disk.Model})
@@ -126,7 +126,7 @@ func adoptMembers(w *records.Work, tree *block.Tree, d *block.Device, serials []
 		}
 	}
 	if len(found) == 0 {
-		return fmt.Errorf("it has no members; mdadm --stop %s takes it away", d.Path)
+		return fmt.Errorf("it has no members; mdadm --stop %s takes it away", text.ShellQuote(d.Path))
 	}
 	return nil
 }
@@ -163,7 +163,7 @@ func (a *adoption) tables(ctx context.Context) error {
 			return fmt.Errorf("%s has other partitions than the member: delete the member's by hand", m.Path)
 		case tags["PTTYPE"] != "gpt" || tags["PTUUID"] == "":
 			return fmt.Errorf("%s has a partition table of type %s, which is not known again by a GUID: erase it by hand "+
-				"(wipefs --all %s)", m.Path, text.Quote(tags["PTTYPE"]), m.Path)
+				"(wipefs --all %s)", m.Path, text.Quote(tags["PTTYPE"]), text.ShellQuote(m.Path))
 		}
 		at := "@" + m.Serial
 		st.Check = append(st.Check, records.Cond{Is: "partition", Of: at + ":1"}, records.Cond{
@@ -265,8 +265,8 @@ func (a *adoption) group(ctx context.Context, uuid string) ([]*block.Device, err
 	}
 	for _, r := range rows {
 		if d := a.tree.Device(r["pv_name"]); group != "" && r["vg_name"] == group && d != a.top {
-			return nil, fmt.Errorf("the volume group %s also lies on %s: take it out first (vgreduce %s %s)",
-				group, r["pv_name"], group, a.top.Path)
+			return nil, fmt.Errorf("the volume group %s also lies on %s: take it out first (%s)",
+				group, r["pv_name"], text.ShellLine([]string{"vgreduce", group, a.top.Path}))
 		}
 	}
 	label := records.Cond{Is: "filesystem", Want: "LVM2_member " + uuid}

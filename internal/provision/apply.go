@@ -14,6 +14,7 @@ import (
 	"plimsoll/internal/permit"
 	"plimsoll/internal/provision/records"
 	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 )
 
@@ -358,7 +359,7 @@ func (s *Site) await(ctx context.Context, w *records.Work) error {
 		}
 		if d.MD != nil {
 			if !now.whole(d) {
-				return fmt.Errorf("%s has lost a member; see: mdadm --detail %[1]s", w.Top())
+				return fmt.Errorf("%s has lost a member; see: mdadm --detail %s", w.Top(), text.ShellQuote(w.Top()))
 			}
 			e.Fraction, e.Rate = d.MD.Progress, d.MD.Speed
 			each := w.Least()

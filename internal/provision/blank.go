@@ -17,6 +17,7 @@ import (
 	"plimsoll/internal/block"
 	"plimsoll/internal/provision/records"
 	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
 )
 
 // signature is something that wipefs recognises.
@@ -72,8 +73,8 @@ func (s *state) checkBlank(ctx context.Context, ref string) error {
 		return err
 	}
 	refuse := func(why ...string) error {
-		return fmt.Errorf("%s (serial %s) is not blank: %s; if what is on it may be lost: --destroy %[1]s "+
-			"--serial %[2]s", d.Path, serial, strings.Join(why, "; "))
+		return fmt.Errorf("%s (serial %s) is not blank: %s; if what is on it may be lost: %s", d.Path, serial,
+			strings.Join(why, "; "), text.Destroying(d.Path, serial))
 	}
 	why := s.tree.Occupied(d)
 	if s.tree.InUse(d) { // which --destroy does not end

@@ -12,6 +12,7 @@ import (
 
 	"plimsoll/internal/block"
 	"plimsoll/internal/provision/records"
+	"plimsoll/internal/text"
 )
 
 // tableSize holds a GPT of 128 entries, its header and the protective MBR, in sectors of up to 4
@@ -57,8 +58,8 @@ func (s *state) zero(ref string) error {
 	}
 	if !ours {
 		return fmt.Errorf("%s (serial %s) is not as plimsoll left it: byte %d is not zero, and nothing there is "+
-			"plimsoll's; it stays as it is; if what is on it may be lost: --destroy %[1]s --serial %[2]s",
-			d.Path, records.Identity(d), at)
+			"plimsoll's; it stays as it is; if what is on it may be lost: %s",
+			d.Path, records.Identity(d), at, text.Destroying(d.Path, records.Identity(d)))
 	}
 	if s.w.TableGUID(ref) != "" {
 		// The partition's own step has left it blank. If it is not, somebody has used it since.

@@ -10,6 +10,7 @@ import (
 
 	"plimsoll/internal/block"
 	"plimsoll/internal/provision/records"
+	"plimsoll/internal/text"
 )
 
 // survey gathers what stands in the way of taking one array down.
@@ -279,8 +280,8 @@ func (v *survey) groups(ctx context.Context) error {
 		}
 		there = true
 		if d := v.tree.Device(r["pv_name"]); d == nil || !mine[d.Name] {
-			v.inUse("the volume group %s also lies on %s, which apply did not give it; take that out first: "+
-				"vgreduce %s %s", group, r["pv_name"], group, r["pv_name"])
+			v.inUse("the volume group %s also lies on %s, which apply did not give it; take that out first: %s",
+				group, r["pv_name"], text.ShellLine([]string{"vgreduce", group, r["pv_name"]}))
 		}
 	}
 	if !there {

@@ -10,6 +10,7 @@ import (
 	"plimsoll/internal/block"
 	"plimsoll/internal/provision/records"
 	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
 )
 
 // volumes compares each member with what apply has put on it.
@@ -21,8 +22,8 @@ func (v *survey) volumes(ctx context.Context) error {
 		}
 		for _, m := range d.MD.Members {
 			if !mine[m.Name] {
-				v.inUse("/dev/%s was added to %s as a member, which apply did not do; take it out first: mdadm "+
-					"%s --fail /dev/%s --remove /dev/%[1]s", m.Name, d.Path, d.Path, m.Name)
+				v.inUse("/dev/%s was added to %s as a member, which apply did not do; take it out first: %s", m.Name, d.Path,
+					text.ShellLine([]string{"mdadm", d.Path, "--fail", "/dev/" + m.Name, "--remove", "/dev/" + m.Name}))
 			}
 		}
 	}

@@ -171,12 +171,12 @@ func JobFile(name string) (*fio.JobFile, error) { return jobFile(name, true) }
 func MeasuredJobFile(name string) (*fio.JobFile, error) { return jobFile(name, false) }
 
 func jobFile(name string, toRun bool) (*fio.JobFile, error) {
-	text, err := sys.Text(name)
+	data, err := sys.Text(name)
 	if err != nil {
 		return nil, err
 	}
 	var unset string
-	job, err := script.JobFile(name, text, fio.ParseOptions{
+	job, err := script.JobFile(name, data, fio.ParseOptions{
 		Env: func(variable string) (string, bool) {
 			value, ok := os.LookupEnv(variable)
 			if !ok {
@@ -187,9 +187,9 @@ func jobFile(name string, toRun bool) (*fio.JobFile, error) {
 		Include: func(include string) ([]byte, error) { return sys.Included(name, beside(name, include)) },
 	})
 	if unset != "" && toRun { // fio would read it as nothing
-		before, _, _ := strings.Cut(string(text), "${"+unset+"}")
-		return nil, fmt.Errorf("%s:%d: %s is not set in the environment: set it, as in %s=VALUE plimsoll run %s",
-			name, strings.Count(before, "\n")+1, unset, unset, name)
+		before, _, _ := strings.Cut(string(data), "${"+unset+"}")
+		return nil, fmt.Errorf("%s:%d: %s is not set in the environment: set it, as in %s",
+			name, strings.Count(before, "\n")+1, unset, text.ShellLine([]string{unset + "=VALUE", "plimsoll", "run", name}))
 	}
 	if err != nil {
 		return nil, err

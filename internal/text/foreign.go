@@ -60,6 +60,16 @@ func ShellQuote(arg string) string {
 	return "$'" + s.String() + "'"
 }
 
+// Destroying are the options by which a user gives up what is on a device, or, without a serial number, a
+// thing of a name, to be typed behind a command.
+func Destroying(name, serial string) string {
+	argv := []string{"--destroy", name, "--serial", serial}
+	if serial == "" {
+		argv = argv[:2]
+	}
+	return ShellLine(argv)
+}
+
 // ShellLine writes a command so that a shell reads exactly its arguments back.
 func ShellLine(argv []string) string {
 	quoted := make([]string, len(argv))

@@ -214,7 +214,7 @@ func (v *view) places() *Cause {
 		titled("tasks wait for a place in the queue").
 		saw("tasks that wait for a place", units.Number(n), "below 0.4", "/proc/PID/stack").
 		saw("places taken", units.Number(l.did.InFlight), fmt.Sprintf("fewer than %d", l.Requests), "in_flight").
-		try(fmt.Sprintf("cat /sys/block/%s/queue/nr_requests /sys/block/%s/queue/scheduler", l.Name, l.Name))
+		try(text.ShellLine([]string{"cat", "/sys/block/" + l.Name + "/queue/nr_requests", "/sys/block/" + l.Name + "/queue/scheduler"}))
 }
 
 // slowVolume is slow with nothing that queues.

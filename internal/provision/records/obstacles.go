@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/block"
+	"plimsoll/internal/text"
 )
 
 // Obstacle is something in an array's stack that apply did not make, or that uses it now: a
@@ -35,11 +36,8 @@ func (o *Obstructed) Lines() []string {
 	var lines []string
 	for _, one := range o.Obstacles {
 		line := one.Array + ": " + one.What
-		switch {
-		case one.Serial != "":
-			line += fmt.Sprintf("; if it may be lost: --destroy %s --serial %s", one.Name, one.Serial)
-		case one.Name != "":
-			line += "; if it may be lost: --destroy " + one.Name
+		if one.Name != "" {
+			line += "; if it may be lost: " + text.Destroying(one.Name, one.Serial)
 		}
 		lines = append(lines, line)
 	}

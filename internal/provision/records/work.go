@@ -178,7 +178,7 @@ func (w *Work) Commands(all []Action) []string {
 			continue // a step of its own says so
 		}
 		if i > 0 && alike(all[i-1].Run, a.Run) {
-			lines[len(lines)-1] += " " + w.planned(a.Run[len(a.Run)-1])
+			lines[len(lines)-1] += " " + text.ShellQuote(w.planned(a.Run[len(a.Run)-1]))
 			continue
 		}
 		lines = append(lines, w.command(a))
@@ -203,7 +203,7 @@ func (w *Work) command(a Action) string {
 	case len(a.Zero) > 0:
 		return "zero the first and last 2 MiB of " + strings.Join(w.plannedAll(a.Zero), " ")
 	case len(a.Stop) > 0:
-		return "mdadm --stop " + w.Top()
+		return text.ShellLine([]string{"mdadm", "--stop", w.Top()})
 	case a.Add != nil:
 		return "add to " + a.Add.File + ": " + a.Add.Text
 	case a.Cut != nil && a.Cut.Bare:
@@ -288,7 +288,7 @@ func (w *Work) Lacking(c Cond) string {
 	of := w.planned(c.Of)
 	switch c.Is {
 	case "array":
-		return "not all of its members are in it; see: mdadm --detail " + of
+		return "not all of its members are in it; see: mdadm --detail " + text.ShellQuote(of)
 	case "lines":
 		return "its lines are not in " + of
 	case "mounted":

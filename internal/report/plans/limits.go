@@ -100,12 +100,12 @@ func Limits(l *Limited, check bool) *page.Document {
 			set = append(set, fmt.Sprintf("IO%sMax=%s %d", name.systemd, l.Device.Path, a.Value))
 			v1 = append(
 				v1,
-				fmt.Sprintf("echo '%s %d' > %s/blkio.throttle.%s_device", device, a.Value, text.ShellQuote(g.Dir), name.v1),
+				fmt.Sprintf("echo '%s %d' > %s", device, a.Value, text.ShellQuote(g.Dir+"/blkio.throttle."+name.v1+"_device")),
 			)
-			docker = append(docker, fmt.Sprintf("--device-%s %s:%d", strings.ReplaceAll(name.v1, "_", "-"), l.Device.Path,
-				a.Value))
+			docker = append(docker, fmt.Sprintf("--device-%s %s", strings.ReplaceAll(name.v1, "_", "-"),
+				text.ShellQuote(fmt.Sprintf("%s:%d", l.Device.Path, a.Value))))
 		}
-		v2 = append(v2, fmt.Sprintf("echo '%s' > %s/io.max", strings.Join(parts, " "), text.ShellQuote(g.Dir)))
+		v2 = append(v2, fmt.Sprintf("echo %s > %s", text.ShellQuote(strings.Join(parts, " ")), text.ShellQuote(g.Dir+"/io.max")))
 		unit = append(unit, text.ShellLine(set))
 	}
 	if l.V1 {
