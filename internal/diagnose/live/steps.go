@@ -229,10 +229,11 @@ func nameOf(group string) string {
 
 // limitLine is the shell line that sets a limit of a control group.
 func limitLine(l topology.GroupLimit, value float64) string {
+	set := fmt.Sprintf("%s %s=%d", l.Number, l.What, int64(value))
 	if l.Version == 1 {
-		return fmt.Sprintf(`echo "%s %d" > %s`, l.Number, int64(value), l.File)
+		set = fmt.Sprintf("%s %d", l.Number, int64(value))
 	}
-	return fmt.Sprintf(`echo "%s %s=%d" > %s`, l.Number, l.What, int64(value), l.File)
+	return "echo " + text.ShellQuote(set) + " > " + text.ShellQuote(l.File)
 }
 
 // resync is md that copies or checks in the background.
@@ -343,6 +344,6 @@ func (v *view) syncedWrites() *Cause {
 		saw("tasks that wait for a sync", units.Number(sync), "", "/proc/PID/stack").
 		saw("writes", fmt.Sprintf("%s per second of %s", units.Number(writes), v.top.writeSize()), "",
 			diskstats(v.top.Name)).
-		try(fmt.Sprintf("fewer commits in %s (group commit, one fsync a batch)", who.Name),
+		try(fmt.Sprintf("fewer commits in %s (group commit, one fsync a batch)", text.ShellQuote(who.Name)),
 			"or volumes with more IOPS: plimsoll advise")
 }

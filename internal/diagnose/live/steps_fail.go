@@ -35,7 +35,7 @@ func (v *view) errors() *Cause {
 			titled("the kernel logs errors of this storage").
 			saw(string(e.Kind)+" of "+e.Device, text.Count(e.Count), "none", "/dev/kmsg").
 			try("dmesg --ctime | tail -50; stop what writes to "+text.ShellQuote(where)+", and save what can be read",
-				"no fsck while it is mounted: unmount it, replace or repair "+e.Device+", then check it")
+				"no fsck while it is mounted: unmount it, replace or repair "+text.ShellQuote(e.Device)+", then check it")
 	}
 	return nil
 }

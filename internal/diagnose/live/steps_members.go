@@ -123,7 +123,7 @@ func (v *view) slowMember() *Cause {
 	c := p.against(cause(Likely, m.Name, "A slow member, %s, makes %s slow: %s per I/O, %s %s.", m.Name, v.f.Path, m.Wait,
 		peers(p.Others), p.Wait)).
 		titled("array member slower than its peers").
-		try("replace "+m.Name+", or ask the provider; if it was made from a snapshot: plimsoll array warm /dev/"+m.Name,
+		try("replace it, or ask the provider; if it was made from a snapshot: plimsoll array warm "+text.ShellQuote("/dev/"+m.Name),
 			"plimsoll check --probe "+text.ShellQuote(v.f.Path)+"   # when it is quiet")
 	if sure {
 		c.Confidence = Certain
@@ -165,11 +165,16 @@ func (v *view) layer() *Cause {
 		v.f.Path, latency(w), latency(leaf)).
 		saw(v.top.Name, latency(w), "near "+latency(leaf), diskstats(v.top.Name)).
 		saw("at the device", units.Number(d.did.InFlight), units.Number(d.waiting()), "in_flight of "+d.Name).
-		try("dmsetup table " + d.Name + "; cat /sys/block/" + d.Name + "/queue/nr_requests")
+		try("dmsetup table " + text.ShellQuote(d.Name) + "; cat " + queueOf(d.Name, "nr_requests"))
 	if d.Crypt {
-		c.Next = []string{"cryptsetup refresh --perf-no_read_workqueue --perf-no_write_workqueue --persistent " + d.Name}
+		c.Next = []string{"cryptsetup refresh --perf-no_read_workqueue --perf-no_write_workqueue --persistent " + text.ShellQuote(d.Name)}
 	}
 	return c
+}
+
+// queueOf is the file of a device's setting, as a word of a command.
+func queueOf(device, setting string) string {
+	return text.ShellQuote("/sys/block/" + device + "/queue/" + setting)
 }
 
 // scheduler is one that keeps I/Os before the device. The scheduler none holds nothing back: what waits
@@ -185,7 +190,7 @@ func (v *view) scheduler() *Cause {
 		l.Scheduler, v.f.Path, units.Number(waiting), units.Number(at)).
 		titled("the scheduler holds I/Os back").
 		saw("I/Os at the device", units.Number(at), units.Number(waiting), "in_flight and /proc/diskstats of "+l.Name).
-		try("echo none > /sys/block/" + l.Name + "/queue/scheduler")
+		try("echo none > " + queueOf(l.Name, "scheduler"))
 }
 
 // holder is the layer in which an I/O waits: the lowest that is as slow as the top.
@@ -214,7 +219,7 @@ func (v *view) places() *Cause {
 		titled("tasks wait for a place in the queue").
 		saw("tasks that wait for a place", units.Number(n), "below 0.4", "/proc/PID/stack").
 		saw("places taken", units.Number(l.did.InFlight), fmt.Sprintf("fewer than %d", l.Requests), "in_flight").
-		try(text.ShellLine([]string{"cat", "/sys/block/" + l.Name + "/queue/nr_requests", "/sys/block/" + l.Name + "/queue/scheduler"}))
+		try("cat " + queueOf(l.Name, "nr_requests") + " " + queueOf(l.Name, "scheduler"))
 }
 
 // slowVolume is slow with nothing that queues.

@@ -189,7 +189,7 @@ func (v *view) beside() *Cause {
 			names = append(names, p.Name)
 		}
 	}
-	who, next := "no program of it could be named", "lsblk /dev/"+disk.Name+"; iotop -oba -n3   # who that is"
+	who, next := "no program of it could be named", "lsblk "+text.ShellQuote("/dev/"+disk.Name)+"; iotop -oba -n3   # who that is"
 	if len(names) > 0 {
 		who = text.Some(names, mostNamed) + " has files there"
 		next = "a disk of its own for one of them, or a limit: plimsoll explain PL906"
@@ -220,7 +220,7 @@ func (v *view) hold(u *User) string {
 	}
 	if u.Group == "" {
 		return fmt.Sprintf("put %s into a control group of its own, and limit it there (systemd-run --scope -p "+
-			"IO%sBandwidthMax=…)", u.Name, map[string]string{"wbps": "Write", "rbps": "Read"}[what])
+			"IO%sBandwidthMax=…)", text.ShellQuote(u.Name), map[string]string{"wbps": "Write", "rbps": "Read"}[what])
 	}
 	l := topology.GroupLimit{Number: v.diskNumber(), What: what, Version: u.version}
 	l.File = "/sys/fs/cgroup" + u.Group + "/io.max"
@@ -338,7 +338,7 @@ func (v *view) processor() *Cause {
 		say(isNot+": a CPU quota stops %s in %s of the periods in which it runs.", nameOf(quota.Group), text.Percent(share))
 		return c.saw("periods throttled", text.Percent(share), "below "+text.Percent(quotaShare), quota.Dir+"/cpu.stat").
 			saw("stood still", text.Duration(quota.Stopped), "", quota.Dir+"/cpu.stat").
-			try("raise cpu.max (cpu.cfs_quota_us) of " + quota.Dir)
+			try("raise cpu.max (cpu.cfs_quota_us) of " + text.ShellQuote(quota.Dir))
 	case queue >= cpuWait:
 		say(isNot+": those who use it wait for a processor %s of the time.", text.Percent(queue))
 		if queue > 1 {

@@ -503,8 +503,8 @@ func TestTheLineThatLimitsAnother(t *testing.T) {
 		read, write units.Rate
 		want        string
 	}{
-		{"version 2", "/system.slice/backup.service", 2, 1, 9, `^echo "9:127 wbps=\d+" > /sys/fs/cgroup/system.slice/backup.service/io.max   # limits it$`},
-		{"version 1", "/batch", 1, 9, 1, `^echo "9:127 \d+" > /sys/fs/cgroup/blkio/batch/blkio.throttle.read_bps_device   # limits it$`},
+		{"version 2", "/system.slice/backup.service", 2, 1, 9, `^echo '9:127 wbps=\d+' > /sys/fs/cgroup/system.slice/backup.service/io.max   # limits it$`},
+		{"version 1", "/batch", 1, 9, 1, `^echo '9:127 \d+' > /sys/fs/cgroup/blkio/batch/blkio.throttle.read_bps_device   # limits it$`},
 		{"no group", "", 0, 1, 9, `^put dd into a control group of its own, .*IOWriteBandwidthMax=`},
 	} {
 		f := captured(t, "5-neighbour-buffered")
