@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"net/url"
@@ -94,6 +95,20 @@ func (e EC2) Identify(ctx context.Context, root fs.FS) (Identity, error) {
 	return Identity{}, fmt.Errorf("instance metadata: no answer in %s; %s", text.Duration(identifyTries*try), hint)
 }
 
+// short reads no more of an answer than metadata can be.
+type short struct{ http.RoundTripper }
+
+func (s short) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := s.RoundTripper.RoundTrip(req)
+	if err == nil {
+		resp.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.LimitReader(resp.Body, mostMetadata), resp.Body}
+	}
+	return resp, err
+}
+
 // askOnce asks once. Its error is context.DeadlineExceeded where nothing answered in time.
 func askOnce(ctx context.Context, limit time.Duration) (Identity, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
@@ -103,7 +118,7 @@ func askOnce(ctx context.Context, limit time.Duration) (Identity, error) {
 	line := &http.Transport{}
 	defer line.CloseIdleConnections()
 	client := imds.New(imds.Options{
-		HTTPClient: &http.Client{Transport: line}, EnableFallback: aws.FalseTernary, Retryer: aws.NopRetryer{},
+		HTTPClient: &http.Client{Transport: short{line}}, EnableFallback: aws.FalseTernary, Retryer: aws.NopRetryer{},
 	})
 	doc, err := client.GetInstanceIdentityDocument(ctx, nil)
 	switch {

@@ -15,9 +15,7 @@ type limits struct {
 	hello   time.Duration // for the engine to connect
 	clocks  time.Duration // for a host's clock to be known
 	silence time.Duration // without a word
-	// prepare is without progress until it is ready, and after a scenario: longer than one of its
-	// programs may take.
-	prepare time.Duration
+	prepare time.Duration // without progress until it is ready, and after a scenario
 	slack   time.Duration // in which a scenario ends beyond its planned time, or makes progress where it has none
 	check   time.Duration // to look at itself
 	stop    time.Duration // to stop and send what it has
@@ -26,10 +24,13 @@ type limits struct {
 	phase   time.Duration // in all, whatever a host says of its progress and of its plan
 }
 
+// Patience is how long a host may make no progress until it is ready, and after a scenario, where the user says nothing.
+const Patience = 5 * time.Minute
+
 // usual are the limits where a test has set no others.
 func usual() limits {
 	return limits{
-		hello: time.Minute, clocks: time.Minute, silence: 20 * time.Second, prepare: 40 * time.Minute, slack: 5 * time.Minute,
+		hello: time.Minute, clocks: time.Minute, silence: 20 * time.Second, prepare: Patience, slack: 5 * time.Minute,
 		check: 10 * time.Minute, stop: 40 * time.Second, send: time.Minute, rate: units.Rate(16 * units.KiB),
 		phase: 24 * time.Hour,
 	}

@@ -29,6 +29,8 @@ type Run struct {
 	Order  string   // together, alone, both
 	Finish bool     // members finish when the coordinator is gone
 	Lose   int      // hosts that may be lost
+	// Patience is how long a host may make no progress until it is ready; 0 for the usual time.
+	Patience time.Duration
 	// OnShared says that the paths are storage which all hosts see.
 	OnShared bool
 	Copy     string // auto, always, never: of this program
@@ -193,6 +195,7 @@ func (c *coordinator) serve(ctx context.Context) error {
 	c.events, c.base = make(chan event, 64), monotonic()
 	if c.limits == (limits{}) {
 		c.limits = usual()
+		c.limits.prepare = cmp.Or(c.Patience, c.limits.prepare)
 	}
 	lasting := context.WithoutCancel(ctx) // a Ctrl-C must not cut the connections: members are asked to stop
 	for _, h := range c.hosts {

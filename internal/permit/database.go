@@ -131,7 +131,7 @@ func (p *Place) RecordServer(s Server) error {
 	if err != nil {
 		return err
 	}
-	return sys.WriteFile(p.folder.Path(serverRecord), append(data, '\n'), 0o600)
+	return p.folder.WriteFile(serverRecord, append(data, '\n'), 0o600)
 }
 
 // endServer ends the server that a folder's record names, if it still lives, and removes what it

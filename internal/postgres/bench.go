@@ -195,13 +195,13 @@ func (s *session) pgbench(
 			said = append(said, line)
 		}
 	}}
-	var out bytes.Buffer
+	out := &sys.Capped{Limit: sys.OutputLimit}
 	c := s.child(l.argv(s.install.program("pgbench"), filepath.Join(s.record.Run, logPrefix), script)...)
 	c.Env = slices.DeleteFunc(
 		c.Env,
 		func(v string) bool { return strings.HasPrefix(v, "LD_PRELOAD=") },
 	) // it does no I/O
-	c.Out, c.Err = &out, progress
+	c.Out, c.Err = out, progress
 	limit := l.runtime + pgbenchOver
 	if l.Transactions > 0 {
 		limit = time.Hour

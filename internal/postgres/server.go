@@ -107,8 +107,8 @@ func (s *server) start(ctx context.Context) error {
 		return err
 	}
 	maker := s.child(initdb(s.install.program("initdb"), s.record.Data, wal)...)
-	maker.Apart = true // it starts servers that know nothing of launch's settings
-	if _, err := maker.Run(ctx, initdbWithin); err != nil {
+	maker.Apart = true                                         // it starts servers that know nothing of launch's settings
+	if _, err := maker.Output(ctx, initdbWithin); err != nil { // what prints for ever is ended
 		return fmt.Errorf("the database could not be made: %w", err)
 	}
 	if err := s.launch(ctx); err != nil {

@@ -68,7 +68,7 @@ func TestAdopt(t *testing.T) {
 		serials []string
 		err     string
 	}{
-		"one too few":  {"/dev/md0", members[:3], "its member /dev/nvme4n1 (serial vol0a1b2c3d4e5f60024) is not named; name every member by --serial: " + strings.Join(members, ", ")},
+		"one too few":  {"/dev/md0", members[:3], "its member /dev/nvme4n1 (serial vol0a1b2c3d4e5f60024) is not named; name every member by --serial: " + strings.Join(members, " ")},
 		"none":         {"/dev/md0", nil, "is not named"},
 		"one too many": {"/dev/md0", append([]string{"vol0f00d00d00d00d00d"}, members...), "--serial vol0f00d00d00d00d00d is not a member of it"},
 		"no array":     {"/dev/nvme1n1", members, "it is a disk, and only md arrays are adopted"},

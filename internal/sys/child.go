@@ -241,7 +241,7 @@ func (s *Started) attend(ctx context.Context, argv []string, limit, grace time.D
 
 // Output runs the child and returns what it printed, OutputLimit at most.
 func (c Child) Output(ctx context.Context, limit time.Duration) (string, error) {
-	out := &capped{limit: OutputLimit}
+	out := &Capped{Limit: OutputLimit}
 	c.Out = out
 	_, err := c.Run(ctx, limit)
 	if out.over {

@@ -199,9 +199,14 @@ func (f *family) end() error {
 func endAll(program string, ours func(process, family) bool) (int, error) {
 	deadline := time.Now().Add(Grace)
 	seen := map[process]bool{}
-	for {
+	for none := 0; ; {
+		begun := lastPID()
 		live := left(members(ours), seen)
-		if len(live) == 0 {
+		// One that forked and ended between the listing of /proc and the look at it has left a child that was
+		// not listed: what was seen counts if nothing was started meanwhile, or several times.
+		if none++; len(live) > 0 {
+			none = 0
+		} else if none >= emptyLooks || begun != "" && begun == lastPID() {
 			return len(seen), nil
 		}
 		if time.Now().After(deadline) {
@@ -215,6 +220,18 @@ func endAll(program string, ours func(process, family) bool) (int, error) {
 			p.await(50 * time.Millisecond)
 		}
 	}
+}
+
+// emptyLooks in a row say that nothing is left where other programs are started all the time.
+const emptyLooks = 4
+
+// lastPID is the number of the process that was started last: proc_loadavg(5).
+func lastPID() string {
+	text, err := os.ReadFile("/proc/loadavg")
+	if fields := bytes.Fields(text); err == nil && len(fields) == 5 {
+		return string(fields[4])
+	}
+	return ""
 }
 
 // left are the processes that are found now, and those that were seen before and have not ended.

@@ -252,7 +252,7 @@ func (p *program) verdict(ctx context.Context, waitErr error, stopped bool, outE
 		if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 			failed.Signal = status.Signal()
 		}
-		if failed.Signal == syscall.SIGPIPE && outErr != nil { // nobody took what it printed
+		if failed.pipe() && outErr != nil { // nobody took what it printed
 			return fmt.Errorf("%s: %w", p.argv[0], outErr)
 		}
 		return failed

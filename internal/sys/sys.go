@@ -76,6 +76,9 @@ type Failed struct {
 	Stderr string         // what it printed there, trimmed
 }
 
+// pipe says that it, or what a shell of it ran, was ended for printing to nobody.
+func (f *Failed) pipe() bool { return f.Signal == syscall.SIGPIPE || f.Code == 128+int(syscall.SIGPIPE) }
+
 func (f *Failed) Error() string {
 	name := filepath.Base(f.Argv[0])
 	said := strings.TrimPrefix(f.Stderr, name+": ") // most programs begin with their name
@@ -100,7 +103,7 @@ func (m *Machine) Output(ctx context.Context, argv ...string) (string, error) {
 	if ctx.Value(limitKey{}) == nil {
 		ctx = WithLimit(ctx, QueryLimit)
 	}
-	out := &capped{limit: OutputLimit}
+	out := &Capped{Limit: OutputLimit}
 	err := m.Run(ctx, out, argv...)
 	if out.over {
 		err = fmt.Errorf("%s: %w", filepath.Base(argv[0]), errFlood)
@@ -110,20 +113,23 @@ func (m *Machine) Output(ctx context.Context, argv ...string) (string, error) {
 
 var errFlood = fmt.Errorf("it printed more than %d MiB", OutputLimit>>20)
 
-// capped keeps what is written to it up to a limit and refuses what is over it.
-type capped struct {
-	buf   bytes.Buffer
-	limit int
-	over  bool
+// Capped keeps what is written to it up to a limit, in bytes, and refuses what is over it.
+type Capped struct {
+	Limit int
+
+	buf  bytes.Buffer
+	over bool
 }
 
-func (c *capped) Write(p []byte) (int, error) {
-	if c.buf.Len()+len(p) > c.limit {
+func (c *Capped) Write(p []byte) (int, error) {
+	if c.buf.Len()+len(p) > c.Limit {
 		c.over = true
 		return 0, errFlood
 	}
 	return c.buf.Write(p)
 }
+
+func (c *Capped) String() string { return c.buf.String() }
 
 // Brief leaves out the manual that some programs print after what is wrong.
 func Brief(err error) error {

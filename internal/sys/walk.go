@@ -80,7 +80,13 @@ func walk(name string, perm fs.FileMode, create bool) (*Dir, error) {
 			return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 		}
 	}
-	return openDir(at, ".", name, 0)
+	shown := name
+	if strings.HasPrefix(name, "/proc/self/fd/") { // a handle's own name says nothing to people
+		if link, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", at)); err == nil {
+			shown = link
+		}
+	}
+	return openDir(at, ".", shown, 0)
 }
 
 func split(name string) []string {

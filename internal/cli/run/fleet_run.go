@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -77,6 +78,7 @@ type fleetRunOptions struct {
 	schedule, gone, out, format, progress string
 
 	lose     int
+	patience time.Duration
 	rounds   int
 	onShared bool
 }
@@ -119,8 +121,9 @@ Flags of plimsoll run that shape what is measured are passed on, and so are suit
 		"what a host does `WHEN` nobody watches it for 15 s",
 		[]string{"stop", "finish"},
 	)
-	o.rounds = 1
-	form.Bind(f, "fleet run", "shared", &o.onShared, "rounds", &o.rounds, "lose", &o.lose)
+	o.rounds, o.patience = 1, fleet.Patience
+	form.Bind(f, "fleet run", "shared", &o.onShared, "rounds", &o.rounds, "lose", &o.lose,
+		"patience", &o.patience)
 	form.AddChoice(cmd, &o.progress, "progress", "how to show progress, `KIND`", screen.FleetKinds())
 	form.AddFormat(cmd, &o.format, page.Formats())
 	form.Apart(f, "resume", "it measures nothing", "rounds", "label")
@@ -181,7 +184,7 @@ func runFleetRun(ctx context.Context, env *form.Env, o fleetRunOptions, passed, 
 		return err
 	}
 	r.Args, r.What, r.Out = passed, cmp.Or(strings.Join(args, "-"), "db"), cmp.Or(o.run.Out, o.out)
-	r.Order, r.Finish, r.Lose = o.schedule, o.gone == "finish", o.lose
+	r.Order, r.Finish, r.Lose, r.Patience = o.schedule, o.gone == "finish", o.lose, o.patience
 	r.OnShared = o.onShared
 	if r.Labels, err = comparecli.RunLabels(o.run.labels); err != nil {
 		return form.Usage(err)

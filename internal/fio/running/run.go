@@ -87,6 +87,7 @@ func Run(ctx context.Context, m *sys.Machine, inv Invocation) error {
 	defer watch.stop()
 	split := &Splitter{
 		Text: inv.Text,
+		Most: sys.OutputLimit,
 		Doc: func(doc []byte) error {
 			if _, err := inv.Raw.Write(doc); err != nil {
 				return err

@@ -140,3 +140,18 @@ func TestStoppedFioStandsStill(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A program called fio that prints for ever what is no result is ended, and said to be no fio.
+func TestFioThatPrintsForEver(t *testing.T) {
+	bin := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bin, "fio"), []byte("#!/bin/sh\nyes not a result\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	err := running.Run(t.Context(), sys.Host(), running.Invocation{
+		JobFile: "x", Raw: io.Discard, Read: output.ParseJSON, Doc: func(*fio.Output) {}, Text: func(string) {}, Stall: time.Minute,
+	})
+	if err == nil || !strings.Contains(err.Error(), "printed more than 16 MiB that are no result") {
+		t.Error(err)
+	}
+}

@@ -22,6 +22,8 @@ type Splitter struct {
 	Text func(line string)
 	// Blanks hands over empty lines, too.
 	Blanks bool
+	// Most is how much text may come without a document; 0 for any.
+	Most int
 
 	state    splitState
 	doc      []byte
@@ -29,6 +31,7 @@ type Splitter struct {
 	depth    int
 	inString bool
 	escaped  bool
+	since    int // bytes that came after the last document
 	newlines int // before the line or document at hand
 }
 
@@ -42,6 +45,9 @@ const (
 
 // Write implements io.Writer. It returns the first error of Doc.
 func (s *Splitter) Write(p []byte) (int, error) {
+	if s.since += len(p); s.Most > 0 && s.since > s.Most && s.state != splitDoc {
+		return 0, fmt.Errorf("fio printed more than %d MiB that are no result: is it another program of that name?", s.Most>>20)
+	}
 	for i := 0; i < len(p); {
 		switch s.state {
 		case splitText:
@@ -88,6 +94,7 @@ func (s *Splitter) Write(p []byte) (int, error) {
 				if err := s.Doc(s.doc); err != nil {
 					return i, err
 				}
+				s.since = 0
 				s.newlines += bytes.Count(s.doc, []byte{'\n'})
 				s.doc = s.doc[:0]
 			}
