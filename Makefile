@@ -7,7 +7,7 @@ DEADCODE    := .tools/deadcode-0.48.0
 export CGO_ENABLED = 0
 
 # everything below is a command, not a file
-.PHONY: exam exam-live exam-host kills mutants build install demo test check lint rest lab lab-long lab-systems fleet-test fuzz bench fio-versions pg-versions dist image dist-test packaging web clean need-build need-here need-test
+.PHONY: vuln exam exam-live exam-host kills mutants build install demo test check lint rest lab lab-long lab-systems fleet-test fuzz bench fio-versions pg-versions dist image dist-test packaging web clean need-build need-here need-test
 
 build: need-build ## the static binary, bin/plimsoll
 	@$(GO) build -trimpath -ldflags '-s -w -X plimsoll/internal/cli.Version=$(VERSION)' -o bin/plimsoll ./cmd/plimsoll
@@ -23,9 +23,12 @@ demo: build ## what plimsoll is for, on this machine, idle or busy: about a minu
 test: need-here ## does it work on this machine? Every room, fio, loop devices and a guest of the lab, 4 min on two cores
 	@scripts/test.sh
 
-check: need-test lint rest packaging ## everything else: linters, the race detector, long tests, browser, PostgreSQL, all guests, documents, modules
+check: need-test lint vuln rest packaging ## everything else: linters, the race detector, long tests, browser, PostgreSQL, all guests, documents, modules
 	@scripts/check-docs.sh
 	@$(GO) mod verify
+
+vuln: need-build ## known vulnerabilities in what is called, by govulncheck; NOT CHECKED where its database cannot be reached
+	@GO=$(GO) scripts/vuln.sh
 
 packaging: need-build ## what makes the release files: the image, the action, manifests, workflows
 	@$(GO) vet -C packaging ./... && $(GO) test -C packaging ./...
