@@ -77,7 +77,9 @@ type Failed struct {
 }
 
 // pipe says that it, or what a shell of it ran, was ended for printing to nobody.
-func (f *Failed) pipe() bool { return f.Signal == syscall.SIGPIPE || f.Code == 128+int(syscall.SIGPIPE) }
+func (f *Failed) pipe() bool {
+	return f.Signal == syscall.SIGPIPE || f.Code == 128+int(syscall.SIGPIPE)
+}
 
 func (f *Failed) Error() string {
 	name := filepath.Base(f.Argv[0])
