@@ -21,30 +21,13 @@ import (
 // captured are the attributes that Read looks at, below a device's directory; capturedHost is what
 // describes the host.
 var (
-	capturedAttrs = []string{
-		"dev",
-		"size",
-		"start",
-		"ro",
-		"partition",
-		"hidden",
-		"serial",
-		"wwid",
-		"device/model",
-		"device/serial",
-		"device/firmware_rev",
-		"device/rev",
-		"device/wwid",
-		"device/numa_node",
-		"device/device/numa_node",
-		"dm/name",
-		"dm/uuid",
-		"loop/backing_file",
-	}
-	capturedHost = []string{
-		"proc/self/mountinfo", "proc/swaps", "proc/mdstat", "proc/sys/kernel/osrelease", "proc/cpuinfo", "proc/meminfo",
-		"etc/os-release", "sys/class/dmi/id/sys_vendor", "sys/class/dmi/id/product_name",
-	}
+	capturedAttrs = strings.Fields(`
+	dev size start ro partition hidden serial wwid device/model device/serial
+	device/firmware_rev device/rev device/wwid device/numa_node device/device/numa_node
+	dm/name dm/uuid loop/backing_file`)
+	capturedHost = strings.Fields(`
+	proc/self/mountinfo proc/swaps proc/mdstat proc/sys/kernel/osrelease proc/cpuinfo
+	proc/meminfo etc/os-release sys/class/dmi/id/sys_vendor sys/class/dmi/id/product_name`)
 	// capturedSettings are patterns of what package host looks at. Two processors stand for all.
 	capturedSettings = []string{
 		"proc/version", "proc/uptime", "proc/sys/vm/dirty_*", "proc/sys/vm/swappiness", "proc/sys/vm/zone_reclaim_mode",

@@ -1,6 +1,7 @@
 package block
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"path"
@@ -23,24 +24,15 @@ func (r *reader) udev(d *Device) {
 	u := parseUdev(r.text(file))
 	p := u.Props
 	d.Links = slices.Sorted(slices.Values(u.Links))
-	d.Signature = firstOf(p["ID_FS_TYPE"], p["ID_PART_TABLE_TYPE"])
+	d.Signature = cmp.Or(p["ID_FS_TYPE"], p["ID_PART_TABLE_TYPE"])
 	d.UUID, d.Label = p["ID_FS_UUID"], p["ID_FS_LABEL"]
-	d.Serial = firstOf(d.Serial, p["ID_SERIAL_SHORT"])
-	d.WWN = firstOf(d.WWN, p["ID_WWN"])
-	d.Model = firstOf(d.Model, p["ID_MODEL"])
+	d.Serial = cmp.Or(d.Serial, p["ID_SERIAL_SHORT"])
+	d.WWN = cmp.Or(d.WWN, p["ID_WWN"])
+	d.Model = cmp.Or(d.Model, p["ID_MODEL"])
 	if d.MD != nil {
-		d.MD.UUID = firstOf(d.MD.UUID, p["MD_UUID"])
-		d.MD.Name = firstOf(p["MD_NAME"], p["MD_DEVNAME"])
+		d.MD.UUID = cmp.Or(d.MD.UUID, p["MD_UUID"])
+		d.MD.Name = cmp.Or(p["MD_NAME"], p["MD_DEVNAME"])
 	}
-}
-
-func firstOf(all ...string) string {
-	for _, s := range all {
-		if s != "" {
-			return s
-		}
-	}
-	return ""
 }
 
 // mounts reads /proc/self/mountinfo and /proc/swaps.

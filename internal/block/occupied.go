@@ -57,11 +57,7 @@ func (t *Tree) Occupied(d *Device) []string {
 // InUse tells whether somebody uses a device or a part of it, so that it must be let go of before
 // anything on it can be destroyed: it is mounted, swap, a part of something else, or open.
 func (t *Tree) InUse(d *Device) bool {
-	return len(t.MountsOf(d.Name))+len(d.Holders)+len(t.UsersOf(d.Name)) > 0 || slices.Contains(t.Swaps, d.Name) ||
-		slices.ContainsFunc(d.Partitions, func(name string) bool {
-			part := t.Devices[name]
-			return part != nil && t.InUse(part)
-		})
+	return len(t.Using(d)) > 0
 }
 
 // Using is who uses a device or its partitions, as clauses, apart from what lies on them unused. Who

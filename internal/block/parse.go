@@ -32,21 +32,9 @@ func activeOf(s string) string {
 
 // hiddenParts are how LVM ends the names of sub-volumes that nobody mounts (lvmraid(7), lvmthin(7),
 // lvmcache(7)).
-var hiddenParts = []string{
-	"_rimage_",
-	"_rmeta_",
-	"_mimage_",
-	"_mlog",
-	"_tdata",
-	"_tmeta",
-	"_cdata",
-	"_cmeta",
-	"_corig",
-	"_cvol",
-	"_vdata",
-	"_pmspare",
-	"_wcorig",
-}
+var hiddenParts = strings.Fields(`
+	_rimage_ _rmeta_ _mimage_ _mlog _tdata _tmeta _cdata _cmeta _corig _cvol _vdata _pmspare
+	_wcorig`)
 
 // parseLVName splits a device-mapper name such as "vg--db-data" (a hyphen inside a name is doubled)
 // and the uuid "LVM-" + 32 characters of the group + 32 of the volume + an optional layer such as

@@ -23,13 +23,12 @@ import (
 )
 
 const (
-	port         = "54321" // names the socket only: there is no TCP
-	longestPath  = 90      // of a socket's directory: 107 bytes less /.s.PGSQL.54321
-	superuser    = "plimsoll"
-	benchUser    = "pgbench"
-	startWithin  = time.Minute
-	stopWithin   = 30 * time.Second
-	initdbWithin = 5 * time.Minute
+	port        = "54321" // names the socket only: there is no TCP
+	longestPath = 90      // of a socket's directory: 107 bytes less /.s.PGSQL.54321
+	superuser   = "plimsoll"
+	benchUser   = "pgbench"
+	startWithin = time.Minute
+	stopWithin  = 30 * time.Second
 )
 
 // server is a PostgreSQL of our own that runs.
@@ -107,8 +106,8 @@ func (s *server) start(ctx context.Context) error {
 		return err
 	}
 	maker := s.child(initdb(s.install.program("initdb"), s.record.Data, wal)...)
-	maker.Apart = true                                         // it starts servers that know nothing of launch's settings
-	if _, err := maker.Output(ctx, initdbWithin); err != nil { // what prints for ever is ended
+	maker.Apart = true                                          // it starts servers that know nothing of launch's settings
+	if _, err := maker.Output(ctx, 5*time.Minute); err != nil { // what prints without end is ended
 		return fmt.Errorf("the database could not be made: %w", err)
 	}
 	if err := s.launch(ctx); err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -78,14 +79,27 @@ func (s *state) zero(ref string) error {
 			return fmt.Errorf("%s: %w", d.Path, err)
 		}
 	}
-	if err := errors.Join(f.Sync(), zeroSpan(f, mark), f.Sync()); err != nil {
-		return fmt.Errorf("%s: %w", d.Path, err)
-	}
-	if err := s.release(ref, f, size); err != nil {
+	// What is left is recorded before the mark goes: by a kill between the two it would be somebody's data.
+	if err := errors.Join(f.Sync(), s.release(ref, hollow{f, mark}, size), zeroSpan(f, mark), f.Sync()); err != nil {
 		return fmt.Errorf("%s: %w", d.Path, err)
 	}
 	s.reread(f, d)
 	return f.Close()
+}
+
+// hollow is a device on which a span is zero already.
+type hollow struct {
+	io.ReaderAt
+	zero records.Span
+}
+
+func (h hollow) ReadAt(p []byte, at int64) (int, error) {
+	n, err := h.ReaderAt.ReadAt(p, at)
+	from, to := max(h.zero.At-at, 0), min(h.zero.At+h.zero.N-at, int64(n))
+	if from < to {
+		clear(p[from:to])
+	}
+	return n, err
 }
 
 func zeroSpan(f *os.File, part records.Span) error {

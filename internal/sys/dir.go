@@ -3,7 +3,6 @@ package sys
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -211,11 +210,7 @@ func (d *Dir) ReadSmall(name string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close() //nolint:errcheck // it was only read
-	data, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err == nil && int64(len(data)) > limit {
-		err = fmt.Errorf("%s is larger than %d bytes", f.Name(), limit)
-	}
-	return data, err
+	return ReadAll(f.Name(), f, limit)
 }
 
 // open opens a file in the directory. O_NONBLOCK keeps it from waiting for the other end of a pipe.
@@ -242,37 +237,27 @@ func regular(f *os.File) error {
 	return err
 }
 
-// Owner is the user that a file belongs to.
-func Owner(info fs.FileInfo) uint32 {
+// stat is what stat(2) says of a file; zero where it is none of the kernel's.
+func stat(info fs.FileInfo) *syscall.Stat_t {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		return st.Uid
+		return st
 	}
-	return 0
+	return &syscall.Stat_t{}
 }
 
+// Owner is the user that a file belongs to.
+func Owner(info fs.FileInfo) uint32 { return stat(info).Uid }
+
 // Device is the number of the filesystem's device that a file is on.
-func Device(info fs.FileInfo) uint64 {
-	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		return st.Dev
-	}
-	return 0
-}
+func Device(info fs.FileInfo) uint64 { return stat(info).Dev }
 
 // Names is how many names a file has: more than one when there are hard links.
 func Names(info fs.FileInfo) uint64 {
-	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		return uint64(st.Nlink) //nolint:unconvert // not 64 bits everywhere
-	}
-	return 1
+	return max(uint64(stat(info).Nlink), 1) //nolint:unconvert // not 64 bits everywhere
 }
 
 // DeviceNumber is the number of the device that a node stands for.
-func DeviceNumber(info fs.FileInfo) uint64 {
-	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		return st.Rdev
-	}
-	return 0
-}
+func DeviceNumber(info fs.FileInfo) uint64 { return stat(info).Rdev }
 
 // OpenOwnDir opens a directory of the caller's own, to write to it: not a link to one, and nobody
 // else's.
@@ -312,9 +297,4 @@ func (d *Dir) MakeOwnSub(name string, perm fs.FileMode) (*Dir, error) {
 }
 
 // Group is the group that a file belongs to.
-func Group(info fs.FileInfo) uint32 {
-	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		return st.Gid
-	}
-	return 0
-}
+func Group(info fs.FileInfo) uint32 { return stat(info).Gid }

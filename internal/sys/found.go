@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/user"
 	"path/filepath"
-	"strconv"
 
 	"golang.org/x/sys/unix"
 )
@@ -115,20 +113,5 @@ func ours(info fs.FileInfo) bool {
 // user one and a umask of 002.
 func writableByOthers(info fs.FileInfo) bool {
 	mode := info.Mode().Perm()
-	return mode&0o002 != 0 || mode&0o020 != 0 && !ownGroup(Group(info))
-}
-
-// ownGroup says whether a group is the caller's private one: of the user's name, and the user's
-// first.
-func ownGroup(gid uint32) bool {
-	if gid == 0 {
-		return true
-	}
-	id := strconv.FormatUint(uint64(gid), 10)
-	u, err := user.LookupId(strconv.Itoa(os.Geteuid()))
-	if err != nil || u.Gid != id {
-		return false
-	}
-	g, err := user.LookupGroupId(id)
-	return err == nil && g.Name == u.Username
+	return mode&0o002 != 0 || mode&0o020 != 0 && !groupIsOf(Group(info), []uint32{uint32(os.Geteuid())})
 }

@@ -42,6 +42,15 @@ func (d *Dir) LockSelf() (release func(), err error) {
 // link, a pipe, a socket, a device or a file of another user under that name is refused, and
 // nothing waits for it.
 func (d *Dir) Lock(name string) (release func(), err error) {
+	f, err := d.lockFile(name)
+	if err != nil {
+		return nil, err
+	}
+	return hold(f, func() (fs.FileInfo, error) { return d.Lstat(name) })
+}
+
+// lockFile opens a regular file to be locked, and makes it when it is missing.
+func (d *Dir) lockFile(name string) (*os.File, error) {
 	f, err := d.Create(name, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		f, err = d.open(name, unix.O_RDWR, 0)
@@ -52,7 +61,7 @@ func (d *Dir) Lock(name string) (release func(), err error) {
 	if err := regular(f); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return hold(f, func() (fs.FileInfo, error) { return d.Lstat(name) })
+	return f, nil
 }
 
 // hold locks an open file, of which there tells what stands under its name now.

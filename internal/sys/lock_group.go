@@ -53,17 +53,13 @@ func (d *Dir) LockGroup(name, group string, begin func() error) (*SharedLock, er
 
 // lockGroup tries once. alone says that another process has the lock for itself.
 func (d *Dir) lockGroup(name, group string, begin func() error) (g *SharedLock, alone bool, err error) {
-	f, err := d.Create(name, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		f, err = d.open(name, unix.O_RDWR, 0)
-	}
+	f, err := d.lockFile(name)
 	if err != nil {
 		return nil, false, err
 	}
 	lock := func(how int) error { return unix.Flock(int(f.Fd()), how|unix.LOCK_NB) }
 	g = &SharedLock{held: f, leave: func() bool { return lock(unix.LOCK_EX) == nil }}
-	err = regular(f)
-	if err == nil && lock(unix.LOCK_EX) == nil { // nobody has it: what the file holds is of a group that is gone
+	if lock(unix.LOCK_EX) == nil { // nobody has it: what the file holds is of a group that is gone
 		if err = begin(); err == nil {
 			err = errors.Join(f.Truncate(0), writeAt(f, group), f.Sync())
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Schema is the version of the journal's form.
@@ -26,10 +27,8 @@ func (b *BrokenJournal) Unwrap() error { return b.Err }
 
 // stepPrograms are those that steps run: a journal names no others.
 func stepPrograms() []string {
-	return []string{
-		"chmod", "chown", "lvcreate", "lvremove", "mdadm", "mkdir", "mkfs.ext4", "mkfs.xfs", "mount", "pvcreate", "pvremove",
-		"restorecon", "rmdir", "sgdisk", "sync", "systemctl", "umount", "vgchange", "vgcreate", "vgremove", "wipefs",
-	}
+	return strings.Fields(`chmod chown lvcreate lvremove mdadm mkdir mkfs.ext4 mkfs.xfs mount pvcreate pvremove restorecon
+		rmdir sgdisk sync systemctl umount vgchange vgcreate vgremove wipefs`)
 }
 
 // ParseJournal understands a journal. One that makes no sense must not be acted on.
