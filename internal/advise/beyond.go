@@ -42,7 +42,8 @@ func (r Request) cliff(rows []Candidate) *Candidate {
 		return nil
 	}
 	c := r.scaled(1 - misses).cheapestAlone()
-	if c == nil || len(rows) > 0 && float64(c.Month) > float64(rows[0].Month)*(1-saves) || c.Meets() >= (1+r.Headroom)*0.999 {
+	if c == nil || len(rows) > 0 && float64(c.Month) > float64(rows[0].Month)*(1-saves) ||
+		c.Meets() >= (1+r.Headroom)*0.999 {
 		return nil
 	}
 	return c

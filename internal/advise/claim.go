@@ -249,7 +249,10 @@ func (v *ClaimVerdict) rank() int {
 func (c Claim) check(r reading) ClaimVerdict {
 	v := c.judge(r)
 	apart := slices.ContainsFunc(r.t.Arrays, func(a topology.Array) bool {
-		return slices.ContainsFunc(a.Volumes, func(v topology.Volume) bool { return v.Sustained.ReadIOPS > 0 || v.Sustained.ReadRate > 0 })
+		return slices.ContainsFunc(
+			a.Volumes,
+			func(v topology.Volume) bool { return v.Sustained.ReadIOPS > 0 || v.Sustained.ReadRate > 0 },
+		)
 	})
 	if c.Reads || c.Writes || len(r.t.Arrays) == 0 || v.Most == nil {
 		return v
@@ -275,7 +278,9 @@ func (c Claim) grown(typ string) ClaimVerdict {
 	v := ClaimVerdict{Claim: c, Storage: "what the catalogue has published of " + typ}
 	f, ok := cloud.InstanceLimits(typ)
 	if !ok || len(f.Changes) == 0 {
-		v.Lines = []string{"Not known: the catalogue has no earlier limits of " + cmp.Or(typ, "a machine: name it with --instance") + "."}
+		v.Lines = []string{
+			"Not known: the catalogue has no earlier limits of " + cmp.Or(typ, "a machine: name it with --instance") + ".",
+		}
 		return v
 	}
 	most := func(burst, base cloud.Limits) cloud.Limits {
@@ -292,12 +297,25 @@ func (c Claim) grown(typ string) ClaimVerdict {
 	const rounding = 0.005 // a claim is of whole per cent
 	v.Holds = max(iops, rate) >= c.More-rounding
 	v.Sustained = v.Holds && !f.Burst.Known()
-	v.Lines = []string{fmt.Sprintf("%s: %+.0f %% of IOPS, from %v to %v, and %+.0f %% of throughput, from %s to %s, after %s.",
-		map[bool]string{true: "Yes", false: "No"}[v.Holds], iops*100, before.IOPS, now.IOPS, rate*100, before.Rate.SI(), now.Rate.SI(),
-		strings.TrimSuffix(was.To, "<"))}
+	v.Lines = []string{
+		fmt.Sprintf(
+			"%s: %+.0f %% of IOPS, from %v to %v, and %+.0f %% of throughput, from %s to %s, after %s.",
+			map[bool]string{true: "Yes", false: "No"}[v.Holds],
+			iops*100,
+			before.IOPS,
+			now.IOPS,
+			rate*100,
+			before.Rate.SI(),
+			now.Rate.SI(),
+			strings.TrimSuffix(was.To, "<"),
+		),
+	}
 	if f.Burst.Known() {
-		v.Lines = append(v.Lines, fmt.Sprintf("These are bursts of %s: it sustains %v IOPS and %s.", text.Duration(f.BurstFor),
-			f.Baseline.IOPS, f.Baseline.Rate.SI()))
+		v.Lines = append(
+			v.Lines,
+			fmt.Sprintf("These are bursts of %s: it sustains %v IOPS and %s.", text.Duration(f.BurstFor),
+				f.Baseline.IOPS, f.Baseline.Rate.SI()),
+		)
 	}
 	return v
 }

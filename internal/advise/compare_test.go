@@ -14,9 +14,17 @@ import (
 // flight: of 9,000 reads 4 x gp3 all, one gp3 a third; with 3 in flight at 600 us it is 5,000 of 9,000.
 func TestLayoutsBesideEachOther(t *testing.T) {
 	gp3 := func(n int, level topology.Level) Layout {
-		return Layout{Level: level, N: n, Spec: cloud.VolumeSpec{Type: "gp3", Size: 500 * units.GiB, IOPS: 3000, Rate: 125 * units.MiBPerSec}}
+		return Layout{
+			Level: level,
+			N:     n,
+			Spec:  cloud.VolumeSpec{Type: "gp3", Size: 500 * units.GiB, IOPS: 3000, Rate: 125 * units.MiBPerSec},
+		}
 	}
-	r := Request{Demand: elsewhereDemand(9000), Instance: "m5.12xlarge", Beside: []Layout{gp3(4, topology.RAID0), gp3(1, topology.Single)}}
+	r := Request{
+		Demand:   elsewhereDemand(9000),
+		Instance: "m5.12xlarge",
+		Beside:   []Layout{gp3(4, topology.RAID0), gp3(1, topology.Single)},
+	}
 	shares := func(want ...float64) {
 		t.Helper()
 		a, err := Advise(r)
@@ -36,10 +44,14 @@ func TestLayoutsBesideEachOther(t *testing.T) {
 
 // A job's own rates are a demand: each direction of each section, the rate of each job times their number.
 func TestDemandOfJob(t *testing.T) {
-	load := fio.Workload{Name: "rw", Jobs: 16, Depth: 1, ReadShare: 0.5, ReadBS: 16 * units.KiB, WriteBS: 4 * units.KiB,
-		ReadRate: 16 * units.MiBPerSec, WriteRate: 5 * units.MiBPerSec}
+	load := fio.Workload{
+		Name: "rw", Jobs: 16, Depth: 1, ReadShare: 0.5, ReadBS: 16 * units.KiB, WriteBS: 4 * units.KiB,
+		ReadRate: 16 * units.MiBPerSec, WriteRate: 5 * units.MiBPerSec,
+	}
 	d, err := FromJob("job", []fio.Workload{load})
-	if err != nil || len(d.Streams) != 2 || d.Streams[0].Rate != 256*units.MiBPerSec || d.Streams[1].Rate != 80*units.MiBPerSec || d.Streams[0].ReadShare != 1 {
+	if err != nil || len(d.Streams) != 2 || d.Streams[0].Rate != 256*units.MiBPerSec ||
+		d.Streams[1].Rate != 80*units.MiBPerSec ||
+		d.Streams[0].ReadShare != 1 {
 		t.Errorf("%+v %v", d, err)
 	}
 	load.ReadRate, load.WriteRate = 0, 0

@@ -191,7 +191,10 @@ func (a *Advice) notes(r Request) {
 			strings.Join(r.Demand.AtLeast, "; "))
 	}
 	if slices.ContainsFunc(r.Demand.Streams, func(s workload.Stream) bool { return !s.Random }) {
-		say("sequential I/Os count one by one: %s may merge them; the sizing does not rely on it", r.provider().Terms().Volumes)
+		say(
+			"sequential I/Os count one by one: %s may merge them; the sizing does not rely on it",
+			r.provider().Terms().Volumes,
+		)
 	}
 	if r.BurstOK && !r.bursting() {
 		say("--burst-ok changes nothing: no stream of the demand comes in bursts")

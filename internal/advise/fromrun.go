@@ -137,7 +137,10 @@ func FromJob(name string, loads []fio.Workload) (*workload.Demand, error) {
 		}
 	}
 	if len(d.Streams) == 0 {
-		return nil, fmt.Errorf("%s: its jobs ask for as much as they get, which is no demand: rate= and rate_iops= state one", name)
+		return nil, fmt.Errorf(
+			"%s: its jobs ask for as much as they get, which is no demand: rate= and rate_iops= state one",
+			name,
+		)
 	}
 	return d, nil
 }

@@ -276,8 +276,12 @@ func (r *Request) noPrice(spec cloud.VolumeSpec) string {
 	if lacks == "" {
 		return ""
 	}
-	return fmt.Sprintf("%s: no price of %s in %s is known, and nothing is ranked without: bring it in a list with --prices",
-		spec.Type, lacks, r.Prices.Region)
+	return fmt.Sprintf(
+		"%s: no price of %s in %s is known, and nothing is ranked without: bring it in a list with --prices",
+		spec.Type,
+		lacks,
+		r.Prices.Region,
+	)
 }
 
 func (r *Request) most() int {

@@ -374,8 +374,9 @@ func (r Request) conflicts(run *bundle.Run) []string {
 		"size": r.sizeText() == set.Size, "fresh-extents": r.FreshExtents == set.FreshExtents,
 	}
 	var flags []string
-	const shaping = "data wal only phase runtime ramp cooldown size fresh-extents label out topology volumes level chunk " +
-		"instance pg-scale pg-memory pg-clients pg-set quick rounds until budget seed order stop sustained probe probe-time"
+	const shaping = "data wal only phase runtime ramp cooldown size fresh-extents label out topology volumes level " +
+		"chunk instance pg-scale pg-memory pg-clients pg-set quick rounds until budget seed order stop sustained " +
+		"probe probe-time"
 	for flag := range strings.FieldsSeq(shaping) {
 		if r.Given(flag) && !same[flag] {
 			flags = append(flags, "--"+flag)

@@ -79,10 +79,23 @@ type group struct {
 // groups are the commands, those first that people type every day.
 func groups(env *form.Env) []group {
 	return []group{
-		{"Every day", []*cobra.Command{
-			run.NewRun(env), machine.NewCheck(env), machine.NewWhy(env), job.NewLint(env), compare.NewImport(env),
-			compare.NewCompare(env), compare.NewReport(env), advise.NewCeiling(env), advise.NewLimits(env), advise.NewAdvise(env),
-		}},
+		{
+			"Every day",
+			[]*cobra.Command{
+				run.NewRun(env),
+				machine.NewCheck(env),
+				machine.NewWhy(env),
+				job.NewLint(env),
+				compare.NewImport(env),
+				compare.NewCompare(
+					env,
+				),
+				compare.NewReport(env),
+				advise.NewCeiling(env),
+				advise.NewLimits(env),
+				advise.NewAdvise(env),
+			},
+		},
 		{"Measure more", []*cobra.Command{run.NewAB(env), run.NewSweep(env), run.NewFleet(env), machine.NewLab(env)}},
 		{"Look up", []*cobra.Command{
 			compare.NewRuns(env), run.NewSuites(env), job.NewWorkload(env), job.NewExplain(env), advise.NewCatalog(env),

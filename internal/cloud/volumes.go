@@ -174,7 +174,8 @@ func (t VolumeType) EBS() bool { return t.Provider == (EC2{}).Terms().Vendor }
 
 // Credits says that volumes of the type may burst on credits.
 func (t VolumeType) Credits() bool {
-	return t.Sized != nil || t.HDD != nil || slices.ContainsFunc(t.Tiers, func(f TierFacts) bool { return f.Burst.Known() })
+	return t.Sized != nil || t.HDD != nil ||
+		slices.ContainsFunc(t.Tiers, func(f TierFacts) bool { return f.Burst.Known() })
 }
 
 // BySize says that a larger volume of the type is a faster one.
@@ -364,8 +365,11 @@ func (f *VolumeFacts) sized(t VolumeType, spec VolumeSpec) {
 		f.Burst.IOPS, f.BurstIOs = by.BurstIOPS, by.BurstIOs
 	}
 	if whole := units.Rate(float64(f.Sustained.IOPS) * float64(t.Counted)); spec.Size > by.Above && whole < by.RateAbove {
-		f.Notes = append(f.Notes, fmt.Sprintf("%v need burst credits at this size; without them baseline IOPS × %v bound the "+
-			"throughput (AWS gives no figure)", by.RateAbove, t.Counted))
+		f.Notes = append(
+			f.Notes,
+			fmt.Sprintf("%v need burst credits at this size; without them baseline IOPS × %v bound the "+
+				"throughput (AWS gives no figure)", by.RateAbove, t.Counted),
+		)
 	}
 }
 

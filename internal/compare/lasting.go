@@ -72,7 +72,13 @@ func follow(points []Point, f Figure, last int, fewer, floor float64) (
 			continue
 		}
 		before = shift.At
-		l := Lasting{Run: points[before].Run, At: points[before].At, Drift: shift.Drift, Size: shift.Size, Runs: i - before + 1}
+		l := Lasting{
+			Run:   points[before].Run,
+			At:    points[before].At,
+			Drift: shift.Drift,
+			Size:  shift.Size,
+			Runs:  i - before + 1,
+		}
 		if n := len(changes); n > 0 && changes[n-1].Run == l.Run {
 			changes[n-1] = l
 		} else {

@@ -17,10 +17,12 @@ import (
 	"plimsoll/internal/topology"
 )
 
-// Report takes what a rule finds; Check is what a rule does, and Checks are those of a family by their codes.
 type (
+	// Report takes what a rule finds.
 	Report = func(finding.Finding)
-	Check  = func(*Case, Report)
+	// Check is what a rule does.
+	Check = func(*Case, Report)
+	// Checks are those of a family by their codes.
 	Checks = map[finding.Code]Check
 )
 

@@ -130,7 +130,8 @@ func (f *Finding) Set(all ...Setting) {
 	}
 }
 
-// Rule is one diagnosis. What it says of itself, and which rules explain it away, stands on its page, docs/findings/CODE.md.
+// Rule is one diagnosis. What it says of itself, and which rules explain it away, stands on its page
+// (docs/findings).
 type Rule[C any] struct {
 	Code Code
 	// Needs are the parts of fio's output without which the rule does not ask: what pastes lack, nobody judges.
@@ -156,19 +157,19 @@ func New(subject, format string, args ...any) Finding {
 
 // Saw adds a piece of evidence, in the order of its fields; expected and where may be empty.
 func (f Finding) Saw(what, found, expected, where string) Finding {
-	f.Evidence = append(f.Evidence[:len(f.Evidence):len(f.Evidence)], Evidence{what, found, expected, where})
+	f.Evidence = append(slices.Clip(f.Evidence), Evidence{what, found, expected, where})
 	return f
 }
 
 // Run adds commands.
 func (f Finding) Run(commands ...string) Finding {
-	f.Commands = append(f.Commands[:len(f.Commands):len(f.Commands)], commands...)
+	f.Commands = append(slices.Clip(f.Commands), commands...)
 	return f
 }
 
 // Shown adds evidence that is at hand.
 func (f Finding) Shown(all []Evidence) Finding {
-	f.Evidence = append(f.Evidence[:len(f.Evidence):len(f.Evidence)], all...)
+	f.Evidence = append(slices.Clip(f.Evidence), all...)
 	return f
 }
 

@@ -2,11 +2,11 @@ package fio
 
 import (
 	"math"
-	"plimsoll/internal/fio/bins"
 	"slices"
 	"testing"
 	"time"
 
+	"plimsoll/internal/fio/bins"
 	"plimsoll/internal/units"
 )
 
@@ -36,12 +36,32 @@ func TestTimeCovered(t *testing.T) {
 // Two rows at the same time, of which the second ran half as long and had bytes alone: rates are those
 // over the longer time.
 func TestMergedRates(t *testing.T) {
-	a := Direction{N: 1000, Bytes: 8000, IOPS: 100, BW: 800, Runtime: 10 * time.Second, Short: 1, Dropped: 2, ZoneResets: 3}
-	b := Direction{N: 500, Bytes: 2000, IOPS: 100, BW: 400, Runtime: 5 * time.Second, Short: 10, Dropped: 20, ZoneResets: 30}
+	a := Direction{
+		N:          1000,
+		Bytes:      8000,
+		IOPS:       100,
+		BW:         800,
+		Runtime:    10 * time.Second,
+		Short:      1,
+		Dropped:    2,
+		ZoneResets: 3,
+	}
+	b := Direction{
+		N:          500,
+		Bytes:      2000,
+		IOPS:       100,
+		BW:         400,
+		Runtime:    5 * time.Second,
+		Short:      10,
+		Dropped:    20,
+		ZoneResets: 30,
+	}
 	rows := func(a, b Direction) []Job { return []Job{{Write: a}, {Write: b}} }
 	write := func(j *Job) *Direction { return &j.Write }
 	m := mergeDirections(rows(a, b), []int{0, 0}, write)
-	if m.N != 1500 || m.Bytes != 10000 || m.IOPS != 150 || m.BW != 1000 || m.Runtime != 10*time.Second || m.Short != 11 || m.Dropped != 22 || m.ZoneResets != 33 {
+	if m.N != 1500 || m.Bytes != 10000 || m.IOPS != 150 || m.BW != 1000 || m.Runtime != 10*time.Second || m.Short != 11 ||
+		m.Dropped != 22 ||
+		m.ZoneResets != 33 {
 		t.Errorf("%+v", m)
 	}
 	// Rates without counts are weighted by the time: 100 + 100/2, 800 + 400/2.
@@ -56,7 +76,12 @@ func TestMergedRates(t *testing.T) {
 	}
 	// One after the other: 15 s.
 	b = Direction{N: 500, Bytes: 2000, IOPS: 100, BW: 400, Runtime: 5 * time.Second}
-	if m = mergeDirections(rows(a, b), []int{0, 1}, write); m.IOPS != 100 || m.Runtime != 15*time.Second || math.Abs(float64(m.BW)-10000/15.0) > 1e-9 {
+	if m = mergeDirections(
+		rows(a, b),
+		[]int{0, 1},
+		write,
+	); m.IOPS != 100 || m.Runtime != 15*time.Second ||
+		math.Abs(float64(m.BW)-10000/15.0) > 1e-9 {
 		t.Errorf("one after the other: %+v", m)
 	}
 	// A direction that did not run adds nothing but its errors; the other one keeps its samples.
@@ -69,15 +94,30 @@ func TestMergedRates(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 	// Rates with a time alone count; a single I/O of half a second is two a second, whatever fio says.
-	if m = mergeDirections(rows(Direction{IOPS: 3, BW: 5, Runtime: time.Second}, Direction{IOPS: 4, BW: 6, Runtime: time.Second}), []int{0, 0}, write); m.IOPS != 7 || m.BW != 11 || m.Runtime != time.Second {
+	if m = mergeDirections(
+		rows(Direction{IOPS: 3, BW: 5, Runtime: time.Second}, Direction{IOPS: 4, BW: 6, Runtime: time.Second}),
+		[]int{0, 0},
+		write,
+	); m.IOPS != 7 || m.BW != 11 ||
+		m.Runtime != time.Second {
 		t.Errorf("%+v", m)
 	}
 	half := time.Second / 2
-	if m = mergeDirections(rows(Direction{N: 1, Bytes: 10, IOPS: 99, BW: 99, Runtime: half}, Direction{Runtime: half}), []int{0, 0}, write); m.IOPS != 2 || m.BW != 20 {
+	if m = mergeDirections(
+		rows(Direction{N: 1, Bytes: 10, IOPS: 99, BW: 99, Runtime: half}, Direction{Runtime: half}),
+		[]int{0, 0},
+		write,
+	); m.IOPS != 2 ||
+		m.BW != 20 {
 		t.Errorf("%+v", m)
 	}
 	// Of rates alone, without any time, the sum is all there is.
-	if m = mergeDirections(rows(Direction{Bytes: 1, IOPS: 3, BW: 5}, Direction{Bytes: 1, IOPS: 4, BW: 6}), []int{0, 0}, write); m.IOPS != 7 || m.BW != 11 {
+	if m = mergeDirections(
+		rows(Direction{Bytes: 1, IOPS: 3, BW: 5}, Direction{Bytes: 1, IOPS: 4, BW: 6}),
+		[]int{0, 0},
+		write,
+	); m.IOPS != 7 ||
+		m.BW != 11 {
 		t.Errorf("%+v", m)
 	}
 }
@@ -99,7 +139,10 @@ func TestMergedCPU(t *testing.T) {
 		t.Errorf("%+v", none.CPU)
 	}
 	single := Job{}
-	if mergeCPU(&single, []Job{{Runtime: 1, CPU: CPU{User: 0.25}}, {Runtime: 3, CPU: CPU{User: 0.5}}}); single.CPU.User != 0.4375 {
+	if mergeCPU(
+		&single,
+		[]Job{{Runtime: 1, CPU: CPU{User: 0.25}}, {Runtime: 3, CPU: CPU{User: 0.5}}},
+	); single.CPU.User != 0.4375 {
 		t.Errorf("%+v", single.CPU)
 	}
 }
@@ -107,26 +150,55 @@ func TestMergedCPU(t *testing.T) {
 func TestMergedRows(t *testing.T) {
 	jobs := []Job{
 		{
-			Name: "a", Host: "x", Elapsed: 3 * time.Second, TotalRuntime: 5, CPU: CPU{ContextSwitches: 1, MajorFaults: 2, MinorFaults: 3},
-			Sync: Sync{Kind: "fsync", Lat: Latency{N: 1, Mean: 10, Max: 10}}, Read: Direction{N: 30, Bytes: 1, Runtime: 2 * time.Second, IOPS: 15},
-			Depths: []Share{{"1", 1}}, Submit: []Share{{"4", 1}}, Complete: []Share{{"8", 1}}, Buckets: []Bucket{{Upto: 10, Value: 1}},
+			Name:         "a",
+			Host:         "x",
+			Elapsed:      3 * time.Second,
+			TotalRuntime: 5,
+			CPU:          CPU{ContextSwitches: 1, MajorFaults: 2, MinorFaults: 3},
+			Sync: Sync{
+				Kind: "fsync",
+				Lat:  Latency{N: 1, Mean: 10, Max: 10},
+			},
+			Read: Direction{N: 30, Bytes: 1, Runtime: 2 * time.Second, IOPS: 15},
+			Depths: []Share{
+				{"1", 1},
+			},
+			Submit:   []Share{{"4", 1}},
+			Complete: []Share{{"8", 1}},
+			Buckets:  []Bucket{{Upto: 10, Value: 1}},
 		},
 		{
-			Name: "b", Host: "x", Elapsed: 2 * time.Second, TotalRuntime: 6, Count: 2, Error: 5, CPU: CPU{ContextSwitches: 10, MajorFaults: 20, MinorFaults: 30},
-			Sync: Sync{Lat: Latency{N: 3, Mean: 30, Max: 50}}, Trim: Direction{N: 10, Bytes: 1, Runtime: 4 * time.Second, IOPS: 2.5},
-			Depths: []Share{{"1", 0.5}, {"2", 0.5}}, Buckets: []Bucket{{Upto: 10, Value: 0.5}, {Value: 0.5}},
+			Name:         "b",
+			Host:         "x",
+			Elapsed:      2 * time.Second,
+			TotalRuntime: 6,
+			Count:        2,
+			Error:        5,
+			CPU:          CPU{ContextSwitches: 10, MajorFaults: 20, MinorFaults: 30},
+			Sync: Sync{
+				Lat: Latency{N: 3, Mean: 30, Max: 50},
+			},
+			Trim:    Direction{N: 10, Bytes: 1, Runtime: 4 * time.Second, IOPS: 2.5},
+			Depths:  []Share{{"1", 0.5}, {"2", 0.5}},
+			Buckets: []Bucket{{Upto: 10, Value: 0.5}, {Value: 0.5}},
 		},
 		{Name: "c", Host: "x", Count: 3, Error: 28},
 	}
 	m := (&Output{Jobs: jobs}).Total()
-	if m.Name != "a" || m.Host != "x" || m.Count != 6 || m.Error != 5 || m.Elapsed != 3*time.Second || m.TotalRuntime != 11 || m.Runtime != 4*time.Second || m.Window != 4*time.Second {
+	if m.Name != "a" || m.Host != "x" || m.Count != 6 || m.Error != 5 || m.Elapsed != 3*time.Second ||
+		m.TotalRuntime != 11 ||
+		m.Runtime != 4*time.Second ||
+		m.Window != 4*time.Second {
 		t.Errorf("%+v", m)
 	}
-	if m.CPU.ContextSwitches != 11 || m.CPU.MajorFaults != 22 || m.CPU.MinorFaults != 33 || m.Sync.Kind != "fsync" || m.Sync.Lat.Mean != 25 || m.Sync.Lat.Max != 50 {
+	if m.CPU.ContextSwitches != 11 || m.CPU.MajorFaults != 22 || m.CPU.MinorFaults != 33 || m.Sync.Kind != "fsync" ||
+		m.Sync.Lat.Mean != 25 ||
+		m.Sync.Lat.Max != 50 {
 		t.Errorf("%+v %+v", m.CPU, m.Sync)
 	}
 	// Of 40 I/Os, 30 at depth 1 and of 10 a half: 35/40 and 5/40.
-	if !slices.Equal(m.Depths, []Share{{"1", 0.875}, {"2", 0.125}}) || !slices.Equal(m.Submit, []Share{{"4", 1}}) || !slices.Equal(m.Complete, []Share{{"8", 1}}) {
+	if !slices.Equal(m.Depths, []Share{{"1", 0.875}, {"2", 0.125}}) || !slices.Equal(m.Submit, []Share{{"4", 1}}) ||
+		!slices.Equal(m.Complete, []Share{{"8", 1}}) {
 		t.Errorf("%v %v %v", m.Depths, m.Submit, m.Complete)
 	}
 	if !slices.Equal(m.Buckets, []Bucket{{10, 0.875}, {0, 0.125}}) {
@@ -147,7 +219,15 @@ func TestMergedLatencies(t *testing.T) {
 		h.Add(v, n)
 		return h
 	}
-	a := Latency{N: 2, Min: 10, Max: 30, Mean: 20, StdDev: math.Sqrt(200), Hist: hist(20, 2), Percentiles: []Percentile{{50, 20}, {99, 20}}}
+	a := Latency{
+		N:           2,
+		Min:         10,
+		Max:         30,
+		Mean:        20,
+		StdDev:      math.Sqrt(200),
+		Hist:        hist(20, 2),
+		Percentiles: []Percentile{{50, 20}, {99, 20}},
+	}
 	b := Latency{N: 1, Min: 5, Max: 5, Mean: 5, Hist: hist(5, 1), Percentiles: []Percentile{{50, 5}, {90, 5}}}
 	m := mergeLatencies([]Latency{{}, a, b})
 	// 10, 30 and 5: mean 15, deviation √((25+225+100)/2) = √175.
@@ -165,7 +245,10 @@ func TestMergedLatencies(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 	one := Latency{N: 1, Mean: 5, Hist: hist(5, 1)}
-	if m = mergeLatencies([]Latency{{Hist: hist(9, 1)}, one}); m.N != 1 || m.StdDev != 0 || m.Mean != 5 || m.Hist.Count() != 2 {
+	if m = mergeLatencies(
+		[]Latency{{Hist: hist(9, 1)}, one},
+	); m.N != 1 || m.StdDev != 0 || m.Mean != 5 ||
+		m.Hist.Count() != 2 {
 		t.Errorf("%+v", m)
 	}
 	// Two of one value each differ by their means alone: 5 and 9 are √8 apart from 7.
@@ -178,8 +261,15 @@ func TestMergedLatencies(t *testing.T) {
 // A row's rates are those over the window of all its directions; what it keeps in flight likewise.
 func TestRatesOfARow(t *testing.T) {
 	j := Job{
-		Runtime: 10 * time.Second, Window: 20 * time.Second,
-		Read:  Direction{IOPS: 100, BW: 1000, Runtime: 10 * time.Second, Clat: Latency{N: 1, Mean: 1e7}, Lat: Latency{N: 1, Mean: 2e7}},
+		Runtime: 10 * time.Second,
+		Window:  20 * time.Second,
+		Read: Direction{
+			IOPS:    100,
+			BW:      1000,
+			Runtime: 10 * time.Second,
+			Clat:    Latency{N: 1, Mean: 1e7},
+			Lat:     Latency{N: 1, Mean: 2e7},
+		},
 		Write: Direction{IOPS: 40, BW: 80, Runtime: 20 * time.Second, Clat: Latency{N: 1, Mean: 5e7}},
 		Trim:  Direction{IOPS: 1, BW: 2},
 	}

@@ -3,12 +3,12 @@ package fio
 import (
 	"encoding/json"
 	"fmt"
-	"plimsoll/internal/fio/bins"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"plimsoll/internal/fio/bins"
 	"plimsoll/internal/units"
 )
 
@@ -127,7 +127,13 @@ func TestWorkloadsOfARow(t *testing.T) {
 		return Workload{Name: name, WriteBS: 4096, StartDelay: delay}
 	}
 	row := func(name string, group int, read time.Duration) Job {
-		return Job{Name: name, Group: group, Runtime: 10 * s, Read: Direction{Runtime: read}, Write: Direction{Runtime: 10 * s}}
+		return Job{
+			Name:    name,
+			Group:   group,
+			Runtime: 10 * s,
+			Read:    Direction{Runtime: read},
+			Write:   Direction{Runtime: 10 * s},
+		}
 	}
 	for name, c := range map[string]struct {
 		rows   []Job
@@ -163,9 +169,16 @@ func TestWorkloadsOfARow(t *testing.T) {
 // named in with the first.
 func TestPartsByPhase(t *testing.T) {
 	o := &Output{
-		Jobs:   []Job{{Name: "a"}, {Name: "b", Group: 1}, {Name: "c", Group: 1}, {Name: "d", Group: 2}},
-		Groups: []Group{{ID: 2}, {ID: 0}, {ID: 1}, {ID: 7}}, Doubts: []string{"c: of c", "of none", "a: of a", "d: of d", "bc: of none"},
-		Messages: []string{"m"}, Extra: map[string]json.RawMessage{"x": nil},
+		Jobs: []Job{{Name: "a"}, {Name: "b", Group: 1}, {Name: "c", Group: 1}, {Name: "d", Group: 2}},
+		Groups: []Group{
+			{ID: 2},
+			{ID: 0},
+			{ID: 1},
+			{ID: 7},
+		},
+		Doubts:   []string{"c: of c", "of none", "a: of a", "d: of d", "bc: of none"},
+		Messages: []string{"m"},
+		Extra:    map[string]json.RawMessage{"x": nil},
 	}
 	parts := o.Phases()
 	var got []string
@@ -208,7 +221,12 @@ func TestPartsByPhase(t *testing.T) {
 		j := Job{Name: "j", Options: Options{"rw": c.own}, Mixed: &Direction{N: 9}, Write: Direction{N: c.n}}
 		o := &Output{Jobs: []Job{j, {Name: "none"}}, Global: Options{"rw": c.global}}
 		o.PlaceMixed()
-		if got := [3]uint64{o.Jobs[0].Read.N, o.Jobs[0].Write.N, o.Jobs[0].Trim.N}; got != c.want || len(o.Doubts) != c.doubts || o.Jobs[1].Read.N != 0 {
+		if got := [3]uint64{
+			o.Jobs[0].Read.N,
+			o.Jobs[0].Write.N,
+			o.Jobs[0].Trim.N,
+		}; got != c.want || len(o.Doubts) != c.doubts ||
+			o.Jobs[1].Read.N != 0 {
 			t.Errorf("%s: %v, %q", name, got, o.Doubts)
 		}
 	}
@@ -269,12 +287,22 @@ func TestFilesThatCannotBeTakenApart(t *testing.T) {
 	// Shares of rows by their I/Os; a row without I/Os or without shares does not thin those of the others.
 	shares := func(n uint64, list ...Share) Job { return Job{Write: Direction{N: n}, Depths: list} }
 	depths := func(j *Job) []Share { return j.Depths }
-	got := mergeShares([]Job{shares(30, Share{"1", 1}), shares(0, Share{"2", 1}), shares(50), shares(10, Share{"1", 0.5}, Share{"4", 0.5})}, depths)
+	got := mergeShares(
+		[]Job{shares(30, Share{"1", 1}), shares(0, Share{"2", 1}), shares(50), shares(10, Share{"1", 0.5}, Share{"4", 0.5})},
+		depths,
+	)
 	if !slices.Equal(got, []Share{{"1", 0.875}, {"4", 0.125}}) {
 		t.Errorf("%v", got)
 	}
 	buckets := func(n uint64, list ...Bucket) Job { return Job{Trim: Direction{N: n}, Buckets: list} }
-	sums := mergeBuckets([]Job{buckets(30, Bucket{10, 1}), buckets(0, Bucket{20, 1}), buckets(50), buckets(10, Bucket{0, 0.5}, Bucket{1, 0.5})})
+	sums := mergeBuckets(
+		[]Job{
+			buckets(30, Bucket{10, 1}),
+			buckets(0, Bucket{20, 1}),
+			buckets(50),
+			buckets(10, Bucket{0, 0.5}, Bucket{1, 0.5}),
+		},
+	)
 	if !slices.Equal(sums, []Bucket{{1, 0.125}, {10, 0.75}, {0, 0.125}}) {
 		t.Errorf("%v", sums)
 	}
@@ -288,14 +316,24 @@ func TestBinsAtTheirEnds(t *testing.T) {
 	h.Add(0, 1)
 	h.Add(7, 0)
 	last, _ := bins.Range(bins.Count - 1)
-	if last != 1<<34-1<<27 || h.Above(last) != 2 || h.Above(last+1) != 0 || h.Above(0) != 3 || h.Percentile(100) != bins.Value(bins.Count-1) || h.Count() != 3 {
+	if last != 1<<34-1<<27 || h.Above(last) != 2 || h.Above(last+1) != 0 || h.Above(0) != 3 ||
+		h.Percentile(100) != bins.Value(bins.Count-1) ||
+		h.Count() != 3 {
 		t.Errorf("the last bin from %d on: %d of %d", last, h.Above(last), h.Count())
 	}
-	if err := new(Hist).UnmarshalJSON([]byte("[[1856,1]]")); err == nil || err.Error() != "latency bin 1856: fio has 1856" {
+	if err := new(
+		Hist,
+	).UnmarshalJSON(
+		[]byte("[[1856,1]]"),
+	); err == nil ||
+		err.Error() != "latency bin 1856: fio has 1856" {
 		t.Error(err)
 	}
 	var back Hist
-	if err := back.UnmarshalJSON([]byte("[[1855,2],[0,1]]")); err != nil || back.Count() != 3 || back.Percentile(100) != h.Percentile(100) {
+	if err := back.UnmarshalJSON(
+		[]byte("[[1855,2],[0,1]]"),
+	); err != nil || back.Count() != 3 ||
+		back.Percentile(100) != h.Percentile(100) {
 		t.Error(err, back.Count())
 	}
 	var none *Hist

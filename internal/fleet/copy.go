@@ -34,7 +34,11 @@ chmod go-w "$d"
 p=$(cd "$d" && pwd -P)
 while [ "$p" ]; do
   [ -O "$p" ] || [ "$(stat -c %u "$p")" = 0 ] || no "$p"
-  case $(stat -c %A "$p") in *[tT]) ;; ????????w*) no "$p" ;; ?????w*) [ "$(stat -c %G "$p")" = "$(id -un)" ] || no "$p" ;; esac
+  case $(stat -c %A "$p") in
+    *[tT]) ;;
+    ????????w*) no "$p" ;;
+    ?????w*) [ "$(stat -c %G "$p")" = "$(id -un)" ] || no "$p" ;;
+  esac
   p=${p%/*}
 done
 t=$(mktemp -d "$d/fleet-XXXXXXXX")

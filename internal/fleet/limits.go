@@ -24,7 +24,8 @@ type limits struct {
 	phase   time.Duration // in all, whatever a host says of its progress and of its plan
 }
 
-// Patience is how long a host may make no progress until it is ready, and after a scenario, where the user says nothing.
+// Patience is how long a host may make no progress until it is ready, and after a scenario, where the
+// user says nothing.
 const Patience = 5 * time.Minute
 
 // usual are the limits where a test has set no others.

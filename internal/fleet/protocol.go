@@ -12,7 +12,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/text"
-
 	"plimsoll/internal/units"
 )
 
@@ -134,8 +133,10 @@ func (l *lineReader) next(v any) error {
 		break
 	}
 	if err := json.Unmarshal(line, v); err != nil {
-		return fmt.Errorf("it sent %s, which is not the protocol: does a login banner, a profile or the engine (srun -l) print there?",
-			text.Quote(text.Clean(string(line), 80)))
+		return fmt.Errorf(
+			"it sent %s, which is not the protocol: does a login banner, a profile or the engine (srun -l) print there?",
+			text.Quote(text.Clean(string(line), 80)),
+		)
 	}
 	return nil
 }

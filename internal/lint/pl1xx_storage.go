@@ -179,12 +179,14 @@ func mountedWith(message string, options ...string) func(*Case, reporter) {
 }
 
 var scriptDiscard = &rule{
-	Code: "PL132", Check: mountedWith("With discard, removed files are trimmed while something else is measured, and reads of "+
+	Code: "PL132",
+	Check: mountedWith("With discard, removed files are trimmed while something else is measured, and reads of "+
 		"their blocks touch no medium.", "discard"),
 }
 
 var noBarrier = &rule{
-	Code: "PL164", Check: mountedWith("Without barriers no flush reaches the drive: syncs look faster than those that a power "+
+	Code: "PL164",
+	Check: mountedWith("Without barriers no flush reaches the drive: syncs look faster than those that a power "+
 		"cut spares.", "nobarrier", "barrier=0"),
 }
 

@@ -34,7 +34,8 @@ var verifyShared = &rule{
 
 var verifiesNothing = &rule{
 	Code: "PL165", Check: eachJob(func(j *lintJob) *fault {
-		if !j.flag("verify_only", false) || j.anyGiven("verify", "verify_pattern") || j.open("verify") || j.open("verify_only") {
+		if !j.flag("verify_only", false) || j.anyGiven("verify", "verify_pattern") || j.open("verify") ||
+			j.open("verify_only") {
 			return nil
 		}
 		says := "verify_only without verify: the job reads, and checks nothing."

@@ -78,8 +78,10 @@ func TestReprosOfTheThirdReview(t *testing.T) {
 		"x.go":        {"package main\nfunc main() { exec.Command(\"fio\", \"--name=a\").Run() }\n", "2 PL147 info"},
 		"x.ipynb":     {"{\"cells\":[{\"source\":[\"!fio --name=a --rw=read\\n\"]}]}\n", "1 PL147 info"},
 		"x.py":        {"import os\nos.system(\"fio " + synchronous + "\")\n", "2 PL147 info"},
-		"ambiguous.sh": {"fio --filename=/tmp/x --rw=write --bs=64k --size=10g --ioengine=libaio --iodepth=64 -t group_reporting\n",
-			"1 PL141 error, 1 PL155 info, 1 PL104 warning, 1 PL102 error"},
+		"ambiguous.sh": {
+			"fio --filename=/tmp/x --rw=write --bs=64k --size=10g --ioengine=libaio --iodepth=64 -t group_reporting\n",
+			"1 PL141 error, 1 PL155 info, 1 PL104 warning, 1 PL102 error",
+		},
 		"escapes.md": {"```\nfio --name=a --rw=randread\x1b[0m --size=9g --direct=1 --directory=/d\n```\n", ""},
 		"long.yml":   {"- run: fio --name=a --description=" + strings.Repeat("x ", 1<<15) + "\n", "1 PL100 warning"},
 		"barrier.sh": {"mount -o nobarrier,noatime /dev/vg/lv /data\nmount -o barrier=0 /dev/vg/lv /d\n", "1 PL164 info, 2 PL164 info, 2 PL131 error"},

@@ -63,7 +63,10 @@ func (s *server) child(argv ...string) sys.Child {
 func runDir(u User) (*sys.Dir, error) {
 	base := os.TempDir()
 	fit := func() error { // PostgreSQL's programs take names in it
-		return errors.Join(u.enters(base), permit.Way(filepath.Join(base, permit.RunPrefix), "hold the server's socket", u.UID))
+		return errors.Join(
+			u.enters(base),
+			permit.Way(filepath.Join(base, permit.RunPrefix), "hold the server's socket", u.UID),
+		)
 	}
 	if len(base) > longestPath-len(permit.RunPrefix)-sys.TempNameLimit || fit() != nil {
 		base = "/tmp" // the caller's may be long, or private

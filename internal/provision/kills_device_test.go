@@ -125,7 +125,7 @@ func TestKillsAtRandomInstantsOfADevice(t *testing.T) {
 				!strings.Contains(err.Error(), "another plimsoll") {
 				return err
 			}
-			time.Sleep(100 * time.Millisecond) //nolint:forbidigo // as above
+			time.Sleep(100 * time.Millisecond)
 		}
 		return err
 	}
@@ -143,7 +143,7 @@ func TestKillsAtRandomInstantsOfADevice(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Duration(random.Int64N(int64(takes[what])))) //nolint:forbidigo // any instant will do
+		time.Sleep(time.Duration(random.Int64N(int64(takes[what])))) // any instant will do
 		_ = cmd.Process.Signal(syscall.SIGKILL)
 		if err := cmd.Wait(); err == nil {
 			counts[what+", past its end"]++

@@ -26,7 +26,10 @@ func (p *planner) changed(ctx context.Context, w *records.Work, want records.Wan
 		return nil, fmt.Errorf("it was built from another declaration (%s); tear it down first: plimsoll array teardown %s",
 			change, d.Name)
 	}
-	if slices.ContainsFunc(d.Volumes, func(v topology.DeclaredVolume) bool { return records.SerialOf(v) == "" && v.Path == "" }) {
+	if slices.ContainsFunc(
+		d.Volumes,
+		func(v topology.DeclaredVolume) bool { return records.SerialOf(v) == "" && v.Path == "" },
+	) {
 		return nil, p.grown(w, len(d.Volumes))
 	}
 	now := &planner{Site: p.Site, tree: p.tree, decl: p.decl, destroy: p.destroy, taken: map[string]string{}}

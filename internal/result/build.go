@@ -229,10 +229,11 @@ func FromOutput(r *Result, o *fio.Output) {
 	r.Unread = o.Unread
 	r.Lack(o.Missing)
 	r.Doubts = append(r.Doubts, o.Doubts...)
-	if o.Program != "" && len(r.Workloads) == 0 { // fio's default block size is not theirs
-	} else if counted := fio.CountIOs(r.Jobs, o.Global, r.Workloads); len(counted) > 0 {
-		r.Doubts = append(r.Doubts, fmt.Sprintf("the output does not count %s: IOPS are its bytes divided by the block size",
-			strings.Join(counted, " and ")))
+	if o.Program == "" || len(r.Workloads) > 0 { // fio's default block size is not that of other programs
+		if counted := fio.CountIOs(r.Jobs, o.Global, r.Workloads); len(counted) > 0 {
+			r.Doubts = append(r.Doubts, fmt.Sprintf("the output does not count %s: IOPS are its bytes divided by the block size",
+				strings.Join(counted, " and ")))
+		}
 	}
 	r.Doubts = append(r.Doubts, implausible(r.Jobs)...)
 	r.Doubts = append(r.Doubts, mistimed(r.Jobs)...)

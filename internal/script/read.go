@@ -90,7 +90,9 @@ func (r *reader) markdown() {
 }
 
 // otherLanguages are those of code blocks that hold no commands.
-var otherLanguages = strings.Fields(`python py go golang c cpp c++ rust java javascript js json xml html diff ini toml csv sql`)
+var otherLanguages = strings.Fields(
+	`python py go golang c cpp c++ rust java javascript js json xml html diff ini toml csv sql`,
+)
 
 func closes(line, open string) bool {
 	t := strings.TrimSpace(line)
@@ -385,7 +387,14 @@ func (r *reader) finish() {
 				}
 			}
 		}
-		j := Job{File: f, Line: t.from + 1, Col: 1, Block: t.block, Made: r.writtenTo[t.from], Partial: outside || r.steers(t.from, t.to)}
+		j := Job{
+			File:    f,
+			Line:    t.from + 1,
+			Col:     1,
+			Block:   t.block,
+			Made:    r.writtenTo[t.from],
+			Partial: outside || r.steers(t.from, t.to),
+		}
 		if len(f.Sections) > 0 {
 			j.Line = f.Sections[0].Line
 		}
@@ -411,7 +420,8 @@ func (r *reader) jobless() {
 			if j.Made == made.Made {
 				others++
 			}
-			started = started || j.Command && !j.Partial && len(j.File.Jobs()) == 0 && slices.Equal(j.File.Files, []string{made.Made})
+			started = started ||
+				j.Command && !j.Partial && len(j.File.Jobs()) == 0 && slices.Equal(j.File.Files, []string{made.Made})
 		}
 		if started && others == 1 {
 			r.Unread = append(r.Unread, Unread{Line: made.Line, By: NoJob, Why: NoJobIn(made.Made)})

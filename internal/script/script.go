@@ -304,8 +304,10 @@ var (
 )
 
 // tellTale are the options of which a job file has at least one; other INI files have none.
-var tellTale = endings(`rw readwrite bs blocksize ioengine iodepth numjobs direct filename directory runtime fsync fdatasync
-	rwmixread time_based`)
+var tellTale = endings(
+	`rw readwrite bs blocksize ioengine iodepth numjobs direct filename directory runtime fsync fdatasync
+	rwmixread time_based`,
+)
 
 // looksLikeJob says whether the first line that is no comment is a [section], an option of fio
 // follows, and most options are fio's: other tools have an iodepth too.
@@ -357,8 +359,11 @@ func (f *File) disables() {
 		m := disableForm.FindStringSubmatch(line)
 		before = strings.TrimSpace(before)
 		if len(f.Disables) == mostComments {
-			f.Unread = append(f.Unread, Unread{Line: i + 1, By: Limit, Why: "more than 4,096 comments that silence rules: this one is " +
-				"not read, nor what follows it; disable the rules for the whole file"})
+			f.Unread = append(
+				f.Unread,
+				Unread{Line: i + 1, By: Limit, Why: "more than 4,096 comments that silence rules: this one is " +
+					"not read, nor what follows it; disable the rules for the whole file"},
+			)
 			return
 		}
 		if m == nil {

@@ -35,8 +35,11 @@ type region struct {
 func (r *reader) piece(src string, base place, block, depth int) {
 	if !r.parsed(src, base, block, depth) && r.spent.full && !r.spent.said && mentions(src) {
 		r.spent.said = true
-		r.Unread = append(r.Unread, Unread{Line: base.line, By: Limit, Why: "more than 2,048 pieces of shell, or 256 KiB of them: " +
-			"this one is not read, nor what follows it; split the document"})
+		r.Unread = append(
+			r.Unread,
+			Unread{Line: base.line, By: Limit, Why: "more than 2,048 pieces of shell, or 256 KiB of them: " +
+				"this one is not read, nor what follows it; split the document"},
+		)
 	}
 }
 
@@ -319,7 +322,7 @@ func (r *reader) hereDocuments(g *region, s *syntax.Stmt) {
 // writesTo is the file that a statement writes: that of its redirection, or of tee.
 func (g *region) writesTo(s *syntax.Stmt) string {
 	for _, redirect := range s.Redirs {
-		if slices.Contains([]syntax.RedirOperator{syntax.RdrOut, syntax.AppOut, syntax.ClbOut}, redirect.Op) {
+		if slices.Contains([]syntax.RedirOperator{syntax.RdrOut, syntax.AppOut, syntax.RdrClob}, redirect.Op) {
 			name, _ := g.text(redirect.Word)
 			return name
 		}

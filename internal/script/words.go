@@ -12,20 +12,26 @@ import (
 )
 
 // programs are those whose commands rules look at.
-var programs = strings.Fields(`mdadm lvcreate lvremove lvrename vgcreate vgremove pvcreate mount umount fusermount fusermount3
-	udisksctl parted mke2fs rm dd truncate fallocate`)
+var programs = strings.Fields(
+	`mdadm lvcreate lvremove lvrename vgcreate vgremove pvcreate mount umount fusermount fusermount3
+	udisksctl parted mke2fs rm dd truncate fallocate`,
+)
 
 // wrappers run the command behind them; keywords of the shell stand before one.
-var wrappers = strings.Fields(`sudo env time nice ionice taskset numactl timeout nohup exec chrt stdbuf watch doas do then else if
-	while until ! { export local readonly systemd-run`)
+var wrappers = strings.Fields(
+	`sudo env time nice ionice taskset numactl timeout nohup exec chrt stdbuf watch doas do then else if
+	while until ! { export local readonly systemd-run`,
+)
 
 // speakers print their words; deaf do something else with them than run them as a command.
 var (
 	speakers = strings.Fields(`echo printf log info warn error fatal die logger print say err debug notice`)
-	deaf     = strings.Fields(`apt apt-get yum dnf apk brew zypper pip pip3 pacman snap port pkg choco which type command man pkill
+	deaf     = strings.Fields(
+		`apt apt-get yum dnf apk brew zypper pip pip3 pacman snap port pkg choco which type command man pkill
 		killall pgrep pidof ps grep egrep fgrep rg rm cd git make cp mv ln ls mkdir tar wget curl alias
 		unalias read cat sed awk test [ [[ hash return exit dpkg rpm install trap set source . diff touch
-		chmod chown tee find plimsoll`)
+		chmod chown tee find plimsoll`,
+	)
 )
 
 var (
@@ -103,7 +109,8 @@ func addsWords(w shell.Word) bool {
 // asksFio says whether a word can stand behind fio, so that fio in the middle of another command's
 // words is a command.
 func asksFio(word string) bool {
-	return strings.HasPrefix(Repaired(word), "--") && word != "--" || setsOption(word) || strings.HasSuffix(word, ".fio") ||
+	return strings.HasPrefix(Repaired(word), "--") && word != "--" || setsOption(word) ||
+		strings.HasSuffix(word, ".fio") ||
 		strings.HasPrefix(word, "$")
 }
 

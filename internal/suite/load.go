@@ -308,8 +308,10 @@ func (sc scenarioYAML) job(c *Scenario, y *suiteYAML, at locator, where string) 
 }
 
 // placed are the options that plimsoll sets itself for scenarios of a suite.
-var placed = strings.Fields("filename filename_format directory size runtime ramp_time time_based name group_reporting " +
-	"output-format status-interval")
+var placed = strings.Fields(
+	"filename filename_format directory size runtime ramp_time time_based name group_reporting " +
+		"output-format status-interval",
+)
 
 func scalar(v any) (string, error) {
 	switch v := v.(type) {

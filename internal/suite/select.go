@@ -163,7 +163,8 @@ func FromJobFile(name string) (*Suite, error) {
 	return s, nil
 }
 
-// JobFile reads a fio job file whole, or the jobs of a document (script.JobFile). An environment variable in it that is not set is an error.
+// JobFile reads a fio job file whole, or the jobs of a document (script.JobFile). An environment
+// variable in it that is not set is an error.
 func JobFile(name string) (*fio.JobFile, error) { return jobFile(name, true) }
 
 // MeasuredJobFile reads the job file of results that are there already: a variable that was set

@@ -53,7 +53,7 @@ func TestChainsOfProcessesEnd(t *testing.T) {
 		if err := f.end(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(20 * time.Millisecond) //nolint:forbidigo // whoever was missed has gone on by then
+		time.Sleep(20 * time.Millisecond) // whoever was missed has gone on by then
 		if left := members(f.has); len(left) > 0 {
 			f.kill()
 			t.Fatalf("%d are left", len(left))

@@ -224,8 +224,10 @@ func ParseLevel(s string) (Level, error) {
 		return l, nil
 	}
 	if word == "lvm" {
-		return NoLevel, errors.New("level lvm: LVM has levels of its own; want raid0 (striped), linear, raid1, raid10, raid5 or " +
-			"raid6, whichever lvs -o segtype shows")
+		return NoLevel, errors.New(
+			"level lvm: LVM has levels of its own; want raid0 (striped), linear, raid1, raid10, raid5 or " +
+				"raid6, whichever lvs -o segtype shows",
+		)
 	}
 	return NoLevel, fmt.Errorf("level %q: want single, raid0, raid1, raid10, raid5, raid6 or linear", s)
 }

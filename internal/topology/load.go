@@ -96,8 +96,10 @@ func (l *loader) instance(y *instanceYAML) (*DeclaredInstance, error) {
 			err = wrong(s.line, "instance.baseline", "the baseline has no end: for and per belong to burst")
 		}
 	}
-	for _, s := range []scalar{y.Baseline.IOPS, y.Baseline.Throughput, y.Burst.IOPS, y.Burst.Throughput, y.Burst.For,
-		y.Burst.Per} {
+	for _, s := range []scalar{
+		y.Baseline.IOPS, y.Baseline.Throughput, y.Burst.IOPS, y.Burst.Throughput, y.Burst.For,
+		y.Burst.Per,
+	} {
 		line = cmp.Or(line, s.line)
 	}
 	if err != nil {

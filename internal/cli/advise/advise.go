@@ -164,7 +164,7 @@ func (o *adviseOptions) foreign() error {
 	at := cloud.Named(cmp.Or(o.cloud, "aws")).Terms()
 	measured := o.synced > 0 && (len(o.types) == 1 || len(o.volumes) == 1)
 	for _, flag := range slices.Sorted(maps.Keys(at.Lacks)) {
-		if o.given(flag) && !(flag == "sync-commits" && measured) {
+		if o.given(flag) && (flag != "sync-commits" || !measured) {
 			return form.Usage(fmt.Errorf("--%s with --cloud %s: %s", flag, o.cloud, at.Lacks[flag]))
 		}
 	}

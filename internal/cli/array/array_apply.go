@@ -56,7 +56,10 @@ func runApply(ctx context.Context, env *form.Env, o provisionOptions) error {
 		}
 	}
 	if err := site.Apply(ctx, plan); err != nil {
-		return form.Hint(err, "plimsoll array apply "+text.ShellQuote(o.file)+" goes on from there; plimsoll array teardown takes it back")
+		return form.Hint(
+			err,
+			"plimsoll array apply "+text.ShellQuote(o.file)+" goes on from there; plimsoll array teardown takes it back",
+		)
 	}
 	return nil
 }

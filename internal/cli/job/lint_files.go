@@ -202,7 +202,10 @@ func (l *linting) against(found []finding.Finding, source func(finding.Finding) 
 		return nil, nil
 	}
 	if err != nil {
-		return nil, form.Hint(form.Usage(err), "plimsoll lint . --baseline "+text.ShellQuote(l.o.baseline)+" --update-baseline")
+		return nil, form.Hint(
+			form.Usage(err),
+			"plimsoll lint . --baseline "+text.ShellQuote(l.o.baseline)+" --update-baseline",
+		)
 	}
 	var base file
 	if err := json.Unmarshal(old, &base); err != nil {

@@ -136,7 +136,7 @@ func (o CheckOptions) Look(
 	}
 	c := &diagnose.Case{Topology: t, Host: bench.Facts(ctx, env.Machine)}
 	notes := c.Host.Notes
-	if env.Machine.Here {
+	if env.Here {
 		// Last, for starting dmesg and fio reads from the drives too.
 		seen := o.atWork(ctx, env.Machine, t)
 		if c.OtherLoad, err = otherLoad(ctx, env.Machine, t); err != nil {
@@ -196,7 +196,7 @@ func Unseen(t *topology.Topology) error {
 // detect finds out what lies below the paths. Unlike run it needs no right to write there.
 func (o CheckOptions) detect(ctx context.Context, env *form.Env) (*topology.Topology, error) {
 	paths, err := o.Roles()
-	if env.Machine.Here {
+	if env.Here {
 		paths, err = o.Existing()
 	}
 	if err != nil {

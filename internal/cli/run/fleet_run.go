@@ -131,8 +131,10 @@ Flags of plimsoll run that shape what is measured are passed on, and so are suit
 }
 
 // ofFleet are the flags of fleet commands that are not passed on to the hosts.
-var ofFleet = strings.Fields("hosts via remote shared shared-iops shared-bandwidth schedule copy on-disconnect lose rounds " +
-	"progress format json out resume dry-run help")
+var ofFleet = strings.Fields(
+	"hosts via remote shared shared-iops shared-bandwidth schedule copy on-disconnect lose rounds " +
+		"progress format json out resume dry-run help",
+)
 
 // passedOn are the arguments for the hosts: the flags that were given, without those of the fleet,
 // and what follows them.

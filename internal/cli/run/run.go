@@ -162,7 +162,12 @@ func (o *runOptions) gate() (compare.Gate, error) {
 }
 
 // measured is the bundle of a plan that was measured to its end by a command.
-func (o runOptions) measured(ctx context.Context, env *form.Env, p bench.Plan, by string) (b *bundle.Bundle, err error) {
+func (o runOptions) measured(
+	ctx context.Context,
+	env *form.Env,
+	p bench.Plan,
+	by string,
+) (b *bundle.Bundle, err error) {
 	show := screen.Of(env.Screen(), o.progress)
 	// A reader of the progress that goes away, such as head, must not end the run with files left
 	// behind.
@@ -222,7 +227,7 @@ func (o runOptions) plan(ctx context.Context, env *form.Env) (p bench.Plan, err 
 		}
 	}
 	if o.progress != "json" && o.progress != "none" {
-		for _, note := range slices.Concat(p.Topology.Notes, p.Changed()) { // such as what to declare, for the ceiling to be known
+		for _, note := range slices.Concat(p.Topology.Notes, p.Changed()) { // such as what to declare
 			form.PrintNote(env, note)
 		}
 	}

@@ -80,7 +80,10 @@ func measureSweep(ctx context.Context, env *form.Env, o sweepOptions) error {
 	}
 	if o.resume == "" {
 		if len(p.Suite.Scenarios) != 1 {
-			return form.Usagef("a sweep varies one scenario and there are %d: name one, such as rand-write", len(p.Suite.Scenarios))
+			return form.Usagef(
+				"a sweep varies one scenario and there are %d: name one, such as rand-write",
+				len(p.Suite.Scenarios),
+			)
 		}
 		if one := p.Suite.Scenarios[0]; one.Kind() == suite.OfServer {
 			return form.Usagef("%d %s: a sweep varies fio's options; of PostgreSQL vary --pg-clients", one.ID, one.Name)
@@ -95,7 +98,12 @@ func measureSweep(ctx context.Context, env *form.Env, o sweepOptions) error {
 			return form.Usage(err)
 		}
 	}
-	return o.shown(ctx, env, p, func(b *bundle.Bundle) (*page.Document, error) { return runs.Swept(compare.Sweep(b)), nil })
+	return o.shown(
+		ctx,
+		env,
+		p,
+		func(b *bundle.Bundle) (*page.Document, error) { return runs.Swept(compare.Sweep(b)), nil },
+	)
 }
 
 // shown measures a plan, or with --dry-run shows it, and prints what it says. The verdict of the points counts where

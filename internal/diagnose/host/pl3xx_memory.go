@@ -183,8 +183,17 @@ func zoneReclaim(c *diagnose.Case, report diagnose.Report) {
 	if c.Host == nil || c.Host.Memory.ZoneReclaim == 0 || len(c.Host.CPU.Nodes) < 2 {
 		return
 	}
-	f := finding.New("memory", "Each of %d nodes drops its page cache before memory of another is used.", len(c.Host.CPU.Nodes)).
-		Saw("vm.zone_reclaim_mode", text.Count(c.Host.Memory.ZoneReclaim), "0", "/proc/sys/vm/zone_reclaim_mode")
+	f := finding.New(
+		"memory",
+		"Each of %d nodes drops its page cache before memory of another is used.",
+		len(c.Host.CPU.Nodes),
+	).
+		Saw(
+			"vm.zone_reclaim_mode",
+			text.Count(c.Host.Memory.ZoneReclaim),
+			"0",
+			"/proc/sys/vm/zone_reclaim_mode",
+		)
 	f.Set(finding.Setting{File: "/proc/sys/vm/zone_reclaim_mode", Value: "0"})
 	report(f)
 }

@@ -41,10 +41,12 @@ func encryption(c *diagnose.Case, report diagnose.Report) {
 				return
 			}
 			if disk.Queue.DiscardMax > 0 && d.Queue.DiscardMax == 0 && !disk.Queue.Rotational {
-				report(finding.New(d.Name, "%s takes discards, and %s holds them back: the drive is never trimmed.", disk.Name, d.Name).
-					Saw("discards that "+d.Name+" accepts", "none", "as "+disk.Name,
-						diagnose.Sysfs(d.Name, "queue/discard_max_bytes")).
-					Run("cryptsetup --persistent --allow-discards refresh " + path))
+				report(
+					finding.New(d.Name, "%s takes discards, and %s holds them back: the drive is never trimmed.", disk.Name, d.Name).
+						Saw("discards that "+d.Name+" accepts", "none", "as "+disk.Name,
+							diagnose.Sysfs(d.Name, "queue/discard_max_bytes")).
+						Run("cryptsetup --persistent --allow-discards refresh " + path),
+				)
 				return
 			}
 		}

@@ -123,8 +123,12 @@ func (v *view) slowMember() *Cause {
 	c := p.against(cause(Likely, m.Name, "A slow member, %s, makes %s slow: %s per I/O, %s %s.", m.Name, v.f.Path, m.Wait,
 		peers(p.Others), p.Wait)).
 		titled("array member slower than its peers").
-		try("replace it, or ask the provider; if it was made from a snapshot: plimsoll array warm "+text.ShellQuote("/dev/"+m.Name),
-			"plimsoll check --probe "+text.ShellQuote(v.f.Path)+"   # when it is quiet")
+		try(
+			"replace it, or ask the provider; if it was made from a snapshot: plimsoll array warm "+text.ShellQuote(
+				"/dev/"+m.Name,
+			),
+			"plimsoll check --probe "+text.ShellQuote(v.f.Path)+"   # when it is quiet",
+		)
 	if sure {
 		c.Confidence = Certain
 	}
@@ -167,7 +171,9 @@ func (v *view) layer() *Cause {
 		saw("at the device", units.Number(d.did.InFlight), units.Number(d.waiting()), "in_flight of "+d.Name).
 		try("dmsetup table " + text.ShellQuote(d.Name) + "; cat " + queueOf(d.Name, "nr_requests"))
 	if d.Crypt {
-		c.Next = []string{"cryptsetup refresh --perf-no_read_workqueue --perf-no_write_workqueue --persistent " + text.ShellQuote(d.Name)}
+		c.Next = []string{
+			"cryptsetup refresh --perf-no_read_workqueue --perf-no_write_workqueue --persistent " + text.ShellQuote(d.Name),
+		}
 	}
 	return c
 }

@@ -189,7 +189,9 @@ func (v *view) beside() *Cause {
 			names = append(names, p.Name)
 		}
 	}
-	who, next := "no program of it could be named", "lsblk "+text.ShellQuote("/dev/"+disk.Name)+"; iotop -oba -n3   # who that is"
+	who, next := "no program of it could be named", "lsblk "+text.ShellQuote(
+		"/dev/"+disk.Name,
+	)+"; iotop -oba -n3   # who that is"
 	if len(names) > 0 {
 		who = text.Some(names, mostNamed) + " has files there"
 		next = "a disk of its own for one of them, or a limit: plimsoll explain PL906"

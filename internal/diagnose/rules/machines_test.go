@@ -38,10 +38,12 @@ func TestComposedMachines(t *testing.T) {
 		if strings.Contains(string(archive), " /data ") {
 			path = "/data"
 		}
-		m := &sys.Machine{Root: block.Captured(archive), Now: time.Now,
+		m := &sys.Machine{
+			Root: block.Captured(archive), Now: time.Now,
 			Run: func(_ context.Context, _ io.Writer, argv ...string) error {
 				return fmt.Errorf("%s: %w", argv[0], sys.ErrNotFound)
-			}}
+			},
+		}
 		found, err := topology.Detect(t.Context(), m, map[topology.Role]string{topology.Data: path, topology.WAL: path}, nil)
 		if err != nil {
 			t.Fatal(name, err)

@@ -90,7 +90,10 @@ func parsed(columns []string, body string) program {
 	}
 	for line := range strings.SplitSeq(body, "\n") {
 		if pattern, says, ok := strings.Cut(line, "\t"); ok {
-			p.rows = append(p.rows, row{regexp.MustCompile(pattern), strings.Contains(pattern, " :: "), strings.Split(says, "\t")})
+			p.rows = append(
+				p.rows,
+				row{regexp.MustCompile(pattern), strings.Contains(pattern, " :: "), strings.Split(says, "\t")},
+			)
 		}
 	}
 	return p
@@ -150,7 +153,7 @@ func (r *reader) read() []*fio.Output {
 			for _, says := range row.says {
 				key, value, _ := strings.Cut(string(row.pattern.ExpandString(nil, says, text, m)), "=")
 				if key != "" && (value != "" || !strings.Contains(says, "=")) {
-					r.say(i, key, value)
+					r.say(key, value)
 				}
 			}
 			if len(r.now.matched) == 0 {
@@ -167,7 +170,7 @@ func (r *reader) read() []*fio.Output {
 }
 
 // say takes in one word of a row.
-func (r *reader) say(line int, key, value string) {
+func (r *reader) say(key, value string) {
 	run := &r.now
 	j := &run.common
 	if len(run.jobs) > 0 {
@@ -254,7 +257,14 @@ func (j *job) option(key, value string) {
 	case "order":
 		j.order = strings.ToLower(value)
 	case "side":
-		said := map[string]string{"rewrite": "write", "r/w": "rw", "written": "write", "<<<": "read", ">>>": "write", "unknown": ""}
+		said := map[string]string{
+			"rewrite": "write",
+			"r/w":     "rw",
+			"written": "write",
+			"<<<":     "read",
+			">>>":     "write",
+			"unknown": "",
+		}
 		var known bool
 		if j.side, known = said[value]; !known {
 			j.side = strings.ToLower(value)
@@ -461,7 +471,10 @@ func (j *job) settle(p program) (doubts []string) {
 	switch {
 	case latency.Mean <= 0 && len(latency.Percentiles) == 0:
 	case j.latencyOf != "":
-		doubts = append(doubts, fmt.Sprintf("its latency of %v is %s, and is left out", units.Latency(latency.Mean), j.latencyOf))
+		doubts = append(
+			doubts,
+			fmt.Sprintf("its latency of %v is %s, and is left out", units.Latency(latency.Mean), j.latencyOf),
+		)
 	default:
 		to.Clat = latency
 	}

@@ -100,12 +100,16 @@ min/avg/max/mdev = 6.4/16.0/26.8/4.7 ms
 		t.Fatalf("%d results", len(outs))
 	}
 	j := outs[0].Jobs[0]
-	if j.Count != 16 || j.Read.IOPS != 120 || j.Write.IOPS != 80 || j.Read.BW != 120*16384 || j.Runtime != 50*time.Second ||
-		j.Options["direct"] != "1" || j.Options["rwmixread"] != "60" || j.Read.Clat.Mean+j.Write.Clat.Mean != 0 {
+	if j.Count != 16 || j.Read.IOPS != 120 || j.Write.IOPS != 80 || j.Read.BW != 120*16384 ||
+		j.Runtime != 50*time.Second ||
+		j.Options["direct"] != "1" ||
+		j.Options["rwmixread"] != "60" ||
+		j.Read.Clat.Mean+j.Write.Clat.Mean != 0 {
 		t.Errorf("%+v", j)
 	}
 	j = outs[1].Jobs[0]
-	if l := j.Read.Clat; l.Mean != 16e6 || l.Max != 26800*time.Microsecond || l.N != 186 || j.Read.IOPS != 62 || j.Options["rw"] != "" ||
+	if l := j.Read.Clat; l.Mean != 16e6 || l.Max != 26800*time.Microsecond || l.N != 186 || j.Read.IOPS != 62 ||
+		j.Options["rw"] != "" ||
 		!strings.Contains(strings.Join(outs[1].Doubts, "\n"), "reads or writes") {
 		t.Errorf("%+v\n%q", j, outs[1].Doubts)
 	}
@@ -197,10 +201,16 @@ func TestSummaries(t *testing.T) {
 	if len(outs) != 2 || outs[0].Jobs[0].Read.Clat.Mean != 36.1e6 || outs[1].Jobs[0].Write.Clat.Mean != 3e3 {
 		t.Errorf("%+v", outs)
 	}
-	outs, _ = Read([]byte("For: Local vs Far\nIOPS (Read/Write)\n        Random:   61,411 / 10,612   vs  7,365 / 252    :   -88.01% / -97.63%\n" +
-		"Latency in ns (Read/Write)\n        Random:      469,664 / 2,148,797\n"))
-	if len(outs) != 6 || outs[2].Title != "Far" || outs[2].Jobs[0].Read.IOPS != 7365 || outs[3].Jobs[0].Write.IOPS != 252 ||
-		outs[5].Jobs[0].Write.Clat.Mean != 2148797 || outs[5].Jobs[0].Options["rw"] != "randwrite" {
+	outs, _ = Read(
+		[]byte(
+			"For: Local vs Far\nIOPS (Read/Write)\n        Random:   61,411 / 10,612   vs  7,365 / 252    :   -88.01% / -97.63%\n" +
+				"Latency in ns (Read/Write)\n        Random:      469,664 / 2,148,797\n",
+		),
+	)
+	if len(outs) != 6 || outs[2].Title != "Far" || outs[2].Jobs[0].Read.IOPS != 7365 ||
+		outs[3].Jobs[0].Write.IOPS != 252 ||
+		outs[5].Jobs[0].Write.Clat.Mean != 2148797 ||
+		outs[5].Jobs[0].Options["rw"] != "randwrite" {
 		t.Errorf("%d: %+v", len(outs), outs)
 	}
 }
@@ -229,10 +239,12 @@ func TestYabs(t *testing.T) {
 	if small.Read.BW != 20000*1024 || small.Read.IOPS != 5000 || small.Write.BW != 512*1024 || small.Write.IOPS != 128 {
 		t.Errorf("4k: %+v, %+v", small.Read, small.Write)
 	}
-	if large.Name != "rand-rw-64k" || large.Read.IOPS != 20000 || large.Write.BW != 1300000*1024 || large.Options["bs"] != "64k" {
+	if large.Name != "rand-rw-64k" || large.Read.IOPS != 20000 || large.Write.BW != 1300000*1024 ||
+		large.Options["bs"] != "64k" {
 		t.Errorf("64k: %s %+v, %+v, %v", large.Name, large.Read, large.Write, large.Options)
 	}
-	if o := outs[1]; o.Line != 4 || o.End != 7 || !o.Summary || o.Program != "yabs" || !strings.Contains(o.Doubts[0], "two jobs") {
+	if o := outs[1]; o.Line != 4 || o.End != 7 || !o.Summary || o.Program != "yabs" ||
+		!strings.Contains(o.Doubts[0], "two jobs") {
 		t.Errorf("lines %d to %d, %+v", o.Line, o.End, o.Doubts)
 	}
 }
@@ -244,15 +256,21 @@ func TestPrograms(t *testing.T) {
 		"sysbench without its last lines": {"sysbench 1.0.20\nNumber of threads: 4\nExtra file open flags: directio\nBlock size 16KiB\n" +
 			"Using synchronous I/O mode\nDoing random read test\nFile operations:\n    reads/s:     1000.00\n    writes/s:   0.00\n" +
 			"Throughput:\n    read, MiB/s:   15.62\n", "fileio-randread randread 16k: 1000 0 0"},
-		"sysbench's throughput alone": {"Throughput:\n    read, MiB/s:                  0.00\n    written, MiB/s:               100.50\n",
-			"fileio-write  : 0 0 0"},
+		"sysbench's throughput alone": {
+			"Throughput:\n    read, MiB/s:                  0.00\n    written, MiB/s:               100.50\n",
+			"fileio-write  : 0 0 0",
+		},
 		"sysbench's intervals": {"Block size 16KiB\nDoing random r/w test\n[ 1s ] reads: 15.62 MiB/s writes: 7.81 MiB/s fsyncs: 100.01/s latency (ms,95%): 0.1\n" +
 			"[ 2s ] reads: 31.25 MiB/s writes: 15.62 MiB/s fsyncs: 100.01/s latency (ms,95%): 0.1\n", "fileio-randrw randrw 16k: 2000 1000 0"},
-		"ioping without its heading": {"$ ioping -c 10 -s 1M ./\n....\n10 requests completed in 9.0 s, 233 iops, 233.1 MiB/s\n",
-			"ioping-read  1m: 233 0 0"},
-		"kubestr of an own file": {"JobName:\n  blocksize= filesize= iodepth= rw=\n**read**:\n  IOPS=20300.5 BW(KiB/s)=81202\n" +
-			"  iops: min=1 max=3 **avg=2.5**\nDisk stats (read/write):\n  nvme1n1: ios=2433523/10 merge=0/3 ticks=7649660/20 in_queue=7649680, util=99.9%\n",
-			"kubestr-read  4k: 20300 0 0"},
+		"ioping without its heading": {
+			"$ ioping -c 10 -s 1M ./\n....\n10 requests completed in 9.0 s, 233 iops, 233.1 MiB/s\n",
+			"ioping-read  1m: 233 0 0",
+		},
+		"kubestr of an own file": {
+			"JobName:\n  blocksize= filesize= iodepth= rw=\n**read**:\n  IOPS=20300.5 BW(KiB/s)=81202\n" +
+				"  iops: min=1 max=3 **avg=2.5**\nDisk stats (read/write):\n  nvme1n1: ios=2433523/10 merge=0/3 ticks=7649660/20 in_queue=7649680, util=99.9%\n",
+			"kubestr-read  4k: 20300 0 0",
+		},
 		"elbencho": {"$ elbencho -w -r -b 4M -t 2 --direct -s 10g /mnt/f\nOPERATION   RESULT TYPE         FIRST DONE   LAST DONE\n" +
 			"WRITE       Elapsed time     :     11.559s     11.6s\n            IOPS             :         230         221\n" +
 			"            Throughput MiB/s :         900         884\n            Total MiB        :       10240       10240\n---\n" +
@@ -261,13 +279,19 @@ func TestPrograms(t *testing.T) {
 		"dd": {"$ dd if=/dev/zero of=/mnt/f bs=1M count=1024 oflag=direct\n1024+0 records in\n1024+0 records out\n" +
 			"1073741824 bytes (1.1 GB, 1.0 GiB) copied, 2.048 s, 524 MB/s\n$ dd if=/dev/zero of=f bs=1M count=99\n" +
 			"103809024 bytes (104 MB) copied, 0,05 s, 2,1 GB/s\n", "dd-write write 1m: 0 500 0\ndd-write write 1m: 0 2003 0!"},
-		"dd in Chinese, in comments": {"# $ dd if=/dev/zero of=f bs=1M count=5 oflag=dsync\n# 5242880字节(5.2 MB)已复制，0.5 秒，10 MB/秒\n",
-			"dd-write write 1m: 0 10 0"},
-		"dd to a device": {"$ sudo dd bs=1m if=x.img of=/dev/disk2\n104857600 bytes transferred in 0.5 seconds (209715200 bytes/sec)\n",
-			"dd-write write 1m: 0 200 0"},
+		"dd in Chinese, in comments": {
+			"# $ dd if=/dev/zero of=f bs=1M count=5 oflag=dsync\n# 5242880字节(5.2 MB)已复制，0.5 秒，10 MB/秒\n",
+			"dd-write write 1m: 0 10 0",
+		},
+		"dd to a device": {
+			"$ sudo dd bs=1m if=x.img of=/dev/disk2\n104857600 bytes transferred in 0.5 seconds (209715200 bytes/sec)\n",
+			"dd-write write 1m: 0 200 0",
+		},
 		"hdparm of long ago": {"/dev/hdc:\n Timing buffer-cache reads:   128 MB in  0.56 seconds =228.57 MB/sec\n", "cached  : 0 0 0!"},
-		"dd of a Mac": {"% dd if=/dev/disk2 of=/dev/null bs=1m\n104857600 bytes transferred in 0.500000 secs (209715200 bytes/sec)\n",
-			"dd-read read 1m: 200 0 0"},
+		"dd of a Mac": {
+			"% dd if=/dev/disk2 of=/dev/null bs=1m\n104857600 bytes transferred in 0.500000 secs (209715200 bytes/sec)\n",
+			"dd-read read 1m: 200 0 0",
+		},
 		"hdparm": {"/dev/sda:\n Timing cached reads:   20000 MB in  2.00 seconds = 10000.00 MB/sec\n" +
 			" Timing buffered disk reads: 440 MB in  3.01 seconds = 146.42 MB/sec\n", "cached  : 0 0 0!\nread read : 0 0 0"},
 		"diskspd": {"Command Line: diskspd -b8K -d30 -o4 -t8 -h -r -w25 -L test.dat\n\tduration: 30s\n" +
@@ -276,28 +300,34 @@ func TestPrograms(t *testing.T) {
 			"Read IO\ntotal:  31948226560 | 3899930 | 1015.62 | 130000.00 | 0.200 | 0.1\n\nWrite IO\ntotal: 10634829824 | 1298197 | 335.94 | 43000.00 | 0.140 | 0.1\n" +
 			"  %-ile |  Read (ms) | Write (ms) | Total (ms)\n   50th |      0.190 |      0.130 |      0.180\n   99th |      0.900 |      0.800 |      0.880\n" +
 			"    max |      9.900 |      8.800 |      9.900\n", "diskspd-randrw randrw 8k: 130000 43000 200"},
-		"bonnie++": {"Version  1.03       ------Sequential Output------ --Sequential Input- --Random-\n" +
-			"Machine        Size K/sec %CP K/sec %CP K/sec %CP K/sec %CP K/sec %CP  /sec %CP\n" +
-			"uNAS             4G 19202  60 24433  20 19861  13 43262  97 140359  51 515.3   2\n",
-			"sequential-write write : 0 0 0\nrewrite rw : 0 0 0\nsequential-read read : 0 0 0\nseeks randread : 515 0 0"},
+		"bonnie++": {
+			"Version  1.03       ------Sequential Output------ --Sequential Input- --Random-\n" +
+				"Machine        Size K/sec %CP K/sec %CP K/sec %CP K/sec %CP K/sec %CP  /sec %CP\n" +
+				"uNAS             4G 19202  60 24433  20 19861  13 43262  97 140359  51 515.3   2\n",
+			"sequential-write write : 0 0 0\nrewrite rw : 0 0 0\nsequential-read read : 0 0 0\nseeks randread : 515 0 0",
+		},
 		"rados bench": {"Maintaining 16 concurrent writes of 4096 bytes to objects of size 4096 for up to 10 seconds or 0 objects\n" +
 			"    1      16      1197      1181   4.61301   4.61328 0.000686436  0.00124382\nTotal time run:         10.0\nTotal writes made:      60000\n" +
 			"Write size:             4096\nBandwidth (MB/sec):     23.4375\nAverage IOPS:           6000\nAverage Latency(s):     0.0026\n" +
 			"Max latency(s):         0.3\nMin latency(s):         0.0004\n", "rados-write write 4k: 0 6000 2600"},
-		"pg_test_fsync of Linux": {"Compare file sync methods using one 8kB write:\n        open_datasync                      n/a\n" +
-			"        fdatasync                           900.000 ops/sec    1111 usecs/op\n        fsync_writethrough                 n/a\n" +
-			"Compare file sync methods using two 8kB writes:\n        fdatasync                           500.000 ops/sec    2000 usecs/op\n",
-			"fdatasync write 8k: 0 900 0 sync 1111"},
-		"pg_test_fsync of a Mac": {"Compare file sync methods using one 8kB write:\n        fsync                     15062.644 ops/sec      66 usecs/op\n" +
-			"        fsync_writethrough           88 ops/sec   11370 usecs/op\n        open_sync                 15060.3 ops/sec      66 usecs/op\n",
-			"fsync write 8k: 0 15063 0 sync 66!\nfsync_writethrough write 8k: 0 88 0 sync 11370\nopen_sync write 8k: 0 15060 66!"},
+		"pg_test_fsync of Linux": {
+			"Compare file sync methods using one 8kB write:\n        open_datasync                      n/a\n" +
+				"        fdatasync                           900.000 ops/sec    1111 usecs/op\n        fsync_writethrough                 n/a\n" +
+				"Compare file sync methods using two 8kB writes:\n        fdatasync                           500.000 ops/sec    2000 usecs/op\n",
+			"fdatasync write 8k: 0 900 0 sync 1111",
+		},
+		"pg_test_fsync of a Mac": {
+			"Compare file sync methods using one 8kB write:\n        fsync                     15062.644 ops/sec      66 usecs/op\n" +
+				"        fsync_writethrough           88 ops/sec   11370 usecs/op\n        open_sync                 15060.3 ops/sec      66 usecs/op\n",
+			"fsync write 8k: 0 15063 0 sync 66!\nfsync_writethrough write 8k: 0 88 0 sync 11370\nopen_sync write 8k: 0 15060 66!",
+		},
 	} {
 		outs, _ := Read([]byte(c.text))
 		var got []string
 		for _, o := range outs {
 			j := o.Jobs[0]
 			line := fmt.Sprintf("%s %s %s: %.0f %.0f %.0f", j.Name, j.Options["rw"], j.Options["bs"], float64(j.Read.IOPS),
-				float64(j.Write.IOPS), (cmp.Or(j.Read.Clat.Mean, j.Write.Clat.Mean))/1e3)
+				float64(j.Write.IOPS), cmp.Or(j.Read.Clat.Mean, j.Write.Clat.Mean)/1e3)
 			if j.Sync.Lat.Mean > 0 {
 				line += fmt.Sprintf(" sync %.0f", j.Sync.Lat.Mean/1e3)
 			}
@@ -356,7 +386,8 @@ func FuzzRead(f *testing.F) {
 			}
 			for _, j := range o.Jobs {
 				for _, d := range j.Directions() {
-					if !(d.IOPS >= 0 && d.BW >= 0 && d.Clat.Mean >= 0) || math.IsInf(float64(d.IOPS)+float64(d.BW), 0) || d.Runtime < 0 {
+					if !(d.IOPS >= 0 && d.BW >= 0 && d.Clat.Mean >= 0) || math.IsInf(float64(d.IOPS)+float64(d.BW), 0) ||
+						d.Runtime < 0 {
 						t.Errorf("%+v", d)
 					}
 				}

@@ -36,7 +36,9 @@ var (
 	percentile = regexp.MustCompile(`^p?([0-9.]+)(?:th|%)?$`)
 	tableRule  = regexp.MustCompile(`^\s*\|?[\s:|-]*-[\s:|-]*$`)
 	// ahead names the columns of a table that are no results, though its rows are figures.
-	ahead = regexp.MustCompile(`(?i)target|expected|ceiling|limit|goal|required|diff|delta|change|%|notes?|metric|spec|value|price|cost`)
+	ahead = regexp.MustCompile(
+		`(?i)target|expected|ceiling|limit|goal|required|diff|delta|change|%|notes?|metric|spec|value|price|cost`,
+	)
 )
 
 // columnOf says what a column is by its name: "read bw (MiB/s)", "p99_ms", "Avg Latency", "read-iops-mean", "iodepth".
@@ -130,7 +132,8 @@ func ReadTable(data []byte) []*fio.Output {
 func separated(line string) (by string, head []string) {
 	for _, by := range []string{"|", "\t", ";", ","} {
 		head := cells(line, by)
-		if by == "|" && len(head) > 1 || len(head) > 2 && slices.ContainsFunc(head, func(s string) bool { return columnOf(s).rate() }) {
+		if by == "|" && len(head) > 1 ||
+			len(head) > 2 && slices.ContainsFunc(head, func(s string) bool { return columnOf(s).rate() }) {
 			return by, head
 		}
 	}
@@ -295,7 +298,13 @@ func rowResult(head []string, columns []column, row []string, all bool) *fio.Out
 	}
 	j.Name = strings.TrimSpace(strings.Join(name, " "))
 	rw := cmp.Or(j.Options["rw"], row[0])
-	if delete(j.Options, "rw"); slices.Contains([]string{"read", "write", "randread", "randwrite", "rw", "randrw", "readwrite"}, rw) {
+	if delete(
+		j.Options,
+		"rw",
+	); slices.Contains(
+		[]string{"read", "write", "randread", "randwrite", "rw", "randrw", "readwrite"},
+		rw,
+	) {
 		if strings.HasPrefix(order, "rand") && !strings.HasPrefix(rw, "rand") {
 			rw = "rand" + rw
 		}

@@ -92,9 +92,11 @@ func TestColumnsOfATable(t *testing.T) {
 		aio.Write.Clat.Mean != 250e6 || strings.Contains(outs[2].Doubts[0], "not known") {
 		t.Errorf("%+v, %q", aio, outs[2].Doubts)
 	}
-	outs = ReadTable([]byte("| file | rw | read-iops-mean | read-bw-mean(KiB/s) | latency-read-max(us) | latency-read-mean(us) | " +
-		"write-iops-mean |\n|---|---|---|---|---|---|---|\n| /dev/vdb | randread | 1293.7 | 5175 | 11699 | 767.4 | 0 |\n" +
-		"\n| Disk | Random Read (IOPS) | IOPS (write) | IOPS stddev |\n|---|---|---|---|\n| SSD | 22,025 | 18,731 | 12 |\n"))
+	outs = ReadTable(
+		[]byte("| file | rw | read-iops-mean | read-bw-mean(KiB/s) | latency-read-max(us) | latency-read-mean(us) | " +
+			"write-iops-mean |\n|---|---|---|---|---|---|---|\n| /dev/vdb | randread | 1293.7 | 5175 | 11699 | 767.4 | 0 |\n" +
+			"\n| Disk | Random Read (IOPS) | IOPS (write) | IOPS stddev |\n|---|---|---|---|\n| SSD | 22,025 | 18,731 | 12 |\n"),
+	)
 	if len(outs) != 2 {
 		t.Fatalf("%d rows of heads in other words", len(outs))
 	}
@@ -105,8 +107,12 @@ func TestColumnsOfATable(t *testing.T) {
 	if ssd.Read.IOPS != 22025 || ssd.Write.IOPS != 18731 {
 		t.Errorf("%+v", ssd)
 	}
-	if outs := ReadTable([]byte("| a | 4K Random Read (IOPS) | Random Read IOPS | Sequential Read IOPS |\n|---|---|---|---|\n" +
-		"| x | 1 | 2 | 3 |\n")); len(outs) != 0 {
+	if outs := ReadTable(
+		[]byte("| a | 4K Random Read (IOPS) | Random Read IOPS | Sequential Read IOPS |\n|---|---|---|---|\n" +
+			"| x | 1 | 2 | 3 |\n"),
+	); len(
+		outs,
+	) != 0 {
 		t.Errorf("two kinds of reads in a row are no one result: %d rows", len(outs))
 	}
 	if outs := ReadTable([]byte("| a | Bandwidth | Latency |\n|---|---|---|\n| x | 1 MiB/s | 2 ms |\n")); len(outs) != 0 {
@@ -118,22 +124,31 @@ func TestColumnsOfATable(t *testing.T) {
 // a table whose columns are systems: "name rw bs: read, write IOPS, MB/s, mean in us" of each result.
 func TestTablesOfOthers(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
-		"CSV": {"workload,size,run,op,bw_MB_s,iops,p99_ms,lat_mean_ms\nrand,100M,1,read,361.5,2758.3,1.12,0.36\n",
-			"rand 100M run 1 read randread : 2758 0 361.5 360"},
+		"CSV": {
+			"workload,size,run,op,bw_MB_s,iops,p99_ms,lat_mean_ms\nrand,100M,1,read,361.5,2758.3,1.12,0.36\n",
+			"rand 100M run 1 read randread : 2758 0 361.5 360",
+		},
 		"semicolons, decimal commas": {"test;read bw (MB/s);read iops\na;12,5;3052\n", "a  : 3052 0 12.5 0"},
-		"pipes alone": {"object_size | operation | read-iops | write-iops\n 4KiB | randread | 40,074 | 0\n 4KiB | randwrite | 0 | 36,92\n",
-			"4KiB randread randread 4k: 40074 0 0.0 0"},
+		"pipes alone": {
+			"object_size | operation | read-iops | write-iops\n 4KiB | randread | 40,074 | 0\n 4KiB | randwrite | 0 | 36,92\n",
+			"4KiB randread randread 4k: 40074 0 0.0 0",
+		},
 		"one dash": {"|iodepth|rw|bs|iops|iops, ceph|\n|-|-|-|-|-|\n|16|write|4M|40.1k IOPS|194|\n", "iodepth 16 write 4M write 4m: 0 40100 0.0 0"},
-		"systems": {"| | Old | New | Change |\n|-|-|-|-|\n| Total IOPS | 100 | 200 | 2 |\n| p99 latency | 1 ms | 2ms | |\n",
-			"Old  : 100 0 0.0 0\nNew  : 200 0 0.0 0"},
+		"systems": {
+			"| | Old | New | Change |\n|-|-|-|-|\n| Total IOPS | 100 | 200 | 2 |\n| p99 latency | 1 ms | 2ms | |\n",
+			"Old  : 100 0 0.0 0\nNew  : 200 0 0.0 0",
+		},
 		"reads alone, no IOPS": {"| disk | seq read (MB/s) |\n|--|--|\n| sda | 120 |\n", "sda  : 0 0 120.0 0"},
 		"a specification":      {"| type | max IOPS | price |\n|--|--|--|\n| gp3 | 16000 | 5 |\n", ""},
 	} {
 		var got []string
 		for _, o := range ReadTable([]byte(c.text)) {
 			j := o.Jobs[0]
-			got = append(got, fmt.Sprintf("%s %s %s: %.0f %.0f %.1f %.0f", j.Name, j.Options["rw"], j.Options["bs"], float64(j.Read.IOPS),
-				float64(j.Write.IOPS), float64(j.Read.BW+j.Write.BW)/1e6, (j.Read.Clat.Mean+j.Write.Clat.Mean)/1e3))
+			got = append(
+				got,
+				fmt.Sprintf("%s %s %s: %.0f %.0f %.1f %.0f", j.Name, j.Options["rw"], j.Options["bs"], float64(j.Read.IOPS),
+					float64(j.Write.IOPS), float64(j.Read.BW+j.Write.BW)/1e6, (j.Read.Clat.Mean+j.Write.Clat.Mean)/1e3),
+			)
 		}
 		if strings.Join(got, "\n") != c.want {
 			t.Errorf("%s:\n%s\nwant\n%s", name, strings.Join(got, "\n"), c.want)

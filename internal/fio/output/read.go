@@ -119,7 +119,8 @@ func repeats(outs []*fio.Output, j *fio.Job) bool {
 		for k := range o.Jobs {
 			for side, d := range o.Jobs[k].Directions() {
 				s := j.Directions()[side]
-				if same(float64(s.IOPS), float64(d.IOPS)) || same(float64(s.BW), float64(d.BW)) || same(s.Clat.Mean, d.Completion().Mean) {
+				if same(float64(s.IOPS), float64(d.IOPS)) || same(float64(s.BW), float64(d.BW)) ||
+					same(s.Clat.Mean, d.Completion().Mean) {
 					return true
 				}
 			}
@@ -430,7 +431,9 @@ func startsDocument(doc []byte) bool {
 const maxRereads = 64
 
 // fioBegins finds the line where fio's output begins in text that a brace swallowed.
-var fioBegins = regexp.MustCompile(`(?m)^[^\n]*(?:\(groupid=\d|\(g=\d+\): rw=|IOPS=|iops=)|\{\s*"fio version"|^\s*fio-\d`)
+var fioBegins = regexp.MustCompile(
+	`(?m)^[^\n]*(?:\(groupid=\d|\(g=\d+\): rw=|IOPS=|iops=)|\{\s*"fio version"|^\s*fio-\d`,
+)
 
 // reread reads the text behind a brace that opened no document, as of a snippet that somebody cut
 // off: from where fio's output begins in it.

@@ -46,7 +46,10 @@ const (
 // Write implements io.Writer. It returns the first error of Doc.
 func (s *Splitter) Write(p []byte) (int, error) {
 	if s.since += len(p); s.Most > 0 && s.since > s.Most && s.state != splitDoc {
-		return 0, fmt.Errorf("fio printed more than %d MiB that are no result: is it another program of that name?", s.Most>>20)
+		return 0, fmt.Errorf(
+			"fio printed more than %d MiB that are no result: is it another program of that name?",
+			s.Most>>20,
+		)
 	}
 	for i := 0; i < len(p); {
 		switch s.state {

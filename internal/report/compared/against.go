@@ -33,8 +33,19 @@ func Against(a *compare.Against) *page.Document {
 		if j.Now.Center > 0 && j.Expected.Center > 0 {
 			ratio = 1 + j.Change()
 		}
-		records.Record(j.Scenario, j.Figure.Name, j.Figure.Unit, j.Expected.Center, j.Expected.Lo, j.Expected.Hi, j.Now.Center,
-			ratio, j.Standing, j.Why, strings.Join(j.Changed, "; "))
+		records.Record(
+			j.Scenario,
+			j.Figure.Name,
+			j.Figure.Unit,
+			j.Expected.Center,
+			j.Expected.Lo,
+			j.Expected.Hi,
+			j.Now.Center,
+			ratio,
+			j.Standing,
+			j.Why,
+			strings.Join(j.Changed, "; "),
+		)
 		one := page.Test{Name: strings.TrimSpace(row[0] + " " + row[1]), Message: standing}
 		switch j.Standing { //nolint:exhaustive // the others pass
 		case compare.Regression:

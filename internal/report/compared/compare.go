@@ -197,8 +197,13 @@ func tail(t *compare.Table) string {
 		for _, o := range t.Rows[i].Others {
 			for k := range o.PHolm {
 				if off := math.Abs(math.Log(o.Ratios[k].Center)); o.Moved(k) && off > most {
-					says, most = fmt.Sprintf("; %s %s %s (%s)", o.Figure.Name, words.Ratio(o.Ratios[k].Center), words.Span(o.Ratios[k]),
-						t.Rows[i].Name), off
+					says, most = fmt.Sprintf(
+						"; %s %s %s (%s)",
+						o.Figure.Name,
+						words.Ratio(o.Ratios[k].Center),
+						words.Span(o.Ratios[k]),
+						t.Rows[i].Name,
+					), off
 				}
 			}
 		}

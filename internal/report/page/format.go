@@ -32,8 +32,13 @@ type form struct {
 // forms are the formats of every document; the first is the default.
 var forms = []form{
 	{Text, writeText},
-	{Markdown, writeMarkdown}, {HTML, writeHTML}, {JSON, writeJSON}, {CSV, writeCSV},
-	{JUnit, writeJUnit}, {SARIF, writeSARIF}, {GitHub, writeGitHub},
+	{Markdown, writeMarkdown},
+	{HTML, writeHTML},
+	{JSON, writeJSON},
+	{CSV, writeCSV},
+	{JUnit, writeJUnit},
+	{SARIF, writeSARIF},
+	{GitHub, writeGitHub},
 }
 
 // Formats names all formats; the first is for the terminal.

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/xml"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -84,7 +85,7 @@ func (d *Document) Gate(failed, errored []string) {
 	if d.Head.Tone = "fail"; len(d.Gated) == 0 {
 		gate.Tests, d.Head.Tone = []Test{{Name: "passed"}}, "pass"
 	}
-	d.Tests = append(all, gate)
+	d.Tests = slices.Concat(all, []Suite{gate})
 }
 
 // FindingTests is a case for each finding: an error fails, a warning passes and is shown.
@@ -103,8 +104,10 @@ func FindingTests(name string, all []Finding) Suite {
 func writeJUnit(out *bufio.Writer, d *Document, _ Options) error {
 	all := junitSuites{junitCounts: junitCounts{Name: strings.TrimSpace("plimsoll " + d.Kind)}}
 	for _, s := range d.tests() {
-		one := junitSuite{junitCounts: junitCounts{Name: s.Name, Tests: len(s.Tests)}, Time: cmp.Or(s.Time, "0"),
-			Timestamp: s.Timestamp}
+		one := junitSuite{
+			junitCounts: junitCounts{Name: s.Name, Tests: len(s.Tests)}, Time: cmp.Or(s.Time, "0"),
+			Timestamp: s.Timestamp,
+		}
 		for _, t := range s.Tests {
 			c := junitCase{Class: s.Name, Name: t.Name, Time: cmp.Or(t.Time, "0")}
 			switch t.Outcome {

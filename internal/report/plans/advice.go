@@ -79,9 +79,13 @@ func Advice(a *advise.Advice, all bool) *page.Document {
 	}
 	if c := a.Cliff; c != nil {
 		want := 1 + a.Headroom
-		d.Add(page.Note{Lines: []string{fmt.Sprintf("%s on %s at %v a month misses it by %s: %s of %s times the demand, limited by %s.",
-			LayoutText(c.Layout), c.Type, c.Month, text.Percent(1-c.Meets()/want), units.Number(c.Meets()), units.Number(want),
-			c.Sustained.Label())}})
+		d.Add(
+			page.Note{
+				Lines: []string{fmt.Sprintf("%s on %s at %v a month misses it by %s: %s of %s times the demand, limited by %s.",
+					LayoutText(c.Layout), c.Type, c.Month, text.Percent(1-c.Meets()/want), units.Number(c.Meets()), units.Number(want),
+					c.Sustained.Label())},
+			},
+		)
 	}
 	if len(a.Next) > 0 {
 		next := page.Note{Title: "What would do"}
@@ -131,14 +135,35 @@ func beside(d *page.Document, a *advise.Advice) *page.Document {
 		if c.VolumesMonth > 0 {
 			cost = strings.TrimPrefix(c.Month.String(), "$")
 		}
-		row := page.Cells(strconv.Itoa(i+1), LayoutText(c.Layout), c.Type, cost, text.Percent(c.Times), c.Sustained.Label(), burst, latency)
+		row := page.Cells(
+			strconv.Itoa(i+1),
+			LayoutText(c.Layout),
+			c.Type,
+			cost,
+			text.Percent(c.Times),
+			c.Sustained.Label(),
+			burst,
+			latency,
+		)
 		for _, share := range c.Streams {
 			row = append(row, page.T(text.Percent(share)))
 		}
 		t.Rows = append(t.Rows, row)
-		d.Add(page.Note{Title: strconv.Itoa(i+1) + "  " + LayoutText(c.Layout), Lines: CandidateLines(c), Level: page.Detail, Of: "choice"})
+		d.Add(
+			page.Note{
+				Title: strconv.Itoa(i+1) + "  " + LayoutText(c.Layout),
+				Lines: CandidateLines(c),
+				Level: page.Detail,
+				Of:    "choice",
+			},
+		)
 	}
-	d.Head.Word = fmt.Sprintf("%d of %s sustain %s", meets, text.Plural(len(a.Rows), "layout"), text.Clean(a.Demand.Name, words.LongName))
+	d.Head.Word = fmt.Sprintf(
+		"%d of %s sustain %s",
+		meets,
+		text.Plural(len(a.Rows), "layout"),
+		text.Clean(a.Demand.Name, words.LongName),
+	)
 	d.Head.Tone = map[bool]string{true: "pass", false: "fail"}[meets > 0]
 	d.Blocks = append([]page.Block{t}, d.Blocks...)
 	d.Add(page.Note{Lead: "note", Lines: append(slices.Clone(a.Rejected), a.Notes...), Level: page.Detail})

@@ -13,10 +13,24 @@ import (
 // and beside each burst how long it lasts, as the course of the same ceiling has them.
 func TestSustainedFiguresStandBesideTheirLimit(t *testing.T) {
 	layouts := []struct{ volumes, level string }{
-		{"8xgp3", "raid10"}, {"1x gp2 100GiB", "single"}, {"4x gp2 500GiB", "raid0"}, {"2x st1 1TiB", "raid0"}, {"4x io2 500GiB 20000iops", "raid5"},
-		{"2x P10", "raid1"}, {"4x P30", "raid0"}, {"1x pd-ssd 500GiB", "single"},
+		{"8xgp3", "raid10"},
+		{"1x gp2 100GiB", "single"},
+		{"4x gp2 500GiB", "raid0"},
+		{"2x st1 1TiB", "raid0"},
+		{"4x io2 500GiB 20000iops", "raid5"},
+		{"2x P10", "raid1"},
+		{"4x P30", "raid0"},
+		{"1x pd-ssd 500GiB", "single"},
 	}
-	machines := []string{"c8g.2xlarge", "c6a.xlarge", "m5.12xlarge", "t3.medium", "Standard_D4s_v5", "Standard_D32s_v5", "n2-standard-8"}
+	machines := []string{
+		"c8g.2xlarge",
+		"c6a.xlarge",
+		"m5.12xlarge",
+		"t3.medium",
+		"Standard_D4s_v5",
+		"Standard_D32s_v5",
+		"n2-standard-8",
+	}
 	rows, bursts := 0, 0
 	for _, name := range suite.Names() {
 		s, err := suite.Select([]string{name}, suite.Selection{})
@@ -53,8 +67,17 @@ func TestSustainedFiguresStandBesideTheirLimit(t *testing.T) {
 					row, course := table.Rows[i], o.Ceiling.Course()
 					first, last := course[0], course[len(course)-1]
 					if row[2].Text != o.figure(&last.Bound) || row[3].Text != last.Bound.Label() {
-						t.Errorf("%s %d of %s on %s: %q by %q, and the course ends with %q by %q", name, o.ID, l.volumes, machine, row[2].Text,
-							row[3].Text, o.figure(&last.Bound), last.Bound.Label())
+						t.Errorf(
+							"%s %d of %s on %s: %q by %q, and the course ends with %q by %q",
+							name,
+							o.ID,
+							l.volumes,
+							machine,
+							row[2].Text,
+							row[3].Text,
+							o.figure(&last.Bound),
+							last.Bound.Label(),
+						)
 					}
 					if burst := row[4].Text != "same"; burst != (len(course) > 1) {
 						t.Errorf("%s %d of %s on %s: a burst %v, and %d steps", name, o.ID, l.volumes, machine, burst, len(course))

@@ -105,7 +105,10 @@ func Limits(l *Limited, check bool) *page.Document {
 			docker = append(docker, fmt.Sprintf("--device-%s %s", strings.ReplaceAll(name.v1, "_", "-"),
 				text.ShellQuote(fmt.Sprintf("%s:%d", l.Device.Path, a.Value))))
 		}
-		v2 = append(v2, fmt.Sprintf("echo %s > %s", text.ShellQuote(strings.Join(parts, " ")), text.ShellQuote(g.Dir+"/io.max")))
+		v2 = append(
+			v2,
+			fmt.Sprintf("echo %s > %s", text.ShellQuote(strings.Join(parts, " ")), text.ShellQuote(g.Dir+"/io.max")),
+		)
 		unit = append(unit, text.ShellLine(set))
 	}
 	if l.V1 {

@@ -59,7 +59,10 @@ const mostAlike = 3
 // people, with its lines, an info that repeats in document after document three times, and the fix once for each rule,
 // unless a case has its own. It ends with what was passed over.
 func Lint(l Linted) *page.Document {
-	data := LintData{append([]finding.Finding{}, l.Findings...), Coverage{l.read(), append([]script.Passed{}, l.Passed...)}}
+	data := LintData{
+		append([]finding.Finding{}, l.Findings...),
+		Coverage{l.read(), append([]script.Passed{}, l.Passed...)},
+	}
 	for _, f := range l.Files {
 		data.Passed = append(data.Passed, f.Passed...)
 	}
@@ -121,8 +124,13 @@ func Lint(l Linted) *page.Document {
 	rows := d.FindingRecords()
 	d.Records = &rows
 	var note page.Note
-	for _, k := range slices.SortedFunc(maps.Keys(more), func(a, b kind) int { return cmp.Compare(a.code+finding.Code(a.says), b.code+finding.Code(b.says)) }) {
-		note.Lines = append(note.Lines, fmt.Sprintf("%s %s: the same in %s more", k.code, k.severity, text.Plural(more[k], "document")))
+	for _, k := range slices.SortedFunc(maps.Keys(more), func(a, b kind) int {
+		return cmp.Or(cmp.Compare(a.code, b.code), cmp.Compare(a.says, b.says))
+	}) {
+		note.Lines = append(
+			note.Lines,
+			fmt.Sprintf("%s %s: the same in %s more", k.code, k.severity, text.Plural(more[k], "document")),
+		)
 	}
 	if note.Lines = append(note.Lines, passedOver(data.Passed)...); len(note.Lines) > 0 {
 		d.Add(note)

@@ -89,8 +89,14 @@ func instancePrice(f cloud.InstanceFacts, now time.Time) string {
 	if !ok {
 		return "no price is known in " + p.Region
 	}
-	return fmt.Sprintf("$%s per hour, %v per month of %d h (Linux, on demand, %s); %s", (month / cloud.HoursPerMonth).Exact(), month,
-		cloud.HoursPerMonth, p.Region, priceSource(p.InstanceSource, now))
+	return fmt.Sprintf(
+		"$%s per hour, %v per month of %d h (Linux, on demand, %s); %s",
+		(month / cloud.HoursPerMonth).Exact(),
+		month,
+		cloud.HoursPerMonth,
+		p.Region,
+		priceSource(p.InstanceSource, now),
+	)
 }
 
 // priceSource cites a price's source, with a warning when it is old now.

@@ -30,15 +30,15 @@ func ExportFormats() []page.Format { return []page.Format{OpenMetrics, LongCSV} 
 
 // Export writes the latest figures of runs for other programs. Equal runs give equal bytes.
 func Export(w io.Writer, f page.Format, runs []*bundle.Bundle) error {
-	switch f {
-	case OpenMetrics:
-		out := bufio.NewWriter(w)
-		openMetrics(out, newest(runs))
-		return out.Flush()
-	case LongCSV:
+	if f == LongCSV {
 		return page.Write(w, page.CSV, longCSV(runs), page.Options{})
 	}
-	return page.UnknownFormat(f, ExportFormats())
+	if f != OpenMetrics {
+		return page.UnknownFormat(f, ExportFormats())
+	}
+	out := bufio.NewWriter(w)
+	openMetrics(out, newest(runs))
+	return out.Flush()
 }
 
 // newest keeps the newest run of each suite and host: a metric has one value.
@@ -143,7 +143,7 @@ func longCSV(runs []*bundle.Bundle) *page.Document {
 	for _, k := range labels {
 		t.Columns = append(t.Columns, page.Column{Name: k, Key: page.Safe("label." + k)})
 	}
-	for _, name := range strings.Fields("scenario metric unit value low high ceiling verdict") {
+	for name := range strings.FieldsSeq("scenario metric unit value low high ceiling verdict") {
 		t.Columns = append(t.Columns, page.Column{Name: name})
 	}
 	for _, b := range runs {

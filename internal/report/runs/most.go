@@ -119,8 +119,18 @@ func mostRecords(m *compare.Most) *page.Table {
 		if p == nil {
 			return
 		}
-		t.Record(p.ID, kind, p.Asked, p.Achieved, units.Latency(p.Latency), p.Streams, p.Busy, units.Latency(p.Lag), p.Outcome,
-			p.Reason)
+		t.Record(
+			p.ID,
+			kind,
+			p.Asked,
+			p.Achieved,
+			units.Latency(p.Latency),
+			p.Streams,
+			p.Busy,
+			units.Latency(p.Lag),
+			p.Outcome,
+			p.Reason,
+		)
 	}
 	add("own depth", m.Closed)
 	for i := range m.Probes {

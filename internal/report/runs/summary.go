@@ -76,8 +76,28 @@ func summaryCells(r *result.Result) []string {
 
 // summaryRecords are the rows for programs: always the same columns, of values that are not rounded.
 func summaryRecords(groups []bundle.Group) *page.Table {
-	t := page.NewTable("", "group", "dir", "file", "result", "rw", "bs", "engine", "iodepth", "jobs", "iops",
-		"bandwidth_bytes_per_s", "read_iops", "write_iops", "window_ns", "latency_of", "mean_ns", "p50_ns", "p99_ns", "missing")
+	t := page.NewTable(
+		"",
+		"group",
+		"dir",
+		"file",
+		"result",
+		"rw",
+		"bs",
+		"engine",
+		"iodepth",
+		"jobs",
+		"iops",
+		"bandwidth_bytes_per_s",
+		"read_iops",
+		"write_iops",
+		"window_ns",
+		"latency_of",
+		"mean_ns",
+		"p50_ns",
+		"p99_ns",
+		"missing",
+	)
 	for _, g := range groups {
 		for i, row := range summaryRows(g.Results) {
 			r := g.Results[i]
@@ -91,10 +111,30 @@ func summaryRecords(groups []bundle.Group) *page.Table {
 			if r.Missing != nil {
 				missing = r.Missing.String()
 			}
-			t.Add(g.Name, r.Labels["dir"], r.Source, r.Name, bundle.KeyText(r, "rw"), bundle.KeyText(r, "bs"),
-				bundle.KeyText(r, "engine"), bundle.KeyText(r, "depth"), bundle.KeyText(r, "jobs"), exactly(row.IOPS), exactly(row.BW),
-				exactly(row.ReadIOPS), exactly(row.WriteIOPS), fmt.Sprint(int64(row.Window)), row.LatencyOf, mean, whole(row.P50),
-				whole(row.P99), missing)
+			t.Add(
+				g.Name,
+				r.Labels["dir"],
+				r.Source,
+				r.Name,
+				bundle.KeyText(r, "rw"),
+				bundle.KeyText(r, "bs"),
+				bundle.KeyText(
+					r,
+					"engine",
+				),
+				bundle.KeyText(r, "depth"),
+				bundle.KeyText(r, "jobs"),
+				exactly(row.IOPS),
+				exactly(row.BW),
+				exactly(row.ReadIOPS),
+				exactly(row.WriteIOPS),
+				fmt.Sprint(int64(row.Window)),
+				row.LatencyOf,
+				mean,
+				whole(row.P50),
+				whole(row.P99),
+				missing,
+			)
 		}
 	}
 	return &t

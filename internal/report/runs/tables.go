@@ -74,10 +74,10 @@ func boundsTable(s *bundle.Scenario) page.Table {
 	for i := range c.Bounds {
 		b := &c.Bounds[i]
 		var marks []string
-		switch {
-		case b == binding:
+		switch b {
+		case binding:
 			marks = append(marks, "limit")
-		case b == last:
+		case last:
 			marks = append(marks, "sustained")
 		}
 		if b.Burst && b.BurstFor > 0 && moved {

@@ -29,9 +29,7 @@ func Finding(f finding.Finding, i int) page.Finding {
 	if f.Account != nil {
 		p.Tables = []page.Table{Account(f.Account)}
 	}
-	for _, c := range f.Commands {
-		p.Commands = append(p.Commands, c)
-	}
+	p.Commands = append(p.Commands, f.Commands...)
 	return p
 }
 
