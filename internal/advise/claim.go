@@ -299,12 +299,12 @@ func (c Claim) grown(typ string) ClaimVerdict {
 	v.Sustained = v.Holds && !f.Burst.Known()
 	v.Lines = []string{
 		fmt.Sprintf(
-			"%s: %+.0f %% of IOPS, from %v to %v, and %+.0f %% of throughput, from %s to %s, after %s.",
+			"%s: %s of IOPS, from %v to %v, and %s of throughput, from %s to %s, after %s.",
 			map[bool]string{true: "Yes", false: "No"}[v.Holds],
-			iops*100,
+			signed(iops),
 			before.IOPS,
 			now.IOPS,
-			rate*100,
+			signed(rate),
 			before.Rate.SI(),
 			now.Rate.SI(),
 			strings.TrimSuffix(was.To, "<"),
@@ -318,6 +318,14 @@ func (c Claim) grown(typ string) ClaimVerdict {
 		)
 	}
 	return v
+}
+
+// signed is a change with its sign.
+func signed(share float64) string {
+	if share < 0 {
+		return text.Percent(share)
+	}
+	return "+" + text.Percent(share)
 }
 
 // judge holds a claim against the ceilings of one storage: those of random I/O of its size in its direction, else of

@@ -37,8 +37,8 @@ func TestClaims(t *testing.T) {
 		{"8000 IOPS", "4xgp3", "raid10", "r6i.2xlarge", false, false, 0, []string{"No: at most 6,000 IOPS of 16 KiB writes", "Of reads alone: Yes, sustained"}},
 		{"5900 IOPS", "4xgp3", "raid10", "r6i.2xlarge", true, true, 0, nil},
 		// 26,667 IOPS and 833.3 MB/s before, 40,000 and 1,250 now.
-		{"+50 %", "", "", "c6a.xlarge", true, false, 0, []string{"Yes: +50 % of IOPS, from 26,667 to 40,000, and +50 % of throughput, from 833.3 MB/s to 1,250 MB/s", "it sustains 6,000 IOPS"}},
-		{"+60%", "", "", "c6a.xlarge", false, false, 0, []string{"No: +50 % of IOPS"}},
+		{"+50 %", "", "", "c6a.xlarge", true, false, 0, []string{"Yes: +50.0 % of IOPS, from 26,667 to 40,000, and +50.0 % of throughput, from 833.3 MB/s to 1,250 MB/s", "it sustains 6,000 IOPS"}},
+		{"+60%", "", "", "c6a.xlarge", false, false, 0, []string{"No: +50.0 % of IOPS"}},
 		{"+60 %", "", "", "c8g.2xlarge", false, false, 0, []string{"Not known: the catalogue has no earlier limits of c8g.2xlarge"}},
 		{"99999 IOPS", "", "", "", false, false, 0, []string{"Nothing is known"}},
 	} {

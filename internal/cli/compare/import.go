@@ -206,11 +206,14 @@ func runImport(ctx context.Context, env *form.Env, o importOptions, args []strin
 	if err != nil {
 		return err
 	}
-	if len(found.Outputs) == 0 {
+	// What pg_test_fsync printed explains pgbench's figures where both are given.
+	if !slices.ContainsFunc(found.Outputs, func(o *fio.Output) bool { return o.Program != "pg_test_fsync" }) {
 		if r, ok, err := job.ReadPostgres(args); ok && err == nil {
 			explainPostgres(env.Out, r, 0)
 			return nil
 		}
+	}
+	if len(found.Outputs) == 0 {
 		err := fmt.Errorf("no fio output found in %s", strings.Join(args, ", "))
 		if counters(args[0]) {
 			return form.Hint(err, "plimsoll why --from "+text.ShellQuote(args[0]))
