@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"plimsoll/internal/diagnose/live"
 	"plimsoll/internal/diagnose/rules"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/lint"
@@ -123,11 +122,10 @@ func TestRulesHaveTheirPages(t *testing.T) {
 	for _, r := range rules.All() {
 		codes = append(codes, r.Code)
 	}
-	for _, r := range live.Rules() {
-		codes = append(codes, r.Code)
-	}
 	for _, p := range finding.Pages() {
-		want = append(want, p.Code)
+		if p.Code[:3] != "PL9" { // causes of a machine at work: TestCausesHaveTheirPages
+			want = append(want, p.Code)
+		}
 	}
 	if !slices.Equal(codes, want) {
 		t.Errorf("rules\n%s\nand pages\n%s", codes, want)

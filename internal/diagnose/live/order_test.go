@@ -289,6 +289,21 @@ func TestOrderOfNeighbours(t *testing.T) {
 	}
 }
 
+// Each cause has a page, and each page of the family a cause.
+func TestCausesHaveTheirPages(t *testing.T) {
+	named := map[finding.Code]bool{}
+	for _, r := range order() {
+		if named[r.code] = true; titleOf(r.code) == "" {
+			t.Errorf("%s, %s, has no page", r.name, r.code)
+		}
+	}
+	for _, p := range finding.Pages() {
+		if p.Code[:3] == "PL9" && !named[p.Code] {
+			t.Errorf("no cause has the code of the page %s", p.Code)
+		}
+	}
+}
+
 // Whoever is found, what is certain stands before what is likely, and that before what is possible, but for
 // what another explains.
 func TestSurerFirst(t *testing.T) {

@@ -1,27 +1,6 @@
 package live
 
-import (
-	"strings"
-
-	"plimsoll/internal/finding"
-)
-
-// Rules are the family PL9xx: what a machine at work shows.
-func Rules() []*finding.Rule[*Facts] {
-	var all []*finding.Rule[*Facts]
-	for _, p := range finding.Pages() {
-		if strings.HasPrefix(string(p.Code), "PL9") {
-			all = append(all, &finding.Rule[*Facts]{Code: p.Code, Check: func(f *Facts, report func(finding.Finding)) {
-				for _, c := range Judge(f).Causes {
-					if c.Code == p.Code {
-						report(c.Finding())
-					}
-				}
-			}})
-		}
-	}
-	return all
-}
+import "plimsoll/internal/finding"
 
 // Finding is a cause in the form that all commands print.
 func (c Cause) Finding() finding.Finding {
