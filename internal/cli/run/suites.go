@@ -1,11 +1,13 @@
 package run
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/cli/form"
+	"plimsoll/internal/fio"
 	"plimsoll/internal/fio/command"
 	"plimsoll/internal/fio/shell"
 	"plimsoll/internal/permit"
@@ -13,6 +15,7 @@ import (
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/plans"
 	"plimsoll/internal/suite"
+	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 )
 
@@ -77,7 +80,8 @@ func runShow(env *form.Env, o suitesOptions) error {
 	var jobs []plans.Job
 	made := map[topology.Role]bool{}
 	for _, c := range s.Scenarios {
-		if _, err := c.Workloads(); err != nil {
+		loads, err := c.Workloads()
+		if err != nil {
 			return form.Usage(err)
 		}
 		if c.Kind() == suite.OfServer {
@@ -87,6 +91,11 @@ func runShow(env *form.Env, o suitesOptions) error {
 			continue
 		}
 		c, file := permit.Sketched(paths[c.Role], c)
+		// Whoever pastes what is printed has nobody who looks at the device before.
+		if file == paths[c.Role] && slices.ContainsFunc(loads, fio.Workload.Writes) {
+			return form.Usage(fmt.Errorf("%s is a device, and scenario %d writes: its commands would destroy what is on it; "+
+				"name a directory, or let plimsoll run look at the device (--destroy)", text.Quote(file), c.ID))
+		}
 		job := c.Place(file)
 		shown := plans.NewJob(c, &job)
 		if !made[c.Role] && !c.AsIs { // for all scenarios of the role, before the first
