@@ -250,8 +250,10 @@ func layOut(t *testing.T, dir string) {
 		run.Labels = labels
 		return run
 	}
+	other := b.Run
+	other.ID += "-2" // the same run is counted once
 	for where, run := range map[string]bundle.Run{
-		"run": b.Run, "other": b.Run, "ab/1": variant(map[string]string{"variant": "a", "round": "1"}),
+		"run": b.Run, "other": other, "ab/1": variant(map[string]string{"variant": "a", "round": "1"}),
 		"ab/2": variant(map[string]string{"variant": "b", "round": "1"}),
 	} {
 		put(where+"/run.json", run)
