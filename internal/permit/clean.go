@@ -41,7 +41,7 @@ func Clean(dir string, dry bool, found func(Leftover)) error {
 	if !info.IsDir() {
 		return fmt.Errorf("%s is not a directory", dir)
 	}
-	top, err := sys.OpenDir(dir)
+	top, err := sys.OpenPath(dir)
 	if err != nil {
 		return err
 	}

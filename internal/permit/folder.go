@@ -109,6 +109,22 @@ func openFolder(dir *sys.Dir) (*sys.Dir, error) {
 	if err := dir.Mkdir(folderName, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
+	return ownFolder(dir)
+}
+
+// checkFolder refuses a directory whose folder openFolder would refuse. None need be there.
+func checkFolder(dir *sys.Dir) error {
+	folder, err := ownFolder(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return folder.Close()
+}
+
+func ownFolder(dir *sys.Dir) (*sys.Dir, error) {
 	shown := filepath.Join(dir.Name(), folderName)
 	folder, err := dir.OpenSub(folderName)
 	if errors.Is(err, unix.ELOOP) || errors.Is(err, unix.ENOTDIR) {

@@ -18,8 +18,10 @@ import (
 	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/block"
+	"plimsoll/internal/fio"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
@@ -71,7 +73,7 @@ func Open(topo *topology.Topology, t topology.Target, scenarios []suite.Scenario
 	}
 	p.needs(scenarios)
 	if info.IsDir() {
-		if p.dir, err = sys.OpenDir(t.Path); err != nil {
+		if p.dir, err = openOwn(t.Path); err != nil {
 			return nil, WriteError(t.Path, err)
 		}
 		return p, nil
@@ -82,6 +84,19 @@ func Open(topo *topology.Topology, t topology.Target, scenarios []suite.Scenario
 			t.Path)
 	}
 	return p, p.checkDevice()
+}
+
+// openOwn opens a directory that no link of another user's leads to, and in which no folder of plimsoll's name is
+// another's.
+func openOwn(path string) (*sys.Dir, error) {
+	dir, err := sys.OpenPath(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkFolder(dir); err != nil {
+		return nil, errors.Join(err, dir.Close())
+	}
+	return dir, nil
 }
 
 // Sketch is a place as far as a plan knows it, for showing jobs: it cannot be measured on.
@@ -139,13 +154,32 @@ func (p *Place) FileFor(s suite.Scenario) string {
 	return p.File()
 }
 
-// Sketched is a scenario and what its job is placed on in a directory, or on a device, before
-// anything is known of it.
-func Sketched(path string, s suite.Scenario) (suite.Scenario, string) {
-	if isDevice(path) {
-		return s.On(path), path
+// CheckByHand refuses a directory in which commands that are typed would meet what another user put there. None
+// need be there.
+func CheckByHand(path string) error {
+	info, err := os.Stat(path)
+	if err != nil || !info.IsDir() {
+		return nil //nolint:nilerr // the commands make it, or say what is wrong
 	}
-	return s, (&Place{Role: s.Role, Path: path}).FileFor(s)
+	dir, err := openOwn(path)
+	if err != nil {
+		return err
+	}
+	return dir.Close()
+}
+
+// Sketched is a scenario and what its job is placed on in a directory, or on a device, to be typed by hand. Nobody
+// looks again before that is done: writing to a device is refused, as is what CheckByHand refuses.
+func Sketched(path string, s suite.Scenario) (suite.Scenario, string, error) {
+	if isDevice(path) {
+		loads, err := s.Workloads()
+		if err == nil && slices.ContainsFunc(loads, fio.Workload.Writes) {
+			err = fmt.Errorf("%s is a device, and scenario %d writes: its commands would destroy what is on it; name a directory, "+
+				"or let plimsoll run look at the device (--destroy)", text.Quote(path), s.ID)
+		}
+		return s.On(path), path, err
+	}
+	return s, (&Place{Role: s.Role, Path: path}).FileFor(s), CheckByHand(path)
 }
 
 func isDevice(path string) bool {

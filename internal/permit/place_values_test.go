@@ -288,8 +288,8 @@ func TestNeedsOfAPlace(t *testing.T) {
 	if p := Sketch(&topology.Topology{Targets: []topology.Target{{Role: topology.WAL, Path: "/w"}}}, topology.WAL); p.Path != "/w" || Sketch(top, topology.WAL).Path != "" {
 		t.Error("sketches")
 	}
-	s, at := Sketched(dir, suite.Scenario{Role: topology.Data})
-	if at != dir+"/.plimsoll/data.dat" || s.Role != topology.Data {
+	s, at, err := Sketched(dir, suite.Scenario{Role: topology.Data})
+	if err != nil || at != dir+"/.plimsoll/data.dat" || s.Role != topology.Data {
 		t.Error(at)
 	}
 	for err, want := range map[error]string{unix.EROFS: "read-only filesystem", fs.ErrPermission: "is not writable", unix.ENOSPC: "is full", unix.EDQUOT: "the quota there is used up", unix.EIO: "input/output error"} {
@@ -576,7 +576,11 @@ func TestNamesOfDevices(t *testing.T) {
 		if _, err := p.checkAccess(access{path: at, engine: "libaio"}, true); !says(err, "is not on the storage of "+dir) {
 			t.Errorf("%s: %v", at, err)
 		}
-		if s, on := Sketched(at, suite.Scenario{Size: 4096}); on != at || s.Size != 4096 {
+		read, err := suite.Select([]string{"rand-read-latency"}, suite.Selection{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s, on, err := Sketched(at, read.Scenarios[0]); err != nil || on != at || s.Size != read.Scenarios[0].Size {
 			t.Errorf("%s: %+v", on, s)
 		}
 	}

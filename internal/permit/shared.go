@@ -25,7 +25,7 @@ func Join(path, fleet, host string) (dir string, leave func(), err error) {
 	if _, err := checkPath(path); err != nil {
 		return "", nil, err
 	}
-	at, err := sys.OpenDir(path)
+	at, err := sys.OpenPath(path)
 	if err != nil {
 		return "", nil, WriteError(path, err)
 	}

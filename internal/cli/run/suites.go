@@ -1,13 +1,11 @@
 package run
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/cli/form"
-	"plimsoll/internal/fio"
 	"plimsoll/internal/fio/command"
 	"plimsoll/internal/fio/shell"
 	"plimsoll/internal/permit"
@@ -15,7 +13,6 @@ import (
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/plans"
 	"plimsoll/internal/suite"
-	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 )
 
@@ -80,21 +77,23 @@ func runShow(env *form.Env, o suitesOptions) error {
 	var jobs []plans.Job
 	made := map[topology.Role]bool{}
 	for _, c := range s.Scenarios {
-		loads, err := c.Workloads()
-		if err != nil {
+		if _, err := c.Workloads(); err != nil {
 			return form.Usage(err)
 		}
 		if c.Kind() == suite.OfServer {
+			for _, path := range paths {
+				if err := permit.CheckByHand(path); err != nil {
+					return form.Usage(err)
+				}
+			}
 			memory := topology.ReadHost(env.Root).Memory
 			lines := postgres.ByHand(c, s.Server, paths[topology.Data], paths[topology.WAL], memory)
 			jobs = append(jobs, plans.NewPostgresJob(c, lines))
 			continue
 		}
-		c, file := permit.Sketched(paths[c.Role], c)
-		// Whoever pastes what is printed has nobody who looks at the device before.
-		if file == paths[c.Role] && slices.ContainsFunc(loads, fio.Workload.Writes) {
-			return form.Usage(fmt.Errorf("%s is a device, and scenario %d writes: its commands would destroy what is on it; "+
-				"name a directory, or let plimsoll run look at the device (--destroy)", text.Quote(file), c.ID))
+		c, file, err := permit.Sketched(paths[c.Role], c)
+		if err != nil {
+			return form.Usage(err)
 		}
 		job := c.Place(file)
 		shown := plans.NewJob(c, &job)

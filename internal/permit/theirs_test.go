@@ -1,0 +1,73 @@
+package permit
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"plimsoll/internal/suite"
+	"plimsoll/internal/topology"
+)
+
+// A link of another user's leads to no place that is measured, cleaned or named in commands to be typed, and a folder
+// of plimsoll's name that is another's is met by none of them; links and folders of the caller's own are followed.
+func TestPlacesThatOthersChose(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("SKIPPED: only root can give a link to somebody else")
+	}
+	const nobody = 65534
+	base := t.TempDir()
+	at := func(name string) string { return filepath.Join(base, name) }
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"victim/.plimsoll", "theirs/.plimsoll", "open/.plimsoll"} {
+		must(os.MkdirAll(at(name), 0o700))
+	}
+	write(t, at("victim/.plimsoll/data.dat"), "keep")
+	must(os.Symlink(at("victim"), at("planted")))
+	must(os.Lchown(at("planted"), nobody, nobody))
+	must(os.Symlink(at("victim"), at("own")))
+	must(os.Chown(at("theirs/.plimsoll"), nobody, nobody))
+	must(os.Chmod(at("open/.plimsoll"), 0o777))
+	must(os.MkdirAll(at("linked"), 0o700))
+	must(os.Symlink(at("victim/.plimsoll"), at("linked/.plimsoll")))
+	for _, c := range []struct{ path, says string }{
+		{"planted", "planted is a link of "},
+		{"theirs", "theirs/.plimsoll belongs to "},
+		{"open", "open/.plimsoll can be written to by others"},
+		{"linked", "linked/.plimsoll is no directory of plimsoll's"},
+		{"own", ""},
+		{"victim", ""},
+	} {
+		_, err := Open(&topology.Topology{}, topology.Target{Role: topology.Data, Path: at(c.path)}, nil, Consent{})
+		_, _, sketch := Sketched(at(c.path), suite.Scenario{Role: topology.Data})
+		for what, err := range map[string]error{"open": err, "by hand": CheckByHand(at(c.path)), "sketch": sketch} {
+			if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%s, %s: %v, want %q", c.path, what, err, c.says)
+			}
+		}
+	}
+	if err := CheckByHand(at("not/there")); err != nil {
+		t.Error(err)
+	}
+	for name, call := range map[string]func() error{
+		"clean": func() error { return Clean(at("planted"), false, func(Leftover) {}) },
+		"join":  func() error { _, _, err := Join(at("planted"), "f", "h"); return err },
+	} {
+		if err := call(); err == nil || !strings.Contains(err.Error(), "is a link of ") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := os.Stat(at("victim/.plimsoll/data.dat")); err != nil {
+		t.Error(err)
+	}
+	if made, _ := fs.Glob(os.DirFS(base), "victim/.plimsoll/fleet-*"); len(made) > 0 {
+		t.Errorf("made %q", made)
+	}
+}
