@@ -79,7 +79,7 @@ func judge(t *testing.T, path string, flags ...string) judgement {
 	// Results of dd were not read when the files were labelled.
 	younger := map[int]bool{}
 	for _, s := range doc.Scenarios {
-		younger[s.ID] = s.Result != nil && strings.HasPrefix(s.Result.Fio, "dd")
+		younger[s.ID] = s.Result != nil && s.Result.Program == "dd"
 	}
 	for _, f := range doc.Findings {
 		if len(f.Scenarios) > 0 && !slices.ContainsFunc(f.Scenarios, func(id int) bool { return !younger[id] }) {

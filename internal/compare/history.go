@@ -71,7 +71,7 @@ type Series struct {
 	Changes []Lasting `json:"changes,omitempty"`
 }
 
-// follow finds the changes of all series, and leaves the last points of each; all for 0.
+// followAll finds the changes of all series, and leaves the last points of each; all for 0.
 func followAll(all []Series, last int) []Series {
 	for i := range all {
 		s := &all[i]

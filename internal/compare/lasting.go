@@ -33,7 +33,7 @@ type Lasting struct {
 	Over bool `json:"over,omitempty"`
 }
 
-// String is "stepped by -8.1 % [-9.3, -6.9] with RUN, 4 runs ago"; how long ago is left out of a single run.
+// String is "stepped by -8.1 % [-9.3, -6.9] with RUN, for 4 runs"; for how many is left out of a single run.
 func (l *Lasting) String() string {
 	verb, since := "stepped", " with "+l.Run
 	if l.Drift {

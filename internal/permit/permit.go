@@ -174,8 +174,8 @@ func Sketched(path string, s suite.Scenario) (suite.Scenario, string, error) {
 	if isDevice(path) {
 		loads, err := s.Workloads()
 		if err == nil && slices.ContainsFunc(loads, fio.Workload.Writes) {
-			err = fmt.Errorf("%s is a device, and scenario %d writes: its commands would destroy what is on it; name a directory, "+
-				"or let plimsoll run look at the device (--destroy)", text.Quote(path), s.ID)
+			err = fmt.Errorf("%s is a device, and scenario %d writes: its commands would destroy what is on it; name a "+
+				"directory, or let plimsoll run look at the device (--destroy)", text.Quote(path), s.ID)
 		}
 		return s.On(path), path, err
 	}

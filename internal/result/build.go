@@ -223,7 +223,7 @@ func (b *Builder) Finish(r *Result, watched *telemetry.Series) {
 // FromOutput fills r from fio's final figures alone, as for an import. r.Workloads must be set
 // where they are known.
 func FromOutput(r *Result, o *fio.Output) {
-	r.Fio = o.Version
+	r.Fio, r.Program = o.Version, o.Program
 	r.Jobs = slices.Clone(o.Jobs) // a document is read by others, too
 	r.Disks = o.Disks
 	r.Unread = o.Unread

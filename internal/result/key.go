@@ -1,7 +1,6 @@
 package result
 
 import (
-	"strings"
 
 	"plimsoll/internal/suite"
 	"plimsoll/internal/units"
@@ -29,7 +28,7 @@ func KeyOf(r *Result) Key {
 		return main
 	}
 	of := r.Total
-	silent := r.Fio != "" && !strings.HasPrefix(r.Fio, "fio") && !of.Read.Clat.Measured() && !of.Write.Clat.Measured()
+	silent := r.Program != "" && !of.Read.Clat.Measured() && !of.Write.Clat.Measured()
 	if r.Depth.Asked == 1 && !r.HeldBack() && !silent { // another program may print no latency
 		return ByLatency
 	}

@@ -47,8 +47,9 @@ type Result struct {
 	Measured time.Duration     `json:"measured"` // the window the figures cover, ramp excluded
 	Planned  time.Duration     `json:"planned,omitempty"`
 	Command  []string          `json:"command,omitempty"`
-	Fio      string            `json:"fio,omitempty"`    // version
-	Source   string            `json:"source,omitempty"` // file an import came from
+	Fio      string            `json:"fio,omitempty"`     // version
+	Program  string            `json:"program,omitempty"` // that measured, where it was not fio
+	Source   string            `json:"source,omitempty"`  // file an import came from
 	Labels   map[string]string `json:"labels,omitempty"`
 
 	// Jobs are fio's rows as reported; Total merges them (histograms added, never percentiles

@@ -48,6 +48,10 @@ func importedCases() []labelled {
 			}
 		}
 	}
+	// keeping is what fio's own row says of the depth.
+	keeping := func(depth int) func(*diagnose.Measurement) {
+		return func(m *diagnose.Measurement) { m.Result.Total.Target = &fio.Target{Depth: depth} }
+	}
 	mistimed := func(m *diagnose.Measurement) { m.Result.Total.Write.Lat = fio.Latency{N: 1, Mean: 20e3} }
 	failed := func(m *diagnose.Measurement) { m.Result.Total.Error = 110 }
 	through := func(engine string, sync int, depth int) fio.Workload {
@@ -302,6 +306,8 @@ func importedCases() []labelled {
 		{"32 GiB in 2.6 s, quoted without counts", of(deep, bytes(2600*time.Millisecond, 32*units.GiB)), "PL418", "PL407 PL501"},
 		{"32 GiB in 20 s, quoted without counts", of(deep, bytes(20*time.Second, 32*units.GiB)), "", "PL407 PL501"},
 		{"buckets of 105 %", of(direct, rate, slow(0.02, 0.02, 1.01)), "PL417", "PL501"},
+		{"two in five of 1,000 a second above a second, 64 at a time", of(direct, rate, slow(0.6, 0.1, 0.3), keeping(64)), "PL417", "PL501"},
+		{"the same 32 at a time, which cannot be", of(direct, rate, slow(0.6, 0.1, 0.3), keeping(32)), "", "PL501"},
 		{"buckets above clat that is not true", of(direct, rate, mistimed, slow(0.02, 0.02, 0.96)), "", "PL501"},
 	}
 }

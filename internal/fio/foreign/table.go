@@ -298,13 +298,8 @@ func rowResult(head []string, columns []column, row []string, all bool) *fio.Out
 	}
 	j.Name = strings.TrimSpace(strings.Join(name, " "))
 	rw := cmp.Or(j.Options["rw"], row[0])
-	if delete(
-		j.Options,
-		"rw",
-	); slices.Contains(
-		[]string{"read", "write", "randread", "randwrite", "rw", "randrw", "readwrite"},
-		rw,
-	) {
+	delete(j.Options, "rw")
+	if slices.Contains([]string{"read", "write", "randread", "randwrite", "rw", "randrw", "readwrite"}, rw) {
 		if strings.HasPrefix(order, "rand") && !strings.HasPrefix(rw, "rand") {
 			rw = "rand" + rw
 		}
