@@ -65,13 +65,13 @@ func (r Request) next() (steps []Beyond) {
 		change  func(*Request)
 	}{
 		{"without --instance " + r.Instance, r.Instance != "", func(r *Request) { r.Instance = "" }},
-		{"of other --types", len(r.Types) > 0, func(r *Request) { r.Types = nil }},
-		{"of any --family", len(r.Families) > 0, func(r *Request) { r.Families = nil }},
-		{"of any --arch", r.Arch != "", func(r *Request) { r.Arch = "" }},
+		{"with other --types", len(r.Types) > 0, func(r *Request) { r.Types = nil }},
+		{"with any --family", len(r.Families) > 0, func(r *Request) { r.Families = nil }},
+		{"with any --arch", r.Arch != "", func(r *Request) { r.Arch = "" }},
 		{"with --burst-ok", bursts && !r.BurstOK, func(r *Request) { r.BurstOK = true }},
 		{"with --headroom 0%", r.Headroom > 0, func(r *Request) { r.Headroom = 0 }},
 		{"with --max-volumes 32", r.most() < 32, func(r *Request) { r.MaxVolumes = 32 }},
-		{"with data that need not outlive more", r.Demand.Durability != workload.Durability{}, func(r *Request) {
+		{"without a durability that the data must have", r.Demand.Durability != workload.Durability{}, func(r *Request) {
 			d := *r.Demand
 			d.Durability, r.Demand = workload.Durability{}, &d
 		}},
@@ -94,7 +94,7 @@ func (r Request) next() (steps []Beyond) {
 			d.Capacity = max(units.Bytes(float64(d.Capacity)*part.share), 1)
 			o := r.scaled(part.share)
 			o.Demand = &d
-			take("for "+part.name+" of it, beside others alike", o)
+			take("for "+part.name+" of the demand, on several machines", o)
 		}
 	}
 	return steps

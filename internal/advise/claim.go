@@ -244,10 +244,10 @@ func (v *ClaimVerdict) rank() int {
 	return 0
 }
 
-// check holds a claim against the ceilings of one storage. One that names no direction holds if it does for
+// check compares a claim with the ceilings of one storage. One that names no direction holds if it does for
 // reads and for writes; of storage whose limits are stated for each, it is what the vendor prints first, of reads.
 func (c Claim) check(r reading) ClaimVerdict {
-	v := c.judge(r)
+	v := c.judge(r, "")
 	apart := slices.ContainsFunc(r.t.Arrays, func(a topology.Array) bool {
 		return slices.ContainsFunc(
 			a.Volumes,
@@ -259,13 +259,13 @@ func (c Claim) check(r reading) ClaimVerdict {
 	}
 	writes := c
 	writes.Writes = true
-	w := writes.judge(r)
+	w := writes.judge(r, "")
 	w.Claim.Writes = false
 	switch {
 	case w.rank() >= v.rank() || w.Most == nil:
 		return v
 	case apart:
-		v.Lines[0] = strings.Replace(v.Lines[0], "es, ", "es, for reads, ", 1)
+		v = c.judge(r, "for reads, ")
 		v.Lines = append(v.Lines, "Of writes: "+w.Lines[0])
 		return v
 	}
@@ -328,9 +328,9 @@ func signed(share float64) string {
 	return "+" + text.Percent(share)
 }
 
-// judge holds a claim against the ceilings of one storage: those of random I/O of its size in its direction, else of
-// reads, with a deep queue.
-func (c Claim) judge(r reading) ClaimVerdict {
+// judge compares a claim with the ceilings of one storage: those of random I/O of its size in its direction, else of
+// reads, with a deep queue. of is said behind a yes.
+func (c Claim) judge(r reading, of string) ClaimVerdict {
 	t := r.t
 	load := c.statedFor(t)
 	c.Block = load.ReadBS
@@ -354,9 +354,9 @@ func (c Claim) judge(r reading) ClaimVerdict {
 	const rounding = 0.999 // 1,250 MB/s and 10 Gbit/s alike
 	v.Holds = c.of(v.Most) >= c.figure()*rounding
 	v.Sustained = v.Lasts != nil && c.of(v.Lasts) >= c.figure()*rounding
-	alone, yes := volumesAlone(t), "Yes, "
+	alone, yes := volumesAlone(t), "Yes, "+of
 	if alone {
-		yes = "As far as the volumes go: yes, "
+		yes = "As far as the volumes go: yes, " + of
 	}
 	switch {
 	case !v.Holds:

@@ -1,7 +1,6 @@
 package result
 
 import (
-
 	"plimsoll/internal/suite"
 	"plimsoll/internal/units"
 )

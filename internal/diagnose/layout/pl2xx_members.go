@@ -21,7 +21,7 @@ func idleMember(c *diagnose.Case, report diagnose.Report) {
 			continue
 		}
 		f := finding.New(m.Label(),
-			"%d of %s did no I/O (%s): the volume is concatenated rather than striped, or the file lies "+"on few members.",
+			"%d of %s did no I/O (%s): the volume is concatenated rather than striped, or the file lies on few members.",
 			len(idle), text.Plural(all, "member"), strings.Join(idle, ", ")).In(m.IDs())
 		for _, d := range c.MemberIOs(m) {
 			f = f.Saw("I/Os of "+d.Name, text.Count(uint64(d.N)), "", "disk statistics, scenario "+m.Label())

@@ -63,7 +63,7 @@ func (v *view) readOnly() *Cause {
 		return nil
 	}
 	c := cause(Certain, v.f.Mount,
-		"Nothing can be written below %s: %s was mounted to be written to, and the kernel made it "+"read-only.", v.f.Path,
+		"Nothing can be written below %s: %s was mounted to be written to, and the kernel made it read-only.", v.f.Path,
 		v.f.Mount).
 		saw("filesystem", "read-only", "as it was mounted", "/proc/self/mountinfo").
 		try("dmesg --ctime | grep -i -e "+text.ShellQuote(v.top.Name)+" -e ext4 -e xfs   # what the error was",

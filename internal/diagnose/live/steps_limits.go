@@ -275,7 +275,7 @@ func (v *view) burstSpent() *Cause {
 		does = min(does, float64(one.did.LastIOs))
 	}
 	c := cause(Likely, one.Name,
-		"Spent burst credits make %s slow: its volumes do %s IOPS, their baseline, and not the "+"burst of %s.", v.f.Path,
+		"Spent burst credits make %s slow: its volumes do %s IOPS, their baseline, and not the burst of %s.", v.f.Path,
 		units.Number(does), one.Volume.Burst.IOPS).
 		titled("burst credits are spent").
 		saw(one.Name, units.Number(does)+" IOPS", one.Volume.Burst.IOPS.String()+" with credits", diskstats(one.Name)).

@@ -306,7 +306,7 @@ func (v *view) memory() *Cause {
 		return nil
 	}
 	return cause(Likely, "memory",
-		"The storage of %s is not the cause: this machine lacks memory (%s of the time all wait for "+"it, %s pages a "+
+		"The storage of %s is not the cause: this machine lacks memory (%s of the time all wait for it, %s pages a "+
 			"second are swapped).", v.f.Path, text.Percent(full), units.Number(w.Memory.Swap)).
 		saw("all tasks wait for memory", text.Percent(full), "below "+text.Percent(memoryFull), "/proc/pressure/memory").
 		saw("pages swapped per second", units.Number(w.Memory.Swap), "below 100", "/proc/vmstat").

@@ -88,7 +88,7 @@ func Advice(a *advise.Advice, all bool) *page.Document {
 		)
 	}
 	if len(a.Next) > 0 {
-		next := page.Note{Title: "What would do"}
+		next := page.Note{Title: "What would meet it"}
 		for _, one := range a.Next {
 			next.Lines = append(next.Lines, fmt.Sprintf("%s: %s on %s at %v a month", one.What, LayoutText(one.Row.Layout),
 				one.Row.Type, one.Row.Month))
