@@ -57,7 +57,7 @@ The exit code is 0 when the volumes are loaded, 3 when 15 % or more is not, and 
 	}
 	f := cmd.Flags()
 	o.AddFlags(f)
-	form.AddFormat(cmd, &o.format, page.Formats())
+	form.AddFormat(cmd, &o.format, page.PlainFormats())
 	o.state = "/var/lib/plimsoll/warm"
 	form.Bind(f, "warm", "files", &o.files, "whole", &o.whole, "resume", &o.resume, "most", &o.most, "depth",
 		&o.depth, "state", &o.state)
@@ -137,11 +137,11 @@ func runWarm(ctx context.Context, env *form.Env, o warmOptions) error {
 func (r *WarmedVolume) waits() bool {
 	switch {
 	case r.After != nil:
-		return r.After.Claimed
+		return r.After.Claimed && r.After.Tells()
 	case r.Warmed != nil:
 		return r.Warmed.Skipped > 0
 	}
-	return r.Before.Claimed
+	return r.Before.Claimed && r.Before.Tells()
 }
 
 func (r *WarmedVolume) sentence() string {
