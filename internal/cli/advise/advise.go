@@ -121,7 +121,7 @@ Prices are those of the catalogue (plimsoll catalog).`,
 	f.IntVar(&o.maxVolumes, "max-volumes", advise.DefaultMaxVolumes, "at most `N` volumes")
 	f.BoolVar(&o.all, "all", false, "show every choice that no other beats")
 	f.IntVar(&o.yaml, "yaml", 0, "print the plimsoll.yaml of row `N`")
-	form.AddFormat(cmd, &o.format, page.Formats())
+	form.AddFormat(cmd, &o.format, page.PlainFormats())
 	o.pairs(f)
 	cmd.Annotations = map[string]string{form.ArgumentAnnotation: "a demand's file or a run"}
 	return cmd

@@ -28,7 +28,7 @@ func NewCatalog(env *form.Env) *cobra.Command {
 			return runCatalog(env, args, format)
 		},
 	}
-	form.AddFormat(cmd, &format, page.Formats())
+	form.AddFormat(cmd, &format, page.PlainFormats())
 	return cmd
 }
 

@@ -84,7 +84,7 @@ cannot differ; plimsoll ab builds and measures them.`,
 	f.Lookup("instance").Usage = "machine `TYPE` of EC2, Azure or Google Cloud, for its limits; several, separated by commas or " +
 		"repeated, are compared"
 	f.Lookup("instance").Value = &joinFlag{&o.Instance}
-	form.AddFormat(cmd, &o.format, page.Formats())
+	form.AddFormat(cmd, &o.format, page.PlainFormats())
 	for _, flag := range []string{"variant", "layout"} {
 		for _, other := range []string{"sweep", "together", "claim", "data", "wal"} {
 			cmd.MarkFlagsMutuallyExclusive(flag, other)

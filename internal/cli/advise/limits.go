@@ -51,7 +51,7 @@ Kubernetes name them: backup.service, docker-….scope, kubepods-pod….slice.
 	form.Bind(f, "limits", "keep", &o.keep, "others", &o.others, "reads", &o.reads, "cost", &o.cost, "check",
 		&o.check)
 	o.AddFlags(f)
-	form.AddFormat(cmd, &o.format, page.Formats())
+	form.AddFormat(cmd, &o.format, page.PlainFormats())
 	return cmd
 }
 

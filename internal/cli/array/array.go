@@ -78,7 +78,7 @@ how it is undone.`,
 		},
 	}
 	o.addDestroy(cmd)
-	form.AddFormat(cmd, &o.format, append(page.Formats(), form.FormatShell))
+	form.AddFormat(cmd, &o.format, append(page.PlainFormats(), form.FormatShell))
 	form.Bind(cmd.Flags(), "array plan", "imagine", &o.imagine)
 	cmd.MarkFlagsMutuallyExclusive("imagine", "destroy")
 	return cmd

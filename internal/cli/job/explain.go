@@ -37,7 +37,7 @@ func NewExplain(env *form.Env) *cobra.Command {
 		ValidArgs: codes,
 		RunE:      func(_ *cobra.Command, args []string) error { return runExplain(env, args, format) },
 	}
-	form.AddFormat(cmd, &format, page.Formats())
+	form.AddFormat(cmd, &format, page.PlainFormats())
 	return cmd
 }
 

@@ -58,7 +58,7 @@ comments. plimsoll run FILE.yaml runs it and judges by the latencies it states.`
 	f := cmd.Flags()
 	form.Bind(f, "workload", "job", &o.job, "filename", &o.filename, "iodepth", &o.depth, "latency",
 		&o.latency, "runtime", &o.runtime, "size", &o.size, "ask", &o.ask)
-	form.AddFormat(cmd, &o.format, page.Formats())
+	form.AddFormat(cmd, &o.format, page.PlainFormats())
 	for _, flag := range []string{"filename", "iodepth", "runtime", "size"} {
 		form.Needs(f, flag, "it is an option of the job", "job")
 	}

@@ -62,7 +62,7 @@ With two paths the first is for data, the second for the write-ahead log.`,
 	}
 	f := cmd.Flags()
 	o.AddFlags(f)
-	form.AddFormat(cmd, &o.format, page.Formats())
+	form.AddFormat(cmd, &o.format, page.PlainFormats())
 	form.Bind(f, "inspect", "capture", &o.capture, "captured", &o.captured, "all", &o.all, "yaml", &o.yaml)
 	layout := []string{"volumes", "level", "chunk", "instance", "topology"}
 	form.Apart(f, "all", "all disks are listed, as they are", layout...)

@@ -57,7 +57,7 @@ func newLabListCmd(env *form.Env) *cobra.Command {
 			return form.Render(env, format, machine.Lab(machines))
 		},
 	}
-	form.AddFormat(cmd, &format, page.Formats())
+	form.AddFormat(cmd, &format, page.PlainFormats())
 	return cmd
 }
 

@@ -54,7 +54,7 @@ left to you.`,
 	o.state = tune.Here(nil).State
 	form.Bind(f, "tune", "dry-run", &o.dryRun, "persist", &o.persist, "revert", &o.revert, "yes", &o.yes,
 		"state", &o.state)
-	form.AddFormat(cmd, &o.format, page.Formats())
+	form.AddFormat(cmd, &o.format, page.PlainFormats())
 	o.LayoutOptions.AddFlags(f)
 	form.Apart(f, "revert", "its record says what was changed", "data", "wal", "volumes", "level", "chunk", "instance",
 		"topology", "format", "json")

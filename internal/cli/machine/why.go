@@ -79,7 +79,7 @@ where it could not be seen.`,
 	}
 	f := cmd.Flags()
 	o.AddFlags(f)
-	form.AddFormat(cmd, &o.format, page.Formats())
+	form.AddFormat(cmd, &o.format, page.PlainFormats())
 	form.Bind(f, "why", "for", &o.long, "expect", &o.expect, "save", &o.save, "from", &o.from, "watch",
 		&o.watch, "openmetrics", &o.scrape)
 	form.Apart(f, "from", "what was saved holds its limits", "volumes", "level", "chunk", "instance", "topology")

@@ -53,7 +53,7 @@ func NewSuites(env *form.Env) *cobra.Command {
 		},
 	}
 	o.AddFlags(cmd.Flags())
-	form.AddFormat(cmd, &o.format, page.Formats())
+	form.AddFormat(cmd, &o.format, page.PlainFormats())
 	const all, some = "the list of suites", "a scenario"
 	form.TakesForms(cmd, []form.Form{all, some}, func(_ *cobra.Command, args []string) form.Form {
 		if len(args) == 0 {

@@ -29,7 +29,8 @@ type form struct {
 	write func(*bufio.Writer, *Document, Options) error
 }
 
-// forms are the formats of every document; the first is the default.
+// forms are all formats: first those of every document, of which the first is the default, then those of
+// documents that judge.
 var forms = []form{
 	{Text, writeText},
 	{Markdown, writeMarkdown},
@@ -40,6 +41,9 @@ var forms = []form{
 	{SARIF, writeSARIF},
 	{GitHub, writeGitHub},
 }
+
+// PlainFormats names the formats of documents that judge nothing.
+func PlainFormats() []Format { return Formats()[:5] }
 
 // Formats names all formats; the first is for the terminal.
 func Formats() []Format {
