@@ -154,11 +154,12 @@ type FleetFigure struct {
 	P50      time.Duration  `json:"p50_ns,omitempty"`
 	P99      time.Duration  `json:"p99_ns,omitempty"`
 	// Ceiling is the host's own, 0 where it is not known; Sustained is what is left of it when
-	// bursts are over.
-	Ceiling   units.IOPS `json:"ceiling_iops,omitempty"`
-	Limit     string     `json:"limit,omitempty"` // what sets the ceiling
-	Sustained units.IOPS `json:"sustained_iops,omitempty"`
-	Alone     units.IOPS `json:"alone_iops,omitempty"` // measured without the other hosts
+	// bursts are over, by the limit SustainedBy.
+	Ceiling     units.IOPS `json:"ceiling_iops,omitempty"`
+	Limit       string     `json:"limit,omitempty"` // what sets the ceiling
+	Sustained   units.IOPS `json:"sustained_iops,omitempty"`
+	SustainedBy string     `json:"sustained_by,omitempty"`
+	Alone       units.IOPS `json:"alone_iops,omitempty"` // measured without the other hosts
 }
 
 // FleetCeiling is the most that the fleet can do.

@@ -50,7 +50,7 @@ var lines = []struct{ form, line string }{
 	{"--summary", "import doc.md --summary"},
 	{"--summary", "import round.log --summary"},
 	{"the report of a run", "report"},
-	{"the figures of runs", "report runs --format csv-long"},
+	{"the figures of runs", "report runs --format csv"},
 	{"the list of runs", "runs"},
 	{"the history of runs", "runs --history"},
 	{"sides", "compare a b"},

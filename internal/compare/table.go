@@ -86,8 +86,10 @@ type Cell struct {
 	// of it.
 	Ceiling float64 `json:"ceiling,omitempty"`
 	Share   float64 `json:"share,omitempty"`
-	// Sustained is the sustained part of it, where that is less than was measured.
-	Sustained float64 `json:"sustained,omitempty"`
+	// Sustained is the sustained part of it, where that is less than was measured, and SustainedBy the limit
+	// that holds then.
+	Sustained   float64 `json:"sustained,omitempty"`
+	SustainedBy string  `json:"sustained_by,omitempty"`
 	// Invalid are the rounds that are struck out, with the reason of each.
 	Invalid []Struck `json:"invalid,omitempty"`
 	Change  *Change  `json:"change,omitempty"` // against the base
@@ -232,8 +234,9 @@ func (r *Row) fill(side int) {
 	}
 	// Only a burst makes a figure that does not last: one above a bound that lasts is a bound that
 	// was too low.
-	if lasting := r.Figure.bound(limit.Sustained()); lasting > 0 && lasting < c.Ceiling && lasting < c.Figure.Center {
-		c.Sustained = lasting
+	then := limit.Sustained()
+	if lasting := r.Figure.bound(then); lasting > 0 && lasting < c.Ceiling && lasting < c.Figure.Center {
+		c.Sustained, c.SustainedBy = lasting, then.Label()
 	}
 }
 

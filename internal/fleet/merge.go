@@ -259,6 +259,6 @@ func bounds(row *bundle.FleetFigure, c *ceiling.Ceiling) {
 		row.Ceiling, row.Limit = b.IOPS, b.Label()
 	}
 	if b := least(func(b ceiling.Bound) bool { return !b.Burst }); b != nil {
-		row.Sustained = b.IOPS
+		row.Sustained, row.SustainedBy = b.IOPS, b.Label()
 	}
 }

@@ -33,21 +33,21 @@ type reportOptions struct {
 func NewReport(env *form.Env) *cobra.Command {
 	var o reportOptions
 	cmd := &cobra.Command{
-		Use:   "report [RUN]\n  plimsoll report RUN|DIR... --format openmetrics|csv-long",
+		Use:   "report [RUN]\n  plimsoll report RUN|DIR... --format openmetrics|csv",
 		Short: "Print the report of a run (by default the newest) in any format",
 		Long: `Print the report of a run (by default the newest) in any format.
 
 Two formats hand figures to other programs, of all runs that are named or lie below directories. openmetrics is a text
-file for the textfile collector of Prometheus' node_exporter, with the newest run of each suite and host; csv-long has
-a row per metric of every run, for pivot tables. With --out the file is replaced whole or not at all.`,
+file for the textfile collector of Prometheus' node_exporter, with the newest run of each suite and host; csv has a row
+per scenario and direction of every run, for pivot tables. With --out the file is replaced whole or not at all.`,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 && !o.figures() {
+			if len(args) > 1 && !o.figures(args) {
 				return errors.New("want one run")
 			}
 			return nil
 		},
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-			if o.figures() {
+			if slices.Contains(runs.ExportFormats(), page.Format(o.format)) {
 				return form.CompleteRuns(cmd, args, begun)
 			}
 			return form.CompleteUpTo(1, form.CompleteRuns)(cmd, args, begun)
@@ -56,15 +56,15 @@ a row per metric of every run, for pivot tables. With --out the file is replaced
   plimsoll report 20261121T031200Z-db-db1
   plimsoll report runs/20261121T031200Z-db-db1 --format html --out report.html
   plimsoll report runs --format openmetrics --out /var/lib/node_exporter/plimsoll.prom
-  plimsoll report runs --format csv-long > all.csv`,
+  plimsoll report runs --format csv > all.csv`,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.print(cmd.Context(), env, args) },
 	}
 	addIn(cmd, &o.in)
-	form.AddFormat(cmd, &o.format, append(page.Formats(), runs.ExportFormats()...))
+	form.AddFormat(cmd, &o.format, append(page.Formats(), runs.OpenMetrics))
 	cmd.Flags().StringVarP(&o.file, "out", "o", "", "write to `FILE`, replacing it whole")
 	form.TypedOnly(cmd.Flags(), "out")
-	form.TakesForms(cmd, []string{reportOfRun, figuresOfRun}, func(*cobra.Command, []string) string {
-		if o.figures() {
+	form.TakesForms(cmd, []string{reportOfRun, figuresOfRun}, func(_ *cobra.Command, args []string) string {
+		if o.figures(args) {
 			return figuresOfRun
 		}
 		return reportOfRun
@@ -73,9 +73,11 @@ a row per metric of every run, for pivot tables. With --out the file is replaced
 	return cmd
 }
 
-// figures says that figures are wanted for other programs, and no report.
-func (o *reportOptions) figures() bool {
-	return slices.Contains(runs.ExportFormats(), page.Format(o.format))
+// figures says that figures are wanted for other programs, and no report: always as OpenMetrics, as CSV
+// where more than one run is meant.
+func (o *reportOptions) figures(args []string) bool {
+	many := len(args) > 1 || len(args) == 1 && sys.IsDir(args[0]) && !holdsRun(args[0])
+	return page.Format(o.format) == runs.OpenMetrics || page.Format(o.format) == page.CSV && many
 }
 
 func (o *reportOptions) print(ctx context.Context, env *form.Env, args []string) error {
@@ -92,7 +94,7 @@ func (o *reportOptions) print(ctx context.Context, env *form.Env, args []string)
 }
 
 func (o *reportOptions) write(env *form.Env, args []string) error {
-	if o.figures() {
+	if o.figures(args) {
 		return exportRuns(env, args, page.Format(o.format))
 	}
 	dir, err := findReport(strings.Join(args, ""), o.in)

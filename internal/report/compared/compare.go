@@ -307,7 +307,9 @@ func lines(t *compare.Table, r *compare.Row, k int) [][]page.Cell {
 		default:
 			change, verdict = "", "nothing to compare it with"
 		}
-		all = append(all, page.Cells(side, len(c.Rounds), figure, share, sustained, change, p, verdict))
+		row := page.Cells(side, len(c.Rounds), figure, share, sustained, change, p, verdict)
+		row[4].Also = c.SustainedBy
+		all = append(all, row)
 	}
 	for _, s := range c.Invalid {
 		row := page.Cells(side, fmt.Sprintf("round %d", s.Round), words.None, "", "", "", "", s.Why)

@@ -88,7 +88,7 @@ func caption(r *compare.Row) string {
 func records(t *compare.Table) *page.Table {
 	all := page.NewTable("", "scenario", "work", "side", "base", "rounds", "figure", "unit", "value", "low", "high",
 		"interval_over", "ceiling", "percent_of_ceiling", "sustained", "ratio", "ratio_low", "ratio_high", "method", "p",
-		"p_holm", "verdict", "least_seen_percent", "rounds_needed", "sustained_ratio", "invalid")
+		"p_holm", "verdict", "least_seen_percent", "rounds_needed", "sustained_ratio", "sustained_by", "invalid")
 	for i := range t.Rows {
 		r := &t.Rows[i]
 		for k := range r.Cells {
@@ -107,7 +107,7 @@ func records(t *compare.Table) *page.Table {
 			}
 			head = append(head, len(c.Rounds), r.Figure.Name, r.Figure.Unit, c.Figure.Center, c.Figure.Lo, c.Figure.Hi, over,
 				c.Ceiling, 100*c.Share, c.Sustained)
-			all.Record(append(head, changeCells(c.Change)...)...)
+			all.Record(append(append(head, changeCells(c.Change)...), c.SustainedBy)...)
 		}
 	}
 	return &all
@@ -115,7 +115,7 @@ func records(t *compare.Table) *page.Table {
 
 func changeCells(c *compare.Change) []any {
 	if c == nil {
-		return nil
+		return make([]any, 10)
 	}
 	var p, holm, low, high, needs any
 	if c.Method != stats.NoTest {

@@ -107,10 +107,10 @@ func newDrawing(s *bundle.Scenario, row row) (*drawing, []page.Chart) {
 		return d, nil
 	}
 	if c := s.Ceiling; c != nil && c.Known() && !c.Binding().SelfMeasured() {
-		b, last := c.Binding(), c.Sustained()
-		d.Ceiling = &limit{page.Number(b.IOPS), mib(b.BW)}
-		if last != nil && last.IOPS < b.IOPS {
-			d.Lasting = &limit{page.Number(last.IOPS), mib(last.BW)}
+		held := c.Held()
+		d.Ceiling = &limit{page.Number(held.Now.IOPS), mib(held.Now.BW)}
+		if held.Then != nil {
+			d.Lasting = &limit{page.Number(held.Then.IOPS), mib(held.Then.BW)}
 		}
 	}
 	return d, viewOf(s).draw(d, s, row)

@@ -11,27 +11,22 @@ import (
 	"strings"
 
 	"plimsoll/internal/bundle"
-	"plimsoll/internal/compare"
-	"plimsoll/internal/fio"
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/words"
-	"plimsoll/internal/stats"
 	"plimsoll/internal/text"
 )
 
-// Formats of exports, for other programs.
-const (
-	OpenMetrics page.Format = "openmetrics" // a text file for node_exporter's textfile collector
-	LongCSV     page.Format = "csv-long"    // one row per metric, for pivot tables
-)
+// OpenMetrics is a text file for node_exporter's textfile collector.
+const OpenMetrics page.Format = "openmetrics"
 
-// ExportFormats names the formats of exports.
-func ExportFormats() []page.Format { return []page.Format{OpenMetrics, LongCSV} }
+// ExportFormats names the formats that hand figures of many runs to other programs.
+func ExportFormats() []page.Format { return []page.Format{OpenMetrics, page.CSV} }
 
-// Export writes the latest figures of runs for other programs. Equal runs give equal bytes.
+// Export writes figures of runs for other programs: the latest ones as OpenMetrics, all as CSV. Equal runs
+// give equal bytes.
 func Export(w io.Writer, f page.Format, runs []*bundle.Bundle) error {
-	if f == LongCSV {
-		return page.Write(w, page.CSV, longCSV(runs), page.Options{})
+	if f == page.CSV {
+		return page.Write(w, f, &page.Document{Kind: "export", Records: records(runs...)}, page.Options{})
 	}
 	if f != OpenMetrics {
 		return page.UnknownFormat(f, ExportFormats())
@@ -128,74 +123,4 @@ func openMetrics(out io.Writer, runs []*bundle.Bundle) {
 		}
 	}
 	fmt.Fprintln(out, "# EOF")
-}
-
-// longCSV is one row per metric: what a spreadsheet pivots.
-func longCSV(runs []*bundle.Bundle) *page.Document {
-	keys := map[string]bool{}
-	for _, b := range runs {
-		for k := range b.Run.Labels {
-			keys[k] = true
-		}
-	}
-	labels := slices.Sorted(maps.Keys(keys))
-	t := page.NewTable("", "run", "time", "host")
-	for _, k := range labels {
-		t.Columns = append(t.Columns, page.Column{Name: k, Key: page.Safe("label." + k)})
-	}
-	for name := range strings.FieldsSeq("scenario metric unit value low high ceiling verdict") {
-		t.Columns = append(t.Columns, page.Column{Name: name})
-	}
-	for _, b := range runs {
-		first := []string{b.Run.ID, b.Run.Created.UTC().Format("2006-01-02T15:04:05Z"), b.Run.Topology.Host.Name}
-		for _, k := range labels {
-			first = append(first, b.Run.Labels[k])
-		}
-		for i := range b.Scenarios {
-			longRows(&t, first, &b.Scenarios[i])
-		}
-	}
-	return &page.Document{Kind: "export", Records: &t}
-}
-
-func longRows(t *page.Table, first []string, s *bundle.Scenario) {
-	if s.Result == nil {
-		return
-	}
-	row := func(metric string, unit compare.Unit, value float64, rest ...any) {
-		for len(rest) < 3 {
-			rest = append(rest, "")
-		}
-		if value > 0 {
-			t.Record(append(append([]any{first, s.Name, metric, unit, value}, rest...), s.Verdict)...)
-		}
-	}
-	latency := func(name string, l fio.Latency) {
-		row(name+".mean", compare.Nanoseconds, l.Mean)
-		for _, q := range []float64{50, 90, 99, 99.9} {
-			if v, ok := l.At(q); ok {
-				row(fmt.Sprintf("%s.p%g", name, q), compare.Nanoseconds, float64(v))
-			}
-		}
-	}
-	n, rate := s.Result.Total.Rates()
-	var boundIOPS, boundBW any
-	if c := s.Ceiling; c != nil && c.Known() && !c.Binding().SelfMeasured() {
-		boundIOPS, boundBW = c.Binding().IOPS, c.Binding().BW
-	}
-	whole := func(metric string, unit compare.Unit, v float64, e stats.Estimate, bound any) {
-		if e.N < 2 {
-			row(metric, unit, v, "", "", bound)
-			return
-		}
-		row(metric, unit, v, v*(1-e.Rel()), v*(1+e.Rel()), bound)
-	}
-	whole("iops", compare.PerSecond, float64(n), s.Result.IOPS, boundIOPS)
-	whole("bandwidth", compare.BytesPerSec, float64(rate), s.Result.BW, boundBW)
-	for _, d := range directions(s.Result.Total) {
-		row(d.name+".iops", compare.PerSecond, float64(d.IOPS))
-		row(d.name+".bandwidth", compare.BytesPerSec, float64(d.BW))
-		latency(d.name+".clat", d.Completion())
-	}
-	latency("sync", s.Result.Total.Sync.Lat)
 }

@@ -1,6 +1,8 @@
 package runs
 
 import (
+	"time"
+
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/report/page"
@@ -11,17 +13,18 @@ import (
 // records are a row for each scenario and direction, and one for its syncs. Ceiling, share and
 // uncertainty are of all directions together, as is the ceiling itself. Reporting groups and hosts
 // stand below their total, as scenario/group.
-func records(b *bundle.Bundle) *page.Table {
+func records(runs ...*bundle.Bundle) *page.Table {
 	all := page.NewTable("", "run", "scenario", "name", "role", "direction", "verdict", "ios", "bytes", "iops",
 		"bandwidth_bytes_per_s", "uncertainty_percent", "ceiling_iops", "ceiling_bandwidth_bytes_per_s",
 		"percent_of_ceiling", "ceiling_from", "sustained_iops", "measured_s", "clat_mean_ns", "clat_stddev_ns",
-		"clat_p50_ns", "clat_p90_ns", "clat_p99_ns", "clat_p99.9_ns", "clat_p99.99_ns", "clat_max_ns")
-	for i := range b.Scenarios {
-		s := &b.Scenarios[i]
-		if s.Result == nil {
-			continue
+		"clat_p50_ns", "clat_p90_ns", "clat_p99_ns", "clat_p99.9_ns", "clat_p99.99_ns", "clat_max_ns",
+		"sustained_from", "began", "host", "labels")
+	for _, b := range runs {
+		for i := range b.Scenarios {
+			if s := &b.Scenarios[i]; s.Result != nil {
+				viewOf(s).records(&all, b, s)
+			}
 		}
-		viewOf(s).records(&all, b, s)
 	}
 	return &all
 }
@@ -53,16 +56,16 @@ func csvRow(
 	bw units.Rate,
 	l fio.Latency,
 ) []any {
-	var doubt, bound, boundBW, percent, from, sustained any
+	var doubt, bound, boundBW, percent, from, sustained, then any
 	if e := s.Result.IOPS; e.HasInterval() {
 		doubt = 100 * e.Rel()
 	}
 	if c := s.Ceiling; c != nil && c.Known() {
-		bind := c.Binding()
-		if last := c.Sustained(); last != nil {
-			sustained = last.IOPS
+		held := c.Held()
+		bound, boundBW, percent, from = held.Now.IOPS, held.Now.BW, 100*shareOf(s), held.Now.Label()
+		if last := held.Lasts(); !last.Burst {
+			sustained, then = last.IOPS, last.Label()
 		}
-		bound, boundBW, percent, from = bind.IOPS, bind.BW, 100*shareOf(s), bind.Label()
 	}
 	cells := []any{
 		b.Run.ID, s.ID, s.Name, s.Role, dir, s.Verdict, n, bytes, iops, bw, doubt, bound, boundBW, percent, from, sustained,
@@ -72,7 +75,7 @@ func csvRow(
 		v, _ := l.At(p)
 		cells = append(cells, v)
 	}
-	return append(cells, l.Max)
+	return append(cells, l.Max, then, b.Run.Created.UTC().Format(time.RFC3339), b.Run.Topology.Host.Name, LabelText(b.Run.Labels))
 }
 
 // tableOf are the percentiles that tables of a latency have.
