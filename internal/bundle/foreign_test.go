@@ -22,6 +22,8 @@ func TestFiguresOfOthers(t *testing.T) {
 		"done at submission":        {slatOnly, 6008, true},
 		"errors of fio alone": {"fio: io_u error on file f: Input/output error: read offset=4096, buflen=4096\n" +
 			"fio: pid=1301, err=5/file:io_u.c:1845, func=io_u error, error=Input/output error\n", 0, true},
+		"a job that could not open its file": {"a: (g=0): rw=randrw, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=sync, iodepth=32\nfio-3.28\n" +
+			"Starting 1 process\nfio: pid=0, err=13/file:filesetup.c:174, func=open, error=Permission denied\n\n\nRun status group 0 (all jobs):\n", 0, true},
 	} {
 		j, err := importText(name + ":\n" + c.text)
 		if err != nil || len(j.b.Scenarios) == 0 {

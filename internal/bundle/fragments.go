@@ -60,6 +60,11 @@ func withoutPhantoms(outputs []*fio.Output) []*fio.Output {
 		if resultless(o) && len(o.Unread) > 0 { // what could not be read is listed
 			continue
 		}
+		if figureless(o) && slices.ContainsFunc(outputs, func(x *fio.Output) bool {
+			return x.Source == o.Source && !resultless(x) && !figureless(x)
+		}) { // lines that are quoted to be explained
+			continue
+		}
 		if !phantom(o) {
 			copied := *o
 			copied.Doubts, copied.Unread = slices.Clip(copied.Doubts), slices.Clip(copied.Unread) // o's stay as they are

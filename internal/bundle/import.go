@@ -119,7 +119,7 @@ func (f Found) results(whole *topology.Topology) ([]*result.Result, error) {
 	outputs := JoinFragments(f.Outputs)
 	results := make([]*result.Result, len(outputs))
 	for i, o := range outputs {
-		if results[i] = f.result(o); len(outputs) == 1 && figureless(o) { // beside others it may explain them
+		if results[i] = f.result(o); figureless(o) {
 			results[i].Invalidate("the text holds no figure of it")
 		}
 		results[i].ID = i + 1
@@ -200,7 +200,7 @@ func figureless(o *fio.Output) bool {
 		did := j.Sync.Lat.Measured() || j.Mixed != nil || j.Error != 0 || j.TotalErrors > 0
 		for _, d := range j.Directions() {
 			c := d.Completion()
-			did = did || d.N > 0 || d.IOPS > 0 || d.BW > 0 || d.Bytes > 0 || c.Measured() || d.BWSamples.Mean > 0
+			did = did || len(j.Buckets) > 0 || d.N > 0 || d.IOPS > 0 || d.BW > 0 || d.Bytes > 0 || c.Measured() || d.BWSamples.Mean > 0
 		}
 		return did
 	})

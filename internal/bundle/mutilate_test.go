@@ -3,7 +3,9 @@ package bundle
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -13,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -25,9 +28,10 @@ import (
 	"plimsoll/internal/suite"
 )
 
-// The mutilator: whole outputs of fio's, damaged as people mutilation them when they paste. A part may never
-// contradict the whole. PLIMSOLL_MUTILATE is how many cases are tried (300), PLIMSOLL_SEED their seed (54;
-// of more cases the clock), PLIMSOLL_CORPUS a folder of further whole outputs.
+// The mutilator: whole outputs of fio's, as text, JSON and terse, damaged as people damage them when they paste. A part
+// may never contradict the whole. PLIMSOLL_MUTILATE is how many cases are tried (300; of more the installed fio makes
+// fresh wholes, up to mostWholes), PLIMSOLL_SEED their seed (54; of more cases the clock), PLIMSOLL_CORPUS a folder of
+// further whole outputs.
 
 // judgedText is what an import says of a text.
 type judgedText struct {
@@ -203,6 +207,44 @@ type mutilation struct {
 	name  string
 	keeps bool
 	do    func(r *rand.Rand, text string) string
+	of    string // forms that it is done to, "" for all
+}
+
+// formOf is the form of a whole output.
+func formOf(text string) string {
+	switch {
+	case strings.Contains(text, `"fio version"`):
+		return "json"
+	case strings.Count(text, ";") > 90:
+		return "terse"
+	}
+	return "text"
+}
+
+// wholeRow is the first row of fio's document, as jq '.jobs[0]' prints it.
+func wholeRow(_ *rand.Rand, s string) string {
+	var doc struct{ Jobs []json.RawMessage }
+	if json.Unmarshal([]byte(s[max(strings.IndexByte(s, '{'), 0):]), &doc) != nil || len(doc.Jobs) != 1 {
+		return s
+	}
+	return string(doc.Jobs[0]) + "\n"
+}
+
+// printed prints a document again, as a program does that has read it.
+func printed(print func(any) ([]byte, error)) func(*rand.Rand, string) string {
+	return func(_ *rand.Rand, s string) string {
+		var doc any
+		d := json.NewDecoder(strings.NewReader(s[max(strings.IndexByte(s, '{'), 0):]))
+		d.UseNumber()
+		if d.Decode(&doc) != nil {
+			return s
+		}
+		out, err := print(doc)
+		if err != nil {
+			return s
+		}
+		return string(out) + "\n"
+	}
 }
 
 var (
@@ -242,11 +284,11 @@ func firstRow(text string) int {
 
 func mutilations() []mutilation {
 	return []mutilation{
-		{"cut anywhere", false, func(r *rand.Rand, s string) string { return cutAt(s, len(s)/4+r.IntN(len(s)*3/4)) }},
+		{"cut anywhere", false, func(r *rand.Rand, s string) string { return cutAt(s, len(s)/4+r.IntN(len(s)*3/4)) }, ""},
 		{"cut at a line", false, func(r *rand.Rand, s string) string {
 			at := cutAt(s, len(s)/4+r.IntN(len(s)*3/4))
 			return at[:strings.LastIndexByte(at, '\n')+1]
-		}},
+		}, ""},
 		{"cut in a number", false, func(r *rand.Rand, s string) string {
 			from := firstRow(s)
 			all := anyNumber.FindAllStringIndex(s[from:], -1)
@@ -255,18 +297,18 @@ func mutilations() []mutilation {
 			}
 			n := all[r.IntN(len(all))]
 			return s[:from+n[0]+1+r.IntN(n[1]-n[0]-1)]
-		}},
+		}, ""},
 		{"cut in the percentiles", false, func(r *rand.Rand, s string) string {
 			if at := strings.Index(s, "th=["); at > 0 {
 				return cutAt(s, at+r.IntN(700))
 			}
 			return s
-		}},
+		}, "text"},
 		{"without its head", false, func(r *rand.Rand, s string) string {
 			at := r.IntN(len(s) / 3)
 			return s[at+strings.IndexByte(s[at:], '\n')+1:]
-		}},
-		{"from the row on", false, func(_ *rand.Rand, s string) string { return s[firstRow(s):] }},
+		}, ""},
+		{"from the row on", false, func(_ *rand.Rand, s string) string { return s[firstRow(s):] }, "text"},
 		{"without header lines", false, func(_ *rand.Rand, s string) string {
 			return eachLine(s, func(l string) string {
 				if strings.Contains(l, "(g=") {
@@ -274,7 +316,7 @@ func mutilations() []mutilation {
 				}
 				return l
 			})
-		}},
+		}, "text"},
 		{"without the command", false, func(_ *rand.Rand, s string) string {
 			return eachLine(s, func(l string) string {
 				if strings.HasPrefix(l, "$ fio") {
@@ -282,11 +324,11 @@ func mutilations() []mutilation {
 				}
 				return l
 			})
-		}},
+		}, "text"},
 		{"from a direction on", false, func(_ *rand.Rand, s string) string {
 			at := firstRow(s)
 			return s[at+strings.IndexByte(s[at:], '\n')+1:]
-		}},
+		}, "text"},
 		{"one direction", false, func(r *rand.Rand, s string) string {
 			gone, skip := []string{"read", "write"}[r.IntN(2)], false
 			return eachLine(s, func(l string) string {
@@ -300,7 +342,7 @@ func mutilations() []mutilation {
 				}
 				return l
 			})
-		}},
+		}, "text"},
 		{"a job less", false, func(r *rand.Rand, s string) string {
 			at := rowBegins.FindAllStringIndex(s, -1)
 			if len(at) < 2 {
@@ -312,7 +354,7 @@ func mutilations() []mutilation {
 				end = at[i+1][0]
 			}
 			return s[:at[i][0]] + s[max(end, at[i][0]):]
-		}},
+		}, "text"},
 		{"one job", false, func(r *rand.Rand, s string) string {
 			at := rowBegins.FindAllStringIndex(s, -1)
 			end := strings.Index(s, "\nRun status")
@@ -328,14 +370,14 @@ func mutilations() []mutilation {
 				return s
 			}
 			return s[:at[0][0]] + s[at[i][0]:to] + s[end+1:]
-		}},
+		}, "text"},
 		{"only the sums", false, func(_ *rand.Rand, s string) string {
 			return s[max(strings.Index(s, "\nRun status"), 0):]
-		}},
+		}, "text"},
 		{"without disk statistics", false, func(_ *rand.Rand, s string) string {
 			before, _, _ := strings.Cut(s, "Disk stats")
 			return before
-		}},
+		}, "text"},
 		{"wrapped", true, func(r *rand.Rand, s string) string {
 			w := 60 + r.IntN(21)
 			return eachLine(s, func(l string) string {
@@ -350,26 +392,26 @@ func mutilations() []mutilation {
 				}
 				return b.String() + l
 			})
-		}},
-		{"docker compose", true, prefixed("fio-1  | ")},
-		{"kubectl", true, prefixed("[pod/fio-abc/fio] ")},
-		{"journal", true, prefixed("Nov 26 10:00:00 host fio[123]: ")},
-		{"timestamps", true, prefixed("2026-11-26T10:00:00.123456Z ")},
-		{"quoted", true, prefixed("> ")},
-		{"quoted twice", true, prefixed("> > ")},
-		{"indented", true, prefixed("    ")},
-		{"pasted twice", true, func(_ *rand.Rand, s string) string { return s + "\n" + s }},
-		{"carriage returns", true, func(_ *rand.Rand, s string) string { return strings.ReplaceAll(s, "\n", "\r\n") }},
+		}, "text"},
+		{"docker compose", true, prefixed("fio-1  | "), ""},
+		{"kubectl", true, prefixed("[pod/fio-abc/fio] "), ""},
+		{"journal", true, prefixed("Nov 26 10:00:00 host fio[123]: "), ""},
+		{"timestamps", true, prefixed("2026-11-26T10:00:00.123456Z "), ""},
+		{"quoted", true, prefixed("> "), ""},
+		{"quoted twice", true, prefixed("> > "), ""},
+		{"indented", true, prefixed("    "), ""},
+		{"pasted twice", true, func(_ *rand.Rand, s string) string { return s + "\n" + s }, ""},
+		{"carriage returns", true, func(_ *rand.Rand, s string) string { return strings.ReplaceAll(s, "\n", "\r\n") }, ""},
 		{"colours", true, func(_ *rand.Rand, s string) string {
 			return eachLine(s, func(l string) string { return "\x1b[32m" + strings.TrimSuffix(l, "\n") + "\x1b[0m\n" })
-		}},
+		}, ""},
 		{"html", true, func(_ *rand.Rand, s string) string {
 			return "<pre><code>" + strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s) + "</code></pre>\n"
-		}},
-		{"wiki", true, func(_ *rand.Rand, s string) string { return "h2. Results\n{code}\n" + s + "{code}\n" }},
+		}, ""},
+		{"wiki", true, func(_ *rand.Rand, s string) string { return "h2. Results\n{code}\n" + s + "{code}\n" }, ""},
 		{"fenced", true, func(_ *rand.Rand, s string) string {
 			return "We measured this:\n\n```\n" + s + "```\n\nIs that good?\n"
-		}},
+		}, ""},
 		{"decimal commas", true, func(_ *rand.Rand, s string) string {
 			return eachLine(s, func(l string) string {
 				if strings.HasPrefix(l, "fio-") || strings.HasPrefix(l, "$ ") {
@@ -377,7 +419,7 @@ func mutilations() []mutilation {
 				}
 				return decimals.ReplaceAllString(l, "$1,$2")
 			})
-		}},
+		}, "text"},
 		{"thousands", true, func(_ *rand.Rand, s string) string {
 			return eachLine(s, func(l string) string {
 				if strings.Contains(l, "issued") || strings.Contains(l, "pid=") || strings.HasPrefix(l, "$ ") {
@@ -385,10 +427,25 @@ func mutilations() []mutilation {
 				}
 				return thousand.ReplaceAllString(l, "$1$2,$3$4")
 			})
-		}},
+		}, "text"},
 		{"translated headings", true, func(_ *rand.Rand, s string) string {
 			return "# Ergebnisse\n\nHier die Ausgabe:\n\n" + s + "\nGruß\n"
-		}},
+		}, ""},
+		{"one row of a document", false, wholeRow, "json"},
+		{"compact", true, printed(json.Marshal), "json"},
+		{"sorted keys", true, printed(func(v any) ([]byte, error) { return json.MarshalIndent(v, "", "    ") }), "json"},
+		{"without its counters", false, func(_ *rand.Rand, s string) string {
+			before, _, cut := strings.Cut(s, `"disk_util"`)
+			if !cut {
+				return s
+			}
+			return strings.TrimRight(before, ", \n\t") + "\n}\n"
+		}, "json"},
+		{"between two of its lines", false, func(r *rand.Rand, s string) string {
+			lines := strings.SplitAfter(s, "\n")
+			from := r.IntN(len(lines) / 2)
+			return "The interesting part:\n```\n" + strings.Join(lines[from:from+1+r.IntN(len(lines)-from)], "") + "```\n"
+		}, "json"},
 	}
 }
 
@@ -411,7 +468,7 @@ func interleave(r *rand.Rand, a, b, of, other string) string {
 
 // wholes are the outputs that are damaged: some that fio 3.33 printed on 2026-11-26 for this test, and those
 // of a folder.
-func wholes(t *testing.T) (texts map[string]string, names []string) {
+func wholes(t *testing.T, r *rand.Rand, fresh bool) (texts map[string]string, names []string) {
 	t.Helper()
 	texts = map[string]string{}
 	packed, err := txtar.ParseFile(filepath.Join("testdata", "whole.txtar"))
@@ -427,8 +484,9 @@ func wholes(t *testing.T) (texts map[string]string, names []string) {
 				return err
 			}
 			data, err := os.ReadFile(path)
-			if err == nil && len(data) < 64<<10 && bytes.Contains(data, []byte("Run status group")) &&
-				bytes.Contains(data, []byte(": (g=0): rw=")) && bytes.Count(data, []byte("Run status group 0")) == 1 {
+			plain := bytes.Contains(data, []byte(": (g=0): rw=")) && bytes.Count(data, []byte("Run status group 0")) == 1
+			document := bytes.HasPrefix(data, []byte("{")) && bytes.Count(data, []byte(`"fio version"`)) == 1 && json.Valid(data)
+			if err == nil && len(data) < 64<<10 && (plain || document) {
 				texts[path] = string(data)
 			}
 			return err
@@ -437,12 +495,20 @@ func wholes(t *testing.T) (texts map[string]string, names []string) {
 			t.Fatal(err)
 		}
 	}
+	if fresh {
+		for name, text := range freshWholes(t, r, mostWholes-len(texts)) {
+			texts[name] = text
+		}
+	}
 	for name := range texts {
 		names = append(names, name)
 	}
 	slices.Sort(names)
 	return texts, names
 }
+
+// mostWholes is how many whole outputs the large form of the test damages.
+const mostWholes = 320
 
 func TestPartsNeverContradictTheWhole(t *testing.T) {
 	cases, seed := 300, uint64(54)
@@ -457,7 +523,7 @@ func TestPartsNeverContradictTheWhole(t *testing.T) {
 	}
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 1))
-	texts, names := wholes(t)
+	texts, names := wholes(t, r, cases > 300)
 	known := map[string]*judgedText{}
 	whole := func(name string) *judgedText {
 		if known[name] == nil {
@@ -480,17 +546,23 @@ func TestPartsNeverContradictTheWhole(t *testing.T) {
 		var text string
 		if at := r.IntN(len(kinds) + 2); at < len(kinds) {
 			kind = kinds[at]
+			if kind.of != "" && kind.of != formOf(texts[name]) {
+				continue
+			}
 			if text = kind.do(r, texts[name]); text == texts[name] {
 				continue
 			}
 		} else { // two at once
 			other := names[r.IntN(len(names))]
 			if other == name || len(whole(other).b.Scenarios) == 0 || strings.Contains(texts[name]+texts[other], "```") {
-				continue // a program prints no document
+				continue // a program prints no page of Markdown
 			}
 			with := [][2]string{{"fio1  | ", "fio2  | "}, {"", ""}}[at-len(kinds)]
 			kind.name = "interleaved"
 			if with[0] == "" {
+				if formOf(texts[name]) != "text" || formOf(texts[other]) != "text" {
+					continue // what is no document any more is not read
+				}
 				kind.name = "interleaved bare"
 			}
 			text = interleave(r, texts[name], texts[other], with[0], with[1])
@@ -549,17 +621,45 @@ func TestPartsNeverContradictTheWhole(t *testing.T) {
 	t.Logf("%d of %d cases of %d outputs have faults", bad, total, len(names))
 }
 
-// TestMakeWholeOutputs makes testdata/whole.txtar again with the fio at hand, where PLIMSOLL_WHOLE says how many.
+// TestMakeWholeOutputs adds outputs of the fio at hand to testdata/whole.txtar, where PLIMSOLL_WHOLE says how many.
 func TestMakeWholeOutputs(t *testing.T) {
 	n, err := strconv.Atoi(os.Getenv("PLIMSOLL_WHOLE"))
 	if err != nil {
 		t.Skip("PLIMSOLL_WHOLE is not set: the outputs stay as they are")
 	}
-	r, dir, packed := rand.New(rand.NewPCG(54, 1)), t.TempDir(), &txtar.Archive{Comment: []byte("Outputs of real jobs.\n")}
+	file := filepath.Join("testdata", "whole.txtar")
+	packed, err := txtar.ParseFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fresh := freshWholes(t, rand.New(rand.NewPCG(54, 2)), n)
+	for _, name := range slices.Sorted(maps.Keys(fresh)) {
+		packed.Files = append(packed.Files, txtar.File{Name: name, Data: []byte(fresh[name])})
+	}
+	if err := os.WriteFile(file, txtar.Format(packed), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// freshWholes are outputs that the installed fio prints of jobs made at random, four at a time.
+func freshWholes(t *testing.T, r *rand.Rand, n int) map[string]string {
+	t.Helper()
+	texts, dir := make([]string, n), t.TempDir()
+	var wg sync.WaitGroup
+	next := make(chan func())
+	for range 4 {
+		wg.Go(func() {
+			for do := range next {
+				do()
+			}
+		})
+	}
 	pick := func(list ...string) string { return list[r.IntN(len(list))] }
 	for i := range n {
-		file := filepath.Join(dir, "f")
+		file := filepath.Join(dir, strconv.Itoa(i))
+		form := pick("normal", "json", "json", "terse")
 		args := []string{
+			"--output-format=" + form,
 			"--filename=" + file,
 			"--size=" + pick("4m", "16m", "64m"),
 			"--bs=" + pick("4k", "8k", "16k", "128k", "1m", "4k,64k"),
@@ -619,17 +719,31 @@ func TestMakeWholeOutputs(t *testing.T) {
 			)
 		}
 		args = append(args, strings.Fields(job)...)
-		out, err := exec.Command("fio", args...).CombinedOutput() //nolint:gosec // our own options
-		if err != nil || len(out) > 16<<10 {
-			continue
+		next <- func() {
+			cmd := exec.Command("fio", args...) //nolint:gosec // our own options
+			run := cmd.Output
+			if form == "normal" {
+				run = cmd.CombinedOutput
+			}
+			out, err := run()
+			if err != nil || len(out) > 24<<10 {
+				return
+			}
+			texts[i] = strings.ReplaceAll(string(out), file, "/mnt/f")
+			if form == "normal" {
+				texts[i] = "$ fio " + strings.ReplaceAll(strings.Join(args[1:], " "), file, "/mnt/f") + "\n" +
+					strings.ReplaceAll(texts[i], "\r", "\n")
+			}
+			_ = os.Remove(file)
 		}
-		text := "$ fio " + strings.ReplaceAll(strings.Join(args, " "), file, "/mnt/f") + "\n" + string(out)
-		packed.Files = append(
-			packed.Files,
-			txtar.File{Name: fmt.Sprintf("%03d", i), Data: []byte(strings.ReplaceAll(text, "\r", "\n"))},
-		)
 	}
-	if err := os.WriteFile(filepath.Join("testdata", "whole.txtar"), txtar.Format(packed), 0o600); err != nil {
-		t.Fatal(err)
+	close(next)
+	wg.Wait()
+	all := map[string]string{}
+	for i, text := range texts {
+		if text != "" {
+			all[fmt.Sprintf("fresh %03d %s", i, formOf(text))] = text
+		}
 	}
+	return all
 }

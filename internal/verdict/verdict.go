@@ -261,19 +261,17 @@ func earn(runs []Scenario) string {
 		return fmt.Sprintf("Nothing could be judged, since %s are too short: measure each scenario for %s or more.",
 			text.Duration(longest), text.Duration(diagnose.LeastForInterval))
 	case len(short) > 0:
-		return fmt.Sprintf("Nothing could be judged: no limit of this storage is known (--volumes, --level, --chunk, "+
-			"--instance, or thresholds in a suite), and %d of %s are too short: %s.", len(short),
+		return fmt.Sprintf("Nothing could be judged: no limit of this storage is known (--volumes, --instance, or "+
+			"thresholds in a suite), and %d of %s are too short: %s.", len(short),
 			text.Plural(len(runs), "scenario"), text.Some(short, 4))
 	}
 	if !slices.ContainsFunc(runs, func(m Scenario) bool {
 		return m.Result == nil || m.Result.Source == "" || len(m.Result.Workloads) > 0
 	}) {
-		return "Nothing could be judged: what the jobs did (block size, depth) is not known. Name their file with --job " +
-			"FILE, and the storage, as far as it is not declared, with --volumes, --level, --chunk or --instance."
+		return "Nothing could be judged: neither what the jobs did is known (--job FILE) nor what the storage allows " +
+			"(--volumes, --instance)."
 	}
-	return "Nothing could be judged: no limit of this storage is known. Declare the volumes (--volumes, --level, " +
-		"--chunk), the instance " +
-		"(--instance), or state thresholds in a suite."
+	return "Nothing could be judged: no limit of this storage is known (--volumes, --instance, or thresholds in a suite)."
 }
 
 // reasons are what the scenario itself says against a good verdict, and how many thresholds it met.

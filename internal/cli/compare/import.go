@@ -262,7 +262,7 @@ func runImport(ctx context.Context, env *form.Env, o importOptions, args []strin
 		return pickError(err)
 	}
 	if o.profile != "" {
-		return errors.Join(reportFit(env, b, o.profile, o.format), KeepReports(b), lost)
+		return errors.Join(ReportFit(env, b, o.profile, o.format), KeepReports(b), lost)
 	}
 	if err := reportImport(env, b, o.format); err != nil {
 		return err
@@ -294,8 +294,8 @@ func reportImport(env *form.Env, b *bundle.Bundle, format string) error {
 	return keepAndRender(env, format, b, runs.Library(b))
 }
 
-// reportFit prints whether what was measured is good enough for a program, and fails where it is not.
-func reportFit(env *form.Env, b *bundle.Bundle, name, format string) error {
+// ReportFit prints whether what was measured is good enough for a program, and fails where it is not.
+func ReportFit(env *form.Env, b *bundle.Bundle, name, format string) error {
 	p, err := verdict.ProfileOf(name)
 	if err != nil {
 		return form.Usage(err)

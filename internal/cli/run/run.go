@@ -26,6 +26,7 @@ import (
 	"plimsoll/internal/screen"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
+	"plimsoll/internal/verdict"
 )
 
 type runOptions struct {
@@ -37,6 +38,7 @@ type runOptions struct {
 	labels     []string
 	resume     string
 	against    string // a baseline: last:10, a run, or a table of expected figures
+	profile    string // of a program whose limit judges the syncs
 	dryRun     bool
 	sharedHost string
 	probe      bool
@@ -68,6 +70,9 @@ the end. Existing files are never written to unless named with --destroy.`,
 		ValidArgsFunction: form.CompleteScenarios,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Scenarios, o.Given, o.Tool = args, cmd.Flags().Changed, env.Tool()
+			if o.profile != "" && len(args) == 0 && o.resume == "" {
+				o.Scenarios = []string{syncsOf}
+			}
 			if err := o.fromSuite(cmd); err != nil {
 				return form.Usage(err)
 			}
@@ -79,7 +84,8 @@ the end. Existing files are never written to unless named with --destroy.`,
 	}
 	o.measuring(cmd)
 	o.repeat.addFlags(cmd)
-	form.Bind(cmd.Flags(), "run", "against", &o.against)
+	form.Bind(cmd.Flags(), "run", "against", &o.against, "for", &o.profile)
+	cmd.MarkFlagsMutuallyExclusive("against", "for") // each has the first line
 	o.pg.addFlags(cmd.Flags())
 	form.AddChoice(cmd, &o.FirstTouch, "first-touch", "test whether volumes made from a snapshot are loaded, `WHEN`",
 		[]string{"auto", bench.SkipFirstTouch})
@@ -101,6 +107,11 @@ func runRun(ctx context.Context, env *form.Env, o runOptions) error {
 	if err != nil {
 		return form.Usage(err)
 	}
+	if o.profile != "" {
+		if _, err := verdict.ProfileOf(o.profile); err != nil { // before a minute of measuring, not after it
+			return form.Usage(err)
+		}
+	}
 	p, err := o.plan(ctx, env)
 	if err != nil {
 		return err
@@ -114,6 +125,9 @@ func runRun(ctx context.Context, env *form.Env, o runOptions) error {
 	b, err := o.measured(ctx, env, p, "run")
 	if err != nil {
 		return err
+	}
+	if o.profile != "" {
+		return errors.Join(comparecli.ReportFit(env, b, o.profile, o.format), comparecli.KeepReports(b))
 	}
 	var judged *comparecli.Judged
 	if o.against != "" {
@@ -133,6 +147,9 @@ func runRun(ctx context.Context, env *form.Env, o runOptions) error {
 	fmt.Fprintln(to.Out)
 	return comparecli.Worst(form.RunError(b), judged.Print(&to, string(page.Text)))
 }
+
+// syncsOf is the suite that measures what --for judges: small writes, each of them synced.
+const syncsOf = "etcd"
 
 // gate takes what --fail-on asks of the baseline out of what it asks of the run.
 func (o *runOptions) gate() (compare.Gate, error) {

@@ -162,6 +162,8 @@ func importedCases() []labelled {
 		return func(m *diagnose.Measurement) { m.Result.Total.Write.Clat.Mean = float64(d) }
 	}
 	inOrder := reading
+	mapped := reading
+	mapped.Direct, mapped.Buffered, mapped.Engine = false, true, "mmap"
 	inOrder.Sequential, inOrder.Direct, inOrder.Buffered, inOrder.Engine = true, false, true, "psync"
 	preRead, keptCache, network, objects := inOrder, inOrder, random(0, k4, 1, 1), random(0, k4, 1, 1)
 	preRead.PreRead, keptCache.KeepCache, network.Engine, objects.Engine = true, true, "net", "http"
@@ -275,6 +277,8 @@ func importedCases() []labelled {
 		{"sequential reads of a cache that was kept, waiting", of(keptCache, took(100000, 0, 0.0095), computing(0.5)), "", "PL501"},
 		{"sequential reads, of which 50 I/Os of a device are at most 200 MiB of 2.3 GiB", of(inOrder, took(10000, 0, 0.1), counted("sda", 50, 0)), "PL419", "PL501"},
 		{"the same, not one I/O of the device", of(inOrder, took(10000, 0, 0.1), counted("sda", 0, 0)), "PL419", "PL501"},
+		{"mapped reads of persistent memory that counted none of them", of(mapped, took(29e6, 0, 0.02), counted("pmem0", 0, 0)), "PL419", "PL501"},
+		{"direct reads of persistent memory, which DAX does not count", of(reading, took(900000, 0, 0.9), counted("pmem0", 0, 0)), "PL401", "PL501"},
 		{"sequential reads of which 600 read-aheads may have brought all", of(inOrder, took(10000, 0, 0.1), counted("sda", 600, 0)), "", "PL501"},
 		{"reads of a server, beside the disk of the client", of(remote, took(10000, 0, 0.1), counted("sda", 0, 0)), "", "PL501"},
 		{"sequential reads of an array that counts at its members only", of(inOrder, took(10000, 0, 0.1), counted("md0", 0, 0), member("sdb", 600)), "", "PL501"},

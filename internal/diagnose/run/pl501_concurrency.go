@@ -85,10 +85,6 @@ func concurrency(c *diagnose.Case, m diagnose.Measurement) finding.Finding {
 		f.Fix = "Measure with twice the depth: if IOPS grow, concurrency limits; if latency doubles instead, " +
 			"something else does."
 		f.Commands = []string{twiceTheDepth(m)}
-		if candidates, where := limiters(c, m); candidates != "" {
-			f.Message += " The figure is steady and within 1 % of a known limit: " + candidates + "."
-			f.Evidence = append(f.Evidence, finding.Evidence{What: "limits within 1 %", Found: candidates, Where: where})
-		}
 	}
 	return f
 }

@@ -2,8 +2,6 @@ package output
 
 import (
 	"bytes"
-	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -34,24 +32,16 @@ type histScan struct {
 	// first, second and last are times of entries; second is the first that differs, 0 for none.
 	first, second, last uint64
 	blocks              [3]uint64 // the largest block size
-	lines               int
-	unread              []fio.Unread
-	missed              int
-	garbage             bool // counts that cannot be
+	garbage             bool      // counts that cannot be
+	logLines
 }
 
 func readHistLog(r io.Reader, base string, out *fio.Output, row int) error {
 	s := &histScan{}
-	if err := s.reader(r); err != nil {
+	if err := eachLine(r, 4*maxHistLine, s.line); err != nil {
 		return err
 	}
-	for _, u := range s.unread {
-		u.File = base
-		out.Unread = append(out.Unread, u)
-	}
-	if s.missed > 0 {
-		out.Unread = append(out.Unread, fio.Unread{File: base, Why: fmt.Sprintf("%d further lines", s.missed)})
-	}
+	s.into(out, base)
 	if s.garbage {
 		out.Doubts = append(out.Doubts,
 			base+": it holds counts that cannot be, as fio before 3.17 wrote them, so nothing in it counts")
@@ -124,37 +114,6 @@ func (s *histScan) scale() (width int, unit time.Duration, doubt string) {
 	return 1, time.Nanosecond, ""
 }
 
-func (s *histScan) reader(r io.Reader) error {
-	buf := make([]byte, 4*maxHistLine)
-	have := 0
-	for {
-		n, err := io.ReadFull(r, buf[have:])
-		have += n
-		final := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
-		if err != nil && !final {
-			return err
-		}
-		i := 0
-		for i < have {
-			n := bytes.IndexByte(buf[i:have], '\n')
-			if n < 0 {
-				if !final && i > 0 {
-					break
-				}
-				n = have - i // the last line, or one too long to be fio's
-			}
-			s.line(buf[i : i+n])
-			i = min(i+n+1, have)
-		}
-		if final {
-			return nil
-		}
-		have = copy(buf, buf[i:have])
-	}
-}
-
-var histZeros = binary.LittleEndian.Uint64([]byte("0, 0, 0,"))
-
 func (s *histScan) line(l []byte) {
 	s.lines++
 	l = bytes.TrimRight(l, "\r \t,")
@@ -175,11 +134,6 @@ func (s *histScan) line(l []byte) {
 	for pass := range 2 {
 		i, columns = at, 0
 		for i < len(l) {
-			if len(l)-i > 9 && binary.LittleEndian.Uint64(l[i:]) == histZeros && l[i+8] == ' ' {
-				i += 9 // three empty bins: most are
-				columns += 3
-				continue
-			}
 			v, next, ok := histNumber(l, i)
 			if !ok || columns >= bins.Count || v >= impossibleCount {
 				why := "want counts of I/Os, at most 1,856"
@@ -221,32 +175,9 @@ func knownHistColumns(n int) bool {
 	return false
 }
 
-// histNumber reads a number at i, and the comma and blanks behind it.
+// histNumber reads a number at i, and the comma behind it.
 func histNumber(l []byte, i int) (v uint64, next int, ok bool) {
-	for i < len(l) && l[i] == ' ' {
-		i++
-	}
-	start := i
-	for i < len(l) && l[i]-'0' <= 9 && i-start < 19 {
-		v = v*10 + uint64(l[i]-'0')
-		i++
-	}
-	ok = i > start
-	if i < len(l) {
-		ok = ok && l[i] == ','
-		i++
-	}
-	for i < len(l) && l[i] == ' ' {
-		i++
-	}
-	return v, i, ok
-}
-
-func (s *histScan) miss(l []byte, why string) {
-	if len(s.unread) >= maxLogUnread {
-		s.missed++
-		return
-	}
-	s.unread = append(s.unread,
-		fio.Unread{Line: s.lines, Text: string(bytes.ToValidUTF8(l[:min(len(l), 100)], []byte("\uFFFD"))), Why: why})
+	v, n := logField(l[min(i, len(l)):])
+	i += n
+	return v, i + 1, n > 0 && (i >= len(l) || l[i] == ',')
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -299,4 +300,37 @@ func (s *jsonScan) skip() []byte {
 	}
 	s.fail("the end of a value")
 	return nil
+}
+
+// deepest is more than the brackets that stand open within each other in a document of fio's.
+const deepest = 64
+
+// closed ends a document where it breaks off: its last value that is whole is its last, and what is open is closed.
+func closed(b []byte) []byte {
+	var open, at []byte // the brackets that close what is open now, and at the last whole value
+	whole, quoted := 0, false
+	for i := 0; i < len(b) && len(open) < deepest; i++ {
+		switch c := b[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			open = append(open, c+2) // in ASCII the closing one is the next but one
+		case c == '}' || c == ']':
+			if len(open) == 0 || open[len(open)-1] != c {
+				i = len(b)
+				break
+			}
+			open = open[:len(open)-1]
+			whole, at = i+1, append(at[:0], open...)
+		case c == ',':
+			whole, at = i, append(at[:0], open...)
+		case bytes.IndexByte([]byte("`#<|"), c) >= 0: // prose
+			i = len(b)
+		}
+	}
+	slices.Reverse(at)
+	return slices.Concat(b[:whole], at)
 }

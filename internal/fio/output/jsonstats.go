@@ -114,33 +114,9 @@ func (p *jsonParser) sync(j *fio.Job) {
 func (p *jsonParser) shares() []fio.Share {
 	list := make([]fio.Share, 0, 7)
 	p.object(func(key []byte) {
-		list = append(list, fio.Share{Label: jsonDepthLabel(key), Value: p.percent()})
+		list = append(list, fio.Share{Label: strings.ToValidUTF8(string(key), "\uFFFD"), Value: p.percent()})
 	})
 	return list
-}
-
-func jsonDepthLabel(key []byte) string {
-	switch string(key) { // the usual ones without allocating
-	case "0":
-		return "0"
-	case "1":
-		return "1"
-	case "2":
-		return "2"
-	case "4":
-		return "4"
-	case "8":
-		return "8"
-	case "16":
-		return "16"
-	case "32":
-		return "32"
-	case "64":
-		return "64"
-	case ">=64":
-		return ">=64"
-	}
-	return strings.ToValidUTF8(string(key), "\uFFFD")
 }
 
 // buckets reads {"2": 0.0, …, ">=2000": 0.1} and keeps those that are not empty.

@@ -10,11 +10,9 @@ import (
 	"math"
 	"path"
 	"regexp"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"plimsoll/internal/fio"
@@ -95,10 +93,8 @@ func compareLogNames(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-const (
-	logBlock    = 1 << 18
-	logParallel = 8 << 20 // from this size on a regular file is read by several at once
-)
+// logBlock is what is read of a log at once, and the longest line.
+const logBlock = 1 << 18
 
 var logDirNames = [3]string{"read", "write", "trim"}
 
@@ -114,18 +110,12 @@ func readLog(r io.Reader, base, kind string, out *fio.Output, row int) (known bo
 	}
 	head = head[:n]
 	layout := logLayoutOf(head)
-	scan, err := scanLog(r, head, layout)
-	if err != nil {
+	scan := newLogScan(layout)
+	if err := eachLine(io.MultiReader(bytes.NewReader(head), r), logBlock, scan.line); err != nil {
 		return false, err
 	}
 	known = layout.columns != 4 || !strings.HasSuffix(kind, "lat")
-	for _, u := range scan.unread {
-		u.File = base
-		out.Unread = append(out.Unread, u)
-	}
-	if scan.missed > 0 {
-		out.Unread = append(out.Unread, fio.Unread{File: base, Why: fmt.Sprintf("%d further lines", scan.missed)})
-	}
+	scan.into(out, base)
 	j := &out.Jobs[row]
 	for d, dir := range j.Directions() {
 		total := scan.total(d)
@@ -248,7 +238,7 @@ func logLayoutOf(head []byte) logLayout {
 		if len(cols) < 3 || len(cols) > 8 {
 			continue
 		}
-		if first, ok := logField(cols[0]); ok && seen == 0 && first > epochTimes {
+		if first, n := logField(cols[0]); n > 0 && seen == 0 && first > epochTimes {
 			layout.start = first
 		}
 		seen++
@@ -257,8 +247,8 @@ func logLayoutOf(head []byte) logLayout {
 			if i >= len(cols) {
 				return false
 			}
-			v, ok := logField(cols[i])
-			return ok && v <= 2
+			v, n := logField(cols[i])
+			return n > 0 && v <= 2
 		}
 		third, fourth = third && isDir(2), fourth && isDir(3)
 	}
@@ -270,72 +260,4 @@ func logLayoutOf(head []byte) logLayout {
 	}
 	layout.both = !third && fourth && layout.columns >= 5
 	return layout
-}
-
-// scanLog reads head and what follows it in r, in parts at once where r is a large regular file.
-func scanLog(r io.Reader, head []byte, layout logLayout) (*logScan, error) {
-	if f, ok := r.(interface {
-		io.ReaderAt
-		fs.File
-	}); ok {
-		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Size() >= logParallel {
-			return scanLogParts(f, info.Size(), layout, min(runtime.GOMAXPROCS(0), 8))
-		}
-	}
-	s := newLogScan(layout)
-	return s, s.reader(io.MultiReader(bytes.NewReader(head), r))
-}
-
-// reader scans a stream in blocks. A line longer than a block is none of fio's: it is noted and
-// passed over.
-func (s *logScan) reader(r io.Reader) error {
-	buf := make([]byte, logBlock)
-	have := 0
-	for {
-		n, err := io.ReadFull(r, buf[have:])
-		have += n
-		final := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
-		if err != nil && !final {
-			return err
-		}
-		done := s.block(buf[:have], final)
-		if final {
-			return nil
-		}
-		if done == 0 {
-			s.miss(buf[:have])
-			done = have
-		}
-		have = copy(buf, buf[done:have])
-	}
-}
-
-// scanLogParts splits a file at line ends and scans the parts at the same time.
-func scanLogParts(f io.ReaderAt, size int64, layout logLayout, parts int) (*logScan, error) {
-	cuts := []int64{0}
-	probe := make([]byte, 1<<12)
-	for i := 1; i < parts; i++ {
-		at := size * int64(i) / int64(parts)
-		n, err := f.ReadAt(probe, at)
-		if err != nil && !errors.Is(err, io.EOF) {
-			return nil, err
-		}
-		if nl := bytes.IndexByte(probe[:n], '\n'); nl >= 0 && at+int64(nl)+1 > cuts[len(cuts)-1] {
-			cuts = append(cuts, at+int64(nl)+1)
-		}
-	}
-	cuts = append(cuts, size)
-	scans, errs := make([]*logScan, len(cuts)-1), make([]error, len(cuts)-1)
-	var wg sync.WaitGroup
-	for i := range scans {
-		wg.Go(func() {
-			scans[i] = newLogScan(layout)
-			errs[i] = scans[i].reader(io.NewSectionReader(f, cuts[i], cuts[i+1]-cuts[i]))
-		})
-	}
-	wg.Wait()
-	for _, s := range scans[1:] {
-		scans[0].merge(s)
-	}
-	return scans[0], errors.Join(errs...)
 }

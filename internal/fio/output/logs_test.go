@@ -211,7 +211,7 @@ func TestHistogramLogIsAddedToTheBin(t *testing.T) {
 	}
 	b.WriteString("3000, 0, 4096, 1, 2\n") // cut short: reported, not added
 	s := &histScan{}
-	if err := s.reader(strings.NewReader(b.String())); err != nil {
+	if err := eachLine(strings.NewReader(b.String()), 4*maxHistLine, s.line); err != nil {
 		t.Fatal(err)
 	}
 	if s.bins != want {
@@ -222,8 +222,8 @@ func TestHistogramLogIsAddedToTheBin(t *testing.T) {
 	}
 }
 
-// TestLogScanAgreesWithTheSlowWay reads odd logs by the fast way and line by line.
-func TestLogScanAgreesWithTheSlowWay(t *testing.T) {
+// TestLogsInBlocks: odd logs are read alike in blocks and line by line.
+func TestLogsInBlocks(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	var b strings.Builder
 	for i := range 20000 {
@@ -231,53 +231,23 @@ func TestLogScanAgreesWithTheSlowWay(t *testing.T) {
 		v := r.Uint64() >> (20 + r.IntN(44))
 		tail := []string{", 4096, 0", ", 4096, 0", ", 4096, 0", ", 1048576, 0x0000", ", 4096, 0\r", ",4096,0", ", 123456789012345, 0"}[r.IntN(7)]
 		if i%5000 == 4999 {
-			tail = ", four, 0"
+			tail = []string{", four, 0", ", 4096,", ", 99999999999999999999, 0", ", -1, 0"}[i/5000]
 		}
 		fmt.Fprintf(&b, "%d, %d, %d%s\n", ms, v, r.IntN(3), tail)
 	}
-	data := []byte(b.String())
-	layout := logLayoutOf(data)
-	fast, slow := newLogScan(layout), newLogScan(layout)
-	if err := fast.reader(strings.NewReader(b.String())); err != nil {
+	layout := logLayoutOf([]byte(b.String()))
+	blocks, lines := newLogScan(layout), newLogScan(layout)
+	if err := eachLine(strings.NewReader(b.String()), 128, blocks.line); err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(b.String()) {
-		slow.line([]byte(strings.TrimSuffix(line, "\n")))
+		lines.line([]byte(strings.TrimSuffix(line, "\n")))
 	}
-	if fast.bins != slow.bins || fast.points != slow.points || fast.bytes != slow.bytes || fast.last != slow.last || fast.lines != slow.lines || asJSON(t, fast.unread) != asJSON(t, slow.unread) {
-		t.Errorf("fast: %d lines, last %d, %d unread; slow: %d lines, last %d, %d unread", fast.lines, fast.last, len(fast.unread), slow.lines, slow.last, len(slow.unread))
+	if blocks.bins != lines.bins || blocks.points != lines.points || blocks.bytes != lines.bytes || blocks.last != lines.last || blocks.lines != lines.lines {
+		t.Errorf("blocks: %d lines, last %d; lines: %d, last %d", blocks.lines, blocks.last, lines.lines, lines.last)
 	}
-	if len(fast.unread) != 4 || fast.unread[0].Line != 5000 {
-		t.Errorf("not understood: %+v", fast.unread)
-	}
-	cut := len(data) / 3
-	cut += strings.IndexByte(b.String()[cut:], '\n') + 1
-	one, two := newLogScan(layout), newLogScan(layout)
-	if one.reader(strings.NewReader(b.String()[:cut])) != nil || two.reader(strings.NewReader(b.String()[cut:])) != nil {
-		t.Fatal("reading parts")
-	}
-	one.merge(two)
-	if one.bins != fast.bins || one.points != fast.points || asJSON(t, one.unread) != asJSON(t, fast.unread) {
-		t.Error("two parts merged are not the whole")
-	}
-}
-
-func TestLogNumber(t *testing.T) {
-	for _, s := range []string{"0", "7", "42", "123", "9999", "12345", "987654", "1234567", "12345678"} {
-		v, n := logNumber([]byte(s + ", 1, 2, 3"))
-		if fmt.Sprint(v) != s || n != len(s) {
-			t.Errorf("%s: got %d, %d digits", s, v, n)
-		}
-	}
-}
-
-func TestLogBinIsBinOf(t *testing.T) {
-	for v := range uint64(5000) {
-		for _, x := range []uint64{v, v * 12345, v << 40} {
-			if got, want := logBin(x), bins.Of(time.Duration(x)); got != want {
-				t.Fatalf("%d: bin %d, want %d", x, got, want)
-			}
-		}
+	if len(blocks.unread) != 4 || blocks.unread[0].Line != 5000 {
+		t.Errorf("not understood: %+v", blocks.unread)
 	}
 }
 

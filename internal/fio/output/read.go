@@ -91,6 +91,9 @@ func Read(name string, data io.Reader) ([]*fio.Output, error) {
 	if len(rest) == 0 {
 		return outs, nil
 	}
+	if rows, _ := headless(rest); len(outs) == 0 && len(rows) > 0 {
+		return rows, nil
+	}
 	m := newMixed()
 	m.outs, m.lines = outs, bytes.Count(whole[:len(whole)-len(rest)], []byte{'\n'})
 	return m.read(name, bytes.NewReader(rest))
@@ -105,7 +108,12 @@ func readText(name string, head []byte, data io.Reader) ([]*fio.Output, error) {
 	if names, texts := writers(head); len(names) > 0 && len(head) < foreign.Limit {
 		return apart(name, names, texts)
 	}
+	if len(head) < foreign.Limit {
+		head = undressed(head)
+	}
 	others, rest := foreign.Read(head)
+	rows, rest := headless(rest)
+	others = append(others, rows...)
 	outs, err := newMixed().read(name, io.MultiReader(bytes.NewReader(rest), data))
 	others = slices.DeleteFunc(others, func(o *fio.Output) bool { return o.Summary && repeats(outs, &o.Jobs[0]) })
 	return append(outs, others...), err
@@ -397,8 +405,8 @@ func insideJSON(doc []byte, line, depth int) (outs []*fio.Output) {
 
 // broken keeps what a document that is not whole holds. Other people's JSON is passed over.
 func (m *mixedReader) broken(doc []byte, err error) {
-	out, _, partial := parseJSONPrefix(doc)
-	if errors.Is(partial, errNotFio) || out == nil && !startsDocument(doc) {
+	out, _, partial := parseJSONPrefix(closed(doc))
+	if out == nil && !startsDocument(doc) {
 		m.reread(doc)
 		return
 	}
@@ -409,9 +417,7 @@ func (m *mixedReader) broken(doc []byte, err error) {
 	if partial != nil {
 		err = errors.Join(err, partial)
 	}
-	if out.Missing.Add(part.Ending); len(out.Jobs) > 0 && !bytes.Contains(doc, []byte(`"disk_util"`)) {
-		out.Missing.Add(part.AllJobs) // it ends within them
-	}
+	endsWithin(out, doc)
 	unread := fio.Unread{Line: m.at(), Text: "a json document", Why: strings.ReplaceAll(err.Error(), "\n", "; ")}
 	if n := len(m.outs); n > 0 && len(out.Jobs) == 0 { // a stream of documents that was cut off
 		m.outs[n-1].Unread = append(m.outs[n-1].Unread, unread)
@@ -419,6 +425,22 @@ func (m *mixedReader) broken(doc []byte, err error) {
 	}
 	out.Unread = append(out.Unread, unread)
 	m.outs = append(m.outs, out)
+}
+
+// endsWithin notes what a document lacks that breaks off.
+func endsWithin(out *fio.Output, doc []byte) {
+	out.Missing.Add(part.Ending)
+	if bytes.Contains(doc, []byte(`"disk_util"`)) || len(out.Jobs) == 0 {
+		return
+	}
+	last := &out.Jobs[len(out.Jobs)-1]
+	if last.Read.N+last.Write.N+last.Trim.N == 0 && last.Mixed == nil && last.Error == 0 { // its figures come later
+		out.Jobs = out.Jobs[:len(out.Jobs)-1]
+	}
+	if out.Missing.Add(part.AllJobs); strings.Contains(last.Options["rw"]+out.Global["rw"], "rw") && last.Write.N == 0 {
+		out.Missing.Add(part.AllSides)
+		out.Missing.Side = "write"
+	}
 }
 
 // startsDocument says that a brace opens a document of fio's: its version is the first key.

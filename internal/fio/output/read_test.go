@@ -180,7 +180,7 @@ func TestReadConcatenatedAndTruncated(t *testing.T) {
 		t.Fatalf("%d outputs", len(outs))
 	}
 	last := outs[2]
-	if len(last.Jobs) != 2 || len(last.Unread) != 1 || !strings.Contains(last.Unread[0].Why, "stops in the middle") {
+	if len(last.Jobs) != 3 || len(last.Unread) != 1 || !strings.Contains(last.Unread[0].Why, "stops in the middle") {
 		t.Errorf("of the truncated document: %d rows, %+v", len(last.Jobs), last.Unread)
 	}
 	if want := bytes.Count(mixed, []byte("\n")) + 1; last.Unread[0].Line > want {

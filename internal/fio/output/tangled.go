@@ -3,6 +3,7 @@ package output
 import (
 	"bytes"
 	"cmp"
+	"html"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,6 +20,47 @@ var whose = []*regexp.Regexp{
 	regexp.MustCompile(`^(\[[\w-]*/[^\]]*\]) ?`),
 	regexp.MustCompile(`^[A-Z][a-z]{2} +\d+ [\d:]{8} (\S+ [^\s:]+): ?`),
 	regexp.MustCompile(`^([\w.-]+): ?`),
+	regexp.MustCompile(`^([^\s:=|(]*[./][^\s:=|(]*):(?:\d+:)?`), // grep, also of one file
+}
+
+// notWho are words that begin lines of fio's own.
+var notWho = regexp.MustCompile(`^(?i:read|write|trim|mixed|fio|cpu|iops)$`)
+
+// marks stand before each line of what a logger, a mail or a program like ts passed on.
+var marks = append([]*regexp.Regexp{
+	regexp.MustCompile(`^(?:> ?)+`),
+	regexp.MustCompile(`^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?:? ?`),
+}, whose...)
+
+var ansi = regexp.MustCompile("\x1b\\[[0-9;?]*[A-Za-z]")
+
+// undressed takes off fio's documents what terminals, web pages, mails and loggers put around their lines; of text the
+// reader of lines does it.
+func undressed(text []byte) []byte {
+	at := bytes.Index(text, []byte("fio version"))
+	if at < 0 {
+		return text
+	}
+	if bytes.IndexByte(text, 0x1b) >= 0 {
+		text = ansi.ReplaceAll(text, nil)
+	}
+	if bytes.Contains(text, []byte("&quot;fio version")) {
+		text = []byte(html.UnescapeString(string(text)))
+	}
+	for range 3 {
+		at = bytes.Index(text, []byte("fio version"))
+		line := text[bytes.LastIndexByte(text[:at], '\n')+1 : at]
+		k := slices.IndexFunc(marks, func(mark *regexp.Regexp) bool { return mark.Match(line) })
+		if k < 0 {
+			break
+		}
+		var bare bytes.Buffer
+		for l := range bytes.Lines(text) {
+			bare.Write(l[len(marks[k].Find(l)):])
+		}
+		text = bare.Bytes()
+	}
+	return text
 }
 
 const (
@@ -30,11 +72,11 @@ const (
 // lines of the others stay, empty, so that each has its number.
 func writers(text []byte) (names []string, texts map[string][]byte) {
 	lines := bytes.SplitAfter(text, []byte("\n"))
-	for _, form := range whose {
+	for k, form := range whose {
 		of, count := make([]string, len(lines)), map[string]int{}
 		for i, l := range lines {
 			m := form.FindSubmatch(l)
-			if m == nil && len(bytes.TrimSpace(l)) > 0 {
+			if m == nil && len(bytes.TrimSpace(l)) > 0 || m != nil && notWho.Match(m[1]) {
 				count = nil
 				break
 			}
@@ -43,7 +85,7 @@ func writers(text []byte) (names []string, texts map[string][]byte) {
 				count[of[i]]++
 			}
 		}
-		if len(count) < 2 || len(count) > mostWriters {
+		if alone := k == len(whose)-1; len(count) < 2 && !(alone && len(count) == 1) || len(count) > mostWriters {
 			continue
 		}
 		texts = map[string][]byte{}

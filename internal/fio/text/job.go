@@ -227,6 +227,9 @@ func (t *Reader) direction(name, rest, body string) {
 		d.ZoneResets = n.Mant
 		good = good && n.OK && n.Unit == "zone resets"
 	}
+	if d.bw.Mant > 0 && d.bw.Unit == "" { // cut off: fio prints a unit always
+		d.bw, good = Num{}, false
+	}
 	for _, n := range []Num{d.io, d.bw} {
 		_, ok := n.bytes(1024)
 		good = good && (ok || n == Num{})

@@ -81,6 +81,7 @@ type Reader struct {
 	Within bool
 
 	host string   // whose rows follow, where fio --client wrote it on a line of its own
+	file string   // of which grep found the line before
 	left *textJob // the row that a comment line interrupted
 }
 
@@ -88,6 +89,7 @@ var (
 	textANSI   = regexp.MustCompile("\x1b(\\[[0-9;?]*[ -/]*[@-~]|\\][^\x07\x1b]*(\x07|\x1b\\\\)|[()][0-9A-B])")
 	textStamp  = regexp.MustCompile(`^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?[: ] ?`)
 	textHost   = regexp.MustCompile(`^<([^<> ]+)> ?`)
+	textFile   = regexp.MustCompile(`^([^\s=|(]+?):(?:\d+:)? +(\S.*)$`) // as grep names the file of a line
 	textPrompt = regexp.MustCompile(
 		`^(?:(?:\[[^\]]*\]\s*[$#]|\S+@\S+(?: \S+ ?)?[$#%]|\S+@\S+:\S*\s?[$#]|[$#>❯➜λ])\s+|\[[^\]]*@[^\]]*\][$#]? *|(?:PS )?[A-Za-z]:\\[^>]*>\s*|\S+@\S+:?\S*[$#]$)`,
 	)
@@ -126,6 +128,12 @@ func cleanText(s string) string {
 	}
 	if strings.Contains(s, "*, ") {
 		s = textStarred.ReplaceAllString(s, "$1")
+	}
+	if strings.IndexByte(s, '`') >= 0 { // of each line by itself, or of its parts
+		bare := strings.ReplaceAll(s, "`", "")
+		if at := textStarts.FindStringIndex(strings.TrimSpace(bare)); at != nil && at[0] == 0 {
+			s = bare
+		}
 	}
 	if strings.IndexByte(s, '<') >= 0 || strings.Contains(s, "{") || strings.Contains(s, "[/") ||
 		strings.HasPrefix(s, "[") {
@@ -194,6 +202,7 @@ func (t *Reader) whole(s string, bold bool) {
 	if m := textHost.FindStringSubmatch(s); m != nil {
 		host, s = m[1], s[len(m[0]):]
 	}
+	s = t.found(s)
 	body := strings.TrimSpace(s)
 	if t.continues {
 		t.addCommand(body)
@@ -235,6 +244,24 @@ func (t *Reader) whole(s string, bold bool) {
 	t.other(body, bold)
 }
 
+// found takes the name of a file off a line that grep found in it, and begins another run with another file.
+func (t *Reader) found(s string) string {
+	if s == "" || s[0] == ' ' || !strings.Contains(s, ": ") || !strings.Contains(s, "=") {
+		return s
+	}
+	m := textFile.FindStringSubmatch(s)
+	if m == nil {
+		return s
+	}
+	if at := textStarts.FindStringIndex(m[2]); at == nil || at[0] > 0 {
+		return s
+	}
+	if m[1] != t.file {
+		t.job, t.closed, t.file, t.title = nil, true, m[1], m[1]
+	}
+	return m[2]
+}
+
 // other handles lines that are not fio's figures.
 func (t *Reader) other(body string, bold bool) {
 	t.apart = t.apart || body != "" && !isElision(body)
@@ -268,7 +295,7 @@ func (t *Reader) other(body string, bold bool) {
 		t.closed = true
 	case bold || isTextHeading(body):
 		t.job, t.closed = nil, true
-		t.title = strings.TrimSpace(strings.TrimSuffix(body, ":"))
+		t.title = strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(body, "// "), ":"))
 	case isTextMessage(body):
 		if t.run == nil && failedJob.MatchString(body) { // what it was to do was cut off
 			t.startRun()
@@ -323,9 +350,11 @@ const signalled = "fio: terminating on signal"
 
 const maxTextMessages = 100
 
+// isTextHeading says that a line names what follows: a word with a colon, or a comment that ends with one.
 func isTextHeading(s string) bool {
-	name, ok := strings.CutSuffix(s, ":")
-	return ok && name != "" && len(name) <= 64 && !strings.ContainsAny(name, " \t=,;|")
+	comment, is := strings.CutPrefix(s, "// ")
+	name, ok := strings.CutSuffix(comment, ":")
+	return ok && name != "" && len(name) <= 64 && !strings.ContainsAny(name, "\t=,;|") && (is || !strings.Contains(name, " "))
 }
 
 func isTextMessage(s string) bool {

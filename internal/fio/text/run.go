@@ -272,7 +272,11 @@ func (t *Reader) group(number string) {
 			again = again || g.ID == id
 		}
 	}
+	before := t.run
 	r := t.need(again)
+	if again && r.out.Command == "" { // one command for sums that are quoted below one another
+		r.out.Command = before.out.Command
+	}
 	t.job = nil
 	r.out.Groups = append(r.out.Groups, fio.Group{ID: id, Directions: map[string]fio.GroupRate{}})
 	r.group = len(r.out.Groups) - 1

@@ -37,6 +37,8 @@ func (r *textRun) settle() {
 			}
 		}
 	}
+	// fio prints the heading of a group whose jobs all failed, and nothing below it.
+	r.out.Groups = slices.DeleteFunc(r.out.Groups, func(g fio.Group) bool { return len(g.Directions) == 0 })
 	slices.SortStableFunc(r.out.Unread, func(a, b fio.Unread) int { return cmp.Compare(a.Line, b.Line) })
 	MarkMembers(r.out.Disks)
 	r.markIndented()
@@ -300,7 +302,8 @@ func (r *textRun) rateOfGroup(j *textJob, i int, bs float64) {
 		d.Bytes = exact
 	}
 	r.out.Doubts = append(r.out.Doubts,
-		fmt.Sprintf("%s: its %s line is missing; the rates are those of its status group", j.Name, textDirNames[i]))
+		fmt.Sprintf("%s: its %s line is missing; the rates are those of its status group", cmp.Or(j.Name, "the row"),
+			textDirNames[i]))
 }
 
 // settle refines a direction. bs is its block size, 0 when not known or not one.

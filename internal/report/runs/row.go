@@ -93,7 +93,7 @@ func (operations) fill(r *row, s *bundle.Scenario) {
 	r.Also = also(r.Also, s.Result)
 	if margin, ok := strings.CutPrefix(r.Doubt, "± "); ok {
 		r.Margin = margin
-	} else {
+	} else if s.Result.Source == "" { // nobody repeats what others measured
 		r.NoMargin = r.Doubt
 	}
 	if c := s.Ceiling; c != nil && c.Known() && !c.Binding().SelfMeasured() {
