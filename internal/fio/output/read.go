@@ -264,16 +264,17 @@ type mixedReader struct {
 	text  *fiotext.Reader
 	outs  []*fio.Output
 	terse *fio.Output
-	lines int // before what split was given
-	depth int // of documents around this text
-	again int // how often a brace that opened no document was found
-	docs  int // that were found, of so many bytes together; small where the rest is not read
+	rows  map[string]bool // of terse output that were read: the same again is a quote
+	lines int             // before what split was given
+	depth int             // of documents around this text
+	again int             // how often a brace that opened no document was found
+	docs  int             // that were found, of so many bytes together; small where the rest is not read
 	size  int
 	small bool
 }
 
 func newMixed() *mixedReader {
-	m := &mixedReader{text: &fiotext.Reader{}}
+	m := &mixedReader{text: &fiotext.Reader{}, rows: map[string]bool{}}
 	m.split = &running.Splitter{Doc: m.document, Text: m.line, Blanks: true}
 	return m
 }
@@ -498,6 +499,10 @@ func (m *mixedReader) line(line string) {
 }
 
 func (m *mixedReader) row(line string) {
+	if m.rows[line] {
+		return
+	}
+	m.rows[line] = true
 	version, j, disks, err := parseTerse(line)
 	if m.terse == nil || version != m.terse.Version && m.terse.Version != "" {
 		m.terse = &fio.Output{Format: fio.Terse, Version: version}
