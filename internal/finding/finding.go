@@ -69,6 +69,8 @@ type Finding struct {
 	// Line and Col place a finding of lint in File, in characters from 1.
 	Line int `json:"line,omitempty"`
 	Col  int `json:"col,omitempty"`
+	// Alike is what findings of one rule at one option have in common that are printed as one.
+	Alike string `json:"-"`
 	// fine marks what is no finding: see Fine.
 	fine bool
 	// Edits correct the text where that is certain; lint --fix applies them.

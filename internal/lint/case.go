@@ -85,7 +85,9 @@ func NewCase(given Case) *Case {
 		for s := range f.Jobs {
 			src := &f.Jobs[s]
 			for i, section := range src.File.EachJob() {
-				c.add(c.newLintJob(f, src, i, section))
+				j := c.newLintJob(f, src, i, section)
+				j.rounds = j.eachRound(i)
+				c.add(j)
 			}
 			if c.nameless(*src) { // what it is to do is judged all the same
 				c.add(c.newLintJob(f, src, 0, src.File.Sections[0]))

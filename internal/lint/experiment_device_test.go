@@ -206,7 +206,8 @@ func TestSameBlocksOnADeviceExperiment(t *testing.T) {
 func TestBufferedWritesExperiment(t *testing.T) {
 	d := newLoopDevice(t, 16)
 	job := "[a]\nrw=write\nioengine=psync\nbs=64k\nsize=16m\nfilename=" + d.path + "\n"
-	warned(t, "PL105", job, true)
+	const typed = "fio --name=a --rw=write --ioengine=psync --bs=64k --filename=/mnt/f"
+	warned(t, "PL105", typed+" --size=16m\n", true)
 	written := func(job string) int {
 		_, before := d.moved(t)
 		experiment(t, job)
@@ -219,7 +220,9 @@ func TestBufferedWritesExperiment(t *testing.T) {
 	if plain > 8<<20 || synced < 16<<20 {
 		t.Error("want less than half of it, and all")
 	}
-	warned(t, "PL105", job+"end_fsync=1\n", false)
+	warned(t, "PL105", typed+" --size=16m --end_fsync=1\n", false)
+	warned(t, "PL155", typed+" --size=16g\n", true) // of which memory holds a part at the end, too
+	warned(t, "PL155", typed+" --size=16g --end_fsync=1\n", false)
 }
 
 // fio's rate is a ceiling on any machine; the job whose blocks have one size shows that it is reached.

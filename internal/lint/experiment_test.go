@@ -195,10 +195,8 @@ func TestZeroBuffersExperiment(t *testing.T) {
 
 func TestMixIgnoredExperiment(t *testing.T) {
 	const job = "[a]\nrw=randread\nrwmixread=50\nsize=1m\n"
-	warned(t, "PL120", job, true)
 	r, _, _ := experiment(t, job)
 	const mixes = "[a]\nrw=randrw\nrwmixread=50\nsize=1m\n"
-	warned(t, "PL120", mixes, false)
 	mixed, _, _ := experiment(t, mixes)
 	t.Logf("randread: %d reads, %d writes; randrw: %d, %d", r.Jobs[0].Read.IOs, r.Jobs[0].Write.IOs,
 		mixed.Jobs[0].Read.IOs, mixed.Jobs[0].Write.IOs)
@@ -491,10 +489,39 @@ func TestSectionPathExperiment(t *testing.T) {
 	}
 }
 
+// Each copy of a job replays all of the log.
+func TestReplayedTwiceExperiment(t *testing.T) {
+	_, _, dir := experiment(t, "[make]\nrw=write\nbs=4k\nsize=16k\nfilename=f\nwrite_iolog=log\n")
+	job := "[a]\nread_iolog=" + filepath.Join(dir, "log") + "\nioengine=posixaio\nsize=16k\n"
+	warned(t, "PL152", job+"numjobs=2\n", true)
+	warned(t, "PL152", job, false)
+	r, said, _ := experiment(t, job+"numjobs=2\n")
+	if len(r.Jobs) != 2 || r.Jobs[0].Write.IOs != 4 || r.Jobs[1].Write.IOs != 4 {
+		t.Errorf("%s %+v: want 4 writes of each", said, r.Jobs)
+	}
+}
+
+// A runtime is the latest end: what is read ends the job.
+func TestEndsEarlyExperiment(t *testing.T) {
+	const job = "[a]\nrw=read\nioengine=psync\nbs=64k\nsize=1m\nruntime=60\ndirectory=.\n"
+	warned(t, "PL129", job, true)
+	warned(t, "PL129", job+"time_based\n", false)
+	if r, said, _ := experiment(t, job); len(r.Jobs) != 1 || r.Jobs[0].Read.Bytes != 1<<20 {
+		t.Errorf("%s %+v: want 1 MiB", said, r.Jobs)
+	}
+}
+
 func TestVerifiesNothingExperiment(t *testing.T) {
 	const job = "[a]\nrw=write\nbs=4k\nsize=64k\nfilename=f\nverify_only\n"
 	warned(t, "PL165", job, true)
 	warned(t, "PL165", job+"verify=crc32c\n", false)
+	const back = "[a]\nrw=write\nbs=4k\nsize=64k\nfilename=f\ndo_verify=1\n"
+	warned(t, "PL165", back, true)
+	unread, _, _ := experiment(t, back)
+	checked, _, _ := experiment(t, back+"verify=crc32c\n")
+	if unread.Jobs[0].Read.IOs != 0 || checked.Jobs[0].Read.IOs != 16 {
+		t.Errorf("%+v %+v: want no read, and 16 with verify", unread.Jobs, checked.Jobs)
+	}
 	// The first section makes the file, the second goes over it.
 	r, said, dir := experiment(t, "[make]\nrw=write\nbs=4k\nsize=64k\nfilename=f\nbuffer_pattern=0x5a\n"+
 		strings.Replace(job, "[a]", "[a]\nstonewall", 1))

@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -28,6 +29,38 @@ type lintJob struct {
 	last     map[string]fio.Option // by fio's main name
 	load     fio.Workload
 	err      error // what of the options fio would not take; load is then what could be read
+	// rounds is the job in the rounds of the loops around it; round says that it is one of them.
+	rounds []*lintJob
+	round  bool
+}
+
+// looped are the options whose value in each round of a loop is judged.
+var looped = strings.Fields("rw numjobs iodepth ioengine direct")
+
+// eachRound is the job with each value that the document gives the variable of a loop.
+func (j *lintJob) eachRound(i int) (rounds []*lintJob) {
+	for _, name := range slices.Sorted(maps.Keys(j.src.Varies)) {
+		for _, value := range j.src.Varies[name] {
+			options := slices.Clone(j.sec.Options)
+			found := false
+			for k, o := range options {
+				if slices.Contains(looped, fio.BuiltinOptions().Main(o.Name)) &&
+					(o.Value == "$"+name || o.Value == "${"+name+"}") {
+					options[k].Value, found = value, true
+				}
+			}
+			if !found {
+				break
+			}
+			src := *j.src
+			src.Varies, src.Loop = nil, false
+			round := j.of.newLintJob(j.file, &src, i,
+				fio.Section{Name: j.sec.Name, Line: j.sec.Line, Options: options})
+			round.round = true
+			rounds = append(rounds, round)
+		}
+	}
+	return rounds
 }
 
 func (c *Case) newLintJob(f *script.File, src *script.Job, i int, section fio.Section) *lintJob {
@@ -46,8 +79,8 @@ func (c *Case) newLintJob(f *script.File, src *script.Job, i int, section fio.Se
 	}
 	known := fio.Section{Name: j.sec.Name, Line: j.sec.Line}
 	for _, o := range j.sec.Options {
-		if strings.Contains(o.Name, "$") { // a template's, of any number of options
-			j.partial = true
+		if strings.Contains(o.Name, "$") || !src.Command && !o.Bare && strings.TrimSpace(o.Value) == "" {
+			j.partial = true // a template, of any number of options
 			continue
 		}
 		name := fio.BuiltinOptions().Main(o.Name)
@@ -81,8 +114,12 @@ func (j *lintJob) windows() bool {
 		driveLetter.MatchString(j.last["filename"].Value) || driveLetter.MatchString(j.last["directory"].Value)
 }
 
-// prepares says whether a job's name says that it makes the data that others work on.
-func (j *lintJob) prepares() bool { return prepareName.MatchString(j.sec.Name) }
+// prepares says whether the name of a job or of its script says that it makes the data that others
+// work on.
+func (j *lintJob) prepares() bool {
+	return prepareName.MatchString(j.sec.Name) ||
+		j.file.Kind != script.Markdown && prepareName.MatchString(path.Base(j.file.Name))
+}
 
 var prepareName = regexp.MustCompile(`(?i)fill|prep|pre-?cond|condition|lay-?out|creat|init|setup|warm`)
 
@@ -275,7 +312,12 @@ func anyJob(check check) func(*Case, reporter) {
 		type key struct{ subject, says string }
 		seen := map[key]bool{}
 		for _, j := range c.jobs {
-			f := check(j)
+			var f *fault
+			for _, j := range slices.Concat(j.rounds, []*lintJob{j}) {
+				if f == nil {
+					f = check(j)
+				}
+			}
 			if f == nil || seen[key{f.Subject, f.Message}] {
 				continue
 			}

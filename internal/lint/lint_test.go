@@ -143,7 +143,7 @@ func TestJobRulesFire(t *testing.T) {
 		{"PL103", "[a]\nrw=read\nioengine=mmap\niodepth=${D}\n", "info ioengine=mmap keeps one I/O in flight per job, whatever iodepth says: 1 in flight, not what it asks for.", nil},
 		{"PL104", "[a]\nrw=read\nsize=9g\nioengine=libaio\niodepth=4\nbuffered=1\n", "libaio with direct=0 (fio's default) submits one I/O at a time", nil},
 		{"PL104", "[a]\nrw=read\nioengine=libaio\niodepth=4\nbuffered=1\n", "info libaio with direct=0 (fio's default) submits one I/O at a time", nil},
-		{"PL105", "fio --name=a --rw=write --size=1g --numjobs=2 --directory=/x\n", "info 2 GiB in all fits in most machines' memory, and direct=0: writes end there.", nil},
+		{"PL105", "fio --name=a --rw=write --size=1g --numjobs=2 --directory=/x\n", "2 GiB in all fits in most machines' memory, and direct=0: writes end there.", nil},
 		{"PL105", "fio --name=a --rw=randread --size=20g --directory=/x --time_based --runtime=60 --norandommap\n", "20 GiB in all fits in the machine's 64 GiB of memory", func(c *Case) { c.Memory = 64 * g }},
 		{"PL105", "fio --name=a --rw=randread --size=500m --direct=1\n", "info Random I/O on 500 MiB in all may stay", nil},
 		{"PL106", "fio --name=a --rw=randwrite --bs=16k --size=16K --time_based --runtime=60\n", "Each job has a file of 16 KiB, one block: it writes the same 16 KiB over and over.", nil},
@@ -327,7 +327,6 @@ func TestJobRulesStaySilent(t *testing.T) {
 		{"PL106", "fio --name=ttfb --rw=read --bs=1m --size=1m\n"}, // the time of one block
 		{"PL106", "fio --name=a --rw=randwrite --bs=4k --size=16k --time_based --runtime=9 --verify=md5\n"},
 		{"PL107", "[a]\nfilename=/x\nrw=${R}\nnumjobs=4\n"},
-		{"PL107", "[a]\nfilename=/x\nrw=write\nnumjobs=${N}\n"},
 		{"PL107", "[a]\nfilename=/x\nrw=RW\nnumjobs=4\n"},
 		{"PL116", "[a]\nrw=write\nbuffer_pattern=0xdead\nbuffer_compress_percentage=${P}\n"},
 		{"PL120", "[a]\nrw=read\nrwmixread=100\n"},

@@ -1,10 +1,13 @@
 package lint
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
+	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/script"
 )
 
 // syncOptions are those with which fio waits until writes have left the page cache.
@@ -24,6 +27,17 @@ func (j *lintJob) throughCache() bool {
 		!j.anyOpen("direct", "buffered", "ioengine")
 }
 
+// memoryPlace is where a path says that its file is in memory or on memory.
+var memoryPlace = regexp.MustCompile(`(?i)pmem|\bdax|/shm\b|tmpfs|ram-?disk|/dev/(?:ram|zram|nullb)`)
+
+// cacheMeant says whether a job may be meant to write through the page cache, or has none: direct=0
+// is written out, an application's pace is given, or the file is in memory. A job file may get direct=1
+// where it is started.
+func (j *lintJob) cacheMeant() bool {
+	return j.file.Kind == script.JobText || j.anyGiven("direct", "buffered", "thinktime") || j.load.Paced() ||
+		memoryPlace.MatchString(j.load.Filename+" "+j.load.Directory)
+}
+
 var unsynced = &rule{
 	Code: "PL155", Check: eachJob(measured(func(j *lintJob) *fault {
 		total := j.total()
@@ -32,8 +46,12 @@ var unsynced = &rule{
 			total > 0 && (tiny(j) || j.inMemory(j.of, total) != nil) {
 			return nil
 		}
-		return j.found(says("%s writes through the page cache and nothing forces them out: what memory still holds "+
+		f := j.found(says("%s writes through the page cache and nothing forces them out: what memory still holds "+
 			"at the end counts as written.", j.setting("direct", "0")), "rw", "direct")
+		if j.cacheMeant() {
+			f.Severity = finding.Info
+		}
+		return f
 	})),
 }
 

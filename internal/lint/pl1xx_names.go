@@ -74,8 +74,25 @@ func (c claim) contradicted(w fio.Workload) string {
 	return ""
 }
 
+// engineWord is an engine in the name of a job, of those whose names mean nothing else.
+var engineWord = regexp.MustCompile(`(?i)(?:^|[^a-z])(libaio|io_uring|posixaio|psync|pvsync2?)(?:[^a-z0-9]|$)`)
+
+// engineNamed is a finding where a job's name is that of an engine, and another one runs it.
+func (j *lintJob) engineNamed() *fault {
+	named := engineWord.FindAllStringSubmatch(j.sec.Name, -1)
+	if len(named) != 1 || j.open("ioengine") || !j.src.Command && !j.namesEngine() ||
+		strings.HasPrefix(j.load.Engine, strings.ToLower(named[0][1])) {
+		return nil
+	}
+	return j.found(says("The job is named %q, and runs with %s.", j.sec.Name,
+		j.setting("ioengine", fio.DefaultEngine)), "name", "ioengine")
+}
+
 var contradictingName = &rule{
 	Code: "PL154", Check: eachJob(measured(func(j *lintJob) *fault {
+		if f := j.engineNamed(); f != nil {
+			return f
+		}
 		if !j.given("rw") || j.open("rw") || unknown(j.sec.Name) || !j.measures() ||
 			strings.Contains(j.last["rw"].Value, ":") ||
 			j.anyGiven("percentage_random", "rw_sequencer", "zonemode", "flow", "read_iolog") {
@@ -98,8 +115,9 @@ var contradictingName = &rule{
 		}
 		f := j.found(says("The job is named %q, and with %s %s.", name, j.setting("rw", "read"),
 			instead), "rw")
-		if name != j.sec.Name {
-			f.Severity = finding.Info // fio does not show it
+		f.Alike = instead
+		if name != j.sec.Name || j.round {
+			f.Severity = finding.Info // fio does not show it, or it fits another round of the loop
 		}
 		return f
 	})),

@@ -16,7 +16,8 @@ var sameBlocks = &rule{
 		w := j.load
 		shared := w.SharedFile || j.given("filename") // whatever its name is
 		if !w.Sequential || !shared || w.OffsetIncrement > 0 || j.open("offset_increment") || !j.measures() ||
-			j.open("rw") || w.Jobs < 2 || j.open("numjobs") || strings.HasPrefix(j.last["zonemode"].Value, "zbd") {
+			j.open("rw") || w.Jobs < 2 && !j.unknown["numjobs"] || !j.given("numjobs") ||
+			strings.HasPrefix(j.last["zonemode"].Value, "zbd") {
 			return nil
 		}
 		what := "file"
@@ -24,16 +25,20 @@ var sameBlocks = &rule{
 			what = "device"
 		}
 		jobs := text.Plural(w.Jobs, "job")
+		if j.open("numjobs") {
+			jobs = "The jobs of " + j.setting("numjobs", "")
+		}
 		if j.src.File != nil && len(j.src.File.Jobs()) > 1 {
 			jobs += " of [" + text.Clean(j.sec.Name, 120) + "]"
 		}
 		f := j.found(says("%s %s the same blocks of one %s (no offset_increment).", jobs, j.verb(), what),
 			"filename", "numjobs")
-		if w.Size > 0 && !j.open("size") {
+		f.Alike = j.verb()
+		if w.Size > 0 && !j.open("size") && !j.open("numjobs") {
 			f.Fix = says("Add offset_increment=%s; the %s then has to hold %s. Or use directory= for a file per job.",
 				w.Size.Suffixed(), what, w.Size*units64(w.Jobs))
 		}
-		if j.open("ioengine") || !fio.UsesPageCache(w.Engine) || j.prepares() || w.Paced() {
+		if j.anyOpen("ioengine", "numjobs") || !fio.UsesPageCache(w.Engine) || j.prepares() || w.Paced() {
 			f.Severity = finding.Info
 		}
 		return f

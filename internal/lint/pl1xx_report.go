@@ -4,7 +4,6 @@ import (
 	"strconv"
 	"strings"
 
-	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
@@ -44,8 +43,10 @@ var ratePerJob = &rule{
 		if len(j.src.File.Jobs()) > 1 {
 			of = " of [" + text.Clean(j.sec.Name, 120) + "]"
 		}
-		return j.found(says("Each of the %d jobs%s may do %s.", w.Jobs, of, strings.Join(sums, "; ")), "rate",
+		f := j.found(says("Each of the %d jobs%s may do %s.", w.Jobs, of, strings.Join(sums, "; ")), "rate",
 			"rate_iops")
+		f.Alike = j.verb()
+		return f
 	}),
 }
 
@@ -87,12 +88,8 @@ var mixIgnored = &rule{
 			if !j.given(share) {
 				share = "rwmixwrite"
 			}
-			f := j.found(
-				says("%s does not mix: %s has no effect.", j.setting("rw", "read"), j.setting(share, "")), share)
-			if !j.given("rw") && !j.src.Command {
-				f.Severity = finding.Info // the command that starts the file may give it
-			}
-			report(*f)
+			report(*j.found(
+				says("%s does not mix: %s has no effect.", j.setting("rw", "read"), j.setting(share, "")), share))
 		}, "rwmixread", "rwmixwrite")
 	},
 }

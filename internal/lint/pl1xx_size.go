@@ -2,6 +2,7 @@ package lint
 
 import (
 	"strings"
+	"time"
 
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
@@ -69,8 +70,10 @@ func (j *lintJob) inMemory(c *Case, total units.Bytes) *fault {
 		return nil
 	}
 	f := j.found(says("%s in all fits in %s, and direct=0: %s.", total, name, what), "size", "direct")
+	f.Alike = what
 	// The engine and the rest may be given elsewhere.
-	if c.Memory == 0 && total > sure || !j.src.Command && (!j.namesEngine() || j.completed()) {
+	if reads && c.Memory == 0 && total > sure || !reads && j.cacheMeant() ||
+		!j.src.Command && (!j.namesEngine() || j.completed()) {
 		f.Severity = finding.Info
 	}
 	return f
@@ -207,6 +210,16 @@ var percentSize = &rule{
 	}),
 }
 
+// longest is what a disk drive with 100 I/Os and 100 MB a second takes for all of the job's
+// processes; 0 when not known.
+func (j *lintJob) longest() time.Duration {
+	total := j.total()
+	if total == 0 || j.bs() == 0 || j.anyOpen("bs", "bsrange", "bssplit", "io_size") {
+		return 0
+	}
+	return time.Duration(float64(total)/float64(j.bs())*1e7 + float64(total)*10)
+}
+
 var endsEarly = &rule{
 	Code: "PL129", Check: eachJob(measured(func(j *lintJob) *fault {
 		if j.load.Runtime == 0 || j.load.TimeBased || j.open("time_based") || j.load.Size == 0 || j.given("io_size") ||
@@ -216,7 +229,13 @@ var endsEarly = &rule{
 			!j.measures() {
 			return nil
 		}
-		return j.found(says("The job ends as soon as its %s are done, even if that is long before %s.", j.load.Size,
+		f := j.found(says("The job ends as soon as its %s are done, even if that is long before %s.", j.load.Size,
 			text.Duration(j.load.Runtime)), "runtime")
+		if most := j.longest(); most > 0 && most < 5*time.Second && most < j.load.Runtime/5 {
+			f.Severity = finding.Warn
+			f.Message = says("Even a disk drive is through with its %s in less than 5 s: the job ends then, not after %s.",
+				j.total(), text.Duration(j.load.Runtime))
+		}
+		return f
 	})),
 }

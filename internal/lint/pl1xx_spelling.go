@@ -19,14 +19,14 @@ var unreadable = &rule{
 				why := text.Clean(u.Why, 120)
 				f := foundAt(file, u.Line, 1, "%s.", strings.ToUpper(why[:1])+why[1:])
 				if u.Outside {
-					f.Severity = finding.Warn
+					f.Severity = finding.Info // it may stand where the jobs run
 					f.Fix = "Keep the file beside the one that includes it."
 				}
 				switch u.By {
 				case script.Printed:
 					f.Fix = "Give it to plimsoll import, or another ending."
 				case script.Limit:
-					f.Severity, f.Fix = finding.Warn, "Split it, or give its commands job files."
+					f.Severity, f.Fix = finding.Info, "Split it, or give its commands job files."
 				case script.NoJob:
 					f.Message = why + "." // a file's name keeps its case
 					f.Fix = "Put a [name] before the job's options, or lint the file that includes this one with it."

@@ -24,10 +24,12 @@ type document struct {
 // documentOf is a file's. What its jobs write counts as written.
 func documentOf(f *script.File, jobs []*lintJob) *document {
 	d := &document{script.StorageOf(f), bursting(f), f.Match(creditVolume, creditTypes...), destroys(f)}
-	for _, j := range jobs {
-		if j.load.Writes() {
-			for _, path := range j.load.Files() {
-				d.Written[path] = true
+	for _, job := range jobs {
+		for _, j := range append(job.rounds, job) {
+			if j.load.Writes() {
+				for _, path := range j.load.Files() {
+					d.Written[path] = true
+				}
 			}
 		}
 	}
@@ -58,7 +60,11 @@ var (
 var bootFiles = &rule{
 	Code: "PL163", Check: func(c *Case, report reporter) {
 		for _, file := range c.Scripts {
-			say := func(line int, format string, args ...any) { report(*foundAt(file, line, 1, format, args...)) }
+			say := func(line int, format string, args ...any) {
+				f := foundAt(file, line, 1, format, args...)
+				f.Alike = format
+				report(*f)
+			}
 			appended, dropped := 0, 0
 			for line, change := range file.Each(mdadmConf, "mdadm.conf") {
 				switch before := appended; {

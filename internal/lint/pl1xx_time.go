@@ -143,7 +143,7 @@ func (j *lintJob) varies(options ...string) bool {
 			value = j.sec.Name
 		}
 		for _, m := range reference.FindAllStringSubmatch(value, -1) {
-			if slices.Contains(j.src.Varies, m[1]) {
+			if _, of := j.src.Varies[m[1]]; of {
 				return true
 			}
 		}

@@ -34,40 +34,61 @@ var verifyShared = &rule{
 
 var verifiesNothing = &rule{
 	Code: "PL165", Check: eachJob(func(j *lintJob) *fault {
-		if !j.flag("verify_only", false) || j.anyGiven("verify", "verify_pattern") || j.open("verify") ||
-			j.open("verify_only") {
+		if j.anyGiven("verify", "verify_pattern") || j.anyOpen("verify", "verify_only", "do_verify") {
 			return nil
 		}
-		says := "verify_only without verify: the job reads, and checks nothing."
-		if j.load.Writes() {
-			says = "verify_only without verify: fio counts writes that it does not make, and checks nothing."
+		switch {
+		case j.flag("verify_only", false) && j.load.Writes():
+			return j.found("verify_only without verify: fio counts writes that it does not make, and checks nothing.",
+				"verify_only")
+		case j.flag("verify_only", false):
+			return j.found("verify_only without verify: the job reads, and checks nothing.", "verify_only")
+		case j.flag("do_verify", false):
+			return j.found("do_verify without verify: nothing is read back.", "do_verify")
 		}
-		return j.found(says, "verify_only")
+		return nil
 	}),
 }
 
 var writtenTwice = &rule{
 	Code: "PL150", Check: func(c *Case, report reporter) {
 		for jobs := range c.sources() {
-			writers := map[string]*lintJob{}
+			writers := map[string][]*lintJob{}
 			for _, j := range jobs {
 				if j.waits() {
-					clear(writers)
+					copied(writers, report)
 				}
 				own, has := j.own.Get("filename")
 				if !has || j.partial || !j.load.Writes() || j.open("rw") || j.open("filename") || j.given("offset") ||
 					j.given("offset_increment") || !j.measures() || j.file.Functional() || j.sectioned() {
 					continue
 				}
-				before := writers[own]
-				if before != nil && before.mode() == j.mode() && before.bs() == j.bs() && len(writers) > 1 {
-					report(*j.found(says("[%s] writes %s as [%s] does, at the same time.", j.sec.Name,
-						own, before.sec.Name), "filename"))
-				}
-				writers[own] = j
+				writers[own] = append(writers[own], j)
 			}
+			copied(writers, report)
 		}
 	},
+}
+
+// copied reports the sections, of those that run together, that write the file of another one in
+// its way while other files have fewer writers: where each file has as many, they are meant. It
+// leaves none behind.
+func copied(writers map[string][]*lintJob, report reporter) {
+	least := 0
+	for _, all := range writers {
+		if least == 0 || len(all) < least {
+			least = len(all)
+		}
+	}
+	for own, all := range writers {
+		for k := 1; k < len(all) && len(all) > least; k++ {
+			if j, before := all[k], all[k-1]; before.mode() == j.mode() && before.bs() == j.bs() {
+				report(*j.found(says("[%s] writes %s as [%s] does, at the same time.", j.sec.Name,
+					own, before.sec.Name), "filename"))
+			}
+		}
+	}
+	clear(writers)
 }
 
 // waits says whether something keeps a section apart from those before it.
@@ -181,6 +202,11 @@ var replayed = &rule{
 			return nil
 		}
 		switch {
+		case j.load.Jobs > 1 && !j.open("numjobs") && !strings.Contains(j.last["read_iolog"].Value, ":"):
+			f := j.found(says("Each of the %d jobs replays the whole log.", j.load.Jobs), "numjobs")
+			f.Severity = finding.Warn
+			f.Fix = "Drop numjobs, or give each job a log: read_iolog=a:b."
+			return f
 		case j.flag("replay_no_stall", false):
 			return j.found("With replay_no_stall fio issues the I/Os of the log without their pauses.", "replay_no_stall")
 		case fio.Synchronous(j.load.Engine):

@@ -11,8 +11,8 @@ import (
 	"plimsoll/internal/fio/shell"
 )
 
-// What scripts build before they run it: variables that grow, functions that pass their words to
-// fio, and job files that echo writes.
+// What scripts build before they run it: variables that grow, and functions that pass their words to
+// fio.
 
 // grow notes NAME+=value: what is added is read, and whether it may be added or not.
 func (r *reader) grow(name, value string, known, perhaps bool) {
@@ -73,76 +73,15 @@ func (r *reader) wraps(g *region, f *syntax.FuncDecl) {
 	})
 }
 
-// madeFile is a file that echo and printf write, with the line of the document that each of its
-// lines comes from.
+// madeFile is a job file whose text the document has in another form, with the line of the document
+// that each of its lines comes from.
 type madeFile struct {
-	name  string
 	lines []string
 	at    []int
 	block int
 }
 
-// echoed notes echo "[global]" > x.fio and what follows it.
-func (r *reader) echoed(g *region, s *syntax.Stmt) {
-	call, ok := s.Cmd.(*syntax.CallExpr)
-	if !ok || len(call.Args) < 2 || len(s.Redirs) == 0 {
-		return
-	}
-	program := call.Args[0].Lit()
-	if program != "echo" && program != "printf" {
-		return
-	}
-	for _, redirect := range s.Redirs {
-		if redirect.Hdoc != nil || redirect.Op != syntax.RdrOut && redirect.Op != syntax.AppOut {
-			continue
-		}
-		name, _ := g.text(redirect.Word)
-		var words []string
-		for _, arg := range call.Args[1:] {
-			text, _ := g.text(arg)
-			if len(words) == 0 && (text == "-e" || text == "-n" || text == "-ne" || text == "-en") {
-				continue
-			}
-			words = append(words, text)
-		}
-		if program == "printf" {
-			words = printfLines(words)
-		}
-		line, _ := g.at(call.Pos().Offset())
-		r.write(name, redirect.Op == syntax.RdrOut, strings.Join(words, " "), line, g.block)
-	}
-}
-
-// write adds text to a file that is made; fresh where it begins the file.
-func (r *reader) write(name string, fresh bool, text string, line, block int) {
-	at, had := r.madeAt[name]
-	if !had || fresh {
-		at = len(r.made)
-		r.made = append(r.made, madeFile{name: name, block: block})
-		r.madeAt[name] = at
-	}
-	m := &r.made[at]
-	text = strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\r`, "").Replace(text)
-	for part := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
-		if word := strings.TrimSpace(part); len(m.at) > 0 && word != "" && line < len(r.lines) &&
-			!strings.Contains(r.Source(line), word) && strings.Contains(r.Source(line+1), word) {
-			line++ // of a string that goes over lines
-		}
-		m.lines = append(m.lines, part)
-		m.at = append(m.at, line)
-	}
-}
-
-// printfLines are the lines that printf writes: what stands behind its format where that is nothing but
-// %s, else the format, whose %s are not known.
-func printfLines(words []string) []string {
-	if len(words) < 2 || strings.Trim(words[0], `%s\n `) != "" {
-		return words[:min(len(words), 1)]
-	}
-	return []string{strings.Join(words[1:], "\n")}
-}
-
-// madeJobs reads the made files that are job files.
+// madeJobs reads them.
 func (r *reader) madeJobs() {
 	for _, m := range r.made {
 		if !looksLikeJob(m.lines) || r.spent.over {
@@ -166,7 +105,7 @@ func (r *reader) madeJobs() {
 			}
 		}
 		if r.keepFile(f, m.at[0]) {
-			r.Jobs = append(r.Jobs, Job{File: f, Line: m.at[0], Col: 1, Block: m.block, Made: m.name})
+			r.Jobs = append(r.Jobs, Job{File: f, Line: m.at[0], Col: 1, Block: m.block})
 		}
 	}
 }

@@ -22,7 +22,7 @@ type reader struct {
 	regions []*region
 	block   int
 	loop    int
-	varies  []string                    // see Job.Varies
+	varies  map[string][]string         // see Job.Varies
 	scope   string                      // see Command.Scope
 	values  map[string]string           // what the document sets variables to
 	pieces  map[string]*strings.Builder // of those that grow, so that each addition copies itself only
@@ -31,7 +31,6 @@ type reader struct {
 	made    []madeFile
 	// writtenTo are the files that here-documents write, by the line, from 0, where their text begins.
 	writtenTo map[int]string
-	madeAt    map[string]int
 	several   map[string]bool   // variables with more than one value, or a computed one
 	setAt     map[string][]unit // where a variable's value stands
 	endless   map[string]span   // words that end no here-document before a line
@@ -48,7 +47,7 @@ func newReader(f *File, opts Options) *reader {
 	return &reader{
 		File: f, opts: opts, writtenTo: map[int]string{}, values: map[string]string{}, several: map[string]bool{},
 		pieces: map[string]*strings.Builder{}, grown: map[string]bool{}, wrapped: map[string]wrapper{},
-		madeAt: map[string]int{}, setAt: map[string][]unit{}, endless: map[string]span{},
+		setAt: map[string][]unit{}, endless: map[string]span{},
 	}
 }
 
@@ -398,7 +397,6 @@ func (r *reader) finish() {
 		if len(f.Sections) > 0 {
 			j.Line = f.Sections[0].Line
 		}
-		r.precede(f)
 		r.Jobs = append(r.Jobs, j)
 	}
 	slices.SortStableFunc(r.Jobs, func(a, b Job) int { return a.Line - b.Line })
@@ -452,44 +450,6 @@ func (r *reader) without(text string) (*fio.JobFile, bool) {
 	}
 	f, err := fio.ParseJobFile(r.Name, []byte(text), fio.ParseOptions{Env: r.variable, Include: include})
 	return f, err == nil
-}
-
-// globalForm is a comment that names a job file whose global sections stand before this one.
-var globalForm = regexp.MustCompile(`(?m)^\s*[;#]\s*plimsoll:\s*global=(\S+)`)
-
-// precede puts global sections that another file has in front of a job file: a script that runs the
-// jobs puts the two together.
-func (r *reader) precede(f *fio.JobFile) {
-	text, name := r.opts.Global, r.opts.GlobalName
-	for _, line := range r.lines[:min(len(r.lines), 50)] {
-		if m := globalForm.FindStringSubmatch(line); m != nil && r.opts.Include != nil {
-			name = path.Join(path.Dir(r.Name), m[1])
-			body, err := r.opts.Include(name)
-			if err != nil {
-				r.Unread = append(r.Unread, Unread{Line: 1, Why: "plimsoll: global=" + m[1] + ": " + err.Error()})
-				return
-			}
-			text = body
-		}
-	}
-	if len(text) == 0 || name == r.Name {
-		return
-	}
-	g, err := fio.ParseJobFile(name, text, fio.ParseOptions{Env: r.variable, Include: r.opts.Include})
-	if err != nil {
-		return // it is judged where it is linted itself
-	}
-	var before []fio.Section
-	for _, s := range g.Sections {
-		if !s.Global() {
-			continue
-		}
-		for i := range s.Options {
-			s.Options[i].File = name
-		}
-		before = append(before, s)
-	}
-	f.Sections = append(before, f.Sections...)
 }
 
 // jobText is a job file's text, and by how many lines what is counted in it is too low for the

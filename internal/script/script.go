@@ -62,8 +62,8 @@ type Job struct {
 	Words   []shell.Word
 	Program string // fio as it is written there, such as ./fio/fio
 	Loop    bool   // in the body of a for or while loop
-	// Varies are the variables of the for loops around it.
-	Varies []string
+	// Varies are the variables of the for loops around it, with their values where the document says all of them.
+	Varies map[string][]string
 	Typos  []Typo
 	Block  int // the code block it stands in, 0 in a script
 	// Partial is true when options may be set that are not seen: fio $OPTS, or a template's
@@ -153,10 +153,6 @@ type Options struct {
 	Env func(string) (string, bool)
 	// Include reads files that job files include. May be nil.
 	Include func(string) ([]byte, error)
-	// Global is a job file, by GlobalName, whose global sections stand before those of every job
-	// file; empty for none.
-	Global     []byte
-	GlobalName string
 }
 
 // Parse finds the jobs and commands of a document. It never fails: what looks like a job and is

@@ -71,8 +71,12 @@ func TestParseFindsJobsAndCommands(t *testing.T) {
 		"an open fence":            {"x.md", "```\nfio --name=a\n", []string{"2:1 fio [a]"}},
 		"columns count characters": {"x.md", "```\necho äöü; fio --name=a\n```\n", []string{"2:11 fio [a]"}},
 		"long dashes":              {"x.md", "```\nfio —name a –rw=read −−bs=4k\n```\n", []string{"2:1 fio [a] rw=read bs=4k"}},
-		"empty":                    {"x", "", nil},
-		"binary":                   {"x", "\x00\xff\xfe[\n", nil},
+		"job files in quotes of YAML": {
+			"x.yaml", "data:\n  a.fio: '[global]\n\n    rw=read\n\n\n    [a]\n\n    bs=4k\n\n    '\n  b.fio: \"[b]\\nrw=write\\n\\\n    bs=8k\\n\"\n  c: '[1, 2]'\n  d: '[x'\n",
+			[]string{"2:1 job [global] rw=read [a] bs=4k", "12:1 job [b] rw=write bs=8k"},
+		},
+		"empty":  {"x", "", nil},
+		"binary": {"x", "\x00\xff\xfe[\n", nil},
 	} {
 		if got := outline(Parse(c.file, []byte(c.text), Options{})); !slices.Equal(got, c.want) {
 			t.Errorf("%s:\n%s\ngives\n  %s\nwant\n  %s", name, c.text, strings.Join(got, "\n  "), strings.Join(c.want, "\n  "))

@@ -250,6 +250,7 @@ func unescape(s string, quoted bool) string {
 func (r *reader) commands(g *region) {
 	var open []syntax.Node
 	loops := 0
+	values := map[syntax.Node][]string{} // of the for loops
 	syntax.Walk(g.file, func(n syntax.Node) bool {
 		if n == nil {
 			switch open[len(open)-1].(type) {
@@ -261,13 +262,15 @@ func (r *reader) commands(g *region) {
 		}
 		open = append(open, n)
 		switch n := n.(type) {
-		case *syntax.ForClause, *syntax.WhileClause:
+		case *syntax.ForClause:
+			loops++
+			values[n] = r.rounds(g, n)
+		case *syntax.WhileClause:
 			loops++
 		case *syntax.Stmt:
 			r.hereDocuments(g, n)
-			r.echoed(g, n)
 		case *syntax.CallExpr:
-			r.loop, r.scope, r.varies = loops, g.scope(open), loopVariables(open)
+			r.loop, r.scope, r.varies = loops, g.scope(open), loopVariables(open, values)
 			r.call(g, n)
 		}
 		return true
@@ -275,16 +278,39 @@ func (r *reader) commands(g *region) {
 	r.loop, r.scope, r.varies = 0, "", nil
 }
 
-// loopVariables are those of the for loops among open nodes.
-func loopVariables(open []syntax.Node) (names []string) {
+// loopVariables are those of the for loops among open nodes, with their values.
+func loopVariables(open []syntax.Node, values map[syntax.Node][]string) map[string][]string {
+	vary := map[string][]string{}
 	for _, n := range open {
 		if loop, ok := n.(*syntax.ForClause); ok {
 			if words, ok := loop.Loop.(*syntax.WordIter); ok {
-				names = append(names, words.Name.Value)
+				vary[words.Name.Value] = values[n]
 			}
 		}
 	}
-	return names
+	return vary
+}
+
+// mostRounds is how many rounds of a loop are looked at.
+const mostRounds = 16
+
+// rounds are the values of a loop's variable, the first of them where there are many; nil where the
+// document does not say them.
+func (r *reader) rounds(g *region, loop *syntax.ForClause) (values []string) {
+	iter, ok := loop.Loop.(*syntax.WordIter)
+	if !ok || len(r.setAt[iter.Name.Value]) > 0 { // or it is set again
+		return nil
+	}
+	for _, item := range iter.Items[:min(len(iter.Items), mostRounds)] {
+		text, _ := g.text(item)
+		for _, w := range r.expand(shell.Word{Text: text}, item) {
+			if strings.ContainsAny(w.Text, "$`*{") {
+				return nil
+			}
+			values = append(values, w.Text)
+		}
+	}
+	return values[:min(len(values), mostRounds)]
 }
 
 // hereDocuments reads what a statement is given: a job file, or code for the shell that it starts.

@@ -190,7 +190,7 @@ func (r *reader) fio(words []shell.Word, block int, code bool) {
 		Col:     words[0].Col,
 		Command: true,
 		Loop:    r.loop > 0,
-		Varies:  slices.Clone(r.varies),
+		Varies:  r.varies,
 		Words:   slices.Clone(words),
 		Block:   block,
 	}

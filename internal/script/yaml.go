@@ -120,8 +120,56 @@ func foldedLines(body []string) string {
 
 func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
 
+// mostQuoted is how many lines a job file in quotes has.
+const mostQuoted = 500
+
+// quoted reads a job file in a scalar in quotes, which begins at a column, and returns the line
+// behind it; i where it is none. In single quotes an empty line ends a line of the text, in double
+// quotes \n does.
+func (y *yamlReader) quoted(i, to, at int) int {
+	quote := y.lines[i][at : at+1]
+	m := madeFile{block: y.block, lines: []string{""}, at: []int{i + 1}}
+	for n := i; n < min(to, i+mostQuoted); n++ {
+		line := strings.TrimSpace(y.lines[n])
+		if n == i {
+			line = y.lines[n][at+1:]
+		}
+		parts, next := []string{line}, n+1
+		before := strings.TrimRight(line, quote)
+		ends := (len(line)-len(before))%2 == 1
+		switch {
+		case quote == `"`:
+			ends = ends && !strings.HasSuffix(before, `\`)
+			parts = strings.Split(strings.TrimPrefix(strings.TrimSuffix(line, `\`), `\ `), `\n`)
+		case line == "":
+			parts, next = []string{"", ""}, n+2
+		}
+		last := len(m.lines) - 1
+		m.lines[last] = strings.TrimSpace(m.lines[last] + " " + parts[0])
+		for _, part := range parts[1:] {
+			m.lines, m.at = append(m.lines, part), append(m.at, next)
+		}
+		if !ends {
+			continue
+		}
+		last = len(m.lines) - 1
+		m.lines[last] = strings.TrimSuffix(m.lines[last], quote)
+		if !sectionLine.MatchString(m.lines[0]) {
+			break
+		}
+		y.made = append(y.made, m)
+		return n + 1
+	}
+	return i
+}
+
 // plain reads a scalar that may go on in deeper lines.
 func (y *yamlReader) plain(i, to, at, col int) int {
+	if text := strings.TrimLeft(y.lines[i][at:], `"'`); text != y.lines[i][at:] && strings.HasPrefix(text, "[") {
+		if end := y.quoted(i, to, at); end > i {
+			return end
+		}
+	}
 	end := i + 1
 	for end < to && strings.TrimSpace(y.lines[end]) != "" && indentOf(y.lines[end]) > col &&
 		!yamlItem.MatchString(y.lines[end]) &&

@@ -33,7 +33,7 @@ type lintOptions struct {
 	fix, installed      bool
 	chunk, memory, free units.Bytes
 	disable, exclude    []string
-	version, global     string
+	version             string
 	severity, failOn    string
 	baseline, config    string
 	updateBaseline      bool
@@ -71,7 +71,7 @@ file. The exit code is 3 when a finding is an error (--fail-on).`,
 	f := cmd.Flags()
 	form.AddFormat(cmd, &o.format, page.Formats())
 	form.Bind(f, "lint", "fix", &o.fix, "installed", &o.installed, "fio", &o.version, "baseline", &o.baseline,
-		"update-baseline", &o.updateBaseline, "global", &o.global, "chunk", &o.chunk, "memory", &o.memory,
+		"update-baseline", &o.updateBaseline, "chunk", &o.chunk, "memory", &o.memory,
 		"free", &o.free)
 	cmd.MarkFlagsMutuallyExclusive("installed", "fio")
 	form.AddChoice(cmd, &o.severity, "severity", "show findings of `LEVEL` and above", settings.Severities())
@@ -142,18 +142,6 @@ func (l *linting) settings(ctx context.Context) error {
 	}
 	if l.o.updateBaseline && l.o.baseline == "" {
 		return form.Usage(errors.New("--update-baseline: give the file with --baseline"))
-	}
-	if l.o.global != "" {
-		l.set.Global = l.o.global
-	} else if l.set.Global != "" {
-		l.set.Global = filepath.Join(l.dir, l.set.Global)
-	}
-	if l.set.Global != "" {
-		body, err := sys.Text(l.set.Global)
-		if err != nil {
-			return err
-		}
-		l.parsing.Global, l.parsing.GlobalName = body, l.set.Global
 	}
 	return l.version(ctx)
 }

@@ -110,14 +110,12 @@ func (l *linting) jobless() {
 	}
 }
 
-// isPart says whether a file is there for others: they include it, or it stands before them (--global).
+// isPart says whether a file is there for others, which include it.
 func (l *linting) isPart(name string) bool {
 	base := filepath.Base(name)
-	return l.set.Global != "" && filepath.Base(l.set.Global) == base ||
-		slices.ContainsFunc(l.docs, func(d document) bool {
-			return strings.Contains(string(d.text), "include "+base) || strings.Contains(string(d.text), "/"+base) ||
-				strings.Contains(string(d.text), "global="+base)
-		})
+	return slices.ContainsFunc(l.docs, func(d document) bool {
+		return strings.Contains(string(d.text), "include "+base) || strings.Contains(string(d.text), "/"+base)
+	})
 }
 
 // below adds the documents of a folder.

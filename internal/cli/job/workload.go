@@ -16,6 +16,7 @@ import (
 	"plimsoll/internal/cli/form"
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/plans"
+	"plimsoll/internal/script"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/units"
@@ -123,7 +124,7 @@ func LoadDemand(name string) (*workload.Demand, error) {
 		return nil, err
 	}
 	d, err := workload.Parse(name, data)
-	if filepath.Ext(name) == ".fio" {
+	if script.NamesJob(name) || err != nil && len(script.Parse(name, data, script.Options{}).Jobs) > 0 {
 		d, err = ofJob(name)
 	}
 	if err != nil {
@@ -145,5 +146,5 @@ func ofJob(name string) (*workload.Demand, error) {
 	if err != nil {
 		return nil, err
 	}
-	return advise.FromJob(demandName(strings.TrimSuffix(filepath.Base(name), ".fio")), loads)
+	return advise.FromJob(demandName(strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))), loads)
 }

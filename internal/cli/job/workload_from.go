@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -63,6 +64,9 @@ storage at its limit is marked as "at least".`,
 	return cmd
 }
 
+// jobDocuments are the endings of job files, and of documents whose fio commands are read.
+var jobDocuments = []string{".fio", ".job", ".md", ".sh"}
+
 func runWorkloadFrom(env *form.Env, o FromOptions) error {
 	if o.Copies < 1 || o.Copies > 16 {
 		return form.Usage(fmt.Errorf("--copies %d: want from 1 to 16", o.Copies))
@@ -73,7 +77,7 @@ func runWorkloadFrom(env *form.Env, o FromOptions) error {
 		}
 		return writeDemand(env, o.out, run.Demand, nil, []string{"Made by plimsoll workload from " + o.Files[0] + "."})
 	}
-	if len(o.Files) == 1 && filepath.Ext(o.Files[0]) == ".fio" {
+	if len(o.Files) == 1 && slices.Contains(jobDocuments, filepath.Ext(o.Files[0])) {
 		d, err := LoadDemand(o.Files[0])
 		if err != nil {
 			return err

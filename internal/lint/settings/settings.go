@@ -24,8 +24,6 @@ type Config struct {
 	Fio string `yaml:"fio"`
 	// Exclude are patterns of gitignore's form, from the file's folder down.
 	Exclude []string `yaml:"exclude"`
-	// Global is a job file whose global sections stand before every job file.
-	Global string `yaml:"global"`
 	// Disable are codes of rules, Severity what rules weigh instead: error, warning, info or off.
 	Disable  []finding.Code          `yaml:"disable"`
 	Severity map[finding.Code]string `yaml:"severity"`

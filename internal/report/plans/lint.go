@@ -1,10 +1,8 @@
 package plans
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -49,9 +47,6 @@ type LintData struct {
 	Coverage
 }
 
-// varying is what differs between findings that say the same: names, paths and figures.
-var varying = regexp.MustCompile(`\[[^\]]*\]|"[^"]*"|/\S+|\d[\d,.]*(?: ?[KMGT]iB)?`)
-
 // mostAlike is in how many documents an info that repeats is printed.
 const mostAlike = 3
 
@@ -67,28 +62,29 @@ func Lint(l Linted) *page.Document {
 		data.Passed = append(data.Passed, f.Passed...)
 	}
 	d := &page.Document{Kind: "lint", Tool: l.Tool, Data: page.DataOf("findings", data), Run: data.Coverage}
+	// What repeats is a rule at an option, in a document with one thing to do; an error is what it says.
 	type kind struct {
 		code     finding.Code
 		severity finding.Severity
-		says     string
+		option   string
 	}
 	type of struct {
 		kind
-		file string
+		file, does string
 	}
 	count := map[finding.Severity]int{}
 	fixes := map[string]bool{}
-	files, more := map[kind]int{}, map[kind]int{}
+	files, more := map[kind]int{}, map[string]map[string]bool{}
 	lines, first := map[of][]string{}, map[of]*page.Finding{}
 	var blocks []*page.Finding
 	for i, f := range l.Findings {
 		p := l.block(f, i)
-		says := f.Message
-		if f.Severity != finding.Fail {
-			says = varying.ReplaceAllString(says, "…")
+		option, _, _ := strings.Cut(strings.TrimLeft(script.Repaired(l.word(f)), `-"'`), "=")
+		k := kind{f.Code, f.Severity, option}
+		at := of{k, f.File, f.Fix + f.Alike}
+		if f.Severity == finding.Fail {
+			at.does = f.Message
 		}
-		k := kind{f.Code, f.Severity, says}
-		at := of{k, f.File}
 		switch before := first[at]; {
 		case f.Code == "PL147": // what was passed over stands at the end
 			p.Folded = true
@@ -102,7 +98,11 @@ func Lint(l Linted) *page.Document {
 			first[at] = &p
 			if files[k]++; f.Severity == finding.Info && files[k] > mostAlike {
 				p.Folded = true
-				more[k]++
+				rule := fmt.Sprint(k.code, " ", k.severity)
+				if more[rule] == nil {
+					more[rule] = map[string]bool{}
+				}
+				more[rule][f.File] = true
 			}
 		}
 		if !p.Folded {
@@ -124,13 +124,9 @@ func Lint(l Linted) *page.Document {
 	rows := d.FindingRecords()
 	d.Records = &rows
 	var note page.Note
-	for _, k := range slices.SortedFunc(maps.Keys(more), func(a, b kind) int {
-		return cmp.Or(cmp.Compare(a.code, b.code), cmp.Compare(a.says, b.says))
-	}) {
-		note.Lines = append(
-			note.Lines,
-			fmt.Sprintf("%s %s: the same in %s more", k.code, k.severity, text.Plural(more[k], "document")),
-		)
+	for _, rule := range slices.Sorted(maps.Keys(more)) {
+		note.Lines = append(note.Lines,
+			fmt.Sprintf("%s: the same in %s more", rule, text.Plural(len(more[rule]), "document")))
 	}
 	if note.Lines = append(note.Lines, passedOver(data.Passed)...); len(note.Lines) > 0 {
 		d.Add(note)
@@ -141,7 +137,8 @@ func Lint(l Linted) *page.Document {
 		d.Head.Word = "nothing to lint: no fio job, and no script or Markdown with one"
 	}
 	d.Head.Tone = "pass"
-	d.Head.Main = &page.Figure{Name: "findings", Value: float64(len(l.Findings)), Unit: "count"}
+	found := count[finding.Fail] + count[finding.Warn] + count[finding.Info]
+	d.Head.Main = &page.Figure{Name: "findings", Value: float64(found), Unit: "count"}
 	switch {
 	case count[finding.Fail] > 0:
 		d.Head.Tone = "fail"
