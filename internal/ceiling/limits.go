@@ -3,11 +3,108 @@ package ceiling
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/result"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
+
+// Rate is what storage sustains of one kind of I/O, by its key in io.cost.model: rbps, rseqiops, rrandiops and the
+// same of writes.
+type Rate struct {
+	Key string `json:"key"`
+	Of  Bound  `json:"of"`
+}
+
+// Per is the rate per second: bytes of rbps and wbps, I/Os of the others.
+func (r Rate) Per() float64 {
+	if r.bytes() {
+		return float64(r.Of.BW)
+	}
+	return float64(r.Of.IOPS)
+}
+
+func (r Rate) bytes() bool { return len(r.Key) == len("rbps") }
+
+// Rates are what the storage of a role sustains: by the model, or what results measured where that is less or
+// nothing is known; from names these.
+func Rates(t *topology.Topology, role topology.Role, results []*result.Result, from string) ([]Rate, error) {
+	var all []Rate
+	for _, one := range []struct {
+		key  string
+		load fio.Workload
+	}{
+		{"rrandiops", fio.Workload{ReadShare: 1, ReadBS: 4 * units.KiB}},
+		{"rseqiops", fio.Workload{ReadShare: 1, ReadBS: 4 * units.KiB, Sequential: true}},
+		{"rbps", fio.Workload{ReadShare: 1, ReadBS: units.MiB, Sequential: true}},
+		{"wrandiops", fio.Workload{WriteBS: 4 * units.KiB}},
+		{"wseqiops", fio.Workload{WriteBS: 4 * units.KiB, Sequential: true}},
+		{"wbps", fio.Workload{WriteBS: units.MiB, Sequential: true}},
+	} {
+		one.load.Depth, one.load.Jobs = 256, 1
+		c := Of(t, role, []fio.Workload{one.load})
+		rate, known := Rate{Key: one.key}, c.Known()
+		if b := c.Sustained(); known && b == nil {
+			return nil, fmt.Errorf("only a burst of %v IOPS is known (%s), which does not last: declare what is sustained",
+				c.Binding().IOPS, c.Binding().Label())
+		} else if known {
+			rate.Of = *b
+		}
+		if m := measured(one.load, results); m != nil && (!known || (Rate{one.key, *m}).Per() < rate.Per()) {
+			m.Origin = topology.Origin{Kind: topology.Measured, Where: from}
+			rate.Of, known = *m, true
+		}
+		switch {
+		case known:
+		case len(all)%3 == 1: // what random I/O reaches, sequential I/O reaches
+			rate.Of = all[len(all)-1].Of
+		case results != nil:
+			return nil, fmt.Errorf("%s measured nothing like %s of %v with 16 I/Os in flight, and no limit of the volumes is "+
+				"known", from, direction(one.load), max(one.load.ReadBS, one.load.WriteBS))
+		default:
+			return nil, errors.New("no limit of the volumes is known: a part of nothing is no limit; declare it, or name a " +
+				"run that measured it: --run")
+		}
+		all = append(all, rate)
+	}
+	return all, nil
+}
+
+func direction(w fio.Workload) string {
+	if w.ReadShare == 1 {
+		return "reads"
+	}
+	return "writes"
+}
+
+// measured is the most that results reached of I/O like load; nil where none is like it. One with few I/Os in flight,
+// a rate of its own or syncs says nothing of the storage.
+func measured(load fio.Workload, results []*result.Result) *Bound {
+	var best *Bound
+	for _, r := range results {
+		inFlight, like := 0, len(r.Workloads) > 0
+		for _, w := range r.Workloads {
+			inFlight += w.InFlight()
+			bs := max(w.ReadBS, w.WriteBS)
+			size := bs <= 16*units.KiB && w.Sequential == load.Sequential
+			if max(load.ReadBS, load.WriteBS) == units.MiB {
+				size = bs >= 128*units.KiB
+			}
+			like = like && size && w.ReadShare == load.ReadShare && w.TrimShare == 0 && w.Direct && w.SyncEvery == 0 &&
+				!w.SyncWrites && w.ReadRate+w.WriteRate == 0 && w.ReadIOPS+w.WriteIOPS == 0
+		}
+		d := r.Total.Read
+		if load.ReadShare == 0 {
+			d = r.Total.Write
+		}
+		if like && inFlight >= 16 && (best == nil || d.BW > best.BW) {
+			best = &Bound{Kind: "measured", IOPS: d.IOPS, BW: d.BW, How: fmt.Sprintf("%s, %d in flight", r.Name, inFlight)}
+		}
+	}
+	return best
+}
 
 // Allowed is one limit of a control group on a device, by its key in io.max.
 type Allowed struct {
@@ -16,36 +113,32 @@ type Allowed struct {
 	Of    Bound  `json:"of"`    // what is sustained, of which it is a part
 }
 
-// Allow is the part of what the storage of a role sustains that a control group may take, of which so large a
-// share are reads. The kernel counts reads and writes apart, and both take from the same volumes: each gets its
-// share, and together they are the part. I/Os are in tens, because the kernel counts in slices of 100 ms.
-func Allow(t *topology.Topology, role topology.Role, part, reads float64) ([]Allowed, error) {
+// slice is how long the kernel counts before it lets a group go on (block/blk-throttle.c).
+const slice = 100 * time.Millisecond
+
+// Allow is the part of what storage sustains that a control group may take, of which so large a share are reads.
+// The kernel counts reads and writes apart, and both take from the same volumes: each gets its share, and
+// together they are the part. I/Os are in tens, because the kernel counts in slices.
+func Allow(rates []Rate, part, reads float64) []Allowed {
+	keys := map[string]string{"rrandiops": "riops", "wrandiops": "wiops", "rbps": "rbps", "wbps": "wbps"}
 	var all []Allowed
-	for _, one := range []struct {
-		key   string
-		share float64
-		load  fio.Workload
-	}{
-		{"riops", reads, fio.Workload{ReadShare: 1, ReadBS: 4 * units.KiB}},
-		{"wiops", 1 - reads, fio.Workload{WriteBS: 4 * units.KiB}},
-		{"rbps", reads, fio.Workload{ReadShare: 1, ReadBS: units.MiB, Sequential: true}},
-		{"wbps", 1 - reads, fio.Workload{WriteBS: units.MiB, Sequential: true}},
-	} {
-		one.load.Depth, one.load.Jobs = 256, 1
-		c := Of(t, role, []fio.Workload{one.load})
-		b := c.Sustained()
-		switch {
-		case !c.Known():
-			return nil, errors.New("no limit of the volumes is known: a part of nothing is no limit")
-		case b == nil:
-			return nil, fmt.Errorf("only a burst of %v IOPS is known (%s), which does not last: declare what is sustained",
-				c.Binding().IOPS, c.Binding().Label())
+	for _, r := range rates {
+		key, share := keys[r.Key], reads
+		if key == "" {
+			continue
 		}
-		a := Allowed{Key: one.key, Value: max(uint64(float64(b.IOPS)*part*one.share)/10*10, 10), Of: *b}
-		if one.load.Sequential {
-			a.Value = max(uint64(float64(b.BW)*part*one.share), uint64(units.MiB))
+		if r.Key[0] == 'w' {
+			share = 1 - reads
+		}
+		a := Allowed{key, max(uint64(r.Per()*part*share)/10*10, 10), r.Of}
+		if r.bytes() {
+			a.Value = max(uint64(r.Per()*part*share), uint64(units.MiB))
 		}
 		all = append(all, a)
 	}
-	return all, nil
+	return all
 }
+
+// Wait is how long an I/O may wait for those of groups that may take a part together: each sends what it is allowed
+// in a slice at once.
+func Wait(part float64) time.Duration { return time.Duration(part * float64(slice)) }

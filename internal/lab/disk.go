@@ -44,7 +44,7 @@ func (d *disk) start(ctx context.Context, g *Guest) error {
 	}
 	args := append([]string{"-S", "-object", "memory-backend-ram,id=ram0,size=" + guestMemory}, qemuArgs(b)...)
 	console := filepath.Join(g.dir, "console.log")
-	if g.machine, err = launch(ctx, g.m, g.sockets, console, g.cfg.Nice, args...); err != nil {
+	if g.machine, err = launch(ctx, g.m, g.sockets, console, args...); err != nil {
 		return err
 	}
 	if err := g.plugOwn(ctx); err != nil {
@@ -95,14 +95,13 @@ func (d *disk) install(ctx context.Context, g *Guest) error {
 // may find what was there before a power cut.
 func (d *disk) load(ctx context.Context, m *sys.Machine, to string) (boot, error) {
 	b := boot{
-		kernel: filepath.Join(to, "vmlinux"), initrd: filepath.Join(to, "initrd.img"),
+		kernel: filepath.Join(to, "vmlinuz"), initrd: filepath.Join(to, "initrd.img"),
 		append: " root=LABEL=" + rootLabel + " ro systemd.show_status=0",
 	}
 	if err := repair(ctx, m, d.file); err != nil {
 		return b, err
 	}
-	packed := filepath.Join(to, "vmlinuz")
-	for link, file := range map[string]string{"/vmlinuz": packed, "/initrd.img": b.initrd} {
+	for link, file := range map[string]string{"/vmlinuz": b.kernel, "/initrd.img": b.initrd} {
 		var stat bytes.Buffer
 		if err := debugfs(ctx, m, &stat, d.file, "stat "+link); err != nil {
 			return b, err
@@ -113,11 +112,7 @@ func (d *disk) load(ctx context.Context, m *sys.Machine, to string) (boot, error
 			return b, fmt.Errorf("%s: %w", link, err)
 		}
 	}
-	bz, err := os.ReadFile(packed)
-	if err != nil {
-		return b, err
-	}
-	return b, writeKernel(b.kernel, bz)
+	return b, nil
 }
 
 // repair replays the file system's journal. Exit statuses 1 and 2 say that something was to repair

@@ -172,7 +172,7 @@ func TestNothingIsLeft(t *testing.T) {
 	t.Cleanup(func() { _ = os.RemoveAll(own) })
 	t.Setenv("TMPDIR", own)
 	t.Run("stopped", func(t *testing.T) {
-		g, err := lab.Start(t.Context(), host(), lab.Config{Spec: small(t, ""), Binary: labtest.Binary(t), Nice: 5})
+		g, err := lab.Start(t.Context(), host(), lab.Config{Spec: small(t, ""), Binary: labtest.Binary(t)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -183,7 +183,7 @@ func TestNothingIsLeft(t *testing.T) {
 	t.Run("a setup that fails", func(t *testing.T) {
 		s := small(t, "")
 		s.Setup = []string{"echo no way; exit 9"}
-		_, err := lab.Start(t.Context(), host(), lab.Config{Spec: s, Binary: labtest.Binary(t), Nice: 5})
+		_, err := lab.Start(t.Context(), host(), lab.Config{Spec: s, Binary: labtest.Binary(t)})
 		if err == nil || !strings.Contains(err.Error(), "no way") {
 			t.Errorf("%v, want what the command said", err)
 		}
@@ -215,7 +215,7 @@ func TestNothingIsLeft(t *testing.T) {
 			old := time.Now().Add(-time.Hour)
 			_ = os.Chtimes(filepath.Join(dir, "lock"), old, old)
 		}
-		g, err := lab.Start(t.Context(), host(), lab.Config{Spec: small(t, ""), Binary: labtest.Binary(t), Nice: 5})
+		g, err := lab.Start(t.Context(), host(), lab.Config{Spec: small(t, ""), Binary: labtest.Binary(t)})
 		if err != nil {
 			t.Fatal(err)
 		}

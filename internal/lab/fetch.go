@@ -7,13 +7,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 
-	"golang.org/x/sys/unix"
-
 	"plimsoll/internal/lab/agent"
-	"plimsoll/internal/sys"
 )
 
 // Fetch copies a directory or file of the guest, /root/runs say, to the directory to of the host as
@@ -23,12 +21,11 @@ func (g *Guest) Fetch(ctx context.Context, name, to string) error {
 	if r, err := g.Exec(ctx, "test", "-e", name); err != nil || r.Code != 0 {
 		return errors.Join(err, fmt.Errorf("lab guest: %s: %w", name, fs.ErrNotExist))
 	}
-	dir, err := sys.MakePath(to, 0o777)
+	root, err := openRoot(to)
 	if err != nil {
 		return err
 	}
-	into := &fetched{top: dir, below: map[string]*sys.Dir{}}
-	defer into.close()
+	defer root.Close() //nolint:errcheck // only a handle
 	r, w := io.Pipe()
 	go func() {
 		req := agent.Request{Argv: []string{"tar", "-C", path.Dir(name), "-cf", "-", path.Base(name)}}
@@ -38,7 +35,7 @@ func (g *Guest) Fetch(ctx context.Context, name, to string) error {
 		}
 		w.CloseWithError(err) // nil is the end of the file
 	}()
-	err = into.extract(r)
+	err = extract(root, r)
 	r.CloseWithError(err) // and the guest's tar need not go on
 	if err != nil {
 		return fmt.Errorf("fetch %s from the lab guest: %w", name, err)
@@ -46,49 +43,16 @@ func (g *Guest) Fetch(ctx context.Context, name, to string) error {
 	return nil
 }
 
-// fetched is a directory of the host that files of a guest are put into. Whatever names the guest
-// sends, and whatever others put there, nothing is written through a link: each directory is opened
-// in the one above, and each file is new.
-type fetched struct {
-	top   *sys.Dir
-	below map[string]*sys.Dir // by path, as far as they are open
-}
-
-func (f *fetched) close() {
-	for _, d := range f.below {
-		_ = d.Close() // only a handle
-	}
-	_ = f.top.Close()
-}
-
-// dir opens a directory of the tree, and makes it where it is missing.
-func (f *fetched) dir(name string) (*sys.Dir, error) {
-	if name == "." {
-		return f.top, nil
-	}
-	if d := f.below[name]; d != nil {
-		return d, nil
-	}
-	above, err := f.dir(path.Dir(name))
-	if err != nil {
+func openRoot(dir string) (*os.Root, error) {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, err
 	}
-	if err := above.Mkdir(path.Base(name), 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
-		return nil, err
-	}
-	d, err := above.OpenSub(path.Base(name))
-	if errors.Is(err, unix.ELOOP) || errors.Is(err, unix.ENOTDIR) {
-		return nil, fmt.Errorf("%s is a link or a file: remove it, or name another directory with --out",
-			filepath.Join(above.Name(), path.Base(name)))
-	}
-	if err != nil {
-		return nil, err
-	}
-	f.below[name] = d
-	return d, nil
+	return os.OpenRoot(dir)
 }
 
-func (f *fetched) extract(from io.Reader) error {
+// extract puts what a guest sends below a directory of the host. Whatever names it sends, and whatever others put
+// there, nothing is written through a link, and each file is new.
+func extract(root *os.Root, from io.Reader) error {
 	archive := tar.NewReader(from)
 	for {
 		h, err := archive.Next()
@@ -102,12 +66,21 @@ func (f *fetched) extract(from io.Reader) error {
 		if !filepath.IsLocal(name) {
 			return fmt.Errorf("the guest sent a name that leads elsewhere: %.80q", h.Name)
 		}
+		dir := name
+		if h.Typeflag == tar.TypeReg {
+			dir = path.Dir(name)
+		}
+		for p := dir; p != "."; p = path.Dir(p) {
+			if info, err := root.Lstat(p); err == nil && !info.IsDir() {
+				return fmt.Errorf("%s is a link or a file: remove it, or name another directory with --out",
+					filepath.Join(root.Name(), p))
+			}
+		}
 		switch h.Typeflag {
-		case tar.TypeDir:
-			_, err = f.dir(name)
-		case tar.TypeReg:
-			err = f.file(name, fs.FileMode(h.Mode).Perm(), archive)
-		default: // results hold no links or devices
+		case tar.TypeDir, tar.TypeReg: // results hold no links or devices
+			if err = root.MkdirAll(dir, 0o777); err == nil && dir != name {
+				err = file(root, name, fs.FileMode(h.Mode).Perm(), archive)
+			}
 		}
 		if err != nil {
 			return err
@@ -116,18 +89,14 @@ func (f *fetched) extract(from io.Reader) error {
 }
 
 // file writes a file in place of one that is there.
-func (f *fetched) file(name string, mode fs.FileMode, from io.Reader) error {
-	dir, err := f.dir(path.Dir(name))
+func file(root *os.Root, name string, mode fs.FileMode, from io.Reader) error {
+	if err := root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return err
 	}
-	if err := dir.Remove(path.Base(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	file, err := dir.Create(path.Base(name), mode)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(file, from)
-	return errors.Join(err, file.Close())
+	_, err = io.Copy(f, from)
+	return errors.Join(err, f.Close())
 }

@@ -11,7 +11,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"plimsoll/internal/sys"
 	"plimsoll/internal/sys/bounded"
 )
 
@@ -47,13 +46,12 @@ func TestFetchedFilesStayBelow(t *testing.T) {
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
-		dir, err := sys.MakePath(out, 0o777)
+		root, err := openRoot(out)
 		if err != nil {
 			t.Fatal(err)
 		}
-		into := &fetched{top: dir, below: map[string]*sys.Dir{}}
-		defer into.close()
-		return into.extract(&archive)
+		defer func() { _ = root.Close() }()
+		return extract(root, &archive)
 	}
 	for _, name := range []string{"runs/a/link", "runs/a/hard", "runs/a/fifo", "runs/a/old", "runs/b/c/new", "runs/a/../a/dots"} {
 		if err := send(name); err != nil {
@@ -99,13 +97,12 @@ func FuzzFetched(f *testing.F) {
 	}
 	base := f.TempDir()
 	bounded.Fuzz(f, func(t *testing.T, data []byte) {
-		dir, err := sys.MakePath(filepath.Join(base, "below"), 0o700)
+		root, err := openRoot(filepath.Join(base, "below"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		into := &fetched{top: dir, below: map[string]*sys.Dir{}}
-		_ = into.extract(bytes.NewReader(data[:min(len(data), 2048)])) // it need not be one
-		into.close()
+		_ = extract(root, bytes.NewReader(data[:min(len(data), 2048)])) // it need not be one
+		_ = root.Close()
 		entries, err := os.ReadDir(base)
 		if err := errors.Join(err, os.RemoveAll(filepath.Join(base, "below"))); err != nil || len(entries) != 1 {
 			t.Errorf("%v %v", entries, err)

@@ -39,8 +39,6 @@ type Config struct {
 	// SetupLimit is how long each of the spec's commands may take before the guest is given up and
 	// another one started; a minute when it is 0. Nothing limits those of a Debian.
 	SetupLimit time.Duration
-	// Nice is QEMU's niceness.
-	Nice int
 	// Log gets lines about what happens. May be nil.
 	Log io.Writer
 }

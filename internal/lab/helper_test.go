@@ -19,7 +19,7 @@ func TestHelperStartsAGuest(t *testing.T) {
 	if os.Getenv("PLIMSOLL_HELPER") == "" {
 		return // nobody asked for a guest
 	}
-	if _, err := lab.Start(t.Context(), host(), lab.Config{Spec: small(t, ""), Binary: labtest.Binary(t), Nice: 5}); err != nil {
+	if _, err := lab.Start(t.Context(), host(), lab.Config{Spec: small(t, ""), Binary: labtest.Binary(t)}); err != nil {
 		t.Fatal(err)
 	}
 	fmt.Fprintln(os.Stdout, "started")

@@ -115,41 +115,30 @@ func inGuest(name string) string {
 	return name
 }
 
-// imageTree gathers what the guest holds, without plimsoll itself.
-func imageTree(ctx context.Context, m *sys.Machine, kernel string) (tree, error) {
-	t := tree{}
-	var programs []string
+// imageTree gathers what the guest holds, without plimsoll itself and the libraries of its programs, which change only
+// with etc/ld.so.cache.
+func imageTree(ctx context.Context, m *sys.Machine, kernel string) (t tree, programs []string, err error) {
+	t = tree{}
 	for i, name := range slices.Concat(neededPrograms, otherPrograms) {
 		p := programPath(m.Root, name)
 		if p != "" {
 			programs = append(programs, p)
 		} else if i < len(neededPrograms) {
-			return nil, fmt.Errorf("%s is not installed", name)
+			return nil, nil, fmt.Errorf("%s is not installed", name)
 		}
 	}
-	lib, err := newLibrary(m.Root)
-	if err != nil {
-		return nil, err
-	}
-	libraries, err := lib.closure(programs...)
-	if err != nil {
-		return nil, err
-	}
-	// pthread_cancel opens it by name; no file says so.
-	if name := lib.find("libgcc_s.so.1", nil); name != "" {
-		libraries = append(libraries, name)
-	}
-	copied := slices.Concat(programs, libraries, []string{"etc/ld.so.cache", "etc/mke2fs.conf", "etc/lvm/lvm.conf"})
+	copied := append(slices.Clone(programs), "etc/ld.so.cache", "etc/mke2fs.conf", "etc/lvm/lvm.conf",
+		"usr/lib64/libgcc_s.so.1", "usr/lib/x86_64-linux-gnu/libgcc_s.so.1") // pthread_cancel opens it by name
 	for _, rule := range udevRules {
 		copied = append(copied, "usr/lib/udev/rules.d/"+rule+".rules", "lib/udev/rules.d/"+rule+".rules")
 	}
 	ours, err := moduleFiles(m.Root, kernel)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, name := range slices.Concat(copied, ours) {
 		if err := t.copy(m.Root, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	for name, to := range links {
@@ -162,7 +151,7 @@ func imageTree(ctx context.Context, m *sys.Machine, kernel string) (tree, error)
 	}
 	applets, err := m.Output(ctx, "busybox", "--list")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for name := range strings.FieldsSeq(applets) {
 		if t["usr/bin/"+name] == nil && t["usr/sbin/"+name] == nil {
@@ -178,7 +167,7 @@ func imageTree(ctx context.Context, m *sys.Machine, kernel string) (tree, error)
 	t.add(&node{name: "dev/console", mode: fs.ModeCharDevice | 0o600, dev: [2]uint32{5, 1}})
 	t.add(&node{name: "dev/null", mode: fs.ModeCharDevice | 0o666, dev: [2]uint32{1, 3}})
 	t.text("init", 0o755, initScript)
-	return t, nil
+	return t, programs, nil
 }
 
 // moduleFiles lists the guest's kernel modules and modprobe's indexes, which may name modules that
@@ -231,7 +220,7 @@ func buildImage(ctx context.Context, m *sys.Machine, cache, binary string) (*ima
 	if err != nil {
 		return nil, err
 	}
-	t, err := imageTree(ctx, m, version)
+	t, programs, err := imageTree(ctx, m, version)
 	if err != nil {
 		return nil, fmt.Errorf("lab image: %w", err)
 	}
@@ -248,14 +237,23 @@ func buildImage(ctx context.Context, m *sys.Machine, cache, binary string) (*ima
 	}
 	img := &image{id: hex.EncodeToString(h.Sum(nil)[:8])}
 	img.dir = filepath.Join(cache, "image-"+img.id)
-	img.kernel, img.initrd = filepath.Join(img.dir, "vmlinux"), filepath.Join(img.dir, "rootfs.cpio")
+	img.kernel, img.initrd = filepath.Join(img.dir, "vmlinuz"), filepath.Join(img.dir, "rootfs.cpio")
 	return img, fill(img.dir, func(dir string) error {
 		packed, err := fs.ReadFile(m.Root, bz)
 		if err != nil {
 			return err
 		}
-		if err := writeKernel(filepath.Join(dir, "vmlinux"), packed); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "vmlinuz"), packed, 0o600); err != nil {
 			return err
+		}
+		needed, err := libraries(ctx, m, programs...)
+		if err != nil {
+			return err
+		}
+		for _, name := range needed {
+			if err := t.copy(m.Root, name); err != nil {
+				return err
+			}
 		}
 		if err := t.copy(os.DirFS(filepath.Dir(binary)), filepath.Base(binary)); err != nil {
 			return err

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/lab/agent"
+	"plimsoll/internal/sys"
 )
 
 // programSets are what a spec's programs: may name: what few guests need comes in after the start,
@@ -24,7 +25,7 @@ var postgresPrograms = strings.Fields("initdb postgres pgbench psql pg_test_fsyn
 // putPrograms copies the spec's programs from the host into the guest, with their libraries.
 func (g *Guest) putPrograms(ctx context.Context) error {
 	for _, name := range g.cfg.Spec.Programs {
-		t, err := postgresTree(g.m.Root)
+		t, err := postgresTree(ctx, g.m)
 		if err != nil {
 			return fmt.Errorf("%s: programs: %s: %w", g.cfg.Spec.Name, name, err)
 		}
@@ -67,7 +68,8 @@ func (g *Guest) dropPresent(ctx context.Context, t tree) error {
 }
 
 // postgresTree is the newest PostgreSQL of Debian's packages, without its compiler.
-func postgresTree(root fs.FS) (tree, error) {
+func postgresTree(ctx context.Context, m *sys.Machine) (tree, error) {
+	root := m.Root
 	found, err := fs.Glob(root, "usr/lib/postgresql/*/bin/postgres")
 	if err != nil {
 		return nil, err
@@ -88,15 +90,11 @@ func postgresTree(root fs.FS) (tree, error) {
 	files = append(files, slices.DeleteFunc(modules, func(name string) bool {
 		return strings.HasPrefix(path.Base(name), "llvmjit") // and with it a hundred megabytes
 	})...)
-	lib, err := newLibrary(root)
+	needed, err := libraries(ctx, m, files...)
 	if err != nil {
 		return nil, err
 	}
-	libraries, err := lib.closure(files...)
-	if err != nil {
-		return nil, err
-	}
-	files = append(files, libraries...)
+	files = append(files, needed...)
 	share := "usr/share/postgresql/" + path.Base(home)
 	err = fs.WalkDir(root, share, func(name string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {

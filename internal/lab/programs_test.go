@@ -21,7 +21,7 @@ func TestPostgresIsWhole(t *testing.T) {
 		t.Skip("NOT ROOT: no chroot")
 	}
 	root := sys.Host().Root
-	tree, err := postgresTree(root)
+	tree, err := postgresTree(t.Context(), sys.Host())
 	if err != nil {
 		t.Skipf("NO POSTGRESQL: %v", err)
 	}

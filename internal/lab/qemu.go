@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	"plimsoll/internal/lab/agent"
@@ -28,7 +27,7 @@ const (
 
 // boot is what a boot loader hands over.
 type boot struct {
-	kernel string // vmlinux, or the bzImage when it cannot be unpacked
+	kernel string
 	initrd string
 	append string // to kernelArgs
 }
@@ -94,7 +93,7 @@ type machine struct {
 // launch starts QEMU, whose sockets are put into dir, and connects to its monitor and its agent
 // port. QEMU lives until it is cut or quits, or this process ends; not until ctx ends, which only
 // bounds the start.
-func launch(ctx context.Context, m *sys.Machine, dir, console string, nice int, args ...string) (*machine, error) {
+func launch(ctx context.Context, m *sys.Machine, dir, console string, args ...string) (*machine, error) {
 	qmp, err := listenOn(ctx, filepath.Join(dir, "qmp"))
 	if err != nil {
 		return nil, err
@@ -103,15 +102,12 @@ func launch(ctx context.Context, m *sys.Machine, dir, console string, nice int, 
 	if err != nil {
 		return nil, errors.Join(err, qmp.Close())
 	}
-	var argv []string
-	if nice != 0 {
-		argv = []string{"nice", "-n", strconv.Itoa(nice)}
-	}
-	argv = append(argv, qemuProgram,
-		"-chardev", "socket,id=qmp,path="+comma(qmp.Addr().String()), "-mon", "chardev=qmp,mode=control",
-		"-chardev", "socket,id=agent,path="+comma(port.Addr().String()),
-		"-serial", "file:"+comma(console))
-	argv = append(argv, args...)
+	argv := append([]string{
+		qemuProgram,
+		"-chardev", "socket,id=qmp,path=" + comma(qmp.Addr().String()), "-mon", "chardev=qmp,mode=control",
+		"-chardev", "socket,id=agent,path=" + comma(port.Addr().String()),
+		"-serial", "file:" + comma(console),
+	}, args...)
 
 	kill, cut := context.WithCancel(context.Background())
 	q := &machine{cut: cut, ended: make(chan struct{})}

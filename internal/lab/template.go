@@ -47,7 +47,7 @@ func makeTemplate(ctx context.Context, m *sys.Machine, cache string, img *image,
 		if err != nil {
 			return err
 		}
-		err = bootTemplate(ctx, m, sockets, cfg.Nice, tmp, args)
+		err = bootTemplate(ctx, m, sockets, tmp, args)
 		if err == nil {
 			err = os.WriteFile(filepath.Join(tmp, "plimsoll"), []byte(sum), 0o600)
 		}
@@ -64,11 +64,11 @@ func makeTemplate(ctx context.Context, m *sys.Machine, cache string, img *image,
 // bootTimeout is many times what a boot takes on a busy host.
 const bootTimeout = 3 * time.Minute
 
-func bootTemplate(ctx context.Context, m *sys.Machine, sockets string, nice int, dir string, args []string) error {
+func bootTemplate(ctx context.Context, m *sys.Machine, sockets, dir string, args []string) error {
 	ctx, cancel := context.WithTimeout(ctx, bootTimeout)
 	defer cancel()
 	console := filepath.Join(sockets, "console.log")
-	q, err := launch(ctx, m, sockets, console, nice, append(memoryArgs(filepath.Join(dir, "ram"), "on"), args...)...)
+	q, err := launch(ctx, m, sockets, console, append(memoryArgs(filepath.Join(dir, "ram"), "on"), args...)...)
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func bootTemplate(ctx context.Context, m *sys.Machine, sockets string, nice int,
 func (t *template) start(ctx context.Context, g *Guest) error {
 	begin := time.Now()
 	var err error
-	if g.machine, err = t.restore(ctx, g.m, g.sockets, filepath.Join(g.dir, "console.log"), g.cfg.Nice); err != nil {
+	if g.machine, err = t.restore(ctx, g.m, g.sockets, filepath.Join(g.dir, "console.log")); err != nil {
 		return err
 	}
 	g.Started.Restore = time.Since(begin)
@@ -126,9 +126,9 @@ func (t *template) start(ctx context.Context, g *Guest) error {
 }
 
 // restore starts a guest from the template.
-func (t *template) restore(ctx context.Context, m *sys.Machine, dir, console string, nice int) (*machine, error) {
+func (t *template) restore(ctx context.Context, m *sys.Machine, dir, console string) (*machine, error) {
 	args := append(memoryArgs(t.ram, "off"), "-incoming", "defer")
-	q, err := launch(ctx, m, dir, console, nice, append(args, t.args...)...)
+	q, err := launch(ctx, m, dir, console, append(args, t.args...)...)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,8 @@
 package topology
 
 import (
+	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,50 +28,20 @@ const (
 var Levels = []Level{Single, RAID0, RAID1, RAID10, RAID5, RAID6, Linear}
 
 // Known says whether a level is one of Levels.
-func (l Level) Known() bool {
-	switch l {
-	case Single, RAID0, RAID1, RAID10, RAID5, RAID6, Linear:
-		return true
-	case NoLevel:
-	}
-	return false
-}
+func (l Level) Known() bool { return slices.Contains(Levels, l) }
 
 // Striped says whether an array of this level is cut into chunks over its members.
-func (l Level) Striped() bool {
-	switch l {
-	case RAID0, RAID10, RAID5, RAID6:
-		return true
-	case Single, RAID1, Linear, NoLevel:
-	}
-	return false
-}
+func (l Level) Striped() bool { return l == RAID0 || l == RAID10 || l.Parity() > 0 }
 
 // Redundant says whether an array of this level survives the loss of a member, by copies or by
 // parity.
-func (l Level) Redundant() bool {
-	switch l {
-	case RAID1, RAID10, RAID5, RAID6:
-		return true
-	case Single, RAID0, Linear, NoLevel:
-	}
-	return false
-}
+func (l Level) Redundant() bool { return l.Mirrored() || l.Parity() > 0 }
 
 // Mirrored says whether an array of this level keeps copies.
 func (l Level) Mirrored() bool { return l == RAID1 || l == RAID10 }
 
 // Parity is how many members' worth of parity a stripe holds.
-func (l Level) Parity() int {
-	switch l {
-	case RAID5:
-		return 1
-	case RAID6:
-		return 2
-	case Single, RAID0, RAID1, RAID10, Linear, NoLevel:
-	}
-	return 0
-}
+func (l Level) Parity() int { return map[Level]int{RAID5: 1, RAID6: 2}[l] }
 
 // Geometry is what an array's arithmetic needs.
 type Geometry struct {
@@ -85,28 +57,22 @@ type Geometry struct {
 
 // WriteCopies is how many members a write of one block goes to, parity aside: at least 1.
 func (g Geometry) WriteCopies() int {
-	switch g.Level {
-	case RAID1:
-		return max(g.Members, 1)
-	case RAID10:
-		copies := g.Copies
-		if copies == 0 {
-			copies = 2
-		}
-		return max(min(copies, g.Members), 1)
-	case Single, RAID0, RAID5, RAID6, Linear, NoLevel:
+	copies := 1
+	if g.Level == RAID1 {
+		copies = g.Members
+	} else if g.Level == RAID10 {
+		copies = min(cmp.Or(g.Copies, 2), g.Members)
 	}
-	return 1
+	return max(copies, 1)
 }
 
 // DataMembers is the number of members whose bytes a full stripe holds, at least 1 with redundancy.
 func (g Geometry) DataMembers() int {
-	switch g.Level {
-	case RAID1, Linear:
+	switch {
+	case g.Level == RAID1, g.Level == Linear:
 		return 1
-	case RAID10, RAID5, RAID6:
+	case g.Level.Redundant():
 		return max(g.Members/g.WriteCopies()-g.Level.Parity(), 1)
-	case Single, RAID0, NoLevel:
 	}
 	return g.Members
 }
@@ -119,10 +85,7 @@ func (g Geometry) StripeMembers() int {
 	if g.Level != RAID10 {
 		return g.DataMembers()
 	}
-	near := g.Near
-	if near == 0 {
-		near = g.WriteCopies()
-	}
+	near := cmp.Or(g.Near, g.WriteCopies())
 	if g.Members%near == 0 {
 		return g.Members / near
 	}

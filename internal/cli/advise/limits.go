@@ -4,17 +4,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/internal/bundle"
 	"plimsoll/internal/ceiling"
 	comparecli "plimsoll/internal/cli/compare"
 	"plimsoll/internal/cli/form"
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/plans"
+	"plimsoll/internal/result"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
+	"plimsoll/internal/verdict"
 )
 
 type limitsOptions struct {
@@ -23,6 +27,7 @@ type limitsOptions struct {
 	others []string
 	reads  int
 	cost   units.Latency
+	run    string
 	check  bool
 	format string
 }
@@ -35,13 +40,14 @@ func NewLimits(env *form.Env) *cobra.Command {
 		Short: "Print the io.max lines that keep a share of the storage for one service",
 		Long: `Print the limits that keep a share of the storage below PATH for one control group, by limiting others:
 io.max, systemd's properties, the files of version 1, docker's flags. Nothing is applied. Each number is a part of
-what the storage sustains, not of a burst, and stands with its source. Groups are named as systemd, docker or
+what the storage sustains, not of a burst, and stands with its source; --run takes what a run of plimsoll measured
+where that is less, or where no limit is known. Groups are named as systemd, docker or
 Kubernetes name them: backup.service, docker-….scope, kubepods-pod….slice.
 
 --check compares what is set with it; the exit code is 3 when something differs.`,
 		Example: `  plimsoll limits /data --keep postgresql.service=70% --others backup.service
   plimsoll limits /data --keep postgresql.service=70% --others backup.service --reads 100 --volumes 4xgp3 --check
-  plimsoll limits /data --keep postgresql.service=70% --cost 5ms`,
+  plimsoll limits /data --keep postgresql.service=70% --run runs/20261126T170248Z-db-db1 --cost 5ms`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return runLimits(cmd.Context(), env, o, args[0]) },
 	}
@@ -49,7 +55,7 @@ Kubernetes name them: backup.service, docker-….scope, kubepods-pod….slice.
 	o.others = []string{"others.slice"}
 	o.reads = 50
 	form.Bind(f, "limits", "keep", &o.keep, "others", &o.others, "reads", &o.reads, "cost", &o.cost, "check",
-		&o.check)
+		&o.check, "run", &o.run)
 	o.AddFlags(f)
 	form.AddFormat(cmd, &o.format, page.PlainFormats())
 	return cmd
@@ -78,20 +84,45 @@ func runLimits(ctx context.Context, env *form.Env, o limitsOptions, at string) e
 	if err != nil {
 		return err
 	}
-	if l.Device = t.Tree.Devices[t.For(topology.Data).Device]; l.Device == nil {
+	target := t.For(topology.Data)
+	if l.Device = t.Tree.Devices[target.Device]; l.Device == nil {
 		return fmt.Errorf("%s: there is no block device behind it, and a limit is of a device", at)
 	}
 	if up := t.Tree.Devices[l.Device.Parent]; up != nil {
 		l.Device = up // the kernel takes no partitions
 	}
-	if l.Allowed, err = ceiling.Allow(
-		t,
-		topology.Data,
-		(1-l.Share)/float64(len(o.others)),
-		float64(o.reads)/100,
-	); err != nil {
+	on, role := t, topology.Data
+	var results []*result.Result
+	if o.run != "" {
+		b, err := bundle.OpenRun(o.run)
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(b.Run.Topology.Targets, func(r topology.Target) bool {
+			same := r.Mount != nil && target.Mount != nil && r.Mount.Point == target.Mount.Point
+			return same && target.Device != "" || r.Mount == nil && target.Mount == nil && r.Device == target.Device
+		})
+		if i < 0 {
+			return form.Usagef("--run %s: it did not measure what lies behind %s", o.run, at)
+		}
+		if role = b.Run.Topology.Targets[i].Role; decl == nil {
+			on = &b.Run.Topology // with what was declared then
+		} else if on.For(role) == nil {
+			role = topology.Data
+		}
+		results = []*result.Result{}
+		for _, c := range b.Scenarios {
+			if c.Result != nil && c.Result.State == result.Done && c.Verdict != verdict.Invalid &&
+				c.Role == b.Run.Topology.Targets[i].Role {
+				results = append(results, c.Result)
+			}
+		}
+	}
+	if l.Rates, err = ceiling.Rates(on, role, results, o.run); err != nil {
 		return fmt.Errorf("%s: %w", at, errors.Join(err, errors.New(strings.Join(t.Notes, "; "))))
 	}
+	l.Allowed = ceiling.Allow(l.Rates, (1-l.Share)/float64(len(o.others)), float64(o.reads)/100)
+	l.Wait = ceiling.Wait(1 - l.Share)
 	l.Path, l.Keep = at, group
 	for _, name := range o.others {
 		g := plans.LimitedGroup{Name: name}

@@ -70,13 +70,11 @@ type labOptions struct {
 	keep     string
 	out      string
 	put      []string
-	nice     int
 }
 
 func (o *labOptions) addFlags(cmd *cobra.Command) {
 	o.out = "."
-	form.Bind(cmd.Flags(), "lab", "scale", &o.scale, "keep", &o.keep, "out", &o.out, "put", &o.put, "nice",
-		&o.nice)
+	form.Bind(cmd.Flags(), "lab", "scale", &o.scale, "keep", &o.keep, "out", &o.out, "put", &o.put)
 }
 
 func newLabRunCmd(env *form.Env) *cobra.Command {
@@ -246,7 +244,7 @@ func startLab(ctx context.Context, env *form.Env, spec *lab.Spec, o labOptions) 
 	if err != nil {
 		return err
 	}
-	g, err := lab.Start(ctx, env.Machine, lab.Config{Spec: spec, Dir: o.keep, Nice: o.nice, Log: env.Notes()})
+	g, err := lab.Start(ctx, env.Machine, lab.Config{Spec: spec, Dir: o.keep, Log: env.Notes()})
 	if err != nil {
 		return err
 	}

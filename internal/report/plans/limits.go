@@ -19,7 +19,9 @@ type Limited struct {
 	Device  *block.Device     `json:"device"`
 	Keep    string            `json:"keep"`
 	Share   float64           `json:"share"`
+	Rates   []ceiling.Rate    `json:"rates"`   // what the storage sustains
 	Allowed []ceiling.Allowed `json:"allowed"` // of each of the others
+	Wait    time.Duration     `json:"wait_ns"` // for the others, of one I/O of the group that is kept
 	Groups  []LimitedGroup    `json:"others"`
 	V1      bool              `json:"version_1,omitempty"`
 	Cost    time.Duration     `json:"cost_latency_ns,omitempty"`
@@ -85,6 +87,18 @@ func Limits(l *Limited, check bool) *page.Document {
 		}
 	}
 	d.Add(numbers)
+	left := func(key string) string {
+		for _, r := range l.Rates {
+			if r.Key == key {
+				return text.Count(int(r.Per() * l.Share))
+			}
+		}
+		return words.None
+	}
+	d.Add(page.Note{Lead: "left for " + text.Clean(l.Keep, words.LongName), Lines: []string{
+		fmt.Sprintf("%s random reads or %s writes per second. While it asks for no more, an I/O of it waits up to %v for "+
+			"what the others send at once.", left("rrandiops"), left("wrandiops"), text.Duration(l.Wait)),
+	}})
 	device := fmt.Sprintf("%d:%d", l.Device.Major, l.Device.Minor)
 	named := map[string]struct{ systemd, v1 string }{
 		"riops": {"ReadIOPS", "read_iops"}, "wiops": {"WriteIOPS", "write_iops"},
@@ -125,16 +139,12 @@ func Limits(l *Limited, check bool) *page.Document {
 	}
 	d.Add(page.Code{Title: "systemd, which keeps them", Lines: unit})
 	if l.Cost > 0 {
-		b := map[string]string{}
-		for _, a := range l.Allowed {
-			b[a.Key] = fmt.Sprint(uint64(a.Of.IOPS))
-			if strings.HasSuffix(a.Key, "bps") {
-				b[a.Key] = fmt.Sprint(uint64(a.Of.BW))
-			}
+		model := []string{device, "ctrl=user model=linear"}
+		for _, r := range l.Rates {
+			model = append(model, fmt.Sprintf("%s=%d", r.Key, uint64(r.Per())))
 		}
 		d.Add(page.Code{Title: "io.cost, in the outermost group, with weights in place of limits", Lines: []string{
-			fmt.Sprintf("echo '%s ctrl=user model=linear rbps=%s rseqiops=%s rrandiops=%s wbps=%s wseqiops=%s wrandiops=%s' > "+
-				"/sys/fs/cgroup/io.cost.model", device, b["rbps"], b["riops"], b["riops"], b["wbps"], b["wiops"], b["wiops"]),
+			fmt.Sprintf("echo '%s' > /sys/fs/cgroup/io.cost.model", strings.Join(model, " ")),
 			fmt.Sprintf("echo '%s enable=1 ctrl=user rpct=95.00 rlat=%d wpct=95.00 wlat=%[2]d min=50.00 max=150.00' > "+
 				"/sys/fs/cgroup/io.cost.qos", device, l.Cost.Microseconds()),
 		}})
