@@ -28,10 +28,8 @@ type lintJob struct {
 	partial  bool
 	last     map[string]fio.Option // by fio's main name
 	load     fio.Workload
-	err      error // what of the options fio would not take; load is then what could be read
-	// rounds is the job in the rounds of the loops around it; round says that it is one of them.
-	rounds []*lintJob
-	round  bool
+	err      error      // what of the options fio would not take; load is then what could be read
+	rounds   []*lintJob // the job in the rounds of the loops around it
 }
 
 // looped are the options whose value in each round of a loop is judged.
@@ -54,10 +52,8 @@ func (j *lintJob) eachRound(i int) (rounds []*lintJob) {
 			}
 			src := *j.src
 			src.Varies, src.Loop = nil, false
-			round := j.of.newLintJob(j.file, &src, i,
-				fio.Section{Name: j.sec.Name, Line: j.sec.Line, Options: options})
-			round.round = true
-			rounds = append(rounds, round)
+			section := fio.Section{Name: j.sec.Name, Line: j.sec.Line, Options: options}
+			rounds = append(rounds, j.of.newLintJob(j.file, &src, i, section))
 		}
 	}
 	return rounds

@@ -227,7 +227,7 @@ func TestJobRulesFire(t *testing.T) {
 		{"PL148", "[a]\nrw=read # plimsoll: ignore PL103\n", "The comment is not of the form", nil},
 		{"PL154", "[write-4k]\nrw=read\n", `The job is named "write-4k", and with rw=read it only reads.`, nil},
 		{"PL154", "[randwritejob]\nrw=randread\n", `The job is named "randwritejob", and with rw=randread it only reads.`, nil},
-		{"PL154", "fio --name=seqRead --rw=randread --size=1g\n", `The job is named "seqRead", and with rw=randread its I/O is random.`, nil},
+		{"PL154", "fio --name=seqRead --rw=randread --size=1g\n", `info The job is named "seqRead", and with rw=randread its I/O is random.`, nil},
 		{"PL154", "[a]\nname=rand_read_q1\nrw=read\n", `The job is named "rand_read_q1", and with rw=read its I/O is sequential.`, nil},
 		{"PL155", "fio --name=a --rw=randrw --size=64g --directory=/x\n", "direct=0 (fio's default) writes through the page cache and nothing forces them out", nil},
 		{"PL156", "fio --name=a --rw=randrw rwmixread=70 --size=1g\n", "rwmixread=70 has no dashes: fio takes it for the name of a job file.", nil},

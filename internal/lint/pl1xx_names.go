@@ -116,8 +116,8 @@ var contradictingName = &rule{
 		f := j.found(says("The job is named %q, and with %s %s.", name, j.setting("rw", "read"),
 			instead), "rw")
 		f.Alike = instead
-		if name != j.sec.Name || j.round {
-			f.Severity = finding.Info // fio does not show it, or it fits another round of the loop
+		if name != j.sec.Name || j.src.Command {
+			f.Severity = finding.Info // fio does not show it, or rw stands beside it
 		}
 		return f
 	})),
