@@ -11,15 +11,31 @@ import (
 func TestFiguresOfOthers(t *testing.T) {
 	const slatOnly = "a: (groupid=0, jobs=1): err= 0: pid=5: Mon Jul  1 22:14:42 2019\n  write: IOPS=6008, BW=23.5MiB/s (24.6MB/s)(235MiB/10037msec)\n" +
 		"    slat (usec): min=2, max=1203, avg=151.81, stdev=6.99\n    clat (nsec): min=1000, max=38109, avg=2000.93, stdev=228.12\n"
+	ioping := func(fs string) string {
+		return "4 KiB <<< . (" + fs + " 6.18 GiB): request=1 time=312 us\n--- . (" + fs + " 6.18 GiB) ioping statistics ---\n" +
+			"9.6 k requests completed in 3.00 s, 3.2 k iops, 12.5 MiB/s\nmin/avg/max/mdev = 280 us / 312 us / 344 us / 19 us\n"
+	}
+	sysbench := func(flags, size, took string) string {
+		return "sysbench 1.0.20\nNumber of threads: 4\nExtra file open flags: " + flags + "\n128 files\n" + size + " total file size\n" +
+			"Block size 16KiB\nUsing synchronous I/O mode\nDoing random read test\n    reads/s:                      1600.00\n" +
+			"    read, MiB/s:                  25.00\n    total time:                          " + took + "\n" +
+			"    total number of events:              160000\n         avg:                                    2.50\n"
+	}
 	for name, c := range map[string]struct {
 		text  string
 		iops  float64
 		wrong bool
 	}{
-		"hdparm says no block size": {"/dev/sda:\n Timing buffered disk reads: 440 MB in  13.01 seconds = 146.42 MB/sec\n", 0, false},
-		"hdparm of memory":          {"/dev/sda:\n Timing cached reads: 20000 MB in  2.00 seconds = 10000.00 MB/sec\n", 0, true},
-		"dd that waits for nothing": {"$ dd if=/dev/zero of=f bs=1M count=9\n1048576000 bytes (1 GB) copied, 20 s, 52.4 MB/s\n", 50, true},
-		"done at submission":        {slatOnly, 6008, true},
+		"hdparm says no block size":         {"/dev/sda:\n Timing buffered disk reads: 440 MB in  13.01 seconds = 146.42 MB/sec\n", 0, false},
+		"hdparm of memory":                  {"/dev/sda:\n Timing cached reads: 20000 MB in  2.00 seconds = 10000.00 MB/sec\n", 0, true},
+		"dd that waits for nothing":         {"$ dd if=/dev/zero of=f bs=1M count=9\n1048576000 bytes (1 GB) copied, 20 s, 52.4 MB/s\n", 50, true},
+		"ioping of memory":                  {ioping("tmpfs tmpfs"), 3200, true},
+		"ioping of a disk":                  {ioping("ext4 /dev/sda"), 3200, false},
+		"sysbench, twice over a small file": {sysbench("(none)", "1GiB", "100.0s"), 1600, true},
+		"the same, direct":                  {sysbench("direct", "1GiB", "100.0s"), 1600, false},
+		"the same, of a large file":         {sysbench("(none)", "64GiB", "100.0s"), 1600, false},
+		"the same, once over it":            {sysbench("(none)", "1GiB", "50.0s"), 1600, false},
+		"done at submission":                {slatOnly, 6008, true},
 		"errors of fio alone": {"fio: io_u error on file f: Input/output error: read offset=4096, buflen=4096\n" +
 			"fio: pid=1301, err=5/file:io_u.c:1845, func=io_u error, error=Input/output error\n", 0, true},
 		"a job that could not open its file": {"a: (g=0): rw=randrw, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=sync, iodepth=32\nfio-3.28\n" +

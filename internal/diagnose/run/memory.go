@@ -77,6 +77,9 @@ func fromMemory(m diagnose.Measurement) (finding.Finding, bool) {
 	if f, ok := undelivered(m); ok { // counters need no header line
 		return f, true
 	}
+	if f, ok := reread(m); ok {
+		return f, true
+	}
 	r := m.Result
 	if len(r.Workloads) == 0 { // the header was cut off: what was asked for is not known
 		for _, s := range sides(m) {
@@ -115,6 +118,29 @@ func fromMemory(m diagnose.Measurement) (finding.Finding, bool) {
 		}
 	}
 	return finding.Finding{}, false
+}
+
+// reread finds reads of files that fit memory, and that were read more than once through the page cache: what was read
+// before is there. fio drops it before each pass over its files (seen with 3.33); other programs do not.
+func reread(m diagnose.Measurement) (finding.Finding, bool) {
+	r := m.Result
+	var size units.Bytes
+	for _, w := range r.Workloads {
+		size += w.Size
+	}
+	read := r.Total.Read.Bytes
+	if r.Program == "" || size == 0 || size > fitsMemory || read < 2*size || !m.All(paged) {
+		return finding.Finding{}, false
+	}
+	return finding.Finding{
+		Severity: finding.Invalid,
+		Message: fmt.Sprintf("%s were read of files of %s through the page cache, which holds them after the first time: "+
+			"memory answered the others.", read, size),
+		Evidence: []finding.Evidence{{
+			What: "what was read", Found: read.String(), Expected: "at most " + size.String() + ", or direct I/O",
+			Where: r.Program,
+		}},
+	}, true
 }
 
 // largestRequest is the most that one I/O of a device carries: Linux cuts requests at 1,280 KiB by
@@ -436,7 +462,7 @@ var pollers = regexp.MustCompile(`^(?:external:.*)?(?:spdk|xnvme|io_uring_cmd|li
 func polls(w fio.Workload) bool { return pollers.MatchString(w.Engine) || w.Polls }
 
 // noStorage names memory that stands in for a drive, by its kernel name or the engine.
-var noStorage = regexp.MustCompile(`^(?:/dev/)?(?:nullb|ram|zram)[0-9]+$|^/dev/shm(?:/|$)`)
+var noStorage = regexp.MustCompile(`^(?:/dev/)?(?:nullb|ram|zram)[0-9]+$|^/dev/shm(?:/|$)|/(?:tmpfs|ramfs|ramdisk)(?:/|$)`)
 
 // unreal finds runs on no storage at all: null_blk, RAM disks, tmpfs, and engines without I/O.
 func unreal(m diagnose.Measurement) (finding.Finding, bool) {
