@@ -15,17 +15,17 @@ import (
 	"testing"
 )
 
-// The room sys is the one door to other programs, and docs/safety.md has a row for each that goes
+// The room sys is the one door to other programs, and docs/evidence/safety.md has a row for each that goes
 // through it.
 func TestEveryProgramIsInTheTable(t *testing.T) {
-	page, err := os.ReadFile("../../docs/safety.md")
+	page, err := os.ReadFile("../../docs/evidence/safety.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, table, _ := strings.Cut(string(page), "### Every program, and as whom it runs")
 	table, _, ok := strings.Cut(table, "\n### ")
 	if !ok {
-		t.Fatal("docs/safety.md has no table of programs")
+		t.Fatal("docs/evidence/safety.md has no table of programs")
 	}
 	listed := map[string]bool{}
 	for line := range strings.Lines(table) {
@@ -41,13 +41,13 @@ func TestEveryProgramIsInTheTable(t *testing.T) {
 	}
 	for _, name := range found {
 		if _, ok := listed[name]; !ok {
-			t.Errorf("docs/safety.md has no row for %s", name)
+			t.Errorf("docs/evidence/safety.md has no row for %s", name)
 		}
 		listed[name] = true
 	}
 	for name, there := range listed {
 		if !there && name != "COMMAND" {
-			t.Errorf("docs/safety.md lists %s, which nothing starts", name)
+			t.Errorf("docs/evidence/safety.md lists %s, which nothing starts", name)
 		}
 	}
 }

@@ -115,6 +115,34 @@ func TestIdentifyNeedsTokens(t *testing.T) {
 	}
 }
 
+// An answer without an end is not read to its end, whichever it is: the token, or the document.
+func TestMetadataWithoutEnd(t *testing.T) {
+	for _, endless := range []string{http.MethodPut, http.MethodGet} {
+		var sent atomic.Int64
+		piece := []byte(strings.Repeat("x", 64<<10))
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("X-Aws-Ec2-Metadata-Token-Ttl-Seconds", "60")
+			if r.Method != endless {
+				fmt.Fprint(w, "token")
+				return
+			}
+			for n := 0; sent.Load() < 1<<30; sent.Add(int64(n)) {
+				var err error
+				if n, err = w.Write(piece); err != nil {
+					return
+				}
+			}
+		}))
+		t.Setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", s.URL)
+		t.Setenv("AWS_METADATA_SERVICE_TIMEOUT", "60")
+		id, err := EC2{}.Identify(t.Context(), fstest.MapFS{})
+		s.Close()
+		if n := sent.Load(); err == nil || n > 64<<20 { // what the kernel's buffers take is sent, too
+			t.Errorf("%s: %+v, %v, %d MiB sent", endless, id, err, n>>20)
+		}
+	}
+}
+
 const volumeXML = `<item><volumeId>%s</volumeId><size>%d</size><status>in-use</status><volumeType>%s</volumeType><iops>%d</iops>%s
 <attachmentSet><item><volumeId>%[1]s</volumeId><instanceId>i-1</instanceId><device>/dev/sdf</device><status>attached</status></item></attachmentSet></item>`
 

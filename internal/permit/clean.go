@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -83,6 +84,9 @@ func (c *cleaner) below(dir *sys.Dir, depth int) error {
 	if len(left) > 0 {
 		c.found(Leftover{Folder: dir.Name(), Files: left, Size: units.Bytes(size)})
 	}
+	if err := c.unfinished(dir, entries); err != nil {
+		c.errs = append(c.errs, err)
+	}
 	for _, e := range entries {
 		info, err := e.Info()
 		if err != nil && !passable(err) { // said, and the rest is cleaned
@@ -114,6 +118,42 @@ func (c *cleaner) below(dir *sys.Dir, depth int) error {
 			return err
 		}
 	}
+	return nil
+}
+
+// begun is the name of the directory that a scenario's files are in until it is done (bundle.Writer).
+var begun = regexp.MustCompile(`^\.[0-9]{2,3}-[a-z0-9._-]*\.tmp$`)
+
+// unfinished removes what a killed run had begun to write of a scenario: a run that is resumed does without it.
+func (c *cleaner) unfinished(dir *sys.Dir, entries []fs.DirEntry) error {
+	l, record := Leftover{Folder: dir.Name()}, false
+	for _, e := range entries {
+		record = record || e.Name() == "run.json"
+		if e.IsDir() && begun.MatchString(e.Name()) {
+			l.Files, l.Size = append(l.Files, e.Name()), l.Size+sizeBelow(dir, e.Name())
+		}
+	}
+	if !record || len(l.Files) == 0 {
+		return nil
+	}
+	release, err := dir.LockSelf()
+	if l.InUse = errors.Is(err, sys.ErrLocked); l.InUse {
+		c.found(l)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer release()
+	for _, name := range l.Files {
+		if c.dry {
+			continue
+		}
+		if err := dir.RemoveAll(name); err != nil {
+			return err
+		}
+	}
+	c.found(l)
 	return nil
 }
 

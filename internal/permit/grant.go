@@ -63,53 +63,32 @@ func (p *pin) checkOverwrite(path string) error {
 	}
 	at := filepath.Clean(path)
 	for range kernelLinks + 1 { // the last look finds the file
-		link, owner, err := firstLink(at)
+		parent, name := filepath.Split(at) // which leaves dots behind links as they are
+		dir, err := sys.OpenPath(parent)
 		if err != nil {
 			return err
 		}
-		if link == "" {
-			if at != p.path {
-				return fmt.Errorf("%s was replaced while plimsoll looked at it", path)
-			}
+		info, err := dir.Lstat(name)
+		target, notLink := dir.Readlink(name)
+		switch err = errors.Join(err, dir.Close()); {
+		case err != nil:
+			return err
+		case notLink != nil && os.SameFile(info, p.info):
 			return nil
+		case notLink != nil:
+			return fmt.Errorf("%s was replaced while plimsoll looked at it", path)
+		case sys.Owner(info) != 0 && int(sys.Owner(info)) != os.Geteuid():
+			return fmt.Errorf("%s is a link of %s's: name the file itself", at, sys.UserName(sys.Owner(info)))
 		}
-		if owner != 0 && int(owner) != os.Geteuid() {
-			return fmt.Errorf("%s leads through %s, a link of %s's: name the file itself", path, link, sys.UserName(owner))
+		if at = target; !filepath.IsAbs(target) {
+			at = parent + target
 		}
-		target, err := os.Readlink(link)
-		if err != nil {
-			return err
-		}
-		if !filepath.IsAbs(target) {
-			dir, err := filepath.EvalSymlinks(filepath.Dir(link))
-			if err != nil {
-				return err
-			}
-			target = filepath.Join(dir, target)
-		}
-		at = filepath.Join(target, strings.TrimPrefix(at, link))
 	}
 	return fmt.Errorf("%s: too many links", path)
 }
 
 // kernelLinks is how many links the kernel follows on the way to one file.
 const kernelLinks = 40
-
-// firstLink is the first link on the way to a path, empty when there is none, and its owner.
-func firstLink(path string) (link string, owner uint32, err error) {
-	at := "/"
-	for part := range strings.SplitSeq(strings.Trim(path, "/"), "/") {
-		at = filepath.Join(at, part)
-		info, err := os.Lstat(at)
-		if err != nil {
-			return "", 0, err
-		}
-		if info.Mode()&fs.ModeSymlink != 0 {
-			return at, sys.Owner(info), nil
-		}
-	}
-	return "", 0, nil
-}
 
 // pins are what is held open, by the path that a job has for it.
 type pins map[string]*pin
@@ -142,6 +121,11 @@ func (g *Grant) Close() error {
 	var errs []error
 	for _, name := range g.view.links {
 		errs = append(errs, g.view.parent.Remove(name))
+	}
+	for _, name := range append(g.view.links, filepath.Join(g.view.name, absolute)) {
+		for dir := filepath.Dir(name); dir != "."; dir = filepath.Dir(dir) {
+			_ = g.view.parent.Remove(dir) // one in which fio made files stays, as it should
+		}
 	}
 	if g.view.temporary {
 		errs = append(errs, g.view.parent.RemoveAll(g.view.name))

@@ -154,32 +154,33 @@ func (p *Place) FileFor(s suite.Scenario) string {
 	return p.File()
 }
 
-// CheckByHand refuses a directory in which commands that are typed would meet what another user put there. None
-// need be there.
-func CheckByHand(path string) error {
-	info, err := os.Stat(path)
-	if err != nil || !info.IsDir() {
-		return nil //nolint:nilerr // the commands make it, or say what is wrong
-	}
-	dir, err := openOwn(path)
-	if err != nil {
-		return err
-	}
-	return dir.Close()
-}
-
 // Sketched is a scenario and what its job is placed on in a directory, or on a device, to be typed by hand. Nobody
-// looks again before that is done: writing to a device is refused, as is what CheckByHand refuses.
-func Sketched(path string, s suite.Scenario) (suite.Scenario, string, error) {
-	if isDevice(path) {
+// looks again before that is done: writing to a device is refused, as are what Check refuses, and a directory in which
+// the commands would meet what another user put there. None need be there. The path is absolute.
+func Sketched(tree *block.Tree, path string, s suite.Scenario) (suite.Scenario, string, error) {
+	p := &Place{Role: s.Role, Path: path, tree: tree, made: map[string]units.Bytes{}}
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && isBlock(info):
 		loads, err := s.Workloads()
 		if err == nil && slices.ContainsFunc(loads, fio.Workload.Writes) {
 			err = fmt.Errorf("%s is a device, and scenario %d writes: its commands would destroy what is on it; name a "+
 				"directory, or let plimsoll run look at the device (--destroy)", text.Quote(path), s.ID)
 		}
-		return s.On(path), path, err
+		if err != nil {
+			return s, "", err
+		}
+		s, p.Device = s.On(path), deviceOf(tree, info)
+	case err == nil && info.IsDir():
+		if p.dir, err = openOwn(path); err != nil {
+			return s, "", err
+		}
+		defer p.Close()
 	}
-	return s, (&Place{Role: s.Role, Path: path}).FileFor(s), CheckByHand(path)
+	if err := p.Check(s); err != nil {
+		return s, "", fmt.Errorf("plimsoll run refuses this job, so its commands are not shown: %w", err)
+	}
+	return s, p.FileFor(s), nil
 }
 
 func isDevice(path string) bool {

@@ -288,7 +288,11 @@ func TestNeedsOfAPlace(t *testing.T) {
 	if p := Sketch(&topology.Topology{Targets: []topology.Target{{Role: topology.WAL, Path: "/w"}}}, topology.WAL); p.Path != "/w" || Sketch(top, topology.WAL).Path != "" {
 		t.Error("sketches")
 	}
-	s, at, err := Sketched(dir, suite.Scenario{Role: topology.Data})
+	read, err := suite.Select([]string{"rand-read-latency"}, suite.Selection{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, at, err := Sketched(&block.Tree{}, dir, read.Scenarios[0])
 	if err != nil || at != dir+"/.plimsoll/data.dat" || s.Role != topology.Data {
 		t.Error(at)
 	}
@@ -580,7 +584,7 @@ func TestNamesOfDevices(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s, on, err := Sketched(at, read.Scenarios[0]); err != nil || on != at || s.Size != read.Scenarios[0].Size {
+		if s, on, err := Sketched(p.tree, at, read.Scenarios[0]); err != nil || on != at || s.Size != read.Scenarios[0].Size {
 			t.Errorf("%s: %+v", on, s)
 		}
 	}

@@ -4,9 +4,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
+	"plimsoll/internal/block"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/topology"
 )
@@ -37,6 +39,9 @@ func TestPlacesThatOthersChose(t *testing.T) {
 	must(os.Chmod(at("open/.plimsoll"), 0o777))
 	must(os.MkdirAll(at("linked"), 0o700))
 	must(os.Symlink(at("victim/.plimsoll"), at("linked/.plimsoll")))
+	read, err := suite.Select([]string{"rand-read-latency"}, suite.Selection{})
+	must(err)
+	written := read.Scenarios[0]
 	for _, c := range []struct{ path, says string }{
 		{"planted", "planted is a link of "},
 		{"theirs", "theirs/.plimsoll belongs to "},
@@ -46,14 +51,14 @@ func TestPlacesThatOthersChose(t *testing.T) {
 		{"victim", ""},
 	} {
 		_, err := Open(&topology.Topology{}, topology.Target{Role: topology.Data, Path: at(c.path)}, nil, Consent{})
-		_, _, sketch := Sketched(at(c.path), suite.Scenario{Role: topology.Data})
-		for what, err := range map[string]error{"open": err, "by hand": CheckByHand(at(c.path)), "sketch": sketch} {
+		_, _, sketch := Sketched(&block.Tree{}, at(c.path), written)
+		for what, err := range map[string]error{"open": err, "sketch": sketch} {
 			if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
 				t.Errorf("%s, %s: %v, want %q", c.path, what, err, c.says)
 			}
 		}
 	}
-	if err := CheckByHand(at("not/there")); err != nil {
+	if _, _, err := Sketched(&block.Tree{}, at("not/there"), written); err != nil {
 		t.Error(err)
 	}
 	for name, call := range map[string]func() error{
@@ -69,5 +74,30 @@ func TestPlacesThatOthersChose(t *testing.T) {
 	}
 	if made, _ := fs.Glob(os.DirFS(base), "victim/.plimsoll/fleet-*"); len(made) > 0 {
 		t.Errorf("made %q", made)
+	}
+}
+
+// What a job of a suite names itself is refused as run refuses it, before its commands are printed: fio adds the files of
+// a section to that of the scenario.
+func TestSketchesOfJobsThatNameFiles(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "precious"), "precious")
+	for job, says := range map[string]string{
+		"[a]\nrw=randread\nbs=4k":                                      "",
+		"[a]\nrw=randwrite\nbs=4k\nfilename=" + dir + "/precious":      "precious is there and plimsoll did not make it",
+		"[a]\nrw=randread\nfilename=" + dir + "/precious":              "would write it again",
+		"[a]\nrw=randwrite\n[b]\nrw=read\nfilename=" + dir + "/none/x": "none does not exist",
+		"[a]\nrw=randread\nexec_prerun=id":                             "would run a shell command",
+		"[a]\nrw=randread\nwrite_iolog=/tmp/x":                         "write_iolog",
+	} {
+		text := "scenarios:\n  - {id: 1, name: s, size: 4MiB, job: " + strconv.Quote(job) + "}\n"
+		s, err := suite.Parse("s.yaml", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, file, err := Sketched(&block.Tree{}, dir, s.Scenarios[0])
+		if (err == nil) != (says == "") || err != nil && (!strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), "plimsoll run refuses this job")) {
+			t.Errorf("%s: %q, %v: want %q", job, file, err, says)
+		}
 	}
 }

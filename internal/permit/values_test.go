@@ -451,49 +451,6 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// What looks like fio's own file: its name and a mebibyte.
-func TestOtherFilesByNameAndSize(t *testing.T) {
-	dir := t.TempDir()
-	for name, size := range map[string]int{
-		"job.0.0": 1 << 20, "job.1.0": 1<<20 - 1, "job.12345.0": 1 << 20, "job.1234.12345": 1 << 20, "job.0.123456": 1 << 20, "x.y": 1 << 20, "local-a-verify.state": 1 << 20,
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), make([]byte, size), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	list, err := OtherFiles(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, f := range list {
-		got = append(got, filepath.Base(f.Path))
-		if f.Size != units.MiB {
-			t.Errorf("%+v", f)
-		}
-	}
-	if want := []string{"job.0.0", "job.1234.12345", "local-a-verify.state"}; !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
-	for name, want := range map[string]string{"job.1.0": "is not a file that fio makes", "gone.0.0": "it does not exist"} {
-		if err := RemoveOther(filepath.Join(dir, name)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	if err := os.Link(filepath.Join(dir, "job.0.0"), filepath.Join(dir, "second")); err != nil {
-		t.Fatal(err)
-	}
-	if err := RemoveOther(filepath.Join(dir, "job.0.0")); err == nil || !strings.Contains(err.Error(), "it has 2 names") {
-		t.Error(err)
-	}
-	if err := RemoveOther(filepath.Join(dir, "job.1234.12345")); err != nil {
-		t.Error(err)
-	}
-	if _, err := os.Stat(filepath.Join(dir, "job.1234.12345")); err == nil {
-		t.Error("it is still there")
-	}
-}
-
 // Where a suite's own files lie: the directory that all are in.
 func TestPathOfASuite(t *testing.T) {
 	base := t.TempDir()

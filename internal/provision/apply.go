@@ -296,6 +296,9 @@ func (s *state) lines(l *records.Lines, edit func(*records.Lines) error) error {
 	if err := permit.Way(s.at(filepath.Dir(l.File)+"/new"), "be written to"); err != nil { // the file may be root's link
 		return err
 	}
+	if dir, _, err := s.place(l.File); err == nil {
+		_ = dir.Close() // only a handle
+	}
 	if filepath.Base(l.File) == "mdadm.conf" && !s.w.InitramfsStale {
 		s.w.InitramfsStale = true
 		if err := s.save(s.w); err != nil {

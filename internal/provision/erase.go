@@ -113,11 +113,7 @@ func zeroSpan(f *os.File, part records.Span) error {
 // reread lets the kernel forget partitions that are gone.
 func (s *state) reread(f *os.File, d *block.Device) {
 	if len(d.Partitions) > 0 {
-		_ = unix.IoctlSetInt(
-			int(f.Fd()),
-			unix.BLKRRPART,
-			0,
-		) // a file in a test has none; what stays is seen by the next look
+		_ = unix.IoctlSetInt(int(f.Fd()), unix.BLKRRPART, 0) // what stays is seen by the next look
 	}
 }
 

@@ -64,23 +64,32 @@ func (s *Site) read(file string) (data []byte, exists bool, err error) {
 	return data, err == nil, err
 }
 
-// replace writes a file of /etc, which may be a link to where it really is; one that is there keeps its
-// mode and owner, and stays as it is where it was changed since it was read.
-func (s *Site) replace(file string, old, data []byte, exists bool) error {
+// place is the directory of a file of /etc, which may be a link to where it really is, and its name there. What an
+// edit left that was cut is removed, also where there is nothing to do any more.
+func (s *Site) place(file string) (*sys.Dir, string, error) {
 	name := s.at(file)
 	if target, err := filepath.EvalSymlinks(name); err == nil {
 		name = target
 	}
 	dir, err := sys.OpenPath(filepath.Dir(name))
+	if err == nil {
+		sweep(dir)
+	}
+	return dir, filepath.Base(name), err
+}
+
+// replace writes a file of /etc; one that is there keeps its mode and owner, and stays as it is where it was
+// changed since it was read.
+func (s *Site) replace(file string, old, data []byte, exists bool) error {
+	dir, name, err := s.place(file)
 	if err != nil {
 		return err
 	}
 	defer dir.Close() //nolint:errcheck // only a handle
-	sweep(dir)
 	if exists {
-		return dir.Replace(filepath.Base(name), old, data)
+		return dir.Replace(name, old, data)
 	}
-	return dir.WriteFile(filepath.Base(name), data, 0o644)
+	return dir.WriteFile(name, data, 0o644)
 }
 
 // sweep removes what a kill or a power cut within sys.WriteFile has left in a directory. It does no harm where

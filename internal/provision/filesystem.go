@@ -123,13 +123,8 @@ func (p *planner) owner(ctx context.Context, want records.Want) (string, error) 
 			return f[2], nil
 		}
 		if p.imagined {
-			p.note(
-				"%s: this machine knows no %s entry %s: make it on the one that is meant, before the step that gives %s to it",
-				want.Mount,
-				file,
-				name,
-				want.Mount,
-			)
+			p.note("%s: this machine knows no %s entry %s: make it on the one that is meant, before the step that gives "+
+				"%[1]s to it", want.Mount, file, name)
 			return "", nil
 		}
 		return "", fmt.Errorf("owner %s: %s knows no %s; create it first, or give its number", want.Owner,

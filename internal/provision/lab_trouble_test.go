@@ -180,3 +180,27 @@ mkfs.ext4 -q /dev/mine/one; mkfs.ext4 -q /dev/mine/two; mkdir -p /mnt; udevadm s
 	g.blank("a")
 	g.same(before)
 }
+
+// Another user who may write to the directory that holds the mount point, and puts a link to /etc in its place as soon
+// as apply has made it: the array is refused before anything is written. In a directory of root's that he cannot
+// change he gets no further, and the array is built.
+func TestLabMountPointOfAnother(t *testing.T) {
+	g := start(t, "  - {name: a, count: 2, size: 64MiB}\n")
+	const race = `(setpriv --reuid 1000 --clear-groups bash -c 'cd /srv/u; until [ -e stop ]; do [ ! -d m ] || { mv m x; ln -s /etc m; }; done' 2>/dev/null) & pid=$!
+plimsoll array apply /keep/plimsoll.yaml --yes; code=$?; touch /srv/u/stop; wait $pid; rm /srv/u/stop; exit $code`
+	g.declare("arrays:\n  - {name: d, level: raid0, chunk: 64KiB, volumes: 2 x 64MiB, filesystem: {type: ext4, mount: /srv/u/m, owner: \"1000:1000\"}}\n")
+	for _, dir := range []string{"chown 1000 /srv/u", "chmod 777 /srv/u"} {
+		g.ok("rm -rf /srv/u; mkdir /srv/u; " + dir)
+		g.refused(race, "lead to a mount point")
+		if out := g.ok("[ $(grep -c ' /etc ' /proc/mounts) = 1 ] || grep ' /etc ' /proc/mounts; grep -e md /proc/mdstat | grep active; ls -A /srv/u; true"); out != "" {
+			t.Errorf("%s: %s", dir, out)
+		}
+		g.blank("a")
+	}
+	g.ok("chmod 755 /srv/u")
+	if r := g.sh(race); r.Code != 0 {
+		t.Errorf("%d: %s", r.Code, r.Stderr)
+	}
+	g.ok("mountpoint -q /srv/u/m && plimsoll array teardown --yes")
+	g.blank("a")
+}

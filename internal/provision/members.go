@@ -366,12 +366,11 @@ func (p *planner) idle(d *block.Device) error {
 	}
 	// Whoever else holds it: the kernel knows.
 	f, err := p.exclusive(p.tree, d, os.O_RDONLY)
-	if err != nil {
-		if !unseen(err) {
-			err = fmt.Errorf("--destroy %s: %w", d.Path, err)
-			return err
-		}
+	if unseen(err) {
 		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("--destroy %s: %w", d.Path, err)
 	}
 	return f.Close()
 }

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // WriteFile replaces a file so that a power cut leaves the old or the new content, never a part: a
@@ -32,22 +34,30 @@ func (d *Dir) WriteFile(name string, data []byte, perm fs.FileMode) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return d.put(name, data, func(f *os.File) error { return f.Chmod(perm) })
+	return d.put(name, data, func(f *os.File) error { return f.Chmod(perm) }, d.Rename)
 }
 
-// put writes a new file and renames it over name.
-func (d *Dir) put(name string, data []byte, finish func(*os.File) error) (err error) {
+// put writes a new file, which place then gives its name.
+func (d *Dir) put(
+	name string,
+	data []byte,
+	finish func(*os.File) error,
+	place func(temp, name string) error,
+) (err error) {
 	temp := writeName() // by which EndWrites knows it when this is killed
 	f, err := d.Create(temp, 0o600)
 	if err != nil {
 		return d.of(name, temp, err)
 	}
+	made, err := f.Stat()
 	defer func() {
-		if err != nil {
+		if now, gone := d.Lstat(temp); err != nil && gone == nil && made != nil && os.SameFile(made, now) {
 			err = errors.Join(err, d.Remove(temp))
 		}
 	}()
-	_, err = f.Write(data)
+	if err == nil {
+		_, err = f.Write(data)
+	}
 	err = d.of(name, temp, err)
 	for _, failed := range []error{finish(f), f.Sync(), f.Close()} {
 		err = errors.Join(err, d.of(name, temp, failed))
@@ -55,10 +65,40 @@ func (d *Dir) put(name string, data []byte, finish func(*os.File) error) (err er
 	if err != nil {
 		return err
 	}
-	if err = d.Rename(temp, name); err != nil {
+	if err = place(temp, name); err != nil {
 		return d.of(name, temp, err)
 	}
 	return d.file.Sync()
+}
+
+// holds says whether a name is that of a file that is open, and that this still holds old.
+func (d *Dir) holds(name string, held *os.File, old []byte) bool {
+	info, err1 := held.Stat()
+	now, err2 := d.Lstat(name)
+	data := make([]byte, len(old)+1)
+	n, err := held.ReadAt(data, 0)
+	return err1 == nil && err2 == nil && err == io.EOF && os.SameFile(info, now) && bytes.Equal(data[:n], old)
+}
+
+// exchange gives a new file the name of one that is open and held old. The two change names at once, so that what
+// had the name by then is seen: another file, or what was written meanwhile, gets its name back.
+func (d *Dir) exchange(temp, name string, held *os.File, old []byte) error {
+	at := int(d.file.Fd())
+	swap := func() error { return unix.Renameat2(at, temp, at, name, unix.RENAME_EXCHANGE) }
+	err := swap()
+	switch {
+	case errors.Is(err, unix.EINVAL), errors.Is(err, unix.ENOSYS): // a filesystem that cannot, such as NFS
+		return d.Rename(temp, name)
+	case err == nil && d.holds(temp, held, old):
+		return d.Remove(temp)
+	case err == nil:
+		err = swap()
+	}
+	return errors.Join(d.changed(name), err)
+}
+
+func (d *Dir) changed(name string) error {
+	return fmt.Errorf("%s was changed meanwhile: nothing was written; run this again", filepath.Join(d.name, name))
 }
 
 // of makes an error about the temporary name one about the file that was asked for.
@@ -76,7 +116,6 @@ func (d *Dir) of(name, temp string, err error) error {
 // owner and mode. A link is refused, and so is a file that does not hold old: what was read by
 // this name before was another file then.
 func (d *Dir) Replace(name string, old, data []byte) error {
-	shown := filepath.Join(d.name, name)
 	now, err := d.OpenRegular(name)
 	if errors.Is(err, ErrNotRegular) {
 		return fmt.Errorf("%w: name the file itself", err)
@@ -86,21 +125,21 @@ func (d *Dir) Replace(name string, old, data []byte) error {
 	}
 	defer now.Close() //nolint:errcheck // only read
 	info, err := now.Stat()
+	if err == nil && !d.holds(name, now, old) {
+		err = d.changed(name)
+	}
 	if err != nil {
 		return err
 	}
-	if held, err := ReadAll(shown, now, int64(len(old))); err != nil || !bytes.Equal(held, old) {
-		return fmt.Errorf("%s was changed meanwhile: nothing was written; run this again", shown)
-	}
-	st, _ := info.Sys().(*syscall.Stat_t)
 	return d.put(name, data, func(f *os.File) error {
-		if int(st.Uid) != os.Geteuid() || int(st.Gid) != os.Getegid() {
-			if err := f.Chown(int(st.Uid), int(st.Gid)); err != nil {
+		uid, gid := int(Owner(info)), int(Group(info))
+		if uid != os.Geteuid() || gid != os.Getegid() {
+			if err := f.Chown(uid, gid); err != nil {
 				return err
 			}
 		}
-		return f.Chmod(info.Mode().Perm())
-	})
+		return f.Chmod(info.Mode())
+	}, func(temp, name string) error { return d.exchange(temp, name, now, old) })
 }
 
 // SyncDir makes what was created, renamed or removed in a directory survive a power cut.

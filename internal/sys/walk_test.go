@@ -2,6 +2,7 @@ package sys
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -183,6 +184,71 @@ func TestReplaceWantsWhatWasRead(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(base + "/.*"); len(left) > 0 {
 		t.Errorf("left: %v", left)
+	}
+}
+
+// A file whose content is replaced keeps its mode, setuid and setgid with it; what somebody puts under its name at the
+// last moment, or writes into it, is as it was afterwards, a link, a directory and another's file alike.
+func TestReplaceGivesBackWhatWasSwappedIn(t *testing.T) {
+	base := own(t)
+	d, err := OpenPath(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close() //nolint:errcheck // only a handle
+	at := func(name string) string { return filepath.Join(base, name) }
+	for what, swap := range map[string]func() error{
+		"nothing":   func() error { return nil },
+		"a file":    func() error { return os.WriteFile(at("other"), []byte("precious"), 0o604) },
+		"a link":    func() error { return os.Symlink("/etc/passwd", at("other")) },
+		"a folder":  func() error { return os.Mkdir(at("other"), 0o751) },
+		"new words": func() error { return os.WriteFile(at("job"), []byte("abc"), 0) },
+	} {
+		for _, left := range []string{"job", "other"} {
+			if err := os.RemoveAll(at(left)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := errors.Join(os.WriteFile(at("job"), []byte("old"), 0o700), os.Chmod(at("job"), 0o750|fs.ModeSetuid|fs.ModeSetgid)); err != nil {
+			t.Fatal(err)
+		}
+		was, err := os.Stat(at("job"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		held, err := d.OpenRegular("job")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var there fs.FileInfo
+		err = d.put("job", []byte("new"), func(f *os.File) error { return f.Chmod(was.Mode()) }, func(temp, name string) error {
+			if err := swap(); err != nil {
+				return err
+			}
+			if _, err := os.Lstat(at("other")); err == nil {
+				if err := errors.Join(os.Remove(at("job")), os.Rename(at("other"), at("job"))); err != nil {
+					return err
+				}
+			}
+			there, _ = os.Lstat(at("job"))
+			return d.exchange(temp, name, held, []byte("old"))
+		})
+		now, _ := os.Lstat(at("job"))
+		switch {
+		case what == "nothing":
+			data, _ := os.ReadFile(at("job"))
+			if err != nil || string(data) != "new" || now.Mode() != was.Mode() {
+				t.Errorf("%v, %q, %v: want the mode %v", err, data, now.Mode(), was.Mode())
+			}
+		case err == nil || !strings.Contains(err.Error(), "was changed meanwhile"):
+			t.Errorf("%s: %v", what, err)
+		case !os.SameFile(there, now) || there.Mode() != now.Mode() || there.Size() != now.Size():
+			t.Errorf("%s: %v became %v", what, there, now)
+		}
+		if left, _ := filepath.Glob(base + "/.*"); len(left) > 0 {
+			t.Errorf("%s left %v", what, left)
+		}
+		_ = held.Close()
 	}
 }
 

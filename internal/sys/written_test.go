@@ -14,7 +14,7 @@ func TestWriteErrorNamesTheFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.Close() //nolint:errcheck // only a handle
-	err = d.put("x.html", []byte("x"), func(f *os.File) error { return f.Truncate(-1) })
+	err = d.put("x.html", []byte("x"), func(f *os.File) error { return f.Truncate(-1) }, d.Rename)
 	if want := filepath.Join(d.Name(), "x.html"); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "-write-") {
 		t.Errorf("%v: want it about %s", err, want)
 	}

@@ -15,6 +15,7 @@ import (
 	"plimsoll/internal/report/plans"
 	"plimsoll/internal/result"
 	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
 	"plimsoll/internal/verdict"
 )
 
@@ -38,7 +39,7 @@ func compareDemand(ctx context.Context, env *form.Env, words []string, o Options
 	}
 	m := advise.Meets(d, sides)
 	m.Notes = append(m.Notes, doubtsOf(sides)...)
-	m.Notes = append(m.Notes, "Next: plimsoll advise "+o.demand)
+	m.Notes = append(m.Notes, "Next: plimsoll advise "+text.ShellQuote(o.demand))
 	err = form.Render(env, o.Format, plans.Meets(m, m))
 	if err != nil {
 		return err

@@ -20,7 +20,6 @@ const stateDir = "/var/lib/plimsoll"
 // NewClean is the command plimsoll clean.
 func NewClean(env *form.Env) *cobra.Command {
 	var dry bool
-	var destroy []string
 	cmd := &cobra.Command{
 		Use:   "clean [PATH]...",
 		Short: "Remove files left behind by killed runs or by runs with --keep-files",
@@ -28,19 +27,16 @@ func NewClean(env *form.Env) *cobra.Command {
 each PATH (the current directory when none is given), on PATH's own filesystem, and end the fio that a killed
 run left running. New files that a killed plimsoll had not yet renamed are removed as well, there and in
 /var/lib/plimsoll. Files are recognised by name; everything else there, and what a run holds now, is left alone.
-Arrays are taken down by plimsoll array teardown.
-
-Files that are named like those that fio makes when it is run by hand are listed; --destroy FILE removes one.`,
+What a killed run had begun to write of a scenario goes, too. Arrays are taken down by plimsoll array teardown.`,
 		Example: `  plimsoll clean /data /wal --dry-run
-  plimsoll clean /data /wal
-  plimsoll clean /data --destroy /data/fio_test_file.0.0`,
-		RunE: func(_ *cobra.Command, args []string) error { return runClean(env, args, dry, destroy) },
+  plimsoll clean /data /wal`,
+		RunE: func(_ *cobra.Command, args []string) error { return runClean(env, args, dry) },
 	}
-	form.Bind(cmd.Flags(), "clean", "dry-run", &dry, "destroy", &destroy)
+	form.Bind(cmd.Flags(), "clean", "dry-run", &dry)
 	return cmd
 }
 
-func runClean(env *form.Env, paths []string, dry bool, destroy []string) error {
+func runClean(env *form.Env, paths []string, dry bool) error {
 	if len(paths) == 0 {
 		paths = []string{"."}
 	}
@@ -101,40 +97,10 @@ func runClean(env *form.Env, paths []string, dry bool, destroy []string) error {
 	if err != nil {
 		return err
 	}
-	others, err := cleanOthers(env, paths, dry, destroy)
-	if err == nil && !found && !others {
+	if !found {
 		fmt.Fprintln(env.Out, "nothing to clean")
 	}
-	return err
-}
-
-// cleanOthers lists what fio run by hand may have left, and removes what is named.
-func cleanOthers(env *form.Env, paths []string, dry bool, destroy []string) (found bool, err error) {
-	for _, file := range destroy {
-		if dry {
-			fmt.Fprintf(env.Out, "%s: would remove\n", text.Clean(file, 200))
-		} else if err := permit.RemoveOther(file); err != nil {
-			return true, err
-		} else {
-			fmt.Fprintf(env.Out, "%s: removed\n", text.Clean(file, 200))
-		}
-		found = true
-	}
-	for _, path := range paths {
-		others, err := permit.OtherFiles(path)
-		if err != nil {
-			return found, err
-		}
-		for _, o := range others {
-			if dry && slices.Contains(destroy, o.Path) {
-				continue
-			}
-			found = true
-			fmt.Fprintf(env.Out, "%s: named like a file of fio's own (%v), left alone; --destroy %s removes it\n",
-				text.Clean(o.Path, 200), o.Size, text.ShellQuote(o.Path))
-		}
-	}
-	return found, nil
+	return nil
 }
 
 func processes(n int) string {

@@ -5,6 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/internal/bench"
+	"plimsoll/internal/block"
 	"plimsoll/internal/cli/form"
 	"plimsoll/internal/fio/command"
 	"plimsoll/internal/fio/shell"
@@ -70,9 +72,18 @@ func runShow(env *form.Env, o suitesOptions) error {
 	if err != nil {
 		return form.Usage(err)
 	}
+	at := bench.Request{Data: o.Data, WAL: o.WAL}
+	if err := at.Follow(s); err != nil {
+		return form.Usage(err)
+	}
+	o.Data, o.WAL = at.Data, at.WAL
 	paths, err := o.Roles()
 	if err != nil {
 		return err
+	}
+	tree, err := block.Read(env.Machine)
+	if err != nil { // without /sys no device is known, and a job that names one is refused
+		tree = &block.Tree{}
 	}
 	var jobs []plans.Job
 	made := map[topology.Role]bool{}
@@ -82,7 +93,7 @@ func runShow(env *form.Env, o suitesOptions) error {
 		}
 		if c.Kind() == suite.OfServer {
 			for _, path := range paths {
-				if err := permit.CheckByHand(path); err != nil {
+				if _, _, err := permit.Sketched(tree, path, c); err != nil {
 					return form.Usage(err)
 				}
 			}
@@ -91,7 +102,7 @@ func runShow(env *form.Env, o suitesOptions) error {
 			jobs = append(jobs, plans.NewPostgresJob(c, lines))
 			continue
 		}
-		c, file, err := permit.Sketched(paths[c.Role], c)
+		c, file, err := permit.Sketched(tree, paths[c.Role], c)
 		if err != nil {
 			return form.Usage(err)
 		}

@@ -14,7 +14,7 @@ var measuredLoading = &diagnose.Rule{
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			if t, ok := c.Loading(m); ok {
-				load := "plimsoll array warm /dev/" + t.Device
+				load := "plimsoll array warm " + text.ShellQuote("/dev/"+t.Device)
 				if t.File != "" {
 					load = "plimsoll array warm --files " + text.ShellQuote(t.File)
 				}

@@ -186,7 +186,7 @@ func outlooks(d *page.Document, t *topology.Topology, suite string, all []Outloo
 	for _, o := range known[:min(len(known), 1)] {
 		notes.Lines = append(
 			notes.Lines,
-			fmt.Sprintf("All limits of one: plimsoll ceiling %s %d", text.Clean(suite, 40), o.ID),
+			fmt.Sprintf("All limits of one: plimsoll ceiling %s %d", text.ShellQuote(text.Clean(suite, 40)), o.ID),
 		)
 	}
 	d.Add(notes)

@@ -8,6 +8,8 @@ import (
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/finding"
+	"plimsoll/internal/suite"
+	"plimsoll/internal/text"
 	"plimsoll/internal/verdict"
 )
 
@@ -55,14 +57,27 @@ func nextFor(s *bundle.Scenario, b *bundle.Bundle) string {
 	case len(b.Run.Imported) > 0: // it cannot be run again from here
 		return ""
 	case s.Verdict == verdict.Invalid:
-		return fmt.Sprintf("Remove the cause and run it again: plimsoll run %d", s.ID)
+		return "Remove the cause and run it again" + typed("run", s, b)
 	case s.Ceiling == nil || !s.Ceiling.Known():
 		return "Declare the volumes to learn whether the storage can do more: plimsoll run --volumes " +
 			b.Run.Topology.Instance.Example() + ", or a plimsoll.yaml"
 	case s.Verdict == verdict.Measured:
 		return "" // the reason says why it could not be judged
 	}
-	return fmt.Sprintf("See which resource limits it: plimsoll ceiling %d", s.ID)
+	return "See which resource limits it" + typed("ceiling", s, b)
+}
+
+// typed is the command of a scenario of a built-in suite, behind a colon: numbers alone are those of the default
+// suite, and the file of another suite is not known any more.
+func typed(command string, s *bundle.Scenario, b *bundle.Bundle) string {
+	of, err := suite.Builtin(b.Run.Suite.Name)
+	if err != nil || !slices.ContainsFunc(of.Scenarios, func(c suite.Scenario) bool { return c.ID == s.ID && c.Name == s.Name }) {
+		return ""
+	}
+	if of.Name == suite.Default {
+		return fmt.Sprintf(": plimsoll %s %d", command, s.ID)
+	}
+	return fmt.Sprintf(": plimsoll %s %s %s", command, of.Name, s.Name)
 }
 
 func rank(s finding.Severity) int {
@@ -74,7 +89,7 @@ func fix(f finding.Finding) string {
 	do, _, more := strings.Cut(f.Fix, ". ")
 	do = strings.TrimSuffix(do, ".")
 	if more || do == "" {
-		do = strings.TrimPrefix(do+" (plimsoll explain "+string(f.Code)+")", " ")
+		do = strings.TrimPrefix(do+" (plimsoll explain "+text.ShellQuote(string(f.Code))+")", " ")
 	}
 	return do
 }
