@@ -201,3 +201,18 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// A loop device, and a partition that was made anew, had another filesystem before: what failed then is no fault of the one
+// that was mounted since. Failed I/O of the device is.
+func TestLogBeforeAMount(t *testing.T) {
+	const before = "[10.0] EXT4-fs (loop0): Remounting filesystem read-only\n[10.1] XFS (sda1): metadata I/O error in x\n" +
+		"[10.2] I/O error, dev loop0, sector 8 op\n"
+	for after, want := range map[string]int{
+		"": 3, "[20.0] EXT4-fs (loop0): mounted filesystem 1a2b r/w with ordered data mode.\n": 2,
+		"[20.0] XFS (sda1): Mounting V5 Filesystem 1a2b\n": 2, "[20.0] EXT4-fs (loop1): mounted filesystem\n": 3,
+	} {
+		if got := ParseLog(before + after); len(got) != want {
+			t.Errorf("after %q: %+v", after, got)
+		}
+	}
+}

@@ -61,6 +61,9 @@ var patterns = []struct {
 	{Throttled, regexp.MustCompile(`^CPU\d+: (?:Core|Package) temperature(?:/speed)? (?:is )?above threshold`)},
 }
 
+// mounted is how the kernel says that a filesystem is mounted: what it said before of a filesystem there was of another.
+var mounted = regexp.MustCompile(`^(?:EXT4-fs|XFS) \(([\w!-]+)\): [mM]ount(?:ed filesystem|ing V)`)
+
 // parseLog finds trouble in what dmesg prints. Kinds and devices come in the order of their first
 // line.
 func parseLog(text string) []Event {
@@ -78,6 +81,9 @@ func parseLog(text string) []Event {
 			!strings.HasPrefix(line, "XFS") && !strings.HasPrefix(line, "EXT4") && !strings.HasPrefix(line, "Abort") &&
 			!strings.HasPrefix(line, "BTRFS") && !strings.HasPrefix(line, "CPU") {
 			continue
+		}
+		if m := mounted.FindStringSubmatch(line); m != nil {
+			all = slices.DeleteFunc(all, func(o Event) bool { return o.Kind == FSError && o.Device == m[1] })
 		}
 		for _, p := range patterns {
 			m := p.re.FindStringSubmatch(line)

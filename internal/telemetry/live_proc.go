@@ -118,9 +118,10 @@ type taskWatch struct {
 	waiting map[string]map[string]float64 // by process, what its tasks waited for, summed over scans
 	scans   int
 	stacks  bool
-	partial bool            // a look was ended by its budget
-	whole   bool            // the one at the start was not
-	kernel  map[string]bool // threads of the kernel: nobody's program
+	partial bool              // a look was ended by its budget
+	whole   bool              // the one at the start was not
+	kernel  map[string]bool   // threads of the kernel: nobody's program
+	parents map[string]string // of each process that a scan met
 	self    string
 	held    map[string]*sys.Held // what is read in each look stays open …
 	room    int                  // … up to so many files
@@ -140,7 +141,7 @@ func newTaskWatch(r *sys.Reader, o WatchFor) *taskWatch {
 	return &taskWatch{
 		WatchFor: o, read: r, before: map[string]asked{}, met: map[string]*Process{}, last: map[string]asked{},
 		waiting: map[string]map[string]float64{},
-		self:    strconv.Itoa(os.Getpid()), kernel: map[string]bool{}, held: map[string]*sys.Held{}, room: heldRoom(),
+		self:    strconv.Itoa(os.Getpid()), kernel: map[string]bool{}, parents: map[string]string{}, held: map[string]*sys.Held{}, room: heldRoom(),
 	}
 }
 
@@ -264,7 +265,8 @@ func (t *taskWatch) scan() {
 		if err != nil {
 			return
 		}
-		state, flags, threads := taskState(text)
+		state, parent, flags, threads := taskState(text)
+		t.parents[pid] = strconv.FormatUint(parent, 10)
 		if flags&kernelThread != 0 {
 			t.kernel[pid] = true // its number is not given to another within a window
 			return
@@ -284,7 +286,7 @@ func (t *taskWatch) scan() {
 			if err != nil {
 				continue
 			}
-			if state, _, _ := taskState(text); state == 'D' {
+			if state, _, _, _ := taskState(text); state == 'D' {
 				t.waits(pid, task)
 			}
 		}
@@ -294,27 +296,30 @@ func (t *taskWatch) scan() {
 // kernelThread is PF_KTHREAD (include/linux/sched.h).
 const kernelThread = 0x00200000
 
-// taskState reads the state, the flags and the number of threads of /proc/PID/stat, fields 3, 9 and
+// taskState reads the state, the parent, the flags and the number of threads of /proc/PID/stat, fields 3, 4, 9 and
 // 20. The name before them is in parentheses and may hold any.
-func taskState(text []byte) (state byte, flags, threads uint64) {
+func taskState(text []byte) (state byte, parent, flags, threads uint64) {
 	i := bytes.LastIndexByte(text, ')')
 	if i < 0 || i+2 >= len(text) {
-		return 0, 0, 0
+		return 0, 0, 0, 0
 	}
 	rest := text[i+2:]
 	state = rest[0]
 	for field := 4; field <= 20; field++ {
 		n := bytes.IndexByte(rest, ' ')
 		if n < 0 {
-			return state, flags, 0
+			return state, parent, flags, 0
 		}
 		rest = rest[n+1:]
-		if field == 9 {
+		switch field {
+		case 4:
+			parent, _, _ = nextNumber(rest)
+		case 9:
 			flags, _, _ = nextNumber(rest)
 		}
 	}
 	threads, _, _ = nextNumber(rest)
-	return state, flags, threads
+	return state, parent, flags, threads
 }
 
 func (t *taskWatch) waits(pid, task string) {
@@ -339,6 +344,7 @@ func (t *taskWatch) end(o *Window, now func() time.Duration, sleepTill func(time
 	all := t.processes()
 	o.ProcessesAll, o.Scans, o.Stacks = len(all), t.scans, t.stacks || os.Geteuid() == 0
 	seconds := o.Span.Seconds()
+	inherited := t.inherited(all)
 	t.within(lookBudget, all, func(pid string) {
 		io, err := t.asked(pid)
 		if err != nil {
@@ -353,7 +359,8 @@ func (t *taskWatch) end(o *Window, now func() time.Duration, sleepTill func(time
 		if !had && !t.whole {
 			old = io // … unless it may have been left out at the start
 		}
-		read, written := less(io.read, old.read), less(io.written, old.written)
+		from := inherited[pid]
+		read, written := less(io.read, old.read+from.read), less(io.written, old.written+from.written)
 		if read+written == 0 && t.waiting[pid] == nil {
 			delete(t.last, pid)
 			return
@@ -393,6 +400,36 @@ func (t *taskWatch) end(o *Window, now func() time.Duration, sleepTill func(time
 		return cmp.Or(cmp.Compare(b.Read+b.Write, a.Read+a.Write), cmp.Compare(a.PID, b.PID))
 	})
 }
+
+// inherited is what the counters of those that are still there got from children that ended (wait4(2) adds them up):
+// all that a child did before the window, and in it under its own name.
+func (t *taskWatch) inherited(all []string) map[string]asked {
+	left, alive := map[string]asked{}, map[string]bool{}
+	for _, pid := range all {
+		alive[pid] = true
+	}
+	for pid, parent := range t.parents {
+		if alive[pid] {
+			continue
+		}
+		io, ok := t.last[pid]
+		if !ok {
+			io = t.before[pid]
+		}
+		for range maxAncestors {
+			if alive[parent] || t.parents[parent] == "" {
+				break
+			}
+			parent = t.parents[parent]
+		}
+		sum := left[parent]
+		left[parent] = asked{sum.read + io.read, sum.written + io.written}
+	}
+	return left
+}
+
+// maxAncestors that ended are passed over for one that is still there.
+const maxAncestors = 16
 
 func (p *Process) did(seconds float64, read, written uint64) {
 	p.Read, p.Write = units.Rate(float64(read)/seconds), units.Rate(float64(written)/seconds)

@@ -3,6 +3,7 @@ package telemetry
 import (
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	"plimsoll/internal/sys"
 	"plimsoll/internal/sys/bounded"
+	"plimsoll/internal/units"
 )
 
 // A captured machine stands still: a window over it shows nothing, and takes no time.
@@ -108,8 +110,8 @@ func TestHeldFilesOfProcesses(t *testing.T) {
 
 func TestTaskState(t *testing.T) {
 	const rest = " 1 2 3 0 -1 2097152 0 0 0 0 0 0 0 0 20 0 7 0 100"
-	state, flags, threads := taskState([]byte("12 (a) D (b)) D" + rest))
-	if state != 'D' || flags&kernelThread == 0 || threads != 7 {
+	state, parent, flags, threads := taskState([]byte("12 (a) D (b)) D" + rest))
+	if state != 'D' || parent != 1 || flags&kernelThread == 0 || threads != 7 {
 		t.Errorf("%c %x %d", state, flags, threads)
 	}
 }
@@ -138,4 +140,58 @@ func FuzzLive(f *testing.F) {
 		parseLeading(string(text))
 		waitsFor(text)
 	})
+}
+
+// A parent's counters get what a child did when it is waited for: what it did before the window, and what it did in it
+// under its own name, are none of the parent's.
+func TestInheritedFromChildrenThatEnded(t *testing.T) {
+	w := newTaskWatch((&sys.Machine{Root: fstest.MapFS{}}).Reader(), WatchFor{})
+	w.before = map[string]asked{"10": {1, 100}, "11": {2, 200}, "12": {4, 400}, "13": {8, 800}, "14": {16, 1600}}
+	w.last = map[string]asked{"12": {5, 500}}
+	w.parents = map[string]string{"10": "1", "11": "10", "12": "11", "13": "1", "14": "13", "15": "14"}
+	got := w.inherited([]string{"1", "10", "13", "15"}) // 11, 12 and 14 ended
+	if len(got) != 2 || got["10"] != (asked{7, 700}) || got["13"] != (asked{16, 1600}) {
+		t.Errorf("%v", got)
+	}
+}
+
+// The same by a real shell whose child writes before the window and ends within it.
+func TestShellsChildIsNotTheShell(t *testing.T) {
+	dir := t.TempDir()
+	// What the child writes last says that it will end once it may.
+	shell := exec.Command("bash", "-c", `bash -c 'head -c 32M /dev/zero >"$0/data"; sync "$0/data"; touch "$0/wrote"
+until [ -e "$0/go" ]; do sleep 0.02; done' "$0"; until [ -e "$0/end" ]; do sleep 0.02; done`, dir)
+	if err := shell.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = os.WriteFile(filepath.Join(dir, "end"), nil, 0o600)
+		_ = shell.Wait()
+	}()
+	for !exists(filepath.Join(dir, "wrote")) {
+		if t.Context().Err() != nil {
+			t.Fatal("the child wrote nothing")
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	scans := 0
+	w, err := Watch(t.Context(), sys.Host(), WatchFor{Span: 3 * time.Second, Uses: func(string) (bool, bool) {
+		if scans++; scans == 1 {
+			time.AfterFunc(time.Second, func() { _ = os.WriteFile(filepath.Join(dir, "go"), nil, 0o600) })
+		}
+		return true, true
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range w.Processes {
+		if p.PID == shell.Process.Pid && p.Write > units.Rate(units.MiB) {
+			t.Errorf("the shell is said to write %v, which its child did before the window", p.Write)
+		}
+	}
+}
+
+func exists(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
 }

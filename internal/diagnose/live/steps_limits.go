@@ -14,6 +14,7 @@ import (
 
 const (
 	atLimit       = 0.93 // of a limit: reached
+	noLimit       = 1.5  // of it: what is stated is not its limit
 	exceededShare = 0.05 // of the window, by the volume's own counters
 	baselineLow   = 0.85 // around the baseline: the burst is spent
 	baselineHigh  = 1.25
@@ -194,7 +195,7 @@ func (v *view) instanceLimit() *Cause {
 		return c.titled("the instance's EBS limit is exceeded").try(buy)
 	}
 	full := v.instanceShare()
-	if full.of < atLimit {
+	if full.of < atLimit || full.of >= noLimit {
 		return nil
 	}
 	return cause(Certain, cmp.Or(v.f.Instance.Type, "instance"),
@@ -223,15 +224,18 @@ func (v *view) volumeLimit() *Cause {
 		if l.Volume == nil {
 			continue
 		}
-		if share, what, did := v.volumeShare(l); share >= atLimit {
+		if share, what, did := v.volumeShare(l); share >= atLimit && share < noLimit {
 			at, which, of, full = at+1, l.Name, what, did
 		}
 	}
 	if at == 0 {
 		return nil
 	}
-	return cause(Certain, which, "The volumes' limit makes %s slow: %d of %d do the %s that they were bought with.",
-		v.f.Path, at, len(v.leaves), of).
+	who := fmt.Sprintf("%d of %d volumes do", at, len(v.leaves))
+	if len(v.leaves) == 1 {
+		who = which + " does"
+	}
+	return cause(Certain, which, "The volumes' limit makes %s slow: %s the %s that is bought.", v.f.Path, who, of).
 		saw(which, fmt.Sprintf("%s IOPS, %s", units.Number(full.counted()), units.Rate(full.bytes())), "below "+of,
 			diskstats(which)).
 		saw("I/Os that wait", units.Number(v.top.waiting()), "", diskstats(v.top.Name)).

@@ -307,10 +307,19 @@ func (v *view) unknownLimit() *Cause {
 	if !v.proven || v.deepest() <= fewWait {
 		return nil
 	}
-	l := v.slowest()
-	return cause(Possible, v.top.Name,
-		"A limit that is not known makes %s slow: %s wait on a volume at %s IOPS, and all are alike.", v.f.Path,
-		units.Number(v.deepest()), units.Number(l.iops())).
+	l, who := v.slowest(), ""
+	all := v.divide()
+	for i := range v.users {
+		if u := &v.users[i]; u.cost >= otherShare*all && all > 0 {
+			who = fmt.Sprintf(", most of them of %s (%s)", u.who(), units.Rate(u.bytes()))
+		}
+	}
+	which := "I/Os wait on " + l.Name
+	if len(v.leaves) > 1 {
+		which += ", and on its peers as many,"
+	}
+	return cause(Possible, v.top.Name, "A limit that is not known makes %s slow: %s %s at %s IOPS%s.", v.f.Path,
+		units.Number(v.deepest()), which, units.Number(l.iops()), who).
 		saw("time of an I/O", latency(l.wait()), v.usualText(), diskstats(l.Name)).
 		try("name the volumes: plimsoll why " + text.ShellQuote(v.f.Path) + " --volumes " + v.f.Instance.Example() + " " +
 			"--instance TYPE")

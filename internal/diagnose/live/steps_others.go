@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"plimsoll/internal/finding"
 	"plimsoll/internal/telemetry"
@@ -365,7 +366,7 @@ func (v *view) processor() *Cause {
 	for _, show := range seen {
 		show()
 	}
-	return c.try("top -b -n1 | head -15", "cat /sys/fs/cgroup/*/cpu.max")
+	return c.try("top -b -n1 | head -15")
 }
 
 // quota is the limit of processor time that holds a user of the path back most, and for which share of the
@@ -420,7 +421,11 @@ func (v *view) also() []Also {
 		if v.has("PL316") && v.fails(e) {
 			continue
 		}
-		add("PL316", e.Device, "the kernel's log: %s", text.Clean(e.Text, 120))
+		ago := ""
+		if v.f.Now > 0 && e.Last > 0 {
+			ago = ", " + text.Duration((v.f.Now - e.Last).Round(time.Second)) + " ago"
+		}
+		add("PL316", e.Device, "the kernel's log%s: %s", ago, text.Clean(e.Text, 120))
 	}
 	if l := v.fullest(); l != nil && !v.has("PL904") {
 		add("PL904", l.Group, "%s is held to its limit, %s, and nobody outside waits for it", nameOf(l.Group),
@@ -429,6 +434,16 @@ func (v *view) also() []Also {
 	if d := v.top.did; d.Stalled > 0 && !v.has("PL902") {
 		add("PL902", v.top.Name, "%s completed nothing for %s of %s, at most %s at a time", v.top.Name,
 			text.Duration(d.Stalled), text.Duration(v.f.Window.Span), text.Duration(d.Longest))
+	}
+	for _, l := range v.leaves {
+		if l.Volume == nil {
+			continue
+		}
+		if share, what, _ := v.volumeShare(l); share >= noLimit {
+			add("PL912", l.Name, "%s does %s times the %s that are stated for it: that is not its limit", l.Name,
+				units.Number(share), what)
+			break
+		}
 	}
 	if v.f.Free >= 0 && v.f.Free < fullBelow && !v.has("PL317") {
 		add("PL317", v.f.Mount, "only %s of the filesystem is free", text.Percent(v.f.Free))

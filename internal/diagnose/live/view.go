@@ -184,9 +184,18 @@ func newView(f *Facts) *view {
 	v.slow = v.top.waiting() >= slowQueue && w > v.limit
 	v.near = v.slow && w <= v.limit+v.late
 	worst := float64(max(v.top.did.ReadWorst, v.top.did.WriteWorst))
-	v.proven = v.slow && (!v.near || late <= fewLate*v.typical || v.top.busy() >= sureBusy && late < float64(mostLate) ||
+	v.proven = v.slow && (!v.near || v.deepQueue() ||
+		late <= fewLate*v.typical || v.top.busy() >= sureBusy && late < float64(mostLate) ||
 		worst >= worstLate*float64(f.Window.LateMost) && worst >= worstTimes*v.limit)
 	return v
+}
+
+// deepQueue is whether a device that interrupts, and needs no thread to complete an I/O, has a long queue at it without a
+// pause: late tasks would leave it less to do.
+func (v *view) deepQueue() bool {
+	return v.f.Window.CPU.Steal <= cpuSteal && !slices.ContainsFunc(v.all, func(d device) bool {
+		return d.Crypt || d.Kind == "loop" || d.Leaf() && (d.busy() < sureBusy || d.did.InFlight <= fewWait)
+	})
 }
 
 // usual works out what an I/O usually takes, and from where it is slow.

@@ -1,0 +1,65 @@
+package live
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"plimsoll/internal/host"
+	"plimsoll/internal/units"
+)
+
+// A deep queue at drives that are busy throughout accuses them though this machine's timers come late: late tasks
+// would leave them less to do. Where a thread must complete an I/O, or a drive rests, it does not.
+func TestDeepQueueProves(t *testing.T) {
+	deep := func(change func(*Facts)) *Answer {
+		f := quietFacts()
+		f.Window.LateMean, f.Window.LateMost = 12*time.Millisecond, 40*time.Millisecond
+		allTake(f, 30*time.Millisecond)
+		for _, name := range []string{"md0", "sda", "sdb"} {
+			at(f, name).Busy, at(f, name).InFlight = f.Window.Span, 20
+		}
+		f.Window.Processes[0].RunQueue = 0.6
+		change(f)
+		return Judge(f)
+	}
+	for name, c := range map[string]struct {
+		change func(*Facts)
+		code   string
+	}{
+		"busy throughout":   {func(*Facts) {}, "PL912"},
+		"steal":             {func(f *Facts) { f.Window.CPU.Steal = 0.3 }, "PL910"},
+		"a thread of loop":  {func(f *Facts) { f.Layers[1].Kind = "loop" }, "PL910"},
+		"one drive rests":   {func(f *Facts) { at(f, "sda").Busy = f.Window.Span / 2 }, "PL910"},
+		"few are in flight": {func(f *Facts) { at(f, "sdb").InFlight = 4 }, "PL910"},
+	} {
+		if a := deep(c.change); string(a.First) != c.code {
+			t.Errorf("%s: %s, want %s", name, a.First, c.code)
+		}
+	}
+}
+
+// A limit that is exceeded half again is not the storage's limit, whatever was declared.
+func TestWhatIsExceededIsNoLimit(t *testing.T) {
+	for times, code := range map[units.IOPS]string{1: "PL901", 2: "PL912"} {
+		f := quietFacts()
+		allTake(f, 30*time.Millisecond)
+		one := float64(at(f, "sda").Reads+at(f, "sda").Writes) / f.Window.Span.Seconds()
+		bought(f, units.IOPS(one)/times, 0)
+		a := Judge(f)
+		says := len(a.Also) > 0 && strings.Contains(a.Also[0].Message, "that is not its limit")
+		if string(a.First) != code || says != (times == 2) {
+			t.Errorf("%v times: %s, also %+v", times, a.First, a.Also)
+		}
+	}
+}
+
+// What the kernel's log says beside the answer, it says with its time.
+func TestLogHasItsTime(t *testing.T) {
+	f := quietFacts()
+	f.Now = time.Hour
+	f.Log = []host.Event{{Kind: host.Timeout, Device: "sda", Count: 1, Last: 50 * time.Minute, Text: "timeout"}}
+	if a := Judge(f); len(a.Also) != 1 || !strings.Contains(a.Also[0].Message, "log, 10 min ago: timeout") {
+		t.Errorf("%+v", a.Also)
+	}
+}
