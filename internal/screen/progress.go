@@ -346,13 +346,9 @@ func (p *progressState) bound(id int) (b *ceiling.Bound, known bool) {
 	if !ok || !c.Known() {
 		return nil, false
 	}
-	i := slices.IndexFunc(p.started.Scenarios, func(s suite.Scenario) bool { return s.ID == id })
 	inFlight := 0
-	if i >= 0 && p.started.Scenarios[i].Kind() == suite.OfFio {
-		loads, _ := p.started.Scenarios[i].Workloads() // none where they cannot be read
-		for _, w := range loads {
-			inFlight += w.InFlight()
-		}
+	for _, w := range p.loads(id) {
+		inFlight += w.InFlight()
 	}
 	if b = c.Binding(); inFlight == 1 && b.Kind != ceiling.Concurrency {
 		return nil, true
@@ -360,9 +356,19 @@ func (p *progressState) bound(id int) (b *ceiling.Bound, known bool) {
 	return b, true
 }
 
+// loads are the loads of a scenario of fio, none where they cannot be read.
+func (p *progressState) loads(id int) []fio.Workload {
+	i := slices.IndexFunc(p.started.Scenarios, func(s suite.Scenario) bool { return s.ID == id })
+	if i < 0 || p.started.Scenarios[i].Kind() != suite.OfFio {
+		return nil
+	}
+	loads, _ := p.started.Scenarios[i].Workloads()
+	return loads
+}
+
 // live is the running second in words: "12,034 IOPS of 12,000, 94 MiB/s of 93.8 MiB/s, latency 21
-// ms mean, 34 ms p99".
-func live(e bench.Ticked, bound *ceiling.Bound) string {
+// ms mean, 34 ms p99". The time of syncs is known when the scenario has ended.
+func (p *progressState) live(e bench.Ticked, bound *ceiling.Bound) string {
 	if e.Transactions != nil {
 		return runs.LiveTransactions(e.Transactions)
 	}
@@ -376,7 +382,11 @@ func live(e bench.Ticked, bound *ceiling.Bound) string {
 		words += fmt.Sprintf(" of %v", bound.BW)
 	}
 	if mean, p99 := completion(s); p99 > 0 {
-		words += fmt.Sprintf(", latency %v mean, %v p99", units.LatencyOf(mean), units.LatencyOf(p99))
+		of := "latency"
+		if slices.ContainsFunc(p.loads(e.ID), func(w fio.Workload) bool { return w.SyncEvery > 0 }) {
+			of = "without the syncs"
+		}
+		words += fmt.Sprintf(", %s %v mean, %v p99", of, units.LatencyOf(mean), units.LatencyOf(p99))
 	}
 	if s.Ramp {
 		words += " (ramp)"
@@ -395,13 +405,14 @@ func outcome(r *result.Result) string {
 	n, bw := r.Total.Rates()
 	var words strings.Builder
 	fmt.Fprintf(&words, "%v IOPS, %v", n, bw)
+	sync := r.Total.Sync.Lat
 	for _, d := range []struct {
 		name string
-		fio.Direction
-	}{{"read", r.Total.Read}, {"write", r.Total.Write}} {
-		if d.N > 0 && d.Clat.Measured() {
-			fmt.Fprintf(&words, ", %s %v mean", d.name, units.Latency(d.Clat.Mean))
-			if p99, ok := d.Clat.At(99); ok {
+		fio.Latency
+	}{{"read", r.Total.Read.Clat}, {"write", r.Total.Write.Clat}, {"sync", sync}} {
+		if d.Measured() && (d.name != "write" || !sync.Measured()) { // a durable write takes as long as its sync
+			fmt.Fprintf(&words, ", %s %v mean", d.name, units.Latency(d.Mean))
+			if p99, ok := d.At(99); ok {
 				fmt.Fprintf(&words, ", %v p99", units.LatencyOf(p99))
 			}
 		}
@@ -441,7 +452,7 @@ func (v *plainView) Event(e bench.Event) {
 	case bench.Ticked:
 		if now.Sub(v.last) >= plainEvery {
 			bound, _ := v.state.bound(e.ID)
-			v.print("  %s: %s", text.Duration(e.Elapsed.Round(time.Second)), live(e, bound))
+			v.print("  %s: %s", text.Duration(e.Elapsed.Round(time.Second)), v.state.live(e, bound))
 		}
 	case bench.Ended:
 		v.print("  %s: %s", e.Result.Name, outcome(e.Result))

@@ -209,3 +209,17 @@ func TestNoTextSteersAScreen(t *testing.T) {
 	m.Update(fleetStatus(hosts))
 	look("screen of a fleet", m.View().Content)
 }
+
+// A durable write takes as long as its sync: the write's own time is not shown beside it.
+func TestOutcomeOfSyncedWrites(t *testing.T) {
+	lat := func(ns float64) fio.Latency { return fio.Latency{N: 10, Mean: ns, Min: 1, Max: time.Duration(2 * ns)} }
+	r := &result.Result{State: result.Done}
+	r.Total.Write = fio.Direction{N: 10, IOPS: 224, Clat: lat(673e3)}
+	if got := outcome(r); !strings.Contains(got, "write 673") {
+		t.Errorf("without syncs: %s", got)
+	}
+	r.Total.Sync.Lat = lat(12e6)
+	if got := outcome(r); strings.Contains(got, "write") || !strings.Contains(got, "sync 12 ms mean") {
+		t.Errorf("with syncs: %s", got)
+	}
+}

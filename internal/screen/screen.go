@@ -166,7 +166,7 @@ func (m *screenModel) scenario(s suite.Scenario) []string {
 
 func (m *screenModel) runningLines(name string) []string {
 	bound, known := m.bound(m.running.Scenario.ID)
-	head := "▸ " + name + " " + live(m.last, bound)
+	head := "▸ " + name + " " + m.live(m.last, bound)
 	if m.last.ID == 0 {
 		head = "▸ " + name + " starting"
 	}

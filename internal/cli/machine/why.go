@@ -95,13 +95,10 @@ func runWhy(ctx context.Context, env *form.Env, o whyOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.save != "" {
-		if err := saveFacts(o.save, f); err != nil {
-			return err
-		}
-	}
 	a := atwork.Judge(f)
-	err = form.Render(env, o.format, machine.Live(f, a, a))
+	if err = form.Render(env, o.format, machine.Live(f, a, a)); err == nil && o.save != "" {
+		err = saveFacts(o.save, f)
+	}
 	if err != nil {
 		return err
 	}

@@ -89,13 +89,11 @@ func Beginning(t *topology.Topology) string {
 			line("      iops: %s", v.Sustained.IOPS.Arg())
 			line("      throughput: %s", v.Sustained.Rate.Arg())
 		default:
-			line(
-				"      type: %s # or iops: and throughput: of one volume",
-				strings.TrimLeft(t.Instance.Example(), "0123456789x"),
-			)
+			line("      # type: %s # what was ordered, or iops: and throughput: of one volume",
+				strings.TrimLeft(t.Instance.Example(), "0123456789x"))
 		}
 		if v.Size > 0 {
-			line("      size: %d", uint64(v.Size))
+			line("      size: %s", v.Size.Arg())
 		}
 	}
 	return b.String()
