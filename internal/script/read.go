@@ -421,7 +421,10 @@ func (r *reader) jobless() {
 			started = started ||
 				j.Command && !j.Partial && len(j.File.Jobs()) == 0 && slices.Equal(j.File.Files, []string{made.Made})
 		}
-		if started && others == 1 {
+		appended := slices.ContainsFunc(r.lines, func(line string) bool {
+			return strings.Contains(strings.ReplaceAll(line, ">> ", ">>"), ">>"+made.Made)
+		})
+		if started && others == 1 && !appended {
 			r.Unread = append(r.Unread, Unread{Line: made.Line, By: NoJob, Why: NoJobIn(made.Made)})
 		}
 	}

@@ -355,11 +355,13 @@ func reportUnread(env *form.Env, outputs []*fio.Output) error {
 	}
 	for _, file := range slices.Sorted(maps.Keys(of)) {
 		if more := of[file] - mostUnread; more > 0 {
-			fmt.Fprintf(env.Err, "%s: %d more lines were not understood; --format json has all\n", text.Clean(file, 0), more)
+			fmt.Fprintf(env.Err, "%s: %s not understood; --format json has all\n", text.Clean(file, 0),
+				text.Plural(more, "more line was", "more lines were"))
 		}
 	}
 	if n > 0 {
-		return fmt.Errorf("%d lines were not understood; what they held is missing from the result", n)
+		return fmt.Errorf("%s not understood; what was there is missing from the result",
+			text.Plural(n, "line was", "lines were"))
 	}
 	return nil
 }

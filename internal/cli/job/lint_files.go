@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -106,9 +107,14 @@ func (l *linting) jobless() {
 			slices.ContainsFunc(f.Jobs, func(j script.Job) bool { return j.Command || len(j.File.Jobs()) > 0 }) {
 			continue
 		}
-		f.Unread = append(f.Unread, script.Unread{By: script.NoJob, Line: 1, Why: script.NoJobIn(d.name)})
+		f.Unread = append(f.Unread, script.Unread{
+			By: script.NoJob, Line: 1, Why: script.NoJobIn(d.name), Outside: part.MatchString(filepath.Base(d.name)),
+		})
 	}
 }
+
+// part is how files are named that others include, or that stand before others on a command line: global.fio.
+var part = regexp.MustCompile(`(?i)global|common|defaults`)
 
 // isPart says whether a file is there for others, which include it.
 func (l *linting) isPart(name string) bool {

@@ -107,10 +107,14 @@ func discardMount(c *diagnose.Case, report diagnose.Report) {
 			}
 			where = "up to " + d.Queue.DiscardMax.String() + " at once"
 		}
+		commands := []string{"mount -o remount,nodiscard " + text.ShellQuote(m.Point), "systemctl enable --now fstrim.timer"}
+		if c.Host != nil && c.Host.Boot.Trim {
+			commands = commands[:1]
+		}
 		report(finding.New(m.Point, "%s is mounted with discard, so every deletion is sent to the drives at once.", m.Point).
 			Saw("mount options", strings.Join(m.Options, ","), "without discard", "/proc/self/mountinfo").
 			Saw("discards that "+m.Device+" accepts", where, "", diagnose.Sysfs(m.Device, "queue/discard_max_bytes")).
-			Run("mount -o remount,nodiscard "+text.ShellQuote(m.Point), "systemctl enable --now fstrim.timer"))
+			Run(commands...))
 	}
 }
 

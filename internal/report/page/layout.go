@@ -131,7 +131,7 @@ func (t *terminal) table(tab *Table, indent string) {
 	for i, row := range tab.Rows {
 		if most := cmp.Or(tab.Most, mostRows); i == most && i < len(tab.Rows)-1 && !t.all {
 			t.line(indent + t.in(dim, "… "+text.Plural(len(tab.Rows)-i, "more row")))
-			t.leave(cmp.Or(said(*tab), "all rows"))
+			t.leave(cmp.Or(said(*tab), allRows))
 			break
 		}
 		t.row(tab, p, row, indent)

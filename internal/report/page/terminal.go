@@ -98,8 +98,10 @@ func (t *terminal) rest(command string) {
 const evidence, fixes = "evidence", "fixes"
 
 // leave says that a block is left out.
+const allRows = "all rows"
+
 func (t *terminal) leave(name string) {
-	if name != "" && (name != evidence && name != fixes || !slices.Contains(t.left, name)) {
+	if name != "" && (name != evidence && name != fixes && name != allRows || !slices.Contains(t.left, name)) {
 		t.left = append(t.left, name)
 	}
 }
