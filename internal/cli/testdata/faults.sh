@@ -37,11 +37,16 @@ if [ $kind = memory ]; then
 	mkdir $group && echo 96M >$group/$limit || fail 'no control group'
 	[ ! -e $group/memory.swap.max ] || echo 0 >$group/memory.swap.max
 fi
-sh -c '[ -z "$0" ] || echo $$ >"$0/cgroup.procs"; exec plimsoll "$@"' "$group" "$@" >out 2>&1 &
+# What the kernel kills first is plimsoll with its fio, and where AT is even fio alone.
+sh -c '[ -z "$0" ] || { echo $$ >"$0/cgroup.procs"; echo 1000 >/proc/self/oom_score_adj; }; exec plimsoll "$@"' "$group" "$@" >out 2>&1 &
 pid=$!
 sleep $((at / 1000)).$(printf %03d $((at % 1000)))
-if [ $kind = memory ]; then # what takes it is spared: plimsoll or its fio goes
-	sh -c 'echo $$ >"$0/cgroup.procs"; echo -1000 >/proc/self/oom_score_adj; exec dd if=/dev/zero of=/dev/null bs=92M count=200' "$group" 2>/dev/null &
+if [ $kind = memory ]; then
+	if [ $((at % 2)) = 0 ]; then
+		for p in $(cat "$group/cgroup.procs"); do echo 1000 >/proc/$p/oom_score_adj; done
+		echo 0 >/proc/$pid/oom_score_adj
+	fi
+	sh -c 'echo $$ >"$0/cgroup.procs"; exec dd if=/dev/zero of=/dev/null bs=92M count=200' "$group" 2>/dev/null &
 	hog=$!
 else
 	dev=$(findmnt -no SOURCE mnt)
@@ -49,12 +54,26 @@ else
 fi
 wait $pid
 code=$?
-[ $kind != memory ] || kill $hog 2>/dev/null
+killed=0
+if [ $kind = memory ]; then
+	kill $hog 2>/dev/null
+	wait $hog
+	hog=$?
+	killed=$(cat $group/memory.oom_control $group/memory.events 2>/dev/null | sed -n 's/^oom_kill //p')
+	[ $hog != 137 ] || killed=$((killed - 1)) # nothing else was there, or it was not enough
+fi
 ! grep -q 'goroutine [0-9]' out || fail "panic: $(cat out)"
 case $kind.$code in
 *.0 | *.3) how='was past its end' ;;
-memory.137) how='plimsoll was killed' ;;
-memory.4 | memory.1) how="fio was killed, exit status $code" ;;
+memory.137) how="plimsoll was killed ($killed processes)" ;;
+memory.4 | memory.1)
+	how="exit status $code, fio was killed ($killed)"
+	if [ $killed = 0 ]; then
+		how='no fio was there to be killed'
+	else
+		grep -qi 'kill' out || fail "fio was killed, and nothing says so: $(cat out)"
+	fi
+	;;
 *.4 | *.1)
 	grep -qi 'read-only\|input/output error' out || fail "exit status $code, and not why: $(cat out)"
 	how="exit status $code and why"
