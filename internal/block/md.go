@@ -23,6 +23,9 @@ func (r *reader) raid(dir string) *Raid {
 		UUID:     r.text(dir + "/uuid"),
 		Mismatch: uint64(max(r.num(dir+"/mismatch_cnt"), 0)),
 	}
+	if strings.Trim(BareUUID(a.UUID), "0") == "" {
+		a.UUID = "" // one that has not started: see unstarted
+	}
 	if s := r.text(dir + "/layout"); s != "" {
 		if n, err := strconv.Atoi(s); err == nil {
 			a.Layout = n
@@ -66,6 +69,17 @@ func (r *reader) raid(dir string) *Raid {
 		func(x, y Member) int { return cmp.Compare(uint(x.Slot), uint(y.Slot)) },
 	) // -1 last
 	return a
+}
+
+// unstarted is the UUID of an array that lacks members to start, as after a power cut: the kernel shows zeros, and
+// only its members' superblocks have it (ID_FS_UUID of libblkid).
+func (t *Tree) unstarted(a *Raid) string {
+	for _, m := range a.Members {
+		if d := t.Devices[m.Name]; d != nil && d.Signature == "linux_raid_member" {
+			return d.UUID
+		}
+	}
+	return ""
 }
 
 // parseSyncSpeed reads "1000 (system)", in KiB/s; what it does not understand is 0.

@@ -49,6 +49,11 @@ func Read(m *sys.Machine) (*Tree, error) {
 			inferSegment(t, d)
 		}
 	}
+	for _, d := range t.Devices {
+		if d.MD != nil && d.MD.UUID == "" {
+			d.MD.UUID = t.unstarted(d.MD)
+		}
+	}
 	r.mounts(t)
 	for _, name := range t.names() {
 		r.signature(t.Devices[name], t)

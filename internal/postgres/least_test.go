@@ -13,7 +13,6 @@ import (
 
 	"plimsoll/internal/suite"
 	"plimsoll/internal/sys"
-	"plimsoll/internal/units"
 )
 
 // wrapped is a directory with PostgreSQL's programs, each of which notes who ran it before it does
@@ -149,26 +148,6 @@ func TestSettingsThatLeadOutAreRefused(t *testing.T) {
 	for _, name := range append(harmless, "work_mem", "wal_compression") {
 		if err := checkSettings(map[string]string{name: "x"}); err != nil {
 			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
-// The commands to be typed give the server a quarter of this machine's memory, or of what a suite
-// allows it, and never less than a cache of 16 MiB.
-func TestByHandTakesAQuarterOfTheMemory(t *testing.T) {
-	probe := suite.Scenario{Name: "probe", Postgres: &suite.Postgres{}}
-	for name, c := range map[string]struct {
-		server *suite.Server
-		memory units.Bytes
-		want   string
-	}{
-		"of the machine":  {nil, 24064 * units.MiB, "shared_buffers = '6016MB'         # a quarter"},
-		"of the server's": {&suite.Server{Memory: 4 * units.GiB}, 24064 * units.MiB, "shared_buffers = '1024MB'         # a quarter"},
-		"as it was set":   {&suite.Server{Settings: map[string]string{"shared_buffers": "1GB"}}, units.GiB, "shared_buffers = '1GB'\n"},
-		"at the least":    {nil, 0, "shared_buffers = '16MB'           # a quarter"},
-	} {
-		if got := strings.Join(ByHand(probe, c.server, "/data", "/wal", c.memory), "\n"); !strings.Contains(got, c.want) {
-			t.Errorf("%s: %q is missing in\n%s", name, c.want, got)
 		}
 	}
 }

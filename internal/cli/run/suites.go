@@ -11,7 +11,6 @@ import (
 	"plimsoll/internal/fio/command"
 	"plimsoll/internal/fio/shell"
 	"plimsoll/internal/permit"
-	"plimsoll/internal/postgres"
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/plans"
 	"plimsoll/internal/suite"
@@ -92,14 +91,7 @@ func runShow(env *form.Env, o suitesOptions) error {
 			return form.Usage(err)
 		}
 		if c.Kind() == suite.OfServer {
-			for _, path := range paths {
-				if _, _, err := permit.Sketched(tree, path, c); err != nil {
-					return form.Usage(err)
-				}
-			}
-			memory := topology.ReadHost(env.Root).Memory
-			lines := postgres.ByHand(c, s.Server, paths[topology.Data], paths[topology.WAL], memory)
-			jobs = append(jobs, plans.NewPostgresJob(c, lines))
+			jobs = append(jobs, plans.NewPostgresJob(c))
 			continue
 		}
 		c, file, err := permit.Sketched(tree, paths[c.Role], c)

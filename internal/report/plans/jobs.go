@@ -42,9 +42,10 @@ func NewJob(c suite.Scenario, job *fio.JobFile) Job {
 	return j
 }
 
-// NewPostgresJob is a scenario of PostgreSQL with the commands that do it by hand.
-func NewPostgresJob(c suite.Scenario, lines []string) Job {
-	j := Job{ID: c.ID, Name: c.Name, Title: c.Title, Why: c.Why, Role: c.Role, Shell: lines}
+// NewPostgresJob is a scenario of PostgreSQL, which plimsoll starts a server of its own for.
+func NewPostgresJob(c suite.Scenario) Job {
+	j := Job{ID: c.ID, Name: c.Name, Title: c.Title, Why: c.Why, Role: c.Role}
+	j.Shell = []string{text.ShellLine([]string{"plimsoll", "run", c.Name})}
 	for _, t := range c.Thresholds {
 		j.Thresholds = append(j.Thresholds, t.Text)
 	}
