@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Make the tables of Azure and Google machines in internal/cloud/catalogue again.
+"""Make the tables of machines in internal/cloud/catalogue again.
 
 usage: scripts/clouds.py [--facts DIR] [--mirror DIR]
 
 DIR of --facts holds azure-machines.csv, gcp-machines.csv, gcp-machine-limits.csv,
-gcp-attach-limits.csv, gcp-local-ssd.csv and local-measured.csv, by default ../shared/facts/clouds: figures that were
-gathered from the vendors' pages and APIs, each row with its source and date. With --mirror, copies
+gcp-attach-limits.csv, gcp-local-ssd.csv and local-measured.csv, by default ../shared/facts/clouds, and beside DIR
+ec2-ebs-limits.csv: figures that were gathered from the vendors' pages and APIs, each row with its source and date. With --mirror, copies
 of the repositories that those figures come from (OWNER+NAME/repo, bare git), the files are built
 from them first, by DIR/src/build.py of --facts. Without it nothing is read from the sources
 themselves, and the script says so.
@@ -25,6 +25,12 @@ if A.mirror:
     subprocess.run([sys.executable, os.path.join(A.facts, 'src', 'build.py'), '--mirror', A.mirror, '--out', facts], check=True)
 else:
     print(f'read from {os.path.relpath(facts)}, not from the sources that its rows name (--mirror)')
+
+
+def path_of(name):
+    path = os.path.join(A.out, name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    return path
 
 
 def prices(vendor, region, names):
@@ -47,8 +53,7 @@ def prices(vendor, region, names):
         if key not in best or day > best[key][5]:
             best[key] = [product, per, above, f'{usd:.6f}'.rstrip('0'), region, day, r['source'], 'partial']
     order = {'GiB-month': 0, 'volume-month': 0, 'IOPS-month': 1}
-    out = os.path.join(A.out, {'gcp': 'google'}.get(vendor, vendor) + '-disk-prices.csv')
-    with open(out, 'w', newline='') as f:
+    with open(path_of(os.path.join(vendor, 'prices.csv')), 'w', newline='') as f:
         w = csv.writer(f, lineterminator='\n')
         w.writerow('product unit above usd region as_of source trust'.split())
         w.writerows(sorted(best.values(), key=lambda r: (r[0], order.get(r[1], 2))))
@@ -75,7 +80,7 @@ def code(text):
 
 
 def write(name, columns, table):
-    with open(os.path.join(A.out, name), 'w', newline='') as f:
+    with open(path_of(name), 'w', newline='') as f:
         w = csv.writer(f, lineterminator='\n')
         w.writerow(columns)
         for r in table:
@@ -107,7 +112,7 @@ def azure():
         n['premium'] = {'yes': 'y', 'no': 'n'}.get(n['premium'], '')
         n['trust'] = {'page': 'p', 'api-exact': 'e', 'api-rounded': 'r', 'no-limit': ''}[n['trust']]
         out.append(n)
-    write('azure.csv', ['name', 'controller', 'vcpus', 'memory_gib', 'arch', 'premium', 'disks', 'base_iops', 'base_mbs', 'max_iops', 'max_mbs',
+    write('azure/machines.csv', ['name', 'controller', 'vcpus', 'memory_gib', 'arch', 'premium', 'disks', 'base_iops', 'base_mbs', 'max_iops', 'max_mbs',
                         'v2_iops', 'v2_mbs', 'v2_max_iops', 'v2_max_mbs', 'cached_iops', 'cached_mbs', 'cached_write_mbs', 'cache_gib',
                         'local_kind', 'local_count', 'local_gib', 'local_read_iops', 'local_read_mbs', 'local_write_iops', 'local_write_mbs',
                         'api_iops', 'api_mbs', 'usd_hour', 'listed', 'trust', 'source', 'as_of', 'note'], out)
@@ -118,7 +123,7 @@ def google():
     for r in rows('gcp-machines.csv'):
         out.append({'name': r['name'], 'vcpus': r['vcpus'], 'memory_gib': r['memory_gib'], 'arch': r['arch'], 'local_count': r['local_count'],
                     'local_gib': r['local_gib_each'], 'usd_hour': r['usd_hour_us_central1'], 'source': code(r['source']), 'as_of': r['as_of']})
-    write('google.csv', ['name', 'vcpus', 'memory_gib', 'arch', 'local_count', 'local_gib', 'usd_hour', 'source', 'as_of'], out)
+    write('gcp/machines.csv', ['name', 'vcpus', 'memory_gib', 'arch', 'local_count', 'local_gib', 'usd_hour', 'source', 'as_of'], out)
     out = []
     for r in rows('gcp-machine-limits.csv'):
         # The table of a2-ultragpu-8g has 1 MiB/s of pd-standard reads: no machine of its kind is so slow.
@@ -127,19 +132,37 @@ def google():
         series = re.sub(r' .*', '', r['series']).lower()
         out.append({'series': series, 'machine': r['machine'], 'by': r['selector'], 'type': r['disk_type'], 'read_iops': r['read_iops'],
                     'write_iops': r['write_iops'], 'read_mibs': r['read_mibps'], 'write_mibs': r['write_mibps'],
-                    'shared': {'per direction': '', 'read+write': 'y', 'reads only': 'r'}[r['shared']], 'trust': {'verified': 'v'}.get(r['trust'], 's'),
+                    # Of Persistent Disk reads and writes share the IOPS, of pd-standard the throughput too.
+                    'shared': {'per direction': 'all' if r['disk_type'] == 'pd-standard' else 'iops', 'read+write': 'sum', 'reads only': ''}[r['shared']], 'trust': {'verified': 'v'}.get(r['trust'], 's'),
                     'source': code(r['source']), 'as_of': r['as_of'], 'note': r['note']})
-    write('google-limits.csv', ['series', 'machine', 'by', 'type', 'read_iops', 'write_iops', 'read_mibs', 'write_mibs', 'shared', 'trust', 'source',
+    write('gcp/limits.csv', ['series', 'machine', 'by', 'type', 'read_iops', 'write_iops', 'read_mibs', 'write_mibs', 'shared', 'trust', 'source',
                                 'as_of', 'note'], out)
     out = [{'series': r['series'], 'up_to': r['up_to'], 'disks': r['data_disks'], 'source': code(r['source']), 'as_of': r['as_of']}
            for r in rows('gcp-attach-limits.csv')]
-    write('google-attach.csv', ['series', 'up_to', 'disks', 'source', 'as_of'], out)
+    write('gcp/attach.csv', ['series', 'up_to', 'disks', 'source', 'as_of'], out)
 
 
 def measured():
-    out = [{'name': r['machine'], 'read_iops': r['read_iops'], 'write_iops': r['write_iops'], 'read_bps': r['read_bps'],
-            'write_bps': r['write_bps'], 'source': code(r['source']), 'as_of': r['as_of']} for r in rows('local-measured.csv') if r['cloud'] != 'oci']
-    write('local-measured.csv', ['name', 'read_iops', 'write_iops', 'read_bps', 'write_bps', 'source', 'as_of'], out)
+    for cloud in ('azure', 'gcp'):
+        out = [{'name': r['machine'], 'read_iops': r['read_iops'], 'write_iops': r['write_iops'], 'read_bps': r['read_bps'],
+                'write_bps': r['write_bps'], 'source': code(r['source']), 'as_of': r['as_of']}
+               for r in rows('local-measured.csv') if r['cloud'] == cloud]
+        write(cloud + '/measured.csv', ['name', 'read_iops', 'write_iops', 'read_bps', 'write_bps', 'source', 'as_of'], out)
+
+
+def aws():
+    released = {'moto-5.2.5': '2026-10-27', 'moto-5.1.0': '2025-02-23', 'moto-5.0.0': '2024-01-27', 'moto-4.2.0': '2023-08-23'}
+    out = []
+    for r in rows(os.path.join('..', 'ec2-ebs-limits.csv')):
+        count, _, size = r['nvme_local'].partition('x')
+        out.append({'name': r['instance_type'], 'arch': r['arch'], 'vcpus': r['vcpus'], 'memory_gib': f"{float(r['memory_mib']) / 1024:.15g}",
+                    'base_iops': r['ebs_baseline_iops'], 'base_mbs': r['ebs_baseline_throughput_mbs'], 'max_iops': r['ebs_max_iops'],
+                    'max_mbs': r['ebs_max_throughput_mbs'], 'local_count': count, 'local_gb': size,
+                    'xen': '' if r['ebs_nvme'] == 'required' else 'y', 'disks': r['max_ebs_attachments'],
+                    'weightings': r['bandwidth_weightings'], 'trust': 'v',
+                    'source': code(f"EC2 DescribeInstanceTypes ({r['dataset']})"), 'as_of': released[r['dataset']]})
+    write('aws/machines.csv', ['name', 'arch', 'vcpus', 'memory_gib', 'base_iops', 'base_mbs', 'max_iops', 'max_mbs', 'local_count', 'local_gb',
+                               'xen', 'disks', 'weightings', 'trust', 'source', 'as_of'], out)
 
 
 def local():
@@ -154,4 +177,10 @@ azure()
 google()
 measured()
 local()
+aws()
+# aws/local.csv and aws/measured.csv were read once, and are not made here.
+page = 'docs.aws.amazon.com/ec2/latest/instancetypes/%s.html, as c2hans/aws-docs kept it'
+sources.update({page % p: 'a26-' + p for p in ('ac', 'co', 'gp', 'mo', 'so')})
+sources['awsdocs/amazon-ec2-user-guide d289961: pages of the instance families'] = 'a23'
+sources['scylladb/scylla-machine-image aws_io_params.yaml'] = 'a-scylla'
 write('sources.csv', ['code', 'source'], [{'code': c, 'source': s} for s, c in sources.items()])

@@ -73,7 +73,7 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-// The claims of the fourth review: what the vendor states is held by the I/O that it is stated for, of the
+// Forty claims, those of the fourth review among them: what the vendor states is held by the I/O that it is stated for, of the
 // storage that has it, which is named.
 func TestClaimsOfVendors(t *testing.T) {
 	for _, c := range []struct {
@@ -96,7 +96,27 @@ func TestClaimsOfVendors(t *testing.T) {
 		{"400000 IOPS", "", "Standard_L8s_v3", true, true, "its own 1 drive", ""},
 		{"200000 IOPS", "", "i7ie.2xlarge", true, true, "its own 2 drives", ""},
 		{"120000 IOPS", "", "n2-standard-64", true, true, "pd-extreme", "it has pd-balanced, pd-ssd and pd-standard, too"},
-		{"30000 IOPS", "", "m5d.large", false, false, "EBS", "Not known, for the catalogue has no figure of its own drives"},
+		{"30000 IOPS", "", "m5d.large", true, true, "its own 1 drive", "Of writes: No: at most 15,000 IOPS"},
+		{"3000000 IOPS", "", "z3-highmem-88-standardlssd", true, true, "its own 6 drives", ""},
+		{"3000 IOPS", "", "d3.xlarge", true, true, "EBS", ""},
+		{"90000 IOPS", "", "d3.xlarge", false, false, "EBS", "Not known, for the catalogue has no figure of its own drives"},
+		{"894399 IOPS", "1x nvme", "Standard_L8s_v3", false, false, "the volumes", "No: at most 400,000"},
+		{"1000000 IOPS", "", "dl1.24xlarge", true, true, "its own 4 drives", "Of writes: No: at most 800,000"},
+		{"680000 IOPS writes", "4x nvme", "m5d.24xlarge", true, true, "the volumes", "of 4 KiB writes"},
+		{"5000 IOPS", "1x P30", "Standard_D8s_v5", true, true, "the volumes", ""},
+		{"20000 IOPS", "4x P30", "Standard_D8s_v5", true, false, "the volumes", "for 30 min"},
+		{"200MB/s", "1x P30", "Standard_D8s_v5", true, true, "the volumes", ""},
+		{"16000 IOPS reads", "1x P30 readonly", "Standard_D8s_v3", true, true, "the volumes", "host cache"},
+		{"20000 IOPS reads", "1x P30 readonly", "Standard_D8s_v3", false, false, "the volumes", "No: at most 16,000"},
+		{"3500 IOPS", "1x P10", "Standard_D8s_v5", true, false, "the volumes", "Sustained it is 500 IOPS"},
+		{"15000 IOPS", "2x pd-ssd 1000GiB", "n2-standard-8", true, true, "the volumes", ""},
+		{"27000 IOPS", "2x pd-ssd 1000GiB", "n2-standard-8", false, false, "the volumes", "No: at most 15,000"},
+		{"9000 IOPS", "1x pd-balanced 1000GiB", "n2-standard-8", true, true, "the volumes", ""},
+		{"16000 IOPS", "1x gp3 100GiB 16000iops 500MiB/s", "m5.12xlarge", true, true, "the volumes", "of 16 KiB"},
+		{"16000 IOPS", "1x gp3 100GiB 16000iops", "m5.12xlarge", false, false, "the volumes", "No: at most 8,000 IOPS of 16 KiB reads"},
+		{"16000 IOPS of 4KiB", "1x gp3 100GiB 16000iops", "m5.12xlarge", true, true, "the volumes", ""},
+		{"64000 IOPS", "1x io2 500GiB 64000iops", "r4.16xlarge", false, false, "the volumes", "No: at most 32,000"},
+		{"500MB/s", "4x gp3 100GiB", "m5.4xlarge", true, true, "the volumes", "of 128 KiB"},
 		{"100 IOPS", "", "c4-standard-8", false, false, "", "What c4-standard-8 allows is not known"},
 		{"40000 IOPS", "", "i4i.xlarge", true, true, "its own 1 drive", ""},
 		{"8000 IOPS", "4xgp3", "r6i.2xlarge", true, true, "the volumes", ""},

@@ -99,8 +99,13 @@ func TestElsewhereOwnDrives(t *testing.T) {
 		t.Errorf("data that must survive a stop: %+v %v", a, err)
 	}
 	r.Demand.Durability.Survives, r.Demand.Streams[0].ReadShare, r.Families = workload.NoLoss, 0, []string{"Standard_L8s_v3"}
-	if a, err = Advise(r); err != nil || slices.ContainsFunc(a.Rows, func(c Candidate) bool { return c.Layout.Local }) {
-		t.Errorf("its page has no figure of writes: %+v %v", a, err)
+	local := func(c Candidate) bool { return c.Layout.Local }
+	if a, err = Advise(r); err != nil || !slices.ContainsFunc(a.Rows, local) {
+		t.Errorf("its page has no figure of writes, and somebody measured them: %+v %v", a, err)
+	}
+	r.Families = []string{"Standard_D16ads_v6"}
+	if a, err = Advise(r); err != nil || len(a.Rows) == 0 || slices.ContainsFunc(a.Rows, local) {
+		t.Errorf("its page has no figure of writes, and nobody measured them: %+v %v", a, err)
 	}
 	r.Families = []string{"Standard_F8", "Standard_F16"}
 	if a, err = Advise(r); err != nil || len(a.Rows) != 0 {

@@ -5,8 +5,10 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
 
@@ -17,7 +19,9 @@ func written(o *fio.Output, loads []fio.Workload) *fio.Output {
 	own.Jobs = append([]fio.Job(nil), o.Jobs...)
 	reads, writes := false, false
 	var readBS, writeBS units.Bytes
+	flight := 0
 	for _, w := range loads {
+		flight += w.InFlight()
 		reads, writes = reads || w.Reads(), writes || w.Writes()
 		if w.ReadSizes == nil && w.WriteSizes == nil {
 			readBS, writeBS = max(readBS, w.ReadBS), max(writeBS, w.WriteBS)
@@ -33,7 +37,14 @@ func written(o *fio.Output, loads []fio.Workload) *fio.Output {
 			bs units.Bytes
 		}{{&j.Read, readBS}, {&j.Write, writeBS}} {
 			d := side.of
-			if mb := d.Printed["bw"]; strings.Contains(mb, "MB") && (side.bs == 0 || d.IOPS == 0) {
+			doubt := ""
+			if d.IOPS == 0 {
+				doubt = byLittle(d, side.bs, flight)
+			}
+			if doubt != "" {
+				own.Doubts = append(slices.Clip(own.Doubts), doubt)
+			}
+			if mb := d.Printed["bw"]; doubt == "" && strings.Contains(mb, "MB") && (side.bs == 0 || d.IOPS == 0) {
 				own.Doubts = append(slices.Clip(own.Doubts), mb+" may be MB or MiB, which are 4.9 % more: no IOPS and block size "+
 					"beside it show which")
 			}
@@ -71,6 +82,22 @@ func whichMB(d *fio.Direction, bs units.Bytes) string {
 		return fmt.Sprintf("%s of this table are MiB, as %s IOPS of %s show", d.Printed["bw"], d.IOPS, bs)
 	}
 	return fmt.Sprintf("%s IOPS of %s are not %s: one of the figures is of something else", d.IOPS, bs, d.Printed["bw"])
+}
+
+// byLittle finds by a mean latency and the I/Os in flight what a table calls a MB: so many I/Os that take so
+// long each move as many bytes as one of the two, and not as the other.
+func byLittle(d *fio.Direction, bs units.Bytes, flight int) string {
+	mb := d.Printed["bw"]
+	if !strings.Contains(mb, "MB") || d.BW <= 0 || bs == 0 || flight == 0 || d.Clat.Mean <= 0 {
+		return ""
+	}
+	moved := float64(flight) / (d.Clat.Mean / 1e9) * float64(bs)
+	if times := moved / float64(d.BW); math.Abs(times/mebibyte-1) > sameMB || math.Abs(times-1) <= sameMB {
+		return ""
+	}
+	d.BW *= units.Rate(mebibyte)
+	return fmt.Sprintf("%s of this table are MiB, as %d I/Os of %s in flight for %s each show", mb, flight, bs,
+		text.Duration(time.Duration(d.Clat.Mean)))
 }
 
 func did(d fio.Direction) bool { return d.IOPS > 0 || d.BW > 0 || d.Clat.Mean > 0 }

@@ -1,9 +1,12 @@
 package ceiling
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"time"
+
+	"plimsoll/internal/units"
 )
 
 // model is what the bounds of a ceiling were made of: it follows how bursts are spent. It is not
@@ -163,6 +166,22 @@ func (c Ceiling) Course() []Step {
 		steps = append(steps, Step{Bound: *now})
 	}
 	return steps
+}
+
+// Over is the mean of the course under a load that goes on for so long, and how long its first burst lasts where
+// the load outlasts that; false where it does not.
+func (c Ceiling) Over(run time.Duration) (mean units.IOPS, burst time.Duration, outlasts bool) {
+	steps := c.Course()
+	if len(steps) < 2 || steps[0].Until >= run {
+		return 0, 0, false
+	}
+	from := time.Duration(0)
+	for _, s := range steps {
+		until := min(cmp.Or(s.Until, run), run)
+		mean += s.Bound.IOPS * units.IOPS(float64(until-from)/float64(run))
+		from = until
+	}
+	return mean, steps[0].Until, true
 }
 
 // SameResource says that two bounds are of one resource: its burst and its baseline.

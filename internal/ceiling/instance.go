@@ -160,7 +160,19 @@ func (p *problem) allow(i topology.Instance, a *topology.Array, m members, w all
 			r.atLeast = passedOn
 		}
 		for _, c := range p.costs(m, countingOf(v)) {
-			r.demand = append(r.demand, [2]float64{parts[0] * l.use(allowed, c[0].cost), parts[1] * l.use(allowed, c[1].cost)})
+			var demand [2]float64
+			for way, part := range parts {
+				if demand[way] = part * l.use(allowed, c[way].cost); c[way].each == nil {
+					continue
+				}
+				demand[way] = 0 // offsets that load some volumes more than others
+				for i, one := range c[way].each {
+					if w.counts[way](a.Volumes[i]) {
+						demand[way] += l.use(allowed, one)
+					}
+				}
+			}
+			r.demand = append(r.demand, demand)
 		}
 		if top > base {
 			r.top = top

@@ -1,6 +1,7 @@
 package ceiling
 
 import (
+	"slices"
 	"time"
 
 	"plimsoll/internal/fio"
@@ -40,7 +41,7 @@ func (c Ceiling) Measured(r *result.Result, volumes int) Ceiling {
 	if inFlight > 1 && (large || inFlight > shallowPerVolume*max(volumes, 1)) {
 		return c
 	}
-	if n, _ := r.Total.Rates(); inFlight > 1 && c.atLimit(n) {
+	if n, _ := r.Total.Rates(); inFlight > 1 && c.atLimit(n, r.Measured) {
 		return c
 	}
 	if inFlight > 1 && (queued(r.Total.Read) || queued(r.Total.Write)) {
@@ -65,15 +66,22 @@ func (c Ceiling) Measured(r *result.Result, volumes int) Ceiling {
 		topology.Origin{Kind: topology.Measured, Where: "latency of this scenario"})
 }
 
-// atLimit says that so many IOPS are what a limit of the hardware gives, at first or once bursts are
-// spent: there a closed loop's latency is the limit's effect, and Little's law returns the throughput.
-func (c Ceiling) atLimit(iops units.IOPS) bool {
+// atLimit says that so many IOPS are what a limit of the hardware gives, at first, once bursts are spent, or in
+// the mean of a run that outlasted a burst: there a closed loop's latency is the limit's effect, and Little's
+// law returns the throughput.
+func (c Ceiling) atLimit(iops units.IOPS, run time.Duration) bool {
+	var limits []units.IOPS
+	if mean, _, outlasts := c.Over(run); outlasts {
+		limits = append(limits, mean)
+	}
 	for _, b := range []*Bound{c.Hardware(), c.Lasting()} {
-		if b != nil && iops >= b.IOPS*(1-atLimitWithin) && iops <= b.IOPS*(1+atLimitWithin) {
-			return true
+		if b != nil {
+			limits = append(limits, b.IOPS)
 		}
 	}
-	return false
+	return slices.ContainsFunc(limits, func(l units.IOPS) bool {
+		return iops >= l*(1-atLimitWithin) && iops <= l*(1+atLimitWithin)
+	})
 }
 
 // queued says that a direction's mean latency is far above that of its fast I/Os.

@@ -15,6 +15,9 @@ import (
 // they are restated: a run of some seconds draws 69.7 % reads where 70 % were asked for.
 const mixSlack = 0.01
 
+// sizeSlack is how far a bandwidth that was written down may be from IOPS × block size: rounded figures.
+const sizeSlack = 0.05
+
 // flow is what one direction of a section did: I/Os and bytes per second, over the whole window.
 type flow struct{ ios, bytes float64 }
 
@@ -26,7 +29,7 @@ type flow struct{ ios, bytes float64 }
 func (c Ceiling) ofMix(r *result.Result) Ceiling {
 	n, bw := r.Total.Rates()
 	if n <= 0 || bw <= 0 || r.Kind() != suite.OfFio ||
-		slices.ContainsFunc(r.Workloads, func(w fio.Workload) bool { return w.TrimShare > 0 }) {
+		slices.ContainsFunc(r.Workloads, func(w fio.Workload) bool { return w.TrimShare > 0 }) || contradicted(r) {
 		return c
 	}
 	flows := flowsOf(r)
@@ -62,6 +65,21 @@ func (c Ceiling) ofMix(r *result.Result) Ceiling {
 	c.Notes = append(slices.Clone(c.Notes), "the ceiling is that of the mix that was measured: "+
 		text.Percent(c.ReadShare)+" reads, "+c.IOSize.String()+" an I/O")
 	return c
+}
+
+// contradicted says that nobody counted the I/Os, and that the figures that were written down are not of the jobs'
+// block size: then it is the jobs' that counts.
+func contradicted(r *result.Result) bool {
+	for _, w := range r.Workloads {
+		if w.ReadSizes != nil || w.WriteSizes != nil || w.ReadBS != r.Workloads[0].ReadBS || w.WriteBS != r.Workloads[0].WriteBS {
+			return false
+		}
+	}
+	off := func(d fio.Direction, bs units.Bytes) bool {
+		return d.N == 0 && d.IOPS > 0 && d.BW > 0 && bs > 0 && math.Abs(float64(d.BW)/(float64(d.IOPS)*float64(bs))-1) > sizeSlack
+	}
+	w := r.Workloads[0]
+	return off(r.Total.Read, w.ReadBS) || off(r.Total.Write, w.WriteBS)
 }
 
 func readShare(flows [][2]flow) float64 {

@@ -408,18 +408,26 @@ func show(got []ceiling.Step, want []phase) string {
 	return b.String()
 }
 
+// oracleCases are the first seed and the number of random cases: few, or as many as PLIMSOLL_ORACLE says, from
+// PLIMSOLL_SEED on.
+func oracleCases(few int) (from, n int) {
+	from, _ = strconv.Atoi(os.Getenv("PLIMSOLL_SEED"))
+	if n, err := strconv.Atoi(os.Getenv("PLIMSOLL_ORACLE")); err == nil {
+		return from, n
+	}
+	return from, few
+}
+
 // TestOracle tries random cases: 60 here, as many as PLIMSOLL_ORACLE says in make bench.
 func TestOracle(t *testing.T) {
 	if testing.Short() {
 		t.Skip("SKIPPED: -short: make check runs this")
 	}
-	n, wrong, counts := 60, 0, map[string][2]int{}
-	if s := os.Getenv("PLIMSOLL_ORACLE"); s != "" {
-		n, _ = strconv.Atoi(s)
-	}
+	wrong, counts := 0, map[string][2]int{}
+	from, n := oracleCases(60)
 	byPhases := map[int]int{}
 	for seed := range n {
-		c := anyCase(rand.New(rand.NewPCG(uint64(seed), 26)))
+		c := anyCase(rand.New(rand.NewPCG(uint64(from+seed), 26)))
 		what, phases := c.differs(t)
 		byPhases[phases]++
 		k := c.kindOf(phases)
@@ -429,7 +437,7 @@ func TestOracle(t *testing.T) {
 			v[0]++
 			wrong++
 			if wrong <= 8 {
-				t.Errorf("seed %d: %s\n%v", seed, what, c)
+				t.Errorf("seed %d: %s\n%v", from+seed, what, c)
 			}
 		}
 		counts[k] = v

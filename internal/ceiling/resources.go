@@ -329,8 +329,8 @@ func howVolumes(l limit, of budget, n float64, m members, v topology.Volume) fun
 			return fmt.Sprintf("%s × %v %s ÷ %s per I/O", count, units.IOPS(capacity), l.title(of), volumeIOs(demand))
 		}
 		rate := units.Rate(capacity).String()
-		if !v.Network {
-			rate = units.Rate(capacity).SI() // data sheets
+		if v.SI() {
+			rate = units.Rate(capacity).SI()
 		}
 		name := strings.TrimSuffix(strings.TrimSuffix(l.title(of), "rate"), " ")
 		if name != "" {

@@ -1,33 +1,52 @@
 package cloud
 
 import (
+	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"io/fs"
 	"strings"
 	"testing"
 	"time"
 
 	"plimsoll/internal/units"
+	"plimsoll/internal/yamlfile"
 )
 
 func TestCatalogueIsReadable(t *testing.T) {
-	names, err := fs.Glob(catalogue, "catalogue/*.csv")
-	if err != nil || len(names) != 14 {
+	names, err := fs.Glob(catalogue, "catalogue/*/*.csv")
+	if err != nil || len(names) != 13 {
 		t.Fatal(names, err)
 	}
-	for _, name := range names {
+	for _, name := range append(names, "catalogue/drives.csv", "catalogue/sources.csv", "catalogue/google-local.csv") {
 		data, _ := catalogue.ReadFile(name)
 		if _, err := csv.NewReader(strings.NewReader(string(data))).ReadAll(); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	data, _ := catalogue.ReadFile("catalogue/volumes.json")
-	d := json.NewDecoder(strings.NewReader(string(data)))
-	d.DisallowUnknownFields()
 	var types []VolumeType
-	if err := d.Decode(&types); err != nil {
-		t.Fatal(err)
+	for cloud, d := range builtin() {
+		for file, into := range map[string]any{"volumes.json": &[]VolumeType{}, "cloud.json": &Terms{}} {
+			data, err := embedded(cloud)(file)
+			if cloud == "other" && file == "cloud.json" {
+				continue
+			}
+			strict := json.NewDecoder(bytes.NewReader(data))
+			strict.DisallowUnknownFields()
+			if err := errors.Join(err, strict.Decode(into)); err != nil {
+				t.Errorf("%s of %s: %v", file, cloud, err)
+			}
+		}
+		types = append(types, d.types()...)
+		// They are what a person may bring, so what checks those finds nothing in them but their names.
+		for _, file := range []string{fileMachines, fileLimits, fileAttach, fileLocal, fileMeasured} {
+			if data, err := embedded(cloud)(file); err == nil {
+				if err := d.checkTable(file, data, func(string) bool { return false }); err != nil {
+					t.Errorf("%s of %s: %v", file, cloud, yamlfile.Wrong(file, data, err))
+				}
+			}
+		}
 	}
 	for _, v := range types {
 		if v.Source == "" || v.AsOf == "" || v.Trust == "" || v.Name == "" || len(v.Rules) == 0 {

@@ -1,19 +1,15 @@
 // Package cloud knows the limits of storage that others rent out or sell, and asks the cloud which
 // of it this machine has. The catalogue (catalogue/, embedded) holds volume types, the machine types
 // of EC2, Azure and Google Cloud and NVMe data sheets, each figure with its source, date and trust;
-// it is read when it is first asked. A Provider is what one cloud does its own way: its metadata
-// service, its API, how its machine types are limited. On EC2 the NVMe log page 0xD0 of an EBS volume
+// it is read when it is first asked. A Provider is a cloud: its Data, all of which one reader takes from a
+// directory, and what it does its own way: its metadata service and its API. On EC2 the NVMe log page 0xD0 of an EBS volume
 // tells how long it was held back by which limit.
 package cloud
 
 import (
 	"cmp"
 	"embed"
-	"encoding/csv"
 	"slices"
-	"strconv"
-	"strings"
-	"sync"
 
 	"plimsoll/internal/units"
 )
@@ -134,45 +130,3 @@ const (
 	// the baseline fills.
 	ByCredits BurstRule = "credits"
 )
-
-// table reads an embedded CSV file: a map of column names for each row. A test reads them all, so
-// errors cannot occur later.
-func table(name string) []row {
-	data, _ := catalogue.ReadFile("catalogue/" + name)
-	records, _ := csv.NewReader(strings.NewReader(string(data))).ReadAll()
-	var rows []row
-	for _, r := range records[min(1, len(records)):] {
-		rows = append(rows, row{records[0], r})
-	}
-	return rows
-}
-
-type row struct{ head, cells []string }
-
-func (r row) text(column string) string {
-	for i, h := range r.head {
-		if h == column && i < len(r.cells) {
-			return r.cells[i]
-		}
-	}
-	return ""
-}
-
-// from is where the row's figures are from, by the short names of sources.csv.
-func (r row) from(trust Trust) Provenance {
-	return Provenance{Source: sources()[r.text("source")], AsOf: r.text("as_of"), Trust: trust}
-}
-
-var sources = sync.OnceValue(func() map[string]string {
-	all := map[string]string{}
-	for _, r := range table("sources.csv") {
-		all[r.text("code")] = r.text("source")
-	}
-	return all
-})
-
-// num is 0 for an empty cell: unknown.
-func (r row) num(column string) float64 {
-	v, _ := strconv.ParseFloat(r.text(column), 64)
-	return v
-}

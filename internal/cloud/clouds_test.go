@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/csv"
 	"fmt"
+	"io/fs"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -38,18 +39,23 @@ func facts(t *testing.T, name string) []row {
 	return rows
 }
 
+// table are the rows of a table of the catalogue.
+func table(name string) []row {
+	return slices.Collect(newSheet(catalogue.ReadFile("catalogue/" + name)).rows())
+}
+
 // The tables of Azure and Google have as many rows as their sources, each with its source and date.
 func TestTablesOfOtherClouds(t *testing.T) {
 	for name, want := range map[string]int{
-		"azure.csv": 1619, "google.csv": 535, "google-limits.csv": 323, "google-attach.csv": 29, "local-measured.csv": 46,
-		"google-local.csv": 7,
+		"aws/machines.csv": 1401, "aws/local.csv": 533, "aws/measured.csv": 67, "azure/machines.csv": 1619, "azure/measured.csv": 35,
+		"gcp/machines.csv": 535, "gcp/limits.csv": 323, "gcp/attach.csv": 29, "gcp/measured.csv": 11, "google-local.csv": 7,
 	} {
 		rows := table(name)
 		if len(rows) != want {
 			t.Errorf("%s: %d rows, want %d", name, len(rows), want)
 		}
 		for _, r := range rows {
-			if p := r.from(""); p.Source == "" || p.AsOf == "" {
+			if p := (&Data{}).from(r); p.Source == "" || p.AsOf == "" {
 				t.Errorf("%s: %v has no source or no date", name, r.cells)
 			}
 		}
@@ -58,7 +64,7 @@ func TestTablesOfOtherClouds(t *testing.T) {
 		t.Errorf("%d sizes of Azure, want 1603", got)
 	}
 	twice := map[string]int{}
-	for _, r := range table("azure.csv") {
+	for _, r := range table("azure/machines.csv") {
 		twice[r.text("name")]++
 	}
 	n := 0
@@ -86,7 +92,7 @@ func TestTypesEqualTheirSource(t *testing.T) {
 	for range 40 {
 		want := azure[r.IntN(len(azure))]
 		name, controller := want.text("name"), want.text("controller")
-		if len(azureRows(name)) > 1 {
+		if len(Azure{}.data().sheet(fileMachines).of(name)) > 1 {
 			name += ":" + controller
 		}
 		f, ok := InstanceLimits(name)
@@ -276,15 +282,15 @@ func TestScriptMakesTheTables(t *testing.T) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	made, err := os.ReadDir(dir)
+	made, err := fs.Glob(os.DirFS(dir), "*/*.csv")
 	if err != nil || len(made) != 9 {
 		t.Fatalf("%d tables, want 9: %v", len(made), err)
 	}
-	for _, f := range made {
-		got, err1 := os.ReadFile(filepath.Join(dir, f.Name()))
-		want, err2 := catalogue.ReadFile("catalogue/" + f.Name())
+	for _, name := range append(made, "sources.csv", "google-local.csv") {
+		got, err1 := os.ReadFile(filepath.Join(dir, name))
+		want, err2 := catalogue.ReadFile("catalogue/" + name)
 		if err1 != nil || err2 != nil || !bytes.Equal(got, want) {
-			t.Errorf("%s is not what scripts/clouds.py makes: %v %v", f.Name(), err1, err2)
+			t.Errorf("%s is not what scripts/clouds.py makes: %v %v", name, err1, err2)
 		}
 	}
 }
@@ -293,7 +299,7 @@ func TestScriptMakesTheTables(t *testing.T) {
 // the only whole MB/s that it can have been.
 func TestRoundedMiB(t *testing.T) {
 	n := 0
-	for _, r := range table("azure.csv") {
+	for _, r := range table("azure/machines.csv") {
 		if r.text("trust") != "r" || r.text("base_mbs") == "" {
 			continue
 		}
@@ -331,7 +337,7 @@ func TestTwoRowsOfOneSize(t *testing.T) {
 // What somebody measured is never above what is published without a note.
 func TestMeasuredAbovePublished(t *testing.T) {
 	noted := 0
-	for _, m := range table("local-measured.csv") {
+	for _, m := range slices.Concat(table("azure/measured.csv"), table("gcp/measured.csv")) {
 		f, ok := InstanceLimits(m.text("name"))
 		if !ok {
 			t.Errorf("%s was measured and is not in the catalogue", m.text("name"))
@@ -393,12 +399,12 @@ func TestMachineNames(t *testing.T) {
 
 // A machine type that is added needs data only: a row, and for Google a row of limits.
 func TestRowsMakeMachines(t *testing.T) {
-	head := table("azure.csv")[0].head
+	head := table("azure/machines.csv")[0].head
 	cells := make([]string, len(head))
 	for i, h := range head {
 		cells[i] = map[string]string{"name": "Standard_X9_v9", "vcpus": "9", "base_iops": "900", "base_mbs": "90", "max_iops": "1900", "trust": "p"}[h]
 	}
-	if f := azureFacts(row{head, cells}); f.Baseline.IOPS != 900 || f.Burst != (Limits{IOPS: 1900}) || f.BurstRule != ByCredits || f.BurstFor != 30*time.Minute {
+	if f := (Azure{}).data().machine(row{head, cells}); f.Baseline.IOPS != 900 || f.Burst != (Limits{IOPS: 1900}) || f.BurstRule != ByCredits || f.BurstFor != 30*time.Minute {
 		t.Errorf("%+v", f)
 	}
 	g := InstanceFacts{Type: "n9-standard-9", VCPUs: 9}

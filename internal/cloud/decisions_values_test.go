@@ -46,7 +46,7 @@ func TestAttachmentsByHand(t *testing.T) {
 		{"a4x-highgpu-1g", 1, 127},
 	} {
 		f := InstanceFacts{Type: c.typ, VCPUs: c.vcpus}
-		if f.attachments(); f.Attachments != c.want {
+		if (Google{}).data().attachments(&f); f.Attachments != c.want {
 			t.Errorf("%s: %d, want %d", c.typ, f.Attachments, c.want)
 		}
 	}
@@ -156,22 +156,37 @@ func made(cells map[string]string) row {
 	return r
 }
 
+// cacheOf is the limit of the host's cache of a row.
+func cacheOf(r row) Limits {
+	for _, c := range (Azure{}).data().machine(r).Caps {
+		if c.Cache {
+			return c.Baseline
+		}
+	}
+	return Limits{}
+}
+
 // The page of a size states two drives of 600 GB together: each has half of all figures.
 func TestLocalDrivesOfAzureByHand(t *testing.T) {
-	got := azureLocal(made(map[string]string{
+	local := func(cells map[string]string) InstanceStore {
+		var f InstanceFacts
+		(Azure{}).data().drives(&f, made(cells))
+		return f.Local
+	}
+	got := local(map[string]string{
 		"local_count": "2", "local_gib": "600", "local_kind": "temp", "local_read_iops": "80000", "local_write_iops": "30000",
 		"local_read_mbs": "500", "local_write_mbs": "240", "trust": "p",
-	}))
+	})
 	want := Limits{ReadIOPS: 40000, WriteIOPS: 15000, ReadRate: 250e6, WriteRate: 120e6, SharedIOPS: Assumed, SharedRate: Assumed}
 	if got.Count != 2 || got.Size != 600*units.GiB || !got.Temp || got.Limits != want || got.Trust != Verified {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	if got := azureLocal(made(map[string]string{"local_gib": "600", "local_read_iops": "80000"})); got.Count != 0 || got.Limits.Known() {
+	if got := local(map[string]string{"local_gib": "600", "local_read_iops": "80000"}); got.Count != 0 || got.Limits.Known() {
 		t.Errorf("no drives: %+v", got)
 	}
 	// What was measured, on all drives of a size together, is shared out as well.
 	several := 0
-	for _, m := range table("local-measured.csv") {
+	for _, m := range slices.Concat(table("azure/measured.csv"), table("gcp/measured.csv")) {
 		f, _ := InstanceLimits(m.text("name"))
 		if !slices.Contains(f.Notes, "the limits of its local drives were measured, none is published") {
 			continue
@@ -217,7 +232,7 @@ func TestUnknownOfASize(t *testing.T) {
 		{"with a cache", with("trust", "p", "cached_iops", "2000", "cached_mbs", "20"), nil},
 		{"nothing", with("base_iops", "", "base_mbs", ""), []string{uncached}},
 	} {
-		got := azureFacts(c.r).Unknown
+		got := (Azure{}).data().machine(c.r).Unknown
 		if len(got) != len(c.want) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 			continue
@@ -236,7 +251,7 @@ func TestUnknownOfASize(t *testing.T) {
 		"30":   {IOPS: 2000, Rate: 20e6},
 		"19.9": {IOPS: 2000, Rate: 20e6},
 	} {
-		if got := azureCache(with("cached_iops", "2000", "cached_mbs", "20", "cached_write_mbs", mbs)); got != want {
+		if got := cacheOf(with("cached_iops", "2000", "cached_mbs", "20", "cached_write_mbs", mbs)); got != want {
 			t.Errorf("%s MB/s of writes: %+v, want %+v", mbs, got, want)
 		}
 	}
@@ -326,7 +341,7 @@ func TestKindsOfDrives(t *testing.T) {
 func TestSourceOfInstanceStores(t *testing.T) {
 	for typ, want := range map[string]Trust{"i3.large": Partial, "i7i.48xlarge": Verified} {
 		f, ok := InstanceLimits(typ)
-		if s := f.Local; !ok || s.Trust != want || strings.Contains(s.Source, "ScyllaDB") != (want == Partial) || s.Source == "" {
+		if s := f.Local; !ok || s.Trust != want || strings.Contains(s.Source, "scylladb") != (want == Partial) || s.Source == "" {
 			t.Errorf("%s: %+v", typ, s)
 		}
 	}

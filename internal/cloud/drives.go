@@ -29,7 +29,7 @@ type DriveFacts struct {
 
 var drives = sync.OnceValue(func() []DriveFacts {
 	var all []DriveFacts
-	for _, r := range table("drives.csv") {
+	for r := range newSheet(catalogue.ReadFile("catalogue/drives.csv")).rows() {
 		us := func(column string) time.Duration { return time.Duration(r.num(column) * float64(time.Microsecond)) }
 		mbs := func(column string) units.Rate { return units.Rate(r.num(column)) * units.MBPerSec }
 		all = append(all, DriveFacts{
@@ -40,7 +40,7 @@ var drives = sync.OnceValue(func() []DriveFacts {
 				ReadRate: mbs("read_mbs"), WriteRate: mbs("write_mbs"),
 			}.OfDrive(),
 			ReadLatency: us("read_us"), WriteLatency: us("write_us"), Note: r.text("note"),
-			Provenance: Provenance{r.text("source"), r.text("as_of"), Trust(r.text("trust"))},
+			Provenance: Provenance{r.text("source"), r.text("as_of"), r.trust()},
 			pattern:    regexp.MustCompile("(?i)" + r.text("pattern")),
 		})
 	}

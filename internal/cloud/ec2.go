@@ -34,8 +34,16 @@ type Identity struct {
 // EC2 is Amazon's cloud, with EBS for its volumes.
 type EC2 struct{}
 
+func (EC2) data() *Data { return builtin()["aws"] }
+
 // Terms of the catalogue.
-func (EC2) Terms() *Terms { return allTerms()["aws"] }
+func (e EC2) Terms() *Terms { return e.data().terms }
+
+// Machine is what is known of an instance type such as c8g.2xlarge.
+func (e EC2) Machine(typ string) (InstanceFacts, bool) { return e.data().Machine(typ) }
+
+// Machines are the facts of every instance type.
+func (e EC2) Machines() []InstanceFacts { return e.data().Machines() }
 
 const (
 	// The service answers in a few milliseconds; where a container's hop limit is 1, its address
@@ -159,7 +167,7 @@ func (EC2) Ordered(ctx context.Context, machine Identity, attached []Attached) (
 }
 
 // Prices are those of us-east-1.
-func (EC2) Prices() *Prices { return BuiltinPrices() }
+func (e EC2) Prices() *Prices { return e.data().Prices() }
 
 // Left asks CloudWatch.
 func (EC2) Left(ctx context.Context, machine Identity, volumes []string) (Balances, error) {

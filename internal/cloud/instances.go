@@ -1,13 +1,13 @@
 package cloud
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/csv"
+	"fmt"
 	"math"
+	"path"
 	"slices"
+	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"plimsoll/internal/units"
@@ -73,8 +73,7 @@ type InstanceStore struct {
 	Size  units.Bytes `json:"size"`
 	// Temp is Azure's temp disk, which shares the limit of the host's cache.
 	Temp bool `json:"temp,omitempty"`
-	// Limits of one drive: IOPS as AWS states them, rates as measured by ScyllaDB, zero where
-	// neither did.
+	// Limits of one drive: as the vendor states them, else as they were measured, zero where neither is.
 	Limits Limits `json:"limits"`
 	Provenance
 }
@@ -93,8 +92,6 @@ func (f *InstanceFacts) of(t *Terms, premium string) {
 		f.Taken = t.Taken + f.Local.Count
 	}
 }
-
-func (t *Terms) burstFor() time.Duration { return t.BurstForMinutes * time.Minute }
 
 // Room is how many volumes can be attached beside what takes attachments already; a number that no
 // layout reaches where that is not known.
@@ -131,19 +128,33 @@ func (f *InstanceFacts) OfVolume(v VolumeFacts) VolumeFacts {
 	return v
 }
 
-// datasets dates the releases that instances.csv was taken from.
-var datasets = map[string]string{
-	"moto-5.2.5": "2026-10-27", "moto-5.1.0": "2025-02-23", "moto-5.0.0": "2024-01-27", "moto-4.2.0": "2023-08-23",
-}
-
-// Machine is what is known of an EC2 instance type such as c8g.2xlarge.
-func (EC2) Machine(typ string) (InstanceFacts, bool) {
-	r, ok := find("instances.csv", typ)
-	if !ok {
+// Machine is what is known of a machine type, however the case of its name and with or without the prefix of
+// all. Where NVMe and SCSI have limits of their own, SCSI's are meant, unless the name ends in :nvme.
+func (d *Data) Machine(typ string) (InstanceFacts, bool) {
+	name, controller, _ := strings.Cut(typ, ":")
+	rows := d.sheet(fileMachines).of(name)
+	if rows == nil && d.terms.Machine != "" {
+		rows = d.sheet(fileMachines).of(d.terms.Machine + name)
+	}
+	if rows == nil {
+		return d.custom(typ)
+	}
+	r := rows[0]
+	for _, o := range rows {
+		if o.text("controller") == cmp.Or(controller, "scsi") {
+			r = o
+		}
+	}
+	if controller != "" && r.text("controller") != controller {
 		return InstanceFacts{}, false
 	}
-	f := instanceFacts(r)
-	for _, c := range findAll("instances-history.csv", typ) {
+	f := d.machine(r)
+	if len(rows) > 1 {
+		f.Type += ":" + r.text("controller")
+		f.Notes = append(f.Notes, "limits of this size differ between NVMe and SCSI: "+
+			controllers(rows)+"; SCSI's count unless the name ends in "+AzureNVMe)
+	}
+	for _, c := range d.sheet(fileHistory).of(name) {
 		f.Changes = append(f.Changes, InstanceChange{
 			c.text("first_seen"), c.text("last_seen"), limits(c, "base"), limits(c, "max"), c.text("source"),
 		})
@@ -151,133 +162,306 @@ func (EC2) Machine(typ string) (InstanceFacts, bool) {
 	return f, true
 }
 
-// Machines are the facts of every EC2 instance type, without their earlier limits.
-func (EC2) Machines() []InstanceFacts { return ec2Instances() }
+func controllers(rows []row) string {
+	var parts []string
+	for _, r := range rows {
+		l := limits(r, "base")
+		controller := map[string]string{"nvme": "NVMe", "scsi": "SCSI"}[r.text("controller")]
+		parts = append(parts, fmt.Sprintf("%s %v IOPS and %s", controller, l.IOPS, l.Rate.SI()))
+	}
+	return strings.Join(parts, ", ")
+}
 
-var ec2Instances = sync.OnceValue(func() []InstanceFacts {
-	rows := table("instances.csv")
-	all := make([]InstanceFacts, len(rows))
-	for i, r := range rows {
-		all[i] = instanceFacts(r)
+// custom is a machine of a person's own vCPUs and memory, in a series whose limits are known.
+func (d *Data) custom(typ string) (InstanceFacts, bool) {
+	if d.terms.Custom.Regexp == nil {
+		return InstanceFacts{}, false
+	}
+	m := d.terms.Custom.FindStringSubmatch(typ)
+	if m == nil || len(d.sheet(fileLimits).of(m[1])) == 0 {
+		return InstanceFacts{}, false
+	}
+	mib, _ := strconv.ParseFloat(m[3], 64)
+	return d.machine(row{
+		[]string{"name", "vcpus", "memory_gib"}, []string{typ, m[2], strconv.FormatFloat(mib/1024, 'g', -1, 64)},
+	}), true
+}
+
+func (d *Data) machines() []InstanceFacts {
+	var all []InstanceFacts
+	at := map[string]int{}
+	for r := range d.sheet(fileMachines).rows() {
+		name := r.text("name")
+		i, twice := at[name]
+		switch {
+		case !twice:
+			at[name] = len(all)
+			all = append(all, d.machine(r))
+		case r.text("controller") == "scsi":
+			all[i] = d.machine(r)
+		}
 	}
 	return all
-})
+}
 
-func instanceFacts(r row) InstanceFacts {
-	typ := r.text("type")
+// machine reads a row of machines.csv, with the caps that other tables have of it.
+func (d *Data) machine(r row) InstanceFacts {
+	t := d.terms
 	f := InstanceFacts{
-		Type:        typ,
-		Vendor:      EC2{}.Terms().Vendor,
-		Arch:        r.text("arch"),
-		VCPUs:       int(r.num("vcpus")),
-		Memory:      units.Bytes(r.num("memory_mib")) * units.MiB,
-		Baseline:    limits(r, "base"),
-		NVMe:        r.text("ebs_nvme") == "required",
-		Attachments: int(r.num("attachments")),
-		Provenance: Provenance{
-			Source: "EC2 DescribeInstanceTypes (" + r.text("dataset") + ")",
-			AsOf:   datasets[r.text("dataset")],
-			Trust:  Verified,
-		},
+		Type: r.text("name"), Vendor: t.Vendor, Arch: strings.Replace(r.text("arch"), "x64", "x86_64", 1),
+		VCPUs: int(r.num("vcpus")), Memory: units.Bytes(r.num("memory_gib") * gib), Baseline: limits(r, "base"),
+		BurstRule: t.BurstRule, NVMe: r.text("xen") == "", Attachments: int(r.num("disks")), AddsDrives: t.AddsDrives,
+		Provenance: d.from(r),
 	}
-	if top := limits(r, "max"); top != f.Baseline {
-		t := EC2{}.Terms()
-		f.Burst, f.BurstFor, f.BurstPer = top, t.burstFor(), t.BurstPerHours*time.Hour
+	f.Burst = above(limits(r, "max"), f.Baseline)
+	for _, c := range t.Caps {
+		base := limits(r, c.Columns)
+		if w := base.WriteRate; c.Cache { // its throughput, of which some let writes have less
+			if base.WriteRate = 0; w > 0 && w < base.Rate*0.99 {
+				base.ReadRate, base.WriteRate, base.Rate = base.Rate, w, 0
+			}
+		}
+		if base.Known() {
+			f.Caps = append(f.Caps, Cap{
+				Name: c.Name, Types: c.Types, Cache: c.Cache, Baseline: base,
+				Burst: above(limits(r, c.Columns+"_max"), base), Provenance: f.Provenance,
+			})
+			f.note(c.Note)
+		}
+	}
+	d.capped(&f)
+	if f.Burst.Known() || slices.ContainsFunc(f.Caps, func(c Cap) bool { return c.Burst.Known() }) {
+		f.BurstFor, f.BurstPer = t.burstFor(), time.Duration(t.BurstPerHours)*time.Hour
 	}
 	if w := r.text("weightings"); w != "" {
 		f.Weightings = strings.Split(w, "|")
-		f.Notes = append(f.Notes, "limits are for the default bandwidth weighting; ebs-1 adds 25 % of throughput")
+		f.note(t.Notes["weightings"])
 	}
-	f.Local = instanceStore(typ, r.text("local"))
-	f.of(EC2{}.Terms(), "")
+	f.note(r.text("note"))
+	if api := limits(r, "api"); api.Known() && api != f.Baseline {
+		f.note(fmt.Sprintf("its API prints %v IOPS and %s where its page has %v and %s", api.IOPS, api.Rate.SI(),
+			f.Baseline.IOPS, f.Baseline.Rate.SI()))
+	}
+	d.drives(&f, r)
+	d.unknown(&f, r)
+	f.of(t, r.text("premium"))
+	d.attachments(&f)
 	return f
 }
 
+func (f *InstanceFacts) note(text string) {
+	if text != "" {
+		f.Notes = append(f.Notes, text)
+	}
+}
+
+// limits are those of the columns that begin so: base_iops, and base_mbs of 10^6 or base_mibs of 2^20 bytes/s,
+// of both directions together or of one.
 func limits(r row, which string) Limits {
-	return Limits{IOPS: units.IOPS(r.num(which + "_iops")), Rate: units.Rate(r.num(which+"_mbs")) * units.MBPerSec}
+	rate := func(name string) units.Rate {
+		return units.Rate(r.num(name+"_mbs"))*units.MBPerSec + units.Rate(r.num(name+"_mibs"))*units.MiBPerSec
+	}
+	return Limits{
+		IOPS: units.IOPS(r.num(which + "_iops")), Rate: rate(which),
+		ReadIOPS: units.IOPS(r.num(which + "_read_iops")), WriteIOPS: units.IOPS(r.num(which + "_write_iops")),
+		ReadRate: rate(which + "_read"), WriteRate: rate(which + "_write"),
+	}
 }
 
-// find returns the first row whose first cell is key.
-func find(file, key string) (row, bool) {
-	rows := findAll(file, key)
-	if len(rows) == 0 {
-		return row{}, false
+// above keeps of a burst what is above the baseline: some pages print less.
+func above(burst, base Limits) Limits {
+	if burst.IOPS <= base.IOPS {
+		burst.IOPS = 0
 	}
-	return rows[0], true
+	if burst.Rate <= base.Rate {
+		burst.Rate = 0
+	}
+	return burst
 }
 
-// findAll returns the rows whose first cell is key, without reading the whole table: a lookup costs
-// microseconds.
-func findAll(file, key string) []row {
-	if strings.ContainsAny(key, ",\n\"") || key == "" {
-		return nil
-	}
-	data, _ := catalogue.ReadFile("catalogue/" + file)
-	head, _, _ := bytes.Cut(data, []byte("\n"))
-	columns, start := strings.Split(string(head), ","), []byte("\n"+key+",")
-	text := data[len(head):] // with its newline
-	var rows []row
-	for {
-		i := bytes.Index(text, start)
-		if i < 0 {
-			return rows
+// capped adds what limits.csv says that the machine allows each type of volume.
+func (d *Data) capped(f *InstanceFacts) {
+	known := map[string]Cap{}
+	for _, r := range d.limitsOf(f) {
+		typ := strings.TrimPrefix(r.text("type"), d.terms.Prefix)
+		if _, twice := known[typ]; twice {
+			continue
 		}
-		text = text[i+1:]
-		line, _, _ := bytes.Cut(text, []byte("\n"))
-		if cells, err := csv.NewReader(bytes.NewReader(line)).Read(); err == nil {
-			rows = append(rows, row{columns, cells})
+		c := Cap{
+			Name: typ, Types: []string{d.terms.Prefix + typ}, Baseline: directions(r), MiB: r.num("read_mbs") == 0,
+			Provenance: d.from(r),
 		}
+		known[typ] = c
+		f.Caps = append(f.Caps, c)
+		if note := r.text("note"); note != "" {
+			f.note(typ + ": " + note)
+		}
+	}
+	for typ, other := range d.terms.Alike {
+		if c, ok := known[other]; ok && known[typ].Name == "" {
+			c.Name, c.Types, c.Trust = typ, []string{d.terms.Prefix + typ}, Inferred
+			f.Caps = append(f.Caps, c)
+			f.note(d.terms.Notes["alike"])
+		}
+	}
+	if len(known) > 0 {
+		f.Provenance = f.Caps[0].Provenance
 	}
 }
 
-// instanceStore reads COUNTxSIZE_GB and adds the published figures of one drive.
-func instanceStore(typ, local string) InstanceStore {
-	count, size, ok := strings.Cut(local, "x")
-	if !ok {
-		return InstanceStore{}
+// limitsOf are the rows of limits.csv about a machine: those of its series, and those of a pattern without one.
+func (d *Data) limitsOf(f *InstanceFacts) []row {
+	series, _, _ := strings.Cut(f.Type, "-")
+	return slices.DeleteFunc(d.sheet(fileLimits).of(series), func(r row) bool { return !f.selected(r) })
+}
+
+// directions are limits by direction, of which shared says what they are of: "sum" of reads and writes
+// together, "iops" or "all" of one budget (r/R + w/W is at most 1) in IOPS or in throughput too; else apart.
+func directions(r row) Limits {
+	rate := func(way string) units.Rate {
+		return units.Rate(r.num(way+"_mibs"))*units.MiBPerSec + units.Rate(r.num(way+"_mbs"))*units.MBPerSec
 	}
-	n := row{[]string{"n", "gb"}, []string{count, size}}
-	s := InstanceStore{Count: int(n.num("n")), Size: units.Bytes(n.num("gb") * 1e9)}
-	r, ok := find("instance-store.csv", typ)
-	if !ok {
-		return s
-	}
-	s.Limits = Limits{
+	l := Limits{
 		ReadIOPS: units.IOPS(r.num("read_iops")), WriteIOPS: units.IOPS(r.num("write_iops")),
-		ReadRate: units.Rate(r.num("measured_read_bps")), WriteRate: units.Rate(r.num("measured_write_bps")),
-	}.OfDrive()
-	s.Provenance = Provenance{"docs.aws.amazon.com/ec2/latest/instancetypes/so.html", "2026", Verified}
-	if s.Limits.ReadRate > 0 {
-		s.Source, s.Trust = s.Source+"; rates measured by ScyllaDB (2025-10-22)", Partial
+		ReadRate: rate("read"), WriteRate: rate("write"),
 	}
-	return s
+	switch shared := r.text("shared"); shared {
+	case "sum":
+		return Limits{IOPS: l.ReadIOPS, Rate: l.ReadRate}
+	case "iops", "all":
+		return oneBudget(l, shared == "all")
+	}
+	return l
 }
 
-// InstanceTypes lists the known instance types whose name contains text, by family and size.
-func InstanceTypes(text string) []string {
-	type entry struct {
-		name, family string
-		vcpus        float64
+// selected says whether a row of limits is about the type: it names it, a pattern of it, or a range of
+// vCPUs of its series.
+func (f *InstanceFacts) selected(r row) bool {
+	if r.text("by") != "vcpus" {
+		fits, err := path.Match(r.text("machine"), f.Type)
+		return err == nil && fits
 	}
-	var some []entry
-	for _, r := range table("instances.csv") {
-		if name := r.text("type"); strings.Contains(name, text) {
-			family, _, _ := strings.Cut(name, ".")
-			some = append(some, entry{name, family, r.num("vcpus")})
+	low, high, between := strings.Cut(r.text("machine"), "-")
+	least, open := strings.CutSuffix(low, " or more")
+	a, err := strconv.Atoi(least)
+	if err != nil {
+		return false
+	}
+	switch {
+	case open:
+		return f.VCPUs >= a
+	case between:
+		b, err := strconv.Atoi(high)
+		return err == nil && f.VCPUs >= a && f.VCPUs <= b
+	}
+	return f.VCPUs == a
+}
+
+// attachments is how many volumes can be attached beside the boot disk, where attach.csv says.
+func (d *Data) attachments(f *InstanceFacts) {
+	series, _, _ := strings.Cut(f.Type, "-")
+	for r := range d.sheet(fileAttach).rows() {
+		limit, unit, _ := strings.Cut(r.text("up_to"), " ")
+		n, err := strconv.Atoi(limit)
+		if named := r.text("series"); named == f.Type || named == "all others" ||
+			named == series && unit == "vCPUs" && err == nil && f.VCPUs <= n {
+			f.Attachments = int(r.num("disks"))
+			return
 		}
 	}
-	slices.SortFunc(some, func(a, b entry) int {
-		return cmp.Or(cmp.Compare(a.family, b.family), cmp.Compare(a.vcpus, b.vcpus), cmp.Compare(a.name, b.name))
-	})
-	types := make([]string, len(some))
-	for i, e := range some {
-		types[i] = e.name
+}
+
+// unknown says what is not known of a machine, and which figure would close it.
+func (d *Data) unknown(f *InstanceFacts, r row) {
+	closed := func(what string, missing bool) {
+		if text := d.terms.Closes[what]; missing && text != "" {
+			f.Unknown = append(f.Unknown, strings.Replace(text, "TYPE", f.Type, 1))
+		}
 	}
-	for _, file := range []string{"azure.csv", "google.csv"} { // in the order of their tables
-		for _, r := range table(file) {
-			if name := r.text("name"); strings.Contains(name, text) && !slices.Contains(types[max(0, len(types)-1):], name) {
-				types = append(types, name)
+	closed("local", f.Local.Count > 0 && !f.Local.Temp && !f.Local.Limits.Known())
+	none := !f.Baseline.Known() && len(f.Caps) == 0
+	closed("limits", none)
+	closed("burst", !none && r.text("trust") != "p" && r.text("premium") == "y")
+	closed("cache", !none && !slices.ContainsFunc(f.Caps, func(c Cap) bool { return c.Cache }))
+}
+
+// drives are the machine's own: as its row or local.csv says, which have all of them together, and what
+// was measured where neither does. What was measured above what is published is noted.
+func (d *Data) drives(f *InstanceFacts, r row) {
+	n := r.num("local_count")
+	if n == 0 {
+		return
+	}
+	f.Local = InstanceStore{
+		Count: int(n), Size: units.Bytes(r.num("local_gib")*gib + r.num("local_gb")*1e9),
+		Temp: r.text("local_kind") == "temp", Limits: ofAll(r, "local_", n),
+	}
+	if f.Local.Limits.Known() {
+		f.Local.Provenance = d.from(r)
+	}
+	for _, p := range d.sheet(fileLocal).of(f.Type) {
+		f.Local.Limits, f.Local.Provenance = ofAll(p, "", n), d.from(p)
+	}
+	var over []string
+	for _, m := range d.sheet(fileMeasured).of(f.Type) {
+		seen, stated := ofAll(m, "", n), f.Local.Limits
+		f.Local.Limits = seen
+		f.Local.Limits.Override(stated)
+		switch from := d.from(m); {
+		case !stated.Known():
+			f.Local.Provenance = from
+			f.note("the limits of its local drives were measured, none is published")
+		case f.Local.Limits != stated:
+			f.Local.Source += "; what it does not state was measured: " + from.String()
+			f.Local.Trust = Partial
+		}
+		for _, c := range []struct {
+			name           string
+			stated, column float64
+		}{
+			{"read IOPS", float64(stated.ReadIOPS), float64(seen.ReadIOPS)},
+			{"write IOPS", float64(stated.WriteIOPS), float64(seen.WriteIOPS)},
+			{"B/s of reads", float64(stated.ReadRate), float64(seen.ReadRate)},
+			{"B/s of writes", float64(stated.WriteRate), float64(seen.WriteRate)},
+		} {
+			if c.stated > 0 && c.column > c.stated {
+				over = append(over, fmt.Sprintf("%s %s instead of %s", units.Number(c.column*n), c.name, units.Number(c.stated*n)))
 			}
+		}
+		if over != nil {
+			f.note("measured on its local drives, above what is published: " + strings.Join(over, ", ") +
+				" (" + d.from(m).String() + ")")
+		}
+	}
+	f.Local.Limits = f.Local.Limits.OfDrive()
+}
+
+// ofAll are the limits of one of n drives, of columns that have all of them together.
+func ofAll(r row, before string, n float64) Limits {
+	each := func(column string) float64 { return r.num(before+column) / n }
+	return Limits{
+		ReadIOPS: units.IOPS(each("read_iops")), WriteIOPS: units.IOPS(each("write_iops")),
+		ReadRate:  units.Rate(each("read_mbs"))*units.MBPerSec + units.Rate(each("read_bps")),
+		WriteRate: units.Rate(each("write_mbs"))*units.MBPerSec + units.Rate(each("write_bps")),
+	}
+}
+
+// InstanceTypes lists the known machine types whose name contains text: EC2's by family and size, others in
+// the order of their tables.
+func InstanceTypes(text string) []string {
+	var types []string
+	for _, p := range Providers() {
+		some := slices.DeleteFunc(slices.Clone(p.Machines()), func(f InstanceFacts) bool {
+			return !strings.Contains(f.Type, text)
+		})
+		if p == (EC2{}) {
+			slices.SortFunc(some, func(a, b InstanceFacts) int {
+				family := func(f InstanceFacts) string { first, _, _ := strings.Cut(f.Type, "."); return first }
+				return cmp.Or(cmp.Compare(family(a), family(b)), cmp.Compare(a.VCPUs, b.VCPUs), cmp.Compare(a.Type, b.Type))
+			})
+		}
+		for _, f := range some {
+			types = append(types, f.Type)
 		}
 	}
 	return types

@@ -10,7 +10,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"plimsoll/internal/units"
@@ -129,28 +128,8 @@ func (p Provenance) Stale(now time.Time) bool {
 	return true
 }
 
-// BuiltinPrices are those of the catalogue.
-var BuiltinPrices = sync.OnceValue(func() *Prices {
-	data, _ := catalogue.ReadFile("catalogue/prices.csv")
-	p, _ := ReadPrices(bytes.NewReader(data)) // a test reads them
-	return p
-})
-
-// cataloguePrices are those of a cloud's machines, in its table's usd_hour, and of its disks.
-func cataloguePrices(name string, t *Terms) *Prices {
-	disks, _ := catalogue.ReadFile("catalogue/" + name + "-disk-prices.csv")
-	p, err := ReadPrices(bytes.NewReader(disks)) // a test reads them
-	if err != nil {
-		p = &Prices{Instances: map[string]USD{}, Volumes: map[string]VolumePrice{}}
-	}
-	p.Region, p.InstanceSource = t.Region, t.Prices
-	for _, r := range table(name + ".csv") {
-		if usd, err := ParseUSD(r.text("usd_hour")); err == nil && usd > 0 {
-			p.Instances[r.text("name")] = usd
-		}
-	}
-	return p
-}
+// BuiltinPrices are those of EC2.
+func BuiltinPrices() *Prices { return EC2{}.Prices() }
 
 // The units of a price list's rows.
 const (
@@ -169,7 +148,7 @@ var PriceColumns = []string{"product", "unit", "above", "usd", "region", "as_of"
 // CSV of instance types with the columns instance_type, usd_per_hour, source and as_of. Rows of two
 // regions, a product listed twice, and a list without a single price are errors.
 func ReadPrices(r io.Reader) (*Prices, error) {
-	p := &Prices{Instances: map[string]USD{}, Volumes: map[string]VolumePrice{}}
+	p := noPrices()
 	start := make([]byte, 512)
 	n, err := io.ReadFull(r, start)
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
@@ -188,6 +167,10 @@ func ReadPrices(r io.Reader) (*Prices, error) {
 		return nil, err
 	}
 	return p, nil
+}
+
+func noPrices() *Prices {
+	return &Prices{Instances: map[string]USD{}, Volumes: map[string]VolumePrice{}}
 }
 
 func (p *Prices) readCSV(r io.Reader) error {

@@ -326,7 +326,7 @@ func TestPricesOfDisks(t *testing.T) {
 			t.Errorf("%+v: %v, lacks %q; want %s, %q", c.spec, got, lacks, c.want, c.lacks)
 		}
 	}
-	for _, file := range []string{"azure-disk-prices.csv", "google-disk-prices.csv"} {
+	for _, file := range []string{"azure/prices.csv", "gcp/prices.csv"} {
 		for _, r := range table(file) {
 			if r.text("source") == "" || r.text("as_of") < "2023" || r.num("usd") <= 0 {
 				t.Errorf("%s: %q", file, r.cells)

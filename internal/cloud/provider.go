@@ -2,21 +2,18 @@ package cloud
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"plimsoll/internal/units"
 )
 
-// Provider is a cloud that rents out machines and volumes. All that differs between clouds lies
-// behind it, so that a cloud is one file that implements it, and a machine type is one row of the
-// catalogue. Nothing that it does changes anything.
+// Provider is a cloud that rents out machines and volumes. What its machines and volumes are is Data; a
+// cloud that a machine can ask is one file more, which does so. Nothing that it does changes anything.
 type Provider interface {
 	// Terms are what of it is data.
 	Terms() *Terms
@@ -40,7 +37,7 @@ type Provider interface {
 	Prices() *Prices
 }
 
-// Terms are what of a cloud is data: its entry in catalogue/clouds.json.
+// Terms are what a cloud's cloud.yaml says of it.
 type Terms struct {
 	// The names by which texts speak of it.
 	Cloud   string `json:"cloud"`   // "EC2"
@@ -64,10 +61,11 @@ type Terms struct {
 	// Caching says that hosts cache volumes, but those of types that Uncached matches.
 	Caching  bool    `json:"caching"`
 	Uncached pattern `json:"uncached"`
+	Source   string  `json:"uncached_source"`
 	// How the bursts of its machines are spent.
-	BurstForMinutes time.Duration `json:"burst_for_minutes"`
-	BurstPerHours   time.Duration `json:"burst_per_hours"`
-	BurstRule       BurstRule     `json:"burst_rule"`
+	BurstForMinutes int       `json:"burst_for_minutes"`
+	BurstPerHours   int       `json:"burst_per_hours"`
+	BurstRule       BurstRule `json:"burst_rule"`
 	// Taken are the attachments of a machine that its network cards and its root volume take, where they
 	// count with those of volumes.
 	Taken int `json:"taken"`
@@ -87,6 +85,31 @@ type Terms struct {
 	Prices Provenance `json:"machine_prices"`
 	// Lacks says of a flag of advise why it cannot be answered here.
 	Lacks map[string]string `json:"lacks"`
+	// Prefix begins the names of volume types that people leave out, Machine those of machine types.
+	Prefix  string `json:"prefix"`
+	Machine string `json:"machines"`
+	// Caps are limits that machines' rows state beside those of all volumes, by the names of their columns.
+	Caps []CapTerms `json:"caps"`
+	// AddsDrives says that local drives can be added to machines. Drives are the catalogue's names of those
+	// by the series of the machine, where they have one.
+	AddsDrives bool              `json:"adds_drives"`
+	Drives     map[string]string `json:"drives"`
+	// Custom matches machine types of a person's own vCPUs: series, vCPUs, MiB.
+	Custom pattern `json:"custom"`
+	// Alike names for a type of volume the one whose limit is taken where only that one's is published.
+	Alike map[string]string `json:"alike"`
+	// Closes says of what is not known which figure would close it, and Notes what else is to be said.
+	Closes map[string]string `json:"closes"`
+	Notes  map[string]string `json:"notes"`
+}
+
+// CapTerms are a cap of machines whose figures stand in columns of their table.
+type CapTerms struct {
+	Columns string   `json:"columns"` // v2 for v2_iops, v2_mbs, v2_max_iops
+	Name    string   `json:"name"`
+	Types   []string `json:"types"`
+	Cache   bool     `json:"cache"`
+	Note    string   `json:"note"` // of machines that have it
 }
 
 // pattern is a regular expression of the catalogue; one that is missing matches nothing.
@@ -100,17 +123,6 @@ func (p *pattern) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-var allTerms = sync.OnceValue(func() map[string]*Terms {
-	data, _ := catalogue.ReadFile("catalogue/clouds.json")
-	var all []*Terms
-	_ = json.Unmarshal(data, &all) // a test reads it
-	named := map[string]*Terms{}
-	for _, t := range all {
-		named[t.Short] = t
-	}
-	return named
-})
-
 // Attached is a volume as the machine sees it, for its cloud to be asked about.
 type Attached struct {
 	ID     string // vol-…, where the serial number is one
@@ -123,21 +135,32 @@ type Attached struct {
 // ErrNotThere says that a machine is none of a cloud's, so that it asked nobody.
 var ErrNotThere = errors.New("not a machine of this cloud")
 
-// Providers are the clouds that are known.
-func Providers() []Provider { return []Provider{EC2{}, Azure{}, Google{}} }
+// Providers are the clouds that are known, those that plimsoll brings first.
+func Providers() []Provider {
+	all := []Provider{EC2{}, Azure{}, Google{}}
+	for _, d := range own() {
+		all = append(all, d)
+	}
+	return all
+}
 
 // Named is the cloud of a vendor's or a cloud's name, such as AWS, azure or google; nil for none.
 func Named(name string) Provider {
 	for _, p := range Providers() {
-		w := p.Terms()
-		first, _, _ := strings.Cut(w.Vendor, " ")
-		if name != "" && slices.ContainsFunc([]string{w.Vendor, w.Cloud, first, w.Short}, func(s string) bool {
-			return strings.EqualFold(s, name)
-		}) {
+		if name != "" && p.Terms().named(name) {
 			return p
 		}
 	}
 	return nil
+}
+
+func (t *Terms) burstFor() time.Duration { return time.Duration(t.BurstForMinutes) * time.Minute }
+
+func (t *Terms) named(name string) bool {
+	first, _, _ := strings.Cut(t.Vendor, " ")
+	return slices.ContainsFunc([]string{t.Vendor, t.Cloud, first, t.Short}, func(s string) bool {
+		return strings.EqualFold(s, name)
+	})
 }
 
 // At is the cloud that a machine says it is on, nil for none. What the firmware says comes before what
@@ -157,8 +180,20 @@ func InstanceLimits(typ string) (InstanceFacts, bool) {
 	if typ == "" { // of ten thousand results none may name one, and the tables are searched for each
 		return InstanceFacts{}, false
 	}
-	for _, p := range Providers() {
-		if f, ok := p.Machine(typ); ok {
+	if f, ok := builtinMachine(typ); ok {
+		return f, true
+	}
+	for _, d := range own() {
+		if f, ok := d.Machine(typ); ok {
+			return f, true
+		}
+	}
+	return InstanceFacts{}, false
+}
+
+func builtinMachine(typ string) (InstanceFacts, bool) {
+	for _, name := range []string{"aws", "azure", "gcp"} {
+		if f, ok := builtin()[name].Machine(typ); ok {
 			return f, true
 		}
 	}

@@ -137,7 +137,7 @@ func TestSizesOfAzureByHand(t *testing.T) {
 		for i := 0; i+1 < len(more); i += 2 {
 			cells[more[i]] = more[i+1]
 		}
-		return azureFacts(made(cells))
+		return (Azure{}).data().machine(made(cells))
 	}
 	for name, c := range map[string]struct {
 		f     InstanceFacts
@@ -166,11 +166,11 @@ func TestSizesOfAzureByHand(t *testing.T) {
 	}
 	// A cache of half a MB/s that writes at less.
 	row := made(map[string]string{"cached_iops": "1", "cached_mbs": "0.5", "cached_write_mbs": "0.25"})
-	if got := azureCache(row); got != (Limits{IOPS: 1, ReadRate: 0.5e6, WriteRate: 0.25e6}) {
+	if got := cacheOf(row); got != (Limits{IOPS: 1, ReadRate: 0.5e6, WriteRate: 0.25e6}) {
 		t.Errorf("%+v", got)
 	}
 	row = made(map[string]string{"cached_iops": "1", "cached_write_mbs": "0.25"})
-	if got := azureCache(row); got != (Limits{IOPS: 1}) {
+	if got := cacheOf(row); got != (Limits{IOPS: 1}) {
 		t.Errorf("%+v", got)
 	}
 	for c, want := range map[Caching]bool{ReadOnly: true, ReadWrite: true, Uncached: false, "": false} {
@@ -180,22 +180,22 @@ func TestSizesOfAzureByHand(t *testing.T) {
 	}
 	// What was measured of a size is noted where it is above what is published of all its drives together,
 	// and taken where nothing is.
-	m := table("local-measured.csv")[0]
+	m := table("azure/measured.csv")[0]
 	name, iops := m.text("name"), m.num("read_iops")
 	for what, c := range map[string]struct {
-		local InstanceStore
-		note  string
-		each  float64
+		count, read string // of the row
+		note        string
+		each        float64
 	}{
-		"no drives":      {InstanceStore{}, "", 0},
-		"nothing known":  {InstanceStore{Count: 2}, "none is published", iops / 2},
-		"less published": {InstanceStore{Count: 2, Limits: Limits{ReadIOPS: units.IOPS(iops/2 - 1)}}, "read IOPS instead of", iops/2 - 1},
-		"as published":   {InstanceStore{Count: 2, Limits: Limits{ReadIOPS: units.IOPS(iops / 2)}}, "", iops / 2},
-		"more published": {InstanceStore{Count: 2, Limits: Limits{ReadIOPS: units.IOPS(iops/2 + 1)}}, "", iops/2 + 1},
-		"half an I/O":    {InstanceStore{Count: 1, Limits: Limits{ReadIOPS: 0.5}}, "read IOPS instead of 0.5", 0.5},
+		"no drives":      {"", "", "", 0},
+		"nothing known":  {"2", "", "none is published", iops / 2},
+		"less published": {"2", shown(iops - 2), "read IOPS instead of", iops/2 - 1},
+		"as published":   {"2", shown(iops), "", iops / 2},
+		"more published": {"2", shown(iops + 2), "", iops/2 + 1},
+		"half an I/O":    {"1", "0.5", "read IOPS instead of 0.5", 0.5},
 	} {
-		f := InstanceFacts{Type: name, Local: c.local}
-		f.measured()
+		f := InstanceFacts{Type: name}
+		(Azure{}).data().drives(&f, made(map[string]string{"local_count": c.count, "local_read_iops": c.read}))
 		got := strings.Join(f.Notes, "|")
 		if (got == "") != (c.note == "") || !strings.Contains(got, c.note) || math.Abs(float64(f.Local.Limits.ReadIOPS)-c.each) > 1e-6 {
 			t.Errorf("%s: %+v %q", what, f.Local.Limits, got)
@@ -203,9 +203,13 @@ func TestSizesOfAzureByHand(t *testing.T) {
 		if strings.Contains(got, "write IOPS") || strings.Contains(got, "B/s of") {
 			t.Errorf("%s: of what is not published nothing is above: %q", what, got)
 		}
+		// What is published stays; what is not is taken from who measured it, who is named.
+		if c.read != "" && (f.Local.Limits.WriteIOPS == 0 || !strings.Contains(f.Local.Source, "was measured") || f.Local.Trust != Partial) {
+			t.Errorf("%s: %+v", what, f.Local)
+		}
 	}
-	f := InstanceFacts{Type: "nosuch", Local: InstanceStore{Count: 1}}
-	if f.measured(); f.Local.Limits.Known() || f.Notes != nil {
+	f := InstanceFacts{Type: "nosuch"}
+	if (Azure{}).data().drives(&f, made(map[string]string{"local_count": "1"})); f.Local.Limits.Known() || f.Notes != nil {
 		t.Errorf("%+v", f)
 	}
 }
@@ -238,10 +242,6 @@ func TestRowsByVCPUs(t *testing.T) {
 			t.Errorf("%d of %s: %v", c.vcpus, c.machine, got)
 		}
 	}
-	other := InstanceFacts{Type: "n8-standard-8", VCPUs: 8}
-	if other.selected(row("8")) {
-		t.Error("a row of another series")
-	}
 	bad := InstanceFacts{Type: "n9-standard-8"}
 	if bad.selected(made(map[string]string{"by": "pattern", "machine": "[n9"})) {
 		t.Error("a pattern that is none")
@@ -265,8 +265,8 @@ func TestRowsByVCPUs(t *testing.T) {
 	if got := InstanceTypes("Standard_E8bds_v5"); !slices.Equal(got, []string{"Standard_E8bds_v5"}) { // it has two rows
 		t.Errorf("%q", got)
 	}
-	p := cataloguePrices("azure", Azure{}.Terms())
-	for _, r := range table("azure.csv") {
+	p := Azure{}.Prices()
+	for _, r := range table("azure/machines.csv") {
 		usd, err := ParseUSD(r.text("usd_hour"))
 		if got, ok := p.Instances[r.text("name")]; err == nil && usd > 0 && !ok || ok && got <= 0 {
 			t.Fatalf("%s costs %q: %v %v", r.text("name"), r.text("usd_hour"), got, ok)

@@ -351,11 +351,11 @@ func TestBalancesThatCount(t *testing.T) {
 
 // Tables: the drive of an instance, and its limits.
 func TestInstanceStoreByHand(t *testing.T) {
-	if s := instanceStore("no.such", "4x7500"); s.Count != 4 || s.Size != 7500e9 || s.Limits.Known() {
-		t.Errorf("%+v", s)
-	}
-	if s := instanceStore("no.such", ""); s.Count != 0 || s.Size != 0 {
-		t.Errorf("%+v", s)
+	for count, want := range map[string]InstanceStore{"4": {Count: 4, Size: 7500e9}, "": {}} {
+		f := InstanceFacts{Type: "no.such"}
+		if (EC2{}).data().drives(&f, row{[]string{"local_count", "local_gb"}, []string{count, "7500"}}); f.Local != want {
+			t.Errorf("%+v", f.Local)
+		}
 	}
 	l := limits(row{[]string{"base_iops", "base_mbs"}, []string{"100", "12.5"}}, "base")
 	if l.IOPS != 100 || l.Rate != 12.5e6 {

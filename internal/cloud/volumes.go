@@ -56,11 +56,11 @@ type VolumeFacts struct {
 	// of a machine with this volume alone.
 	Pooled bool `json:"pooled,omitempty"`
 	// Inferred says that the limits follow from the size, and that more may have been ordered.
-	Inferred bool     `json:"inferred,omitempty"`
-	Latency  string   `json:"latency"` // as the vendor words it
-	Rules    []string `json:"rules"`
-	Notes    []string `json:"notes,omitempty"`
-	Provenance
+	Inferred   bool     `json:"inferred,omitempty"`
+	Latency    string   `json:"latency"` // as the vendor words it
+	Rules      []string `json:"rules"`
+	Notes      []string `json:"notes,omitempty"`
+	Provenance `yaml:",inline"`
 }
 
 // VolumeType is an entry of the catalogue: the rules that limits follow from.
@@ -99,10 +99,12 @@ type VolumeType struct {
 	} `json:"rate"`
 	// Sized are limits that follow from the size, in steps of throughput, with a bucket of I/Os.
 	Sized *struct {
-		IOPSPerGiB float64     `json:"iops_per_gib"`
-		LeastIOPS  units.IOPS  `json:"least_iops"`
-		MostIOPS   units.IOPS  `json:"most_iops"`
-		Rate       units.Rate  `json:"rate"`
+		IOPSPerGiB float64    `json:"iops_per_gib"`
+		LeastIOPS  units.IOPS `json:"least_iops"`
+		MostIOPS   units.IOPS `json:"most_iops"`
+		Rate       units.Rate `json:"rate"`
+		// RatePerGiB is what each GiB brings, up to Rate; else each volume has Rate.
+		RatePerGiB units.Rate  `json:"rate_per_gib,omitempty"`
 		Above      units.Bytes `json:"above"`
 		RateAbove  units.Rate  `json:"rate_above"`
 		BurstIOPS  units.IOPS  `json:"burst_iops"`
@@ -143,12 +145,12 @@ type VolumeType struct {
 	// AFR is the highest share of volumes that AWS says fail in a year, 0 where none is stated.
 	AFR float64 `json:"afr,omitempty"`
 	// Typical are latencies at depth 1, nil where nothing is known.
-	Typical *TypicalLatency `json:"typical,omitempty"`
-	Counted units.Bytes     `json:"counted"`
-	Merges  bool            `json:"merges"`
-	Latency string          `json:"latency"`
-	Rules   []string        `json:"rules"`
-	Provenance
+	Typical    *TypicalLatency `json:"typical,omitempty"`
+	Counted    units.Bytes     `json:"counted"`
+	Merges     bool            `json:"merges"`
+	Latency    string          `json:"latency"`
+	Rules      []string        `json:"rules"`
+	Provenance `yaml:",inline"`
 }
 
 // TypicalLatency is how long one I/O of a volume takes at depth 1, in microseconds, and a write
@@ -185,17 +187,22 @@ func (t VolumeType) BySize() bool {
 
 // TypeNamed returns an entry of the catalogue, false when there is none of that name. The names that
 // vendors use, such as pd-ssd, premium-v2 or Premium_LRS, will do.
-func TypeNamed(name string) (VolumeType, bool) {
-	for _, before := range []string{"", "azure-", "gcp-"} {
-		for _, t := range VolumeTypes() {
-			if name != "" && t.Type == before+name {
-				return t, true
+func TypeNamed(name string) (VolumeType, bool) { return typeOf(VolumeTypes(), name) }
+
+func typeOf(all []VolumeType, name string) (VolumeType, bool) {
+	names := []string{name}
+	for _, cloud := range []string{"azure", "gcp"} {
+		t := builtin()[cloud].terms
+		names = append(names, t.Prefix+name)
+		for account, typ := range t.Accounts {
+			if strings.EqualFold(account, name) {
+				names = append(names, typ)
 			}
 		}
 	}
-	for account, typ := range (Azure{}).Terms().Accounts {
-		if strings.EqualFold(account, name) {
-			return TypeNamed(typ)
+	for _, n := range names {
+		if i := slices.IndexFunc(all, func(t VolumeType) bool { return t.Type == n }); n != "" && i >= 0 {
+			return all[i], true
 		}
 	}
 	return VolumeType{}, false
@@ -248,19 +255,27 @@ type TierFacts struct {
 	Sustained, Burst Limits
 }
 
-// UnmarshalJSON reads name, GiB, IOPS, MB/s, and where it bursts IOPS and MB/s of that.
-func (f *TierFacts) UnmarshalJSON(data []byte) error {
-	var n [5]float64
-	parts := []any{&f.Name, &n[0], &n[1], &n[2], &n[3], &n[4]}
-	err := json.Unmarshal(data, &parts)
-	limits := func(iops, mbs float64) Limits {
-		return Limits{IOPS: units.IOPS(iops), Rate: units.Rate(mbs) * units.MBPerSec}
+// UnmarshalYAML reads one line of a type's tiers.
+func (f *TierFacts) UnmarshalYAML(unmarshal func(any) error) error {
+	var t struct {
+		Name      string      `json:"name"`
+		Size      units.Bytes `json:"size"`
+		IOPS      units.IOPS  `json:"iops"`
+		Rate      units.Rate  `json:"rate"`
+		BurstIOPS units.IOPS  `json:"burst_iops"`
+		BurstRate units.Rate  `json:"burst_rate"`
 	}
-	f.Size, f.Sustained, f.Burst = units.Bytes(n[0])*units.GiB, limits(n[1], n[2]), limits(n[3], n[4])
+	err := unmarshal(&t)
+	*f = TierFacts{t.Name, t.Size, Limits{IOPS: t.IOPS, Rate: t.Rate}, Limits{IOPS: t.BurstIOPS, Rate: t.BurstRate}}
 	return err
 }
 
-// MarshalJSON writes what UnmarshalJSON reads.
+// UnmarshalJSON reads the same.
+func (f *TierFacts) UnmarshalJSON(data []byte) error {
+	return f.UnmarshalYAML(func(into any) error { return json.Unmarshal(data, into) })
+}
+
+// MarshalJSON writes name, GiB, IOPS, MB/s, and where it bursts IOPS and MB/s of that.
 func (f TierFacts) MarshalJSON() ([]byte, error) {
 	parts := []any{f.Name, f.Size / units.GiB, f.Sustained.IOPS, f.Sustained.Rate / units.MBPerSec, nil, nil}
 	if f.Burst.Known() {
@@ -280,13 +295,22 @@ func (t VolumeType) tierOf(spec VolumeSpec) *TierFacts {
 	return &t.Tiers[i]
 }
 
-// VolumeTypes lists the catalogue's volume types.
+// VolumeTypes lists the catalogue's volume types, and those of the user's own clouds.
 var VolumeTypes = sync.OnceValue(func() []VolumeType {
-	data, _ := catalogue.ReadFile("catalogue/volumes.json")
-	var types []VolumeType
-	_ = json.Unmarshal(data, &types) // a test reads it
-	return types
+	all := builtinTypes()
+	for _, d := range own() {
+		all = append(all, d.types()...)
+	}
+	return all
 })
+
+func builtinTypes() []VolumeType {
+	var all []VolumeType
+	for _, name := range []string{"aws", "azure", "gcp", "other"} {
+		all = append(all, builtin()[name].types()...)
+	}
+	return all
+}
 
 const gib = float64(units.GiB)
 
@@ -358,13 +382,16 @@ func (f *VolumeFacts) sized(t VolumeType, spec VolumeSpec) {
 	f.Sustained = Limits{
 		IOPS: min(max(units.IOPS(by.IOPSPerGiB*float64(spec.Size)/gib), by.LeastIOPS), by.MostIOPS), Rate: by.Rate,
 	}
-	if spec.Size > by.Above {
+	if by.RatePerGiB > 0 {
+		f.Sustained.Rate = min(by.Rate, by.RatePerGiB*units.Rate(float64(spec.Size)/gib))
+	}
+	if by.Above > 0 && spec.Size > by.Above {
 		f.Sustained.Rate = by.RateAbove
 	}
 	if f.Sustained.IOPS < by.BurstIOPS {
 		f.Burst.IOPS, f.BurstIOs = by.BurstIOPS, by.BurstIOs
 	}
-	if whole := units.Rate(float64(f.Sustained.IOPS) * float64(t.Counted)); spec.Size > by.Above && whole < by.RateAbove {
+	if whole := units.Rate(float64(f.Sustained.IOPS) * float64(t.Counted)); by.Above > 0 && spec.Size > by.Above && whole < by.RateAbove {
 		f.Notes = append(
 			f.Notes,
 			fmt.Sprintf("%v need burst credits at this size; without them baseline IOPS × %v bound the "+

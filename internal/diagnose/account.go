@@ -86,6 +86,7 @@ func burstCause(m Measurement, gap float64, b ceiling.Bound) []finding.Factor {
 	spent := finding.Factor{Cause: finding.BurstSpent, Factor: max(gap, float64(low.IOPS/b.IOPS))}
 	level := rateAtEnd(m.Result)
 	at, least := float64(m.IOPS()/low.IOPS), leastSustained
+	mean, burst, outlasts := m.Ceiling.Over(m.Result.Measured)
 	if ran := m.Result.Measured; ran > 0 {
 		least = max(least, atSustained-float64(edges)/float64(ran))
 	}
@@ -93,6 +94,10 @@ func burstCause(m Measurement, gap float64, b ceiling.Bound) []finding.Factor {
 	case level >= leastSustained*float64(low.IOPS) && level <= (1+DryLevel)*float64(low.IOPS):
 		spent.How = fmt.Sprintf("the end ran at %s IOPS, and %s are sustained (%s)",
 			units.IOPS(math.Round(level)), low.IOPS, low.Kind)
+	case level == 0 && outlasts && math.Abs(float64(m.IOPS()/mean)-1) <= 1-atSustained:
+		spent.How = fmt.Sprintf("the burst ended after %s: over the %s of the run %s allows %s IOPS on average, and then %s",
+			text.Duration(burst), text.Duration(m.Result.Measured), low.Kind, units.IOPS(math.Round(float64(mean))), low.IOPS)
+		spent.Factor = gap
 	case level == 0 && at >= least && at <= 1+DryLevel:
 		spent.How = fmt.Sprintf("the run is at the sustained limit of %s, %s IOPS: its burst is spent", low.Kind, low.IOPS)
 	default:

@@ -12,6 +12,11 @@ func (c *Case) IsConcurrencyBound(m Measurement) bool {
 	if asked == 0 || mean <= 0 || m.Result.HeldBack() || m.Any(Buffered) || m.Reached() {
 		return false
 	}
+	if m.Ceiling != nil {
+		if mean, _, outlasts := m.Ceiling.Over(m.Result.Measured); outlasts && m.IOPS() >= NearCeiling*mean {
+			return false // it did what was allowed, over a time in which the burst ended
+		}
+	}
 	if _, slow := c.SlowItself(m); slow || c.missesItsLatency(m) {
 		return false // Little's law holds of a slow volume, too: it is no cause there
 	}

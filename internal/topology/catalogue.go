@@ -290,6 +290,9 @@ func (v *Volume) declareLimits(d DeclaredVolume) error {
 			return err
 		}
 		v.take(f)
+		if t, _ := cloud.TypeNamed(d.Type); d.Origin.Kind == Assumed && d.Limits.IOPS == 0 && t.OrdersIOPS() {
+			v.AtLeast = "nothing says how many IOPS were ordered: as many as are included, or more"
+		}
 		if d.Tier != "" {
 			v.Inferred, v.AtLeast = false, ""
 		}

@@ -184,6 +184,12 @@ type Array struct {
 	Origins map[string]Origin `json:"origins,omitempty"`
 }
 
+// SI says that the volume's throughput is stated in MB/s of 10^6 bytes: by data sheets, and by some clouds.
+func (v Volume) SI() bool {
+	t, _ := cloud.TypeNamed(v.Type)
+	return !v.Network || t.RateUnit() == units.MBPerSec
+}
+
 // OriginOf is where a figure of the array, named as in JSON, came from.
 func (a Array) OriginOf(figure string) Origin { return originOf(a.Origins, figure, a.Origin) }
 

@@ -1,4 +1,4 @@
-// Command prices makes internal/cloud/catalogue/prices.csv of price lists that a person brings:
+// Command prices makes internal/cloud/catalogue/aws/prices.csv of price lists that a person brings:
 // AWS's own offer file of AmazonEC2 (JSON), or a CSV (docs/advise.md). What the lists do not hold
 // stays as it is. It opens no connection.
 package main
@@ -11,7 +11,7 @@ import (
 	"plimsoll/internal/cloud"
 )
 
-const catalogue = "internal/cloud/catalogue/prices.csv"
+const catalogue = "internal/cloud/catalogue/aws/prices.csv"
 
 func main() {
 	if err := refresh(os.Args[1:]); err != nil {

@@ -103,8 +103,8 @@ Prices are those of the catalogue (plimsoll catalog).`,
 	form.AddDuration(f, &o.log.Every, "every", "`DURATION` between reports of the series that have no time")
 	f.StringVar(&o.headroom, "headroom", "20%", "`SHARE` by which what is bought shall exceed the demand")
 	f.BoolVar(&o.burst, "burst-ok", false, "let the instance's burst of 30 min per day carry the demand's bursts")
-	form.AddChoice(cmd, &o.cloud, "cloud", "`CLOUD` whose machines and volumes are looked at (default aws)",
-		[]string{"aws", "azure", "gcp"})
+	f.StringVar(&o.cloud, "cloud", "", "`CLOUD` whose machines and volumes are looked at: aws, azure, gcp, or one of your own "+
+		"in "+cloud.Dir+"/ (default aws)")
 	f.StringVar(&o.region, "region", "", "`REGION` of the prices; only that of the price list is known")
 	f.StringVar(&o.prices, "prices", "", "use your own price list `FILE`: AWS's offer file in JSON, or CSV")
 	f.StringVar(&o.instance, "instance", "", "keep this instance `TYPE`")
@@ -128,6 +128,9 @@ Prices are those of the catalogue (plimsoll catalog).`,
 }
 
 func runAdvise(env *form.Env, o adviseOptions) error {
+	if err := form.Clouds(env); err != nil {
+		return err
+	}
 	if err := o.foreign(); err != nil {
 		return err
 	}
@@ -161,7 +164,15 @@ func runAdvise(env *form.Env, o adviseOptions) error {
 // foreign refuses flags that the catalogue lacks something for, on the cloud that is looked at. What was measured
 // on the one type that is named is as good as what it lacks.
 func (o *adviseOptions) foreign() error {
-	at := cloud.Named(cmp.Or(o.cloud, "aws")).Terms()
+	p := cloud.Named(cmp.Or(o.cloud, "aws"))
+	if p == nil {
+		var names []string
+		for _, known := range cloud.Providers() {
+			names = append(names, known.Terms().Short)
+		}
+		return form.Usage(fmt.Errorf("--cloud %.40q: want %s", o.cloud, strings.Join(names, ", ")))
+	}
+	at := p.Terms()
 	measured := o.synced > 0 && (len(o.types) == 1 || len(o.volumes) == 1)
 	for _, flag := range slices.Sorted(maps.Keys(at.Lacks)) {
 		if o.given(flag) && (flag != "sync-commits" || !measured) {

@@ -33,6 +33,9 @@ func NewCatalog(env *form.Env) *cobra.Command {
 }
 
 func runCatalog(env *form.Env, names []string, format string) error {
+	if err := form.Clouds(env); err != nil {
+		return err
+	}
 	names = strings.FieldsFunc(strings.Join(names, ","), func(r rune) bool { return r == ',' })
 	if len(names) > 1 {
 		d, unknown, ok := plans.InstanceTable(names, env.Now())

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"plimsoll/internal/cloud"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/topology"
 )
@@ -43,11 +44,30 @@ func excludeLayouts(cmd *cobra.Command) {
 	}
 }
 
+// Clouds reads the clouds of the user's own, and says which there are.
+func Clouds(env *Env) error {
+	own, err := cloud.Own()
+	switch {
+	case errors.Is(err, sys.ErrOthers):
+		fmt.Fprintf(env.Notes(), "note: %s in this directory is not read, because a file in it is %v\n", cloud.Dir, err)
+		return nil
+	case err != nil:
+		return Usage(err)
+	}
+	for _, d := range own {
+		fmt.Fprintf(env.Notes(), "note: %s is read from %s in this directory\n", d.Terms().Short, cloud.Dir)
+	}
+	return nil
+}
+
 // Declaration is what the flags declare, else plimsoll.yaml in the current directory; nil when
 // there is neither.
 func (o *LayoutOptions) Declaration(env *Env) (*topology.Declaration, error) {
 	if o.Declared != nil {
 		return o.Declared, nil
+	}
+	if err := Clouds(env); err != nil {
+		return nil, err
 	}
 	if o.Volumes != "" || o.Level != "" || o.Chunk != "" || o.Instance != "" {
 		d, err := topology.FromFlags(o.Volumes, o.Level, o.Chunk, o.Instance)

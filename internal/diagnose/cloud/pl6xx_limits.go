@@ -12,6 +12,7 @@ import (
 	"plimsoll/internal/finding"
 	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
 )
 
 // Rules are all of PL6xx.
@@ -73,10 +74,11 @@ func exceeded(of func(cloud.EBSStats) (iops, rate time.Duration), format string)
 type burst struct {
 	m              diagnose.Measurement
 	lasts, allowed ceiling.Bound
+	mean           units.IOPS // that a run allows which outlasts the burst; 0 of one that does not
 }
 
 // bursting finds the smallest sustained bound of some resources that a run exceeded thanks to a
-// burst it did not outlast.
+// burst that it did not outlast, or by more than the burst explains.
 func bursting(m diagnose.Measurement, of func(ceiling.Bound) bool) (burst, bool) {
 	if m.Ceiling == nil {
 		return burst{}, false
@@ -86,8 +88,12 @@ func bursting(m diagnose.Measurement, of func(ceiling.Bound) bool) (burst, bool)
 		return burst{}, false
 	}
 	for _, b := range m.Ceiling.Bounds {
-		if b.Burst && b.SameResource(*low) && b.IOPS > low.IOPS && (b.BurstFor == 0 || m.Result.Measured < b.BurstFor) {
-			return burst{m, *low, b}, true
+		if !b.Burst || !b.SameResource(*low) || b.IOPS <= low.IOPS {
+			continue
+		}
+		mean, _, outlasts := m.Ceiling.Over(m.Result.Measured)
+		if b.BurstFor == 0 || m.Result.Measured < b.BurstFor || outlasts && m.IOPS() > aboveLasting*mean {
+			return burst{m, *low, b, mean}, true
 		}
 	}
 	return burst{}, false
@@ -108,7 +114,13 @@ func (x burst) says(who string) finding.Finding {
 	default:
 	}
 	f := finding.New(m.Label(), "%s are a burst%s: %s %s of this load, and %s cannot see the burst's end.", got, end, who,
-		sustained, ofLength(m.Result.Measured)).In(m.IDs()).
+		sustained, ofLength(m.Result.Measured))
+	if x.mean > 0 {
+		f = finding.New(m.Label(), "%s over %s are more than a burst of %s explains, which allows %s IOPS on average and %s once "+
+			"it is spent: the limit is not what is believed, or the time is not.", got, text.Duration(m.Result.Measured),
+			text.Duration(x.allowed.BurstFor), x.mean, sustained)
+	}
+	f = f.In(m.IDs()).
 		Saw("measured", got, "at most "+sustained, "fio, scenario "+m.Label()).
 		Saw("sustained limit, "+x.lasts.Label(), x.lasts.IOPS.String()+" IOPS", "",
 			x.lasts.How+"; "+diagnose.Origin(x.lasts.Origin))

@@ -31,7 +31,7 @@ var contradicting = &diagnose.Rule{
 	Check: func(c *diagnose.Case, report func(finding.Finding)) {
 		for _, m := range c.Measured() {
 			r := m.Result
-			if len(r.Seconds) > 0 || r.Measured < diagnose.Shortest || m.Failed() || m.Staged() {
+			if len(r.Seconds) > 0 || counted(r.Total) && r.Measured < diagnose.Shortest || m.Failed() || m.Staged() {
 				continue
 			}
 			f := finding.Finding{Subject: m.Label(), Scenarios: m.IDs()}
@@ -50,6 +50,10 @@ var contradicting = &diagnose.Rule{
 		}
 	},
 }
+
+// counted says that somebody counted the I/Os: of figures in a table that is not so, and neither is how long they
+// took.
+func counted(s fio.Job) bool { return s.Read.N+s.Write.N > 0 }
 
 // contradiction is what two figures that cannot both be true say. It is certain where no rounding and no missing
 // part of an output makes it: then nobody knows which of them was measured.
@@ -71,7 +75,7 @@ func blocksOff(m diagnose.Measurement) (contradiction, bool) {
 		{"reads", t.Read, oneBlock(m, func(w fio.Workload) (units.Bytes, bool) { return w.ReadBS, w.ReadSizes == nil })},
 		{"writes", t.Write, oneBlock(m, func(w fio.Workload) (units.Bytes, bool) { return w.WriteBS, w.WriteSizes == nil })},
 	} {
-		if s.bs == 0 || s.of.N < diagnose.EnoughReads || s.of.IOPS <= 0 || s.of.BW <= 0 || s.of.Short+s.of.Dropped > 0 {
+		if s.bs == 0 || counted(t) && s.of.N < diagnose.EnoughReads || s.of.IOPS <= 0 || s.of.BW <= 0 || s.of.Short+s.of.Dropped > 0 {
 			continue
 		}
 		want := units.Rate(float64(s.of.IOPS) * float64(s.bs))

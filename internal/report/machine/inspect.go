@@ -220,13 +220,13 @@ func (p *inspector) volumes(all []topology.Volume) {
 		case what == "":
 			what = "volume"
 		}
-		can := words.Limits(v.Sustained, !v.Network)
+		can := words.Limits(v.Sustained, v.SI())
 		if can == "" && !v.Missing {
 			can = "limits unknown"
 		}
 		more := ""
 		if v.Burst.Known() {
-			more = "burst " + words.Limits(v.Burst, false)
+			more = "burst " + words.Limits(v.Burst, v.SI())
 		}
 		latency := ""
 		if v.ReadLatency > 0 || v.WriteLatency > 0 {

@@ -134,8 +134,8 @@ func instance(f cloud.InstanceFacts, now time.Time) *page.Document {
 	switch p := cloud.Named(f.Vendor); {
 	case p != nil && p != (cloud.EC2{}):
 		facts.Add("cloud", p.Terms().Cloud)
-		rows = allowed(f)
-		if f.BurstFor > 0 {
+		rows = allowed(f, p.Terms().Caching)
+		if f.BurstFor > 0 && f.BurstRule == cloud.ByCredits {
 			facts.Add("a burst lasts", text.Duration(f.BurstFor)+" at the whole burst, longer below it: it is spent as credits")
 		}
 	default:
@@ -182,12 +182,16 @@ func instance(f cloud.InstanceFacts, now time.Time) *page.Document {
 	return d
 }
 
-// allowed is a table of what a machine of Azure or Google Cloud allows its volumes.
-func allowed(f cloud.InstanceFacts) page.Table {
+// allowed is a table of what a machine of another cloud than EC2 allows its volumes.
+func allowed(f cloud.InstanceFacts, caching bool) page.Table {
+	name := "all"
+	if caching {
+		name = "uncached"
+	}
 	rows := page.NewTable("", "<volumes", "<sustained", "<in bursts?")
 	caps := f.Caps
 	if f.Baseline.Known() {
-		caps = append([]cloud.Cap{{Name: "uncached", Baseline: f.Baseline, Burst: f.Burst}}, caps...)
+		caps = append([]cloud.Cap{{Name: name, Baseline: f.Baseline, Burst: f.Burst}}, caps...)
 	}
 	for _, c := range caps {
 		rows.Add(c.Name, words.Limits(c.Baseline, !c.MiB), words.Limits(c.Burst, !c.MiB))

@@ -408,8 +408,11 @@ func layout(topo *topology.Topology) []string {
 	}
 	if i := topo.Instance; i.Known() {
 		phrase := "instance: " + cmp.Or(words.Machine(i), "declared")
-		if i.Baseline.Known() {
-			phrase += fmt.Sprintf(", %v IOPS and %s", i.Baseline.IOPS, i.Baseline.Rate.SI())
+		switch b := i.Baseline; {
+		case b.IOPS > 0 && b.Rate > 0:
+			phrase += fmt.Sprintf(", %v IOPS and %s", b.IOPS, b.Rate.SI())
+		case b.Known():
+			phrase += ", " + words.Limits(b, true)
 		}
 		if caps := words.Caps(i); caps != "" {
 			phrase += ", " + caps
@@ -428,7 +431,7 @@ func arraySummary(a *topology.Array) string {
 		return "unknown storage"
 	}
 	v := a.Volumes[0]
-	name := cmp.Or(text.Clean(v.Type, 20), text.Clean(v.Model, 30), "volume")
+	name := cmp.Or(text.Clean(v.Type, 45), text.Clean(v.Model, 30), "volume")
 	if !v.Network && v.Model != "" {
 		name = text.Clean(v.Model, 30)
 	}
@@ -440,7 +443,7 @@ func arraySummary(a *topology.Array) string {
 	}
 	if !same {
 		phrase = fmt.Sprintf("%d different volumes", len(a.Volumes))
-	} else if f := words.Limits(v.Sustained, !v.Network); f != "" {
+	} else if f := words.Limits(v.Sustained, v.SI()); f != "" {
 		phrase += " (" + f + ")"
 	}
 	if len(a.Volumes) > 1 {

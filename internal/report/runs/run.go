@@ -364,10 +364,10 @@ func arrayCells(a topology.Array) []string {
 			made += " " + kind
 		}
 		if first.Sustained.Known() {
-			each = words.Limits(first.Sustained, !first.Network)
+			each = words.Limits(first.Sustained, first.SI())
 		}
 		if first.Burst.Known() {
-			each += ", burst " + words.Limits(first.Burst, !first.Network)
+			each += ", burst " + words.Limits(first.Burst, first.SI())
 		}
 		if o := words.Origin(first.Origin); o != "" && o != source {
 			source += "; limits " + o

@@ -1,0 +1,453 @@
+package cloud
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"plimsoll/internal/sys"
+	"plimsoll/internal/yamlfile"
+)
+
+// Data is what of a cloud is data: a directory of the catalogue, or one of the user's own below Dir
+// (docs/clouds.md). As a Provider it is one that no machine can ask; a cloud that machines ask is a type
+// that takes its Data and adds the questions.
+type Data struct {
+	terms  *Terms
+	types  func() []VolumeType
+	sheets map[string]func() *sheet
+	all    func() []InstanceFacts
+	prices func() *Prices
+}
+
+// Dir is where a person keeps clouds of their own, below the current directory.
+const Dir = "clouds"
+
+// The files of a cloud; all but the machines or the volumes may be missing.
+const (
+	fileTerms    = "cloud.yaml"   // or cloud.json, as the catalogue has both: YAML takes 180 ms, JSON one
+	fileVolumes  = "volumes.yaml" // or volumes.json
+	fileMachines = "machines.csv"
+	fileLimits   = "limits.csv"   // of machines, by type of volume
+	fileAttach   = "attach.csv"   // how many volumes a machine attaches
+	fileLocal    = "local.csv"    // what is published of local drives, all of a machine together
+	fileMeasured = "measured.csv" // what was measured of them
+	fileHistory  = "history.csv"  // limits that were published before
+	filePrices   = "prices.csv"
+)
+
+// reader reads one of a cloud's files; its error is fs.ErrNotExist where there is none.
+type reader func(file string) ([]byte, error)
+
+// open takes a cloud's terms. All else is read when it is first asked for, and wrong is what is wrong in it.
+func open(name string, read reader) (*Data, error) {
+	d := &Data{
+		terms: &Terms{
+			Cloud: name, Short: name, Vendor: name, Volumes: "volumes", API: "its provider", IOLeft: "its provider",
+			ByLeft: "its provider", VolLeft: "its provider",
+		},
+		sheets: map[string]func() *sheet{},
+	}
+	err := decode(read, fileTerms, d.terms)
+	for _, file := range []string{fileMachines, fileLimits, fileAttach, fileLocal, fileMeasured, fileHistory} {
+		d.sheets[file] = sync.OnceValue(func() *sheet { return newSheet(read(file)) })
+	}
+	d.types = sync.OnceValue(func() []VolumeType {
+		var all []VolumeType
+		_ = decode(read, fileVolumes, &all) // check says what is wrong
+		for i := range all {
+			all[i].Provider = cmp.Or(all[i].Provider, d.terms.Vendor)
+		}
+		return all
+	})
+	d.all = sync.OnceValue(d.machines)
+	d.prices = sync.OnceValue(func() *Prices { return d.priced(read) })
+	return d, err
+}
+
+// decode reads a YAML file of a cloud, or the same as JSON. One that is missing changes nothing.
+func decode(read reader, file string, into any) error {
+	if data, err := read(strings.TrimSuffix(file, "yaml") + "json"); err == nil {
+		return json.Unmarshal(data, into)
+	}
+	data, err := read(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		if err = yamlfile.Decode(data, into); err != nil {
+			err = yamlfile.Wrong(file, data, err)
+		}
+	}
+	return err
+}
+
+var builtin = sync.OnceValue(func() map[string]*Data {
+	all := map[string]*Data{}
+	for _, name := range []string{"aws", "azure", "gcp", "other"} {
+		all[name], _ = open(name, embedded(name)) // a test reads them
+	}
+	return all
+})
+
+func embedded(name string) reader {
+	return func(file string) ([]byte, error) { return catalogue.ReadFile("catalogue/" + name + "/" + file) }
+}
+
+// Own are the clouds that lie in Dir, by name. The error says what is wrong in one, with its line, or that
+// somebody else may have put them there: then there are none.
+var Own = sync.OnceValues(func() ([]*Data, error) { return ownIn(Dir) })
+
+func ownIn(dir string) ([]*Data, error) {
+	var all []*Data
+	files, _ := filepath.Glob(filepath.Join(dir, "*", fileMachines))
+	volumes, _ := filepath.Glob(filepath.Join(dir, "*", fileVolumes))
+	var names []string
+	for _, file := range slices.Concat(files, volumes) {
+		names = append(names, filepath.Base(filepath.Dir(file)))
+	}
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		read := func(file string) ([]byte, error) {
+			return sys.ReadFound(filepath.Join(dir, name, file), sys.ConfigLimit)
+		}
+		d, err := open(name, read)
+		if err == nil {
+			err = d.check(name, read)
+		}
+		if m, ok := errors.AsType[*yamlfile.Mistake](err); ok {
+			m.File = filepath.Join(dir, name, m.File)
+		}
+		if err != nil {
+			return nil, err
+		}
+		d.defaults(filepath.Join(dir, name))
+		all = append(all, d)
+	}
+	return all, nil
+}
+
+// defaults are the terms of a cloud of the user's own that it does not state: all of its volumes are looked
+// at, and what none of them states is not known.
+func (d *Data) defaults(from string) {
+	t := d.terms
+	if len(t.Types) == 0 {
+		for _, v := range d.types() {
+			t.Types = append(t.Types, v.Type)
+		}
+		t.Types = append(t.Types, "local")
+	}
+	if t.Example == "" {
+		t.Example = t.Types[0]
+	}
+	lacks := map[string]string{"older": from + " does not say which machine types are of a previous generation"}
+	if !slices.ContainsFunc(d.types(), func(v VolumeType) bool { return v.Typical != nil }) {
+		lacks["latency"] = from + " has no latency of its volumes: state typical in " + fileVolumes
+		lacks["sync-commits"] = lacks["latency"] + ", or say what a run measured with --sync-latency"
+	}
+	if !slices.ContainsFunc(d.types(), func(v VolumeType) bool { return v.AFR > 0 }) {
+		lacks["afr"] = from + " has no failure rate of its volumes: state afr in " + fileVolumes
+	}
+	maps.Copy(lacks, t.Lacks)
+	t.Lacks = lacks
+}
+
+// own are those of Own that can be used.
+func own() []*Data {
+	all, _ := Own()
+	return all
+}
+
+// The Provider's questions, which none answers here.
+
+// Terms are the cloud's.
+func (d *Data) Terms() *Terms { return d.terms }
+
+// On is false: nothing tells that a machine is one of it.
+func (*Data) On(fs.FS) bool { return false }
+
+// Firmware tells nothing.
+func (*Data) Firmware(fs.FS) Identity { return Identity{} }
+
+// Identify asks nobody.
+func (*Data) Identify(context.Context, fs.FS) (Identity, error) { return Identity{}, ErrNotThere }
+
+// Ordered asks nobody.
+func (*Data) Ordered(context.Context, Identity, []Attached) ([]ProvisionedVolume, error) {
+	return nil, nil
+}
+
+// Left asks nobody.
+func (d *Data) Left(context.Context, Identity, []string) (Balances, error) {
+	return Balances{}, fmt.Errorf("nobody is asked what is left of bursts on %s", d.terms.Cloud)
+}
+
+// Machines are the facts of all machine types, in the order of their table; of those with two controllers
+// the limits of the one that counts where none is named.
+func (d *Data) Machines() []InstanceFacts { return d.all() }
+
+// Prices are those of the cloud's list, and of its machines' table.
+func (d *Data) Prices() *Prices { return d.prices() }
+
+func (d *Data) priced(read reader) *Prices {
+	p := noPrices()
+	if list, err := read(filePrices); err == nil {
+		_ = p.readCSV(bytes.NewReader(list)) // check says what is wrong
+	}
+	p.Region = cmp.Or(d.terms.Region, p.Region)
+	if d.terms.Prices.Source != "" {
+		p.InstanceSource = d.terms.Prices
+	}
+	for r := range d.sheet(fileMachines).rows() {
+		if usd, err := ParseUSD(r.text("usd_hour")); err == nil && usd > 0 {
+			p.Instances[r.text("name")] = usd
+			p.InstanceSource = cmp.Or(p.InstanceSource, d.from(r))
+		}
+	}
+	return p
+}
+
+// sheet is a CSV file whose lines are found by their first cell without reading the others: a process
+// looks up few of thousands of machine types.
+type sheet struct {
+	head  []string
+	lines []string
+	at    map[string][]int // lines by the first cell in lower case
+}
+
+func newSheet(data []byte, err error) *sheet {
+	s := &sheet{at: map[string][]int{}}
+	if err != nil {
+		return s
+	}
+	for line := range strings.Lines(string(data)) {
+		line = strings.TrimRight(line, "\r\n")
+		first, _, _ := strings.Cut(line, ",")
+		switch {
+		case line == "":
+		case s.head == nil:
+			s.head = strings.Split(line, ",")
+		default:
+			key := strings.ToLower(first)
+			s.at[key] = append(s.at[key], len(s.lines))
+			s.lines = append(s.lines, line)
+		}
+	}
+	return s
+}
+
+func (s *sheet) row(line int) row {
+	text := s.lines[line]
+	if !strings.Contains(text, `"`) {
+		return row{s.head, strings.Split(text, ",")}
+	}
+	cells, _ := csv.NewReader(strings.NewReader(text)).Read() // check says what is wrong
+	return row{s.head, cells}
+}
+
+// rows are all rows, in the file's order.
+func (s *sheet) rows() func(yield func(row) bool) {
+	return func(yield func(row) bool) {
+		for i := range s.lines {
+			if !yield(s.row(i)) {
+				return
+			}
+		}
+	}
+}
+
+// of are the rows whose first cell is name, in whatever case.
+func (s *sheet) of(name string) []row {
+	var rows []row
+	for _, i := range s.at[strings.ToLower(name)] {
+		rows = append(rows, s.row(i))
+	}
+	return rows
+}
+
+func (d *Data) sheet(file string) *sheet { return d.sheets[file]() }
+
+type row struct{ head, cells []string }
+
+func (r row) text(column string) string {
+	if i := slices.Index(r.head, column); i >= 0 && i < len(r.cells) {
+		return r.cells[i]
+	}
+	return ""
+}
+
+// num is 0 for an empty cell: unknown.
+func (r row) num(column string) float64 {
+	v, _ := strconv.ParseFloat(r.text(column), 64)
+	return v
+}
+
+// trust is the level as tables have it, in short or as a word: a page that was read and an API that answers
+// in bytes are verified; a rounded or second-hand figure, and all of a table that does not say, is partial.
+func (r row) trust() Trust {
+	if !slices.Contains(r.head, "trust") {
+		return Partial
+	}
+	short := r.text("trust")
+	return cmp.Or(map[string]Trust{"v": Verified, "p": Verified, "e": Verified, "r": Partial, "s": Partial}[short], Trust(short))
+}
+
+// from is where the row's figures are from; the catalogue's tables name sources in short.
+func (*Data) from(r row) Provenance {
+	named := r.text("source")
+	return Provenance{Source: cmp.Or(sources()[named], named), AsOf: r.text("as_of"), Trust: r.trust()}
+}
+
+var sources = sync.OnceValue(func() map[string]string {
+	all := map[string]string{}
+	for r := range newSheet(catalogue.ReadFile("catalogue/sources.csv")).rows() {
+		all[r.text("code")] = r.text("source")
+	}
+	return all
+})
+
+// columns are those that a cloud's tables may have, and whether what they hold is a number.
+var columns = sync.OnceValue(func() map[string]map[string]bool {
+	all := map[string]map[string]bool{}
+	for file, names := range map[string]string{
+		fileMachines: "name controller arch premium xen weightings local_kind listed trust source as_of note | vcpus memory_gib disks " +
+			"cache_gib local_count local_gib local_gb usd_hour local_read_iops local_write_iops local_read_mbs local_write_mbs",
+		fileLimits:   "series machine by type shared trust source as_of note | read_iops write_iops read_mibs write_mibs read_mbs write_mbs",
+		fileAttach:   "series up_to source as_of | disks",
+		fileLocal:    "name source as_of trust | read_iops write_iops read_mbs write_mbs",
+		fileMeasured: "name source as_of trust | read_iops write_iops read_bps write_bps",
+	} {
+		all[file] = map[string]bool{}
+		words, numbers, _ := strings.Cut(names, "|")
+		for _, n := range strings.Fields(words) {
+			all[file][n] = false
+		}
+		for _, n := range strings.Fields(numbers) {
+			all[file][n] = true
+		}
+	}
+	return all
+})
+
+// limitColumn is a column of a machine's limits: base, max, or those of a cap of the terms.
+var limitColumn = regexp.MustCompile(`^([a-z][a-z0-9]*)(_max)?(_read|_write)?_(iops|mbs|mibs)$`)
+
+// check reads all files of a cloud of the user's own, and says the first thing that is wrong, with its place.
+func (d *Data) check(name string, read reader) error {
+	if slices.ContainsFunc(slices.Collect(maps.Values(builtin())), func(o *Data) bool { return o.terms.named(name) }) {
+		return fmt.Errorf("%s: %s is the name of a cloud that plimsoll brings: give it another", filepath.Join(Dir, name), name)
+	}
+	var types []VolumeType
+	if err := decode(read, fileVolumes, &types); err != nil {
+		return err
+	}
+	for _, t := range types {
+		data, _ := read(fileVolumes)
+		if err := d.checkType(t); err != nil {
+			at := bytes.Count(data[:max(0, bytes.Index(data, []byte("type: "+t.Type)))], []byte("\n")) + 1
+			return yamlfile.Wrong(fileVolumes, data, &yamlfile.Place{Line: at, Err: err})
+		}
+	}
+	for _, file := range []string{fileMachines, fileLimits, fileAttach, fileLocal, fileMeasured} {
+		data, err := read(file)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil {
+			err = d.checkTable(file, data, func(machine string) bool { _, known := builtinMachine(machine); return known })
+		}
+		if err != nil {
+			return yamlfile.Wrong(file, data, err)
+		}
+	}
+	list, err := read(filePrices)
+	if err == nil {
+		err = noPrices().readCSV(bytes.NewReader(list))
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: %w", filepath.Join(Dir, name, filePrices), err)
+	}
+	return nil
+}
+
+func (*Data) checkType(t VolumeType) error {
+	_, limits := t.limits(VolumeSpec{Type: t.Type, Size: t.MaxSize, IOPS: t.IOPS.Min, Rate: t.Rate.Min})
+	switch _, known := typeOf(builtinTypes(), t.Type); {
+	case t.Type == "" || len(t.Type) > 60:
+		return errors.New("a type of volume needs a name: type: block-fast")
+	case known:
+		return fmt.Errorf("%s is a type that plimsoll brings: give it another name", t.Type)
+	case t.MaxSize < t.MinSize || t.MaxSize == 0:
+		return fmt.Errorf("%s: state min_size and max_size", t.Type)
+	case t.Source == "" || t.AsOf == "":
+		return fmt.Errorf("%s: state source and as_of, the day of the source", t.Type)
+	case limits != nil && t.IOPS.Max > 0 && t.IOPS.Included == 0:
+		return nil // it needs an order
+	}
+	return nil
+}
+
+// checkTable checks the columns and cells of a table. Machine types that are taken cannot be named again.
+func (d *Data) checkTable(file string, data []byte, taken func(machine string) bool) error {
+	c := csv.NewReader(bytes.NewReader(data))
+	head, err := c.Read()
+	place := func(i int, format string, a ...any) error {
+		line, column := c.FieldPos(i)
+		return &yamlfile.Place{Line: line, Column: column, Err: fmt.Errorf(format, a...)}
+	}
+	if err != nil {
+		return &yamlfile.Place{Line: 1, Err: err}
+	}
+	numbers := make([]bool, len(head))
+	for i, h := range head {
+		number, known := columns()[file][h]
+		if m := limitColumn.FindStringSubmatch(h); !known && file == fileMachines && m != nil {
+			known = slices.Contains([]string{"base", "max", "api"}, m[1]) ||
+				slices.ContainsFunc(d.terms.Caps, func(c CapTerms) bool { return c.Columns == m[1] })
+			number = true
+		}
+		if numbers[i] = number; !known {
+			return place(i, "the column %.40q is none of those that docs/clouds.md has: correct its name or remove it", h)
+		}
+	}
+	seen := map[string]bool{}
+	for line := 2; ; line++ {
+		cells, err := c.Read()
+		if cells == nil && err != nil {
+			if bad, ok := errors.AsType[*csv.ParseError](err); ok {
+				return &yamlfile.Place{Line: bad.Line, Column: bad.Column, Err: bad.Err}
+			}
+			return nil // the end
+		}
+		if err != nil {
+			return place(0, "%d cells, and the head has %d", len(cells), len(head))
+		}
+		if at, _ := c.FieldPos(0); at != line {
+			return place(0, "a cell or an empty line above goes over two lines: keep each row on one")
+		}
+		for i, cell := range cells {
+			if v, err := strconv.ParseFloat(cell, 64); numbers[i] && cell != "" && (err != nil || !(v >= 0 && v <= 1e15)) {
+				return place(i, "%.40q: want a number, as 12000 or 312.5, or nothing where it is not known", cell)
+			}
+		}
+		if r := (row{head, cells}); file == fileMachines {
+			key := strings.ToLower(r.text("name") + ":" + r.text("controller"))
+			if seen[key] || r.text("name") == "" || taken(r.text("name")) {
+				return place(0, "%.60q: want a name that no other machine type has", r.text("name"))
+			}
+			seen[key] = true
+		}
+	}
+}
