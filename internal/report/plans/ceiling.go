@@ -44,12 +44,15 @@ const depthOneHint = "one I/O in flight, so the latency sets the result: --read-
 
 // unknownHint says how limits are declared, with volumes of the cloud that the machine is on.
 func unknownHint(t *topology.Topology) string {
+	const file = ", or --topology plimsoll.yaml"
 	how := t.Instance.Example() + " --level raid10 --instance c8g.2xlarge"
+	if t.Instance.Baseline.Known() {
+		return "no limit of the volumes is known; declare them: --volumes " + t.Instance.Example() + " --level raid10" + file
+	}
 	if t.Instance.Cloud != "" {
 		how = t.Instance.Example() + " --level raid10, --instance"
 	}
-	return "no limit of the volumes or the instance is known; declare them: --volumes " + how +
-		", or --topology plimsoll.yaml"
+	return "no limit of the volumes or the instance is known; declare them: --volumes " + how + file
 }
 
 // ceilingData is the JSON of ceilings.
@@ -186,7 +189,7 @@ func outlooks(d *page.Document, t *topology.Topology, suite string, all []Outloo
 	for _, o := range known[:min(len(known), 1)] {
 		notes.Lines = append(
 			notes.Lines,
-			fmt.Sprintf("All limits of one: plimsoll ceiling %s %d", text.ShellQuote(text.Clean(suite, 40)), o.ID),
+			fmt.Sprintf("All limits of one: the same with %s %d", text.ShellQuote(text.Clean(suite, 40)), o.ID),
 		)
 	}
 	d.Add(notes)
@@ -381,8 +384,10 @@ func (o Outlook) advice(t *topology.Topology) []string {
 	switch {
 	case held.Now == nil:
 		return nil
-	case held.Then == nil:
+	case held.Then == nil && held.Now.Burst:
 		return []string{raise("", o.Binding, o.Next)}
+	case held.Then == nil: // a sustained figure is raised to a sustained one, not to a burst
+		return []string{raise("", held.Now, o.Ceiling.SustainedNext())}
 	}
 	return []string{
 		raise(" sustained", held.Then, o.Ceiling.SustainedNext()), raise(" in a short test", held.Now, o.Next),

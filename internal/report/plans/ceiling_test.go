@@ -23,6 +23,14 @@ func TestAdviceOnEqualLimits(t *testing.T) {
 			"To exceed 20,000 IOPS: use a larger instance (up to 24,000 IOPS, the next limit: volume IOPS).",
 		},
 		{
+			"a sustained figure is not raised to a burst",
+			[]ceiling.Bound{
+				{Kind: ceiling.VolumeIOPS, IOPS: 18000}, {Kind: ceiling.InstanceIOPS, IOPS: 19000},
+				{Kind: ceiling.InstanceIOPS, IOPS: 76000, Burst: true},
+			},
+			"To exceed 18,000 IOPS: use more volumes, or more IOPS per volume (up to 19,000 IOPS, the next limit: instance IOPS).",
+		},
+		{
 			"equal, with unlike remedies",
 			[]ceiling.Bound{{Kind: ceiling.InstanceIOPS, IOPS: 20000}, {Kind: ceiling.VolumeIOPS, IOPS: 20000}},
 			"To exceed 20,000 IOPS, do both: use a larger instance; use more volumes, or more IOPS per volume.",
