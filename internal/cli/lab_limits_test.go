@@ -83,9 +83,7 @@ func TestLabLimits(t *testing.T) {
 		layout := map[bool]string{true: " --level raid0 --chunk 64KiB"}[volumes > 1]
 		command := fmt.Sprintf("plimsoll limits /%s --keep kept.service=%d%% --others backup.service --reads %d --volumes %dx%diops:125MiB/s%s",
 			kind, keep, reads, volumes, iops, layout)
-		var got struct {
-			Limits plans.Limited `json:"limits"`
-		}
+		var got plans.Limited
 		said(t, g, command+" --json", &got)
 		if r := said(t, g, command+" --check", nil); r.Code != 3 {
 			t.Errorf("%s --check, before: exit status %d\n%s", command, r.Code, r.Stdout)
@@ -117,14 +115,14 @@ func TestLabLimits(t *testing.T) {
 		p99 := time.Duration(kept.Jobs[0].Read.Clat.P["99.000000"])
 		own, others := kept.Jobs[0].Read.IOPS, neighbour.Jobs[0].Read.IOPS+neighbour.Jobs[0].Write.IOPS
 		share := (own + others) / float64(volumes*iops)
-		if p99 <= got.Limits.Wait+own99 {
+		if p99 <= got.Wait+own99 {
 			calm++
 		}
 		if share >= 0.95 {
 			whole++
 		}
 		t.Logf("seed %d, %s: %d x %d IOPS, keep %d %%, reads %d: p99 %v, stated %v; kept %.0f of %d, together %.1f %%", seed+i, kind, volumes, iops, keep, reads,
-			p99.Round(100*time.Microsecond), got.Limits.Wait, own, demand, 100*share)
+			p99.Round(100*time.Microsecond), got.Wait, own, demand, 100*share)
 		do(t, g, fmt.Sprintf("echo '%s riops=max wiops=max rbps=max wbps=max' > /sys/fs/cgroup/backup.service/io.max", device))
 	}
 	t.Logf("p99 within what is stated in %d of %d, together at least 95 %% in %d", calm, n, whole)
@@ -152,15 +150,13 @@ scenarios:
 `)); err != nil {
 		t.Fatal(err)
 	}
-	const run = " --ramp 1s --cooldown 0s --progress none --out "
-	do(t, g, "plimsoll run rates.yaml --data /m"+run+"open; plimsoll run rates.yaml --data /m --volumes 2x500iops:125MiB/s --level raid0 --chunk 64KiB"+run+"sold || test $? = 3; plimsoll run rates.yaml --data /r"+run+"other")
+	const run = " --shared-host lab --ramp 1s --cooldown 0s --progress none --out "
+	do(t, g, "plimsoll run rates.yaml --data /m"+run+"open && plimsoll run rates.yaml --data /m --volumes 2x500iops:125MiB/s --level raid0 --chunk 64KiB"+run+"sold || test $? = 3 && plimsoll run rates.yaml --data /r"+run+"other")
 	allowed := func(flags string) map[string]uint64 {
-		var got struct {
-			Limits plans.Limited `json:"limits"`
-		}
+		var got plans.Limited
 		said(t, g, "plimsoll limits /m --keep kept.service=50% --reads 100 --json "+flags, &got)
 		all := map[string]uint64{}
-		for _, a := range got.Limits.Allowed {
+		for _, a := range got.Allowed {
 			all[a.Key] = a.Value
 		}
 		return all

@@ -27,14 +27,13 @@ type labPair struct {
 }
 
 func labPairs() []labPair {
-	const kib = 1024
 	raid0 := func(chunk int, volumes string) laidOut {
 		return laidOut{fmt.Sprintf("level: raid0, chunk: %dKiB", chunk), volumes}
 	}
 	pieces := func(bs, chunk float64) float64 { return 1 + (bs-4)/chunk } // offsets are multiples of bs = 7 x 4 KiB
 	return []labPair{
 		{"chunk 64 or 512, 28 KiB, IOPS bind", raid0(64, "v4"), raid0(512, "v4"), "rw: randread, bs: 28k", pieces(28, 64) / pieces(28, 512), false},
-		{"chunk 16 or 64, 64 KiB, IOPS bind then bytes", raid0(16, "v4"), raid0(64, "v4"), "rw: randread, bs: 64k", (4 * 12.5 * kib / 64) / (4 * 300 / 4), false},
+		{"chunk 16 or 64, 64 KiB, IOPS bind", raid0(16, "v4"), raid0(64, "v4"), "rw: randread, bs: 64k", 4, false},
 		{"chunk 16 or 256, 16 KiB, no I/O is cut", raid0(16, "v4"), raid0(256, "v4"), "rw: randread, bs: 16k", 1, false},
 		{"chunk 64 or 512, 28 KiB, bytes bind", raid0(64, "w4"), raid0(512, "w4"), "rw: randread, bs: 28k", 1, false},
 		{"chunk 64 or 512, writes of 128 KiB, bytes bind", raid0(64, "w4"), raid0(512, "w4"), "rw: randwrite, bs: 128k", 1, false},
@@ -43,7 +42,7 @@ func labPairs() []labPair {
 		{"four or eight", raid0(64, "v4"), raid0(64, "v8"), "rw: randread, bs: 8k", 2, false},
 		{"md or LVM", raid0(64, "v4"), laidOut{"level: raid0, chunk: 64KiB, using: lvm", "v4"}, "rw: randread, bs: 28k", 1, false},
 		{"a slow member in one of them", raid0(64, "v4"), raid0(64, "v3 s1"), "rw: randread, bs: 8k", 0.5, true},
-		{"su and sw right or wrong", raid0(64, "v4"), laidOut{"level: raid0, chunk: 64KiB, filesystem: {type: xfs, mount: /srv/a, su: 128KiB, sw: 3}", "v4"}, "rw: randread, bs: 28k", 1, false},
+		{"su and sw right or wrong", laidOut{"level: raid0, chunk: 64KiB, filesystem: {type: xfs, mount: /srv/a}", "v8"}, laidOut{"level: raid0, chunk: 64KiB, filesystem: {type: xfs, mount: /srv/a, su: 128KiB, sw: 3}", "v8"}, "rw: randread, bs: 28k", 1, false},
 		{"partitions aligned or not", laidOut{}, laidOut{}, "rw: randread, bs: 28k", 1, false},
 	}
 }
@@ -52,7 +51,7 @@ func labPairs() []labPair {
 const mounted = `
 part() { n=$1 s=$2; shift 2; p=(); for d in "$@"; do sgdisk -a 1 -n 1:$s:0 $d >/dev/null || exit 1; p+=(${d}p1); done; udevadm settle
 	mdadm --create /dev/md/$n --run --level=0 --chunk=64 --raid-devices=4 --homehost=any --name=$n "${p[@]}" && udevadm settle &&
-	mkfs.xfs -q -K /dev/md/$n && mkdir -p /$n && mount /dev/md/$n /$n; }
+	mkfs.ext4 -q /dev/md/$n && mkdir -p /$n && mount /dev/md/$n /$n; }
 part a 2048 "${v[@]:0:4}" && part b 2049 "${v[@]:4:4}"
 `
 
@@ -65,15 +64,15 @@ func TestLabPairs(t *testing.T) {
 	}
 	spec, err := lab.ParseSpec("pairs", []byte(`
 volumes:
-  - {name: v, count: 8, size: 256MiB, iops: 300, throughput: 12.5MiB/s}
-  - {name: w, count: 4, size: 256MiB, iops: 2000, throughput: 5MiB/s}
-  - {name: s, count: 1, size: 256MiB, iops: 150, throughput: 12.5MiB/s, sold_as: v}
+  - {name: v, count: 8, size: 64MiB, iops: 300, throughput: 64MiB/s}
+  - {name: w, count: 4, size: 64MiB, iops: 2000, throughput: 5MiB/s}
+  - {name: s, count: 1, size: 64MiB, iops: 150, throughput: 64MiB/s, sold_as: v}
 `))
 	if err != nil {
 		t.Fatal(err)
 	}
 	g := labtest.StartSpec(t, spec)
-	sold := map[string]string{"v": "iops: 300, throughput: 12.5MiB/s", "s": "iops: 300, throughput: 12.5MiB/s", "w": "iops: 2000, throughput: 5MiB/s"}
+	sold := map[string]string{"v": "iops: 300, throughput: 64MiB/s", "s": "iops: 300, throughput: 64MiB/s", "w": "iops: 2000, throughput: 5MiB/s"}
 	yaml := func(l laidOut) string {
 		var volumes []string
 		for of := range strings.FieldsSeq(l.volumes) {
@@ -87,7 +86,7 @@ volumes:
 		}
 		keys := l.keys
 		if !strings.Contains(keys, "filesystem") {
-			keys += ", filesystem: {type: xfs, mount: /srv/a}"
+			keys += ", filesystem: {type: ext4, mount: /srv/a}"
 		}
 		return fmt.Sprintf("arrays:\n  - {name: a, role: data, %s,\n     volumes: [%s]}\n", keys, strings.Join(volumes, ", "))
 	}
@@ -104,13 +103,13 @@ volumes:
 		variants := "--layout a.yaml --layout b.yaml --yes"
 		if p.a.volumes == "" {
 			do(t, g, mounted)
-			variants = "--variant a:data=/a --variant b:data=/b --volumes 4x300iops:12.5MiB/s --chunk 64KiB"
+			variants = "--variant a:data=/a --variant b:data=/b --volumes 4x300iops:64MiB/s --chunk 64KiB"
 		} else {
 			put("a.yaml", yaml(p.a))
 			put("b.yaml", yaml(p.b))
 		}
-		put("work.yaml", "scenarios:\n  - {id: 1, name: work, role: data, size: 64MiB, fio: {ioengine: libaio, direct: 1, iodepth: 64, numjobs: 4, "+p.job+"}}\n")
-		do(t, g, "rm -rf runs; plimsoll ab work.yaml "+variants+" --rounds 4 --runtime 5s --ramp 1s --cooldown 0s --seed 1 --progress plain >out 2>err || { cat out err; exit 1; }")
+		put("work.yaml", "scenarios:\n  - {id: 1, name: work, role: data, size: 32MiB, fio: {ioengine: libaio, direct: 1, iodepth: 64, numjobs: 4, "+p.job+"}}\n")
+		do(t, g, "rm -rf runs; plimsoll ab work.yaml "+variants+" --shared-host lab --rounds 3 --runtime 4s --ramp 1s --cooldown 0s --seed 1 --progress plain >out 2>err || { cat out err; exit 1; }")
 		var got struct {
 			Comparison compare.Table `json:"comparison"`
 		}

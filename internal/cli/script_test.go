@@ -23,7 +23,8 @@ func TestMain(m *testing.M) {
 			noteCost()
 			os.Exit(code)
 		},
-		"killat": func() { os.Exit(killAt(os.Args[1:])) },
+		"plimsoll-drive": func() { os.Exit(onDrive(os.Args[1:])) },
+		"killat":         func() { os.Exit(killAt(os.Args[1:])) },
 	})
 }
 

@@ -78,7 +78,7 @@ func TestLabGrown(t *testing.T) {
 			yaml += file(g, k)
 		}
 		g.declare(yaml)
-		g.ok("plimsoll array apply /keep/plimsoll.yaml --yes; for d in /srv/*; do dd if=/dev/urandom of=$d/file bs=1M count=16 2>/dev/null; done; sha256sum /srv/*/file >/keep/sums; sync")
+		g.ok("plimsoll array apply /keep/plimsoll.yaml --yes && for d in /srv/*; do dd if=/dev/urandom of=$d/file bs=1M count=16 2>/dev/null; done; sha256sum /srv/*/file >/keep/sums; sync")
 	})
 	if !ok {
 		return

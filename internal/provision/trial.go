@@ -28,6 +28,7 @@ func (s *Site) NewTrial(of string) *Trial {
 
 // Pin finds the volumes of a layout that is not built, looks at each once, and returns the layout on these alone.
 func (t *Trial) Pin(ctx context.Context, l topology.Layout) (topology.Layout, error) {
+	t.looked = false // it may have other volumes than one before
 	plan, err := t.planned(ctx, l)
 	if err != nil {
 		return l, err

@@ -70,7 +70,7 @@ func (d *depth) enter(t *token.Token, key bool) {
 		return
 	case token.SequenceEntryType, token.MappingKeyType, token.AnchorType, token.TagType:
 	default:
-		if !key {
+		if !key || d.brackets > 0 { // within brackets only these nest
 			return
 		}
 	}
