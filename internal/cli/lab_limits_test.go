@@ -3,6 +3,7 @@ package cli_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -32,6 +33,9 @@ setup:
 
 func limitsGuest(t *testing.T) *lab.Guest {
 	t.Helper()
+	if os.Getenv("PLIMSOLL_LAB_LIMITS") == "" {
+		t.Skip("SKIPPED: PLIMSOLL_LAB_LIMITS says how many machines are tried, on a host that nobody else uses")
+	}
 	spec, err := lab.ParseSpec("limits", []byte(limitedMachine))
 	if err != nil {
 		t.Fatal(err)
@@ -70,7 +74,7 @@ wait
 // program's p99 stays within what is stated, and both together have what the storage gives. PLIMSOLL_LAB_LIMITS=60 tries 60 machines
 // from PLIMSOLL_SEED on.
 func TestLabLimits(t *testing.T) {
-	n := number(t, "PLIMSOLL_LAB_LIMITS", 4)
+	n := number(t, "PLIMSOLL_LAB_LIMITS", 0)
 	seed := number(t, "PLIMSOLL_SEED", 1)
 	g := limitsGuest(t)
 	calm, whole := 0, 0

@@ -2,16 +2,19 @@
 # Starts plimsoll ab over two layouts of the drive /dev/sdx, whose number and size $DRIVE has, sends a signal when it is about to take
 # one of its steps (killat; 0: none), ends it by teardown or resume, and looks for whatever is left. Its last line says how it ended.
 set -u
+unset PLIMSOLL_LAYOUT_KILLS PLIMSOLL_SEED PLIMSOLL_TEST_BINARY
 signal=$1 step=$2 end=$3
 mkdir dev && mount -t tmpfs none dev && cp -a /dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/tty dev/ || exit 1
 mkdir dev/shm && mount -t tmpfs none dev/shm && ln -s /proc/self/fd dev/fd && mknod dev/sdx b $(echo "${DRIVE% *}" | tr : ' ') || exit 1
 mount --move dev /dev || exit 1
-for d in /var/lib/plimsoll /srv; do mkdir -p $d && mount -t tmpfs none $d || exit 1; done
+for d in /var/lib/plimsoll /srv; do mkdir -p $d && mount -t tmpfs -o mode=755 none $d || exit 1; done
+blkdiscard /dev/sdx || exit 1 # of what the one before has left between the ends nothing is recorded any more
 printf 'arrays:\n  - {name: a, role: data, level: single, volumes: [{serial: S0}], filesystem: {type: ext4, mount: /srv/a/b}}\n' >base.yaml
 printf 'scenarios:\n  - {id: 1, name: work, role: data, size: 4MiB, fio: {direct: 1, rw: randread, bs: 4k}}\n' >work.yaml
 ab="ab work.yaml --topology base.yaml --variant ext4 --variant xfs:filesystem.type=xfs --rounds 2 --runtime 1s --ramp 0s --cooldown 0s --seed 7 --shared-host test --yes --progress plain --out runs"
 killat $step $signal steps plimsoll-drive $ab >out 2>&1
 code=$?
+! grep -q 'not blank' out || { cat out; exit 1; }
 [ $step != 0 ] || [ $code = 0 ] || { cat out; exit 1; }
 left() {
 	grep -lx 'fio\|mkfs.*' /proc/[0-9]*/comm 2>/dev/null
