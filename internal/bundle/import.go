@@ -196,7 +196,7 @@ func (f Found) result(o *fio.Output) *result.Result {
 
 // figureless says that an output has rows, and no figure of what they did.
 func figureless(o *fio.Output) bool {
-	return len(o.Jobs) > 0 && len(o.Groups)+len(o.Series) == 0 && !slices.ContainsFunc(o.Jobs, func(j fio.Job) bool {
+	return len(o.Jobs) > 0 && len(o.Groups) == 0 && !slices.ContainsFunc(o.Jobs, func(j fio.Job) bool {
 		did := j.Sync.Lat.Measured() || j.Mixed != nil || j.Error != 0 || j.TotalErrors > 0
 		for _, d := range j.Directions() {
 			c := d.Completion()

@@ -6,7 +6,6 @@
 package fio
 
 import (
-	"encoding/json"
 	"time"
 
 	"plimsoll/internal/fio/bins"
@@ -25,12 +24,12 @@ type Output struct {
 	Disks   []Disk    `json:"disks,omitempty"`
 	// Unread lists what the reader could not understand, so that lost data is never silent.
 	Unread []Unread `json:"unread,omitempty"`
-	// Series are logs over time.
-	Series []LogSeries `json:"series,omitempty"`
 	// Source is the file that it was read from, set by whoever opened it.
 	Source string `json:"source,omitempty"`
-	// Progress are the lines that fio showed while it ran, where text output holds them.
-	Progress []Progress `json:"progress,omitempty"`
+	// Progress is how many lines fio showed while it ran, where text output holds them; Paced, whether they tell of a
+	// limit on its rate.
+	Progress int  `json:"progress,omitempty"`
+	Paced    bool `json:"paced,omitempty"`
 	// Title is the heading that stood above text output: of a Markdown section, or a line such as
 	// "nvme1:".
 	Title string `json:"title,omitempty"`
@@ -63,8 +62,6 @@ type Output struct {
 	AllClients *Job `json:"all_clients,omitempty"`
 	// Servers are the hosts that fio --client said it was connected to.
 	Servers []string `json:"servers,omitempty"`
-	// Extra holds the keys of a JSON document that have no field here, as written.
-	Extra map[string]json.RawMessage `json:"extra,omitempty"`
 }
 
 // Format is the form of output that was read.
@@ -137,9 +134,6 @@ type Job struct {
 	// TotalRuntime is the runtimes of all jobs of the row added up (job_runtime).
 	TotalRuntime time.Duration `json:"total_runtime,omitempty"`
 	Start        time.Time     `json:"start,omitzero"` // job_start, fio 3.36 on
-	// Extra holds the keys of a JSON row that have no field here, as written: "steadystate",
-	// "read.prios".
-	Extra map[string]json.RawMessage `json:"extra,omitempty"`
 	// Disks are those a job of its own printed (rare); see Output.Disks.
 }
 
@@ -374,34 +368,4 @@ type Disk struct {
 	WriteBytes  units.Bytes `json:"write_bytes,omitempty"` //
 	HasSectors  bool        `json:"has_sectors,omitempty"` // the line had sectors=
 	Aggregate   *Disk       `json:"aggregate,omitempty"`   // the agg… fields: means over the members
-}
-
-// LogSeries is a log over time. Long logs are summed up: a point then stands for many entries.
-type LogSeries struct {
-	Kind string        `json:"kind"` // "bw" (bytes/s), "iops", "lat", "clat", "slat" (nanoseconds)
-	Dir  string        `json:"dir"`  // "read", "write", "trim"
-	Step time.Duration `json:"step"` // a point's span
-	// Points stand at 0, Step, 2 Step, …; a point with N 0 had no entry.
-	Points []LogPoint `json:"points"`
-}
-
-// LogPoint is the entries of a log within a span of time.
-type LogPoint struct {
-	N    uint64  `json:"n"`
-	Mean float64 `json:"mean"`
-	Min  float64 `json:"min"`
-	Max  float64 `json:"max"`
-}
-
-// Progress is one of the lines that fio shows while it runs: rates of the last interval, as rounded
-// there.
-type Progress struct {
-	Jobs  int           `json:"jobs"`  // running
-	Files int           `json:"files"` // open
-	Done  float64       `json:"done"`  // 0..1
-	Eta   time.Duration `json:"eta"`
-	// Rates by "read", "write", "trim".
-	BW   map[string]units.Rate `json:"bw,omitempty"`
-	IOPS map[string]units.IOPS `json:"iops,omitempty"`
-	Text string                `json:"text"`
 }

@@ -212,7 +212,7 @@ func (o *Output) Phases() []*Output {
 func (o *Output) phase(n int, numbers []int) *Output {
 	p := *o
 	if n > 0 {
-		p.Unread, p.Messages, p.Progress, p.Series, p.AllClients, p.Extra = nil, nil, nil, nil, nil, nil
+		p.Unread, p.Messages, p.AllClients, p.Progress = nil, nil, nil, 0
 	}
 	p.Jobs, p.Groups, p.Doubts = nil, nil, nil
 	groups := map[int]bool{}

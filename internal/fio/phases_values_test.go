@@ -1,7 +1,6 @@
 package fio
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -178,7 +177,7 @@ func TestPartsByPhase(t *testing.T) {
 		},
 		Doubts:   []string{"c: of c", "of none", "a: of a", "d: of d", "bc: of none"},
 		Messages: []string{"m"},
-		Extra:    map[string]json.RawMessage{"x": nil},
+		Progress: 1,
 	}
 	parts := o.Phases()
 	var got []string
@@ -190,7 +189,7 @@ func TestPartsByPhase(t *testing.T) {
 		for _, g := range p.Groups {
 			text += fmt.Sprint(" ", g.ID)
 		}
-		got = append(got, text+" "+strings.Join(p.Doubts, "|")+" "+strings.Join(p.Messages, "")+fmt.Sprint(len(p.Extra)))
+		got = append(got, text+" "+strings.Join(p.Doubts, "|")+" "+strings.Join(p.Messages, "")+fmt.Sprint(p.Progress))
 	}
 	want := []string{"1: a 0 of none|a: of a|bc: of none m1", "2: b c 1 c: of c 0", "3: d 2 d: of d 0"}
 	if !slices.Equal(got, want) {

@@ -245,7 +245,7 @@ func FromOutput(r *Result, o *fio.Output) {
 	r.distrustSyncs()
 	r.Measured = r.Total.Span()
 	r.DisksPartial, r.DisksShared = disksPartial(r), o.Phase > 0
-	r.Paced = slices.ContainsFunc(o.Progress, func(p fio.Progress) bool { return strings.Contains(p.Text, "CR=") })
+	r.Paced = o.Paced
 	r.Incomplete = append(r.Incomplete, missingHosts(o)...)
 	r.Depth = r.depths()
 	sum := r.Sum()

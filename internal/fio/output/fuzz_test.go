@@ -151,14 +151,14 @@ func FuzzLogs(f *testing.F) {
 		}
 		data = append(data, bytes.Repeat([]byte("1, 2, 0, 4096, 0\n"), 9)...)
 		layout := logLayoutOf(data)
-		blocks, lines := newLogScan(layout), newLogScan(layout)
+		blocks, lines := &logScan{layout: layout}, &logScan{layout: layout}
 		if err := eachLine(bytes.NewReader(data), logBlock, blocks.line); err != nil {
 			t.Fatal(err)
 		}
 		for line := range bytes.Lines(data) {
 			lines.line(bytes.TrimSuffix(line, []byte{'\n'}))
 		}
-		if blocks.bins != lines.bins || blocks.points != lines.points || blocks.bytes != lines.bytes || blocks.last != lines.last || blocks.lines != lines.lines || asJSON(t, blocks.unread) != asJSON(t, lines.unread) {
+		if blocks.bins != lines.bins || blocks.total != lines.total || blocks.bytes != lines.bytes || blocks.last != lines.last || blocks.lines != lines.lines || asJSON(t, blocks.unread) != asJSON(t, lines.unread) {
 			t.Errorf("blocks: %d lines, %v; %d lines, %v", blocks.lines, blocks.unread, lines.lines, lines.unread)
 		}
 		outs, err := Read("x_lat.1.log", bytes.NewReader(data))

@@ -32,13 +32,20 @@ func headless(text []byte) (outs []*fio.Output, rest []byte) {
 		}
 		start := from + at[0]
 		head, options := rowHead(text[from:start])
-		doc := closed(slices.Concat(head, text[start:]))
+		doc, cut := closed(slices.Concat(head, text[start:]))
 		out, n, err := parseJSONPrefix(doc)
 		if from = start + 1; err != nil {
 			continue
 		}
-		if endsWithin(out, doc); len(out.Jobs) == 0 {
+		if out.Missing.Add(part.AllJobs); cut { // others may have stood above
+			endsWithin(out, doc)
+		}
+		if len(out.Jobs) == 0 {
 			continue
+		}
+		if !bytes.HasPrefix(text[start:], []byte(`"read"`)) { // which fio prints first
+			out.Missing.Add(part.AllSides)
+			out.Missing.Side = "read"
 		}
 		out.Line = 1 + bytes.Count(text[:start], []byte{'\n'})
 		if !options {

@@ -1,7 +1,6 @@
 package output
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -22,7 +21,6 @@ const (
 	maxJSONJobs = 1 << 16
 	maxDisks    = 4096
 	maxOptions  = 512
-	maxExtra    = 1024 // keys that this reader has no field for
 	fewRows     = 512
 	leastRow    = 512
 )
@@ -80,7 +78,7 @@ func parseJSONPrefix(b []byte) (*fio.Output, int, error) {
 				}
 			})
 		default:
-			p.extra(&p.out.Extra, "", key)
+			p.skip()
 		}
 	})
 	if p.err == nil && !known {
@@ -104,27 +102,6 @@ type jsonParser struct {
 	jsonScan
 	out  *fio.Output
 	rows int
-}
-
-// extra keeps what this reader has no field for.
-func (p *jsonParser) extra(to *map[string]json.RawMessage, prefix string, key []byte) {
-	raw := p.skip()
-	if p.err != nil {
-		return
-	}
-	name := prefix + strings.ToValidUTF8(string(key), "\uFFFD")
-	if !json.Valid(raw) { // nan, raw control characters
-		p.out.Unread = append(p.out.Unread, fio.Unread{Line: p.line(p.i), Text: name, Why: "not valid json"})
-		return
-	}
-	if *to == nil {
-		*to = map[string]json.RawMessage{}
-	}
-	if len(*to) == maxExtra {
-		p.fail(fmt.Sprintf("at most %d keys that fio 3.41 does not have", maxExtra))
-		return
-	}
-	(*to)[name] = json.RawMessage(strings.Clone(string(raw)))
 }
 
 func (p *jsonParser) options() fio.Options {
@@ -252,7 +229,7 @@ func (p *jsonParser) job() {
 		case "eta":
 			p.skip() // of a job that has ended
 		default:
-			p.extra(&j.Extra, "", key)
+			p.skip()
 		}
 	})
 	if p.err != nil {
@@ -350,7 +327,7 @@ func (p *jsonParser) direction(j *fio.Job, prefix string) jsonDir {
 		case "iops_samples":
 			d.IOPSSamples.N = p.count()
 		default:
-			p.extra(&j.Extra, prefix, key)
+			p.skip()
 		}
 	})
 	return d

@@ -305,8 +305,9 @@ func (s *jsonScan) skip() []byte {
 // deepest is more than the brackets that stand open within each other in a document of fio's.
 const deepest = 64
 
-// closed ends a document where it breaks off: its last value that is whole is its last, and what is open is closed.
-func closed(b []byte) []byte {
+// closed ends a document where it breaks off: its last value that is whole is its last, and what is open is closed. cut
+// says that it breaks off.
+func closed(b []byte) (doc []byte, cut bool) {
 	var open, at []byte // the brackets that close what is open now, and at the last whole value
 	whole, quoted := 0, false
 	for i := 0; i < len(b) && len(open) < deepest; i++ {
@@ -332,5 +333,5 @@ func closed(b []byte) []byte {
 		}
 	}
 	slices.Reverse(at)
-	return slices.Concat(b[:whole], at)
+	return slices.Concat(b[:whole], at), len(at) > 0
 }

@@ -102,7 +102,7 @@ func (p *jsonParser) sync(j *fio.Job) {
 		case "lat":
 			j.Sync.Lat = p.latency(time.Microsecond)
 		default:
-			p.extra(&j.Extra, "sync.", key)
+			p.skip()
 		}
 	})
 	j.Sync.Lat.SettleCount(total)

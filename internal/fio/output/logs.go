@@ -35,7 +35,7 @@ func IsLogName(name string) bool { return logName.MatchString(path.Base(name)) }
 // say their unit of time.
 func ReadLogs(fsys fs.FS, names []string, version string) (*fio.Output, error) {
 	out := &fio.Output{Format: fio.Logs}
-	unclear := map[int]*logRow{}
+	unclear := map[int]bool{} // rows whose unit of time is not known
 	names = slices.Clone(names)
 	slices.SortFunc(names, compareLogNames)
 	rows := map[string]int{}
@@ -54,7 +54,7 @@ func ReadLogs(fsys fs.FS, names []string, version string) (*fio.Output, error) {
 				out.Jobs[at].Count = 1
 			}
 		}
-		before, known := len(out.Series), true
+		known := true
 		f, err := fsys.Open(name)
 		if err == nil {
 			known, err = readLog(f, path.Base(name), m[2], out, at)
@@ -63,20 +63,12 @@ func ReadLogs(fsys fs.FS, names []string, version string) (*fio.Output, error) {
 		if err != nil {
 			return nil, fmt.Errorf("log %s: %w", name, err)
 		}
-		if known {
-			continue
-		}
-		if unclear[at] == nil {
-			unclear[at] = &logRow{job: at}
-		}
-		for i := before; i < len(out.Series); i++ {
-			unclear[at].series = append(unclear[at].series, i)
-		}
+		unclear[at] = unclear[at] || !known
 	}
 	for i := range out.Jobs {
 		settleLogJob(&out.Jobs[i])
-		if unclear[i] != nil {
-			settleUnit(out, *unclear[i], version)
+		if unclear[i] {
+			settleUnit(out, i, version)
 		}
 	}
 	return out, nil
@@ -110,7 +102,7 @@ func readLog(r io.Reader, base, kind string, out *fio.Output, row int) (known bo
 	}
 	head = head[:n]
 	layout := logLayoutOf(head)
-	scan := newLogScan(layout)
+	scan := &logScan{layout: layout}
 	if err := eachLine(io.MultiReader(bytes.NewReader(head), r), logBlock, scan.line); err != nil {
 		return false, err
 	}
@@ -118,7 +110,7 @@ func readLog(r io.Reader, base, kind string, out *fio.Output, row int) (known bo
 	scan.into(out, base)
 	j := &out.Jobs[row]
 	for d, dir := range j.Directions() {
-		total := scan.total(d)
+		total := scan.total[d]
 		if total.n == 0 {
 			continue
 		}
@@ -126,7 +118,6 @@ func readLog(r io.Reader, base, kind string, out *fio.Output, row int) (known bo
 		if kind == "bw" {
 			factor = 1024
 		}
-		out.Series = append(out.Series, scan.series(kind, d, factor))
 		dir.Runtime = max(dir.Runtime, scan.span())
 		mean, dev := total.spread(scan.sq[d])
 		samples := fio.Samples{
@@ -167,7 +158,7 @@ func latencyOf(d *fio.Direction, kind string) *fio.Latency {
 }
 
 // spread returns mean and deviation from sums.
-func (p logPoint) spread(sq float64) (mean, dev float64) {
+func (p logSum) spread(sq float64) (mean, dev float64) {
 	n := float64(p.n)
 	mean = float64(p.sum) / n
 	if p.n > 1 {
@@ -179,29 +170,6 @@ func (p logPoint) spread(sq float64) (mean, dev float64) {
 // span is the time from the start to the last entry.
 func (s *logScan) span() time.Duration {
 	return time.Duration(min(s.last-min(s.last, s.layout.start), math.MaxInt64/1_000_000)) * time.Millisecond
-}
-
-func (s *logScan) series(kind string, d int, factor float64) fio.LogSeries {
-	out := fio.LogSeries{Kind: kind, Dir: logDirNames[d], Step: time.Duration(s.step) * time.Millisecond}
-	end := 0
-	for i, p := range s.points[d] {
-		if p.n > 0 {
-			end = i + 1
-		}
-	}
-	for _, p := range s.points[d][:end] {
-		var q fio.LogPoint
-		if p.n > 0 {
-			q = fio.LogPoint{
-				N:    p.n,
-				Mean: float64(p.sum) / float64(p.n) * factor,
-				Min:  float64(p.min) * factor,
-				Max:  float64(p.max) * factor,
-			}
-		}
-		out.Points = append(out.Points, q)
-	}
-	return out
 }
 
 // settleLogJob fills rates where single I/Os were logged.

@@ -13,25 +13,18 @@ import (
 	"plimsoll/internal/fio/bins"
 )
 
-// logPoints is how many points of time a log is summed up in: when it is longer, two become one.
-const logPoints = 2048
-
-// logPoint sums the entries of one direction in one span of time.
-type logPoint struct {
+// logSum sums the entries of one direction.
+type logSum struct {
 	n, sum, min, max uint64
 }
 
-// logScan adds up one log: counts in fio's bins and sums over time, in constant
-// memory.
+// logScan adds up one log: counts in fio's bins and sums, in constant memory.
 type logScan struct {
-	bins   [3][bins.Count]uint64
-	sq     [3]float64 // sums of squares, for the deviation
-	bytes  [3]uint64  // block sizes added up
-	points [3][logPoints]logPoint
-	step   uint64 // milliseconds a point
-	last   uint64 // latest time
-	lo, hi uint64 // times that points[*][at] stands for
-	at     int
+	bins  [3][bins.Count]uint64
+	sq    [3]float64 // sums of squares, for the deviation
+	bytes [3]uint64  // block sizes added up
+	total [3]logSum
+	last  uint64 // latest time
 
 	layout logLayout
 	logLines
@@ -91,52 +84,10 @@ type logLayout struct {
 	start   uint64 // time of the first entry with log_unix_epoch, else 0
 }
 
-func newLogScan(layout logLayout) *logScan {
-	s := &logScan{step: 100, layout: layout}
-	s.seek(layout.start)
-	return s
-}
-
-// seek makes the point for time t the current one. What is before the start counts as the start.
-func (s *logScan) seek(t uint64) {
-	t -= min(t, s.layout.start)
-	for t/s.step >= logPoints {
-		s.halve()
-	}
-	s.at = int(t / s.step)
-	s.lo = s.layout.start + uint64(s.at)*s.step
-	s.hi = s.lo + s.step
-}
-
-// halve doubles the span of a point.
-func (s *logScan) halve() {
-	for d := range s.points {
-		p := &s.points[d]
-		for i := range logPoints / 2 {
-			p[i] = p[2*i].plus(p[2*i+1])
-		}
-		clear(p[logPoints/2:])
-	}
-	s.step *= 2
-}
-
-func (p logPoint) plus(o logPoint) logPoint {
-	switch {
-	case o.n == 0:
-		return p
-	case p.n == 0:
-		return o
-	}
-	return logPoint{n: p.n + o.n, sum: p.sum + o.sum, min: min(p.min, o.min), max: max(p.max, o.max)}
-}
-
 // add takes one entry.
 func (s *logScan) add(t, v uint64, dir int) {
-	if t < s.lo || t >= s.hi {
-		s.seek(t)
-	}
 	s.last = max(s.last, t)
-	p := &s.points[dir][s.at]
+	p := &s.total[dir]
 	if p.n == 0 || v < p.min {
 		p.min = v
 	}
@@ -217,7 +168,7 @@ func logField(b []byte) (v uint64, n int) {
 
 // latency returns what one direction's entries say as latencies in unit.
 func (s *logScan) latency(dir int, unit time.Duration) fio.Latency {
-	total := s.total(dir)
+	total := s.total[dir]
 	if total.n == 0 {
 		return fio.Latency{}
 	}
@@ -241,11 +192,3 @@ func (s *logScan) latency(dir int, unit time.Duration) fio.Latency {
 
 // fioPercentiles are those that fio reports by default.
 var fioPercentiles = []float64{1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.95, 99.99}
-
-func (s *logScan) total(dir int) logPoint {
-	var sum logPoint
-	for i := range s.points[dir] {
-		sum = sum.plus(s.points[dir][i])
-	}
-	return sum
-}

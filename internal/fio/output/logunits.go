@@ -25,16 +25,10 @@ const (
 	leastLatency = 400 * time.Nanosecond
 )
 
-// logRow is a row of logs whose unit of time is not known, and where its series stand.
-type logRow struct {
-	job    int
-	series []int
-}
-
 // settleUnit decides the unit of a row's latencies, and says in a doubt by what. version is that of
 // an output beside the logs, "" for none.
-func settleUnit(out *fio.Output, row logRow, version string) {
-	j := &out.Jobs[row.job]
+func settleUnit(out *fio.Output, row int, version string) {
+	j := &out.Jobs[row]
 	mean := logMean(j)
 	if mean == 0 {
 		return
@@ -45,7 +39,7 @@ func settleUnit(out *fio.Output, row logRow, version string) {
 	}
 	if v, err := fio.ParseVersion(version); err == nil {
 		if v.Before(logNanoseconds) {
-			inMicroseconds(out, row)
+			inMicroseconds(j)
 			say("latencies are in microseconds, as %s beside these logs wrote them", v)
 		}
 		return
@@ -56,12 +50,12 @@ func settleUnit(out *fio.Output, row logRow, version string) {
 		say("latencies are taken as nanoseconds (%s on average): IOPS × latency are %s in flight then, "+
 			"and a thousand times that in microseconds", ns, units.Number(flight))
 	case flight > 0 && flight*1e3 >= busyJob:
-		inMicroseconds(out, row)
+		inMicroseconds(j)
 		say("latencies are taken as microseconds (%s on average), as fio 2 logs them: IOPS × latency are %s in "+
 			"flight then; as nanoseconds (%s) the job would have been idle most of the time", us,
 			units.Number(flight*1e3), ns)
 	case mean < float64(leastLatency):
-		inMicroseconds(out, row)
+		inMicroseconds(j)
 		say("latencies are taken as microseconds (%s on average), as fio 2 logs them: no I/O takes %s", us, ns)
 	default:
 		say("the logs do not say whether latencies are nanoseconds (%s on average) or, as of fio 2, microseconds "+
@@ -82,17 +76,10 @@ func logMean(j *fio.Job) float64 {
 }
 
 // inMicroseconds makes microseconds of what was read as nanoseconds.
-func inMicroseconds(out *fio.Output, row logRow) {
-	j := &out.Jobs[row.job]
+func inMicroseconds(j *fio.Job) {
 	for _, d := range []*fio.Direction{&j.Read, &j.Write, &j.Trim} {
 		for _, l := range []*fio.Latency{&d.Slat, &d.Clat, &d.Lat} {
 			*l = thousandfold(*l)
-		}
-	}
-	for _, i := range row.series {
-		for k := range out.Series[i].Points {
-			p := &out.Series[i].Points[k]
-			p.Mean, p.Min, p.Max = p.Mean*1e3, p.Min*1e3, p.Max*1e3
 		}
 	}
 }

@@ -42,11 +42,7 @@ func Read(name string, data io.Reader) ([]*fio.Output, error) {
 		}
 		settleLogJob(&out.Jobs[0])
 		if !known {
-			row := logRow{}
-			for i := range out.Series {
-				row.series = append(row.series, i)
-			}
-			settleUnit(out, row, "")
+			settleUnit(out, 0, "")
 		}
 		return []*fio.Output{out}, nil
 	}
@@ -264,13 +260,15 @@ type mixedReader struct {
 	text  *fiotext.Reader
 	outs  []*fio.Output
 	terse *fio.Output
-	rows  map[string]bool // of terse output that were read: the same again is a quote
-	lines int             // before what split was given
-	depth int             // of documents around this text
-	again int             // how often a brace that opened no document was found
-	docs  int             // that were found, of so many bytes together; small where the rest is not read
-	size  int
-	small bool
+	// cutTerse says that a row of terse output is not whole.
+	cutTerse bool
+	rows     map[string]bool // of terse output that were read: the same again is a quote
+	lines    int             // before what split was given
+	depth    int             // of documents around this text
+	again    int             // how often a brace that opened no document was found
+	docs     int             // that were found, of so many bytes together; small where the rest is not read
+	size     int
+	small    bool
 }
 
 func newMixed() *mixedReader {
@@ -291,6 +289,11 @@ func (m *mixedReader) read(name string, r io.Reader) ([]*fio.Output, error) {
 		m.broken(tail, err)
 	}
 	m.endText()
+	for _, o := range m.outs {
+		if o.Format == fio.Terse && (m.cutTerse || len(o.Unread) > 0) {
+			o.Missing.Add(part.AllJobs, part.Ending)
+		}
+	}
 	return joinForms(refuseTangled(m.outs, m.text.Tangles)), nil
 }
 
@@ -338,7 +341,7 @@ func (m *mixedReader) document(doc []byte) error {
 	if n := len(m.outs); n > 0 && bare(m.outs[n-1]) { // progress lines that were caught with the document
 		before := m.outs[n-1]
 		out.Servers = before.Servers
-		out.Progress, out.Messages = append(before.Progress, out.Progress...), append(before.Messages, out.Messages...)
+		out.Progress, out.Paced, out.Messages = before.Progress, before.Paced, append(before.Messages, out.Messages...)
 		m.outs = m.outs[:n-1]
 	}
 	m.outs = append(m.outs, out)
@@ -406,7 +409,8 @@ func insideJSON(doc []byte, line, depth int) (outs []*fio.Output) {
 
 // broken keeps what a document that is not whole holds. Other people's JSON is passed over.
 func (m *mixedReader) broken(doc []byte, err error) {
-	out, _, partial := parseJSONPrefix(closed(doc))
+	ended, _ := closed(doc)
+	out, _, partial := parseJSONPrefix(ended)
 	if out == nil && !startsDocument(doc) {
 		m.reread(doc)
 		return
@@ -430,15 +434,21 @@ func (m *mixedReader) broken(doc []byte, err error) {
 
 // endsWithin notes what a document lacks that breaks off.
 func endsWithin(out *fio.Output, doc []byte) {
-	out.Missing.Add(part.Ending)
-	if bytes.Contains(doc, []byte(`"disk_util"`)) || len(out.Jobs) == 0 {
+	if out.Missing.Add(part.Ending); bytes.Contains(doc, []byte(`"disk_util"`)) {
+		out.Disks = nil // the last of them are not there, or not whole
+		out.Missing.Add(part.DiskStats)
+		return
+	}
+	if len(out.Jobs) == 0 {
 		return
 	}
 	last := &out.Jobs[len(out.Jobs)-1]
 	if last.Read.N+last.Write.N+last.Trim.N == 0 && last.Mixed == nil && last.Error == 0 { // its figures come later
 		out.Jobs = out.Jobs[:len(out.Jobs)-1]
 	}
-	if out.Missing.Add(part.AllJobs); strings.Contains(last.Options["rw"]+out.Global["rw"], "rw") && last.Write.N == 0 {
+	rw := last.Options["rw"] + out.Global["rw"]
+	row := doc[max(bytes.LastIndex(doc, []byte(`"jobname"`)), 0):] // trims stand behind writes in it
+	if out.Missing.Add(part.AllJobs); (rw == "" || strings.Contains(rw, "rw")) && !bytes.Contains(row, []byte(`"trim"`)) {
 		out.Missing.Add(part.AllSides)
 		out.Missing.Side = "write"
 	}
@@ -492,6 +502,8 @@ func (m *mixedReader) line(line string) {
 			j.Options = fio.Options{"description": line[1:]}
 		}
 		return
+	case strings.Count(line, ";") >= terseMin/4: // a part of a row
+		m.cutTerse = true
 	case m.terse != nil && line != "":
 		m.terse = nil
 	}

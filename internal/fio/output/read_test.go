@@ -240,7 +240,7 @@ const smallDoc = `{"fio version":"fio-3.33","timestamp_ms":1700000000000,"jobs":
 // result of its own (JUDGED.md D5).
 func TestNoEmptyResults(t *testing.T) {
 	outs := readBytes(t, []byte("Jobs: 8 (f=8): [r(8)][11.7%][r=3733MiB/s][r=137k IOPS][eta 00m:53s]\nfio: terminating on signal 2\n"+smallDoc+"\n"))
-	if len(outs) != 1 || len(outs[0].Jobs) != 1 || len(outs[0].Progress) != 1 || len(outs[0].Messages) != 1 {
+	if len(outs) != 1 || len(outs[0].Jobs) != 1 || outs[0].Progress != 1 || len(outs[0].Messages) != 1 {
 		t.Errorf("%d outputs: %+v", len(outs), outs[0])
 	}
 	job := "[global]\ndirect=1\nrw=randread\n\n[28k_r_r]\nbs=28k\n# Disk stats (read/write):\n# md0: ios=29929030/0, merge=0/0, ticks=0/0, in_queue=0, util=0.00%\n# Combined 273K in IOPS:\n"

@@ -90,10 +90,6 @@ func writers(text []byte) (names []string, texts map[string][]byte) {
 		}
 		texts = map[string][]byte{}
 		for name, n := range count {
-			if n < fewestLines {
-				texts = nil
-				break
-			}
 			var own bytes.Buffer
 			for i, l := range lines {
 				if of[i] == name {
@@ -103,6 +99,10 @@ func writers(text []byte) (names []string, texts map[string][]byte) {
 				}
 			}
 			names, texts[name] = append(names, name), own.Bytes()
+			if n < fewestLines && !terseLine.Match(bytes.TrimSpace(own.Bytes())) { // a row of it is a line
+				texts = nil
+				break
+			}
 		}
 		if texts != nil {
 			slices.Sort(names)

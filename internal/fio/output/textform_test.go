@@ -235,10 +235,10 @@ func TestTextInOtherClothes(t *testing.T) {
 			if err != nil || len(got) != 1 {
 				t.Fatalf("%d outputs, %v", len(got), err)
 			}
-			if n := len(got[0].Progress); (n > 0) != strings.HasPrefix(name, "progress") {
+			if n := got[0].Progress; (n > 0) != strings.HasPrefix(name, "progress") {
 				t.Errorf("%d progress lines", n)
 			}
-			got[0].Title, got[0].Progress = "", nil
+			got[0].Title, got[0].Progress = "", 0
 			if a, b := asJSON(t, got[0]), asJSON(t, want[0]); a != b {
 				t.Errorf("got  %s\nwant %s", a, b)
 			}

@@ -19,7 +19,6 @@ type textJob struct {
 	pctIn  time.Duration
 	issued bool
 	old    bool // fio 2's form: microseconds, KB
-	prio   map[string]*[]fio.Percentile
 
 	headless bool // no line of fio's names it: its figures are one row's only if they say so
 
@@ -310,7 +309,6 @@ func (t *Reader) latency(name, unit, rest, body string) {
 	case name == "lat":
 		l, printed = &j.cur.Lat, j.cur.Printed
 	default: // of one priority: "clat prio 0/0"
-		j.keep(textDirNames[t.curIndex()]+"."+name, "("+unit+"): "+rest)
 		return
 	}
 	if l.Mean > 0 {
@@ -375,7 +373,6 @@ func (t *Reader) percentileHead(name, unit, body string) {
 		t.needDirection(body)
 	}
 	j.pctIn, _ = UnitOf(unit)
-	var other []fio.Percentile
 	switch name {
 	case "sync":
 		j.pct = &j.Sync.Lat.Percentiles
@@ -386,11 +383,7 @@ func (t *Reader) percentileHead(name, unit, body string) {
 	case "lat":
 		j.pct = &j.cur.Lat.Percentiles
 	default: // of one priority
-		j.pct = &other
-		if j.prio == nil {
-			j.prio = map[string]*[]fio.Percentile{}
-		}
-		j.prio[textDirNames[t.curIndex()]+"."+name+" percentiles"] = &other
+		j.pct = &[]fio.Percentile{}
 	}
 }
 

@@ -66,9 +66,10 @@ type Reader struct {
 	missed    int
 	rows      int // read so far, in so many bytes of text
 	bytes     int
-	gap       bool // an empty line since the last line of fio's: what is not known then is prose
-	apart     bool // a line that is not fio's stands since the last one that is
-	pending   []fio.Progress
+	gap       bool     // an empty line since the last line of fio's: what is not known then is prose
+	apart     bool     // a line that is not fio's stands since the last one that is
+	pending   int      // lines of progress of the run that follows
+	paced     bool     // they tell of a limit on its rate
 	messages  []string // of fio, for the run whose figures follow
 
 	held     string // the line before, until it is known whether it was wrapped
@@ -242,6 +243,16 @@ func (t *Reader) whole(s string, bold bool) {
 		body += ":"
 	}
 	t.other(body, bold)
+}
+
+// progress counts a line that fio wrote while it ran, for the run at hand or, where that has ended, for the next.
+func (t *Reader) progress(body string) {
+	lines, paced := &t.pending, &t.paced
+	if t.run != nil && !t.run.results() {
+		lines, paced = &t.run.out.Progress, &t.run.out.Paced
+	}
+	*lines++
+	*paced = *paced || strings.Contains(body, "CR=")
 }
 
 // found takes the name of a file off a line that grep found in it, and begins another run with another file.

@@ -1,7 +1,6 @@
 package text
 
 import (
-	"encoding/json"
 	"strings"
 	"time"
 
@@ -54,7 +53,6 @@ func (t *Reader) rowLine(body string) bool {
 		}
 		j.Options["description"] = strings.TrimSuffix(strings.TrimPrefix(rest, "["), "]")
 	case name == "steadystate" || strings.HasPrefix(name, "zone resets"):
-		j.keep(name, rest)
 	case strings.HasPrefix(name, "fsync/fdatasync"):
 		j.sync, j.Sync.Kind = true, name
 	default:
@@ -64,17 +62,6 @@ func (t *Reader) rowLine(body string) bool {
 		t.unread(body, "")
 	}
 	return true
-}
-
-// keep puts what has no field into Extra.
-func (j *textJob) keep(name, text string) {
-	if j.Extra == nil {
-		j.Extra = map[string]json.RawMessage{}
-	}
-	raw, err := json.Marshal(text)
-	if err == nil {
-		j.Extra[name] = raw
-	}
 }
 
 // samples reads "min= 3374, max= 4034, per=100.00%, avg=3739.65, stdev=15.30, samples=952"; unit is

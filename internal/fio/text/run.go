@@ -51,7 +51,7 @@ func (t *Reader) startRun() {
 		echoes: map[textKey]fio.Options{},
 		group:  -1,
 	}
-	t.run.out.Progress, t.pending = t.pending, nil
+	t.run.out.Progress, t.run.out.Paced, t.pending, t.paced = t.pending, t.paced, 0, false
 	t.run.out.Messages, t.messages = t.messages, nil
 	t.command, t.closed = "", false
 }
@@ -77,7 +77,7 @@ func (t *Reader) finishRun() {
 	}
 	r := t.run
 	t.run, t.job = nil, nil
-	if !r.results() && len(r.out.Unread)+len(r.out.Progress)+len(r.out.Messages)+len(r.out.Servers) == 0 {
+	if !r.results() && len(r.out.Unread)+r.out.Progress+len(r.out.Messages)+len(r.out.Servers) == 0 {
 		return
 	}
 	if r.nans > 0 {
@@ -103,7 +103,7 @@ func (t *Reader) Finish() {
 		t.unread(cut, "the text ends here, within a number")
 	}
 	t.left, t.host = nil, ""
-	if t.finishRun(); len(t.pending) > 0 { // a run that was cut off
+	if t.finishRun(); t.pending > 0 { // a run that was cut off
 		t.startRun()
 		t.finishRun()
 	}

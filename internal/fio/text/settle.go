@@ -2,7 +2,6 @@ package text
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
@@ -158,18 +157,10 @@ func (r *textRun) settleJob(j *textJob) {
 	if given != nil {
 		j.Options = given
 	}
-	// Of fio 3.1 to 3.5, the count of fdatasyncs overran its array: what should be the syncs' total
-	// stands as reads' short I/Os.
-	if reads := &j.dirs[0]; j.Sync.Lat.Measured() && j.Sync.Lat.N == 0 && reads.issued == 0 && !reads.seen {
+	// Of fio 3.1 to 3.5, and of 3.33, what should be the syncs' total stands as reads' short I/Os: the count of
+	// fdatasyncs overran its array.
+	if reads := &j.dirs[0]; j.Sync.Lat.Measured() && j.Sync.Lat.N == 0 {
 		j.Sync.Lat.N, reads.Short = reads.Short, 0
-	}
-	for name, list := range j.prio {
-		if raw, err := json.Marshal(*list); err == nil {
-			if j.Extra == nil {
-				j.Extra = map[string]json.RawMessage{}
-			}
-			j.Extra[name] = raw
-		}
 	}
 	slices.SortStableFunc(j.Buckets, func(a, b fio.Bucket) int { return cmp.Compare(uint64(a.Upto)-1, uint64(b.Upto)-1) })
 	r.placeLoose(j)
