@@ -9,6 +9,7 @@ import (
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/part"
 	"plimsoll/internal/units"
 )
 
@@ -113,6 +114,8 @@ func importedCases() []labelled {
 		}
 	}
 	headless := func(m *diagnose.Measurement) { m.Result.Workloads = nil }
+	beheaded := func(m *diagnose.Measurement) { m.Result.Lack(part.Missing{Parts: []part.Part{part.Head}}) }
+	shorts := func(m *diagnose.Measurement) { m.Result.Total.Write.Short = 7 }
 	p99of := func(half, slow time.Duration) func(*diagnose.Measurement) {
 		return func(m *diagnose.Measurement) {
 			d := &m.Result.Total.Write
@@ -277,6 +280,8 @@ func importedCases() []labelled {
 		{"sequential reads of a cache that was kept, waiting", of(keptCache, took(100000, 0, 0.0095), computing(0.5)), "", "PL501"},
 		{"sequential reads, of which 50 I/Os of a device are at most 200 MiB of 2.3 GiB", of(inOrder, took(10000, 0, 0.1), counted("sda", 50, 0)), "PL419", "PL501"},
 		{"the same, not one I/O of the device", of(inOrder, took(10000, 0, 0.1), counted("sda", 0, 0)), "PL419", "PL501"},
+		{"short I/Os", of(direct, rate, shorts), "PL402", "PL501"},
+		{"short I/Os of an excerpt, which may be syncs", of(direct, rate, shorts, headless, beheaded), "", "PL501"},
 		{"mapped reads of persistent memory that counted none of them", of(mapped, took(29e6, 0, 0.02), counted("pmem0", 0, 0)), "PL419", "PL501"},
 		{"direct reads of persistent memory, which DAX does not count", of(reading, took(900000, 0, 0.9), counted("pmem0", 0, 0)), "PL401", "PL501"},
 		{"sequential reads of which 600 read-aheads may have brought all", of(inOrder, took(10000, 0, 0.1), counted("sda", 600, 0)), "", "PL501"},

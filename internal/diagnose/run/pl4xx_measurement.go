@@ -248,8 +248,8 @@ var cutShort = &diagnose.Rule{
 				}
 			}
 			// fio 3.33 counts each fsync and fdatasync as a short I/O: with syncs the count says
-			// nothing.
-			if bad := lost(r.Total); bad > 0 && !m.Syncs() && f.Message == "" {
+			// nothing, nor in an excerpt that does not say whether there were any.
+			if bad := lost(r.Total); bad > 0 && !m.Syncs() && !r.Lacks(part.Head) && f.Message == "" {
 				f.Message = fmt.Sprintf("%s I/Os were short or dropped.", text.Count(bad))
 				f.Evidence = append(f.Evidence, finding.Evidence{
 					What:     "short or dropped I/Os",

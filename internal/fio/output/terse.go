@@ -27,6 +27,7 @@ func terseRow(line string) string {
 	if strings.Count(line, ";") < terseMin {
 		return ""
 	}
+	line = ansi.ReplaceAllString(line, "")
 	if at := terseLine.FindStringIndex(line); at != nil {
 		return line[at[0]:]
 	}
