@@ -38,21 +38,19 @@ var looped = strings.Fields("rw numjobs iodepth ioengine direct")
 // eachRound is the job with each value that the document gives the variable of a loop.
 func (j *lintJob) eachRound(i int) (rounds []*lintJob) {
 	for _, name := range slices.Sorted(maps.Keys(j.src.Varies)) {
+		refers := func(value string) bool { return value == "$"+name || value == "${"+name+"}" }
+		if !slices.ContainsFunc(looped, func(option string) bool { return refers(j.last[option].Value) }) {
+			continue
+		}
 		for _, value := range j.src.Varies[name] {
-			options := slices.Clone(j.sec.Options)
-			found := false
-			for k, o := range options {
-				if slices.Contains(looped, fio.BuiltinOptions().Main(o.Name)) &&
-					(o.Value == "$"+name || o.Value == "${"+name+"}") {
-					options[k].Value, found = value, true
+			section := fio.Section{Name: j.sec.Name, Line: j.sec.Line, Options: slices.Clone(j.sec.Options)}
+			for k, o := range section.Options {
+				if refers(o.Value) && slices.Contains(looped, fio.BuiltinOptions().Main(o.Name)) {
+					section.Options[k].Value = value
 				}
-			}
-			if !found {
-				break
 			}
 			src := *j.src
 			src.Varies, src.Loop = nil, false
-			section := fio.Section{Name: j.sec.Name, Line: j.sec.Line, Options: options}
 			rounds = append(rounds, j.of.newLintJob(j.file, &src, i, section))
 		}
 	}
