@@ -7,10 +7,8 @@ import (
 
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
-	"plimsoll/internal/fio/running"
 	"plimsoll/internal/lint"
 	"plimsoll/internal/script"
-	"plimsoll/internal/sys"
 )
 
 // exitCase is a kind of job with its exit statuses, a digit for each binary.
@@ -131,105 +129,5 @@ func TestLintAgreesWithExits(t *testing.T) {
 				t.Errorf("%s: fio %s refuses it, lint says nothing", c.kind, binary)
 			}
 		}
-	}
-}
-
-// asked lints a text as --installed does: with the table of a version, and what that fio says.
-func asked(t *testing.T, text string, v fio.Version) (refused int, asked bool) {
-	t.Helper()
-	file := parsed(text)
-	c := lint.NewCase(lint.Case{Scripts: []*script.File{file}, Fio: fio.OptionsOf(v), Asked: map[*fio.JobFile]fio.Asked{}})
-	for _, j := range file.Jobs {
-		if j.Partial || !running.Literal(j.File) || j.Command && c.Fio.Shortens(j.File) {
-			continue
-		}
-		a, err := running.ParseOnly(t.Context(), sys.Host(), j.File)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c.Asked[j.File], asked = a, true
-	}
-	refused, _ = errorsOf(c)
-	return refused, asked
-}
-
-// --installed with the fio at hand: no error on what it takes, and an error on what it refuses only
-// in a run. It is asked of the kinds that --parse-only takes, and of a few that it refuses: each
-// question costs a tenth of a second of CPU, and TestInstalledOverTheOracle holds the others.
-func TestInstalledAgreesWithItsFio(t *testing.T) {
-	if testing.Short() {
-		t.Skip("SKIPPED: -short: make check runs this")
-	}
-	v, err := running.Installed(t.Context(), sys.Host())
-	if err != nil {
-		t.Skip("NOT TESTED: ", err)
-	}
-	if v != (fio.Version{Major: 3, Minor: 33}) {
-		t.Skip("NOT TESTED: the exits at hand are of 3.33, the fio of ", v)
-	}
-	binaries, cases := exits(t)
-	at := -1
-	for i, b := range binaries {
-		if b == "debian-3.33" {
-			at = i
-		}
-	}
-	n := 0
-	for i, c := range cases {
-		if c.parseOnly[at] != '0' && i > 2 {
-			continue
-		}
-		errors, wasAsked := asked(t, kinds[c.kind], v)
-		if wasAsked {
-			n++
-		}
-		if refused := c.run[at] != '0'; refused != (errors > 0) && unseen[c.kind] == "" {
-			t.Errorf("%s: fio's exit is %c, lint has %d errors", c.kind, c.run[at], errors)
-		}
-	}
-	t.Logf("%d of %d kinds were asked", n, len(cases))
-	if n < 8 {
-		t.Error("want 8 at least")
-	}
-}
-
-// The whole oracle file as --installed sees it, with what --parse-only said put in for the fio: what
-// it refuses is an error whatever the table says, what it and a run take is none, and what it leaves
-// out is added.
-func TestInstalledOverTheOracle(t *testing.T) {
-	table := fio.OptionsOf(fio.Version{Major: 3, Minor: 33}).WithoutSums()
-	contradicted, added, left := 0, 0, 0
-	for _, p := range fio.OracleJobs(t) {
-		if !p.Whole || p.Excused == "the machine" {
-			continue
-		}
-		file := parsed(p.Text)
-		if len(file.Jobs) != 1 || !running.Literal(file.Jobs[0].File) {
-			continue
-		}
-		said := fio.Asked{Refused: map[string]string{}, Whole: true}
-		if only := p.ParseOnly; !strings.HasPrefix(only, "A") {
-			options := file.Jobs[0].File.Sections[0].Options
-			said.Refused[options[len(options)-1].String()] = only
-		}
-		c := lint.NewCase(lint.Case{Scripts: []*script.File{file}, Fio: table, Asked: map[*fio.JobFile]fio.Asked{file.Jobs[0].File: said}})
-		errors, _ := errorsOf(c)
-		switch takes, only := strings.HasPrefix(p.Run, "A"), strings.HasPrefix(p.ParseOnly, "A"); {
-		case !only && errors == 0, takes && only && errors > 0:
-			contradicted++
-			t.Errorf("%q: --parse-only says %s, a run %s, lint %d errors", p.Text, p.ParseOnly, p.Run, errors)
-		case only && !takes && errors > 0:
-			added++
-		case only && !takes && p.Value == "EFOO": // a word in capitals may be filled in
-			left++
-		case only && !takes && p.Excused == "":
-			t.Errorf("%q: a run says %s, lint nothing", p.Text, p.Run)
-		case only && !takes:
-			left++
-		}
-	}
-	t.Logf("%d contradicted, %d added to what --parse-only refuses, %d left out", contradicted, added, left)
-	if added < 50 {
-		t.Error("want 50 refusals at least that --parse-only leaves out")
 	}
 }

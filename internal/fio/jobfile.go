@@ -58,11 +58,3 @@ func (s Section) Filename() string {
 	}
 	return strings.Join(values, ":")
 }
-
-// Asked is what the installed fio said of a job file when it read it and ran nothing.
-type Asked struct {
-	// Refused are the options that it named, as in the file (iodepth=foo), with what it said.
-	Refused map[string]string
-	// Whole is true when it took all others.
-	Whole bool
-}

@@ -227,19 +227,6 @@ func (t *OptionTable) Begins(name, engine string) int {
 	return n
 }
 
-// Shortens says whether a command has names that are no option's whole name, which only a command
-// line may hold.
-func (t *OptionTable) Shortens(f *JobFile) bool {
-	for _, s := range f.Sections {
-		for _, o := range s.Options {
-			if t.byName[o.Name] == nil {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // Engine says whether fio has an engine of that name in one of the table's versions.
 func (t *OptionTable) Engine(name string) bool {
 	return slices.Contains(t.engines, name) || slices.Contains(otherEngineNames, name)

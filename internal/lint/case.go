@@ -36,16 +36,11 @@ type Case struct {
 	// for the built-in table.
 	Scripts []*script.File
 	Fio     *fio.OptionTable
-	// Chunk is that of the array the jobs run on, Memory the machine's and Free what the path has
-	// left; 0 for not known.
-	Chunk, Memory, Free units.Bytes
+	// Chunk is that of the array the jobs run on, and Memory the machine's; 0 for not known.
+	Chunk, Memory units.Bytes
 
 	// Own are options that a fio in the same tree defines and no released fio has, by the file that does.
 	Own map[string]string
-
-	// Asked is what the installed fio said of jobs that are written out (--installed); it wins over
-	// the table. May be nil.
-	Asked map[*fio.JobFile]fio.Asked
 
 	known
 }
@@ -144,12 +139,4 @@ func (c *Case) add(j *lintJob) {
 	if c.sequential[at] == nil && j.load.Sequential && j.load.Writes() {
 		c.sequential[at] = j
 	}
-}
-
-// takes says whether the fio that was asked took what the table refuses. What a run alone refuses
-// was not asked.
-func (c *Case) takes(w written, r fio.Refusal) bool {
-	a, asked := c.Asked[w.job.File]
-	_, refused := a.Refused[r.Option.String()]
-	return asked && a.Whole && !refused && !r.InRun
 }

@@ -72,7 +72,6 @@ func TestErrorsAreCertain(t *testing.T) {
 		{"unnamed.md", "```\nos.system(\"fio --name=a --rw=read --filename \" + f)\n```\n"},
 		{"printf.sh", "printf '[global]\\nbs=%s\\niodepth=%d\\n[a]\\nrw=read\\n' 4k 3 > x.fio\n"},
 		{"lines.sh", "printf '%s\\n' '[a]' 'rw=read' 'size=1g' > x.fio\n"},
-		{"args.bat", "fio --name=a --rw=%1 --bs=%2 --iodepth=%~3 --size=1g\nfio --name=a --rw=!rw! --bs=!bs! --size=1g\n"},
 		{"asked.sh", "#!/bin/bash\nBS=\"\"\nread -p size BS\nfio --name=a --rw=read --size=1g --bs=$BS\n"},
 		{"asked2.sh", "#!/bin/bash\nRW=x\nread RW\nfio --name=a --rw=$RW --size=1g\n"},
 		{"printed.sh", "#!/bin/bash\nBS=none\nprintf -v BS '%sk' 4\nfio --name=a --rw=read --size=1g --bs=$BS\n"},

@@ -99,13 +99,9 @@ func (c *Case) newLintJob(f *script.File, src *script.Job, i int, section fio.Se
 // driveLetter begins a path of Windows, whose colon fio wants escaped.
 var driveLetter = regexp.MustCompile(`^[A-Za-z]\\?:|^\\\\[.?]\\`)
 
-// windowsEndings are those of scripts that Windows runs.
-var windowsEndings = []string{".bat", ".cmd", ".ps1"}
-
 // windows says whether a job is for fio on Windows.
 func (j *lintJob) windows() bool {
-	return slices.Contains(windowsEndings, strings.ToLower(path.Ext(j.file.Name))) ||
-		driveLetter.MatchString(j.last["filename"].Value) || driveLetter.MatchString(j.last["directory"].Value)
+	return driveLetter.MatchString(j.last["filename"].Value) || driveLetter.MatchString(j.last["directory"].Value)
 }
 
 // prepares says whether the name of a job or of its script says that it makes the data that others

@@ -21,7 +21,7 @@ func Rules() []*rule {
 	return []*rule{
 		unreadable, longDash, unknownOption, depthOnSync, asyncBuffered, cachedSet, tinyFile, sameBlocks, endless,
 		noRamp, shortForBurst, syncWithDepth, neverWritten, rawWrite, straddles, repeatedRandom, zeroData,
-		randomMap, manyReports, ratePerJob, mixIgnored, tooLarge, omission, runsCommand, renamed, percentSize,
+		randomMap, manyReports, ratePerJob, mixIgnored, omission, runsCommand, renamed, percentSize,
 		everyIO, blankValue, inverseUnit, endsEarly, wrongStripe, mountedTwice, scriptDiscard, neverMounted,
 		sameVolume, rateBySmallest, rateWithPauses, rampAboveRun, givenTwice, together, boundByDepth, noJob,
 		oneName, smallOnDevice, manyFills, holesInFill, loopsWithTime, notRead, idleComment, verifyShared,

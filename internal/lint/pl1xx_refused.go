@@ -122,28 +122,9 @@ var unknownOption = &rule{
 				}
 				report(*f)
 			}
-			c.refusedByAsked(w, report)
 		}
 		c.readOnly(report)
 	},
-}
-
-// refusedByAsked reports what the fio that was asked refuses and the table does not.
-func (c *Case) refusedByAsked(w written, report reporter) {
-	a, asked := c.Asked[w.job.File]
-	if !asked {
-		return
-	}
-	for _, o := range w.Own {
-		said, refused := a.Refused[o.String()]
-		if !refused || slices.ContainsFunc(w.refusals, func(r fio.Refusal) bool { return r.Option == o }) {
-			continue
-		}
-		what, why := text.Clean(o.String(), 120), text.Clean(said, 120)
-		f := w.says(o, "The installed fio refuses %s: it says %q.", what, why)
-		f.Fix = describes(c.table(), o)
-		report(*f)
-	}
 }
 
 // refused puts a refusal into words; nil where another rule speaks of it.
@@ -157,9 +138,6 @@ func (c *Case) refused(table *fio.OptionTable, w written, r fio.Refusal) *fault 
 	}
 	if r.Near == "" && r.Kind == fio.RefusedValue && fromVariable(w.file, o) {
 		return nil // the script may ask for the word before it starts fio: all, none
-	}
-	if c.takes(w, r) {
-		return nil // the fio that was asked takes it
 	}
 	name, value := text.Clean(o.Name, 120), text.Clean(o.String(), 120)
 	switch r.Kind {
@@ -192,7 +170,7 @@ func (c *Case) refused(table *fio.OptionTable, w written, r fio.Refusal) *fault 
 	}
 	f := w.says(o, "fio refuses %s: it %s.", value, r.Says)
 	f.Fix = describes(table, o)
-	if _, asked := c.Asked[w.job.File]; strings.TrimSpace(o.Value) == "" && !o.Bare && !w.Command && !asked {
+	if strings.TrimSpace(o.Value) == "" && !o.Bare && !w.Command {
 		f.Severity = finding.Info // a script fills it in before the job runs
 	}
 	switch {

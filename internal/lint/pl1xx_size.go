@@ -6,7 +6,6 @@ import (
 
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
-	"plimsoll/internal/script"
 	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
@@ -173,27 +172,6 @@ func (c *Case) chunkOf(j *lintJob) (units.Bytes, string) {
 		return a.Chunk, says("line %d", a.Line)
 	}
 	return 0, ""
-}
-
-var tooLarge = &rule{
-	Code: "PL121", Check: func(c *Case, report reporter) {
-		if c.Free == 0 {
-			return
-		}
-		for _, file := range c.Scripts {
-			sums := map[*script.Job]units.Bytes{}
-			for _, j := range c.byFile[file] {
-				if len(j.devices()) > 0 || !j.measures() {
-					continue
-				}
-				before := sums[j.src]
-				sums[j.src] += j.total()
-				if before <= c.Free && sums[j.src] > c.Free {
-					report(*j.found(says("The files up to this job take %s; %s are free.", sums[j.src], c.Free), "size"))
-				}
-			}
-		}
-	},
 }
 
 var percentSize = &rule{

@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"path"
 	"slices"
 	"strings"
 
@@ -37,7 +36,7 @@ var unreadable = &rule{
 				report(*f)
 			}
 			for _, j := range file.Jobs {
-				if at, ok := blankWord(j); ok && inShell(file) {
+				if at, ok := blankWord(j); ok && file.Kind != script.Docker { // which may have blanks behind a backslash
 					f := foundAt(file, at.Line, at.Col,
 						"The backslash stands before a blank, not at the end of the line: fio takes the blank for a job file and stops.")
 					f.Fix = "Remove the blanks behind the backslash, or the backslash."
@@ -46,13 +45,6 @@ var unreadable = &rule{
 			}
 		}
 	},
-}
-
-// inShell says whether a shell reads the commands of a document: a Dockerfile may have blanks behind a
-// backslash, and Windows does not continue lines with one.
-func inShell(f *script.File) bool {
-	ext := strings.ToLower(path.Ext(f.Name))
-	return f.Kind != script.Docker && !slices.Contains(windowsEndings, ext)
 }
 
 // blankWord is the first word of a command that is made of blanks: a backslash that was to continue

@@ -76,6 +76,8 @@ func TestReprosOfTheThirdReview(t *testing.T) {
 		"Jenkinsfile": {"node {\n command = \"sudo fio " + synchronous + "\"\n sshCommand remote: remote, command: command\n}\n", "2 PL147 info"},
 		"x.go":        {"package main\nfunc main() { exec.Command(\"fio\", \"--name=a\").Run() }\n", "2 PL147 info"},
 		"x.ipynb":     {"{\"cells\":[{\"source\":[\"!fio --name=a --rw=read\\n\"]}]}\n", "1 PL147 info"},
+		"x.bat":       {"C:\\fio\\fio.exe --name=a --rw=read ^\r\n  --foo=1\r\n", "1 PL147 info"},
+		"y.bat":       {"echo done\n", ""},
 		"x.py":        {"import os\nos.system(\"fio " + synchronous + "\")\n", "2 PL147 info"},
 		"ambiguous.sh": {
 			"fio --filename=/tmp/x --rw=write --bs=64k --size=10g --ioengine=libaio --iodepth=64 -t group_reporting\n",

@@ -148,10 +148,6 @@ func TestLintGrowsInProportion(t *testing.T) {
 		"commands that nest": func(n int) {
 			judge("x.sh", "fio --name=a "+strings.Repeat("$(", n)+"x"+strings.Repeat(")", n)+"\n", script.Options{})
 		},
-		"cells of a notebook": func(n int) {
-			judge("x.ipynb", numbered(n, " \"source\": [\n \"!fio --name=a#\"\n ]\n"), script.Options{})
-		},
-		"lines of a batch file": func(n int) { judge("x.bat", "fio --name=a"+numbered(n, " ^\n --o#=1")+"\n", script.Options{}) },
 		"comments that silence": func(n int) {
 			judge("x.fio", numbered(n, "# plimsoll: disable=PL103 x\n[s#]\nrw=read\n"), script.Options{})
 		},

@@ -2,14 +2,11 @@ package script
 
 import (
 	"bytes"
-	"path"
-	"regexp"
-	"strings"
 	"unicode/utf16"
 )
 
-// Texts of other worlds: with a byte order mark, in UTF-16, for the shells of Windows, and notebooks.
-// They are turned into what the readers know, line by line, so that places stay those of the document.
+// unread are the endings of scripts that are not for a POSIX shell: batch files, PowerShell, notebooks.
+var unread = endings(`.bat .cmd .ps1 .ipynb`)
 
 const byteOrderMark = "\ufeff"
 
@@ -32,77 +29,4 @@ func decoded(text []byte) (plain, minds string, by Obstacle) {
 		return string(utf16.Decode(units)), "the file is UTF-16, which fio does not read", ""
 	}
 	return string(text), "", ""
-}
-
-var (
-	// windowsFio is fio with its folder as it is written on Windows: .\fio.exe, "C:\Program Files\fio\fio.exe".
-	windowsFio = regexp.MustCompile(`(?i)(?:"[^"\n]*\\fio(?:\.exe)?"|[\w:.\\%$-]*\\fio(?:\.exe)?|\bfio\.exe)(\s)`)
-	// callOperator is how PowerShell runs a program by its path.
-	callOperator = regexp.MustCompile(`^(\s*)&(\s)`)
-)
-
-// fromWindows gives lines of a batch file or of PowerShell the form of a POSIX shell: the folder and
-// ending of fio become blanks, and the mark that continues a line a backslash.
-func fromWindows(name string, lines []string) {
-	mark := ""
-	switch strings.ToLower(path.Ext(name)) {
-	case ".bat", ".cmd":
-		mark = "^"
-	case ".ps1":
-		mark = "`"
-	default:
-		return
-	}
-	for i, line := range lines {
-		line = callOperator.ReplaceAllString(line, "$1 $2")
-		line = windowsFio.ReplaceAllStringFunc(line, func(m string) string {
-			return strings.Repeat(" ", len(m)-len("fio")-1) + "fio" + m[len(m)-1:]
-		})
-		bare := strings.TrimRight(line, "\r")
-		if cut, ok := strings.CutSuffix(bare, mark); ok {
-			line = cut + `\` + line[len(bare):]
-		}
-		lines[i] = line
-	}
-}
-
-var (
-	// sourceLine is a line of a notebook's JSON with one line of a cell.
-	sourceLine = regexp.MustCompile(`^((?:.*"source"\s*:\s*\[)?\s*")((?:[^"\\]|\\.)*)"\s*(,|\]|\}|$)`)
-	cellMagic  = regexp.MustCompile(`^%%(?:bash|sh|shell|script\s+(?:ba)?sh)\b`)
-	// inJSON are the escapes of a string that commands hold.
-	inJSON = strings.NewReplacer(`\n`, "", `\"`, `"`, `\\`, `\`, `\t`, "\t", `\r`, "")
-)
-
-// fromNotebook leaves of a notebook's lines what a shell runs: lines that begin with ! and cells of
-// %%bash. All others become empty.
-func fromNotebook(lines []string) {
-	shell, goesOn := false, false
-	for i, line := range lines {
-		lines[i] = ""
-		m := sourceLine.FindStringSubmatch(line)
-		if m == nil {
-			if strings.Contains(line, "]") { // the cell ends
-				shell, goesOn = false, false
-			}
-			continue
-		}
-		if strings.Contains(m[1], `"source"`) {
-			shell, goesOn = false, false
-		}
-		code := inJSON.Replace(m[2])
-		pad := strings.Repeat(" ", len(m[1]))
-		switch rest, bang := strings.CutPrefix(strings.TrimLeft(code, " \t"), "!"); {
-		case cellMagic.MatchString(code):
-			shell = true
-			continue
-		case bang && !shell:
-			lines[i] = pad + strings.Repeat(" ", len(code)-len(rest)) + rest
-		case shell || goesOn:
-			lines[i] = pad + code
-		default:
-			continue
-		}
-		goesOn = strings.HasSuffix(code, `\`)
-	}
 }

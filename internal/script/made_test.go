@@ -20,16 +20,9 @@ func TestBuiltCommandsAndFilesAreRead(t *testing.T) {
 		"CMD of a Dockerfile":     {"Dockerfile", "FROM x\nCMD [\"fio\", \"--name=a\", \"--foo=1\"]\n", "foo"},
 		"a Makefile":              {"Makefile", "bench: all\n\tfio --name=a --rw=read \\\n\t  --foo=1\n", "foo"},
 		"a job file named .sh":    {"x.sh", "[global]\nioengine=libaio\n[a]\nrw=read\nfoo=1\n", "foo"},
-		"a batch file":            {"x.bat", "@echo off\r\nC:\\fio\\fio.exe --name=a --rw=read ^\r\n  --foo=1\r\n", "foo"},
-		"a batch file of DOS":     {"x.cmd", "fio --name=a --rw=read --foo=1\r\n", "foo"},
-		"PowerShell":              {"x.ps1", "& \"C:\\Program Files\\fio\\fio.exe\" --name=a --rw=read `\n  --foo=1\n", "foo"},
-		"PowerShell of UTF-16":    {"x.ps1", "\xff\xfe.\x00\\\x00f\x00i\x00o\x00 \x00-\x00-\x00n\x00a\x00m\x00e\x00=\x00a\x00 \x00-\x00-\x00f\x00o\x00o\x00=\x001\x00", "foo"},
 		"a script of Korn":        {"x.ksh", "#!/bin/ksh\nfio --name=a --rw=read --foo=1\n", "foo"},
 		"Org":                     {"x.org", "* T\n#+BEGIN_SRC sh\nfio --name=a --rw=read --foo=1\n#+END_SRC\n", "foo"},
 		"reStructuredText":        {"x.rst", "Run::\n\n    fio --name=a --rw=read --foo=1\n\n", "foo"},
-		"a line of a notebook":    {"x.ipynb", "{\"cells\": [{\n \"source\": [\n  \"x = 1\\n\",\n  \"!fio --name=a --rw=read \\\\\\n\",\n  \"  --foo=1\"\n ]}]}\n", "foo"},
-		"a cell of a notebook":    {"x.ipynb", "{\"cells\": [{\n \"source\": [\n  \"%%bash\\n\",\n  \"fio --name=\\\"a\\\" --foo=1\\n\"\n ]}]}\n", "foo"},
-		"a notebook's one line":   {"x.ipynb", "{\"cells\": [\n  {\"cell_type\": \"code\", \"source\": [\"!fio --name=a --foo=1\"]}]}\n", "foo"},
 		"RUN of a Dockerfile":     {"Dockerfile", "FROM x\nRUN apt install fio && \\\n  fio --name=a --foo=1\n", "foo"},
 	} {
 		f := Parse(c.file, []byte(c.text), Options{})
@@ -71,19 +64,15 @@ func FuzzDockerfile(f *testing.F) {
 	bounded.Fuzz(f, func(_ *testing.T, text string) { Parse("Dockerfile", []byte(text), Options{}) })
 }
 
-// FuzzForeign reads any bytes as a batch file, PowerShell and a notebook.
+// FuzzForeign reads any bytes as a job file.
 func FuzzForeign(f *testing.F) {
 	f.Add([]byte("\xff\xfea\x00"))
 	f.Add([]byte("\xfe\xff\x00a\x00"))
-	f.Add([]byte("& \".\\fio.exe\" --name=a `\n ^\n"))
-	f.Add([]byte("\"source\": [\"%%bash\\n\", \"!fio\"]"))
 	bounded.Fuzz(f, func(t *testing.T, text []byte) {
-		for _, name := range []string{"x.bat", "x.ps1", "x.ipynb", "x.fio"} {
-			f := Parse(name, text, Options{})
-			plain, _, _ := decoded(text)
-			if want := strings.Count(strings.TrimSuffix(plain, "\n"), "\n") + 1; len(f.lines) != want {
-				t.Fatalf("%s: %d lines become %d", name, want, len(f.lines))
-			}
+		f := Parse("x.fio", text, Options{})
+		plain, _, _ := decoded(text)
+		if want := strings.Count(strings.TrimSuffix(plain, "\n"), "\n") + 1; len(f.lines) != want {
+			t.Fatalf("%d lines become %d", want, len(f.lines))
 		}
 	})
 }

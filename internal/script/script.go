@@ -161,13 +161,12 @@ func Parse(name string, text []byte, opts Options) *File {
 	f := &File{Name: name, Env: map[string]string{}}
 	plain, minds, by := decoded(text)
 	f.lines = strings.Split(strings.TrimSuffix(strings.ToValidUTF8(plain, "\uFFFD"), "\n"), "\n")
-	fromWindows(name, f.lines)
-	if strings.EqualFold(path.Ext(name), ".ipynb") {
-		if len(f.lines) == 1 && seems.MatchString(plain) {
-			f.pass(1, "the notebook stands in one line: indent it (jq .)")
-			f.lines = []string{""}
+	if ext := strings.ToLower(path.Ext(name)); unread[ext] {
+		f.Kind = Other
+		if fioWord.MatchString(plain) {
+			f.pass(1, "scripts in "+ext+" are not read")
 		}
-		fromNotebook(f.lines)
+		return f
 	}
 	f.templated()
 	f.Kind = kindOf(name, f.lines)

@@ -28,15 +28,15 @@ import (
 )
 
 type lintOptions struct {
-	what                []string
-	format              string
-	fix, installed      bool
-	chunk, memory, free units.Bytes
-	disable, exclude    []string
-	version             string
-	severity, failOn    string
-	baseline, config    string
-	updateBaseline      bool
+	what             []string
+	format           string
+	fix, installed   bool
+	chunk, memory    units.Bytes
+	disable, exclude []string
+	version          string
+	severity, failOn string
+	baseline, config string
+	updateBaseline   bool
 }
 
 // never is the value of --fail-on that lets every finding pass.
@@ -71,8 +71,7 @@ file. The exit code is 3 when a finding is an error (--fail-on).`,
 	f := cmd.Flags()
 	form.AddFormat(cmd, &o.format, page.Formats())
 	form.Bind(f, "lint", "fix", &o.fix, "installed", &o.installed, "fio", &o.version, "baseline", &o.baseline,
-		"update-baseline", &o.updateBaseline, "chunk", &o.chunk, "memory", &o.memory,
-		"free", &o.free)
+		"update-baseline", &o.updateBaseline, "chunk", &o.chunk, "memory", &o.memory)
 	cmd.MarkFlagsMutuallyExclusive("installed", "fio")
 	form.AddChoice(cmd, &o.severity, "severity", "show findings of `LEVEL` and above", settings.Severities())
 	form.AddChoice(cmd, &o.failOn, "fail-on", "exit with 3 for findings of `LEVEL` and above", append(settings.Severities(), never))
@@ -97,7 +96,7 @@ type linting struct {
 }
 
 func runLint(ctx context.Context, env *form.Env, o lintOptions) error {
-	l := &linting{env: env, o: o, c: lint.Case{Chunk: o.chunk, Memory: o.memory, Free: o.free, Own: map[string]string{}}}
+	l := &linting{env: env, o: o, c: lint.Case{Chunk: o.chunk, Memory: o.memory, Own: map[string]string{}}}
 	if err := l.settings(ctx); err != nil {
 		return err
 	}
@@ -109,11 +108,6 @@ func runLint(ctx context.Context, env *form.Env, o lintOptions) error {
 		l.c.Scripts = append(l.c.Scripts, d.parse(l.parsing))
 	}
 	l.jobless()
-	if o.installed {
-		if err := l.ask(ctx); err != nil {
-			return err
-		}
-	}
 	l.judged = lint.Judge(lint.NewCase(l.c), l.codes...)
 	if o.fix {
 		if err := l.applyFixes(); err != nil {
@@ -202,24 +196,6 @@ func (l *linting) configured() error {
 	l.dir = filepath.Dir(name)
 	if l.set, err = settings.ReadConfig(name, body); err != nil {
 		return form.Usage(err)
-	}
-	return nil
-}
-
-// ask lets the installed fio read each job that is written out.
-func (l *linting) ask(ctx context.Context) error {
-	l.c.Asked = map[*fio.JobFile]fio.Asked{}
-	for _, f := range l.c.Scripts {
-		for _, j := range f.Jobs {
-			if j.Partial || len(j.Passed) > 0 || !running.Literal(j.File) || j.Command && l.c.Fio.Shortens(j.File) {
-				continue
-			}
-			a, err := running.ParseOnly(ctx, l.env.Machine, j.File)
-			if err != nil {
-				return err
-			}
-			l.c.Asked[j.File] = a
-		}
 	}
 	return nil
 }

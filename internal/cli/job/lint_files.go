@@ -12,7 +12,6 @@ import (
 
 	"plimsoll/internal/cli/form"
 	"plimsoll/internal/finding"
-	"plimsoll/internal/fio"
 	"plimsoll/internal/lint"
 	"plimsoll/internal/lint/settings"
 	"plimsoll/internal/script"
@@ -153,9 +152,9 @@ const fixPasses = 10
 // applyFixes writes certain repairs back, until there are none left, and lints again.
 func (l *linting) applyFixes() error {
 	after := slices.Clone(l.c.Scripts)
-	judge := func(asked map[*fio.JobFile]fio.Asked, scripts ...*script.File) lint.Judged {
+	judge := func(scripts ...*script.File) lint.Judged {
 		c := l.c
-		c.Scripts, c.Asked, c.Own = scripts, asked, nil
+		c.Scripts, c.Own = scripts, nil
 		return lint.Judge(lint.NewCase(c), l.codes...)
 	}
 	for i, d := range l.docs {
@@ -168,7 +167,7 @@ func (l *linting) applyFixes() error {
 		for range fixPasses {
 			l.docs[i].text = []byte(fixed)
 			after[i] = l.docs[i].parse(l.parsing)
-			again, more := lint.Fix(fixed, judge(nil, after[i]).Found)
+			again, more := lint.Fix(fixed, judge(after[i]).Found)
 			if more == 0 || again == fixed {
 				break
 			}
@@ -181,7 +180,7 @@ func (l *linting) applyFixes() error {
 		l.docs[i].text = []byte(fixed)
 		after[i] = l.docs[i].parse(l.parsing)
 	}
-	l.judged, l.c.Scripts = judge(l.c.Asked, after...), after
+	l.judged, l.c.Scripts = judge(after...), after
 	return nil
 }
 
