@@ -65,6 +65,7 @@ func TestReprosOfTheThirdReview(t *testing.T) {
 		"nojob.sh":  {"cat > /tmp/p.fio << EOF\n[global]\nrw=write\nsize=1m\nfilename=/mnt/x\nEOF\nfio /tmp/p.fio\n", "2 PL100 error"},
 		"tee.sh":    {"sudo tee /tmp/p.fio << EOF\n[global]\nrw=write\ngroup_reporting=1[nvme0]\nEOF\nfio /tmp/p.fio\n", "2 PL100 error"},
 		"two.sh":    {"cat > p.fio << E\n[global]\nrw=write\nsize=9g\nE\ncat >> p.fio << E\n[a]\nbs=4k\nE\nfio p.fio\n", ""},
+		"append.sh": {"cat > p.fio << E\n[global]\nrw=write\nsize=9g\nE\nfor d in $D; do echo [job-$d] >> p.fio; done\nfio p.fio\n", ""},
 		"part.sh":   {"cat > p.fio << E\n[global]\nrw=write\nsize=9g\nE\nfio p.fio job.fio\n", ""},
 		"global.fio": {
 			"[global]\nname=perf-seq-read\nrw=write\nfilename=/dev/nvme9n1\ndirect=1\n[nvme0]\nbs=4k\n", "3 PL154 info, 4 PL113 info",
