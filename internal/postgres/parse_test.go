@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -175,4 +176,14 @@ func FuzzParse(f *testing.F) {
 		own, waited := cpuTicks([]byte(text))
 		_ = own + waited
 	})
+}
+
+// A program that ends with 0 and says nothing is no "<nil>" (review of 2026-11-26, M1).
+func TestHowAServerEnded(t *testing.T) {
+	if got := ended(nil); strings.Contains(got, "nil") || !strings.Contains(got, "ended with 0") {
+		t.Error(got)
+	}
+	if got := ended(errors.New("exit status 1")); got != "exit status 1" {
+		t.Error(got)
+	}
 }

@@ -208,9 +208,17 @@ func (s *server) complaint() string {
 		}
 	}
 	if len(found) == 0 {
-		return fmt.Sprint(s.started.Err())
+		return ended(s.started.Err())
 	}
 	return text.Clean(strings.Join(found[max(0, len(found)-3):], "; "), 400)
+}
+
+// ended is how a program ended that printed no error.
+func ended(err error) string {
+	if err == nil {
+		return "the program ended with 0 and printed no error"
+	}
+	return err.Error()
 }
 
 func (s *server) connect(ctx context.Context, database string) (*pgx.Conn, error) {

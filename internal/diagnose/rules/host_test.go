@@ -74,6 +74,19 @@ func local(c *diagnose.Case) {
 
 func fstab(c *diagnose.Case) *host.Fstab { return &c.Host.Boot.Fstab[0] }
 
+// The boot parameter of Intel's driver does nothing on AMD (review of 2026-11-26, M5).
+func TestDeepStatesByVendor(t *testing.T) {
+	for cpu, intel := range map[string]bool{"AMD EPYC 9R14": false, "Intel(R) Xeon(R)": true} {
+		c := healthy()
+		c.Topology.Host.CPU = cpu
+		c.Host.CPU.Idle = append(c.Host.CPU.Idle, host.Idle{State: 2, Name: "C6", Latency: 133 * time.Microsecond, Enabled: 2})
+		found := Judge(c, nil)
+		if len(found) != 1 || found[0].Code != "PL306" || strings.Contains(found[0].Fix, "intel_idle") != intel {
+			t.Errorf("%s: %+v", cpu, found)
+		}
+	}
+}
+
 // TestHostRules changes one thing at a time of a healthy machine: want is every finding that must
 // come of it, as "CODE severity", and "" that it is a near miss. typed is the command that fixes
 // it.

@@ -251,3 +251,11 @@ func TestCommandsOfLimitsHoldWhatIsForeign(t *testing.T) {
 		t.Errorf("%d lines hold what was planted: the test tests nothing", with)
 	}
 }
+
+// Nothing to change does not say that every setting was judged: read-ahead of one path in both roles is not (M2).
+func TestNothingToChange(t *testing.T) {
+	d := plans.Changes(nil, nil)
+	if note, is := d.Blocks[0].(page.Note); !is || strings.Contains(note.Lines[0], "all settings") {
+		t.Errorf("%+v", d.Blocks)
+	}
+}

@@ -134,7 +134,7 @@ func Changes(all []tune.Change, data any) *page.Document {
 		lines.Lines = append(lines.Lines, fmt.Sprintf("%s: %s -> %s (%s)", c.At, text.Clean(c.Old, 0), c.Value, c.Code))
 	}
 	if len(all) == 0 {
-		lines.Lines = []string{"nothing to change: all settings are already as recommended"}
+		lines.Lines = []string{"nothing to change: what check recommends here is in force"}
 	}
 	rows := page.NewTable("", "at", "before", "after", "code")
 	for _, c := range all {
