@@ -269,13 +269,31 @@ func work(t *compare.Table, i int) page.Section {
 		rows.Rows = append(rows.Rows, lines(t, r, k)...)
 	}
 	s.Add(rows)
-	others := page.Note{}
+	others := page.Note{Lines: sustainedBy(t, r)}
 	for _, o := range r.Others {
 		others.Lines = append(others.Lines, otherText(t, o))
 	}
 	s.Add(others)
 	s.Add(page.Charts{See: "the table above", Draw: func() page.Drawing { return intervals(t, r) }})
 	return s
+}
+
+// sustainedBy names what limits the sustained figures of a row, once where it is the same for all.
+func sustainedBy(t *compare.Table, r *compare.Row) (lines []string) {
+	limits := map[string][]string{}
+	for k := range r.Cells {
+		if by := r.Cells[k].SustainedBy; by != "" {
+			limits[by] = append(limits[by], t.Sides[k].Name)
+		}
+	}
+	for _, by := range slices.Sorted(maps.Keys(limits)) {
+		line := "sustained is limited by " + by
+		if len(limits) > 1 {
+			line += ": " + strings.Join(limits[by], ", ")
+		}
+		lines = append(lines, line)
+	}
+	return lines
 }
 
 // lines is a row for a side's figure and one for each of its figures that are struck out.
@@ -307,9 +325,7 @@ func lines(t *compare.Table, r *compare.Row, k int) [][]page.Cell {
 		default:
 			change, verdict = "", "nothing to compare it with"
 		}
-		row := page.Cells(side, len(c.Rounds), figure, share, sustained, change, p, verdict)
-		row[4].Also = c.SustainedBy
-		all = append(all, row)
+		all = append(all, page.Cells(side, len(c.Rounds), figure, share, sustained, change, p, verdict))
 	}
 	for _, s := range c.Invalid {
 		row := page.Cells(side, fmt.Sprintf("round %d", s.Round), words.None, "", "", "", "", s.Why)
