@@ -31,6 +31,8 @@ type Expectations struct {
 // Expectation is one figure of one scenario.
 type Expectation struct {
 	Scenario string `yaml:"scenario"`
+	// Number is that of the scenario in its source, by which a document's headings call it: "Scenario 4: …".
+	Number int `yaml:"number"`
 	// Figure is iops, read.iops, write.iops, bw, read.bw, write.bw, or a latency: read.clat.mean,
 	// write.clat.p99, sync.p99.
 	Figure    string `yaml:"figure"`
@@ -213,7 +215,8 @@ func AgainstTable(now *bundle.Bundle, e *Expectations) *Against {
 			Expected: stats.Estimate{Center: value, Lo: value * (1 - share), Hi: value * (1 + share)},
 		}
 		at := slices.IndexFunc(groups, func(g []Sample) bool {
-			return g[0].Scenario.Name == x.Scenario || fmt.Sprint(g[0].Scenario.ID) == x.Scenario
+			return g[0].Scenario.Name == x.Scenario || fmt.Sprint(g[0].Scenario.ID) == x.Scenario ||
+				x.Number > 0 && strings.HasPrefix(g[0].Scenario.Name, fmt.Sprintf("Scenario-%d-", x.Number))
 		})
 		if at < 0 {
 			j.unfit, j.Why = unfitMissing, "not measured in this run"
