@@ -49,6 +49,9 @@ type Plan struct {
 	// Gate is waited for when a scenario is ready to start, so that several machines start at one
 	// instant; nil for at once.
 	Gate func(context.Context, suite.Scenario) error
+	// StartAt is when the first scenario starts, by this host's clock, and what the others count from;
+	// zero for at once.
+	StartAt time.Time
 	// Resumable leaves a mark of the run in its places until it is finished, so that plimsoll run
 	// --resume knows them again.
 	Resumable bool
@@ -82,6 +85,7 @@ func Run(ctx context.Context, m *sys.Machine, p Plan, emit func(Event)) (*bundle
 		Ceilings: r.ceilings,
 		Policy:   p.Policy,
 		Lint:     p.Lint,
+		Clock:    r.clock(),
 	})
 	if err != nil {
 		return nil, permit.WriteError(p.Out, err)
@@ -178,6 +182,7 @@ type runner struct {
 	measured   int     // scenarios so far, which those of an earlier session are not
 	onServer   Measure // nil while no database runs
 	stopServer func() error
+	begins     time.Time  // when the next scenario starts, of a plan with StartAt
 	alive      *sys.Alive // what the last fio left and could not be killed; nil for nothing
 }
 

@@ -125,6 +125,9 @@ func (r *runner) runFio(
 		return err
 	}
 	defer raw.Close() //nolint:errcheck // Sync below reports what was not written
+	if err := r.agreed(ctx, s); err != nil {
+		return err
+	}
 	if r.plan.Gate != nil {
 		if err := r.plan.Gate(ctx, s); err != nil {
 			return err

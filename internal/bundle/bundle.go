@@ -41,6 +41,8 @@ type Run struct {
 	// Touches are what pairs of reads said before the run of blocks that are not loaded from a
 	// snapshot yet; nil where that was not tried.
 	Touches []diagnose.Touch `json:"touches,omitempty"`
+	// Clock is how far the host's wall clock may have been off when a run of a fleet job began; nil for others.
+	Clock *FleetClock `json:"clock,omitempty"`
 	// Rounds is how often the scenarios are measured; nil for once.
 	Rounds *RoundPlan `json:"rounds,omitempty"`
 	// Policy is what was not to count, and what was to fail, when the run was made.

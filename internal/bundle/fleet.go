@@ -198,7 +198,7 @@ func OpenFleet(dir string) (*Fleet, error) {
 			FleetSchema)
 	}
 	if f.State == Finished && exists(filepath.Join(dir, sums)) {
-		f.distrust(damage(dir, "", []string{fleetFile}))
+		f.distrust(damage(dir, "", largest, fleetFile))
 	}
 	return &f, nil
 }

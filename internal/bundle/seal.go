@@ -89,7 +89,7 @@ func parseSums(data []byte) (map[string]string, error) {
 
 // damage is what is wrong with the files of a directory of the bundle: missing, changed, not to be
 // read, or, of those that it consists of, not named by its checksums.
-func damage(bundle, dir string, files []string) (found []string) {
+func damage(bundle, dir string, limit int64, files ...string) (found []string) {
 	at := func(name string) string { return filepath.Join(dir, name) }
 	data, err := sys.ReadFile(filepath.Join(bundle, at(sums)), sys.ConfigLimit)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -103,7 +103,7 @@ func damage(bundle, dir string, files []string) (found []string) {
 		return []string{at(sums) + " cannot be read"}
 	}
 	for name, sum := range want {
-		got, err := sumOf(filepath.Join(bundle, at(name)), largest)
+		got, err := sumOf(filepath.Join(bundle, at(name)), limit)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			found = append(found, at(name)+" is missing")
@@ -142,7 +142,7 @@ func (b *Bundle) inspect(sealed bool) {
 	for _, s := range b.Scenarios {
 		dirs := s.dirs()
 		for _, dir := range dirs {
-			b.Damaged = append(b.Damaged, damage(b.Dir, dir, []string{"result.json"})...)
+			b.Damaged = append(b.Damaged, damage(b.Dir, dir, largest, "result.json")...)
 			if len(s.Rounds) == 0 { // the checksums of rounds hold by themselves: older runs do not name them
 				files = append(files, filepath.Join(dir, sums))
 			}
@@ -152,8 +152,34 @@ func (b *Bundle) inspect(sealed bool) {
 		}
 	}
 	if sealed {
-		b.Damaged = append(b.Damaged, damage(b.Dir, "", files)...)
+		b.Damaged = append(b.Damaged, damage(b.Dir, "", largest, files...)...)
 	}
+}
+
+// Inspect makes a run invalid, of which only run.json was read, where its files are damaged as far as a look at
+// the small ones shows.
+func (r *Run) Inspect(dir string) {
+	if r.State != Finished {
+		return
+	}
+	const small = 1 << 20
+	found := damage(dir, "", small, "run.json", "findings.json")
+	for _, below := range []string{"*", "*/*"} {
+		all, _ := filepath.Glob(filepath.Join(dir, below, sums)) // the pattern is a good one
+		for _, file := range all {
+			found = append(found, damage(filepath.Dir(file), "", small, "result.json")...)
+		}
+	}
+	if len(found) > 0 {
+		r.Verdict = verdict.Invalid
+	}
+}
+
+// Same says that another directory holds this very run, and not one of the same second and name of another host.
+func (b *Bundle) Same(o *Bundle) bool {
+	r, n := &b.Run, &o.Run
+	return r.ID == n.ID && r.Created.Equal(n.Created) && r.Finished.Equal(n.Finished) &&
+		r.Topology.Host.Name == n.Topology.Host.Name
 }
 
 // judgeDamage makes a damaged run invalid: what is missing might have failed.
@@ -167,6 +193,9 @@ func (b *Bundle) judgeDamage() {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	b.Run.Verdict = verdict.Invalid
+	for i := range b.Scenarios {
+		b.Scenarios[i].Verdict = verdict.Invalid
+	}
 	b.Run.Reasons = append([]string{text + "."}, b.Run.Reasons...)
 	b.Run.Reasons = b.Run.Reasons[:min(len(b.Run.Reasons), 3)]
 }

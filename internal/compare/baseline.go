@@ -87,6 +87,11 @@ func AgainstRuns(now *bundle.Bundle, earlier []*bundle.Bundle, last int) *Agains
 			b.Run.Policy.SharedHost != "" // the others' load is in its figures
 	})
 	a.Rows = append(a.Rows, vanished(now, earlier)...)
+	for i, b := range earlier {
+		if sentence := copyOf(b, earlier[:i]); sentence != "" {
+			a.Rows = append(a.Rows, absent("the runs before", sentence))
+		}
+	}
 	series, notes := History(earlier, Filter{})
 	a.Notes = notes
 	for _, rounds := range byScenario(samplesOf(now)) {

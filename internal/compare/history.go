@@ -69,6 +69,8 @@ type Series struct {
 	Points []Point `json:"points"`
 	// Changes are the steps and drifts of all of its runs, oldest first.
 	Changes []Lasting `json:"changes,omitempty"`
+	// Expected is what the last run should have been by those before it.
+	Expected stats.Expected `json:"-"`
 }
 
 // followAll finds the changes of all series, and leaves the last points of each; all for 0.
@@ -76,7 +78,7 @@ func followAll(all []Series, last int) []Series {
 	for i := range all {
 		s := &all[i]
 		if points := s.usable(); len(points) > 0 {
-			_, _, s.Changes, _ = follow(points, s.Figure, levelOf, 1, leastFloor) // usable are above 0
+			s.Expected, _, s.Changes, _ = follow(points, s.Figure, levelOf, 1, leastFloor) // usable are above 0
 		}
 		if last > 0 {
 			s.Points = s.Points[max(0, len(s.Points)-last):]
@@ -101,7 +103,11 @@ func History(runs []*bundle.Bundle, f Filter) (all []Series, notes []string) {
 	runs = slices.Clone(runs)
 	slices.SortStableFunc(runs, func(a, b *bundle.Bundle) int { return a.Run.Created.Compare(b.Run.Created) })
 	at := map[Key]int{}
-	for _, b := range runs {
+	for i, b := range runs {
+		if sentence := copyOf(b, runs[:i]); sentence != "" {
+			notes = append(notes, sentence)
+			continue
+		}
 		if why := clockJumped(b); why != "" {
 			notes = append(notes, fmt.Sprintf("%s is left out: %s", b.Run.ID, why))
 			continue

@@ -48,13 +48,17 @@ func Load(words []string, s Source) (*Loaded, error) {
 	l := &Loaded{}
 	within := false
 	if s.By != "" {
-		return l, l.group(words, s)
+		err := l.group(words, s)
+		l.countOnce()
+		return l, err
 	}
 	for _, w := range words {
 		if ab, found, err := ReadAB(w); err != nil {
 			return nil, err
 		} else if found && len(words) == 1 {
-			return l, errors.Join(l.loadAB(w, ab), l.choose(s.Pick))
+			err := errors.Join(l.loadAB(w, ab), l.choose(s.Pick))
+			l.countOnce()
+			return l, err
 		}
 		runs, name, err := l.runs(w, s)
 		if err != nil {
@@ -82,11 +86,42 @@ func Load(words []string, s Source) (*Loaded, error) {
 	if err := l.bounded(); err != nil {
 		return nil, err
 	}
+	l.countOnce()
 	if l.Base == "" {
 		l.nameSources()
 		l.tellApart()
 	}
 	return l, nil
+}
+
+// countOnce takes a run that lies in two places out of the second: its rounds are no further ones of a side.
+func (l *Loaded) countOnce() {
+	for i := range l.Sides {
+		var seen []*bundle.Bundle
+		s := &l.Sides[i]
+		s.Samples = slices.DeleteFunc(s.Samples, func(x Sample) bool {
+			sentence := copyOf(x.Run, seen)
+			if sentence == "" {
+				if !slices.Contains(seen, x.Run) {
+					seen = append(seen, x.Run)
+				}
+				return false
+			}
+			if !slices.Contains(l.Missing, sentence) {
+				l.Missing, l.Notes = append(l.Missing, sentence), append(l.Notes, sentence)
+			}
+			return true
+		})
+	}
+}
+
+// copyOf says that a run is one of those that were seen, in another directory; empty where it is none.
+func copyOf(b *bundle.Bundle, seen []*bundle.Bundle) string {
+	i := slices.IndexFunc(seen, func(o *bundle.Bundle) bool { return o != b && o.Same(b) })
+	if i < 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s and %s are one run, which counts once: remove the copy", seen[i].Dir, b.Dir)
 }
 
 func (l *Loaded) bounded() error {

@@ -36,6 +36,7 @@ type host struct {
 	waits   bool          // for waiting, the scenario that is ready to start
 	waiting int
 	done    int  // scenarios that ended
+	tried   bool // it is, or was, connected to
 	planned bool // it has the plan
 	ended   bool // the run has
 	copied  bool // plimsoll was, or is being, copied there; binary is where to

@@ -21,8 +21,10 @@ type Import struct {
 	Dirs []string // bundles, or directories that hold them
 	Out  string   // where the fleet run goes
 	Tool string
-	// ClockError is how far the wall clocks of the hosts may be apart: nothing in a bundle tells.
+	// ClockError is how far the wall clocks of the hosts may be off, of runs that do not say it, and of all
+	// where it is Stated.
 	ClockError time.Duration
+	Stated     bool
 	Shared     Shared
 	Disabled   finding.Disabled
 	Now        time.Time
@@ -65,6 +67,9 @@ func (o Import) Run() (*sys.Dir, *bundle.Fleet, error) {
 		h := hostOf(src)
 		h.Dir = hostDir(src.host)
 		h.Clock = bundle.FleetClock{Error: o.ClockError, Source: "wall clock of the host, error as stated"}
+		if kept := src.bundle.Run.Clock; kept != nil && !o.Stated {
+			h.Clock = *kept
+		}
 		if err := copyBundle(dir.Path(h.Dir), dirs[i]); err != nil {
 			return dir, nil, err
 		}
@@ -116,7 +121,7 @@ func open(dirs []string) ([]source, error) {
 		if err != nil {
 			return nil, err
 		}
-		if i := slices.IndexFunc(all, func(s source) bool { return s.bundle.Run.ID == b.Run.ID && s.sameRun(b) }); i >= 0 {
+		if i := slices.IndexFunc(all, func(s source) bool { return s.bundle.Same(b) }); i >= 0 {
 			return nil, fmt.Errorf("%s and %s are one run (%s): name it once", all[i].bundle.Dir, dir, text.Quote(b.Run.ID))
 		}
 		name := text.Clean(b.Run.Topology.Host.Name, 64)
@@ -133,12 +138,6 @@ func open(dirs []string) ([]source, error) {
 			text.List(dirs))
 	}
 	return all, nil
-}
-
-// sameRun says that a bundle of the same ID is this run and not another host's of the same second and name.
-func (s source) sameRun(b *bundle.Bundle) bool {
-	r, o := &s.bundle.Run, &b.Run
-	return r.Created.Equal(o.Created) && r.Finished.Equal(o.Finished) && r.Topology.Host.Name == o.Topology.Host.Name
 }
 
 // started is the beginning of the first scenario of all.

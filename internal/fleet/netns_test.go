@@ -290,7 +290,7 @@ func TestFleetOverSSH(t *testing.T) {
 	}
 	if os.Getenv("PLIMSOLL_FLEET") == "all" {
 		tests["stopped fio"], tests["silent coordinator"], tests["slow link"], tests["each alone"] = stoppedFio, silentCoordinator, slowLink, eachAlone
-		tests["killed early"] = killedEarly
+		tests["killed early"], tests["ansible"] = killedEarly, jobOfAnsible
 	} else {
 		t.Log("make fleet-test has more: stopped fio, a silent coordinator, a slow link, each host alone, connections killed early")
 	}
@@ -299,6 +299,53 @@ func TestFleetOverSSH(t *testing.T) {
 			t.Parallel()
 			test(t, n)
 		})
+	}
+}
+
+// A playbook of fleet job makes one run of hosts that nobody gave a pipe to: they begin at one instant, say what is known
+// of their clocks, and their runs are sealed.
+func jobOfAnsible(t *testing.T, n *network) {
+	if _, err := exec.LookPath("ansible-playbook"); err != nil {
+		t.Skip("SKIPPED: ansible-playbook is not installed: pip install ansible-core")
+	}
+	x := n.trial(t, "ansible", 8)
+	inventory := ""
+	for i := 1; i <= hostCount; i++ {
+		inventory += fmt.Sprintf("fh%d ansible_remote_tmp=%s\n", i, x.host(i, "tmp"))
+	}
+	x.write(t, "ansible/inventory", inventory)
+	x.write(t, "ansible/ansible.cfg", "[ssh_connection]\nssh_args = -F "+n.dir+"/ssh_config\n[defaults]\nforks = 3\nlocal_tmp = "+x.at+"/tmp\n")
+	play, err := exec.Command(n.binary, "fleet", "job", x.host(1, "read.fio"), "--engine", "ansible", "--data", x.host(1, "data"), "--start-in", "25s").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Each host has its own directory here, and plimsoll is not on the path of a login by ssh.
+	text := strings.ReplaceAll(string(play), x.host(1), x.at+"/{{ inventory_hostname }}")
+	x.write(t, "ansible/play.yaml", strings.Replace(text, "[plimsoll, ", "["+n.binary+", ", 1))
+	begun := time.Now()
+	cmd := exec.Command("ip", "netns", "exec", n.space(0), "ansible-playbook", "-i", "inventory", "play.yaml")
+	cmd.Dir, cmd.Env = x.at, append(os.Environ(), "ANSIBLE_CONFIG="+x.at+"/ansible.cfg")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	out, err := exec.Command("sh", "-c", "cd "+x.at+" && "+n.binary+" fleet import collected/fh* --clock-error 1ms").CombinedOutput()
+	if code := 0; err != nil && strings.Contains(err.Error(), "exit status 1") {
+		t.Fatalf("%d %v\n%s", code, err, out)
+	}
+	dirs, _ := filepath.Glob(filepath.Join(x.at, "runs", "*-import"))
+	if len(dirs) != 1 {
+		t.Fatalf("%q\n%s", dirs, out)
+	}
+	f, err := bundle.OpenFleet(dirs[0])
+	if err != nil || len(f.Hosts) != hostCount || len(f.Scenarios) != 1 {
+		t.Fatalf("%v %+v", err, f)
+	}
+	t.Logf("%s after the play began; common window %.1f %% of what was planned; merged:\n%s", f.Scenarios[0].At.Sub(begun), 100*f.Scenarios[0].Common.Share, out)
+	if f.Scenarios[0].Common.Share < 0.8 || f.Scenarios[0].Total.IOPS < 450 {
+		t.Errorf("%+v", f.Scenarios[0].Common)
+	}
+	if left, _ := filepath.Glob(os.TempDir() + "/plimsoll-*/runs"); len(left) > 0 {
+		t.Errorf("left: %q", left)
 	}
 }
 

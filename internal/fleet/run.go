@@ -29,6 +29,7 @@ type Run struct {
 	Order  string   // together, alone, both
 	Finish bool     // members finish when the coordinator is gone
 	Lose   int      // hosts that may be lost
+	AtOnce int      // hosts that are connected to at a time; 0 for all
 	// Patience is how long a host may make no progress until it is ready; 0 for the usual time.
 	Patience time.Duration
 	// OnShared says that the paths are storage which all hosts see.
@@ -198,20 +199,12 @@ func (c *coordinator) serve(ctx context.Context) error {
 		c.limits.prepare = cmp.Or(c.Patience, c.limits.prepare)
 	}
 	lasting := context.WithoutCancel(ctx) // a Ctrl-C must not cut the connections: members are asked to stop
-	for _, h := range c.hosts {
-		if c.Copy == "always" {
-			h.copied = true
-			go c.copyTo(lasting, h)
-			h.heard = time.Now()
-		} else {
-			h.connect(lasting, c.events)
-		}
-	}
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	cancelled, pinged := ctx.Done(), time.Now()
 	var deadline <-chan time.Time
 	for slices.ContainsFunc(c.hosts, func(h *host) bool { return !h.closed }) {
+		c.begin(lasting)
 		select {
 		case e := <-c.events:
 			c.handle(lasting, e)
@@ -238,6 +231,25 @@ func (c *coordinator) serve(ctx context.Context) error {
 	return c.save()
 }
 
+// begin connects to hosts, to as many at a time as are allowed.
+func (c *coordinator) begin(ctx context.Context) {
+	connecting := 0
+	for _, h := range c.hosts {
+		switch {
+		case h.closed || h.planned || c.AtOnce > 0 && connecting == c.AtOnce:
+			continue
+		case h.tried:
+		case c.Copy == "always":
+			h.tried, h.copied, h.heard = true, true, time.Now()
+			go c.copyTo(ctx, h)
+		default:
+			h.tried = true
+			h.connect(ctx, c.events)
+		}
+		connecting++
+	}
+}
+
 func (c *coordinator) pingAll() {
 	for _, h := range c.hosts {
 		if len(h.clocks) >= keptClocks {
@@ -249,6 +261,9 @@ func (c *coordinator) pingAll() {
 // silence gives hosts up that do not answer.
 func (c *coordinator) silence() {
 	for _, h := range c.hosts {
+		if !h.tried {
+			continue
+		}
 		limit, during := c.limits.silence, h.phase
 		if h.hello.Plimsoll == 0 {
 			limit, during = c.limits.hello, "connecting"

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -67,8 +68,8 @@ AccountingStorageType=accounting_storage/none
 PlugStackConfig=/dev/null
 ReturnToService=2
 MpiDefault=none
-NodeName=%[1]s NodeAddr=127.0.0.1 CPUs=1 State=UNKNOWN
-PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
+NodeName=%[1]s NodeAddr=127.0.0.1 CPUs=2 State=UNKNOWN
+PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=FORCE:2
 `, host, dir))
 	t.Setenv("SLURM_CONF", config)
 	var logs bytes.Buffer
@@ -111,6 +112,40 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 	}
 	f, err := bundle.OpenFleet(dirs[0])
 	if err != nil || f.Hosts[0].State != bundle.HostDone || f.Via != "srun" || len(f.Scenarios) != 1 || f.Scenarios[0].Total.IOPS < 150 {
+		t.Errorf("%v %+v", err, f)
+	}
+
+	// Nobody gives a pipe to the members of an array: they begin together, and their runs are merged.
+	script, err := exec.Command(binary, "fleet", "job", job, "--engine", "slurm", "--members", "2", "--start-in", "15s",
+		"--data", filepath.Join(dir, "data$SLURM_ARRAY_TASK_ID")).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Replace(string(script), "exec plimsoll", "exec "+binary, 1)
+	text = strings.Replace(text, "'--data="+dir+"/data$SLURM_ARRAY_TASK_ID'", "--data="+dir+"/data$SLURM_ARRAY_TASK_ID", 1)
+	for _, sub := range []string{"data1", "data2"} {
+		if err := os.Mkdir(filepath.Join(dir, sub), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	batch := exec.Command("sbatch", "--wait", "--parsable", put("job.sh", []byte(text)))
+	batch.Dir = dir
+	id, err := batch.CombinedOutput()
+	if code := batch.ProcessState.ExitCode(); err != nil && code != 3 && code != 4 {
+		t.Fatalf("%v\n%s", err, id)
+	}
+	number, _, _ := strings.Cut(strings.TrimSpace(string(id)), "\n")
+	merge := exec.Command("sh", "-c", binary+" fleet import plimsoll-"+number+"/* --clock-error 1ms --out merged")
+	merge.Dir = dir
+	if out, err := merge.CombinedOutput(); err != nil {
+		t.Logf("%v\n%s", err, out)
+	}
+	dirs, _ = filepath.Glob(filepath.Join(dir, "merged", "*-import"))
+	if len(dirs) != 1 {
+		t.Fatalf("%q", dirs)
+	}
+	f, err = bundle.OpenFleet(dirs[0])
+	if err != nil || len(f.Hosts) != 2 || len(f.Scenarios) != 1 || f.Scenarios[0].Common.Share < 0.8 || f.Scenarios[0].Total.IOPS < 300 {
 		t.Errorf("%v %+v", err, f)
 	}
 }

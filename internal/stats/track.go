@@ -11,16 +11,24 @@ import (
 const LeastBaseline = 5
 
 // The chances of a false alarm, one side: for one run beyond what was expected, and for one of the many
-// places at which a lasting change is looked for. Together they make about one in 100 series of 30
+// places at which a lasting change is looked for. Together they make less than one in 100 series of 30
 // runs of which none changed (docs/evidence/compare.md).
 const (
-	beyondBy = 0.0005
-	stepBy   = 0.000005
-	driftBy  = 0.00002
+	beyondBy = 0.0004
+	stepBy   = 0.00003
+	driftBy  = 0.0002
 )
 
-// leastSure is below all quantiles of Student's distribution that decide about a lasting change.
-const leastSure = 4
+// What noise that depends on the value before reaches by itself is no change: a step must be more than this
+// chance of one run, and a drift in all as many of its standard deviations, of as many runs.
+const (
+	farBy     = 0.001
+	farDrift  = 6
+	driftFrom = 10
+)
+
+// mostSearched bounds the work of looking for a lasting change.
+const mostSearched = 60
 
 // settledAfter is how many runs that are better make a level that the next are held to.
 const settledAfter = 5
@@ -49,11 +57,13 @@ type Shift struct {
 // be by those before it. Runs that are worse, one or many, are no part of what is expected of later ones,
 // until one of them is accepted; a level that is better becomes the expected one after five runs.
 //
-// A run is worse when it lies outside the prediction interval: the median of the last good runs,
-// and the spread of all runs around the levels that they had. A change too small for one run to show is
-// looked for in all of the good ones, at each place, as a step and as a drift (least squares on
-// logarithms; the noise's lag-1 autocorrelation, of the residuals, widens the error). The better
-// of the two that is certain splits the series there. It stands until runs return to the old level.
+// A run is worse when it lies outside the prediction interval around the median of the last good runs, and
+// outside that of the run before it; the spread is that of all runs around the levels that they had. A change too small for one run to show is
+// looked for in all of the good ones, at each place, as a step and as a drift. The better of the two that is
+// certain splits the series there. It stands until runs return to the old level.
+//
+// Runs may depend on those before them, and how much is not known of a few. All answers are therefore a
+// mean over several lag-1 autocorrelations, each weighted by how well the series agrees with it.
 type Track struct {
 	last  int  // how many good runs make the level
 	lower bool // less is better
@@ -61,8 +71,7 @@ type Track struct {
 	good  []int
 	away  []int // since a change, none while runs are as expected
 	drift bool
-	// squares and degrees are of levels that the series had earlier.
-	squares, degrees float64
+	was   scatter // of levels that the series had earlier
 }
 
 // NewTrack follows figures of which the last that are good make the level; lower ones are better
@@ -76,12 +85,7 @@ func (t *Track) Accept() {
 }
 
 // settle keeps how much runs of a level that is left differed.
-func (t *Track) settle(level []int) {
-	if len(level) > 1 {
-		t.squares += variance(t.of(level)) * float64(len(level)-1)
-		t.degrees += float64(len(level) - 1)
-	}
-}
+func (t *Track) settle(level []int) { t.was.add(t.fit(level, 0, flat), len(level), 1) }
 
 func (t *Track) of(at []int) []float64 {
 	xs := make([]float64, len(at))
@@ -91,23 +95,17 @@ func (t *Track) of(at []int) []float64 {
 	return xs
 }
 
-// spread is the standard deviation within levels, and its degrees of freedom.
-func (t *Track) spread() (sd, df float64) {
-	squares, df := t.squares, t.degrees
+// noise is how runs differ within levels.
+func (t *Track) noise() scatter {
+	n := t.was
 	if t.drift {
-		f := fitShape(t.of(slices.Concat(t.good, t.away)), len(t.good), true)
-		squares, df = squares+f.squares, df+float64(len(t.good)+len(t.away)-2)
-	} else {
-		for _, level := range [][]int{t.good, t.away} {
-			if n := float64(len(level) - 1); n > 0 {
-				squares, df = squares+variance(t.of(level))*n, df+n
-			}
-		}
+		all := slices.Concat(t.good, t.away)
+		n.add(t.fit(all, len(t.good), ramp), len(all), 2)
+		return n
 	}
-	if df == 0 {
-		return 0, 0
-	}
-	return math.Sqrt(squares / df), df
+	n.add(t.fit(t.good, 0, flat), len(t.good), 1)
+	n.add(t.fit(t.away, 0, flat), len(t.away), 1)
+	return n
 }
 
 // level is the median of the last of some runs, and the variance of that median in those of one run.
@@ -119,26 +117,31 @@ func (t *Track) level(of []int) (center, variance float64) {
 // expect is what the next value should be. Where it is of fewer rounds than those before it, its variance
 // is taken to be as many times larger, as if all of it were between rounds; the interval reaches at
 // least floor to either side: runs that agree by chance make no alarm.
-func (t *Track) expect(fewer, floor float64) Expected {
+func (t *Track) expect(at int, fewer, floor float64) Expected {
 	e := Expected{LeastSeen: math.Inf(1), Level: Estimate{N: min(t.last, len(t.good))}}
-	sd, df := t.spread()
+	n := t.noise()
 	if len(t.good) > 0 {
 		m, _ := t.level(t.good)
 		e.Level.Center = t.figure(m)
 		e.Level.Lo, e.Level.Hi = e.Level.Center, e.Level.Center
 	}
-	if df < LeastBaseline-1 || len(t.good) == 0 {
+	if n.df < LeastBaseline-1 || len(t.good) == 0 {
 		e.TooFew = fmt.Sprintf("too few runs to judge (%d of %d)", len(t.good), LeastBaseline)
 		return e
 	}
 	m, v := t.level(t.good)
-	se := sd * math.Sqrt(v+max(1, fewer))
-	half := max(tQuantile(1-beyondBy, df)*se, math.Log1p(floor))
-	e.Level.Lo, e.Level.Hi = t.figure(m-half), t.figure(m+half)
+	nearest := t.good[len(t.good)-1]
+	next, se := n.blend(func(i int, rho, sd float64) (float64, float64) {
+		r := math.Pow(rho, float64(at-nearest))
+		return m + r*(t.xs[nearest]-m), sd * math.Sqrt((1-r*r)*max(1, fewer)+square(1-r)*v*memoryOf(rho))
+	})
+	half := max(tQuantile(1-beyondBy, n.df)*se, math.Log1p(floor))
+	plain := tQuantile(1-beyondBy, n.df) * n.sd() * math.Sqrt(v+max(1, fewer))
+	e.Level.Lo, e.Level.Hi = t.figure(min(next-half, m-plain)), t.figure(max(next+half, m+plain))
 	if t.lower {
 		e.Level.Lo, e.Level.Hi = e.Level.Hi, e.Level.Lo
 	}
-	e.LeastSeen = math.Abs(math.Expm1(-(half + tQuantile(power, df)*se)))
+	e.LeastSeen = math.Abs(math.Expm1(-(max(half, plain) + tQuantile(power, n.df)*se)))
 	return e
 }
 
@@ -162,7 +165,7 @@ func (t *Track) Next(x, fewer, floor float64) (e Expected, side int, s *Shift, e
 	}
 	i := len(t.xs)
 	t.xs = append(t.xs, logs[0])
-	e = t.expect(fewer, floor)
+	e = t.expect(i, fewer, floor)
 	switch {
 	case e.TooFew != "":
 		t.good = append(t.good, i)
@@ -184,7 +187,7 @@ func (t *Track) Next(x, fewer, floor float64) (e Expected, side int, s *Shift, e
 	if len(t.away) == 0 {
 		return e, 0, nil, nil
 	}
-	if e = t.expect(fewer, floor); e.TooFew != "" {
+	if e = t.expect(i, fewer, floor); e.TooFew != "" {
 		return e, 0, nil, nil
 	}
 	s, side = t.shift(), 1
@@ -209,7 +212,8 @@ func (t *Track) stays(i int) bool {
 	if is < was {
 		short = -short
 	}
-	sd, df := t.spread()
+	n := t.noise()
+	sd, df := n.sd(), n.df
 	switch {
 	case 2*short <= math.Abs(is-was):
 		return true
@@ -231,7 +235,7 @@ func (t *Track) back() {
 	if all, _ := t.level(t.away); math.Abs(is-was) > math.Abs(all-was) {
 		return
 	}
-	if sd, df := t.spread(); math.Abs(is-was) <= tQuantile(1-stepBy, df)*sd*math.Sqrt(v+w) {
+	if n := t.noise(); math.Abs(is-was) <= tQuantile(1-stepBy, n.df)*n.sd()*math.Sqrt(v+w) {
 		t.good, t.away, t.drift = append(t.good, t.away[at:]...), nil, false
 	}
 }
@@ -249,10 +253,10 @@ func (t *Track) clean() {
 		rest, off := near[:n-far], t.xs[near[n-far]]
 		xs := t.of(rest)
 		left := float64(len(rest))
-		df := t.degrees + left - 1
-		sd := math.Sqrt((t.squares + variance(xs)*(left-1)) / df)
+		df := t.was.df + left - 1
+		sd := math.Sqrt((t.was.squares[0] + variance(xs)*(left-1)) / df)
 		sure := math.Abs(off-mean(xs)) / (sd * math.Sqrt(1+1/left))
-		if math.Abs(off-mean(xs)) > math.Log1p(0.03) && sure > leastSure && sure > tQuantile(1-stepBy, df) {
+		if math.Abs(off-mean(xs)) > math.Log1p(0.03) && sure > tQuantile(1-stepBy, df) {
 			slices.Sort(rest)
 			t.good = rest
 			return
@@ -280,95 +284,57 @@ const (
 
 // search finds the most certain lasting change of some runs, as the place of its first.
 func (t *Track) search(of []int) (at int, drift, ok bool) {
-	xs := t.of(of)
-	n, most := len(xs), 1.0
-	df := float64(n-2) + t.degrees
+	skipped := max(0, len(of)-mostSearched)
+	of = of[skipped:]
+	n, most := len(of), 1.0
+	df := float64(n-2) + t.was.df
 	if n <= LeastBaseline {
 		return 0, false, false
 	}
-	var limits map[bool]float64
+	limits := [...]float64{step: tQuantile(1-stepBy, df), ramp: tQuantile(1-driftBy, df)}
+	far := [...]float64{step: tQuantile(1-farBy, df), ramp: farDrift}
 	for k := range n {
-		for _, ramp := range []bool{false, true} {
-			if k < beforeStep && !ramp || n-k < sinceStep || ramp && n-k < sinceDrift {
+		for _, change := range []change{step, ramp} {
+			if k < beforeStep && change == step || n-k < sinceStep || change == ramp && (n-k < sinceDrift || n < driftFrom) {
 				continue
 			}
-			f := fitShape(xs, k, ramp)
-			sd := math.Sqrt((f.squares + t.squares) / df * f.memory)
-			sure := math.Abs(f.slope) / (sd * f.each)
-			if sure < leastSure || !f.matters(ramp, n) {
+			size, se, sd := t.sizeOf(of, k, change)
+			total := math.Abs(size)
+			if change == ramp {
+				total *= float64(of[n-1] - of[k] + 1)
+			}
+			if total < max(math.Log1p(0.02), far[change]*sd) {
 				continue
 			}
-			if limits == nil {
-				limits = map[bool]float64{false: tQuantile(1-stepBy, df), true: tQuantile(1-driftBy, df)}
-			}
-			if sure /= limits[ramp]; sure > most {
-				at, drift, ok, most = k, ramp, true, sure
+			if sure := math.Abs(size) / se / limits[change]; sure > most {
+				at, drift, ok, most = k, change == ramp, true, sure
 			}
 		}
 	}
-	return at, drift, ok
+	return skipped + at, drift, ok
 }
 
-// shape is a least squares fit of a step at, or of a drift from, one place of a series.
-type shape struct {
-	slope   float64 // the step, or the change from one value to the next
-	end     float64 // of the shape: 1, or how many values a drift had
-	squares float64 // of the residuals
-	each    float64 // standard error of slope, where the residuals' deviation is 1
-	memory  float64 // how many times their autocorrelation makes the variance of means larger
-}
-
-// matters says that the change up to the last of n values is more than 2 %, and that a drift is far more
-// than what noise that depends on the value before drifts by.
-func (s shape) matters(drift bool, n int) bool {
-	total := math.Abs(s.slope * s.end)
-	return total > math.Log1p(0.02) && (!drift || total > 5*math.Sqrt(s.squares/float64(n-2)))
-}
-
-// fitShape fits a level and a change that begins with the value at k.
-func fitShape(xs []float64, k int, ramp bool) shape {
-	n := float64(len(xs))
-	z := make([]float64, len(xs))
-	for i := k; i < len(xs); i++ {
-		if z[i] = 1; ramp {
-			z[i] = float64(i - k + 1)
-		}
-	}
-	mx, mz := mean(xs), mean(z)
-	var xz, zz float64
-	for i := range xs {
-		xz, zz = xz+(xs[i]-mx)*(z[i]-mz), zz+square(z[i]-mz)
-	}
-	s := shape{slope: xz / zz, end: z[len(z)-1], each: 1 / math.Sqrt(zz), memory: 1}
-	before, products := 0.0, 0.0
-	for i := range xs {
-		e := xs[i] - mx - s.slope*(z[i]-mz)
-		s.squares += e * e
-		if i > 0 {
-			products += e * before
-		}
-		before = e
-	}
-	if s.squares > 0 { // of what is left of n values by a fit of two the correlation is 2/n too low
-		if r := min(0.8, products/s.squares+3/n); r > 0 {
-			s.memory = (1 + r) / (1 - r)
-		}
-	}
-	return s
+// sizeOf is the step, or the change from one run to the next, that begins with the run of[k], its standard
+// error, and the standard deviation of runs around it.
+func (t *Track) sizeOf(of []int, k int, c change) (size, se, sd float64) {
+	n := t.was
+	fits := t.fit(of, k, c)
+	n.add(fits, len(of), 2)
+	size, se = n.blend(func(i int, _, sd float64) (float64, float64) { return fits[i].size, sd * fits[i].each })
+	return size, se, n.sd()
 }
 
 // shift is the change in force, with its size.
 func (t *Track) shift() *Shift {
 	s := &Shift{At: t.away[0], Drift: t.drift}
-	sd, df := t.spread()
+	n := t.noise()
 	was, v := t.level(t.good)
-	is, half := mean(t.of(t.away)), 0.0
-	size := is - was
-	half = tQuantile(1-(1-confidence)/2, df) * sd * math.Sqrt(v+1/float64(len(t.away)))
+	size := mean(t.of(t.away)) - was
+	se := n.sd() * math.Sqrt(v+1/float64(len(t.away)))
 	if t.drift {
-		f := fitShape(t.of(slices.Concat(t.good, t.away)), len(t.good), true)
-		size, half = f.slope, tQuantile(1-(1-confidence)/2, df)*f.each*math.Sqrt(f.squares/max(1, df))
+		size, se, _ = t.sizeOf(slices.Concat(t.good, t.away), len(t.good), ramp)
 	}
+	half := tQuantile(1-(1-confidence)/2, n.df) * se
 	if t.lower {
 		size = -size
 	}

@@ -18,14 +18,12 @@ import (
 
 // familyVar is the environment variable by which the kernel keeps the record of who started a
 // process: it is inherited by whatever a program forks, cannot be lost with a file, and ends with
-// the process. Its value is PID.START.ID.PROGRAM: of the plimsoll that started it, and when that
-// was started, in clock ticks since boot.
+// the process. Its value is PID.ID.PROGRAM, the first of the plimsoll that started it.
 const familyVar = "PLIMSOLL_FAMILY"
 
 // family is a program with all that it has started, in whatever group or session.
 type family struct {
 	pid     int    // of the plimsoll
-	start   uint64 // of the plimsoll
 	id      string // of this family
 	program string // base name of the program's file
 }
@@ -36,26 +34,24 @@ func newFamily(program string) (*family, error) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return nil, fmt.Errorf("become the parent of orphans: %w", err)
 	}
-	self, err := readProcess(os.Getpid())
-	if err != nil {
+	if _, err := readProcess(os.Getpid()); err != nil {
 		return nil, fmt.Errorf("/proc must be mounted: %w", err)
 	}
-	return &family{pid: self.pid, start: self.start, id: rand.Text(), program: filepath.Base(program)}, nil
+	return &family{pid: os.Getpid(), id: rand.Text(), program: filepath.Base(program)}, nil
 }
 
-func (f *family) value() string { return fmt.Sprintf("%d.%d.%s.%s", f.pid, f.start, f.id, f.program) }
+func (f *family) value() string { return fmt.Sprintf("%d.%s.%s", f.pid, f.id, f.program) }
 
 func (f *family) mark() string { return familyVar + "=" + f.value() }
 
 // parseFamily reads a mark's value.
 func parseFamily(s string) (family, bool) {
-	part := strings.SplitN(s, ".", 4)
-	if len(part) != 4 {
+	part := strings.SplitN(s, ".", 3)
+	if len(part) != 3 {
 		return family{}, false
 	}
-	pid, err1 := strconv.Atoi(part[0])
-	start, err2 := strconv.ParseUint(part[1], 10, 64)
-	return family{pid, start, part[2], part[3]}, err1 == nil && err2 == nil && pid > 0 && part[2] != ""
+	pid, err := strconv.Atoi(part[0])
+	return family{pid, part[1], part[2]}, err == nil && pid > 0 && part[1] != ""
 }
 
 // process is one of /proc.
@@ -162,6 +158,20 @@ func members(ours func(process, family) bool) []process {
 func (p process) lives() bool {
 	now, err := readProcess(p.pid)
 	return err == nil && now.start == p.start && !now.ended
+}
+
+// descends says whether a process, or one that it comes from, was started by another.
+func (p process) descends(from int) bool {
+	for p.parent > 0 && p.parent != from {
+		parent, err := readProcess(p.parent)
+		if err != nil { // it has just ended, and p has another
+			if parent, err = readProcess(p.pid); err != nil {
+				return true
+			}
+		}
+		p = parent
+	}
+	return p.parent == from
 }
 
 // kill sends SIGKILL to a process if it is still the one that was seen.
@@ -287,9 +297,10 @@ func (a *Alive) Still(limit time.Duration) bool {
 }
 
 // EndStrays kills what a plimsoll that is no more started with WithFamily, and returns how many
-// processes that were; with dry they are only counted. A process counts when its mark names a
-// plimsoll that does not live, when it runs the program that the mark names, and when it is in the
-// same PID namespace. *Alive is what does not end.
+// processes that were; with dry they are only counted. A process counts when it runs the program that its
+// mark names, in the same PID namespace, and does not descend from the plimsoll of the mark: whatever a living
+// one started does, since it is the reaper of orphans. That no namespace of time shifts, as it does the instants
+// at which processes were started. *Alive is what does not end.
 func EndStrays(dry bool) (int, error) {
 	space, err := os.Readlink("/proc/self/ns/pid")
 	if err != nil {
@@ -298,8 +309,7 @@ func EndStrays(dry bool) (int, error) {
 	stray := func(p process, f family) bool {
 		theirs, _ := os.Readlink(fmt.Sprintf("/proc/%d/ns/pid", p.pid))
 		exe, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", p.pid))
-		by := process{pid: f.pid, start: f.start}
-		return theirs == space && filepath.Base(strings.TrimSuffix(exe, " (deleted)")) == f.program && !by.lives()
+		return theirs == space && filepath.Base(strings.TrimSuffix(exe, " (deleted)")) == f.program && !p.descends(f.pid)
 	}
 	if dry {
 		return len(members(stray)), nil

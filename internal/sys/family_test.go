@@ -1,8 +1,10 @@
 package sys
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
+	"strings"
 	"testing"
 	"time"
 )
@@ -58,5 +60,38 @@ func TestChainsOfProcessesEnd(t *testing.T) {
 			f.kill()
 			t.Fatalf("%d are left", len(left))
 		}
+	}
+}
+
+// A plimsoll in a namespace of time sees every process started at another instant, and ends nothing that a
+// living plimsoll has started (repro/stats-4/time-namespace-kills.sh: it ended the fio of another).
+func TestNamespaceOfTimeEndsNothing(t *testing.T) {
+	if os.Getenv("PLIMSOLL_TEST_OTHER_TIME") != "" {
+		n, err := EndStrays(false)
+		fmt.Println("ended", n, err)
+		return
+	}
+	shifted := exec.Command("unshare", "--time", "--boottime", "5000", "--fork", os.Args[0], "-test.run=^TestNamespaceOfTimeEndsNothing$")
+	shifted.Env = append(os.Environ(), "PLIMSOLL_TEST_OTHER_TIME=1")
+	if out, err := exec.Command("unshare", "--time", "--boottime", "5000", "--fork", "true").CombinedOutput(); err != nil {
+		t.Skipf("SKIPPED: no namespace of time can be made here: %s", out)
+	}
+	f, err := newFamily("sleep")
+	if err != nil {
+		t.Fatal(err)
+	}
+	child := exec.Command("sleep", "600")
+	child.Env = []string{f.mark()}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = child.Process.Kill(); _ = child.Wait() }()
+	Environ(child.Process.Pid) // until exec has set it up
+	out, err := shifted.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "ended 0 <nil>") {
+		t.Errorf("%v: %s", err, out)
+	}
+	if p, err := readProcess(child.Process.Pid); err != nil || p.ended {
+		t.Error("the child of a living plimsoll was ended")
 	}
 }

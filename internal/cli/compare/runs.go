@@ -119,6 +119,9 @@ func runRuns(env *form.Env, dirs []string, format string, o pickOptions) error {
 		if err != nil {
 			return err
 		}
+		for i := range found {
+			found[i].Inspect(filepath.Join(dir, found[i].ID))
+		}
 		left += len(found) + len(fleets)
 		if !pick.Empty() { // of the results of single runs
 			if found, err = pick.Runs(dir, found); err != nil {

@@ -30,7 +30,7 @@ func NewFleet(env *form.Env) *cobra.Command {
 		Args:  form.NoCommand,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newFleetRunCmd(env), newFleetCheckCmd(env), newFleetImportCmd(env))
+	cmd.AddCommand(newFleetRunCmd(env), newFleetCheckCmd(env), newFleetImportCmd(env), newFleetJobCmd(env))
 	return cmd
 }
 
@@ -68,12 +68,14 @@ func newFleetImportCmd(env *form.Env) *cobra.Command {
 store, a CI's artifacts. Each DIR is the directory of a run, or holds some.
 
 Only the seconds in which all hosts measured count. Their sums are the fleet's figures, and percentiles come
-from the merged latency histograms of all hosts. The seconds are placed by the wall clocks of the hosts, of which
-a run says nothing: state with --clock-error how far they may be apart.`,
+from the merged latency histograms of all hosts. The seconds are placed by the wall clocks of the hosts. Runs
+of a fleet job say how far theirs may be off; for others state it with --clock-error.`,
 		Example: `  plimsoll fleet import collected/
   plimsoll fleet import db1/20261121T031200Z-db-db1 db2/20261121T031200Z-db-db2 --clock-error 5ms`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return runFleetImport(env, o, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runFleetImport(env, o, args, cmd.Flags().Changed("clock-error"))
+		},
 	}
 	f := cmd.Flags()
 	form.Bind(f, "fleet import", "clock-error", &o.clockError, "out", &o.out)
@@ -83,7 +85,7 @@ a run says nothing: state with --clock-error how far they may be apart.`,
 	return cmd
 }
 
-func runFleetImport(env *form.Env, o fleetImportOptions, args []string) error {
+func runFleetImport(env *form.Env, o fleetImportOptions, args []string, stated bool) error {
 	shared, err := o.shared.limits()
 	if err != nil {
 		return err
@@ -100,6 +102,7 @@ func runFleetImport(env *form.Env, o fleetImportOptions, args []string) error {
 		Out:        o.out,
 		Tool:       env.Tool(),
 		ClockError: o.clockError,
+		Stated:     stated,
 		Shared:     shared,
 		Disabled:   policy.Disable,
 		Now:        env.Now(),

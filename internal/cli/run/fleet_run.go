@@ -78,6 +78,7 @@ type fleetRunOptions struct {
 	schedule, gone, out, format, progress string
 
 	lose     int
+	atOnce   int
 	patience time.Duration
 	rounds   int
 	onShared bool
@@ -123,7 +124,7 @@ Flags of plimsoll run that shape what is measured are passed on, and so are suit
 	)
 	o.rounds, o.patience = 1, fleet.Patience
 	form.Bind(f, "fleet run", "shared", &o.onShared, "rounds", &o.rounds, "lose", &o.lose,
-		"patience", &o.patience)
+		"patience", &o.patience, "at-once", &o.atOnce)
 	form.AddChoice(cmd, &o.progress, "progress", "how to show progress, `KIND`", screen.FleetKinds())
 	form.AddFormat(cmd, &o.format, page.Formats())
 	form.Apart(f, "resume", "it measures nothing", "rounds", "label")
@@ -133,7 +134,7 @@ Flags of plimsoll run that shape what is measured are passed on, and so are suit
 // ofFleet are the flags of fleet commands that are not passed on to the hosts.
 var ofFleet = strings.Fields(
 	"hosts via remote shared shared-iops shared-bandwidth schedule copy on-disconnect lose rounds " +
-		"progress format json out resume dry-run help",
+		"progress format json out resume dry-run help patience at-once engine members image start-in",
 )
 
 // passedOn are the arguments for the hosts: the flags that were given, without those of the fleet,
@@ -175,6 +176,9 @@ func runFleetRun(ctx context.Context, env *form.Env, o fleetRunOptions, passed, 
 	if o.onShared && o.run.Data == "" && o.run.WAL == "" {
 		return form.Usagef("--shared: name the storage that all hosts see with --data or --wal")
 	}
+	if o.atOnce < 0 {
+		return form.Usagef("--at-once %d: use 1 or more", o.atOnce)
+	}
 	if o.rounds < 1 || o.rounds > 1000 {
 		return form.Usagef("--rounds %d: use 1 to 1000", o.rounds)
 	}
@@ -187,7 +191,7 @@ func runFleetRun(ctx context.Context, env *form.Env, o fleetRunOptions, passed, 
 	}
 	r.Args, r.What, r.Out = passed, cmp.Or(strings.Join(args, "-"), "db"), cmp.Or(o.run.Out, o.out)
 	r.Order, r.Finish, r.Lose, r.Patience = o.schedule, o.gone == "finish", o.lose, o.patience
-	r.OnShared = o.onShared
+	r.OnShared, r.AtOnce = o.onShared, o.atOnce
 	if r.Labels, err = comparecli.RunLabels(o.run.labels); err != nil {
 		return form.Usage(err)
 	}

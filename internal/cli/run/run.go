@@ -37,6 +37,7 @@ type runOptions struct {
 	pg         postgresOptions
 	labels     []string
 	resume     string
+	startAt    string
 	against    string // a baseline: last:10, a run, or a table of expected figures
 	profile    string // of a program whose limit judges the syncs
 	dryRun     bool
@@ -84,7 +85,7 @@ the end. Existing files are never written to unless named with --destroy.`,
 	}
 	o.measuring(cmd)
 	o.repeat.addFlags(cmd)
-	form.Bind(cmd.Flags(), "run", "against", &o.against, "for", &o.profile)
+	form.Bind(cmd.Flags(), "run", "against", &o.against, "start-at", &o.startAt, "for", &o.profile)
 	cmd.MarkFlagsMutuallyExclusive("against", "for") // each has the first line
 	o.pg.addFlags(cmd.Flags())
 	form.AddChoice(cmd, &o.FirstTouch, "first-touch", "test whether volumes made from a snapshot are loaded, `WHEN`",
@@ -237,6 +238,11 @@ func (o runOptions) plan(ctx context.Context, env *form.Env) (p bench.Plan, err 
 	}
 	if p.Policy, err = o.Policy(decl); err != nil {
 		return p, err
+	}
+	if o.startAt != "" {
+		if p.StartAt, err = time.Parse(time.RFC3339, o.startAt); err != nil {
+			return p, form.Usagef("--start-at %q: use an instant such as 2026-11-26T03:00:00Z", o.startAt)
+		}
 	}
 	if o.Given("shared-host") {
 		if p.Policy, err = p.Policy.OnSharedHost(o.sharedHost); err != nil {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/bundle"
+	"plimsoll/internal/compare"
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/words"
 	"plimsoll/internal/text"
@@ -32,7 +33,7 @@ func Export(w io.Writer, f page.Format, runs []*bundle.Bundle) error {
 		return page.UnknownFormat(f, ExportFormats())
 	}
 	out := bufio.NewWriter(w)
-	openMetrics(out, newest(runs))
+	openMetrics(out, runs)
 	return out.Flush()
 }
 
@@ -75,7 +76,7 @@ func metricLabel(s string) string {
 	return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(text.Clean(s, words.LongName))
 }
 
-func openMetrics(out io.Writer, runs []*bundle.Bundle) {
+func openMetrics(out io.Writer, all []*bundle.Bundle) {
 	iops := &family{name: "plimsoll_scenario_iops", help: "I/Os per second that were measured."}
 	bw := &family{name: "plimsoll_scenario_bandwidth_bytes_per_second", help: "Bandwidth that was measured."}
 	latency := &family{
@@ -85,6 +86,7 @@ func openMetrics(out io.Writer, runs []*bundle.Bundle) {
 	share := &family{name: "plimsoll_scenario_ceiling_ratio", help: "What was measured of the ceiling."}
 	verdict := &family{name: "plimsoll_scenario_verdict", help: "1 for the verdict of the scenario."}
 	at := &family{name: "plimsoll_run_timestamp_seconds", help: "When the run began."}
+	runs := newest(all)
 	for _, b := range runs {
 		host := b.Run.Topology.Host.Name
 		at.add(float64(b.Run.Created.Unix()), "suite", b.Run.Suite.Name, "host", host)
@@ -113,7 +115,8 @@ func openMetrics(out io.Writer, runs []*bundle.Bundle) {
 			}
 		}
 	}
-	for _, f := range []*family{iops, bw, latency, share, verdict, at} {
+	families := []*family{iops, bw, latency, share, verdict, at}
+	for _, f := range append(families, standing(all, runs)...) {
 		if len(f.samples) == 0 {
 			continue
 		}
@@ -123,4 +126,32 @@ func openMetrics(out io.Writer, runs []*bundle.Bundle) {
 		}
 	}
 	fmt.Fprintln(out, "# EOF")
+}
+
+// standing is what earlier runs say of the newest ones, as compare --against does.
+func standing(all, newest []*bundle.Bundle) []*family {
+	change := &family{
+		name: "plimsoll_scenario_change_ratio",
+		help: "The new level over the old one where a step or a drift lasts, 1 where none does.",
+	}
+	seen := &family{name: "plimsoll_scenario_least_seen_ratio", help: "The least loss that would have been seen."}
+	series, _ := compare.History(all, compare.Filter{})
+	for _, s := range series {
+		last := s.Points[len(s.Points)-1]
+		of := slices.IndexFunc(newest, func(b *bundle.Bundle) bool { return b.Run.ID == last.Run })
+		if of < 0 || last.Invalid != "" || s.Expected.TooFew != "" || s.Expected.LeastSeen == 0 {
+			continue
+		}
+		labels := []string{"suite", s.Key.Suite, "scenario", s.Key.Scenario, "host", newest[of].Run.Topology.Host.Name}
+		size := 1.0
+		if n := len(s.Changes); n > 0 && !s.Changes[n-1].Over {
+			size = s.Changes[n-1].Size.Center
+			if s.Changes[n-1].Drift {
+				size = math.Pow(size, float64(s.Changes[n-1].Runs))
+			}
+		}
+		change.add(size, labels...)
+		seen.add(s.Expected.LeastSeen, labels...)
+	}
+	return []*family{change, seen}
 }

@@ -44,6 +44,7 @@ func Fleet(f *bundle.Fleet) *page.Document {
 	}
 	d.Add(page.Section{Title: "Hosts", Anchor: "hosts", Nav: "Hosts", Blocks: []page.Block{fleetHosts(f)}})
 	d.Records, d.Tests = fleetRecords(f), fleetTests(f)
+	damaged(d, f.Damaged)
 	return d
 }
 

@@ -46,12 +46,24 @@ func Run(b *bundle.Bundle) *page.Document {
 	}
 	d.Add(machineSection(b))
 	d.Tests = runTests(b, rows)
+	damaged(d, b.Damaged)
 	d.Foot = []page.Note{{Title: "Terms", Lines: terms()}, {Lines: []string{
 		r.ID,
 		"Latencies are completion latencies (clat) in fio's own bins, at most 1.6 % wide. KiB, MiB " +
 			"and GiB are powers of 1024. ± is half the width of the 95 % interval from batch means.",
 	}}}
 	return d
+}
+
+// damaged shows files that are missing or changed in the forms that machines read.
+func damaged(d *page.Document, files []string) {
+	for _, file := range files {
+		d.Gated = append(d.Gated,
+			page.Finding{Code: "damaged", Severity: "invalid", Title: "the run's files are damaged", Message: file})
+	}
+	if len(files) > 0 {
+		d.Tests = append(d.Tests, page.FindingTests("files", d.Gated))
+	}
 }
 
 // readInPart says in one line what the outputs of an import lack.
