@@ -104,8 +104,7 @@ func TestJobsOfEngines(t *testing.T) {
 	}
 }
 
-// Runs of many hosts are merged in memory and time that grow with their number: PLIMSOLL_MEMBERS is how many
-// (docs/evidence/fleet.md).
+// Runs of many hosts are merged in memory and time that grow with their number: PLIMSOLL_MEMBERS is how many.
 func TestImportOfManyHosts(t *testing.T) {
 	n := 12
 	if _, err := fmt.Sscan(os.Getenv("PLIMSOLL_MEMBERS"), &n); err != nil {
