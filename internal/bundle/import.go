@@ -68,12 +68,16 @@ func Import(out string, run Run, found Found) (*Bundle, error) {
 
 // into gives a run a scenario for each result.
 func (f Found) into(run *Run) ([]*result.Result, error) {
-	run.Ceilings = map[int]ceiling.Ceiling{}
 	results, err := f.results(&run.Topology)
 	if err != nil {
 		return nil, err
 	}
 	if !f.Pick.Empty() {
+		if f.Pick.judges() {
+			if err := f.judge(*run, results); err != nil {
+				return nil, err
+			}
+		}
 		if results, err = f.Pick.Of(results); err != nil {
 			return nil, err
 		}
@@ -84,13 +88,22 @@ func (f Found) into(run *Run) ([]*result.Result, error) {
 			r.ID = i + 1
 		}
 	}
+	return results, f.scenarios(run, results)
+}
+
+// scenarios gives a run those of results, with their ceilings.
+func (f Found) scenarios(run *Run, results []*result.Result) error {
+	run.Ceilings = map[int]ceiling.Ceiling{}
 	stated, why := 0, ""
 	for _, r := range results {
 		s := suite.Scenario{ID: r.ID, Name: r.Name, Title: r.Title, Role: r.Role, AsIs: true, Runtime: r.Planned}
 		if like, differs := f.statedFor(r); like != nil {
 			stated++
 			s.Thresholds, s.Main = like.Thresholds, like.Main
-			r.Doubts = append(r.Doubts, "it did the work of "+like.Name+", whose thresholds judge it")
+			doubt := "it did the work of " + like.Name + ", whose thresholds judge it"
+			if !slices.Contains(r.Doubts, doubt) { // where it was judged to be picked
+				r.Doubts = append(r.Doubts, doubt)
+			}
 		} else if differs != "" {
 			why = r.Name + ": " + differs
 		}
@@ -100,9 +113,27 @@ func (f Found) into(run *Run) ([]*result.Result, error) {
 		}
 	}
 	if f.Stated != nil && stated == 0 {
-		return nil, fmt.Errorf("no result did the work of a scenario of the suite: %s", why)
+		return fmt.Errorf("no result did the work of a scenario of the suite: %s", why)
 	}
-	return results, nil
+	return nil
+}
+
+// judge gives results their verdicts, and keeps nothing.
+func (f Found) judge(run Run, results []*result.Result) error {
+	run.Suite.Scenarios = nil
+	if err := f.scenarios(&run, results); err != nil {
+		return err
+	}
+	b := Bundle{Run: run}
+	for i, s := range run.Suite.Scenarios {
+		one := Scenario{Scenario: s, Result: results[i]}
+		if c, ok := run.Ceilings[s.ID]; ok {
+			one.Ceiling = &c
+		}
+		b.Scenarios = append(b.Scenarios, one)
+	}
+	b.Judge()
+	return nil
 }
 
 func (f Found) statedFor(r *result.Result) (s *suite.Scenario, why string) {
@@ -112,8 +143,15 @@ func (f Found) statedFor(r *result.Result) (s *suite.Scenario, why string) {
 	return f.Stated(r)
 }
 
-// Results are the outputs as results with their names, without keeping them.
-func (f Found) Results() ([]*result.Result, error) { return f.results(&topology.Topology{}) }
+// Results are the outputs as results with their names and verdicts, without keeping them.
+func (f Found) Results() ([]*result.Result, error) {
+	run := Run{Imported: []string{"-"}}
+	results, err := f.results(&run.Topology)
+	if err != nil {
+		return nil, err
+	}
+	return results, f.judge(run, results)
+}
 
 func (f Found) results(whole *topology.Topology) ([]*result.Result, error) {
 	outputs := JoinFragments(f.Outputs)

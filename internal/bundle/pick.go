@@ -15,6 +15,7 @@ import (
 	"plimsoll/internal/result"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
+	"plimsoll/internal/verdict"
 )
 
 // Pick chooses, orders and groups the results of a library.
@@ -49,6 +50,7 @@ func keys() []key {
 		{name: "file", text: func(r *result.Result) string { return filepath.Base(r.Source) }},
 		{name: "name", text: func(r *result.Result) string { return r.Name }},
 		{name: "title", text: func(r *result.Result) string { return r.Title }},
+		{name: verdictKey, text: func(r *result.Result) string { return r.Verdict }},
 		{name: "bs", text: eachOf(blockSize), figure: oneBlockSize, parse: number(func(s string) (units.Bytes, error) {
 			return fio.ParseSize(s, 1024)
 		})},
@@ -70,6 +72,13 @@ func keys() []key {
 			parse: number(time.ParseDuration),
 		},
 	}
+}
+
+const verdictKey = "verdict"
+
+// judges says that results have to be judged before they are picked.
+func (p Pick) judges() bool {
+	return p.sort.name != "" || slices.ContainsFunc(p.where, func(c condition) bool { return c.name == verdictKey })
 }
 
 // keyOf is the key of a name, which may be that of a label.
@@ -192,8 +201,15 @@ func (p Pick) chosen(all []*result.Result) []*result.Result {
 	return list
 }
 
-// order is that of --sort; what is not known stands last.
+// order is that of --sort; what is not known stands last, and behind it what is invalid.
 func (p Pick) order(a, b *result.Result) int {
+	invalid := string(verdict.Invalid)
+	switch {
+	case a.Verdict != invalid && b.Verdict == invalid:
+		return -1
+	case a.Verdict == invalid && b.Verdict != invalid:
+		return 1
+	}
 	way := 1
 	if p.down {
 		way = -1

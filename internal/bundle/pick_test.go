@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -109,6 +110,63 @@ func TestPick(t *testing.T) {
 	}
 	if got := strings.Join(groups, " "); got != "randread-4k-libaio-2x32:1 randwrite-4k-libaio-2x32:1 randread-16k-libaio-2x32:1 not known:1" {
 		t.Error(got)
+	}
+}
+
+// TestPickByVerdict: what is invalid sorts behind all else, the largest first or last, and can be asked for by name.
+func TestPickByVerdict(t *testing.T) {
+	dir := t.TempDir()
+	for name, fs := range map[string]string{"a.txt": "tmpfs tmpfs", "b.txt": "ext4 /dev/sda", "c.txt": "tmpfs tmpfs"} {
+		text := "4 KiB <<< . (" + fs + " 6.18 GiB): request=1 time=312 us\n--- . (" + fs + " 6.18 GiB) ioping statistics ---\n" +
+			"9.6 k requests completed in 3.00 s, 3.2 k iops, 12.5 MiB/s\nmin/avg/max/mdev = 280 us / 312 us / 344 us / 19 us\n"
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct{ where, sort, want string }{
+		{"", "file", "b a c"},
+		{"", "-file", "b c a"},
+		{"", "iops", "b a c"},
+		{"verdict=INVALID", "", "a c"},
+		{"verdict!=invalid", "", "b"},
+	} {
+		p, err := NewPick(slices.DeleteFunc([]string{c.where}, func(s string) bool { return s == "" }), c.sort, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		outs, docs, err := Gather([]string{dir}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := Found{Outputs: outs, Documents: docs}
+		results, err := found.Results()
+		if err != nil {
+			t.Fatal(err)
+		}
+		listed, err := p.Of(results)
+		if err != nil {
+			t.Errorf("--where %q: %v", c.where, err)
+			continue
+		}
+		found.Pick = p
+		b, err := Import(t.TempDir(), Run{Imported: []string{dir}}, found)
+		if err != nil {
+			t.Errorf("--where %q: %v", c.where, err)
+			continue
+		}
+		var stored []*result.Result
+		for i := range b.Scenarios {
+			stored = append(stored, b.Scenarios[i].Result)
+		}
+		for form, list := range map[string][]*result.Result{"listed": listed, "stored": stored} {
+			var names []string
+			for _, r := range list {
+				names = append(names, strings.TrimSuffix(filepath.Base(r.Source), ".txt"))
+			}
+			if got := strings.Join(names, " "); got != c.want {
+				t.Errorf("--where %q --sort %q, %s: %s, want %s", c.where, c.sort, form, got, c.want)
+			}
+		}
 	}
 }
 

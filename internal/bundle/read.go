@@ -134,6 +134,10 @@ func (b *Bundle) Judge() {
 	for i := range b.Scenarios {
 		if s := &b.Scenarios[i]; s.Result != nil {
 			s.Verdict = verdict.Of(judged[0], b.Findings)
+			s.Result.Verdict = string(s.Verdict)
+			for _, r := range s.Rounds {
+				r.Result.Verdict = string(s.Verdict)
+			}
 			judged = judged[1:]
 		}
 	}

@@ -401,6 +401,24 @@ func TestNumberedFilesAreRounds(t *testing.T) {
 	}
 }
 
+// Results of one import and one work are rounds whatever their names, unless the other side has those names, too.
+func TestImportedResultsOfOneWorkAreRounds(t *testing.T) {
+	side := func(name string, at int, names ...string) Side {
+		var works []work
+		for i, n := range names {
+			works = append(works, randwrite(n, 8192, 1000*spread[i]))
+		}
+		return SideOf(name, run(t, t.TempDir(), at, nil, works...))
+	}
+	table := compared(t, Options{}, side("a", 0, "randread", "randread-2", "third"), side("b", 1, "x", "y", "z"))
+	if len(table.Rows) != 1 || table.Sides[0].Rounds != 3 || table.Sides[1].Rounds != 3 || len(table.Apart) > 0 {
+		t.Errorf("%d rows, %+v, %q", len(table.Rows), table.Sides, table.Apart)
+	}
+	if table = compared(t, Options{}, side("a", 0, "before", "after"), side("b", 1, "before", "after")); len(table.Rows) != 2 {
+		t.Errorf("%d rows of two names that both sides have", len(table.Rows))
+	}
+}
+
 func TestWorkDifferences(t *testing.T) {
 	base := fio.Workload{Engine: "libaio", WriteBS: 8192, Jobs: 4, Depth: 32}
 	of := func(change func(*fio.Workload)) Work {

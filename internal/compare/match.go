@@ -11,7 +11,13 @@ import (
 func (t *Table) match(sides []Side, byName bool) {
 	for k, side := range sides {
 		for _, s := range side.Samples {
-			t.place(k, len(sides), s, byName)
+			// An import names its results by a number or a file, which tells nothing apart where no other side has it.
+			round := len(s.Run.Run.Imported) > 0 && !slices.ContainsFunc(sides, func(o Side) bool {
+				return o.Name != side.Name && slices.ContainsFunc(o.Samples, func(x Sample) bool {
+					return x.Scenario.Name == s.Scenario.Name
+				})
+			})
+			t.place(k, len(sides), s, byName, round)
 		}
 	}
 	var alone []Row
@@ -33,8 +39,9 @@ func (t *Table) match(sides []Side, byName bool) {
 	t.explain(alone)
 }
 
-// place puts a sample into the row of its work: the one of its name before any other.
-func (t *Table) place(side, sides int, s Sample, byName bool) {
+// place puts a sample into the row of its work: the one of its name before any other. A round goes to one that
+// other samples of its side are in, whatever their names.
+func (t *Table) place(side, sides int, s Sample, byName, round bool) {
 	work := workOf(s.Result)
 	at := -1
 	for i := range t.Rows {
@@ -52,7 +59,7 @@ func (t *Table) place(side, sides int, s Sample, byName bool) {
 		named := r.Name == s.Scenario.Name
 		// In one run two scenarios may do the same work on purpose, such as before and after: they
 		// are rows of their own.
-		taken := slices.ContainsFunc(r.Cells[side].all, func(o Sample) bool {
+		taken := !round && slices.ContainsFunc(r.Cells[side].all, func(o Sample) bool {
 			return o.Run == s.Run && o.Scenario.Name != s.Scenario.Name && !repeats(o.Scenario.Name, s.Scenario.Name)
 		})
 		if taken && !named && !repeats(r.Name, s.Scenario.Name) {

@@ -51,6 +51,8 @@ type Result struct {
 	Program  string            `json:"program,omitempty"` // that measured, where it was not fio
 	Source   string            `json:"source,omitempty"`  // file an import came from
 	Labels   map[string]string `json:"labels,omitempty"`
+	// Verdict is what the bundle judged of it last; it is judged again wherever it is read.
+	Verdict string `json:"-"`
 
 	// Jobs are fio's rows as reported; Total merges them (histograms added, never percentiles
 	// averaged). Its rates are those over Total.Window; each direction has its own runtime (Sum).

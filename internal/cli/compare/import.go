@@ -221,13 +221,7 @@ func runImport(ctx context.Context, env *form.Env, o importOptions, args []strin
 		return err
 	}
 	if over := bundle.PassedOver(args, found.Outputs); len(over) > 0 {
-		fmt.Fprintf(env.Err, "passed over %s:\n", text.Plural(len(over), "file"))
-		for _, f := range over[:min(len(over), mostUnread)] {
-			fmt.Fprintf(env.Err, "  %s\n", text.Clean(f, 0))
-		}
-		if more := len(over) - mostUnread; more > 0 {
-			fmt.Fprintf(env.Err, "  and %d more\n", more)
-		}
+		reportPassedOver(env, over)
 	}
 	lost := reportUnread(env, found.Outputs)
 	if found.Unreadable() {
@@ -364,6 +358,23 @@ func reportUnread(env *form.Env, outputs []*fio.Output) error {
 			text.Plural(n, "line was", "lines were"))
 	}
 	return nil
+}
+
+// reportPassedOver says how many files were passed over for which reason; --details names them all.
+func reportPassedOver(env *form.Env, over []string) {
+	of := map[string][]string{}
+	for _, f := range over {
+		at := strings.LastIndex(f, ": ")
+		of[f[at+2:]] = append(of[f[at+2:]], f[:at])
+	}
+	fmt.Fprintf(env.Notes(), "passed over %s:\n", text.Plural(len(over), "file"))
+	for _, why := range slices.Sorted(maps.Keys(of)) {
+		most := 2
+		if form.PageOptions(env).Details {
+			most = len(over)
+		}
+		fmt.Fprintf(env.Notes(), "  %d: %s (%s)\n", len(of[why]), why, text.Clean(text.Some(of[why], most), 0))
+	}
 }
 
 // unreadIn is the file that a line stands in: of logs that make up one output, the one that holds

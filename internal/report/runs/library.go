@@ -50,6 +50,7 @@ type fileVerdict struct {
 	name    string
 	results int
 	verdict verdict.Verdict // the worst of its results
+	worst   int             // results with that verdict
 	codes   []string        // of warnings and errors
 }
 
@@ -75,7 +76,10 @@ func fileVerdicts(b *bundle.Bundle) []*fileVerdict {
 			list = append(list, f)
 		}
 		if slices.Index(worst, s.Verdict) < slices.Index(worst, f.verdict) {
-			f.verdict = s.Verdict
+			f.verdict, f.worst = s.Verdict, 0
+		}
+		if s.Verdict == f.verdict {
+			f.worst++
 		}
 		f.results++
 		of[s.ID] = f
@@ -115,7 +119,8 @@ func (f *fileVerdict) word() string {
 	return f.verdict.Word()
 }
 
-// counted is how many files have which verdict: "550 results of 474 files: 12 INVALID, 462 MEASURED".
+// counted is how many files have which verdict: "550 results of 474 files; files by their worst result: 12
+// INVALID, 462 MEASURED".
 func counted(files []*fileVerdict, results int) string {
 	var says []string
 	for i := 0; i < len(files); {
@@ -125,15 +130,19 @@ func counted(files []*fileVerdict, results int) string {
 		}
 		says = append(says, fmt.Sprintf("%d %s", i-from, files[from].word()))
 	}
-	return fmt.Sprintf("%s of %s: %s", text.Plural(results, "result"), text.Plural(len(files), "file"),
+	return fmt.Sprintf("%s of %s; files by their worst result: %s", text.Plural(results, "result"), text.Plural(len(files), "file"),
 		strings.Join(says, ", "))
 }
 
 func perFile(files []*fileVerdict) page.Section {
-	t := page.NewTable("", "<verdict", "<file", "results", "<findings")
+	t := page.NewTable("", "<verdict", "results", "<file", "<findings")
 	t.Most = 12
 	for _, f := range files {
-		t.Add(f.word(), tailOf(f.name), f.results, strings.Join(f.codes, " "))
+		of := fmt.Sprint(f.results)
+		if f.worst < f.results {
+			of = fmt.Sprintf("%d of %d", f.worst, f.results)
+		}
+		t.Add(f.word(), of, tailOf(f.name), strings.Join(f.codes, " "))
 	}
 	return page.Section{Anchor: "files", Nav: "Files", Blocks: []page.Block{t}}
 }

@@ -18,7 +18,7 @@ func records(runs ...*bundle.Bundle) *page.Table {
 		"bandwidth_bytes_per_s", "uncertainty_percent", "ceiling_iops", "ceiling_bandwidth_bytes_per_s",
 		"percent_of_ceiling", "ceiling_from", "sustained_iops", "measured_s", "clat_mean_ns", "clat_stddev_ns",
 		"clat_p50_ns", "clat_p90_ns", "clat_p99_ns", "clat_p99.9_ns", "clat_p99.99_ns", "clat_max_ns",
-		"sustained_from", "began", "host", "labels")
+		"sustained_from", "began", "host", "labels", "file", "dir")
 	for _, b := range runs {
 		for i := range b.Scenarios {
 			if s := &b.Scenarios[i]; s.Result != nil {
@@ -75,7 +75,8 @@ func csvRow(
 		v, _ := l.At(p)
 		cells = append(cells, v)
 	}
-	return append(cells, l.Max, then, b.Run.Created.UTC().Format(time.RFC3339), b.Run.Topology.Host.Name, LabelText(b.Run.Labels))
+	return append(cells, l.Max, then, b.Run.Created.UTC().Format(time.RFC3339), b.Run.Topology.Host.Name, LabelText(b.Run.Labels),
+		s.Result.Source, s.Result.Labels["dir"])
 }
 
 // tableOf are the percentiles that tables of a latency have.

@@ -13,6 +13,7 @@ import (
 	"plimsoll/internal/result"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
+	"plimsoll/internal/verdict"
 )
 
 // Summary is the document of groups of results a row each: where a result was read, its name, and its
@@ -28,7 +29,7 @@ func Summary(groups []bundle.Group) *page.Document {
 	d.Head.Word = text.Plural(len(all), "result")
 	d.Records = summaryRecords(groups)
 	for i, g := range groups {
-		rows := page.NewTable("", "<file", "<result", "IOPS", "bandwidth", "over??", "mean?", "p50?", "p99")
+		rows := page.NewTable("", "<file", "<result", "IOPS", "bandwidth", "over??", "mean?", "p50?", "p99", "<verdict")
 		for _, r := range g.Results {
 			rows.Add(summaryCells(r))
 		}
@@ -56,7 +57,7 @@ const mostOfGroup = 8
 func summaryCells(r *result.Result) []string {
 	file := filepath.Join(r.Labels["dir"], filepath.Base(r.Source))
 	if len(r.Jobs) == 0 {
-		return []string{file, "no job's result", "", "", "", "", "", ""}
+		return []string{file, "no job's result", "", "", "", "", "", "", verdict.Invalid.Word()}
 	}
 	sum := r.Sum()
 	mean, over := "", ""
@@ -70,7 +71,7 @@ func summaryCells(r *result.Result) []string {
 	}
 	return []string{
 		file, r.Name, words.Known("", sum.IOPS), words.Known("", sum.BW), over, mean,
-		timed(r, 50), timed(r, 99),
+		timed(r, 50), timed(r, 99), verdict.Verdict(r.Verdict).Word(),
 	}
 }
 
@@ -97,6 +98,7 @@ func summaryRecords(groups []bundle.Group) *page.Table {
 		"p50_ns",
 		"p99_ns",
 		"missing",
+		"verdict",
 	)
 	for _, g := range groups {
 		for i, row := range summaryRows(g.Results) {
@@ -134,6 +136,7 @@ func summaryRecords(groups []bundle.Group) *page.Table {
 				whole(row.P50),
 				whole(row.P99),
 				missing,
+				r.Verdict,
 			)
 		}
 	}
@@ -156,19 +159,21 @@ func whole(d *time.Duration) string {
 
 // summaryRow is a result in the JSON of a summary; figures that are not known are null.
 type summaryRow struct {
-	File      string            `json:"file"`
-	Name      string            `json:"name"`
-	Title     string            `json:"title,omitempty"`
-	Labels    map[string]string `json:"labels,omitempty"`
-	Window    time.Duration     `json:"window_ns"`
-	IOPS      *units.IOPS       `json:"iops"`
-	BW        *units.Rate       `json:"bandwidth_bytes_per_s"`
-	ReadIOPS  *units.IOPS       `json:"read_iops"`
-	ReadBW    *units.Rate       `json:"read_bandwidth_bytes_per_s"`
-	WriteIOPS *units.IOPS       `json:"write_iops"`
-	WriteBW   *units.Rate       `json:"write_bandwidth_bytes_per_s"`
-	P50       *time.Duration    `json:"p50_ns"`
-	P99       *time.Duration    `json:"p99_ns"`
+	File   string            `json:"file"`
+	Name   string            `json:"name"`
+	Title  string            `json:"title,omitempty"`
+	Labels map[string]string `json:"labels,omitempty"`
+	// Verdict is that of the result by itself, as import gives it without --summary.
+	Verdict   string         `json:"verdict,omitempty"`
+	Window    time.Duration  `json:"window_ns"`
+	IOPS      *units.IOPS    `json:"iops"`
+	BW        *units.Rate    `json:"bandwidth_bytes_per_s"`
+	ReadIOPS  *units.IOPS    `json:"read_iops"`
+	ReadBW    *units.Rate    `json:"read_bandwidth_bytes_per_s"`
+	WriteIOPS *units.IOPS    `json:"write_iops"`
+	WriteBW   *units.Rate    `json:"write_bandwidth_bytes_per_s"`
+	P50       *time.Duration `json:"p50_ns"`
+	P99       *time.Duration `json:"p99_ns"`
 	// LatencyOf says of what the percentiles are: the sync of a durable write, or the slower direction of a
 	// mix; nothing where they are of all I/Os.
 	LatencyOf string        `json:"latency_of,omitempty"`
@@ -197,8 +202,8 @@ func summaryRows(results []*result.Result) []summaryRow {
 	for _, r := range results {
 		sum := r.Sum()
 		row := summaryRow{
-			Missing: r.Missing,
-			File:    r.Source, Name: r.Name, Title: r.Title, Labels: r.Labels, Window: sum.Window, Doubts: r.Doubts,
+			Missing: r.Missing, Verdict: r.Verdict,
+			File: r.Source, Name: r.Name, Title: r.Title, Labels: r.Labels, Window: sum.Window, Doubts: r.Doubts,
 			IOPS: given(sum.IOPS), BW: given(sum.BW), ReadIOPS: given(r.Total.Read.IOPS), ReadBW: given(r.Total.Read.BW),
 			WriteIOPS: given(r.Total.Write.IOPS), WriteBW: given(r.Total.Write.BW),
 		}
