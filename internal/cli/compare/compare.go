@@ -17,6 +17,8 @@ import (
 	"plimsoll/internal/compare"
 	"plimsoll/internal/report/compared"
 	"plimsoll/internal/report/page"
+	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
 
@@ -133,7 +135,25 @@ func runCompare(env *form.Env, words []string, o Options) error {
 	if err != nil {
 		return form.Usage(err)
 	}
-	return Runs(env, words, o, margin, gate)
+	if err = Runs(env, words, o, margin, gate); errors.Is(err, bundle.ErrNotBundle) {
+		return importFirst(env, words, err)
+	}
+	return err
+}
+
+// importFirst adds how outputs of fio that are no runs are compared, where the words name such.
+func importFirst(env *form.Env, words []string, err error) error {
+	var quoted []string
+	for _, w := range words {
+		if !sys.Exists(w) {
+			return err
+		}
+		quoted = append(quoted, text.ShellQuote(w))
+	}
+	if outputs, _, _ := bundle.Gather(words, env.In); len(words) < 2 || len(outputs) == 0 {
+		return err
+	}
+	return form.Hint(err, "plimsoll import "+strings.Join(quoted, " ")+" --out imported; plimsoll compare imported --by dir")
 }
 
 // Runs compares what words stand for, and holds it to a gate.
