@@ -147,9 +147,14 @@ func perFile(files []*fileVerdict) page.Section {
 	return page.Section{Anchor: "files", Nav: "Files", Blocks: []page.Block{t}}
 }
 
-// tailOf is a file with the directory that it lies in.
+// tailOf is a file with the directory that it lies in, shortened in its middle, so that the findings beside it fit.
 func tailOf(name string) string {
-	return filepath.Join(filepath.Base(filepath.Dir(name)), filepath.Base(name))
+	const end = 16 // runes
+	tail := []rune(filepath.Join(filepath.Base(filepath.Dir(name)), filepath.Base(name)))
+	if len(tail) <= 2*end {
+		return string(tail)
+	}
+	return string(tail[:end-1]) + "…" + string(tail[len(tail)-end:])
 }
 
 func perCode(b *bundle.Bundle) page.Section {
