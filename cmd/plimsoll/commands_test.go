@@ -15,8 +15,10 @@ import (
 
 // typedCommand is the beginning of a command in a text of the program, which is not about who made something: what
 // follows is typed.
-var typedCommand = regexp.MustCompile(`(?:^|[ (:;])plimsoll [a-z]+(?: [a-z]+)?(?: [^;:.,()"]*)?$`)
-var madeBy = regexp.MustCompile(`\b(?:by|tell what|old:) plimsoll [a-z ]*(?:--capture )?(?:on|from|for|needs|ioengine=)[ =]*$|plimsoll (?:needs|cannot tell|array warm loads)`)
+var (
+	typedCommand = regexp.MustCompile(`(?:^|[ (:;])plimsoll [a-z]+(?: [a-z]+)?(?: [^;:.,()"]*)?$`)
+	madeBy       = regexp.MustCompile(`\b(?:by|tell what|old:) plimsoll [a-z ]*(?:--capture )?(?:on|from|for|needs|ioengine=)[ =]*$|plimsoll (?:needs|cannot tell|array warm loads)`)
+)
 
 // verb is a verb of a format with the number of its argument where it has one.
 var verb = regexp.MustCompile(`%(?:\[(\d+)\])?[-+# 0]*[0-9.*]*[a-zA-Z%]`)

@@ -172,7 +172,8 @@ var (
 
 // fromWindows writes commands of Windows' shell as those of Unix, each line in its place.
 func fromWindows(data []byte) []byte {
-	if !bytes.Contains(data, []byte(`:\`)) && !bytes.Contains(bytes.ToLower(data), []byte("fio.exe")) || !windowsFio.Match(data) {
+	if !bytes.Contains(data, []byte(`:\`)) && !bytes.Contains(bytes.ToLower(data), []byte("fio.exe")) ||
+		!windowsFio.Match(data) {
 		return data
 	}
 	return windowsFio.ReplaceAll(caretEnd.ReplaceAll(data, []byte(`\$1`)), []byte("fio -"))

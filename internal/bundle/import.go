@@ -238,7 +238,8 @@ func figureless(o *fio.Output) bool {
 		did := j.Sync.Lat.Measured() || j.Mixed != nil || j.Error != 0 || j.TotalErrors > 0
 		for _, d := range j.Directions() {
 			c := d.Completion()
-			did = did || len(j.Buckets) > 0 || d.N > 0 || d.IOPS > 0 || d.BW > 0 || d.Bytes > 0 || c.Measured() || d.BWSamples.Mean > 0
+			did = did || len(j.Buckets) > 0 || d.N > 0 || d.IOPS > 0 || d.BW > 0 || d.Bytes > 0 || c.Measured() ||
+				d.BWSamples.Mean > 0
 		}
 		return did
 	})

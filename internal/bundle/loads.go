@@ -41,7 +41,8 @@ func (f Found) loads(r *result.Result, o *fio.Output) {
 	}
 	// fio repeats all options in its documents; a command may leave them to a job file that nobody
 	// has.
-	whole := (o.Format == fio.JSON || o.Format == fio.JSONPlus) && !o.Missing.Has(part.Head) || job != nil && len(job.Files) == 0
+	whole := (o.Format == fio.JSON || o.Format == fio.JSONPlus) && !o.Missing.Has(part.Head) ||
+		job != nil && len(job.Files) == 0
 	asked := optionsOf(job)
 	if group := groupOf(job, o); group != nil { // a row for several sections, or a fragment without names
 		for _, name := range group {

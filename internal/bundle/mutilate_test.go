@@ -234,7 +234,7 @@ func wholeRow(_ *rand.Rand, s string) string {
 }
 
 // printed prints a document again, as a program does that has read it.
-func printed(print func(any) ([]byte, error)) func(*rand.Rand, string) string {
+func printed(write func(any) ([]byte, error)) func(*rand.Rand, string) string {
 	return func(_ *rand.Rand, s string) string {
 		var doc any
 		d := json.NewDecoder(strings.NewReader(s[max(strings.IndexByte(s, '{'), 0):]))
@@ -242,7 +242,7 @@ func printed(print func(any) ([]byte, error)) func(*rand.Rand, string) string {
 		if d.Decode(&doc) != nil {
 			return s
 		}
-		out, err := print(doc)
+		out, err := write(doc)
 		if err != nil {
 			return s
 		}
@@ -499,9 +499,7 @@ func wholes(t *testing.T, r *rand.Rand, fresh bool) (texts map[string]string, na
 		}
 	}
 	if fresh {
-		for name, text := range freshWholes(t, r, mostWholes-len(texts)) {
-			texts[name] = text
-		}
+		maps.Copy(texts, freshWholes(t, r, mostWholes-len(texts)))
 	}
 	for name := range texts {
 		names = append(names, name)

@@ -71,12 +71,14 @@ func (c Ceiling) ofMix(r *result.Result) Ceiling {
 // block size: then it is the jobs' that counts.
 func contradicted(r *result.Result) bool {
 	for _, w := range r.Workloads {
-		if w.ReadSizes != nil || w.WriteSizes != nil || w.ReadBS != r.Workloads[0].ReadBS || w.WriteBS != r.Workloads[0].WriteBS {
+		if w.ReadSizes != nil || w.WriteSizes != nil || w.ReadBS != r.Workloads[0].ReadBS ||
+			w.WriteBS != r.Workloads[0].WriteBS {
 			return false
 		}
 	}
 	off := func(d fio.Direction, bs units.Bytes) bool {
-		return d.N == 0 && d.IOPS > 0 && d.BW > 0 && bs > 0 && math.Abs(float64(d.BW)/(float64(d.IOPS)*float64(bs))-1) > sizeSlack
+		return d.N == 0 && d.IOPS > 0 && d.BW > 0 && bs > 0 &&
+			math.Abs(float64(d.BW)/(float64(d.IOPS)*float64(bs))-1) > sizeSlack
 	}
 	w := r.Workloads[0]
 	return off(r.Total.Read, w.ReadBS) || off(r.Total.Write, w.WriteBS)

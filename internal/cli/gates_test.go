@@ -99,7 +99,7 @@ func gateRun(t *testing.T, dir, side string, at time.Time, iops float64, state g
 	if err != nil {
 		t.Fatal(err)
 	}
-	switch name := filepath.Join(whole.Dir, "02-w", "result.json"); state {
+	switch name := filepath.Join(whole.Dir, "02-w", "result.json"); state { //nolint:exhaustive // the others are made before
 	case gateDamaged:
 		data, err := os.ReadFile(name)
 		if err == nil {

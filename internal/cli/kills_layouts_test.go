@@ -32,6 +32,7 @@ func (d oneDrive) of(name string) fs.FS {
 	}
 	return d.FS
 }
+
 func (d oneDrive) Open(name string) (fs.File, error) {
 	if name != "proc/diskstats" {
 		return d.of(name).Open(name)

@@ -51,8 +51,10 @@ func TestNightsOfCI(t *testing.T) {
 			}
 			return 1
 		}, [2]string{"^1{5,14}0+3{8,10}$", "^0{20}3{10}$"}},
-		{"drift of -2 % a night from night 15", func(i int) float64 { return math.Pow(0.98, float64(max(0, i-14))) },
-			[2]string{"^1{5,14}[01]+3+$", "^0{18,23}[013]*3+$"}},
+		{
+			"drift of -2 % a night from night 15", func(i int) float64 { return math.Pow(0.98, float64(max(0, i-14))) },
+			[2]string{"^1{5,14}[01]+3+$", "^0{18,23}[013]*3+$"},
+		},
 		{"one night of -40 %", func(i int) float64 {
 			if i == 22 {
 				return 0.6

@@ -301,7 +301,10 @@ func (r row) trust() Trust {
 		return Partial
 	}
 	short := r.text("trust")
-	return cmp.Or(map[string]Trust{"v": Verified, "p": Verified, "e": Verified, "r": Partial, "s": Partial}[short], Trust(short))
+	return cmp.Or(
+		map[string]Trust{"v": Verified, "p": Verified, "e": Verified, "r": Partial, "s": Partial}[short],
+		Trust(short),
+	)
 }
 
 // from is where the row's figures are from; the catalogue's tables name sources in short.
@@ -322,19 +325,21 @@ var sources = sync.OnceValue(func() map[string]string {
 var columns = sync.OnceValue(func() map[string]map[string]bool {
 	all := map[string]map[string]bool{}
 	for file, names := range map[string]string{
-		fileMachines: "name controller arch premium xen weightings local_kind listed trust source as_of note | vcpus memory_gib disks " +
+		fileMachines: "name controller arch premium xen weightings local_kind listed trust source as_of note " +
+			"| vcpus memory_gib disks " +
 			"cache_gib local_count local_gib local_gb usd_hour local_read_iops local_write_iops local_read_mbs local_write_mbs",
-		fileLimits:   "series machine by type shared trust source as_of note | read_iops write_iops read_mibs write_mibs read_mbs write_mbs",
+		fileLimits: "series machine by type shared trust source as_of note | " +
+			"read_iops write_iops read_mibs write_mibs read_mbs write_mbs",
 		fileAttach:   "series up_to source as_of | disks",
 		fileLocal:    "name source as_of trust | read_iops write_iops read_mbs write_mbs",
 		fileMeasured: "name source as_of trust | read_iops write_iops read_bps write_bps",
 	} {
 		all[file] = map[string]bool{}
 		words, numbers, _ := strings.Cut(names, "|")
-		for _, n := range strings.Fields(words) {
+		for n := range strings.FieldsSeq(words) {
 			all[file][n] = false
 		}
-		for _, n := range strings.Fields(numbers) {
+		for n := range strings.FieldsSeq(numbers) {
 			all[file][n] = true
 		}
 	}
@@ -347,7 +352,11 @@ var limitColumn = regexp.MustCompile(`^([a-z][a-z0-9]*)(_max)?(_read|_write)?_(i
 // check reads all files of a cloud of the user's own, and says the first thing that is wrong, with its place.
 func (d *Data) check(name string, read reader) error {
 	if slices.ContainsFunc(slices.Collect(maps.Values(builtin())), func(o *Data) bool { return o.terms.named(name) }) {
-		return fmt.Errorf("%s: %s is the name of a cloud that plimsoll brings: give it another", filepath.Join(Dir, name), name)
+		return fmt.Errorf(
+			"%s: %s is the name of a cloud that plimsoll brings: give it another",
+			filepath.Join(Dir, name),
+			name,
+		)
 	}
 	var types []VolumeType
 	if err := decode(read, fileVolumes, &types); err != nil {

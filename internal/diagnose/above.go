@@ -58,7 +58,12 @@ func LatenciesAbove(d time.Duration, buckets []fio.Bucket, parts ...fio.Latency)
 			part = float64(l.N) / float64(all)
 		}
 		// So many must be above for such a mean, where none is above the maximum.
-		if over, most := l.Mean-float64(d), float64(l.Max-d); over > 0 && most > over && len(buckets)+len(l.Percentiles) == 0 {
+		if over, most := l.Mean-float64(
+			d,
+		), float64(
+			l.Max-d,
+		); over > 0 && most > over &&
+			len(buckets)+len(l.Percentiles) == 0 {
 			tightened.Least += over / most * part
 			tightened.How = fmt.Sprintf("mean of %s, at most %s", text.Duration(time.Duration(l.Mean)), text.Duration(l.Max))
 		}

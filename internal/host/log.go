@@ -61,7 +61,7 @@ var patterns = []struct {
 	{Throttled, regexp.MustCompile(`^CPU\d+: (?:Core|Package) temperature(?:/speed)? (?:is )?above threshold`)},
 }
 
-// mounted is how the kernel says that a filesystem is mounted: what it said before of a filesystem there was of another.
+// mounted is how the kernel says that a filesystem is mounted: what it said before was of another one.
 var mounted = regexp.MustCompile(`^(?:EXT4-fs|XFS) \(([\w!-]+)\): [mM]ount(?:ed filesystem|ing V)`)
 
 // parseLog finds trouble in what dmesg prints. Kinds and devices come in the order of their first

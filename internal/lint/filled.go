@@ -28,9 +28,11 @@ var lettered = regexp.MustCompile(`^(?:[NnXxYyZzMm]|[XxNn?]{1,3}(?i:[kmgt]i?b?|s
 var format = regexp.MustCompile(`%[-+ 0]*\d*(?:\.\d+)?[A-Za-z(~%{]|%\d|![A-Za-z_]\w*!|\[[%$]`)
 
 // standIns are words within the names that people give to what is filled in.
-var standIns = strings.Fields(`size sz bs blk block depth qd job time sec dur type mode pattern workload ratio pct percent num
+var standIns = strings.Fields(
+	`size sz bs blk block depth qd job time sec dur type mode pattern workload ratio pct percent num
 	count val var param arg opt your my replace change fill here todo tbd placeholder flag level limit
-	some yyy zzz`)
+	some yyy zzz`,
+)
 
 // namePart is a word of such a name.
 var namePart = regexp.MustCompile(`[a-z]+`)

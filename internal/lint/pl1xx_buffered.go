@@ -11,7 +11,9 @@ import (
 )
 
 // syncOptions are those with which fio waits until writes have left the page cache.
-var syncOptions = strings.Fields(`fsync fdatasync sync sync_file_range end_fsync fsync_on_close end_syncfs write_barrier`)
+var syncOptions = strings.Fields(
+	`fsync fdatasync sync sync_file_range end_fsync fsync_on_close end_syncfs write_barrier`,
+)
 
 // forcesOut says whether a job waits for its writes, or may do so.
 func (j *lintJob) forcesOut() bool {

@@ -24,10 +24,12 @@ var (
 
 // otherSense are words beside which read, write or random does not say what the job itself does: a
 // read after a write, a write cache, random data.
-var otherSense = strings.Fields(`after before post pre prep prepare fill prefill precondition init setup lay layout while during
+var otherSense = strings.Fields(
+	`after before post pre prep prepare fill prefill precondition init setup lay layout while during
 	under with without vs versus then to from of for background noise ahead back through around cache
 	cached buffer buffers data bytes content pattern verify check amp amplification lock same only no
-	non not`)
+	non not`,
+)
 
 // claimed is what a name says; false where it says nothing, or nothing of the job itself.
 func claimed(name string) (claim, bool) {

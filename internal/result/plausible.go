@@ -30,7 +30,10 @@ func implausible(jobs []fio.Job) (doubts []string) {
 			of   *fio.Direction
 		}{{"reads", &j.Read}, {"writes", &j.Write}, {"trims", &j.Trim}} {
 			if why := outlasts(j, side.of); why != "" {
-				doubts = append(doubts, fmt.Sprintf("%s: %s of %s: latencies are left out", cmp.Or(j.Name, "the job"), why, side.name))
+				doubts = append(
+					doubts,
+					fmt.Sprintf("%s: %s of %s: latencies are left out", cmp.Or(j.Name, "the job"), why, side.name),
+				)
 				side.of.Slat, side.of.Clat, side.of.Lat = fio.Latency{}, fio.Latency{}, fio.Latency{}
 				bad = true
 			}

@@ -58,8 +58,9 @@ type Shift struct {
 // until one of them is accepted; a level that is better becomes the expected one after five runs.
 //
 // A run is worse when it lies outside the prediction interval around the median of the last good runs, and
-// outside that of the run before it; the spread is that of all runs around the levels that they had. A change too small for one run to show is
-// looked for in all of the good ones, at each place, as a step and as a drift. The better of the two that is
+// outside that of the run before it; the spread is that of all runs around the levels that they had. A
+// change too small for one run to show is looked for in all of the good ones, at each place, as a step
+// and as a drift. The better of the two that is
 // certain splits the series there. It stands until runs return to the old level.
 //
 // Runs may depend on those before them, and how much is not known of a few. All answers are therefore a
@@ -131,7 +132,7 @@ func (t *Track) expect(at int, fewer, floor float64) Expected {
 	}
 	m, v := t.level(t.good)
 	nearest := t.good[len(t.good)-1]
-	next, se := n.blend(func(i int, rho, sd float64) (float64, float64) {
+	next, se := n.blend(func(_ int, rho, sd float64) (float64, float64) {
 		r := math.Pow(rho, float64(at-nearest))
 		return m + r*(t.xs[nearest]-m), sd * math.Sqrt((1-r*r)*max(1, fewer)+square(1-r)*v*memoryOf(rho))
 	})

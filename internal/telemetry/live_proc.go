@@ -139,9 +139,19 @@ const (
 
 func newTaskWatch(r *sys.Reader, o WatchFor) *taskWatch {
 	return &taskWatch{
-		WatchFor: o, read: r, before: map[string]asked{}, met: map[string]*Process{}, last: map[string]asked{},
-		waiting: map[string]map[string]float64{},
-		self:    strconv.Itoa(os.Getpid()), kernel: map[string]bool{}, parents: map[string]string{}, held: map[string]*sys.Held{}, room: heldRoom(),
+		WatchFor: o,
+		read:     r,
+		before:   map[string]asked{},
+		met:      map[string]*Process{},
+		last:     map[string]asked{},
+		waiting:  map[string]map[string]float64{},
+		self: strconv.Itoa(
+			os.Getpid(),
+		),
+		kernel:  map[string]bool{},
+		parents: map[string]string{},
+		held:    map[string]*sys.Held{},
+		room:    heldRoom(),
 	}
 }
 

@@ -58,9 +58,10 @@ type Geometry struct {
 // WriteCopies is how many members a write of one block goes to, parity aside: at least 1.
 func (g Geometry) WriteCopies() int {
 	copies := 1
-	if g.Level == RAID1 {
+	switch g.Level { //nolint:exhaustive // the others have one
+	case RAID1:
 		copies = g.Members
-	} else if g.Level == RAID10 {
+	case RAID10:
 		copies = min(cmp.Or(g.Copies, 2), g.Members)
 	}
 	return max(copies, 1)

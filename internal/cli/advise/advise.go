@@ -92,19 +92,39 @@ Prices are those of the catalogue (plimsoll catalog).`,
 	form.AddLatency(f, &o.latency, "latency", "largest p99 `LATENCY` that is acceptable")
 	f.TextVar(&o.commits, "sync-commits", units.IOPS(0), "`COMMITS` per second, each of which waits for its log")
 	f.IntVar(&o.clients, "clients", 1, "`N` clients that commit at once")
-	form.AddLatency(f, &o.synced, "sync-latency", "`LATENCY` of a write with its sync, as a run measured it on gp3 (or what --volumes or --types names)")
+	form.AddLatency(
+		f,
+		&o.synced,
+		"sync-latency",
+		"`LATENCY` of a write with its sync, as a run measured it on gp3 (or what --volumes or --types names)",
+	)
 	f.StringVar(&o.afr, "afr", "", "largest annual probability of data loss as a `SHARE`, such as 0.2%")
 	form.AddChoice(cmd, &o.survives, "survives", "what the data must outlive: the loss of this `PART`, or none", []string{
 		string(workload.LostVolume), string(workload.LostInstance), string(workload.NoLoss),
 	})
-	f.StringSliceVar(&o.series, "series", nil, "buy for what these `FILES` recorded: CloudWatch's figures, or logs of sar or iostat")
+	f.StringSliceVar(
+		&o.series,
+		"series",
+		nil,
+		"buy for what these `FILES` recorded: CloudWatch's figures, or logs of sar or iostat",
+	)
 	f.StringSliceVar(&o.log.Devices, "device", nil, "only these `DEVICES` of the series; several are added up")
-	f.IntVar(&o.log.Copies, "copies", 1, "`N` copies of each block on the devices of the series, by which writes are divided")
+	f.IntVar(
+		&o.log.Copies,
+		"copies",
+		1,
+		"`N` copies of each block on the devices of the series, by which writes are divided",
+	)
 	form.AddDuration(f, &o.log.Every, "every", "`DURATION` between reports of the series that have no time")
 	f.StringVar(&o.headroom, "headroom", "20%", "`SHARE` by which what is bought shall exceed the demand")
 	f.BoolVar(&o.burst, "burst-ok", false, "let the instance's burst of 30 min per day carry the demand's bursts")
-	f.StringVar(&o.cloud, "cloud", "", "`CLOUD` whose machines and volumes are looked at: aws, azure, gcp, or one of your own "+
-		"in "+cloud.Dir+"/ (default aws)")
+	f.StringVar(
+		&o.cloud,
+		"cloud",
+		"",
+		"`CLOUD` whose machines and volumes are looked at: aws, azure, gcp, or one of your own "+
+			"in "+cloud.Dir+"/ (default aws)",
+	)
 	f.StringVar(&o.region, "region", "", "`REGION` of the prices; only that of the price list is known")
 	f.StringVar(&o.prices, "prices", "", "use your own price list `FILE`: AWS's offer file in JSON, or CSV")
 	f.StringVar(&o.instance, "instance", "", "keep this instance `TYPE`")
@@ -114,10 +134,20 @@ Prices are those of the catalogue (plimsoll catalog).`,
 	form.AddChoice(cmd, &o.arch, "arch", "`ARCHITECTURE` of the instance", []string{"arm64", "x86_64"})
 	f.StringSliceVar(&o.families, "family", nil, "only these `FAMILIES` of instances, such as 'm*,r*'")
 	f.BoolVar(&o.older, "older", false, "include previous generations")
-	f.StringArrayVar(&o.volumes, "volumes", nil, "keep these volumes: `SPEC` such as '4x gp2 3000GiB'; several are compared")
+	f.StringArrayVar(
+		&o.volumes,
+		"volumes",
+		nil,
+		"keep these volumes: `SPEC` such as '4x gp2 3000GiB'; several are compared",
+	)
 	f.StringVar(&o.level, "level", "raid0", "RAID `LEVEL` of the kept volumes: "+page.Names(form.Levels))
 	form.AddSize(f, &o.chunk, "chunk", "chunk `SIZE` of the kept volumes' array; else the one that serves the demand best")
-	f.StringSliceVar(&o.types, "types", nil, "only these `TYPES` of volumes (default "+strings.Join(cloud.EC2{}.Terms().Types, ",")+")")
+	f.StringSliceVar(
+		&o.types,
+		"types",
+		nil,
+		"only these `TYPES` of volumes (default "+strings.Join(cloud.EC2{}.Terms().Types, ",")+")",
+	)
 	f.IntVar(&o.maxVolumes, "max-volumes", advise.DefaultMaxVolumes, "at most `N` volumes")
 	f.BoolVar(&o.all, "all", false, "show every choice that no other beats")
 	f.IntVar(&o.yaml, "yaml", 0, "print the plimsoll.yaml of row `N`")

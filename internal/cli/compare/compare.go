@@ -153,7 +153,10 @@ func importFirst(env *form.Env, words []string, err error) error {
 	if outputs, _, _ := bundle.Gather(words, env.In); len(words) < 2 || len(outputs) == 0 {
 		return err
 	}
-	return form.Hint(err, "plimsoll import "+strings.Join(quoted, " ")+" --out imported; plimsoll compare imported --by dir")
+	return form.Hint(
+		err,
+		"plimsoll import "+strings.Join(quoted, " ")+" --out imported; plimsoll compare imported --by dir",
+	)
 }
 
 // Runs compares what words stand for, and holds it to a gate.

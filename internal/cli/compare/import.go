@@ -207,7 +207,10 @@ func runImport(ctx context.Context, env *form.Env, o importOptions, args []strin
 		return err
 	}
 	// What pg_test_fsync printed explains pgbench's figures where both are given.
-	if !slices.ContainsFunc(found.Outputs, func(o *fio.Output) bool { return o.Program != "pg_test_fsync" || o.Void != "" }) {
+	if !slices.ContainsFunc(
+		found.Outputs,
+		func(o *fio.Output) bool { return o.Program != "pg_test_fsync" || o.Void != "" },
+	) {
 		if r, ok, err := job.ReadPostgres(args); ok && err == nil {
 			explainPostgres(env.Out, r, 0)
 			return nil

@@ -74,9 +74,20 @@ file. The exit code is 3 when a finding is an error (--fail-on).`,
 		"update-baseline", &o.updateBaseline, "chunk", &o.chunk, "memory", &o.memory)
 	cmd.MarkFlagsMutuallyExclusive("installed", "fio")
 	form.AddChoice(cmd, &o.severity, "severity", "show findings of `LEVEL` and above", settings.Severities())
-	form.AddChoice(cmd, &o.failOn, "fail-on", "exit with 3 for findings of `LEVEL` and above", append(settings.Severities(), never))
+	form.AddChoice(
+		cmd,
+		&o.failOn,
+		"fail-on",
+		"exit with 3 for findings of `LEVEL` and above",
+		append(settings.Severities(), never),
+	)
 	f.StringVar(&o.config, "config", "", "read settings from `FILE` instead of "+settings.ConfigName)
-	f.StringSliceVar(&o.exclude, "exclude", nil, "pass over what is below a folder and matches `PATTERN` (as in .gitignore)")
+	f.StringSliceVar(
+		&o.exclude,
+		"exclude",
+		nil,
+		"pass over what is below a folder and matches `PATTERN` (as in .gitignore)",
+	)
 	f.StringSliceVar(&o.disable, "disable", nil, "do not apply the rule `CODE`")
 	return cmd
 }

@@ -14,8 +14,8 @@ func newFleetJobCmd(env *form.Env) *cobra.Command {
 	j, soon := fleet.Job{Engine: fleet.JobEngines()[0], Members: 2, Image: "plimsoll:" + env.Version}, 10*time.Minute
 	cmd := &cobra.Command{
 		Use:   "job [SUITE | SCENARIO]... --engine ENGINE",
-		Short: "Print what an engine runs that gives no pipe to its hosts: an Ansible playbook, a Slurm array, a Kubernetes Job",
-		Long: `Print what an engine runs that gives no pipe to its hosts: an Ansible playbook, a Slurm array, a Kubernetes Job.
+		Short: "Print what an engine without a pipe to its hosts runs: an Ansible playbook, a Slurm array, a Kubernetes Job",
+		Long: `Print what an engine without a pipe to its hosts runs: an Ansible playbook, a Slurm array, a Kubernetes Job.
 
 Each member runs plimsoll run by itself and begins to measure at one instant by its own clock; what the kernel knows of
 that clock stands in its run. Collect the runs, and merge them with plimsoll fleet import. The instant must leave

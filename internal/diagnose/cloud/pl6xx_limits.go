@@ -116,9 +116,16 @@ func (x burst) says(who string) finding.Finding {
 	f := finding.New(m.Label(), "%s are a burst%s: %s %s of this load, and %s cannot see the burst's end.", got, end, who,
 		sustained, ofLength(m.Result.Measured))
 	if x.mean > 0 {
-		f = finding.New(m.Label(), "%s over %s are more than a burst of %s explains, which allows %s IOPS on average and %s once "+
-			"it is spent: the limit is not what is believed, or the time is not.", got, text.Duration(m.Result.Measured),
-			text.Duration(x.allowed.BurstFor), x.mean, sustained)
+		f = finding.New(
+			m.Label(),
+			"%s over %s are more than a burst of %s explains, which allows %s IOPS on average and %s once "+
+				"it is spent: the limit is not what is believed, or the time is not.",
+			got,
+			text.Duration(m.Result.Measured),
+			text.Duration(x.allowed.BurstFor),
+			x.mean,
+			sustained,
+		)
 	}
 	f = f.In(m.IDs()).
 		Saw("measured", got, "at most "+sustained, "fio, scenario "+m.Label()).

@@ -190,8 +190,8 @@ func newView(f *Facts) *view {
 	return v
 }
 
-// deepQueue is whether a device that interrupts, and needs no thread to complete an I/O, has a long queue at it without a
-// pause: late tasks would leave it less to do.
+// deepQueue is whether devices that need no thread to complete an I/O have a long queue without a pause:
+// late tasks would leave them less to do.
 func (v *view) deepQueue() bool {
 	return v.f.Window.CPU.Steal <= cpuSteal && !slices.ContainsFunc(v.all, func(d device) bool {
 		return d.Crypt || d.Kind == "loop" || d.Leaf() && (d.busy() < sureBusy || d.did.InFlight <= fewWait)

@@ -462,7 +462,9 @@ var pollers = regexp.MustCompile(`^(?:external:.*)?(?:spdk|xnvme|io_uring_cmd|li
 func polls(w fio.Workload) bool { return pollers.MatchString(w.Engine) || w.Polls }
 
 // noStorage names memory that stands in for a drive, by its kernel name or the engine.
-var noStorage = regexp.MustCompile(`^(?:/dev/)?(?:nullb|ram|zram)[0-9]+$|^/dev/shm(?:/|$)|/(?:tmpfs|ramfs|ramdisk)(?:/|$)`)
+var noStorage = regexp.MustCompile(
+	`^(?:/dev/)?(?:nullb|ram|zram)[0-9]+$|^/dev/shm(?:/|$)|/(?:tmpfs|ramfs|ramdisk)(?:/|$)`,
+)
 
 // unreal finds runs on no storage at all: null_blk, RAM disks, tmpfs, and engines without I/O.
 func unreal(m diagnose.Measurement) (finding.Finding, bool) {

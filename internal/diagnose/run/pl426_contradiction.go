@@ -75,7 +75,8 @@ func blocksOff(m diagnose.Measurement) (contradiction, bool) {
 		{"reads", t.Read, oneBlock(m, func(w fio.Workload) (units.Bytes, bool) { return w.ReadBS, w.ReadSizes == nil })},
 		{"writes", t.Write, oneBlock(m, func(w fio.Workload) (units.Bytes, bool) { return w.WriteBS, w.WriteSizes == nil })},
 	} {
-		if s.bs == 0 || counted(t) && s.of.N < diagnose.EnoughReads || s.of.IOPS <= 0 || s.of.BW <= 0 || s.of.Short+s.of.Dropped > 0 {
+		if s.bs == 0 || counted(t) && s.of.N < diagnose.EnoughReads || s.of.IOPS <= 0 || s.of.BW <= 0 ||
+			s.of.Short+s.of.Dropped > 0 {
 			continue
 		}
 		want := units.Rate(float64(s.of.IOPS) * float64(s.bs))

@@ -182,13 +182,13 @@ func (p *jsonParser) job() {
 		case "job options":
 			j.Options = p.options()
 		case "read":
-			dirs[0] = p.direction(&j, "read.")
+			dirs[0] = p.direction()
 		case "write":
-			dirs[1] = p.direction(&j, "write.")
+			dirs[1] = p.direction()
 		case "trim":
-			dirs[2] = p.direction(&j, "trim.")
+			dirs[2] = p.direction()
 		case "mixed":
-			mixed = p.direction(&j, "mixed.").settle()
+			mixed = p.direction().settle()
 			j.Mixed = &mixed
 		case "total_err":
 			j.TotalErrors = p.count()
@@ -270,7 +270,7 @@ type jsonDir struct {
 	hasTotal                 bool
 }
 
-func (p *jsonParser) direction(j *fio.Job, prefix string) jsonDir {
+func (p *jsonParser) direction() jsonDir {
 	var d jsonDir
 	p.object(func(key []byte) {
 		switch string(key) {

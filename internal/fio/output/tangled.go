@@ -85,7 +85,7 @@ func writers(text []byte) (names []string, texts map[string][]byte) {
 				count[of[i]]++
 			}
 		}
-		if alone := k == len(whose)-1; len(count) < 2 && !(alone && len(count) == 1) || len(count) > mostWriters {
+		if alone := k == len(whose)-1; len(count) < 2 && (!alone || len(count) != 1) || len(count) > mostWriters {
 			continue
 		}
 		texts = map[string][]byte{}

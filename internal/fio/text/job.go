@@ -356,15 +356,6 @@ func (t *Reader) needDirection(body string) {
 	}
 }
 
-func (t *Reader) curIndex() int {
-	for i := range t.job.dirs {
-		if t.job.cur == &t.job.dirs[i] {
-			return i
-		}
-	}
-	return 0
-}
-
 // percentileHead reads "clat percentiles (usec):". In fio 3.13 and later slat and lat may have
 // their own.
 func (t *Reader) percentileHead(name, unit, body string) {

@@ -110,7 +110,9 @@ func (r *textRun) lessThanGroups() bool {
 
 // textWhole ends a line of fio's that is known to be complete: a unit, a bracket, the two decimals of a
 // mean, or the last counts of a row.
-var textWhole = regexp.MustCompile(`(?:[)\]%:]|sec|resets|B/s|(?:stdev|avg)= *[\d,.]*[.,]\d\d|(?:short|drop(?:ped)?)=\S*[,/]\S+[,/](?:d=)?\d+|depth=\d+)$`)
+var textWhole = regexp.MustCompile(
+	`(?:[)\]%:]|sec|resets|B/s|(?:stdev|avg)= *[\d,.]*[.,]\d\d|(?:short|drop(?:ped)?)=\S*[,/]\S+[,/](?:d=)?\d+|depth=\d+)$`,
+)
 
 // uncut takes off the end of a text what may be the first digits of a number. What is left of the line was
 // read whole.

@@ -365,7 +365,8 @@ const maxTextMessages = 100
 func isTextHeading(s string) bool {
 	comment, is := strings.CutPrefix(s, "// ")
 	name, ok := strings.CutSuffix(comment, ":")
-	return ok && name != "" && len(name) <= 64 && !strings.ContainsAny(name, "\t=,;|") && (is || !strings.Contains(name, " "))
+	return ok && name != "" && len(name) <= 64 && !strings.ContainsAny(name, "\t=,;|") &&
+		(is || !strings.Contains(name, " "))
 }
 
 func isTextMessage(s string) bool {

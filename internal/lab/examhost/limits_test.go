@@ -60,9 +60,9 @@ func TestLimitsOnThisKernel(t *testing.T) {
 	defer guard(t, dir)()
 	d := newDrive(t, dir, 64)
 	defer d.close(t)
-	base, clear := "/sys/fs/cgroup/blkio", `for f in read_iops write_iops read_bps write_bps; do echo "%s 0" > %s/blkio.throttle.${f}_device; done`
+	base, lift := "/sys/fs/cgroup/blkio", `for f in read_iops write_iops read_bps write_bps; do echo "%s 0" > %s/blkio.throttle.${f}_device; done`
 	if _, err := os.Stat("/sys/fs/cgroup/cgroup.controllers"); err == nil {
-		base, clear = "/sys/fs/cgroup", `echo "%s riops=max wiops=max rbps=max wbps=max" > %s/io.max`
+		base, lift = "/sys/fs/cgroup", `echo "%s riops=max wiops=max rbps=max wbps=max" > %s/io.max`
 		must(t, sh("echo +io > /sys/fs/cgroup/cgroup.subtree_control"))
 	}
 	group := filepath.Join(base, fmt.Sprintf("plimsoll-limits-%d.service", os.Getpid()))
@@ -109,7 +109,7 @@ func TestLimitsOnThisKernel(t *testing.T) {
 		}
 		t.Logf("seed %d: %d IOPS, keep %d %%, reads %d: p99 %v alone, %v beside, %v stated; kept %.0f of %d, together %.1f %%", seed+i, iops, keep, reads,
 			alone.Round(100*time.Microsecond), p99.Round(100*time.Microsecond), l.Wait, own, demand, (own+others)/float64(iops)*100)
-		must(t, sh(fmt.Sprintf(clear, strings.TrimSpace(string(number)), group)))
+		must(t, sh(fmt.Sprintf(lift, strings.TrimSpace(string(number)), group)))
 	}
 	t.Logf("from seed %d: p99 within what is stated in %d of %d, together at least 95 %% in %d, wrong devices %d", seed, calm, n, whole, wrong)
 	if 20*calm < 19*n || 20*whole < 19*n || wrong > 0 {

@@ -53,7 +53,9 @@ var flag = regexp.MustCompile(`--[a-z][a-z-]*`)
 
 // flags is escaped text whose flags are not broken.
 func flags(s string) template.HTML {
-	return template.HTML(flag.ReplaceAllString(template.HTMLEscapeString(s), `<span class="flag">$0</span>`)) //nolint:gosec // escaped
+	return template.HTML(
+		flag.ReplaceAllString(template.HTMLEscapeString(s), `<span class="flag">$0</span>`),
+	) //nolint:gosec // escaped
 }
 
 // fullBar is the share of its mark that fills a bar; the mark itself is drawn on it.

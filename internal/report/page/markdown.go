@@ -18,8 +18,10 @@ var escapes = strings.NewReplacer(
 // cited are addresses of the vendors whose pages the catalogue cites. No one else can put a page
 // there, so that a link to one is harmless whoever wrote it; any other address is foreign text, of
 // which a renderer must make no link.
-var cited = regexp.MustCompile(`https://(?:docs\.aws\.amazon\.com|aws\.amazon\.com|learn\.microsoft\.com|azure\.microsoft\.com|` +
-	`docs\.cloud\.google\.com|cloud\.google\.com|ark\.intel\.com)/[A-Za-z0-9/._~%#?=&-]*[A-Za-z0-9/]`)
+var cited = regexp.MustCompile(
+	`https://(?:docs\.aws\.amazon\.com|aws\.amazon\.com|learn\.microsoft\.com|azure\.microsoft\.com|` +
+		`docs\.cloud\.google\.com|cloud\.google\.com|ark\.intel\.com)/[A-Za-z0-9/._~%#?=&-]*[A-Za-z0-9/]`,
+)
 
 // md escapes text. An address that the catalogue cites stays as it is, between angle brackets: it can be copied.
 func md(s string) string {

@@ -25,7 +25,8 @@ func TestAdviceOnEqualLimits(t *testing.T) {
 		{
 			"a sustained figure is not raised to a burst",
 			[]ceiling.Bound{
-				{Kind: ceiling.VolumeIOPS, IOPS: 18000}, {Kind: ceiling.InstanceIOPS, IOPS: 19000},
+				{Kind: ceiling.VolumeIOPS, IOPS: 18000},
+				{Kind: ceiling.InstanceIOPS, IOPS: 19000},
 				{Kind: ceiling.InstanceIOPS, IOPS: 76000, Burst: true},
 			},
 			"To exceed 18,000 IOPS: use more volumes, or more IOPS per volume (up to 19,000 IOPS, the next limit: instance IOPS).",

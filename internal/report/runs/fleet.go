@@ -287,8 +287,26 @@ func hostsChart(s *bundle.FleetScenario) page.Drawing {
 
 // fleetRecords has a row for each scenario and host, and one for all hosts together.
 func fleetRecords(f *bundle.Fleet) *page.Table {
-	t := page.NewTable("", "run", "scenario", "name", "host", "iops", "iops_low", "iops_high", "bandwidth_bytes_per_s",
-		"p50_ns", "p99_ns", "ceiling_iops", "ceiling_from", "sustained_iops", "sustained_from", "alone_iops", "straggler", "invalid")
+	t := page.NewTable(
+		"",
+		"run",
+		"scenario",
+		"name",
+		"host",
+		"iops",
+		"iops_low",
+		"iops_high",
+		"bandwidth_bytes_per_s",
+		"p50_ns",
+		"p99_ns",
+		"ceiling_iops",
+		"ceiling_from",
+		"sustained_iops",
+		"sustained_from",
+		"alone_iops",
+		"straggler",
+		"invalid",
+	)
 	ends := func(e stats.Estimate) (low, high units.IOPS) {
 		if !e.HasInterval() {
 			return 0, 0
@@ -309,8 +327,25 @@ func fleetRecords(f *bundle.Fleet) *page.Table {
 		t.Record(f.ID, s.ID, s.Name, "", s.Total.IOPS, low, high, s.Total.BW, p50, p99, bound, from, "", "", "", "", invalid)
 		for _, h := range s.Hosts {
 			low, high := ends(h.Interval)
-			t.Record(f.ID, s.ID, s.Name, h.Host, h.IOPS, low, high, h.BW, h.P50, h.P99, h.Ceiling, h.Limit, h.Sustained, h.SustainedBy,
-				h.Alone, straggles(s, h.Host), invalid)
+			t.Record(
+				f.ID,
+				s.ID,
+				s.Name,
+				h.Host,
+				h.IOPS,
+				low,
+				high,
+				h.BW,
+				h.P50,
+				h.P99,
+				h.Ceiling,
+				h.Limit,
+				h.Sustained,
+				h.SustainedBy,
+				h.Alone,
+				straggles(s, h.Host),
+				invalid,
+			)
 		}
 	}
 	return &t

@@ -130,8 +130,12 @@ func counted(files []*fileVerdict, results int) string {
 		}
 		says = append(says, fmt.Sprintf("%d %s", i-from, files[from].word()))
 	}
-	return fmt.Sprintf("%s of %s; files by their worst result: %s", text.Plural(results, "result"), text.Plural(len(files), "file"),
-		strings.Join(says, ", "))
+	return fmt.Sprintf(
+		"%s of %s; files by their worst result: %s",
+		text.Plural(results, "result"),
+		text.Plural(len(files), "file"),
+		strings.Join(says, ", "),
+	)
 }
 
 func perFile(files []*fileVerdict) page.Section {

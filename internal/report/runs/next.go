@@ -71,7 +71,8 @@ func nextFor(s *bundle.Scenario, b *bundle.Bundle) string {
 // suite, and the file of another suite is not known any more.
 func typed(command string, s *bundle.Scenario, b *bundle.Bundle) string {
 	of, err := suite.Builtin(b.Run.Suite.Name)
-	if err != nil || !slices.ContainsFunc(of.Scenarios, func(c suite.Scenario) bool { return c.ID == s.ID && c.Name == s.Name }) {
+	if err != nil ||
+		!slices.ContainsFunc(of.Scenarios, func(c suite.Scenario) bool { return c.ID == s.ID && c.Name == s.Name }) {
 		return ""
 	}
 	if of.Name == suite.Default {

@@ -75,8 +75,16 @@ func csvRow(
 		v, _ := l.At(p)
 		cells = append(cells, v)
 	}
-	return append(cells, l.Max, then, b.Run.Created.UTC().Format(time.RFC3339), b.Run.Topology.Host.Name, LabelText(b.Run.Labels),
-		s.Result.Source, s.Result.Labels["dir"])
+	return append(
+		cells,
+		l.Max,
+		then,
+		b.Run.Created.UTC().Format(time.RFC3339),
+		b.Run.Topology.Host.Name,
+		LabelText(b.Run.Labels),
+		s.Result.Source,
+		s.Result.Labels["dir"],
+	)
 }
 
 // tableOf are the percentiles that tables of a latency have.
