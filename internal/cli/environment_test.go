@@ -65,7 +65,7 @@ func TestEachValueIsNamed(t *testing.T) {
 // What a flag's help says of it holds a word of consent: such flags are typed, whatever they are
 // called.
 func TestFlagsThatGiveConsentAreTyped(t *testing.T) {
-	consent := regexp.MustCompile(`(?i)overwrit|replac|what is on it is lost|shell command|do not ask|` +
+	consent := regexp.MustCompile(`(?i)overwrit|replac|lose its data|shell command|do not ask|` +
 		`PROGRAM|programs|take down|also remove|as user|revert everything|fix the files`)
 	harmless := []string{"chunk", "topology", "volumes", "instance", "level", "against", "destroy-nothing"}
 	eachFlag(Commands(), func(cmd *cobra.Command, f *pflag.Flag) {

@@ -43,8 +43,8 @@ func NewCeiling(env *form.Env) *cobra.Command {
 is declared and need not exist, or it is the storage behind --data and --wal. Nothing is measured. One scenario
 is shown in detail, several as a table.
 
---variant, --layout and a --sweep over keys of plimsoll.yaml show layouts beside each other, and which of them
-cannot differ; plimsoll ab builds and measures them.`,
+--variant, --layout and a --sweep over keys of plimsoll.yaml show layouts side by side, and which of them cannot
+differ; plimsoll ab builds and measures them.`,
 		Example: `  plimsoll ceiling db --volumes 8xgp3 --level raid10 --chunk 64KiB --instance c8g.2xlarge
   plimsoll ceiling 8 --topology plimsoll.yaml
   plimsoll ceiling 3 --volumes 8xgp3 --level raid10 --read-latency 0.6ms --sweep iodepth=1..256

@@ -38,13 +38,13 @@ func NewLimits(env *form.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "limits PATH --keep GROUP=PERCENT",
 		Short: "Print the io.max lines that keep a share of the storage for one service",
-		Long: `Print the limits that keep a share of the storage below PATH for one control group, by limiting others:
-io.max, systemd's properties, the files of version 1, docker's flags. Nothing is applied. Each number is a part of
-what the storage sustains, not of a burst, and stands with its source; --run takes what a run of plimsoll measured
-where that is less, or where no limit is known. Groups are named as systemd, docker or
-Kubernetes name them: backup.service, docker-….scope, kubepods-pod….slice.
+		Long: `Print the limits that keep a share of the storage below PATH for one control group, by limiting others: io.max,
+systemd's properties, the files of cgroup v1, docker's flags. Nothing is applied. Each number is a share of what
+the storage sustains, not of a burst, and is shown with its source; --run uses what a run of plimsoll measured
+where that is less, or where no limit is known. Groups are named as systemd, docker or Kubernetes name them:
+backup.service, docker-….scope, kubepods-pod….slice.
 
---check compares what is set with it; the exit code is 3 when something differs.`,
+--check compares them with the current settings; the exit code is 3 when something differs.`,
 		Example: `  plimsoll limits /data --keep postgresql.service=70% --others backup.service
   plimsoll limits /data --keep postgresql.service=70% --others backup.service --reads 100 --volumes 4xgp3 --check
   plimsoll limits /data --keep postgresql.service=70% --run runs/20261126T170248Z-db-db1 --cost 5ms`,

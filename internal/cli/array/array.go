@@ -37,7 +37,7 @@ func (o *provisionOptions) addDestroy(cmd *cobra.Command) {
 func NewArray(env *form.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "array",
-		Short: "Build the arrays of a plimsoll.yaml, compare, warm and take them down",
+		Short: "Build, verify, warm and take down the arrays of a plimsoll.yaml",
 		Long: `Build arrays from blank volumes as one file declares them, compare the machine with the file, load volumes from
 their snapshot, and take down what was built.`,
 		Example: `  plimsoll array plan plimsoll.yaml
@@ -54,9 +54,9 @@ func newPlanCmd(env *form.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plan FILE",
 		Short: "Show what apply would do: each command, what it touches, how it is undone",
-		Long: `Show what apply would do to build the arrays of a plimsoll.yaml: each step with its exact command, what
-it touches and how teardown undoes it. Nothing is changed. As root, volumes are also looked at for signatures.
-apply generates new UUIDs.
+		Long: `Show what apply would do to build the arrays of a plimsoll.yaml: each step with its exact command, what it
+touches and how teardown undoes it. Nothing is changed. As root, volumes are also searched for signatures. apply
+generates new UUIDs.
 
 --format sh and --format md print a runbook instead, to follow by hand: the same steps, each with its check and
 how it is undone.`,

@@ -20,17 +20,17 @@ func newTeardownCmd(env *form.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "teardown [ARRAY...]",
 		Short: "Remove only what apply created",
-		Long: `Undo what the journals of apply say was made, newest first: unmount, remove lines from /etc, stop
-arrays, erase superblocks, zero both ends of the volumes. Without names, all arrays. What was on them is lost.
+		Long: `Undo the steps in apply's journals, newest first: unmount, remove lines from /etc, stop arrays, erase
+superblocks, zero both ends of the volumes. Without names, all arrays are taken down. Their data is lost.
 
 First the whole stack is inspected. What apply did not make (a logical volume in the group, another filesystem,
 a line between plimsoll's marks in /etc/fstab) and what is in use (swap, bind mounts, open files, loop devices,
-other mount namespaces) is listed, and nothing is touched. --destroy NAME, with the name that the list gives,
-allows one of them to be lost; a volume needs its --serial, too.
+other mount namespaces) is listed, and nothing is touched. --destroy NAME, with the listed name, allows one of
+them to be lost; a volume also needs its --serial.
 
---adopt takes down an array that others have made: its mounts, its lines in fstab and mdadm.conf, what is on it
-and its superblocks. Every member is named by --serial; if one is missing, or something else uses the array, nothing
-is touched. Partition tables of the members stay, and are named, unless --partitions is given.`,
+--adopt takes down an array that plimsoll did not make: its mounts, its lines in fstab and mdadm.conf, its
+contents and its superblocks. Every member is named by --serial; if one is missing, or something else uses the
+array, nothing is touched. Partition tables of the members stay, and are listed, unless --partitions is given.`,
 		Example: `  plimsoll array teardown
   plimsoll array teardown wal --yes
   plimsoll array teardown --destroy /dev/t/mine

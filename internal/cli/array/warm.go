@@ -39,8 +39,8 @@ func newWarmCmd(env *form.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "warm PATH|DEVICE",
 		Short: "Read each block of a volume once, so that it is loaded from its snapshot",
-		Long: `Test whether the volumes below a path are loaded from their snapshot, and where they are not read each piece of 512 KiB
-once, past the page cache: 4 KiB of it where the test has shown that one read loads its piece.
+		Long: `Test whether the volumes below a path are loaded from their snapshot. Where they are not, read each piece of
+512 KiB once, past the page cache; only 4 KiB of it where the test has shown that this loads the piece.
 
 It opens volumes for reading only and writes nothing but its own record, from which --resume continues. While other
 programs use the volume, it takes at most a quarter of its throughput, and pauses whenever they have to wait.

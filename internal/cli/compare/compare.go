@@ -44,10 +44,9 @@ func NewCompare(env *form.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compare RUN|DIR|KEY=VALUE…",
 		Short: "Compare runs, rounds and groups of runs",
-		Long: `Compare runs with each other: the first with each of the others, or the groups that a label makes.
-Scenarios are matched by what was run, not by their names, and each figure stands next to its own ceiling. A
-change is called faster, slower or the same only if repeated rounds support it; one run per side cannot tell.
-See docs/compare.md.
+		Long: `Compare the first run with each of the others, or groups of runs by a label. Scenarios are matched by what was
+run, not by name, and each figure is shown next to its own ceiling. A change is called faster, slower or the
+same only if repeated rounds support it; one run per side is not enough. See docs/compare.md.
 
 An argument is a run's directory; several of them, separated by commas, as the rounds of one side; a
 directory of runs; or KEY=VALUE for all runs with that label below --in. A single run is compared result by

@@ -52,9 +52,9 @@ func NewImport(env *form.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import FILE|DIR|-...",
 		Short: "Read and judge results that fio wrote elsewhere, in any form",
-		Long: `Read fio's output in any form: text of fio 2 and 3 (also inside Markdown, terminal pastes and logs),
-JSON, JSON+, terse, and its logs and histogram logs; also what sysbench fileio, ioping, kubestr, dbench, kbench
-and yabs print. In a document the text around a result is used as well: the job file and commands that it
+		Long: `Read fio's output in any form: text of fio 2 and 3 (also inside Markdown, terminal pastes and logs), JSON,
+JSON+, terse, and its logs and histogram logs; also the output of sysbench fileio, ioping, kubestr, dbench,
+kbench and yabs. In a document the text around a result is used as well: the job file and commands that it
 quotes, and the last instance type named above the result. Lines that could not be parsed are listed, and the
 exit code is 1.`,
 		Example: `  plimsoll import round16.log --label round=16 --volumes 4xP4510 --level raid0 --chunk 512KiB

@@ -37,9 +37,10 @@ func NewReport(env *form.Env) *cobra.Command {
 		Short: "Print the report of a run (by default the newest) in any format",
 		Long: `Print the report of a run (by default the newest) in any format.
 
-Two formats hand figures to other programs, of all runs that are named or lie below directories. openmetrics is a text
-file for the textfile collector of Prometheus' node_exporter, with the newest run of each suite and host; csv has a row
-per scenario and direction of every run, for pivot tables. With --out the file is replaced whole or not at all.`,
+Two formats export figures to other programs, of all runs that are named or found below directories. openmetrics
+is a text file for the textfile collector of Prometheus' node_exporter, with the newest run of each suite and
+host; csv has a row per scenario and direction of every run, for pivot tables. With --out the file is replaced
+whole or not at all.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 && !o.figures(args) {
 				return errors.New("want one run")

@@ -35,12 +35,12 @@ func NewRuns(env *form.Env) *cobra.Command {
 	history := false
 	cmd := &cobra.Command{
 		Use:   "runs [DIR]...",
-		Short: "List the runs below directories, newest first, or show their figures in order",
+		Short: "List the runs below directories, newest first, or show their figures over time",
 		Long: `List the runs below directories (by default ./runs), newest first.
 
---history shows what was measured run by run: a series for each scenario, layout and host. Runs of another layout,
-size, run time or scale are series of their own. The directory of runs is the database: share it, or write the
-history as one HTML file.`,
+--history shows the figures run by run, in a series per scenario, layout and host. Runs with another size, run
+time or scale form a series of their own. The directory of runs is the database: share it, or write the history
+as one HTML file.`,
 		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
 		Example: `  plimsoll runs
   plimsoll runs /var/lib/plimsoll --json
@@ -73,11 +73,11 @@ func newAccept(env *form.Env) *cobra.Command {
 	in, reason := "", ""
 	cmd := &cobra.Command{
 		Use:   "accept RUN",
-		Short: "Hold later runs to the level of this one, and no longer to that of the runs before it",
-		Long: `Hold later runs to the level of this one, and no longer to that of the runs before it.
+		Short: "Compare later runs with the level of this run, and no longer with that of earlier ones",
+		Long: `Compare later runs with the level of this run, and no longer with that of earlier ones.
 
-A step or a drift that compare --against found is reported until figures return or until its first run is accepted,
-with the reason, which is kept beside the run.`,
+compare --against reports a step or a drift until the figures return, or until its first run is accepted. The
+reason is kept beside the run.`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: form.CompleteUpTo(1, form.CompleteRuns),
 		Example:           `  plimsoll runs accept 20261121T031200Z-db-db1 --reason "kernel 6.8, see ticket 4711"`,

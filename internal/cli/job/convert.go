@@ -33,9 +33,10 @@ func NewConvert(env *form.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "convert FILE|COMMAND|-- fio ARG...",
 		Short: "Convert between fio command lines, job files and suites",
-		Long: `Convert a fio command line into a job file, a job file into a command line, or either into a suite for
-plimsoll run. What was written is read again and compared, option by option; what would not
-be the same is refused. Options of fio itself, such as --output, become comments in a job file and a suite. "-" is a job file on standard input.`,
+		Long: `Convert a fio command line into a job file, a job file into a command line, or either into a suite for plimsoll
+run. The result is read again and compared option by option; a conversion that would change an option is
+refused. Options of fio itself, such as --output, become comments in a job file and a suite. "-" is a job file
+on standard input.`,
 		Example: `  plimsoll convert "fio --name=a --rw=randread --bs=4k --size=1G" > a.fio
   plimsoll convert a.fio
   plimsoll convert a.fio --to suite > a.yaml`,

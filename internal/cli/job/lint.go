@@ -48,11 +48,12 @@ func NewLint(env *form.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lint FILE|DIR|COMMAND...",
 		Short: "Lint fio jobs before you waste a day running them",
-		Long: `Lint the fio jobs in job files, scripts, pipelines, the code of Markdown, or a fio command line given as one
-argument; mkfs, mdadm, lvcreate and mount lines next to them are read too. "-" is standard input. Nothing is run.
+		Long: `Lint the fio jobs in job files, scripts, pipelines, code in Markdown, or a fio command line given as one
+argument; mkfs, mdadm, lvcreate and mount lines next to them are read too. "-" is standard input. Nothing is
+run.
 
-An error is something that fio refuses or takes for something else than it looks like; a warning says that the job does
-not measure what it claims to; an info depends on what lint cannot see.
+An error is something that fio refuses or reads differently than it looks; a warning means that the job does not
+measure what it claims to; an info depends on facts that lint cannot see.
 
 A comment "plimsoll: disable=PL107 reason" silences a rule. At the end of a line it applies to that line; on a
 line of its own to the option, section or command that follows; before a blank line at the top to the whole
@@ -82,12 +83,7 @@ file. The exit code is 3 when a finding is an error (--fail-on).`,
 		append(settings.Severities(), never),
 	)
 	f.StringVar(&o.config, "config", "", "read settings from `FILE` instead of "+settings.ConfigName)
-	f.StringSliceVar(
-		&o.exclude,
-		"exclude",
-		nil,
-		"pass over what is below a folder and matches `PATTERN` (as in .gitignore)",
-	)
+	f.StringSliceVar(&o.exclude, "exclude", nil, "skip files below a folder that match `PATTERN` (as in .gitignore)")
 	f.StringSliceVar(&o.disable, "disable", nil, "do not apply the rule `CODE`")
 	return cmd
 }

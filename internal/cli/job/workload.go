@@ -40,10 +40,10 @@ func NewWorkload(env *form.Env) *cobra.Command {
 	var o workloadOptions
 	cmd := &cobra.Command{
 		Use:   "workload [FILE.yaml]",
-		Short: "Show what an application asks of the storage, and write the fio job that asks for the same",
-		Long: `Show a demand: its streams, peak and mean, the I/Os that volumes count and how many are
-in flight. With --job, print the fio job that asks for it, with the arithmetic as
-comments. plimsoll run FILE.yaml runs it and judges by the latencies it states.`,
+		Short: "Show what an application demands of the storage, and write a fio job with the same load",
+		Long: `Show a demand: its streams, peak and mean, the I/Os that volumes count and how many are in flight. With --job,
+print a fio job for it, with the arithmetic as comments. plimsoll run FILE.yaml runs it and judges by the
+latencies it states.`,
 		Example: `  plimsoll workload app.yaml
   plimsoll workload app.yaml --job --filename /dev/nvme1n1 > app.fio
   plimsoll workload --ask > app.yaml

@@ -39,12 +39,11 @@ func newWorkloadFromCmd(env *form.Env) *cobra.Command {
 	o := FromOptions{Copies: 1}
 	cmd := &cobra.Command{
 		Use:   "from FILE|RUN...",
-		Short: "Make a demand of logs of iostat, sar or blktrace, CloudWatch's figures, pgbench's output, or a run",
-		Long: `Make a demand file of the rates of a fio job (FILE.fio), or of what was recorded elsewhere: iostat -x as text or JSON (sysstat
-11 and newer), sar -d as text, sadf -d, blktrace's events as blkparse prints them,
-CloudWatch's EBS metrics as JSON or CSV, pgbench's output, its --progress lines or its -l
-logs (with pg_test_fsync's output beside it), or a run of plimsoll. What was observed on
-storage at its limit is marked as "at least".`,
+		Short: "Make a demand from logs of iostat, sar or blktrace, CloudWatch metrics, pgbench's output, or a run",
+		Long: `Make a demand file from the rates of a fio job (FILE.fio), or from records: iostat -x as text or JSON (sysstat
+11 and newer), sar -d as text, sadf -d, blktrace's events as blkparse prints them, CloudWatch's EBS metrics as
+JSON or CSV, pgbench's output, its --progress lines or its -l logs (with pg_test_fsync's output beside it), or a
+run of plimsoll. Rates observed on storage at its limit are marked "at least".`,
 		Example: `  sadf -d /var/log/sysstat/sa21 -- -d | plimsoll workload from /dev/stdin --device vda > app.yaml
   iostat -x -t 1 600 > io.log; plimsoll workload from io.log --device md0 > app.yaml
   plimsoll workload from cloudwatch.json --join data > app.yaml

@@ -34,7 +34,7 @@ func newWorkloadRecordCmd(env *form.Env) *cobra.Command {
 	o := recordOptions{long: 10 * time.Minute, every: time.Second}
 	cmd := &cobra.Command{
 		Use:   "record DEVICE|PATH...",
-		Short: "Watch a live machine for a while, and make a demand of what it did",
+		Short: "Watch a live machine for a while, and make a demand from its I/O",
 		Long: `Watch devices, or those below paths, ten times per second, and write a demand file of
 their rates, sizes, latencies and bursts, with what limited them meanwhile. It writes
 nothing to the machine but that file, and costs less than half a percent of a core.

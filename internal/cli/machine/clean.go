@@ -23,11 +23,11 @@ func NewClean(env *form.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "clean [PATH]...",
 		Short: "Remove files left behind by killed runs or by runs with --keep-files",
-		Long: `Remove the files that killed runs, or runs with --keep-files, left in folders called .plimsoll below
-each PATH (the current directory when none is given), on PATH's own filesystem, and end the fio that a killed
-run left running. New files that a killed plimsoll had not yet renamed are removed as well, there and in
-/var/lib/plimsoll. Files are recognised by name; everything else there, and what a run holds now, is left alone.
-What a killed run had begun to write of a scenario goes, too. Arrays are taken down by plimsoll array teardown.`,
+		Long: `Remove the files that killed runs, or runs with --keep-files, left in folders called .plimsoll below each PATH
+(the current directory when none is given), on PATH's own filesystem, and end the fio that a killed run left
+running. Temporary files of a killed plimsoll are removed as well, there and in /var/lib/plimsoll. Files are
+recognised by name; other files, and those of a run in progress, are left alone. Partial results of a
+killed run's scenario are removed, too. Arrays are taken down by plimsoll array teardown.`,
 		Example: `  plimsoll clean /data /wal --dry-run
   plimsoll clean /data /wal`,
 		RunE: func(_ *cobra.Command, args []string) error { return runClean(env, args, dry) },

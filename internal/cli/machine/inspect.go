@@ -39,7 +39,7 @@ chunks, alignment, queue settings and limits, as far as they can be seen. Nothin
 written or measured. Without root the layouts of logical volumes and arrays are inferred;
 as root they are read from the disks.
 
---all lists every disk instead, used or not: what it is, its serial number, its type where the cloud may be
+--all lists every disk instead, used or not: what it is, its serial number, its type where the cloud can be
 asked, and who uses it. --yaml 'N x unused [TYPE] [SIZE] [LEVEL]' picks unused ones and prints a plimsoll.yaml
 for plimsoll array plan; 'wal: …' picks for that role.
 

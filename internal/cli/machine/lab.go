@@ -86,7 +86,7 @@ func newLabRunCmd(env *form.Env) *cobra.Command {
 		Long: `Start a machine, run a command in it, copy its runs/ out and stop it.
 
 With --topology the machine has the volumes that a plimsoll.yaml declares, at a tenth of their rates (--scale);
-plimsoll array apply builds its arrays on them and plimsoll run measures them, by the db suite where none is named,
+plimsoll array apply builds its arrays on them and plimsoll run measures them, with the suite db unless others are named,
 for ` + labRuntime + ` per scenario on ` + labSize + `.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 && o.topology == "" {

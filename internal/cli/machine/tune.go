@@ -33,10 +33,10 @@ func NewTune(env *form.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tune " + form.PathsUse,
 		Short: "Apply the settings that check recommends, or revert them",
-		Long: `Apply the settings that check recommends for block queues, processors and memory. The previous values
-are recorded first; --revert restores them, newest first. Without --persist a reboot undoes everything; with it
-a udev rule, a file in /etc/sysctl.d and a systemd unit restore the settings at boot. Other advice of check is
-left to you.`,
+		Long: `Apply the settings that check recommends for block queues, processors and memory. The previous values are
+recorded first; --revert restores them, newest first. Without --persist a reboot undoes everything; with it a
+udev rule, a file in /etc/sysctl.d and a systemd unit restore the settings at boot. Other recommendations of
+check are left to you.`,
 		Example: `  plimsoll tune /data /wal --dry-run
   plimsoll tune --role data --data /data --queues --persist
   plimsoll tune --revert`,

@@ -51,9 +51,9 @@ func NewWhy(env *form.Env) *cobra.Command {
 		Long: `Watch a machine at work for 5 s and name the first cause of slow storage below a path, with its evidence, its share
 of the waiting, who uses it, and what to do next; or say that nothing is wrong with the storage.
 
-It writes nothing, does no I/O, starts no program and opens no file on the path's own filesystem. Root sees all; without
-it other users' processes and what tasks wait for stay unseen, and the answer says so. Limits of volumes are asked of
-the cloud on EC2, Azure and Google Cloud, and are what --volumes and --instance or plimsoll.yaml say elsewhere.
+It writes nothing, does no I/O, starts no program and opens no file on the path's own filesystem. Root sees all;
+without it other users' processes and what tasks wait for stay unseen, and the answer says so. Limits of volumes
+come from the cloud on EC2, Azure and Google Cloud, elsewhere from --volumes and --instance or plimsoll.yaml.
 
 The exit code is 3 where the storage, or what limits it, is the cause; 0 where nothing is wrong with the storage; 1
 where it could not be seen.`,

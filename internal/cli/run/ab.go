@@ -64,8 +64,8 @@ func newABFlags(o *abOptions) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ab [SUITE | SCENARIO | FILE.fio]... --variant NAME:KEY=VALUE...",
 		Short: "Compare variants by alternating them on this machine",
-		Long: `Measure two or more variants in turn, in random order within each round, and compare them round by
-round: a drift of the machine affects all variants alike. A variant is a name and what it changes:
+		Long: `Measure two or more variants in turn, in random order within each round, and compare them round by round: a
+drift of the machine affects all variants alike. A variant is a name and its changes:
 
   data=PATH, wal=PATH   the paths it uses
   fio.OPTION=VALUE      a fio option of every job
@@ -73,12 +73,12 @@ round: a drift of the machine affects all variants alike. A variant is a name an
   array.KEY=VALUE       a key of the plimsoll.yaml of --topology (level, chunk, using, filesystem.type, ...), of all its
                         arrays or of the one named; volumes.count=N uses the first N of the volumes
 
-Where a variant changes a layout, each is built on the same unused volumes, measured and taken down again, in turn
-and at least twice; the ceilings are shown and you are asked first (--dry-run: only shown). --layout FILE is a
-variant of its own.
+Variants that change a layout are built in turn on the same unused volumes, measured and taken down, at least
+twice each. The ceilings are shown and you are asked first (--dry-run only shows them). --layout FILE adds a
+layout as a variant.
 
-A variant without changes is a name alone. --on DEVICE --serial SERIAL is a variant on a raw device, which may
-be overwritten. Settings are restored after each turn; after a crash by the next plimsoll ab, or plimsoll tune
+A variant without changes is a name alone. --on DEVICE --serial SERIAL adds a raw device as a variant; it may be
+overwritten. Settings are restored after each turn; after a crash by the next plimsoll ab, or by plimsoll tune
 --revert with the --state shown.`,
 		Example: `  plimsoll ab rand-write --data /data --variant a:tune.scheduler=none --variant b:tune.scheduler=mq-deadline --rounds 8
   plimsoll ab db --data /data --variant libaio --variant uring:fio.ioengine=io_uring

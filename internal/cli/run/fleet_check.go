@@ -26,11 +26,11 @@ func newFleetCheckCmd(env *form.Env) *cobra.Command {
 	var o fleetCheckOptions
 	cmd := &cobra.Command{
 		Use:   "check " + form.PathsUse + " --hosts HOSTS",
-		Short: "Check several hosts side by side, and what differs between them",
-		Long: `Check several hosts side by side, and what differs between them.
+		Short: "Check several hosts side by side, and show how they differ",
+		Long: `Check several hosts side by side, and show how they differ.
 
-plimsoll check runs on each host at the same time, through the engine that fleet run uses. What differs between
-the hosts comes first: versions, kernel, layout, mount options, settings. Then a row per finding and a
+plimsoll check runs on each host at the same time, through the engine that fleet run uses. Differences between
+the hosts come first: versions, kernel, layout, mount options, settings. A table has a row per finding and a
 column per host. Nothing is written and nothing is measured. Paths are those of each host.
 
 The exit code is 3 when a finding is an error, and 1 when a host could not be checked.`,

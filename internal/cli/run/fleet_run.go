@@ -37,7 +37,7 @@ func (o *fleetHosts) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	o.copy, o.via, o.remote = fleet.Copies[0], "ssh", "plimsoll"
 	form.Bind(f, "fleet", "hosts", &o.hosts, "via", &o.via, "remote", &o.remote)
-	form.AddChoice(cmd, &o.copy, "copy", "whether this plimsoll is copied to the hosts, `WHEN`", fleet.Copies)
+	form.AddChoice(cmd, &o.copy, "copy", "copy this plimsoll to the hosts, `WHEN`", fleet.Copies)
 	form.TypedOnly(f, "copy")
 }
 
@@ -91,13 +91,13 @@ func newFleetRunCmd(env *form.Env) *cobra.Command {
 		Short: "Run scenarios on several hosts at the same time and give one verdict",
 		Long: `Run scenarios on several hosts at the same time and give one verdict.
 
-plimsoll is started on each host by an engine that you use already: ssh as it is configured, srun, or a
-template. No port is opened, and nothing is left behind. The hosts prefill their files, wait for each other, and start
-each scenario at one instant, expressed in each host's monotonic clock. Only the seconds in which all of
-them measured count. A host stops by itself when nobody has watched it for 15 s.
+An engine that you already use starts plimsoll on each host: ssh as configured, srun, or a template. No port is
+opened, and nothing is left behind. The hosts prefill their files, wait for each other, and start each scenario
+at one instant, expressed in each host's monotonic clock. Only the seconds in which all of them measured count.
+A host stops by itself when nobody has watched it for 15 s.
 
-Flags of plimsoll run that shape what is measured are passed on, and so are suites, job files and the file of
---topology that exist here. Paths are those of each host.`,
+Flags of plimsoll run that affect the measurement are passed on, and so are local suites, job files and the
+--topology file. Paths are those of each host.`,
 		Example: `  plimsoll fleet run quick --hosts 'db[1-3]' --data /data
   plimsoll fleet run db --hosts @db.hosts --data /data --wal /wal --schedule both
   plimsoll fleet run rand-read-latency --hosts n1,n2 --via 'docker exec -i {host} COMMAND' --data /data
@@ -114,7 +114,7 @@ Flags of plimsoll run that shape what is measured are passed on, and so are suit
 	f.Lookup("resume").Usage = "fetch what the hosts of the fleet run in `DIR` have kept, and merge it again"
 	o.to.addFlags(cmd)
 	o.shared.addFlags(f)
-	form.AddChoice(cmd, &o.schedule, "schedule", "who measures at the same time, `ORDER`", fleet.Orders)
+	form.AddChoice(cmd, &o.schedule, "schedule", "`ORDER` in which the hosts measure", fleet.Orders)
 	form.AddChoice(
 		cmd,
 		&o.gone,

@@ -34,8 +34,8 @@ of throughput over depth: the depth that gives 95 % of what the deepest gives, n
 predicts. Deeper queues only wait longer.
 
 --most searches for the highest load that keeps a latency below a threshold instead: I/Os arrive at random at a
-rate, whatever the storage does, and the rate is bisected. Near the threshold a rate is measured up to four times.
-The answer is a bracket, and a check a little below it over the whole run time.`,
+rate, whatever the storage does, and the rate is bisected. Near the threshold a rate is measured up to four
+times. The answer is a bracket, checked a little below it for the whole run time.`,
 		Example: `  plimsoll sweep rand-read-latency --data /data --axes iodepth=1..256 --runtime 15
   plimsoll sweep rand-write --data /data --axes iodepth=1,8,64 --axes bs=4k..64k --rounds 3
   plimsoll sweep rand-read-latency --data /data --most 'read.clat.p99 <= 2ms'`,
