@@ -67,9 +67,9 @@ func NewAdvise(env *form.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "advise [DEMAND.yaml|RUN]",
 		Short: "Find the volumes and the instance that meet a demand, with their monthly cost",
-		Long: `Find volume layouts and instances that meet a demand: the monthly cost of each, what limits
-it (sustained and in bursts), how durable it is, and why the next cheaper one is not enough.
-Prices are those of the catalogue (plimsoll catalog).`,
+		Long: `Find volume layouts and instances that meet a demand: the monthly cost of each, what limits it (sustained and in
+bursts), how durable it is, and why the next cheaper one is not enough. Prices come from the catalogue (plimsoll
+catalog).`,
 		Example: `  plimsoll advise app.yaml --vcpus 8 --memory 64GiB
   plimsoll advise --iops 16000 --mix 70r --block 8k --capacity 500GiB --afr 0.2%
   plimsoll advise app.yaml --instance c8g.2xlarge
@@ -85,21 +85,16 @@ Prices are those of the catalogue (plimsoll catalog).`,
 		},
 	}
 	f := cmd.Flags()
-	f.TextVar(&o.iops, "iops", units.IOPS(0), "the demand in `IOPS`, where no file describes it")
+	f.TextVar(&o.iops, "iops", units.IOPS(0), "demand in `IOPS`, instead of a file")
 	f.StringVar(&o.mix, "mix", "100r", "`SHARE` of reads among the I/Os of --iops: 70r, 100r or 0r")
 	f.TextVar(&o.block, "block", 8*units.KiB, "`SIZE` of an I/O")
 	form.AddSize(f, &o.capacity, "capacity", "`SIZE` of the data")
 	form.AddLatency(f, &o.latency, "latency", "largest p99 `LATENCY` that is acceptable")
-	f.TextVar(&o.commits, "sync-commits", units.IOPS(0), "`COMMITS` per second, each of which waits for its log")
+	f.TextVar(&o.commits, "sync-commits", units.IOPS(0), "`COMMITS` per second that each wait for the log")
 	f.IntVar(&o.clients, "clients", 1, "`N` clients that commit at once")
-	form.AddLatency(
-		f,
-		&o.synced,
-		"sync-latency",
-		"`LATENCY` of a write with its sync, as a run measured it on gp3 (or what --volumes or --types names)",
-	)
+	form.AddLatency(f, &o.synced, "sync-latency", "measured `LATENCY` of a write with its sync, on gp3 or what --volumes or --types names")
 	f.StringVar(&o.afr, "afr", "", "largest annual probability of data loss as a `SHARE`, such as 0.2%")
-	form.AddChoice(cmd, &o.survives, "survives", "what the data must outlive: the loss of this `PART`, or none", []string{
+	form.AddChoice(cmd, &o.survives, "survives", "data must survive the loss of this `PART`", []string{
 		string(workload.LostVolume), string(workload.LostInstance), string(workload.NoLoss),
 	})
 	f.StringSliceVar(
@@ -109,28 +104,18 @@ Prices are those of the catalogue (plimsoll catalog).`,
 		"buy for what these `FILES` recorded: CloudWatch's figures, or logs of sar or iostat",
 	)
 	f.StringSliceVar(&o.log.Devices, "device", nil, "only these `DEVICES` of the series; several are added up")
-	f.IntVar(
-		&o.log.Copies,
-		"copies",
-		1,
-		"`N` copies of each block on the devices of the series, by which writes are divided",
-	)
-	form.AddDuration(f, &o.log.Every, "every", "`DURATION` between reports of the series that have no time")
-	f.StringVar(&o.headroom, "headroom", "20%", "`SHARE` by which what is bought shall exceed the demand")
+	f.IntVar(&o.log.Copies, "copies", 1, "divide the writes of the series by `N` copies of each block")
+	form.AddDuration(f, &o.log.Every, "every", "sampling interval, `DURATION`, of logs without timestamps")
+	f.StringVar(&o.headroom, "headroom", "20%", "buy this `SHARE` more than the demand")
 	f.BoolVar(&o.burst, "burst-ok", false, "let the instance's burst of 30 min per day carry the demand's bursts")
-	f.StringVar(
-		&o.cloud,
-		"cloud",
-		"",
-		"`CLOUD` whose machines and volumes are looked at: aws, azure, gcp, or one of your own "+
-			"in "+cloud.Dir+"/ (default aws)",
-	)
+	f.StringVar(&o.cloud, "cloud", "", "consider machines and volumes of this `CLOUD`: aws, azure, gcp, or one of your own "+
+		"in "+cloud.Dir+"/ (default aws)")
 	f.StringVar(&o.region, "region", "", "`REGION` of the prices; only that of the price list is known")
 	f.StringVar(&o.prices, "prices", "", "use your own price list `FILE`: AWS's offer file in JSON, or CSV")
 	f.StringVar(&o.instance, "instance", "", "keep this instance `TYPE`")
 	f.StringSliceVar(&o.why, "why", nil, "show why these instance `TYPES` are not enough")
 	f.IntVar(&o.vcpus, "vcpus", 0, "at least `N` vCPUs")
-	form.AddSize(f, &o.memory, "memory", "least `SIZE` of memory")
+	form.AddSize(f, &o.memory, "memory", "at least `SIZE` of memory")
 	form.AddChoice(cmd, &o.arch, "arch", "`ARCHITECTURE` of the instance", []string{"arm64", "x86_64"})
 	f.StringSliceVar(&o.families, "family", nil, "only these `FAMILIES` of instances, such as 'm*,r*'")
 	f.BoolVar(&o.older, "older", false, "include previous generations")
@@ -141,13 +126,8 @@ Prices are those of the catalogue (plimsoll catalog).`,
 		"keep these volumes: `SPEC` such as '4x gp2 3000GiB'; several are compared",
 	)
 	f.StringVar(&o.level, "level", "raid0", "RAID `LEVEL` of the kept volumes: "+page.Names(form.Levels))
-	form.AddSize(f, &o.chunk, "chunk", "chunk `SIZE` of the kept volumes' array; else the one that serves the demand best")
-	f.StringSliceVar(
-		&o.types,
-		"types",
-		nil,
-		"only these `TYPES` of volumes (default "+strings.Join(cloud.EC2{}.Terms().Types, ",")+")",
-	)
+	form.AddSize(f, &o.chunk, "chunk", "chunk `SIZE` of the kept volumes' array (default: the best for the demand)")
+	f.StringSliceVar(&o.types, "types", nil, "only these `TYPES` of volumes (default "+strings.Join(cloud.EC2{}.Terms().Types, ",")+")")
 	f.IntVar(&o.maxVolumes, "max-volumes", advise.DefaultMaxVolumes, "at most `N` volumes")
 	f.BoolVar(&o.all, "all", false, "show every choice that no other beats")
 	f.IntVar(&o.yaml, "yaml", 0, "print the plimsoll.yaml of row `N`")

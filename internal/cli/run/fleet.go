@@ -63,9 +63,9 @@ func newFleetImportCmd(env *form.Env) *cobra.Command {
 	o := fleetImportOptions{clockError: 100 * time.Millisecond, out: compare.DefaultRuns}
 	cmd := &cobra.Command{
 		Use:   "import DIR...",
-		Short: "Make one fleet run of runs that other means collected",
-		Long: `Make one fleet run of runs of plimsoll that other means collected from several hosts: rsync, an object
-store, a CI's artifacts. Each DIR is the directory of a run, or holds some.
+		Short: "Merge runs collected from several hosts into one fleet run",
+		Long: `Merge runs that were collected from several hosts, by rsync, an object store or CI artifacts, into one fleet
+run. Each DIR is the directory of a run, or contains some.
 
 Only the seconds in which all hosts measured count. Their sums are the fleet's figures, and percentiles come
 from the merged latency histograms of all hosts. The seconds are placed by the wall clocks of the hosts. Runs
