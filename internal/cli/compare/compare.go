@@ -142,19 +142,19 @@ func runCompare(env *form.Env, words []string, o Options) error {
 
 // importFirst adds how outputs of fio that are no runs are compared, where the words name such.
 func importFirst(env *form.Env, words []string, err error) error {
-	var quoted []string
+	var folders []string
 	for _, w := range words {
 		if !sys.Exists(w) {
 			return err
 		}
-		quoted = append(quoted, text.ShellQuote(w))
+		folders = append(folders, w)
 	}
 	if outputs, _, _ := bundle.Gather(words, env.In); len(words) < 2 || len(outputs) == 0 {
 		return err
 	}
 	return form.Hint(
 		err,
-		"plimsoll import "+strings.Join(quoted, " ")+" --out imported; plimsoll compare imported --by dir",
+		"plimsoll import "+text.ShellLine(folders)+" --out imported; plimsoll compare imported --by dir",
 	)
 }
 
