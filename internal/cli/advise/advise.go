@@ -92,7 +92,12 @@ catalog).`,
 	form.AddLatency(f, &o.latency, "latency", "largest p99 `LATENCY` that is acceptable")
 	f.TextVar(&o.commits, "sync-commits", units.IOPS(0), "`COMMITS` per second that each wait for the log")
 	f.IntVar(&o.clients, "clients", 1, "`N` clients that commit at once")
-	form.AddLatency(f, &o.synced, "sync-latency", "measured `LATENCY` of a write with its sync, on gp3 or what --volumes or --types names")
+	form.AddLatency(
+		f,
+		&o.synced,
+		"sync-latency",
+		"measured `LATENCY` of a write with its sync, on gp3 or what --volumes or --types names",
+	)
 	f.StringVar(&o.afr, "afr", "", "largest annual probability of data loss as a `SHARE`, such as 0.2%")
 	form.AddChoice(cmd, &o.survives, "survives", "data must survive the loss of this `PART`", []string{
 		string(workload.LostVolume), string(workload.LostInstance), string(workload.NoLoss),
@@ -108,8 +113,13 @@ catalog).`,
 	form.AddDuration(f, &o.log.Every, "every", "sampling interval, `DURATION`, of logs without timestamps")
 	f.StringVar(&o.headroom, "headroom", "20%", "buy this `SHARE` more than the demand")
 	f.BoolVar(&o.burst, "burst-ok", false, "let the instance's burst of 30 min per day carry the demand's bursts")
-	f.StringVar(&o.cloud, "cloud", "", "consider machines and volumes of this `CLOUD`: aws, azure, gcp, or one of your own "+
-		"in "+cloud.Dir+"/ (default aws)")
+	f.StringVar(
+		&o.cloud,
+		"cloud",
+		"",
+		"consider machines and volumes of this `CLOUD`: aws, azure, gcp, or one of your own "+
+			"in "+cloud.Dir+"/ (default aws)",
+	)
 	f.StringVar(&o.region, "region", "", "`REGION` of the prices; only that of the price list is known")
 	f.StringVar(&o.prices, "prices", "", "use your own price list `FILE`: AWS's offer file in JSON, or CSV")
 	f.StringVar(&o.instance, "instance", "", "keep this instance `TYPE`")
@@ -127,7 +137,12 @@ catalog).`,
 	)
 	f.StringVar(&o.level, "level", "raid0", "RAID `LEVEL` of the kept volumes: "+page.Names(form.Levels))
 	form.AddSize(f, &o.chunk, "chunk", "chunk `SIZE` of the kept volumes' array (default: the best for the demand)")
-	f.StringSliceVar(&o.types, "types", nil, "only these `TYPES` of volumes (default "+strings.Join(cloud.EC2{}.Terms().Types, ",")+")")
+	f.StringSliceVar(
+		&o.types,
+		"types",
+		nil,
+		"only these `TYPES` of volumes (default "+strings.Join(cloud.EC2{}.Terms().Types, ",")+")",
+	)
 	f.IntVar(&o.maxVolumes, "max-volumes", advise.DefaultMaxVolumes, "at most `N` volumes")
 	f.BoolVar(&o.all, "all", false, "show every choice that no other beats")
 	f.IntVar(&o.yaml, "yaml", 0, "print the plimsoll.yaml of row `N`")

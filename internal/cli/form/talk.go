@@ -27,7 +27,13 @@ type talk struct {
 func (env *Env) AddFlags(f *pflag.FlagSet) {
 	t := &env.talk
 	f.BoolVarP(&t.quiet, "quiet", "q", false, "print no progress and no notes: only reports, questions and errors")
-	f.BoolVarP(&t.verbose, "verbose", "v", false, "print what plimsoll starts, settings from the environment, and the time taken")
+	f.BoolVarP(
+		&t.verbose,
+		"verbose",
+		"v",
+		false,
+		"print what plimsoll starts, settings from the environment, and the time taken",
+	)
 	Bind(f, "talk", "details", &t.details, "no-color", &t.noColor)
 }
 

@@ -86,8 +86,8 @@ func newLabRunCmd(env *form.Env) *cobra.Command {
 		Long: `Start a machine, run a command in it, copy its runs/ out and stop it.
 
 With --topology the machine has the volumes that a plimsoll.yaml declares, at a tenth of their rates (--scale);
-plimsoll array apply builds its arrays on them and plimsoll run measures them, with the suite db unless others are named,
-for ` + labRuntime + ` per scenario on ` + labSize + `.`,
+plimsoll array apply builds its arrays on them and plimsoll run measures them, with the suite db unless
+others are named, for ` + labRuntime + ` per scenario on ` + labSize + `.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 && o.topology == "" {
 				return errors.New("want a preset (plimsoll lab list), a lab.yaml, or --topology plimsoll.yaml")
