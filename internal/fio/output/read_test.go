@@ -64,7 +64,7 @@ func TestTerseSaysWhatJSONSays(t *testing.T) {
 			if outs := readBytes(t, raw); len(outs) != 1 || outs[0].Format == fio.Terse {
 				t.Errorf("%d outputs of a run in two forms", len(outs))
 			}
-			apart := &mixedReader{text: &fiotext.Reader{}}
+			apart := &mixedReader{text: &fiotext.Reader{}, rows: map[string]bool{}}
 			apart.split = &running.Splitter{Doc: apart.document, Text: apart.line, Blanks: true}
 			if _, err := apart.split.Write(raw); err != nil {
 				t.Fatal(err)
