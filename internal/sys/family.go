@@ -160,14 +160,17 @@ func (p process) lives() bool {
 	return err == nil && now.start == p.start && !now.ended
 }
 
-// descends says whether a process, or one that it comes from, was started by another.
+// descends says whether a process, or one that it comes from, was started by another. Where /proc hides who
+// that was (hidepid=), it may be so.
 func (p process) descends(from int) bool {
-	for p.parent > 0 && p.parent != from {
+	for p.parent > 1 && p.parent != from {
 		parent, err := readProcess(p.parent)
-		if err != nil { // it has just ended, and p has another
-			if parent, err = readProcess(p.pid); err != nil {
+		if err != nil { // it has just ended, and p has another; or it is hidden
+			again, err := readProcess(p.pid)
+			if err != nil || again.parent == p.parent {
 				return true
 			}
+			parent = again
 		}
 		p = parent
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -60,6 +62,43 @@ func TestChainsOfProcessesEnd(t *testing.T) {
 			f.kill()
 			t.Fatalf("%d are left", len(left))
 		}
+	}
+}
+
+// A /proc that hides other users' processes does not show who started one: nothing is ended then, and the look ends.
+func TestHiddenParentsEndNothing(t *testing.T) {
+	if pid := os.Getenv("PLIMSOLL_TEST_HIDDEN"); pid != "" {
+		n, err := strconv.Atoi(pid)
+		p, err2 := readProcess(n)
+		fmt.Println("descends", p.descends(1<<30), err, err2)
+		return
+	}
+	if os.Getuid() != 0 {
+		t.Skip("SKIPPED: only root can mount a /proc that hides processes")
+	}
+	// A process of another user, whose parent is root's.
+	child := exec.Command("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "sleep", "600")
+	if err := child.Start(); err != nil {
+		t.Skip("SKIPPED: ", err)
+	}
+	defer func() { _ = child.Process.Kill(); _ = child.Wait() }()
+	Environ(child.Process.Pid) // until exec has set it up
+	binary := filepath.Join(t.TempDir(), "sys.test")
+	data, err := os.ReadFile(os.Args[0])
+	if err == nil {
+		err = os.WriteFile(binary, data, 0o755)
+	}
+	if err == nil {
+		err = os.Chmod(filepath.Dir(filepath.Dir(binary)), 0o755) // of the test, which MkdirTemp closes to others
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	hidden := exec.Command("unshare", "--mount", "sh", "-c", `mount -t proc -o hidepid=2 proc /proc && cd / &&
+exec timeout 60 setpriv --reuid=65534 --regid=65534 --clear-groups "$0" -test.run='^TestHiddenParentsEndNothing$'`, binary)
+	hidden.Env = append(os.Environ(), "PLIMSOLL_TEST_HIDDEN="+strconv.Itoa(child.Process.Pid))
+	if out, err := hidden.CombinedOutput(); err != nil || !strings.Contains(string(out), "descends true <nil> <nil>") {
+		t.Errorf("%v: %s", err, out)
 	}
 }
 
