@@ -69,9 +69,10 @@ func Gather(args []string, in io.Reader) ([]*fio.Output, map[string]*Document, e
 	return outputs, documents, nil
 }
 
-// PassedOver are the files below what was named that no output came of, each with why; of a single file that was named
-// there is an error instead.
-func PassedOver(args []string, outputs []*fio.Output) (files []string) {
+// PassedOver are the files below what was named that no output came of, by why; of a single file that was named there
+// is an error instead.
+func PassedOver(args []string, outputs []*fio.Output) map[string][]string {
+	files := map[string][]string{}
 	sources := map[string]bool{}
 	for _, o := range outputs {
 		sources[o.Source] = true
@@ -85,7 +86,7 @@ func PassedOver(args []string, outputs []*fio.Output) (files []string) {
 			continue
 		}
 		for _, f := range below {
-			why := "no result in it that is read"
+			why := "holds no result"
 			switch info, err := sys.Stat(f); {
 			case sources[f] || output.IsLogName(f):
 				continue
@@ -94,9 +95,9 @@ func PassedOver(args []string, outputs []*fio.Output) (files []string) {
 			case filepath.Ext(f) == ".fio" || filepath.Ext(f) == ".job":
 				continue // what was to be done, not what came of it
 			case isProse(f):
-				why = "no output of fio in it; a table is read where the file is named itself"
+				why = "holds no output of fio; tables are read only from files that are named"
 			}
-			files = append(files, f+": "+why)
+			files[why] = append(files[why], f)
 		}
 	}
 	return files

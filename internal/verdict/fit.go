@@ -39,20 +39,22 @@ func Profiles() (all []Profile) {
 	return all
 }
 
+// ProfileNames are the names of all that are known.
+func ProfileNames() (names []string) {
+	for _, p := range Profiles() {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
 // ProfileOf finds a profile by its name.
 func ProfileOf(name string) (Profile, error) {
-	var names []string
 	for _, p := range Profiles() {
 		if p.Name == name {
 			return p, nil
 		}
-		names = append(names, p.Name)
 	}
-	return Profile{}, fmt.Errorf(
-		"--for %.40q: want one of %s, of which a public source states a limit",
-		name,
-		text.List(names),
-	)
+	return Profile{}, fmt.Errorf("no public source states a limit of %.40q: want %s", name, text.List(ProfileNames()))
 }
 
 // Fit is whether what was measured is good enough for a program.

@@ -65,8 +65,8 @@ exit code is 1.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runImport(cmd.Context(), env, o, args) },
 	}
 	f := cmd.Flags()
-	form.Bind(f, "import", "label", &o.labels, "job", &o.job, "suite", &o.suite, "for", &o.profile, "out",
-		&o.out, "summary", &o.summary)
+	form.Bind(f, "import", "label", &o.labels, "job", &o.job, "suite", &o.suite, "out", &o.out, "summary", &o.summary)
+	AddProfile(cmd, &o.profile, "")
 	form.AddFormat(cmd, &o.format, page.Formats())
 	o.pick.addFlags(f)
 	o.LayoutOptions.AddFlags(f)
@@ -86,8 +86,7 @@ exit code is 1.`,
 	})
 	form.Needs(f, "group", "it divides that table", "summary")
 	form.ReadBy(f, []form.Form{stored}, "nothing is stored or judged: drop one of them", "label", "fail-on",
-		"disable", "out",
-		"suite", "for",
+		"disable", "out", "suite", "for",
 		"volumes", "level", "chunk", "instance", "topology")
 	return cmd
 }
@@ -291,6 +290,12 @@ func reportImport(env *form.Env, b *bundle.Bundle, format string) error {
 	return keepAndRender(env, format, b, runs.Library(b))
 }
 
+// AddProfile adds --for, the program whose limit judges durable writes.
+func AddProfile(cmd *cobra.Command, name *string, help string) {
+	say := "say first whether durable writes are fast enough for `NAME`" + help
+	form.AddChoice(cmd, name, "for", say, verdict.ProfileNames())
+}
+
 // ReportFit prints whether what was measured is good enough for a program, and fails where it is not.
 func ReportFit(env *form.Env, b *bundle.Bundle, name, format string) error {
 	p, err := verdict.ProfileOf(name)
@@ -364,19 +369,18 @@ func reportUnread(env *form.Env, outputs []*fio.Output) error {
 }
 
 // reportPassedOver says how many files were passed over for which reason; --details names them all.
-func reportPassedOver(env *form.Env, over []string) {
-	of := map[string][]string{}
-	for _, f := range over {
-		at := strings.LastIndex(f, ": ")
-		of[f[at+2:]] = append(of[f[at+2:]], f[:at])
+func reportPassedOver(env *form.Env, over map[string][]string) {
+	sum := 0
+	for _, files := range over {
+		sum += len(files)
 	}
-	fmt.Fprintf(env.Notes(), "passed over %s:\n", text.Plural(len(over), "file"))
-	for _, why := range slices.Sorted(maps.Keys(of)) {
+	fmt.Fprintf(env.Notes(), "passed over %s:\n", text.Plural(sum, "file"))
+	for _, why := range slices.Sorted(maps.Keys(over)) {
 		most := 2
 		if form.PageOptions(env).Details {
-			most = len(over)
+			most = sum
 		}
-		fmt.Fprintf(env.Notes(), "  %d: %s (%s)\n", len(of[why]), why, text.Clean(text.Some(of[why], most), 0))
+		fmt.Fprintf(env.Notes(), "  %d: %s (%s)\n", len(over[why]), why, text.Clean(text.Some(over[why], most), 0))
 	}
 }
 

@@ -126,7 +126,7 @@ func ReportRun(env *form.Env, b *bundle.Bundle, format string, j *Judged) error 
 // are.
 func keepAndRender(env *form.Env, format string, b *bundle.Bundle, d *page.Document) error {
 	d.More = "plimsoll report " + text.ShellQuote(b.Dir) + " --details"
-	if len(b.Run.Imported) > 0 && filepath.Dir(b.Dir) == "runs" { // where the newest is meant
+	if len(b.Run.Imported) > 0 && filepath.Dir(b.Dir) == DefaultRuns { // where the newest is meant
 		d.More = "plimsoll report --details"
 	}
 	err := errors.Join(form.Render(env, format, d), KeepReports(b))

@@ -26,7 +26,6 @@ import (
 	"plimsoll/internal/screen"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
-	"plimsoll/internal/verdict"
 )
 
 type runOptions struct {
@@ -85,7 +84,8 @@ the end. Existing files are never written to unless named with --destroy.`,
 	}
 	o.measuring(cmd)
 	o.repeat.addFlags(cmd)
-	form.Bind(cmd.Flags(), "run", "against", &o.against, "start-at", &o.startAt, "for", &o.profile)
+	form.Bind(cmd.Flags(), "run", "against", &o.against, "start-at", &o.startAt)
+	comparecli.AddProfile(cmd, &o.profile, " (without scenarios the suite etcd runs)")
 	cmd.MarkFlagsMutuallyExclusive("against", "for") // each has the first line
 	o.pg.addFlags(cmd.Flags())
 	form.AddChoice(cmd, &o.FirstTouch, "first-touch", "test whether volumes made from a snapshot are loaded, `WHEN`",
@@ -107,11 +107,6 @@ func runRun(ctx context.Context, env *form.Env, o runOptions) error {
 	gate, err := o.gate()
 	if err != nil {
 		return form.Usage(err)
-	}
-	if o.profile != "" {
-		if _, err := verdict.ProfileOf(o.profile); err != nil { // before a minute of measuring, not after it
-			return form.Usage(err)
-		}
 	}
 	p, err := o.plan(ctx, env)
 	if err != nil {
