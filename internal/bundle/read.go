@@ -171,6 +171,30 @@ func (b *Bundle) volumes(s *Scenario) int {
 	return 0
 }
 
+// Behind is the target that the run measured of what lies behind t, by its mount point or its device; nil where it
+// measured something else.
+func (b *Bundle) Behind(t *topology.Target) *topology.Target {
+	i := slices.IndexFunc(b.Run.Topology.Targets, func(r topology.Target) bool {
+		same := r.Mount != nil && t.Mount != nil && r.Mount.Point == t.Mount.Point
+		return same && t.Device != "" || r.Mount == nil && t.Mount == nil && r.Device == t.Device
+	})
+	if i < 0 {
+		return nil
+	}
+	return &b.Run.Topology.Targets[i]
+}
+
+// Valid are the results of a role that are complete and not invalid; never nil.
+func (b *Bundle) Valid(role topology.Role) []*result.Result {
+	valid := []*result.Result{}
+	for _, s := range b.Scenarios {
+		if r := s.Result; r != nil && r.State == result.Done && s.Verdict != verdict.Invalid && s.Role == role {
+			valid = append(valid, r)
+		}
+	}
+	return valid
+}
+
 // runName is how the directory of a run begins.
 var runName = regexp.MustCompile(`^\d{8}T\d{6}Z-`)
 

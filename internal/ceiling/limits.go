@@ -3,6 +3,7 @@ package ceiling
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"plimsoll/internal/fio"
@@ -26,7 +27,8 @@ func (r Rate) Per() float64 {
 	return float64(r.Of.IOPS)
 }
 
-func (r Rate) bytes() bool { return len(r.Key) == len("rbps") }
+func (r Rate) bytes() bool { return strings.HasSuffix(r.Key, "bps") }
+func (r Rate) reads() bool { return strings.HasPrefix(r.Key, "r") }
 
 // Rates are what the storage of a role sustains: by the model, or what results measured where that is less or
 // nothing is known; from names these.
@@ -58,7 +60,7 @@ func Rates(t *topology.Topology, role topology.Role, results []*result.Result, f
 		}
 		switch {
 		case known:
-		case len(all)%3 == 1: // what random I/O reaches, sequential I/O reaches
+		case one.load.Sequential && !rate.bytes(): // what random I/O reaches, sequential I/O reaches
 			rate.Of = all[len(all)-1].Of
 		case results != nil:
 			return nil, fmt.Errorf("%s measured nothing like %s of %v with 16 I/Os in flight, and no limit of the volumes is "+
@@ -127,7 +129,7 @@ func Allow(rates []Rate, part, reads float64) []Allowed {
 		if key == "" {
 			continue
 		}
-		if r.Key[0] == 'w' {
+		if !r.reads() {
 			share = 1 - reads
 		}
 		a := Allowed{key, max(uint64(r.Per()*part*share)/10*10, 10), r.Of}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,7 +17,6 @@ import (
 	"plimsoll/internal/result"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
-	"plimsoll/internal/verdict"
 )
 
 type limitsOptions struct {
@@ -98,25 +96,14 @@ func runLimits(ctx context.Context, env *form.Env, o limitsOptions, at string) e
 		if err != nil {
 			return err
 		}
-		i := slices.IndexFunc(b.Run.Topology.Targets, func(r topology.Target) bool {
-			same := r.Mount != nil && target.Mount != nil && r.Mount.Point == target.Mount.Point
-			return same && target.Device != "" || r.Mount == nil && target.Mount == nil && r.Device == target.Device
-		})
-		if i < 0 {
+		behind := b.Behind(target)
+		if behind == nil {
 			return form.Usagef("--run %s: it did not measure what lies behind %s", o.run, at)
 		}
-		if role = b.Run.Topology.Targets[i].Role; decl == nil {
-			on = &b.Run.Topology // with what was declared then
-		} else if on.For(role) == nil {
-			role = topology.Data
+		if decl == nil {
+			on, role = &b.Run.Topology, behind.Role // with what was declared then
 		}
-		results = []*result.Result{}
-		for _, c := range b.Scenarios {
-			if c.Result != nil && c.Result.State == result.Done && c.Verdict != verdict.Invalid &&
-				c.Role == b.Run.Topology.Targets[i].Role {
-				results = append(results, c.Result)
-			}
-		}
+		results = b.Valid(behind.Role)
 	}
 	if l.Rates, err = ceiling.Rates(on, role, results, o.run); err != nil {
 		return fmt.Errorf("%s: %w", at, errors.Join(err, errors.New(strings.Join(t.Notes, "; "))))
