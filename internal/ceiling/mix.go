@@ -15,8 +15,9 @@ import (
 // they are restated: a run of some seconds draws 69.7 % reads where 70 % were asked for.
 const mixSlack = 0.01
 
-// sizeSlack is how far a bandwidth that was written down may be from IOPS × block size: rounded figures.
-const sizeSlack = 0.05
+// SizeSlack is how far bandwidth may be from IOPS × block size: rates of 3 printed digits, and I/Os at the end of a
+// region that are shorter.
+const SizeSlack = 0.05
 
 // flow is what one direction of a section did: I/Os and bytes per second, over the whole window.
 type flow struct{ ios, bytes float64 }
@@ -78,7 +79,7 @@ func contradicted(r *result.Result) bool {
 	}
 	off := func(d fio.Direction, bs units.Bytes) bool {
 		return d.N == 0 && d.IOPS > 0 && d.BW > 0 && bs > 0 &&
-			math.Abs(float64(d.BW)/(float64(d.IOPS)*float64(bs))-1) > sizeSlack
+			math.Abs(float64(d.BW)/(float64(d.IOPS)*float64(bs))-1) > SizeSlack
 	}
 	w := r.Workloads[0]
 	return off(r.Total.Read, w.ReadBS) || off(r.Total.Write, w.WriteBS)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/internal/ceiling"
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
@@ -15,9 +16,6 @@ import (
 )
 
 const (
-	// blockGap is how far bandwidth may be from IOPS × block size: rates of 3 printed digits, and
-	// I/Os at the end of a region that are shorter.
-	blockGap = 0.05
 	// flightMost bounds the I/Os in flight by Little's law, as a multiple of those that the jobs may keep
 	// there: rounded figures and the ends of a run make a few per cent, never as much again.
 	flightMost = 2.0
@@ -80,7 +78,7 @@ func blocksOff(m diagnose.Measurement) (contradiction, bool) {
 			continue
 		}
 		want := units.Rate(float64(s.of.IOPS) * float64(s.bs))
-		if math.Abs(float64(s.of.BW/want)-1) <= blockGap {
+		if math.Abs(float64(s.of.BW/want)-1) <= ceiling.SizeSlack {
 			continue
 		}
 		return contradiction{
