@@ -55,7 +55,7 @@ func TestTablesOfOtherClouds(t *testing.T) {
 			t.Errorf("%s: %d rows, want %d", name, len(rows), want)
 		}
 		for _, r := range rows {
-			if p := (&Data{}).from(r); p.Source == "" || p.AsOf == "" {
+			if p := r.from(); p.Source == "" || p.AsOf == "" {
 				t.Errorf("%s: %v has no source or no date", name, r.cells)
 			}
 		}

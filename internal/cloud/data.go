@@ -213,7 +213,7 @@ func (d *Data) priced(read reader) *Prices {
 	for r := range d.sheet(fileMachines).rows() {
 		if usd, err := ParseUSD(r.text("usd_hour")); err == nil && usd > 0 {
 			p.Instances[r.text("name")] = usd
-			p.InstanceSource = cmp.Or(p.InstanceSource, d.from(r))
+			p.InstanceSource = cmp.Or(p.InstanceSource, r.from())
 		}
 	}
 	return p
@@ -308,7 +308,7 @@ func (r row) trust() Trust {
 }
 
 // from is where the row's figures are from; the catalogue's tables name sources in short.
-func (*Data) from(r row) Provenance {
+func (r row) from() Provenance {
 	named := r.text("source")
 	return Provenance{Source: cmp.Or(sources()[named], named), AsOf: r.text("as_of"), Trust: r.trust()}
 }
@@ -364,7 +364,7 @@ func (d *Data) check(name string, read reader) error {
 	}
 	for _, t := range types {
 		data, _ := read(fileVolumes)
-		if err := d.checkType(t); err != nil {
+		if err := checkType(t); err != nil {
 			at := bytes.Count(data[:max(0, bytes.Index(data, []byte("type: "+t.Type)))], []byte("\n")) + 1
 			return yamlfile.Wrong(fileVolumes, data, &yamlfile.Place{Line: at, Err: err})
 		}
@@ -391,8 +391,7 @@ func (d *Data) check(name string, read reader) error {
 	return nil
 }
 
-func (*Data) checkType(t VolumeType) error {
-	_, limits := t.limits(VolumeSpec{Type: t.Type, Size: t.MaxSize, IOPS: t.IOPS.Min, Rate: t.Rate.Min})
+func checkType(t VolumeType) error {
 	switch _, known := typeOf(builtinTypes(), t.Type); {
 	case t.Type == "" || len(t.Type) > 60:
 		return errors.New("a type of volume needs a name: type: block-fast")
@@ -402,8 +401,6 @@ func (*Data) checkType(t VolumeType) error {
 		return fmt.Errorf("%s: state min_size and max_size", t.Type)
 	case t.Source == "" || t.AsOf == "":
 		return fmt.Errorf("%s: state source and as_of, the day of the source", t.Type)
-	case limits != nil && t.IOPS.Max > 0 && t.IOPS.Included == 0:
-		return nil // it needs an order
 	}
 	return nil
 }

@@ -127,7 +127,7 @@ func googleDrives() []DriveFacts {
 				ReadIOPS: units.IOPS(r.num("read_iops") / n), WriteIOPS: units.IOPS(r.num("write_iops") / n),
 				ReadRate: rate("read_mibs"), WriteRate: rate("write_mibs"),
 			}.OfDrive(),
-			Provenance: Google{}.data().from(r), pattern: regexp.MustCompile("^" + name + "$"),
+			Provenance: r.from(), pattern: regexp.MustCompile("^" + name + "$"),
 		}
 		if r.text("as_of") < "2020" {
 			d.Notes = append(d.Notes, "an old table, of a machine's 4 drives together: newer machines may reach more")

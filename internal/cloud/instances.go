@@ -211,7 +211,7 @@ func (d *Data) machine(r row) InstanceFacts {
 		Type: r.text("name"), Vendor: t.Vendor, Arch: strings.Replace(r.text("arch"), "x64", "x86_64", 1),
 		VCPUs: int(r.num("vcpus")), Memory: units.Bytes(r.num("memory_gib") * gib), Baseline: limits(r, "base"),
 		BurstRule: t.BurstRule, NVMe: r.text("xen") == "", Attachments: int(r.num("disks")), AddsDrives: t.AddsDrives,
-		Provenance: d.from(r),
+		Provenance: r.from(),
 	}
 	f.Burst = above(limits(r, "max"), f.Baseline)
 	for _, c := range t.Caps {
@@ -289,7 +289,7 @@ func (d *Data) capped(f *InstanceFacts) {
 		}
 		c := Cap{
 			Name: typ, Types: []string{d.terms.Prefix + typ}, Baseline: directions(r), MiB: r.num("read_mbs") == 0,
-			Provenance: d.from(r),
+			Provenance: r.from(),
 		}
 		known[typ] = c
 		f.Caps = append(f.Caps, c)
@@ -397,17 +397,17 @@ func (d *Data) drives(f *InstanceFacts, r row) {
 		Temp: r.text("local_kind") == "temp", Limits: ofAll(r, "local_", n),
 	}
 	if f.Local.Limits.Known() {
-		f.Local.Provenance = d.from(r)
+		f.Local.Provenance = r.from()
 	}
 	for _, p := range d.sheet(fileLocal).of(f.Type) {
-		f.Local.Limits, f.Local.Provenance = ofAll(p, "", n), d.from(p)
+		f.Local.Limits, f.Local.Provenance = ofAll(p, "", n), p.from()
 	}
 	var over []string
 	for _, m := range d.sheet(fileMeasured).of(f.Type) {
 		seen, stated := ofAll(m, "", n), f.Local.Limits
 		f.Local.Limits = seen
 		f.Local.Limits.Override(stated)
-		switch from := d.from(m); {
+		switch from := m.from(); {
 		case !stated.Known():
 			f.Local.Provenance = from
 			f.note("the limits of its local drives were measured, none is published")
@@ -430,7 +430,7 @@ func (d *Data) drives(f *InstanceFacts, r row) {
 		}
 		if over != nil {
 			f.note("measured on its local drives, above what is published: " + strings.Join(over, ", ") +
-				" (" + d.from(m).String() + ")")
+				" (" + m.from().String() + ")")
 		}
 	}
 	f.Local.Limits = f.Local.Limits.OfDrive()

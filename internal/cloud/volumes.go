@@ -391,15 +391,10 @@ func (f *VolumeFacts) sized(t VolumeType, spec VolumeSpec) {
 	if f.Sustained.IOPS < by.BurstIOPS {
 		f.Burst.IOPS, f.BurstIOs = by.BurstIOPS, by.BurstIOs
 	}
-	if whole := units.Rate(
-		float64(f.Sustained.IOPS) * float64(t.Counted),
-	); by.Above > 0 && spec.Size > by.Above &&
-		whole < by.RateAbove {
-		f.Notes = append(
-			f.Notes,
-			fmt.Sprintf("%v need burst credits at this size; without them baseline IOPS × %v bound the "+
-				"throughput (AWS gives no figure)", by.RateAbove, t.Counted),
-		)
+	whole := units.Rate(float64(f.Sustained.IOPS) * float64(t.Counted))
+	if by.Above > 0 && spec.Size > by.Above && whole < by.RateAbove {
+		f.Notes = append(f.Notes, fmt.Sprintf("%v need burst credits at this size; without them baseline IOPS × %v bound "+
+			"the throughput (AWS gives no figure)", by.RateAbove, t.Counted))
 	}
 }
 
