@@ -311,14 +311,14 @@ func (v *view) unknownLimit() *Cause {
 	all := v.divide()
 	for i := range v.users {
 		if u := &v.users[i]; u.cost >= otherShare*all && all > 0 {
-			who = fmt.Sprintf(", most of them of %s (%s)", u.who(), units.Rate(u.bytes()))
+			who = fmt.Sprintf(", most of them from %s (%s)", u.who(), units.Rate(u.bytes()))
 		}
 	}
-	which := "I/Os wait on " + l.Name
+	which := l.Name
 	if len(v.leaves) > 1 {
-		which += ", and on its peers as many,"
+		which = fmt.Sprintf("each of %d volumes", len(v.leaves))
 	}
-	return cause(Possible, v.top.Name, "A limit that is not known makes %s slow: %s %s at %s IOPS%s.", v.f.Path,
+	return cause(Possible, v.top.Name, "A limit that is not known makes %s slow: %s I/Os wait on %s at %s IOPS%s.", v.f.Path,
 		units.Number(v.deepest()), which, units.Number(l.iops()), who).
 		saw("time of an I/O", latency(l.wait()), v.usualText(), diskstats(l.Name)).
 		try("name the volumes: plimsoll why " + text.ShellQuote(v.f.Path) + " --volumes " + v.f.Instance.Example() + " " +

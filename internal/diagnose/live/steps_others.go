@@ -435,13 +435,17 @@ func (v *view) also() []Also {
 		add("PL902", v.top.Name, "%s completed nothing for %s of %s, at most %s at a time", v.top.Name,
 			text.Duration(d.Stalled), text.Duration(v.f.Window.Span), text.Duration(d.Longest))
 	}
+	const noLimitSays = "%s %s times the %s that are stated for it: that is not its limit"
+	if full := v.instanceShare(); full.of >= noLimit {
+		typ := cmp.Or(v.f.Instance.Type, "instance")
+		add("PL912", typ, noLimitSays, typ+": "+full.who+" do", units.Number(full.of), full.limit)
+	}
 	for _, l := range v.leaves {
 		if l.Volume == nil {
 			continue
 		}
 		if share, what, _ := v.volumeShare(l); share >= noLimit {
-			add("PL912", l.Name, "%s does %s times the %s that are stated for it: that is not its limit", l.Name,
-				units.Number(share), what)
+			add("PL912", l.Name, noLimitSays, l.Name+" does", units.Number(share), what)
 			break
 		}
 	}

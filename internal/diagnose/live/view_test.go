@@ -23,6 +23,10 @@ func TestDeepQueueProves(t *testing.T) {
 		change(f)
 		return Judge(f)
 	}
+	const asker = "wait on each of 2 volumes at 200 IOPS, most of them from db ("
+	if says := deep(func(*Facts) {}).Causes[0].Message; !strings.Contains(says, asker) {
+		t.Error(says)
+	}
 	for name, c := range map[string]struct {
 		change func(*Facts)
 		code   string
@@ -41,15 +45,26 @@ func TestDeepQueueProves(t *testing.T) {
 
 // A limit that is exceeded half again is not the storage's limit, whatever was declared.
 func TestWhatIsExceededIsNoLimit(t *testing.T) {
-	for times, code := range map[units.IOPS]string{1: "PL901", 2: "PL912"} {
-		f := quietFacts()
-		allTake(f, 30*time.Millisecond)
-		one := float64(at(f, "sda").Reads+at(f, "sda").Writes) / f.Window.Span.Seconds()
-		bought(f, units.IOPS(one)/times, 0)
-		a := Judge(f)
-		says := len(a.Also) > 0 && strings.Contains(a.Also[0].Message, "that is not its limit")
-		if string(a.First) != code || says != (times == 2) {
-			t.Errorf("%v times: %s, also %+v", times, a.First, a.Also)
+	for times, over := range map[float64]bool{1: false, 1.4: false, 1.6: true, 2: true} {
+		for code, limit := range map[string]func(*Facts){
+			"PL901": func(f *Facts) {
+				one := float64(at(f, "sda").Reads+at(f, "sda").Writes) / f.Window.Span.Seconds()
+				bought(f, units.IOPS(one/times), 0)
+			},
+			"PL505": func(f *Facts) { f.Instance.Baseline.IOPS, f.Window.MachineIOs = 1000, 1000*times },
+		} {
+			f := quietFacts()
+			allTake(f, 30*time.Millisecond)
+			limit(f)
+			a := Judge(f)
+			says := len(a.Also) > 0 && strings.Contains(a.Also[0].Message, units.Number(times)+" times the ") &&
+				strings.Contains(a.Also[0].Message, "that is not its limit")
+			if over {
+				code = "PL912"
+			}
+			if string(a.First) != code || says != over {
+				t.Errorf("%v times: %s, want %s, also %+v", times, a.First, code, a.Also)
+			}
 		}
 	}
 }
