@@ -25,31 +25,34 @@ const (
 // form is one format: its name and what writes it. Help, completion, errors and docs list from
 // forms.
 type form struct {
-	name  Format
-	write func(*bufio.Writer, *Document, Options) error
+	name   Format
+	write  func(*bufio.Writer, *Document, Options) error
+	judges bool // only of documents that judge
 }
 
-// forms are all formats: first those of every document, of which the first is the default, then those of
-// documents that judge.
+// forms are all formats, of which the first is the default.
 var forms = []form{
-	{Text, writeText},
-	{Markdown, writeMarkdown},
-	{HTML, writeHTML},
-	{JSON, writeJSON},
-	{CSV, writeCSV},
-	{JUnit, writeJUnit},
-	{SARIF, writeSARIF},
-	{GitHub, writeGitHub},
+	{Text, writeText, false},
+	{Markdown, writeMarkdown, false},
+	{HTML, writeHTML, false},
+	{JSON, writeJSON, false},
+	{CSV, writeCSV, false},
+	{JUnit, writeJUnit, true},
+	{SARIF, writeSARIF, true},
+	{GitHub, writeGitHub, true},
 }
 
 // PlainFormats names the formats of documents that judge nothing.
-func PlainFormats() []Format { return Formats()[:5] }
+func PlainFormats() []Format { return namesOf(func(f form) bool { return !f.judges }) }
 
 // Formats names all formats; the first is for the terminal.
-func Formats() []Format {
-	var names []Format
+func Formats() []Format { return namesOf(func(form) bool { return true }) }
+
+func namesOf(wanted func(form) bool) (names []Format) {
 	for _, f := range forms {
-		names = append(names, f.name)
+		if wanted(f) {
+			names = append(names, f.name)
+		}
 	}
 	return names
 }

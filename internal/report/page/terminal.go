@@ -95,11 +95,9 @@ func (t *terminal) rest(command string) {
 }
 
 // What the last line does not count.
-const evidence, fixes = "evidence", "fixes"
+const evidence, fixes, allRows = "evidence", "fixes", "all rows"
 
 // leave says that a block is left out.
-const allRows = "all rows"
-
 func (t *terminal) leave(name string) {
 	if name != "" && (name != evidence && name != fixes && name != allRows || !slices.Contains(t.left, name)) {
 		t.left = append(t.left, name)
