@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"math"
 	"path/filepath"
 	"strings"
 	"time"
@@ -31,6 +32,14 @@ type Lasting struct {
 	Runs int            `json:"runs"`
 	// Over: runs returned to the level, or the new one is what is expected.
 	Over bool `json:"over,omitempty"`
+}
+
+// Whole is the last run's level over the one before the step or the drift.
+func (l *Lasting) Whole() float64 {
+	if l.Drift {
+		return math.Pow(l.Size.Center, float64(l.Runs))
+	}
+	return l.Size.Center
 }
 
 // String is "stepped by -8.1 % [-9.3, -6.9] with RUN, for 4 runs"; for how many is left out of a single run.

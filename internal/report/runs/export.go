@@ -95,7 +95,7 @@ func openMetrics(out io.Writer, all []*bundle.Bundle) {
 			if s.Result == nil {
 				continue
 			}
-			labels := []string{"suite", b.Run.Suite.Name, "scenario", s.Name, "role", string(s.Role), "host", host}
+			labels := labelsOf(b, s)
 			verdict.add(1, append(slices.Clone(labels), "verdict", string(s.Verdict))...)
 			for _, d := range directions(s.Result.Total) {
 				of := append(slices.Clone(labels), "direction", d.name)
@@ -136,22 +136,44 @@ func standing(all, newest []*bundle.Bundle) []*family {
 	}
 	seen := &family{name: "plimsoll_scenario_least_seen_ratio", help: "The least loss that would have been seen."}
 	series, _ := compare.History(all, compare.Filter{})
-	for _, s := range series {
+	for i := range series {
+		s := &series[i]
 		last := s.Points[len(s.Points)-1]
 		of := slices.IndexFunc(newest, func(b *bundle.Bundle) bool { return b.Run.ID == last.Run })
 		if of < 0 || last.Invalid != "" || s.Expected.TooFew != "" || s.Expected.LeastSeen == 0 {
 			continue
 		}
-		labels := []string{"suite", s.Key.Suite, "scenario", s.Key.Scenario, "host", newest[of].Run.Topology.Host.Name}
+		alike := named(newest[of], s.Key.Scenario)
+		if len(alike) != 1 { // the series does not say which of them it is
+			continue
+		}
+		labels := labelsOf(newest[of], alike[0])
 		size := 1.0
 		if n := len(s.Changes); n > 0 && !s.Changes[n-1].Over {
-			size = s.Changes[n-1].Size.Center
-			if s.Changes[n-1].Drift {
-				size = math.Pow(size, float64(s.Changes[n-1].Runs))
-			}
+			size = s.Changes[n-1].Whole()
 		}
 		change.add(size, labels...)
 		seen.add(s.Expected.LeastSeen, labels...)
 	}
 	return []*family{change, seen}
+}
+
+// labelsOf are the labels of a scenario's metrics; one whose name others of the run have has its number behind it.
+func labelsOf(b *bundle.Bundle, s *bundle.Scenario) []string {
+	name := s.Name
+	if len(named(b, name)) > 1 {
+		name = fmt.Sprintf("%s %d", name, s.ID)
+	}
+	return []string{
+		"suite", b.Run.Suite.Name, "scenario", name, "role", string(s.Role), "host", b.Run.Topology.Host.Name,
+	}
+}
+
+func named(b *bundle.Bundle, name string) (alike []*bundle.Scenario) {
+	for i := range b.Scenarios {
+		if s := &b.Scenarios[i]; s.Name == name && s.Result != nil {
+			alike = append(alike, s)
+		}
+	}
+	return alike
 }

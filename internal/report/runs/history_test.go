@@ -5,14 +5,18 @@ import (
 	"encoding/csv"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/compare"
+	"plimsoll/internal/fio"
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/stats"
+	"plimsoll/internal/units"
+	"plimsoll/internal/verdict"
 )
 
 func someSeries() []compare.Series {
@@ -59,6 +63,9 @@ func TestHistoryFormats(t *testing.T) {
 func TestOpenMetrics(t *testing.T) {
 	b := synthetic(20)
 	b.Run.Topology.Host.Name = "db\"1\\\nx\x1b"
+	for i := range 3 {
+		b.Scenarios[i+1].Name = b.Scenarios[0].Name // as jobs of an import
+	}
 	var one, two bytes.Buffer
 	if err := Export(&one, OpenMetrics, []*bundle.Bundle{b}); err != nil {
 		t.Fatal(err)
@@ -81,10 +88,11 @@ func TestOpenMetrics(t *testing.T) {
 		if done[name] && name != last {
 			t.Errorf("%s is not in one piece", name)
 		}
-		if seen[l] {
-			t.Errorf("twice: %s", l)
+		if of := l[:strings.LastIndex(l, " ")]; seen[of] {
+			t.Errorf("two values of %s", of)
+		} else {
+			seen[of], done[name], last = true, true, name
 		}
-		seen[l], done[name], last = true, true, name
 	}
 	for _, want := range []string{
 		"plimsoll_scenario_iops{", `host="db\"1\\ x�"`, "plimsoll_scenario_latency_seconds{", `quantile="0.99"`, `quantile="0.999"`, "plimsoll_scenario_ceiling_ratio{",
@@ -96,6 +104,58 @@ func TestOpenMetrics(t *testing.T) {
 	}
 	if !strings.HasSuffix(one.String(), "\n# EOF\n") {
 		t.Error("no # EOF")
+	}
+}
+
+// What earlier runs say of the newest one: the level that it lasts on over the one before, 1 where none lasts.
+func TestChangesAsMetrics(t *testing.T) {
+	exported := func(levels ...float64) map[string]float64 {
+		var runs []*bundle.Bundle
+		for i, level := range levels {
+			b := synthetic(6)
+			b.Scenarios = b.Scenarios[:1]
+			b.Run.Created = b.Run.Created.AddDate(0, 0, i)
+			b.Run.Finished = b.Run.Finished.AddDate(0, 0, i)
+			b.Run.ID = b.Run.Created.Format("20060102T150405Z") + "-db-db1"
+			s := &b.Scenarios[0]
+			s.Verdict = verdict.Pass
+			s.Result.Start = b.Run.Created
+			level *= 1 + 0.004*float64(i%3-1) // as much as runs differ
+			for _, d := range []*fio.Direction{&s.Result.Total.Read, &s.Result.Total.Write} {
+				d.IOPS, d.BW = d.IOPS*units.IOPS(level), d.BW*units.Rate(level)
+			}
+			runs = append(runs, b)
+		}
+		var out bytes.Buffer
+		if err := Export(&out, OpenMetrics, runs); err != nil {
+			t.Fatal(err)
+		}
+		found := map[string]float64{}
+		for l := range strings.Lines(out.String()) {
+			if name, rest, ok := strings.Cut(l, "{"); ok {
+				found[name], _ = strconv.ParseFloat(strings.TrimSpace(rest[strings.LastIndex(rest, " "):]), 64)
+			}
+		}
+		return found
+	}
+	const change, least = "plimsoll_scenario_change_ratio", "plimsoll_scenario_least_seen_ratio"
+	for name, c := range map[string]struct {
+		levels []float64
+		lo, hi float64
+	}{
+		"a step that lasts":   {[]float64{1, 1, 1, 1, 1, 1, 1, 1, .7, .7, .7}, .69, .71},
+		"a drift":             {[]float64{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, .99, .98, .97, .96, .951, .941, .932}, .91, .95},
+		"one that is over":    {[]float64{1, 1, 1, 1, 1, 1, 1, .7, .7, 1, 1}, 1, 1},
+		"none":                {[]float64{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, 1, 1},
+		"too few, so nothing": {[]float64{1, 1}, 0, 0},
+	} {
+		got := exported(c.levels...)
+		if got[change] < c.lo || got[change] > c.hi {
+			t.Errorf("%s: %v", name, got[change])
+		}
+		if c.lo > 0 && (got[least] < .01 || got[least] > .15) || c.lo == 0 && got[least] != 0 {
+			t.Errorf("%s: the least seen is %v", name, got[least])
+		}
 	}
 }
 
