@@ -296,7 +296,8 @@ func (s *state) lines(l *records.Lines, edit func(*records.Lines) error) error {
 	if err := permit.Way(s.at(filepath.Dir(l.File)+"/new"), "be written to"); err != nil { // the file may be root's link
 		return err
 	}
-	if dir, _, err := s.place(l.File); err == nil {
+	if dir, _, err := s.place(l.File); err == nil { // what an edit left that was cut, also where nothing is to be done
+		sweep(dir)
 		_ = dir.Close() // only a handle
 	}
 	if filepath.Base(l.File) == "mdadm.conf" && !s.w.InitramfsStale {

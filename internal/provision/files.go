@@ -64,17 +64,13 @@ func (s *Site) read(file string) (data []byte, exists bool, err error) {
 	return data, err == nil, err
 }
 
-// place is the directory of a file of /etc, which may be a link to where it really is, and its name there. What an
-// edit left that was cut is removed, also where there is nothing to do any more.
+// place is the directory of a file of /etc, which may be a link to where it really is, and its name there.
 func (s *Site) place(file string) (*sys.Dir, string, error) {
 	name := s.at(file)
 	if target, err := filepath.EvalSymlinks(name); err == nil {
 		name = target
 	}
 	dir, err := sys.OpenPath(filepath.Dir(name))
-	if err == nil {
-		sweep(dir)
-	}
 	return dir, filepath.Base(name), err
 }
 
@@ -86,6 +82,7 @@ func (s *Site) replace(file string, old, data []byte, exists bool) error {
 		return err
 	}
 	defer dir.Close() //nolint:errcheck // only a handle
+	sweep(dir)
 	if exists {
 		return dir.Replace(name, old, data)
 	}
