@@ -14,12 +14,17 @@ import (
 // IDs is the scenario's ID for Finding.Scenarios.
 func (m Measurement) IDs() []int { return []int{m.Scenario.ID} }
 
-// Measured lists the runs of a case that have figures to judge.
+// Measured lists the runs of a case that have figures to judge. It is only to be read: each rule asks for it, so it is
+// the case's own list where all have.
 func (c *Case) Measured() []Measurement {
-	return slices.DeleteFunc(slices.Clone(c.Runs), func(m Measurement) bool {
+	without := func(m Measurement) bool {
 		return m.Result == nil || m.Result.Kind() != suite.OfFio || m.Result.State == result.Waiting ||
 			m.Result.State == result.Interrupted
-	})
+	}
+	if !slices.ContainsFunc(c.Runs, without) {
+		return slices.Clip(c.Runs)
+	}
+	return slices.DeleteFunc(slices.Clone(c.Runs), without)
 }
 
 // LeastForInterval is the least window whose figures can have an interval and be compared with a
