@@ -16,6 +16,7 @@ import (
 	"plimsoll/internal/fio"
 	"plimsoll/internal/fio/foreign"
 	"plimsoll/internal/fio/output"
+	"plimsoll/internal/script"
 	"plimsoll/internal/sys"
 )
 
@@ -92,7 +93,7 @@ func PassedOver(args []string, outputs []*fio.Output) map[string][]string {
 				continue
 			case err != nil || info.Size() == 0:
 				why = "empty"
-			case filepath.Ext(f) == ".fio" || filepath.Ext(f) == ".job":
+			case script.NamesJob(f):
 				continue // what was to be done, not what came of it
 			case isProse(f):
 				why = "holds no output of fio; tables are read only from files that are named"

@@ -57,6 +57,9 @@ func (j *lintJob) eachRound(i int) (rounds []*lintJob) {
 	return rounds
 }
 
+// all is the job in each round of the loops around it, and as it is written.
+func (j *lintJob) all() []*lintJob { return append(slices.Clip(j.rounds), j) }
+
 func (c *Case) newLintJob(f *script.File, src *script.Job, i int, section fio.Section) *lintJob {
 	from := c.starts[f]
 	j := &lintJob{
@@ -303,7 +306,7 @@ func anyJob(check check) func(*Case, reporter) {
 		seen := map[key]bool{}
 		for _, j := range c.jobs {
 			var f *fault
-			for _, j := range slices.Concat(j.rounds, []*lintJob{j}) {
+			for _, j := range j.all() {
 				if f == nil {
 					f = check(j)
 				}

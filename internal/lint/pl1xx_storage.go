@@ -25,7 +25,7 @@ type document struct {
 func documentOf(f *script.File, jobs []*lintJob) *document {
 	d := &document{script.StorageOf(f), bursting(f), f.Match(creditVolume, creditTypes...), destroys(f)}
 	for _, job := range jobs {
-		for _, j := range append(job.rounds, job) {
+		for _, j := range job.all() {
 			if j.load.Writes() {
 				for _, path := range j.load.Files() {
 					d.Written[path] = true

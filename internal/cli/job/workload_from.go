@@ -17,6 +17,7 @@ import (
 	"plimsoll/internal/postgres"
 	"plimsoll/internal/report/plans"
 	"plimsoll/internal/result"
+	"plimsoll/internal/script"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
@@ -63,9 +64,6 @@ run of plimsoll. Rates observed on storage at its limit are marked "at least".`,
 	return cmd
 }
 
-// jobDocuments are the endings of job files, and of documents whose fio commands are read.
-var jobDocuments = []string{".fio", ".job", ".md", ".sh"}
-
 func runWorkloadFrom(env *form.Env, o FromOptions) error {
 	if o.Copies < 1 || o.Copies > 16 {
 		return form.Usage(fmt.Errorf("--copies %d: want from 1 to 16", o.Copies))
@@ -76,7 +74,7 @@ func runWorkloadFrom(env *form.Env, o FromOptions) error {
 		}
 		return writeDemand(env, o.out, run.Demand, nil, []string{"Made by plimsoll workload from " + o.Files[0] + "."})
 	}
-	if len(o.Files) == 1 && slices.Contains(jobDocuments, filepath.Ext(o.Files[0])) {
+	if len(o.Files) == 1 && holdsJobs(o.Files[0]) {
 		d, err := LoadDemand(o.Files[0])
 		if err != nil {
 			return err
@@ -102,6 +100,11 @@ func runWorkloadFrom(env *form.Env, o FromOptions) error {
 		"Made by plimsoll workload from " + strings.Join(o.Files, ", ") + ".",
 		"Was something wrong in it? plimsoll why --from " + text.ShellQuote(o.Files[0]),
 	})
+}
+
+// holdsJobs says whether a file is called as job files are, or as documents whose fio commands are read.
+func holdsJobs(name string) bool {
+	return script.NamesJob(name) || slices.Contains([]string{".md", ".sh"}, filepath.Ext(name))
 }
 
 // fromPostgres writes the demand of pgbench's output, with what S and the clients explain of it.
