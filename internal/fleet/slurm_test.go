@@ -140,7 +140,7 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=
 	if out, err := merge.CombinedOutput(); err != nil {
 		t.Logf("%v\n%s", err, out)
 	}
-	dirs, _ = filepath.Glob(filepath.Join(dir, "merged", "*-import"))
+	dirs, _ = filepath.Glob(filepath.Join(dir, "merged", "*-import-fleet"))
 	if len(dirs) != 1 {
 		t.Fatalf("%q", dirs)
 	}
