@@ -56,7 +56,7 @@ lab: need-test ## the tests that need the lab, 55 min on two cores: what wants a
 	@GO=$(GO) scripts/lab.sh
 
 fleet-test: need-test ## what of many hosts make check does not wait for: stopped fio, a silent coordinator, a slow link, each host alone; minutes
-	@scripts/need.sh --optional slurm-wlm
+	@scripts/need.sh --optional slurm-wlm ansible-core
 	@PLIMSOLL_FLEET=all $(GO) test -v -count=1 -timeout 20m -run 'TestFleet' ./internal/fleet
 
 lab-systems: need-test ## what boots a whole Debian of the lab, with its own initramfs or dracut's: reboots of what apply built; 32 min on two cores

@@ -24,6 +24,7 @@ there() {
 	iproute2) program=ip ;;
 	poppler-utils) program=pdftoppm ;;
 	slurm-wlm) program=slurmctld ;;
+	ansible-core) program=ansible-playbook ;;
 	util-linux) program=lsblk ;;
 	kmod) program=modprobe ;;
 	postgresql) ls /usr/lib/postgresql/*/bin/pgbench >/dev/null 2>&1 && return; program=pgbench ;;
