@@ -92,12 +92,12 @@ func TestLabLimits(t *testing.T) {
 		if r := said(t, g, command+" --check", nil); r.Code != 3 {
 			t.Errorf("%s --check, before: exit status %d\n%s", command, r.Code, r.Stdout)
 		}
-		told := lines.FindAllStringSubmatch(said(t, g, command+" --details", nil).Stdout, -1)
+		printed := lines.FindAllStringSubmatch(said(t, g, command+" --details", nil).Stdout, -1)
 		device := strings.TrimSpace(said(t, g, fmt.Sprintf(`case %s in r) b=$(basename $r);; p) b=$(basename $p);; m) b=$(basename $(readlink -f /dev/md/m));; l) b=$(basename $(readlink -f /dev/l/l));; esac; cat /sys/block/$b/dev`, kind), nil).Stdout)
-		if len(told) != 1 || !strings.HasPrefix(told[0][1], "echo '"+device+" ") {
-			t.Fatalf("%s: %q, and the device is %s", command, told, device)
+		if len(printed) != 1 || !strings.HasPrefix(printed[0][1], "echo '"+device+" ") {
+			t.Fatalf("%s: %q, and the device is %s", command, printed, device)
 		}
-		do(t, g, told[0][1])
+		do(t, g, printed[0][1])
 		if r := said(t, g, command+" --check", nil); r.Code != 0 {
 			t.Errorf("%s --check, set: exit status %d\n%s", command, r.Code, r.Stdout)
 		}
@@ -176,11 +176,11 @@ scenarios:
 	if r := said(t, g, "plimsoll limits /m --keep kept.service=50% --run other/*", nil); r.Code != 2 || !strings.Contains(r.Stderr, "did not measure what lies behind /m") {
 		t.Errorf("a run of another path: %d %s", r.Code, r.Stderr)
 	}
-	told := lines.FindAllStringSubmatch(said(t, g, "plimsoll limits /r --keep kept.service=50% --others backup.service --run other/* --cost 5ms", nil).Stdout, -1)
-	if len(told) != 3 || strings.Count(told[1][1], "iops=") != 4 {
-		t.Fatalf("%q", told)
+	printed := lines.FindAllStringSubmatch(said(t, g, "plimsoll limits /r --keep kept.service=50% --others backup.service --run other/* --cost 5ms", nil).Stdout, -1)
+	if len(printed) != 3 || strings.Count(printed[1][1], "iops=") != 4 {
+		t.Fatalf("%q", printed)
 	}
-	for _, line := range told {
+	for _, line := range printed {
 		do(t, g, line[1])
 	}
 	t.Log(said(t, g, "cat /sys/fs/cgroup/backup.service/io.max /sys/fs/cgroup/io.cost.model /sys/fs/cgroup/io.cost.qos", nil).Stdout)

@@ -27,7 +27,7 @@ func TestDoneOfVersion1(t *testing.T) {
 		{"a device that is not known", tally{own: 3}, tally{own: 1003}, 1000},
 		{"a device that was not known before", tally{own: 3}, tally{own: 1003, device: 7, known: true}, 1000},
 		{"a device that is not known any more", tally{own: 3, device: 7, known: true}, tally{own: 1003}, 1000},
-		{"counters that began anew", tally{own: 900, device: 900, known: true}, tally{own: 10, device: 10, known: true}, 0},
+		{"counters that began again", tally{own: 900, device: 900, known: true}, tally{own: 10, device: 10, known: true}, 0},
 	} {
 		if got := c.after.done(c.before); got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
