@@ -17,7 +17,8 @@ import (
 // follows is typed.
 var (
 	typedCommand = regexp.MustCompile(`(?:^|[ (:;])plimsoll [a-z]+(?: [a-z]+)?(?: [^;:.,()"]*)?$`)
-	madeBy       = regexp.MustCompile(`\b(?:by|tell what|old:) plimsoll [a-z ]*(?:--capture )?(?:on|from|for|needs|ioengine=)[ =]*$|plimsoll (?:needs|cannot tell|array warm loads)`)
+	madeBy       = regexp.MustCompile(
+		`\b(?:by|tell what|old:) plimsoll [a-z ]*(?:--capture )?(?:on|from|for|needs|ioengine=)[ =]*$|plimsoll (?:needs|cannot tell|array warm loads)`)
 )
 
 // verb is a verb of a format with the number of its argument where it has one.
@@ -28,8 +29,9 @@ var quoting = map[string]bool{"ShellQuote": true, "ShellLine": true, "Destroying
 
 // plain are the expressions that need no quotes behind a command, and why.
 var plain = map[string]string{
-	"array_teardown.go: w.Array": array, "layouts.go: w.Array": array, "adopt.go: j.Array": array, "apply.go: w.Array": array,
-	"plan.go: w.Array": array, "replace.go: d.Name": array, "replace.go: w.Array": array, "trial.go: w.Array": array,
+	"array_teardown.go: w.Array": array, "layouts.go: w.Array": array, "adopt.go: j.Array": array,
+	"apply.go: w.Array": array,
+	"plan.go: w.Array":  array, "replace.go: d.Name": array, "replace.go: w.Array": array, "trial.go: w.Array": array,
 	"fleet.go: code": "it matched PL and three digits", "next.go: code[1]": "it matched PL and three digits",
 	"next.go: b.Run.Topology.Instance.Example()": "one of the program's examples",
 	"folder.go: when": "words of the program, behind a quoted path",

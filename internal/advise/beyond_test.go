@@ -42,14 +42,30 @@ func TestNextStep(t *testing.T) {
 		want []string
 	}{
 		"an instance that is too small": {Request{Instance: "r6i.2xlarge", Headroom: 0.2, Demand: elsewhereDemand(16000)}, []string{"without --instance r6i.2xlarge"}},
-		"types that are too slow":       {Request{Types: []string{"st1"}, Demand: elsewhereDemand(500)}, []string{"with other --types"}},
-		"a family and an architecture": {
-			Request{Families: []string{"t4g"}, Arch: "x86_64", Demand: elsewhereDemand(500)}, []string{"with any --family", "with any --arch"},
+		"types that are too slow": {
+			Request{Types: []string{"st1"}, Demand: elsewhereDemand(500)},
+			[]string{"with other --types"},
 		},
-		"two at once":            {Request{Families: []string{"nothing"}, Types: []string{"st1"}, Demand: elsewhereDemand(500)}, []string{"without any of these restrictions"}},
-		"more than there is":     {Request{Demand: elsewhereDemand(9e6)}, []string{"for a tenth of the demand, on several machines"}},
-		"on Azure":               {Request{Cloud: cloud.Azure{}, Types: []string{"premium"}, MaxVolumes: 1, Demand: elsewhereDemand(30000)}, []string{"with other --types", "with --max-volumes 32"}},
-		"most of all, on Google": {Request{Cloud: cloud.Google{}, Families: []string{"c4-*"}, Types: []string{"pd-ssd"}, Demand: elsewhereDemand(5000)}, []string{"with other --types", "with any --family"}},
+		"a family and an architecture": {
+			Request{Families: []string{"t4g"}, Arch: "x86_64", Demand: elsewhereDemand(500)},
+			[]string{"with any --family", "with any --arch"},
+		},
+		"two at once": {
+			Request{Families: []string{"nothing"}, Types: []string{"st1"}, Demand: elsewhereDemand(500)},
+			[]string{"without any of these restrictions"},
+		},
+		"more than there is": {
+			Request{Demand: elsewhereDemand(9e6)},
+			[]string{"for a tenth of the demand, on several machines"},
+		},
+		"on Azure": {Request{
+			Cloud: cloud.Azure{}, Types: []string{"premium"}, MaxVolumes: 1,
+			Demand: elsewhereDemand(30000),
+		}, []string{"with other --types", "with --max-volumes 32"}},
+		"most of all, on Google": {Request{
+			Cloud: cloud.Google{}, Families: []string{"c4-*"}, Types: []string{"pd-ssd"},
+			Demand: elsewhereDemand(5000),
+		}, []string{"with other --types", "with any --family"}},
 	} {
 		a, err := Advise(c.r)
 		if err != nil || len(a.Rows) > 0 {

@@ -73,8 +73,8 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-// Forty claims, those of the fourth review among them: what the vendor states is held by the I/O that it is stated for, of the
-// storage that has it, which is named.
+// Forty claims, those of the fourth review among them: what the vendor states is held by the I/O that it is stated for,
+// of the storage that has it, which is named.
 func TestClaimsOfVendors(t *testing.T) {
 	for _, c := range []struct {
 		claim, volumes, instance string
@@ -113,7 +113,10 @@ func TestClaimsOfVendors(t *testing.T) {
 		{"27000 IOPS", "2x pd-ssd 1000GiB", "n2-standard-8", false, false, "the volumes", "No: at most 15,000"},
 		{"9000 IOPS", "1x pd-balanced 1000GiB", "n2-standard-8", true, true, "the volumes", ""},
 		{"16000 IOPS", "1x gp3 100GiB 16000iops 500MiB/s", "m5.12xlarge", true, true, "the volumes", "of 16 KiB"},
-		{"16000 IOPS", "1x gp3 100GiB 16000iops", "m5.12xlarge", false, false, "the volumes", "No: at most 8,000 IOPS of 16 KiB reads"},
+		{
+			"16000 IOPS", "1x gp3 100GiB 16000iops", "m5.12xlarge", false, false, "the volumes",
+			"No: at most 8,000 IOPS of 16 KiB reads",
+		},
 		{"16000 IOPS of 4KiB", "1x gp3 100GiB 16000iops", "m5.12xlarge", true, true, "the volumes", ""},
 		{"64000 IOPS", "1x io2 500GiB 64000iops", "r4.16xlarge", false, false, "the volumes", "No: at most 32,000"},
 		{"500MB/s", "4x gp3 100GiB", "m5.4xlarge", true, true, "the volumes", "of 128 KiB"},

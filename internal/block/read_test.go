@@ -263,11 +263,16 @@ func TestCaptureRoundTrip(t *testing.T) {
 // An array that lacks members to start is known by the superblock of the one that is there: the kernel shows zeros.
 func TestArrayThatHasNotStarted(t *testing.T) {
 	const md, uuid = "sys/class/block/md127/", "0a1b2c3d-0a1b-2c3d-0a1b-2c3d0a1b2c3d"
-	for name, udev := range map[string]string{uuid: "E:ID_FS_TYPE=linux_raid_member\nE:ID_FS_UUID=" + uuid + "\n", "": "E:ID_FS_TYPE=ext4\nE:ID_FS_UUID=" + uuid + "\n"} {
+	for name, udev := range map[string]string{
+		uuid: "E:ID_FS_TYPE=linux_raid_member\nE:ID_FS_UUID=" + uuid + "\n",
+		"":   "E:ID_FS_TYPE=ext4\nE:ID_FS_UUID=" + uuid + "\n",
+	} {
 		root := fstest.MapFS{}
 		for file, text := range map[string]string{
-			md + "dev": "9:127\n", md + "size": "0\n", md + "md/uuid": "00000000-0000-0000-0000-000000000000\n", md + "md/array_state": "inactive\n",
-			md + "md/dev-sda/state": "spare\n", "sys/class/block/sda/dev": "8:0\n", "sys/class/block/sda/size": "2048\n", "run/udev/data/b8:0": udev,
+			md + "dev": "9:127\n", md + "size": "0\n", md + "md/uuid": "00000000-0000-0000-0000-000000000000\n",
+			md + "md/array_state":   "inactive\n",
+			md + "md/dev-sda/state": "spare\n", "sys/class/block/sda/dev": "8:0\n", "sys/class/block/sda/size": "2048\n",
+			"run/udev/data/b8:0": udev,
 		} {
 			root[file] = &fstest.MapFile{Data: []byte(text)}
 		}

@@ -26,7 +26,9 @@ func TestFiguresOfOthers(t *testing.T) {
 		iops  float64
 		wrong bool
 	}{
-		"hdparm says no block size":         {"/dev/sda:\n Timing buffered disk reads: 440 MB in  13.01 seconds = 146.42 MB/sec\n", 0, false},
+		"hdparm says no block size": {
+			"/dev/sda:\n Timing buffered disk reads: 440 MB in  13.01 seconds = 146.42 MB/sec\n", 0, false,
+		},
 		"hdparm of memory":                  {"/dev/sda:\n Timing cached reads: 20000 MB in  2.00 seconds = 10000.00 MB/sec\n", 0, true},
 		"dd that waits for nothing":         {"$ dd if=/dev/zero of=f bs=1M count=9\n1048576000 bytes (1 GB) copied, 20 s, 52.4 MB/s\n", 50, true},
 		"ioping of memory":                  {ioping("tmpfs tmpfs"), 3200, true},
@@ -38,8 +40,10 @@ func TestFiguresOfOthers(t *testing.T) {
 		"done at submission":                {slatOnly, 6008, true},
 		"errors of fio alone": {"fio: io_u error on file f: Input/output error: read offset=4096, buflen=4096\n" +
 			"fio: pid=1301, err=5/file:io_u.c:1845, func=io_u error, error=Input/output error\n", 0, true},
-		"a job that could not open its file": {"a: (g=0): rw=randrw, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=sync, iodepth=32\nfio-3.28\n" +
-			"Starting 1 process\nfio: pid=0, err=13/file:filesetup.c:174, func=open, error=Permission denied\n\n\nRun status group 0 (all jobs):\n", 0, true},
+		"a job that could not open its file": {
+			"a: (g=0): rw=randrw, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=sync, iodepth=32\nfio-3.28\n" +
+				"Starting 1 process\nfio: pid=0, err=13/file:filesetup.c:174, func=open, error=Permission denied\n\n\nRun status group 0 (all jobs):\n", 0, true,
+		},
 	} {
 		j, err := importText(name + ":\n" + c.text)
 		if err != nil || len(j.b.Scenarios) == 0 {

@@ -95,13 +95,15 @@ func TestQuotesAreNoResults(t *testing.T) {
 		more string
 		want int
 	}{
-		"the rate":                {"\n## In short\n\n  write: IOPS=1000, BW=4000KiB/s (4096kB/s)(234MiB/60001msec)\n", 1},
-		"its IOPS":                {"\n## In short\n\n  write: IOPS=1000\n", 1},
-		"its group":               {"\n## In short\n\n  WRITE: bw=4000KiB/s (4096kB/s)\n", 1},
-		"another rate":            {"\n## Before\n\n  write: IOPS=900, BW=3600KiB/s (3686kB/s)(211MiB/60001msec)\n", 2},
-		"the rate, of reads":      {"\n## Reads\n\n  read: IOPS=1000, BW=4000KiB/s (4096kB/s)(234MiB/60001msec)\n", 2},
-		"its row":                 {"\n**Line 1: " + rowLine + "**\n\nthe job's name\n", 1},
-		"the row of another":      {"\n**Line 1: " + strings.Replace(rowLine, "pid=7", "pid=9", 1) + "**\n\nthe job's name\n", 1},
+		"the rate":           {"\n## In short\n\n  write: IOPS=1000, BW=4000KiB/s (4096kB/s)(234MiB/60001msec)\n", 1},
+		"its IOPS":           {"\n## In short\n\n  write: IOPS=1000\n", 1},
+		"its group":          {"\n## In short\n\n  WRITE: bw=4000KiB/s (4096kB/s)\n", 1},
+		"another rate":       {"\n## Before\n\n  write: IOPS=900, BW=3600KiB/s (3686kB/s)(211MiB/60001msec)\n", 2},
+		"the rate, of reads": {"\n## Reads\n\n  read: IOPS=1000, BW=4000KiB/s (4096kB/s)(234MiB/60001msec)\n", 2},
+		"its row":            {"\n**Line 1: " + rowLine + "**\n\nthe job's name\n", 1},
+		"the row of another": {
+			"\n**Line 1: " + strings.Replace(rowLine, "pid=7", "pid=9", 1) + "**\n\nthe job's name\n", 1,
+		},
 		"its CPU":                 {"\n**Line 6: cpu**\n\n```\ncpu          : usr=0.72%, sys=2.58%, ctx=113720, majf=0, minf=1\n```\n", 1},
 		"another's CPU":           {"\n**Line 6: cpu**\n\n```\ncpu          : usr=9.72%, sys=2.58%, ctx=113720, majf=0, minf=1\n```\n", 1},
 		"its count":               {"\n**Line 7: issued**\n\n```\n     issued rwts: total=0,60001,0,0 short=0,0,0,0 dropped=0,0,0,0\n```\n", 1},

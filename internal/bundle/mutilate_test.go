@@ -550,7 +550,8 @@ func TestPartsNeverContradictTheWhole(t *testing.T) {
 			if kind.of != "" && kind.of != formOf(texts[name]) {
 				continue
 			}
-			if (kind.name == "cut at a line" || kind.name == "without its head") && formOf(texts[name]) == "terse" { // whole rows, of which nothing says how many there were
+			// whole rows, of which nothing says how many there were
+			if (kind.name == "cut at a line" || kind.name == "without its head") && formOf(texts[name]) == "terse" {
 				continue
 			}
 			if text = kind.do(r, texts[name]); text == texts[name] {

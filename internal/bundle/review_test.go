@@ -34,20 +34,60 @@ func TestPastesOfTheReview(t *testing.T) {
 	sum := func(side, what string) figure { return figure{"", side, what} }
 	for _, c := range []want{
 		{"G1", "no-read-reached-the-device.txt", 1, 0, nil, "no head, no end", "PL419 !PL501", "", verdict.Invalid},
-		{"G2", "pl407-full-request-queue.txt", 1, 0, nil, "no command, no disk statistics", "PL407 !PL417", "at least 2 and at most 512", verdict.Measured},
+		{
+			"G2", "pl407-full-request-queue.txt", 1, 0, nil, "no command, no disk statistics", "PL407 !PL417",
+			"at least 2 and at most 512", verdict.Measured,
+		},
 		{"G3", "two-runs-interleaved.log", 0, 1, nil, "", "", "", ""},
-		{"G4", "mixed-latency.txt", 1, 0, map[figure]float64{sum("read", "clat p99"): 4e6, sum("write", "clat p99"): 5e6}, "", "", "", verdict.Measured},
-		{"G5", "fdatasync-summary.txt", 1, 0, map[figure]float64{sum("sync", "lat p99"): 260e3}, "", "", "", verdict.Measured},
+		{
+			"G4", "mixed-latency.txt", 1, 0,
+			map[figure]float64{sum("read", "clat p99"): 4e6, sum("write", "clat p99"): 5e6},
+			"",
+			"", "", verdict.Measured,
+		},
+		{
+			"G5", "fdatasync-summary.txt", 1, 0,
+			map[figure]float64{sum("sync", "lat p99"): 260e3},
+			"", "", "",
+			verdict.Measured,
+		},
 		{"S1", "one-job-of-four.txt", 1, 0, nil, "1 of 4 jobs", "!PL407", "", verdict.Measured},
 		{"S2", "half-mix.txt", 1, 0, nil, "no writes", "!PL407 !PL402", "", verdict.Measured},
 		{"S3", "kbench-beside-whole-fio.md", 13, 0, nil, "", "", "", verdict.Measured},
 		{"S4", "truncated-bw.txt", 1, 1, map[figure]float64{sum("write", "bw"): 0}, "no end", "", "", verdict.Measured},
-		{"S4", "thousands-separator.txt", 1, 0, map[figure]float64{sum("read", "iops"): 27101}, "", "!PL407", "", verdict.Measured},
-		{"S5", "cut-percentiles.txt", 1, 1, map[figure]float64{sum("write", "clat p99"): 3792e3}, "no percentiles above p99.9", "", "", verdict.Measured},
-		{"S6", "kubestr-custom-fio-file.md", 1, 0, map[figure]float64{{"disk", "nvme1n1", "reads"}: 2433523}, "", "", "", verdict.Measured},
-		{"S7", "sysbench-without-last-line.txt", 1, 0, map[figure]float64{sum("write", "iops"): 68869.43}, "", "", "", verdict.Measured},
-		{"S8", "pg_test_fsync-macos.txt", 5, 0, map[figure]float64{sum("sync", "lat mean"): 11364e3}, "", "", "", verdict.Invalid},
-		{"S9", "three-runs-one-command.txt", 2, 0, map[figure]float64{sum("read", "iops"): 13945, {"row", "read", "iops"}: 62500}, "", "", "", verdict.Measured},
+		{
+			"S4", "thousands-separator.txt", 1, 0,
+			map[figure]float64{sum("read", "iops"): 27101},
+			"", "!PL407", "",
+			verdict.Measured,
+		},
+		{
+			"S5", "cut-percentiles.txt", 1, 1,
+			map[figure]float64{sum("write", "clat p99"): 3792e3},
+			"no percentiles above p99.9", "", "", verdict.Measured,
+		},
+		{
+			"S6", "kubestr-custom-fio-file.md", 1, 0,
+			map[figure]float64{{"disk", "nvme1n1", "reads"}: 2433523},
+			"", "", "",
+			verdict.Measured,
+		},
+		{
+			"S7", "sysbench-without-last-line.txt", 1, 0,
+			map[figure]float64{sum("write", "iops"): 68869.43},
+			"", "", "",
+			verdict.Measured,
+		},
+		{
+			"S8", "pg_test_fsync-macos.txt", 5, 0,
+			map[figure]float64{sum("sync", "lat mean"): 11364e3},
+			"", "", "",
+			verdict.Invalid,
+		},
+		{"S9", "three-runs-one-command.txt", 2, 0, map[figure]float64{
+			sum("read", "iops"):     13945,
+			{"row", "read", "iops"}: 62500,
+		}, "", "", "", verdict.Measured},
 		{"S10", "io-errors-no-result.txt", 1, 0, nil, "", "", "", verdict.Invalid},
 		{"a sum of unlike jobs", "unlike-jobs-as-one.txt", 1, 0, nil, "", "PL429", "", verdict.Measured},
 	} {
@@ -73,11 +113,13 @@ func TestPastesOfTheReview(t *testing.T) {
 		}
 		for code := range strings.FieldsSeq(c.findings) {
 			code, not := strings.CutPrefix(code, "!")
-			if has := slices.ContainsFunc(j.b.Findings, func(f finding.Finding) bool { return string(f.Code) == code }); has == not {
+			if has := slices.ContainsFunc(j.b.Findings,
+				func(f finding.Finding) bool { return string(f.Code) == code }); has == not {
 				t.Errorf("%s %s: %s %v", c.defect, c.file, code, has)
 			}
 		}
-		if !slices.ContainsFunc(j.b.Findings, func(f finding.Finding) bool { return strings.Contains(f.Message, c.says) }) && c.says != "" {
+		if !slices.ContainsFunc(j.b.Findings, func(f finding.Finding) bool { return strings.Contains(f.Message, c.says) }) &&
+			c.says != "" {
 			t.Errorf("%s %s: no finding says %q", c.defect, c.file, c.says)
 		}
 		if j.b.Run.Verdict != c.verdict {

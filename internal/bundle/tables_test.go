@@ -48,7 +48,10 @@ func TestWhichMBATableMeans(t *testing.T) {
 		{0, 1051e6, 1051e6, units.MiB, 15.96, "may be MB or MiB"},
 		{0, 1003e6, 1003e6, units.MiB, 30, "may be MB or MiB"},
 	} {
-		o := &fio.Output{Table: true, Jobs: []fio.Job{{Read: fio.Direction{IOPS: c.iops, BW: c.bw, Clat: fio.Latency{Mean: c.ms * 1e6}, Printed: map[string]string{"bw": "x MB/s"}}}}}
+		o := &fio.Output{Table: true, Jobs: []fio.Job{{Read: fio.Direction{
+			IOPS: c.iops, BW: c.bw,
+			Clat: fio.Latency{Mean: c.ms * 1e6}, Printed: map[string]string{"bw": "x MB/s"},
+		}}}}
 		got := written(o, []fio.Workload{{ReadShare: 1, ReadBS: c.bs, Jobs: 1, Depth: 16}})
 		said := strings.Join(got.Doubts, "; ")
 		if d := got.Jobs[0].Read; math.Abs(float64(d.BW/c.want)-1) > 1e-9 || !strings.Contains(said, c.said) || (c.said == "") != (said == "") {

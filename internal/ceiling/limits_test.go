@@ -24,8 +24,8 @@ func ran(w fio.Workload, iops units.IOPS) *result.Result {
 	return r
 }
 
-// What storage sustains is the model's, or what was measured where that is less or nothing else is known; what a job could
-// not reach by itself, or would not, says nothing.
+// What storage sustains is the model's, or what was measured where that is less or nothing else is known; what a job
+// could not reach by itself, or would not, says nothing.
 func TestRatesOfLimits(t *testing.T) {
 	of := func(volumes string) *topology.Topology {
 		d, err := topology.FromFlags(volumes, "", "", "")
@@ -51,21 +51,56 @@ func TestRatesOfLimits(t *testing.T) {
 		results []*result.Result
 		want    string // of rrandiops, rseqiops, rbps in MiB/s and the same of writes, or of the error
 	}{
-		"the model":                  {"1x1000iops:125MiB/s", nil, "1000 1000 125 1000 1000 125"},
-		"measured less":              {"1x1000iops:125MiB/s", all(), "700 1000 50 600 1000 40"},
-		"measured more":              {"1x500iops:45MiB/s", all(), "500 500 45 500 500 40"},
-		"the best of two":            {"1x1000iops:125MiB/s", all(ran(deep, 800)), "800 1000 50 600 1000 40"},
-		"one in flight":              {"1x1000iops:125MiB/s", []*result.Result{ran(with(func(w *fio.Workload) { w.Jobs, w.Depth = 1, 15 }), 300)}, "1000 1000 125 1000 1000 125"},
-		"sixteen in flight":          {"1x1000iops:125MiB/s", []*result.Result{ran(with(func(w *fio.Workload) { w.Jobs, w.Depth = 2, 8 }), 300)}, "300 1000 125 1000 1000 125"},
-		"a rate of its own":          {"1x1000iops:125MiB/s", []*result.Result{ran(with(func(w *fio.Workload) { w.ReadIOPS = 100 }), 300)}, "1000 1000 125 1000 1000 125"},
-		"buffered":                   {"1x1000iops:125MiB/s", []*result.Result{ran(with(func(w *fio.Workload) { w.Direct = false }), 300)}, "1000 1000 125 1000 1000 125"},
-		"mixed":                      {"1x1000iops:125MiB/s", []*result.Result{ran(with(func(w *fio.Workload) { w.ReadShare = 0.7 }), 300)}, "1000 1000 125 1000 1000 125"},
-		"synced":                     {"1x1000iops:125MiB/s", []*result.Result{ran(with(func(w *fio.Workload) { w.ReadShare, w.ReadBS, w.WriteBS, w.SyncEvery = 0, 0, 8192, 1 }), 300)}, "1000 1000 125 1000 1000 125"},
-		"sequential, small":          {"1x1000iops:125MiB/s", []*result.Result{ran(with(func(w *fio.Workload) { w.Sequential = true }), 300)}, "1000 300 125 1000 1000 125"},
-		"32 KiB":                     {"1x1000iops:125MiB/s", []*result.Result{ran(with(func(w *fio.Workload) { w.ReadBS = 32 << 10 }), 300)}, "1000 1000 125 1000 1000 125"},
+		"the model":       {"1x1000iops:125MiB/s", nil, "1000 1000 125 1000 1000 125"},
+		"measured less":   {"1x1000iops:125MiB/s", all(), "700 1000 50 600 1000 40"},
+		"measured more":   {"1x500iops:45MiB/s", all(), "500 500 45 500 500 40"},
+		"the best of two": {"1x1000iops:125MiB/s", all(ran(deep, 800)), "800 1000 50 600 1000 40"},
+		"one in flight": {"1x1000iops:125MiB/s", []*result.Result{
+			ran(with(func(w *fio.Workload) { w.Jobs, w.Depth = 1, 15 }), 300),
+		}, "1000 1000 125 1000 1000 125"},
+		"sixteen in flight": {
+			"1x1000iops:125MiB/s",
+			[]*result.Result{ran(with(func(w *fio.Workload) { w.Jobs, w.Depth = 2, 8 }), 300)},
+			"300 1000 125 1000 1000 125",
+		},
+		"a rate of its own": {
+			"1x1000iops:125MiB/s",
+			[]*result.Result{ran(with(func(w *fio.Workload) { w.ReadIOPS = 100 }), 300)},
+			"1000 1000 125 1000 1000 125",
+		},
+		"buffered": {
+			"1x1000iops:125MiB/s",
+			[]*result.Result{ran(with(func(w *fio.Workload) { w.Direct = false }), 300)},
+			"1000 1000 125 1000 1000 125",
+		},
+		"mixed": {
+			"1x1000iops:125MiB/s",
+			[]*result.Result{ran(with(func(w *fio.Workload) { w.ReadShare = 0.7 }), 300)},
+			"1000 1000 125 1000 1000 125",
+		},
+		"synced": {
+			"1x1000iops:125MiB/s",
+			[]*result.Result{ran(with(func(w *fio.Workload) { w.ReadShare, w.ReadBS, w.WriteBS, w.SyncEvery = 0, 0, 8192, 1 }),
+				300)},
+			"1000 1000 125 1000 1000 125",
+		},
+		"sequential, small": {
+			"1x1000iops:125MiB/s",
+			[]*result.Result{ran(with(func(w *fio.Workload) { w.Sequential = true }), 300)},
+			"1000 300 125 1000 1000 125",
+		},
+		"32 KiB": {
+			"1x1000iops:125MiB/s",
+			[]*result.Result{ran(with(func(w *fio.Workload) { w.ReadBS = 32 << 10 }), 300)},
+			"1000 1000 125 1000 1000 125",
+		},
 		"nothing known":              {"1xnvme", nil, "no limit of the volumes is known"},
 		"nothing known but measured": {"1xnvme", all(), "700 700 50 600 600 40"},
-		"nothing known, reads alone": {"1xnvme", []*result.Result{ran(deep, 700), ran(read1M, 50)}, "runs/1 measured nothing like writes of 4 KiB"},
+		"nothing known, reads alone": {
+			"1xnvme",
+			[]*result.Result{ran(deep, 700), ran(read1M, 50)},
+			"runs/1 measured nothing like writes of 4 KiB",
+		},
 	} {
 		rates, err := ceiling.Rates(of(c.volumes), topology.Data, c.results, "runs/1")
 		var got []string
@@ -87,7 +122,11 @@ func TestRatesOfLimits(t *testing.T) {
 
 // What groups may take together is what is not kept, and they hold up an I/O for no longer than a slice of it takes.
 func TestAllowedPart(t *testing.T) {
-	rates := []ceiling.Rate{{Key: "rrandiops", Of: ceiling.Bound{IOPS: 1239}}, {Key: "rseqiops", Of: ceiling.Bound{IOPS: 9}}, {Key: "wbps", Of: ceiling.Bound{BW: 100 << 20}}}
+	rates := []ceiling.Rate{
+		{Key: "rrandiops", Of: ceiling.Bound{IOPS: 1239}},
+		{Key: "rseqiops", Of: ceiling.Bound{IOPS: 9}},
+		{Key: "wbps", Of: ceiling.Bound{BW: 100 << 20}},
+	}
 	got := ceiling.Allow(rates, 0.3, 0.5)
 	if len(got) != 2 || got[0].Key != "riops" || got[0].Value != 180 || got[1].Key != "wbps" || got[1].Value != 15<<20 {
 		t.Errorf("%+v", got)

@@ -143,7 +143,10 @@ func anyCloud(r *rand.Rand, vendor string) *oCase {
 		one = oVolume{name: typ, typ: typ, network: true, pooled: true, size: int64(10+r.IntN(2000)) * gib}
 		in.caps = []oCap{{typ: typ, readIOPS: base, writeIOPS: base * (0.3 + r.Float64()), readRate: base * 30000, writeRate: base * 20000}}
 	case 4: // volumes that were ordered with figures, and a limit on reads and writes together
-		one = oVolume{name: "hyperdisk", typ: "hd", network: true, size: 512 * gib, iops: float64(3000 + r.IntN(20000)), rate: float64(140+r.IntN(800)) * float64(mib)}
+		one = oVolume{
+			name: "hyperdisk", typ: "hd", network: true, size: 512 * gib, iops: float64(3000 + r.IntN(20000)),
+			rate: float64(140+r.IntN(800)) * float64(mib),
+		}
 		in.caps = []oCap{{typ: "hd", iops: base * 1.3, rate: base * float64(10000+r.IntN(200000))}}
 	}
 	for i := range n {

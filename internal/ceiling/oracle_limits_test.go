@@ -12,9 +12,9 @@ import (
 )
 
 // TestOracleOfLimits runs a group that is kept, at 97 % of what is left for it, beside a neighbour at full load in the
-// printed limits, I/O by I/O through blk-throttle's slices (block/blk-throttle.c: what a slice of 100 ms allows goes at once,
-// reads and writes apart, each from an instant of its own) and one volume that takes them in turn: 60 machines, from
-// PLIMSOLL_SEED on. The kept one's p99 is within what is stated, and both together have 95 % of the volume.
+// printed limits, I/O by I/O through blk-throttle's slices (block/blk-throttle.c: what a slice of 100 ms allows goes at
+// once, reads and writes apart, each from an instant of its own) and one volume that takes them in turn: 60 machines,
+// from PLIMSOLL_SEED on. The kept one's p99 is within what is stated, and both together have 95 % of the volume.
 func TestOracleOfLimits(t *testing.T) {
 	seed, err := strconv.Atoi(os.Getenv("PLIMSOLL_SEED"))
 	if err != nil {
@@ -77,7 +77,8 @@ func TestOracleOfLimits(t *testing.T) {
 		if float64(done) >= 0.95*seconds*float64(iops) {
 			whole++
 		}
-		t.Logf("seed %d: %d IOPS, keep %.0f %%, reads %.0f %%: p99 waits %.1f ms, stated %.1f ms; together %.1f %%", seed+i, iops, 100*keep, 100*reads,
+		t.Logf("seed %d: %d IOPS, keep %.0f %%, reads %.0f %%: p99 waits %.1f ms, stated %.1f ms; together %.1f %%", seed+i,
+			iops, 100*keep, 100*reads,
 			1000*p99, 1000*stated, 100*float64(done)/seconds/float64(iops))
 	}
 	t.Logf("from seed %d: p99 within what is stated in %d of %d, together 95 %% in %d", seed, calm, machines, whole)

@@ -17,7 +17,12 @@ func TestContradicted(t *testing.T) {
 		bw   units.Rate
 		want bool
 	}{
-		{0, 250e6, true}, {0, 16200 * 32 * 1024, false}, {0, 16200 * 32 * 1000, false}, {0, 600e6, true}, {1000, 250e6, false}, {0, 0, false},
+		{0, 250e6, true},
+		{0, 16200 * 32 * 1024, false},
+		{0, 16200 * 32 * 1000, false},
+		{0, 600e6, true},
+		{1000, 250e6, false},
+		{0, 0, false},
 	} {
 		r := &result.Result{
 			Total:     fio.Job{Write: fio.Direction{N: c.n, IOPS: 16200, BW: c.bw}},

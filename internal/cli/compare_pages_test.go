@@ -40,7 +40,8 @@ func TestComparePageIsTrue(t *testing.T) {
 		printed(t, line[1])
 	}
 	printed(t, "import seeds/striped-8xnvme-rounds.md --out rounds") // for what is asked below
-	printed(t, "import seeds/MS-28k-r-r-15.log seeds/MS-28k-r-r-16.log --volumes 4xP4510 --level raid0 --chunk 512KiB --out logs")
+	printed(t, "import seeds/MS-28k-r-r-15.log seeds/MS-28k-r-r-16.log --volumes 4xP4510 --level raid0 --chunk 512KiB "+
+		"--out logs")
 	run, err := filepath.Glob("ebs/*")
 	if err != nil || len(run) != 1 {
 		t.Fatal(run, err)

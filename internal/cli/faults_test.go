@@ -31,7 +31,8 @@ func TestFaultsOfARun(t *testing.T) {
 		counts := map[string]int{}
 		for range n {
 			at := 50 + r.IntN(6000)
-			cmd := exec.CommandContext(t.Context(), "unshare", "--ipc", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child",
+			cmd := exec.CommandContext(t.Context(), "unshare", "--ipc", "--mount", "--pid", "--fork", "--mount-proc",
+				"--kill-child",
 				"sh", sh, kind, fmt.Sprint(at))
 			cmd.Dir = t.TempDir()
 			var out bytes.Buffer

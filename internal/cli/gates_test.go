@@ -40,7 +40,8 @@ const (
 // gateStates are all of them, in the order of the table of codes.
 func gateStates() []gateState {
 	return []gateState{
-		gateValid, gateSlower, gateInvalid, gateMissing, gateTooFew, gateInterrupted, gateDamaged, gateCut, gateTwice, gateElsewhere,
+		gateValid, gateSlower, gateInvalid, gateMissing, gateTooFew, gateInterrupted, gateDamaged, gateCut, gateTwice,
+		gateElsewhere,
 	}
 }
 
@@ -99,7 +100,7 @@ func gateRun(t *testing.T, dir, side string, at time.Time, iops float64, state g
 	if err != nil {
 		t.Fatal(err)
 	}
-	switch name := filepath.Join(whole.Dir, "02-w", "result.json"); state { //nolint:exhaustive // the others are made before
+	switch name := filepath.Join(whole.Dir, "02-w", "result.json"); state { //nolint:exhaustive // others are made before
 	case gateDamaged:
 		data, err := os.ReadFile(name)
 		if err == nil {
@@ -185,9 +186,11 @@ func TestWhatCannotBeJudgedIsNeverGreen(t *testing.T) {
 	}
 	kinds := []string{ // of gates, whose files are looked at, too
 		"compare base NEW --fail-on regression:5%", "compare base NEW --fail-on cannot-tell --margin 10%",
-		"compare ONE --against last:10 --in base --fail-on regression", "compare ONE --against table.yaml --fail-on cannot-tell",
+		"compare ONE --against last:10 --in base --fail-on regression",
+		"compare ONE --against table.yaml --fail-on cannot-tell",
 	}
-	// What a gate ends with by state: valid, slower, INVALID, missing, too few, interrupted, damaged, cut, twice, elsewhere.
+	// What a gate ends with by state: valid, slower, INVALID, missing, too few, interrupted, damaged, cut, twice,
+	// elsewhere.
 	for _, c := range []struct {
 		command string // NEW is the side, ONE a single run of it
 		codes   [10]int
@@ -206,7 +209,8 @@ func TestWhatCannotBeJudgedIsNeverGreen(t *testing.T) {
 		{"compare ONE --against table.yaml --fail-on regression", [10]int{0, 3, 4, 1, 0, 1, 4, 4, 0, 0}},
 		{"compare ONE --against table.yaml --fail-on cannot-tell", [10]int{0, 0, 4, 3, 0, 3, 4, 4, 0, 0}},
 		{"compare ONE --against BASE --fail-on regression", [10]int{1, 1, 4, 1, 1, 1, 4, 4, 1, 1}},
-		{"compare ONE --demand demand.yaml", [10]int{0, 3, 4, 0, 0, 1, 4, 4, 0, 0}}, // what it does not have it was not to have
+		// what it does not have it was not to have
+		{"compare ONE --demand demand.yaml", [10]int{0, 3, 4, 0, 0, 1, 4, 4, 0, 0}},
 	} {
 		for i, state := range states {
 			side := strings.ReplaceAll(string(state), " ", "-")
@@ -230,7 +234,8 @@ func TestWhatCannotBeJudgedIsNeverGreen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := form.ExitCode(form.RunError(b)); (got == 4) != (state == gateInvalid || state == gateDamaged || state == gateCut) {
+		if got := form.ExitCode(form.RunError(b)); (got == 4) != (state == gateInvalid || state == gateDamaged ||
+			state == gateCut) {
 			t.Errorf("run, %s: exit %d", state, got)
 		}
 	}
@@ -276,7 +281,8 @@ func TestDamageIsNamedEverywhere(t *testing.T) {
 		in := string(state)
 		dir := gateRun(t, in, "base", began, 1000, state)
 		for format, want := range map[string]string{
-			"text": "INVALID", "json": `"verdict": "invalid"`, "junit": "<error", "sarif": `"level": "error"`, "github": "::error", "md": "INVALID", "csv": "invalid",
+			"text": "INVALID", "json": `"verdict": "invalid"`, "junit": "<error", "sarif": `"level": "error"`,
+			"github": "::error", "md": "INVALID", "csv": "invalid",
 		} {
 			_, said, errs := typed(t, "report "+dir+" --format "+format)
 			if !strings.Contains(loose(said), loose(want)) || format != "csv" && !strings.Contains(said, "result.json") {
@@ -289,14 +295,16 @@ func TestDamageIsNamedEverywhere(t *testing.T) {
 		if _, said, _ := typed(t, "runs "+in); !strings.Contains(said, "INVALID") {
 			t.Errorf("%s, runs:\n%s", state, said)
 		}
-		if _, said, _ := typed(t, "runs --history "+in+" --json"); !strings.Contains(loose(said), loose(`"invalid": "the run's files are damaged`)) {
+		if _, said, _ := typed(t, "runs --history "+in+" --json"); !strings.Contains(loose(said),
+			loose(`"invalid": "the run's files are damaged`)) {
 			t.Errorf("%s, history:\n%s", state, said)
 		}
 		gateRun(t, "two-"+in, "base", began, 1000, gateElsewhere)
 		if err := os.CopyFS("two-"+in+"/h", os.DirFS(dir)); err != nil {
 			t.Fatal(err)
 		}
-		if code, said, errs := typed(t, "fleet import two-"+in+" --out fleets-"+in); code != 4 || !strings.Contains(said, "damaged") {
+		if code, said, errs := typed(t, "fleet import two-"+in+" --out fleets-"+in); code != 4 ||
+			!strings.Contains(said, "damaged") {
 			t.Errorf("%s, fleet import: exit %d\n%s%s", state, code, said, errs)
 		}
 	}
@@ -313,8 +321,12 @@ func TestDamageIsNamedEverywhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for format, want := range map[string]string{"text": "INVALID", "json": `"verdict": "invalid"`, "junit": "<error", "sarif": `"level": "error"`, "github": "::error"} {
-		if _, said, _ := typed(t, "report "+filepath.Dir(fleets[0])+" --format "+format); !strings.Contains(loose(said), loose(want)) || !strings.Contains(said, "fleet.json") {
+	for format, want := range map[string]string{
+		"text": "INVALID", "json": `"verdict": "invalid"`, "junit": "<error",
+		"sarif": `"level": "error"`, "github": "::error",
+	} {
+		_, said, _ := typed(t, "report "+filepath.Dir(fleets[0])+" --format "+format)
+		if !strings.Contains(loose(said), loose(want)) || !strings.Contains(said, "fleet.json") {
 			t.Errorf("fleet.json, %s: want %s:\n%s", format, want, said)
 		}
 	}

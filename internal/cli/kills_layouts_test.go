@@ -47,7 +47,8 @@ func (d oneDrive) Open(name string) (fs.File, error) {
 func (d oneDrive) ReadLink(name string) (string, error)   { return fs.ReadLink(d.of(name), name) }
 func (d oneDrive) Lstat(name string) (fs.FileInfo, error) { return fs.Lstat(d.of(name), name) }
 
-// onDrive is plimsoll on the drive sdx, serial S0, whose number and size DRIVE has; a loop device is no drive to build on.
+// onDrive is plimsoll on the drive sdx, serial S0, whose number and size DRIVE has; a loop device is no drive to build
+// on.
 func onDrive(args []string) int {
 	number, size, _ := strings.Cut(os.Getenv("DRIVE"), " ")
 	m := sys.Host()
@@ -59,9 +60,9 @@ func onDrive(args []string) int {
 	return cli.MainOn(m, args)
 }
 
-// TestKillsOfLayouts kills plimsoll ab over two layouts of a drive, before a random step of its own, on the kernel of this
-// machine: plimsoll array teardown, or the same command with --resume, ends it, and nothing is left. PLIMSOLL_LAYOUT_KILLS=100
-// tries 100 from PLIMSOLL_SEED on.
+// TestKillsOfLayouts kills plimsoll ab over two layouts of a drive, before a random step of its own, on the kernel of
+// this machine: plimsoll array teardown, or the same command with --resume, ends it, and nothing is left.
+// PLIMSOLL_LAYOUT_KILLS=100 tries 100 from PLIMSOLL_SEED on.
 func TestKillsOfLayouts(t *testing.T) {
 	n, seed := number(t, "PLIMSOLL_LAYOUT_KILLS", 2), number(t, "PLIMSOLL_SEED", 1)
 	if testing.Short() {
@@ -93,7 +94,8 @@ func TestKillsOfLayouts(t *testing.T) {
 	kill := func(how string, step int, end string) (string, error) {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 		defer cancel()
-		cmd := exec.CommandContext(ctx, "unshare", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child", "sh", sh, how, strconv.Itoa(step), end)
+		cmd := exec.CommandContext(ctx, "unshare", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child", "sh", sh,
+			how, strconv.Itoa(step), end)
 		cmd.Dir = t.TempDir()
 		cmd.Env = append(os.Environ(), "DRIVE=7:"+minor+" "+strconv.Itoa(size/512))
 		var said bytes.Buffer
@@ -109,7 +111,8 @@ func TestKillsOfLayouts(t *testing.T) {
 	counts := map[string]int{}
 	for i := range n {
 		r := rand.New(rand.NewPCG(uint64(seed+i), 52))
-		how, step, end := []string{"KILL", "KILL", "KILL", "TERM"}[r.IntN(4)], 1+r.IntN(steps), []string{"teardown", "resume"}[r.IntN(2)]
+		how, step, end := []string{"KILL", "KILL", "KILL", "TERM"}[r.IntN(4)], 1+r.IntN(steps),
+			[]string{"teardown", "resume"}[r.IntN(2)]
 		said, err := kill(how, step, end)
 		if err != nil {
 			t.Errorf("seed %d, %s at %d of %d, %s: %v\n%s", seed+i, how, step, steps, end, err, said)

@@ -71,8 +71,8 @@ wait
 `
 
 // TestLabLimits: the lines of plimsoll limits are taken by a kernel and name the right device; with them the kept
-// program's p99 stays within what is stated, and both together have what the storage gives. PLIMSOLL_LAB_LIMITS=60 tries 60 machines
-// from PLIMSOLL_SEED on.
+// program's p99 stays within what is stated, and both together have what the storage gives. PLIMSOLL_LAB_LIMITS=60
+// tries 60 machines from PLIMSOLL_SEED on.
 func TestLabLimits(t *testing.T) {
 	n := number(t, "PLIMSOLL_LAB_LIMITS", 0)
 	seed := number(t, "PLIMSOLL_SEED", 1)
@@ -85,7 +85,8 @@ func TestLabLimits(t *testing.T) {
 		iops, keep, reads := 10*(40+r.IntN(100)), 50+r.IntN(36), []int{100, 50, 0}[r.IntN(3)]
 		giving(t, g, kind, iops)
 		layout := map[bool]string{true: " --level raid0 --chunk 64KiB"}[volumes > 1]
-		command := fmt.Sprintf("plimsoll limits /%s --keep kept.service=%d%% --others backup.service --reads %d --volumes %dx%diops:125MiB/s%s",
+		command := fmt.Sprintf("plimsoll limits /%s --keep kept.service=%d%% --others backup.service --reads %d --volumes "+
+			"%dx%diops:125MiB/s%s",
 			kind, keep, reads, volumes, iops, layout)
 		var got plans.Limited
 		said(t, g, command+" --json", &got)
@@ -93,7 +94,8 @@ func TestLabLimits(t *testing.T) {
 			t.Errorf("%s --check, before: exit status %d\n%s", command, r.Code, r.Stdout)
 		}
 		printed := lines.FindAllStringSubmatch(said(t, g, command+" --details", nil).Stdout, -1)
-		device := strings.TrimSpace(said(t, g, fmt.Sprintf(`case %s in r) b=$(basename $r);; p) b=$(basename $p);; m) b=$(basename $(readlink -f /dev/md/m));; l) b=$(basename $(readlink -f /dev/l/l));; esac; cat /sys/block/$b/dev`, kind), nil).Stdout)
+		of := map[string]string{"r": "$r", "p": "$p", "m": "$(readlink -f /dev/md/m)", "l": "$(readlink -f /dev/l/l)"}[kind]
+		device := strings.TrimSpace(said(t, g, "cat /sys/block/$(basename "+of+")/dev", nil).Stdout)
 		if len(printed) != 1 || !strings.HasPrefix(printed[0][1], "echo '"+device+" ") {
 			t.Fatalf("%s: %q, and the device is %s", command, printed, device)
 		}
@@ -125,7 +127,8 @@ func TestLabLimits(t *testing.T) {
 		if share >= 0.95 {
 			whole++
 		}
-		t.Logf("seed %d, %s: %d x %d IOPS, keep %d %%, reads %d: p99 %v, stated %v; kept %.0f of %d, together %.1f %%", seed+i, kind, volumes, iops, keep, reads,
+		t.Logf("seed %d, %s: %d x %d IOPS, keep %d %%, reads %d: p99 %v, stated %v; kept %.0f of %d, together %.1f %%",
+			seed+i, kind, volumes, iops, keep, reads,
 			p99.Round(100*time.Microsecond), got.Wait, own, demand, 100*share)
 		do(t, g, fmt.Sprintf("echo '%s riops=max wiops=max rbps=max wbps=max' > /sys/fs/cgroup/backup.service/io.max", device))
 	}
@@ -135,11 +138,12 @@ func TestLabLimits(t *testing.T) {
 	}
 }
 
-// own99 is what an I/O of the kept program takes by itself, its volume's latency and its neighbours of the program, in a guest.
+// own99 is what an I/O of the kept program takes by itself, its volume's latency and its neighbours of the program, in
+// a guest.
 const own99 = 5 * time.Millisecond
 
-// TestLabLimitsOfARun: what a run measured counts where nothing is declared, and where the volumes give less than they were
-// sold with; a run of another path does not. The lines of io.cost are taken by a kernel, too.
+// TestLabLimitsOfARun: what a run measured counts where nothing is declared, and where the volumes give less than they
+// were sold with; a run of another path does not. The lines of io.cost are taken by a kernel, too.
 func TestLabLimitsOfARun(t *testing.T) {
 	g := limitsGuest(t)
 	giving(t, g, "m", 300)
@@ -155,7 +159,9 @@ scenarios:
 		t.Fatal(err)
 	}
 	const run = " --shared-host lab --ramp 1s --cooldown 0s --progress none --out "
-	do(t, g, "plimsoll run rates.yaml --data /m"+run+"open && plimsoll run rates.yaml --data /m --volumes 2x500iops:125MiB/s --level raid0 --chunk 64KiB"+run+"sold || test $? = 3 && plimsoll run rates.yaml --data /r"+run+"other")
+	do(t, g, "plimsoll run rates.yaml --data /m"+run+"open && "+
+		"plimsoll run rates.yaml --data /m --volumes 2x500iops:125MiB/s --level raid0 --chunk 64KiB"+run+"sold || "+
+		"test $? = 3 && plimsoll run rates.yaml --data /r"+run+"other")
 	allowed := func(flags string) map[string]uint64 {
 		var got plans.Limited
 		said(t, g, "plimsoll limits /m --keep kept.service=50% --reads 100 --json "+flags, &got)
@@ -165,7 +171,10 @@ scenarios:
 		}
 		return all
 	}
-	for _, flags := range []string{"--run open/*", "--run sold/*", "--run sold/* --volumes 2x500iops:125MiB/s --level raid0 --chunk 64KiB"} {
+	for _, flags := range []string{
+		"--run open/*", "--run sold/*",
+		"--run sold/* --volumes 2x500iops:125MiB/s --level raid0 --chunk 64KiB",
+	} {
 		if got := allowed(flags)["riops"]; got < 280 || got > 310 {
 			t.Errorf("%s: riops=%d, want half of the 600 that were measured", flags, got)
 		}
@@ -173,15 +182,18 @@ scenarios:
 	if got := allowed("--run sold/* --volumes 2x200iops:125MiB/s --level raid0 --chunk 64KiB")["riops"]; got != 200 {
 		t.Errorf("riops=%d, want half of the 400 that are declared, which is less than was measured", got)
 	}
-	if r := said(t, g, "plimsoll limits /m --keep kept.service=50% --run other/*", nil); r.Code != 2 || !strings.Contains(r.Stderr, "did not measure what lies behind /m") {
+	if r := said(t, g, "plimsoll limits /m --keep kept.service=50% --run other/*", nil); r.Code != 2 ||
+		!strings.Contains(r.Stderr, "did not measure what lies behind /m") {
 		t.Errorf("a run of another path: %d %s", r.Code, r.Stderr)
 	}
-	printed := lines.FindAllStringSubmatch(said(t, g, "plimsoll limits /r --keep kept.service=50% --others backup.service --run other/* --cost 5ms", nil).Stdout, -1)
+	printed := lines.FindAllStringSubmatch(said(t, g,
+		"plimsoll limits /r --keep kept.service=50% --others backup.service --run other/* --cost 5ms", nil).Stdout, -1)
 	if len(printed) != 3 || strings.Count(printed[1][1], "iops=") != 4 {
 		t.Fatalf("%q", printed)
 	}
 	for _, line := range printed {
 		do(t, g, line[1])
 	}
-	t.Log(said(t, g, "cat /sys/fs/cgroup/backup.service/io.max /sys/fs/cgroup/io.cost.model /sys/fs/cgroup/io.cost.qos", nil).Stdout)
+	t.Log(said(t, g, "cat /sys/fs/cgroup/backup.service/io.max /sys/fs/cgroup/io.cost.model /sys/fs/cgroup/io.cost.qos",
+		nil).Stdout)
 }

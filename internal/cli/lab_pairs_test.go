@@ -16,8 +16,8 @@ import (
 // laidOut are a layout's keys, and the volumes of the guest that it takes: "v4" the first four of v.
 type laidOut struct{ keys, volumes string }
 
-// labPair is two layouts under one job, the ratio of their figures that the volumes' limits and md's placement give, and
-// whether the model has it.
+// labPair is two layouts under one job, the ratio of their figures that the volumes' limits and md's placement give,
+// and whether the model has it.
 type labPair struct {
 	name   string
 	a, b   laidOut
@@ -32,17 +32,41 @@ func labPairs() []labPair {
 	}
 	pieces := func(bs, chunk float64) float64 { return 1 + (bs-4)/chunk } // offsets are multiples of bs = 7 x 4 KiB
 	return []labPair{
-		{"chunk 64 or 512, 28 KiB, IOPS bind", raid0(64, "v4"), raid0(512, "v4"), "rw: randread, bs: 28k", pieces(28, 64) / pieces(28, 512), false},
+		{
+			"chunk 64 or 512, 28 KiB, IOPS bind", raid0(64, "v4"), raid0(512, "v4"), "rw: randread, bs: 28k",
+			pieces(28, 64) / pieces(28, 512), false,
+		},
 		{"chunk 16 or 64, 64 KiB, IOPS bind", raid0(16, "v4"), raid0(64, "v4"), "rw: randread, bs: 64k", 4, false},
 		{"chunk 16 or 256, 16 KiB, no I/O is cut", raid0(16, "v4"), raid0(256, "v4"), "rw: randread, bs: 16k", 1, false},
 		{"chunk 64 or 512, 28 KiB, bytes bind", raid0(64, "w4"), raid0(512, "w4"), "rw: randread, bs: 28k", 1, false},
-		{"chunk 64 or 512, writes of 128 KiB, bytes bind", raid0(64, "w4"), raid0(512, "w4"), "rw: randwrite, bs: 128k", 1, false},
-		{"RAID10 of four or RAID0 of two, reads", laidOut{"level: raid10, chunk: 64KiB, assume_clean: true", "v4"}, raid0(64, "v2"), "rw: randread, bs: 8k", 0.5, false},
-		{"RAID10 of four or RAID0 of two, writes", laidOut{"level: raid10, chunk: 64KiB, assume_clean: true", "v4"}, raid0(64, "v2"), "rw: randwrite, bs: 8k", 1, false},
+		{
+			"chunk 64 or 512, writes of 128 KiB, bytes bind", raid0(64, "w4"), raid0(512, "w4"), "rw: randwrite, bs: 128k",
+			1, false,
+		},
+		{
+			"RAID10 of four or RAID0 of two, reads",
+			laidOut{"level: raid10, chunk: 64KiB, assume_clean: true", "v4"},
+			raid0(64, "v2"), "rw: randread, bs: 8k", 0.5, false,
+		},
+		{
+			"RAID10 of four or RAID0 of two, writes",
+			laidOut{"level: raid10, chunk: 64KiB, assume_clean: true", "v4"},
+			raid0(64, "v2"), "rw: randwrite, bs: 8k", 1, false,
+		},
 		{"four or eight", raid0(64, "v4"), raid0(64, "v8"), "rw: randread, bs: 8k", 2, false},
-		{"md or LVM", raid0(64, "v4"), laidOut{"level: raid0, chunk: 64KiB, using: lvm", "v4"}, "rw: randread, bs: 28k", 1, false},
+		{
+			"md or LVM", raid0(64, "v4"),
+			laidOut{"level: raid0, chunk: 64KiB, using: lvm", "v4"},
+			"rw: randread, bs: 28k",
+			1, false,
+		},
 		{"a slow member in one of them", raid0(64, "v4"), raid0(64, "v3 s1"), "rw: randread, bs: 8k", 0.5, true},
-		{"su and sw right or wrong", laidOut{"level: raid0, chunk: 64KiB, filesystem: {type: xfs, mount: /srv/a}", "v8"}, laidOut{"level: raid0, chunk: 64KiB, filesystem: {type: xfs, mount: /srv/a, su: 128KiB, sw: 3}", "v8"}, "rw: randread, bs: 28k", 1, false},
+		{
+			"su and sw right or wrong",
+			laidOut{"level: raid0, chunk: 64KiB, filesystem: {type: xfs, mount: /srv/a}", "v8"},
+			laidOut{"level: raid0, chunk: 64KiB, filesystem: {type: xfs, mount: /srv/a, su: 128KiB, sw: 3}", "v8"},
+			"rw: randread, bs: 28k", 1, false,
+		},
 		{"partitions aligned or not", laidOut{}, laidOut{}, "rw: randread, bs: 28k", 1, false},
 	}
 }
@@ -55,8 +79,9 @@ part() { n=$1 s=$2; shift 2; p=(); for d in "$@"; do sgdisk -a 1 -n 1:$s:0 $d >/
 part a 2048 "${v[@]:0:4}" && part b 2049 "${v[@]:4:4}"
 `
 
-// TestLabPairs builds, measures and takes down twelve pairs of layouts by plimsoll ab on volumes whose limits are known, and
-// holds what ab says against what they must give. PLIMSOLL_LAB_PAIRS=. tries all, a pattern those that it matches.
+// TestLabPairs builds, measures and takes down twelve pairs of layouts by plimsoll ab on volumes whose limits are
+// known, and holds what ab says against what they must give. PLIMSOLL_LAB_PAIRS=. tries all, a pattern those that it
+// matches.
 func TestLabPairs(t *testing.T) {
 	only := os.Getenv("PLIMSOLL_LAB_PAIRS")
 	if only == "" {
@@ -72,7 +97,10 @@ volumes:
 		t.Fatal(err)
 	}
 	g := labtest.StartSpec(t, spec)
-	sold := map[string]string{"v": "iops: 300, throughput: 64MiB/s", "s": "iops: 300, throughput: 64MiB/s", "w": "iops: 2000, throughput: 5MiB/s"}
+	sold := map[string]string{
+		"v": "iops: 300, throughput: 64MiB/s", "s": "iops: 300, throughput: 64MiB/s",
+		"w": "iops: 2000, throughput: 5MiB/s",
+	}
 	yaml := func(l laidOut) string {
 		var volumes []string
 		for of := range strings.FieldsSeq(l.volumes) {
@@ -108,8 +136,10 @@ volumes:
 			put("a.yaml", yaml(p.a))
 			put("b.yaml", yaml(p.b))
 		}
-		put("work.yaml", "scenarios:\n  - {id: 1, name: work, role: data, size: 32MiB, fio: {ioengine: libaio, direct: 1, iodepth: 64, numjobs: 4, "+p.job+"}}\n")
-		do(t, g, "rm -rf runs; plimsoll ab work.yaml "+variants+" --shared-host lab --rounds 3 --runtime 4s --ramp 1s --cooldown 0s --seed 1 --progress plain >out 2>err || { cat out err; exit 1; }")
+		put("work.yaml", "scenarios:\n  - {id: 1, name: work, role: data, size: 32MiB, fio: {ioengine: libaio, direct: 1, "+
+			"iodepth: 64, numjobs: 4, "+p.job+"}}\n")
+		do(t, g, "rm -rf runs; plimsoll ab work.yaml "+variants+" --shared-host lab --rounds 3 --runtime 4s --ramp 1s "+
+			"--cooldown 0s --seed 1 --progress plain >out 2>err || { cat out err; exit 1; }")
 		var got struct {
 			Comparison compare.Table `json:"comparison"`
 		}
@@ -136,7 +166,8 @@ volumes:
 		} else if differs {
 			falsely++
 		}
-		line := fmt.Sprintf("| %s | %.3f | %.3f | %.3f | %s | %.0f %%, %.0f %% |", p.name, p.truth, model, b.Figure.Center/a.Figure.Center, word, 100*a.Share, 100*b.Share)
+		line := fmt.Sprintf("| %s | %.3f | %.3f | %.3f | %s | %.0f %%, %.0f %% |", p.name, p.truth, model,
+			b.Figure.Center/a.Figure.Center, word, 100*a.Share, 100*b.Share)
 		t.Log(line)
 		for _, c := range []compare.Cell{a, b} {
 			for _, s := range c.Invalid {
@@ -149,7 +180,8 @@ volumes:
 		if p.hidden && len(table.Unforeseen) == 0 {
 			t.Errorf("%s: no word of what the model does not have", p.name)
 		}
-		if left := said(t, g, "cat /proc/mdstat | grep ^md; ls /var/lib/plimsoll/journal", nil).Stdout; p.a.volumes != "" && left != "" {
+		if left := said(t, g, "cat /proc/mdstat | grep ^md; ls /var/lib/plimsoll/journal", nil).Stdout; p.a.volumes != "" &&
+			left != "" {
 			t.Errorf("%s: left: %s", p.name, left)
 		}
 	}

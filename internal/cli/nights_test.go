@@ -94,10 +94,14 @@ func TestNightsOfCI(t *testing.T) {
 						if variant == "new" {
 							truth = c.truth(night)
 						}
-						measured(dir, fmt.Sprintf("variant=%s,round=%d", variant, round+1), at.Add(time.Duration(2*round+k)*time.Minute), truth)
+						measured(dir, fmt.Sprintf("variant=%s,round=%d", variant, round+1),
+							at.Add(time.Duration(2*round+k)*time.Minute), truth)
 					}
 				}
-				data, err := json.Marshal(compare.AB{Schema: bundle.Schema, Variants: []string{"now", "new"}, Rounds: 8, Margin: 0.03})
+				data, err := json.Marshal(compare.AB{
+					Schema: bundle.Schema, Variants: []string{"now", "new"}, Rounds: 8,
+					Margin: 0.03,
+				})
 				if err == nil {
 					err = os.WriteFile(filepath.Join(dir, compare.ABFile), data, 0o600)
 				}

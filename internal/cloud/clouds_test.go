@@ -47,8 +47,9 @@ func table(name string) []row {
 // The tables of Azure and Google have as many rows as their sources, each with its source and date.
 func TestTablesOfOtherClouds(t *testing.T) {
 	for name, want := range map[string]int{
-		"aws/machines.csv": 1401, "aws/local.csv": 533, "aws/measured.csv": 67, "azure/machines.csv": 1619, "azure/measured.csv": 35,
-		"gcp/machines.csv": 535, "gcp/limits.csv": 323, "gcp/attach.csv": 29, "gcp/measured.csv": 11, "google-local.csv": 7,
+		"aws/machines.csv": 1401, "aws/local.csv": 533, "aws/measured.csv": 67, "azure/machines.csv": 1619,
+		"azure/measured.csv": 35,
+		"gcp/machines.csv":   535, "gcp/limits.csv": 323, "gcp/attach.csv": 29, "gcp/measured.csv": 11, "google-local.csv": 7,
 	} {
 		rows := table(name)
 		if len(rows) != want {
@@ -404,7 +405,8 @@ func TestRowsMakeMachines(t *testing.T) {
 	for i, h := range head {
 		cells[i] = map[string]string{"name": "Standard_X9_v9", "vcpus": "9", "base_iops": "900", "base_mbs": "90", "max_iops": "1900", "trust": "p"}[h]
 	}
-	if f := (Azure{}).data().machine(row{head, cells}); f.Baseline.IOPS != 900 || f.Burst != (Limits{IOPS: 1900}) || f.BurstRule != ByCredits || f.BurstFor != 30*time.Minute {
+	if f := (Azure{}).data().machine(row{head, cells}); f.Baseline.IOPS != 900 || f.Burst != (Limits{IOPS: 1900}) ||
+		f.BurstRule != ByCredits || f.BurstFor != 30*time.Minute {
 		t.Errorf("%+v", f)
 	}
 	g := InstanceFacts{Type: "n9-standard-9", VCPUs: 9}

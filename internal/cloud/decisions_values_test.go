@@ -181,7 +181,8 @@ func TestLocalDrivesOfAzureByHand(t *testing.T) {
 	if got.Count != 2 || got.Size != 600*units.GiB || !got.Temp || got.Limits != want || got.Trust != Verified {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	if got := local(map[string]string{"local_gib": "600", "local_read_iops": "80000"}); got.Count != 0 || got.Limits.Known() {
+	if got := local(map[string]string{"local_gib": "600", "local_read_iops": "80000"}); got.Count != 0 ||
+		got.Limits.Known() {
 		t.Errorf("no drives: %+v", got)
 	}
 	// What was measured, on all drives of a size together, is shared out as well.
@@ -341,7 +342,8 @@ func TestKindsOfDrives(t *testing.T) {
 func TestSourceOfInstanceStores(t *testing.T) {
 	for typ, want := range map[string]Trust{"i3.large": Partial, "i7i.48xlarge": Verified} {
 		f, ok := InstanceLimits(typ)
-		if s := f.Local; !ok || s.Trust != want || strings.Contains(s.Source, "scylladb") != (want == Partial) || s.Source == "" {
+		if s := f.Local; !ok || s.Trust != want || strings.Contains(s.Source, "scylladb") != (want == Partial) ||
+			s.Source == "" {
 			t.Errorf("%s: %+v", typ, s)
 		}
 	}

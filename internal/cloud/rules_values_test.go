@@ -204,7 +204,8 @@ func TestSizesOfAzureByHand(t *testing.T) {
 			t.Errorf("%s: of what is not published nothing is above: %q", what, got)
 		}
 		// What is published stays; what is not is taken from who measured it, who is named.
-		if c.read != "" && (f.Local.Limits.WriteIOPS == 0 || !strings.Contains(f.Local.Source, "was measured") || f.Local.Trust != Partial) {
+		if c.read != "" && (f.Local.Limits.WriteIOPS == 0 || !strings.Contains(f.Local.Source, "was measured") ||
+			f.Local.Trust != Partial) {
 			t.Errorf("%s: %+v", what, f.Local)
 		}
 	}

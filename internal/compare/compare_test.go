@@ -414,7 +414,8 @@ func TestImportedResultsOfOneWorkAreRounds(t *testing.T) {
 	if len(table.Rows) != 1 || table.Sides[0].Rounds != 3 || table.Sides[1].Rounds != 3 || len(table.Apart) > 0 {
 		t.Errorf("%d rows, %+v, %q", len(table.Rows), table.Sides, table.Apart)
 	}
-	if table = compared(t, Options{}, side("a", 0, "before", "after"), side("b", 1, "before", "after")); len(table.Rows) != 2 {
+	table = compared(t, Options{}, side("a", 0, "before", "after"), side("b", 1, "before", "after"))
+	if len(table.Rows) != 2 {
 		t.Errorf("%d rows of two names that both sides have", len(table.Rows))
 	}
 }

@@ -36,7 +36,8 @@ func TestShareAboveASecond(t *testing.T) {
 			t.Errorf("%s: %v, want %s (%s)", name, got, c.want, got.How)
 		}
 	}
-	for most, want := range map[time.Duration]string{5 * time.Second: "at least 32.5 %", 2 * time.Second: ""} { // a mean above the maximum is none
+	// a mean above the maximum is none
+	for most, want := range map[time.Duration]string{5 * time.Second: "at least 32.5 %", 2 * time.Second: ""} {
 		j := fio.Job{Write: fio.Direction{N: 100, Clat: fio.Latency{N: 100, Mean: 2.3e9, Max: most}}}
 		if got, ok := Above(j, time.Second); ok != (want != "") || ok && got.Print(text.Percent, 1) != want {
 			t.Errorf("a mean of 2.3 s, at most %s: %v, want %s", most, got, want)

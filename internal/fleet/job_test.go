@@ -123,7 +123,10 @@ func TestImportOfManyHosts(t *testing.T) {
 		hostRun{name: fmt.Sprintf("h%d", i), seconds: 60, each: latencies}.build(t, filepath.Join(dir, "collected"))
 	}
 	begun := time.Now()
-	held, f, err := Import{Dirs: []string{filepath.Join(dir, "collected")}, Out: filepath.Join(dir, "runs"), Now: epoch}.Run()
+	held, f, err := Import{
+		Dirs: []string{filepath.Join(dir, "collected")}, Out: filepath.Join(dir, "runs"),
+		Now: epoch,
+	}.Run()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -150,8 +150,10 @@ func (x *trial) host(i int, name ...string) string {
 func (x *trial) start(t *testing.T, flags ...string) (*exec.Cmd, *bytes.Buffer) {
 	t.Helper()
 	argv := []string{
-		"ip", "netns", "exec", x.space(0), x.binary, "fleet", "run", "--via", "ssh -F " + x.dir + "/ssh_config -T {host} COMMAND",
-		"--out", filepath.Join(x.at, "runs"),
+		"ip", "netns", "exec", x.space(0), x.binary, "fleet", "run", "--out", filepath.Join(x.at, "runs"),
+	}
+	if !slices.Contains(flags, "--via") {
+		argv = append(argv, "--via", "ssh -F "+x.dir+"/ssh_config -T {host} COMMAND")
 	}
 	if !slices.Contains(flags, "--remote") {
 		argv = append(argv, "--remote", x.at+"/plimsoll")
@@ -302,8 +304,8 @@ func TestFleetOverSSH(t *testing.T) {
 	}
 }
 
-// A playbook of fleet job makes one run of hosts that nobody gave a pipe to: they begin at one instant, say what is known
-// of their clocks, and their runs are sealed.
+// A playbook of fleet job makes one run of hosts that nobody gave a pipe to: they begin at one instant, say what is
+// known of their clocks, and their runs are sealed.
 func jobOfAnsible(t *testing.T, n *network) {
 	if _, err := exec.LookPath("ansible-playbook"); err != nil {
 		t.Skip("SKIPPED: ansible-playbook is not installed (make fleet-test installs ansible-core as root on Debian)")
@@ -314,8 +316,10 @@ func jobOfAnsible(t *testing.T, n *network) {
 		inventory += fmt.Sprintf("fh%d ansible_remote_tmp=%s\n", i, x.host(i, "tmp"))
 	}
 	x.write(t, "ansible/inventory", inventory)
-	x.write(t, "ansible/ansible.cfg", "[ssh_connection]\nssh_args = -F "+n.dir+"/ssh_config\n[defaults]\nforks = 3\nlocal_tmp = "+x.at+"/tmp\n")
-	play, err := exec.Command(n.binary, "fleet", "job", x.host(1, "read.fio"), "--engine", "ansible", "--data", x.host(1, "data"), "--start-in", "25s").Output()
+	x.write(t, "ansible/ansible.cfg",
+		"[ssh_connection]\nssh_args = -F "+n.dir+"/ssh_config\n[defaults]\nforks = 3\nlocal_tmp = "+x.at+"/tmp\n")
+	play, err := exec.Command(n.binary, "fleet", "job", x.host(1, "read.fio"), "--engine", "ansible", "--data",
+		x.host(1, "data"), "--start-in", "25s").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -328,7 +332,8 @@ func jobOfAnsible(t *testing.T, n *network) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	out, err := exec.Command("sh", "-c", "cd "+x.at+" && "+n.binary+" fleet import collected/fh* --clock-error 1ms").CombinedOutput()
+	out, err := exec.Command("sh", "-c",
+		"cd "+x.at+" && "+n.binary+" fleet import collected/fh* --clock-error 1ms").CombinedOutput()
 	if code := 0; err != nil && strings.Contains(err.Error(), "exit status 1") {
 		t.Fatalf("%d %v\n%s", code, err, out)
 	}
@@ -340,7 +345,8 @@ func jobOfAnsible(t *testing.T, n *network) {
 	if err != nil || len(f.Hosts) != hostCount || len(f.Scenarios) != 1 {
 		t.Fatalf("%v %+v", err, f)
 	}
-	t.Logf("%s after the play began; common window %.1f %% of what was planned; merged:\n%s", f.Scenarios[0].At.Sub(begun), 100*f.Scenarios[0].Common.Share, out)
+	t.Logf("%s after the play began; common window %.1f %% of what was planned; merged:\n%s", f.Scenarios[0].At.Sub(begun),
+		100*f.Scenarios[0].Common.Share, out)
 	if f.Scenarios[0].Common.Share < 0.8 || f.Scenarios[0].Total.IOPS < 450 {
 		t.Errorf("%+v", f.Scenarios[0].Common)
 	}

@@ -145,7 +145,8 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=
 		t.Fatalf("%q", dirs)
 	}
 	f, err = bundle.OpenFleet(dirs[0])
-	if err != nil || len(f.Hosts) != 2 || len(f.Scenarios) != 1 || f.Scenarios[0].Common.Share < 0.8 || f.Scenarios[0].Total.IOPS < 300 {
+	if err != nil || len(f.Hosts) != 2 || len(f.Scenarios) != 1 || f.Scenarios[0].Common.Share < 0.8 ||
+		f.Scenarios[0].Total.IOPS < 300 {
 		t.Errorf("%v %+v", err, f)
 	}
 }

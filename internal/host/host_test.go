@@ -202,8 +202,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// A loop device, and a partition that was made again, had another filesystem before: what failed then is no fault of the one
-// that was mounted since. Failed I/O of the device is.
+// A loop device, and a partition that was made again, had another filesystem before: what failed then is no fault of
+// the one that was mounted since. Failed I/O of the device is.
 func TestLogBeforeAMount(t *testing.T) {
 	const before = "[10.0] EXT4-fs (loop0): Remounting filesystem read-only\n[10.1] XFS (sda1): metadata I/O error in x\n" +
 		"[10.2] I/O error, dev loop0, sector 8 op\n"

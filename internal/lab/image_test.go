@@ -83,7 +83,8 @@ func TestLibraries(t *testing.T) {
 		}
 		seen[filepath.Base(name)]++
 	}
-	if seen["libc.so.6"] != 1 || seen["libtinfo.so.6"] != 1 || seen["libmount.so.1"] != 1 || seen["ld-linux-x86-64.so.2"] != 1 || seen["linux-vdso.so.1"] != 0 {
+	if seen["libc.so.6"] != 1 || seen["libtinfo.so.6"] != 1 || seen["libmount.so.1"] != 1 ||
+		seen["ld-linux-x86-64.so.2"] != 1 || seen["linux-vdso.so.1"] != 0 {
 		t.Errorf("%v", got)
 	}
 }

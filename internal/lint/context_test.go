@@ -107,13 +107,23 @@ func TestWarningsAreProvable(t *testing.T) {
 		{"PL165", "[global]\nrw=write\nsize=9g\nfilename=\ndo_verify=1\n[a]\n", none}, // a script fills it in
 		{"PL107", "fio --name=a --size=9g --rw=read --filename=/f --numjobs=$N --direct=1\n", finding.Info},
 		{"PL107", "fio --name=a --size=9g --rw=randread --filename=/f --numjobs=$N --direct=1\n", none},
-		{"PL107", "for m in read randread; do fio --name=a --size=9g --rw=$m --filename=/f --numjobs=4 --direct=1; done\n", finding.Warn},
+		{
+			"PL107", "for m in read randread; do fio --name=a --size=9g --rw=$m --filename=/f --numjobs=4 --direct=1; done\n",
+			finding.Warn,
+		},
 		{"PL107", "for m in randread randwrite; do fio --name=a --size=9g --rw=$m --filename=/f --numjobs=4 --direct=1; done\n", none},
 		{"PL107", "M='read write'\nfor m in $M; do fio --name=a --size=9g --rw=$m --filename=/f --numjobs=4 --direct=1; done\n", finding.Warn},
 		{"PL107", "for m in $M; do fio --name=a --size=9g --rw=$m --filename=/f --numjobs=4 --direct=1; done\n", none},
-		{"PL107", "for m in read write; do m=rand$m; fio --name=a --size=9g --rw=$m --filename=/f --numjobs=4 --direct=1; done\n", none},
-		{"PL107", "for n in 1 4; do fio --name=a --size=9g --rw=read --filename=/f --numjobs=${n} --direct=1; done\n", finding.Warn},
-		{"PL103", "for d in 1 32; do fio --name=a --size=9g --rw=read --filename=/f --iodepth=$d --direct=1; done\n", finding.Warn},
+		{"PL107", "for m in read write; do m=rand$m; fio --name=a --size=9g --rw=$m --filename=/f --numjobs=4 --direct=1; " +
+			"done\n", none},
+		{
+			"PL107", "for n in 1 4; do fio --name=a --size=9g --rw=read --filename=/f --numjobs=${n} --direct=1; done\n",
+			finding.Warn,
+		},
+		{
+			"PL103", "for d in 1 32; do fio --name=a --size=9g --rw=read --filename=/f --iodepth=$d --direct=1; done\n",
+			finding.Warn,
+		},
 		{"PL150", "[global]\nrw=randwrite\n[a]\nfilename=/1\n[b]\nfilename=/1\n[c]\nfilename=/2\n[d]\nfilename=/2\n", none},
 		{"PL150", "[global]\nrw=randwrite\n[a]\nfilename=/1\n[b]\nfilename=/2\n[c]\nfilename=/2\n", finding.Warn},
 		{"PL105", "fio --name=a --size=64m --rw=write --ioengine=rados --pool=p\n", none},

@@ -142,7 +142,10 @@ func TestJobRulesFire(t *testing.T) {
 		{"PL103", "[a]\nrw=read\nioengine=mmap\niodepth=${D}\n", "info ioengine=mmap keeps one I/O in flight per job, whatever iodepth says: 1 in flight, not what it asks for.", nil},
 		{"PL104", "[a]\nrw=read\nsize=9g\nioengine=libaio\niodepth=4\nbuffered=1\n", "libaio with direct=0 (fio's default) submits one I/O at a time", nil},
 		{"PL104", "[a]\nrw=read\nioengine=libaio\niodepth=4\nbuffered=1\n", "info libaio with direct=0 (fio's default) submits one I/O at a time", nil},
-		{"PL105", "fio --name=a --rw=write --size=1g --numjobs=2 --directory=/x\n", "2 GiB in all fits in most machines' memory, and direct=0: writes end there.", nil},
+		{
+			"PL105", "fio --name=a --rw=write --size=1g --numjobs=2 --directory=/x\n",
+			"2 GiB in all fits in most machines' memory, and direct=0: writes end there.", nil,
+		},
 		{"PL105", "fio --name=a --rw=randread --size=20g --directory=/x --time_based --runtime=60 --norandommap\n", "20 GiB in all fits in the machine's 64 GiB of memory", func(c *Case) { c.Memory = 64 * g }},
 		{"PL105", "fio --name=a --rw=randread --size=500m --direct=1\n", "info Random I/O on 500 MiB in all may stay", nil},
 		{"PL106", "fio --name=a --rw=randwrite --bs=16k --size=16K --time_based --runtime=60\n", "Each job has a file of 16 KiB, one block: it writes the same 16 KiB over and over.", nil},
@@ -225,7 +228,10 @@ func TestJobRulesFire(t *testing.T) {
 		{"PL148", "[a]\nrw=read # plimsoll: ignore PL103\n", "The comment is not of the form", nil},
 		{"PL154", "[write-4k]\nrw=read\n", `The job is named "write-4k", and with rw=read it only reads.`, nil},
 		{"PL154", "[randwritejob]\nrw=randread\n", `The job is named "randwritejob", and with rw=randread it only reads.`, nil},
-		{"PL154", "fio --name=seqRead --rw=randread --size=1g\n", `info The job is named "seqRead", and with rw=randread its I/O is random.`, nil},
+		{
+			"PL154", "fio --name=seqRead --rw=randread --size=1g\n",
+			`info The job is named "seqRead", and with rw=randread its I/O is random.`, nil,
+		},
 		{"PL154", "[a]\nname=rand_read_q1\nrw=read\n", `The job is named "rand_read_q1", and with rw=read its I/O is sequential.`, nil},
 		{"PL155", "fio --name=a --rw=randrw --size=64g --directory=/x\n", "direct=0 (fio's default) writes through the page cache and nothing forces them out", nil},
 		{"PL156", "fio --name=a --rw=randrw rwmixread=70 --size=1g\n", "rwmixread=70 has no dashes: fio takes it for the name of a job file.", nil},

@@ -110,9 +110,12 @@ func TestReprosOfTheThirdReview(t *testing.T) {
 			"if x; then mdadm -C /dev/md0 -l 0 -n 2 /dev/sda /dev/sdb; else mdadm -C /dev/md1 -l 0 -n 2 /dev/sda /dev/sdb; fi\n", "",
 		},
 		"appendj.sh": {"cat > p.fio << EOF\n[global]\nrw=write\nEOF\necho \"[job-1]\" >> p.fio\nfio p.fio\n", ""},
-		"conf.sh":    {"mdadm --detail --scan >> /etc/mdadm.conf\nx\nmdadm --detail --scan | sudo tee -a /etc/mdadm.conf\n", "3 PL163 info"},
-		"sed.sh":     {"sed -i.bak \"\\@^ARRAY@d\" /etc/mdadm.conf\n", "1 PL163 info"},
-		"new.sh":     {"sed -i '/^ARRAY/d' /etc/mdadm.conf\nmdadm --detail --scan >> /etc/mdadm.conf\n", ""},
+		"conf.sh": {
+			"mdadm --detail --scan >> /etc/mdadm.conf\nx\nmdadm --detail --scan | sudo tee -a /etc/mdadm.conf\n",
+			"3 PL163 info",
+		},
+		"sed.sh": {"sed -i.bak \"\\@^ARRAY@d\" /etc/mdadm.conf\n", "1 PL163 info"},
+		"new.sh": {"sed -i '/^ARRAY/d' /etc/mdadm.conf\nmdadm --detail --scan >> /etc/mdadm.conf\n", ""},
 	} {
 		var said []string
 		for _, f := range Judge(NewCase(Case{Scripts: []*script.File{textOf(name, c.text)}})).Found {

@@ -77,8 +77,8 @@ func TestPlacesThatOthersChose(t *testing.T) {
 	}
 }
 
-// What a job of a suite names itself is refused as run refuses it, before its commands are printed: fio adds the files of
-// a section to that of the scenario.
+// What a job of a suite names itself is refused as run refuses it, before its commands are printed: fio adds the files
+// of a section to that of the scenario.
 func TestSketchesOfJobsThatNameFiles(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "precious"), "precious")
@@ -96,7 +96,8 @@ func TestSketchesOfJobsThatNameFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, file, err := Sketched(&block.Tree{}, dir, s.Scenarios[0])
-		if (err == nil) != (says == "") || err != nil && (!strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), "plimsoll run refuses this job")) {
+		if (err == nil) != (says == "") || err != nil && (!strings.Contains(err.Error(), says) ||
+			!strings.Contains(err.Error(), "plimsoll run refuses this job")) {
 			t.Errorf("%s: %q, %v: want %q", job, file, err, says)
 		}
 	}

@@ -42,7 +42,8 @@ func (k *killer) strike(kind, command string) (ended bool) {
 	at := 1 + k.random.IntN(max(k.takes[kind], 1))
 	how := []string{"KILL", "KILL", "KILL", "TERM", "power cut"}[k.random.IntN(5)]
 	if how == "power cut" {
-		k.g.ok(fmt.Sprintf("{ plimsoll array %s --yes >/tmp/out 2>&1 & }; sleep $(printf '%%d.%%03d' %d %d)", command, at/1000, at%1000))
+		k.g.ok(fmt.Sprintf("{ plimsoll array %s --yes >/tmp/out 2>&1 & }; sleep $(printf '%%d.%%03d' %d %d)", command,
+			at/1000, at%1000))
 		k.g.cutPower()
 	} else {
 		switch code := strings.TrimSpace(k.g.ok(fmt.Sprintf(killing, command, at, how))); code {
@@ -80,7 +81,8 @@ func (k *killer) again(command string) {
 	r := k.g.sh("for n in $(seq 100); do plimsoll array " + command + ` --yes 2>/tmp/err; code=$?
 [ $code != 0 ] && grep -q 'another plimsoll\|end that first\|has it open' /tmp/err || break; sleep 0.1; done; cat /tmp/err >&2; exit $code`)
 	if r.Code != 0 {
-		k.g.t.Fatalf("%s, once more: exit status %d\n%s\n%s", command, r.Code, r.Stderr, k.g.ok("cat /proc/mdstat /tmp/out; cat /var/lib/plimsoll/journal/*.json; true"))
+		k.g.t.Fatalf("%s, once more: exit status %d\n%s\n%s", command, r.Code, r.Stderr,
+			k.g.ok("cat /proc/mdstat /tmp/out; cat /var/lib/plimsoll/journal/*.json; true"))
 	}
 }
 
@@ -101,12 +103,16 @@ func TestLabKillsAtRandomInstants(t *testing.T) {
 	k := &killer{g, rand.New(rand.NewPCG(seed, 0)), map[string]int{}, map[string]int{}, 0}
 	before := g.ok(etc)
 	array := func(one, two int) {
-		g.declare(fmt.Sprintf("arrays:\n  - {name: a, level: raid1, partition: true, assume_clean: true, volumes: [{serial: %s}, {serial: %s}], "+
-			"filesystem: {type: ext4, label: A, mount: /srv/a/b, owner: \"0:6\", mode: \"0750\"}}\n", g.Volumes[one].Serial, g.Volumes[two].Serial))
+		g.declare(fmt.Sprintf("arrays:\n  - {name: a, level: raid1, partition: true, assume_clean: true, "+
+			"volumes: [{serial: %s}, {serial: %s}], "+
+			"filesystem: {type: ext4, label: A, mount: /srv/a/b, owner: \"0:6\", mode: \"0750\"}}\n",
+			g.Volumes[one].Serial, g.Volumes[two].Serial))
 	}
 	const apply, verify = "apply /keep/plimsoll.yaml", "mdadm --wait /dev/md/*; plimsoll array verify /keep/plimsoll.yaml"
 	timed := func(kind, command string) {
-		ms, err := strconv.Atoi(strings.TrimSpace(g.ok("now() { cut -d' ' -f1 /proc/uptime | tr -d .; }; s=$(now); plimsoll array " + command + " --yes >/dev/null 2>&1 || exit 1; echo $((($(now)-s)*10))")))
+		ms, err := strconv.Atoi(strings.TrimSpace(
+			g.ok("now() { cut -d' ' -f1 /proc/uptime | tr -d .; }; s=$(now); plimsoll array " + command + " --yes >/dev/null " +
+				"2>&1 || exit 1; echo $((($(now)-s)*10))")))
 		if err != nil {
 			t.Fatal(err)
 		}

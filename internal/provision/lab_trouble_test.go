@@ -188,11 +188,13 @@ func TestLabMountPointOfAnother(t *testing.T) {
 	g := start(t, "  - {name: a, count: 2, size: 64MiB}\n")
 	const race = `(setpriv --reuid 1000 --clear-groups bash -c 'cd /srv/u; until [ -e stop ]; do [ ! -d m ] || { mv m x; ln -s /etc m; }; done' 2>/dev/null) & pid=$!
 plimsoll array apply /keep/plimsoll.yaml --yes; code=$?; touch /srv/u/stop; wait $pid; rm /srv/u/stop; exit $code`
-	g.declare("arrays:\n  - {name: d, level: raid0, chunk: 64KiB, volumes: 2 x 64MiB, filesystem: {type: ext4, mount: /srv/u/m, owner: \"1000:1000\"}}\n")
+	g.declare("arrays:\n  - {name: d, level: raid0, chunk: 64KiB, volumes: 2 x 64MiB, filesystem: {type: ext4, mount: " +
+		"/srv/u/m, owner: \"1000:1000\"}}\n")
 	for _, dir := range []string{"chown 1000 /srv/u", "chmod 777 /srv/u"} {
 		g.ok("rm -rf /srv/u; mkdir /srv/u; " + dir)
 		g.refused(race, "lead to a mount point")
-		if out := g.ok("[ $(grep -c ' /etc ' /proc/mounts) = 1 ] || grep ' /etc ' /proc/mounts; grep -e md /proc/mdstat | grep active; ls -A /srv/u; true"); out != "" {
+		if out := g.ok("[ $(grep -c ' /etc ' /proc/mounts) = 1 ] || grep ' /etc ' /proc/mounts; grep -e md /proc/mdstat | " +
+			"grep active; ls -A /srv/u; true"); out != "" {
 			t.Errorf("%s: %s", dir, out)
 		}
 		g.blank("a")

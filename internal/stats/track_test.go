@@ -166,7 +166,8 @@ func TestTrackOfNights(t *testing.T) {
 				"of %d nights after it was found %d are green", h.name, all, o.accused, o.late, h.within, o.after, o.green)
 			// Three standard errors of what is counted are allowed.
 			most := func(rate float64) float64 { return rate*all + 3*math.Sqrt(rate*(1-rate)*all) }
-			if float64(o.accused) > most(float64(h.most)/1000) || float64(o.late) > most(0.05) || float64(o.green) > most(0.01)*float64(o.after)/all {
+			if float64(o.accused) > most(float64(h.most)/1000) || float64(o.late) > most(0.05) ||
+				float64(o.green) > most(0.01)*float64(o.after)/all {
 				t.Errorf("want at most %d in 1,000, 5 %% late, 1 %% green", h.most)
 			}
 		})

@@ -70,7 +70,10 @@ func TestChildThatIsKilled(t *testing.T) {
 // What a program of PostgreSQL's prints without end, on either stream, does not fill the memory, and ends it where it
 // is read as an answer.
 func TestChildThatPrintsForEver(t *testing.T) {
-	c := Child{Argv: []string{"/bin/sh", "-c", "yes 'not a version'"}, Dir: "/", UID: uint32(os.Geteuid()), GID: uint32(os.Getegid())}
+	c := Child{
+		Argv: []string{"/bin/sh", "-c", "yes 'not a version'"}, Dir: "/", UID: uint32(os.Geteuid()),
+		GID: uint32(os.Getegid()),
+	}
 	out, err := c.Output(t.Context(), time.Hour)
 	if !errors.Is(err, errFlood) || len(out) > OutputLimit || !strings.Contains(err.Error(), "sh: ") {
 		t.Errorf("%d bytes, %v", len(out), err)

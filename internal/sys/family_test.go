@@ -110,7 +110,8 @@ func TestNamespaceOfTimeEndsNothing(t *testing.T) {
 		fmt.Println("ended", n, err)
 		return
 	}
-	shifted := exec.Command("unshare", "--time", "--boottime", "5000", "--fork", os.Args[0], "-test.run=^TestNamespaceOfTimeEndsNothing$")
+	shifted := exec.Command("unshare", "--time", "--boottime", "5000", "--fork", os.Args[0],
+		"-test.run=^TestNamespaceOfTimeEndsNothing$")
 	shifted.Env = append(os.Environ(), "PLIMSOLL_TEST_OTHER_TIME=1")
 	if out, err := exec.Command("unshare", "--time", "--boottime", "5000", "--fork", "true").CombinedOutput(); err != nil {
 		t.Skipf("SKIPPED: no namespace of time can be made here: %s", out)

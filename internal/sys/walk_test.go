@@ -209,7 +209,8 @@ func TestReplaceGivesBackWhatWasSwappedIn(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := errors.Join(os.WriteFile(at("job"), []byte("old"), 0o700), os.Chmod(at("job"), 0o750|fs.ModeSetuid|fs.ModeSetgid)); err != nil {
+		if err := errors.Join(os.WriteFile(at("job"), []byte("old"), 0o700),
+			os.Chmod(at("job"), 0o750|fs.ModeSetuid|fs.ModeSetgid)); err != nil {
 			t.Fatal(err)
 		}
 		was, err := os.Stat(at("job"))
@@ -221,18 +222,19 @@ func TestReplaceGivesBackWhatWasSwappedIn(t *testing.T) {
 			t.Fatal(err)
 		}
 		var there fs.FileInfo
-		err = d.put("job", []byte("new"), func(f *os.File) error { return f.Chmod(was.Mode()) }, func(temp, name string) error {
-			if err := swap(); err != nil {
-				return err
-			}
-			if _, err := os.Lstat(at("other")); err == nil {
-				if err := errors.Join(os.Remove(at("job")), os.Rename(at("other"), at("job"))); err != nil {
+		err = d.put("job", []byte("new"), func(f *os.File) error { return f.Chmod(was.Mode()) },
+			func(temp, name string) error {
+				if err := swap(); err != nil {
 					return err
 				}
-			}
-			there, _ = os.Lstat(at("job"))
-			return d.exchange(temp, name, held, []byte("old"))
-		})
+				if _, err := os.Lstat(at("other")); err == nil {
+					if err := errors.Join(os.Remove(at("job")), os.Rename(at("other"), at("job"))); err != nil {
+						return err
+					}
+				}
+				there, _ = os.Lstat(at("job"))
+				return d.exchange(temp, name, held, []byte("old"))
+			})
 		now, _ := os.Lstat(at("job"))
 		switch {
 		case what == "nothing":

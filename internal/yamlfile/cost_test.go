@@ -102,7 +102,8 @@ func TestRefusesBombs(t *testing.T) {
 		"a: &a {x: 1}\nb: *a\nc: [*a, *a]\n",
 		"a: '<<: x'\n'<<': 1\n",
 		"a: |\n  <<: *b\n  [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\n",
-		"volumes: [" + strings.Repeat("{serial: a, iops: 300, merge: 4, type: gp3}, ", 40) + "{serial: b}]\n", // on one line, and flat
+		// on one line, and flat
+		"volumes: [" + strings.Repeat("{serial: a, iops: 300, merge: 4, type: gp3}, ", 40) + "{serial: b}]\n",
 		nested(mostDepth - 1), strings.Repeat("- ", mostDepth) + "x",
 		strings.Repeat("- x\n", mostTokens/2), "a: " + strings.Repeat("x", mostBytes-10),
 	} {

@@ -67,8 +67,8 @@ func NewAdvise(env *form.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "advise [DEMAND.yaml|RUN]",
 		Short: "Find the volumes and the instance that meet a demand, with their monthly cost",
-		Long: `Find volume layouts and instances that meet a demand: the monthly cost of each, what limits it (sustained and in
-bursts), how durable it is, and why the next cheaper one is not enough. Prices come from the catalogue (plimsoll
+		Long: `Find volume layouts and instances that meet a demand: the monthly cost of each, what limits it (sustained and
+in bursts), how durable it is, and why the next cheaper one is not enough. Prices come from the catalogue (plimsoll
 catalog).`,
 		Example: `  plimsoll advise app.yaml --vcpus 8 --memory 64GiB
   plimsoll advise --iops 16000 --mix 70r --block 8k --capacity 500GiB --afr 0.2%

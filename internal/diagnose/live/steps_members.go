@@ -318,7 +318,8 @@ func (v *view) unknownLimit() *Cause {
 	if len(v.leaves) > 1 {
 		which = fmt.Sprintf("each of %d volumes", len(v.leaves))
 	}
-	return cause(Possible, v.top.Name, "A limit that is not known makes %s slow: %s I/Os wait on %s at %s IOPS%s.", v.f.Path,
+	return cause(Possible, v.top.Name,
+		"A limit that is not known makes %s slow: %s I/Os wait on %s at %s IOPS%s.", v.f.Path,
 		units.Number(v.deepest()), which, units.Number(l.iops()), who).
 		saw("time of an I/O", latency(l.wait()), v.usualText(), diskstats(l.Name)).
 		try("name the volumes: plimsoll why " + text.ShellQuote(v.f.Path) + " --volumes " + v.f.Instance.Example() + " " +

@@ -79,7 +79,10 @@ func TestDeepStatesByVendor(t *testing.T) {
 	for cpu, intel := range map[string]bool{"AMD EPYC 9R14": false, "Intel(R) Xeon(R)": true} {
 		c := healthy()
 		c.Topology.Host.CPU = cpu
-		c.Host.CPU.Idle = append(c.Host.CPU.Idle, host.Idle{State: 2, Name: "C6", Latency: 133 * time.Microsecond, Enabled: 2})
+		c.Host.CPU.Idle = append(c.Host.CPU.Idle, host.Idle{
+			State: 2, Name: "C6", Latency: 133 * time.Microsecond,
+			Enabled: 2,
+		})
 		found := Judge(c, nil)
 		if len(found) != 1 || found[0].Code != "PL306" || strings.Contains(found[0].Fix, "intel_idle") != intel {
 			t.Errorf("%s: %+v", cpu, found)

@@ -170,9 +170,12 @@ func seedCases(t testing.TB) []labelled {
 		{"m5a.xlarge, writes", under(xlarge("m5a.xlarge"), imported(t, 1, "ebs-m5a", flat(0))), "PL601 PL505", ""},
 		// Runs that outlast the burst of 30 min: 40,000 to the end cannot be, and a mean of 28,667 is 30 min of 40,000 and
 		// 15 of 6,000, in a closed loop too.
-		{"c6a.xlarge, 45 min at the burst", under(xlarge("c6a.xlarge"), measured(1, flat(0), runFor(45*time.Minute), took(0, 40000, 0.4))), "PL601 PL505", ""},
-		{"c6a.xlarge, 45 min across its end", under(xlarge("c6a.xlarge"), measured(1, flat(0), runFor(45*time.Minute), took(0, 28667, 0.558))), "PL503", "PL501"},
-		{"c6a.xlarge, 45 min across its end, deep", under(xlarge("c6a.xlarge"), measured(1, deep(0), runFor(45*time.Minute), took(0, 28667, 17.9))), "PL503", ""},
+		{"c6a.xlarge, 45 min at the burst", under(xlarge("c6a.xlarge"), measured(1, flat(0), runFor(45*time.Minute),
+			took(0, 40000, 0.4))), "PL601 PL505", ""},
+		{"c6a.xlarge, 45 min across its end", under(xlarge("c6a.xlarge"), measured(1, flat(0), runFor(45*time.Minute),
+			took(0, 28667, 0.558))), "PL503", "PL501"},
+		{"c6a.xlarge, 45 min across its end, deep", under(xlarge("c6a.xlarge"), measured(1, deep(0), runFor(45*time.Minute),
+			took(0, 28667, 17.9))), "PL503", ""},
 		{"c6a.xlarge, reads of 37.1k", under(xlarge("c6a.xlarge"), read(37100, 0.43)), "PL501 PL601", ""},
 		{"m6a.xlarge, reads of 33.4k", under(xlarge("m6a.xlarge"), read(33400, 0.48)), "PL501 PL601", ""},
 		{"the guide, all ten", guide(t), "PL408 PL501 PL502 PL506 PL601", ""},

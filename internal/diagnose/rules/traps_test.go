@@ -37,7 +37,10 @@ func TestTraps(t *testing.T) {
 		{"raid0 of gp2, all four runs", "PL501", finding.Warn, "With 16 I/Os in flight at 601 µs each, 26,618 IOPS is the most possible (26,598 measured); the hardware allows 36,000"},
 		{"c6a.xlarge, writes", "PL601", finding.Warn, "burst of at most 30 min: c6a.xlarge sustains 6,000 IOPS"},
 		{"c6a.xlarge, 45 min at the burst", "PL601", finding.Warn, "the limit is not what is believed, or the time is not"},
-		{"c6a.xlarge, 45 min across its end", "PL503", finding.Warn, "the burst ended after 30 min: over the 45 min of the run"},
+		{
+			"c6a.xlarge, 45 min across its end", "PL503", finding.Warn,
+			"the burst ended after 30 min: over the 45 min of the run",
+		},
 		{"m5a.xlarge, writes", "PL505", finding.Info, "100.2 % of what m5a.xlarge may do"},
 		{"c6a.xlarge, reads of 37.1k", "PL501", finding.Warn, "With 16 I/Os in flight at 430 µs each, 37,"},
 		{"m6a.xlarge, reads of 33.4k", "PL501", finding.Warn, "With 16 I/Os in flight at 480 µs each, 33,"},

@@ -158,7 +158,8 @@ func FuzzLogs(f *testing.F) {
 		for line := range bytes.Lines(data) {
 			lines.line(bytes.TrimSuffix(line, []byte{'\n'}))
 		}
-		if blocks.bins != lines.bins || blocks.total != lines.total || blocks.bytes != lines.bytes || blocks.last != lines.last || blocks.lines != lines.lines || asJSON(t, blocks.unread) != asJSON(t, lines.unread) {
+		if blocks.bins != lines.bins || blocks.total != lines.total || blocks.bytes != lines.bytes ||
+			blocks.last != lines.last || blocks.lines != lines.lines || asJSON(t, blocks.unread) != asJSON(t, lines.unread) {
 			t.Errorf("blocks: %d lines, %v; %d lines, %v", blocks.lines, blocks.unread, lines.lines, lines.unread)
 		}
 		outs, err := Read("x_lat.1.log", bytes.NewReader(data))

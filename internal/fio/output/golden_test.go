@@ -266,12 +266,14 @@ func TestVersions(t *testing.T) {
 			t.Fatal(err)
 		}
 		outs := readBytes(t, raw)
-		if len(outs) != 1 || len(outs[0].Unread) > 0 || len(outs[0].Jobs) != 1 || len(outs[0].Groups) != 1 || len(outs[0].Disks) == 0 {
+		if len(outs) != 1 || len(outs[0].Unread) > 0 || len(outs[0].Jobs) != 1 || len(outs[0].Groups) != 1 ||
+			len(outs[0].Disks) == 0 {
 			t.Fatalf("%s: %s", version, asJSON(t, outs)) // the text is found to be the same run
 		}
 		o := outs[0]
 		j := o.Jobs[0]
-		if o.Version != version || j.Read.N+j.Write.N != 128 || j.Read.Bytes+j.Write.Bytes != 1<<20 || !j.Sync.Lat.Measured() {
+		if o.Version != version || j.Read.N+j.Write.N != 128 || j.Read.Bytes+j.Write.Bytes != 1<<20 ||
+			!j.Sync.Lat.Measured() {
 			t.Errorf("%s: %s", version, asJSON(t, o))
 		}
 		if o.Disks[0].HasSectors != want.sectors || j.Start.IsZero() == want.start {

@@ -13,7 +13,10 @@ import (
 // figuresOf are the figures of a row's directions.
 func figuresOf(j fio.Job) (all []string) {
 	for i, d := range j.Directions() {
-		for _, f := range []string{fmt.Sprint("n ", d.N), fmt.Sprint("iops ", d.IOPS), fmt.Sprint("bw ", d.BW), fmt.Sprint("mean ", d.Clat.Mean)} {
+		for _, f := range []string{
+			fmt.Sprint("n ", d.N), fmt.Sprint("iops ", d.IOPS), fmt.Sprint("bw ", d.BW),
+			fmt.Sprint("mean ", d.Clat.Mean),
+		} {
 			if !strings.HasSuffix(f, " 0") && !strings.HasSuffix(f, " 0 B/s") {
 				all = append(all, fmt.Sprint(i, " ", j.Name, " ", f))
 			}
@@ -28,7 +31,8 @@ func figuresOf(j fio.Job) (all []string) {
 // TestDocumentsCutAnywhere: of a document that begins or ends anywhere, each figure that is read is one of the whole's,
 // in its direction; as soon as one of a row is whole it is read, and that something is missing is said.
 func TestDocumentsCutAnywhere(t *testing.T) {
-	doc := runFio(t, t.TempDir(), "--output-format=json", "--filename=f", "--size=1m", "--bs=4k", "--rw=randrw", "--name=a",
+	doc := runFio(t, t.TempDir(), "--output-format=json", "--filename=f", "--size=1m", "--bs=4k", "--rw=randrw",
+		"--name=a",
 		"--stonewall", "--name=b")
 	whole, err := ParseJSON(doc)
 	if err != nil {
@@ -52,7 +56,8 @@ func TestDocumentsCutAnywhere(t *testing.T) {
 			for _, j := range o.Jobs {
 				rows++
 				for _, f := range figuresOf(j) {
-					if name := j.Name; !known[f] && !known[strings.Replace(f, "  ", " a ", 1)] && !known[strings.Replace(f, "  ", " b ", 1)] {
+					if name := j.Name; !known[f] && !known[strings.Replace(f, "  ", " a ", 1)] &&
+						!known[strings.Replace(f, "  ", " b ", 1)] {
 						t.Fatalf("%s %q of %d bytes that begin with %.40q", name, f, len(text), text)
 					}
 				}
@@ -112,10 +117,12 @@ func TestRowsOfDocuments(t *testing.T) {
 func TestDocumentsInOtherClothes(t *testing.T) {
 	doc := runFio(t, t.TempDir(), "--output-format=json", "--filename=f", "--size=64k", "--rw=read", "--name=a")
 	for _, mark := range []string{
-		"fio-1  | ", "[pod/fio-abc/fio] ", "Nov 26 10:00:00 host fio[123]: ", "2026-11-26T10:00:00.123456Z ", "> ", "> > ", "    ",
+		"fio-1  | ", "[pod/fio-abc/fio] ", "Nov 26 10:00:00 host fio[123]: ", "2026-11-26T10:00:00.123456Z ", "> ",
+		"> > ", "    ",
 		"out/fio.txt:", "2026-11-26T10:00:00Z fio-1  | ", "\x1b[32m",
 	} {
-		outs, err := Read("x.txt", strings.NewReader(mark+strings.ReplaceAll(strings.TrimSpace(string(doc)), "\n", "\n"+mark)+"\n"))
+		marked := mark + strings.ReplaceAll(strings.TrimSpace(string(doc)), "\n", "\n"+mark) + "\n"
+		outs, err := Read("x.txt", strings.NewReader(marked))
 		if err != nil || len(outs) != 1 || len(outs[0].Jobs) != 1 || outs[0].Jobs[0].Read.N != 16 || len(outs[0].Unread) > 0 {
 			t.Errorf("%q: %d outputs, %v", mark, len(outs), err)
 		}

@@ -240,7 +240,8 @@ func TestLogsInBlocks(t *testing.T) {
 	for line := range strings.Lines(b.String()) {
 		lines.line([]byte(strings.TrimSuffix(line, "\n")))
 	}
-	if blocks.bins != lines.bins || blocks.total != lines.total || blocks.bytes != lines.bytes || blocks.last != lines.last || blocks.lines != lines.lines {
+	if blocks.bins != lines.bins || blocks.total != lines.total || blocks.bytes != lines.bytes ||
+		blocks.last != lines.last || blocks.lines != lines.lines {
 		t.Errorf("blocks: %d lines, last %d; lines: %d, last %d", blocks.lines, blocks.last, lines.lines, lines.last)
 	}
 	if len(blocks.unread) != 4 || blocks.unread[0].Line != 5000 {

@@ -27,7 +27,10 @@ func TestRatesOfOneRun(t *testing.T) {
 		{"a row of fio's, with directions of different times", row + read + lat + write + lat, 1, ""},
 		{"lines that grep found in two files", "a.txt:" + read + "b.txt:" + same, 2, "b.txt"},
 		{"lines that grep found in one file", "a.txt:12:" + read + "a.txt:15:" + same, 1, "a.txt"},
-		{"code, line by line", "`" + strings.TrimSpace(read) + "`\n\n`clat (usec): min=10, max=20,` **`avg=15.00`**`, stdev=1.00`\n", 1, ""},
+		{
+			"code, line by line",
+			"`" + strings.TrimSpace(read) + "`\n\n`clat (usec): min=10, max=20,` **`avg=15.00`**`, stdev=1.00`\n", 1, "",
+		},
 		{"a group whose jobs failed", read + lat + "\nRun status group 0 (all jobs):\n", 1, ""},
 		{"a complete row before", read + lat + "  IO depths    : 1=100.0%, 2=0.0%\n" + same, 2, ""},
 	} {

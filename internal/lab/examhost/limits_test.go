@@ -43,10 +43,10 @@ func figures(t *testing.T, file string) (p99 time.Duration, iops float64) {
 	return time.Duration(j.Read.Clat.Percentile["99.000000"]), j.Read.IOPS + j.Write.IOPS
 }
 
-// TestLimitsOnThisKernel holds what plimsoll limits prints against the kernel of this machine and a volume whose rate is known:
-// the lines are taken, the 99th percentile of the kept program at its demand, beside a neighbour at full load, is no more
-// above what it is alone than is stated, and both together have what the volume gives. PLIMSOLL_LIMITS=60 tries 60
-// machines from PLIMSOLL_SEED on; a busy machine makes both latencies longer.
+// TestLimitsOnThisKernel holds what plimsoll limits prints against the kernel of this machine and a volume whose rate
+// is known: the lines are taken, the 99th percentile of the kept program at its demand, beside a neighbour at full
+// load, is no more above what it is alone than is stated, and both together have what the volume gives.
+// PLIMSOLL_LIMITS=60 tries 60 machines from PLIMSOLL_SEED on; a busy machine makes both latencies longer.
 func TestLimitsOnThisKernel(t *testing.T) {
 	n, err := strconv.Atoi(os.Getenv("PLIMSOLL_LIMITS"))
 	if err != nil {
@@ -60,7 +60,8 @@ func TestLimitsOnThisKernel(t *testing.T) {
 	defer guard(t, dir)()
 	d := newDrive(t, dir, 64)
 	defer d.close(t)
-	base, lift := "/sys/fs/cgroup/blkio", `for f in read_iops write_iops read_bps write_bps; do echo "%s 0" > %s/blkio.throttle.${f}_device; done`
+	base, lift := "/sys/fs/cgroup/blkio",
+		`for f in read_iops write_iops read_bps write_bps; do echo "%s 0" > %s/blkio.throttle.${f}_device; done`
 	if _, err := os.Stat("/sys/fs/cgroup/cgroup.controllers"); err == nil {
 		base, lift = "/sys/fs/cgroup", `echo "%s riops=max wiops=max rbps=max wbps=max" > %s/io.max`
 		must(t, sh("echo +io > /sys/fs/cgroup/cgroup.subtree_control"))
@@ -69,14 +70,19 @@ func TestLimitsOnThisKernel(t *testing.T) {
 	must(t, os.Mkdir(group, 0o755))
 	defer until(t, "rmdir", func() error { return os.Remove(group) })
 	must(t, sh("dd if=/dev/urandom of=/dev/"+d.name+" bs=1M count=32 oflag=direct"))
-	_ = syscall.Setpriority(syscall.PRIO_PROCESS, 0, -10) // of the volume and both programs: others of this machine are no part of it
+	// of the volume and both programs: others of this machine are no part of it
+	_ = syscall.Setpriority(syscall.PRIO_PROCESS, 0, -10)
 	t.Chdir(dir)
 	calm, whole, wrong := 0, 0, 0
 	for i := range n {
 		r := rand.New(rand.NewPCG(uint64(seed+i), 52))
 		iops, keep, reads := 10*(100+r.IntN(200)), 50+r.IntN(36), []int{100, 50, 0}[r.IntN(3)]
 		d.set(behaviour{iops: float64(iops), delay: [kinds]time.Duration{0: 500 * time.Microsecond, 1: time.Millisecond}})
-		limits := []string{"limits", "/dev/" + d.name, fmt.Sprintf("--keep=kept.service=%d%%", keep), "--others=" + filepath.Base(group), fmt.Sprintf("--reads=%d", reads), fmt.Sprintf("--volumes=1x%diops:125MiB/s", iops)}
+		limits := []string{
+			"limits", "/dev/" + d.name, fmt.Sprintf("--keep=kept.service=%d%%", keep),
+			"--others=" + filepath.Base(group), fmt.Sprintf("--reads=%d", reads),
+			fmt.Sprintf("--volumes=1x%diops:125MiB/s", iops),
+		}
 		said, err := exec.Command(labtest.Binary(t), append(limits, "--json")...).Output()
 		must(t, err)
 		var l plans.Limited
@@ -98,7 +104,8 @@ func TestLimitsOnThisKernel(t *testing.T) {
 		demand := int(0.97 * float64(keep) / 100 * float64(iops))
 		must(t, sh(fmt.Sprintf(loaded, d.name, "", demand, group)))
 		alone, _ := figures(t, "k.json")
-		must(t, sh(fmt.Sprintf(loaded, d.name, map[int]string{100: "randread", 50: "randrw", 0: "randwrite"}[reads], demand, group)))
+		must(t, sh(fmt.Sprintf(loaded, d.name, map[int]string{100: "randread", 50: "randrw", 0: "randwrite"}[reads],
+			demand, group)))
 		p99, own := figures(t, "k.json")
 		_, others := figures(t, "n.json")
 		if p99 <= alone+l.Wait {
@@ -108,10 +115,12 @@ func TestLimitsOnThisKernel(t *testing.T) {
 			whole++
 		}
 		t.Logf("seed %d: %d IOPS, keep %d %%, reads %d: p99 %v alone, %v beside, %v stated; kept %.0f of %d, together %.1f %%", seed+i, iops, keep, reads,
-			alone.Round(100*time.Microsecond), p99.Round(100*time.Microsecond), l.Wait, own, demand, (own+others)/float64(iops)*100)
+			alone.Round(100*time.Microsecond), p99.Round(100*time.Microsecond), l.Wait, own, demand,
+			(own+others)/float64(iops)*100)
 		must(t, sh(fmt.Sprintf(lift, strings.TrimSpace(string(number)), group)))
 	}
-	t.Logf("from seed %d: p99 within what is stated in %d of %d, together at least 95 %% in %d, wrong devices %d", seed, calm, n, whole, wrong)
+	t.Logf("from seed %d: p99 within what is stated in %d of %d, together at least 95 %% in %d, wrong devices %d", seed,
+		calm, n, whole, wrong)
 	if 20*calm < 19*n || 20*whole < 19*n || wrong > 0 {
 		t.Error("less than the oracle asks for")
 	}

@@ -29,7 +29,8 @@ func TestLibrarySaysOfWhichFile(t *testing.T) {
 	}
 	a, b := filepath.Join(dir, "acme/a.txt"), filepath.Join(dir, "borealis/b.txt")
 	library := imported(t, a, b)
-	if got, want := Library(library).Head.Word, "3 results of 2 files; files by their worst result: 1 INVALID, 1 MEASURED"; !strings.HasPrefix(got, want) {
+	if got, want := Library(library).Head.Word,
+		"3 results of 2 files; files by their worst result: 1 INVALID, 1 MEASURED"; !strings.HasPrefix(got, want) {
 		t.Errorf("%s, want %s", got, want)
 	}
 	var out strings.Builder
@@ -60,7 +61,10 @@ func TestLibrarySaysOfWhichFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	summary := Summary(bundle.Pick{}.Groups(results))
-	for format, want := range map[page.Format]string{page.Text: " INVALID\n", page.CSV: ",invalid\n", page.JSON: `"verdict": "invalid"`} {
+	for format, want := range map[page.Format]string{
+		page.Text: " INVALID\n", page.CSV: ",invalid\n",
+		page.JSON: `"verdict": "invalid"`,
+	} {
 		out.Reset()
 		if err := page.Write(&out, format, summary, page.Options{Width: 120}); err != nil {
 			t.Fatal(err)
