@@ -191,7 +191,7 @@ func start(ctx context.Context, m *sys.Machine, cfg Config, try int) (g *Guest, 
 	}
 	reason := Available(m)
 	if reason == "" && cfg.Spec.System == SystemDebian {
-		reason = debianAvailable(m)
+		reason = debianAvailable(ctx, m)
 	}
 	if reason != "" {
 		return nil, fmt.Errorf("%w: %s", ErrUnavailable, reason)
@@ -534,8 +534,6 @@ func hashFile(name string) (string, error) {
 	_, err = io.Copy(h, f)
 	return hex.EncodeToString(h.Sum(nil)), err
 }
-
-func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 // consoleTail returns the end of a console log, for an error message.
 func consoleTail(name string) string {

@@ -13,6 +13,7 @@ import (
 
 	"plimsoll/internal/lab/agent"
 	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
 )
 
 // template is a guest that has booted and waits, without volumes (QEMU cannot migrate its nvme
@@ -87,7 +88,7 @@ func bootTemplate(ctx context.Context, m *sys.Machine, sockets, dir string, args
 	if err := q.qmp.do(
 		ctx,
 		"migrate",
-		object{"uri": "exec:cat > " + shellQuote(filepath.Join(dir, "state"))},
+		object{"uri": "exec:cat > " + text.ShellQuote(filepath.Join(dir, "state"))},
 		nil,
 	); err != nil {
 		return err
@@ -134,7 +135,7 @@ func (t *template) restore(ctx context.Context, m *sys.Machine, dir, console str
 	}
 	err = q.qmp.do(ctx, "migrate-set-capabilities", shareCapability, nil)
 	if err == nil {
-		err = q.qmp.do(ctx, "migrate-incoming", object{"uri": "exec:cat " + shellQuote(t.state)}, nil)
+		err = q.qmp.do(ctx, "migrate-incoming", object{"uri": "exec:cat " + text.ShellQuote(t.state)}, nil)
 	}
 	var status string
 	if err == nil {
