@@ -77,7 +77,7 @@ func (p *planner) relabel(paths ...string) []records.Action {
 	if !p.has("/sys/fs/selinux/enforce") || !p.installed("restorecon") {
 		return nil
 	}
-	return []records.Action{{Run: append([]string{"restorecon"}, paths...)}}
+	return []records.Action{records.Run(append([]string{"restorecon"}, paths...)...)}
 }
 
 // order says how a service waits for a mount that must not keep the machine from booting.
