@@ -296,7 +296,7 @@ func (p *planner) programs(w *records.Work) error {
 	}
 	for _, name := range need {
 		if !p.installed(name) {
-			return fmt.Errorf("%s is not installed: %s", name, p.install(name))
+			return fmt.Errorf("%s is not installed: install %s", name, cmp.Or(packageOf[name], name))
 		}
 	}
 	return nil
