@@ -91,17 +91,10 @@ func (c Child) Start() (*Started, error) {
 	}
 	go func() {
 		err := cmd.Wait()
-		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-			failed := &Failed{Argv: c.Argv, Code: exit.ExitCode(), Stderr: errs.String()}
-			if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-				failed.Signal = status.Signal()
-			}
-			err = failed
-		}
+		s.err = failure(c.Argv, err, errs.String())
 		if cmd.ProcessState != nil {
 			s.CPU = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 		}
-		s.err = err
 		close(s.ended)
 	}()
 	return s, nil

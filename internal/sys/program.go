@@ -247,11 +247,7 @@ func (p *program) killAll() {
 
 // verdict makes one error of how the program ended.
 func (p *program) verdict(ctx context.Context, waitErr error, stopped bool, outErr error) error {
-	if exit, ok := errors.AsType[*exec.ExitError](waitErr); ok {
-		failed := &Failed{Argv: p.argv, Code: exit.ExitCode(), Stderr: p.errs.String()}
-		if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-			failed.Signal = status.Signal()
-		}
+	if failed, ok := errors.AsType[*Failed](failure(p.argv, waitErr, p.errs.String())); ok {
 		if failed.pipe() && outErr != nil { // nobody took what it printed
 			return fmt.Errorf("%s: %w", p.argv[0], outErr)
 		}

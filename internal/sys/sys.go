@@ -76,6 +76,19 @@ type Failed struct {
 	Stderr string         // what it printed there, trimmed
 }
 
+// failure is the Failed of a program that was waited for; other errors stay as they are.
+func failure(argv []string, err error, stderr string) error {
+	exit, ok := errors.AsType[*exec.ExitError](err)
+	if !ok {
+		return err
+	}
+	failed := &Failed{Argv: argv, Code: exit.ExitCode(), Stderr: stderr}
+	if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		failed.Signal = status.Signal()
+	}
+	return failed
+}
+
 // pipe says that it, or what a shell of it ran, was ended for printing to nobody.
 func (f *Failed) pipe() bool {
 	return f.Signal == syscall.SIGPIPE || f.Code == 128+int(syscall.SIGPIPE)
