@@ -146,7 +146,7 @@ func TestAlikeSizes(t *testing.T) {
 		a, b units.Bytes
 		want bool
 	}{{10000, 10100, true}, {10100, 10000, true}, {10000, 10101, false}, {10101, 10000, false}, {0, 0, true}} {
-		if alike(c.a, c.b) != c.want {
+		if topology.Alike(c.a, c.b) != c.want {
 			t.Errorf("%+v", c)
 		}
 	}

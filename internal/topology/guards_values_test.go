@@ -271,7 +271,7 @@ func TestDescriptionsOfDisks(t *testing.T) {
 		a, b units.Bytes
 		want bool
 	}{{100, 101, true}, {101, 100, true}, {100, 102, false}, {99, 100, false}, {7, 7, true}, {0, 0, true}, {1000, 1010, true}, {1000, 1011, false}} {
-		if got := alikeSize(c.a, c.b); got != c.want {
+		if got := Alike(c.a, c.b); got != c.want {
 			t.Errorf("%d and %d: %v", c.a, c.b, got)
 		}
 	}
