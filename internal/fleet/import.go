@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -207,40 +206,17 @@ func fileName(host string) string {
 	return name[:min(len(name), 100)]
 }
 
-// copyBundle copies the regular files of a bundle; what is none is left out, as links that lead
-// elsewhere.
+// copyBundle copies the regular files of a bundle to a directory that is not there yet.
 func copyBundle(to, from string) error {
-	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(from, path)
-		if err != nil {
-			return err
-		}
-		switch {
-		case d.IsDir():
-			return os.MkdirAll(filepath.Join(to, rel), 0o755)
-		case d.Type().IsRegular():
-			return copyFile(filepath.Join(to, rel), path)
-		}
-		return nil
+	if err := os.MkdirAll(to, 0o755); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(to)
+	if err != nil {
+		return err
+	}
+	defer root.Close() //nolint:errcheck // only a handle
+	return files(from, func(name string, f *os.File, info fs.FileInfo) error {
+		return place(root, name, info.Size(), f)
 	})
-}
-
-func copyFile(to, from string) error {
-	in, err := sys.OpenRegular(from)
-	if err != nil {
-		return err
-	}
-	defer in.Close() //nolint:errcheck // only read
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		return err
-	}
-	if _, err := io.Copy(out, in); err != nil {
-		_ = out.Close()
-		return err
-	}
-	return out.Close()
 }
