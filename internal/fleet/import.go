@@ -11,6 +11,7 @@ import (
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/finding"
+	"plimsoll/internal/permit"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/text"
 )
@@ -194,12 +195,7 @@ func distinct(hosts []string) error {
 
 // fileName makes a name of one that comes from outside.
 func fileName(host string) string {
-	name := strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.", r) {
-			return r
-		}
-		return '-'
-	}, host)
+	name := permit.PlainName(host)
 	if name = strings.TrimLeft(name, ".-"); name == "" {
 		return "host"
 	}

@@ -43,7 +43,7 @@ var (
 // can.
 func debianAvailable(ctx context.Context, m *sys.Machine) (reason string) {
 	for _, p := range debianPrograms {
-		if programPath(m.Root, p) == "" {
+		if !m.Installed(p) {
 			return p + " is not installed (docs/lab.md names the packages)"
 		}
 	}
@@ -88,7 +88,7 @@ func makeDisk(ctx context.Context, m *sys.Machine, cache string, log io.Writer) 
 	if err != nil {
 		return nil, err
 	}
-	builder, err := fs.Stat(m.Root, programPath(m.Root, mmdebstrap))
+	builder, err := fs.Stat(m.Root, m.Program(mmdebstrap))
 	if err != nil {
 		return nil, err
 	}

@@ -112,14 +112,14 @@ const tempUse = "lab"
 
 // Available says in one line why no lab can run here; it is empty when one can.
 func Available(m *sys.Machine) (reason string) {
-	if programPath(m.Root, qemuProgram) == "" {
+	if !m.Installed(qemuProgram) {
 		return qemuProgram + " is not installed (Debian: apt-get install qemu-system-x86)"
 	}
 	if _, err := kernelVersion(m.Root); err != nil {
 		return err.Error()
 	}
 	for _, p := range neededPrograms {
-		if programPath(m.Root, p) == "" {
+		if !m.Installed(p) {
 			return p + " is not installed (docs/lab.md names the packages)"
 		}
 	}

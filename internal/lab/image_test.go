@@ -99,7 +99,7 @@ func TestLibraries(t *testing.T) {
 	if got, err := libraries(t.Context(), m, script[1:]); err != nil || len(got) > 0 {
 		t.Errorf("a script: %v, %v", got, err)
 	}
-	got, err := libraries(t.Context(), m, script[1:], programPath(m.Root, "bash"), programPath(m.Root, "mount"))
+	got, err := libraries(t.Context(), m, script[1:], m.Program("bash"), m.Program("mount"))
 	if err != nil {
 		t.Fatal(err)
 	}

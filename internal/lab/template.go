@@ -29,7 +29,7 @@ const warmUp = `fio --version; mdadm --version; mkfs.xfs -V; lvm version; nvme v
 
 func makeTemplate(ctx context.Context, m *sys.Machine, cache string, img *image, cfg Config) (*template, error) {
 	args := qemuArgs(img.boot)
-	program := programPath(m.Root, qemuProgram)
+	program := m.Program(qemuProgram)
 	info, err := fs.Stat(m.Root, program)
 	if err != nil {
 		return nil, err

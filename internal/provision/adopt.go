@@ -77,7 +77,7 @@ func (s *Site) Save(w *records.Work) error {
 // adoptedName is the array's name of its superblock, or its kernel name.
 func adoptedName(d *block.Device) string {
 	_, name, _ := strings.Cut(d.MD.Name, ":")
-	if name = cmp.Or(name, d.MD.Name); records.NameOK(name) {
+	if name = cmp.Or(name, d.MD.Name); topology.NameOK(name) {
 		return name
 	}
 	return d.Name

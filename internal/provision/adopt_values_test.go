@@ -30,7 +30,7 @@ func undone(w *records.Work) string {
 // An array is called as its superblock says, behind the host's name, where that can be a file's name.
 func TestNamesOfAdopted(t *testing.T) {
 	for name, want := range map[string]string{"host:data": "data", "data": "data", "": "md0", "host:": "host:", "host:a/b": "md0", "host:a:b": "a:b"} {
-		if want != "md0" && !records.NameOK(want) {
+		if want != "md0" && !topology.NameOK(want) {
 			want = "md0"
 		}
 		if got := adoptedName(&block.Device{Name: "md0", MD: &block.Raid{Name: name}}); got != want {

@@ -17,7 +17,7 @@ var packageOf = map[string]string{
 // relabel gives files the SELinux label of their place, where SELinux is on: the root of a new
 // filesystem has none, and confined services may not use it (restorecon(8)).
 func (p *planner) relabel(paths ...string) []records.Action {
-	if !p.has("/sys/fs/selinux/enforce") || !p.installed("restorecon") {
+	if !p.has("/sys/fs/selinux/enforce") || !p.Installed("restorecon") {
 		return nil
 	}
 	return []records.Action{records.Run(append([]string{"restorecon"}, paths...)...)}

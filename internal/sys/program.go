@@ -100,7 +100,7 @@ type program struct {
 	notice func(string)
 	limit  time.Duration
 	out    *gate
-	errs   tail
+	errs   Tail
 }
 
 func run(ctx context.Context, stdout io.Writer, argv ...string) error {
@@ -354,13 +354,13 @@ func (o *outputs) drain(kill <-chan struct{}) (err error) {
 	return err
 }
 
-// tail keeps the last 64 KiB written to it: a program that floods stderr must not fill the memory.
-type tail struct {
+// Tail keeps the last 64 KiB written to it: a program that floods stderr must not fill the memory.
+type Tail struct {
 	mu  sync.Mutex
 	buf []byte
 }
 
-func (t *tail) Write(p []byte) (int, error) {
+func (t *Tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.buf = append(t.buf, p...)
@@ -370,7 +370,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (t *tail) String() string {
+func (t *Tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return strings.TrimSpace(string(t.buf))

@@ -68,6 +68,20 @@ func (m *Machine) Getenv(name string) string {
 	return value
 }
 
+// Program is where a program of the machine is, without a leading slash; "" where it is not.
+func (m *Machine) Program(name string) string {
+	for dir := range strings.FieldsSeq("usr/sbin usr/bin sbin bin usr/local/sbin usr/local/bin") {
+		at := dir + "/" + name
+		if _, err := fs.Stat(m.Root, at); err == nil {
+			return at
+		}
+	}
+	return ""
+}
+
+// Installed says whether the machine has a program.
+func (m *Machine) Installed(name string) bool { return m.Program(name) != "" }
+
 // Failed is a program that did not exit with 0.
 type Failed struct {
 	Argv   []string

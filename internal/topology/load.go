@@ -163,6 +163,9 @@ func (l *loader) instance(y *instanceYAML) (*DeclaredInstance, error) {
 
 var arrayName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,31}$`)
 
+// NameOK says that an array may have the name: it becomes a part of paths and of commands.
+func NameOK(s string) bool { return arrayName.MatchString(s) }
+
 func (l *loader) array(y *arrayYAML) (DeclaredArray, error) {
 	a := DeclaredArray{Origins: map[string]Origin{}}
 	lines, err := read(*y, "", map[string]any{
@@ -179,7 +182,7 @@ func (l *loader) array(y *arrayYAML) (DeclaredArray, error) {
 		a.Origins["volumes"] = l.origin(y.Volumes[0].at)
 		line = first(line, y.Volumes[0].at)
 	}
-	if !arrayName.MatchString(a.Name) {
+	if !NameOK(a.Name) {
 		return a, wrong(max(line, 1), "arrays.name",
 			"name %.40q: want up to 32 letters, digits, dots, hyphens and underscores", a.Name)
 	}
