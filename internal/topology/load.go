@@ -148,8 +148,10 @@ func (l *loader) instance(y *instanceYAML) (*DeclaredInstance, error) {
 		return nil, err
 	}
 	line := y.Type.line
-	if at := slices.Collect(maps.Values(baseline)); line == 0 && len(at)+len(burst) > 0 {
-		line = slices.Min(slices.AppendSeq(at, maps.Values(burst)))
+	for _, lines := range []map[string]int{baseline, burst} {
+		if line == 0 && len(lines) > 0 {
+			line = slices.Min(slices.Collect(maps.Values(lines)))
+		}
 	}
 	if line == 0 {
 		return nil, nil //nolint:nilnil // absent is no mistake
@@ -268,7 +270,13 @@ func (y *volumeYAML) volume() (int, DeclaredVolume, error) {
 	}
 	n, v := 0, DeclaredVolume{}
 	lines, err := read(*y, "volumes.", map[string]any{
-		"count": &n, "type": &v.Type, "serial": &v.Serial, "id": &v.ID, "path": &v.Path, "model": &v.Model, "size": &v.Size,
+		"count": func(s string) (err error) {
+			if n, err = strconv.Atoi(s); err == nil && (n < 1 || n > maxVolumes) {
+				err = fmt.Errorf("%d: want from 1 to %d", n, maxVolumes)
+			}
+			return err
+		},
+		"type": &v.Type, "serial": &v.Serial, "id": &v.ID, "path": &v.Path, "model": &v.Model, "size": &v.Size,
 		"iops": &v.Limits.IOPS, "read_iops": &v.Limits.ReadIOPS, "write_iops": &v.Limits.WriteIOPS,
 		"throughput": &v.Limits.Rate, "read_throughput": &v.Limits.ReadRate, "write_throughput": &v.Limits.WriteRate,
 		"burst_iops": &v.Burst.IOPS, "burst_throughput": &v.Burst.Rate, "burst_bytes": &v.BurstBytes,
@@ -282,9 +290,6 @@ func (y *volumeYAML) volume() (int, DeclaredVolume, error) {
 		},
 	})
 	v.Type = strings.ToLower(v.Type)
-	if err == nil && (n < 0 || n > maxVolumes || n == 0 && lines["count"] > 0) {
-		err = wrong(lines["count"], "volumes.count", "%d: want from 1 to %d", n, maxVolumes)
-	}
 	if err == nil && ((v.Burst.IOPS > 0) != (v.BurstIOs > 0) || (v.Burst.Rate > 0) != (v.BurstBytes > 0)) {
 		err = wrong(y.at, "volumes", "burst_iops goes with burst_credits, and burst_throughput with burst_bytes")
 	}
