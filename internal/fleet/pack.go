@@ -34,7 +34,8 @@ func pack(w io.Writer, dir string) error {
 	}
 	t := tar.NewWriter(z)
 	err = files(dir, func(name string, f *os.File, info fs.FileInfo) error {
-		if err := t.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: info.Size(), ModTime: info.ModTime()}); err != nil {
+		h := &tar.Header{Name: name, Mode: 0o644, Size: info.Size(), ModTime: info.ModTime()}
+		if err := t.WriteHeader(h); err != nil {
 			return err
 		}
 		_, err := io.CopyN(t, f, info.Size())

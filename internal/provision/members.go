@@ -233,7 +233,8 @@ func (p *planner) used(like topology.DeclaredVolume) string {
 	var busy, full []string
 	for _, d := range p.tree.Devices {
 		why := p.tree.Occupied(d)
-		if d.Kind != block.Disk || len(why) == 0 || !topology.Alike(d.Size, like.Size) || !strings.Contains(d.Model, like.Model) {
+		if d.Kind != block.Disk || len(why) == 0 || !topology.Alike(d.Size, like.Size) ||
+			!strings.Contains(d.Model, like.Model) {
 			continue
 		}
 		one := fmt.Sprintf("%s (serial %s): %s", d.Path, records.Identity(d), strings.Join(why, ", "))
