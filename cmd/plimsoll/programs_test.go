@@ -219,6 +219,9 @@ func (s *starts) look(n ast.Node) bool {
 
 // call looks at Run(ctx, out, argv...), Output(ctx, argv...) and child(argv...).
 func (s *starts) call(n *ast.CallExpr) {
+	if strings.HasPrefix(s.file, "internal/provision/") && s.step(n) {
+		return
+	}
 	sel, ok := n.Fun.(*ast.SelectorExpr)
 	if !ok {
 		return
@@ -232,6 +235,27 @@ func (s *starts) call(n *ast.CallExpr) {
 		return // in the lab's guest, or another function of the name
 	}
 	s.value(n.Args[first])
+}
+
+// step looks at what a step of a journal runs: Run(argv...), and LVM("command and options", ...).
+func (s *starts) step(n *ast.CallExpr) bool {
+	switch name := strings.TrimPrefix(expr(n.Fun), "records."); {
+	case len(n.Args) == 0:
+		return false
+	case name == "Run":
+		s.value(n.Args[0])
+		return true
+	case name == "LVM":
+		if lit, ok := n.Args[0].(*ast.BasicLit); ok {
+			line, _ := strconv.Unquote(lit.Value)
+			command, _, _ := strings.Cut(line, " ")
+			s.found = append(s.found, command)
+			return true
+		}
+		s.value(n.Args[0])
+		return true
+	}
+	return false
 }
 
 // value is the first word of a command, or all of it.

@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
 )
 
 // errMissing is in the chain of the error of a host that has no plimsoll; errVersion of one that
@@ -76,7 +77,7 @@ func (c *coordinator) place(ctx context.Context, h *host) (string, error) {
 	}
 	sum := sha256.Sum256(program)
 	script := strings.Replace(placing, "SUM", hex.EncodeToString(sum[:]), 1)
-	var out, errs tail
+	var out, errs sys.Tail
 	code, err := sys.Process{
 		Argv: c.Engine.argv(h.Name, "sh", "-c", script), In: bytes.NewReader(program), Out: &out, Err: &errs,
 	}.Run(ctx)
@@ -85,7 +86,7 @@ func (c *coordinator) place(ctx context.Context, h *host) (string, error) {
 	case err != nil:
 		return "", err
 	case code != 0:
-		return "", fmt.Errorf("plimsoll could not be copied: exit code %d: %s", code, errs.String())
+		return "", fmt.Errorf("plimsoll could not be copied: exit code %d: %s", code, text.Clean(errs.String(), 400))
 	case !placed.MatchString(name):
 		return "", fmt.Errorf("plimsoll could not be copied: the host answered %.80q", name)
 	}
@@ -102,13 +103,13 @@ func (c *coordinator) cleanUp(ctx context.Context) {
 			continue
 		}
 		all.Go(func() {
-			var errs tail
+			var errs sys.Tail
 			dir := strings.TrimSuffix(h.binary, "/plimsoll")
 			if code, err := (sys.Process{Argv: c.Engine.argv(h.Name, "rm", "-rf", dir), Out: &errs, Err: &errs}).Run(
 				ctx,
 			); err != nil ||
 				code != 0 {
-				c.Note(h.Name, "the copy in "+dir+" is still there: "+errs.String())
+				c.Note(h.Name, "the copy in "+dir+" is still there: "+text.Clean(errs.String(), 400))
 			}
 		})
 	}

@@ -10,7 +10,6 @@ import (
 	"hash"
 	"io"
 	"os"
-	"strings"
 	"sync"
 	"time"
 
@@ -25,7 +24,6 @@ type host struct {
 	argv   []string
 	orders chan command
 	end    context.CancelFunc
-	errs   *tail // of the last try
 	hello  message
 
 	pings   uint64
@@ -69,8 +67,7 @@ type event struct {
 func (h *host) connect(ctx context.Context, events chan<- event) {
 	ctx, h.end = context.WithCancel(ctx)
 	h.try++
-	errs := &tail{}
-	h.errs = errs
+	errs := &sys.Tail{}
 	try := h.try
 	h.orders, h.sent, h.starts, h.heard = make(chan command, 64), map[uint64]int64{}, map[int]int64{}, time.Now()
 	inR, inW := io.Pipe()
@@ -120,7 +117,7 @@ func (h *host) connect(ctx context.Context, events chan<- event) {
 			default:
 				err = fmt.Errorf("the connection ended with exit code %d", code)
 			}
-			if words := errs.String(); words != "" {
+			if words := text.Clean(errs.String(), 400); words != "" {
 				err = fmt.Errorf("%w: %s", err, words)
 			}
 		}
@@ -245,23 +242,4 @@ func (h *host) greet(m message, version string, measures bool) error {
 		return errors.New("it has no fio that runs")
 	}
 	return nil
-}
-
-// tail keeps the beginning of what a program prints to its standard error.
-type tail struct {
-	mu  sync.Mutex
-	buf []byte
-}
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.buf = append(t.buf, p[:min(len(p), 2000-len(t.buf))]...)
-	return len(p), nil
-}
-
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return strings.TrimSpace(text.Clean(string(t.buf), 400))
 }

@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/finding"
+	"plimsoll/internal/permit"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/text"
 )
@@ -195,52 +195,24 @@ func distinct(hosts []string) error {
 
 // fileName makes a name of one that comes from outside.
 func fileName(host string) string {
-	name := strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.", r) {
-			return r
-		}
-		return '-'
-	}, host)
+	name := permit.PlainName(host)
 	if name = strings.TrimLeft(name, ".-"); name == "" {
 		return "host"
 	}
 	return name[:min(len(name), 100)]
 }
 
-// copyBundle copies the regular files of a bundle; what is none is left out, as links that lead
-// elsewhere.
+// copyBundle copies the regular files of a bundle to a directory that is not there yet.
 func copyBundle(to, from string) error {
-	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(from, path)
-		if err != nil {
-			return err
-		}
-		switch {
-		case d.IsDir():
-			return os.MkdirAll(filepath.Join(to, rel), 0o755)
-		case d.Type().IsRegular():
-			return copyFile(filepath.Join(to, rel), path)
-		}
-		return nil
+	if err := os.MkdirAll(to, 0o755); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(to)
+	if err != nil {
+		return err
+	}
+	defer root.Close() //nolint:errcheck // only a handle
+	return files(from, func(name string, f *os.File, info fs.FileInfo) error {
+		return place(root, name, info.Size(), f)
 	})
-}
-
-func copyFile(to, from string) error {
-	in, err := sys.OpenRegular(from)
-	if err != nil {
-		return err
-	}
-	defer in.Close() //nolint:errcheck // only read
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		return err
-	}
-	if _, err := io.Copy(out, in); err != nil {
-		_ = out.Close()
-		return err
-	}
-	return out.Close()
 }

@@ -125,11 +125,7 @@ func read(from io.Reader, to chan<- command) {
 }
 
 func (m *Member) hello(ctx context.Context) {
-	host, _ := os.Hostname()
-	hello := message{Plimsoll: protocol, Version: m.Version, Host: host, Mono: monotonic()}
-	if boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id"); err == nil {
-		hello.Boot = strings.TrimSpace(string(boot))
-	}
+	hello := message{Plimsoll: protocol, Version: m.Version, Mono: monotonic()}
 	if v, err := running.Installed(ctx, m.Machine); err == nil {
 		hello.Fio = v.String()
 	}
@@ -186,7 +182,7 @@ func (m *Member) check(ctx context.Context, asked *plan) message {
 
 // gate waits until the coordinator releases a scenario, and then until its instant.
 func (m *Member) gate(ctx context.Context, s suite.Scenario) error {
-	m.out.send(message{Event: eventReady, Scenario: s.ID, Name: s.Name})
+	m.out.send(message{Event: eventReady, Scenario: s.ID})
 	for {
 		select {
 		case c := <-m.releases:
@@ -216,10 +212,10 @@ func (m *Member) event(e bench.Event) {
 		if abs, err := filepath.Abs(e.Dir); err == nil {
 			m.dir = abs
 		}
-		m.out.send(message{Event: eventStarted, Dir: m.dir, Name: e.Suite})
+		m.out.send(message{Event: eventStarted, Dir: m.dir})
 	case bench.Began:
 		m.out.send(message{
-			Event: eventBegan, Scenario: e.Scenario.ID, Name: e.Scenario.Name, Mono: monotonic(),
+			Event: eventBegan, Scenario: e.Scenario.ID, Mono: monotonic(),
 			Wait: e.Expected, Pause: e.Stall,
 		})
 	case bench.Laying:

@@ -33,34 +33,39 @@ func pack(w io.Writer, dir string) error {
 		return err
 	}
 	t := tar.NewWriter(z)
-	err = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() {
+	err = files(dir, func(name string, f *os.File, info fs.FileInfo) error {
+		h := &tar.Header{Name: name, Mode: 0o644, Size: info.Size(), ModTime: info.ModTime()}
+		if err := t.WriteHeader(h); err != nil {
 			return err
 		}
-		rel, err := filepath.Rel(dir, name)
-		if err != nil {
-			return err
-		}
-		return packFile(t, name, filepath.ToSlash(rel))
+		_, err := io.CopyN(t, f, info.Size())
+		return err
 	})
 	return errors.Join(err, t.Close(), z.Close())
 }
 
-func packFile(t *tar.Writer, name, as string) error {
-	f, err := sys.OpenRegular(name)
-	if err != nil {
-		return err
-	}
-	defer f.Close() //nolint:errcheck // only read
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	if err := t.WriteHeader(&tar.Header{Name: as, Mode: 0o644, Size: info.Size(), ModTime: info.ModTime()}); err != nil {
-		return err
-	}
-	_, err = io.CopyN(t, f, info.Size())
-	return err
+// files calls each for the regular files below a directory, by their names from there; what is none is left out, as
+// links that lead elsewhere.
+func files(dir string, each func(name string, f *os.File, info fs.FileInfo) error) error {
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		name, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		f, err := sys.OpenRegular(path)
+		if err != nil {
+			return err
+		}
+		defer f.Close() //nolint:errcheck // only read
+		info, err := f.Stat()
+		if err != nil {
+			return err
+		}
+		return each(filepath.ToSlash(name), f, info)
+	})
 }
 
 // unpack makes the files of an archive below dir, which must not exist: regular files with local
@@ -98,8 +103,8 @@ func unpackFiles(root *os.Root, from io.Reader, limit int64) error {
 			return err
 		}
 		limit -= h.Size
-		if err := unpackFile(root, h, t); err != nil {
-			return err
+		if err := place(root, h.Name, h.Size, t); err != nil {
+			return fmt.Errorf("its bundle cannot be unpacked: %w", err)
 		}
 	}
 }
@@ -126,19 +131,15 @@ func fitting(h *tar.Header, n int, limit int64) error {
 	return fmt.Errorf("its bundle holds %s: %.80q", what, h.Name)
 }
 
-func unpackFile(root *os.Root, h *tar.Header, from io.Reader) error {
-	if dir := path.Dir(h.Name); dir != "." {
-		if err := root.MkdirAll(dir, 0o755); err != nil {
-			return fmt.Errorf("its bundle cannot be unpacked: %w", err)
-		}
+// place makes a new file of so many bytes.
+func place(root *os.Root, name string, size int64, from io.Reader) error {
+	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
+		return err
 	}
-	f, err := root.OpenFile(h.Name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
-		return fmt.Errorf("its bundle cannot be unpacked: %w", err)
+		return err
 	}
-	_, err = io.CopyN(f, from, h.Size)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return fmt.Errorf("its bundle cannot be unpacked: %w", err)
-	}
-	return nil
+	_, err = io.CopyN(f, from, size)
+	return errors.Join(err, f.Close())
 }

@@ -56,8 +56,6 @@ type message struct {
 	// Hello, the first message.
 	Plimsoll int    `json:"plimsoll,omitempty"` // version of the protocol
 	Version  string `json:"version,omitempty"`
-	Host     string `json:"host,omitempty"`
-	Boot     string `json:"boot,omitempty"` // ID of the machine's boot
 	Fio      string `json:"fio,omitempty"`
 
 	Mono int64  `json:"mono,omitempty"` // monotonic clock, in ns
@@ -66,7 +64,6 @@ type message struct {
 
 	Event    string        `json:"event,omitempty"` // started, prefill, ready, began, second, cooling, ended, note, finished, refused, checked
 	Scenario int           `json:"scenario,omitempty"`
-	Name     string        `json:"name,omitempty"`
 	Dir      string        `json:"dir,omitempty"`
 	Elapsed  time.Duration `json:"elapsed,omitempty"`
 	Ramp     bool          `json:"ramp,omitempty"`

@@ -92,17 +92,17 @@ func TestWhatABundleHolds(t *testing.T) {
 	}
 	defer root.Close() //nolint:errcheck // only a handle
 	for _, name := range []string{"run.json", "01-a/fio.jsonl", "01-a/result.json"} {
-		if err := unpackFile(root, &tar.Header{Name: name, Size: 3}, strings.NewReader("abcd")); err != nil {
+		if err := place(root, name, 3, strings.NewReader("abcd")); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		if got, err := os.ReadFile(filepath.Join(root.Name(), name)); err != nil || string(got) != "abc" {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
 	}
-	if err := unpackFile(root, &tar.Header{Name: "run.json", Size: 3}, strings.NewReader("abc")); err == nil {
+	if err := place(root, "run.json", 3, strings.NewReader("abc")); err == nil {
 		t.Error("a file twice")
 	}
-	if err := unpackFile(root, &tar.Header{Name: "short", Size: 3}, strings.NewReader("ab")); err == nil {
+	if err := place(root, "short", 3, strings.NewReader("ab")); err == nil {
 		t.Error("less than was said")
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"plimsoll/internal/sys"
 )
 
 // cacheDir is where images and templates are kept: $XDG_CACHE_HOME/plimsoll/lab.
@@ -78,27 +78,25 @@ func prune(cache string) error {
 	return err
 }
 
-// lock takes an exclusive lock on a file, waiting for it as long as ctx lasts. The kernel gives it
+// lock takes an exclusive lock in a directory, waiting for it as long as ctx lasts. The kernel gives it
 // up with the process.
-func lock(ctx context.Context, name string) (unlock func(), err error) {
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600)
+func lock(ctx context.Context, dir string) (unlock func(), err error) {
+	d, err := sys.OpenPath(dir)
 	if err != nil {
 		return nil, err
 	}
+	defer d.Close() //nolint:errcheck // the lock has a handle of its own
 	retry := time.NewTicker(50 * time.Millisecond)
 	defer retry.Stop()
 	for {
-		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-		if err == nil {
-			return func() { _ = f.Close() }, nil // and with it the lock
-		}
-		if !errors.Is(err, unix.EWOULDBLOCK) {
-			return nil, errors.Join(fmt.Errorf("lock %s: %w", name, err), f.Close())
+		unlock, err := d.Lock("lock")
+		if !errors.Is(err, sys.ErrLocked) {
+			return unlock, err
 		}
 		select {
 		case <-retry.C:
 		case <-ctx.Done():
-			return nil, errors.Join(fmt.Errorf("lock %s: held by another plimsoll: %w", name, ctx.Err()), f.Close())
+			return nil, errors.Join(err, ctx.Err())
 		}
 	}
 }

@@ -41,7 +41,7 @@ func TestPrune(t *testing.T) {
 }
 
 func TestLock(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "lock")
+	name := t.TempDir()
 	unlock, err := lock(t.Context(), name)
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,6 @@
 package lab
 
 import (
-	"bufio"
 	"context"
 	"crypto/sha256"
 	_ "embed" // for debian.sh
@@ -10,13 +9,12 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
-	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
 )
 
 //go:embed debian.sh
@@ -43,22 +41,22 @@ var (
 
 // debianAvailable says in one line why no Debian can be made and booted here; it is empty when one
 // can.
-func debianAvailable(m *sys.Machine) (reason string) {
+func debianAvailable(ctx context.Context, m *sys.Machine) (reason string) {
 	for _, p := range debianPrograms {
-		if programPath(m.Root, p) == "" {
+		if !m.Installed(p) {
 			return p + " is not installed (docs/lab.md names the packages)"
 		}
 	}
-	if _, _, err := debianSource(m.Root); err != nil {
+	if _, _, err := debianSource(ctx, m); err != nil {
 		return err.Error()
 	}
 	return ""
 }
 
 // debianSource finds the suite that the host runs, such as bookworm, and the mirror that its
-// packages come from.
-func debianSource(root fs.FS) (suite, mirror string, err error) {
-	release, err := fs.ReadFile(root, "etc/os-release")
+// packages come from, as apt reads its sources.
+func debianSource(ctx context.Context, m *sys.Machine) (suite, mirror string, err error) {
+	release, err := fs.ReadFile(m.Root, "etc/os-release")
 	if err != nil {
 		return "", "", err
 	}
@@ -70,85 +68,27 @@ func debianSource(root fs.FS) (suite, mirror string, err error) {
 	if suite == "" || suite == "." || strings.Contains(suite, "/") {
 		return "", "", fmt.Errorf("/etc/os-release has no VERSION_CODENAME: only a Debian host can make a Debian guest")
 	}
-	files, err := fs.Glob(root, "etc/apt/sources.list.d/*")
+	sources, err := m.Output(ctx, "apt-get", "indextargets", "--format", "$(RELEASE) $(COMPONENT) $(SITE)",
+		"Created-By: Packages")
 	if err != nil {
 		return "", "", err
 	}
-	for _, name := range append(files, "etc/apt/sources.list") {
-		text, err := fs.ReadFile(root, name)
-		if err != nil {
-			continue // the next may be there
-		}
-		find := findInLines
-		if path.Ext(name) == ".sources" {
-			find = findInStanzas
-		}
-		if mirror = find(string(text), suite); mirror != "" {
-			return suite, mirror, nil
+	for line := range strings.Lines(sources) {
+		if f := strings.Fields(line); len(f) == 3 && f[0] == suite && f[1] == "main" {
+			return suite, f[2], nil
 		}
 	}
 	return "", "", fmt.Errorf("no source in /etc/apt has the suite %s: name Debian's mirror there", suite)
 }
 
-// findInLines looks for "deb [options] URI SUITE main ..." (sources.list(5)) and returns the URI.
-func findInLines(text, suite string) string {
-	for line := range strings.Lines(text) {
-		line, ok := strings.CutPrefix(strings.TrimSpace(line), "deb ")
-		if !ok {
-			continue
-		}
-		if _, rest, ok := strings.Cut(line, "]"); ok && strings.HasPrefix(strings.TrimSpace(line), "[") {
-			line = rest
-		}
-		if f := strings.Fields(line); len(f) > 2 && f[1] == suite && slices.Contains(f[2:], "main") {
-			return f[0]
-		}
-	}
-	return ""
-}
-
-// findInStanzas does the same in deb822 format: stanzas between empty lines.
-func findInStanzas(text, suite string) string {
-	fields := map[string][]string{}
-	found := func() string {
-		uris := fields["uris"]
-		if slices.Contains(fields["types"], "deb") && slices.Contains(fields["suites"], suite) &&
-			slices.Contains(fields["components"], "main") && !slices.Contains(fields["enabled"], "no") && len(uris) > 0 {
-			return uris[0]
-		}
-		return ""
-	}
-	name := ""
-	lines := bufio.NewScanner(strings.NewReader(text + "\n\n"))
-	for lines.Scan() {
-		line := lines.Text()
-		switch {
-		case strings.TrimSpace(line) == "":
-			if uri := found(); uri != "" {
-				return uri
-			}
-			clear(fields)
-			name = ""
-		case line[0] == '#':
-		case line[0] == ' ' || line[0] == '\t':
-			fields[name] = append(fields[name], strings.Fields(line)...)
-		default:
-			key, value, _ := strings.Cut(line, ":")
-			name = strings.ToLower(key)
-			fields[name] = strings.Fields(value)
-		}
-	}
-	return ""
-}
-
 // makeDisk returns the disk image of a Debian as after its installation, from the cache when
 // nothing has changed.
 func makeDisk(ctx context.Context, m *sys.Machine, cache string, log io.Writer) (*disk, error) {
-	suite, mirror, err := debianSource(m.Root)
+	suite, mirror, err := debianSource(ctx, m)
 	if err != nil {
 		return nil, err
 	}
-	builder, err := fs.Stat(m.Root, programPath(m.Root, mmdebstrap))
+	builder, err := fs.Stat(m.Root, m.Program(mmdebstrap))
 	if err != nil {
 		return nil, err
 	}
@@ -197,7 +137,7 @@ func reach(ctx context.Context, mirror, suite string) error {
 // buildDebian makes the file system in one go: mmdebstrap's hook packs the tree while it is still
 // complete, with its owners, also where an ordinary user builds in a namespace.
 func buildDebian(ctx context.Context, m *sys.Machine, image, suite, mirror string) error {
-	hook := fmt.Sprintf("image=%s size=%s label=%s\n%s", shellQuote(image), rootSize, rootLabel, debianScript)
+	hook := fmt.Sprintf("image=%s size=%s label=%s\n%s", text.ShellQuote(image), rootSize, rootLabel, debianScript)
 	argv := []string{
 		mmdebstrap,
 		"--quiet",

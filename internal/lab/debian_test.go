@@ -1,7 +1,9 @@
 package lab
 
 import (
+	"context"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -9,68 +11,38 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"plimsoll/internal/sys/bounded"
+	"plimsoll/internal/sys"
 )
 
 func TestDebianSource(t *testing.T) {
-	const stanzas = "# comment\nTypes: deb deb-src\nURIs: http://m.example/debian\n http://second.example/\nSuites: bookworm bookworm-updates\nComponents: main\n"
-	for name, c := range map[string]struct {
-		files  map[string]string
-		mirror string
-		says   string
-	}{
-		"stanzas": {map[string]string{"sources.list.d/debian.sources": stanzas}, "http://m.example/debian", ""},
-		"the suite on a line of its own": {map[string]string{
-			"sources.list.d/debian.sources": "Types: deb\nURIs: x:/\nSuites:\n sid\n bookworm\nComponents: main",
-		}, "x:/", ""},
-		"a line":              {map[string]string{"sources.list": "# x\ndeb-src http://no.example bookworm main\ndeb http://m.example bookworm main contrib\n"}, "http://m.example", ""},
-		"a line with options": {map[string]string{"sources.list": "deb [arch=amd64 signed-by=/k] http://m.example bookworm main\n"}, "http://m.example", ""},
-		"another's packages first": {map[string]string{
-			"sources.list.d/a.list": "deb https://a.example cloud-sdk-bookworm main\n", "sources.list": "deb http://m.example bookworm main",
-		}, "http://m.example", ""},
-		"security only":   {map[string]string{"sources.list": "deb http://s.example bookworm-security main\n"}, "", "no source"},
-		"switched off":    {map[string]string{"sources.list.d/debian.sources": stanzas + "Enabled: no\n"}, "", "no source"},
-		"not the main":    {map[string]string{"sources.list": "deb http://m.example bookworm contrib\n"}, "", "no source"},
-		"nothing":         {nil, "", "no source"},
-		"another release": {map[string]string{"sources.list": "deb http://m.example trixie main\n"}, "", "no source"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			root := fstest.MapFS{"etc/os-release": {Data: []byte("ID=debian\nVERSION_CODENAME=bookworm\n")}}
-			for file, text := range c.files {
-				root["etc/apt/"+file] = &fstest.MapFile{Data: []byte(text)}
-			}
-			suite, mirror, err := debianSource(root)
-			if c.says != "" {
-				if err == nil || !strings.Contains(err.Error(), c.says) {
-					t.Errorf("%v, want %q", err, c.says)
-				}
-				return
-			}
-			if err != nil || suite != "bookworm" || mirror != c.mirror {
-				t.Errorf("%q %q %v, want bookworm %q", suite, mirror, err, c.mirror)
-			}
+	const others = "cloud-sdk-bookworm main https://a.example\nbookworm-security main http://s.example\nbookworm contrib http://c.example\n"
+	apt := ""
+	source := func(release string) (suite, mirror string, err error) {
+		return debianSource(t.Context(), &sys.Machine{
+			Root: fstest.MapFS{"etc/os-release": {Data: []byte(release)}},
+			Run: func(_ context.Context, out io.Writer, _ ...string) error {
+				_, err := io.WriteString(out, apt)
+				return err
+			},
 		})
 	}
+	const bookworm = "ID=debian\nVERSION_CODENAME=bookworm\n"
+	for _, apt = range []string{"bookworm main http://m.example/debian\nbookworm main http://second.example", others + "bookworm main http://m.example/debian\n"} {
+		if suite, mirror, err := source(bookworm); err != nil || suite != "bookworm" || mirror != "http://m.example/debian" {
+			t.Errorf("%q: %q %q %v", apt, suite, mirror, err)
+		}
+	}
+	for _, apt = range []string{"", others, "trixie main http://m.example\n"} {
+		if _, _, err := source(bookworm); err == nil || !strings.Contains(err.Error(), "no source") {
+			t.Errorf("%q: %v", apt, err)
+		}
+	}
+	apt = "../x main http://m.example\n"
 	for _, release := range []string{"ID=arch\n", "VERSION_CODENAME=../x\n"} {
-		if _, _, err := debianSource(fstest.MapFS{"etc/os-release": {Data: []byte(release)}}); err == nil {
+		if _, _, err := source(release); err == nil {
 			t.Errorf("%q passes for a Debian", release)
 		}
 	}
-}
-
-// What is found is a word of the text, whatever the text is.
-func FuzzDebianSource(f *testing.F) {
-	f.Add("Types: deb\nURIs: http://m.example\nSuites: bookworm\nComponents: main\n")
-	f.Add("deb [a=b] http://m.example bookworm main\n")
-	f.Add("deb ] [ bookworm")
-	f.Add("\n \n:\n URIs")
-	bounded.Fuzz(f, func(t *testing.T, text string) {
-		for _, uri := range []string{findInLines(text, "bookworm"), findInStanzas(text, "bookworm")} {
-			if uri != "" && (len(strings.Fields(uri)) != 1 || !strings.Contains(text, uri) || !strings.Contains(text, "bookworm")) {
-				t.Errorf("%q in %q", uri, text)
-			}
-		}
-	})
 }
 
 // A mirror that does not answer, or has no such release, is distinguished from a build that fails:

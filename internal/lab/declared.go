@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"time"
 
@@ -84,9 +85,8 @@ func FromDeclaration(name string, text []byte, scale float64) (*Spec, error) {
 
 // alike says whether two volumes differ in name and number only.
 func (v VolumeSpec) alike(o VolumeSpec) bool {
-	same := v.Burst == nil && o.Burst == nil || v.Burst != nil && o.Burst != nil && *v.Burst == *o.Burst
-	v.Name, v.Count, v.Burst = o.Name, o.Count, o.Burst
-	return same && v == o
+	v.Name, v.Count = o.Name, o.Count
+	return reflect.DeepEqual(v, o)
 }
 
 func volumeOf(v *topology.Volume) VolumeSpec {

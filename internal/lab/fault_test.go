@@ -136,8 +136,8 @@ func TestFilesInAndOut(t *testing.T) {
 	if err := g.Put(t.Context(), "/root/in", 0o600, []byte(want)); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := g.Get(t.Context(), "/root/in"); err != nil || string(got) != want {
-		t.Errorf("%d bytes, %v", len(got), err)
+	if got, err := g.Exec(t.Context(), "cat", "in"); err != nil || got.Stdout != want {
+		t.Errorf("%d bytes, %v", len(got.Stdout), err)
 	}
 	must(t, g, "mkdir -p runs/a/b && cp in runs/a/b/out && chmod 640 runs/a/b/out && touch runs/empty && ln -s /etc/passwd runs/link")
 	to := t.TempDir()
@@ -210,10 +210,6 @@ func TestNothingIsLeft(t *testing.T) {
 			if time.Now().After(end) {
 				t.Fatalf("QEMU lives on without its plimsoll: %v", qemus(t))
 			}
-		}
-		for _, dir := range leftovers(t) { // the next start sweeps; a directory less than a minute old might just be coming up
-			old := time.Now().Add(-time.Hour)
-			_ = os.Chtimes(filepath.Join(dir, "lock"), old, old)
 		}
 		g, err := lab.Start(t.Context(), host(), lab.Config{Spec: small(t, ""), Binary: labtest.Binary(t)})
 		if err != nil {

@@ -14,7 +14,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -84,7 +83,7 @@ type Guest struct {
 	instance *ebs.Instance
 	system   *ebs.Volume // nil for a small guest without Config.Persist
 	machine  *machine
-	unlock   []func()
+	unlock   func()        // of Config.Dir
 	used     bool          // the volumes were there before
 	limit    time.Duration // of each command of the setup; 0 for none
 }
@@ -107,19 +106,20 @@ type Timing struct {
 // MaxOverhead is the most that leaves latencies fit to be judged.
 const MaxOverhead = 500 * time.Microsecond
 
-// dirPrefix begins the names of guests' directories below os.TempDir.
-const dirPrefix = "plimsoll-lab-"
+// tempUse is what guests' directories below os.TempDir are for: sys.EndTemps knows those of a plimsoll that was
+// killed.
+const tempUse = "lab"
 
 // Available says in one line why no lab can run here; it is empty when one can.
 func Available(m *sys.Machine) (reason string) {
-	if programPath(m.Root, qemuProgram) == "" {
+	if !m.Installed(qemuProgram) {
 		return qemuProgram + " is not installed (Debian: apt-get install qemu-system-x86)"
 	}
 	if _, err := kernelVersion(m.Root); err != nil {
 		return err.Error()
 	}
 	for _, p := range neededPrograms {
-		if programPath(m.Root, p) == "" {
+		if !m.Installed(p) {
 			return p + " is not installed (docs/lab.md names the packages)"
 		}
 	}
@@ -191,7 +191,7 @@ func start(ctx context.Context, m *sys.Machine, cfg Config, try int) (g *Guest, 
 	}
 	reason := Available(m)
 	if reason == "" && cfg.Spec.System == SystemDebian {
-		reason = debianAvailable(m)
+		reason = debianAvailable(ctx, m)
 	}
 	if reason != "" {
 		return nil, fmt.Errorf("%w: %s", ErrUnavailable, reason)
@@ -261,32 +261,29 @@ func (g *Guest) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	unlock, err := lock(ctx, filepath.Join(cache, "lock"))
+	unlock, err := lock(ctx, cache)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	sweep(os.TempDir())
+	_, _ = sys.EndTemps(false) // of guests whose plimsoll was killed; it does what it can
 	if g.base, err = makeBase(ctx, g.m, cache, g.cfg); err != nil {
 		return err
 	}
 	if err := prune(cache); err != nil {
 		return err
 	}
-	if g.sockets, err = os.MkdirTemp("", dirPrefix); err != nil {
+	if g.sockets, err = sys.TempDir(os.TempDir(), tempUse); err != nil {
 		return err
 	}
-	g.dir = cmp.Or(g.cfg.Dir, g.sockets)
-	// One lock tells the living from what sweep may remove, one keeps two labs off the same
-	// volumes.
-	for _, dir := range slices.Compact([]string{g.sockets, g.dir}) {
+	g.dir = g.sockets
+	if g.cfg.Dir != "" { // two labs are kept off the same volumes
+		g.dir = g.cfg.Dir
 		short, cancel := context.WithTimeout(ctx, time.Second)
-		unlock, err := lock(short, filepath.Join(dir, "lock"))
-		cancel()
-		if err != nil {
+		defer cancel()
+		if g.unlock, err = lock(short, g.dir); err != nil {
 			return err
 		}
-		g.unlock = append(g.unlock, unlock)
 	}
 	g.Started.Template = time.Since(begin)
 	return nil
@@ -301,27 +298,6 @@ func makeBase(ctx context.Context, m *sys.Machine, cache string, cfg Config) (ba
 		return nil, err
 	}
 	return makeTemplate(ctx, m, cache, img, cfg)
-}
-
-// sweep removes the directories of guests whose plimsoll was killed: nobody holds their lock. It
-// does what it can.
-func sweep(tmp string) {
-	stale, _ := filepath.Glob(filepath.Join(tmp, dirPrefix+"*"))
-	for _, dir := range stale {
-		if at, err := os.Lstat(dir); err != nil || !at.IsDir() || int(sys.Owner(at)) != os.Geteuid() {
-			continue
-		}
-		info, err := os.Lstat(filepath.Join(dir, "lock"))
-		if err != nil || !info.Mode().IsRegular() || time.Since(info.ModTime()) < time.Minute {
-			continue
-		}
-		at, cancel := context.WithTimeout(context.Background(), time.Millisecond)
-		if unlock, err := lock(at, filepath.Join(dir, "lock")); err == nil {
-			_ = os.RemoveAll(dir)
-			unlock()
-		}
-		cancel()
-	}
 }
 
 // addVolumes starts the volume server.
@@ -518,8 +494,8 @@ func (g *Guest) Stop() error {
 	if g.sockets != "" {
 		err = errors.Join(err, os.RemoveAll(g.sockets))
 	}
-	for _, unlock := range g.unlock {
-		unlock()
+	if g.unlock != nil {
+		g.unlock()
 	}
 	return err
 }
@@ -534,8 +510,6 @@ func hashFile(name string) (string, error) {
 	_, err = io.Copy(h, f)
 	return hex.EncodeToString(h.Sum(nil)), err
 }
-
-func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 // consoleTail returns the end of a console log, for an error message.
 func consoleTail(name string) string {

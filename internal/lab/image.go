@@ -12,7 +12,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -73,18 +72,6 @@ type image struct {
 	id  string // hash of everything in it but plimsoll
 }
 
-// programPath looks a program up in the root; the answer has no leading slash. Empty when it is not
-// there.
-func programPath(root fs.FS, name string) string {
-	for _, dir := range []string{"usr/sbin", "usr/bin", "sbin", "bin", "usr/local/bin"} {
-		p := path.Join(dir, name)
-		if info, err := fs.Stat(root, p); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
-			return p
-		}
-	}
-	return ""
-}
-
 // kernelVersion finds the newest kernel with its modules; a cloud kernel goes first, since it boots
 // faster.
 func kernelVersion(root fs.FS) (string, error) {
@@ -120,7 +107,7 @@ func inGuest(name string) string {
 func imageTree(ctx context.Context, m *sys.Machine, kernel string) (t tree, programs []string, err error) {
 	t = tree{}
 	for i, name := range slices.Concat(neededPrograms, otherPrograms) {
-		p := programPath(m.Root, name)
+		p := m.Program(name)
 		if p != "" {
 			programs = append(programs, p)
 		} else if i < len(neededPrograms) {
@@ -144,7 +131,7 @@ func imageTree(ctx context.Context, m *sys.Machine, kernel string) (t tree, prog
 	for name, to := range links {
 		t.link(name, to)
 	}
-	if lvm := programPath(m.Root, "lvm"); lvm != "" {
+	if lvm := m.Program("lvm"); lvm != "" {
 		for _, name := range lvmCommands {
 			t.link("usr/sbin/"+name, "lvm")
 		}

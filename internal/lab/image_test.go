@@ -19,6 +19,33 @@ func tool(t *testing.T, name string) {
 	}
 }
 
+// A file that is put is there whole, with its mode, also over one that is there; of what fails nothing is left.
+func TestPutting(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "a file")
+	want := strings.Repeat("0123456789abcdef", 50000)
+	put := func(name, text string) error {
+		argv := putting(name, 0o750)
+		cmd := exec.Command(argv[0], argv[1:]...)
+		cmd.Stdin = strings.NewReader(text)
+		return cmd.Run()
+	}
+	for _, text := range []string{"before", want} {
+		if err := put(name, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := os.ReadFile(name); err != nil || string(got) != want {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+	if info, err := os.Stat(name); err != nil || info.Mode() != 0o750 {
+		t.Errorf("%v, %v: want mode 0750", info, err)
+	}
+	if put(filepath.Join(dir, "no", "such"), want) == nil || os.Mkdir(name+".lab-new", 0o700) != nil || put(name, want) == nil {
+		t.Error("what cannot be written is no error")
+	}
+}
+
 // What we pack, cpio(1) unpacks.
 func TestCPIO(t *testing.T) {
 	tool(t, "cpio")
@@ -72,7 +99,7 @@ func TestLibraries(t *testing.T) {
 	if got, err := libraries(t.Context(), m, script[1:]); err != nil || len(got) > 0 {
 		t.Errorf("a script: %v, %v", got, err)
 	}
-	got, err := libraries(t.Context(), m, script[1:], programPath(m.Root, "bash"), programPath(m.Root, "mount"))
+	got, err := libraries(t.Context(), m, script[1:], m.Program("bash"), m.Program("mount"))
 	if err != nil {
 		t.Fatal(err)
 	}

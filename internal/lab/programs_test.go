@@ -20,12 +20,11 @@ func TestPostgresIsWhole(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("NOT ROOT: no chroot")
 	}
-	root := sys.Host().Root
 	tree, err := postgresTree(t.Context(), sys.Host())
 	if err != nil {
 		t.Skipf("NO POSTGRESQL: %v", err)
 	}
-	busybox := programPath(root, "busybox")
+	busybox := sys.Host().Program("busybox")
 	if busybox == "" {
 		t.Skip("NO BUSYBOX: install busybox-static")
 	}

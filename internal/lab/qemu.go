@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"plimsoll/internal/lab/agent"
@@ -38,33 +39,11 @@ type boot struct {
 // clear memory by words: an emulated "rep movsb" goes byte by byte, and programs then take half as
 // long again.
 func qemuArgs(b boot) []string {
-	args := []string{
-		"-machine",
-		"q35,memory-backend=ram0",
-		"-accel",
-		"tcg,thread=multi",
-		"-cpu",
-		"max,erms=off,fsrm=off",
-		"-smp",
-		"2",
-		"-m",
-		guestMemory,
-		"-display",
-		"none",
-		"-nodefaults",
-		"-no-user-config",
-		"-no-reboot",
-		"-kernel",
-		b.kernel,
-		"-initrd",
-		b.initrd,
-		"-append",
-		kernelArgs + b.append,
-		"-device",
-		"virtio-serial-pci,id=vs0,max_ports=4",
-		"-device",
-		"virtserialport,bus=vs0.0,nr=1,chardev=agent,name=plimsoll.agent",
-	}
+	args := append(strings.Fields(`-machine q35,memory-backend=ram0 -accel tcg,thread=multi -cpu max,erms=off,fsrm=off
+		-smp 2 -display none -nodefaults -no-user-config -no-reboot
+		-device virtio-serial-pci,id=vs0,max_ports=4
+		-device virtserialport,bus=vs0.0,nr=1,chardev=agent,name=plimsoll.agent`),
+		"-m", guestMemory, "-kernel", b.kernel, "-initrd", b.initrd, "-append", kernelArgs+b.append)
 	for i := range rootPorts { // eight functions a slot
 		args = append(args, "-device", fmt.Sprintf(
 			"pcie-root-port,id=rp%d,chassis=%d,slot=%d,bus=pcie.0,addr=%#x.%d,multifunction=on", i, i+1, i+1, 8+i/8, i%8,

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -51,9 +52,7 @@ func (g *Guest) Run(ctx context.Context, req agent.Request, s agent.Streams) (ag
 
 // Put writes a file in the guest; its directory must be there.
 func (g *Guest) Put(ctx context.Context, name string, mode uint32, data []byte) error {
-	_, err := g.machine.agent.Call(ctx, agent.Request{Op: agent.OpPut, Path: name, Mode: mode},
-		agent.Streams{In: bytes.NewReader(data)})
-	return err
+	return g.put(ctx, name, mode, bytes.NewReader(data))
 }
 
 // PutFile copies a file of the host into the guest.
@@ -63,15 +62,23 @@ func (g *Guest) PutFile(ctx context.Context, name string, mode uint32, from stri
 		return err
 	}
 	defer func() { _ = f.Close() }() // only read
-	_, err = g.machine.agent.Call(ctx, agent.Request{Op: agent.OpPut, Path: name, Mode: mode}, agent.Streams{In: f})
+	return g.put(ctx, name, mode, f)
+}
+
+func (g *Guest) put(ctx context.Context, name string, mode uint32, in io.Reader) error {
+	var said bytes.Buffer
+	r, err := g.Run(ctx, agent.Request{Argv: putting(name, mode)}, agent.Streams{In: in, Err: &said})
+	if err == nil && r.Code != 0 {
+		err = fmt.Errorf("lab guest: %s", strings.TrimSpace(said.String()))
+	}
 	return err
 }
 
-// Get reads a file of the guest.
-func (g *Guest) Get(ctx context.Context, name string) ([]byte, error) {
-	var out bytes.Buffer
-	_, err := g.machine.agent.Call(ctx, agent.Request{Op: agent.OpGet, Path: name}, agent.Streams{Out: &out})
-	return out.Bytes(), err
+// putting is the command that writes its input into a file: under another name first, since it may replace the
+// program that the agent runs from.
+func putting(name string, mode uint32) []string {
+	const script = `t=$1.lab-new; cat >"$t" && chmod "$2" "$t" && mv "$t" "$1" || { rm -f "$t"; exit 1; }`
+	return []string{"sh", "-c", script, "put", name, fmt.Sprintf("%o", mode)}
 }
 
 // Console returns what came on the guest's console since its last start: warnings and panics.

@@ -13,6 +13,7 @@ import (
 
 	"plimsoll/internal/lab/agent"
 	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
 )
 
 // template is a guest that has booted and waits, without volumes (QEMU cannot migrate its nvme
@@ -28,7 +29,7 @@ const warmUp = `fio --version; mdadm --version; mkfs.xfs -V; lvm version; nvme v
 
 func makeTemplate(ctx context.Context, m *sys.Machine, cache string, img *image, cfg Config) (*template, error) {
 	args := qemuArgs(img.boot)
-	program := programPath(m.Root, qemuProgram)
+	program := m.Program(qemuProgram)
 	info, err := fs.Stat(m.Root, program)
 	if err != nil {
 		return nil, err
@@ -43,7 +44,7 @@ func makeTemplate(ctx context.Context, m *sys.Machine, cache string, img *image,
 		if err != nil {
 			return err
 		}
-		sockets, err := os.MkdirTemp("", dirPrefix)
+		sockets, err := sys.TempDir(os.TempDir(), tempUse)
 		if err != nil {
 			return err
 		}
@@ -87,7 +88,7 @@ func bootTemplate(ctx context.Context, m *sys.Machine, sockets, dir string, args
 	if err := q.qmp.do(
 		ctx,
 		"migrate",
-		object{"uri": "exec:cat > " + shellQuote(filepath.Join(dir, "state"))},
+		object{"uri": "exec:cat > " + text.ShellQuote(filepath.Join(dir, "state"))},
 		nil,
 	); err != nil {
 		return err
@@ -134,7 +135,7 @@ func (t *template) restore(ctx context.Context, m *sys.Machine, dir, console str
 	}
 	err = q.qmp.do(ctx, "migrate-set-capabilities", shareCapability, nil)
 	if err == nil {
-		err = q.qmp.do(ctx, "migrate-incoming", object{"uri": "exec:cat " + shellQuote(t.state)}, nil)
+		err = q.qmp.do(ctx, "migrate-incoming", object{"uri": "exec:cat " + text.ShellQuote(t.state)}, nil)
 	}
 	var status string
 	if err == nil {

@@ -56,7 +56,10 @@ func databaseNames() []string {
 func (p *Place) WantDatabase() { p.database, p.ReadOnly = true, false }
 
 // Folder is the path of plimsoll's folder in the place.
-func (p *Place) Folder() string { return filepath.Join(p.Path, folderName) }
+func (p *Place) Folder() string { return p.in("") }
+
+// in is the path of a name in plimsoll's folder.
+func (p *Place) in(name string) string { return filepath.Join(p.Path, folderName, name) }
 
 // DatabaseWay refuses a directory in which others than root, the caller and the server's user could
 // put something in the place of plimsoll's folder: PostgreSQL's programs take names.

@@ -60,7 +60,7 @@ func FilesOf(scenarios ...suite.Scenario) Files {
 func jobFile(n int) string { return "job." + strconv.Itoa(n) }
 
 // JobFiles is the directory of the jobs' own files.
-func (p *Place) JobFiles() string { return filepath.Join(p.Path, folderName, p.jobFilesName()) }
+func (p *Place) JobFiles() string { return p.in(p.jobFilesName()) }
 
 func (p *Place) jobFilesName() string      { return string(p.Role) + "-files" }
 func (p *Place) freshJobFilesName() string { return string(p.Role) + "-fresh-files" }
@@ -208,7 +208,7 @@ func (p *Place) MakeFresh(s suite.Scenario) (string, error) {
 			return "", err
 		}
 	}
-	return filepath.Join(p.Path, folderName, dir), nil
+	return p.in(dir), nil
 }
 
 func (p *Place) makeFresh(name string, size units.Bytes) error {

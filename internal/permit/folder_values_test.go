@@ -501,7 +501,7 @@ func TestOptionsAtZero(t *testing.T) {
 		}
 	}
 	// What is left of a name: letters, digits, - _ and dot, with what lies beside each range in ASCII.
-	if got := plainName("az`{AZ@[09/:-_."); got != "az--AZ--09---_." {
+	if got := PlainName("az`{AZ@[09/:-_."); got != "az--AZ--09---_." {
 		t.Error(got)
 	}
 }

@@ -20,7 +20,6 @@ import (
 type pin struct {
 	file *sys.Handle
 	info fs.FileInfo
-	path string // without links
 }
 
 // openPin holds what a path leads to. It opens without reading or writing: a pipe does not block, a
@@ -34,7 +33,7 @@ func openPin(path string) (*pin, error) {
 	if err != nil {
 		return nil, err
 	}
-	held := &pin{file: file, path: resolved}
+	held := &pin{file: file}
 	held.info, err = held.file.Stat()
 	if err != nil {
 		return nil, errors.Join(err, held.close())

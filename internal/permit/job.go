@@ -55,7 +55,7 @@ func (p *Place) checkOwnDirs() error {
 		return nil
 	}
 	for _, name := range []string{p.jobFilesName(), p.freshJobFilesName(), p.jobDirName()} {
-		path := filepath.Join(p.Path, folderName, name)
+		path := p.in(name)
 		if to, err := os.Readlink(path); err == nil {
 			return fmt.Errorf("%s is a symbolic link to %s, which plimsoll did not make: remove the link", path, text.Quote(to))
 		}
@@ -216,7 +216,7 @@ func (p *Place) from(name, path string) (string, bool) {
 	if p.Device != nil || slices.Contains(strings.Split(path, "/"), "..") {
 		return "", false
 	}
-	if rel, ok := strings.CutPrefix(path, filepath.Join(p.Path, folderName, name)+"/"); ok {
+	if rel, ok := strings.CutPrefix(path, p.in(name)+"/"); ok {
 		return rel, true
 	}
 	resolved, err := filepath.EvalSymlinks(p.Path)

@@ -108,14 +108,14 @@ func keepLogs(job *fio.JobFile, dir string) {
 			if name == "" { // fio then takes the job's
 				name = section.Name
 			}
-			own := fio.Option{Name: o.Name, Value: filepath.Join(dir, plainName(name))}
+			own := fio.Option{Name: o.Name, Value: filepath.Join(dir, PlainName(name))}
 			job.Sections[i].Options = append(slices.Clip(job.Sections[i].Options), own)
 		}
 	}
 }
 
-// plainName makes a file name of any text.
-func plainName(text string) string {
+// PlainName makes a file name of any text.
+func PlainName(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.", r) {
 			return r

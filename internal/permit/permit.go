@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -136,11 +135,11 @@ func (p *Place) File() string {
 	if p.Device != nil {
 		return p.Path
 	}
-	return filepath.Join(p.Path, folderName, p.fileName())
+	return p.in(p.fileName())
 }
 
 // Fresh is the shared file of never-written extents that MakeFresh makes.
-func (p *Place) Fresh() string { return filepath.Join(p.Path, folderName, p.freshName()) }
+func (p *Place) Fresh() string { return p.in(p.freshName()) }
 
 // FileFor is what a scenario's job is placed on: the role's file, or the directory of its jobs'
 // own files, or that for job files from elsewhere.
@@ -188,7 +187,7 @@ func isDevice(path string) bool {
 	return err == nil && isBlock(info)
 }
 
-func (p *Place) jobDir() string     { return filepath.Join(p.Path, folderName, p.jobDirName()) }
+func (p *Place) jobDir() string     { return p.in(p.jobDirName()) }
 func (p *Place) fileName() string   { return string(p.Role) + ".dat" }
 func (p *Place) markerName() string { return p.fileName() + ".prefilled" }
 func (p *Place) freshName() string  { return string(p.Role) + "-fresh.dat" }

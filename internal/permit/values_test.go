@@ -529,7 +529,7 @@ func TestNamesOfAPlace(t *testing.T) {
 	if len(p.made) != 2 || p.made[p.Path+"/f"] != 7 || !slices.Equal(p.Made(), []string{p.Path + "/f"}) {
 		t.Errorf("%v", p.made)
 	}
-	if got := plainName("aZ09-_. /\n%é"); got != "aZ09-_.-----" {
+	if got := PlainName("aZ09-_. /\n%é"); got != "aZ09-_.-----" {
 		t.Error(got)
 	}
 }

@@ -3,7 +3,6 @@ package provision
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -20,9 +19,8 @@ import (
 // array, its line in mdadm.conf, what is on it (a filesystem, or a volume group with its logical
 // volumes), its lines in /etc/fstab and its mounts. Teardown then undoes that, newest first.
 // Serials name every member; one too few or too many is refused, and so is what cannot be undone by
-// these steps. With tables the members' partition tables go too, which stay otherwise (Stays). Nothing is
-// changed; Save keeps the journal.
-func (s *Site) Adopt(ctx context.Context, device string, serials []string, tables bool) (*records.Work, error) {
+// these steps. The members' partition tables stay. Nothing is changed; Save keeps the journal.
+func (s *Site) Adopt(ctx context.Context, device string, serials []string) (*records.Work, error) {
 	tree, err := block.Read(s.Machine)
 	if err != nil {
 		return nil, err
@@ -56,11 +54,6 @@ func (s *Site) Adopt(ctx context.Context, device string, serials []string, table
 		return nil, fmt.Errorf("--adopt %s: %w; nothing was touched", device, err)
 	}
 	a := &adoption{state: &state{s, w, tree}, top: d}
-	if tables {
-		if err := a.tables(ctx); err != nil {
-			return nil, fmt.Errorf("--adopt %s --partitions: %w; nothing was touched", device, err)
-		}
-	}
 	if err := a.steps(ctx); err != nil {
 		return nil, fmt.Errorf("--adopt %s: %w; nothing was touched", device, err)
 	}
@@ -84,7 +77,7 @@ func (s *Site) Save(w *records.Work) error {
 // adoptedName is the array's name of its superblock, or its kernel name.
 func adoptedName(d *block.Device) string {
 	_, name, _ := strings.Cut(d.MD.Name, ":")
-	if name = cmp.Or(name, d.MD.Name); records.NameOK(name) {
+	if name = cmp.Or(name, d.MD.Name); topology.NameOK(name) {
 		return name
 	}
 	return d.Name
@@ -145,34 +138,12 @@ type adoption struct {
 	top *block.Device
 }
 
-// tables adds the members' partition tables, which are undone last. One that holds another partition stays.
-func (a *adoption) tables(ctx context.Context) error {
-	if !a.w.Want.Partition {
-		return errors.New("its members are no partitions: leave --partitions out")
-	}
-	st := records.Step{
-		Title: "a partition table on each member", Touches: a.w.Paths(),
-		Undo: []records.Action{{Zero: a.w.Disks()}},
-	}
-	for _, m := range a.w.Members {
-		tags, err := a.export(ctx, m.Path)
-		switch d := a.tree.Device(m.Path); {
-		case err != nil:
-			return err
-		case d == nil || len(d.Partitions) != 1:
-			return fmt.Errorf("%s has other partitions than the member: delete the member's by hand", m.Path)
-		case tags["PTTYPE"] != "gpt" || tags["PTUUID"] == "":
-			return fmt.Errorf("%s has a partition table of type %s, which is not known again by a GUID: erase it by hand "+
-				"(wipefs --all %s)", m.Path, text.Quote(tags["PTTYPE"]), text.ShellQuote(m.Path))
-		}
-		at := "@" + m.Serial
-		st.Check = append(st.Check, records.Cond{Is: "partition", Of: at + ":1"}, records.Cond{
-			Is: "table", Of: at,
-			Want: tags["PTUUID"],
-		})
-	}
-	a.w.Add(st)
-	return nil
+// held adds a step that is in place while a condition holds, and is undone only then.
+func (a *adoption) held(title, touches string, c records.Cond, undo records.Action) {
+	a.w.Add(records.Step{
+		Title: title, Touches: []string{touches}, Check: []records.Cond{c},
+		Undo: []records.Action{undo.When(c.Is, c.Of, c.Want)},
+	})
 }
 
 func (a *adoption) steps(ctx context.Context) error {
@@ -200,13 +171,8 @@ func (a *adoption) steps(ctx context.Context) error {
 			if m.Root != "/" {
 				return fmt.Errorf("a part of it is mounted on %s: unmount that first", m.Point)
 			}
-			from := records.Cond{Is: "mountedfrom", Of: m.Point, Want: d.Path}
-			a.w.Add(records.Step{
-				Title:   "mounted on " + m.Point,
-				Touches: []string{m.Point},
-				Check:   []records.Cond{from},
-				Undo:    []records.Action{{If: &from, Run: []string{"umount", m.Point}}},
-			})
+			a.held("mounted on "+m.Point, m.Point, records.Cond{Is: "mountedfrom", Of: m.Point, Want: d.Path},
+				records.Run("umount", m.Point))
 			if d == a.top && a.w.Want.Mount == "" {
 				a.w.Want.Mount = m.Point
 			}
@@ -228,10 +194,7 @@ func (a *adoption) array() {
 	}
 	for _, at := range w.Devices() {
 		if md.Metadata != "1.2" {
-			st.Undo = append(st.Undo, records.Action{
-				If:  &records.Cond{Is: "superblock", Of: at, Want: md.UUID},
-				Run: []string{"mdadm", "--zero-superblock", at},
-			})
+			st.Undo = append(st.Undo, records.Run("mdadm", "--zero-superblock", at).When("superblock", at, md.UUID))
 		}
 	}
 	if md.Metadata == "1.2" {
@@ -241,13 +204,10 @@ func (a *adoption) array() {
 }
 
 func (a *adoption) filesystem(tags map[string]string) {
-	want := records.Cond{Is: "filesystem", Want: tags["TYPE"] + " " + tags["UUID"]}
 	a.w.Want.FS, a.w.Want.Label = tags["TYPE"], tags["LABEL"]
-	a.w.Add(records.Step{
-		Title: fmt.Sprintf("%s on it%s", tags["TYPE"], named(tags)), Touches: []string{a.top.Path},
-		Check: []records.Cond{want},
-		Undo:  []records.Action{{If: &want, Run: []string{"wipefs", "--all", "--quiet", "@array"}}},
-	})
+	st := a.w.Filesystem(tags["TYPE"] + " " + tags["UUID"])
+	st.Title = fmt.Sprintf("%s on it%s", tags["TYPE"], named(tags))
+	a.w.Add(st)
 }
 
 // group is a volume group on the array, and its logical volumes. One that lies on other volumes,
@@ -269,34 +229,20 @@ func (a *adoption) group(ctx context.Context, uuid string) ([]*block.Device, err
 				group, r["pv_name"], text.ShellLine([]string{"vgreduce", group, a.top.Path}))
 		}
 	}
-	label := records.Cond{Is: "filesystem", Want: "LVM2_member " + uuid}
-	a.w.Add(records.Step{
-		Title: "a physical volume on it", Touches: []string{a.top.Path}, Check: []records.Cond{label},
-		Undo: []records.Action{{If: &label, Run: []string{
-			"pvremove", "--yes", "--quiet", "--config",
-			records.NoBackup, "@array",
-		}}},
-	})
+	a.held("a physical volume on it", a.top.Path, records.Cond{Is: "filesystem", Want: "LVM2_member " + uuid},
+		records.LVM("pvremove --yes", "@array"))
 	if group == "" {
 		return nil, nil
 	}
 	a.w.Want.Group = group
-	there := records.Cond{Is: "group", Of: group}
-	a.w.Add(records.Step{
-		Title: "the volume group " + group, Touches: []string{"/dev/" + group}, Check: []records.Cond{there},
-		Undo: []records.Action{{If: &there, Run: []string{"vgremove", "--quiet", "--config", records.NoBackup, group}}},
-	})
+	a.held("the volume group "+group, "/dev/"+group, records.Cond{Is: "group", Of: group}, records.LVM("vgremove", group))
 	if rows, err = a.lvm(ctx, "lvs", "lv_name", group); err != nil {
 		return nil, err
 	}
 	var volumes []*block.Device
 	for _, r := range rows {
 		lv := group + "/" + r["lv_name"]
-		is := records.Cond{Is: "volume", Of: lv}
-		a.w.Add(records.Step{
-			Title: "the logical volume " + lv, Touches: []string{"/dev/" + lv}, Check: []records.Cond{is},
-			Undo: []records.Action{{If: &is, Run: []string{"lvremove", "--yes", "--quiet", "--config", records.NoBackup, lv}}},
-		})
+		a.held("the logical volume "+lv, "/dev/"+lv, records.Cond{Is: "volume", Of: lv}, records.LVM("lvremove --yes", lv))
 		for _, d := range a.tree.Devices {
 			if d.LV != nil && d.LV.VG == group && d.LV.Name == r["lv_name"] {
 				volumes = append(volumes, d)
@@ -361,7 +307,7 @@ func (a *adoption) line(file, line string) {
 		Undo:    []records.Action{{Cut: l}},
 	}
 	if file == "/etc/fstab" && a.has("/run/systemd/system") {
-		st.Undo = append(st.Undo, records.Action{Run: []string{"systemctl", "daemon-reload"}})
+		st.Undo = append(st.Undo, records.Run("systemctl", "daemon-reload"))
 	}
 	a.w.Add(st)
 }

@@ -30,7 +30,7 @@ func undone(w *records.Work) string {
 // An array is called as its superblock says, behind the host's name, where that can be a file's name.
 func TestNamesOfAdopted(t *testing.T) {
 	for name, want := range map[string]string{"host:data": "data", "data": "data", "": "md0", "host:": "host:", "host:a/b": "md0", "host:a:b": "a:b"} {
-		if want != "md0" && !records.NameOK(want) {
+		if want != "md0" && !topology.NameOK(want) {
 			want = "md0"
 		}
 		if got := adoptedName(&block.Device{Name: "md0", MD: &block.Raid{Name: name}}); got != want {
@@ -110,7 +110,7 @@ func TestStepsOfAdopted(t *testing.T) {
 	}
 	const lvs = `{"report":[{"lv":[{"lv_name":"v"}]}]}`
 	remove := func(what string) string {
-		return what[:8] + " --yes --quiet --config '" + records.NoBackup + "' " + what[9:]
+		return what[:8] + " --yes --quiet --config 'backup/backup=0 backup/archive=0' " + what[9:]
 	}
 	for name, c := range map[string]struct {
 		prints map[string]string
@@ -138,7 +138,7 @@ func TestStepsOfAdopted(t *testing.T) {
 			a.tree.Devices["dm-0"] = &block.Device{Name: "dm-0", Path: "/dev/dm-0", LV: &block.Vol{VG: "g", Name: "v"}}
 			a.tree.Devices["dm-1"] = &block.Device{Name: "dm-1", Path: "/dev/dm-1", LV: &block.Vol{VG: "h", Name: "v"}}
 			a.tree.Mounts = []block.Mount{{Device: "dm-0", Point: "/lv", Root: "/"}, {Device: "dm-1", Point: "/other", Root: "/"}}
-		}, "umount /lv|" + remove("lvremove g/v") + "|vgremove --quiet --config '" + records.NoBackup + "' g|" + remove("pvremove /dev/md0") + "|" + stop + "|" + zero},
+		}, "umount /lv|" + remove("lvremove g/v") + "|vgremove --quiet --config 'backup/backup=0 backup/archive=0' g|" + remove("pvremove /dev/md0") + "|" + stop + "|" + zero},
 	} {
 		a := adopting(t, c.prints, nil)
 		a.top.MD.Metadata = "1.2"
@@ -349,7 +349,7 @@ func TestOneRenewalForAll(t *testing.T) {
 	}
 }
 
-// What cannot be seen of an array is not adopted, and of its partitions only tables that are known again are undone.
+// What cannot be seen of an array is not adopted.
 func TestAdoptionsRefused(t *testing.T) {
 	const no, lvm = "fails with 5: no", "TYPE=LVM2_member\nUUID=1\n"
 	const pvs, vgs, lvs = `{"report":[{"pv":[{"pv_name":"/dev/md0","vg_name":"g"}]}]}`, `{"report":[{"vg":[{"vg_name":"g"}]}]}`, `{"report":[{"lv":[{"lv_name":"v"}]}]}`
@@ -360,31 +360,6 @@ func TestAdoptionsRefused(t *testing.T) {
 	} {
 		if err := adopting(t, prints, nil).steps(t.Context()); err == nil {
 			t.Errorf("%s cannot be seen, and nobody says so", name)
-		}
-	}
-	for name, c := range map[string]struct {
-		blkid      string
-		partition  bool
-		partitions []string // of the first
-		err        string
-	}{
-		"a table each":      {"PTTYPE=gpt\nPTUUID=77\n", true, []string{"sda1"}, ""},
-		"whole disks":       {"PTTYPE=gpt\nPTUUID=77\n", false, []string{"sda1"}, "its members are no partitions: leave --partitions out"},
-		"not seen":          {no, true, []string{"sda1"}, "no"},
-		"another partition": {"PTTYPE=gpt\nPTUUID=77\n", true, []string{"sda1", "sda2"}, "/dev/sda has other partitions than the member"},
-		"no partition":      {"PTTYPE=gpt\nPTUUID=77\n", true, nil, "/dev/sda has other partitions than the member"},
-		"of another type":   {"PTTYPE=dos\nPTUUID=77\n", true, []string{"sda1"}, `/dev/sda has a partition table of type "dos", which is not known again by a GUID`},
-		"without a GUID":    {"PTTYPE=gpt\n", true, []string{"sda1"}, "which is not known again by a GUID"},
-	} {
-		a := adopting(t, map[string]string{"blkid": c.blkid}, nil)
-		a.w.Want.Partition = c.partition
-		a.tree.Devices["sda"].Partitions, a.tree.Devices["sdb"].Partitions = c.partitions, []string{"sdb1"}
-		err := a.tables(t.Context())
-		if (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
-			t.Errorf("%s: %v, want %q", name, err, c.err)
-		}
-		if err == nil && (a.w.TableGUID("@S0") != "77" || a.w.TableGUID("@S1") != "77" || undone(a.w) != "zero the first and last 2 MiB of /dev/sda /dev/sdb") {
-			t.Errorf("%s: %+v", name, a.w.Steps)
 		}
 	}
 	// What is not md, has no UUID, or has a journal already is not adopted; one of the same name gets another.
@@ -416,7 +391,7 @@ func TestAdoptionsRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		w, err := s.Adopt(t.Context(), c.device, []string{"S0", "S1"}, false)
+		w, err := s.Adopt(t.Context(), c.device, []string{"S0", "S1"})
 		if err != nil && !strings.Contains(err.Error(), c.want) || err == nil && w.Array != c.want {
 			t.Errorf("%s: %+v %v, want %q", name, w, err, c.want)
 		}

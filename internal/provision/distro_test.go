@@ -63,19 +63,13 @@ func TestRPMSystem(t *testing.T) {
 	}
 }
 
-// What is not installed is named with the command of the distribution.
+// What is not installed is named with its package.
 func TestInstallCommands(t *testing.T) {
-	for release, want := range map[string]string{
-		"ID=debian\n": "apt-get install gdisk", "ID=ubuntu\nID_LIKE=debian\n": "apt-get install gdisk",
-		"ID=\"amzn\"\nID_LIKE=\"fedora\"\n": "dnf install gdisk", "ID=\"rhel\"\n": "dnf install gdisk", "ID=\"rocky\"\nID_LIKE=\"rhel centos fedora\"\n": "dnf install gdisk",
-		"ID=\"opensuse-leap\"\nID_LIKE=\"suse opensuse\"\n": "zypper install gptfdisk", "ID=arch\n": "pacman -S gptfdisk", "": "install gdisk", "ID=plan9\n": "install gdisk",
-	} {
-		m := machine(volumes(4, 3000, 1), map[string]string{"etc/os-release": release})
-		delete(m.Root.(fstest.MapFS), "usr/sbin/sgdisk")
-		_, err := plan(t, site(t, m), strings.Replace(amazonLayout, "chunk:", "partition: true, chunk:", 1), nil)
-		if err == nil || !strings.HasSuffix(err.Error(), "sgdisk is not installed: "+want) {
-			t.Errorf("%q: %v", release, err)
-		}
+	m := machine(volumes(4, 3000, 1), nil)
+	delete(m.Root.(fstest.MapFS), "usr/sbin/sgdisk")
+	_, err := plan(t, site(t, m), strings.Replace(amazonLayout, "chunk:", "partition: true, chunk:", 1), nil)
+	if err == nil || !strings.HasSuffix(err.Error(), "sgdisk is not installed: install gdisk (gptfdisk on SUSE and Arch)") {
+		t.Error(err)
 	}
 }
 

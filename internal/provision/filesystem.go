@@ -25,12 +25,9 @@ func (p *planner) mount(w *records.Work, owner string) {
 			Check:   []records.Cond{{Is: "path", Of: want.Mount}},
 		}
 		for _, dir := range made {
-			st.Do = append(st.Do, records.Action{If: &records.Cond{Is: "absent", Of: dir}, Run: []string{"mkdir", dir}})
+			st.Do = append(st.Do, records.Run("mkdir", dir).When("absent", dir, ""))
 			st.Again = st.Do // a power cut may have taken an empty directory that is not on the journal's filesystem
-			st.Undo = slices.Insert(st.Undo, 0, records.Action{
-				If:  &records.Cond{Is: "empty", Of: dir},
-				Run: []string{"rmdir", dir},
-			})
+			st.Undo = slices.Insert(st.Undo, 0, records.Run("rmdir", dir).When("empty", dir, ""))
 		}
 		w.Add(st)
 	}
@@ -49,12 +46,13 @@ func (p *planner) mount(w *records.Work, owner string) {
 	}
 	var reload []records.Action
 	if p.has("/run/systemd/system") {
-		reload = []records.Action{{Run: []string{"systemctl", "daemon-reload"}}}
+		reload = []records.Action{records.Run("systemctl", "daemon-reload")}
 	}
-	mounted := records.Cond{Is: "mounted", Of: want.Mount}
-	mount := []string{"mount", want.Mount}
+	mounted := []records.Cond{{Is: "mounted", Of: want.Mount}}
+	byLine := records.Run("mount", want.Mount)
+	mount := byLine
 	if p.passing {
-		mount = []string{"mount", "-t", want.FS, "-o", want.Options, "@array", want.Mount}
+		mount = records.Run("mount", "-t", want.FS, "-o", want.Options, "@array", want.Mount)
 	} else {
 		w.Add(records.Step{
 			Title:   "have it mounted at boot, by a line in /etc/fstab",
@@ -64,13 +62,13 @@ func (p *planner) mount(w *records.Work, owner string) {
 			Undo:    append([]records.Action{{Cut: l}}, reload...),
 		})
 	}
-	unmount := records.Action{If: &mounted, Run: []string{"umount", want.Mount}}
+	unmount := records.Run("umount", want.Mount).When("mounted", want.Mount, "")
 	w.Add(records.Step{
 		Title:   "mount it on " + want.Mount,
 		Touches: []string{want.Mount},
-		Check:   []records.Cond{mounted},
-		Do:      append([]records.Action{{Run: mount}}, p.relabel(want.Mount)...),
-		Again:   []records.Action{{Run: mount}},
+		Check:   mounted,
+		Do:      append([]records.Action{mount}, p.relabel(want.Mount)...),
+		Again:   []records.Action{mount},
 		Undo:    []records.Action{unmount},
 	})
 	if !p.passing {
@@ -81,18 +79,18 @@ func (p *planner) mount(w *records.Work, owner string) {
 		var given []string
 		if want.Owner != "" {
 			given = append(given, "the owner "+want.Owner)
-			st.Do = append(st.Do, records.Action{Run: []string{"chown", want.Owner, want.Mount}})
+			st.Do = append(st.Do, records.Run("chown", want.Owner, want.Mount))
 		}
 		if want.Mode != "" {
 			given = append(given, "the mode "+want.Mode)
-			st.Do = append(st.Do, records.Action{Run: []string{"chmod", want.Mode, want.Mount}})
+			st.Do = append(st.Do, records.Run("chmod", want.Mode, want.Mount))
 		}
 		st.Title = fmt.Sprintf("give %s %s", want.Mount, strings.Join(given, " and "))
 		if owner != "::" { // else its user is known on the machine that is meant alone
 			st.Check = []records.Cond{{Is: "owner", Of: want.Mount, Want: owner}}
 		}
 		// The journal, on another filesystem, must not know of it before it is on the drive.
-		st.Do = append(st.Do, records.Action{Run: []string{"sync", "--file-system", want.Mount}})
+		st.Do = append(st.Do, records.Run("sync", "--file-system", want.Mount))
 		w.Add(st)
 	}
 	if p.passing {
@@ -100,9 +98,9 @@ func (p *planner) mount(w *records.Work, owner string) {
 	}
 	w.Add(records.Step{
 		Title: "check the line in /etc/fstab: unmount, and mount by it",
-		Check: []records.Cond{mounted},
-		Do:    []records.Action{unmount, {Run: []string{"mount", want.Mount}}},
-		Again: []records.Action{{Run: []string{"mount", want.Mount}}},
+		Check: mounted,
+		Do:    []records.Action{unmount, byLine},
+		Again: []records.Action{byLine},
 	})
 }
 

@@ -4,15 +4,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
-	"slices"
 	"strings"
 
 	"plimsoll/internal/block"
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/provision/records"
 	"plimsoll/internal/topology"
-	"plimsoll/internal/units"
 )
 
 // Imagine plans for volumes that are not there, on a laptop or before they are bought: the steps
@@ -23,6 +20,7 @@ func (s *Site) Imagine(decl *topology.Declaration) (*Plan, error) {
 		return nil, fmt.Errorf("%s: no arrays are declared: there is nothing to build", decl.Name)
 	}
 	p := &planner{Site: s, tree: &block.Tree{}, decl: decl, made: map[string]bool{}, imagined: true}
+	p.note("the plan is hypothetical: no device was inspected; NAMES IN CAPITALS are placeholders")
 	plan := &Plan{File: decl.Name}
 	for i := range decl.Arrays {
 		d := &decl.Arrays[i]
@@ -31,11 +29,6 @@ func (s *Site) Imagine(decl *topology.Declaration) (*Plan, error) {
 			return nil, fmt.Errorf("%s: array %s: %w", d.Origin.Where, d.Name, err)
 		}
 		plan.Arrays = append(plan.Arrays, w)
-		plan.Orders = append(plan.Orders, orders(d)...)
-	}
-	p.note("the plan is hypothetical: no device was inspected; NAMES IN CAPITALS are placeholders")
-	if len(plan.Orders) > 0 {
-		p.note("the serial number of an EBS volume is its ID without the dash")
 	}
 	p.initramfs(plan)
 	plan.Notes = p.notes
@@ -49,6 +42,9 @@ func (p *planner) imagine(d *topology.DeclaredArray) (*records.Work, error) {
 	}
 	w := &records.Work{Array: d.Name, Want: want}
 	for i, v := range d.Volumes {
+		if t, _ := cloud.TypeNamed(v.Type); t.EBS() && cmp.Or(v.Serial, v.ID, v.Path) == "" {
+			p.note("the serial number of an EBS volume is its ID without the dash")
+		}
 		place := fmt.Sprintf("%s-%d", strings.ToUpper(d.Name), i+1)
 		w.Members = append(w.Members, records.Member{
 			Serial: cmp.Or(records.SerialOf(v), "SERIAL-OF-"+place),
@@ -59,40 +55,3 @@ func (p *planner) imagine(d *topology.DeclaredArray) (*records.Work, error) {
 	}
 	return w, p.steps(context.Background(), w)
 }
-
-// orders are the EBS volumes among those declared that nothing names, and that are therefore still
-// to be created. The AWS CLI takes sizes in GiB and throughput in MiB/s, and of both and the IOPS
-// what the type has a choice of.
-func orders(d *topology.DeclaredArray) (all []Order) {
-	for _, v := range d.Volumes {
-		t, known := cloud.TypeNamed(v.Type)
-		if !known || !t.EBS() || v.Serial != "" || v.ID != "" || v.Path != "" {
-			continue
-		}
-		size := "GIB"
-		if v.Size > 0 {
-			size = whole(float64(v.Size) / float64(units.GiB))
-		}
-		create := []string{
-			"aws", "ec2", "create-volume", "--availability-zone", "ZONE", "--volume-type", t.Type, "--size", size,
-		}
-		if t.IOPS.Max > 0 && v.Limits.IOPS > 0 {
-			create = append(create, "--iops", whole(float64(v.Limits.IOPS)))
-		}
-		if t.Rate.Max > 0 && !t.Rate.Derived && v.Limits.Rate > 0 {
-			create = append(create, "--throughput", whole(float64(v.Limits.Rate)/float64(units.MiB)))
-		}
-		i := slices.IndexFunc(all, func(o Order) bool { return slices.Equal(o.Create, create) })
-		if i < 0 {
-			i = len(all)
-			all = append(all, Order{Array: d.Name, Create: create, Attach: []string{
-				"aws", "ec2", "attach-volume", "--volume-id", "ID", "--instance-id", "INSTANCE", "--device", "/dev/sdf",
-			}})
-		}
-		all[i].Count++
-	}
-	return all
-}
-
-// whole is a number for a command, rounded up.
-func whole(n float64) string { return fmt.Sprint(int64(math.Ceil(n))) }

@@ -14,7 +14,6 @@ import (
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/provision/records"
 	"plimsoll/internal/topology"
-	"plimsoll/internal/units"
 )
 
 // members chooses the volumes of an array and refuses those that must not be touched.
@@ -35,7 +34,7 @@ func (p *planner) members(ctx context.Context, w *records.Work, d *topology.Decl
 		if err != nil {
 			return err
 		}
-		if v.Size > 0 && !alike(dev.Size, v.Size) {
+		if v.Size > 0 && !topology.Alike(dev.Size, v.Size) {
 			return fmt.Errorf("volume %s is declared with %v and has %v; correct the file, or attach the volume "+
 				"that is meant", records.Selector(v), v.Size, dev.Size)
 		}
@@ -132,12 +131,6 @@ func same(all []topology.DeclaredVolume) (like, rest []topology.DeclaredVolume) 
 	return like, rest
 }
 
-// alike allows for what vendors call the same size.
-func alike(a, b units.Bytes) bool {
-	lo, hi := min(a, b), max(a, b)
-	return hi-lo <= lo/100
-}
-
 // any finds unused volumes by description. When there are more than all arrays want, which ones is
 // not plimsoll's to choose.
 func (p *planner) any(
@@ -160,7 +153,7 @@ func (p *planner) any(
 	for _, a := range p.decl.Arrays {
 		served := slices.Contains(slices.Collect(maps.Values(p.taken)), a.Name)
 		for _, v := range a.Volumes {
-			if !served && cmp.Or(v.Serial, v.ID, v.Path) == "" && alike(v.Size, like.Size) && v.Model == like.Model {
+			if !served && cmp.Or(v.Serial, v.ID, v.Path) == "" && topology.Alike(v.Size, like.Size) && v.Model == like.Model {
 				all++
 			}
 		}
@@ -213,7 +206,7 @@ func (p *planner) unused(like topology.DeclaredVolume) []*block.Device {
 		switch {
 		case d.Kind != block.Disk || d.Size == 0 || records.Identity(d) == "" || len(p.tree.Occupied(d)) > 0 &&
 			p.destroy[d.Name] == "":
-		case like.Size > 0 && !alike(d.Size, like.Size):
+		case like.Size > 0 && !topology.Alike(d.Size, like.Size):
 		case like.Model != "" && !strings.Contains(d.Model, like.Model):
 		case rented && local || like.Type == topology.NVMe && network:
 		default:
@@ -240,7 +233,8 @@ func (p *planner) used(like topology.DeclaredVolume) string {
 	var busy, full []string
 	for _, d := range p.tree.Devices {
 		why := p.tree.Occupied(d)
-		if d.Kind != block.Disk || len(why) == 0 || !alike(d.Size, like.Size) || !strings.Contains(d.Model, like.Model) {
+		if d.Kind != block.Disk || len(why) == 0 || !topology.Alike(d.Size, like.Size) ||
+			!strings.Contains(d.Model, like.Model) {
 			continue
 		}
 		one := fmt.Sprintf("%s (serial %s): %s", d.Path, records.Identity(d), strings.Join(why, ", "))
@@ -279,7 +273,7 @@ func (p *planner) equal(d *topology.DeclaredArray, chosen []*block.Device) error
 	a, first := chosen[0], d.Volumes[0]
 	for _, b := range chosen[1:] {
 		switch {
-		case !alike(a.Size, b.Size):
+		case !topology.Alike(a.Size, b.Size):
 			return fmt.Errorf("mixed sizes: %s has %v, %s has %v; each member would be used as the smallest",
 				records.Identity(a), a.Size, records.Identity(b), b.Size)
 		case a.Queue.Rotational != b.Queue.Rotational:

@@ -163,7 +163,7 @@ func (p *planner) initramfs(plan *Plan) {
 				slices.ContainsFunc(st.Do,
 					func(a records.Action) bool { return a.Add != nil && path.Base(a.Add.File) == "mdadm.conf" })
 		}) {
-			if plan.Initramfs = host.Renewal(p.installed); plan.Initramfs == nil {
+			if plan.Initramfs = host.Renewal(p.Installed); plan.Initramfs == nil {
 				p.note("neither update-initramfs nor dracut is installed: the initramfs, if there is one, is left alone")
 			}
 			return
@@ -295,16 +295,9 @@ func (p *planner) programs(w *records.Work) error {
 		need = append(need, "mkfs."+w.Want.FS)
 	}
 	for _, name := range need {
-		if !p.installed(name) {
-			return fmt.Errorf("%s is not installed: %s", name, p.install(name))
+		if !p.Installed(name) {
+			return fmt.Errorf("%s is not installed: install %s", name, cmp.Or(packageOf[name], name))
 		}
 	}
 	return nil
-}
-
-// installed says whether a program is.
-func (s *Site) installed(name string) bool {
-	return slices.ContainsFunc(
-		[]string{"/usr/sbin/", "/usr/bin/", "/sbin/", "/bin/", "/usr/local/sbin/", "/usr/local/bin/"},
-		func(dir string) bool { return s.has(dir + name) })
 }

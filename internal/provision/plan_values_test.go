@@ -127,7 +127,7 @@ func TestProgramsThatAreNeeded(t *testing.T) {
 	}
 	for _, dir := range []string{"usr/sbin/", "usr/bin/", "sbin/", "bin/", "usr/local/sbin/", "usr/local/bin/", "opt/"} {
 		p := &planner{Site: site(t, machine(nil, map[string]string{dir + "x": ""}))}
-		if got := p.installed("x"); got == (dir == "opt/") {
+		if got := p.Installed("x"); got == (dir == "opt/") {
 			t.Errorf("%s: %v", dir, got)
 		}
 	}

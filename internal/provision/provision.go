@@ -73,7 +73,6 @@ type Event struct {
 	Fraction float64       `json:"fraction,omitempty"`
 	Rate     units.Rate    `json:"rate,omitempty"`
 	Left     time.Duration `json:"left,omitempty"`
-	Note     string        `json:"note,omitempty"`
 }
 
 // What happens to a step.
@@ -93,9 +92,7 @@ const (
 
 // Plan is what apply does.
 type Plan struct {
-	File string `json:"file,omitempty"`
-	// Orders are the EBS volumes that an imagined plan begins with.
-	Orders []Order         `json:"orders,omitempty"`
+	File   string          `json:"file,omitempty"`
 	Arrays []*records.Work `json:"arrays"`
 	// Grown are arrays whose members have grown, with the steps that use it. Apply takes none of them.
 	Grown []*records.Work `json:"grown,omitempty"`
@@ -103,16 +100,6 @@ type Plan struct {
 	// nothing is to renew.
 	Initramfs []string `json:"initramfs,omitempty"`
 	Notes     []string `json:"notes,omitempty"`
-}
-
-// Order is EBS volumes of one kind that are to be created for an array.
-type Order struct {
-	Array string `json:"array"`
-	Count int    `json:"count"`
-	// Create creates one of them, Attach attaches it: commands of the AWS CLI, with words in
-	// capitals for what only the buyer knows.
-	Create []string `json:"create"`
-	Attach []string `json:"attach"`
 }
 
 // Steps is how many steps are left to do.

@@ -32,13 +32,7 @@ func (p *planner) changed(ctx context.Context, w *records.Work, want records.Wan
 	) {
 		return nil, p.grown(w, len(d.Volumes))
 	}
-	now := &planner{Site: p.Site, tree: p.tree, decl: p.decl, destroy: p.destroy, taken: map[string]string{}}
 	declared := &records.Work{Array: w.Array, Want: want}
-	for serial, array := range p.taken {
-		if array != w.Array {
-			now.taken[serial] = array
-		}
-	}
 	var added, gone []string
 	var fresh *block.Device
 	for _, v := range d.Volumes {
@@ -47,7 +41,7 @@ func (p *planner) changed(ctx context.Context, w *records.Work, want records.Wan
 			declared.Members = append(declared.Members, records.Member{Serial: serial})
 			continue
 		}
-		dev, err := now.one(v)
+		dev, err := p.one(v)
 		if err != nil {
 			return nil, err
 		}
@@ -76,8 +70,8 @@ func (p *planner) changed(ctx context.Context, w *records.Work, want records.Wan
 			"second copy of its data; tear it down and build it again: plimsoll array teardown %s",
 			added[0], gone[0], w.Want.Level, with(w.Want.Using), w.Array)
 	}
-	if now.taken[added[0]] != "" {
-		return nil, fmt.Errorf("%s (serial %s) is also in array %s", fresh.Path, added[0], now.taken[added[0]])
+	if other := p.taken[added[0]]; other != "" {
+		return nil, fmt.Errorf("%s (serial %s) is also in array %s", fresh.Path, added[0], other)
 	}
 	if err := p.free(ctx, declared, []*block.Device{fresh}); err != nil {
 		return nil, err

@@ -302,7 +302,7 @@ func (v *survey) groups(ctx context.Context) error {
 			o.What += "; " + busy
 		} else {
 			o.Name = "/dev/" + group + "/" + name
-			o.Command = []string{"lvremove", "--yes", "--quiet", "--config", records.NoBackup, group + "/" + name}
+			o.Command = records.LVM("lvremove --yes", group+"/"+name).Run
 		}
 		v.add(o)
 	}

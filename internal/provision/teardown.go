@@ -59,7 +59,7 @@ func (s *Site) Teardown(ctx context.Context, names []string, destroy records.Giv
 	}
 	// Now that the arrays are gone: where mdadm.conf names none, Debian's update-initramfs puts
 	// those in that it finds on the drives.
-	if err := s.renewInitramfs(ctx, down, host.Renewal(s.installed)); err != nil {
+	if err := s.renewInitramfs(ctx, down, host.Renewal(s.Installed)); err != nil {
 		return err
 	}
 	for _, w := range down {

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -146,13 +145,8 @@ func TestAlikeSizes(t *testing.T) {
 		a, b units.Bytes
 		want bool
 	}{{10000, 10100, true}, {10100, 10000, true}, {10000, 10101, false}, {10101, 10000, false}, {0, 0, true}} {
-		if alike(c.a, c.b) != c.want {
+		if topology.Alike(c.a, c.b) != c.want {
 			t.Errorf("%+v", c)
-		}
-	}
-	for n, want := range map[float64]string{4: "4", 4.01: "5", 0: "0"} {
-		if whole(n) != want {
-			t.Errorf("%v: %s", n, whole(n))
 		}
 	}
 }
@@ -298,31 +292,5 @@ func TestStepsLeft(t *testing.T) {
 		if got := records.Differ(base, now); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
-	}
-}
-
-// What EBS volumes are ordered with: sizes rounded up to whole GiB, and what a type has a choice of.
-func TestOrdersByHand(t *testing.T) {
-	d := &topology.DeclaredArray{Name: "a", Volumes: []topology.DeclaredVolume{
-		{Type: "gp3", Size: 10*units.GiB + 1, Limits: topology.Limits{IOPS: 4000, Rate: 250 * units.MiBPerSec}},
-		{Type: "gp3", Size: 10*units.GiB + 1, Limits: topology.Limits{IOPS: 4000, Rate: 250 * units.MiBPerSec}},
-		{Type: "io2", Size: 8 * units.GiB, Limits: topology.Limits{IOPS: 100.5, Rate: units.MiBPerSec}},
-		{Type: "gp2", Limits: topology.Limits{IOPS: 9}},
-		{Type: "azure-ultra"},
-		{Type: "gp3", Serial: "S"},
-		{Type: "gp3", ID: "vol-1"},
-		{Type: "gp3", Path: "/dev/x"},
-		{Type: "nvme"},
-	}}
-	all := orders(d)
-	var got []string
-	for _, o := range all {
-		got = append(got, strings.Join(o.Create[5:], " ")+" ×"+string(rune('0'+o.Count)))
-	}
-	want := []string{
-		"--volume-type gp3 --size 11 --iops 4000 --throughput 250 ×2", "--volume-type io2 --size 8 --iops 101 ×1", "--volume-type gp2 --size GIB ×1",
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("%q\nwant %q", got, want)
 	}
 }

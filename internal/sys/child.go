@@ -39,7 +39,7 @@ type Started struct {
 	Start uint64
 
 	CPU   time.Duration // that it used, its children's included; known when it has ended
-	errs  *tail
+	errs  *Tail
 	ended chan struct{}
 	err   error
 }
@@ -53,7 +53,7 @@ func (c Child) Start() (*Started, error) {
 			return nil, err
 		}
 	}
-	errs := &tail{}
+	errs := &Tail{}
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = c.Dir, c.Env, c.Out, io.Writer(errs)
 	if c.Err != nil {
 		cmd.Stderr = io.MultiWriter(errs, c.Err)
@@ -91,17 +91,10 @@ func (c Child) Start() (*Started, error) {
 	}
 	go func() {
 		err := cmd.Wait()
-		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-			failed := &Failed{Argv: c.Argv, Code: exit.ExitCode(), Stderr: errs.String()}
-			if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-				failed.Signal = status.Signal()
-			}
-			err = failed
-		}
+		s.err = failure(c.Argv, err, errs.String())
 		if cmd.ProcessState != nil {
 			s.CPU = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 		}
-		s.err = err
 		close(s.ended)
 	}()
 	return s, nil

@@ -29,7 +29,7 @@ func TestChildThatIsNotKilled(t *testing.T) {
 		}},
 		"interrupted": {canceled, time.Hour, func(err error) bool { return errors.Is(err, context.Canceled) }},
 	} {
-		s := &Started{PID: noPID, Start: 1, errs: &tail{}, ended: make(chan struct{})}
+		s := &Started{PID: noPID, Start: 1, errs: &Tail{}, ended: make(chan struct{})}
 		got := make(chan error, 1)
 		go func() {
 			_, err := s.attend(c.ctx, []string{"/bin/postgres"}, c.limit, 10*time.Millisecond)

@@ -73,11 +73,11 @@ func (p Process) Run(ctx context.Context) (int, error) {
 	}()
 	err := cmd.Wait()
 	close(done)
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-		if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-			return 128 + int(status.Signal()), nil
+	if failed, ok := errors.AsType[*Failed](failure(p.Argv, err, "")); ok {
+		if failed.Signal != 0 {
+			return 128 + int(failed.Signal), nil
 		}
-		return exit.ExitCode(), nil
+		return failed.Code, nil
 	}
 	if err != nil && !errors.Is(err, exec.ErrWaitDelay) {
 		return -1, fmt.Errorf("%s: %w", p.Argv[0], err)

@@ -100,7 +100,7 @@ type program struct {
 	notice func(string)
 	limit  time.Duration
 	out    *gate
-	errs   tail
+	errs   Tail
 }
 
 func run(ctx context.Context, stdout io.Writer, argv ...string) error {
@@ -247,11 +247,7 @@ func (p *program) killAll() {
 
 // verdict makes one error of how the program ended.
 func (p *program) verdict(ctx context.Context, waitErr error, stopped bool, outErr error) error {
-	if exit, ok := errors.AsType[*exec.ExitError](waitErr); ok {
-		failed := &Failed{Argv: p.argv, Code: exit.ExitCode(), Stderr: p.errs.String()}
-		if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-			failed.Signal = status.Signal()
-		}
+	if failed, ok := errors.AsType[*Failed](failure(p.argv, waitErr, p.errs.String())); ok {
 		if failed.pipe() && outErr != nil { // nobody took what it printed
 			return fmt.Errorf("%s: %w", p.argv[0], outErr)
 		}
@@ -358,13 +354,13 @@ func (o *outputs) drain(kill <-chan struct{}) (err error) {
 	return err
 }
 
-// tail keeps the last 64 KiB written to it: a program that floods stderr must not fill the memory.
-type tail struct {
+// Tail keeps the last 64 KiB written to it: a program that floods stderr must not fill the memory.
+type Tail struct {
 	mu  sync.Mutex
 	buf []byte
 }
 
-func (t *tail) Write(p []byte) (int, error) {
+func (t *Tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.buf = append(t.buf, p...)
@@ -374,7 +370,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (t *tail) String() string {
+func (t *Tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return strings.TrimSpace(string(t.buf))

@@ -1,6 +1,7 @@
 package sys
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -133,17 +134,24 @@ func tooLarge(name string, limit int64) error {
 // like name.
 func Text(name string) ([]byte, error) { return ReadFile(name, TextLimit) }
 
+// answer is what ask returns, which is given up when ctx ends, and goes on until plimsoll ends.
+func answer[T any](ctx context.Context, ask func() T) (T, error) {
+	done := make(chan T, 1)
+	go func() { done <- ask() }()
+	select {
+	case v := <-done:
+		return v, nil
+	case <-ctx.Done():
+		var none T
+		return none, ctx.Err()
+	}
+}
+
 // Reading calls f, which only reads and computes, and gives it up when ctx ends. f then goes on until
 // plimsoll ends: it must change nothing, and what it works out is not looked at.
 func Reading(ctx context.Context, f func() error) error {
-	done := make(chan error, 1)
-	go func() { done <- f() }()
-	select {
-	case err := <-done:
-		return err
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	failed, err := answer(ctx, f)
+	return cmp.Or(err, failed)
 }
 
 // Interruptible reads from r until ctx ends, although r may wait without end, as a terminal or a pipe
@@ -157,22 +165,14 @@ type interruptible struct {
 	from io.Reader
 }
 
-func (i *interruptible) Read(p []byte) (int, error) {
-	type read struct {
-		n   int
-		err error
-	}
+func (i *interruptible) Read(p []byte) (n int, err error) {
 	buf := make([]byte, len(p)) // p is the caller's again when this returns
-	done := make(chan read, 1)
-	go func() {
+	read, gone := answer(i.ctx, func() func() (int, error) {
 		n, err := i.from.Read(buf)
-		done <- read{n, err}
-	}()
-	select {
-	case r := <-done:
-		copy(p, buf[:r.n])
-		return r.n, r.err
-	case <-i.ctx.Done():
-		return 0, i.ctx.Err()
+		return func() (int, error) { return copy(p, buf[:n]), err }
+	})
+	if gone != nil {
+		return 0, gone
 	}
+	return read()
 }

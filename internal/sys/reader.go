@@ -2,6 +2,7 @@ package sys
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -179,37 +180,39 @@ func Fails(err error) bool {
 // lookLimit is how long a filesystem may take to say what a path is.
 const lookLimit = time.Second
 
+// soon is what a filesystem says within lookLimit.
+func soon[T any](ask func() T) (T, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), lookLimit)
+	defer cancel()
+	return answer(ctx, ask)
+}
+
 // Look asks where a path lies. Nothing is opened, and a filesystem that does not answer is waited
 // for a second at most.
-func Look(path string) (Place, error) {
+func Look(path string) (p Place, err error) {
 	type seen struct {
-		place Place
-		err   error
+		st  unix.Statx_t
+		err error
 	}
-	done := make(chan seen, 1)
-	go func() {
-		var st unix.Statx_t
-		err := unix.Statx(unix.AT_FDCWD, path, unix.AT_STATX_DONT_SYNC|unix.AT_NO_AUTOMOUNT,
-			unix.STATX_TYPE|unix.STATX_MNT_ID, &st)
-		if err != nil {
-			done <- seen{err: &fs.PathError{Op: "statx", Path: path, Err: err}}
-			return
-		}
-		p := Place{Major: st.Dev_major, Minor: st.Dev_minor, Block: st.Mode&unix.S_IFMT == unix.S_IFBLK}
-		if p.Block {
-			p.Major, p.Minor = st.Rdev_major, st.Rdev_minor
-		}
-		if st.Mask&unix.STATX_MNT_ID != 0 {
-			p.Mount = int(st.Mnt_id)
-		}
-		done <- seen{place: p}
-	}()
-	select {
-	case s := <-done:
-		return s.place, s.err
-	case <-time.After(lookLimit):
-		return Place{}, &fs.PathError{Op: "statx", Path: path, Err: ErrNoAnswer}
+	s, late := soon(func() (s seen) {
+		s.err = unix.Statx(unix.AT_FDCWD, path, unix.AT_STATX_DONT_SYNC|unix.AT_NO_AUTOMOUNT,
+			unix.STATX_TYPE|unix.STATX_MNT_ID, &s.st)
+		return s
+	})
+	if late != nil {
+		s.err = ErrNoAnswer
 	}
+	if s.err != nil {
+		return p, &fs.PathError{Op: "statx", Path: path, Err: s.err}
+	}
+	p = Place{Major: s.st.Dev_major, Minor: s.st.Dev_minor, Block: s.st.Mode&unix.S_IFMT == unix.S_IFBLK}
+	if p.Block {
+		p.Major, p.Minor = s.st.Rdev_major, s.st.Rdev_minor
+	}
+	if s.st.Mask&unix.STATX_MNT_ID != 0 {
+		p.Mount = int(s.st.Mnt_id)
+	}
+	return p, nil
 }
 
 // Space is how much of a mounted filesystem its users may still fill: the share of its blocks, and in
@@ -220,29 +223,19 @@ type Space struct {
 }
 
 // SpaceOf asks a mounted filesystem once; false where it does not answer within a second.
-func SpaceOf(mount string) (Space, bool) {
-	done := make(chan *Space, 1)
-	go func() {
-		var st unix.Statfs_t
-		if err := unix.Statfs(mount, &st); err != nil || st.Blocks == 0 {
-			done <- nil
-			return
-		}
-		s := &Space{float64(st.Bavail) / float64(st.Blocks), 0, st.Bavail * uint64(max(st.Frsize, 0))}
-		if st.Files > 0 {
-			s.Inodes = 1 - float64(st.Ffree)/float64(st.Files)
-		}
-		done <- s
-	}()
-	select {
-	case s := <-done:
-		if s == nil {
-			return Space{}, false
-		}
-		return *s, true
-	case <-time.After(lookLimit):
-		return Space{}, false
+func SpaceOf(mount string) (s Space, ok bool) {
+	st, err := soon(func() (st unix.Statfs_t) {
+		_ = unix.Statfs(mount, &st) // no blocks then
+		return st
+	})
+	if err != nil || st.Blocks == 0 {
+		return s, false
 	}
+	s = Space{float64(st.Bavail) / float64(st.Blocks), 0, st.Bavail * uint64(max(st.Frsize, 0))}
+	if st.Files > 0 {
+		s.Inodes = 1 - float64(st.Ffree)/float64(st.Files)
+	}
+	return s, true
 }
 
 // KernelLog is the kernel's log of the last while, a message a line with its time since boot as

@@ -68,12 +68,39 @@ func (m *Machine) Getenv(name string) string {
 	return value
 }
 
+// Program is where a program of the machine is, without a leading slash; "" where it is not.
+func (m *Machine) Program(name string) string {
+	for dir := range strings.FieldsSeq("usr/sbin usr/bin sbin bin usr/local/sbin usr/local/bin") {
+		at := dir + "/" + name
+		if _, err := fs.Stat(m.Root, at); err == nil {
+			return at
+		}
+	}
+	return ""
+}
+
+// Installed says whether the machine has a program.
+func (m *Machine) Installed(name string) bool { return m.Program(name) != "" }
+
 // Failed is a program that did not exit with 0.
 type Failed struct {
 	Argv   []string
 	Code   int            // exit status; -1 when a signal ended it
 	Signal syscall.Signal // that ended it; 0 when none did
 	Stderr string         // what it printed there, trimmed
+}
+
+// failure is the Failed of a program that was waited for; other errors stay as they are.
+func failure(argv []string, err error, stderr string) error {
+	exit, ok := errors.AsType[*exec.ExitError](err)
+	if !ok {
+		return err
+	}
+	failed := &Failed{Argv: argv, Code: exit.ExitCode(), Stderr: stderr}
+	if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		failed.Signal = status.Signal()
+	}
+	return failed
 }
 
 // pipe says that it, or what a shell of it ran, was ended for printing to nobody.

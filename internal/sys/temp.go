@@ -3,6 +3,7 @@ package sys
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -63,24 +64,31 @@ func IsWrite(name string) bool {
 // and returns their names and their size; with dry they are only named. As for EndTemps they must be the
 // caller's own, or the caller is root.
 func (d *Dir) EndWrites(dry bool) (found []string, size int64, err error) {
+	return d.endLeft(0, dry, d.Remove, func(name, space string) bool { return IsWrite(name) && leftTemp(name[1:], space) })
+}
+
+// endLeft removes what of a type lies in the directory under a name that says that its maker is no more.
+func (d *Dir) endLeft(of fs.FileMode, dry bool, remove func(string) error, left func(name, space string) bool) (
+	found []string, size int64, err error,
+) {
 	space, err := pidSpace()
 	if err != nil {
 		return nil, 0, nil //nolint:nilerr // without /proc nothing can be found
 	}
 	entries, err := d.Entries()
 	for _, e := range entries {
-		if !IsWrite(e.Name()) || !leftTemp(e.Name()[1:], space) {
+		if !left(e.Name(), space) {
 			continue
 		}
 		info, err := d.Lstat(e.Name())
-		if err != nil || !info.Mode().IsRegular() || int(Owner(info)) != os.Geteuid() && os.Geteuid() != 0 {
+		if err != nil || info.Mode().Type() != of || int(Owner(info)) != os.Geteuid() && os.Geteuid() != 0 {
 			continue
 		}
 		found, size = append(found, e.Name()), size+info.Size()
 		if dry {
 			continue
 		}
-		if err := d.Remove(e.Name()); err != nil {
+		if err := remove(e.Name()); err != nil {
 			return found, size, err
 		}
 	}
@@ -100,49 +108,22 @@ func pidSpace() (string, error) {
 // names; with dry they are only named. They must be the caller's own, or the caller is root: what is
 // removed lies in a directory of its owner's, and no link is followed.
 func EndTemps(dry bool) (found []string, err error) {
-	space, err := pidSpace()
-	if err != nil {
-		return nil, nil //nolint:nilerr // without /proc nothing can be found
-	}
 	bases := []string{filepath.Clean(os.TempDir())}
 	if !slices.Contains(bases, "/tmp") {
 		bases = append(bases, "/tmp") // where a server's socket is if the other is too long
 	}
-	var errs []error
 	for _, base := range bases {
-		names, err := endTemps(base, space, dry)
-		found, errs = append(found, names...), append(errs, err)
-	}
-	return found, errors.Join(errs...)
-}
-
-func endTemps(base, space string, dry bool) (found []string, err error) {
-	dir, err := OpenDir(base)
-	if err != nil {
-		return nil, nil //nolint:nilerr // nothing is there, or nothing can be seen
-	}
-	defer dir.Close() //nolint:errcheck // only a handle
-	entries, err := dir.Entries()
-	if err != nil {
-		return nil, err
-	}
-	for _, e := range entries {
-		if !leftTemp(e.Name(), space) {
-			continue
+		dir, failed := OpenDir(base)
+		if failed != nil {
+			continue // nothing is there, or nothing can be seen
 		}
-		info, err := dir.Lstat(e.Name())
-		if err != nil || !info.IsDir() || int(Owner(info)) != os.Geteuid() && os.Geteuid() != 0 {
-			continue
+		names, _, failed := dir.endLeft(fs.ModeDir, dry, dir.RemoveAll, leftTemp)
+		for _, name := range names {
+			found = append(found, filepath.Join(base, name))
 		}
-		found = append(found, filepath.Join(base, e.Name()))
-		if dry {
-			continue
-		}
-		if err := dir.RemoveAll(e.Name()); err != nil {
-			return found, err
-		}
+		err = errors.Join(err, failed, dir.Close())
 	}
-	return found, nil
+	return found, err
 }
 
 // leftTemp says of a name that it is a temporary directory's whose maker is no more.

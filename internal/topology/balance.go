@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,7 +49,12 @@ func (t *Topology) askBalances(ctx context.Context, w *watched) {
 	if w == nil {
 		return
 	}
-	ids := t.volumeIDs(func(v Volume) bool { return v.Burst.Known() })
+	var ids []string // each once
+	for v := range t.volumes() {
+		if v.ID != "" && v.Burst.Known() && !slices.Contains(ids, v.ID) {
+			ids = append(ids, v.ID)
+		}
+	}
 	var left cloud.Balances
 	if w.failed == nil {
 		left, w.failed = w.cloud.Left(ctx, cloud.Identity{Region: w.machine.Region}, ids)

@@ -268,6 +268,7 @@ func (v *Volume) declare(d DeclaredVolume) error {
 func (v *Volume) declareLimits(d DeclaredVolume) error {
 	size := cmp.Or(d.Size, v.Size)
 	v.Caching = cmp.Or(d.Caching, v.Caching)
+	t, rented := cloud.TypeNamed(d.Type)
 	switch {
 	case d.Type == "":
 		if v.Device == "" && d.Model != "" {
@@ -275,7 +276,7 @@ func (v *Volume) declareLimits(d DeclaredVolume) error {
 		} else if v.Device == "" {
 			v.Network = true // limits without a type are how rented volumes are described
 		}
-	case isVolumeType(d.Type):
+	case rented:
 		f, err := cloud.VolumeLimits(
 			cloud.VolumeSpec{
 				Type:     d.Type,
@@ -290,13 +291,13 @@ func (v *Volume) declareLimits(d DeclaredVolume) error {
 			return err
 		}
 		v.take(f)
-		if t, _ := cloud.TypeNamed(d.Type); d.Origin.Kind == Assumed && d.Limits.IOPS == 0 && t.OrdersIOPS() {
+		if d.Origin.Kind == Assumed && d.Limits.IOPS == 0 && t.OrdersIOPS() {
 			v.AtLeast = "nothing says how many IOPS were ordered: as many as are included, or more"
 		}
 		if d.Tier != "" {
 			v.Inferred, v.AtLeast = false, ""
 		}
-		if t, _ := cloud.TypeNamed(d.Type); v.Caching.Cached() && t.Uncached {
+		if v.Caching.Cached() && t.Uncached {
 			return fmt.Errorf("%s allows no host caching", t.Type)
 		}
 	default:
@@ -328,11 +329,6 @@ func (v *Volume) take(f cloud.VolumeFacts) {
 	}
 	v.Sustained, v.Burst = f.Sustained, f.Burst
 	v.BurstIOs, v.BurstBytes, v.CountedIO, v.Merges = f.BurstIOs, f.BurstBytes, f.CountedIO, f.Merges
-}
-
-func isVolumeType(typ string) bool {
-	_, ok := cloud.TypeNamed(typ)
-	return ok
 }
 
 // tiered writes a tier such as P30 as its type and size. A tier that is named is ordered, not

@@ -113,13 +113,7 @@ type DeclaredFilesystem struct {
 
 // names says which volume is meant, "" for any.
 func (v *DeclaredVolume) names() string {
-	switch {
-	case v.Serial != "":
-		return v.Serial
-	case v.ID != "":
-		return v.ID
-	}
-	return v.Path
+	return cmp.Or(v.Serial, v.ID, v.Path)
 }
 
 var layouts = regexp.MustCompile(`^(n|f|o|near|far|offset)=?([0-9]*)$`)

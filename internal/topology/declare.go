@@ -332,15 +332,15 @@ func (t *Topology) same(v Volume, d DeclaredVolume) bool {
 func (t *Topology) overlay(a *Array, d *DeclaredArray) error {
 	was := *a
 	if d.Level != NoLevel {
-		if was.Level != d.Level {
-			t.beats(a, "level", was.Level, d.Level, was.Level == NoLevel, d.origin("level"))
+		if was.Level != d.Level && was.Level != NoLevel {
+			t.beats(a, "level", was.Level, d.Level, d.origin("level"))
 		}
 		a.Level = d.Level
 		a.setOrigin("level", d.origin("level"))
 	}
 	if d.Chunk > 0 {
-		if was.Chunk != d.Chunk {
-			t.beats(a, "chunk", was.Chunk, d.Chunk, was.Chunk == 0, d.origin("chunk"))
+		if was.Chunk != d.Chunk && was.Chunk != 0 {
+			t.beats(a, "chunk", was.Chunk, d.Chunk, d.origin("chunk"))
 		}
 		a.Chunk = d.Chunk
 		a.setOrigin("chunk", d.origin("chunk"))
@@ -367,10 +367,8 @@ func (t *Topology) overlay(a *Array, d *DeclaredArray) error {
 }
 
 // beats notes that a declared figure replaces a detected one.
-func (t *Topology) beats(a *Array, what string, old, now any, unknown bool, o Origin) {
-	if !unknown {
-		t.note("%s of %s is %v as declared (%s); the machine shows %v", what, a.Name, now, o.Where, old)
-	}
+func (t *Topology) beats(a *Array, what string, old, now any, o Origin) {
+	t.note("%s of %s is %v as declared (%s); the machine shows %v", what, a.Name, now, o.Where, old)
 }
 
 func (t *Topology) overlayVolumes(a *Array, d *DeclaredArray) error {
@@ -385,7 +383,7 @@ func (t *Topology) overlayVolumes(a *Array, d *DeclaredArray) error {
 	}
 	if len(wanted) != len(a.Volumes) {
 		if len(a.Volumes) > 0 {
-			t.beats(a, "the number of volumes", len(a.Volumes), len(wanted), false, d.origin("volumes"))
+			t.beats(a, "the number of volumes", len(a.Volumes), len(wanted), d.origin("volumes"))
 		}
 		a.Volumes = make([]Volume, len(wanted))
 	}

@@ -34,15 +34,9 @@ func Detect(ctx context.Context, m *sys.Machine, paths map[Role]string, decl *De
 	t.throttle(m.Root)
 	t.noteInferred(segments)
 	t.noteShared()
-	asking, cancel := context.WithTimeout(ctx, cloud.APIBudget) // for all that the cloud is asked
-	defer cancel()
-	watched := t.askCloud(asking, m)
-	t.catalogue()
-	if err := t.declare(decl); err != nil {
+	if err := t.Limit(ctx, m, decl); err != nil {
 		return nil, err
 	}
-	t.capVolumes()
-	t.askBalances(asking, watched)
 	t.noteUnknown()
 	t.noteSize()
 	return t, ctx.Err()

@@ -53,7 +53,7 @@ const mostGroups = 10_000
 func ReadGroups(r *sys.Reader, names map[string]string) *Groups {
 	g := &Groups{read: r, names: names}
 	for _, base := range version2Bases {
-		if g.exists(base + "/cgroup.controllers") {
+		if _, err := r.Read(base + "/cgroup.controllers"); err == nil {
 			g.walk(base, "/", g.limitsOf)
 			break
 		}
@@ -62,11 +62,6 @@ func ReadGroups(r *sys.Reader, names map[string]string) *Groups {
 	g.walk("sys/fs/cgroup/cpu", "/", g.quota)
 	g.before = g.tallies()
 	return g
-}
-
-func (g *Groups) exists(name string) bool {
-	_, err := g.read.Read(name)
-	return err == nil
 }
 
 // walk calls look for each group below base, the outermost first.

@@ -1,6 +1,7 @@
 package topology
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -271,7 +272,7 @@ func TestDescriptionsOfDisks(t *testing.T) {
 		a, b units.Bytes
 		want bool
 	}{{100, 101, true}, {101, 100, true}, {100, 102, false}, {99, 100, false}, {7, 7, true}, {0, 0, true}, {1000, 1010, true}, {1000, 1011, false}} {
-		if got := alikeSize(c.a, c.b); got != c.want {
+		if got := Alike(c.a, c.b); got != c.want {
 			t.Errorf("%d and %d: %v", c.a, c.b, got)
 		}
 	}
@@ -322,6 +323,7 @@ func TestAttachedOnce(t *testing.T) {
 	top := &Topology{
 		Arrays: []Array{{Volumes: []Volume{v("a", "x", true), v("a", "y", true), v("", "x", true), v("", "z", false)}}, {Volumes: []Volume{v("b", "", true), v("", "", true), v("b", "q", true)}}},
 		others: []Volume{v("c", "w", true), v("", "w", true), v("", "", true)},
+		Tree:   &block.Tree{},
 	}
 	got := ""
 	for _, one := range top.attached() {
@@ -330,10 +332,16 @@ func TestAttachedOnce(t *testing.T) {
 	if got != "a/x b/ / c/w / " {
 		t.Error(got)
 	}
-	pass := func(v Volume) bool { return v.ID != "b" }
-	if got := top.volumeIDs(pass); !slices.Equal(got, []string{"a"}) {
-		t.Errorf("%q", got)
+	for v := range top.volumes() {
+		if v.ID != "b" {
+			v.Burst.IOPS = 1
+		}
 	}
+	top.askBalances(t.Context(), &watched{cloud: cloud.EC2{}, failed: errors.New("no")})
+	if want := []string{"the burst balance of a is not known: no"}; !slices.Equal(top.Notes, want) {
+		t.Errorf("%q, want %q", top.Notes, want)
+	}
+	top.Notes = nil
 	// What a cloud says of a volume goes to those of its id, or where there is none of its device.
 	top.ordered(cloud.ProvisionedVolume{ID: "a", On: "w", Snapshot: "s", Doubt: "d"}, "api")
 	top.ordered(cloud.ProvisionedVolume{On: "w", Snapshot: "u", Facts: cloud.VolumeFacts{Type: "gp3", Provenance: cloud.Provenance{Source: "src"}}}, "api")

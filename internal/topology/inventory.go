@@ -134,7 +134,7 @@ func (inv *Inventory) Pick(description string, taken map[string]bool) (yaml stri
 	var found []Disk
 	var not []string
 	for _, d := range inv.Disks {
-		fits := (want.Size == 0 || alikeSize(d.Size, want.Size)) && (want.Type == "" || d.Type == want.Type)
+		fits := (want.Size == 0 || Alike(d.Size, want.Size)) && (want.Type == "" || d.Type == want.Type)
 		switch {
 		case !fits || taken[d.Path]:
 		case !d.Unused():
@@ -207,8 +207,8 @@ func parseDescription(s string) (int, DeclaredVolume, error) {
 	return parseVolumes(s)
 }
 
-// alikeSize allows for what vendors call the same size.
-func alikeSize(a, b units.Bytes) bool {
+// Alike allows for what vendors call the same size.
+func Alike(a, b units.Bytes) bool {
 	lo, hi := min(a, b), max(a, b)
 	return hi-lo <= lo/100
 }

@@ -49,7 +49,7 @@ func (t *Topology) follow(s *block.Stack) {
 // Limit fills in what the volumes and the instance are known to give: from the cloud where this
 // is a machine of one, from the catalogue, and from what is declared.
 func (t *Topology) Limit(ctx context.Context, m *sys.Machine, decl *Declaration) error {
-	asking, cancel := context.WithTimeout(ctx, cloud.APIBudget)
+	asking, cancel := context.WithTimeout(ctx, cloud.APIBudget) // for all that the cloud is asked
 	defer cancel()
 	watched := t.askCloud(asking, m)
 	t.catalogue()

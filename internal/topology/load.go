@@ -3,6 +3,8 @@ package topology
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -36,31 +38,82 @@ func (l *loader) origin(line int) Origin {
 	return Origin{Declared, l.name + ":" + strconv.Itoa(line)}
 }
 
-// parse hands a value to a parser and puts its key and line before an error. An absent value is
-// zero.
-func parse[T any](s scalar, key string, f func(string) (T, error)) (T, error) {
-	var zero T
-	if s.line == 0 {
-		return zero, nil
+// read sets what stands for the keys of a mapping: into has for each a pointer, or a function of its text. It
+// returns the lines of those that are there, and the first mistake, with the whole name of its key.
+func read(mapping any, prefix string, into map[string]any) (lines map[string]int, err error) {
+	lines = map[string]int{}
+	for f, v := range reflect.ValueOf(mapping).Fields() {
+		if !f.IsExported() || v.Type() != reflect.TypeFor[scalar]() {
+			continue
+		}
+		s, _ := reflect.TypeAssert[scalar](v)
+		key := f.Tag.Get("yaml")
+		if s.line == 0 {
+			continue
+		}
+		lines[key] = s.line
+		if failed := understand(into[key], s.text); failed != nil && err == nil {
+			err = wrong(s.line, prefix+key, "%w", failed)
+		}
 	}
-	v, err := f(s.text)
-	if err != nil {
-		return zero, wrong(s.line, key, "%w", err)
-	}
-	return v, nil
+	return lines, err
 }
 
-// put parses a value into its place, unless there was a mistake before.
-func put[T any](err *error, s scalar, key string, into *T, f func(string) (T, error)) {
-	if *err == nil {
-		*into, *err = parse(s, key, f)
+// understand parses a value by what it is for. Nothing has a limit or a size of nothing.
+func understand(to any, s string) (err error) {
+	switch to := to.(type) {
+	case *string:
+		*to = s
+	case *int:
+		*to, err = strconv.Atoi(s)
+	case *bool:
+		*to, err = strconv.ParseBool(s)
+	case *Level:
+		*to, err = ParseLevel(s)
+	case *cloud.Caching:
+		*to, err = caching(s)
+	case *units.Bytes:
+		*to, err = positive(s, units.ParseBytes)
+	case *units.IOPS:
+		*to, err = positive(s, units.ParseIOPS)
+	case *units.Rate:
+		*to, err = positive(s, units.ParseRate)
+	case *time.Duration:
+		if *to, err = time.ParseDuration(s); err != nil || *to <= 0 {
+			err = fmt.Errorf("duration %.40q: want a number with a unit, such as 0.5ms or 30m", s)
+		}
+	case func([]byte) error: // a size that may be zero
+		err = to([]byte(s))
+	case func(string) error:
+		err = to(s)
+	}
+	return err
+}
+
+func positive[T ~float64 | ~uint64](s string, parse func(string) (T, error)) (T, error) {
+	v, err := parse(s)
+	if err == nil && v <= 0 {
+		err = fmt.Errorf("%.40q: want more than none", s)
+	}
+	return v, err
+}
+
+// above0 reads a plain number.
+func above0(into *float64, most float64, want string) func(string) error {
+	return func(s string) (err error) {
+		if *into, err = strconv.ParseFloat(s, 64); err != nil || !(*into > 0 && *into <= most) {
+			err = fmt.Errorf("%.40q: want %s", s, want)
+		}
+		return err
 	}
 }
 
 func (l *loader) declaration(y *fileYAML) (*Declaration, error) {
 	d := &Declaration{Name: l.name, Policy: y.Policy}
-	var err error
-	if d.Scale, err = parse(y.Scale, "scale", scale); err != nil {
+	_, err := read(*y, "", map[string]any{
+		"scale": above0(&d.Scale, 1, "a number above 0 and at most 1, such as 0.1"),
+	})
+	if err != nil {
 		return nil, err
 	}
 	if d.Instance, err = l.instance(&y.Instance); err != nil {
@@ -81,29 +134,24 @@ func (l *loader) declaration(y *fileYAML) (*Declaration, error) {
 
 func (l *loader) instance(y *instanceYAML) (*DeclaredInstance, error) {
 	i := &DeclaredInstance{Type: y.Type.text}
-	line := y.Type.line
-	var err error
-	limits := func(into *Limits, from limitsYAML, key string) {
-		put(&err, from.IOPS, key+".iops", &into.IOPS, positive(units.ParseIOPS))
-		put(&err, from.Throughput, key+".throughput", &into.Rate, positive(units.ParseRate))
-	}
-	limits(&i.Baseline, y.Baseline, "instance.baseline")
-	limits(&i.Burst, y.Burst, "instance.burst")
-	put(&err, y.Burst.For, "instance.burst.for", &i.BurstFor, duration)
-	put(&err, y.Burst.Per, "instance.burst.per", &i.BurstPer, duration)
-	for _, s := range []scalar{y.Baseline.For, y.Baseline.Per} {
-		if err == nil && s.line > 0 {
-			err = wrong(s.line, "instance.baseline", "the baseline has no end: for and per belong to burst")
-		}
-	}
-	for _, s := range []scalar{
-		y.Baseline.IOPS, y.Baseline.Throughput, y.Burst.IOPS, y.Burst.Throughput, y.Burst.For,
-		y.Burst.Per,
-	} {
-		line = cmp.Or(line, s.line)
+	baseline, err := read(y.Baseline, "instance.baseline.", map[string]any{
+		"iops": &i.Baseline.IOPS, "throughput": &i.Baseline.Rate,
+	})
+	burst, wrongBurst := read(y.Burst, "instance.burst.", map[string]any{
+		"iops": &i.Burst.IOPS, "throughput": &i.Burst.Rate, "for": &i.BurstFor, "per": &i.BurstPer,
+	})
+	err = cmp.Or(err, wrongBurst)
+	if end := max(baseline["for"], baseline["per"]); err == nil && end > 0 {
+		err = wrong(end, "instance.baseline", "the baseline has no end: for and per belong to burst")
 	}
 	if err != nil {
 		return nil, err
+	}
+	line := y.Type.line
+	for _, lines := range []map[string]int{baseline, burst} {
+		if line == 0 && len(lines) > 0 {
+			line = slices.Min(slices.Collect(maps.Values(lines)))
+		}
 	}
 	if line == 0 {
 		return nil, nil //nolint:nilnil // absent is no mistake
@@ -117,52 +165,37 @@ func (l *loader) instance(y *instanceYAML) (*DeclaredInstance, error) {
 
 var arrayName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,31}$`)
 
+// NameOK says that an array may have the name: it becomes a part of paths and of commands.
+func NameOK(s string) bool { return arrayName.MatchString(s) }
+
 func (l *loader) array(y *arrayYAML) (DeclaredArray, error) {
-	a := DeclaredArray{
-		Name:        y.Name.text,
-		Using:       y.Using.text,
-		VolumeGroup: y.VolumeGroup.text,
-		Segment:     y.Segment.text,
-		Layout:      y.Layout.text,
-		Origins:     map[string]Origin{},
-	}
-	line := y.Name.line
-	for _, k := range []struct {
-		key string
-		s   scalar
-	}{
-		{"name", y.Name},
-		{"level", y.Level},
-		{"copies", y.Copies},
-		{"layout", y.Layout},
-		{"chunk", y.Chunk},
-		{"using", y.Using},
-		{"volume_group", y.VolumeGroup},
-		{"partition", y.Partition},
-		{"segment", y.Segment},
-		{"assume_clean", y.AssumeClean},
-	} {
-		if k.s.line > 0 {
-			a.Origins[k.key] = l.origin(k.s.line)
-			line = first(line, k.s.line)
-		}
+	a := DeclaredArray{Origins: map[string]Origin{}}
+	lines, err := read(*y, "", map[string]any{
+		"name": &a.Name, "level": &a.Level, "copies": &a.Copies, "layout": &a.Layout, "chunk": a.Chunk.UnmarshalText,
+		"using": &a.Using, "volume_group": &a.VolumeGroup, "partition": &a.Partition, "segment": &a.Segment,
+		"assume_clean": &a.AssumeClean,
+	})
+	line := 0
+	for key, at := range lines {
+		a.Origins[key] = l.origin(at)
+		line = first(line, at)
 	}
 	if len(y.Volumes) > 0 {
 		a.Origins["volumes"] = l.origin(y.Volumes[0].at)
 		line = first(line, y.Volumes[0].at)
 	}
-	if !arrayName.MatchString(a.Name) {
+	if !NameOK(a.Name) {
 		return a, wrong(max(line, 1), "arrays.name",
 			"name %.40q: want up to 32 letters, digits, dots, hyphens and underscores", a.Name)
 	}
 	if a.Using != "" && a.Using != "md" && a.Using != "lvm" {
-		return a, wrong(y.Using.line, "using", "%.40q: want md or lvm", a.Using)
+		return a, wrong(lines["using"], "using", "%.40q: want md or lvm", a.Using)
 	}
 	if a.VolumeGroup != "" && a.Using != "lvm" {
-		return a, wrong(y.VolumeGroup.line, "volume_group", "it needs using: lvm")
+		return a, wrong(lines["volume_group"], "volume_group", "it needs using: lvm")
 	}
 	if a.Segment != "" && (a.Using != "lvm" || a.Segment != "striped" && a.Segment != "raid0") {
-		return a, wrong(y.Segment.line, "segment", "%.40q: want striped or raid0, with using: lvm and level: raid0",
+		return a, wrong(lines["segment"], "segment", "%.40q: want striped or raid0, with using: lvm and level: raid0",
 			a.Segment)
 	}
 	a.Origin = l.origin(line)
@@ -174,12 +207,6 @@ func (l *loader) array(y *arrayYAML) (DeclaredArray, error) {
 		a.Roles = append(a.Roles, role)
 		a.Origins["role"] = l.origin(r.line)
 	}
-	var err error
-	put(&err, y.Level, "level", &a.Level, ParseLevel)
-	put(&err, y.Copies, "copies", &a.Copies, strconv.Atoi)
-	put(&err, y.Chunk, "chunk", &a.Chunk, units.ParseBytes)
-	put(&err, y.Partition, "partition", &a.Partition, strconv.ParseBool)
-	put(&err, y.AssumeClean, "assume_clean", &a.AssumeClean, strconv.ParseBool)
 	if err != nil {
 		return a, err
 	}
@@ -241,51 +268,38 @@ func (y *volumeYAML) volume() (int, DeclaredVolume, error) {
 		}
 		return n, v, nil
 	}
-	v := DeclaredVolume{
-		Type:   strings.ToLower(y.Type.text),
-		Serial: y.Serial.text,
-		ID:     y.ID.text,
-		Path:   y.Path.text,
-		Model:  y.Model.text,
-	}
-	n, err := parse(y.Count, "volumes.count", strconv.Atoi)
-	if err == nil && (n < 0 || n > maxVolumes || n == 0 && y.Count.line > 0) {
-		err = wrong(y.Count.line, "volumes.count", "%d: want from 1 to %d", n, maxVolumes)
-	}
-	put(&err, y.Size, "volumes.size", &v.Size, positive(units.ParseBytes))
-	put(&err, y.IOPS, "volumes.iops", &v.Limits.IOPS, positive(units.ParseIOPS))
-	put(&err, y.ReadIOPS, "volumes.read_iops", &v.Limits.ReadIOPS, positive(units.ParseIOPS))
-	put(&err, y.WriteIOPS, "volumes.write_iops", &v.Limits.WriteIOPS, positive(units.ParseIOPS))
-	put(&err, y.BurstIOPS, "volumes.burst_iops", &v.Burst.IOPS, positive(units.ParseIOPS))
-	put(&err, y.Throughput, "volumes.throughput", &v.Limits.Rate, positive(units.ParseRate))
-	put(&err, y.ReadThroughput, "volumes.read_throughput", &v.Limits.ReadRate, positive(units.ParseRate))
-	put(&err, y.WriteThroughput, "volumes.write_throughput", &v.Limits.WriteRate, positive(units.ParseRate))
-	put(&err, y.BurstThroughput, "volumes.burst_throughput", &v.Burst.Rate, positive(units.ParseRate))
-	put(&err, y.BurstCredits, "volumes.burst_credits", &v.BurstIOs, credits)
-	put(&err, y.BurstBytes, "volumes.burst_bytes", &v.BurstBytes, positive(units.ParseBytes))
+	n, v := 0, DeclaredVolume{}
+	lines, err := read(*y, "volumes.", map[string]any{
+		"count": func(s string) (err error) {
+			if n, err = strconv.Atoi(s); err == nil && (n < 1 || n > maxVolumes) {
+				err = fmt.Errorf("%d: want from 1 to %d", n, maxVolumes)
+			}
+			return err
+		},
+		"type": &v.Type, "serial": &v.Serial, "id": &v.ID, "path": &v.Path, "model": &v.Model, "size": &v.Size,
+		"iops": &v.Limits.IOPS, "read_iops": &v.Limits.ReadIOPS, "write_iops": &v.Limits.WriteIOPS,
+		"throughput": &v.Limits.Rate, "read_throughput": &v.Limits.ReadRate, "write_throughput": &v.Limits.WriteRate,
+		"burst_iops": &v.Burst.IOPS, "burst_throughput": &v.Burst.Rate, "burst_bytes": &v.BurstBytes,
+		"burst_credits": above0(&v.BurstIOs, 1e15-1, "a number of I/Os, such as 5.4e6"),
+		"read_latency":  &v.ReadLatency, "write_latency": &v.WriteLatency, "merge": &v.Merge, "caching": &v.Caching,
+		"bursting": func(s string) error { // above its tier's own bursts
+			if v.OnDemand = s == "on-demand"; !v.OnDemand {
+				return fmt.Errorf("%.40q: want on-demand", s)
+			}
+			return nil
+		},
+	})
+	v.Type = strings.ToLower(v.Type)
 	if err == nil && ((v.Burst.IOPS > 0) != (v.BurstIOs > 0) || (v.Burst.Rate > 0) != (v.BurstBytes > 0)) {
 		err = wrong(y.at, "volumes", "burst_iops goes with burst_credits, and burst_throughput with burst_bytes")
 	}
-	put(&err, y.ReadLatency, "volumes.read_latency", &v.ReadLatency, duration)
-	put(&err, y.WriteLatency, "volumes.write_latency", &v.WriteLatency, duration)
-	put(&err, y.Merge, "volumes.merge", &v.Merge, positive(units.ParseBytes))
-	put(&err, y.Caching, "volumes.caching", &v.Caching, caching)
-	put(&err, y.Bursting, "volumes.bursting", &v.OnDemand, onDemand)
 	if err == nil && v == (DeclaredVolume{}) {
 		err = wrong(y.at, "volumes", "a volume needs a type, a size, limits, or a serial, id or path")
 	}
 	if err == nil && v.Path != "" && !strings.HasPrefix(v.Path, "/dev/") {
-		err = wrong(y.Path.line, "volumes.path", "%.60q: want a path below /dev, such as /dev/disk/by-id/…", v.Path)
+		err = wrong(lines["path"], "volumes.path", "%.60q: want a path below /dev, such as /dev/disk/by-id/…", v.Path)
 	}
 	return n, v, err
-}
-
-// onDemand is how a disk bursts above its tier's own bursts.
-func onDemand(s string) (bool, error) {
-	if s != "on-demand" {
-		return false, fmt.Errorf("%.40q: want on-demand", s)
-	}
-	return true, nil
 }
 
 // caching is none, readonly or readwrite.
@@ -298,15 +312,13 @@ func caching(s string) (cloud.Caching, error) {
 }
 
 func (l *loader) filesystem(y *filesystemYAML, line int) (*DeclaredFilesystem, error) {
-	f := &DeclaredFilesystem{
-		Type: y.Type.text, Label: y.Label.text, Mount: y.Mount.text, Owner: y.Owner.text, Mode: y.Mode.text,
-		Fstab: y.Fstab.text,
-	}
-	for _, s := range []scalar{y.Type, y.Label, y.Mount, y.SU, y.SW} {
-		if s.line > 0 {
-			line = s.line
-			break
-		}
+	f := &DeclaredFilesystem{}
+	lines, err := read(*y, "filesystem.", map[string]any{
+		"type": &f.Type, "label": &f.Label, "mount": &f.Mount, "owner": &f.Owner, "mode": &f.Mode, "fstab": &f.Fstab,
+		"su": f.StripeUnit.UnmarshalText, "sw": &f.StripeData,
+	})
+	for _, key := range []string{"sw", "su", "mount", "label", "type"} { // the last of them that is there counts
+		line = cmp.Or(lines[key], line)
 	}
 	f.Origin = l.origin(line)
 	for _, o := range y.Options {
@@ -316,64 +328,28 @@ func (l *loader) filesystem(y *filesystemYAML, line int) (*DeclaredFilesystem, e
 		f.Options = append(f.Options, strings.Split(o.text, ",")...)
 	}
 	if f.Type != "" && f.Type != "xfs" && f.Type != "ext4" {
-		return nil, wrong(y.Type.line, "filesystem.type", "%.40q: want xfs or ext4", f.Type)
+		return nil, wrong(lines["type"], "filesystem.type", "%.40q: want xfs or ext4", f.Type)
 	}
 	if f.Mount != "" && (!strings.HasPrefix(f.Mount, "/") || f.Mount == "/" || strings.ContainsAny(f.Mount, "\n\x00")) {
-		return nil, wrong(y.Mount.line, "filesystem.mount", "%.60q: want an absolute path", f.Mount)
+		return nil, wrong(lines["mount"], "filesystem.mount", "%.60q: want an absolute path", f.Mount)
 	}
 	if most := map[string]int{"ext4": 16}[f.Type]; len(f.Label) > max(most, 12) { // mkfs.xfs(8), e2label(8)
-		return nil, wrong(y.Label.line, "filesystem.label", "%.40q: %s takes at most %d bytes", f.Label, f.Type,
+		return nil, wrong(lines["label"], "filesystem.label", "%.40q: %s takes at most %d bytes", f.Label, f.Type,
 			max(most, 12))
 	}
 	if f.Fstab != "" && f.Fstab != "uuid" && (f.Fstab != "label" || f.Label == "") {
-		return nil, wrong(y.Fstab.line, "filesystem.fstab", "%.40q: want uuid, or label where a label is given", f.Fstab)
+		return nil, wrong(lines["fstab"], "filesystem.fstab", "%.40q: want uuid, or label where a label is given", f.Fstab)
 	}
 	if f.Mode != "" {
 		if _, err := strconv.ParseUint(f.Mode, 8, 12); err != nil {
-			return nil, wrong(y.Mode.line, "filesystem.mode", "%.40q: want octal, such as \"0700\"", f.Mode)
+			return nil, wrong(lines["mode"], "filesystem.mode", "%.40q: want octal, such as \"0700\"", f.Mode)
 		}
 	}
-	var err error
-	put(&err, y.SU, "filesystem.su", &f.StripeUnit, units.ParseBytes)
-	put(&err, y.SW, "filesystem.sw", &f.StripeData, strconv.Atoi)
 	if err != nil {
 		return nil, err
 	}
 	if f.StripeData < 0 || f.StripeData > maxVolumes {
-		return nil, wrong(y.SW.line, "filesystem.sw", "%d: want the number of data members", f.StripeData)
-	}
-	return f, nil
-}
-
-// positive refuses zero: nothing has a limit or a size of nothing.
-func positive[T ~float64 | ~uint64](f func(string) (T, error)) func(string) (T, error) {
-	return func(s string) (T, error) {
-		v, err := f(s)
-		if err == nil && v <= 0 {
-			err = fmt.Errorf("%.40q: want more than none", s)
-		}
-		return v, err
-	}
-}
-
-func duration(s string) (time.Duration, error) {
-	d, err := time.ParseDuration(s)
-	if err != nil || d <= 0 {
-		return 0, fmt.Errorf("duration %.40q: want a number with a unit, such as 0.5ms or 30m", s)
-	}
-	return d, nil
-}
-
-func credits(s string) (float64, error) { return above0(s, 1e15-1, "a number of I/Os, such as 5.4e6") }
-
-func scale(s string) (float64, error) {
-	return above0(s, 1, "a number above 0 and at most 1, such as 0.1")
-}
-
-func above0(s string, most float64, want string) (float64, error) {
-	f, err := strconv.ParseFloat(s, 64)
-	if err != nil || !(f > 0 && f <= most) {
-		return 0, fmt.Errorf("%.40q: want %s", s, want)
+		return nil, wrong(lines["sw"], "filesystem.sw", "%d: want the number of data members", f.StripeData)
 	}
 	return f, nil
 }

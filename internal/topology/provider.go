@@ -93,7 +93,7 @@ func (t *Topology) attached() []cloud.Attached {
 			continue
 		}
 		one := cloud.Attached{ID: v.ID, Device: v.Device, Model: v.Model, Size: v.Size}
-		if d := t.device(v.Device); d != nil {
+		if d := t.Tree.Devices[v.Device]; d != nil {
 			one.Links = d.Links
 		}
 		all = append(all, one)
@@ -118,24 +118,6 @@ func (t *Topology) noteSize() {
 		which = fmt.Sprintf(", such as %s (%s)", text.Some(fit, 4), "its CPUs and memory fit "+text.Plural(len(fit), "type"))
 	}
 	t.note("this is a machine of %s, whose type is not known here: name it with --instance%s", t.Instance.Cloud, which)
-}
-
-func (t *Topology) device(name string) *block.Device {
-	if t.Tree == nil {
-		return nil
-	}
-	return t.Tree.Devices[name]
-}
-
-// volumeIDs are those of the volumes that pass, each once.
-func (t *Topology) volumeIDs(pass func(Volume) bool) []string {
-	var ids []string
-	for v := range t.volumes() {
-		if v.ID != "" && pass(*v) && !slices.Contains(ids, v.ID) {
-			ids = append(ids, v.ID)
-		}
-	}
-	return ids
 }
 
 // ordered fills in a volume by what its cloud says of it.

@@ -20,45 +20,8 @@ import (
 	"github.com/google/licensecheck"
 )
 
-type document struct {
-	SPDXVersion   string         `json:"spdxVersion"`
-	DataLicense   string         `json:"dataLicense"`
-	SPDXID        string         `json:"SPDXID"`
-	Name          string         `json:"name"`
-	Namespace     string         `json:"documentNamespace"`
-	Creation      creation       `json:"creationInfo"`
-	Packages      []module       `json:"packages"`
-	Relationships []relationship `json:"relationships"`
-}
-
-type creation struct {
-	Created  string   `json:"created"`
-	Creators []string `json:"creators"`
-}
-
-type module struct {
-	Name         string      `json:"name"`
-	SPDXID       string      `json:"SPDXID"`
-	Version      string      `json:"versionInfo"`
-	Download     string      `json:"downloadLocation"`
-	Analyzed     bool        `json:"filesAnalyzed"`
-	Concluded    string      `json:"licenseConcluded"`
-	Declared     string      `json:"licenseDeclared"`
-	Copyright    string      `json:"copyrightText"`
-	ExternalRefs []reference `json:"externalRefs,omitempty"`
-}
-
-type reference struct {
-	Category string `json:"referenceCategory"`
-	Type     string `json:"referenceType"`
-	Locator  string `json:"referenceLocator"`
-}
-
-type relationship struct {
-	Element string `json:"spdxElementId"`
-	Type    string `json:"relationshipType"`
-	Related string `json:"relatedSpdxElement"`
-}
+// object is one of SPDX's JSON.
+type object = map[string]any
 
 func main() {
 	if len(os.Args) != 4 {
@@ -82,27 +45,28 @@ func write(binary, version, source string) error {
 	if err != nil {
 		return fmt.Errorf("SOURCE_DATE_EPOCH: %w", err)
 	}
-	d := document{
-		SPDXVersion: "SPDX-2.3", DataLicense: "CC0-1.0", SPDXID: "SPDXRef-DOCUMENT",
-		Name: "plimsoll-" + version, Namespace: "urn:plimsoll:" + version,
-		Creation: creation{time.Unix(seconds, 0).UTC().Format(time.RFC3339), []string{"Tool: plimsoll-sbom"}},
-	}
-	add := func(name, version, license, purl string) string {
+	const document, main = "SPDXRef-DOCUMENT", "plimsoll"
+	var packages, relationships []object
+	add := func(of, as, name, version, license, purl string) {
 		id := "SPDXRef-" + notID.ReplaceAllString(name, "-")
-		m := module{
-			Name: name, SPDXID: id, Version: version, Download: "NOASSERTION",
-			Concluded: license, Declared: license, Copyright: "NOASSERTION",
+		m := object{
+			"name": name, "SPDXID": id, "versionInfo": version, "downloadLocation": "NOASSERTION", "filesAnalyzed": false,
+			"licenseConcluded": license, "licenseDeclared": license, "copyrightText": "NOASSERTION",
 		}
 		if purl != "" {
-			m.ExternalRefs = []reference{{"PACKAGE-MANAGER", "purl", purl}}
+			m["externalRefs"] = []object{
+				{"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl", "referenceLocator": "pkg:golang/" + purl},
+			}
 		}
-		d.Packages = append(d.Packages, m)
-		return id
+		packages = append(packages, m)
+		relationships = append(relationships,
+			object{"spdxElementId": of, "relationshipType": as, "relatedSpdxElement": id})
 	}
-	main := add("plimsoll", version, "Apache-2.0", "")
-	d.Relationships = append(d.Relationships, relationship{d.SPDXID, "DESCRIBES", main})
-	go1 := add("go", info.GoVersion, "BSD-3-Clause", "pkg:golang/std@"+info.GoVersion)
-	d.Relationships = append(d.Relationships, relationship{main, "DEPENDS_ON", go1})
+	add(document, "DESCRIBES", main, version, "Apache-2.0", "")
+	depends := func(name, version, license, module string) {
+		add("SPDXRef-"+main, "DEPENDS_ON", name, version, license, module+"@"+version)
+	}
+	depends("go", info.GoVersion, "BSD-3-Clause", "std")
 	for _, dep := range info.Deps {
 		if dep.Replace != nil {
 			dep = dep.Replace
@@ -111,12 +75,19 @@ func write(binary, version, source string) error {
 		if err != nil {
 			return err
 		}
-		id := add(dep.Path, dep.Version, license, "pkg:golang/"+dep.Path+"@"+dep.Version)
-		d.Relationships = append(d.Relationships, relationship{main, "DEPENDS_ON", id})
+		depends(dep.Path, dep.Version, license, dep.Path)
 	}
 	out := json.NewEncoder(os.Stdout)
 	out.SetIndent("", "  ")
-	return out.Encode(d)
+	return out.Encode(object{
+		"spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": document,
+		"name": "plimsoll-" + version, "documentNamespace": "urn:plimsoll:" + version,
+		"creationInfo": object{
+			"created":  time.Unix(seconds, 0).UTC().Format(time.RFC3339),
+			"creators": []string{"Tool: plimsoll-sbom"},
+		},
+		"packages": packages, "relationships": relationships,
+	})
 }
 
 // licenseOf is the SPDX expression of a module's licence files.

@@ -99,7 +99,7 @@ func (r *room) measure(work, dir, tests string, o options) error {
 	inLanes(o.lanes, len(names), func(lane, i int) {
 		profile := filepath.Join(work, fmt.Sprintf("%d.cover", lane))
 		from := time.Now()
-		_, err := program{binary, tests, 0, o.short}.run([]covering{{name: names[i]}}, slowest, "-test.coverprofile="+profile)
+		_, err := program{binary, tests, o.short}.run([]covering{{name: names[i]}}, slowest, "-test.coverprofile="+profile)
 		c := covering{dir: tests, name: names[i], took: time.Since(from)}
 		if err == nil {
 			c.lines, err = covered(profile, r.lines, &mu)
@@ -170,10 +170,9 @@ func (r room) batches(m mutant) [][]covering {
 	return slices.Concat(first, found)
 }
 
-// program is a package's compiled tests, with the mutant of that number.
+// program is a package's compiled tests.
 type program struct {
 	binary, dir string
-	number      int
 	short       bool // the tests' short form
 }
 
@@ -206,7 +205,7 @@ ulimit -v 12000000 -t %d; exec "$@"`, int(cpu.Seconds()))
 		test = exec.CommandContext(ctx, "unshare", append([]string{"--mount", "bash"}, args...)...)
 	}
 	test.Dir = p.dir
-	test.Env = append(os.Environ(), "PLIMSOLL_LAB=off", "RAPID_NOFAILFILE=true", fmt.Sprintf("%s=%d", chooses, p.number))
+	test.Env = append(os.Environ(), "PLIMSOLL_LAB=off", "RAPID_NOFAILFILE=true")
 	test.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	test.Cancel = func() error { return syscall.Kill(-test.Process.Pid, syscall.SIGKILL) }
 	test.WaitDelay = time.Second

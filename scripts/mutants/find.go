@@ -24,31 +24,20 @@ type mutant struct {
 	text      string // of the line, trimmed: it finds the place again when lines move
 	from, end int
 	to        string
-	was       string // the whole, before
-	becomes   string // the whole, after
-	whole     span   // the expression or assignment that is changed with it
-	kind      string // the expression's type, as the file spells it; empty for an assignment
+	change    string // the mutant's effect on the expression or assignment, on one line
 }
-
-// span is a range of bytes of a file.
-type span struct{ from, end int }
 
 // key names a mutant independently of the number of its line.
 func (m mutant) key() string {
-	return m.file + "\t" + m.text + "\t" + m.change()
+	return m.file + "\t" + m.text + "\t" + m.change
 }
 
 func (m mutant) name() string {
-	return fmt.Sprintf("%s:%d:%d: %s   [%s]", m.file, m.line, m.col, m.change(), m.text)
+	return fmt.Sprintf("%s:%d:%d: %s   [%s]", m.file, m.line, m.col, m.change, m.text)
 }
 
-// change is the mutant's effect on one line.
-func (m mutant) change() string {
-	return strings.Join(strings.Fields(m.was), " ") + " -> " + strings.Join(strings.Fields(m.becomes), " ")
-}
-
-// find lists every mutant of the packages, in order of file and place, and the packages by directory.
-func find(dirs []string) ([]mutant, map[string]*packages.Package, error) {
+// find lists every mutant of the packages, in order of file and place.
+func find(dirs []string) ([]mutant, error) {
 	patterns := make([]string, len(dirs))
 	for i, dir := range dirs {
 		patterns[i] = "./" + strings.TrimPrefix(filepath.Clean(dir), "./")
@@ -58,29 +47,27 @@ func find(dirs []string) ([]mutant, map[string]*packages.Package, error) {
 			packages.NeedImports | packages.NeedDeps,
 	}, patterns...)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if packages.PrintErrors(pkgs) > 0 {
-		return nil, nil, fmt.Errorf("the packages do not compile")
+		return nil, fmt.Errorf("the packages do not compile")
 	}
 	here, err := os.Getwd()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	var all []mutant
-	loaded := map[string]*packages.Package{}
 	for _, pkg := range pkgs {
 		for _, file := range pkg.Syntax {
 			name, err := filepath.Rel(here, pkg.Fset.File(file.Pos()).Name())
 			if err != nil {
-				return nil, nil, err
+				return nil, err
 			}
 			src, err := os.ReadFile(name)
 			if err != nil {
-				return nil, nil, err
+				return nil, err
 			}
-			loaded[filepath.ToSlash(filepath.Dir(name))] = pkg
-			s := &search{pkg: pkg, syntax: file, src: src, file: filepath.ToSlash(name)}
+			s := &search{pkg: pkg, src: src, file: filepath.ToSlash(name)}
 			ast.Inspect(file, s.look)
 			all = append(all, s.found...)
 		}
@@ -91,17 +78,16 @@ func find(dirs []string) ([]mutant, map[string]*packages.Package, error) {
 		}
 		return a.from - b.from
 	})
-	return all, loaded, nil
+	return all, nil
 }
 
 // search walks one file.
 type search struct {
-	pkg    *packages.Package
-	syntax *ast.File
-	src    []byte
-	file   string
-	found  []mutant
-	cases  []condition
+	pkg   *packages.Package
+	src   []byte
+	file  string
+	found []mutant
+	cases []condition
 }
 
 // condition is where the conditions of a case stand, and the line of their switch.
@@ -125,13 +111,12 @@ func (s *search) add(n ast.Node, from, end token.Pos, to string) {
 			runs = c.line
 		}
 	}
-	whole := span{s.at(n.Pos()).Offset, s.at(n.End()).Offset}
+	before, behind := string(s.src[s.at(n.Pos()).Offset:f.Offset]), string(s.src[e.Offset:s.at(n.End()).Offset])
+	oneLine := func(text string) string { return strings.Join(strings.Fields(text), " ") }
 	s.found = append(s.found, mutant{
 		dir: filepath.ToSlash(filepath.Dir(s.file)), file: s.file, line: f.Line, col: f.Column, runs: runs,
 		text: strings.TrimSpace(rest), from: f.Offset, end: e.Offset, to: to,
-		was:     string(s.src[whole.from:whole.end]),
-		becomes: string(s.src[whole.from:f.Offset]) + to + string(s.src[e.Offset:whole.end]),
-		whole:   whole, kind: s.typeOf(n),
+		change: oneLine(s.textOf(n)) + " -> " + oneLine(before+to+behind),
 	})
 }
 
@@ -272,27 +257,4 @@ func (s *search) number(e ast.Expr) bool {
 	}
 	basic, ok := v.Type.Underlying().(*types.Basic)
 	return ok && basic.Info()&types.IsNumeric != 0
-}
-
-// typeOf is the type of an expression as the file can spell it; nothing for a statement.
-func (s *search) typeOf(n ast.Node) string {
-	e, ok := n.(ast.Expr)
-	if !ok {
-		return ""
-	}
-	typ := s.pkg.TypesInfo.TypeOf(e)
-	if typ == nil {
-		return ""
-	}
-	return types.TypeString(types.Default(typ), func(p *types.Package) string {
-		if p == s.pkg.Types {
-			return ""
-		}
-		for _, spec := range s.syntax.Imports {
-			if spec.Name != nil && strings.Trim(spec.Path.Value, `"`) == p.Path() {
-				return spec.Name.Name
-			}
-		}
-		return p.Name()
-	})
 }

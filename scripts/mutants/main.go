@@ -13,8 +13,7 @@
 // base and the bits of strconv's functions, and the sign of math.Inf.
 //
 // A mutant counts as noticed when a test fails with it, fails again with it, and then passes without
-// it. The source is never touched: go test reads it through -overlay, with as many mutants as
-// possible in one binary, of which the environment chooses one. The file equivalent.tsv beside this
+// it. The source is never touched: go test reads it through -overlay. The file equivalent.tsv beside this
 // one lists mutants that cannot change any result, with the reason; they are left out and counted.
 package main
 
@@ -28,8 +27,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"golang.org/x/tools/go/packages"
 )
 
 //go:embed equivalent.tsv
@@ -60,7 +57,7 @@ type options struct {
 }
 
 func run(seeds []string, o options, dirs []string) error {
-	all, loaded, err := findIn(dirs)
+	all, err := findIn(dirs)
 	if err != nil {
 		return err
 	}
@@ -74,7 +71,7 @@ func run(seeds []string, o options, dirs []string) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(work) }()
-	b := bench{work: work, options: o, loaded: loaded, rooms: map[string]room{}}
+	b := bench{work: work, options: o, rooms: map[string]room{}}
 	for _, text := range seeds {
 		seed, err := strconv.ParseUint(text, 10, 64)
 		if err != nil {
@@ -101,7 +98,7 @@ func run(seeds []string, o options, dirs []string) error {
 }
 
 // findIn lists the mutants of packages and of single files.
-func findIn(args []string) ([]mutant, map[string]*packages.Package, error) {
+func findIn(args []string) ([]mutant, error) {
 	var dirs []string
 	whole, single := map[string]bool{}, map[string]bool{}
 	for _, arg := range args {
@@ -116,8 +113,8 @@ func findIn(args []string) ([]mutant, map[string]*packages.Package, error) {
 			dirs = append(dirs, dir)
 		}
 	}
-	all, loaded, err := find(dirs)
-	return slices.DeleteFunc(all, func(m mutant) bool { return !whole[m.dir] && !single[m.file] }), loaded, err
+	all, err := find(dirs)
+	return slices.DeleteFunc(all, func(m mutant) bool { return !whole[m.dir] && !single[m.file] }), err
 }
 
 // draw returns n of the mutants in random order, the same ones for the same seed.

@@ -1,15 +1,15 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
-
-	"golang.org/x/tools/go/packages"
 )
 
 // outcome is what became of a mutant.
@@ -24,9 +24,8 @@ const (
 // bench tries mutants: it knows which tests run which line of the rooms that it has met.
 type bench struct {
 	options
-	work   string
-	loaded map[string]*packages.Package
-	rooms  map[string]room
+	work  string
+	rooms map[string]room
 }
 
 // counts are the outcomes of each room.
@@ -44,13 +43,9 @@ func (b bench) tryAll(tried []mutant) (counts, error) {
 		if err != nil {
 			return nil, err
 		}
-		candidates, err := b.together(dir, of[dir])
-		if err != nil {
-			return nil, err
-		}
-		outcomes := make([]outcome, len(candidates))
-		inLanes(b.lanes, len(candidates), func(lane, i int) {
-			outcomes[i] = b.try(filepath.Join(b.work, fmt.Sprint(lane)), candidates[i], r)
+		outcomes := make([]outcome, len(of[dir]))
+		inLanes(b.lanes, len(outcomes), func(lane, i int) {
+			outcomes[i] = b.try(filepath.Join(b.work, fmt.Sprint(lane)), of[dir][i], r)
 		})
 		count[dir] = map[outcome]int{}
 		for _, o := range outcomes {
@@ -79,50 +74,68 @@ func (b bench) room(dir string) (room, error) {
 }
 
 // try runs the tests on one mutant that run its line.
-func (b bench) try(work string, c candidate, r room) outcome {
-	own := map[string]string{} // what must be built for this mutant alone
-	batches := r.batches(c.mutant)
-	if len(batches) == 0 && c.binaries == nil { // no test runs it, and it may be none
-		tests := sorted(r.binaries)[0]
-		if refusal := c.build(filepath.Join(work, "mutant.test"), tests, work); refusal != "" {
-			b.say("REFUSED", c.name(), refusal)
-			return refused
+func (b bench) try(work string, m mutant, r room) outcome {
+	binaries := map[string]string{} // with the mutant, by the tests' directory
+	built := func(tests string) (refusal string) {
+		if binaries[tests] != "" {
+			return ""
 		}
+		binaries[tests] = filepath.Join(work, strings.ReplaceAll(tests, "/", ".")+".mutant.test")
+		if refusal = m.build(binaries[tests], tests, work); refusal != "" {
+			b.say("REFUSED", m.name(), refusal)
+		}
+		return refusal
+	}
+	batches := r.batches(m)
+	if len(batches) == 0 && built(sorted(r.binaries)[0]) != "" { // no test runs it, and it may be none
+		return refused
 	}
 	for _, batch := range batches {
 		tests := batch[0].dir
-		with := program{c.binaries[tests], tests, c.number, b.short}
-		without := program{r.binaries[tests], tests, 0, b.short}
-		if c.binaries == nil {
-			if own[tests] == "" {
-				own[tests] = filepath.Join(work, strings.ReplaceAll(tests, "/", ".")+".mutant.test")
-				if refusal := c.build(own[tests], tests, work); refusal != "" {
-					b.say("REFUSED", c.name(), refusal)
-					return refused
-				}
-			}
-			with.binary = own[tests]
+		if built(tests) != "" {
+			return refused
 		}
-		if by := b.notice(with, without, batch, c.name()); by != "" {
-			b.say("killed", c.name(), by)
+		with, without := program{binaries[tests], tests, b.short}, program{r.binaries[tests], tests, b.short}
+		if by := b.notice(with, without, batch, m.name()); by != "" {
+			b.say("killed", m.name(), by)
 			return killed
 		}
 	}
-	fmt.Println("SURVIVED", c.name())
+	fmt.Println("SURVIVED", m.name())
 	return survived
 }
 
-// build builds the tests of a directory with one mutant, and returns why the compiler does not take it.
-func (c candidate) build(binary, tests, work string) string {
-	src, err := os.ReadFile(c.file)
+// build builds the tests of a directory with the mutant, and returns why the compiler does not take it.
+func (m mutant) build(binary, tests, work string) string {
+	src, err := os.ReadFile(m.file)
 	if err != nil {
 		return err.Error()
 	}
-	changed := string(src[:c.from]) + c.to + string(src[c.end:])
-	if out, err := build(binary, tests, work, map[string]string{c.file: changed}); err != nil {
+	if out, err := build(binary, tests, work, m.file, string(src[:m.from])+m.to+string(src[m.end:])); err != nil {
 		return firstError(out)
 	}
 	return ""
+}
+
+// build compiles the tests of a directory with one file changed, whose text lies in work meanwhile.
+func build(binary, tests, work, file, text string) ([]byte, error) {
+	if err := os.MkdirAll(work, 0o755); err != nil {
+		return nil, err
+	}
+	abs, err := filepath.Abs(file)
+	if err != nil {
+		return nil, err
+	}
+	changed, overlay := filepath.Join(work, filepath.Base(file)), filepath.Join(work, "overlay.json")
+	data, err := json.Marshal(map[string]map[string]string{"Replace": {abs: changed}})
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(os.WriteFile(changed, []byte(text), 0o644), os.WriteFile(overlay, data, 0o644)); err != nil {
+		return nil, err
+	}
+	return exec.Command("go", "test", "-c", "-vet=off", "-ldflags=-s -w", "-overlay", overlay, "-o", binary,
+		"./"+tests).CombinedOutput()
 }
 
 // notice returns the test of a batch that notices a mutant: it fails with it, fails again with it,

@@ -18,15 +18,14 @@ import (
 
 // provisionOptions are of plan, apply, verify and teardown.
 type provisionOptions struct {
-	file       string
-	destroy    []string
-	serial     []string
-	yes        bool
-	json       bool // of commands that change something: events
-	adopt      string
-	partitions bool
-	imagine    bool
-	format     string
+	file    string
+	destroy []string
+	serial  []string
+	yes     bool
+	json    bool // of commands that change something: events
+	adopt   string
+	imagine bool
+	format  string
 }
 
 func (o *provisionOptions) addDestroy(cmd *cobra.Command) {

@@ -30,7 +30,7 @@ them to be lost; a volume also needs its --serial.
 
 --adopt takes down an array that plimsoll did not make: its mounts, its lines in fstab and mdadm.conf, its
 contents and its superblocks. Every member is named by --serial; if one is missing, or something else uses the
-array, nothing is touched. Partition tables of the members stay, and are listed, unless --partitions is given.`,
+array, nothing is touched. Partition tables of the members stay, and are listed.`,
 		Example: `  plimsoll array teardown
   plimsoll array teardown wal --yes
   plimsoll array teardown --destroy /dev/t/mine
@@ -40,7 +40,7 @@ array, nothing is touched. Partition tables of the members stay, and are listed,
 		},
 	}
 	form.Bind(cmd.Flags(), "teardown", "destroy", &o.destroy, "serial", &o.serial, "adopt", &o.adopt,
-		"partitions", &o.partitions, "yes", &o.yes, "json", &o.json)
+		"yes", &o.yes, "json", &o.json)
 	cmd.MarkFlagsMutuallyExclusive("adopt", "destroy")
 	return cmd
 }
@@ -50,9 +50,6 @@ func runTeardown(ctx context.Context, env *form.Env, o provisionOptions, names [
 		return form.Usage(errors.New("--json needs --yes: there is no terminal to ask on"))
 	}
 	site := provision.Here(env.Machine, provisionView(env, o.json))
-	if o.partitions && o.adopt == "" {
-		return form.Usage(errors.New("--partitions needs --adopt: what apply made goes with its partition tables"))
-	}
 	if o.adopt != "" {
 		return runAdopt(ctx, env, o, site, names)
 	}
@@ -111,7 +108,7 @@ func runAdopt(ctx context.Context, env *form.Env, o provisionOptions, site *prov
 	if len(names) > 0 {
 		return form.Usage(errors.New("--adopt names the array: give no other"))
 	}
-	w, err := site.Adopt(ctx, o.adopt, o.serial, o.partitions)
+	w, err := site.Adopt(ctx, o.adopt, o.serial)
 	if err != nil {
 		return err
 	}
@@ -123,8 +120,8 @@ func runAdopt(ctx context.Context, env *form.Env, o provisionOptions, site *prov
 			return err
 		}
 	}
-	if stays := w.Stays(); len(stays) > 0 {
-		form.PrintNote(env, "the partition tables of "+strings.Join(stays, ", ")+" stay; --partitions takes them away, too")
+	if w.Want.Partition {
+		form.PrintNote(env, "the partition tables of "+strings.Join(w.Paths(), ", ")+" stay")
 	}
 	if !o.yes {
 		if err := form.Confirm(ctx, env, "\nUndo this? What is on these volumes is lost."); err != nil {

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
@@ -35,26 +36,27 @@ func attach(ctx context.Context, env *form.Env, g *lab.Guest, shell bool, argv .
 	resized := make(chan os.Signal, 1)
 	signal.Notify(resized, syscall.SIGWINCH)
 	defer signal.Stop(resized)
-	sizes := make(chan [2]uint16, 1)
-	ended := make(chan struct{})
-	defer close(ended)
+	size := func() string {
+		w, h, err := term.GetSize(int(out.Fd()))
+		if err != nil {
+			return "true"
+		}
+		return fmt.Sprintf("stty cols %d rows %d", w, h)
+	}
+	ended, stop := context.WithCancel(ctx)
+	defer stop()
 	go func() {
 		for {
-			if w, h, err := term.GetSize(int(out.Fd())); err == nil {
-				select {
-				case sizes <- [2]uint16{uint16(w), uint16(h)}:
-				case <-ended:
-					return
-				}
-			}
 			select {
-			case <-resized:
-			case <-ended:
+			case <-resized: // the guest has no terminals but those of lab shell
+				_, _ = g.Exec(ended, "sh", "-c", "for t in /dev/pts/[0-9]*; do "+size()+" <$t; done")
+			case <-ended.Done():
 				return
 			}
 		}
 	}()
-	req := agent.Request{Argv: argv, TTY: true, Env: []string{"TERM=" + env.Getenv("TERM")}}
-	r, err := g.Run(ctx, req, agent.Streams{In: in, Out: out, Sizes: sizes})
+	sized := append([]string{"sh", "-c", size() + `; exec "$@"`, "sh"}, argv...)
+	req := agent.Request{Argv: sized, TTY: true, Env: []string{"TERM=" + env.Getenv("TERM")}}
+	r, err := g.Run(ctx, req, agent.Streams{In: in, Out: out})
 	return r.Code, err
 }

@@ -61,7 +61,7 @@ func TestExec(t *testing.T) {
 	if _, err := c.Call(t.Context(), Request{Op: OpExec, Argv: []string{"/no/such"}}, Streams{}); err == nil || !strings.Contains(err.Error(), "/no/such") {
 		t.Errorf("a program that is not there: %v", err)
 	}
-	for _, req := range []Request{{Op: OpExec}, {Op: "dance"}, {Op: OpGet, Path: "/no/such"}, {Op: OpPut, Path: "/no/such/dir"}, {Op: OpProbe, Path: "/no/such"}} {
+	for _, req := range []Request{{Op: OpExec}, {Op: "dance"}, {Op: OpProbe, Path: "/no/such"}} {
 		if _, err := c.Call(t.Context(), req, Streams{}); err == nil {
 			t.Errorf("%+v: no error", req)
 		}
@@ -112,32 +112,21 @@ func TestCancelInterrupts(t *testing.T) {
 	}
 }
 
-func TestFiles(t *testing.T) {
+func TestLargeStreams(t *testing.T) {
 	c := pair(t)
-	name := filepath.Join(t.TempDir(), "f")
 	want := bytes.Repeat([]byte("0123456789abcdef"), 50000)
-	for range 2 { // also over itself
-		if _, err := c.Call(t.Context(), Request{Op: OpPut, Path: name, Mode: 0o750}, Streams{In: bytes.NewReader(want)}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	info, err := os.Stat(name)
-	if err != nil || info.Mode() != 0o750 {
-		t.Errorf("%v, %v: want mode 0750", info, err)
-	}
 	var out bytes.Buffer
-	if _, err := c.Call(t.Context(), Request{Op: OpGet, Path: name}, Streams{Out: &out}); err != nil || !bytes.Equal(out.Bytes(), want) {
-		t.Errorf("got %d bytes, %v", out.Len(), err)
+	r, err := c.Call(t.Context(), Request{Op: OpExec, Argv: []string{"cat"}}, Streams{In: bytes.NewReader(want), Out: &out})
+	if err != nil || r.Code != 0 || !bytes.Equal(out.Bytes(), want) {
+		t.Errorf("got %d bytes, %+v, %v", out.Len(), r, err)
 	}
 }
 
 func TestTerminal(t *testing.T) {
 	c := pair(t)
-	sizes := make(chan [2]uint16, 1)
-	sizes <- [2]uint16{99, 33}
 	var out bytes.Buffer
-	r, err := c.Call(t.Context(), Request{Op: OpExec, TTY: true, Argv: []string{"sh", "-c", "read line; stty size; tty; echo got $line; exit 4"}},
-		Streams{In: strings.NewReader("typed\n"), Out: &out, Sizes: sizes})
+	r, err := c.Call(t.Context(), Request{Op: OpExec, TTY: true, Argv: []string{"sh", "-c", "read line; tty; echo got $line; exit 4"}},
+		Streams{In: strings.NewReader("typed\n"), Out: &out})
 	if err != nil || r.Code != 4 || !strings.Contains(out.String(), "/dev/pts/") || !strings.Contains(out.String(), "got typed\r\n") {
 		t.Errorf("%+v, %v, out %q", r, err, &out)
 	}
@@ -156,13 +145,12 @@ func TestGone(t *testing.T) {
 func FuzzServe(f *testing.F) {
 	frames := &bytes.Buffer{}
 	w := &frameWriter{w: frames}
-	_ = w.frame(kindCall, 1, []byte(`{"op":"get","path":"/no/such"}`))
+	_ = w.frame(kindCall, 1, []byte(`{"op":"probe","path":"/no/such"}`))
 	_ = w.frame(kindInput, 1, []byte("x"))
-	_ = w.frame(kindResize, 1, []byte{1})
 	_ = w.frame(kindSignal, 2, []byte{2})
 	f.Add(frames.Bytes())
 	bounded.Fuzz(f, func(t *testing.T, b []byte) {
-		if bytes.Contains(b, []byte("exec")) || bytes.Contains(b, []byte("put")) || bytes.Contains(b, []byte("settime")) {
+		if bytes.Contains(b, []byte("exec")) || bytes.Contains(b, []byte("settime")) {
 			return
 		}
 		var out bytes.Buffer

@@ -3,7 +3,6 @@ package agent
 import (
 	"bufio"
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -78,8 +77,6 @@ func (c *Client) receive() {
 type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
-	// Sizes are a terminal's columns and rows, as they change. May be nil.
-	Sizes <-chan [2]uint16
 }
 
 // Call carries out a request in the guest and waits for it. When ctx ends, the program is sent
@@ -121,10 +118,10 @@ func (c *Client) Call(ctx context.Context, req Request, s Streams) (Reply, error
 		}
 		_ = c.w.frame(kindEnd, id, nil)
 	}()
-	return c.await(ctx, id, p, s.Sizes, req)
+	return c.await(ctx, id, p, req)
 }
 
-func (c *Client) await(ctx context.Context, id uint32, p *pending, sizes <-chan [2]uint16, req Request) (Reply, error) {
+func (c *Client) await(ctx context.Context, id uint32, p *pending, req Request) (Reply, error) {
 	cancelled := ctx.Done()
 	var impatient <-chan time.Time
 	sent := syscall.SIGINT
@@ -140,8 +137,6 @@ func (c *Client) await(ctx context.Context, id uint32, p *pending, sizes <-chan 
 			return r, nil
 		case <-c.gone:
 			return Reply{}, ErrGone
-		case size := <-sizes:
-			_ = c.w.frame(kindResize, id, binary.BigEndian.AppendUint16(binary.BigEndian.AppendUint16(nil, size[0]), size[1]))
 		case <-cancelled:
 			cancelled = nil
 			if req.Op != OpExec {

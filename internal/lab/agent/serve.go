@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -49,7 +48,6 @@ type call struct {
 	id      uint32
 	in      *queue
 	signals chan syscall.Signal
-	sizes   chan unix.Winsize
 }
 
 func (s *server) frame(ctx context.Context, f frame) {
@@ -62,7 +60,7 @@ func (s *server) frame(ctx context.Context, f frame) {
 			s.done(f.call, Reply{Error: err.Error()})
 			return
 		}
-		c = &call{f.call, newQueue(), make(chan syscall.Signal, 4), make(chan unix.Winsize, 4)}
+		c = &call{f.call, newQueue(), make(chan syscall.Signal, 4)}
 		s.mu.Lock()
 		s.calls[f.call] = c
 		s.mu.Unlock()
@@ -78,31 +76,21 @@ func (s *server) frame(ctx context.Context, f frame) {
 	case f.kind == kindEnd:
 		c.in.end()
 	case f.kind == kindSignal && len(f.body) == 1:
-		offer(c.signals, syscall.Signal(f.body[0]))
-	case f.kind == kindResize && len(f.body) == 4:
-		offer(c.sizes, unix.Winsize{Col: binary.BigEndian.Uint16(f.body), Row: binary.BigEndian.Uint16(f.body[2:])})
-	}
-}
-
-func offer[T any](ch chan<- T, v T) {
-	select {
-	case ch <- v:
-	default: // so many wait already that one more changes nothing
+		select {
+		case c.signals <- syscall.Signal(f.body[0]):
+		default: // so many wait already that one more changes nothing
+		}
 	}
 }
 
 func (s *server) carryOut(ctx context.Context, c *call, req Request) {
-	begin := time.Now()
 	var r Reply
 	var err error
-	out := stream{s.w, kindOut, c.id}
 	switch req.Op {
 	case OpExec:
-		r.Code, err = s.exec(ctx, c, req, out)
-	case OpPut:
-		err = put(c.in, req.Path, os.FileMode(req.Mode))
-	case OpGet:
-		err = get(out, req.Path)
+		begin := time.Now()
+		r.Code, err = s.exec(ctx, c, req)
+		r.Wall = time.Since(begin)
 	case OpSetTime:
 		tv := unix.NsecToTimeval(req.Time.UnixNano())
 		err = unix.Settimeofday(&tv)
@@ -113,9 +101,6 @@ func (s *server) carryOut(ctx context.Context, c *call, req Request) {
 	}
 	if err != nil {
 		r.Error = err.Error()
-	}
-	if req.Op == OpExec || req.Op == OpPut || req.Op == OpGet {
-		r.Wall = time.Since(begin)
 	}
 	s.done(c.id, r)
 }
@@ -133,10 +118,11 @@ func (s *server) done(id uint32, r Reply) {
 	}
 }
 
-func (s *server) exec(ctx context.Context, c *call, req Request, out io.Writer) (int, error) {
+func (s *server) exec(ctx context.Context, c *call, req Request) (int, error) {
 	if len(req.Argv) == 0 {
 		return -1, fmt.Errorf("agent: no program given")
 	}
+	out := stream{s.w, kindOut, c.id}
 	p := sys.Process{
 		Argv: req.Argv, Dir: req.Dir, Env: req.Env, In: c.in, Out: out,
 		Err: stream{s.w, kindErr, c.id}, Signals: c.signals, Anybodys: true,
@@ -152,21 +138,7 @@ func (s *server) exec(ctx context.Context, c *call, req Request, out io.Writer) 
 	var reading sync.WaitGroup
 	reading.Go(func() { _, _ = io.Copy(out, master) }) // ends with EIO when the last holder of the terminal ends
 	go func() { _, _ = io.Copy(master, c.in) }()
-	ended := make(chan struct{})
-	var sizing sync.WaitGroup
-	sizing.Go(func() {
-		for {
-			select {
-			case size := <-c.sizes:
-				_ = unix.IoctlSetWinsize(int(master.Fd()), unix.TIOCSWINSZ, &size)
-			case <-ended:
-				return
-			}
-		}
-	})
 	code, err := p.Run(ctx)
-	close(ended)
-	sizing.Wait()
 	_ = slave.Close() // ours; the programs' are gone or a daemon's
 	wait, stop := context.WithTimeout(ctx, time.Second)
 	defer stop()
@@ -193,34 +165,6 @@ func openTerminal() (master, slave *os.File, err error) {
 		return nil, nil, fmt.Errorf("terminal: %w", err)
 	}
 	return m, slave, nil
-}
-
-// put writes a file under another name first: the agent may be asked to replace the program that it
-// runs from.
-func put(in io.Reader, path string, mode os.FileMode) error {
-	tmp := path + ".lab-new"
-	f, err := os.OpenFile(tmp, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, mode)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(f, in)
-	err = cmp.Or(err, f.Chmod(mode), f.Close())
-	if err == nil {
-		err = os.Rename(tmp, path)
-	}
-	if err != nil {
-		_ = os.Remove(tmp) // the first error says more
-	}
-	return err
-}
-
-func get(out io.Writer, path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, f)
-	return cmp.Or(err, f.Close())
 }
 
 // probe returns what a direct 4 KiB read of a device takes: the mean of the quickest of some rows of

@@ -27,8 +27,7 @@ const (
 	kindInput  kind = 'I' // host: input of the call
 	kindEnd    kind = 'E' // host: the input ends
 	kindSignal kind = 'K' // host: one byte, a signal for the program
-	kindResize kind = 'W' // host: columns and rows as two big-endian uint16
-	kindOut    kind = 'O' // guest: standard output, a file's content
+	kindOut    kind = 'O' // guest: standard output
 	kindErr    kind = 'R' // guest: standard error
 	kindDone   kind = 'D' // guest: a Reply as JSON, the last frame of a call
 )
@@ -36,12 +35,9 @@ const (
 // Op is what a request asks for.
 type Op string
 
-// The operations: run a program, write the input into a file, send a file as output, set the clock,
-// measure how long a small read of a device takes.
+// The operations: run a program, set the clock, measure how long a small read of a device takes.
 const (
 	OpExec    Op = "exec"
-	OpPut     Op = "put"
-	OpGet     Op = "get"
 	OpSetTime Op = "settime"
 	OpProbe   Op = "probe"
 )
@@ -53,8 +49,7 @@ type Request struct {
 	Dir  string    `json:"dir,omitempty"`  // exec: working directory
 	Env  []string  `json:"env,omitempty"`  // exec: NAME=value, added
 	TTY  bool      `json:"tty,omitempty"`  // exec: on a terminal of its own; standard error goes the way of output
-	Path string    `json:"path,omitempty"` // put, get, probe
-	Mode uint32    `json:"mode,omitempty"` // put: permissions
+	Path string    `json:"path,omitempty"` // probe
 	Time time.Time `json:"time,omitzero"`  // settime
 }
 

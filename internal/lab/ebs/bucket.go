@@ -14,16 +14,16 @@ import (
 // rate while credits last: gp2's I/O credits, an instance's burst. BurstThroughput and ByteCredits
 // are the same for bytes (st1, sc1).
 type Limits struct {
-	IOPS            units.IOPS  `json:"iops,omitempty"`
-	Throughput      units.Rate  `json:"throughput,omitempty"`
-	BurstIOPS       units.IOPS  `json:"burst_iops,omitempty"`
-	BurstThroughput units.Rate  `json:"burst_throughput,omitempty"`
-	Credits         float64     `json:"credits,omitempty"`      // I/Os; the bucket starts full
-	ByteCredits     units.Bytes `json:"byte_credits,omitempty"` // the bucket starts full
+	IOPS            units.IOPS
+	Throughput      units.Rate
+	BurstIOPS       units.IOPS
+	BurstThroughput units.Rate
+	Credits         float64     // I/Os; the bucket starts full
+	ByteCredits     units.Bytes // the bucket starts full
 	// Slack is how much unused allowance is saved up, as time at the full rate. With too little of
 	// it a volume that idles for a moment by chance loses that moment: 256 random I/Os over an
 	// array reached 91 % of the limit with 20 ms, 94 % with 0.1 s and 99.8 % with 1 s.
-	Slack time.Duration `json:"slack,omitempty"`
+	Slack time.Duration
 }
 
 // Scaled returns l with its rates and credits multiplied by f. Slack is a time and stays.

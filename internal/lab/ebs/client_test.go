@@ -78,7 +78,7 @@ func dial(t *testing.T, dir, name string) *client {
 	if _, err := io.ReadFull(c.r, hello); err != nil || string(hello[:16]) != greeting {
 		t.Fatalf("greeting %q: %v", hello, err)
 	}
-	c.send(be.AppendUint32(nil, flagFixed|flagNoZeroes))
+	c.send(be.AppendUint32(nil, flagFixed))
 	c.option(optGo, append(append(be.AppendUint32(nil, uint32(len(name))), name...), 0, 0))
 	for {
 		kind, body := c.optionReply()

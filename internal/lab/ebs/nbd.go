@@ -9,24 +9,19 @@ import (
 )
 
 // The NBD protocol: https://github.com/NetworkBlockDevice/nbd/blob/master/doc/proto.md (fixed
-// newstyle, simple replies).
+// newstyle, simple replies), as far as QEMU speaks it.
 const (
 	magicRequest = 0x25609513
 	magicReply   = 0x67446698
 	magicOption  = 0x3e889045565a9
 	greeting     = "NBDMAGICIHAVEOPT"
 
-	flagFixed    = 1 // handshake flags
-	flagNoZeroes = 2
+	flagFixed = 1 // of the handshake
 
-	optExportName = 1
-	optAbort      = 2
-	optList       = 3
-	optInfo       = 6
-	optGo         = 7
+	optAbort = 2
+	optGo    = 7
 
 	repAck     = 1
-	repServer  = 2
 	repInfo    = 3
 	repUnsup   = 1<<31 + 1
 	repInvalid = 1<<31 + 3
@@ -106,7 +101,7 @@ func (r request) check(size int64) uint32 {
 
 // negotiate agrees on an export. It returns errGone when the client only asked.
 func negotiate(r *bufio.Reader, w io.Writer, volumes func() map[string]*Volume) (*Volume, error) {
-	if _, err := w.Write(be.AppendUint16([]byte(greeting), flagFixed|flagNoZeroes)); err != nil {
+	if _, err := w.Write(be.AppendUint16([]byte(greeting), flagFixed)); err != nil {
 		return nil, err
 	}
 	var client [4]byte
@@ -126,7 +121,7 @@ func negotiate(r *bufio.Reader, w io.Writer, volumes func() map[string]*Volume) 
 		if _, err := io.ReadFull(r, data); err != nil {
 			return nil, err
 		}
-		v, err := answer(w, option, data, be.Uint32(client[:])&flagNoZeroes == 0, volumes())
+		v, err := answer(w, option, data, volumes())
 		if v != nil || err != nil {
 			return v, err
 		}
@@ -134,7 +129,7 @@ func negotiate(r *bufio.Reader, w io.Writer, volumes func() map[string]*Volume) 
 }
 
 // answer serves one option; it returns a volume when the transmission phase begins.
-func answer(w io.Writer, option uint32, data []byte, zeroes bool, volumes map[string]*Volume) (*Volume, error) {
+func answer(w io.Writer, option uint32, data []byte, volumes map[string]*Volume) (*Volume, error) {
 	reply := func(kind uint32, body []byte) error {
 		b := be.AppendUint64(nil, magicOption)
 		b = be.AppendUint32(b, option)
@@ -144,18 +139,7 @@ func answer(w io.Writer, option uint32, data []byte, zeroes bool, volumes map[st
 		return err
 	}
 	switch option {
-	case optExportName: // has no way to say no
-		v := volumes[string(data)]
-		if v == nil {
-			return nil, fmt.Errorf("no volume %q", data)
-		}
-		b := export(nil, v)
-		if zeroes {
-			b = append(b, make([]byte, 124)...)
-		}
-		_, err := w.Write(b)
-		return v, err
-	case optInfo, optGo:
+	case optGo:
 		if len(data) < 4 || be.Uint32(data) > uint32(len(data)-4) {
 			return nil, reply(repInvalid, nil)
 		}
@@ -167,26 +151,12 @@ func answer(w io.Writer, option uint32, data []byte, zeroes bool, volumes map[st
 		for _, n := range []uint32{512, 4096, maxPayload} { // least, preferred, most
 			sizes = be.AppendUint32(sizes, n)
 		}
-		err := errors.Join(reply(repInfo, export(be.AppendUint16(nil, infoExport), v)), reply(repInfo, sizes),
-			reply(repAck, nil))
-		if option == optInfo {
-			v = nil
-		}
-		return v, err
-	case optList:
-		for name := range volumes {
-			if err := reply(repServer, append(be.AppendUint32(nil, uint32(len(name))), name...)); err != nil {
-				return nil, err
-			}
-		}
-		return nil, reply(repAck, nil)
+		export := be.AppendUint64(be.AppendUint16(nil, infoExport), uint64(v.size))
+		export = be.AppendUint16(export, transmissionFlags)
+		return v, errors.Join(reply(repInfo, export), reply(repInfo, sizes), reply(repAck, nil))
 	case optAbort:
 		_ = reply(repAck, nil) // the client may be gone already
 		return nil, errGone
 	}
 	return nil, reply(repUnsup, nil)
-}
-
-func export(b []byte, v *Volume) []byte {
-	return be.AppendUint16(be.AppendUint64(b, uint64(v.size)), transmissionFlags)
 }

@@ -11,8 +11,6 @@ import (
 
 func newReader(r io.Reader) *bufio.Reader { return bufio.NewReader(r) }
 
-func readFull(c *client, p []byte) (int, error) { return io.ReadFull(c.r, p) }
-
 // FuzzRequest: whatever a request says, one that passes the check lies within the volume.
 func FuzzRequest(f *testing.F) {
 	seed := be.AppendUint32(nil, magicRequest)

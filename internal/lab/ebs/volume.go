@@ -19,32 +19,32 @@ import (
 type Behaviour struct {
 	Limits // of reads and writes together
 	// OfReads and OfWrites limit one direction besides, as drives' data sheets have it.
-	OfReads  Limits `json:"of_reads"`
-	OfWrites Limits `json:"of_writes"`
+	OfReads  Limits
+	OfWrites Limits
 	// IOSize is how many bytes count as one I/O (256 KiB for EBS SSD types, 1 MiB for HDD); 0
 	// counts any size as one.
-	IOSize units.Bytes `json:"io_size,omitempty"`
+	IOSize units.Bytes
 	// Merge is up to which size sequential requests are counted as one I/O; 0 merges nothing.
-	Merge units.Bytes `json:"merge,omitempty"`
+	Merge units.Bytes
 
-	ReadLatency  time.Duration `json:"read_latency,omitempty"`
-	WriteLatency time.Duration `json:"write_latency,omitempty"`
-	FlushLatency time.Duration `json:"flush_latency,omitempty"`
+	ReadLatency  time.Duration
+	WriteLatency time.Duration
+	FlushLatency time.Duration
 	// Jitter is the sigma of a lognormal factor, of mean 1, on reads and writes.
-	Jitter float64 `json:"jitter,omitempty"`
+	Jitter float64
 	// FirstTouch is added to the first access to each 512 KiB, as on a volume restored from a
 	// snapshot.
-	FirstTouch time.Duration `json:"first_touch,omitempty"`
+	FirstTouch time.Duration
 	// Unwritten, when not 0, is all that a read of never-written or discarded blocks takes: no
 	// limit counts it.
-	Unwritten time.Duration `json:"unwritten,omitempty"`
+	Unwritten time.Duration
 
 	// Volatile keeps writes in a cache that a power cut loses unless they were flushed or FUA.
-	Volatile bool `json:"volatile,omitempty"`
+	Volatile bool
 	// Stall holds every answer back until it is lifted.
-	Stall bool `json:"stall,omitempty"`
+	Stall bool
 	// ErrorRate is the share of reads and writes that fail with EIO.
-	ErrorRate float64 `json:"error_rate,omitempty"`
+	ErrorRate float64
 }
 
 // Stats counts what reached a volume since it was added: the truth that measurements inside the

@@ -79,9 +79,9 @@ func watchLive(t *testing.T, m Live, dir string) {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 		r, err := g.Bash(ctx, x.Script())
 		if err == nil {
-			var facts []byte
-			if facts, err = g.Get(ctx, "/root/live/"+x.Name+".json"); err == nil {
-				err = os.WriteFile(filepath.Join(dir, x.Name+".json"), facts, 0o644)
+			var facts lab.Result
+			if facts, err = g.Exec(ctx, "cat", "live/"+x.Name+".json"); err == nil {
+				err = os.WriteFile(filepath.Join(dir, x.Name+".json"), []byte(facts.Stdout), 0o644)
 			}
 		}
 		cancel()

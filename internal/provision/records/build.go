@@ -56,11 +56,9 @@ func (w *Work) Partition(uuid func() string) {
 func (w *Work) partition(st *Step, serial, guid string) {
 	at := "@" + serial
 	code := cmp.Or(map[string]string{"md": "fd00", "lvm": "8e00"}[w.Want.Using], "8300")
-	st.Check = append(st.Check, Cond{Is: "partition", Of: at + ":1"}, Cond{Is: "table", Of: at, Want: guid})
-	st.Do = append(st.Do, Action{Run: []string{
-		"sgdisk", "--clear", "--disk-guid=" + strings.ToUpper(guid), "--set-alignment=1", "--new=1:1MiB:0",
-		"--typecode=1:" + code, "--change-name=1:" + w.Array, at,
-	}})
+	st.Check = append(st.Check, Cond{"partition", at + ":1", ""}, Cond{"table", at, guid})
+	st.Do = append(st.Do, Run("sgdisk", "--clear", "--disk-guid="+strings.ToUpper(guid), "--set-alignment=1",
+		"--new=1:1MiB:0", "--typecode=1:"+code, "--change-name=1:"+w.Array, at))
 }
 
 // Mdadm creates the md array. Its UUID is chosen here, so that it is known again whatever name it
@@ -70,16 +68,8 @@ func (w *Work) Mdadm(uuid string) {
 	uuid = hex[:8] + ":" + hex[8:16] + ":" + hex[16:24] + ":" + hex[24:]
 	want := w.Want
 	argv := []string{
-		"mdadm",
-		"--create",
-		w.Top(),
-		"--run",
-		"--homehost=any",
-		"--name=" + w.Array,
-		"--uuid=" + uuid,
-		"--metadata=1.2",
-		"--level=" + strings.TrimPrefix(string(want.Level), "raid"),
-		"--raid-devices=" + strconv.Itoa(len(w.Members)),
+		"mdadm", "--create", w.Top(), "--run", "--homehost=any", "--name=" + w.Array, "--uuid=" + uuid, "--metadata=1.2",
+		"--level=" + strings.TrimPrefix(string(want.Level), "raid"), "--raid-devices=" + strconv.Itoa(len(w.Members)),
 	}
 	about := fmt.Sprintf("%s, %d members", want.Level, len(w.Members))
 	if want.Level == topology.RAID10 {
@@ -93,26 +83,26 @@ func (w *Work) Mdadm(uuid string) {
 		argv = append(argv, "--assume-clean")
 		about += ", without a first copy, for all members are blank"
 	}
-	st := Step{
+	w.Add(Step{
 		Title:   "create " + w.Top() + ": " + about,
 		Touches: append([]string{w.Top()}, w.Paths()...),
-		Check:   []Cond{{Is: "array", Of: w.Top(), Want: uuid}},
-		Do:      []Action{{Blank: w.Devices()}, {Run: append(argv, w.Devices()...)}},
+		Check:   []Cond{{"array", w.Top(), uuid}},
+		Do:      []Action{{Blank: w.Devices()}, Run(append(argv, w.Devices()...)...)},
 		Again: []Action{
-			{If: &Cond{Is: "inactive", Want: uuid}, Stop: w.Devices()}, // what udev put together of too few members
-			{
-				If:  &Cond{Is: "stopped", Want: uuid},
-				Run: append([]string{"mdadm", "--assemble", w.Top(), "--uuid=" + uuid}, w.Devices()...),
-			},
+			Action{Stop: w.Devices()}.When("inactive", "", uuid), // what udev put together of too few members
+			Run(append([]string{"mdadm", "--assemble", w.Top(), "--uuid=" + uuid}, w.Devices()...)...).
+				When("stopped", "", uuid),
 		},
 		Undo: []Action{{Stop: w.Devices()}, w.Zeros()},
-	}
-	w.Add(st)
+	})
 }
 
-// NoBackup keeps LVM from leaving copies of its metadata in /etc/lvm; each physical volume has one
-// anyway (lvm.conf(5), backup).
-const NoBackup = "backup/backup=0 backup/archive=0"
+// LVM runs a command of LVM's, which may begin with options, without leaving copies of its metadata in
+// /etc/lvm; each physical volume has one anyway (lvm.conf(5), backup).
+func LVM(command string, args ...string) Action {
+	return Run(slices.Concat(strings.Fields(command),
+		[]string{"--quiet", "--config", "backup/backup=0 backup/archive=0"}, args)...)
+}
 
 // VolumeGroup makes physical volumes, their group and the logical volume over all of it.
 func (w *Work) VolumeGroup() {
@@ -124,55 +114,29 @@ func (w *Work) VolumeGroup() {
 		Do:      []Action{{Blank: w.Devices()}},
 	}
 	for _, at := range w.Devices() {
-		pv.Check = append(pv.Check, Cond{Is: "pv", Of: at, Want: group})
-		pv.Do = append(pv.Do,
-			Action{Run: []string{"pvcreate", "--yes", "--quiet", "--config", NoBackup, "--dataalignment", "1m", at}})
-		pv.Undo = append(pv.Undo, Action{
-			If:  &Cond{Is: "pv", Of: at},
-			Run: []string{"pvremove", "--yes", "--quiet", "--config", NoBackup, at},
-		})
+		pv.Check = append(pv.Check, Cond{"pv", at, group})
+		pv.Do = append(pv.Do, LVM("pvcreate --yes", "--dataalignment", "1m", at))
+		pv.Undo = append(pv.Undo, LVM("pvremove --yes", at).When("pv", at, ""))
 	}
 	pv.Undo = append(pv.Undo, w.Zeros())
 	w.Add(pv)
 	w.Add(Step{
 		Title:   "create the volume group " + group + ": extents of 4 MiB",
 		Touches: []string{"/dev/" + group},
-		Check:   []Cond{{Is: "vg", Of: group}},
+		Check:   []Cond{{"vg", group, ""}},
 		Do: []Action{
-			{
-				Run: append(
-					[]string{"vgcreate", "--yes", "--quiet", "--config", NoBackup, "--physicalextentsize", "4m", group},
-					w.Devices()...),
-			},
+			LVM("vgcreate --yes", append([]string{"--physicalextentsize", "4m", group}, w.Devices()...)...),
 		},
-		Undo: []Action{
-			{If: &Cond{Is: "vg", Of: group}, Run: []string{"vgremove", "--quiet", "--config", NoBackup, group}},
-		},
+		Undo: []Action{LVM("vgremove", group).When("vg", group, "")},
 	})
-	argv := []string{
-		"lvcreate",
-		"--yes",
-		"--quiet",
-		"--config",
-		NoBackup,
-		"--wipesignatures",
-		"y",
-		"--extents",
-		"100%FREE",
-		"--name",
-		w.Array,
-	}
+	argv := []string{"--wipesignatures", "y", "--extents", "100%FREE", "--name", w.Array}
 	stripes := func() {
 		argv = append(argv, "--stripes", strconv.Itoa(want.Data), "--stripesize", want.Chunk.Suffixed())
 	}
 	about := fmt.Sprintf("%s over %d", want.Level, len(w.Members))
 	switch want.Level {
 	case topology.RAID0:
-		segment := want.Segment
-		if segment == "" {
-			segment = "striped"
-		}
-		argv = append(argv, "--type", segment)
+		argv = append(argv, "--type", cmp.Or(want.Segment, "striped"))
 		stripes()
 	case topology.RAID10:
 		argv = append(argv, "--type", "raid10", "--mirrors", strconv.Itoa(want.Copies-1))
@@ -192,18 +156,14 @@ func (w *Work) VolumeGroup() {
 		argv = append(argv, "--nosync")
 		about += ", without a first copy, for all members are blank"
 	}
+	lv := group + "/" + w.Array
 	w.Add(Step{
 		Title:   "create " + w.Top() + ": " + about,
 		Touches: []string{w.Top()},
-		Check:   []Cond{{Is: "lv", Of: group + "/" + w.Array}},
-		Do:      []Action{{Run: append(argv, group)}},
-		Again:   []Action{{Run: []string{"vgchange", "--quiet", "--config", NoBackup, "--activate", "y", group}}},
-		Undo: []Action{
-			{
-				If:  &Cond{Is: "lv", Of: group + "/" + w.Array, Want: "any"},
-				Run: []string{"lvremove", "--yes", "--quiet", "--config", NoBackup, "--force", group + "/" + w.Array},
-			},
-		},
+		Check:   []Cond{{"lv", lv, ""}},
+		Do:      []Action{LVM("lvcreate --yes", append(argv, group)...)},
+		Again:   []Action{LVM("vgchange", "--activate", "y", group)},
+		Undo:    []Action{LVM("lvremove --yes", "--force", lv).When("lv", lv, "any")},
 	})
 }
 
@@ -241,16 +201,7 @@ func (w *Work) Arithmetic() string {
 // Mkfs puts the filesystem on the array, with the geometry that follows from the array's.
 func (w *Work) Mkfs(uuid string) {
 	want := w.Want
-	st := Step{
-		Touches: []string{w.Top()},
-		Check:   []Cond{{Is: "filesystem", Want: want.FS + " " + uuid}},
-		Undo: []Action{
-			{
-				If:  &Cond{Is: "filesystem", Want: want.FS + " " + uuid},
-				Run: []string{"wipefs", "--all", "--quiet", "@array"},
-			},
-		},
-	}
+	st := w.Filesystem(want.FS + " " + uuid)
 	st.Title = fmt.Sprintf("make %s on %s", want.FS, w.Top())
 	blocks := uint64(want.Chunk / (4 * units.KiB))
 	var argv []string
@@ -278,12 +229,21 @@ func (w *Work) Mkfs(uuid string) {
 		argv = append(argv, "-L", want.Label)
 		st.Title += ", label " + want.Label
 	}
-	st.Do = []Action{{Run: append(argv, "@array")}}
+	st.Do = []Action{Run(append(argv, "@array")...)}
 	if want.Using == "" { // on the volume, or its partition, itself: then blank until now
 		st.Do = slices.Insert(st.Do, 0, Action{Blank: w.Devices()})
 		st.Undo = []Action{w.Zeros()}
 	}
 	w.Add(st)
+}
+
+// Filesystem is a step that is in place while the array carries a filesystem, TYPE UUID.
+func (w *Work) Filesystem(is string) Step {
+	return Step{
+		Touches: []string{w.Top()},
+		Check:   []Cond{{"filesystem", "", is}},
+		Undo:    []Action{Run("wipefs", "--all", "--quiet", "@array").When("filesystem", "", is)},
+	}
 }
 
 // FilesystemUUID is what mkfs is given.
@@ -295,42 +255,35 @@ func (w *Work) FilesystemUUID() string {
 // Enlarge is what makes the array use members that have all grown. A step without Undo cannot be undone.
 func (w *Work) Enlarge() []Step {
 	var all []Step
-	add := func(title string, run, undo []string) {
-		st := Step{Title: title, Do: []Action{{Run: run}}}
-		if undo != nil {
-			st.Undo = []Action{{Run: undo}}
-		}
-		all = append(all, st)
+	add := func(title string, run ...string) *Step {
+		all = append(all, Step{Title: title, Do: []Action{Run(run...)}})
+		return &all[len(all)-1]
 	}
 	for i, m := range w.Members {
 		if w.Want.Partition {
-			add("grow the partition of "+m.Path, []string{"growpart", "@" + m.Serial, "1"}, nil)
+			add("grow the partition of "+m.Path, "growpart", "@"+m.Serial, "1")
 		}
 		if w.Want.Using == "lvm" {
-			at := w.Devices()[i]
-			size := fmt.Sprintf("%dB", uint64(m.Size))
+			at, size := w.Devices()[i], m.Size
 			if w.Want.Partition {
-				size = fmt.Sprintf("%dB", uint64(m.Size-2*units.MiB)) // less the table's two ends
+				size -= 2 * units.MiB // the table's two ends
 			}
-			add("grow the physical volume on "+m.Path, []string{"pvresize", at},
-				[]string{"pvresize", "--yes", "--setphysicalvolumesize", size, at})
+			add("grow the physical volume on "+m.Path, "pvresize", at).Undo = []Action{
+				Run("pvresize", "--yes", "--setphysicalvolumesize", fmt.Sprintf("%dB", uint64(size)), at),
+			}
 		}
 	}
 	switch w.Want.Using {
 	case "lvm":
-		add("grow the logical volume", []string{"lvextend", "--extents", "+100%FREE", w.Top()}, nil)
+		add("grow the logical volume", "lvextend", "--extents", "+100%FREE", w.Top())
 	case "md":
-		add(
-			"use all of each member; copies and parity of what is new are made",
-			[]string{"mdadm", "--grow", w.Top(), "--size=max"},
-			nil,
-		)
+		add("use all of each member; copies and parity of what is new are made", "mdadm", "--grow", w.Top(), "--size=max")
 	}
 	switch w.Want.FS {
 	case "xfs":
-		add("grow the filesystem, which is mounted", []string{"xfs_growfs", w.Want.Mount}, nil)
+		add("grow the filesystem, which is mounted", "xfs_growfs", w.Want.Mount)
 	case "ext4":
-		add("grow the filesystem", []string{"resize2fs", w.Top()}, nil)
+		add("grow the filesystem", "resize2fs", w.Top())
 	}
 	return all
 }

@@ -94,43 +94,36 @@ func places(size int64, seed uint64) []Span {
 
 // firstOf reads samples, several at a time, until one is not zero.
 func firstOf(ctx context.Context, r io.ReaderAt, places []Span) (int64, error) {
+	found := slices.Repeat([]int64{-1}, len(places))
+	err := severally(len(places), func(i int) (last bool, err error) {
+		found[i], err = NotZero(r, places[i])
+		return found[i] >= 0, cmp.Or(err, ctx.Err())
+	})
+	found = slices.DeleteFunc(found, func(at int64) bool { return at < 0 })
+	if err != nil || len(found) == 0 {
+		return -1, err
+	}
+	return slices.Min(found), nil
+}
+
+// severally calls do for each number below n, in their order and several at a time, until one is the last or fails.
+func severally(n int, do func(i int) (last bool, err error)) error {
 	var next atomic.Int64
+	var stop atomic.Bool
 	var wg sync.WaitGroup
-	found := make([]int64, readers)
 	errs := make([]error, readers)
-	stop := make(chan struct{})
-	var once sync.Once
-	for i := range readers {
-		found[i] = -1
+	for r := range readers {
 		wg.Go(func() {
-			for {
-				select {
-				case <-stop:
-					return
-				default:
-				}
-				n := int(next.Add(1)) - 1
-				if n >= len(places) {
-					return
-				}
-				at, err := NotZero(r, places[n])
-				if err = cmp.Or(err, ctx.Err()); err != nil || at >= 0 {
-					found[i], errs[i] = at, err
-					once.Do(func() { close(stop) })
-					return
+			for i := int(next.Add(1)) - 1; i < n && !stop.Load(); i = int(next.Add(1)) - 1 {
+				var last bool
+				if last, errs[r] = do(i); last || errs[r] != nil {
+					stop.Store(true)
 				}
 			}
 		})
 	}
 	wg.Wait()
-	if err := errors.Join(errs...); err != nil {
-		return -1, err
-	}
-	found = slices.DeleteFunc(found, func(at int64) bool { return at < 0 })
-	if len(found) == 0 {
-		return -1, nil
-	}
-	return slices.Min(found), nil
+	return errors.Join(errs...)
 }
 
 // Span is a part of a device.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"plimsoll/internal/topology"
 )
 
 // Schema is the version of the journal's form.
@@ -40,7 +42,7 @@ func ParseJournal(data []byte) (*Work, error) {
 	if w.Schema != Schema {
 		return nil, fmt.Errorf("schema %d, of another version; this plimsoll reads %d", w.Schema, Schema)
 	}
-	if !NameOK(w.Array) || len(w.Members) == 0 || len(w.Steps) == 0 {
+	if !topology.NameOK(w.Array) || len(w.Members) == 0 || len(w.Steps) == 0 {
 		return nil, errors.New("an array's name, its members or its steps are missing")
 	}
 	for i, st := range w.Steps {

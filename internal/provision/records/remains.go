@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"plimsoll/internal/units"
@@ -28,26 +26,18 @@ type Released struct {
 func Digest(f io.ReaderAt, size int64, seed uint64) (string, error) {
 	all := places(size, seed)
 	sums := make([][sha256.Size]byte, len(all))
-	var next atomic.Int64
-	errs := make([]error, readers)
-	var wg sync.WaitGroup
-	for r := range readers {
-		wg.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(all); i = int(next.Add(1)) - 1 {
-				buf := make([]byte, all[i].N)
-				n, err := f.ReadAt(buf, all[i].At)
-				if err != nil && !errors.Is(err, io.EOF) {
-					errs[r] = fmt.Errorf("reading byte %d: %w", all[i].At, err)
-					return
-				}
-				sums[i] = sha256.Sum256(buf[:n])
-			}
-		})
-	}
-	wg.Wait()
+	err := severally(len(all), func(i int) (bool, error) {
+		buf := make([]byte, all[i].N)
+		n, err := f.ReadAt(buf, all[i].At)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return true, fmt.Errorf("reading byte %d: %w", all[i].At, err)
+		}
+		sums[i] = sha256.Sum256(buf[:n])
+		return false, nil
+	})
 	whole := sha256.New()
 	for _, sum := range sums {
 		whole.Write(sum[:])
 	}
-	return hex.EncodeToString(whole.Sum(nil)), errors.Join(errs...)
+	return hex.EncodeToString(whole.Sum(nil)), err
 }

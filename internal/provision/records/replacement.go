@@ -35,36 +35,34 @@ func (w *Work) Replace(uuid func() string, old string, fresh *block.Device, volu
 	guid := uuid()
 	next.Steps = renamed(w.Steps, old, id, w.TableGUID("@"+old), guid)
 	newOne, oldOne, top := w.Device(id), w.Device(old), w.Top()
-	next.Add(Step{Title: fmt.Sprintf("check that %s is blank", fresh.Path), Do: []Action{{Blank: []string{"@" + id}}}})
+	disk := []string{"@" + id}
+	next.Add(Step{Title: fmt.Sprintf("check that %s is blank", fresh.Path), Do: []Action{{Blank: disk}}})
 	if w.Want.Partition {
-		st := Step{Title: "partition it: GPT, one partition from 1 MiB", Touches: []string{fresh.Path}}
+		st := Step{
+			Title: "partition it: GPT, one partition from 1 MiB", Touches: []string{fresh.Path},
+			Do: []Action{{Blank: disk}}, Undo: []Action{{Zero: disk}},
+		}
 		w.partition(&st, id, guid)
-		st.Do = slices.Insert(st.Do, 0, Action{Blank: []string{"@" + id}})
-		st.Undo = []Action{{Zero: []string{"@" + id}}}
 		next.Add(st)
 	}
 	next.Add(Step{
-		Title: "add it to " + top, Touches: []string{top, fresh.Path}, Check: []Cond{{Is: "member", Of: newOne}},
-		Do: []Action{{Blank: []string{newOne}}, {Run: []string{"mdadm", top, "--add", newOne}}},
+		Title: "add it to " + top, Touches: []string{top, fresh.Path}, Check: []Cond{{"member", newOne, ""}},
+		Do: []Action{{Blank: []string{newOne}}, Run("mdadm", top, "--add", newOne)},
 	})
 	next.Add(Step{
 		Title:   "rebuild " + top + " onto it; the array may be used meanwhile",
 		Touches: []string{top},
 		Check:   []Cond{{Is: "synced"}},
 		Do: []Action{
-			{
-				If:  &Cond{Is: "unreplaced", Of: newOne, Want: oldOne},
-				Run: []string{"mdadm", top, "--replace", oldOne, "--with", newOne},
-			},
-			{Await: true},
+			Run("mdadm", top, "--replace", oldOne, "--with", newOne).When("unreplaced", newOne, oldOne), {Await: true},
 		},
 	})
 	next.Add(Step{
 		Title: "take the volume " + old + " out of it, where it is still attached", Touches: []string{top},
-		Check: []Cond{{Is: "array", Of: top, Want: w.UUID()}},
+		Check: []Cond{{"array", top, w.UUID()}},
 		Do: []Action{
-			{If: &Cond{Is: "member", Of: oldOne}, Run: []string{"mdadm", top, "--remove", oldOne}},
-			{If: &Cond{Is: "superblock", Of: oldOne, Want: w.UUID()}, Zero: []string{oldOne}},
+			Run("mdadm", top, "--remove", oldOne).When("member", oldOne, ""),
+			Action{Zero: []string{oldOne}}.When("superblock", oldOne, w.UUID()),
 		},
 	})
 	return &next

@@ -19,16 +19,12 @@ var (
 	optionText = regexp.MustCompile(`^[A-Za-z0-9_.=:/+-]+$`)
 	ownerText  = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*(:[A-Za-z0-9_][A-Za-z0-9_.-]*)?$`)
 	groupText  = regexp.MustCompile(`^[A-Za-z0-9_+.][A-Za-z0-9_+.-]{0,126}$`)
-	nameText   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,31}$`)
 )
-
-// NameOK says that an array may have the name: it becomes a part of paths and of commands.
-func NameOK(s string) bool { return nameText.MatchString(s) }
 
 // Settle fills in what the declaration leaves open, and refuses what cannot be built or does not
 // fit.
 func Settle(d *topology.DeclaredArray) (Want, error) {
-	if !NameOK(d.Name) {
+	if !topology.NameOK(d.Name) {
 		return Want{}, fmt.Errorf("name %.40q: want up to 32 letters, digits, dots, hyphens and underscores", d.Name)
 	}
 	n := len(d.Volumes)

@@ -135,6 +135,15 @@ type Action struct {
 	Await bool `json:"await,omitempty"`
 }
 
+// Run is the action that runs a command.
+func Run(argv ...string) Action { return Action{Run: argv} }
+
+// When is the action where a condition holds, and nothing otherwise.
+func (a Action) When(is CondKind, of, want string) Action {
+	a.If = &Cond{is, of, want}
+	return a
+}
+
 // Has says whether a volume is a member, by its serial number.
 func (w *Work) Has(serial string) bool { return w.Member(serial) >= 0 }
 
@@ -358,14 +367,6 @@ func Identity(d *block.Device) string {
 		return d.Serial
 	}
 	return d.WWN
-}
-
-// Stays names the disks whose partition tables the undoing of an adopted array leaves where they are.
-func (w *Work) Stays() []string {
-	if w.Adopted == "" || !w.Want.Partition || len(w.Members) > 0 && w.TableGUID("@"+w.Members[0].Serial) != "" {
-		return nil
-	}
-	return w.Paths()
 }
 
 // Did says whether a step that holds such a check has begun and was not undone.

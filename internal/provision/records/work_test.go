@@ -65,37 +65,37 @@ func TestCommandsByHand(t *testing.T) {
 			3,
 			Want{Level: "raid0", Using: "lvm", Group: "g", Data: 3, Chunk: 64 * k},
 			"lvcreate",
-			"lvcreate --yes --quiet --config '" + NoBackup + "' --wipesignatures y --extents 100%FREE --name t --type striped --stripes 3 --stripesize 64k g",
+			"lvcreate --yes --quiet --config 'backup/backup=0 backup/archive=0' --wipesignatures y --extents 100%FREE --name t --type striped --stripes 3 --stripesize 64k g",
 		},
 		"LVM raid10": {
 			4,
 			Want{Level: "raid10", Using: "lvm", Group: "g", Copies: 2, Data: 2, Chunk: 64 * k, Clean: true},
 			"lvcreate",
-			"lvcreate --yes --quiet --config '" + NoBackup + "' --wipesignatures y --extents 100%FREE --name t --type raid10 --mirrors 1 --stripes 2 --stripesize 64k --nosync g",
+			"lvcreate --yes --quiet --config 'backup/backup=0 backup/archive=0' --wipesignatures y --extents 100%FREE --name t --type raid10 --mirrors 1 --stripes 2 --stripesize 64k --nosync g",
 		},
 		"LVM raid1": {
 			3,
 			Want{Level: "raid1", Using: "lvm", Group: "g", Copies: 3, Data: 1},
 			"lvcreate",
-			"lvcreate --yes --quiet --config '" + NoBackup + "' --wipesignatures y --extents 100%FREE --name t --type raid1 --mirrors 2 g",
+			"lvcreate --yes --quiet --config 'backup/backup=0 backup/archive=0' --wipesignatures y --extents 100%FREE --name t --type raid1 --mirrors 2 g",
 		},
 		"LVM raid6": {
 			5,
 			Want{Level: "raid6", Using: "lvm", Group: "g", Data: 3, Chunk: 64 * k},
 			"lvcreate",
-			"lvcreate --yes --quiet --config '" + NoBackup + "' --wipesignatures y --extents 100%FREE --name t --type raid6 --stripes 3 --stripesize 64k g",
+			"lvcreate --yes --quiet --config 'backup/backup=0 backup/archive=0' --wipesignatures y --extents 100%FREE --name t --type raid6 --stripes 3 --stripesize 64k g",
 		},
 		"LVM single": {
 			1,
 			Want{Level: "single", Using: "lvm", Group: "g", Data: 1},
 			"lvcreate",
-			"lvcreate --yes --quiet --config '" + NoBackup + "' --wipesignatures y --extents 100%FREE --name t --type linear g",
+			"lvcreate --yes --quiet --config 'backup/backup=0 backup/archive=0' --wipesignatures y --extents 100%FREE --name t --type linear g",
 		},
 		"LVM segment": {
 			2,
 			Want{Level: "raid0", Using: "lvm", Group: "g", Segment: "raid0", Data: 2, Chunk: 64 * k},
 			"lvcreate",
-			"lvcreate --yes --quiet --config '" + NoBackup + "' --wipesignatures y --extents 100%FREE --name t --type raid0 --stripes 2 --stripesize 64k g",
+			"lvcreate --yes --quiet --config 'backup/backup=0 backup/archive=0' --wipesignatures y --extents 100%FREE --name t --type raid0 --stripes 2 --stripesize 64k g",
 		},
 		"xfs on stripes": {
 			4,
@@ -279,26 +279,6 @@ func TestSettledWants(t *testing.T) {
 	for name, ok := range map[string]bool{"": false, "a": true, strings.Repeat("a", 32): true, strings.Repeat("a", 33): false, "-a": false, "a b": false} {
 		if _, err := Settle(&topology.DeclaredArray{Name: name, Volumes: volumes(1)}); (err == nil) != ok {
 			t.Errorf("%q: %v", name, err)
-		}
-	}
-}
-
-// The tables that an adopted array leaves: those of partitioned members, unless their steps are there.
-func TestTablesThatStay(t *testing.T) {
-	table := []Step{{Check: []Cond{{Is: "table", Of: "@S0", Want: "guid"}}}}
-	for name, c := range map[string]struct {
-		w    Work
-		want int
-	}{
-		"adopted":       {Work{Adopted: "/dev/md0", Want: Want{Partition: true}}, 2},
-		"not adopted":   {Work{Want: Want{Partition: true}}, 0},
-		"whole disks":   {Work{Adopted: "/dev/md0"}, 0},
-		"undone, too":   {Work{Adopted: "/dev/md0", Want: Want{Partition: true}, Steps: table}, 0},
-		"another table": {Work{Adopted: "/dev/md0", Want: Want{Partition: true}, Steps: []Step{{Check: []Cond{{Is: "table", Of: "@S9", Want: "guid"}}}}}, 2},
-	} {
-		c.w.Members = workOf(2, 1, Want{}).Members
-		if got := c.w.Stays(); len(got) != c.want {
-			t.Errorf("%s: %q", name, got)
 		}
 	}
 }

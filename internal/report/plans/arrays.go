@@ -21,12 +21,6 @@ func Plan(p *provision.Plan) *page.Document {
 	if n := p.Steps(); n > 0 {
 		d.Head.Word = text.Plural(n, "step") + " to do"
 	}
-	for i, o := range p.Orders {
-		d.Add(page.Section{
-			Anchor: fmt.Sprintf("o%d", i), Title: ordered(o),
-			Blocks: []page.Block{page.Code{Lines: []string{text.ShellLine(o.Create), text.ShellLine(o.Attach)}}},
-		})
-	}
 	for i, a := range p.Arrays {
 		d.Add(array(fmt.Sprintf("a%d", i), a))
 	}
@@ -121,12 +115,6 @@ func stepRecords(p *provision.Plan) *page.Table {
 		}
 	}
 	return &t
-}
-
-// ordered says what an order is for.
-func ordered(o provision.Order) string {
-	return fmt.Sprintf("%s: create %s with the AWS CLI, in the instance's zone, and attach each under its own device name",
-		text.Clean(o.Array, 60), text.Plural(o.Count, "volume"))
 }
 
 // Undo is the document of what teardown would do.

@@ -17,10 +17,6 @@ func Runbook(w io.Writer, p *provision.Plan, format string) error {
 	var b strings.Builder
 	r := &runbook{out: &b, md: format == "md"}
 	r.head(p)
-	for _, o := range p.Orders {
-		r.title(ordered(o))
-		r.block(before, []string{text.ShellLine(o.Create), text.ShellLine(o.Attach)})
-	}
 	for _, a := range p.Arrays {
 		r.array(a)
 	}
@@ -89,11 +85,8 @@ func (r *runbook) prose(s string) {
 	}
 }
 
-// Headings of commands that a script holds as comments: those to undo, and those of another machine.
-const (
-	undo   = "Undo"
-	before = "Once for each volume"
-)
+// undo is the heading of commands that a script holds as comments.
+const undo = "Undo"
 
 // block is commands under a heading.
 func (r *runbook) block(heading string, lines []string) {
@@ -111,7 +104,7 @@ func (r *runbook) block(heading string, lines []string) {
 		fmt.Fprintf(r.out, "# %s\n", strings.ToLower(heading))
 	}
 	for _, l := range lines {
-		if heading == undo || heading == before {
+		if heading == undo {
 			l = "#   " + l
 		}
 		r.out.WriteString(l + "\n")

@@ -99,21 +99,6 @@ func TestRunbookRuns(t *testing.T) {
 	}
 }
 
-// What is to be bought stands in front, as comments: the script runs where the volumes are. Volumes
-// that a serial number names, and those of no type of EC2's, are not bought.
-func TestRunbookOrders(t *testing.T) {
-	script := runbook(t, "sh")
-	const want = `
-# data: create 8 volumes with the AWS CLI, in the instance's zone, and attach each under its own device name
-# once for each volume
-#   aws ec2 create-volume --availability-zone ZONE --volume-type gp3 --size 50
-#   aws ec2 attach-volume --volume-id ID --instance-id INSTANCE --device /dev/sdf
-`
-	if !strings.Contains(script, want) || strings.Count(script, "aws ec2 create-volume") != 1 {
-		t.Errorf("%s\nwant%s", script, want)
-	}
-}
-
 func TestRunbookMarkdown(t *testing.T) {
 	text := runbook(t, "md")
 	if strings.Count(text, "```")%2 != 0 || !strings.Contains(text, "\nCheck:\n\n```sh\n") || !strings.Contains(text, "\nUndo:\n\n```sh\n") || strings.Contains(text, "plim\nsoll") {
