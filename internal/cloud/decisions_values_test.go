@@ -65,51 +65,6 @@ func TestSizesOfAzureByName(t *testing.T) {
 	}
 }
 
-// Of AWS's list plimsoll wants Linux on demand with shared tenancy and nothing installed, and volumes.
-func TestWantedOfAnOffer(t *testing.T) {
-	machine := func(changes ...string) offerProduct {
-		o := offerProduct{Family: "Compute Instance", Attributes: map[string]string{
-			"instanceType": "m5.large", "operatingSystem": "Linux", "tenancy": "Shared", "preInstalledSw": "NA", "capacitystatus": "Used",
-		}}
-		for i := 0; i+1 < len(changes); i += 2 {
-			o.Attributes[changes[i]] = changes[i+1]
-		}
-		return o
-	}
-	volume := func(family, name, usage string) offerProduct {
-		return offerProduct{Family: family, Attributes: map[string]string{"volumeApiName": name, "usagetype": usage}}
-	}
-	for _, c := range []struct {
-		name string
-		o    offerProduct
-		want string
-	}{
-		{"plain Linux", machine(), "m5.large " + perHour},
-		{"Windows", machine("operatingSystem", "Windows"), ""},
-		{"dedicated", machine("tenancy", "Dedicated"), ""},
-		{"with SQL Server", machine("preInstalledSw", "SQL Std"), ""},
-		{"reserved and not used", machine("capacitystatus", "AllocatedCapacityReservation"), ""},
-		{"storage", volume("Storage", "gp3", "EBS:VolumeUsage.gp3"), "gp3 " + perGiB},
-		{"storage of snapshots", volume("Storage", "", "EBS:SnapshotUsage"), ""},
-		{"IOPS", volume("System Operation", "io2", "EUN1-EBS:VolumeP-IOPS.io2"), "io2 " + perIOPS},
-		{"I/Os of magnetic disks", volume("System Operation", "standard", "EBS:VolumeIOUsage"), ""},
-		{"IOPS of nothing", volume("System Operation", "", "EBS:VolumeP-IOPS"), ""},
-		{"throughput", volume("Provisioned Throughput", "gp3", "EBS:VolumeP-Throughput.gp3"), "gp3 " + perMiB},
-		{"throughput of S3", volume("Provisioned Throughput", "gp3", "S3:Throughput"), ""},
-		{"throughput of nothing", volume("Provisioned Throughput", "", "EBS:VolumeP-Throughput"), ""},
-		{"another family", volume("Snapshot", "gp3", ""), ""},
-	} {
-		product, unit, ok := c.o.wanted()
-		got := ""
-		if ok {
-			got = product + " " + unit
-		}
-		if got != c.want {
-			t.Errorf("%s: %q, want %q", c.name, got, c.want)
-		}
-	}
-}
-
 // A list takes the place of one kind at a time: what it lacks stays as it was.
 func TestMergeAKindAtATime(t *testing.T) {
 	old, later := Provenance{AsOf: "2026-01-01"}, Provenance{AsOf: "2026-10-01"}
@@ -345,42 +300,6 @@ func TestSourceOfInstanceStores(t *testing.T) {
 		if s := f.Local; !ok || s.Trust != want || strings.Contains(s.Source, "scylladb") != (want == Partial) ||
 			s.Source == "" {
 			t.Errorf("%s: %+v", typ, s)
-		}
-	}
-}
-
-// Throughput of the list is priced by the GiB/s and from a number of them on: a 1,024th, and 1,024 times.
-func TestRowsOfAnOffer(t *testing.T) {
-	o := offerProduct{Family: "Provisioned Throughput", Attributes: map[string]string{
-		"volumeApiName": "gp3", "usagetype": "EBS:VolumeP-Throughput.gp3", "regionCode": "r",
-	}}
-	type dimension = struct {
-		Unit  string            `json:"unit"`
-		Begin string            `json:"beginRange"`
-		Price map[string]string `json:"pricePerUnit"`
-	}
-	for _, c := range []struct {
-		d    dimension
-		want priceRow
-	}{
-		// 40.96 dollars a GiB/s are 4 cents a MiB/s; what is included is free.
-		{dimension{"GiBps-mo", "0", map[string]string{"USD": "40.96"}}, priceRow{above: "125", usd: "0.04"}},
-		{dimension{"GiBps-mo", "2", map[string]string{"USD": "20.48"}}, priceRow{above: "2048", usd: "0.02"}},
-		{dimension{"MiBps-mo", "500", map[string]string{"USD": "0.04"}}, priceRow{above: "500", usd: "0.04"}},
-		{dimension{"GiBps-mo", "0", map[string]string{"USD": "0"}}, priceRow{}},
-		{dimension{"GiBps-mo", "0", map[string]string{"CNY": "40.96"}}, priceRow{}},
-	} {
-		got := o.rows(map[string]offerTerm{"T": {Dimensions: map[string]dimension{"D": c.d}}})
-		if c.want.usd == "" {
-			if len(got) != 0 {
-				t.Errorf("%+v: %+v, want none", c.d, got)
-			}
-			continue
-		}
-		c.want.product, c.want.unit, c.want.region = "gp3", perMiB, "r"
-		if len(got) != 1 || got[0].above != c.want.above || got[0].product != c.want.product || got[0].unit != c.want.unit ||
-			got[0].region != c.want.region || got[0].usd != c.want.usd {
-			t.Errorf("%+v: %+v, want %+v", c.d, got, c.want)
 		}
 	}
 }

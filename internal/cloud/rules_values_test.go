@@ -247,15 +247,7 @@ func TestRowsByVCPUs(t *testing.T) {
 	if bad.selected(made(map[string]string{"by": "pattern", "machine": "[n9"})) {
 		t.Error("a pattern that is none")
 	}
-	// Included units are those of the type itself; a later source is the newest.
-	for _, c := range []struct {
-		product, unit string
-		want          float64
-	}{{"io2", perMiB, 0}, {"io2", perIOPS, 0}, {"gp2", perMiB, 0}, {"nosuch", perIOPS, 0}, {"nosuch", perMiB, 0}, {"gp3", perMiB, 125}, {"ovh-classic", perIOPS, 500}} {
-		if got := included(c.product, c.unit); got != c.want {
-			t.Errorf("%+v: %v", c, got)
-		}
-	}
+	// A later source is the newest.
 	a, b := Provenance{Source: "a", AsOf: "2026-01"}, Provenance{Source: "b", AsOf: "2026-01"}
 	if newest(a, b).Source != "a" || newest(b, a).Source != "b" || newest(a, Provenance{Source: "c", AsOf: "2026-02"}).Source != "c" {
 		t.Error("of two of one date the first stays")

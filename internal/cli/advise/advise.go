@@ -121,7 +121,7 @@ catalog).`,
 			"in "+cloud.Dir+"/ (default aws)",
 	)
 	f.StringVar(&o.region, "region", "", "`REGION` of the prices; only that of the price list is known")
-	f.StringVar(&o.prices, "prices", "", "use your own price list `FILE`: AWS's offer file in JSON, or CSV")
+	f.StringVar(&o.prices, "prices", "", "use your own price list `FILE` in CSV")
 	f.StringVar(&o.instance, "instance", "", "keep this instance `TYPE`")
 	f.StringSliceVar(&o.why, "why", nil, "show why these instance `TYPES` are not enough")
 	f.IntVar(&o.vcpus, "vcpus", 0, "at least `N` vCPUs")
