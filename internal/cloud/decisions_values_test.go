@@ -46,7 +46,7 @@ func TestAttachmentsByHand(t *testing.T) {
 		{"a4x-highgpu-1g", 1, 127},
 	} {
 		f := InstanceFacts{Type: c.typ, VCPUs: c.vcpus}
-		if (Google{}).data().attachments(&f); f.Attachments != c.want {
+		if builtin()["gcp"].attachments(&f); f.Attachments != c.want {
 			t.Errorf("%s: %d, want %d", c.typ, f.Attachments, c.want)
 		}
 	}
@@ -58,7 +58,7 @@ func TestSizesOfAzureByName(t *testing.T) {
 		"Basic_A1": "Basic_A1", "basic_a1": "Basic_A1", "STANDARD_A1_V2": "Standard_A1_v2", "a1_v2": "Standard_A1_v2",
 		"standard_basic_a1": "", "nosuch": "",
 	} {
-		f, ok := Azure{}.Machine(name)
+		f, ok := builtin()["azure"].Machine(name)
 		if got, _, _ := strings.Cut(f.Type, ":"); got != want || ok != (want != "") {
 			t.Errorf("%s: %q, %v; want %q", name, got, ok, want)
 		}
@@ -113,7 +113,7 @@ func made(cells map[string]string) row {
 
 // cacheOf is the limit of the host's cache of a row.
 func cacheOf(r row) Limits {
-	for _, c := range (Azure{}).data().machine(r).Caps {
+	for _, c := range builtin()["azure"].machine(r).Caps {
 		if c.Cache {
 			return c.Baseline
 		}
@@ -125,7 +125,7 @@ func cacheOf(r row) Limits {
 func TestLocalDrivesOfAzureByHand(t *testing.T) {
 	local := func(cells map[string]string) InstanceStore {
 		var f InstanceFacts
-		(Azure{}).data().drives(&f, made(cells))
+		builtin()["azure"].drives(&f, made(cells))
 		return f.Local
 	}
 	got := local(map[string]string{
@@ -188,7 +188,7 @@ func TestUnknownOfASize(t *testing.T) {
 		{"with a cache", with("trust", "p", "cached_iops", "2000", "cached_mbs", "20"), nil},
 		{"nothing", with("base_iops", "", "base_mbs", ""), []string{uncached}},
 	} {
-		got := (Azure{}).data().machine(c.r).Unknown
+		got := builtin()["azure"].machine(c.r).Unknown
 		if len(got) != len(c.want) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 			continue

@@ -130,7 +130,7 @@ func (f *InstanceFacts) OfVolume(v VolumeFacts) VolumeFacts {
 
 // Machine is what is known of a machine type, however the case of its name and with or without the prefix of
 // all. Where NVMe and SCSI have limits of their own, SCSI's are meant, unless the name ends in :nvme.
-func (d *Data) Machine(typ string) (InstanceFacts, bool) {
+func (d *Provider) Machine(typ string) (InstanceFacts, bool) {
 	name, controller, _ := strings.Cut(typ, ":")
 	rows := d.sheet(fileMachines).of(name)
 	if rows == nil && d.terms.Machine != "" {
@@ -173,7 +173,7 @@ func controllers(rows []row) string {
 }
 
 // custom is a machine of a person's own vCPUs and memory, in a series whose limits are known.
-func (d *Data) custom(typ string) (InstanceFacts, bool) {
+func (d *Provider) custom(typ string) (InstanceFacts, bool) {
 	if d.terms.Custom.Regexp == nil {
 		return InstanceFacts{}, false
 	}
@@ -187,7 +187,7 @@ func (d *Data) custom(typ string) (InstanceFacts, bool) {
 	}), true
 }
 
-func (d *Data) machines() []InstanceFacts {
+func (d *Provider) machines() []InstanceFacts {
 	var all []InstanceFacts
 	at := map[string]int{}
 	for r := range d.sheet(fileMachines).rows() {
@@ -205,7 +205,7 @@ func (d *Data) machines() []InstanceFacts {
 }
 
 // machine reads a row of machines.csv, with the caps that other tables have of it.
-func (d *Data) machine(r row) InstanceFacts {
+func (d *Provider) machine(r row) InstanceFacts {
 	t := d.terms
 	f := InstanceFacts{
 		Type: r.text("name"), Vendor: t.Vendor, Arch: strings.Replace(r.text("arch"), "x64", "x86_64", 1),
@@ -280,7 +280,7 @@ func above(burst, base Limits) Limits {
 }
 
 // capped adds what limits.csv says that the machine allows each type of volume.
-func (d *Data) capped(f *InstanceFacts) {
+func (d *Provider) capped(f *InstanceFacts) {
 	known := map[string]Cap{}
 	for _, r := range d.limitsOf(f) {
 		typ := strings.TrimPrefix(r.text("type"), d.terms.Prefix)
@@ -310,7 +310,7 @@ func (d *Data) capped(f *InstanceFacts) {
 }
 
 // limitsOf are the rows of limits.csv about a machine: those of its series, and those of a pattern without one.
-func (d *Data) limitsOf(f *InstanceFacts) []row {
+func (d *Provider) limitsOf(f *InstanceFacts) []row {
 	series, _, _ := strings.Cut(f.Type, "-")
 	return slices.DeleteFunc(d.sheet(fileLimits).of(series), func(r row) bool { return !f.selected(r) })
 }
@@ -358,7 +358,7 @@ func (f *InstanceFacts) selected(r row) bool {
 }
 
 // attachments is how many volumes can be attached beside the boot disk, where attach.csv says.
-func (d *Data) attachments(f *InstanceFacts) {
+func (d *Provider) attachments(f *InstanceFacts) {
 	series, _, _ := strings.Cut(f.Type, "-")
 	for r := range d.sheet(fileAttach).rows() {
 		limit, unit, _ := strings.Cut(r.text("up_to"), " ")
@@ -372,7 +372,7 @@ func (d *Data) attachments(f *InstanceFacts) {
 }
 
 // unknown says what is not known of a machine, and which figure would close it.
-func (d *Data) unknown(f *InstanceFacts, r row) {
+func (d *Provider) unknown(f *InstanceFacts, r row) {
 	closed := func(what string, missing bool) {
 		if text := d.terms.Closes[what]; missing && text != "" {
 			f.Unknown = append(f.Unknown, strings.Replace(text, "TYPE", f.Type, 1))
@@ -387,7 +387,7 @@ func (d *Data) unknown(f *InstanceFacts, r row) {
 
 // drives are the machine's own: as its row or local.csv says, which have all of them together, and what
 // was measured where neither does. What was measured above what is published is noted.
-func (d *Data) drives(f *InstanceFacts, r row) {
+func (d *Provider) drives(f *InstanceFacts, r row) {
 	n := r.num("local_count")
 	if n == 0 {
 		return
@@ -454,7 +454,7 @@ func InstanceTypes(text string) []string {
 		some := slices.DeleteFunc(slices.Clone(p.Machines()), func(f InstanceFacts) bool {
 			return !strings.Contains(f.Type, text)
 		})
-		if p == (EC2{}) {
+		if p == AWS() {
 			slices.SortFunc(some, func(a, b InstanceFacts) int {
 				family := func(f InstanceFacts) string { first, _, _ := strings.Cut(f.Type, "."); return first }
 				return cmp.Or(cmp.Compare(family(a), family(b)), cmp.Compare(a.VCPUs, b.VCPUs), cmp.Compare(a.Type, b.Type))

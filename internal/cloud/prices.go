@@ -127,7 +127,7 @@ func (p Provenance) Stale(now time.Time) bool {
 }
 
 // BuiltinPrices are those of EC2.
-func BuiltinPrices() *Prices { return EC2{}.Prices() }
+func BuiltinPrices() *Prices { return AWS().Prices() }
 
 // The units of a price list's rows.
 const (

@@ -318,21 +318,21 @@ func TestPricesOfTiers(t *testing.T) {
 // throughput by the MB/s.
 func TestPricesOfDisks(t *testing.T) {
 	for _, c := range []struct {
-		p     Provider
+		p     string
 		spec  VolumeSpec
 		want  string
 		lacks string
 	}{
-		{Azure{}, VolumeSpec{Type: "azure-premium", Size: 300 * units.GiB}, "$73.22", ""}, // P20
-		{Azure{}, VolumeSpec{Type: "azure-premium-v2", Size: 100 * units.GiB, IOPS: 3000, Rate: 125 * units.MBPerSec}, "$8.10", ""},
-		{Azure{}, VolumeSpec{Type: "azure-premium-v2", Size: 100 * units.GiB, IOPS: 4000, Rate: 225 * units.MBPerSec}, "$17.23", ""},
-		{Google{}, VolumeSpec{Type: "gcp-pd-balanced", Size: 1834 * units.GiB}, "$183.40", ""},
-		{Google{}, VolumeSpec{Type: "gcp-hyperdisk-balanced", Size: 100 * units.GiB, IOPS: 4000, Rate: 240 * units.MiBPerSec}, "$17.00", ""},
-		{Google{}, VolumeSpec{Type: "gcp-hyperdisk-throughput", Size: 4096 * units.GiB, Rate: 300 * units.MiBPerSec}, "$0.00", "gcp-hyperdisk-throughput in MiB/s-month"},
-		{Google{}, VolumeSpec{Type: "gcp-hyperdisk-balanced-high-availability", Size: 100 * units.GiB}, "$0.00", "gcp-hyperdisk-balanced-high-availability in GiB-month"},
+		{"azure", VolumeSpec{Type: "azure-premium", Size: 300 * units.GiB}, "$73.22", ""}, // P20
+		{"azure", VolumeSpec{Type: "azure-premium-v2", Size: 100 * units.GiB, IOPS: 3000, Rate: 125 * units.MBPerSec}, "$8.10", ""},
+		{"azure", VolumeSpec{Type: "azure-premium-v2", Size: 100 * units.GiB, IOPS: 4000, Rate: 225 * units.MBPerSec}, "$17.23", ""},
+		{"gcp", VolumeSpec{Type: "gcp-pd-balanced", Size: 1834 * units.GiB}, "$183.40", ""},
+		{"gcp", VolumeSpec{Type: "gcp-hyperdisk-balanced", Size: 100 * units.GiB, IOPS: 4000, Rate: 240 * units.MiBPerSec}, "$17.00", ""},
+		{"gcp", VolumeSpec{Type: "gcp-hyperdisk-throughput", Size: 4096 * units.GiB, Rate: 300 * units.MiBPerSec}, "$0.00", "gcp-hyperdisk-throughput in MiB/s-month"},
+		{"gcp", VolumeSpec{Type: "gcp-hyperdisk-balanced-high-availability", Size: 100 * units.GiB}, "$0.00", "gcp-hyperdisk-balanced-high-availability in GiB-month"},
 	} {
-		got, ok := c.p.Prices().Volume(c.spec)
-		if lacks := c.p.Prices().Lacks(c.spec); got.String() != c.want || lacks != c.lacks || ok != (lacks == "") {
+		got, ok := Named(c.p).Prices().Volume(c.spec)
+		if lacks := Named(c.p).Prices().Lacks(c.spec); got.String() != c.want || lacks != c.lacks || ok != (lacks == "") {
 			t.Errorf("%+v: %v, lacks %q; want %s, %q", c.spec, got, lacks, c.want, c.lacks)
 		}
 	}
