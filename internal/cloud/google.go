@@ -105,13 +105,9 @@ func googleDrives() []DriveFacts {
 		if slices.ContainsFunc(all, func(d DriveFacts) bool { return d.Model == name }) {
 			continue // more of them have as much each
 		}
-		rate := func(column string) units.Rate { return units.Rate(r.num(column)/n) * units.MiBPerSec }
 		d := DriveFacts{
 			Model: name, Capacity: r.text("gib") + " GiB", Size: units.Bytes(r.num("gib") * float64(units.GiB)),
-			Limits: Limits{
-				ReadIOPS: units.IOPS(r.num("read_iops") / n), WriteIOPS: units.IOPS(r.num("write_iops") / n),
-				ReadRate: rate("read_mibs"), WriteRate: rate("write_mibs"),
-			}.OfDrive(),
+			Limits:     limits(r, "", n).OfDrive(),
 			Provenance: r.from(), pattern: regexp.MustCompile("^" + name + "$"),
 		}
 		if r.text("as_of") < "2020" {

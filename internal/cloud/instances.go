@@ -156,7 +156,7 @@ func (d *Provider) Machine(typ string) (InstanceFacts, bool) {
 	}
 	for _, c := range d.sheet(fileHistory).of(name) {
 		f.Changes = append(f.Changes, InstanceChange{
-			c.text("first_seen"), c.text("last_seen"), limits(c, "base"), limits(c, "max"), c.text("source"),
+			c.text("first_seen"), c.text("last_seen"), limits(c, "base_", 1), limits(c, "max_", 1), c.text("source"),
 		})
 	}
 	return f, true
@@ -165,7 +165,7 @@ func (d *Provider) Machine(typ string) (InstanceFacts, bool) {
 func controllers(rows []row) string {
 	var parts []string
 	for _, r := range rows {
-		l := limits(r, "base")
+		l := limits(r, "base_", 1)
 		controller := map[string]string{"nvme": "NVMe", "scsi": "SCSI"}[r.text("controller")]
 		parts = append(parts, fmt.Sprintf("%s %v IOPS and %s", controller, l.IOPS, l.Rate.SI()))
 	}
@@ -209,13 +209,13 @@ func (d *Provider) machine(r row) InstanceFacts {
 	t := d.terms
 	f := InstanceFacts{
 		Type: r.text("name"), Vendor: t.Vendor, Arch: strings.Replace(r.text("arch"), "x64", "x86_64", 1),
-		VCPUs: int(r.num("vcpus")), Memory: units.Bytes(r.num("memory_gib") * gib), Baseline: limits(r, "base"),
+		VCPUs: int(r.num("vcpus")), Memory: units.Bytes(r.num("memory_gib") * gib), Baseline: limits(r, "base_", 1),
 		BurstRule: t.BurstRule, NVMe: r.text("xen") == "", Attachments: int(r.num("disks")), AddsDrives: t.AddsDrives,
 		Provenance: r.from(),
 	}
-	f.Burst = above(limits(r, "max"), f.Baseline)
+	f.Burst = above(limits(r, "max_", 1), f.Baseline)
 	for _, c := range t.Caps {
-		base := limits(r, c.Columns)
+		base := limits(r, c.Columns+"_", 1)
 		if w := base.WriteRate; c.Cache { // its throughput, of which some let writes have less
 			if base.WriteRate = 0; w > 0 && w < base.Rate*0.99 {
 				base.ReadRate, base.WriteRate, base.Rate = base.Rate, w, 0
@@ -224,7 +224,7 @@ func (d *Provider) machine(r row) InstanceFacts {
 		if base.Known() {
 			f.Caps = append(f.Caps, Cap{
 				Name: c.Name, Types: c.Types, Cache: c.Cache, Baseline: base,
-				Burst: above(limits(r, c.Columns+"_max"), base), Provenance: f.Provenance,
+				Burst: above(limits(r, c.Columns+"_max_", 1), base), Provenance: f.Provenance,
 			})
 			f.note(c.Note)
 		}
@@ -238,7 +238,7 @@ func (d *Provider) machine(r row) InstanceFacts {
 		f.note(t.Notes["weightings"])
 	}
 	f.note(r.text("note"))
-	if api := limits(r, "api"); api.Known() && api != f.Baseline {
+	if api := limits(r, "api_", 1); api.Known() && api != f.Baseline {
 		f.note(fmt.Sprintf("its API prints %v IOPS and %s where its page has %v and %s", api.IOPS, api.Rate.SI(),
 			f.Baseline.IOPS, f.Baseline.Rate.SI()))
 	}
@@ -255,16 +255,17 @@ func (f *InstanceFacts) note(text string) {
 	}
 }
 
-// limits are those of the columns that begin so: base_iops, and base_mbs of 10^6 or base_mibs of 2^20 bytes/s,
-// of both directions together or of one.
-func limits(r row, which string) Limits {
-	rate := func(name string) units.Rate {
-		return units.Rate(r.num(name+"_mbs"))*units.MBPerSec + units.Rate(r.num(name+"_mibs"))*units.MiBPerSec
+// limits are those of the columns that begin so, base_iops or base_read_mbs, of both directions together or of
+// one: IOPS, 10^6 (mbs), 2^20 (mibs) or single (bps) bytes/s, each a part of n.
+func limits(r row, which string, n float64) Limits {
+	iops := func(way string) units.IOPS { return units.IOPS(r.num(which+way+"iops") / n) }
+	rate := func(way string) units.Rate {
+		of := func(unit string) units.Rate { return units.Rate(r.num(which+way+unit) / n) }
+		return of("mbs")*units.MBPerSec + of("mibs")*units.MiBPerSec + of("bps")
 	}
 	return Limits{
-		IOPS: units.IOPS(r.num(which + "_iops")), Rate: rate(which),
-		ReadIOPS: units.IOPS(r.num(which + "_read_iops")), WriteIOPS: units.IOPS(r.num(which + "_write_iops")),
-		ReadRate: rate(which + "_read"), WriteRate: rate(which + "_write"),
+		IOPS: iops(""), ReadIOPS: iops("read_"), WriteIOPS: iops("write_"),
+		Rate: rate(""), ReadRate: rate("read_"), WriteRate: rate("write_"),
 	}
 }
 
@@ -318,13 +319,7 @@ func (d *Provider) limitsOf(f *InstanceFacts) []row {
 // directions are limits by direction, of which shared says what they are of: "sum" of reads and writes
 // together, "iops" or "all" of one budget (r/R + w/W is at most 1) in IOPS or in throughput too; else apart.
 func directions(r row) Limits {
-	rate := func(way string) units.Rate {
-		return units.Rate(r.num(way+"_mibs"))*units.MiBPerSec + units.Rate(r.num(way+"_mbs"))*units.MBPerSec
-	}
-	l := Limits{
-		ReadIOPS: units.IOPS(r.num("read_iops")), WriteIOPS: units.IOPS(r.num("write_iops")),
-		ReadRate: rate("read"), WriteRate: rate("write"),
-	}
+	l := limits(r, "", 1)
 	switch shared := r.text("shared"); shared {
 	case "sum":
 		return Limits{IOPS: l.ReadIOPS, Rate: l.ReadRate}
@@ -394,17 +389,17 @@ func (d *Provider) drives(f *InstanceFacts, r row) {
 	}
 	f.Local = InstanceStore{
 		Count: int(n), Size: units.Bytes(r.num("local_gib")*gib + r.num("local_gb")*1e9),
-		Temp: r.text("local_kind") == "temp", Limits: ofAll(r, "local_", n),
+		Temp: r.text("local_kind") == "temp", Limits: limits(r, "local_", n),
 	}
 	if f.Local.Limits.Known() {
 		f.Local.Provenance = r.from()
 	}
 	for _, p := range d.sheet(fileLocal).of(f.Type) {
-		f.Local.Limits, f.Local.Provenance = ofAll(p, "", n), p.from()
+		f.Local.Limits, f.Local.Provenance = limits(p, "", n), p.from()
 	}
 	var over []string
 	for _, m := range d.sheet(fileMeasured).of(f.Type) {
-		seen, stated := ofAll(m, "", n), f.Local.Limits
+		seen, stated := limits(m, "", n), f.Local.Limits
 		f.Local.Limits = seen
 		f.Local.Limits.Override(stated)
 		switch from := m.from(); {
@@ -434,16 +429,6 @@ func (d *Provider) drives(f *InstanceFacts, r row) {
 		}
 	}
 	f.Local.Limits = f.Local.Limits.OfDrive()
-}
-
-// ofAll are the limits of one of n drives, of columns that have all of them together.
-func ofAll(r row, before string, n float64) Limits {
-	each := func(column string) float64 { return r.num(before+column) / n }
-	return Limits{
-		ReadIOPS: units.IOPS(each("read_iops")), WriteIOPS: units.IOPS(each("write_iops")),
-		ReadRate:  units.Rate(each("read_mbs"))*units.MBPerSec + units.Rate(each("read_bps")),
-		WriteRate: units.Rate(each("write_mbs"))*units.MBPerSec + units.Rate(each("write_bps")),
-	}
 }
 
 // InstanceTypes lists the known machine types whose name contains text: EC2's by family and size, others in

@@ -342,7 +342,7 @@ func TestInstanceStoreByHand(t *testing.T) {
 			t.Errorf("%+v", f.Local)
 		}
 	}
-	l := limits(row{[]string{"base_iops", "base_mbs"}, []string{"100", "12.5"}}, "base")
+	l := limits(row{[]string{"base_iops", "base_mbs"}, []string{"100", "12.5"}}, "base_", 1)
 	if l.IOPS != 100 || l.Rate != 12.5e6 {
 		t.Errorf("%+v", l)
 	}
