@@ -390,8 +390,8 @@ func (p *MostProbe) fromDue(m suite.Metric, r *result.Result) float64 {
 	if m.Statistic == suite.Mean {
 		return p.Latency + p.Lag
 	}
-	q, err := strconv.ParseFloat(strings.TrimPrefix(string(m.Statistic), "p"), 64)
-	if err != nil {
+	q, percentile := m.Statistic.Percentile()
+	if !percentile {
 		return p.Latency
 	}
 	var times []stats.Weighted
