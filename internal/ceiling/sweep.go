@@ -127,16 +127,8 @@ func vary(loads []fio.Workload, bs units.Bytes, depth int) []fio.Workload {
 // Saturation is the number of I/Os in flight at which the hardware begins to limit, 0 when
 // concurrency limits or no latency is known (N* = ceiling x latency, Denning and Buzen 1978).
 func (c Ceiling) Saturation() float64 {
-	b := c.Binding()
-	for _, o := range c.Bounds {
-		if o.Kind == Concurrency && b.Kind != Concurrency {
-			return float64(b.IOPS) * o.Demand
-		}
+	if b, o := c.Binding(), c.Concurrency(); o != nil && b.Kind != Concurrency {
+		return float64(b.IOPS) * o.Demand
 	}
 	return 0
-}
-
-// HasConcurrency is true when a latency is known, so that the I/Os in flight limit the throughput.
-func (c Ceiling) HasConcurrency() bool {
-	return slices.ContainsFunc(c.Bounds, func(b Bound) bool { return b.Kind == Concurrency })
 }

@@ -335,7 +335,7 @@ func (t *Track) shift() *Shift {
 	if t.drift {
 		size, se, _ = t.sizeOf(slices.Concat(t.good, t.away), len(t.good), ramp)
 	}
-	half := tQuantile(1-(1-confidence)/2, n.df) * se
+	half := tQuantile(upper, n.df) * se
 	if t.lower {
 		size = -size
 	}
