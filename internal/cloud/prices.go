@@ -140,7 +140,7 @@ const (
 )
 
 // priceColumns head a price list.
-var priceColumns = []string{"product", "unit", "above", "usd", "region", "as_of", "source", "trust"}
+var priceColumns = strings.Fields(`product unit above usd region as_of source trust`)
 
 // ReadPrices reads a price list: plimsoll's CSV, which scripts/prices.py makes of AWS's own, or a
 // CSV of instance types with the columns instance_type, usd_per_hour, source and as_of. Rows of two

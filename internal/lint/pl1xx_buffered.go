@@ -54,7 +54,7 @@ var unsynced = &rule{
 
 var noSize = &rule{
 	Code: "PL158", Check: anyJob(func(j *lintJob) *fault {
-		sized := []string{"size", "filesize", "io_size", "fill_device", "read_iolog", "opendir", "number_ios"}
+		sized := strings.Fields(`size filesize io_size fill_device read_iolog opendir number_ios`)
 		if j.partial || j.sec.Name == "" || j.completed() || !fio.UsesPageCache(j.load.Engine) ||
 			j.open("ioengine") || len(j.devices()) > 0 || j.load.Reads() && j.given("filename") ||
 			j.given("filename") && j.open("filename") || j.anyGiven(sized...) || j.anyOpen(sized...) {

@@ -82,7 +82,7 @@ var (
 
 // destroys says whether a document warns that it destroys data: who starts it knows.
 func destroys(f *script.File) bool {
-	hints := []string{"estr", "ESTR", "wipe", "Wipe", "WIPE", "rase", "ERASE", "lost", "LOST", "loss", "LOSS"}
+	hints := strings.Fields(`estr ESTR wipe Wipe WIPE rase ERASE lost LOST loss LOSS`)
 	warnings := f.Match(lossWords, hints...)
 	return slices.ContainsFunc(warnings, func(line string) bool { return !safeWords.MatchString(line) })
 }

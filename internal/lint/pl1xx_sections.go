@@ -103,9 +103,8 @@ func stands(file *script.File, j *script.Job, o fio.Option) bool {
 	if j.Command && o.Line < j.Line {
 		return false
 	}
-	line := []rune(file.Source(o.Line))
-	return o.Col >= 1 && o.Col <= len(line) &&
-		!strings.HasPrefix(strings.TrimLeft(string(line[o.Col-1:]), "\"'"), "$")
+	rest := file.From(o.Line, o.Col)
+	return rest != "" && !strings.HasPrefix(strings.TrimLeft(rest, "\"'"), "$")
 }
 
 // same says whether two values mean the same: 60 and 1m of a time, 4k and 4096 of a size.

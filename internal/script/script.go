@@ -447,6 +447,15 @@ func (f *File) Source(line int) string {
 	return f.lines[line-1]
 }
 
+// From is a line of the document from a column on, both counted from 1; empty where there is none.
+func (f *File) From(line, col int) string {
+	src := []rune(f.Source(line))
+	if col < 1 || col > len(src) {
+		return ""
+	}
+	return string(src[col-1:])
+}
+
 // column counts characters where the lexer counted bytes.
 func (f *File) column(line, col int) int {
 	src := f.Source(line)

@@ -413,7 +413,7 @@ func anotherView(cmd Command, options string) bool {
 		}
 	}
 	return slices.ContainsFunc(cmd.Words[1:], func(w shell.Word) bool {
-		return slices.Contains([]string{"-B", "-R", "-M", "--bind", "--rbind", "--move"}, w.Text)
+		return slices.Contains(strings.Fields(`-B -R -M --bind --rbind --move`), w.Text)
 	})
 }
 
