@@ -216,14 +216,9 @@ func (r *runner) prepare() error {
 		if s.Kind() == suite.OfServer {
 			continue // its ceiling follows from what a transaction needs, which is measured
 		}
-		loads, err := s.WorkloadsOn(p.FileFor(s))
-		if err != nil {
+		if err := r.limit(s, p); err != nil {
 			return err
 		}
-		if err := p.Check(s); err != nil {
-			return err
-		}
-		r.ceilings[s.ID] = ceiling.Of(&r.plan.Topology, s.Role, loads)
 	}
 	if err := r.checkTelemetry(); err != nil {
 		return err
@@ -244,6 +239,16 @@ func (r *runner) prepare() error {
 		return err
 	}
 	return r.checkDatabase(context.Background())
+}
+
+// limit records the ceiling of a scenario, unless it may not run.
+func (r *runner) limit(s suite.Scenario, p *place) error {
+	loads, err := s.WorkloadsOn(p.FileFor(s))
+	if err != nil {
+		return err
+	}
+	r.ceilings[s.ID] = ceiling.Of(&r.plan.Topology, s.Role, loads)
+	return p.Check(s)
 }
 
 // checkTelemetry takes a sample: without /proc, as in a chroot, the run would fail after the

@@ -100,7 +100,7 @@ func TestCoresByHand(t *testing.T) {
 	} {
 		c.s.Transactions, c.s.Measured = 1000, 10*time.Second
 		var of Ceiling
-		of.cores(&result.Postgres{Cores: c.cores}, &c.s, func(where string) topology.Origin { return topology.Origin{Where: where} })
+		of.cores(&result.Postgres{Cores: c.cores}, &c.s)
 		cpu := of.Least(func(b Bound) bool { return b.Kind == CPU })
 		load := of.Least(func(b Bound) bool { return b.Kind == LoadGenerator })
 		if cpu == nil || !within(cpu.IOPS, c.cpu) || cpu.How != c.how || !within(units.IOPS(cpu.Capacity/cpu.Demand), c.cpu) || cpu.Origin.Where != "/proc" {
