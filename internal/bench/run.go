@@ -290,12 +290,19 @@ func (r *runner) measure(
 		Dir: w.Dir, Suite: r.plan.Suite.Name, Scenarios: r.plan.Suite.Scenarios, Done: r.doneAlready(done),
 		Ceilings: r.ceilings, Expected: r.expected(done),
 	})
-	r.endStrays()
+	// The fio that a killed plimsoll left would go on next to what is measured now.
+	n, err := sys.EndStrays(false)
+	if n > 0 {
+		r.emit(Noted{fmt.Sprintf("ended %d fio processes of a run that was killed", n)})
+	}
+	r.alive, _ = errors.AsType[*sys.Alive](err)
 	mark := ""
-	if r.plan.Resumable {
-		if mark, err = r.markOf(w); err != nil {
+	if r.plan.Resumable { // by the directory of the run's record, which is held
+		info, err := w.Info()
+		if err != nil {
 			return nil, err
 		}
+		mark = permit.Mark(w.Run.ID, info)
 	}
 	state, runErr := bundle.Finished, r.withPlaces(ctx, mark, func() error { return r.scenarios(ctx, w, done) })
 	if runErr != nil {
@@ -303,24 +310,6 @@ func (r *runner) measure(
 	}
 	b, err = w.Finish(state, r.m.Now())
 	return b, errors.Join(runErr, err)
-}
-
-// endStrays ends the fio that a killed plimsoll left: it would go on next to what is measured now.
-func (r *runner) endStrays() {
-	n, err := sys.EndStrays(false)
-	if n > 0 {
-		r.emit(Noted{fmt.Sprintf("ended %d fio processes of a run that was killed", n)})
-	}
-	r.alive, _ = errors.AsType[*sys.Alive](err)
-}
-
-// markOf is the run's mark, by the directory of its record that is held.
-func (r *runner) markOf(w *bundle.Writer) (string, error) {
-	info, err := w.Info()
-	if err != nil {
-		return "", err
-	}
-	return permit.Mark(w.Run.ID, info), nil
 }
 
 // withPlaces locks the paths, clears leftovers, and removes the files afterwards, whatever happened

@@ -64,7 +64,8 @@ func Rates(t *topology.Topology, role topology.Role, results []*result.Result, f
 			rate.Of = all[len(all)-1].Of
 		case results != nil:
 			return nil, fmt.Errorf("%s measured nothing like %s of %v with 16 I/Os in flight, and no limit of the volumes is "+
-				"known", from, direction(one.load), max(one.load.ReadBS, one.load.WriteBS))
+				"known", from, map[bool]string{true: "reads", false: "writes"}[one.load.Reads()], max(one.load.ReadBS,
+				one.load.WriteBS))
 		default:
 			return nil, errors.New("no limit of the volumes is known: a part of nothing is no limit; declare it, or name a " +
 				"run that measured it: --run")
@@ -72,13 +73,6 @@ func Rates(t *topology.Topology, role topology.Role, results []*result.Result, f
 		all = append(all, rate)
 	}
 	return all, nil
-}
-
-func direction(w fio.Workload) string {
-	if w.ReadShare == 1 {
-		return "reads"
-	}
-	return "writes"
 }
 
 // measured is the most that results reached of I/O like load; nil where none is like it. One with few I/Os in flight,

@@ -283,7 +283,11 @@ func above(burst, base Limits) Limits {
 // capped adds what limits.csv says that the machine allows each type of volume.
 func (d *Provider) capped(f *InstanceFacts) {
 	known := map[string]Cap{}
-	for _, r := range d.limitsOf(f) {
+	series, _, _ := strings.Cut(f.Type, "-")
+	for _, r := range d.sheet(fileLimits).of(series) {
+		if !f.selected(r) {
+			continue
+		}
 		typ := strings.TrimPrefix(r.text("type"), d.terms.Prefix)
 		if _, twice := known[typ]; twice {
 			continue
@@ -308,12 +312,6 @@ func (d *Provider) capped(f *InstanceFacts) {
 	if len(known) > 0 {
 		f.Provenance = f.Caps[0].Provenance
 	}
-}
-
-// limitsOf are the rows of limits.csv about a machine: those of its series, and those of a pattern without one.
-func (d *Provider) limitsOf(f *InstanceFacts) []row {
-	series, _, _ := strings.Cut(f.Type, "-")
-	return slices.DeleteFunc(d.sheet(fileLimits).of(series), func(r row) bool { return !f.selected(r) })
 }
 
 // directions are limits by direction, of which shared says what they are of: "sum" of reads and writes

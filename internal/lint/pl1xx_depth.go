@@ -25,7 +25,8 @@ var depthOnSync = &rule{
 		f := j.found("iodepth", "%s keeps one I/O in flight per job, whatever iodepth says: %s in flight, not %s.",
 			j.setting("ioengine", fio.DefaultEngine), units.Group(fmt.Sprint(max(j.load.Jobs, 1))), times32(j, uint64(depth)))
 		return lessen(f, j.open("iodepth") || !j.src.Command && !j.given("ioengine") && (!j.namesEngine() || j.completed()) ||
-			c.usedElsewhere(j, o)) // the engine may be named where the file is started, or in one that stands before it
+			o.Line > 0 && c.queued[place{j.src, o.Line,
+				o.Col}]) // the engine may be named where the file is started, or in one that stands before it
 	})),
 }
 
@@ -33,11 +34,6 @@ var depthOnSync = &rule{
 type place struct {
 	src       *script.Job
 	line, col int
-}
-
-// usedElsewhere says whether an option that a job inherits is one that a job with a queue uses.
-func (c *Case) usedElsewhere(j *lintJob, o fio.Option) bool {
-	return o.Line > 0 && c.queued[place{j.src, o.Line, o.Col}]
 }
 
 // completed says whether options come from outside: a job file without any size or place is started

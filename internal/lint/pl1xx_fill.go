@@ -81,7 +81,7 @@ var manyFills = &rule{
 var holesInFill = &rule{
 	Code: "PL145", Check: eachJob(func(j *lintJob) *fault {
 		c := j.of
-		n := c.draws(j)
+		n := c.drawn[filledBy{j.src, j.load.Filename}]
 		if !j.leavesHoles() || n >= 8 {
 			return nil
 		}
@@ -97,12 +97,6 @@ var holesInFill = &rule{
 // leavesHoles says whether a job is there to write a whole device, and draws its blocks with replacement.
 func (j *lintJob) leavesHoles() bool {
 	return j.fills() && !j.load.Sequential && j.flag("norandommap", false)
-}
-
-// draws is how many times the sections of a job file that leave holes draw as many blocks as the devices of one of
-// them have.
-func (c *Case) draws(j *lintJob) int {
-	return c.drawn[filledBy{j.src, j.load.Filename}]
 }
 
 // filledBy is what the sections of a job file write.

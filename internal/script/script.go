@@ -178,7 +178,7 @@ func Parse(name string, text []byte, opts Options) *File {
 	if minds != "" && f.Kind == JobText {
 		f.Unread = append(f.Unread, Unread{Line: 1, Why: minds, By: by})
 	}
-	f.tests = f.Kind == Shell && functional(f.lines)
+	f.tests = f.Kind == Shell && slices.ContainsFunc(f.lines, suiteMarks.MatchString)
 	r := newReader(f, opts)
 	if f.Kind == JobText && printed(f.lines) {
 		f.Kind = Other
@@ -215,8 +215,6 @@ var suiteMarks = regexp.MustCompile(
 	`_begin_fstest|\. \.?/?common/(?:rc|preamble)|^\. tests/|^_have_|^requires\(\)|^require_\w+|exit_failed|\. scripts/test_lib|_require_(?:fio|scratch)|^require-(?:lib|kernel)|` +
 		`test-(?:libs|preamble)\.sh|^\. \$\{?(?:testdir|STF_SUITE|_TEST)|^log_must `,
 )
-
-func functional(lines []string) bool { return slices.ContainsFunc(lines, suiteMarks.MatchString) }
 
 // outputMarks are lines of fio's output, as text and as JSON.
 var outputMarks = regexp.MustCompile(

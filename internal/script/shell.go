@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"mvdan.cc/sh/v3/syntax"
 
@@ -401,21 +402,12 @@ func (r *reader) place(words []shell.Word) {
 	for k := range words {
 		if n := words[k].Line; n != line {
 			src := r.Source(n)
-			line, same = n, len(src) > longLine || ascii(src)
+			line, same = n, len(src) > longLine || len(src) == utf8.RuneCountInString(src)
 		}
 		if !same {
 			words[k].Col = r.column(line, words[k].Col)
 		}
 	}
-}
-
-func ascii(s string) bool {
-	for i := range len(s) {
-		if s[i] >= 0x80 {
-			return false
-		}
-	}
-	return true
 }
 
 // expand splits a word that is nothing but a variable, whose value the document gives, into the
