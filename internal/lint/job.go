@@ -29,7 +29,6 @@ type lintJob struct {
 	partial  bool
 	last     map[string]fio.Option // by fio's main name
 	load     fio.Workload
-	err      error      // what of the options fio would not take; load is then what could be read
 	rounds   []*lintJob // the job in the rounds of the loops around it
 }
 
@@ -93,7 +92,7 @@ func (c *Case) newLintJob(f *script.File, src *script.Job, i int, section fio.Se
 		// fio works on what has the job's name, where that is no regular file
 		known.Options = append(known.Options, fio.Option{Name: "filename", Value: j.sec.Name})
 	}
-	j.load, j.err = fio.WorkloadOf(j.sec.Name, known)
+	j.load, _ = fio.WorkloadOf(j.sec.Name, known) // what of it can be read
 	if !j.given("ioengine") && j.windows() {
 		j.unknown["ioengine"] = true // windowsaio is the default there
 	}

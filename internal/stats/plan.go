@@ -55,14 +55,14 @@ func leastFrom(from int, ok func(int) bool) int {
 
 // Precision is how well rounds know their level so far.
 type Precision struct {
-	Level Estimate `json:"level"` // geometric mean, 95 %
+	Level Estimate // geometric mean, 95 %
 	// Half is the half width as a share, widened for stopping by it; +Inf below LeastRounds.
-	Half float64 `json:"half"`
+	Half float64
 	// Spread is the standard deviation of the rounds' logarithms.
-	Spread float64 `json:"spread"`
+	Spread float64
 	// Planned is the number of rounds after which Half is likely to be at the goal: 0 when not
 	// known.
-	Planned int `json:"planned,omitempty"`
+	Planned int
 }
 
 // Known says that the goal is reached.
