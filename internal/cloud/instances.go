@@ -408,17 +408,13 @@ func (d *Provider) drives(f *InstanceFacts, r row) {
 			f.Local.Source += "; what it does not state was measured: " + from.String()
 			f.Local.Trust = Partial
 		}
-		for _, c := range []struct {
-			name           string
-			stated, column float64
-		}{
-			{"read IOPS", float64(stated.ReadIOPS), float64(seen.ReadIOPS)},
-			{"write IOPS", float64(stated.WriteIOPS), float64(seen.WriteIOPS)},
-			{"B/s of reads", float64(stated.ReadRate), float64(seen.ReadRate)},
-			{"B/s of writes", float64(stated.WriteRate), float64(seen.WriteRate)},
-		} {
-			if c.stated > 0 && c.column > c.stated {
-				over = append(over, fmt.Sprintf("%s %s instead of %s", units.Number(c.column*n), c.name, units.Number(c.stated*n)))
+		figures := func(l Limits) []float64 {
+			return []float64{float64(l.ReadIOPS), float64(l.WriteIOPS), float64(l.ReadRate), float64(l.WriteRate)}
+		}
+		page := figures(stated)
+		for i, v := range figures(seen) {
+			if name := strings.Split("read IOPS,write IOPS,B/s of reads,B/s of writes", ",")[i]; page[i] > 0 && v > page[i] {
+				over = append(over, fmt.Sprintf("%s %s instead of %s", units.Number(v*n), name, units.Number(page[i]*n)))
 			}
 		}
 		if over != nil {
