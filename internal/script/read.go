@@ -181,7 +181,7 @@ func (r *reader) shell(from, to, block int, code bool) {
 		if err != nil && mentions(text) && code {
 			for k, w := range words {
 				if path.Base(w.Text) == "fio" && k+1 < len(words) && strings.HasPrefix(Repaired(words[k+1].Text), "-") {
-					r.Unread = append(r.Unread, Unread{Line: w.Line, Why: "a quote of this command is never closed"})
+					r.unread(w.Line, "", "a quote of this command is never closed")
 					break
 				}
 			}
@@ -417,7 +417,7 @@ func (r *reader) jobless() {
 			return strings.Contains(strings.ReplaceAll(line, ">> ", ">>"), ">>"+made.Made)
 		})
 		if started && others == 1 && !appended {
-			r.Unread = append(r.Unread, Unread{Line: made.Line, By: NoJob, Why: NoJobIn(made.Made)})
+			r.unread(made.Line, NoJob, NoJobIn(made.Made))
 		}
 	}
 }

@@ -176,15 +176,13 @@ func Parse(name string, text []byte, opts Options) *File {
 		}
 	}
 	if minds != "" && f.Kind == JobText {
-		f.Unread = append(f.Unread, Unread{Line: 1, Why: minds, By: by})
+		f.unread(1, by, minds)
 	}
 	f.tests = f.Kind == Shell && slices.ContainsFunc(f.lines, suiteMarks.MatchString)
 	r := newReader(f, opts)
 	if f.Kind == JobText && printed(f.lines) {
 		f.Kind = Other
-		f.Unread = append(f.Unread, Unread{
-			Line: 1, By: Printed, Why: "this is what fio printed, and no job: plimsoll import reads it",
-		})
+		f.unread(1, Printed, "this is what fio printed, and no job: plimsoll import reads it")
 		return f
 	}
 	switch f.Kind { //nolint:exhaustive // Other holds nothing to read
@@ -352,11 +350,8 @@ func (f *File) disables() {
 		m := disableForm.FindStringSubmatch(line)
 		before = strings.TrimSpace(before)
 		if len(f.Disables) == mostComments {
-			f.Unread = append(
-				f.Unread,
-				Unread{Line: i + 1, By: Limit, Why: "more than 4,096 comments that silence rules: this one is " +
-					"not read, nor what follows it; disable the rules for the whole file"},
-			)
+			f.unread(i+1, Limit, "more than 4,096 comments that silence rules: this one is "+
+				"not read, nor what follows it; disable the rules for the whole file")
 			return
 		}
 		if m == nil {

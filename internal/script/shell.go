@@ -36,11 +36,8 @@ type region struct {
 func (r *reader) piece(src string, base place, block, depth int) {
 	if !r.parsed(src, base, block, depth) && r.spent.full && !r.spent.said && mentions(src) {
 		r.spent.said = true
-		r.Unread = append(
-			r.Unread,
-			Unread{Line: base.line, By: Limit, Why: "more than 2,048 pieces of shell, or 256 KiB of them: " +
-				"this one is not read, nor what follows it; split the document"},
-		)
+		r.unread(base.line, Limit, "more than 2,048 pieces of shell, or 256 KiB of them: "+
+			"this one is not read, nor what follows it; split the document")
 	}
 }
 

@@ -243,7 +243,7 @@ func (r *reader) fio(words []shell.Word, block int, code bool) {
 		return // a sentence that ends in the name of an option
 	}
 	if err != nil {
-		r.Unread = append(r.Unread, Unread{Line: j.Line, Why: err.Error()})
+		r.unread(j.Line, "", err.Error())
 		return
 	}
 	f.Name = r.Name
