@@ -25,7 +25,7 @@ func ParseAxes(s string) (Axes, error) {
 		if !strings.Contains(values, "..") {
 			values += ".." + values
 		}
-		switch all, ok := Doubled(name, values); {
+		switch all, ok := Doubled(name, values, 1<<20); {
 		case ok && name == "bs" && a.BlockSizes == nil:
 			for _, v := range all {
 				a.BlockSizes = append(a.BlockSizes, units.Bytes(v))
@@ -40,10 +40,10 @@ func ParseAxes(s string) (Axes, error) {
 }
 
 // Doubled are the values of an option from the first of a range such as 4k..1M to the last, each twice the one
-// before; false where it is none. Block sizes are at least a sector and at most 1 GiB, others from 1 to 2^20.
-func Doubled(option, values string) (all []int, ok bool) {
+// before; false where it is none. Block sizes are at least a sector and at most 1 GiB, others from 1 to most.
+func Doubled(option, values string, most int) (all []int, ok bool) {
 	lo, hi, _ := strings.Cut(values, "..")
-	parse, least, most := strconv.Atoi, 1, 1<<20
+	parse, least := strconv.Atoi, 1
 	if option == "bs" {
 		parse = func(s string) (int, error) { b, err := units.ParseBytes(s); return int(b), err }
 		least, most = 512, int(units.GiB)

@@ -40,7 +40,7 @@ func ParseAxis(s string) (Axis, error) {
 	isRange := strings.Contains(values, "..")
 	switch {
 	case isRange && name != "rwmixread":
-		all, ok := ceiling.Doubled(name, values)
+		all, ok := ceiling.Doubled(name, values, 1<<16)
 		if !ok {
 			return Axis{}, bad
 		}

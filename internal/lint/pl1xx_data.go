@@ -6,7 +6,6 @@ import (
 
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
-	"plimsoll/internal/fio/shell"
 	"plimsoll/internal/script"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
@@ -119,8 +118,4 @@ var renamed = &rule{
 			return f
 		}, report)
 	},
-}
-
-func hasText(text string) func(shell.Word) bool {
-	return func(w shell.Word) bool { return w.Text == text }
 }

@@ -63,7 +63,7 @@ var neverWritten = &rule{
 				continue
 			}
 			for _, path := range j.load.Files() {
-				if slices.ContainsFunc(cmd.Words[1:], hasText(path)) && !c.documents[j.file].Written[path] {
+				if cmd.Has(path) && !c.documents[j.file].Written[path] {
 					return j.found("filename", "It reads %s, which %s in line %d made without writing it.", path, name, cmd.Line)
 				}
 			}

@@ -32,6 +32,9 @@ func WindowOf(rounds []float64) Window {
 		return Window{Why: fmt.Sprintf("%d of %d rounds", len(rounds), windowRounds)}
 	}
 	last := rounds[len(rounds)-windowRounds:]
+	if _, err := logsOf(last); err != nil {
+		return Window{Why: err.Error()}
+	}
 	m := mean(last)
 	w := Window{Slope: drift(last) / m, Range: (slices.Max(last) - slices.Min(last)) / m}
 	w.Steady = w.Range <= 0.20 && math.Abs(w.Slope) <= 0.10
