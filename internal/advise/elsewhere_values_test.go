@@ -171,7 +171,7 @@ func madeUp(t *testing.T, machines string) *cloud.Provider {
 // price are kept apart.
 func TestMachinesThatFit(t *testing.T) {
 	made := madeUp(t, "name,vcpus,memory_gib,arch,base_iops\nx8,8,16,x86_64,1000\nx4b,4,9,x86_64,1000\nx4a,4,8,x86_64,1000\n"+
-		"a4,4,8,arm64,1000\nunknown,64,99,x86_64,\n")
+		"arm4,4,8,arm64,1000\nunknown,64,99,x86_64,\n")
 	prices := func(pairs ...any) *cloud.Prices {
 		p := &cloud.Prices{Instances: map[string]cloud.USD{}}
 		for i := 0; i < len(pairs); i += 2 {
@@ -186,12 +186,12 @@ func TestMachinesThatFit(t *testing.T) {
 	}{
 		"none has a price":      {Request{Prices: prices()}, "", ""},
 		"by price":              {Request{Prices: prices("x8", 1, "x4b", 3, "x4a", 2)}, "x8 x4a x4b", ""},
-		"of the same price":     {Request{Prices: prices("x8", 1, "x4b", 1, "x4a", 1, "a4", 1)}, "a4 x4a x4b x8", ""},
+		"of the same price":     {Request{Prices: prices("x8", 1, "x4b", 1, "x4a", 1, "arm4", 1)}, "arm4 x4a x4b x8", ""},
 		"eight vCPUs":           {Request{Prices: prices("x8", 1, "x4b", 1), VCPUs: 8}, "x8", ""},
 		"nine vCPUs":            {Request{Prices: prices("x8", 1), VCPUs: 9}, "", ""},
 		"memory":                {Request{Prices: prices("x8", 1, "x4b", 1, "x4a", 1), Memory: 9 * units.GiB}, "x4b x8", ""},
 		"more memory":           {Request{Prices: prices("x8", 1, "x4b", 1), Memory: 9*units.GiB + 1}, "x8", ""},
-		"arm64":                 {Request{Prices: prices("x8", 1, "a4", 1), Arch: "arm64"}, "a4", ""},
+		"arm64":                 {Request{Prices: prices("x8", 1, "arm4", 1), Arch: "arm64"}, "arm4", ""},
 		"families":              {Request{Prices: prices("x8", 1, "x4b", 1, "x4a", 1), Families: []string{"nothing", "x4*"}}, "x4a x4b", ""},
 		"no such family":        {Request{Prices: prices("x8", 1), Families: []string{"x"}}, "", ""},
 		"no pattern":            {Request{Prices: prices("x8", 1), Families: []string{"[x"}}, "", "want a name or a pattern"},
