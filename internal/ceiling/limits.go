@@ -34,7 +34,7 @@ func (r Rate) reads() bool { return strings.HasPrefix(r.Key, "r") }
 // nothing is known; from names these.
 func Rates(t *topology.Topology, role topology.Role, results []*result.Result, from string) ([]Rate, error) {
 	var all []Rate
-	for _, key := range strings.Fields("rrandiops rseqiops rbps wrandiops wseqiops wbps") {
+	for key := range strings.FieldsSeq("rrandiops rseqiops rbps wrandiops wseqiops wbps") {
 		rate := Rate{Key: key}
 		load := fio.Workload{Depth: 256, Jobs: 1, Sequential: !strings.Contains(key, "rand")}
 		size := 4 * units.KiB

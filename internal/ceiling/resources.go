@@ -32,8 +32,12 @@ const (
 type budget struct{ capacity, read, write float64 }
 
 var limits = []limit{
-	{"IOPS", VolumeIOPS, both}, {"read IOPS", VolumeIOPS, ofReads}, {"write IOPS", VolumeIOPS, ofWrites},
-	{"rate", VolumeRate, both}, {"read rate", VolumeRate, ofReads}, {"write rate", VolumeRate, ofWrites},
+	{"IOPS", VolumeIOPS, both},
+	{"read IOPS", VolumeIOPS, ofReads},
+	{"write IOPS", VolumeIOPS, ofWrites},
+	{"rate", VolumeRate, both},
+	{"read rate", VolumeRate, ofReads},
+	{"write rate", VolumeRate, ofWrites},
 }
 
 // of is the budget of the limit. Where reads and writes share one, it is that of reads, of which writes take their

@@ -88,7 +88,8 @@ func ParseEBSStats(page []byte) (EBSStats, error) {
 // times are the counters of time, in the order in which the page has them.
 func (s *EBSStats) times() [6]*time.Duration {
 	return [...]*time.Duration{
-		&s.ReadTime, &s.WriteTime, &s.VolumeIOPSExceeded, &s.VolumeRateExceeded, &s.InstanceIOPSExceeded, &s.InstanceRateExceeded,
+		&s.ReadTime, &s.WriteTime, &s.VolumeIOPSExceeded, &s.VolumeRateExceeded, &s.InstanceIOPSExceeded,
+		&s.InstanceRateExceeded,
 	}
 }
 

@@ -84,7 +84,8 @@ func (g Google) ordered(body []byte, attached []Attached) ([]ProvisionedVolume, 
 			if d.Name == "" || !slices.Contains(one.Links, "/dev/disk/by-id/google-"+d.Name) {
 				continue
 			}
-			v := ProvisionedVolume{On: one.Device, Spec: VolumeSpec{Type: builtin()["gcp"].terms.Accounts[d.Type], Size: one.Size}}
+			typ := builtin()["gcp"].terms.Accounts[d.Type]
+			v := ProvisionedVolume{On: one.Device, Spec: VolumeSpec{Type: typ, Size: one.Size}}
 			if v.Spec.Type == "" {
 				v.Doubt = fmt.Sprintf("the metadata server calls its type %.40q, which is not known here: declare it", d.Type)
 			} else {

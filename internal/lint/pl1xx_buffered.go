@@ -47,7 +47,8 @@ var unsynced = &rule{
 			total > 0 && (tiny(j) || j.inMemory(j.of, total) != nil) {
 			return nil
 		}
-		f := j.found("rw direct", "%s writes through the page cache and nothing forces them out: what memory still holds "+"at the end counts as written.", j.setting("direct", "0"))
+		f := j.found("rw direct", "%s writes through the page cache and nothing forces them out: what memory still holds "+
+			"at the end counts as written.", j.setting("direct", "0"))
 		return lessen(f, j.cacheMeant())
 	})),
 }

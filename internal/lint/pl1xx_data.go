@@ -42,8 +42,8 @@ var randomMap = &rule{
 			if !w.VerifyOn {
 				return nil
 			}
-			return j.found("norandommap", "norandommap lets fio write a block twice, which verify then takes for corruption or has to "+
-				"overlook.")
+			return j.found("norandommap",
+				"norandommap lets fio write a block twice, which verify then takes for corruption or has to overlook.")
 		}
 		if bs := j.bs(); bs > 0 && j.last["random_generator"].Value != "lfsr" && !j.anyOpen("size", "numjobs") {
 			if size := w.Size / bs / 8 * units64(w.Jobs); size > 256*units.MiB {

@@ -24,9 +24,9 @@ var depthOnSync = &rule{
 		}
 		f := j.found("iodepth", "%s keeps one I/O in flight per job, whatever iodepth says: %s in flight, not %s.",
 			j.setting("ioengine", fio.DefaultEngine), units.Group(fmt.Sprint(max(j.load.Jobs, 1))), times32(j, uint64(depth)))
-		return lessen(f, j.open("iodepth") || !j.src.Command && !j.given("ioengine") && (!j.namesEngine() || j.completed()) ||
-			o.Line > 0 && c.queued[place{j.src, o.Line,
-				o.Col}]) // the engine may be named where the file is started, or in one that stands before it
+		// The engine may be named where the file is started, or in one that stands before it.
+		elsewhere := !j.src.Command && !j.given("ioengine") && (!j.namesEngine() || j.completed())
+		return lessen(f, j.open("iodepth") || elsewhere || o.Line > 0 && c.queued[place{j.src, o.Line, o.Col}])
 	})),
 }
 
@@ -73,7 +73,8 @@ var asyncBuffered = &rule{
 			j.load.Depth <= 1 && !j.open("iodepth") {
 			return nil
 		}
-		f := j.found("ioengine direct", "libaio with %s submits one I/O at a time through the page cache; iodepth does nothing.", j.setting("direct", "0"))
+		f := j.found("ioengine direct",
+			"libaio with %s submits one I/O at a time through the page cache; iodepth does nothing.", j.setting("direct", "0"))
 		return lessen(f, j.directOutside() || j.open("iodepth") || j.prepares())
 	})),
 }
@@ -87,7 +88,9 @@ var syncWithDepth = &rule{
 		if !j.given(name) {
 			name = "fsync"
 		}
-		f := j.found(name, "%s=1 blocks the submitter after each write, so iodepth=%d fills fio's queue and not the device's: "+"its latencies include the wait.", name, j.load.Depth)
+		f := j.found(name,
+			"%s=1 blocks the submitter after each write, so iodepth=%d fills fio's queue and not the device's: "+
+				"its latencies include the wait.", name, j.load.Depth)
 		return lessen(f, j.load.Engine != "libaio") // its syncs may be asynchronous, too
 	})),
 }
@@ -102,6 +105,9 @@ var boundByDepth = &rule{
 			return nil
 		}
 		const typical = 500 * time.Microsecond // of a network volume
-		return j.found("numjobs ioengine", "%s with %d jobs keeps %d I/Os in flight: at %s each that is at most %s IOPS, whatever the volume can "+"do.", j.setting("ioengine", fio.DefaultEngine), w.Jobs, w.Jobs, text.Duration(typical), units.IOPS(float64(w.Jobs)/typical.Seconds()))
+		return j.found("numjobs ioengine",
+			"%s with %d jobs keeps %d I/Os in flight: at %s each that is at most %s IOPS, whatever the volume can do.",
+			j.setting("ioengine", fio.DefaultEngine), w.Jobs, w.Jobs, text.Duration(typical),
+			units.IOPS(float64(w.Jobs)/typical.Seconds()))
 	})),
 }

@@ -38,7 +38,7 @@ var partSectors = &rule{
 			if bs%512 == 0 {
 				continue
 			}
-			f := j.found("bs", "Blocks of %d bytes are no whole sectors, and direct=1: a device, ext4 and xfs "+"refuse them.",
+			f := j.found("bs", "Blocks of %d bytes are no whole sectors, and direct=1: a device, ext4 and xfs refuse them.",
 				bs)
 			return lessen(f, !j.namesEngine()) // the command that starts the file may give another
 		}

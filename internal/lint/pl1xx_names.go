@@ -142,7 +142,8 @@ var placeAlone = &rule{
 					slices.ContainsFunc(j.own.Options, func(o fio.Option) bool { return !slices.Contains(placeOptions, o.Name) }) {
 					continue
 				}
-				report(*j.found("", "[%s] is a job of its own, and reads with fio's defaults: it shares no option "+"with the sections before it.", j.sec.Name))
+				report(*j.found("", "[%s] is a job of its own, and reads with fio's defaults: it shares no option "+
+					"with the sections before it.", j.sec.Name))
 			}
 		}
 	},

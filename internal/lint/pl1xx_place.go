@@ -54,7 +54,9 @@ var neverWritten = &rule{
 		}
 		for _, d := range j.devices() {
 			if !c.documents[j.file].Written[d] && !inMemoryDevice(d) {
-				return j.found("filename", "It reads %s, which no job here has written: blocks never written, or trimmed, are answered without "+"touching the medium.", d)
+				return j.found("filename",
+					"It reads %s, which no job here has written: blocks never written, or trimmed, are answered without "+
+						"touching the medium.", d)
 			}
 		}
 		for _, cmd := range j.file.Commands {

@@ -147,7 +147,9 @@ var omission = &rule{
 		if limited == "" || strings.TrimSpace(j.last["io_submit_mode"].Value) == "offload" {
 			return nil
 		}
-		return j.found(limited, "With %s, I/Os that a stall delays are issued late and timed from then: high percentiles come out too "+"low.", limited)
+		return j.found(limited,
+			"With %s, I/Os that a stall delays are issued late and timed from then: high percentiles come out too low.",
+			limited)
 	})),
 }
 

@@ -173,7 +173,8 @@ var percentSize = &rule{
 			if o := j.last[name]; strings.HasSuffix(strings.TrimSpace(o.Value), "%") && len(j.devices()) == 0 &&
 				j.measures() &&
 				!j.open("filename") {
-				return j.found(name, "%s=%s is a share of the file as fio finds it: none when it is new, another one after "+"each run.", name, o.Value)
+				return j.found(name, "%s=%s is a share of the file as fio finds it: none when it is new, another one after "+
+					"each run.", name, o.Value)
 			}
 		}
 		return nil

@@ -119,7 +119,8 @@ var repeatedRandom = &rule{
 			return j.found("loops", "All %d loops visit the same blocks in the same order (randrepeat=1 is fio's default).",
 				loops)
 		case j.src.Loop && !j.varies("bs", "filename", "directory", "size", "name"):
-			return j.found("rw", "Each round of the loop visits the same blocks in the same order (randrepeat=1 is fio's default).")
+			return j.found("rw",
+				"Each round of the loop visits the same blocks in the same order (randrepeat=1 is fio's default).")
 		}
 		return nil
 	})),

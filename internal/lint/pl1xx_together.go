@@ -36,7 +36,8 @@ var verifiesNothing = &rule{
 		}
 		switch {
 		case j.flag("verify_only", false) && j.load.Writes():
-			return j.found("verify_only", "verify_only without verify: fio counts writes that it does not make, and checks nothing.")
+			return j.found("verify_only",
+				"verify_only without verify: fio counts writes that it does not make, and checks nothing.")
 		case j.flag("verify_only", false):
 			return j.found("verify_only", "verify_only without verify: the job reads, and checks nothing.")
 		case j.flag("do_verify", false):
