@@ -196,17 +196,6 @@ func ParseIdentify(page []byte) (NVMeIdentity, error) {
 	return n, nil
 }
 
-// VolumeID is the EBS volume's name from its NVMe serial, which is the same without the dash; empty
-// when it is none.
-func VolumeID(serial string) string {
-	hex, ok := strings.CutPrefix(strings.TrimSpace(serial), "vol")
-	hex = strings.TrimPrefix(hex, "-")
-	if !ok || len(hex) < 8 || strings.Trim(hex, "0123456789abcdef") != "" {
-		return ""
-	}
-	return "vol-" + hex
-}
-
 // ascii cuts at NUL, trims spaces and replaces what does not print.
 func ascii(field []byte) string {
 	field, _, _ = bytes.Cut(field, []byte{0})

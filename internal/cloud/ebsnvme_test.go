@@ -102,13 +102,6 @@ func TestParseIdentify(t *testing.T) {
 	if _, err := ParseIdentify(nil); err == nil {
 		t.Error("no page")
 	}
-	for serial, want := range map[string]string{
-		"vol0123456789abcdef0": "vol-0123456789abcdef0", "vol-0123456789abcdef1": "vol-0123456789abcdef1", "vol": "", "volXYZ": "", "PHLJ": "",
-	} {
-		if got := VolumeID(serial); got != want {
-			t.Errorf("%q: %q", serial, got)
-		}
-	}
 }
 
 // Texts of a page end at a NUL and hold what prints; a page is whole; a device's name is a path, or one below /dev.
