@@ -14,8 +14,6 @@ var rounding = regexp.MustCompile(`%[-+# 0]*[0-9]*\.[0-9]+[eEfFgG]`)
 
 // rounders are the files that may round by themselves, since no person reads what they write.
 var rounders = map[string]string{
-	"cloud/offer.go":                    "a table of prices, CSV",
-	"cloud/prices.go":                   "a table of prices, CSV",
 	"lab/declared.go":                   "bytes in YAML, scaled",
 	"lab/guest.go":                      "the lab's log, for developers",
 	"suite/demand.go":                   "a rate in YAML",

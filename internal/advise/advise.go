@@ -26,7 +26,7 @@ type Request struct {
 	Demand *workload.Demand
 	Prices *cloud.Prices
 	// Cloud whose machines and volumes are looked at; nil is EC2.
-	Cloud cloud.Provider
+	Cloud *cloud.Provider
 	// Headroom is how much more than the demand is bought: 0.2 for a fifth.
 	Headroom float64
 	// BurstOK lets the instance's bursts count, for a demand whose peaks fit them.

@@ -59,11 +59,11 @@ func TestNextStep(t *testing.T) {
 			[]string{"for a tenth of the demand, on several machines"},
 		},
 		"on Azure": {Request{
-			Cloud: cloud.Azure{}, Types: []string{"premium"}, MaxVolumes: 1,
+			Cloud: cloud.Named("azure"), Types: []string{"premium"}, MaxVolumes: 1,
 			Demand: elsewhereDemand(30000),
 		}, []string{"with other --types", "with --max-volumes 32"}},
 		"most of all, on Google": {Request{
-			Cloud: cloud.Google{}, Families: []string{"c4-*"}, Types: []string{"pd-ssd"},
+			Cloud: cloud.Named("gcp"), Families: []string{"c4-*"}, Types: []string{"pd-ssd"},
 			Demand: elsewhereDemand(5000),
 		}, []string{"with other --types", "with any --family"}},
 	} {

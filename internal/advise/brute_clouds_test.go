@@ -120,7 +120,7 @@ func bruteElsewhere(r Request, machines []priced) (best purchase, found bool) {
 
 // randomPrices are of all machines of a cloud as the catalogue has them, and of the disks of one type:
 // of a tier more the larger it is, and now and then a whim.
-func randomPrices(rnd *rand.Rand, p cloud.Provider, t cloud.VolumeType) *cloud.Prices {
+func randomPrices(rnd *rand.Rand, p *cloud.Provider, t cloud.VolumeType) *cloud.Prices {
 	prices := *p.Prices()
 	prices.Volumes = map[string]cloud.VolumePrice{}
 	usd := func(v float64) cloud.USD { return cloud.USD(v * 1e6) }

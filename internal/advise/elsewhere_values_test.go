@@ -1,6 +1,9 @@
 package advise
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -150,32 +153,25 @@ func TestMeasuredOfSections(t *testing.T) {
 }
 
 // madeUp is Azure with machines of its own.
-type madeUp struct {
-	cloud.Azure
-	machines []cloud.InstanceFacts
-}
-
-func (m madeUp) Machines() []cloud.InstanceFacts { return m.machines }
-
-func (m madeUp) Machine(typ string) (cloud.InstanceFacts, bool) {
-	i := slices.IndexFunc(m.machines, func(f cloud.InstanceFacts) bool { return f.Type == typ })
-	if i < 0 {
-		return cloud.InstanceFacts{}, false
+func madeUp(t *testing.T, machines string) *cloud.Provider {
+	t.Helper()
+	dir := t.TempDir()
+	err := os.Mkdir(filepath.Join(dir, "dc"), 0o700)
+	for name, text := range map[string]string{"cloud.yaml": "cloud: Azure\nvendor: Azure\n", "machines.csv": machines} {
+		err = errors.Join(err, os.WriteFile(filepath.Join(dir, "dc", name), []byte(text), 0o600))
 	}
-	return m.machines[i], true
+	clouds, err2 := cloud.In(dir)
+	if err = errors.Join(err, err2); err != nil || len(clouds) != 1 {
+		t.Fatal(clouds, err)
+	}
+	return clouds[0]
 }
 
 // Machines that fit: as large as asked for, of the architecture and the families, the cheapest first; those without a
 // price are kept apart.
 func TestMachinesThatFit(t *testing.T) {
-	limits := cloud.Limits{IOPS: 1000}
-	all := madeUp{machines: []cloud.InstanceFacts{
-		{Type: "x8", VCPUs: 8, Memory: 16 * units.GiB, Arch: "x86_64", Baseline: limits},
-		{Type: "x4b", VCPUs: 4, Memory: 9 * units.GiB, Arch: "x86_64", Baseline: limits},
-		{Type: "x4a", VCPUs: 4, Memory: 8 * units.GiB, Arch: "x86_64", Baseline: limits},
-		{Type: "a4", VCPUs: 4, Memory: 8 * units.GiB, Arch: "arm64", Caps: []cloud.Cap{{Baseline: limits}}},
-		{Type: "unknown", VCPUs: 64, Memory: 99 * units.GiB, Arch: "x86_64"},
-	}}
+	made := madeUp(t, "name,vcpus,memory_gib,arch,base_iops\nx8,8,16,x86_64,1000\nx4b,4,9,x86_64,1000\nx4a,4,8,x86_64,1000\n"+
+		"arm4,4,8,arm64,1000\nunknown,64,99,x86_64,\n")
 	prices := func(pairs ...any) *cloud.Prices {
 		p := &cloud.Prices{Instances: map[string]cloud.USD{}}
 		for i := 0; i < len(pairs); i += 2 {
@@ -190,12 +186,12 @@ func TestMachinesThatFit(t *testing.T) {
 	}{
 		"none has a price":      {Request{Prices: prices()}, "", ""},
 		"by price":              {Request{Prices: prices("x8", 1, "x4b", 3, "x4a", 2)}, "x8 x4a x4b", ""},
-		"of the same price":     {Request{Prices: prices("x8", 1, "x4b", 1, "x4a", 1, "a4", 1)}, "a4 x4a x4b x8", ""},
+		"of the same price":     {Request{Prices: prices("x8", 1, "x4b", 1, "x4a", 1, "arm4", 1)}, "arm4 x4a x4b x8", ""},
 		"eight vCPUs":           {Request{Prices: prices("x8", 1, "x4b", 1), VCPUs: 8}, "x8", ""},
 		"nine vCPUs":            {Request{Prices: prices("x8", 1), VCPUs: 9}, "", ""},
 		"memory":                {Request{Prices: prices("x8", 1, "x4b", 1, "x4a", 1), Memory: 9 * units.GiB}, "x4b x8", ""},
 		"more memory":           {Request{Prices: prices("x8", 1, "x4b", 1), Memory: 9*units.GiB + 1}, "x8", ""},
-		"arm64":                 {Request{Prices: prices("x8", 1, "a4", 1), Arch: "arm64"}, "a4", ""},
+		"arm64":                 {Request{Prices: prices("x8", 1, "arm4", 1), Arch: "arm64"}, "arm4", ""},
 		"families":              {Request{Prices: prices("x8", 1, "x4b", 1, "x4a", 1), Families: []string{"nothing", "x4*"}}, "x4a x4b", ""},
 		"no such family":        {Request{Prices: prices("x8", 1), Families: []string{"x"}}, "", ""},
 		"no pattern":            {Request{Prices: prices("x8", 1), Families: []string{"[x"}}, "", "want a name or a pattern"},
@@ -204,7 +200,7 @@ func TestMachinesThatFit(t *testing.T) {
 		"one without a price":   {Request{Prices: prices(), Instance: "x8"}, "", "x8 has no price"},
 		"one that is not there": {Request{Prices: prices(), Instance: "y"}, "", `"y" is no machine type of Azure in the catalogue`},
 	} {
-		c.r.Cloud = all
+		c.r.Cloud = made
 		fit, err := c.r.instances()
 		var got []string
 		for _, f := range fit {

@@ -207,18 +207,19 @@ func TestWhatIsNotLookedAt(t *testing.T) {
 		r   Request
 		err string
 	}{
-		"no capacity": {Request{Cloud: cloud.Azure{}, Demand: &workload.Demand{Streams: reads(nil).Streams}}, ErrCapacity.Error()},
-		"AWS's type":  {Request{Cloud: cloud.Azure{}, Demand: reads(nil), Types: []string{"gp3"}}, "gp3: not a volume type of Azure"},
-		"no type":     {Request{Cloud: cloud.Azure{}, Demand: reads(nil), Types: []string{"x"}}, "x: not a volume type of Azure"},
+		"no capacity": {Request{Cloud: cloud.Named("azure"), Demand: &workload.Demand{Streams: reads(nil).Streams}}, ErrCapacity.Error()},
+		"AWS's type":  {Request{Cloud: cloud.Named("azure"), Demand: reads(nil), Types: []string{"gp3"}}, "gp3: not a volume type of Azure"},
+		"no type":     {Request{Cloud: cloud.Named("azure"), Demand: reads(nil), Types: []string{"x"}}, "x: not a volume type of Azure"},
 	} {
 		if got, err := Advise(c.r); err == nil || err.Error() != c.err {
 			t.Errorf("%s: %+v %v, want %q", name, got, err, c.err)
 		}
 	}
 	prices := &cloud.Prices{Instances: map[string]cloud.USD{}, Volumes: map[string]cloud.VolumePrice{}, Region: "x"}
-	choose := func(r Request, typ string, machines ...cloud.InstanceFacts) (*Candidate, string) {
+	machine := madeUp(t, "name,base_iops,base_mbs\nm,20000,1000\n")
+	choose := func(r Request, typ string) (*Candidate, string) {
 		t.Helper()
-		r.Cloud, r.Types = madeUp{machines: machines}, []string{typ}
+		r.Cloud, r.Types = machine, []string{typ}
 		a, err := Advise(r)
 		if err != nil {
 			t.Fatal(err)
@@ -228,30 +229,29 @@ func TestWhatIsNotLookedAt(t *testing.T) {
 		}
 		return nil, strings.Join(a.Rejected, "|")
 	}
-	machine := cloud.InstanceFacts{Type: "m", NVMe: true, Baseline: cloud.Limits{IOPS: 20000, Rate: 1e9}}
-	if best, why := choose(Request{Demand: reads(nil), Prices: prices}, "azure-premium", machine); best != nil || !strings.Contains(why, "no price of P1 in volume-month") {
+	if best, why := choose(Request{Demand: reads(nil), Prices: prices}, "azure-premium"); best != nil || !strings.Contains(why, "no price of P1 in volume-month") {
 		t.Errorf("%+v %q", best, why)
 	}
 	premium, _ := cloud.TypeNamed("azure-premium")
 	for i, tier := range premium.Tiers {
 		prices.Volumes[tier.Name] = cloud.VolumePrice{Each: cloud.USD(i + 1)}
 	}
-	if why := (&Request{Cloud: cloud.Google{}, Demand: reads(nil)}).unfit("gcp-pd-extreme"); why != "gcp-pd-extreme: the rules by which it is ordered are not known well enough" {
+	if why := (&Request{Cloud: cloud.Named("gcp"), Demand: reads(nil)}).unfit("gcp-pd-extreme"); why != "gcp-pd-extreme: the rules by which it is ordered are not known well enough" {
 		t.Errorf("%q", why)
 	}
-	if best, why := choose(Request{Demand: reads(nil), Prices: prices}, "azure-premium", machine); best != nil || !strings.Contains(why, "no instance type with a price") {
+	if best, why := choose(Request{Demand: reads(nil), Prices: prices}, "azure-premium"); best != nil || !strings.Contains(why, "no instance type with a price") {
 		t.Errorf("%+v %q", best, why)
 	}
 	prices.Instances["m"] = 1
 	r := Request{Demand: reads(nil), Prices: prices}
 	r.Demand.Capacity = 17 * 32 * units.TiB // sixteen of 32 TiB are the most that is looked at
-	if best, why := choose(r, "azure-premium", machine); best != nil || why != "azure-premium: at their most, 16 × azure-premium hold 512 TiB of 544 TiB" {
+	if best, why := choose(r, "azure-premium"); best != nil || why != "azure-premium: at their most, 16 × azure-premium hold 512 TiB of 544 TiB" {
 		t.Errorf("%+v %q", best, why)
 	}
 	// Two P20 of 2,300 IOPS for 1 each are cheaper than a P30 of 5,000 for 3.
 	r.Demand = reads(func(s *workload.Stream) { s.IOPS, s.Rate = 4600, 4600*4096 })
 	r.Prices = &cloud.Prices{Instances: prices.Instances, Volumes: map[string]cloud.VolumePrice{"P20": {Each: 1}, "P30": {Each: 3}}}
-	if best, why := choose(r, "azure-premium", machine); best == nil || best.Layout.N != 2 || best.Layout.Spec.Size != 512*units.GiB || best.VolumesMonth != 2 {
+	if best, why := choose(r, "azure-premium"); best == nil || best.Layout.N != 2 || best.Layout.Spec.Size != 512*units.GiB || best.VolumesMonth != 2 {
 		t.Errorf("%+v %q", best, why)
 	}
 	// 10 readers of a drive that takes 100 us have 100,000 of 200,000 a second.

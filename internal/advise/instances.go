@@ -23,9 +23,9 @@ type priced struct {
 }
 
 // provider is the cloud that is looked at.
-func (r *Request) provider() cloud.Provider {
+func (r *Request) provider() *cloud.Provider {
 	if r.Cloud == nil {
-		return cloud.EC2{}
+		return cloud.AWS()
 	}
 	return r.Cloud
 }

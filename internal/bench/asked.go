@@ -106,7 +106,9 @@ func (r Request) change(c *suite.Scenario) {
 	for i := range c.Job.Sections { // also of [global], whose filesize= would win over the size= of a job
 		one := &c.Job.Sections[i]
 		one.Options = slices.DeleteFunc(slices.Clone(one.Options), func(o fio.Option) bool {
-			return replaced(o, set) || r.Given("size") && c.AsIs && sizing(o)
+			return slices.ContainsFunc(set, func(s fio.Option) bool {
+				return s.Name == o.Name || s.Name == "runtime" && o.Name == "timeout" // its other name
+			}) || r.Given("size") && c.AsIs && slices.Contains(strings.Fields("filesize file_size fill_device fill_fs"), o.Name)
 		})
 	}
 	for _, i := range c.Job.Jobs() {
@@ -126,18 +128,6 @@ func (r Request) change(c *suite.Scenario) {
 		words[i] = o.Name + "=" + o.Value
 	}
 	c.Title = cmp.Or(c.Title, c.Name) + ", changed by flags: " + strings.Join(words, ", ")
-}
-
-// replaced says that an option is one of those that are set.
-func replaced(o fio.Option, set []fio.Option) bool {
-	return slices.ContainsFunc(set, func(s fio.Option) bool {
-		return s.Name == o.Name || s.Name == "runtime" && o.Name == "timeout" // its other name
-	})
-}
-
-// sizing says that an option sizes files besides size=.
-func sizing(o fio.Option) bool {
-	return slices.Contains([]string{"filesize", "file_size", "fill_device", "fill_fs"}, o.Name)
 }
 
 // Changed says which job files are not run as they are written, a sentence each.

@@ -216,14 +216,9 @@ func (r *runner) prepare() error {
 		if s.Kind() == suite.OfServer {
 			continue // its ceiling follows from what a transaction needs, which is measured
 		}
-		loads, err := s.WorkloadsOn(p.FileFor(s))
-		if err != nil {
+		if err := r.limit(s, p); err != nil {
 			return err
 		}
-		if err := p.Check(s); err != nil {
-			return err
-		}
-		r.ceilings[s.ID] = ceiling.Of(&r.plan.Topology, s.Role, loads)
 	}
 	if err := r.checkTelemetry(); err != nil {
 		return err
@@ -244,6 +239,16 @@ func (r *runner) prepare() error {
 		return err
 	}
 	return r.checkDatabase(context.Background())
+}
+
+// limit records the ceiling of a scenario, unless it may not run.
+func (r *runner) limit(s suite.Scenario, p *place) error {
+	loads, err := s.WorkloadsOn(p.FileFor(s))
+	if err != nil {
+		return err
+	}
+	r.ceilings[s.ID] = ceiling.Of(&r.plan.Topology, s.Role, loads)
+	return p.Check(s)
 }
 
 // checkTelemetry takes a sample: without /proc, as in a chroot, the run would fail after the
@@ -285,12 +290,19 @@ func (r *runner) measure(
 		Dir: w.Dir, Suite: r.plan.Suite.Name, Scenarios: r.plan.Suite.Scenarios, Done: r.doneAlready(done),
 		Ceilings: r.ceilings, Expected: r.expected(done),
 	})
-	r.endStrays()
+	// The fio that a killed plimsoll left would go on next to what is measured now.
+	n, err := sys.EndStrays(false)
+	if n > 0 {
+		r.emit(Noted{fmt.Sprintf("ended %d fio processes of a run that was killed", n)})
+	}
+	r.alive, _ = errors.AsType[*sys.Alive](err)
 	mark := ""
-	if r.plan.Resumable {
-		if mark, err = r.markOf(w); err != nil {
+	if r.plan.Resumable { // by the directory of the run's record, which is held
+		info, err := w.Info()
+		if err != nil {
 			return nil, err
 		}
+		mark = permit.Mark(w.Run.ID, info)
 	}
 	state, runErr := bundle.Finished, r.withPlaces(ctx, mark, func() error { return r.scenarios(ctx, w, done) })
 	if runErr != nil {
@@ -298,24 +310,6 @@ func (r *runner) measure(
 	}
 	b, err = w.Finish(state, r.m.Now())
 	return b, errors.Join(runErr, err)
-}
-
-// endStrays ends the fio that a killed plimsoll left: it would go on next to what is measured now.
-func (r *runner) endStrays() {
-	n, err := sys.EndStrays(false)
-	if n > 0 {
-		r.emit(Noted{fmt.Sprintf("ended %d fio processes of a run that was killed", n)})
-	}
-	r.alive, _ = errors.AsType[*sys.Alive](err)
-}
-
-// markOf is the run's mark, by the directory of its record that is held.
-func (r *runner) markOf(w *bundle.Writer) (string, error) {
-	info, err := w.Info()
-	if err != nil {
-		return "", err
-	}
-	return permit.Mark(w.Run.ID, info), nil
 }
 
 // withPlaces locks the paths, clears leftovers, and removes the files afterwards, whatever happened

@@ -55,7 +55,8 @@ func (r *runner) scenario(ctx context.Context, s suite.Scenario, dir string) (*r
 	if res.Workloads = loads; !ok {
 		return res, nil
 	}
-	if r.plan.Settings.FreshExtents && p.Device == nil && !s.AsIs && onlyWrites(loads) {
+	if r.plan.Settings.FreshExtents && p.Device == nil && !s.AsIs && !slices.ContainsFunc(loads,
+		func(w fio.Workload) bool { return w.ReadShare > 0 }) {
 		if file, err = p.MakeFresh(s); err != nil {
 			res.Invalidate(fmt.Sprintf("the file of fresh extents could not be made: %v", err))
 			return res, nil
@@ -102,10 +103,6 @@ func (r *runner) alone() error {
 	}
 	r.alive = nil
 	return nil
-}
-
-func onlyWrites(loads []fio.Workload) bool {
-	return !slices.ContainsFunc(loads, func(w fio.Workload) bool { return w.ReadShare > 0 })
 }
 
 // runFio starts fio with the sampler beside it and fills res.

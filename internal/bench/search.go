@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"plimsoll/internal/bundle"
-	"plimsoll/internal/ceiling"
 	"plimsoll/internal/result"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/text"
@@ -49,16 +48,10 @@ func (r *runner) search(ctx context.Context, w *bundle.Writer, done map[mark]*re
 
 // add makes a scenario part of the run.
 func (r *runner) add(w *bundle.Writer, s suite.Scenario) error {
-	p := r.place(s.Role)
-	loads, err := s.WorkloadsOn(p.FileFor(s))
-	if err != nil {
+	if err := r.limit(s, r.place(s.Role)); err != nil {
 		return err
 	}
-	if err := p.Check(s); err != nil {
-		return err
-	}
-	c := ceiling.Of(&r.plan.Topology, s.Role, loads)
-	r.ceilings[s.ID] = c
+	c := r.ceilings[s.ID]
 	r.plan.Suite.Scenarios = append(slices.Clip(r.plan.Suite.Scenarios), s)
 	w.Run.Suite, w.Run.Ceilings = r.plan.Suite, r.ceilings
 	r.emit(Added{s, &c})

@@ -146,7 +146,7 @@ func Unfinished(o Warming) (whole, left bool, err error) {
 	defer func() { err = errors.Join(err, w.dir.Close()) }()
 	w.plan()
 	old, err := w.read()
-	if err != nil || old == nil || old.Serial != o.Serial || old.Size != w.dev.size || len(old.Bits) != len(w.bits) {
+	if err != nil || old == nil {
 		return false, false, err
 	}
 	w.bits = old.Bits
@@ -179,8 +179,7 @@ func (w *warmer) open() (release func(), err error) {
 		release()
 		return nil, err
 	}
-	if old != nil && old.Serial == w.Serial && old.Size == w.dev.size && old.Whole == w.Whole &&
-		len(old.Bits) == len(w.bits) {
+	if old != nil && old.Whole == w.Whole {
 		w.bits = old.Bits
 	}
 	return release, nil
@@ -204,6 +203,7 @@ func recordName(serial, device string) string {
 	return notOfRecord.ReplaceAllString(cmp.Or(serial, device), "_")
 }
 
+// read is the record, nil where there is none of this volume.
 func (w *warmer) read() (*warmRecord, error) {
 	data, err := w.dir.ReadSmall(w.record, recordLimit)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -216,6 +216,9 @@ func (w *warmer) read() (*warmRecord, error) {
 	if err := json.Unmarshal(data, r); err != nil || r.Format != 1 {
 		return nil, fmt.Errorf("%s is no record of plimsoll array warm: remove it, or warm without --resume",
 			filepath.Join(w.State, w.record))
+	}
+	if r.Serial != w.Serial || r.Size != w.dev.size || len(r.Bits) != len(w.bits) {
+		return nil, nil //nolint:nilnil // it is another volume's
 	}
 	return r, nil
 }

@@ -65,20 +65,17 @@ func (c Ceiling) Lasting() *Bound {
 // Next is the bound that would bind if the binding resource were without limit: what an upgrade of
 // it can buy at most. Nil when nothing else is known to bind.
 func (c Ceiling) Next() *Bound {
-	first := c.Binding()
-	if first == nil {
-		return nil
-	}
-	return c.Least(func(b Bound) bool { return b.Kind != first.Kind && !c.outdone(b) })
+	return c.after(c.Binding(), func(b Bound) bool { return !c.outdone(b) })
 }
 
 // SustainedNext is Next for Sustained.
 func (c Ceiling) SustainedNext() *Bound {
-	first := c.Sustained()
-	if first == nil {
-		return nil
-	}
-	return c.Least(func(b Bound) bool { return b.Kind != first.Kind && !b.Burst })
+	return c.after(c.Sustained(), func(b Bound) bool { return !b.Burst })
+}
+
+// after is the smallest bound that passes and is of another kind than the first.
+func (c Ceiling) after(first *Bound, pass func(Bound) bool) *Bound {
+	return c.Least(func(b Bound) bool { return first != nil && b.Kind != first.Kind && pass(b) })
 }
 
 // Least is the smallest bound that passes, nil when none does.

@@ -56,7 +56,7 @@ func TestBoundsAreDividedInEachFigure(t *testing.T) {
 	} {
 		var of Ceiling
 		s := &result.PgStep{Transactions: 10, ServerCPU: c.server, PgbenchCPU: c.pgbench, Measured: c.measured}
-		of.cores(&result.Postgres{Cores: c.cores}, s, func(string) topology.Origin { return topology.Origin{} })
+		of.cores(&result.Postgres{Cores: c.cores}, s)
 		got := iopsOf(of.Least(func(b Bound) bool { return b.Kind == CPU }))
 		if math.Abs(got-c.want) > 1e-6*(1+c.want) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)

@@ -73,9 +73,6 @@ type allowance struct {
 func (p *problem) instance(i topology.Instance, a *topology.Array) {
 	network := func(v topology.Volume) bool { return v.Network || i.Whole }
 	m := p.members(a)
-	if a.Level == topology.NoLevel && m.n > 1 {
-		return
-	}
 	if !slices.ContainsFunc(a.Volumes, network) {
 		unknown := func(v topology.Volume) bool { return v.Type == "" && !v.Missing }
 		if i.Known() && slices.ContainsFunc(a.Volumes, unknown) {
@@ -104,12 +101,12 @@ func allowances(i topology.Instance) []allowance {
 		return slices.ContainsFunc(i.Caps, func(c cloud.Cap) bool { return c.For(v.Type) })
 	}
 	who := cmp.Or(i.Type, "instance")
+	own := func(v topology.Volume) bool { return (v.Network || i.Whole) && !capped(v) }
 	all := []allowance{{
 		name: "instance", who: who, base: i.Baseline, top: i.Burst, iops: InstanceIOPS, rate: InstanceRate, origin: i.Origin,
 		rule: i.BurstRule,
 		counts: [2]func(topology.Volume) bool{
-			func(v topology.Volume) bool { return (v.Network || i.Whole) && !capped(v) && !v.Caching.Cached() },
-			func(v topology.Volume) bool { return (v.Network || i.Whole) && !capped(v) },
+			func(v topology.Volume) bool { return own(v) && !v.Caching.Cached() }, own,
 		},
 	}}
 	for _, c := range i.Caps {
@@ -258,9 +255,6 @@ func (p *problem) instanceNotes(i topology.Instance, a *topology.Array) {
 // Disk (gcpdiag, vm_performance.py, 2024-08-08).
 func (p *problem) pools(i topology.Instance, a *topology.Array) {
 	m := p.members(a)
-	if a.Level == topology.NoLevel && m.n > 1 {
-		return
-	}
 	for _, pool := range i.Pools {
 		of := func(v topology.Volume) bool { return v.Pooled && v.Type == pool.Type }
 		part := p.share(a, m, of)

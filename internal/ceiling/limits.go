@@ -34,37 +34,36 @@ func (r Rate) reads() bool { return strings.HasPrefix(r.Key, "r") }
 // nothing is known; from names these.
 func Rates(t *topology.Topology, role topology.Role, results []*result.Result, from string) ([]Rate, error) {
 	var all []Rate
-	for _, one := range []struct {
-		key  string
-		load fio.Workload
-	}{
-		{"rrandiops", fio.Workload{ReadShare: 1, ReadBS: 4 * units.KiB}},
-		{"rseqiops", fio.Workload{ReadShare: 1, ReadBS: 4 * units.KiB, Sequential: true}},
-		{"rbps", fio.Workload{ReadShare: 1, ReadBS: units.MiB, Sequential: true}},
-		{"wrandiops", fio.Workload{WriteBS: 4 * units.KiB}},
-		{"wseqiops", fio.Workload{WriteBS: 4 * units.KiB, Sequential: true}},
-		{"wbps", fio.Workload{WriteBS: units.MiB, Sequential: true}},
-	} {
-		one.load.Depth, one.load.Jobs = 256, 1
-		c := Of(t, role, []fio.Workload{one.load})
-		rate, known := Rate{Key: one.key}, c.Known()
+	for key := range strings.FieldsSeq("rrandiops rseqiops rbps wrandiops wseqiops wbps") {
+		rate := Rate{Key: key}
+		load := fio.Workload{Depth: 256, Jobs: 1, Sequential: !strings.Contains(key, "rand")}
+		size := 4 * units.KiB
+		if rate.bytes() {
+			size = units.MiB
+		}
+		if load.WriteBS = size; rate.reads() {
+			load.ReadShare, load.ReadBS, load.WriteBS = 1, size, 0
+		}
+		c := Of(t, role, []fio.Workload{load})
+		known := c.Known()
 		if b := c.Sustained(); known && b == nil {
 			return nil, fmt.Errorf("only a burst of %v IOPS is known (%s), which does not last: declare what is sustained",
 				c.Binding().IOPS, c.Binding().Label())
 		} else if known {
 			rate.Of = *b
 		}
-		if m := measured(one.load, results); m != nil && (!known || (Rate{one.key, *m}).Per() < rate.Per()) {
+		if m := measured(load, results); m != nil && (!known || (Rate{key, *m}).Per() < rate.Per()) {
 			m.Origin = topology.Origin{Kind: topology.Measured, Where: from}
 			rate.Of, known = *m, true
 		}
 		switch {
 		case known:
-		case one.load.Sequential && !rate.bytes(): // what random I/O reaches, sequential I/O reaches
+		case load.Sequential && !rate.bytes(): // what random I/O reaches, sequential I/O reaches
 			rate.Of = all[len(all)-1].Of
 		case results != nil:
 			return nil, fmt.Errorf("%s measured nothing like %s of %v with 16 I/Os in flight, and no limit of the volumes is "+
-				"known", from, direction(one.load), max(one.load.ReadBS, one.load.WriteBS))
+				"known", from, map[bool]string{true: "reads", false: "writes"}[load.Reads()], max(load.ReadBS,
+				load.WriteBS))
 		default:
 			return nil, errors.New("no limit of the volumes is known: a part of nothing is no limit; declare it, or name a " +
 				"run that measured it: --run")
@@ -72,13 +71,6 @@ func Rates(t *topology.Topology, role topology.Role, results []*result.Result, f
 		all = append(all, rate)
 	}
 	return all, nil
-}
-
-func direction(w fio.Workload) string {
-	if w.ReadShare == 1 {
-		return "reads"
-	}
-	return "writes"
 }
 
 // measured is the most that results reached of I/O like load; nil where none is like it. One with few I/Os in flight,
@@ -122,11 +114,10 @@ const slice = 100 * time.Millisecond
 // The kernel counts reads and writes apart, and both take from the same volumes: each gets its share, and
 // together they are the part. I/Os are in tens, because the kernel counts in slices.
 func Allow(rates []Rate, part, reads float64) []Allowed {
-	keys := map[string]string{"rrandiops": "riops", "wrandiops": "wiops", "rbps": "rbps", "wbps": "wbps"}
 	var all []Allowed
 	for _, r := range rates {
-		key, share := keys[r.Key], reads
-		if key == "" {
+		key, share := strings.Replace(r.Key, "rand", "", 1), reads // as io.max has it
+		if strings.Contains(key, "seq") {
 			continue
 		}
 		if !r.reads() {

@@ -94,9 +94,13 @@ func plan(t *topology.Topology, role topology.Role, loads []fio.Workload) *probl
 		p.note("what lies below the role %s is not known", role)
 		return p
 	}
-	p.volumes(array)
-	p.pools(t.Instance, array)
-	p.instance(t.Instance, array)
+	if n := len(array.Volumes); array.Level == topology.NoLevel && n > 1 {
+		p.note("how the %d volumes of %s are combined is not known: declare the level", n, array.Name)
+	} else {
+		p.volumes(array)
+		p.pools(t.Instance, array)
+		p.instance(t.Instance, array)
+	}
 	p.throttles(target, array)
 	return p
 }

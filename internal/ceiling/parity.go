@@ -82,11 +82,7 @@ func (w *parityIO) stripe(number int, from, to units.Bytes) {
 	chunk := w.chunk
 	first, last := from%chunk, (to-1)%chunk+1
 	edges := [...]units.Bytes{0, first / page * page, up(first), last / page * page, up(last), chunk}
-	for i := range edges {
-		for j := i; j > 0 && edges[j] < edges[j-1]; j-- {
-			edges[j], edges[j-1] = edges[j-1], edges[j]
-		}
-	}
+	slices.Sort(edges[:])
 	for i, top := range edges[:len(edges)-1] {
 		if bottom := min(edges[i+1], chunk); top < bottom {
 			w.rows(number, from, to, top, bottom)

@@ -82,19 +82,6 @@ func OfPostgres(t *topology.Topology, p *result.Postgres, s *result.PgStep) Ceil
 	if s.Transactions == 0 || s.TPS <= 0 {
 		return c
 	}
-	add := func(kind Kind, tps units.IOPS, origin topology.Origin, how string, args ...any) {
-		if tps > 0 {
-			c.Bounds = append(c.Bounds, Bound{
-				Kind:     kind,
-				IOPS:     tps,
-				How:      fmt.Sprintf(how, args...),
-				Origin:   origin,
-				Capacity: float64(tps),
-				Demand:   1,
-			})
-		}
-	}
-	measured := func(where string) topology.Origin { return topology.Origin{Kind: topology.Measured, Where: where} }
 	if each, _ := p.S(); each > 0 && p.CommitsWait() && s.Syncs > 0 {
 		both, longer := p.CommitCPU(s)
 		m := CommitsIn(p, s)
@@ -104,17 +91,27 @@ func OfPostgres(t *topology.Topology, p *result.Postgres, s *result.PgStep) Ceil
 		if both > 0 {
 			how, args = how+" with %v of CPU per commit", append(args, both)
 		}
-		add(CommitLatency, m.Bound, measured("fio, right before and after"), how, args...)
+		c.add(CommitLatency, m.Bound, "fio, right before and after", how, args...)
 		if s.Clients < p.Cores && longer > 0 { // with more the cores themselves limit
 			tps := units.IOPS(float64(s.Clients) * 1e9 / float64(longer))
-			add(CommitCPU, tps, measured("/proc"), "%s ÷ %v of CPU per commit, outside of its sync", clients, longer)
+			c.add(CommitCPU, tps, "/proc", "%s ÷ %v of CPU per commit, outside of its sync", clients, longer)
 		}
 	}
 	c.log(t, p, s)
 	c.data(t, s)
-	c.cores(p, s, measured)
+	c.cores(p, s)
 	c.Bounds = sorted(c.Bounds)
 	return c
+}
+
+// add adds a bound of transactions per second by what was measured somewhere.
+func (c *Ceiling) add(kind Kind, tps units.IOPS, where, how string, args ...any) {
+	if tps > 0 {
+		c.Bounds = append(c.Bounds, Bound{
+			Kind: kind, IOPS: tps, How: fmt.Sprintf(how, args...), Capacity: float64(tps), Demand: 1,
+			Origin: topology.Origin{Kind: topology.Measured, Where: where},
+		})
+	}
 }
 
 // scaled adds the bounds of a path, each divided by what one transaction demands.
@@ -206,7 +203,7 @@ const leastIOs = 0.001
 
 // cores is what the server could do with the cores that pgbench leaves it. Other processes are not
 // counted: the scheduler would share with them.
-func (c *Ceiling) cores(p *result.Postgres, s *result.PgStep, measured func(string) topology.Origin) {
+func (c *Ceiling) cores(p *result.Postgres, s *result.PgStep) {
 	span, n := s.Measured.Seconds(), float64(s.Transactions)
 	each := s.ServerCPU.Seconds() / n
 	if span <= 0 || each <= 0 {
@@ -214,28 +211,15 @@ func (c *Ceiling) cores(p *result.Postgres, s *result.PgStep, measured func(stri
 	}
 	bench := s.PgbenchCPU.Seconds() / span
 	left := max(float64(p.Cores)-bench, s.ServerCPU.Seconds()/span)
-	how := fmt.Sprintf("%s less %s of pgbench ÷ %v of CPU per transaction", text.Plural(p.Cores, "core"),
-		units.Number(bench), units.LatencyOf(time.Duration(each*1e9)))
-	b := Bound{
-		Kind:     CPU,
-		IOPS:     units.IOPS(left / each),
-		How:      how,
-		Origin:   measured("/proc"),
-		Capacity: left,
-		Demand:   each,
-	}
-	c.Bounds = append(c.Bounds, b)
+	c.add(CPU, units.IOPS(left/each), "/proc", "%s less %s of pgbench ÷ %v of CPU per transaction",
+		text.Plural(p.Cores, "core"), units.Number(bench), units.LatencyOf(time.Duration(each*1e9)))
+	b := &c.Bounds[len(c.Bounds)-1]
+	b.Capacity, b.Demand = left, each
 	if limits, use := Generated(s); limits && s.PgbenchCPU > 0 {
 		of := s.PgbenchCPU.Seconds() / n
 		threads := max(min(s.Threads, s.Clients), 1)
 		tps := min(float64(threads), max(float64(p.Cores)-s.ServerCPU.Seconds()/span, bench)) / of
-		c.Bounds = append(c.Bounds, Bound{
-			Kind:     LoadGenerator,
-			IOPS:     units.IOPS(tps),
-			Origin:   measured("/proc"),
-			Capacity: tps,
-			Demand:   1,
-			How:      fmt.Sprintf("pgbench uses %s of %s", text.Percent(use), text.Plural(threads, "thread")),
-		})
+		c.add(LoadGenerator, units.IOPS(tps), "/proc", "pgbench uses %s of %s", text.Percent(use),
+			text.Plural(threads, "thread"))
 	}
 }

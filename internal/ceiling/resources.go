@@ -16,41 +16,46 @@ import (
 type limit struct {
 	name string
 	kind Kind // of a volume; an instance has the like
-	of   func(topology.Limits) budget
+	way  way
 }
+
+// way is a direction, or both together.
+type way int
+
+const (
+	both way = iota
+	ofReads
+	ofWrites
+)
 
 // budget is a capacity, in I/Os or bytes per second, and what of it one takes that is read or written.
 type budget struct{ capacity, read, write float64 }
 
 var limits = []limit{
-	{"IOPS", VolumeIOPS, func(l topology.Limits) budget { return budget{float64(l.IOPS), 1, 1} }},
-	{"read IOPS", VolumeIOPS, func(l topology.Limits) budget {
-		return ofReads(float64(l.ReadIOPS), float64(l.WriteIOPS), l.SharedIOPS)
-	}},
-	{"write IOPS", VolumeIOPS, func(l topology.Limits) budget {
-		return ofWrites(float64(l.ReadIOPS), float64(l.WriteIOPS), l.SharedIOPS)
-	}},
-	{"rate", VolumeRate, func(l topology.Limits) budget { return budget{float64(l.Rate), 1, 1} }},
-	{"read rate", VolumeRate, func(l topology.Limits) budget {
-		return ofReads(float64(l.ReadRate), float64(l.WriteRate), l.SharedRate)
-	}},
-	{"write rate", VolumeRate, func(l topology.Limits) budget {
-		return ofWrites(float64(l.ReadRate), float64(l.WriteRate), l.SharedRate)
-	}},
+	{"IOPS", VolumeIOPS, both},
+	{"read IOPS", VolumeIOPS, ofReads},
+	{"write IOPS", VolumeIOPS, ofWrites},
+	{"rate", VolumeRate, both},
+	{"read rate", VolumeRate, ofReads},
+	{"write rate", VolumeRate, ofWrites},
 }
 
-// ofReads is the budget of reads, of which writes take their part where both share one:
-// r/reads + w/writes <= 1.
-func ofReads(reads, writes float64, shared cloud.Sharing) budget {
-	if shared != cloud.Apart && reads > 0 && writes > 0 {
-		return budget{reads, 1, reads / writes}
+// of is the budget of the limit. Where reads and writes share one, it is that of reads, of which writes take their
+// part: r/reads + w/writes <= 1.
+func (l limit) of(t topology.Limits) budget {
+	all, reads, writes, shared := float64(t.IOPS), float64(t.ReadIOPS), float64(t.WriteIOPS), t.SharedIOPS
+	if l.kind == VolumeRate {
+		all, reads, writes, shared = float64(t.Rate), float64(t.ReadRate), float64(t.WriteRate), t.SharedRate
 	}
-	return budget{reads, 1, 0}
-}
-
-// ofWrites is the budget of writes, none where it is that of reads too.
-func ofWrites(reads, writes float64, shared cloud.Sharing) budget {
-	if shared != cloud.Apart && reads > 0 {
+	one := shared != cloud.Apart && reads > 0
+	switch {
+	case l.way == both:
+		return budget{all, 1, 1}
+	case l.way == ofReads && one && writes > 0:
+		return budget{reads, 1, reads / writes}
+	case l.way == ofReads:
+		return budget{reads, 1, 0}
+	case one:
 		return budget{0, 0, 1}
 	}
 	return budget{writes, 0, 1}
@@ -67,7 +72,7 @@ func (l limit) use(b budget, c cost) float64 {
 // title is what a budget is called: that of reads is of writes too where they share it.
 func (l limit) title(b budget) string {
 	switch {
-	case b.read > 0 && b.write == 1 && l.name != "IOPS" && l.name != "rate":
+	case b.read > 0 && b.write == 1 && l.way != both:
 		return strings.TrimPrefix(l.name, "read ")
 	case b.read > 0 && b.write > 0 && b.write != 1 && l.kind == VolumeIOPS:
 		return fmt.Sprintf("read or %v write IOPS, shared", units.IOPS(b.capacity/b.write))
@@ -81,10 +86,6 @@ func (l limit) title(b budget) string {
 // concatenation, where it gets what of the region lies on it.
 func (p *problem) volumes(a *topology.Array) {
 	m := p.members(a)
-	if a.Level == topology.NoLevel && m.n > 1 {
-		p.note("how the %d volumes of %s are combined is not known: declare the level", m.n, a.Name)
-		return
-	}
 	p.assumptions(a, m)
 	unknown := 0
 	for _, v := range a.Volumes {

@@ -20,39 +20,43 @@ type Axes struct {
 // ParseAxes reads bs=4k..1M,iodepth=1..256: powers of two from the first value to the last.
 func ParseAxes(s string) (Axes, error) {
 	var a Axes
-	bad := fmt.Errorf("sweep %.60q: want bs=4k..1M, iodepth=1..256, or both with a comma", s)
 	for part := range strings.SplitSeq(s, ",") {
-		name, values, ok := strings.Cut(part, "=")
-		lo, hi, isRange := strings.Cut(values, "..")
-		if !isRange {
-			hi = lo
+		name, values, _ := strings.Cut(part, "=")
+		if !strings.Contains(values, "..") {
+			values += ".." + values
 		}
-		switch {
-		case !ok, name == "bs" && a.BlockSizes != nil, name == "iodepth" && a.Depths != nil:
-			return a, bad
-		case name == "bs":
-			from, err1 := units.ParseBytes(lo)
-			to, err2 := units.ParseBytes(hi)
-			if err1 != nil || err2 != nil || from < 512 || to < from || to > units.GiB {
-				return a, bad
+		switch all, ok := Doubled(name, values, 1<<20); {
+		case ok && name == "bs" && a.BlockSizes == nil:
+			for _, v := range all {
+				a.BlockSizes = append(a.BlockSizes, units.Bytes(v))
 			}
-			for v := from; v <= to; v *= 2 {
-				a.BlockSizes = append(a.BlockSizes, v)
-			}
-		case name == "iodepth":
-			from, err1 := strconv.Atoi(lo)
-			to, err2 := strconv.Atoi(hi)
-			if err1 != nil || err2 != nil || from < 1 || to < from || to > 1<<20 {
-				return a, bad
-			}
-			for v := from; v <= to; v *= 2 {
-				a.Depths = append(a.Depths, v)
-			}
+		case ok && name == "iodepth" && a.Depths == nil:
+			a.Depths = all
 		default:
-			return a, bad
+			return a, fmt.Errorf("sweep %.60q: want bs=4k..1M, iodepth=1..256, or both with a comma", s)
 		}
 	}
 	return a, nil
+}
+
+// Doubled are the values of an option from the first of a range such as 4k..1M to the last, each twice the one
+// before; false where it is none. Block sizes are at least a sector and at most 1 GiB, others from 1 to most.
+func Doubled(option, values string, most int) (all []int, ok bool) {
+	lo, hi, _ := strings.Cut(values, "..")
+	parse, least := strconv.Atoi, 1
+	if option == "bs" {
+		parse = func(s string) (int, error) { b, err := units.ParseBytes(s); return int(b), err }
+		least, most = 512, int(units.GiB)
+	}
+	from, err1 := parse(lo)
+	to, err2 := parse(hi)
+	if err1 != nil || err2 != nil || from < least || to < from || to > most {
+		return nil, false
+	}
+	for v := from; v <= to; v *= 2 {
+		all = append(all, v)
+	}
+	return all, true
 }
 
 // Point is one place of a sweep.
@@ -123,16 +127,8 @@ func vary(loads []fio.Workload, bs units.Bytes, depth int) []fio.Workload {
 // Saturation is the number of I/Os in flight at which the hardware begins to limit, 0 when
 // concurrency limits or no latency is known (N* = ceiling x latency, Denning and Buzen 1978).
 func (c Ceiling) Saturation() float64 {
-	b := c.Binding()
-	for _, o := range c.Bounds {
-		if o.Kind == Concurrency && b.Kind != Concurrency {
-			return float64(b.IOPS) * o.Demand
-		}
+	if b, o := c.Binding(), c.Concurrency(); o != nil && b.Kind != Concurrency {
+		return float64(b.IOPS) * o.Demand
 	}
 	return 0
-}
-
-// HasConcurrency is true when a latency is known, so that the I/Os in flight limit the throughput.
-func (c Ceiling) HasConcurrency() bool {
-	return slices.ContainsFunc(c.Bounds, func(b Bound) bool { return b.Kind == Concurrency })
 }

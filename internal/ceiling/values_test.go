@@ -222,14 +222,14 @@ func TestConcurrencyByHand(t *testing.T) {
 		math.Abs(float64(b.BW)-5000*8192) > 1 || !b.SelfMeasured() || math.Abs(b.Demand-0.0016) > 1e-12 || b.Capacity != 8 {
 		t.Errorf("%+v", b)
 	}
-	if got := with.Saturation(); math.Abs(got-4.8) > 1e-9 || !with.HasConcurrency() || c.HasConcurrency() || c.Saturation() != 0 {
+	if got := with.Saturation(); math.Abs(got-4.8) > 1e-9 || with.Concurrency() == nil || c.Concurrency() != nil || c.Saturation() != 0 {
 		t.Errorf("saturates at %v", got)
 	}
 	if b := c.WithLatency(time.Millisecond, 3*time.Millisecond, 1, topology.Origin{Kind: topology.Declared}).Binding(); !within(b.IOPS, 625) || b.SelfMeasured() {
 		t.Errorf("one in flight: %+v", b)
 	}
 	for _, l := range [][2]time.Duration{{0, time.Millisecond}, {time.Millisecond, 0}} {
-		if c.WithLatency(l[0], l[1], 0, from).HasConcurrency() {
+		if one := c.WithLatency(l[0], l[1], 0, from); one.Concurrency() != nil {
 			t.Errorf("%v: one latency is not known", l)
 		}
 	}

@@ -100,7 +100,7 @@ func TestCoresByHand(t *testing.T) {
 	} {
 		c.s.Transactions, c.s.Measured = 1000, 10*time.Second
 		var of Ceiling
-		of.cores(&result.Postgres{Cores: c.cores}, &c.s, func(where string) topology.Origin { return topology.Origin{Where: where} })
+		of.cores(&result.Postgres{Cores: c.cores}, &c.s)
 		cpu := of.Least(func(b Bound) bool { return b.Kind == CPU })
 		load := of.Least(func(b Bound) bool { return b.Kind == LoadGenerator })
 		if cpu == nil || !within(cpu.IOPS, c.cpu) || cpu.How != c.how || !within(units.IOPS(cpu.Capacity/cpu.Demand), c.cpu) || cpu.Origin.Where != "/proc" {
@@ -429,7 +429,6 @@ func TestNotesOnAMachine(t *testing.T) {
 		"that is missing":      {known, topology.RAID1, list{{Type: "x"}, {Missing: true}}, 0, ""},
 		"on no machine":        {topology.Instance{}, topology.Single, list{{}}, 0, ""},
 		"one of no level":      {known, topology.NoLevel, list{on("x", "")}, 1, ""},
-		"two of no level":      {known, topology.NoLevel, list{on("x", ""), on("x", "")}, 0, ""},
 	} {
 		p := &problem{}
 		p.take([]fio.Workload{load("randread", 4*k, 8, 1)})
@@ -437,6 +436,12 @@ func TestNotesOnAMachine(t *testing.T) {
 		if len(p.resources) != c.n || (len(p.notes) > 0) != (c.note != "") || c.note != "" && !strings.Contains(p.notes[0], c.note) {
 			t.Errorf("%s: %d resources, want %d; %q", name, len(p.resources), c.n, p.notes)
 		}
+	}
+	two := []topology.Array{{Name: "md0", Level: topology.NoLevel, Volumes: list{on("pd", ""), {Type: "pd", Pooled: true}}}}
+	known.Pools = []topology.Pool{{Type: "pd", Size: units.TiB, Limits: limits}}
+	p := plan(&topology.Topology{Arrays: two, Instance: known}, topology.Data, []fio.Workload{load("randread", 4*k, 8, 1)})
+	if len(p.resources) != 0 || !slices.Equal(p.notes, []string{"how the 2 volumes of md0 are combined is not known: declare the level"}) {
+		t.Errorf("two of no level: %d resources; %q", len(p.resources), p.notes)
 	}
 	// What volumes share by their size: a part of two, and what is said of more than one.
 	pool := []topology.Pool{{Type: "pd", Size: units.TiB, Limits: limits}, {Type: "no", Limits: limits}}
@@ -448,7 +453,6 @@ func TestNotesOnAMachine(t *testing.T) {
 	}{
 		"one":             {topology.Single, list{{Type: "pd", Pooled: true}}, 1, false},
 		"one of no level": {topology.NoLevel, list{{Type: "pd", Pooled: true}}, 1, false},
-		"two of no level": {topology.NoLevel, list{{Type: "pd", Pooled: true}, {Type: "pd", Pooled: true}}, 0, false},
 		"two":             {topology.RAID0, list{{Type: "pd", Pooled: true}, {Type: "pd", Pooled: true}}, 1, true},
 		"one of two":      {topology.RAID0, list{{Type: "pd", Pooled: true}, {Type: "x", Pooled: true}}, 0.5, true},
 		"not of the pool": {topology.Single, list{{Type: "pd"}}, 0, false},

@@ -247,7 +247,7 @@ func TestWhatCloudsTell(t *testing.T) {
 			t.Errorf("%s: %+v %v", body, at, err)
 		}
 	}
-	for _, p := range []Provider{Azure{}, Google{}} {
+	for _, p := range []*Provider{Named("azure"), Named("gcp")} {
 		if left, err := p.Left(t.Context(), Identity{InstanceID: "i"}, []string{"v"}); err == nil || left.Volumes != nil {
 			t.Errorf("%s: %+v", p.Terms().Cloud, left)
 		}
@@ -255,7 +255,7 @@ func TestWhatCloudsTell(t *testing.T) {
 			t.Errorf("%s: its firmware tells nothing", p.Terms().Cloud)
 		}
 	}
-	for region, p := range map[string]Provider{"us-east-1": EC2{}, "eastus": Azure{}, "us-central1": Google{}} {
+	for region, p := range map[string]*Provider{"us-east-1": AWS(), "eastus": Named("azure"), "us-central1": Named("gcp")} {
 		if prices := p.Prices(); prices.Region != region || len(prices.Instances) < 100 || prices.InstanceSource.AsOf < "2026" {
 			t.Errorf("%s: %d prices of %s, %s", p.Terms().Cloud, len(prices.Instances), prices.Region, prices.InstanceSource)
 		}

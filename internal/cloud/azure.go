@@ -16,25 +16,11 @@ import (
 	"plimsoll/internal/units"
 )
 
-// Azure is Microsoft's cloud. What its machines are limited by is in docs/clouds.md.
+// Azure asks Microsoft's cloud. What its machines are limited by is in docs/clouds.md.
 type Azure struct {
 	// Endpoint of the metadata service, that of every Azure machine where it is empty.
 	Endpoint string
 }
-
-func (Azure) data() *Data { return builtin()["azure"] }
-
-// Terms of the catalogue.
-func (a Azure) Terms() *Terms { return a.data().terms }
-
-// Machine is what is known of a size such as Standard_D8s_v5; the prefix may be missing.
-func (a Azure) Machine(typ string) (InstanceFacts, bool) { return a.data().Machine(typ) }
-
-// Machines are all sizes; of those with two controllers SCSI's limits.
-func (a Azure) Machines() []InstanceFacts { return a.data().Machines() }
-
-// Prices are those of the catalogue.
-func (a Azure) Prices() *Prices { return a.data().Prices() }
 
 // azureTag is the chassis asset tag of every Azure machine, which no other Hyper-V has.
 const azureTag = "7783-7084-3265-9085-8269-3286-77"
@@ -178,7 +164,7 @@ func AzureRemote(links []string) bool {
 }
 
 func (d azureDisk) provisioned(one Attached) (ProvisionedVolume, bool) {
-	typ := Azure{}.Terms().Accounts[d.Managed.Type]
+	typ := builtin()["azure"].terms.Accounts[d.Managed.Type]
 	if typ == "" {
 		return ProvisionedVolume{}, false
 	}

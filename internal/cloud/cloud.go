@@ -1,7 +1,7 @@
 // Package cloud knows the limits of storage that others rent out or sell, and asks the cloud which
 // of it this machine has. The catalogue (catalogue/, embedded) holds volume types, the machine types
 // of EC2, Azure and Google Cloud and NVMe data sheets, each figure with its source, date and trust;
-// it is read when it is first asked. A Provider is a cloud: its Data, all of which one reader takes from a
+// it is read when it is first asked. A Provider is a cloud: its data, all of which one reader takes from a
 // directory, and what it does its own way: its metadata service and its API. On EC2 the NVMe log page
 // 0xD0 of an EBS volume tells how long it was held back by which limit.
 package cloud

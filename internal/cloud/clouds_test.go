@@ -61,7 +61,7 @@ func TestTablesOfOtherClouds(t *testing.T) {
 			}
 		}
 	}
-	if got := len((Azure{}).Machines()); got != 1603 {
+	if got := len(builtin()["azure"].Machines()); got != 1603 {
 		t.Errorf("%d sizes of Azure, want 1603", got)
 	}
 	twice := map[string]int{}
@@ -75,7 +75,7 @@ func TestTablesOfOtherClouds(t *testing.T) {
 	if n != 16 {
 		t.Errorf("%d sizes have two rows, want 16", n)
 	}
-	for _, f := range slices.Concat((EC2{}).Machines(), (Azure{}).Machines(), (Google{}).Machines()) {
+	for _, f := range slices.Concat(builtin()["aws"].Machines(), builtin()["azure"].Machines(), builtin()["gcp"].Machines()) {
 		g, ok := InstanceLimits(f.Type)
 		if !ok || g.Vendor != f.Vendor || g.VCPUs != f.VCPUs {
 			t.Errorf("%s is not found by its name: %+v", f.Type, g)
@@ -93,7 +93,7 @@ func TestTypesEqualTheirSource(t *testing.T) {
 	for range 40 {
 		want := azure[r.IntN(len(azure))]
 		name, controller := want.text("name"), want.text("controller")
-		if len(Azure{}.data().sheet(fileMachines).of(name)) > 1 {
+		if len(builtin()["azure"].sheet(fileMachines).of(name)) > 1 {
 			name += ":" + controller
 		}
 		f, ok := InstanceLimits(name)
@@ -405,7 +405,7 @@ func TestRowsMakeMachines(t *testing.T) {
 	for i, h := range head {
 		cells[i] = map[string]string{"name": "Standard_X9_v9", "vcpus": "9", "base_iops": "900", "base_mbs": "90", "max_iops": "1900", "trust": "p"}[h]
 	}
-	if f := (Azure{}).data().machine(row{head, cells}); f.Baseline.IOPS != 900 || f.Burst != (Limits{IOPS: 1900}) ||
+	if f := builtin()["azure"].machine(row{head, cells}); f.Baseline.IOPS != 900 || f.Burst != (Limits{IOPS: 1900}) ||
 		f.BurstRule != ByCredits || f.BurstFor != 30*time.Minute {
 		t.Errorf("%+v", f)
 	}
@@ -470,7 +470,7 @@ func shown(v float64) string { return strconv.FormatFloat(math.Round(v*1000)/100
 // ec2Names are the types of EC2, of which alone the catalogue's first price list is.
 func ec2Names() []string {
 	var names []string
-	for _, f := range (EC2{}).Machines() {
+	for _, f := range builtin()["aws"].Machines() {
 		names = append(names, f.Type)
 	}
 	return names
@@ -500,7 +500,7 @@ func TestCustomMachines(t *testing.T) {
 		"n2-custom-8-32768-ext": {VCPUs: 8, Memory: 32 * units.GiB},
 		"n9-custom-8-32768":     {}, "n2-custom-8": {}, "n2-custom-8-32768-x": {}, "custom-8-32768": {},
 	} {
-		f, ok := Google{}.Machine(typ)
+		f, ok := builtin()["gcp"].Machine(typ)
 		if ok != (want.VCPUs > 0) || f.VCPUs != want.VCPUs || f.Memory != want.Memory || ok && (f.Type != typ || f.Vendor != "Google Cloud" || len(f.Caps) == 0 || f.Attachments == 0) {
 			t.Errorf("%s: %v %+v", typ, ok, f)
 		}

@@ -73,9 +73,22 @@ func BurstBalances(ctx context.Context, region, instance string, volumes []strin
 	for _, id := range volumes {
 		asked = append(asked, metric{"AWS/EBS", "BurstBalance", "VolumeId", id, time.Minute})
 	}
-	found, err := latest(ctx, region, asked)
+	if len(asked) == 0 {
+		return Balances{}, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, APIBudget)
+	defer cancel()
+	api, err := cloudWatch.open(ctx, region)
 	if err != nil {
 		return Balances{}, err
+	}
+	var found []*Balance // the last value of each metric, nil where there is none
+	for some := range slices.Chunk(asked, perCall) {
+		latest, err := api.latest(ctx, some, time.Now())
+		if err != nil {
+			return Balances{}, err
+		}
+		found = append(found, latest...)
 	}
 	b := Balances{Volumes: map[string]Balance{}}
 	for i, v := range found {
@@ -90,28 +103,6 @@ func BurstBalances(ctx context.Context, region, instance string, volumes []strin
 		}
 	}
 	return b, nil
-}
-
-// latest is the last value of each metric, in their order; nil where there is none.
-func latest(ctx context.Context, region string, asked []metric) ([]*Balance, error) {
-	if len(asked) == 0 {
-		return nil, nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, APIBudget)
-	defer cancel()
-	api, err := cloudWatch.open(ctx, region)
-	if err != nil {
-		return nil, err
-	}
-	var all []*Balance
-	for some := range slices.Chunk(asked, perCall) {
-		found, err := api.latest(ctx, some, time.Now())
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, found...)
-	}
-	return all, nil
 }
 
 func (c client) latest(ctx context.Context, asked []metric, now time.Time) ([]*Balance, error) {

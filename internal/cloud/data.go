@@ -3,7 +3,6 @@ package cloud
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -21,10 +20,10 @@ import (
 	"plimsoll/internal/yamlfile"
 )
 
-// Data is what of a cloud is data: a directory of the catalogue, or one of the user's own below Dir
-// (docs/clouds.md). As a Provider it is one that no machine can ask; a cloud that machines ask is a type
-// that takes its Data and adds the questions.
-type Data struct {
+// Provider is a cloud that rents out machines and volumes: a directory of the catalogue, or one of the
+// user's own below Dir (docs/clouds.md), and whom a machine asks about itself.
+type Provider struct {
+	asker
 	terms  *Terms
 	types  func() []VolumeType
 	sheets map[string]func() *sheet
@@ -52,14 +51,15 @@ const (
 type reader func(file string) ([]byte, error)
 
 // open takes a cloud's terms. All else is read when it is first asked for, and wrong is what is wrong in it.
-func open(name string, read reader) (*Data, error) {
-	d := &Data{
+func open(name string, read reader) (*Provider, error) {
+	d := &Provider{
 		terms: &Terms{
 			Cloud: name, Short: name, Vendor: name, Volumes: "volumes", API: "its provider", IOLeft: "its provider",
 			ByLeft: "its provider", VolLeft: "its provider",
 		},
 		sheets: map[string]func() *sheet{},
 	}
+	d.asker = nobody{d.terms}
 	err := decode(read, fileTerms, d.terms)
 	for _, file := range []string{fileMachines, fileLimits, fileAttach, fileLocal, fileMeasured, fileHistory} {
 		d.sheets[file] = sync.OnceValue(func() *sheet { return newSheet(read(file)) })
@@ -94,24 +94,26 @@ func decode(read reader, file string, into any) error {
 	return err
 }
 
-var builtin = sync.OnceValue(func() map[string]*Data {
-	all := map[string]*Data{}
-	for _, name := range []string{"aws", "azure", "gcp", "other"} {
-		all[name], _ = open(name, embedded(name)) // a test reads them
+var builtin = sync.OnceValue(func() map[string]*Provider {
+	all := map[string]*Provider{}
+	for name, ask := range map[string]asker{"aws": EC2{}, "azure": Azure{}, "gcp": Google{}, "other": nil} {
+		read := func(file string) ([]byte, error) { return catalogue.ReadFile("catalogue/" + name + "/" + file) }
+		all[name], _ = open(name, read) // a test reads them
+		all[name].asker = ask
 	}
 	return all
 })
 
-func embedded(name string) reader {
-	return func(file string) ([]byte, error) { return catalogue.ReadFile("catalogue/" + name + "/" + file) }
-}
+// AWS is Amazon's cloud.
+func AWS() *Provider { return builtin()["aws"] }
 
 // Own are the clouds that lie in Dir, by name. The error says what is wrong in one, with its line, or that
 // somebody else may have put them there: then there are none.
-var Own = sync.OnceValues(func() ([]*Data, error) { return ownIn(Dir) })
+var Own = sync.OnceValues(func() ([]*Provider, error) { return In(Dir) })
 
-func ownIn(dir string) ([]*Data, error) {
-	var all []*Data
+// In are the clouds that lie in a directory, by name.
+func In(dir string) ([]*Provider, error) {
+	var all []*Provider
 	files, _ := filepath.Glob(filepath.Join(dir, "*", fileMachines))
 	volumes, _ := filepath.Glob(filepath.Join(dir, "*", fileVolumes))
 	var names []string
@@ -141,7 +143,7 @@ func ownIn(dir string) ([]*Data, error) {
 
 // defaults are the terms of a cloud of the user's own that it does not state: all of its volumes are looked
 // at, and what none of them states is not known.
-func (d *Data) defaults(from string) {
+func (d *Provider) defaults(from string) {
 	t := d.terms
 	if len(t.Types) == 0 {
 		for _, v := range d.types() {
@@ -165,43 +167,22 @@ func (d *Data) defaults(from string) {
 }
 
 // own are those of Own that can be used.
-func own() []*Data {
+func own() []*Provider {
 	all, _ := Own()
 	return all
 }
 
-// The Provider's questions, which none answers here.
-
-// Terms are the cloud's.
-func (d *Data) Terms() *Terms { return d.terms }
-
-// On is false: nothing tells that a machine is one of it.
-func (*Data) On(fs.FS) bool { return false }
-
-// Firmware tells nothing.
-func (*Data) Firmware(fs.FS) Identity { return Identity{} }
-
-// Identify asks nobody.
-func (*Data) Identify(context.Context, fs.FS) (Identity, error) { return Identity{}, ErrNotThere }
-
-// Ordered asks nobody.
-func (*Data) Ordered(context.Context, Identity, []Attached) ([]ProvisionedVolume, error) {
-	return nil, nil
-}
-
-// Left asks nobody.
-func (d *Data) Left(context.Context, Identity, []string) (Balances, error) {
-	return Balances{}, fmt.Errorf("nobody is asked what is left of bursts on %s", d.terms.Cloud)
-}
+// Terms are what of the cloud is said in a file.
+func (d *Provider) Terms() *Terms { return d.terms }
 
 // Machines are the facts of all machine types, in the order of their table; of those with two controllers
 // the limits of the one that counts where none is named.
-func (d *Data) Machines() []InstanceFacts { return d.all() }
+func (d *Provider) Machines() []InstanceFacts { return d.all() }
 
 // Prices are those of the cloud's list, and of its machines' table.
-func (d *Data) Prices() *Prices { return d.prices() }
+func (d *Provider) Prices() *Prices { return d.prices() }
 
-func (d *Data) priced(read reader) *Prices {
+func (d *Provider) priced(read reader) *Prices {
 	p := noPrices()
 	if list, err := read(filePrices); err == nil {
 		_ = p.readCSV(bytes.NewReader(list)) // check says what is wrong
@@ -277,7 +258,7 @@ func (s *sheet) of(name string) []row {
 	return rows
 }
 
-func (d *Data) sheet(file string) *sheet { return d.sheets[file]() }
+func (d *Provider) sheet(file string) *sheet { return d.sheets[file]() }
 
 type row struct{ head, cells []string }
 
@@ -321,37 +302,23 @@ var sources = sync.OnceValue(func() map[string]string {
 	return all
 })
 
-// columns are those that a cloud's tables may have, and whether what they hold is a number.
-var columns = sync.OnceValue(func() map[string]map[string]bool {
-	all := map[string]map[string]bool{}
-	for file, names := range map[string]string{
-		fileMachines: "name controller arch premium xen weightings local_kind listed trust source as_of note " +
-			"| vcpus memory_gib disks " +
-			"cache_gib local_count local_gib local_gb usd_hour local_read_iops local_write_iops local_read_mbs local_write_mbs",
-		fileLimits: "series machine by type shared trust source as_of note | " +
-			"read_iops write_iops read_mibs write_mibs read_mbs write_mbs",
-		fileAttach:   "series up_to source as_of | disks",
-		fileLocal:    "name source as_of trust | read_iops write_iops read_mbs write_mbs",
-		fileMeasured: "name source as_of trust | read_iops write_iops read_bps write_bps",
-	} {
-		all[file] = map[string]bool{}
-		words, numbers, _ := strings.Cut(names, "|")
-		for n := range strings.FieldsSeq(words) {
-			all[file][n] = false
-		}
-		for n := range strings.FieldsSeq(numbers) {
-			all[file][n] = true
-		}
-	}
-	return all
-})
+// columns are those that a cloud's tables may have; those behind the bar hold numbers.
+var columns = map[string]string{
+	fileMachines: `name controller arch premium xen weightings local_kind listed trust source as_of note | vcpus memory_gib
+	disks cache_gib local_count local_gib local_gb usd_hour local_read_iops local_write_iops local_read_mbs local_write_mbs`,
+	fileLimits: "series machine by type shared trust source as_of note | " +
+		"read_iops write_iops read_mibs write_mibs read_mbs write_mbs",
+	fileAttach:   "series up_to source as_of | disks",
+	fileLocal:    "name source as_of trust | read_iops write_iops read_mbs write_mbs",
+	fileMeasured: "name source as_of trust | read_iops write_iops read_bps write_bps",
+}
 
 // limitColumn is a column of a machine's limits: base, max, or those of a cap of the terms.
 var limitColumn = regexp.MustCompile(`^([a-z][a-z0-9]*)(_max)?(_read|_write)?_(iops|mbs|mibs)$`)
 
 // check reads all files of a cloud of the user's own, and says the first thing that is wrong, with its place.
-func (d *Data) check(name string, read reader) error {
-	if slices.ContainsFunc(slices.Collect(maps.Values(builtin())), func(o *Data) bool { return o.terms.named(name) }) {
+func (d *Provider) check(name string, read reader) error {
+	if slices.ContainsFunc(slices.Collect(maps.Values(builtin())), func(o *Provider) bool { return o.terms.named(name) }) {
 		return fmt.Errorf(
 			"%s: %s is the name of a cloud that plimsoll brings: give it another",
 			filepath.Join(Dir, name),
@@ -406,7 +373,7 @@ func checkType(t VolumeType) error {
 }
 
 // checkTable checks the columns and cells of a table. Machine types that are taken cannot be named again.
-func (d *Data) checkTable(file string, data []byte, taken func(machine string) bool) error {
+func (d *Provider) checkTable(file string, data []byte, taken func(machine string) bool) error {
 	c := csv.NewReader(bytes.NewReader(data))
 	head, err := c.Read()
 	place := func(i int, format string, a ...any) error {
@@ -417,8 +384,10 @@ func (d *Data) checkTable(file string, data []byte, taken func(machine string) b
 		return &yamlfile.Place{Line: 1, Err: err}
 	}
 	numbers := make([]bool, len(head))
+	names := strings.Fields(columns[file])
 	for i, h := range head {
-		number, known := columns()[file][h]
+		at := slices.Index(names, h)
+		number, known := at > slices.Index(names, "|"), at >= 0 && h != "|"
 		if m := limitColumn.FindStringSubmatch(h); !known && file == fileMachines && m != nil {
 			known = slices.Contains([]string{"base", "max", "api"}, m[1]) ||
 				slices.ContainsFunc(d.terms.Caps, func(c CapTerms) bool { return c.Columns == m[1] })

@@ -46,7 +46,7 @@ func TestAttachmentsByHand(t *testing.T) {
 		{"a4x-highgpu-1g", 1, 127},
 	} {
 		f := InstanceFacts{Type: c.typ, VCPUs: c.vcpus}
-		if (Google{}).data().attachments(&f); f.Attachments != c.want {
+		if builtin()["gcp"].attachments(&f); f.Attachments != c.want {
 			t.Errorf("%s: %d, want %d", c.typ, f.Attachments, c.want)
 		}
 	}
@@ -58,54 +58,9 @@ func TestSizesOfAzureByName(t *testing.T) {
 		"Basic_A1": "Basic_A1", "basic_a1": "Basic_A1", "STANDARD_A1_V2": "Standard_A1_v2", "a1_v2": "Standard_A1_v2",
 		"standard_basic_a1": "", "nosuch": "",
 	} {
-		f, ok := Azure{}.Machine(name)
+		f, ok := builtin()["azure"].Machine(name)
 		if got, _, _ := strings.Cut(f.Type, ":"); got != want || ok != (want != "") {
 			t.Errorf("%s: %q, %v; want %q", name, got, ok, want)
-		}
-	}
-}
-
-// Of AWS's list plimsoll wants Linux on demand with shared tenancy and nothing installed, and volumes.
-func TestWantedOfAnOffer(t *testing.T) {
-	machine := func(changes ...string) offerProduct {
-		o := offerProduct{Family: "Compute Instance", Attributes: map[string]string{
-			"instanceType": "m5.large", "operatingSystem": "Linux", "tenancy": "Shared", "preInstalledSw": "NA", "capacitystatus": "Used",
-		}}
-		for i := 0; i+1 < len(changes); i += 2 {
-			o.Attributes[changes[i]] = changes[i+1]
-		}
-		return o
-	}
-	volume := func(family, name, usage string) offerProduct {
-		return offerProduct{Family: family, Attributes: map[string]string{"volumeApiName": name, "usagetype": usage}}
-	}
-	for _, c := range []struct {
-		name string
-		o    offerProduct
-		want string
-	}{
-		{"plain Linux", machine(), "m5.large " + perHour},
-		{"Windows", machine("operatingSystem", "Windows"), ""},
-		{"dedicated", machine("tenancy", "Dedicated"), ""},
-		{"with SQL Server", machine("preInstalledSw", "SQL Std"), ""},
-		{"reserved and not used", machine("capacitystatus", "AllocatedCapacityReservation"), ""},
-		{"storage", volume("Storage", "gp3", "EBS:VolumeUsage.gp3"), "gp3 " + perGiB},
-		{"storage of snapshots", volume("Storage", "", "EBS:SnapshotUsage"), ""},
-		{"IOPS", volume("System Operation", "io2", "EUN1-EBS:VolumeP-IOPS.io2"), "io2 " + perIOPS},
-		{"I/Os of magnetic disks", volume("System Operation", "standard", "EBS:VolumeIOUsage"), ""},
-		{"IOPS of nothing", volume("System Operation", "", "EBS:VolumeP-IOPS"), ""},
-		{"throughput", volume("Provisioned Throughput", "gp3", "EBS:VolumeP-Throughput.gp3"), "gp3 " + perMiB},
-		{"throughput of S3", volume("Provisioned Throughput", "gp3", "S3:Throughput"), ""},
-		{"throughput of nothing", volume("Provisioned Throughput", "", "EBS:VolumeP-Throughput"), ""},
-		{"another family", volume("Snapshot", "gp3", ""), ""},
-	} {
-		product, unit, ok := c.o.wanted()
-		got := ""
-		if ok {
-			got = product + " " + unit
-		}
-		if got != c.want {
-			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
 }
@@ -158,7 +113,7 @@ func made(cells map[string]string) row {
 
 // cacheOf is the limit of the host's cache of a row.
 func cacheOf(r row) Limits {
-	for _, c := range (Azure{}).data().machine(r).Caps {
+	for _, c := range builtin()["azure"].machine(r).Caps {
 		if c.Cache {
 			return c.Baseline
 		}
@@ -170,7 +125,7 @@ func cacheOf(r row) Limits {
 func TestLocalDrivesOfAzureByHand(t *testing.T) {
 	local := func(cells map[string]string) InstanceStore {
 		var f InstanceFacts
-		(Azure{}).data().drives(&f, made(cells))
+		builtin()["azure"].drives(&f, made(cells))
 		return f.Local
 	}
 	got := local(map[string]string{
@@ -233,7 +188,7 @@ func TestUnknownOfASize(t *testing.T) {
 		{"with a cache", with("trust", "p", "cached_iops", "2000", "cached_mbs", "20"), nil},
 		{"nothing", with("base_iops", "", "base_mbs", ""), []string{uncached}},
 	} {
-		got := (Azure{}).data().machine(c.r).Unknown
+		got := builtin()["azure"].machine(c.r).Unknown
 		if len(got) != len(c.want) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 			continue
@@ -345,42 +300,6 @@ func TestSourceOfInstanceStores(t *testing.T) {
 		if s := f.Local; !ok || s.Trust != want || strings.Contains(s.Source, "scylladb") != (want == Partial) ||
 			s.Source == "" {
 			t.Errorf("%s: %+v", typ, s)
-		}
-	}
-}
-
-// Throughput of the list is priced by the GiB/s and from a number of them on: a 1,024th, and 1,024 times.
-func TestRowsOfAnOffer(t *testing.T) {
-	o := offerProduct{Family: "Provisioned Throughput", Attributes: map[string]string{
-		"volumeApiName": "gp3", "usagetype": "EBS:VolumeP-Throughput.gp3", "regionCode": "r",
-	}}
-	type dimension = struct {
-		Unit  string            `json:"unit"`
-		Begin string            `json:"beginRange"`
-		Price map[string]string `json:"pricePerUnit"`
-	}
-	for _, c := range []struct {
-		d    dimension
-		want priceRow
-	}{
-		// 40.96 dollars a GiB/s are 4 cents a MiB/s; what is included is free.
-		{dimension{"GiBps-mo", "0", map[string]string{"USD": "40.96"}}, priceRow{above: "125", usd: "0.04"}},
-		{dimension{"GiBps-mo", "2", map[string]string{"USD": "20.48"}}, priceRow{above: "2048", usd: "0.02"}},
-		{dimension{"MiBps-mo", "500", map[string]string{"USD": "0.04"}}, priceRow{above: "500", usd: "0.04"}},
-		{dimension{"GiBps-mo", "0", map[string]string{"USD": "0"}}, priceRow{}},
-		{dimension{"GiBps-mo", "0", map[string]string{"CNY": "40.96"}}, priceRow{}},
-	} {
-		got := o.rows(map[string]offerTerm{"T": {Dimensions: map[string]dimension{"D": c.d}}})
-		if c.want.usd == "" {
-			if len(got) != 0 {
-				t.Errorf("%+v: %+v, want none", c.d, got)
-			}
-			continue
-		}
-		c.want.product, c.want.unit, c.want.region = "gp3", perMiB, "r"
-		if len(got) != 1 || got[0].above != c.want.above || got[0].product != c.want.product || got[0].unit != c.want.unit ||
-			got[0].region != c.want.region || got[0].usd != c.want.usd {
-			t.Errorf("%+v: %+v, want %+v", c.d, got, c.want)
 		}
 	}
 }

@@ -31,14 +31,10 @@ var drives = sync.OnceValue(func() []DriveFacts {
 	var all []DriveFacts
 	for r := range newSheet(catalogue.ReadFile("catalogue/drives.csv")).rows() {
 		us := func(column string) time.Duration { return time.Duration(r.num(column) * float64(time.Microsecond)) }
-		mbs := func(column string) units.Rate { return units.Rate(r.num(column)) * units.MBPerSec }
 		all = append(all, DriveFacts{
 			Model: r.text("model"), Capacity: r.text("capacity"), Size: units.Bytes(r.num("size_gb") * 1e9),
-			Interface: r.text("interface"),
-			Limits: Limits{
-				ReadIOPS: units.IOPS(r.num("read_iops")), WriteIOPS: units.IOPS(r.num("write_iops")),
-				ReadRate: mbs("read_mbs"), WriteRate: mbs("write_mbs"),
-			}.OfDrive(),
+			Interface:   r.text("interface"),
+			Limits:      limits(r, "", 1).OfDrive(),
 			ReadLatency: us("read_us"), WriteLatency: us("write_us"), Note: r.text("note"),
 			Provenance: Provenance{r.text("source"), r.text("as_of"), r.trust()},
 			pattern:    regexp.MustCompile("(?i)" + r.text("pattern")),

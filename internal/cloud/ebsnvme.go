@@ -64,13 +64,14 @@ func ParseEBSStats(page []byte) (EBSStats, error) {
 		return EBSStats{}, fmt.Errorf("EBS statistics page of %d bytes: want %d", len(page), pageSize)
 	}
 	u64 := func(at int) uint64 { return binary.LittleEndian.Uint64(page[at:]) }
-	us := func(at int) time.Duration { return microseconds(u64(at)) }
 	magic := binary.LittleEndian.Uint32(page)
 	s := EBSStats{
 		Local:   magic == localMagic,
 		ReadOps: u64(8), WriteOps: u64(16), ReadBytes: units.Bytes(u64(24)), WriteBytes: units.Bytes(u64(32)),
-		ReadTime: us(40), WriteTime: us(48), VolumeIOPSExceeded: us(56), VolumeRateExceeded: us(64),
-		InstanceIOPSExceeded: us(72), InstanceRateExceeded: us(80), Queue: u64(88),
+		Queue: u64(88),
+	}
+	for i, into := range s.times() {
+		*into = microseconds(u64(40 + 8*i))
 	}
 	switch magic {
 	case ebsMagic:
@@ -82,6 +83,14 @@ func ParseEBSStats(page []byte) (EBSStats, error) {
 			localMagic)
 	}
 	return s, nil
+}
+
+// times are the counters of time, in the order in which the page has them.
+func (s *EBSStats) times() [6]*time.Duration {
+	return [...]*time.Duration{
+		&s.ReadTime, &s.WriteTime, &s.VolumeIOPSExceeded, &s.VolumeRateExceeded, &s.InstanceIOPSExceeded,
+		&s.InstanceRateExceeded,
+	}
 }
 
 // histogram reads the number of bins and the bins. The count is 32 bits wide, the four bytes behind
@@ -115,11 +124,10 @@ func (s EBSStats) Minus(before EBSStats) EBSStats {
 	}
 	d.ReadOps, d.WriteOps = since(s.ReadOps, before.ReadOps), since(s.WriteOps, before.WriteOps)
 	d.ReadBytes, d.WriteBytes = since(s.ReadBytes, before.ReadBytes), since(s.WriteBytes, before.WriteBytes)
-	d.ReadTime, d.WriteTime = since(s.ReadTime, before.ReadTime), since(s.WriteTime, before.WriteTime)
-	d.VolumeIOPSExceeded = since(s.VolumeIOPSExceeded, before.VolumeIOPSExceeded)
-	d.VolumeRateExceeded = since(s.VolumeRateExceeded, before.VolumeRateExceeded)
-	d.InstanceIOPSExceeded = since(s.InstanceIOPSExceeded, before.InstanceIOPSExceeded)
-	d.InstanceRateExceeded = since(s.InstanceRateExceeded, before.InstanceRateExceeded)
+	was := before.times()
+	for i, now := range d.times() {
+		*now = since(*now, *was[i])
+	}
 	d.ReadHist, d.WriteHist = minusBins(s.ReadHist, before.ReadHist), minusBins(s.WriteHist, before.WriteHist)
 	return d
 }
@@ -161,9 +169,8 @@ type NVMeIdentity struct {
 	Vendor uint16 `json:"vendor"`
 	Serial string `json:"serial"`
 	Model  string `json:"model"`
-	// VolumeID is vol-… of an EBS volume, and Name what it was attached as: sdf, without /dev/.
-	VolumeID string `json:"volume_id,omitempty"`
-	Name     string `json:"name,omitempty"`
+	// Name is what an EBS volume was attached as: sdf, without /dev/.
+	Name string `json:"name,omitempty"`
 }
 
 // IsEBS and IsLocal tell the two kinds of Amazon's drives.
@@ -183,22 +190,10 @@ func ParseIdentify(page []byte) (NVMeIdentity, error) {
 		Vendor: binary.LittleEndian.Uint16(page), Serial: ascii(page[4:24]), Model: ascii(page[24:64]),
 	}
 	if n.IsEBS() {
-		n.VolumeID = VolumeID(n.Serial)
 		name, _, _ := strings.Cut(ascii(page[3072:3104]), " ")
 		n.Name = strings.TrimPrefix(name, "/dev/")
 	}
 	return n, nil
-}
-
-// VolumeID is the EBS volume's name from its NVMe serial, which is the same without the dash; empty
-// when it is none.
-func VolumeID(serial string) string {
-	hex, ok := strings.CutPrefix(strings.TrimSpace(serial), "vol")
-	hex = strings.TrimPrefix(hex, "-")
-	if !ok || len(hex) < 8 || strings.Trim(hex, "0123456789abcdef") != "" {
-		return ""
-	}
-	return "vol-" + hex
 }
 
 // ascii cuts at NUL, trims spaces and replaces what does not print.

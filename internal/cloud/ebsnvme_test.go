@@ -90,10 +90,10 @@ func TestParseIdentify(t *testing.T) {
 		page []byte
 		want NVMeIdentity
 	}{
-		{identifyPage(0x1d0f, "vol01234567890abcdef", EBSModel, "/dev/sdf"), NVMeIdentity{0x1d0f, "vol01234567890abcdef", EBSModel, "vol-01234567890abcdef", "sdf"}},
-		{identifyPage(0x1d0f, "vol01234567890abcdef", EBSModel, "sda1"), NVMeIdentity{0x1d0f, "vol01234567890abcdef", EBSModel, "vol-01234567890abcdef", "sda1"}},
-		{identifyPage(0x1d0f, "AWS1234", InstanceStoreModel, "sdb ephemeral0"), NVMeIdentity{0x1d0f, "AWS1234", InstanceStoreModel, "", ""}},
-		{identifyPage(0x1b36, "vol\x1b[31m\n", "QEMU NVMe Ctrl", "xvdf"), NVMeIdentity{0x1b36, "vol?[31m?", "QEMU NVMe Ctrl", "", ""}},
+		{identifyPage(0x1d0f, "vol01234567890abcdef", EBSModel, "/dev/sdf"), NVMeIdentity{0x1d0f, "vol01234567890abcdef", EBSModel, "sdf"}},
+		{identifyPage(0x1d0f, "vol01234567890abcdef", EBSModel, "sda1"), NVMeIdentity{0x1d0f, "vol01234567890abcdef", EBSModel, "sda1"}},
+		{identifyPage(0x1d0f, "AWS1234", InstanceStoreModel, "sdb ephemeral0"), NVMeIdentity{0x1d0f, "AWS1234", InstanceStoreModel, ""}},
+		{identifyPage(0x1b36, "vol\x1b[31m\n", "QEMU NVMe Ctrl", "xvdf"), NVMeIdentity{0x1b36, "vol?[31m?", "QEMU NVMe Ctrl", ""}},
 	} {
 		if got, err := ParseIdentify(c.page); err != nil || got != c.want {
 			t.Errorf("%+v %v, want %+v", got, err, c.want)
@@ -101,13 +101,6 @@ func TestParseIdentify(t *testing.T) {
 	}
 	if _, err := ParseIdentify(nil); err == nil {
 		t.Error("no page")
-	}
-	for serial, want := range map[string]string{
-		"vol0123456789abcdef0": "vol-0123456789abcdef0", "vol-0123456789abcdef1": "vol-0123456789abcdef1", "vol": "", "volXYZ": "", "PHLJ": "",
-	} {
-		if got := VolumeID(serial); got != want {
-			t.Errorf("%q: %q", serial, got)
-		}
 	}
 }
 
@@ -181,7 +174,7 @@ func FuzzParseIdentify(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for _, s := range []string{n.Serial, n.Model, n.Name, n.VolumeID} {
+		for _, s := range []string{n.Serial, n.Model, n.Name} {
 			for _, r := range s {
 				if r < ' ' || r > '~' {
 					t.Errorf("%q does not print", s)

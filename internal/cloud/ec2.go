@@ -31,19 +31,8 @@ type Identity struct {
 	Image        string `json:"image,omitempty"`
 }
 
-// EC2 is Amazon's cloud, with EBS for its volumes.
+// EC2 asks Amazon's cloud, with EBS for its volumes.
 type EC2 struct{}
-
-func (EC2) data() *Data { return builtin()["aws"] }
-
-// Terms of the catalogue.
-func (e EC2) Terms() *Terms { return e.data().terms }
-
-// Machine is what is known of an instance type such as c8g.2xlarge.
-func (e EC2) Machine(typ string) (InstanceFacts, bool) { return e.data().Machine(typ) }
-
-// Machines are the facts of every instance type.
-func (e EC2) Machines() []InstanceFacts { return e.data().Machines() }
 
 const (
 	// The service answers in a few milliseconds; where a container's hop limit is 1, its address
@@ -165,9 +154,6 @@ func (EC2) Ordered(ctx context.Context, machine Identity, attached []Attached) (
 	}
 	return DescribeVolumes(ctx, machine.Region, ids)
 }
-
-// Prices are those of us-east-1.
-func (e EC2) Prices() *Prices { return e.data().Prices() }
 
 // Left asks CloudWatch.
 func (EC2) Left(ctx context.Context, machine Identity, volumes []string) (Balances, error) {

@@ -36,7 +36,7 @@ func TestRowsOfTables(t *testing.T) {
 	if !ok || f.Memory != 16*units.GiB || f.VCPUs != 8 || f.Arch != "arm64" || f.Attachments < 2 || !f.NVMe || f.Local.Count != 0 {
 		t.Errorf("%+v", f)
 	}
-	all := (EC2{}).Machines()
+	all := builtin()["aws"].Machines()
 	if len(all) < 500 {
 		t.Errorf("%d machines", len(all))
 	}

@@ -17,23 +17,8 @@ import (
 	"plimsoll/internal/units"
 )
 
-// Google is Google's cloud. What its machines are limited by is in docs/clouds.md.
+// Google asks Google's cloud. What its machines are limited by is in docs/clouds.md.
 type Google struct{}
-
-func (Google) data() *Data { return builtin()["gcp"] }
-
-// Terms of the catalogue.
-func (g Google) Terms() *Terms { return g.data().terms }
-
-// Machine is what is known of a machine type such as n2-standard-8, or a custom one such as
-// n2-custom-8-32768.
-func (g Google) Machine(typ string) (InstanceFacts, bool) { return g.data().Machine(typ) }
-
-// Machines are all machine types but the custom ones.
-func (g Google) Machines() []InstanceFacts { return g.data().Machines() }
-
-// Prices are those of the catalogue.
-func (g Google) Prices() *Prices { return g.data().Prices() }
 
 // hostVar is the variable by which Google's own clients find the metadata server: a host and a port.
 const hostVar = "GCE_METADATA_HOST"
@@ -96,10 +81,11 @@ func (g Google) ordered(body []byte, attached []Attached) ([]ProvisionedVolume, 
 	var all []ProvisionedVolume
 	for _, one := range attached {
 		for _, d := range disks {
-			if d.Name == "" || !one.linked("/dev/disk/by-id/google-"+d.Name) {
+			if d.Name == "" || !slices.Contains(one.Links, "/dev/disk/by-id/google-"+d.Name) {
 				continue
 			}
-			v := ProvisionedVolume{On: one.Device, Spec: VolumeSpec{Type: g.Terms().Accounts[d.Type], Size: one.Size}}
+			typ := builtin()["gcp"].terms.Accounts[d.Type]
+			v := ProvisionedVolume{On: one.Device, Spec: VolumeSpec{Type: typ, Size: one.Size}}
 			if v.Spec.Type == "" {
 				v.Doubt = fmt.Sprintf("the metadata server calls its type %.40q, which is not known here: declare it", d.Type)
 			} else {
@@ -120,13 +106,9 @@ func googleDrives() []DriveFacts {
 		if slices.ContainsFunc(all, func(d DriveFacts) bool { return d.Model == name }) {
 			continue // more of them have as much each
 		}
-		rate := func(column string) units.Rate { return units.Rate(r.num(column)/n) * units.MiBPerSec }
 		d := DriveFacts{
 			Model: name, Capacity: r.text("gib") + " GiB", Size: units.Bytes(r.num("gib") * float64(units.GiB)),
-			Limits: Limits{
-				ReadIOPS: units.IOPS(r.num("read_iops") / n), WriteIOPS: units.IOPS(r.num("write_iops") / n),
-				ReadRate: rate("read_mibs"), WriteRate: rate("write_mibs"),
-			}.OfDrive(),
+			Limits:     limits(r, "", n).OfDrive(),
 			Provenance: r.from(), pattern: regexp.MustCompile("^" + name + "$"),
 		}
 		if r.text("as_of") < "2020" {
@@ -141,14 +123,10 @@ func googleDrives() []DriveFacts {
 // whose drives have a table.
 func LocalModel(machine, model string) string {
 	series, _, _ := strings.Cut(machine, "-")
-	if name := (Google{}).Terms().Drives[series]; name != "" && IsLocal(model) {
+	if name := builtin()["gcp"].terms.Drives[series]; name != "" && IsLocal(model) {
 		return name
 	}
 	return model
-}
-
-func (a Attached) linked(name string) bool {
-	return slices.Contains(a.Links, name)
 }
 
 // Left is nothing: no type of Google's bursts.

@@ -130,7 +130,7 @@ func (f *InstanceFacts) OfVolume(v VolumeFacts) VolumeFacts {
 
 // Machine is what is known of a machine type, however the case of its name and with or without the prefix of
 // all. Where NVMe and SCSI have limits of their own, SCSI's are meant, unless the name ends in :nvme.
-func (d *Data) Machine(typ string) (InstanceFacts, bool) {
+func (d *Provider) Machine(typ string) (InstanceFacts, bool) {
 	name, controller, _ := strings.Cut(typ, ":")
 	rows := d.sheet(fileMachines).of(name)
 	if rows == nil && d.terms.Machine != "" {
@@ -156,7 +156,7 @@ func (d *Data) Machine(typ string) (InstanceFacts, bool) {
 	}
 	for _, c := range d.sheet(fileHistory).of(name) {
 		f.Changes = append(f.Changes, InstanceChange{
-			c.text("first_seen"), c.text("last_seen"), limits(c, "base"), limits(c, "max"), c.text("source"),
+			c.text("first_seen"), c.text("last_seen"), limits(c, "base_", 1), limits(c, "max_", 1), c.text("source"),
 		})
 	}
 	return f, true
@@ -165,7 +165,7 @@ func (d *Data) Machine(typ string) (InstanceFacts, bool) {
 func controllers(rows []row) string {
 	var parts []string
 	for _, r := range rows {
-		l := limits(r, "base")
+		l := limits(r, "base_", 1)
 		controller := map[string]string{"nvme": "NVMe", "scsi": "SCSI"}[r.text("controller")]
 		parts = append(parts, fmt.Sprintf("%s %v IOPS and %s", controller, l.IOPS, l.Rate.SI()))
 	}
@@ -173,7 +173,7 @@ func controllers(rows []row) string {
 }
 
 // custom is a machine of a person's own vCPUs and memory, in a series whose limits are known.
-func (d *Data) custom(typ string) (InstanceFacts, bool) {
+func (d *Provider) custom(typ string) (InstanceFacts, bool) {
 	if d.terms.Custom.Regexp == nil {
 		return InstanceFacts{}, false
 	}
@@ -187,7 +187,7 @@ func (d *Data) custom(typ string) (InstanceFacts, bool) {
 	}), true
 }
 
-func (d *Data) machines() []InstanceFacts {
+func (d *Provider) machines() []InstanceFacts {
 	var all []InstanceFacts
 	at := map[string]int{}
 	for r := range d.sheet(fileMachines).rows() {
@@ -205,17 +205,17 @@ func (d *Data) machines() []InstanceFacts {
 }
 
 // machine reads a row of machines.csv, with the caps that other tables have of it.
-func (d *Data) machine(r row) InstanceFacts {
+func (d *Provider) machine(r row) InstanceFacts {
 	t := d.terms
 	f := InstanceFacts{
 		Type: r.text("name"), Vendor: t.Vendor, Arch: strings.Replace(r.text("arch"), "x64", "x86_64", 1),
-		VCPUs: int(r.num("vcpus")), Memory: units.Bytes(r.num("memory_gib") * gib), Baseline: limits(r, "base"),
+		VCPUs: int(r.num("vcpus")), Memory: units.Bytes(r.num("memory_gib") * gib), Baseline: limits(r, "base_", 1),
 		BurstRule: t.BurstRule, NVMe: r.text("xen") == "", Attachments: int(r.num("disks")), AddsDrives: t.AddsDrives,
 		Provenance: r.from(),
 	}
-	f.Burst = above(limits(r, "max"), f.Baseline)
+	f.Burst = above(limits(r, "max_", 1), f.Baseline)
 	for _, c := range t.Caps {
-		base := limits(r, c.Columns)
+		base := limits(r, c.Columns+"_", 1)
 		if w := base.WriteRate; c.Cache { // its throughput, of which some let writes have less
 			if base.WriteRate = 0; w > 0 && w < base.Rate*0.99 {
 				base.ReadRate, base.WriteRate, base.Rate = base.Rate, w, 0
@@ -224,7 +224,7 @@ func (d *Data) machine(r row) InstanceFacts {
 		if base.Known() {
 			f.Caps = append(f.Caps, Cap{
 				Name: c.Name, Types: c.Types, Cache: c.Cache, Baseline: base,
-				Burst: above(limits(r, c.Columns+"_max"), base), Provenance: f.Provenance,
+				Burst: above(limits(r, c.Columns+"_max_", 1), base), Provenance: f.Provenance,
 			})
 			f.note(c.Note)
 		}
@@ -238,7 +238,7 @@ func (d *Data) machine(r row) InstanceFacts {
 		f.note(t.Notes["weightings"])
 	}
 	f.note(r.text("note"))
-	if api := limits(r, "api"); api.Known() && api != f.Baseline {
+	if api := limits(r, "api_", 1); api.Known() && api != f.Baseline {
 		f.note(fmt.Sprintf("its API prints %v IOPS and %s where its page has %v and %s", api.IOPS, api.Rate.SI(),
 			f.Baseline.IOPS, f.Baseline.Rate.SI()))
 	}
@@ -255,16 +255,17 @@ func (f *InstanceFacts) note(text string) {
 	}
 }
 
-// limits are those of the columns that begin so: base_iops, and base_mbs of 10^6 or base_mibs of 2^20 bytes/s,
-// of both directions together or of one.
-func limits(r row, which string) Limits {
-	rate := func(name string) units.Rate {
-		return units.Rate(r.num(name+"_mbs"))*units.MBPerSec + units.Rate(r.num(name+"_mibs"))*units.MiBPerSec
+// limits are those of the columns that begin so, base_iops or base_read_mbs, of both directions together or of
+// one: IOPS, 10^6 (mbs), 2^20 (mibs) or single (bps) bytes/s, each a part of n.
+func limits(r row, which string, n float64) Limits {
+	iops := func(way string) units.IOPS { return units.IOPS(r.num(which+way+"iops") / n) }
+	rate := func(way string) units.Rate {
+		of := func(unit string) units.Rate { return units.Rate(r.num(which+way+unit) / n) }
+		return of("mbs")*units.MBPerSec + of("mibs")*units.MiBPerSec + of("bps")
 	}
 	return Limits{
-		IOPS: units.IOPS(r.num(which + "_iops")), Rate: rate(which),
-		ReadIOPS: units.IOPS(r.num(which + "_read_iops")), WriteIOPS: units.IOPS(r.num(which + "_write_iops")),
-		ReadRate: rate(which + "_read"), WriteRate: rate(which + "_write"),
+		IOPS: iops(""), ReadIOPS: iops("read_"), WriteIOPS: iops("write_"),
+		Rate: rate(""), ReadRate: rate("read_"), WriteRate: rate("write_"),
 	}
 }
 
@@ -280,9 +281,13 @@ func above(burst, base Limits) Limits {
 }
 
 // capped adds what limits.csv says that the machine allows each type of volume.
-func (d *Data) capped(f *InstanceFacts) {
+func (d *Provider) capped(f *InstanceFacts) {
 	known := map[string]Cap{}
-	for _, r := range d.limitsOf(f) {
+	series, _, _ := strings.Cut(f.Type, "-")
+	for _, r := range d.sheet(fileLimits).of(series) {
+		if !f.selected(r) {
+			continue
+		}
 		typ := strings.TrimPrefix(r.text("type"), d.terms.Prefix)
 		if _, twice := known[typ]; twice {
 			continue
@@ -309,22 +314,10 @@ func (d *Data) capped(f *InstanceFacts) {
 	}
 }
 
-// limitsOf are the rows of limits.csv about a machine: those of its series, and those of a pattern without one.
-func (d *Data) limitsOf(f *InstanceFacts) []row {
-	series, _, _ := strings.Cut(f.Type, "-")
-	return slices.DeleteFunc(d.sheet(fileLimits).of(series), func(r row) bool { return !f.selected(r) })
-}
-
 // directions are limits by direction, of which shared says what they are of: "sum" of reads and writes
 // together, "iops" or "all" of one budget (r/R + w/W is at most 1) in IOPS or in throughput too; else apart.
 func directions(r row) Limits {
-	rate := func(way string) units.Rate {
-		return units.Rate(r.num(way+"_mibs"))*units.MiBPerSec + units.Rate(r.num(way+"_mbs"))*units.MBPerSec
-	}
-	l := Limits{
-		ReadIOPS: units.IOPS(r.num("read_iops")), WriteIOPS: units.IOPS(r.num("write_iops")),
-		ReadRate: rate("read"), WriteRate: rate("write"),
-	}
+	l := limits(r, "", 1)
 	switch shared := r.text("shared"); shared {
 	case "sum":
 		return Limits{IOPS: l.ReadIOPS, Rate: l.ReadRate}
@@ -358,7 +351,7 @@ func (f *InstanceFacts) selected(r row) bool {
 }
 
 // attachments is how many volumes can be attached beside the boot disk, where attach.csv says.
-func (d *Data) attachments(f *InstanceFacts) {
+func (d *Provider) attachments(f *InstanceFacts) {
 	series, _, _ := strings.Cut(f.Type, "-")
 	for r := range d.sheet(fileAttach).rows() {
 		limit, unit, _ := strings.Cut(r.text("up_to"), " ")
@@ -372,7 +365,7 @@ func (d *Data) attachments(f *InstanceFacts) {
 }
 
 // unknown says what is not known of a machine, and which figure would close it.
-func (d *Data) unknown(f *InstanceFacts, r row) {
+func (d *Provider) unknown(f *InstanceFacts, r row) {
 	closed := func(what string, missing bool) {
 		if text := d.terms.Closes[what]; missing && text != "" {
 			f.Unknown = append(f.Unknown, strings.Replace(text, "TYPE", f.Type, 1))
@@ -387,24 +380,24 @@ func (d *Data) unknown(f *InstanceFacts, r row) {
 
 // drives are the machine's own: as its row or local.csv says, which have all of them together, and what
 // was measured where neither does. What was measured above what is published is noted.
-func (d *Data) drives(f *InstanceFacts, r row) {
+func (d *Provider) drives(f *InstanceFacts, r row) {
 	n := r.num("local_count")
 	if n == 0 {
 		return
 	}
 	f.Local = InstanceStore{
 		Count: int(n), Size: units.Bytes(r.num("local_gib")*gib + r.num("local_gb")*1e9),
-		Temp: r.text("local_kind") == "temp", Limits: ofAll(r, "local_", n),
+		Temp: r.text("local_kind") == "temp", Limits: limits(r, "local_", n),
 	}
 	if f.Local.Limits.Known() {
 		f.Local.Provenance = r.from()
 	}
 	for _, p := range d.sheet(fileLocal).of(f.Type) {
-		f.Local.Limits, f.Local.Provenance = ofAll(p, "", n), p.from()
+		f.Local.Limits, f.Local.Provenance = limits(p, "", n), p.from()
 	}
 	var over []string
 	for _, m := range d.sheet(fileMeasured).of(f.Type) {
-		seen, stated := ofAll(m, "", n), f.Local.Limits
+		seen, stated := limits(m, "", n), f.Local.Limits
 		f.Local.Limits = seen
 		f.Local.Limits.Override(stated)
 		switch from := m.from(); {
@@ -415,17 +408,13 @@ func (d *Data) drives(f *InstanceFacts, r row) {
 			f.Local.Source += "; what it does not state was measured: " + from.String()
 			f.Local.Trust = Partial
 		}
-		for _, c := range []struct {
-			name           string
-			stated, column float64
-		}{
-			{"read IOPS", float64(stated.ReadIOPS), float64(seen.ReadIOPS)},
-			{"write IOPS", float64(stated.WriteIOPS), float64(seen.WriteIOPS)},
-			{"B/s of reads", float64(stated.ReadRate), float64(seen.ReadRate)},
-			{"B/s of writes", float64(stated.WriteRate), float64(seen.WriteRate)},
-		} {
-			if c.stated > 0 && c.column > c.stated {
-				over = append(over, fmt.Sprintf("%s %s instead of %s", units.Number(c.column*n), c.name, units.Number(c.stated*n)))
+		figures := func(l Limits) []float64 {
+			return []float64{float64(l.ReadIOPS), float64(l.WriteIOPS), float64(l.ReadRate), float64(l.WriteRate)}
+		}
+		page := figures(stated)
+		for i, v := range figures(seen) {
+			if name := strings.Split("read IOPS,write IOPS,B/s of reads,B/s of writes", ",")[i]; page[i] > 0 && v > page[i] {
+				over = append(over, fmt.Sprintf("%s %s instead of %s", units.Number(v*n), name, units.Number(page[i]*n)))
 			}
 		}
 		if over != nil {
@@ -436,16 +425,6 @@ func (d *Data) drives(f *InstanceFacts, r row) {
 	f.Local.Limits = f.Local.Limits.OfDrive()
 }
 
-// ofAll are the limits of one of n drives, of columns that have all of them together.
-func ofAll(r row, before string, n float64) Limits {
-	each := func(column string) float64 { return r.num(before+column) / n }
-	return Limits{
-		ReadIOPS: units.IOPS(each("read_iops")), WriteIOPS: units.IOPS(each("write_iops")),
-		ReadRate:  units.Rate(each("read_mbs"))*units.MBPerSec + units.Rate(each("read_bps")),
-		WriteRate: units.Rate(each("write_mbs"))*units.MBPerSec + units.Rate(each("write_bps")),
-	}
-}
-
 // InstanceTypes lists the known machine types whose name contains text: EC2's by family and size, others in
 // the order of their tables.
 func InstanceTypes(text string) []string {
@@ -454,7 +433,7 @@ func InstanceTypes(text string) []string {
 		some := slices.DeleteFunc(slices.Clone(p.Machines()), func(f InstanceFacts) bool {
 			return !strings.Contains(f.Type, text)
 		})
-		if p == (EC2{}) {
+		if p == AWS() {
 			slices.SortFunc(some, func(a, b InstanceFacts) int {
 				family := func(f InstanceFacts) string { first, _, _ := strings.Cut(f.Type, "."); return first }
 				return cmp.Or(cmp.Compare(family(a), family(b)), cmp.Compare(a.VCPUs, b.VCPUs), cmp.Compare(a.Type, b.Type))

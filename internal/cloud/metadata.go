@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"time"
 
 	"plimsoll/internal/text"
 )
@@ -36,13 +35,11 @@ func (m linkLocal) get(ctx context.Context, url string) ([]byte, error) {
 			return body, err
 		}
 	}
-	return nil, fmt.Errorf("%s metadata: no answer in %s; %s", m.cloud, text.Duration(identifyTries*m.try()), m.hint)
+	return nil, fmt.Errorf("%s metadata: no answer in %s; %s", m.cloud, text.Duration(identifyTries*identifyTry), m.hint)
 }
 
-func (linkLocal) try() time.Duration { return identifyTry }
-
 func (m linkLocal) once(ctx context.Context, client *http.Client, url string) ([]byte, error) {
-	trying, cancel := context.WithTimeout(ctx, m.try())
+	trying, cancel := context.WithTimeout(ctx, identifyTry)
 	defer cancel()
 	req, err := http.NewRequestWithContext(trying, http.MethodGet, url, nil)
 	if err != nil {

@@ -1,13 +1,11 @@
 package cloud
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -129,7 +127,7 @@ func (p Provenance) Stale(now time.Time) bool {
 }
 
 // BuiltinPrices are those of EC2.
-func BuiltinPrices() *Prices { return EC2{}.Prices() }
+func BuiltinPrices() *Prices { return AWS().Prices() }
 
 // The units of a price list's rows.
 const (
@@ -141,25 +139,15 @@ const (
 	perMB   = "MB/s-month"
 )
 
-// PriceColumns head plimsoll's own price list, the CSV that ReadPrices takes and WritePrices makes.
-var PriceColumns = []string{"product", "unit", "above", "usd", "region", "as_of", "source", "trust"}
+// priceColumns head a price list.
+var priceColumns = strings.Fields(`product unit above usd region as_of source trust`)
 
-// ReadPrices reads a price list: AWS's own (JSON, an offer file of AmazonEC2), plimsoll's CSV, or a
+// ReadPrices reads a price list: plimsoll's CSV, which scripts/prices.py makes of AWS's own, or a
 // CSV of instance types with the columns instance_type, usd_per_hour, source and as_of. Rows of two
 // regions, a product listed twice, and a list without a single price are errors.
 func ReadPrices(r io.Reader) (*Prices, error) {
 	p := noPrices()
-	start := make([]byte, 512)
-	n, err := io.ReadFull(r, start)
-	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
-		return nil, err
-	}
-	r = io.MultiReader(bytes.NewReader(start[:n]), r)
-	if bytes.HasPrefix(bytes.TrimLeft(start[:n], " \t\r\n\ufeff"), []byte("{")) {
-		err = p.readOffer(r)
-	} else {
-		err = p.readCSV(r)
-	}
+	err := p.readCSV(r)
 	if err == nil && len(p.Instances)+len(p.Volumes) == 0 {
 		err = errors.New("there is no price of an instance or a volume in it")
 	}
@@ -181,9 +169,9 @@ func (p *Prices) readCSV(r io.Reader) error {
 	}
 	plain := slices.Contains(head, "usd_per_hour")
 	if !plain {
-		for _, want := range PriceColumns[:len(PriceColumns)-1] { // trust may be missing
+		for _, want := range priceColumns[:len(priceColumns)-1] { // trust may be missing
 			if !slices.Contains(head, want) {
-				return fmt.Errorf("price list: the column %s is missing; want %q", want, PriceColumns)
+				return fmt.Errorf("price list: the column %s is missing; want %q", want, priceColumns)
 			}
 		}
 	}
@@ -305,34 +293,4 @@ func (p *Prices) Merge(more *Prices) error {
 		p.Volumes, p.VolumeSource = more.Volumes, more.VolumeSource
 	}
 	return nil
-}
-
-// WritePrices writes p as plimsoll's own CSV, sorted, so that two lists can be compared line by
-// line.
-func WritePrices(w io.Writer, p *Prices) error {
-	c := csv.NewWriter(w)
-	_ = c.Write(PriceColumns) // errors stay until Flush
-	write := func(product, unit, above string, usd USD, from Provenance) {
-		_ = c.Write([]string{product, unit, above, usd.Exact(), p.Region, from.AsOf, from.Source, string(from.Trust)})
-	}
-	for _, name := range slices.Sorted(maps.Keys(p.Volumes)) {
-		v := p.Volumes[name]
-		if v.Each > 0 {
-			write(name, perEach, "", v.Each, p.VolumeSource)
-			continue
-		}
-		write(name, perGiB, "", v.GiB, p.VolumeSource)
-		for _, t := range v.IOPS {
-			write(name, perIOPS, fmt.Sprintf("%.0f", t.Above), t.USD, p.VolumeSource)
-		}
-		for _, t := range v.Rate {
-			_, unit := v.rateUnit()
-			write(name, unit, fmt.Sprintf("%.0f", t.Above), t.USD, p.VolumeSource)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(p.Instances)) {
-		write(name, perHour, "", p.Instances[name], p.InstanceSource)
-	}
-	c.Flush()
-	return c.Error()
 }

@@ -3,6 +3,7 @@ package cloud
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"regexp"
 	"slices"
@@ -12,11 +13,8 @@ import (
 	"plimsoll/internal/units"
 )
 
-// Provider is a cloud that rents out machines and volumes. What its machines and volumes are is Data; a
-// cloud that a machine can ask is one file more, which does so. Nothing that it does changes anything.
-type Provider interface {
-	// Terms are what of it is data.
-	Terms() *Terms
+// asker is what a machine can ask of its cloud, of each in its own way. Nothing that it does changes anything.
+type asker interface {
 	// On says whether the machine that root is the "/" of is one of the cloud's, by its firmware.
 	On(root fs.FS) bool
 	// Firmware is what the firmware tells of the machine without a question over the network.
@@ -29,12 +27,23 @@ type Provider interface {
 	// Left is how much burst machine and volumes have left; the machine is asked for only where it
 	// has an InstanceID.
 	Left(ctx context.Context, machine Identity, volumes []string) (Balances, error)
-	// Machine is what a machine type allows; false where the catalogue has no row.
-	Machine(typ string) (InstanceFacts, bool)
-	// Machines are the facts of all its types, in the catalogue's order.
-	Machines() []InstanceFacts
-	// Prices are those of the catalogue, of one region.
-	Prices() *Prices
+}
+
+// nobody is asked on a cloud of the user's own: nothing tells that a machine is one of it.
+type nobody struct{ of *Terms }
+
+func (nobody) On(fs.FS) bool { return false }
+
+func (nobody) Firmware(fs.FS) Identity { return Identity{} }
+
+func (nobody) Identify(context.Context, fs.FS) (Identity, error) { return Identity{}, ErrNotThere }
+
+func (nobody) Ordered(context.Context, Identity, []Attached) ([]ProvisionedVolume, error) {
+	return nil, nil
+}
+
+func (n nobody) Left(context.Context, Identity, []string) (Balances, error) {
+	return Balances{}, fmt.Errorf("nobody is asked what is left of bursts on %s", n.of.Cloud)
 }
 
 // Terms are what a cloud's cloud.yaml says of it.
@@ -136,18 +145,14 @@ type Attached struct {
 var ErrNotThere = errors.New("not a machine of this cloud")
 
 // Providers are the clouds that are known, those that plimsoll brings first.
-func Providers() []Provider {
-	all := []Provider{EC2{}, Azure{}, Google{}}
-	for _, d := range own() {
-		all = append(all, d)
-	}
-	return all
+func Providers() []*Provider {
+	return append([]*Provider{AWS(), builtin()["azure"], builtin()["gcp"]}, own()...)
 }
 
 // Named is the cloud of a vendor's or a cloud's name, such as AWS, azure or google; nil for none.
-func Named(name string) Provider {
+func Named(name string) *Provider {
 	for _, p := range Providers() {
-		if name != "" && p.Terms().named(name) {
+		if name != "" && p.terms.named(name) {
 			return p
 		}
 	}
@@ -165,9 +170,9 @@ func (t *Terms) named(name string) bool {
 
 // At is the cloud that a machine says it is on, nil for none. What the firmware says comes before what
 // the environment says, as EC2's may.
-func At(root fs.FS) Provider {
-	for _, p := range []Provider{Azure{}, Google{}, EC2{}} {
-		if p.On(root) {
+func At(root fs.FS) *Provider {
+	for _, name := range []string{"azure", "gcp", "aws"} {
+		if p := builtin()[name]; p.On(root) {
 			return p
 		}
 	}

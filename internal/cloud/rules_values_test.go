@@ -137,7 +137,7 @@ func TestSizesOfAzureByHand(t *testing.T) {
 		for i := 0; i+1 < len(more); i += 2 {
 			cells[more[i]] = more[i+1]
 		}
-		return (Azure{}).data().machine(made(cells))
+		return builtin()["azure"].machine(made(cells))
 	}
 	for name, c := range map[string]struct {
 		f     InstanceFacts
@@ -195,7 +195,7 @@ func TestSizesOfAzureByHand(t *testing.T) {
 		"half an I/O":    {"1", "0.5", "read IOPS instead of 0.5", 0.5},
 	} {
 		f := InstanceFacts{Type: name}
-		(Azure{}).data().drives(&f, made(map[string]string{"local_count": c.count, "local_read_iops": c.read}))
+		builtin()["azure"].drives(&f, made(map[string]string{"local_count": c.count, "local_read_iops": c.read}))
 		got := strings.Join(f.Notes, "|")
 		if (got == "") != (c.note == "") || !strings.Contains(got, c.note) || math.Abs(float64(f.Local.Limits.ReadIOPS)-c.each) > 1e-6 {
 			t.Errorf("%s: %+v %q", what, f.Local.Limits, got)
@@ -210,7 +210,7 @@ func TestSizesOfAzureByHand(t *testing.T) {
 		}
 	}
 	f := InstanceFacts{Type: "nosuch"}
-	if (Azure{}).data().drives(&f, made(map[string]string{"local_count": "1"})); f.Local.Limits.Known() || f.Notes != nil {
+	if builtin()["azure"].drives(&f, made(map[string]string{"local_count": "1"})); f.Local.Limits.Known() || f.Notes != nil {
 		t.Errorf("%+v", f)
 	}
 }
@@ -247,15 +247,7 @@ func TestRowsByVCPUs(t *testing.T) {
 	if bad.selected(made(map[string]string{"by": "pattern", "machine": "[n9"})) {
 		t.Error("a pattern that is none")
 	}
-	// Included units are those of the type itself; a later source is the newest.
-	for _, c := range []struct {
-		product, unit string
-		want          float64
-	}{{"io2", perMiB, 0}, {"io2", perIOPS, 0}, {"gp2", perMiB, 0}, {"nosuch", perIOPS, 0}, {"nosuch", perMiB, 0}, {"gp3", perMiB, 125}, {"ovh-classic", perIOPS, 500}} {
-		if got := included(c.product, c.unit); got != c.want {
-			t.Errorf("%+v: %v", c, got)
-		}
-	}
+	// A later source is the newest.
 	a, b := Provenance{Source: "a", AsOf: "2026-01"}, Provenance{Source: "b", AsOf: "2026-01"}
 	if newest(a, b).Source != "a" || newest(b, a).Source != "b" || newest(a, Provenance{Source: "c", AsOf: "2026-02"}).Source != "c" {
 		t.Error("of two of one date the first stays")
@@ -266,7 +258,7 @@ func TestRowsByVCPUs(t *testing.T) {
 	if got := InstanceTypes("Standard_E8bds_v5"); !slices.Equal(got, []string{"Standard_E8bds_v5"}) { // it has two rows
 		t.Errorf("%q", got)
 	}
-	p := Azure{}.Prices()
+	p := builtin()["azure"].Prices()
 	for _, r := range table("azure/machines.csv") {
 		usd, err := ParseUSD(r.text("usd_hour"))
 		if got, ok := p.Instances[r.text("name")]; err == nil && usd > 0 && !ok || ok && got <= 0 {

@@ -170,21 +170,6 @@ func TestTieredPrices(t *testing.T) {
 	}
 }
 
-// What a type brings with it, and AWS's GiB/s turned into MiB/s.
-func TestIncludedUnits(t *testing.T) {
-	for _, c := range []struct {
-		product, unit string
-		want          float64
-	}{{"gp3", perIOPS, 3000}, {"gp3", perMiB, 125}, {"gp3", perGiB, 0}, {"io2", perIOPS, 0}, {"nothing", perIOPS, 0}} {
-		if got := included(c.product, c.unit); got != c.want {
-			t.Errorf("%+v: %v", c, got)
-		}
-	}
-	if begin("") != 0 || begin("32000") != 32000 {
-		t.Error("begin")
-	}
-}
-
 // Of several capacities the nearest as a factor: 2 TB lies between 1 and 4 TB, 1.9 nearer to 1,
 // 2.1 nearer to 4.
 func TestNearestCapacity(t *testing.T) {
@@ -297,11 +282,6 @@ func TestEBSPageByHand(t *testing.T) {
 	if microseconds(7) != 7*us || microseconds(math.MaxUint64) != math.MaxInt64/us*us {
 		t.Errorf("%v", microseconds(math.MaxUint64))
 	}
-	for serial, want := range map[string]string{"vol12345678": "vol-12345678", "vol1234567": "", " vol-12345678 ": "vol-12345678", "12345678": ""} { //nolint:gocritic // the blanks are the case
-		if got := VolumeID(serial); got != want {
-			t.Errorf("%q: %q", serial, got)
-		}
-	}
 }
 
 // A value of CloudWatch counts when it is a percentage of the time asked for; the latest one wins.
@@ -353,11 +333,11 @@ func TestBalancesThatCount(t *testing.T) {
 func TestInstanceStoreByHand(t *testing.T) {
 	for count, want := range map[string]InstanceStore{"4": {Count: 4, Size: 7500e9}, "": {}} {
 		f := InstanceFacts{Type: "no.such"}
-		if (EC2{}).data().drives(&f, row{[]string{"local_count", "local_gb"}, []string{count, "7500"}}); f.Local != want {
+		if builtin()["aws"].drives(&f, row{[]string{"local_count", "local_gb"}, []string{count, "7500"}}); f.Local != want {
 			t.Errorf("%+v", f.Local)
 		}
 	}
-	l := limits(row{[]string{"base_iops", "base_mbs"}, []string{"100", "12.5"}}, "base")
+	l := limits(row{[]string{"base_iops", "base_mbs"}, []string{"100", "12.5"}}, "base_", 1)
 	if l.IOPS != 100 || l.Rate != 12.5e6 {
 		t.Errorf("%+v", l)
 	}

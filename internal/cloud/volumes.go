@@ -172,7 +172,7 @@ const (
 )
 
 // EBS says that the type is one of EC2.
-func (t VolumeType) EBS() bool { return t.Provider == (EC2{}).Terms().Vendor }
+func (t VolumeType) EBS() bool { return t.Provider == AWS().terms.Vendor }
 
 // Credits says that volumes of the type may burst on credits.
 func (t VolumeType) Credits() bool {
@@ -418,7 +418,7 @@ func (f *VolumeFacts) tier(t *TierFacts) {
 	}
 	f.Sustained, f.Burst, f.Inferred = t.Sustained, t.Burst, true
 	f.Notes = append(f.Notes, "tier "+t.Name)
-	if long := (Azure{}).Terms().burstFor().Seconds(); t.Burst.Known() {
+	if long := builtin()["azure"].terms.burstFor().Seconds(); t.Burst.Known() {
 		f.BurstIOs = float64(t.Burst.IOPS-t.Sustained.IOPS) * long
 		f.BurstBytes = units.Bytes(float64(t.Burst.Rate-t.Sustained.Rate) * long)
 	}

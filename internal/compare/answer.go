@@ -215,16 +215,9 @@ func (c *Change) answer(pHolm, margin float64, figures int, lower bool) {
 	if lower {
 		better, worse = worse, better
 	}
-	switch answer {
-	case stats.More:
-		c.Word = better
-	case stats.Less:
-		c.Word = worse
-	case stats.Same:
-		c.Word = Same
-	case stats.Unknown:
-		c.Word = CannotTell
-	}
+	c.Word = map[stats.Answer]Word{
+		stats.More: better, stats.Less: worse, stats.Same: Same, stats.Unknown: CannotTell,
+	}[answer]
 	if c.trend != "" && (c.Word == Faster || c.Word == Slower) {
 		c.Word, c.Why = CannotTell, c.trend
 	}

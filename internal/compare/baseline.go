@@ -178,11 +178,7 @@ func judged(rounds []Sample, series []Series, last int) Judgment {
 		return j
 	}
 	j.LeastSeen, j.unfit = e.LeastSeen, fit
-	if figure.Lower {
-		side = -side
-	}
-	j.stand(side)
-	if j.Standing == AsExpected {
+	if j.Standing = standing(side); side == 0 {
 		return j
 	}
 	j.Lasting = &changes[len(changes)-1]
@@ -191,21 +187,8 @@ func judged(rounds []Sample, series []Series, last int) Judgment {
 	return j
 }
 
-// stand sets the standing for a figure that is below (-1), within (0) or above (1) what was
-// expected.
-func (j *Judgment) stand(side int) {
-	if j.Figure.Lower {
-		side = -side
-	}
-	switch {
-	case side < 0:
-		j.Standing = Regression
-	case side > 0:
-		j.Standing = Better
-	default:
-		j.Standing = AsExpected
-	}
-}
+// standing is that of a figure which is worse (-1) than what was expected, as expected (0) or better (1).
+func standing(side int) Standing { return [...]Standing{Regression, AsExpected, Better}[side+1] }
 
 // fitAlone is the fitness of rounds that nothing was measured in turn with.
 func fitAlone(f Figure, rounds []Sample) (unfit, string) {

@@ -1,18 +1,18 @@
 package compare
 
 import (
+	"cmp"
 	"embed"
 	"errors"
 	"fmt"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/result"
 	"plimsoll/internal/stats"
+	"plimsoll/internal/suite"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/units"
 	"plimsoll/internal/yamlfile"
@@ -97,20 +97,15 @@ func wrongFigure(name string, data []byte, i int, err error) error {
 
 // limits are the expected value, in the figure's base unit, and the tolerance as a share.
 func (x Expectation) limits(tolerance string) (value, share float64, err error) {
-	f, err := figureNamed(x.Figure)
+	f, metric, err := figureNamed(x.Figure)
 	if err != nil {
 		return 0, 0, err
 	}
-	value, err = parseAmount(x.Value, f.Unit)
-	if err != nil {
-		return 0, 0, err
+	t, err := suite.ParseThreshold(metric + " >= " + x.Value)
+	if value = t.Limit.Base(); err != nil || !usable(value) {
+		return 0, 0, fmt.Errorf("value %q is no amount of %s above 0", x.Value, f.Unit)
 	}
-	if x.Tolerance != "" {
-		tolerance = x.Tolerance
-	}
-	if tolerance == "" {
-		tolerance = "5%"
-	}
+	tolerance = cmp.Or(x.Tolerance, tolerance, "5%")
 	share, err = units.ParsePercent(tolerance)
 	if err != nil || share <= 0 || share >= 1 {
 		return 0, 0, fmt.Errorf("tolerance %q: give a share such as 5%%", tolerance)
@@ -118,83 +113,36 @@ func (x Expectation) limits(tolerance string) (value, share float64, err error) 
 	return value, share, nil
 }
 
-func parseAmount(s string, u Unit) (v float64, err error) {
-	switch u {
-	case BytesPerSec:
-		var r units.Rate
-		r, err = units.ParseRate(s)
-		v = float64(r)
-	case Nanoseconds:
-		var d time.Duration
-		d, err = time.ParseDuration(strings.ReplaceAll(s, " ", ""))
-		v = float64(d)
-	case PerSecond:
-		v, err = strconv.ParseFloat(strings.ReplaceAll(s, ",", ""), 64)
+// figureNamed reads the name of a figure as thresholds spell it, and completes that to their metric: without a
+// direction it is the total, and a percentile alone is that of the completion latency.
+func figureNamed(name string) (f Figure, metric string, err error) {
+	side, what, _ := strings.Cut(name, ".")
+	switch metric = name; {
+	case what == "":
+		metric = "total." + name
+	case side == "sync":
+		metric = "write.sync." + strings.TrimPrefix(what, "clat.")
+	case !strings.Contains(what, ".") && what != "iops" && what != "bw":
+		metric = side + ".clat." + what
 	}
-	if err != nil || !usable(v) {
-		return 0, fmt.Errorf("value %q is no amount of %s above 0", s, u)
+	f, ok := stated(metric)
+	f.Name = strings.TrimPrefix(strings.ReplaceAll(name, ".", " "), "total ")
+	if ok && !f.Lower && side != "trim" {
+		return f, metric, nil
 	}
-	return v, nil
-}
-
-// figureNamed reads the name of a figure as thresholds spell it.
-func figureNamed(name string) (Figure, error) {
-	direction, what, ok := strings.Cut(name, ".")
-	if !ok {
-		direction, what = "total", name
-	}
-	if !slices.Contains([]string{"total", "read", "write", "sync"}, direction) {
-		return Figure{}, fmt.Errorf("figure %q: want such as iops, write.iops, read.bw or read.clat.p99", name)
-	}
-	of := func(r *result.Result) (iops, bw float64) {
-		switch direction {
-		case "read":
-			return float64(r.Total.Read.IOPS), float64(r.Total.Read.BW)
-		case "write":
-			return float64(r.Total.Write.IOPS), float64(r.Total.Write.BW)
-		}
-		sum := r.Sum()
-		return float64(sum.IOPS), float64(sum.BW)
-	}
-	f := Figure{Name: strings.TrimPrefix(strings.ReplaceAll(name, ".", " "), "total ")}
-	switch {
-	case what == "iops" && direction != "sync":
-		f.Unit, f.value = PerSecond, func(r *result.Result) float64 { v, _ := of(r); return v }
-	case what == "bw" && direction != "sync":
-		f.Unit, f.value = BytesPerSec, func(r *result.Result) float64 { _, v := of(r); return v }
-	default:
-		return latencyNamed(f, direction, what)
-	}
-	return f, nil
-}
-
-// latencyNamed reads clat.mean, clat.p99, lat.p50 and p99 of a direction.
-func latencyNamed(f Figure, direction, what string) (Figure, error) {
-	kind, point, ok := strings.Cut(what, ".")
-	if !ok {
-		kind, point = "clat", what
-	}
-	bad := fmt.Errorf("figure %q: want such as iops, write.iops, read.bw or read.clat.p99", f.Name)
-	if kind != "clat" && kind != "lat" || direction == "total" {
-		return Figure{}, bad
-	}
-	f.Unit, f.Lower = Nanoseconds, true
-	for _, l := range latencyFigures() {
-		if !strings.HasPrefix(l.Name, direction+" ") {
-			continue
-		}
-		if point == "mean" {
+	m, _ := suite.ParseMain(metric)
+	for _, l := range latencyFigures() { // whose percentiles have intervals
+		switch p, percentile := m.Statistic.Percentile(); {
+		case !strings.HasPrefix(l.Name, side+" ") || m.Quantity == suite.Slat:
+		case m.Statistic == suite.Mean:
 			f.value = func(r *result.Result) float64 { return l.latency(r).Mean }
-			return f, nil
+			return f, metric, nil
+		case percentile && p > 0:
+			f.value, f.latency, f.hist, f.q = nil, l.latency, l.hist, p/100
+			return f, metric, nil
 		}
-		p, err := strconv.ParseFloat(strings.TrimPrefix(point, "p"), 64)
-		if err != nil || !strings.HasPrefix(point, "p") || p <= 0 || p >= 100 {
-			return Figure{}, bad
-		}
-		f.latency, f.hist, f.q = l.latency, l.hist, p/100
-		return f, nil
 	}
-	return Figure{}, bad
+	return f, "", fmt.Errorf("figure %q: want such as iops, write.iops, read.bw or read.clat.p99", name)
 }
 
 // AgainstTable judges a run by a table of expected figures.
@@ -209,7 +157,7 @@ func AgainstTable(now *bundle.Bundle, e *Expectations) *Against {
 		if err != nil {
 			continue // it was checked when read
 		}
-		f, _ := figureNamed(x.Figure)
+		f, _, _ := figureNamed(x.Figure)
 		j := Judgment{
 			Scenario: x.Scenario, Figure: f, Standing: Unjudged,
 			Expected: stats.Estimate{Center: value, Lo: value * (1 - share), Hi: value * (1 + share)},
@@ -240,14 +188,17 @@ func (j *Judgment) hold() {
 	if j.Rounds > 1 {
 		lo, hi = j.Now.Lo, j.Now.Hi
 	}
+	side := 0
 	switch {
 	case hi < j.Expected.Lo:
-		j.stand(-1)
+		side = -1
 	case lo > j.Expected.Hi:
-		j.stand(1)
-	default:
-		j.Standing = AsExpected
+		side = 1
 	}
+	if j.Figure.Lower {
+		side = -side
+	}
+	j.Standing = standing(side)
 	if j.Rounds == 1 {
 		j.Why = "one run"
 	}

@@ -194,6 +194,25 @@ func (f Figure) estimate(r *result.Result) stats.Estimate {
 	return e
 }
 
+// over are the usable figures of the valid samples, and the figure of them all: their geometric mean, or what a
+// single one says of itself.
+func (f Figure) over(samples []Sample) (values []float64, all stats.Estimate) {
+	var last Sample // which need not be the first: a round may lack the figure
+	for _, s := range samples {
+		if v := f.of(s.Result); s.Invalid == "" && usable(v) {
+			values, last = append(values, v), s
+		}
+	}
+	switch len(values) {
+	case 0:
+	case 1:
+		all = f.estimate(last.Result)
+	default:
+		all, _ = stats.Level(values) // all are above 0
+	}
+	return values, all
+}
+
 // quantileOf estimates a percentile from the seconds' histograms.
 func (f Figure) quantileOf(r *result.Result) stats.Estimate {
 	var seconds [][]stats.Weighted

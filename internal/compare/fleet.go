@@ -40,13 +40,7 @@ func FleetHistory(fleets []*bundle.Fleet, f Filter) []Series {
 }
 
 func (f Filter) passesFleet(run *bundle.Fleet, s *bundle.FleetScenario) bool {
-	for key, value := range f.Labels {
-		if run.Labels[key] != value {
-			return false
-		}
-	}
-	return (f.Suite == "" || f.Suite == run.Suite) &&
-		(f.Scenario == "" || f.Scenario == s.Name || f.Scenario == fmt.Sprint(s.ID)) &&
+	return f.allows(run.Suite, s.Name, s.ID, func(key string) string { return run.Labels[key] }) &&
 		(f.Host == "" || slices.ContainsFunc(s.Hosts, func(h bundle.FleetFigure) bool { return h.Host == f.Host }))
 }
 
@@ -67,13 +61,9 @@ func fleetKey(run *bundle.Fleet, s *bundle.FleetScenario) Key {
 		Scenario: s.Name,
 		Work:     cmp.Or(s.Title, s.Name),
 		Layout:   strings.Join(slices.Sorted(maps.Keys(layouts)), "; "),
+		Size:     sizeOf(s.Size),
+		Runtime:  timeOf(s.Runtime),
 		Group:    "fleet of " + text.List(hosts),
-	}
-	if s.Size > 0 {
-		key.Size = s.Size.String()
-	}
-	if s.Runtime > 0 {
-		key.Runtime = text.Duration(s.Runtime)
 	}
 	if run.Shared {
 		key.Layout = strings.TrimSpace("shared " + key.Layout)

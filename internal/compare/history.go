@@ -166,13 +166,19 @@ func clockJumped(b *bundle.Bundle) string {
 
 func (f Filter) passes(s Sample) bool {
 	r := &s.Run.Run
+	return f.allows(r.Suite.Name, s.Scenario.Name, s.Scenario.ID, s.label) &&
+		(f.Host == "" || f.Host == r.Topology.Host.Name)
+}
+
+// allows says of a scenario that its host alone may be in the way.
+func (f Filter) allows(suite, scenario string, id int, label func(key string) string) bool {
 	for key, value := range f.Labels {
-		if s.label(key) != value {
+		if label(key) != value {
 			return false
 		}
 	}
-	return (f.Suite == "" || f.Suite == r.Suite.Name) && (f.Host == "" || f.Host == r.Topology.Host.Name) &&
-		(f.Scenario == "" || f.Scenario == s.Scenario.Name || f.Scenario == fmt.Sprint(s.Scenario.ID))
+	return (f.Suite == "" || f.Suite == suite) &&
+		(f.Scenario == "" || f.Scenario == scenario || f.Scenario == fmt.Sprint(id))
 }
 
 func keyOf(s Sample, by string) Key {
@@ -181,14 +187,10 @@ func keyOf(s Sample, by string) Key {
 		Suite:    s.Run.Run.Suite.Name,
 		Scenario: s.Scenario.Name,
 		Work:     workOf(s.Result).String(),
+		Size:     sizeOf(s.Scenario.Size),
+		Runtime:  timeOf(s.Scenario.Runtime),
 		Layout:   layoutOf(t, s.Scenario.Role),
 		Group:    t.Host.Name,
-	}
-	if s.Scenario.Size > 0 {
-		k.Size = s.Scenario.Size.String()
-	}
-	if s.Scenario.Runtime > 0 {
-		k.Runtime = text.Duration(s.Scenario.Runtime)
 	}
 	if t.Scale > 0 && t.Scale != 1 {
 		k.Scale = fmt.Sprintf("simulated at %g of the real rates", t.Scale)
@@ -197,6 +199,21 @@ func keyOf(s Sample, by string) Key {
 		k.Group = s.label(by)
 	}
 	return k
+}
+
+// sizeOf and timeOf are how large the files are and how long the work runs in words, empty where that is not known.
+func sizeOf(b units.Bytes) string {
+	if b == 0 {
+		return ""
+	}
+	return b.String()
+}
+
+func timeOf(d time.Duration) string {
+	if d == 0 {
+		return ""
+	}
+	return text.Duration(d)
 }
 
 // layoutOf is what a role's path is made of: "raid10 8×gp3, chunk 64 KiB, on c8g.2xlarge".
@@ -250,25 +267,11 @@ func pointOf(f Figure, rounds []Sample) Point {
 	if p.At.IsZero() {
 		p.At = first.Run.Run.Created
 	}
-	var values []float64
-	var last Sample
-	for _, s := range rounds {
-		if v := f.of(s.Result); s.Invalid == "" && usable(v) {
-			values, last = append(values, v), s
-		} else {
-			p.Invalid = cmp.Or(s.Invalid, "no "+f.Name+" was measured")
-		}
-	}
-	p.Rounds = len(values)
-	switch p.Rounds {
-	case 0:
+	values, all := f.over(rounds)
+	if p.Rounds, p.Value = len(values), all; p.Rounds == 0 {
+		p.Invalid = cmp.Or(rounds[len(rounds)-1].Invalid, "no "+f.Name+" was measured")
 		return p
-	case 1:
-		p.Value = f.estimate(last.Result)
-	default:
-		p.Value, _ = stats.Level(values)
 	}
-	p.Invalid = ""
 	if c := first.Scenario.Ceiling; c != nil && c.Known() && !c.Binding().SelfMeasured() {
 		if bound := f.bound(c.Binding()); bound > 0 {
 			p.Share = p.Value.Center / bound

@@ -27,17 +27,12 @@ type Source struct {
 // mostSides bounds a table: each row has a cell for each side.
 const mostSides = 64
 
-// Loaded are sides with what is to be known of how they were found.
+// Loaded are sides with what is to be known of how they were found, and how they are compared: an A/B measurement
+// round by round and scenario by scenario, whatever its variants change of the work.
 type Loaded struct {
 	Sides []Side
-	// Base is the side that the others are compared with when none is named.
-	Base  string
 	Notes []string
-	// Paired and ByName go into Options: an A/B measurement is compared round by round and scenario
-	// by scenario, whatever its variants change of the work.
-	Paired, ByName, Layouts bool
-	// Missing goes into Options, too: variants and rounds of an A/B measurement that are not there.
-	Missing []string
+	Options
 }
 
 // Load reads runs and makes sides of them. A word is a run's directory, a directory of runs,

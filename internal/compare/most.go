@@ -116,13 +116,11 @@ func (m MostSearch) at(s suite.Scenario, rate float64) suite.Scenario {
 
 // closedOptions mean nothing to synchronous threads under an open load, or work against it.
 func closedOptions() []string {
-	return []string{
-		"iodepth_batch", "iodepth_batch_submit", "iodepth_batch_complete", "iodepth_batch_complete_min",
-		"iodepth_batch_complete_max", "iodepth_low", "io_submit_mode", "rate", "rate_min", "rate_iops_min", "thinktime",
-		"latency_target", "latency_window", "latency_percentile", "hipri", "fixedbufs", "registerfiles", "sqthread_poll",
-		"sqthread_poll_cpu", "nonvectored", "uncached", "nowait", "force_async", "userspace_reap", "randrepeat",
-		"offset_increment",
-	}
+	return strings.Fields(`iodepth_batch iodepth_batch_submit iodepth_batch_complete iodepth_batch_complete_min
+	iodepth_batch_complete_max iodepth_low io_submit_mode rate rate_min rate_iops_min thinktime
+	latency_target latency_window latency_percentile hipri fixedbufs registerfiles sqthread_poll
+	sqthread_poll_cpu nonvectored uncached nowait force_async userspace_reap randrepeat
+	offset_increment`)
 }
 
 // streamsFor splits a rate over threads. A thread that waits for an I/O cannot issue the next one:
@@ -390,8 +388,8 @@ func (p *MostProbe) fromDue(m suite.Metric, r *result.Result) float64 {
 	if m.Statistic == suite.Mean {
 		return p.Latency + p.Lag
 	}
-	q, err := strconv.ParseFloat(strings.TrimPrefix(string(m.Statistic), "p"), 64)
-	if err != nil {
+	q, percentile := m.Statistic.Percentile()
+	if !percentile {
 		return p.Latency
 	}
 	var times []stats.Weighted

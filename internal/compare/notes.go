@@ -32,24 +32,14 @@ func facts() []fact {
 // workFacts are those that only concern one work.
 func workFacts() []fact {
 	return []fact{
-		{"size", func(s Sample) string {
-			if s.Scenario.Size == 0 {
-				return ""
-			}
-			return s.Scenario.Size.String()
-		}},
+		{"size", func(s Sample) string { return sizeOf(s.Scenario.Size) }},
 		{"files", func(s Sample) string {
 			if s.Scenario.Files == "" {
 				return "one for all jobs"
 			}
 			return "one for each " + string(s.Scenario.Files)
 		}},
-		{"run time", func(s Sample) string {
-			if s.Scenario.Runtime == 0 {
-				return ""
-			}
-			return text.Duration(s.Scenario.Runtime)
-		}},
+		{"run time", func(s Sample) string { return timeOf(s.Scenario.Runtime) }},
 	}
 }
 

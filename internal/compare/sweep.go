@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/bundle"
+	"plimsoll/internal/ceiling"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/stats"
 	"plimsoll/internal/suite"
@@ -36,25 +37,19 @@ func ParseAxis(s string) (Axis, error) {
 		return Axis{}, bad
 	}
 	a := Axis{Option: name}
-	lo, hi, isRange := strings.Cut(values, "..")
+	isRange := strings.Contains(values, "..")
 	switch {
-	case isRange && name == "bs":
-		from, err1 := units.ParseBytes(lo)
-		to, err2 := units.ParseBytes(hi)
-		if err1 != nil || err2 != nil || from < 512 || to < from || to > units.GiB {
-			return Axis{}, bad
-		}
-		for v := from; v <= to; v *= 2 {
-			a.Values = append(a.Values, v.Arg())
-		}
 	case isRange && name != "rwmixread":
-		from, err1 := strconv.Atoi(lo)
-		to, err2 := strconv.Atoi(hi)
-		if err1 != nil || err2 != nil || from < 1 || to < from || to > 1<<16 {
+		all, ok := ceiling.Doubled(name, values, 1<<16)
+		if !ok {
 			return Axis{}, bad
 		}
-		for v := from; v <= to; v *= 2 {
-			a.Values = append(a.Values, strconv.Itoa(v))
+		for _, v := range all {
+			if name == "bs" {
+				a.Values = append(a.Values, units.Bytes(v).Arg())
+			} else {
+				a.Values = append(a.Values, strconv.Itoa(v))
+			}
 		}
 	case isRange:
 		return Axis{}, bad

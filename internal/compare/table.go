@@ -155,8 +155,7 @@ func New(sides []Side, o Options) (*Table, error) {
 }
 
 func columnOf(s Side) Column {
-	c := Column{Name: s.Name, Labels: map[string]string{}}
-	var first, last time.Time
+	c := Column{Name: s.Name, Labels: map[string]string{}, Over: s.end().Sub(s.start())}
 	for i, x := range s.Samples {
 		c.Rounds = max(c.Rounds, x.Round)
 		if id := x.Run.Run.ID; !slices.Contains(c.Runs, id) {
@@ -170,28 +169,16 @@ func columnOf(s Side) Column {
 			v, ok := labels[k]
 			return !ok || v != was
 		})
-		if at := x.start(); !at.IsZero() {
-			if first.IsZero() || at.Before(first) {
-				first = at
-			}
-			if at.After(last) {
-				last = at
-			}
-		}
 	}
-	c.Over = last.Sub(first)
 	return c
 }
 
 func names(sides []Side) string {
-	var text strings.Builder
-	for i, s := range sides {
-		if i > 0 {
-			text.WriteString(", ")
-		}
-		text.WriteString(s.Name)
+	var all []string
+	for _, s := range sides {
+		all = append(all, s.Name)
 	}
-	return text.String()
+	return strings.Join(all, ", ")
 }
 
 // fill works out one cell from its samples.
@@ -213,16 +200,13 @@ func (r *Row) fill(side int) {
 			c.Rounds = append(c.Rounds, v)
 		}
 	}
-	switch len(c.samples) {
-	case 0:
+	if len(c.samples) == 0 {
 		return
-	case 1:
-		c.Figure, c.Within = r.Figure.estimate(c.samples[0].Result), true
-	default:
-		c.Figure, _ = stats.Level(c.Rounds) // all are above 0
-		if p, err := stats.PrecisionOf(c.Rounds, 0); err == nil {
-			c.Spread = p.Spread
-		}
+	}
+	_, c.Figure = r.Figure.over(c.samples)
+	if c.Within = len(c.samples) == 1; !c.Within {
+		p, _ := stats.PrecisionOf(c.Rounds, 0) // all are above 0
+		c.Spread = p.Spread
 	}
 	limit := c.samples[0].Scenario.Ceiling
 	if limit == nil || !limit.Known() || limit.Binding().SelfMeasured() {
@@ -261,21 +245,9 @@ func (r *Row) others(base int) {
 		}
 		seen := 0
 		for k := range r.Cells {
-			var last Sample
-			for _, s := range r.Cells[k].samples {
-				if v := f.of(s.Result); usable(v) {
-					rounds[k], last = append(rounds[k], v), s
-				}
+			if rounds[k], o.Cells[k] = f.over(r.Cells[k].samples); len(rounds[k]) > 0 {
+				seen++
 			}
-			switch len(rounds[k]) {
-			case 0:
-				continue
-			case 1: // which need not be the first: a round may lack the figure
-				o.Cells[k] = f.estimate(last.Result)
-			default:
-				o.Cells[k], _ = stats.Level(rounds[k])
-			}
-			seen++
 		}
 		if seen < 2 {
 			continue

@@ -294,7 +294,7 @@ func TestFiguresByName(t *testing.T) {
 		"read.clat.mean": {11, Nanoseconds, true}, "read.clat.p99": {20, Nanoseconds, true}, "read.clat.p99.9": {25, Nanoseconds, true}, "read.p99": {20, Nanoseconds, true}, "read.lat.p50": {10, Nanoseconds, true},
 		"write.clat.p99": {40, Nanoseconds, true}, "sync.p99": {60, Nanoseconds, true}, "sync.clat.mean": {51, Nanoseconds, true},
 	} {
-		f, err := figureNamed(name)
+		f, _, err := figureNamed(name)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -304,12 +304,16 @@ func TestFiguresByName(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"sync.iops", "sync.bw", "trim.iops", "read.clat.p0", "read.clat.p100", "read.clat.99", "read.slat.p99", "clat.p99", "read"} {
-		if _, err := figureNamed(bad); err == nil {
+		if _, _, err := figureNamed(bad); err == nil {
 			t.Errorf("%s passed", bad)
 		}
 	}
+	amount := func(figure, value string) (float64, error) {
+		v, _, err := (Expectation{Figure: figure, Value: value}).limits("")
+		return v, err
+	}
 	for value, want := range map[string]float64{"1,003": 1003, "0": -1, "-3": -1, "x": -1, "+Inf": -1} {
-		v, err := parseAmount(value, PerSecond)
+		v, err := amount("iops", value)
 		if err != nil {
 			v = -1
 		}
@@ -317,10 +321,10 @@ func TestFiguresByName(t *testing.T) {
 			t.Errorf("%s: %v", value, v)
 		}
 	}
-	if v, err := parseAmount("1.5 ms", Nanoseconds); v != 1.5e6 || err != nil {
+	if v, err := amount("sync.p99", "1.5 ms"); v != 1.5e6 || err != nil {
 		t.Error(v, err)
 	}
-	if v, err := parseAmount("2 MiB/s", BytesPerSec); v != 2<<20 || err != nil {
+	if v, err := amount("bw", "2 MiB/s"); v != 2<<20 || err != nil {
 		t.Error(v, err)
 	}
 	for tolerance, want := range map[string]float64{"": 0.05, "7%": 0.07, "2.5 %": 0.025, "0%": -1, "100%": -1, "99%": 0.99, "5": -1} {

@@ -56,9 +56,11 @@ type known struct {
 	byFile    map[*script.File][]*lintJob
 	// sequential is the first job of a document that writes a file in sequence.
 	sequential map[filledFile]*lintJob
-	drawn      map[filledBy]int // see draws
-	queued     map[place]bool   // options that a job with a queue uses
-	documents  map[*script.File]*document
+	// drawn is how many times the sections of a job file that leave holes draw as many blocks as the devices of one
+	// of them have, queued the options that a job with a queue uses.
+	drawn     map[filledBy]int
+	queued    map[place]bool
+	documents map[*script.File]*document
 }
 
 // NewCase is a case with all that its rules share.

@@ -39,7 +39,7 @@ var namePart = regexp.MustCompile(`[a-z]+`)
 
 // numberKinds and switchKinds are the kinds of options whose value is a number, a size or a time, and 0 or 1.
 var (
-	numberKinds = []string{"INT", "ULL", "STR_VAL", "STR_VAL_TIME", "STR_VAL_ZONE", "FLOAT_LIST", "RANGE"}
+	numberKinds = strings.Fields(`INT ULL STR_VAL STR_VAL_TIME STR_VAL_ZONE FLOAT_LIST RANGE`)
 	switchKinds = []string{"BOOL", "STR_SET"}
 )
 
@@ -63,7 +63,7 @@ func (c *Case) filledIn(o fio.Option) bool {
 		return true // rw=RW
 	}
 	if known && slices.Contains(info.Words, lower) ||
-		slices.Contains([]string{"true", "false", "yes", "no", "on", "off"}, lower) {
+		slices.Contains(strings.Fields(`true false yes no on off`), lower) {
 		return false
 	}
 	judged := len(info.Words) > 0 || slices.Contains(numberKinds, info.Kind) || slices.Contains(switchKinds, info.Kind)
@@ -150,23 +150,12 @@ func unmerged(o fio.Option) bool { return mergeMark.MatchString(o.Name) || o.Str
 // cutOff says whether an option's value is empty since the reader took what stands behind the = for something
 // of the shell's: --rw=(read|write).
 func cutOff(f *script.File, o fio.Option) bool {
-	if o.Value != "" || o.Bare || o.Col < 1 {
-		return false
-	}
-	line := []rune(f.Source(o.Line))
-	if o.Col > len(line) {
-		return false
-	}
-	_, behind, set := strings.Cut(string(line[o.Col-1:]), o.Name+"=")
-	return set && behind != "" && strings.ContainsAny(behind[:1], "(|&<>;")
+	_, behind, set := strings.Cut(f.From(o.Line, o.Col), o.Name+"=")
+	return o.Value == "" && !o.Bare && set && behind != "" && strings.ContainsAny(behind[:1], "(|&<>;")
 }
 
 // fromVariable says whether an option's value, in a command, comes out of a variable that stands in its place.
 func fromVariable(f *script.File, o fio.Option) bool {
-	line := []rune(f.Source(o.Line))
-	if o.Col < 1 || o.Col > len(line) {
-		return false
-	}
-	word, _, _ := strings.Cut(string(line[o.Col-1:]), " ")
+	word, _, _ := strings.Cut(f.From(o.Line, o.Col), " ")
 	return strings.Contains(word, o.Name+"=") && strings.Contains(word, "$") && !strings.Contains(o.Value, "$")
 }

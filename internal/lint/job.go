@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/script"
 	"plimsoll/internal/text"
@@ -28,7 +29,6 @@ type lintJob struct {
 	partial  bool
 	last     map[string]fio.Option // by fio's main name
 	load     fio.Workload
-	err      error      // what of the options fio would not take; load is then what could be read
 	rounds   []*lintJob // the job in the rounds of the loops around it
 }
 
@@ -92,7 +92,7 @@ func (c *Case) newLintJob(f *script.File, src *script.Job, i int, section fio.Se
 		// fio works on what has the job's name, where that is no regular file
 		known.Options = append(known.Options, fio.Option{Name: "filename", Value: j.sec.Name})
 	}
-	j.load, j.err = fio.WorkloadOf(j.sec.Name, known)
+	j.load, _ = fio.WorkloadOf(j.sec.Name, known) // what of it can be read
 	if !j.given("ioengine") && j.windows() {
 		j.unknown["ioengine"] = true // windowsaio is the default there
 	}
@@ -163,11 +163,17 @@ func (j *lintJob) at(names ...string) (line, col int) {
 	return line, col
 }
 
-// found is a finding at the last of the options that is set.
-func (j *lintJob) found(message string, names ...string) *fault {
-	line, col := j.at(names...)
-	f := foundAt(j.file, line, col, "")
-	f.Message = message
+// found is a finding at the last of the options, named with blanks between them, that is set.
+func (j *lintJob) found(at, format string, args ...any) *fault {
+	line, col := j.at(strings.Fields(at)...)
+	return foundAt(j.file, line, col, format, args...)
+}
+
+// lessen makes an info of a finding where the job may be meant as it is.
+func lessen(f *fault, meant bool) *fault {
+	if meant {
+		f.Severity = finding.Info
+	}
 	return f
 }
 
@@ -221,12 +227,12 @@ func (j *lintJob) bs() units.Bytes { return max(j.load.ReadBS, j.load.WriteBS, j
 func (j *lintJob) total() units.Bytes {
 	if !j.given("size") && j.given("nrfiles") { // filesize= is of each of them
 		files, err := fio.ParseSize(j.last["nrfiles"].Value, 1024)
-		if err != nil || j.open("nrfiles") || j.open("filesize") || j.load.Jobs < 1 {
+		if err != nil || j.anyOpen("nrfiles", "filesize") || j.load.Jobs < 1 {
 			return 0
 		}
 		return j.load.Size * files * units.Bytes(j.load.Jobs)
 	}
-	if j.load.Size == 0 || j.open("size") || j.open("numjobs") || j.load.Jobs < 1 {
+	if j.load.Size == 0 || j.anyOpen("size", "numjobs") || j.load.Jobs < 1 {
 		return 0
 	}
 	if j.load.SharedFile {
@@ -273,9 +279,19 @@ func eachJob(check check) func(*Case, reporter) {
 	})
 }
 
-// measured is a check of jobs that measure: those that verify their data, and the jobs of functional
-// tests, are there to find faults, and their figures are read by nobody.
+// measured is a check of jobs that measure storage.
 func measured(check check) check {
+	return judged(func(j *lintJob) *fault {
+		if !j.measures() {
+			return nil
+		}
+		return check(j)
+	})
+}
+
+// judged is a check of jobs whose figures somebody reads: those that verify their data, and the jobs of functional
+// tests, are there to find faults.
+func judged(check check) check {
 	return func(j *lintJob) *fault {
 		if j.tests() {
 			return nil

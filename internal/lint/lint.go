@@ -101,7 +101,7 @@ func Fix(text string, found []fault) (string, int) {
 // replaced is the repair that puts text in the place of old, which is known to begin at a column of a line;
 // none where the document does not have it there as fio reads it: it came out of a variable, or has quotes.
 func replaced(f *script.File, line, col int, old, text string) []finding.Edit {
-	if src := []rune(f.Source(line)); col < 1 || col > len(src) || !strings.HasPrefix(string(src[col-1:]), old) {
+	if rest := f.From(line, col); rest == "" || !strings.HasPrefix(rest, old) {
 		return nil
 	}
 	return []finding.Edit{{Line: line, Col: col, Old: old, New: text}}
@@ -109,13 +109,9 @@ func replaced(f *script.File, line, col int, old, text string) []finding.Edit {
 
 // set are the repairs of what sets an option: another name, another value, or the same ones to leave it.
 func set(f *script.File, o fio.Option, name, value string) []finding.Edit {
-	src := []rune(f.Source(o.Line))
-	if o.Col < 1 || o.Col > len(src) {
-		return nil
-	}
-	rest := string(src[o.Col-1:])
+	rest := f.From(o.Line, o.Col)
 	behind, stands := strings.CutPrefix(strings.TrimLeft(rest, `"'-`), o.Name)
-	at := func(rest string) int { return 1 + len(src) - utf8.RuneCountInString(rest) }
+	at := func(now string) int { return o.Col + utf8.RuneCountInString(rest) - utf8.RuneCountInString(now) }
 	switch {
 	case !stands:
 		return nil

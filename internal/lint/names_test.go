@@ -27,8 +27,10 @@ func TestOptionNamesAreFios(t *testing.T) {
 	names := map[string]token.Pos{}
 	note := func(e ast.Expr) {
 		if l, ok := e.(*ast.BasicLit); ok && l.Kind == token.STRING {
-			name, _ := strconv.Unquote(l.Value)
-			names[name] = l.Pos()
+			text, _ := strconv.Unquote(l.Value)
+			for name := range strings.FieldsSeq(text) {
+				names[name] = l.Pos()
+			}
 		}
 	}
 	for _, p := range packages {
@@ -41,9 +43,7 @@ func TestOptionNamesAreFios(t *testing.T) {
 				}
 				args := n.Args
 				switch of.Sel.Name {
-				case "found":
-					args = args[1:]
-				case "flag", "setting":
+				case "found", "flag", "setting":
 					args = args[:1]
 				}
 				for _, a := range args {

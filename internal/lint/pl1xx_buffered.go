@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/script"
 )
@@ -41,30 +40,27 @@ func (j *lintJob) cacheMeant() bool {
 }
 
 var unsynced = &rule{
-	Code: "PL155", Check: eachJob(measured(func(j *lintJob) *fault {
+	Code: "PL155", Check: eachJob(judged(func(j *lintJob) *fault {
 		total := j.total()
 		if !j.load.Writes() || !j.throughCache() || j.open("rw") || j.forcesOut() || j.prepares() ||
 			j.directOutside() ||
 			total > 0 && (tiny(j) || j.inMemory(j.of, total) != nil) {
 			return nil
 		}
-		f := j.found(says("%s writes through the page cache and nothing forces them out: what memory still holds "+
-			"at the end counts as written.", j.setting("direct", "0")), "rw", "direct")
-		if j.cacheMeant() {
-			f.Severity = finding.Info
-		}
-		return f
+		f := j.found("rw direct", "%s writes through the page cache and nothing forces them out: what memory still holds "+
+			"at the end counts as written.", j.setting("direct", "0"))
+		return lessen(f, j.cacheMeant())
 	})),
 }
 
 var noSize = &rule{
 	Code: "PL158", Check: anyJob(func(j *lintJob) *fault {
-		sized := []string{"size", "filesize", "io_size", "fill_device", "read_iolog", "opendir", "number_ios"}
+		sized := strings.Fields(`size filesize io_size fill_device read_iolog opendir number_ios`)
 		if j.partial || j.sec.Name == "" || j.completed() || !fio.UsesPageCache(j.load.Engine) ||
 			j.open("ioengine") || len(j.devices()) > 0 || j.load.Reads() && j.given("filename") ||
 			j.given("filename") && j.open("filename") || j.anyGiven(sized...) || j.anyOpen(sized...) {
 			return nil
 		}
-		return j.found("No size is given: fio stops unless the files exist already.", "directory", "filename")
+		return j.found("directory filename", "No size is given: fio stops unless the files exist already.")
 	}),
 }

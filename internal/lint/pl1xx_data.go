@@ -6,7 +6,6 @@ import (
 
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
-	"plimsoll/internal/fio/shell"
 	"plimsoll/internal/script"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
@@ -14,21 +13,20 @@ import (
 
 var zeroData = &rule{
 	Code: "PL116", Check: eachJob(measured(func(j *lintJob) *fault {
-		if !j.load.Writes() || !j.measures() || j.load.VerifyOn {
+		if !j.load.Writes() || j.load.VerifyOn {
 			return nil
 		}
 		refill := j.flag("refill_buffers", false)
 		percent, _ := strconv.Atoi(strings.TrimSpace(j.last["buffer_compress_percentage"].Value))
 		switch {
 		case j.flag("zero_buffers", false):
-			return j.found("It writes zeros, which drives and arrays that compress or deduplicate hardly store.",
-				"zero_buffers")
+			return j.found("zero_buffers", "It writes zeros, which drives and arrays that compress or deduplicate hardly store.")
 		case percent >= 50 && !j.open("buffer_compress_percentage"):
-			return j.found(says("%d %% of each buffer compresses away.", percent), "buffer_compress_percentage")
-		case j.given("buffer_pattern") && !refill && !j.given("buffer_compress_percentage") && !j.given("dedupe_percentage"):
-			return j.found("It writes one pattern over and over.", "buffer_pattern")
+			return j.found("buffer_compress_percentage", "%d %% of each buffer compresses away.", percent)
+		case j.given("buffer_pattern") && !refill && !j.anyGiven("buffer_compress_percentage", "dedupe_percentage"):
+			return j.found("buffer_pattern", "It writes one pattern over and over.")
 		case !j.flag("scramble_buffers", true) && !refill:
-			return j.found("Each job writes one buffer over and over, which deduplicates.", "scramble_buffers")
+			return j.found("scramble_buffers", "Each job writes one buffer over and over, which deduplicates.")
 		}
 		return nil
 	})),
@@ -44,12 +42,12 @@ var randomMap = &rule{
 			if !w.VerifyOn {
 				return nil
 			}
-			return j.found("norandommap lets fio write a block twice, which verify then takes for corruption or has to "+
-				"overlook.", "norandommap")
+			return j.found("norandommap",
+				"norandommap lets fio write a block twice, which verify then takes for corruption or has to overlook.")
 		}
-		if bs := j.bs(); bs > 0 && j.last["random_generator"].Value != "lfsr" && !j.open("size") && !j.open("numjobs") {
+		if bs := j.bs(); bs > 0 && j.last["random_generator"].Value != "lfsr" && !j.anyOpen("size", "numjobs") {
 			if size := w.Size / bs / 8 * units64(w.Jobs); size > 256*units.MiB {
-				return j.found(says("The random maps of %s take %s of memory.", text.Plural(w.Jobs, "job"), size), "size")
+				return j.found("size", "The random maps of %s take %s of memory.", text.Plural(w.Jobs, "job"), size)
 			}
 		}
 		return nil
@@ -60,7 +58,7 @@ var runsCommand = &rule{
 	Code: "PL123", Check: anyJob(func(j *lintJob) *fault {
 		for _, name := range []string{"exec_prerun", "exec_postrun", "program"} {
 			if o, ok := j.last[name]; ok && (name != "program" || j.load.Engine == "exec") {
-				return j.found(says("%s runs %q in a shell.", name, o.Value), name)
+				return j.found(name, "%s runs %q in a shell.", name, o.Value)
 			}
 		}
 		return nil
@@ -120,8 +118,4 @@ var renamed = &rule{
 			return f
 		}, report)
 	},
-}
-
-func hasText(text string) func(shell.Word) bool {
-	return func(w shell.Word) bool { return w.Text == text }
 }

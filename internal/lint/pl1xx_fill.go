@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/script"
 	"plimsoll/internal/text"
@@ -20,18 +19,17 @@ var smallOnDevice = &rule{
 		if w := cmp.Or(j.load.WriteLeast, j.load.WriteBS); w > 0 && (least == 0 || w < least) {
 			least = w
 		}
-		if least == 0 || least >= 4*units.KiB || !j.load.Direct || len(j.devices()) == 0 || !j.measures() ||
-			least%512 != 0 {
+		if least == 0 || least >= 4*units.KiB || !j.load.Direct || len(j.devices()) == 0 || least%512 != 0 {
 			return nil
 		}
-		return j.found(says("Blocks of %s: a drive with sectors of 4 KiB refuses them or emulates them.", least),
-			"bs", "bssplit", "bsrange")
+		return j.found("bs bssplit bsrange", "Blocks of %s: a drive with sectors of 4 KiB refuses them or emulates them.",
+			least)
 	})),
 }
 
 var partSectors = &rule{
 	Code: "PL161", Check: anyJob(measured(func(j *lintJob) *fault {
-		if !j.load.Direct || !j.measures() || !j.given("bs") || j.anyGiven("bsrange", "bssplit") ||
+		if !j.load.Direct || !j.given("bs") || j.anyGiven("bsrange", "bssplit") ||
 			j.anyOpen("bs", "direct", "buffered", "rw", "ioengine", "bsrange", "bssplit", "kb_base") ||
 			!fio.UsesPageCache(j.load.Engine) || strings.Contains(strings.ToLower(j.last["bs"].Value), "ib") { // PL128
 			return nil
@@ -40,12 +38,9 @@ var partSectors = &rule{
 			if bs%512 == 0 {
 				continue
 			}
-			f := j.found(says("Blocks of %d bytes are no whole sectors, and direct=1: a device, ext4 and xfs "+
-				"refuse them.", bs), "bs")
-			if !j.namesEngine() {
-				f.Severity = finding.Info // the command that starts the file may give another
-			}
-			return f
+			f := j.found("bs", "Blocks of %d bytes are no whole sectors, and direct=1: a device, ext4 and xfs refuse them.",
+				bs)
+			return lessen(f, !j.namesEngine()) // the command that starts the file may give another
 		}
 		return nil
 	})),
@@ -56,9 +51,7 @@ func (j *lintJob) fills() bool {
 	size := strings.TrimSpace(j.last["size"].Value)
 	return j.load.Writes() && !j.load.Reads() && j.load.TrimShare == 0 && len(j.devices()) > 0 && (size == "100%" ||
 		!j.given("size")) &&
-		!j.timed() && !j.open("runtime") && !j.open("size") && !j.open("rw") && !j.given("io_size") &&
-		!j.given("number_ios") &&
-		!j.given("zonemode") &&
+		!j.timed() && !j.anyOpen("runtime", "size", "rw") && !j.anyGiven("io_size", "number_ios", "zonemode") &&
 		j.measures()
 }
 
@@ -76,20 +69,19 @@ func (j *lintJob) passes() int {
 var manyFills = &rule{
 	Code: "PL144", Check: eachJob(func(j *lintJob) *fault {
 		n := max(j.load.Jobs, 1) * j.passes()
-		if !j.fills() || n < 4 || j.open("numjobs") || j.open("loops") || j.load.OffsetIncrement > 0 ||
+		if !j.fills() || n < 4 || j.anyOpen("numjobs", "loops") || j.load.OffsetIncrement > 0 ||
 			j.open("offset_increment") {
 			return nil
 		}
-		return j.found(says("%s × %s write the device %d times.", text.Plural(max(j.load.Jobs, 1), "job"),
-			text.Plural(j.passes(), "loop"), n),
-			"numjobs", "loops")
+		return j.found("numjobs loops", "%s × %s write the device %d times.", text.Plural(max(j.load.Jobs, 1), "job"),
+			text.Plural(j.passes(), "loop"), n)
 	}),
 }
 
 var holesInFill = &rule{
 	Code: "PL145", Check: eachJob(func(j *lintJob) *fault {
 		c := j.of
-		n := c.draws(j)
+		n := c.drawn[filledBy{j.src, j.load.Filename}]
 		if !j.leavesHoles() || n >= 8 {
 			return nil
 		}
@@ -97,23 +89,14 @@ var holesInFill = &rule{
 		for range n {
 			left *= 0.36788 // 1/e
 		}
-		f := j.found(says("norandommap leaves %s of the blocks unwritten.", text.Share(left)), "norandommap")
-		if !fillName.MatchString(j.sec.Name) && !fillName.MatchString(path.Base(j.file.Name)) || c.filled(j) {
-			f.Severity = finding.Info
-		}
-		return f
+		f := j.found("norandommap", "norandommap leaves %s of the blocks unwritten.", text.Share(left))
+		return lessen(f, !fillName.MatchString(j.sec.Name) && !fillName.MatchString(path.Base(j.file.Name)) || c.filled(j))
 	}),
 }
 
 // leavesHoles says whether a job is there to write a whole device, and draws its blocks with replacement.
 func (j *lintJob) leavesHoles() bool {
 	return j.fills() && !j.load.Sequential && j.flag("norandommap", false)
-}
-
-// draws is how many times the sections of a job file that leave holes draw as many blocks as the devices of one of
-// them have.
-func (c *Case) draws(j *lintJob) int {
-	return c.drawn[filledBy{j.src, j.load.Filename}]
 }
 
 // filledBy is what the sections of a job file write.

@@ -86,12 +86,12 @@ func (j *lintJob) engineNamed() *fault {
 		strings.HasPrefix(j.load.Engine, strings.ToLower(named[0][1])) {
 		return nil
 	}
-	return j.found(says("The job is named %q, and runs with %s.", j.sec.Name,
-		j.setting("ioengine", fio.DefaultEngine)), "name", "ioengine")
+	return j.found("name ioengine", "The job is named %q, and runs with %s.", j.sec.Name, j.setting("ioengine",
+		fio.DefaultEngine))
 }
 
 var contradictingName = &rule{
-	Code: "PL154", Check: eachJob(measured(func(j *lintJob) *fault {
+	Code: "PL154", Check: eachJob(judged(func(j *lintJob) *fault {
 		if f := j.engineNamed(); f != nil {
 			return f
 		}
@@ -115,13 +115,9 @@ var contradictingName = &rule{
 		if instead == "" {
 			return nil
 		}
-		f := j.found(says("The job is named %q, and with %s %s.", name, j.setting("rw", "read"),
-			instead), "rw")
+		f := j.found("rw", "The job is named %q, and with %s %s.", name, j.setting("rw", "read"), instead)
 		f.Alike = instead
-		if name != j.sec.Name || j.src.Command {
-			f.Severity = finding.Info // fio does not show it, or rw stands beside it
-		}
-		return f
+		return lessen(f, name != j.sec.Name || j.src.Command) // fio does not show it, or rw stands beside it
 	})),
 }
 
@@ -146,8 +142,8 @@ var placeAlone = &rule{
 					slices.ContainsFunc(j.own.Options, func(o fio.Option) bool { return !slices.Contains(placeOptions, o.Name) }) {
 					continue
 				}
-				report(*j.found(says("[%s] is a job of its own, and reads with fio's defaults: it shares no option "+
-					"with the sections before it.", j.sec.Name)))
+				report(*j.found("", "[%s] is a job of its own, and reads with fio's defaults: it shares no option "+
+					"with the sections before it.", j.sec.Name))
 			}
 		}
 	},

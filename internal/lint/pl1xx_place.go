@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/script"
 	"plimsoll/internal/text"
@@ -15,8 +14,8 @@ var sameBlocks = &rule{
 	Code: "PL107", Check: eachJob(measured(func(j *lintJob) *fault {
 		w := j.load
 		shared := w.SharedFile || j.given("filename") // whatever its name is
-		if !w.Sequential || !shared || w.OffsetIncrement > 0 || j.open("offset_increment") || !j.measures() ||
-			j.open("rw") || w.Jobs < 2 && !j.unknown["numjobs"] || !j.given("numjobs") ||
+		if !w.Sequential || !shared || w.OffsetIncrement > 0 || j.open("offset_increment") || j.open("rw") || w.Jobs < 2 &&
+			!j.unknown["numjobs"] || !j.given("numjobs") ||
 			strings.HasPrefix(j.last["zonemode"].Value, "zbd") {
 			return nil
 		}
@@ -31,17 +30,13 @@ var sameBlocks = &rule{
 		if j.src.File != nil && len(j.src.File.Jobs()) > 1 {
 			jobs += " of [" + text.Clean(j.sec.Name, 120) + "]"
 		}
-		f := j.found(says("%s %s the same blocks of one %s (no offset_increment).", jobs, j.verb(), what),
-			"filename", "numjobs")
+		f := j.found("filename numjobs", "%s %s the same blocks of one %s (no offset_increment).", jobs, j.verb(), what)
 		f.Alike = j.verb()
-		if w.Size > 0 && !j.open("size") && !j.open("numjobs") {
+		if w.Size > 0 && !j.anyOpen("size", "numjobs") {
 			f.Fix = says("Add offset_increment=%s; the %s then has to hold %s. Or use directory= for a file per job.",
 				w.Size.Suffixed(), what, w.Size*units64(w.Jobs))
 		}
-		if j.anyOpen("ioengine", "numjobs") || !fio.UsesPageCache(w.Engine) || j.prepares() || w.Paced() {
-			f.Severity = finding.Info
-		}
-		return f
+		return lessen(f, j.anyOpen("ioengine", "numjobs") || !fio.UsesPageCache(w.Engine) || j.prepares() || w.Paced())
 	})),
 }
 
@@ -54,16 +49,14 @@ func inMemoryDevice(path string) bool {
 var neverWritten = &rule{
 	Code: "PL112", Check: eachJob(measured(func(j *lintJob) *fault {
 		c := j.of
-		if !j.load.Reads() || j.load.Writes() || !j.measures() || j.open("rw") {
+		if !j.load.Reads() || j.load.Writes() || j.open("rw") {
 			return nil
 		}
 		for _, d := range j.devices() {
 			if !c.documents[j.file].Written[d] && !inMemoryDevice(d) {
-				return j.found(
-					says("It reads %s, which no job here has written: blocks never written, or trimmed, are answered without "+
-						"touching the medium.", d),
-					"filename",
-				)
+				return j.found("filename",
+					"It reads %s, which no job here has written: blocks never written, or trimmed, are answered without "+
+						"touching the medium.", d)
 			}
 		}
 		for _, cmd := range j.file.Commands {
@@ -72,9 +65,8 @@ var neverWritten = &rule{
 				continue
 			}
 			for _, path := range j.load.Files() {
-				if slices.ContainsFunc(cmd.Words[1:], hasText(path)) && !c.documents[j.file].Written[path] {
-					return j.found(says("It reads %s, which %s in line %d made without writing it.", path,
-						name, cmd.Line), "filename")
+				if cmd.Has(path) && !c.documents[j.file].Written[path] {
+					return j.found("filename", "It reads %s, which %s in line %d made without writing it.", path, name, cmd.Line)
 				}
 			}
 		}
@@ -92,7 +84,7 @@ var (
 
 // destroys says whether a document warns that it destroys data: who starts it knows.
 func destroys(f *script.File) bool {
-	hints := []string{"estr", "ESTR", "wipe", "Wipe", "WIPE", "rase", "ERASE", "lost", "LOST", "loss", "LOSS"}
+	hints := strings.Fields(`estr ESTR wipe Wipe WIPE rase ERASE lost LOST loss LOSS`)
 	warnings := f.Match(lossWords, hints...)
 	return slices.ContainsFunc(warnings, func(line string) bool { return !safeWords.MatchString(line) })
 }
@@ -113,7 +105,7 @@ var rawWrite = &rule{
 			return nil
 		}
 		does := firstWord(strings.Replace(j.verb(), "read and write", "write", 1))
-		f := j.found(says("It %ss %s: whatever is there is lost.", does, strings.Join(devices, ", ")), "filename")
+		f := j.found("filename", "It %ss %s: whatever is there is lost.", does, strings.Join(devices, ", "))
 		for _, m := range c.documents[j.file].Mounts {
 			if slices.Contains(j.devices(), m.Device) && m.Line < f.Line {
 				f.Message = says("It writes %s, which line %d mounts on %s: fio refuses to, unless the mount is of a "+

@@ -3,7 +3,6 @@ package lint
 import (
 	"strings"
 
-	"plimsoll/internal/finding"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
@@ -23,8 +22,8 @@ var rateBySmallest = &rule{
 		if len(parts) == 0 {
 			return nil
 		}
-		return j.found(says("fio holds the job to its rate times the smallest block: %s that it asks for.",
-			strings.Join(parts, " and ")), "rate_iops")
+		return j.found("rate_iops", "fio holds the job to its rate times the smallest block: %s that it asks for.",
+			strings.Join(parts, " and "))
 	}),
 }
 
@@ -36,24 +35,21 @@ var rateWithPauses = &rule{
 			j.open("rate_ignore_thinktime") {
 			return nil
 		}
-		return j.found("After each thinktime fio catches up with the rate: the load is bursts, not a steady rate with "+
-			"pauses.", "rate", "rate_iops", "thinktime")
+		return j.found("rate rate_iops thinktime",
+			"After each thinktime fio catches up with the rate: the load is bursts, not a steady rate with "+
+				"pauses.")
 	}),
 }
 
 var rampAboveRun = &rule{
 	Code: "PL137", Check: eachJob(func(j *lintJob) *fault {
 		w := j.load
-		if w.Runtime == 0 || w.Ramp <= w.Runtime || j.open("runtime") || j.open("ramp_time") {
+		if w.Runtime == 0 || w.Ramp <= w.Runtime || j.anyOpen("runtime", "ramp_time") {
 			return nil
 		}
-		f := j.found(says("The job warms up for %s and measures %s.", text.Duration(w.Ramp),
-			text.Duration(w.Runtime)), "ramp_time")
+		f := j.found("ramp_time", "The job warms up for %s and measures %s.", text.Duration(w.Ramp), text.Duration(w.Runtime))
 		const swapped = 10
-		if w.Ramp < swapped*w.Runtime {
-			f.Severity = finding.Info
-		}
-		return f
+		return lessen(f, w.Ramp < swapped*w.Runtime)
 	}),
 }
 
@@ -65,7 +61,7 @@ var loopsWithTime = &rule{
 			j.load.Runtime == 0 {
 			return nil
 		}
-		return j.found(says("The job ends after %s, whatever %s says.", text.Duration(j.load.Runtime),
-			j.setting("loops", "")), "loops")
+		return j.found("loops", "The job ends after %s, whatever %s says.", text.Duration(j.load.Runtime), j.setting("loops",
+			""))
 	}),
 }

@@ -200,11 +200,10 @@ func describes(table *fio.OptionTable, o fio.Option) string {
 // instead is what fio 3.33 makes of an option of a command line that it does not know.
 func (w written) instead(table *fio.OptionTable, r fio.Refusal) string {
 	name := r.Option.Name
-	line := []rune(w.file.Source(r.Option.Line))
-	if !w.Command || r.Option.Col < 1 || r.Option.Col > len(line) || r.Says != "" {
+	rest := w.file.From(r.Option.Line, r.Option.Col)
+	if !w.Command || rest == "" || r.Says != "" {
 		return ""
 	}
-	rest := string(line[r.Option.Col-1:])
 	if letter, short := command.Short(rest[:min(len(rest), 2)]); short && len(name) > 1 {
 		return says(" With one hyphen fio takes it for %s (--%s), and may run without it.", rest[:2], letter)
 	}

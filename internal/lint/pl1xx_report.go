@@ -14,8 +14,7 @@ var manyReports = &rule{
 		if j.load.Jobs < 4 || j.flag("group_reporting", false) {
 			return nil
 		}
-		return j.found(says("fio prints %d reports and no percentiles over all jobs.", j.load.Jobs),
-			"numjobs")
+		return j.found("numjobs", "fio prints %d reports and no percentiles over all jobs.", j.load.Jobs)
 	}),
 }
 
@@ -43,8 +42,7 @@ var ratePerJob = &rule{
 		if len(j.src.File.Jobs()) > 1 {
 			of = " of [" + text.Clean(j.sec.Name, 120) + "]"
 		}
-		f := j.found(says("Each of the %d jobs%s may do %s.", w.Jobs, of, strings.Join(sums, "; ")), "rate",
-			"rate_iops")
+		f := j.found("rate rate_iops", "Each of the %d jobs%s may do %s.", w.Jobs, of, strings.Join(sums, "; "))
 		f.Alike = j.verb()
 		return f
 	}),
@@ -88,8 +86,7 @@ var mixIgnored = &rule{
 			if !j.given(share) {
 				share = "rwmixwrite"
 			}
-			report(*j.found(
-				says("%s does not mix: %s has no effect.", j.setting("rw", "read"), j.setting(share, "")), share))
+			report(*j.found(share, "%s does not mix: %s has no effect.", j.setting("rw", "read"), j.setting(share, "")))
 		}, "rwmixread", "rwmixwrite")
 	},
 }
@@ -105,8 +102,7 @@ var syncsNothing = &rule{
 			return j.load.Writes(), known
 		}
 		c.unused(syncs, func(j *lintJob) {
-			report(*j.found(says("%s writes nothing, so that nothing is ever synced.", j.setting("rw", "read")),
-				"fsync", "fdatasync"))
+			report(*j.found("fsync fdatasync", "%s writes nothing, so that nothing is ever synced.", j.setting("rw", "read")))
 		}, "fsync", "fdatasync")
 	},
 }
@@ -148,22 +144,20 @@ var omission = &rule{
 				limited = name
 			}
 		}
-		if limited == "" || strings.TrimSpace(j.last["io_submit_mode"].Value) == "offload" || !j.measures() {
+		if limited == "" || strings.TrimSpace(j.last["io_submit_mode"].Value) == "offload" {
 			return nil
 		}
-		return j.found(
-			says("With %s, I/Os that a stall delays are issued late and timed from then: high percentiles come out too "+
-				"low.", limited),
-			limited,
-		)
+		return j.found(limited,
+			"With %s, I/Os that a stall delays are issued late and timed from then: high percentiles come out too low.",
+			limited)
 	})),
 }
 
 var everyIO = &rule{
-	Code: "PL126", Check: eachJob(measured(func(j *lintJob) *fault {
+	Code: "PL126", Check: eachJob(judged(func(j *lintJob) *fault {
 		for _, name := range []string{"write_lat_log", "write_bw_log", "write_iops_log"} {
-			if j.given(name) && !j.given("log_avg_msec") && !j.given("log_hist_msec") && !j.given("log_max_value") {
-				return j.found(says("%s without log_avg_msec keeps a line in memory for each I/O.", name), name)
+			if j.given(name) && !j.anyGiven("log_avg_msec", "log_hist_msec", "log_max_value") {
+				return j.found(name, "%s without log_avg_msec keeps a line in memory for each I/O.", name)
 			}
 		}
 		return nil

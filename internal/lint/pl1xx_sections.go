@@ -103,9 +103,8 @@ func stands(file *script.File, j *script.Job, o fio.Option) bool {
 	if j.Command && o.Line < j.Line {
 		return false
 	}
-	line := []rune(file.Source(o.Line))
-	return o.Col >= 1 && o.Col <= len(line) &&
-		!strings.HasPrefix(strings.TrimLeft(string(line[o.Col-1:]), "\"'"), "$")
+	rest := file.From(o.Line, o.Col)
+	return rest != "" && !strings.HasPrefix(strings.TrimLeft(rest, "\"'"), "$")
 }
 
 // same says whether two values mean the same: 60 and 1m of a time, 4k and 4096 of a size.
@@ -149,8 +148,8 @@ var together = &rule{
 					writers = map[string]*lintJob{}
 				}
 				name := j.load.Filename
-				if j.partial || name == "" || j.open("filename") || len(j.devices()) > 0 || !j.measures() || j.open("rw") ||
-					j.open("stonewall") || j.sectioned() {
+				if j.partial || name == "" || j.open("filename") || len(j.devices()) > 0 || !j.measures() || j.anyOpen("rw",
+					"stonewall") || j.sectioned() {
 					continue
 				}
 				w := writers[name]
@@ -158,8 +157,8 @@ var together = &rule{
 				case !j.load.Reads():
 					writers[name] = j
 				case !j.load.Writes() && w != nil:
-					f := j.found(says("[%s] reads %s while [%s] writes it: no stonewall keeps them apart.",
-						j.sec.Name, name, w.sec.Name), "rw")
+					f := j.found("rw", "[%s] reads %s while [%s] writes it: no stonewall keeps them apart.", j.sec.Name, name,
+						w.sec.Name)
 					if by := map[string]bool{"rw": true}; j.load.TimeBased && w.load.TimeBased || !j.alone(by) || !w.alone(by) {
 						f.Severity = finding.Info
 					}
@@ -187,8 +186,8 @@ var oneName = &rule{
 				}
 				if line := names[j.sec.Name]; line > 0 && !reported[j.sec.Name] {
 					reported[j.sec.Name] = true
-					f := j.found(says("This section and that of line %d are both named %q and write the same logs.", line,
-						j.sec.Name), "name")
+					f := j.found("name", "This section and that of line %d are both named %q and write the same logs.", line,
+						j.sec.Name)
 					if j.flag("per_job_logs", true) || j.open("per_job_logs") {
 						f.Severity, f.Message = finding.Info, says(
 							"This section and that of line %d are both named %q: only a number keeps their logs apart.", line,

@@ -15,14 +15,14 @@ var cachedSet = &rule{
 	Code: "PL105", Check: eachJob(measured(func(j *lintJob) *fault {
 		const controller = units.GiB
 		total := j.total()
-		if total == 0 || tiny(j) || !j.measures() || j.open("direct") || j.open("ioengine") {
+		if total == 0 || tiny(j) || j.anyOpen("direct", "ioengine") {
 			return nil
 		}
 		if !j.load.Buffered {
 			if j.load.Sequential || total >= controller {
 				return nil
 			}
-			f := j.found(says("Random I/O on %s in all may stay in the cache of a controller or drive.", total), "size")
+			f := j.found("size", "Random I/O on %s in all may stay in the cache of a controller or drive.", total)
 			f.Severity, f.Fix = finding.Info, "Give it a size that no controller's or drive's memory holds, such as 10G."
 			return f
 		}
@@ -59,7 +59,7 @@ func (j *lintJob) inMemory(c *Case, total units.Bytes) *fault {
 	var what string
 	switch {
 	case total >= memory || !fio.UsesPageCache(j.load.Engine) ||
-		j.open("rw") || j.open("time_based"):
+		j.anyOpen("rw", "time_based"):
 		return nil
 	case reads:
 		what = "reads that come again are answered from there"
@@ -68,14 +68,11 @@ func (j *lintJob) inMemory(c *Case, total units.Bytes) *fault {
 	default:
 		return nil
 	}
-	f := j.found(says("%s in all fits in %s, and direct=0: %s.", total, name, what), "size", "direct")
+	f := j.found("size direct", "%s in all fits in %s, and direct=0: %s.", total, name, what)
 	f.Alike = what
 	// The engine and the rest may be given elsewhere.
-	if reads && c.Memory == 0 && total > sure || !reads && j.cacheMeant() ||
-		!j.src.Command && (!j.namesEngine() || j.completed()) {
-		f.Severity = finding.Info
-	}
-	return f
+	return lessen(f, reads && c.Memory == 0 && total > sure || !reads && j.cacheMeant() ||
+		!j.src.Command && (!j.namesEngine() || j.completed()))
 }
 
 // tiny says whether each job has so few blocks that PL106 speaks.
@@ -87,7 +84,7 @@ func tiny(j *lintJob) bool {
 
 var tinyFile = &rule{
 	Code: "PL106", Check: anyJob(measured(func(j *lintJob) *fault {
-		if !tiny(j) || !j.measures() || j.open("bs") || j.open("rw") {
+		if !tiny(j) || j.anyOpen("bs", "rw") {
 			return nil
 		}
 		blocks := j.load.Size / j.bs()
@@ -106,15 +103,12 @@ var tinyFile = &rule{
 			}
 			message += " over and over"
 		}
-		f := j.found(message+".", "size")
+		f := j.found("size", "%s", message+".")
 		depth := units.Bytes(max(j.load.Depth, 1))
-		if fio.Synchronous(j.load.Engine) || j.open("iodepth") || j.open("ioengine") {
+		if fio.Synchronous(j.load.Engine) || j.anyOpen("iodepth", "ioengine") {
 			depth = 1
 		}
-		if !again || blocks > 1 && blocks >= depth {
-			f.Severity = finding.Info // a small file may be what is meant
-		}
-		return f
+		return lessen(f, !again || blocks > 1 && blocks >= depth) // a small file may be what is meant
 	})),
 }
 
@@ -126,22 +120,21 @@ func firstWord(s string) string {
 var straddles = &rule{
 	Code: "PL114", Check: eachJob(measured(func(j *lintJob) *fault {
 		bs := j.bs()
-		if bs == 0 || !j.measures() || j.open("bs") || j.given("bssplit") || j.given("bsrange") {
+		if bs == 0 || j.open("bs") || j.anyGiven("bssplit", "bsrange") {
 			return nil
 		}
 		if chunk, where := j.of.chunkOf(j); chunk > 0 {
 			if chunk%bs == 0 || bs%chunk == 0 {
 				return nil
 			}
-			f := j.found(says("Blocks of %s straddle chunks of %s (%s): %s pieces each on average.", bs, chunk, where,
-				text.Factor(topology.Pieces(bs, chunk))), "bs")
+			f := j.found("bs", "Blocks of %s straddle chunks of %s (%s): %s pieces each on average.", bs, chunk, where,
+				text.Factor(topology.Pieces(bs, chunk)))
 			return f
 		}
 		if bs&(bs-1) == 0 || bs%512 != 0 { // PL128 speaks of what is no whole number of sectors
 			return nil
 		}
-		f := j.found(says("Blocks of %s are not a power of two: on an array they straddle chunks of any size.", bs),
-			"bs")
+		f := j.found("bs", "Blocks of %s are not a power of two: on an array they straddle chunks of any size.", bs)
 		for _, chunk := range []units.Bytes{64 * units.KiB, 128 * units.KiB, 512 * units.KiB} {
 			if chunk%bs != 0 && bs%chunk != 0 {
 				f.Evidence = append(f.Evidence, finding.Evidence{
@@ -180,8 +173,8 @@ var percentSize = &rule{
 			if o := j.last[name]; strings.HasSuffix(strings.TrimSpace(o.Value), "%") && len(j.devices()) == 0 &&
 				j.measures() &&
 				!j.open("filename") {
-				return j.found(says("%s=%s is a share of the file as fio finds it: none when it is new, another one after "+
-					"each run.", name, o.Value), name)
+				return j.found(name, "%s=%s is a share of the file as fio finds it: none when it is new, another one after "+
+					"each run.", name, o.Value)
 			}
 		}
 		return nil
@@ -200,15 +193,12 @@ func (j *lintJob) longest() time.Duration {
 
 var endsEarly = &rule{
 	Code: "PL129", Check: eachJob(measured(func(j *lintJob) *fault {
-		if j.load.Runtime == 0 || j.load.TimeBased || j.open("time_based") || j.load.Size == 0 || j.given("io_size") ||
-			j.given("loops") ||
-			j.given("number_ios") ||
-			j.given("fill_device") ||
-			!j.measures() {
+		if j.load.Runtime == 0 || j.load.TimeBased || j.open("time_based") || j.load.Size == 0 || j.anyGiven("io_size",
+			"loops", "number_ios", "fill_device") {
 			return nil
 		}
-		f := j.found(says("The job ends as soon as its %s are done, even if that is long before %s.", j.load.Size,
-			text.Duration(j.load.Runtime)), "runtime")
+		f := j.found("runtime", "The job ends as soon as its %s are done, even if that is long before %s.", j.load.Size,
+			text.Duration(j.load.Runtime))
 		if most := j.longest(); most > 0 && most < 5*time.Second && most < j.load.Runtime/5 {
 			f.Severity = finding.Warn
 			f.Message = says("Even a disk drive is through with its %s in less than 5 s: the job ends then, not after %s.",

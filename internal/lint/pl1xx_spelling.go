@@ -143,7 +143,7 @@ func (c *Case) nameless(j script.Job) bool {
 func onlyOutput(settings []fio.Option) bool {
 	return !slices.ContainsFunc(settings, func(o fio.Option) bool {
 		return slices.Contains(
-			[]string{"server", "client", "remote-config", "cmdhelp", "enghelp", "help", "version", "profile"}, o.Name,
+			strings.Fields(`server client remote-config cmdhelp enghelp help version profile`), o.Name,
 		)
 	})
 }

@@ -226,7 +226,7 @@ var neverMounted = &rule{
 // mountsAll says whether mount -a appears: what it mounts stands in fstab.
 func mountsAll(file *script.File) bool {
 	return slices.ContainsFunc(file.Commands, func(c script.Command) bool {
-		return c.Name() == "mount" && slices.ContainsFunc(c.Words, hasText("-a"))
+		return c.Name() == "mount" && c.Has("-a")
 	})
 }
 

@@ -17,7 +17,7 @@ import (
 
 var endless = &rule{
 	Code: "PL108", Check: eachJob(func(j *lintJob) *fault {
-		if !j.load.TimeBased || j.open("time_based") || j.open("runtime") || j.load.Runtime > 0 {
+		if !j.load.TimeBased || j.anyOpen("time_based", "runtime") || j.load.Runtime > 0 {
 			return nil
 		}
 		if o, given := j.last["runtime"]; given {
@@ -25,11 +25,8 @@ var endless = &rule{
 				return nil // 10min is 10 µs, which end the job: PL128 says so, or PL102 where fio refuses it
 			}
 		}
-		f := j.found("time_based has no effect without runtime: the job ends when its size is done.", "time_based")
-		if !j.src.Command {
-			f.Severity = finding.Info // who starts the file may give it: fio --runtime=60 x.fio
-		}
-		return f
+		f := j.found("time_based", "time_based has no effect without runtime: the job ends when its size is done.")
+		return lessen(f, !j.src.Command) // who starts the file may give it: fio --runtime=60 x.fio
 	}),
 }
 
@@ -39,11 +36,10 @@ const shortRun = 5 * time.Minute
 var noRamp = &rule{
 	Code: "PL109", Check: eachJob(measured(func(j *lintJob) *fault {
 		w := j.load
-		if !w.TimeBased || w.Runtime == 0 || w.Runtime >= shortRun || j.flag("ramp_time", false) || j.open("ramp_time") ||
-			!j.measures() {
+		if !w.TimeBased || w.Runtime == 0 || w.Runtime >= shortRun || j.flag("ramp_time", false) || j.open("ramp_time") {
 			return nil
 		}
-		return j.found(says("%s without ramp_time: the first seconds count.", text.Duration(w.Runtime)), "runtime")
+		return j.found("runtime", "%s without ramp_time: the first seconds count.", text.Duration(w.Runtime))
 	})),
 }
 
@@ -73,7 +69,7 @@ var shortForBurst = &rule{
 	Code: "PL110", Check: eachJob(measured(func(j *lintJob) *fault {
 		const burst = 30 * time.Minute
 		w := j.load
-		if w.Runtime == 0 || w.Runtime >= burst || !j.measures() {
+		if w.Runtime == 0 || w.Runtime >= burst {
 			return nil
 		}
 		var f *fault
@@ -82,7 +78,7 @@ var shortForBurst = &rule{
 		for _, facts := range l.bursting {
 			name := facts.Type
 			if f == nil {
-				f = j.found("", "runtime")
+				f = j.found("runtime", "")
 			}
 			if fall := facts.Burst.IOPS / facts.Baseline.IOPS; fall > steepest {
 				steepest = fall
@@ -105,8 +101,7 @@ var shortForBurst = &rule{
 			}
 		}
 		if len(l.credits) > 0 {
-			return j.found(says("%s cannot see a %s volume's credits run out.", text.Duration(w.Runtime),
-				l.credits[0][:3]), "runtime")
+			return j.found("runtime", "%s cannot see a %s volume's credits run out.", text.Duration(w.Runtime), l.credits[0][:3])
 		}
 		return nil
 	})),
@@ -115,18 +110,17 @@ var shortForBurst = &rule{
 var repeatedRandom = &rule{
 	Code: "PL115", Check: eachJob(measured(func(j *lintJob) *fault {
 		if j.load.Sequential || j.flag("randrepeat", true) && j.given("allrandrepeat") || !j.flag("randrepeat", true) ||
-			j.given("randseed") ||
-			!j.measures() {
+			j.given("randseed") {
 			return nil
 		}
 		loops, _ := strconv.Atoi(j.last["loops"].Value)
 		switch {
 		case loops > 1:
-			return j.found(says("All %d loops visit the same blocks in the same order (randrepeat=1 is fio's default).",
-				loops), "loops")
+			return j.found("loops", "All %d loops visit the same blocks in the same order (randrepeat=1 is fio's default).",
+				loops)
 		case j.src.Loop && !j.varies("bs", "filename", "directory", "size", "name"):
-			return j.found("Each round of the loop visits the same blocks in the same order (randrepeat=1 is fio's default).",
-				"rw")
+			return j.found("rw",
+				"Each round of the loop visits the same blocks in the same order (randrepeat=1 is fio's default).")
 		}
 		return nil
 	})),

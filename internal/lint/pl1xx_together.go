@@ -23,12 +23,9 @@ var verifyShared = &rule{
 		case "pattern", "null", "0": // the same in each copy's blocks, or nothing
 			return nil
 		}
-		f := j.found(says("%s write and verify the same blocks of one file: each finds those of the others.",
-			text.Plural(w.Jobs, "job")), "numjobs", "verify")
-		if w.Sequential && !w.Reads() {
-			f.Severity = finding.Info
-		}
-		return f
+		f := j.found("numjobs verify", "%s write and verify the same blocks of one file: each finds those of the others.",
+			text.Plural(w.Jobs, "job"))
+		return lessen(f, w.Sequential && !w.Reads())
 	}),
 }
 
@@ -39,12 +36,12 @@ var verifiesNothing = &rule{
 		}
 		switch {
 		case j.flag("verify_only", false) && j.load.Writes():
-			return j.found("verify_only without verify: fio counts writes that it does not make, and checks nothing.",
-				"verify_only")
+			return j.found("verify_only",
+				"verify_only without verify: fio counts writes that it does not make, and checks nothing.")
 		case j.flag("verify_only", false):
-			return j.found("verify_only without verify: the job reads, and checks nothing.", "verify_only")
+			return j.found("verify_only", "verify_only without verify: the job reads, and checks nothing.")
 		case j.flag("do_verify", false):
-			return j.found("do_verify without verify: nothing is read back.", "do_verify")
+			return j.found("do_verify", "do_verify without verify: nothing is read back.")
 		}
 		return nil
 	}),
@@ -59,8 +56,8 @@ var writtenTwice = &rule{
 					copied(writers, report)
 				}
 				own, has := j.own.Get("filename")
-				if !has || j.partial || !j.load.Writes() || j.open("rw") || j.open("filename") || j.given("offset") ||
-					j.given("offset_increment") || !j.measures() || j.file.Functional() || j.sectioned() {
+				if !has || j.partial || !j.load.Writes() || j.anyOpen("rw", "filename") || j.anyGiven("offset",
+					"offset_increment") || !j.measures() || j.file.Functional() || j.sectioned() {
 					continue
 				}
 				writers[own] = append(writers[own], j)
@@ -83,8 +80,7 @@ func copied(writers map[string][]*lintJob, report reporter) {
 	for own, all := range writers {
 		for k := 1; k < len(all) && len(all) > least; k++ {
 			if j, before := all[k], all[k-1]; before.mode() == j.mode() && before.bs() == j.bs() {
-				report(*j.found(says("[%s] writes %s as [%s] does, at the same time.", j.sec.Name,
-					own, before.sec.Name), "filename"))
+				report(*j.found("filename", "[%s] writes %s as [%s] does, at the same time.", j.sec.Name, own, before.sec.Name))
 			}
 		}
 	}
@@ -93,7 +89,7 @@ func copied(writers map[string][]*lintJob, report reporter) {
 
 // waits says whether something keeps a section apart from those before it.
 func (j *lintJob) waits() bool {
-	return j.load.Stonewall || j.given("wait_for") || j.load.StartDelay > 0 || j.open("stonewall") || j.open("startdelay")
+	return j.load.Stonewall || j.given("wait_for") || j.load.StartDelay > 0 || j.anyOpen("stonewall", "startdelay")
 }
 
 // shapes are the options by which the sections of a series differ.
@@ -119,7 +115,7 @@ func seriesOf(jobs []*lintJob) *fault {
 	first := jobs[0]
 	for k, j := range jobs {
 		if k > 0 && j.waits() || j.tests() || !j.measures() || j.load.Filename != first.load.Filename ||
-			j.load.Directory != first.load.Directory || j.open("filename") || j.open("rw") || len(j.own.Options) == 0 ||
+			j.load.Directory != first.load.Directory || j.anyOpen("filename", "rw") || len(j.own.Options) == 0 ||
 			j.load.ThinkTime > 0 || j.load.ReadRate+j.load.WriteRate > 0 || j.load.ReadIOPS+j.load.WriteIOPS > 0 ||
 			j.given("flow") {
 			return nil
@@ -155,7 +151,7 @@ func seriesOf(jobs []*lintJob) *fault {
 		message = says("%d tests that differ in %s run at the same time: the stonewall of [%s] has nothing before it to "+
 			"wait for.", len(jobs), strings.Join(by, " and "), first.sec.Name)
 	}
-	f := jobs[1].found(message)
+	f := jobs[1].found("", "%s", message)
 	own := !slices.ContainsFunc(jobs, func(j *lintJob) bool { return !j.alone(differ) })
 	switch {
 	case len(jobs) == 2 && readsWhatIsWritten(jobs[0], jobs[1]):
@@ -203,15 +199,15 @@ var replayed = &rule{
 		}
 		switch {
 		case j.load.Jobs > 1 && !j.open("numjobs") && !strings.Contains(j.last["read_iolog"].Value, ":"):
-			f := j.found(says("Each of the %d jobs replays the whole log.", j.load.Jobs), "numjobs")
+			f := j.found("numjobs", "Each of the %d jobs replays the whole log.", j.load.Jobs)
 			f.Severity = finding.Warn
 			f.Fix = "Drop numjobs, or give each job a log: read_iolog=a:b."
 			return f
 		case j.flag("replay_no_stall", false):
-			return j.found("With replay_no_stall fio issues the I/Os of the log without their pauses.", "replay_no_stall")
+			return j.found("replay_no_stall", "With replay_no_stall fio issues the I/Os of the log without their pauses.")
 		case fio.Synchronous(j.load.Engine):
-			return j.found(says("%s replays the log one I/O at a time, whatever it had in flight.",
-				j.setting("ioengine", fio.DefaultEngine)), "read_iolog")
+			return j.found("read_iolog", "%s replays the log one I/O at a time, whatever it had in flight.",
+				j.setting("ioengine", fio.DefaultEngine))
 		}
 		return nil
 	}),
@@ -224,15 +220,11 @@ var neverSynced = &rule{
 	Code: "PL153", Check: eachJob(measured(func(j *lintJob) *fault {
 		w := j.load
 		named := logName.MatchString(j.sec.Name) || logName.MatchString(path.Base(w.Filename))
-		if !named || !w.Sequential || !w.Writes() || w.Reads() || j.forcesOut() || !j.measures() ||
-			j.open("rw") || len(j.src.Passed) > 0 || j.src.File == nil {
+		if !named || !w.Sequential || !w.Writes() || w.Reads() || j.forcesOut() || j.open("rw") || len(j.src.Passed) > 0 ||
+			j.src.File == nil {
 			return nil
 		}
-		f := j.found(says("[%s] stands for a log and never syncs: no write of it has to be durable.",
-			j.sec.Name), "rw")
-		if w.Direct || j.open("direct") || j.completed() {
-			f.Severity = finding.Info // some databases write their log so
-		}
-		return f
+		f := j.found("rw", "[%s] stands for a log and never syncs: no write of it has to be durable.", j.sec.Name)
+		return lessen(f, w.Direct || j.open("direct") || j.completed()) // some databases write their log so
 	})),
 }

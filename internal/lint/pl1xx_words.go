@@ -103,8 +103,7 @@ func homePath(w written, report reporter) {
 		if o.Name != "filename" && o.Name != "directory" || !strings.HasPrefix(o.Value, "~/") {
 			continue
 		}
-		line := []rune(w.file.Source(o.Line))
-		if w.Command && (o.Col < 1 || o.Col > len(line) || !strings.Contains(string(line[o.Col-1:]), o.Name+"=~/")) {
+		if w.Command && !strings.Contains(w.file.From(o.Line, o.Col), o.Name+"=~/") {
 			continue // a shell replaces it: --directory ~/x
 		}
 		f := w.says(o, "%s is below a folder named ~ in the current one: neither fio nor the shell replaces "+

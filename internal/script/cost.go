@@ -39,7 +39,7 @@ func (r *reader) keep(commands, words, line int) bool {
 	r.spent.over = true
 	why := fmt.Sprintf("more than %s jobs and commands, or %s words and options of them: what follows is not read; "+
 		"split the document", text.Count(mostCommands), text.Count(mostWords))
-	r.Unread = append(r.Unread, Unread{Line: line, Why: why, By: Limit})
+	r.unread(line, Limit, why)
 	return false
 }
 
@@ -83,7 +83,7 @@ func (r *reader) tooLong(text string, line int) bool {
 	}
 	if mentions(text) && seems.MatchString(text[:longLine]) {
 		why := fmt.Sprintf("a command of more than %s is not read: give it a job file", units.Bytes(longLine))
-		r.Unread = append(r.Unread, Unread{Line: line, Why: why, By: Limit})
+		r.unread(line, Limit, why)
 	}
 	return true
 }

@@ -91,7 +91,7 @@ func (r *reader) madeJobs() {
 			Env: r.variable, Include: func(string) ([]byte, error) { return nil, nil },
 		})
 		if err != nil {
-			r.Unread = append(r.Unread, Unread{Line: m.at[0], Why: err.Error()})
+			r.unread(m.at[0], "", err.Error())
 			continue
 		}
 		place := func(line int) int { return m.at[min(max(line, 1), len(m.at))-1] }

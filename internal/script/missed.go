@@ -14,6 +14,11 @@ var seems = regexp.MustCompile(
 		"[\"']fio[\"'],\\s*[\"']-",
 )
 
+// unread notes a piece that looks like a job and could not be parsed.
+func (f *File) unread(line int, by Obstacle, why string) {
+	f.Unread = append(f.Unread, Unread{Line: line, Why: why, By: by})
+}
+
 // pass notes what is not read.
 func (f *File) pass(line int, why string) { f.Passed = append(f.Passed, Passed{f.Name, line, why}) }
 

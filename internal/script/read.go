@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"plimsoll/internal/fio"
 	"plimsoll/internal/fio/command"
@@ -21,7 +20,7 @@ type reader struct {
 	texts   []span // job files found, parsed last, when all variables are known
 	regions []*region
 	block   int
-	loop    int
+	loop    bool                        // in the body of one
 	varies  map[string][]string         // see Job.Varies
 	scope   string                      // see Command.Scope
 	values  map[string]string           // what the document sets variables to
@@ -159,7 +158,7 @@ func (r *reader) shell(from, to, block int, code bool) {
 			return
 		}
 	}
-	r.loop = 0
+	r.loop = false
 	for i := from; i < to && !r.spent.over; {
 		end := i + 1
 		for end < to && continued(r.lines[end-1]) {
@@ -182,7 +181,7 @@ func (r *reader) shell(from, to, block int, code bool) {
 		if err != nil && mentions(text) && code {
 			for k, w := range words {
 				if path.Base(w.Text) == "fio" && k+1 < len(words) && strings.HasPrefix(Repaired(words[k+1].Text), "-") {
-					r.Unread = append(r.Unread, Unread{Line: w.Line, Why: "a quote of this command is never closed"})
+					r.unread(w.Line, "", "a quote of this command is never closed")
 					break
 				}
 			}
@@ -250,17 +249,10 @@ func setsOption(word string) bool {
 // locate gives words, which a lexer counted from line 1 in bytes, their place in the document, in
 // characters.
 func (r *reader) locate(words []shell.Word, before int) {
-	line, bytes, runes := 0, 0, 0
 	for k := range words {
-		w := &words[k]
-		if w.Line += before; w.Line != line {
-			line, bytes, runes = w.Line, 0, 0
-		}
-		src := r.Source(line)
-		at := min(max(w.Col-1, bytes), len(src))
-		runes += utf8.RuneCountInString(src[bytes:at])
-		bytes, w.Col = at, runes+1
+		words[k].Line += before
 	}
+	r.place(words)
 }
 
 func mentions(text string) bool { return strings.Contains(text, "fio") }
@@ -425,7 +417,7 @@ func (r *reader) jobless() {
 			return strings.Contains(strings.ReplaceAll(line, ">> ", ">>"), ">>"+made.Made)
 		})
 		if started && others == 1 && !appended {
-			r.Unread = append(r.Unread, Unread{Line: made.Line, By: NoJob, Why: NoJobIn(made.Made)})
+			r.unread(made.Line, NoJob, NoJobIn(made.Made))
 		}
 	}
 }

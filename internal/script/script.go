@@ -176,15 +176,13 @@ func Parse(name string, text []byte, opts Options) *File {
 		}
 	}
 	if minds != "" && f.Kind == JobText {
-		f.Unread = append(f.Unread, Unread{Line: 1, Why: minds, By: by})
+		f.unread(1, by, minds)
 	}
-	f.tests = f.Kind == Shell && functional(f.lines)
+	f.tests = f.Kind == Shell && slices.ContainsFunc(f.lines, suiteMarks.MatchString)
 	r := newReader(f, opts)
 	if f.Kind == JobText && printed(f.lines) {
 		f.Kind = Other
-		f.Unread = append(f.Unread, Unread{
-			Line: 1, By: Printed, Why: "this is what fio printed, and no job: plimsoll import reads it",
-		})
+		f.unread(1, Printed, "this is what fio printed, and no job: plimsoll import reads it")
 		return f
 	}
 	switch f.Kind { //nolint:exhaustive // Other holds nothing to read
@@ -215,8 +213,6 @@ var suiteMarks = regexp.MustCompile(
 	`_begin_fstest|\. \.?/?common/(?:rc|preamble)|^\. tests/|^_have_|^requires\(\)|^require_\w+|exit_failed|\. scripts/test_lib|_require_(?:fio|scratch)|^require-(?:lib|kernel)|` +
 		`test-(?:libs|preamble)\.sh|^\. \$\{?(?:testdir|STF_SUITE|_TEST)|^log_must `,
 )
-
-func functional(lines []string) bool { return slices.ContainsFunc(lines, suiteMarks.MatchString) }
 
 // outputMarks are lines of fio's output, as text and as JSON.
 var outputMarks = regexp.MustCompile(
@@ -354,11 +350,8 @@ func (f *File) disables() {
 		m := disableForm.FindStringSubmatch(line)
 		before = strings.TrimSpace(before)
 		if len(f.Disables) == mostComments {
-			f.Unread = append(
-				f.Unread,
-				Unread{Line: i + 1, By: Limit, Why: "more than 4,096 comments that silence rules: this one is " +
-					"not read, nor what follows it; disable the rules for the whole file"},
-			)
+			f.unread(i+1, Limit, "more than 4,096 comments that silence rules: this one is "+
+				"not read, nor what follows it; disable the rules for the whole file")
 			return
 		}
 		if m == nil {
@@ -445,6 +438,15 @@ func (f *File) Source(line int) string {
 		return ""
 	}
 	return f.lines[line-1]
+}
+
+// From is a line of the document from a column on, both counted from 1; empty where there is none.
+func (f *File) From(line, col int) string {
+	src := []rune(f.Source(line))
+	if col < 1 || col > len(src) {
+		return ""
+	}
+	return string(src[col-1:])
 }
 
 // column counts characters where the lexer counted bytes.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"mvdan.cc/sh/v3/syntax"
 
@@ -35,11 +36,8 @@ type region struct {
 func (r *reader) piece(src string, base place, block, depth int) {
 	if !r.parsed(src, base, block, depth) && r.spent.full && !r.spent.said && mentions(src) {
 		r.spent.said = true
-		r.Unread = append(
-			r.Unread,
-			Unread{Line: base.line, By: Limit, Why: "more than 2,048 pieces of shell, or 256 KiB of them: " +
-				"this one is not read, nor what follows it; split the document"},
-		)
+		r.unread(base.line, Limit, "more than 2,048 pieces of shell, or 256 KiB of them: "+
+			"this one is not read, nor what follows it; split the document")
 	}
 }
 
@@ -114,26 +112,27 @@ func (g *region) at(offset uint) (line, col int) {
 	return g.base.line + k, col
 }
 
-// assigned collects the variables that a region sets.
-func (r *reader) assigned(g *region) {
+// walk visits the nodes of a region, each as the last of those that are open around it.
+func (g *region) walk(visit func(open []syntax.Node)) {
 	var open []syntax.Node
-	perhaps := 0 // open nodes that run never, or more than once
 	syntax.Walk(g.file, func(n syntax.Node) bool {
 		if n == nil {
-			if conditional(open[len(open)-1]) {
-				perhaps--
-			}
 			open = open[:len(open)-1]
 			return true
 		}
 		open = append(open, n)
-		if conditional(n) {
-			perhaps++
-		}
-		switch n := n.(type) {
+		visit(open)
+		return true
+	})
+}
+
+// assigned collects the variables that a region sets.
+func (r *reader) assigned(g *region) {
+	g.walk(func(open []syntax.Node) {
+		switch n := open[len(open)-1].(type) {
 		case *syntax.Assign:
 			if n.Name == nil || n.Naked || n.Index != nil {
-				return true
+				return
 			}
 			value, plain := "", true
 			appends := n.Append
@@ -159,7 +158,7 @@ func (r *reader) assigned(g *region) {
 				}
 			}
 			if appends {
-				r.grow(n.Name.Value, value, plain, perhaps > 0)
+				r.grow(n.Name.Value, value, plain, slices.ContainsFunc(open, conditional))
 			} else {
 				r.set(n.Name.Value, value, plain)
 			}
@@ -175,17 +174,25 @@ func (r *reader) assigned(g *region) {
 		case *syntax.FuncDecl:
 			r.wraps(g, n)
 		}
-		return true
 	})
 }
 
 // conditional says whether what stands in a node may run never, or more than once.
 func conditional(n syntax.Node) bool {
 	switch n := n.(type) {
-	case *syntax.IfClause, *syntax.CaseClause, *syntax.ForClause, *syntax.WhileClause, *syntax.FuncDecl:
+	case *syntax.IfClause, *syntax.CaseClause, *syntax.FuncDecl:
 		return true
 	case *syntax.BinaryCmd:
 		return n.Op != syntax.Pipe
+	}
+	return repeats(n)
+}
+
+// repeats says whether a node is a loop.
+func repeats(n syntax.Node) bool {
+	switch n.(type) {
+	case *syntax.ForClause, *syntax.WhileClause:
+		return true
 	}
 	return false
 }
@@ -248,34 +255,19 @@ func unescape(s string, quoted bool) string {
 
 // commands reads the commands of a region.
 func (r *reader) commands(g *region) {
-	var open []syntax.Node
-	loops := 0
 	values := map[syntax.Node][]string{} // of the for loops
-	syntax.Walk(g.file, func(n syntax.Node) bool {
-		if n == nil {
-			switch open[len(open)-1].(type) {
-			case *syntax.ForClause, *syntax.WhileClause:
-				loops--
-			}
-			open = open[:len(open)-1]
-			return true
-		}
-		open = append(open, n)
-		switch n := n.(type) {
+	g.walk(func(open []syntax.Node) {
+		switch n := open[len(open)-1].(type) {
 		case *syntax.ForClause:
-			loops++
 			values[n] = r.rounds(g, n)
-		case *syntax.WhileClause:
-			loops++
 		case *syntax.Stmt:
 			r.hereDocuments(g, n)
 		case *syntax.CallExpr:
-			r.loop, r.scope, r.varies = loops, g.scope(open), loopVariables(open, values)
+			r.loop, r.scope, r.varies = slices.ContainsFunc(open, repeats), g.scope(open), loopVariables(open, values)
 			r.call(g, n)
 		}
-		return true
 	})
-	r.loop, r.scope, r.varies = 0, "", nil
+	r.loop, r.scope, r.varies = false, "", nil
 }
 
 // loopVariables are those of the for loops among open nodes, with their values.
@@ -367,7 +359,7 @@ func startsShell(s *syntax.Stmt) bool {
 		return false
 	}
 	for _, w := range call.Args {
-		if slices.Contains([]string{"bash", "sh", "ssh", "dash", "zsh", "ksh"}, base(w.Lit())) {
+		if slices.Contains(strings.Fields(`bash sh ssh dash zsh ksh`), base(w.Lit())) {
 			return true
 		}
 	}
@@ -407,21 +399,12 @@ func (r *reader) place(words []shell.Word) {
 	for k := range words {
 		if n := words[k].Line; n != line {
 			src := r.Source(n)
-			line, same = n, len(src) > longLine || ascii(src)
+			line, same = n, len(src) > longLine || len(src) == utf8.RuneCountInString(src)
 		}
 		if !same {
 			words[k].Col = r.column(line, words[k].Col)
 		}
 	}
-}
-
-func ascii(s string) bool {
-	for i := range len(s) {
-		if s[i] >= 0x80 {
-			return false
-		}
-	}
-	return true
 }
 
 // expand splits a word that is nothing but a variable, whose value the document gives, into the

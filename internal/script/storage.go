@@ -120,6 +120,11 @@ func (s *Storage) DeviceUnder(point string) string {
 	return best.Device
 }
 
+// Has says whether one of the words stands behind the program's name.
+func (c Command) Has(words ...string) bool {
+	return slices.ContainsFunc(c.Words[1:], func(w shell.Word) bool { return slices.Contains(words, w.Text) })
+}
+
 // Flags reads a command's options. spec has a word for each: the name that it gets, with = where it takes a
 // value, and behind commas how it is written; others keep their names. What is no option is an operand.
 func (c Command) Flags(spec string) (map[string]shell.Word, []shell.Word) {
@@ -370,17 +375,14 @@ var unmounters = []string{"umount", "fusermount", "fusermount3", "udisksctl"}
 
 // unmount forgets what a command takes away: everything where it does not say what.
 func (s *Storage) unmount(cmd Command) {
-	flag := func(names ...string) bool {
-		return slices.ContainsFunc(cmd.Words[1:], func(w shell.Word) bool { return slices.Contains(names, w.Text) })
-	}
 	switch cmd.Name() {
 	case "udisksctl":
-		if !flag("unmount") {
+		if !cmd.Has("unmount") {
 			return
 		}
 	case "umount":
 	default: // mounts, too
-		if !flag("-u", "-uz", "-zu", "-uq", "-qu") {
+		if !cmd.Has("-u", "-uz", "-zu", "-uq", "-qu") {
 			return
 		}
 	}
@@ -390,11 +392,11 @@ func (s *Storage) unmount(cmd Command) {
 			named = append(named, path.Clean(deviceName(w.Text)))
 		}
 	}
-	all := len(named) == 0 || flag("-a", "--all") || strings.ContainsAny(strings.Join(named, ""), "$`")
+	all := len(named) == 0 || cmd.Has("-a", "--all") || strings.ContainsAny(strings.Join(named, ""), "$`")
 	s.Mounts = slices.DeleteFunc(s.Mounts, func(m *Mount) bool {
 		return all || slices.ContainsFunc(named, func(name string) bool {
 			matches, _ := path.Match(name, m.Point)
-			return matches || name == m.Device || flag("-R", "--recursive") && under(m.Point, name)
+			return matches || name == m.Device || cmd.Has("-R", "--recursive") && under(m.Point, name)
 		})
 	})
 }
@@ -412,9 +414,7 @@ func anotherView(cmd Command, options string) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(cmd.Words[1:], func(w shell.Word) bool {
-		return slices.Contains([]string{"-B", "-R", "-M", "--bind", "--rbind", "--move"}, w.Text)
-	})
+	return cmd.Has("-B", "-R", "-M", "--bind", "--rbind", "--move")
 }
 
 // double notes a mount whose device is mounted elsewhere in the same block.

@@ -68,7 +68,7 @@ func (r *reader) command(words []shell.Word, block int, code bool, depth int) {
 				return
 			}
 			c := Command{
-				Words: slices.Clone(words[i:]), Line: w.Line, Col: w.Col, Block: block, Loop: r.loop > 0, Scope: r.scope,
+				Words: slices.Clone(words[i:]), Line: w.Line, Col: w.Col, Block: block, Loop: r.loop, Scope: r.scope,
 			}
 			c.Words[0].Text = name
 			r.Commands = append(r.Commands, c)
@@ -103,7 +103,7 @@ func (r *reader) command(words []shell.Word, block int, code bool, depth int) {
 // addsWords says whether a word is a program that puts words of its own behind the command it runs, or
 // runs an image that may have some.
 func addsWords(w shell.Word) bool {
-	return slices.Contains([]string{"xargs", "parallel", "docker", "podman", "nerdctl"}, base(w.Text))
+	return slices.Contains(strings.Fields(`xargs parallel docker podman nerdctl`), base(w.Text))
 }
 
 // asksFio says whether a word can stand behind fio, so that fio in the middle of another command's
@@ -189,7 +189,7 @@ func (r *reader) fio(words []shell.Word, block int, code bool) {
 		Line:    words[0].Line,
 		Col:     words[0].Col,
 		Command: true,
-		Loop:    r.loop > 0,
+		Loop:    r.loop,
 		Varies:  r.varies,
 		Words:   slices.Clone(words),
 		Block:   block,
@@ -243,7 +243,7 @@ func (r *reader) fio(words []shell.Word, block int, code bool) {
 		return // a sentence that ends in the name of an option
 	}
 	if err != nil {
-		r.Unread = append(r.Unread, Unread{Line: j.Line, Why: err.Error()})
+		r.unread(j.Line, "", err.Error())
 		return
 	}
 	f.Name = r.Name
@@ -274,11 +274,7 @@ func (r *reader) goesOn(last shell.Word) bool {
 	if r.program() {
 		ends = stringEnd
 	}
-	line := []rune(r.Source(last.Line))
-	if last.Col < 1 || last.Col > len(line) {
-		return false
-	}
-	rest := string(line[last.Col-1:])
+	rest := r.From(last.Line, last.Col)
 	at := strings.LastIndex(rest[:min(len(rest), strings.Index(rest, last.Text)+len(last.Text))], last.Text)
 	return at >= 0 && ends.MatchString(strings.TrimLeft(rest[at+len(last.Text):], " "))
 }

@@ -17,7 +17,7 @@ var (
 	// itemComment is a comment behind an item.
 	itemComment = regexp.MustCompile(`^("[^"]*"|'[^']*'|[^"'#][^#]*?)\s+#.*$`)
 	// silentKeys hold text for people.
-	silentKeys = []string{"name", "description", "title", "msg", "message", "when", "summary", "help", "comment"}
+	silentKeys = strings.Fields(`name description title msg message when summary help comment`)
 )
 
 // yamlReader reads the commands of a YAML document.

@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -13,6 +14,7 @@ import (
 
 const (
 	confidence = 0.95
+	upper      = 1 - (1-confidence)/2 // the quantile that bounds its interval above
 	// maxBatches and minBatches: more than 30 batches narrow an interval hardly and risk dependence
 	// between them; fewer than 10 make it wide (Schmeiser, Batch size effects in the analysis of
 	// simulation output, Operations Research 30, 1982).
@@ -51,10 +53,7 @@ func BatchMeans(xs []float64) Estimate {
 	e.N = len(means)
 	summary := benchmath.AssumeNormal.Summary(benchmath.NewSample(slices.Clone(means), &benchmath.DefaultThresholds),
 		confidence)
-	half := (summary.Hi - summary.Lo) / 2
-	if r > 0 {
-		half *= math.Sqrt((1 + r) / (1 - r))
-	}
+	half := (summary.Hi - summary.Lo) / 2 * inflated(r)
 	e.Lo, e.Hi = e.Center-half, e.Center+half
 
 	if len(finite) < minBatches {
@@ -74,19 +73,35 @@ func BatchMeans(xs []float64) Estimate {
 	return e
 }
 
-// batches returns the means of the batches chosen and the autocorrelation that is left between
-// them.
+// batches returns the means of the batches chosen and the autocorrelation that is left between them.
 func batches(xs []float64) (means []float64, r float64) {
-	for k := min(len(xs), maxBatches); ; k-- {
-		means = means[:0]
-		for i := range k { // sizes differ by one at most
-			means = append(means, mean(xs[i*len(xs)/k:(i+1)*len(xs)/k]))
+	return independent(len(xs), func(k int) []float64 {
+		means := make([]float64, k)
+		for i := range means { // sizes differ by one at most
+			means[i] = mean(xs[i*len(xs)/k : (i+1)*len(xs)/k])
 		}
-		r = min(0.9, autocorrelation(means)+1/float64(k))
+		return means
+	})
+}
+
+// independent cuts n seconds into as many batches as still look independent, and returns the values of these
+// and the autocorrelation that is left between them.
+func independent(n int, batches func(k int) []float64) (values []float64, r float64) {
+	for k := min(n, maxBatches); ; k-- {
+		values = batches(k)
+		r = min(0.9, autocorrelation(values)+1/float64(k))
 		if k <= minBatches || r < 1/math.Sqrt(float64(k)) {
-			return means, r
+			return values, r
 		}
 	}
+}
+
+// inflated is how many times a standard error is larger where neighbours are correlated.
+func inflated(r float64) float64 {
+	if r > 0 {
+		return math.Sqrt(memoryOf(r))
+	}
+	return 1
 }
 
 // autocorrelation is r1 = Σ(x[i]-m)(x[i+1]-m) / Σ(x[i]-m)², 0 for a constant series (Box and
@@ -109,22 +124,23 @@ func autocorrelation(xs []float64) float64 {
 // trend is the standard score of the Mann-Kendall test (Mann, Econometrica 13, 1945): above 2.58 in
 // size with a chance of 1 % where there is no trend.
 func trend(xs []float64) float64 {
-	s := 0.0
-	for i, x := range xs {
-		for _, y := range xs[i+1:] {
-			switch {
-			case y > x:
-				s++
-			case y < x:
-				s--
-			}
-		}
-	}
-	n := float64(len(xs))
+	score, _ := kendall(xs)
+	n, s := float64(len(xs)), float64(score)
 	if s == 0 {
 		return 0
 	}
 	return (s - math.Copysign(1, s)) / math.Sqrt(n*(n-1)*(2*n+5)/18)
+}
+
+// kendall is how many pairs rise less how many fall, and whether some do neither.
+func kendall(xs []float64) (score int, ties bool) {
+	for i, x := range xs {
+		for _, y := range xs[i+1:] {
+			score += cmp.Compare(y, x)
+			ties = ties || x == y
+		}
+	}
+	return score, ties
 }
 
 // drift is what the least-squares line through xs gains from its first value to its last.

@@ -7,15 +7,10 @@ import (
 
 // Change is a step in the level of a series.
 type Change struct {
-	At     int     `json:"at"`     // index of the first value at the new level
-	Before float64 `json:"before"` // median of the values since the change before (or the start)
-	After  float64 `json:"after"`  // median of the values until the next change (or the end)
-	// Score is the step in standard errors of the two levels' difference, at most MaxScore.
-	Score float64 `json:"score"`
+	At     int     // index of the first value at the new level
+	Before float64 // median of the values since the change before (or the start)
+	After  float64 // median of the values until the next change (or the end)
 }
-
-// MaxScore is the Score of a step in a series without noise.
-const MaxScore = 1e6
 
 const (
 	// minLevel is the least length of a level: with a value a second, what ends within 4 s is
@@ -69,8 +64,6 @@ func ChangePoints(xs []float64) []Change {
 		}
 		before, after := points[start:at], points[at:ends[i+1]]
 		c := Change{At: at * group, Before: Quantile(before, 0.5), After: Quantile(after, 0.5)}
-		se := math.Sqrt(longRun * (1/float64(len(before)) + 1/float64(len(after))))
-		c.Score = min(MaxScore, math.Abs(c.After-c.Before)/se) // x/0 is +Inf
 		if c.After != c.Before {
 			changes = append(changes, c)
 		}

@@ -108,7 +108,7 @@ func TestStepsAtTheirEdges(t *testing.T) {
 			t.Errorf("%d values: %+v", n, got)
 		}
 	}
-	if got := ChangePoints(step(4, 4)); len(got) != 1 || got[0] != (Change{At: 4, Before: 100, After: 50, Score: MaxScore}) {
+	if got := ChangePoints(step(4, 4)); len(got) != 1 || got[0] != (Change{At: 4, Before: 100, After: 50}) {
 		t.Errorf("%+v", got)
 	}
 	if got := ChangePoints(append(step(10, 10), math.NaN())); got != nil {

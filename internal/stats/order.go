@@ -1,6 +1,8 @@
 package stats
 
-import "math"
+import (
+	"math"
+)
 
 // Order is what rounds say of themselves that were measured one side after the other: a trend that both
 // sides share, and how a round depends on the one before it.
@@ -61,7 +63,7 @@ func OrderOf(a, b []float64) Order {
 	// Of a fit of a level and a slope to n values the correlation of what is left is about 2/n too low.
 	n := float64(len(a)+len(b)) / 2
 	if r := min(mostCorrelated, (products/squares+2/n)*(1+1/n)); r > 0 {
-		o.Memory = (1 + r) / (1 - r)
+		o.Memory = memoryOf(r)
 	}
 	sd := math.Sqrt(squares / df * o.Memory)
 	o.Slope = math.Expm1(slope)

@@ -55,14 +55,14 @@ func leastFrom(from int, ok func(int) bool) int {
 
 // Precision is how well rounds know their level so far.
 type Precision struct {
-	Level Estimate `json:"level"` // geometric mean, 95 %
+	Level Estimate // geometric mean, 95 %
 	// Half is the half width as a share, widened for stopping by it; +Inf below LeastRounds.
-	Half float64 `json:"half"`
+	Half float64
 	// Spread is the standard deviation of the rounds' logarithms.
-	Spread float64 `json:"spread"`
+	Spread float64
 	// Planned is the number of rounds after which Half is likely to be at the goal: 0 when not
 	// known.
-	Planned int `json:"planned,omitempty"`
+	Planned int
 }
 
 // Known says that the goal is reached.
@@ -75,16 +75,13 @@ func PrecisionOf(rounds []float64, goal float64) (Precision, error) {
 	if err != nil || len(rounds) == 0 {
 		return p, err
 	}
-	logs, err := logsOf(rounds)
-	if err != nil {
-		return p, err
-	}
+	logs, _ := logsOf(rounds) // Level has them
 	p.Spread = math.Sqrt(variance(logs))
 	if len(rounds) < LeastRounds {
 		return p, nil
 	}
 	half := func(n int) float64 {
-		return math.Expm1(widening * tQuantile(1-(1-confidence)/2, float64(n-1)) * p.Spread / math.Sqrt(float64(n)))
+		return math.Expm1(widening * tQuantile(upper, float64(n-1)) * p.Spread / math.Sqrt(float64(n)))
 	}
 	p.Half = half(len(rounds))
 	// With the t of that many rounds, not of those so far.
@@ -103,19 +100,7 @@ func Trend(xs []float64) (p, direction float64) {
 	if n < 3 {
 		return 1, 0
 	}
-	score, ties := 0, false
-	for i, x := range finite {
-		for _, y := range finite[i+1:] {
-			switch {
-			case y > x:
-				score++
-			case y < x:
-				score--
-			default:
-				ties = true
-			}
-		}
-	}
+	score, ties := kendall(finite)
 	if n > 10 || ties {
 		return min(1, 2*normal().CDF(-math.Abs(trend(finite)))), float64(score)
 	}

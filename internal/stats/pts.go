@@ -13,14 +13,13 @@ import (
 type Window struct {
 	// Steady: the range is at most 20 % of the mean and the least-squares line changes by at most
 	// 10 % of it.
-	Steady bool `json:"steady"`
+	Steady bool
 	// Settled: Steady, and the mean of the last five rounds is within 5 % of that of the five
 	// before. The window alone passes on a slow decay.
-	Settled bool     `json:"settled"`
-	Slope   float64  `json:"slope"` // of the line from end to end, as a share of the mean; negative when it falls
-	Range   float64  `json:"range"` // as a share of the mean
-	Mean    Estimate `json:"mean"`  // geometric mean of the window, 95 %
-	Why     string   `json:"why,omitempty"`
+	Settled bool
+	Slope   float64 // of the line from end to end, as a share of the mean; negative when it falls
+	Range   float64 // as a share of the mean
+	Why     string  // says what is in the way
 }
 
 // windowRounds is SNIA's.
@@ -33,12 +32,11 @@ func WindowOf(rounds []float64) Window {
 		return Window{Why: fmt.Sprintf("%d of %d rounds", len(rounds), windowRounds)}
 	}
 	last := rounds[len(rounds)-windowRounds:]
-	level, err := Level(last)
-	if err != nil {
+	if _, err := logsOf(last); err != nil {
 		return Window{Why: err.Error()}
 	}
 	m := mean(last)
-	w := Window{Slope: drift(last) / m, Range: (slices.Max(last) - slices.Min(last)) / m, Mean: level}
+	w := Window{Slope: drift(last) / m, Range: (slices.Max(last) - slices.Min(last)) / m}
 	w.Steady = w.Range <= 0.20 && math.Abs(w.Slope) <= 0.10
 	switch {
 	case !w.Steady:

@@ -33,7 +33,7 @@ func QuantileOf(seconds [][]Weighted, q float64) Estimate {
 		return e
 	}
 	se, k := shareError(seconds, center)
-	t := tQuantile(1-(1-confidence)/2, float64(k-1))
+	t := tQuantile(upper, float64(k-1))
 	worth := min(total, max(float64(k), q*(1-q)/(se*se))) * square(1.96/t)
 	lo, hi := shareLimits(1-q, worth)
 	e.Lo, e.Hi = weightedQuantile(pooled, total, 1-hi), weightedQuantile(pooled, total, 1-lo)
@@ -53,7 +53,7 @@ func shareError(seconds [][]Weighted, limit float64) (se float64, k int) {
 			}
 		}
 	}
-	for k = min(len(seconds), maxBatches); ; k-- {
+	e, r := independent(len(seconds), func(k int) []float64 {
 		x, m := make([]float64, k), make([]float64, k)
 		sumX, sumM := 0.0, 0.0
 		for i := range k {
@@ -68,16 +68,9 @@ func shareError(seconds [][]Weighted, limit float64) (se float64, k int) {
 		for i := range e {
 			e[i] = (x[i] - sumX/sumM*m[i]) / (sumM / float64(k))
 		}
-		r := min(0.9, autocorrelation(e)+1/float64(k))
-		if k > minBatches && r >= 1/math.Sqrt(float64(k)) {
-			continue
-		}
-		se = math.Sqrt(variance(e) / float64(k))
-		if r > 0 {
-			se *= math.Sqrt((1 + r) / (1 - r))
-		}
-		return se, k
-	}
+		return e
+	})
+	return math.Sqrt(variance(e)/float64(len(e))) * inflated(r), len(e)
 }
 
 // shareLimits are the 95 % Clopper-Pearson limits of a share seen in n independent values.

@@ -142,7 +142,7 @@ func (c *Comparison) student(center float64, n int, m Method) {
 		c.Ratio.N, c.Ratio.Doubts = 1, []string{"the rounds do not vary at all: are they copies of one?"}
 		return
 	}
-	half := tQuantile(1-(1-confidence)/2, c.DF) * c.SE
+	half := tQuantile(upper, c.DF) * c.SE
 	c.Ratio.Lo, c.Ratio.Hi = center-half, center+half
 	c.Method, c.P = m, tTwoSided(center/c.SE, c.DF)
 }
@@ -170,7 +170,7 @@ func Level(rounds []float64) (Estimate, error) {
 	}
 	m, half := mean(logs), 0.0
 	if n := float64(len(logs)); n > 1 {
-		half = tQuantile(1-(1-confidence)/2, n-1) * math.Sqrt(variance(logs)/n)
+		half = tQuantile(upper, n-1) * math.Sqrt(variance(logs)/n)
 	}
 	return Estimate{Center: math.Exp(m), Lo: math.Exp(m - half), Hi: math.Exp(m + half), N: len(logs)}, nil
 }

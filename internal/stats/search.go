@@ -1,15 +1,17 @@
 package stats
 
-import "math"
+import (
+	"math"
+)
 
 // Probe is one measurement of a search for the highest load that meets a threshold.
 type Probe struct {
-	Load float64 `json:"load"`
+	Load float64
 	// Over is the logarithm of the measured figure over the threshold: above 0 the threshold is
 	// missed. NaN is a measurement that must not be trusted; it is taken again.
-	Over float64 `json:"over"`
+	Over float64
 	// Behind: less load was achieved than was asked for, so that nothing was measured at Load.
-	Behind bool `json:"behind,omitempty"`
+	Behind bool
 }
 
 // Search looks for the highest load that meets a threshold between two loads that are not measured

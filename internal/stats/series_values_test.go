@@ -201,8 +201,6 @@ func changesOf(xs []float64) []Change {
 		before, after := xs[start:ends[i]], xs[ends[i]:ends[i+1]]
 		start = ends[i]
 		c := Change{At: start, Before: median(before), After: median(after)}
-		se := math.Sqrt(longRun/float64(len(before)) + longRun/float64(len(after)))
-		c.Score = math.Min(1e6, math.Abs(c.Before-c.After)/se)
 		if c.Before != c.After {
 			out = append(out, c)
 		}
@@ -214,7 +212,7 @@ func changesOf(xs []float64) []Change {
 func TestStepsAgainstTheDefinition(t *testing.T) {
 	rng := rand.New(rand.NewPCG(26, 2))
 	same := func(a, b Change) bool {
-		return a.At == b.At && math.Abs(a.Before-b.Before) < 1e-9 && math.Abs(a.After-b.After) < 1e-9 && math.Abs(a.Score/b.Score-1) < 1e-6
+		return a.At == b.At && math.Abs(a.Before-b.Before) < 1e-9 && math.Abs(a.After-b.After) < 1e-9
 	}
 	found := map[int]int{}
 	for k := range 600 {
@@ -268,7 +266,7 @@ func TestLongSeriesAreAveragedFirst(t *testing.T) {
 		{4096, 2001, 2001}, {4097, 2001, 2002}, {8193, 4003, 4002},
 	} {
 		xs := slices.Concat(slices.Repeat([]float64{10}, c.step), slices.Repeat([]float64{20}, c.n-c.step))
-		if got := ChangePoints(xs); len(got) != 1 || got[0] != (Change{At: c.at, Before: 10, After: 20, Score: MaxScore}) {
+		if got := ChangePoints(xs); len(got) != 1 || got[0] != (Change{At: c.at, Before: 10, After: 20}) {
 			t.Errorf("%d values: %+v, want a step at %d", c.n, got, c.at)
 		}
 	}

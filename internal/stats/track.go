@@ -37,12 +37,12 @@ const settledAfter = 5
 type Expected struct {
 	// Level is the median of the last runs that are no part of a change; Lo and Hi bound what a new
 	// run should be.
-	Level Estimate `json:"level"`
+	Level Estimate
 	// LeastSeen is about the least loss that would have been seen in four of five cases, as a
 	// share: 0.22 is 22 %. It is +Inf when there are too few runs.
-	LeastSeen float64 `json:"least_seen"`
+	LeastSeen float64
 	// TooFew is "too few runs to judge (3 of 5)", or empty.
-	TooFew string `json:"too_few,omitempty"`
+	TooFew string
 }
 
 // Shift is a lasting change of a series.
@@ -335,7 +335,7 @@ func (t *Track) shift() *Shift {
 	if t.drift {
 		size, se, _ = t.sizeOf(slices.Concat(t.good, t.away), len(t.good), ramp)
 	}
-	half := tQuantile(1-(1-confidence)/2, n.df) * se
+	half := tQuantile(upper, n.df) * se
 	if t.lower {
 		size = -size
 	}

@@ -98,7 +98,7 @@ func TestSeriesByHand(t *testing.T) {
 // A step by hand: ten of 100, ten of 50. Without noise the score is the greatest.
 func TestStepByHand(t *testing.T) {
 	xs := append(slices.Repeat([]float64{100}, 10), slices.Repeat([]float64{50}, 10)...)
-	if got, want := ChangePoints(xs), (Change{At: 10, Before: 100, After: 50, Score: MaxScore}); len(got) != 1 || got[0] != want {
+	if got, want := ChangePoints(xs), (Change{At: 10, Before: 100, After: 50}); len(got) != 1 || got[0] != want {
 		t.Errorf("%+v", got)
 	}
 	// Levels of four are the shortest; of three there is none.

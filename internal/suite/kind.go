@@ -1,6 +1,8 @@
 package suite
 
-import "slices"
+import (
+	"slices"
+)
 
 // Kind is what runs a scenario and measures its result.
 type Kind string
@@ -26,6 +28,3 @@ func (s *Suite) Of(kind Kind) []Scenario {
 
 // NeedsServer says whether any scenario is PostgreSQL's.
 func (s *Suite) NeedsServer() bool { return len(s.Of(OfServer)) > 0 }
-
-// NeedsFio says whether any scenario is fio's.
-func (s *Suite) NeedsFio() bool { return len(s.Of(OfFio)) > 0 }

@@ -1,6 +1,8 @@
 package suite
 
-import "testing"
+import (
+	"testing"
+)
 
 // A scenario is PostgreSQL's where it says what the server does, and fio's otherwise.
 func TestKinds(t *testing.T) {
@@ -9,17 +11,17 @@ func TestKinds(t *testing.T) {
 		t.Errorf("%s %s", database.Kind(), jobs.Kind())
 	}
 	for _, c := range []struct {
-		of              []Scenario
-		server, fio     int
-		needs, needsFio bool
+		of          []Scenario
+		server, fio int
+		needs       bool
 	}{
-		{nil, 0, 0, false, false},
-		{[]Scenario{jobs}, 0, 1, false, true},
-		{[]Scenario{database}, 1, 0, true, false},
-		{[]Scenario{jobs, database, jobs}, 1, 2, true, true},
+		{nil, 0, 0, false},
+		{[]Scenario{jobs}, 0, 1, false},
+		{[]Scenario{database}, 1, 0, true},
+		{[]Scenario{jobs, database, jobs}, 1, 2, true},
 	} {
 		s := Suite{Scenarios: c.of}
-		if len(s.Of(OfServer)) != c.server || len(s.Of(OfFio)) != c.fio || s.NeedsServer() != c.needs || s.NeedsFio() != c.needsFio ||
+		if len(s.Of(OfServer)) != c.server || len(s.Of(OfFio)) != c.fio || s.NeedsServer() != c.needs ||
 			len(s.Scenarios) != len(c.of) {
 			t.Errorf("%+v", c)
 		}

@@ -203,15 +203,11 @@ func (sc scenarioYAML) scenario(y *suiteYAML, at locator, where string) (Scenari
 	if c.Size == 0 {
 		c.Size = DefaultSize
 	}
-	for _, d := range []*duration{y.Runtime, sc.Runtime} {
-		if d != nil {
-			c.Runtime = time.Duration(*d)
-		}
+	if d := cmp.Or(sc.Runtime, y.Runtime); d != nil {
+		c.Runtime = time.Duration(*d)
 	}
-	for _, d := range []*duration{y.Ramp, sc.Ramp} {
-		if d != nil {
-			c.Ramp = time.Duration(*d)
-		}
+	if d := cmp.Or(sc.Ramp, y.Ramp); d != nil {
+		c.Ramp = time.Duration(*d)
 	}
 	if err := sc.work(&c, y, at, where); err != nil {
 		return c, err

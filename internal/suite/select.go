@@ -234,17 +234,13 @@ func join(parts []*Suite) *Suite {
 		names, sources = append(names, p.Name), append(sources, p.Source)
 		for _, s := range p.Scenarios {
 			if slices.ContainsFunc(all.Scenarios, func(o Scenario) bool { return o.ID == s.ID }) {
-				s.ID = all.highest() + 1
+				s.ID = 1 + slices.MaxFunc(all.Scenarios, func(a, b Scenario) int { return a.ID - b.ID }).ID
 			}
 			all.Scenarios = append(all.Scenarios, s)
 		}
 	}
 	all.Name, all.Source = strings.Join(names, "+"), strings.Join(sources, ", ")
 	return all
-}
-
-func (s *Suite) highest() int {
-	return slices.MaxFunc(s.Scenarios, func(a, b Scenario) int { return a.ID - b.ID }).ID
 }
 
 // pick keeps the scenarios that are named, in the suite's order; all when none is.

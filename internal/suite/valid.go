@@ -53,7 +53,8 @@ func (c *Scenario) valid() error {
 	switch {
 	case c.ID < 1 || c.ID > 999:
 		return wrong(".id", "a scenario needs an id from 1 to 999")
-	case !c.AsIs && !validName(name) || len(c.Name) > longestName || strings.ContainsFunc(c.Name, isControl):
+	case !c.AsIs && !validName(name) || len(c.Name) > longestName || strings.ContainsFunc(c.Name,
+		func(r rune) bool { return r < ' ' || r == 0x7f }):
 		return wrong(".name", "name %q: want lower-case letters, digits and hyphens, such as rand-write", c.Name)
 	case c.Size > MostSize:
 		return wrong(".size", "size %s: want at most %s, the largest file that Linux can hold", c.Size, MostSize)
@@ -78,8 +79,6 @@ func (c *Scenario) valid() error {
 
 // longestName is that of a scenario: a job file's name and the point of a sweep.
 const longestName = 512
-
-func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 
 // writable refuses a job that fio would read otherwise than it was looked at, or that is none.
 func writable(job *fio.JobFile) error {

@@ -36,7 +36,7 @@ func balance(b *cloud.Balance, source string) *Balance {
 // watched is what came of asking a cloud how much burst the machine has left, for it to be asked
 // about the volumes.
 type watched struct {
-	cloud      cloud.Provider
+	cloud      *cloud.Provider
 	machine    cloud.Identity
 	unreported []string // of what it has reported no balance
 	failed     error    // why; nil when it has none

@@ -124,7 +124,7 @@ func (t *Topology) noteInferred(why error) {
 
 // noteUnknown says for how many volumes no limit is known, and how to say them.
 func (t *Topology) noteUnknown() {
-	example := cloud.EC2{}.Terms().Example
+	example := cloud.AWS().Terms().Example
 	if p := cloud.Named(t.Instance.Cloud); p != nil {
 		example = p.Terms().Example
 	}

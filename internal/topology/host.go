@@ -66,8 +66,8 @@ func readInstance(root fs.FS) Instance {
 }
 
 // cloudOf is what texts call a cloud other than EC2, which they take for granted.
-func cloudOf(p cloud.Provider) string {
-	if p == nil || p == (cloud.EC2{}) {
+func cloudOf(p *cloud.Provider) string {
+	if p == nil || p == cloud.AWS() {
 		return ""
 	}
 	return p.Terms().Cloud
@@ -77,7 +77,7 @@ func cloudOf(p cloud.Provider) string {
 func (i Instance) Example() string {
 	p := cloud.Named(i.Cloud)
 	if p == nil {
-		p = cloud.EC2{}
+		p = cloud.AWS()
 	}
 	return "8x" + p.Terms().Example
 }

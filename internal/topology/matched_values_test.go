@@ -256,7 +256,7 @@ func TestTopologyOfADeclaration(t *testing.T) {
 			a.Volumes = append(a.Volumes, Volume{ID: fmt.Sprint("v", i), Burst: Limits{IOPS: 1}})
 		}
 		top := &Topology{Arrays: []Array{a}}
-		if top.askBalances(t.Context(), &watched{cloud: cloud.EC2{}, failed: errors.New("no")}); strings.Join(top.Notes, "|") != want {
+		if top.askBalances(t.Context(), &watched{cloud: cloud.AWS(), failed: errors.New("no")}); strings.Join(top.Notes, "|") != want {
 			t.Errorf("%d volumes: %q, want %q", n, top.Notes, want)
 		}
 	}

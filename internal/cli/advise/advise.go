@@ -121,7 +121,7 @@ catalog).`,
 			"in "+cloud.Dir+"/ (default aws)",
 	)
 	f.StringVar(&o.region, "region", "", "`REGION` of the prices; only that of the price list is known")
-	f.StringVar(&o.prices, "prices", "", "use your own price list `FILE`: AWS's offer file in JSON, or CSV")
+	f.StringVar(&o.prices, "prices", "", "use your own price list `FILE` in CSV")
 	f.StringVar(&o.instance, "instance", "", "keep this instance `TYPE`")
 	f.StringSliceVar(&o.why, "why", nil, "show why these instance `TYPES` are not enough")
 	f.IntVar(&o.vcpus, "vcpus", 0, "at least `N` vCPUs")
@@ -141,7 +141,7 @@ catalog).`,
 		&o.types,
 		"types",
 		nil,
-		"only these `TYPES` of volumes (default "+strings.Join(cloud.EC2{}.Terms().Types, ",")+")",
+		"only these `TYPES` of volumes (default "+strings.Join(cloud.AWS().Terms().Types, ",")+")",
 	)
 	f.IntVar(&o.maxVolumes, "max-volumes", advise.DefaultMaxVolumes, "at most `N` volumes")
 	f.BoolVar(&o.all, "all", false, "show every choice that no other beats")
@@ -262,7 +262,7 @@ func (o *adviseOptions) request(env *form.Env) (*advise.Request, error) {
 	if r.Beside != nil {
 		r.Keep = nil
 	}
-	r.Prices, err = o.priceList(cmp.Or(r.Cloud, cloud.Provider(cloud.EC2{})))
+	r.Prices, err = o.priceList(cmp.Or(r.Cloud, cloud.AWS()))
 	return r, err
 }
 
@@ -276,7 +276,7 @@ func share(s, flag string, most float64) (float64, error) {
 }
 
 // priceList is the catalogue's, or a file's over it.
-func (o adviseOptions) priceList(at cloud.Provider) (*cloud.Prices, error) {
+func (o adviseOptions) priceList(at *cloud.Provider) (*cloud.Prices, error) {
 	p := at.Prices()
 	if o.prices != "" {
 		f, err := sys.OpenRegular(o.prices)

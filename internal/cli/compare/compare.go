@@ -179,14 +179,8 @@ func judgeSides(words []string, o Options, margin float64, gate compare.Gate) (*
 	if err != nil {
 		return nil, pickError(err)
 	}
-	t, err := compare.New(loaded.Sides, compare.Options{
-		Margin:  margin,
-		Base:    cmp.Or(o.base, loaded.Base),
-		Paired:  loaded.Paired,
-		ByName:  loaded.ByName,
-		Layouts: loaded.Layouts,
-		Missing: loaded.Missing,
-	})
+	loaded.Margin, loaded.Base = margin, cmp.Or(o.base, loaded.Base)
+	t, err := compare.New(loaded.Sides, loaded.Options)
 	if err != nil {
 		return nil, form.Usage(err)
 	}

@@ -132,7 +132,7 @@ func instance(f cloud.InstanceFacts, now time.Time) *page.Document {
 	rows.Keys("", "iops", "bandwidth_bytes_per_s")
 	var facts page.Facts
 	switch p := cloud.Named(f.Vendor); {
-	case p != nil && p != (cloud.EC2{}):
+	case p != nil && p != cloud.AWS():
 		facts.Add("cloud", p.Terms().Cloud)
 		rows = allowed(f, p.Terms().Caching)
 		if f.BurstFor > 0 && f.BurstRule == cloud.ByCredits {

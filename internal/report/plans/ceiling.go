@@ -139,7 +139,7 @@ func (o Outlook) main() *page.Figure {
 	return &page.Figure{Of: o.Name, Name: "sustained_iops", Value: float64(b.IOPS), Unit: "per_s"}
 }
 
-func (o Outlook) depthOne() bool { return o.Ceiling.InFlight == 1 && !o.Ceiling.HasConcurrency() }
+func (o Outlook) depthOne() bool { return o.Ceiling.InFlight == 1 && o.Ceiling.Concurrency() == nil }
 
 // outlooks is the table of a suite.
 func outlooks(d *page.Document, t *topology.Topology, suite string, all []Outlook) {

@@ -29,7 +29,7 @@ func Sweep(t *topology.Topology, one Outlook, a ceiling.Axes, points []ceiling.P
 		d.Head.Says = append(d.Head.Says, page.Say{Text: phrase})
 	}
 	sizes, depths := len(a.BlockSizes), len(a.Depths)
-	if depths > 1 && !points[0].Ceiling.HasConcurrency() {
+	if depths > 1 && points[0].Ceiling.Concurrency() == nil {
 		d.Head.Says = append(d.Head.Says,
 			page.Say{Text: "The depth matters only together with a latency: add --read-latency and --write-latency."})
 	}
