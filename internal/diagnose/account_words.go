@@ -29,6 +29,16 @@ func Attribution(a *finding.Account) string {
 	return all
 }
 
+// Explained adds an account to a finding of a gap.
+func Explained(a *finding.Account, f finding.Finding) finding.Finding {
+	f.Account = a
+	f.Message += " " + Attribution(a)
+	if named := a.Named(); len(named) > 0 {
+		f.Fix = Remedy(named[0]) + " Then measure again."
+	}
+	return f
+}
+
 var remedies = map[finding.Cause]string{
 	finding.Drain:       "Measure for longer, or keep less in flight: the drain takes a fixed time at the end.",
 	finding.Copies:      "Declare the level that the array has (mdadm --detail): each write goes to several members.",

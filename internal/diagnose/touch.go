@@ -164,16 +164,11 @@ func (m Measurement) shallow(c *Case) bool {
 	return m.InFlight() > 0 && m.InFlight() <= max(volumes, 1)
 }
 
-// Evidence are the figures of a test.
-func (t Touch) Evidence() []finding.Evidence {
-	return []finding.Evidence{
-		{
-			What: "not loaded", Found: fmt.Sprintf("%s (%s to %s)", text.Percent(t.Share), text.Percent(t.Low),
-				text.Percent(t.High)), Expected: "below 15 %", Where: fmt.Sprintf("%d pairs of reads", t.Pairs),
-		},
-		{
-			What: "first read of a piece", Found: units.Latency(t.First).String(),
-			Expected: units.Latency(t.Again).String() + ", as the second one", Where: "medians",
-		},
-	}
+// Shown adds the figures of a test to a finding.
+func (t Touch) Shown(f finding.Finding) finding.Finding {
+	return f.Saw("not loaded", fmt.Sprintf("%s (%s to %s)", text.Percent(t.Share), text.Percent(t.Low),
+		text.Percent(t.High)),
+		"below 15 %", fmt.Sprintf("%d pairs of reads", t.Pairs)).
+		Saw("first read of a piece", units.Latency(t.First).String(), units.Latency(t.Again).String()+", as the second one",
+			"medians")
 }

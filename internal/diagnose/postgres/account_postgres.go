@@ -126,14 +126,8 @@ func databaseBelow(c *diagnose.Case, report diagnose.Report) {
 			continue
 		}
 		account := databaseAccount(b.Postgres, b.peak, limit)
-		f := b.finding("%v TPS are %s of the %v that %s allows.", b.peak.TPS, text.Percent(float64(b.peak.TPS/limit.IOPS)),
-			limit.IOPS, limit.Label())
-		f.Account = account
-		f.Message += " " + diagnose.Attribution(account)
-		f = f.Saw("transactions per second", b.peak.TPS.String(), limit.IOPS.String(), limit.How)
-		if named := account.Named(); len(named) > 0 {
-			f.Fix = diagnose.Remedy(named[0]) + " Then measure again."
-		}
-		report(f)
+		report(diagnose.Explained(account, b.Finds("%v TPS are %s of the %v that %s allows.", b.peak.TPS,
+			text.Percent(float64(b.peak.TPS/limit.IOPS)), limit.IOPS, limit.Label()).
+			Saw("transactions per second", b.peak.TPS.String(), limit.IOPS.String(), limit.How)))
 	}
 }

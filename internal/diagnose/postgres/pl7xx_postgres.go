@@ -57,10 +57,6 @@ func peaks(c *diagnose.Case) []base {
 	return slices.DeleteFunc(databases(c), func(b base) bool { return b.peak == nil })
 }
 
-func (b base) finding(message string, args ...any) finding.Finding {
-	return finding.New(b.Label(), message, args...).In(b.IDs())
-}
-
 const (
 	// commitShare of the upper expected rate, and commitWaits of all waits for the log, are group
 	// commit at work: in the controlled test seven of eight loads lay above 0.77 of it.
@@ -87,7 +83,7 @@ func commitsLimit(c *diagnose.Case, report diagnose.Report) {
 		if b.ReadOnly || m.High <= 0 || b.peak.TPS < commitShare*m.High || waited < commitWaits {
 			continue
 		}
-		f := b.finding("%v TPS with %s are what group commit allows at %v a synced write (%v to %v).", b.peak.TPS,
+		f := b.Finds("%v TPS with %s are what group commit allows at %v a synced write (%v to %v).", b.peak.TPS,
 			text.Plural(b.peak.Clients, "client"), s, m.Low, m.High)
 		f = f.Saw("one synced write (S)", s.String(), "", "fio, right before and after").
 			Saw("commits per sync", units.Number(b.peak.CommitsPerSync()), fmt.Sprintf("about %s",
@@ -103,7 +99,7 @@ func generatorLimits(c *diagnose.Case, report diagnose.Report) {
 		if !limits {
 			continue
 		}
-		f := b.finding("With %s, pgbench used %s of its threads' CPU time.", text.Plural(b.peak.Clients, "client"),
+		f := b.Finds("With %s, pgbench used %s of its threads' CPU time.", text.Plural(b.peak.Clients, "client"),
 			text.Percent(use))
 		f = f.Saw("pgbench", fmt.Sprintf("%s of %s", text.Percent(use), text.Plural(b.peak.Threads, "thread")), "", "/proc").
 			Saw("machine", text.Percent(b.peak.Busy)+" busy", "", "/proc/stat")
@@ -123,7 +119,7 @@ func fullPages(c *diagnose.Case, report diagnose.Report) {
 		if b.ReadOnly || b.peak.Images == 0 || share < imagesShare || b.peak.ImagesPerTx() < 0.01 {
 			continue
 		}
-		f := b.finding("%s of the WAL is full-page images: %v of WAL per transaction, with %s full pages.",
+		f := b.Finds("%s of the WAL is full-page images: %v of WAL per transaction, with %s full pages.",
 			text.Percent(share), b.peak.WALPerTx(), units.Number(b.peak.ImagesPerTx()))
 		f = f.Saw("full pages", fmt.Sprintf("%s × %s", text.Count(b.peak.Images), units.Bytes(imageBytes(b))), "",
 			"pg_stat_wal").
@@ -147,7 +143,7 @@ func logOnData(c *diagnose.Case, report diagnose.Report) {
 		if !b.Apart || !b.OneMount {
 			continue
 		}
-		f := b.finding("The paths of data and log are on one device.")
+		f := b.Finds("The paths of data and log are on one device.")
 		f.Subject, f.Scenarios = "data and log", nil
 		for _, o := range databases(c) {
 			f.Scenarios = append(f.Scenarios, o.IDs()...)
@@ -162,7 +158,7 @@ func fitsMemory(c *diagnose.Case, report diagnose.Report) {
 		if b.Scale == 0 || b.Database >= b.Memory || b.peak.DeviceReads() >= idleReads {
 			continue
 		}
-		f := b.finding("%v of data fit in %v of memory: %s device reads per transaction.", b.Database, b.Memory,
+		f := b.Finds("%v of data fit in %v of memory: %s device reads per transaction.", b.Database, b.Memory,
 			units.Number(b.peak.DeviceReads()))
 		f = f.Saw("database", b.Database.String(), "more than "+b.Memory.String(), "pg_database_size")
 		report(f)
@@ -183,7 +179,7 @@ func cliff(c *diagnose.Case, report diagnose.Report) {
 		if first <= 0 || last >= cliffShare*first {
 			continue
 		}
-		f := b.finding("%v TPS in the first third, %v in the last.", units.IOPS(first), units.IOPS(last))
+		f := b.Finds("%v TPS in the first third, %v in the last.", units.IOPS(first), units.IOPS(last))
 		for _, p := range stats.ChangePoints(series) {
 			if p.After < p.Before {
 				f = f.Saw(fmt.Sprintf("from second %d on", p.At+1), fmt.Sprintf("%v TPS", units.IOPS(p.After)),
@@ -228,7 +224,7 @@ func doubtfulCommits(c *diagnose.Case, report diagnose.Report) {
 		}
 		why = append(why, b.Postgres.Failed...)
 		if len(why) > 0 {
-			report(b.finding("%s", text.Sentence(strings.Join(why, "; "))))
+			report(b.Finds("%s", text.Sentence(strings.Join(why, "; "))))
 		}
 	}
 }
@@ -250,7 +246,7 @@ func requestedCheckpoints(c *diagnose.Case, report diagnose.Report) {
 			continue
 		}
 		rate := units.Rate(float64(b.peak.WAL) / max(b.peak.Measured.Seconds(), 1e-9))
-		f := b.finding("%s by WAL and %d by time at %v of WAL: for one each %s max_wal_size would be %v.",
+		f := b.Finds("%s by WAL and %d by time at %v of WAL: for one each %s max_wal_size would be %v.",
 			text.Plural(b.peak.Requested, "checkpoint"), b.peak.Timed, rate, text.Duration(b.CheckpointTimeout),
 			result.LogForTimeout(rate, b.CheckpointTimeout))
 		report(f)
@@ -268,12 +264,10 @@ func notDurable(c *diagnose.Case, report diagnose.Report) {
 			}
 		}
 		if u, ok := c.Unflushed(b.Measurement); ok {
-			f := b.finding("The figure is not one of durable commits: %s", u.Sentence())
-			f.Severity, f.Evidence = finding.Invalid, u.Evidence()
-			report(f)
+			report(u.Shown(b.Finds("The figure is not one of durable commits: %s", u.Sentence()).As(finding.Invalid)))
 		}
 		if len(off) > 0 {
-			report(b.finding("%s off: the figure is not one of durable commits.", text.List(off)))
+			report(b.Finds("%s off: the figure is not one of durable commits.", text.List(off)))
 		}
 	}
 }
@@ -283,7 +277,7 @@ func otherServer(c *diagnose.Case, report diagnose.Report) {
 		if len(b.Others) == 0 {
 			continue
 		}
-		f := b.finding("Another PostgreSQL runs on these volumes: %s.", text.Some(b.Others, 3))
+		f := b.Finds("Another PostgreSQL runs on these volumes: %s.", text.Some(b.Others, 3))
 		f.Subject, f.Scenarios = strings.Join(b.Others, ", "), nil
 		report(f)
 		return
@@ -299,7 +293,7 @@ func rowLocks(c *diagnose.Case, report diagnose.Report) {
 		if w.Why != result.RowLocks || w.Share < lockShare {
 			continue
 		}
-		f := b.finding("%s of the samples wait for rows that another transaction has changed.", text.Percent(w.Share))
+		f := b.Finds("%s of the samples wait for rows that another transaction has changed.", text.Percent(w.Share))
 		f = f.Saw("waits for row locks", text.Percent(w.Share), "", "pg_stat_activity")
 		if b.Scale > 0 && b.Scale < b.peak.Clients {
 			f.Say("Row locks: %s on %s. %s", text.Plural(b.peak.Clients, "client"),
