@@ -157,11 +157,7 @@ func (c *Case) usualLatency(m Measurement) (typical time.Duration) {
 
 // shallow is whether no more is in flight than volumes, so that no queue makes the latency.
 func (m Measurement) shallow(c *Case) bool {
-	volumes := len(c.leaves(m))
-	if a := c.ArrayOf(m); a != nil {
-		volumes = len(a.Volumes)
-	}
-	return m.InFlight() > 0 && m.InFlight() <= max(volumes, 1)
+	return m.InFlight() > 0 && m.InFlight() <= c.volumes(m)
 }
 
 // Shown adds the figures of a test to a finding.
