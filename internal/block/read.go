@@ -42,7 +42,7 @@ func Read(m *sys.Machine) (*Tree, error) {
 	}
 	r.relate(t)
 	r.mdstat(t)
-	for _, name := range t.names() {
+	for _, name := range t.Names() {
 		d := t.Devices[name]
 		r.udev(d)
 		if d.LV != nil {
@@ -55,7 +55,7 @@ func Read(m *sys.Machine) (*Tree, error) {
 		}
 	}
 	r.mounts(t)
-	for _, name := range t.names() {
+	for _, name := range t.Names() {
 		r.signature(t.Devices[name], t)
 	}
 	t.Notes = r.notes
@@ -63,9 +63,7 @@ func Read(m *sys.Machine) (*Tree, error) {
 }
 
 // Names are the kernel names of all devices in a stable order: nvme2n1 before nvme10n1.
-func (t *Tree) Names() []string { return t.names() }
-
-func (t *Tree) names() []string { return slices.SortedFunc(maps.Keys(t.Devices), natural) }
+func (t *Tree) Names() []string { return slices.SortedFunc(maps.Keys(t.Devices), natural) }
 
 // natural compares names with their numbers as numbers.
 func natural(a, b string) int {
@@ -316,7 +314,7 @@ func (r *reader) queue(dir string) Queue {
 
 // relate fills in partitions, which /sys shows as directories of their disk.
 func (r *reader) relate(t *Tree) {
-	for _, name := range t.names() {
+	for _, name := range t.Names() {
 		d := t.Devices[name]
 		if d.Kind == Partition {
 			continue

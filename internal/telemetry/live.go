@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -25,17 +26,13 @@ type Window struct {
 	LateMost time.Duration `json:"late_most_ns"`
 	Devices  []LiveDevice  `json:"devices"` // as asked for
 	// Machine is what all leaves of the machine did together, for limits of the instance.
-	MachineIOs   float64    `json:"machine_iops"`
-	MachineRate  units.Rate `json:"machine_bytes_per_s"`
-	Pressure     *Pressure  `json:"pressure,omitempty"` // nil without PSI
-	Memory       LiveMemory `json:"memory"`
-	CPU          LiveCPU    `json:"cpu"`
-	Processes    []Process  `json:"processes"`
-	ProcessesAll int        `json:"processes_all"` // how many there are
-	Scans        int        `json:"scans"`         // looks for waiting tasks
-	// Blind are processes of others that could not be looked into; Stacks says that what tasks wait
-	// for could be read.
-	Blind  int      `json:"blind,omitempty"`
+	MachineIOs  float64    `json:"machine_iops"`
+	MachineRate units.Rate `json:"machine_bytes_per_s"`
+	Pressure    *Pressure  `json:"pressure,omitempty"` // nil without PSI
+	Memory      LiveMemory `json:"memory"`
+	CPU         LiveCPU    `json:"cpu"`
+	Processes   []Process  `json:"processes"`
+	// Stacks says that what tasks wait for could be read.
 	Stacks bool     `json:"stacks"`
 	Notes  []string `json:"notes,omitempty"`
 }
@@ -68,7 +65,6 @@ type LiveDevice struct {
 	Longest   time.Duration `json:"longest_stall_ns,omitempty"`
 	Stalled   time.Duration `json:"stalled_ns,omitempty"`
 	PeakIOs   uint64        `json:"peak_ios_1s,omitempty"`
-	PeakBytes units.Bytes   `json:"peak_bytes_1s,omitempty"`
 	LastIOs   uint64        `json:"last_ios_1s,omitempty"` // of the last second
 	Suspended float64       `json:"suspended,omitempty"`   // share of the ticks (device-mapper)
 	Sync      *LiveSync     `json:"sync,omitempty"`        // of an md array
@@ -77,7 +73,6 @@ type LiveDevice struct {
 
 // LiveSync is what an md array does beside its users' I/O.
 type LiveSync struct {
-	Level    string      `json:"level"`
 	Action   string      `json:"action"`             // idle resync recover check repair reshape
 	Speed    units.Rate  `json:"bytes_per_s"`        // of each member
 	Left     float64     `json:"left,omitempty"`     // share that is still to do
@@ -85,12 +80,10 @@ type LiveSync struct {
 	Degraded int         `json:"degraded,omitempty"` // members missing
 }
 
-// Pressure is the share of a window in which some or all tasks waited (Documentation/accounting/psi.rst).
+// Pressure is the share of a window in which some task waited for a processor, and in which all waited for memory
+// (Documentation/accounting/psi.rst).
 type Pressure struct {
-	IOSome     float64 `json:"io_some"`
-	IOFull     float64 `json:"io_full"`
 	CPUSome    float64 `json:"cpu_some"`
-	MemorySome float64 `json:"memory_some"`
 	MemoryFull float64 `json:"memory_full"`
 }
 
@@ -103,7 +96,6 @@ type LiveMemory struct {
 
 // LiveCPU are shares of all processors.
 type LiveCPU struct {
-	Count int     `json:"count"`
 	Idle  float64 `json:"idle"`
 	Steal float64 `json:"steal"`
 }
@@ -114,7 +106,7 @@ type WatchFor struct {
 	Span    time.Duration
 	// Uses is whether a process has files on the devices, nil for nobody; Beside whether it has some on
 	// others of the same disks, as far as it is known.
-	Uses, Beside func(pid string) (uses, seen bool)
+	Uses, Beside func(pid string) bool
 	// Quick leaves out what takes longer than the window: the wait of processes for a processor.
 	Quick bool
 	// Counters leaves processes and their tasks out, which are most of what watching costs.
@@ -189,9 +181,6 @@ const (
 
 func (c *liveCounters) ios() uint64 { return c[atReads] + c[atWrites] }
 func (c *liveCounters) all() uint64 { return c.ios() + c[atDiscards] + c[atFlushes] }
-func (c *liveCounters) bytes() units.Bytes {
-	return units.Bytes(c[atReadBytes]+c[atWriteBytes]) * sector
-}
 
 // less is by how much a counter grew; one that wrapped or began again has done nothing that is
 // known.
@@ -215,7 +204,6 @@ type liveState struct {
 	ring        []liveCounters
 	peakIOs     uint64
 	lastIOs     uint64
-	peakBytes   units.Bytes
 	suspended   int
 	worst       [3]time.Duration // of reads, writes and flushes
 	isDM        bool
@@ -236,7 +224,7 @@ type watcher struct {
 	leaves    map[string]bool
 	machine   [2]uint64 // I/Os and sectors of all leaves at the start
 	procs     *taskWatch
-	pressure  map[string]float64
+	pressure  *Pressure // totals at the start, in seconds
 	memory    map[string]uint64
 	cpu       []uint64
 	clock     func() time.Duration
@@ -291,8 +279,7 @@ func (w *watcher) begin() error {
 	}
 	for i, d := range w.Devices {
 		w.state[i].isDM = strings.HasPrefix(d, "dm-")
-		if level := w.read.Text("sys/block/" + d + "/md/level"); level != "" {
-			w.state[i].isMD, w.state[i].sync.Level = true, level
+		if w.state[i].isMD = w.read.Text("sys/block/"+d+"/md/level") != ""; w.state[i].isMD {
 			w.syncing(i)
 		}
 	}
@@ -327,16 +314,14 @@ func (w *watcher) readStats(each func(int, liveCounters), end int) error {
 		return err
 	}
 	var ios, sectors uint64
-	for len(text) > 0 {
-		var line []byte
-		line, text = nextLine(text)
+	for line := range bytes.Lines(text) {
 		name, counters, ok := diskLine(line)
 		i, ours := w.index[string(name)]
 		if !ok || !ours && (end < 0 || !w.leaves[string(name)]) {
 			continue
 		}
-		c, ok := parseLive(counters)
-		if !ok {
+		c, n := parseLive(counters)
+		if n < leastCounters {
 			continue
 		}
 		if ours {
@@ -357,17 +342,19 @@ func (w *watcher) readStats(each func(int, liveCounters), end int) error {
 	return nil
 }
 
-// parseLive reads the counters of a line: 11, 15 since Linux 4.18 (discards), 17 since 5.5
-// (flushes).
-func parseLive(b []byte) (c liveCounters, ok bool) {
-	for i := range c {
+// leastCounters has each line: 15 since Linux 4.18 (discards), 17 since 5.5 (flushes).
+const leastCounters = 11
+
+// parseLive reads the counters of a line, and says how many there are.
+func parseLive(b []byte) (c liveCounters, n int) {
+	for n < len(c) {
 		v, rest, ok := nextNumber(b)
 		if !ok {
-			return c, i >= 11
+			break
 		}
-		c[i], b = v, rest
+		c[n], b, n = v, rest, n+1
 	}
-	return c, true
+	return c, n
 }
 
 func (w *watcher) tick() error {
@@ -417,7 +404,6 @@ func (s *liveState) tick(c liveCounters, passed time.Duration) {
 		old := &s.ring[n-1-perTick]
 		s.lastIOs = less(c.ios(), old.ios())
 		s.peakIOs = max(s.peakIOs, s.lastIOs)
-		s.peakBytes = max(s.peakBytes, units.Bytes(less(uint64(c.bytes()), uint64(old.bytes()))))
 		s.ring = s.ring[1:]
 	}
 }
@@ -496,7 +482,7 @@ func (w *watcher) device(i int) LiveDevice {
 		ReadWait: millis(d(atReadMs)), WriteWait: millis(d(atWriteMs)), FlushWait: millis(d(atFlushMs)),
 		ReadWorst: s.worst[0], WriteWorst: s.worst[1], FlushWorst: s.worst[2],
 		InFlight: float64(s.inFlight) / float64(w.out.Ticks), Longest: s.longest, Stalled: s.stilled,
-		PeakIOs: s.peakIOs, PeakBytes: s.peakBytes, LastIOs: s.lastIOs, Gone: s.gone,
+		PeakIOs: s.peakIOs, LastIOs: s.lastIOs, Gone: s.gone,
 		Suspended: float64(s.suspended) / float64(w.out.Ticks),
 	}
 	if s.isMD {
@@ -505,44 +491,39 @@ func (w *watcher) device(i int) LiveDevice {
 	return live
 }
 
-func (w *watcher) readPressure() map[string]float64 {
-	m := map[string]float64{}
-	for _, what := range []string{"io", "cpu", "memory"} {
-		for line := range strings.Lines(w.read.Text("proc/pressure/" + what)) {
-			kind, rest, _ := strings.Cut(line, " ")
-			if _, total, ok := strings.Cut(rest, "total="); ok {
-				m[what+"."+kind] = float64(parseLeading(total)) / 1e6
-			}
-		}
+// readPressure reads the totals, in seconds; nil where the kernel has none.
+func (w *watcher) readPressure() *Pressure {
+	total := func(of string, col int) float64 {
+		row := make([]uint64, hostWidth)
+		text, _ := w.read.Read("proc/pressure/" + of)
+		_ = parsePressure(text, row) // what it cannot read is absent
+		return duration(row[col], time.Microsecond).Seconds()
 	}
-	return m
+	if w.read.Text("proc/pressure/cpu") == "" {
+		return nil
+	}
+	return &Pressure{CPUSome: total("cpu", colIOSome), MemoryFull: total("memory", colIOFull)}
 }
 
 func (w *watcher) pressures() {
 	now := w.readPressure()
-	if len(now) == 0 {
+	if now == nil || w.pressure == nil {
 		w.note("this kernel has no pressure information (PSI)")
 		return
 	}
-	share := func(key string) float64 { return max(0, now[key]-w.pressure[key]) / w.out.Span.Seconds() }
+	share := func(to, from float64) float64 { return max(0, to-from) / w.out.Span.Seconds() }
 	w.out.Pressure = &Pressure{
-		IOSome: share("io.some"), IOFull: share("io.full"), CPUSome: share("cpu.some"),
-		MemorySome: share("memory.some"), MemoryFull: share("memory.full"),
+		CPUSome: share(now.CPUSome, w.pressure.CPUSome), MemoryFull: share(now.MemoryFull, w.pressure.MemoryFull),
 	}
 }
 
 func (w *watcher) readMemory() map[string]uint64 {
 	m := map[string]uint64{}
 	text, _ := w.read.Read("proc/vmstat")
-	for len(text) > 0 {
-		var line []byte
-		line, text = nextLine(text)
-		name, value, ok := strings.Cut(string(line), " ")
-		if ok {
-			switch name {
-			case "nr_dirty", "nr_writeback", "nr_dirty_background_threshold", "pswpin", "pswpout":
-				m[name] = parseLeading(value)
-			}
+	for line := range bytes.Lines(text) {
+		switch name, value, _ := strings.Cut(string(line), " "); name {
+		case "nr_dirty", "nr_writeback", "nr_dirty_background_threshold", "pswpin", "pswpout":
+			m[name] = parseLeading(value)
 		}
 	}
 	return m
@@ -561,7 +542,6 @@ func (w *watcher) memories() {
 // readCPU reads the processors' times, in the columns of a row; nil where they are not there.
 func (w *watcher) readCPU() []uint64 {
 	text, _ := w.read.Read("proc/stat")
-	w.out.CPU.Count = int(countCPUs(text))
 	row := make([]uint64, hostWidth)
 	if parseStat(text, row) != nil {
 		return nil
