@@ -227,7 +227,7 @@ type watcher struct {
 	pressure  *Pressure // totals at the start, in seconds
 	memory    map[string]uint64
 	cpu       []uint64
-	clock     func() time.Duration
+	now       func() time.Duration
 	sleepTill func(time.Duration)
 }
 
@@ -235,11 +235,11 @@ type watcher struct {
 func newWatcher(m *sys.Machine, o WatchFor) (*watcher, error) {
 	w := &watcher{
 		WatchFor: o, read: m.Reader(), index: map[string]int{}, leaves: map[string]bool{},
-		clock: monotonic, sleepTill: sleepUntil,
+		now: monotonic, sleepTill: sleepUntil,
 	}
 	if !w.read.Here() && !m.Here {
 		var passed time.Duration
-		w.clock = func() time.Duration { return passed }
+		w.now = func() time.Duration { return passed }
 		w.sleepTill = func(at time.Duration) { passed = at }
 	}
 	for i, d := range o.Devices {
@@ -258,8 +258,6 @@ func (w *watcher) close() {
 	w.stats.close()
 	w.procs.close()
 }
-
-func (w *watcher) now() time.Duration { return w.clock() }
 
 func (w *watcher) note(format string, args ...any) {
 	if n := fmt.Sprintf(format, args...); !slices.Contains(w.out.Notes, n) {

@@ -2,6 +2,7 @@
 package layout
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -142,12 +143,7 @@ func limits(l topology.Limits) string {
 }
 
 func name(v topology.Volume) string {
-	for _, s := range []string{v.Device, v.ID, v.Serial, v.Type} {
-		if s != "" {
-			return s
-		}
-	}
-	return "a volume"
+	return cmp.Or(v.Device, v.ID, v.Serial, v.Type, "a volume")
 }
 
 func linearArray(c *diagnose.Case, report diagnose.Report) {

@@ -107,9 +107,6 @@ func (v *view) volumeUse() float64 {
 	return greatest
 }
 
-// instanceUse is the share of the instance's limit that its volumes do.
-func (v *view) instanceUse() float64 { return v.instanceShare().of }
-
 // carried is what volumes do together of a limit of the machine.
 type carried struct {
 	of    float64 // share of the limit

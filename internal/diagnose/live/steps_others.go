@@ -125,7 +125,7 @@ func (v *view) sumUsers(of func(*User) float64) (sum float64) {
 func (v *view) otherProgram() *Cause {
 	wait := v.tasks[telemetry.ForLog] + v.tasks[telemetry.ForIO] + v.tasks[telemetry.ForSync] +
 		v.tasks[telemetry.ForPage] + v.tasks[telemetry.ForDirty]
-	full := v.slow && max(v.volumeUse(), v.instanceUse()) >= atLimit // was counted, whatever the lateness
+	full := v.slow && max(v.volumeUse(), v.instanceShare().of) >= atLimit // was counted, whatever the lateness
 	if !v.proven && !full && wait < oneWaits || len(v.users) < 2 {
 		return nil
 	}
@@ -213,19 +213,18 @@ func (u *User) who() string {
 
 // hold is the line that limits a program's control group to half of what the device moves now.
 func (v *view) hold(u *User) string {
-	what := "wbps"
+	what, property, throttle := "wbps", "Write", "write_bps"
 	if u.Read > u.Write {
-		what = "rbps"
+		what, property, throttle = "rbps", "Read", "read_bps"
 	}
 	if u.Group == "" {
 		return fmt.Sprintf("put %s into a control group of its own, and limit it there (systemd-run --scope -p "+
-			"IO%sBandwidthMax=…)", text.ShellQuote(u.Name), map[string]string{"wbps": "Write", "rbps": "Read"}[what])
+			"IO%sBandwidthMax=…)", text.ShellQuote(u.Name), property)
 	}
 	l := topology.GroupLimit{Number: v.diskNumber(), What: what, Version: u.version}
 	l.File = "/sys/fs/cgroup" + u.Group + "/io.max"
 	if u.version == 1 {
-		l.File = "/sys/fs/cgroup/blkio" + u.Group + "/blkio.throttle." +
-			map[string]string{"wbps": "write_bps", "rbps": "read_bps"}[what] + "_device"
+		l.File = "/sys/fs/cgroup/blkio" + u.Group + "/blkio.throttle." + throttle + "_device"
 	}
 	return limitLine(l, max(float64(units.MiB), v.top.bytes()/2)) + "   # limits it"
 }

@@ -99,24 +99,15 @@ func twiceTheDepth(m diagnose.Measurement) string {
 	if len(m.Result.Workloads) > 0 {
 		w = m.Result.Workloads[0]
 	}
-	rw := "rand"
-	if w.Sequential {
-		rw = ""
-	}
 	mixed := ""
-	switch w.ReadShare {
-	case 1:
-		rw += "read"
-	case 0:
-		rw += "write"
-	default:
-		rw, mixed = rw+"rw", fmt.Sprintf(" --rwmixread=%.0f", w.ReadShare*100)
+	if w.Reads() && w.Writes() {
+		mixed = fmt.Sprintf(" --rwmixread=%.0f", w.ReadShare*100)
 	}
 	jobs, depth := max(w.Jobs, 1), 2*max(w.Depth, 1)
 	if fio.Synchronous(w.Engine) || w.Engine == "" {
 		jobs, depth = 2*jobs, 1
 	}
 	return fmt.Sprintf("fio --name=twice --filename=FILE --rw=%s%s --bs=%s --direct=1 --ioengine=%s --iodepth=%d "+
-		"--numjobs=%d --runtime=60 --time_based --group_reporting", rw, mixed, max(w.ReadBS, w.WriteBS).Arg(),
+		"--numjobs=%d --runtime=60 --time_based --group_reporting", w.RW(), mixed, max(w.ReadBS, w.WriteBS).Arg(),
 		cmp.Or(w.Engine, "psync"), depth, jobs)
 }
