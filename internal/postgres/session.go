@@ -25,7 +25,6 @@ import (
 // session is a server with what was measured around its scenarios.
 type session struct {
 	*server
-	m       *sys.Machine
 	devices []string
 	scale   int // loaded; 0 for no tables
 	last    result.SyncProbe
@@ -115,8 +114,7 @@ func Open(m *sys.Machine, preload string) func(context.Context, permit.Site) (Me
 		if err != nil {
 			return nil, nil, err
 		}
-		s := &session{m: m, server: &server{plan: p, site: site, preload: preload}}
-		s.server.m = m
+		s := &session{server: &server{plan: p, site: site, preload: preload, m: m}}
 		for _, role := range topology.Roles {
 			if t := site.Topology.For(role); t != nil {
 				for _, d := range t.Devices {

@@ -12,12 +12,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Bounds on a file that someone else may have made.
-const (
-	maxLine    = 1 << 20
-	maxDevices = 4096
-	maxCells   = 1 << 25 // 256 MiB of counters: 2.5 hours of 24 devices at 10 Hz
-)
+// maxCells bounds what a series holds: 256 MiB of counters, 2.5 hours of 24 devices at 10 Hz.
+const maxCells = 1 << 25
 
 // timeColumn comes before the row's: the wall clock, so that a file can be laid beside others.
 const timeColumn = "time_us"

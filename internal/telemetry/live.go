@@ -194,6 +194,7 @@ func less(b, a uint64) uint64 {
 func millis(ms uint64) time.Duration { return time.Duration(min(ms, 1<<42)) * time.Millisecond }
 
 type liveState struct {
+	name        string
 	first, last liveCounters
 	seen        bool
 	gone        bool
@@ -215,8 +216,7 @@ type watcher struct {
 	WatchFor
 	read      *sys.Reader
 	stats     *procFile
-	index     map[string]int
-	state     []liveState
+	state     []*liveState // of the devices, in their order
 	start     time.Duration
 	at        time.Duration // of the last tick
 	late      time.Duration
@@ -234,7 +234,7 @@ type watcher struct {
 // newWatcher opens /proc/diskstats. On a captured machine time goes by without waiting.
 func newWatcher(m *sys.Machine, o WatchFor) (*watcher, error) {
 	w := &watcher{
-		WatchFor: o, read: m.Reader(), index: map[string]int{}, leaves: map[string]bool{},
+		WatchFor: o, read: m.Reader(), leaves: map[string]bool{},
 		now: monotonic, sleepTill: sleepUntil,
 	}
 	if !w.read.Here() && !m.Here {
@@ -242,10 +242,9 @@ func newWatcher(m *sys.Machine, o WatchFor) (*watcher, error) {
 		w.now = func() time.Duration { return passed }
 		w.sleepTill = func(at time.Duration) { passed = at }
 	}
-	for i, d := range o.Devices {
-		w.index[d] = i
+	for _, d := range o.Devices {
+		w.state = append(w.state, &liveState{name: d, isDM: strings.HasPrefix(d, "dm-")})
 	}
-	w.state = make([]liveState, len(o.Devices))
 	w.procs = newTaskWatch(w.read, o)
 	var err error
 	if w.stats, err = openProc(m.Root, "proc/diskstats", 32<<10, true); err != nil {
@@ -275,10 +274,9 @@ func (w *watcher) begin() error {
 			w.leaves[n] = true
 		}
 	}
-	for i, d := range w.Devices {
-		w.state[i].isDM = strings.HasPrefix(d, "dm-")
-		if w.state[i].isMD = w.read.Text("sys/block/"+d+"/md/level") != ""; w.state[i].isMD {
-			w.syncing(i)
+	for _, s := range w.state {
+		if s.isMD = w.read.Text("sys/block/"+s.name+"/md/level") != ""; s.isMD {
+			w.syncing(s)
 		}
 	}
 	if !w.Counters {
@@ -288,8 +286,7 @@ func (w *watcher) begin() error {
 	w.cpu = w.readCPU()
 	w.at = w.now()
 	w.start = w.at
-	return w.readStats(func(i int, c liveCounters) {
-		s := &w.state[i]
+	return w.readStats(func(s *liveState, c liveCounters) {
 		s.first, s.last, s.seen = c, c, true
 		s.ring = append(s.ring, c)
 	}, 0)
@@ -306,7 +303,7 @@ func (w *watcher) wait(d time.Duration) {
 
 // readStats reads /proc/diskstats and calls each for the devices of the stack; end says which end of
 // the machine's sums it is, -1 for none.
-func (w *watcher) readStats(each func(int, liveCounters), end int) error {
+func (w *watcher) readStats(each func(*liveState, liveCounters), end int) error {
 	text, err := w.stats.read()
 	if err != nil {
 		return err
@@ -314,16 +311,16 @@ func (w *watcher) readStats(each func(int, liveCounters), end int) error {
 	var ios, sectors uint64
 	for line := range bytes.Lines(text) {
 		name, counters, ok := diskLine(line)
-		i, ours := w.index[string(name)]
-		if !ok || !ours && (end < 0 || !w.leaves[string(name)]) {
+		i := slices.IndexFunc(w.state, func(s *liveState) bool { return s.name == string(name) })
+		if !ok || i < 0 && (end < 0 || !w.leaves[string(name)]) {
 			continue
 		}
 		c, n := parseLive(counters)
 		if n < leastCounters {
 			continue
 		}
-		if ours {
-			each(i, c)
+		if i >= 0 {
+			each(w.state[i], c)
 		}
 		if end >= 0 && w.leaves[string(name)] {
 			ios += c.ios()
@@ -360,16 +357,15 @@ func (w *watcher) tick() error {
 	passed := now - w.at
 	w.at = now
 	w.out.Ticks++
-	for i := range w.state {
-		w.state[i].gone = true
+	for _, s := range w.state {
+		s.gone = true
 	}
-	err := w.readStats(func(i int, c liveCounters) { w.state[i].tick(c, passed) }, -1)
+	err := w.readStats(func(s *liveState, c liveCounters) { s.tick(c, passed) }, -1)
 	if err != nil {
 		return err
 	}
-	for i := range w.state {
-		s := &w.state[i]
-		if s.isDM && w.read.Text("sys/block/"+w.Devices[i]+"/dm/suspended") == "1" {
+	for _, s := range w.state {
+		if s.isDM && w.read.Text("sys/block/"+s.name+"/dm/suspended") == "1" {
 			s.suspended++
 		}
 	}
@@ -414,8 +410,8 @@ func (s *liveState) moved() {
 }
 
 // syncing reads what an array does beside its users' I/O.
-func (w *watcher) syncing(i int) {
-	dir, s := "sys/block/"+w.Devices[i]+"/md/", &w.state[i]
+func (w *watcher) syncing(s *liveState) {
+	dir := "sys/block/" + s.name + "/md/"
 	action := w.read.Text(dir + "sync_action")
 	if s.sync.Action == "" || action != "" && action != "idle" {
 		s.sync.Action = action
@@ -450,14 +446,14 @@ func (w *watcher) end(ctx context.Context) (*Window, error) {
 		return nil, errShort
 	}
 	o.LateMean = w.late / time.Duration(o.Ticks)
-	if err := w.readStats(func(i int, c liveCounters) { w.state[i].last = c }, 1); err != nil {
+	if err := w.readStats(func(s *liveState, c liveCounters) { s.last = c }, 1); err != nil {
 		w.note("%v", err)
 	}
-	for i := range w.state {
-		if w.state[i].isMD {
-			w.syncing(i)
+	for _, s := range w.state {
+		if s.isMD {
+			w.syncing(s)
 		}
-		o.Devices = append(o.Devices, w.device(i))
+		o.Devices = append(o.Devices, s.device(float64(o.Ticks)))
 	}
 	w.pressures()
 	w.memories()
@@ -468,20 +464,19 @@ func (w *watcher) end(ctx context.Context) (*Window, error) {
 	return o, nil
 }
 
-func (w *watcher) device(i int) LiveDevice {
-	s := &w.state[i]
+func (s *liveState) device(ticks float64) LiveDevice {
 	s.moved()
 	a, b := &s.first, &s.last
 	d := func(at int) uint64 { return less(b[at], a[at]) }
 	live := LiveDevice{
-		Name: w.Devices[i], Reads: d(atReads), Writes: d(atWrites), Discards: d(atDiscards), Flushes: d(atFlushes),
+		Name: s.name, Reads: d(atReads), Writes: d(atWrites), Discards: d(atDiscards), Flushes: d(atFlushes),
 		ReadBytes: units.Bytes(d(atReadBytes)) * sector, WriteBytes: units.Bytes(d(atWriteBytes)) * sector,
 		Wait: millis(d(atReadMs) + d(atWriteMs)), Other: millis(d(atDiscardMs) + d(atFlushMs)), Busy: millis(d(atBusy)),
 		ReadWait: millis(d(atReadMs)), WriteWait: millis(d(atWriteMs)), FlushWait: millis(d(atFlushMs)),
 		ReadWorst: s.worst[0], WriteWorst: s.worst[1], FlushWorst: s.worst[2],
-		InFlight: float64(s.inFlight) / float64(w.out.Ticks), Longest: s.longest, Stalled: s.stilled,
+		InFlight: float64(s.inFlight) / ticks, Longest: s.longest, Stalled: s.stilled,
 		PeakIOs: s.peakIOs, LastIOs: s.lastIOs, Gone: s.gone,
-		Suspended: float64(s.suspended) / float64(w.out.Ticks),
+		Suspended: float64(s.suspended) / ticks,
 	}
 	if s.isMD {
 		live.Sync = &s.sync

@@ -83,26 +83,20 @@ func mixedMembers(c *diagnose.Case, report diagnose.Report) {
 		if len(a.Volumes) < 2 || a.Level == topology.Linear {
 			continue
 		}
-		var ev []finding.Evidence
+		f := finding.New(a.Name, "")
 		for _, v := range a.Volumes[1:] {
 			if v.Missing || a.Volumes[0].Missing {
 				continue // PL201 tells it; what is not there has no size
 			}
 			if d := unlike(a.Volumes[0], v); d != "" {
-				ev = append(ev, finding.Evidence{
-					What:     name(v) + " against " + name(a.Volumes[0]),
-					Found:    d,
-					Expected: "alike",
-					Where:    diagnose.Origin(v.Origin),
-				})
+				f = f.Saw(name(v)+" against "+name(a.Volumes[0]), d, "alike", diagnose.Origin(v.Origin))
 			}
 		}
-		if len(ev) == 0 {
-			continue
+		if n := len(f.Evidence); n > 0 {
+			f.Say("%s: %d of %d members differ from %s (%s), and the weakest sets the pace.", a.Name, n, len(a.Volumes),
+				name(a.Volumes[0]), f.Evidence[0].Found)
+			report(f)
 		}
-		report(finding.New(a.Name, "%s: %d of %d members differ from %s (%s), and the weakest sets the pace.", a.Name,
-			len(ev), len(a.Volumes), name(a.Volumes[0]), ev[0].Found).
-			Shown(ev))
 	}
 }
 

@@ -56,8 +56,3 @@ func (v *view) account() *Account {
 	a.Rest = max(0, left)
 	return a
 }
-
-// Sum is what the shares add up to.
-func (a *Account) Sum() float64 {
-	return a.Own + a.SlowMember + a.Machine + a.Resync + a.Others + a.Load + a.Rest
-}

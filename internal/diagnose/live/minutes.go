@@ -201,20 +201,12 @@ func (s *Sum) Add(m Minute) {
 		s.Codes, s.by = map[finding.Code]int{}, map[Whose]map[finding.Code]int{}
 	}
 	s.Minutes++
-	switch m.Whose {
-	case Fine:
-		s.Fine++
-	case Theirs:
-		s.Theirs++
-		if m.Silent {
-			s.Silent++
-		}
-	case Yours:
-		s.Yours++
-	case Here:
-		s.Here++
-	case Unknown:
-		s.Unknown++
+	side := map[Whose]*int{Fine: &s.Fine, Theirs: &s.Theirs, Yours: &s.Yours, Here: &s.Here, Unknown: &s.Unknown}[m.Whose]
+	if side != nil {
+		*side++
+	}
+	if m.Silent && m.Whose == Theirs {
+		s.Silent++
 	}
 	if m.First == "" {
 		return
