@@ -111,6 +111,7 @@ func parseDiskstats(text []byte, index map[string]int, row []uint64) error {
 	n := 0
 	for line := range bytes.Lines(text) {
 		n++
+		line = bytes.TrimRight(line, "\n")
 		name, counters, ok := diskLine(line)
 		if !ok && len(bytes.TrimSpace(line)) > 0 {
 			return fmt.Errorf("/proc/diskstats line %d: %.60q: want two numbers, a name and counters", n, line)
@@ -210,7 +211,7 @@ func parseMeminfo(text []byte, row []uint64) error {
 		}
 		v, _, ok := nextNumber(b)
 		if !ok {
-			return fmt.Errorf("/proc/meminfo: %.60q: want a number", line)
+			return fmt.Errorf("/proc/meminfo: %.60q: want a number", bytes.TrimSpace(line))
 		}
 		if row[col] = v * 1024; row[colDirty] != absent && row[colWriteback] != absent {
 			return nil
@@ -237,7 +238,7 @@ func parsePressure(text []byte, row []uint64) error {
 			row[col], _, ok = nextNumber(b)
 		}
 		if !ok {
-			return fmt.Errorf("/proc/pressure/io: %.60q: want total=", line)
+			return fmt.Errorf("/proc/pressure/io: %.60q: want total=", bytes.TrimSpace(line))
 		}
 	}
 	return nil

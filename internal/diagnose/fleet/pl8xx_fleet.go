@@ -70,8 +70,7 @@ func hostLost(c *diagnose.FleetCase, report diagnose.Report) {
 }
 
 func fleetOverlap(c *diagnose.FleetCase, report diagnose.Report) {
-	for i := range c.Scenarios {
-		s := &c.Scenarios[i]
+	for _, s := range c.Scenarios {
 		if s.Common >= overlapShare {
 			continue
 		}
@@ -86,8 +85,7 @@ func fleetOverlap(c *diagnose.FleetCase, report diagnose.Report) {
 }
 
 func fleetStraggler(c *diagnose.FleetCase, report diagnose.Report) {
-	for i := range c.Scenarios {
-		s := &c.Scenarios[i]
+	for _, s := range c.Scenarios {
 		for _, h := range s.Stragglers() {
 			what := "of what the other hosts do (median)"
 			if h.Own {
@@ -132,8 +130,7 @@ func fleetUnlike(c *diagnose.FleetCase, report diagnose.Report) {
 }
 
 func sharedBottleneck(c *diagnose.FleetCase, report diagnose.Report) {
-	for i := range c.Scenarios {
-		s := &c.Scenarios[i]
+	for _, s := range c.Scenarios {
 		var alone, together float64
 		f := finding.New(s.Label(), "").In([]int{s.ID})
 		for _, h := range s.Hosts {
@@ -142,7 +139,8 @@ func sharedBottleneck(c *diagnose.FleetCase, report diagnose.Report) {
 				break
 			}
 			alone, together = alone+h.Alone, together+h.Rate.Center
-			f = f.Saw(h.Host, fmt.Sprintf("%s IOPS, %s of alone", units.IOPS(h.Rate.Center), text.Percent(h.Rate.Center/h.Alone)),
+			f = f.Saw(h.Host, fmt.Sprintf("%s IOPS, %s of alone", units.IOPS(h.Rate.Center),
+				text.Percent(h.Rate.Center/h.Alone)),
 				units.IOPS(h.Alone).String()+" IOPS alone", "common window")
 		}
 		if alone <= 0 || together >= noisyShare*alone {
@@ -164,8 +162,7 @@ func fleetClock(c *diagnose.FleetCase, report diagnose.Report) {
 }
 
 func fleetBurst(c *diagnose.FleetCase, report diagnose.Report) {
-	for i := range c.Scenarios {
-		s := &c.Scenarios[i]
+	for _, s := range c.Scenarios {
 		var burst, rest []string
 		for _, h := range s.Hosts {
 			switch {

@@ -99,7 +99,8 @@ func (v *view) look() {
 	})
 	// Of the instance's and the volumes' limit the one of which more is used.
 	i := slices.IndexFunc(v.causes, func(c Cause) bool { return c.row.name == "instance" })
-	if j := i + 1; i >= 0 && j < len(v.causes) && v.causes[j].row.name == "volume" && v.volumeUse() > v.instanceShare().of {
+	if j := i + 1; i >= 0 && j < len(v.causes) && v.causes[j].row.name == "volume" &&
+		v.volumeUse() > v.instanceShare().of {
 		v.causes[i], v.causes[j] = v.causes[j], v.causes[i]
 	}
 }

@@ -178,7 +178,8 @@ func (v *view) exceeded(code finding.Code, title, limit, format string, of func(
 	}
 	c := cause(Certain, device, format, device, v.f.Path, text.Percent(share))
 	c.Code, c.Title = code, title
-	return c.saw("time above "+limit, text.Percent(share), "below "+text.Percent(exceededShare), "log page 0xD0 of "+device)
+	return c.saw("time above "+limit, text.Percent(share), "below "+text.Percent(exceededShare),
+		"log page 0xD0 of "+device)
 }
 
 // instanceLimit is that of the machine for all its volumes.

@@ -92,22 +92,20 @@ const waitsMatter = 0.2
 // farBelowBound of the smallest bound is where transactions need an explanation.
 const farBelowBound = 0.80
 
-func databaseBelow(c *diagnose.Case, report diagnose.Report) {
-	for _, b := range peaks(c) {
-		if b.Ceiling == nil || b.Ceiling.Binding() == nil {
-			continue
-		}
-		limit := b.Ceiling.Binding()
-		least := farBelowBound * limit.IOPS
-		if limit.Kind == ceiling.CommitLatency || limit.Kind == ceiling.CommitCPU {
-			least = ceiling.CommitsIn(b.Postgres, b.peak).Low
-		}
-		if b.peak.TPS >= least {
-			continue
-		}
-		account := databaseAccount(b.Postgres, b.peak, limit)
-		report(diagnose.Explained(account, b.Finds("%v TPS are %s of the %v that %s allows.", b.peak.TPS,
-			text.Percent(float64(b.peak.TPS/limit.IOPS)), limit.IOPS, limit.Label()).
-			Saw("transactions per second", b.peak.TPS.String(), limit.IOPS.String(), limit.How)))
+func databaseBelow(b base) (f finding.Finding) {
+	if b.Ceiling == nil || b.Ceiling.Binding() == nil {
+		return f
 	}
+	limit := b.Ceiling.Binding()
+	least := farBelowBound * limit.IOPS
+	if limit.Kind == ceiling.CommitLatency || limit.Kind == ceiling.CommitCPU {
+		least = ceiling.CommitsIn(b.Postgres, b.peak).Low
+	}
+	if b.peak.TPS >= least {
+		return f
+	}
+	account := databaseAccount(b.Postgres, b.peak, limit)
+	return diagnose.Explained(account, b.Finds("%v TPS are %s of the %v that %s allows.", b.peak.TPS,
+		text.Percent(float64(b.peak.TPS/limit.IOPS)), limit.IOPS, limit.Label()).
+		Saw("transactions per second", b.peak.TPS.String(), limit.IOPS.String(), limit.How))
 }
