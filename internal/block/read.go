@@ -178,16 +178,6 @@ func (r *reader) list(dir string) []string {
 	return names
 }
 
-// first is the first of the attributes that says anything.
-func (r *reader) first(names ...string) string {
-	for _, n := range names {
-		if s := r.text(n); s != "" {
-			return s
-		}
-	}
-	return ""
-}
-
 // device reads one directory of /sys/class/block.
 func (r *reader) device(name, dir string) *Device {
 	d := &Device{
@@ -201,13 +191,13 @@ func (r *reader) device(name, dir string) *Device {
 		ReadOnly: r.text(dir+"/ro") == "1",
 		Model:    r.text(dir + "/device/model"),
 		// NVMe and SCSI keep it below device, virtio beside it.
-		Serial:   r.first(dir+"/device/serial", dir+"/serial"),
-		WWN:      r.first(dir+"/wwid", dir+"/device/wwid"),
-		Firmware: r.first(dir+"/device/firmware_rev", dir+"/device/rev"),
+		Serial:   cmp.Or(r.text(dir+"/device/serial"), r.text(dir+"/serial")),
+		WWN:      cmp.Or(r.text(dir+"/wwid"), r.text(dir+"/device/wwid")),
+		Firmware: cmp.Or(r.text(dir+"/device/firmware_rev"), r.text(dir+"/device/rev")),
 		Backing:  r.text(dir + "/loop/backing_file"),
 		NUMANode: -1,
 	}
-	if s := r.first(dir+"/device/numa_node", dir+"/device/device/numa_node"); s != "" {
+	if s := cmp.Or(r.text(dir+"/device/numa_node"), r.text(dir+"/device/device/numa_node")); s != "" {
 		if n, err := strconv.Atoi(s); err == nil {
 			d.NUMANode = n
 		}

@@ -103,10 +103,7 @@ func burstCause(m Measurement, gap float64, b ceiling.Bound) (out finding.Factor
 // cpuCauses are a core that fio fills, and what others and the hypervisor took. A full core ends
 // the closed loop: the rest of the gap is its.
 func cpuCauses(m Measurement) (out finding.Factors) {
-	own := 0.0
-	for _, j := range m.Result.Jobs {
-		own += (j.CPU.User + j.CPU.System) * float64(max(j.Count, 1))
-	}
+	own, _ := m.CPU()
 	h := m.Result.Host
 	if h != nil && h.Steal >= Stolen {
 		out.Add(finding.CPU, "", 1-h.Steal, "the hypervisor took %s of the CPU", text.Percent(h.Steal))
@@ -211,11 +208,9 @@ func (m Measurement) medianLatency() float64 {
 // DeepEnough to speak of a queue at all.
 const DeepEnough = 4
 
-const (
-	// DepthReached of what was asked counts as achieved: the ends of a run and fio's own work take
-	// some.
-	DepthReached = 0.8
-)
+// DepthReached of what was asked counts as achieved: the ends of a run and fio's own work take
+// some.
+const DepthReached = 0.8
 
 // Little is the mean number of I/Os in flight by Little's law, 0 when latency was not recorded.
 func (m Measurement) Little() float64 {

@@ -17,7 +17,8 @@ func (c *Case) IsConcurrencyBound(m Measurement) bool {
 			return false // it did what was allowed, over a time in which the burst ended
 		}
 	}
-	if _, slow := c.SlowItself(m); slow || c.missesItsLatency(m) {
+	_, slow := c.SlowItself(m)
+	if _, missed := m.missed(); slow || missed && m.shallow(c) {
 		return false // Little's law holds of a slow volume, too: it is no cause there
 	}
 	volumes := c.volumes(m)

@@ -71,6 +71,15 @@ func (m Measurement) MeanLatency() float64 {
 	return sum / n
 }
 
+// CPU is how many cores fio's jobs used, and how many jobs there were.
+func (m Measurement) CPU() (used, jobs float64) {
+	for _, j := range m.Result.Jobs {
+		n := float64(max(j.Count, 1))
+		used, jobs = used+(j.CPU.User+j.CPU.System)*n, jobs+n
+	}
+	return used, jobs
+}
+
 // InFlight is how many I/Os the jobs may keep outstanding, 0 when not known. With a sync after
 // every write a job has one.
 func (m Measurement) InFlight() int {

@@ -105,12 +105,6 @@ func (c *Case) SlowItself(m Measurement) (why string, ok bool) {
 	return "", false
 }
 
-// missesItsLatency is whether the mean of a run is above a latency that its scenario asks for.
-func (c *Case) missesItsLatency(m Measurement) bool {
-	_, missed := m.missed()
-	return missed && m.shallow(c)
-}
-
 // missed is a threshold on a latency that even the mean of a run is above.
 func (m Measurement) missed() (suite.Threshold, bool) {
 	for _, t := range m.Scenario.Thresholds {

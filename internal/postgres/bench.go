@@ -123,7 +123,8 @@ func (s *session) step(
 	}
 	waits, err := s.sampleWaits(ctx)
 	if err != nil {
-		return errors.Join(err, stopped(sampler))
+		_, ended := sampler.Stop()
+		return errors.Join(err, ended)
 	}
 	cpu, begun := treeCPU(s.started.PID), time.Now()
 	sum, cpuBench, runErr := s.pgbench(ctx, l, &step, tick)
@@ -156,11 +157,6 @@ func (s *session) step(
 	}
 	pg.Steps = append(pg.Steps, step)
 	return nil
-}
-
-func stopped(sampler *telemetry.Sampler) error {
-	_, err := sampler.Stop()
-	return err
 }
 
 // pgbench runs the load and returns its summary and the CPU time that it used.

@@ -147,19 +147,18 @@ func Watch(ctx context.Context, m *sys.Machine, o WatchFor) (*Window, error) {
 // Looks for waiting tasks: once a second, where there are very many tasks less often, and twice in a
 // window shorter than that. They are the largest part of what watching costs.
 const (
-	shortWindow  = 2 * time.Second
-	manyTasks    = 300
-	ticksOfMany  = 13
-	firstLook    = 5
-	shortAsWell  = 2
-	ticksOfOther = perTick
+	shortWindow = 2 * time.Second
+	manyTasks   = 300
+	ticksOfMany = 13
+	firstLook   = 5
+	shortAsWell = 2
 )
 
 func (w *watcher) scanNow() bool {
 	if w.Counters {
 		return false
 	}
-	n, every := w.out.Ticks, ticksOfOther
+	n, every := w.out.Ticks, perTick
 	if len(w.procs.before) > manyTasks {
 		every = ticksOfMany
 	}

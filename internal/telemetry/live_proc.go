@@ -51,11 +51,9 @@ const (
 	ForThrottle  = "throttle"    // a control group's limit
 	ForWBT       = "wbt"         // write-back throttling
 	ForTags      = "tags"        // a place in the device's queue
-	ForMD        = "md"
-	ForLog       = "log"    // the filesystem's journal
-	ForFrozen    = "frozen" // fsfreeze
+	ForLog       = "log"         // the filesystem's journal
+	ForFrozen    = "frozen"      // fsfreeze
 	ForInodeLock = "inode-lock"
-	ForNFS       = "nfs"
 	ForSync      = "sync"
 	ForPage      = "page-read"
 	ForIO        = "io"

@@ -40,9 +40,13 @@ func instanceBurst(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding)
 	who := cmp.Or(i.Type, "the instance")
 	f = bursting(m, diagnose.OfInstance, who+" sustains")
 	if i.Baseline.Known() {
+		again := "" // in what time it may come again, where that is known
+		if i.BurstPer > 0 {
+			again = " in " + text.Duration(i.BurstPer)
+		}
 		f = f.Saw("limits of "+who,
 			fmt.Sprintf("sustained %s IOPS and %s; for %s%s %s IOPS and %s", i.Baseline.IOPS, i.Baseline.Rate.SI(),
-				text.Duration(i.BurstFor), per(i.BurstPer), i.Burst.IOPS, i.Burst.Rate.SI()), "", diagnose.Origin(i.Origin))
+				text.Duration(i.BurstFor), again, i.Burst.IOPS, i.Burst.Rate.SI()), "", diagnose.Origin(i.Origin))
 	}
 	return f
 }
@@ -92,8 +96,11 @@ func bursting(m diagnose.Measurement, of func(ceiling.Bound) bool, who string) (
 		got, sustained = diagnose.Rate(m.BW()), diagnose.Rate(low.BW)
 	default:
 	}
-	f = m.Finds("%s are a burst%s: %s %s of this load, and %s cannot see the burst's end.", got, end, who, sustained,
-		ofLength(ran))
+	run := "a short run"
+	if ran > 0 {
+		run = "a run of " + text.Duration(ran)
+	}
+	f = m.Finds("%s are a burst%s: %s %s of this load, and %s cannot see the burst's end.", got, end, who, sustained, run)
 	if mean > 0 {
 		f.Say("%s over %s are more than a burst of %s explains, which allows %s IOPS on average and %s once it is spent: "+
 			"the limit is not what is believed, or the time is not.",
@@ -106,20 +113,4 @@ func bursting(m diagnose.Measurement, of func(ceiling.Bound) bool, who string) (
 			diagnose.Origin(allowed.Origin))
 	}
 	return f
-}
-
-// per is in what time a burst may come again, where that is known.
-func per(d time.Duration) string {
-	if d == 0 {
-		return ""
-	}
-	return " in " + text.Duration(d)
-}
-
-// ofLength is a run of so long, 0 where that is not known.
-func ofLength(d time.Duration) string {
-	if d <= 0 {
-		return "a short run"
-	}
-	return "a run of " + text.Duration(d)
 }

@@ -74,8 +74,7 @@ func fleetOverlap(c *diagnose.FleetCase, report diagnose.Report) {
 		if s.Common >= overlapShare {
 			continue
 		}
-		f := finding.New(s.Label(), "All hosts measured together for %s of the planned time.",
-			text.Percent(s.Common)).In([]int{s.ID}).
+		f := s.Finds("All hosts measured together for %s of the planned time.", text.Percent(s.Common)).
 			Saw("common window", text.Percent(s.Common), "at least 95 %", "seconds of each host")
 		if s.Common < overlapLeast {
 			f.Severity = finding.Invalid
@@ -132,7 +131,7 @@ func fleetUnlike(c *diagnose.FleetCase, report diagnose.Report) {
 func sharedBottleneck(c *diagnose.FleetCase, report diagnose.Report) {
 	for _, s := range c.Scenarios {
 		var alone, together float64
-		f := finding.New(s.Label(), "").In([]int{s.ID})
+		f := s.Finds("")
 		for _, h := range s.Hosts {
 			if h.Alone <= 0 {
 				alone = 0
@@ -176,7 +175,6 @@ func fleetBurst(c *diagnose.FleetCase, report diagnose.Report) {
 		if len(burst) == 0 || len(rest) == 0 {
 			continue
 		}
-		report(finding.New(s.Label(), "%s ran above what is sustained, %s did not.", text.Some(burst, 4),
-			text.Some(rest, 4)).In([]int{s.ID}))
+		report(s.Finds("%s ran above what is sustained, %s did not.", text.Some(burst, 4), text.Some(rest, 4)))
 	}
 }

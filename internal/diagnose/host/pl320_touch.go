@@ -15,15 +15,8 @@ func notLoaded(c *diagnose.Case, report diagnose.Report) {
 				Run("plimsoll array warm " + text.ShellQuote("/dev/"+t.Device)))
 		}
 	}
-	fromSnapshots(c, tried, report)
-}
-
-// fromSnapshots tells of volumes that were made from a snapshot, and that nobody has tried.
-func fromSnapshots(c *diagnose.Case, tried map[string]bool, report diagnose.Report) {
-	if c.Topology == nil {
-		return
-	}
-	for _, a := range c.Topology.Arrays {
+	// Volumes that were made from a snapshot, and that nobody has tried.
+	for _, a := range c.Arrays() {
 		for _, v := range a.Volumes {
 			if v.Snapshot == "" || tried[v.Device] {
 				continue

@@ -24,7 +24,7 @@ func FromCounters(name string, data []byte) (*Facts, error) {
 			continue
 		}
 		waiting := newView(f).top.waiting()
-		if a := Judge(f); a.Answer == Found {
+		if Judge(f).Answer == Found {
 			waiting += 1e9
 		}
 		if waiting > most {

@@ -135,7 +135,7 @@ func (v *view) groupLimit() *Cause {
 		nameOf(l.Group), limit, used).
 		saw("limit", limit, "", l.File+" on "+l.Device).
 		saw("used", used, fmt.Sprintf("below %s of what the limit gives", text.Percent(v.groupUse())), l.File).
-		try(limitLine(*l, raised(l.Limit)) + "   # raises it")
+		try(limitLine(*l, 2*l.Limit) + "   # raises it")
 	if outside {
 		c.saw("tasks outside the group that wait for the log, a lock or a page", units.Number(held), "none",
 			"/proc/PID/stack")
@@ -174,8 +174,6 @@ func amount(what string, v float64) string {
 	}
 	return units.Rate(v).String() + " of writes"
 }
-
-func raised(limit float64) float64 { return 2 * limit }
 
 // groupUse is the share of what a limit gives from which it is reached. blk-throttle gives in slices of
 // 100 ms, so that a window sees up to one slice less than its time.

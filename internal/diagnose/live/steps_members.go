@@ -58,7 +58,7 @@ func (v *view) compared() (m apart, ok bool) {
 	if !v.slow {
 		return m, false
 	}
-	m.device = slices.MaxFunc(v.leaves, func(a, b *device) int { return cmp.Compare(a.waiting(), b.waiting()) })
+	m.device = v.deepest()
 	var waits, ios []float64
 	for _, l := range v.leaves {
 		if l != m.device && l.iops() > apartPeer*m.iops() {
@@ -192,7 +192,7 @@ func (v *view) places() *Cause {
 
 // slowVolume is slow with nothing that queues.
 func (v *view) slowVolume() *Cause {
-	if !v.proven || v.deepest() > fewWait {
+	if !v.proven || v.deepest().waiting() > fewWait {
 		return nil
 	}
 	l := v.slowest()
@@ -200,27 +200,22 @@ func (v *view) slowVolume() *Cause {
 	if len(v.leaves) > 1 {
 		subject = "All " + text.Plural(len(v.leaves), "volume") + " are"
 	}
-	c := cause(v.unless(v.near), l.Name, "%s slow for %s: %s with %s waiting.", subject, v.f.Path, v.which(l),
-		units.Number(v.deepest())).
+	c := cause(Likely, l.Name, "%s slow for %s: %s with %s waiting.", subject, v.f.Path, v.which(l),
+		units.Number(v.deepest().waiting())).
 		saw("time of an I/O", latency(l.wait()), v.usualText(), diskstats(l.Name))
+	if v.near {
+		c.Confidence = Possible
+	}
 	if float64(l.reads().Wait) > v.limit { // only what is read may be read for the first time
 		c.Message = fmt.Sprintf("%s slow for %s, or reads blocks for the first time (snapshot): %s with %s waiting.",
 			subject,
-			v.f.Path, v.which(l), units.Number(v.deepest()))
+			v.f.Path, v.which(l), units.Number(v.deepest().waiting()))
 		c.Next = []string{
 			"plimsoll check --probe " + text.ShellQuote(v.f.Path) + "   # tells a first touch from a slow volume",
 		}
 	}
 	c.Next = append(c.Next, "ask the provider, or look at the drive: plimsoll check "+text.ShellQuote(v.f.Path))
 	return c
-}
-
-// unless is likely, and possible where there is a doubt.
-func (v *view) unless(doubt bool) Confidence {
-	if doubt {
-		return Possible
-	}
-	return Likely
 }
 
 // which says which direction of a volume is slow, and how slow; both where both are.
@@ -245,13 +240,9 @@ func (v *view) usualText() string {
 	return latency(v.typical) + " as usual of such devices, at most " + latency(v.limit)
 }
 
-// deepest is the most I/Os that wait on one leaf.
-func (v *view) deepest() float64 {
-	n := 0.0
-	for _, l := range v.leaves {
-		n = max(n, l.waiting())
-	}
-	return n
+// deepest is the leaf on which most I/Os wait.
+func (v *view) deepest() *device {
+	return slices.MaxFunc(v.leaves, func(a, b *device) int { return cmp.Compare(a.waiting(), b.waiting()) })
 }
 
 func (v *view) slowest() *device {
@@ -260,7 +251,7 @@ func (v *view) slowest() *device {
 
 // unknownLimit is what is slow under a long queue, all volumes alike.
 func (v *view) unknownLimit() *Cause {
-	if !v.proven || v.deepest() <= fewWait {
+	if !v.proven || v.deepest().waiting() <= fewWait {
 		return nil
 	}
 	l, who := v.slowest(), ""
@@ -276,7 +267,7 @@ func (v *view) unknownLimit() *Cause {
 	}
 	return cause(Possible, v.top.Name,
 		"A limit that is not known makes %s slow: %s I/Os wait on %s at %s IOPS%s.", v.f.Path,
-		units.Number(v.deepest()), which, units.Number(l.iops()), who).
+		units.Number(v.deepest().waiting()), which, units.Number(l.iops()), who).
 		saw("time of an I/O", latency(l.wait()), v.usualText(), diskstats(l.Name)).
 		try("name the volumes: plimsoll why " + text.ShellQuote(v.f.Path) + " --volumes " + v.f.Instance.Example() + " " +
 			"--instance TYPE")

@@ -9,11 +9,9 @@ import (
 	"plimsoll/internal/text"
 )
 
-const (
-	// printedPart of an operation's time is what its printed latency must be: below it, most of the
-	// operation is elsewhere.
-	printedPart = 0.5
-)
+// printedPart of an operation's time is what its printed latency must be: below it, most of the
+// operation is elsewhere.
+const printedPart = 0.5
 
 func partOnly(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 	if !steadily(m) {

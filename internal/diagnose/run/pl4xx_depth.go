@@ -147,11 +147,8 @@ func whole(m diagnose.Measurement) float64 {
 
 // computes is the CPU time of a job as a share of its time, the mean of all jobs.
 func computes(m diagnose.Measurement) float64 {
-	sum, n := 0.0, 0.0
-	for _, j := range m.Result.Jobs {
-		sum, n = sum+(j.CPU.User+j.CPU.System)*float64(max(j.Count, 1)), n+float64(max(j.Count, 1))
-	}
-	return sum / max(n, 1)
+	used, jobs := m.CPU()
+	return used / max(jobs, 1)
 }
 
 // deviceDepth is the mean queue of the devices of an import by their own clocks: the milliseconds

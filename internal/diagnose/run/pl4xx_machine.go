@@ -11,9 +11,7 @@ import (
 	"plimsoll/internal/units"
 )
 
-const (
-	interrupts = 0.25 // of all cores, in softirq and irq: as a rule one or two cores are then full of completions
-)
+const interrupts = 0.25 // of all cores, in softirq and irq: as a rule one or two cores are then full of completions
 
 func cpuBound(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 	if m.Reached() {
@@ -78,11 +76,8 @@ func cpuOf(m diagnose.Measurement) cpuUse {
 	if h == nil || h.CPUs == 0 {
 		return cpuUse{}
 	}
-	u := cpuUse{cores: h.CPUs, all: h.User + h.System + h.IRQ + h.SoftIRQ + h.Steal}
-	for _, j := range m.Result.Jobs {
-		u.own += (j.CPU.User + j.CPU.System) * float64(max(j.Count, 1)) / float64(h.CPUs)
-	}
-	return u
+	own, _ := m.CPU()
+	return cpuUse{h.CPUs, h.User + h.System + h.IRQ + h.SoftIRQ + h.Steal, own / float64(h.CPUs)}
 }
 
 func (u cpuUse) full() bool { return u.all >= diagnose.HostFull }

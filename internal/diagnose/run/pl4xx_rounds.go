@@ -98,7 +98,7 @@ func roundsDrift(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 		word = "rise"
 	}
 	return m.Finds("The %d rounds %s from %s to %s IOPS in the order they were measured.", len(iops), word,
-		units.IOPS(math.Round(first)), units.IOPS(math.Round(last))).
+		round(first), round(last)).
 		Saw("chance of such an order in a steady session", text.Percent(p), "at least "+text.Percent(driftChance),
 			"Mann-Kendall test of the rounds' IOPS")
 }

@@ -46,6 +46,8 @@ func steps(r *result.Result) []step {
 	return out
 }
 
+func round(level float64) units.IOPS { return units.IOPS(math.Round(level)) }
+
 func changed(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 	all := steps(m.Result)
 	if len(all) == 0 || m.Staged() {
@@ -53,15 +55,15 @@ func changed(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 	}
 	s := all[0]
 	return s.shown(m.Finds("After %s the rate went from %s to %s IOPS, so the mean of %s tells neither.",
-		text.Duration(s.at), units.IOPS(math.Round(s.before)), units.IOPS(math.Round(s.after)),
-		units.IOPS(math.Round(float64(m.IOPS())))))
+		text.Duration(s.at), round(s.before), round(s.after),
+		round(float64(m.IOPS()))))
 }
 
 // shown adds the levels to a finding.
 func (s step) shown(f finding.Finding) finding.Finding {
 	const series = "per-second series, median"
-	return f.Saw("level before "+text.Duration(s.at), units.IOPS(math.Round(s.before)).String()+" IOPS", "", series).
-		Saw("level after", units.IOPS(math.Round(s.after)).String()+" IOPS", "the same", series)
+	return f.Saw("level before "+text.Duration(s.at), round(s.before).String()+" IOPS", "", series).
+		Saw("level after", round(s.after).String()+" IOPS", "the same", series)
 }
 
 func burstSpent(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
@@ -78,8 +80,9 @@ func burstSpent(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 	}
 	s := all[i]
 	low, _ := dryBound(m.Ceiling, s.after)
-	return s.shown(m.Finds("After %s the rate fell from %s to %s IOPS, which is what %s allows once its burst is spent (%s).",
-		text.Duration(s.at), units.IOPS(math.Round(s.before)), units.IOPS(math.Round(s.after)), low.Label(), low.IOPS)).
+	return s.shown(m.Finds(
+		"After %s the rate fell from %s to %s IOPS, which is what %s allows once its burst is spent (%s).",
+		text.Duration(s.at), round(s.before), round(s.after), low.Label(), low.IOPS)).
 		Saw("sustained limit, "+low.Label(), low.IOPS.String()+" IOPS", "", low.How)
 }
 
