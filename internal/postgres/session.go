@@ -335,7 +335,8 @@ func (s *session) rank(ctx context.Context) error {
 			s.site.Note(program + " is not installed: left out")
 			return "", nil
 		}
-		return s.child(append([]string{s.install.program(program)}, args...)...).Output(ctx, 3*time.Minute)
+		argv := append([]string{s.install.program(program)}, args...)
+		return s.child(argv...).Output(ctx, 3*time.Minute)
 	}
 	methods, err := printed("pg_test_fsync", "-s", seconds, "-f", filepath.Join(dir, "fsync"))
 	if err != nil {
