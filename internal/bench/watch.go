@@ -119,7 +119,7 @@ func (w *watching) run(ctx context.Context, m *sys.Machine) error {
 }
 
 // beside is who uses what else lies on the same disks, nil where that is nothing.
-func (w *watching) beside(m *sys.Machine) func(string) (bool, bool) {
+func (w *watching) beside(m *sys.Machine) func(string) bool {
 	if u := block.Beside(m.Reader(), w.stack); u != nil {
 		return u.By
 	}

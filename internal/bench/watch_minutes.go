@@ -43,7 +43,7 @@ func WatchMinutes(ctx context.Context, m *sys.Machine, o Watching, each func(liv
 			continue
 		}
 		start := time.Now()
-		closely := len(moments) == 0 || moments[len(moments)-1].Slow
+		closely := len(moments) == 0 || moments[len(moments)-1].Slow > 0
 		f, err := w.again(ctx, m, span, closely)
 		if err != nil {
 			if ctx.Err() == nil {

@@ -29,15 +29,14 @@ var (
 	proc/self/mountinfo proc/swaps proc/mdstat proc/sys/kernel/osrelease proc/cpuinfo
 	proc/meminfo etc/os-release sys/class/dmi/id/sys_vendor sys/class/dmi/id/product_name`)
 	// capturedSettings are patterns of what package host looks at. Two processors stand for all.
-	capturedSettings = []string{
-		"proc/version", "proc/uptime", "proc/sys/vm/dirty_*", "proc/sys/vm/swappiness", "proc/sys/vm/zone_reclaim_mode",
-		"sys/kernel/mm/transparent_hugepage/enabled", "sys/module/nvme_core/parameters/io_timeout",
-		"sys/devices/system/cpu/cpufreq/policy[01]/scaling_[adg]*",
-		"sys/devices/system/cpu/cpufreq/policy[01]/energy_performance_preference",
-		"sys/devices/system/cpu/cpu[01]/cpuidle/state*/[dln]a*", "sys/devices/system/cpu/cpu[01]/cpuidle/state*/disable",
-		"sys/devices/system/clocksource/clocksource0/*_clocksource", "sys/devices/system/node/node*/cpulist",
-		"etc/mdadm/mdadm.conf", "etc/mdadm.conf", "etc/systemd/system/*.mount", "etc/tuned/active_profile",
-	}
+	capturedSettings = strings.Fields(`
+	proc/version proc/uptime proc/sys/vm/dirty_* proc/sys/vm/swappiness proc/sys/vm/zone_reclaim_mode
+	sys/kernel/mm/transparent_hugepage/enabled sys/module/nvme_core/parameters/io_timeout
+	sys/devices/system/cpu/cpufreq/policy[01]/scaling_[adg]*
+	sys/devices/system/cpu/cpufreq/policy[01]/energy_performance_preference
+	sys/devices/system/cpu/cpu[01]/cpuidle/state*/[dln]a* sys/devices/system/cpu/cpu[01]/cpuidle/state*/disable
+	sys/devices/system/clocksource/clocksource0/*_clocksource sys/devices/system/node/node*/cpulist
+	etc/mdadm/mdadm.conf etc/mdadm.conf etc/systemd/system/*.mount etc/tuned/active_profile`)
 	// secrets name a machine or a drive.
 	secrets = []string{"serial", "wwid", "uuid"}
 )

@@ -2,7 +2,7 @@ package block
 
 import (
 	"bytes"
-	"strconv"
+	"fmt"
 	"strings"
 
 	"plimsoll/internal/sys"
@@ -23,24 +23,27 @@ const mostDescriptors = 2000
 
 // NewInUse prepares the question for the devices of a stack.
 func NewInUse(r *sys.Reader, s *Stack) *InUse {
-	u := &InUse{
-		read: r, numbers: map[string]bool{}, names: map[string]bool{},
-		spaces: map[string]map[string]bool{},
-	}
+	u := newInUse(r)
 	for _, d := range s.Tree.Devices {
-		u.numbers[strconv.FormatUint(uint64(d.Major), 10)+":"+strconv.FormatUint(uint64(d.Minor), 10)] = true
+		u.numbers[number(d.Major, d.Minor)] = true
 		u.names[d.Name], u.names[strings.TrimPrefix(d.Path, "/dev/")] = true, true
 	}
 	if s.Mount != nil && s.Mount.Major == 0 { // btrfs: 0:N is the filesystem's own
-		u.numbers[strconv.FormatUint(uint64(s.Mount.Major), 10)+":"+strconv.FormatUint(uint64(s.Mount.Minor), 10)] = true
+		u.numbers[number(s.Mount.Major, s.Mount.Minor)] = true
 	}
 	return u
 }
 
+func newInUse(r *sys.Reader) *InUse {
+	return &InUse{read: r, numbers: map[string]bool{}, names: map[string]bool{}, spaces: map[string]map[string]bool{}}
+}
+
+func number(major, minor uint32) string { return fmt.Sprintf("%d:%d", major, minor) }
+
 // Beside asks the same of what else lies on the disks of a stack: other partitions, and what is made of
 // them. It is nil where there is nothing.
 func Beside(r *sys.Reader, s *Stack) *InUse {
-	u := &InUse{read: r, numbers: map[string]bool{}, names: map[string]bool{}, spaces: map[string]map[string]bool{}}
+	u := newInUse(r)
 	var climb func(name string)
 	climb = func(name string) {
 		dir := classBlock + "/" + name
@@ -73,12 +76,9 @@ func Beside(r *sys.Reader, s *Stack) *InUse {
 }
 
 // By is whether a process has a file, or the device itself, open. False also where it may not be
-// looked into, which seen says.
-func (u *InUse) By(pid string) (uses, seen bool) {
-	fds, err := u.read.Names("proc/" + pid + "/fd")
-	if err != nil {
-		return false, false
-	}
+// looked into.
+func (u *InUse) By(pid string) bool {
+	fds, _ := u.read.Names("proc/" + pid + "/fd")
 	var ids map[string]bool
 	for i, fd := range fds {
 		if i > mostDescriptors {
@@ -90,7 +90,7 @@ func (u *InUse) By(pid string) (uses, seen bool) {
 		}
 		if node, ok := strings.CutPrefix(to, "/dev/"); ok {
 			if u.names[node] {
-				return true, true
+				return true
 			}
 			continue
 		}
@@ -98,22 +98,16 @@ func (u *InUse) By(pid string) (uses, seen bool) {
 			ids = u.mounts(pid)
 		}
 		if len(ids) > 0 && ids[u.mountOf(pid, fd)] {
-			return true, true
+			return true
 		}
 	}
-	return false, true
+	return false
 }
 
 // mountOf is the number of the mount that a descriptor's file is on.
 func (u *InUse) mountOf(pid, fd string) string {
-	text, err := u.read.Read("proc/" + pid + "/fdinfo/" + fd)
-	if err != nil {
-		return ""
-	}
-	_, after, ok := bytes.Cut(text, []byte("mnt_id:"))
-	if !ok {
-		return ""
-	}
+	text, _ := u.read.Read("proc/" + pid + "/fdinfo/" + fd)
+	_, after, _ := bytes.Cut(text, []byte("mnt_id:"))
 	line, _, _ := bytes.Cut(after, []byte("\n"))
 	return string(bytes.TrimSpace(line))
 }

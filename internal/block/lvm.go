@@ -20,46 +20,44 @@ func inferSegment(t *Tree, d *Device) {
 	}
 	chunk, wide := d.Queue.MinimumIO, d.Queue.OptimalIO
 	made := chunk >= 4*units.KiB
+	images, metas := 0, 0
 	for _, s := range d.Slaves {
+		sub := t.Devices[s]
+		if sub == nil {
+			continue
+		}
 		// Sizes that a slave has too are handed up by it, not made here.
-		if sub := t.Devices[s]; sub != nil && sub.Queue.MinimumIO >= chunk && sub.Queue.OptimalIO >= wide {
-			made = false
+		made = made && (sub.Queue.MinimumIO < chunk || sub.Queue.OptimalIO < wide)
+		switch {
+		case sub.LV == nil:
+		case strings.Contains(sub.LV.Name, "_rimage_"):
+			images++
+		case strings.Contains(sub.LV.Name, "_rmeta_"):
+			metas++
 		}
 	}
 	stripes := 0
 	if made && wide%chunk == 0 {
 		stripes = int(wide / chunk)
 	}
-	v.Inferred = true
-	images, metas := 0, 0
-	for _, s := range d.Slaves {
-		if sub := t.Devices[s]; sub != nil && sub.LV != nil {
-			if strings.Contains(sub.LV.Name, "_rimage_") {
-				images++
-			} else if strings.Contains(sub.LV.Name, "_rmeta_") {
-				metas++
-			}
-		}
+	is := func(segment string, stripes int, chunk units.Bytes) {
+		v.Segment, v.Stripes, v.Chunk, v.Inferred = segment, stripes, chunk, true
 	}
 	switch {
-	case images == 0 && n == 1:
-		v.Segment, v.Stripes = "linear", 1
+	case images == 0 && (n == 1 || stripes == 0):
+		is("linear", 1, 0)
 	case images == 0 && stripes == n:
-		v.Segment, v.Stripes, v.Chunk = "striped", n, chunk
-	case images == 0 && stripes == 0:
-		v.Segment, v.Stripes = "linear", 1
+		is("striped", n, chunk)
 	case images > 0 && metas == 0 && stripes == images:
-		v.Segment, v.Stripes, v.Chunk = "raid0", images, chunk
+		is("raid0", images, chunk)
 	case images > 1 && metas > 0 && stripes == 0:
-		v.Segment, v.Stripes = "raid1", images
+		is("raid1", images, 0)
 	case images > 2 && metas > 0 && stripes == images-1:
-		v.Segment, v.Stripes, v.Chunk = "raid5", images, chunk
+		is("raid5", images, chunk)
 	case images > 3 && metas > 0 && (stripes == images || stripes == images/2):
-		v.Segment, v.Stripes, v.Chunk = "raid10", images, chunk
+		is("raid10", images, chunk)
 	case images > 4 && metas > 0 && stripes == images-2:
-		v.Segment, v.Stripes, v.Chunk = "raid6", images, chunk
-	default:
-		v.Inferred = false
+		is("raid6", images, chunk)
 	}
 }
 

@@ -21,6 +21,7 @@ func (r *reader) raid(dir string) *Raid {
 		Action:   r.text(dir + "/sync_action"),
 		Metadata: r.text(dir + "/metadata_version"),
 		UUID:     r.text(dir + "/uuid"),
+		Speed:    parseSyncSpeed(r.text(dir + "/sync_speed")),
 		Mismatch: uint64(max(r.num(dir+"/mismatch_cnt"), 0)),
 	}
 	if strings.Trim(BareUUID(a.UUID), "0") == "" {
@@ -30,9 +31,6 @@ func (r *reader) raid(dir string) *Raid {
 		if n, err := strconv.Atoi(s); err == nil {
 			a.Layout = n
 		}
-	}
-	if speed := r.text(dir + "/sync_speed"); speed != "" && speed != "none" {
-		a.Speed = units.Rate(r.size(dir+"/sync_speed", units.KiB))
 	}
 	// "8 (7)" while the array is being reshaped.
 	if f := strings.Fields(r.text(dir + "/raid_disks")); len(f) > 0 {
@@ -109,7 +107,6 @@ type mdstatArray struct {
 	Action   string // resync recovery reshape check; "" when idle
 	Progress float64
 	Speed    units.Rate
-	Pending  bool // DELAYED or PENDING
 }
 
 // parseMdstat reads /proc/mdstat. What it does not know it skips: the file is made for people and
@@ -155,7 +152,6 @@ func (a *mdstatArray) progress(line string) {
 		}
 		a.Action = map[bool]string{true: "recover", false: action}[action == "recovery"] // sysfs's word
 		value = strings.TrimSpace(value)
-		a.Pending = strings.HasPrefix(value, "DELAYED") || strings.HasPrefix(value, "PENDING")
 		if p, _, ok := strings.Cut(value, "%"); ok {
 			if v, err := strconv.ParseFloat(p, 64); err == nil && v >= 0 && v <= 100 {
 				a.Progress = v / 100
@@ -163,9 +159,7 @@ func (a *mdstatArray) progress(line string) {
 		}
 		if _, s, ok := strings.Cut(value, "speed="); ok {
 			s, _, _ = strings.Cut(s, "K/sec")
-			if v, err := strconv.ParseUint(s, 10, 40); err == nil {
-				a.Speed = units.Rate(v) * units.Rate(units.KiB)
-			}
+			a.Speed = parseSyncSpeed(s)
 		}
 		return
 	}

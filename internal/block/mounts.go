@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"plimsoll/internal/units"
 )
@@ -45,7 +44,7 @@ func (r *reader) mounts(t *Tree) {
 	n := 0
 	for line := range strings.Lines(string(data)) {
 		n++
-		m, err := mountinfoLine(strings.TrimRight(line, "\n"))
+		m, err := mountinfoLine(line)
 		if err != nil {
 			r.note("/%s line %d: %v", file, n, err)
 			continue
@@ -66,10 +65,8 @@ func (r *reader) mounts(t *Tree) {
 // deviceOf finds the block device of a mount. Filesystems over several devices (btrfs) and some in
 // containers show the anonymous number 0:N; then what was mounted names it.
 func (t *Tree) deviceOf(m Mount) string {
-	for name, d := range t.Devices {
-		if d.Major == m.Major && d.Minor == m.Minor && m.Major != 0 {
-			return name
-		}
+	if d := t.numbered(m.Major, m.Minor); d != nil && m.Major != 0 {
+		return d.Name
 	}
 	if m.Major == 0 && strings.HasPrefix(m.Source, "/dev/") && m.FS != "devtmpfs" {
 		if d := t.Device(m.Source); d != nil {
@@ -99,13 +96,8 @@ func (t *Tree) Device(name string) *Device {
 		return nil
 	}
 	// A node made by mknod, as in containers.
-	if info, err := fs.Stat(t.root, strings.TrimPrefix(target, "/")); err == nil && info.Mode()&fs.ModeDevice != 0 &&
-		info.Mode()&fs.ModeCharDevice == 0 {
-		if st, ok := info.Sys().(*syscall.Stat_t); ok {
-			return t.numbered(devMajor(st.Rdev), devMinor(st.Rdev))
-		}
-	}
-	return nil
+	d, _ := t.node(strings.TrimPrefix(target, "/")) // none where it cannot be looked at
+	return d
 }
 
 // resolve follows the symbolic links of an absolute path as far as it exists.

@@ -96,7 +96,7 @@ func parseUdev(data string) udevEntry {
 //
 //	36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue
 func mountinfoLine(line string) (Mount, error) {
-	left, right, ok := strings.Cut(line, " - ")
+	left, right, ok := strings.Cut(strings.TrimRight(line, "\n"), " - ")
 	l, r := strings.Fields(left), strings.Split(right, " ")
 	if !ok || len(l) < 6 || len(r) < 2 {
 		return Mount{}, fmt.Errorf("%.60q: want ten fields with a hyphen between", line)

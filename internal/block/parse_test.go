@@ -64,7 +64,7 @@ unused devices: <none>
 `)
 	want := map[string]mdstatArray{
 		"md0": {Level: "raid10", Action: "recover", Progress: 0.036, Speed: 18944 * 1024},
-		"md1": {Level: "raid5", Action: "resync", Pending: true},
+		"md1": {Level: "raid5", Action: "resync"},
 		"md2": {Level: "raid0"},
 		"md3": {Level: "raid1", Action: "check", Progress: 1},
 	}

@@ -42,7 +42,7 @@ func Read(m *sys.Machine) (*Tree, error) {
 	}
 	r.relate(t)
 	r.mdstat(t)
-	for _, name := range t.names() {
+	for _, name := range t.Names() {
 		d := t.Devices[name]
 		r.udev(d)
 		if d.LV != nil {
@@ -55,7 +55,7 @@ func Read(m *sys.Machine) (*Tree, error) {
 		}
 	}
 	r.mounts(t)
-	for _, name := range t.names() {
+	for _, name := range t.Names() {
 		r.signature(t.Devices[name], t)
 	}
 	t.Notes = r.notes
@@ -63,9 +63,7 @@ func Read(m *sys.Machine) (*Tree, error) {
 }
 
 // Names are the kernel names of all devices in a stable order: nvme2n1 before nvme10n1.
-func (t *Tree) Names() []string { return t.names() }
-
-func (t *Tree) names() []string { return slices.SortedFunc(maps.Keys(t.Devices), natural) }
+func (t *Tree) Names() []string { return slices.SortedFunc(maps.Keys(t.Devices), natural) }
 
 // natural compares names with their numbers as numbers.
 func natural(a, b string) int {
@@ -180,16 +178,6 @@ func (r *reader) list(dir string) []string {
 	return names
 }
 
-// first is the first of the attributes that says anything.
-func (r *reader) first(names ...string) string {
-	for _, n := range names {
-		if s := r.text(n); s != "" {
-			return s
-		}
-	}
-	return ""
-}
-
 // device reads one directory of /sys/class/block.
 func (r *reader) device(name, dir string) *Device {
 	d := &Device{
@@ -203,13 +191,13 @@ func (r *reader) device(name, dir string) *Device {
 		ReadOnly: r.text(dir+"/ro") == "1",
 		Model:    r.text(dir + "/device/model"),
 		// NVMe and SCSI keep it below device, virtio beside it.
-		Serial:   r.first(dir+"/device/serial", dir+"/serial"),
-		WWN:      r.first(dir+"/wwid", dir+"/device/wwid"),
-		Firmware: r.first(dir+"/device/firmware_rev", dir+"/device/rev"),
+		Serial:   cmp.Or(r.text(dir+"/device/serial"), r.text(dir+"/serial")),
+		WWN:      cmp.Or(r.text(dir+"/wwid"), r.text(dir+"/device/wwid")),
+		Firmware: cmp.Or(r.text(dir+"/device/firmware_rev"), r.text(dir+"/device/rev")),
 		Backing:  r.text(dir + "/loop/backing_file"),
 		NUMANode: -1,
 	}
-	if s := r.first(dir+"/device/numa_node", dir+"/device/device/numa_node"); s != "" {
+	if s := cmp.Or(r.text(dir+"/device/numa_node"), r.text(dir+"/device/device/numa_node")); s != "" {
 		if n, err := strconv.Atoi(s); err == nil {
 			d.NUMANode = n
 		}
@@ -316,7 +304,7 @@ func (r *reader) queue(dir string) Queue {
 
 // relate fills in partitions, which /sys shows as directories of their disk.
 func (r *reader) relate(t *Tree) {
-	for _, name := range t.names() {
+	for _, name := range t.Names() {
 		d := t.Devices[name]
 		if d.Kind == Partition {
 			continue

@@ -2,7 +2,6 @@ package block
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"path"
 	"slices"
@@ -45,7 +44,7 @@ func ReadStack(m *sys.Machine, name string) (*Stack, error) {
 		r.note("/proc/self/mountinfo: %v", cause(err))
 	}
 	for line := range strings.Lines(string(data)) {
-		if mount, err := mountinfoLine(strings.TrimRight(line, "\n")); err == nil {
+		if mount, err := mountinfoLine(line); err == nil {
 			t.Mounts = append(t.Mounts, mount)
 		}
 	}
@@ -64,7 +63,7 @@ func ReadStack(m *sys.Machine, name string) (*Stack, error) {
 // after an error (ext4 since 6.15 by the words emergency_ro and shutdown).
 func (s *Stack) Fallen(r *sys.Reader) bool {
 	for line := range strings.Lines(r.Text("proc/self/mountinfo")) {
-		m, err := mountinfoLine(strings.TrimRight(line, "\n"))
+		m, err := mountinfoLine(line)
 		if err != nil || s.Mount == nil || m.ID != s.Mount.ID {
 			continue
 		}
@@ -158,7 +157,7 @@ func (r *reader) mounted(m *Mount) string {
 
 // numberedName is the kernel name of a device by its number.
 func (r *reader) numberedName(major, minor uint32) string {
-	number := fmt.Sprintf("%d:%d", major, minor)
+	number := number(major, minor)
 	if link, err := fs.ReadLink(r.root, "sys/dev/block/"+number); err == nil {
 		return path.Base(link)
 	}

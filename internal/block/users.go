@@ -35,11 +35,7 @@ func (t *Tree) ReadUsers(self int) {
 	own, _ := fs.ReadLink(t.root, "proc/self/ns/mnt") // a kernel without namespaces has one
 	seen := map[string]bool{own: true}
 	mounts := r.placed("self")
-	for _, name := range r.list("proc") {
-		pid, err := strconv.Atoi(name)
-		if err != nil || pid == self {
-			continue
-		}
+	for _, name := range r.processes(self) {
 		if ns, err := fs.ReadLink(t.root, path.Join("proc", name, "ns/mnt")); err == nil && !seen[ns] {
 			seen[ns] = true
 			r.namespace(t, name, mounts)
@@ -50,6 +46,14 @@ func (t *Tree) ReadUsers(self int) {
 	slices.SortFunc(t.Users,
 		func(a, b User) int { return cmp.Or(natural(a.Device, b.Device), strings.Compare(a.What, b.What)) })
 	t.Users = slices.Compact(t.Users)
+}
+
+// processes are the numbers of all but one.
+func (r *reader) processes(but int) []string {
+	return slices.DeleteFunc(r.list("proc"), func(name string) bool {
+		pid, err := strconv.Atoi(name)
+		return err != nil || pid == but
+	})
 }
 
 // UsersOf is who uses a device, as ReadUsers found it.
@@ -69,7 +73,7 @@ func (t *Tree) use(device, format string, args ...any) {
 
 // loops finds loop devices whose file is a block device.
 func (r *reader) loops(t *Tree) {
-	for _, name := range t.names() {
+	for _, name := range t.Names() {
 		if d := t.Devices[name]; d.Kind == Loop && strings.HasPrefix(d.Backing, "/dev/") {
 			if under := t.Device(d.Backing); under != nil {
 				t.use(under.Name, "the loop device %s lies on it", d.Path)
@@ -117,7 +121,6 @@ func (r *reader) placed(pid string) map[int]placed {
 	}
 	all := map[int]placed{}
 	for line := range strings.Lines(string(data)) {
-		line = strings.TrimRight(line, "\n")
 		m, err := mountinfoLine(line)
 		if err != nil {
 			continue
@@ -182,15 +185,24 @@ func (r *reader) descriptors(t *Tree, pid string) {
 // opened is the device behind a descriptor: by its number, which holds whatever the node is called,
 // else by its name.
 func (t *Tree) opened(link, to string) *Device {
-	info, err := fs.Stat(t.root, link)
+	d, err := t.node(link)
 	if err != nil {
 		return t.Device(to)
 	}
+	return d
+}
+
+// node is the device that a file of the machine stands for by its number; nil for another sort of file.
+func (t *Tree) node(name string) (*Device, error) {
+	info, err := fs.Stat(t.root, name)
+	if err != nil {
+		return nil, err
+	}
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok || info.Mode()&fs.ModeDevice == 0 || info.Mode()&fs.ModeCharDevice != 0 {
-		return nil
+		return nil, nil
 	}
-	return t.numbered(devMajor(st.Rdev), devMinor(st.Rdev))
+	return t.numbered(devMajor(st.Rdev), devMinor(st.Rdev)), nil
 }
 
 func (t *Tree) numbered(major, minor uint32) *Device {
@@ -222,11 +234,7 @@ func (t *Tree) OpenBelow(dir string, self int) []string {
 	}
 	r := &reader{root: t.root}
 	var all []string
-	for _, name := range r.list("proc") {
-		pid, err := strconv.Atoi(name)
-		if err != nil || pid == self {
-			continue
-		}
+	for _, name := range r.processes(self) {
 		links := []string{"cwd", "root", "exe"}
 		entries, _ := fs.ReadDir(t.root, path.Join("proc", name, "fd")) // of others' processes only root may know
 		for _, e := range entries {

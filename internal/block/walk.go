@@ -21,13 +21,11 @@ func (t *Tree) Under(name string) []string {
 // not there.
 func (t *Tree) Below(name string) []string {
 	var all []string
-	seen := map[string]bool{}
 	var walk func(string)
 	walk = func(name string) {
-		if t.Devices[name] == nil || seen[name] {
+		if t.Devices[name] == nil || slices.Contains(all, name) {
 			return
 		}
-		seen[name] = true
 		all = append(all, name)
 		for _, sub := range t.Under(name) {
 			walk(sub)

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"time"
@@ -58,25 +59,20 @@ func LatenciesAbove(d time.Duration, buckets []fio.Bucket, parts ...fio.Latency)
 			part = float64(l.N) / float64(all)
 		}
 		// So many must be above for such a mean, where none is above the maximum.
-		if over, most := l.Mean-float64(
-			d,
-		), float64(
-			l.Max-d,
-		); over > 0 && most > over &&
-			len(buckets)+len(l.Percentiles) == 0 {
-			tightened.Least += over / most * part
+		over, at := l.Mean-float64(d), float64(l.Max-d)
+		if over > 0 && at > over && len(buckets)+len(l.Percentiles) == 0 {
+			tightened.Least += over / at * part
 			tightened.How = fmt.Sprintf("mean of %s, at most %s", text.Duration(time.Duration(l.Mean)), text.Duration(l.Max))
 		}
 		for _, p := range l.Percentiles {
+			how := "fio, p" + strconv.FormatFloat(p.P, 'f', -1, 64) + " of " + text.Duration(p.Value)
 			if p.Value > d {
 				tightened.Least += (1 - p.P/100) * part
-				tightened.How = "fio, p" + strconv.FormatFloat(p.P, 'f', -1, 64) + " of " + text.Duration(p.Value)
+				tightened.How = how
 				break
 			}
 			above = 1 - p.P/100
-			if b.How == "" && tightened.How == "" {
-				tightened.How = "fio, p" + strconv.FormatFloat(p.P, 'f', -1, 64) + " of " + text.Duration(p.Value)
-			}
+			tightened.How = cmp.Or(tightened.How, b.How, how)
 		}
 		most += above * part
 	}
@@ -86,9 +82,7 @@ func LatenciesAbove(d time.Duration, buckets []fio.Bucket, parts ...fio.Latency)
 	if len(parts) > 0 {
 		b.Most = min(b.Most, most)
 	}
-	if b.Most = max(b.Most, b.Least); b.How == "" {
-		b.How = tightened.How
-	}
+	b.Most, b.How = max(b.Most, b.Least), cmp.Or(b.How, tightened.How)
 	return b, b.Least > 0 || b.Most < 1
 }
 

@@ -1,7 +1,6 @@
 package diagnose
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -38,25 +37,21 @@ func (c *Case) ProvenAccount(m Measurement, b ceiling.Bound) *finding.Account {
 	return finding.NewAccount(float64(b.IOPS), float64(m.IOPS()), c.provenCauses(m, b))
 }
 
-func (c *Case) provenCauses(m Measurement, b ceiling.Bound) []finding.Factor {
+func (c *Case) provenCauses(m Measurement, b ceiling.Bound) finding.Factors {
 	return slices.Concat(
 		m.drainCauses(), c.countedCauses(m, b), limitCauses(m, b), c.probeCauses(m, b), cpuCauses(m), c.loopCauses(m, b))
 }
 
 // limitCauses are limits that EBS counted, and bursts that ran out.
-func limitCauses(m Measurement, b ceiling.Bound) []finding.Factor {
-	var out []finding.Factor
+func limitCauses(m Measurement, b ceiling.Bound) (out finding.Factors) {
 	gap := float64(m.IOPS() / b.IOPS)
 	for _, by := range []struct {
 		cause finding.Cause
 		of    func(cloud.EBSStats) (iops, rate time.Duration)
 	}{{finding.Instance, OfMachine}, {finding.VolumeLimit, OfVolume}} {
 		if what, share, _ := m.Exceeded(by.of); share > 0 {
-			out = append(out, finding.Factor{
-				Cause:  by.cause,
-				Factor: math.Pow(gap, share),
-				How:    fmt.Sprintf("its limit on %s was exceeded for %s of the run (EBS counters)", what, text.Percent(share)),
-			})
+			out.Add(by.cause, "", math.Pow(gap, share), "its limit on %s was exceeded for %s of the run (EBS counters)", what,
+				text.Percent(share))
 		}
 	}
 	return append(out, burstCause(m, gap, b)...)
@@ -75,7 +70,7 @@ const (
 )
 
 // burstCause is a burst that ran out, during the run or before it.
-func burstCause(m Measurement, gap float64, b ceiling.Bound) []finding.Factor {
+func burstCause(m Measurement, gap float64, b ceiling.Bound) (out finding.Factors) {
 	if m.Ceiling == nil {
 		return nil
 	}
@@ -83,7 +78,7 @@ func burstCause(m Measurement, gap float64, b ceiling.Bound) []finding.Factor {
 	if low == nil {
 		return nil
 	}
-	spent := finding.Factor{Cause: finding.BurstSpent, Factor: max(gap, float64(low.IOPS/b.IOPS))}
+	spent, sustained := finding.BurstSpent, max(gap, float64(low.IOPS/b.IOPS))
 	level := rateAtEnd(m.Result)
 	at, least := float64(m.IOPS()/low.IOPS), leastSustained
 	mean, burst, outlasts := m.Ceiling.Over(m.Result.Measured)
@@ -92,100 +87,74 @@ func burstCause(m Measurement, gap float64, b ceiling.Bound) []finding.Factor {
 	}
 	switch {
 	case level >= leastSustained*float64(low.IOPS) && level <= (1+DryLevel)*float64(low.IOPS):
-		spent.How = fmt.Sprintf("the end ran at %s IOPS, and %s are sustained (%s)",
-			units.IOPS(math.Round(level)), low.IOPS, low.Kind)
+		out.Add(spent, "", sustained, "the end ran at %s IOPS, and %s are sustained (%s)", units.IOPS(math.Round(level)),
+			low.IOPS, low.Kind)
 	case level == 0 && outlasts && math.Abs(float64(m.IOPS()/mean)-1) <= 1-atSustained:
-		spent.How = fmt.Sprintf("the burst ended after %s: over the %s of the run %s allows %s IOPS on average, and then %s",
+		out.Add(spent, "", gap,
+			"the burst ended after %s: over the %s of the run %s allows %s IOPS on average, and then %s",
 			text.Duration(burst), text.Duration(m.Result.Measured), low.Kind, units.IOPS(math.Round(float64(mean))), low.IOPS)
-		spent.Factor = gap
 	case level == 0 && at >= least && at <= 1+DryLevel:
-		spent.How = fmt.Sprintf("the run is at the sustained limit of %s, %s IOPS: its burst is spent", low.Kind, low.IOPS)
-	default:
-		return nil
+		out.Add(spent, "", sustained, "the run is at the sustained limit of %s, %s IOPS: its burst is spent", low.Kind,
+			low.IOPS)
 	}
-	return []finding.Factor{spent}
+	return out
 }
 
 // cpuCauses are a core that fio fills, and what others and the hypervisor took. A full core ends
 // the closed loop: the rest of the gap is its.
-func cpuCauses(m Measurement) []finding.Factor {
-	var out []finding.Factor
-	own := 0.0
-	for _, j := range m.Result.Jobs {
-		own += (j.CPU.User + j.CPU.System) * float64(max(j.Count, 1))
-	}
+func cpuCauses(m Measurement) (out finding.Factors) {
+	own, _ := m.CPU()
 	h := m.Result.Host
 	if h != nil && h.Steal >= Stolen {
-		out = append(out, finding.Factor{
-			Cause:  finding.CPU,
-			Factor: 1 - h.Steal,
-			How:    "the hypervisor took " + text.Percent(h.Steal) + " of the CPU",
-		})
+		out.Add(finding.CPU, "", 1-h.Steal, "the hypervisor took %s of the CPU", text.Percent(h.Steal))
 	}
 	for _, j := range m.Result.Jobs {
 		if use := j.CPU.User + j.CPU.System; use >= CoreFull {
-			return append(out, finding.Factor{
-				Cause:  finding.CPU,
-				Who:    j.Name,
-				Factor: math.SmallestNonzeroFloat64,
-				How:    "each job of " + j.Name + " fills its core (" + text.Percent(use) + ")",
-			})
+			out.Add(finding.CPU, j.Name, math.SmallestNonzeroFloat64, "each job of %s fills its core (%s)", j.Name,
+				text.Percent(use))
+			return out
 		}
 	}
 	if h != nil && h.CPUs > 0 && h.User+h.System+h.IRQ+h.SoftIRQ >= HostFull {
-		how := "the host's cores are full"
+		others := ""
 		if foreign := h.User + h.System - own/float64(h.CPUs); foreign >= ForeignCPU {
-			how += ", " + text.Percent(foreign) + " with other processes"
+			others = ", " + text.Percent(foreign) + " with other processes"
 		}
-		out = append(out, finding.Factor{Cause: finding.CPU, Factor: math.SmallestNonzeroFloat64, How: how})
+		out.Add(finding.CPU, "", math.SmallestNonzeroFloat64, "the host's cores are full%s", others)
 	}
 	return out
 }
 
 // loopCauses are those of the closed loop itself: I/Os in flight over latency is all that it can
 // do.
-func (c *Case) loopCauses(m Measurement, b ceiling.Bound) []finding.Factor {
+func (c *Case) loopCauses(m Measurement, b ceiling.Bound) (out finding.Factors) {
 	asked, got := m.InFlight(), m.Little()
 	if asked == 0 || m.Result.HeldBack() {
 		return nil
 	}
-	var out []finding.Factor
 	if got > 0 && !m.Syncs() && asked >= DeepEnough && got < DepthReached*float64(asked) {
-		out = append(out, finding.Factor{
-			Cause:  finding.Depth,
-			Factor: got / float64(asked),
-			How:    fmt.Sprintf("%s of %d I/Os were in flight", units.Number(got), asked),
-		})
+		out.Add(finding.Depth, "", got/float64(asked), "%s of %d I/Os were in flight", units.Number(got), asked)
 	}
 	rest := float64(c.typicalLatency(m))
 	switch {
 	case rest > 0 && !m.Syncs():
 		possible := float64(asked) / rest * 1e9
-		out = append(out, finding.Factor{
-			Cause:  finding.RestLatency,
-			Factor: possible / float64(b.IOPS),
-			How: fmt.Sprintf("%d in flight ÷ %s, the volumes' idle latency, are %s IOPS", asked, units.Latency(rest),
-				units.IOPS(possible)),
-		})
+		out.Add(finding.RestLatency, "", possible/float64(b.IOPS),
+			"%d in flight ÷ %s, the volumes' idle latency, are %s IOPS", asked, units.Latency(rest), units.IOPS(possible))
 		if _, slow := c.SlowItself(m); slow {
-			out = append(out, finding.Factor{
-				Cause: finding.SlowVolume, Factor: rest / m.MeanLatency(),
-				How: fmt.Sprintf("an I/O takes %s, the volumes state %s", units.Latency(m.MeanLatency()), units.Latency(rest)),
-			})
+			out.Add(finding.SlowVolume, "", rest/m.MeanLatency(), "an I/O takes %s, the volumes state %s",
+				units.Latency(m.MeanLatency()), units.Latency(rest))
 		}
 	case c.IsConcurrencyBound(m):
-		out = append(out, finding.Factor{
-			Cause: finding.RestLatency, Factor: math.SmallestNonzeroFloat64,
-			How: fmt.Sprintf("%d in flight ÷ %s, measured without a queue", asked, units.Latency(m.MeanLatency())),
-		})
+		out.Add(finding.RestLatency, "", math.SmallestNonzeroFloat64, "%d in flight ÷ %s, measured without a queue", asked,
+			units.Latency(m.MeanLatency()))
 	}
 	return out
 }
 
 // latencyCauses are what only latencies show: how much faster a closed loop would turn if a member,
 // or the tail, were like the rest.
-func (c *Case) latencyCauses(m Measurement) []finding.Factor {
-	var out []finding.Factor
+func (c *Case) latencyCauses(m Measurement) (out finding.Factors) {
 	a := c.ArrayOf(m)
 	_, probed := c.Probed(a) // which shows slow members better
 	if l, ok := c.LagIn(m); ok && !probed && l.Deep && l.Ratio() >= StragglerShallow && l.BusyAlone() &&
@@ -194,26 +163,19 @@ func (c *Case) latencyCauses(m Measurement) []finding.Factor {
 		for _, d := range c.leaves(m) {
 			n, sum = n+d.N, sum+d.N*d.Wait
 		}
-		out = append(out, finding.Factor{
-			Cause:  finding.SlowMember,
-			Who:    l.Slow[0].Name,
-			Factor: l.Peers * n / sum,
-			How: fmt.Sprintf("%s takes %s per request, its peers %s", l.Slow[0].Name, units.Latency(l.Slow[0].Wait),
-				units.Latency(l.Peers)),
-		})
+		out.Add(finding.SlowMember, l.Slow[0].Name, l.Peers*n/sum, "%s takes %s per request, its peers %s", l.Slow[0].Name,
+			units.Latency(l.Slow[0].Wait), units.Latency(l.Peers))
 	}
 	if p50, mean := m.medianLatency(), m.MeanLatency(); p50 > 0 && mean >= slowTail*p50 {
-		tail := finding.Factor{
-			Cause:  finding.Tail,
-			Factor: p50 / mean,
-			How: fmt.Sprintf("the mean latency (%s) is %s the median (%s): a slow part of the I/Os holds the queue",
-				units.Latency(mean), text.Times(mean/p50), units.Latency(p50)),
+		names, how := c.Gathers(m)
+		if names != "" && !probed {
+			how = "; it waits on " + names + ": " + how
+		} else {
+			names, how = "", ""
 		}
-		if names, how := c.Gathers(m); names != "" && !probed {
-			tail.Who = names
-			tail.How += "; it waits on " + names + ": " + how
-		}
-		out = append(out, tail)
+		out.Add(finding.Tail, names, p50/mean,
+			"the mean latency (%s) is %s the median (%s): a slow part of the I/Os holds the queue%s",
+			units.Latency(mean), text.Times(mean/p50), units.Latency(p50), how)
 	}
 	return out
 }
@@ -246,11 +208,9 @@ func (m Measurement) medianLatency() float64 {
 // DeepEnough to speak of a queue at all.
 const DeepEnough = 4
 
-const (
-	// DepthReached of what was asked counts as achieved: the ends of a run and fio's own work take
-	// some.
-	DepthReached = 0.8
-)
+// DepthReached of what was asked counts as achieved: the ends of a run and fio's own work take
+// some.
+const DepthReached = 0.8
 
 // Little is the mean number of I/Os in flight by Little's law, 0 when latency was not recorded.
 func (m Measurement) Little() float64 {

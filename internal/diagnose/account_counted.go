@@ -1,7 +1,6 @@
 package diagnose
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -15,44 +14,30 @@ import (
 )
 
 // countedCauses are those that device counters prove.
-func (c *Case) countedCauses(m Measurement, b ceiling.Bound) []finding.Factor {
-	var out []finding.Factor
+func (c *Case) countedCauses(m Measurement, b ceiling.Bound) (out finding.Factors) {
 	a := c.ArrayOf(m)
 	if modelled, seen, ok := c.splitCause(m); ok {
-		out = append(out, finding.Factor{
-			Cause: finding.Split, Factor: splitFactor(m.Ceiling, b, modelled/seen),
-			How: fmt.Sprintf("%s device I/Os for each one, the ceiling counts %s",
-				text.Factor(seen), text.Factor(modelled)),
-		})
+		out.Add(finding.Split, "", splitFactor(m.Ceiling, b, modelled/seen),
+			"%s device I/Os for each one, the ceiling counts %s", text.Factor(seen), text.Factor(modelled))
 	}
 	if modelled, seen := c.copies(m); seen > modelled {
-		out = append(out, finding.Factor{
-			Cause: finding.Copies, Factor: modelled / seen,
-			How: fmt.Sprintf("members write %s times for each write, the ceiling counts %s",
-				text.Factor(seen), text.Factor(modelled)),
-		})
+		out.Add(finding.Copies, "", modelled/seen, "members write %s times for each write, the ceiling counts %s",
+			text.Factor(seen), text.Factor(modelled))
 	}
 	if resting, all := c.restingMembers(m); len(resting) > 0 {
-		f := finding.Factor{
-			Cause: finding.IdleMembers, Factor: float64(all-len(resting)) / float64(all),
-			How: fmt.Sprintf("%d of %d members did no I/O", len(resting), all),
-		}
+		cause, why := finding.IdleMembers, ""
 		if a != nil && a.Level.Mirrored() && IsSyncing(a) {
-			f.Cause = finding.Rebuild
-			f.How += ", since md reads the first mirror of what is not in sync"
+			cause, why = finding.Rebuild, ", since md reads the first mirror of what is not in sync"
 		}
-		out = append(out, f)
+		out.Add(cause, "", float64(all-len(resting))/float64(all), "%d of %d members did no I/O%s", len(resting), all, why)
 	}
 	if share, who := c.foreignLoad(m, b); share >= foreignShare {
-		f := finding.Factor{
-			Cause: finding.OtherLoad, Who: who, Factor: 1 - share,
-			How: fmt.Sprintf("%s of what %s did was not fio's", text.Percent(share), who),
-		}
+		cause, factor := finding.OtherLoad, 1-share
 		if a != nil && IsSyncing(a) {
-			f.Cause = finding.Rebuild
-			f.Factor = min(f.Factor/(1-ceiling.RebuildTakes(a, b.Kind)), 1) // the ceiling leaves that out
+			// The ceiling leaves that out.
+			cause, factor = finding.Rebuild, min(factor/(1-ceiling.RebuildTakes(a, b.Kind)), 1)
 		}
-		out = append(out, f)
+		out.Add(cause, who, factor, "%s of what %s did was not fio's", text.Percent(share), who)
 	}
 	return out
 }
@@ -81,10 +66,8 @@ func (c *Case) Splits(m Measurement) (modelled, seen float64) {
 	}
 	// An array's own count is too high: md counts what is left of an I/O again after each split.
 	sum := 0.0
-	for _, d := range r.Devices[1:] {
-		if slices.ContainsFunc(a.Volumes, func(v topology.Volume) bool { return v.Device == d.Name }) {
-			sum += float64(d.Reads)
-		}
+	for _, d := range membersOf(a, r.Devices) {
+		sum += float64(d.Reads)
 	}
 	if sum == 0 {
 		sum = float64(r.Devices[0].Reads)
@@ -167,10 +150,7 @@ func (c *Case) foreignLoad(m Measurement, b ceiling.Bound) (share float64, who s
 		return 1 - own/all, top.Name
 	}
 	n, sum, busiest := 0.0, 0.0, 0.0
-	for _, member := range d[1:] {
-		if !slices.ContainsFunc(a.Volumes, func(v topology.Volume) bool { return v.Device == member.Name }) {
-			continue
-		}
+	for _, member := range membersOf(a, d) {
 		mr, mw := work(member.Reads, member.Writes, member.ReadBytes, member.WriteBytes)
 		n, sum = n+1, sum+mr+mw
 		if mr+mw > busiest {
@@ -207,10 +187,8 @@ func (c *Case) copies(m Measurement) (modelled, seen float64) {
 		return 0, 0
 	}
 	sum := 0.0
-	for _, member := range d[1:] {
-		if slices.ContainsFunc(a.Volumes, func(v topology.Volume) bool { return v.Device == member.Name }) {
-			sum += float64(member.Writes)
-		}
+	for _, member := range membersOf(a, d) {
+		sum += float64(member.Writes)
 	}
 	modelled = float64(a.Geometry().WriteCopies())
 	if d[0].Writes < EnoughReads {
@@ -231,7 +209,7 @@ const drainLeast = 0.005
 // drainCauses is what a run loses at its end: fio divides by a time that ends with the last I/O in
 // flight, and while these complete nothing new is issued. With 256 writes in flight at 1,200 IOPS
 // that took 0.35 s, and of 5 s read 7.7 % low, of 40 s 1 %.
-func (m Measurement) drainCauses() []finding.Factor {
+func (m Measurement) drainCauses() (out finding.Factors) {
 	window, known := fio.Ends(m.Result.Workloads)
 	ran := m.Result.Measured
 	seconds := Settled(m.Result)
@@ -245,13 +223,11 @@ func (m Measurement) drainCauses() []finding.Factor {
 	if n == 0 || length == 0 {
 		return nil
 	}
-	return []finding.Factor{{
-		Cause: finding.Drain,
-		// No more than the time can have cost.
-		Factor: max(float64(m.IOPS())/(n/length), float64(window)/float64(ran)),
-		How: fmt.Sprintf("fio ran %s instead of %s until its last I/O was complete; before, it did %s IOPS",
-			text.Duration(ran), text.Duration(window), units.IOPS(math.Round(n/length))),
-	}}
+	// No more than the time can have cost.
+	out.Add(finding.Drain, "", max(float64(m.IOPS())/(n/length), float64(window)/float64(ran)),
+		"fio ran %s instead of %s until its last I/O was complete; before, it did %s IOPS",
+		text.Duration(ran), text.Duration(window), units.IOPS(math.Round(n/length)))
+	return out
 }
 
 // SplitSeen is how many device I/Os one of fio's became, 0 when unknown: leaf I/Os over issued

@@ -1,7 +1,6 @@
 package diagnose
 
 import (
-	"fmt"
 	"slices"
 
 	"plimsoll/internal/ceiling"
@@ -62,7 +61,7 @@ func (c *Case) Probed(a *topology.Array) (Given, bool) {
 
 // probeCauses are a limit that all members share, members that give less than they were ordered
 // with, and one that gives less than its peers, each as far as the probe of them shows.
-func (c *Case) probeCauses(m Measurement, b ceiling.Bound) []finding.Factor {
+func (c *Case) probeCauses(m Measurement, b ceiling.Bound) (out finding.Factors) {
 	a := c.ArrayOf(m)
 	g, ok := c.Probed(a)
 	if did := c.memberRate(m); g.Shared && did > g.together {
@@ -72,21 +71,17 @@ func (c *Case) probeCauses(m Measurement, b ceiling.Bound) []finding.Factor {
 	if !ok || b.Kind != ceiling.VolumeIOPS && b.Kind != ceiling.VolumeRate {
 		return nil
 	}
-	var out []finding.Factor
-	add := func(cause finding.Cause, who string, factor float64, how string, args ...any) {
-		out = append(out, finding.Factor{Cause: cause, Who: who, Factor: factor, How: fmt.Sprintf(how, args...)})
-	}
 	if g.Shared {
 		all := g.alone
 		if g.ordered > 0 {
 			all = g.ordered * units.IOPS(len(a.Volumes))
 		}
-		add(finding.Instance, "", float64(g.together/all),
+		out.Add(finding.Instance, "", float64(g.together/all),
 			"a limit that all members share: read together they give %s IOPS of %s", g.together, all)
 		return out
 	}
 	if g.ordered > 0 && g.Peers < ProbeEven*g.ordered {
-		add(finding.VolumeLimit, "", float64(g.Peers/g.ordered),
+		out.Add(finding.VolumeLimit, "", float64(g.Peers/g.ordered),
 			"the members give %s IOPS of the %s that they are declared to have, each of them alone", g.Peers, g.ordered)
 	}
 	if g.Least < ProbeEven*g.Peers {
@@ -94,7 +89,7 @@ func (c *Case) probeCauses(m Measurement, b ceiling.Bound) []finding.Factor {
 		if a.Level.Mirrored() && !m.Any(fio.Workload.Writes) {
 			factor = (1 + factor) / 2 // md reads the rest from its mirror
 		}
-		add(finding.SlowMember, g.Slowest, factor, "alone %s gives %s IOPS, %s of what its peers give (%s)",
+		out.Add(finding.SlowMember, g.Slowest, factor, "alone %s gives %s IOPS, %s of what its peers give (%s)",
 			g.Slowest, g.Least, text.Percent(float64(g.Least/g.Peers)), g.Peers)
 	}
 	return out

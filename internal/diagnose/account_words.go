@@ -1,7 +1,7 @@
 package diagnose
 
 import (
-	"fmt"
+	_ "embed"
 	"strings"
 
 	"plimsoll/internal/finding"
@@ -29,37 +29,25 @@ func Attribution(a *finding.Account) string {
 	return all
 }
 
-var remedies = map[finding.Cause]string{
-	finding.Drain:       "Measure for longer, or keep less in flight: the drain takes a fixed time at the end.",
-	finding.Copies:      "Declare the level that the array has (mdadm --detail): each write goes to several members.",
-	finding.Split:       "Choose a chunk that is a multiple of the block size, or a much larger one.",
-	finding.IdleMembers: "Find out why members did no I/O: a concatenated volume, or a file that lies on few of them.",
-	finding.Rebuild:     "Wait until the array is idle (mdadm --wait).",
-	finding.SlowMember:  "Probe %s alone, reading only; replace it if it is slow, or raise its provisioning.",
-	finding.OtherLoad:   "Stop what else uses %s.",
-	finding.Instance:    "Choose an instance that allows its volumes more.",
-	finding.VolumeLimit: "Raise the volumes' provisioned IOPS or throughput.",
-	finding.BurstSpent:  "Plan with the sustained rate, or wait until the credits have filled up again.",
-	finding.CPU:         "Use more jobs with less depth each, larger blocks or io_uring, and stop other processes.",
-	finding.Depth:       "Use libaio or io_uring with direct=1 on a file that was written before, or more jobs.",
-	finding.RestLatency: "Raise iodepth or numjobs until IOPS stop rising.",
-	finding.SlowVolume:  "Find out why the volume is slow: plimsoll check --probe tells a first touch.",
-	finding.Grouping:    "Use more clients: a sync then carries more commits.",
-	finding.SlowSync:    "Find what else writes to the log's volume.",
-	finding.CommitCPU:   "Use more clients, so that some compute while others wait, or faster cores.",
-	finding.CommitWait:  "Use more clients, or a log volume of lower latency.",
-	finding.IdleLog:     "Look at what the sessions waited for when none synced: rows, the client or the CPU.",
-	finding.IdleCPU:     "Look at what the sessions waited for.",
-	finding.Waits:       "Look at why the sessions wait for %s.",
-	finding.RowLocks:    "Use a scale of at least the number of clients, or a load that changes other rows.",
-	finding.Tail:        "Find out which I/Os are slow: by member, by offset, by time (the heat map).",
+// Explained adds an account to a finding of a gap.
+func Explained(a *finding.Account, f finding.Finding) finding.Finding {
+	f.Account = a
+	f.Message += " " + Attribution(a)
+	if named := a.Named(); len(named) > 0 {
+		f.Fix = Remedy(named[0]) + " Then measure again."
+	}
+	return f
 }
 
-// Remedy is what to do about a cause.
+//go:embed remedies.tsv
+var remedies string
+
+// Remedy is what to do about a cause, a row of remedies.tsv.
 func Remedy(f finding.Factor) string {
-	s := remedies[f.Cause]
-	if strings.Contains(s, "%s") {
-		s = fmt.Sprintf(s, f.Who)
+	for line := range strings.Lines(remedies) {
+		if cause, what, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t"); cause == string(f.Cause) {
+			return strings.ReplaceAll(what, "%s", f.Who)
+		}
 	}
-	return s
+	return ""
 }

@@ -60,10 +60,7 @@ func (m Measurement) Reached() bool {
 func (m Measurement) Exceeded(
 	of func(cloud.EBSStats) (iops, rate time.Duration),
 ) (what string, share float64, ev []finding.Evidence) {
-	run := max(
-		m.Result.Wall,
-		m.Result.Measured,
-	) // the pages are read before fio begins and after it ends, ramp included
+	run := max(m.Result.Wall, m.Result.Measured) // the pages are read before fio begins and after it ends
 	if run <= 0 {
 		return "", 0, nil
 	}
@@ -110,12 +107,8 @@ func OfVolume(s cloud.EBSStats) (iops, rate time.Duration) {
 
 // OfInstance says that a bound is the instance's.
 func OfInstance(b ceiling.Bound) bool {
-	switch b.Kind {
-	case ceiling.InstanceIOPS, ceiling.InstanceRate, ceiling.HostCacheIOPS, ceiling.HostCacheRate:
-		return true
-	default:
-		return false
-	}
+	return slices.Contains(
+		[]ceiling.Kind{ceiling.InstanceIOPS, ceiling.InstanceRate, ceiling.HostCacheIOPS, ceiling.HostCacheRate}, b.Kind)
 }
 
 // exceededShare of a run, by the volume's own count, from which a limit was met: shorter moments

@@ -26,6 +26,30 @@ type (
 	Checks = map[finding.Code]Check
 )
 
+// Each is a check that looks at one measurement after the other, if none of the parts of fio's output is missing
+// that it needs: what pastes lack, nobody judges. What has no message is no finding. Those on the machine, and not on
+// the measurement, are one.
+func Each(look func(*Case, Measurement) finding.Finding, needs ...part.Part) Check {
+	return func(c *Case, report Report) {
+		var machine *finding.Finding
+		for _, m := range c.Measured() {
+			if m.Result.Lacks(needs...) {
+				continue
+			}
+			switch f := look(c, m); {
+			case f.Message == "":
+			case f.Subject == m.Label():
+				report(f)
+			default:
+				machine = Join(machine, f)
+			}
+		}
+		if machine != nil {
+			report(*machine)
+		}
+	}
+}
+
 // Case is everything that rules may look at. Parts that are not known are nil or empty, and rules
 // that need them are silent.
 type Case struct {
@@ -53,17 +77,6 @@ func (c *Case) Imported() bool {
 	})
 }
 
-// Having is the case without the runs that lack one of the parts.
-func (c *Case) Having(parts ...part.Part) *Case {
-	lacks := func(m Measurement) bool { return m.Result != nil && m.Result.Lacks(parts...) }
-	if !slices.ContainsFunc(c.Runs, lacks) {
-		return c
-	}
-	own := *c
-	own.Runs = slices.DeleteFunc(slices.Clone(c.Runs), lacks)
-	return &own
-}
-
 // Measurement is one scenario with what it could reach and what it did. Ceiling and Result may be
 // nil.
 type Measurement struct {
@@ -75,6 +88,11 @@ type Measurement struct {
 	// Rounds are all measurements of a run with rounds, in order; Result is then the one in the
 	// middle.
 	Rounds []*result.Result
+}
+
+// Finds is a finding on a measurement, with its message in the words of fmt.
+func (m Measurement) Finds(format string, args ...any) finding.Finding {
+	return finding.New(m.Label(), format, args...).In(m.IDs())
 }
 
 // Rule is a rule on a case.

@@ -17,25 +17,23 @@ func (c *Case) IsConcurrencyBound(m Measurement) bool {
 			return false // it did what was allowed, over a time in which the burst ended
 		}
 	}
-	if _, slow := c.SlowItself(m); slow || c.missesItsLatency(m) {
+	_, slow := c.SlowItself(m)
+	if _, missed := m.missed(); slow || missed && m.shallow(c) {
 		return false // Little's law holds of a slow volume, too: it is no cause there
 	}
-	volumes := len(c.leaves(m))
-	if a := c.ArrayOf(m); a != nil {
-		volumes = len(a.Volumes)
-	}
+	volumes := c.volumes(m)
 	if m.Ceiling != nil { // the ceiling itself may know, from a measured or stated latency
 		b := m.Ceiling.Binding()
 		if b != nil && b.Kind == ceiling.Concurrency && m.IOPS() >= fullFlight*b.IOPS &&
 			// The run's own latency counts only as far as no queue has made it.
-			(!b.SelfMeasured() || asked <= max(volumes, 1) || mean <= c.restingLatency(m)) {
+			(!b.SelfMeasured() || asked <= volumes || mean <= c.restingLatency(m)) {
 			return true
 		}
 	}
 	if l := float64(m.IOPS()) * mean / 1e9; l < fullFlight*float64(asked) {
 		return false
 	}
-	return asked <= shallowPerVolume*max(volumes, 1) && mean <= c.restingLatency(m)
+	return asked <= shallowPerVolume*volumes && mean <= c.restingLatency(m)
 }
 
 // restingLatency is the most that a mean may be, in nanoseconds, without a queue having made it.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"plimsoll/internal/finding"
 	"plimsoll/internal/stats"
 )
 
@@ -41,6 +42,11 @@ type FleetRate struct {
 
 // Label names a scenario as findings do.
 func (s *FleetScenario) Label() string { return fmt.Sprintf("%d %s", s.ID, s.Name) }
+
+// Finds is a finding on a scenario, with its message in the words of fmt.
+func (s *FleetScenario) Finds(format string, args ...any) finding.Finding {
+	return finding.New(s.Label(), format, args...).In([]int{s.ID})
+}
 
 // Straggler is a host that falls behind: what it reached, as a share, and the median of the others.
 type Straggler struct {

@@ -83,13 +83,11 @@ func (c *Case) Unflushed(m Measurement) (Unflushed, bool) {
 	return u, len(u.Drives) > 0
 }
 
-// Evidence of it.
-func (u Unflushed) Evidence() []finding.Evidence {
-	return []finding.Evidence{
-		{What: "syncs that returned", Found: text.Count(u.Syncs), Where: "fio"},
-		{What: "flushes", Found: "0", Expected: "one for each sync", Where: "/proc/diskstats, " + text.Some(u.Drives, 3)},
-		{What: "write cache", Found: VolatileCache, Where: Sysfs(u.Drives[0], "queue/write_cache")},
-	}
+// Shown adds its evidence to a finding.
+func (u Unflushed) Shown(f finding.Finding) finding.Finding {
+	return f.Saw("syncs that returned", text.Count(u.Syncs), "", "fio").
+		Saw("flushes", "0", "one for each sync", "/proc/diskstats, "+text.Some(u.Drives, 3)).
+		Saw("write cache", VolatileCache, "", Sysfs(u.Drives[0], "queue/write_cache"))
 }
 
 // Sentence says it.

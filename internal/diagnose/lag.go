@@ -37,6 +37,12 @@ func (c *Case) Gathers(m Measurement) (names, how string) {
 	if a := c.ArrayOf(m); !ok || a != nil && a.Degraded > 0 || l.Ratio() < StragglerShallow {
 		return "", ""
 	}
+	names, how = l.Take()
+	return names, fmt.Sprintf("%s, the peers %s", how, units.Latency(l.Peers))
+}
+
+// Take names the slow members, and says what they take: "sdb and sdc take 3 ms and 4 ms per request".
+func (l Lag) Take() (names, how string) {
 	var slow, times []string
 	for _, d := range l.Slow {
 		slow, times = append(slow, d.Name), append(times, units.Latency(d.Wait).String())
@@ -46,8 +52,7 @@ func (c *Case) Gathers(m Measurement) (names, how string) {
 		verb = "take"
 	}
 	names = strings.Join(slow, " and ")
-	return names, fmt.Sprintf(
-		"%s %s %s per request, the peers %s", names, verb, strings.Join(times, " and "), units.Latency(l.Peers))
+	return names, fmt.Sprintf("%s %s %s per request", names, verb, strings.Join(times, " and "))
 }
 
 // LagIn finds the slow members of a run. RAID10 at depth 1 reads one side of each mirror only: idle

@@ -7,7 +7,6 @@ import (
 	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
 	"plimsoll/internal/suite"
-	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
 
@@ -72,6 +71,15 @@ func (m Measurement) MeanLatency() float64 {
 	return sum / n
 }
 
+// CPU is how many cores fio's jobs used, and how many jobs there were.
+func (m Measurement) CPU() (used, jobs float64) {
+	for _, j := range m.Result.Jobs {
+		n := float64(max(j.Count, 1))
+		used, jobs = used+(j.CPU.User+j.CPU.System)*n, jobs+n
+	}
+	return used, jobs
+}
+
 // InFlight is how many I/Os the jobs may keep outstanding, 0 when not known. With a sync after
 // every write a job has one.
 func (m Measurement) InFlight() int {
@@ -125,41 +133,6 @@ func Buffered(w fio.Workload) bool { return w.Buffered }
 
 // Sequential jobs work through their region in order.
 func Sequential(w fio.Workload) bool { return w.Sequential }
-
-// Load is what one leaf device did in a run.
-type Load struct {
-	Name string
-	N    float64 // requests
-	Wait float64 // mean nanoseconds of a request, its queueing included
-	Util float64
-}
-
-// leaves are the volumes below a run with their load: from telemetry where it watched them, else
-// from fio's disk statistics.
-func (c *Case) leaves(m Measurement) []Load {
-	a := c.ArrayOf(m)
-	leaf := func(name string) bool {
-		return a != nil &&
-			slices.ContainsFunc(a.Volumes, func(v topology.Volume) bool { return v.Device == name && name != "" })
-	}
-	var out []Load
-	for _, d := range m.Result.Devices {
-		if n := float64(d.Reads + d.Writes); leaf(d.Name) && n > 0 {
-			ns := float64(d.ReadWait)*float64(d.Reads) + float64(d.WriteWait)*float64(d.Writes)
-			out = append(out, Load{d.Name, n, ns / n, d.Util})
-		}
-	}
-	if len(out) > 1 {
-		return out
-	}
-	out = nil
-	for _, d := range m.Result.Disks {
-		if n := float64(d.Reads + d.Writes); (d.Member || leaf(d.Name)) && n > 0 {
-			out = append(out, Load{d.Name, n, float64(d.ReadTicks+d.WriteTicks) * 1e6 / n, d.Util})
-		}
-	}
-	return out
-}
 
 // Ran says whether anything was done in a direction. Of some imports only the bandwidth is known.
 func Ran(d fio.Direction) bool { return d.N > 0 || d.IOPS > 0 || d.BW > 0 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/telemetry"
 	"plimsoll/internal/topology"
 )
 
@@ -13,28 +14,60 @@ const idlePart = 0.01
 
 // MemberIOs are the I/Os of every member of a run, those without any too: from telemetry where it
 // watched them, else from fio's disk statistics.
-func (c *Case) MemberIOs(m Measurement) []Load {
+func (c *Case) MemberIOs(m Measurement) []Load { return c.loads(m, 0) }
+
+// leaves are the members that took part in a run.
+func (c *Case) leaves(m Measurement) []Load { return c.loads(m, 1) }
+
+// loads are of the members with so many I/Os at least.
+func (c *Case) loads(m Measurement, least uint64) (all []Load) {
+	add := func(name string, n uint64, ns, util float64) {
+		if n >= least {
+			all = append(all, Load{name, float64(n), ns / float64(max(n, 1)), util})
+		}
+	}
 	a := c.ArrayOf(m)
-	leaf := func(name string) bool {
-		return a != nil &&
-			slices.ContainsFunc(a.Volumes, func(v topology.Volume) bool { return v.Device == name && name != "" && !v.Missing })
+	for _, d := range membersOf(a, m.Result.Devices) {
+		add(d.Name, d.Reads+d.Writes,
+			float64(d.ReadWait)*float64(d.Reads)+float64(d.WriteWait)*float64(d.Writes), d.Util)
 	}
-	var out []Load
-	for _, d := range m.Result.Devices {
-		if leaf(d.Name) {
-			out = append(out, Load{Name: d.Name, N: float64(d.Reads + d.Writes), Util: d.Util})
-		}
+	if len(all) > 1 {
+		return all
 	}
-	if len(out) > 1 {
-		return out
-	}
-	out = nil
+	all = nil
 	for _, d := range m.Result.Disks {
-		if d.Member || leaf(d.Name) {
-			out = append(out, Load{Name: d.Name, N: float64(d.Reads + d.Writes), Util: d.Util})
+		if d.Member || isMember(a, d.Name) {
+			add(d.Name, d.Reads+d.Writes, float64(d.ReadTicks+d.WriteTicks)*1e6, d.Util)
 		}
 	}
-	return out
+	return all
+}
+
+// isMember is whether a device is a volume of an array.
+func isMember(a *topology.Array, device string) bool {
+	return a != nil && device != "" &&
+		slices.ContainsFunc(a.Volumes, func(v topology.Volume) bool { return v.Device == device && !v.Missing })
+}
+
+// membersOf are the devices that are volumes of an array.
+func membersOf(a *topology.Array, devices []telemetry.DeviceUse) []telemetry.DeviceUse {
+	return slices.DeleteFunc(slices.Clone(devices), func(d telemetry.DeviceUse) bool { return !isMember(a, d.Name) })
+}
+
+// Load is what one member did in a run.
+type Load struct {
+	Name string
+	N    float64 // requests
+	Wait float64 // mean nanoseconds of a request, its queueing included; 0 without any
+	Util float64
+}
+
+// volumes are how many a run's I/Os may go to.
+func (c *Case) volumes(m Measurement) int {
+	if a := c.ArrayOf(m); a != nil {
+		return max(len(a.Volumes), 1)
+	}
+	return max(len(c.leaves(m)), 1)
 }
 
 // IdleMembers are those that did no I/O while others did enough to tell, out of so many. Mirrors

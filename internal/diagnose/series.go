@@ -54,11 +54,16 @@ func rateAtEnd(r *result.Result) float64 {
 	if len(series) < last {
 		return 0
 	}
-	var v []float64
-	for _, s := range series[len(series)-last:] {
-		v = append(v, float64(s.IOPS()))
+	return stats.Median(Rates(series[len(series)-last:]))
+}
+
+// Rates are the IOPS of each second.
+func Rates(series []result.Second) []float64 {
+	var all []float64
+	for _, s := range series {
+		all = append(all, float64(s.IOPS()))
 	}
-	return stats.Median(v)
+	return all
 }
 
 // Shortest is the least window whose figures are reported without a warning: fio's interval and

@@ -105,12 +105,6 @@ func (c *Case) SlowItself(m Measurement) (why string, ok bool) {
 	return "", false
 }
 
-// missesItsLatency is whether the mean of a run is above a latency that its scenario asks for.
-func (c *Case) missesItsLatency(m Measurement) bool {
-	_, missed := m.missed()
-	return missed && m.shallow(c)
-}
-
 // missed is a threshold on a latency that even the mean of a run is above.
 func (m Measurement) missed() (suite.Threshold, bool) {
 	for _, t := range m.Scenario.Thresholds {
@@ -157,23 +151,14 @@ func (c *Case) usualLatency(m Measurement) (typical time.Duration) {
 
 // shallow is whether no more is in flight than volumes, so that no queue makes the latency.
 func (m Measurement) shallow(c *Case) bool {
-	volumes := len(c.leaves(m))
-	if a := c.ArrayOf(m); a != nil {
-		volumes = len(a.Volumes)
-	}
-	return m.InFlight() > 0 && m.InFlight() <= max(volumes, 1)
+	return m.InFlight() > 0 && m.InFlight() <= c.volumes(m)
 }
 
-// Evidence are the figures of a test.
-func (t Touch) Evidence() []finding.Evidence {
-	return []finding.Evidence{
-		{
-			What: "not loaded", Found: fmt.Sprintf("%s (%s to %s)", text.Percent(t.Share), text.Percent(t.Low),
-				text.Percent(t.High)), Expected: "below 15 %", Where: fmt.Sprintf("%d pairs of reads", t.Pairs),
-		},
-		{
-			What: "first read of a piece", Found: units.Latency(t.First).String(),
-			Expected: units.Latency(t.Again).String() + ", as the second one", Where: "medians",
-		},
-	}
+// Shown adds the figures of a test to a finding.
+func (t Touch) Shown(f finding.Finding) finding.Finding {
+	return f.Saw("not loaded", fmt.Sprintf("%s (%s to %s)", text.Percent(t.Share), text.Percent(t.Low),
+		text.Percent(t.High)),
+		"below 15 %", fmt.Sprintf("%d pairs of reads", t.Pairs)).
+		Saw("first read of a piece", units.Latency(t.First).String(), units.Latency(t.Again).String()+", as the second one",
+			"medians")
 }

@@ -2,6 +2,7 @@ package finding
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 )
@@ -59,6 +60,14 @@ type Factor struct {
 	Factor float64 `json:"factor"`        // above 0 and at most 1
 	Share  float64 `json:"share"`         // of the gap: ln factor / ln (measured / ceiling); all add up to 1
 	How    string  `json:"how"`           // its arithmetic, in words
+}
+
+// Factors are the causes of a gap, in the order in which they are certain.
+type Factors []Factor
+
+// Add takes a cause, whom it is about (or ""), what it leaves, and its arithmetic in the words of fmt.
+func (f *Factors) Add(cause Cause, who string, factor float64, how string, args ...any) {
+	*f = append(*f, Factor{Cause: cause, Who: who, Factor: factor, How: fmt.Sprintf(how, args...)})
 }
 
 // NewAccount takes causes in the order in which they are certain. A cause never explains more than

@@ -21,7 +21,6 @@ import (
 	"slices"
 	"strings"
 
-	"plimsoll/internal/fio/part"
 	"plimsoll/internal/text"
 )
 
@@ -136,8 +135,6 @@ func (f *Finding) Set(all ...Setting) {
 // (docs/findings).
 type Rule[C any] struct {
 	Code Code
-	// Needs are the parts of fio's output without which the rule does not ask: what pastes lack, nobody judges.
-	Needs []part.Part
 	// Check reports what it finds, and as Fine what it looked at and found in order: nothing else
 	// knows what it could see.
 	Check func(c C, report func(Finding))
@@ -184,6 +181,18 @@ func (f Finding) In(scenarios []int) Finding {
 // As gives it another severity than its rule's.
 func (f Finding) As(s Severity) Finding {
 	f.Severity = s
+	return f
+}
+
+// Titled gives it another title than its rule's.
+func (f Finding) Titled(title string) Finding {
+	f.Title = title
+	return f
+}
+
+// Advise gives it another advice than its rule's.
+func (f Finding) Advise(fix string) Finding {
+	f.Fix = fix
 	return f
 }
 

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-
-	"plimsoll/internal/fio/part"
 )
 
 // Disabled are the codes of rules that are not to count, with the reason for each.
@@ -19,11 +17,7 @@ func Judge[C any](rules []*Rule[C], c C, disabled Disabled) []Finding {
 	var all []Finding
 	pages := map[Code]Page{}
 	for _, r := range rules {
-		seen := c
-		if whole, ok := any(c).(partial[C]); ok && len(r.Needs) > 0 {
-			seen = whole.Having(r.Needs...)
-		}
-		r.Check(seen, func(f Finding) {
+		r.Check(c, func(f Finding) {
 			if f.fine {
 				return
 			}
@@ -48,11 +42,6 @@ func Judge[C any](rules []*Rule[C], c C, disabled Disabled) []Finding {
 	})
 	Sort(all)
 	return all
-}
-
-// partial is a case of which parts may be missing. Having is what is left where they are there.
-type partial[C any] interface {
-	Having(parts ...part.Part) C
 }
 
 // Sort puts findings into the order of Judge: the worst first, then by code, scenario, line and

@@ -13,27 +13,10 @@ func (c Code) Family() string {
 	if len(c) < 3 {
 		return ""
 	}
-	switch c[2] {
-	case '1':
-		return "the job"
-	case '2':
-		return "the layout"
-	case '3':
-		return "the host"
-	case '4':
-		return "the measurement"
-	case '5':
-		return "the verdict against ceilings"
-	case '6':
-		return "the cloud"
-	case '8':
-		return "several machines"
-	case '7':
-		return "PostgreSQL"
-	case '9':
-		return "a machine at work"
-	}
-	return ""
+	return map[byte]string{
+		'1': "the job", '2': "the layout", '3': "the host", '4': "the measurement", '5': "the verdict against ceilings",
+		'6': "the cloud", '7': "PostgreSQL", '8': "several machines", '9': "a machine at work",
+	}[c[2]]
 }
 
 // Page is what a rule says of itself.

@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"plimsoll/internal/fio"
@@ -87,87 +86,77 @@ func fastest(p *suite.Postgres) float64 {
 	return 30_000
 }
 
-// step runs one load between two snapshots of everything that counts.
+// step runs one load between two snapshots of everything that counts, and adds it to the result.
 func (s *session) step(
 	ctx context.Context,
 	l load,
 	out *sys.Dir,
+	pg *result.Postgres,
 	tick func(result.PgSecond),
-) (result.PgStep, []string, error) {
+) error {
 	step := result.PgStep{Clients: l.clients, Threads: l.threads}
 	conn, err := s.connect(ctx, benchUser)
 	if err != nil {
-		return step, nil, err
+		return err
 	}
 	defer conn.Close(context.Background()) //nolint:errcheck // the server ends it
 	if l.Checkpoint {
 		if _, err := conn.Exec(ctx, "checkpoint"); err != nil {
-			return step, nil, err
+			return err
 		}
 	}
 	if err := wait(ctx, settle); err != nil {
-		return step, nil, err
+		return err
 	}
 	before, err := s.counters(ctx, conn)
 	if err != nil {
-		return step, nil, err
+		return err
 	}
-	var failed []string
+	failing := func(err error) { // in what is not the load
+		if err != nil {
+			pg.Failed = append(pg.Failed, err.Error())
+		}
+	}
 	sampler, err := telemetry.Start(s.m, s.devices)
 	if err != nil {
-		return step, nil, fmt.Errorf("sampler: %w", err)
+		return fmt.Errorf("sampler: %w", err)
 	}
 	waits, err := s.sampleWaits(ctx)
 	if err != nil {
-		return step, nil, errors.Join(err, stopped(sampler))
+		_, ended := sampler.Stop()
+		return errors.Join(err, ended)
 	}
 	cpu, begun := treeCPU(s.started.PID), time.Now()
 	sum, cpuBench, runErr := s.pgbench(ctx, l, &step, tick)
 	span := time.Since(begun)
-	if err := waits.stop(); err != nil {
-		failed = append(failed, err.Error())
-	}
+	failing(waits.stop())
 	series, err := sampler.Stop()
-	if err != nil {
-		failed = append(failed, err.Error())
-	}
+	failing(err)
 	if runErr != nil {
-		return step, failed, runErr
+		return runErr
 	}
 	if err := wait(ctx, settle); err != nil {
-		return step, failed, err
+		return err
 	}
 	step.ServerCPU, step.PgbenchCPU = treeCPU(s.started.PID)-cpu, cpuBench
 	after, err := s.counters(ctx, conn)
 	if err != nil {
-		return step, failed, err
+		return err
 	}
 	after.into(&step, before)
-	step.Transactions, step.Aborted, step.Retried, step.TPS = sum.transactions, sum.failed, sum.retried, units.IOPS(
-		sum.tps,
-	)
-	step.Measured = time.Duration(float64(sum.transactions) / sum.tps * 1e9)
+	step.Transactions, step.Aborted, step.Retried = uint64(sum.transactions), uint64(sum.failed), uint64(sum.retried)
+	step.TPS, step.Measured = units.IOPS(sum.tps), time.Duration(sum.transactions/sum.tps*1e9)
 	step.Latency.Mean, step.Latency.StdDev = sum.mean, sum.stddev
 	waits.into(&step)
-	if err := s.readLogs(&step, begun); err != nil {
-		failed = append(failed, err.Error())
-	}
+	failing(s.readLogs(&step, begun))
 	if series != nil {
 		s.deviceUse(&step, series, span)
-		name := fmt.Sprintf("samples-%d.csv.zst", l.clients)
-		if f, err := out.Create(name, 0o644); err == nil {
-			err = errors.Join(telemetry.Write(f, series), f.Sync(), f.Close())
-			if err != nil {
-				failed = append(failed, err.Error())
-			}
+		if f, err := out.Create(fmt.Sprintf("samples-%d.csv.zst", l.clients), 0o644); err == nil {
+			failing(errors.Join(telemetry.Write(f, series), f.Sync(), f.Close()))
 		}
 	}
-	return step, failed, nil
-}
-
-func stopped(sampler *telemetry.Sampler) error {
-	_, err := sampler.Stop()
-	return err
+	pg.Steps = append(pg.Steps, step)
+	return nil
 }
 
 // pgbench runs the load and returns its summary and the CPU time that it used.
@@ -183,24 +172,16 @@ func (s *session) pgbench(
 			return summary{}, 0, err
 		}
 	}
-	var mu sync.Mutex
-	var said []string
 	progress := &lineWriter{each: func(line string) {
-		mu.Lock()
-		defer mu.Unlock()
 		if second, ok := parseProgress(line); ok {
 			step.Seconds = append(step.Seconds, second)
 			tick(second)
-		} else if len(said) < 50 && !strings.HasPrefix(line, "pgbench: pgbench (") {
-			said = append(said, line)
 		}
 	}}
 	out := &sys.Capped{Limit: sys.OutputLimit}
 	c := s.child(l.argv(s.install.program("pgbench"), filepath.Join(s.record.Run, logPrefix), script)...)
-	c.Env = slices.DeleteFunc(
-		c.Env,
-		func(v string) bool { return strings.HasPrefix(v, "LD_PRELOAD=") },
-	) // it does no I/O
+	// It does no I/O.
+	c.Env = slices.DeleteFunc(c.Env, func(v string) bool { return strings.HasPrefix(v, "LD_PRELOAD=") })
 	c.Out, c.Err = out, progress
 	limit := l.runtime + pgbenchOver
 	if l.Transactions > 0 {
@@ -285,10 +266,7 @@ func (w *waits) into(step *result.PgStep) {
 		step.Waits = append(step.Waits, result.WaitShare{Event: event, N: n, Share: float64(n) / float64(max(total, 1))})
 	}
 	slices.SortFunc(step.Waits, func(a, b result.WaitShare) int {
-		if a.N != b.N {
-			return b.N - a.N
-		}
-		return strings.Compare(a.Event, b.Event)
+		return cmp.Or(cmp.Compare(b.N, a.N), cmp.Compare(a.Event, b.Event))
 	})
 	step.WaitSamples = w.samples
 	from := 0

@@ -16,16 +16,14 @@ import (
 // memory, the page cache of its files included. It returns the group's directory.
 func confine(pid int, memory units.Bytes) (string, error) {
 	if dir := "/sys/fs/cgroup"; hasMemory(dir + "/cgroup.subtree_control") {
-		return group(dir, pid, map[string]string{"memory.max": limit(memory), "memory.swap.max": "0"})
+		return group(dir, pid, map[string]string{"memory.max": fmt.Sprint(uint64(memory)), "memory.swap.max": "0"})
 	}
 	if dir := "/sys/fs/cgroup/memory"; sys.Exists(dir + "/memory.limit_in_bytes") {
-		return group(dir, pid, map[string]string{"memory.limit_in_bytes": limit(memory)})
+		return group(dir, pid, map[string]string{"memory.limit_in_bytes": fmt.Sprint(uint64(memory))})
 	}
 	return "", fmt.Errorf("--pg-memory needs a control group with a memory limit, and none can be made below " +
 		"/sys/fs/cgroup: run as root on the host itself, or choose a larger --pg-scale")
 }
-
-func limit(memory units.Bytes) string { return strconv.FormatUint(uint64(memory), 10) }
 
 func hasMemory(file string) bool {
 	data, err := os.ReadFile(file)

@@ -60,8 +60,7 @@ func TestNothingOfPostgresRunsAsRoot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &session{m: sys.Host(), server: &server{plan: p, site: site}}
-	s.server.m = s.m
+	s := &session{server: &server{plan: p, site: site, m: sys.Host()}}
 	if err := s.start(t.Context()); err != nil {
 		t.Fatal(errors.Join(err, s.stop()))
 	}

@@ -50,38 +50,41 @@ func decimal(s string) float64 {
 
 // summary is what pgbench prints at its end.
 type summary struct {
-	transactions, failed, retried uint64
+	transactions, failed, retried float64
 	tps                           float64
 	mean, stddev                  float64 // nanoseconds
 }
 
-var (
-	processedForm = regexp.MustCompile(`^number of transactions actually processed: ([0-9]+)`)
-	failedForm    = regexp.MustCompile(`^number of failed transactions: ([0-9]+)`)
-	retriedForm   = regexp.MustCompile(`^number of transactions retried: ([0-9]+)`)
-	tpsForm       = regexp.MustCompile(
-		`^tps = ([0-9.]+) \((?:without initial connection time|including reconnection times|excluding connections establishing)\)`,
-	)
-	averageForm = regexp.MustCompile(`^latency average = ([0-9.]+) ms`)
-	stddevForm  = regexp.MustCompile(`^latency stddev = ([0-9.]+) ms`)
+// summaryForm is a line of it: what it is of, the figure, and its unit, or what the rate is without.
+var summaryForm = regexp.MustCompile(
+	`^(number of transactions actually processed: |number of failed transactions: |number of transactions retried: |` +
+		`latency average = |latency stddev = |tps = )([0-9.]+)( ms| \((?:without initial connection time|` +
+		`including reconnection times|excluding connections establishing)\))?`,
 )
 
 // parseSummary reads pgbench's standard output.
 func parseSummary(out string) (summary, error) {
 	var s summary
 	for line := range strings.Lines(out) {
-		line = strings.TrimSpace(line)
-		for form, set := range map[*regexp.Regexp]func(string){
-			processedForm: func(v string) { s.transactions, _ = strconv.ParseUint(v, 10, 64) },
-			failedForm:    func(v string) { s.failed, _ = strconv.ParseUint(v, 10, 64) },
-			retriedForm:   func(v string) { s.retried, _ = strconv.ParseUint(v, 10, 64) },
-			tpsForm:       func(v string) { s.tps = decimal(v) },
-			averageForm:   func(v string) { s.mean = decimal(v) * 1e6 },
-			stddevForm:    func(v string) { s.stddev = decimal(v) * 1e6 },
-		} {
-			if m := form.FindStringSubmatch(line); m != nil {
-				set(m[1])
+		m := summaryForm.FindStringSubmatch(strings.TrimSpace(line))
+		if m == nil {
+			continue
+		}
+		switch v := decimal(m[2]); m[1] {
+		case "number of transactions actually processed: ":
+			s.transactions = v
+		case "number of failed transactions: ":
+			s.failed = v
+		case "number of transactions retried: ":
+			s.retried = v
+		case "tps = ":
+			if m[3] != "" { // pgbench of before 14 prints a rate with the time to connect, too
+				s.tps = v
 			}
+		case "latency average = ":
+			s.mean = v * 1e6
+		case "latency stddev = ":
+			s.stddev = v * 1e6
 		}
 	}
 	if s.transactions == 0 || s.tps == 0 {

@@ -67,7 +67,7 @@ func Read(data []byte) (*Report, error) {
 		r.line(strings.TrimSpace(string(line)))
 	}
 	if s, err := parseSummary(string(data)); err == nil {
-		r.TPS, r.Transactions, r.Failed = units.IOPS(s.tps), s.transactions, s.failed
+		r.TPS, r.Transactions, r.Failed = units.IOPS(s.tps), uint64(s.transactions), uint64(s.failed)
 		r.Mean, r.StdDev = units.Latency(s.mean), units.Latency(s.stddev)
 	} else if n := len(r.Seconds); n > 0 { // it was stopped, or only the lines were kept
 		for _, s := range r.Seconds {

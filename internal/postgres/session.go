@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,7 +25,6 @@ import (
 // session is a server with what was measured around its scenarios.
 type session struct {
 	*server
-	m       *sys.Machine
 	devices []string
 	scale   int // loaded; 0 for no tables
 	last    result.SyncProbe
@@ -103,20 +103,18 @@ func onDisks(t *topology.Topology) error {
 	return nil
 }
 
+// Measure runs one scenario, keeps its files, fills its result, and calls with each second as it goes by.
+type Measure = func(context.Context, suite.Scenario, *sys.Dir, *result.Result, func(result.PgSecond)) error
+
 // Open starts a server on the site. It returns what measures one scenario, and what stops the
 // server and removes everything. preload is a library for the server, from tests; empty for none.
-func Open(m *sys.Machine, preload string) func(context.Context, permit.Site) (
-	measure func(context.Context, suite.Scenario, *sys.Dir, *result.Result, func(result.PgSecond)) error,
-	stop func() error, err error) {
-	return func(ctx context.Context, site permit.Site) (
-		func(context.Context, suite.Scenario, *sys.Dir, *result.Result, func(result.PgSecond)) error, func() error, error,
-	) {
+func Open(m *sys.Machine, preload string) func(context.Context, permit.Site) (Measure, func() error, error) {
+	return func(ctx context.Context, site permit.Site) (Measure, func() error, error) {
 		p, err := planFor(ctx, site)
 		if err != nil {
 			return nil, nil, err
 		}
-		s := &session{m: m, server: &server{plan: p, site: site, preload: preload}}
-		s.server.m = m
+		s := &session{server: &server{plan: p, site: site, preload: preload, m: m}}
 		for _, role := range topology.Roles {
 			if t := site.Topology.For(role); t != nil {
 				for _, d := range t.Devices {
@@ -153,14 +151,11 @@ func (s *session) measure(
 		Cores:    runtime.NumCPU(),
 		FS:       fileSystems(s.site.Topology),
 		ReadOnly: c.Postgres.ReadOnly(),
-		Script:   c.Postgres.Builtin,
+		Script:   cmp.Or(c.Postgres.Builtin, c.Postgres.Script),
 		Apart:    !s.site.Data.Same(s.site.WAL),
 		OneMount: s.oneDevice(),
 		MaxWAL:   s.maxWAL,
 		Others:   otherServers(s.started.PID, s.site),
-	}
-	if pg.Script == "" {
-		pg.Script = c.Postgres.Script
 	}
 	res.Postgres = pg
 	err := s.inside(ctx, c, out, pg, tick)
@@ -216,12 +211,9 @@ func (s *session) inside(
 	for _, clients := range c.Postgres.Clients {
 		l := load{clients: clients, threads: threads(clients), runtime: runtime, Postgres: c.Postgres}
 		l.sampling = sampling(fastest(c.Postgres), runtime)
-		step, failed, err := s.step(ctx, l, out, tick)
-		pg.Failed = append(pg.Failed, failed...)
-		if err != nil {
+		if err := s.step(ctx, l, out, pg, tick); err != nil {
 			return err
 		}
-		pg.Steps = append(pg.Steps, step)
 	}
 	if pg.ReadOnly {
 		return nil
@@ -299,9 +291,8 @@ func (s *session) describe(ctx context.Context, pg *result.Postgres) error {
 	if err != nil {
 		return err
 	}
-	pg.Database, pg.MaxWAL, pg.CheckpointTimeout = units.Bytes(size), units.Bytes(maxWAL), time.Duration(
-		timeout,
-	)*time.Second
+	pg.Database, pg.MaxWAL = units.Bytes(size), units.Bytes(maxWAL)
+	pg.CheckpointTimeout = time.Duration(timeout) * time.Second
 	rows, err := conn.Query(
 		ctx,
 		`select name, current_setting(name) from pg_settings where setting is distinct from boot_val
@@ -339,26 +330,22 @@ func (s *session) rank(ctx context.Context) error {
 	if s.site.Server.Quick {
 		seconds = "1"
 	}
-	for _, program := range []string{"pg_test_fsync", "pg_test_timing"} {
+	printed := func(program string, args ...string) (string, error) {
 		if _, err := os.Stat(s.install.program(program)); err != nil {
 			s.site.Note(program + " is not installed: left out")
-			continue
+			return "", nil
 		}
-		argv := []string{s.install.program(program), "-s", seconds, "-f", filepath.Join(dir, "fsync")}
-		if program == "pg_test_timing" {
-			argv = []string{s.install.program(program), "-d", "1"}
-		}
-		out, err := s.child(argv...).Output(ctx, 3*time.Minute)
-		if err != nil {
-			return err
-		}
-		if program == "pg_test_timing" {
-			s.clock = parseTestTiming(out)
-		} else {
-			s.methods = parseTestFsync(out)
-		}
+		argv := append([]string{s.install.program(program)}, args...)
+		return s.child(argv...).Output(ctx, 3*time.Minute)
 	}
-	return nil
+	methods, err := printed("pg_test_fsync", "-s", seconds, "-f", filepath.Join(dir, "fsync"))
+	if err != nil {
+		return err
+	}
+	s.methods = parseTestFsync(methods)
+	clock, err := printed("pg_test_timing", "-d", "1")
+	s.clock = parseTestTiming(clock)
+	return err
 }
 
 // oneDevice says that data and log are on one device or array.

@@ -7,7 +7,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -19,12 +18,11 @@ import (
 
 // counters are the server's statistics at one moment. Those that a version lacks are 0.
 type counters struct {
-	Commits, Hits, Misses         int64
-	Records, Images, WAL          int64
-	WALWrites, Syncs              int64
-	SyncMS                        float64
-	Timed, Requested, LSN         int64
-	Reads, Writes, RBytes, WBytes uint64 // of the data device, from telemetry
+	Commits, Hits, Misses int64
+	Records, Images, WAL  int64
+	WALWrites, Syncs      int64
+	SyncMS                float64
+	Timed, Requested      int64
 }
 
 // queries are the statistics by version: 14 to 17 have the log's writes and syncs in pg_stat_wal,
@@ -81,7 +79,6 @@ const waitQuery = `select coalesce(wait_event_type || ':' || wait_event, 'CPU'),
 
 // waits samples what sessions wait for, ten times a second, until it is stopped.
 type waits struct {
-	mu      sync.Mutex
 	all     map[string]int
 	seconds []map[string]int // by second since the start
 	samples int
@@ -125,8 +122,6 @@ func (w *waits) sample(ctx context.Context, conn *pgx.Conn, second int) error {
 	if err != nil {
 		return err
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	for len(w.seconds) <= second {
 		w.seconds = append(w.seconds, map[string]int{})
 	}

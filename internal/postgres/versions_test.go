@@ -46,8 +46,7 @@ func opened(t *testing.T, of suite.Server) *session {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &session{m: sys.Host(), server: &server{plan: p, site: site}}
-	s.server.m = s.m
+	s := &session{server: &server{plan: p, site: site, m: sys.Host()}}
 	t.Cleanup(func() {
 		if err := s.stop(); err != nil {
 			t.Error(err)

@@ -12,12 +12,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Bounds on a file that someone else may have made.
-const (
-	maxLine    = 1 << 20
-	maxDevices = 4096
-	maxCells   = 1 << 25 // 256 MiB of counters: 2.5 hours of 24 devices at 10 Hz
-)
+// maxCells bounds what a series holds: 256 MiB of counters, 2.5 hours of 24 devices at 10 Hz.
+const maxCells = 1 << 25
 
 // timeColumn comes before the row's: the wall clock, so that a file can be laid beside others.
 const timeColumn = "time_us"
@@ -40,9 +36,21 @@ func Write(w io.Writer, s *Series) error {
 }
 
 func writeCSV(w io.Writer, s *Series) error {
-	header, err := header(s)
-	if err != nil {
-		return err
+	for _, d := range s.Devices {
+		if d == "" || strings.ContainsFunc(d, func(r rune) bool { return r < ' ' || r == '"' }) {
+			return fmt.Errorf("device %q: not a name that the kernel gives", d)
+		}
+	}
+	header, skip := []string{timeColumn}, make([]bool, rowWidth(len(s.Devices)))
+	for i := range skip {
+		name := columnName(i)
+		if skip[i] = slices.Contains(s.Absent, name); skip[i] {
+			continue
+		}
+		if i >= hostWidth {
+			name = s.Devices[(i-hostWidth)/deviceWidth] + "." + name
+		}
+		header = append(header, name)
 	}
 	out := bufio.NewWriterSize(w, 64<<10)
 	cw := csv.NewWriter(out)
@@ -50,11 +58,7 @@ func writeCSV(w io.Writer, s *Series) error {
 		return err
 	}
 	cw.Flush()
-	row := make([]uint64, rowWidth(len(s.Devices)))
-	skip := make([]bool, len(row))
-	for i := range row {
-		skip[i] = slices.Contains(s.Absent, columnName(i))
-	}
+	row := make([]uint64, len(skip))
 	start := s.Start.UnixMicro()
 	var line []byte
 	for i := range s.Samples {
@@ -86,24 +90,4 @@ func columnName(i int) string {
 		return hostColumns[i]
 	}
 	return deviceColumns[(i-hostWidth)%deviceWidth]
-}
-
-func header(s *Series) ([]string, error) {
-	names := []string{timeColumn}
-	for _, c := range hostColumns {
-		if !slices.Contains(s.Absent, c) {
-			names = append(names, c)
-		}
-	}
-	for _, d := range s.Devices {
-		if d == "" || strings.ContainsFunc(d, func(r rune) bool { return r < ' ' || r == '"' }) {
-			return nil, fmt.Errorf("device %q: not a name that the kernel gives", d)
-		}
-		for _, c := range deviceColumns {
-			if !slices.Contains(s.Absent, c) {
-				names = append(names, d+"."+c)
-			}
-		}
-	}
-	return names, nil
 }

@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -25,17 +26,13 @@ type Window struct {
 	LateMost time.Duration `json:"late_most_ns"`
 	Devices  []LiveDevice  `json:"devices"` // as asked for
 	// Machine is what all leaves of the machine did together, for limits of the instance.
-	MachineIOs   float64    `json:"machine_iops"`
-	MachineRate  units.Rate `json:"machine_bytes_per_s"`
-	Pressure     *Pressure  `json:"pressure,omitempty"` // nil without PSI
-	Memory       LiveMemory `json:"memory"`
-	CPU          LiveCPU    `json:"cpu"`
-	Processes    []Process  `json:"processes"`
-	ProcessesAll int        `json:"processes_all"` // how many there are
-	Scans        int        `json:"scans"`         // looks for waiting tasks
-	// Blind are processes of others that could not be looked into; Stacks says that what tasks wait
-	// for could be read.
-	Blind  int      `json:"blind,omitempty"`
+	MachineIOs  float64    `json:"machine_iops"`
+	MachineRate units.Rate `json:"machine_bytes_per_s"`
+	Pressure    *Pressure  `json:"pressure,omitempty"` // nil without PSI
+	Memory      LiveMemory `json:"memory"`
+	CPU         LiveCPU    `json:"cpu"`
+	Processes   []Process  `json:"processes"`
+	// Stacks says that what tasks wait for could be read.
 	Stacks bool     `json:"stacks"`
 	Notes  []string `json:"notes,omitempty"`
 }
@@ -68,7 +65,6 @@ type LiveDevice struct {
 	Longest   time.Duration `json:"longest_stall_ns,omitempty"`
 	Stalled   time.Duration `json:"stalled_ns,omitempty"`
 	PeakIOs   uint64        `json:"peak_ios_1s,omitempty"`
-	PeakBytes units.Bytes   `json:"peak_bytes_1s,omitempty"`
 	LastIOs   uint64        `json:"last_ios_1s,omitempty"` // of the last second
 	Suspended float64       `json:"suspended,omitempty"`   // share of the ticks (device-mapper)
 	Sync      *LiveSync     `json:"sync,omitempty"`        // of an md array
@@ -77,7 +73,6 @@ type LiveDevice struct {
 
 // LiveSync is what an md array does beside its users' I/O.
 type LiveSync struct {
-	Level    string      `json:"level"`
 	Action   string      `json:"action"`             // idle resync recover check repair reshape
 	Speed    units.Rate  `json:"bytes_per_s"`        // of each member
 	Left     float64     `json:"left,omitempty"`     // share that is still to do
@@ -85,12 +80,10 @@ type LiveSync struct {
 	Degraded int         `json:"degraded,omitempty"` // members missing
 }
 
-// Pressure is the share of a window in which some or all tasks waited (Documentation/accounting/psi.rst).
+// Pressure is the share of a window in which some task waited for a processor, and in which all waited for memory
+// (Documentation/accounting/psi.rst).
 type Pressure struct {
-	IOSome     float64 `json:"io_some"`
-	IOFull     float64 `json:"io_full"`
 	CPUSome    float64 `json:"cpu_some"`
-	MemorySome float64 `json:"memory_some"`
 	MemoryFull float64 `json:"memory_full"`
 }
 
@@ -103,7 +96,6 @@ type LiveMemory struct {
 
 // LiveCPU are shares of all processors.
 type LiveCPU struct {
-	Count int     `json:"count"`
 	Idle  float64 `json:"idle"`
 	Steal float64 `json:"steal"`
 }
@@ -114,7 +106,7 @@ type WatchFor struct {
 	Span    time.Duration
 	// Uses is whether a process has files on the devices, nil for nobody; Beside whether it has some on
 	// others of the same disks, as far as it is known.
-	Uses, Beside func(pid string) (uses, seen bool)
+	Uses, Beside func(pid string) bool
 	// Quick leaves out what takes longer than the window: the wait of processes for a processor.
 	Quick bool
 	// Counters leaves processes and their tasks out, which are most of what watching costs.
@@ -155,19 +147,18 @@ func Watch(ctx context.Context, m *sys.Machine, o WatchFor) (*Window, error) {
 // Looks for waiting tasks: once a second, where there are very many tasks less often, and twice in a
 // window shorter than that. They are the largest part of what watching costs.
 const (
-	shortWindow  = 2 * time.Second
-	manyTasks    = 300
-	ticksOfMany  = 13
-	firstLook    = 5
-	shortAsWell  = 2
-	ticksOfOther = perTick
+	shortWindow = 2 * time.Second
+	manyTasks   = 300
+	ticksOfMany = 13
+	firstLook   = 5
+	shortAsWell = 2
 )
 
 func (w *watcher) scanNow() bool {
 	if w.Counters {
 		return false
 	}
-	n, every := w.out.Ticks, ticksOfOther
+	n, every := w.out.Ticks, perTick
 	if len(w.procs.before) > manyTasks {
 		every = ticksOfMany
 	}
@@ -189,9 +180,6 @@ const (
 
 func (c *liveCounters) ios() uint64 { return c[atReads] + c[atWrites] }
 func (c *liveCounters) all() uint64 { return c.ios() + c[atDiscards] + c[atFlushes] }
-func (c *liveCounters) bytes() units.Bytes {
-	return units.Bytes(c[atReadBytes]+c[atWriteBytes]) * sector
-}
 
 // less is by how much a counter grew; one that wrapped or began again has done nothing that is
 // known.
@@ -205,6 +193,7 @@ func less(b, a uint64) uint64 {
 func millis(ms uint64) time.Duration { return time.Duration(min(ms, 1<<42)) * time.Millisecond }
 
 type liveState struct {
+	name        string
 	first, last liveCounters
 	seen        bool
 	gone        bool
@@ -215,7 +204,6 @@ type liveState struct {
 	ring        []liveCounters
 	peakIOs     uint64
 	lastIOs     uint64
-	peakBytes   units.Bytes
 	suspended   int
 	worst       [3]time.Duration // of reads, writes and flushes
 	isDM        bool
@@ -227,8 +215,7 @@ type watcher struct {
 	WatchFor
 	read      *sys.Reader
 	stats     *procFile
-	index     map[string]int
-	state     []liveState
+	state     []*liveState // of the devices, in their order
 	start     time.Duration
 	at        time.Duration // of the last tick
 	late      time.Duration
@@ -236,28 +223,27 @@ type watcher struct {
 	leaves    map[string]bool
 	machine   [2]uint64 // I/Os and sectors of all leaves at the start
 	procs     *taskWatch
-	pressure  map[string]float64
+	pressure  *Pressure // totals at the start, in seconds
 	memory    map[string]uint64
 	cpu       []uint64
-	clock     func() time.Duration
+	now       func() time.Duration
 	sleepTill func(time.Duration)
 }
 
 // newWatcher opens /proc/diskstats. On a captured machine time goes by without waiting.
 func newWatcher(m *sys.Machine, o WatchFor) (*watcher, error) {
 	w := &watcher{
-		WatchFor: o, read: m.Reader(), index: map[string]int{}, leaves: map[string]bool{},
-		clock: monotonic, sleepTill: sleepUntil,
+		WatchFor: o, read: m.Reader(), leaves: map[string]bool{},
+		now: monotonic, sleepTill: sleepUntil,
 	}
 	if !w.read.Here() && !m.Here {
 		var passed time.Duration
-		w.clock = func() time.Duration { return passed }
+		w.now = func() time.Duration { return passed }
 		w.sleepTill = func(at time.Duration) { passed = at }
 	}
-	for i, d := range o.Devices {
-		w.index[d] = i
+	for _, d := range o.Devices {
+		w.state = append(w.state, &liveState{name: d, isDM: strings.HasPrefix(d, "dm-")})
 	}
-	w.state = make([]liveState, len(o.Devices))
 	w.procs = newTaskWatch(w.read, o)
 	var err error
 	if w.stats, err = openProc(m.Root, "proc/diskstats", 32<<10, true); err != nil {
@@ -270,8 +256,6 @@ func (w *watcher) close() {
 	w.stats.close()
 	w.procs.close()
 }
-
-func (w *watcher) now() time.Duration { return w.clock() }
 
 func (w *watcher) note(format string, args ...any) {
 	if n := fmt.Sprintf(format, args...); !slices.Contains(w.out.Notes, n) {
@@ -289,11 +273,9 @@ func (w *watcher) begin() error {
 			w.leaves[n] = true
 		}
 	}
-	for i, d := range w.Devices {
-		w.state[i].isDM = strings.HasPrefix(d, "dm-")
-		if level := w.read.Text("sys/block/" + d + "/md/level"); level != "" {
-			w.state[i].isMD, w.state[i].sync.Level = true, level
-			w.syncing(i)
+	for _, s := range w.state {
+		if s.isMD = w.read.Text("sys/block/"+s.name+"/md/level") != ""; s.isMD {
+			w.syncing(s)
 		}
 	}
 	if !w.Counters {
@@ -303,8 +285,7 @@ func (w *watcher) begin() error {
 	w.cpu = w.readCPU()
 	w.at = w.now()
 	w.start = w.at
-	return w.readStats(func(i int, c liveCounters) {
-		s := &w.state[i]
+	return w.readStats(func(s *liveState, c liveCounters) {
 		s.first, s.last, s.seen = c, c, true
 		s.ring = append(s.ring, c)
 	}, 0)
@@ -321,26 +302,24 @@ func (w *watcher) wait(d time.Duration) {
 
 // readStats reads /proc/diskstats and calls each for the devices of the stack; end says which end of
 // the machine's sums it is, -1 for none.
-func (w *watcher) readStats(each func(int, liveCounters), end int) error {
+func (w *watcher) readStats(each func(*liveState, liveCounters), end int) error {
 	text, err := w.stats.read()
 	if err != nil {
 		return err
 	}
 	var ios, sectors uint64
-	for len(text) > 0 {
-		var line []byte
-		line, text = nextLine(text)
+	for line := range bytes.Lines(text) {
 		name, counters, ok := diskLine(line)
-		i, ours := w.index[string(name)]
-		if !ok || !ours && (end < 0 || !w.leaves[string(name)]) {
+		i := slices.IndexFunc(w.state, func(s *liveState) bool { return s.name == string(name) })
+		if !ok || i < 0 && (end < 0 || !w.leaves[string(name)]) {
 			continue
 		}
-		c, ok := parseLive(counters)
-		if !ok {
+		c, n := parseLive(counters)
+		if n < leastCounters {
 			continue
 		}
-		if ours {
-			each(i, c)
+		if i >= 0 {
+			each(w.state[i], c)
 		}
 		if end >= 0 && w.leaves[string(name)] {
 			ios += c.ios()
@@ -357,17 +336,19 @@ func (w *watcher) readStats(each func(int, liveCounters), end int) error {
 	return nil
 }
 
-// parseLive reads the counters of a line: 11, 15 since Linux 4.18 (discards), 17 since 5.5
-// (flushes).
-func parseLive(b []byte) (c liveCounters, ok bool) {
-	for i := range c {
+// leastCounters has each line: 15 since Linux 4.18 (discards), 17 since 5.5 (flushes).
+const leastCounters = 11
+
+// parseLive reads the counters of a line, and says how many there are.
+func parseLive(b []byte) (c liveCounters, n int) {
+	for n < len(c) {
 		v, rest, ok := nextNumber(b)
 		if !ok {
-			return c, i >= 11
+			break
 		}
-		c[i], b = v, rest
+		c[n], b, n = v, rest, n+1
 	}
-	return c, true
+	return c, n
 }
 
 func (w *watcher) tick() error {
@@ -375,16 +356,15 @@ func (w *watcher) tick() error {
 	passed := now - w.at
 	w.at = now
 	w.out.Ticks++
-	for i := range w.state {
-		w.state[i].gone = true
+	for _, s := range w.state {
+		s.gone = true
 	}
-	err := w.readStats(func(i int, c liveCounters) { w.state[i].tick(c, passed) }, -1)
+	err := w.readStats(func(s *liveState, c liveCounters) { s.tick(c, passed) }, -1)
 	if err != nil {
 		return err
 	}
-	for i := range w.state {
-		s := &w.state[i]
-		if s.isDM && w.read.Text("sys/block/"+w.Devices[i]+"/dm/suspended") == "1" {
+	for _, s := range w.state {
+		if s.isDM && w.read.Text("sys/block/"+s.name+"/dm/suspended") == "1" {
 			s.suspended++
 		}
 	}
@@ -417,7 +397,6 @@ func (s *liveState) tick(c liveCounters, passed time.Duration) {
 		old := &s.ring[n-1-perTick]
 		s.lastIOs = less(c.ios(), old.ios())
 		s.peakIOs = max(s.peakIOs, s.lastIOs)
-		s.peakBytes = max(s.peakBytes, units.Bytes(less(uint64(c.bytes()), uint64(old.bytes()))))
 		s.ring = s.ring[1:]
 	}
 }
@@ -430,8 +409,8 @@ func (s *liveState) moved() {
 }
 
 // syncing reads what an array does beside its users' I/O.
-func (w *watcher) syncing(i int) {
-	dir, s := "sys/block/"+w.Devices[i]+"/md/", &w.state[i]
+func (w *watcher) syncing(s *liveState) {
+	dir := "sys/block/" + s.name + "/md/"
 	action := w.read.Text(dir + "sync_action")
 	if s.sync.Action == "" || action != "" && action != "idle" {
 		s.sync.Action = action
@@ -466,14 +445,14 @@ func (w *watcher) end(ctx context.Context) (*Window, error) {
 		return nil, errShort
 	}
 	o.LateMean = w.late / time.Duration(o.Ticks)
-	if err := w.readStats(func(i int, c liveCounters) { w.state[i].last = c }, 1); err != nil {
+	if err := w.readStats(func(s *liveState, c liveCounters) { s.last = c }, 1); err != nil {
 		w.note("%v", err)
 	}
-	for i := range w.state {
-		if w.state[i].isMD {
-			w.syncing(i)
+	for _, s := range w.state {
+		if s.isMD {
+			w.syncing(s)
 		}
-		o.Devices = append(o.Devices, w.device(i))
+		o.Devices = append(o.Devices, s.device(float64(o.Ticks)))
 	}
 	w.pressures()
 	w.memories()
@@ -484,20 +463,19 @@ func (w *watcher) end(ctx context.Context) (*Window, error) {
 	return o, nil
 }
 
-func (w *watcher) device(i int) LiveDevice {
-	s := &w.state[i]
+func (s *liveState) device(ticks float64) LiveDevice {
 	s.moved()
 	a, b := &s.first, &s.last
 	d := func(at int) uint64 { return less(b[at], a[at]) }
 	live := LiveDevice{
-		Name: w.Devices[i], Reads: d(atReads), Writes: d(atWrites), Discards: d(atDiscards), Flushes: d(atFlushes),
+		Name: s.name, Reads: d(atReads), Writes: d(atWrites), Discards: d(atDiscards), Flushes: d(atFlushes),
 		ReadBytes: units.Bytes(d(atReadBytes)) * sector, WriteBytes: units.Bytes(d(atWriteBytes)) * sector,
 		Wait: millis(d(atReadMs) + d(atWriteMs)), Other: millis(d(atDiscardMs) + d(atFlushMs)), Busy: millis(d(atBusy)),
 		ReadWait: millis(d(atReadMs)), WriteWait: millis(d(atWriteMs)), FlushWait: millis(d(atFlushMs)),
 		ReadWorst: s.worst[0], WriteWorst: s.worst[1], FlushWorst: s.worst[2],
-		InFlight: float64(s.inFlight) / float64(w.out.Ticks), Longest: s.longest, Stalled: s.stilled,
-		PeakIOs: s.peakIOs, PeakBytes: s.peakBytes, LastIOs: s.lastIOs, Gone: s.gone,
-		Suspended: float64(s.suspended) / float64(w.out.Ticks),
+		InFlight: float64(s.inFlight) / ticks, Longest: s.longest, Stalled: s.stilled,
+		PeakIOs: s.peakIOs, LastIOs: s.lastIOs, Gone: s.gone,
+		Suspended: float64(s.suspended) / ticks,
 	}
 	if s.isMD {
 		live.Sync = &s.sync
@@ -505,44 +483,39 @@ func (w *watcher) device(i int) LiveDevice {
 	return live
 }
 
-func (w *watcher) readPressure() map[string]float64 {
-	m := map[string]float64{}
-	for _, what := range []string{"io", "cpu", "memory"} {
-		for line := range strings.Lines(w.read.Text("proc/pressure/" + what)) {
-			kind, rest, _ := strings.Cut(line, " ")
-			if _, total, ok := strings.Cut(rest, "total="); ok {
-				m[what+"."+kind] = float64(parseLeading(total)) / 1e6
-			}
-		}
+// readPressure reads the totals, in seconds; nil where the kernel has none.
+func (w *watcher) readPressure() *Pressure {
+	total := func(of string, col int) float64 {
+		row := make([]uint64, hostWidth)
+		text, _ := w.read.Read("proc/pressure/" + of)
+		_ = parsePressure(text, row) // what it cannot read is absent
+		return duration(row[col], time.Microsecond).Seconds()
 	}
-	return m
+	if w.read.Text("proc/pressure/cpu") == "" {
+		return nil
+	}
+	return &Pressure{CPUSome: total("cpu", colIOSome), MemoryFull: total("memory", colIOFull)}
 }
 
 func (w *watcher) pressures() {
 	now := w.readPressure()
-	if len(now) == 0 {
+	if now == nil || w.pressure == nil {
 		w.note("this kernel has no pressure information (PSI)")
 		return
 	}
-	share := func(key string) float64 { return max(0, now[key]-w.pressure[key]) / w.out.Span.Seconds() }
+	share := func(to, from float64) float64 { return max(0, to-from) / w.out.Span.Seconds() }
 	w.out.Pressure = &Pressure{
-		IOSome: share("io.some"), IOFull: share("io.full"), CPUSome: share("cpu.some"),
-		MemorySome: share("memory.some"), MemoryFull: share("memory.full"),
+		CPUSome: share(now.CPUSome, w.pressure.CPUSome), MemoryFull: share(now.MemoryFull, w.pressure.MemoryFull),
 	}
 }
 
 func (w *watcher) readMemory() map[string]uint64 {
 	m := map[string]uint64{}
 	text, _ := w.read.Read("proc/vmstat")
-	for len(text) > 0 {
-		var line []byte
-		line, text = nextLine(text)
-		name, value, ok := strings.Cut(string(line), " ")
-		if ok {
-			switch name {
-			case "nr_dirty", "nr_writeback", "nr_dirty_background_threshold", "pswpin", "pswpout":
-				m[name] = parseLeading(value)
-			}
+	for line := range bytes.Lines(text) {
+		switch name, value, _ := strings.Cut(string(line), " "); name {
+		case "nr_dirty", "nr_writeback", "nr_dirty_background_threshold", "pswpin", "pswpout":
+			m[name] = parseLeading(value)
 		}
 	}
 	return m
@@ -561,7 +534,6 @@ func (w *watcher) memories() {
 // readCPU reads the processors' times, in the columns of a row; nil where they are not there.
 func (w *watcher) readCPU() []uint64 {
 	text, _ := w.read.Read("proc/stat")
-	w.out.CPU.Count = int(countCPUs(text))
 	row := make([]uint64, hostWidth)
 	if parseStat(text, row) != nil {
 		return nil

@@ -51,11 +51,9 @@ const (
 	ForThrottle  = "throttle"    // a control group's limit
 	ForWBT       = "wbt"         // write-back throttling
 	ForTags      = "tags"        // a place in the device's queue
-	ForMD        = "md"
-	ForLog       = "log"    // the filesystem's journal
-	ForFrozen    = "frozen" // fsfreeze
+	ForLog       = "log"         // the filesystem's journal
+	ForFrozen    = "frozen"      // fsfreeze
 	ForInodeLock = "inode-lock"
-	ForNFS       = "nfs"
 	ForSync      = "sync"
 	ForPage      = "page-read"
 	ForIO        = "io"
@@ -233,7 +231,7 @@ const (
 func (t *taskWatch) meet(pid string, io asked) {
 	if t.met[pid] == nil && io.read+io.written >= metLeast && len(t.met) < metMost && t.Uses != nil {
 		p := Process{}
-		if uses, _ := t.Uses(pid); uses {
+		if t.Uses(pid) {
 			p = t.who(pid)
 			p.Uses = true
 		}
@@ -250,9 +248,7 @@ func (t *taskWatch) asked(pid string) (a asked, err error) {
 		look = t.again
 	}
 	text, err := look("proc/" + pid + "/io")
-	for len(text) > 0 && err == nil {
-		var line []byte
-		line, text = nextLine(text)
+	for line := range bytes.Lines(text) {
 		if v, ok := bytes.CutPrefix(line, []byte("read_bytes: ")); ok {
 			a.read, _, _ = nextNumber(v)
 		} else if v, ok := bytes.CutPrefix(line, []byte("write_bytes: ")); ok {
@@ -352,18 +348,13 @@ const runQueueFor = 200 * time.Millisecond
 
 func (t *taskWatch) end(o *Window, now func() time.Duration, sleepTill func(time.Duration)) {
 	all := t.processes()
-	o.ProcessesAll, o.Scans, o.Stacks = len(all), t.scans, t.stacks || os.Geteuid() == 0
+	o.Stacks = t.stacks || os.Geteuid() == 0
 	seconds := o.Span.Seconds()
 	inherited := t.inherited(all)
 	t.within(lookBudget, all, func(pid string) {
 		io, err := t.asked(pid)
-		if err != nil {
-			if os.IsPermission(err) {
-				o.Blind++
-			}
-			if t.waiting[pid] == nil {
-				return
-			}
+		if err != nil && t.waiting[pid] == nil {
+			return
 		}
 		old, had := t.before[pid] // zero for one that began meanwhile …
 		if !had && !t.whole {
@@ -378,15 +369,8 @@ func (t *taskWatch) end(o *Window, now func() time.Duration, sleepTill func(time
 		p := t.who(pid)
 		p.did(seconds, read, written)
 		t.waited(&p, pid)
-		if t.Uses != nil {
-			var seen bool
-			if p.Uses, seen = t.Uses(pid); !seen {
-				o.Blind++
-			}
-		}
-		if t.Beside != nil && !p.Uses {
-			p.Beside, _ = t.Beside(pid)
-		}
+		p.Uses = t.Uses != nil && t.Uses(pid)
+		p.Beside = t.Beside != nil && !p.Uses && t.Beside(pid)
 		if p.Kernel = !p.Uses && t.read.Text("proc/"+pid+"/cmdline") == ""; p.Kernel && t.last[pid] != (asked{}) {
 			return // what is left of one that ended
 		}

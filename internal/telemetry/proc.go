@@ -108,9 +108,10 @@ func parseDiskstats(text []byte, index map[string]int, row []uint64) error {
 	for i := hostWidth; i < len(row); i++ {
 		row[i] = absent
 	}
-	for n := 1; len(text) > 0; n++ {
-		var line []byte
-		line, text = nextLine(text)
+	n := 0
+	for line := range bytes.Lines(text) {
+		n++
+		line = bytes.TrimRight(line, "\n")
 		name, counters, ok := diskLine(line)
 		if !ok && len(bytes.TrimSpace(line)) > 0 {
 			return fmt.Errorf("/proc/diskstats line %d: %.60q: want two numbers, a name and counters", n, line)
@@ -138,24 +139,18 @@ func diskLine(line []byte) (name, counters []byte, ok bool) {
 
 var errCounters = errors.New("want at least 11 counters")
 
+// parseCounters fills a device's part of a row, which has no discards; flushes stay as they are where none are
+// counted.
 func parseCounters(b []byte, r []uint64) error {
-	for i := range 17 {
-		v, rest, ok := nextNumber(b)
-		if !ok {
-			if i < 11 {
-				return errCounters
-			}
-			return nil
-		}
-		b = rest
-		switch {
-		case i == devReadBytes || i == devWriteBytes:
-			r[i] = v * sector
-		case i < 11:
-			r[i] = v
-		case i >= 15:
-			r[i-15+devFlushes] = v
-		}
+	c, n := parseLive(b)
+	if n < leastCounters {
+		return errCounters
+	}
+	copy(r[:leastCounters], c[:])
+	r[devReadBytes] *= sector
+	r[devWriteBytes] *= sector
+	if n > atFlushes {
+		r[devFlushes], r[devFlushTime] = c[atFlushes], c[atFlushMs]
 	}
 	return nil
 }
@@ -193,9 +188,7 @@ func parseStat(text []byte, row []uint64) error {
 // countCPUs counts the lines of /proc/stat that are about one core.
 func countCPUs(text []byte) uint64 {
 	var n uint64
-	for len(text) > 0 {
-		var line []byte
-		line, text = nextLine(text)
+	for line := range bytes.Lines(text) {
 		if b, ok := bytes.CutPrefix(line, []byte("cpu")); ok && len(b) > 0 && b[0] >= '0' && b[0] <= '9' {
 			n++
 		}
@@ -206,9 +199,7 @@ func countCPUs(text []byte) uint64 {
 // parseMeminfo fills dirty and writeback pages from /proc/meminfo, whose kB are KiB.
 func parseMeminfo(text []byte, row []uint64) error {
 	row[colDirty], row[colWriteback] = absent, absent
-	for len(text) > 0 && (row[colDirty] == absent || row[colWriteback] == absent) {
-		var line []byte
-		line, text = nextLine(text)
+	for line := range bytes.Lines(text) {
 		col := colDirty
 		b, ok := bytes.CutPrefix(line, []byte("Dirty:"))
 		if !ok {
@@ -220,23 +211,20 @@ func parseMeminfo(text []byte, row []uint64) error {
 		}
 		v, _, ok := nextNumber(b)
 		if !ok {
-			return fmt.Errorf("/proc/meminfo: %.60q: want a number", line)
+			return fmt.Errorf("/proc/meminfo: %.60q: want a number", bytes.TrimSpace(line))
 		}
-		row[col] = v * 1024
+		if row[col] = v * 1024; row[colDirty] != absent && row[colWriteback] != absent {
+			return nil
+		}
 	}
-	if row[colDirty] == absent || row[colWriteback] == absent {
-		return errors.New("/proc/meminfo: no Dirty and Writeback lines")
-	}
-	return nil
+	return errors.New("/proc/meminfo: no Dirty and Writeback lines")
 }
 
 // parsePressure fills the stalls from /proc/pressure/io: "some avg10=0.00 avg60=0.00 avg300=0.00
 // total=4051566", in µs.
 func parsePressure(text []byte, row []uint64) error {
 	row[colIOSome], row[colIOFull] = absent, absent
-	for len(text) > 0 {
-		var line []byte
-		line, text = nextLine(text)
+	for line := range bytes.Lines(text) {
 		col := colIOSome
 		switch {
 		case bytes.HasPrefix(line, []byte("some ")):
@@ -250,7 +238,7 @@ func parsePressure(text []byte, row []uint64) error {
 			row[col], _, ok = nextNumber(b)
 		}
 		if !ok {
-			return fmt.Errorf("/proc/pressure/io: %.60q: want total=", line)
+			return fmt.Errorf("/proc/pressure/io: %.60q: want total=", bytes.TrimSpace(line))
 		}
 	}
 	return nil

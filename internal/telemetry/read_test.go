@@ -14,6 +14,12 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
+// Bounds on a file that someone else may have made.
+const (
+	maxLine    = 1 << 20
+	maxDevices = 4096
+)
+
 // Read reads what Write wrote; columns may be missing, unknown or in another order. Memory is
 // bounded whatever the input. When the file is cut off or spoilt, the samples before that come with
 // the error.

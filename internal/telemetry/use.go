@@ -115,18 +115,20 @@ func (s *Series) Host(from, to time.Duration) *HostUse {
 		h.DirtyMax = max(h.DirtyMax, s.Samples[i].Dirty)
 		h.WritebackMax = max(h.WritebackMax, s.Samples[i].Writeback)
 	}
+	was, is := a.cells(nil), b.cells(nil)
 	// idle and iowait may fall (proc_stat(5)); a negative share would be nonsense.
-	d := func(a, b time.Duration) float64 { return max(0, (b - a).Seconds()) }
-	user, system, idle := d(a.CPU.User, b.CPU.User), d(a.CPU.System, b.CPU.System), d(a.CPU.Idle, b.CPU.Idle)
-	iowait, irq := d(a.CPU.IOWait, b.CPU.IOWait), d(a.CPU.IRQ, b.CPU.IRQ)
-	softirq, steal := d(a.CPU.SoftIRQ, b.CPU.SoftIRQ), d(a.CPU.Steal, b.CPU.Steal)
-	if all := user + system + idle + iowait + irq + softirq + steal; all > 0 {
-		h.User, h.System, h.IOWait = user/all, system/all, iowait/all
-		h.IRQ, h.SoftIRQ, h.Steal = irq/all, softirq/all, steal/all
+	grew := func(col int) float64 { return max(0, (*is[col].time - *was[col].time).Seconds()) }
+	all := 0.0
+	for col := colUser; col <= colSteal; col++ {
+		all += grew(col)
 	}
-	if t := (b.At - a.At).Seconds(); t > 0 {
-		h.IOSome, h.IOFull = min(1, d(a.IOSome, b.IOSome)/t), min(1, d(a.IOFull, b.IOFull)/t)
-		h.SamplerCPU = d(a.Overhead, b.Overhead) / t
+	if all > 0 {
+		h.User, h.System, h.IOWait = grew(colUser)/all, grew(colSystem)/all, grew(colIOWait)/all
+		h.IRQ, h.SoftIRQ, h.Steal = grew(colIRQ)/all, grew(colSoftIRQ)/all, grew(colSteal)/all
+	}
+	if t := grew(colAt); t > 0 {
+		h.IOSome, h.IOFull = min(1, grew(colIOSome)/t), min(1, grew(colIOFull)/t)
+		h.SamplerCPU = grew(colOwn) / t
 	}
 	return h
 }

@@ -95,10 +95,7 @@ func users(m *sys.Machine, devices []string) func(pid int) bool {
 		}
 	}
 	return func(pid int) bool {
-		return slices.ContainsFunc(all, func(u *block.InUse) bool {
-			uses, _ := u.By(strconv.Itoa(pid))
-			return uses
-		})
+		return slices.ContainsFunc(all, func(u *block.InUse) bool { return u.By(strconv.Itoa(pid)) })
 	}
 }
 

@@ -23,14 +23,20 @@ const nearlySpent = 0.20
 type bucket struct {
 	subject, who   string // "md0", "the emptiest of the 4 gp2 volumes of md0 (nvme1n1)"
 	left           topology.Balance
-	full           time.Duration // how long a full one lasts at full burst, 0 for not known
-	burst, lasting string        // rates: "3,000 IOPS"
-	evidence       []finding.Evidence
-	kinds          []ceiling.Kind // of the bounds that it bursts
+	full           time.Duration   // how long a full one lasts at full burst, 0 for not known
+	burst, lasting string          // rates: "3,000 IOPS"
+	seen           finding.Finding // its evidence alone
+	kinds          []ceiling.Kind  // of the bounds that it bursts
 }
 
 // lasts is how long the burst goes on at its full rate.
 func (b bucket) lasts() time.Duration { return time.Duration(b.left.Left * float64(b.full)) }
+
+// credits shows what is left of a bucket.
+func (b bucket) credits(of string) finding.Finding {
+	return finding.Finding{}.Saw("burst credits of "+of, text.Percent(b.left.Left)+" at "+clock(b.left.At), "",
+		diagnose.Origin(b.left.Origin))
+}
 
 // emptier is for slices.MinFunc: what runs dry first.
 func emptier(x, y bucket) int { return cmp.Compare(x.lasts(), y.lasts()) }
@@ -42,7 +48,7 @@ func burstBalance(c *diagnose.Case, report diagnose.Report) {
 	}
 	for _, b := range buckets(c) {
 		f := finding.New(b.subject, "%s", b.says()).
-			Shown(b.evidence)
+			Shown(b.seen.Evidence)
 		need, touched := burstTime(c, b)
 		short := b.full > 0 && need > b.lasts() && need <= b.full
 		switch {
@@ -110,17 +116,17 @@ func buckets(c *diagnose.Case) []bucket {
 	var all []bucket
 	for _, a := range c.Arrays() {
 		var own []bucket
-		var each []finding.Evidence
+		var each finding.Finding
 		for _, v := range a.Volumes {
 			if b, ok := volumeBucket(v); ok {
-				own, each = append(own, b), append(each, b.evidence...)
+				own, each = append(own, b), each.Shown(b.seen.Evidence)
 			}
 		}
 		if len(own) == 0 {
 			continue
 		}
 		b := slices.MinFunc(own, emptier)
-		b.evidence = each
+		b.seen = each
 		switch n := len(a.Volumes); {
 		case len(own) < n:
 			b.subject, b.who = a.Name, fmt.Sprintf("the emptiest of the %d of %d volumes of %s that are known, %s,", len(own), n,
@@ -163,18 +169,8 @@ func volumeBucket(v topology.Volume) (bucket, bool) {
 	} else {
 		return bucket{}, false
 	}
-	b.evidence = []finding.Evidence{
-		{
-			What:  "burst credits of " + name,
-			Found: text.Percent(v.Balance.Left) + " at " + clock(v.Balance.At),
-			Where: diagnose.Origin(v.Balance.Origin),
-		},
-		{
-			What:  "the burst of " + name + " lasts",
-			Found: text.Duration(b.lasts()),
-			Where: how + "; " + diagnose.Origin(v.Origin),
-		},
-	}
+	b.seen = b.credits(name).
+		Saw("the burst of "+name+" lasts", text.Duration(b.lasts()), "", how+"; "+diagnose.Origin(v.Origin))
 	return b, true
 }
 
@@ -190,29 +186,13 @@ func instanceBucket(c *diagnose.Case) (bucket, bool) {
 		if left == nil || !reached {
 			return
 		}
+		who := cmp.Or(i.Type, "the instance")
 		b := bucket{
-			subject: cmp.Or(i.Type, "the instance"),
-			who:     cmp.Or(i.Type, "the instance"),
-			left:    *left,
-			full:    i.BurstFor,
-			burst:   burst,
-			lasting: lasting,
-			kinds:   []ceiling.Kind{kind},
+			subject: who, who: who, left: *left, full: i.BurstFor, burst: burst, lasting: lasting, kinds: []ceiling.Kind{kind},
 		}
-		b.evidence = []finding.Evidence{
-			{
-				What:  "burst credits of " + b.who + ", " + what,
-				Found: text.Percent(left.Left) + " at " + clock(left.At),
-				Where: diagnose.Origin(left.Origin),
-			},
-		}
-		if b.full > 0 {
-			b.evidence = append(b.evidence, finding.Evidence{
-				What:  "its burst lasts",
-				Found: text.Duration(b.lasts()),
-				Where: fmt.Sprintf("%s × %s of a full bucket; %s", text.Percent(left.Left), text.Duration(b.full),
-					diagnose.Origin(i.Origin)),
-			})
+		if b.seen = b.credits(who + ", " + what); b.full > 0 {
+			b.seen = b.seen.Saw("its burst lasts", text.Duration(b.lasts()), "", fmt.Sprintf("%s × %s of a full bucket; %s",
+				text.Percent(left.Left), text.Duration(b.full), diagnose.Origin(i.Origin)))
 		}
 		own = append(own, b)
 	}
@@ -223,7 +203,7 @@ func instanceBucket(c *diagnose.Case) (bucket, bool) {
 	}
 	b := slices.MinFunc(own, emptier)
 	if len(own) == 2 {
-		b.evidence = slices.Concat(own[0].evidence, own[1].evidence)
+		b.seen = own[0].seen.Shown(own[1].seen.Evidence)
 	}
 	return b, true
 }
@@ -244,9 +224,7 @@ func exceeds(c *diagnose.Case) (iops, rate bool) {
 			sum.Rate += cmp.Or(max(v.Sustained.Rate, v.Burst.Rate), i.Burst.Rate)
 		}
 	}
-	return i.Burst.IOPS > i.Baseline.IOPS &&
-			sum.IOPS > i.Baseline.IOPS, i.Burst.Rate > i.Baseline.Rate &&
-			sum.Rate > i.Baseline.Rate
+	return min(i.Burst.IOPS, sum.IOPS) > i.Baseline.IOPS, min(i.Burst.Rate, sum.Rate) > i.Baseline.Rate
 }
 
 // steadyVolumes names the arrays of network volumes whose limits are all known and none a burst,

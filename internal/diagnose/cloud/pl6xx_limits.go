@@ -4,6 +4,7 @@ package cloud
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"plimsoll/internal/ceiling"
@@ -12,14 +13,13 @@ import (
 	"plimsoll/internal/finding"
 	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
-	"plimsoll/internal/units"
 )
 
 // Rules are all of PL6xx.
 func Rules() []*diagnose.Rule {
 	return finding.Rules(diagnose.Checks{
-		"PL601": instanceBurst,
-		"PL602": volumeBurst,
+		"PL601": diagnose.Each(instanceBurst),
+		"PL602": diagnose.Each(volumeBurst),
 		"PL603": exceeded(diagnose.OfVolume,
 			"The volumes counted demand above their provisioned %s for up to %s of the run: they limit the result."),
 		"PL604": exceeded(diagnose.OfMachine,
@@ -32,124 +32,85 @@ func Rules() []*diagnose.Rule {
 // saved tokens and rounding.
 const aboveLasting = 1.02
 
-func instanceBurst(c *diagnose.Case, report diagnose.Report) {
-	for _, m := range c.Measured() {
-		if f, ok := bursting(m, diagnose.OfInstance); ok {
-			var i topology.Instance
-			if c.Topology != nil {
-				i = c.Topology.Instance
-			}
-			found := f.says(cmp.Or(i.Type, "the instance") + " sustains")
-			if i.Baseline.Known() {
-				found = found.Saw("limits of "+cmp.Or(i.Type, "the instance"),
-					fmt.Sprintf("sustained %s IOPS and %s; for %s%s %s IOPS and %s", i.Baseline.IOPS, i.Baseline.Rate.SI(),
-						text.Duration(i.BurstFor), per(i.BurstPer), i.Burst.IOPS, i.Burst.Rate.SI()), "", diagnose.Origin(i.Origin))
-			}
-			report(found)
+func instanceBurst(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+	var i topology.Instance
+	if c.Topology != nil {
+		i = c.Topology.Instance
+	}
+	who := cmp.Or(i.Type, "the instance")
+	f = bursting(m, diagnose.OfInstance, who+" sustains")
+	if i.Baseline.Known() {
+		again := "" // in what time it may come again, where that is known
+		if i.BurstPer > 0 {
+			again = " in " + text.Duration(i.BurstPer)
 		}
-	}
-}
-
-func volumeBurst(c *diagnose.Case, report diagnose.Report) {
-	for _, m := range c.Measured() {
-		of := func(b ceiling.Bound) bool { return b.Kind == ceiling.VolumeIOPS || b.Kind == ceiling.VolumeRate }
-		if f, ok := bursting(m, of); ok {
-			report(f.says("the volumes sustain"))
-		}
-	}
-}
-
-// exceeded is a limit of which the volumes' own counters say that more was asked.
-func exceeded(of func(cloud.EBSStats) (iops, rate time.Duration), format string) diagnose.Check {
-	return func(c *diagnose.Case, report diagnose.Report) {
-		for _, m := range c.Measured() {
-			if what, share, ev := m.Exceeded(of); share > 0 {
-				report(finding.New(m.Label(), format, what, text.Percent(share)).In(m.IDs()).Shown(ev))
-			}
-		}
-	}
-}
-
-// burst is a figure that lies above a sustained bound and below the burst of the same resource.
-type burst struct {
-	m              diagnose.Measurement
-	lasts, allowed ceiling.Bound
-	mean           units.IOPS // that a run allows which outlasts the burst; 0 of one that does not
-}
-
-// bursting finds the smallest sustained bound of some resources that a run exceeded thanks to a
-// burst that it did not outlast, or by more than the burst explains.
-func bursting(m diagnose.Measurement, of func(ceiling.Bound) bool) (burst, bool) {
-	if m.Ceiling == nil {
-		return burst{}, false
-	}
-	low := m.Ceiling.Least(func(b ceiling.Bound) bool { return of(b) && !b.Burst })
-	if low == nil || m.IOPS() <= aboveLasting*low.IOPS {
-		return burst{}, false
-	}
-	for _, b := range m.Ceiling.Bounds {
-		if !b.Burst || !b.SameResource(*low) || b.IOPS <= low.IOPS {
-			continue
-		}
-		mean, _, outlasts := m.Ceiling.Over(m.Result.Measured)
-		if b.BurstFor == 0 || m.Result.Measured < b.BurstFor || outlasts && m.IOPS() > aboveLasting*mean {
-			return burst{m, *low, b, mean}, true
-		}
-	}
-	return burst{}, false
-}
-
-// says makes the finding; who is the start of "c6a.xlarge sustains".
-func (x burst) says(who string) finding.Finding {
-	m := x.m
-	end := ""
-	if x.allowed.BurstFor > 0 {
-		end = " of at most " + text.Duration(x.allowed.BurstFor)
-	}
-	// Throughput is reported where it is what limits, IOPS elsewhere.
-	got, sustained := m.IOPS().String()+" IOPS", x.lasts.IOPS.String()+" IOPS"
-	switch x.lasts.Kind {
-	case ceiling.HostCacheRate, ceiling.InstanceRate, ceiling.VolumeRate:
-		got, sustained = diagnose.Rate(m.BW()), diagnose.Rate(x.lasts.BW)
-	default:
-	}
-	f := finding.New(m.Label(), "%s are a burst%s: %s %s of this load, and %s cannot see the burst's end.", got, end, who,
-		sustained, ofLength(m.Result.Measured))
-	if x.mean > 0 {
-		f = finding.New(
-			m.Label(),
-			"%s over %s are more than a burst of %s explains, which allows %s IOPS on average and %s once "+
-				"it is spent: the limit is not what is believed, or the time is not.",
-			got,
-			text.Duration(m.Result.Measured),
-			text.Duration(x.allowed.BurstFor),
-			x.mean,
-			sustained,
-		)
-	}
-	f = f.In(m.IDs()).
-		Saw("measured", got, "at most "+sustained, "fio, scenario "+m.Label()).
-		Saw("sustained limit, "+x.lasts.Label(), x.lasts.IOPS.String()+" IOPS", "",
-			x.lasts.How+"; "+diagnose.Origin(x.lasts.Origin))
-	if x.allowed.BurstFor > 0 {
-		f = f.Saw("time measured", text.Duration(m.Result.Measured),
-			"more than the "+text.Duration(x.allowed.BurstFor)+" of the burst", diagnose.Origin(x.allowed.Origin))
+		f = f.Saw("limits of "+who,
+			fmt.Sprintf("sustained %s IOPS and %s; for %s%s %s IOPS and %s", i.Baseline.IOPS, i.Baseline.Rate.SI(),
+				text.Duration(i.BurstFor), again, i.Burst.IOPS, i.Burst.Rate.SI()), "", diagnose.Origin(i.Origin))
 	}
 	return f
 }
 
-// per is in what time a burst may come again, where that is known.
-func per(d time.Duration) string {
-	if d == 0 {
-		return ""
-	}
-	return " in " + text.Duration(d)
+func volumeBurst(_ *diagnose.Case, m diagnose.Measurement) finding.Finding {
+	return bursting(m, func(b ceiling.Bound) bool { return b.Kind == ceiling.VolumeIOPS || b.Kind == ceiling.VolumeRate },
+		"the volumes sustain")
 }
 
-// ofLength is a run of so long, 0 where that is not known.
-func ofLength(d time.Duration) string {
-	if d <= 0 {
-		return "a short run"
+// exceeded is a limit of which the volumes' own counters say that more was asked.
+func exceeded(of func(cloud.EBSStats) (iops, rate time.Duration), format string) diagnose.Check {
+	return diagnose.Each(func(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+		if what, share, ev := m.Exceeded(of); share > 0 {
+			f = m.Finds(format, what, text.Percent(share)).Shown(ev)
+		}
+		return f
+	})
+}
+
+// bursting finds that a run exceeded the smallest sustained bound of some resources thanks to a burst that it did
+// not outlast, or by more than the burst explains. who is the start of "c6a.xlarge sustains".
+func bursting(m diagnose.Measurement, of func(ceiling.Bound) bool, who string) (f finding.Finding) {
+	if m.Ceiling == nil {
+		return f
 	}
-	return "a run of " + text.Duration(d)
+	low := m.Ceiling.Least(func(b ceiling.Bound) bool { return of(b) && !b.Burst })
+	if low == nil || m.IOPS() <= aboveLasting*low.IOPS {
+		return f
+	}
+	ran := m.Result.Measured
+	mean, _, outlasts := m.Ceiling.Over(ran) // a mean of 0 of a run that does not outlast it
+	i := slices.IndexFunc(m.Ceiling.Bounds, func(b ceiling.Bound) bool {
+		return b.Burst && b.SameResource(*low) && b.IOPS > low.IOPS &&
+			(b.BurstFor == 0 || ran < b.BurstFor || outlasts && m.IOPS() > aboveLasting*mean)
+	})
+	if i < 0 {
+		return f
+	}
+	allowed, end := m.Ceiling.Bounds[i], ""
+	if allowed.BurstFor > 0 {
+		end = " of at most " + text.Duration(allowed.BurstFor)
+	}
+	// Throughput is reported where it is what limits, IOPS elsewhere.
+	got, sustained := m.IOPS().String()+" IOPS", low.IOPS.String()+" IOPS"
+	switch low.Kind {
+	case ceiling.HostCacheRate, ceiling.InstanceRate, ceiling.VolumeRate:
+		got, sustained = diagnose.Rate(m.BW()), diagnose.Rate(low.BW)
+	default:
+	}
+	run := "a short run"
+	if ran > 0 {
+		run = "a run of " + text.Duration(ran)
+	}
+	f = m.Finds("%s are a burst%s: %s %s of this load, and %s cannot see the burst's end.", got, end, who, sustained, run)
+	if mean > 0 {
+		f.Say("%s over %s are more than a burst of %s explains, which allows %s IOPS on average and %s once it is spent: "+
+			"the limit is not what is believed, or the time is not.",
+			got, text.Duration(ran), text.Duration(allowed.BurstFor), mean, sustained)
+	}
+	f = f.Saw("measured", got, "at most "+sustained, "fio, scenario "+m.Label()).
+		Saw("sustained limit, "+low.Label(), low.IOPS.String()+" IOPS", "", low.How+"; "+diagnose.Origin(low.Origin))
+	if allowed.BurstFor > 0 {
+		f = f.Saw("time measured", text.Duration(ran), "more than the "+text.Duration(allowed.BurstFor)+" of the burst",
+			diagnose.Origin(allowed.Origin))
+	}
+	return f
 }

@@ -70,13 +70,11 @@ func hostLost(c *diagnose.FleetCase, report diagnose.Report) {
 }
 
 func fleetOverlap(c *diagnose.FleetCase, report diagnose.Report) {
-	for i := range c.Scenarios {
-		s := &c.Scenarios[i]
+	for _, s := range c.Scenarios {
 		if s.Common >= overlapShare {
 			continue
 		}
-		f := finding.New(s.Label(), "All hosts measured together for %s of the planned time.",
-			text.Percent(s.Common)).In([]int{s.ID}).
+		f := s.Finds("All hosts measured together for %s of the planned time.", text.Percent(s.Common)).
 			Saw("common window", text.Percent(s.Common), "at least 95 %", "seconds of each host")
 		if s.Common < overlapLeast {
 			f.Severity = finding.Invalid
@@ -86,8 +84,7 @@ func fleetOverlap(c *diagnose.FleetCase, report diagnose.Report) {
 }
 
 func fleetStraggler(c *diagnose.FleetCase, report diagnose.Report) {
-	for i := range c.Scenarios {
-		s := &c.Scenarios[i]
+	for _, s := range c.Scenarios {
 		for _, h := range s.Stragglers() {
 			what := "of what the other hosts do (median)"
 			if h.Own {
@@ -117,58 +114,40 @@ func fleetUnlike(c *diagnose.FleetCase, report diagnose.Report) {
 		if len(values) < 2 {
 			continue
 		}
-		report(finding.New(name, "%s differs between the hosts: %s.", name, oddFirst(values)).
-			Shown(oddEvidence(values)))
+		// By how few hosts have them.
+		byRarity := slices.Sorted(maps.Keys(values))
+		slices.SortStableFunc(byRarity, func(a, b string) int { return cmp.Compare(len(values[a]), len(values[b])) })
+		f := finding.New(name, "")
+		var all []string
+		for _, v := range byRarity {
+			all = append(all, fmt.Sprintf("%s on %s", text.Clean(v, 120), text.Some(values[v], 3)))
+			f = f.Saw(text.Some(values[v], 8), v, "", "")
+		}
+		f.Say("%s differs between the hosts: %s.", name, text.Some(all, 4))
+		report(f)
 	}
-}
-
-// oddFirst names the values by how few hosts have them.
-func oddFirst(values map[string][]string) string {
-	var all []string
-	for _, v := range byRarity(values) {
-		all = append(all, fmt.Sprintf("%s on %s", text.Clean(v, 120), text.Some(values[v], 3)))
-	}
-	return text.Some(all, 4)
-}
-
-func byRarity(values map[string][]string) []string {
-	all := slices.Sorted(maps.Keys(values))
-	slices.SortStableFunc(all, func(a, b string) int { return cmp.Compare(len(values[a]), len(values[b])) })
-	return all
-}
-
-func oddEvidence(values map[string][]string) []finding.Evidence {
-	var all []finding.Evidence
-	for _, v := range byRarity(values) {
-		all = append(all, finding.Evidence{What: text.Some(values[v], 8), Found: v})
-	}
-	return all
 }
 
 func sharedBottleneck(c *diagnose.FleetCase, report diagnose.Report) {
-	for i := range c.Scenarios {
-		s := &c.Scenarios[i]
+	for _, s := range c.Scenarios {
 		var alone, together float64
-		var each []finding.Evidence
+		f := s.Finds("")
 		for _, h := range s.Hosts {
 			if h.Alone <= 0 {
 				alone = 0
 				break
 			}
 			alone, together = alone+h.Alone, together+h.Rate.Center
-			each = append(each, finding.Evidence{
-				What:     h.Host,
-				Found:    units.IOPS(h.Rate.Center).String() + " IOPS, " + text.Percent(h.Rate.Center/h.Alone) + " of alone",
-				Expected: units.IOPS(h.Alone).String() + " IOPS alone",
-				Where:    "common window",
-			})
+			f = f.Saw(h.Host, fmt.Sprintf("%s IOPS, %s of alone", units.IOPS(h.Rate.Center),
+				text.Percent(h.Rate.Center/h.Alone)),
+				units.IOPS(h.Alone).String()+" IOPS alone", "common window")
 		}
 		if alone <= 0 || together >= noisyShare*alone {
 			continue
 		}
-		report(finding.New(s.Label(), "Together the hosts reach %s IOPS, %s of the %s that they reach one after the other.",
-			units.IOPS(together), text.Percent(together/alone), units.IOPS(alone)).In([]int{s.ID}).
-			Shown(each))
+		f.Say("Together the hosts reach %s IOPS, %s of the %s that they reach one after the other.",
+			units.IOPS(together), text.Percent(together/alone), units.IOPS(alone))
+		report(f)
 	}
 }
 
@@ -182,8 +161,7 @@ func fleetClock(c *diagnose.FleetCase, report diagnose.Report) {
 }
 
 func fleetBurst(c *diagnose.FleetCase, report diagnose.Report) {
-	for i := range c.Scenarios {
-		s := &c.Scenarios[i]
+	for _, s := range c.Scenarios {
 		var burst, rest []string
 		for _, h := range s.Hosts {
 			switch {
@@ -197,7 +175,6 @@ func fleetBurst(c *diagnose.FleetCase, report diagnose.Report) {
 		if len(burst) == 0 || len(rest) == 0 {
 			continue
 		}
-		report(finding.New(s.Label(), "%s ran above what is sustained, %s did not.", text.Some(burst, 4),
-			text.Some(rest, 4)).In([]int{s.ID}))
+		report(s.Finds("%s ran above what is sustained, %s did not.", text.Some(burst, 4), text.Some(rest, 4)))
 	}
 }

@@ -109,34 +109,17 @@ func drives(c *diagnose.Case) []drive {
 	return all
 }
 
-// judged is what a rule says of one drive.
-type judged int
-
-const (
-	unseen judged = iota // it does not apply, or what it needs could not be read
-	fine
-	wrong
-)
-
-func wrongIf(is bool) judged {
-	if is {
-		return wrong
-	}
-	return fine
-}
-
 // perDrive gathers what is wrong with the queues of several drives into one finding, since a
-// setting is as a rule wrong on all. names are the drives with it, right those without.
-func perDrive(c *diagnose.Case,
-	attribute string,
-	judge func(drive) (found, wanted string, is judged),
+// setting is as a rule wrong on all. names are the drives with it, right those without. Nothing is wanted of a
+// drive that is right; nothing is found of one to which it does not apply, or where it could not be read.
+func perDrive(c *diagnose.Case, attribute string, judge func(drive) (found, wanted string),
 ) (f finding.Finding, names, right []string) {
 	for _, d := range drives(c) {
-		found, wanted, is := judge(d)
-		if is == fine {
+		found, wanted := judge(d)
+		if found != "" && wanted == "" {
 			right = append(right, d.Name)
 		}
-		if is != wrong {
+		if wanted == "" {
 			continue
 		}
 		names = append(names, d.Name)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"plimsoll/internal/block"
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/text"
@@ -19,7 +18,7 @@ func slowLink(c *diagnose.Case, report diagnose.Report) {
 		if d.Link == nil {
 			continue
 		}
-		if !below(*d.Link) {
+		if d.Link.Lanes >= d.Link.MaxLanes && d.Link.Speed >= d.Link.MaxSpeed { // as many, and as fast, as can be
 			full := linkWords(d.Link.Lanes, d.Link.Speed)
 			report(finding.Fine(d.Name, "PCIe link of %s has its full %s", d.Name, full))
 			continue
@@ -42,9 +41,6 @@ func slowLink(c *diagnose.Case, report diagnose.Report) {
 	f.Commands = []string{"lspci -vv"}
 	report(f)
 }
-
-// below is whether a link has fewer lanes or is slower than the drive can be.
-func below(l block.Link) bool { return l.Lanes < l.MaxLanes || l.Speed < l.MaxSpeed }
 
 func linkWords(lanes int, speed float64) string {
 	return fmt.Sprintf("%s of %s GT/s", text.Plural(lanes, "lane"), units.Number(speed))

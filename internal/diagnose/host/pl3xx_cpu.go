@@ -2,6 +2,7 @@ package host
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -138,11 +139,7 @@ func numaDrives(c *diagnose.Case, report diagnose.Report) {
 		return
 	}
 	f := finding.Finding{Subject: "processors"}
-	var nodes []int
-	for n := range on {
-		nodes = append(nodes, n)
-	}
-	slices.Sort(nodes)
+	nodes := slices.Sorted(maps.Keys(on))
 	for _, n := range nodes {
 		f = f.Saw(fmt.Sprintf("drives of node %d", n), text.Some(on[n], 3), "",
 			"/sys/class/block/"+on[n][0]+"/device/device/numa_node")

@@ -71,16 +71,17 @@ const noScheduler = "none"
 
 func wrongScheduler(c *diagnose.Case, report diagnose.Report) {
 	nvme := false
-	f, names, right := perDrive(c, "scheduler", func(d drive) (string, string, judged) {
+	f, names, right := perDrive(c, "scheduler", func(d drive) (string, string) {
 		s := d.Queue.Scheduler
 		guest := strings.HasPrefix(d.Name, "vd") || strings.HasPrefix(d.Name, "xvd")
 		switch {
 		case s == "" || !d.nvme() && s != "bfq" || !d.nvme() && d.Queue.Rotational && !guest:
-			return "", "", unseen
-		case d.nvme():
-			nvme = nvme || s != noScheduler
+			return "", ""
+		case s == noScheduler:
+			return s, ""
 		}
-		return s, noScheduler, wrongIf(s != noScheduler)
+		nvme = nvme || d.nvme()
+		return s, noScheduler
 	})
 	if !nvme {
 		f.Severity = finding.Info
@@ -97,12 +98,15 @@ func wrongScheduler(c *diagnose.Case, report diagnose.Report) {
 const leastRequests = 32
 
 func fewRequests(c *diagnose.Case, report diagnose.Report) {
-	f, names, right := perDrive(c, "nr_requests", func(d drive) (string, string, judged) {
+	f, names, right := perDrive(c, "nr_requests", func(d drive) (found, wanted string) {
 		n := d.Queue.Requests * max(d.Queue.HardwareQueues, 1)
-		if n <= 0 {
-			return "", "", unseen
+		if n > 0 {
+			found = strconv.Itoa(d.Queue.Requests)
 		}
-		return strconv.Itoa(d.Queue.Requests), "128", wrongIf(n < leastRequests)
+		if n > 0 && n < leastRequests {
+			wanted = "128"
+		}
+		return found, wanted
 	})
 	allFine(report, right, strconv.Itoa(leastRequests)+" or more requests fit the queue of %s")
 	if len(names) > 0 {
@@ -126,20 +130,22 @@ func largestBlock(c *diagnose.Case) units.Bytes {
 
 func smallRequests(c *diagnose.Case, report diagnose.Report) {
 	var most []string // drives that take no larger ones, and split what is asked for
-	f, names, right := perDrive(c, "max_sectors_kb", func(d drive) (string, string, judged) {
+	f, names, right := perDrive(c, "max_sectors_kb", func(d drive) (found, wanted string) {
 		asked, have := largestBlock(c), d.Queue.MaxSectors
 		if d.array != nil && d.array.Chunk > 0 && len(d.array.Volumes) > 1 {
 			asked = min(asked, d.array.Chunk)
 		}
 		need := min(asked, d.Queue.MaxHWSectors)
-		if have == 0 || need == 0 {
-			return "", "", unseen
-		}
-		if have >= need && need < asked {
+		switch {
+		case have == 0 || need == 0:
+			return "", ""
+		case have >= need && need < asked:
 			most = append(most, d.Name)
-			return "", "", unseen
+			return "", ""
+		case have < need:
+			wanted = fmt.Sprint(uint64(need / units.KiB))
 		}
-		return fmt.Sprint(uint64(have / units.KiB)), fmt.Sprint(uint64(need / units.KiB)), wrongIf(have < need)
+		return fmt.Sprint(uint64(have / units.KiB)), wanted
 	})
 	allFine(report, right, "large requests go unsplit to %s")
 	allFine(report, most, "requests to %s are as large as they can be")
@@ -151,10 +157,13 @@ func smallRequests(c *diagnose.Case, report diagnose.Report) {
 }
 
 func rotationalSSD(c *diagnose.Case, report diagnose.Report) {
-	f, names, _ := perDrive(c, "rotational", func(d drive) (string, string, judged) {
+	f, names, _ := perDrive(c, "rotational", func(d drive) (string, string) {
 		t, _ := cloud.TypeNamed(d.volume.Type)
-		solid := d.nvme() || d.ebs() || t.EBS() || d.volume.Type == topology.NVMe
-		return "1", "0", wrongIf(d.Queue.Rotational && solid && t.HDD == nil)
+		if solid := d.nvme() || d.ebs() || t.EBS() || d.volume.Type == topology.NVMe; !solid || t.HDD != nil ||
+			!d.Queue.Rotational {
+			return "", ""
+		}
+		return "1", "0"
 	})
 	if len(names) > 0 {
 		f.Say("%s: marked as spinning, though solid state.", text.Some(names, 3))

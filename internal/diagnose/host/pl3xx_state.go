@@ -75,10 +75,7 @@ func kernelTrouble(c *diagnose.Case, report diagnose.Report) {
 	below := map[string]bool{}
 	for _, t := range c.Targets() {
 		for _, name := range t.Devices {
-			below[name] = true
-			if controller, _, ok := cutNamespace(name); ok {
-				below[controller] = true
-			}
+			below[name], below[controller(name)] = true, true
 		}
 	}
 	ours := func(e host.Event) bool { return e.Kind == host.Throttled || below[e.Device] }
@@ -106,13 +103,14 @@ func kernelTrouble(c *diagnose.Case, report diagnose.Report) {
 	}
 }
 
-// cutNamespace takes the namespace and partition from an NVMe drive's name: nvme1 of nvme1n1p2.
-func cutNamespace(name string) (controller, namespace string, ok bool) {
-	if !strings.HasPrefix(name, "nvme") {
-		return name, "", false
+// controller is an NVMe drive's name without its namespace and partition: nvme1 of nvme1n1p2. Another name stays.
+func controller(name string) string {
+	number, nvme := strings.CutPrefix(name, "nvme")
+	if !nvme {
+		return name
 	}
-	controller, namespace, ok = strings.Cut(strings.TrimPrefix(name, "nvme"), "n")
-	return "nvme" + controller, namespace, ok
+	number, _, _ = strings.Cut(number, "n")
+	return "nvme" + number
 }
 
 // nearlyFull is the free share below which XFS and ext4 search long for free blocks; ext4 keeps as

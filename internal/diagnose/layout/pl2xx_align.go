@@ -38,29 +38,12 @@ func wrongGeometry(c *diagnose.Case, report diagnose.Report) {
 				m.FS, m.Point, m.StripeUnit, m.StripeWide))
 			continue
 		}
-		f := finding.Finding{
-			Subject: m.Point,
-			Evidence: []finding.Evidence{
-				{
-					What:     "stripe unit (su)",
-					Found:    m.StripeUnit.String(),
-					Expected: unit.String(),
-					Where:    "filesystem at " + m.Point,
-				},
-				{
-					What:     "stripe width (su × sw)",
-					Found:    m.StripeWide.String(),
-					Expected: wide.String(),
-					Where:    "filesystem at " + m.Point,
-				},
-				{
-					What:  "chunk × data members",
-					Found: fmt.Sprintf("%s × %d", a.Chunk, members),
-					Where: diagnose.Origin(a.Origin),
-				},
-			},
-			Commands: geometryCommands(&m.Mount, unit, members),
-		}
+		f := finding.New(m.Point, "%s was made with sw=%s (a stripe of %s), but %s has %d data members (a stripe of %s).",
+			m.Point, units.Number(float64(m.StripeWide)/float64(m.StripeUnit)), m.StripeWide, a.Name, members, wide).
+			Saw("stripe unit (su)", m.StripeUnit.String(), unit.String(), "filesystem at "+m.Point).
+			Saw("stripe width (su × sw)", m.StripeWide.String(), wide.String(), "filesystem at "+m.Point).
+			Saw("chunk × data members", fmt.Sprintf("%s × %d", a.Chunk, members), "", diagnose.Origin(a.Origin)).
+			Run(geometryCommands(&m.Mount, unit, members)...)
 		switch {
 		case m.StripeUnit == 0:
 			f.Say("%s was made without the stripe geometry of %s: %s chunks over %d data members.", m.Point,
@@ -70,9 +53,6 @@ func wrongGeometry(c *diagnose.Case, report diagnose.Report) {
 			}
 		case m.StripeUnit != unit:
 			f.Say("%s was made with su=%s, but the chunk of %s is %s.", m.Point, m.StripeUnit, a.Name, unit)
-		default:
-			f.Say("%s was made with sw=%s (a stripe of %s), but %s has %d data members (a stripe of %s).",
-				m.Point, units.Number(float64(m.StripeWide)/float64(m.StripeUnit)), m.StripeWide, a.Name, members, wide)
 		}
 		report(f)
 	}
@@ -160,8 +140,7 @@ func chunkSplit(c *diagnose.Case, report diagnose.Report) {
 		if chunk == 0 || bs > chunk || pieces < splitTold {
 			continue
 		}
-		f := finding.New(m.Label(), "I/Os of %s on chunks of %s become %s volume I/Os each on average.", bs, chunk,
-			text.Factor(pieces)).In(m.IDs()).
+		f := m.Finds("I/Os of %s on chunks of %s become %s volume I/Os each on average.", bs, chunk, text.Factor(pieces)).
 			Saw("block size", bs.String(), "a divisor of the chunk", "job "+w.Name).
 			Saw("chunk", chunk.String(), "", where)
 		if split > 0 {

@@ -2,6 +2,7 @@
 package layout
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -28,8 +29,8 @@ func Rules() []*diagnose.Rule {
 		"PL210": mixedMembers,
 		"PL211": linearArray,
 		"PL212": wideLog,
-		"PL213": idleMember,
-		"PL214": wrongChunk,
+		"PL213": diagnose.Each(idleMember),
+		"PL214": diagnose.Each(wrongChunk),
 		"PL215": noBarriers,
 		"PL216": parityLog,
 		"PL217": encryption,
@@ -82,26 +83,20 @@ func mixedMembers(c *diagnose.Case, report diagnose.Report) {
 		if len(a.Volumes) < 2 || a.Level == topology.Linear {
 			continue
 		}
-		var ev []finding.Evidence
+		f := finding.New(a.Name, "")
 		for _, v := range a.Volumes[1:] {
 			if v.Missing || a.Volumes[0].Missing {
 				continue // PL201 tells it; what is not there has no size
 			}
 			if d := unlike(a.Volumes[0], v); d != "" {
-				ev = append(ev, finding.Evidence{
-					What:     name(v) + " against " + name(a.Volumes[0]),
-					Found:    d,
-					Expected: "alike",
-					Where:    diagnose.Origin(v.Origin),
-				})
+				f = f.Saw(name(v)+" against "+name(a.Volumes[0]), d, "alike", diagnose.Origin(v.Origin))
 			}
 		}
-		if len(ev) == 0 {
-			continue
+		if n := len(f.Evidence); n > 0 {
+			f.Say("%s: %d of %d members differ from %s (%s), and the weakest sets the pace.", a.Name, n, len(a.Volumes),
+				name(a.Volumes[0]), f.Evidence[0].Found)
+			report(f)
 		}
-		report(finding.New(a.Name, "%s: %d of %d members differ from %s (%s), and the weakest sets the pace.", a.Name,
-			len(ev), len(a.Volumes), name(a.Volumes[0]), ev[0].Found).
-			Shown(ev))
 	}
 }
 
@@ -142,12 +137,7 @@ func limits(l topology.Limits) string {
 }
 
 func name(v topology.Volume) string {
-	for _, s := range []string{v.Device, v.ID, v.Serial, v.Type} {
-		if s != "" {
-			return s
-		}
-	}
-	return "a volume"
+	return cmp.Or(v.Device, v.ID, v.Serial, v.Type, "a volume")
 }
 
 func linearArray(c *diagnose.Case, report diagnose.Report) {

@@ -14,24 +14,22 @@ import (
 	"plimsoll/internal/units"
 )
 
-func idleMember(c *diagnose.Case, report diagnose.Report) {
-	for _, m := range c.Measured() {
-		idle, all := c.IdleMembers(m)
-		if len(idle) == 0 {
-			continue
-		}
-		f := finding.New(m.Label(),
-			"%d of %s did no I/O (%s): the volume is concatenated rather than striped, or the file lies on few members.",
-			len(idle), text.Plural(all, "member"), strings.Join(idle, ", ")).In(m.IDs())
-		for _, d := range c.MemberIOs(m) {
-			f = f.Saw("I/Os of "+d.Name, text.Count(uint64(d.N)), "", "disk statistics, scenario "+m.Label())
-		}
-		if a := c.ArrayOf(m); a != nil && a.Level.Striped() && a.Origin.Kind == topology.Declared {
-			f.Severity = finding.Invalid
-			f.Message += fmt.Sprintf(" The %s of %d that is declared was not measured.", a.Level, len(a.Volumes))
-		}
-		report(f)
+func idleMember(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+	idle, all := c.IdleMembers(m)
+	if len(idle) == 0 {
+		return f
 	}
+	f = m.Finds(
+		"%d of %s did no I/O (%s): the volume is concatenated rather than striped, or the file lies on few members.",
+		len(idle), text.Plural(all, "member"), strings.Join(idle, ", "))
+	for _, d := range c.MemberIOs(m) {
+		f = f.Saw("I/Os of "+d.Name, text.Count(uint64(d.N)), "", "disk statistics, scenario "+m.Label())
+	}
+	if a := c.ArrayOf(m); a != nil && a.Level.Striped() && a.Origin.Kind == topology.Declared {
+		f.Severity = finding.Invalid
+		f.Message += fmt.Sprintf(" The %s of %d that is declared was not measured.", a.Level, len(a.Volumes))
+	}
+	return f
 }
 
 // chunkSeen is the chunk that device counters show where they contradict the one that the case
@@ -58,20 +56,18 @@ func chunkSeen(c *diagnose.Case, m diagnose.Measurement) (units.Bytes, bool) {
 	return chunk, chunk > 0 && sure >= diagnose.SureChunk && chunk != a.Chunk
 }
 
-func wrongChunk(c *diagnose.Case, report diagnose.Report) {
-	for _, m := range c.Measured() {
-		chunk, ok := chunkSeen(c, m)
-		if !ok || !m.Any(fio.Workload.Reads) {
-			continue
-		}
-		a := c.ArrayOf(m)
-		stated, seen := c.Splits(m)
-		measured := "measured " + chunk.String()
-		if chunk == 0 {
-			measured = "measured no splits"
-		}
-		report(finding.New(m.Label(), "The chunk is declared %s, %s.", a.Chunk, measured).In(m.IDs()).
-			Saw("device I/Os per I/O", text.Factor(seen), fmt.Sprintf("%s with a chunk of %s", text.Factor(stated), a.Chunk),
-				"disk statistics over issued I/Os, ramp taken out"))
+func wrongChunk(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+	chunk, ok := chunkSeen(c, m)
+	if !ok || !m.Any(fio.Workload.Reads) {
+		return f
 	}
+	a := c.ArrayOf(m)
+	stated, seen := c.Splits(m)
+	measured := "measured " + chunk.String()
+	if chunk == 0 {
+		measured = "measured no splits"
+	}
+	return m.Finds("The chunk is declared %s, %s.", a.Chunk, measured).
+		Saw("device I/Os per I/O", text.Factor(seen), fmt.Sprintf("%s with a chunk of %s", text.Factor(stated), a.Chunk),
+			"disk statistics over issued I/Os, ramp taken out")
 }

@@ -203,9 +203,7 @@ func noBarriers(c *diagnose.Case, report diagnose.Report) {
 		if !ok || m.Result.Kind() == suite.OfServer { // PL709
 			continue
 		}
-		f := finding.New(m.Label(), "%s",
-			"The latency is not one of durable writes: "+u.Sentence()).As(finding.Invalid).In(m.IDs()).
-			Shown(u.Evidence())
+		f := u.Shown(m.Finds("The latency is not one of durable writes: %s", u.Sentence()).As(finding.Invalid))
 		if a := c.ArrayOf(m); a != nil {
 			f.Subject = a.Name
 		}

@@ -3,7 +3,6 @@ package layout
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
@@ -98,21 +97,19 @@ func lagFinding(l diagnose.Lag, subject string, s finding.Severity, how string) 
 		where = "telemetry, scenario " + l.M.Label()
 	}
 	f := finding.New(subject, "").As(s).In(l.M.IDs())
-	var names, waits []string
 	for _, d := range l.Slow {
-		names, waits = append(names, d.Name), append(waits, units.Latency(d.Wait).String())
 		f = f.Saw("time per request on "+d.Name, units.Latency(d.Wait).String(),
 			units.Latency(l.Peers).String()+" (median of the faster half)", where).
 			Saw("utilisation of "+d.Name, text.Percent(d.Util), text.Percent(l.PeersUtil)+" (median of its peers)", where)
 		f.Commands = append(f.Commands, fmt.Sprintf("fio --name=probe --filename=%s --readonly --rw=randread --bs=8k "+
 			"--iodepth=16 --ioengine=libaio --direct=1 --runtime=5 --time_based", text.ShellQuote("/dev/"+d.Name)))
 	}
-	verb, whose := "takes", "its"
-	if len(names) > 1 {
-		verb, whose = "take", "their"
+	whose := "its"
+	if len(l.Slow) > 1 {
+		whose = "their"
 	}
-	f.Say("%s %s %s per request, up to %s the %s of %s peers, %s.", strings.Join(names, " and "), verb,
-		strings.Join(waits, " and "), text.Times(l.Ratio()), units.Latency(l.Peers).String(), whose, how)
+	_, take := l.Take()
+	f.Say("%s, up to %s the %s of %s peers, %s.", take, text.Times(l.Ratio()), units.Latency(l.Peers), whose, how)
 	return f
 }
 

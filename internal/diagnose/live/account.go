@@ -29,8 +29,8 @@ func (v *view) account() *Account {
 		*part, left = *part+share, left-share // others take twice: by what they ask, and by what they wrote before
 	}
 	if v.has("PL204") {
-		if p, ok := v.compared(); ok {
-			take(&a.SlowMember, p.Worst.IOPS*float64(p.Worst.Wait-p.Wait)/max(v.top.iops(), 1e-9)/w)
+		if m, ok := v.compared(); ok {
+			take(&a.SlowMember, m.iops()*(m.wait()-m.peerWait)/max(v.top.iops(), 1e-9)/w)
 		}
 	}
 	if v.top.Leaf() {
@@ -55,9 +55,4 @@ func (v *view) account() *Account {
 	}
 	a.Rest = max(0, left)
 	return a
-}
-
-// Sum is what the shares add up to.
-func (a *Account) Sum() float64 {
-	return a.Own + a.SlowMember + a.Machine + a.Resync + a.Others + a.Load + a.Rest
 }

@@ -52,9 +52,9 @@ func (f *Facts) Limited() bool {
 func (f *Facts) Using() string {
 	v := newView(f)
 	var names []string
-	for i := range v.users {
-		if v.users[i].bytes() > 0 || v.users[i].Waiting > 0 {
-			names = append(names, v.users[i].who())
+	for _, u := range v.users {
+		if u.bytes() > 0 || u.Waiting > 0 {
+			names = append(names, u.who())
 		}
 	}
 	return text.Some(names, mostNamed)

@@ -24,7 +24,7 @@ func FromCounters(name string, data []byte) (*Facts, error) {
 			continue
 		}
 		waiting := newView(f).top.waiting()
-		if a := Judge(f); a.Answer == Found {
+		if Judge(f).Answer == Found {
 			waiting += 1e9
 		}
 		if waiting > most {
@@ -42,22 +42,21 @@ func counted(name string, o *workload.Observed) *Facts {
 	d := telemetry.LiveDevice{Name: o.Device}
 	var span time.Duration
 	var queued float64
-	add := func(n *uint64, bytes *units.Bytes, wait *time.Duration, f workload.Flow, t time.Duration) {
-		ios := f.IOPS * t.Seconds()
-		*n += uint64(ios + 0.5)
-		*bytes += units.Bytes(f.Rate * t.Seconds())
-		*wait += time.Duration(ios * float64(f.Wait))
-	}
 	for _, i := range o.Intervals {
+		seconds := i.Len.Seconds()
+		add := func(n *uint64, wait *time.Duration, rate float64, each time.Duration) {
+			*n += uint64(rate*seconds + 0.5)
+			*wait += time.Duration(rate * seconds * float64(each))
+		}
 		span += i.Len
-		add(&d.Reads, &d.ReadBytes, &d.ReadWait, i.Read, i.Len)
-		add(&d.Writes, &d.WriteBytes, &d.WriteWait, i.Write, i.Len)
-		d.Flushes += uint64(i.Flushes*i.Len.Seconds() + 0.5)
-		d.FlushWait += time.Duration(i.Flushes * i.Len.Seconds() * float64(i.FlushWait))
-		d.Discards += uint64(i.Discards*i.Len.Seconds() + 0.5)
-		d.Other += time.Duration(i.Discards * i.Len.Seconds() * float64(i.DiscardWait))
+		add(&d.Reads, &d.ReadWait, i.Read.IOPS, i.Read.Wait)
+		add(&d.Writes, &d.WriteWait, i.Write.IOPS, i.Write.Wait)
+		add(&d.Flushes, &d.FlushWait, i.Flushes, i.FlushWait)
+		add(&d.Discards, &d.Other, i.Discards, i.DiscardWait)
+		d.ReadBytes += units.Bytes(i.Read.Rate * seconds)
+		d.WriteBytes += units.Bytes(i.Write.Rate * seconds)
 		d.Busy += time.Duration(i.Util * float64(i.Len))
-		queued += i.Queue * i.Len.Seconds()
+		queued += i.Queue * seconds
 		d.ReadWorst, d.WriteWorst = max(d.ReadWorst, i.Read.Wait), max(d.WriteWorst, i.Write.Wait)
 		d.FlushWorst = max(d.FlushWorst, i.FlushWait)
 	}

@@ -171,11 +171,11 @@ func (v *view) withoutDevice(a *Answer) *Answer {
 	if r.RTT >= remoteSlow && waiting >= slowQueue {
 		a.Answer, a.First = Found, "PL909"
 		c := cause(Possible, v.f.Source, "The server of %s is slow, or the network to it: %s per request.", v.f.Path, r.RTT).
-			titled(titleOf("PL909")).
 			saw("round trip", r.RTT.String(), "below "+remoteSlow.String(), mountstats).
 			saw("with the wait in this machine", r.Exec.String(), "", mountstats).
 			try("plimsoll why on the server")
-		c.Code, a.Causes = a.First, []Cause{*c}
+		c.Code, c.Title = a.First, titleOf(a.First)
+		a.Causes = []Cause{*c}
 	}
 	return a
 }
@@ -187,21 +187,23 @@ const remoteSlow = units.Latency(20e6)
 
 // fill puts the figures of the view into the answer.
 func (v *view) fill(a *Answer) {
-	for i := range v.all {
-		d := &v.all[i]
+	for _, d := range v.all {
+		read, write := d.reads(), d.writes()
 		a.Devices = append(a.Devices, DeviceSeen{
 			Name: d.Name, Layer: kindOf(d.Layer), Leaf: d.Leaf(),
-			ReadIOPS: units.IOPS(float64(d.did.Reads) / d.span), WriteIOPS: units.IOPS(float64(d.did.Writes) / d.span),
+			ReadIOPS: read.IOPS, WriteIOPS: write.IOPS,
 			ReadRate: units.Rate(float64(d.did.ReadBytes) / d.span), WriteRate: units.Rate(float64(d.did.WriteBytes) / d.span),
 			Wait: units.Latency(d.wait()), Waiting: d.waiting(), AtDevice: d.did.InFlight, Busy: d.busy(),
 			Stall: d.did.Longest, PeakIOs: d.did.PeakIOs, Stalled: d.did.Stalled,
-			Reads: d.reads(), Writes: d.writes(), Flushes: d.flushes(),
+			Reads: read, Writes: write, Flushes: d.flushes(),
 		})
 	}
 	maps.Copy(a.Tasks, v.tasks)
-	a.Users = append(a.Users, v.users...)
+	for _, u := range v.users {
+		a.Users = append(a.Users, *u)
+	}
 	a.Limits = append(a.Limits, v.f.Groups...)
-	a.RunQueue, a.Usual, a.Slow = v.runQueue(), units.Latency(v.typical), units.Latency(v.limit)
+	a.RunQueue, a.Usual, a.Slow = v.queue, units.Latency(v.typical), units.Latency(v.limit)
 	if moved := v.top.bytes(); moved > writtenBackTimes*v.asked && moved > writtenBackLeast {
 		a.WrittenBack = units.Rate(moved - v.asked)
 	}
@@ -239,10 +241,5 @@ func (c *Cause) saw(what, found, expected, where string) *Cause {
 // try adds what to do next, or to type.
 func (c *Cause) try(next ...string) *Cause {
 	c.Next = append(c.Next, next...)
-	return c
-}
-
-func (c *Cause) titled(title string) *Cause {
-	c.Title = title
 	return c
 }

@@ -33,23 +33,6 @@ const (
 // before it is accused.
 const MomentSpan = 6 * time.Second
 
-// Moment is one look of many at the same path.
-type Moment struct {
-	At      time.Time     // its start
-	Span    time.Duration // its length
-	Slow    bool
-	Whose   Whose
-	Silent  bool // the device did not answer
-	Below   bool // a volume gave less than is stated of it although enough waited
-	Whole   bool // processes were looked at, too
-	First   finding.Code
-	Subject string
-	Wait    units.Latency
-	Waiting float64
-	IOPS    units.IOPS
-	Used    []LimitUse
-}
-
 // LimitUse is the share that is used of a limit that is known: of a volume, the instance or a control group.
 type LimitUse struct {
 	Of    string  `json:"of"`
@@ -59,13 +42,7 @@ type LimitUse struct {
 
 // limitsUsed are the shares of all limits that are known.
 func (v *view) limitsUsed() (all []LimitUse) {
-	if v.top == nil {
-		return nil
-	}
 	for _, l := range v.leaves {
-		if l.Volume == nil {
-			continue
-		}
 		if share, what, _ := v.volumeShare(l); what != "" {
 			all = append(all, LimitUse{l.Name, what, share})
 		}
@@ -73,8 +50,7 @@ func (v *view) limitsUsed() (all []LimitUse) {
 	if i := v.instanceShare(); i.limit != "" {
 		all = append(all, LimitUse{"instance", i.limit, i.of})
 	}
-	for i := range v.f.Groups {
-		l := &v.f.Groups[i]
+	for _, l := range v.f.Groups {
 		all = append(all, LimitUse{l.Group, amount(l.What, l.Limit), l.Used / max(l.Effective(), 1)})
 	}
 	return all
@@ -82,37 +58,31 @@ func (v *view) limitsUsed() (all []LimitUse) {
 
 // Look judges facts as one moment of many. whole says that they include processes; at is the start.
 func Look(f *Facts, at time.Time, whole bool) Moment {
-	a := Judge(f)
-	m := Moment{
-		At:    at,
-		Span:  a.Span,
-		Whose: Fine,
-		Whole: whole,
-		Below: newView(f).belowStated(),
-		Used:  newView(f).limitsUsed(),
+	a, v := Judge(f), newView(f)
+	m := Moment{Minute: Minute{Start: at, Span: a.Span, Whose: Fine}, Whole: whole}
+	if v.top != nil {
+		if used := v.limitsUsed(); len(used) > 0 {
+			m.Used = &used
+		}
+		m.Wait, m.Waiting, m.IOPS = units.Latency(v.top.wait()), v.top.waiting(), units.IOPS(v.top.iops())
 	}
-	if len(a.Devices) > 0 {
-		d := a.Devices[0]
-		m.Wait, m.Waiting, m.IOPS = d.Wait, d.Waiting, d.ReadIOPS+d.WriteIOPS
+	if a.Answer == Found {
+		c := a.Causes[0]
+		m.Slow, m.First, m.Subject, m.Silent = m.Span, c.Code, c.Subject, c.Code == "PL902"
+		m.Whose = v.side(a.Causes)
 	}
-	if a.Answer != Found {
-		return m
-	}
-	c := a.Causes[0]
-	m.Slow, m.First, m.Subject, m.Silent = true, c.Code, c.Subject, c.Code == "PL902"
-	m.Whose = m.side(a.Causes)
 	return m
 }
 
 // side says whose a slow moment is. A volume is accused of too low a rate only where nothing on this
 // machine and no limit explains it.
-func (m *Moment) side(causes []Cause) Whose {
+func (v *view) side(causes []Cause) Whose {
 	for _, c := range causes {
 		if w := c.row.whose; w == Theirs || w == Yours || w == Here {
 			return w
 		}
 	}
-	if m.Below {
+	if v.belowStated() {
 		return Theirs
 	}
 	return Unknown
@@ -147,6 +117,12 @@ type Minute struct {
 	Used *[]LimitUse `json:"limits_used,omitempty"`
 }
 
+// Moment is one look of many at the same path: a short minute, all of it slow or nothing.
+type Moment struct {
+	Minute
+	Whole bool // processes were looked at, too
+}
+
 // MinuteOf joins moments. Its cause is the one that held longest among those in which processes were
 // looked at, or among all where none of those was slow.
 func MinuteOf(moments []Moment) Minute {
@@ -154,19 +130,13 @@ func MinuteOf(moments []Moment) Minute {
 	if len(moments) == 0 {
 		return out
 	}
-	out.Start = moments[0].At
+	out.Start, out.Used = moments[0].Start, moments[len(moments)-1].Used
 	for _, m := range moments {
-		out.Span += m.Span
-		if m.Slow {
-			out.Slow += m.Span
-		}
-	}
-	if used := moments[len(moments)-1].Used; len(used) > 0 {
-		out.Used = &used
+		out.Span, out.Slow = out.Span+m.Span, out.Slow+m.Slow
 	}
 	shown := moments
 	if out.Slow > 0 {
-		shown = where(moments, func(m Moment) bool { return m.Slow })
+		shown = where(moments, func(m Moment) bool { return m.Slow > 0 })
 		if whole := where(shown, func(m Moment) bool { return m.Whole }); len(whole) > 0 {
 			shown = whole
 		}
@@ -207,7 +177,7 @@ func longest(slow []Moment) Moment {
 		held[m.First] += m.Span
 	}
 	return slices.MaxFunc(slow, func(a, b Moment) int {
-		return cmp.Or(cmp.Compare(held[a.First], held[b.First]), b.At.Compare(a.At))
+		return cmp.Or(cmp.Compare(held[a.First], held[b.First]), b.Start.Compare(a.Start))
 	})
 }
 
@@ -231,20 +201,12 @@ func (s *Sum) Add(m Minute) {
 		s.Codes, s.by = map[finding.Code]int{}, map[Whose]map[finding.Code]int{}
 	}
 	s.Minutes++
-	switch m.Whose {
-	case Fine:
-		s.Fine++
-	case Theirs:
-		s.Theirs++
-		if m.Silent {
-			s.Silent++
-		}
-	case Yours:
-		s.Yours++
-	case Here:
-		s.Here++
-	case Unknown:
-		s.Unknown++
+	side := map[Whose]*int{Fine: &s.Fine, Theirs: &s.Theirs, Yours: &s.Yours, Here: &s.Here, Unknown: &s.Unknown}[m.Whose]
+	if side != nil {
+		*side++
+	}
+	if m.Silent && m.Whose == Theirs {
+		s.Silent++
 	}
 	if m.First == "" {
 		return

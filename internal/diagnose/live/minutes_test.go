@@ -11,12 +11,12 @@ import (
 )
 
 func moment(at int, code finding.Code, whose Whose, whole bool, wait units.Latency, iops units.IOPS) Moment {
-	m := Moment{
-		At: time.Unix(int64(at), 0), Span: MomentSpan, Whose: whose, Whole: whole, Wait: wait, IOPS: iops,
-		Waiting: float64(wait) * float64(iops) / 1e9, Slow: code != "", Silent: code == "PL902", First: code,
-	}
+	m := Moment{Whole: whole, Minute: Minute{
+		Start: time.Unix(int64(at), 0), Span: MomentSpan, Whose: whose, Wait: wait, IOPS: iops,
+		Waiting: float64(wait) * float64(iops) / 1e9, Silent: code == "PL902", First: code,
+	}}
 	if code != "" {
-		m.Subject = "x"
+		m.Subject, m.Slow = "x", m.Span
 	}
 	return m
 }
@@ -115,8 +115,7 @@ func memberAt(t *testing.T, iops uint64, waiting float64, stated units.IOPS) Who
 		d.Wait, d.Other = time.Duration(waiting*float64(f.Window.Span)), 0
 	}
 	v := newView(f)
-	m := Moment{Below: v.belowStated()}
-	return m.side([]Cause{{Code: "PL909"}})
+	return v.side([]Cause{{Code: "PL909"}})
 }
 
 func TestSumOfMinutes(t *testing.T) {

@@ -11,9 +11,9 @@ import (
 
 // row is a cause in the order of causes.
 type row struct {
-	name string
-	code finding.Code
-	look func(*view) *Cause
+	name  string
+	code  finding.Code
+	title string // of its own; empty for the page's
 	// alone is asked only where no cause within the storage was found above.
 	alone bool
 	// explains are causes that may come of this one: it stands before them, however sure they are.
@@ -27,48 +27,15 @@ type row struct {
 // only slow. Of causes found together the surer stands first, and of equally sure ones the upper; one that
 // explains another is as sure as that. A test holds each neighbouring pair.
 func order() (all []row) {
-	looks := map[string]func(*view) *Cause{
-		"errors":          (*view).errors,
-		"read-only":       (*view).readOnly,
-		"full":            (*view).full,
-		"no answer":       (*view).noAnswer,
-		"frozen":          (*view).frozen,
-		"group":           (*view).groupLimit,
-		"resync":          (*view).resync,
-		"discards":        (*view).discards,
-		"slow flushes":    (*view).slowFlush,
-		"synced writes":   (*view).syncedWrites,
-		"beside":          (*view).beside,
-		"another program": (*view).otherProgram,
-		"write-back":      (*view).writeBack,
-		"instance":        (*view).instanceLimit,
-		"volume":          (*view).volumeLimit,
-		"burst":           (*view).burstSpent,
-		"slow member":     (*view).slowMember,
-		"hot member":      (*view).hotMember,
-		"layer":           (*view).layer,
-		"scheduler":       (*view).scheduler,
-		"places":          (*view).places,
-		"slow volume":     (*view).slowVolume,
-		"unknown limit":   (*view).unknownLimit,
-		"memory":          (*view).memory,
-		"nearly full":     (*view).nearlyFull,
-		"processors":      (*view).processor,
-	}
 	for line := range strings.Lines(orderFile) {
 		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-		if looks[f[0]] == nil { // the heads
-			continue
-		}
-		one := row{
-			name: f[0], code: finding.Code(f[1]), look: looks[f[0]], whose: Whose(f[2]), alone: f[3] != "", why: f[5],
-		}
-		for code := range strings.FieldsSeq(f[4]) {
+		one := row{name: f[0], code: finding.Code(f[1]), title: f[2], whose: Whose(f[3]), alone: f[4] != "", why: f[6]}
+		for code := range strings.FieldsSeq(f[5]) {
 			one.explains = append(one.explains, finding.Code(code))
 		}
 		all = append(all, one)
 	}
-	return all
+	return all[1:] // the first are the heads
 }
 
 //go:embed order.tsv
@@ -76,13 +43,41 @@ var orderFile string
 
 // look finds the causes and puts them in their order.
 func (v *view) look() {
+	looks := map[string]func() *Cause{
+		"errors":          v.errors,
+		"read-only":       v.readOnly,
+		"full":            v.full,
+		"no answer":       v.noAnswer,
+		"frozen":          v.frozen,
+		"group":           v.groupLimit,
+		"resync":          v.resync,
+		"discards":        v.discards,
+		"slow flushes":    v.slowFlush,
+		"synced writes":   v.syncedWrites,
+		"beside":          v.beside,
+		"another program": v.otherProgram,
+		"write-back":      v.writeBack,
+		"instance":        v.instanceLimit,
+		"volume":          v.volumeLimit,
+		"burst":           v.burstSpent,
+		"slow member":     v.slowMember,
+		"hot member":      v.hotMember,
+		"layer":           v.layer,
+		"scheduler":       v.scheduler,
+		"places":          v.places,
+		"slow volume":     v.slowVolume,
+		"unknown limit":   v.unknownLimit,
+		"memory":          v.memory,
+		"nearly full":     v.nearlyFull,
+		"processors":      v.processor,
+	}
 	for _, r := range order() {
 		if r.alone && slices.ContainsFunc(v.causes, func(c Cause) bool { return !c.Elsewhere }) {
 			continue
 		}
-		if c := r.look(v); c != nil {
+		if c := looks[r.name](); c != nil {
 			c.Code, c.row, c.Elsewhere = cmp.Or(c.Code, r.code), r, r.whose == Fine
-			c.Title = cmp.Or(c.Title, titleOf(c.Code))
+			c.Title = cmp.Or(c.Title, r.title, titleOf(c.Code))
 			if v.f.Counters != "" && c.Confidence == Certain { // means of a second or more prove nothing
 				c.Confidence = Likely
 			}
@@ -104,7 +99,8 @@ func (v *view) look() {
 	})
 	// Of the instance's and the volumes' limit the one of which more is used.
 	i := slices.IndexFunc(v.causes, func(c Cause) bool { return c.row.name == "instance" })
-	if j := i + 1; i >= 0 && j < len(v.causes) && v.causes[j].row.name == "volume" && v.volumeUse() > v.instanceUse() {
+	if j := i + 1; i >= 0 && j < len(v.causes) && v.causes[j].row.name == "volume" &&
+		v.volumeUse() > v.instanceShare().of {
 		v.causes[i], v.causes[j] = v.causes[j], v.causes[i]
 	}
 }

@@ -31,7 +31,7 @@ func quietFacts() *Facts {
 			{Name: "sdb", Number: "8:16", Kind: "disk", Scheduler: "none", Requests: 64},
 		},
 		Window: &telemetry.Window{
-			Span: 5 * time.Second, Ticks: 50, Scans: 5, Stacks: true, CPU: telemetry.LiveCPU{Count: 4, Idle: 0.8},
+			Span: 5 * time.Second, Ticks: 50, Stacks: true, CPU: telemetry.LiveCPU{Idle: 0.8},
 			Pressure: &telemetry.Pressure{}, Memory: telemetry.LiveMemory{Background: units.GiB},
 			Devices: []telemetry.LiveDevice{top, disk("sda"), disk("sdb")},
 			Processes: []telemetry.Process{{

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -41,8 +42,7 @@ func diskstats(name string) string { return "/proc/diskstats, " + name }
 // noAnswer is a device that has I/O in flight and completes none, or is said to be gone.
 func (v *view) noAnswer() *Cause {
 	below := v.sum(func(l *device) float64 { return l.did.InFlight })
-	for i := len(v.all) - 1; i >= 0; i-- {
-		d := &v.all[i]
+	for _, d := range slices.Backward(v.all) {
 		c := cause(Certain, d.Name, "%s vanished while plimsoll looked.", d.Name)
 		say := func(format string, args ...any) { c.Message = fmt.Sprintf(format, args...) }
 		longest := text.Duration(d.did.Longest)
@@ -89,16 +89,12 @@ func (v *view) stopsAndGoes(d *device) bool {
 // gaveAll is whether a volume did all that it was bought with, so that no time was lost in which it
 // completed nothing: at its limit a gap is the turn of other I/Os, or of what its credits had done ahead.
 func (v *view) gaveAll(d *device) bool {
-	if d.Volume == nil {
-		return false
-	}
 	share, _, _ := v.volumeShare(d)
-	base, burst := d.Volume.Sustained.IOPS, d.Volume.Burst.IOPS
-	return share >= atLimit || burst > base && base > 0 && d.atBaseline()
+	return share >= atLimit || d.atBaseline()
 }
 
 func (v *view) itself(d *device) string {
-	if d.top {
+	if d == v.top {
 		return "it"
 	}
 	return "it, below " + v.f.Path + ","
@@ -110,10 +106,7 @@ func (v *view) frozen() *Cause {
 	if n < frozenTasks {
 		return nil
 	}
-	where := v.f.Mount
-	if where == "" {
-		where = v.f.Path
-	}
+	where := cmp.Or(v.f.Mount, v.f.Path)
 	return cause(Certain, where, "The filesystem of %s is frozen: %s tasks wait for it to be thawed.", v.f.Path,
 		units.Number(n)).
 		saw("tasks that wait for the freeze", units.Number(n), "none", "/proc/PID/stack").
@@ -142,7 +135,7 @@ func (v *view) groupLimit() *Cause {
 		nameOf(l.Group), limit, used).
 		saw("limit", limit, "", l.File+" on "+l.Device).
 		saw("used", used, fmt.Sprintf("below %s of what the limit gives", text.Percent(v.groupUse())), l.File).
-		try(limitLine(*l, raised(l.Limit)) + "   # raises it")
+		try(limitLine(*l, 2*l.Limit) + "   # raises it")
 	if outside {
 		c.saw("tasks outside the group that wait for the log, a lock or a page", units.Number(held), "none",
 			"/proc/PID/stack")
@@ -157,8 +150,7 @@ func (v *view) groupLimit() *Cause {
 // their tasks wait for what the group may hold.
 func (v *view) outside(l *topology.GroupLimit) (counts bool, held float64) {
 	var asked, waited float64
-	for i := range v.f.Window.Processes {
-		p := &v.f.Window.Processes[i]
+	for _, p := range v.f.Window.Processes {
 		if !p.Uses || l.Group == "/" || p.Group == l.Group || strings.HasPrefix(p.Group, l.Group+"/") {
 			continue
 		}
@@ -182,8 +174,6 @@ func amount(what string, v float64) string {
 	}
 	return units.Rate(v).String() + " of writes"
 }
-
-func raised(limit float64) float64 { return 2 * limit }
 
 // groupUse is the share of what a limit gives from which it is reached. blk-throttle gives in slices of
 // 100 ms, so that a window sees up to one slice less than its time.
@@ -212,8 +202,8 @@ func (v *view) fullest() *topology.GroupLimit {
 // an I/O at a time wait out its slices, and gives it far less than the limit.
 func (v *view) heldBack(l *topology.GroupLimit) bool {
 	wait := 0.0
-	for i := range v.f.Window.Processes {
-		if p := &v.f.Window.Processes[i]; p.Uses && p.Group == l.Group {
+	for _, p := range v.f.Window.Processes {
+		if p.Uses && p.Group == l.Group {
 			wait += p.For[telemetry.ForIO] + p.For[telemetry.ForOther] + p.For[telemetry.ForPage] + p.For[telemetry.ForThrottle]
 		}
 	}
@@ -250,7 +240,6 @@ func (v *view) resync() *Cause {
 	s := d.did.Sync
 	c := cause(Likely, d.Name, "A %s makes %s slow: %s per member on %s, %s of what the members move.",
 		actionName(s.Action), v.f.Path, s.Speed, d.Name, text.Percent(share)).
-		titled("a resync, check or reshape takes the volumes' time").
 		saw("action", s.Action, "idle", "md/sync_action of "+d.Name).
 		saw("share of the members' bytes", text.Percent(share), "below "+text.Percent(resyncShare),
 			"md/sync_speed, /proc/diskstats").
@@ -278,35 +267,31 @@ func actionName(action string) string {
 // takes.
 func (v *view) syncing() (*device, float64) {
 	bytes := v.sum((*device).bytes)
-	for i := range v.all {
-		s := v.all[i].did.Sync
-		if s == nil || s.Action == "" || s.Action == "idle" || s.Action == "frozen" {
-			continue
+	for _, d := range v.all {
+		if s := d.did.Sync; s != nil && !slices.Contains([]string{"", "idle", "frozen"}, s.Action) {
+			return d, min(1, float64(s.Speed)*float64(len(v.leavesBelow(d)))/max(bytes, 1))
 		}
-		n := float64(len(v.leavesBelow(&v.all[i])))
-		return &v.all[i], min(1, float64(s.Speed)*n/max(bytes, 1))
 	}
 	return nil, 0
 }
 
-func (v *view) leavesBelow(d *device) []*device {
-	var found []*device
-	seen := map[string]bool{}
-	var walk func(name string)
-	walk = func(name string) {
-		i := slices.IndexFunc(v.all, func(o device) bool { return o.Name == name })
-		if i < 0 || seen[name] {
-			return
-		}
-		seen[name] = true
-		if v.all[i].Leaf() {
-			found = append(found, &v.all[i])
-		}
-		for _, u := range v.all[i].Under {
-			walk(u)
+func (v *view) leavesBelow(d *device) (found []*device) {
+	below := []string{d.Name}
+	for i := 0; i < len(below); i++ {
+		for _, o := range v.all {
+			if o.Name != below[i] {
+				continue
+			}
+			if o.Leaf() {
+				found = append(found, o)
+			}
+			for _, u := range o.Under {
+				if !slices.Contains(below, u) {
+					below = append(below, u)
+				}
+			}
 		}
 	}
-	walk(d.Name)
 	return found
 }
 
@@ -331,18 +316,14 @@ func (v *view) syncedWrites() *Cause {
 		v.syncers() < syncShare {
 		return nil
 	}
-	who := &v.users[0]
-	for i := range v.users {
-		if v.users[i].For[telemetry.ForLog] > who.For[telemetry.ForLog] {
-			who = &v.users[i]
-		}
-	}
-	writes := float64(v.top.did.Writes) / v.span
+	who := slices.MaxFunc(v.users, func(a, b *User) int {
+		return cmp.Compare(a.For[telemetry.ForLog], b.For[telemetry.ForLog])
+	})
 	return cause(Likely, who.Name, "Synced small writes of %s make %s slow: %s tasks wait for the filesystem's log.",
 		who.Name, v.f.Path, units.Number(log+sync)).
 		saw("tasks that wait for the log", units.Number(log), "below 0.3", "/proc/PID/stack").
 		saw("tasks that wait for a sync", units.Number(sync), "", "/proc/PID/stack").
-		saw("writes", fmt.Sprintf("%s per second of %s", units.Number(writes), v.top.writeSize()), "",
+		saw("writes", fmt.Sprintf("%s per second of %s", units.Number(float64(v.top.writes().IOPS)), v.top.writeSize()), "",
 			diskstats(v.top.Name)).
 		try(fmt.Sprintf("fewer commits in %s (group commit, one fsync a batch)", text.ShellQuote(who.Name)),
 			"or volumes with more IOPS: plimsoll advise")

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -26,13 +27,9 @@ func (v *view) errors() *Cause {
 		if !v.fails(e) {
 			continue
 		}
-		where := v.f.Mount
-		if where == "" {
-			where = v.f.Path
-		}
+		where := cmp.Or(v.f.Mount, v.f.Path)
 		return cause(Certain, e.Device, "I/O of %s fails: the kernel logged %s of %s (%s).", v.f.Path, text.Plural(e.Count,
 			string(e.Kind)), e.Device, text.Clean(e.Text, 90)).
-			titled("the kernel logs errors of this storage").
 			saw(string(e.Kind)+" of "+e.Device, text.Count(e.Count), "none", "/dev/kmsg").
 			try("dmesg --ctime | tail -50; stop what writes to "+text.ShellQuote(where)+", and save what can be read",
 				"no fsck while it is mounted: unmount it, replace or repair "+text.ShellQuote(e.Device)+", then check it")
@@ -50,7 +47,7 @@ func (v *view) fails(e host.Event) bool {
 	if e.Kind != host.IOError && e.Kind != host.FSError || v.f.Now > 0 && e.Last < v.f.Now-v.f.Window.Span-before {
 		return false
 	}
-	redundant := slices.ContainsFunc(v.all, func(d device) bool {
+	redundant := slices.ContainsFunc(v.all, func(d *device) bool {
 		return slices.Contains([]string{"raid1", "raid4", "raid5", "raid6", "raid10"}, d.Level)
 	})
 	leaf := slices.ContainsFunc(v.leaves, func(l *device) bool { return l.Name == e.Device })
@@ -88,7 +85,6 @@ func (v *view) full() *Cause {
 		return nil
 	}
 	return cause(Certain, v.f.Mount, "%s is full: no %s is free, and what needs one fails (ENOSPC).", v.f.Mount, what).
-		titled("the filesystem is full").
 		saw("free "+what+"s", "none", "at least "+text.Percent(fullBelow), "statfs(2)").
 		try("df " + how + " " + text.ShellQuote(v.f.Mount) + "; delete what may go, or grow the filesystem")
 }
@@ -100,7 +96,7 @@ func (v *view) discards() *Cause {
 		return nil
 	}
 	who := "the filesystem (its option discard), or a program that has ended"
-	if slices.ContainsFunc(v.users, func(u User) bool { return u.Name == "fstrim" }) {
+	if slices.ContainsFunc(v.users, func(u *User) bool { return u.Name == "fstrim" }) {
 		who = "fstrim"
 	}
 	return cause(Likely, v.top.Name, "Discards make %s slow: %s per second take %s each, and others wait behind them.",

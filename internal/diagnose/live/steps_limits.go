@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"plimsoll/internal/cloud"
+	"plimsoll/internal/finding"
 	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
@@ -45,7 +46,6 @@ func (d *device) counted() float64 {
 
 // use is the greatest share of a limit that a leaf does; what says of which.
 func (d *device) use(l topology.Limits) (share float64, what string) {
-	r, w := float64(d.did.Reads)/d.span, float64(d.did.Writes)/d.span
 	rb, wb := float64(d.did.ReadBytes)/d.span, float64(d.did.WriteBytes)/d.span
 	for _, u := range []struct {
 		did, limit float64
@@ -53,8 +53,8 @@ func (d *device) use(l topology.Limits) (share float64, what string) {
 	}{
 		{d.counted(), float64(l.IOPS), l.IOPS.String() + " IOPS"},
 		{d.bytes(), float64(l.Rate), l.Rate.String()},
-		{r, float64(l.ReadIOPS), l.ReadIOPS.String() + " reads per second"},
-		{w, float64(l.WriteIOPS), l.WriteIOPS.String() + " writes per second"},
+		{float64(d.reads().IOPS), float64(l.ReadIOPS), l.ReadIOPS.String() + " reads per second"},
+		{float64(d.writes().IOPS), float64(l.WriteIOPS), l.WriteIOPS.String() + " writes per second"},
 		{rb, float64(l.ReadRate), l.ReadRate.String() + " of reads"},
 		{wb, float64(l.WriteRate), l.WriteRate.String() + " of writes"},
 	} {
@@ -81,8 +81,11 @@ func (v *view) together(of func(*topology.Volume) bool) *device {
 }
 
 // volumeShare is the share of its limit that a leaf does, what says of which, and what does it: all
-// volumes below the path that share its limit.
+// volumes below the path that share its limit. Nothing where no limit is known.
 func (v *view) volumeShare(l *device) (share float64, what string, did *device) {
+	if l.Volume == nil {
+		return 0, "", l
+	}
 	for _, pool := range v.f.Instance.Pools {
 		if l.Volume.Pooled && l.Volume.Type == pool.Type {
 			did = v.together(func(o *topology.Volume) bool { return o.Pooled && o.Type == pool.Type })
@@ -98,16 +101,11 @@ func (v *view) volumeShare(l *device) (share float64, what string, did *device) 
 func (v *view) volumeUse() float64 {
 	greatest := 0.0
 	for _, l := range v.leaves {
-		if l.Volume != nil {
-			share, _, _ := v.volumeShare(l)
-			greatest = max(greatest, share)
-		}
+		share, _, _ := v.volumeShare(l)
+		greatest = max(greatest, share)
 	}
 	return greatest
 }
-
-// instanceUse is the share of the instance's limit that its volumes do.
-func (v *view) instanceUse() float64 { return v.instanceShare().of }
 
 // carried is what volumes do together of a limit of the machine.
 type carried struct {
@@ -168,7 +166,7 @@ func (v *view) shareOf(l topology.Limits) (share float64, limit string) {
 
 // exceeded is the cause where the volumes' own counters say that more was asked than a limit allows, by the one
 // that says so for the longest share of the window: format gets its name, the path and that share.
-func (v *view) exceeded(limit, format string, of func(*Exceeded) time.Duration) *Cause {
+func (v *view) exceeded(code finding.Code, title, limit, format string, of func(*Exceeded) time.Duration) *Cause {
 	share, device := exceededShare, ""
 	for _, l := range v.leaves {
 		if l.Exceeded != nil && of(l.Exceeded).Seconds()/v.span >= share {
@@ -178,8 +176,10 @@ func (v *view) exceeded(limit, format string, of func(*Exceeded) time.Duration) 
 	if device == "" {
 		return nil
 	}
-	return cause(Certain, device, format, device, v.f.Path, text.Percent(share)).
-		saw("time above "+limit, text.Percent(share), "below "+text.Percent(exceededShare), "log page 0xD0 of "+device)
+	c := cause(Certain, device, format, device, v.f.Path, text.Percent(share))
+	c.Code, c.Title = code, title
+	return c.saw("time above "+limit, text.Percent(share), "below "+text.Percent(exceededShare),
+		"log page 0xD0 of "+device)
 }
 
 // instanceLimit is that of the machine for all its volumes.
@@ -188,11 +188,10 @@ func (v *view) instanceLimit() *Cause {
 		return nil
 	}
 	const buy = "a larger instance: plimsoll advise"
-	if c := v.exceeded("the instance's limit",
+	if c := v.exceeded("PL604", "the instance's EBS limit is exceeded", "the instance's limit",
 		"The instance's limit makes %[2]s slow: more was asked of it than it carries for %[3]s of the time.",
 		func(e *Exceeded) time.Duration { return e.Instance }); c != nil {
-		c.Code = "PL604"
-		return c.titled("the instance's EBS limit is exceeded").try(buy)
+		return c.try(buy)
 	}
 	full := v.instanceShare()
 	if full.of < atLimit || full.of >= noLimit {
@@ -201,7 +200,6 @@ func (v *view) instanceLimit() *Cause {
 	return cause(Certain, cmp.Or(v.f.Instance.Type, "instance"),
 		"The instance's limit makes %s slow: %s do %s IOPS and %s of the %s that it carries.", v.f.Path, full.who,
 		units.Number(full.iops), full.rate, full.limit).
-		titled("the instance's limit is reached").
 		saw("share of the instance's limit", text.Percent(full.of), "below "+text.Percent(atLimit),
 			"/proc/diskstats of "+full.who).
 		try(buy)
@@ -212,18 +210,14 @@ func (v *view) volumeLimit() *Cause {
 	if !v.slow {
 		return nil
 	}
-	if c := v.exceeded("the volume's limit",
+	if c := v.exceeded("PL603", "the volume's limit is exceeded", "the volume's limit",
 		"The limit of %s makes %s slow: more was asked of it than it gives for %s of the time.",
 		func(e *Exceeded) time.Duration { return e.Volume }); c != nil {
-		c.Code = "PL603"
-		return c.titled("the volume's limit is exceeded").try(v.buy())
+		return c.try(v.buy())
 	}
 	at, which, of := 0, "", ""
 	var full *device
 	for _, l := range v.leaves {
-		if l.Volume == nil {
-			continue
-		}
 		if share, what, did := v.volumeShare(l); share >= atLimit && share < noLimit {
 			at, which, of, full = at+1, l.Name, what, did
 		}
@@ -251,6 +245,9 @@ func (v *view) buy() string {
 // atBaseline is whether a volume with a burst does its baseline, throughout or since its burst ended in
 // this very look.
 func (d *device) atBaseline() bool {
+	if d.Volume == nil || d.Volume.Sustained.IOPS <= 0 || d.Volume.Burst.IOPS <= d.Volume.Sustained.IOPS {
+		return false
+	}
 	base := float64(d.Volume.Sustained.IOPS)
 	near := func(rate float64) bool { return rate > baselineLow*base && rate < baselineHigh*base }
 	return near(d.counted()) || d.counted() >= baselineHigh*base && near(float64(d.did.LastIOs))
@@ -264,9 +261,6 @@ func (v *view) burstSpent() *Cause {
 	at := 0
 	var one *device
 	for _, l := range v.leaves {
-		if l.Volume == nil || l.Volume.Sustained.IOPS <= 0 || l.Volume.Burst.IOPS <= l.Volume.Sustained.IOPS {
-			continue
-		}
 		if l.atBaseline() {
 			at, one = at+1, l
 		}
@@ -281,7 +275,6 @@ func (v *view) burstSpent() *Cause {
 	c := cause(Likely, one.Name,
 		"Spent burst credits make %s slow: its volumes do %s IOPS, their baseline, and not the burst of %s.", v.f.Path,
 		units.Number(does), one.Volume.Burst.IOPS).
-		titled("burst credits are spent").
 		saw(one.Name, units.Number(does)+" IOPS", one.Volume.Burst.IOPS.String()+" with credits", diskstats(one.Name)).
 		try("a volume type without credits: plimsoll advise")
 	if b := one.Volume.Balance; b != nil && b.Left < 0.01 {

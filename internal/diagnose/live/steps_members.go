@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -28,107 +29,70 @@ const (
 	fewWait     = 4.0 // I/Os a leaf: the volume is slow by itself
 )
 
-// Member is a leaf of an array at work, and what it did.
-type Member struct {
-	Name    string
-	IOPS    float64
-	Wait    units.Latency // mean of an I/O
-	Waiting float64       // I/Os on average
-	Busy    float64
+// apart is the member of an array at work on which most I/Os wait, compared with the others.
+type apart struct {
+	*device
+	peerWait float64 // ns, median of the others
+	peerIOPS float64 // median of the others
+	busiest  float64 // of the others
+	peers    int
 }
 
-// Peers is a member compared with the others of its array.
-type Peers struct {
-	Worst   Member
-	Wait    units.Latency // median of the others
-	IOPS    float64       // median of the others
-	Busiest float64       // of the others
-	Others  int
+// slower is whether it is slower than its peers by itself: not by more I/Os, not by less than usual is worth.
+// Its peers must be sound (their time at most sound) or, where there are several, rest in between: at a limit
+// that all share queues stand before all of them, and the longest gathers on one of equal volumes.
+func (m apart) slower(usual, sound float64) bool {
+	return m.wait() >= apartTimes*m.peerWait && m.wait()-m.peerWait >= apartMore*usual &&
+		m.iops() <= apartIOs*max(m.peerIOPS, 0.1) && (m.peerWait <= sound || m.peers > 1 && m.busiest <= sureIdle)
 }
 
-// Compare finds the member on which most I/Os wait, and what its peers do; false without peers.
-func Compare(members []Member) (p Peers, ok bool) {
-	worst := -1
-	for i, m := range members {
-		if worst < 0 || m.Waiting > members[worst].Waiting {
-			worst = i
-		}
-	}
-	var waits, ios []float64
-	for i, m := range members {
-		if i == worst || m.IOPS <= apartPeer*members[worst].IOPS {
-			continue
-		}
-		waits, ios = append(waits, float64(m.Wait)), append(ios, m.IOPS)
-		p.Busiest = max(p.Busiest, m.Busy)
-	}
-	if len(waits) == 0 {
-		return p, false
-	}
-	p.Worst, p.Wait, p.IOPS, p.Others = members[worst], units.Latency(stats.Median(waits)), stats.Median(ios), len(waits)
-	return p, true
-}
-
-// Apart is whether the worst member is slower than its peers by itself: not by more I/Os, not by
-// less than usual is worth. Its peers must be sound (their time at most sound) or, where there are
-// several, rest in between: at a limit that all share queues stand before all of them, and the longest
-// gathers on one of equal volumes.
-func (p Peers) Apart(usual, sound units.Latency) bool {
-	return p.Worst.Wait >= apartTimes*p.Wait && p.Worst.Wait-p.Wait >= apartMore*usual &&
-		p.Worst.IOPS <= apartIOs*max(p.IOPS, 0.1) && (p.Wait <= sound || p.Others > 1 && p.Busiest <= sureIdle)
-}
-
-// Hot is whether the worst member is slower since it gets more I/Os.
-func (p Peers) Hot() bool { return p.Worst.IOPS > hotIOs*p.IOPS && p.Worst.Wait >= hotTimes*p.Wait }
+// hot is whether it is slower since it gets more I/Os.
+func (m apart) hot() bool { return m.iops() > hotIOs*m.peerIOPS && m.wait() >= hotTimes*m.peerWait }
 
 // BusyAlone says that a member was busy throughout while its peers idled, in a run or in a live look:
 // shares of the time. One that has the queue and rests in between has it by uneven spread.
 func BusyAlone(worst, peers float64) bool { return worst >= sureBusy && peers <= sureIdle }
 
-func (v *view) members() []Member {
-	all := make([]Member, len(v.leaves))
-	for i, l := range v.leaves {
-		all[i] = Member{l.Name, l.iops(), units.Latency(l.wait()), l.waiting(), l.busy()}
+// compared is the worst of the members where they are at work and slow; false without peers.
+func (v *view) compared() (m apart, ok bool) {
+	if !v.slow {
+		return m, false
 	}
-	return all
+	m.device = v.deepest()
+	var waits, ios []float64
+	for _, l := range v.leaves {
+		if l != m.device && l.iops() > apartPeer*m.iops() {
+			waits, ios = append(waits, l.wait()), append(ios, l.iops())
+			m.busiest = max(m.busiest, l.busy())
+		}
+	}
+	m.peerWait, m.peerIOPS, m.peers = stats.Median(waits), stats.Median(ios), len(waits)
+	return m, len(waits) > 0
 }
 
-// compared are the members where they are at work and slow.
-func (v *view) compared() (Peers, bool) {
-	if !v.slow || len(v.leaves) < 2 {
-		return Peers{}, false
-	}
-	return Compare(v.members())
-}
-
-// against shows a cause of the worst member what its peers do.
-func (p Peers) against(c *Cause) *Cause {
-	m := p.Worst
-	return c.saw(m.Name,
-		fmt.Sprintf("%s IOPS, %s waiting, %s busy", units.Number(m.IOPS), units.Number(m.Waiting), text.Percent(m.Busy)),
-		fmt.Sprintf("%s IOPS and %s per I/O, as its peers", units.Number(p.IOPS), p.Wait), diskstats(m.Name))
+// cause is one of the member, with what its peers do.
+func (m apart) cause(format string, args ...any) *Cause {
+	return cause(Likely, m.Name, format, args...).saw(m.Name,
+		fmt.Sprintf("%s IOPS, %s waiting, %s busy", units.Number(m.iops()), units.Number(m.waiting()),
+			text.Percent(m.busy())),
+		fmt.Sprintf("%s IOPS and %s per I/O, as its peers", units.Number(m.peerIOPS), latency(m.peerWait)), diskstats(m.Name))
 }
 
 // slowMember is one that is slower than its peers by itself.
 func (v *view) slowMember() *Cause {
-	p, ok := v.compared()
-	if !ok || !p.Apart(units.Latency(v.limit/slowTimes), units.Latency(v.limit)) {
+	m, ok := v.compared()
+	if !ok || !m.slower(v.limit/slowTimes, v.limit) {
 		return nil
 	}
-	m := p.Worst
-	sure := BusyAlone(m.Busy, p.Busiest)
+	sure := BusyAlone(m.busy(), m.busiest)
 	if v.limited() && !sure {
 		return nil // at a limit the queue gathers on one of equal volumes
 	}
-	c := p.against(cause(Likely, m.Name, "A slow member, %s, makes %s slow: %s per I/O, %s %s.", m.Name, v.f.Path, m.Wait,
-		peers(p.Others), p.Wait)).
-		titled("array member slower than its peers").
-		try(
-			"replace it, or ask the provider; if it was made from a snapshot: plimsoll array warm "+text.ShellQuote(
-				"/dev/"+m.Name,
-			),
-			"plimsoll check --probe "+text.ShellQuote(v.f.Path)+"   # when it is quiet",
-		)
+	c := m.cause("A slow member, %s, makes %s slow: %s per I/O, %s %s.", m.Name, v.f.Path, latency(m.wait()),
+		peers(m.peers), latency(m.peerWait)).
+		try("replace it, or ask the provider; if it was made from a snapshot: plimsoll array warm "+
+			text.ShellQuote("/dev/"+m.Name),
+			"plimsoll check --probe "+text.ShellQuote(v.f.Path)+"   # when it is quiet")
 	if sure {
 		c.Confidence = Certain
 	}
@@ -137,7 +101,7 @@ func (v *view) slowMember() *Cause {
 
 // limited is whether a limit of the volumes or of the instance is reached.
 func (v *view) limited() bool {
-	return v.has("PL505") || v.has("PL604") || v.has("PL901") || v.has("PL603") || v.has("PL602")
+	return v.has("PL505", "PL604", "PL901", "PL603", "PL602")
 }
 
 func peers(n int) string {
@@ -149,12 +113,12 @@ func peers(n int) string {
 
 // hotMember is one that gets more I/Os than its peers.
 func (v *view) hotMember() *Cause {
-	p, ok := v.compared()
-	if !ok || v.has("PL204") || !p.Hot() {
+	m, ok := v.compared()
+	if !ok || v.has("PL204") || !m.hot() {
 		return nil
 	}
-	return p.against(cause(Likely, p.Worst.Name, "A hot member, %s, makes %s slow: it gets %s IOPS, %s %s.", p.Worst.Name,
-		v.f.Path, units.Number(p.Worst.IOPS), peers(p.Others), units.Number(p.IOPS))).
+	return m.cause("A hot member, %s, makes %s slow: it gets %s IOPS, %s %s.", m.Name, v.f.Path, units.Number(m.iops()),
+		peers(m.peers), units.Number(m.peerIOPS)).
 		try("a smaller chunk, or files spread over the array: plimsoll explain PL905")
 }
 
@@ -194,7 +158,6 @@ func (v *view) scheduler() *Cause {
 	}
 	return cause(Likely, l.Name, "The scheduler %s makes %s slow: of %s I/Os that wait only %s are at the device.",
 		l.Scheduler, v.f.Path, units.Number(waiting), units.Number(at)).
-		titled("the scheduler holds I/Os back").
 		saw("I/Os at the device", units.Number(at), units.Number(waiting), "in_flight and /proc/diskstats of "+l.Name).
 		try("echo none > " + queueOf(l.Name, "scheduler"))
 }
@@ -202,8 +165,8 @@ func (v *view) scheduler() *Cause {
 // holder is the layer in which an I/O waits: the lowest that is as slow as the top.
 func (v *view) holder() *device {
 	d := v.top
-	for i := range v.all {
-		if o := &v.all[i]; !o.Leaf() && o.wait() >= v.top.wait()/aboveLeaves {
+	for _, o := range v.all {
+		if !o.Leaf() && o.wait() >= v.top.wait()/aboveLeaves {
 			d = o
 		}
 	}
@@ -222,7 +185,6 @@ func (v *view) places() *Cause {
 	l := v.leaves[i]
 	return cause(Likely, l.Name, "A short queue makes %s slow: %s tasks wait for one of its %d places.", v.f.Path,
 		units.Number(n), l.Requests).
-		titled("tasks wait for a place in the queue").
 		saw("tasks that wait for a place", units.Number(n), "below 0.4", "/proc/PID/stack").
 		saw("places taken", units.Number(l.did.InFlight), fmt.Sprintf("fewer than %d", l.Requests), "in_flight").
 		try("cat " + queueOf(l.Name, "nr_requests") + " " + queueOf(l.Name, "scheduler"))
@@ -230,7 +192,7 @@ func (v *view) places() *Cause {
 
 // slowVolume is slow with nothing that queues.
 func (v *view) slowVolume() *Cause {
-	if !v.proven || v.deepest() > fewWait {
+	if !v.proven || v.deepest().waiting() > fewWait {
 		return nil
 	}
 	l := v.slowest()
@@ -238,27 +200,22 @@ func (v *view) slowVolume() *Cause {
 	if len(v.leaves) > 1 {
 		subject = "All " + text.Plural(len(v.leaves), "volume") + " are"
 	}
-	c := cause(v.unless(v.near), l.Name, "%s slow for %s: %s with %s waiting.", subject, v.f.Path, v.which(l),
-		units.Number(v.deepest())).
+	c := cause(Likely, l.Name, "%s slow for %s: %s with %s waiting.", subject, v.f.Path, v.which(l),
+		units.Number(v.deepest().waiting())).
 		saw("time of an I/O", latency(l.wait()), v.usualText(), diskstats(l.Name))
+	if v.near {
+		c.Confidence = Possible
+	}
 	if float64(l.reads().Wait) > v.limit { // only what is read may be read for the first time
 		c.Message = fmt.Sprintf("%s slow for %s, or reads blocks for the first time (snapshot): %s with %s waiting.",
 			subject,
-			v.f.Path, v.which(l), units.Number(v.deepest()))
+			v.f.Path, v.which(l), units.Number(v.deepest().waiting()))
 		c.Next = []string{
 			"plimsoll check --probe " + text.ShellQuote(v.f.Path) + "   # tells a first touch from a slow volume",
 		}
 	}
 	c.Next = append(c.Next, "ask the provider, or look at the drive: plimsoll check "+text.ShellQuote(v.f.Path))
 	return c
-}
-
-// unless is likely, and possible where there is a doubt.
-func (v *view) unless(doubt bool) Confidence {
-	if doubt {
-		return Possible
-	}
-	return Likely
 }
 
 // which says which direction of a volume is slow, and how slow; both where both are.
@@ -283,34 +240,24 @@ func (v *view) usualText() string {
 	return latency(v.typical) + " as usual of such devices, at most " + latency(v.limit)
 }
 
-// deepest is the most I/Os that wait on one leaf.
-func (v *view) deepest() float64 {
-	n := 0.0
-	for _, l := range v.leaves {
-		n = max(n, l.waiting())
-	}
-	return n
+// deepest is the leaf on which most I/Os wait.
+func (v *view) deepest() *device {
+	return slices.MaxFunc(v.leaves, func(a, b *device) int { return cmp.Compare(a.waiting(), b.waiting()) })
 }
 
 func (v *view) slowest() *device {
-	s := v.leaves[0]
-	for _, l := range v.leaves {
-		if l.wait() > s.wait() {
-			s = l
-		}
-	}
-	return s
+	return slices.MaxFunc(v.leaves, func(a, b *device) int { return cmp.Compare(a.wait(), b.wait()) })
 }
 
 // unknownLimit is what is slow under a long queue, all volumes alike.
 func (v *view) unknownLimit() *Cause {
-	if !v.proven || v.deepest() <= fewWait {
+	if !v.proven || v.deepest().waiting() <= fewWait {
 		return nil
 	}
 	l, who := v.slowest(), ""
 	all := v.divide()
-	for i := range v.users {
-		if u := &v.users[i]; u.cost >= otherShare*all && all > 0 {
+	for _, u := range v.users {
+		if u.cost >= otherShare*all && all > 0 {
 			who = fmt.Sprintf(", most of them from %s (%s)", u.who(), units.Rate(u.bytes()))
 		}
 	}
@@ -320,7 +267,7 @@ func (v *view) unknownLimit() *Cause {
 	}
 	return cause(Possible, v.top.Name,
 		"A limit that is not known makes %s slow: %s I/Os wait on %s at %s IOPS%s.", v.f.Path,
-		units.Number(v.deepest()), which, units.Number(l.iops()), who).
+		units.Number(v.deepest().waiting()), which, units.Number(l.iops()), who).
 		saw("time of an I/O", latency(l.wait()), v.usualText(), diskstats(l.Name)).
 		try("name the volumes: plimsoll why " + text.ShellQuote(v.f.Path) + " --volumes " + v.f.Instance.Example() + " " +
 			"--instance TYPE")

@@ -54,8 +54,8 @@ func (u *User) written() float64 { return u.For[telemetry.ForWBT] + u.For[teleme
 // second follow, and with the bytes what they cost.
 func (v *view) divide() (all float64) {
 	read := v.top.reads()
-	for i := range v.users {
-		v.users[i].held, v.users[i].ios = 0, 0
+	for _, u := range v.users {
+		u.held, u.ios = 0, 0
 	}
 	for _, one := range []struct {
 		full, ios float64
@@ -63,7 +63,7 @@ func (v *view) divide() (all float64) {
 	}{
 		{read.Waiting, float64(read.IOPS), func(u *User) float64 { return float64(u.Read) }},
 		{
-			v.top.waiting() - read.Waiting, float64(v.top.did.Writes) / v.span,
+			v.top.waiting() - read.Waiting, float64(v.top.writes().IOPS),
 			func(u *User) float64 { return float64(u.Write) },
 		},
 	} {
@@ -99,8 +99,7 @@ func (v *view) divide() (all float64) {
 				break
 			}
 		}
-		for i := range v.users {
-			u := &v.users[i]
+		for _, u := range v.users {
 			n := held(u) * min(1, one.full/max(total, 1e-9))
 			if sum > 0 {
 				n += max(0, one.full-total) * weight(u) / sum
@@ -108,8 +107,7 @@ func (v *view) divide() (all float64) {
 			u.held, u.ios = u.held+n, u.ios+one.ios*n/max(one.full, 1e-9)
 		}
 	}
-	for i := range v.users {
-		u := &v.users[i]
+	for _, u := range v.users {
 		u.cost = u.ios + u.bytes()/v.pivot()
 		all += u.cost
 	}
@@ -117,8 +115,8 @@ func (v *view) divide() (all float64) {
 }
 
 func (v *view) sumUsers(of func(*User) float64) (sum float64) {
-	for i := range v.users {
-		sum += of(&v.users[i])
+	for _, u := range v.users {
+		sum += of(u)
 	}
 	return sum
 }
@@ -127,16 +125,16 @@ func (v *view) sumUsers(of func(*User) float64) (sum float64) {
 func (v *view) otherProgram() *Cause {
 	wait := v.tasks[telemetry.ForLog] + v.tasks[telemetry.ForIO] + v.tasks[telemetry.ForSync] +
 		v.tasks[telemetry.ForPage] + v.tasks[telemetry.ForDirty]
-	full := v.slow && max(v.volumeUse(), v.instanceUse()) >= atLimit // was counted, whatever the lateness
+	full := v.slow && max(v.volumeUse(), v.instanceShare().of) >= atLimit // was counted, whatever the lateness
 	if !v.proven && !full && wait < oneWaits || len(v.users) < 2 {
 		return nil
 	}
 	all := v.divide()
 	by := slices.Clone(v.users)
-	slices.SortStableFunc(by, func(a, b User) int { return cmp.Compare(b.cost, a.cost) })
-	a, b := &by[0], &by[1]
+	slices.SortStableFunc(by, func(a, b *User) int { return cmp.Compare(b.cost, a.cost) })
+	a, b := by[0], by[1]
 	back := a.written() >= secondWaits || v.f.Window.Memory.Dirty > v.f.Window.Memory.Background
-	if a.cost < otherShare*all || a.cost < otherTimes*b.cost || !slices.ContainsFunc(by[1:], func(u User) bool {
+	if a.cost < otherShare*all || a.cost < otherTimes*b.cost || !slices.ContainsFunc(by[1:], func(u *User) bool {
 		return u.Waiting-u.For[telemetry.ForLog]-u.For[telemetry.ForSync] >= secondTasks ||
 			u.bytes() >= secondShare*v.asked || u.cost >= secondShare*all ||
 			back && (u.bytes() >= secondLeast || u.Waiting >= secondWaits)
@@ -172,7 +170,7 @@ func (v *view) written() float64 {
 // beside is what else lies on the disk of a partition or of a simple logical volume.
 func (v *view) beside() *Cause {
 	disk := v.leaves[0]
-	if disk.top || !v.proven || len(v.leaves) > 1 || slices.ContainsFunc(v.all, func(d device) bool {
+	if disk == v.top || !v.proven || len(v.leaves) > 1 || slices.ContainsFunc(v.all, func(d *device) bool {
 		return len(d.Under) > 1 || d.Level != "" && d.Level != "linear"
 	}) {
 		return nil
@@ -185,14 +183,13 @@ func (v *view) beside() *Cause {
 		return nil
 	}
 	var names []string
-	for i := range v.f.Window.Processes {
-		if p := &v.f.Window.Processes[i]; p.Beside && !slices.Contains(names, p.Name) {
+	for _, p := range v.f.Window.Processes {
+		if p.Beside && !slices.Contains(names, p.Name) {
 			names = append(names, p.Name)
 		}
 	}
-	who, next := "no program of it could be named", "lsblk "+text.ShellQuote(
-		"/dev/"+disk.Name,
-	)+"; iotop -oba -n3   # who that is"
+	who, next := "no program of it could be named", "lsblk "+text.ShellQuote("/dev/"+disk.Name)+
+		"; iotop -oba -n3   # who that is"
 	if len(names) > 0 {
 		who = text.Some(names, mostNamed) + " has files there"
 		next = "a disk of its own for one of them, or a limit: plimsoll explain PL906"
@@ -200,7 +197,6 @@ func (v *view) beside() *Cause {
 	return cause(Likely, disk.Name,
 		"What else lies on %s makes %s slow: %s of its %s IOPS and %s of its %s are not of %s; %s.", disk.Name, v.f.Path,
 		units.Number(ios), units.Number(disk.iops()), units.Rate(bytes), units.Rate(disk.bytes()), v.top.Name, who).
-		titled("others use the same disk").
 		saw(disk.Name, units.Number(disk.iops())+" IOPS", "near "+units.Number(v.top.iops())+", as "+v.top.Name,
 			diskstats(disk.Name)).
 		saw("I/Os that wait", units.Number(disk.waiting()), "", diskstats(disk.Name)).
@@ -217,28 +213,27 @@ func (u *User) who() string {
 
 // hold is the line that limits a program's control group to half of what the device moves now.
 func (v *view) hold(u *User) string {
-	what := "wbps"
+	what, property, throttle := "wbps", "Write", "write_bps"
 	if u.Read > u.Write {
-		what = "rbps"
+		what, property, throttle = "rbps", "Read", "read_bps"
 	}
 	if u.Group == "" {
 		return fmt.Sprintf("put %s into a control group of its own, and limit it there (systemd-run --scope -p "+
-			"IO%sBandwidthMax=…)", text.ShellQuote(u.Name), map[string]string{"wbps": "Write", "rbps": "Read"}[what])
+			"IO%sBandwidthMax=…)", text.ShellQuote(u.Name), property)
 	}
 	l := topology.GroupLimit{Number: v.diskNumber(), What: what, Version: u.version}
 	l.File = "/sys/fs/cgroup" + u.Group + "/io.max"
 	if u.version == 1 {
-		l.File = "/sys/fs/cgroup/blkio" + u.Group + "/blkio.throttle." +
-			map[string]string{"wbps": "write_bps", "rbps": "read_bps"}[what] + "_device"
+		l.File = "/sys/fs/cgroup/blkio" + u.Group + "/blkio.throttle." + throttle + "_device"
 	}
 	return limitLine(l, max(float64(units.MiB), v.top.bytes()/2)) + "   # limits it"
 }
 
 // diskNumber is the number of the topmost device that is no partition: limits are of whole devices.
 func (v *view) diskNumber() string {
-	for i := range v.all {
-		if v.all[i].Kind != "partition" {
-			return v.all[i].Number
+	for _, d := range v.all {
+		if d.Kind != "partition" {
+			return d.Number
 		}
 	}
 	return v.top.Number
@@ -247,8 +242,8 @@ func (v *view) diskNumber() string {
 // parentOf is who else writes most of so many bytes per second: what short-lived programs did is counted of whoever
 // started them, a script that has no file open on the path. Empty for nobody.
 func (v *view) parentOf(written float64) string {
-	for i := range v.f.Window.Processes { // the one that asks for most first
-		if p := &v.f.Window.Processes[i]; !p.Uses && !p.Kernel && float64(p.Write) >= parentShare*written {
+	for _, p := range v.f.Window.Processes { // the one that asks for most first
+		if !p.Uses && !p.Kernel && float64(p.Write) >= parentShare*written {
 			return p.Name
 		}
 	}
@@ -258,7 +253,7 @@ func (v *view) parentOf(written float64) string {
 // writeBack is dirty memory that the kernel writes: tasks wait for that, or the device is slow of what nobody
 // asks for now, for more of it is in memory than a second's worth.
 func (v *view) writeBack() *Cause {
-	throttled, written := v.tasks[telemetry.ForWBT]+v.tasks[telemetry.ForDirty], v.written()
+	throttled, written := v.sumUsers((*User).written), v.written()
 	parent := v.parentOf(written)
 	ended := v.proven && max(v.top.bytes(), written) > backTimes*v.asked &&
 		(float64(v.f.Window.Memory.Dirty) >= written || parent != "")
@@ -270,13 +265,12 @@ func (v *view) writeBack() *Cause {
 		subject, who = parent, "as much as "+parent+" writes by programs that have ended, with no file open here,"
 	}
 	if throttled >= backTasks {
-		writer := slices.MaxFunc(v.users, func(a, b User) int { return cmp.Compare(a.written(), b.written()) })
+		writer := slices.MaxFunc(v.users, func(a, b *User) int { return cmp.Compare(a.written(), b.written()) })
 		subject = writer.Name
 		who = fmt.Sprintf("what %s wrote, whose tasks wait for it (%s)", writer.who(), units.Number(throttled))
 	}
 	return cause(Likely, subject, "Dirty memory makes %s slow: %s is written back at %s; programs ask for %s now.",
 		v.f.Path, who, units.Rate(written), units.Rate(v.asked)).
-		titled("dirty memory is being written back").
 		saw("tasks that wait for it", units.Number(throttled), "below 0.4", "/proc/PID/stack").
 		saw("dirty and being written", v.f.Window.Memory.Dirty.String(), "", "/proc/vmstat").
 		try("grep -rH ^file_dirty --include=memory.stat /sys/fs/cgroup | sort -k2 -n | tail -5   # whose it is",
@@ -316,7 +310,7 @@ func (v *view) memory() *Cause {
 
 // processor is what those who use the path wait for, or what keeps the machine from telling.
 func (v *view) processor() *Cause {
-	w, queue := v.f.Window, v.runQueue()
+	w, queue := v.f.Window, v.queue
 	some := 0.0
 	if w.Pressure != nil {
 		some = w.Pressure.CPUSome
@@ -324,16 +318,8 @@ func (v *view) processor() *Cause {
 	c := cause(Likely, "CPU", "")
 	const isNot = "The storage of %s is not the cause"
 	say := func(format string, args ...any) { c.Message = fmt.Sprintf(format, append([]any{v.f.Path}, args...)...) }
-	threads := func() {
-		c.saw("threads of one program that wait for a processor", units.Number(queue), "below "+units.Number(cpuWait),
-			"/proc/PID/task/*/schedstat")
-	}
-	waits := func() { c.saw("some task waits for a processor", text.Percent(some), "", "/proc/pressure/cpu") }
-	steal := func() { c.saw("steal", text.Percent(w.CPU.Steal), "below "+text.Percent(cpuSteal), "/proc/stat") }
-	late := func() {
-		c.saw("plimsoll's own timers came late by", units.LatencyOf(w.LateMean).String(), "", "the mean of 100 ms ticks")
-	}
-	var seen []func() // what the message says comes first
+	first := 0 // of the evidence: what the message says
+	const waits, steal, threads, late = 0, 1, 2, 3
 	quota, share := v.quota()
 	switch {
 	case quota != nil:
@@ -347,25 +333,30 @@ func (v *view) processor() *Cause {
 		if queue > 1 {
 			say(isNot+": %s threads of a program that uses it wait for a processor at any moment.", units.Number(queue))
 		}
-		seen = []func(){threads, waits, steal, late}
+		first = threads
 	case w.CPU.Steal > cpuSteal:
 		say(isNot+": the hypervisor takes %s of the processors.", text.Percent(w.CPU.Steal))
-		seen = []func(){steal, waits, threads, late}
+		first = steal
 	case v.slow && !v.proven:
 		say("The storage of %s cannot be accused: %s per I/O, but this machine's own timers come %s late.",
 			latency(v.top.wait()), units.LatencyOf(w.LateMean))
-		seen = []func(){late, waits, steal, threads}
+		first = late
 	case some >= cpuSome && w.CPU.Idle < cpuIdle:
 		c.Confidence = Possible
 		say(isNot + "; this machine's processors are never idle.")
 		c.saw("the processors are idle", text.Percent(w.CPU.Idle), "at least "+text.Percent(cpuIdle), "/proc/stat")
-		seen = []func(){waits, steal, threads, late}
+		first = waits
 	default:
 		return nil
 	}
-	for _, show := range seen {
-		show()
-	}
+	shown := len(c.Evidence)
+	c.saw("some task waits for a processor", text.Percent(some), "", "/proc/pressure/cpu").
+		saw("steal", text.Percent(w.CPU.Steal), "below "+text.Percent(cpuSteal), "/proc/stat").
+		saw("threads of one program that wait for a processor", units.Number(queue), "below "+units.Number(cpuWait),
+			"/proc/PID/task/*/schedstat").
+		saw("plimsoll's own timers came late by", units.LatencyOf(w.LateMean).String(), "", "the mean of 100 ms ticks")
+	one := c.Evidence[shown+first]
+	c.Evidence = slices.Insert(slices.Delete(c.Evidence, shown+first, shown+first+1), shown, one)
 	return c.try("top -b -n1 | head -15")
 }
 
@@ -392,7 +383,6 @@ func (v *view) nearlyFull() *Cause {
 	return cause(Possible, v.f.Mount,
 		"Nothing is wrong with the storage below %s but that only %s of the filesystem is free.", v.f.Path,
 		text.Percent(v.f.Free)).
-		titled("the filesystem is nearly full").
 		saw("free", text.Percent(v.f.Free), "at least "+text.Percent(fullBelow), "statfs(2)").
 		try("df -h " + text.ShellQuote(v.f.Mount))
 }
@@ -403,9 +393,9 @@ func (v *view) also() []Also {
 	add := func(code finding.Code, subject, format string, args ...any) {
 		all = append(all, Also{code, subject, fmt.Sprintf(format, args...)})
 	}
-	for i := range v.all {
-		if s := v.all[i].did.Sync; s != nil && s.Degraded > 0 {
-			add("PL201", v.all[i].Name, "%s is degraded: %s missing", v.all[i].Name, text.Plural(s.Degraded, "member"))
+	for _, d := range v.all {
+		if s := d.did.Sync; s != nil && s.Degraded > 0 {
+			add("PL201", d.Name, "%s is degraded: %s missing", d.Name, text.Plural(s.Degraded, "member"))
 		}
 	}
 	if d, share := v.syncing(); d != nil && !v.has("PL202") {
@@ -441,9 +431,6 @@ func (v *view) also() []Also {
 		add("PL912", typ, noLimitSays, typ+": "+full.who+" do", units.Number(full.of), full.limit)
 	}
 	for _, l := range v.leaves {
-		if l.Volume == nil {
-			continue
-		}
 		if share, what, _ := v.volumeShare(l); share >= noLimit {
 			add("PL912", l.Name, noLimitSays, l.Name+" does", units.Number(share), what)
 			break
@@ -455,11 +442,7 @@ func (v *view) also() []Also {
 	return all
 }
 
-func (v *view) has(code finding.Code) bool {
-	for _, c := range v.causes {
-		if c.Code == code {
-			return true
-		}
-	}
-	return false
+// has is whether a cause of one of the codes was found.
+func (v *view) has(codes ...finding.Code) bool {
+	return slices.ContainsFunc(v.causes, func(c Cause) bool { return slices.Contains(codes, c.Code) })
 }

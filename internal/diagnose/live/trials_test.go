@@ -83,8 +83,8 @@ func TestTheTrialsOfTheFirstForm(t *testing.T) {
 			wrong[tr.Name] = true
 			t.Logf("%s: truth %s, answer %s %+v", tr.Name, tr.Truth, a.First, a.Causes)
 		}
-		if a.Account != nil && math.Abs(a.Account.Sum()-1) > 0.001 {
-			t.Errorf("%s: the account adds up to %v: %+v", tr.Name, a.Account.Sum(), a.Account)
+		if a.Account != nil && math.Abs(sum(a.Account)-1) > 0.001 {
+			t.Errorf("%s: the account adds up to %v: %+v", tr.Name, sum(a.Account), a.Account)
 		}
 		if (a.First == "PL909" || a.First == "PL912") && tr.Truth != "slow-volume" {
 			t.Errorf("%s: %s accuses a volume of what is %s", tr.Name, a.First, tr.Truth)
@@ -107,4 +107,9 @@ func TestTheSlowMembersShare(t *testing.T) {
 			}
 		}
 	}
+}
+
+// sum is what the shares add up to.
+func sum(a *Account) float64 {
+	return a.Own + a.SlowMember + a.Machine + a.Resync + a.Others + a.Load + a.Rest
 }

@@ -42,7 +42,6 @@ type device struct {
 	*Layer
 	did  telemetry.LiveDevice
 	span float64 // seconds
-	top  bool
 }
 
 func (d *device) ios() float64  { return float64(d.did.Reads + d.did.Writes) }
@@ -122,7 +121,6 @@ type User struct {
 	Waiting   float64            `json:"tasks_waiting"`
 	For       map[string]float64 `json:"waiting_for,omitempty"`
 	version   int
-	runQueue  float64
 	// held is the mean number of its I/Os in the device, and cost what they take of it, in I/Os per second
 	// of the smallest size: both estimates.
 	held, ios, cost float64
@@ -135,7 +133,7 @@ func (u *User) bytes() float64 { return float64(u.Read + u.Write) }
 type view struct {
 	f       *Facts
 	span    float64 // seconds
-	all     []device
+	all     []*device
 	top     *device
 	leaves  []*device
 	typical float64 // ns an I/O usually takes
@@ -144,7 +142,8 @@ type view struct {
 	slow    bool
 	near    bool // slow by no more than the machine's own timers are late
 	proven  bool // slow, and not by lateness
-	users   []User
+	users   []*User
+	queue   float64            // the longest that a user waits for a processor, seconds a second
 	asked   float64            // bytes per second of all users
 	tasks   map[string]float64 // mean number of waiting tasks of users, by what they wait for
 	waiters float64            // all of them
@@ -159,20 +158,18 @@ func newView(f *Facts) *view {
 		return v
 	}
 	v.span = f.Window.Span.Seconds()
-	v.all = make([]device, len(f.Layers))
 	for i := range f.Layers {
-		d := &v.all[i]
-		d.Layer, d.span, d.top = &f.Layers[i], v.span, i == 0
+		d := &device{Layer: &f.Layers[i], span: v.span}
 		for _, did := range f.Window.Devices {
 			if did.Name == d.Name {
 				d.did = parted(did)
 			}
 		}
-		if d.Leaf() {
+		if v.all = append(v.all, d); d.Leaf() {
 			v.leaves = append(v.leaves, d)
 		}
 	}
-	v.top = &v.all[0]
+	v.top = v.all[0]
 	v.gatherUsers()
 	v.usual()
 	w := v.top.wait()
@@ -193,7 +190,7 @@ func newView(f *Facts) *view {
 // deepQueue is whether devices that need no thread to complete an I/O have a long queue without a pause:
 // late tasks would leave them less to do.
 func (v *view) deepQueue() bool {
-	return v.f.Window.CPU.Steal <= cpuSteal && !slices.ContainsFunc(v.all, func(d device) bool {
+	return v.f.Window.CPU.Steal <= cpuSteal && !slices.ContainsFunc(v.all, func(d *device) bool {
 		return d.Crypt || d.Kind == "loop" || d.Leaf() && (d.busy() < sureBusy || d.did.InFlight <= fewWait)
 	})
 }
@@ -225,25 +222,24 @@ func (v *view) usual() {
 
 // gatherUsers puts processes with files on the devices together by name and control group.
 func (v *view) gatherUsers() {
-	for i := range v.f.Window.Processes {
-		p := &v.f.Window.Processes[i]
+	for _, p := range v.f.Window.Processes {
 		if !p.Uses {
 			continue
 		}
-		at := slices.IndexFunc(v.users, func(u User) bool { return u.Name == p.Name && u.Group == p.Group })
+		at := slices.IndexFunc(v.users, func(u *User) bool { return u.Name == p.Name && u.Group == p.Group })
 		if at < 0 {
 			at = len(v.users)
-			v.users = append(v.users, User{
+			v.users = append(v.users, &User{
 				Name: p.Name, Unit: p.Unit(), Group: p.Group, version: p.Version, For: map[string]float64{}, ended: true,
 			})
 		}
-		u := &v.users[at]
+		u := v.users[at]
 		u.Processes++
 		u.ended = u.ended && p.Ended
 		u.Read += p.Read
 		u.Write += p.Write
 		u.Waiting += p.Waiting
-		u.runQueue = max(u.runQueue, p.RunQueue)
+		v.queue = max(v.queue, p.RunQueue)
 		v.asked += float64(p.Read + p.Write)
 		v.waiters += p.Waiting
 		for what, n := range p.For {
@@ -251,7 +247,7 @@ func (v *view) gatherUsers() {
 			v.tasks[what] += n
 		}
 	}
-	slices.SortStableFunc(v.users, func(a, b User) int {
+	slices.SortStableFunc(v.users, func(a, b *User) int {
 		return cmp.Or(cmp.Compare(b.bytes(), a.bytes()), cmp.Compare(b.Waiting, a.Waiting), cmp.Compare(a.Name, b.Name))
 	})
 }
@@ -274,15 +270,6 @@ func (v *view) slowestLeaf() float64 {
 		}
 	}
 	return w
-}
-
-// runQueue is how long those who use the devices wait for a processor, seconds a second.
-func (v *view) runQueue() float64 {
-	most := 0.0
-	for i := range v.users {
-		most = max(most, v.users[i].runQueue)
-	}
-	return most
 }
 
 func latency(ns float64) string { return units.Latency(ns).String() }

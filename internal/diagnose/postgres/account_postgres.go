@@ -23,7 +23,7 @@ func otherCPU(p *result.Postgres, s *result.PgStep) float64 {
 // commitCauses are the identity of group commit: TPS = commits per sync × the part of the time in
 // which a sync is under way ÷ the time of one sync. The time without a sync is the CPU time of a
 // commit as far as that reaches: from one sync to the next it is one commit's at most.
-func commitCauses(p *result.Postgres, s *result.PgStep) []finding.Factor {
+func commitCauses(p *result.Postgres, s *result.PgStep) (out finding.Factors) {
 	each, _ := p.S()
 	mean := s.SyncMean()
 	if s.Syncs == 0 || each <= 0 || mean <= 0 {
@@ -32,46 +32,30 @@ func commitCauses(p *result.Postgres, s *result.PgStep) []finding.Factor {
 	group := s.CommitsPerSync()
 	cpu, _ := p.CommitCPU(s)
 	computing := max(s.SyncBusy(), float64(mean/(mean+cpu)))
-	return []finding.Factor{
-		{
-			Cause: finding.Grouping, Factor: group / float64(s.Clients),
-			How: fmt.Sprintf("a sync carries %s of the commits of %s; half of them is what group commit gives",
-				units.Number(group), text.Plural(s.Clients, "client")),
-		},
-		{
-			Cause: finding.SlowSync, Factor: float64(each / mean),
-			How: fmt.Sprintf("the server's syncs take %v, fio's %v", mean, each),
-		},
-		{
-			Cause: finding.CommitCPU, Factor: computing,
-			How: fmt.Sprintf("a commit takes %v of CPU outside of its sync of %v", cpu, mean),
-		},
-		{
-			Cause: finding.IdleLog, Factor: s.SyncBusy() / computing,
-			How: fmt.Sprintf("a sync is under way %s of the time", text.Percent(s.SyncBusy())),
-		},
-	}
+	out.Add(finding.Grouping, "", group/float64(s.Clients),
+		"a sync carries %s of the commits of %s; half of them is what group commit gives", units.Number(group),
+		text.Plural(s.Clients, "client"))
+	out.Add(finding.SlowSync, "", float64(each/mean), "the server's syncs take %v, fio's %v", mean, each)
+	out.Add(finding.CommitCPU, "", computing, "a commit takes %v of CPU outside of its sync of %v", cpu, mean)
+	out.Add(finding.IdleLog, "", s.SyncBusy()/computing, "a sync is under way %s of the time", text.Percent(s.SyncBusy()))
+	return out
 }
 
 // computingCauses are those of clients that use more CPU time than their commits wait: after it
 // each waits for one sync at least.
-func computingCauses(p *result.Postgres, s *result.PgStep) []finding.Factor {
+func computingCauses(p *result.Postgres, s *result.PgStep) (out finding.Factors) {
 	mean := s.SyncMean()
-	_, cpu := p.CommitCPU(s)
-	if cpu <= 0 || mean <= 0 {
-		return nil
+	if _, cpu := p.CommitCPU(s); cpu > 0 && mean > 0 {
+		out.Add(finding.CommitWait, "", float64(cpu/(cpu+mean)), "a sync of %v follows the %v of CPU of a commit", mean, cpu)
 	}
-	return []finding.Factor{{
-		Cause: finding.CommitWait, Factor: float64(cpu / (cpu + mean)),
-		How: fmt.Sprintf("a sync of %v follows the %v of CPU of a commit", mean, cpu),
-	}}
+	return out
 }
 
 // databaseAccount explains what lies between the smallest bound and the transactions that were
 // measured: for commits by the time of one, for the CPU by who had the cores. What other bounds
 // leave is unexplained.
 func databaseAccount(p *result.Postgres, s *result.PgStep, b *ceiling.Bound) *finding.Account {
-	var causes []finding.Factor
+	var causes finding.Factors
 	switch b.Kind { //nolint:exhaustive // what other bounds leave is unexplained
 	case ceiling.CommitLatency:
 		causes = commitCauses(p, s)
@@ -81,22 +65,18 @@ func databaseAccount(p *result.Postgres, s *result.PgStep, b *ceiling.Bound) *fi
 		span := s.Measured.Seconds()
 		left := float64(p.Cores) - s.PgbenchCPU.Seconds()/span
 		others := min(otherCPU(p, s), left)
-		causes = []finding.Factor{{
-			Cause: finding.OtherLoad, Who: "CPU", Factor: (left - others) / left,
-			How: fmt.Sprintf("other processes used %s of %s", units.Number(others), text.Plural(p.Cores, "core")),
-		}}
+		causes.Add(finding.OtherLoad, "CPU", (left-others)/left, "other processes used %s of %s", units.Number(others),
+			text.Plural(p.Cores, "core"))
 		if free := left - others; free > 0 {
-			idle := finding.Factor{Cause: finding.IdleCPU, Factor: s.ServerCPU.Seconds() / span / free}
-			idle.How = fmt.Sprintf("the server used %s of the %s cores that were left to it",
-				units.Number(s.ServerCPU.Seconds()/span), units.Number(free))
+			used, cause, who, waited := s.ServerCPU.Seconds()/span, finding.IdleCPU, "", ""
 			if w := s.MostWaited(); w.Share >= waitsMatter {
-				idle.Cause, idle.Who = finding.Waits, string(w.Why)
-				if w.Why == result.RowLocks {
-					idle.Cause, idle.Who = finding.RowLocks, ""
+				if cause, who = finding.Waits, string(w.Why); w.Why == result.RowLocks {
+					cause, who = finding.RowLocks, ""
 				}
-				idle.How += fmt.Sprintf("; %s of the sessions waited for %s", text.Percent(w.Share), w.Why)
+				waited = fmt.Sprintf("; %s of the sessions waited for %s", text.Percent(w.Share), w.Why)
 			}
-			causes = append(causes, idle)
+			causes.Add(cause, who, used/free, "the server used %s of the %s cores that were left to it%s", units.Number(used),
+				units.Number(free), waited)
 		}
 	}
 	account := finding.NewAccount(float64(b.IOPS), float64(s.TPS), causes)
@@ -112,28 +92,20 @@ const waitsMatter = 0.2
 // farBelowBound of the smallest bound is where transactions need an explanation.
 const farBelowBound = 0.80
 
-func databaseBelow(c *diagnose.Case, report diagnose.Report) {
-	for _, b := range peaks(c) {
-		if b.Ceiling == nil || b.Ceiling.Binding() == nil {
-			continue
-		}
-		limit := b.Ceiling.Binding()
-		least := farBelowBound * limit.IOPS
-		if limit.Kind == ceiling.CommitLatency || limit.Kind == ceiling.CommitCPU {
-			least = ceiling.CommitsIn(b.Postgres, b.peak).Low
-		}
-		if b.peak.TPS >= least {
-			continue
-		}
-		account := databaseAccount(b.Postgres, b.peak, limit)
-		f := b.finding("%v TPS are %s of the %v that %s allows.", b.peak.TPS, text.Percent(float64(b.peak.TPS/limit.IOPS)),
-			limit.IOPS, limit.Label())
-		f.Account = account
-		f.Message += " " + diagnose.Attribution(account)
-		f = f.Saw("transactions per second", b.peak.TPS.String(), limit.IOPS.String(), limit.How)
-		if named := account.Named(); len(named) > 0 {
-			f.Fix = diagnose.Remedy(named[0]) + " Then measure again."
-		}
-		report(f)
+func databaseBelow(b base) (f finding.Finding) {
+	if b.Ceiling == nil || b.Ceiling.Binding() == nil {
+		return f
 	}
+	limit := b.Ceiling.Binding()
+	least := farBelowBound * limit.IOPS
+	if limit.Kind == ceiling.CommitLatency || limit.Kind == ceiling.CommitCPU {
+		least = ceiling.CommitsIn(b.Postgres, b.peak).Low
+	}
+	if b.peak.TPS >= least {
+		return f
+	}
+	account := databaseAccount(b.Postgres, b.peak, limit)
+	return diagnose.Explained(account, b.Finds("%v TPS are %s of the %v that %s allows.", b.peak.TPS,
+		text.Percent(float64(b.peak.TPS/limit.IOPS)), limit.IOPS, limit.Label()).
+		Saw("transactions per second", b.peak.TPS.String(), limit.IOPS.String(), limit.How))
 }

@@ -3,7 +3,6 @@ package postgres
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"plimsoll/internal/ceiling"
@@ -18,18 +17,18 @@ import (
 // Rules are all of PL7xx.
 func Rules() []*diagnose.Rule {
 	return finding.Rules(diagnose.Checks{
-		"PL701": commitsLimit,
-		"PL702": generatorLimits,
-		"PL703": fullPages,
+		"PL701": peaks(commitsLimit),
+		"PL702": peaks(generatorLimits),
+		"PL703": peaks(fullPages),
 		"PL704": logOnData,
-		"PL705": fitsMemory,
-		"PL706": cliff,
+		"PL705": peaks(fitsMemory),
+		"PL706": peaks(cliff),
 		"PL707": doubtfulCommits,
-		"PL708": requestedCheckpoints,
+		"PL708": peaks(requestedCheckpoints),
 		"PL709": notDurable,
 		"PL710": otherServer,
-		"PL711": databaseBelow,
-		"PL712": rowLocks,
+		"PL711": peaks(databaseBelow),
+		"PL712": peaks(rowLocks),
 	})
 }
 
@@ -52,13 +51,18 @@ func databases(c *diagnose.Case) []base {
 	return all
 }
 
-// peaks are the databases in which transactions ran.
-func peaks(c *diagnose.Case) []base {
-	return slices.DeleteFunc(databases(c), func(b base) bool { return b.peak == nil })
-}
-
-func (b base) finding(message string, args ...any) finding.Finding {
-	return finding.New(b.Label(), message, args...).In(b.IDs())
+// peaks is a check of each database in which transactions ran. What has no message is no finding.
+func peaks(look func(base) finding.Finding) diagnose.Check {
+	return func(c *diagnose.Case, report diagnose.Report) {
+		for _, b := range databases(c) {
+			if b.peak == nil {
+				continue
+			}
+			if f := look(b); f.Message != "" {
+				report(f)
+			}
+		}
+	}
 }
 
 const (
@@ -76,39 +80,33 @@ const (
 	syncsApart = 0.20
 )
 
-func commitsLimit(c *diagnose.Case, report diagnose.Report) {
-	for _, b := range peaks(c) {
-		s, apart := b.S()
-		m := ceiling.CommitsIn(b.Postgres, b.peak)
-		if apart > syncsApart || b.peak.TPS > m.Bound { // S is not known: PL707
-			continue
-		}
-		waited := b.peak.Waited("LWLock:WALWrite", "IO:WALSync", "IO:WalSync", "LWLock:WALInsert")
-		if b.ReadOnly || m.High <= 0 || b.peak.TPS < commitShare*m.High || waited < commitWaits {
-			continue
-		}
-		f := b.finding("%v TPS with %s are what group commit allows at %v a synced write (%v to %v).", b.peak.TPS,
-			text.Plural(b.peak.Clients, "client"), s, m.Low, m.High)
-		f = f.Saw("one synced write (S)", s.String(), "", "fio, right before and after").
-			Saw("commits per sync", units.Number(b.peak.CommitsPerSync()), fmt.Sprintf("about %s",
-				units.Number(float64(b.peak.Clients)/2)), "statistics of the server").
-			Saw("waits for the log", text.Percent(waited), "", "pg_stat_activity")
-		report(f)
+func commitsLimit(b base) (f finding.Finding) {
+	s, apart := b.S()
+	m := ceiling.CommitsIn(b.Postgres, b.peak)
+	if apart > syncsApart || b.peak.TPS > m.Bound { // S is not known: PL707
+		return f
 	}
+	waited := b.peak.Waited("LWLock:WALWrite", "IO:WALSync", "IO:WalSync", "LWLock:WALInsert")
+	if b.ReadOnly || m.High <= 0 || b.peak.TPS < commitShare*m.High || waited < commitWaits {
+		return f
+	}
+	return b.Finds("%v TPS with %s are what group commit allows at %v a synced write (%v to %v).", b.peak.TPS,
+		text.Plural(b.peak.Clients, "client"), s, m.Low, m.High).
+		Saw("one synced write (S)", s.String(), "", "fio, right before and after").
+		Saw("commits per sync", units.Number(b.peak.CommitsPerSync()), fmt.Sprintf("about %s",
+			units.Number(float64(b.peak.Clients)/2)), "statistics of the server").
+		Saw("waits for the log", text.Percent(waited), "", "pg_stat_activity")
 }
 
-func generatorLimits(c *diagnose.Case, report diagnose.Report) {
-	for _, b := range peaks(c) {
-		limits, use := ceiling.Generated(b.peak)
-		if !limits {
-			continue
-		}
-		f := b.finding("With %s, pgbench used %s of its threads' CPU time.", text.Plural(b.peak.Clients, "client"),
-			text.Percent(use))
-		f = f.Saw("pgbench", fmt.Sprintf("%s of %s", text.Percent(use), text.Plural(b.peak.Threads, "thread")), "", "/proc").
-			Saw("machine", text.Percent(b.peak.Busy)+" busy", "", "/proc/stat")
-		report(f)
+func generatorLimits(b base) (f finding.Finding) {
+	limits, use := ceiling.Generated(b.peak)
+	if !limits {
+		return f
 	}
+	return b.Finds("With %s, pgbench used %s of its threads' CPU time.", text.Plural(b.peak.Clients, "client"),
+		text.Percent(use)).
+		Saw("pgbench", fmt.Sprintf("%s of %s", text.Percent(use), text.Plural(b.peak.Threads, "thread")), "", "/proc").
+		Saw("machine", text.Percent(b.peak.Busy)+" busy", "", "/proc/stat")
 }
 
 // foreign says that other processes took much of a machine on which no core was free.
@@ -116,20 +114,17 @@ func foreign(b base) bool {
 	return b.peak.Busy >= diagnose.HostFull && otherCPU(b.Postgres, b.peak) >= diagnose.ForeignCPU*float64(b.Cores)
 }
 
-func fullPages(c *diagnose.Case, report diagnose.Report) {
-	for _, b := range peaks(c) {
-		bytes := float64(b.peak.WAL)
-		share := min(float64(b.peak.Images)*imageBytes(b), bytes) / max(bytes, 1)
-		if b.ReadOnly || b.peak.Images == 0 || share < imagesShare || b.peak.ImagesPerTx() < 0.01 {
-			continue
-		}
-		f := b.finding("%s of the WAL is full-page images: %v of WAL per transaction, with %s full pages.",
-			text.Percent(share), b.peak.WALPerTx(), units.Number(b.peak.ImagesPerTx()))
-		f = f.Saw("full pages", fmt.Sprintf("%s × %s", text.Count(b.peak.Images), units.Bytes(imageBytes(b))), "",
-			"pg_stat_wal").
-			Saw("log", fmt.Sprintf("%v in %s transactions", b.peak.WAL, text.Count(b.peak.Transactions)), "", "pg_stat_wal")
-		report(f)
+func fullPages(b base) (f finding.Finding) {
+	bytes := float64(b.peak.WAL)
+	share := min(float64(b.peak.Images)*imageBytes(b), bytes) / max(bytes, 1)
+	if b.ReadOnly || b.peak.Images == 0 || share < imagesShare || b.peak.ImagesPerTx() < 0.01 {
+		return f
 	}
+	return b.Finds("%s of the WAL is full-page images: %v of WAL per transaction, with %s full pages.",
+		text.Percent(share), b.peak.WALPerTx(), units.Number(b.peak.ImagesPerTx())).
+		Saw("full pages", fmt.Sprintf("%s × %s", text.Count(b.peak.Images), units.Bytes(imageBytes(b))), "",
+			"pg_stat_wal").
+		Saw("log", fmt.Sprintf("%v in %s transactions", b.peak.WAL, text.Count(b.peak.Transactions)), "", "pg_stat_wal")
 }
 
 // imageBytes is what a full page takes: without compression 8,021 bytes; with it, what is left of
@@ -147,7 +142,7 @@ func logOnData(c *diagnose.Case, report diagnose.Report) {
 		if !b.Apart || !b.OneMount {
 			continue
 		}
-		f := b.finding("The paths of data and log are on one device.")
+		f := b.Finds("The paths of data and log are on one device.")
 		f.Subject, f.Scenarios = "data and log", nil
 		for _, o := range databases(c) {
 			f.Scenarios = append(f.Scenarios, o.IDs()...)
@@ -157,44 +152,39 @@ func logOnData(c *diagnose.Case, report diagnose.Report) {
 	}
 }
 
-func fitsMemory(c *diagnose.Case, report diagnose.Report) {
-	for _, b := range peaks(c) {
-		if b.Scale == 0 || b.Database >= b.Memory || b.peak.DeviceReads() >= idleReads {
-			continue
-		}
-		f := b.finding("%v of data fit in %v of memory: %s device reads per transaction.", b.Database, b.Memory,
-			units.Number(b.peak.DeviceReads()))
-		f = f.Saw("database", b.Database.String(), "more than "+b.Memory.String(), "pg_database_size")
-		report(f)
+func fitsMemory(b base) (f finding.Finding) {
+	if b.Scale == 0 || b.Database >= b.Memory || b.peak.DeviceReads() >= idleReads {
+		return f
 	}
+	return b.Finds("%v of data fit in %v of memory: %s device reads per transaction.", b.Database, b.Memory,
+		units.Number(b.peak.DeviceReads())).
+		Saw("database", b.Database.String(), "more than "+b.Memory.String(), "pg_database_size")
 }
 
-func cliff(c *diagnose.Case, report diagnose.Report) {
-	for _, b := range peaks(c) {
-		var series []float64
-		for _, s := range b.peak.Seconds {
-			series = append(series, float64(s.TPS))
-		}
-		third := len(series) / 3
-		if third < 4 {
-			continue
-		}
-		first, last := mean(series[:third]), mean(series[len(series)-third:])
-		if first <= 0 || last >= cliffShare*first {
-			continue
-		}
-		f := b.finding("%v TPS in the first third, %v in the last.", units.IOPS(first), units.IOPS(last))
-		for _, p := range stats.ChangePoints(series) {
-			if p.After < p.Before {
-				f = f.Saw(fmt.Sprintf("from second %d on", p.At+1), fmt.Sprintf("%v TPS", units.IOPS(p.After)),
-					fmt.Sprintf("%v as before", units.IOPS(p.Before)), "pgbench")
-			}
-		}
-		if n := b.peak.Timed + b.peak.Requested; n > 0 {
-			f = f.Saw("checkpoints during the load", text.Count(n), "", "statistics of the server")
-		}
-		report(f)
+func cliff(b base) (f finding.Finding) {
+	var series []float64
+	for _, s := range b.peak.Seconds {
+		series = append(series, float64(s.TPS))
 	}
+	third := len(series) / 3
+	if third < 4 {
+		return f
+	}
+	first, last := mean(series[:third]), mean(series[len(series)-third:])
+	if first <= 0 || last >= cliffShare*first {
+		return f
+	}
+	f = b.Finds("%v TPS in the first third, %v in the last.", units.IOPS(first), units.IOPS(last))
+	for _, p := range stats.ChangePoints(series) {
+		if p.After < p.Before {
+			f = f.Saw(fmt.Sprintf("from second %d on", p.At+1), fmt.Sprintf("%v TPS", units.IOPS(p.After)),
+				fmt.Sprintf("%v as before", units.IOPS(p.Before)), "pgbench")
+		}
+	}
+	if n := b.peak.Timed + b.peak.Requested; n > 0 {
+		f = f.Saw("checkpoints during the load", text.Count(n), "", "statistics of the server")
+	}
+	return f
 }
 
 func mean(xs []float64) float64 {
@@ -228,7 +218,7 @@ func doubtfulCommits(c *diagnose.Case, report diagnose.Report) {
 		}
 		why = append(why, b.Postgres.Failed...)
 		if len(why) > 0 {
-			report(b.finding("%s", text.Sentence(strings.Join(why, "; "))))
+			report(b.Finds("%s", text.Sentence(strings.Join(why, "; "))))
 		}
 	}
 }
@@ -244,17 +234,14 @@ func boundOf(b base) *ceiling.Bound {
 	return b.Ceiling.Binding()
 }
 
-func requestedCheckpoints(c *diagnose.Case, report diagnose.Report) {
-	for _, b := range peaks(c) {
-		if b.peak.Requested <= b.peak.Timed || b.Scenario.Postgres != nil && b.Scenario.Postgres.Checkpoint {
-			continue
-		}
-		rate := units.Rate(float64(b.peak.WAL) / max(b.peak.Measured.Seconds(), 1e-9))
-		f := b.finding("%s by WAL and %d by time at %v of WAL: for one each %s max_wal_size would be %v.",
-			text.Plural(b.peak.Requested, "checkpoint"), b.peak.Timed, rate, text.Duration(b.CheckpointTimeout),
-			result.LogForTimeout(rate, b.CheckpointTimeout))
-		report(f)
+func requestedCheckpoints(b base) (f finding.Finding) {
+	if b.peak.Requested <= b.peak.Timed || b.Scenario.Postgres != nil && b.Scenario.Postgres.Checkpoint {
+		return f
 	}
+	rate := units.Rate(float64(b.peak.WAL) / max(b.peak.Measured.Seconds(), 1e-9))
+	return b.Finds("%s by WAL and %d by time at %v of WAL: for one each %s max_wal_size would be %v.",
+		text.Plural(b.peak.Requested, "checkpoint"), b.peak.Timed, rate, text.Duration(b.CheckpointTimeout),
+		result.LogForTimeout(rate, b.CheckpointTimeout))
 }
 
 func notDurable(c *diagnose.Case, report diagnose.Report) {
@@ -268,12 +255,10 @@ func notDurable(c *diagnose.Case, report diagnose.Report) {
 			}
 		}
 		if u, ok := c.Unflushed(b.Measurement); ok {
-			f := b.finding("The figure is not one of durable commits: %s", u.Sentence())
-			f.Severity, f.Evidence = finding.Invalid, u.Evidence()
-			report(f)
+			report(u.Shown(b.Finds("The figure is not one of durable commits: %s", u.Sentence()).As(finding.Invalid)))
 		}
 		if len(off) > 0 {
-			report(b.finding("%s off: the figure is not one of durable commits.", text.List(off)))
+			report(b.Finds("%s off: the figure is not one of durable commits.", text.List(off)))
 		}
 	}
 }
@@ -283,7 +268,7 @@ func otherServer(c *diagnose.Case, report diagnose.Report) {
 		if len(b.Others) == 0 {
 			continue
 		}
-		f := b.finding("Another PostgreSQL runs on these volumes: %s.", text.Some(b.Others, 3))
+		f := b.Finds("Another PostgreSQL runs on these volumes: %s.", text.Some(b.Others, 3))
 		f.Subject, f.Scenarios = strings.Join(b.Others, ", "), nil
 		report(f)
 		return
@@ -293,19 +278,17 @@ func otherServer(c *diagnose.Case, report diagnose.Report) {
 // lockShare of the samples is where locks on rows are what most sessions wait for.
 const lockShare = 0.5
 
-func rowLocks(c *diagnose.Case, report diagnose.Report) {
-	for _, b := range peaks(c) {
-		w := b.peak.MostWaited()
-		if w.Why != result.RowLocks || w.Share < lockShare {
-			continue
-		}
-		f := b.finding("%s of the samples wait for rows that another transaction has changed.", text.Percent(w.Share))
-		f = f.Saw("waits for row locks", text.Percent(w.Share), "", "pg_stat_activity")
-		if b.Scale > 0 && b.Scale < b.peak.Clients {
-			f.Say("Row locks: %s on %s. %s", text.Plural(b.peak.Clients, "client"),
-				text.Plural(b.Scale, "branch", "branches"), f.Message)
-			f = f.Saw("scale", text.Count(b.Scale), fmt.Sprintf("at least %d", b.peak.Clients), "pgbench")
-		}
-		report(f)
+func rowLocks(b base) (f finding.Finding) {
+	w := b.peak.MostWaited()
+	if w.Why != result.RowLocks || w.Share < lockShare {
+		return f
 	}
+	f = b.Finds("%s of the samples wait for rows that another transaction has changed.", text.Percent(w.Share)).
+		Saw("waits for row locks", text.Percent(w.Share), "", "pg_stat_activity")
+	if b.Scale > 0 && b.Scale < b.peak.Clients {
+		f.Say("Row locks: %s on %s. %s", text.Plural(b.peak.Clients, "client"),
+			text.Plural(b.Scale, "branch", "branches"), f.Message)
+		f = f.Saw("scale", text.Count(b.Scale), fmt.Sprintf("at least %d", b.peak.Clients), "pgbench")
+	}
+	return f
 }

@@ -7,6 +7,7 @@ import (
 
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/diagnose"
+	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
 	"plimsoll/internal/units"
@@ -60,9 +61,10 @@ func TestBandwidthAndBlocks(t *testing.T) {
 		"a job of writes":       {func(r *result.Result) { bw(2)(r); r.Workloads = append(r.Workloads, fio.Workload{WriteBS: 8192}) }, true, false},
 		"writes that are wrong": {func(r *result.Result) { r.Total.Write = r.Total.Read; r.Workloads[0].WriteBS = 8192 }, true, false},
 	} {
-		got, wrong := blocksOff(imported(c.how))
-		if wrong != c.wrong || got.certain != c.surely {
-			t.Errorf("%s: %t, certain %t", name, wrong, got.certain)
+		got := blocksOff(imported(c.how))
+		wrong, certain := got.Message != "", got.Severity == finding.Invalid
+		if wrong != c.wrong || certain != c.surely {
+			t.Errorf("%s: %t, certain %t", name, wrong, certain)
 		}
 	}
 }
@@ -92,9 +94,10 @@ func TestIOsInFlight(t *testing.T) {
 			r.Total.Write = fio.Direction{N: 1, IOPS: 1, Runtime: time.Second}
 		}, false, false},
 	} {
-		got, wrong := flightOff(imported(c.how))
-		if wrong != c.wrong || got.certain != c.surely {
-			t.Errorf("%s: %t, certain %t", name, wrong, got.certain)
+		got := flightOff(imported(c.how))
+		wrong, certain := got.Message != "", got.Severity == finding.Invalid
+		if wrong != c.wrong || certain != c.surely {
+			t.Errorf("%s: %t, certain %t", name, wrong, certain)
 		}
 	}
 }
@@ -123,7 +126,7 @@ func TestMeansAndPercentiles(t *testing.T) {
 		"enough":                {with(1e3, 50, 2*ms, diagnose.EnoughReads), true},
 		"no mean":               {with(0, 50, 2*ms, 5000), false},
 	} {
-		if _, got := meanOff(imported(c.how)); got != c.want {
+		if got := meanOff(imported(c.how)).Message != ""; got != c.want {
 			t.Errorf("%s: %t", name, got)
 		}
 	}
@@ -192,7 +195,7 @@ func TestGapsInSamples(t *testing.T) {
 		}, false},
 		"late completions": {func(r *result.Result) { missing(4, 967)(r); r.Jobs[0].Read.Clat.Mean = 250e6 + 1 }, false},
 	} {
-		if _, got := gaps(imported(c.how)); got != c.want {
+		if got := gaps(imported(c.how)).Message != ""; got != c.want {
 			t.Errorf("%s: %t", name, got)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/fio/part"
+	"plimsoll/internal/result"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
@@ -70,59 +71,37 @@ func (s side) took() (time.Duration, bool) {
 // fromMemory concludes from the latencies of an import that memory answered it, whatever is known of
 // direct=. Sequential reads are not judged: read-ahead makes each fast and all of them as fast as the
 // storage.
-func fromMemory(m diagnose.Measurement) (finding.Finding, bool) {
+func fromMemory(m diagnose.Measurement) (f finding.Finding) {
 	if len(m.Result.Devices) > 0 || m.Syncs() || m.Any(polls) || onMemory(m) || m.Result.Lacks(part.AllJobs) {
-		return finding.Finding{}, false
-	}
-	if f, ok := undelivered(m); ok { // counters need no header line
-		return f, true
-	}
-	if f, ok := reread(m); ok {
-		return f, true
+		return f
 	}
 	r := m.Result
-	if len(r.Workloads) == 0 { // the header was cut off: what was asked for is not known
-		for _, s := range sides(m) {
-			if s.N < diagnose.EnoughReads {
-				continue
-			}
-			if f, ok := partly(s, unknownOrder); ok {
-				return f, true
-			}
-			if f, ok := tooFast(m, s); ok && !s.known && f.Severity == finding.Invalid && r.Measured >= diagnose.Shortest {
-				return f, true
-			}
-		}
-		return finding.Finding{}, false
-	}
+	looks := []finding.Finding{undelivered(m), reread(m)} // counters need no header line
 	for _, s := range sides(m) {
-		if s.N < diagnose.EnoughReads || s.what == "reads" && m.Any(diagnose.Sequential) || s.reached() {
-			continue
-		}
-		if f, ok := tooFast(m, s); ok {
-			return f, true
-		}
-		if f, ok := partly(s, 1); ok {
-			return f, true
-		}
-		if f, ok := writtenBack(m, s); ok {
-			return f, true
-		}
-	}
-	if f, ok := copied(m); ok {
-		return f, true
-	}
-	for _, s := range sides(m) { // sequential ones, too
-		if f, ok := keptInMemory(m, s); ok {
-			return f, true
+		switch {
+		case s.N < diagnose.EnoughReads:
+		case len(r.Workloads) == 0: // the header was cut off: what was asked for is not known
+			looks = append(looks, partly(m, s, unknownOrder))
+			if f := tooFast(m, s); !s.known && f.Severity == finding.Invalid && r.Measured >= diagnose.Shortest {
+				looks = append(looks, f)
+			}
+		case s.what == "reads" && m.Any(diagnose.Sequential) || s.reached():
+		default:
+			looks = append(looks, tooFast(m, s), partly(m, s, 1), writtenBack(m, s))
 		}
 	}
-	return finding.Finding{}, false
+	if len(r.Workloads) > 0 {
+		looks = append(looks, copied(m))
+		for _, s := range sides(m) { // sequential ones, too
+			looks = append(looks, keptInMemory(m, s))
+		}
+	}
+	return first(looks...)
 }
 
 // reread finds reads of files that fit memory, and that were read more than once through the page cache: what was read
 // before is there. fio drops it before each pass over its files (seen with 3.33); other programs do not.
-func reread(m diagnose.Measurement) (finding.Finding, bool) {
+func reread(m diagnose.Measurement) (f finding.Finding) {
 	r := m.Result
 	var size units.Bytes
 	for _, w := range r.Workloads {
@@ -130,17 +109,11 @@ func reread(m diagnose.Measurement) (finding.Finding, bool) {
 	}
 	read := r.Total.Read.Bytes
 	if r.Program == "" || size == 0 || size > fitsMemory || read < 2*size || !m.All(paged) {
-		return finding.Finding{}, false
+		return f
 	}
-	return finding.Finding{
-		Severity: finding.Invalid,
-		Message: fmt.Sprintf("%s were read of files of %s through the page cache, which holds them after the first time: "+
-			"memory answered the others.", read, size),
-		Evidence: []finding.Evidence{{
-			What: "what was read", Found: read.String(), Expected: "at most " + size.String() + ", or direct I/O",
-			Where: r.Program,
-		}},
-	}, true
+	return m.Finds("%s were read of files of %s through the page cache, which holds them after the first time: "+
+		"memory answered the others.", read, size).As(finding.Invalid).
+		Saw("what was read", read.String(), "at most "+size.String()+", or direct I/O", r.Program)
 }
 
 // largestRequest is the most that one I/O of a device carries: Linux cuts requests at 1,280 KiB by
@@ -148,39 +121,41 @@ func reread(m diagnose.Measurement) (finding.Finding, bool) {
 const largestRequest = 4 * units.MiB
 
 // undelivered finds reads that the devices cannot have brought, in whatever order: the I/Os that they
-// counted, each as large as it can be, are less than what fio read. An array may count at its members only.
-func undelivered(m diagnose.Measurement) (finding.Finding, bool) {
+// counted, each as large as it can be, are less than what fio read.
+func undelivered(m diagnose.Measurement) (f finding.Finding) {
 	r := m.Result
 	read := r.Total.Read
 	if len(r.Disks) == 0 || r.DisksPartial != "" || r.DisksShared || read.N < diagnose.EnoughReads ||
 		m.Any(func(w fio.Workload) bool { return fio.KindOf(w.Engine) != fio.EngineData || w.ReadBS > largestRequest }) {
-		return finding.Finding{}, false
+		return f
 	}
-	var top, members, all uint64
+	counted := ofDevices(r, func(d fio.Disk) uint64 { return d.Reads })
+	most := units.Bytes(counted) * largestRequest
+	// Under multipath fio sees nothing at all (axboe/fio#1890).
+	unseen := len(r.Workloads) == 0 && ofDevices(r, requests) == 0
+	if unseen || float64(most) >= sawAll*float64(read.Bytes) {
+		return f
+	}
+	return m.Finds("fio read %s, and the devices did %s, which carry %s at most: memory answered the others.",
+		read.Bytes, text.Plural(counted, "read"), most).As(finding.Invalid).
+		Saw("reads of the devices", text.Count(counted),
+			fmt.Sprintf("at least %s of %s", text.Count(uint64(read.Bytes/largestRequest)), largestRequest),
+			"disk statistics of fio")
+}
+
+func requests(d fio.Disk) uint64 { return d.Reads + d.Writes }
+
+// ofDevices is a figure of the devices of an import: an array may count at its members only.
+func ofDevices(r *result.Result, of func(fio.Disk) uint64) uint64 {
+	var top, members uint64
 	for _, d := range r.Disks {
-		all += d.Reads + d.Writes
 		if d.Member {
-			members += d.Reads
+			members += of(d)
 		} else {
-			top += d.Reads
+			top += of(d)
 		}
 	}
-	counted := max(top, members)
-	most := units.Bytes(counted) * largestRequest
-	unseen := all == 0 && len(r.Workloads) == 0 // under multipath fio sees nothing at all (axboe/fio#1890)
-	if unseen || float64(most) >= sawAll*float64(read.Bytes) {
-		return finding.Finding{}, false
-	}
-	return finding.Finding{
-		Severity: finding.Invalid,
-		Message: fmt.Sprintf("fio read %s, and the devices did %s, which carry %s at most: memory answered the others.",
-			read.Bytes, text.Plural(int(counted), "read"), most), //nolint:gosec // few, or they would carry it
-		Evidence: []finding.Evidence{{
-			What: "reads of the devices", Found: text.Count(counted),
-			Expected: fmt.Sprintf("at least %s of %s", text.Count(uint64(read.Bytes/largestRequest)), largestRequest),
-			Where:    "disk statistics of fio",
-		}},
-	}, true
+	return max(top, members)
 }
 
 // onMemory says that the storage is persistent memory, which is as fast as memory because it is memory. Of
@@ -205,9 +180,9 @@ const (
 
 // partly finds reads of which a part came from memory, by two witnesses that agree within so much: so
 // many took less than any drive does, and as many did not reach the device.
-func partly(s side, within float64) (finding.Finding, bool) {
+func partly(m diagnose.Measurement, s side, within float64) (f finding.Finding) {
 	if s.what != "reads" || !s.known || s.N == 0 {
-		return finding.Finding{}, false
+		return f
 	}
 	fast := 0.0
 	for _, p := range s.Clat.Percentiles {
@@ -217,61 +192,45 @@ func partly(s side, within float64) (finding.Finding, bool) {
 	}
 	missing := 1 - float64(s.counted)/float64(s.N)
 	if fast < partlyLeast || missing < partlyLeast || math.Abs(fast-missing) > within {
-		return finding.Finding{}, false
+		return f
 	}
-	return finding.Finding{
-		Severity: finding.Invalid,
-		Message: fmt.Sprintf("%s of the reads took less than %s, and %s never reached the device: memory answered them.",
-			text.Percent(fast), text.Duration(memorySpeed), text.Percent(missing)),
-		Evidence: []finding.Evidence{{
-			What: "reads that reached a device", Found: text.Count(s.counted), Expected: text.Count(s.N),
-			Where: "disk statistics of fio",
-		}},
-	}, true
+	return m.Finds("%s of the reads took less than %s, and %s never reached the device: memory answered them.",
+		text.Percent(fast), text.Duration(memorySpeed), text.Percent(missing)).As(finding.Invalid).
+		Saw("reads that reached a device", text.Count(s.counted), text.Count(s.N), "disk statistics of fio")
 }
 
 // tooFast is a direction whose I/Os no drive answered: below driveSpeed for certain, up to
 // memorySpeed where the jobs are known to be buffered, or, of reads, most likely.
-func tooFast(m diagnose.Measurement, s side) (finding.Finding, bool) {
+func tooFast(m diagnose.Measurement, s side) (f finding.Finding) {
 	half, known := s.took()
 	buffered := m.All(paged) || len(m.Result.Workloads) == 0 && s.Submitted() // whatever was asked for, memory took it
-	f := finding.Finding{Severity: finding.Invalid}
+	says, severity := "Half of the %s took %s or less: they were copied to or from memory, and what the storage "+
+		"does is not in these figures.", finding.Invalid
 	switch {
 	case buffered && s.Submitted():
 	case !known, !buffered && 0 < m.Result.Measured && m.Result.Measured < diagnose.Shortest: // PL418
-		return f, false
+		return f
 	case half < driveSpeed || buffered && half < memorySpeed:
 	case half < memorySpeed && s.what == "reads":
-		f.Severity = finding.Warn
+		says, severity = "Half of the %s took %s or less, which of all drives only Optane comes near: most "+
+			"likely memory answered them.", finding.Warn
 	default:
-		return f, false
+		return f
 	}
-	f.Message = fmt.Sprintf("Half of the %s took %s or less: they were copied to or from memory, and what the storage "+
-		"does is not in these figures.", s.what, text.Duration(half))
-	if s.Submitted() {
-		f.Message = fmt.Sprintf("The %s were done when their submission returned, as copies to or from memory are: what the "+
+	f = m.Finds(says, s.what, text.Duration(half)).As(severity).
+		Saw("latency of half of the "+s.what, text.Duration(half), "at least "+text.Duration(memorySpeed),
+			"fio, scenario "+m.Label())
+	if s.Submitted() && severity == finding.Invalid {
+		f.Say("The %s were done when their submission returned, as copies to or from memory are: what the "+
 			"storage does is not in these figures.", s.what)
 	}
-	if f.Severity == finding.Warn {
-		f.Message = fmt.Sprintf("Half of the %s took %s or less, which of all drives only Optane comes near: most "+
-			"likely memory answered them.", s.what, text.Duration(half))
-	}
-	f.Evidence = []finding.Evidence{{
-		What: "latency of half of the " + s.what, Found: text.Duration(half),
-		Expected: "at least " + text.Duration(memorySpeed), Where: "fio, scenario " + m.Label(),
-	}}
 	switch {
 	case s.known:
-		f.Evidence = append(f.Evidence, finding.Evidence{
-			What: s.what + " that reached a device", Found: text.Count(s.counted), Expected: text.Count(s.N),
-			Where: "disk statistics of fio",
-		})
+		f = f.Saw(s.what+" that reached a device", text.Count(s.counted), text.Count(s.N), "disk statistics of fio")
 	case buffered:
-		f.Evidence = append(f.Evidence, finding.Evidence{
-			What: "direct", Found: "no", Expected: "direct=1", Where: "the job's options, or its submission",
-		})
+		f = f.Saw("direct", "no", "direct=1", "the job's options, or its submission")
 	}
-	return f, true
+	return f
 }
 
 const (
@@ -290,69 +249,58 @@ const (
 // writtenBack finds buffered writes that were done when they were copied: most took what a copy takes, and either a
 // few waited until the kernel had written older ones, or all that was written fits into memory, so that the storage
 // need not have had any of it at the end. Where they waited although they fit, it is invalid.
-func writtenBack(m diagnose.Measurement, s side) (finding.Finding, bool) {
+func writtenBack(m diagnose.Measurement, s side) (f finding.Finding) {
 	half, known := s.took()
 	if s.what != "writes" || !known || half >= copyTime(s) {
-		return finding.Finding{}, false
+		return f
 	}
 	if !m.All(paged) {
 		return emptied(m, s, half)
 	}
-	f := finding.Finding{
-		Severity: finding.Warn,
-		Evidence: []finding.Evidence{
-			{What: "latency of half of the writes", Found: text.Duration(half), Where: "fio, scenario " + m.Label()},
-			{What: "direct", Found: "no", Expected: "direct=1, or a sync", Where: "the job's options, or its submission"},
-		},
-	}
 	fits := s.Bytes > 0 && s.Bytes <= fitsMemory
-	for _, p := range s.Clat.Percentiles {
-		if p.P < 99 || p.Value < waitLeast || p.Value < waitRatio*half {
-			continue
-		}
+	switch in, took := s.waited(half); {
+	case in != "":
+		f = m.Finds("Half of the writes took %s or less, as a copy to memory does, and one in %s took %s or more, as "+
+			"waiting for write-back does: buffered writes are done when they are copied, and what the storage does is not "+
+			"in these figures.", text.Duration(half), in, took).As(finding.Warn)
 		if fits {
 			f.Severity = finding.Invalid
 		}
-		f.Message = fmt.Sprintf("Half of the writes took %s or less, as a copy to memory does, and one in %s took %s or "+
-			"more, as waiting for write-back does: buffered writes are done when they are copied, and what the storage does "+
-			"is not in these figures.", text.Duration(half), units.Number(math.Round(1/(1-p.P/100))), text.Duration(p.Value))
-		return f, true
+	case fits:
+		f = m.Finds("Half of the writes took %s or less, as a copy to memory does, and nothing synced them: memory may "+
+			"hold all of the %s that were written, and what the storage does is not in these figures.",
+			text.Duration(half), s.Bytes).As(finding.Warn)
 	}
-	f.Message = fmt.Sprintf("Half of the writes took %s or less, as a copy to memory does, and nothing synced them: "+
-		"memory may hold all of the %s that were written, and what the storage does is not in these figures.",
-		text.Duration(half), s.Bytes)
-	return f, fits
+	return f.Saw("latency of half of the writes", text.Duration(half), "", "fio, scenario "+m.Label()).
+		Saw("direct", "no", "direct=1, or a sync", "the job's options, or its submission")
+}
+
+// waited is one in how many I/Os of a direction waited as for write-back, and for how long at least; "" for none.
+func (s side) waited(half time.Duration) (in, took string) {
+	for _, p := range s.Clat.Percentiles {
+		if p.P >= 99 && p.Value >= waitLeast && p.Value >= waitRatio*half {
+			return units.Number(math.Round(1 / (1 - p.P/100))), text.Duration(p.Value)
+		}
+	}
+	return "", ""
 }
 
 // emptied finds such writes where nobody says whether they were direct: half took what a copy takes, and
 // the mean is so far above it that the time went by in the few that waited. The rate is then that of a
 // memory being emptied, the machine's or the drive's own.
-func emptied(m diagnose.Measurement, s side, half time.Duration) (finding.Finding, bool) {
+func emptied(m diagnose.Measurement, s side, half time.Duration) (f finding.Finding) {
 	mean := time.Duration(s.Clat.Mean + s.Slat.Mean)
 	unsaid := m.All(func(w fio.Workload) bool { return !w.Direct && fio.UsesPageCache(w.Engine) })
-	if !unsaid || mean < waitsMake*half {
-		return finding.Finding{}, false
+	in, took := s.waited(half)
+	if !unsaid || mean < waitsMake*half || in == "" {
+		return f
 	}
-	for _, p := range s.Clat.Percentiles {
-		if p.P < 99 || p.Value < waitLeast || p.Value < waitRatio*half {
-			continue
-		}
-		return finding.Finding{
-			Severity: finding.Warn,
-			Message: fmt.Sprintf("Half of the writes took %s or less, as a copy to memory does, and one in %s took %s or "+
-				"more, which makes the mean %s: memory took them, the machine's or the drive's own, and the rate is that of "+
-				"its being emptied.", text.Duration(half), units.Number(math.Round(1/(1-p.P/100))), text.Duration(p.Value),
-				text.Duration(mean)),
-			Evidence: []finding.Evidence{
-				{
-					What: "mean latency of the writes", Found: text.Duration(mean),
-					Expected: fmt.Sprintf("less than %d times that of half of them", waitsMake), Where: "fio, scenario " + m.Label(),
-				},
-				{What: "direct", Found: "not said", Expected: "direct=1, or a sync", Where: "the job's options"},
-			},
-		}, true
-	}
-	return finding.Finding{}, false
+	return m.Finds("Half of the writes took %s or less, as a copy to memory does, and one in %s took %s or more, which "+
+		"makes the mean %s: memory took them, the machine's or the drive's own, and the rate is that of its being emptied.",
+		text.Duration(half), in, took, text.Duration(mean)).As(finding.Warn).
+		Saw("mean latency of the writes", text.Duration(mean),
+			fmt.Sprintf("less than %d times that of half of them", waitsMake), "fio, scenario "+m.Label()).
+		Saw("direct", "not said", "direct=1, or a sync", "the job's options")
 }
 
 // copyTime is what copying one of the blocks of a direction to memory takes at most, at 1 GiB/s.
@@ -363,32 +311,27 @@ func copyTime(s side) time.Duration {
 // keptInMemory finds buffered reads of files that the job asked to have in memory: read before it began
 // (pre_read=1), or left there by what ran before (invalidate=0, a warning: the file may not have been
 // in it), and that waited for nothing: half took less than any drive does, or the CPU was busy throughout.
-func keptInMemory(m diagnose.Measurement, s side) (finding.Finding, bool) {
+func keptInMemory(m diagnose.Measurement, s side) (f finding.Finding) {
 	pre := m.All(func(w fio.Workload) bool { return paged(w) && w.PreRead })
 	kept := m.All(func(w fio.Workload) bool { return paged(w) && w.KeepCache })
 	half, known := s.took()
 	cpu := m.Result.Total.CPU.User + m.Result.Total.CPU.System
 	waited := (!known || half >= driveSpeed) && cpu < ownTime
 	if s.what != "reads" || !pre && !kept || s.N < diagnose.EnoughReads || s.reached() || waited {
-		return finding.Finding{}, false
+		return f
 	}
-	f := finding.Finding{
-		Severity: finding.Invalid,
-		Message: fmt.Sprintf("fio read the files into memory before it measured (pre_read=1), and half of the reads "+
-			"took %s: memory answered them.", text.Duration(half)),
-		Evidence: []finding.Evidence{
-			{What: "pre_read", Found: "1", Expected: "0", Where: "the job's options"},
-			{What: "latency of half of the reads", Found: text.Duration(half), Where: "fio, scenario " + m.Label()},
-			{What: "CPU of a job", Found: text.Percent(cpu), Where: "fio"},
-		},
-	}
+	f = m.Finds("fio read the files into memory before it measured (pre_read=1), and half of the reads "+
+		"took %s: memory answered them.", text.Duration(half)).As(finding.Invalid).
+		Saw("pre_read", "1", "0", "the job's options").
+		Saw("latency of half of the reads", text.Duration(half), "", "fio, scenario "+m.Label()).
+		Saw("CPU of a job", text.Percent(cpu), "", "fio")
 	if !pre {
 		f.Severity = finding.Warn
-		f.Message = fmt.Sprintf("What memory held of the files was kept (invalidate=0), and half of the reads took %s "+
+		f.Say("What memory held of the files was kept (invalidate=0), and half of the reads took %s "+
 			"while the jobs computed %s of the time: most likely memory answered them.", text.Duration(half), text.Percent(cpu))
 		f.Evidence[0] = finding.Evidence{What: "invalidate", Found: "0", Expected: "1", Where: "the job's options"}
 	}
-	return f, true
+	return f
 }
 
 const (
@@ -403,15 +346,15 @@ const (
 // copied finds jobs that have one I/O at a time and compute all the while: what is left for waiting,
 // (1 - CPU) / IOPS, is less than any drive takes, so nothing waited for a drive. It is so with ZFS's
 // ARC, tmpfs and the page cache, also where direct=1 was asked for and the filesystem ignores it.
-func copied(m diagnose.Measurement) (finding.Finding, bool) {
+func copied(m diagnose.Measurement) (f finding.Finding) {
 	r := m.Result
 	if len(r.Jobs) != 1 || r.Total.Read.N+r.Total.Write.N < diagnose.EnoughReads {
-		return finding.Finding{}, false
+		return f
 	}
 	j := r.Jobs[0]
 	cpu, jobs := j.CPU.User+j.CPU.System, float64(max(j.Count, inJobs(m), 1))
 	if cpu < ownTime || j.CPU.System < inCalls {
-		return finding.Finding{}, false
+		return f
 	}
 	for _, s := range sides(m) {
 		rate := float64(s.IOPS) / jobs
@@ -424,28 +367,18 @@ func copied(m diagnose.Measurement) (finding.Finding, bool) {
 		if wait >= driveSpeed {
 			continue
 		}
-		f := finding.Finding{
-			Severity: finding.Invalid,
-			Message: fmt.Sprintf("The jobs compute %s of the time and have one I/O at a time, so each of the %s waited for %s "+
-				"at most: memory answered them (a page cache, or ZFS's own).", text.Percent(cpu), s.what,
-				text.Duration(max(wait, time.Nanosecond))),
-			Evidence: []finding.Evidence{
-				{
-					What: "time left to wait for a drive", Found: text.Duration(max(wait, time.Nanosecond)) + " an I/O",
-					Expected: "at least " + text.Duration(driveSpeed), Where: "fio, (1 − CPU) ÷ IOPS of a job",
-				},
-				{
-					What: "CPU of job " + j.Name, Where: "fio",
-					Found: fmt.Sprintf("user %s, system %s", text.Percent(j.CPU.User), text.Percent(j.CPU.System)),
-				},
-			},
-		}
+		f := m.Finds("The jobs compute %s of the time and have one I/O at a time, so each of the %s waited for %s "+
+			"at most: memory answered them (a page cache, or ZFS's own).", text.Percent(cpu), s.what,
+			text.Duration(max(wait, time.Nanosecond))).As(finding.Invalid).
+			Saw("time left to wait for a drive", text.Duration(max(wait, time.Nanosecond))+" an I/O",
+				"at least "+text.Duration(driveSpeed), "fio, (1 − CPU) ÷ IOPS of a job").
+			Saw("CPU of job "+j.Name, userAndSystem(j), "", "fio")
 		if s.what == "writes" { // memory may pass them on as fast
 			f.Severity = finding.Warn
 		}
-		return f, true
+		return f
 	}
-	return finding.Finding{}, false
+	return f
 }
 
 // oneAtATime says that an I/O is over before the job begins its next one: a depth of one, or an
@@ -467,38 +400,37 @@ var noStorage = regexp.MustCompile(
 )
 
 // unreal finds runs on no storage at all: null_blk, RAM disks, tmpfs, and engines without I/O.
-func unreal(m diagnose.Measurement) (finding.Finding, bool) {
-	f := finding.Finding{Severity: finding.Invalid, Title: "no storage was measured"}
-	found := func(what, name, is string) (finding.Finding, bool) {
-		f.Message = fmt.Sprintf("%s %s: the figures are those of fio and the CPU.", name, is)
-		f.Fix = "Name a device or a file of the storage (filename=, directory=)."
-		f.Evidence = []finding.Evidence{{What: what, Found: name, Expected: "a drive", Where: "fio"}}
-		return f, true
+func unreal(m diagnose.Measurement) (f finding.Finding) {
+	found := func(what, name, is, of string) finding.Finding {
+		return m.Finds("%s %s: the figures are those of %s and the CPU.", name, is, of).As(finding.Invalid).
+			Titled("no storage was measured").
+			Advise("Name a device or a file of the storage (filename=, directory=).").
+			Saw(what, name, "a drive", "fio")
 	}
 	for _, d := range m.Result.Disks {
 		if noStorage.MatchString(d.Name) && (d.Reads+d.Writes > 0 || len(m.Result.Disks) == 1) {
-			return found("device", d.Name, memoryIs(d.Name))
+			return found("device", d.Name, memoryIs(d.Name), "fio")
 		}
 	}
 	for _, w := range m.Result.Workloads {
 		if noStorage.MatchString(w.Filename) || noStorage.MatchString(w.Directory) {
-			return found("file", w.Filename+w.Directory, memoryIs(w.Filename+w.Directory))
+			return found("file", w.Filename+w.Directory, memoryIs(w.Filename+w.Directory), "fio")
 		}
 	}
-	if m.All(func(w fio.Workload) bool { return fio.Diskless(w.Engine) }) {
-		return found("ioengine", m.Result.Workloads[0].Engine, "completes I/Os without any storage")
+	switch {
+	case m.All(func(w fio.Workload) bool { return fio.Diskless(w.Engine) }):
+		return found("ioengine", m.Result.Workloads[0].Engine, withoutStorage, "fio")
+	case m.All(func(w fio.Workload) bool { return fio.KindOf(w.Engine) == fio.EngineNetwork && w.Engine != "http" }):
+		return found("ioengine", m.Result.Workloads[0].Engine, "sends data to another process", "a network")
 	}
-	if m.All(func(w fio.Workload) bool { return fio.KindOf(w.Engine) == fio.EngineNetwork && w.Engine != "http" }) {
-		f, _ := found("ioengine", m.Result.Workloads[0].Engine, "")
-		f.Message = f.Evidence[0].Found + " sends data to another process: the figures are those of a network and the CPU."
-		return f, true
-	}
-	return finding.Finding{}, false
+	return f
 }
+
+const withoutStorage = "completes I/Os without any storage"
 
 func memoryIs(name string) string {
 	if strings.Contains(name, "nullb") {
-		return "completes I/Os without any storage"
+		return withoutStorage
 	}
 	return "is memory"
 }

@@ -9,54 +9,31 @@ import (
 	"plimsoll/internal/units"
 )
 
-var measuredLoading = &diagnose.Rule{
-	Code: "PL424",
-	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		for _, m := range c.Measured() {
-			if t, ok := c.Loading(m); ok {
-				load := "plimsoll array warm " + text.ShellQuote("/dev/"+t.Device)
-				if t.File != "" {
-					load = "plimsoll array warm --files " + text.ShellQuote(t.File)
-				}
-				report(finding.Finding{
-					Subject: m.Label(), Scenarios: m.IDs(), Evidence: t.Evidence(),
-					Message:  fmt.Sprintf("%s reads from a volume that was still loading. %s", m.Label(), t.Sentence()),
-					Commands: []string{load},
-				})
-			}
-		}
-	},
+func measuredLoading(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+	t, ok := c.Loading(m)
+	if !ok {
+		return f
+	}
+	load := "plimsoll array warm " + text.ShellQuote("/dev/"+t.Device)
+	if t.File != "" {
+		load = "plimsoll array warm --files " + text.ShellQuote(t.File)
+	}
+	return t.Shown(m.Finds("%s reads from a volume that was still loading. %s", m.Label(), t.Sentence())).
+		Run(load)
 }
 
 // slowNotQueued is PL507: PL501 may not say "not by the storage" of a volume that is slow by itself.
-var slowNotQueued = &diagnose.Rule{
-	Code: "PL507",
-	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		for _, m := range c.Measured() {
-			if !c.KeepsItsDepth(m) {
-				continue
-			}
-			if why, ok := c.SlowItself(m); ok {
-				report(slowFinding(c, m, why))
-			}
-		}
-	},
-}
-
-func slowFinding(c *diagnose.Case, m diagnose.Measurement, why string) finding.Finding {
-	mean := units.Latency(m.MeanLatency())
-	f := finding.Finding{
-		Subject: m.Label(), Scenarios: m.IDs(),
-		Message: fmt.Sprintf("%s takes %s per I/O with %s in flight: the volume is slow, not the queue. %s", m.Label(), mean,
-			text.Plural(m.InFlight(), "I/O"), why),
-		Evidence: []finding.Evidence{{
-			What: "mean latency", Found: mean.String(), Where: "fio, " + text.Plural(m.InFlight(), "I/O") + " in flight",
-		}},
-		Commands: []string{"plimsoll check --probe"},
+func slowNotQueued(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+	why, slow := c.SlowItself(m)
+	if !slow || !c.KeepsItsDepth(m) {
+		return f
 	}
+	mean, inFlight := units.Latency(m.MeanLatency()).String(), text.Plural(m.InFlight(), "I/O")+" in flight"
+	expected := ""
 	if typical := c.StatedLatency(m); typical > 0 {
-		most := units.LatencyOf(diagnose.SlowTimes * typical)
-		f.Evidence[0].Expected = "at most " + most.String() + ", 3 times what the volumes state"
+		expected = fmt.Sprintf("at most %s, 3 times what the volumes state", units.LatencyOf(diagnose.SlowTimes*typical))
 	}
-	return f
+	return m.Finds("%s takes %s per I/O with %s: the volume is slow, not the queue. %s", m.Label(), mean, inFlight, why).
+		Saw("mean latency", mean, expected, "fio, "+inFlight).
+		Run("plimsoll check --probe")
 }

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -10,7 +11,6 @@ import (
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
-	"plimsoll/internal/fio/part"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
@@ -23,47 +23,28 @@ const (
 	wrongBy = 4
 )
 
-var contradicting = &diagnose.Rule{
-	Code:  "PL426",
-	Needs: []part.Part{part.AllJobs, part.AllSides},
-	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		for _, m := range c.Measured() {
-			r := m.Result
-			if len(r.Seconds) > 0 || counted(r.Total) && r.Measured < diagnose.Shortest || m.Failed() || m.Staged() {
-				continue
-			}
-			f := finding.Finding{Subject: m.Label(), Scenarios: m.IDs()}
-			for _, wrong := range []func(diagnose.Measurement) (contradiction, bool){blocksOff, flightOff, meanOff} {
-				if w, ok := wrong(m); ok {
-					f.Message = strings.TrimSpace(f.Message + " " + w.message)
-					f.Evidence = append(f.Evidence, w.evidence)
-					if w.certain {
-						f.Severity = finding.Invalid
-					}
-				}
-			}
-			if f.Message != "" {
-				report(f)
-			}
-		}
-	},
+func contradicting(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+	r := m.Result
+	if len(r.Seconds) > 0 || counted(r.Total) && r.Measured < diagnose.Shortest || m.Failed() || m.Staged() {
+		return f
+	}
+	// Two figures that cannot both be true are invalid where no rounding and no missing part of an output makes that:
+	// then nobody knows which of them was measured.
+	f = m.Finds("")
+	for _, wrong := range []finding.Finding{blocksOff(m), flightOff(m), meanOff(m)} {
+		f.Message = strings.TrimSpace(f.Message + " " + wrong.Message)
+		f = f.Shown(wrong.Evidence).As(cmp.Or(f.Severity, wrong.Severity))
+	}
+	return f
 }
 
 // counted says that somebody counted the I/Os: of figures in a table that is not so, and neither is how long they
 // took.
 func counted(s fio.Job) bool { return s.Read.N+s.Write.N > 0 }
 
-// contradiction is what two figures that cannot both be true say. It is certain where no rounding and no missing
-// part of an output makes it: then nobody knows which of them was measured.
-type contradiction struct {
-	message  string
-	evidence finding.Evidence
-	certain  bool
-}
-
 // blocksOff compares bandwidth with IOPS × block size, of directions whose blocks have one size in
 // all jobs.
-func blocksOff(m diagnose.Measurement) (contradiction, bool) {
+func blocksOff(m diagnose.Measurement) (f finding.Finding) {
 	t := m.Result.Total
 	for _, s := range []struct {
 		what string
@@ -81,20 +62,18 @@ func blocksOff(m diagnose.Measurement) (contradiction, bool) {
 		if math.Abs(float64(s.of.BW/want)-1) <= ceiling.SizeSlack {
 			continue
 		}
-		return contradiction{
-			message: fmt.Sprintf("%s IOPS of %s %s are %s, and not %s.", s.of.IOPS, s.bs, s.what, want, s.of.BW),
-			evidence: finding.Evidence{
-				What: "bandwidth of the " + s.what, Found: s.of.BW.String(),
-				Expected: fmt.Sprintf("%s IOPS × %s = %s", s.of.IOPS, s.bs, want), Where: "fio, and the job's options",
-			},
-			certain: s.of.BW > wrongBy*want || want > wrongBy*s.of.BW,
-		}, true
+		if s.of.BW > wrongBy*want || want > wrongBy*s.of.BW {
+			f.Severity = finding.Invalid
+		}
+		f.Say("%s IOPS of %s %s are %s, and not %s.", s.of.IOPS, s.bs, s.what, want, s.of.BW)
+		return f.Saw("bandwidth of the "+s.what, s.of.BW.String(), fmt.Sprintf("%s IOPS × %s = %s", s.of.IOPS, s.bs, want),
+			"fio, and the job's options")
 	}
-	return contradiction{}, false
+	return f
 }
 
 // meanOff compares the mean of a latency with the least that its percentiles allow.
-func meanOff(m diagnose.Measurement) (contradiction, bool) {
+func meanOff(m diagnose.Measurement) (f finding.Finding) {
 	for _, j := range m.Result.Jobs {
 		for _, d := range j.Directions() {
 			l := d.Clat
@@ -106,19 +85,15 @@ func meanOff(m diagnose.Measurement) (contradiction, bool) {
 				if p.P < 1 || p.P > 99 || l.Mean >= (1-meanGap)*least {
 					continue
 				}
-				return contradiction{
-					message: fmt.Sprintf("A mean latency of %s cannot be: %s of the I/Os took %s or more.",
-						text.Duration(time.Duration(l.Mean)), text.Percent(1-p.P/100), text.Duration(p.Value)),
-					evidence: finding.Evidence{
-						What: "mean clat of " + j.Name, Found: text.Duration(time.Duration(l.Mean)),
-						Expected: "at least " + text.Duration(time.Duration(least)), Where: "fio, percentiles",
-					},
-					certain: true,
-				}, true
+				mean := text.Duration(time.Duration(l.Mean))
+				f.Say("A mean latency of %s cannot be: %s of the I/Os took %s or more.", mean, text.Percent(1-p.P/100),
+					text.Duration(p.Value))
+				return f.As(finding.Invalid).
+					Saw("mean clat of "+j.Name, mean, "at least "+text.Duration(time.Duration(least)), "fio, percentiles")
 			}
 		}
 	}
-	return contradiction{}, false
+	return f
 }
 
 // meanGap is the width of a bin, and then some: percentiles name a bin.
@@ -142,19 +117,17 @@ func oneBlock(m diagnose.Measurement, of func(fio.Workload) (units.Bytes, bool))
 
 // flightOff compares the I/Os in flight by Little's law with what the jobs may keep there. (Fewer than
 // that have causes: PL407, and the note beside the depth.)
-func flightOff(m diagnose.Measurement) (contradiction, bool) {
+func flightOff(m diagnose.Measurement) (f finding.Finding) {
 	asked, got := m.InFlight(), m.Little()
 	if asked == 0 || len(m.Result.Workloads) == 0 || m.Syncs() || m.Result.Sum().Apart ||
 		got <= flightMost*float64(asked) || m.Result.Depth.Fio > flightMost*float64(asked) { // fio itself kept more
-		return contradiction{}, false
+		return f
 	}
-	return contradiction{
-		message: fmt.Sprintf("%s IOPS of %s each are %s I/Os in flight, and the jobs keep %d there at most.",
-			m.IOPS(), text.Duration(time.Duration(m.MeanLatency())), units.Number(got), asked),
-		evidence: finding.Evidence{
-			What: "IOPS × mean latency", Found: units.Number(got),
-			Expected: fmt.Sprintf("%d = iodepth × numjobs", asked), Where: "fio, and the job's options",
-		},
-		certain: got > wrongBy*float64(asked),
-	}, true
+	if got > wrongBy*float64(asked) {
+		f.Severity = finding.Invalid
+	}
+	f.Say("%s IOPS of %s each are %s I/Os in flight, and the jobs keep %d there at most.", m.IOPS(),
+		text.Duration(time.Duration(m.MeanLatency())), units.Number(got), asked)
+	return f.Saw("IOPS × mean latency", units.Number(got), fmt.Sprintf("%d = iodepth × numjobs", asked),
+		"fio, and the job's options")
 }

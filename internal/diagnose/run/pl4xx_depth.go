@@ -14,43 +14,23 @@ import (
 	"plimsoll/internal/units"
 )
 
-var shallow = &diagnose.Rule{
-	Code:  "PL407",
-	Needs: []part.Part{part.AllJobs, part.AllSides, part.Latencies},
-	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		for _, m := range c.Measured() {
-			if m.Failed() || 0 < m.Result.Measured && m.Result.Measured < diagnose.Shortest { // PL402, PL418
-				continue
-			}
-			f, ok := cappedAtOne(m)
-			if !ok {
-				f, ok = oneByOne(m)
-			}
-			if ok {
-				f.Subject, f.Scenarios = m.Label(), m.IDs()
-				report(f)
-				continue
-			}
-			asked, got := m.InFlight(), m.Little()
-			if asked < diagnose.DeepEnough || got <= 0 || got >= diagnose.DepthReached*whole(m)*float64(asked) ||
-				m.Result.HeldBack() || mayBePaced(m, asked) || m.Syncs() ||
-				m.Any(func(w fio.Workload) bool { return w.StartDelay > 0 || w.Stonewall || w.VerifyOn }) {
-				continue
-			}
-			report(finding.Finding{
-				Subject: m.Label(), Scenarios: m.IDs(), Fix: asynchronously(m),
-				Message: fmt.Sprintf("Of %d I/Os asked for, %s were in flight on average.", asked, units.Number(got)),
-				Evidence: []finding.Evidence{
-					{
-						What:     "IOPS × mean latency",
-						Found:    fmt.Sprintf("%s × %s = %s", m.IOPS(), units.Latency(m.MeanLatency()).String(), units.Number(got)),
-						Expected: fmt.Sprintf("%d = iodepth × numjobs", asked),
-						Where:    "fio",
-					},
-				},
-			})
-		}
-	},
+func shallow(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+	if m.Failed() || 0 < m.Result.Measured && m.Result.Measured < diagnose.Shortest { // PL402, PL418
+		return f
+	}
+	if f = first(cappedAtOne(m), oneByOne(m)); f.Message != "" {
+		return f
+	}
+	asked, got := m.InFlight(), m.Little()
+	if asked < diagnose.DeepEnough || got <= 0 || got >= diagnose.DepthReached*whole(m)*float64(asked) ||
+		m.Result.HeldBack() || mayBePaced(m, asked) || m.Syncs() ||
+		m.Any(func(w fio.Workload) bool { return w.StartDelay > 0 || w.Stonewall || w.VerifyOn }) {
+		return f
+	}
+	return m.Finds("Of %d I/Os asked for, %s were in flight on average.", asked, units.Number(got)).
+		Advise(asynchronously(m)).
+		Saw("IOPS × mean latency", fmt.Sprintf("%s × %s = %s", m.IOPS(), units.Latency(m.MeanLatency()), units.Number(got)),
+			fmt.Sprintf("%d = iodepth × numjobs", asked), "fio")
 }
 
 // mayBePaced says that options which nobody has, such as rate_iops, may keep the depth low: fio's own depths
@@ -64,26 +44,22 @@ func mayBePaced(m diagnose.Measurement, asked int) bool {
 const submitting = 0.8
 
 // cappedAtOne finds depths that were asked of an engine that keeps one I/O in flight.
-func cappedAtOne(m diagnose.Measurement) (finding.Finding, bool) {
-	jobs, asked, engine := 0, 0, ""
+func cappedAtOne(m diagnose.Measurement) (f finding.Finding) {
+	asked, engine := 0, ""
 	for _, w := range m.Result.Workloads {
-		jobs, asked = jobs+max(w.Jobs, 1), asked+max(w.Jobs, 1)*max(w.DepthAsked, w.Depth, 1)
+		asked += max(w.Jobs, 1) * max(w.DepthAsked, w.Depth, 1)
 		if w.DepthAsked > 1 {
 			engine = w.Engine
 		}
 	}
 	if engine == "" || asked < diagnose.DeepEnough {
-		return finding.Finding{}, false
+		return f
 	}
-	return finding.Finding{
-		Message: fmt.Sprintf("Of %d I/Os asked for, %d could be in flight: ioengine=%s does one I/O after the other, "+
-			"whatever iodepth says.", asked, jobs, engine),
-		Fix: "Use ioengine=libaio or io_uring with direct=1 for that depth, or as many jobs (numjobs).",
-		Evidence: []finding.Evidence{
-			{What: "ioengine", Found: engine, Expected: "an asynchronous one", Where: "the job's options"},
-			{What: "depth asked for", Found: text.Count(asked), Where: "iodepth × numjobs"},
-		},
-	}, true
+	return m.Finds("Of %d I/Os asked for, %d could be in flight: ioengine=%s does one I/O after the other, "+
+		"whatever iodepth says.", asked, inJobs(m), engine).
+		Advise("Use ioengine=libaio or io_uring with direct=1 for that depth, or as many jobs (numjobs).").
+		Saw("ioengine", engine, "an asynchronous one", "the job's options").
+		Saw("depth asked for", text.Count(asked), "", "iodepth × numjobs")
 }
 
 // asynchronously is what to do about a depth that was not reached by jobs whose engine can reach it,
@@ -109,68 +85,51 @@ const manyTimes = 2.5
 // oneByOne finds submissions that wait for their I/O, so that a job has one in flight, while fio
 // counts those that are complete and not yet picked up: buffered I/O with libaio, a FUSE or network
 // filesystem, allocating writes, a full request queue.
-func oneByOne(m diagnose.Measurement) (finding.Finding, bool) {
-	jobs, asked := 0, 0
+func oneByOne(m diagnose.Measurement) (f finding.Finding) {
+	jobs, asked := inJobs(m), 0
 	for _, w := range m.Result.Workloads {
-		jobs, asked = jobs+max(w.Jobs, 1), asked+w.InFlight()
+		asked += w.InFlight()
 	}
 	asynchronous := m.All(func(w fio.Workload) bool { return !fio.Synchronous(w.Engine) && !polls(w) })
 	if !asynchronous || asked < diagnose.DeepEnough || asked < 2*jobs || m.Syncs() {
-		return finding.Finding{}, false
+		return f
 	}
 	busy := 0.0 // jobs that are submitting, on average
 	for _, d := range m.Result.Total.Directions() {
 		busy += float64(d.IOPS) * d.Slat.Mean / 1e9
 	}
-	share := busy / float64(jobs)
+	share, held := busy/float64(jobs), deviceDepth(m.Result)
 	// Submission that computes does not wait (PL409), and a device whose own queue was deep got what
 	// was submitted: it is full then, and each submission waits for a place in it.
 	if share < submitting || share-computes(m) < submitting/2 ||
-		deviceDepth(m.Result) >= manyTimes*busy*pieces(m.Result) ||
-		deviceDepth(m.Result) == 0 && m.All(rawDevice) {
-		return finding.Finding{}, false
+		held >= manyTimes*busy*pieces(m.Result) || held == 0 && m.All(rawDevice) {
+		return f
 	}
-	f := finding.Finding{
-		Fix: asynchronously(m), Severity: finding.Info,
-		Message: fmt.Sprintf("Of %d I/Os asked for, at least %d and at most %d were in flight: each submission blocks, in a "+
-			"filesystem or client that waits, for blocks to allocate, or for a place in a full request queue.", asked, jobs,
-			asked),
-		Evidence: []finding.Evidence{
-			{
-				What:     "time in submission",
-				Found:    text.Percent(min(share, 1)) + " of a job's",
-				Expected: "below " + text.Percent(submitting),
-				Where:    "fio, IOPS × mean slat",
-			},
-			{What: "depth asked for", Found: text.Count(asked), Where: "iodepth × numjobs"},
-		},
-	}
-	switch held := deviceDepth(m.Result); {
+	f = m.Finds("Of %d I/Os asked for, at least %d and at most %d were in flight: each submission blocks, in a "+
+		"filesystem or client that waits, for blocks to allocate, or for a place in a full request queue.",
+		asked, jobs, asked).As(finding.Info).
+		Advise(asynchronously(m)).
+		Saw("time in submission", text.Percent(min(share, 1))+" of a job's", "below "+text.Percent(submitting),
+			"fio, IOPS × mean slat").
+		Saw("depth asked for", text.Count(asked), "", "iodepth × numjobs")
+	switch {
 	case m.All(func(w fio.Workload) bool { return w.Engine == "libaio" && w.Buffered }):
 		f.Severity = finding.Warn
-		f.Message = fmt.Sprintf(
-			"Of %d I/Os asked for, %s were really in flight: without direct=1 libaio waits for each in its "+
-				"submission.",
-			asked,
-			units.Number(min(busy, float64(jobs))),
-		)
+		f.Say("Of %d I/Os asked for, %s were really in flight: without direct=1 libaio waits for each in its "+
+			"submission.", asked, units.Number(min(busy, float64(jobs))))
 	case held > 0:
 		f.Severity = finding.Warn
-		f.Message = fmt.Sprintf(
-			"Of %d I/Os asked for, the device held %s: each submission waits for its I/O (a filesystem or "+
-				"client that blocks, blocks that are allocated).",
-			asked,
-			units.Number(held),
-		)
+		f.Say("Of %d I/Os asked for, the device held %s: each submission waits for its I/O (a filesystem or "+
+			"client that blocks, blocks that are allocated).", asked, units.Number(held))
 	}
-	return f, true
+	return f
 }
 
 // collectedLate says that a run's I/Os were done one after the other in their submission, of which
 // the longest mean is given, and that this took less than slowIO: what fio's latencies show beyond
 // it is the time until it picked them up, a queue's length of submissions later.
 func collectedLate(m diagnose.Measurement) (submission time.Duration, ok bool) {
-	if f, blocked := oneByOne(m); !blocked || f.Severity != finding.Warn {
+	if oneByOne(m).Severity != finding.Warn {
 		return 0, false
 	}
 	submission = time.Duration(max(m.Result.Total.Read.Slat.Mean, m.Result.Total.Write.Slat.Mean))
@@ -188,11 +147,8 @@ func whole(m diagnose.Measurement) float64 {
 
 // computes is the CPU time of a job as a share of its time, the mean of all jobs.
 func computes(m diagnose.Measurement) float64 {
-	sum, n := 0.0, 0.0
-	for _, j := range m.Result.Jobs {
-		sum, n = sum+(j.CPU.User+j.CPU.System)*float64(max(j.Count, 1)), n+float64(max(j.Count, 1))
-	}
-	return sum / max(n, 1)
+	used, jobs := m.CPU()
+	return used / max(jobs, 1)
 }
 
 // deviceDepth is the mean queue of the devices of an import by their own clocks: the milliseconds
@@ -202,73 +158,41 @@ func deviceDepth(r *result.Result) float64 {
 	if r.Measured <= 0 || r.DisksPartial != "" || r.DisksShared {
 		return 0
 	}
-	ticks, members := uint64(0), uint64(0)
-	for _, d := range r.Disks {
-		if d.Member {
-			members += d.ReadTicks + d.WriteTicks
-		} else {
-			ticks += d.ReadTicks + d.WriteTicks
-		}
-	}
-	return float64(max(ticks, members)) / 1e3 / r.Measured.Seconds()
+	ticks := ofDevices(r, func(d fio.Disk) uint64 { return d.ReadTicks + d.WriteTicks })
+	return float64(ticks) / 1e3 / r.Measured.Seconds()
 }
 
 // pieces is how many requests the devices of an import saw for each of fio's I/Os, 1 or more: a
 // request that is split has its pieces in the queue at once.
 func pieces(r *result.Result) float64 {
-	requests, members := uint64(0), uint64(0)
-	for _, d := range r.Disks {
-		if d.Member {
-			members += d.Reads + d.Writes
-		} else {
-			requests += d.Reads + d.Writes
-		}
-	}
-	return max(float64(max(requests, members))/float64(max(r.Total.Read.N+r.Total.Write.N, 1)), 1)
+	return max(float64(ofDevices(r, requests))/float64(max(r.Total.Read.N+r.Total.Write.N, 1)), 1)
 }
 
 // shortQueue is the share of fio's depth under which a device's own queue contradicts it.
 const shortQueue = 0.5
 
-var syncBlocks = &diagnose.Rule{
-	Code:  "PL408",
-	Needs: []part.Part{part.AllJobs, part.AllSides},
-	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		for _, m := range c.Measured() {
-			d := m.Result.Depth
-			blocked := m.Any(func(w fio.Workload) bool { return w.SyncEvery == 1 && w.Depth > 1 && w.Writes() })
-			asked := d.Asked
-			if asked == 0 {
-				for _, w := range m.Result.Workloads {
-					asked += w.InFlight()
-				}
-			}
-			if !blocked || d.Device >= shortQueue*float64(asked) {
-				continue
-			}
-			f := finding.Finding{
-				Subject:   m.Label(),
-				Scenarios: m.IDs(),
-				Evidence: []finding.Evidence{
-					{What: "depth asked for", Found: text.Count(asked), Where: "iodepth × numjobs"},
-				},
-			}
-			if l := m.Little(); l > 0 {
-				f.Evidence = append(f.Evidence,
-					finding.Evidence{What: "depth as fio sees it", Found: units.Number(l), Where: "IOPS × mean latency"})
-			}
-			if d.Device > 0 {
-				f.Message = fmt.Sprintf(
-					"%d I/Os were asked for, but each job waits in its syncs: the device's queue held %s on average.", asked,
-					units.Number(d.Device),
-				)
-				f.Evidence = append(f.Evidence,
-					finding.Evidence{What: "depth at the device", Found: units.Number(d.Device), Where: "/proc/diskstats, telemetry"})
-			} else {
-				f.Message = fmt.Sprintf("%d I/Os were asked for, but each job waits in a sync after every write: the device's "+
-					"queue, which was not watched, was shorter.", asked)
-			}
-			report(f)
+func syncBlocks(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+	d := m.Result.Depth
+	blocked := m.Any(func(w fio.Workload) bool { return w.SyncEvery == 1 && w.Depth > 1 && w.Writes() })
+	asked := d.Asked
+	if asked == 0 {
+		for _, w := range m.Result.Workloads {
+			asked += w.InFlight()
 		}
-	},
+	}
+	if !blocked || d.Device >= shortQueue*float64(asked) {
+		return f
+	}
+	f = m.Finds("%d I/Os were asked for, but each job waits in a sync after every write: the device's queue, which was "+
+		"not watched, was shorter.", asked).
+		Saw("depth asked for", text.Count(asked), "", "iodepth × numjobs")
+	if l := m.Little(); l > 0 {
+		f = f.Saw("depth as fio sees it", units.Number(l), "", "IOPS × mean latency")
+	}
+	if d.Device > 0 {
+		f.Say("%d I/Os were asked for, but each job waits in its syncs: the device's queue held %s on average.", asked,
+			units.Number(d.Device))
+		f = f.Saw("depth at the device", units.Number(d.Device), "", "/proc/diskstats, telemetry")
+	}
+	return f
 }

@@ -9,54 +9,58 @@ import (
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/fio/bins"
-	"plimsoll/internal/fio/part"
 	"plimsoll/internal/stats"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
 
-// weights are a direction's latencies for stats.Bimodal, from its bins; or the whole job's n I/Os
-// from its coarse buckets, each spread evenly (on the logarithmic axis) over its range.
-func weights(h *fio.Hist, buckets []fio.Bucket, n float64) []stats.Weighted {
-	var out []stats.Weighted
-	if h.Count() > 0 {
-		h.Each(func(bin int, count uint64) {
-			out = append(out, stats.Weighted{Value: float64(bins.Value(bin)), Weight: float64(count)})
-		})
-		return out
-	}
+// weighed are the latencies of some I/Os for stats.Bimodal.
+type weighed struct {
+	what string
+	of   []stats.Weighted
+}
+
+// binned are latencies from their bins.
+func binned(h *fio.Hist) (out []stats.Weighted) {
+	h.Each(func(bin int, count uint64) {
+		out = append(out, stats.Weighted{Value: float64(bins.Value(bin)), Weight: float64(count)})
+	})
+	return out
+}
+
+// spread adds n I/Os evenly (on the logarithmic axis) between two latencies.
+func spread(out []stats.Weighted, lo, hi, n float64) []stats.Weighted {
 	const pieces = 32
+	for i := range pieces {
+		out = append(out, stats.Weighted{Value: lo * math.Pow(hi/lo, (float64(i)+0.5)/pieces), Weight: n / pieces})
+	}
+	return out
+}
+
+// bucketed are n I/Os from coarse buckets.
+func bucketed(buckets []fio.Bucket, n float64) (out []stats.Weighted) {
 	for _, b := range buckets {
 		hi := float64(b.Upto)
 		if hi == 0 { // the last, open one begins at 2 s
 			hi = 4e9
 		}
-		lo := hi / bucketStep(b.Upto)
-		for i := range pieces {
-			out = append(out, stats.Weighted{Value: lo * math.Pow(hi/lo, (float64(i)+0.5)/pieces), Weight: b.Value * n / pieces})
-		}
+		out = spread(out, hi/bucketStep(b.Upto), hi, b.Value*n)
 	}
 	return out
 }
 
-// percentiles are a direction's n I/Os by its percentiles, those between two of them spread evenly (on the
-// logarithmic axis) over the latencies between: text has no bins, and its buckets are of all
-// directions together.
-func percentiles(l fio.Latency, n float64) []stats.Weighted {
-	const pieces = 32
-	var out []stats.Weighted
-	for i := 1; i < len(l.Percentiles); i++ {
-		low, high := l.Percentiles[i-1], l.Percentiles[i]
+// percentiles are a direction's I/Os by its percentiles, those between two of them spread over the latencies
+// between: text has no bins, and its buckets are of all directions together.
+func percentiles(d fio.Direction) (out []stats.Weighted) {
+	all := d.Clat.Percentiles
+	for i := 1; i < len(all); i++ {
+		low, high := all[i-1], all[i]
 		share := (high.P - low.P) / 100
 		if low.Value <= 0 || high.Value < low.Value || share <= 0 || share > percentileStep {
 			return nil
 		}
-		lo, hi := float64(low.Value), float64(max(high.Value, low.Value+low.Value/percentileWidth))
-		for k := range pieces {
-			out = append(out, stats.Weighted{
-				Value: lo * math.Pow(hi/lo, (float64(k)+0.5)/pieces), Weight: share * n / pieces,
-			})
-		}
+		hi := max(high.Value, low.Value+low.Value/percentileWidth)
+		out = spread(out, float64(low.Value), float64(hi), share*float64(d.N))
 	}
 	return out
 }
@@ -91,102 +95,59 @@ const (
 	modeApart = 8.0  // times between the medians of the modes: a factor of two is a request that waited for one other
 )
 
-var bimodal = &diagnose.Rule{
-	Code:  "PL404",
-	Needs: []part.Part{part.AllJobs, part.AllSides},
-	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		for _, m := range c.Measured() {
-			t := m.Result.Total
-			what := "reads"
-			modes, ok := stats.Bimodal(weights(t.Read.Clat.Hist, nil, 0))
-			if !ok && t.Write.Clat.Hist.Count() > 0 {
-				what = "writes"
-				modes, ok = stats.Bimodal(weights(t.Write.Clat.Hist, nil, 0))
-			}
-			bare := t.Read.Clat.Hist.Count()+t.Write.Clat.Hist.Count() == 0
-			if bare {
-				what = "reads"
-				if modes, ok = stats.Bimodal(percentiles(t.Read.Clat, float64(t.Read.N))); !ok {
-					what = "writes"
-					modes, ok = stats.Bimodal(percentiles(t.Write.Clat, float64(t.Write.N)))
-				}
-			}
-			if !ok && bare && (!diagnose.Ran(t.Read) || !diagnose.Ran(t.Write)) {
-				what = "I/Os" // the buckets are of all directions together, and reads and writes may well differ
-				modes, ok = stats.Bimodal(weights(nil, t.Buckets, float64(t.Read.N+t.Write.N)))
-			}
-			if !ok || min(modes.LowShare, modes.HighShare) < modeShare || modes.High < modeApart*modes.Low {
-				continue
-			}
-			f := finding.Finding{
-				Subject: m.Label(), Scenarios: m.IDs(),
-				Message: fmt.Sprintf("The %s are of two kinds: %s around %s and %s around %s.", what, text.Percent(modes.LowShare),
-					units.Latency(modes.Low).String(), text.Percent(modes.HighShare), units.Latency(modes.High).String()),
-				Evidence: []finding.Evidence{
-					{
-						What:  "faster kind",
-						Found: fmt.Sprintf("%s, median %s", text.Percent(modes.LowShare), units.Latency(modes.Low).String()),
-						Where: "fio, latency distribution below " + units.Latency(modes.Split).String(),
-					},
-					{
-						What:  "slower kind",
-						Found: fmt.Sprintf("%s, median %s", text.Percent(modes.HighShare), units.Latency(modes.High).String()),
-						Where: "fio, latency distribution above it",
-					},
-					{
-						What:  "density in the valley",
-						Found: text.Percent(modes.Dip) + " of the lower peak",
-						Where: "fio, latency distribution",
-					},
-				},
-			}
-			if names, how := c.Gathers(m); names != "" {
-				f.Message += fmt.Sprintf(" The queue waits on %s.", names)
-				f.Fix = "Judge by percentiles; find out why the queue waits on " + names + " (PL204)."
-				f.Evidence = append(f.Evidence, finding.Evidence{
-					What: "members", Found: how, Expected: "alike", Where: "disk statistics, ticks over ios, or telemetry",
-				})
-			}
-			report(f)
+func bimodal(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+	t := m.Result.Total
+	looks := []weighed{{"reads", binned(t.Read.Clat.Hist)}, {"writes", binned(t.Write.Clat.Hist)}}
+	if t.Read.Clat.Hist.Count()+t.Write.Clat.Hist.Count() == 0 {
+		looks = []weighed{{"reads", percentiles(t.Read)}, {"writes", percentiles(t.Write)}}
+		if !diagnose.Ran(t.Read) || !diagnose.Ran(t.Write) {
+			// The buckets are of all directions together, and reads and writes may well differ.
+			looks = append(looks, weighed{"I/Os", bucketed(t.Buckets, float64(t.Read.N+t.Write.N))})
 		}
-	},
+	}
+	what, modes := "", stats.Modes{}
+	for _, look := range looks {
+		if found, ok := stats.Bimodal(look.of); ok {
+			what, modes = look.what, found
+			break
+		}
+	}
+	if what == "" || min(modes.LowShare, modes.HighShare) < modeShare || modes.High < modeApart*modes.Low {
+		return f
+	}
+	faster, slower := text.Percent(modes.LowShare), text.Percent(modes.HighShare)
+	low, high := units.Latency(modes.Low), units.Latency(modes.High)
+	f = m.Finds("The %s are of two kinds: %s around %s and %s around %s.", what, faster, low, slower, high).
+		Saw("faster kind", fmt.Sprintf("%s, median %s", faster, low), "",
+			"fio, latency distribution below "+units.Latency(modes.Split).String()).
+		Saw("slower kind", fmt.Sprintf("%s, median %s", slower, high), "", "fio, latency distribution above it").
+		Saw("density in the valley", text.Percent(modes.Dip)+" of the lower peak", "", "fio, latency distribution")
+	if names, how := c.Gathers(m); names != "" {
+		f.Message += fmt.Sprintf(" The queue waits on %s.", names)
+		f.Fix = "Judge by percentiles; find out why the queue waits on " + names + " (PL204)."
+		f = f.Saw("members", how, "alike", "disk statistics, ticks over ios, or telemetry")
+	}
+	return f
 }
 
 // lastBin is where fio's latency bins end (64 an octave, 1,856 of them): what took longer is
 // counted in the last one, so percentiles cannot exceed it (axboe/fio#1668).
 const lastBin = 17112 * time.Millisecond
 
-var saturated = &diagnose.Rule{
-	Code: "PL416",
-	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		for _, m := range c.Measured() {
-			var most time.Duration
-			t := m.Result.Total
-			for _, l := range []fio.Latency{t.Read.Clat, t.Write.Clat, t.Trim.Clat, t.Sync.Lat, t.Read.Lat, t.Write.Lat} {
-				most = max(most, l.Max)
-				for _, p := range l.Percentiles {
-					most = max(most, p.Value)
-				}
-			}
-			if most < lastBin-lastBin/100 { // percentiles name the middle of a bin
-				continue
-			}
-			report(finding.Finding{
-				Subject:   m.Label(),
-				Scenarios: m.IDs(),
-				Message: fmt.Sprintf("The slowest I/O took %s; fio's percentiles end at %s.", text.Duration(most),
-					text.Duration(lastBin)),
-				Evidence: []finding.Evidence{
-					{
-						What:     "slowest I/O",
-						Found:    text.Duration(most),
-						Expected: "below " + text.Duration(lastBin),
-						Where:    "fio, max and percentiles",
-					},
-				},
-			})
+func saturated(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+	var most time.Duration
+	t := m.Result.Total
+	for _, l := range []fio.Latency{t.Read.Clat, t.Write.Clat, t.Trim.Clat, t.Sync.Lat, t.Read.Lat, t.Write.Lat} {
+		most = max(most, l.Max)
+		for _, p := range l.Percentiles {
+			most = max(most, p.Value)
 		}
-	},
+	}
+	if most < lastBin-lastBin/100 { // percentiles name the middle of a bin
+		return f
+	}
+	return m.Finds("The slowest I/O took %s; fio's percentiles end at %s.", text.Duration(most), text.Duration(lastBin)).
+		Saw("slowest I/O", text.Duration(most), "below "+text.Duration(lastBin), "fio, max and percentiles")
 }
 
 const (
@@ -197,37 +158,21 @@ const (
 	slowMany = 0.01
 )
 
-var slowShare = &diagnose.Rule{
-	Code:  "PL417",
-	Needs: []part.Part{part.AllJobs},
-	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		for _, m := range c.Measured() {
-			share, ok := diagnose.Above(m.Result.Total, slowIO)
-			if !ok || share.Least < slowMany || brokenClock(m, share.Least) {
-				continue
-			}
-			says := share.Print(text.Percent, 1)
-			f := finding.Finding{
-				Subject:   m.Label(),
-				Scenarios: m.IDs(),
-				Message:   text.Sentence(fmt.Sprintf("%s of all I/Os took longer than %s.", says, text.Duration(slowIO))),
-				Evidence: []finding.Evidence{
-					{
-						What:     "I/Os above " + text.Duration(slowIO),
-						Found:    says,
-						Expected: "below " + text.Percent(slowMany),
-						Where:    share.How,
-					},
-				},
-			}
-			if submission, late := collectedLate(m); late {
-				f.Message = text.Sentence(fmt.Sprintf("%s of all I/Os took longer than %s until fio picked them up; each was done "+
-					"when its submission returned, after %s (PL407).", says, text.Duration(slowIO), text.Duration(submission)))
-				f.Fix = "Read the time of a submission as that of an I/O; see PL407 for why they were not in flight together."
-			}
-			report(f)
-		}
-	},
+func slowShare(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+	share, ok := diagnose.Above(m.Result.Total, slowIO)
+	if !ok || share.Least < slowMany || brokenClock(m, share.Least) {
+		return f
+	}
+	says := share.Print(text.Percent, 1)
+	f = m.Finds("%s of all I/Os took longer than %s.", says, text.Duration(slowIO)).
+		Saw("I/Os above "+text.Duration(slowIO), says, "below "+text.Percent(slowMany), share.How)
+	if submission, late := collectedLate(m); late {
+		f.Say("%s of all I/Os took longer than %s until fio picked them up; each was done when its submission returned, "+
+			"after %s (PL407).", says, text.Duration(slowIO), text.Duration(submission))
+		f.Fix = "Read the time of a submission as that of an I/O; see PL407 for why they were not in flight together."
+	}
+	f.Message = text.Sentence(f.Message)
+	return f
 }
 
 // brokenClock says that so many I/Os cannot have taken longer than slowIO: at that rate more would have been in flight

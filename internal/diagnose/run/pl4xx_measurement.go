@@ -4,7 +4,6 @@ package run
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -20,15 +19,57 @@ import (
 
 // Rules are those on what runs measured (PL4xx), and on what they reached of their ceilings
 // (PL5xx).
-func Rules() []*diagnose.Rule { return slices.Concat(measurementRules(), ceilingRules()) }
+func Rules() []*diagnose.Rule {
+	each, sides := diagnose.Each, []part.Part{part.AllJobs, part.AllSides}
+	series, flight := append(sides[:2:2], part.Count), append(sides[:2:2], part.Latencies)
+	return finding.Rules(diagnose.Checks{
+		"PL401": each(unwritten),
+		"PL402": each(cutShort),
+		"PL403": each(tooNoisy, series...),
+		"PL404": each(bimodal, sides...),
+		"PL405": each(changed, series...),
+		"PL406": each(burstSpent, series...),
+		"PL407": each(shallow, flight...),
+		"PL408": each(syncBlocks, sides...),
+		"PL409": each(cpuBound, part.AllJobs),
+		"PL410": each(robbed),
+		"PL411": each(dirtyStall),
+		"PL412": each(otherIO, sides...),
+		"PL413": each(impossible),
+		"PL414": each(conversion),
+		"PL415": each(stalled, series...),
+		"PL416": each(saturated),
+		"PL417": each(slowShare, part.AllJobs),
+		"PL418": each(tooShort, sides...),
+		"PL419": pageCache,
+		"PL420": each(roundsDiffer),
+		"PL421": roundApart,
+		"PL422": each(roundsDrift),
+		"PL423": timedOut,
+		"PL424": each(measuredLoading),
+		"PL425": each(othersCompute),
+		"PL426": each(contradicting, sides...),
+		"PL427": each(fewOnly, sides...),
+		"PL428": each(partOnly, sides...),
+		"PL429": each(unlike, part.AllJobs),
+		"PL501": each(concurrencyBound, flight...),
+		"PL502": each(ceilingReached, sides...),
+		"PL503": each(farBelow, sides...),
+		"PL504": each(demandMissed, sides...),
+		"PL505": each(instanceBound, sides...),
+		"PL506": each(mirrorReads, sides...),
+		"PL507": each(slowNotQueued),
+	})
+}
 
-func measurementRules() []*diagnose.Rule {
-	return []*diagnose.Rule{
-		unwritten, cutShort, tooNoisy, bimodal, changed, burstSpent, shallow, syncBlocks,
-		cpuBound, robbed, dirtyStall, otherIO, impossible, conversion, stalled, saturated, slowShare,
-		tooShort, pageCache, roundsDiffer, roundApart, roundsDrift, timedOut, measuredLoading, othersCompute, contradicting,
-		fewOnly, partOnly, unlike,
+// first is the first of some looks that found something.
+func first(looks ...finding.Finding) (f finding.Finding) {
+	for _, f = range looks {
+		if f.Message != "" {
+			break
+		}
 	}
+	return f
 }
 
 const (
@@ -48,79 +89,42 @@ const (
 	flashFloor = 35 * time.Microsecond
 )
 
-var unwritten = &diagnose.Rule{
-	Code: "PL401",
-	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		for _, m := range c.Measured() {
-			f, ok := unreal(m)
-			if !ok {
-				f, ok = unread(c, m)
-			}
-			if ok {
-				f.Subject, f.Scenarios = m.Label(), m.IDs()
-				report(f)
-			}
-		}
-	},
+func unwritten(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+	return first(unreal(m), unread(c, m))
 }
 
-func unread(c *diagnose.Case, m diagnose.Measurement) (finding.Finding, bool) {
+func unread(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 	r := m.Result
 	read := r.Total.Read
-	if read.N < diagnose.EnoughReads {
-		return finding.Finding{}, false
+	if read.N < diagnose.EnoughReads || m.Any(diagnose.Buffered) {
+		return f // buffered is the job's own choice: the lint rule on direct= tells it
 	}
-	if m.Any(diagnose.Buffered) {
-		return finding.Finding{}, false // the job's own choice: the lint rule on direct= tells it
+	if f = bypassed(m); f.Message != "" || m.Any(diagnose.Sequential) || len(r.Workloads) == 0 {
+		return f // read-ahead in the drive makes sequential reads faster than its media
 	}
-	if f, ok := bypassed(m); ok {
-		return f, true
+	faster := func(part, says, expected string, took time.Duration, args ...any) finding.Finding {
+		return m.Finds("%s of the reads returned within %s, "+says, append([]any{part, text.Duration(took)}, args...)...).
+			Saw("read clat of "+strings.ToLower(part), text.Duration(took), "at least "+expected, "fio, scenario "+m.Label()).
+			Saw("IOPS", read.IOPS.String(), "", "fio, scenario "+m.Label())
 	}
-	if m.Any(diagnose.Sequential) || len(r.Workloads) == 0 {
-		return finding.Finding{}, false // read-ahead in the drive makes sequential reads faster than its media
-	}
-	seen := finding.Evidence{What: "IOPS", Found: read.IOPS.String(), Where: "fio, scenario " + m.Label()}
 	if a := c.ArrayOf(m); a != nil && len(a.Volumes) > 0 {
 		v := a.Volumes[0]
 		part, took, ok := fasterThan(m, time.Duration(floorShare*float64(v.ReadLatency)))
 		if v.Network || v.ReadLatency <= 0 || !ok {
-			return finding.Finding{}, false
+			return f
 		}
-		return finding.Finding{
-			Message: fmt.Sprintf("%s of the reads returned within %s, but the drive needs %s to read its media: blocks that "+
-				"hold nothing were read.", part, text.Duration(took), text.Duration(v.ReadLatency)),
-			Evidence: []finding.Evidence{
-				{
-					What:  "read clat of " + strings.ToLower(part),
-					Found: text.Duration(took),
-					Where: "fio, scenario " + m.Label(),
-					Expected: fmt.Sprintf("at least %s of %s, the read latency of %s (%s)", text.Percent(floorShare),
-						text.Duration(v.ReadLatency), v.Model, v.Origin.Kind),
-				},
-				seen,
-			},
-		}, true
+		return faster(part, "but the drive needs %s to read its media: blocks that hold nothing were read.",
+			fmt.Sprintf("%s of %s, the read latency of %s (%s)", text.Percent(floorShare), text.Duration(v.ReadLatency),
+				v.Model, v.Origin.Kind), took, text.Duration(v.ReadLatency))
 	}
 	// Nothing is known of the drive: an imported run. Only flash behind real device names is
 	// judged.
 	part, took, ok := fasterThan(m, flashFloor)
 	if c.Topology != nil && len(c.Topology.Arrays) > 0 || !ok || !flash(r) {
-		return finding.Finding{}, false
+		return f
 	}
-	return finding.Finding{
-		Severity: finding.Warn,
-		Message: fmt.Sprintf("%s of the reads returned within %s, faster than flash can be read: most likely blocks that "+
-			"hold nothing were read.", part, text.Duration(took)),
-		Evidence: []finding.Evidence{
-			{
-				What:     "read clat of " + strings.ToLower(part),
-				Found:    text.Duration(took),
-				Where:    "fio, scenario " + m.Label(),
-				Expected: "at least " + text.Duration(flashFloor) + ", less than any drive takes to read flash",
-			},
-			seen,
-		},
-	}, true
+	return faster(part, "faster than flash can be read: most likely blocks that hold nothing were read.",
+		text.Duration(flashFloor)+", less than any drive takes to read flash", took).As(finding.Warn)
 }
 
 // fasterThan says which part of a run's reads returned within a time below the floor: half of them,
@@ -159,31 +163,19 @@ func flash(r *result.Result) bool {
 }
 
 // bypassed compares what fio read with what the devices saw.
-func bypassed(m diagnose.Measurement) (finding.Finding, bool) {
+func bypassed(m diagnose.Measurement) (f finding.Finding) {
 	r := m.Result
 	read := r.Total.Read
-	wanted := fmt.Sprintf("%s reads, %s", text.Count(read.N), read.Bytes)
-	if len(r.Devices) > 0 &&
-		// Telemetry: the kernel's own counters over the measured window, to a tenth of a second.
-		r.Measured >= diagnose.Shortest {
+	// Telemetry: the kernel's own counters over the measured window, to a tenth of a second.
+	if len(r.Devices) > 0 && r.Measured >= diagnose.Shortest {
 		d := r.Devices[0]
 		if float64(d.ReadBytes) >= reachedDevice*float64(read.Bytes) {
-			return finding.Finding{}, false
+			return f
 		}
-		return finding.Finding{
-			Message: fmt.Sprintf(
-				"fio read %s, but %s saw reads of %s: the rest came from memory or from blocks that hold nothing.", read.Bytes,
-				d.Name, d.ReadBytes,
-			),
-			Evidence: []finding.Evidence{
-				{
-					What:     "read from " + d.Name,
-					Found:    fmt.Sprintf("%s reads, %s", text.Count(d.Reads), d.ReadBytes),
-					Expected: wanted,
-					Where:    "/proc/diskstats, telemetry",
-				},
-			},
-		}, true
+		return m.Finds("fio read %s, but %s saw reads of %s: the rest came from memory or from blocks that hold nothing.",
+			read.Bytes, d.Name, d.ReadBytes).
+			Saw("read from "+d.Name, fmt.Sprintf("%s reads, %s", text.Count(d.Reads), d.ReadBytes),
+				fmt.Sprintf("%s reads, %s", text.Count(read.N), read.Bytes), "/proc/diskstats, telemetry")
 	}
 	var reads, all uint64
 	var names []string
@@ -197,30 +189,20 @@ func bypassed(m diagnose.Measurement) (finding.Finding, bool) {
 	}
 	if len(names) == 0 || r.DisksPartial != "" || len(r.Workloads) == 0 || m.Any(diagnose.Sequential) || // read-ahead
 		float64(reads) >= reachedDevice*float64(read.N) {
-		return finding.Finding{}, false
+		return f
 	}
-	f := finding.Finding{
-		Message: fmt.Sprintf(
-			"fio made %s reads, but %s saw %s: they were answered from blocks that hold nothing, or from memory.",
-			text.Count(read.N), strings.Join(names, ", "), text.Count(reads),
-		),
-		Evidence: []finding.Evidence{
-			{
-				What:     "reads that reached " + strings.Join(names, ", "),
-				Found:    text.Count(reads),
-				Expected: text.Count(read.N),
-				Where:    "disk statistics of fio",
-			},
-		},
-	}
+	who := strings.Join(names, ", ")
+	f = m.Finds("fio made %s reads, but %s saw %s: they were answered from blocks that hold nothing, or from memory.",
+		text.Count(read.N), who, text.Count(reads)).
+		Saw("reads that reached "+who, text.Count(reads), text.Count(read.N), "disk statistics of fio")
 	// Under NVMe multipath fio's disk statistics are zero throughout (axboe/fio#1890): a second
 	// witness is needed.
 	if b, known := diagnose.Hardware(m.Ceiling); all == 0 && (!known || m.IOPS() <= impossibleShare*b.IOPS) {
 		f.Severity = finding.Warn
-		f.Message = fmt.Sprintf("fio made %s reads, but its disk statistics of %s are all zero: the reads never reached "+
-			"it, or fio cannot see this device.", text.Count(read.N), strings.Join(names, ", "))
+		f.Say("fio made %s reads, but its disk statistics of %s are all zero: the reads never reached "+
+			"it, or fio cannot see this device.", text.Count(read.N), who)
 	}
-	return f, true
+	return f
 }
 
 const (
@@ -229,62 +211,39 @@ const (
 	ranHalf = 0.5
 )
 
-var cutShort = &diagnose.Rule{
-	Code: "PL402",
-	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		for _, m := range c.Measured() {
-			r := m.Result
-			f := finding.Finding{Subject: m.Label(), Scenarios: m.IDs()}
-			for _, j := range r.Jobs {
-				if j.Error != 0 {
-					f.Severity = finding.Invalid
-					f.Message = fmt.Sprintf("Job %s ended with error %d.", j.Name, j.Error)
-					f.Evidence = append(f.Evidence, finding.Evidence{
-						What:     "error of job " + j.Name,
-						Found:    text.Count(j.Error),
-						Expected: "0",
-						Where:    "fio",
-					})
-				}
-			}
-			// fio 3.33 counts each fsync and fdatasync as a short I/O: with syncs the count says
-			// nothing, nor in an excerpt that does not say whether there were any.
-			if bad := lost(r.Total); bad > 0 && !m.Syncs() && !r.Lacks(part.Head) && f.Message == "" {
-				f.Message = fmt.Sprintf("%s I/Os were short or dropped.", text.Count(bad))
-				f.Evidence = append(f.Evidence, finding.Evidence{
-					What:     "short or dropped I/Os",
-					Found:    text.Count(bad),
-					Expected: "0",
-					Where:    "fio, issued rwts",
-				})
-			}
-			if planned := plan(r); planned > 0 && float64(r.Measured) < ranAll*float64(planned) {
-				if f.Message == "" {
-					f.Message = fmt.Sprintf("Only %s of the planned %s were measured.", text.Duration(r.Measured),
-						text.Duration(planned))
-				}
-				if float64(r.Measured) < ranHalf*float64(planned) && r.Measured < diagnose.LeastForInterval {
-					f.Severity = finding.Invalid
-				}
-				f.Evidence = append(f.Evidence, finding.Evidence{
-					What:     "measured",
-					Found:    text.Duration(r.Measured),
-					Expected: text.Duration(planned),
-					Where:    "fio, runtime of the jobs",
-				})
-			}
-			if len(r.Incomplete) > 0 && f.Message == "" {
-				f.Fix = "Read the figures as those of the part that was measured; let a run end by itself, with all its hosts."
-			}
-			for _, missing := range r.Incomplete {
-				f.Message = cmp.Or(f.Message, missing)
-				f.Evidence = append(f.Evidence, finding.Evidence{What: "what fio printed", Found: missing, Where: "fio"})
-			}
-			if f.Message != "" {
-				report(f)
-			}
+func cutShort(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+	r := m.Result
+	f = m.Finds("")
+	for _, j := range r.Jobs {
+		if j.Error != 0 {
+			f.Severity = finding.Invalid
+			f.Say("Job %s ended with error %d.", j.Name, j.Error)
+			f = f.Saw("error of job "+j.Name, text.Count(j.Error), "0", "fio")
 		}
-	},
+	}
+	// fio 3.33 counts each fsync and fdatasync as a short I/O: with syncs the count says
+	// nothing, nor in an excerpt that does not say whether there were any.
+	if bad := lost(r.Total); bad > 0 && !m.Syncs() && !r.Lacks(part.Head) && f.Message == "" {
+		f.Say("%s I/Os were short or dropped.", text.Count(bad))
+		f = f.Saw("short or dropped I/Os", text.Count(bad), "0", "fio, issued rwts")
+	}
+	if planned := plan(r); planned > 0 && float64(r.Measured) < ranAll*float64(planned) {
+		if f.Message == "" {
+			f.Say("Only %s of the planned %s were measured.", text.Duration(r.Measured), text.Duration(planned))
+		}
+		if float64(r.Measured) < ranHalf*float64(planned) && r.Measured < diagnose.LeastForInterval {
+			f.Severity = finding.Invalid
+		}
+		f = f.Saw("measured", text.Duration(r.Measured), text.Duration(planned), "fio, runtime of the jobs")
+	}
+	if len(r.Incomplete) > 0 && f.Message == "" {
+		f.Fix = "Read the figures as those of the part that was measured; let a run end by itself, with all its hosts."
+	}
+	for _, missing := range r.Incomplete {
+		f.Message = cmp.Or(f.Message, missing)
+		f = f.Saw("what fio printed", missing, "", "fio")
+	}
+	return f
 }
 
 func lost(j fio.Job) uint64 {
@@ -318,43 +277,18 @@ func plan(r *result.Result) time.Duration {
 // are at 95 % of a ceiling, so an interval of ±10 % cannot separate met from missed.
 const Noisy = 0.10
 
-var tooNoisy = &diagnose.Rule{
-	Code:  "PL403",
-	Needs: []part.Part{part.AllJobs, part.AllSides, part.Count},
-	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		for _, m := range c.Measured() {
-			f, ok := uneven(m)
-			if !ok {
-				f, ok = unevenJobs(m)
-			}
-			if ok {
-				f.Subject, f.Scenarios = m.Label(), m.IDs()
-				report(f)
-				continue
-			}
-			e := m.Result.IOPS
-			if e.Rel() <= Noisy {
-				continue
-			}
-			from := fmt.Sprintf("%d batches of seconds", e.N)
-			if len(m.Rounds) > 1 {
-				from = text.Plural(e.N, "round")
-			}
-			report(finding.Finding{
-				Subject:   m.Label(),
-				Scenarios: m.IDs(),
-				Message:   fmt.Sprintf("The mean of %s IOPS is known to %s only.", units.Number(e.Center), text.PlusMinus(e.Rel())),
-				Evidence: []finding.Evidence{
-					{
-						What:     "95 % interval of mean IOPS",
-						Found:    fmt.Sprintf("%s to %s", units.Number(e.Lo), units.Number(e.Hi)),
-						Expected: "within " + text.PlusMinus(Noisy),
-						Where:    from,
-					},
-				},
-			})
-		}
-	},
+func tooNoisy(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+	e := m.Result.IOPS
+	if f = first(uneven(m), unevenJobs(m)); f.Message != "" || e.Rel() <= Noisy {
+		return f
+	}
+	from := fmt.Sprintf("%d batches of seconds", e.N)
+	if len(m.Rounds) > 1 {
+		from = text.Plural(e.N, "round")
+	}
+	return m.Finds("The mean of %s IOPS is known to %s only.", units.Number(e.Center), text.PlusMinus(e.Rel())).
+		Saw("95 % interval of mean IOPS", fmt.Sprintf("%s to %s", units.Number(e.Lo), units.Number(e.Hi)),
+			"within "+text.PlusMinus(Noisy), from)
 }
 
 // impossibleShare of the hardware's limit is more than it can give: saved tokens let short runs
@@ -365,41 +299,23 @@ const (
 	fictionShare    = 1.5
 )
 
-var impossible = &diagnose.Rule{
-	Code: "PL413",
-	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		for _, m := range c.Measured() {
-			b, ok := diagnose.Hardware(m.Ceiling)
-			if !ok || m.IOPS() <= impossibleShare*b.IOPS || b.AtLeast != "" && m.IOPS() < fictionShare*b.IOPS {
-				continue
-			}
-			share := float64(m.IOPS() / b.IOPS)
-			f := finding.Finding{
-				Subject:   m.Label(),
-				Scenarios: m.IDs(),
-				Message: fmt.Sprintf(
-					"%s IOPS are %s of the %s that %s allows.", m.IOPS(), text.Percent(share), b.IOPS, b.Label(),
-				),
-				Evidence: []finding.Evidence{
-					{
-						What:     "IOPS",
-						Found:    m.IOPS().String(),
-						Expected: "at most " + b.IOPS.String(),
-						Where:    "fio, scenario " + m.Label(),
-					},
-					{What: "limit", Found: b.How, Where: diagnose.Origin(b.Origin)},
-				},
-			}
-			if b.AtLeast != "" {
-				f.Message += " The limit may be higher: " + b.AtLeast + "."
-			}
-			if share >= fictionShare && b.AtLeast == "" && b.Origin.Kind != topology.Assumed &&
-				b.Origin.Kind != topology.Unknown {
-				f.Severity = finding.Invalid
-			}
-			report(f)
-		}
-	},
+func impossible(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+	b, ok := diagnose.Hardware(m.Ceiling)
+	if !ok || m.IOPS() <= impossibleShare*b.IOPS || b.AtLeast != "" && m.IOPS() < fictionShare*b.IOPS {
+		return f
+	}
+	share := float64(m.IOPS() / b.IOPS)
+	f = m.Finds("%s IOPS are %s of the %s that %s allows.", m.IOPS(), text.Percent(share), b.IOPS, b.Label()).
+		Saw("IOPS", m.IOPS().String(), "at most "+b.IOPS.String(), "fio, scenario "+m.Label()).
+		Saw("limit", b.How, "", diagnose.Origin(b.Origin))
+	if b.AtLeast != "" {
+		f.Message += " The limit may be higher: " + b.AtLeast + "."
+	}
+	if share >= fictionShare && b.AtLeast == "" && b.Origin.Kind != topology.Assumed &&
+		b.Origin.Kind != topology.Unknown {
+		f.Severity = finding.Invalid
+	}
+	return f
 }
 
 const (
@@ -426,35 +342,15 @@ func logWrites(m diagnose.Measurement) (ratio float64, log bool) {
 	return ratio, ratio >= converting && surplus >= logBlockPart*float64(logBlock)
 }
 
-var conversion = &diagnose.Rule{
-	Code: "PL414",
-	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		for _, m := range c.Measured() {
-			ratio, log := logWrites(m)
-			if !log {
-				continue
-			}
-			d, own := m.Result.Devices[0], m.Result.Total.Write
-			report(finding.Finding{
-				Subject:   m.Label(),
-				Scenarios: m.IDs(),
-				Message: fmt.Sprintf("%s wrote %s bytes for each byte of the workload: its syncs also write the filesystem's log.",
-					d.Name, units.Number(ratio)),
-				Evidence: []finding.Evidence{
-					{
-						What:     "written to " + d.Name,
-						Found:    d.WriteBytes.String(),
-						Expected: "about " + own.Bytes.String(),
-						Where:    "/proc/diskstats, telemetry",
-					},
-					{
-						What:     "surplus for each write",
-						Found:    units.Bytes(float64(d.WriteBytes-own.Bytes) / float64(own.N)).String(),
-						Expected: "less than " + logBlock.String(),
-						Where:    "the same",
-					},
-				},
-			})
-		}
-	},
+func conversion(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+	ratio, log := logWrites(m)
+	if !log {
+		return f
+	}
+	d, own := m.Result.Devices[0], m.Result.Total.Write
+	return m.Finds("%s wrote %s bytes for each byte of the workload: its syncs also write the filesystem's log.",
+		d.Name, units.Number(ratio)).
+		Saw("written to "+d.Name, d.WriteBytes.String(), "about "+own.Bytes.String(), "/proc/diskstats, telemetry").
+		Saw("surplus for each write", units.Bytes(float64(d.WriteBytes-own.Bytes)/float64(own.N)).String(),
+			"less than "+logBlock.String(), "the same")
 }

@@ -2,7 +2,6 @@ package run
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -10,7 +9,6 @@ import (
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
-	"plimsoll/internal/fio/part"
 	"plimsoll/internal/result"
 	"plimsoll/internal/stats"
 	"plimsoll/internal/text"
@@ -36,12 +34,8 @@ type step struct {
 // steps are the changes of level worth telling, the largest first, the ramp left out.
 func steps(r *result.Result) []step {
 	series := diagnose.Settled(r)
-	var v []float64
-	for _, s := range series {
-		v = append(v, float64(s.IOPS()))
-	}
 	var out []step
-	for _, c := range stats.ChangePoints(v) {
+	for _, c := range stats.ChangePoints(diagnose.Rates(series)) {
 		if math.Abs(c.After-c.Before) >= stepShare*max(c.Before, c.After) {
 			out = append(out, step{series[c.At].At - series[c.At].Len, c.Before, c.After})
 		}
@@ -52,73 +46,44 @@ func steps(r *result.Result) []step {
 	return out
 }
 
-var changed = &diagnose.Rule{
-	Code:  "PL405",
-	Needs: []part.Part{part.AllJobs, part.AllSides, part.Count},
-	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		for _, m := range c.Measured() {
-			all := steps(m.Result)
-			if len(all) == 0 || m.Staged() {
-				continue
-			}
-			s := all[0]
-			report(finding.Finding{
-				Subject: m.Label(), Scenarios: m.IDs(),
-				Message: fmt.Sprintf("After %s the rate went from %s to %s IOPS, so the mean of %s tells neither.",
-					text.Duration(s.at), units.IOPS(math.Round(s.before)), units.IOPS(math.Round(s.after)),
-					units.IOPS(math.Round(float64(m.IOPS())))),
-				Evidence: s.evidence(),
-			})
-		}
-	},
-}
+func round(level float64) units.IOPS { return units.IOPS(math.Round(level)) }
 
-func (s step) evidence() []finding.Evidence {
-	return []finding.Evidence{
-		{
-			What:  "level before " + text.Duration(s.at),
-			Found: units.IOPS(math.Round(s.before)).String() + " IOPS",
-			Where: "per-second series, median",
-		},
-		{
-			What:     "level after",
-			Found:    units.IOPS(math.Round(s.after)).String() + " IOPS",
-			Expected: "the same",
-			Where:    "per-second series, median",
-		},
+func changed(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+	all := steps(m.Result)
+	if len(all) == 0 || m.Staged() {
+		return f
 	}
+	s := all[0]
+	return s.shown(m.Finds("After %s the rate went from %s to %s IOPS, so the mean of %s tells neither.",
+		text.Duration(s.at), round(s.before), round(s.after),
+		round(float64(m.IOPS()))))
 }
 
-var burstSpent = &diagnose.Rule{
-	Code:  "PL406",
-	Needs: []part.Part{part.AllJobs, part.AllSides, part.Count},
-	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		for _, m := range c.Measured() {
-			if m.Ceiling == nil || m.Staged() {
-				continue
-			}
-			all := steps(m.Result)
-			i := slices.IndexFunc(all, func(s step) bool {
-				_, ok := dryBound(m.Ceiling, s.after)
-				return ok && s.after < s.before
-			})
-			if i < 0 {
-				continue
-			}
-			s := all[i]
-			low, _ := dryBound(m.Ceiling, s.after)
-			report(finding.Finding{
-				Subject:   m.Label(),
-				Scenarios: m.IDs(),
-				Message: fmt.Sprintf(
-					"After %s the rate fell from %s to %s IOPS, which is what %s allows once its burst is spent (%s).",
-					text.Duration(s.at), units.IOPS(math.Round(s.before)), units.IOPS(math.Round(s.after)), low.Label(), low.IOPS,
-				),
-				Evidence: append(s.evidence(),
-					finding.Evidence{What: "sustained limit, " + low.Label(), Found: low.IOPS.String() + " IOPS", Where: low.How}),
-			})
-		}
-	},
+// shown adds the levels to a finding.
+func (s step) shown(f finding.Finding) finding.Finding {
+	const series = "per-second series, median"
+	return f.Saw("level before "+text.Duration(s.at), round(s.before).String()+" IOPS", "", series).
+		Saw("level after", round(s.after).String()+" IOPS", "the same", series)
+}
+
+func burstSpent(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+	if m.Ceiling == nil || m.Staged() {
+		return f
+	}
+	all := steps(m.Result)
+	i := slices.IndexFunc(all, func(s step) bool {
+		_, ok := dryBound(m.Ceiling, s.after)
+		return ok && s.after < s.before
+	})
+	if i < 0 {
+		return f
+	}
+	s := all[i]
+	low, _ := dryBound(m.Ceiling, s.after)
+	return s.shown(m.Finds(
+		"After %s the rate fell from %s to %s IOPS, which is what %s allows once its burst is spent (%s).",
+		text.Duration(s.at), round(s.before), round(s.after), low.Label(), low.IOPS)).
+		Saw("sustained limit, "+low.Label(), low.IOPS.String()+" IOPS", "", low.How)
 }
 
 // dryBound is the sustained bound at a level, of a resource that also has a higher burst.
@@ -136,40 +101,22 @@ func dryBound(c *ceiling.Ceiling, level float64) (ceiling.Bound, bool) {
 	return ceiling.Bound{}, false
 }
 
-var stalled = &diagnose.Rule{
-	Code:  "PL415",
-	Needs: []part.Part{part.AllJobs, part.AllSides, part.Count},
-	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		for _, m := range c.Measured() {
-			f, ok := gaps(m)
-			if !ok {
-				f, ok = waits(m)
-			}
-			if ok {
-				f.Subject, f.Scenarios, f.Commands = m.Label(), m.IDs(), []string{inKernelLog}
-				report(f)
-				continue
-			}
-			if m.Result.HeldBack() || m.Staged() || m.IOPS() < stallLeast {
-				continue
-			}
-			zero, longest, first := zeros(diagnose.Settled(m.Result))
-			if zero == 0 {
-				continue
-			}
-			report(finding.Finding{
-				Subject:   m.Label(),
-				Scenarios: m.IDs(),
-				Message: fmt.Sprintf("In %s nothing completed, up to %s on end, first %s after the start.",
-					text.Plural(zero, "second"), text.Plural(longest, "second"), text.Duration(first)),
-				Evidence: []finding.Evidence{
-					{What: "seconds without an I/O", Found: text.Count(zero), Expected: "0", Where: "per-second series"},
-					{What: "longest run of them", Found: text.Count(longest), Expected: "0", Where: "per-second series"},
-				},
-				Commands: []string{inKernelLog},
-			})
-		}
-	},
+func stalled(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+	if f = first(gaps(m), waits(m)); f.Message != "" {
+		return f.Run(inKernelLog)
+	}
+	if m.Result.HeldBack() || m.Staged() || m.IOPS() < stallLeast {
+		return f
+	}
+	zero, longest, began := zeros(diagnose.Settled(m.Result))
+	if zero == 0 {
+		return f
+	}
+	return m.Finds("In %s nothing completed, up to %s on end, first %s after the start.", text.Plural(zero, "second"),
+		text.Plural(longest, "second"), text.Duration(began)).
+		Saw("seconds without an I/O", text.Count(zero), "0", "per-second series").
+		Saw("longest run of them", text.Count(longest), "0", "per-second series").
+		Run(inKernelLog)
 }
 
 // inKernelLog finds what the kernel logged of drives that did not answer.

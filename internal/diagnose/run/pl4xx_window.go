@@ -7,7 +7,6 @@ import (
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
-	"plimsoll/internal/fio/part"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
@@ -28,71 +27,40 @@ const (
 	agreeing     = 0.05
 )
 
-var tooShort = &diagnose.Rule{
-	Code:  "PL418",
-	Needs: []part.Part{part.AllJobs, part.AllSides},
-	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		for _, m := range c.Measured() {
-			r := m.Result
-			n := r.Total.Read.N + r.Total.Write.N + r.Total.Trim.N
-			if r.Measured <= 0 || n == 0 && r.Bytes() == 0 {
-				continue
-			}
-			fix := "" // the rule's, which is about the job
-			if r.Source == "" {
-				fix = "Use --runtime 30s or more."
-			}
-			did := text.Count(n) + " I/Os"
-			if n == 0 { // quoted without its counts
-				did = r.Bytes().String()
-			}
-			if r.Measured >= diagnose.Shortest {
-				if m.TooShort() {
-					severity := finding.Warn
-					if sampledWell(m) {
-						severity = finding.Info
-					}
-					report(finding.Finding{
-						Severity:  severity,
-						Subject:   m.Label(),
-						Scenarios: m.IDs(),
-						Fix:       fix,
-						Title:     "the run was too short for what it should show",
-						Message:   fmt.Sprintf("Only %s was measured: too short for an error margin.", text.Duration(r.Measured)),
-						Evidence: []finding.Evidence{
-							{
-								What:     "95 % interval of mean IOPS",
-								Found:    "none (" + r.IOPS.None + ")",
-								Expected: "from 10 s on",
-								Where:    "seconds of the run",
-							},
-						},
-					})
-				}
-				continue
-			}
-			severity := finding.Warn
-			if r.Measured < noRun {
-				severity = finding.Invalid
-			}
-			report(finding.Finding{
-				Severity:  severity,
-				Subject:   m.Label(),
-				Scenarios: m.IDs(),
-				Fix:       fix,
-				Message: fmt.Sprintf("All was done in %s: %s show how a run starts, not what the storage carries.",
-					text.Duration(r.Measured), did),
-				Evidence: []finding.Evidence{
-					{
-						What:     "measured",
-						Found:    text.Duration(r.Measured),
-						Expected: "at least " + text.Duration(diagnose.Shortest),
-						Where:    "fio, runtime of the jobs",
-					},
-				},
-			})
+func tooShort(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+	r := m.Result
+	n := r.Total.Read.N + r.Total.Write.N + r.Total.Trim.N
+	if r.Measured <= 0 || n == 0 && r.Bytes() == 0 {
+		return f
+	}
+	fix := "" // the rule's, which is about the job
+	if r.Source == "" {
+		fix = "Use --runtime 30s or more."
+	}
+	did := text.Count(n) + " I/Os"
+	if n == 0 { // quoted without its counts
+		did = r.Bytes().String()
+	}
+	severity := finding.Warn
+	switch {
+	case r.Measured < noRun:
+		severity = finding.Invalid
+	case r.Measured < diagnose.Shortest:
+	case !m.TooShort():
+		return f
+	default:
+		if sampledWell(m) {
+			severity = finding.Info
 		}
-	},
+		return m.Finds("Only %s was measured: too short for an error margin.", text.Duration(r.Measured)).As(severity).
+			Titled("the run was too short for what it should show").
+			Advise(fix).
+			Saw("95 % interval of mean IOPS", "none ("+r.IOPS.None+")", "from 10 s on", "seconds of the run")
+	}
+	return m.Finds("All was done in %s: %s show how a run starts, not what the storage carries.",
+		text.Duration(r.Measured), did).As(severity).
+		Advise(fix).
+		Saw("measured", text.Duration(r.Measured), "at least "+text.Duration(diagnose.Shortest), "fio, runtime of the jobs")
 }
 
 // sampledWell says that fio's own samples of a short import make up for the seconds that it does not have: they are
@@ -102,64 +70,46 @@ func sampledWell(m diagnose.Measurement) bool {
 	if len(m.Result.Jobs) == 1 {
 		j = m.Result.Jobs[0]
 	}
-	s := j.Read.IOPSSamples
-	if j.Write.N > j.Read.N {
-		s = j.Write.IOPSSamples
-	}
+	s := busier(j).IOPSSamples
 	if j.Count > 1 || inJobs(m) > 1 { // fio pools the samples of a row's jobs
 		return false
 	}
 	return s.N >= nearlyEnough && s.Mean > 0 && 2.13*s.StdDev/math.Sqrt(float64(s.N)) <= agreeing*s.Mean
 }
 
-var pageCache = &diagnose.Rule{
-	Code: "PL419",
-	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		for _, m := range c.Measured() {
-			if m.Failed() {
-				continue
-			}
-			if f, ok := fromMemory(m); ok {
-				f.Subject, f.Scenarios = m.Label(), m.IDs()
-				report(f)
-				continue
-			}
-			// Ten samples a second say little of less than one; the bytes of direct jobs beside it
-			// would be in the same counters.
-			if len(m.Result.Devices) == 0 || m.Result.Measured < diagnose.Shortest || !m.All(paged) {
-				continue
-			}
-			d, own := m.Result.Devices[0], m.Result.Total
-			for _, side := range []struct {
-				done      string
-				own, seen units.Bytes
-			}{{"read", own.Read.Bytes, d.ReadBytes}, {"wrote", own.Write.Bytes, d.WriteBytes}} {
-				share := float64(side.seen) / float64(max(side.own, 1))
-				if side.own < enoughBytes || share >= fromCache {
-					continue
-				}
-				severity, verdict := finding.Warn, "the rest went to or came from memory"
-				if share < reachedDevice {
-					severity, verdict = finding.Invalid, "the figures are mostly those of memory"
-				}
-				report(finding.Finding{
-					Severity:  severity,
-					Subject:   m.Label(),
-					Scenarios: m.IDs(),
-					Message: fmt.Sprintf("fio %s %s through the page cache, and %s saw %s of it: %s.", side.done, side.own, d.Name,
-						text.Percent(share), verdict),
-					Evidence: []finding.Evidence{
-						{
-							What:     fmt.Sprintf("%s bytes on %s", side.done, d.Name),
-							Found:    side.seen.String(),
-							Expected: fmt.Sprintf("%s, what fio %s", side.own, side.done),
-							Where:    "/proc/diskstats, telemetry",
-						},
-					},
-				})
-			}
+func pageCache(c *diagnose.Case, report diagnose.Report) {
+	for _, m := range c.Measured() {
+		if m.Failed() {
+			continue
 		}
-	},
+		if f := fromMemory(m); f.Message != "" {
+			report(f)
+			continue
+		}
+		// Ten samples a second say little of less than one; the bytes of direct jobs beside it
+		// would be in the same counters.
+		if len(m.Result.Devices) == 0 || m.Result.Measured < diagnose.Shortest || !m.All(paged) {
+			continue
+		}
+		d, own := m.Result.Devices[0], m.Result.Total
+		for _, side := range []struct {
+			done      string
+			own, seen units.Bytes
+		}{{"read", own.Read.Bytes, d.ReadBytes}, {"wrote", own.Write.Bytes, d.WriteBytes}} {
+			share := float64(side.seen) / float64(max(side.own, 1))
+			if side.own < enoughBytes || share >= fromCache {
+				continue
+			}
+			severity, verdict := finding.Warn, "the rest went to or came from memory"
+			if share < reachedDevice {
+				severity, verdict = finding.Invalid, "the figures are mostly those of memory"
+			}
+			report(m.Finds("fio %s %s through the page cache, and %s saw %s of it: %s.", side.done, side.own, d.Name,
+				text.Percent(share), verdict).As(severity).
+				Saw(side.done+" bytes on "+d.Name, side.seen.String(), fmt.Sprintf("%s, what fio %s", side.own, side.done),
+					"/proc/diskstats, telemetry"))
+		}
+	}
 }
 
 // paged says that a job's I/O is known to go through the page cache.

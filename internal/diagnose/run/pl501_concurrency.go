@@ -7,7 +7,6 @@ import (
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
-	"plimsoll/internal/fio/part"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
@@ -19,22 +18,10 @@ const (
 	latencyDepth = 4
 )
 
-const notProven = "one depth cannot tell what limits the run"
-
-var concurrencyBound = &diagnose.Rule{
-	Code:  "PL501",
-	Needs: []part.Part{part.AllJobs, part.AllSides, part.Latencies},
-	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		for _, m := range c.Measured() {
-			if c.IsConcurrencyBound(m) {
-				report(concurrency(c, m))
-			}
-		}
-	},
-}
-
-// concurrency is the finding on a run that Little's law may explain.
-func concurrency(c *diagnose.Case, m diagnose.Measurement) finding.Finding {
+func concurrencyBound(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+	if !c.IsConcurrencyBound(m) {
+		return f
+	}
 	asked, mean := m.InFlight(), m.MeanLatency()
 	possible := units.IOPS(float64(asked) / mean * 1e9)
 	if b := m.Ceiling.Concurrency(); b != nil { // counts the syncs too
@@ -46,24 +33,13 @@ func concurrency(c *diagnose.Case, m diagnose.Measurement) finding.Finding {
 	}
 	most := fmt.Sprintf("With %s in flight at %s%s, %s IOPS is the most possible (%s measured)",
 		text.Plural(asked, "I/O"), units.Latency(mean), each, possible, m.IOPS())
-	f := finding.Finding{
-		Subject:   m.Label(),
-		Scenarios: m.IDs(),
-		Message:   most + ".",
-		Evidence: []finding.Evidence{
-			{
-				What:     "I/Os in flight ÷ latency",
-				Found:    fmt.Sprintf("%d ÷ %s = %s IOPS", asked, units.Latency(mean), possible),
-				Expected: m.IOPS().String() + " measured",
-				Where:    "fio, Little's law",
-			},
-		},
-	}
+	f = m.Finds("%s", most+".").
+		Saw("I/Os in flight ÷ latency", fmt.Sprintf("%d ÷ %s = %s IOPS", asked, units.Latency(mean), possible),
+			m.IOPS().String()+" measured", "fio, Little's law")
 	b, known := diagnose.Hardware(m.Ceiling)
 	if known {
-		f.Message = fmt.Sprintf("%s; the hardware allows %s (%s).", most, b.IOPS, b.Label())
-		f.Evidence = append(f.Evidence,
-			finding.Evidence{What: "limit of the hardware", Found: b.IOPS.String() + " IOPS", Where: b.How})
+		f.Say("%s; the hardware allows %s (%s).", most, b.IOPS, b.Label())
+		f = f.Saw("limit of the hardware", b.IOPS.String()+" IOPS", "", b.How)
 	}
 	second, grew := secondDepth(c, m)
 	switch {
@@ -73,14 +49,11 @@ func concurrency(c *diagnose.Case, m diagnose.Measurement) finding.Finding {
 			f.Severity = finding.Warn
 		}
 	case grew:
-		f.Evidence = append(f.Evidence, finding.Evidence{
-			What:  "a second depth, " + second.Label(),
-			Found: fmt.Sprintf("%s in flight: %s IOPS", text.Plural(second.InFlight(), "I/O"), second.IOPS()),
-			Where: "fio, the same run",
-		})
+		f = f.Saw("a second depth, "+second.Label(), fmt.Sprintf("%s in flight: %s IOPS",
+			text.Plural(second.InFlight(), "I/O"), second.IOPS()), "", "fio, the same run")
 	default:
-		f.Title = notProven
-		f.Message = fmt.Sprintf("%s IOPS with %s in flight at %s each: this holds at any limit, so one depth cannot tell "+
+		f.Title = "one depth cannot tell what limits the run"
+		f.Say("%s IOPS with %s in flight at %s each: this holds at any limit, so one depth cannot tell "+
 			"whether concurrency or the storage limits the run.", m.IOPS(), text.Plural(asked, "I/O"), units.Latency(mean))
 		f.Fix = "Measure with twice the depth: if IOPS grow, concurrency limits; if latency doubles instead, " +
 			"something else does."
@@ -124,24 +97,15 @@ func twiceTheDepth(m diagnose.Measurement) string {
 	if len(m.Result.Workloads) > 0 {
 		w = m.Result.Workloads[0]
 	}
-	rw := "rand"
-	if w.Sequential {
-		rw = ""
-	}
 	mixed := ""
-	switch w.ReadShare {
-	case 1:
-		rw += "read"
-	case 0:
-		rw += "write"
-	default:
-		rw, mixed = rw+"rw", fmt.Sprintf(" --rwmixread=%.0f", w.ReadShare*100)
+	if w.Reads() && w.Writes() {
+		mixed = fmt.Sprintf(" --rwmixread=%.0f", w.ReadShare*100)
 	}
 	jobs, depth := max(w.Jobs, 1), 2*max(w.Depth, 1)
 	if fio.Synchronous(w.Engine) || w.Engine == "" {
 		jobs, depth = 2*jobs, 1
 	}
 	return fmt.Sprintf("fio --name=twice --filename=FILE --rw=%s%s --bs=%s --direct=1 --ioengine=%s --iodepth=%d "+
-		"--numjobs=%d --runtime=60 --time_based --group_reporting", rw, mixed, max(w.ReadBS, w.WriteBS).Arg(),
+		"--numjobs=%d --runtime=60 --time_based --group_reporting", w.RW(), mixed, max(w.ReadBS, w.WriteBS).Arg(),
 		cmp.Or(w.Engine, "psync"), depth, jobs)
 }

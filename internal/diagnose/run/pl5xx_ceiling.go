@@ -9,34 +9,18 @@ import (
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
-	"plimsoll/internal/fio/part"
+	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
 	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
 
-func ceilingRules() []*diagnose.Rule {
-	return []*diagnose.Rule{
-		concurrencyBound,
-		ceilingReached,
-		farBelow,
-		demandMissed,
-		instanceBound,
-		mirrorReads,
-		slowNotQueued,
+func ceilingReached(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+	if b, ok := diagnose.Hardware(m.Ceiling); ok && m.Reached() && m.IOPS() <= impossibleShare*b.IOPS {
+		return reaching(m, b)
 	}
-}
-
-var ceilingReached = &diagnose.Rule{
-	Code: "PL502", Needs: []part.Part{part.AllJobs, part.AllSides},
-	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		for _, m := range c.Measured() {
-			if b, ok := diagnose.Hardware(m.Ceiling); ok && m.Reached() && m.IOPS() <= impossibleShare*b.IOPS {
-				report(reaching(m, b))
-			}
-		}
-	},
+	return f
 }
 
 // reaching is the finding that a bound was reached, with the limit that follows it. Its figures are
@@ -46,26 +30,15 @@ func reaching(m diagnose.Measurement, b ceiling.Bound) finding.Finding {
 	if key == result.ByLatency {
 		key = result.ByIOPS
 	}
-	f := finding.Finding{
-		Subject:   m.Label(),
-		Scenarios: m.IDs(),
-		Message: fmt.Sprintf("%s (%s), limited by %s.", text.Of(key.Print(m.IOPS(), m.BW()), key.Print(b.IOPS, b.BW)),
-			text.Percent(key.Share(m.IOPS(), m.BW(), b.IOPS, b.BW)), b.Label()),
-		Evidence: []finding.Evidence{
-			{
-				What:     "measured",
-				Found:    fmt.Sprintf("%s IOPS (%s)", m.IOPS(), m.BW()),
-				Expected: fmt.Sprintf("%s IOPS (%s)", b.IOPS, b.BW),
-				Where:    "fio, scenario " + m.Label(),
-			},
-			{What: "limited by " + b.Label(), Found: b.How, Where: diagnose.Origin(b.Origin)},
-		},
-	}
+	f := m.Finds("%s (%s), limited by %s.", text.Of(key.Print(m.IOPS(), m.BW()), key.Print(b.IOPS, b.BW)),
+		text.Percent(key.Share(m.IOPS(), m.BW(), b.IOPS, b.BW)), b.Label()).
+		Saw("measured", fmt.Sprintf("%s IOPS (%s)", m.IOPS(), m.BW()), fmt.Sprintf("%s IOPS (%s)", b.IOPS, b.BW),
+			"fio, scenario "+m.Label()).
+		Saw("limited by "+b.Label(), b.How, "", diagnose.Origin(b.Origin))
 	if n := m.Ceiling.Least(func(o ceiling.Bound) bool {
 		return o.Kind != b.Kind && o.Kind != ceiling.Concurrency && o.Kind != ceiling.RequestedRate
 	}); n != nil {
-		f.Evidence = append(f.Evidence,
-			finding.Evidence{What: "next limit, " + n.Label(), Found: key.Print(n.IOPS, n.BW), Where: n.How})
+		f = f.Saw("next limit, "+n.Label(), key.Print(n.IOPS, n.BW), "", n.How)
 	}
 	return f
 }
@@ -77,133 +50,82 @@ const farShare = 0.80
 // half of a gap explained makes an account worth its line where the gap itself is small.
 const half = 0.5
 
-var farBelow = &diagnose.Rule{
-	Code:  "PL503",
-	Needs: []part.Part{part.AllJobs, part.AllSides},
-	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		for _, m := range c.Measured() {
-			b, ok := diagnose.Hardware(m.Ceiling)
-			if !ok || m.Reached() || m.Result.HeldBack() || m.IOPS() == 0 || !diagnose.VolumesKnown(m.Ceiling) {
-				continue
-			}
-			account, severity := c.Account(m, b), finding.Warn
-			if m.IOPS() >= farShare*b.IOPS {
-				if account = c.ProvenAccount(m, b); account == nil || account.Unexplained() > half {
-					continue
-				}
-				severity = finding.Info
-			}
-			f := finding.Finding{
-				Subject: m.Label(), Scenarios: m.IDs(), Severity: severity, Account: account,
-				Message: fmt.Sprintf("%s IOPS (%s) are %s of the %s (%s) that %s allows.", m.IOPS(), m.BW(),
-					text.Percent(float64(m.IOPS()/b.IOPS)), b.IOPS, b.BW, b.Label()),
-				Evidence: []finding.Evidence{
-					{
-						What:     "IOPS",
-						Found:    m.IOPS().String(),
-						Expected: b.IOPS.String(),
-						Where:    b.How + "; " + diagnose.Origin(b.Origin),
-					},
-					{What: "throughput", Found: diagnose.Rate(m.BW()), Expected: diagnose.Rate(b.BW), Where: "the same"},
-				},
-			}
-			f.Message += " " + diagnose.Attribution(account)
-			if named := account.Named(); len(named) > 0 {
-				f.Fix = diagnose.Remedy(named[0]) + " Then measure again."
-			}
-			report(f)
+func farBelow(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+	b, ok := diagnose.Hardware(m.Ceiling)
+	if !ok || m.Reached() || m.Result.HeldBack() || m.IOPS() == 0 || !diagnose.VolumesKnown(m.Ceiling) {
+		return f
+	}
+	account, severity := c.Account(m, b), finding.Warn
+	if m.IOPS() >= farShare*b.IOPS {
+		if account = c.ProvenAccount(m, b); account == nil || account.Unexplained() > half {
+			return f
 		}
-	},
+		severity = finding.Info
+	}
+	return diagnose.Explained(account, m.Finds("%s IOPS (%s) are %s of the %s (%s) that %s allows.", m.IOPS(), m.BW(),
+		text.Percent(float64(m.IOPS()/b.IOPS)), b.IOPS, b.BW, b.Label()).As(severity).
+		Saw("IOPS", m.IOPS().String(), b.IOPS.String(), b.How+"; "+diagnose.Origin(b.Origin)).
+		Saw("throughput", diagnose.Rate(m.BW()), diagnose.Rate(b.BW), "the same"))
 }
 
 // demandMet of a requested rate counts as met: fio's own pacing keeps within 1 % of it.
 const demandMet = 0.98
 
-var demandMissed = &diagnose.Rule{
-	Code:  "PL504",
-	Needs: []part.Part{part.AllJobs, part.AllSides},
-	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		for _, m := range c.Measured() {
-			var says []string
-			f := finding.Finding{Subject: m.Label(), Scenarios: m.IDs()}
-			miss := func(what string, asked, got float64, unit func(float64) string) {
-				if asked == 0 || got == 0 || got >= demandMet*asked {
-					return
-				}
-				says = append(says,
-					fmt.Sprintf("%s of the %s of %s asked for (%s)", text.Percent(got/asked), unit(asked), what, unit(got)))
-				f.Evidence = append(f.Evidence, finding.Evidence{
-					What:     what,
-					Found:    unit(got),
-					Expected: unit(asked),
-					Where:    "fio, against rate= of the jobs",
-				})
-			}
-			byRate := func(v float64) string { return units.Rate(v).String() }
-			byIOPS := func(v float64) string { return units.IOPS(v).String() + " IOPS" }
-			d := demandOf(m.Result)
-			t := m.Result.Total
-			miss("reads", d.readRate, float64(t.Read.BW), byRate)
-			miss("writes", d.writeRate, float64(t.Write.BW), byRate)
-			miss("reads", d.readIOPS, float64(t.Read.IOPS), byIOPS)
-			miss("writes", d.writeIOPS, float64(t.Write.IOPS), byIOPS)
-			if len(says) > 0 {
-				f.Message = "The storage gave " + strings.Join(says, " and ") + "."
-				if m.TooShort() { // too short to meet or miss a demand, as with thresholds
-					f.Severity = finding.Warn
-				}
-				report(f)
+func demandMissed(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+	var says []string
+	f = m.Finds("")
+	miss := func(what string, runs func(fio.Workload) bool, each func(fio.Workload) float64, got float64,
+		unit func(float64) string,
+	) {
+		asked := 0.0 // by all jobs together
+		for _, w := range m.Result.Workloads {
+			switch {
+			case !runs(w):
+			case each(w) == 0: // this one asks for no rate
+				return
+			default:
+				asked += each(w) * float64(max(w.Jobs, 1))
 			}
 		}
-	},
+		if asked == 0 || got == 0 || got >= demandMet*asked {
+			return
+		}
+		says = append(says,
+			fmt.Sprintf("%s of the %s of %s asked for (%s)", text.Percent(got/asked), unit(asked), what, unit(got)))
+		f = f.Saw(what, unit(got), unit(asked), "fio, against rate= of the jobs")
+	}
+	byRate := func(v float64) string { return units.Rate(v).String() }
+	byIOPS := func(v float64) string { return units.IOPS(v).String() + " IOPS" }
+	// What fio itself holds back is not missed.
+	readIOPS := func(w fio.Workload) float64 { read, _ := w.HeldIOPS(); return float64(read) }
+	writeIOPS := func(w fio.Workload) float64 { _, write := w.HeldIOPS(); return float64(write) }
+	reads, writes, t := fio.Workload.Reads, fio.Workload.Writes, m.Result.Total
+	miss("reads", reads, func(w fio.Workload) float64 { return float64(w.ReadRate) }, float64(t.Read.BW), byRate)
+	miss("writes", writes, func(w fio.Workload) float64 { return float64(w.WriteRate) }, float64(t.Write.BW), byRate)
+	miss("reads", reads, readIOPS, float64(t.Read.IOPS), byIOPS)
+	miss("writes", writes, writeIOPS, float64(t.Write.IOPS), byIOPS)
+	if len(says) > 0 {
+		f.Message = "The storage gave " + strings.Join(says, " and ") + "."
+		if m.TooShort() { // too short to meet or miss a demand, as with thresholds
+			f.Severity = finding.Warn
+		}
+	}
+	return f
 }
 
-// demand is what all jobs ask for together; 0 where some job of the direction asks for no rate.
-type demand struct{ readRate, writeRate, readIOPS, writeIOPS float64 }
-
-func demandOf(r *result.Result) demand {
-	var d demand
-	sum := func(into *float64, runs bool, each float64, jobs int, open *bool) {
-		if runs {
-			*into += each * float64(max(jobs, 1))
-			*open = *open || each == 0
-		}
+func instanceBound(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+	b, ok := diagnose.Hardware(m.Ceiling)
+	if !ok || !diagnose.OfInstance(b) || !m.Reached() || m.IOPS() > impossibleShare*b.IOPS {
+		return f
 	}
-	var open [4]bool
-	for _, w := range r.Workloads {
-		read, write := w.HeldIOPS() // what fio itself holds back is not missed
-		sum(&d.readRate, w.Reads(), float64(w.ReadRate), w.Jobs, &open[0])
-		sum(&d.writeRate, w.Writes(), float64(w.WriteRate), w.Jobs, &open[1])
-		sum(&d.readIOPS, w.Reads(), float64(read), w.Jobs, &open[2])
-		sum(&d.writeIOPS, w.Writes(), float64(write), w.Jobs, &open[3])
+	f = reaching(m, b)
+	who := "the instance"
+	if c.Topology != nil {
+		who = cmp.Or(c.Topology.Instance.Type, who)
 	}
-	for i, v := range []*float64{&d.readRate, &d.writeRate, &d.readIOPS, &d.writeIOPS} {
-		if open[i] {
-			*v = 0
-		}
-	}
-	return d
-}
-
-var instanceBound = &diagnose.Rule{
-	Code:  "PL505",
-	Needs: []part.Part{part.AllJobs, part.AllSides},
-	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		for _, m := range c.Measured() {
-			b, ok := diagnose.Hardware(m.Ceiling)
-			if !ok || !diagnose.OfInstance(b) || !m.Reached() || m.IOPS() > impossibleShare*b.IOPS {
-				continue
-			}
-			f := reaching(m, b)
-			who := "the instance"
-			if c.Topology != nil {
-				who = cmp.Or(c.Topology.Instance.Type, who)
-			}
-			f.Message = fmt.Sprintf("%s IOPS (%s) are %s of what %s may do %s (%s); its volumes are not the limit.", m.IOPS(),
-				m.BW(), text.Percent(float64(m.IOPS()/b.IOPS)), who, through(b.Kind), b.Label())
-			report(f)
-		}
-	},
+	f.Say("%s IOPS (%s) are %s of what %s may do %s (%s); its volumes are not the limit.", m.IOPS(), m.BW(),
+		text.Percent(float64(m.IOPS()/b.IOPS)), who, through(b.Kind), b.Label())
+	return f
 }
 
 // through is the way of I/Os that a limit of the instance is of.
@@ -243,40 +165,23 @@ func total(rates []units.Rate) (all units.Rate) {
 	return all
 }
 
-var mirrorReads = &diagnose.Rule{
-	Code:  "PL506",
-	Needs: []part.Part{part.AllJobs, part.AllSides},
-	Check: func(c *diagnose.Case, report func(finding.Finding)) {
-		for _, m := range c.Measured() {
-			a := c.ArrayOf(m)
-			t := m.Result.Total
-			if a == nil || !a.Level.Mirrored() || diagnose.Ran(t.Write) || !diagnose.Ran(t.Read) || len(a.Volumes) == 0 {
-				continue
-			}
-			rates := readRates(a.Volumes)
-			side := min(a.DataMembers(), len(rates))
-			half, whole := total(rates[:side]), total(rates)
-			if half == 0 || t.Read.BW <= mirrorGain*half {
-				continue
-			}
-			most := "up to " + whole.String()
-			if rates[0] == rates[len(rates)-1] {
-				most = fmt.Sprintf("up to %d × %s = %s", len(rates), rates[0], whole)
-			}
-			report(finding.Finding{
-				Subject:   m.Label(),
-				Scenarios: m.IDs(),
-				Message: fmt.Sprintf("Reads of %s exceed the %s of %d volumes, since all %d members of %s serve reads (%s).",
-					t.Read.BW, half, side, len(rates), a.Name, whole),
-				Evidence: []finding.Evidence{
-					{
-						What:     "read throughput",
-						Found:    t.Read.BW.String(),
-						Expected: most,
-						Where:    "fio, scenario " + m.Label(),
-					},
-				},
-			})
-		}
-	},
+func mirrorReads(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+	a := c.ArrayOf(m)
+	t := m.Result.Total
+	if a == nil || !a.Level.Mirrored() || diagnose.Ran(t.Write) || !diagnose.Ran(t.Read) || len(a.Volumes) == 0 {
+		return f
+	}
+	rates := readRates(a.Volumes)
+	side := min(a.DataMembers(), len(rates))
+	half, whole := total(rates[:side]), total(rates)
+	if half == 0 || t.Read.BW <= mirrorGain*half {
+		return f
+	}
+	most := "up to " + whole.String()
+	if rates[0] == rates[len(rates)-1] {
+		most = fmt.Sprintf("up to %d × %s = %s", len(rates), rates[0], whole)
+	}
+	return m.Finds("Reads of %s exceed the %s of %d volumes, since all %d members of %s serve reads (%s).", t.Read.BW,
+		half, side, len(rates), a.Name, whole).
+		Saw("read throughput", t.Read.BW.String(), most, "fio, scenario "+m.Label())
 }

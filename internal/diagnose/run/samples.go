@@ -50,21 +50,31 @@ const (
 	sampleLatency = 250 * time.Millisecond
 )
 
+// steadily says that the jobs of an import, of which there are no seconds, were to run as fast as they can throughout.
+func steadily(m diagnose.Measurement) bool {
+	return len(m.Result.Seconds) == 0 && !m.Failed() && !m.Result.HeldBack() && !m.Staged()
+}
+
+// busier is the direction in which a job did more.
+func busier(j fio.Job) fio.Direction {
+	if j.Write.N > j.Read.N {
+		return j.Write
+	}
+	return j.Read
+}
+
 // samples are those of the direction that did most, of an import with one job, and how many half
 // seconds that direction ran; ok is false where they cannot be relied on.
 func samples(m diagnose.Measurement, check float64) (d fio.Direction, halves float64, ok bool) {
 	r := m.Result
-	if len(r.Seconds) > 0 || len(r.Jobs) != 1 || m.Failed() || r.HeldBack() || m.Staged() {
+	if len(r.Jobs) != 1 || !steadily(m) {
 		return d, 0, false
 	}
 	j := r.Jobs[0]
 	if j.Count > 1 || j.Count == 0 && (inJobs(m) > 1 || j.TotalRuntime > j.Runtime*3/2) {
 		return d, 0, false
 	}
-	d = j.Read
-	if j.Write.N > d.N {
-		d = j.Write
-	}
+	d = busier(j)
 	s := d.IOPSSamples
 	sampled := float64(s.N) * sampleEvery.Seconds() * s.Mean
 	ok = s.N >= samplesEnough && s.Mean > 0 && math.Abs(sampled/float64(max(d.N, 1))-1) < check &&
@@ -76,18 +86,15 @@ func samples(m diagnose.Measurement, check float64) (d fio.Direction, halves flo
 // standard deviation of a single job's samples (pooled over the jobs) beside the mean, the least and
 // the most, which newer versions add up over the jobs and older ones do not: four jobs of 200 IOPS
 // ± 20 each read "avg=802.68, stdev=20.22" (fio 3.33).
-func unevenJobs(m diagnose.Measurement) (finding.Finding, bool) {
+func unevenJobs(m diagnose.Measurement) (f finding.Finding) {
 	r := m.Result
-	if len(r.Seconds) > 0 || len(r.Jobs) != 1 || m.Failed() || r.HeldBack() || m.Staged() {
-		return finding.Finding{}, false
+	if len(r.Jobs) != 1 || !steadily(m) {
+		return f
 	}
-	d, jobs := r.Jobs[0].Read, float64(max(r.Jobs[0].Count, inJobs(m)))
-	if r.Jobs[0].Write.N > d.N {
-		d = r.Jobs[0].Write
-	}
+	d, jobs := busier(r.Jobs[0]), float64(max(r.Jobs[0].Count, inJobs(m)))
 	s, own := d.IOPSSamples, float64(d.IOPS)/max(jobs, 1) // of a single job
 	if s.N < samplesEnough || jobs < 2 || s.Mean <= 0 || own <= 0 || d.Clat.Mean > float64(sampleLatency) {
-		return finding.Finding{}, false
+		return f
 	}
 	extremes := 1.0
 	if math.Abs(s.Mean/float64(d.IOPS)-1) < looseCheck { // sums over the jobs
@@ -95,23 +102,17 @@ func unevenJobs(m diagnose.Measurement) (finding.Finding, bool) {
 	}
 	sampled := float64(s.N) * sampleEvery.Seconds() * s.Mean
 	if math.Abs(s.Mean/own-1) >= looseCheck || math.Abs(sampled/float64(max(d.N, 1))-1) >= looseCheck {
-		return finding.Finding{}, false // samples of another length, or those of a log without averaging
+		return f // samples of another length, or those of a log without averaging
 	}
 	spread := unevennessOf(s, extremes)
 	if !spread.reaches(jobsSpread, jobsLeast) {
-		return finding.Finding{}, false
+		return f
 	}
-	return finding.Finding{
-		Message: fmt.Sprintf("Each of the %s went between %s and %s IOPS: the standard deviation of a job's half seconds "+
-			"is %s of their mean of %s.", text.Plural(int(jobs), "job"), units.Number(s.Min), units.Number(s.Max),
-			text.Percent(spread.all), units.Number(s.Mean)),
-		Evidence: []finding.Evidence{{
-			What:     "standard deviation of a job's samples",
-			Found:    text.Percent(spread.all) + " of their mean",
-			Expected: "below " + text.Percent(jobsSpread),
-			Where:    fmt.Sprintf("fio, %s samples of half a second", text.Count(s.N)),
-		}},
-	}, true
+	return m.Finds("Each of the %s went between %s and %s IOPS: the standard deviation of a job's half seconds "+
+		"is %s of their mean of %s.", text.Plural(int(jobs), "job"), units.Number(s.Min), units.Number(s.Max),
+		text.Percent(spread.all), units.Number(s.Mean)).
+		Saw("standard deviation of a job's samples", text.Percent(spread.all)+" of their mean",
+			"below "+text.Percent(jobsSpread), fmt.Sprintf("fio, %s samples of half a second", text.Count(s.N)))
 }
 
 // unevenness is how far samples lie apart, as shares of their mean.
@@ -159,37 +160,29 @@ func inJobs(m diagnose.Measurement) int {
 }
 
 // gaps finds half seconds without an I/O: those that fio has no sample of.
-func gaps(m diagnose.Measurement) (finding.Finding, bool) {
+func gaps(m diagnose.Measurement) (f finding.Finding) {
 	d, halves, ok := samples(m, sampleCheck)
 	if !ok || d.IOPSSamples.Mean*sampleEvery.Seconds() < sampleLeast || d.Clat.Mean > float64(sampleLatency) {
-		return finding.Finding{}, false
+		return f
 	}
 	missing := math.Floor(halves) - float64(d.IOPSSamples.N)
 	// What is missing must also be missing in the average of the run, which is lower than that of the
 	// samples then. Otherwise they are late, a few ms each, as Windows' timers are.
 	hidden := d.IOPSSamples.Mean*d.Runtime.Seconds()/float64(d.N) - 1
 	if missing < samplesMissing || hidden < 0.5*missing/float64(d.IOPSSamples.N) {
-		return finding.Finding{}, false
+		return f
 	}
 	none := time.Duration(missing) * sampleEvery
 	if !couldStall(m, d, none) {
-		return finding.Finding{}, false
+		return f
 	}
-	f := finding.Finding{
-		Message: fmt.Sprintf("During about %s of %s nothing completed.", text.Duration(none), text.Duration(d.Runtime)),
-		Evidence: []finding.Evidence{
-			{
-				What:     "half seconds with an I/O",
-				Found:    text.Count(d.IOPSSamples.N),
-				Expected: text.Count(int(math.Round(halves))),
-				Where:    "fio, samples of IOPS: it takes none where nothing completes",
-			},
-		},
-	}
+	f = m.Finds("During about %s of %s nothing completed.", text.Duration(none), text.Duration(d.Runtime)).
+		Saw("half seconds with an I/O", text.Count(d.IOPSSamples.N), text.Count(int(math.Round(halves))),
+			"fio, samples of IOPS: it takes none where nothing completes")
 	if most := max(d.Clat.Max, d.Lat.Max); most > 0 {
-		f.Evidence = append(f.Evidence, finding.Evidence{What: "slowest I/O", Found: text.Duration(most), Where: "fio"})
+		f = f.Saw("slowest I/O", text.Duration(most), "", "fio")
 	}
-	return f, true
+	return f
 }
 
 // waitShare is the share of all the time in flight that a few I/Os above a second must have taken for a stall.
@@ -198,14 +191,13 @@ const waitShare = 0.15
 // waits finds stalls by latencies alone, where there are no samples of a single job. In a closed loop all that is
 // in flight waits through a stall, so the time that the slowest I/Os took, over that of all (mean × count), is the
 // share of the run that nothing completed in, at the least: percentiles are lower bounds of what is above them.
-func waits(m diagnose.Measurement) (finding.Finding, bool) {
+func waits(m diagnose.Measurement) (f finding.Finding) {
 	r := m.Result
-	if len(r.Seconds) > 0 || m.Failed() || r.HeldBack() || m.Staged() ||
-		r.Measured < diagnose.Shortest {
-		return finding.Finding{}, false
+	if !steadily(m) || r.Measured < diagnose.Shortest {
+		return f
 	}
 	if many, _ := diagnose.Above(r.Total, slowIO); many.Least >= slowMany { // PL417
-		return finding.Finding{}, false
+		return f
 	}
 	for _, s := range sides(m) {
 		mean := max(s.Clat.Mean, s.Lat.Mean)
@@ -215,19 +207,15 @@ func waits(m diagnose.Measurement) (finding.Finding, bool) {
 			if p.Value < slowIO || few >= slowMany || share < waitShare || share > 1 || s.Mistimed() {
 				continue
 			}
-			return finding.Finding{
-				Message: fmt.Sprintf("One in %s of the %s took %s or more, and these few %s of all the time that I/Os were in "+
-					"flight: as much as if nothing had completed for %s.", units.Number(math.Round(1/few)), s.what,
-					text.Duration(p.Value), text.Percent(share),
-					text.Duration(time.Duration(share*float64(s.Runtime)).Round(100*time.Millisecond))),
-				Evidence: []finding.Evidence{
-					{What: fmt.Sprintf("p%v of the %s", p.P, s.what), Found: text.Duration(p.Value), Where: "fio"},
-					{What: "mean of the same", Found: text.Duration(time.Duration(mean)), Where: "fio"},
-				},
-			}, true
+			return m.Finds("One in %s of the %s took %s or more, and these few %s of all the time that I/Os were in "+
+				"flight: as much as if nothing had completed for %s.", units.Number(math.Round(1/few)), s.what,
+				text.Duration(p.Value), text.Percent(share),
+				text.Duration(time.Duration(share*float64(s.Runtime)).Round(100*time.Millisecond))).
+				Saw(fmt.Sprintf("p%v of the %s", p.P, s.what), text.Duration(p.Value), "", "fio").
+				Saw("mean of the same", text.Duration(time.Duration(mean)), "", "fio")
 		}
 	}
-	return finding.Finding{}, false
+	return f
 }
 
 // couldStall says that slow I/Os can have filled so much time without a completion. In a closed loop all
@@ -249,34 +237,22 @@ func couldStall(m diagnose.Measurement, d fio.Direction, none time.Duration) boo
 
 // uneven finds samples that spread so far that their mean says little of any moment. One sample by
 // itself, such as the first, does not count, and neither does what chance makes of few I/Os.
-func uneven(m diagnose.Measurement) (finding.Finding, bool) {
+func uneven(m diagnose.Measurement) (f finding.Finding) {
 	d, _, ok := samples(m, looseCheck)
 	if !ok {
-		return finding.Finding{}, false
+		return f
 	}
 	s := d.IOPSSamples
 	spread := unevennessOf(s, 1)
 	if !spread.reaches(samplesSpread, spreadWithout) {
-		return finding.Finding{}, false
+		return f
 	}
 	if _, _, fit := samples(m, sampleCheck); !fit && s.Max < beyondRate*float64(d.IOPS) && spread.all <= lossSpread(s, d) {
-		return finding.Finding{}, false
+		return f
 	}
-	return finding.Finding{
-		Message: fmt.Sprintf("The rate went between %s and %s IOPS: the standard deviation of its half seconds is %s of "+
-			"their mean of %s.", units.Number(s.Min), units.Number(s.Max), text.Percent(spread.all), units.Number(s.Mean)),
-		Evidence: []finding.Evidence{
-			{
-				What:     "standard deviation of the samples",
-				Found:    text.Percent(spread.all) + " of their mean",
-				Expected: "below " + text.Percent(samplesSpread),
-				Where:    fmt.Sprintf("fio, %s samples of half a second", text.Count(s.N)),
-			},
-			{
-				What:  "the same without the most extreme sample",
-				Found: text.Percent(spread.without) + " of their mean",
-				Where: "worked out",
-			},
-		},
-	}, true
+	return m.Finds("The rate went between %s and %s IOPS: the standard deviation of its half seconds is %s of "+
+		"their mean of %s.", units.Number(s.Min), units.Number(s.Max), text.Percent(spread.all), units.Number(s.Mean)).
+		Saw("standard deviation of the samples", text.Percent(spread.all)+" of their mean",
+			"below "+text.Percent(samplesSpread), fmt.Sprintf("fio, %s samples of half a second", text.Count(s.N))).
+		Saw("the same without the most extreme sample", text.Percent(spread.without)+" of their mean", "", "worked out")
 }
