@@ -178,7 +178,7 @@ func runAdvise(env *form.Env, o adviseOptions) error {
 	a.Notes = append(saved, a.Notes...)
 	if o.yaml > 0 {
 		if o.yaml > len(a.Rows) {
-			return form.Usage(fmt.Errorf("--yaml %d: there are %s", o.yaml, text.Plural(len(a.Rows), "row")))
+			return form.Usagef("--yaml %d: there are %s", o.yaml, text.Plural(len(a.Rows), "row"))
 		}
 		_, err := io.WriteString(env.Out, plans.AdviceYAML(a, &a.Rows[o.yaml-1]))
 		return err
@@ -195,13 +195,13 @@ func (o *adviseOptions) foreign() error {
 		for _, known := range cloud.Providers() {
 			names = append(names, known.Terms().Short)
 		}
-		return form.Usage(fmt.Errorf("--cloud %.40q: want %s", o.cloud, strings.Join(names, ", ")))
+		return form.Usagef("--cloud %.40q: want %s", o.cloud, strings.Join(names, ", "))
 	}
 	at := p.Terms()
 	measured := o.synced > 0 && (len(o.types) == 1 || len(o.volumes) == 1)
 	for _, flag := range slices.Sorted(maps.Keys(at.Lacks)) {
 		if o.given(flag) && (flag != "sync-commits" || !measured) {
-			return form.Usage(fmt.Errorf("--%s with --cloud %s: %s", flag, o.cloud, at.Lacks[flag]))
+			return form.Usagef("--%s with --cloud %s: %s", flag, o.cloud, at.Lacks[flag])
 		}
 	}
 	return nil
@@ -270,7 +270,7 @@ func (o *adviseOptions) request(env *form.Env) (*advise.Request, error) {
 func share(s, flag string, most float64) (float64, error) {
 	v, err := units.ParsePercent(s)
 	if err != nil || v > most/100 {
-		return 0, form.Usage(fmt.Errorf("--%s %.40q: want such as 20%%", flag, s))
+		return 0, form.Usagef("--%s %.40q: want such as 20%%", flag, s)
 	}
 	return v, nil
 }
@@ -286,19 +286,17 @@ func (o adviseOptions) priceList(at cloud.Provider) (*cloud.Prices, error) {
 		defer func() { _ = f.Close() }() // only read
 		own, err := cloud.ReadPrices(bufio.NewReaderSize(f, 1<<20))
 		if err != nil {
-			return nil, form.Usage(fmt.Errorf("%s: %w", o.prices, err))
+			return nil, form.Usagef("%s: %w", o.prices, err)
 		}
 		both := *p
 		if err := both.Merge(own); err != nil {
-			return nil, form.Usage(fmt.Errorf("%s: %w", o.prices, err))
+			return nil, form.Usagef("%s: %w", o.prices, err)
 		}
 		p = &both
 	}
 	if o.region != "" && o.region != p.Region {
-		return nil, form.Usage(
-			fmt.Errorf("--region %.40q: the prices at hand are of %s; bring those of another region with --prices", o.region,
-				p.Region),
-		)
+		return nil, form.Usagef("--region %.40q: the prices at hand are of %s; bring those of another region with --prices", o.region,
+			p.Region)
 	}
 	return p, nil
 }

@@ -1,7 +1,6 @@
 package advise
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -69,7 +68,7 @@ func (o adviseOptions) setClients(d *workload.Demand) error {
 		return nil
 	}
 	if o.clients < 1 {
-		return form.Usage(fmt.Errorf("--clients %d: want from 1", o.clients))
+		return form.Usagef("--clients %d: want from 1", o.clients)
 	}
 	commits := false
 	for i := range d.Streams {
@@ -78,7 +77,7 @@ func (o adviseOptions) setClients(d *workload.Demand) error {
 		}
 	}
 	if !commits {
-		return form.Usage(errors.New("--clients: the demand has no commits:; threads: is that of a stream"))
+		return form.Usagef("--clients: the demand has no commits:; threads: is that of a stream")
 	}
 	return nil
 }
@@ -109,7 +108,7 @@ func (o *adviseOptions) described() (*workload.Demand, error) {
 		d.Streams = append(d.Streams, workload.CommitStream(o.commits, max(o.clients, 1)))
 	}
 	if len(d.Streams) == 0 {
-		return nil, form.Hint(form.Usage(errors.New("a demand is missing: name its file, or give --iops or --sync-commits")),
+		return nil, form.Hint(form.Usagef("a demand is missing: name its file, or give --iops or --sync-commits"),
 			"plimsoll workload --ask > app.yaml")
 	}
 	return d, nil
@@ -118,7 +117,7 @@ func (o *adviseOptions) described() (*workload.Demand, error) {
 // recorded reads the series, all devices added up, and is what it asks for at its most.
 func (o *adviseOptions) recorded() (*workload.Demand, error) {
 	if o.log.Copies < 1 || o.log.Copies > 16 {
-		return nil, form.Usage(fmt.Errorf("--copies %d: want from 1 to 16", o.log.Copies))
+		return nil, form.Usagef("--copies %d: want from 1 to 16", o.log.Copies)
 	}
 	o.log.Files = o.series
 	all, err := o.log.Read()
@@ -146,11 +145,11 @@ var mixForm = regexp.MustCompile(`^(\d{1,3})r$`)
 func (o adviseOptions) stream() (s workload.Stream, err error) {
 	m := mixForm.FindStringSubmatch(o.mix)
 	if m == nil {
-		return s, form.Usage(fmt.Errorf("--mix %.40q: want the share of reads, such as 70r", o.mix))
+		return s, form.Usagef("--mix %.40q: want the share of reads, such as 70r", o.mix)
 	}
 	reads, err := strconv.ParseFloat(m[1], 64)
 	if err != nil || reads > 100 || o.block == 0 {
-		return s, form.Usage(errors.New("--mix is at most 100r, and --block more than 0"))
+		return s, form.Usagef("--mix is at most 100r, and --block more than 0")
 	}
 	return workload.Stream{
 		Name: "all", Random: true, ReadShare: reads / 100, Blocks: []workload.Block{{Size: o.block, Share: 1}},

@@ -1,7 +1,6 @@
 package advise
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -40,14 +39,14 @@ func runCatalog(env *form.Env, names []string, format string) error {
 	if len(names) > 1 {
 		d, unknown, ok := plans.InstanceTable(names, env.Now())
 		if !ok {
-			return form.Usage(fmt.Errorf("%.60q is no instance type: name one entry, or several instance types", unknown))
+			return form.Usagef("%.60q is no instance type: name one entry, or several instance types", unknown)
 		}
 		return form.Render(env, format, d)
 	}
 	name := strings.Join(names, "")
 	d, ok := plans.CatalogEntry(name, env.Now())
 	if !ok {
-		return form.Hint(form.Usage(fmt.Errorf("the catalogue has no volume type, instance type or drive %.60q", name)),
+		return form.Hint(form.Usagef("the catalogue has no volume type, instance type or drive %.60q", name),
 			"plimsoll catalog")
 	}
 	return form.Render(env, format, d)

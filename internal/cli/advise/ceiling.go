@@ -2,8 +2,6 @@ package advise
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -143,7 +141,7 @@ func runCeiling(ctx context.Context, env *form.Env, o ceilingOptions) error {
 	}
 	if o.sweep != "" {
 		if len(all) != 1 {
-			return form.Usage(fmt.Errorf("--sweep varies one scenario, but %d are named; add its number", len(all)))
+			return form.Usagef("--sweep varies one scenario, but %d are named; add its number", len(all))
 		}
 		return runSweep(env, o, t, all[0])
 	}
@@ -158,10 +156,8 @@ func outlooksOf(s *suite.Suite) ([]plans.Outlook, error) {
 	var all []plans.Outlook
 	for _, c := range s.Scenarios {
 		if c.Kind() == suite.OfServer {
-			return nil, form.Usage(
-				fmt.Errorf("%d %s: the ceiling of a database follows from what a transaction needs, which is measured: plimsoll "+
-					"run %[1]d", c.ID, c.Name),
-			)
+			return nil, form.Usagef("%d %s: the ceiling of a database follows from what a transaction needs, which is measured: plimsoll "+
+				"run %[1]d", c.ID, c.Name)
 		}
 		loads, err := c.Workloads()
 		if err != nil {
@@ -181,7 +177,7 @@ func (o ceilingOptions) onLayouts(ctx context.Context, env *form.Env, s *suite.S
 	var all []plans.Foreseen
 	for _, v := range variants {
 		if v.Layout.YAML == nil {
-			return form.Usage(errors.New("no --variant changes a key of a layout: such as c64:array.chunk=64KiB"))
+			return form.Usagef("no --variant changes a key of a layout: such as c64:array.chunk=64KiB")
 		}
 		if err := v.Lay(); err != nil {
 			return form.Usage(err)
@@ -209,7 +205,7 @@ func (o ceilingOptions) onLayouts(ctx context.Context, env *form.Env, s *suite.S
 // onTypes compares the ceilings of a layout on several instance types.
 func (o ceilingOptions) onTypes(ctx context.Context, env *form.Env) error {
 	if o.sweep != "" || o.together || o.claim != "" {
-		return form.Usage(errors.New("--sweep, --together and --claim take one --instance"))
+		return form.Usagef("--sweep, --together and --claim take one --instance")
 	}
 	s, err := suite.Select(o.scenarios, suite.Selection{})
 	if err != nil {
@@ -241,7 +237,7 @@ func (o ceilingOptions) onTypes(ctx context.Context, env *form.Env) error {
 func runSweep(env *form.Env, o ceilingOptions, t *topology.Topology, one plans.Outlook) error {
 	axes, err := ceiling.ParseAxes(o.sweep)
 	if err != nil {
-		return form.Usage(fmt.Errorf("--%w", err))
+		return form.Usagef("--%w", err)
 	}
 	points := ceiling.Sweep(t, one.Role, one.Loads, axes, o.withLatency)
 	return form.Render(env, o.format, plans.Sweep(t, one, axes, points))
@@ -278,12 +274,12 @@ func (o ceilingOptions) work(t *topology.Topology, all []plans.Outlook) error {
 		loads := map[topology.Role][]fio.Workload{}
 		for _, one := range all {
 			if loads[one.Role] != nil {
-				return form.Usage(errors.New("--together takes one scenario per role, such as 2 6"))
+				return form.Usagef("--together takes one scenario per role, such as 2 6")
 			}
 			loads[one.Role] = one.Loads
 		}
 		if len(loads) < 2 {
-			return form.Usage(errors.New("--together takes one scenario per role, such as 2 6"))
+			return form.Usagef("--together takes one scenario per role, such as 2 6")
 		}
 		got := ceiling.OfTogether(t, loads)
 		for i, one := range all {

@@ -1,8 +1,6 @@
 package advise
 
 import (
-	"errors"
-
 	"plimsoll/internal/advise"
 	"plimsoll/internal/cli/form"
 	"plimsoll/internal/report/plans"
@@ -21,7 +19,7 @@ func runClaim(env *form.Env, o ceilingOptions) error {
 		return err
 	}
 	if decl == nil {
-		return form.Usage(errors.New("--claim needs what it is claimed of: --instance, --volumes or --topology"))
+		return form.Usagef("--claim needs what it is claimed of: --instance, --volumes or --topology")
 	}
 	t, err := topology.FromDeclaration(decl)
 	if err != nil {

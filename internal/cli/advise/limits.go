@@ -64,12 +64,10 @@ func runLimits(ctx context.Context, env *form.Env, o limitsOptions, at string) e
 	group, percent, ok := strings.Cut(o.keep, "=")
 	var err error
 	if l.Share, err = comparecli.ParsePercent("--keep", percent); err != nil || !ok || l.Share >= 1 || l.Share <= 0 {
-		return form.Usage(
-			fmt.Errorf("--keep %.60q: want GROUP=PERCENT below 100 %%, such as postgresql.service=70%%", o.keep),
-		)
+		return form.Usagef("--keep %.60q: want GROUP=PERCENT below 100 %%, such as postgresql.service=70%%", o.keep)
 	}
 	if o.reads < 0 || o.reads > 100 {
-		return form.Usage(fmt.Errorf("--reads %d: want from 0 to 100", o.reads))
+		return form.Usagef("--reads %d: want from 0 to 100", o.reads)
 	}
 	if err := form.MustExist(at); err != nil {
 		return err

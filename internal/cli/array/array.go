@@ -4,7 +4,6 @@ package array
 
 import (
 	"context"
-	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -95,7 +94,7 @@ func (o provisionOptions) declaration() (*topology.Declaration, error) {
 // given pairs the devices of --destroy with the serials of --serial.
 func (o provisionOptions) given() (map[string]string, error) {
 	if len(o.serial) != len(o.destroy) {
-		return nil, form.Usage(errors.New("each --destroy DEV needs its --serial S (see: plimsoll inspect --all)"))
+		return nil, form.Usagef("each --destroy DEV needs its --serial S (see: plimsoll inspect --all)")
 	}
 	destroy := map[string]string{}
 	for i, dev := range o.destroy {

@@ -2,7 +2,6 @@ package array
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -39,7 +38,7 @@ A volume that carries anything is refused, unless --destroy DEV and --serial S b
 
 func runApply(ctx context.Context, env *form.Env, o provisionOptions) error {
 	if o.json && !o.yes {
-		return form.Usage(errors.New("--json needs --yes: there is no terminal to ask on"))
+		return form.Usagef("--json needs --yes: there is no terminal to ask on")
 	}
 	site, plan, err := o.plan(ctx, env)
 	if err != nil {

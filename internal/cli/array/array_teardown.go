@@ -47,11 +47,11 @@ array, nothing is touched. Partition tables of the members stay, and are listed,
 
 func runTeardown(ctx context.Context, env *form.Env, o provisionOptions, names []string) error {
 	if o.json && !o.yes {
-		return form.Usage(errors.New("--json needs --yes: there is no terminal to ask on"))
+		return form.Usagef("--json needs --yes: there is no terminal to ask on")
 	}
 	site := provision.Here(env.Machine, provisionView(env, o.json))
 	if o.partitions && o.adopt == "" {
-		return form.Usage(errors.New("--partitions needs --adopt: what apply made goes with its partition tables"))
+		return form.Usagef("--partitions needs --adopt: what apply made goes with its partition tables")
 	}
 	if o.adopt != "" {
 		return runAdopt(ctx, env, o, site, names)
@@ -109,7 +109,7 @@ func unreadable(broken []*records.BrokenJournal) error {
 // runAdopt takes down an array that plimsoll did not make.
 func runAdopt(ctx context.Context, env *form.Env, o provisionOptions, site *provision.Site, names []string) error {
 	if len(names) > 0 {
-		return form.Usage(errors.New("--adopt names the array: give no other"))
+		return form.Usagef("--adopt names the array: give no other")
 	}
 	w, err := site.Adopt(ctx, o.adopt, o.serial, o.partitions)
 	if err != nil {

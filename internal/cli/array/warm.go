@@ -170,11 +170,11 @@ func (o *warmOptions) plan(env *form.Env) ([]warming, error) {
 	var err error
 	if o.most != "" {
 		if most, err = units.ParseRate(o.most); err != nil || most <= 0 {
-			return nil, form.Usage(fmt.Errorf("--most %s: want a rate such as 100MiB/s", text.Clean(o.most, 40)))
+			return nil, form.Usagef("--most %s: want a rate such as 100MiB/s", text.Clean(o.most, 40))
 		}
 	}
 	if o.depth < 1 || o.depth > 1024 {
-		return nil, form.Usage(fmt.Errorf("--depth %d: want from 1 to 1024", o.depth))
+		return nil, form.Usagef("--depth %d: want from 1 to 1024", o.depth)
 	}
 	path, err := filepath.Abs(o.path)
 	if err != nil {
@@ -209,14 +209,14 @@ func (o *warmOptions) plan(env *form.Env) ([]warming, error) {
 // them is read through it.
 func (o *warmOptions) planFiles(path string, stack *block.Stack, w warming) ([]warming, error) {
 	if stack.Mount == nil {
-		return nil, form.Usage(errors.New("--files needs a directory or a file, not a device"))
+		return nil, form.Usagef("--files needs a directory or a file, not a device")
 	}
 	extents, files, err := block.Extents(path)
 	if err != nil {
 		return nil, err
 	}
 	if files == 0 {
-		return nil, form.Usage(fmt.Errorf("there are no files below %s", text.Quote(path)))
+		return nil, form.Usagef("there are no files below %s", text.Quote(path))
 	}
 	d, start, leaf := stack.Tree.Disk(stack.Device)
 	w.files, w.Device, w.Serial, w.Order = path, d.Name, d.Serial, bench.TouchPieces(extents, start, int64(d.Size))

@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -20,7 +19,7 @@ func judgeAgainst(b *bundle.Bundle, what, in string) (*compare.Against, error) {
 	if count, ok := strings.CutPrefix(what, "last:"); ok {
 		n, err := strconv.Atoi(count)
 		if err != nil || n < 1 {
-			return nil, form.Usage(fmt.Errorf("--against %q: give a number of runs such as last:10", what))
+			return nil, form.Usagef("--against %q: give a number of runs such as last:10", what)
 		}
 		open := compare.OpenAll
 		if bundle.IsFleet(b.Dir) {

@@ -116,7 +116,7 @@ result.`,
 // printLayout prints the file by which a layout that was measured is built.
 func printLayout(env *form.Env, words []string, o Options) error {
 	if len(words) != 1 {
-		return form.Usage(errors.New("--yaml: name the directory of one measurement"))
+		return form.Usagef("--yaml: name the directory of one measurement")
 	}
 	data, err := compare.LayoutYAML(words[0], o.layout)
 	if err == nil {
@@ -197,7 +197,7 @@ func judgeSides(words []string, o Options, margin float64, gate compare.Gate) (*
 // compareAgainst judges one run by a baseline.
 func compareAgainst(env *form.Env, words []string, o Options) error {
 	if len(words) != 1 {
-		return form.Usage(errors.New("--against judges one run: name that run only"))
+		return form.Usagef("--against judges one run: name that run only")
 	}
 	gate, err := ParseGate(o.failOn)
 	if err != nil {

@@ -3,7 +3,6 @@ package compare
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -35,7 +34,7 @@ func compareDemand(ctx context.Context, env *form.Env, words []string, o Options
 		sides, lacking = append(sides, some...), append(lacking, lacks...)
 	}
 	if len(sides) == 0 {
-		return form.Usage(fmt.Errorf("nothing was measured in %s", strings.Join(words, ", ")))
+		return form.Usagef("nothing was measured in %s", strings.Join(words, ", "))
 	}
 	m := advise.Meets(d, sides)
 	m.Notes = append(m.Notes, doubtsOf(sides)...)

@@ -2,7 +2,6 @@ package compare
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -27,13 +26,13 @@ func (o *historyOptions) addFlags(f *pflag.FlagSet) {
 
 func runHistory(env *form.Env, dirs []string, o historyOptions) error {
 	if o.filter.Last < 0 {
-		return form.Usage(errors.New("--last: give a number of runs above 0"))
+		return form.Usagef("--last: give a number of runs above 0")
 	}
 	o.filter.Labels = map[string]string{}
 	for _, l := range o.labels {
 		key, value, ok := strings.Cut(l, "=")
 		if !ok {
-			return form.Usage(fmt.Errorf("--label %q: want KEY=VALUE", l))
+			return form.Usagef("--label %q: want KEY=VALUE", l)
 		}
 		o.filter.Labels[key] = value
 	}

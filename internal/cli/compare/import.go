@@ -112,13 +112,13 @@ func (o *importOptions) volumesOf() ([]bundle.NamedVolumes, error) {
 		of, spec, ok := strings.Cut(given, "=")
 		switch {
 		case !ok && o.Volumes != "":
-			return nil, form.Usage(fmt.Errorf("--volumes names %s and %s for all results: write NAME=%s", o.Volumes,
-				given, given))
+			return nil, form.Usagef("--volumes names %s and %s for all results: write NAME=%s", o.Volumes,
+				given, given)
 		case !ok:
 			o.Volumes = given
 			continue
 		case of == "" || spec == "":
-			return nil, form.Usage(fmt.Errorf("--volumes %q: want SPEC or NAME=SPEC", given))
+			return nil, form.Usagef("--volumes %q: want SPEC or NAME=SPEC", given)
 		}
 		decl, err := topology.FromFlags(spec, o.Level, o.Chunk, "")
 		if err != nil {
@@ -137,14 +137,12 @@ func (o *importOptions) perResult() ([]bundle.NamedInstance, error) {
 		of, typ, ok := strings.Cut(given, "=")
 		switch {
 		case !ok && o.Instance != "":
-			return nil, form.Usage(
-				fmt.Errorf("--instance names %s and %s for all results: write NAME=%s", o.Instance, given, given),
-			)
+			return nil, form.Usagef("--instance names %s and %s for all results: write NAME=%s", o.Instance, given, given)
 		case !ok:
 			o.Instance = given
 			continue
 		case of == "" || typ == "":
-			return nil, form.Usage(fmt.Errorf("--instance %q: want TYPE or NAME=TYPE", given))
+			return nil, form.Usagef("--instance %q: want TYPE or NAME=TYPE", given)
 		}
 		if _, err := topology.FromFlags("", "", "", typ); err != nil {
 			return nil, form.Usage(err)

@@ -83,7 +83,7 @@ reason is kept beside the run.`,
 		Example:           `  plimsoll runs accept 20261121T031200Z-db-db1 --reason "kernel 6.8, see ticket 4711"`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if strings.TrimSpace(reason) == "" {
-				return form.Usage(errors.New("--reason: say why the level is to be expected from now on"))
+				return form.Usagef("--reason: say why the level is to be expected from now on")
 			}
 			dir, err := findRun(args[0], in)
 			if err != nil {
@@ -157,7 +157,7 @@ func findRun(name, out string) (string, error) {
 			return "", err
 		}
 		if len(found) == 0 {
-			return "", form.Hint(form.Usage(fmt.Errorf("no runs in %s; name a run, or another directory with --in", out)),
+			return "", form.Hint(form.Usagef("no runs in %s; name a run, or another directory with --in", out),
 				"plimsoll run")
 		}
 		return filepath.Join(out, found[0].ID), nil
@@ -188,18 +188,18 @@ func runOf(file string) (string, error) {
 		return dir, nil
 	}
 	if script.NamesJob(file) {
-		return "", form.Hint(form.Usage(fmt.Errorf("%s is a job file, not part of a run", file)),
+		return "", form.Hint(form.Usagef("%s is a job file, not part of a run", file),
 			"plimsoll run "+text.ShellQuote(file))
 	}
-	return "", form.Hint(form.Usage(fmt.Errorf(
-		"%s is not part of a run; import makes a run of results from elsewhere", file)),
+	return "", form.Hint(form.Usagef(
+		"%s is not part of a run; import makes a run of results from elsewhere", file),
 		"plimsoll import "+text.ShellQuote(file))
 }
 
 // findReport is findRun for what can be printed: the newest may be a fleet run.
 func findReport(name, out string) (string, error) {
 	if sys.Exists(filepath.Join(name, compare.ABFile)) && !holdsRun(name) {
-		return "", form.Hint(form.Usage(fmt.Errorf("%s has the variants of plimsoll ab, each of which is a run", name)),
+		return "", form.Hint(form.Usagef("%s has the variants of plimsoll ab, each of which is a run", name),
 			"plimsoll compare "+text.ShellQuote(name))
 	}
 	if name != "" && name != "latest" {

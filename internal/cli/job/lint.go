@@ -142,7 +142,7 @@ func (l *linting) settings(ctx context.Context) error {
 		l.codes = append(l.codes, code)
 	}
 	if l.o.updateBaseline && l.o.baseline == "" {
-		return form.Usage(errors.New("--update-baseline: give the file with --baseline"))
+		return form.Usagef("--update-baseline: give the file with --baseline")
 	}
 	return l.version(ctx)
 }
@@ -161,7 +161,7 @@ func (l *linting) version(ctx context.Context) error {
 	case l.set.Fio != "":
 		v, err := fio.ParseVersion("fio-" + l.set.Fio)
 		if err != nil {
-			return form.Usage(fmt.Errorf("--fio %s: want a version such as 3.33", text.Clean(l.o.version, 40)))
+			return form.Usagef("--fio %s: want a version such as 3.33", text.Clean(l.o.version, 40))
 		}
 		l.c.Fio = fio.OptionsOf(v)
 	}

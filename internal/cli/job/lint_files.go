@@ -212,7 +212,7 @@ func (l *linting) against(found []finding.Finding, source func(finding.Finding) 
 	}
 	var base file
 	if err := json.Unmarshal(old, &base); err != nil {
-		return nil, form.Usage(fmt.Errorf("%s: no baseline: %w", l.o.baseline, err))
+		return nil, form.Usagef("%s: no baseline: %w", l.o.baseline, err)
 	}
 	return base.Findings.New(found, source), nil
 }

@@ -1,8 +1,6 @@
 package job
 
 import (
-	"fmt"
-
 	"plimsoll/internal/cli/form"
 	"plimsoll/internal/postgres"
 	"plimsoll/internal/sys"
@@ -23,7 +21,7 @@ func ReadPostgres(files []string) (r *postgres.Report, ok bool, err error) {
 			if i == 0 {
 				return nil, false, nil
 			}
-			return nil, true, form.Usage(fmt.Errorf("%s: neither pgbench's figures nor pg_test_fsync's are in it", name))
+			return nil, true, form.Usagef("%s: neither pgbench's figures nor pg_test_fsync's are in it", name)
 		}
 		one, err := postgres.Read(data)
 		if err == nil && r != nil {
@@ -32,7 +30,7 @@ func ReadPostgres(files []string) (r *postgres.Report, ok bool, err error) {
 			r = one
 		}
 		if err != nil {
-			return nil, true, form.Usage(fmt.Errorf("%s: %w", name, err))
+			return nil, true, form.Usagef("%s: %w", name, err)
 		}
 	}
 	return r, r != nil, nil

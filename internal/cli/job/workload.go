@@ -72,7 +72,7 @@ latencies it states.`,
 func runWorkload(env *form.Env, o workloadOptions) error {
 	switch {
 	case o.ask && o.file != "":
-		return form.Usage(errors.New("--ask makes a demand; it takes no file"))
+		return form.Usagef("--ask makes a demand; it takes no file")
 	case o.ask:
 		text, err := workload.Ask(env.In, env.Err)
 		if err != nil {
@@ -81,10 +81,10 @@ func runWorkload(env *form.Env, o workloadOptions) error {
 		_, err = io.WriteString(env.Out, text)
 		return err
 	case o.file == "":
-		return form.Hint(form.Usage(errors.New("a demand file is missing")), "plimsoll workload --ask > app.yaml")
+		return form.Hint(form.Usagef("a demand file is missing"), "plimsoll workload --ask > app.yaml")
 	}
 	if o.depth < 0 || o.depth > 65536 {
-		return form.Usage(fmt.Errorf("--iodepth %d: want from 1 to 65536", o.depth))
+		return form.Usagef("--iodepth %d: want from 1 to 65536", o.depth)
 	}
 	d, err := LoadDemand(o.file)
 	if err != nil {
@@ -96,7 +96,7 @@ func runWorkload(env *form.Env, o workloadOptions) error {
 	}
 	if o.job {
 		if strings.ContainsFunc(o.filename, unicode.IsControl) {
-			return form.Usage(fmt.Errorf("--filename %q: a job file cannot hold a control character", o.filename))
+			return form.Usagef("--filename %q: a job file cannot hold a control character", o.filename)
 		}
 		j := workload.JobOptions{Depth: o.depth, Latency: latency, Runtime: o.runtime, Size: o.size}
 		j.Filename, j.Directory = placeOf(o.filename)
@@ -118,7 +118,7 @@ func placeOf(path string) (file, directory string) {
 func LoadDemand(name string) (*workload.Demand, error) {
 	data, err := sys.ReadFile(name, sys.ConfigLimit)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, form.Usage(fmt.Errorf("%s does not exist", name))
+		return nil, form.Usagef("%s does not exist", name)
 	}
 	if err != nil {
 		return nil, err

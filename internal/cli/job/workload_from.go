@@ -2,7 +2,6 @@ package job
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -66,7 +65,7 @@ run of plimsoll. Rates observed on storage at its limit are marked "at least".`,
 
 func runWorkloadFrom(env *form.Env, o FromOptions) error {
 	if o.Copies < 1 || o.Copies > 16 {
-		return form.Usage(fmt.Errorf("--copies %d: want from 1 to 16", o.Copies))
+		return form.Usagef("--copies %d: want from 1 to 16", o.Copies)
 	}
 	if run, ok, err := DemandOfRun(o.Files); (ok || err != nil) && o.synced == 0 {
 		if err != nil {
@@ -85,7 +84,7 @@ func runWorkloadFrom(env *form.Env, o FromOptions) error {
 		return o.fromPostgres(env, r, err)
 	}
 	if o.synced > 0 {
-		return form.Usage(errors.New("--sync-latency goes with pgbench's output: it is S of its log"))
+		return form.Usagef("--sync-latency goes with pgbench's output: it is S of its log")
 	}
 	all, err := o.Read()
 	if err != nil {
@@ -114,7 +113,7 @@ func (o FromOptions) fromPostgres(env *form.Env, r *postgres.Report, err error) 
 	}
 	d, err := r.Demand(demandName(strings.TrimSuffix(filepath.Base(o.Files[0]), filepath.Ext(o.Files[0]))))
 	if err != nil {
-		return form.Usage(fmt.Errorf("%s: %w", o.Files[0], err))
+		return form.Usagef("%s: %w", o.Files[0], err)
 	}
 	lines := append(
 		[]string{"Made by plimsoll workload from " + strings.Join(o.Files, ", ") + "."},
@@ -135,7 +134,7 @@ func DemandOfRun(words []string) (run *RunDemand, ok bool, err error) {
 		return nil, false, nil // a missing file is named when it is read
 	}
 	if len(words) > 1 {
-		return nil, true, form.Usage(errors.New("name one run"))
+		return nil, true, form.Usagef("name one run")
 	}
 	run = &RunDemand{}
 	if run.bundle, err = bundle.Open(words[0]); err != nil {
@@ -148,7 +147,7 @@ func DemandOfRun(words []string) (run *RunDemand, ok bool, err error) {
 	}
 	run.Demand, err = advise.FromResults(demandName(run.bundle.Run.Suite.Name), run.results)
 	if err != nil {
-		return nil, true, form.Usage(fmt.Errorf("%s measured nothing: no scenario of it did I/O to its end", words[0]))
+		return nil, true, form.Usagef("%s measured nothing: no scenario of it did I/O to its end", words[0])
 	}
 	return run, true, nil
 }
@@ -196,7 +195,7 @@ func (o FromOptions) Read() ([]workload.Observed, error) {
 		}
 		some, err := workload.From(data, o.Every)
 		if err != nil {
-			return nil, form.Usage(fmt.Errorf("%s: %w", name, err))
+			return nil, form.Usagef("%s: %w", name, err)
 		}
 		all = append(all, some...)
 	}

@@ -3,7 +3,6 @@ package job
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -57,7 +56,7 @@ Ctrl-C ends it early.`,
 
 func runWorkloadRecord(ctx context.Context, env *form.Env, o recordOptions) error {
 	if o.long < time.Second || o.every < time.Second || o.every > o.long {
-		return form.Usage(errors.New("--for and --every are a second or more, and --every is not the longer one"))
+		return form.Usagef("--for and --every are a second or more, and --every is not the longer one")
 	}
 	decl, err := o.Declaration(env)
 	if err != nil {
@@ -71,7 +70,7 @@ func runWorkloadRecord(ctx context.Context, env *form.Env, o recordOptions) erro
 			path = "/dev/" + d
 		}
 		if path, err = filepath.EvalSymlinks(path); err != nil {
-			return form.Usage(fmt.Errorf("%s: name a device such as md0, or a path", d))
+			return form.Usagef("%s: name a device such as md0, or a path", d)
 		}
 		t, err := topology.Detect(ctx, env.Machine, map[topology.Role]string{topology.Data: path}, decl)
 		if err != nil {
@@ -79,10 +78,10 @@ func runWorkloadRecord(ctx context.Context, env *form.Env, o recordOptions) erro
 		}
 		target := t.For(topology.Data)
 		if target == nil || target.Device == "" {
-			return form.Usage(fmt.Errorf("%s is on no block device", d))
+			return form.Usagef("%s is on no block device", d)
 		}
 		if slices.Contains(names, target.Device) {
-			return form.Usage(fmt.Errorf("%s is on %s, which is named already", d, target.Device))
+			return form.Usagef("%s is on %s, which is named already", d, target.Device)
 		}
 		tops, names = append(tops, t), append(names, target.Device)
 	}

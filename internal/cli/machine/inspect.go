@@ -51,7 +51,7 @@ With two paths the first is for data, the second for the write-ahead log.`,
   plimsoll inspect --capture machine.txtar`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > len(topology.Roles) {
-				return form.Usage(fmt.Errorf("%d paths: want at most one a role, data and wal", len(args)))
+				return form.Usagef("%d paths: want at most one a role, data and wal", len(args))
 			}
 			return nil
 		},
@@ -154,9 +154,7 @@ func capturedMachine(file string, host *sys.Machine) (*sys.Machine, error) {
 	}
 	root := block.Captured(archive)
 	if _, err := fs.Stat(root, "proc/self/mountinfo"); err != nil {
-		return nil, form.Usage(
-			fmt.Errorf("%s: there is no captured machine in it; plimsoll inspect --capture writes one", file),
-		)
+		return nil, form.Usagef("%s: there is no captured machine in it; plimsoll inspect --capture writes one", file)
 	}
 	return &sys.Machine{
 		Root: root,

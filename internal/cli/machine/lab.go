@@ -162,7 +162,7 @@ func loadLab(o labOptions) (*lab.Spec, error) {
 				o.preset, readErr, o.preset)
 		}
 		if errors.Is(readErr, fs.ErrNotExist) {
-			return nil, form.Hint(form.Usage(fmt.Errorf("%q is neither a preset nor a file", o.preset)), "plimsoll lab list")
+			return nil, form.Hint(form.Usagef("%q is neither a preset nor a file", o.preset), "plimsoll lab list")
 		}
 		if readErr != nil {
 			return nil, readErr
@@ -178,7 +178,7 @@ func loadLab(o labOptions) (*lab.Spec, error) {
 // checkScale takes 0 for not given.
 func (o *labOptions) checkScale() error {
 	if o.scale < 0 || o.scale > 1 {
-		return form.Usage(fmt.Errorf("--scale %g: want more than 0 and at most 1", o.scale))
+		return form.Usagef("--scale %g: want more than 0 and at most 1", o.scale)
 	}
 	return nil
 }
@@ -206,9 +206,7 @@ const (
 // run's.
 func tryLayout(ctx context.Context, env *form.Env, o labOptions, suites, flags []string) error {
 	if o.keep != "" {
-		return form.Usage(
-			errors.New("--keep and --topology exclude each other: the record of what was applied is in the guest's memory"),
-		)
+		return form.Usagef("--keep and --topology exclude each other: the record of what was applied is in the guest's memory")
 	}
 	text, err := sys.ReadFile(o.topology, sys.ConfigLimit)
 	if err != nil {

@@ -116,16 +116,16 @@ func runWhy(ctx context.Context, env *form.Env, o whyOptions) error {
 func (o *whyOptions) facts(ctx context.Context, env *form.Env) (*atwork.Facts, error) {
 	switch {
 	case o.from != "" && o.path != "":
-		return nil, form.Usage(errors.New("name a path to watch, or --from FILE to judge what was saved, not both"))
+		return nil, form.Usagef("name a path to watch, or --from FILE to judge what was saved, not both")
 	case o.from != "":
 		return loadFacts(o.from, o.expect)
 	case o.scrape != "":
-		return nil, form.Usage(errors.New("--openmetrics goes with --watch, which writes it after each minute"))
+		return nil, form.Usagef("--openmetrics goes with --watch, which writes it after each minute")
 	case o.path == "":
-		return nil, form.Hint(form.Usage(errors.New("name the path or the device that is slow")),
+		return nil, form.Hint(form.Usagef("name the path or the device that is slow"),
 			"plimsoll why /var/lib/postgresql")
 	case o.long < whyLeast || o.long > whyMost:
-		return nil, form.Usage(fmt.Errorf("--for %s: want from 2s to 1m", o.long))
+		return nil, form.Usagef("--for %s: want from 2s to 1m", o.long)
 	}
 	watching, err := o.watching(env)
 	if err != nil {
@@ -138,10 +138,10 @@ func (o *whyOptions) facts(ctx context.Context, env *form.Env) (*atwork.Facts, e
 func runWatch(ctx context.Context, env *form.Env, o whyOptions) error {
 	switch {
 	case o.path == "":
-		return form.Hint(form.Usage(errors.New("name the path or the device that is slow")),
+		return form.Hint(form.Usagef("name the path or the device that is slow"),
 			"plimsoll why /var/lib/postgresql --watch")
 	case o.long < whyLeast || o.long > watchMost:
-		return form.Usage(fmt.Errorf("--for %s: want from 2s to 31d with --watch", o.long))
+		return form.Usagef("--for %s: want from 2s to 31d with --watch", o.long)
 	}
 	asJSON, err := o.asLines()
 	if err != nil {
@@ -179,7 +179,7 @@ func (o *whyOptions) asLines() (bool, error) {
 	case "", string(page.Text):
 		return false, nil
 	}
-	return false, form.Usage(fmt.Errorf("--format %s: --watch prints text or json, a line per minute", o.format))
+	return false, form.Usagef("--format %s: --watch prints text or json, a line per minute", o.format)
 }
 
 // watching is what is looked at.
@@ -238,7 +238,7 @@ func loadFacts(name string, expect units.Latency) (*atwork.Facts, error) {
 		f, err = atwork.FromCounters(name, data)
 	}
 	if err != nil {
-		return nil, form.Usage(fmt.Errorf("%s: %w", text.Clean(name, 0), err))
+		return nil, form.Usagef("%s: %w", text.Clean(name, 0), err)
 	}
 	if expect > 0 {
 		f.Expect = expect
