@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"runtime"
@@ -20,21 +21,14 @@ type versions struct {
 
 func newVersionCmd(env *form.Env) *cobra.Command {
 	asJSON := false
-	cmd := &cobra.Command{
-		Use:   "version",
-		Short: "Print the version",
-		Args:  cobra.NoArgs,
-		Example: `  plimsoll version
-  plimsoll version --json`,
-		RunE: func(*cobra.Command, []string) error {
-			v := versions{env.Version, runtime.GOOS, runtime.GOARCH, runtime.Version()}
-			if asJSON {
-				return json.NewEncoder(env.Out).Encode(v)
-			}
-			_, err := fmt.Fprintf(env.Out, "plimsoll %s %s/%s %s\n", v.Version, v.OS, v.Arch, v.Go)
-			return err
-		},
-	}
+	cmd := form.Command(env, "version", cobra.NoArgs, func(context.Context, *form.Env, []string) error {
+		v := versions{env.Version, runtime.GOOS, runtime.GOARCH, runtime.Version()}
+		if asJSON {
+			return json.NewEncoder(env.Out).Encode(v)
+		}
+		_, err := fmt.Fprintf(env.Out, "plimsoll %s %s/%s %s\n", v.Version, v.OS, v.Arch, v.Go)
+		return err
+	})
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print it as JSON")
 	return cmd
 }

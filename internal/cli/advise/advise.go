@@ -5,6 +5,7 @@ package advise
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -28,8 +29,8 @@ import (
 )
 
 type adviseOptions struct {
-	file string
-	run  *job.RunDemand // where the file is a run
+	file  string
+	ofRun *job.RunDemand // where the file is a run
 	// A series in place of a demand.
 	series   []string
 	log      job.FromOptions // how its files are read
@@ -64,27 +65,9 @@ type adviseOptions struct {
 // NewAdvise is the command plimsoll advise.
 func NewAdvise(env *form.Env) *cobra.Command {
 	var o adviseOptions
-	cmd := &cobra.Command{
-		Use:   "advise [DEMAND.yaml|RUN]",
-		Short: "Find the volumes and the instance that meet a demand, with their monthly cost",
-		Long: `Find volume layouts and instances that meet a demand: the monthly cost of each, what limits it (sustained and
-in bursts), how durable it is, and why the next cheaper one is not enough. Prices come from the catalogue (plimsoll
-catalog).`,
-		Example: `  plimsoll advise app.yaml --vcpus 8 --memory 64GiB
-  plimsoll advise --iops 16000 --mix 70r --block 8k --capacity 500GiB --afr 0.2%
-  plimsoll advise app.yaml --instance c8g.2xlarge
-  plimsoll advise --series cloudwatch.json --capacity 500GiB
-  plimsoll advise app.yaml --yaml 1 > plimsoll.yaml`,
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 1 {
-				o.file = args[0]
-			}
-			o.given = cmd.Flags().Changed
-			return runAdvise(env, o)
-		},
-	}
+	cmd := form.Command(env, "advise", cobra.MaximumNArgs(1), o.run)
 	f := cmd.Flags()
+	o.given = f.Changed
 	f.TextVar(&o.iops, "iops", units.IOPS(0), "demand in `IOPS`, instead of a file")
 	f.StringVar(&o.mix, "mix", "100r", "`SHARE` of reads among the I/Os of --iops: 70r, 100r or 0r")
 	f.TextVar(&o.block, "block", 8*units.KiB, "`SIZE` of an I/O")
@@ -152,7 +135,8 @@ catalog).`,
 	return cmd
 }
 
-func runAdvise(env *form.Env, o adviseOptions) error {
+func (o *adviseOptions) run(_ context.Context, env *form.Env, args []string) error {
+	o.file = strings.Join(args, "")
 	if err := form.Clouds(env); err != nil {
 		return err
 	}
@@ -252,8 +236,8 @@ func (o *adviseOptions) request(env *form.Env) (*advise.Request, error) {
 	if len(o.volumes) < 2 {
 		r.Beside = nil
 	}
-	if o.volumes == nil && o.run != nil {
-		r.Keep, r.Shown = o.run.Owned()
+	if o.volumes == nil && o.ofRun != nil {
+		r.Keep, r.Shown = o.ofRun.Owned()
 	}
 	if r.Cloud = cloud.Named(o.cloud); r.Cloud == nil && r.Keep != nil { // that of what is kept
 		t, _ := cloud.TypeNamed(r.Keep.Spec.Type)

@@ -89,7 +89,7 @@ func (o *adviseOptions) described() (*workload.Demand, error) {
 	}
 	if o.file != "" {
 		if run, ok, err := job.DemandOfRun([]string{o.file}); ok || err != nil {
-			if o.run = run; err != nil {
+			if o.ofRun = run; err != nil {
 				return nil, err
 			}
 			return run.Demand, nil
@@ -160,7 +160,7 @@ func (o adviseOptions) stream() (s workload.Stream, err error) {
 // assumed is what was taken for granted for want of a flag, first what decides most.
 func (o adviseOptions) assumed(a *advise.Advice) []string {
 	var all []string
-	if o.run != nil || o.observed != nil {
+	if o.ofRun != nil || o.observed != nil {
 		all = append(all, a.Demand.Notes...)
 	}
 	if o.commits > 0 && !o.given("clients") {

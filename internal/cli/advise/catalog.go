@@ -1,6 +1,7 @@
 package advise
 
 import (
+	"context"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,28 +11,18 @@ import (
 	"plimsoll/internal/report/plans"
 )
 
+type catalogOptions struct{ format string }
+
 // NewCatalog is the command plimsoll catalog.
 func NewCatalog(env *form.Env) *cobra.Command {
-	var format string
-	cmd := &cobra.Command{
-		Use:   "catalog [VOLUME-TYPE | INSTANCE-TYPE... | DRIVE]",
-		Short: "Show the known limits of volumes, instances and drives, with source, date and trust",
-		Example: `  plimsoll catalog
-  plimsoll catalog gp3
-  plimsoll catalog c6a.xlarge
-  plimsoll catalog Standard_D8s_v5
-  plimsoll catalog c6a.xlarge m6a.xlarge r6a.xlarge
-  plimsoll catalog P4510`,
-		ValidArgsFunction: form.CompleteCatalog,
-		RunE: func(_ *cobra.Command, args []string) error {
-			return runCatalog(env, args, format)
-		},
-	}
-	form.AddFormat(cmd, &format, page.PlainFormats())
+	var o catalogOptions
+	cmd := form.Command(env, "catalog", nil, o.run)
+	cmd.ValidArgsFunction = form.CompleteCatalog
+	form.AddFormat(cmd, &o.format, page.PlainFormats())
 	return cmd
 }
 
-func runCatalog(env *form.Env, names []string, format string) error {
+func (o *catalogOptions) run(_ context.Context, env *form.Env, names []string) error {
 	if err := form.Clouds(env); err != nil {
 		return err
 	}
@@ -41,7 +32,7 @@ func runCatalog(env *form.Env, names []string, format string) error {
 		if !ok {
 			return form.Usagef("%.60q is no instance type: name one entry, or several instance types", unknown)
 		}
-		return form.Render(env, format, d)
+		return form.Render(env, o.format, d)
 	}
 	name := strings.Join(names, "")
 	d, ok := plans.CatalogEntry(name, env.Now())
@@ -49,5 +40,5 @@ func runCatalog(env *form.Env, names []string, format string) error {
 		return form.Hint(form.Usagef("the catalogue has no volume type, instance type or drive %.60q", name),
 			"plimsoll catalog")
 	}
-	return form.Render(env, format, d)
+	return form.Render(env, o.format, d)
 }

@@ -34,27 +34,8 @@ type ceilingOptions struct {
 // NewCeiling is the command plimsoll ceiling.
 func NewCeiling(env *form.Env) *cobra.Command {
 	var o ceilingOptions
-	cmd := &cobra.Command{
-		Use:   "ceiling [SUITE | SCENARIO | FILE.fio]...",
-		Short: "Compute the maximum performance of a storage layout and its bottleneck",
-		Long: `Compute the most that a storage layout allows each scenario, and which resource limits it. The layout
-is declared and need not exist, or it is the storage behind --data and --wal. Nothing is measured. One scenario
-is shown in detail, several as a table.
-
---variant, --layout and a --sweep over keys of plimsoll.yaml show layouts side by side, and which of them cannot
-differ; plimsoll ab builds and measures them.`,
-		Example: `  plimsoll ceiling db --volumes 8xgp3 --level raid10 --chunk 64KiB --instance c8g.2xlarge
-  plimsoll ceiling 8 --topology plimsoll.yaml
-  plimsoll ceiling 3 --volumes 8xgp3 --level raid10 --read-latency 0.6ms --sweep iodepth=1..256
-  plimsoll ceiling stripe-28k --topology plimsoll.yaml --sweep array.chunk=64KiB..1MiB,volumes.count=4,8
-  plimsoll ceiling db --topology plimsoll.yaml --variant md --variant lvm:array.using=lvm
-  plimsoll ceiling --claim "40000 IOPS" --instance c6a.xlarge`,
-		ValidArgsFunction: form.CompleteScenarios,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.scenarios = args
-			return runCeiling(cmd.Context(), env, o)
-		},
-	}
+	cmd := form.Command(env, "ceiling", nil, o.run)
+	cmd.ValidArgsFunction = form.CompleteScenarios
 	f := cmd.Flags()
 	o.LayoutOptions.AddFlags(f)
 	o.PathOptions.AddFlags(f)
@@ -112,12 +93,13 @@ func (f *joinFlag) Set(s string) error {
 	return nil
 }
 
-func runCeiling(ctx context.Context, env *form.Env, o ceilingOptions) error {
+func (o *ceilingOptions) run(ctx context.Context, env *form.Env, args []string) error {
+	o.scenarios = args
 	if strings.Contains(o.Instance, ",") {
 		return o.onTypes(ctx, env)
 	}
 	if o.claim != "" {
-		return runClaim(env, o)
+		return runClaim(env, *o)
 	}
 	s, err := suite.Select(o.scenarios, suite.Selection{})
 	if err != nil {
@@ -143,7 +125,7 @@ func runCeiling(ctx context.Context, env *form.Env, o ceilingOptions) error {
 		if len(all) != 1 {
 			return form.Usagef("--sweep varies one scenario, but %d are named; add its number", len(all))
 		}
-		return runSweep(env, o, t, all[0])
+		return runSweep(env, *o, t, all[0])
 	}
 	if err := o.work(t, all); err != nil {
 		return err

@@ -25,7 +25,7 @@ type limitsOptions struct {
 	others []string
 	reads  int
 	cost   units.Latency
-	run    string
+	ofRun  string
 	check  bool
 	format string
 }
@@ -33,33 +33,19 @@ type limitsOptions struct {
 // NewLimits is the command plimsoll limits.
 func NewLimits(env *form.Env) *cobra.Command {
 	var o limitsOptions
-	cmd := &cobra.Command{
-		Use:   "limits PATH --keep GROUP=PERCENT",
-		Short: "Print the io.max lines that keep a share of the storage for one service",
-		Long: `Print the limits that keep a share of the storage below PATH for one control group, by limiting others: io.max,
-systemd's properties, the files of cgroup v1, docker's flags. Nothing is applied. Each number is a share of what
-the storage sustains, not of a burst, and is shown with its source; --run uses what a run of plimsoll measured
-where that is less, or where no limit is known. Groups are named as systemd, docker or Kubernetes name them:
-backup.service, docker-….scope, kubepods-pod….slice.
-
---check compares them with the current settings; the exit code is 3 when something differs.`,
-		Example: `  plimsoll limits /data --keep postgresql.service=70% --others backup.service
-  plimsoll limits /data --keep postgresql.service=70% --others backup.service --reads 100 --volumes 4xgp3 --check
-  plimsoll limits /data --keep postgresql.service=70% --run runs/20261126T170248Z-db-db1 --cost 5ms`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return runLimits(cmd.Context(), env, o, args[0]) },
-	}
+	cmd := form.Command(env, "limits", cobra.ExactArgs(1), o.run)
 	f := cmd.Flags()
 	o.others = []string{"others.slice"}
 	o.reads = 50
 	form.Bind(f, "limits", "keep", &o.keep, "others", &o.others, "reads", &o.reads, "cost", &o.cost, "check",
-		&o.check, "run", &o.run)
+		&o.check, "run", &o.ofRun)
 	o.AddFlags(f)
 	form.AddFormat(cmd, &o.format, page.PlainFormats())
 	return cmd
 }
 
-func runLimits(ctx context.Context, env *form.Env, o limitsOptions, at string) error {
+func (o *limitsOptions) run(ctx context.Context, env *form.Env, args []string) error {
+	at := args[0]
 	l := plans.Limited{Cost: o.cost.Duration()}
 	group, percent, ok := strings.Cut(o.keep, "=")
 	var err error
@@ -89,21 +75,21 @@ func runLimits(ctx context.Context, env *form.Env, o limitsOptions, at string) e
 	}
 	on, role := t, topology.Data
 	var results []*result.Result
-	if o.run != "" {
-		b, err := bundle.OpenRun(o.run)
+	if o.ofRun != "" {
+		b, err := bundle.OpenRun(o.ofRun)
 		if err != nil {
 			return err
 		}
 		behind := b.Behind(target)
 		if behind == nil {
-			return form.Usagef("--run %s: it did not measure what lies behind %s", o.run, at)
+			return form.Usagef("--run %s: it did not measure what lies behind %s", o.ofRun, at)
 		}
 		if decl == nil {
 			on, role = &b.Run.Topology, behind.Role // with what was declared then
 		}
 		results = b.Valid(behind.Role)
 	}
-	if l.Rates, err = ceiling.Rates(on, role, results, o.run); err != nil {
+	if l.Rates, err = ceiling.Rates(on, role, results, o.ofRun); err != nil {
 		return fmt.Errorf("%s: %w", at, errors.Join(err, errors.New(strings.Join(t.Notes, "; "))))
 	}
 	l.Allowed = ceiling.Allow(l.Rates, (1-l.Share)/float64(len(o.others)), float64(o.reads)/100)

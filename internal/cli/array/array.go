@@ -34,15 +34,7 @@ func (o *provisionOptions) addDestroy(cmd *cobra.Command) {
 
 // NewArray is the command plimsoll array and the commands below it.
 func NewArray(env *form.Env) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "array",
-		Short: "Build, verify, warm and take down the arrays of a plimsoll.yaml",
-		Long: `Build arrays from blank volumes as one file declares them, compare the machine with the file, load volumes from
-their snapshot, and take down what was built.`,
-		Example: `  plimsoll array plan plimsoll.yaml
-  plimsoll array apply plimsoll.yaml
-  plimsoll array teardown`,
-	}
+	cmd := form.Command(env, "array", nil, nil)
 	form.SubcommandsOnly(cmd)
 	cmd.AddCommand(newPlanCmd(env), newApplyCmd(env), newVerifyCmd(env), newTeardownCmd(env), newWarmCmd(env))
 	return cmd
@@ -50,37 +42,24 @@ their snapshot, and take down what was built.`,
 
 func newPlanCmd(env *form.Env) *cobra.Command {
 	var o provisionOptions
-	cmd := &cobra.Command{
-		Use:   "plan FILE",
-		Short: "Show what apply would do: each command, what it touches, how it is undone",
-		Long: `Show what apply would do to build the arrays of a plimsoll.yaml: each step with its exact command, what it
-touches and how teardown undoes it. Nothing is changed. As root, volumes are also searched for signatures. apply
-generates new UUIDs.
-
---format sh and --format md print a runbook instead, to follow by hand: the same steps, each with its check and
-how it is undone.`,
-		Example: `  plimsoll array plan plimsoll.yaml
-  plimsoll array plan plimsoll.yaml --imagine
-  plimsoll array plan plimsoll.yaml --format sh > runbook.sh
-  plimsoll array plan plimsoll.yaml --destroy /dev/nvme3n1 --serial vol0123456789abcdef0`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.file = args[0]
-			_, plan, err := o.plan(cmd.Context(), env)
-			if err != nil {
-				return err
-			}
-			if o.format == form.FormatShell || o.format == string(page.Markdown) { // to follow by hand
-				return plans.Runbook(env.Out, plan, o.format)
-			}
-			return form.Render(env, o.format, plans.Plan(plan))
-		},
-	}
+	cmd := form.Command(env, "array plan", cobra.ExactArgs(1), o.show)
 	o.addDestroy(cmd)
 	form.AddFormat(cmd, &o.format, append(page.PlainFormats(), form.FormatShell))
 	form.Bind(cmd.Flags(), "array plan", "imagine", &o.imagine)
 	cmd.MarkFlagsMutuallyExclusive("imagine", "destroy")
 	return cmd
+}
+
+func (o *provisionOptions) show(ctx context.Context, env *form.Env, args []string) error {
+	o.file = args[0]
+	_, plan, err := o.plan(ctx, env)
+	if err != nil {
+		return err
+	}
+	if o.format == form.FormatShell || o.format == string(page.Markdown) { // to follow by hand
+		return plans.Runbook(env.Out, plan, o.format)
+	}
+	return form.Render(env, o.format, plans.Plan(plan))
 }
 
 func (o provisionOptions) declaration() (*topology.Declaration, error) {

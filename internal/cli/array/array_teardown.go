@@ -17,35 +17,14 @@ import (
 
 func newTeardownCmd(env *form.Env) *cobra.Command {
 	var o provisionOptions
-	cmd := &cobra.Command{
-		Use:   "teardown [ARRAY...]",
-		Short: "Remove only what apply created",
-		Long: `Undo the steps in apply's journals, newest first: unmount, remove lines from /etc, stop arrays, erase
-superblocks, zero both ends of the volumes. Without names, all arrays are taken down. Their data is lost.
-
-First the whole stack is inspected. What apply did not make (a logical volume in the group, another filesystem,
-a line between plimsoll's marks in /etc/fstab) and what is in use (swap, bind mounts, open files, loop devices,
-other mount namespaces) is listed, and nothing is touched. --destroy NAME, with the listed name, allows one of
-them to be lost; a volume also needs its --serial.
-
---adopt takes down an array that plimsoll did not make: its mounts, its lines in fstab and mdadm.conf, its
-contents and its superblocks. Every member is named by --serial; if one is missing, or something else uses the
-array, nothing is touched. Partition tables of the members stay, and are listed, unless --partitions is given.`,
-		Example: `  plimsoll array teardown
-  plimsoll array teardown wal --yes
-  plimsoll array teardown --destroy /dev/t/mine
-  plimsoll array teardown --adopt /dev/md0 --serial S1 --serial S2`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runTeardown(cmd.Context(), env, o, args)
-		},
-	}
+	cmd := form.Command(env, "array teardown", nil, o.teardown)
 	form.Bind(cmd.Flags(), "teardown", "destroy", &o.destroy, "serial", &o.serial, "adopt", &o.adopt,
 		"partitions", &o.partitions, "yes", &o.yes, "json", &o.json)
 	cmd.MarkFlagsMutuallyExclusive("adopt", "destroy")
 	return cmd
 }
 
-func runTeardown(ctx context.Context, env *form.Env, o provisionOptions, names []string) error {
+func (o *provisionOptions) teardown(ctx context.Context, env *form.Env, names []string) error {
 	if o.json && !o.yes {
 		return form.Usagef("--json needs --yes: there is no terminal to ask on")
 	}
@@ -54,7 +33,7 @@ func runTeardown(ctx context.Context, env *form.Env, o provisionOptions, names [
 		return form.Usagef("--partitions needs --adopt: what apply made goes with its partition tables")
 	}
 	if o.adopt != "" {
-		return runAdopt(ctx, env, o, site, names)
+		return o.takeDownAdopted(ctx, env, site, names)
 	}
 	destroy := records.GiveUp{Names: o.destroy, Serials: o.serial}
 	journals, broken, err := site.Made(names...)
@@ -106,8 +85,8 @@ func unreadable(broken []*records.BrokenJournal) error {
 	return errors.Join(all...)
 }
 
-// runAdopt takes down an array that plimsoll did not make.
-func runAdopt(ctx context.Context, env *form.Env, o provisionOptions, site *provision.Site, names []string) error {
+// takeDownAdopted takes down an array that plimsoll did not make.
+func (o *provisionOptions) takeDownAdopted(ctx context.Context, env *form.Env, site *provision.Site, names []string) error {
 	if len(names) > 0 {
 		return form.Usagef("--adopt names the array: give no other")
 	}

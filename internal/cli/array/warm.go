@@ -36,25 +36,7 @@ type warmOptions struct {
 
 func newWarmCmd(env *form.Env) *cobra.Command {
 	o := warmOptions{depth: 32}
-	cmd := &cobra.Command{
-		Use:   "warm PATH|DEVICE",
-		Short: "Read each block of a volume once, so that it is loaded from its snapshot",
-		Long: `Test whether the volumes below a path are loaded from their snapshot. Where they are not, read each piece of
-512 KiB once, past the page cache; only 4 KiB of it where the test has shown that this loads the piece.
-
-It opens volumes for reading only and writes nothing but its own record, from which --resume continues. While other
-programs use the volume, it takes at most a quarter of its throughput, and pauses whenever they have to wait.
-
-The exit code is 0 when the volumes are loaded, 3 when 15 % or more is not, and 130 when it was interrupted.`,
-		Example: `  plimsoll array warm /dev/nvme1n1
-  plimsoll array warm /data --files --most 100MiB/s
-  plimsoll array warm /data --resume`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.path = args[0]
-			return runWarm(cmd.Context(), env, o)
-		},
-	}
+	cmd := form.Command(env, "array warm", cobra.ExactArgs(1), o.run)
 	f := cmd.Flags()
 	o.AddFlags(f)
 	form.AddFormat(cmd, &o.format, page.PlainFormats())
@@ -100,7 +82,8 @@ func (w *warming) test(ctx context.Context) (most diagnose.Touch, err error) {
 	return most, nil
 }
 
-func runWarm(ctx context.Context, env *form.Env, o warmOptions) error {
+func (o *warmOptions) run(ctx context.Context, env *form.Env, args []string) error {
+	o.path = args[0]
 	jobs, err := o.plan(env)
 	if err != nil {
 		return err

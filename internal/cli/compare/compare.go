@@ -4,6 +4,7 @@ package compare
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"strconv"
@@ -32,7 +33,7 @@ type Options struct {
 	failOn []string
 	// against is last:10, a table of expected figures, or a run.
 	against string
-	inGiven bool
+	given   func(flag string) bool // whether a flag was given
 	// demand is the file of a demand that results are compared with.
 	demand string
 	layout string // whose plimsoll.yaml is printed
@@ -41,42 +42,10 @@ type Options struct {
 // NewCompare is the command plimsoll compare.
 func NewCompare(env *form.Env) *cobra.Command {
 	o := Options{Margin: units.ShareArg(compare.Margin)}
-	cmd := &cobra.Command{
-		Use:   "compare RUN|DIR|KEY=VALUE…",
-		Short: "Compare runs, rounds and groups of runs",
-		Long: `Compare the first run with each of the others, or groups of runs by a label. Scenarios are matched by what was
-run, not by name, and each figure is shown next to its own ceiling. A change is called faster, slower or the
-same only if repeated rounds support it; one run per side is not enough. See docs/compare.md.
-
-An argument is a run's directory; several of them, separated by commas, as the rounds of one side; a
-directory of runs; or KEY=VALUE for all runs with that label below --in. A single run is compared result by
-result.`,
-		Args: cobra.MinimumNArgs(1),
-
-		ValidArgsFunction: form.CompleteRuns,
-		Example: `  plimsoll compare runs/before runs/after
-  plimsoll compare kernel=6.1 kernel=6.8 --in runs
-  plimsoll compare --by instance runs/
-  plimsoll compare runs/before runs/after --fail-on regression:5%
-  plimsoll compare runs/newest --against last:10 --fail-on regression
-  plimsoll compare runs/newest --against guide
-  plimsoll compare --demand app.yaml runs/gp3 runs/io2
-  plimsoll compare runs/20261121T031200Z-ab-db --yaml c512 > plimsoll.yaml`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.inGiven = cmd.Flags().Changed("in")
-			if o.layout != "" {
-				return printLayout(env, args, o)
-			}
-			if o.demand != "" {
-				return compareDemand(cmd.Context(), env, args, o)
-			}
-			if o.against != "" {
-				return compareAgainst(env, args, o)
-			}
-			return runCompare(env, args, o)
-		},
-	}
+	cmd := form.Command(env, "compare", cobra.MinimumNArgs(1), o.run)
+	cmd.ValidArgsFunction = form.CompleteRuns
 	f := cmd.Flags()
+	o.given = f.Changed
 	o.source.In = "runs"
 	form.Bind(f, "compare", "by", &o.source.By, "in", &o.source.In, "where", &o.where, "base", &o.base,
 		"demand", &o.demand, "yaml", &o.layout, "margin", &o.Margin)
@@ -111,6 +80,18 @@ result.`,
 	}
 	_ = cmd.MarkFlagDirname("in") // it is there
 	return cmd
+}
+
+func (o *Options) run(ctx context.Context, env *form.Env, args []string) error {
+	switch {
+	case o.layout != "":
+		return printLayout(env, args, *o)
+	case o.demand != "":
+		return compareDemand(ctx, env, args, *o)
+	case o.against != "":
+		return compareAgainst(env, args, *o)
+	}
+	return runCompare(env, args, *o)
 }
 
 // printLayout prints the file by which a layout that was measured is built.
@@ -208,7 +189,7 @@ func compareAgainst(env *form.Env, words []string, o Options) error {
 		return err
 	}
 	against, in := o.against, ""
-	if o.inGiven {
+	if o.given("in") {
 		in = o.source.In
 	}
 	o.against = ""

@@ -49,21 +49,7 @@ type importOptions struct {
 // NewImport is the command plimsoll import.
 func NewImport(env *form.Env) *cobra.Command {
 	o := importOptions{out: "runs"}
-	cmd := &cobra.Command{
-		Use:   "import FILE|DIR|-...",
-		Short: "Read and judge results that fio wrote elsewhere, in any form",
-		Long: `Read fio's output in any form: text of fio 2 and 3 (also inside Markdown, terminal pastes and logs), JSON,
-JSON+, terse, and its logs and histogram logs; also the output of sysbench fileio, ioping, kubestr, dbench,
-kbench and yabs. In a document the text around a result is used as well: the job file and commands that it
-quotes, and the last instance type named above the result. Lines that could not be parsed are listed, and the
-exit code is 1.`,
-		Example: `  plimsoll import round16.log --label round=16 --volumes 4xP4510 --level raid0 --chunk 512KiB
-  plimsoll import article.md --instance c6a=c6a.xlarge --instance m5a=m5a.xlarge
-  plimsoll import etcd.txt --for etcd
-  plimsoll import results/ --summary --where bs=4k,rw=randread --sort -iops`,
-		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return runImport(cmd.Context(), env, o, args) },
-	}
+	cmd := form.Command(env, "import", cobra.MinimumNArgs(1), o.run)
 	f := cmd.Flags()
 	form.Bind(f, "import", "label", &o.labels, "job", &o.job, "suite", &o.suite, "out", &o.out, "summary", &o.summary)
 	AddProfile(cmd, &o.profile, "")
@@ -152,7 +138,7 @@ func (o *importOptions) perResult() ([]bundle.NamedInstance, error) {
 	return named, nil
 }
 
-func runImport(ctx context.Context, env *form.Env, o importOptions, args []string) error {
+func (o *importOptions) run(ctx context.Context, env *form.Env, args []string) error {
 	labels, err := RunLabels(o.labels)
 	if err != nil {
 		return form.Usage(err)
@@ -228,7 +214,7 @@ func runImport(ctx context.Context, env *form.Env, o importOptions, args []strin
 		return fmt.Errorf("no result could be read from %s: %w", strings.Join(args, ", "), lost)
 	}
 	if o.summary {
-		return errors.Join(summarize(env, found, pick, &o), lost)
+		return errors.Join(summarize(env, found, pick, o), lost)
 	}
 	found.Pick = pick
 	run := bundle.Run{

@@ -32,33 +32,17 @@ type reportOptions struct {
 // NewReport is the command plimsoll report.
 func NewReport(env *form.Env) *cobra.Command {
 	var o reportOptions
-	cmd := &cobra.Command{
-		Use:   "report [RUN]\n  plimsoll report RUN|DIR... --format openmetrics|csv",
-		Short: "Print the report of a run (by default the newest) in any format",
-		Long: `Print the report of a run (by default the newest) in any format.
-
-Two formats export figures to other programs, of all runs that are named or found below directories. openmetrics
-is a text file for the textfile collector of Prometheus' node_exporter, with the newest run of each suite and
-host; csv has a row per scenario and direction of every run, for pivot tables. With --out the file is replaced
-whole or not at all.`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 && !o.figures(args) {
-				return errors.New("want one run")
-			}
-			return nil
-		},
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-			if slices.Contains(runs.ExportFormats(), page.Format(o.format)) {
-				return form.CompleteRuns(cmd, args, begun)
-			}
-			return form.CompleteUpTo(1, form.CompleteRuns)(cmd, args, begun)
-		},
-		Example: `  plimsoll report
-  plimsoll report 20261121T031200Z-db-db1
-  plimsoll report runs/20261121T031200Z-db-db1 --format html --out report.html
-  plimsoll report runs --format openmetrics --out /var/lib/node_exporter/plimsoll.prom
-  plimsoll report runs --format csv > all.csv`,
-		RunE: func(cmd *cobra.Command, args []string) error { return o.print(cmd.Context(), env, args) },
+	cmd := form.Command(env, "report", func(_ *cobra.Command, args []string) error {
+		if len(args) > 1 && !o.figures(args) {
+			return errors.New("want one run")
+		}
+		return nil
+	}, o.print)
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		if slices.Contains(runs.ExportFormats(), page.Format(o.format)) {
+			return form.CompleteRuns(cmd, args, begun)
+		}
+		return form.CompleteUpTo(1, form.CompleteRuns)(cmd, args, begun)
 	}
 	addIn(cmd, &o.in)
 	form.AddFormat(cmd, &o.format, append(page.Formats(), runs.OpenMetrics))

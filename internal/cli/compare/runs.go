@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -33,26 +34,13 @@ func NewRuns(env *form.Env) *cobra.Command {
 	var o historyOptions
 	var p pickOptions
 	history := false
-	cmd := &cobra.Command{
-		Use:   "runs [DIR]...",
-		Short: "List the runs below directories, newest first, or show their figures over time",
-		Long: `List the runs below directories (by default ./runs), newest first.
-
---history shows the figures run by run, in a series per scenario, layout and host. Runs with another size, run
-time or scale form a series of their own. The directory of runs is the database: share it, or write the history
-as one HTML file.`,
-		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
-		Example: `  plimsoll runs
-  plimsoll runs /var/lib/plimsoll --json
-  plimsoll runs --history --scenario rand-write --last 20
-  plimsoll runs --history /srv/plimsoll --by kernel --format html > index.html`,
-		RunE: func(_ *cobra.Command, args []string) error {
-			if history {
-				return runHistory(env, args, o)
-			}
-			return runRuns(env, orRuns(args), o.format, p)
-		},
-	}
+	cmd := form.Command(env, "runs", nil, func(_ context.Context, env *form.Env, args []string) error {
+		if history {
+			return runHistory(env, args, o)
+		}
+		return runRuns(env, orRuns(args), o.format, p)
+	})
+	cmd.ValidArgsFunction = cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs)
 	cmd.Flags().BoolVar(&history, "history", false, "show the figures of the runs in order, instead of a list")
 	form.TypedOnly(cmd.Flags(), "history")
 	o.addFlags(cmd.Flags())
@@ -71,27 +59,17 @@ as one HTML file.`,
 // newAccept is the command plimsoll runs accept.
 func newAccept(env *form.Env) *cobra.Command {
 	in, reason := "", ""
-	cmd := &cobra.Command{
-		Use:   "accept RUN",
-		Short: "Compare later runs with the level of this run, and no longer with that of earlier ones",
-		Long: `Compare later runs with the level of this run, and no longer with that of earlier ones.
-
-compare --against reports a step or a drift until the figures return, or until its first run is accepted. The
-reason is kept beside the run.`,
-		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: form.CompleteUpTo(1, form.CompleteRuns),
-		Example:           `  plimsoll runs accept 20261121T031200Z-db-db1 --reason "kernel 6.8, see ticket 4711"`,
-		RunE: func(_ *cobra.Command, args []string) error {
-			if strings.TrimSpace(reason) == "" {
-				return form.Usagef("--reason: say why the level is to be expected from now on")
-			}
-			dir, err := findRun(args[0], in)
-			if err != nil {
-				return err
-			}
-			return compare.Accept(dir, reason, env.Now())
-		},
-	}
+	cmd := form.Command(env, "runs accept", cobra.ExactArgs(1), func(_ context.Context, env *form.Env, args []string) error {
+		if strings.TrimSpace(reason) == "" {
+			return form.Usagef("--reason: say why the level is to be expected from now on")
+		}
+		dir, err := findRun(args[0], in)
+		if err != nil {
+			return err
+		}
+		return compare.Accept(dir, reason, env.Now())
+	})
+	cmd.ValidArgsFunction = form.CompleteUpTo(1, form.CompleteRuns)
 	addIn(cmd, &in)
 	form.Bind(cmd.Flags(), "accept", "reason", &reason)
 	return cmd

@@ -45,30 +45,7 @@ const never = "never"
 // NewLint is the command plimsoll lint.
 func NewLint(env *form.Env) *cobra.Command {
 	o := lintOptions{failOn: string(finding.Fail)}
-	cmd := &cobra.Command{
-		Use:   "lint FILE|DIR|COMMAND...",
-		Short: "Lint fio jobs before you waste a day running them",
-		Long: `Lint the fio jobs in job files, scripts, pipelines, code in Markdown, or a fio command line given as one
-argument; mkfs, mdadm, lvcreate and mount lines next to them are read too. "-" is standard input. Nothing is
-run.
-
-An error is something that fio refuses or reads differently than it looks; a warning means that the job does not
-measure what it claims to; an info depends on facts that lint cannot see.
-
-A comment "plimsoll: disable=PL107 reason" silences a rule. At the end of a line it applies to that line; on a
-line of its own to the option, section or command that follows; before a blank line at the top to the whole
-file. The exit code is 3 when a finding is an error (--fail-on).`,
-		Example: `  plimsoll lint jobs/randread.fio
-  plimsoll lint README.md --chunk 64k
-  plimsoll lint "fio --name=a --rw=randread --iodepth=32"
-  plimsoll lint . --fio 3.7 --format github
-  plimsoll lint . --baseline lint.json`,
-		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.what = args
-			return runLint(cmd.Context(), env, o)
-		},
-	}
+	cmd := form.Command(env, "lint", cobra.MinimumNArgs(1), o.run)
 	f := cmd.Flags()
 	form.AddFormat(cmd, &o.format, page.Formats())
 	form.Bind(f, "lint", "fix", &o.fix, "installed", &o.installed, "fio", &o.version, "baseline", &o.baseline,
@@ -102,8 +79,9 @@ type linting struct {
 	parsing script.Options
 }
 
-func runLint(ctx context.Context, env *form.Env, o lintOptions) error {
-	l := &linting{env: env, o: o, c: lint.Case{Chunk: o.chunk, Memory: o.memory, Own: map[string]string{}}}
+func (o *lintOptions) run(ctx context.Context, env *form.Env, args []string) error {
+	o.what = args
+	l := &linting{env: env, o: *o, c: lint.Case{Chunk: o.chunk, Memory: o.memory, Own: map[string]string{}}}
 	if err := l.settings(ctx); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -38,24 +39,7 @@ type workloadOptions struct {
 // NewWorkload is the command plimsoll workload and the commands below it.
 func NewWorkload(env *form.Env) *cobra.Command {
 	var o workloadOptions
-	cmd := &cobra.Command{
-		Use:   "workload [FILE.yaml]",
-		Short: "Show what an application demands of the storage, and write a fio job with the same load",
-		Long: `Show a demand: its streams, peak and mean, the I/Os that volumes count and how many are in flight. With --job,
-print a fio job for it, with the arithmetic as comments. plimsoll run FILE.yaml runs it and judges by the
-latencies it states.`,
-		Example: `  plimsoll workload app.yaml
-  plimsoll workload app.yaml --job --filename /dev/nvme1n1 > app.fio
-  plimsoll workload --ask > app.yaml
-  plimsoll advise app.yaml`,
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			if len(args) == 1 {
-				o.file = args[0]
-			}
-			return runWorkload(env, o)
-		},
-	}
+	cmd := form.Command(env, "workload", cobra.MaximumNArgs(1), o.run)
 	f := cmd.Flags()
 	form.Bind(f, "workload", "job", &o.job, "filename", &o.filename, "iodepth", &o.depth, "latency",
 		&o.latency, "runtime", &o.runtime, "size", &o.size, "ask", &o.ask)
@@ -69,7 +53,10 @@ latencies it states.`,
 	return cmd
 }
 
-func runWorkload(env *form.Env, o workloadOptions) error {
+func (o *workloadOptions) run(_ context.Context, env *form.Env, args []string) error {
+	if len(args) == 1 {
+		o.file = args[0]
+	}
 	switch {
 	case o.ask && o.file != "":
 		return form.Usagef("--ask makes a demand; it takes no file")

@@ -2,6 +2,7 @@ package job
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -37,23 +38,7 @@ type FromOptions struct {
 
 func newWorkloadFromCmd(env *form.Env) *cobra.Command {
 	o := FromOptions{Copies: 1}
-	cmd := &cobra.Command{
-		Use:   "from FILE|RUN...",
-		Short: "Make a demand from logs of iostat, sar or blktrace, CloudWatch metrics, pgbench's output, or a run",
-		Long: `Make a demand file from the rates of a fio job (FILE.fio), or from records: iostat -x as text or JSON (sysstat
-11 and newer), sar -d as text, sadf -d, blktrace's events as blkparse prints them, CloudWatch's EBS metrics as
-JSON or CSV, pgbench's output, its --progress lines or its -l logs (with pg_test_fsync's output beside it), or a
-run of plimsoll. Rates observed on storage at its limit are marked "at least".`,
-		Example: `  sadf -d /var/log/sysstat/sa21 -- -d | plimsoll workload from /dev/stdin --device vda > app.yaml
-  iostat -x -t 1 600 > io.log; plimsoll workload from io.log --device md0 > app.yaml
-  plimsoll workload from cloudwatch.json --join data > app.yaml
-  plimsoll workload from runs/20261121T031200Z-db-ip-10-0-0-105`,
-		Args: cobra.MinimumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			o.Files = args
-			return runWorkloadFrom(env, o)
-		},
-	}
+	cmd := form.Command(env, "workload from", cobra.MinimumNArgs(1), o.run)
 	f := cmd.Flags()
 	form.Bind(f, "workload from", "every", &o.Every, "join", &o.join, "copies", &o.Copies, "sync-latency",
 		&o.synced)
@@ -63,7 +48,8 @@ run of plimsoll. Rates observed on storage at its limit are marked "at least".`,
 	return cmd
 }
 
-func runWorkloadFrom(env *form.Env, o FromOptions) error {
+func (o *FromOptions) run(_ context.Context, env *form.Env, args []string) error {
+	o.Files = args
 	if o.Copies < 1 || o.Copies > 16 {
 		return form.Usagef("--copies %d: want from 1 to 16", o.Copies)
 	}

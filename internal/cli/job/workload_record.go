@@ -31,21 +31,7 @@ type recordOptions struct {
 
 func newWorkloadRecordCmd(env *form.Env) *cobra.Command {
 	o := recordOptions{long: 10 * time.Minute, every: time.Second}
-	cmd := &cobra.Command{
-		Use:   "record DEVICE|PATH...",
-		Short: "Watch a live machine for a while, and make a demand from its I/O",
-		Long: `Watch devices, or those below paths, ten times per second, and write a demand file of
-their rates, sizes, latencies and bursts, with what limited them meanwhile. It writes
-nothing to the machine but that file, and costs less than half a percent of a core.
-Ctrl-C ends it early.`,
-		Example: `  plimsoll workload record md0 --for 10m -o app.yaml
-  plimsoll workload record /data --for 1h --instance c8g.2xlarge --volumes 8xgp3`,
-		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.devices = args
-			return runWorkloadRecord(cmd.Context(), env, o)
-		},
-	}
+	cmd := form.Command(env, "workload record", cobra.MinimumNArgs(1), o.run)
 	f := cmd.Flags()
 	o.AddFlags(f)
 	form.Bind(f, "workload record", "for", &o.long, "every", &o.every, "series", &o.series)
@@ -54,7 +40,8 @@ Ctrl-C ends it early.`,
 	return cmd
 }
 
-func runWorkloadRecord(ctx context.Context, env *form.Env, o recordOptions) error {
+func (o *recordOptions) run(ctx context.Context, env *form.Env, args []string) error {
+	o.devices = args
 	if o.long < time.Second || o.every < time.Second || o.every > o.long {
 		return form.Usagef("--for and --every are a second or more, and --every is not the longer one")
 	}

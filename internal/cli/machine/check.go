@@ -43,36 +43,7 @@ type CheckOptions struct {
 // NewCheck is the command plimsoll check.
 func NewCheck(env *form.Env) *cobra.Command {
 	var o CheckOptions
-	cmd := &cobra.Command{
-		Use:   "check " + form.PathsUse,
-		Short: "Check the storage and host configuration for problems before benchmarking",
-		Long: `Check the storage and host configuration for problems before benchmarking: the state and layout of
-arrays, mounts, queues, read-ahead, processors, clock, memory, fstab, mdadm.conf, other load, the kernel log; on
-EC2 also the remaining burst credits of the volumes and the instance.
-
-Nothing is written, and root is not needed; what could not be seen without it is listed. The devices are observed for
-0.8 s. The exit code is 3 when a finding is an error, and 1 when the storage below a path could not be seen.`,
-		Example: `  plimsoll check /data
-  plimsoll check --data /data --wal /wal --json
-  plimsoll check /data --probe
-  plimsoll check /data --captured machine.txtar`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.Args = args
-			if o.probe {
-				return runProbe(cmd.Context(), env, o)
-			}
-			if o.captured != "" {
-				m, err := capturedMachine(o.captured, env.Machine)
-				if err != nil {
-					return err
-				}
-				there := *env
-				there.Machine = m
-				return runCheck(cmd.Context(), &there, o)
-			}
-			return runCheck(cmd.Context(), env, o)
-		},
-	}
+	cmd := form.Command(env, "check", nil, o.run)
 	o.Looking(cmd)
 	form.AddFormat(cmd, &o.format, page.Formats())
 	o.probeFor = bench.ProbeTime
@@ -100,7 +71,18 @@ type Checked struct {
 	OtherLoad []telemetry.DeviceUse `json:"other_load"`
 }
 
-func runCheck(ctx context.Context, env *form.Env, o CheckOptions) error {
+func (o *CheckOptions) run(ctx context.Context, env *form.Env, args []string) (err error) {
+	o.Args = args
+	if o.probe {
+		return o.runProbe(ctx, env)
+	}
+	if o.captured != "" {
+		there := *env
+		if there.Machine, err = capturedMachine(o.captured, env.Machine); err != nil {
+			return err
+		}
+		env = &there
+	}
 	all, t, policy, err := o.Look(ctx, env)
 	if err != nil {
 		return err

@@ -26,7 +26,7 @@ type ProbeResult struct {
 }
 
 // runProbe reads each member of the arrays alone, then all together.
-func runProbe(ctx context.Context, env *form.Env, o CheckOptions) error {
+func (o *CheckOptions) runProbe(ctx context.Context, env *form.Env) error {
 	t, err := o.detect(ctx, env)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"slices"
@@ -17,26 +18,17 @@ import (
 // stateDir is where plimsoll keeps its own records.
 const stateDir = "/var/lib/plimsoll"
 
+type cleanOptions struct{ dry bool }
+
 // NewClean is the command plimsoll clean.
 func NewClean(env *form.Env) *cobra.Command {
-	var dry bool
-	cmd := &cobra.Command{
-		Use:   "clean [PATH]...",
-		Short: "Remove files left behind by killed runs or by runs with --keep-files",
-		Long: `Remove the files that killed runs, or runs with --keep-files, left in folders called .plimsoll below each PATH
-(the current directory when none is given), on PATH's own filesystem, and end the fio that a killed run left
-running. Temporary files of a killed plimsoll are removed as well, there and in /var/lib/plimsoll. Files are
-recognised by name; other files, and those of a run in progress, are left alone. Partial results of a
-killed run's scenario are removed, too. Arrays are taken down by plimsoll array teardown.`,
-		Example: `  plimsoll clean /data /wal --dry-run
-  plimsoll clean /data /wal`,
-		RunE: func(_ *cobra.Command, args []string) error { return runClean(env, args, dry) },
-	}
-	form.Bind(cmd.Flags(), "clean", "dry-run", &dry)
+	var o cleanOptions
+	cmd := form.Command(env, "clean", nil, o.run)
+	form.Bind(cmd.Flags(), "clean", "dry-run", &o.dry)
 	return cmd
 }
 
-func runClean(env *form.Env, paths []string, dry bool) error {
+func (o *cleanOptions) run(_ context.Context, env *form.Env, paths []string) error {
 	if len(paths) == 0 {
 		paths = []string{"."}
 	}
@@ -50,26 +42,26 @@ func runClean(env *form.Env, paths []string, dry bool) error {
 		places = append(places, stateDir) // what a killed writer of plimsoll's own records left
 	}
 	did := "removed"
-	if dry {
+	if o.dry {
 		did = "would remove"
 	}
-	n, err := sys.EndStrays(dry) // before the files are looked at: they may be writing
+	n, err := sys.EndStrays(o.dry) // before the files are looked at: they may be writing
 	if err != nil {
 		return err
 	}
 	found := n > 0
 	if found {
 		fmt.Fprintf(env.Out, "%s %s of fio's that a killed run left\n",
-			map[bool]string{true: "would end", false: "ended"}[dry], processes(n))
+			map[bool]string{true: "would end", false: "ended"}[o.dry], processes(n))
 	}
 	servers := map[int]bool{} // the folders of data and log both record theirs
 	for _, path := range places {
-		err := permit.Clean(path, dry, func(l permit.Leftover) {
+		err := permit.Clean(path, o.dry, func(l permit.Leftover) {
 			found = true
 			if l.Server != 0 && !servers[l.Server] {
 				servers[l.Server] = true
 				fmt.Fprintf(env.Out, "%s: %s the database server that a killed run left\n", text.Clean(l.Folder, 0),
-					map[bool]string{true: "would end", false: "ended"}[dry])
+					map[bool]string{true: "would end", false: "ended"}[o.dry])
 			}
 			switch {
 			case l.InUse:
@@ -89,7 +81,7 @@ func runClean(env *form.Env, paths []string, dry bool) error {
 			return err
 		}
 	}
-	temps, err := sys.EndTemps(dry)
+	temps, err := sys.EndTemps(o.dry)
 	for _, name := range temps {
 		found = true
 		fmt.Fprintf(env.Out, "%s: %s, a run that was killed left it\n", text.Clean(name, 0), did)

@@ -31,35 +31,7 @@ type inspectOptions struct {
 // NewInspect is the command plimsoll inspect.
 func NewInspect(env *form.Env) *cobra.Command {
 	var o inspectOptions
-	cmd := &cobra.Command{
-		Use:   "inspect [PATH...]",
-		Short: "Show what a path lies on: mount, filesystem, array, partitions, volumes",
-		Long: `Show what a path lies on: mount, filesystem, array, partitions, volumes, with their
-chunks, alignment, queue settings and limits, as far as they can be seen. Nothing is
-written or measured. Without root the layouts of logical volumes and arrays are inferred;
-as root they are read from the disks.
-
---all lists every disk instead, used or not: what it is, its serial number, its type where the cloud can be
-asked, and who uses it. --yaml 'N x unused [TYPE] [SIZE] [LEVEL]' picks unused ones and prints a plimsoll.yaml
-for plimsoll array plan; 'wal: …' picks for that role.
-
-With two paths the first is for data, the second for the write-ahead log.`,
-		Example: `  plimsoll inspect /var/lib/postgresql
-  plimsoll inspect /data /wal --topology plimsoll.yaml
-  plimsoll inspect --all
-  plimsoll inspect --yaml '4 x unused 3TiB raid0' > plimsoll.yaml
-  plimsoll inspect --capture machine.txtar`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > len(topology.Roles) {
-				return form.Usagef("%d paths: want at most one a role, data and wal", len(args))
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.paths = args
-			return runInspect(cmd.Context(), env, o)
-		},
-	}
+	cmd := form.Command(env, "inspect", nil, o.run)
 	f := cmd.Flags()
 	o.AddFlags(f)
 	form.AddFormat(cmd, &o.format, page.PlainFormats())
@@ -74,7 +46,10 @@ With two paths the first is for data, the second for the write-ahead log.`,
 	return cmd
 }
 
-func runInspect(ctx context.Context, env *form.Env, o inspectOptions) error {
+func (o *inspectOptions) run(ctx context.Context, env *form.Env, args []string) error {
+	if o.paths = args; len(args) > len(topology.Roles) {
+		return form.Usagef("%d paths: want at most one a role, data and wal", len(args))
+	}
 	decl, err := o.Declaration(env)
 	if err != nil {
 		return err
@@ -89,7 +64,7 @@ func runInspect(ctx context.Context, env *form.Env, o inspectOptions) error {
 		return capture(m, o.capture)
 	}
 	if o.all || len(o.yaml) > 0 {
-		return inventory(ctx, env, m, o)
+		return o.inventory(ctx, env, m)
 	}
 	paths, err := o.targets()
 	if err != nil {
@@ -103,7 +78,7 @@ func runInspect(ctx context.Context, env *form.Env, o inspectOptions) error {
 }
 
 // inventory lists the disks, or writes some of them into a plimsoll.yaml.
-func inventory(ctx context.Context, env *form.Env, m *sys.Machine, o inspectOptions) error {
+func (o *inspectOptions) inventory(ctx context.Context, env *form.Env, m *sys.Machine) error {
 	inv, err := topology.TakeInventory(ctx, m)
 	if err != nil {
 		return err

@@ -30,21 +30,7 @@ type tuneOptions struct {
 // NewTune is the command plimsoll tune.
 func NewTune(env *form.Env) *cobra.Command {
 	o := tuneOptions{groups: map[tune.Group]*bool{}}
-	cmd := &cobra.Command{
-		Use:   "tune " + form.PathsUse,
-		Short: "Apply the settings that check recommends, or revert them",
-		Long: `Apply the settings that check recommends for block queues, processors and memory. The previous values are
-recorded first; --revert restores them, newest first. Without --persist a reboot undoes everything; with it a
-udev rule, a file in /etc/sysctl.d and a systemd unit restore the settings at boot. Other recommendations of
-check are left to you.`,
-		Example: `  plimsoll tune /data /wal --dry-run
-  plimsoll tune --role data --data /data --queues --persist
-  plimsoll tune --revert`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.Args = args
-			return runTune(cmd.Context(), env, o)
-		},
-	}
+	cmd := form.Command(env, "tune", nil, o.run)
 	f := cmd.Flags()
 	o.PathOptions.AddFlags(f)
 	form.AddChoice(cmd, (*string)(&o.role), "role", "tune for one `ROLE` only", topology.Roles)
@@ -64,7 +50,8 @@ check are left to you.`,
 	return cmd
 }
 
-func runTune(ctx context.Context, env *form.Env, o tuneOptions) error {
+func (o *tuneOptions) run(ctx context.Context, env *form.Env, args []string) error {
+	o.Args = args
 	tuner := tune.Here(env.Machine)
 	tuner.State = o.state
 	if o.revert {

@@ -33,6 +33,7 @@ type whyOptions struct {
 	from   string
 	watch  bool
 	scrape string
+	given  func(flag string) bool // whether a flag was given
 }
 
 // The bounds of --for, of one look and with --watch.
@@ -45,39 +46,9 @@ const (
 // NewWhy is the command plimsoll why.
 func NewWhy(env *form.Env) *cobra.Command {
 	o := whyOptions{long: bench.WatchFor}
-	cmd := &cobra.Command{
-		Use:   "why PATH|DEVICE",
-		Short: "Find why storage is slow on a machine at work, or say that it is not the storage",
-		Long: `Watch a machine at work for 5 s and name the first cause of slow storage below a path, with its evidence, its share
-of the waiting, who uses it, and what to do next; or say that nothing is wrong with the storage.
-
-It writes nothing, does no I/O, starts no program and opens no file on the path's own filesystem. Root sees all;
-without it other users' processes and what tasks wait for stay unseen, and the answer says so. Limits of volumes
-come from the cloud on EC2, Azure and Google Cloud, elsewhere from --volumes and --instance or plimsoll.yaml.
-
-The exit code is 3 where the storage, or what limits it, is the cause; 0 where nothing is wrong with the storage; 1
-where it could not be seen.`,
-		Example: `  plimsoll why /var/lib/postgresql
-  plimsoll why /data --expect 5ms --json
-  plimsoll why /data --watch --for 24h
-  plimsoll why /data --save facts.json
-  plimsoll why --from facts.json
-  plimsoll why --from iostat.log`,
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 1 {
-				o.path = args[0]
-			}
-			if o.watch {
-				if !cmd.Flags().Changed("for") {
-					o.long = watchMost
-				}
-				return runWatch(cmd.Context(), env, o)
-			}
-			return runWhy(cmd.Context(), env, o)
-		},
-	}
+	cmd := form.Command(env, "why", cobra.MaximumNArgs(1), o.run)
 	f := cmd.Flags()
+	o.given = f.Changed
 	o.AddFlags(f)
 	form.AddFormat(cmd, &o.format, page.PlainFormats())
 	form.Bind(f, "why", "for", &o.long, "expect", &o.expect, "save", &o.save, "from", &o.from, "watch",
@@ -90,7 +61,11 @@ where it could not be seen.`,
 	return cmd
 }
 
-func runWhy(ctx context.Context, env *form.Env, o whyOptions) error {
+func (o *whyOptions) run(ctx context.Context, env *form.Env, args []string) error {
+	o.path = strings.Join(args, "")
+	if o.watch {
+		return o.minutes(ctx, env)
+	}
 	f, err := o.facts(ctx, env)
 	if err != nil {
 		return err
@@ -134,8 +109,11 @@ func (o *whyOptions) facts(ctx context.Context, env *form.Env) (*atwork.Facts, e
 	return bench.Watch(ctx, env.Machine, watching)
 }
 
-// runWatch prints a line per minute and a sum at the end, which is Ctrl-C or the end of --for.
-func runWatch(ctx context.Context, env *form.Env, o whyOptions) error {
+// minutes prints a line per minute and a sum at the end, which is Ctrl-C or the end of --for.
+func (o *whyOptions) minutes(ctx context.Context, env *form.Env) error {
+	if !o.given("for") {
+		o.long = watchMost
+	}
 	switch {
 	case o.path == "":
 		return form.Hint(form.Usagef("name the path or the device that is slow"),

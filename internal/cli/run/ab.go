@@ -45,7 +45,7 @@ type abOptions struct {
 // NewAB is the command plimsoll ab.
 func NewAB(env *form.Env) *cobra.Command {
 	o := &abOptions{}
-	cmd := newABFlags(o)
+	cmd := newABFlags(env, o)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		o.Scenarios, o.Given, o.Tool = args, cmd.Flags().Changed, env.Tool()
 		if o.resume != "" {
@@ -59,34 +59,10 @@ func NewAB(env *form.Env) *cobra.Command {
 
 // newABFlags is the command without what it does: a resumed measurement is compared with the flags
 // that its record says were typed.
-func newABFlags(o *abOptions) *cobra.Command {
+func newABFlags(env *form.Env, o *abOptions) *cobra.Command {
 	o.progress = screen.Kinds()[0]
-	cmd := &cobra.Command{
-		Use:   "ab [SUITE | SCENARIO | FILE.fio]... --variant NAME:KEY=VALUE...",
-		Short: "Compare variants by alternating them on this machine",
-		Long: `Measure two or more variants in turn, in random order within each round, and compare them round by round: a
-drift of the machine affects all variants alike. A variant is a name and its changes:
-
-  data=PATH, wal=PATH   the paths it uses
-  fio.OPTION=VALUE      a fio option of every job
-  tune.SETTING=VALUE    scheduler, read_ahead_kb, nr_requests and other settings of the devices' queues; governor; vm.*
-  array.KEY=VALUE       a key of the plimsoll.yaml of --topology (level, chunk, using, filesystem.type, ...), of all its
-                        arrays or of the one named; volumes.count=N uses the first N of the volumes
-
-Variants that change a layout are built in turn on the same unused volumes, measured and taken down, at least
-twice each. The ceilings are shown and you are asked first (--dry-run only shows them). --layout FILE adds a
-layout as a variant.
-
-A variant without changes is a name alone. --on DEVICE --serial SERIAL adds a raw device as a variant; it may be
-overwritten. Settings are restored after each turn; after a crash by the next plimsoll ab, or by plimsoll tune
---revert with the --state shown.`,
-		Example: `  plimsoll ab rand-write --data /data --variant a:tune.scheduler=none --variant b:tune.scheduler=mq-deadline --rounds 8
-  plimsoll ab db --data /data --variant libaio --variant uring:fio.ioengine=io_uring
-  plimsoll ab rand-read-latency --variant old:data=/old --variant new:data=/new
-  plimsoll ab stripe-28k --topology plimsoll.yaml --variant c64:array.chunk=64KiB --variant c512:array.chunk=512KiB
-  plimsoll ab db --topology plimsoll.yaml --variant md --variant lvm:array.using=lvm --dry-run`,
-		ValidArgsFunction: form.CompleteScenarios,
-	}
+	cmd := form.Command(env, "ab", nil, nil)
+	cmd.ValidArgsFunction = form.CompleteScenarios
 	f := cmd.Flags()
 	o.addFlags(f)
 	_ = f.MarkHidden("keep-files")
@@ -128,7 +104,7 @@ func resumeAB(ctx context.Context, env *form.Env, o *abOptions, cmd *cobra.Comma
 	if err := own.Close(); err != nil { // the runs in it are made by handle
 		return err
 	}
-	before := newABFlags(&abOptions{})
+	before := newABFlags(env, &abOptions{})
 	new(form.Env).AddFlags(before.Flags())
 	if err := before.ParseFlags(ab.Command); err != nil {
 		return fmt.Errorf("%s: %w", filepath.Join(dir, compare.ABFile), err)

@@ -2,6 +2,7 @@ package run
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -24,12 +25,8 @@ import (
 
 // NewFleet is the command plimsoll fleet and the commands below it.
 func NewFleet(env *form.Env) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "fleet",
-		Short: "Measure or check several hosts as one, or merge what they measured",
-		Args:  form.NoCommand,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
+	cmd := form.Command(env, "fleet", nil, nil)
+	form.SubcommandsOnly(cmd)
 	cmd.AddCommand(newFleetRunCmd(env), newFleetCheckCmd(env), newFleetImportCmd(env), newFleetJobCmd(env))
 	return cmd
 }
@@ -55,29 +52,16 @@ type fleetImportOptions struct {
 	form.PolicyOptions
 	shared     sharedOptions
 	clockError time.Duration
+	given      func(flag string) bool // whether a flag was given
 	out        string
 	format     string
 }
 
 func newFleetImportCmd(env *form.Env) *cobra.Command {
 	o := fleetImportOptions{clockError: 100 * time.Millisecond, out: compare.DefaultRuns}
-	cmd := &cobra.Command{
-		Use:   "import DIR...",
-		Short: "Merge runs collected from several hosts into one fleet run",
-		Long: `Merge runs that were collected from several hosts, by rsync, an object store or CI artifacts, into one fleet
-run. Each DIR is the directory of a run, or contains some.
-
-Only the seconds in which all hosts measured count. Their sums are the fleet's figures, and percentiles come
-from the merged latency histograms of all hosts. The seconds are placed by the wall clocks of the hosts. Runs
-of a fleet job say how far theirs may be off; for others state it with --clock-error.`,
-		Example: `  plimsoll fleet import collected/
-  plimsoll fleet import db1/20261121T031200Z-db-db1 db2/20261121T031200Z-db-db2 --clock-error 5ms`,
-		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runFleetImport(env, o, args, cmd.Flags().Changed("clock-error"))
-		},
-	}
+	cmd := form.Command(env, "fleet import", cobra.MinimumNArgs(1), o.run)
 	f := cmd.Flags()
+	o.given = f.Changed
 	form.Bind(f, "fleet import", "clock-error", &o.clockError, "out", &o.out)
 	o.shared.addFlags(f)
 	o.AddFlags(f)
@@ -85,7 +69,7 @@ of a fleet job say how far theirs may be off; for others state it with --clock-e
 	return cmd
 }
 
-func runFleetImport(env *form.Env, o fleetImportOptions, args []string, stated bool) error {
+func (o *fleetImportOptions) run(_ context.Context, env *form.Env, args []string) error {
 	shared, err := o.shared.limits()
 	if err != nil {
 		return err
@@ -102,7 +86,7 @@ func runFleetImport(env *form.Env, o fleetImportOptions, args []string, stated b
 		Out:        o.out,
 		Tool:       env.Tool(),
 		ClockError: o.clockError,
-		Stated:     stated,
+		Stated:     o.given("clock-error"),
 		Shared:     shared,
 		Disabled:   policy.Disable,
 		Now:        env.Now(),

@@ -24,21 +24,9 @@ type fleetCheckOptions struct {
 
 func newFleetCheckCmd(env *form.Env) *cobra.Command {
 	var o fleetCheckOptions
-	cmd := &cobra.Command{
-		Use:   "check " + form.PathsUse + " --hosts HOSTS",
-		Short: "Check several hosts side by side, and show how they differ",
-		Long: `Check several hosts side by side, and show how they differ.
-
-plimsoll check runs on each host at the same time, through the engine that fleet run uses. Differences between
-the hosts come first: versions, kernel, layout, mount options, settings. A table has a row per finding and a
-column per host. Nothing is written and nothing is measured. Paths are those of each host.
-
-The exit code is 3 when a finding is an error, and 1 when a host could not be checked.`,
-		Example: `  plimsoll fleet check /data --hosts 'db[1-3]'
-  plimsoll fleet check --data /data --wal /wal --hosts @db.hosts --json`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runFleetCheck(cmd.Context(), env, o, passedOn(cmd.Flags(), args))
-		},
+	cmd := form.Command(env, "fleet check", nil, nil)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		return runFleetCheck(cmd.Context(), env, o, passedOn(cmd.Flags(), args))
 	}
 	o.check.Looking(cmd)
 	o.to.addFlags(cmd)

@@ -86,25 +86,9 @@ type fleetRunOptions struct {
 
 func newFleetRunCmd(env *form.Env) *cobra.Command {
 	o := fleetRunOptions{schedule: fleet.Orders[0], gone: "stop", progress: screen.FleetKinds()[0]}
-	cmd := &cobra.Command{
-		Use:   "run [SUITE | SCENARIO]... --hosts HOSTS",
-		Short: "Run scenarios on several hosts at the same time and give one verdict",
-		Long: `Run scenarios on several hosts at the same time and give one verdict.
-
-An engine that you already use starts plimsoll on each host: ssh as configured, srun, or a template. No port is
-opened, and nothing is left behind. The hosts prefill their files, wait for each other, and start each scenario
-at one instant, expressed in each host's monotonic clock. Only the seconds in which all of them measured count.
-A host stops by itself when nobody has watched it for 15 s.
-
-Flags of plimsoll run that affect the measurement are passed on, and so are local suites, job files and the
---topology file. Paths are those of each host.`,
-		Example: `  plimsoll fleet run quick --hosts 'db[1-3]' --data /data
-  plimsoll fleet run db --hosts @db.hosts --data /data --wal /wal --schedule both
-  plimsoll fleet run rand-read-latency --hosts n1,n2 --via 'docker exec -i {host} COMMAND' --data /data
-  plimsoll fleet run --resume runs/20261121T173521Z-db-fleet`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runFleetRun(cmd.Context(), env, o, passedOn(cmd.Flags(), args), args)
-		},
+	cmd := form.Command(env, "fleet run", nil, nil)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		return runFleetRun(cmd.Context(), env, o, passedOn(cmd.Flags(), args), args)
 	}
 	o.run.measuring(cmd)
 	f := cmd.Flags()

@@ -17,28 +17,26 @@ import (
 
 // NewMember is a host's side of a fleet run: the coordinator starts it through the engine.
 func NewMember(env *form.Env) *cobra.Command {
-	return &cobra.Command{
-		Use:    "member",
-		Short:  "Measure on this host for a fleet run",
-		Hidden: true,
-		Args:   cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			signal.Ignore(syscall.SIGPIPE) // the coordinator may be gone; what is measured is kept
-			m := fleet.Member{
-				Machine: env.Machine,
-				In:      env.In,
-				Out:     env.Out,
-				Version: env.Version,
-				Plan: func(ctx context.Context, args []string, share *fleet.Share) (bench.Plan, func(), error) {
-					return memberPlan(ctx, env, args, share)
-				},
-				Check: func(ctx context.Context, args []string) (*fleet.Checkup, error) {
-					return memberCheck(ctx, env, args)
-				},
-			}
-			return m.Serve(cmd.Context())
+	cmd := form.Command(env, "member", cobra.NoArgs, serve)
+	cmd.Hidden = true
+	return cmd
+}
+
+func serve(ctx context.Context, env *form.Env, _ []string) error {
+	signal.Ignore(syscall.SIGPIPE) // the coordinator may be gone; what is measured is kept
+	m := fleet.Member{
+		Machine: env.Machine,
+		In:      env.In,
+		Out:     env.Out,
+		Version: env.Version,
+		Plan: func(ctx context.Context, args []string, share *fleet.Share) (bench.Plan, func(), error) {
+			return memberPlan(ctx, env, args, share)
+		},
+		Check: func(ctx context.Context, args []string) (*fleet.Checkup, error) {
+			return memberCheck(ctx, env, args)
 		},
 	}
+	return m.Serve(ctx)
 }
 
 // memberPlan plans a run from the arguments that plimsoll run takes. On storage that all hosts of

@@ -50,38 +50,21 @@ type runOptions struct {
 // NewRun is the command plimsoll run.
 func NewRun(env *form.Env) *cobra.Command {
 	o := runOptions{progress: screen.Kinds()[0]}
-	cmd := &cobra.Command{
-		Use:   "run [SUITE | SCENARIO | FILE.fio]...",
-		Short: "Run scenarios with fio and give a verdict",
-		Long: `Run scenarios with fio, monitor the machine meanwhile, and compare the results with the ceiling of the
-storage.
-
-Without arguments the suite db runs. Scenarios are named by number or name. fio job files run unmodified; if one
-sets an absolute filename= or directory=, plimsoll monitors the storage behind that path.
-
-Test files are created only below .plimsoll in the directory of a role, those of job files too, and removed at
-the end. Existing files are never written to unless named with --destroy.`,
-		Example: `  plimsoll run --data /data --wal /wal --volumes 8xgp3 --level raid10 --chunk 64KiB
-  plimsoll run db --only sync-latency,4-6 --runtime 10 --size 1g
-  plimsoll run db --data /data --rounds 5
-  plimsoll run rand-write --data /data --until 3% --budget 45m
-  plimsoll run nightly.fio --data /data
-  plimsoll run old-database.fio --destroy /data/scratch.dat`,
-		ValidArgsFunction: form.CompleteScenarios,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.Scenarios, o.Given, o.Tool = args, cmd.Flags().Changed, env.Tool()
-			if o.profile != "" && len(args) == 0 && o.resume == "" {
-				o.Scenarios = []string{syncsOf}
-			}
-			if err := o.fromSuite(cmd); err != nil {
-				return form.Usage(err)
-			}
-			if err := o.pg.apply(env, &o.Request); err != nil {
-				return form.Usage(err)
-			}
-			return runRun(cmd.Context(), env, o)
-		},
+	cmd := form.Command(env, "run", nil, nil)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		o.Scenarios, o.Given, o.Tool = args, cmd.Flags().Changed, env.Tool()
+		if o.profile != "" && len(args) == 0 && o.resume == "" {
+			o.Scenarios = []string{syncsOf}
+		}
+		if err := o.fromSuite(cmd); err != nil {
+			return form.Usage(err)
+		}
+		if err := o.pg.apply(env, &o.Request); err != nil {
+			return form.Usage(err)
+		}
+		return runRun(cmd.Context(), env, o)
 	}
+	cmd.ValidArgsFunction = form.CompleteScenarios
 	o.measuring(cmd)
 	o.repeat.addFlags(cmd)
 	form.Bind(cmd.Flags(), "run", "against", &o.against, "start-at", &o.startAt)

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -30,7 +31,6 @@ func runSuites(env *form.Env, format string) error {
 }
 
 type suitesOptions struct {
-	scenarios []string
 	form.PathOptions
 	format string
 }
@@ -38,21 +38,8 @@ type suitesOptions struct {
 // NewSuites is the command plimsoll suites.
 func NewSuites(env *form.Env) *cobra.Command {
 	var o suitesOptions
-	cmd := &cobra.Command{
-		Use:   "suites [SUITE | SCENARIO | FILE]...",
-		Short: "List the built-in suites, or print the exact fio command line and job file of scenarios",
-		Example: `  plimsoll suites
-  plimsoll suites 6 --wal /wal
-  plimsoll suites ebs-16k`,
-		ValidArgsFunction: form.CompleteScenarios,
-		RunE: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return runSuites(env, o.format)
-			}
-			o.scenarios = args
-			return runShow(env, o)
-		},
-	}
+	cmd := form.Command(env, "suites", nil, o.run)
+	cmd.ValidArgsFunction = form.CompleteScenarios
 	o.AddFlags(cmd.Flags())
 	form.AddFormat(cmd, &o.format, page.PlainFormats())
 	const all, some = "the list of suites", "a scenario"
@@ -66,8 +53,11 @@ func NewSuites(env *form.Env) *cobra.Command {
 	return cmd
 }
 
-func runShow(env *form.Env, o suitesOptions) error {
-	s, err := suite.Select(o.scenarios, suite.Selection{})
+func (o *suitesOptions) run(_ context.Context, env *form.Env, args []string) error {
+	if len(args) == 0 {
+		return runSuites(env, o.format)
+	}
+	s, err := suite.Select(args, suite.Selection{})
 	if err != nil {
 		return form.Usage(err)
 	}

@@ -26,30 +26,10 @@ type sweepOptions struct {
 // NewSweep is the command plimsoll sweep.
 func NewSweep(env *form.Env) *cobra.Command {
 	o := &sweepOptions{runOptions: runOptions{progress: screen.Kinds()[0]}}
-	cmd := &cobra.Command{
-		Use:   "sweep SCENARIO [--axes OPTION=VALUES... | --most THRESHOLD]",
-		Short: "Measure one scenario over a grid of depths, block sizes, jobs or mixes, or find its highest load",
-		Long: `Measure one scenario at each point of a grid, in shuffled order and at least twice, and find the knee
-of throughput over depth: the depth that gives 95 % of what the deepest gives, next to the knee that the ceiling
-predicts. Deeper queues only wait longer.
-
---most searches for the highest load that keeps a latency below a threshold instead: I/Os arrive at random at a
-rate, whatever the storage does, and the rate is bisected. Near the threshold a rate is measured up to four
-times. The answer is a bracket, checked a little below it for the whole run time.`,
-		Example: `  plimsoll sweep rand-read-latency --data /data --axes iodepth=1..256 --runtime 15
-  plimsoll sweep rand-write --data /data --axes iodepth=1,8,64 --axes bs=4k..64k --rounds 3
-  plimsoll sweep rand-read-latency --data /data --most 'read.clat.p99 <= 2ms'`,
-		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: form.CompleteScenarios,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.Scenarios, o.Given, o.Tool = args, cmd.Flags().Changed, env.Tool()
-			if o.most != "" || o.resumesSearch() {
-				return measureMost(cmd.Context(), env, *o)
-			}
-			return measureSweep(cmd.Context(), env, *o)
-		},
-	}
+	cmd := form.Command(env, "sweep", cobra.MaximumNArgs(1), o.run)
+	cmd.ValidArgsFunction = form.CompleteScenarios
 	f := cmd.Flags()
+	o.Given, o.Tool = f.Changed, env.Tool()
 	o.addFlags(f)
 	o.axes = []string{"iodepth=1..256"}
 	form.Bind(f, "sweep", "axes", &o.axes, "most", &o.most)
@@ -63,6 +43,14 @@ times. The answer is a bracket, checked a little below it for the whole run time
 	o.Shown = true
 	f.Lookup("fail-on").Usage += "; with 4 on invalid"
 	return cmd
+}
+
+func (o *sweepOptions) run(ctx context.Context, env *form.Env, args []string) error {
+	o.Scenarios = args
+	if o.most != "" || o.resumesSearch() {
+		return measureMost(ctx, env, *o)
+	}
+	return measureSweep(ctx, env, *o)
 }
 
 func measureSweep(ctx context.Context, env *form.Env, o sweepOptions) error {
