@@ -145,7 +145,7 @@ storage. Flags that give consent, or choose what runs, are read from the command
 	root.SetErr(env.Err)
 	root.SetFlagErrorFunc(form.FlagError)
 	env.AddFlags(root.PersistentFlags())
-	root.Flags().BoolVar(&yaml, "yaml", false, "print a plimsoll.yaml of what is seen here, to fill in")
+	form.Bind(root.Flags(), "root", "yaml", &yaml)
 	root.MarkFlagsMutuallyExclusive("quiet", "verbose")
 	root.SetHelpCommand(newHelpCmd(env))
 	for _, g := range groups(env) {

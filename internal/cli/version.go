@@ -29,6 +29,6 @@ func newVersionCmd(env *form.Env) *cobra.Command {
 		_, err := fmt.Fprintf(env.Out, "plimsoll %s %s/%s %s\n", v.Version, v.OS, v.Arch, v.Go)
 		return err
 	})
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print it as JSON")
+	form.Bind(cmd.Flags(), "version", "json", &asJSON)
 	return cmd
 }

@@ -64,73 +64,24 @@ type adviseOptions struct {
 
 // NewAdvise is the command plimsoll advise.
 func NewAdvise(env *form.Env) *cobra.Command {
-	var o adviseOptions
+	o := adviseOptions{
+		mix: "100r", block: 8 * units.KiB, clients: 1, log: job.FromOptions{Copies: 1}, headroom: "20%", level: "raid0",
+		maxVolumes: advise.DefaultMaxVolumes,
+	}
 	cmd := form.Command(env, "advise", cobra.MaximumNArgs(1), o.run)
 	f := cmd.Flags()
 	o.given = f.Changed
-	f.TextVar(&o.iops, "iops", units.IOPS(0), "demand in `IOPS`, instead of a file")
-	f.StringVar(&o.mix, "mix", "100r", "`SHARE` of reads among the I/Os of --iops: 70r, 100r or 0r")
-	f.TextVar(&o.block, "block", 8*units.KiB, "`SIZE` of an I/O")
-	form.AddSize(f, &o.capacity, "capacity", "`SIZE` of the data")
-	form.AddLatency(f, &o.latency, "latency", "largest p99 `LATENCY` that is acceptable")
-	f.TextVar(&o.commits, "sync-commits", units.IOPS(0), "`COMMITS` per second that each wait for the log")
-	f.IntVar(&o.clients, "clients", 1, "`N` clients that commit at once")
-	form.AddLatency(
-		f,
-		&o.synced,
-		"sync-latency",
-		"measured `LATENCY` of a write with its sync, on gp3 or what --volumes or --types names",
-	)
-	f.StringVar(&o.afr, "afr", "", "largest annual probability of data loss as a `SHARE`, such as 0.2%")
-	form.AddChoice(cmd, &o.survives, "survives", "data must survive the loss of this `PART`", []string{
-		string(workload.LostVolume), string(workload.LostInstance), string(workload.NoLoss),
-	})
-	f.StringSliceVar(
-		&o.series,
-		"series",
-		nil,
-		"buy for what these `FILES` recorded: CloudWatch's figures, or logs of sar or iostat",
-	)
-	f.StringSliceVar(&o.log.Devices, "device", nil, "only these `DEVICES` of the series; several are added up")
-	f.IntVar(&o.log.Copies, "copies", 1, "divide the writes of the series by `N` copies of each block")
-	form.AddDuration(f, &o.log.Every, "every", "sampling interval, `DURATION`, of logs without timestamps")
-	f.StringVar(&o.headroom, "headroom", "20%", "buy this `SHARE` more than the demand")
-	f.BoolVar(&o.burst, "burst-ok", false, "let the instance's burst of 30 min per day carry the demand's bursts")
-	f.StringVar(
-		&o.cloud,
-		"cloud",
-		"",
-		"consider machines and volumes of this `CLOUD`: aws, azure, gcp, or one of your own "+
-			"in "+cloud.Dir+"/ (default aws)",
-	)
-	f.StringVar(&o.region, "region", "", "`REGION` of the prices; only that of the price list is known")
-	f.StringVar(&o.prices, "prices", "", "use your own price list `FILE`: AWS's offer file in JSON, or CSV")
-	f.StringVar(&o.instance, "instance", "", "keep this instance `TYPE`")
-	f.StringSliceVar(&o.why, "why", nil, "show why these instance `TYPES` are not enough")
-	f.IntVar(&o.vcpus, "vcpus", 0, "at least `N` vCPUs")
-	form.AddSize(f, &o.memory, "memory", "at least `SIZE` of memory")
+	form.Bind(f, "advise", "iops", &o.iops, "mix", &o.mix, "block", &o.block, "capacity", &o.capacity, "latency", &o.latency,
+		"sync-commits", &o.commits, "clients", &o.clients, "sync-latency", &o.synced, "afr", &o.afr, "series", &o.series,
+		"device", &o.log.Devices, "copies", &o.log.Copies, "every", &o.log.Every, "headroom", &o.headroom, "burst-ok", &o.burst,
+		"cloud", &o.cloud, "region", &o.region, "prices", &o.prices, "instance", &o.instance, "why", &o.why, "vcpus", &o.vcpus,
+		"memory", &o.memory, "family", &o.families, "older", &o.older, "volumes", &o.volumes, "level", &o.level,
+		"chunk", &o.chunk, "types", &o.types, "max-volumes", &o.maxVolumes, "all", &o.all, "yaml", &o.yaml)
+	f.Lookup("types").Usage += " (default " + strings.Join(cloud.EC2{}.Terms().Types, ",") + ")"
+	form.AddChoice(cmd, &o.survives, "survives", "data must survive the loss of this `PART`",
+		[]workload.Survives{workload.LostVolume, workload.LostInstance, workload.NoLoss})
 	form.AddChoice(cmd, &o.arch, "arch", "`ARCHITECTURE` of the instance", []string{"arm64", "x86_64"})
-	f.StringSliceVar(&o.families, "family", nil, "only these `FAMILIES` of instances, such as 'm*,r*'")
-	f.BoolVar(&o.older, "older", false, "include previous generations")
-	f.StringArrayVar(
-		&o.volumes,
-		"volumes",
-		nil,
-		"keep these volumes: `SPEC` such as '4x gp2 3000GiB'; several are compared",
-	)
-	f.StringVar(&o.level, "level", "raid0", "RAID `LEVEL` of the kept volumes: "+page.Names(form.Levels))
-	form.AddSize(f, &o.chunk, "chunk", "chunk `SIZE` of the kept volumes' array (default: the best for the demand)")
-	f.StringSliceVar(
-		&o.types,
-		"types",
-		nil,
-		"only these `TYPES` of volumes (default "+strings.Join(cloud.EC2{}.Terms().Types, ",")+")",
-	)
-	f.IntVar(&o.maxVolumes, "max-volumes", advise.DefaultMaxVolumes, "at most `N` volumes")
-	f.BoolVar(&o.all, "all", false, "show every choice that no other beats")
-	f.IntVar(&o.yaml, "yaml", 0, "print the plimsoll.yaml of row `N`")
 	form.AddFormat(cmd, &o.format, page.PlainFormats())
-	o.pairs(f)
 	cmd.Annotations = map[string]string{form.ArgumentAnnotation: "a demand's file or a run"}
 	return cmd
 }

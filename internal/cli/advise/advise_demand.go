@@ -5,8 +5,6 @@ import (
 	"regexp"
 	"strconv"
 
-	"github.com/spf13/pflag"
-
 	"plimsoll/internal/advise"
 	"plimsoll/internal/cli/form"
 	"plimsoll/internal/cli/job"
@@ -14,26 +12,6 @@ import (
 	"plimsoll/internal/units"
 	"plimsoll/internal/workload"
 )
-
-// pairs says of the flags of advise which depend on others. No flag is taken and then not looked at.
-func (o *adviseOptions) pairs(f *pflag.FlagSet) {
-	const described = "the file describes the demand"
-	form.Apart(f, form.AnArgument, described, "iops", "sync-commits", "mix", "block", "series")
-	form.Needs(f, "mix", "it is the mix of those I/Os", "iops")
-	form.Needs(f, "block", "it is the size of those I/Os; a commit writes a page of 8 KiB", "iops")
-	form.Needs(f, "latency", "it is the latency of those I/Os", "iops", "series", form.AnArgument)
-	form.Needs(f, "clients", "it says how many clients commit", "sync-commits", form.AnArgument)
-	form.Needs(f, "sync-latency", "it is the time of a commit's write", "sync-commits", form.AnArgument)
-	form.Needs(f, "level", "it says how the kept volumes are combined", "volumes")
-	form.Needs(f, "chunk", "it is the chunk of the kept volumes' array", "volumes")
-	form.Apart(f, "instance", "the type is named", "older")
-	form.Apart(f, "series", "the series is what is to be carried", "iops", "sync-commits")
-	form.Apart(f, "series", "a series is always run through the credits", "burst-ok")
-	for _, flag := range []string{"device", "copies", "every"} {
-		form.Needs(f, flag, "it says how the files of the series are read", "series")
-	}
-	form.Apart(f, "yaml", "it prints one row as YAML", "all", "format", "json")
-}
 
 // demand is that of the file or the run with what flags override, or of the flags.
 func (o *adviseOptions) demand() (*workload.Demand, error) {

@@ -24,6 +24,7 @@ type ceilingOptions struct {
 	form.PathOptions
 	form.VariantOptions
 	scenarios   []string
+	instances   []string
 	read, write units.Latency
 	sweep       string
 	together    bool
@@ -39,62 +40,16 @@ func NewCeiling(env *form.Env) *cobra.Command {
 	f := cmd.Flags()
 	o.LayoutOptions.AddFlags(f)
 	o.PathOptions.AddFlags(f)
-	form.AddLatency(
-		f,
-		&o.read,
-		"read-latency",
-		"`LATENCY` of one read at queue depth 1, such as 0.6ms; limits throughput at low queue depths",
-	)
-	form.AddLatency(f, &o.write, "write-latency", "`LATENCY` of one write at queue depth 1")
-	f.StringVar(
-		&o.sweep,
-		"sweep",
-		"",
-		"vary one scenario along `AXES`: bs=4k..1M, iodepth=1..256, or both with a comma; or the layout: array.chunk=64KiB..1MiB",
-	)
+	form.Bind(f, "ceiling", "read-latency", &o.read, "write-latency", &o.write, "sweep", &o.sweep, "together", &o.together,
+		"claim", &o.claim)
+	form.BindEach(f, "ceiling", "instance", &o.instances)
 	o.AddVariants(f)
-	f.BoolVar(&o.together, "together", false, "model one scenario per role running concurrently on the same instance")
-	f.StringVar(
-		&o.claim,
-		"claim",
-		"",
-		"check whether a claimed `FIGURE` holds, for how long and since when, such as \"40000 IOPS\" or \"1250MB/s\"",
-	)
-	f.Lookup("instance").Usage = "machine `TYPE` of EC2, Azure or Google Cloud, for its limits; several, separated by commas or " +
-		"repeated, are compared"
-	f.Lookup("instance").Value = &joinFlag{&o.Instance}
 	form.AddFormat(cmd, &o.format, page.PlainFormats())
-	for _, flag := range []string{"variant", "layout"} {
-		for _, other := range []string{"sweep", "together", "claim", "data", "wal"} {
-			cmd.MarkFlagsMutuallyExclusive(flag, other)
-		}
-	}
-	cmd.MarkFlagsMutuallyExclusive("sweep", "together", "claim")
-	form.Apart(f, "claim", "a claim is compared with the layout alone", "data", "wal", "read-latency",
-		"write-latency", "chunk")
-	form.TypedOnly(f, "claim", "sweep", "together")
 	return cmd
 }
 
-// joinFlag is a flag that may be repeated: its values, separated by commas.
-type joinFlag struct{ to *string }
-
-func (f *joinFlag) String() string { return "" }
-func (f *joinFlag) Type() string   { return "TYPE" }
-
-// Repeatable says that each occurrence counts.
-func (f *joinFlag) Repeatable() {}
-
-func (f *joinFlag) Set(s string) error {
-	if *f.to != "" {
-		s = *f.to + "," + s
-	}
-	*f.to = s
-	return nil
-}
-
 func (o *ceilingOptions) run(ctx context.Context, env *form.Env, args []string) error {
-	o.scenarios = args
+	o.scenarios, o.Instance = args, strings.Join(o.instances, ",")
 	if strings.Contains(o.Instance, ",") {
 		return o.onTypes(ctx, env)
 	}

@@ -46,7 +46,6 @@ func newPlanCmd(env *form.Env) *cobra.Command {
 	o.addDestroy(cmd)
 	form.AddFormat(cmd, &o.format, append(page.PlainFormats(), form.FormatShell))
 	form.Bind(cmd.Flags(), "array plan", "imagine", &o.imagine)
-	cmd.MarkFlagsMutuallyExclusive("imagine", "destroy")
 	return cmd
 }
 

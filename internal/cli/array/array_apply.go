@@ -15,9 +15,7 @@ func newApplyCmd(env *form.Env) *cobra.Command {
 	var o provisionOptions
 	cmd := form.Command(env, "array apply", cobra.ExactArgs(1), o.apply)
 	o.addDestroy(cmd)
-	cmd.Flags().BoolVar(&o.yes, "yes", false, "do not ask")
-	form.TypedOnly(cmd.Flags(), "yes")
-	cmd.Flags().BoolVar(&o.json, "json", false, "print what happens as JSON, one event per line; needs --yes")
+	form.Bind(cmd.Flags(), "array apply", "yes", &o.yes, "json", &o.json)
 	return cmd
 }
 

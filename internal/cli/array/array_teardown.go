@@ -20,7 +20,6 @@ func newTeardownCmd(env *form.Env) *cobra.Command {
 	cmd := form.Command(env, "array teardown", nil, o.teardown)
 	form.Bind(cmd.Flags(), "teardown", "destroy", &o.destroy, "serial", &o.serial, "adopt", &o.adopt,
 		"partitions", &o.partitions, "yes", &o.yes, "json", &o.json)
-	cmd.MarkFlagsMutuallyExclusive("adopt", "destroy")
 	return cmd
 }
 

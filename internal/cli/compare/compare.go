@@ -48,11 +48,9 @@ func NewCompare(env *form.Env) *cobra.Command {
 	o.given = f.Changed
 	o.source.In = "runs"
 	form.Bind(f, "compare", "by", &o.source.By, "in", &o.source.In, "where", &o.where, "base", &o.base,
-		"demand", &o.demand, "yaml", &o.layout, "margin", &o.Margin)
-	f.StringVar(&o.against, "against", "",
-		"judge one run by `WHAT`: last:10 (earlier runs below --in), a run, or a table of expected figures (built in: "+
-			strings.Join(compare.Tables(), ", ")+")")
-	form.TypedOnly(f, "against")
+		"demand", &o.demand, "yaml", &o.layout, "margin", &o.Margin,
+		"against", &o.against)
+	f.Lookup("against").Usage += " (built in: " + strings.Join(compare.Tables(), ", ") + ")"
 	AddGate(f, &o.failOn)
 	form.AddFormat(cmd, &o.Format, page.Formats())
 	const sides, demand, run, expected = "sides", "--demand", "--against a run", "--against earlier runs or a table"
@@ -67,17 +65,6 @@ func NewCompare(env *form.Env) *cobra.Command {
 		}
 		return expected
 	})
-	form.ReadBy(f, []form.Form{sides, run}, "their own spread, or the table, says what matters", "margin")
-	form.ReadBy(f, []form.Form{sides, run}, "each scenario is judged", "where")
-	for _, other := range []string{"against", "by", "base", "margin", "fail-on", "where"} { // the demand is the gate
-		cmd.MarkFlagsMutuallyExclusive("demand", other)
-	}
-	for _, other := range []string{"by", "base"} {
-		cmd.MarkFlagsMutuallyExclusive("against", other)
-	}
-	for other := range strings.FieldsSeq("in where base by against demand margin fail-on format json") {
-		cmd.MarkFlagsMutuallyExclusive("yaml", other)
-	}
 	_ = cmd.MarkFlagDirname("in") // it is there
 	return cmd
 }
@@ -234,9 +221,7 @@ func ParsePercent(what, s string) (float64, error) {
 
 // AddGate adds --fail-on of comparisons.
 func AddGate(f *pflag.FlagSet, failOn *[]string) {
-	f.StringSliceVar(failOn, "fail-on", nil,
-		"exit with 3 on `WHAT`: regression (slower), regression:5% (slower by at least 5 %), p99:20% (longer by that), "+
-			"cannot-tell; may be repeated")
+	form.Bind(f, "gate", "fail-on", failOn)
 }
 
 // ParseGate reads --fail-on of comparisons.

@@ -21,7 +21,6 @@ type historyOptions struct {
 func (o *historyOptions) addFlags(f *pflag.FlagSet) {
 	form.Bind(f, "history", "suite", &o.filter.Suite, "scenario", &o.filter.Scenario, "host", &o.filter.Host,
 		"by", &o.filter.By, "label", &o.labels, "last", &o.filter.Last)
-	form.ReadBy(f, []form.Form{historyOfRuns}, "add --history", "suite", "scenario", "host", "by", "label", "last")
 }
 
 func runHistory(env *form.Env, dirs []string, o historyOptions) error {

@@ -57,12 +57,8 @@ func NewImport(env *form.Env) *cobra.Command {
 	o.pick.addFlags(f)
 	o.LayoutOptions.AddFlags(f)
 	o.PolicyOptions.AddFlags(f)
-	f.Lookup("instance").Usage = "machine `TYPE`, for its limits, of all results, or NAME=TYPE of those with " +
-		"NAME in their name, heading or file; may be repeated"
-	f.Lookup("instance").Value = &perResultFlag{&o.instances, "TYPE"}
-	f.Lookup("volumes").Usage = "volumes behind all results, as `SPEC`: 8xgp3 or 8x3000iops:125MiB/s, or NAME=SPEC of those " +
-		"with NAME in their name, heading or file; may be repeated"
-	f.Lookup("volumes").Value = &perResultFlag{&o.specs, "SPEC"}
+	form.BindEach(f, "import", "instance", &o.instances)
+	form.BindEach(f, "import", "volumes", &o.specs)
 	const stored, listed = "a run that is stored", "--summary"
 	form.TakesForms(cmd, []form.Form{stored, listed}, func(*cobra.Command, []string) form.Form {
 		if o.summary {
@@ -70,26 +66,8 @@ func NewImport(env *form.Env) *cobra.Command {
 		}
 		return stored
 	})
-	form.Needs(f, "group", "it divides that table", "summary")
-	form.ReadBy(f, []form.Form{stored}, "nothing is stored or judged: drop one of them", "label", "fail-on",
-		"disable", "out", "suite", "for",
-		"volumes", "level", "chunk", "instance", "topology")
 	return cmd
 }
-
-// perResultFlag takes a flag as often as it is given.
-type perResultFlag struct {
-	to   *[]string
-	kind string
-}
-
-func (f *perResultFlag) String() string { return "" }
-func (f *perResultFlag) Type() string   { return f.kind }
-
-// Repeatable says that each occurrence counts.
-func (f *perResultFlag) Repeatable() {}
-
-func (f *perResultFlag) Set(s string) error { *f.to = append(*f.to, s); return nil }
 
 // volumesOf takes the volumes of single results out of the flags; those of all stay with the layout.
 func (o *importOptions) volumesOf() ([]bundle.NamedVolumes, error) {

@@ -22,7 +22,6 @@ func (o *pickOptions) addFlags(f *pflag.FlagSet) {
 // addRunFlags are those of a list of runs: a run counts with a result that fulfils --where.
 func (o *pickOptions) addRunFlags(f *pflag.FlagSet) {
 	form.Bind(f, "pick runs", "where", &o.where, "sort", &o.sort)
-	form.ReadBy(f, []string{listOfRuns}, "it has --scenario, --host and --last", "where", "sort")
 }
 
 func (o *pickOptions) pick() (bundle.Pick, error) { return bundle.NewPick(o.where, o.sort, o.group) }

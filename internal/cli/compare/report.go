@@ -46,15 +46,13 @@ func NewReport(env *form.Env) *cobra.Command {
 	}
 	addIn(cmd, &o.in)
 	form.AddFormat(cmd, &o.format, append(page.Formats(), runs.OpenMetrics))
-	cmd.Flags().StringVarP(&o.file, "out", "o", "", "write to `FILE`, replacing it whole")
-	form.TypedOnly(cmd.Flags(), "out")
+	form.Bind(cmd.Flags(), "report", "out", &o.file)
 	form.TakesForms(cmd, []string{reportOfRun, figuresOfRun}, func(_ *cobra.Command, args []string) string {
 		if o.figures(args) {
 			return figuresOfRun
 		}
 		return reportOfRun
 	})
-	form.ReadBy(cmd.Flags(), []string{reportOfRun}, "name the runs, or directories of them", "in")
 	return cmd
 }
 

@@ -41,8 +41,7 @@ func NewRuns(env *form.Env) *cobra.Command {
 		return runRuns(env, orRuns(args), o.format, p)
 	})
 	cmd.ValidArgsFunction = cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs)
-	cmd.Flags().BoolVar(&history, "history", false, "show the figures of the runs in order, instead of a list")
-	form.TypedOnly(cmd.Flags(), "history")
+	form.Bind(cmd.Flags(), "runs", "history", &history)
 	o.addFlags(cmd.Flags())
 	p.addRunFlags(cmd.Flags())
 	form.AddFormat(cmd, &o.format, page.Formats())
@@ -77,7 +76,8 @@ func newAccept(env *form.Env) *cobra.Command {
 
 // addIn adds --in to a command that reads runs.
 func addIn(cmd *cobra.Command, in *string) {
-	cmd.Flags().StringVar(in, "in", DefaultRuns, "find runs below `DIR`")
+	*in = DefaultRuns
+	form.Bind(cmd.Flags(), "runs", "in", in)
 	_ = cmd.MarkFlagDirname("in") // it fails only for a flag that does not exist
 }
 

@@ -28,8 +28,8 @@ var Levels = []topology.Level{
 	topology.Linear,
 }
 
-// CompleteFlags gives the flags that several commands share their words, in a command and those
-// below it.
+// CompleteFlags gives the flags that several commands share their words, and relates the flags to each other, in a
+// command and those below it.
 func CompleteFlags(cmd *cobra.Command) {
 	shared := map[string]cobra.CompletionFunc{
 		"instance": func(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
@@ -48,7 +48,7 @@ func CompleteFlags(cmd *cobra.Command) {
 	if cmd.Flags().Lookup("level") != nil {
 		completeValues(cmd, "level", Levels)
 	}
-	excludeLayouts(cmd)
+	relate(cmd)
 	for _, sub := range cmd.Commands() {
 		CompleteFlags(sub)
 	}

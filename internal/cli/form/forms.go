@@ -2,6 +2,7 @@ package form
 
 import (
 	"cmp"
+	_ "embed" // what flags are to each other
 	"slices"
 	"strings"
 
@@ -17,7 +18,7 @@ import (
 const (
 	readByAnnotation  = "plimsoll_read_by"
 	unreadAnnotation  = "plimsoll_unread_because"
-	NeedsAnnotation   = "plimsoll_needs"
+	needsAnnotation   = "plimsoll_needs"
 	apartAnnotation   = "plimsoll_apart"
 	outsideAnnotation = "plimsoll_outside"
 )
@@ -52,8 +53,8 @@ func TakesForms(cmd *cobra.Command, forms []Form, of func(cmd *cobra.Command, ar
 	}
 }
 
-// Annotate adds to an annotation of a flag.
-func Annotate(f *pflag.FlagSet, flag, key string, values ...string) {
+// annotate adds to an annotation of a flag.
+func annotate(f *pflag.FlagSet, flag, key string, values ...string) {
 	known := f.Lookup(flag)
 	if known == nil {
 		panic("there is no flag --" + flag) // every test of the command ends here
@@ -63,24 +64,39 @@ func Annotate(f *pflag.FlagSet, flag, key string, values ...string) {
 	}
 }
 
-// ReadBy names the forms of a command that read flags, and says why the others do not.
-func ReadBy(f *pflag.FlagSet, forms []Form, why string, flags ...string) {
-	for _, name := range flags {
-		Annotate(f, name, readByAnnotation, forms...)
-		Annotate(f, name, unreadAnnotation, why)
-	}
-}
+// pairTable has a row for what flags are to others: the commands, what holds, the flags, the others, and why.
+//
+//go:embed pairs.tsv
+var pairTable string
 
-// Needs says that a flag is read only next to one of others, and why.
-func Needs(f *pflag.FlagSet, flag, why string, others ...string) {
-	Annotate(f, flag, NeedsAnnotation, append([]string{why}, others...)...)
-}
-
-// Apart says that flags are not read next to another one, and why. They may be typed together in no
-// command line, so the other one is not set by the environment.
-func Apart(f *pflag.FlagSet, other, why string, flags ...string) {
-	for _, name := range flags {
-		Annotate(f, name, apartAnnotation, other+"\n"+why)
+// relate annotates the flags of a command with the rows of pairs.tsv: which of them need one of others, are not read next
+// to any of them, are read by some forms of the command only, or are not typed together. A command "*" is each that has
+// both flags.
+func relate(cmd *cobra.Command) {
+	f, path := cmd.Flags(), strings.TrimPrefix(cmd.CommandPath(), "plimsoll ")
+	for line := range strings.Lines(pairTable) {
+		row := strings.SplitN(strings.TrimSpace(line), "\t", 5)
+		if row[0] != "*" && !slices.Contains(strings.Split(row[0], ","), path) {
+			continue
+		}
+		others, why := strings.Split(row[3], ","), row[4]
+		for name := range strings.SplitSeq(row[2], ",") {
+			switch {
+			case row[1] == "needs":
+				annotate(f, name, needsAnnotation, append([]string{why}, others...)...)
+			case row[1] == "is read by":
+				annotate(f, name, readByAnnotation, others...)
+				annotate(f, name, unreadAnnotation, why)
+			}
+			for _, other := range others {
+				switch {
+				case row[1] == "is apart from":
+					annotate(f, name, apartAnnotation, other+"\n"+why)
+				case row[1] == "excludes" && (row[0] != "*" || f.Lookup(name) != nil && f.Lookup(other) != nil):
+					cmd.MarkFlagsMutuallyExclusive(name, other)
+				}
+			}
+		}
 	}
 }
 
@@ -138,7 +154,7 @@ func Unpaired(cmd *cobra.Command, typed []string) error {
 				return Usagef("--%s does not go with %s: %s", name, named(other), why)
 			}
 		}
-		if need := f.Annotations[NeedsAnnotation]; len(need) > 0 && !anyGiven(flags, need[1:]) {
+		if need := f.Annotations[needsAnnotation]; len(need) > 0 && !anyGiven(flags, need[1:]) {
 			return Usagef("--%s needs %s: %s", name, orList(need[1:], named), need[0])
 		}
 	}

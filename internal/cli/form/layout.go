@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"plimsoll/internal/cloud"
@@ -33,15 +32,6 @@ func (o *LayoutOptions) AddFlags(f *pflag.FlagSet) {
 // AddOthers adds all flags but --volumes.
 func (o *LayoutOptions) AddOthers(f *pflag.FlagSet) {
 	Bind(f, "layout", "topology", &o.File, "level", &o.Level, "chunk", &o.Chunk, "instance", &o.Instance)
-}
-
-// excludeLayouts lets a command take either a file that declares the storage, or flags.
-func excludeLayouts(cmd *cobra.Command) {
-	for _, flag := range []string{"volumes", "level", "chunk", "instance"} {
-		if cmd.Flags().Lookup("topology") != nil && cmd.Flags().Lookup(flag) != nil {
-			cmd.MarkFlagsMutuallyExclusive("topology", flag)
-		}
-	}
 }
 
 // Clouds reads the clouds of the user's own, and says which there are.

@@ -26,15 +26,7 @@ type talk struct {
 // AddFlags adds the flags that all commands have.
 func (env *Env) AddFlags(f *pflag.FlagSet) {
 	t := &env.talk
-	f.BoolVarP(&t.quiet, "quiet", "q", false, "print no progress and no notes: only reports, questions and errors")
-	f.BoolVarP(
-		&t.verbose,
-		"verbose",
-		"v",
-		false,
-		"print what plimsoll starts, settings from the environment, and the time taken",
-	)
-	Bind(f, "talk", "details", &t.details, "no-color", &t.noColor)
+	Bind(f, "talk", "quiet", &t.quiet, "verbose", &t.verbose, "details", &t.details, "no-color", &t.noColor)
 }
 
 // TalkFlags are their names: none of them is about what a command does.

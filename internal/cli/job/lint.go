@@ -46,11 +46,10 @@ const never = "never"
 func NewLint(env *form.Env) *cobra.Command {
 	o := lintOptions{failOn: string(finding.Fail)}
 	cmd := form.Command(env, "lint", cobra.MinimumNArgs(1), o.run)
-	f := cmd.Flags()
 	form.AddFormat(cmd, &o.format, page.Formats())
-	form.Bind(f, "lint", "fix", &o.fix, "installed", &o.installed, "fio", &o.version, "baseline", &o.baseline,
-		"update-baseline", &o.updateBaseline, "chunk", &o.chunk, "memory", &o.memory)
-	cmd.MarkFlagsMutuallyExclusive("installed", "fio")
+	form.Bind(cmd.Flags(), "lint", "fix", &o.fix, "installed", &o.installed, "fio", &o.version, "baseline", &o.baseline,
+		"update-baseline", &o.updateBaseline, "chunk", &o.chunk, "memory", &o.memory, "config", &o.config,
+		"exclude", &o.exclude, "disable", &o.disable)
 	form.AddChoice(cmd, &o.severity, "severity", "show findings of `LEVEL` and above", settings.Severities())
 	form.AddChoice(
 		cmd,
@@ -59,9 +58,6 @@ func NewLint(env *form.Env) *cobra.Command {
 		"exit with 3 for findings of `LEVEL` and above",
 		append(settings.Severities(), never),
 	)
-	f.StringVar(&o.config, "config", "", "read settings from `FILE` instead of "+settings.ConfigName)
-	f.StringSliceVar(&o.exclude, "exclude", nil, "skip files below a folder that match `PATTERN` (as in .gitignore)")
-	f.StringSliceVar(&o.disable, "disable", nil, "do not apply the rule `CODE`")
 	return cmd
 }
 

@@ -40,15 +40,9 @@ type workloadOptions struct {
 func NewWorkload(env *form.Env) *cobra.Command {
 	var o workloadOptions
 	cmd := form.Command(env, "workload", cobra.MaximumNArgs(1), o.run)
-	f := cmd.Flags()
-	form.Bind(f, "workload", "job", &o.job, "filename", &o.filename, "iodepth", &o.depth, "latency",
+	form.Bind(cmd.Flags(), "workload", "job", &o.job, "filename", &o.filename, "iodepth", &o.depth, "latency",
 		&o.latency, "runtime", &o.runtime, "size", &o.size, "ask", &o.ask)
 	form.AddFormat(cmd, &o.format, page.PlainFormats())
-	for _, flag := range []string{"filename", "iodepth", "runtime", "size"} {
-		form.Needs(f, flag, "it is an option of the job", "job")
-	}
-	form.Apart(f, "job", "it prints a job file", "format", "json")
-	form.Apart(f, "ask", "it prints a demand", "format", "json", "job", "latency")
 	cmd.AddCommand(newWorkloadFromCmd(env), newWorkloadRecordCmd(env))
 	return cmd
 }

@@ -39,12 +39,8 @@ type FromOptions struct {
 func newWorkloadFromCmd(env *form.Env) *cobra.Command {
 	o := FromOptions{Copies: 1}
 	cmd := form.Command(env, "workload from", cobra.MinimumNArgs(1), o.run)
-	f := cmd.Flags()
-	form.Bind(f, "workload from", "every", &o.Every, "join", &o.join, "copies", &o.Copies, "sync-latency",
-		&o.synced)
-	f.StringSliceVar(&o.Devices, "device", nil, "only these `DEVICES`, or volumes")
-	f.StringVarP(&o.out, "out", "o", "", "write the demand to `FILE`, and what was seen to the screen")
-	form.TypedOnly(f, "out")
+	form.Bind(cmd.Flags(), "workload from", "every", &o.Every, "join", &o.join, "copies", &o.Copies, "sync-latency",
+		&o.synced, "device", &o.Devices, "out", &o.out)
 	return cmd
 }
 

@@ -34,9 +34,7 @@ func newWorkloadRecordCmd(env *form.Env) *cobra.Command {
 	cmd := form.Command(env, "workload record", cobra.MinimumNArgs(1), o.run)
 	f := cmd.Flags()
 	o.AddFlags(f)
-	form.Bind(f, "workload record", "for", &o.long, "every", &o.every, "series", &o.series)
-	f.StringVarP(&o.out, "out", "o", "", "write the demand to `FILE`, and what was seen to the screen")
-	form.TypedOnly(f, "out")
+	form.Bind(f, "workload record", "for", &o.long, "every", &o.every, "series", &o.series, "out", &o.out)
 	return cmd
 }
 

@@ -48,9 +48,6 @@ func NewCheck(env *form.Env) *cobra.Command {
 	form.AddFormat(cmd, &o.format, page.Formats())
 	o.probeFor = bench.ProbeTime
 	form.Bind(cmd.Flags(), "check", "probe", &o.probe, "probe-time", &o.probeFor, "captured", &o.captured)
-	form.Apart(cmd.Flags(), "captured", "nothing of a captured machine can be read", "probe")
-	form.Needs(cmd.Flags(), "probe-time", "it is the time of that", "probe")
-	form.Apart(cmd.Flags(), "probe", "a probe judges no other rules", "disable", "fail-on")
 	return cmd
 }
 

@@ -36,13 +36,6 @@ func NewInspect(env *form.Env) *cobra.Command {
 	o.AddFlags(f)
 	form.AddFormat(cmd, &o.format, page.PlainFormats())
 	form.Bind(f, "inspect", "capture", &o.capture, "captured", &o.captured, "all", &o.all, "yaml", &o.yaml)
-	layout := []string{"volumes", "level", "chunk", "instance", "topology"}
-	form.Apart(f, "all", "all disks are listed, as they are", layout...)
-	form.Apart(f, "yaml", "the unused disks are taken as they are", layout...)
-	form.Apart(f, "capture", "the machine is written down as it is", append(layout, "format", "json")...)
-	form.Apart(f, "yaml", "it prints YAML", "format", "json")
-	cmd.MarkFlagsMutuallyExclusive("capture", "captured")
-	cmd.MarkFlagsMutuallyExclusive("all", "yaml", "capture")
 	return cmd
 }
 

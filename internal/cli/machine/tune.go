@@ -19,7 +19,9 @@ import (
 
 type tuneOptions struct {
 	CheckOptions
-	groups  map[tune.Group]*bool
+	queues  bool
+	cpu     bool
+	memory  bool
 	state   string
 	dryRun  bool
 	persist bool
@@ -29,24 +31,15 @@ type tuneOptions struct {
 
 // NewTune is the command plimsoll tune.
 func NewTune(env *form.Env) *cobra.Command {
-	o := tuneOptions{groups: map[tune.Group]*bool{}}
+	o := tuneOptions{state: tune.Here(nil).State}
 	cmd := form.Command(env, "tune", nil, o.run)
 	f := cmd.Flags()
 	o.PathOptions.AddFlags(f)
 	form.AddChoice(cmd, (*string)(&o.role), "role", "tune for one `ROLE` only", topology.Roles)
-	o.groups[tune.Queues] = f.Bool("queues", false, "only block queues: scheduler, read-ahead, request sizes")
-	o.groups[tune.CPU] = f.Bool("cpu", false, "only processors: idle states, governor")
-	o.groups[tune.Memory] = f.Bool("memory", false, "only memory: vm.dirty_*, vm.swappiness")
-	o.state = tune.Here(nil).State
 	form.Bind(f, "tune", "dry-run", &o.dryRun, "persist", &o.persist, "revert", &o.revert, "yes", &o.yes,
-		"state", &o.state)
+		"state", &o.state, "queues", &o.queues, "cpu", &o.cpu, "memory", &o.memory)
 	form.AddFormat(cmd, &o.format, page.PlainFormats())
 	o.LayoutOptions.AddFlags(f)
-	form.Apart(f, "revert", "its record says what was changed", "data", "wal", "volumes", "level", "chunk", "instance",
-		"topology", "format", "json")
-	for _, other := range []string{"dry-run", "persist", "role", "queues", "cpu", "memory"} {
-		cmd.MarkFlagsMutuallyExclusive("revert", other)
-	}
 	return cmd
 }
 
@@ -77,8 +70,8 @@ func (o *tuneOptions) run(ctx context.Context, env *form.Env, args []string) err
 	}
 	found := rules.Judge(&diagnose.Case{Topology: t, Host: bench.Facts(ctx, env.Machine)}, nil)
 	var only []tune.Group
-	for _, g := range []tune.Group{tune.Queues, tune.CPU, tune.Memory} {
-		if *o.groups[g] {
+	for g, wanted := range map[tune.Group]bool{tune.Queues: o.queues, tune.CPU: o.cpu, tune.Memory: o.memory} {
+		if wanted {
 			only = append(only, g)
 		}
 	}

@@ -53,11 +53,6 @@ func NewWhy(env *form.Env) *cobra.Command {
 	form.AddFormat(cmd, &o.format, page.PlainFormats())
 	form.Bind(f, "why", "for", &o.long, "expect", &o.expect, "save", &o.save, "from", &o.from, "watch",
 		&o.watch, "openmetrics", &o.scrape)
-	form.Apart(f, "from", "what was saved holds its limits", "volumes", "level", "chunk", "instance", "topology")
-	cmd.MarkFlagsMutuallyExclusive("save", "from")
-	cmd.MarkFlagsMutuallyExclusive("save", "watch")
-	cmd.MarkFlagsMutuallyExclusive("watch", "from")
-	cmd.MarkFlagsMutuallyExclusive("for", "from")
 	return cmd
 }
 

@@ -74,7 +74,6 @@ func newABFlags(env *form.Env, o *abOptions) *cobra.Command {
 	form.AddChoice(cmd, &o.progress, "progress", "how to show progress, `KIND`", screen.Kinds())
 	form.AddFormat(cmd, &o.format, page.Formats())
 	o.AddOthers(f)
-	form.Annotate(f, "serial", form.NeedsAnnotation, "on") // a device, as that of --destroy is
 	return cmd
 }
 

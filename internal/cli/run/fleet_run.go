@@ -111,7 +111,6 @@ func newFleetRunCmd(env *form.Env) *cobra.Command {
 		"patience", &o.patience, "at-once", &o.atOnce)
 	form.AddChoice(cmd, &o.progress, "progress", "how to show progress, `KIND`", screen.FleetKinds())
 	form.AddFormat(cmd, &o.format, page.Formats())
-	form.Apart(f, "resume", "it measures nothing", "rounds", "label")
 	return cmd
 }
 

@@ -69,7 +69,6 @@ func NewRun(env *form.Env) *cobra.Command {
 	o.repeat.addFlags(cmd)
 	form.Bind(cmd.Flags(), "run", "against", &o.against, "start-at", &o.startAt)
 	comparecli.AddProfile(cmd, &o.profile, " (without scenarios the suite etcd runs)")
-	cmd.MarkFlagsMutuallyExclusive("against", "for") // each has the first line
 	o.pg.addFlags(cmd.Flags())
 	form.AddChoice(cmd, &o.FirstTouch, "first-touch", "test whether volumes made from a snapshot are loaded, `WHEN`",
 		[]string{"auto", bench.SkipFirstTouch})

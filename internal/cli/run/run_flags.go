@@ -17,8 +17,6 @@ func (o *runOptions) addFlags(f *pflag.FlagSet) {
 		&o.labels, "out", &o.Out, "probe", &o.probe, "probe-time", &o.probeFor, "shared-host", &o.sharedHost,
 		"resume", &o.resume, "keep-files", &o.KeepFiles, "fresh-extents", &o.FreshExtents, "dry-run",
 		&o.dryRun, "allow-exec", &o.AllowExec, "destroy", &o.Destroy, "serial", &o.Serials)
-	form.Needs(f, "probe-time", "it is the time of that", "probe")
-	form.Needs(f, "serial", "it is the serial number of that device", "destroy")
 }
 
 // directoryHint shows how to name a directory where a suite is expected.

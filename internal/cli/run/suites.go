@@ -49,7 +49,6 @@ func NewSuites(env *form.Env) *cobra.Command {
 		}
 		return some
 	})
-	form.ReadBy(cmd.Flags(), []form.Form{some}, "name a suite or a scenario", "data", "wal")
 	return cmd
 }
 
