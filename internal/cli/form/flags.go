@@ -88,7 +88,7 @@ func Bind(f *pflag.FlagSet, set string, pairs ...any) {
 			TypedOnly(f, name)
 		}
 		if strings.Contains(marks, "seldom") {
-			annotate(f, name, seldomAnnotation, "true")
+			_ = f.SetAnnotation(name, seldomAnnotation, []string{"true"}) // it is there
 		}
 	}
 }

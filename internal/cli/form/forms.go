@@ -12,16 +12,8 @@ import (
 	"plimsoll/internal/text"
 )
 
-// Annotations of a flag, by which its definition says where it is read: in which forms of its
-// command, next to which other flags, and not next to which. The last one marks a flag that the
-// command line as typed leaves unread.
-const (
-	readByAnnotation  = "plimsoll_read_by"
-	unreadAnnotation  = "plimsoll_unread_because"
-	needsAnnotation   = "plimsoll_needs"
-	apartAnnotation   = "plimsoll_apart"
-	outsideAnnotation = "plimsoll_outside"
-)
+// outsideAnnotation marks a flag that the command line as typed leaves unread.
+const outsideAnnotation = "plimsoll_outside"
 
 // FormsAnnotation lists the forms of a command, a line each.
 const FormsAnnotation = "plimsoll_forms"
@@ -49,18 +41,7 @@ func TakesForms(cmd *cobra.Command, forms []Form, of func(cmd *cobra.Command, ar
 				return err
 			}
 		}
-		return unreadByForm(cmd.Flags(), of(cmd, args))
-	}
-}
-
-// annotate adds to an annotation of a flag.
-func annotate(f *pflag.FlagSet, flag, key string, values ...string) {
-	known := f.Lookup(flag)
-	if known == nil {
-		panic("there is no flag --" + flag) // every test of the command ends here
-	}
-	if err := f.SetAnnotation(flag, key, append(slices.Clone(known.Annotations[key]), values...)); err != nil {
-		panic(err)
+		return unreadByForm(cmd, of(cmd, args))
 	}
 }
 
@@ -69,30 +50,46 @@ func annotate(f *pflag.FlagSet, flag, key string, values ...string) {
 //go:embed pairs.tsv
 var pairTable string
 
-// relate annotates the flags of a command with the rows of pairs.tsv: which of them need one of others, are not read next
-// to any of them, are read by some forms of the command only, or are not typed together. A command "*" is each that has
-// both flags.
-func relate(cmd *cobra.Command) {
-	f, path := cmd.Flags(), strings.TrimPrefix(cmd.CommandPath(), "plimsoll ")
+// pair is a row for a command: its flags need one of others, are not read next to any of them, exclude each of them, or
+// are read by these forms of the command only.
+type pair struct {
+	what, why     string
+	flags, others []string
+}
+
+// The rows of pairs.tsv.
+const (
+	needs     = "needs"
+	apartFrom = "is apart from"
+	excludes  = "excludes"
+	readBy    = "is read by"
+)
+
+// pairsOf are the rows of a command; those of "*" are of each that has a flag of both sides.
+func pairsOf(cmd *cobra.Command) (all []pair) {
+	lacking := func(name string) bool { return cmd.Flags().Lookup(name) == nil }
 	for line := range strings.Lines(pairTable) {
 		row := strings.SplitN(strings.TrimSpace(line), "\t", 5)
-		if row[0] != "*" && !slices.Contains(strings.Split(row[0], ","), path) {
+		p := pair{row[1], row[4], strings.Split(row[2], ","), strings.Split(row[3], ",")}
+		switch {
+		case row[0] == "*":
+			p.flags, p.others = slices.DeleteFunc(p.flags, lacking), slices.DeleteFunc(p.others, lacking)
+		case !slices.Contains(strings.Split(row[0], ","), strings.TrimPrefix(cmd.CommandPath(), "plimsoll ")):
 			continue
+		case slices.ContainsFunc(p.flags, lacking) || !slices.Contains([]string{needs, apartFrom, excludes, readBy}, p.what):
+			panic("pairs.tsv: " + line) // every test of the commands ends here
 		}
-		others, why := strings.Split(row[3], ","), row[4]
-		for name := range strings.SplitSeq(row[2], ",") {
-			switch {
-			case row[1] == "needs":
-				annotate(f, name, needsAnnotation, append([]string{why}, others...)...)
-			case row[1] == "is read by":
-				annotate(f, name, readByAnnotation, others...)
-				annotate(f, name, unreadAnnotation, why)
-			}
-			for _, other := range others {
-				switch {
-				case row[1] == "is apart from":
-					annotate(f, name, apartAnnotation, other+"\n"+why)
-				case row[1] == "excludes" && (row[0] != "*" || f.Lookup(name) != nil && f.Lookup(other) != nil):
+		all = append(all, p)
+	}
+	return all
+}
+
+// relate has the flags of a command exclude each other that do.
+func relate(cmd *cobra.Command) {
+	for _, p := range pairsOf(cmd) {
+		for _, name := range p.flags {
+			for _, other := range p.others {
+				if p.what == excludes {
 					cmd.MarkFlagsMutuallyExclusive(name, other)
 				}
 			}
@@ -100,27 +97,22 @@ func relate(cmd *cobra.Command) {
 	}
 }
 
-// reads says whether a form of a command reads a flag.
-func reads(f *pflag.Flag, of Form) bool {
-	by, some := f.Annotations[readByAnnotation]
-	return !some || slices.Contains(by, of)
-}
-
 // unreadByForm refuses the flags that were typed and that the form does not read: one that is
 // ignored without a word makes people believe in what was not done. A variable of the environment is
 // for many commands, and is left out where it is not read.
-func unreadByForm(flags *pflag.FlagSet, of Form) (err error) {
-	flags.VisitAll(func(f *pflag.Flag) {
-		switch {
-		case reads(f, of):
-		case f.Changed && err == nil:
-			err = Usagef("--%s does not apply to %s: %s", f.Name, of,
-				strings.Join(f.Annotations[unreadAnnotation], ""))
-		default:
-			f.Annotations[outsideAnnotation] = []string{of}
+func unreadByForm(cmd *cobra.Command, of Form) error {
+	for _, p := range pairsOf(cmd) {
+		if p.what != readBy || slices.Contains(p.others, of) {
+			continue
 		}
-	})
-	return err
+		for _, name := range p.flags {
+			if cmd.Flags().Changed(name) {
+				return Usagef("--%s does not apply to %s: %s", name, of, p.why)
+			}
+			_ = cmd.Flags().SetAnnotation(name, outsideAnnotation, []string{of}) // it is there
+		}
+	}
+	return nil
 }
 
 // TypedFlags are the names of the flags that were typed, and anArgument where there is one.
@@ -136,42 +128,31 @@ func TypedFlags(flags *pflag.FlagSet) []string {
 // Unpaired refuses a flag of typed that others make unread, or that lacks one that it needs, which
 // the environment may have set.
 func Unpaired(cmd *cobra.Command, typed []string) error {
-	flags := cmd.Flags()
 	named := func(name string) string {
 		if name == AnArgument {
 			return cmp.Or(cmd.Annotations[ArgumentAnnotation], AnArgument)
 		}
 		return "--" + name
 	}
+	given := func(name string) bool {
+		return name == AnArgument && cmd.Flags().NArg() > 0 || name != AnArgument && cmd.Flags().Changed(name)
+	}
+	pairs := pairsOf(cmd)
 	for _, name := range typed {
-		f := flags.Lookup(name)
-		if f == nil {
-			continue
-		}
-		for _, pair := range f.Annotations[apartAnnotation] {
-			other, why, _ := strings.Cut(pair, "\n")
-			if slices.Contains(typed, other) {
-				return Usagef("--%s does not go with %s: %s", name, named(other), why)
+		for _, p := range pairs {
+			if !slices.Contains(p.flags, name) {
+				continue
 			}
-		}
-		if need := f.Annotations[needsAnnotation]; len(need) > 0 && !anyGiven(flags, need[1:]) {
-			return Usagef("--%s needs %s: %s", name, orList(need[1:], named), need[0])
+			var words []string
+			for _, other := range p.others {
+				if words = append(words, named(other)); p.what == apartFrom && slices.Contains(typed, other) {
+					return Usagef("--%s does not go with %s: %s", name, named(other), p.why)
+				}
+			}
+			if p.what == needs && !slices.ContainsFunc(p.others, given) {
+				return Usagef("--%s needs %s: %s", name, strings.Replace(text.List(words), " and ", " or ", 1), p.why)
+			}
 		}
 	}
 	return nil
-}
-
-// anyGiven says that one of the flags was given.
-func anyGiven(flags *pflag.FlagSet, names []string) bool {
-	return slices.ContainsFunc(names, func(name string) bool {
-		return name == AnArgument && flags.NArg() > 0 || name != AnArgument && flags.Changed(name)
-	})
-}
-
-func orList(names []string, named func(string) string) string {
-	words := make([]string, len(names))
-	for i, name := range names {
-		words[i] = named(name)
-	}
-	return strings.Replace(text.List(words), " and ", " or ", 1)
 }
