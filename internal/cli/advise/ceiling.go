@@ -2,8 +2,6 @@ package advise
 
 import (
 	"context"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -206,29 +204,20 @@ func (o ceilingOptions) detect(ctx context.Context, env *form.Env, s *suite.Suit
 
 // work fills the ceilings in.
 func (o ceilingOptions) work(t *topology.Topology, all []plans.Outlook) error {
-	ceilings := map[int]ceiling.Ceiling{}
+	of := func(one plans.Outlook) ceiling.Ceiling { return ceiling.Of(t, one.Role, one.Loads) }
 	if o.together {
 		loads := map[topology.Role][]fio.Workload{}
 		for _, one := range all {
-			if loads[one.Role] != nil {
-				return form.Usagef("--together takes one scenario per role, such as 2 6")
-			}
 			loads[one.Role] = one.Loads
 		}
-		if len(loads) < 2 {
+		if len(loads) < 2 || len(loads) < len(all) {
 			return form.Usagef("--together takes one scenario per role, such as 2 6")
 		}
 		got := ceiling.OfTogether(t, loads)
-		for i, one := range all {
-			ceilings[i] = got[one.Role]
-		}
-	} else {
-		for i, one := range all {
-			ceilings[i] = ceiling.Of(t, one.Role, one.Loads)
-		}
+		of = func(one plans.Outlook) ceiling.Ceiling { return got[one.Role] }
 	}
-	for _, i := range slices.Sorted(maps.Keys(ceilings)) {
-		all[i].SetCeiling(o.withLatency(ceilings[i]))
+	for i, one := range all {
+		all[i].SetCeiling(o.withLatency(of(one)))
 	}
 	return nil
 }

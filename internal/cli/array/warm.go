@@ -1,10 +1,12 @@
 package array
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -96,10 +98,7 @@ func (o *warmOptions) run(ctx context.Context, env *form.Env, args []string) err
 	}
 	side.Wait()
 	if err := errors.Join(failures...); err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		return form.Hint(err, "run it as root: it reads from the volumes themselves")
+		return machinecli.NeedsRoot(ctx, err)
 	}
 	var said []string
 	for _, r := range results {
@@ -108,34 +107,25 @@ func (o *warmOptions) run(ctx context.Context, env *form.Env, args []string) err
 	if err := form.Render(env, o.format, machine.Warmed(said, results)); err != nil {
 		return err
 	}
-	for _, r := range results {
-		if r.waits() {
-			return form.ErrVerdict
-		}
+	if slices.ContainsFunc(results, WarmedVolume.waits) {
+		return form.ErrVerdict
 	}
 	return nil
 }
 
 // waits is whether something of what was to be loaded still waits for it.
-func (r *WarmedVolume) waits() bool {
-	switch {
-	case r.After != nil:
-		return r.After.Claimed && r.After.Tells()
-	case r.Warmed != nil:
+func (r WarmedVolume) waits() bool {
+	if r.After == nil && r.Warmed != nil {
 		return r.Warmed.Skipped > 0
 	}
-	return r.Before.Claimed && r.Before.Tells()
+	t := cmp.Or(r.After, &r.Before)
+	return t.Claimed && t.Tells()
 }
 
-func (r *WarmedVolume) sentence() string {
-	line := ""
-	switch {
-	case r.After != nil:
-		line = machinecli.TouchLine(*r.After)
-	case r.Warmed != nil:
+func (r WarmedVolume) sentence() string {
+	line := machinecli.TouchLine(*cmp.Or(r.After, &r.Before))
+	if r.After == nil && r.Warmed != nil {
 		line = "Every byte that the files lie on was read from " + text.Clean(r.Warmed.Device, 0) + "."
-	default:
-		line = machinecli.TouchLine(r.Before)
 	}
 	if w := r.Warmed; w != nil {
 		line += fmt.Sprintf(" %s of %s were read in %s.", text.Count(w.Read), text.Plural(w.Pieces, "piece"),
@@ -149,12 +139,9 @@ func (r *WarmedVolume) sentence() string {
 
 // plan finds the volumes, and the pieces of them that files lie on.
 func (o *warmOptions) plan(env *form.Env) ([]warming, error) {
-	var most units.Rate
-	var err error
-	if o.most != "" {
-		if most, err = units.ParseRate(o.most); err != nil || most <= 0 {
-			return nil, form.Usagef("--most %s: want a rate such as 100MiB/s", text.Clean(o.most, 40))
-		}
+	most, err := units.ParseRate(cmp.Or(o.most, "0"))
+	if err != nil || most <= 0 && o.most != "" {
+		return nil, form.Usagef("--most %s: want a rate such as 100MiB/s", text.Clean(o.most, 40))
 	}
 	if o.depth < 1 || o.depth > 1024 {
 		return nil, form.Usagef("--depth %d: want from 1 to 1024", o.depth)

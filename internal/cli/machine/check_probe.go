@@ -66,10 +66,7 @@ func (o CheckOptions) probeArray(ctx context.Context, env *form.Env, r *ProbeRes
 		fmt.Fprintf(env.Notes(), "%s: is it loaded? pairs of reads, at most 12 s\n", text.Clean(m.Device, 0))
 		t, err := bench.Touch(ctx, m.Device)
 		if err != nil {
-			if ctx.Err() == nil {
-				return form.Hint(err, "run it as root: it reads from the volumes themselves")
-			}
-			return err
+			return NeedsRoot(ctx, err)
 		}
 		r.Touches = append(r.Touches, t)
 	}
@@ -88,13 +85,18 @@ func (o CheckOptions) probeArray(ctx context.Context, env *form.Env, r *ProbeRes
 		fmt.Fprintf(env.Notes(), "%d/%d  %s\n", i+1, steps, what)
 	})
 	if err != nil {
-		if ctx.Err() == nil {
-			return form.Hint(err, "run it as root: it reads from the volumes themselves")
-		}
-		return err
+		return NeedsRoot(ctx, err)
 	}
 	r.Answer = diagnose.ProbeAnswer(r.Members)
 	return nil
+}
+
+// NeedsRoot says of an error of reading volumes, unless it is of an interruption, who may read them.
+func NeedsRoot(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return form.Hint(err, "run it as root: it reads from the volumes themselves")
 }
 
 // TouchLine is what a test of a first touch says, with its code where something is wrong.
