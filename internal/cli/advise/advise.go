@@ -32,51 +32,54 @@ type adviseOptions struct {
 	file  string
 	ofRun *job.RunDemand // where the file is a run
 	// A series in place of a demand.
-	series   []string
+	Series   []string        `flag:"series"`
 	log      job.FromOptions // how its files are read
 	observed *advise.Series
 	given    func(flag string) bool // says whether a flag was given
 	// A demand by flags.
-	iops              units.IOPS
-	mix               string
-	block, capacity   units.Bytes
-	latency, synced   units.Latency
-	commits           units.IOPS
-	clients           int
-	afr               string
-	region, prices    string
-	headroom          string
-	volumes           []string
-	level             string
-	chunk             units.Bytes
-	survives          string
-	all, burst        bool
-	older             bool
-	cloud             string
-	format            string
-	yaml              int
-	memory            units.Bytes
-	vcpus, maxVolumes int
-	arch, instance    string
-	families, types   []string
-	why               []string
+	Iops       units.IOPS    `flag:"iops"`
+	Mix        string        `flag:"mix"`
+	Block      units.Bytes   `flag:"block"`
+	Capacity   units.Bytes   `flag:"capacity"`
+	Latency    units.Latency `flag:"latency"`
+	Synced     units.Latency `flag:"sync-latency"`
+	Commits    units.IOPS    `flag:"sync-commits"`
+	Clients    int           `flag:"clients"`
+	Afr        string        `flag:"afr"`
+	Region     string        `flag:"region"`
+	Prices     string        `flag:"prices"`
+	Headroom   string        `flag:"headroom"`
+	Volumes    []string      `flag:"volumes"`
+	Level      string        `flag:"level"`
+	Chunk      units.Bytes   `flag:"chunk"`
+	survives   string
+	All        bool   `flag:"all"`
+	Burst      bool   `flag:"burst-ok"`
+	Older      bool   `flag:"older"`
+	Cloud      string `flag:"cloud"`
+	format     string
+	Yaml       int         `flag:"yaml"`
+	Memory     units.Bytes `flag:"memory"`
+	Vcpus      int         `flag:"vcpus"`
+	MaxVolumes int         `flag:"max-volumes"`
+	Instance   string      `flag:"instance"`
+	arch       string
+	Families   []string `flag:"family"`
+	Types      []string `flag:"types"`
+	Why        []string `flag:"why"`
 }
 
 // NewAdvise is the command plimsoll advise.
 func NewAdvise(env *form.Env) *cobra.Command {
 	o := adviseOptions{
-		mix: "100r", block: 8 * units.KiB, clients: 1, log: job.FromOptions{Copies: 1}, headroom: "20%", level: "raid0",
-		maxVolumes: advise.DefaultMaxVolumes,
+		Mix: "100r", Block: 8 * units.KiB, Clients: 1, log: job.FromOptions{Copies: 1}, Headroom: "20%", Level: "raid0",
+		MaxVolumes: advise.DefaultMaxVolumes,
 	}
 	cmd := form.Command(env, "advise", cobra.MaximumNArgs(1), o.run)
 	f := cmd.Flags()
 	o.given = f.Changed
-	form.Bind(f, "advise", "iops", &o.iops, "mix", &o.mix, "block", &o.block, "capacity", &o.capacity, "latency", &o.latency,
-		"sync-commits", &o.commits, "clients", &o.clients, "sync-latency", &o.synced, "afr", &o.afr, "series", &o.series,
-		"device", &o.log.Devices, "copies", &o.log.Copies, "every", &o.log.Every, "headroom", &o.headroom, "burst-ok", &o.burst,
-		"cloud", &o.cloud, "region", &o.region, "prices", &o.prices, "instance", &o.instance, "why", &o.why, "vcpus", &o.vcpus,
-		"memory", &o.memory, "family", &o.families, "older", &o.older, "volumes", &o.volumes, "level", &o.level,
-		"chunk", &o.chunk, "types", &o.types, "max-volumes", &o.maxVolumes, "all", &o.all, "yaml", &o.yaml)
+	form.Bind(f, "advise", "device", &o.log.Devices, "copies", &o.log.Copies, "every", &o.log.Every)
+	form.BindAll(f, "advise", &o)
 	f.Lookup("types").Usage += " (default " + strings.Join(cloud.EC2{}.Terms().Types, ",") + ")"
 	form.AddChoice(cmd, &o.survives, "survives", "data must survive the loss of this `PART`",
 		[]workload.Survives{workload.LostVolume, workload.LostInstance, workload.NoLoss})
@@ -111,32 +114,32 @@ func (o *adviseOptions) run(_ context.Context, env *form.Env, args []string) err
 		return err
 	}
 	a.Notes = append(saved, a.Notes...)
-	if o.yaml > 0 {
-		if o.yaml > len(a.Rows) {
-			return form.Usagef("--yaml %d: there are %s", o.yaml, text.Plural(len(a.Rows), "row"))
+	if o.Yaml > 0 {
+		if o.Yaml > len(a.Rows) {
+			return form.Usagef("--yaml %d: there are %s", o.Yaml, text.Plural(len(a.Rows), "row"))
 		}
-		_, err := io.WriteString(env.Out, plans.AdviceYAML(a, &a.Rows[o.yaml-1]))
+		_, err := io.WriteString(env.Out, plans.AdviceYAML(a, &a.Rows[o.Yaml-1]))
 		return err
 	}
-	return form.Render(env, o.format, plans.Advice(a, o.all))
+	return form.Render(env, o.format, plans.Advice(a, o.All))
 }
 
 // foreign refuses flags that the catalogue lacks something for, on the cloud that is looked at. What was measured
 // on the one type that is named is as good as what it lacks.
 func (o *adviseOptions) foreign() error {
-	p := cloud.Named(cmp.Or(o.cloud, "aws"))
+	p := cloud.Named(cmp.Or(o.Cloud, "aws"))
 	if p == nil {
 		var names []string
 		for _, known := range cloud.Providers() {
 			names = append(names, known.Terms().Short)
 		}
-		return form.Usagef("--cloud %.40q: want %s", o.cloud, strings.Join(names, ", "))
+		return form.Usagef("--cloud %.40q: want %s", o.Cloud, strings.Join(names, ", "))
 	}
 	at := p.Terms()
-	measured := o.synced > 0 && (len(o.types) == 1 || len(o.volumes) == 1)
+	measured := o.Synced > 0 && (len(o.Types) == 1 || len(o.Volumes) == 1)
 	for _, flag := range slices.Sorted(maps.Keys(at.Lacks)) {
 		if o.given(flag) && (flag != "sync-commits" || !measured) {
-			return form.Usagef("--%s with --cloud %s: %s", flag, o.cloud, at.Lacks[flag])
+			return form.Usagef("--%s with --cloud %s: %s", flag, o.Cloud, at.Lacks[flag])
 		}
 	}
 	return nil
@@ -158,39 +161,39 @@ func gp3Instead(r advise.Request, a *advise.Advice) ([]string, error) {
 func (o *adviseOptions) request(env *form.Env) (*advise.Request, error) {
 	r := &advise.Request{
 		Now:        env.Now(),
-		BurstOK:    o.burst,
-		VCPUs:      o.vcpus,
-		Memory:     o.memory,
+		BurstOK:    o.Burst,
+		VCPUs:      o.Vcpus,
+		Memory:     o.Memory,
 		Arch:       o.arch,
-		Families:   o.families,
-		Older:      o.older,
-		Why:        o.why,
-		Instance:   o.instance,
-		Types:      o.types,
-		MaxVolumes: o.maxVolumes,
-		Synced:     o.synced.Duration(),
+		Families:   o.Families,
+		Older:      o.Older,
+		Why:        o.Why,
+		Instance:   o.Instance,
+		Types:      o.Types,
+		MaxVolumes: o.MaxVolumes,
+		Synced:     o.Synced.Duration(),
 	}
 	var err error
 	if r.Demand, err = o.demand(); err != nil {
 		return nil, err
 	}
 	r.Series = o.observed
-	if r.Headroom, err = share(o.headroom, "headroom", 1000); err != nil {
+	if r.Headroom, err = share(o.Headroom, "headroom", 1000); err != nil {
 		return nil, err
 	}
-	for _, spec := range o.volumes {
+	for _, spec := range o.Volumes {
 		if r.Keep, err = o.keep(spec); err != nil {
 			return nil, form.Usage(err)
 		}
 		r.Beside = append(r.Beside, *r.Keep)
 	}
-	if len(o.volumes) < 2 {
+	if len(o.Volumes) < 2 {
 		r.Beside = nil
 	}
-	if o.volumes == nil && o.ofRun != nil {
+	if o.Volumes == nil && o.ofRun != nil {
 		r.Keep, r.Shown = o.ofRun.Owned()
 	}
-	if r.Cloud = cloud.Named(o.cloud); r.Cloud == nil && r.Keep != nil { // that of what is kept
+	if r.Cloud = cloud.Named(o.Cloud); r.Cloud == nil && r.Keep != nil { // that of what is kept
 		t, _ := cloud.TypeNamed(r.Keep.Spec.Type)
 		r.Cloud = cloud.Named(t.Provider)
 	}
@@ -213,24 +216,24 @@ func share(s, flag string, most float64) (float64, error) {
 // priceList is the catalogue's, or a file's over it.
 func (o adviseOptions) priceList(at cloud.Provider) (*cloud.Prices, error) {
 	p := at.Prices()
-	if o.prices != "" {
-		f, err := sys.OpenRegular(o.prices)
+	if o.Prices != "" {
+		f, err := sys.OpenRegular(o.Prices)
 		if err != nil {
 			return nil, form.Usage(err)
 		}
 		defer func() { _ = f.Close() }() // only read
 		own, err := cloud.ReadPrices(bufio.NewReaderSize(f, 1<<20))
 		if err != nil {
-			return nil, form.Usagef("%s: %w", o.prices, err)
+			return nil, form.Usagef("%s: %w", o.Prices, err)
 		}
 		both := *p
 		if err := both.Merge(own); err != nil {
-			return nil, form.Usagef("%s: %w", o.prices, err)
+			return nil, form.Usagef("%s: %w", o.Prices, err)
 		}
 		p = &both
 	}
-	if o.region != "" && o.region != p.Region {
-		return nil, form.Usagef("--region %.40q: the prices at hand are of %s; bring those of another region with --prices", o.region,
+	if o.Region != "" && o.Region != p.Region {
+		return nil, form.Usagef("--region %.40q: the prices at hand are of %s; bring those of another region with --prices", o.Region,
 			p.Region)
 	}
 	return p, nil
@@ -238,15 +241,15 @@ func (o adviseOptions) priceList(at cloud.Provider) (*cloud.Prices, error) {
 
 // chunkText is --chunk as a declaration has it.
 func (o adviseOptions) chunkText() string {
-	if o.chunk == 0 {
+	if o.Chunk == 0 {
 		return ""
 	}
-	return o.chunk.Arg()
+	return o.Chunk.Arg()
 }
 
 // keep is a layout of --volumes.
 func (o adviseOptions) keep(spec string) (*advise.Layout, error) {
-	d, err := topology.FromFlags(spec, o.level, o.chunkText(), "")
+	d, err := topology.FromFlags(spec, o.Level, o.chunkText(), "")
 	if few, ok := errors.AsType[*topology.TooFew](err); ok && few.Level == topology.RAID0 { // one volume
 		d, err = topology.FromFlags(spec, "", "", "")
 	}

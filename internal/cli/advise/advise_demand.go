@@ -19,21 +19,21 @@ func (o *adviseOptions) demand() (*workload.Demand, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.capacity > 0 {
-		d.Capacity = o.capacity
+	if o.Capacity > 0 {
+		d.Capacity = o.Capacity
 	}
 	if o.survives != "" {
 		d.Durability.Survives = workload.Survives(o.survives)
 	}
-	if o.afr != "" {
-		if d.Durability.AFR, err = share(o.afr, "afr", 100); err != nil {
+	if o.Afr != "" {
+		if d.Durability.AFR, err = share(o.Afr, "afr", 100); err != nil {
 			return nil, err
 		}
 	}
-	if o.latency > 0 {
+	if o.Latency > 0 {
 		for i := range d.Streams {
 			if !d.Streams[i].Commits {
-				d.Streams[i].Latency.Percentiles = []workload.Percentile{{P: 99, Limit: o.latency.Duration()}}
+				d.Streams[i].Latency.Percentiles = []workload.Percentile{{P: 99, Limit: o.Latency.Duration()}}
 			}
 		}
 	}
@@ -45,13 +45,13 @@ func (o adviseOptions) setClients(d *workload.Demand) error {
 	if !o.given("clients") {
 		return nil
 	}
-	if o.clients < 1 {
-		return form.Usagef("--clients %d: want from 1", o.clients)
+	if o.Clients < 1 {
+		return form.Usagef("--clients %d: want from 1", o.Clients)
 	}
 	commits := false
 	for i := range d.Streams {
 		if s := &d.Streams[i]; s.Commits {
-			s.Threads, commits = o.clients, true
+			s.Threads, commits = o.Clients, true
 		}
 	}
 	if !commits {
@@ -62,7 +62,7 @@ func (o adviseOptions) setClients(d *workload.Demand) error {
 
 // described is the demand of the file, of the run, or of --iops and --sync-commits.
 func (o *adviseOptions) described() (*workload.Demand, error) {
-	if len(o.series) > 0 {
+	if len(o.Series) > 0 {
 		return o.recorded()
 	}
 	if o.file != "" {
@@ -75,15 +75,15 @@ func (o *adviseOptions) described() (*workload.Demand, error) {
 		return job.LoadDemand(o.file)
 	}
 	d := &workload.Demand{Name: "the demand", Source: "flags", Role: topology.Data}
-	if o.iops > 0 {
+	if o.Iops > 0 {
 		s, err := o.stream()
 		if err != nil {
 			return nil, err
 		}
 		d.Streams = append(d.Streams, s)
 	}
-	if o.commits > 0 {
-		d.Streams = append(d.Streams, workload.CommitStream(o.commits, max(o.clients, 1)))
+	if o.Commits > 0 {
+		d.Streams = append(d.Streams, workload.CommitStream(o.Commits, max(o.Clients, 1)))
 	}
 	if len(d.Streams) == 0 {
 		return nil, form.Hint(form.Usagef("a demand is missing: name its file, or give --iops or --sync-commits"),
@@ -97,7 +97,7 @@ func (o *adviseOptions) recorded() (*workload.Demand, error) {
 	if o.log.Copies < 1 || o.log.Copies > 16 {
 		return nil, form.Usagef("--copies %d: want from 1 to 16", o.log.Copies)
 	}
-	o.log.Files = o.series
+	o.log.Files = o.Series
 	all, err := o.log.Read()
 	if err != nil {
 		return nil, err
@@ -121,17 +121,17 @@ var mixForm = regexp.MustCompile(`^(\d{1,3})r$`)
 
 // stream is that of --iops, --mix and --block.
 func (o adviseOptions) stream() (s workload.Stream, err error) {
-	m := mixForm.FindStringSubmatch(o.mix)
+	m := mixForm.FindStringSubmatch(o.Mix)
 	if m == nil {
-		return s, form.Usagef("--mix %.40q: want the share of reads, such as 70r", o.mix)
+		return s, form.Usagef("--mix %.40q: want the share of reads, such as 70r", o.Mix)
 	}
 	reads, err := strconv.ParseFloat(m[1], 64)
-	if err != nil || reads > 100 || o.block == 0 {
+	if err != nil || reads > 100 || o.Block == 0 {
 		return s, form.Usagef("--mix is at most 100r, and --block more than 0")
 	}
 	return workload.Stream{
-		Name: "all", Random: true, ReadShare: reads / 100, Blocks: []workload.Block{{Size: o.block, Share: 1}},
-		IOPS: o.iops, Rate: units.Rate(float64(o.iops) * float64(o.block)),
+		Name: "all", Random: true, ReadShare: reads / 100, Blocks: []workload.Block{{Size: o.Block, Share: 1}},
+		IOPS: o.Iops, Rate: units.Rate(float64(o.Iops) * float64(o.Block)),
 	}, nil
 }
 
@@ -141,10 +141,10 @@ func (o adviseOptions) assumed(a *advise.Advice) []string {
 	if o.ofRun != nil || o.observed != nil {
 		all = append(all, a.Demand.Notes...)
 	}
-	if o.commits > 0 && !o.given("clients") {
+	if o.Commits > 0 && !o.given("clients") {
 		all = append(all, "1 client is assumed to commit at a time: --clients N says how many do")
 	}
-	if o.vcpus == 0 && o.memory == 0 && o.instance == "" && len(a.Rows) > 0 {
+	if o.Vcpus == 0 && o.Memory == 0 && o.Instance == "" && len(a.Rows) > 0 {
 		vcpus, memory := a.Rows[0].Instance.VCPUs, a.Rows[0].Instance.Memory
 		for _, c := range a.Rows {
 			vcpus, memory = min(vcpus, c.Instance.VCPUs), min(memory, c.Instance.Memory)

@@ -21,13 +21,14 @@ type ceilingOptions struct {
 	form.LayoutOptions
 	form.PathOptions
 	form.VariantOptions
-	scenarios   []string
-	instances   []string
-	read, write units.Latency
-	sweep       string
-	together    bool
-	claim       string
-	format      string
+	scenarios []string
+	instances []string
+	Read      units.Latency `flag:"read-latency"`
+	Write     units.Latency `flag:"write-latency"`
+	Sweep     string        `flag:"sweep"`
+	Together  bool          `flag:"together"`
+	Claim     string        `flag:"claim"`
+	format    string
 }
 
 // NewCeiling is the command plimsoll ceiling.
@@ -38,8 +39,7 @@ func NewCeiling(env *form.Env) *cobra.Command {
 	f := cmd.Flags()
 	o.LayoutOptions.AddFlags(f)
 	o.PathOptions.AddFlags(f)
-	form.Bind(f, "ceiling", "read-latency", &o.read, "write-latency", &o.write, "sweep", &o.sweep, "together", &o.together,
-		"claim", &o.claim)
+	form.BindAll(f, "ceiling", &o)
 	form.BindEach(f, "ceiling", "instance", &o.instances)
 	o.AddVariants(f)
 	form.AddFormat(cmd, &o.format, page.PlainFormats())
@@ -51,7 +51,7 @@ func (o *ceilingOptions) run(ctx context.Context, env *form.Env, args []string) 
 	if strings.Contains(o.Instance, ",") {
 		return o.onTypes(ctx, env)
 	}
-	if o.claim != "" {
+	if o.Claim != "" {
 		return runClaim(env, *o)
 	}
 	s, err := suite.Select(o.scenarios, suite.Selection{})
@@ -59,7 +59,7 @@ func (o *ceilingOptions) run(ctx context.Context, env *form.Env, args []string) 
 		return form.Usage(err)
 	}
 	if len(o.Variants) == 0 {
-		if o.Variants, err = form.SweptLayouts(o.sweep); err != nil {
+		if o.Variants, err = form.SweptLayouts(o.Sweep); err != nil {
 			return form.Usage(err)
 		}
 	}
@@ -74,7 +74,7 @@ func (o *ceilingOptions) run(ctx context.Context, env *form.Env, args []string) 
 	if err != nil {
 		return err
 	}
-	if o.sweep != "" {
+	if o.Sweep != "" {
 		if len(all) != 1 {
 			return form.Usagef("--sweep varies one scenario, but %d are named; add its number", len(all))
 		}
@@ -83,7 +83,7 @@ func (o *ceilingOptions) run(ctx context.Context, env *form.Env, args []string) 
 	if err := o.work(t, all); err != nil {
 		return err
 	}
-	return form.Render(env, o.format, plans.Ceilings(t, s.Name, all, o.together))
+	return form.Render(env, o.format, plans.Ceilings(t, s.Name, all, o.Together))
 }
 
 // outlooksOf are a suite's scenarios before their ceilings are known.
@@ -139,7 +139,7 @@ func (o ceilingOptions) onLayouts(ctx context.Context, env *form.Env, s *suite.S
 
 // onTypes compares the ceilings of a layout on several instance types.
 func (o ceilingOptions) onTypes(ctx context.Context, env *form.Env) error {
-	if o.sweep != "" || o.together || o.claim != "" {
+	if o.Sweep != "" || o.Together || o.Claim != "" {
 		return form.Usagef("--sweep, --together and --claim take one --instance")
 	}
 	s, err := suite.Select(o.scenarios, suite.Selection{})
@@ -170,7 +170,7 @@ func (o ceilingOptions) onTypes(ctx context.Context, env *form.Env) error {
 
 // runSweep varies one scenario.
 func runSweep(env *form.Env, o ceilingOptions, t *topology.Topology, one plans.Outlook) error {
-	axes, err := ceiling.ParseAxes(o.sweep)
+	axes, err := ceiling.ParseAxes(o.Sweep)
 	if err != nil {
 		return form.Usagef("--%w", err)
 	}
@@ -205,7 +205,7 @@ func (o ceilingOptions) detect(ctx context.Context, env *form.Env, s *suite.Suit
 // work fills the ceilings in.
 func (o ceilingOptions) work(t *topology.Topology, all []plans.Outlook) error {
 	of := func(one plans.Outlook) ceiling.Ceiling { return ceiling.Of(t, one.Role, one.Loads) }
-	if o.together {
+	if o.Together {
 		loads := map[topology.Role][]fio.Workload{}
 		for _, one := range all {
 			loads[one.Role] = one.Loads
@@ -224,9 +224,9 @@ func (o ceilingOptions) work(t *topology.Topology, all []plans.Outlook) error {
 
 // withLatency adds what the flags state.
 func (o ceilingOptions) withLatency(c ceiling.Ceiling) ceiling.Ceiling {
-	if o.read == 0 && o.write == 0 {
+	if o.Read == 0 && o.Write == 0 {
 		return c
 	}
-	return c.WithLatency(o.read.Duration(), o.write.Duration(), 0,
+	return c.WithLatency(o.Read.Duration(), o.Write.Duration(), 0,
 		topology.Origin{Kind: topology.Declared, Where: "--read-latency, --write-latency"})
 }

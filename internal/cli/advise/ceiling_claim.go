@@ -10,7 +10,7 @@ import (
 // runClaim holds a stated figure against the declared layout. A claim that does not hold at all is
 // a failed verdict.
 func runClaim(env *form.Env, o ceilingOptions) error {
-	claim, err := advise.ParseClaim(o.claim)
+	claim, err := advise.ParseClaim(o.Claim)
 	if err != nil {
 		return form.Usage(err)
 	}

@@ -21,12 +21,12 @@ import (
 
 type limitsOptions struct {
 	form.LayoutOptions
-	keep   string
-	others []string
-	reads  int
-	cost   units.Latency
-	ofRun  string
-	check  bool
+	Keep   string        `flag:"keep"`
+	Others []string      `flag:"others"`
+	Reads  int           `flag:"reads"`
+	Cost   units.Latency `flag:"cost"`
+	OfRun  string        `flag:"run"`
+	Check  bool          `flag:"check"`
 	format string
 }
 
@@ -35,10 +35,9 @@ func NewLimits(env *form.Env) *cobra.Command {
 	var o limitsOptions
 	cmd := form.Command(env, "limits", cobra.ExactArgs(1), o.run)
 	f := cmd.Flags()
-	o.others = []string{"others.slice"}
-	o.reads = 50
-	form.Bind(f, "limits", "keep", &o.keep, "others", &o.others, "reads", &o.reads, "cost", &o.cost, "check",
-		&o.check, "run", &o.ofRun)
+	o.Others = []string{"others.slice"}
+	o.Reads = 50
+	form.BindAll(f, "limits", &o)
 	o.AddFlags(f)
 	form.AddFormat(cmd, &o.format, page.PlainFormats())
 	return cmd
@@ -46,14 +45,14 @@ func NewLimits(env *form.Env) *cobra.Command {
 
 func (o *limitsOptions) run(ctx context.Context, env *form.Env, args []string) error {
 	at := args[0]
-	l := plans.Limited{Cost: o.cost.Duration()}
-	group, percent, ok := strings.Cut(o.keep, "=")
+	l := plans.Limited{Cost: o.Cost.Duration()}
+	group, percent, ok := strings.Cut(o.Keep, "=")
 	var err error
 	if l.Share, err = comparecli.ParsePercent("--keep", percent); err != nil || !ok || l.Share >= 1 || l.Share <= 0 {
-		return form.Usagef("--keep %.60q: want GROUP=PERCENT below 100 %%, such as postgresql.service=70%%", o.keep)
+		return form.Usagef("--keep %.60q: want GROUP=PERCENT below 100 %%, such as postgresql.service=70%%", o.Keep)
 	}
-	if o.reads < 0 || o.reads > 100 {
-		return form.Usagef("--reads %d: want from 0 to 100", o.reads)
+	if o.Reads < 0 || o.Reads > 100 {
+		return form.Usagef("--reads %d: want from 0 to 100", o.Reads)
 	}
 	if err := form.MustExist(at); err != nil {
 		return err
@@ -75,33 +74,33 @@ func (o *limitsOptions) run(ctx context.Context, env *form.Env, args []string) e
 	}
 	on, role := t, topology.Data
 	var results []*result.Result
-	if o.ofRun != "" {
-		b, err := bundle.OpenRun(o.ofRun)
+	if o.OfRun != "" {
+		b, err := bundle.OpenRun(o.OfRun)
 		if err != nil {
 			return err
 		}
 		behind := b.Behind(target)
 		if behind == nil {
-			return form.Usagef("--run %s: it did not measure what lies behind %s", o.ofRun, at)
+			return form.Usagef("--run %s: it did not measure what lies behind %s", o.OfRun, at)
 		}
 		if decl == nil {
 			on, role = &b.Run.Topology, behind.Role // with what was declared then
 		}
 		results = b.Valid(behind.Role)
 	}
-	if l.Rates, err = ceiling.Rates(on, role, results, o.ofRun); err != nil {
+	if l.Rates, err = ceiling.Rates(on, role, results, o.OfRun); err != nil {
 		return fmt.Errorf("%s: %w", at, errors.Join(err, errors.New(strings.Join(t.Notes, "; "))))
 	}
-	l.Allowed = ceiling.Allow(l.Rates, (1-l.Share)/float64(len(o.others)), float64(o.reads)/100)
+	l.Allowed = ceiling.Allow(l.Rates, (1-l.Share)/float64(len(o.Others)), float64(o.Reads)/100)
 	l.Wait = ceiling.Wait(1 - l.Share)
 	l.Path, l.Keep = at, group
-	for _, name := range o.others {
+	for _, name := range o.Others {
 		g := plans.LimitedGroup{Name: name}
 		g.Dir, l.V1 = topology.GroupPath(env.Root, name)
 		g.Set = topology.GroupLimits(env.Root, g.Dir, l.V1, l.Device.Major, l.Device.Minor)
 		l.Groups = append(l.Groups, g)
 	}
-	if err := form.Render(env, o.format, plans.Limits(&l, o.check)); err != nil || !o.check || len(l.Differences()) == 0 {
+	if err := form.Render(env, o.format, plans.Limits(&l, o.Check)); err != nil || !o.Check || len(l.Differences()) == 0 {
 		return err
 	}
 	return form.ErrVerdict

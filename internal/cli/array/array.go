@@ -18,18 +18,18 @@ import (
 // provisionOptions are of plan, apply, verify and teardown.
 type provisionOptions struct {
 	file       string
-	destroy    []string
-	serial     []string
-	yes        bool
-	json       bool // of commands that change something: events
-	adopt      string
-	partitions bool
-	imagine    bool
+	Destroy    []string `flag:"destroy"`
+	Serial     []string `flag:"serial"`
+	Yes        bool     `flag:"yes"`
+	Json       bool     `flag:"json"` // of commands that change something: events
+	Adopt      string   `flag:"adopt"`
+	Partitions bool     `flag:"partitions"`
+	Imagine    bool     `flag:"imagine"`
 	format     string
 }
 
 func (o *provisionOptions) addDestroy(cmd *cobra.Command) {
-	form.Bind(cmd.Flags(), "array", "destroy", &o.destroy, "serial", &o.serial)
+	form.BindAll(cmd.Flags(), "array", o)
 }
 
 // NewArray is the command plimsoll array and the commands below it.
@@ -45,7 +45,7 @@ func newPlanCmd(env *form.Env) *cobra.Command {
 	cmd := form.Command(env, "array plan", cobra.ExactArgs(1), o.show)
 	o.addDestroy(cmd)
 	form.AddFormat(cmd, &o.format, append(page.PlainFormats(), form.FormatShell))
-	form.Bind(cmd.Flags(), "array plan", "imagine", &o.imagine)
+	form.BindAll(cmd.Flags(), "array plan", &o)
 	return cmd
 }
 
@@ -71,12 +71,12 @@ func (o provisionOptions) declaration() (*topology.Declaration, error) {
 
 // given pairs the devices of --destroy with the serials of --serial.
 func (o provisionOptions) given() (map[string]string, error) {
-	if len(o.serial) != len(o.destroy) {
+	if len(o.Serial) != len(o.Destroy) {
 		return nil, form.Usagef("each --destroy DEV needs its --serial S (see: plimsoll inspect --all)")
 	}
 	destroy := map[string]string{}
-	for i, dev := range o.destroy {
-		destroy[dev] = o.serial[i]
+	for i, dev := range o.Destroy {
+		destroy[dev] = o.Serial[i]
 	}
 	return destroy, nil
 }
@@ -90,8 +90,8 @@ func (o provisionOptions) plan(ctx context.Context, env *form.Env) (*provision.S
 	if err != nil {
 		return nil, nil, err
 	}
-	site := provision.Here(env.Machine, provisionView(env, o.json))
-	if o.imagine {
+	site := provision.Here(env.Machine, provisionView(env, o.Json))
+	if o.Imagine {
 		plan, err := site.Imagine(decl)
 		return site, plan, err
 	}

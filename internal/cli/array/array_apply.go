@@ -15,25 +15,25 @@ func newApplyCmd(env *form.Env) *cobra.Command {
 	var o provisionOptions
 	cmd := form.Command(env, "array apply", cobra.ExactArgs(1), o.apply)
 	o.addDestroy(cmd)
-	form.Bind(cmd.Flags(), "array apply", "yes", &o.yes, "json", &o.json)
+	form.BindAll(cmd.Flags(), "array apply", &o)
 	return cmd
 }
 
 func (o *provisionOptions) apply(ctx context.Context, env *form.Env, args []string) error {
 	o.file = args[0]
-	if o.json && !o.yes {
+	if o.Json && !o.Yes {
 		return form.Usagef("--json needs --yes: there is no terminal to ask on")
 	}
 	site, plan, err := o.plan(ctx, env)
 	if err != nil {
 		return err
 	}
-	if !o.json {
+	if !o.Json {
 		if err := form.RenderWhole(env, plans.Plan(plan)); err != nil {
 			return err
 		}
 	}
-	if plan.Steps() > 0 && !o.yes {
+	if plan.Steps() > 0 && !o.Yes {
 		if err := form.Confirm(ctx, env, fmt.Sprintf("\nRun %s?", text.Plural(plan.Steps(), "step"))); err != nil {
 			return err
 		}

@@ -18,23 +18,22 @@ import (
 func newTeardownCmd(env *form.Env) *cobra.Command {
 	var o provisionOptions
 	cmd := form.Command(env, "array teardown", nil, o.teardown)
-	form.Bind(cmd.Flags(), "teardown", "destroy", &o.destroy, "serial", &o.serial, "adopt", &o.adopt,
-		"partitions", &o.partitions, "yes", &o.yes, "json", &o.json)
+	form.BindAll(cmd.Flags(), "teardown", &o)
 	return cmd
 }
 
 func (o *provisionOptions) teardown(ctx context.Context, env *form.Env, names []string) error {
-	if o.json && !o.yes {
+	if o.Json && !o.Yes {
 		return form.Usagef("--json needs --yes: there is no terminal to ask on")
 	}
-	site := provision.Here(env.Machine, provisionView(env, o.json))
-	if o.partitions && o.adopt == "" {
+	site := provision.Here(env.Machine, provisionView(env, o.Json))
+	if o.Partitions && o.Adopt == "" {
 		return form.Usagef("--partitions needs --adopt: what apply made goes with its partition tables")
 	}
-	if o.adopt != "" {
+	if o.Adopt != "" {
 		return o.takeDownAdopted(ctx, env, site, names)
 	}
-	destroy := records.GiveUp{Names: o.destroy, Serials: o.serial}
+	destroy := records.GiveUp{Names: o.Destroy, Serials: o.Serial}
 	journals, broken, err := site.Made(names...)
 	if err != nil {
 		return err
@@ -43,7 +42,7 @@ func (o *provisionOptions) teardown(ctx context.Context, env *form.Env, names []
 		if len(names) == 0 { // what one that was killed at its very end has left; only who may remove it needs to
 			_ = site.Teardown(ctx, nil, destroy)
 		}
-		if !o.json {
+		if !o.Json {
 			fmt.Fprintln(env.Out, "plimsoll has made nothing here: there is nothing to undo")
 		}
 		return nil
@@ -51,7 +50,7 @@ func (o *provisionOptions) teardown(ctx context.Context, env *form.Env, names []
 	if len(journals) == 0 { // nobody is asked about nothing
 		return unreadable(broken)
 	}
-	if !o.yes {
+	if !o.Yes {
 		if err := site.Clear(ctx, journals, destroy); err != nil {
 			return obstacles(env, err)
 		}
@@ -89,14 +88,14 @@ func (o *provisionOptions) takeDownAdopted(ctx context.Context, env *form.Env, s
 	if len(names) > 0 {
 		return form.Usagef("--adopt names the array: give no other")
 	}
-	w, err := site.Adopt(ctx, o.adopt, o.serial, o.partitions)
+	w, err := site.Adopt(ctx, o.Adopt, o.Serial, o.Partitions)
 	if err != nil {
 		return err
 	}
 	if err := site.Clear(ctx, []*records.Work{w}, records.GiveUp{}); err != nil {
 		return obstacles(env, err)
 	}
-	if !o.json {
+	if !o.Json {
 		if err := form.RenderWhole(env, plans.Undo([]*records.Work{w})); err != nil {
 			return err
 		}
@@ -104,7 +103,7 @@ func (o *provisionOptions) takeDownAdopted(ctx context.Context, env *form.Env, s
 	if stays := w.Stays(); len(stays) > 0 {
 		form.PrintNote(env, "the partition tables of "+strings.Join(stays, ", ")+" stay; --partitions takes them away, too")
 	}
-	if !o.yes {
+	if !o.Yes {
 		if err := form.Confirm(ctx, env, "\nUndo this? What is on these volumes is lost."); err != nil {
 			return err
 		}

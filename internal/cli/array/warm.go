@@ -27,24 +27,23 @@ import (
 type warmOptions struct {
 	form.LayoutOptions
 	path   string
-	files  bool
-	whole  bool
-	resume bool
-	most   string
-	depth  int
-	state  string
+	Files  bool   `flag:"files"`
+	Whole  bool   `flag:"whole"`
+	Resume bool   `flag:"resume"`
+	Most   string `flag:"most"`
+	Depth  int    `flag:"depth"`
+	State  string `flag:"state"`
 	format string
 }
 
 func newWarmCmd(env *form.Env) *cobra.Command {
-	o := warmOptions{depth: 32}
+	o := warmOptions{Depth: 32}
 	cmd := form.Command(env, "array warm", cobra.ExactArgs(1), o.run)
 	f := cmd.Flags()
 	o.AddFlags(f)
 	form.AddFormat(cmd, &o.format, page.PlainFormats())
-	o.state = "/var/lib/plimsoll/warm"
-	form.Bind(f, "warm", "files", &o.files, "whole", &o.whole, "resume", &o.resume, "most", &o.most, "depth",
-		&o.depth, "state", &o.state)
+	o.State = "/var/lib/plimsoll/warm"
+	form.BindAll(f, "warm", &o)
 	return cmd
 }
 
@@ -139,12 +138,12 @@ func (r WarmedVolume) sentence() string {
 
 // plan finds the volumes, and the pieces of them that files lie on.
 func (o *warmOptions) plan(env *form.Env) ([]warming, error) {
-	most, err := units.ParseRate(cmp.Or(o.most, "0"))
-	if err != nil || most <= 0 && o.most != "" {
-		return nil, form.Usagef("--most %s: want a rate such as 100MiB/s", text.Clean(o.most, 40))
+	most, err := units.ParseRate(cmp.Or(o.Most, "0"))
+	if err != nil || most <= 0 && o.Most != "" {
+		return nil, form.Usagef("--most %s: want a rate such as 100MiB/s", text.Clean(o.Most, 40))
 	}
-	if o.depth < 1 || o.depth > 1024 {
-		return nil, form.Usagef("--depth %d: want from 1 to 1024", o.depth)
+	if o.Depth < 1 || o.Depth > 1024 {
+		return nil, form.Usagef("--depth %d: want from 1 to 1024", o.Depth)
 	}
 	path, err := filepath.Abs(o.path)
 	if err != nil {
@@ -160,10 +159,10 @@ func (o *warmOptions) plan(env *form.Env) ([]warming, error) {
 	if stack.Device == "" {
 		return nil, fmt.Errorf("%s: no block device is visible below it", text.Quote(o.path))
 	}
-	one := warming{always: o.whole, Warming: bench.Warming{
-		Depth: o.depth, Most: most, State: o.state, Resume: o.resume, Whole: o.whole, Usual: units.Latency(time.Millisecond),
+	one := warming{always: o.Whole, Warming: bench.Warming{
+		Depth: o.Depth, Most: most, State: o.State, Resume: o.Resume, Whole: o.Whole, Usual: units.Latency(time.Millisecond),
 	}}
-	if o.files {
+	if o.Files {
 		return o.planFiles(path, stack, one)
 	}
 	var all []warming

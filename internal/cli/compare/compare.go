@@ -26,17 +26,17 @@ import (
 // Options are the flags of compare, some of which ab and run take, too.
 type Options struct {
 	source compare.Source
-	where  []string
-	base   string
-	Margin string
+	Where  []string `flag:"where"`
+	Base   string   `flag:"base"`
+	Margin string   `flag:"margin"`
 	Format string
 	failOn []string
 	// against is last:10, a table of expected figures, or a run.
-	against string
+	Against string                 `flag:"against"`
 	given   func(flag string) bool // whether a flag was given
 	// demand is the file of a demand that results are compared with.
-	demand string
-	layout string // whose plimsoll.yaml is printed
+	Demand string `flag:"demand"`
+	Layout string `flag:"yaml"` // whose plimsoll.yaml is printed
 }
 
 // NewCompare is the command plimsoll compare.
@@ -47,20 +47,19 @@ func NewCompare(env *form.Env) *cobra.Command {
 	f := cmd.Flags()
 	o.given = f.Changed
 	o.source.In = "runs"
-	form.Bind(f, "compare", "by", &o.source.By, "in", &o.source.In, "where", &o.where, "base", &o.base,
-		"demand", &o.demand, "yaml", &o.layout, "margin", &o.Margin,
-		"against", &o.against)
+	form.Bind(f, "compare", "by", &o.source.By, "in", &o.source.In)
+	form.BindAll(f, "compare", &o)
 	f.Lookup("against").Usage += " (built in: " + strings.Join(compare.Tables(), ", ") + ")"
 	AddGate(f, &o.failOn)
 	form.AddFormat(cmd, &o.Format, page.Formats())
 	const sides, demand, run, expected = "sides", "--demand", "--against a run", "--against earlier runs or a table"
 	form.TakesForms(cmd, []form.Form{sides, demand, run, expected}, func(*cobra.Command, []string) form.Form {
 		switch {
-		case o.demand != "":
+		case o.Demand != "":
 			return demand
-		case o.against == "":
+		case o.Against == "":
 			return sides
-		case IsRun(o.against):
+		case IsRun(o.Against):
 			return run
 		}
 		return expected
@@ -71,11 +70,11 @@ func NewCompare(env *form.Env) *cobra.Command {
 
 func (o *Options) run(ctx context.Context, env *form.Env, args []string) error {
 	switch {
-	case o.layout != "":
+	case o.Layout != "":
 		return printLayout(env, args, *o)
-	case o.demand != "":
+	case o.Demand != "":
 		return compareDemand(ctx, env, args, *o)
-	case o.against != "":
+	case o.Against != "":
 		return compareAgainst(env, args, *o)
 	}
 	return runCompare(env, args, *o)
@@ -86,7 +85,7 @@ func printLayout(env *form.Env, words []string, o Options) error {
 	if len(words) != 1 {
 		return form.Usagef("--yaml: name the directory of one measurement")
 	}
-	data, err := compare.LayoutYAML(words[0], o.layout)
+	data, err := compare.LayoutYAML(words[0], o.Layout)
 	if err == nil {
 		_, err = env.Out.Write(data)
 	}
@@ -140,7 +139,7 @@ func judgeSides(words []string, o Options, margin float64, gate compare.Gate) (*
 	if err != nil {
 		return nil, err
 	}
-	if o.source.Pick, err = bundle.NewPick(o.where, "", ""); err != nil {
+	if o.source.Pick, err = bundle.NewPick(o.Where, "", ""); err != nil {
 		return nil, form.Usage(err)
 	}
 	loaded, err := compare.Load(words, o.source)
@@ -149,7 +148,7 @@ func judgeSides(words []string, o Options, margin float64, gate compare.Gate) (*
 	}
 	t, err := compare.New(loaded.Sides, compare.Options{
 		Margin:  margin,
-		Base:    cmp.Or(o.base, loaded.Base),
+		Base:    cmp.Or(o.Base, loaded.Base),
 		Paired:  loaded.Paired,
 		ByName:  loaded.ByName,
 		Layouts: loaded.Layouts,
@@ -175,11 +174,11 @@ func compareAgainst(env *form.Env, words []string, o Options) error {
 	if err != nil {
 		return err
 	}
-	against, in := o.against, ""
+	against, in := o.Against, ""
 	if o.given("in") {
 		in = o.source.In
 	}
-	o.against = ""
+	o.Against = ""
 	j, err := JudgeAgainst(dir, against, in, gate, o)
 	if err != nil {
 		return err

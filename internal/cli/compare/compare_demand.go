@@ -20,7 +20,7 @@ import (
 
 // compareDemand holds runs, or results in documents, against a demand file.
 func compareDemand(ctx context.Context, env *form.Env, words []string, o Options) error {
-	d, err := job.LoadDemand(o.demand)
+	d, err := job.LoadDemand(o.Demand)
 	if err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func compareDemand(ctx context.Context, env *form.Env, words []string, o Options
 	}
 	m := advise.Meets(d, sides)
 	m.Notes = append(m.Notes, doubtsOf(sides)...)
-	m.Notes = append(m.Notes, "Next: plimsoll advise "+text.ShellQuote(o.demand))
+	m.Notes = append(m.Notes, "Next: plimsoll advise "+text.ShellQuote(o.Demand))
 	err = form.Render(env, o.Format, plans.Meets(m, m))
 	if err != nil {
 		return err

@@ -14,13 +14,13 @@ import (
 
 type historyOptions struct {
 	filter compare.Filter
-	labels []string
+	Labels []string `flag:"label"`
 	format string
 }
 
 func (o *historyOptions) addFlags(f *pflag.FlagSet) {
-	form.Bind(f, "history", "suite", &o.filter.Suite, "scenario", &o.filter.Scenario, "host", &o.filter.Host,
-		"by", &o.filter.By, "label", &o.labels, "last", &o.filter.Last)
+	form.Bind(f, "history", "suite", &o.filter.Suite, "scenario", &o.filter.Scenario, "host", &o.filter.Host, "by", &o.filter.By, "last", &o.filter.Last)
+	form.BindAll(f, "history", o)
 }
 
 func runHistory(env *form.Env, dirs []string, o historyOptions) error {
@@ -28,7 +28,7 @@ func runHistory(env *form.Env, dirs []string, o historyOptions) error {
 		return form.Usagef("--last: give a number of runs above 0")
 	}
 	o.filter.Labels = map[string]string{}
-	for _, l := range o.labels {
+	for _, l := range o.Labels {
 		key, value, ok := strings.Cut(l, "=")
 		if !ok {
 			return form.Usagef("--label %q: want KEY=VALUE", l)

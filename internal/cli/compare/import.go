@@ -34,24 +34,24 @@ import (
 type importOptions struct {
 	form.LayoutOptions
 	form.PolicyOptions
-	labels    []string
+	Labels    []string `flag:"label"`
 	instances []string
 	specs     []string
-	job       string
-	suite     string
+	Job       string `flag:"job"`
+	Suite     string `flag:"suite"`
 	profile   string
-	out       string
-	summary   bool
+	Out       string `flag:"out"`
+	Summary   bool   `flag:"summary"`
 	format    string
 	pick      pickOptions
 }
 
 // NewImport is the command plimsoll import.
 func NewImport(env *form.Env) *cobra.Command {
-	o := importOptions{out: "runs"}
+	o := importOptions{Out: "runs"}
 	cmd := form.Command(env, "import", cobra.MinimumNArgs(1), o.run)
 	f := cmd.Flags()
-	form.Bind(f, "import", "label", &o.labels, "job", &o.job, "suite", &o.suite, "out", &o.out, "summary", &o.summary)
+	form.BindAll(f, "import", &o)
 	AddProfile(cmd, &o.profile, "")
 	form.AddFormat(cmd, &o.format, page.Formats())
 	o.pick.addFlags(f)
@@ -61,7 +61,7 @@ func NewImport(env *form.Env) *cobra.Command {
 	form.BindEach(f, "import", "volumes", &o.specs)
 	const stored, listed = "a run that is stored", "--summary"
 	form.TakesForms(cmd, []form.Form{stored, listed}, func(*cobra.Command, []string) form.Form {
-		if o.summary {
+		if o.Summary {
 			return listed
 		}
 		return stored
@@ -117,7 +117,7 @@ func (o *importOptions) perResult() ([]bundle.NamedInstance, error) {
 }
 
 func (o *importOptions) run(ctx context.Context, env *form.Env, args []string) error {
-	labels, err := RunLabels(o.labels)
+	labels, err := RunLabels(o.Labels)
 	if err != nil {
 		return form.Usage(err)
 	}
@@ -148,13 +148,13 @@ func (o *importOptions) run(ctx context.Context, env *form.Env, args []string) e
 	if err != nil {
 		return err
 	}
-	if o.job != "" {
-		if found.Job, err = suite.MeasuredJobFile(o.job); err != nil {
+	if o.Job != "" {
+		if found.Job, err = suite.MeasuredJobFile(o.Job); err != nil {
 			return form.Usage(err)
 		}
 	}
-	if o.suite != "" {
-		s, err := suite.Select([]string{o.suite}, suite.Selection{})
+	if o.Suite != "" {
+		s, err := suite.Select([]string{o.Suite}, suite.Selection{})
 		if err != nil {
 			return form.Usage(err)
 		}
@@ -191,7 +191,7 @@ func (o *importOptions) run(ctx context.Context, env *form.Env, args []string) e
 	if found.Unreadable() {
 		return fmt.Errorf("no result could be read from %s: %w", strings.Join(args, ", "), lost)
 	}
-	if o.summary {
+	if o.Summary {
 		return errors.Join(summarize(env, found, pick, o), lost)
 	}
 	found.Pick = pick
@@ -215,7 +215,7 @@ func (o *importOptions) run(ctx context.Context, env *form.Env, args []string) e
 		}
 		run.Topology = *topo
 	}
-	b, err := bundle.Import(o.out, run, found)
+	b, err := bundle.Import(o.Out, run, found)
 	if err != nil {
 		return pickError(err)
 	}

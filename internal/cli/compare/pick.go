@@ -11,20 +11,21 @@ import (
 
 // pickOptions choose and order the results of a library.
 type pickOptions struct {
-	where       []string
-	sort, group string
+	Where []string `flag:"where"`
+	Sort  string   `flag:"sort"`
+	Group string   `flag:"group"`
 }
 
 func (o *pickOptions) addFlags(f *pflag.FlagSet) {
-	form.Bind(f, "pick", "where", &o.where, "sort", &o.sort, "group", &o.group)
+	form.BindAll(f, "pick", o)
 }
 
 // addRunFlags are those of a list of runs: a run counts with a result that fulfils --where.
 func (o *pickOptions) addRunFlags(f *pflag.FlagSet) {
-	form.Bind(f, "pick runs", "where", &o.where, "sort", &o.sort)
+	form.BindAll(f, "pick runs", o)
 }
 
-func (o *pickOptions) pick() (bundle.Pick, error) { return bundle.NewPick(o.where, o.sort, o.group) }
+func (o *pickOptions) pick() (bundle.Pick, error) { return bundle.NewPick(o.Where, o.Sort, o.Group) }
 
 // pickError makes a key that no result has an error of usage.
 func pickError(err error) error {

@@ -26,7 +26,8 @@ const (
 )
 
 type reportOptions struct {
-	in, format, file string
+	File       string `flag:"out"`
+	in, format string
 }
 
 // NewReport is the command plimsoll report.
@@ -46,7 +47,7 @@ func NewReport(env *form.Env) *cobra.Command {
 	}
 	addIn(cmd, &o.in)
 	form.AddFormat(cmd, &o.format, append(page.Formats(), runs.OpenMetrics))
-	form.Bind(cmd.Flags(), "report", "out", &o.file)
+	form.BindAll(cmd.Flags(), "report", &o)
 	form.TakesForms(cmd, []string{reportOfRun, figuresOfRun}, func(_ *cobra.Command, args []string) string {
 		if o.figures(args) {
 			return figuresOfRun
@@ -64,7 +65,7 @@ func (o *reportOptions) figures(args []string) bool {
 }
 
 func (o *reportOptions) print(ctx context.Context, env *form.Env, args []string) error {
-	if o.file == "" {
+	if o.File == "" {
 		return o.write(env, args)
 	}
 	var out bytes.Buffer
@@ -73,7 +74,7 @@ func (o *reportOptions) print(ctx context.Context, env *form.Env, args []string)
 	if err := sys.Reading(ctx, func() error { return o.write(&into, args) }); err != nil {
 		return err
 	}
-	return sys.WriteFile(o.file, text.Harmless(out.Bytes()), form.FileMode(o.file))
+	return sys.WriteFile(o.File, text.Harmless(out.Bytes()), form.FileMode(o.File))
 }
 
 func (o *reportOptions) write(env *form.Env, args []string) error {

@@ -5,6 +5,7 @@ import (
 	"encoding"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -89,6 +90,15 @@ func Bind(f *pflag.FlagSet, set string, pairs ...any) {
 		}
 		if strings.Contains(marks, "seldom") {
 			_ = f.SetAnnotation(name, seldomAnnotation, []string{"true"}) // it is there
+		}
+	}
+}
+
+// BindAll binds the fields of options that have a tag such as flag:"level", where the set has a row of that name.
+func BindAll(f *pflag.FlagSet, set string, options any) {
+	for field, value := range reflect.ValueOf(options).Elem().Fields() {
+		if name := field.Tag.Get("flag"); strings.Contains(flagTable, "\n"+set+"\t"+name+"\t") {
+			Bind(f, set, name, value.Addr().Interface())
 		}
 	}
 }

@@ -15,7 +15,11 @@ import (
 // LayoutOptions are the flags that declare what the storage is made of, where the machine cannot
 // show it.
 type LayoutOptions struct {
-	File, Volumes, Level, Chunk, Instance string
+	File     string `flag:"topology"`
+	Volumes  string `flag:"volumes"`
+	Level    string `flag:"level"`
+	Chunk    string `flag:"chunk"`
+	Instance string `flag:"instance"`
 	// Declared is what the flags would declare, where it is known already.
 	Declared *topology.Declaration
 }
@@ -25,13 +29,13 @@ const DeclarationFile = "plimsoll.yaml"
 
 // AddFlags adds them to a command.
 func (o *LayoutOptions) AddFlags(f *pflag.FlagSet) {
-	Bind(f, "layout", "volumes", &o.Volumes)
+	BindAll(f, "volumes", o)
 	o.AddOthers(f)
 }
 
 // AddOthers adds all flags but --volumes.
 func (o *LayoutOptions) AddOthers(f *pflag.FlagSet) {
-	Bind(f, "layout", "topology", &o.File, "level", &o.Level, "chunk", &o.Chunk, "instance", &o.Instance)
+	BindAll(f, "layout", o)
 }
 
 // Clouds reads the clouds of the user's own, and says which there are.

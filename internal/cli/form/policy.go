@@ -13,14 +13,15 @@ import (
 
 // PolicyOptions are the flags that say which findings count, and which of them fail.
 type PolicyOptions struct {
-	disable, FailOn []string
+	Disable []string `flag:"disable"`
+	FailOn  []string `flag:"fail-on"`
 	// Shown says that without --fail-on the command only shows what it measured, INVALID or not.
 	Shown bool
 }
 
 // AddFlags adds them to a command.
 func (o *PolicyOptions) AddFlags(f *pflag.FlagSet) {
-	Bind(f, "policy", "disable", &o.disable, "fail-on", &o.FailOn)
+	BindAll(f, "policy", o)
 }
 
 // Policy is that of plimsoll.yaml, if there is one, and of the flags.
@@ -39,7 +40,7 @@ func (o PolicyOptions) Policy(decl *topology.Declaration) (verdict.Policy, error
 	if !o.Shown && slices.Contains(o.FailOn, string(verdict.Invalid)) {
 		return file, Usagef("--fail-on invalid: what is INVALID ends with 4 without it")
 	}
-	flags, err := verdict.ParsePolicy(o.disable, o.FailOn)
+	flags, err := verdict.ParsePolicy(o.Disable, o.FailOn)
 	if err != nil {
 		return flags, Usagef("--%w", err)
 	}

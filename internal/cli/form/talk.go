@@ -18,7 +18,10 @@ import (
 
 // talk is how much every command says, and whether it uses colours: the flags that all commands have.
 type talk struct {
-	quiet, verbose, noColor, details bool
+	Quiet   bool `flag:"quiet"`
+	Verbose bool `flag:"verbose"`
+	NoColor bool `flag:"no-color"`
+	Details bool `flag:"details"`
 
 	began time.Time // of a verbose command
 }
@@ -26,7 +29,7 @@ type talk struct {
 // AddFlags adds the flags that all commands have.
 func (env *Env) AddFlags(f *pflag.FlagSet) {
 	t := &env.talk
-	Bind(f, "talk", "quiet", &t.quiet, "verbose", &t.verbose, "details", &t.details, "no-color", &t.noColor)
+	BindAll(f, "talk", t)
 }
 
 // TalkFlags are their names: none of them is about what a command does.
@@ -36,10 +39,10 @@ func TalkFlags() []string { return []string{"quiet", "verbose", "no-color", "det
 // were typed, the others come from the environment.
 func (env *Env) Begin(cmd *cobra.Command, typed []string) {
 	t := &env.talk
-	if f := cmd.Flags().Lookup("progress"); t.quiet && f != nil && !f.Changed {
+	if f := cmd.Flags().Lookup("progress"); t.Quiet && f != nil && !f.Changed {
 		_ = f.Value.Set(screen.None)
 	}
-	if !t.verbose {
+	if !t.Verbose {
 		return
 	}
 	t.began = env.Now()
@@ -78,14 +81,14 @@ func (env *Env) say(format string, args ...any) {
 // Notes takes what --quiet silences: notes, progress and what was stored where. Errors, warnings,
 // questions and the reasons of a gate go to env.Err.
 func (env *Env) Notes() io.Writer {
-	if env.talk.quiet {
+	if env.talk.Quiet {
 		return io.Discard
 	}
 	return env.Err
 }
 
 // Colored says whether a terminal may be given colours: no-color.org has the variable's meaning.
-func (env *Env) Colored() bool { return !env.talk.noColor && env.Getenv("NO_COLOR") == "" }
+func (env *Env) Colored() bool { return !env.talk.NoColor && env.Getenv("NO_COLOR") == "" }
 
 // PrintNote prints a note, on a terminal wrapped so that no flag in it is split.
 func PrintNote(env *Env, note string) {

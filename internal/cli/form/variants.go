@@ -15,7 +15,10 @@ import (
 )
 
 // VariantOptions are the flags that name variants of one thing: --variant and --layout.
-type VariantOptions struct{ Variants, Layouts []string }
+type VariantOptions struct {
+	Variants []string `flag:"variant"`
+	Layouts  []string `flag:"layout"`
+}
 
 // Variant is a name, what it changes, and the layout that it has; its YAML is nil where none is meant.
 type Variant struct {
@@ -29,7 +32,7 @@ const mostVariants = 32
 
 // AddVariants adds them.
 func (o *VariantOptions) AddVariants(f *pflag.FlagSet) {
-	Bind(f, "variants", "variant", &o.Variants, "layout", &o.Layouts)
+	BindAll(f, "variants", o)
 }
 
 // Parse reads the variants. Where one changes keys of a layout, or is one, all have a layout: base is the file

@@ -30,13 +30,17 @@ import (
 type lintOptions struct {
 	what             []string
 	format           string
-	fix, installed   bool
-	chunk, memory    units.Bytes
-	disable, exclude []string
-	version          string
+	Fix              bool        `flag:"fix"`
+	Installed        bool        `flag:"installed"`
+	Chunk            units.Bytes `flag:"chunk"`
+	Memory           units.Bytes `flag:"memory"`
+	Disable          []string    `flag:"disable"`
+	Exclude          []string    `flag:"exclude"`
+	Version          string      `flag:"fio"`
 	severity, failOn string
-	baseline, config string
-	updateBaseline   bool
+	Baseline         string `flag:"baseline"`
+	Config           string `flag:"config"`
+	UpdateBaseline   bool   `flag:"update-baseline"`
 }
 
 // never is the value of --fail-on that lets every finding pass.
@@ -47,9 +51,7 @@ func NewLint(env *form.Env) *cobra.Command {
 	o := lintOptions{failOn: string(finding.Fail)}
 	cmd := form.Command(env, "lint", cobra.MinimumNArgs(1), o.run)
 	form.AddFormat(cmd, &o.format, page.Formats())
-	form.Bind(cmd.Flags(), "lint", "fix", &o.fix, "installed", &o.installed, "fio", &o.version, "baseline", &o.baseline,
-		"update-baseline", &o.updateBaseline, "chunk", &o.chunk, "memory", &o.memory, "config", &o.config,
-		"exclude", &o.exclude, "disable", &o.disable)
+	form.BindAll(cmd.Flags(), "lint", &o)
 	form.AddChoice(cmd, &o.severity, "severity", "show findings of `LEVEL` and above", settings.Severities())
 	form.AddChoice(
 		cmd,
@@ -77,7 +79,7 @@ type linting struct {
 
 func (o *lintOptions) run(ctx context.Context, env *form.Env, args []string) error {
 	o.what = args
-	l := &linting{env: env, o: *o, c: lint.Case{Chunk: o.chunk, Memory: o.memory, Own: map[string]string{}}}
+	l := &linting{env: env, o: *o, c: lint.Case{Chunk: o.Chunk, Memory: o.Memory, Own: map[string]string{}}}
 	if err := l.settings(ctx); err != nil {
 		return err
 	}
@@ -90,7 +92,7 @@ func (o *lintOptions) run(ctx context.Context, env *form.Env, args []string) err
 	}
 	l.jobless()
 	l.judged = lint.Judge(lint.NewCase(l.c), l.codes...)
-	if o.fix {
+	if o.Fix {
 		if err := l.applyFixes(); err != nil {
 			return err
 		}
@@ -108,25 +110,25 @@ func (l *linting) settings(ctx context.Context) error {
 		return err
 	}
 	l.codes = slices.Clone(l.set.Disable)
-	for _, name := range l.o.disable {
+	for _, name := range l.o.Disable {
 		code := ruleCode(name)
 		if !lint.Knows(code) {
 			return form.Usage(unknownCode(name))
 		}
 		l.codes = append(l.codes, code)
 	}
-	if l.o.updateBaseline && l.o.baseline == "" {
+	if l.o.UpdateBaseline && l.o.Baseline == "" {
 		return form.Usagef("--update-baseline: give the file with --baseline")
 	}
 	return l.version(ctx)
 }
 
 func (l *linting) version(ctx context.Context) error {
-	if l.o.version != "" {
-		l.set.Fio = strings.TrimPrefix(l.o.version, "fio-")
+	if l.o.Version != "" {
+		l.set.Fio = strings.TrimPrefix(l.o.Version, "fio-")
 	}
 	switch {
-	case l.o.installed:
+	case l.o.Installed:
 		table, err := running.InstalledOptions(ctx, l.env.Machine)
 		if err != nil {
 			return err
@@ -135,7 +137,7 @@ func (l *linting) version(ctx context.Context) error {
 	case l.set.Fio != "":
 		v, err := fio.ParseVersion("fio-" + l.set.Fio)
 		if err != nil {
-			return form.Usagef("--fio %s: want a version such as 3.33", text.Clean(l.o.version, 40))
+			return form.Usagef("--fio %s: want a version such as 3.33", text.Clean(l.o.Version, 40))
 		}
 		l.c.Fio = fio.OptionsOf(v)
 	}
@@ -145,7 +147,7 @@ func (l *linting) version(ctx context.Context) error {
 // configured reads the settings of the tree: those of --config, else of the nearest folder upwards
 // that has them, up to where a repository begins.
 func (l *linting) configured() error {
-	name := l.o.config
+	name := l.o.Config
 	if name == "" {
 		dir, err := filepath.Abs(".")
 		if err != nil {

@@ -125,7 +125,7 @@ func (l *linting) isPart(name string) bool {
 
 // below adds the documents of a folder.
 func (l *linting) below(dir string, add func(document)) error {
-	finder := script.Finder{Exclude: slices.Concat(l.set.Exclude, l.o.exclude), Read: sys.Text, Own: l.c.Own}
+	finder := script.Finder{Exclude: slices.Concat(l.set.Exclude, l.o.Exclude), Read: sys.Text, Own: l.c.Own}
 	return finder.Walk(dir, func(f script.Found) {
 		if f.Passed != "" {
 			l.passed = append(l.passed, script.Passed{File: f.Name, Why: f.Passed})
@@ -186,33 +186,33 @@ func (l *linting) applyFixes() error {
 
 // against leaves out the findings of the baseline, or writes it.
 func (l *linting) against(found []finding.Finding, source func(finding.Finding) string) ([]finding.Finding, error) {
-	if l.o.baseline == "" {
+	if l.o.Baseline == "" {
 		return found, nil
 	}
 	type file struct {
 		Findings settings.Baseline `json:"findings"`
 	}
-	old, err := sys.Text(l.o.baseline)
-	if l.o.updateBaseline {
+	old, err := sys.Text(l.o.Baseline)
+	if l.o.UpdateBaseline {
 		body, encodeErr := json.MarshalIndent(file{settings.NewBaseline(found, source)}, "", "  ")
 		if encodeErr != nil {
 			return nil, encodeErr
 		}
-		if err := sys.WriteFile(l.o.baseline, append(text.HarmlessJSON(body), '\n'), 0o644); err != nil {
+		if err := sys.WriteFile(l.o.Baseline, append(text.HarmlessJSON(body), '\n'), 0o644); err != nil {
 			return nil, err
 		}
-		fmt.Fprintf(l.env.Notes(), "%s: %s\n", text.Clean(l.o.baseline, 0), text.Plural(len(found), "finding"))
+		fmt.Fprintf(l.env.Notes(), "%s: %s\n", text.Clean(l.o.Baseline, 0), text.Plural(len(found), "finding"))
 		return nil, nil
 	}
 	if err != nil {
 		return nil, form.Hint(
 			form.Usage(err),
-			"plimsoll lint . --baseline "+text.ShellQuote(l.o.baseline)+" --update-baseline",
+			"plimsoll lint . --baseline "+text.ShellQuote(l.o.Baseline)+" --update-baseline",
 		)
 	}
 	var base file
 	if err := json.Unmarshal(old, &base); err != nil {
-		return nil, form.Usagef("%s: no baseline: %w", l.o.baseline, err)
+		return nil, form.Usagef("%s: no baseline: %w", l.o.Baseline, err)
 	}
 	return base.Findings.New(found, source), nil
 }

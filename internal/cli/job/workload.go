@@ -26,13 +26,13 @@ import (
 
 type workloadOptions struct {
 	file     string
-	job      bool
-	filename string
-	depth    int
-	latency  units.Latency
-	runtime  time.Duration
-	size     units.Bytes
-	ask      bool
+	Job      bool          `flag:"job"`
+	Filename string        `flag:"filename"`
+	Depth    int           `flag:"iodepth"`
+	Latency  units.Latency `flag:"latency"`
+	Runtime  time.Duration `flag:"runtime"`
+	Size     units.Bytes   `flag:"size"`
+	Ask      bool          `flag:"ask"`
 	format   string
 }
 
@@ -40,8 +40,7 @@ type workloadOptions struct {
 func NewWorkload(env *form.Env) *cobra.Command {
 	var o workloadOptions
 	cmd := form.Command(env, "workload", cobra.MaximumNArgs(1), o.run)
-	form.Bind(cmd.Flags(), "workload", "job", &o.job, "filename", &o.filename, "iodepth", &o.depth, "latency",
-		&o.latency, "runtime", &o.runtime, "size", &o.size, "ask", &o.ask)
+	form.BindAll(cmd.Flags(), "workload", &o)
 	form.AddFormat(cmd, &o.format, page.PlainFormats())
 	cmd.AddCommand(newWorkloadFromCmd(env), newWorkloadRecordCmd(env))
 	return cmd
@@ -52,9 +51,9 @@ func (o *workloadOptions) run(_ context.Context, env *form.Env, args []string) e
 		o.file = args[0]
 	}
 	switch {
-	case o.ask && o.file != "":
+	case o.Ask && o.file != "":
 		return form.Usagef("--ask makes a demand; it takes no file")
-	case o.ask:
+	case o.Ask:
 		text, err := workload.Ask(env.In, env.Err)
 		if err != nil {
 			return form.Usage(err)
@@ -64,23 +63,23 @@ func (o *workloadOptions) run(_ context.Context, env *form.Env, args []string) e
 	case o.file == "":
 		return form.Hint(form.Usagef("a demand file is missing"), "plimsoll workload --ask > app.yaml")
 	}
-	if o.depth < 0 || o.depth > 65536 {
-		return form.Usagef("--iodepth %d: want from 1 to 65536", o.depth)
+	if o.Depth < 0 || o.Depth > 65536 {
+		return form.Usagef("--iodepth %d: want from 1 to 65536", o.Depth)
 	}
 	d, err := LoadDemand(o.file)
 	if err != nil {
 		return err
 	}
-	latency, assumed := o.latency.Duration(), false
+	latency, assumed := o.Latency.Duration(), false
 	if latency <= 0 {
 		latency, assumed = workload.AssumedLatency, true
 	}
-	if o.job {
-		if strings.ContainsFunc(o.filename, unicode.IsControl) {
-			return form.Usagef("--filename %q: a job file cannot hold a control character", o.filename)
+	if o.Job {
+		if strings.ContainsFunc(o.Filename, unicode.IsControl) {
+			return form.Usagef("--filename %q: a job file cannot hold a control character", o.Filename)
 		}
-		j := workload.JobOptions{Depth: o.depth, Latency: latency, Runtime: o.runtime, Size: o.size}
-		j.Filename, j.Directory = placeOf(o.filename)
+		j := workload.JobOptions{Depth: o.Depth, Latency: latency, Runtime: o.Runtime, Size: o.Size}
+		j.Filename, j.Directory = placeOf(o.Filename)
 		_, err = io.WriteString(env.Out, d.Job(j).Text())
 		return err
 	}

@@ -28,19 +28,18 @@ import (
 // FromOptions are the flags of workload from, which advise takes, too.
 type FromOptions struct {
 	Files   []string
-	Every   time.Duration
-	Devices []string
-	join    string
-	Copies  int
-	out     string
-	synced  units.Latency
+	Every   time.Duration `flag:"every"`
+	Devices []string      `flag:"device"`
+	Join    string        `flag:"join"`
+	Copies  int           `flag:"copies"`
+	Out     string        `flag:"out"`
+	Synced  units.Latency `flag:"sync-latency"`
 }
 
 func newWorkloadFromCmd(env *form.Env) *cobra.Command {
 	o := FromOptions{Copies: 1}
 	cmd := form.Command(env, "workload from", cobra.MinimumNArgs(1), o.run)
-	form.Bind(cmd.Flags(), "workload from", "every", &o.Every, "join", &o.join, "copies", &o.Copies, "sync-latency",
-		&o.synced, "device", &o.Devices, "out", &o.out)
+	form.BindAll(cmd.Flags(), "workload from", &o)
 	return cmd
 }
 
@@ -49,23 +48,23 @@ func (o *FromOptions) run(_ context.Context, env *form.Env, args []string) error
 	if o.Copies < 1 || o.Copies > 16 {
 		return form.Usagef("--copies %d: want from 1 to 16", o.Copies)
 	}
-	if run, ok, err := DemandOfRun(o.Files); (ok || err != nil) && o.synced == 0 {
+	if run, ok, err := DemandOfRun(o.Files); (ok || err != nil) && o.Synced == 0 {
 		if err != nil {
 			return err
 		}
-		return writeDemand(env, o.out, run.Demand, nil, []string{"Made by plimsoll workload from " + o.Files[0] + "."})
+		return writeDemand(env, o.Out, run.Demand, nil, []string{"Made by plimsoll workload from " + o.Files[0] + "."})
 	}
 	if len(o.Files) == 1 && holdsJobs(o.Files[0]) {
 		d, err := LoadDemand(o.Files[0])
 		if err != nil {
 			return err
 		}
-		return writeDemand(env, o.out, d, nil, []string{"Made by plimsoll workload from " + o.Files[0] + ": its own rates."})
+		return writeDemand(env, o.Out, d, nil, []string{"Made by plimsoll workload from " + o.Files[0] + ": its own rates."})
 	}
 	if r, ok, err := ReadPostgres(o.Files); ok || err != nil {
 		return o.fromPostgres(env, r, err)
 	}
-	if o.synced > 0 {
+	if o.Synced > 0 {
 		return form.Usagef("--sync-latency goes with pgbench's output: it is S of its log")
 	}
 	all, err := o.Read()
@@ -77,7 +76,7 @@ func (o *FromOptions) run(_ context.Context, env *form.Env, args []string) error
 	if err != nil {
 		return form.Usage(err)
 	}
-	return writeDemand(env, o.out, d, seen, []string{
+	return writeDemand(env, o.Out, d, seen, []string{
 		"Made by plimsoll workload from " + strings.Join(o.Files, ", ") + ".",
 		"Was something wrong in it? plimsoll why --from " + text.ShellQuote(o.Files[0]),
 	})
@@ -99,8 +98,8 @@ func (o FromOptions) fromPostgres(env *form.Env, r *postgres.Report, err error) 
 	}
 	lines := append(
 		[]string{"Made by plimsoll workload from " + strings.Join(o.Files, ", ") + "."},
-		r.Explain(o.synced)...)
-	return writeDemand(env, o.out, d, nil, lines)
+		r.Explain(o.Synced)...)
+	return writeDemand(env, o.Out, d, nil, lines)
 }
 
 // RunDemand is the demand behind a run, and the run.
@@ -206,10 +205,10 @@ func (o FromOptions) wanted(all []workload.Observed) ([]workload.Observed, error
 		}
 		all = some
 	}
-	if o.join == "" {
+	if o.Join == "" {
 		return all, nil
 	}
-	one, err := workload.Gather(o.join, o.Copies, all)
+	one, err := workload.Gather(o.Join, o.Copies, all)
 	return []workload.Observed{one}, err
 }
 

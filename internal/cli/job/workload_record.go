@@ -23,24 +23,24 @@ import (
 type recordOptions struct {
 	form.LayoutOptions
 	devices []string
-	long    time.Duration
-	every   time.Duration
-	out     string
-	series  string
+	Long    time.Duration `flag:"for"`
+	Every   time.Duration `flag:"every"`
+	Out     string        `flag:"out"`
+	Series  string        `flag:"series"`
 }
 
 func newWorkloadRecordCmd(env *form.Env) *cobra.Command {
-	o := recordOptions{long: 10 * time.Minute, every: time.Second}
+	o := recordOptions{Long: 10 * time.Minute, Every: time.Second}
 	cmd := form.Command(env, "workload record", cobra.MinimumNArgs(1), o.run)
 	f := cmd.Flags()
 	o.AddFlags(f)
-	form.Bind(f, "workload record", "for", &o.long, "every", &o.every, "series", &o.series, "out", &o.out)
+	form.BindAll(f, "workload record", &o)
 	return cmd
 }
 
 func (o *recordOptions) run(ctx context.Context, env *form.Env, args []string) error {
 	o.devices = args
-	if o.long < time.Second || o.every < time.Second || o.every > o.long {
+	if o.Long < time.Second || o.Every < time.Second || o.Every > o.Long {
 		return form.Usagef("--for and --every are a second or more, and --every is not the longer one")
 	}
 	decl, err := o.Declaration(env)
@@ -70,18 +70,18 @@ func (o *recordOptions) run(ctx context.Context, env *form.Env, args []string) e
 		}
 		tops, names = append(tops, t), append(names, target.Device)
 	}
-	fmt.Fprintf(env.Notes(), "watching %s for %s; Ctrl-C ends it\n", text.List(names), text.Duration(o.long))
-	rec, err := workload.Record(ctx, env.Machine, names, o.long)
+	fmt.Fprintf(env.Notes(), "watching %s for %s; Ctrl-C ends it\n", text.List(names), text.Duration(o.Long))
+	rec, err := workload.Record(ctx, env.Machine, names, o.Long)
 	if err != nil {
 		return err
 	}
-	all := workload.Observe(rec.Series, o.every)
-	if o.series != "" {
+	all := workload.Observe(rec.Series, o.Every)
+	if o.Series != "" {
 		var b bytes.Buffer
 		if err := workload.WriteSeries(&b, rec.Series.Start, all); err != nil {
 			return err
 		}
-		if err := sys.WriteFile(o.series, b.Bytes(), form.FileMode(o.series)); err != nil {
+		if err := sys.WriteFile(o.Series, b.Bytes(), form.FileMode(o.Series)); err != nil {
 			return err
 		}
 	}
@@ -112,7 +112,7 @@ func (o *recordOptions) run(ctx context.Context, env *form.Env, args []string) e
 		d.Notes = append(d.Notes,
 			fmt.Sprintf("the machine was too busy for %s: peaks there are averaged", text.Plural(rec.Series.Missed, "reading")))
 	}
-	return writeDemand(env, o.out, d, seen, lines)
+	return writeDemand(env, o.Out, d, seen, lines)
 }
 
 // processLines names the processes that moved the most.

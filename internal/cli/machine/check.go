@@ -35,9 +35,9 @@ type CheckOptions struct {
 	form.PathOptions
 	role     topology.Role // the only one to look at; empty for both
 	format   string
-	probe    bool
-	captured string
-	probeFor time.Duration
+	Probe    bool          `flag:"probe"`
+	Captured string        `flag:"captured"`
+	ProbeFor time.Duration `flag:"probe-time"`
 }
 
 // NewCheck is the command plimsoll check.
@@ -46,8 +46,8 @@ func NewCheck(env *form.Env) *cobra.Command {
 	cmd := form.Command(env, "check", nil, o.run)
 	o.Looking(cmd)
 	form.AddFormat(cmd, &o.format, page.Formats())
-	o.probeFor = bench.ProbeTime
-	form.Bind(cmd.Flags(), "check", "probe", &o.probe, "probe-time", &o.probeFor, "captured", &o.captured)
+	o.ProbeFor = bench.ProbeTime
+	form.BindAll(cmd.Flags(), "check", &o)
 	return cmd
 }
 
@@ -70,12 +70,12 @@ type Checked struct {
 
 func (o *CheckOptions) run(ctx context.Context, env *form.Env, args []string) (err error) {
 	o.Args = args
-	if o.probe {
+	if o.Probe {
 		return o.runProbe(ctx, env)
 	}
-	if o.captured != "" {
+	if o.Captured != "" {
 		there := *env
-		if there.Machine, err = capturedMachine(o.captured, env.Machine); err != nil {
+		if there.Machine, err = capturedMachine(o.Captured, env.Machine); err != nil {
 			return err
 		}
 		env = &there

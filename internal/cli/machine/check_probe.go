@@ -76,8 +76,8 @@ func (o CheckOptions) probeArray(ctx context.Context, env *form.Env, r *ProbeRes
 		steps++
 	}
 	fmt.Fprintf(env.Notes(), "%s: reading from %s, %v\n",
-		text.Clean(r.Array, 0), text.Plural(len(r.Members), "volume"), text.Duration(time.Duration(steps)*o.probeFor))
-	err := bench.Probe(ctx, env.Machine, r.Members, o.probeFor, func(i int) {
+		text.Clean(r.Array, 0), text.Plural(len(r.Members), "volume"), text.Duration(time.Duration(steps)*o.ProbeFor))
+	err := bench.Probe(ctx, env.Machine, r.Members, o.ProbeFor, func(i int) {
 		what := "all together"
 		if i < len(r.Members) {
 			what = r.Members[i].Device

@@ -18,13 +18,15 @@ import (
 // stateDir is where plimsoll keeps its own records.
 const stateDir = "/var/lib/plimsoll"
 
-type cleanOptions struct{ dry bool }
+type cleanOptions struct {
+	Dry bool `flag:"dry-run"`
+}
 
 // NewClean is the command plimsoll clean.
 func NewClean(env *form.Env) *cobra.Command {
 	var o cleanOptions
 	cmd := form.Command(env, "clean", nil, o.run)
-	form.Bind(cmd.Flags(), "clean", "dry-run", &o.dry)
+	form.BindAll(cmd.Flags(), "clean", &o)
 	return cmd
 }
 
@@ -42,26 +44,26 @@ func (o *cleanOptions) run(_ context.Context, env *form.Env, paths []string) err
 		places = append(places, stateDir) // what a killed writer of plimsoll's own records left
 	}
 	did := "removed"
-	if o.dry {
+	if o.Dry {
 		did = "would remove"
 	}
-	n, err := sys.EndStrays(o.dry) // before the files are looked at: they may be writing
+	n, err := sys.EndStrays(o.Dry) // before the files are looked at: they may be writing
 	if err != nil {
 		return err
 	}
 	found := n > 0
 	if found {
 		fmt.Fprintf(env.Out, "%s %s of fio's that a killed run left\n",
-			map[bool]string{true: "would end", false: "ended"}[o.dry], processes(n))
+			map[bool]string{true: "would end", false: "ended"}[o.Dry], processes(n))
 	}
 	servers := map[int]bool{} // the folders of data and log both record theirs
 	for _, path := range places {
-		err := permit.Clean(path, o.dry, func(l permit.Leftover) {
+		err := permit.Clean(path, o.Dry, func(l permit.Leftover) {
 			found = true
 			if l.Server != 0 && !servers[l.Server] {
 				servers[l.Server] = true
 				fmt.Fprintf(env.Out, "%s: %s the database server that a killed run left\n", text.Clean(l.Folder, 0),
-					map[bool]string{true: "would end", false: "ended"}[o.dry])
+					map[bool]string{true: "would end", false: "ended"}[o.Dry])
 			}
 			switch {
 			case l.InUse:
@@ -81,7 +83,7 @@ func (o *cleanOptions) run(_ context.Context, env *form.Env, paths []string) err
 			return err
 		}
 	}
-	temps, err := sys.EndTemps(o.dry)
+	temps, err := sys.EndTemps(o.Dry)
 	for _, name := range temps {
 		found = true
 		fmt.Fprintf(env.Out, "%s: %s, a run that was killed left it\n", text.Clean(name, 0), did)

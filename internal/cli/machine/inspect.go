@@ -22,10 +22,10 @@ type inspectOptions struct {
 	form.LayoutOptions
 	paths    []string
 	format   string
-	capture  string
-	captured string
-	all      bool
-	yaml     []string
+	Capture  string   `flag:"capture"`
+	Captured string   `flag:"captured"`
+	All      bool     `flag:"all"`
+	Yaml     []string `flag:"yaml"`
 }
 
 // NewInspect is the command plimsoll inspect.
@@ -35,7 +35,7 @@ func NewInspect(env *form.Env) *cobra.Command {
 	f := cmd.Flags()
 	o.AddFlags(f)
 	form.AddFormat(cmd, &o.format, page.PlainFormats())
-	form.Bind(f, "inspect", "capture", &o.capture, "captured", &o.captured, "all", &o.all, "yaml", &o.yaml)
+	form.BindAll(f, "inspect", &o)
 	return cmd
 }
 
@@ -48,15 +48,15 @@ func (o *inspectOptions) run(ctx context.Context, env *form.Env, args []string) 
 		return err
 	}
 	m := env.Machine
-	if o.captured != "" {
-		if m, err = capturedMachine(o.captured, m); err != nil {
+	if o.Captured != "" {
+		if m, err = capturedMachine(o.Captured, m); err != nil {
 			return err
 		}
 	}
-	if o.capture != "" {
-		return capture(m, o.capture)
+	if o.Capture != "" {
+		return capture(m, o.Capture)
 	}
-	if o.all || len(o.yaml) > 0 {
+	if o.All || len(o.Yaml) > 0 {
 		return o.inventory(ctx, env, m)
 	}
 	paths, err := o.targets()
@@ -76,11 +76,11 @@ func (o *inspectOptions) inventory(ctx context.Context, env *form.Env, m *sys.Ma
 	if err != nil {
 		return err
 	}
-	if len(o.yaml) > 0 {
+	if len(o.Yaml) > 0 {
 		var file strings.Builder
 		file.WriteString("arrays:\n")
 		taken := map[string]bool{}
-		for _, d := range o.yaml {
+		for _, d := range o.Yaml {
 			array, err := inv.Pick(d, taken)
 			if err != nil {
 				return form.Hint(err, "plimsoll inspect --all")
@@ -98,7 +98,7 @@ func (o *inspectOptions) targets() (map[topology.Role]string, error) {
 	paths := o.paths
 	switch {
 	case len(paths) > 0:
-	case o.captured != "":
+	case o.Captured != "":
 		paths = []string{"/"}
 	default:
 		paths = []string{"."}
@@ -106,7 +106,7 @@ func (o *inspectOptions) targets() (map[topology.Role]string, error) {
 	roles := map[topology.Role]string{}
 	for i, role := range topology.Roles {
 		p := paths[min(i, len(paths)-1)]
-		if err := form.MustExist(p); err != nil && o.captured == "" {
+		if err := form.MustExist(p); err != nil && o.Captured == "" {
 			return nil, err
 		}
 		roles[role] = p

@@ -51,31 +51,31 @@ func newLabListCmd(env *form.Env) *cobra.Command {
 
 type labOptions struct {
 	preset   string
-	topology string
+	Topology string `flag:"topology"`
 	shell    bool
 	argv     []string
-	scale    float64
-	keep     string
-	out      string
-	put      []string
+	Scale    float64  `flag:"scale"`
+	Keep     string   `flag:"keep"`
+	Out      string   `flag:"out"`
+	Put      []string `flag:"put"`
 }
 
 func (o *labOptions) addFlags(cmd *cobra.Command) {
-	o.out = "."
-	form.Bind(cmd.Flags(), "lab", "scale", &o.scale, "keep", &o.keep, "out", &o.out, "put", &o.put)
+	o.Out = "."
+	form.BindAll(cmd.Flags(), "lab", o)
 }
 
 func newLabRunCmd(env *form.Env) *cobra.Command {
 	var o labOptions
 	cmd := form.Command(env, "lab run", func(_ *cobra.Command, args []string) error {
-		if len(args) == 0 && o.topology == "" {
+		if len(args) == 0 && o.Topology == "" {
 			return errors.New("want a preset (plimsoll lab list), a lab.yaml, or --topology plimsoll.yaml")
 		}
 		return nil
 	}, nil)
 	cmd.Long = fmt.Sprintf(cmd.Long, labRuntime, labSize)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if o.topology == "" {
+		if o.Topology == "" {
 			o.argv = args[1:]
 			return o.run(cmd.Context(), env, args)
 		}
@@ -86,7 +86,7 @@ func newLabRunCmd(env *form.Env) *cobra.Command {
 		return o.tryLayout(cmd.Context(), env, args[:dash], args[dash:])
 	}
 	o.addFlags(cmd)
-	form.Bind(cmd.Flags(), "lab run", "topology", &o.topology)
+	form.BindAll(cmd.Flags(), "lab run", &o)
 	return cmd
 }
 
@@ -132,15 +132,15 @@ func loadLab(o *labOptions) (*lab.Spec, error) {
 		spec, err = lab.ParseSpec(o.preset, text)
 	}
 	if err == nil {
-		spec.Scale = cmp.Or(o.scale, spec.Scale)
+		spec.Scale = cmp.Or(o.Scale, spec.Scale)
 	}
 	return spec, err
 }
 
 // checkScale takes 0 for not given.
 func (o *labOptions) checkScale() error {
-	if o.scale < 0 || o.scale > 1 {
-		return form.Usagef("--scale %g: want more than 0 and at most 1", o.scale)
+	if o.Scale < 0 || o.Scale > 1 {
+		return form.Usagef("--scale %g: want more than 0 and at most 1", o.Scale)
 	}
 	return nil
 }
@@ -168,17 +168,17 @@ const (
 // tryLayout builds a declared layout in the lab and runs suites on it; flags are more of plimsoll
 // run's.
 func (o *labOptions) tryLayout(ctx context.Context, env *form.Env, suites, flags []string) error {
-	if o.keep != "" {
+	if o.Keep != "" {
 		return form.Usagef("--keep and --topology exclude each other: the record of what was applied is in the guest's memory")
 	}
-	text, err := sys.ReadFile(o.topology, sys.ConfigLimit)
+	text, err := sys.ReadFile(o.Topology, sys.ConfigLimit)
 	if err != nil {
 		return form.Usage(err)
 	}
 	if err := o.checkScale(); err != nil {
 		return err
 	}
-	spec, err := lab.FromDeclaration(o.topology, text, cmp.Or(o.scale, labScale))
+	spec, err := lab.FromDeclaration(o.Topology, text, cmp.Or(o.Scale, labScale))
 	if err != nil {
 		return form.Usage(err)
 	}
@@ -198,14 +198,14 @@ func (o *labOptions) tryLayout(ctx context.Context, env *form.Env, suites, flags
 }
 
 func startLab(ctx context.Context, env *form.Env, spec *lab.Spec, o *labOptions) error {
-	out, err := sys.MakePath(o.out, 0o777) // refused now rather than when all is done
+	out, err := sys.MakePath(o.Out, 0o777) // refused now rather than when all is done
 	if err == nil {
 		err = out.Close()
 	}
 	if err != nil {
 		return err
 	}
-	g, err := lab.Start(ctx, env.Machine, lab.Config{Spec: spec, Dir: o.keep, Log: env.Notes()})
+	g, err := lab.Start(ctx, env.Machine, lab.Config{Spec: spec, Dir: o.Keep, Log: env.Notes()})
 	if err != nil {
 		return err
 	}
@@ -214,7 +214,7 @@ func startLab(ctx context.Context, env *form.Env, spec *lab.Spec, o *labOptions)
 }
 
 func inLab(ctx context.Context, env *form.Env, g *lab.Guest, o *labOptions) error {
-	for _, name := range o.put {
+	for _, name := range o.Put {
 		if err := g.PutFile(ctx, path.Join("/root", filepath.Base(name)), 0o755, name); err != nil {
 			return err
 		}
@@ -222,7 +222,7 @@ func inLab(ctx context.Context, env *form.Env, g *lab.Guest, o *labOptions) erro
 	if len(o.argv) == 0 {
 		return nil
 	}
-	if o.topology != "" {
+	if o.Topology != "" {
 		if err := applyLayout(ctx, env, g); err != nil {
 			return err
 		}
@@ -234,7 +234,7 @@ func inLab(ctx context.Context, env *form.Env, g *lab.Guest, o *labOptions) erro
 	// What was measured comes out also after a Ctrl-C or a failed verdict.
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer cancel()
-	fetched := g.Fetch(late, "/root/runs", o.out)
+	fetched := g.Fetch(late, "/root/runs", o.Out)
 	if errors.Is(fetched, fs.ErrNotExist) {
 		fetched = nil
 	}

@@ -19,25 +19,24 @@ import (
 
 type tuneOptions struct {
 	CheckOptions
-	queues  bool
-	cpu     bool
-	memory  bool
-	state   string
-	dryRun  bool
-	persist bool
-	revert  bool
-	yes     bool
+	Queues  bool   `flag:"queues"`
+	Cpu     bool   `flag:"cpu"`
+	Memory  bool   `flag:"memory"`
+	State   string `flag:"state"`
+	DryRun  bool   `flag:"dry-run"`
+	Persist bool   `flag:"persist"`
+	Revert  bool   `flag:"revert"`
+	Yes     bool   `flag:"yes"`
 }
 
 // NewTune is the command plimsoll tune.
 func NewTune(env *form.Env) *cobra.Command {
-	o := tuneOptions{state: tune.Here(nil).State}
+	o := tuneOptions{State: tune.Here(nil).State}
 	cmd := form.Command(env, "tune", nil, o.run)
 	f := cmd.Flags()
 	o.PathOptions.AddFlags(f)
 	form.AddChoice(cmd, (*string)(&o.role), "role", "tune for one `ROLE` only", topology.Roles)
-	form.Bind(f, "tune", "dry-run", &o.dryRun, "persist", &o.persist, "revert", &o.revert, "yes", &o.yes,
-		"state", &o.state, "queues", &o.queues, "cpu", &o.cpu, "memory", &o.memory)
+	form.BindAll(f, "tune", &o)
 	form.AddFormat(cmd, &o.format, page.PlainFormats())
 	o.LayoutOptions.AddFlags(f)
 	return cmd
@@ -46,10 +45,10 @@ func NewTune(env *form.Env) *cobra.Command {
 func (o *tuneOptions) run(ctx context.Context, env *form.Env, args []string) error {
 	o.Args = args
 	tuner := tune.Here(env.Machine)
-	tuner.State = o.state
-	if o.revert {
+	tuner.State = o.State
+	if o.Revert {
 		settings, files, err := tuner.Revert(func(c tune.Change, now string) error {
-			if o.yes {
+			if o.Yes {
 				return nil
 			}
 			return form.Confirm(
@@ -70,7 +69,7 @@ func (o *tuneOptions) run(ctx context.Context, env *form.Env, args []string) err
 	}
 	found := rules.Judge(&diagnose.Case{Topology: t, Host: bench.Facts(ctx, env.Machine)}, nil)
 	var only []tune.Group
-	for g, wanted := range map[tune.Group]bool{tune.Queues: o.queues, tune.CPU: o.cpu, tune.Memory: o.memory} {
+	for g, wanted := range map[tune.Group]bool{tune.Queues: o.Queues, tune.CPU: o.Cpu, tune.Memory: o.Memory} {
 		if wanted {
 			only = append(only, g)
 		}
@@ -83,10 +82,10 @@ func (o *tuneOptions) run(ctx context.Context, env *form.Env, args []string) err
 		fmt.Fprintf(env.Notes(), "another owner of these settings: %s\n", rival)
 	}
 	err = form.Render(env, o.format, plans.Changes(changes, changes))
-	if err != nil || o.dryRun || len(changes) == 0 && !o.persist {
+	if err != nil || o.DryRun || len(changes) == 0 && !o.Persist {
 		return err
 	}
-	if err := tuner.Apply(changes, o.persist); err != nil {
+	if err := tuner.Apply(changes, o.Persist); err != nil {
 		return form.AsRoot(env, err)
 	}
 	if len(changes) > 0 {

@@ -26,13 +26,13 @@ import (
 type whyOptions struct {
 	form.LayoutOptions
 	path   string
-	long   time.Duration
-	expect units.Latency
+	Long   time.Duration `flag:"for"`
+	Expect units.Latency `flag:"expect"`
 	format string
-	save   string
-	from   string
-	watch  bool
-	scrape string
+	Save   string                 `flag:"save"`
+	From   string                 `flag:"from"`
+	Watch  bool                   `flag:"watch"`
+	Scrape string                 `flag:"openmetrics"`
 	given  func(flag string) bool // whether a flag was given
 }
 
@@ -45,20 +45,19 @@ const (
 
 // NewWhy is the command plimsoll why.
 func NewWhy(env *form.Env) *cobra.Command {
-	o := whyOptions{long: bench.WatchFor}
+	o := whyOptions{Long: bench.WatchFor}
 	cmd := form.Command(env, "why", cobra.MaximumNArgs(1), o.run)
 	f := cmd.Flags()
 	o.given = f.Changed
 	o.AddFlags(f)
 	form.AddFormat(cmd, &o.format, page.PlainFormats())
-	form.Bind(f, "why", "for", &o.long, "expect", &o.expect, "save", &o.save, "from", &o.from, "watch",
-		&o.watch, "openmetrics", &o.scrape)
+	form.BindAll(f, "why", &o)
 	return cmd
 }
 
 func (o *whyOptions) run(ctx context.Context, env *form.Env, args []string) error {
 	o.path = strings.Join(args, "")
-	if o.watch {
+	if o.Watch {
 		return o.minutes(ctx, env)
 	}
 	f, err := o.facts(ctx, env)
@@ -66,8 +65,8 @@ func (o *whyOptions) run(ctx context.Context, env *form.Env, args []string) erro
 		return err
 	}
 	a := atwork.Judge(f)
-	if err = form.Render(env, o.format, machine.Live(f, a, a)); err == nil && o.save != "" {
-		err = saveFacts(o.save, f)
+	if err = form.Render(env, o.format, machine.Live(f, a, a)); err == nil && o.Save != "" {
+		err = saveFacts(o.Save, f)
 	}
 	if err != nil {
 		return err
@@ -85,17 +84,17 @@ func (o *whyOptions) run(ctx context.Context, env *form.Env, args []string) erro
 // facts are those that were saved, or those of this machine.
 func (o *whyOptions) facts(ctx context.Context, env *form.Env) (*atwork.Facts, error) {
 	switch {
-	case o.from != "" && o.path != "":
+	case o.From != "" && o.path != "":
 		return nil, form.Usagef("name a path to watch, or --from FILE to judge what was saved, not both")
-	case o.from != "":
-		return loadFacts(o.from, o.expect)
-	case o.scrape != "":
+	case o.From != "":
+		return loadFacts(o.From, o.Expect)
+	case o.Scrape != "":
 		return nil, form.Usagef("--openmetrics goes with --watch, which writes it after each minute")
 	case o.path == "":
 		return nil, form.Hint(form.Usagef("name the path or the device that is slow"),
 			"plimsoll why /var/lib/postgresql")
-	case o.long < whyLeast || o.long > whyMost:
-		return nil, form.Usagef("--for %s: want from 2s to 1m", o.long)
+	case o.Long < whyLeast || o.Long > whyMost:
+		return nil, form.Usagef("--for %s: want from 2s to 1m", o.Long)
 	}
 	watching, err := o.watching(env)
 	if err != nil {
@@ -107,14 +106,14 @@ func (o *whyOptions) facts(ctx context.Context, env *form.Env) (*atwork.Facts, e
 // minutes prints a line per minute and a sum at the end, which is Ctrl-C or the end of --for.
 func (o *whyOptions) minutes(ctx context.Context, env *form.Env) error {
 	if !o.given("for") {
-		o.long = watchMost
+		o.Long = watchMost
 	}
 	switch {
 	case o.path == "":
 		return form.Hint(form.Usagef("name the path or the device that is slow"),
 			"plimsoll why /var/lib/postgresql --watch")
-	case o.long < whyLeast || o.long > watchMost:
-		return form.Usagef("--for %s: want from 2s to 31d with --watch", o.long)
+	case o.Long < whyLeast || o.Long > watchMost:
+		return form.Usagef("--for %s: want from 2s to 31d with --watch", o.Long)
 	}
 	asJSON, err := o.asLines()
 	if err != nil {
@@ -125,8 +124,8 @@ func (o *whyOptions) minutes(ctx context.Context, env *form.Env) error {
 		return err
 	}
 	minutes := machine.Minutes{Out: env.Out, JSON: asJSON, Path: o.path}
-	if o.scrape != "" {
-		minutes.Metrics = func(text string) error { return sys.WriteFile(o.scrape, []byte(text), form.FileMode(o.scrape)) }
+	if o.Scrape != "" {
+		minutes.Metrics = func(text string) error { return sys.WriteFile(o.Scrape, []byte(text), form.FileMode(o.Scrape)) }
 	}
 	err = bench.WatchMinutes(ctx, env.Machine, watching, minutes.Add)
 	if errors.Is(err, bench.ErrNoDevice) {
@@ -175,7 +174,7 @@ func (o *whyOptions) watching(env *form.Env) (bench.Watching, error) {
 	if err != nil {
 		return none, err
 	}
-	return bench.Watching{Path: path, For: o.long, Expect: o.expect, Layout: decl}, nil
+	return bench.Watching{Path: path, For: o.Long, Expect: o.Expect, Layout: decl}, nil
 }
 
 // declared is what the storage is said to be. A plimsoll.yaml in the current directory is not opened

@@ -32,13 +32,13 @@ import (
 type abOptions struct {
 	runOptions
 	form.VariantOptions
-	yes    bool
-	on     []string
-	each   []string // --volumes
+	Yes    bool     `flag:"yes"`
+	On     []string `flag:"on"`
+	Each   []string `flag:"volumes"` // --volumes
 	rounds int
-	seed   uint64
-	margin string
-	state  string
+	Seed   uint64   `flag:"seed"`
+	Margin string   `flag:"margin"`
+	State  string   `flag:"state"`
 	typed  []string // what was typed after plimsoll ab, for resuming
 }
 
@@ -48,7 +48,7 @@ func NewAB(env *form.Env) *cobra.Command {
 	cmd := newABFlags(env, o)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		o.Scenarios, o.Given, o.Tool = args, cmd.Flags().Changed, env.Tool()
-		if o.resume != "" {
+		if o.Resume != "" {
 			return resumeAB(cmd.Context(), env, o, cmd)
 		}
 		o.typed = typed(env.Args)
@@ -67,9 +67,9 @@ func newABFlags(env *form.Env, o *abOptions) *cobra.Command {
 	o.addFlags(f)
 	_ = f.MarkHidden("keep-files")
 	o.AddVariants(f)
-	o.rounds, o.margin, o.state = 8, units.ShareArg(compare.Margin), "/var/lib/plimsoll/ab-tune.json"
-	form.Bind(f, "ab", "yes", &o.yes, "on", &o.on, "rounds", &o.rounds, "seed", &o.seed, "margin", &o.margin,
-		"state", &o.state, "volumes", &o.each)
+	o.rounds, o.Margin, o.State = 8, units.ShareArg(compare.Margin), "/var/lib/plimsoll/ab-tune.json"
+	form.Bind(f, "ab", "rounds", &o.rounds)
+	form.BindAll(f, "ab", o)
 	comparecli.AddGate(f, &o.FailOn)
 	form.AddChoice(cmd, &o.progress, "progress", "how to show progress, `KIND`", screen.Kinds())
 	form.AddFormat(cmd, &o.format, page.Formats())
@@ -88,7 +88,7 @@ func typed(args []string) []string {
 // resumeAB does what is missing of a measurement. What its record says was typed is not run: the
 // command is typed again, and compared.
 func resumeAB(ctx context.Context, env *form.Env, o *abOptions, cmd *cobra.Command) error {
-	dir := o.resume
+	dir := o.Resume
 	ab, found, err := compare.ReadAB(dir)
 	if err != nil {
 		return err
@@ -117,7 +117,7 @@ func resumeAB(ctx context.Context, env *form.Env, o *abOptions, cmd *cobra.Comma
 		return form.Hint(form.Usagef("%s: %s; what a record says is not run, so type the command again, as it was, "+
 			"with --resume", dir, why), resumeABWith(dir, ab.Command))
 	}
-	o.resume, o.seed, o.typed = "", ab.Seed, ab.Command
+	o.Resume, o.Seed, o.typed = "", ab.Seed, ab.Command
 	return runAB(ctx, env, *o, dir)
 }
 
@@ -141,7 +141,7 @@ func differing(before, now *pflag.FlagSet) []string {
 
 // runAB measures the variants into dir, a new one when it is empty, and compares them.
 func runAB(ctx context.Context, env *form.Env, o abOptions, dir string) error {
-	margin, err := comparecli.ParsePercent("--margin", o.margin)
+	margin, err := comparecli.ParsePercent("--margin", o.Margin)
 	if err != nil {
 		return form.Usage(err)
 	}
@@ -155,7 +155,7 @@ func runAB(ctx context.Context, env *form.Env, o abOptions, dir string) error {
 		return form.Usage(err)
 	}
 	laid := slices.ContainsFunc(parsed, func(v form.Variant) bool { return v.Layout.YAML != nil })
-	if o.dryRun && !laid {
+	if o.DryRun && !laid {
 		return form.Usagef("--dry-run: not in a comparison, but of layouts; use plimsoll run --dry-run on what a variant " +
 			"changes")
 	}
@@ -166,7 +166,7 @@ func runAB(ctx context.Context, env *form.Env, o abOptions, dir string) error {
 		return form.Usagef("--rounds %d: use 2 to 1000; one round cannot tell a difference", o.rounds)
 	}
 	tuner := tune.Here(env.Machine)
-	tuner.State = o.state
+	tuner.State = o.State
 	if err := restoreLeft(env, tuner); err != nil {
 		return form.AsRoot(env, err)
 	}
@@ -177,7 +177,7 @@ func runAB(ctx context.Context, env *form.Env, o abOptions, dir string) error {
 	} else {
 		variants, err = o.plans(ctx, env, tuner, parsed)
 	}
-	if err != nil || o.dryRun {
+	if err != nil || o.DryRun {
 		return err
 	}
 	names := make([]string, len(variants))
@@ -189,7 +189,7 @@ func runAB(ctx context.Context, env *form.Env, o abOptions, dir string) error {
 		Created:  env.Now(),
 		Variants: names,
 		Rounds:   o.rounds,
-		Seed:     o.seed,
+		Seed:     o.Seed,
 		Command:  o.typed,
 		Margin:   margin,
 		Layouts:  laid,
@@ -274,10 +274,10 @@ func (o abOptions) plans(
 		}
 		all = append(all, v)
 	}
-	if len(o.on) > 0 && len(o.Serials) != len(o.on) {
-		return nil, form.Usagef("%d --on and %d --serial: each device needs its serial number", len(o.on), len(o.Serials))
+	if len(o.On) > 0 && len(o.Serials) != len(o.On) {
+		return nil, form.Usagef("%d --on and %d --serial: each device needs its serial number", len(o.On), len(o.Serials))
 	}
-	for i, device := range o.on {
+	for i, device := range o.On {
 		one := o
 		one.Data, one.WAL, one.Destroy, one.Serials = device, "", []string{device}, []string{o.Serials[i]}
 		one.Volumes = volumes(filepath.Base(device), i)
@@ -302,21 +302,21 @@ func (o abOptions) plans(
 // a device of --on, by that one's place among them; -1 for another.
 func (o abOptions) volumesOf() (func(name string, on int) string, error) {
 	named, inOrder := map[string]string{}, []string{}
-	for _, s := range o.each {
+	for _, s := range o.Each {
 		name, spec, ok := strings.Cut(s, "=")
 		if !ok {
 			inOrder = append(inOrder, s)
 			continue
 		}
-		known := slices.ContainsFunc(o.on, func(d string) bool { return filepath.Base(d) == name }) ||
+		known := slices.ContainsFunc(o.On, func(d string) bool { return filepath.Base(d) == name }) ||
 			slices.ContainsFunc(o.Variants, func(v string) bool { before, _, _ := strings.Cut(v, ":"); return before == name })
 		if !known || named[name] != "" {
 			return nil, fmt.Errorf("--volumes %s: name each variant once, as --variant or the device's name has it", s)
 		}
 		named[name] = spec
 	}
-	if n := len(inOrder); n > 1 && n != len(o.on) {
-		return nil, fmt.Errorf("%d --volumes and %d --on: give one for all, or one for each device", n, len(o.on))
+	if n := len(inOrder); n > 1 && n != len(o.On) {
+		return nil, fmt.Errorf("%d --volumes and %d --on: give one for all, or one for each device", n, len(o.On))
 	}
 	return func(name string, on int) string {
 		switch {

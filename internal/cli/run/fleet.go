@@ -33,36 +33,36 @@ func NewFleet(env *form.Env) *cobra.Command {
 
 // sharedOptions are the limits of what all hosts use.
 type sharedOptions struct {
-	iops float64
-	bw   units.Rate
+	Iops float64    `flag:"shared-iops"`
+	Bw   units.Rate `flag:"shared-bandwidth"`
 }
 
 func (o *sharedOptions) addFlags(f *pflag.FlagSet) {
-	form.Bind(f, "fleet", "shared-iops", &o.iops, "shared-bandwidth", &o.bw)
+	form.BindAll(f, "fleet", o)
 }
 
 func (o sharedOptions) limits() (fleet.Shared, error) {
-	if o.iops < 0 || o.bw < 0 {
+	if o.Iops < 0 || o.Bw < 0 {
 		return fleet.Shared{}, form.Usagef("--shared-iops and --shared-bandwidth: use more than 0")
 	}
-	return fleet.Shared{IOPS: units.IOPS(o.iops), BW: o.bw}, nil
+	return fleet.Shared{IOPS: units.IOPS(o.Iops), BW: o.Bw}, nil
 }
 
 type fleetImportOptions struct {
 	form.PolicyOptions
 	shared     sharedOptions
-	clockError time.Duration
+	ClockError time.Duration          `flag:"clock-error"`
 	given      func(flag string) bool // whether a flag was given
-	out        string
+	Out        string                 `flag:"out"`
 	format     string
 }
 
 func newFleetImportCmd(env *form.Env) *cobra.Command {
-	o := fleetImportOptions{clockError: 100 * time.Millisecond, out: compare.DefaultRuns}
+	o := fleetImportOptions{ClockError: 100 * time.Millisecond, Out: compare.DefaultRuns}
 	cmd := form.Command(env, "fleet import", cobra.MinimumNArgs(1), o.run)
 	f := cmd.Flags()
 	o.given = f.Changed
-	form.Bind(f, "fleet import", "clock-error", &o.clockError, "out", &o.out)
+	form.BindAll(f, "fleet import", &o)
 	o.shared.addFlags(f)
 	o.AddFlags(f)
 	form.AddFormat(cmd, &o.format, page.Formats())
@@ -74,7 +74,7 @@ func (o *fleetImportOptions) run(_ context.Context, env *form.Env, args []string
 	if err != nil {
 		return err
 	}
-	if o.clockError < 0 {
+	if o.ClockError < 0 {
 		return form.Usagef("--clock-error: use 0 or more, such as 10ms")
 	}
 	policy, err := o.Policy(nil)
@@ -83,9 +83,9 @@ func (o *fleetImportOptions) run(_ context.Context, env *form.Env, args []string
 	}
 	dir, f, err := fleet.Import{
 		Dirs:       args,
-		Out:        o.out,
+		Out:        o.Out,
 		Tool:       env.Tool(),
-		ClockError: o.clockError,
+		ClockError: o.ClockError,
 		Stated:     o.given("clock-error"),
 		Shared:     shared,
 		Disabled:   policy.Disable,

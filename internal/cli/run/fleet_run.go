@@ -30,13 +30,16 @@ import (
 
 // fleetHosts are the flags that say which hosts are meant and how they are reached.
 type fleetHosts struct {
-	hosts, via, remote, copy string
+	Hosts  string `flag:"hosts"`
+	Via    string `flag:"via"`
+	Remote string `flag:"remote"`
+	copy   string
 }
 
 func (o *fleetHosts) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	o.copy, o.via, o.remote = fleet.Copies[0], "ssh", "plimsoll"
-	form.Bind(f, "fleet", "hosts", &o.hosts, "via", &o.via, "remote", &o.remote)
+	o.copy, o.Via, o.Remote = fleet.Copies[0], "ssh", "plimsoll"
+	form.BindAll(f, "fleet", o)
 	form.AddChoice(cmd, &o.copy, "copy", "copy this plimsoll to the hosts, `WHEN`", fleet.Copies)
 	form.TypedOnly(f, "copy")
 }
@@ -44,12 +47,12 @@ func (o *fleetHosts) addFlags(cmd *cobra.Command) {
 // run is what runs on the hosts, as far as these flags say. All names are checked before anything
 // is started.
 func (o fleetHosts) run(env *form.Env) (r fleet.Run, err error) {
-	hosts, err := fleet.ParseHosts(o.hosts,
+	hosts, err := fleet.ParseHosts(o.Hosts,
 		func(file string) ([]byte, error) { return sys.ReadFile(file, sys.ConfigLimit) })
 	if err != nil {
 		return r, form.Usage(err)
 	}
-	engine, err := fleet.ParseEngine(o.via)
+	engine, err := fleet.ParseEngine(o.Via)
 	if err != nil {
 		return r, form.Usage(err)
 	}
@@ -60,7 +63,7 @@ func (o fleetHosts) run(env *form.Env) (r fleet.Run, err error) {
 	return fleet.Run{
 		Hosts:   hosts,
 		Engine:  engine,
-		Remote:  o.remote,
+		Remote:  o.Remote,
 		Copy:    o.copy,
 		Self:    self,
 		Tool:    env.Tool(),
@@ -77,11 +80,11 @@ type fleetRunOptions struct {
 
 	schedule, gone, out, format, progress string
 
-	lose     int
-	atOnce   int
-	patience time.Duration
-	rounds   int
-	onShared bool
+	Lose     int           `flag:"lose"`
+	AtOnce   int           `flag:"at-once"`
+	Patience time.Duration `flag:"patience"`
+	Rounds   int           `flag:"rounds"`
+	OnShared bool          `flag:"shared"`
 }
 
 func newFleetRunCmd(env *form.Env) *cobra.Command {
@@ -106,9 +109,8 @@ func newFleetRunCmd(env *form.Env) *cobra.Command {
 		"what a host does `WHEN` nobody watches it for 15 s",
 		[]string{"stop", "finish"},
 	)
-	o.rounds, o.patience = 1, fleet.Patience
-	form.Bind(f, "fleet run", "shared", &o.onShared, "rounds", &o.rounds, "lose", &o.lose,
-		"patience", &o.patience, "at-once", &o.atOnce)
+	o.Rounds, o.Patience = 1, fleet.Patience
+	form.BindAll(f, "fleet run", &o)
 	form.AddChoice(cmd, &o.progress, "progress", "how to show progress, `KIND`", screen.FleetKinds())
 	form.AddFormat(cmd, &o.format, page.Formats())
 	return cmd
@@ -148,41 +150,41 @@ func runFleetRun(ctx context.Context, env *form.Env, o fleetRunOptions, passed, 
 	if err != nil {
 		return err
 	}
-	if o.run.sharedHost != "" {
-		if policy, err = policy.OnSharedHost(o.run.sharedHost); err != nil {
+	if o.run.SharedHost != "" {
+		if policy, err = policy.OnSharedHost(o.run.SharedHost); err != nil {
 			return form.Usagef("--shared-host: %w", err)
 		}
 	}
-	if o.run.dryRun {
+	if o.run.DryRun {
 		return form.Usagef("--dry-run: not in a fleet; use plimsoll run --dry-run on a host")
 	}
-	if o.onShared && o.run.Data == "" && o.run.WAL == "" {
+	if o.OnShared && o.run.Data == "" && o.run.WAL == "" {
 		return form.Usagef("--shared: name the storage that all hosts see with --data or --wal")
 	}
-	if o.atOnce < 0 {
-		return form.Usagef("--at-once %d: use 1 or more", o.atOnce)
+	if o.AtOnce < 0 {
+		return form.Usagef("--at-once %d: use 1 or more", o.AtOnce)
 	}
-	if o.rounds < 1 || o.rounds > 1000 {
-		return form.Usagef("--rounds %d: use 1 to 1000", o.rounds)
+	if o.Rounds < 1 || o.Rounds > 1000 {
+		return form.Usagef("--rounds %d: use 1 to 1000", o.Rounds)
 	}
-	if o.run.resume != "" {
-		o.to.hosts = "of-the-run" // it names them
+	if o.run.Resume != "" {
+		o.to.Hosts = "of-the-run" // it names them
 	}
 	r, err := o.to.run(env)
 	if err != nil {
 		return err
 	}
 	r.Args, r.What, r.Out = passed, cmp.Or(strings.Join(args, "-"), "db"), cmp.Or(o.run.Out, o.out)
-	r.Order, r.Finish, r.Lose, r.Patience = o.schedule, o.gone == "finish", o.lose, o.patience
-	r.OnShared, r.AtOnce = o.onShared, o.atOnce
+	r.Order, r.Finish, r.Lose, r.Patience = o.schedule, o.gone == "finish", o.Lose, o.Patience
+	r.OnShared, r.AtOnce = o.OnShared, o.AtOnce
 	if r.Labels, err = comparecli.RunLabels(o.run.labels); err != nil {
 		return form.Usage(err)
 	}
 	r.Shared, r.Disabled = shared, policy.Disabled()
 	get := func() (*sys.Dir, *bundle.Fleet, error) { return oneFleet(ctx, env, o, r) }
-	if o.run.resume != "" {
-		get = func() (*sys.Dir, *bundle.Fleet, error) { return r.Fetch(ctx, o.run.resume) }
-	} else if o.rounds > 1 {
+	if o.run.Resume != "" {
+		get = func() (*sys.Dir, *bundle.Fleet, error) { return r.Fetch(ctx, o.run.Resume) }
+	} else if o.Rounds > 1 {
 		return fleetRounds(ctx, env, o, r, policy)
 	}
 	dir, f, err := get()
@@ -213,10 +215,10 @@ func fleetRounds(ctx context.Context, env *form.Env, o fleetRunOptions, r fleet.
 	var all []*bundle.Fleet
 	var ends error
 	labels := r.Labels
-	for round := 1; round <= o.rounds; round++ {
+	for round := 1; round <= o.Rounds; round++ {
 		r.Labels = maps.Clone(labels)
 		r.Labels[compare.LabelRound] = strconv.Itoa(round)
-		fmt.Fprintf(env.Notes(), "round %d of %d\n", round, o.rounds)
+		fmt.Fprintf(env.Notes(), "round %d of %d\n", round, o.Rounds)
 		dir, f, err := oneFleet(ctx, env, o, r)
 		if err == nil {
 			err = keepFleet(dir, f)

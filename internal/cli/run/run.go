@@ -35,14 +35,14 @@ type runOptions struct {
 	repeat     roundOptions
 	pg         postgresOptions
 	labels     []string
-	resume     string
-	startAt    string
-	against    string // a baseline: last:10, a run, or a table of expected figures
+	Resume     string `flag:"resume"`
+	StartAt    string `flag:"start-at"`
+	Against    string `flag:"against"` // a baseline: last:10, a run, or a table of expected figures
 	profile    string // of a program whose limit judges the syncs
-	dryRun     bool
-	sharedHost string
+	DryRun     bool   `flag:"dry-run"`
+	SharedHost string `flag:"shared-host"`
 	probe      bool
-	probeFor   time.Duration
+	ProbeFor   time.Duration `flag:"probe-time"`
 	progress   string
 	format     string
 }
@@ -53,7 +53,7 @@ func NewRun(env *form.Env) *cobra.Command {
 	cmd := form.Command(env, "run", nil, nil)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		o.Scenarios, o.Given, o.Tool = args, cmd.Flags().Changed, env.Tool()
-		if o.profile != "" && len(args) == 0 && o.resume == "" {
+		if o.profile != "" && len(args) == 0 && o.Resume == "" {
 			o.Scenarios = []string{syncsOf}
 		}
 		if err := o.fromSuite(cmd); err != nil {
@@ -67,7 +67,7 @@ func NewRun(env *form.Env) *cobra.Command {
 	cmd.ValidArgsFunction = form.CompleteScenarios
 	o.measuring(cmd)
 	o.repeat.addFlags(cmd)
-	form.Bind(cmd.Flags(), "run", "against", &o.against, "start-at", &o.startAt)
+	form.BindAll(cmd.Flags(), "run once", &o)
 	comparecli.AddProfile(cmd, &o.profile, " (without scenarios the suite etcd runs)")
 	o.pg.addFlags(cmd.Flags())
 	form.AddChoice(cmd, &o.FirstTouch, "first-touch", "test whether volumes made from a snapshot are loaded, `WHEN`",
@@ -94,7 +94,7 @@ func runRun(ctx context.Context, env *form.Env, o runOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.dryRun {
+	if o.DryRun {
 		if err := bench.Check(env.Machine, p); err != nil {
 			return err
 		}
@@ -108,8 +108,8 @@ func runRun(ctx context.Context, env *form.Env, o runOptions) error {
 		return errors.Join(comparecli.ReportFit(env, b, o.profile, o.format), comparecli.KeepReports(b))
 	}
 	var judged *comparecli.Judged
-	if o.against != "" {
-		judged, err = comparecli.JudgeAgainst(b.Dir, o.against, o.Out, gate,
+	if o.Against != "" {
+		judged, err = comparecli.JudgeAgainst(b.Dir, o.Against, o.Out, gate,
 			comparecli.Options{Margin: units.ShareArg(compare.Margin)})
 	}
 	if err := errors.Join(comparecli.ReportRun(env, b, o.format, judged), err); err != nil {
@@ -141,15 +141,15 @@ func (o *runOptions) gate() (compare.Gate, error) {
 		}
 		return ofBaseline(w)
 	})
-	if len(words) > 0 && o.against == "" {
+	if len(words) > 0 && o.Against == "" {
 		return compare.Gate{}, fmt.Errorf("--fail-on %s needs --against: a baseline such as last:10", words[0])
 	}
-	if count, isLast := strings.CutPrefix(o.against, "last:"); isLast {
+	if count, isLast := strings.CutPrefix(o.Against, "last:"); isLast {
 		if n, err := strconv.Atoi(count); err != nil || n < 1 {
-			return compare.Gate{}, fmt.Errorf("--against %q: give a number of runs such as last:10", o.against)
+			return compare.Gate{}, fmt.Errorf("--against %q: give a number of runs such as last:10", o.Against)
 		}
-	} else if o.against != "" && !comparecli.IsRun(o.against) {
-		if _, err := compare.ReadExpectations(o.against); err != nil { // before an hour of measuring, not after it
+	} else if o.Against != "" && !comparecli.IsRun(o.Against) {
+		if _, err := compare.ReadExpectations(o.Against); err != nil { // before an hour of measuring, not after it
 			return compare.Gate{}, err
 		}
 	}
@@ -169,8 +169,8 @@ func (o runOptions) measured(
 	broken := make(chan os.Signal, 1)
 	signal.Notify(broken, syscall.SIGPIPE)
 	p.Resumable = true
-	if o.resume != "" {
-		b, err = bench.Resume(ctx, env.Machine, o.resume, p, show.Event)
+	if o.Resume != "" {
+		b, err = bench.Resume(ctx, env.Machine, o.Resume, p, show.Event)
 	} else {
 		b, err = bench.Run(ctx, env.Machine, p, show.Event)
 	}
@@ -190,23 +190,23 @@ func (o runOptions) plan(ctx context.Context, env *form.Env) (p bench.Plan, err 
 	if o.Rounds, err = o.repeat.plan(o.Given); err != nil {
 		return p, form.Usage(err)
 	}
-	if o.Sustained = o.repeat.sustained; o.Sustained && o.repeat.stop == "" {
+	if o.Sustained = o.repeat.Sustained; o.Sustained && o.repeat.Stop == "" {
 		return p, form.Usagef("--sustained needs --stop: without it each scenario runs for its whole --runtime")
 	}
-	if o.repeat.stop != "" {
-		if o.Stop, err = comparecli.ParsePercent("--stop", o.repeat.stop); err != nil {
+	if o.repeat.Stop != "" {
+		if o.Stop, err = comparecli.ParsePercent("--stop", o.repeat.Stop); err != nil {
 			return p, form.Usage(err)
 		}
 	}
 	if o.probe {
-		o.Probe = o.probeFor
+		o.Probe = o.ProbeFor
 	}
 	decl, err := o.Declaration(env)
 	if err != nil {
 		return p, err
 	}
-	if o.resume != "" {
-		p, err = o.PlanResume(ctx, env.Machine, decl, o.resume)
+	if o.Resume != "" {
+		p, err = o.PlanResume(ctx, env.Machine, decl, o.Resume)
 	} else {
 		p, err = o.Plan(ctx, env.Machine, decl)
 	}
@@ -216,13 +216,13 @@ func (o runOptions) plan(ctx context.Context, env *form.Env) (p bench.Plan, err 
 	if p.Policy, err = o.Policy(decl); err != nil {
 		return p, err
 	}
-	if o.startAt != "" {
-		if p.StartAt, err = time.Parse(time.RFC3339, o.startAt); err != nil {
-			return p, form.Usagef("--start-at %q: use an instant such as 2026-11-26T03:00:00Z", o.startAt)
+	if o.StartAt != "" {
+		if p.StartAt, err = time.Parse(time.RFC3339, o.StartAt); err != nil {
+			return p, form.Usagef("--start-at %q: use an instant such as 2026-11-26T03:00:00Z", o.StartAt)
 		}
 	}
 	if o.Given("shared-host") {
-		if p.Policy, err = p.Policy.OnSharedHost(o.sharedHost); err != nil {
+		if p.Policy, err = p.Policy.OnSharedHost(o.SharedHost); err != nil {
 			return p, form.Usagef("--shared-host: %w", err)
 		}
 	}

@@ -11,12 +11,9 @@ import (
 )
 
 func (o *runOptions) addFlags(f *pflag.FlagSet) {
-	o.Out, o.probeFor = compare.DefaultRuns, bench.ProbeTime
-	form.Bind(f, "run", "data", &o.Data, "wal", &o.WAL, "runtime", &o.Runtime, "ramp", &o.Ramp, "cooldown",
-		&o.Cooldown, "size", &o.Size, "only", &o.Selection.Only, "phase", &o.Selection.Phase, "label",
-		&o.labels, "out", &o.Out, "probe", &o.probe, "probe-time", &o.probeFor, "shared-host", &o.sharedHost,
-		"resume", &o.resume, "keep-files", &o.KeepFiles, "fresh-extents", &o.FreshExtents, "dry-run",
-		&o.dryRun, "allow-exec", &o.AllowExec, "destroy", &o.Destroy, "serial", &o.Serials)
+	o.Out, o.ProbeFor = compare.DefaultRuns, bench.ProbeTime
+	form.Bind(f, "run", "data", &o.Data, "wal", &o.WAL, "runtime", &o.Runtime, "ramp", &o.Ramp, "cooldown", &o.Cooldown, "size", &o.Size, "only", &o.Selection.Only, "phase", &o.Selection.Phase, "label", &o.labels, "out", &o.Out, "probe", &o.probe, "keep-files", &o.KeepFiles, "fresh-extents", &o.FreshExtents, "allow-exec", &o.AllowExec, "destroy", &o.Destroy, "serial", &o.Serials)
+	form.BindAll(f, "run", o)
 }
 
 // directoryHint shows how to name a directory where a suite is expected.

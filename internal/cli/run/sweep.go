@@ -19,8 +19,8 @@ import (
 
 type sweepOptions struct {
 	runOptions
-	axes []string
-	most string // the threshold of a search for the most load
+	Axes []string `flag:"axes"`
+	Most string   `flag:"most"` // the threshold of a search for the most load
 }
 
 // NewSweep is the command plimsoll sweep.
@@ -31,10 +31,10 @@ func NewSweep(env *form.Env) *cobra.Command {
 	f := cmd.Flags()
 	o.Given, o.Tool = f.Changed, env.Tool()
 	o.addFlags(f)
-	o.axes = []string{"iodepth=1..256"}
-	form.Bind(f, "sweep", "axes", &o.axes, "most", &o.most)
+	o.Axes = []string{"iodepth=1..256"}
+	form.BindAll(f, "sweep", o)
 	o.repeat.addFlags(cmd)
-	o.repeat.rounds = "2"
+	o.repeat.Rounds = "2"
 	f.Lookup("rounds").DefValue = "2"
 	form.AddChoice(cmd, &o.progress, "progress", "how to show progress, `KIND`", screen.Kinds())
 	form.AddFormat(cmd, &o.format, page.Formats())
@@ -47,7 +47,7 @@ func NewSweep(env *form.Env) *cobra.Command {
 
 func (o *sweepOptions) run(ctx context.Context, env *form.Env, args []string) error {
 	o.Scenarios = args
-	if o.most != "" || o.resumesSearch() {
+	if o.Most != "" || o.resumesSearch() {
 		return measureMost(ctx, env, *o)
 	}
 	return measureSweep(ctx, env, *o)
@@ -55,7 +55,7 @@ func (o *sweepOptions) run(ctx context.Context, env *form.Env, args []string) er
 
 func measureSweep(ctx context.Context, env *form.Env, o sweepOptions) error {
 	var axes []compare.Axis
-	for _, s := range o.axes {
+	for _, s := range o.Axes {
 		a, err := compare.ParseAxis(s)
 		if err != nil {
 			return form.Usagef("--axes: %w", err)
@@ -66,7 +66,7 @@ func measureSweep(ctx context.Context, env *form.Env, o sweepOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.resume == "" {
+	if o.Resume == "" {
 		if len(p.Suite.Scenarios) != 1 {
 			return form.Usagef(
 				"a sweep varies one scenario and there are %d: name one, such as rand-write",
@@ -102,7 +102,7 @@ func (o sweepOptions) shown(
 	p bench.Plan,
 	says func(*bundle.Bundle) (*page.Document, error),
 ) error {
-	if o.dryRun {
+	if o.DryRun {
 		return form.Render(env, o.format, plans.DryRun(p))
 	}
 	b, err := o.measured(ctx, env, p, "sweep")
