@@ -75,7 +75,7 @@ func (s *Seen) synced() bool { return s.Flushes > 0 && s.Flushes >= syncedShare*
 func (s *Seen) streams(many bool) []Stream {
 	name := s.verb()
 	if many {
-		name = plainly(s.Device) + "-" + name
+		name = PlainName(s.Device) + "-" + name
 	}
 	share := 0.0
 	if s.Read {
@@ -126,10 +126,7 @@ func significant(v float64) float64 {
 const nameRunes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
 
 // PlainName is a device's name as demands and streams may have it.
-func PlainName(name string) string { return plainly(name) }
-
-// plainly is a device's name as streams may have it.
-func plainly(name string) string {
+func PlainName(name string) string {
 	out := []rune(name)
 	for i, r := range out {
 		if !strings.ContainsRune(nameRunes, r) {

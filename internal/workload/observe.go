@@ -101,7 +101,8 @@ func See(all []Observed) []Seen {
 	return seen
 }
 
-func (i *Interval) flow(read bool) *Flow {
+// Flow is one direction of an interval.
+func (i *Interval) Flow(read bool) *Flow {
 	if read {
 		return &i.Read
 	}
@@ -113,7 +114,7 @@ func (o *Observed) see(read bool) (Seen, bool) {
 	var ios, bytes, other, otherBytes, wait, otherWait, length float64
 	for k := range o.Intervals {
 		iv := &o.Intervals[k]
-		t, f, g := iv.Len.Seconds(), iv.flow(read), iv.flow(!read)
+		t, f, g := iv.Len.Seconds(), iv.Flow(read), iv.Flow(!read)
 		ios += f.IOPS * t
 		bytes += f.Rate * t
 		other += g.IOPS * t
@@ -134,8 +135,8 @@ func (o *Observed) see(read bool) (Seen, bool) {
 	s.Wait = units.LatencyOf(time.Duration(wait / ios * float64(time.Second)))
 	s.InFlight = wait / length // Little: time spent by all requests, over the time watched
 	s.P99 = Load{
-		units.IOPS(o.quantile(0.99, func(i *Interval) float64 { return i.flow(read).IOPS })),
-		units.Rate(o.quantile(0.99, func(i *Interval) float64 { return i.flow(read).Rate })),
+		units.IOPS(o.quantile(0.99, func(i *Interval) float64 { return i.Flow(read).IOPS })),
+		units.Rate(o.quantile(0.99, func(i *Interval) float64 { return i.Flow(read).Rate })),
 	}
 	for _, w := range windows {
 		if l, ok := o.largest(w, read); ok {
@@ -185,15 +186,15 @@ func (o *Observed) largest(window time.Duration, read bool) (Load, bool) {
 	for k := range o.Intervals {
 		iv := &o.Intervals[k]
 		t := iv.Len.Seconds()
-		length, ios, bytes = length+t, ios+iv.flow(read).IOPS*t, bytes+iv.flow(read).Rate*t
+		length, ios, bytes = length+t, ios+iv.Flow(read).IOPS*t, bytes+iv.Flow(read).Rate*t
 		for from < k {
 			first := o.Intervals[from].Len.Seconds()
 			if length-first < window.Seconds()-t/2 {
 				break
 			}
 			length -= first
-			ios -= o.Intervals[from].flow(read).IOPS * first
-			bytes -= o.Intervals[from].flow(read).Rate * first
+			ios -= o.Intervals[from].Flow(read).IOPS * first
+			bytes -= o.Intervals[from].Flow(read).Rate * first
 			from++
 		}
 		if length >= window.Seconds()-t/2 && length <= window.Seconds()*2.01 {
@@ -218,7 +219,7 @@ const (
 func (o *Observed) bursts(s *Seen) {
 	rates := make([]float64, len(o.Intervals))
 	for i := range o.Intervals {
-		rates[i] = o.Intervals[i].flow(s.Read).Rate
+		rates[i] = o.Intervals[i].Flow(s.Read).Rate
 	}
 	split, ok := otsu(rates)
 	if !ok {
@@ -242,7 +243,7 @@ func (o *Observed) bursts(s *Seen) {
 		for k < len(high) && high[k].to <= i {
 			k++
 		}
-		f, t := o.Intervals[i].flow(s.Read), o.Intervals[i].Len.Seconds()
+		f, t := o.Intervals[i].Flow(s.Read), o.Intervals[i].Len.Seconds()
 		l := Load{units.IOPS(f.IOPS), units.Rate(f.Rate)}
 		if k < len(high) && high[k].from <= i {
 			top, inTop = top.plus(l, t), inTop+t
@@ -321,7 +322,7 @@ func (o *Observed) full(read bool) float64 {
 	var waits []float64
 	most := 0.0
 	for i := range o.Intervals {
-		f := o.Intervals[i].flow(read)
+		f := o.Intervals[i].Flow(read)
 		if f.IOPS > 0 && f.Wait > 0 {
 			waits = append(waits, f.Wait.Seconds())
 			most = max(most, f.Rate)
@@ -333,7 +334,7 @@ func (o *Observed) full(read bool) float64 {
 	}
 	full, all := 0.0, 0.0
 	for i := range o.Intervals {
-		f, t := o.Intervals[i].flow(read), o.Intervals[i].Len.Seconds()
+		f, t := o.Intervals[i].Flow(read), o.Intervals[i].Len.Seconds()
 		all += t
 		if i := &o.Intervals[i]; f.IOPS > 0 && (i.Util >= 0.99 && i.Queue >= 4 || i.Util >= 0.95 && i.Queue >= 16) {
 			full += t
