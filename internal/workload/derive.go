@@ -122,18 +122,18 @@ func significant(v float64) float64 {
 	return v
 }
 
-// nameRunes are what a stream's name is made of here.
-const nameRunes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
+// PlainRune leaves what a name of a stream or a variant may have, and is a hyphen for the rest.
+func PlainRune(r rune) rune {
+	if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
+		return r
+	}
+	return '-'
+}
 
 // PlainName is a device's name as demands and streams may have it.
 func PlainName(name string) string {
-	out := []rune(name)
-	for i, r := range out {
-		if !strings.ContainsRune(nameRunes, r) {
-			out[i] = '-'
-		}
-	}
-	s := string(out[:min(len(out), 40)])
+	s := strings.Map(PlainRune, name)
+	s = s[:min(len(s), 40)]
 	if s == "" || s[0] == '-' {
 		s = "d" + s
 	}

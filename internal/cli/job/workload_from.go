@@ -214,17 +214,8 @@ func (o FromOptions) wanted(all []workload.Observed) ([]workload.Observed, error
 
 // demandName is a file's or a suite's name as a demand may have it.
 func demandName(name string) string {
-	out := strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
-			return r
-		}
-		return '-'
-	}, name)
-	out = strings.Trim(out[:min(len(out), 48)], "-")
-	if out == "" {
-		return "app"
-	}
-	return out
+	out := strings.Map(workload.PlainRune, name)
+	return cmp.Or(strings.Trim(out[:min(len(out), 48)], "-"), "app")
 }
 
 // writeDemand prints a demand file with what was seen as its comment; with a file, that goes to the

@@ -27,6 +27,7 @@ import (
 	"plimsoll/internal/topology"
 	"plimsoll/internal/tune"
 	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
 )
 
 type abOptions struct {
@@ -239,7 +240,7 @@ func newABDir(out string, ab compare.AB, suiteName string) (string, error) {
 		return "", err
 	}
 	defer runs.Close() //nolint:errcheck // only a handle
-	name := ab.Created.UTC().Format("20060102T150405Z") + "-ab-" + strings.Map(form.Plain, suiteName)
+	name := ab.Created.UTC().Format("20060102T150405Z") + "-ab-" + strings.Map(workload.PlainRune, suiteName)
 	dir, err := runs.MakeOwnSub(name, 0o755)
 	if err != nil {
 		return "", err
