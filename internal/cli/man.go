@@ -35,7 +35,7 @@ func newManCmd(env *form.Env) *cobra.Command {
 		defer dir.Close() //nolint:errcheck // only a handle
 		n, err := manPages(dir, cmd.Root(), date.UTC())
 		if err == nil {
-			fmt.Fprintf(env.Notes(), "wrote %d pages into %s\n", n, args[0])
+			env.Notef("wrote %d pages into %s", n, args[0])
 		}
 		return err
 	}

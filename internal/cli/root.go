@@ -35,7 +35,7 @@ func Main(args []string) int {
 	defer errs.Flush() //nolint:errcheck // there is nowhere left to say it
 	ctx, stop := interruptible(context.Background())
 	defer stop()
-	ctx = sys.WithNotice(ctx, func(notice string) { fmt.Fprintf(env.Notes(), "plimsoll: %s\n", text.Clean(notice, 0)) })
+	ctx = sys.WithNotice(ctx, func(notice string) { env.Notef("plimsoll: %s", notice) })
 	return execute(ctx, env, out)
 }
 
@@ -56,7 +56,7 @@ func execute(ctx context.Context, env *form.Env, out *form.Stream) int {
 	failed := out.Flush()
 	env.End()
 	if failed != nil && !errors.Is(err, failed) { // such as a full disk
-		fmt.Fprintf(env.Err, "plimsoll: could not write all output: %s\n", form.Readable(failed))
+		env.Sayf("plimsoll: could not write all output: %s", form.Readable(failed))
 		if err == nil {
 			err = form.Reported(failed)
 		}

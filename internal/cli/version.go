@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"runtime"
 
 	"github.com/spf13/cobra"
@@ -26,8 +25,8 @@ func newVersionCmd(env *form.Env) *cobra.Command {
 		if asJSON {
 			return json.NewEncoder(env.Out).Encode(v)
 		}
-		_, err := fmt.Fprintf(env.Out, "plimsoll %s %s/%s %s\n", v.Version, v.OS, v.Arch, v.Go)
-		return err
+		env.Printf("plimsoll %s %s/%s %s", v.Version, v.OS, v.Arch, v.Go)
+		return nil
 	})
 	form.Bind(cmd.Flags(), "version", "json", &asJSON)
 	return cmd

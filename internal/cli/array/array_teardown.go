@@ -43,7 +43,7 @@ func (o *provisionOptions) teardown(ctx context.Context, env *form.Env, names []
 			_ = site.Teardown(ctx, nil, destroy)
 		}
 		if !o.Json {
-			fmt.Fprintln(env.Out, "plimsoll has made nothing here: there is nothing to undo")
+			env.Printf("plimsoll has made nothing here: there is nothing to undo")
 		}
 		return nil
 	}

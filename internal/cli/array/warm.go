@@ -203,17 +203,17 @@ func (o *warmOptions) volume(ctx context.Context, env *form.Env, w warming) (r W
 	if r.Before, err = w.test(ctx); err != nil {
 		return r, err
 	}
-	fmt.Fprintln(env.Notes(), machinecli.TouchLine(r.Before))
+	env.Notef("%s", machinecli.TouchLine(r.Before))
 	if read, err := w.needed(r.Before); err != nil || !read {
 		return r, err
 	}
 	if others := bench.InUse(ctx, env.Machine, w.Device); others >= warmBusy && w.Most == 0 {
 		w.Most = warmShare * warmRate
-		fmt.Fprintf(env.Notes(), "%s is in use (%s I/Os per second): at most %s, and it pauses whenever others have "+
-			"to wait\n", text.Clean(w.Device, 0), units.Number(others), w.Most)
+		env.Notef("%s is in use (%s I/Os per second): at most %s, and it pauses whenever others have "+
+			"to wait", w.Device, units.Number(others), w.Most)
 	}
 	w.Each = func(now bench.Warmed) {
-		fmt.Fprintf(env.Notes(), "%s: %s of %s pieces, %s, %s left\n", text.Clean(now.Device, 0), text.Count(now.Done),
+		env.Notef("%s: %s of %s pieces, %s, %s left", now.Device, text.Count(now.Done),
 			text.Count(now.Pieces), now.Rate(), text.Duration(now.Left()))
 	}
 	done, err := bench.Warm(ctx, env.Machine, w.Warming)

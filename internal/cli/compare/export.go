@@ -1,12 +1,9 @@
 package compare
 
 import (
-	"fmt"
-
 	"plimsoll/internal/cli/form"
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/runs"
-	"plimsoll/internal/text"
 )
 
 // exportRuns writes the figures of runs for other programs.
@@ -16,7 +13,7 @@ func exportRuns(env *form.Env, args []string, format page.Format) error {
 		return err
 	}
 	for _, n := range notes {
-		fmt.Fprintf(env.Notes(), "note: %s\n", text.Clean(n, 0))
+		env.Notef("note: %s", n)
 	}
 	return runs.Export(env.Out, format, found)
 }

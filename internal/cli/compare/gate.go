@@ -27,7 +27,7 @@ func gated(env *form.Env, format string, d *page.Document, o compare.Outcome, g 
 // trusted is worse than what is slower, and that is worse than what is missing.
 func gateError(env *form.Env, o compare.Outcome) error {
 	for _, r := range o.Failed {
-		fmt.Fprintln(env.Err, text.Clean(r, 0))
+		env.Sayf("%s", r)
 	}
 	unjudged(env, "INVALID and cannot be judged", o.Invalid)
 	unjudged(env, "cannot be judged", o.Unjudged)

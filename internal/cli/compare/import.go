@@ -313,13 +313,12 @@ func reportUnread(env *form.Env, outputs []*fio.Output) error {
 			if why != "" {
 				why = " (" + why + ")"
 			}
-			fmt.Fprintf(env.Err, "%s\n",
-				text.Clean(fmt.Sprintf("%s:%d: not understood: %s%s", unreadIn(o, u), u.Line, u.Text, why), 0))
+			env.Sayf("%s:%d: not understood: %s%s", unreadIn(o, u), u.Line, u.Text, why)
 		}
 	}
 	for _, file := range slices.Sorted(maps.Keys(of)) {
 		if more := of[file] - mostUnread; more > 0 {
-			fmt.Fprintf(env.Err, "%s: %s not understood; --format json has all\n", text.Clean(file, 0),
+			env.Sayf("%s: %s not understood; --format json has all", file,
 				text.Plural(more, "more line was", "more lines were"))
 		}
 	}
@@ -336,7 +335,7 @@ func reportPassedOver(env *form.Env, over map[string][]string) {
 	for _, files := range over {
 		sum += len(files)
 	}
-	fmt.Fprintf(env.Notes(), "passed over %s:\n", text.Plural(sum, "file"))
+	env.Notef("passed over %s:", text.Plural(sum, "file"))
 	for _, why := range slices.Sorted(maps.Keys(over)) {
 		most := 2
 		if form.PageOptions(env).Details {

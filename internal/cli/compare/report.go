@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -114,7 +113,7 @@ func keepAndRender(env *form.Env, format string, b *bundle.Bundle, d *page.Docum
 	}
 	err := errors.Join(form.Render(env, format, d), KeepReports(b))
 	if err == nil && page.Format(format) == page.Text {
-		_, err = fmt.Fprintf(env.Out, "report: %s\n", filepath.Join(b.Dir, "report.html"))
+		env.Printf("report: %s", filepath.Join(b.Dir, "report.html"))
 	}
 	return err
 }

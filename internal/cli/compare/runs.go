@@ -116,10 +116,10 @@ func runRuns(env *form.Env, dirs []string, format string, o pickOptions) error {
 			return err
 		}
 		if left > 0 {
-			fmt.Fprintf(env.Err, "%s in %s, and none has what was asked for\n", text.Plural(left, "run"), text.Clean(where, 0))
+			env.Sayf("%s in %s, and none has what was asked for", text.Plural(left, "run"), where)
 			return nil
 		}
-		fmt.Fprintf(env.Err, "no runs in %s; name another directory: plimsoll runs DIR\n", text.Clean(where, 0))
+		env.Sayf("no runs in %s; name another directory: plimsoll runs DIR", where)
 		return nil
 	}
 	return form.Render(env, format, runs.List(all...))

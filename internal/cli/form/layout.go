@@ -2,7 +2,6 @@ package form
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 
 	"github.com/spf13/pflag"
@@ -43,13 +42,13 @@ func Clouds(env *Env) error {
 	own, err := cloud.Own()
 	switch {
 	case errors.Is(err, sys.ErrOthers):
-		fmt.Fprintf(env.Notes(), "note: %s in this directory is not read, because a file in it is %v\n", cloud.Dir, err)
+		env.Notef("note: %s in this directory is not read, because a file in it is %v", cloud.Dir, err)
 		return nil
 	case err != nil:
 		return Usage(err)
 	}
 	for _, d := range own {
-		fmt.Fprintf(env.Notes(), "note: %s is read from %s in this directory\n", d.Terms().Short, cloud.Dir)
+		env.Notef("note: %s is read from %s in this directory", d.Terms().Short, cloud.Dir)
 	}
 	return nil
 }
@@ -80,11 +79,11 @@ func (o *LayoutOptions) Declaration(env *Env) (*topology.Declaration, error) {
 		case errors.Is(err, fs.ErrNotExist):
 			return nil, nil //nolint:nilnil // nothing is declared, which is no error
 		case errors.Is(err, sys.ErrOthers):
-			fmt.Fprintf(env.Notes(), "note: plimsoll.yaml in this directory is not read, because it is %v; "+
-				"--topology plimsoll.yaml reads it\n", err)
+			env.Notef("note: plimsoll.yaml in this directory is not read, because it is %v; "+
+				"--topology plimsoll.yaml reads it", err)
 			return nil, nil //nolint:nilnil // as if it were not there
 		case err == nil:
-			fmt.Fprintln(env.Notes(), "note: the storage layout is read from plimsoll.yaml in this directory")
+			env.Notef("note: the storage layout is read from plimsoll.yaml in this directory")
 		}
 	}
 	if err != nil {

@@ -75,7 +75,7 @@ func (env *Env) End() {
 
 // say prints a line of a verbose command.
 func (env *Env) say(format string, args ...any) {
-	fmt.Fprintf(env.Err, "plimsoll: %s\n", text.Clean(fmt.Sprintf(format, args...), text.LongError))
+	env.Sayf("plimsoll: %s", text.Clean(fmt.Sprintf(format, args...), text.LongError))
 }
 
 // Notes takes what --quiet silences: notes, progress and what was stored where. Errors, warnings,
@@ -85,6 +85,20 @@ func (env *Env) Notes() io.Writer {
 		return io.Discard
 	}
 	return env.Err
+}
+
+// Notef prints a line of what --quiet silences, Sayf one on standard error, and Printf one on standard output. Names and
+// texts from outside are made fit to print.
+func (env *Env) Notef(format string, args ...any) { printLine(env.Notes(), format, args) }
+
+// Sayf prints a line on standard error: see Notef.
+func (env *Env) Sayf(format string, args ...any) { printLine(env.Err, format, args) }
+
+// Printf prints a line on standard output: see Notef.
+func (env *Env) Printf(format string, args ...any) { printLine(env.Out, format, args) }
+
+func printLine(w io.Writer, format string, args []any) {
+	fmt.Fprintln(w, text.Clean(fmt.Sprintf(format, args...), 0))
 }
 
 // Colored says whether a terminal may be given colours: no-color.org has the variable's meaning.

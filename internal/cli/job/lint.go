@@ -157,7 +157,7 @@ func (l *linting) configured() error {
 			at := filepath.Join(dir, settings.ConfigName)
 			err := sys.Found(at)
 			if errors.Is(err, sys.ErrOthers) {
-				fmt.Fprintf(l.env.Notes(), "note: %s is not read, because it is %v; --config %s reads it\n", text.Clean(at, 0), err,
+				l.env.Notef("note: %s is not read, because it is %v; --config %s reads it", at, err,
 					text.ShellQuote(at))
 				return nil
 			}

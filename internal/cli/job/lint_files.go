@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -63,7 +62,7 @@ func (l *linting) documents(ctx context.Context) error {
 		if err := l.named(ctx, name, add); err != nil && missing == nil {
 			missing = err
 		} else if err != nil {
-			fmt.Fprintf(l.env.Err, "plimsoll: %s\n", text.Clean(err.Error(), 0))
+			l.env.Sayf("plimsoll: %v", err)
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -176,7 +175,7 @@ func (l *linting) applyFixes() error {
 		if err := replace(d.name, d.text, []byte(fixed)); err != nil {
 			return err
 		}
-		fmt.Fprintf(l.env.Notes(), "%s: %s applied\n", text.Clean(d.name, 0), text.Plural(n, "fix", "fixes"))
+		l.env.Notef("%s: %s applied", d.name, text.Plural(n, "fix", "fixes"))
 		l.docs[i].text = []byte(fixed)
 		after[i] = l.docs[i].parse(l.parsing)
 	}
@@ -201,7 +200,7 @@ func (l *linting) against(found []finding.Finding, source func(finding.Finding) 
 		if err := sys.WriteFile(l.o.Baseline, append(text.HarmlessJSON(body), '\n'), 0o644); err != nil {
 			return nil, err
 		}
-		fmt.Fprintf(l.env.Notes(), "%s: %s\n", text.Clean(l.o.Baseline, 0), text.Plural(len(found), "finding"))
+		l.env.Notef("%s: %s", l.o.Baseline, text.Plural(len(found), "finding"))
 		return nil, nil
 	}
 	if err != nil {

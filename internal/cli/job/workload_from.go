@@ -239,6 +239,6 @@ func writeDemand(env *form.Env, file string, d *workload.Demand, seen []workload
 	for _, l := range lines {
 		fmt.Fprintln(env.Out, l)
 	}
-	fmt.Fprintf(env.Out, "demand: %s\n", file)
+	env.Printf("demand: %s", file)
 	return nil
 }

@@ -70,7 +70,7 @@ func (o *recordOptions) run(ctx context.Context, env *form.Env, args []string) e
 		}
 		tops, names = append(tops, t), append(names, target.Device)
 	}
-	fmt.Fprintf(env.Notes(), "watching %s for %s; Ctrl-C ends it\n", text.List(names), text.Duration(o.Long))
+	env.Notef("watching %s for %s; Ctrl-C ends it", text.List(names), text.Duration(o.Long))
 	rec, err := workload.Record(ctx, env.Machine, names, o.Long)
 	if err != nil {
 		return err

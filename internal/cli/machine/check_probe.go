@@ -63,7 +63,7 @@ func (o *CheckOptions) runProbe(ctx context.Context, env *form.Env) error {
 func (o CheckOptions) probeArray(ctx context.Context, env *form.Env, r *ProbeResult) error {
 	// Before the probe, whose own reads load blocks.
 	for _, m := range r.Members {
-		fmt.Fprintf(env.Notes(), "%s: is it loaded? pairs of reads, at most 12 s\n", text.Clean(m.Device, 0))
+		env.Notef("%s: is it loaded? pairs of reads, at most 12 s", m.Device)
 		t, err := bench.Touch(ctx, m.Device)
 		if err != nil {
 			return NeedsRoot(ctx, err)
@@ -75,8 +75,8 @@ func (o CheckOptions) probeArray(ctx context.Context, env *form.Env, r *ProbeRes
 	if steps > 1 {
 		steps++
 	}
-	fmt.Fprintf(env.Notes(), "%s: reading from %s, %v\n",
-		text.Clean(r.Array, 0), text.Plural(len(r.Members), "volume"), text.Duration(time.Duration(steps)*o.ProbeFor))
+	env.Notef("%s: reading from %s, %v",
+		r.Array, text.Plural(len(r.Members), "volume"), text.Duration(time.Duration(steps)*o.ProbeFor))
 	err := bench.Probe(ctx, env.Machine, r.Members, o.ProbeFor, func(i int) {
 		what := "all together"
 		if i < len(r.Members) {

@@ -12,7 +12,6 @@ import (
 	"plimsoll/internal/cli/form"
 	"plimsoll/internal/permit"
 	"plimsoll/internal/sys"
-	"plimsoll/internal/text"
 )
 
 // stateDir is where plimsoll keeps its own records.
@@ -53,7 +52,7 @@ func (o *cleanOptions) run(_ context.Context, env *form.Env, paths []string) err
 	}
 	found := n > 0
 	if found {
-		fmt.Fprintf(env.Out, "%s %s of fio's that a killed run left\n",
+		env.Printf("%s %s of fio's that a killed run left",
 			map[bool]string{true: "would end", false: "ended"}[o.Dry], processes(n))
 	}
 	servers := map[int]bool{} // the folders of data and log both record theirs
@@ -62,21 +61,21 @@ func (o *cleanOptions) run(_ context.Context, env *form.Env, paths []string) err
 			found = true
 			if l.Server != 0 && !servers[l.Server] {
 				servers[l.Server] = true
-				fmt.Fprintf(env.Out, "%s: %s the database server that a killed run left\n", text.Clean(l.Folder, 0),
+				env.Printf("%s: %s the database server that a killed run left", l.Folder,
 					map[bool]string{true: "would end", false: "ended"}[o.Dry])
 			}
 			switch {
 			case l.InUse:
-				fmt.Fprintf(env.Out, "%s: in use by a run, left alone\n", text.Clean(l.Folder, 0))
+				env.Printf("%s: in use by a run, left alone", l.Folder)
 				return
 			case len(l.Files) > 0:
-				fmt.Fprintf(env.Out, "%s: %s %s (%s)\n", text.Clean(l.Folder, 0), did, strings.Join(l.Files, ", "), l.Size)
+				env.Printf("%s: %s %s (%s)", l.Folder, did, strings.Join(l.Files, ", "), l.Size)
 			case len(l.Others) == 0:
-				fmt.Fprintf(env.Out, "%s: %s, it is empty\n", text.Clean(l.Folder, 0), did)
+				env.Printf("%s: %s, it is empty", l.Folder, did)
 			}
 			if len(l.Others) > 0 {
-				fmt.Fprintf(env.Out, "%s: not plimsoll's, left alone: %s\n", text.Clean(l.Folder, 0),
-					text.Clean(strings.Join(l.Others, ", "), 0))
+				env.Printf("%s: not plimsoll's, left alone: %s", l.Folder,
+					strings.Join(l.Others, ", "))
 			}
 		})
 		if err != nil {
@@ -86,13 +85,13 @@ func (o *cleanOptions) run(_ context.Context, env *form.Env, paths []string) err
 	temps, err := sys.EndTemps(o.Dry)
 	for _, name := range temps {
 		found = true
-		fmt.Fprintf(env.Out, "%s: %s, a run that was killed left it\n", text.Clean(name, 0), did)
+		env.Printf("%s: %s, a run that was killed left it", name, did)
 	}
 	if err != nil {
 		return err
 	}
 	if !found {
-		fmt.Fprintln(env.Out, "nothing to clean")
+		env.Printf("nothing to clean")
 	}
 	return nil
 }

@@ -193,7 +193,7 @@ func (o *labOptions) tryLayout(ctx context.Context, env *form.Env, suites, flags
 	}
 	o.argv = append(o.argv, "--topology", "plimsoll.yaml", "--runtime", labRuntime, "--ramp", "5s", "--size", labSize)
 	o.argv = append(o.argv, flags...)
-	fmt.Fprintf(env.Notes(), "lab: plimsoll array apply plimsoll.yaml --yes && %s\n", strings.Join(o.argv, " "))
+	env.Notef("lab: plimsoll array apply plimsoll.yaml --yes && %s", strings.Join(o.argv, " "))
 	return startLab(ctx, env, spec, o)
 }
 

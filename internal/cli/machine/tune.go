@@ -59,7 +59,7 @@ func (o *tuneOptions) run(ctx context.Context, env *form.Env, args []string) err
 			)
 		})
 		if settings+files > 0 || err == nil {
-			fmt.Fprintf(env.Out, "reverted %s, removed %s\n", text.Plural(settings, "setting"), text.Plural(files, "file"))
+			env.Printf("reverted %s, removed %s", text.Plural(settings, "setting"), text.Plural(files, "file"))
 		}
 		return form.AsRoot(env, err)
 	}
@@ -79,7 +79,7 @@ func (o *tuneOptions) run(ctx context.Context, env *form.Env, args []string) err
 		return err
 	}
 	for _, rival := range tuner.Rivals(changes) {
-		fmt.Fprintf(env.Notes(), "another owner of these settings: %s\n", rival)
+		env.Notef("another owner of these settings: %s", rival)
 	}
 	err = form.Render(env, o.format, plans.Changes(changes, changes))
 	if err != nil || o.DryRun || len(changes) == 0 && !o.Persist {
@@ -89,7 +89,7 @@ func (o *tuneOptions) run(ctx context.Context, env *form.Env, args []string) err
 		return form.AsRoot(env, err)
 	}
 	if len(changes) > 0 {
-		fmt.Fprintf(env.Notes(), "%s changed; undo with: plimsoll tune --revert\n", text.Plural(len(changes), "setting"))
+		env.Notef("%s changed; undo with: plimsoll tune --revert", text.Plural(len(changes), "setting"))
 	}
 	return nil
 }

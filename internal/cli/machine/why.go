@@ -186,7 +186,7 @@ func (o *whyOptions) declared(env *form.Env, here sys.Place) (*topology.Declarat
 		return o.Declaration(env)
 	}
 	if _, err := sys.Look(form.DeclarationFile); err == nil {
-		fmt.Fprintln(env.Notes(), "note: plimsoll.yaml in this directory is not read, since it is on the filesystem that is "+
+		env.Notef("note: plimsoll.yaml in this directory is not read, since it is on the filesystem that is " +
 			"looked at: name it with --topology plimsoll.yaml")
 	}
 	return nil, nil //nolint:nilnil // nothing is declared, which is no error

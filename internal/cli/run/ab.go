@@ -206,14 +206,14 @@ func runAB(ctx context.Context, env *form.Env, o abOptions, dir string) error {
 	if err := s.begin(dir); err != nil {
 		return err
 	}
-	fmt.Fprintf(env.Notes(), "%s, %s, seed %d, into %s\n", text.Plural(len(names), "variant"),
+	env.Notef("%s, %s, seed %d, into %s", text.Plural(len(names), "variant"),
 		text.Plural(ab.Rounds, "round"), ab.Seed, dir)
 	show := screen.Of(env.Screen(), o.progress)
 	s.watch(show.Event)
 	err = bench.AB(ctx, env.Machine, dir, ab, variants, show.Event)
 	show.Close()
 	if errors.Is(err, context.Canceled) {
-		fmt.Fprintf(env.Err, "interrupted; to resume: %s\n", text.Clean(resumeABWith(dir, o.typed), 0))
+		env.Sayf("interrupted; to resume: %s", resumeABWith(dir, o.typed))
 		return form.Reported(err)
 	}
 	if err != nil {
@@ -229,7 +229,7 @@ func restoreLeft(env *form.Env, tuner *tune.Tuner) error {
 	}
 	n, _, err := tuner.Revert(nil)
 	if n > 0 {
-		fmt.Fprintf(env.Notes(), "restored %s of a measurement that was killed\n", text.Plural(n, "setting"))
+		env.Notef("restored %s of a measurement that was killed", text.Plural(n, "setting"))
 	}
 	return err
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"os"
 	"slices"
@@ -203,7 +202,7 @@ func oneFleet(ctx context.Context, env *form.Env, o fleetRunOptions, r fleet.Run
 	dir, f, err := r.Run(ctx)
 	end()
 	if err == nil && ctx.Err() != nil {
-		fmt.Fprintf(env.Err, "interrupted; what was measured is in %s\n", text.ShellQuote(dir.Name()))
+		env.Sayf("interrupted; what was measured is in %s", text.ShellQuote(dir.Name()))
 		err = form.Reported(context.Canceled)
 	}
 	return dir, f, err
@@ -218,7 +217,7 @@ func fleetRounds(ctx context.Context, env *form.Env, o fleetRunOptions, r fleet.
 	for round := 1; round <= o.Rounds; round++ {
 		r.Labels = maps.Clone(labels)
 		r.Labels[compare.LabelRound] = strconv.Itoa(round)
-		fmt.Fprintf(env.Notes(), "round %d of %d\n", round, o.Rounds)
+		env.Notef("round %d of %d", round, o.Rounds)
 		dir, f, err := oneFleet(ctx, env, o, r)
 		if err == nil {
 			err = keepFleet(dir, f)

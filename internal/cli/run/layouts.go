@@ -129,7 +129,7 @@ func (s *study) left(ctx context.Context, env *form.Env, o abOptions) error {
 				w.For,
 			)
 		}
-		fmt.Fprintf(env.Err, "array %s was left by this measurement when it was ended, and is taken down first\n", w.Array)
+		env.Sayf("array %s was left by this measurement when it was ended, and is taken down first", w.Array)
 	}
 	if o.DryRun {
 		return errors.New("it is in the way of a plan: plimsoll array teardown")

@@ -177,7 +177,7 @@ func (o runOptions) measured(
 	show.Close()
 	signal.Stop(broken)
 	if errors.Is(err, context.Canceled) && b != nil {
-		fmt.Fprintf(env.Err, "interrupted; to resume: plimsoll %s --resume %s\n", by, text.ShellQuote(b.Dir))
+		env.Sayf("interrupted; to resume: plimsoll %s --resume %s", by, text.ShellQuote(b.Dir))
 		err = form.Reported(err)
 	}
 	return b, err

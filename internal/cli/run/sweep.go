@@ -2,7 +2,6 @@ package run
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -116,7 +115,7 @@ func (o sweepOptions) shown(
 	if err := form.Render(env, o.format, d); err != nil {
 		return err
 	}
-	fmt.Fprintf(env.Notes(), "stored in %s\n", b.Dir)
+	env.Notef("stored in %s", b.Dir)
 	if len(b.Run.Policy.FailOn) == 0 {
 		return nil
 	}
