@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/internal/advise"
 	"plimsoll/internal/bench"
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/cli/form"
@@ -229,4 +230,30 @@ func (o ceilingOptions) withLatency(c ceiling.Ceiling) ceiling.Ceiling {
 	}
 	return c.WithLatency(o.Read.Duration(), o.Write.Duration(), 0,
 		topology.Origin{Kind: topology.Declared, Where: "--read-latency, --write-latency"})
+}
+
+// runClaim holds a stated figure against the declared layout. A claim that does not hold at all is
+// a failed verdict.
+func runClaim(env *form.Env, o ceilingOptions) error {
+	claim, err := advise.ParseClaim(o.Claim)
+	if err != nil {
+		return form.Usage(err)
+	}
+	decl, err := o.Declaration(env)
+	if err != nil {
+		return err
+	}
+	if decl == nil {
+		return form.Usagef("--claim needs what it is claimed of: --instance, --volumes or --topology")
+	}
+	t, err := topology.FromDeclaration(decl)
+	if err != nil {
+		return form.Usage(err)
+	}
+	v := claim.Check(t)
+	err = form.Render(env, o.format, plans.Claim(v))
+	if err == nil && !v.Holds {
+		err = form.ErrVerdict
+	}
+	return err
 }

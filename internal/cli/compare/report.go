@@ -146,3 +146,15 @@ func printFleet(env *form.Env, dir, format string) error {
 	f.Inspect(dir)
 	return form.Render(env, format, runs.Fleet(f))
 }
+
+// exportRuns writes the figures of runs for other programs.
+func exportRuns(env *form.Env, args []string, format page.Format) error {
+	found, notes, err := openRuns(args)
+	if err != nil {
+		return err
+	}
+	for _, n := range notes {
+		env.Notef("note: %s", n)
+	}
+	return runs.Export(env.Out, format, found)
+}
