@@ -94,9 +94,6 @@ func (o *adviseOptions) described() (*workload.Demand, error) {
 
 // recorded reads the series, all devices added up, and is what it asks for at its most.
 func (o *adviseOptions) recorded() (*workload.Demand, error) {
-	if o.log.Copies < 1 || o.log.Copies > 16 {
-		return nil, form.Usagef("--copies %d: want from 1 to 16", o.log.Copies)
-	}
 	o.log.Files = o.Series
 	all, err := o.log.Read()
 	if err != nil {

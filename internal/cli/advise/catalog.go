@@ -17,7 +17,7 @@ type catalogOptions struct{ format string }
 func NewCatalog(env *form.Env) *cobra.Command {
 	var o catalogOptions
 	cmd := form.Command(env, "catalog", nil, o.run)
-	cmd.ValidArgsFunction = form.CompleteCatalog
+	cmd.ValidArgsFunction = form.CompleteCatalog()
 	form.AddFormat(cmd, &o.format, page.PlainFormats())
 	return cmd
 }

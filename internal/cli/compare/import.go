@@ -69,51 +69,24 @@ func NewImport(env *form.Env) *cobra.Command {
 	return cmd
 }
 
-// volumesOf takes the volumes of single results out of the flags; those of all stay with the layout.
-func (o *importOptions) volumesOf() ([]bundle.NamedVolumes, error) {
-	var named []bundle.NamedVolumes
-	for _, given := range o.specs {
-		of, spec, ok := strings.Cut(given, "=")
+// ofResults takes what a flag says of single results out of its values, NAME=VALUE; one value for all is kept in all.
+func ofResults(flag, kind string, values []string, all *string, named func(of, value string) error) error {
+	for _, given := range values {
+		of, value, ok := strings.Cut(given, "=")
 		switch {
-		case !ok && o.Volumes != "":
-			return nil, form.Usagef("--volumes names %s and %s for all results: write NAME=%s", o.Volumes,
-				given, given)
+		case !ok && *all != "":
+			return form.Usagef("--%s names %s and %s for all results: write NAME=%s", flag, *all, given, given)
 		case !ok:
-			o.Volumes = given
-			continue
-		case of == "" || spec == "":
-			return nil, form.Usagef("--volumes %q: want SPEC or NAME=SPEC", given)
+			*all = given
+		case of == "" || value == "":
+			return form.Usagef("--%s %q: want %s or NAME=%s", flag, given, kind, kind)
+		default:
+			if err := named(of, value); err != nil {
+				return form.Usage(err)
+			}
 		}
-		decl, err := topology.FromFlags(spec, o.Level, o.Chunk, "")
-		if err != nil {
-			return nil, form.Usage(err)
-		}
-		named = append(named, bundle.NamedVolumes{Of: of, Decl: decl})
 	}
-	return named, nil
-}
-
-// perResult takes the instances of single results out of the flags; one type for all stays with the
-// layout.
-func (o *importOptions) perResult() ([]bundle.NamedInstance, error) {
-	var named []bundle.NamedInstance
-	for _, given := range o.instances {
-		of, typ, ok := strings.Cut(given, "=")
-		switch {
-		case !ok && o.Instance != "":
-			return nil, form.Usagef("--instance names %s and %s for all results: write NAME=%s", o.Instance, given, given)
-		case !ok:
-			o.Instance = given
-			continue
-		case of == "" || typ == "":
-			return nil, form.Usagef("--instance %q: want TYPE or NAME=TYPE", given)
-		}
-		if _, err := topology.FromFlags("", "", "", typ); err != nil {
-			return nil, form.Usage(err)
-		}
-		named = append(named, bundle.NamedInstance{Of: of, Type: typ})
-	}
-	return named, nil
+	return nil
 }
 
 func (o *importOptions) run(ctx context.Context, env *form.Env, args []string) error {
@@ -131,10 +104,18 @@ func (o *importOptions) run(ctx context.Context, env *form.Env, args []string) e
 		}
 	}
 	found := bundle.Found{Beside: besideJob}
-	if found.Instances, err = o.perResult(); err != nil {
-		return err
-	}
-	if found.Volumes, err = o.volumesOf(); err != nil {
+	err = errors.Join(
+		ofResults("instance", "TYPE", o.instances, &o.Instance, func(of, typ string) error {
+			_, err := topology.FromFlags("", "", "", typ)
+			found.Instances = append(found.Instances, bundle.NamedInstance{Of: of, Type: typ})
+			return err
+		}),
+		ofResults("volumes", "SPEC", o.specs, &o.Volumes, func(of, spec string) error {
+			decl, err := topology.FromFlags(spec, o.Level, o.Chunk, "")
+			found.Volumes = append(found.Volumes, bundle.NamedVolumes{Of: of, Decl: decl})
+			return err
+		}))
+	if err != nil {
 		return err
 	}
 	if len(found.Volumes) > 0 && o.Volumes == "" {
@@ -168,10 +149,7 @@ func (o *importOptions) run(ctx context.Context, env *form.Env, args []string) e
 		return err
 	}
 	// What pg_test_fsync printed explains pgbench's figures where both are given.
-	if !slices.ContainsFunc(
-		found.Outputs,
-		func(o *fio.Output) bool { return o.Program != "pg_test_fsync" || o.Void != "" },
-	) {
+	if !slices.ContainsFunc(found.Outputs, func(o *fio.Output) bool { return o.Program != "pg_test_fsync" || o.Void != "" }) {
 		if r, ok, err := job.ReadPostgres(args); ok && err == nil {
 			explainPostgres(env.Out, r, 0)
 			return nil

@@ -125,16 +125,17 @@ func KeepReports(b *bundle.Bundle) error {
 		return err
 	}
 	defer dir.Close() //nolint:errcheck // only a handle
+	return WriteReports(dir, runs.Run(b))
+}
+
+// WriteReports writes a document as report.md and report.html.
+func WriteReports(dir *sys.Dir, d *page.Document) (err error) {
 	for _, kind := range []page.Format{page.Markdown, page.HTML} {
 		var file bytes.Buffer
-		if err := page.Write(&file, kind, runs.Run(b), page.Options{}); err != nil {
-			return err
-		}
-		if err := dir.WriteFile("report."+string(kind), text.Harmless(file.Bytes()), 0o644); err != nil {
-			return err
-		}
+		err = errors.Join(err, page.Write(&file, kind, d, page.Options{}))
+		err = errors.Join(err, dir.WriteFile("report."+string(kind), text.Harmless(file.Bytes()), 0o644))
 	}
-	return nil
+	return err
 }
 
 // printFleet prints a stored fleet run.

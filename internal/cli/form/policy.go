@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"plimsoll/internal/bundle"
+	"plimsoll/internal/finding"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/verdict"
 )
@@ -47,12 +48,15 @@ func (o PolicyOptions) Policy(decl *topology.Declaration) (verdict.Policy, error
 	return file.With(flags), nil
 }
 
-// RunError turns a run's verdict and its policy into the exit code's error.
-func RunError(b *bundle.Bundle) error {
+// RunError is the error of a run's verdict.
+func RunError(b *bundle.Bundle) error { return VerdictError(b.Run.Verdict, b.Run.Policy, b.Findings) }
+
+// VerdictError turns a verdict and a policy into the exit code's error.
+func VerdictError(v verdict.Verdict, policy verdict.Policy, found []finding.Finding) error {
 	switch {
-	case b.Run.Verdict == verdict.Invalid:
+	case v == verdict.Invalid:
 		return ErrInvalid
-	case b.Run.Verdict == verdict.Fail, b.Run.Policy.Fails(b.Run.Verdict, b.Findings):
+	case v == verdict.Fail, policy.Fails(v, found):
 		return ErrVerdict
 	}
 	return nil

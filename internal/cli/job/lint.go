@@ -65,16 +65,15 @@ func NewLint(env *form.Env) *cobra.Command {
 
 // linting is one run of lint.
 type linting struct {
-	env     *form.Env
-	o       lintOptions
-	set     settings.Config
-	dir     string // that paths of the settings are counted from
-	codes   []finding.Code
-	docs    []document
-	passed  []script.Passed // below a folder, and not read
-	c       lint.Case
-	judged  lint.Judged
-	parsing script.Options
+	env    *form.Env
+	o      lintOptions
+	set    settings.Config
+	dir    string // that paths of the settings are counted from
+	codes  []finding.Code
+	docs   []document
+	passed []script.Passed // below a folder, and not read
+	c      lint.Case
+	judged lint.Judged
 }
 
 func (o *lintOptions) run(ctx context.Context, env *form.Env, args []string) error {
@@ -88,7 +87,7 @@ func (o *lintOptions) run(ctx context.Context, env *form.Env, args []string) err
 		return missing
 	}
 	for _, d := range l.docs {
-		l.c.Scripts = append(l.c.Scripts, d.parse(l.parsing))
+		l.c.Scripts = append(l.c.Scripts, d.parse())
 	}
 	l.jobless()
 	l.judged = lint.Judge(lint.NewCase(l.c), l.codes...)

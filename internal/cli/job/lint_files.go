@@ -28,11 +28,11 @@ type document struct {
 	err     error // why the file could not be read; its text is then empty
 }
 
-func (d document) parse(opts script.Options) *script.File {
+func (d document) parse() *script.File {
 	if d.err != nil {
 		return script.Unreadable(d.name, d.err)
 	}
-	opts.Include = func(name string) ([]byte, error) { return sys.Included(d.name, name) }
+	opts := script.Options{Include: func(name string) ([]byte, error) { return sys.Included(d.name, name) }}
 	if d.command {
 		return script.CommandText(string(d.text), opts)
 	}
@@ -165,7 +165,7 @@ func (l *linting) applyFixes() error {
 		}
 		for range fixPasses {
 			l.docs[i].text = []byte(fixed)
-			after[i] = l.docs[i].parse(l.parsing)
+			after[i] = l.docs[i].parse()
 			again, more := lint.Fix(fixed, judge(after[i]).Found)
 			if more == 0 || again == fixed {
 				break
@@ -177,7 +177,7 @@ func (l *linting) applyFixes() error {
 		}
 		l.env.Notef("%s: %s applied", d.name, text.Plural(n, "fix", "fixes"))
 		l.docs[i].text = []byte(fixed)
-		after[i] = l.docs[i].parse(l.parsing)
+		after[i] = l.docs[i].parse()
 	}
 	l.judged, l.c.Scripts = judge(after...), after
 	return nil

@@ -66,6 +66,9 @@ type Checked struct {
 	Facts    *host.Facts       `json:"facts"`
 	// OtherLoad is what the devices did in lookTime without plimsoll.
 	OtherLoad []telemetry.DeviceUse `json:"other_load"`
+	// Topology is what was looked at, and Policy what counts.
+	Topology *topology.Topology `json:"-"`
+	Policy   verdict.Policy     `json:"-"`
 }
 
 func (o *CheckOptions) run(ctx context.Context, env *form.Env, args []string) (err error) {
@@ -80,17 +83,17 @@ func (o *CheckOptions) run(ctx context.Context, env *form.Env, args []string) (e
 		}
 		env = &there
 	}
-	all, t, policy, err := o.Look(ctx, env)
+	all, err := o.Look(ctx, env)
 	if err != nil {
 		return err
 	}
 	if err := form.Render(env, o.format, machine.Check(all.Findings, all.Passed, all.Notes, all)); err != nil {
 		return err
 	}
-	if HasErrors(all.Findings) || policy.Fails("", all.Findings) {
+	if HasErrors(all.Findings) || all.Policy.Fails("", all.Findings) {
 		return form.ErrVerdict
 	}
-	return Unseen(t)
+	return Unseen(all.Topology)
 }
 
 // HasErrors says that one of the findings is an error.
@@ -99,19 +102,18 @@ func HasErrors(found []finding.Finding) bool {
 }
 
 // Look finds out what is wrong with this machine and the storage below the paths.
-func (o CheckOptions) Look(
-	ctx context.Context,
-	env *form.Env,
-) (all Checked, t *topology.Topology, policy verdict.Policy, err error) {
-	if t, err = o.detect(ctx, env); err != nil {
-		return all, t, policy, err
+func (o CheckOptions) Look(ctx context.Context, env *form.Env) (*Checked, error) {
+	t, err := o.detect(ctx, env)
+	if err != nil {
+		return nil, err
 	}
 	decl, err := o.Declaration(env)
 	if err != nil {
-		return all, t, policy, err
+		return nil, err
 	}
-	if policy, err = o.Policy(decl); err != nil {
-		return all, t, policy, err
+	policy, err := o.Policy(decl)
+	if err != nil {
+		return nil, err
 	}
 	c := &diagnose.Case{Topology: t, Host: bench.Facts(ctx, env.Machine)}
 	notes := c.Host.Notes
@@ -126,16 +128,14 @@ func (o CheckOptions) Look(
 		notes = []string{"a captured machine: its load, the kernel's log and fio were not looked at"}
 	}
 	if ctx.Err() != nil {
-		return all, t, policy, ctx.Err()
+		return nil, ctx.Err()
 	}
 	found := append([]finding.Finding{}, rules.Judge(c, policy.Disable)...) // [] in JSON, not null
 	for _, f := range c.AtWork {
 		found = append(found, finding.Judge(atwork.InCheck(), f, policy.Disable)...)
 	}
 	finding.Sort(found)
-	return Checked{
-		found, rules.Passes(c), slices.Concat(notes, t.Notes), c.Host, c.OtherLoad,
-	}, t, policy, nil
+	return &Checked{found, rules.Passes(c), slices.Concat(notes, t.Notes), c.Host, c.OtherLoad, t, policy}, nil
 }
 
 // atWork looks who is at work on the storage while otherLoad looks at its devices. What cannot be

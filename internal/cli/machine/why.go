@@ -57,6 +57,24 @@ func NewWhy(env *form.Env) *cobra.Command {
 
 func (o *whyOptions) run(ctx context.Context, env *form.Env, args []string) error {
 	o.path = strings.Join(args, "")
+	most, until, hint := whyMost, "1m", "plimsoll why /var/lib/postgresql"
+	if o.Watch {
+		most, until, hint = watchMost, "31d with --watch", hint+" --watch"
+	}
+	if o.Watch && !o.given("for") {
+		o.Long = watchMost
+	}
+	switch {
+	case o.From != "" && o.path != "":
+		return form.Usagef("name a path to watch, or --from FILE to judge what was saved, not both")
+	case o.From != "":
+	case o.Scrape != "" && !o.Watch:
+		return form.Usagef("--openmetrics goes with --watch, which writes it after each minute")
+	case o.path == "":
+		return form.Hint(form.Usagef("name the path or the device that is slow"), hint)
+	case o.Long < whyLeast || o.Long > most:
+		return form.Usagef("--for %s: want from 2s to %s", o.Long, until)
+	}
 	if o.Watch {
 		return o.minutes(ctx, env)
 	}
@@ -83,18 +101,8 @@ func (o *whyOptions) run(ctx context.Context, env *form.Env, args []string) erro
 
 // facts are those that were saved, or those of this machine.
 func (o *whyOptions) facts(ctx context.Context, env *form.Env) (*atwork.Facts, error) {
-	switch {
-	case o.From != "" && o.path != "":
-		return nil, form.Usagef("name a path to watch, or --from FILE to judge what was saved, not both")
-	case o.From != "":
+	if o.From != "" {
 		return loadFacts(o.From, o.Expect)
-	case o.Scrape != "":
-		return nil, form.Usagef("--openmetrics goes with --watch, which writes it after each minute")
-	case o.path == "":
-		return nil, form.Hint(form.Usagef("name the path or the device that is slow"),
-			"plimsoll why /var/lib/postgresql")
-	case o.Long < whyLeast || o.Long > whyMost:
-		return nil, form.Usagef("--for %s: want from 2s to 1m", o.Long)
 	}
 	watching, err := o.watching(env)
 	if err != nil {
@@ -105,25 +113,14 @@ func (o *whyOptions) facts(ctx context.Context, env *form.Env) (*atwork.Facts, e
 
 // minutes prints a line per minute and a sum at the end, which is Ctrl-C or the end of --for.
 func (o *whyOptions) minutes(ctx context.Context, env *form.Env) error {
-	if !o.given("for") {
-		o.Long = watchMost
-	}
-	switch {
-	case o.path == "":
-		return form.Hint(form.Usagef("name the path or the device that is slow"),
-			"plimsoll why /var/lib/postgresql --watch")
-	case o.Long < whyLeast || o.Long > watchMost:
-		return form.Usagef("--for %s: want from 2s to 31d with --watch", o.Long)
-	}
-	asJSON, err := o.asLines()
-	if err != nil {
-		return err
+	if o.format != form.FormatJSON && o.format != form.TextFormat {
+		return form.Usagef("--format %s: --watch prints text or json, a line per minute", o.format)
 	}
 	watching, err := o.watching(env)
 	if err != nil {
 		return err
 	}
-	minutes := machine.Minutes{Out: env.Out, JSON: asJSON, Path: o.path}
+	minutes := machine.Minutes{Out: env.Out, JSON: o.format == form.FormatJSON, Path: o.path}
 	if o.Scrape != "" {
 		minutes.Metrics = func(text string) error { return sys.WriteFile(o.Scrape, []byte(text), form.FileMode(o.Scrape)) }
 	}
@@ -141,17 +138,6 @@ func (o *whyOptions) minutes(ctx context.Context, env *form.Env) error {
 		return form.ErrVerdict
 	}
 	return nil
-}
-
-// asLines is whether the minutes are printed as JSON; other formats have no lines.
-func (o *whyOptions) asLines() (bool, error) {
-	switch o.format {
-	case string(page.JSON):
-		return true, nil
-	case "", string(page.Text):
-		return false, nil
-	}
-	return false, form.Usagef("--format %s: --watch prints text or json, a line per minute", o.format)
 }
 
 // watching is what is looked at.

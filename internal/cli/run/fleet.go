@@ -1,7 +1,6 @@
 package run
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -18,7 +17,6 @@ import (
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/runs"
 	"plimsoll/internal/sys"
-	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 	"plimsoll/internal/verdict"
 )
@@ -108,28 +106,12 @@ func reportFleet(env *form.Env, dir *sys.Dir, f *bundle.Fleet, format string, po
 	if page.Format(format) == page.Text {
 		fmt.Fprintf(env.Out, "\nreport: %s\n", filepath.Join(dir.Name(), "report.html"))
 	}
-	return fleetError(f, policy)
+	return form.VerdictError(f.Verdict, policy, f.Findings)
 }
 
 // keepFleet writes the reports that belong to a fleet run.
 func keepFleet(dir *sys.Dir, f *bundle.Fleet) (err error) {
-	for _, kind := range []page.Format{page.Markdown, page.HTML} {
-		var file bytes.Buffer
-		err = errors.Join(err, page.Write(&file, kind, runs.Fleet(f), page.Options{}))
-		err = errors.Join(err, dir.WriteFile("report."+string(kind), text.Harmless(file.Bytes()), 0o644))
-	}
-	return errors.Join(err, keepHostReports(dir, f))
-}
-
-// fleetError is the error of a fleet run's verdict.
-func fleetError(f *bundle.Fleet, policy verdict.Policy) error {
-	switch {
-	case f.Verdict == verdict.Invalid:
-		return form.ErrInvalid
-	case f.Verdict == verdict.Fail, policy.Fails(f.Verdict, f.Findings):
-		return form.ErrVerdict
-	}
-	return nil
+	return errors.Join(compare.WriteReports(dir, runs.Fleet(f)), keepHostReports(dir, f))
 }
 
 // keepHostReports writes the reports of the hosts' own runs, to which the fleet's leads.

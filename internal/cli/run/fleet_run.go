@@ -229,7 +229,7 @@ func fleetRounds(ctx context.Context, env *form.Env, o fleetRunOptions, r fleet.
 			return err
 		}
 		all = append(all, f)
-		if err := fleetError(f, policy); form.ExitCode(err) > form.ExitCode(ends) {
+		if err := form.VerdictError(f.Verdict, policy, f.Findings); form.ExitCode(err) > form.ExitCode(ends) {
 			ends = err
 		}
 	}

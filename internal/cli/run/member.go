@@ -104,15 +104,15 @@ func memberCheck(ctx context.Context, env *form.Env, args []string) (*fleet.Chec
 	o.Args = cmd.Flags().Args()
 	quiet := *env
 	quiet.Err = io.Discard // standard error is the engine's
-	all, t, _, err := o.Look(ctx, &quiet)
+	all, err := o.Look(ctx, &quiet)
 	if err != nil {
 		return nil, err
 	}
-	if err := machine.Unseen(t); err != nil {
+	if err := machine.Unseen(all.Topology); err != nil {
 		all.Notes = append(all.Notes, err.Error())
 	}
 	return &fleet.Checkup{
-		Facts:    fleet.FactsOf(t, all.Facts, env.Tool()),
+		Facts:    fleet.FactsOf(all.Topology, all.Facts, env.Tool()),
 		Findings: all.Findings,
 		Notes:    all.Notes,
 	}, nil
