@@ -135,8 +135,8 @@ func (o *Observed) see(read bool) (Seen, bool) {
 	s.Wait = units.LatencyOf(time.Duration(wait / ios * float64(time.Second)))
 	s.InFlight = wait / length // Little: time spent by all requests, over the time watched
 	s.P99 = Load{
-		units.IOPS(o.quantile(0.99, func(i *Interval) float64 { return i.Flow(read).IOPS })),
-		units.Rate(o.quantile(0.99, func(i *Interval) float64 { return i.Flow(read).Rate })),
+		units.IOPS(o.p99(func(i *Interval) float64 { return i.Flow(read).IOPS })),
+		units.Rate(o.p99(func(i *Interval) float64 { return i.Flow(read).Rate })),
 	}
 	for _, w := range windows {
 		if l, ok := o.largest(w, read); ok {
@@ -164,17 +164,14 @@ func blockOf(mean float64) units.Bytes {
 	return min(units.Bytes(math.Round(min(mean, float64(units.GiB))/512))*512, units.GiB)
 }
 
-// quantile of a figure over the intervals, those of equal length alike.
-func (o *Observed) quantile(q float64, of func(*Interval) float64) float64 {
-	if len(o.Intervals) == 0 {
-		return 0
-	}
-	v := make([]float64, len(o.Intervals))
+// p99 is what a figure is at most in 99 of 100 intervals, those of equal length alike.
+func (o *Observed) p99(of func(*Interval) float64) float64 {
+	var v []float64
 	for i := range o.Intervals {
-		v[i] = of(&o.Intervals[i])
+		v = append(v, of(&o.Intervals[i]))
 	}
 	slices.Sort(v)
-	return v[min(int(math.Ceil(q*float64(len(v))))-1, len(v)-1)]
+	return v[int(math.Ceil(0.99*float64(len(v))))-1]
 }
 
 // largest mean over a window, to half an interval, as none is exactly a second long; false when
