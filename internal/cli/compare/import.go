@@ -59,13 +59,6 @@ func NewImport(env *form.Env) *cobra.Command {
 	o.PolicyOptions.AddFlags(f)
 	form.BindEach(f, "import", "instance", &o.instances)
 	form.BindEach(f, "import", "volumes", &o.specs)
-	const stored, listed = "a run that is stored", "--summary"
-	form.TakesForms(cmd, []form.Form{stored, listed}, func(*cobra.Command, []string) form.Form {
-		if o.Summary {
-			return listed
-		}
-		return stored
-	})
 	return cmd
 }
 

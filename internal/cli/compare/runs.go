@@ -24,12 +24,6 @@ import (
 // DefaultRuns is the directory that runs are stored below.
 const DefaultRuns = "runs"
 
-// The forms of plimsoll runs.
-const (
-	listOfRuns    = "the list of runs"
-	historyOfRuns = "the history of runs"
-)
-
 // NewRuns is the command plimsoll runs.
 func NewRuns(env *form.Env) *cobra.Command {
 	var o historyOptions
@@ -46,12 +40,6 @@ func NewRuns(env *form.Env) *cobra.Command {
 	o.addFlags(cmd.Flags())
 	p.addRunFlags(cmd.Flags())
 	form.AddFormat(cmd, &o.format, page.Formats())
-	form.TakesForms(cmd, []string{listOfRuns, historyOfRuns}, func(*cobra.Command, []string) string {
-		if history {
-			return historyOfRuns
-		}
-		return listOfRuns
-	})
 	cmd.AddCommand(newAccept(env))
 	return cmd
 }

@@ -42,13 +42,6 @@ func NewSuites(env *form.Env) *cobra.Command {
 	cmd.ValidArgsFunction = form.CompleteScenarios
 	o.AddFlags(cmd.Flags())
 	form.AddFormat(cmd, &o.format, page.PlainFormats())
-	const all, some = "the list of suites", "a scenario"
-	form.TakesForms(cmd, []form.Form{all, some}, func(_ *cobra.Command, args []string) form.Form {
-		if len(args) == 0 {
-			return all
-		}
-		return some
-	})
 	return cmd
 }
 
