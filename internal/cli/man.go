@@ -15,7 +15,7 @@ import (
 )
 
 func newManCmd(env *form.Env) *cobra.Command {
-	man := form.Command(env, "man", cobra.MaximumNArgs(1), nil)
+	man := form.Command(env, "man", cobra.MaximumNArgs(1), nil, nil)
 	man.RunE = func(cmd *cobra.Command, args []string) error {
 		date := env.Now()
 		if seconds, err := strconv.ParseInt(env.Getenv("SOURCE_DATE_EPOCH"), 10, 64); err == nil {

@@ -165,7 +165,7 @@ storage. Flags that give consent, or choose what runs, are read from the command
 }
 
 func newHelpCmd(env *form.Env) *cobra.Command {
-	help := form.Command(env, "help", nil, nil)
+	help := form.Command(env, "help", nil, nil, nil)
 	help.RunE = func(cmd *cobra.Command, args []string) error {
 		of, rest, err := cmd.Root().Find(args)
 		if err != nil || len(rest) > 0 {

@@ -20,7 +20,7 @@ type versions struct {
 
 func newVersionCmd(env *form.Env) *cobra.Command {
 	asJSON := false
-	cmd := form.Command(env, "version", cobra.NoArgs, func(context.Context, *form.Env, []string) error {
+	cmd := form.Command(env, "version", cobra.NoArgs, nil, func(context.Context, *form.Env, []string) error {
 		v := versions{env.Version, runtime.GOOS, runtime.GOARCH, runtime.Version()}
 		if asJSON {
 			return json.NewEncoder(env.Out).Encode(v)

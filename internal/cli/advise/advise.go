@@ -19,7 +19,6 @@ import (
 	"plimsoll/internal/cli/form"
 	"plimsoll/internal/cli/job"
 	"plimsoll/internal/cloud"
-	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/plans"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/text"
@@ -53,11 +52,11 @@ type adviseOptions struct {
 	Level      string        `flag:"level"`
 	Chunk      units.Bytes   `flag:"chunk"`
 	survives   string
-	All        bool   `flag:"all"`
-	Burst      bool   `flag:"burst-ok"`
-	Older      bool   `flag:"older"`
-	Cloud      string `flag:"cloud"`
-	format     string
+	All        bool        `flag:"all"`
+	Burst      bool        `flag:"burst-ok"`
+	Older      bool        `flag:"older"`
+	Cloud      string      `flag:"cloud"`
+	Format     string      `formats:"plain"`
 	Yaml       int         `flag:"yaml"`
 	Memory     units.Bytes `flag:"memory"`
 	Vcpus      int         `flag:"vcpus"`
@@ -75,16 +74,14 @@ func NewAdvise(env *form.Env) *cobra.Command {
 		Mix: "100r", Block: 8 * units.KiB, Clients: 1, log: job.FromOptions{Copies: 1}, Headroom: "20%", Level: "raid0",
 		MaxVolumes: advise.DefaultMaxVolumes,
 	}
-	cmd := form.Command(env, "advise", cobra.MaximumNArgs(1), o.run)
+	cmd := form.Command(env, "advise", cobra.MaximumNArgs(1), &o, o.run)
 	f := cmd.Flags()
 	o.given = f.Changed
 	form.Bind(f, "advise", "device", &o.log.Devices, "copies", &o.log.Copies, "every", &o.log.Every)
-	form.BindAll(f, "advise", &o)
 	f.Lookup("types").Usage += " (default " + strings.Join(cloud.EC2{}.Terms().Types, ",") + ")"
 	form.AddChoice(cmd, &o.survives, "survives", "data must survive the loss of this `PART`",
 		[]workload.Survives{workload.LostVolume, workload.LostInstance, workload.NoLoss})
 	form.AddChoice(cmd, &o.arch, "arch", "`ARCHITECTURE` of the instance", []string{"arm64", "x86_64"})
-	form.AddFormat(cmd, &o.format, page.PlainFormats())
 	cmd.Annotations = map[string]string{form.ArgumentAnnotation: "a demand's file or a run"}
 	return cmd
 }
@@ -121,7 +118,7 @@ func (o *adviseOptions) run(_ context.Context, env *form.Env, args []string) err
 		_, err := io.WriteString(env.Out, plans.AdviceYAML(a, &a.Rows[o.Yaml-1]))
 		return err
 	}
-	return form.Render(env, o.format, plans.Advice(a, o.All))
+	return form.Render(env, o.Format, plans.Advice(a, o.All))
 }
 
 // foreign refuses flags that the catalogue lacks something for, on the cloud that is looked at. What was measured

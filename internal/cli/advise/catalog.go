@@ -7,18 +7,18 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/cli/form"
-	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/plans"
 )
 
-type catalogOptions struct{ format string }
+type catalogOptions struct {
+	Format string `formats:"plain"`
+}
 
 // NewCatalog is the command plimsoll catalog.
 func NewCatalog(env *form.Env) *cobra.Command {
 	var o catalogOptions
-	cmd := form.Command(env, "catalog", nil, o.run)
+	cmd := form.Command(env, "catalog", nil, &o, o.run)
 	cmd.ValidArgsFunction = form.CompleteCatalog()
-	form.AddFormat(cmd, &o.format, page.PlainFormats())
 	return cmd
 }
 
@@ -32,7 +32,7 @@ func (o *catalogOptions) run(_ context.Context, env *form.Env, names []string) e
 		if !ok {
 			return form.Usagef("%.60q is no instance type: name one entry, or several instance types", unknown)
 		}
-		return form.Render(env, o.format, d)
+		return form.Render(env, o.Format, d)
 	}
 	name := strings.Join(names, "")
 	d, ok := plans.CatalogEntry(name, env.Now())
@@ -40,5 +40,5 @@ func (o *catalogOptions) run(_ context.Context, env *form.Env, names []string) e
 		return form.Hint(form.Usagef("the catalogue has no volume type, instance type or drive %.60q", name),
 			"plimsoll catalog")
 	}
-	return form.Render(env, o.format, d)
+	return form.Render(env, o.Format, d)
 }

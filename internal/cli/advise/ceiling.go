@@ -11,7 +11,6 @@ import (
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/cli/form"
 	"plimsoll/internal/fio"
-	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/plans"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/topology"
@@ -29,21 +28,19 @@ type ceilingOptions struct {
 	Sweep     string        `flag:"sweep"`
 	Together  bool          `flag:"together"`
 	Claim     string        `flag:"claim"`
-	format    string
+	Format    string        `formats:"plain"`
 }
 
 // NewCeiling is the command plimsoll ceiling.
 func NewCeiling(env *form.Env) *cobra.Command {
 	var o ceilingOptions
-	cmd := form.Command(env, "ceiling", nil, o.run)
+	cmd := form.Command(env, "ceiling", nil, &o, o.run)
 	cmd.ValidArgsFunction = form.CompleteScenarios
 	f := cmd.Flags()
 	o.LayoutOptions.AddFlags(f)
 	o.PathOptions.AddFlags(f)
-	form.BindAll(f, "ceiling", &o)
 	form.BindEach(f, "ceiling", "instance", &o.instances)
 	o.AddVariants(f)
-	form.AddFormat(cmd, &o.format, page.PlainFormats())
 	return cmd
 }
 
@@ -84,7 +81,7 @@ func (o *ceilingOptions) run(ctx context.Context, env *form.Env, args []string) 
 	if err := o.work(t, all); err != nil {
 		return err
 	}
-	return form.Render(env, o.format, plans.Ceilings(t, s.Name, all, o.Together))
+	return form.Render(env, o.Format, plans.Ceilings(t, s.Name, all, o.Together))
 }
 
 // outlooksOf are a suite's scenarios before their ceilings are known.
@@ -135,7 +132,7 @@ func (o ceilingOptions) onLayouts(ctx context.Context, env *form.Env, s *suite.S
 		}
 		all = append(all, plans.Foresee(v.Name, t, one))
 	}
-	return form.Render(env, o.format, plans.Layouts(all))
+	return form.Render(env, o.Format, plans.Layouts(all))
 }
 
 // onTypes compares the ceilings of a layout on several instance types.
@@ -166,7 +163,7 @@ func (o ceilingOptions) onTypes(ctx context.Context, env *form.Env) error {
 			all = append(all, plans.PriceOn(one.Instance, c.Name, o.withLatency(ceiling.Of(t, c.Role, loads))))
 		}
 	}
-	return form.Render(env, o.format, plans.OnTypes(all, env.Now()))
+	return form.Render(env, o.Format, plans.OnTypes(all, env.Now()))
 }
 
 // runSweep varies one scenario.
@@ -176,7 +173,7 @@ func runSweep(env *form.Env, o ceilingOptions, t *topology.Topology, one plans.O
 		return form.Usagef("--%w", err)
 	}
 	points := ceiling.Sweep(t, one.Role, one.Loads, axes, o.withLatency)
-	return form.Render(env, o.format, plans.Sweep(t, one, axes, points))
+	return form.Render(env, o.Format, plans.Sweep(t, one, axes, points))
 }
 
 // detect is the declared layout, or what is found below the paths, those that job files name too.
@@ -251,7 +248,7 @@ func runClaim(env *form.Env, o ceilingOptions) error {
 		return form.Usage(err)
 	}
 	v := claim.Check(t)
-	err = form.Render(env, o.format, plans.Claim(v))
+	err = form.Render(env, o.Format, plans.Claim(v))
 	if err == nil && !v.Holds {
 		err = form.ErrVerdict
 	}

@@ -12,7 +12,6 @@ import (
 	"plimsoll/internal/ceiling"
 	comparecli "plimsoll/internal/cli/compare"
 	"plimsoll/internal/cli/form"
-	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/plans"
 	"plimsoll/internal/result"
 	"plimsoll/internal/topology"
@@ -27,19 +26,14 @@ type limitsOptions struct {
 	Cost   units.Latency `flag:"cost"`
 	OfRun  string        `flag:"run"`
 	Check  bool          `flag:"check"`
-	format string
+	Format string        `formats:"plain"`
 }
 
 // NewLimits is the command plimsoll limits.
 func NewLimits(env *form.Env) *cobra.Command {
-	var o limitsOptions
-	cmd := form.Command(env, "limits", cobra.ExactArgs(1), o.run)
-	f := cmd.Flags()
-	o.Others = []string{"others.slice"}
-	o.Reads = 50
-	form.BindAll(f, "limits", &o)
-	o.AddFlags(f)
-	form.AddFormat(cmd, &o.format, page.PlainFormats())
+	o := limitsOptions{Others: []string{"others.slice"}, Reads: 50}
+	cmd := form.Command(env, "limits", cobra.ExactArgs(1), &o, o.run)
+	o.AddFlags(cmd.Flags())
 	return cmd
 }
 
@@ -100,7 +94,7 @@ func (o *limitsOptions) run(ctx context.Context, env *form.Env, args []string) e
 		g.Set = topology.GroupLimits(env.Root, g.Dir, l.V1, l.Device.Major, l.Device.Minor)
 		l.Groups = append(l.Groups, g)
 	}
-	if err := form.Render(env, o.format, plans.Limits(&l, o.Check)); err != nil || !o.Check || len(l.Differences()) == 0 {
+	if err := form.Render(env, o.Format, plans.Limits(&l, o.Check)); err != nil || !o.Check || len(l.Differences()) == 0 {
 		return err
 	}
 	return form.ErrVerdict

@@ -34,7 +34,7 @@ func (o *provisionOptions) addDestroy(cmd *cobra.Command) {
 
 // NewArray is the command plimsoll array and the commands below it.
 func NewArray(env *form.Env) *cobra.Command {
-	cmd := form.Command(env, "array", nil, nil)
+	cmd := form.Command(env, "array", nil, nil, nil)
 	form.SubcommandsOnly(cmd)
 	cmd.AddCommand(newPlanCmd(env), newApplyCmd(env), newVerifyCmd(env), newTeardownCmd(env), newWarmCmd(env))
 	return cmd
@@ -42,10 +42,9 @@ func NewArray(env *form.Env) *cobra.Command {
 
 func newPlanCmd(env *form.Env) *cobra.Command {
 	var o provisionOptions
-	cmd := form.Command(env, "array plan", cobra.ExactArgs(1), o.show)
+	cmd := form.Command(env, "array plan", cobra.ExactArgs(1), &o, o.show)
 	o.addDestroy(cmd)
 	form.AddFormat(cmd, &o.format, append(page.PlainFormats(), form.FormatShell))
-	form.BindAll(cmd.Flags(), "array plan", &o)
 	return cmd
 }
 

@@ -13,9 +13,8 @@ import (
 
 func newApplyCmd(env *form.Env) *cobra.Command {
 	var o provisionOptions
-	cmd := form.Command(env, "array apply", cobra.ExactArgs(1), o.apply)
+	cmd := form.Command(env, "array apply", cobra.ExactArgs(1), &o, o.apply)
 	o.addDestroy(cmd)
-	form.BindAll(cmd.Flags(), "array apply", &o)
 	return cmd
 }
 

@@ -17,8 +17,7 @@ import (
 
 func newTeardownCmd(env *form.Env) *cobra.Command {
 	var o provisionOptions
-	cmd := form.Command(env, "array teardown", nil, o.teardown)
-	form.BindAll(cmd.Flags(), "teardown", &o)
+	cmd := form.Command(env, "array teardown", nil, &o, o.teardown)
 	return cmd
 }
 

@@ -13,7 +13,7 @@ import (
 
 func newVerifyCmd(env *form.Env) *cobra.Command {
 	var o provisionOptions
-	cmd := form.Command(env, "array verify", cobra.ExactArgs(1), o.verify)
+	cmd := form.Command(env, "array verify", cobra.ExactArgs(1), nil, o.verify)
 	form.AddFormat(cmd, &o.format, page.Formats())
 	return cmd
 }

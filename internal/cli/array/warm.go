@@ -18,7 +18,6 @@ import (
 	machinecli "plimsoll/internal/cli/machine"
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/report/machine"
-	"plimsoll/internal/report/page"
 	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
@@ -33,17 +32,13 @@ type warmOptions struct {
 	Most   string `flag:"most"`
 	Depth  int    `flag:"depth"`
 	State  string `flag:"state"`
-	format string
+	Format string `formats:"plain"`
 }
 
 func newWarmCmd(env *form.Env) *cobra.Command {
-	o := warmOptions{Depth: 32}
-	cmd := form.Command(env, "array warm", cobra.ExactArgs(1), o.run)
-	f := cmd.Flags()
-	o.AddFlags(f)
-	form.AddFormat(cmd, &o.format, page.PlainFormats())
-	o.State = "/var/lib/plimsoll/warm"
-	form.BindAll(f, "warm", &o)
+	o := warmOptions{Depth: 32, State: "/var/lib/plimsoll/warm"}
+	cmd := form.Command(env, "array warm", cobra.ExactArgs(1), &o, o.run)
+	o.AddFlags(cmd.Flags())
 	return cmd
 }
 
@@ -103,7 +98,7 @@ func (o *warmOptions) run(ctx context.Context, env *form.Env, args []string) err
 	for _, r := range results {
 		said = append(said, r.sentence())
 	}
-	if err := form.Render(env, o.format, machine.Warmed(said, results)); err != nil {
+	if err := form.Render(env, o.Format, machine.Warmed(said, results)); err != nil {
 		return err
 	}
 	if slices.ContainsFunc(results, WarmedVolume.waits) {

@@ -17,7 +17,6 @@ import (
 	"plimsoll/internal/cli/form"
 	"plimsoll/internal/compare"
 	"plimsoll/internal/report/compared"
-	"plimsoll/internal/report/page"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
@@ -29,7 +28,7 @@ type Options struct {
 	Where  []string `flag:"where"`
 	Base   string   `flag:"base"`
 	Margin string   `flag:"margin"`
-	Format string
+	Format string   `formats:"all"`
 	failOn []string
 	// against is last:10, a table of expected figures, or a run.
 	Against string                 `flag:"against"`
@@ -42,16 +41,14 @@ type Options struct {
 // NewCompare is the command plimsoll compare.
 func NewCompare(env *form.Env) *cobra.Command {
 	o := Options{Margin: units.ShareArg(compare.Margin)}
-	cmd := form.Command(env, "compare", cobra.MinimumNArgs(1), o.run)
+	cmd := form.Command(env, "compare", cobra.MinimumNArgs(1), &o, o.run)
 	cmd.ValidArgsFunction = form.CompleteRuns
 	f := cmd.Flags()
 	o.given = f.Changed
 	o.source.In = "runs"
 	form.Bind(f, "compare", "by", &o.source.By, "in", &o.source.In)
-	form.BindAll(f, "compare", &o)
 	f.Lookup("against").Usage += " (built in: " + strings.Join(compare.Tables(), ", ") + ")"
 	AddGate(f, &o.failOn)
-	form.AddFormat(cmd, &o.Format, page.Formats())
 	const sides, demand, run, expected = "sides", "--demand", "--against a run", "--against earlier runs or a table"
 	form.TakesForms(cmd, []form.Form{sides, demand, run, expected}, func(*cobra.Command, []string) form.Form {
 		switch {

@@ -15,7 +15,7 @@ import (
 type historyOptions struct {
 	filter compare.Filter
 	Labels []string `flag:"label"`
-	format string
+	Format string   `formats:"all"`
 }
 
 func (o *historyOptions) addFlags(f *pflag.FlagSet) {
@@ -45,7 +45,7 @@ func runHistory(env *form.Env, dirs []string, o historyOptions) error {
 	}
 	all, more := compare.History(found, o.filter)
 	all = append(all, compare.FleetHistory(fleets, o.filter)...)
-	return form.Render(env, o.format, runs.History(all, append(notes, more...)))
+	return form.Render(env, o.Format, runs.History(all, append(notes, more...)))
 }
 
 // openRuns opens the runs that are named or lie below directories, of a fleet run those of its

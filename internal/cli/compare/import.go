@@ -42,18 +42,16 @@ type importOptions struct {
 	profile   string
 	Out       string `flag:"out"`
 	Summary   bool   `flag:"summary"`
-	format    string
+	Format    string `formats:"all"`
 	pick      pickOptions
 }
 
 // NewImport is the command plimsoll import.
 func NewImport(env *form.Env) *cobra.Command {
 	o := importOptions{Out: "runs"}
-	cmd := form.Command(env, "import", cobra.MinimumNArgs(1), o.run)
+	cmd := form.Command(env, "import", cobra.MinimumNArgs(1), &o, o.run)
 	f := cmd.Flags()
-	form.BindAll(f, "import", &o)
 	AddProfile(cmd, &o.profile, "")
-	form.AddFormat(cmd, &o.format, page.Formats())
 	o.pick.addFlags(f)
 	o.LayoutOptions.AddFlags(f)
 	o.PolicyOptions.AddFlags(f)
@@ -191,9 +189,9 @@ func (o *importOptions) run(ctx context.Context, env *form.Env, args []string) e
 		return pickError(err)
 	}
 	if o.profile != "" {
-		return errors.Join(ReportFit(env, b, o.profile, o.format), KeepReports(b), lost)
+		return errors.Join(ReportFit(env, b, o.profile, o.Format), KeepReports(b), lost)
 	}
-	if err := reportImport(env, b, o.format); err != nil {
+	if err := reportImport(env, b, o.Format); err != nil {
 		return err
 	}
 	if verdict := form.RunError(b); lost == nil || errors.Is(verdict, form.ErrInvalid) {
@@ -212,7 +210,7 @@ func summarize(env *form.Env, found bundle.Found, pick bundle.Pick, o *importOpt
 	if err != nil {
 		return pickError(err)
 	}
-	return form.Render(env, o.format, runs.Summary(pick.Groups(picked)))
+	return form.Render(env, o.Format, runs.Summary(pick.Groups(picked)))
 }
 
 // reportImport prints a run as reportRun does, and of results of several files a verdict for each.

@@ -37,7 +37,7 @@ func NewReport(env *form.Env) *cobra.Command {
 			return errors.New("want one run")
 		}
 		return nil
-	}, o.print)
+	}, &o, o.print)
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		if slices.Contains(runs.ExportFormats(), page.Format(o.format)) {
 			return form.CompleteRuns(cmd, args, begun)
@@ -46,7 +46,6 @@ func NewReport(env *form.Env) *cobra.Command {
 	}
 	addIn(cmd, &o.in)
 	form.AddFormat(cmd, &o.format, append(page.Formats(), runs.OpenMetrics))
-	form.BindAll(cmd.Flags(), "report", &o)
 	form.TakesForms(cmd, []string{reportOfRun, figuresOfRun}, func(_ *cobra.Command, args []string) string {
 		if o.figures(args) {
 			return figuresOfRun

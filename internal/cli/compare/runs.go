@@ -14,7 +14,6 @@ import (
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/cli/form"
 	"plimsoll/internal/compare"
-	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/runs"
 	"plimsoll/internal/script"
 	"plimsoll/internal/sys"
@@ -29,17 +28,16 @@ func NewRuns(env *form.Env) *cobra.Command {
 	var o historyOptions
 	var p pickOptions
 	history := false
-	cmd := form.Command(env, "runs", nil, func(_ context.Context, env *form.Env, args []string) error {
+	cmd := form.Command(env, "runs", nil, &o, func(_ context.Context, env *form.Env, args []string) error {
 		if history {
 			return runHistory(env, args, o)
 		}
-		return runRuns(env, orRuns(args), o.format, p)
+		return runRuns(env, orRuns(args), o.Format, p)
 	})
 	cmd.ValidArgsFunction = cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs)
 	form.Bind(cmd.Flags(), "runs", "history", &history)
 	o.addFlags(cmd.Flags())
 	p.addRunFlags(cmd.Flags())
-	form.AddFormat(cmd, &o.format, page.Formats())
 	cmd.AddCommand(newAccept(env))
 	return cmd
 }
@@ -47,7 +45,7 @@ func NewRuns(env *form.Env) *cobra.Command {
 // newAccept is the command plimsoll runs accept.
 func newAccept(env *form.Env) *cobra.Command {
 	in, reason := "", ""
-	cmd := form.Command(env, "runs accept", cobra.ExactArgs(1), func(_ context.Context, env *form.Env, args []string) error {
+	cmd := form.Command(env, "runs accept", cobra.ExactArgs(1), nil, func(_ context.Context, env *form.Env, args []string) error {
 		if strings.TrimSpace(reason) == "" {
 			return form.Usagef("--reason: say why the level is to be expected from now on")
 		}
@@ -59,7 +57,7 @@ func newAccept(env *form.Env) *cobra.Command {
 	})
 	cmd.ValidArgsFunction = form.CompleteUpTo(1, form.CompleteRuns)
 	addIn(cmd, &in)
-	form.Bind(cmd.Flags(), "accept", "reason", &reason)
+	form.Bind(cmd.Flags(), "runs accept", "reason", &reason)
 	return cmd
 }
 

@@ -16,9 +16,10 @@ import (
 //go:embed commands.txt
 var commandPages string
 
-// Command is the command of a page of commands.txt. What it runs is nil where its caller sets that.
+// Command is the command of a page of commands.txt, with the flags of its options: those that a tag names, and --format
+// where a field has formats:"plain" or "all". Options or what it runs are nil where its caller sets them.
 func Command(
-	env *Env, path string, args cobra.PositionalArgs, run func(context.Context, *Env, []string) error,
+	env *Env, path string, args cobra.PositionalArgs, options any, run func(context.Context, *Env, []string) error,
 ) *cobra.Command {
 	_, page, known := strings.Cut(commandPages, "\n-- "+path+" --\n")
 	if !known {
@@ -30,6 +31,10 @@ func Command(
 	short := strings.LastIndexByte(head, '\n')
 	cmd := &cobra.Command{
 		Use: head[:short], Short: head[short+1:], Long: long, Example: strings.TrimRight(examples, "\n"), Args: args,
+	}
+	if options != nil {
+		BindAll(cmd.Flags(), path, options)
+		addFormats(cmd, options)
 	}
 	if run != nil {
 		cmd.RunE = func(cmd *cobra.Command, args []string) error { return run(cmd.Context(), env, args) }

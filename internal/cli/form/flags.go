@@ -103,6 +103,20 @@ func BindAll(f *pflag.FlagSet, set string, options any) {
 	}
 }
 
+func addFormats(cmd *cobra.Command, options any) {
+	v := reflect.ValueOf(options).Elem()
+	for _, field := range reflect.VisibleFields(v.Type()) {
+		words := page.Formats()
+		switch field.Tag.Get("formats") {
+		case "":
+			continue
+		case "plain":
+			words = page.PlainFormats()
+		}
+		AddFormat(cmd, v.FieldByIndex(field.Index).Addr().Interface().(*string), words)
+	}
+}
+
 type textValue interface {
 	encoding.TextMarshaler
 	encoding.TextUnmarshaler

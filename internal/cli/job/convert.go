@@ -30,7 +30,7 @@ type convertOptions struct {
 // NewConvert is the command plimsoll convert.
 func NewConvert(env *form.Env) *cobra.Command {
 	var o convertOptions
-	cmd := form.Command(env, "convert", cobra.MinimumNArgs(1), o.run)
+	cmd := form.Command(env, "convert", cobra.MinimumNArgs(1), nil, o.run)
 	form.AddChoice(
 		cmd,
 		&o.to,

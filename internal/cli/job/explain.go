@@ -10,7 +10,6 @@ import (
 
 	"plimsoll/internal/cli/form"
 	"plimsoll/internal/finding"
-	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/plans"
 	"plimsoll/internal/text"
 )
@@ -23,7 +22,9 @@ type RulePage struct {
 	Text     string           `json:"text"`
 }
 
-type explainOptions struct{ format string }
+type explainOptions struct {
+	Format string `formats:"plain"`
+}
 
 // NewExplain is the command plimsoll explain.
 func NewExplain(env *form.Env) *cobra.Command {
@@ -32,9 +33,8 @@ func NewExplain(env *form.Env) *cobra.Command {
 	for _, r := range finding.Pages() {
 		codes = append(codes, string(r.Code)+"\t"+r.Title)
 	}
-	cmd := form.Command(env, "explain", nil, o.run)
+	cmd := form.Command(env, "explain", nil, &o, o.run)
 	cmd.ValidArgs = codes
-	form.AddFormat(cmd, &o.format, page.PlainFormats())
 	return cmd
 }
 
@@ -50,12 +50,12 @@ func (o *explainOptions) run(_ context.Context, env *form.Env, args []string) er
 		}
 		pages = append(pages, p)
 	}
-	if len(args) == 0 || o.format != form.TextFormat {
+	if len(args) == 0 || o.Format != form.TextFormat {
 		data := make([]RulePage, len(pages))
 		for i, p := range pages {
 			data[i] = RulePage{p.Code, p.Severity, p.Title, p.Text()}
 		}
-		return form.Render(env, o.format, plans.Rules(pages, len(args) > 0, data))
+		return form.Render(env, o.Format, plans.Rules(pages, len(args) > 0, data))
 	}
 	for i, p := range pages {
 		if i > 0 {

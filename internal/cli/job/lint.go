@@ -19,7 +19,6 @@ import (
 	"plimsoll/internal/fio/running"
 	"plimsoll/internal/lint"
 	"plimsoll/internal/lint/settings"
-	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/plans"
 	"plimsoll/internal/script"
 	"plimsoll/internal/sys"
@@ -29,7 +28,7 @@ import (
 
 type lintOptions struct {
 	what             []string
-	format           string
+	Format           string      `formats:"all"`
 	Fix              bool        `flag:"fix"`
 	Installed        bool        `flag:"installed"`
 	Chunk            units.Bytes `flag:"chunk"`
@@ -49,9 +48,7 @@ const never = "never"
 // NewLint is the command plimsoll lint.
 func NewLint(env *form.Env) *cobra.Command {
 	o := lintOptions{failOn: string(finding.Fail)}
-	cmd := form.Command(env, "lint", cobra.MinimumNArgs(1), o.run)
-	form.AddFormat(cmd, &o.format, page.Formats())
-	form.BindAll(cmd.Flags(), "lint", &o)
+	cmd := form.Command(env, "lint", cobra.MinimumNArgs(1), &o, o.run)
 	form.AddChoice(cmd, &o.severity, "severity", "show findings of `LEVEL` and above", settings.Severities())
 	form.AddChoice(
 		cmd,
@@ -208,7 +205,7 @@ func (l *linting) report() error {
 	if least := l.least(); least != finding.Info {
 		shown = settings.AtLeast(found, least)
 	}
-	err = form.Render(l.env, l.o.format, plans.Lint(plans.Linted{
+	err = form.Render(l.env, l.o.Format, plans.Lint(plans.Linted{
 		Files: l.c.Scripts, Findings: shown, Tool: l.env.Version, Silenced: l.judged.Silenced, Passed: l.passed,
 	}))
 	if err != nil {
@@ -242,7 +239,7 @@ func (l *linting) least() finding.Severity {
 	switch {
 	case l.o.severity != "":
 		return finding.Severity(l.o.severity)
-	case slices.Contains([]string{"github", "sarif", "junit"}, l.o.format):
+	case slices.Contains([]string{"github", "sarif", "junit"}, l.o.Format):
 		return finding.Warn
 	}
 	return finding.Info

@@ -15,7 +15,6 @@ import (
 
 	"plimsoll/internal/advise"
 	"plimsoll/internal/cli/form"
-	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/plans"
 	"plimsoll/internal/script"
 	"plimsoll/internal/suite"
@@ -33,15 +32,13 @@ type workloadOptions struct {
 	Runtime  time.Duration `flag:"runtime"`
 	Size     units.Bytes   `flag:"size"`
 	Ask      bool          `flag:"ask"`
-	format   string
+	Format   string        `formats:"plain"`
 }
 
 // NewWorkload is the command plimsoll workload and the commands below it.
 func NewWorkload(env *form.Env) *cobra.Command {
 	var o workloadOptions
-	cmd := form.Command(env, "workload", cobra.MaximumNArgs(1), o.run)
-	form.BindAll(cmd.Flags(), "workload", &o)
-	form.AddFormat(cmd, &o.format, page.PlainFormats())
+	cmd := form.Command(env, "workload", cobra.MaximumNArgs(1), &o, o.run)
 	cmd.AddCommand(newWorkloadFromCmd(env), newWorkloadRecordCmd(env))
 	return cmd
 }
@@ -83,7 +80,7 @@ func (o *workloadOptions) run(_ context.Context, env *form.Env, args []string) e
 		_, err = io.WriteString(env.Out, d.Job(j).Text())
 		return err
 	}
-	return form.Render(env, o.format, plans.Demand(d, latency, assumed))
+	return form.Render(env, o.Format, plans.Demand(d, latency, assumed))
 }
 
 // placeOf tells a directory from a device or a file.

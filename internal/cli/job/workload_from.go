@@ -38,8 +38,7 @@ type FromOptions struct {
 
 func newWorkloadFromCmd(env *form.Env) *cobra.Command {
 	o := FromOptions{Copies: 1}
-	cmd := form.Command(env, "workload from", cobra.MinimumNArgs(1), o.run)
-	form.BindAll(cmd.Flags(), "workload from", &o)
+	cmd := form.Command(env, "workload from", cobra.MinimumNArgs(1), &o, o.run)
 	return cmd
 }
 

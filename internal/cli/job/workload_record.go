@@ -31,10 +31,9 @@ type recordOptions struct {
 
 func newWorkloadRecordCmd(env *form.Env) *cobra.Command {
 	o := recordOptions{Long: 10 * time.Minute, Every: time.Second}
-	cmd := form.Command(env, "workload record", cobra.MinimumNArgs(1), o.run)
+	cmd := form.Command(env, "workload record", cobra.MinimumNArgs(1), &o, o.run)
 	f := cmd.Flags()
 	o.AddFlags(f)
-	form.BindAll(f, "workload record", &o)
 	return cmd
 }
 

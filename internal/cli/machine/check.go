@@ -20,7 +20,6 @@ import (
 	"plimsoll/internal/finding"
 	"plimsoll/internal/host"
 	"plimsoll/internal/report/machine"
-	"plimsoll/internal/report/page"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/telemetry"
 	"plimsoll/internal/text"
@@ -34,7 +33,7 @@ type CheckOptions struct {
 	form.PolicyOptions
 	form.PathOptions
 	role     topology.Role // the only one to look at; empty for both
-	format   string
+	Format   string        `formats:"all"`
 	Probe    bool          `flag:"probe"`
 	Captured string        `flag:"captured"`
 	ProbeFor time.Duration `flag:"probe-time"`
@@ -42,12 +41,9 @@ type CheckOptions struct {
 
 // NewCheck is the command plimsoll check.
 func NewCheck(env *form.Env) *cobra.Command {
-	var o CheckOptions
-	cmd := form.Command(env, "check", nil, o.run)
+	o := CheckOptions{ProbeFor: bench.ProbeTime}
+	cmd := form.Command(env, "check", nil, &o, o.run)
 	o.Looking(cmd)
-	form.AddFormat(cmd, &o.format, page.Formats())
-	o.ProbeFor = bench.ProbeTime
-	form.BindAll(cmd.Flags(), "check", &o)
 	return cmd
 }
 
@@ -87,7 +83,7 @@ func (o *CheckOptions) run(ctx context.Context, env *form.Env, args []string) (e
 	if err != nil {
 		return err
 	}
-	if err := form.Render(env, o.format, machine.Check(all.Findings, all.Passed, all.Notes, all)); err != nil {
+	if err := form.Render(env, o.Format, machine.Check(all.Findings, all.Passed, all.Notes, all)); err != nil {
 		return err
 	}
 	if HasErrors(all.Findings) || all.Policy.Fails("", all.Findings) {

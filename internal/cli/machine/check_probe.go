@@ -57,7 +57,7 @@ func (o *CheckOptions) runProbe(ctx context.Context, env *form.Env) error {
 		answer := strings.Join(append(said, r.Answer), " ")
 		all = append(all, machine.Probed{Name: r.Array, Members: r.Members, Answer: answer})
 	}
-	return form.Render(env, o.format, machine.Probe(all, results))
+	return form.Render(env, o.Format, machine.Probe(all, results))
 }
 
 func (o CheckOptions) probeArray(ctx context.Context, env *form.Env, r *ProbeResult) error {

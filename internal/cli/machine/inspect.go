@@ -13,7 +13,6 @@ import (
 	"plimsoll/internal/block"
 	"plimsoll/internal/cli/form"
 	"plimsoll/internal/report/machine"
-	"plimsoll/internal/report/page"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/topology"
 )
@@ -21,7 +20,7 @@ import (
 type inspectOptions struct {
 	form.LayoutOptions
 	paths    []string
-	format   string
+	Format   string   `formats:"plain"`
 	Capture  string   `flag:"capture"`
 	Captured string   `flag:"captured"`
 	All      bool     `flag:"all"`
@@ -31,11 +30,9 @@ type inspectOptions struct {
 // NewInspect is the command plimsoll inspect.
 func NewInspect(env *form.Env) *cobra.Command {
 	var o inspectOptions
-	cmd := form.Command(env, "inspect", nil, o.run)
+	cmd := form.Command(env, "inspect", nil, &o, o.run)
 	f := cmd.Flags()
 	o.AddFlags(f)
-	form.AddFormat(cmd, &o.format, page.PlainFormats())
-	form.BindAll(f, "inspect", &o)
 	return cmd
 }
 
@@ -67,7 +64,7 @@ func (o *inspectOptions) run(ctx context.Context, env *form.Env, args []string) 
 	if err != nil {
 		return err
 	}
-	return form.Render(env, o.format, machine.Inspect(t))
+	return form.Render(env, o.Format, machine.Inspect(t))
 }
 
 // inventory lists the disks, or writes some of them into a plimsoll.yaml.
@@ -90,7 +87,7 @@ func (o *inspectOptions) inventory(ctx context.Context, env *form.Env, m *sys.Ma
 		_, err = io.WriteString(env.Out, file.String())
 		return err
 	}
-	return form.Render(env, o.format, machine.Disks(inv))
+	return form.Render(env, o.Format, machine.Disks(inv))
 }
 
 // targets gives the paths their roles: one is for both, none is the current directory.

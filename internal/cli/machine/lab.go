@@ -26,7 +26,7 @@ import (
 
 // NewLab is the command plimsoll lab and the commands below it.
 func NewLab(env *form.Env) *cobra.Command {
-	cmd := form.Command(env, "lab", nil, nil)
+	cmd := form.Command(env, "lab", nil, nil, nil)
 	form.SubcommandsOnly(cmd)
 	cmd.AddCommand(newLabListCmd(env), newLabRunCmd(env), newLabShellCmd(env))
 	return cmd
@@ -34,7 +34,7 @@ func NewLab(env *form.Env) *cobra.Command {
 
 func newLabListCmd(env *form.Env) *cobra.Command {
 	var format string
-	cmd := form.Command(env, "lab list", cobra.NoArgs, func(context.Context, *form.Env, []string) error {
+	cmd := form.Command(env, "lab list", cobra.NoArgs, nil, func(context.Context, *form.Env, []string) error {
 		all, err := lab.Presets()
 		if err != nil {
 			return err
@@ -72,7 +72,7 @@ func newLabRunCmd(env *form.Env) *cobra.Command {
 			return errors.New("want a preset (plimsoll lab list), a lab.yaml, or --topology plimsoll.yaml")
 		}
 		return nil
-	}, nil)
+	}, &o, nil)
 	cmd.Long = fmt.Sprintf(cmd.Long, labRuntime, labSize)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if o.Topology == "" {
@@ -86,13 +86,12 @@ func newLabRunCmd(env *form.Env) *cobra.Command {
 		return o.tryLayout(cmd.Context(), env, args[:dash], args[dash:])
 	}
 	o.addFlags(cmd)
-	form.BindAll(cmd.Flags(), "lab run", &o)
 	return cmd
 }
 
 func newLabShellCmd(env *form.Env) *cobra.Command {
 	o := labOptions{argv: []string{"bash"}, shell: true}
-	cmd := form.Command(env, "lab shell", cobra.ExactArgs(1), o.run)
+	cmd := form.Command(env, "lab shell", cobra.ExactArgs(1), nil, o.run)
 	o.addFlags(cmd)
 	return cmd
 }
@@ -106,7 +105,7 @@ func NewLabAgent(env *form.Env) *cobra.Command {
 		}
 		return agent.Serve(ctx, port)
 	}
-	cmd := form.Command(env, "lab-agent", cobra.ExactArgs(1), serve)
+	cmd := form.Command(env, "lab-agent", cobra.ExactArgs(1), nil, serve)
 	cmd.Hidden = true
 	return cmd
 }

@@ -10,7 +10,6 @@ import (
 	"plimsoll/internal/cli/form"
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/diagnose/rules"
-	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/plans"
 	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
@@ -19,6 +18,7 @@ import (
 
 type tuneOptions struct {
 	CheckOptions
+	Format  string `formats:"plain"`
 	Queues  bool   `flag:"queues"`
 	Cpu     bool   `flag:"cpu"`
 	Memory  bool   `flag:"memory"`
@@ -32,12 +32,10 @@ type tuneOptions struct {
 // NewTune is the command plimsoll tune.
 func NewTune(env *form.Env) *cobra.Command {
 	o := tuneOptions{State: tune.Here(nil).State}
-	cmd := form.Command(env, "tune", nil, o.run)
+	cmd := form.Command(env, "tune", nil, &o, o.run)
 	f := cmd.Flags()
 	o.PathOptions.AddFlags(f)
 	form.AddChoice(cmd, (*string)(&o.role), "role", "tune for one `ROLE` only", topology.Roles)
-	form.BindAll(f, "tune", &o)
-	form.AddFormat(cmd, &o.format, page.PlainFormats())
 	o.LayoutOptions.AddFlags(f)
 	return cmd
 }
@@ -81,7 +79,7 @@ func (o *tuneOptions) run(ctx context.Context, env *form.Env, args []string) err
 	for _, rival := range tuner.Rivals(changes) {
 		env.Notef("another owner of these settings: %s", rival)
 	}
-	err = form.Render(env, o.format, plans.Changes(changes, changes))
+	err = form.Render(env, o.Format, plans.Changes(changes, changes))
 	if err != nil || o.DryRun || len(changes) == 0 && !o.Persist {
 		return err
 	}

@@ -16,7 +16,6 @@ import (
 	"plimsoll/internal/cli/form"
 	atwork "plimsoll/internal/diagnose/live"
 	"plimsoll/internal/report/machine"
-	"plimsoll/internal/report/page"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
@@ -26,9 +25,9 @@ import (
 type whyOptions struct {
 	form.LayoutOptions
 	path   string
-	Long   time.Duration `flag:"for"`
-	Expect units.Latency `flag:"expect"`
-	format string
+	Long   time.Duration          `flag:"for"`
+	Expect units.Latency          `flag:"expect"`
+	Format string                 `formats:"plain"`
 	Save   string                 `flag:"save"`
 	From   string                 `flag:"from"`
 	Watch  bool                   `flag:"watch"`
@@ -46,12 +45,10 @@ const (
 // NewWhy is the command plimsoll why.
 func NewWhy(env *form.Env) *cobra.Command {
 	o := whyOptions{Long: bench.WatchFor}
-	cmd := form.Command(env, "why", cobra.MaximumNArgs(1), o.run)
+	cmd := form.Command(env, "why", cobra.MaximumNArgs(1), &o, o.run)
 	f := cmd.Flags()
 	o.given = f.Changed
 	o.AddFlags(f)
-	form.AddFormat(cmd, &o.format, page.PlainFormats())
-	form.BindAll(f, "why", &o)
 	return cmd
 }
 
@@ -83,7 +80,7 @@ func (o *whyOptions) run(ctx context.Context, env *form.Env, args []string) erro
 		return err
 	}
 	a := atwork.Judge(f)
-	if err = form.Render(env, o.format, machine.Live(f, a, a)); err == nil && o.Save != "" {
+	if err = form.Render(env, o.Format, machine.Live(f, a, a)); err == nil && o.Save != "" {
 		err = saveFacts(o.Save, f)
 	}
 	if err != nil {
@@ -113,14 +110,14 @@ func (o *whyOptions) facts(ctx context.Context, env *form.Env) (*atwork.Facts, e
 
 // minutes prints a line per minute and a sum at the end, which is Ctrl-C or the end of --for.
 func (o *whyOptions) minutes(ctx context.Context, env *form.Env) error {
-	if o.format != form.FormatJSON && o.format != form.TextFormat {
-		return form.Usagef("--format %s: --watch prints text or json, a line per minute", o.format)
+	if o.Format != form.FormatJSON && o.Format != form.TextFormat {
+		return form.Usagef("--format %s: --watch prints text or json, a line per minute", o.Format)
 	}
 	watching, err := o.watching(env)
 	if err != nil {
 		return err
 	}
-	minutes := machine.Minutes{Out: env.Out, JSON: o.format == form.FormatJSON, Path: o.path}
+	minutes := machine.Minutes{Out: env.Out, JSON: o.Format == form.FormatJSON, Path: o.path}
 	if o.Scrape != "" {
 		minutes.Metrics = func(text string) error { return sys.WriteFile(o.Scrape, []byte(text), form.FileMode(o.Scrape)) }
 	}

@@ -19,7 +19,6 @@ import (
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/fio/running"
-	"plimsoll/internal/report/page"
 	"plimsoll/internal/screen"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/sys"
@@ -61,19 +60,17 @@ func NewAB(env *form.Env) *cobra.Command {
 // newABFlags is the command without what it does: a resumed measurement is compared with the flags
 // that its record says were typed.
 func newABFlags(env *form.Env, o *abOptions) *cobra.Command {
-	o.progress = screen.Kinds()[0]
-	cmd := form.Command(env, "ab", nil, nil)
+	o.progress, o.rounds, o.State = screen.Kinds()[0], 8, "/var/lib/plimsoll/ab-tune.json"
+	o.Margin = units.ShareArg(compare.Margin)
+	cmd := form.Command(env, "ab", nil, o, nil)
 	cmd.ValidArgsFunction = form.CompleteScenarios
 	f := cmd.Flags()
 	o.addFlags(f)
 	_ = f.MarkHidden("keep-files")
 	o.AddVariants(f)
-	o.rounds, o.Margin, o.State = 8, units.ShareArg(compare.Margin), "/var/lib/plimsoll/ab-tune.json"
 	form.Bind(f, "ab", "rounds", &o.rounds)
-	form.BindAll(f, "ab", o)
 	comparecli.AddGate(f, &o.FailOn)
 	form.AddChoice(cmd, &o.progress, "progress", "how to show progress, `KIND`", screen.Kinds())
-	form.AddFormat(cmd, &o.format, page.Formats())
 	o.AddOthers(f)
 	return cmd
 }
@@ -219,7 +216,7 @@ func runAB(ctx context.Context, env *form.Env, o abOptions, dir string) error {
 	if err != nil {
 		return form.Hint(fmt.Errorf("%w; what was measured is in %s", err, dir), resumeABWith(dir, o.typed))
 	}
-	return comparecli.Runs(env, []string{dir}, comparecli.Options{Format: o.format}, margin, gate)
+	return comparecli.Runs(env, []string{dir}, comparecli.Options{Format: o.Format}, margin, gate)
 }
 
 // restoreLeft puts back what a variant had set when its plimsoll was killed.

@@ -23,7 +23,7 @@ import (
 
 // NewFleet is the command plimsoll fleet and the commands below it.
 func NewFleet(env *form.Env) *cobra.Command {
-	cmd := form.Command(env, "fleet", nil, nil)
+	cmd := form.Command(env, "fleet", nil, nil, nil)
 	form.SubcommandsOnly(cmd)
 	cmd.AddCommand(newFleetRunCmd(env), newFleetCheckCmd(env), newFleetImportCmd(env), newFleetJobCmd(env))
 	return cmd
@@ -52,18 +52,16 @@ type fleetImportOptions struct {
 	ClockError time.Duration          `flag:"clock-error"`
 	given      func(flag string) bool // whether a flag was given
 	Out        string                 `flag:"out"`
-	format     string
+	Format     string                 `formats:"all"`
 }
 
 func newFleetImportCmd(env *form.Env) *cobra.Command {
 	o := fleetImportOptions{ClockError: 100 * time.Millisecond, Out: compare.DefaultRuns}
-	cmd := form.Command(env, "fleet import", cobra.MinimumNArgs(1), o.run)
+	cmd := form.Command(env, "fleet import", cobra.MinimumNArgs(1), &o, o.run)
 	f := cmd.Flags()
 	o.given = f.Changed
-	form.BindAll(f, "fleet import", &o)
 	o.shared.addFlags(f)
 	o.AddFlags(f)
-	form.AddFormat(cmd, &o.format, page.Formats())
 	return cmd
 }
 
@@ -93,7 +91,7 @@ func (o *fleetImportOptions) run(_ context.Context, env *form.Env, args []string
 		return err
 	}
 	defer dir.Close() //nolint:errcheck // only a handle
-	return reportFleet(env, dir, f, o.format, policy)
+	return reportFleet(env, dir, f, o.Format, policy)
 }
 
 // reportFleet prints a fleet run, writes the reports that belong to it, and returns the error of

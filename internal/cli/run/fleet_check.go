@@ -11,7 +11,6 @@ import (
 	"plimsoll/internal/cli/form"
 	machinecli "plimsoll/internal/cli/machine"
 	"plimsoll/internal/report/machine"
-	"plimsoll/internal/report/page"
 	"plimsoll/internal/text"
 	"plimsoll/internal/verdict"
 )
@@ -19,18 +18,17 @@ import (
 type fleetCheckOptions struct {
 	check  machinecli.CheckOptions // only parsed here: each host looks at itself
 	to     fleetHosts
-	format string
+	Format string `formats:"all"`
 }
 
 func newFleetCheckCmd(env *form.Env) *cobra.Command {
 	var o fleetCheckOptions
-	cmd := form.Command(env, "fleet check", nil, nil)
+	cmd := form.Command(env, "fleet check", nil, &o, nil)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return runFleetCheck(cmd.Context(), env, o, passedOn(cmd.Flags(), args))
 	}
 	o.check.Looking(cmd)
 	o.to.addFlags(cmd)
-	form.AddFormat(cmd, &o.format, page.Formats())
 	return cmd
 }
 
@@ -48,7 +46,7 @@ func runFleetCheck(ctx context.Context, env *form.Env, o fleetCheckOptions, pass
 	if err != nil {
 		return err
 	}
-	if err := form.Render(env, o.format, machine.FleetCheck(all, all)); err != nil {
+	if err := form.Render(env, o.Format, machine.FleetCheck(all, all)); err != nil {
 		return err
 	}
 	return checkedError(all, policy)

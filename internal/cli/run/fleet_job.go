@@ -12,7 +12,7 @@ import (
 func newFleetJobCmd(env *form.Env) *cobra.Command {
 	var o runOptions // only parsed here: each member plans for itself
 	j, soon := fleet.Job{Engine: fleet.JobEngines()[0], Members: 2, Image: "plimsoll:" + env.Version}, 10*time.Minute
-	cmd := form.Command(env, "fleet job", nil, nil)
+	cmd := form.Command(env, "fleet job", nil, nil, nil)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if j.Members < 1 || soon < 0 {
 			return form.Usagef("--members and --start-in: use 1 or more, and a time such as 10m")

@@ -19,7 +19,6 @@ import (
 	"plimsoll/internal/cli/form"
 	"plimsoll/internal/compare"
 	"plimsoll/internal/fleet"
-	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/runs"
 	"plimsoll/internal/screen"
 	"plimsoll/internal/sys"
@@ -77,7 +76,9 @@ type fleetRunOptions struct {
 	to     fleetHosts
 	shared sharedOptions
 
-	schedule, gone, out, format, progress string
+	schedule, gone, out, progress string
+
+	Format string `formats:"all"`
 
 	Lose     int           `flag:"lose"`
 	AtOnce   int           `flag:"at-once"`
@@ -87,8 +88,10 @@ type fleetRunOptions struct {
 }
 
 func newFleetRunCmd(env *form.Env) *cobra.Command {
-	o := fleetRunOptions{schedule: fleet.Orders[0], gone: "stop", progress: screen.FleetKinds()[0]}
-	cmd := form.Command(env, "fleet run", nil, nil)
+	o := fleetRunOptions{
+		schedule: fleet.Orders[0], gone: "stop", progress: screen.FleetKinds()[0], Rounds: 1, Patience: fleet.Patience,
+	}
+	cmd := form.Command(env, "fleet run", nil, &o, nil)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return runFleetRun(cmd.Context(), env, o, passedOn(cmd.Flags(), args), args)
 	}
@@ -108,10 +111,7 @@ func newFleetRunCmd(env *form.Env) *cobra.Command {
 		"what a host does `WHEN` nobody watches it for 15 s",
 		[]string{"stop", "finish"},
 	)
-	o.Rounds, o.Patience = 1, fleet.Patience
-	form.BindAll(f, "fleet run", &o)
 	form.AddChoice(cmd, &o.progress, "progress", "how to show progress, `KIND`", screen.FleetKinds())
-	form.AddFormat(cmd, &o.format, page.Formats())
 	return cmd
 }
 
@@ -193,7 +193,7 @@ func runFleetRun(ctx context.Context, env *form.Env, o fleetRunOptions, passed, 
 	if err != nil {
 		return err
 	}
-	return reportFleet(env, dir, f, o.format, policy)
+	return reportFleet(env, dir, f, o.Format, policy)
 }
 
 // oneFleet measures once on all hosts, and shows it. The directory is held: close it.
@@ -233,7 +233,7 @@ func fleetRounds(ctx context.Context, env *form.Env, o fleetRunOptions, r fleet.
 			ends = err
 		}
 	}
-	if err := form.Render(env, o.format, runs.FleetRounds(all)); err != nil {
+	if err := form.Render(env, o.Format, runs.FleetRounds(all)); err != nil {
 		return err
 	}
 	return ends

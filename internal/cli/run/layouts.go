@@ -85,7 +85,7 @@ func (o abOptions) study(
 	}
 	d := plans.Layouts(all)
 	if o.DryRun {
-		return s, variants, form.Render(env, o.format, d)
+		return s, variants, form.Render(env, o.Format, d)
 	}
 	to := *env
 	to.Out = env.Notes() // standard output is the result's

@@ -17,7 +17,7 @@ import (
 
 // NewMember is a host's side of a fleet run: the coordinator starts it through the engine.
 func NewMember(env *form.Env) *cobra.Command {
-	cmd := form.Command(env, "member", cobra.NoArgs, serve)
+	cmd := form.Command(env, "member", cobra.NoArgs, nil, serve)
 	cmd.Hidden = true
 	return cmd
 }

@@ -46,13 +46,13 @@ type runOptions struct {
 	probe      bool
 	ProbeFor   time.Duration `flag:"probe-time"`
 	progress   string
-	format     string
+	Format     string `formats:"all"`
 }
 
 // NewRun is the command plimsoll run.
 func NewRun(env *form.Env) *cobra.Command {
 	o := runOptions{progress: screen.Kinds()[0]}
-	cmd := form.Command(env, "run", nil, nil)
+	cmd := form.Command(env, "run", nil, &o, nil)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		o.Scenarios, o.Given, o.Tool = args, cmd.Flags().Changed, env.Tool()
 		if o.profile != "" && len(args) == 0 && o.Resume == "" {
@@ -69,13 +69,11 @@ func NewRun(env *form.Env) *cobra.Command {
 	cmd.ValidArgsFunction = form.CompleteScenarios
 	o.measuring(cmd)
 	o.repeat.addFlags(cmd)
-	form.BindAll(cmd.Flags(), "run once", &o)
 	comparecli.AddProfile(cmd, &o.profile, " (without scenarios the suite etcd runs)")
 	o.pg.addFlags(cmd.Flags())
 	form.AddChoice(cmd, &o.FirstTouch, "first-touch", "test whether volumes made from a snapshot are loaded, `WHEN`",
 		[]string{"auto", bench.SkipFirstTouch})
 	form.AddChoice(cmd, &o.progress, "progress", "how to show progress, `KIND`", screen.Kinds())
-	form.AddFormat(cmd, &o.format, page.Formats())
 	return cmd
 }
 
@@ -100,28 +98,28 @@ func runRun(ctx context.Context, env *form.Env, o runOptions) error {
 		if err := bench.Check(env.Machine, p); err != nil {
 			return err
 		}
-		return form.Render(env, o.format, plans.DryRun(p))
+		return form.Render(env, o.Format, plans.DryRun(p))
 	}
 	b, err := o.measured(ctx, env, p, "run")
 	if err != nil {
 		return err
 	}
 	if o.profile != "" {
-		return errors.Join(comparecli.ReportFit(env, b, o.profile, o.format), comparecli.KeepReports(b))
+		return errors.Join(comparecli.ReportFit(env, b, o.profile, o.Format), comparecli.KeepReports(b))
 	}
 	var judged *comparecli.Judged
 	if o.Against != "" {
 		judged, err = comparecli.JudgeAgainst(b.Dir, o.Against, o.Out, gate,
 			comparecli.Options{Margin: units.ShareArg(compare.Margin)})
 	}
-	if err := errors.Join(comparecli.ReportRun(env, b, o.format, judged), err); err != nil {
+	if err := errors.Join(comparecli.ReportRun(env, b, o.Format, judged), err); err != nil {
 		return err
 	}
 	if judged == nil {
 		return form.RunError(b)
 	}
 	to := *env
-	if o.format != string(page.Text) { // whose reader wants that document only
+	if o.Format != string(page.Text) { // whose reader wants that document only
 		to.Out = env.Err
 	}
 	fmt.Fprintln(to.Out)
@@ -238,8 +236,8 @@ func (o runOptions) plan(ctx context.Context, env *form.Env) (p bench.Plan, err 
 
 func (o *runOptions) addFlags(f *pflag.FlagSet) {
 	o.Out, o.ProbeFor = comparecli.DefaultRuns, bench.ProbeTime
-	form.Bind(f, "run", "data", &o.Data, "wal", &o.WAL, "runtime", &o.Runtime, "ramp", &o.Ramp, "cooldown", &o.Cooldown, "size", &o.Size, "only", &o.Selection.Only, "phase", &o.Selection.Phase, "label", &o.labels, "out", &o.Out, "probe", &o.probe, "keep-files", &o.KeepFiles, "fresh-extents", &o.FreshExtents, "allow-exec", &o.AllowExec, "destroy", &o.Destroy, "serial", &o.Serials)
-	form.BindAll(f, "run", o)
+	form.Bind(f, "measure", "data", &o.Data, "wal", &o.WAL, "runtime", &o.Runtime, "ramp", &o.Ramp, "cooldown", &o.Cooldown, "size", &o.Size, "only", &o.Selection.Only, "phase", &o.Selection.Phase, "label", &o.labels, "out", &o.Out, "probe", &o.probe, "keep-files", &o.KeepFiles, "fresh-extents", &o.FreshExtents, "allow-exec", &o.AllowExec, "destroy", &o.Destroy, "serial", &o.Serials)
+	form.BindAll(f, "measure", o)
 }
 
 // directoryHint shows how to name a directory where a suite is expected.

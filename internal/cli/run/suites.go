@@ -12,7 +12,6 @@ import (
 	"plimsoll/internal/fio/command"
 	"plimsoll/internal/fio/shell"
 	"plimsoll/internal/permit"
-	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/plans"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/topology"
@@ -32,22 +31,21 @@ func runSuites(env *form.Env, format string) error {
 
 type suitesOptions struct {
 	form.PathOptions
-	format string
+	Format string `formats:"plain"`
 }
 
 // NewSuites is the command plimsoll suites.
 func NewSuites(env *form.Env) *cobra.Command {
 	var o suitesOptions
-	cmd := form.Command(env, "suites", nil, o.run)
+	cmd := form.Command(env, "suites", nil, &o, o.run)
 	cmd.ValidArgsFunction = form.CompleteScenarios
 	o.AddFlags(cmd.Flags())
-	form.AddFormat(cmd, &o.format, page.PlainFormats())
 	return cmd
 }
 
 func (o *suitesOptions) run(_ context.Context, env *form.Env, args []string) error {
 	if len(args) == 0 {
-		return runSuites(env, o.format)
+		return runSuites(env, o.Format)
 	}
 	s, err := suite.Select(args, suite.Selection{})
 	if err != nil {
@@ -88,7 +86,7 @@ func (o *suitesOptions) run(_ context.Context, env *form.Env, args []string) err
 		}
 		jobs = append(jobs, shown)
 	}
-	return form.Render(env, o.format, plans.Jobs(jobs))
+	return form.Render(env, o.Format, plans.Jobs(jobs))
 }
 
 // prefillLines are the shell lines that make the files of a role's scenarios by hand.

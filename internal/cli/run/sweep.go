@@ -24,19 +24,16 @@ type sweepOptions struct {
 
 // NewSweep is the command plimsoll sweep.
 func NewSweep(env *form.Env) *cobra.Command {
-	o := &sweepOptions{runOptions: runOptions{progress: screen.Kinds()[0]}}
-	cmd := form.Command(env, "sweep", cobra.MaximumNArgs(1), o.run)
+	o := &sweepOptions{runOptions: runOptions{progress: screen.Kinds()[0]}, Axes: []string{"iodepth=1..256"}}
+	cmd := form.Command(env, "sweep", cobra.MaximumNArgs(1), o, o.run)
 	cmd.ValidArgsFunction = form.CompleteScenarios
 	f := cmd.Flags()
 	o.Given, o.Tool = f.Changed, env.Tool()
 	o.addFlags(f)
-	o.Axes = []string{"iodepth=1..256"}
-	form.BindAll(f, "sweep", o)
 	o.repeat.addFlags(cmd)
 	o.repeat.Rounds = "2"
 	f.Lookup("rounds").DefValue = "2"
 	form.AddChoice(cmd, &o.progress, "progress", "how to show progress, `KIND`", screen.Kinds())
-	form.AddFormat(cmd, &o.format, page.Formats())
 	o.LayoutOptions.AddFlags(f)
 	o.PolicyOptions.AddFlags(f)
 	o.Shown = true
@@ -102,7 +99,7 @@ func (o sweepOptions) shown(
 	says func(*bundle.Bundle) (*page.Document, error),
 ) error {
 	if o.DryRun {
-		return form.Render(env, o.format, plans.DryRun(p))
+		return form.Render(env, o.Format, plans.DryRun(p))
 	}
 	b, err := o.measured(ctx, env, p, "sweep")
 	if err != nil {
@@ -112,7 +109,7 @@ func (o sweepOptions) shown(
 	if err != nil {
 		return err
 	}
-	if err := form.Render(env, o.format, d); err != nil {
+	if err := form.Render(env, o.Format, d); err != nil {
 		return err
 	}
 	env.Notef("stored in %s", b.Dir)
