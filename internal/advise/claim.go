@@ -137,7 +137,8 @@ func readings(t *topology.Topology) []reading {
 			level = topology.Single
 		}
 		v := topology.Volume{Type: topology.NVMe, Size: f.Local.Size, Sustained: f.Local.Limits}
-		all = append(all, with("its own "+text.Plural(n, "drive"), "drives", level, slices.Repeat([]topology.Volume{v}, n)...))
+		own := "its own " + text.Plural(n, "drive")
+		all = append(all, with(own, "drives", level, slices.Repeat([]topology.Volume{v}, n)...))
 	}
 	return all
 }
@@ -356,8 +357,8 @@ func (c Claim) judge(r reading, of string) ClaimVerdict {
 		v.say(yes+"but only %s: it is a burst of %s (%s).", long, v.Burst.Kind, v.Burst.How)
 	}
 	if v.Lasts != nil && !v.Sustained {
-		v.say("Sustained it is %s, %s of the claim, limited by %s.", c.print(v.Lasts), text.Percent(c.of(v.Lasts.IOPS, v.Lasts.BW)/c.figure()),
-			v.Lasts.Label())
+		share := c.of(v.Lasts.IOPS, v.Lasts.BW) / c.figure()
+		v.say("Sustained it is %s, %s of the claim, limited by %s.", c.print(v.Lasts), text.Percent(share), v.Lasts.Label())
 	}
 	if v.Holds && alone {
 		v.say("What the instance allows is not known, and may be less: name it with --instance.")
@@ -395,7 +396,8 @@ func (v *ClaimVerdict) burst(t *topology.Topology, load fio.Workload) {
 		v.BurstFor = steps[0].Until
 	}
 	// Where there are no steps it is not known how long it lasts.
-	v.Burst = cmp.Or(c.Least(func(b ceiling.Bound) bool { return b.Burst && (len(steps) < 2 || b.BurstFor == v.BurstFor) }), v.Most)
+	its := func(b ceiling.Bound) bool { return b.Burst && (len(steps) < 2 || b.BurstFor == v.BurstFor) }
+	v.Burst = cmp.Or(c.Least(its), v.Most)
 	if v.BurstFor > 0 && (v.Burst.Kind == ceiling.InstanceIOPS || v.Burst.Kind == ceiling.InstanceRate) {
 		v.BurstPer = t.Instance.BurstPer
 	}

@@ -163,8 +163,10 @@ func (q requirement) gives(l cloud.Limits) need {
 		return most
 	}
 	return need{
-		of(float64(l.IOPS), cloud.Limits{ReadIOPS: l.ReadIOPS, WriteIOPS: l.WriteIOPS, SharedIOPS: l.SharedIOPS}, q.peak.iops),
-		of(float64(l.Rate), cloud.Limits{ReadRate: l.ReadRate, WriteRate: l.WriteRate, SharedRate: l.SharedRate}, q.peak.bytes),
+		of(float64(l.IOPS), cloud.Limits{ReadIOPS: l.ReadIOPS, WriteIOPS: l.WriteIOPS, SharedIOPS: l.SharedIOPS},
+			q.peak.iops),
+		of(float64(l.Rate), cloud.Limits{ReadRate: l.ReadRate, WriteRate: l.WriteRate, SharedRate: l.SharedRate},
+			q.peak.bytes),
 	}
 }
 

@@ -278,7 +278,9 @@ func From(data []byte, every time.Duration) ([]Observed, error) {
 }
 
 // observed reads a log and makes devices of what is in it.
-func observed[T any](data []byte, read func([]byte) ([]T, error), of func([]T) ([]Observed, error)) ([]Observed, error) {
+func observed[T any](
+	data []byte, read func([]byte) ([]T, error), of func([]T) ([]Observed, error),
+) ([]Observed, error) {
 	all, err := read(data)
 	if err != nil {
 		return nil, err

@@ -285,8 +285,8 @@ func (p *part) section(o JobOptions) JobSection {
 	s.set("iodepth", strconv.Itoa(p.depth))
 	s.Comment = append(s.Comment, p.why...)
 	if depth, iops := p.jobs*p.depth, float64(p.iops); depth > 16 && float64(depth)/iops > 0.1 {
-		s.say("%s in flight are %s of queue at %v IOPS: once the storage falls behind, this depth itself makes such latencies",
-			units.IOPS(depth), latencyText(time.Duration(float64(depth)/iops*float64(time.Second))), p.iops)
+		s.say("%s in flight are %s of queue at %v IOPS: once the storage falls behind, this depth itself makes such "+
+			"latencies", units.IOPS(depth), latencyText(time.Duration(float64(depth)/iops*float64(time.Second))), p.iops)
 	}
 	p.region(&s, o)
 	if p.Sync.Kind == "dsync" && !p.read {
@@ -326,8 +326,8 @@ func (p *part) blockOptions(s *JobSection, block float64) {
 			split[i] = b.Size.Suffixed() + "/" + strconv.FormatFloat(b.Share*100, 'f', -1, 64)
 		}
 		s.set("bssplit", strings.Join(split, ":"))
-		s.say("rate: %s IOPS per job × a mean block of %v; rate_iops would count bytes of the smallest block (fio issue 1290)",
-			number(float64(p.iops)/float64(p.jobs)), units.Bytes(block+0.5))
+		s.say("rate: %s IOPS per job × a mean block of %v; rate_iops would count bytes of the smallest block (fio "+
+			"issue 1290)", number(float64(p.iops)/float64(p.jobs)), units.Bytes(block+0.5))
 	}
 	s.set("rate", units.Bytes(max(math.Round(rate), 1)).Suffixed())
 }

@@ -224,7 +224,8 @@ func (y *streamYAML) times(s *Stream, _ *Demand, _ scalar) error {
 		case !f.at.given() && optional:
 			continue
 		case !f.at.given():
-			return cmp.Or(y.Burst.For, y.Burst.Every, y.Name).wrong("burst: %s is missing; say such as {for: 5s, every: 30s}", f.key)
+			at := cmp.Or(y.Burst.For, y.Burst.Every, y.Name)
+			return at.wrong("burst: %s is missing; say such as {for: 5s, every: 30s}", f.key)
 		}
 		v, err := durationOf(f.at, "burst: "+f.key, optional)
 		if err != nil {

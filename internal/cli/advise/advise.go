@@ -230,8 +230,8 @@ func (o adviseOptions) priceList(at cloud.Provider) (*cloud.Prices, error) {
 		p = &both
 	}
 	if o.Region != "" && o.Region != p.Region {
-		return nil, form.Usagef("--region %.40q: the prices at hand are of %s; bring those of another region with --prices", o.Region,
-			p.Region)
+		return nil, form.Usagef("--region %.40q: the prices at hand are of %s; bring those of another region with --prices",
+			o.Region, p.Region)
 	}
 	return p, nil
 }

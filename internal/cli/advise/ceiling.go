@@ -89,8 +89,8 @@ func outlooksOf(s *suite.Suite) ([]plans.Outlook, error) {
 	var all []plans.Outlook
 	for _, c := range s.Scenarios {
 		if c.Kind() == suite.OfServer {
-			return nil, form.Usagef("%d %s: the ceiling of a database follows from what a transaction needs, which is measured: plimsoll "+
-				"run %[1]d", c.ID, c.Name)
+			return nil, form.Usagef("%d %s: the ceiling of a database follows from what a transaction needs, which is "+
+				"measured: plimsoll run %[1]d", c.ID, c.Name)
 		}
 		loads, err := c.Workloads()
 		if err != nil {

@@ -83,7 +83,9 @@ func unreadable(broken []*records.BrokenJournal) error {
 }
 
 // takeDownAdopted takes down an array that plimsoll did not make.
-func (o *provisionOptions) takeDownAdopted(ctx context.Context, env *form.Env, site *provision.Site, names []string) error {
+func (o *provisionOptions) takeDownAdopted(
+	ctx context.Context, env *form.Env, site *provision.Site, names []string,
+) error {
 	if len(names) > 0 {
 		return form.Usagef("--adopt names the array: give no other")
 	}

@@ -19,7 +19,8 @@ type historyOptions struct {
 }
 
 func (o *historyOptions) addFlags(f *pflag.FlagSet) {
-	form.Bind(f, "history", "suite", &o.filter.Suite, "scenario", &o.filter.Scenario, "host", &o.filter.Host, "by", &o.filter.By, "last", &o.filter.Last)
+	form.Bind(f, "history", "suite", &o.filter.Suite, "scenario", &o.filter.Scenario, "host", &o.filter.Host,
+		"by", &o.filter.By, "last", &o.filter.Last)
 	form.BindAll(f, "history", o)
 }
 

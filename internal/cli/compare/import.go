@@ -140,7 +140,8 @@ func (o *importOptions) run(ctx context.Context, env *form.Env, args []string) e
 		return err
 	}
 	// What pg_test_fsync printed explains pgbench's figures where both are given.
-	if !slices.ContainsFunc(found.Outputs, func(o *fio.Output) bool { return o.Program != "pg_test_fsync" || o.Void != "" }) {
+	others := func(o *fio.Output) bool { return o.Program != "pg_test_fsync" || o.Void != "" }
+	if !slices.ContainsFunc(found.Outputs, others) {
 		if r, ok, err := job.ReadPostgres(args); ok && err == nil {
 			explainPostgres(env.Out, r, 0)
 			return nil

@@ -45,7 +45,7 @@ func NewRuns(env *form.Env) *cobra.Command {
 // newAccept is the command plimsoll runs accept.
 func newAccept(env *form.Env) *cobra.Command {
 	in, reason := "", ""
-	cmd := form.Command(env, "runs accept", cobra.ExactArgs(1), nil, func(_ context.Context, env *form.Env, args []string) error {
+	accept := func(_ context.Context, env *form.Env, args []string) error {
 		if strings.TrimSpace(reason) == "" {
 			return form.Usagef("--reason: say why the level is to be expected from now on")
 		}
@@ -54,7 +54,8 @@ func newAccept(env *form.Env) *cobra.Command {
 			return err
 		}
 		return compare.Accept(dir, reason, env.Now())
-	})
+	}
+	cmd := form.Command(env, "runs accept", cobra.ExactArgs(1), nil, accept)
 	cmd.ValidArgsFunction = form.CompleteUpTo(1, form.CompleteRuns)
 	addIn(cmd, &in)
 	form.Bind(cmd.Flags(), "runs accept", "reason", &reason)

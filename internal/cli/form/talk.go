@@ -91,8 +91,8 @@ func (env *Env) Notes() io.Writer {
 	return env.Err
 }
 
-// Notef prints a line of what --quiet silences, Sayf one on standard error, and Printf one on standard output. Names and
-// texts from outside are made fit to print.
+// Notef prints a line of what --quiet silences, Sayf one on standard error, and Printf one on standard output. Names
+// and texts from outside are made fit to print.
 func (env *Env) Notef(format string, args ...any) { printLine(env.Notes(), format, args) }
 
 // Sayf prints a line on standard error: see Notef.

@@ -168,7 +168,8 @@ const (
 // run's.
 func (o *labOptions) tryLayout(ctx context.Context, env *form.Env, suites, flags []string) error {
 	if o.Keep != "" {
-		return form.Usagef("--keep and --topology exclude each other: the record of what was applied is in the guest's memory")
+		return form.Usagef("--keep and --topology exclude each other: the record of what was applied is in the guest's " +
+			"memory")
 	}
 	text, err := sys.ReadFile(o.Topology, sys.ConfigLimit)
 	if err != nil {

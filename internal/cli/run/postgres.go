@@ -21,7 +21,8 @@ type postgresOptions struct {
 }
 
 func (o *postgresOptions) addFlags(f *pflag.FlagSet) {
-	form.Bind(f, "pg", "pg-bin", &o.server.Bin, "pg-user", &o.server.User, "pg-scale", &o.server.Scale, "pg-memory", &o.server.Memory, "quick", &o.server.Quick)
+	form.Bind(f, "pg", "pg-bin", &o.server.Bin, "pg-user", &o.server.User, "pg-scale", &o.server.Scale,
+		"pg-memory", &o.server.Memory, "quick", &o.server.Quick)
 	form.BindAll(f, "pg", o)
 }
 

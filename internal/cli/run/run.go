@@ -236,7 +236,10 @@ func (o runOptions) plan(ctx context.Context, env *form.Env) (p bench.Plan, err 
 
 func (o *runOptions) addFlags(f *pflag.FlagSet) {
 	o.Out, o.ProbeFor = comparecli.DefaultRuns, bench.ProbeTime
-	form.Bind(f, "measure", "data", &o.Data, "wal", &o.WAL, "runtime", &o.Runtime, "ramp", &o.Ramp, "cooldown", &o.Cooldown, "size", &o.Size, "only", &o.Selection.Only, "phase", &o.Selection.Phase, "label", &o.labels, "out", &o.Out, "probe", &o.probe, "keep-files", &o.KeepFiles, "fresh-extents", &o.FreshExtents, "allow-exec", &o.AllowExec, "destroy", &o.Destroy, "serial", &o.Serials)
+	form.Bind(f, "measure", "data", &o.Data, "wal", &o.WAL, "runtime", &o.Runtime, "ramp", &o.Ramp,
+		"cooldown", &o.Cooldown, "size", &o.Size, "only", &o.Selection.Only, "phase", &o.Selection.Phase,
+		"label", &o.labels, "out", &o.Out, "probe", &o.probe, "keep-files", &o.KeepFiles,
+		"fresh-extents", &o.FreshExtents, "allow-exec", &o.AllowExec, "destroy", &o.Destroy, "serial", &o.Serials)
 	form.BindAll(f, "measure", o)
 }
 
