@@ -144,27 +144,20 @@ func (l *linting) version(ctx context.Context) error {
 // that has them, up to where a repository begins.
 func (l *linting) configured() error {
 	name := l.o.Config
-	if name == "" {
-		dir, err := filepath.Abs(".")
-		if err != nil {
-			return fmt.Errorf("the current folder: %w", err)
-		}
-		for name == "" {
-			at := filepath.Join(dir, settings.ConfigName)
-			err := sys.Found(at)
-			if errors.Is(err, sys.ErrOthers) {
-				l.env.Notef("note: %s is not read, because it is %v; --config %s reads it", at, err,
-					text.ShellQuote(at))
-				return nil
-			}
-			if !errors.Is(err, fs.ErrNotExist) {
-				name = at
-				break
-			}
-			if up := filepath.Dir(dir); !sys.Exists(filepath.Join(dir, ".git")) && up != dir {
-				dir = up
-				continue
-			}
+	dir, err := filepath.Abs(".")
+	if err != nil {
+		return fmt.Errorf("the current folder: %w", err)
+	}
+	for up := ""; name == ""; dir = up {
+		at := filepath.Join(dir, settings.ConfigName)
+		up = filepath.Dir(dir)
+		switch err := sys.Found(at); {
+		case errors.Is(err, sys.ErrOthers):
+			l.env.Notef("note: %s is not read, because it is %v; --config %s reads it", at, err, text.ShellQuote(at))
+			return nil
+		case !errors.Is(err, fs.ErrNotExist):
+			name = at
+		case sys.Exists(filepath.Join(dir, ".git")) || up == dir:
 			return nil
 		}
 	}

@@ -398,15 +398,20 @@ func settingsOf(set []topology.KeyChange, devices []string) []finding.Setting {
 	devices = slices.Compact(devices)
 	var all []finding.Setting
 	for _, c := range set {
+		var files []string
+		vm, isVM := strings.CutPrefix(c.Key, "vm.")
 		switch {
 		case c.Key == "governor":
-			all = append(all, finding.Setting{File: "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor", Value: c.Value})
-		case strings.HasPrefix(c.Key, "vm."):
-			all = append(all, finding.Setting{File: "/proc/sys/vm/" + strings.TrimPrefix(c.Key, "vm."), Value: c.Value})
+			files = []string{"/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"}
+		case isVM:
+			files = []string{"/proc/sys/vm/" + vm}
 		default:
 			for _, d := range devices {
-				all = append(all, finding.Setting{File: "/sys/block/" + d + "/queue/" + c.Key, Value: c.Value})
+				files = append(files, "/sys/block/"+d+"/queue/"+c.Key)
 			}
+		}
+		for _, file := range files {
+			all = append(all, finding.Setting{File: file, Value: c.Value})
 		}
 	}
 	return all
