@@ -21,7 +21,7 @@ type provisionOptions struct {
 	Destroy    []string `flag:"destroy"`
 	Serial     []string `flag:"serial"`
 	Yes        bool     `flag:"yes"`
-	Json       bool     `flag:"json"` // of commands that change something: events
+	JSON       bool     `flag:"json"` // of commands that change something: events
 	Adopt      string   `flag:"adopt"`
 	Partitions bool     `flag:"partitions"`
 	Imagine    bool     `flag:"imagine"`
@@ -89,7 +89,7 @@ func (o provisionOptions) plan(ctx context.Context, env *form.Env) (*provision.S
 	if err != nil {
 		return nil, nil, err
 	}
-	site := provision.Here(env.Machine, provisionView(env, o.Json))
+	site := provision.Here(env.Machine, provisionView(env, o.JSON))
 	if o.Imagine {
 		plan, err := site.Imagine(decl)
 		return site, plan, err

@@ -20,14 +20,14 @@ func newApplyCmd(env *form.Env) *cobra.Command {
 
 func (o *provisionOptions) apply(ctx context.Context, env *form.Env, args []string) error {
 	o.file = args[0]
-	if o.Json && !o.Yes {
+	if o.JSON && !o.Yes {
 		return form.Usagef("--json needs --yes: there is no terminal to ask on")
 	}
 	site, plan, err := o.plan(ctx, env)
 	if err != nil {
 		return err
 	}
-	if !o.Json {
+	if !o.JSON {
 		if err := form.RenderWhole(env, plans.Plan(plan)); err != nil {
 			return err
 		}

@@ -22,10 +22,10 @@ func newTeardownCmd(env *form.Env) *cobra.Command {
 }
 
 func (o *provisionOptions) teardown(ctx context.Context, env *form.Env, names []string) error {
-	if o.Json && !o.Yes {
+	if o.JSON && !o.Yes {
 		return form.Usagef("--json needs --yes: there is no terminal to ask on")
 	}
-	site := provision.Here(env.Machine, provisionView(env, o.Json))
+	site := provision.Here(env.Machine, provisionView(env, o.JSON))
 	if o.Partitions && o.Adopt == "" {
 		return form.Usagef("--partitions needs --adopt: what apply made goes with its partition tables")
 	}
@@ -41,7 +41,7 @@ func (o *provisionOptions) teardown(ctx context.Context, env *form.Env, names []
 		if len(names) == 0 { // what one that was killed at its very end has left; only who may remove it needs to
 			_ = site.Teardown(ctx, nil, destroy)
 		}
-		if !o.Json {
+		if !o.JSON {
 			env.Printf("plimsoll has made nothing here: there is nothing to undo")
 		}
 		return nil
@@ -96,7 +96,7 @@ func (o *provisionOptions) takeDownAdopted(
 	if err := site.Clear(ctx, []*records.Work{w}, records.GiveUp{}); err != nil {
 		return obstacles(env, err)
 	}
-	if !o.Json {
+	if !o.JSON {
 		if err := form.RenderWhole(env, plans.Undo([]*records.Work{w})); err != nil {
 			return err
 		}

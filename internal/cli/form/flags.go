@@ -94,7 +94,8 @@ func Bind(f *pflag.FlagSet, set string, pairs ...any) {
 	}
 }
 
-// BindAll binds the fields of options that have a tag such as flag:"level", where the set has a row of that name.
+// BindAll makes flags of the fields of options that have a tag such as flag:"level", where the set has a row of that
+// name.
 func BindAll(f *pflag.FlagSet, set string, options any) {
 	for field, value := range reflect.ValueOf(options).Elem().Fields() {
 		if name := field.Tag.Get("flag"); strings.Contains(flagTable, "\n"+set+"\t"+name+"\t") {

@@ -20,7 +20,7 @@ type tuneOptions struct {
 	CheckOptions
 	Format  string `formats:"plain"`
 	Queues  bool   `flag:"queues"`
-	Cpu     bool   `flag:"cpu"`
+	CPU     bool   `flag:"cpu"`
 	Memory  bool   `flag:"memory"`
 	State   string `flag:"state"`
 	DryRun  bool   `flag:"dry-run"`
@@ -67,7 +67,7 @@ func (o *tuneOptions) run(ctx context.Context, env *form.Env, args []string) err
 	}
 	found := rules.Judge(&diagnose.Case{Topology: t, Host: bench.Facts(ctx, env.Machine)}, nil)
 	var only []tune.Group
-	for g, wanted := range map[tune.Group]bool{tune.Queues: o.Queues, tune.CPU: o.Cpu, tune.Memory: o.Memory} {
+	for g, wanted := range map[tune.Group]bool{tune.Queues: o.Queues, tune.CPU: o.CPU, tune.Memory: o.Memory} {
 		if wanted {
 			only = append(only, g)
 		}
