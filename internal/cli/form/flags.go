@@ -55,6 +55,7 @@ func Bind(f *pflag.FlagSet, set string, pairs ...any) {
 		row, _, _ = strings.Cut(row, "\n")
 		marks, help, _ := strings.Cut(row, "\t")
 		_, short, _ := strings.Cut(marks, "short=")
+		zero := false
 		switch to := pair[1].(type) {
 		case *string:
 			f.StringVarP(to, name, short, *to, help)
@@ -73,8 +74,10 @@ func Bind(f *pflag.FlagSet, set string, pairs ...any) {
 				f.StringArrayVar(to, name, *to, help)
 			}
 		case *time.Duration:
+			zero = *to == 0
 			f.Var((*duration)(to), name, help)
 		case textValue:
+			zero = reflect.ValueOf(to).Elem().IsZero()
 			f.TextVar(to, name, to, help)
 		default:
 			known = false
@@ -82,8 +85,8 @@ func Bind(f *pflag.FlagSet, set string, pairs ...any) {
 		if !known {
 			panic("flags.tsv: " + set + " --" + name) // every test of the command ends here
 		}
-		if zero := &f.Lookup(name).DefValue; len(*zero) > 1 && (*zero)[0] == '0' {
-			*zero = "" // which keeps "(default 0 ns)" out of the help
+		if zero {
+			f.Lookup(name).DefValue = "" // which keeps "(default 0 ns)" out of the help
 		}
 		if strings.Contains(marks, "typed") {
 			TypedOnly(f, name)
