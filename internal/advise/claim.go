@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -44,33 +43,28 @@ func ParseClaim(s string) (Claim, error) {
 		return c, nil
 	}
 	figure, size, sized := strings.Cut(c.Text, " of ")
-	figure = strings.TrimSpace(figure)
 	last := &figure // the part that a direction may end
 	if sized {
 		last = &size
 	}
 	for word, is := range map[string]*bool{"reads": &c.Reads, "writes": &c.Writes} {
 		if rest, ok := strings.CutSuffix(*last, " "+word); ok {
-			*last, *is = strings.TrimSpace(rest), true
+			*last, *is = rest, true
 		}
 	}
 	var err error
+	figure = strings.TrimSpace(figure)
 	if ops, ok := strings.CutSuffix(strings.ToLower(figure), "iops"); ok {
 		c.IOPS, err = units.ParseIOPS(strings.TrimSpace(ops))
-	} else {
-		c.Rate, err = units.ParseRate(figure)
-		if strings.Trim(figure, "0123456789.,") == "" {
-			err = errors.New("a unit is missing")
-		}
+	} else if c.Rate, err = units.ParseRate(figure); strings.Trim(figure, "0123456789.,") == "" {
+		err = errors.New("a unit is missing")
 	}
-	if err != nil || c.IOPS <= 0 && c.Rate <= 0 {
+	if err != nil || c.figure() <= 0 {
 		return c, fmt.Errorf("claim %s: want a figure with its unit, such as 40000 IOPS, 1250MB/s or \"60000 IOPS of 8KiB\"",
 			text.Quote(s))
 	}
-	if sized {
-		if c.Block, err = units.ParseBytes(strings.TrimSpace(size)); err != nil || c.Block == 0 {
-			return c, fmt.Errorf("claim %s: the size of an I/O cannot be read; want such as 8KiB", text.Quote(s))
-		}
+	if c.Block, err = units.ParseBytes(strings.TrimSpace(size)); sized && (err != nil || c.Block == 0) {
+		return c, fmt.Errorf("claim %s: the size of an I/O cannot be read; want such as 8KiB", text.Quote(s))
 	}
 	return c, nil
 }
@@ -116,9 +110,10 @@ func readings(t *topology.Topology) []reading {
 	if len(t.Arrays) > 0 || !ok {
 		return []reading{{"the volumes", t}}
 	}
-	with := func(of string, a topology.Array) reading {
+	with := func(of, name string, level topology.Level, volumes ...topology.Volume) reading {
 		one := *t
-		one.Arrays, one.Targets = []topology.Array{a}, []topology.Target{{Role: topology.Data, Array: a.Name}}
+		one.Arrays = []topology.Array{{Name: name, Level: level, Volumes: volumes}}
+		one.Targets = []topology.Target{{Role: topology.Data, Array: name}}
 		return reading{of, &one}
 	}
 	var all []reading
@@ -130,25 +125,20 @@ func readings(t *topology.Topology) []reading {
 		all = append(all, reading{name, t})
 	}
 	for _, c := range t.Instance.Caps {
-		if c.Cache || len(c.Types) == 0 {
-			continue
+		if !c.Cache && len(c.Types) > 0 {
+			typ, _ := cloud.TypeNamed(c.Types[0])
+			v := topology.Volume{Type: typ.Type, Network: true, CountedIO: typ.Counted, Merges: typ.Merges}
+			all = append(all, with(c.Name, "attached", topology.Single, v))
 		}
-		typ, _ := cloud.TypeNamed(c.Types[0])
-		v := topology.Volume{Type: typ.Type, Network: true, CountedIO: typ.Counted, Merges: typ.Merges}
-		all = append(
-			all,
-			with(c.Name, topology.Array{Name: "attached", Level: topology.Single, Volumes: []topology.Volume{v}}),
-		)
 	}
-	if f.Local.Count > 0 && f.Local.Limits.Known() && !f.Local.Temp {
-		a := topology.Array{Name: "drives", Level: topology.RAID0, Volumes: make([]topology.Volume, f.Local.Count)}
-		if f.Local.Count == 1 {
-			a.Level = topology.Single
+	if n := f.Local.Count; n > 0 && f.Local.Limits.Known() && !f.Local.Temp {
+		level := topology.RAID0
+		if n == 1 {
+			level = topology.Single
 		}
-		for i := range a.Volumes {
-			a.Volumes[i] = topology.Volume{Type: topology.NVMe, Size: f.Local.Size, Sustained: f.Local.Limits}
-		}
-		all = append(all, with(fmt.Sprintf("its own %s", text.Plural(f.Local.Count, "drive")), a))
+		v := topology.Volume{Type: topology.NVMe, Size: f.Local.Size, Sustained: f.Local.Limits}
+		own := "its own " + text.Plural(n, "drive")
+		all = append(all, with(own, "drives", level, slices.Repeat([]topology.Volume{v}, n)...))
 	}
 	return all
 }
@@ -173,19 +163,19 @@ type ClaimVerdict struct {
 	Lines []string `json:"lines"`
 }
 
-// of is the claim's figure of a bound.
-func (c Claim) of(b *ceiling.Bound) float64 {
+// of is what the claim is about: of IOPS and a rate.
+func (c Claim) of(iops units.IOPS, rate units.Rate) float64 {
 	if c.IOPS > 0 {
-		return float64(b.IOPS)
+		return float64(iops)
 	}
-	return float64(b.BW)
+	return float64(rate)
 }
 
-func (c Claim) figure() float64 {
-	if c.IOPS > 0 {
-		return float64(c.IOPS)
-	}
-	return float64(c.Rate)
+func (c Claim) figure() float64 { return c.of(c.IOPS, c.Rate) }
+
+// metBy says that limits are no less than what is claimed: 1,250 MB/s and 10 Gbit/s are alike.
+func (c Claim) metBy(iops units.IOPS, rate units.Rate) bool {
+	return c.of(iops, rate) >= c.figure()*0.999
 }
 
 // print is a bound's figure in the claim's unit.
@@ -199,31 +189,34 @@ func (c Claim) print(b *ceiling.Bound) string {
 // Check holds a claim against the ceilings of all that it may be about, and answers by the one that
 // carries it: No is said only where none does.
 func (c Claim) Check(t *topology.Topology) ClaimVerdict {
-	all := readings(t)
-	switch {
-	case c.More > 0:
+	if c.More > 0 {
 		return c.grown(t.Instance.Type)
-	case len(all) == 0:
+	}
+	var all []ClaimVerdict
+	for _, r := range readings(t) {
+		all = append(all, c.check(r))
+	}
+	if len(all) == 0 {
 		return c.check(reading{"its storage", t})
 	}
-	best := c.check(all[0])
-	for _, r := range all[1:] {
-		v := c.check(r)
-		more := best.Most == nil || v.Most != nil && v.rank() == 0 && best.rank() == 0 && c.of(v.Most) > c.of(best.Most)
-		if v.rank() > best.rank() || more {
-			best = v
+	best := slices.MaxFunc(all, func(a, b ClaimVerdict) int {
+		if a.rank()+b.rank() > 0 {
+			return cmp.Compare(a.rank(), b.rank())
+		}
+		return cmp.Compare(a.most(), b.most())
+	})
+	for _, v := range all {
+		if v.Storage != best.Storage {
+			best.Others = append(best.Others, v.Storage)
 		}
 	}
-	for _, r := range all {
-		if r.of != best.Storage {
-			best.Others = append(best.Others, r.of)
-		}
+	if len(t.Arrays) > 0 {
+		return best
 	}
-	if f, _ := cloud.InstanceLimits(t.Instance.Type); !best.Holds && len(t.Arrays) == 0 && f.Local.Count > 0 &&
-		!f.Local.Limits.Known() && len(best.Lines) > 0 {
+	if f, _ := cloud.InstanceLimits(t.Instance.Type); !best.Holds && f.Local.Count > 0 && !f.Local.Limits.Known() {
 		best.Lines[0] = "Not known, for the catalogue has no figure of its own drives. " + best.Lines[0]
 	}
-	if len(t.Arrays) == 0 && best.Most != nil {
+	if best.Most != nil {
 		line := "Judged of " + best.Storage
 		if len(best.Others) > 0 {
 			line += "; it has " + text.Some(best.Others, 4) + ", too: name one with --volumes"
@@ -231,6 +224,14 @@ func (c Claim) Check(t *topology.Topology) ClaimVerdict {
 		best.Lines = append(best.Lines, line+".")
 	}
 	return best
+}
+
+// most is what a short test meets, of what is claimed; less than nothing where it is not known.
+func (v *ClaimVerdict) most() float64 {
+	if v.Most == nil {
+		return -1
+	}
+	return v.Claim.of(v.Most.IOPS, v.Most.BW)
 }
 
 // rank says how well a claim holds: not at all, for a time, without end.
@@ -248,12 +249,6 @@ func (v *ClaimVerdict) rank() int {
 // reads and for writes; of storage whose limits are stated for each, it is what the vendor prints first, of reads.
 func (c Claim) check(r reading) ClaimVerdict {
 	v := c.judge(r, "")
-	apart := slices.ContainsFunc(r.t.Arrays, func(a topology.Array) bool {
-		return slices.ContainsFunc(
-			a.Volumes,
-			func(v topology.Volume) bool { return v.Sustained.ReadIOPS > 0 || v.Sustained.ReadRate > 0 },
-		)
-	})
 	if c.Reads || c.Writes || len(r.t.Arrays) == 0 || v.Most == nil {
 		return v
 	}
@@ -261,10 +256,11 @@ func (c Claim) check(r reading) ClaimVerdict {
 	writes.Writes = true
 	w := writes.judge(r, "")
 	w.Claim.Writes = false
+	apart := func(v topology.Volume) bool { return v.Sustained.ReadIOPS > 0 || v.Sustained.ReadRate > 0 }
 	switch {
 	case w.rank() >= v.rank() || w.Most == nil:
 		return v
-	case apart:
+	case slices.ContainsFunc(r.t.Arrays, func(a topology.Array) bool { return slices.ContainsFunc(a.Volumes, apart) }):
 		v = c.judge(r, "for reads, ")
 		v.Lines = append(v.Lines, "Of writes: "+w.Lines[0])
 		return v
@@ -273,23 +269,23 @@ func (c Claim) check(r reading) ClaimVerdict {
 	return w
 }
 
+// atMost are limits of which each is the larger one, of a burst and a baseline.
+func atMost(burst, base cloud.Limits) cloud.Limits {
+	return cloud.Limits{IOPS: max(burst.IOPS, base.IOPS), Rate: max(burst.Rate, base.Rate)}
+}
+
 // grown says whether a machine type's published limits have grown by as much as is claimed.
 func (c Claim) grown(typ string) ClaimVerdict {
 	v := ClaimVerdict{Claim: c, Storage: "what the catalogue has published of " + typ}
 	f, ok := cloud.InstanceLimits(typ)
 	if !ok || len(f.Changes) == 0 {
-		v.Lines = []string{
-			"Not known: the catalogue has no earlier limits of " + cmp.Or(typ, "a machine: name it with --instance") + ".",
-		}
+		v.say("Not known: the catalogue has no earlier limits of %s.", cmp.Or(typ, "a machine: name it with --instance"))
 		return v
 	}
-	most := func(burst, base cloud.Limits) cloud.Limits {
-		return cloud.Limits{IOPS: max(burst.IOPS, base.IOPS), Rate: max(burst.Rate, base.Rate)}
-	}
-	now := most(f.Burst, f.Baseline)
+	now := atMost(f.Burst, f.Baseline)
 	was, before := f.Changes[0], now
 	for _, one := range f.Changes {
-		if l := most(one.Burst, one.Baseline); l != now {
+		if l := atMost(one.Burst, one.Baseline); l != now {
 			was, before = one, l
 		}
 	}
@@ -297,25 +293,12 @@ func (c Claim) grown(typ string) ClaimVerdict {
 	const rounding = 0.005 // a claim is of whole per cent
 	v.Holds = max(iops, rate) >= c.More-rounding
 	v.Sustained = v.Holds && !f.Burst.Known()
-	v.Lines = []string{
-		fmt.Sprintf(
-			"%s: %s of IOPS, from %v to %v, and %s of throughput, from %s to %s, after %s.",
-			map[bool]string{true: "Yes", false: "No"}[v.Holds],
-			signed(iops),
-			before.IOPS,
-			now.IOPS,
-			signed(rate),
-			before.Rate.SI(),
-			now.Rate.SI(),
-			strings.TrimSuffix(was.To, "<"),
-		),
-	}
+	v.say("%s: %s of IOPS, from %v to %v, and %s of throughput, from %s to %s, after %s.",
+		map[bool]string{true: "Yes", false: "No"}[v.Holds], signed(iops), before.IOPS, now.IOPS, signed(rate),
+		before.Rate.SI(), now.Rate.SI(), strings.TrimSuffix(was.To, "<"))
 	if f.Burst.Known() {
-		v.Lines = append(
-			v.Lines,
-			fmt.Sprintf("These are bursts of %s: it sustains %v IOPS and %s.", text.Duration(f.BurstFor),
-				f.Baseline.IOPS, f.Baseline.Rate.SI()),
-		)
+		v.say("These are bursts of %s: it sustains %v IOPS and %s.", text.Duration(f.BurstFor), f.Baseline.IOPS,
+			f.Baseline.Rate.SI())
 	}
 	return v
 }
@@ -342,28 +325,26 @@ func (c Claim) judge(r reading, of string) ClaimVerdict {
 	}
 	found := ceiling.Of(t, topology.Data, []fio.Workload{load})
 	v.Most, v.Lasts = found.Binding(), found.Sustained()
-	say := func(format string, a ...any) { v.Lines = append(v.Lines, fmt.Sprintf(format, a...)) }
-	if v.Most == nil {
-		if t.Instance.Type != "" {
-			say("What %s allows is not known: name its volumes with --volumes.", t.Instance.Type)
-		} else {
-			say("Nothing is known of it: name --instance, --volumes or both.")
-		}
+	switch {
+	case v.Most == nil && t.Instance.Type != "":
+		v.say("What %s allows is not known: name its volumes with --volumes.", t.Instance.Type)
+		return v
+	case v.Most == nil:
+		v.say("Nothing is known of it: name --instance, --volumes or both.")
 		return v
 	}
-	const rounding = 0.999 // 1,250 MB/s and 10 Gbit/s alike
-	v.Holds = c.of(v.Most) >= c.figure()*rounding
-	v.Sustained = v.Lasts != nil && c.of(v.Lasts) >= c.figure()*rounding
+	v.Holds = c.metBy(v.Most.IOPS, v.Most.BW)
+	v.Sustained = v.Lasts != nil && c.metBy(v.Lasts.IOPS, v.Lasts.BW)
 	alone, yes := volumesAlone(t), "Yes, "+of
 	if alone {
 		yes = "As far as the volumes go: yes, " + of
 	}
 	switch {
 	case !v.Holds:
-		say("No: at most %s of %v %s from %s, limited by %s (%s).", c.print(v.Most), c.Block, kind, r.of, v.Most.Label(),
+		v.say("No: at most %s of %v %s from %s, limited by %s (%s).", c.print(v.Most), c.Block, kind, r.of, v.Most.Label(),
 			v.Most.How)
 	case v.Sustained:
-		say(yes+"sustained: %s allows %s of %v %s.", v.Lasts.Label(), c.print(v.Lasts), c.Block, kind)
+		v.say(yes+"sustained: %s allows %s of %v %s.", v.Lasts.Label(), c.print(v.Lasts), c.Block, kind)
 	default:
 		v.burst(t, load)
 		long := "for a time that is not known"
@@ -373,19 +354,24 @@ func (c Claim) judge(r reading, of string) ClaimVerdict {
 				long += " once in " + text.Duration(v.BurstPer)
 			}
 		}
-		say(yes+"but only %s: it is a burst of %s (%s).", long, v.Burst.Kind, v.Burst.How)
+		v.say(yes+"but only %s: it is a burst of %s (%s).", long, v.Burst.Kind, v.Burst.How)
 	}
 	if v.Lasts != nil && !v.Sustained {
-		say("Sustained it is %s, %s of the claim, limited by %s.", c.print(v.Lasts), text.Percent(c.of(v.Lasts)/c.figure()),
-			v.Lasts.Label())
+		share := c.of(v.Lasts.IOPS, v.Lasts.BW) / c.figure()
+		v.say("Sustained it is %s, %s of the claim, limited by %s.", c.print(v.Lasts), text.Percent(share), v.Lasts.Label())
 	}
 	if v.Holds && alone {
-		say("What the instance allows is not known, and may be less: name it with --instance.")
+		v.say("What the instance allows is not known, and may be less: name it with --instance.")
 	}
 	if v.Holds && !slices.ContainsFunc(t.Arrays, func(a topology.Array) bool { return !a.Volumes[0].Network }) {
 		v.history(t.Instance.Type)
 	}
 	return v
+}
+
+// say adds a line.
+func (v *ClaimVerdict) say(format string, a ...any) {
+	v.Lines = append(v.Lines, fmt.Sprintf(format, a...))
 }
 
 // volumesAlone says that volumes are on the network of an instance of which nothing is known.
@@ -398,25 +384,21 @@ func volumesAlone(t *topology.Topology) bool {
 
 // burst finds whose burst carries a claim, and how long it lasts at the rate that is claimed.
 func (v *ClaimVerdict) burst(t *topology.Topology, load fio.Workload) {
-	jobs := float64(load.Jobs)
-	iops, rate := v.Claim.IOPS/units.IOPS(jobs), v.Claim.Rate/units.Rate(jobs)
-	if load.ReadIOPS, load.ReadRate = iops, rate; load.ReadShare == 0 {
-		load.ReadIOPS, load.ReadRate, load.WriteIOPS, load.WriteRate = 0, 0, iops, rate
+	iops, rate := v.Claim.IOPS/units.IOPS(load.Jobs), v.Claim.Rate/units.Rate(load.Jobs)
+	if load.ReadShare > 0 {
+		load.ReadIOPS, load.ReadRate = iops, rate
+	} else {
+		load.WriteIOPS, load.WriteRate = iops, rate
 	}
 	c := ceiling.Of(t, topology.Data, []fio.Workload{load})
-	v.Burst = v.Most
 	steps := c.Course()
-	if len(steps) < 2 {
-		if b := c.Least(func(b ceiling.Bound) bool { return b.Burst }); b != nil {
-			v.Burst = b // of which it is not known how long it lasts
-		}
-		return
+	if len(steps) > 1 {
+		v.BurstFor = steps[0].Until
 	}
-	v.BurstFor = steps[0].Until
-	if b := c.Least(func(b ceiling.Bound) bool { return b.Burst && b.BurstFor == v.BurstFor }); b != nil {
-		v.Burst = b
-	}
-	if v.Burst.Kind == ceiling.InstanceIOPS || v.Burst.Kind == ceiling.InstanceRate {
+	// Where there are no steps it is not known how long it lasts.
+	its := func(b ceiling.Bound) bool { return b.Burst && (len(steps) < 2 || b.BurstFor == v.BurstFor) }
+	v.Burst = cmp.Or(c.Least(its), v.Most)
+	if v.BurstFor > 0 && (v.Burst.Kind == ceiling.InstanceIOPS || v.Burst.Kind == ceiling.InstanceRate) {
 		v.BurstPer = t.Instance.BurstPer
 	}
 }
@@ -427,20 +409,17 @@ func (v *ClaimVerdict) history(typ string) {
 	if !ok {
 		return
 	}
-	c := v.Claim
-	most := func(l, base cloud.Limits) float64 {
-		if c.IOPS > 0 {
-			return math.Max(float64(l.IOPS), float64(base.IOPS))
-		}
-		return math.Max(float64(l.Rate), float64(base.Rate))
+	published := func(burst, base cloud.Limits) bool {
+		most := atMost(burst, base)
+		return v.Claim.metBy(most.IOPS, most.Rate)
 	}
-	if most(f.Burst, f.Baseline) < c.figure()*0.999 {
+	if !published(f.Burst, f.Baseline) {
 		return
 	}
 	last, first := -1, ""
 	date := func(s string) string { return strings.TrimSuffix(s, "<") } // "<": earlier than that
 	for i, change := range f.Changes {
-		if most(change.Burst, change.Baseline) < c.figure()*0.999 {
+		if !published(change.Burst, change.Baseline) {
 			last, first = i, ""
 		} else if first == "" {
 			first = date(change.From)
@@ -454,19 +433,17 @@ func (v *ClaimVerdict) history(typ string) {
 	case last >= 0:
 		v.Since = fmt.Sprintf("a day after %s", date(f.Changes[last].To))
 	default:
-		v.Lines = append(v.Lines,
-			fmt.Sprintf("It is not known since when %s has published this for %s; the catalogue is of %s.", f.Vendor, typ,
-				strings.Replace(f.AsOf, "unstated", "a day that is not stated", 1)))
+		v.say("It is not known since when %s has published this for %s; the catalogue is of %s.", f.Vendor, typ,
+			strings.Replace(f.AsOf, "unstated", "a day that is not stated", 1))
 		return
 	}
-	line := fmt.Sprintf("%s has published it for %s since %s", f.Vendor, typ, v.Since)
+	before := ""
 	if last >= 0 {
 		was := f.Changes[last].Burst
-		figure := was.IOPS.String() + " IOPS"
-		if c.Rate > 0 {
-			figure = was.Rate.SI()
+		before = "; before it was " + was.IOPS.String() + " IOPS"
+		if v.Claim.Rate > 0 {
+			before = "; before it was " + was.Rate.SI()
 		}
-		line += fmt.Sprintf("; before it was %s", figure)
 	}
-	v.Lines = append(v.Lines, line+".")
+	v.say("%s has published it for %s since %s%s.", f.Vendor, typ, v.Since, before)
 }

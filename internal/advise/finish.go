@@ -18,25 +18,21 @@ import (
 // Topology is a candidate as ceiling takes it.
 func (c *Candidate) Topology() *topology.Topology {
 	a := c.Layout.array()
-	if !c.Layout.Local {
-		f := c.volume()
-		for i := range a.Volumes {
-			v := &a.Volumes[i]
-			v.Sustained, v.Burst = f.Sustained, f.Burst
-			v.BurstIOs, v.BurstBytes = f.BurstIOs, f.BurstBytes
-			v.Pooled = f.Pooled
-			v.Origin = topology.Origin{Kind: topology.Catalogue, Where: f.String()}
-		}
-	} else {
-		for i := range a.Volumes {
-			a.Volumes[i].Sustained = c.Instance.Local.Limits
-			a.Volumes[i].Origin = topology.Origin{Kind: topology.Catalogue, Where: c.Instance.Local.String()}
-		}
+	f := c.volume()
+	origin := topology.Origin{Kind: topology.Catalogue, Where: f.String()}
+	if c.Layout.Local {
+		f = cloud.VolumeFacts{Sustained: c.Instance.Local.Limits}
+		origin.Where = c.Instance.Local.String()
+	}
+	for i := range a.Volumes {
+		v := &a.Volumes[i]
+		v.Sustained, v.Burst, v.BurstIOs, v.BurstBytes = f.Sustained, f.Burst, f.BurstIOs, f.BurstBytes
+		v.Pooled, v.Origin = f.Pooled, origin
 	}
 	var pools []topology.Pool
-	if size := c.Layout.Spec.Size * units.Bytes(c.Layout.N); len(a.Volumes) > 0 && a.Volumes[0].Pooled {
-		f, _ := cloud.VolumeLimits(cloud.VolumeSpec{Type: c.Layout.Spec.Type, Size: size})
-		pools = []topology.Pool{{Type: c.Layout.Spec.Type, Size: size, Limits: f.Sustained}}
+	if all := c.Layout.together(); f.Pooled {
+		limits, _ := cloud.VolumeLimits(all)
+		pools = []topology.Pool{{Type: all.Type, Size: all.Size, Limits: limits.Sustained}}
 	}
 	return &topology.Topology{
 		Instance: topology.Instance{

@@ -19,41 +19,39 @@ import (
 // several volumes, are one demand; those of other jobs ran one after the other, and are apart. The
 // demand's notes say what was taken.
 func FromResults(name string, results []*result.Result) (*workload.Demand, error) {
+	type measured struct {
+		job     []fio.Workload
+		name    string
+		streams []workload.Stream
+	}
 	d := &workload.Demand{Name: name}
-	var jobs [][]fio.Workload
-	var streams []int // of each job
-	var names []string
+	var all []measured
 	for _, r := range results {
 		one, err := FromResult(name, r)
 		if err != nil {
 			continue
 		}
-		if len(d.Streams) == 0 {
+		if len(all) == 0 {
 			d.Role = r.Role
 		}
-		if at := slices.IndexFunc(jobs, func(j []fio.Workload) bool { return sameJob(j, r.Workloads) }); at >= 0 {
-			from := 0
-			for _, n := range streams[:at] {
-				from += n
-			}
-			larger(d.Streams[from:from+streams[at]], one.Streams)
+		if at := slices.IndexFunc(all, func(m measured) bool { return sameJob(m.job, r.Workloads) }); at >= 0 {
+			larger(all[at].streams, one.Streams)
 			d.Notes = add(d.Notes, "results of the same job are one demand: the largest figures are taken")
 		} else {
-			jobs, streams = append(jobs, r.Workloads), append(streams, len(one.Streams))
-			d.Streams = append(d.Streams, one.Streams...)
-			names = append(names, streamName(r.Name, len(jobs)-1))
+			all = append(all, measured{r.Workloads, streamName(r.Name, len(all)), one.Streams})
 		}
 		d.AtLeast, d.Notes = add(d.AtLeast, one.AtLeast...), add(d.Notes, one.Notes...)
 	}
+	for _, m := range all {
+		for _, s := range m.streams {
+			if len(all) > 1 {
+				s.Apart, s.Name = true, m.name+"-"+s.Name
+			}
+			d.Streams = append(d.Streams, s)
+		}
+	}
 	if len(d.Streams) == 0 {
 		return nil, fmt.Errorf("%s measured no I/O", name)
-	}
-	for k, from := 0, 0; k < len(jobs) && len(jobs) > 1; k++ {
-		for i := range d.Streams[from : from+streams[k]] {
-			s := &d.Streams[from+i]
-			s.Apart, s.Name = true, names[k]+"-"+s.Name
-		}
-		from += streams[k]
 	}
 	return d, nil
 }
@@ -295,11 +293,7 @@ func (t Took) Least(o Took) Took {
 }
 
 func streamName(name string, i int) string {
-	ok := name != "" && len(name) < 40
-	for _, r := range name {
-		ok = ok && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_')
-	}
-	if !ok || name[0] == '-' {
+	if name == "" || len(name) >= 40 || workload.PlainName(name) != name {
 		return fmt.Sprintf("job-%d", i+1)
 	}
 	return name

@@ -115,16 +115,12 @@ func (r *Request) requirement(l Layout) requirement {
 	}
 	if r.Series != nil {
 		on := r.on(l)
-		q.peak, q.reads, q.writes = on.peak, on.reads, on.writes
+		q.peak, q.reads, q.writes, q.course, q.held = on.peak, on.reads, on.writes, on.spans, on.held
 	} else {
 		q.peak = r.needsOf(l, every)
 		q.reads, q.writes = r.directed(true).needsOf(l, every), r.directed(false).needsOf(l, every)
-	}
-	if r.bursting() {
-		q.course = r.course(l)
-		if r.Series != nil {
-			q.held = r.on(l).held
-		} else {
+		if r.bursting() {
+			q.course = r.course(l)
 			q.steady = r.needsOf(l, func(s *workload.Stream) bool { return s.Burst == nil })
 		}
 	}
@@ -167,16 +163,10 @@ func (q requirement) gives(l cloud.Limits) need {
 		return most
 	}
 	return need{
-		of(
-			float64(l.IOPS),
-			cloud.Limits{ReadIOPS: l.ReadIOPS, WriteIOPS: l.WriteIOPS, SharedIOPS: l.SharedIOPS},
-			q.peak.iops,
-		),
-		of(
-			float64(l.Rate),
-			cloud.Limits{ReadRate: l.ReadRate, WriteRate: l.WriteRate, SharedRate: l.SharedRate},
-			q.peak.bytes,
-		),
+		of(float64(l.IOPS), cloud.Limits{ReadIOPS: l.ReadIOPS, WriteIOPS: l.WriteIOPS, SharedIOPS: l.SharedIOPS},
+			q.peak.iops),
+		of(float64(l.Rate), cloud.Limits{ReadRate: l.ReadRate, WriteRate: l.WriteRate, SharedRate: l.SharedRate},
+			q.peak.bytes),
 	}
 }
 

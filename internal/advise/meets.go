@@ -176,10 +176,7 @@ type rowOf struct {
 func rowsOf(r *result.Result, read bool) []rowOf {
 	var rows []rowOf
 	for _, j := range r.Jobs {
-		d := j.Write
-		if read {
-			d = j.Read
-		}
+		d := side(j, read)
 		if d.BW <= 0 {
 			continue
 		}
@@ -196,10 +193,7 @@ func rowsOf(r *result.Result, read bool) []rowOf {
 
 // direction is what a stream reads, or writes.
 func (m *Met) direction(s *workload.Stream, r *result.Result, read bool) (units.Rate, bool) {
-	total := r.Total.Write.BW
-	if read {
-		total = r.Total.Read.BW
-	}
+	total := side(r.Total, read).BW
 	var streams []*workload.Stream
 	asked := units.Rate(0)
 	for i := range m.Demand.Streams {
@@ -257,11 +251,7 @@ func limitsOf(d *workload.Demand, r *result.Result) []MetLimit {
 		}
 		for _, p := range s.Latency.Percentiles {
 			l := MetLimit{Text: fmt.Sprintf("%s p%g < %v", s.Name, p.P, units.LatencyOf(p.Limit))}
-			dir := r.Total.Write
-			if s.Reads() {
-				dir = r.Total.Read
-			}
-			if at, ok := dir.Clat.At(p.P); ok {
+			if at, ok := side(r.Total, s.Reads()).Clat.At(p.P); ok {
 				l.Known, l.Latency, l.Exceeded = true, units.LatencyOf(at), at >= p.Limit
 			}
 			out = append(out, l)

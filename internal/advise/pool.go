@@ -91,9 +91,6 @@ const mostSpans = 20_000
 // did not, which asks for more credits than they do. Nil when the periods have no common multiple
 // of at most a week: then nothing is known.
 func (r *Request) course(l Layout) []span {
-	if r.Series != nil {
-		return r.on(l).spans
-	}
 	period := time.Duration(0)
 	for i := range r.Demand.Streams {
 		if b := r.Demand.Streams[i].Burst; b != nil {

@@ -61,10 +61,7 @@ func (r *Request) on(l Layout) *sized {
 		iv := &r.Series.Intervals[i]
 		s := span{seconds: iv.Len.Seconds(), fresh: (at+today)/day != (at+today-iv.Len)/day && i > 0}
 		for _, read := range []bool{true, false} {
-			f := iv.Write
-			if read {
-				f = iv.Read
-			}
+			f := iv.Flow(read)
 			if f.IOPS <= 0 {
 				continue
 			}
@@ -124,10 +121,7 @@ func (r *Request) peaks() [][]*workload.Stream {
 		})
 		var group []*workload.Stream
 		for _, read := range []bool{true, false} {
-			f := iv.Write
-			if read {
-				f = iv.Read
-			}
+			f := iv.Flow(read)
 			if f.IOPS <= 0 {
 				continue
 			}
@@ -168,10 +162,7 @@ func (s *Series) Demand() (*workload.Demand, error) {
 		most := oneSize(one.Block, one.Read)
 		most.Name = word
 		for i := range s.Intervals {
-			f := s.Intervals[i].Write
-			if one.Read {
-				f = s.Intervals[i].Read
-			}
+			f := s.Intervals[i].Flow(one.Read)
 			most.IOPS, most.Rate = max(most.IOPS, units.IOPS(f.IOPS)), max(most.Rate, units.Rate(f.Rate))
 		}
 		d.Streams = append(d.Streams, *most)

@@ -17,8 +17,7 @@ const mostFlags = 25
 
 // seldom are flags that the help of a command with many leaves out, unless all are asked for, beside those that
 // form.Bind knows.
-const seldom = " afr block burst-ok clients copies copy device every family first-touch json older on-disconnect " +
-	"order progress series sync-commits sync-latency types "
+const seldom = " copy first-touch json on-disconnect order progress "
 
 // shortHelp has the help of a command with many flags leave out those that are seldom used, and say
 // so; all is whether all were asked for.

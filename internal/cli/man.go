@@ -15,38 +15,31 @@ import (
 )
 
 func newManCmd(env *form.Env) *cobra.Command {
-	return &cobra.Command{
-		Use:   "man [DIR]",
-		Short: "Print the manual page, or write a page for each command into a directory",
-		Long: `Print plimsoll's manual page, or write a page for each command into DIR. The pages carry the date of
-SOURCE_DATE_EPOCH where it is set, so that a release is reproducible.`,
-		Args: cobra.MaximumNArgs(1),
-		Example: `  plimsoll man | man -l -
-  plimsoll man /usr/local/share/man/man1`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			date := env.Now()
-			if seconds, err := strconv.ParseInt(env.Getenv("SOURCE_DATE_EPOCH"), 10, 64); err == nil {
-				date = time.Unix(seconds, 0)
-			}
-			if len(args) == 0 {
-				_, page, err := manPage(cmd.Root(), date.UTC())
-				if err == nil {
-					_, err = env.Out.Write(page)
-				}
-				return err
-			}
-			dir, err := sys.MakePath(args[0], 0o755)
-			if err != nil {
-				return err
-			}
-			defer dir.Close() //nolint:errcheck // only a handle
-			n, err := manPages(dir, cmd.Root(), date.UTC())
+	man := form.Command(env, "man", cobra.MaximumNArgs(1), nil, nil)
+	man.RunE = func(cmd *cobra.Command, args []string) error {
+		date := env.Now()
+		if seconds, err := strconv.ParseInt(env.Getenv("SOURCE_DATE_EPOCH"), 10, 64); err == nil {
+			date = time.Unix(seconds, 0)
+		}
+		if len(args) == 0 {
+			_, page, err := manPage(cmd.Root(), date.UTC())
 			if err == nil {
-				fmt.Fprintf(env.Notes(), "wrote %d pages into %s\n", n, args[0])
+				_, err = env.Out.Write(page)
 			}
 			return err
-		},
+		}
+		dir, err := sys.MakePath(args[0], 0o755)
+		if err != nil {
+			return err
+		}
+		defer dir.Close() //nolint:errcheck // only a handle
+		n, err := manPages(dir, cmd.Root(), date.UTC())
+		if err == nil {
+			env.Notef("wrote %d pages into %s", n, args[0])
+		}
+		return err
 	}
+	return man
 }
 
 // manPage is the page of a command, and the name of its file.

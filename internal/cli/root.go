@@ -35,7 +35,7 @@ func Main(args []string) int {
 	defer errs.Flush() //nolint:errcheck // there is nowhere left to say it
 	ctx, stop := interruptible(context.Background())
 	defer stop()
-	ctx = sys.WithNotice(ctx, func(notice string) { fmt.Fprintf(env.Notes(), "plimsoll: %s\n", text.Clean(notice, 0)) })
+	ctx = sys.WithNotice(ctx, func(notice string) { env.Notef("plimsoll: %s", notice) })
 	return execute(ctx, env, out)
 }
 
@@ -56,7 +56,7 @@ func execute(ctx context.Context, env *form.Env, out *form.Stream) int {
 	failed := out.Flush()
 	env.End()
 	if failed != nil && !errors.Is(err, failed) { // such as a full disk
-		fmt.Fprintf(env.Err, "plimsoll: could not write all output: %s\n", form.Readable(failed))
+		env.Sayf("plimsoll: could not write all output: %s", form.Readable(failed))
 		if err == nil {
 			err = form.Reported(failed)
 		}
@@ -145,9 +145,9 @@ storage. Flags that give consent, or choose what runs, are read from the command
 	root.SetErr(env.Err)
 	root.SetFlagErrorFunc(form.FlagError)
 	env.AddFlags(root.PersistentFlags())
-	root.Flags().BoolVar(&yaml, "yaml", false, "print a plimsoll.yaml of what is seen here, to fill in")
+	form.Bind(root.Flags(), "root", "yaml", &yaml)
 	root.MarkFlagsMutuallyExclusive("quiet", "verbose")
-	root.SetHelpCommand(newHelpCmd())
+	root.SetHelpCommand(newHelpCmd(env))
 	for _, g := range groups(env) {
 		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title + ":"})
 		for _, cmd := range g.commands {
@@ -155,7 +155,7 @@ storage. Flags that give consent, or choose what runs, are read from the command
 			root.AddCommand(cmd)
 		}
 	}
-	root.AddCommand(job.NewConvert(env), newVersionCmd(env), newManCmd(env), machine.NewLabAgent(), run.NewMember(env))
+	root.AddCommand(job.NewConvert(env), newVersionCmd(env), newManCmd(env), machine.NewLabAgent(env), run.NewMember(env))
 	for _, cmd := range root.Commands() {
 		countArgs(cmd)
 		form.CompleteFlags(cmd)
@@ -164,18 +164,16 @@ storage. Flags that give consent, or choose what runs, are read from the command
 	return root
 }
 
-func newHelpCmd() *cobra.Command {
-	return &cobra.Command{
-		Use:   "help [COMMAND]",
-		Short: "Show help for a command",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			of, rest, err := cmd.Root().Find(args)
-			if err != nil || len(rest) > 0 {
-				return form.NoCommand(of, args[len(args)-max(len(rest), 1):])
-			}
-			return of.Help()
-		},
+func newHelpCmd(env *form.Env) *cobra.Command {
+	help := form.Command(env, "help", nil, nil, nil)
+	help.RunE = func(cmd *cobra.Command, args []string) error {
+		of, rest, err := cmd.Root().Find(args)
+		if err != nil || len(rest) > 0 {
+			return form.NoCommand(of, args[len(args)-max(len(rest), 1):])
+		}
+		return of.Help()
 	}
+	return help
 }
 
 // countError says in words what is wrong with the number of arguments.

@@ -1,8 +1,8 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
-	"fmt"
 	"runtime"
 
 	"github.com/spf13/cobra"
@@ -20,21 +20,14 @@ type versions struct {
 
 func newVersionCmd(env *form.Env) *cobra.Command {
 	asJSON := false
-	cmd := &cobra.Command{
-		Use:   "version",
-		Short: "Print the version",
-		Args:  cobra.NoArgs,
-		Example: `  plimsoll version
-  plimsoll version --json`,
-		RunE: func(*cobra.Command, []string) error {
-			v := versions{env.Version, runtime.GOOS, runtime.GOARCH, runtime.Version()}
-			if asJSON {
-				return json.NewEncoder(env.Out).Encode(v)
-			}
-			_, err := fmt.Fprintf(env.Out, "plimsoll %s %s/%s %s\n", v.Version, v.OS, v.Arch, v.Go)
-			return err
-		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print it as JSON")
+	cmd := form.Command(env, "version", cobra.NoArgs, nil, func(context.Context, *form.Env, []string) error {
+		v := versions{env.Version, runtime.GOOS, runtime.GOARCH, runtime.Version()}
+		if asJSON {
+			return json.NewEncoder(env.Out).Encode(v)
+		}
+		env.Printf("plimsoll %s %s/%s %s", v.Version, v.OS, v.Arch, v.Go)
+		return nil
+	})
+	form.Bind(cmd.Flags(), "version", "json", &asJSON)
 	return cmd
 }

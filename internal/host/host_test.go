@@ -190,7 +190,7 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("%d arrays of %d lines", n, lines)
 		}
 		n := 0
-		for _, e := range parseLog(text) {
+		for _, e := range ParseLog(text) {
 			if e.Count < 1 || e.Kind == "" || e.Last < 0 {
 				t.Errorf("log: %+v", e)
 			}

@@ -64,9 +64,9 @@ var patterns = []struct {
 // mounted is how the kernel says that a filesystem is mounted: what it said before was of another one.
 var mounted = regexp.MustCompile(`^(?:EXT4-fs|XFS) \(([\w!-]+)\): [mM]ount(?:ed filesystem|ing V)`)
 
-// parseLog finds trouble in what dmesg prints. Kinds and devices come in the order of their first
+// ParseLog finds trouble in what dmesg(1) prints. Kinds and devices come in the order of their first
 // line.
-func parseLog(text string) []Event {
+func ParseLog(text string) []Event {
 	var all []Event
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
@@ -106,13 +106,10 @@ func parseLog(text string) []Event {
 	return all
 }
 
-// ParseLog finds trouble in lines of the kernel's log as dmesg(1) prints them.
-func ParseLog(text string) []Event { return parseLog(text) }
-
 // Log reads what is wrong by the kernel's log. It is an error where the caller may not read it.
 func Log(ctx context.Context, m *sys.Machine) ([]Event, error) {
 	log, err := m.Output(ctx, "dmesg")
-	return parseLog(log), err
+	return ParseLog(log), err
 }
 
 // Since is what a log says that one read earlier did not, with the count of its new lines. The

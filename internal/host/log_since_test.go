@@ -27,7 +27,7 @@ func TestLogSince(t *testing.T) {
 		{"times not printed", e, e + "nvme nvme1: Abort status: 0x0\n", []string{"nvme1 1"}},
 	} {
 		var got []string
-		for _, e := range Since(parseLog(tt.before), parseLog(tt.after)) {
+		for _, e := range Since(ParseLog(tt.before), ParseLog(tt.after)) {
 			if e.Kind != Timeout || e.Last > 5*time.Minute {
 				t.Errorf("%s: %+v", tt.name, e)
 			}

@@ -337,7 +337,7 @@ func TestAttachedOnce(t *testing.T) {
 			v.Burst.IOPS = 1
 		}
 	}
-	top.askBalances(t.Context(), &watched{cloud: cloud.EC2{}, failed: errors.New("no")})
+	top.askBalances(t.Context(), &watched{cloud: cloud.AWS(), failed: errors.New("no")})
 	if want := []string{"the burst balance of a is not known: no"}; !slices.Equal(top.Notes, want) {
 		t.Errorf("%q, want %q", top.Notes, want)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -33,9 +34,8 @@ const (
 
 // blkDevice is what was seen of one device.
 type blkDevice struct {
-	intervals       []Interval
-	waits           []struct{ read, write time.Duration } // sums, by interval
-	begun           map[uint64]time.Duration              // by sector
+	intervals       []Interval               // of sums
+	begun           map[uint64]time.Duration // by sector
 	queued, merged  float64
 	completed, late int
 }
@@ -46,7 +46,6 @@ func fromBlkparse(data []byte, every time.Duration) ([]Observed, error) {
 		every = time.Second
 	}
 	devices := map[string]*blkDevice{}
-	var order []string
 	var end time.Duration
 	n := 0
 	for line := range bytes.Lines(data) {
@@ -75,12 +74,12 @@ func fromBlkparse(data []byte, every time.Duration) ([]Observed, error) {
 				return nil, fmt.Errorf("line %d: more than %d devices", n, mostDevices)
 			}
 			d = &blkDevice{begun: map[uint64]time.Duration{}}
-			devices[name], order = d, append(order, name)
+			devices[name] = d
 		}
 		end = max(end, at)
 		d.event(f[5], f[6], at, every, first, sectors)
 	}
-	return blkObserved(devices, order, every, end)
+	return blkObserved(devices, every, end)
 }
 
 func blkTime(s string) (time.Duration, error) {
@@ -116,7 +115,6 @@ func (d *blkDevice) event(action, direction string, at, every time.Duration, fir
 		k := int(at / every)
 		for len(d.intervals) <= k {
 			d.intervals = append(d.intervals, Interval{Len: every, At: time.Duration(len(d.intervals)+1) * every})
-			d.waits = append(d.waits, struct{ read, write time.Duration }{})
 		}
 		begun, known := d.begun[first]
 		delete(d.begun, first)
@@ -124,23 +122,19 @@ func (d *blkDevice) event(action, direction string, at, every time.Duration, fir
 			begun = at
 			d.late++
 		}
-		flow, wait := &d.intervals[k].Write, &d.waits[k].write
-		if read {
-			flow, wait = &d.intervals[k].Read, &d.waits[k].read
-		}
+		flow := d.intervals[k].Flow(read)
 		flow.IOPS++
 		flow.Rate += float64(sectors * sector)
-		*wait += at - begun
+		flow.Wait += at - begun
 	}
 }
 
 // blkObserved makes rates of the sums. The last interval is left out where the trace ended within
 // it.
-func blkObserved(devices map[string]*blkDevice, order []string, every, end time.Duration) ([]Observed, error) {
+func blkObserved(devices map[string]*blkDevice, every, end time.Duration) ([]Observed, error) {
 	whole := int(end / every)
-	slices.Sort(order)
 	var all []Observed
-	for _, name := range order {
+	for _, name := range slices.Sorted(maps.Keys(devices)) {
 		d := devices[name]
 		if d.completed == 0 {
 			continue
@@ -163,12 +157,10 @@ func blkObserved(devices map[string]*blkDevice, order []string, every, end time.
 				i.Len = max(end, time.Millisecond)
 				i.At, seconds = i.Len, i.Len.Seconds()
 			}
-			for flow, wait := range map[*Flow]time.Duration{&i.Read: d.waits[k].read, &i.Write: d.waits[k].write} {
-				if flow.IOPS > 0 {
-					flow.Wait = wait / time.Duration(flow.IOPS)
-				}
+			for _, flow := range []*Flow{&i.Read, &i.Write} {
+				i.Queue += flow.Wait.Seconds() / seconds // Little's law
+				flow.Wait /= time.Duration(max(flow.IOPS, 1))
 				flow.IOPS, flow.Rate = flow.IOPS/seconds, flow.Rate/seconds
-				i.Queue += wait.Seconds() / seconds // Little's law
 			}
 			o.Intervals = append(o.Intervals, *i)
 		}

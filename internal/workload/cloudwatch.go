@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -123,10 +124,10 @@ func cloudWatchCSV(data []byte) ([]point, error) {
 	if err != nil {
 		return nil, fmt.Errorf("CloudWatch's CSV: %w", err)
 	}
-	timeAt := slices.IndexFunc(head,
-		func(h string) bool { return strings.EqualFold(h, "timestamp") || strings.EqualFold(h, "time") })
-	volumeAt := slices.IndexFunc(head,
-		func(h string) bool { return strings.EqualFold(h, "volume") || strings.EqualFold(h, "VolumeId") })
+	column := func(a, b string) int {
+		return slices.IndexFunc(head, func(h string) bool { return strings.EqualFold(h, a) || strings.EqualFold(h, b) })
+	}
+	timeAt, volumeAt := column("timestamp", "time"), column("volume", "VolumeId")
 	if timeAt < 0 {
 		return nil, errors.New("CloudWatch's CSV: no column timestamp")
 	}
@@ -143,14 +144,13 @@ func cloudWatchCSV(data []byte) ([]point, error) {
 		if timeAt >= len(cells) {
 			return nil, fmt.Errorf("CloudWatch's CSV line %d: no time", line)
 		}
-		at, err := time.Parse(time.RFC3339, cells[timeAt])
-		if err != nil {
-			if parsed, ok := parseTime(cells[timeAt]); ok {
-				at = parsed
-			} else {
-				return nil, fmt.Errorf("CloudWatch's CSV line %d: time %s: want such as 2026-11-21T20:00:00Z", line,
-					text.Quote(cells[timeAt]))
-			}
+		at, ok := parseTime(cells[timeAt])
+		if t, err := time.Parse(time.RFC3339, cells[timeAt]); err == nil {
+			at, ok = t, true
+		}
+		if !ok {
+			return nil, fmt.Errorf("CloudWatch's CSV line %d: time %s: want such as 2026-11-21T20:00:00Z", line,
+				text.Quote(cells[timeAt]))
 		}
 		for i, cell := range cells {
 			if i >= len(head) || cell == "" {
@@ -198,13 +198,8 @@ func fromCloudWatch(points []point) ([]Observed, error) {
 		}
 		values[k][p.metric] = p.value
 	}
-	volumes := make([]string, 0, len(times))
-	for v := range times {
-		volumes = append(volumes, v)
-	}
-	slices.Sort(volumes)
 	var all []Observed
-	for _, v := range volumes {
+	for _, v := range slices.Sorted(maps.Keys(times)) {
 		ts := times[v]
 		slices.SortFunc(ts, time.Time.Compare)
 		var between []time.Duration
@@ -228,12 +223,8 @@ func fromCloudWatch(points []point) ([]Observed, error) {
 				Read:  Flow{IOPS: m["VolumeReadOps"] / t, Rate: m["VolumeReadBytes"] / t},
 				Write: Flow{IOPS: m["VolumeWriteOps"] / t, Rate: m["VolumeWriteBytes"] / t},
 			}
-			if n := m["VolumeReadOps"]; n > 0 {
-				iv.Read.Wait = seconds64capped(m["VolumeTotalReadTime"] / n)
-			}
-			if n := m["VolumeWriteOps"]; n > 0 {
-				iv.Write.Wait = seconds64capped(m["VolumeTotalWriteTime"] / n)
-			}
+			iv.Read.Wait = meanWait(m["VolumeTotalReadTime"], m["VolumeReadOps"])
+			iv.Write.Wait = meanWait(m["VolumeTotalWriteTime"], m["VolumeWriteOps"])
 			if idle, ok := m["VolumeIdleTime"]; ok {
 				iv.Util = min(max(1-idle/t, 0), 1)
 			}
@@ -250,8 +241,12 @@ func fromCloudWatch(points []point) ([]Observed, error) {
 	return all, nil
 }
 
-func seconds64capped(v float64) time.Duration {
-	return time.Duration(min(v, 1e6) * float64(time.Second))
+// meanWait is what each of n took of a sum of seconds; 0 for none.
+func meanWait(sum, n float64) time.Duration {
+	if n <= 0 {
+		return 0
+	}
+	return time.Duration(min(sum/n, 1e6) * float64(time.Second))
 }
 
 // From reads a log of another program by its form: text or JSON of iostat -x, text of sar -d, sadf
@@ -262,43 +257,63 @@ func From(data []byte, every time.Duration) ([]Observed, error) {
 		return nil, fmt.Errorf("%d bytes: want at most %d; cut it", len(data), mostLog)
 	}
 	start := bytes.TrimLeft(data[:min(len(data), 4096)], " \t\r\n\ufeff")
+	head := data[:min(len(data), 64<<10)] // what stands first in each is there
+	iostat := func(reports []iostatReport) ([]Observed, error) { return fromIostat(reports, every) }
+	sar := func(reports []iostatReport) ([]Observed, error) { return fromSar(reports, every) }
 	switch {
 	case bytes.HasPrefix(start, []byte("{")) && bytes.Contains(start, []byte(`"sysstat"`)):
-		reports, err := iostatJSON(data)
-		if err != nil {
-			return nil, err
-		}
-		return fromIostat(reports, every)
+		return observed(data, iostatJSON, iostat)
 	case bytes.HasPrefix(start, []byte("{")):
-		points, err := cloudWatchJSON(data)
-		if err != nil {
-			return nil, err
-		}
-		return fromCloudWatch(points)
+		return observed(data, cloudWatchJSON, fromCloudWatch)
 	case bytes.Contains(bytes.ToLower(firstLine(start)), []byte(",volume")) && bytes.Contains(start, []byte("Volume")):
-		points, err := cloudWatchCSV(data)
-		if err != nil {
-			return nil, err
-		}
-		return fromCloudWatch(points)
-	}
-	head := data[:min(len(data), 64<<10)] // what stands first in each is there
-	switch {
+		return observed(data, cloudWatchCSV, fromCloudWatch)
 	case bytes.HasPrefix(start, []byte(sadfHead)):
-		return sar(data, every, sadfText)
+		return observed(data, sadfText, sar)
 	case blkLine.Match(head):
 		return fromBlkparse(data, every)
 	case sarHead.Match(head):
-		return sar(data, every, sarText)
+		return observed(data, sarText, sar)
 	}
-	reports, err := iostatText(data)
+	return observed(data, iostatText, iostat)
+}
+
+// observed reads a log and makes devices of what is in it.
+func observed[T any](
+	data []byte, read func([]byte) ([]T, error), of func([]T) ([]Observed, error),
+) ([]Observed, error) {
+	all, err := read(data)
 	if err != nil {
 		return nil, err
 	}
-	return fromIostat(reports, every)
+	return of(all)
 }
 
 func firstLine(b []byte) []byte {
 	line, _, _ := bytes.Cut(b, []byte("\n"))
 	return line
+}
+
+// WriteSeries writes what was observed from start on as a table of CloudWatch's EBS metrics, which
+// From reads: sums over each interval.
+func WriteSeries(w io.Writer, start time.Time, all []Observed) error {
+	c := csv.NewWriter(w)
+	_ = c.Write([]string{ // errors are kept, see Error
+		"timestamp", "VolumeId", "VolumeReadOps", "VolumeWriteOps", "VolumeReadBytes", "VolumeWriteBytes",
+		"VolumeTotalReadTime", "VolumeTotalWriteTime",
+	})
+	for _, o := range all {
+		for _, iv := range o.Intervals {
+			t := iv.Len.Seconds()
+			row := []string{start.UTC().Add(iv.At - iv.Len).Format(time.RFC3339Nano), o.Device}
+			for _, v := range []float64{
+				iv.Read.IOPS * t, iv.Write.IOPS * t, iv.Read.Rate * t, iv.Write.Rate * t,
+				iv.Read.IOPS * t * iv.Read.Wait.Seconds(), iv.Write.IOPS * t * iv.Write.Wait.Seconds(),
+			} {
+				row = append(row, strconv.FormatFloat(v, 'g', 12, 64))
+			}
+			_ = c.Write(row)
+		}
+	}
+	c.Flush()
+	return c.Error()
 }

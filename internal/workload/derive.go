@@ -75,7 +75,7 @@ func (s *Seen) synced() bool { return s.Flushes > 0 && s.Flushes >= syncedShare*
 func (s *Seen) streams(many bool) []Stream {
 	name := s.verb()
 	if many {
-		name = plainly(s.Device) + "-" + name
+		name = PlainName(s.Device) + "-" + name
 	}
 	share := 0.0
 	if s.Read {
@@ -122,21 +122,18 @@ func significant(v float64) float64 {
 	return v
 }
 
-// nameRunes are what a stream's name is made of here.
-const nameRunes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
+// PlainRune leaves what a name of a stream or a variant may have, and is a hyphen for the rest.
+func PlainRune(r rune) rune {
+	if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
+		return r
+	}
+	return '-'
+}
 
 // PlainName is a device's name as demands and streams may have it.
-func PlainName(name string) string { return plainly(name) }
-
-// plainly is a device's name as streams may have it.
-func plainly(name string) string {
-	out := []rune(name)
-	for i, r := range out {
-		if !strings.ContainsRune(nameRunes, r) {
-			out[i] = '-'
-		}
-	}
-	s := string(out[:min(len(out), 40)])
+func PlainName(name string) string {
+	s := strings.Map(PlainRune, name)
+	s = s[:min(len(s), 40)]
 	if s == "" || s[0] == '-' {
 		s = "d" + s
 	}

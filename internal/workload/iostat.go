@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -58,60 +57,82 @@ func parseTime(s string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
+// add adds a row.
+func (r *iostatReport) add(row iostatRow) error {
+	if len(r.rows) == mostDevices {
+		return fmt.Errorf("more than %d devices", mostDevices)
+	}
+	r.rows = append(r.rows, row)
+	return nil
+}
+
+// eachLine calls f with each line of a text. Errors have the line's number.
+func eachLine(data []byte, f func(line string) error) error {
+	n := 0
+	for line := range bytes.Lines(data) {
+		n++
+		err := f(string(line))
+		if !utf8.Valid(line) {
+			err = fmt.Errorf("%s: not text", text.Quote(string(line)))
+		}
+		if err != nil {
+			return fmt.Errorf("line %d: %w", n, err)
+		}
+	}
+	return nil
+}
+
+// figure reads a number that sysstat prints; some locales write 0,50.
+func figure(s string) (v float64, ok bool) {
+	v, err := strconv.ParseFloat(strings.Replace(s, ",", ".", 1), 64)
+	return v, err == nil && v >= 0 && v <= 1e15
+}
+
 // iostatText reads what iostat -x prints.
 func iostatText(data []byte) ([]iostatReport, error) {
 	var all []iostatReport
 	var columns []string
 	var at time.Time
-	n := 0
-	for line := range bytes.Lines(data) {
-		n++
-		fields := strings.Fields(string(line))
+	err := eachLine(data, func(line string) error {
+		fields := strings.Fields(line)
 		switch {
 		case len(fields) == 0:
 			columns = nil
-			continue
-		case !utf8.Valid(line):
-			return nil, fmt.Errorf("line %d: %s: not text", n, text.Quote(string(line)))
+			return nil
 		case strings.HasPrefix(fields[0], "Device"):
 			columns = fields[1:]
-			if !slices.ContainsFunc(columns, func(c string) bool { return c == "r/s" }) {
-				return nil, fmt.Errorf("line %d: no column r/s: iostat -x is needed", n)
+			if !slices.Contains(columns, "r/s") {
+				return errors.New("no column r/s: iostat -x is needed")
 			}
 			all = append(all, iostatReport{at: at})
 			at = time.Time{}
-			continue
+			return nil
 		}
-		if t, ok := parseTime(string(line)); ok {
+		if t, ok := parseTime(line); ok {
 			at, columns = t, nil
-			continue
 		}
 		if columns == nil { // the banner, the CPU's table
-			continue
+			return nil
 		}
 		if len(fields) != len(columns)+1 {
-			return nil, fmt.Errorf("line %d: %s: want %d columns as in the heading, found %d", n, text.Quote(fields[0]),
-				len(columns)+1, len(fields))
+			return fmt.Errorf("%s: want %d columns as in the heading, found %d", text.Quote(fields[0]), len(columns)+1,
+				len(fields))
 		}
 		row := iostatRow{fields[0], make(map[string]float64, len(columns))}
 		for i, c := range columns {
-			v, err := strconv.ParseFloat(strings.Replace(fields[i+1], ",", ".", 1), 64) // some locales write 0,50
-			if err != nil || math.IsNaN(v) || math.IsInf(v, 0) || v < 0 || v > 1e15 {
-				return nil, fmt.Errorf("line %d: %s %s: %s is no number that iostat prints", n, text.Quote(row.device),
-					text.Quote(c), text.Quote(fields[i+1]))
+			v, ok := figure(fields[i+1])
+			if !ok {
+				return fmt.Errorf("%s %s: %s is no number that iostat prints", text.Quote(row.device), text.Quote(c),
+					text.Quote(fields[i+1]))
 			}
 			row.value[c] = v
 		}
-		r := &all[len(all)-1]
-		if len(r.rows) == mostDevices {
-			return nil, fmt.Errorf("line %d: more than %d devices", n, mostDevices)
-		}
-		r.rows = append(r.rows, row)
+		return all[len(all)-1].add(row)
+	})
+	if err == nil && len(all) == 0 {
+		err = errors.New("there is no report of iostat -x, sar -d, sadf -d, blkparse or CloudWatch in it")
 	}
-	if len(all) == 0 {
-		return nil, errors.New("there is no report of iostat -x, sar -d, sadf -d, blkparse or CloudWatch in it")
-	}
-	return all, nil
+	return all, err
 }
 
 // iostatJSON reads what iostat -x -o JSON prints.

@@ -140,24 +140,21 @@ func (d *Demand) Runtime(wanted time.Duration) time.Duration {
 // fit the limit.
 func (d *Demand) runtime(wanted time.Duration) (total time.Duration, cut bool) {
 	total = cmp.Or(wanted, leastRun)
-	var longest, shortest time.Duration
+	var periods []time.Duration
 	for _, s := range d.Streams {
-		if s.Burst == nil {
-			continue
-		}
-		longest = max(longest, s.Burst.Every)
-		if shortest == 0 || s.Burst.Every < shortest {
-			shortest = s.Burst.Every
+		if s.Burst != nil {
+			periods = append(periods, s.Burst.Every)
 		}
 	}
-	if longest == 0 {
+	if len(periods) == 0 {
 		return total, false
 	}
+	longest := slices.Max(periods)
 	total = max((total+longest-1)/longest, 1) * longest
 	if wanted > 0 && wanted < total { // no longer than was asked for, unless that is less than one period
 		total = max(wanted/longest, 1) * longest
 	}
-	if most := shortest * mostBursts; total > most {
+	if most := slices.Min(periods) * mostBursts; total > most {
 		return max(most/longest, 1) * longest, true
 	}
 	return total, false
@@ -182,6 +179,10 @@ func (d *Demand) global(o JobOptions, total time.Duration) JobSection {
 	s.set("refill_buffers", "1")
 	s.set("log_avg_msec", "1000")
 	return s
+}
+
+func (s *JobSection) say(format string, args ...any) {
+	s.Comment = append(s.Comment, fmt.Sprintf(format, args...))
 }
 
 func (s *JobSection) set(name, value string) {
@@ -272,14 +273,10 @@ func (p *part) section(o JobOptions) JobSection {
 		share = fmt.Sprintf(", %s of them", text.Share(float64(p.iops/p.IOPS)))
 	}
 	block := p.MeanBlock()
-	s.Comment = append(s.Comment, fmt.Sprintf("%s: %v IOPS%s of %s = %v over %d jobs", p.name, p.iops, share,
-		p.blockText(), units.Rate(float64(p.iops)*block), p.jobs))
-	rw := map[bool]string{true: "read", false: "write"}[p.read]
-	if p.Random {
-		rw = "rand" + rw
-	}
+	s.say("%s: %v IOPS%s of %s = %v over %d jobs", p.name, p.iops, share, p.blockText(), units.Rate(float64(p.iops)*block),
+		p.jobs)
 	s.set("new_group", "")
-	s.set("rw", rw)
+	s.set("rw", map[bool]string{true: "rand"}[p.Random]+map[bool]string{true: "read", false: "write"}[p.read])
 	p.blockOptions(&s, block)
 	s.set("numjobs", strconv.Itoa(p.jobs))
 	if p.depth == 1 {
@@ -288,11 +285,8 @@ func (p *part) section(o JobOptions) JobSection {
 	s.set("iodepth", strconv.Itoa(p.depth))
 	s.Comment = append(s.Comment, p.why...)
 	if depth, iops := p.jobs*p.depth, float64(p.iops); depth > 16 && float64(depth)/iops > 0.1 {
-		s.Comment = append(
-			s.Comment,
-			fmt.Sprintf("%s in flight are %s of queue at %v IOPS: once the storage falls behind, this depth itself makes such "+
-				"latencies", units.IOPS(depth), latencyText(time.Duration(float64(depth)/iops*float64(time.Second))), p.iops),
-		)
+		s.say("%s in flight are %s of queue at %v IOPS: once the storage falls behind, this depth itself makes such "+
+			"latencies", units.IOPS(depth), latencyText(time.Duration(float64(depth)/iops*float64(time.Second))), p.iops)
 	}
 	p.region(&s, o)
 	if p.Sync.Kind == "dsync" && !p.read {
@@ -302,11 +296,9 @@ func (p *part) section(o JobOptions) JobSection {
 	}
 	if p.Poisson && len(p.Blocks) == 1 {
 		s.set("rate_process", "poisson")
-		s.Comment = append(s.Comment,
-			"poisson arrivals need fio 3.29 or newer; older ones keep the wrong rate (fio issue 1290)")
+		s.say("poisson arrivals need fio 3.29 or newer; older ones keep the wrong rate (fio issue 1290)")
 	} else if p.Poisson {
-		s.Comment = append(s.Comment,
-			"arrivals are paced: fio's poisson process keeps no rate with mixed sizes (fio issue 332)")
+		s.say("arrivals are paced: fio's poisson process keeps no rate with mixed sizes (fio issue 332)")
 	}
 	return s
 }
@@ -334,11 +326,8 @@ func (p *part) blockOptions(s *JobSection, block float64) {
 			split[i] = b.Size.Suffixed() + "/" + strconv.FormatFloat(b.Share*100, 'f', -1, 64)
 		}
 		s.set("bssplit", strings.Join(split, ":"))
-		s.Comment = append(
-			s.Comment,
-			fmt.Sprintf("rate: %s IOPS per job × a mean block of %v; rate_iops would count bytes of the smallest block (fio "+
-				"issue 1290)", number(float64(p.iops)/float64(p.jobs)), units.Bytes(block+0.5)),
-		)
+		s.say("rate: %s IOPS per job × a mean block of %v; rate_iops would count bytes of the smallest block (fio "+
+			"issue 1290)", number(float64(p.iops)/float64(p.jobs)), units.Bytes(block+0.5))
 	}
 	s.set("rate", units.Bytes(max(math.Round(rate), 1)).Suffixed())
 }
@@ -361,5 +350,22 @@ func (p *part) region(s *JobSection, o JobOptions) {
 	each = max(each/largest*largest, largest)
 	s.set("size", each.Suffixed())
 	s.set("offset_increment", each.Suffixed())
-	s.Comment = append(s.Comment, fmt.Sprintf("each job has %v of its own, so that no two touch the same blocks", each))
+	s.say("each job has %v of its own, so that no two touch the same blocks", each)
+}
+
+// Time prints a duration as fio reads it: 90s, 1500ms.
+func Time(d time.Duration) string {
+	switch {
+	case d%time.Second == 0:
+		return fmt.Sprintf("%ds", int64(d/time.Second))
+	case d%time.Millisecond == 0:
+		return fmt.Sprintf("%dms", d.Milliseconds())
+	}
+	return fmt.Sprintf("%dus", d.Microseconds())
+}
+
+func number(v float64) string { return units.IOPS(v).String() }
+
+func latencyText(d time.Duration) string {
+	return units.LatencyOf(d).String()
 }

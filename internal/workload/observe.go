@@ -101,7 +101,8 @@ func See(all []Observed) []Seen {
 	return seen
 }
 
-func (i *Interval) flow(read bool) *Flow {
+// Flow is one direction of an interval.
+func (i *Interval) Flow(read bool) *Flow {
 	if read {
 		return &i.Read
 	}
@@ -113,7 +114,7 @@ func (o *Observed) see(read bool) (Seen, bool) {
 	var ios, bytes, other, otherBytes, wait, otherWait, length float64
 	for k := range o.Intervals {
 		iv := &o.Intervals[k]
-		t, f, g := iv.Len.Seconds(), iv.flow(read), iv.flow(!read)
+		t, f, g := iv.Len.Seconds(), iv.Flow(read), iv.Flow(!read)
 		ios += f.IOPS * t
 		bytes += f.Rate * t
 		other += g.IOPS * t
@@ -134,8 +135,8 @@ func (o *Observed) see(read bool) (Seen, bool) {
 	s.Wait = units.LatencyOf(time.Duration(wait / ios * float64(time.Second)))
 	s.InFlight = wait / length // Little: time spent by all requests, over the time watched
 	s.P99 = Load{
-		units.IOPS(o.quantile(0.99, func(i *Interval) float64 { return i.flow(read).IOPS })),
-		units.Rate(o.quantile(0.99, func(i *Interval) float64 { return i.flow(read).Rate })),
+		units.IOPS(o.p99(func(i *Interval) float64 { return i.Flow(read).IOPS })),
+		units.Rate(o.p99(func(i *Interval) float64 { return i.Flow(read).Rate })),
 	}
 	for _, w := range windows {
 		if l, ok := o.largest(w, read); ok {
@@ -163,17 +164,14 @@ func blockOf(mean float64) units.Bytes {
 	return min(units.Bytes(math.Round(min(mean, float64(units.GiB))/512))*512, units.GiB)
 }
 
-// quantile of a figure over the intervals, those of equal length alike.
-func (o *Observed) quantile(q float64, of func(*Interval) float64) float64 {
-	if len(o.Intervals) == 0 {
-		return 0
-	}
-	v := make([]float64, len(o.Intervals))
+// p99 is what a figure is at most in 99 of 100 intervals, those of equal length alike.
+func (o *Observed) p99(of func(*Interval) float64) float64 {
+	var v []float64
 	for i := range o.Intervals {
-		v[i] = of(&o.Intervals[i])
+		v = append(v, of(&o.Intervals[i]))
 	}
 	slices.Sort(v)
-	return v[min(int(math.Ceil(q*float64(len(v))))-1, len(v)-1)]
+	return v[int(math.Ceil(0.99*float64(len(v))))-1]
 }
 
 // largest mean over a window, to half an interval, as none is exactly a second long; false when
@@ -185,15 +183,15 @@ func (o *Observed) largest(window time.Duration, read bool) (Load, bool) {
 	for k := range o.Intervals {
 		iv := &o.Intervals[k]
 		t := iv.Len.Seconds()
-		length, ios, bytes = length+t, ios+iv.flow(read).IOPS*t, bytes+iv.flow(read).Rate*t
+		length, ios, bytes = length+t, ios+iv.Flow(read).IOPS*t, bytes+iv.Flow(read).Rate*t
 		for from < k {
 			first := o.Intervals[from].Len.Seconds()
 			if length-first < window.Seconds()-t/2 {
 				break
 			}
 			length -= first
-			ios -= o.Intervals[from].flow(read).IOPS * first
-			bytes -= o.Intervals[from].flow(read).Rate * first
+			ios -= o.Intervals[from].Flow(read).IOPS * first
+			bytes -= o.Intervals[from].Flow(read).Rate * first
 			from++
 		}
 		if length >= window.Seconds()-t/2 && length <= window.Seconds()*2.01 {
@@ -218,7 +216,7 @@ const (
 func (o *Observed) bursts(s *Seen) {
 	rates := make([]float64, len(o.Intervals))
 	for i := range o.Intervals {
-		rates[i] = o.Intervals[i].flow(s.Read).Rate
+		rates[i] = o.Intervals[i].Flow(s.Read).Rate
 	}
 	split, ok := otsu(rates)
 	if !ok {
@@ -242,7 +240,7 @@ func (o *Observed) bursts(s *Seen) {
 		for k < len(high) && high[k].to <= i {
 			k++
 		}
-		f, t := o.Intervals[i].flow(s.Read), o.Intervals[i].Len.Seconds()
+		f, t := o.Intervals[i].Flow(s.Read), o.Intervals[i].Len.Seconds()
 		l := Load{units.IOPS(f.IOPS), units.Rate(f.Rate)}
 		if k < len(high) && high[k].from <= i {
 			top, inTop = top.plus(l, t), inTop+t
@@ -321,7 +319,7 @@ func (o *Observed) full(read bool) float64 {
 	var waits []float64
 	most := 0.0
 	for i := range o.Intervals {
-		f := o.Intervals[i].flow(read)
+		f := o.Intervals[i].Flow(read)
 		if f.IOPS > 0 && f.Wait > 0 {
 			waits = append(waits, f.Wait.Seconds())
 			most = max(most, f.Rate)
@@ -333,7 +331,7 @@ func (o *Observed) full(read bool) float64 {
 	}
 	full, all := 0.0, 0.0
 	for i := range o.Intervals {
-		f, t := o.Intervals[i].flow(read), o.Intervals[i].Len.Seconds()
+		f, t := o.Intervals[i].Flow(read), o.Intervals[i].Len.Seconds()
 		all += t
 		if i := &o.Intervals[i]; f.IOPS > 0 && (i.Util >= 0.99 && i.Queue >= 4 || i.Util >= 0.95 && i.Queue >= 16) {
 			full += t

@@ -187,11 +187,10 @@ func Observe(s *telemetry.Series, every time.Duration) []Observed {
 	}
 	all := make([]Observed, len(s.Devices))
 	first, last := s.Samples[0].At, s.Samples[len(s.Samples)-1].At
-	var reads, merged []float64
 	for i, name := range s.Devices {
-		all[i] = Observed{Device: name, Known: true}
+		all[i] = Observed{Device: name, Known: true, Depth: depth(s, i)}
 	}
-	reads, merged = make([]float64, len(all)), make([]float64, len(all))
+	reads, merged := make([]float64, len(all)), make([]float64, len(all))
 	for from, to := first, first; to < last; from = to {
 		to = from + every
 		if last-to < every/2 { // the rest is too short for an interval of its own
@@ -214,7 +213,6 @@ func Observe(s *telemetry.Series, every time.Duration) []Observed {
 		}
 	}
 	for i := range all {
-		all[i].Depth = depth(s, i)
 		if sum := reads[i] + merged[i]; sum > 0 {
 			all[i].Merged = merged[i] / sum
 		}

@@ -1,16 +1,13 @@
 package workload
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"math"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"plimsoll/internal/text"
 )
@@ -30,15 +27,10 @@ const sadfHead = "# hostname;interval;timestamp;"
 // sarText reads what sar -d prints.
 func sarText(data []byte) ([]iostatReport, error) {
 	var s sarReports
-	n := 0
-	for line := range bytes.Lines(data) {
-		n++
-		if !utf8.Valid(line) {
-			return nil, fmt.Errorf("line %d: %s: not text", n, text.Quote(string(line)))
-		}
-		fields := strings.Fields(string(line))
+	return s.read(data, func(line string) error {
+		fields := strings.Fields(line)
 		if len(fields) < 2 || !sarClock.MatchString(fields[0]) {
-			continue // the banner, an empty line, Average:
+			return nil // the banner, an empty line, Average:
 		}
 		form, clock, rest := "15:04:05", fields[0], fields[1:]
 		if rest[0] == "AM" || rest[0] == "PM" {
@@ -46,44 +38,32 @@ func sarText(data []byte) ([]iostatReport, error) {
 		}
 		if slices.Contains(rest, "DEV") {
 			s.columns = rest
-			continue
+			return nil
 		}
 		if slices.Contains(rest, "RESTART") || slices.Contains(rest, "CPU") || slices.Contains(rest, "IFACE") {
-			s.columns = nil
-			continue
-		}
-		if s.columns == nil { // another table
-			continue
+			s.columns = nil // another table
 		}
 		at, err := time.Parse(form, clock)
-		if err != nil {
-			return nil, fmt.Errorf("line %d: %s is no time of day", n, text.Quote(clock))
+		if err != nil && s.columns != nil {
+			return fmt.Errorf("%s is no time of day", text.Quote(clock))
 		}
-		if err := s.add(at, rest, n); err != nil {
-			return nil, err
-		}
-	}
-	return s.reports()
+		return s.add(at, rest)
+	})
 }
 
 // sadfText reads what sadf -d prints of sar -d: fields with semicolons between them.
 func sadfText(data []byte) ([]iostatReport, error) {
 	var s sarReports
-	n := 0
-	for line := range bytes.Lines(data) {
-		n++
-		if !utf8.Valid(line) {
-			return nil, fmt.Errorf("line %d: %s: not text", n, text.Quote(string(line)))
-		}
-		fields := strings.Split(strings.TrimSpace(string(line)), ";")
+	return s.read(data, func(line string) error {
+		fields := strings.Split(strings.TrimSpace(line), ";")
 		switch {
-		case strings.HasPrefix(string(line), sadfHead):
+		case strings.HasPrefix(line, sadfHead):
 			if s.columns = fields[3:]; !slices.Contains(s.columns, "DEV") {
 				s.columns = nil // another table
 			}
-			continue
-		case strings.HasPrefix(string(line), "#") || len(fields) < 5 || s.columns == nil:
-			continue // another table, LINUX-RESTART
+			return nil
+		case strings.HasPrefix(line, "#") || len(fields) < 5 || s.columns == nil:
+			return nil // another table, LINUX-RESTART
 		}
 		stamp := strings.TrimSuffix(fields[2], " UTC")
 		at, err := time.Parse("2006-01-02 15:04:05", stamp)
@@ -91,26 +71,34 @@ func sadfText(data []byte) ([]iostatReport, error) {
 			at, err = time.Unix(seconds, 0), nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("line %d: %s is no time that sadf prints", n, text.Quote(fields[2]))
+			return fmt.Errorf("%s is no time that sadf prints", text.Quote(fields[2]))
 		}
-		if err := s.add(at, fields[3:], n); err != nil {
-			return nil, err
-		}
-	}
-	return s.reports()
+		return s.add(at, fields[3:])
+	})
 }
 
 // sarReports gathers rows of one time.
 type sarReports struct {
-	columns []string
+	columns []string // nil in another table
 	all     []iostatReport
 	days    time.Duration // that midnights have added to a time of day
 	last    time.Time
 }
 
-func (s *sarReports) add(at time.Time, fields []string, n int) error {
+func (s *sarReports) read(data []byte, line func(string) error) ([]iostatReport, error) {
+	err := eachLine(data, line)
+	if err == nil && len(s.all) == 0 {
+		err = errors.New("there is no report of sar -d in it")
+	}
+	return s.all, err
+}
+
+func (s *sarReports) add(at time.Time, fields []string) error {
+	if s.columns == nil {
+		return nil
+	}
 	if len(fields) != len(s.columns) {
-		return fmt.Errorf("line %d: want %d columns as in the heading, found %d", n, len(s.columns), len(fields))
+		return fmt.Errorf("want %d columns as in the heading, found %d", len(s.columns), len(fields))
 	}
 	row := iostatRow{value: map[string]float64{}}
 	for i, c := range s.columns {
@@ -118,14 +106,14 @@ func (s *sarReports) add(at time.Time, fields []string, n int) error {
 			row.device = fields[i]
 			continue
 		}
-		v, err := strconv.ParseFloat(strings.Replace(fields[i], ",", ".", 1), 64)
-		if err != nil || math.IsNaN(v) || v < 0 || v > 1e15 {
-			return fmt.Errorf("line %d: %s: %s is no number that sar prints", n, text.Quote(c), text.Quote(fields[i]))
+		v, ok := figure(fields[i])
+		if !ok {
+			return fmt.Errorf("%s: %s is no number that sar prints", text.Quote(c), text.Quote(fields[i]))
 		}
 		row.value[c] = v
 	}
 	if row.device == "" || !slices.Contains(s.columns, "tps") {
-		return fmt.Errorf("line %d: no column tps: sar -d is needed", n)
+		return errors.New("no column tps: sar -d is needed")
 	}
 	divide(row.value)
 	if at.Before(s.last) && s.last.Sub(at) > 12*time.Hour && at.Year() == 0 { // past midnight
@@ -136,12 +124,7 @@ func (s *sarReports) add(at time.Time, fields []string, n int) error {
 	if k := len(s.all); k == 0 || !s.all[k-1].at.Equal(at) {
 		s.all = append(s.all, iostatReport{at: at})
 	}
-	r := &s.all[len(s.all)-1]
-	if len(r.rows) == mostDevices {
-		return fmt.Errorf("line %d: more than %d devices", n, mostDevices)
-	}
-	r.rows = append(r.rows, row)
-	return nil
+	return s.all[len(s.all)-1].add(row)
 }
 
 // divide gives each direction its part of the requests by its part of the bytes, as if both had one
@@ -156,24 +139,9 @@ func divide(v map[string]float64) {
 	v["r/s"], v["w/s"] = 0, v["tps"]
 }
 
-func (s *sarReports) reports() ([]iostatReport, error) {
-	if len(s.all) == 0 {
-		return nil, errors.New("there is no report of sar -d in it")
-	}
-	return s.all, nil
-}
-
 // fromSar turns sar's reports into devices. All of them are of an interval.
 func fromSar(reports []iostatReport, every time.Duration) ([]Observed, error) {
 	return fromReports(reports, every, []string{
 		"sar counts reads and writes together: each direction has the part of the requests that it has of the bytes",
 	})
-}
-
-func sar(data []byte, every time.Duration, read func([]byte) ([]iostatReport, error)) ([]Observed, error) {
-	reports, err := read(data)
-	if err != nil {
-		return nil, err
-	}
-	return fromSar(reports, every)
 }

@@ -37,10 +37,7 @@ func (y *streamYAML) into(d *Demand) error {
 func (y *streamYAML) does(s *Stream, _ *Demand, here scalar) error {
 	words := strings.Fields(y.Does.text)
 	if !y.Does.given() || len(words) != 2 || words[0] != "random" && words[0] != "sequential" {
-		return cmpScalar(
-			y.Does,
-			here,
-		).wrong("does %.60q: want sequential or random, then read, write or readwrite", y.Does.text)
+		return cmp.Or(y.Does, here).wrong("does %.60q: want sequential or random, then read, write or readwrite", y.Does.text)
 	}
 	s.Random = words[0] == "random"
 	switch words[1] {
@@ -63,14 +60,6 @@ func (y *streamYAML) does(s *Stream, _ *Demand, here scalar) error {
 		return y.Reads.wrong("reads: goes with does: %s readwrite", words[0])
 	}
 	return nil
-}
-
-// cmpScalar is the first of two places that exists.
-func cmpScalar(a, b scalar) scalar {
-	if a.given() {
-		return a
-	}
-	return b
 }
 
 func (y *streamYAML) blocks(s *Stream, d *Demand, here scalar) error {
@@ -226,24 +215,19 @@ func (y *streamYAML) times(s *Stream, _ *Demand, _ scalar) error {
 	}
 	b := &Burst{}
 	for _, f := range []struct {
-		at       scalar
-		key      string
-		into     *time.Duration
-		optional bool
-	}{{y.Burst.For, "for", &b.For, false}, {y.Burst.Every, "every", &b.Every, false}, {
-		y.Burst.After, "after",
-		&b.After, true,
-	}} {
-		if !f.at.given() && f.optional {
+		at   scalar
+		key  string
+		into *time.Duration
+	}{{y.Burst.For, "for", &b.For}, {y.Burst.Every, "every", &b.Every}, {y.Burst.After, "after", &b.After}} {
+		optional := f.into == &b.After
+		switch {
+		case !f.at.given() && optional:
 			continue
+		case !f.at.given():
+			at := cmp.Or(y.Burst.For, y.Burst.Every, y.Name)
+			return at.wrong("burst: %s is missing; say such as {for: 5s, every: 30s}", f.key)
 		}
-		if !f.at.given() {
-			return cmpScalar(
-				y.Burst.For,
-				cmpScalar(y.Burst.Every, y.Name),
-			).wrong("burst: %s is missing; say such as {for: 5s, every: 30s}", f.key)
-		}
-		v, err := durationOf(f.at, "burst: "+f.key, f.optional)
+		v, err := durationOf(f.at, "burst: "+f.key, optional)
 		if err != nil {
 			return err
 		}

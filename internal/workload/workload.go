@@ -5,6 +5,7 @@ package workload
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"plimsoll/internal/topology"
@@ -144,19 +145,17 @@ func (s *Stream) Writes() bool { return s.ReadShare < 1 }
 
 // Smallest is the least of the latency limits, 0 without one.
 func (l Latency) Smallest() time.Duration {
-	var least time.Duration
-	take := func(d time.Duration) {
-		if least == 0 || d < least {
-			least = d
-		}
-	}
+	var limits []time.Duration
 	for _, p := range l.Percentiles {
-		take(p.Limit)
+		limits = append(limits, p.Limit)
 	}
 	for _, o := range l.Over {
-		take(o.Limit)
+		limits = append(limits, o.Limit)
 	}
-	return least
+	if len(limits) == 0 {
+		return 0
+	}
+	return slices.Min(limits)
 }
 
 // Load is an amount of I/O each second.

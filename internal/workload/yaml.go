@@ -48,19 +48,27 @@ type pairs struct {
 	list   []pair
 }
 
+// entries are those of a mapping; false for another node.
+func entries(n ast.Node) ([]*ast.MappingValueNode, bool) {
+	switch m := n.(type) {
+	case *ast.MappingNode:
+		return m.Values, true
+	case *ast.MappingValueNode:
+		return []*ast.MappingValueNode{m}, true
+	}
+	return nil, false
+}
+
+func keyOf(v *ast.MappingValueNode) scalar { return scalar{v.Key.GetToken().Value, v.Key.GetToken()} }
+
 // UnmarshalYAML takes a single value or a mapping of single values.
 func (p *pairs) UnmarshalYAML(n ast.Node) error {
-	m, ok := n.(*ast.MappingNode)
+	values, ok := entries(n)
 	if !ok {
-		if one, isOne := n.(*ast.MappingValueNode); isOne {
-			m = &ast.MappingNode{Values: []*ast.MappingValueNode{one}}
-		} else {
-			return p.single.UnmarshalYAML(n)
-		}
+		return p.single.UnmarshalYAML(n)
 	}
-	for _, v := range m.Values {
-		var e pair
-		e.key = scalar{v.Key.GetToken().Value, v.Key.GetToken()}
+	for _, v := range values {
+		e := pair{key: keyOf(v)}
 		if err := e.value.UnmarshalYAML(v.Value); err != nil {
 			return err
 		}
@@ -138,17 +146,12 @@ type latency struct {
 
 // UnmarshalYAML takes percentiles by their names, and over.
 func (l *latency) UnmarshalYAML(n ast.Node) error {
-	var values []*ast.MappingValueNode
-	switch m := n.(type) {
-	case *ast.MappingNode:
-		values = m.Values
-	case *ast.MappingValueNode:
-		values = []*ast.MappingValueNode{m}
-	default:
+	values, ok := entries(n)
+	if !ok {
 		return yamlfile.At(n.GetToken(), errors.New("latency: want such as {p99: 100ms, over: {1s: 1%}}"))
 	}
 	for _, v := range values {
-		key := scalar{v.Key.GetToken().Value, v.Key.GetToken()}
+		key := keyOf(v)
 		if key.text == "over" {
 			if err := l.over.UnmarshalYAML(v.Value); err != nil {
 				return err

@@ -5,6 +5,7 @@ package advise
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -18,7 +19,6 @@ import (
 	"plimsoll/internal/cli/form"
 	"plimsoll/internal/cli/job"
 	"plimsoll/internal/cloud"
-	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/plans"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/text"
@@ -28,131 +28,66 @@ import (
 )
 
 type adviseOptions struct {
-	file string
-	run  *job.RunDemand // where the file is a run
+	file  string
+	ofRun *job.RunDemand // where the file is a run
 	// A series in place of a demand.
-	series   []string
+	Series   []string        `flag:"series"`
 	log      job.FromOptions // how its files are read
 	observed *advise.Series
 	given    func(flag string) bool // says whether a flag was given
 	// A demand by flags.
-	iops              units.IOPS
-	mix               string
-	block, capacity   units.Bytes
-	latency, synced   units.Latency
-	commits           units.IOPS
-	clients           int
-	afr               string
-	region, prices    string
-	headroom          string
-	volumes           []string
-	level             string
-	chunk             units.Bytes
-	survives          string
-	all, burst        bool
-	older             bool
-	cloud             string
-	format            string
-	yaml              int
-	memory            units.Bytes
-	vcpus, maxVolumes int
-	arch, instance    string
-	families, types   []string
-	why               []string
+	Iops       units.IOPS    `flag:"iops"`
+	Mix        string        `flag:"mix"`
+	Block      units.Bytes   `flag:"block"`
+	Capacity   units.Bytes   `flag:"capacity"`
+	Latency    units.Latency `flag:"latency"`
+	Synced     units.Latency `flag:"sync-latency"`
+	Commits    units.IOPS    `flag:"sync-commits"`
+	Clients    int           `flag:"clients"`
+	Afr        string        `flag:"afr"`
+	Region     string        `flag:"region"`
+	Prices     string        `flag:"prices"`
+	Headroom   string        `flag:"headroom"`
+	Volumes    []string      `flag:"volumes"`
+	Level      string        `flag:"level"`
+	Chunk      units.Bytes   `flag:"chunk"`
+	survives   string
+	All        bool        `flag:"all"`
+	Burst      bool        `flag:"burst-ok"`
+	Older      bool        `flag:"older"`
+	Cloud      string      `flag:"cloud"`
+	Format     string      `formats:"plain"`
+	Yaml       int         `flag:"yaml"`
+	Memory     units.Bytes `flag:"memory"`
+	Vcpus      int         `flag:"vcpus"`
+	MaxVolumes int         `flag:"max-volumes"`
+	Instance   string      `flag:"instance"`
+	arch       string
+	Families   []string `flag:"family"`
+	Types      []string `flag:"types"`
+	Why        []string `flag:"why"`
 }
 
 // NewAdvise is the command plimsoll advise.
 func NewAdvise(env *form.Env) *cobra.Command {
-	var o adviseOptions
-	cmd := &cobra.Command{
-		Use:   "advise [DEMAND.yaml|RUN]",
-		Short: "Find the volumes and the instance that meet a demand, with their monthly cost",
-		Long: `Find volume layouts and instances that meet a demand: the monthly cost of each, what limits it (sustained and
-in bursts), how durable it is, and why the next cheaper one is not enough. Prices come from the catalogue (plimsoll
-catalog).`,
-		Example: `  plimsoll advise app.yaml --vcpus 8 --memory 64GiB
-  plimsoll advise --iops 16000 --mix 70r --block 8k --capacity 500GiB --afr 0.2%
-  plimsoll advise app.yaml --instance c8g.2xlarge
-  plimsoll advise --series cloudwatch.json --capacity 500GiB
-  plimsoll advise app.yaml --yaml 1 > plimsoll.yaml`,
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 1 {
-				o.file = args[0]
-			}
-			o.given = cmd.Flags().Changed
-			return runAdvise(env, o)
-		},
+	o := adviseOptions{
+		Mix: "100r", Block: 8 * units.KiB, Clients: 1, log: job.FromOptions{Copies: 1}, Headroom: "20%", Level: "raid0",
+		MaxVolumes: advise.DefaultMaxVolumes,
 	}
+	cmd := form.Command(env, "advise", cobra.MaximumNArgs(1), &o, o.run)
 	f := cmd.Flags()
-	f.TextVar(&o.iops, "iops", units.IOPS(0), "demand in `IOPS`, instead of a file")
-	f.StringVar(&o.mix, "mix", "100r", "`SHARE` of reads among the I/Os of --iops: 70r, 100r or 0r")
-	f.TextVar(&o.block, "block", 8*units.KiB, "`SIZE` of an I/O")
-	form.AddSize(f, &o.capacity, "capacity", "`SIZE` of the data")
-	form.AddLatency(f, &o.latency, "latency", "largest p99 `LATENCY` that is acceptable")
-	f.TextVar(&o.commits, "sync-commits", units.IOPS(0), "`COMMITS` per second that each wait for the log")
-	f.IntVar(&o.clients, "clients", 1, "`N` clients that commit at once")
-	form.AddLatency(
-		f,
-		&o.synced,
-		"sync-latency",
-		"measured `LATENCY` of a write with its sync, on gp3 or what --volumes or --types names",
-	)
-	f.StringVar(&o.afr, "afr", "", "largest annual probability of data loss as a `SHARE`, such as 0.2%")
-	form.AddChoice(cmd, &o.survives, "survives", "data must survive the loss of this `PART`", []string{
-		string(workload.LostVolume), string(workload.LostInstance), string(workload.NoLoss),
-	})
-	f.StringSliceVar(
-		&o.series,
-		"series",
-		nil,
-		"buy for what these `FILES` recorded: CloudWatch's figures, or logs of sar or iostat",
-	)
-	f.StringSliceVar(&o.log.Devices, "device", nil, "only these `DEVICES` of the series; several are added up")
-	f.IntVar(&o.log.Copies, "copies", 1, "divide the writes of the series by `N` copies of each block")
-	form.AddDuration(f, &o.log.Every, "every", "sampling interval, `DURATION`, of logs without timestamps")
-	f.StringVar(&o.headroom, "headroom", "20%", "buy this `SHARE` more than the demand")
-	f.BoolVar(&o.burst, "burst-ok", false, "let the instance's burst of 30 min per day carry the demand's bursts")
-	f.StringVar(
-		&o.cloud,
-		"cloud",
-		"",
-		"consider machines and volumes of this `CLOUD`: aws, azure, gcp, or one of your own "+
-			"in "+cloud.Dir+"/ (default aws)",
-	)
-	f.StringVar(&o.region, "region", "", "`REGION` of the prices; only that of the price list is known")
-	f.StringVar(&o.prices, "prices", "", "use your own price list `FILE` in CSV")
-	f.StringVar(&o.instance, "instance", "", "keep this instance `TYPE`")
-	f.StringSliceVar(&o.why, "why", nil, "show why these instance `TYPES` are not enough")
-	f.IntVar(&o.vcpus, "vcpus", 0, "at least `N` vCPUs")
-	form.AddSize(f, &o.memory, "memory", "at least `SIZE` of memory")
+	o.given = f.Changed
+	form.Bind(f, "advise", "device", &o.log.Devices, "copies", &o.log.Copies, "every", &o.log.Every)
+	f.Lookup("types").Usage += " (default " + strings.Join(cloud.AWS().Terms().Types, ",") + ")"
+	form.AddChoice(cmd, &o.survives, "survives", "data must survive the loss of this `PART`",
+		[]workload.Survives{workload.LostVolume, workload.LostInstance, workload.NoLoss})
 	form.AddChoice(cmd, &o.arch, "arch", "`ARCHITECTURE` of the instance", []string{"arm64", "x86_64"})
-	f.StringSliceVar(&o.families, "family", nil, "only these `FAMILIES` of instances, such as 'm*,r*'")
-	f.BoolVar(&o.older, "older", false, "include previous generations")
-	f.StringArrayVar(
-		&o.volumes,
-		"volumes",
-		nil,
-		"keep these volumes: `SPEC` such as '4x gp2 3000GiB'; several are compared",
-	)
-	f.StringVar(&o.level, "level", "raid0", "RAID `LEVEL` of the kept volumes: "+page.Names(form.Levels))
-	form.AddSize(f, &o.chunk, "chunk", "chunk `SIZE` of the kept volumes' array (default: the best for the demand)")
-	f.StringSliceVar(
-		&o.types,
-		"types",
-		nil,
-		"only these `TYPES` of volumes (default "+strings.Join(cloud.AWS().Terms().Types, ",")+")",
-	)
-	f.IntVar(&o.maxVolumes, "max-volumes", advise.DefaultMaxVolumes, "at most `N` volumes")
-	f.BoolVar(&o.all, "all", false, "show every choice that no other beats")
-	f.IntVar(&o.yaml, "yaml", 0, "print the plimsoll.yaml of row `N`")
-	form.AddFormat(cmd, &o.format, page.PlainFormats())
-	o.pairs(f)
 	cmd.Annotations = map[string]string{form.ArgumentAnnotation: "a demand's file or a run"}
 	return cmd
 }
 
-func runAdvise(env *form.Env, o adviseOptions) error {
+func (o *adviseOptions) run(_ context.Context, env *form.Env, args []string) error {
+	o.file = strings.Join(args, "")
 	if err := form.Clouds(env); err != nil {
 		return err
 	}
@@ -176,32 +111,32 @@ func runAdvise(env *form.Env, o adviseOptions) error {
 		return err
 	}
 	a.Notes = append(saved, a.Notes...)
-	if o.yaml > 0 {
-		if o.yaml > len(a.Rows) {
-			return form.Usage(fmt.Errorf("--yaml %d: there are %s", o.yaml, text.Plural(len(a.Rows), "row")))
+	if o.Yaml > 0 {
+		if o.Yaml > len(a.Rows) {
+			return form.Usagef("--yaml %d: there are %s", o.Yaml, text.Plural(len(a.Rows), "row"))
 		}
-		_, err := io.WriteString(env.Out, plans.AdviceYAML(a, &a.Rows[o.yaml-1]))
+		_, err := io.WriteString(env.Out, plans.AdviceYAML(a, &a.Rows[o.Yaml-1]))
 		return err
 	}
-	return form.Render(env, o.format, plans.Advice(a, o.all))
+	return form.Render(env, o.Format, plans.Advice(a, o.All))
 }
 
 // foreign refuses flags that the catalogue lacks something for, on the cloud that is looked at. What was measured
 // on the one type that is named is as good as what it lacks.
 func (o *adviseOptions) foreign() error {
-	p := cloud.Named(cmp.Or(o.cloud, "aws"))
+	p := cloud.Named(cmp.Or(o.Cloud, "aws"))
 	if p == nil {
 		var names []string
 		for _, known := range cloud.Providers() {
 			names = append(names, known.Terms().Short)
 		}
-		return form.Usage(fmt.Errorf("--cloud %.40q: want %s", o.cloud, strings.Join(names, ", ")))
+		return form.Usagef("--cloud %.40q: want %s", o.Cloud, strings.Join(names, ", "))
 	}
 	at := p.Terms()
-	measured := o.synced > 0 && (len(o.types) == 1 || len(o.volumes) == 1)
+	measured := o.Synced > 0 && (len(o.Types) == 1 || len(o.Volumes) == 1)
 	for _, flag := range slices.Sorted(maps.Keys(at.Lacks)) {
 		if o.given(flag) && (flag != "sync-commits" || !measured) {
-			return form.Usage(fmt.Errorf("--%s with --cloud %s: %s", flag, o.cloud, at.Lacks[flag]))
+			return form.Usagef("--%s with --cloud %s: %s", flag, o.Cloud, at.Lacks[flag])
 		}
 	}
 	return nil
@@ -223,39 +158,39 @@ func gp3Instead(r advise.Request, a *advise.Advice) ([]string, error) {
 func (o *adviseOptions) request(env *form.Env) (*advise.Request, error) {
 	r := &advise.Request{
 		Now:        env.Now(),
-		BurstOK:    o.burst,
-		VCPUs:      o.vcpus,
-		Memory:     o.memory,
+		BurstOK:    o.Burst,
+		VCPUs:      o.Vcpus,
+		Memory:     o.Memory,
 		Arch:       o.arch,
-		Families:   o.families,
-		Older:      o.older,
-		Why:        o.why,
-		Instance:   o.instance,
-		Types:      o.types,
-		MaxVolumes: o.maxVolumes,
-		Synced:     o.synced.Duration(),
+		Families:   o.Families,
+		Older:      o.Older,
+		Why:        o.Why,
+		Instance:   o.Instance,
+		Types:      o.Types,
+		MaxVolumes: o.MaxVolumes,
+		Synced:     o.Synced.Duration(),
 	}
 	var err error
 	if r.Demand, err = o.demand(); err != nil {
 		return nil, err
 	}
 	r.Series = o.observed
-	if r.Headroom, err = share(o.headroom, "headroom", 1000); err != nil {
+	if r.Headroom, err = share(o.Headroom, "headroom", 1000); err != nil {
 		return nil, err
 	}
-	for _, spec := range o.volumes {
+	for _, spec := range o.Volumes {
 		if r.Keep, err = o.keep(spec); err != nil {
 			return nil, form.Usage(err)
 		}
 		r.Beside = append(r.Beside, *r.Keep)
 	}
-	if len(o.volumes) < 2 {
+	if len(o.Volumes) < 2 {
 		r.Beside = nil
 	}
-	if o.volumes == nil && o.run != nil {
-		r.Keep, r.Shown = o.run.Owned()
+	if o.Volumes == nil && o.ofRun != nil {
+		r.Keep, r.Shown = o.ofRun.Owned()
 	}
-	if r.Cloud = cloud.Named(o.cloud); r.Cloud == nil && r.Keep != nil { // that of what is kept
+	if r.Cloud = cloud.Named(o.Cloud); r.Cloud == nil && r.Keep != nil { // that of what is kept
 		t, _ := cloud.TypeNamed(r.Keep.Spec.Type)
 		r.Cloud = cloud.Named(t.Provider)
 	}
@@ -270,7 +205,7 @@ func (o *adviseOptions) request(env *form.Env) (*advise.Request, error) {
 func share(s, flag string, most float64) (float64, error) {
 	v, err := units.ParsePercent(s)
 	if err != nil || v > most/100 {
-		return 0, form.Usage(fmt.Errorf("--%s %.40q: want such as 20%%", flag, s))
+		return 0, form.Usagef("--%s %.40q: want such as 20%%", flag, s)
 	}
 	return v, nil
 }
@@ -278,42 +213,40 @@ func share(s, flag string, most float64) (float64, error) {
 // priceList is the catalogue's, or a file's over it.
 func (o adviseOptions) priceList(at *cloud.Provider) (*cloud.Prices, error) {
 	p := at.Prices()
-	if o.prices != "" {
-		f, err := sys.OpenRegular(o.prices)
+	if o.Prices != "" {
+		f, err := sys.OpenRegular(o.Prices)
 		if err != nil {
 			return nil, form.Usage(err)
 		}
 		defer func() { _ = f.Close() }() // only read
 		own, err := cloud.ReadPrices(bufio.NewReaderSize(f, 1<<20))
 		if err != nil {
-			return nil, form.Usage(fmt.Errorf("%s: %w", o.prices, err))
+			return nil, form.Usagef("%s: %w", o.Prices, err)
 		}
 		both := *p
 		if err := both.Merge(own); err != nil {
-			return nil, form.Usage(fmt.Errorf("%s: %w", o.prices, err))
+			return nil, form.Usagef("%s: %w", o.Prices, err)
 		}
 		p = &both
 	}
-	if o.region != "" && o.region != p.Region {
-		return nil, form.Usage(
-			fmt.Errorf("--region %.40q: the prices at hand are of %s; bring those of another region with --prices", o.region,
-				p.Region),
-		)
+	if o.Region != "" && o.Region != p.Region {
+		return nil, form.Usagef("--region %.40q: the prices at hand are of %s; bring those of another region with --prices",
+			o.Region, p.Region)
 	}
 	return p, nil
 }
 
 // chunkText is --chunk as a declaration has it.
 func (o adviseOptions) chunkText() string {
-	if o.chunk == 0 {
+	if o.Chunk == 0 {
 		return ""
 	}
-	return o.chunk.Arg()
+	return o.Chunk.Arg()
 }
 
 // keep is a layout of --volumes.
 func (o adviseOptions) keep(spec string) (*advise.Layout, error) {
-	d, err := topology.FromFlags(spec, o.level, o.chunkText(), "")
+	d, err := topology.FromFlags(spec, o.Level, o.chunkText(), "")
 	if few, ok := errors.AsType[*topology.TooFew](err); ok && few.Level == topology.RAID0 { // one volume
 		d, err = topology.FromFlags(spec, "", "", "")
 	}

@@ -1,12 +1,9 @@
 package advise
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
-
-	"github.com/spf13/pflag"
 
 	"plimsoll/internal/advise"
 	"plimsoll/internal/cli/form"
@@ -16,47 +13,27 @@ import (
 	"plimsoll/internal/workload"
 )
 
-// pairs says of the flags of advise which depend on others. No flag is taken and then not looked at.
-func (o *adviseOptions) pairs(f *pflag.FlagSet) {
-	const described = "the file describes the demand"
-	form.Apart(f, form.AnArgument, described, "iops", "sync-commits", "mix", "block", "series")
-	form.Needs(f, "mix", "it is the mix of those I/Os", "iops")
-	form.Needs(f, "block", "it is the size of those I/Os; a commit writes a page of 8 KiB", "iops")
-	form.Needs(f, "latency", "it is the latency of those I/Os", "iops", "series", form.AnArgument)
-	form.Needs(f, "clients", "it says how many clients commit", "sync-commits", form.AnArgument)
-	form.Needs(f, "sync-latency", "it is the time of a commit's write", "sync-commits", form.AnArgument)
-	form.Needs(f, "level", "it says how the kept volumes are combined", "volumes")
-	form.Needs(f, "chunk", "it is the chunk of the kept volumes' array", "volumes")
-	form.Apart(f, "instance", "the type is named", "older")
-	form.Apart(f, "series", "the series is what is to be carried", "iops", "sync-commits")
-	form.Apart(f, "series", "a series is always run through the credits", "burst-ok")
-	for _, flag := range []string{"device", "copies", "every"} {
-		form.Needs(f, flag, "it says how the files of the series are read", "series")
-	}
-	form.Apart(f, "yaml", "it prints one row as YAML", "all", "format", "json")
-}
-
 // demand is that of the file or the run with what flags override, or of the flags.
 func (o *adviseOptions) demand() (*workload.Demand, error) {
 	d, err := o.described()
 	if err != nil {
 		return nil, err
 	}
-	if o.capacity > 0 {
-		d.Capacity = o.capacity
+	if o.Capacity > 0 {
+		d.Capacity = o.Capacity
 	}
 	if o.survives != "" {
 		d.Durability.Survives = workload.Survives(o.survives)
 	}
-	if o.afr != "" {
-		if d.Durability.AFR, err = share(o.afr, "afr", 100); err != nil {
+	if o.Afr != "" {
+		if d.Durability.AFR, err = share(o.Afr, "afr", 100); err != nil {
 			return nil, err
 		}
 	}
-	if o.latency > 0 {
+	if o.Latency > 0 {
 		for i := range d.Streams {
 			if !d.Streams[i].Commits {
-				d.Streams[i].Latency.Percentiles = []workload.Percentile{{P: 99, Limit: o.latency.Duration()}}
+				d.Streams[i].Latency.Percentiles = []workload.Percentile{{P: 99, Limit: o.Latency.Duration()}}
 			}
 		}
 	}
@@ -68,29 +45,29 @@ func (o adviseOptions) setClients(d *workload.Demand) error {
 	if !o.given("clients") {
 		return nil
 	}
-	if o.clients < 1 {
-		return form.Usage(fmt.Errorf("--clients %d: want from 1", o.clients))
+	if o.Clients < 1 {
+		return form.Usagef("--clients %d: want from 1", o.Clients)
 	}
 	commits := false
 	for i := range d.Streams {
 		if s := &d.Streams[i]; s.Commits {
-			s.Threads, commits = o.clients, true
+			s.Threads, commits = o.Clients, true
 		}
 	}
 	if !commits {
-		return form.Usage(errors.New("--clients: the demand has no commits:; threads: is that of a stream"))
+		return form.Usagef("--clients: the demand has no commits:; threads: is that of a stream")
 	}
 	return nil
 }
 
 // described is the demand of the file, of the run, or of --iops and --sync-commits.
 func (o *adviseOptions) described() (*workload.Demand, error) {
-	if len(o.series) > 0 {
+	if len(o.Series) > 0 {
 		return o.recorded()
 	}
 	if o.file != "" {
 		if run, ok, err := job.DemandOfRun([]string{o.file}); ok || err != nil {
-			if o.run = run; err != nil {
+			if o.ofRun = run; err != nil {
 				return nil, err
 			}
 			return run.Demand, nil
@@ -98,18 +75,18 @@ func (o *adviseOptions) described() (*workload.Demand, error) {
 		return job.LoadDemand(o.file)
 	}
 	d := &workload.Demand{Name: "the demand", Source: "flags", Role: topology.Data}
-	if o.iops > 0 {
+	if o.Iops > 0 {
 		s, err := o.stream()
 		if err != nil {
 			return nil, err
 		}
 		d.Streams = append(d.Streams, s)
 	}
-	if o.commits > 0 {
-		d.Streams = append(d.Streams, workload.CommitStream(o.commits, max(o.clients, 1)))
+	if o.Commits > 0 {
+		d.Streams = append(d.Streams, workload.CommitStream(o.Commits, max(o.Clients, 1)))
 	}
 	if len(d.Streams) == 0 {
-		return nil, form.Hint(form.Usage(errors.New("a demand is missing: name its file, or give --iops or --sync-commits")),
+		return nil, form.Hint(form.Usagef("a demand is missing: name its file, or give --iops or --sync-commits"),
 			"plimsoll workload --ask > app.yaml")
 	}
 	return d, nil
@@ -117,10 +94,7 @@ func (o *adviseOptions) described() (*workload.Demand, error) {
 
 // recorded reads the series, all devices added up, and is what it asks for at its most.
 func (o *adviseOptions) recorded() (*workload.Demand, error) {
-	if o.log.Copies < 1 || o.log.Copies > 16 {
-		return nil, form.Usage(fmt.Errorf("--copies %d: want from 1 to 16", o.log.Copies))
-	}
-	o.log.Files = o.series
+	o.log.Files = o.Series
 	all, err := o.log.Read()
 	if err != nil {
 		return nil, err
@@ -144,30 +118,30 @@ var mixForm = regexp.MustCompile(`^(\d{1,3})r$`)
 
 // stream is that of --iops, --mix and --block.
 func (o adviseOptions) stream() (s workload.Stream, err error) {
-	m := mixForm.FindStringSubmatch(o.mix)
+	m := mixForm.FindStringSubmatch(o.Mix)
 	if m == nil {
-		return s, form.Usage(fmt.Errorf("--mix %.40q: want the share of reads, such as 70r", o.mix))
+		return s, form.Usagef("--mix %.40q: want the share of reads, such as 70r", o.Mix)
 	}
 	reads, err := strconv.ParseFloat(m[1], 64)
-	if err != nil || reads > 100 || o.block == 0 {
-		return s, form.Usage(errors.New("--mix is at most 100r, and --block more than 0"))
+	if err != nil || reads > 100 || o.Block == 0 {
+		return s, form.Usagef("--mix is at most 100r, and --block more than 0")
 	}
 	return workload.Stream{
-		Name: "all", Random: true, ReadShare: reads / 100, Blocks: []workload.Block{{Size: o.block, Share: 1}},
-		IOPS: o.iops, Rate: units.Rate(float64(o.iops) * float64(o.block)),
+		Name: "all", Random: true, ReadShare: reads / 100, Blocks: []workload.Block{{Size: o.Block, Share: 1}},
+		IOPS: o.Iops, Rate: units.Rate(float64(o.Iops) * float64(o.Block)),
 	}, nil
 }
 
 // assumed is what was taken for granted for want of a flag, first what decides most.
 func (o adviseOptions) assumed(a *advise.Advice) []string {
 	var all []string
-	if o.run != nil || o.observed != nil {
+	if o.ofRun != nil || o.observed != nil {
 		all = append(all, a.Demand.Notes...)
 	}
-	if o.commits > 0 && !o.given("clients") {
+	if o.Commits > 0 && !o.given("clients") {
 		all = append(all, "1 client is assumed to commit at a time: --clients N says how many do")
 	}
-	if o.vcpus == 0 && o.memory == 0 && o.instance == "" && len(a.Rows) > 0 {
+	if o.Vcpus == 0 && o.Memory == 0 && o.Instance == "" && len(a.Rows) > 0 {
 		vcpus, memory := a.Rows[0].Instance.VCPUs, a.Rows[0].Instance.Memory
 		for _, c := range a.Rows {
 			vcpus, memory = min(vcpus, c.Instance.VCPUs), min(memory, c.Instance.Memory)

@@ -2,19 +2,15 @@ package advise
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"plimsoll/internal/advise"
 	"plimsoll/internal/bench"
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/cli/form"
 	"plimsoll/internal/fio"
-	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/plans"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/topology"
@@ -25,108 +21,43 @@ type ceilingOptions struct {
 	form.LayoutOptions
 	form.PathOptions
 	form.VariantOptions
-	scenarios   []string
-	read, write units.Latency
-	sweep       string
-	together    bool
-	claim       string
-	format      string
+	scenarios []string
+	instances []string
+	Read      units.Latency `flag:"read-latency"`
+	Write     units.Latency `flag:"write-latency"`
+	Sweep     string        `flag:"sweep"`
+	Together  bool          `flag:"together"`
+	Claim     string        `flag:"claim"`
+	Format    string        `formats:"plain"`
 }
 
 // NewCeiling is the command plimsoll ceiling.
 func NewCeiling(env *form.Env) *cobra.Command {
 	var o ceilingOptions
-	cmd := &cobra.Command{
-		Use:   "ceiling [SUITE | SCENARIO | FILE.fio]...",
-		Short: "Compute the maximum performance of a storage layout and its bottleneck",
-		Long: `Compute the most that a storage layout allows each scenario, and which resource limits it. The layout
-is declared and need not exist, or it is the storage behind --data and --wal. Nothing is measured. One scenario
-is shown in detail, several as a table.
-
---variant, --layout and a --sweep over keys of plimsoll.yaml show layouts side by side, and which of them cannot
-differ; plimsoll ab builds and measures them.`,
-		Example: `  plimsoll ceiling db --volumes 8xgp3 --level raid10 --chunk 64KiB --instance c8g.2xlarge
-  plimsoll ceiling 8 --topology plimsoll.yaml
-  plimsoll ceiling 3 --volumes 8xgp3 --level raid10 --read-latency 0.6ms --sweep iodepth=1..256
-  plimsoll ceiling stripe-28k --topology plimsoll.yaml --sweep array.chunk=64KiB..1MiB,volumes.count=4,8
-  plimsoll ceiling db --topology plimsoll.yaml --variant md --variant lvm:array.using=lvm
-  plimsoll ceiling --claim "40000 IOPS" --instance c6a.xlarge`,
-		ValidArgsFunction: form.CompleteScenarios,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.scenarios = args
-			return runCeiling(cmd.Context(), env, o)
-		},
-	}
+	cmd := form.Command(env, "ceiling", nil, &o, o.run)
+	cmd.ValidArgsFunction = form.CompleteScenarios
 	f := cmd.Flags()
 	o.LayoutOptions.AddFlags(f)
 	o.PathOptions.AddFlags(f)
-	form.AddLatency(
-		f,
-		&o.read,
-		"read-latency",
-		"`LATENCY` of one read at queue depth 1, such as 0.6ms; limits throughput at low queue depths",
-	)
-	form.AddLatency(f, &o.write, "write-latency", "`LATENCY` of one write at queue depth 1")
-	f.StringVar(
-		&o.sweep,
-		"sweep",
-		"",
-		"vary one scenario along `AXES`: bs=4k..1M, iodepth=1..256, or both with a comma; or the layout: array.chunk=64KiB..1MiB",
-	)
+	form.BindEach(f, "ceiling", "instance", &o.instances)
 	o.AddVariants(f)
-	f.BoolVar(&o.together, "together", false, "model one scenario per role running concurrently on the same instance")
-	f.StringVar(
-		&o.claim,
-		"claim",
-		"",
-		"check whether a claimed `FIGURE` holds, for how long and since when, such as \"40000 IOPS\" or \"1250MB/s\"",
-	)
-	f.Lookup("instance").Usage = "machine `TYPE` of EC2, Azure or Google Cloud, for its limits; several, separated by commas or " +
-		"repeated, are compared"
-	f.Lookup("instance").Value = &joinFlag{&o.Instance}
-	form.AddFormat(cmd, &o.format, page.PlainFormats())
-	for _, flag := range []string{"variant", "layout"} {
-		for _, other := range []string{"sweep", "together", "claim", "data", "wal"} {
-			cmd.MarkFlagsMutuallyExclusive(flag, other)
-		}
-	}
-	cmd.MarkFlagsMutuallyExclusive("sweep", "together", "claim")
-	form.Apart(f, "claim", "a claim is compared with the layout alone", "data", "wal", "read-latency",
-		"write-latency", "chunk")
-	form.TypedOnly(f, "claim", "sweep", "together")
 	return cmd
 }
 
-// joinFlag is a flag that may be repeated: its values, separated by commas.
-type joinFlag struct{ to *string }
-
-func (f *joinFlag) String() string { return "" }
-func (f *joinFlag) Type() string   { return "TYPE" }
-
-// Repeatable says that each occurrence counts.
-func (f *joinFlag) Repeatable() {}
-
-func (f *joinFlag) Set(s string) error {
-	if *f.to != "" {
-		s = *f.to + "," + s
-	}
-	*f.to = s
-	return nil
-}
-
-func runCeiling(ctx context.Context, env *form.Env, o ceilingOptions) error {
+func (o *ceilingOptions) run(ctx context.Context, env *form.Env, args []string) error {
+	o.scenarios, o.Instance = args, strings.Join(o.instances, ",")
 	if strings.Contains(o.Instance, ",") {
 		return o.onTypes(ctx, env)
 	}
-	if o.claim != "" {
-		return runClaim(env, o)
+	if o.Claim != "" {
+		return runClaim(env, *o)
 	}
 	s, err := suite.Select(o.scenarios, suite.Selection{})
 	if err != nil {
 		return form.Usage(err)
 	}
 	if len(o.Variants) == 0 {
-		if o.Variants, err = form.SweptLayouts(o.sweep); err != nil {
+		if o.Variants, err = form.SweptLayouts(o.Sweep); err != nil {
 			return form.Usage(err)
 		}
 	}
@@ -141,16 +72,16 @@ func runCeiling(ctx context.Context, env *form.Env, o ceilingOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.sweep != "" {
+	if o.Sweep != "" {
 		if len(all) != 1 {
-			return form.Usage(fmt.Errorf("--sweep varies one scenario, but %d are named; add its number", len(all)))
+			return form.Usagef("--sweep varies one scenario, but %d are named; add its number", len(all))
 		}
-		return runSweep(env, o, t, all[0])
+		return runSweep(env, *o, t, all[0])
 	}
 	if err := o.work(t, all); err != nil {
 		return err
 	}
-	return form.Render(env, o.format, plans.Ceilings(t, s.Name, all, o.together))
+	return form.Render(env, o.Format, plans.Ceilings(t, s.Name, all, o.Together))
 }
 
 // outlooksOf are a suite's scenarios before their ceilings are known.
@@ -158,10 +89,8 @@ func outlooksOf(s *suite.Suite) ([]plans.Outlook, error) {
 	var all []plans.Outlook
 	for _, c := range s.Scenarios {
 		if c.Kind() == suite.OfServer {
-			return nil, form.Usage(
-				fmt.Errorf("%d %s: the ceiling of a database follows from what a transaction needs, which is measured: plimsoll "+
-					"run %[1]d", c.ID, c.Name),
-			)
+			return nil, form.Usagef("%d %s: the ceiling of a database follows from what a transaction needs, which is "+
+				"measured: plimsoll run %[1]d", c.ID, c.Name)
 		}
 		loads, err := c.Workloads()
 		if err != nil {
@@ -181,7 +110,7 @@ func (o ceilingOptions) onLayouts(ctx context.Context, env *form.Env, s *suite.S
 	var all []plans.Foreseen
 	for _, v := range variants {
 		if v.Layout.YAML == nil {
-			return form.Usage(errors.New("no --variant changes a key of a layout: such as c64:array.chunk=64KiB"))
+			return form.Usagef("no --variant changes a key of a layout: such as c64:array.chunk=64KiB")
 		}
 		if err := v.Lay(); err != nil {
 			return form.Usage(err)
@@ -203,13 +132,13 @@ func (o ceilingOptions) onLayouts(ctx context.Context, env *form.Env, s *suite.S
 		}
 		all = append(all, plans.Foresee(v.Name, t, one))
 	}
-	return form.Render(env, o.format, plans.Layouts(all))
+	return form.Render(env, o.Format, plans.Layouts(all))
 }
 
 // onTypes compares the ceilings of a layout on several instance types.
 func (o ceilingOptions) onTypes(ctx context.Context, env *form.Env) error {
-	if o.sweep != "" || o.together || o.claim != "" {
-		return form.Usage(errors.New("--sweep, --together and --claim take one --instance"))
+	if o.Sweep != "" || o.Together || o.Claim != "" {
+		return form.Usagef("--sweep, --together and --claim take one --instance")
 	}
 	s, err := suite.Select(o.scenarios, suite.Selection{})
 	if err != nil {
@@ -234,17 +163,17 @@ func (o ceilingOptions) onTypes(ctx context.Context, env *form.Env) error {
 			all = append(all, plans.PriceOn(one.Instance, c.Name, o.withLatency(ceiling.Of(t, c.Role, loads))))
 		}
 	}
-	return form.Render(env, o.format, plans.OnTypes(all, env.Now()))
+	return form.Render(env, o.Format, plans.OnTypes(all, env.Now()))
 }
 
 // runSweep varies one scenario.
 func runSweep(env *form.Env, o ceilingOptions, t *topology.Topology, one plans.Outlook) error {
-	axes, err := ceiling.ParseAxes(o.sweep)
+	axes, err := ceiling.ParseAxes(o.Sweep)
 	if err != nil {
-		return form.Usage(fmt.Errorf("--%w", err))
+		return form.Usagef("--%w", err)
 	}
 	points := ceiling.Sweep(t, one.Role, one.Loads, axes, o.withLatency)
-	return form.Render(env, o.format, plans.Sweep(t, one, axes, points))
+	return form.Render(env, o.Format, plans.Sweep(t, one, axes, points))
 }
 
 // detect is the declared layout, or what is found below the paths, those that job files name too.
@@ -273,38 +202,55 @@ func (o ceilingOptions) detect(ctx context.Context, env *form.Env, s *suite.Suit
 
 // work fills the ceilings in.
 func (o ceilingOptions) work(t *topology.Topology, all []plans.Outlook) error {
-	ceilings := map[int]ceiling.Ceiling{}
-	if o.together {
+	of := func(one plans.Outlook) ceiling.Ceiling { return ceiling.Of(t, one.Role, one.Loads) }
+	if o.Together {
 		loads := map[topology.Role][]fio.Workload{}
 		for _, one := range all {
-			if loads[one.Role] != nil {
-				return form.Usage(errors.New("--together takes one scenario per role, such as 2 6"))
-			}
 			loads[one.Role] = one.Loads
 		}
-		if len(loads) < 2 {
-			return form.Usage(errors.New("--together takes one scenario per role, such as 2 6"))
+		if len(loads) < 2 || len(loads) < len(all) {
+			return form.Usagef("--together takes one scenario per role, such as 2 6")
 		}
 		got := ceiling.OfTogether(t, loads)
-		for i, one := range all {
-			ceilings[i] = got[one.Role]
-		}
-	} else {
-		for i, one := range all {
-			ceilings[i] = ceiling.Of(t, one.Role, one.Loads)
-		}
+		of = func(one plans.Outlook) ceiling.Ceiling { return got[one.Role] }
 	}
-	for _, i := range slices.Sorted(maps.Keys(ceilings)) {
-		all[i].SetCeiling(o.withLatency(ceilings[i]))
+	for i, one := range all {
+		all[i].SetCeiling(o.withLatency(of(one)))
 	}
 	return nil
 }
 
 // withLatency adds what the flags state.
 func (o ceilingOptions) withLatency(c ceiling.Ceiling) ceiling.Ceiling {
-	if o.read == 0 && o.write == 0 {
+	if o.Read == 0 && o.Write == 0 {
 		return c
 	}
-	return c.WithLatency(o.read.Duration(), o.write.Duration(), 0,
+	return c.WithLatency(o.Read.Duration(), o.Write.Duration(), 0,
 		topology.Origin{Kind: topology.Declared, Where: "--read-latency, --write-latency"})
+}
+
+// runClaim holds a stated figure against the declared layout. A claim that does not hold at all is
+// a failed verdict.
+func runClaim(env *form.Env, o ceilingOptions) error {
+	claim, err := advise.ParseClaim(o.Claim)
+	if err != nil {
+		return form.Usage(err)
+	}
+	decl, err := o.Declaration(env)
+	if err != nil {
+		return err
+	}
+	if decl == nil {
+		return form.Usagef("--claim needs what it is claimed of: --instance, --volumes or --topology")
+	}
+	t, err := topology.FromDeclaration(decl)
+	if err != nil {
+		return form.Usage(err)
+	}
+	v := claim.Check(t)
+	err = form.Render(env, o.Format, plans.Claim(v))
+	if err == nil && !v.Holds {
+		err = form.ErrVerdict
+	}
+	return err
 }

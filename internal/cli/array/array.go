@@ -4,7 +4,6 @@ package array
 
 import (
 	"context"
-	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -19,30 +18,22 @@ import (
 // provisionOptions are of plan, apply, verify and teardown.
 type provisionOptions struct {
 	file    string
-	destroy []string
-	serial  []string
-	yes     bool
-	json    bool // of commands that change something: events
-	adopt   string
-	imagine bool
+	Destroy []string `flag:"destroy"`
+	Serial  []string `flag:"serial"`
+	Yes     bool     `flag:"yes"`
+	JSON    bool     `flag:"json"` // of commands that change something: events
+	Adopt   string   `flag:"adopt"`
+	Imagine bool     `flag:"imagine"`
 	format  string
 }
 
 func (o *provisionOptions) addDestroy(cmd *cobra.Command) {
-	form.Bind(cmd.Flags(), "array", "destroy", &o.destroy, "serial", &o.serial)
+	form.BindAll(cmd.Flags(), "array", o)
 }
 
 // NewArray is the command plimsoll array and the commands below it.
 func NewArray(env *form.Env) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "array",
-		Short: "Build, verify, warm and take down the arrays of a plimsoll.yaml",
-		Long: `Build arrays from blank volumes as one file declares them, compare the machine with the file, load volumes from
-their snapshot, and take down what was built.`,
-		Example: `  plimsoll array plan plimsoll.yaml
-  plimsoll array apply plimsoll.yaml
-  plimsoll array teardown`,
-	}
+	cmd := form.Command(env, "array", nil, nil, nil)
 	form.SubcommandsOnly(cmd)
 	cmd.AddCommand(newPlanCmd(env), newApplyCmd(env), newVerifyCmd(env), newTeardownCmd(env), newWarmCmd(env))
 	return cmd
@@ -50,37 +41,22 @@ their snapshot, and take down what was built.`,
 
 func newPlanCmd(env *form.Env) *cobra.Command {
 	var o provisionOptions
-	cmd := &cobra.Command{
-		Use:   "plan FILE",
-		Short: "Show what apply would do: each command, what it touches, how it is undone",
-		Long: `Show what apply would do to build the arrays of a plimsoll.yaml: each step with its exact command, what it
-touches and how teardown undoes it. Nothing is changed. As root, volumes are also searched for signatures. apply
-generates new UUIDs.
-
---format sh and --format md print a runbook instead, to follow by hand: the same steps, each with its check and
-how it is undone.`,
-		Example: `  plimsoll array plan plimsoll.yaml
-  plimsoll array plan plimsoll.yaml --imagine
-  plimsoll array plan plimsoll.yaml --format sh > runbook.sh
-  plimsoll array plan plimsoll.yaml --destroy /dev/nvme3n1 --serial vol0123456789abcdef0`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.file = args[0]
-			_, plan, err := o.plan(cmd.Context(), env)
-			if err != nil {
-				return err
-			}
-			if o.format == form.FormatShell || o.format == string(page.Markdown) { // to follow by hand
-				return plans.Runbook(env.Out, plan, o.format)
-			}
-			return form.Render(env, o.format, plans.Plan(plan))
-		},
-	}
+	cmd := form.Command(env, "array plan", cobra.ExactArgs(1), &o, o.show)
 	o.addDestroy(cmd)
 	form.AddFormat(cmd, &o.format, append(page.PlainFormats(), form.FormatShell))
-	form.Bind(cmd.Flags(), "array plan", "imagine", &o.imagine)
-	cmd.MarkFlagsMutuallyExclusive("imagine", "destroy")
 	return cmd
+}
+
+func (o *provisionOptions) show(ctx context.Context, env *form.Env, args []string) error {
+	o.file = args[0]
+	_, plan, err := o.plan(ctx, env)
+	if err != nil {
+		return err
+	}
+	if o.format == form.FormatShell || o.format == string(page.Markdown) { // to follow by hand
+		return plans.Runbook(env.Out, plan, o.format)
+	}
+	return form.Render(env, o.format, plans.Plan(plan))
 }
 
 func (o provisionOptions) declaration() (*topology.Declaration, error) {
@@ -93,12 +69,12 @@ func (o provisionOptions) declaration() (*topology.Declaration, error) {
 
 // given pairs the devices of --destroy with the serials of --serial.
 func (o provisionOptions) given() (map[string]string, error) {
-	if len(o.serial) != len(o.destroy) {
-		return nil, form.Usage(errors.New("each --destroy DEV needs its --serial S (see: plimsoll inspect --all)"))
+	if len(o.Serial) != len(o.Destroy) {
+		return nil, form.Usagef("each --destroy DEV needs its --serial S (see: plimsoll inspect --all)")
 	}
 	destroy := map[string]string{}
-	for i, dev := range o.destroy {
-		destroy[dev] = o.serial[i]
+	for i, dev := range o.Destroy {
+		destroy[dev] = o.Serial[i]
 	}
 	return destroy, nil
 }
@@ -112,8 +88,8 @@ func (o provisionOptions) plan(ctx context.Context, env *form.Env) (*provision.S
 	if err != nil {
 		return nil, nil, err
 	}
-	site := provision.Here(env.Machine, provisionView(env, o.json))
-	if o.imagine {
+	site := provision.Here(env.Machine, provisionView(env, o.JSON))
+	if o.Imagine {
 		plan, err := site.Imagine(decl)
 		return site, plan, err
 	}

@@ -17,43 +17,19 @@ import (
 
 func newTeardownCmd(env *form.Env) *cobra.Command {
 	var o provisionOptions
-	cmd := &cobra.Command{
-		Use:   "teardown [ARRAY...]",
-		Short: "Remove only what apply created",
-		Long: `Undo the steps in apply's journals, newest first: unmount, remove lines from /etc, stop arrays, erase
-superblocks, zero both ends of the volumes. Without names, all arrays are taken down. Their data is lost.
-
-First the whole stack is inspected. What apply did not make (a logical volume in the group, another filesystem,
-a line between plimsoll's marks in /etc/fstab) and what is in use (swap, bind mounts, open files, loop devices,
-other mount namespaces) is listed, and nothing is touched. --destroy NAME, with the listed name, allows one of
-them to be lost; a volume also needs its --serial.
-
---adopt takes down an array that plimsoll did not make: its mounts, its lines in fstab and mdadm.conf, its
-contents and its superblocks. Every member is named by --serial; if one is missing, or something else uses the
-array, nothing is touched. Partition tables of the members stay, and are listed.`,
-		Example: `  plimsoll array teardown
-  plimsoll array teardown wal --yes
-  plimsoll array teardown --destroy /dev/t/mine
-  plimsoll array teardown --adopt /dev/md0 --serial S1 --serial S2`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runTeardown(cmd.Context(), env, o, args)
-		},
-	}
-	form.Bind(cmd.Flags(), "teardown", "destroy", &o.destroy, "serial", &o.serial, "adopt", &o.adopt,
-		"yes", &o.yes, "json", &o.json)
-	cmd.MarkFlagsMutuallyExclusive("adopt", "destroy")
+	cmd := form.Command(env, "array teardown", nil, &o, o.teardown)
 	return cmd
 }
 
-func runTeardown(ctx context.Context, env *form.Env, o provisionOptions, names []string) error {
-	if o.json && !o.yes {
-		return form.Usage(errors.New("--json needs --yes: there is no terminal to ask on"))
+func (o *provisionOptions) teardown(ctx context.Context, env *form.Env, names []string) error {
+	if o.JSON && !o.Yes {
+		return form.Usagef("--json needs --yes: there is no terminal to ask on")
 	}
-	site := provision.Here(env.Machine, provisionView(env, o.json))
-	if o.adopt != "" {
-		return runAdopt(ctx, env, o, site, names)
+	site := provision.Here(env.Machine, provisionView(env, o.JSON))
+	if o.Adopt != "" {
+		return o.takeDownAdopted(ctx, env, site, names)
 	}
-	destroy := records.GiveUp{Names: o.destroy, Serials: o.serial}
+	destroy := records.GiveUp{Names: o.Destroy, Serials: o.Serial}
 	journals, broken, err := site.Made(names...)
 	if err != nil {
 		return err
@@ -62,15 +38,15 @@ func runTeardown(ctx context.Context, env *form.Env, o provisionOptions, names [
 		if len(names) == 0 { // what one that was killed at its very end has left; only who may remove it needs to
 			_ = site.Teardown(ctx, nil, destroy)
 		}
-		if !o.json {
-			fmt.Fprintln(env.Out, "plimsoll has made nothing here: there is nothing to undo")
+		if !o.JSON {
+			env.Printf("plimsoll has made nothing here: there is nothing to undo")
 		}
 		return nil
 	}
 	if len(journals) == 0 { // nobody is asked about nothing
 		return unreadable(broken)
 	}
-	if !o.yes {
+	if !o.Yes {
 		if err := site.Clear(ctx, journals, destroy); err != nil {
 			return obstacles(env, err)
 		}
@@ -103,19 +79,21 @@ func unreadable(broken []*records.BrokenJournal) error {
 	return errors.Join(all...)
 }
 
-// runAdopt takes down an array that plimsoll did not make.
-func runAdopt(ctx context.Context, env *form.Env, o provisionOptions, site *provision.Site, names []string) error {
+// takeDownAdopted takes down an array that plimsoll did not make.
+func (o *provisionOptions) takeDownAdopted(
+	ctx context.Context, env *form.Env, site *provision.Site, names []string,
+) error {
 	if len(names) > 0 {
-		return form.Usage(errors.New("--adopt names the array: give no other"))
+		return form.Usagef("--adopt names the array: give no other")
 	}
-	w, err := site.Adopt(ctx, o.adopt, o.serial)
+	w, err := site.Adopt(ctx, o.Adopt, o.Serial)
 	if err != nil {
 		return err
 	}
 	if err := site.Clear(ctx, []*records.Work{w}, records.GiveUp{}); err != nil {
 		return obstacles(env, err)
 	}
-	if !o.json {
+	if !o.JSON {
 		if err := form.RenderWhole(env, plans.Undo([]*records.Work{w})); err != nil {
 			return err
 		}
@@ -123,7 +101,7 @@ func runAdopt(ctx context.Context, env *form.Env, o provisionOptions, site *prov
 	if w.Want.Partition {
 		form.PrintNote(env, "the partition tables of "+strings.Join(w.Paths(), ", ")+" stay")
 	}
-	if !o.yes {
+	if !o.Yes {
 		if err := form.Confirm(ctx, env, "\nUndo this? What is on these volumes is lost."); err != nil {
 			return err
 		}

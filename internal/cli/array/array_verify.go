@@ -13,24 +13,13 @@ import (
 
 func newVerifyCmd(env *form.Env) *cobra.Command {
 	var o provisionOptions
-	cmd := &cobra.Command{
-		Use:   "verify FILE",
-		Short: "Compare the machine with a plimsoll.yaml",
-		Long: `Compare the machine with a plimsoll.yaml: arrays and their members, redundancy, filesystems and their
-alignment, mounts, /etc/fstab, mdadm.conf and initramfs. Needs root. The exit code is 3 when something differs.`,
-		Example: `  plimsoll array verify plimsoll.yaml
-  plimsoll array verify plimsoll.yaml --json`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.file = args[0]
-			return runVerify(cmd.Context(), env, o)
-		},
-	}
+	cmd := form.Command(env, "array verify", cobra.ExactArgs(1), nil, o.verify)
 	form.AddFormat(cmd, &o.format, page.Formats())
 	return cmd
 }
 
-func runVerify(ctx context.Context, env *form.Env, o provisionOptions) error {
+func (o *provisionOptions) verify(ctx context.Context, env *form.Env, args []string) error {
+	o.file = args[0]
 	decl, err := o.declaration()
 	if err != nil {
 		return err

@@ -38,7 +38,7 @@ func provisionView(env *form.Env, asJSON bool) func(provision.Event) {
 		case provision.Done, provision.Undone:
 		default:
 			if e.Steps == 0 {
-				fmt.Fprintf(env.Notes(), "%s: %s\n", text.Clean(e.Array, 0), text.Clean(e.Title, 0))
+				env.Notef("%s: %s", e.Array, e.Title)
 				return
 			}
 			fmt.Fprintf(env.Notes(), "%s %d/%d  %s: %s\n",

@@ -1,10 +1,12 @@
 package array
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -16,7 +18,6 @@ import (
 	machinecli "plimsoll/internal/cli/machine"
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/report/machine"
-	"plimsoll/internal/report/page"
 	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
@@ -25,42 +26,19 @@ import (
 type warmOptions struct {
 	form.LayoutOptions
 	path   string
-	files  bool
-	whole  bool
-	resume bool
-	most   string
-	depth  int
-	state  string
-	format string
+	Files  bool   `flag:"files"`
+	Whole  bool   `flag:"whole"`
+	Resume bool   `flag:"resume"`
+	Most   string `flag:"most"`
+	Depth  int    `flag:"depth"`
+	State  string `flag:"state"`
+	Format string `formats:"plain"`
 }
 
 func newWarmCmd(env *form.Env) *cobra.Command {
-	o := warmOptions{depth: 32}
-	cmd := &cobra.Command{
-		Use:   "warm PATH|DEVICE",
-		Short: "Read each block of a volume once, so that it is loaded from its snapshot",
-		Long: `Test whether the volumes below a path are loaded from their snapshot. Where they are not, read each piece of
-512 KiB once, past the page cache; only 4 KiB of it where the test has shown that this loads the piece.
-
-It opens volumes for reading only and writes nothing but its own record, from which --resume continues. While other
-programs use the volume, it takes at most a quarter of its throughput, and pauses whenever they have to wait.
-
-The exit code is 0 when the volumes are loaded, 3 when 15 % or more is not, and 130 when it was interrupted.`,
-		Example: `  plimsoll array warm /dev/nvme1n1
-  plimsoll array warm /data --files --most 100MiB/s
-  plimsoll array warm /data --resume`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.path = args[0]
-			return runWarm(cmd.Context(), env, o)
-		},
-	}
-	f := cmd.Flags()
-	o.AddFlags(f)
-	form.AddFormat(cmd, &o.format, page.PlainFormats())
-	o.state = "/var/lib/plimsoll/warm"
-	form.Bind(f, "warm", "files", &o.files, "whole", &o.whole, "resume", &o.resume, "most", &o.most, "depth",
-		&o.depth, "state", &o.state)
+	o := warmOptions{Depth: 32, State: "/var/lib/plimsoll/warm"}
+	cmd := form.Command(env, "array warm", cobra.ExactArgs(1), &o, o.run)
+	o.AddFlags(cmd.Flags())
 	return cmd
 }
 
@@ -100,7 +78,8 @@ func (w *warming) test(ctx context.Context) (most diagnose.Touch, err error) {
 	return most, nil
 }
 
-func runWarm(ctx context.Context, env *form.Env, o warmOptions) error {
+func (o *warmOptions) run(ctx context.Context, env *form.Env, args []string) error {
+	o.path = args[0]
 	jobs, err := o.plan(env)
 	if err != nil {
 		return err
@@ -113,46 +92,34 @@ func runWarm(ctx context.Context, env *form.Env, o warmOptions) error {
 	}
 	side.Wait()
 	if err := errors.Join(failures...); err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		return form.Hint(err, "run it as root: it reads from the volumes themselves")
+		return machinecli.NeedsRoot(ctx, err)
 	}
 	var said []string
 	for _, r := range results {
 		said = append(said, r.sentence())
 	}
-	if err := form.Render(env, o.format, machine.Warmed(said, results)); err != nil {
+	if err := form.Render(env, o.Format, machine.Warmed(said, results)); err != nil {
 		return err
 	}
-	for _, r := range results {
-		if r.waits() {
-			return form.ErrVerdict
-		}
+	if slices.ContainsFunc(results, WarmedVolume.waits) {
+		return form.ErrVerdict
 	}
 	return nil
 }
 
 // waits is whether something of what was to be loaded still waits for it.
-func (r *WarmedVolume) waits() bool {
-	switch {
-	case r.After != nil:
-		return r.After.Claimed && r.After.Tells()
-	case r.Warmed != nil:
+func (r WarmedVolume) waits() bool {
+	if r.After == nil && r.Warmed != nil {
 		return r.Warmed.Skipped > 0
 	}
-	return r.Before.Claimed && r.Before.Tells()
+	t := cmp.Or(r.After, &r.Before)
+	return t.Claimed && t.Tells()
 }
 
-func (r *WarmedVolume) sentence() string {
-	line := ""
-	switch {
-	case r.After != nil:
-		line = machinecli.TouchLine(*r.After)
-	case r.Warmed != nil:
+func (r WarmedVolume) sentence() string {
+	line := machinecli.TouchLine(*cmp.Or(r.After, &r.Before))
+	if r.After == nil && r.Warmed != nil {
 		line = "Every byte that the files lie on was read from " + text.Clean(r.Warmed.Device, 0) + "."
-	default:
-		line = machinecli.TouchLine(r.Before)
 	}
 	if w := r.Warmed; w != nil {
 		line += fmt.Sprintf(" %s of %s were read in %s.", text.Count(w.Read), text.Plural(w.Pieces, "piece"),
@@ -166,15 +133,12 @@ func (r *WarmedVolume) sentence() string {
 
 // plan finds the volumes, and the pieces of them that files lie on.
 func (o *warmOptions) plan(env *form.Env) ([]warming, error) {
-	var most units.Rate
-	var err error
-	if o.most != "" {
-		if most, err = units.ParseRate(o.most); err != nil || most <= 0 {
-			return nil, form.Usage(fmt.Errorf("--most %s: want a rate such as 100MiB/s", text.Clean(o.most, 40)))
-		}
+	most, err := units.ParseRate(cmp.Or(o.Most, "0"))
+	if err != nil || most <= 0 && o.Most != "" {
+		return nil, form.Usagef("--most %s: want a rate such as 100MiB/s", text.Clean(o.Most, 40))
 	}
-	if o.depth < 1 || o.depth > 1024 {
-		return nil, form.Usage(fmt.Errorf("--depth %d: want from 1 to 1024", o.depth))
+	if o.Depth < 1 || o.Depth > 1024 {
+		return nil, form.Usagef("--depth %d: want from 1 to 1024", o.Depth)
 	}
 	path, err := filepath.Abs(o.path)
 	if err != nil {
@@ -190,10 +154,10 @@ func (o *warmOptions) plan(env *form.Env) ([]warming, error) {
 	if stack.Device == "" {
 		return nil, fmt.Errorf("%s: no block device is visible below it", text.Quote(o.path))
 	}
-	one := warming{always: o.whole, Warming: bench.Warming{
-		Depth: o.depth, Most: most, State: o.state, Resume: o.resume, Whole: o.whole, Usual: units.Latency(time.Millisecond),
+	one := warming{always: o.Whole, Warming: bench.Warming{
+		Depth: o.Depth, Most: most, State: o.State, Resume: o.Resume, Whole: o.Whole, Usual: units.Latency(time.Millisecond),
 	}}
-	if o.files {
+	if o.Files {
 		return o.planFiles(path, stack, one)
 	}
 	var all []warming
@@ -209,14 +173,14 @@ func (o *warmOptions) plan(env *form.Env) ([]warming, error) {
 // them is read through it.
 func (o *warmOptions) planFiles(path string, stack *block.Stack, w warming) ([]warming, error) {
 	if stack.Mount == nil {
-		return nil, form.Usage(errors.New("--files needs a directory or a file, not a device"))
+		return nil, form.Usagef("--files needs a directory or a file, not a device")
 	}
 	extents, files, err := block.Extents(path)
 	if err != nil {
 		return nil, err
 	}
 	if files == 0 {
-		return nil, form.Usage(fmt.Errorf("there are no files below %s", text.Quote(path)))
+		return nil, form.Usagef("there are no files below %s", text.Quote(path))
 	}
 	d, start, leaf := stack.Tree.Disk(stack.Device)
 	w.files, w.Device, w.Serial, w.Order = path, d.Name, d.Serial, bench.TouchPieces(extents, start, int64(d.Size))
@@ -234,17 +198,17 @@ func (o *warmOptions) volume(ctx context.Context, env *form.Env, w warming) (r W
 	if r.Before, err = w.test(ctx); err != nil {
 		return r, err
 	}
-	fmt.Fprintln(env.Notes(), machinecli.TouchLine(r.Before))
+	env.Notef("%s", machinecli.TouchLine(r.Before))
 	if read, err := w.needed(r.Before); err != nil || !read {
 		return r, err
 	}
 	if others := bench.InUse(ctx, env.Machine, w.Device); others >= warmBusy && w.Most == 0 {
 		w.Most = warmShare * warmRate
-		fmt.Fprintf(env.Notes(), "%s is in use (%s I/Os per second): at most %s, and it pauses whenever others have "+
-			"to wait\n", text.Clean(w.Device, 0), units.Number(others), w.Most)
+		env.Notef("%s is in use (%s I/Os per second): at most %s, and it pauses whenever others have "+
+			"to wait", w.Device, units.Number(others), w.Most)
 	}
 	w.Each = func(now bench.Warmed) {
-		fmt.Fprintf(env.Notes(), "%s: %s of %s pieces, %s, %s left\n", text.Clean(now.Device, 0), text.Count(now.Done),
+		env.Notef("%s: %s of %s pieces, %s, %s left", now.Device, text.Count(now.Done),
 			text.Count(now.Pieces), now.Rate(), text.Duration(now.Left()))
 	}
 	done, err := bench.Warm(ctx, env.Machine, w.Warming)

@@ -4,6 +4,7 @@ package compare
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"strconv"
@@ -16,7 +17,6 @@ import (
 	"plimsoll/internal/cli/form"
 	"plimsoll/internal/compare"
 	"plimsoll/internal/report/compared"
-	"plimsoll/internal/report/page"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
@@ -25,100 +25,64 @@ import (
 // Options are the flags of compare, some of which ab and run take, too.
 type Options struct {
 	source compare.Source
-	where  []string
-	base   string
-	Margin string
-	Format string
+	Where  []string `flag:"where"`
+	Base   string   `flag:"base"`
+	Margin string   `flag:"margin"`
+	Format string   `formats:"all"`
 	failOn []string
 	// against is last:10, a table of expected figures, or a run.
-	against string
-	inGiven bool
+	Against string                 `flag:"against"`
+	given   func(flag string) bool // whether a flag was given
 	// demand is the file of a demand that results are compared with.
-	demand string
-	layout string // whose plimsoll.yaml is printed
+	Demand string `flag:"demand"`
+	Layout string `flag:"yaml"` // whose plimsoll.yaml is printed
 }
 
 // NewCompare is the command plimsoll compare.
 func NewCompare(env *form.Env) *cobra.Command {
 	o := Options{Margin: units.ShareArg(compare.Margin)}
-	cmd := &cobra.Command{
-		Use:   "compare RUN|DIR|KEY=VALUE…",
-		Short: "Compare runs, rounds and groups of runs",
-		Long: `Compare the first run with each of the others, or groups of runs by a label. Scenarios are matched by what was
-run, not by name, and each figure is shown next to its own ceiling. A change is called faster, slower or the
-same only if repeated rounds support it; one run per side is not enough. See docs/compare.md.
-
-An argument is a run's directory; several of them, separated by commas, as the rounds of one side; a
-directory of runs; or KEY=VALUE for all runs with that label below --in. A single run is compared result by
-result.`,
-		Args: cobra.MinimumNArgs(1),
-
-		ValidArgsFunction: form.CompleteRuns,
-		Example: `  plimsoll compare runs/before runs/after
-  plimsoll compare kernel=6.1 kernel=6.8 --in runs
-  plimsoll compare --by instance runs/
-  plimsoll compare runs/before runs/after --fail-on regression:5%
-  plimsoll compare runs/newest --against last:10 --fail-on regression
-  plimsoll compare runs/newest --against guide
-  plimsoll compare --demand app.yaml runs/gp3 runs/io2
-  plimsoll compare runs/20261121T031200Z-ab-db --yaml c512 > plimsoll.yaml`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.inGiven = cmd.Flags().Changed("in")
-			if o.layout != "" {
-				return printLayout(env, args, o)
-			}
-			if o.demand != "" {
-				return compareDemand(cmd.Context(), env, args, o)
-			}
-			if o.against != "" {
-				return compareAgainst(env, args, o)
-			}
-			return runCompare(env, args, o)
-		},
-	}
+	cmd := form.Command(env, "compare", cobra.MinimumNArgs(1), &o, o.run)
+	cmd.ValidArgsFunction = form.CompleteRuns
 	f := cmd.Flags()
+	o.given = f.Changed
 	o.source.In = "runs"
-	form.Bind(f, "compare", "by", &o.source.By, "in", &o.source.In, "where", &o.where, "base", &o.base,
-		"demand", &o.demand, "yaml", &o.layout, "margin", &o.Margin)
-	f.StringVar(&o.against, "against", "",
-		"judge one run by `WHAT`: last:10 (earlier runs below --in), a run, or a table of expected figures (built in: "+
-			strings.Join(compare.Tables(), ", ")+")")
-	form.TypedOnly(f, "against")
+	form.Bind(f, "compare", "by", &o.source.By, "in", &o.source.In)
+	f.Lookup("against").Usage += " (built in: " + strings.Join(compare.Tables(), ", ") + ")"
 	AddGate(f, &o.failOn)
-	form.AddFormat(cmd, &o.Format, page.Formats())
 	const sides, demand, run, expected = "sides", "--demand", "--against a run", "--against earlier runs or a table"
 	form.TakesForms(cmd, []form.Form{sides, demand, run, expected}, func(*cobra.Command, []string) form.Form {
 		switch {
-		case o.demand != "":
+		case o.Demand != "":
 			return demand
-		case o.against == "":
+		case o.Against == "":
 			return sides
-		case IsRun(o.against):
+		case IsRun(o.Against):
 			return run
 		}
 		return expected
 	})
-	form.ReadBy(f, []form.Form{sides, run}, "their own spread, or the table, says what matters", "margin")
-	form.ReadBy(f, []form.Form{sides, run}, "each scenario is judged", "where")
-	for _, other := range []string{"against", "by", "base", "margin", "fail-on", "where"} { // the demand is the gate
-		cmd.MarkFlagsMutuallyExclusive("demand", other)
-	}
-	for _, other := range []string{"by", "base"} {
-		cmd.MarkFlagsMutuallyExclusive("against", other)
-	}
-	for other := range strings.FieldsSeq("in where base by against demand margin fail-on format json") {
-		cmd.MarkFlagsMutuallyExclusive("yaml", other)
-	}
 	_ = cmd.MarkFlagDirname("in") // it is there
 	return cmd
+}
+
+func (o *Options) run(ctx context.Context, env *form.Env, args []string) error {
+	switch {
+	case o.Layout != "":
+		return printLayout(env, args, *o)
+	case o.Demand != "":
+		return compareDemand(ctx, env, args, *o)
+	case o.Against != "":
+		return compareAgainst(env, args, *o)
+	}
+	return runCompare(env, args, *o)
 }
 
 // printLayout prints the file by which a layout that was measured is built.
 func printLayout(env *form.Env, words []string, o Options) error {
 	if len(words) != 1 {
-		return form.Usage(errors.New("--yaml: name the directory of one measurement"))
+		return form.Usagef("--yaml: name the directory of one measurement")
 	}
-	data, err := compare.LayoutYAML(words[0], o.layout)
+	data, err := compare.LayoutYAML(words[0], o.Layout)
 	if err == nil {
 		_, err = env.Out.Write(data)
 	}
@@ -172,14 +136,14 @@ func judgeSides(words []string, o Options, margin float64, gate compare.Gate) (*
 	if err != nil {
 		return nil, err
 	}
-	if o.source.Pick, err = bundle.NewPick(o.where, "", ""); err != nil {
+	if o.source.Pick, err = bundle.NewPick(o.Where, "", ""); err != nil {
 		return nil, form.Usage(err)
 	}
 	loaded, err := compare.Load(words, o.source)
 	if err != nil {
 		return nil, pickError(err)
 	}
-	loaded.Margin, loaded.Base = margin, cmp.Or(o.base, loaded.Base)
+	loaded.Margin, loaded.Base = margin, cmp.Or(o.Base, loaded.Base)
 	t, err := compare.New(loaded.Sides, loaded.Options)
 	if err != nil {
 		return nil, form.Usage(err)
@@ -191,7 +155,7 @@ func judgeSides(words []string, o Options, margin float64, gate compare.Gate) (*
 // compareAgainst judges one run by a baseline.
 func compareAgainst(env *form.Env, words []string, o Options) error {
 	if len(words) != 1 {
-		return form.Usage(errors.New("--against judges one run: name that run only"))
+		return form.Usagef("--against judges one run: name that run only")
 	}
 	gate, err := ParseGate(o.failOn)
 	if err != nil {
@@ -201,11 +165,11 @@ func compareAgainst(env *form.Env, words []string, o Options) error {
 	if err != nil {
 		return err
 	}
-	against, in := o.against, ""
-	if o.inGiven {
+	against, in := o.Against, ""
+	if o.given("in") {
 		in = o.source.In
 	}
-	o.against = ""
+	o.Against = ""
 	j, err := JudgeAgainst(dir, against, in, gate, o)
 	if err != nil {
 		return err
@@ -247,9 +211,7 @@ func ParsePercent(what, s string) (float64, error) {
 
 // AddGate adds --fail-on of comparisons.
 func AddGate(f *pflag.FlagSet, failOn *[]string) {
-	f.StringSliceVar(failOn, "fail-on", nil,
-		"exit with 3 on `WHAT`: regression (slower), regression:5% (slower by at least 5 %), p99:20% (longer by that), "+
-			"cannot-tell; may be repeated")
+	form.Bind(f, "gate", "fail-on", failOn)
 }
 
 // ParseGate reads --fail-on of comparisons.

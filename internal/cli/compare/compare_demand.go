@@ -3,7 +3,6 @@ package compare
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -21,7 +20,7 @@ import (
 
 // compareDemand holds runs, or results in documents, against a demand file.
 func compareDemand(ctx context.Context, env *form.Env, words []string, o Options) error {
-	d, err := job.LoadDemand(o.demand)
+	d, err := job.LoadDemand(o.Demand)
 	if err != nil {
 		return err
 	}
@@ -35,11 +34,11 @@ func compareDemand(ctx context.Context, env *form.Env, words []string, o Options
 		sides, lacking = append(sides, some...), append(lacking, lacks...)
 	}
 	if len(sides) == 0 {
-		return form.Usage(fmt.Errorf("nothing was measured in %s", strings.Join(words, ", ")))
+		return form.Usagef("nothing was measured in %s", strings.Join(words, ", "))
 	}
 	m := advise.Meets(d, sides)
 	m.Notes = append(m.Notes, doubtsOf(sides)...)
-	m.Notes = append(m.Notes, "Next: plimsoll advise "+text.ShellQuote(o.demand))
+	m.Notes = append(m.Notes, "Next: plimsoll advise "+text.ShellQuote(o.Demand))
 	err = form.Render(env, o.Format, plans.Meets(m, m))
 	if err != nil {
 		return err

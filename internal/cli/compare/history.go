@@ -2,7 +2,6 @@ package compare
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -15,25 +14,25 @@ import (
 
 type historyOptions struct {
 	filter compare.Filter
-	labels []string
-	format string
+	Labels []string `flag:"label"`
+	Format string   `formats:"all"`
 }
 
 func (o *historyOptions) addFlags(f *pflag.FlagSet) {
 	form.Bind(f, "history", "suite", &o.filter.Suite, "scenario", &o.filter.Scenario, "host", &o.filter.Host,
-		"by", &o.filter.By, "label", &o.labels, "last", &o.filter.Last)
-	form.ReadBy(f, []form.Form{historyOfRuns}, "add --history", "suite", "scenario", "host", "by", "label", "last")
+		"by", &o.filter.By, "last", &o.filter.Last)
+	form.BindAll(f, "history", o)
 }
 
 func runHistory(env *form.Env, dirs []string, o historyOptions) error {
 	if o.filter.Last < 0 {
-		return form.Usage(errors.New("--last: give a number of runs above 0"))
+		return form.Usagef("--last: give a number of runs above 0")
 	}
 	o.filter.Labels = map[string]string{}
-	for _, l := range o.labels {
+	for _, l := range o.Labels {
 		key, value, ok := strings.Cut(l, "=")
 		if !ok {
-			return form.Usage(fmt.Errorf("--label %q: want KEY=VALUE", l))
+			return form.Usagef("--label %q: want KEY=VALUE", l)
 		}
 		o.filter.Labels[key] = value
 	}
@@ -47,7 +46,7 @@ func runHistory(env *form.Env, dirs []string, o historyOptions) error {
 	}
 	all, more := compare.History(found, o.filter)
 	all = append(all, compare.FleetHistory(fleets, o.filter)...)
-	return form.Render(env, o.format, runs.History(all, append(notes, more...)))
+	return form.Render(env, o.Format, runs.History(all, append(notes, more...)))
 }
 
 // openRuns opens the runs that are named or lie below directories, of a fleet run those of its

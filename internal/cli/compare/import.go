@@ -34,128 +34,54 @@ import (
 type importOptions struct {
 	form.LayoutOptions
 	form.PolicyOptions
-	labels    []string
+	Labels    []string `flag:"label"`
 	instances []string
 	specs     []string
-	job       string
-	suite     string
+	Job       string `flag:"job"`
+	Suite     string `flag:"suite"`
 	profile   string
-	out       string
-	summary   bool
-	format    string
+	Out       string `flag:"out"`
+	Summary   bool   `flag:"summary"`
+	Format    string `formats:"all"`
 	pick      pickOptions
 }
 
 // NewImport is the command plimsoll import.
 func NewImport(env *form.Env) *cobra.Command {
-	o := importOptions{out: "runs"}
-	cmd := &cobra.Command{
-		Use:   "import FILE|DIR|-...",
-		Short: "Read and judge results that fio wrote elsewhere, in any form",
-		Long: `Read fio's output in any form: text of fio 2 and 3 (also inside Markdown, terminal pastes and logs), JSON,
-JSON+, terse, and its logs and histogram logs; also the output of sysbench fileio, ioping, kubestr, dbench,
-kbench and yabs. In a document the text around a result is used as well: the job file and commands that it
-quotes, and the last instance type named above the result. Lines that could not be parsed are listed, and the
-exit code is 1.`,
-		Example: `  plimsoll import round16.log --label round=16 --volumes 4xP4510 --level raid0 --chunk 512KiB
-  plimsoll import article.md --instance c6a=c6a.xlarge --instance m5a=m5a.xlarge
-  plimsoll import etcd.txt --for etcd
-  plimsoll import results/ --summary --where bs=4k,rw=randread --sort -iops`,
-		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return runImport(cmd.Context(), env, o, args) },
-	}
+	o := importOptions{Out: "runs"}
+	cmd := form.Command(env, "import", cobra.MinimumNArgs(1), &o, o.run)
 	f := cmd.Flags()
-	form.Bind(f, "import", "label", &o.labels, "job", &o.job, "suite", &o.suite, "out", &o.out, "summary", &o.summary)
 	AddProfile(cmd, &o.profile, "")
-	form.AddFormat(cmd, &o.format, page.Formats())
 	o.pick.addFlags(f)
 	o.LayoutOptions.AddFlags(f)
 	o.PolicyOptions.AddFlags(f)
-	f.Lookup("instance").Usage = "machine `TYPE`, for its limits, of all results, or NAME=TYPE of those with " +
-		"NAME in their name, heading or file; may be repeated"
-	f.Lookup("instance").Value = &perResultFlag{&o.instances, "TYPE"}
-	f.Lookup("volumes").Usage = "volumes behind all results, as `SPEC`: 8xgp3 or 8x3000iops:125MiB/s, or NAME=SPEC of those " +
-		"with NAME in their name, heading or file; may be repeated"
-	f.Lookup("volumes").Value = &perResultFlag{&o.specs, "SPEC"}
-	const stored, listed = "a run that is stored", "--summary"
-	form.TakesForms(cmd, []form.Form{stored, listed}, func(*cobra.Command, []string) form.Form {
-		if o.summary {
-			return listed
-		}
-		return stored
-	})
-	form.Needs(f, "group", "it divides that table", "summary")
-	form.ReadBy(f, []form.Form{stored}, "nothing is stored or judged: drop one of them", "label", "fail-on",
-		"disable", "out", "suite", "for",
-		"volumes", "level", "chunk", "instance", "topology")
+	form.BindEach(f, "import", "instance", &o.instances)
+	form.BindEach(f, "import", "volumes", &o.specs)
 	return cmd
 }
 
-// perResultFlag takes a flag as often as it is given.
-type perResultFlag struct {
-	to   *[]string
-	kind string
-}
-
-func (f *perResultFlag) String() string { return "" }
-func (f *perResultFlag) Type() string   { return f.kind }
-
-// Repeatable says that each occurrence counts.
-func (f *perResultFlag) Repeatable() {}
-
-func (f *perResultFlag) Set(s string) error { *f.to = append(*f.to, s); return nil }
-
-// volumesOf takes the volumes of single results out of the flags; those of all stay with the layout.
-func (o *importOptions) volumesOf() ([]bundle.NamedVolumes, error) {
-	var named []bundle.NamedVolumes
-	for _, given := range o.specs {
-		of, spec, ok := strings.Cut(given, "=")
+// ofResults takes what a flag says of single results out of its values, NAME=VALUE; one value for all is kept in all.
+func ofResults(flag, kind string, values []string, all *string, named func(of, value string) error) error {
+	for _, given := range values {
+		of, value, ok := strings.Cut(given, "=")
 		switch {
-		case !ok && o.Volumes != "":
-			return nil, form.Usage(fmt.Errorf("--volumes names %s and %s for all results: write NAME=%s", o.Volumes,
-				given, given))
+		case !ok && *all != "":
+			return form.Usagef("--%s names %s and %s for all results: write NAME=%s", flag, *all, given, given)
 		case !ok:
-			o.Volumes = given
-			continue
-		case of == "" || spec == "":
-			return nil, form.Usage(fmt.Errorf("--volumes %q: want SPEC or NAME=SPEC", given))
+			*all = given
+		case of == "" || value == "":
+			return form.Usagef("--%s %q: want %s or NAME=%s", flag, given, kind, kind)
+		default:
+			if err := named(of, value); err != nil {
+				return form.Usage(err)
+			}
 		}
-		decl, err := topology.FromFlags(spec, o.Level, o.Chunk, "")
-		if err != nil {
-			return nil, form.Usage(err)
-		}
-		named = append(named, bundle.NamedVolumes{Of: of, Decl: decl})
 	}
-	return named, nil
+	return nil
 }
 
-// perResult takes the instances of single results out of the flags; one type for all stays with the
-// layout.
-func (o *importOptions) perResult() ([]bundle.NamedInstance, error) {
-	var named []bundle.NamedInstance
-	for _, given := range o.instances {
-		of, typ, ok := strings.Cut(given, "=")
-		switch {
-		case !ok && o.Instance != "":
-			return nil, form.Usage(
-				fmt.Errorf("--instance names %s and %s for all results: write NAME=%s", o.Instance, given, given),
-			)
-		case !ok:
-			o.Instance = given
-			continue
-		case of == "" || typ == "":
-			return nil, form.Usage(fmt.Errorf("--instance %q: want TYPE or NAME=TYPE", given))
-		}
-		if _, err := topology.FromFlags("", "", "", typ); err != nil {
-			return nil, form.Usage(err)
-		}
-		named = append(named, bundle.NamedInstance{Of: of, Type: typ})
-	}
-	return named, nil
-}
-
-func runImport(ctx context.Context, env *form.Env, o importOptions, args []string) error {
-	labels, err := RunLabels(o.labels)
+func (o *importOptions) run(ctx context.Context, env *form.Env, args []string) error {
+	labels, err := RunLabels(o.Labels)
 	if err != nil {
 		return form.Usage(err)
 	}
@@ -169,10 +95,18 @@ func runImport(ctx context.Context, env *form.Env, o importOptions, args []strin
 		}
 	}
 	found := bundle.Found{Beside: besideJob}
-	if found.Instances, err = o.perResult(); err != nil {
-		return err
-	}
-	if found.Volumes, err = o.volumesOf(); err != nil {
+	err = errors.Join(
+		ofResults("instance", "TYPE", o.instances, &o.Instance, func(of, typ string) error {
+			_, err := topology.FromFlags("", "", "", typ)
+			found.Instances = append(found.Instances, bundle.NamedInstance{Of: of, Type: typ})
+			return err
+		}),
+		ofResults("volumes", "SPEC", o.specs, &o.Volumes, func(of, spec string) error {
+			decl, err := topology.FromFlags(spec, o.Level, o.Chunk, "")
+			found.Volumes = append(found.Volumes, bundle.NamedVolumes{Of: of, Decl: decl})
+			return err
+		}))
+	if err != nil {
 		return err
 	}
 	if len(found.Volumes) > 0 && o.Volumes == "" {
@@ -186,13 +120,13 @@ func runImport(ctx context.Context, env *form.Env, o importOptions, args []strin
 	if err != nil {
 		return err
 	}
-	if o.job != "" {
-		if found.Job, err = suite.MeasuredJobFile(o.job); err != nil {
+	if o.Job != "" {
+		if found.Job, err = suite.MeasuredJobFile(o.Job); err != nil {
 			return form.Usage(err)
 		}
 	}
-	if o.suite != "" {
-		s, err := suite.Select([]string{o.suite}, suite.Selection{})
+	if o.Suite != "" {
+		s, err := suite.Select([]string{o.Suite}, suite.Selection{})
 		if err != nil {
 			return form.Usage(err)
 		}
@@ -206,10 +140,8 @@ func runImport(ctx context.Context, env *form.Env, o importOptions, args []strin
 		return err
 	}
 	// What pg_test_fsync printed explains pgbench's figures where both are given.
-	if !slices.ContainsFunc(
-		found.Outputs,
-		func(o *fio.Output) bool { return o.Program != "pg_test_fsync" || o.Void != "" },
-	) {
+	others := func(o *fio.Output) bool { return o.Program != "pg_test_fsync" || o.Void != "" }
+	if !slices.ContainsFunc(found.Outputs, others) {
 		if r, ok, err := job.ReadPostgres(args); ok && err == nil {
 			explainPostgres(env.Out, r, 0)
 			return nil
@@ -229,8 +161,8 @@ func runImport(ctx context.Context, env *form.Env, o importOptions, args []strin
 	if found.Unreadable() {
 		return fmt.Errorf("no result could be read from %s: %w", strings.Join(args, ", "), lost)
 	}
-	if o.summary {
-		return errors.Join(summarize(env, found, pick, &o), lost)
+	if o.Summary {
+		return errors.Join(summarize(env, found, pick, o), lost)
 	}
 	found.Pick = pick
 	run := bundle.Run{
@@ -253,14 +185,14 @@ func runImport(ctx context.Context, env *form.Env, o importOptions, args []strin
 		}
 		run.Topology = *topo
 	}
-	b, err := bundle.Import(o.out, run, found)
+	b, err := bundle.Import(o.Out, run, found)
 	if err != nil {
 		return pickError(err)
 	}
 	if o.profile != "" {
-		return errors.Join(ReportFit(env, b, o.profile, o.format), KeepReports(b), lost)
+		return errors.Join(ReportFit(env, b, o.profile, o.Format), KeepReports(b), lost)
 	}
-	if err := reportImport(env, b, o.format); err != nil {
+	if err := reportImport(env, b, o.Format); err != nil {
 		return err
 	}
 	if verdict := form.RunError(b); lost == nil || errors.Is(verdict, form.ErrInvalid) {
@@ -279,7 +211,7 @@ func summarize(env *form.Env, found bundle.Found, pick bundle.Pick, o *importOpt
 	if err != nil {
 		return pickError(err)
 	}
-	return form.Render(env, o.format, runs.Summary(pick.Groups(picked)))
+	return form.Render(env, o.Format, runs.Summary(pick.Groups(picked)))
 }
 
 // reportImport prints a run as reportRun does, and of results of several files a verdict for each.
@@ -351,13 +283,12 @@ func reportUnread(env *form.Env, outputs []*fio.Output) error {
 			if why != "" {
 				why = " (" + why + ")"
 			}
-			fmt.Fprintf(env.Err, "%s\n",
-				text.Clean(fmt.Sprintf("%s:%d: not understood: %s%s", unreadIn(o, u), u.Line, u.Text, why), 0))
+			env.Sayf("%s:%d: not understood: %s%s", unreadIn(o, u), u.Line, u.Text, why)
 		}
 	}
 	for _, file := range slices.Sorted(maps.Keys(of)) {
 		if more := of[file] - mostUnread; more > 0 {
-			fmt.Fprintf(env.Err, "%s: %s not understood; --format json has all\n", text.Clean(file, 0),
+			env.Sayf("%s: %s not understood; --format json has all", file,
 				text.Plural(more, "more line was", "more lines were"))
 		}
 	}
@@ -374,7 +305,7 @@ func reportPassedOver(env *form.Env, over map[string][]string) {
 	for _, files := range over {
 		sum += len(files)
 	}
-	fmt.Fprintf(env.Notes(), "passed over %s:\n", text.Plural(sum, "file"))
+	env.Notef("passed over %s:", text.Plural(sum, "file"))
 	for _, why := range slices.Sorted(maps.Keys(over)) {
 		most := 2
 		if form.PageOptions(env).Details {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -26,51 +25,33 @@ const (
 )
 
 type reportOptions struct {
-	in, format, file string
+	File       string `flag:"out"`
+	in, format string
 }
 
 // NewReport is the command plimsoll report.
 func NewReport(env *form.Env) *cobra.Command {
 	var o reportOptions
-	cmd := &cobra.Command{
-		Use:   "report [RUN]\n  plimsoll report RUN|DIR... --format openmetrics|csv",
-		Short: "Print the report of a run (by default the newest) in any format",
-		Long: `Print the report of a run (by default the newest) in any format.
-
-Two formats export figures to other programs, of all runs that are named or found below directories. openmetrics
-is a text file for the textfile collector of Prometheus' node_exporter, with the newest run of each suite and
-host; csv has a row per scenario and direction of every run, for pivot tables. With --out the file is replaced
-whole or not at all.`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 && !o.figures(args) {
-				return errors.New("want one run")
-			}
-			return nil
-		},
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-			if slices.Contains(runs.ExportFormats(), page.Format(o.format)) {
-				return form.CompleteRuns(cmd, args, begun)
-			}
-			return form.CompleteUpTo(1, form.CompleteRuns)(cmd, args, begun)
-		},
-		Example: `  plimsoll report
-  plimsoll report 20261121T031200Z-db-db1
-  plimsoll report runs/20261121T031200Z-db-db1 --format html --out report.html
-  plimsoll report runs --format openmetrics --out /var/lib/node_exporter/plimsoll.prom
-  plimsoll report runs --format csv > all.csv`,
-		RunE: func(cmd *cobra.Command, args []string) error { return o.print(cmd.Context(), env, args) },
+	cmd := form.Command(env, "report", func(_ *cobra.Command, args []string) error {
+		if len(args) > 1 && !o.figures(args) {
+			return errors.New("want one run")
+		}
+		return nil
+	}, &o, o.print)
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		if slices.Contains(runs.ExportFormats(), page.Format(o.format)) {
+			return form.CompleteRuns(cmd, args, begun)
+		}
+		return form.CompleteUpTo(1, form.CompleteRuns)(cmd, args, begun)
 	}
 	addIn(cmd, &o.in)
 	form.AddFormat(cmd, &o.format, append(page.Formats(), runs.OpenMetrics))
-	cmd.Flags().StringVarP(&o.file, "out", "o", "", "write to `FILE`, replacing it whole")
-	form.TypedOnly(cmd.Flags(), "out")
 	form.TakesForms(cmd, []string{reportOfRun, figuresOfRun}, func(_ *cobra.Command, args []string) string {
 		if o.figures(args) {
 			return figuresOfRun
 		}
 		return reportOfRun
 	})
-	form.ReadBy(cmd.Flags(), []string{reportOfRun}, "name the runs, or directories of them", "in")
 	return cmd
 }
 
@@ -82,7 +63,7 @@ func (o *reportOptions) figures(args []string) bool {
 }
 
 func (o *reportOptions) print(ctx context.Context, env *form.Env, args []string) error {
-	if o.file == "" {
+	if o.File == "" {
 		return o.write(env, args)
 	}
 	var out bytes.Buffer
@@ -91,7 +72,7 @@ func (o *reportOptions) print(ctx context.Context, env *form.Env, args []string)
 	if err := sys.Reading(ctx, func() error { return o.write(&into, args) }); err != nil {
 		return err
 	}
-	return sys.WriteFile(o.file, text.Harmless(out.Bytes()), form.FileMode(o.file))
+	return sys.WriteFile(o.File, text.Harmless(out.Bytes()), form.FileMode(o.File))
 }
 
 func (o *reportOptions) write(env *form.Env, args []string) error {
@@ -131,7 +112,7 @@ func keepAndRender(env *form.Env, format string, b *bundle.Bundle, d *page.Docum
 	}
 	err := errors.Join(form.Render(env, format, d), KeepReports(b))
 	if err == nil && page.Format(format) == page.Text {
-		_, err = fmt.Fprintf(env.Out, "report: %s\n", filepath.Join(b.Dir, "report.html"))
+		env.Printf("report: %s", filepath.Join(b.Dir, "report.html"))
 	}
 	return err
 }
@@ -143,16 +124,17 @@ func KeepReports(b *bundle.Bundle) error {
 		return err
 	}
 	defer dir.Close() //nolint:errcheck // only a handle
+	return WriteReports(dir, runs.Run(b))
+}
+
+// WriteReports writes a document as report.md and report.html.
+func WriteReports(dir *sys.Dir, d *page.Document) (err error) {
 	for _, kind := range []page.Format{page.Markdown, page.HTML} {
 		var file bytes.Buffer
-		if err := page.Write(&file, kind, runs.Run(b), page.Options{}); err != nil {
-			return err
-		}
-		if err := dir.WriteFile("report."+string(kind), text.Harmless(file.Bytes()), 0o644); err != nil {
-			return err
-		}
+		err = errors.Join(err, page.Write(&file, kind, d, page.Options{}))
+		err = errors.Join(err, dir.WriteFile("report."+string(kind), text.Harmless(file.Bytes()), 0o644))
 	}
-	return nil
+	return err
 }
 
 // printFleet prints a stored fleet run.
@@ -163,4 +145,16 @@ func printFleet(env *form.Env, dir, format string) error {
 	}
 	f.Inspect(dir)
 	return form.Render(env, format, runs.Fleet(f))
+}
+
+// exportRuns writes the figures of runs for other programs.
+func exportRuns(env *form.Env, args []string, format page.Format) error {
+	found, notes, err := openRuns(args)
+	if err != nil {
+		return err
+	}
+	for _, n := range notes {
+		env.Notef("note: %s", n)
+	}
+	return runs.Export(env.Out, format, found)
 }

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -8,11 +9,11 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/cli/form"
 	"plimsoll/internal/compare"
-	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/runs"
 	"plimsoll/internal/script"
 	"plimsoll/internal/sys"
@@ -22,48 +23,21 @@ import (
 // DefaultRuns is the directory that runs are stored below.
 const DefaultRuns = "runs"
 
-// The forms of plimsoll runs.
-const (
-	listOfRuns    = "the list of runs"
-	historyOfRuns = "the history of runs"
-)
-
 // NewRuns is the command plimsoll runs.
 func NewRuns(env *form.Env) *cobra.Command {
 	var o historyOptions
 	var p pickOptions
 	history := false
-	cmd := &cobra.Command{
-		Use:   "runs [DIR]...",
-		Short: "List the runs below directories, newest first, or show their figures over time",
-		Long: `List the runs below directories (by default ./runs), newest first.
-
---history shows the figures run by run, in a series per scenario, layout and host. Runs with another size, run
-time or scale form a series of their own. The directory of runs is the database: share it, or write the history
-as one HTML file.`,
-		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
-		Example: `  plimsoll runs
-  plimsoll runs /var/lib/plimsoll --json
-  plimsoll runs --history --scenario rand-write --last 20
-  plimsoll runs --history /srv/plimsoll --by kernel --format html > index.html`,
-		RunE: func(_ *cobra.Command, args []string) error {
-			if history {
-				return runHistory(env, args, o)
-			}
-			return runRuns(env, orRuns(args), o.format, p)
-		},
-	}
-	cmd.Flags().BoolVar(&history, "history", false, "show the figures of the runs in order, instead of a list")
-	form.TypedOnly(cmd.Flags(), "history")
+	cmd := form.Command(env, "runs", nil, &o, func(_ context.Context, env *form.Env, args []string) error {
+		if history {
+			return runHistory(env, args, o)
+		}
+		return runRuns(env, orRuns(args), o.Format, p)
+	})
+	cmd.ValidArgsFunction = cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs)
+	form.Bind(cmd.Flags(), "runs", "history", &history)
 	o.addFlags(cmd.Flags())
 	p.addRunFlags(cmd.Flags())
-	form.AddFormat(cmd, &o.format, page.Formats())
-	form.TakesForms(cmd, []string{listOfRuns, historyOfRuns}, func(*cobra.Command, []string) string {
-		if history {
-			return historyOfRuns
-		}
-		return listOfRuns
-	})
 	cmd.AddCommand(newAccept(env))
 	return cmd
 }
@@ -71,35 +45,27 @@ as one HTML file.`,
 // newAccept is the command plimsoll runs accept.
 func newAccept(env *form.Env) *cobra.Command {
 	in, reason := "", ""
-	cmd := &cobra.Command{
-		Use:   "accept RUN",
-		Short: "Compare later runs with the level of this run, and no longer with that of earlier ones",
-		Long: `Compare later runs with the level of this run, and no longer with that of earlier ones.
-
-compare --against reports a step or a drift until the figures return, or until its first run is accepted. The
-reason is kept beside the run.`,
-		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: form.CompleteUpTo(1, form.CompleteRuns),
-		Example:           `  plimsoll runs accept 20261121T031200Z-db-db1 --reason "kernel 6.8, see ticket 4711"`,
-		RunE: func(_ *cobra.Command, args []string) error {
-			if strings.TrimSpace(reason) == "" {
-				return form.Usage(errors.New("--reason: say why the level is to be expected from now on"))
-			}
-			dir, err := findRun(args[0], in)
-			if err != nil {
-				return err
-			}
-			return compare.Accept(dir, reason, env.Now())
-		},
+	accept := func(_ context.Context, env *form.Env, args []string) error {
+		if strings.TrimSpace(reason) == "" {
+			return form.Usagef("--reason: say why the level is to be expected from now on")
+		}
+		dir, err := findRun(args[0], in)
+		if err != nil {
+			return err
+		}
+		return compare.Accept(dir, reason, env.Now())
 	}
+	cmd := form.Command(env, "runs accept", cobra.ExactArgs(1), nil, accept)
+	cmd.ValidArgsFunction = form.CompleteUpTo(1, form.CompleteRuns)
 	addIn(cmd, &in)
-	form.Bind(cmd.Flags(), "accept", "reason", &reason)
+	form.Bind(cmd.Flags(), "runs accept", "reason", &reason)
 	return cmd
 }
 
 // addIn adds --in to a command that reads runs.
 func addIn(cmd *cobra.Command, in *string) {
-	cmd.Flags().StringVar(in, "in", DefaultRuns, "find runs below `DIR`")
+	*in = DefaultRuns
+	form.Bind(cmd.Flags(), "runs", "in", in)
 	_ = cmd.MarkFlagDirname("in") // it fails only for a flag that does not exist
 }
 
@@ -138,10 +104,10 @@ func runRuns(env *form.Env, dirs []string, format string, o pickOptions) error {
 			return err
 		}
 		if left > 0 {
-			fmt.Fprintf(env.Err, "%s in %s, and none has what was asked for\n", text.Plural(left, "run"), text.Clean(where, 0))
+			env.Sayf("%s in %s, and none has what was asked for", text.Plural(left, "run"), where)
 			return nil
 		}
-		fmt.Fprintf(env.Err, "no runs in %s; name another directory: plimsoll runs DIR\n", text.Clean(where, 0))
+		env.Sayf("no runs in %s; name another directory: plimsoll runs DIR", where)
 		return nil
 	}
 	return form.Render(env, format, runs.List(all...))
@@ -157,7 +123,7 @@ func findRun(name, out string) (string, error) {
 			return "", err
 		}
 		if len(found) == 0 {
-			return "", form.Hint(form.Usage(fmt.Errorf("no runs in %s; name a run, or another directory with --in", out)),
+			return "", form.Hint(form.Usagef("no runs in %s; name a run, or another directory with --in", out),
 				"plimsoll run")
 		}
 		return filepath.Join(out, found[0].ID), nil
@@ -188,18 +154,18 @@ func runOf(file string) (string, error) {
 		return dir, nil
 	}
 	if script.NamesJob(file) {
-		return "", form.Hint(form.Usage(fmt.Errorf("%s is a job file, not part of a run", file)),
+		return "", form.Hint(form.Usagef("%s is a job file, not part of a run", file),
 			"plimsoll run "+text.ShellQuote(file))
 	}
-	return "", form.Hint(form.Usage(fmt.Errorf(
-		"%s is not part of a run; import makes a run of results from elsewhere", file)),
+	return "", form.Hint(form.Usagef(
+		"%s is not part of a run; import makes a run of results from elsewhere", file),
 		"plimsoll import "+text.ShellQuote(file))
 }
 
 // findReport is findRun for what can be printed: the newest may be a fleet run.
 func findReport(name, out string) (string, error) {
 	if sys.Exists(filepath.Join(name, compare.ABFile)) && !holdsRun(name) {
-		return "", form.Hint(form.Usage(fmt.Errorf("%s has the variants of plimsoll ab, each of which is a run", name)),
+		return "", form.Hint(form.Usagef("%s has the variants of plimsoll ab, each of which is a run", name),
 			"plimsoll compare "+text.ShellQuote(name))
 	}
 	if name != "" && name != "latest" {
@@ -250,4 +216,30 @@ func RunLabels(given []string) (map[string]string, error) {
 		labels[key] = value
 	}
 	return labels, nil
+}
+
+// pickOptions choose and order the results of a library.
+type pickOptions struct {
+	Where []string `flag:"where"`
+	Sort  string   `flag:"sort"`
+	Group string   `flag:"group"`
+}
+
+func (o *pickOptions) addFlags(f *pflag.FlagSet) {
+	form.BindAll(f, "pick", o)
+}
+
+// addRunFlags are those of a list of runs: a run counts with a result that fulfils --where.
+func (o *pickOptions) addRunFlags(f *pflag.FlagSet) {
+	form.BindAll(f, "pick runs", o)
+}
+
+func (o *pickOptions) pick() (bundle.Pick, error) { return bundle.NewPick(o.Where, o.Sort, o.Group) }
+
+// pickError makes a key that no result has an error of usage.
+func pickError(err error) error {
+	if errors.Is(err, bundle.ErrKey) {
+		return form.Usage(err)
+	}
+	return err
 }

@@ -1,10 +1,46 @@
 package form
 
 import (
+	"context"
+	_ "embed" // the words of commands
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/text"
 )
+
+// commandPages has a page for each command: how it is called and what it does in a line, then what its help says, and
+// its examples.
+//
+//go:embed commands.txt
+var commandPages string
+
+// Command is the command of a page of commands.txt, with the flags of its options: those that a tag names, and --format
+// where a field has formats:"plain" or "all". Options or what it runs are nil where its caller sets them.
+func Command(
+	env *Env, path string, args cobra.PositionalArgs, options any, run func(context.Context, *Env, []string) error,
+) *cobra.Command {
+	_, page, known := strings.Cut(commandPages, "\n-- "+path+" --\n")
+	if !known {
+		panic("commands.txt: " + path) // every test of the commands ends here
+	}
+	page, _, _ = strings.Cut(page, "\n-- ")
+	page, examples, _ := strings.Cut(page, "\nExamples:\n")
+	head, long, _ := strings.Cut(strings.TrimSpace(page), "\n\n")
+	short := strings.LastIndexByte(head, '\n')
+	cmd := &cobra.Command{
+		Use: head[:short], Short: head[short+1:], Long: long, Example: strings.TrimRight(examples, "\n"), Args: args,
+	}
+	if options != nil {
+		BindAll(cmd.Flags(), path, options)
+		addFormats(cmd, options)
+	}
+	if run != nil {
+		cmd.RunE = func(cmd *cobra.Command, args []string) error { return run(cmd.Context(), env, args) }
+	}
+	return cmd
+}
 
 // Former are commands by the names that they had before the first release, with what is typed now.
 // None of these names is taken: whoever types one of them gets the new one, and nothing is done.

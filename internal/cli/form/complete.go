@@ -28,17 +28,15 @@ var Levels = []topology.Level{
 	topology.Linear,
 }
 
-// CompleteFlags gives the flags that several commands share their words, in a command and those
-// below it.
+// CompleteFlags gives the flags that several commands share their words, and relates the flags to each other, in a
+// command and those below it.
 func CompleteFlags(cmd *cobra.Command) {
 	shared := map[string]cobra.CompletionFunc{
-		"instance": func(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
-			return cloud.InstanceTypes(begun), cobra.ShellCompDirectiveNoFileComp
-		},
-		"volumes": completeVolumes,
-		"only":    completeOnly,
-		"phase":   completePhase,
-		"resume":  CompleteRuns,
+		"instance": offer(func(_ []string, begun string) []string { return cloud.InstanceTypes(begun) }),
+		"volumes":  offer(volumesFrom),
+		"only":     completeOnly,
+		"phase":    offer(phasesOf),
+		"resume":   CompleteRuns,
 	}
 	for name, complete := range shared {
 		if cmd.Flags().Lookup(name) != nil {
@@ -48,7 +46,7 @@ func CompleteFlags(cmd *cobra.Command) {
 	if cmd.Flags().Lookup("level") != nil {
 		completeValues(cmd, "level", Levels)
 	}
-	excludeLayouts(cmd)
+	relate(cmd)
 	for _, sub := range cmd.Commands() {
 		CompleteFlags(sub)
 	}
@@ -64,17 +62,27 @@ func completeValues[T ~string](cmd *cobra.Command, flag string, values []T) {
 	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// completeVolumes offers volume types behind the number of volumes: 8x -> 8xgp3.
-func completeVolumes(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+// offer offers words, and no files.
+func offer(words func(args []string, begun string) []string) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		return words(args, begun), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// volumesFrom are volume types behind the number of volumes: 8x -> 8xgp3.
+func volumesFrom(_ []string, begun string) []string {
 	count, _, ok := strings.Cut(begun, "x")
 	if !ok || strings.Trim(count, "0123456789") != "" {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+		return nil
 	}
-	var words []string
+	return volumeTypes(count + "x")
+}
+
+func volumeTypes(before string) (words []string) {
 	for _, v := range cloud.VolumeTypes() {
-		words = append(words, count+"x"+v.Type+"\t"+v.Provider+" "+v.Name)
+		words = append(words, before+v.Type+"\t"+v.Provider+" "+v.Name)
 	}
-	return words, cobra.ShellCompDirectiveNoFileComp
+	return words
 }
 
 // completeOnly offers the scenarios of the suite that is named, behind the last comma.
@@ -91,8 +99,7 @@ func completeOnly(_ *cobra.Command, args []string, begun string) ([]string, cobr
 	return words, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace // more may follow behind a comma
 }
 
-func completePhase(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	var words []string
+func phasesOf(args []string, _ string) (words []string) {
 	if s, err := suite.Select(args, suite.Selection{}); err == nil {
 		for _, c := range s.Scenarios {
 			if c.Phase != "" && !slices.Contains(words, c.Phase) {
@@ -100,7 +107,7 @@ func completePhase(_ *cobra.Command, args []string, _ string) ([]string, cobra.S
 			}
 		}
 	}
-	return words, cobra.ShellCompDirectiveNoFileComp
+	return words
 }
 
 // CompleteRuns offers the runs below ./runs, newest first, and directories for those that lie
@@ -146,16 +153,11 @@ func CompleteScenarios(*cobra.Command, []string, string) ([]string, cobra.ShellC
 }
 
 // CompleteCatalog offers volume types, and instance types once a family is begun.
-func CompleteCatalog(_ *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-	var words []string
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	for _, v := range cloud.VolumeTypes() {
-		words = append(words, v.Type+"\t"+v.Provider+" "+v.Name)
-	}
-	if begun != "" {
-		words = append(words, cloud.InstanceTypes(begun)...)
-	}
-	return words, cobra.ShellCompDirectiveNoFileComp
+func CompleteCatalog() cobra.CompletionFunc {
+	return CompleteUpTo(1, offer(func(_ []string, begun string) []string {
+		if begun == "" {
+			return volumeTypes("")
+		}
+		return append(volumeTypes(""), cloud.InstanceTypes(begun)...)
+	}))
 }

@@ -1,7 +1,6 @@
 package form
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -128,13 +127,13 @@ func warnUnknown(env *Env, root *cobra.Command, values map[string]string) {
 			continue
 		}
 		if flag, ok := typed[name]; ok {
-			fmt.Fprintf(env.Err, "warning: %s in the environment is not read: type --%s\n", name, flag)
+			env.Sayf("warning: %s in the environment is not read: type --%s", name, flag)
 			continue
 		}
 		did := ""
 		if like := text.Nearest(name, names); like != "" {
 			did = "; did you mean " + like + "?"
 		}
-		fmt.Fprintf(env.Err, "warning: %s in the environment sets no flag%s\n", text.Clean(name, 60), did)
+		env.Sayf("warning: %s in the environment sets no flag%s", text.Clean(name, 60), did)
 	}
 }

@@ -89,12 +89,12 @@ func (env *Env) Complain(err error) {
 	if err.Error() == "" { // it has been printed
 		return
 	}
-	fmt.Fprintf(env.Err, "plimsoll: %s\n", Readable(err))
+	env.Sayf("plimsoll: %s", Readable(err))
 	if at, ok := errors.AsType[excerpted](err); ok && at.Excerpt() != "" {
 		fmt.Fprintln(env.Err, at.Excerpt())
 	}
 	if h, ok := errors.AsType[*hinted](err); ok {
-		fmt.Fprintf(env.Err, "try: %s\n", text.Clean(h.hint, text.LongError))
+		env.Sayf("try: %s", text.Clean(h.hint, text.LongError))
 	}
 }
 

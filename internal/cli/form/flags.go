@@ -5,6 +5,7 @@ import (
 	"encoding"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,7 +16,6 @@ import (
 
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/text"
-	"plimsoll/internal/units"
 )
 
 // duration is a flag's value: a number of seconds, as fio's users type it, or with units.
@@ -39,14 +39,6 @@ func (d *duration) String() string { return time.Duration(*d).String() }
 
 func (*duration) Type() string { return "DURATION" }
 
-// AddDuration adds a flag that takes seconds or a time with units.
-func AddDuration(f *pflag.FlagSet, to *time.Duration, name, help string) {
-	f.Var((*duration)(to), name, help)
-	if *to == 0 {
-		f.Lookup(name).DefValue = "" // which keeps "(default 0s)" out of the help
-	}
-}
-
 // flagTable has a row for each flag that is bound by name: the set of flags, the flag, what holds for it, and its
 // help, in which backquotes are around the name of its value.
 //
@@ -62,11 +54,13 @@ func Bind(f *pflag.FlagSet, set string, pairs ...any) {
 		_, row, known := strings.Cut(flagTable, "\n"+set+"\t"+name+"\t")
 		row, _, _ = strings.Cut(row, "\n")
 		marks, help, _ := strings.Cut(row, "\t")
+		_, short, _ := strings.Cut(marks, "short=")
+		zero := false
 		switch to := pair[1].(type) {
 		case *string:
-			f.StringVar(to, name, *to, help)
+			f.StringVarP(to, name, short, *to, help)
 		case *bool:
-			f.BoolVar(to, name, *to, help)
+			f.BoolVarP(to, name, short, *to, help)
 		case *int:
 			f.IntVar(to, name, *to, help)
 		case *uint64:
@@ -80,22 +74,50 @@ func Bind(f *pflag.FlagSet, set string, pairs ...any) {
 				f.StringArrayVar(to, name, *to, help)
 			}
 		case *time.Duration:
-			AddDuration(f, to, name, help)
+			zero = *to == 0
+			f.Var((*duration)(to), name, help)
 		case textValue:
+			zero = reflect.ValueOf(to).Elem().IsZero()
 			f.TextVar(to, name, to, help)
-			f.Lookup(name).DefValue = "" // which keeps "(default 0 ns)" out of the help
 		default:
 			known = false
 		}
 		if !known {
 			panic("flags.tsv: " + set + " --" + name) // every test of the command ends here
 		}
+		if zero {
+			f.Lookup(name).DefValue = "" // which keeps "(default 0 ns)" out of the help
+		}
 		if strings.Contains(marks, "typed") {
 			TypedOnly(f, name)
 		}
 		if strings.Contains(marks, "seldom") {
-			Annotate(f, name, seldomAnnotation, "true")
+			_ = f.SetAnnotation(name, seldomAnnotation, []string{"true"}) // it is there
 		}
+	}
+}
+
+// BindAll makes flags of the fields of options that have a tag such as flag:"level", where the set has a row of that
+// name.
+func BindAll(f *pflag.FlagSet, set string, options any) {
+	for field, value := range reflect.ValueOf(options).Elem().Fields() {
+		if name := field.Tag.Get("flag"); strings.Contains(flagTable, "\n"+set+"\t"+name+"\t") {
+			Bind(f, set, name, value.Addr().Interface())
+		}
+	}
+}
+
+func addFormats(cmd *cobra.Command, options any) {
+	v := reflect.ValueOf(options).Elem()
+	for _, field := range reflect.VisibleFields(v.Type()) {
+		words := page.Formats()
+		switch field.Tag.Get("formats") {
+		case "":
+			continue
+		case "plain":
+			words = page.PlainFormats()
+		}
+		AddFormat(cmd, v.FieldByIndex(field.Index).Addr().Interface().(*string), words)
 	}
 }
 
@@ -107,16 +129,21 @@ type textValue interface {
 // Seldom says that the help of a command with many flags leaves the flag out.
 func Seldom(f *pflag.Flag) bool { return f.Annotations[seldomAnnotation] != nil }
 
-// AddLatency adds a flag that takes a latency such as 0.6ms.
-func AddLatency(f *pflag.FlagSet, to *units.Latency, name, help string) {
-	f.TextVar(to, name, *to, help)
-	f.Lookup(name).DefValue = "" // which keeps "(default 0 ns)" out of the help
-}
+// listType is the type of values that are each.
+const listType = "list"
 
-// AddSize adds a flag that takes a size such as 64KiB.
-func AddSize(f *pflag.FlagSet, to *units.Bytes, name, help string) {
-	f.TextVar(to, name, *to, help)
-	f.Lookup(name).DefValue = ""
+// each is the value of a flag that is given for each of several things.
+type each struct{ to *[]string }
+
+func (e each) Set(s string) error { *e.to = append(*e.to, s); return nil }
+func (each) String() string       { return "" }
+func (each) Type() string         { return listType }
+
+// BindEach has a flag that is bound already take all of its occurrences as they are, with the help of a row of its own.
+func BindEach(f *pflag.FlagSet, set, name string, to *[]string) {
+	flag, own := f.Lookup(name), pflag.NewFlagSet(set, pflag.ContinueOnError)
+	Bind(own, set, name, to)
+	flag.Usage, flag.Value = own.Lookup(name).Usage, each{to}
 }
 
 // choice is a flag's value that is one of several words.

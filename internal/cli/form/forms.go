@@ -2,6 +2,7 @@ package form
 
 import (
 	"cmp"
+	_ "embed" // what flags are to each other
 	"slices"
 	"strings"
 
@@ -11,16 +12,8 @@ import (
 	"plimsoll/internal/text"
 )
 
-// Annotations of a flag, by which its definition says where it is read: in which forms of its
-// command, next to which other flags, and not next to which. The last one marks a flag that the
-// command line as typed leaves unread.
-const (
-	readByAnnotation  = "plimsoll_read_by"
-	unreadAnnotation  = "plimsoll_unread_because"
-	NeedsAnnotation   = "plimsoll_needs"
-	apartAnnotation   = "plimsoll_apart"
-	outsideAnnotation = "plimsoll_outside"
-)
+// outsideAnnotation marks a flag that the command line as typed leaves unread.
+const outsideAnnotation = "plimsoll_outside"
 
 // FormsAnnotation lists the forms of a command, a line each.
 const FormsAnnotation = "plimsoll_forms"
@@ -48,63 +41,78 @@ func TakesForms(cmd *cobra.Command, forms []Form, of func(cmd *cobra.Command, ar
 				return err
 			}
 		}
-		return unreadByForm(cmd.Flags(), of(cmd, args))
+		return unreadByForm(cmd, of(cmd, args))
 	}
 }
 
-// Annotate adds to an annotation of a flag.
-func Annotate(f *pflag.FlagSet, flag, key string, values ...string) {
-	known := f.Lookup(flag)
-	if known == nil {
-		panic("there is no flag --" + flag) // every test of the command ends here
-	}
-	if err := f.SetAnnotation(flag, key, append(slices.Clone(known.Annotations[key]), values...)); err != nil {
-		panic(err)
-	}
+// pairTable has a row for what flags are to others: the commands, what holds, the flags, the others, and why.
+//
+//go:embed pairs.tsv
+var pairTable string
+
+// pair is a row for a command: its flags need one of others, are not read next to any of them, exclude each of them, or
+// are read by these forms of the command only.
+type pair struct {
+	what, why     string
+	flags, others []string
 }
 
-// ReadBy names the forms of a command that read flags, and says why the others do not.
-func ReadBy(f *pflag.FlagSet, forms []Form, why string, flags ...string) {
-	for _, name := range flags {
-		Annotate(f, name, readByAnnotation, forms...)
-		Annotate(f, name, unreadAnnotation, why)
+// The rows of pairs.tsv.
+const (
+	needs     = "needs"
+	apartFrom = "is apart from"
+	excludes  = "excludes"
+	readBy    = "is read by"
+)
+
+// pairsOf are the rows of a command; those of "*" are of each that has a flag of both sides.
+func pairsOf(cmd *cobra.Command) (all []pair) {
+	lacking := func(name string) bool { return cmd.Flags().Lookup(name) == nil }
+	for line := range strings.Lines(pairTable) {
+		row := strings.SplitN(strings.TrimSpace(line), "\t", 5)
+		p := pair{row[1], row[4], strings.Split(row[2], ","), strings.Split(row[3], ",")}
+		switch {
+		case row[0] == "*":
+			p.flags, p.others = slices.DeleteFunc(p.flags, lacking), slices.DeleteFunc(p.others, lacking)
+		case !slices.Contains(strings.Split(row[0], ","), strings.TrimPrefix(cmd.CommandPath(), "plimsoll ")):
+			continue
+		case slices.ContainsFunc(p.flags, lacking) || !slices.Contains([]string{needs, apartFrom, excludes, readBy}, p.what):
+			panic("pairs.tsv: " + line) // every test of the commands ends here
+		}
+		all = append(all, p)
 	}
+	return all
 }
 
-// Needs says that a flag is read only next to one of others, and why.
-func Needs(f *pflag.FlagSet, flag, why string, others ...string) {
-	Annotate(f, flag, NeedsAnnotation, append([]string{why}, others...)...)
-}
-
-// Apart says that flags are not read next to another one, and why. They may be typed together in no
-// command line, so the other one is not set by the environment.
-func Apart(f *pflag.FlagSet, other, why string, flags ...string) {
-	for _, name := range flags {
-		Annotate(f, name, apartAnnotation, other+"\n"+why)
+// relate has the flags of a command exclude each other that do.
+func relate(cmd *cobra.Command) {
+	for _, p := range pairsOf(cmd) {
+		for _, name := range p.flags {
+			for _, other := range p.others {
+				if p.what == excludes {
+					cmd.MarkFlagsMutuallyExclusive(name, other)
+				}
+			}
+		}
 	}
-}
-
-// reads says whether a form of a command reads a flag.
-func reads(f *pflag.Flag, of Form) bool {
-	by, some := f.Annotations[readByAnnotation]
-	return !some || slices.Contains(by, of)
 }
 
 // unreadByForm refuses the flags that were typed and that the form does not read: one that is
 // ignored without a word makes people believe in what was not done. A variable of the environment is
 // for many commands, and is left out where it is not read.
-func unreadByForm(flags *pflag.FlagSet, of Form) (err error) {
-	flags.VisitAll(func(f *pflag.Flag) {
-		switch {
-		case reads(f, of):
-		case f.Changed && err == nil:
-			err = Usagef("--%s does not apply to %s: %s", f.Name, of,
-				strings.Join(f.Annotations[unreadAnnotation], ""))
-		default:
-			f.Annotations[outsideAnnotation] = []string{of}
+func unreadByForm(cmd *cobra.Command, of Form) error {
+	for _, p := range pairsOf(cmd) {
+		if p.what != readBy || slices.Contains(p.others, of) {
+			continue
 		}
-	})
-	return err
+		for _, name := range p.flags {
+			if cmd.Flags().Changed(name) {
+				return Usagef("--%s does not apply to %s: %s", name, of, p.why)
+			}
+			_ = cmd.Flags().SetAnnotation(name, outsideAnnotation, []string{of}) // it is there
+		}
+	}
+	return nil
 }
 
 // TypedFlags are the names of the flags that were typed, and anArgument where there is one.
@@ -120,42 +128,31 @@ func TypedFlags(flags *pflag.FlagSet) []string {
 // Unpaired refuses a flag of typed that others make unread, or that lacks one that it needs, which
 // the environment may have set.
 func Unpaired(cmd *cobra.Command, typed []string) error {
-	flags := cmd.Flags()
 	named := func(name string) string {
 		if name == AnArgument {
 			return cmp.Or(cmd.Annotations[ArgumentAnnotation], AnArgument)
 		}
 		return "--" + name
 	}
+	given := func(name string) bool {
+		return name == AnArgument && cmd.Flags().NArg() > 0 || name != AnArgument && cmd.Flags().Changed(name)
+	}
+	pairs := pairsOf(cmd)
 	for _, name := range typed {
-		f := flags.Lookup(name)
-		if f == nil {
-			continue
-		}
-		for _, pair := range f.Annotations[apartAnnotation] {
-			other, why, _ := strings.Cut(pair, "\n")
-			if slices.Contains(typed, other) {
-				return Usagef("--%s does not go with %s: %s", name, named(other), why)
+		for _, p := range pairs {
+			if !slices.Contains(p.flags, name) {
+				continue
 			}
-		}
-		if need := f.Annotations[NeedsAnnotation]; len(need) > 0 && !anyGiven(flags, need[1:]) {
-			return Usagef("--%s needs %s: %s", name, orList(need[1:], named), need[0])
+			var words []string
+			for _, other := range p.others {
+				if words = append(words, named(other)); p.what == apartFrom && slices.Contains(typed, other) {
+					return Usagef("--%s does not go with %s: %s", name, named(other), p.why)
+				}
+			}
+			if p.what == needs && !slices.ContainsFunc(p.others, given) {
+				return Usagef("--%s needs %s: %s", name, strings.Replace(text.List(words), " and ", " or ", 1), p.why)
+			}
 		}
 	}
 	return nil
-}
-
-// anyGiven says that one of the flags was given.
-func anyGiven(flags *pflag.FlagSet, names []string) bool {
-	return slices.ContainsFunc(names, func(name string) bool {
-		return name == AnArgument && flags.NArg() > 0 || name != AnArgument && flags.Changed(name)
-	})
-}
-
-func orList(names []string, named func(string) string) string {
-	words := make([]string, len(names))
-	for i, name := range names {
-		words[i] = named(name)
-	}
-	return strings.Replace(text.List(words), " and ", " or ", 1)
 }

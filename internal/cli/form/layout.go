@@ -2,10 +2,8 @@ package form
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"plimsoll/internal/cloud"
@@ -16,7 +14,11 @@ import (
 // LayoutOptions are the flags that declare what the storage is made of, where the machine cannot
 // show it.
 type LayoutOptions struct {
-	File, Volumes, Level, Chunk, Instance string
+	File     string `flag:"topology"`
+	Volumes  string `flag:"volumes"`
+	Level    string `flag:"level"`
+	Chunk    string `flag:"chunk"`
+	Instance string `flag:"instance"`
 	// Declared is what the flags would declare, where it is known already.
 	Declared *topology.Declaration
 }
@@ -26,22 +28,13 @@ const DeclarationFile = "plimsoll.yaml"
 
 // AddFlags adds them to a command.
 func (o *LayoutOptions) AddFlags(f *pflag.FlagSet) {
-	Bind(f, "layout", "volumes", &o.Volumes)
+	BindAll(f, "volumes", o)
 	o.AddOthers(f)
 }
 
 // AddOthers adds all flags but --volumes.
 func (o *LayoutOptions) AddOthers(f *pflag.FlagSet) {
-	Bind(f, "layout", "topology", &o.File, "level", &o.Level, "chunk", &o.Chunk, "instance", &o.Instance)
-}
-
-// excludeLayouts lets a command take either a file that declares the storage, or flags.
-func excludeLayouts(cmd *cobra.Command) {
-	for _, flag := range []string{"volumes", "level", "chunk", "instance"} {
-		if cmd.Flags().Lookup("topology") != nil && cmd.Flags().Lookup(flag) != nil {
-			cmd.MarkFlagsMutuallyExclusive("topology", flag)
-		}
-	}
+	BindAll(f, "layout", o)
 }
 
 // Clouds reads the clouds of the user's own, and says which there are.
@@ -49,13 +42,13 @@ func Clouds(env *Env) error {
 	own, err := cloud.Own()
 	switch {
 	case errors.Is(err, sys.ErrOthers):
-		fmt.Fprintf(env.Notes(), "note: %s in this directory is not read, because a file in it is %v\n", cloud.Dir, err)
+		env.Notef("note: %s in this directory is not read, because a file in it is %v", cloud.Dir, err)
 		return nil
 	case err != nil:
 		return Usage(err)
 	}
 	for _, d := range own {
-		fmt.Fprintf(env.Notes(), "note: %s is read from %s in this directory\n", d.Terms().Short, cloud.Dir)
+		env.Notef("note: %s is read from %s in this directory", d.Terms().Short, cloud.Dir)
 	}
 	return nil
 }
@@ -86,11 +79,11 @@ func (o *LayoutOptions) Declaration(env *Env) (*topology.Declaration, error) {
 		case errors.Is(err, fs.ErrNotExist):
 			return nil, nil //nolint:nilnil // nothing is declared, which is no error
 		case errors.Is(err, sys.ErrOthers):
-			fmt.Fprintf(env.Notes(), "note: plimsoll.yaml in this directory is not read, because it is %v; "+
-				"--topology plimsoll.yaml reads it\n", err)
+			env.Notef("note: plimsoll.yaml in this directory is not read, because it is %v; "+
+				"--topology plimsoll.yaml reads it", err)
 			return nil, nil //nolint:nilnil // as if it were not there
 		case err == nil:
-			fmt.Fprintln(env.Notes(), "note: the storage layout is read from plimsoll.yaml in this directory")
+			env.Notef("note: the storage layout is read from plimsoll.yaml in this directory")
 		}
 	}
 	if err != nil {

@@ -13,8 +13,9 @@ import (
 
 // PathOptions are the paths of the roles: arguments, or --data and --wal.
 type PathOptions struct {
-	Args      []string
-	Data, WAL string
+	Args []string
+	Data string `flag:"data"`
+	WAL  string `flag:"wal"`
 }
 
 // PathsUse documents path arguments in a command's Use line.
@@ -22,7 +23,7 @@ const PathsUse = "[PATH [WAL-PATH]]"
 
 // AddFlags adds them to a command.
 func (o *PathOptions) AddFlags(f *pflag.FlagSet) {
-	Bind(f, "paths", "data", &o.Data, "wal", &o.WAL)
+	BindAll(f, "paths", o)
 }
 
 // Roles gives each role its path.

@@ -7,20 +7,22 @@ import (
 	"github.com/spf13/pflag"
 
 	"plimsoll/internal/bundle"
+	"plimsoll/internal/finding"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/verdict"
 )
 
 // PolicyOptions are the flags that say which findings count, and which of them fail.
 type PolicyOptions struct {
-	disable, FailOn []string
+	Disable []string `flag:"disable"`
+	FailOn  []string `flag:"fail-on"`
 	// Shown says that without --fail-on the command only shows what it measured, INVALID or not.
 	Shown bool
 }
 
 // AddFlags adds them to a command.
 func (o *PolicyOptions) AddFlags(f *pflag.FlagSet) {
-	Bind(f, "policy", "disable", &o.disable, "fail-on", &o.FailOn)
+	BindAll(f, "policy", o)
 }
 
 // Policy is that of plimsoll.yaml, if there is one, and of the flags.
@@ -39,19 +41,22 @@ func (o PolicyOptions) Policy(decl *topology.Declaration) (verdict.Policy, error
 	if !o.Shown && slices.Contains(o.FailOn, string(verdict.Invalid)) {
 		return file, Usagef("--fail-on invalid: what is INVALID ends with 4 without it")
 	}
-	flags, err := verdict.ParsePolicy(o.disable, o.FailOn)
+	flags, err := verdict.ParsePolicy(o.Disable, o.FailOn)
 	if err != nil {
 		return flags, Usagef("--%w", err)
 	}
 	return file.With(flags), nil
 }
 
-// RunError turns a run's verdict and its policy into the exit code's error.
-func RunError(b *bundle.Bundle) error {
+// RunError is the error of a run's verdict.
+func RunError(b *bundle.Bundle) error { return VerdictError(b.Run.Verdict, b.Run.Policy, b.Findings) }
+
+// VerdictError turns a verdict and a policy into the exit code's error.
+func VerdictError(v verdict.Verdict, policy verdict.Policy, found []finding.Finding) error {
 	switch {
-	case b.Run.Verdict == verdict.Invalid:
+	case v == verdict.Invalid:
 		return ErrInvalid
-	case b.Run.Verdict == verdict.Fail, b.Run.Policy.Fails(b.Run.Verdict, b.Findings):
+	case v == verdict.Fail, policy.Fails(v, found):
 		return ErrVerdict
 	}
 	return nil

@@ -28,7 +28,7 @@ func PageOptions(env *Env) page.Options {
 	o := page.Options{
 		Width:   80,
 		Rows:    120,
-		Details: env.talk.details,
+		Details: env.talk.Details,
 	} // of a pipe: a row is a line that a filter finds, as far as possible
 	if f, ok := FileOf(env.Out); ok && term.IsTerminal(int(f.Fd())) {
 		o.Color = env.Colored()

@@ -7,9 +7,6 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Repeatable is a flag's value that takes what each of its occurrences says.
-type Repeatable interface{ Repeatable() }
-
 // Repeated refuses a flag that is given twice and takes one value: the first would vanish without a word.
 // Switches may be repeated.
 func Repeated(root *cobra.Command, args []string) error {
@@ -50,6 +47,5 @@ func Repeated(root *cobra.Command, args []string) error {
 
 func repeats(v pflag.Value) bool {
 	_, list := v.(pflag.SliceValue)
-	_, own := v.(Repeatable)
-	return list || own || v.Type() == "stringToString"
+	return list || v.Type() == listType
 }

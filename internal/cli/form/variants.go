@@ -12,10 +12,14 @@ import (
 	"plimsoll/internal/sys"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
 )
 
 // VariantOptions are the flags that name variants of one thing: --variant and --layout.
-type VariantOptions struct{ Variants, Layouts []string }
+type VariantOptions struct {
+	Variants []string `flag:"variant"`
+	Layouts  []string `flag:"layout"`
+}
 
 // Variant is a name, what it changes, and the layout that it has; its YAML is nil where none is meant.
 type Variant struct {
@@ -29,7 +33,7 @@ const mostVariants = 32
 
 // AddVariants adds them.
 func (o *VariantOptions) AddVariants(f *pflag.FlagSet) {
-	Bind(f, "variants", "variant", &o.Variants, "layout", &o.Layouts)
+	BindAll(f, "variants", o)
 }
 
 // Parse reads the variants. Where one changes keys of a layout, or is one, all have a layout: base is the file
@@ -50,7 +54,7 @@ func (o *VariantOptions) Parse(base string, known func(key string) bool, kinds s
 		if err != nil {
 			return nil, err
 		}
-		name := strings.Map(Plain, strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)))
+		name := strings.Map(workload.PlainRune, strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)))
 		all = append(all, Variant{Name: name, Layout: topology.Layout{Name: name, YAML: data}})
 	}
 	for i, v := range all {
@@ -95,19 +99,11 @@ func (v *Variant) Lay() error {
 
 func onLayout(c topology.KeyChange) bool { return topology.IsLayoutKey(c.Key) }
 
-// Plain leaves what a name of a variant may have.
-func Plain(r rune) rune {
-	if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
-		return r
-	}
-	return '-'
-}
-
 // parseVariant reads NAME or NAME:KEY=VALUE,KEY=VALUE. What has no = continues the value before it.
 func parseVariant(s string, known func(string) bool, kinds string) (Variant, error) {
 	name, rest, has := strings.Cut(s, ":")
 	v := Variant{Name: name}
-	if name == "" || strings.Map(Plain, name) != name {
+	if name == "" || strings.Map(workload.PlainRune, name) != name {
 		return v, fmt.Errorf("--variant %q: begin with a name of letters and digits, such as a:tune.scheduler=none", s)
 	}
 	if !has {
@@ -155,7 +151,7 @@ func SweptLayouts(axes string) (variants []string, err error) {
 			key, part = k, v
 		}
 		for _, v := range doubled(part) {
-			values = append(values, [2]string{strings.Map(Plain, v), key + "=" + v})
+			values = append(values, [2]string{strings.Map(workload.PlainRune, v), key + "=" + v})
 		}
 	}
 	if cross(); len(places) > mostVariants {

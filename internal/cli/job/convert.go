@@ -30,22 +30,7 @@ type convertOptions struct {
 // NewConvert is the command plimsoll convert.
 func NewConvert(env *form.Env) *cobra.Command {
 	var o convertOptions
-	cmd := &cobra.Command{
-		Use:   "convert FILE|COMMAND|-- fio ARG...",
-		Short: "Convert between fio command lines, job files and suites",
-		Long: `Convert a fio command line into a job file, a job file into a command line, or either into a suite for plimsoll
-run. The result is read again and compared option by option; a conversion that would change an option is
-refused. Options of fio itself, such as --output, become comments in a job file and a suite. "-" is a job file
-on standard input.`,
-		Example: `  plimsoll convert "fio --name=a --rw=randread --bs=4k --size=1G" > a.fio
-  plimsoll convert a.fio
-  plimsoll convert a.fio --to suite > a.yaml`,
-		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.args = args
-			return runConvert(cmd.Context(), env, o)
-		},
-	}
+	cmd := form.Command(env, "convert", cobra.MinimumNArgs(1), nil, o.run)
 	form.AddChoice(
 		cmd,
 		&o.to,
@@ -56,7 +41,8 @@ on standard input.`,
 	return cmd
 }
 
-func runConvert(ctx context.Context, env *form.Env, o convertOptions) error {
+func (o *convertOptions) run(ctx context.Context, env *form.Env, args []string) error {
+	o.args = args
 	job, typed, err := readJob(ctx, env, o.args)
 	if err != nil {
 		return err
@@ -128,7 +114,7 @@ func readJob(ctx context.Context, env *form.Env, args []string) (job *fio.JobFil
 				return nil, false, err
 			}
 		case err == nil:
-			return nil, false, form.Hint(form.Usage(fmt.Errorf("%s is no job file: it is not a regular file", name)),
+			return nil, false, form.Hint(form.Usagef("%s is no job file: it is not a regular file", name),
 				`plimsoll convert "fio --name=a --rw=randread"`)
 		case command.At(strings.Fields(name)) < 0 && !strings.HasPrefix(name, "-") && !strings.Contains(name, " --") &&
 			!slices.ContainsFunc(strings.Fields(name), hasLongDash):

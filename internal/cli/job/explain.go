@@ -1,6 +1,7 @@
 package job
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -9,7 +10,6 @@ import (
 
 	"plimsoll/internal/cli/form"
 	"plimsoll/internal/finding"
-	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/plans"
 	"plimsoll/internal/text"
 )
@@ -22,26 +22,23 @@ type RulePage struct {
 	Text     string           `json:"text"`
 }
 
+type explainOptions struct {
+	Format string `formats:"plain"`
+}
+
 // NewExplain is the command plimsoll explain.
 func NewExplain(env *form.Env) *cobra.Command {
-	var format string
+	var o explainOptions
 	var codes []string
 	for _, r := range finding.Pages() {
 		codes = append(codes, string(r.Code)+"\t"+r.Title)
 	}
-	cmd := &cobra.Command{
-		Use:   "explain [CODE...]",
-		Short: "Explain a finding and what to do about it; without a code, list all",
-		Example: `  plimsoll explain
-  plimsoll explain PL204`,
-		ValidArgs: codes,
-		RunE:      func(_ *cobra.Command, args []string) error { return runExplain(env, args, format) },
-	}
-	form.AddFormat(cmd, &format, page.PlainFormats())
+	cmd := form.Command(env, "explain", nil, &o, o.run)
+	cmd.ValidArgs = codes
 	return cmd
 }
 
-func runExplain(env *form.Env, args []string, format string) error {
+func (o *explainOptions) run(_ context.Context, env *form.Env, args []string) error {
 	pages := finding.Pages()
 	if len(args) > 0 {
 		pages = nil
@@ -53,12 +50,12 @@ func runExplain(env *form.Env, args []string, format string) error {
 		}
 		pages = append(pages, p)
 	}
-	if len(args) == 0 || format != form.TextFormat {
+	if len(args) == 0 || o.Format != form.TextFormat {
 		data := make([]RulePage, len(pages))
 		for i, p := range pages {
 			data[i] = RulePage{p.Code, p.Severity, p.Title, p.Text()}
 		}
-		return form.Render(env, format, plans.Rules(pages, len(args) > 0, data))
+		return form.Render(env, o.Format, plans.Rules(pages, len(args) > 0, data))
 	}
 	for i, p := range pages {
 		if i > 0 {

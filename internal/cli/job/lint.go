@@ -19,7 +19,6 @@ import (
 	"plimsoll/internal/fio/running"
 	"plimsoll/internal/lint"
 	"plimsoll/internal/lint/settings"
-	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/plans"
 	"plimsoll/internal/script"
 	"plimsoll/internal/sys"
@@ -29,14 +28,18 @@ import (
 
 type lintOptions struct {
 	what             []string
-	format           string
-	fix, installed   bool
-	chunk, memory    units.Bytes
-	disable, exclude []string
-	version          string
+	Format           string      `formats:"all"`
+	Fix              bool        `flag:"fix"`
+	Installed        bool        `flag:"installed"`
+	Chunk            units.Bytes `flag:"chunk"`
+	Memory           units.Bytes `flag:"memory"`
+	Disable          []string    `flag:"disable"`
+	Exclude          []string    `flag:"exclude"`
+	Version          string      `flag:"fio"`
 	severity, failOn string
-	baseline, config string
-	updateBaseline   bool
+	Baseline         string `flag:"baseline"`
+	Config           string `flag:"config"`
+	UpdateBaseline   bool   `flag:"update-baseline"`
 }
 
 // never is the value of --fail-on that lets every finding pass.
@@ -45,35 +48,7 @@ const never = "never"
 // NewLint is the command plimsoll lint.
 func NewLint(env *form.Env) *cobra.Command {
 	o := lintOptions{failOn: string(finding.Fail)}
-	cmd := &cobra.Command{
-		Use:   "lint FILE|DIR|COMMAND...",
-		Short: "Lint fio jobs before you waste a day running them",
-		Long: `Lint the fio jobs in job files, scripts, pipelines, code in Markdown, or a fio command line given as one
-argument; mkfs, mdadm, lvcreate and mount lines next to them are read too. "-" is standard input. Nothing is
-run.
-
-An error is something that fio refuses or reads differently than it looks; a warning means that the job does not
-measure what it claims to; an info depends on facts that lint cannot see.
-
-A comment "plimsoll: disable=PL107 reason" silences a rule. At the end of a line it applies to that line; on a
-line of its own to the option, section or command that follows; before a blank line at the top to the whole
-file. The exit code is 3 when a finding is an error (--fail-on).`,
-		Example: `  plimsoll lint jobs/randread.fio
-  plimsoll lint README.md --chunk 64k
-  plimsoll lint "fio --name=a --rw=randread --iodepth=32"
-  plimsoll lint . --fio 3.7 --format github
-  plimsoll lint . --baseline lint.json`,
-		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.what = args
-			return runLint(cmd.Context(), env, o)
-		},
-	}
-	f := cmd.Flags()
-	form.AddFormat(cmd, &o.format, page.Formats())
-	form.Bind(f, "lint", "fix", &o.fix, "installed", &o.installed, "fio", &o.version, "baseline", &o.baseline,
-		"update-baseline", &o.updateBaseline, "chunk", &o.chunk, "memory", &o.memory)
-	cmd.MarkFlagsMutuallyExclusive("installed", "fio")
+	cmd := form.Command(env, "lint", cobra.MinimumNArgs(1), &o, o.run)
 	form.AddChoice(cmd, &o.severity, "severity", "show findings of `LEVEL` and above", settings.Severities())
 	form.AddChoice(
 		cmd,
@@ -82,28 +57,25 @@ file. The exit code is 3 when a finding is an error (--fail-on).`,
 		"exit with 3 for findings of `LEVEL` and above",
 		append(settings.Severities(), never),
 	)
-	f.StringVar(&o.config, "config", "", "read settings from `FILE` instead of "+settings.ConfigName)
-	f.StringSliceVar(&o.exclude, "exclude", nil, "skip files below a folder that match `PATTERN` (as in .gitignore)")
-	f.StringSliceVar(&o.disable, "disable", nil, "do not apply the rule `CODE`")
 	return cmd
 }
 
 // linting is one run of lint.
 type linting struct {
-	env     *form.Env
-	o       lintOptions
-	set     settings.Config
-	dir     string // that paths of the settings are counted from
-	codes   []finding.Code
-	docs    []document
-	passed  []script.Passed // below a folder, and not read
-	c       lint.Case
-	judged  lint.Judged
-	parsing script.Options
+	env    *form.Env
+	o      lintOptions
+	set    settings.Config
+	dir    string // that paths of the settings are counted from
+	codes  []finding.Code
+	docs   []document
+	passed []script.Passed // below a folder, and not read
+	c      lint.Case
+	judged lint.Judged
 }
 
-func runLint(ctx context.Context, env *form.Env, o lintOptions) error {
-	l := &linting{env: env, o: o, c: lint.Case{Chunk: o.chunk, Memory: o.memory, Own: map[string]string{}}}
+func (o *lintOptions) run(ctx context.Context, env *form.Env, args []string) error {
+	o.what = args
+	l := &linting{env: env, o: *o, c: lint.Case{Chunk: o.Chunk, Memory: o.Memory, Own: map[string]string{}}}
 	if err := l.settings(ctx); err != nil {
 		return err
 	}
@@ -112,11 +84,11 @@ func runLint(ctx context.Context, env *form.Env, o lintOptions) error {
 		return missing
 	}
 	for _, d := range l.docs {
-		l.c.Scripts = append(l.c.Scripts, d.parse(l.parsing))
+		l.c.Scripts = append(l.c.Scripts, d.parse())
 	}
 	l.jobless()
 	l.judged = lint.Judge(lint.NewCase(l.c), l.codes...)
-	if o.fix {
+	if o.Fix {
 		if err := l.applyFixes(); err != nil {
 			return err
 		}
@@ -134,25 +106,25 @@ func (l *linting) settings(ctx context.Context) error {
 		return err
 	}
 	l.codes = slices.Clone(l.set.Disable)
-	for _, name := range l.o.disable {
+	for _, name := range l.o.Disable {
 		code := ruleCode(name)
 		if !lint.Knows(code) {
 			return form.Usage(unknownCode(name))
 		}
 		l.codes = append(l.codes, code)
 	}
-	if l.o.updateBaseline && l.o.baseline == "" {
-		return form.Usage(errors.New("--update-baseline: give the file with --baseline"))
+	if l.o.UpdateBaseline && l.o.Baseline == "" {
+		return form.Usagef("--update-baseline: give the file with --baseline")
 	}
 	return l.version(ctx)
 }
 
 func (l *linting) version(ctx context.Context) error {
-	if l.o.version != "" {
-		l.set.Fio = strings.TrimPrefix(l.o.version, "fio-")
+	if l.o.Version != "" {
+		l.set.Fio = strings.TrimPrefix(l.o.Version, "fio-")
 	}
 	switch {
-	case l.o.installed:
+	case l.o.Installed:
 		table, err := running.InstalledOptions(ctx, l.env.Machine)
 		if err != nil {
 			return err
@@ -161,7 +133,7 @@ func (l *linting) version(ctx context.Context) error {
 	case l.set.Fio != "":
 		v, err := fio.ParseVersion("fio-" + l.set.Fio)
 		if err != nil {
-			return form.Usage(fmt.Errorf("--fio %s: want a version such as 3.33", text.Clean(l.o.version, 40)))
+			return form.Usagef("--fio %s: want a version such as 3.33", text.Clean(l.o.Version, 40))
 		}
 		l.c.Fio = fio.OptionsOf(v)
 	}
@@ -171,28 +143,21 @@ func (l *linting) version(ctx context.Context) error {
 // configured reads the settings of the tree: those of --config, else of the nearest folder upwards
 // that has them, up to where a repository begins.
 func (l *linting) configured() error {
-	name := l.o.config
-	if name == "" {
-		dir, err := filepath.Abs(".")
-		if err != nil {
-			return fmt.Errorf("the current folder: %w", err)
-		}
-		for name == "" {
-			at := filepath.Join(dir, settings.ConfigName)
-			err := sys.Found(at)
-			if errors.Is(err, sys.ErrOthers) {
-				fmt.Fprintf(l.env.Notes(), "note: %s is not read, because it is %v; --config %s reads it\n", text.Clean(at, 0), err,
-					text.ShellQuote(at))
-				return nil
-			}
-			if !errors.Is(err, fs.ErrNotExist) {
-				name = at
-				break
-			}
-			if up := filepath.Dir(dir); !sys.Exists(filepath.Join(dir, ".git")) && up != dir {
-				dir = up
-				continue
-			}
+	name := l.o.Config
+	dir, err := filepath.Abs(".")
+	if err != nil {
+		return fmt.Errorf("the current folder: %w", err)
+	}
+	for up := ""; name == ""; dir = up {
+		at := filepath.Join(dir, settings.ConfigName)
+		up = filepath.Dir(dir)
+		switch err := sys.Found(at); {
+		case errors.Is(err, sys.ErrOthers):
+			l.env.Notef("note: %s is not read, because it is %v; --config %s reads it", at, err, text.ShellQuote(at))
+			return nil
+		case !errors.Is(err, fs.ErrNotExist):
+			name = at
+		case sys.Exists(filepath.Join(dir, ".git")) || up == dir:
 			return nil
 		}
 	}
@@ -233,7 +198,7 @@ func (l *linting) report() error {
 	if least := l.least(); least != finding.Info {
 		shown = settings.AtLeast(found, least)
 	}
-	err = form.Render(l.env, l.o.format, plans.Lint(plans.Linted{
+	err = form.Render(l.env, l.o.Format, plans.Lint(plans.Linted{
 		Files: l.c.Scripts, Findings: shown, Tool: l.env.Version, Silenced: l.judged.Silenced, Passed: l.passed,
 	}))
 	if err != nil {
@@ -267,7 +232,7 @@ func (l *linting) least() finding.Severity {
 	switch {
 	case l.o.severity != "":
 		return finding.Severity(l.o.severity)
-	case slices.Contains([]string{"github", "sarif", "junit"}, l.o.format):
+	case slices.Contains([]string{"github", "sarif", "junit"}, l.o.Format):
 		return finding.Warn
 	}
 	return finding.Info

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -29,11 +28,11 @@ type document struct {
 	err     error // why the file could not be read; its text is then empty
 }
 
-func (d document) parse(opts script.Options) *script.File {
+func (d document) parse() *script.File {
 	if d.err != nil {
 		return script.Unreadable(d.name, d.err)
 	}
-	opts.Include = func(name string) ([]byte, error) { return sys.Included(d.name, name) }
+	opts := script.Options{Include: func(name string) ([]byte, error) { return sys.Included(d.name, name) }}
 	if d.command {
 		return script.CommandText(string(d.text), opts)
 	}
@@ -63,7 +62,7 @@ func (l *linting) documents(ctx context.Context) error {
 		if err := l.named(ctx, name, add); err != nil && missing == nil {
 			missing = err
 		} else if err != nil {
-			fmt.Fprintf(l.env.Err, "plimsoll: %s\n", text.Clean(err.Error(), 0))
+			l.env.Sayf("plimsoll: %v", err)
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -125,7 +124,7 @@ func (l *linting) isPart(name string) bool {
 
 // below adds the documents of a folder.
 func (l *linting) below(dir string, add func(document)) error {
-	finder := script.Finder{Exclude: slices.Concat(l.set.Exclude, l.o.exclude), Read: sys.Text, Own: l.c.Own}
+	finder := script.Finder{Exclude: slices.Concat(l.set.Exclude, l.o.Exclude), Read: sys.Text, Own: l.c.Own}
 	return finder.Walk(dir, func(f script.Found) {
 		if f.Passed != "" {
 			l.passed = append(l.passed, script.Passed{File: f.Name, Why: f.Passed})
@@ -166,7 +165,7 @@ func (l *linting) applyFixes() error {
 		}
 		for range fixPasses {
 			l.docs[i].text = []byte(fixed)
-			after[i] = l.docs[i].parse(l.parsing)
+			after[i] = l.docs[i].parse()
 			again, more := lint.Fix(fixed, judge(after[i]).Found)
 			if more == 0 || again == fixed {
 				break
@@ -176,9 +175,9 @@ func (l *linting) applyFixes() error {
 		if err := replace(d.name, d.text, []byte(fixed)); err != nil {
 			return err
 		}
-		fmt.Fprintf(l.env.Notes(), "%s: %s applied\n", text.Clean(d.name, 0), text.Plural(n, "fix", "fixes"))
+		l.env.Notef("%s: %s applied", d.name, text.Plural(n, "fix", "fixes"))
 		l.docs[i].text = []byte(fixed)
-		after[i] = l.docs[i].parse(l.parsing)
+		after[i] = l.docs[i].parse()
 	}
 	l.judged, l.c.Scripts = judge(after...), after
 	return nil
@@ -186,33 +185,33 @@ func (l *linting) applyFixes() error {
 
 // against leaves out the findings of the baseline, or writes it.
 func (l *linting) against(found []finding.Finding, source func(finding.Finding) string) ([]finding.Finding, error) {
-	if l.o.baseline == "" {
+	if l.o.Baseline == "" {
 		return found, nil
 	}
 	type file struct {
 		Findings settings.Baseline `json:"findings"`
 	}
-	old, err := sys.Text(l.o.baseline)
-	if l.o.updateBaseline {
+	old, err := sys.Text(l.o.Baseline)
+	if l.o.UpdateBaseline {
 		body, encodeErr := json.MarshalIndent(file{settings.NewBaseline(found, source)}, "", "  ")
 		if encodeErr != nil {
 			return nil, encodeErr
 		}
-		if err := sys.WriteFile(l.o.baseline, append(text.HarmlessJSON(body), '\n'), 0o644); err != nil {
+		if err := sys.WriteFile(l.o.Baseline, append(text.HarmlessJSON(body), '\n'), 0o644); err != nil {
 			return nil, err
 		}
-		fmt.Fprintf(l.env.Notes(), "%s: %s\n", text.Clean(l.o.baseline, 0), text.Plural(len(found), "finding"))
+		l.env.Notef("%s: %s", l.o.Baseline, text.Plural(len(found), "finding"))
 		return nil, nil
 	}
 	if err != nil {
 		return nil, form.Hint(
 			form.Usage(err),
-			"plimsoll lint . --baseline "+text.ShellQuote(l.o.baseline)+" --update-baseline",
+			"plimsoll lint . --baseline "+text.ShellQuote(l.o.Baseline)+" --update-baseline",
 		)
 	}
 	var base file
 	if err := json.Unmarshal(old, &base); err != nil {
-		return nil, form.Usage(fmt.Errorf("%s: no baseline: %w", l.o.baseline, err))
+		return nil, form.Usagef("%s: no baseline: %w", l.o.Baseline, err)
 	}
 	return base.Findings.New(found, source), nil
 }

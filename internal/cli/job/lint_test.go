@@ -20,7 +20,7 @@ func lintSeeds(t *testing.T) string {
 		t.Fatalf("%d seeds: %v", len(files), err)
 	}
 	var out bytes.Buffer
-	err = runLint(t.Context(), &form.Env{Machine: sys.Host(), Out: &out, Err: &out}, lintOptions{what: files, format: "text", failOn: "error"})
+	err = (&lintOptions{Format: "text", failOn: "error"}).run(t.Context(), &form.Env{Machine: sys.Host(), Out: &out, Err: &out}, files)
 	if !errors.Is(err, form.ErrVerdict) {
 		t.Errorf("error %v: the seeds hold errors", err)
 	}

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -14,7 +15,6 @@ import (
 
 	"plimsoll/internal/advise"
 	"plimsoll/internal/cli/form"
-	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/plans"
 	"plimsoll/internal/script"
 	"plimsoll/internal/suite"
@@ -25,55 +25,32 @@ import (
 
 type workloadOptions struct {
 	file     string
-	job      bool
-	filename string
-	depth    int
-	latency  units.Latency
-	runtime  time.Duration
-	size     units.Bytes
-	ask      bool
-	format   string
+	Job      bool          `flag:"job"`
+	Filename string        `flag:"filename"`
+	Depth    int           `flag:"iodepth"`
+	Latency  units.Latency `flag:"latency"`
+	Runtime  time.Duration `flag:"runtime"`
+	Size     units.Bytes   `flag:"size"`
+	Ask      bool          `flag:"ask"`
+	Format   string        `formats:"plain"`
 }
 
 // NewWorkload is the command plimsoll workload and the commands below it.
 func NewWorkload(env *form.Env) *cobra.Command {
 	var o workloadOptions
-	cmd := &cobra.Command{
-		Use:   "workload [FILE.yaml]",
-		Short: "Show what an application demands of the storage, and write a fio job with the same load",
-		Long: `Show a demand: its streams, peak and mean, the I/Os that volumes count and how many are in flight. With --job,
-print a fio job for it, with the arithmetic as comments. plimsoll run FILE.yaml runs it and judges by the
-latencies it states.`,
-		Example: `  plimsoll workload app.yaml
-  plimsoll workload app.yaml --job --filename /dev/nvme1n1 > app.fio
-  plimsoll workload --ask > app.yaml
-  plimsoll advise app.yaml`,
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			if len(args) == 1 {
-				o.file = args[0]
-			}
-			return runWorkload(env, o)
-		},
-	}
-	f := cmd.Flags()
-	form.Bind(f, "workload", "job", &o.job, "filename", &o.filename, "iodepth", &o.depth, "latency",
-		&o.latency, "runtime", &o.runtime, "size", &o.size, "ask", &o.ask)
-	form.AddFormat(cmd, &o.format, page.PlainFormats())
-	for _, flag := range []string{"filename", "iodepth", "runtime", "size"} {
-		form.Needs(f, flag, "it is an option of the job", "job")
-	}
-	form.Apart(f, "job", "it prints a job file", "format", "json")
-	form.Apart(f, "ask", "it prints a demand", "format", "json", "job", "latency")
+	cmd := form.Command(env, "workload", cobra.MaximumNArgs(1), &o, o.run)
 	cmd.AddCommand(newWorkloadFromCmd(env), newWorkloadRecordCmd(env))
 	return cmd
 }
 
-func runWorkload(env *form.Env, o workloadOptions) error {
+func (o *workloadOptions) run(_ context.Context, env *form.Env, args []string) error {
+	if len(args) == 1 {
+		o.file = args[0]
+	}
 	switch {
-	case o.ask && o.file != "":
-		return form.Usage(errors.New("--ask makes a demand; it takes no file"))
-	case o.ask:
+	case o.Ask && o.file != "":
+		return form.Usagef("--ask makes a demand; it takes no file")
+	case o.Ask:
 		text, err := workload.Ask(env.In, env.Err)
 		if err != nil {
 			return form.Usage(err)
@@ -81,29 +58,29 @@ func runWorkload(env *form.Env, o workloadOptions) error {
 		_, err = io.WriteString(env.Out, text)
 		return err
 	case o.file == "":
-		return form.Hint(form.Usage(errors.New("a demand file is missing")), "plimsoll workload --ask > app.yaml")
+		return form.Hint(form.Usagef("a demand file is missing"), "plimsoll workload --ask > app.yaml")
 	}
-	if o.depth < 0 || o.depth > 65536 {
-		return form.Usage(fmt.Errorf("--iodepth %d: want from 1 to 65536", o.depth))
+	if o.Depth < 0 || o.Depth > 65536 {
+		return form.Usagef("--iodepth %d: want from 1 to 65536", o.Depth)
 	}
 	d, err := LoadDemand(o.file)
 	if err != nil {
 		return err
 	}
-	latency, assumed := o.latency.Duration(), false
+	latency, assumed := o.Latency.Duration(), false
 	if latency <= 0 {
 		latency, assumed = workload.AssumedLatency, true
 	}
-	if o.job {
-		if strings.ContainsFunc(o.filename, unicode.IsControl) {
-			return form.Usage(fmt.Errorf("--filename %q: a job file cannot hold a control character", o.filename))
+	if o.Job {
+		if strings.ContainsFunc(o.Filename, unicode.IsControl) {
+			return form.Usagef("--filename %q: a job file cannot hold a control character", o.Filename)
 		}
-		j := workload.JobOptions{Depth: o.depth, Latency: latency, Runtime: o.runtime, Size: o.size}
-		j.Filename, j.Directory = placeOf(o.filename)
+		j := workload.JobOptions{Depth: o.Depth, Latency: latency, Runtime: o.Runtime, Size: o.Size}
+		j.Filename, j.Directory = placeOf(o.Filename)
 		_, err = io.WriteString(env.Out, d.Job(j).Text())
 		return err
 	}
-	return form.Render(env, o.format, plans.Demand(d, latency, assumed))
+	return form.Render(env, o.Format, plans.Demand(d, latency, assumed))
 }
 
 // placeOf tells a directory from a device or a file.
@@ -118,7 +95,7 @@ func placeOf(path string) (file, directory string) {
 func LoadDemand(name string) (*workload.Demand, error) {
 	data, err := sys.ReadFile(name, sys.ConfigLimit)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, form.Usage(fmt.Errorf("%s does not exist", name))
+		return nil, form.Usagef("%s does not exist", name)
 	}
 	if err != nil {
 		return nil, err

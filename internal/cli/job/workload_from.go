@@ -2,7 +2,7 @@ package job
 
 import (
 	"cmp"
-	"errors"
+	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -28,64 +28,40 @@ import (
 // FromOptions are the flags of workload from, which advise takes, too.
 type FromOptions struct {
 	Files   []string
-	Every   time.Duration
-	Devices []string
-	join    string
-	Copies  int
-	out     string
-	synced  units.Latency
+	Every   time.Duration `flag:"every"`
+	Devices []string      `flag:"device"`
+	Join    string        `flag:"join"`
+	Copies  int           `flag:"copies"`
+	Out     string        `flag:"out"`
+	Synced  units.Latency `flag:"sync-latency"`
 }
 
 func newWorkloadFromCmd(env *form.Env) *cobra.Command {
 	o := FromOptions{Copies: 1}
-	cmd := &cobra.Command{
-		Use:   "from FILE|RUN...",
-		Short: "Make a demand from logs of iostat, sar or blktrace, CloudWatch metrics, pgbench's output, or a run",
-		Long: `Make a demand file from the rates of a fio job (FILE.fio), or from records: iostat -x as text or JSON (sysstat
-11 and newer), sar -d as text, sadf -d, blktrace's events as blkparse prints them, CloudWatch's EBS metrics as
-JSON or CSV, pgbench's output, its --progress lines or its -l logs (with pg_test_fsync's output beside it), or a
-run of plimsoll. Rates observed on storage at its limit are marked "at least".`,
-		Example: `  sadf -d /var/log/sysstat/sa21 -- -d | plimsoll workload from /dev/stdin --device vda > app.yaml
-  iostat -x -t 1 600 > io.log; plimsoll workload from io.log --device md0 > app.yaml
-  plimsoll workload from cloudwatch.json --join data > app.yaml
-  plimsoll workload from runs/20261121T031200Z-db-ip-10-0-0-105`,
-		Args: cobra.MinimumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			o.Files = args
-			return runWorkloadFrom(env, o)
-		},
-	}
-	f := cmd.Flags()
-	form.Bind(f, "workload from", "every", &o.Every, "join", &o.join, "copies", &o.Copies, "sync-latency",
-		&o.synced)
-	f.StringSliceVar(&o.Devices, "device", nil, "only these `DEVICES`, or volumes")
-	f.StringVarP(&o.out, "out", "o", "", "write the demand to `FILE`, and what was seen to the screen")
-	form.TypedOnly(f, "out")
+	cmd := form.Command(env, "workload from", cobra.MinimumNArgs(1), &o, o.run)
 	return cmd
 }
 
-func runWorkloadFrom(env *form.Env, o FromOptions) error {
-	if o.Copies < 1 || o.Copies > 16 {
-		return form.Usage(fmt.Errorf("--copies %d: want from 1 to 16", o.Copies))
-	}
-	if run, ok, err := DemandOfRun(o.Files); (ok || err != nil) && o.synced == 0 {
+func (o *FromOptions) run(_ context.Context, env *form.Env, args []string) error {
+	o.Files = args
+	if run, ok, err := DemandOfRun(o.Files); (ok || err != nil) && o.Synced == 0 {
 		if err != nil {
 			return err
 		}
-		return writeDemand(env, o.out, run.Demand, nil, []string{"Made by plimsoll workload from " + o.Files[0] + "."})
+		return writeDemand(env, o.Out, run.Demand, nil, []string{"Made by plimsoll workload from " + o.Files[0] + "."})
 	}
 	if len(o.Files) == 1 && holdsJobs(o.Files[0]) {
 		d, err := LoadDemand(o.Files[0])
 		if err != nil {
 			return err
 		}
-		return writeDemand(env, o.out, d, nil, []string{"Made by plimsoll workload from " + o.Files[0] + ": its own rates."})
+		return writeDemand(env, o.Out, d, nil, []string{"Made by plimsoll workload from " + o.Files[0] + ": its own rates."})
 	}
 	if r, ok, err := ReadPostgres(o.Files); ok || err != nil {
 		return o.fromPostgres(env, r, err)
 	}
-	if o.synced > 0 {
-		return form.Usage(errors.New("--sync-latency goes with pgbench's output: it is S of its log"))
+	if o.Synced > 0 {
+		return form.Usagef("--sync-latency goes with pgbench's output: it is S of its log")
 	}
 	all, err := o.Read()
 	if err != nil {
@@ -96,7 +72,7 @@ func runWorkloadFrom(env *form.Env, o FromOptions) error {
 	if err != nil {
 		return form.Usage(err)
 	}
-	return writeDemand(env, o.out, d, seen, []string{
+	return writeDemand(env, o.Out, d, seen, []string{
 		"Made by plimsoll workload from " + strings.Join(o.Files, ", ") + ".",
 		"Was something wrong in it? plimsoll why --from " + text.ShellQuote(o.Files[0]),
 	})
@@ -114,12 +90,12 @@ func (o FromOptions) fromPostgres(env *form.Env, r *postgres.Report, err error) 
 	}
 	d, err := r.Demand(demandName(strings.TrimSuffix(filepath.Base(o.Files[0]), filepath.Ext(o.Files[0]))))
 	if err != nil {
-		return form.Usage(fmt.Errorf("%s: %w", o.Files[0], err))
+		return form.Usagef("%s: %w", o.Files[0], err)
 	}
 	lines := append(
 		[]string{"Made by plimsoll workload from " + strings.Join(o.Files, ", ") + "."},
-		r.Explain(o.synced)...)
-	return writeDemand(env, o.out, d, nil, lines)
+		r.Explain(o.Synced)...)
+	return writeDemand(env, o.Out, d, nil, lines)
 }
 
 // RunDemand is the demand behind a run, and the run.
@@ -135,7 +111,7 @@ func DemandOfRun(words []string) (run *RunDemand, ok bool, err error) {
 		return nil, false, nil // a missing file is named when it is read
 	}
 	if len(words) > 1 {
-		return nil, true, form.Usage(errors.New("name one run"))
+		return nil, true, form.Usagef("name one run")
 	}
 	run = &RunDemand{}
 	if run.bundle, err = bundle.Open(words[0]); err != nil {
@@ -148,7 +124,7 @@ func DemandOfRun(words []string) (run *RunDemand, ok bool, err error) {
 	}
 	run.Demand, err = advise.FromResults(demandName(run.bundle.Run.Suite.Name), run.results)
 	if err != nil {
-		return nil, true, form.Usage(fmt.Errorf("%s measured nothing: no scenario of it did I/O to its end", words[0]))
+		return nil, true, form.Usagef("%s measured nothing: no scenario of it did I/O to its end", words[0])
 	}
 	return run, true, nil
 }
@@ -188,6 +164,9 @@ func (r *RunDemand) Owned() (*advise.Layout, map[string]advise.Took) {
 
 // Read are the devices of the files that are wanted.
 func (o FromOptions) Read() ([]workload.Observed, error) {
+	if o.Copies < 1 || o.Copies > 16 {
+		return nil, form.Usagef("--copies %d: want from 1 to 16", o.Copies)
+	}
 	var all []workload.Observed
 	for _, name := range o.Files {
 		data, err := sys.ReadFile(name, sys.JSONLimit)
@@ -196,7 +175,7 @@ func (o FromOptions) Read() ([]workload.Observed, error) {
 		}
 		some, err := workload.From(data, o.Every)
 		if err != nil {
-			return nil, form.Usage(fmt.Errorf("%s: %w", name, err))
+			return nil, form.Usagef("%s: %w", name, err)
 		}
 		all = append(all, some...)
 	}
@@ -225,26 +204,17 @@ func (o FromOptions) wanted(all []workload.Observed) ([]workload.Observed, error
 		}
 		all = some
 	}
-	if o.join == "" {
+	if o.Join == "" {
 		return all, nil
 	}
-	one, err := workload.Gather(o.join, o.Copies, all)
+	one, err := workload.Gather(o.Join, o.Copies, all)
 	return []workload.Observed{one}, err
 }
 
 // demandName is a file's or a suite's name as a demand may have it.
 func demandName(name string) string {
-	out := strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
-			return r
-		}
-		return '-'
-	}, name)
-	out = strings.Trim(out[:min(len(out), 48)], "-")
-	if out == "" {
-		return "app"
-	}
-	return out
+	out := strings.Map(workload.PlainRune, name)
+	return cmp.Or(strings.Trim(out[:min(len(out), 48)], "-"), "app")
 }
 
 // writeDemand prints a demand file with what was seen as its comment; with a file, that goes to the
@@ -268,6 +238,36 @@ func writeDemand(env *form.Env, file string, d *workload.Demand, seen []workload
 	for _, l := range lines {
 		fmt.Fprintln(env.Out, l)
 	}
-	fmt.Fprintf(env.Out, "demand: %s\n", file)
+	env.Printf("demand: %s", file)
 	return nil
+}
+
+// ReadPostgres reads files of pgbench and pg_test_fsync as one report; ok is false where the first
+// one is something else.
+func ReadPostgres(files []string) (r *postgres.Report, ok bool, err error) {
+	for i, name := range files {
+		if !sys.IsFile(name) {
+			return nil, false, nil // whoever reads it next says what it is
+		}
+		data, err := sys.ReadFile(name, sys.JSONLimit)
+		if err != nil {
+			return nil, true, err
+		}
+		if !postgres.Reads(data) {
+			if i == 0 {
+				return nil, false, nil
+			}
+			return nil, true, form.Usagef("%s: neither pgbench's figures nor pg_test_fsync's are in it", name)
+		}
+		one, err := postgres.Read(data)
+		if err == nil && r != nil {
+			err = r.With(one)
+		} else if err == nil {
+			r = one
+		}
+		if err != nil {
+			return nil, true, form.Usagef("%s: %w", name, err)
+		}
+	}
+	return r, r != nil, nil
 }

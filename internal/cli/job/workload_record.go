@@ -3,7 +3,6 @@ package job
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -24,40 +23,24 @@ import (
 type recordOptions struct {
 	form.LayoutOptions
 	devices []string
-	long    time.Duration
-	every   time.Duration
-	out     string
-	series  string
+	Long    time.Duration `flag:"for"`
+	Every   time.Duration `flag:"every"`
+	Out     string        `flag:"out"`
+	Series  string        `flag:"series"`
 }
 
 func newWorkloadRecordCmd(env *form.Env) *cobra.Command {
-	o := recordOptions{long: 10 * time.Minute, every: time.Second}
-	cmd := &cobra.Command{
-		Use:   "record DEVICE|PATH...",
-		Short: "Watch a live machine for a while, and make a demand from its I/O",
-		Long: `Watch devices, or those below paths, ten times per second, and write a demand file of
-their rates, sizes, latencies and bursts, with what limited them meanwhile. It writes
-nothing to the machine but that file, and costs less than half a percent of a core.
-Ctrl-C ends it early.`,
-		Example: `  plimsoll workload record md0 --for 10m -o app.yaml
-  plimsoll workload record /data --for 1h --instance c8g.2xlarge --volumes 8xgp3`,
-		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.devices = args
-			return runWorkloadRecord(cmd.Context(), env, o)
-		},
-	}
+	o := recordOptions{Long: 10 * time.Minute, Every: time.Second}
+	cmd := form.Command(env, "workload record", cobra.MinimumNArgs(1), &o, o.run)
 	f := cmd.Flags()
 	o.AddFlags(f)
-	form.Bind(f, "workload record", "for", &o.long, "every", &o.every, "series", &o.series)
-	f.StringVarP(&o.out, "out", "o", "", "write the demand to `FILE`, and what was seen to the screen")
-	form.TypedOnly(f, "out")
 	return cmd
 }
 
-func runWorkloadRecord(ctx context.Context, env *form.Env, o recordOptions) error {
-	if o.long < time.Second || o.every < time.Second || o.every > o.long {
-		return form.Usage(errors.New("--for and --every are a second or more, and --every is not the longer one"))
+func (o *recordOptions) run(ctx context.Context, env *form.Env, args []string) error {
+	o.devices = args
+	if o.Long < time.Second || o.Every < time.Second || o.Every > o.Long {
+		return form.Usagef("--for and --every are a second or more, and --every is not the longer one")
 	}
 	decl, err := o.Declaration(env)
 	if err != nil {
@@ -71,7 +54,7 @@ func runWorkloadRecord(ctx context.Context, env *form.Env, o recordOptions) erro
 			path = "/dev/" + d
 		}
 		if path, err = filepath.EvalSymlinks(path); err != nil {
-			return form.Usage(fmt.Errorf("%s: name a device such as md0, or a path", d))
+			return form.Usagef("%s: name a device such as md0, or a path", d)
 		}
 		t, err := topology.Detect(ctx, env.Machine, map[topology.Role]string{topology.Data: path}, decl)
 		if err != nil {
@@ -79,25 +62,25 @@ func runWorkloadRecord(ctx context.Context, env *form.Env, o recordOptions) erro
 		}
 		target := t.For(topology.Data)
 		if target == nil || target.Device == "" {
-			return form.Usage(fmt.Errorf("%s is on no block device", d))
+			return form.Usagef("%s is on no block device", d)
 		}
 		if slices.Contains(names, target.Device) {
-			return form.Usage(fmt.Errorf("%s is on %s, which is named already", d, target.Device))
+			return form.Usagef("%s is on %s, which is named already", d, target.Device)
 		}
 		tops, names = append(tops, t), append(names, target.Device)
 	}
-	fmt.Fprintf(env.Notes(), "watching %s for %s; Ctrl-C ends it\n", text.List(names), text.Duration(o.long))
-	rec, err := workload.Record(ctx, env.Machine, names, o.long)
+	env.Notef("watching %s for %s; Ctrl-C ends it", text.List(names), text.Duration(o.Long))
+	rec, err := workload.Record(ctx, env.Machine, names, o.Long)
 	if err != nil {
 		return err
 	}
-	all := workload.Observe(rec.Series, o.every)
-	if o.series != "" {
+	all := workload.Observe(rec.Series, o.Every)
+	if o.Series != "" {
 		var b bytes.Buffer
 		if err := workload.WriteSeries(&b, rec.Series.Start, all); err != nil {
 			return err
 		}
-		if err := sys.WriteFile(o.series, b.Bytes(), form.FileMode(o.series)); err != nil {
+		if err := sys.WriteFile(o.Series, b.Bytes(), form.FileMode(o.Series)); err != nil {
 			return err
 		}
 	}
@@ -128,7 +111,7 @@ func runWorkloadRecord(ctx context.Context, env *form.Env, o recordOptions) erro
 		d.Notes = append(d.Notes,
 			fmt.Sprintf("the machine was too busy for %s: peaks there are averaged", text.Plural(rec.Series.Missed, "reading")))
 	}
-	return writeDemand(env, o.out, d, seen, lines)
+	return writeDemand(env, o.Out, d, seen, lines)
 }
 
 // processLines names the processes that moved the most.

@@ -20,7 +20,6 @@ import (
 	"plimsoll/internal/finding"
 	"plimsoll/internal/host"
 	"plimsoll/internal/report/machine"
-	"plimsoll/internal/report/page"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/telemetry"
 	"plimsoll/internal/text"
@@ -34,52 +33,17 @@ type CheckOptions struct {
 	form.PolicyOptions
 	form.PathOptions
 	role     topology.Role // the only one to look at; empty for both
-	format   string
-	probe    bool
-	captured string
-	probeFor time.Duration
+	Format   string        `formats:"all"`
+	Probe    bool          `flag:"probe"`
+	Captured string        `flag:"captured"`
+	ProbeFor time.Duration `flag:"probe-time"`
 }
 
 // NewCheck is the command plimsoll check.
 func NewCheck(env *form.Env) *cobra.Command {
-	var o CheckOptions
-	cmd := &cobra.Command{
-		Use:   "check " + form.PathsUse,
-		Short: "Check the storage and host configuration for problems before benchmarking",
-		Long: `Check the storage and host configuration for problems before benchmarking: the state and layout of
-arrays, mounts, queues, read-ahead, processors, clock, memory, fstab, mdadm.conf, other load, the kernel log; on
-EC2 also the remaining burst credits of the volumes and the instance.
-
-Nothing is written, and root is not needed; what could not be seen without it is listed. The devices are observed for
-0.8 s. The exit code is 3 when a finding is an error, and 1 when the storage below a path could not be seen.`,
-		Example: `  plimsoll check /data
-  plimsoll check --data /data --wal /wal --json
-  plimsoll check /data --probe
-  plimsoll check /data --captured machine.txtar`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.Args = args
-			if o.probe {
-				return runProbe(cmd.Context(), env, o)
-			}
-			if o.captured != "" {
-				m, err := capturedMachine(o.captured, env.Machine)
-				if err != nil {
-					return err
-				}
-				there := *env
-				there.Machine = m
-				return runCheck(cmd.Context(), &there, o)
-			}
-			return runCheck(cmd.Context(), env, o)
-		},
-	}
+	o := CheckOptions{ProbeFor: bench.ProbeTime}
+	cmd := form.Command(env, "check", nil, &o, o.run)
 	o.Looking(cmd)
-	form.AddFormat(cmd, &o.format, page.Formats())
-	o.probeFor = bench.ProbeTime
-	form.Bind(cmd.Flags(), "check", "probe", &o.probe, "probe-time", &o.probeFor, "captured", &o.captured)
-	form.Apart(cmd.Flags(), "captured", "nothing of a captured machine can be read", "probe")
-	form.Needs(cmd.Flags(), "probe-time", "it is the time of that", "probe")
-	form.Apart(cmd.Flags(), "probe", "a probe judges no other rules", "disable", "fail-on")
 	return cmd
 }
 
@@ -98,20 +62,34 @@ type Checked struct {
 	Facts    *host.Facts       `json:"facts"`
 	// OtherLoad is what the devices did in lookTime without plimsoll.
 	OtherLoad []telemetry.DeviceUse `json:"other_load"`
+	// Topology is what was looked at, and Policy what counts.
+	Topology *topology.Topology `json:"-"`
+	Policy   verdict.Policy     `json:"-"`
 }
 
-func runCheck(ctx context.Context, env *form.Env, o CheckOptions) error {
-	all, t, policy, err := o.Look(ctx, env)
+func (o *CheckOptions) run(ctx context.Context, env *form.Env, args []string) (err error) {
+	o.Args = args
+	if o.Probe {
+		return o.runProbe(ctx, env)
+	}
+	if o.Captured != "" {
+		there := *env
+		if there.Machine, err = capturedMachine(o.Captured, env.Machine); err != nil {
+			return err
+		}
+		env = &there
+	}
+	all, err := o.Look(ctx, env)
 	if err != nil {
 		return err
 	}
-	if err := form.Render(env, o.format, machine.Check(all.Findings, all.Passed, all.Notes, all)); err != nil {
+	if err := form.Render(env, o.Format, machine.Check(all.Findings, all.Passed, all.Notes, all)); err != nil {
 		return err
 	}
-	if HasErrors(all.Findings) || policy.Fails("", all.Findings) {
+	if HasErrors(all.Findings) || all.Policy.Fails("", all.Findings) {
 		return form.ErrVerdict
 	}
-	return Unseen(t)
+	return Unseen(all.Topology)
 }
 
 // HasErrors says that one of the findings is an error.
@@ -120,19 +98,18 @@ func HasErrors(found []finding.Finding) bool {
 }
 
 // Look finds out what is wrong with this machine and the storage below the paths.
-func (o CheckOptions) Look(
-	ctx context.Context,
-	env *form.Env,
-) (all Checked, t *topology.Topology, policy verdict.Policy, err error) {
-	if t, err = o.detect(ctx, env); err != nil {
-		return all, t, policy, err
+func (o CheckOptions) Look(ctx context.Context, env *form.Env) (*Checked, error) {
+	t, err := o.detect(ctx, env)
+	if err != nil {
+		return nil, err
 	}
 	decl, err := o.Declaration(env)
 	if err != nil {
-		return all, t, policy, err
+		return nil, err
 	}
-	if policy, err = o.Policy(decl); err != nil {
-		return all, t, policy, err
+	policy, err := o.Policy(decl)
+	if err != nil {
+		return nil, err
 	}
 	c := &diagnose.Case{Topology: t, Host: bench.Facts(ctx, env.Machine)}
 	notes := c.Host.Notes
@@ -147,16 +124,14 @@ func (o CheckOptions) Look(
 		notes = []string{"a captured machine: its load, the kernel's log and fio were not looked at"}
 	}
 	if ctx.Err() != nil {
-		return all, t, policy, ctx.Err()
+		return nil, ctx.Err()
 	}
 	found := append([]finding.Finding{}, rules.Judge(c, policy.Disable)...) // [] in JSON, not null
 	for _, f := range c.AtWork {
 		found = append(found, finding.Judge(atwork.InCheck(), f, policy.Disable)...)
 	}
 	finding.Sort(found)
-	return Checked{
-		found, rules.Passes(c), slices.Concat(notes, t.Notes), c.Host, c.OtherLoad,
-	}, t, policy, nil
+	return &Checked{found, rules.Passes(c), slices.Concat(notes, t.Notes), c.Host, c.OtherLoad, t, policy}, nil
 }
 
 // atWork looks who is at work on the storage while otherLoad looks at its devices. What cannot be

@@ -26,7 +26,7 @@ type ProbeResult struct {
 }
 
 // runProbe reads each member of the arrays alone, then all together.
-func runProbe(ctx context.Context, env *form.Env, o CheckOptions) error {
+func (o *CheckOptions) runProbe(ctx context.Context, env *form.Env) error {
 	t, err := o.detect(ctx, env)
 	if err != nil {
 		return err
@@ -57,19 +57,16 @@ func runProbe(ctx context.Context, env *form.Env, o CheckOptions) error {
 		answer := strings.Join(append(said, r.Answer), " ")
 		all = append(all, machine.Probed{Name: r.Array, Members: r.Members, Answer: answer})
 	}
-	return form.Render(env, o.format, machine.Probe(all, results))
+	return form.Render(env, o.Format, machine.Probe(all, results))
 }
 
 func (o CheckOptions) probeArray(ctx context.Context, env *form.Env, r *ProbeResult) error {
 	// Before the probe, whose own reads load blocks.
 	for _, m := range r.Members {
-		fmt.Fprintf(env.Notes(), "%s: is it loaded? pairs of reads, at most 12 s\n", text.Clean(m.Device, 0))
+		env.Notef("%s: is it loaded? pairs of reads, at most 12 s", m.Device)
 		t, err := bench.Touch(ctx, m.Device)
 		if err != nil {
-			if ctx.Err() == nil {
-				return form.Hint(err, "run it as root: it reads from the volumes themselves")
-			}
-			return err
+			return NeedsRoot(ctx, err)
 		}
 		r.Touches = append(r.Touches, t)
 	}
@@ -78,9 +75,9 @@ func (o CheckOptions) probeArray(ctx context.Context, env *form.Env, r *ProbeRes
 	if steps > 1 {
 		steps++
 	}
-	fmt.Fprintf(env.Notes(), "%s: reading from %s, %v\n",
-		text.Clean(r.Array, 0), text.Plural(len(r.Members), "volume"), text.Duration(time.Duration(steps)*o.probeFor))
-	err := bench.Probe(ctx, env.Machine, r.Members, o.probeFor, func(i int) {
+	env.Notef("%s: reading from %s, %v",
+		r.Array, text.Plural(len(r.Members), "volume"), text.Duration(time.Duration(steps)*o.ProbeFor))
+	err := bench.Probe(ctx, env.Machine, r.Members, o.ProbeFor, func(i int) {
 		what := "all together"
 		if i < len(r.Members) {
 			what = r.Members[i].Device
@@ -88,13 +85,18 @@ func (o CheckOptions) probeArray(ctx context.Context, env *form.Env, r *ProbeRes
 		fmt.Fprintf(env.Notes(), "%d/%d  %s\n", i+1, steps, what)
 	})
 	if err != nil {
-		if ctx.Err() == nil {
-			return form.Hint(err, "run it as root: it reads from the volumes themselves")
-		}
-		return err
+		return NeedsRoot(ctx, err)
 	}
 	r.Answer = diagnose.ProbeAnswer(r.Members)
 	return nil
+}
+
+// NeedsRoot says of an error of reading volumes, unless it is of an interruption, who may read them.
+func NeedsRoot(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return form.Hint(err, "run it as root: it reads from the volumes themselves")
 }
 
 // TouchLine is what a test of a first touch says, with its code where something is wrong.

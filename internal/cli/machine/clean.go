@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"slices"
@@ -11,32 +12,23 @@ import (
 	"plimsoll/internal/cli/form"
 	"plimsoll/internal/permit"
 	"plimsoll/internal/sys"
-	"plimsoll/internal/text"
 )
 
 // stateDir is where plimsoll keeps its own records.
 const stateDir = "/var/lib/plimsoll"
 
+type cleanOptions struct {
+	Dry bool `flag:"dry-run"`
+}
+
 // NewClean is the command plimsoll clean.
 func NewClean(env *form.Env) *cobra.Command {
-	var dry bool
-	cmd := &cobra.Command{
-		Use:   "clean [PATH]...",
-		Short: "Remove files left behind by killed runs or by runs with --keep-files",
-		Long: `Remove the files that killed runs, or runs with --keep-files, left in folders called .plimsoll below each PATH
-(the current directory when none is given), on PATH's own filesystem, and end the fio that a killed run left
-running. Temporary files of a killed plimsoll are removed as well, there and in /var/lib/plimsoll. Files are
-recognised by name; other files, and those of a run in progress, are left alone. Partial results of a
-killed run's scenario are removed, too. Arrays are taken down by plimsoll array teardown.`,
-		Example: `  plimsoll clean /data /wal --dry-run
-  plimsoll clean /data /wal`,
-		RunE: func(_ *cobra.Command, args []string) error { return runClean(env, args, dry) },
-	}
-	form.Bind(cmd.Flags(), "clean", "dry-run", &dry)
+	var o cleanOptions
+	cmd := form.Command(env, "clean", nil, &o, o.run)
 	return cmd
 }
 
-func runClean(env *form.Env, paths []string, dry bool) error {
+func (o *cleanOptions) run(_ context.Context, env *form.Env, paths []string) error {
 	if len(paths) == 0 {
 		paths = []string{"."}
 	}
@@ -50,55 +42,55 @@ func runClean(env *form.Env, paths []string, dry bool) error {
 		places = append(places, stateDir) // what a killed writer of plimsoll's own records left
 	}
 	did := "removed"
-	if dry {
+	if o.Dry {
 		did = "would remove"
 	}
-	n, err := sys.EndStrays(dry) // before the files are looked at: they may be writing
+	n, err := sys.EndStrays(o.Dry) // before the files are looked at: they may be writing
 	if err != nil {
 		return err
 	}
 	found := n > 0
 	if found {
-		fmt.Fprintf(env.Out, "%s %s of fio's that a killed run left\n",
-			map[bool]string{true: "would end", false: "ended"}[dry], processes(n))
+		env.Printf("%s %s of fio's that a killed run left",
+			map[bool]string{true: "would end", false: "ended"}[o.Dry], processes(n))
 	}
 	servers := map[int]bool{} // the folders of data and log both record theirs
 	for _, path := range places {
-		err := permit.Clean(path, dry, func(l permit.Leftover) {
+		err := permit.Clean(path, o.Dry, func(l permit.Leftover) {
 			found = true
 			if l.Server != 0 && !servers[l.Server] {
 				servers[l.Server] = true
-				fmt.Fprintf(env.Out, "%s: %s the database server that a killed run left\n", text.Clean(l.Folder, 0),
-					map[bool]string{true: "would end", false: "ended"}[dry])
+				env.Printf("%s: %s the database server that a killed run left", l.Folder,
+					map[bool]string{true: "would end", false: "ended"}[o.Dry])
 			}
 			switch {
 			case l.InUse:
-				fmt.Fprintf(env.Out, "%s: in use by a run, left alone\n", text.Clean(l.Folder, 0))
+				env.Printf("%s: in use by a run, left alone", l.Folder)
 				return
 			case len(l.Files) > 0:
-				fmt.Fprintf(env.Out, "%s: %s %s (%s)\n", text.Clean(l.Folder, 0), did, strings.Join(l.Files, ", "), l.Size)
+				env.Printf("%s: %s %s (%s)", l.Folder, did, strings.Join(l.Files, ", "), l.Size)
 			case len(l.Others) == 0:
-				fmt.Fprintf(env.Out, "%s: %s, it is empty\n", text.Clean(l.Folder, 0), did)
+				env.Printf("%s: %s, it is empty", l.Folder, did)
 			}
 			if len(l.Others) > 0 {
-				fmt.Fprintf(env.Out, "%s: not plimsoll's, left alone: %s\n", text.Clean(l.Folder, 0),
-					text.Clean(strings.Join(l.Others, ", "), 0))
+				env.Printf("%s: not plimsoll's, left alone: %s", l.Folder,
+					strings.Join(l.Others, ", "))
 			}
 		})
 		if err != nil {
 			return err
 		}
 	}
-	temps, err := sys.EndTemps(dry)
+	temps, err := sys.EndTemps(o.Dry)
 	for _, name := range temps {
 		found = true
-		fmt.Fprintf(env.Out, "%s: %s, a run that was killed left it\n", text.Clean(name, 0), did)
+		env.Printf("%s: %s, a run that was killed left it", name, did)
 	}
 	if err != nil {
 		return err
 	}
 	if !found {
-		fmt.Fprintln(env.Out, "nothing to clean")
+		env.Printf("nothing to clean")
 	}
 	return nil
 }

@@ -13,7 +13,6 @@ import (
 	"plimsoll/internal/block"
 	"plimsoll/internal/cli/form"
 	"plimsoll/internal/report/machine"
-	"plimsoll/internal/report/page"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/topology"
 )
@@ -21,75 +20,41 @@ import (
 type inspectOptions struct {
 	form.LayoutOptions
 	paths    []string
-	format   string
-	capture  string
-	captured string
-	all      bool
-	yaml     []string
+	Format   string   `formats:"plain"`
+	Capture  string   `flag:"capture"`
+	Captured string   `flag:"captured"`
+	All      bool     `flag:"all"`
+	Yaml     []string `flag:"yaml"`
 }
 
 // NewInspect is the command plimsoll inspect.
 func NewInspect(env *form.Env) *cobra.Command {
 	var o inspectOptions
-	cmd := &cobra.Command{
-		Use:   "inspect [PATH...]",
-		Short: "Show what a path lies on: mount, filesystem, array, partitions, volumes",
-		Long: `Show what a path lies on: mount, filesystem, array, partitions, volumes, with their
-chunks, alignment, queue settings and limits, as far as they can be seen. Nothing is
-written or measured. Without root the layouts of logical volumes and arrays are inferred;
-as root they are read from the disks.
-
---all lists every disk instead, used or not: what it is, its serial number, its type where the cloud can be
-asked, and who uses it. --yaml 'N x unused [TYPE] [SIZE] [LEVEL]' picks unused ones and prints a plimsoll.yaml
-for plimsoll array plan; 'wal: …' picks for that role.
-
-With two paths the first is for data, the second for the write-ahead log.`,
-		Example: `  plimsoll inspect /var/lib/postgresql
-  plimsoll inspect /data /wal --topology plimsoll.yaml
-  plimsoll inspect --all
-  plimsoll inspect --yaml '4 x unused 3TiB raid0' > plimsoll.yaml
-  plimsoll inspect --capture machine.txtar`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > len(topology.Roles) {
-				return form.Usage(fmt.Errorf("%d paths: want at most one a role, data and wal", len(args)))
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.paths = args
-			return runInspect(cmd.Context(), env, o)
-		},
-	}
+	cmd := form.Command(env, "inspect", nil, &o, o.run)
 	f := cmd.Flags()
 	o.AddFlags(f)
-	form.AddFormat(cmd, &o.format, page.PlainFormats())
-	form.Bind(f, "inspect", "capture", &o.capture, "captured", &o.captured, "all", &o.all, "yaml", &o.yaml)
-	layout := []string{"volumes", "level", "chunk", "instance", "topology"}
-	form.Apart(f, "all", "all disks are listed, as they are", layout...)
-	form.Apart(f, "yaml", "the unused disks are taken as they are", layout...)
-	form.Apart(f, "capture", "the machine is written down as it is", append(layout, "format", "json")...)
-	form.Apart(f, "yaml", "it prints YAML", "format", "json")
-	cmd.MarkFlagsMutuallyExclusive("capture", "captured")
-	cmd.MarkFlagsMutuallyExclusive("all", "yaml", "capture")
 	return cmd
 }
 
-func runInspect(ctx context.Context, env *form.Env, o inspectOptions) error {
+func (o *inspectOptions) run(ctx context.Context, env *form.Env, args []string) error {
+	if o.paths = args; len(args) > len(topology.Roles) {
+		return form.Usagef("%d paths: want at most one a role, data and wal", len(args))
+	}
 	decl, err := o.Declaration(env)
 	if err != nil {
 		return err
 	}
 	m := env.Machine
-	if o.captured != "" {
-		if m, err = capturedMachine(o.captured, m); err != nil {
+	if o.Captured != "" {
+		if m, err = capturedMachine(o.Captured, m); err != nil {
 			return err
 		}
 	}
-	if o.capture != "" {
-		return capture(m, o.capture)
+	if o.Capture != "" {
+		return capture(m, o.Capture)
 	}
-	if o.all || len(o.yaml) > 0 {
-		return inventory(ctx, env, m, o)
+	if o.All || len(o.Yaml) > 0 {
+		return o.inventory(ctx, env, m)
 	}
 	paths, err := o.targets()
 	if err != nil {
@@ -99,20 +64,20 @@ func runInspect(ctx context.Context, env *form.Env, o inspectOptions) error {
 	if err != nil {
 		return err
 	}
-	return form.Render(env, o.format, machine.Inspect(t))
+	return form.Render(env, o.Format, machine.Inspect(t))
 }
 
 // inventory lists the disks, or writes some of them into a plimsoll.yaml.
-func inventory(ctx context.Context, env *form.Env, m *sys.Machine, o inspectOptions) error {
+func (o *inspectOptions) inventory(ctx context.Context, env *form.Env, m *sys.Machine) error {
 	inv, err := topology.TakeInventory(ctx, m)
 	if err != nil {
 		return err
 	}
-	if len(o.yaml) > 0 {
+	if len(o.Yaml) > 0 {
 		var file strings.Builder
 		file.WriteString("arrays:\n")
 		taken := map[string]bool{}
-		for _, d := range o.yaml {
+		for _, d := range o.Yaml {
 			array, err := inv.Pick(d, taken)
 			if err != nil {
 				return form.Hint(err, "plimsoll inspect --all")
@@ -122,7 +87,7 @@ func inventory(ctx context.Context, env *form.Env, m *sys.Machine, o inspectOpti
 		_, err = io.WriteString(env.Out, file.String())
 		return err
 	}
-	return form.Render(env, o.format, machine.Disks(inv))
+	return form.Render(env, o.Format, machine.Disks(inv))
 }
 
 // targets gives the paths their roles: one is for both, none is the current directory.
@@ -130,7 +95,7 @@ func (o *inspectOptions) targets() (map[topology.Role]string, error) {
 	paths := o.paths
 	switch {
 	case len(paths) > 0:
-	case o.captured != "":
+	case o.Captured != "":
 		paths = []string{"/"}
 	default:
 		paths = []string{"."}
@@ -138,7 +103,7 @@ func (o *inspectOptions) targets() (map[topology.Role]string, error) {
 	roles := map[topology.Role]string{}
 	for i, role := range topology.Roles {
 		p := paths[min(i, len(paths)-1)]
-		if err := form.MustExist(p); err != nil && o.captured == "" {
+		if err := form.MustExist(p); err != nil && o.Captured == "" {
 			return nil, err
 		}
 		roles[role] = p
@@ -154,9 +119,7 @@ func capturedMachine(file string, host *sys.Machine) (*sys.Machine, error) {
 	}
 	root := block.Captured(archive)
 	if _, err := fs.Stat(root, "proc/self/mountinfo"); err != nil {
-		return nil, form.Usage(
-			fmt.Errorf("%s: there is no captured machine in it; plimsoll inspect --capture writes one", file),
-		)
+		return nil, form.Usagef("%s: there is no captured machine in it; plimsoll inspect --capture writes one", file)
 	}
 	return &sys.Machine{
 		Root: root,

@@ -26,13 +26,7 @@ import (
 
 // NewLab is the command plimsoll lab and the commands below it.
 func NewLab(env *form.Env) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "lab",
-		Short: "Try out layouts on a simulated machine with EBS-like volume limits",
-		Long: `The lab is a QEMU guest with a real kernel, real md, LVM and XFS, and NVMe volumes whose IOPS and
-throughput are limited; a lab.yaml can also make them slow or faulty. This plimsoll binary is available in the
-guest.`,
-	}
+	cmd := form.Command(env, "lab", nil, nil, nil)
 	form.SubcommandsOnly(cmd)
 	cmd.AddCommand(newLabListCmd(env), newLabRunCmd(env), newLabShellCmd(env))
 	return cmd
@@ -40,116 +34,83 @@ guest.`,
 
 func newLabListCmd(env *form.Env) *cobra.Command {
 	var format string
-	cmd := &cobra.Command{
-		Use:     "list",
-		Short:   "List the built-in machines",
-		Args:    cobra.NoArgs,
-		Example: "  plimsoll lab list",
-		RunE: func(*cobra.Command, []string) error {
-			all, err := lab.Presets()
-			if err != nil {
-				return err
-			}
-			machines := make([]machine.Simulated, len(all))
-			for i, s := range all {
-				machines[i] = machine.Simulated{Name: s.Name, Description: s.Description}
-			}
-			return form.Render(env, format, machine.Lab(machines))
-		},
-	}
+	cmd := form.Command(env, "lab list", cobra.NoArgs, nil, func(context.Context, *form.Env, []string) error {
+		all, err := lab.Presets()
+		if err != nil {
+			return err
+		}
+		machines := make([]machine.Simulated, len(all))
+		for i, s := range all {
+			machines[i] = machine.Simulated{Name: s.Name, Description: s.Description}
+		}
+		return form.Render(env, format, machine.Lab(machines))
+	})
 	form.AddFormat(cmd, &format, page.PlainFormats())
 	return cmd
 }
 
 type labOptions struct {
 	preset   string
-	topology string
+	Topology string `flag:"topology"`
 	shell    bool
 	argv     []string
-	scale    float64
-	keep     string
-	out      string
-	put      []string
+	Scale    float64  `flag:"scale"`
+	Keep     string   `flag:"keep"`
+	Out      string   `flag:"out"`
+	Put      []string `flag:"put"`
 }
 
 func (o *labOptions) addFlags(cmd *cobra.Command) {
-	o.out = "."
-	form.Bind(cmd.Flags(), "lab", "scale", &o.scale, "keep", &o.keep, "out", &o.out, "put", &o.put)
+	o.Out = "."
+	form.BindAll(cmd.Flags(), "lab", o)
 }
 
 func newLabRunCmd(env *form.Env) *cobra.Command {
 	var o labOptions
-	cmd := &cobra.Command{
-		Use: "run PRESET|FILE [-- COMMAND...]\n  plimsoll lab run --topology plimsoll.yaml [SUITE...] [-- FLAGS " +
-			"OF plimsoll run]",
-		Short: "Start a machine, run a command in it, copy its runs/ out and stop it",
-		Long: `Start a machine, run a command in it, copy its runs/ out and stop it.
-
-With --topology the machine has the volumes that a plimsoll.yaml declares, at a tenth of their rates (--scale);
-plimsoll array apply builds its arrays on them and plimsoll run measures them, with the suite db unless
-others are named, for ` + labRuntime + ` per scenario on ` + labSize + `.`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 && o.topology == "" {
-				return errors.New("want a preset (plimsoll lab list), a lab.yaml, or --topology plimsoll.yaml")
-			}
-			return nil
-		},
-		Example: `  plimsoll lab run gp3x8-raid10 -- plimsoll run db --data /data --wal /wal --runtime 10s
-  plimsoll lab run --topology plimsoll.yaml db
-  plimsoll lab run --topology plimsoll.yaml db -- --only 4-7 --runtime 30s
-  plimsoll lab run slow-member -- plimsoll check --data /data`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if o.topology == "" {
-				o.preset, o.argv = args[0], args[1:]
-				return runLab(cmd.Context(), env, o)
-			}
-			dash := cmd.ArgsLenAtDash()
-			if dash < 0 {
-				dash = len(args)
-			}
-			return tryLayout(cmd.Context(), env, o, args[:dash], args[dash:])
-		},
+	cmd := form.Command(env, "lab run", func(_ *cobra.Command, args []string) error {
+		if len(args) == 0 && o.Topology == "" {
+			return errors.New("want a preset (plimsoll lab list), a lab.yaml, or --topology plimsoll.yaml")
+		}
+		return nil
+	}, &o, nil)
+	cmd.Long = fmt.Sprintf(cmd.Long, labRuntime, labSize)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if o.Topology == "" {
+			o.argv = args[1:]
+			return o.run(cmd.Context(), env, args)
+		}
+		dash := cmd.ArgsLenAtDash()
+		if dash < 0 {
+			dash = len(args)
+		}
+		return o.tryLayout(cmd.Context(), env, args[:dash], args[dash:])
 	}
 	o.addFlags(cmd)
-	form.Bind(cmd.Flags(), "lab run", "topology", &o.topology)
 	return cmd
 }
 
 func newLabShellCmd(env *form.Env) *cobra.Command {
 	o := labOptions{argv: []string{"bash"}, shell: true}
-	cmd := &cobra.Command{
-		Use:   "shell PRESET|FILE",
-		Short: "Start a machine and open a shell in it",
-		Args:  cobra.ExactArgs(1),
-		Example: `  plimsoll lab shell gp3x8-raid10
-  echo cat /proc/mdstat | plimsoll lab shell degraded`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.preset = args[0]
-			return runLab(cmd.Context(), env, o)
-		},
-	}
+	cmd := form.Command(env, "lab shell", cobra.ExactArgs(1), nil, o.run)
 	o.addFlags(cmd)
 	return cmd
 }
 
 // NewLabAgent is the guest's side: the initramfs runs it.
-func NewLabAgent() *cobra.Command {
-	return &cobra.Command{
-		Use:    "lab-agent PORT",
-		Short:  "Serve the host in a lab guest",
-		Hidden: true,
-		Args:   cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			port, err := agent.OpenPort(args[0])
-			if err != nil {
-				return err
-			}
-			return agent.Serve(cmd.Context(), port)
-		},
+func NewLabAgent(env *form.Env) *cobra.Command {
+	serve := func(ctx context.Context, _ *form.Env, args []string) error {
+		port, err := agent.OpenPort(args[0])
+		if err != nil {
+			return err
+		}
+		return agent.Serve(ctx, port)
 	}
+	cmd := form.Command(env, "lab-agent", cobra.ExactArgs(1), nil, serve)
+	cmd.Hidden = true
+	return cmd
 }
 
-func loadLab(o labOptions) (*lab.Spec, error) {
+func loadLab(o *labOptions) (*lab.Spec, error) {
 	spec, err := lab.Preset(o.preset)
 	if errors.Is(err, lab.ErrNoPreset) {
 		read := sys.ReadFile
@@ -162,7 +123,7 @@ func loadLab(o labOptions) (*lab.Spec, error) {
 				o.preset, readErr, o.preset)
 		}
 		if errors.Is(readErr, fs.ErrNotExist) {
-			return nil, form.Hint(form.Usage(fmt.Errorf("%q is neither a preset nor a file", o.preset)), "plimsoll lab list")
+			return nil, form.Hint(form.Usagef("%q is neither a preset nor a file", o.preset), "plimsoll lab list")
 		}
 		if readErr != nil {
 			return nil, readErr
@@ -170,20 +131,21 @@ func loadLab(o labOptions) (*lab.Spec, error) {
 		spec, err = lab.ParseSpec(o.preset, text)
 	}
 	if err == nil {
-		spec.Scale = cmp.Or(o.scale, spec.Scale)
+		spec.Scale = cmp.Or(o.Scale, spec.Scale)
 	}
 	return spec, err
 }
 
 // checkScale takes 0 for not given.
 func (o *labOptions) checkScale() error {
-	if o.scale < 0 || o.scale > 1 {
-		return form.Usage(fmt.Errorf("--scale %g: want more than 0 and at most 1", o.scale))
+	if o.Scale < 0 || o.Scale > 1 {
+		return form.Usagef("--scale %g: want more than 0 and at most 1", o.Scale)
 	}
 	return nil
 }
 
-func runLab(ctx context.Context, env *form.Env, o labOptions) error {
+func (o *labOptions) run(ctx context.Context, env *form.Env, args []string) error {
+	o.preset = args[0]
 	spec, err := loadLab(o)
 	if err == nil {
 		err = o.checkScale()
@@ -204,20 +166,19 @@ const (
 
 // tryLayout builds a declared layout in the lab and runs suites on it; flags are more of plimsoll
 // run's.
-func tryLayout(ctx context.Context, env *form.Env, o labOptions, suites, flags []string) error {
-	if o.keep != "" {
-		return form.Usage(
-			errors.New("--keep and --topology exclude each other: the record of what was applied is in the guest's memory"),
-		)
+func (o *labOptions) tryLayout(ctx context.Context, env *form.Env, suites, flags []string) error {
+	if o.Keep != "" {
+		return form.Usagef("--keep and --topology exclude each other: the record of what was applied is in the guest's " +
+			"memory")
 	}
-	text, err := sys.ReadFile(o.topology, sys.ConfigLimit)
+	text, err := sys.ReadFile(o.Topology, sys.ConfigLimit)
 	if err != nil {
 		return form.Usage(err)
 	}
 	if err := o.checkScale(); err != nil {
 		return err
 	}
-	spec, err := lab.FromDeclaration(o.topology, text, cmp.Or(o.scale, labScale))
+	spec, err := lab.FromDeclaration(o.Topology, text, cmp.Or(o.Scale, labScale))
 	if err != nil {
 		return form.Usage(err)
 	}
@@ -232,19 +193,19 @@ func tryLayout(ctx context.Context, env *form.Env, o labOptions, suites, flags [
 	}
 	o.argv = append(o.argv, "--topology", "plimsoll.yaml", "--runtime", labRuntime, "--ramp", "5s", "--size", labSize)
 	o.argv = append(o.argv, flags...)
-	fmt.Fprintf(env.Notes(), "lab: plimsoll array apply plimsoll.yaml --yes && %s\n", strings.Join(o.argv, " "))
+	env.Notef("lab: plimsoll array apply plimsoll.yaml --yes && %s", strings.Join(o.argv, " "))
 	return startLab(ctx, env, spec, o)
 }
 
-func startLab(ctx context.Context, env *form.Env, spec *lab.Spec, o labOptions) error {
-	out, err := sys.MakePath(o.out, 0o777) // refused now rather than when all is done
+func startLab(ctx context.Context, env *form.Env, spec *lab.Spec, o *labOptions) error {
+	out, err := sys.MakePath(o.Out, 0o777) // refused now rather than when all is done
 	if err == nil {
 		err = out.Close()
 	}
 	if err != nil {
 		return err
 	}
-	g, err := lab.Start(ctx, env.Machine, lab.Config{Spec: spec, Dir: o.keep, Log: env.Notes()})
+	g, err := lab.Start(ctx, env.Machine, lab.Config{Spec: spec, Dir: o.Keep, Log: env.Notes()})
 	if err != nil {
 		return err
 	}
@@ -252,8 +213,8 @@ func startLab(ctx context.Context, env *form.Env, spec *lab.Spec, o labOptions) 
 	return errors.Join(err, g.Stop())
 }
 
-func inLab(ctx context.Context, env *form.Env, g *lab.Guest, o labOptions) error {
-	for _, name := range o.put {
+func inLab(ctx context.Context, env *form.Env, g *lab.Guest, o *labOptions) error {
+	for _, name := range o.Put {
 		if err := g.PutFile(ctx, path.Join("/root", filepath.Base(name)), 0o755, name); err != nil {
 			return err
 		}
@@ -261,7 +222,7 @@ func inLab(ctx context.Context, env *form.Env, g *lab.Guest, o labOptions) error
 	if len(o.argv) == 0 {
 		return nil
 	}
-	if o.topology != "" {
+	if o.Topology != "" {
 		if err := applyLayout(ctx, env, g); err != nil {
 			return err
 		}
@@ -273,7 +234,7 @@ func inLab(ctx context.Context, env *form.Env, g *lab.Guest, o labOptions) error
 	// What was measured comes out also after a Ctrl-C or a failed verdict.
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer cancel()
-	fetched := g.Fetch(late, "/root/runs", o.out)
+	fetched := g.Fetch(late, "/root/runs", o.Out)
 	if errors.Is(fetched, fs.ErrNotExist) {
 		fetched = nil
 	}

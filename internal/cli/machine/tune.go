@@ -10,7 +10,6 @@ import (
 	"plimsoll/internal/cli/form"
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/diagnose/rules"
-	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/plans"
 	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
@@ -19,57 +18,35 @@ import (
 
 type tuneOptions struct {
 	CheckOptions
-	groups  map[tune.Group]*bool
-	state   string
-	dryRun  bool
-	persist bool
-	revert  bool
-	yes     bool
+	Format  string `formats:"plain"`
+	Queues  bool   `flag:"queues"`
+	CPU     bool   `flag:"cpu"`
+	Memory  bool   `flag:"memory"`
+	State   string `flag:"state"`
+	DryRun  bool   `flag:"dry-run"`
+	Persist bool   `flag:"persist"`
+	Revert  bool   `flag:"revert"`
+	Yes     bool   `flag:"yes"`
 }
 
 // NewTune is the command plimsoll tune.
 func NewTune(env *form.Env) *cobra.Command {
-	o := tuneOptions{groups: map[tune.Group]*bool{}}
-	cmd := &cobra.Command{
-		Use:   "tune " + form.PathsUse,
-		Short: "Apply the settings that check recommends, or revert them",
-		Long: `Apply the settings that check recommends for block queues, processors and memory. The previous values are
-recorded first; --revert restores them, newest first. Without --persist a reboot undoes everything; with it a
-udev rule, a file in /etc/sysctl.d and a systemd unit restore the settings at boot. Other recommendations of
-check are left to you.`,
-		Example: `  plimsoll tune /data /wal --dry-run
-  plimsoll tune --role data --data /data --queues --persist
-  plimsoll tune --revert`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.Args = args
-			return runTune(cmd.Context(), env, o)
-		},
-	}
+	o := tuneOptions{State: tune.Here(nil).State}
+	cmd := form.Command(env, "tune", nil, &o, o.run)
 	f := cmd.Flags()
 	o.PathOptions.AddFlags(f)
 	form.AddChoice(cmd, (*string)(&o.role), "role", "tune for one `ROLE` only", topology.Roles)
-	o.groups[tune.Queues] = f.Bool("queues", false, "only block queues: scheduler, read-ahead, request sizes")
-	o.groups[tune.CPU] = f.Bool("cpu", false, "only processors: idle states, governor")
-	o.groups[tune.Memory] = f.Bool("memory", false, "only memory: vm.dirty_*, vm.swappiness")
-	o.state = tune.Here(nil).State
-	form.Bind(f, "tune", "dry-run", &o.dryRun, "persist", &o.persist, "revert", &o.revert, "yes", &o.yes,
-		"state", &o.state)
-	form.AddFormat(cmd, &o.format, page.PlainFormats())
 	o.LayoutOptions.AddFlags(f)
-	form.Apart(f, "revert", "its record says what was changed", "data", "wal", "volumes", "level", "chunk", "instance",
-		"topology", "format", "json")
-	for _, other := range []string{"dry-run", "persist", "role", "queues", "cpu", "memory"} {
-		cmd.MarkFlagsMutuallyExclusive("revert", other)
-	}
 	return cmd
 }
 
-func runTune(ctx context.Context, env *form.Env, o tuneOptions) error {
+func (o *tuneOptions) run(ctx context.Context, env *form.Env, args []string) error {
+	o.Args = args
 	tuner := tune.Here(env.Machine)
-	tuner.State = o.state
-	if o.revert {
+	tuner.State = o.State
+	if o.Revert {
 		settings, files, err := tuner.Revert(func(c tune.Change, now string) error {
-			if o.yes {
+			if o.Yes {
 				return nil
 			}
 			return form.Confirm(
@@ -80,7 +57,7 @@ func runTune(ctx context.Context, env *form.Env, o tuneOptions) error {
 			)
 		})
 		if settings+files > 0 || err == nil {
-			fmt.Fprintf(env.Out, "reverted %s, removed %s\n", text.Plural(settings, "setting"), text.Plural(files, "file"))
+			env.Printf("reverted %s, removed %s", text.Plural(settings, "setting"), text.Plural(files, "file"))
 		}
 		return form.AsRoot(env, err)
 	}
@@ -90,8 +67,8 @@ func runTune(ctx context.Context, env *form.Env, o tuneOptions) error {
 	}
 	found := rules.Judge(&diagnose.Case{Topology: t, Host: bench.Facts(ctx, env.Machine)}, nil)
 	var only []tune.Group
-	for _, g := range []tune.Group{tune.Queues, tune.CPU, tune.Memory} {
-		if *o.groups[g] {
+	for g, wanted := range map[tune.Group]bool{tune.Queues: o.Queues, tune.CPU: o.CPU, tune.Memory: o.Memory} {
+		if wanted {
 			only = append(only, g)
 		}
 	}
@@ -100,17 +77,17 @@ func runTune(ctx context.Context, env *form.Env, o tuneOptions) error {
 		return err
 	}
 	for _, rival := range tuner.Rivals(changes) {
-		fmt.Fprintf(env.Notes(), "another owner of these settings: %s\n", rival)
+		env.Notef("another owner of these settings: %s", rival)
 	}
-	err = form.Render(env, o.format, plans.Changes(changes, changes))
-	if err != nil || o.dryRun || len(changes) == 0 && !o.persist {
+	err = form.Render(env, o.Format, plans.Changes(changes, changes))
+	if err != nil || o.DryRun || len(changes) == 0 && !o.Persist {
 		return err
 	}
-	if err := tuner.Apply(changes, o.persist); err != nil {
+	if err := tuner.Apply(changes, o.Persist); err != nil {
 		return form.AsRoot(env, err)
 	}
 	if len(changes) > 0 {
-		fmt.Fprintf(env.Notes(), "%s changed; undo with: plimsoll tune --revert\n", text.Plural(len(changes), "setting"))
+		env.Notef("%s changed; undo with: plimsoll tune --revert", text.Plural(len(changes), "setting"))
 	}
 	return nil
 }

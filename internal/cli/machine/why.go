@@ -16,7 +16,6 @@ import (
 	"plimsoll/internal/cli/form"
 	atwork "plimsoll/internal/diagnose/live"
 	"plimsoll/internal/report/machine"
-	"plimsoll/internal/report/page"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
@@ -26,13 +25,14 @@ import (
 type whyOptions struct {
 	form.LayoutOptions
 	path   string
-	long   time.Duration
-	expect units.Latency
-	format string
-	save   string
-	from   string
-	watch  bool
-	scrape string
+	Long   time.Duration          `flag:"for"`
+	Expect units.Latency          `flag:"expect"`
+	Format string                 `formats:"plain"`
+	Save   string                 `flag:"save"`
+	From   string                 `flag:"from"`
+	Watch  bool                   `flag:"watch"`
+	Scrape string                 `flag:"openmetrics"`
+	given  func(flag string) bool // whether a flag was given
 }
 
 // The bounds of --for, of one look and with --watch.
@@ -44,60 +44,44 @@ const (
 
 // NewWhy is the command plimsoll why.
 func NewWhy(env *form.Env) *cobra.Command {
-	o := whyOptions{long: bench.WatchFor}
-	cmd := &cobra.Command{
-		Use:   "why PATH|DEVICE",
-		Short: "Find why storage is slow on a machine at work, or say that it is not the storage",
-		Long: `Watch a machine at work for 5 s and name the first cause of slow storage below a path, with its evidence, its share
-of the waiting, who uses it, and what to do next; or say that nothing is wrong with the storage.
-
-It writes nothing, does no I/O, starts no program and opens no file on the path's own filesystem. Root sees all;
-without it other users' processes and what tasks wait for stay unseen, and the answer says so. Limits of volumes
-come from the cloud on EC2, Azure and Google Cloud, elsewhere from --volumes and --instance or plimsoll.yaml.
-
-The exit code is 3 where the storage, or what limits it, is the cause; 0 where nothing is wrong with the storage; 1
-where it could not be seen.`,
-		Example: `  plimsoll why /var/lib/postgresql
-  plimsoll why /data --expect 5ms --json
-  plimsoll why /data --watch --for 24h
-  plimsoll why /data --save facts.json
-  plimsoll why --from facts.json
-  plimsoll why --from iostat.log`,
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 1 {
-				o.path = args[0]
-			}
-			if o.watch {
-				if !cmd.Flags().Changed("for") {
-					o.long = watchMost
-				}
-				return runWatch(cmd.Context(), env, o)
-			}
-			return runWhy(cmd.Context(), env, o)
-		},
-	}
+	o := whyOptions{Long: bench.WatchFor}
+	cmd := form.Command(env, "why", cobra.MaximumNArgs(1), &o, o.run)
 	f := cmd.Flags()
+	o.given = f.Changed
 	o.AddFlags(f)
-	form.AddFormat(cmd, &o.format, page.PlainFormats())
-	form.Bind(f, "why", "for", &o.long, "expect", &o.expect, "save", &o.save, "from", &o.from, "watch",
-		&o.watch, "openmetrics", &o.scrape)
-	form.Apart(f, "from", "what was saved holds its limits", "volumes", "level", "chunk", "instance", "topology")
-	cmd.MarkFlagsMutuallyExclusive("save", "from")
-	cmd.MarkFlagsMutuallyExclusive("save", "watch")
-	cmd.MarkFlagsMutuallyExclusive("watch", "from")
-	cmd.MarkFlagsMutuallyExclusive("for", "from")
 	return cmd
 }
 
-func runWhy(ctx context.Context, env *form.Env, o whyOptions) error {
+func (o *whyOptions) run(ctx context.Context, env *form.Env, args []string) error {
+	o.path = strings.Join(args, "")
+	most, until, hint := whyMost, "1m", "plimsoll why /var/lib/postgresql"
+	if o.Watch {
+		most, until, hint = watchMost, "31d with --watch", hint+" --watch"
+	}
+	if o.Watch && !o.given("for") {
+		o.Long = watchMost
+	}
+	switch {
+	case o.From != "" && o.path != "":
+		return form.Usagef("name a path to watch, or --from FILE to judge what was saved, not both")
+	case o.From != "":
+	case o.Scrape != "" && !o.Watch:
+		return form.Usagef("--openmetrics goes with --watch, which writes it after each minute")
+	case o.path == "":
+		return form.Hint(form.Usagef("name the path or the device that is slow"), hint)
+	case o.Long < whyLeast || o.Long > most:
+		return form.Usagef("--for %s: want from 2s to %s", o.Long, until)
+	}
+	if o.Watch {
+		return o.minutes(ctx, env)
+	}
 	f, err := o.facts(ctx, env)
 	if err != nil {
 		return err
 	}
 	a := atwork.Judge(f)
-	if err = form.Render(env, o.format, machine.Live(f, a, a)); err == nil && o.save != "" {
-		err = saveFacts(o.save, f)
+	if err = form.Render(env, o.Format, machine.Live(f, a, a)); err == nil && o.Save != "" {
+		err = saveFacts(o.Save, f)
 	}
 	if err != nil {
 		return err
@@ -114,18 +98,8 @@ func runWhy(ctx context.Context, env *form.Env, o whyOptions) error {
 
 // facts are those that were saved, or those of this machine.
 func (o *whyOptions) facts(ctx context.Context, env *form.Env) (*atwork.Facts, error) {
-	switch {
-	case o.from != "" && o.path != "":
-		return nil, form.Usage(errors.New("name a path to watch, or --from FILE to judge what was saved, not both"))
-	case o.from != "":
-		return loadFacts(o.from, o.expect)
-	case o.scrape != "":
-		return nil, form.Usage(errors.New("--openmetrics goes with --watch, which writes it after each minute"))
-	case o.path == "":
-		return nil, form.Hint(form.Usage(errors.New("name the path or the device that is slow")),
-			"plimsoll why /var/lib/postgresql")
-	case o.long < whyLeast || o.long > whyMost:
-		return nil, form.Usage(fmt.Errorf("--for %s: want from 2s to 1m", o.long))
+	if o.From != "" {
+		return loadFacts(o.From, o.Expect)
 	}
 	watching, err := o.watching(env)
 	if err != nil {
@@ -134,26 +108,18 @@ func (o *whyOptions) facts(ctx context.Context, env *form.Env) (*atwork.Facts, e
 	return bench.Watch(ctx, env.Machine, watching)
 }
 
-// runWatch prints a line per minute and a sum at the end, which is Ctrl-C or the end of --for.
-func runWatch(ctx context.Context, env *form.Env, o whyOptions) error {
-	switch {
-	case o.path == "":
-		return form.Hint(form.Usage(errors.New("name the path or the device that is slow")),
-			"plimsoll why /var/lib/postgresql --watch")
-	case o.long < whyLeast || o.long > watchMost:
-		return form.Usage(fmt.Errorf("--for %s: want from 2s to 31d with --watch", o.long))
-	}
-	asJSON, err := o.asLines()
-	if err != nil {
-		return err
+// minutes prints a line per minute and a sum at the end, which is Ctrl-C or the end of --for.
+func (o *whyOptions) minutes(ctx context.Context, env *form.Env) error {
+	if o.Format != form.FormatJSON && o.Format != form.TextFormat {
+		return form.Usagef("--format %s: --watch prints text or json, a line per minute", o.Format)
 	}
 	watching, err := o.watching(env)
 	if err != nil {
 		return err
 	}
-	minutes := machine.Minutes{Out: env.Out, JSON: asJSON, Path: o.path}
-	if o.scrape != "" {
-		minutes.Metrics = func(text string) error { return sys.WriteFile(o.scrape, []byte(text), form.FileMode(o.scrape)) }
+	minutes := machine.Minutes{Out: env.Out, JSON: o.Format == form.FormatJSON, Path: o.path}
+	if o.Scrape != "" {
+		minutes.Metrics = func(text string) error { return sys.WriteFile(o.Scrape, []byte(text), form.FileMode(o.Scrape)) }
 	}
 	err = bench.WatchMinutes(ctx, env.Machine, watching, minutes.Add)
 	if errors.Is(err, bench.ErrNoDevice) {
@@ -169,17 +135,6 @@ func runWatch(ctx context.Context, env *form.Env, o whyOptions) error {
 		return form.ErrVerdict
 	}
 	return nil
-}
-
-// asLines is whether the minutes are printed as JSON; other formats have no lines.
-func (o *whyOptions) asLines() (bool, error) {
-	switch o.format {
-	case string(page.JSON):
-		return true, nil
-	case "", string(page.Text):
-		return false, nil
-	}
-	return false, form.Usage(fmt.Errorf("--format %s: --watch prints text or json, a line per minute", o.format))
 }
 
 // watching is what is looked at.
@@ -202,7 +157,7 @@ func (o *whyOptions) watching(env *form.Env) (bench.Watching, error) {
 	if err != nil {
 		return none, err
 	}
-	return bench.Watching{Path: path, For: o.long, Expect: o.expect, Layout: decl}, nil
+	return bench.Watching{Path: path, For: o.Long, Expect: o.Expect, Layout: decl}, nil
 }
 
 // declared is what the storage is said to be. A plimsoll.yaml in the current directory is not opened
@@ -214,7 +169,7 @@ func (o *whyOptions) declared(env *form.Env, here sys.Place) (*topology.Declarat
 		return o.Declaration(env)
 	}
 	if _, err := sys.Look(form.DeclarationFile); err == nil {
-		fmt.Fprintln(env.Notes(), "note: plimsoll.yaml in this directory is not read, since it is on the filesystem that is "+
+		env.Notef("note: plimsoll.yaml in this directory is not read, since it is on the filesystem that is " +
 			"looked at: name it with --topology plimsoll.yaml")
 	}
 	return nil, nil //nolint:nilnil // nothing is declared, which is no error
@@ -238,7 +193,7 @@ func loadFacts(name string, expect units.Latency) (*atwork.Facts, error) {
 		f, err = atwork.FromCounters(name, data)
 	}
 	if err != nil {
-		return nil, form.Usage(fmt.Errorf("%s: %w", text.Clean(name, 0), err))
+		return nil, form.Usagef("%s: %w", text.Clean(name, 0), err)
 	}
 	if expect > 0 {
 		f.Expect = expect

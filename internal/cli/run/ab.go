@@ -19,7 +19,6 @@ import (
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/fio/running"
-	"plimsoll/internal/report/page"
 	"plimsoll/internal/screen"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/sys"
@@ -27,28 +26,29 @@ import (
 	"plimsoll/internal/topology"
 	"plimsoll/internal/tune"
 	"plimsoll/internal/units"
+	"plimsoll/internal/workload"
 )
 
 type abOptions struct {
 	runOptions
 	form.VariantOptions
-	yes    bool
-	on     []string
-	each   []string // --volumes
+	Yes    bool     `flag:"yes"`
+	On     []string `flag:"on"`
+	Each   []string `flag:"volumes"` // --volumes
 	rounds int
-	seed   uint64
-	margin string
-	state  string
+	Seed   uint64   `flag:"seed"`
+	Margin string   `flag:"margin"`
+	State  string   `flag:"state"`
 	typed  []string // what was typed after plimsoll ab, for resuming
 }
 
 // NewAB is the command plimsoll ab.
 func NewAB(env *form.Env) *cobra.Command {
 	o := &abOptions{}
-	cmd := newABFlags(o)
+	cmd := newABFlags(env, o)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		o.Scenarios, o.Given, o.Tool = args, cmd.Flags().Changed, env.Tool()
-		if o.resume != "" {
+		if o.Resume != "" {
 			return resumeAB(cmd.Context(), env, o, cmd)
 		}
 		o.typed = typed(env.Args)
@@ -59,46 +59,19 @@ func NewAB(env *form.Env) *cobra.Command {
 
 // newABFlags is the command without what it does: a resumed measurement is compared with the flags
 // that its record says were typed.
-func newABFlags(o *abOptions) *cobra.Command {
-	o.progress = screen.Kinds()[0]
-	cmd := &cobra.Command{
-		Use:   "ab [SUITE | SCENARIO | FILE.fio]... --variant NAME:KEY=VALUE...",
-		Short: "Compare variants by alternating them on this machine",
-		Long: `Measure two or more variants in turn, in random order within each round, and compare them round by round: a
-drift of the machine affects all variants alike. A variant is a name and its changes:
-
-  data=PATH, wal=PATH   the paths it uses
-  fio.OPTION=VALUE      a fio option of every job
-  tune.SETTING=VALUE    scheduler, read_ahead_kb, nr_requests and other settings of the devices' queues; governor; vm.*
-  array.KEY=VALUE       a key of the plimsoll.yaml of --topology (level, chunk, using, filesystem.type, ...), of all its
-                        arrays or of the one named; volumes.count=N uses the first N of the volumes
-
-Variants that change a layout are built in turn on the same unused volumes, measured and taken down, at least
-twice each. The ceilings are shown and you are asked first (--dry-run only shows them). --layout FILE adds a
-layout as a variant.
-
-A variant without changes is a name alone. --on DEVICE --serial SERIAL adds a raw device as a variant; it may be
-overwritten. Settings are restored after each turn; after a crash by the next plimsoll ab, or by plimsoll tune
---revert with the --state shown.`,
-		Example: `  plimsoll ab rand-write --data /data --variant a:tune.scheduler=none --variant b:tune.scheduler=mq-deadline --rounds 8
-  plimsoll ab db --data /data --variant libaio --variant uring:fio.ioengine=io_uring
-  plimsoll ab rand-read-latency --variant old:data=/old --variant new:data=/new
-  plimsoll ab stripe-28k --topology plimsoll.yaml --variant c64:array.chunk=64KiB --variant c512:array.chunk=512KiB
-  plimsoll ab db --topology plimsoll.yaml --variant md --variant lvm:array.using=lvm --dry-run`,
-		ValidArgsFunction: form.CompleteScenarios,
-	}
+func newABFlags(env *form.Env, o *abOptions) *cobra.Command {
+	o.progress, o.rounds, o.State = screen.Kinds()[0], 8, "/var/lib/plimsoll/ab-tune.json"
+	o.Margin = units.ShareArg(compare.Margin)
+	cmd := form.Command(env, "ab", nil, o, nil)
+	cmd.ValidArgsFunction = form.CompleteScenarios
 	f := cmd.Flags()
 	o.addFlags(f)
 	_ = f.MarkHidden("keep-files")
 	o.AddVariants(f)
-	o.rounds, o.margin, o.state = 8, units.ShareArg(compare.Margin), "/var/lib/plimsoll/ab-tune.json"
-	form.Bind(f, "ab", "yes", &o.yes, "on", &o.on, "rounds", &o.rounds, "seed", &o.seed, "margin", &o.margin,
-		"state", &o.state, "volumes", &o.each)
+	form.Bind(f, "ab", "rounds", &o.rounds)
 	comparecli.AddGate(f, &o.FailOn)
 	form.AddChoice(cmd, &o.progress, "progress", "how to show progress, `KIND`", screen.Kinds())
-	form.AddFormat(cmd, &o.format, page.Formats())
 	o.AddOthers(f)
-	form.Annotate(f, "serial", form.NeedsAnnotation, "on") // a device, as that of --destroy is
 	return cmd
 }
 
@@ -113,7 +86,7 @@ func typed(args []string) []string {
 // resumeAB does what is missing of a measurement. What its record says was typed is not run: the
 // command is typed again, and compared.
 func resumeAB(ctx context.Context, env *form.Env, o *abOptions, cmd *cobra.Command) error {
-	dir := o.resume
+	dir := o.Resume
 	ab, found, err := compare.ReadAB(dir)
 	if err != nil {
 		return err
@@ -128,7 +101,7 @@ func resumeAB(ctx context.Context, env *form.Env, o *abOptions, cmd *cobra.Comma
 	if err := own.Close(); err != nil { // the runs in it are made by handle
 		return err
 	}
-	before := newABFlags(&abOptions{})
+	before := newABFlags(env, &abOptions{})
 	new(form.Env).AddFlags(before.Flags())
 	if err := before.ParseFlags(ab.Command); err != nil {
 		return fmt.Errorf("%s: %w", filepath.Join(dir, compare.ABFile), err)
@@ -142,7 +115,7 @@ func resumeAB(ctx context.Context, env *form.Env, o *abOptions, cmd *cobra.Comma
 		return form.Hint(form.Usagef("%s: %s; what a record says is not run, so type the command again, as it was, "+
 			"with --resume", dir, why), resumeABWith(dir, ab.Command))
 	}
-	o.resume, o.seed, o.typed = "", ab.Seed, ab.Command
+	o.Resume, o.Seed, o.typed = "", ab.Seed, ab.Command
 	return runAB(ctx, env, *o, dir)
 }
 
@@ -166,7 +139,7 @@ func differing(before, now *pflag.FlagSet) []string {
 
 // runAB measures the variants into dir, a new one when it is empty, and compares them.
 func runAB(ctx context.Context, env *form.Env, o abOptions, dir string) error {
-	margin, err := comparecli.ParsePercent("--margin", o.margin)
+	margin, err := comparecli.ParsePercent("--margin", o.Margin)
 	if err != nil {
 		return form.Usage(err)
 	}
@@ -180,7 +153,7 @@ func runAB(ctx context.Context, env *form.Env, o abOptions, dir string) error {
 		return form.Usage(err)
 	}
 	laid := slices.ContainsFunc(parsed, func(v form.Variant) bool { return v.Layout.YAML != nil })
-	if o.dryRun && !laid {
+	if o.DryRun && !laid {
 		return form.Usagef("--dry-run: not in a comparison, but of layouts; use plimsoll run --dry-run on what a variant " +
 			"changes")
 	}
@@ -191,7 +164,7 @@ func runAB(ctx context.Context, env *form.Env, o abOptions, dir string) error {
 		return form.Usagef("--rounds %d: use 2 to 1000; one round cannot tell a difference", o.rounds)
 	}
 	tuner := tune.Here(env.Machine)
-	tuner.State = o.state
+	tuner.State = o.State
 	if err := restoreLeft(env, tuner); err != nil {
 		return form.AsRoot(env, err)
 	}
@@ -202,7 +175,7 @@ func runAB(ctx context.Context, env *form.Env, o abOptions, dir string) error {
 	} else {
 		variants, err = o.plans(ctx, env, tuner, parsed)
 	}
-	if err != nil || o.dryRun {
+	if err != nil || o.DryRun {
 		return err
 	}
 	names := make([]string, len(variants))
@@ -214,7 +187,7 @@ func runAB(ctx context.Context, env *form.Env, o abOptions, dir string) error {
 		Created:  env.Now(),
 		Variants: names,
 		Rounds:   o.rounds,
-		Seed:     o.seed,
+		Seed:     o.Seed,
 		Command:  o.typed,
 		Margin:   margin,
 		Layouts:  laid,
@@ -230,20 +203,20 @@ func runAB(ctx context.Context, env *form.Env, o abOptions, dir string) error {
 	if err := s.begin(dir); err != nil {
 		return err
 	}
-	fmt.Fprintf(env.Notes(), "%s, %s, seed %d, into %s\n", text.Plural(len(names), "variant"),
+	env.Notef("%s, %s, seed %d, into %s", text.Plural(len(names), "variant"),
 		text.Plural(ab.Rounds, "round"), ab.Seed, dir)
 	show := screen.Of(env.Screen(), o.progress)
 	s.watch(show.Event)
 	err = bench.AB(ctx, env.Machine, dir, ab, variants, show.Event)
 	show.Close()
 	if errors.Is(err, context.Canceled) {
-		fmt.Fprintf(env.Err, "interrupted; to resume: %s\n", text.Clean(resumeABWith(dir, o.typed), 0))
+		env.Sayf("interrupted; to resume: %s", resumeABWith(dir, o.typed))
 		return form.Reported(err)
 	}
 	if err != nil {
 		return form.Hint(fmt.Errorf("%w; what was measured is in %s", err, dir), resumeABWith(dir, o.typed))
 	}
-	return comparecli.Runs(env, []string{dir}, comparecli.Options{Format: o.format}, margin, gate)
+	return comparecli.Runs(env, []string{dir}, comparecli.Options{Format: o.Format}, margin, gate)
 }
 
 // restoreLeft puts back what a variant had set when its plimsoll was killed.
@@ -253,7 +226,7 @@ func restoreLeft(env *form.Env, tuner *tune.Tuner) error {
 	}
 	n, _, err := tuner.Revert(nil)
 	if n > 0 {
-		fmt.Fprintf(env.Notes(), "restored %s of a measurement that was killed\n", text.Plural(n, "setting"))
+		env.Notef("restored %s of a measurement that was killed", text.Plural(n, "setting"))
 	}
 	return err
 }
@@ -264,7 +237,7 @@ func newABDir(out string, ab compare.AB, suiteName string) (string, error) {
 		return "", err
 	}
 	defer runs.Close() //nolint:errcheck // only a handle
-	name := ab.Created.UTC().Format("20060102T150405Z") + "-ab-" + strings.Map(form.Plain, suiteName)
+	name := ab.Created.UTC().Format("20060102T150405Z") + "-ab-" + strings.Map(workload.PlainRune, suiteName)
 	dir, err := runs.MakeOwnSub(name, 0o755)
 	if err != nil {
 		return "", err
@@ -299,10 +272,10 @@ func (o abOptions) plans(
 		}
 		all = append(all, v)
 	}
-	if len(o.on) > 0 && len(o.Serials) != len(o.on) {
-		return nil, form.Usagef("%d --on and %d --serial: each device needs its serial number", len(o.on), len(o.Serials))
+	if len(o.On) > 0 && len(o.Serials) != len(o.On) {
+		return nil, form.Usagef("%d --on and %d --serial: each device needs its serial number", len(o.On), len(o.Serials))
 	}
-	for i, device := range o.on {
+	for i, device := range o.On {
 		one := o
 		one.Data, one.WAL, one.Destroy, one.Serials = device, "", []string{device}, []string{o.Serials[i]}
 		one.Volumes = volumes(filepath.Base(device), i)
@@ -327,21 +300,21 @@ func (o abOptions) plans(
 // a device of --on, by that one's place among them; -1 for another.
 func (o abOptions) volumesOf() (func(name string, on int) string, error) {
 	named, inOrder := map[string]string{}, []string{}
-	for _, s := range o.each {
+	for _, s := range o.Each {
 		name, spec, ok := strings.Cut(s, "=")
 		if !ok {
 			inOrder = append(inOrder, s)
 			continue
 		}
-		known := slices.ContainsFunc(o.on, func(d string) bool { return filepath.Base(d) == name }) ||
+		known := slices.ContainsFunc(o.On, func(d string) bool { return filepath.Base(d) == name }) ||
 			slices.ContainsFunc(o.Variants, func(v string) bool { before, _, _ := strings.Cut(v, ":"); return before == name })
 		if !known || named[name] != "" {
 			return nil, fmt.Errorf("--volumes %s: name each variant once, as --variant or the device's name has it", s)
 		}
 		named[name] = spec
 	}
-	if n := len(inOrder); n > 1 && n != len(o.on) {
-		return nil, fmt.Errorf("%d --volumes and %d --on: give one for all, or one for each device", n, len(o.on))
+	if n := len(inOrder); n > 1 && n != len(o.On) {
+		return nil, fmt.Errorf("%d --volumes and %d --on: give one for all, or one for each device", n, len(o.On))
 	}
 	return func(name string, on int) string {
 		switch {
@@ -425,15 +398,20 @@ func settingsOf(set []topology.KeyChange, devices []string) []finding.Setting {
 	devices = slices.Compact(devices)
 	var all []finding.Setting
 	for _, c := range set {
+		var files []string
+		vm, isVM := strings.CutPrefix(c.Key, "vm.")
 		switch {
 		case c.Key == "governor":
-			all = append(all, finding.Setting{File: "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor", Value: c.Value})
-		case strings.HasPrefix(c.Key, "vm."):
-			all = append(all, finding.Setting{File: "/proc/sys/vm/" + strings.TrimPrefix(c.Key, "vm."), Value: c.Value})
+			files = []string{"/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"}
+		case isVM:
+			files = []string{"/proc/sys/vm/" + vm}
 		default:
 			for _, d := range devices {
-				all = append(all, finding.Setting{File: "/sys/block/" + d + "/queue/" + c.Key, Value: c.Value})
+				files = append(files, "/sys/block/"+d+"/queue/"+c.Key)
 			}
+		}
+		for _, file := range files {
+			all = append(all, finding.Setting{File: file, Value: c.Value})
 		}
 	}
 	return all

@@ -17,7 +17,7 @@ func TestPassedOnReadsBack(t *testing.T) {
 		var first, second time.Duration
 		flags := func(to *time.Duration) *pflag.FlagSet {
 			f := pflag.NewFlagSet("", pflag.ContinueOnError)
-			form.AddDuration(f, to, "ramp", "")
+			form.Bind(f, "measure", "ramp", to)
 			return f
 		}
 		f := flags(&first)

@@ -11,7 +11,6 @@ import (
 	"plimsoll/internal/cli/form"
 	machinecli "plimsoll/internal/cli/machine"
 	"plimsoll/internal/report/machine"
-	"plimsoll/internal/report/page"
 	"plimsoll/internal/text"
 	"plimsoll/internal/verdict"
 )
@@ -19,30 +18,17 @@ import (
 type fleetCheckOptions struct {
 	check  machinecli.CheckOptions // only parsed here: each host looks at itself
 	to     fleetHosts
-	format string
+	Format string `formats:"all"`
 }
 
 func newFleetCheckCmd(env *form.Env) *cobra.Command {
 	var o fleetCheckOptions
-	cmd := &cobra.Command{
-		Use:   "check " + form.PathsUse + " --hosts HOSTS",
-		Short: "Check several hosts side by side, and show how they differ",
-		Long: `Check several hosts side by side, and show how they differ.
-
-plimsoll check runs on each host at the same time, through the engine that fleet run uses. Differences between
-the hosts come first: versions, kernel, layout, mount options, settings. A table has a row per finding and a
-column per host. Nothing is written and nothing is measured. Paths are those of each host.
-
-The exit code is 3 when a finding is an error, and 1 when a host could not be checked.`,
-		Example: `  plimsoll fleet check /data --hosts 'db[1-3]'
-  plimsoll fleet check --data /data --wal /wal --hosts @db.hosts --json`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runFleetCheck(cmd.Context(), env, o, passedOn(cmd.Flags(), args))
-		},
+	cmd := form.Command(env, "fleet check", nil, &o, nil)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		return runFleetCheck(cmd.Context(), env, o, passedOn(cmd.Flags(), args))
 	}
 	o.check.Looking(cmd)
 	o.to.addFlags(cmd)
-	form.AddFormat(cmd, &o.format, page.Formats())
 	return cmd
 }
 
@@ -60,7 +46,7 @@ func runFleetCheck(ctx context.Context, env *form.Env, o fleetCheckOptions, pass
 	if err != nil {
 		return err
 	}
-	if err := form.Render(env, o.format, machine.FleetCheck(all, all)); err != nil {
+	if err := form.Render(env, o.Format, machine.FleetCheck(all, all)); err != nil {
 		return err
 	}
 	return checkedError(all, policy)

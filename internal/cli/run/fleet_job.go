@@ -12,28 +12,18 @@ import (
 func newFleetJobCmd(env *form.Env) *cobra.Command {
 	var o runOptions // only parsed here: each member plans for itself
 	j, soon := fleet.Job{Engine: fleet.JobEngines()[0], Members: 2, Image: "plimsoll:" + env.Version}, 10*time.Minute
-	cmd := &cobra.Command{
-		Use:   "job [SUITE | SCENARIO]... --engine ENGINE",
-		Short: "Print what an engine without a pipe to its hosts runs: an Ansible playbook, a Slurm array, a Kubernetes Job",
-		Long: `Print what an engine without a pipe to its hosts runs: an Ansible playbook, a Slurm array, a Kubernetes Job.
-
-Each member runs plimsoll run by itself and begins to measure at one instant by its own clock; what the kernel knows of
-that clock stands in its run. Collect the runs, and merge them with plimsoll fleet import. The instant must leave
-time for the queue and for the prefill. Paths, suites and job files are the members'.`,
-		Example: `  plimsoll fleet job quick --engine ansible --data /data >fleet.yaml
-  plimsoll fleet job db --engine slurm --members 8 --data /scratch --start-in 1h >fleet.sh`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if j.Members < 1 || soon < 0 {
-				return form.Usagef("--members and --start-in: use 1 or more, and a time such as 10m")
-			}
-			j.Args, j.Start = passedOn(cmd.Flags(), args), env.Now().Add(soon).Truncate(time.Second)
-			file, err := j.File()
-			if err != nil {
-				return form.Usage(err)
-			}
-			_, err = env.Out.Write([]byte(file))
-			return err
-		},
+	cmd := form.Command(env, "fleet job", nil, nil, nil)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if j.Members < 1 || soon < 0 {
+			return form.Usagef("--members and --start-in: use 1 or more, and a time such as 10m")
+		}
+		j.Args, j.Start = passedOn(cmd.Flags(), args), env.Now().Add(soon).Truncate(time.Second)
+		file, err := j.File()
+		if err != nil {
+			return form.Usage(err)
+		}
+		_, err = env.Out.Write([]byte(file))
+		return err
 	}
 	o.measuring(cmd)
 	f := cmd.Flags()

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"os"
 	"slices"
@@ -20,7 +19,6 @@ import (
 	"plimsoll/internal/cli/form"
 	"plimsoll/internal/compare"
 	"plimsoll/internal/fleet"
-	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/runs"
 	"plimsoll/internal/screen"
 	"plimsoll/internal/sys"
@@ -30,13 +28,16 @@ import (
 
 // fleetHosts are the flags that say which hosts are meant and how they are reached.
 type fleetHosts struct {
-	hosts, via, remote, copy string
+	Hosts  string `flag:"hosts"`
+	Via    string `flag:"via"`
+	Remote string `flag:"remote"`
+	copy   string
 }
 
 func (o *fleetHosts) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	o.copy, o.via, o.remote = fleet.Copies[0], "ssh", "plimsoll"
-	form.Bind(f, "fleet", "hosts", &o.hosts, "via", &o.via, "remote", &o.remote)
+	o.copy, o.Via, o.Remote = fleet.Copies[0], "ssh", "plimsoll"
+	form.BindAll(f, "fleet", o)
 	form.AddChoice(cmd, &o.copy, "copy", "copy this plimsoll to the hosts, `WHEN`", fleet.Copies)
 	form.TypedOnly(f, "copy")
 }
@@ -44,12 +45,12 @@ func (o *fleetHosts) addFlags(cmd *cobra.Command) {
 // run is what runs on the hosts, as far as these flags say. All names are checked before anything
 // is started.
 func (o fleetHosts) run(env *form.Env) (r fleet.Run, err error) {
-	hosts, err := fleet.ParseHosts(o.hosts,
+	hosts, err := fleet.ParseHosts(o.Hosts,
 		func(file string) ([]byte, error) { return sys.ReadFile(file, sys.ConfigLimit) })
 	if err != nil {
 		return r, form.Usage(err)
 	}
-	engine, err := fleet.ParseEngine(o.via)
+	engine, err := fleet.ParseEngine(o.Via)
 	if err != nil {
 		return r, form.Usage(err)
 	}
@@ -60,7 +61,7 @@ func (o fleetHosts) run(env *form.Env) (r fleet.Run, err error) {
 	return fleet.Run{
 		Hosts:   hosts,
 		Engine:  engine,
-		Remote:  o.remote,
+		Remote:  o.Remote,
 		Copy:    o.copy,
 		Self:    self,
 		Tool:    env.Tool(),
@@ -75,36 +76,24 @@ type fleetRunOptions struct {
 	to     fleetHosts
 	shared sharedOptions
 
-	schedule, gone, out, format, progress string
+	schedule, gone, out, progress string
 
-	lose     int
-	atOnce   int
-	patience time.Duration
-	rounds   int
-	onShared bool
+	Format string `formats:"all"`
+
+	Lose     int           `flag:"lose"`
+	AtOnce   int           `flag:"at-once"`
+	Patience time.Duration `flag:"patience"`
+	Rounds   int           `flag:"rounds"`
+	OnShared bool          `flag:"shared"`
 }
 
 func newFleetRunCmd(env *form.Env) *cobra.Command {
-	o := fleetRunOptions{schedule: fleet.Orders[0], gone: "stop", progress: screen.FleetKinds()[0]}
-	cmd := &cobra.Command{
-		Use:   "run [SUITE | SCENARIO]... --hosts HOSTS",
-		Short: "Run scenarios on several hosts at the same time and give one verdict",
-		Long: `Run scenarios on several hosts at the same time and give one verdict.
-
-An engine that you already use starts plimsoll on each host: ssh as configured, srun, or a template. No port is
-opened, and nothing is left behind. The hosts prefill their files, wait for each other, and start each scenario
-at one instant, expressed in each host's monotonic clock. Only the seconds in which all of them measured count.
-A host stops by itself when nobody has watched it for 15 s.
-
-Flags of plimsoll run that affect the measurement are passed on, and so are local suites, job files and the
---topology file. Paths are those of each host.`,
-		Example: `  plimsoll fleet run quick --hosts 'db[1-3]' --data /data
-  plimsoll fleet run db --hosts @db.hosts --data /data --wal /wal --schedule both
-  plimsoll fleet run rand-read-latency --hosts n1,n2 --via 'docker exec -i {host} COMMAND' --data /data
-  plimsoll fleet run --resume runs/20261121T173521Z-db-fleet`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runFleetRun(cmd.Context(), env, o, passedOn(cmd.Flags(), args), args)
-		},
+	o := fleetRunOptions{
+		schedule: fleet.Orders[0], gone: "stop", progress: screen.FleetKinds()[0], Rounds: 1, Patience: fleet.Patience,
+	}
+	cmd := form.Command(env, "fleet run", nil, &o, nil)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		return runFleetRun(cmd.Context(), env, o, passedOn(cmd.Flags(), args), args)
 	}
 	o.run.measuring(cmd)
 	f := cmd.Flags()
@@ -122,12 +111,7 @@ Flags of plimsoll run that affect the measurement are passed on, and so are loca
 		"what a host does `WHEN` nobody watches it for 15 s",
 		[]string{"stop", "finish"},
 	)
-	o.rounds, o.patience = 1, fleet.Patience
-	form.Bind(f, "fleet run", "shared", &o.onShared, "rounds", &o.rounds, "lose", &o.lose,
-		"patience", &o.patience, "at-once", &o.atOnce)
 	form.AddChoice(cmd, &o.progress, "progress", "how to show progress, `KIND`", screen.FleetKinds())
-	form.AddFormat(cmd, &o.format, page.Formats())
-	form.Apart(f, "resume", "it measures nothing", "rounds", "label")
 	return cmd
 }
 
@@ -165,41 +149,41 @@ func runFleetRun(ctx context.Context, env *form.Env, o fleetRunOptions, passed, 
 	if err != nil {
 		return err
 	}
-	if o.run.sharedHost != "" {
-		if policy, err = policy.OnSharedHost(o.run.sharedHost); err != nil {
+	if o.run.SharedHost != "" {
+		if policy, err = policy.OnSharedHost(o.run.SharedHost); err != nil {
 			return form.Usagef("--shared-host: %w", err)
 		}
 	}
-	if o.run.dryRun {
+	if o.run.DryRun {
 		return form.Usagef("--dry-run: not in a fleet; use plimsoll run --dry-run on a host")
 	}
-	if o.onShared && o.run.Data == "" && o.run.WAL == "" {
+	if o.OnShared && o.run.Data == "" && o.run.WAL == "" {
 		return form.Usagef("--shared: name the storage that all hosts see with --data or --wal")
 	}
-	if o.atOnce < 0 {
-		return form.Usagef("--at-once %d: use 1 or more", o.atOnce)
+	if o.AtOnce < 0 {
+		return form.Usagef("--at-once %d: use 1 or more", o.AtOnce)
 	}
-	if o.rounds < 1 || o.rounds > 1000 {
-		return form.Usagef("--rounds %d: use 1 to 1000", o.rounds)
+	if o.Rounds < 1 || o.Rounds > 1000 {
+		return form.Usagef("--rounds %d: use 1 to 1000", o.Rounds)
 	}
-	if o.run.resume != "" {
-		o.to.hosts = "of-the-run" // it names them
+	if o.run.Resume != "" {
+		o.to.Hosts = "of-the-run" // it names them
 	}
 	r, err := o.to.run(env)
 	if err != nil {
 		return err
 	}
 	r.Args, r.What, r.Out = passed, cmp.Or(strings.Join(args, "-"), "db"), cmp.Or(o.run.Out, o.out)
-	r.Order, r.Finish, r.Lose, r.Patience = o.schedule, o.gone == "finish", o.lose, o.patience
-	r.OnShared, r.AtOnce = o.onShared, o.atOnce
+	r.Order, r.Finish, r.Lose, r.Patience = o.schedule, o.gone == "finish", o.Lose, o.Patience
+	r.OnShared, r.AtOnce = o.OnShared, o.AtOnce
 	if r.Labels, err = comparecli.RunLabels(o.run.labels); err != nil {
 		return form.Usage(err)
 	}
 	r.Shared, r.Disabled = shared, policy.Disabled()
 	get := func() (*sys.Dir, *bundle.Fleet, error) { return oneFleet(ctx, env, o, r) }
-	if o.run.resume != "" {
-		get = func() (*sys.Dir, *bundle.Fleet, error) { return r.Fetch(ctx, o.run.resume) }
-	} else if o.rounds > 1 {
+	if o.run.Resume != "" {
+		get = func() (*sys.Dir, *bundle.Fleet, error) { return r.Fetch(ctx, o.run.Resume) }
+	} else if o.Rounds > 1 {
 		return fleetRounds(ctx, env, o, r, policy)
 	}
 	dir, f, err := get()
@@ -209,7 +193,7 @@ func runFleetRun(ctx context.Context, env *form.Env, o fleetRunOptions, passed, 
 	if err != nil {
 		return err
 	}
-	return reportFleet(env, dir, f, o.format, policy)
+	return reportFleet(env, dir, f, o.Format, policy)
 }
 
 // oneFleet measures once on all hosts, and shows it. The directory is held: close it.
@@ -218,7 +202,7 @@ func oneFleet(ctx context.Context, env *form.Env, o fleetRunOptions, r fleet.Run
 	dir, f, err := r.Run(ctx)
 	end()
 	if err == nil && ctx.Err() != nil {
-		fmt.Fprintf(env.Err, "interrupted; what was measured is in %s\n", text.ShellQuote(dir.Name()))
+		env.Sayf("interrupted; what was measured is in %s", text.ShellQuote(dir.Name()))
 		err = form.Reported(context.Canceled)
 	}
 	return dir, f, err
@@ -230,10 +214,10 @@ func fleetRounds(ctx context.Context, env *form.Env, o fleetRunOptions, r fleet.
 	var all []*bundle.Fleet
 	var ends error
 	labels := r.Labels
-	for round := 1; round <= o.rounds; round++ {
+	for round := 1; round <= o.Rounds; round++ {
 		r.Labels = maps.Clone(labels)
 		r.Labels[compare.LabelRound] = strconv.Itoa(round)
-		fmt.Fprintf(env.Notes(), "round %d of %d\n", round, o.rounds)
+		env.Notef("round %d of %d", round, o.Rounds)
 		dir, f, err := oneFleet(ctx, env, o, r)
 		if err == nil {
 			err = keepFleet(dir, f)
@@ -245,11 +229,11 @@ func fleetRounds(ctx context.Context, env *form.Env, o fleetRunOptions, r fleet.
 			return err
 		}
 		all = append(all, f)
-		if err := fleetError(f, policy); form.ExitCode(err) > form.ExitCode(ends) {
+		if err := form.VerdictError(f.Verdict, policy, f.Findings); form.ExitCode(err) > form.ExitCode(ends) {
 			ends = err
 		}
 	}
-	if err := form.Render(env, o.format, runs.FleetRounds(all)); err != nil {
+	if err := form.Render(env, o.Format, runs.FleetRounds(all)); err != nil {
 		return err
 	}
 	return ends

@@ -84,12 +84,12 @@ func (o abOptions) study(
 		s.layouts = append(s.layouts, v.Layout)
 	}
 	d := plans.Layouts(all)
-	if o.dryRun {
-		return s, variants, form.Render(env, o.format, d)
+	if o.DryRun {
+		return s, variants, form.Render(env, o.Format, d)
 	}
 	to := *env
 	to.Out = env.Notes() // standard output is the result's
-	if err := form.RenderWhole(&to, d); err != nil || o.yes {
+	if err := form.RenderWhole(&to, d); err != nil || o.Yes {
 		return s, variants, err
 	}
 	fmt.Fprintf(
@@ -129,12 +129,12 @@ func (s *study) left(ctx context.Context, env *form.Env, o abOptions) error {
 				w.For,
 			)
 		}
-		fmt.Fprintf(env.Err, "array %s was left by this measurement when it was ended, and is taken down first\n", w.Array)
+		env.Sayf("array %s was left by this measurement when it was ended, and is taken down first", w.Array)
 	}
-	if o.dryRun {
+	if o.DryRun {
 		return errors.New("it is in the way of a plan: plimsoll array teardown")
 	}
-	if !o.yes {
+	if !o.Yes {
 		if err := form.Confirm(ctx, env, "Take it down?"); err != nil {
 			return err
 		}

@@ -17,28 +17,26 @@ import (
 
 // NewMember is a host's side of a fleet run: the coordinator starts it through the engine.
 func NewMember(env *form.Env) *cobra.Command {
-	return &cobra.Command{
-		Use:    "member",
-		Short:  "Measure on this host for a fleet run",
-		Hidden: true,
-		Args:   cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			signal.Ignore(syscall.SIGPIPE) // the coordinator may be gone; what is measured is kept
-			m := fleet.Member{
-				Machine: env.Machine,
-				In:      env.In,
-				Out:     env.Out,
-				Version: env.Version,
-				Plan: func(ctx context.Context, args []string, share *fleet.Share) (bench.Plan, func(), error) {
-					return memberPlan(ctx, env, args, share)
-				},
-				Check: func(ctx context.Context, args []string) (*fleet.Checkup, error) {
-					return memberCheck(ctx, env, args)
-				},
-			}
-			return m.Serve(cmd.Context())
+	cmd := form.Command(env, "member", cobra.NoArgs, nil, serve)
+	cmd.Hidden = true
+	return cmd
+}
+
+func serve(ctx context.Context, env *form.Env, _ []string) error {
+	signal.Ignore(syscall.SIGPIPE) // the coordinator may be gone; what is measured is kept
+	m := fleet.Member{
+		Machine: env.Machine,
+		In:      env.In,
+		Out:     env.Out,
+		Version: env.Version,
+		Plan: func(ctx context.Context, args []string, share *fleet.Share) (bench.Plan, func(), error) {
+			return memberPlan(ctx, env, args, share)
+		},
+		Check: func(ctx context.Context, args []string) (*fleet.Checkup, error) {
+			return memberCheck(ctx, env, args)
 		},
 	}
+	return m.Serve(ctx)
 }
 
 // memberPlan plans a run from the arguments that plimsoll run takes. On storage that all hosts of
@@ -106,15 +104,15 @@ func memberCheck(ctx context.Context, env *form.Env, args []string) (*fleet.Chec
 	o.Args = cmd.Flags().Args()
 	quiet := *env
 	quiet.Err = io.Discard // standard error is the engine's
-	all, t, _, err := o.Look(ctx, &quiet)
+	all, err := o.Look(ctx, &quiet)
 	if err != nil {
 		return nil, err
 	}
-	if err := machine.Unseen(t); err != nil {
+	if err := machine.Unseen(all.Topology); err != nil {
 		all.Notes = append(all.Notes, err.Error())
 	}
 	return &fleet.Checkup{
-		Facts:    fleet.FactsOf(t, all.Facts, env.Tool()),
+		Facts:    fleet.FactsOf(all.Topology, all.Facts, env.Tool()),
 		Findings: all.Findings,
 		Notes:    all.Notes,
 	}, nil

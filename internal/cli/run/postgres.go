@@ -16,19 +16,20 @@ import (
 // postgresOptions are the flags of scenarios that are PostgreSQL's.
 type postgresOptions struct {
 	server  suite.Server
-	clients string
-	set     []string
+	Clients string   `flag:"pg-clients"`
+	Set     []string `flag:"pg-set"`
 }
 
 func (o *postgresOptions) addFlags(f *pflag.FlagSet) {
 	form.Bind(f, "pg", "pg-bin", &o.server.Bin, "pg-user", &o.server.User, "pg-scale", &o.server.Scale,
-		"pg-memory", &o.server.Memory, "pg-clients", &o.clients, "pg-set", &o.set, "quick", &o.server.Quick)
+		"pg-memory", &o.server.Memory, "quick", &o.server.Quick)
+	form.BindAll(f, "pg", o)
 }
 
 // apply puts the flags into a request.
 func (o *postgresOptions) apply(env *form.Env, r *bench.Request) error {
 	o.server.Settings = map[string]string{}
-	for _, set := range o.set {
+	for _, set := range o.Set {
 		name, value, ok := strings.Cut(set, "=")
 		if !ok {
 			return fmt.Errorf("--pg-set %s: want NAME=VALUE, such as wal_compression=on", set)
@@ -36,11 +37,11 @@ func (o *postgresOptions) apply(env *form.Env, r *bench.Request) error {
 		o.server.Settings[strings.TrimSpace(name)] = strings.TrimSpace(value)
 	}
 	r.Clients = nil
-	if o.clients != "" {
-		for part := range strings.SplitSeq(o.clients, ",") {
+	if o.Clients != "" {
+		for part := range strings.SplitSeq(o.Clients, ",") {
 			n, err := strconv.Atoi(strings.TrimSpace(part))
 			if err != nil || n < 1 || n > suite.MostClients {
-				return fmt.Errorf("--pg-clients %s: want numbers from 1 to %d, such as 1,4,16", o.clients, suite.MostClients)
+				return fmt.Errorf("--pg-clients %s: want numbers from 1 to %d, such as 1,4,16", o.Clients, suite.MostClients)
 			}
 			r.Clients = append(r.Clients, n)
 		}

@@ -22,14 +22,14 @@ import (
 
 // roundOptions are the flags that repeat measurements.
 type roundOptions struct {
-	rounds string
-	until  string
-	budget time.Duration
-	seed   uint64
+	Rounds string        `flag:"rounds"`
+	Until  string        `flag:"until"`
+	Budget time.Duration `flag:"budget"`
+	Seed   uint64        `flag:"seed"`
 	order  string
-	stop   string
+	Stop   string `flag:"stop"`
 
-	sustained bool
+	Sustained bool `flag:"sustained"`
 }
 
 // roundFlags are their names.
@@ -37,8 +37,7 @@ func roundFlags() []string { return []string{"rounds", "until", "budget", "seed"
 
 func (o *roundOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	form.Bind(f, "rounds", "rounds", &o.rounds, "until", &o.until, "stop", &o.stop, "sustained", &o.sustained,
-		"budget", &o.budget, "seed", &o.seed)
+	form.BindAll(f, "rounds", o)
 	o.order = bundle.Shuffle
 	form.AddChoice(
 		cmd,
@@ -53,7 +52,7 @@ func (o *roundOptions) addFlags(cmd *cobra.Command) {
 // stop, order, budget and against. Rounds or until on the command line replace the suite's plan of
 // rounds.
 func (o *runOptions) fromSuite(cmd *cobra.Command) error {
-	if o.resume != "" {
+	if o.Resume != "" {
 		return nil
 	}
 	s, err := suite.Select(o.Scenarios, o.Selection)
@@ -82,36 +81,36 @@ func (o *runOptions) fromSuite(cmd *cobra.Command) error {
 
 // plan turns the flags into a plan; nil for one measurement.
 func (o roundOptions) plan(given func(string) bool) (*bundle.RoundPlan, error) {
-	p := &bundle.RoundPlan{Least: 1, Most: 1, Budget: o.budget, Seed: o.seed, Order: o.order}
-	switch o.until {
+	p := &bundle.RoundPlan{Least: 1, Most: 1, Budget: o.Budget, Seed: o.Seed, Order: o.order}
+	switch o.Until {
 	case "":
 	case "steady":
 		p.Steady, p.Least, p.Most = true, 2*stats.LeastRounds, bench.MostSteadyRounds
 	default:
-		v, err := compare.ParsePercent("--until", o.until)
+		v, err := compare.ParsePercent("--until", o.Until)
 		if err != nil {
 			return nil, err
 		}
 		p.Until, p.Least, p.Most = v, stats.LeastRounds, bench.MostRounds
 	}
-	if o.rounds != "" && p.Steady {
+	if o.Rounds != "" && p.Steady {
 		return nil, errors.New("--until steady repeats rounds by itself, 10 to 25 times; drop --rounds")
 	}
-	if o.rounds != "" {
-		least, most, err := parseRounds(o.rounds)
+	if o.Rounds != "" {
+		least, most, err := parseRounds(o.Rounds)
 		if err != nil {
 			return nil, err
 		}
 		switch {
 		case least != most && p.Until == 0:
-			return nil, fmt.Errorf("--rounds %s: a range needs --until 3%%, which says when to stop", o.rounds)
+			return nil, fmt.Errorf("--rounds %s: a range needs --until 3%%, which says when to stop", o.Rounds)
 		case p.Until > 0 && least == most:
 			p.Least, p.Most = min(stats.LeastRounds, most), most
 		default:
 			p.Least, p.Most = least, most
 		}
 		if p.Until > 0 && p.Most < stats.LeastRounds {
-			return nil, fmt.Errorf("--rounds %s: --until needs at least %d rounds", o.rounds, stats.LeastRounds)
+			return nil, fmt.Errorf("--rounds %s: --until needs at least %d rounds", o.Rounds, stats.LeastRounds)
 		}
 	}
 	if p.Budget < 0 {

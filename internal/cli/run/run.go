@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"plimsoll/internal/bench"
 	"plimsoll/internal/bundle"
@@ -24,6 +25,7 @@ import (
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/plans"
 	"plimsoll/internal/screen"
+	"plimsoll/internal/sys"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
@@ -35,63 +37,43 @@ type runOptions struct {
 	repeat     roundOptions
 	pg         postgresOptions
 	labels     []string
-	resume     string
-	startAt    string
-	against    string // a baseline: last:10, a run, or a table of expected figures
+	Resume     string `flag:"resume"`
+	StartAt    string `flag:"start-at"`
+	Against    string `flag:"against"` // a baseline: last:10, a run, or a table of expected figures
 	profile    string // of a program whose limit judges the syncs
-	dryRun     bool
-	sharedHost string
+	DryRun     bool   `flag:"dry-run"`
+	SharedHost string `flag:"shared-host"`
 	probe      bool
-	probeFor   time.Duration
+	ProbeFor   time.Duration `flag:"probe-time"`
 	progress   string
-	format     string
+	Format     string `formats:"all"`
 }
 
 // NewRun is the command plimsoll run.
 func NewRun(env *form.Env) *cobra.Command {
 	o := runOptions{progress: screen.Kinds()[0]}
-	cmd := &cobra.Command{
-		Use:   "run [SUITE | SCENARIO | FILE.fio]...",
-		Short: "Run scenarios with fio and give a verdict",
-		Long: `Run scenarios with fio, monitor the machine meanwhile, and compare the results with the ceiling of the
-storage.
-
-Without arguments the suite db runs. Scenarios are named by number or name. fio job files run unmodified; if one
-sets an absolute filename= or directory=, plimsoll monitors the storage behind that path.
-
-Test files are created only below .plimsoll in the directory of a role, those of job files too, and removed at
-the end. Existing files are never written to unless named with --destroy.`,
-		Example: `  plimsoll run --data /data --wal /wal --volumes 8xgp3 --level raid10 --chunk 64KiB
-  plimsoll run db --only sync-latency,4-6 --runtime 10 --size 1g
-  plimsoll run db --data /data --rounds 5
-  plimsoll run rand-write --data /data --until 3% --budget 45m
-  plimsoll run nightly.fio --data /data
-  plimsoll run old-database.fio --destroy /data/scratch.dat`,
-		ValidArgsFunction: form.CompleteScenarios,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.Scenarios, o.Given, o.Tool = args, cmd.Flags().Changed, env.Tool()
-			if o.profile != "" && len(args) == 0 && o.resume == "" {
-				o.Scenarios = []string{syncsOf}
-			}
-			if err := o.fromSuite(cmd); err != nil {
-				return form.Usage(err)
-			}
-			if err := o.pg.apply(env, &o.Request); err != nil {
-				return form.Usage(err)
-			}
-			return runRun(cmd.Context(), env, o)
-		},
+	cmd := form.Command(env, "run", nil, &o, nil)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		o.Scenarios, o.Given, o.Tool = args, cmd.Flags().Changed, env.Tool()
+		if o.profile != "" && len(args) == 0 && o.Resume == "" {
+			o.Scenarios = []string{syncsOf}
+		}
+		if err := o.fromSuite(cmd); err != nil {
+			return form.Usage(err)
+		}
+		if err := o.pg.apply(env, &o.Request); err != nil {
+			return form.Usage(err)
+		}
+		return runRun(cmd.Context(), env, o)
 	}
+	cmd.ValidArgsFunction = form.CompleteScenarios
 	o.measuring(cmd)
 	o.repeat.addFlags(cmd)
-	form.Bind(cmd.Flags(), "run", "against", &o.against, "start-at", &o.startAt)
 	comparecli.AddProfile(cmd, &o.profile, " (without scenarios the suite etcd runs)")
-	cmd.MarkFlagsMutuallyExclusive("against", "for") // each has the first line
 	o.pg.addFlags(cmd.Flags())
 	form.AddChoice(cmd, &o.FirstTouch, "first-touch", "test whether volumes made from a snapshot are loaded, `WHEN`",
 		[]string{"auto", bench.SkipFirstTouch})
 	form.AddChoice(cmd, &o.progress, "progress", "how to show progress, `KIND`", screen.Kinds())
-	form.AddFormat(cmd, &o.format, page.Formats())
 	return cmd
 }
 
@@ -112,32 +94,32 @@ func runRun(ctx context.Context, env *form.Env, o runOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.dryRun {
+	if o.DryRun {
 		if err := bench.Check(env.Machine, p); err != nil {
 			return err
 		}
-		return form.Render(env, o.format, plans.DryRun(p))
+		return form.Render(env, o.Format, plans.DryRun(p))
 	}
 	b, err := o.measured(ctx, env, p, "run")
 	if err != nil {
 		return err
 	}
 	if o.profile != "" {
-		return errors.Join(comparecli.ReportFit(env, b, o.profile, o.format), comparecli.KeepReports(b))
+		return errors.Join(comparecli.ReportFit(env, b, o.profile, o.Format), comparecli.KeepReports(b))
 	}
 	var judged *comparecli.Judged
-	if o.against != "" {
-		judged, err = comparecli.JudgeAgainst(b.Dir, o.against, o.Out, gate,
+	if o.Against != "" {
+		judged, err = comparecli.JudgeAgainst(b.Dir, o.Against, o.Out, gate,
 			comparecli.Options{Margin: units.ShareArg(compare.Margin)})
 	}
-	if err := errors.Join(comparecli.ReportRun(env, b, o.format, judged), err); err != nil {
+	if err := errors.Join(comparecli.ReportRun(env, b, o.Format, judged), err); err != nil {
 		return err
 	}
 	if judged == nil {
 		return form.RunError(b)
 	}
 	to := *env
-	if o.format != string(page.Text) { // whose reader wants that document only
+	if o.Format != string(page.Text) { // whose reader wants that document only
 		to.Out = env.Err
 	}
 	fmt.Fprintln(to.Out)
@@ -159,15 +141,15 @@ func (o *runOptions) gate() (compare.Gate, error) {
 		}
 		return ofBaseline(w)
 	})
-	if len(words) > 0 && o.against == "" {
+	if len(words) > 0 && o.Against == "" {
 		return compare.Gate{}, fmt.Errorf("--fail-on %s needs --against: a baseline such as last:10", words[0])
 	}
-	if count, isLast := strings.CutPrefix(o.against, "last:"); isLast {
+	if count, isLast := strings.CutPrefix(o.Against, "last:"); isLast {
 		if n, err := strconv.Atoi(count); err != nil || n < 1 {
-			return compare.Gate{}, fmt.Errorf("--against %q: give a number of runs such as last:10", o.against)
+			return compare.Gate{}, fmt.Errorf("--against %q: give a number of runs such as last:10", o.Against)
 		}
-	} else if o.against != "" && !comparecli.IsRun(o.against) {
-		if _, err := compare.ReadExpectations(o.against); err != nil { // before an hour of measuring, not after it
+	} else if o.Against != "" && !comparecli.IsRun(o.Against) {
+		if _, err := compare.ReadExpectations(o.Against); err != nil { // before an hour of measuring, not after it
 			return compare.Gate{}, err
 		}
 	}
@@ -187,15 +169,15 @@ func (o runOptions) measured(
 	broken := make(chan os.Signal, 1)
 	signal.Notify(broken, syscall.SIGPIPE)
 	p.Resumable = true
-	if o.resume != "" {
-		b, err = bench.Resume(ctx, env.Machine, o.resume, p, show.Event)
+	if o.Resume != "" {
+		b, err = bench.Resume(ctx, env.Machine, o.Resume, p, show.Event)
 	} else {
 		b, err = bench.Run(ctx, env.Machine, p, show.Event)
 	}
 	show.Close()
 	signal.Stop(broken)
 	if errors.Is(err, context.Canceled) && b != nil {
-		fmt.Fprintf(env.Err, "interrupted; to resume: plimsoll %s --resume %s\n", by, text.ShellQuote(b.Dir))
+		env.Sayf("interrupted; to resume: plimsoll %s --resume %s", by, text.ShellQuote(b.Dir))
 		err = form.Reported(err)
 	}
 	return b, err
@@ -208,23 +190,23 @@ func (o runOptions) plan(ctx context.Context, env *form.Env) (p bench.Plan, err 
 	if o.Rounds, err = o.repeat.plan(o.Given); err != nil {
 		return p, form.Usage(err)
 	}
-	if o.Sustained = o.repeat.sustained; o.Sustained && o.repeat.stop == "" {
+	if o.Sustained = o.repeat.Sustained; o.Sustained && o.repeat.Stop == "" {
 		return p, form.Usagef("--sustained needs --stop: without it each scenario runs for its whole --runtime")
 	}
-	if o.repeat.stop != "" {
-		if o.Stop, err = comparecli.ParsePercent("--stop", o.repeat.stop); err != nil {
+	if o.repeat.Stop != "" {
+		if o.Stop, err = comparecli.ParsePercent("--stop", o.repeat.Stop); err != nil {
 			return p, form.Usage(err)
 		}
 	}
 	if o.probe {
-		o.Probe = o.probeFor
+		o.Probe = o.ProbeFor
 	}
 	decl, err := o.Declaration(env)
 	if err != nil {
 		return p, err
 	}
-	if o.resume != "" {
-		p, err = o.PlanResume(ctx, env.Machine, decl, o.resume)
+	if o.Resume != "" {
+		p, err = o.PlanResume(ctx, env.Machine, decl, o.Resume)
 	} else {
 		p, err = o.Plan(ctx, env.Machine, decl)
 	}
@@ -234,13 +216,13 @@ func (o runOptions) plan(ctx context.Context, env *form.Env) (p bench.Plan, err 
 	if p.Policy, err = o.Policy(decl); err != nil {
 		return p, err
 	}
-	if o.startAt != "" {
-		if p.StartAt, err = time.Parse(time.RFC3339, o.startAt); err != nil {
-			return p, form.Usagef("--start-at %q: use an instant such as 2026-11-26T03:00:00Z", o.startAt)
+	if o.StartAt != "" {
+		if p.StartAt, err = time.Parse(time.RFC3339, o.StartAt); err != nil {
+			return p, form.Usagef("--start-at %q: use an instant such as 2026-11-26T03:00:00Z", o.StartAt)
 		}
 	}
 	if o.Given("shared-host") {
-		if p.Policy, err = p.Policy.OnSharedHost(o.sharedHost); err != nil {
+		if p.Policy, err = p.Policy.OnSharedHost(o.SharedHost); err != nil {
 			return p, form.Usagef("--shared-host: %w", err)
 		}
 	}
@@ -250,4 +232,23 @@ func (o runOptions) plan(ctx context.Context, env *form.Env) (p bench.Plan, err 
 		}
 	}
 	return p, nil
+}
+
+func (o *runOptions) addFlags(f *pflag.FlagSet) {
+	o.Out, o.ProbeFor = comparecli.DefaultRuns, bench.ProbeTime
+	form.Bind(f, "measure", "data", &o.Data, "wal", &o.WAL, "runtime", &o.Runtime, "ramp", &o.Ramp,
+		"cooldown", &o.Cooldown, "size", &o.Size, "only", &o.Selection.Only, "phase", &o.Selection.Phase,
+		"label", &o.labels, "out", &o.Out, "probe", &o.probe, "keep-files", &o.KeepFiles,
+		"fresh-extents", &o.FreshExtents, "allow-exec", &o.AllowExec, "destroy", &o.Destroy, "serial", &o.Serials)
+	form.BindAll(f, "measure", o)
+}
+
+// directoryHint shows how to name a directory where a suite is expected.
+func directoryHint(err error, args []string) error {
+	for _, arg := range args {
+		if sys.IsDir(arg) {
+			return form.Hint(err, "plimsoll run --data "+text.ShellQuote(arg))
+		}
+	}
+	return err
 }

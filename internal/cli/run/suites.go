@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -11,7 +12,6 @@ import (
 	"plimsoll/internal/fio/command"
 	"plimsoll/internal/fio/shell"
 	"plimsoll/internal/permit"
-	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/plans"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/topology"
@@ -30,44 +30,24 @@ func runSuites(env *form.Env, format string) error {
 }
 
 type suitesOptions struct {
-	scenarios []string
 	form.PathOptions
-	format string
+	Format string `formats:"plain"`
 }
 
 // NewSuites is the command plimsoll suites.
 func NewSuites(env *form.Env) *cobra.Command {
 	var o suitesOptions
-	cmd := &cobra.Command{
-		Use:   "suites [SUITE | SCENARIO | FILE]...",
-		Short: "List the built-in suites, or print the exact fio command line and job file of scenarios",
-		Example: `  plimsoll suites
-  plimsoll suites 6 --wal /wal
-  plimsoll suites ebs-16k`,
-		ValidArgsFunction: form.CompleteScenarios,
-		RunE: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return runSuites(env, o.format)
-			}
-			o.scenarios = args
-			return runShow(env, o)
-		},
-	}
+	cmd := form.Command(env, "suites", nil, &o, o.run)
+	cmd.ValidArgsFunction = form.CompleteScenarios
 	o.AddFlags(cmd.Flags())
-	form.AddFormat(cmd, &o.format, page.PlainFormats())
-	const all, some = "the list of suites", "a scenario"
-	form.TakesForms(cmd, []form.Form{all, some}, func(_ *cobra.Command, args []string) form.Form {
-		if len(args) == 0 {
-			return all
-		}
-		return some
-	})
-	form.ReadBy(cmd.Flags(), []form.Form{some}, "name a suite or a scenario", "data", "wal")
 	return cmd
 }
 
-func runShow(env *form.Env, o suitesOptions) error {
-	s, err := suite.Select(o.scenarios, suite.Selection{})
+func (o *suitesOptions) run(_ context.Context, env *form.Env, args []string) error {
+	if len(args) == 0 {
+		return runSuites(env, o.Format)
+	}
+	s, err := suite.Select(args, suite.Selection{})
 	if err != nil {
 		return form.Usage(err)
 	}
@@ -106,7 +86,7 @@ func runShow(env *form.Env, o suitesOptions) error {
 		}
 		jobs = append(jobs, shown)
 	}
-	return form.Render(env, o.format, plans.Jobs(jobs))
+	return form.Render(env, o.Format, plans.Jobs(jobs))
 }
 
 // prefillLines are the shell lines that make the files of a role's scenarios by hand.

@@ -2,7 +2,6 @@ package run
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -19,45 +18,22 @@ import (
 
 type sweepOptions struct {
 	runOptions
-	axes []string
-	most string // the threshold of a search for the most load
+	Axes []string `flag:"axes"`
+	Most string   `flag:"most"` // the threshold of a search for the most load
 }
 
 // NewSweep is the command plimsoll sweep.
 func NewSweep(env *form.Env) *cobra.Command {
-	o := &sweepOptions{runOptions: runOptions{progress: screen.Kinds()[0]}}
-	cmd := &cobra.Command{
-		Use:   "sweep SCENARIO [--axes OPTION=VALUES... | --most THRESHOLD]",
-		Short: "Measure one scenario over a grid of depths, block sizes, jobs or mixes, or find its highest load",
-		Long: `Measure one scenario at each point of a grid, in shuffled order and at least twice, and find the knee
-of throughput over depth: the depth that gives 95 % of what the deepest gives, next to the knee that the ceiling
-predicts. Deeper queues only wait longer.
-
---most searches for the highest load that keeps a latency below a threshold instead: I/Os arrive at random at a
-rate, whatever the storage does, and the rate is bisected. Near the threshold a rate is measured up to four
-times. The answer is a bracket, checked a little below it for the whole run time.`,
-		Example: `  plimsoll sweep rand-read-latency --data /data --axes iodepth=1..256 --runtime 15
-  plimsoll sweep rand-write --data /data --axes iodepth=1,8,64 --axes bs=4k..64k --rounds 3
-  plimsoll sweep rand-read-latency --data /data --most 'read.clat.p99 <= 2ms'`,
-		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: form.CompleteScenarios,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.Scenarios, o.Given, o.Tool = args, cmd.Flags().Changed, env.Tool()
-			if o.most != "" || o.resumesSearch() {
-				return measureMost(cmd.Context(), env, *o)
-			}
-			return measureSweep(cmd.Context(), env, *o)
-		},
-	}
+	o := &sweepOptions{runOptions: runOptions{progress: screen.Kinds()[0]}, Axes: []string{"iodepth=1..256"}}
+	cmd := form.Command(env, "sweep", cobra.MaximumNArgs(1), o, o.run)
+	cmd.ValidArgsFunction = form.CompleteScenarios
 	f := cmd.Flags()
+	o.Given, o.Tool = f.Changed, env.Tool()
 	o.addFlags(f)
-	o.axes = []string{"iodepth=1..256"}
-	form.Bind(f, "sweep", "axes", &o.axes, "most", &o.most)
 	o.repeat.addFlags(cmd)
-	o.repeat.rounds = "2"
+	o.repeat.Rounds = "2"
 	f.Lookup("rounds").DefValue = "2"
 	form.AddChoice(cmd, &o.progress, "progress", "how to show progress, `KIND`", screen.Kinds())
-	form.AddFormat(cmd, &o.format, page.Formats())
 	o.LayoutOptions.AddFlags(f)
 	o.PolicyOptions.AddFlags(f)
 	o.Shown = true
@@ -65,9 +41,17 @@ times. The answer is a bracket, checked a little below it for the whole run time
 	return cmd
 }
 
+func (o *sweepOptions) run(ctx context.Context, env *form.Env, args []string) error {
+	o.Scenarios = args
+	if o.Most != "" || o.resumesSearch() {
+		return measureMost(ctx, env, *o)
+	}
+	return measureSweep(ctx, env, *o)
+}
+
 func measureSweep(ctx context.Context, env *form.Env, o sweepOptions) error {
 	var axes []compare.Axis
-	for _, s := range o.axes {
+	for _, s := range o.Axes {
 		a, err := compare.ParseAxis(s)
 		if err != nil {
 			return form.Usagef("--axes: %w", err)
@@ -78,7 +62,7 @@ func measureSweep(ctx context.Context, env *form.Env, o sweepOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.resume == "" {
+	if o.Resume == "" {
 		if len(p.Suite.Scenarios) != 1 {
 			return form.Usagef(
 				"a sweep varies one scenario and there are %d: name one, such as rand-write",
@@ -114,8 +98,8 @@ func (o sweepOptions) shown(
 	p bench.Plan,
 	says func(*bundle.Bundle) (*page.Document, error),
 ) error {
-	if o.dryRun {
-		return form.Render(env, o.format, plans.DryRun(p))
+	if o.DryRun {
+		return form.Render(env, o.Format, plans.DryRun(p))
 	}
 	b, err := o.measured(ctx, env, p, "sweep")
 	if err != nil {
@@ -125,10 +109,10 @@ func (o sweepOptions) shown(
 	if err != nil {
 		return err
 	}
-	if err := form.Render(env, o.format, d); err != nil {
+	if err := form.Render(env, o.Format, d); err != nil {
 		return err
 	}
-	fmt.Fprintf(env.Notes(), "stored in %s\n", b.Dir)
+	env.Notef("stored in %s", b.Dir)
 	if len(b.Run.Policy.FailOn) == 0 {
 		return nil
 	}

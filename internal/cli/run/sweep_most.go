@@ -15,10 +15,10 @@ import (
 
 // resumesSearch says that --resume names a run that --most began.
 func (o *sweepOptions) resumesSearch() bool {
-	if o.resume == "" {
+	if o.Resume == "" {
 		return false
 	}
-	b, err := bundle.Open(o.resume)
+	b, err := bundle.Open(o.Resume)
 	return err == nil && b.Run.Settings.Most != ""
 }
 
@@ -46,16 +46,16 @@ func measureMost(ctx context.Context, env *form.Env, o sweepOptions) error {
 func (o sweepOptions) searchPlan(ctx context.Context, env *form.Env) (bench.Plan, error) {
 	given := o.Given
 	o.Given = func(flag string) bool { return flag != "seed" && flag != "budget" && given(flag) } // not those of rounds
-	o.repeat.rounds = ""
-	budget := o.repeat.budget
-	o.repeat.budget = 0
+	o.repeat.Rounds = ""
+	budget := o.repeat.Budget
+	o.repeat.Budget = 0
 	p, err := o.plan(ctx, env)
 	if err != nil {
 		return p, err
 	}
 	p.Budget = budget
-	if o.resume != "" {
-		b, err := bundle.Open(o.resume)
+	if o.Resume != "" {
+		b, err := bundle.Open(o.Resume)
 		if err != nil {
 			return p, err
 		}
@@ -67,17 +67,17 @@ func (o sweepOptions) searchPlan(ctx context.Context, env *form.Env) (bench.Plan
 		return p, form.Usagef("a search varies the load of one scenario and there are %d: name one, "+
 			"such as rand-read-latency", len(p.Suite.Scenarios))
 	}
-	seed := o.repeat.seed
+	seed := o.repeat.Seed
 	if !given("seed") {
 		seed = uint64(rand.IntN(1_000_000))
 	}
-	m, err := compare.NewMostSearch(p.Suite.Scenarios[0], o.most, seed)
+	m, err := compare.NewMostSearch(p.Suite.Scenarios[0], o.Most, seed)
 	if err != nil {
 		return p, form.Usagef("--most: %w", err)
 	}
 	first, _ := m.Next(nil)
 	p.Suite.Name = "most-" + p.Suite.Scenarios[0].Name
-	p.Settings.Most, p.Settings.Seed, p.Settings.Runtime = o.most, seed, m.Base.Runtime
+	p.Settings.Most, p.Settings.Seed, p.Settings.Runtime = o.Most, seed, m.Base.Runtime
 	p.Suite.Scenarios = []suite.Scenario{first}
 	p.Next = m.Next
 	return p, checkJobs(ctx, env, &p.Suite)
