@@ -79,15 +79,16 @@ func claimTime(count, unit string) time.Duration {
 	if err != nil { // one, a
 		n = 1
 	}
+	of := time.Microsecond
 	switch unit = strings.ToLower(unit); {
-	case strings.HasPrefix(unit, "n"):
-		return fio.Duration(n, time.Nanosecond)
+	case unit[0] == 'n':
+		of = time.Nanosecond
 	case strings.HasPrefix(unit, "ms"), strings.HasPrefix(unit, "mil"):
-		return fio.Duration(n, time.Millisecond)
-	case strings.HasPrefix(unit, "s"):
-		return fio.Duration(n, time.Second)
+		of = time.Millisecond
+	case unit[0] == 's':
+		of = time.Second
 	}
-	return fio.Duration(n, time.Microsecond)
+	return fio.Duration(n, of)
 }
 
 // mostClaims bounds what is compared with each result.
@@ -123,13 +124,6 @@ func (d *Document) denied(r *result.Result, o *fio.Output, alone bool) []string 
 
 // isCalled says that a word names a result: by its name, or by one of its devices.
 func isCalled(r *result.Result, o *fio.Output, word string) bool {
-	if strings.EqualFold(r.Name, word) || strings.EqualFold(heading(o), word) {
-		return true
-	}
-	for _, disk := range o.Disks {
-		if strings.EqualFold(disk.Name, word) {
-			return true
-		}
-	}
-	return false
+	return strings.EqualFold(r.Name, word) || strings.EqualFold(heading(o), word) ||
+		slices.ContainsFunc(o.Disks, func(d fio.Disk) bool { return strings.EqualFold(d.Name, word) })
 }

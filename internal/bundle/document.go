@@ -16,7 +16,7 @@ import (
 // Document is the text around results: an article, notes, a terminal session. It quotes the jobs
 // that were measured and names the machines they ran on.
 type Document struct {
-	jobs  []script.Job
+	jobs  []script.Job // by their lines
 	named []mention
 	lines []string
 	// stated are volumes that the text states, arrays those that its commands build.
@@ -24,19 +24,12 @@ type Document struct {
 	arrays []*script.Array
 	claims []claim
 
-	byName  map[string][]quoted // where each name of a job stands
-	inOrder []quoted            // the jobs by their lines
-	heads   []int               // the lines of headings of sections
-	files   []*fio.JobFile      // that it quotes, without commands
-	typed   []int               // the lines, from 0, that name a type of volume
-	looked  int                 // lines that were compared with the name of a disk
-}
-
-// quoted is a job's file where it stands in a text: of the jobs of one name in order of their lines,
-// the last that was found up to here.
-type quoted struct {
-	line, at int
-	file     *fio.JobFile
+	byName  map[string][]int // places in jobs that have a job of the name
+	notBare []int            // places in jobs that have a job at all
+	heads   []int            // the lines of headings of sections
+	files   []*fio.JobFile   // that it quotes, without commands
+	typed   []int            // the lines, from 0, that name a type of volume
+	looked  int              // lines that were compared with the name of a disk
 }
 
 // mention is an instance type that the text names.
@@ -63,6 +56,7 @@ func ReadDocument(name string, data []byte, env func(string) (string, bool)) *Do
 	d.claims = claims(d.lines)
 	if !slices.ContainsFunc(d.jobs, func(j script.Job) bool { return !j.Command }) {
 		d.jobs = append(d.jobs, barePages(d.lines)...)
+		slices.SortStableFunc(d.jobs, func(a, b script.Job) int { return cmp.Compare(a.Line, b.Line) })
 	}
 	d.index()
 	known := map[string]bool{}
@@ -97,37 +91,39 @@ var headline = regexp.MustCompile(`^#{2,6}[ \t]`)
 
 // index notes where the jobs of each name stand.
 func (d *Document) index() {
-	d.byName = map[string][]quoted{}
+	d.byName = map[string][]int{}
 	for at, j := range d.jobs {
 		jobs := false
 		for _, section := range j.File.EachJob() {
 			jobs = true
-			name := section.Name
-			if list := d.byName[name]; len(list) == 0 || list[len(list)-1].at != at {
-				d.byName[name] = append(list, quoted{j.Line, at, j.File})
+			if list := d.byName[section.Name]; len(list) == 0 || list[len(list)-1] != at {
+				d.byName[section.Name] = append(list, at)
 			}
 		}
 		if jobs && !j.Command {
 			d.files = append(d.files, j.File)
 		}
 		if jobs {
-			d.inOrder = append(d.inOrder, quoted{j.Line, at, j.File})
+			d.notBare = append(d.notBare, at)
 		}
 	}
-	slices.SortStableFunc(d.inOrder, func(a, b quoted) int { return cmp.Compare(a.line, b.line) })
 	for i, line := range d.lines {
 		if headline.MatchString(line) {
 			d.heads = append(d.heads, i+1)
 		}
 	}
-	for _, list := range d.byName {
-		slices.SortStableFunc(list, func(a, b quoted) int { return cmp.Compare(a.line, b.line) })
-		for i := 1; i < len(list); i++ {
-			if before := list[i-1]; before.at > list[i].at {
-				list[i].at, list[i].file = before.at, before.file
-			}
-		}
+}
+
+// last is the last of places in jobs that begins above a line or in it, -1 for none. Line 0 is below all.
+func (d *Document) last(places []int, line int) int {
+	n := len(places)
+	if line > 0 {
+		n, _ = slices.BinarySearchFunc(places, line+1, func(at, line int) int { return cmp.Compare(d.jobs[at].Line, line) })
 	}
+	if n == 0 {
+		return -1
+	}
+	return places[n-1]
 }
 
 // jobSection and jobLine are lines of a job file.
@@ -204,32 +200,28 @@ func (d *Document) job(o *fio.Output) *fio.JobFile {
 	if o.Table {
 		return d.above(o.Line)
 	}
-	last := quoted{at: -1}
+	last := -1
 	for i := range o.Jobs {
-		list := d.byName[o.Jobs[i].Name]
-		n := len(list)
-		if o.Line > 0 {
-			n, _ = slices.BinarySearchFunc(list, o.Line+1, func(q quoted, line int) int { return cmp.Compare(q.line, line) })
-		}
-		if n > 0 && list[n-1].at > last.at {
-			last = list[n-1]
-		}
+		last = max(last, d.last(d.byName[o.Jobs[i].Name], o.Line))
 	}
-	if last.file == nil && len(d.files) == 1 {
+	switch {
+	case last >= 0:
+		return d.jobs[last].File
+	case len(d.files) == 1:
 		return d.files[0]
 	}
-	return last.file
+	return nil
 }
 
 // above is the last job above a line and below the heading of its section: the one whose figures someone
 // wrote into a table. nil for none.
 func (d *Document) above(line int) *fio.JobFile {
-	n, _ := slices.BinarySearchFunc(d.inOrder, line+1, func(q quoted, line int) int { return cmp.Compare(q.line, line) })
+	at := d.last(d.notBare, line)
 	head, _ := slices.BinarySearch(d.heads, line)
-	if n == 0 || head > 0 && d.inOrder[n-1].line < d.heads[head-1] {
+	if at < 0 || head > 0 && d.jobs[at].Line < d.heads[head-1] {
 		return nil
 	}
-	return d.inOrder[n-1].file
+	return d.jobs[at].File
 }
 
 // volume is the type that the text gives the device of a result ("`nvme1n1` corresponds to the

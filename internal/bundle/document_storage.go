@@ -186,8 +186,7 @@ func onStorage(r *result.Result, whole *topology.Topology, doc *Document, o *fio
 	if !ok {
 		return nil
 	}
-	r.Doubts = append(r.Doubts, fmt.Sprintf("the volumes are taken to be %s, %s; --volumes overrides this",
-		decl.Arrays[0].Volumes[0].Type, where))
+	r.Doubt("the volumes are taken to be %s, %s; --volumes overrides this", decl.Arrays[0].Volumes[0].Type, where)
 	return below(r, whole, decl)
 }
 
@@ -197,12 +196,8 @@ func below(r *result.Result, whole *topology.Topology, decl *topology.Declaratio
 	if err != nil {
 		return err
 	}
-	own := *whole
-	if r.Topology != nil {
-		own = *r.Topology
-	}
+	own := ownTopology(r, whole)
 	own.Arrays, own.Targets = t.Arrays, t.Targets
-	r.Topology = &own
 	return nil
 }
 

@@ -1,7 +1,6 @@
 package bundle
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -177,27 +176,26 @@ type FleetStraggler struct {
 }
 
 // IsFleet says whether a directory holds a fleet run.
-func IsFleet(dir string) bool { return exists(filepath.Join(dir, fleetFile)) }
+func IsFleet(dir string) bool { return sys.Exists(filepath.Join(dir, fleetFile)) }
 
 // OpenFleet reads a fleet run.
 func OpenFleet(dir string) (*Fleet, error) {
 	name := filepath.Join(dir, fleetFile)
-	data, err := sys.ReadFile(name, sys.JSONLimit)
-	if errors.Is(err, fs.ErrNotExist) && empty(dir) {
-		return nil, fmt.Errorf("%s is empty: its run was killed as it began, so remove it", dir)
-	}
-	if err != nil {
-		return nil, err
-	}
 	var f Fleet
-	if err := json.Unmarshal(data, &f); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+	found, err := readJSON(name, &f)
+	switch {
+	case err != nil:
+		return nil, err
+	case !found && empty(dir):
+		return nil, fmt.Errorf("%s is empty: its run was killed as it began, so remove it", dir)
+	case !found:
+		return nil, fmt.Errorf("%s: %w", name, fs.ErrNotExist)
 	}
 	if f.Schema < 1 || f.Schema > FleetSchema {
 		return nil, fmt.Errorf("%s has schema %d and this plimsoll reads 1 to %d: use a newer plimsoll", name, f.Schema,
 			FleetSchema)
 	}
-	if f.State == Finished && exists(filepath.Join(dir, sums)) {
+	if f.State == Finished && sys.Exists(filepath.Join(dir, sums)) {
 		f.distrust(damage(dir, "", largest, fleetFile))
 	}
 	return &f, nil
@@ -231,23 +229,8 @@ func (f *Fleet) distrust(damaged []string) {
 // CreateFleet makes the directory of a fleet run below out, named after the time and what, and
 // holds it: what is written by its Path goes there, whatever its name leads to by then. Close it.
 func CreateFleet(out, what string, at time.Time) (*sys.Dir, error) {
-	runs, err := sys.MakePath(out, 0o755)
-	if err != nil {
-		return nil, err
-	}
-	defer runs.Close() //nolint:errcheck // only a handle
-	id := at.UTC().Format("20060102T150405Z") + "-" + slug(what) + "-fleet"
-	for n := 1; n < 1000; n++ {
-		name := id
-		if n > 1 {
-			name += fmt.Sprintf("-%d", n)
-		}
-		dir, err := runs.MakeOwnSub(name, 0o755)
-		if !errors.Is(err, os.ErrExist) {
-			return dir, err
-		}
-	}
-	return nil, fmt.Errorf("%s: a thousand runs of one second", filepath.Join(out, id))
+	dir, _, err := makeRun(out, at.UTC().Format("20060102T150405Z")+"-"+slug(what)+"-fleet")
+	return dir, err
 }
 
 // ReopenFleet holds the directory of an earlier fleet run, to write to it, and reads it. It must be

@@ -1,9 +1,6 @@
 package bundle
 
 import (
-	"errors"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 )
@@ -11,10 +8,7 @@ import (
 // ListFleets returns the fleet runs below out, newest first, each under the name of its directory.
 // What cannot be read is passed over, as in List.
 func ListFleets(out string) ([]*Fleet, error) {
-	entries, err := os.ReadDir(out)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
+	entries, err := entriesOf(out)
 	if err != nil {
 		return nil, err
 	}

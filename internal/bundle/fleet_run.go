@@ -74,17 +74,18 @@ func (h *FleetHost) open(dir string) (*Bundle, error) {
 // together is a scenario with what all hosts did; false where none of them has it.
 func (f *Fleet) together(of *FleetScenario, hosts []*Bundle) (Scenario, bool) {
 	var found *Scenario
-	var reads, writes, trims, sum units.IOPS
+	var did [3]units.IOPS
 	for _, b := range hosts {
 		i := slices.IndexFunc(b.Scenarios, func(s Scenario) bool { return s.ID == of.ID && s.Result != nil })
 		if i < 0 {
 			continue
 		}
 		found = cmp.Or(found, &b.Scenarios[i])
-		t := b.Scenarios[i].Result.Total
-		reads, writes, trims = reads+t.Read.IOPS, writes+t.Write.IOPS, trims+t.Trim.IOPS
+		for at, d := range b.Scenarios[i].Result.Total.Directions() {
+			did[at] += d.IOPS
+		}
 	}
-	sum = reads + writes + trims
+	sum := did[0] + did[1] + did[2]
 	if found == nil || sum <= 0 {
 		return Scenario{}, false
 	}
@@ -97,9 +98,10 @@ func (f *Fleet) together(of *FleetScenario, hosts []*Bundle) (Scenario, bool) {
 	if why := slices.Concat(of.Invalid, f.untrusted()); len(why) > 0 {
 		r.State, r.Reasons = result.Invalid, why
 	}
-	share := func(d *fio.Direction, iops units.IOPS) {
+	for at, d := range r.Total.Directions() {
+		iops := did[at]
 		if iops <= 0 {
-			return
+			continue
 		}
 		d.IOPS = of.Total.IOPS * iops / sum
 		d.BW = units.Rate(float64(of.Total.BW) * float64(iops/sum))
@@ -111,9 +113,6 @@ func (f *Fleet) together(of *FleetScenario, hosts []*Bundle) (Scenario, bool) {
 			d.Clat.Mean, d.Clat.StdDev = of.Total.Hist.Mean()
 		}
 	}
-	share(&r.Total.Read, reads)
-	share(&r.Total.Write, writes)
-	share(&r.Total.Trim, trims)
 	s.Result = r
 	return s, true
 }

@@ -13,31 +13,33 @@ import (
 // there is one already begins another run. Groups without a job become one row, so that their figures
 // are not lost.
 func JoinFragments(outputs []*fio.Output) []*fio.Output {
+	own := make([]*fio.Output, len(outputs)) // those that are given stay as they are
+	for i, o := range outputs {
+		copied := *o
+		copied.Unread = slices.Clip(o.Unread)
+		own[i] = &copied
+	}
 	var kept []*fio.Output
 	type heading struct{ source, title string }
 	first := map[heading]*fio.Output{} // under each heading
-	for _, o := range withoutQuotes(withoutPhantoms(withoutPieces(outputs))) {
+	for _, o := range withoutQuotes(withoutPhantoms(withoutPieces(own))) {
 		at := heading{o.Source, strings.TrimSuffix(o.Title, ":")}
 		part := o.Title != "" && o.Program == "" && fragmentary(o)
-		if k := first[at]; !part || k == nil || again(k, o) {
-			copied := *o
-			kept = append(kept, &copied)
-			if part {
-				first[at] = &copied
+		k := first[at]
+		if !part || k == nil || again(k, o) {
+			if kept = append(kept, o); part {
+				first[at] = o
 			}
 			continue
 		}
-		k := first[at]
-		k.Jobs, k.Groups, k.Disks = append(k.Jobs, o.Jobs...), append(k.Groups, o.Groups...), append(
-			k.Disks,
-			o.Disks...)
-		k.Unread, k.Doubts = append(k.Unread, o.Unread...), append(k.Doubts, o.Doubts...)
+		k.Jobs, k.Groups, k.Disks = slices.Concat(k.Jobs, o.Jobs), slices.Concat(k.Groups, o.Groups),
+			slices.Concat(k.Disks, o.Disks)
+		k.Unread, k.Doubts = append(k.Unread, o.Unread...), slices.Concat(k.Doubts, o.Doubts)
 	}
 	for _, k := range kept {
 		if fragmentary(k) && len(k.Groups) > 0 {
 			k.Jobs = withGroups(k.Jobs, k.Groups[0])
-			k.Doubts = append(k.Doubts,
-				"the output is quoted in part: bandwidth is that of its status group, and IOPS are not in it")
+			k.Doubt("the output is quoted in part: bandwidth is that of its status group, and IOPS are not in it")
 		}
 	}
 	return kept
@@ -66,9 +68,7 @@ func withoutPhantoms(outputs []*fio.Output) []*fio.Output {
 			continue
 		}
 		if !phantom(o) {
-			copied := *o
-			copied.Doubts, copied.Unread = slices.Clip(copied.Doubts), slices.Clip(copied.Unread) // o's stay as they are
-			kept = append(kept, &copied)
+			kept = append(kept, o)
 			continue
 		}
 		if len(kept) == 0 || kept[len(kept)-1].Source != o.Source {
@@ -77,8 +77,7 @@ func withoutPhantoms(outputs []*fio.Output) []*fio.Output {
 		before := kept[len(kept)-1]
 		switch {
 		case len(o.Disks) == 0:
-			before.Doubts = append(before.Doubts,
-				"behind it stands a run that was stopped before fio printed a figure; it is left out")
+			before.Doubt("behind it stands a run that was stopped before fio printed a figure; it is left out")
 		case len(before.Disks) == 0 && didAsMuch(o.Disks[0], before):
 			before.Disks = o.Disks
 		default:
@@ -106,10 +105,7 @@ func (f Found) Unreadable() bool {
 
 // didAsMuch says that a disk counted at least half of a run's I/Os, and not twice as many.
 func didAsMuch(d fio.Disk, o *fio.Output) bool {
-	n := 0.0
-	for _, j := range o.Jobs {
-		n += float64(j.Read.N + j.Write.N)
-	}
+	n := issued(o)
 	counted := float64(d.Reads + d.Writes + d.ReadMerges + d.WriteMerges)
 	return counted >= n/2 && counted <= 2*n
 }
@@ -127,11 +123,9 @@ func withoutPieces(outputs []*fio.Output) []*fio.Output {
 			w.Unread = append(w.Unread, o.Unread...)
 			continue
 		}
-		copied := *o
-		copied.Unread = slices.Clip(copied.Unread) // o's stay as they are
-		kept = append(kept, &copied)
+		kept = append(kept, o)
 		if o.Format == fio.Text && len(o.Jobs) == 1 && len(o.Jobs[0].Depths) > 0 && !quotable(o) && !fragmentary(o) {
-			whole[o.Source] = append(whole[o.Source], &copied)
+			whole[o.Source] = append(whole[o.Source], o)
 		}
 	}
 	return kept
@@ -164,14 +158,14 @@ func groupOfRow(o *fio.Output, row *fio.Job) bool {
 	if o.Format != fio.Text || o.Version != "" || len(o.Disks)+len(o.Jobs) > 0 || len(o.Groups) != 1 {
 		return false
 	}
-	names := map[string]*fio.Direction{"READ": &row.Read, "WRITE": &row.Write, "TRIM": &row.Trim}
-	for name, g := range o.Groups[0].Directions {
-		d := names[name]
-		if d == nil || g.MaxRun != d.Runtime || g.Printed["bw"] == "" || g.Printed["bw"] != d.Printed["bw"] {
-			return false
+	same := 0
+	for i, d := range row.Directions() {
+		g, _ := o.Groups[0].Of(i)
+		if g.Printed["bw"] != "" && g.Printed["bw"] == d.Printed["bw"] && g.MaxRun == d.Runtime {
+			same++
 		}
 	}
-	return len(o.Groups[0].Directions) > 0
+	return same > 0 && same == len(o.Groups[0].Directions)
 }
 
 // withoutQuotes leaves out what a text repeats of a result that stands whole in it: the line with
@@ -198,8 +192,7 @@ func withoutQuotes(outputs []*fio.Output) []*fio.Output {
 // quotable says that an output has rates and no more: no latencies, depths or disks.
 func quotable(o *fio.Output) bool {
 	return o.Format == fio.Text && len(o.Disks) == 0 && !slices.ContainsFunc(o.Jobs, func(j fio.Job) bool {
-		return len(j.Depths) > 0 || j.Read.Clat.Measured() || j.Write.Clat.Measured() || j.Read.Lat.Measured() ||
-			j.Write.Lat.Measured()
+		return len(j.Depths) > 0 || j.Read.Completion().Measured() || j.Write.Completion().Measured()
 	})
 }
 
@@ -214,16 +207,17 @@ func rates(o *fio.Output) []rate {
 	var list []rate
 	bare := quotable(o)
 	for _, j := range o.Jobs {
-		for name, d := range map[string]fio.Direction{"READ": j.Read, "WRITE": j.Write, "TRIM": j.Trim} {
-			iops := d.Printed["iops"]
-			if iops == "" {
+		for i, d := range j.Directions() {
+			one, bw := rate{direction: fio.DirectionNames[i], iops: d.Printed["iops"]}, d.Printed["bw"]
+			if one.iops == "" {
 				continue
 			}
-			if d.Printed["bw"] == "" || !bare {
-				list = append(list, rate{direction: name, iops: iops})
+			if bw == "" || !bare {
+				list = append(list, one)
 			}
-			if bw := d.Printed["bw"]; bw != "" {
-				list = append(list, rate{direction: name, iops: iops + " " + bw})
+			if bw != "" {
+				one.iops += " " + bw
+				list = append(list, one)
 			}
 		}
 	}
@@ -238,7 +232,7 @@ func rates(o *fio.Output) []rate {
 // fragmentary says that no row of o counts I/Os.
 func fragmentary(o *fio.Output) bool {
 	return !slices.ContainsFunc(o.Jobs,
-		func(j fio.Job) bool { return j.Read.N+j.Write.N+j.Trim.N > 0 || j.Read.IOPS+j.Write.IOPS > 0 })
+		func(j fio.Job) bool { return j.IOs() > 0 || j.Read.IOPS+j.Write.IOPS > 0 })
 }
 
 // allJobs names a row of which nothing is known but its status group, as fio's text calls that.
@@ -250,8 +244,8 @@ func withGroups(jobs []fio.Job, g fio.Group) []fio.Job {
 		jobs = []fio.Job{{Name: allJobs}}
 	}
 	j := &jobs[0]
-	for name, d := range map[string]*fio.Direction{"READ": &j.Read, "WRITE": &j.Write, "TRIM": &j.Trim} {
-		if r, ok := g.Directions[name]; ok {
+	for i, d := range j.Directions() {
+		if r, ok := g.Of(i); ok {
 			d.Bytes, d.BW, d.Runtime = r.Bytes, r.BW, r.MaxRun
 			j.Runtime = max(j.Runtime, r.MaxRun)
 		}

@@ -28,13 +28,16 @@ func Gather(args []string, in io.Reader) ([]*fio.Output, map[string]*Document, e
 	documents := map[string]*Document{}
 	for _, arg := range args {
 		if arg == "-" {
-			var text beginning
-			outs, err := output.Read("-", io.TeeReader(in, &text))
+			head, err := io.ReadAll(io.LimitReader(in, maxDocument+1))
 			if err != nil {
 				return nil, nil, err
 			}
-			outs = source("standard input", outs)
-			around(documents, outs, text.kept)
+			outs, err := output.Read("-", io.MultiReader(bytes.NewReader(head), in))
+			if err != nil {
+				return nil, nil, err
+			}
+			outs = source(stdin, outs)
+			around(documents, outs, head)
 			outputs = append(outputs, outs...)
 			continue
 		}
@@ -104,21 +107,6 @@ func PassedOver(args []string, outputs []*fio.Output) map[string][]string {
 	return files
 }
 
-// beginning keeps what is written to it, or nothing when that is too much for a document.
-type beginning struct {
-	kept []byte
-	lost bool
-}
-
-func (b *beginning) Write(p []byte) (int, error) {
-	if b.lost = b.lost || len(b.kept)+len(p) > maxDocument; b.lost {
-		b.kept = nil
-		return len(p), nil
-	}
-	b.kept = append(b.kept, p...)
-	return len(p), nil
-}
-
 // around reads the text around outputs that stood in text.
 func around(documents map[string]*Document, outs []*fio.Output, data []byte) {
 	if len(outs) > 0 && outs[0].Format == fio.Text && len(data) <= maxDocument {
@@ -132,10 +120,7 @@ const maxDocument = 4 << 20
 // prose says that an output is text in a file that may hold more than it.
 func prose(o *fio.Output) bool {
 	info, err := sys.Stat(o.Source)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxDocument || o.Format != fio.Text {
-		return false
-	}
-	return true
+	return err == nil && info.Mode().IsRegular() && info.Size() <= maxDocument && o.Format == fio.Text
 }
 
 // quotes says whether a section of a job file, or fio's command, stands in any other file.
@@ -195,18 +180,14 @@ func readFiles(files []string) ([]*fio.Output, error) {
 	outs := make([][]*fio.Output, len(rest))
 	errs := make([]error, len(rest))
 	var wg sync.WaitGroup
-	next := make(chan int)
-	for range runtime.GOMAXPROCS(0) {
+	busy := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for i, name := range rest {
+		busy <- struct{}{}
 		wg.Go(func() {
-			for i := range next {
-				outs[i], errs[i] = readFile(rest[i])
-			}
+			outs[i], errs[i] = readFile(name)
+			<-busy
 		})
 	}
-	for i := range rest {
-		next <- i
-	}
-	close(next)
 	wg.Wait()
 	if err := errors.Join(errs...); err != nil {
 		return nil, err

@@ -97,7 +97,12 @@ func (f Found) scenarios(run *Run, results []*result.Result) error {
 	stated, why := 0, ""
 	for _, r := range results {
 		s := suite.Scenario{ID: r.ID, Name: r.Name, Title: r.Title, Role: r.Role, AsIs: true, Runtime: r.Planned}
-		if like, differs := f.statedFor(r); like != nil {
+		var like *suite.Scenario
+		differs := ""
+		if f.Stated != nil {
+			like, differs = f.Stated(r)
+		}
+		if like != nil {
 			stated++
 			s.Thresholds, s.Main = like.Thresholds, like.Main
 			doubt := "it did the work of " + like.Name + ", whose thresholds judge it"
@@ -126,21 +131,12 @@ func (f Found) judge(run Run, results []*result.Result) error {
 	}
 	b := Bundle{Run: run}
 	for i, s := range run.Suite.Scenarios {
-		one := Scenario{Scenario: s, Result: results[i]}
-		if c, ok := run.Ceilings[s.ID]; ok {
-			one.Ceiling = &c
-		}
+		one := run.scenario(s)
+		one.Result = results[i]
 		b.Scenarios = append(b.Scenarios, one)
 	}
 	b.Judge()
 	return nil
-}
-
-func (f Found) statedFor(r *result.Result) (s *suite.Scenario, why string) {
-	if f.Stated == nil {
-		return nil, ""
-	}
-	return f.Stated(r)
 }
 
 // Results are the outputs as results with their names and verdicts, without keeping them.
@@ -259,8 +255,8 @@ func failure(messages []string) string {
 func onlyTotal(o *fio.Output) *fio.Output {
 	own := *o
 	own.Jobs, own.AllClients = []fio.Job{*o.AllClients}, nil
-	own.Doubts = append(slices.Clip(own.Doubts), "only the total of all clients is quoted, in which fio adds jobs "+
-		"that ran one after the other as if they ran together")
+	own.Doubt("only the total of all clients is quoted, in which fio adds jobs that ran one after the other as if " +
+		"they ran together")
 	return &own
 }
 
@@ -287,10 +283,7 @@ func (f Found) place(r *result.Result, o *fio.Output, whole *topology.Topology) 
 // on its storage network: it has drives of its own, or is only named in a text around a run of which
 // fio counted no device, as of a file on a filesystem of another machine (NFS, Lustre, FUSE).
 func elsewhere(r *result.Result, o *fio.Output, whole *topology.Topology, guessed bool) {
-	at := whole
-	if r.Topology != nil {
-		at = r.Topology
-	}
+	at := cmp.Or(r.Topology, whole)
 	facts, ok := cloud.InstanceLimits(at.Instance.Type)
 	if !ok || len(at.Arrays) > 0 || r.Labels[volumeType] != "" {
 		return
@@ -304,11 +297,16 @@ func elsewhere(r *result.Result, o *fio.Output, whole *topology.Topology, guesse
 	default:
 		return
 	}
-	t := *at
-	t.Instance = topology.Instance{Type: i.Type, ID: i.ID, Cloud: i.Cloud, Origin: i.Origin}
-	r.Topology = &t
-	r.Doubts = append(r.Doubts, fmt.Sprintf("what %s allows over its storage network is left out: %s, and nothing "+
-		"says that its volumes were measured; --volumes names them", i.Type, why))
+	ownTopology(r, whole).Instance = topology.Instance{Type: i.Type, ID: i.ID, Cloud: i.Cloud, Origin: i.Origin}
+	r.Doubt("what %s allows over its storage network is left out: %s, and nothing says that its volumes were measured; "+
+		"--volumes names them", i.Type, why)
+}
+
+// ownTopology gives a result a topology of its own, which is as it was.
+func ownTopology(r *result.Result, whole *topology.Topology) *topology.Topology {
+	own := *cmp.Or(r.Topology, whole)
+	r.Topology = &own
+	return &own
 }
 
 // volumeType is the label of what a text says of a result's device.
@@ -344,8 +342,7 @@ func (f Found) machine(r *result.Result, o *fio.Output, whole *topology.Topology
 	if whole.Instance.Type != "" || line == 0 {
 		return false, nil
 	}
-	r.Doubts = append(r.Doubts,
-		fmt.Sprintf("the instance is taken to be %s, %s; --instance overrides this", typ, inText(line)))
+	r.Doubt("the instance is taken to be %s, %s; --instance overrides this", typ, inText(line))
 	return true, on(r, whole, typ, topology.Origin{Kind: topology.Declared, Where: inText(line)})
 }
 
@@ -358,9 +355,7 @@ func on(r *result.Result, whole *topology.Topology, typ string, from topology.Or
 		return err
 	}
 	t.Instance.Origin.Where = from.Where + "; " + t.Instance.Origin.Where
-	own := *whole
-	own.Instance = t.Instance
-	r.Topology = &own
+	ownTopology(r, whole).Instance = t.Instance
 	r.Label("instance", typ)
 	return nil
 }

@@ -52,15 +52,10 @@ func (f Found) loads(r *result.Result, o *fio.Output) {
 	}
 	for _, row := range rowsByName(o.Jobs) {
 		for _, name := range slices.Sorted(maps.Keys(row.others)) {
-			options := maps.Clone(row.others[name])
-			maps.Copy(options, asked[name])
-			addWorkload(r, name, 0, options, whole && asked[name] != nil, o)
+			addWorkload(r, name, 0, fio.Merged(row.others[name], asked[name]), whole && asked[name] != nil, o)
 			row.jobs = max(row.jobs-1, 1)
 		}
-		options := fio.Options{}
-		for _, from := range []fio.Options{asked[row.name], o.Global, row.options} {
-			maps.Copy(options, from)
-		}
+		options := fio.Merged(asked[row.name], o.Global, row.options)
 		addWorkload(r, row.name, row.jobs, options, whole && (job == nil || asked[row.name] != nil), o)
 	}
 }
@@ -114,12 +109,9 @@ func groupOf(f *fio.JobFile, o *fio.Output) []string {
 		return nil
 	}
 	first := f.Phases()[0]
-	var names []string
-	for _, i := range first {
-		names = append(names, f.Effective(i).Name)
-	}
+	names := namesOf(f, first)
 	row := o.Jobs[0].Name
-	if row == "" || row == allJobs || !slices.Contains(sections(f), row) && row == heading(o) {
+	if row == "" || row == allJobs || !slices.Contains(namesOf(f, f.Jobs()), row) && row == heading(o) {
 		return names
 	}
 	if len(names) > 1 && row == names[0] {
@@ -130,9 +122,9 @@ func groupOf(f *fio.JobFile, o *fio.Output) []string {
 	return nil
 }
 
-func sections(f *fio.JobFile) []string {
-	var names []string
-	for _, i := range f.Jobs() {
+// namesOf are the names of sections.
+func namesOf(f *fio.JobFile, sections []int) (names []string) {
+	for _, i := range sections {
 		names = append(names, f.Effective(i).Name)
 	}
 	return names
@@ -149,7 +141,7 @@ func addWorkload(r *result.Result, name string, count int, options fio.Options, 
 	}
 	w, err := fio.WorkloadOf(name, options.Section(name))
 	if err != nil {
-		r.Doubts = append(r.Doubts, fmt.Sprintf("the options of %s do not read as a workload: %v", name, err))
+		r.Doubt("the options of %s do not read as a workload: %v", name, err)
 		return
 	}
 	w.Jobs = max(w.Jobs, 1)
@@ -160,7 +152,7 @@ func addWorkload(r *result.Result, name string, count int, options fio.Options, 
 	if !given("direct", "buffered") && !whole {
 		var why string
 		w.Direct, w.Buffered, why = wasDirect(o)
-		r.Doubts = append(r.Doubts, fmt.Sprintf("the output does not say whether %s was direct; %s", name, why))
+		r.Doubt("the output does not say whether %s was direct; %s", name, why)
 	}
 	if !whole && o.Program == "" {
 		r.Lack(part.Missing{Parts: []part.Part{part.Command}})
@@ -204,14 +196,19 @@ const otherLoad = 1.5
 // counted is how many I/Os the top device of an output counted for each of fio's, 0 where fio made
 // none.
 func counted(o *fio.Output) float64 {
-	var issued uint64
-	for _, j := range o.Jobs {
-		issued += j.Read.N + j.Write.N
-	}
-	if issued == 0 {
+	n := issued(o)
+	if n == 0 {
 		return 0
 	}
-	return float64(o.Disks[0].Reads+o.Disks[0].Writes) / float64(issued)
+	return float64(o.Disks[0].Reads+o.Disks[0].Writes) / n
+}
+
+// issued is how many reads and writes the rows of an output count.
+func issued(o *fio.Output) (n float64) {
+	for _, j := range o.Jobs {
+		n += float64(j.Read.N + j.Write.N)
+	}
+	return n
 }
 
 // fromCommand is the fio command line above an output, nil when there is none that reads as one:
@@ -234,8 +231,7 @@ func optionsOf(f *fio.JobFile) map[string]fio.Options {
 	if f == nil {
 		return jobs
 	}
-	for _, i := range f.Jobs() {
-		section := f.Effective(i)
+	for _, section := range f.EachJob() {
 		options := fio.Options{}
 		for _, o := range section.Options {
 			options[o.Name] = o.Value
@@ -262,8 +258,8 @@ func planned(r *result.Result, o *fio.Output) time.Duration {
 			fmt.Sprintf("fio was stopped before its time (%s).", strings.TrimPrefix(o.Messages[signal], "fio: terminating on ")))
 	}
 	if whole, ok := otherPlan(r, o, longest); ok {
-		r.Doubts = append(r.Doubts, fmt.Sprintf("the job in the text has a runtime of %s, and this run ended after %s "+
-			"to the end of its last I/Os: it was started with another runtime", text.Duration(longest), text.Duration(whole)))
+		r.Doubt("the job in the text has a runtime of %s, and this run ended after %s to the end of its last I/Os: it was "+
+			"started with another runtime", text.Duration(longest), text.Duration(whole))
 		for i := range r.Workloads {
 			r.Workloads[i].Runtime = min(r.Workloads[i].Runtime, whole)
 		}

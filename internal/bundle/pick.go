@@ -62,8 +62,8 @@ func keys() []key {
 			name: "bw", figure: figureOf(func(r *result.Result) float64 { return float64(r.Sum().BW) }),
 			parse: number(units.ParseRate),
 		},
-		{name: "p50", figure: latency(func(l *fio.Latency) float64 { return at(l, 50) }), parse: number(units.ParseLatency)},
-		{name: "p99", figure: latency(func(l *fio.Latency) float64 { return at(l, 99) }), parse: number(units.ParseLatency)},
+		{name: "p50", figure: latency(percentile(50)), parse: number(units.ParseLatency)},
+		{name: "p99", figure: latency(percentile(99)), parse: number(units.ParseLatency)},
 		{name: "mean", figure: latency(func(l *fio.Latency) float64 { return l.Mean }), parse: number(units.ParseLatency)},
 		{name: "depth", text: digits(deepest), figure: figureOf(deepest), parse: number(strconv.Atoi)},
 		{name: "jobs", text: digits(jobs), figure: figureOf(jobs), parse: number(strconv.Atoi)},
@@ -203,29 +203,28 @@ func (p Pick) chosen(all []*result.Result) []*result.Result {
 
 // order is that of --sort; what is not known stands last, and behind it what is invalid.
 func (p Pick) order(a, b *result.Result) int {
-	invalid := string(verdict.Invalid)
-	switch {
-	case a.Verdict != invalid && b.Verdict == invalid:
+	last := func(x, y bool) int {
+		switch {
+		case x == y:
+			return 0
+		case x:
+			return 1
+		}
 		return -1
-	case a.Verdict == invalid && b.Verdict != invalid:
-		return 1
 	}
-	way := 1
-	if p.down {
-		way = -1
-	}
+	behind := last(a.Verdict == string(verdict.Invalid), b.Verdict == string(verdict.Invalid))
+	var by int
 	if p.sort.figure == nil {
-		return way * cmp.Compare(p.sort.of(a), p.sort.of(b))
+		by = cmp.Compare(p.sort.of(a), p.sort.of(b))
+	} else {
+		x, okX := p.sort.figure(a)
+		y, okY := p.sort.figure(b)
+		behind, by = cmp.Or(behind, last(!okX, !okY)), cmp.Compare(x, y)
 	}
-	x, okX := p.sort.figure(a)
-	y, okY := p.sort.figure(b)
-	switch {
-	case okX && !okY:
-		return -1
-	case okY && !okX:
-		return 1
+	if p.down {
+		by = -by
 	}
-	return way * cmp.Compare(x, y)
+	return cmp.Or(behind, by)
 }
 
 // Group is results that have something in common.
@@ -371,10 +370,12 @@ func latency(of func(*fio.Latency) float64) func(*result.Result) (float64, bool)
 	})
 }
 
-// at is a percentile in nanoseconds, 0 where it is not known.
-func at(l *fio.Latency, percent float64) float64 {
-	v, _ := l.At(percent)
-	return float64(v)
+// percentile is one in nanoseconds, 0 where it is not known.
+func percentile(percent float64) func(*fio.Latency) float64 {
+	return func(l *fio.Latency) float64 {
+		v, _ := l.At(percent)
+		return float64(v)
+	}
 }
 
 // Runs are those of the runs below a directory that have a result which fulfils all conditions, ordered

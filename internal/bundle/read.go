@@ -52,10 +52,7 @@ func open(dir string) (*Bundle, error) {
 			filepath.Join(dir, "run.json"), b.Run.Schema, Schema)
 	}
 	for _, s := range b.Run.Suite.Scenarios {
-		sc := Scenario{Scenario: s}
-		if c, ok := b.Run.Ceilings[s.ID]; ok {
-			sc.Ceiling = &c
-		}
+		sc := b.Run.scenario(s)
 		if err := sc.read(dir, b.Run.Rounds); err != nil {
 			return nil, err
 		}
@@ -63,6 +60,15 @@ func open(dir string) (*Bundle, error) {
 	}
 	b.Run.settle(dir)
 	return b, nil
+}
+
+// scenario is one of the run's with its ceiling, as computed before.
+func (r *Run) scenario(s suite.Scenario) Scenario {
+	one := Scenario{Scenario: s}
+	if c, ok := r.Ceilings[s.ID]; ok {
+		one.Ceiling = &c
+	}
+	return one
 }
 
 // read reads what a scenario measured, once or in rounds.
@@ -90,8 +96,9 @@ func (b *Bundle) Judge() {
 		if s.Result == nil {
 			continue
 		}
+		on := b.on(s)
 		if peak := s.Result.Peak(); peak != nil {
-			of := ceiling.OfPostgres(cmp.Or(s.Result.Topology, &b.Run.Topology), s.Result.Postgres, peak)
+			of := ceiling.OfPostgres(on, s.Result.Postgres, peak)
 			s.Ceiling = &of
 		} else if s.Ceiling != nil {
 			withLatency := s.Ceiling.Measured(s.Result, b.volumes(s))
@@ -101,7 +108,6 @@ func (b *Bundle) Judge() {
 		for _, r := range s.Rounds {
 			m.Rounds = append(m.Rounds, r.Result)
 		}
-		on := cmp.Or(s.Result.Topology, &b.Run.Topology)
 		m.Prefilled = b.prefilled(s, on)
 		for _, t := range s.Scenario.Thresholds {
 			s.Thresholds = append(s.Thresholds, b.Run.Policy.Judge(verdict.Evaluate(t, m, on.Scale)))
@@ -160,9 +166,14 @@ func (b *Bundle) prefilled(s *Scenario, on *topology.Topology) bool {
 	})
 }
 
+// on is what a scenario was measured on.
+func (b *Bundle) on(s *Scenario) *topology.Topology {
+	return cmp.Or(s.Result.Topology, &b.Run.Topology)
+}
+
 // volumes is how many volumes are behind a scenario's path, 0 when that is not known.
 func (b *Bundle) volumes(s *Scenario) int {
-	on := cmp.Or(s.Result.Topology, &b.Run.Topology)
+	on := b.on(s)
 	if t := on.For(s.Role); t != nil {
 		if a := on.Array(t.Array); a != nil {
 			return len(a.Volumes)
@@ -203,13 +214,19 @@ func empty(dir string) bool {
 	return err == nil && len(entries) == 0
 }
 
-// List returns the runs below out, newest first. What cannot be read is passed over: a directory
-// may hold other things.
-func List(out string) ([]Run, error) {
+// entriesOf is what a directory of runs holds, nothing where it is not there.
+func entriesOf(out string) ([]fs.DirEntry, error) {
 	entries, err := os.ReadDir(out)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
+	return entries, err
+}
+
+// List returns the runs below out, newest first. What cannot be read is passed over: a directory
+// may hold other things.
+func List(out string) ([]Run, error) {
+	entries, err := entriesOf(out)
 	if err != nil {
 		return nil, err
 	}

@@ -147,13 +147,15 @@ func (s *Scenario) steady() *result.Result {
 	case !w.Steady:
 		note = "not steady: " + w.Why
 	}
-	r.Doubts = append(r.Doubts, note)
+	r.Doubt("%s", note)
 	return r
 }
 
 func total(r *result.Result) (iops, bw float64) {
-	t := r.Total
-	return float64(t.Read.IOPS + t.Write.IOPS + t.Trim.IOPS), float64(t.Read.BW + t.Write.BW + t.Trim.BW)
+	for _, d := range r.Total.Directions() {
+		iops, bw = iops+float64(d.IOPS), bw+float64(d.BW)
+	}
+	return iops, bw
 }
 
 // middle is a copy of the valid round whose IOPS are nearest to the median, with IOPS and bandwidth
@@ -178,8 +180,7 @@ func (s *Scenario) middle(rounds []Round) *result.Result {
 	})
 	r := *best.Result
 	if bad := len(rounds) - len(valid); bad > 0 {
-		r.Doubts = append(slices.Clone(r.Doubts),
-			fmt.Sprintf("%s of %d left out as invalid", text.Plural(bad, "round"), len(rounds)))
+		r.Doubt("%s of %d left out as invalid", text.Plural(bad, "round"), len(rounds))
 	}
 	if len(valid) < 2 {
 		return &r
@@ -195,7 +196,7 @@ func (s *Scenario) middle(rounds []Round) *result.Result {
 	if alone.HasInterval() {
 		note += fmt.Sprintf("; within-run variation alone implies ± %s", text.Percent(alone.Rel()))
 	}
-	r.Doubts = append(slices.Clone(r.Doubts), note)
+	r.Doubt("%s", note)
 	return &r
 }
 

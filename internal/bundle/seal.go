@@ -210,8 +210,3 @@ func (r *Run) settle(dir string) {
 		r.State = Interrupted
 	}
 }
-
-func exists(name string) bool {
-	_, err := os.Lstat(name)
-	return err == nil
-}

@@ -3,7 +3,6 @@ package bundle
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"time"
 
@@ -32,32 +31,27 @@ func written(o *fio.Output, loads []fio.Workload) *fio.Output {
 		if writes && !reads && !did(j.Write) {
 			j.Read, j.Write = j.Write, j.Read
 		}
-		for _, side := range []struct {
-			of *fio.Direction
-			bs units.Bytes
-		}{{&j.Read, readBS}, {&j.Write, writeBS}} {
-			d := side.of
-			doubt := ""
-			if d.IOPS == 0 {
-				doubt = byLittle(d, side.bs, flight)
+		for at, bs := range []units.Bytes{readBS, writeBS} {
+			d := j.Directions()[at]
+			doubt, mb := "", strings.Contains(d.Printed["bw"], "MB")
+			switch {
+			case d.IOPS == 0:
+				doubt = byLittle(d, bs, flight)
+			case bs > 0 && d.BW > 0 && mb:
+				doubt = whichMB(d, bs)
+			}
+			if doubt == "" && mb && (bs == 0 || d.IOPS == 0) {
+				doubt = d.Printed["bw"] + " may be MB or MiB, which are 4.9 % more: no IOPS and block size beside it show which"
 			}
 			if doubt != "" {
-				own.Doubts = append(slices.Clip(own.Doubts), doubt)
-			}
-			if mb := d.Printed["bw"]; doubt == "" && strings.Contains(mb, "MB") && (side.bs == 0 || d.IOPS == 0) {
-				own.Doubts = append(slices.Clip(own.Doubts), mb+" may be MB or MiB, which are 4.9 % more: no IOPS and block size "+
-					"beside it show which")
+				own.Doubt("%s", doubt)
 			}
 			switch {
-			case side.bs == 0:
-			case d.IOPS > 0 && d.BW > 0 && strings.Contains(d.Printed["bw"], "MB"):
-				if doubt := whichMB(d, side.bs); doubt != "" {
-					own.Doubts = append(slices.Clip(own.Doubts), doubt)
-				}
+			case bs == 0:
 			case d.IOPS == 0 && d.BW > 0:
-				d.IOPS = units.IOPS(float64(d.BW) / float64(side.bs))
+				d.IOPS = units.IOPS(float64(d.BW) / float64(bs))
 			case d.BW == 0 && d.IOPS > 0:
-				d.BW = units.Rate(float64(d.IOPS) * float64(side.bs))
+				d.BW = units.Rate(float64(d.IOPS) * float64(bs))
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -32,30 +34,33 @@ func Create(out string, run Run) (*Writer, error) {
 	if host := run.Topology.Host.Name; host != "" { // that of an import is often not known
 		id += "-" + slug(host)
 	}
-	run.Schema = Schema
-	runs, err := sys.MakePath(out, 0o755)
+	dir, id, err := makeRun(out, id)
 	if err != nil {
 		return nil, err
 	}
+	run.Schema, run.ID = Schema, id
+	w := &Writer{Dir: filepath.Join(out, id), Run: run, dir: dir}
+	return w, w.start()
+}
+
+// makeRun makes a directory below out that no other run has, and holds it. Its name is id, with a number behind
+// it where there is one of that name.
+func makeRun(out, id string) (dir *sys.Dir, name string, err error) {
+	runs, err := sys.MakePath(out, 0o755)
+	if err != nil {
+		return nil, "", err
+	}
 	defer runs.Close() //nolint:errcheck // only a handle
 	for n := 1; n < 1000; n++ {
-		run.ID = id
+		name = id
 		if n > 1 {
-			run.ID = fmt.Sprintf("%s-%d", id, n)
+			name += fmt.Sprintf("-%d", n)
 		}
-		if err := runs.Mkdir(run.ID, 0o755); errors.Is(err, os.ErrExist) {
-			continue
-		} else if err != nil {
-			return nil, err
+		if dir, err = runs.MakeOwnSub(name, 0o755); !errors.Is(err, os.ErrExist) {
+			return dir, name, err
 		}
-		dir, err := runs.OpenSub(run.ID)
-		if err != nil {
-			return nil, err
-		}
-		w := &Writer{Dir: filepath.Join(out, run.ID), Run: run, dir: dir}
-		return w, w.start()
 	}
-	return nil, fmt.Errorf("%s: a thousand runs of one second", filepath.Join(out, id))
+	return nil, "", fmt.Errorf("%s: a thousand runs of one second", filepath.Join(out, id))
 }
 
 // Reopen resumes a bundle that was interrupted: it drops what an aborted scenario left and
@@ -210,21 +215,8 @@ func (w *Writer) Finish(state State, now time.Time) (*Bundle, error) {
 
 // slug turns any text into a short file name: hostile host and job names end here.
 func slug(s string) string {
-	clean := strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '-', r == '_', r == '.':
-			return r
-		case r >= 'A' && r <= 'Z':
-			return r
-		}
-		return '-'
-	}, s)
-	clean = strings.Trim(clean, "-.")
-	if len(clean) > 48 {
-		clean = clean[:48]
-	}
-	if clean == "" {
-		return "unnamed"
-	}
-	return clean
+	clean := strings.Trim(notOfSlug.ReplaceAllString(s, "-"), "-.")
+	return cmp.Or(clean[:min(len(clean), 48)], "unnamed")
 }
+
+var notOfSlug = regexp.MustCompile(`[^A-Za-z0-9_.-]`)

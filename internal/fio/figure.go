@@ -1,13 +1,23 @@
 package fio
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"time"
 )
 
+// SettleCounts is SettleCount of each latency of a direction.
+func (d *Direction) SettleCounts() {
+	for _, l := range d.Latencies() {
+		l.SettleCount(d.N)
+	}
+}
+
 // SettleCount fills N for versions before 3.18, which do not print it, and clears what was not
-// measured, where old versions print the unset minimum.
+// measured, where old versions print the unset minimum. Percentiles ascend then.
 func (l *Latency) SettleCount(ios uint64) {
+	slices.SortStableFunc(l.Percentiles, func(a, b Percentile) int { return cmp.Compare(a.P, b.P) })
 	switch {
 	case l.N > 0:
 	case l.Hist.Count() > 0:

@@ -40,15 +40,16 @@ func mergeJobs(jobs []Job, global Options) Job {
 		m.CPU.MinorFaults += j.CPU.MinorFaults
 	}
 	phases := phaseOf(jobs, global)
-	m.Read = mergeDirections(jobs, phases, func(j *Job) *Direction { return &j.Read })
-	m.Write = mergeDirections(jobs, phases, func(j *Job) *Direction { return &j.Write })
-	m.Trim = mergeDirections(jobs, phases, func(j *Job) *Direction { return &j.Trim })
-	m.Runtime = max(m.Read.Runtime, m.Write.Runtime, m.Trim.Runtime)
-	m.Window = max(m.Runtime, covered(jobs, phases, (*Job).Span))
-	m.Sync.Lat = mergeLatencies(pick(jobs, func(j *Job) Latency { return j.Sync.Lat }))
-	for _, j := range jobs {
-		m.Sync.Kind = cmp.Or(m.Sync.Kind, j.Sync.Kind)
+	for at, d := range m.Directions() {
+		*d = mergeDirections(jobs, phases, func(j *Job) *Direction { return j.Directions()[at] })
+		m.Runtime = max(m.Runtime, d.Runtime)
 	}
+	m.Window = max(m.Runtime, covered(jobs, phases, (*Job).Span))
+	var syncs []Latency
+	for _, j := range jobs {
+		syncs, m.Sync.Kind = append(syncs, j.Sync.Lat), cmp.Or(m.Sync.Kind, j.Sync.Kind)
+	}
+	m.Sync.Lat = mergeLatencies(syncs)
 	mergeCPU(&m, jobs)
 	m.Depths = mergeShares(jobs, func(j *Job) []Share { return j.Depths })
 	m.Submit = mergeShares(jobs, func(j *Job) []Share { return j.Submit })
@@ -79,16 +80,6 @@ func covered(jobs []Job, phases []int, run func(*Job) time.Duration) time.Durati
 	}
 	return sum
 }
-
-func pick[T any](jobs []Job, f func(*Job) T) []T {
-	list := make([]T, len(jobs))
-	for i := range jobs {
-		list[i] = f(&jobs[i])
-	}
-	return list
-}
-
-func (j *Job) ios() float64 { return float64(j.Read.N + j.Write.N + j.Trim.N) }
 
 // mergeCPU weighs by the time that each row's jobs ran, as fio's group_reporting does.
 func mergeCPU(m *Job, jobs []Job) {
@@ -137,16 +128,18 @@ func mergeDirections(jobs []Job, phases []int, of func(*Job) *Direction) Directi
 	if len(ran) == 1 {
 		m.BWSamples, m.IOPSSamples, m.Printed = ran[0].BWSamples, ran[0].IOPSSamples, ran[0].Printed
 	}
-	var slat, clat, lat []Latency
-	for _, d := range ran {
-		slat, clat, lat = append(slat, d.Slat), append(clat, d.Clat), append(lat, d.Lat)
+	for at, l := range m.Latencies() {
+		var each []Latency
+		for _, d := range ran {
+			each = append(each, *d.Latencies()[at])
+		}
+		*l = mergeLatencies(each)
 	}
-	m.Slat, m.Clat, m.Lat = mergeLatencies(slat), mergeLatencies(clat), mergeLatencies(lat)
 	return m
 }
 
 func mergeLatencies(list []Latency) Latency {
-	list = slices.DeleteFunc(slices.Clone(list), func(l Latency) bool { return !l.Measured() && l.Hist.Count() == 0 })
+	list = slices.DeleteFunc(list, func(l Latency) bool { return !l.Measured() && l.Hist.Count() == 0 })
 	switch len(list) {
 	case 0:
 		return Latency{}
@@ -194,7 +187,7 @@ func mergeShares(jobs []Job, of func(*Job) []Share) []Share {
 	var m []Share
 	var total float64
 	for i := range jobs {
-		list, w := of(&jobs[i]), jobs[i].ios()
+		list, w := of(&jobs[i]), float64(jobs[i].IOs())
 		if len(list) == 0 || w == 0 {
 			continue
 		}
@@ -218,7 +211,7 @@ func mergeBuckets(jobs []Job) []Bucket {
 	sums := map[time.Duration]float64{}
 	var total float64
 	for i := range jobs {
-		w := jobs[i].ios()
+		w := float64(jobs[i].IOs())
 		if len(jobs[i].Buckets) == 0 || w == 0 {
 			continue
 		}

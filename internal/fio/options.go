@@ -17,8 +17,8 @@ type OptionInfo struct {
 	Optional bool
 	Engines  []string // the ioengines whose option it is; empty for an option of every job
 	Words    []string // what it takes as value; empty when that is no list of words
-	// From and To are the first and the last of the known versions that have it.
-	From, To Version
+	// from and to are the first and the last of the known versions that have it, indexes into optionVersions.
+	from, to int
 }
 
 // OptionTable is what one version of fio knows, or what any of several do.
@@ -30,7 +30,7 @@ type OptionTable struct {
 	names    []string                // main names in fio's order
 	engines  []string
 	settings map[string]bool
-	asked    *sync.Map // wrong name to the nearest one
+	asked    *sync.Map // the nearest name by the wrong one
 }
 
 // oldestJudged is the oldest version whose options count when no version is named.
@@ -56,13 +56,6 @@ func OptionsOf(v Version) *OptionTable {
 		to++
 	}
 	return newOptionTable(from, to)
-}
-
-// WithoutSums is the table of a build without flex and bison, which refuses sums in parentheses.
-func (t *OptionTable) WithoutSums() *OptionTable {
-	c := *t
-	c.noSums = true
-	return &c
 }
 
 func newOptionTable(from, to int) *OptionTable {
@@ -115,20 +108,12 @@ func (t *OptionTable) add(r *optionRow) {
 	if o == nil {
 		o = &OptionInfo{
 			Name: r.name, Alias: r.alias, Optional: r.kind == typeFlag, Engines: slices.Clone(r.engines),
-			From: optionVersions[r.from], To: optionVersions[r.to], Kind: string(r.kind),
-		}
-		for _, w := range r.words {
-			o.Words = append(o.Words, w.text)
+			from: r.from, to: r.to, Kind: string(r.kind), Words: r.wordList(),
 		}
 		t.byName[r.name] = o
 		t.names = append(t.names, r.name)
 	}
-	if optionVersions[r.from].Before(o.From) {
-		o.From = optionVersions[r.from]
-	}
-	if o.To.Before(optionVersions[r.to]) {
-		o.To = optionVersions[r.to]
-	}
+	o.from, o.to = min(o.from, r.from), max(o.to, r.to)
 	if len(r.engines) == 0 || len(o.Engines) == 0 {
 		o.Engines = nil
 	}
@@ -157,41 +142,38 @@ func (t *OptionTable) Main(name string) string {
 }
 
 // Check says whether fio knows an option, and if not the nearest name that it knows, empty when
-// none is near.
+// none is near. Of a wrong name, which may come again and again, it is kept.
 func (t *OptionTable) Check(name string) (known bool, nearest string) {
 	if t.byName[name] != nil {
 		return true, ""
 	}
+	near, asked := t.asked.Load(name)
+	if !asked {
+		near = t.nearest(name)
+		t.asked.Store(name, near)
+	}
+	return false, near.(string)
+}
+
+func (t *OptionTable) nearest(name string) string {
 	clean := strings.ToLower(strings.ReplaceAll(strings.Trim(name, "-"), "-", "_"))
 	if t.byName[clean] != nil {
-		return false, clean
+		return clean
 	}
 	candidates := t.candidates()
 	if begins := slices.DeleteFunc(
 		slices.Clone(candidates),
 		func(c string) bool { return len(clean) < 3 || !strings.HasPrefix(c, clean) },
 	); len(begins) == 1 {
-		return false, begins[0]
+		return begins[0]
 	}
-	return false, text.Nearest(clean, candidates)
-}
-
-// nearest is Check for a table that is asked of the same wrong name again and again.
-func (t *OptionTable) nearest(name string) (known bool, near string) {
-	if v, ok := t.asked.Load(name); ok {
-		return false, v.(string)
-	}
-	known, near = t.Check(name)
-	if !known {
-		t.asked.Store(name, near)
-	}
-	return known, near
+	return text.Nearest(clean, candidates)
 }
 
 // Near says whether a name is known or differs from a known one in its dashes only, so that it is a
 // slip and not another program's option.
 func (t *OptionTable) Near(name string) bool {
-	known, near := t.nearest(name)
+	known, near := t.Check(name)
 	return known ||
 		near != "" &&
 			strings.EqualFold(strings.ReplaceAll(near, "_", ""), strings.NewReplacer("-", "", "_", "").Replace(name))

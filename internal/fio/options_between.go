@@ -37,7 +37,8 @@ func (t *OptionTable) between(j JobText) []Refusal {
 	} else if given && known && uint32(n) > 4095 {
 		refuse(o, "is more jobs than fio starts")
 	}
-	for least, most := range map[string]string{"rate_min": "rate", "ratemin": "rate", "rate_iops_min": "rate_iops"} {
+	for _, pair := range [][2]string{{"rate_min", "rate"}, {"ratemin", "rate"}, {"rate_iops_min", "rate_iops"}} {
+		least, most := pair[0], pair[1]
 		n, o, given, known := number(least)
 		if _, limited := j.last(most); given && known && n > 0 && !limited && b.version.Before(sumsKnown) {
 			refuse(o, "is more than "+most+", which is not set")

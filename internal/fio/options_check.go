@@ -103,9 +103,9 @@ type jobEngine struct {
 	any, plugin bool
 }
 
+// engineAlias is the name of an engine that has others (ioengines.c).
 func engineAlias(name string) string {
-	switch name {
-	case "aio", "linuxaio":
+	if name == "aio" || name == "linuxaio" {
 		return "libaio"
 	}
 	return name
@@ -130,14 +130,14 @@ func (t *OptionTable) refusal(j JobText, o Option, of jobEngine) (Refusal, bool)
 		}
 		f := row.fault(o.raw(), o.Bare, b)
 		inRun := false
-		if check := ownChecks(row.name); f == faultNone && check != nil && !o.Bare && !check(o.raw(), b.version) {
+		if check := ownChecks[row.name]; f == faultNone && check != nil && !o.Bare && !check(o.raw(), b.version) {
 			f, inRun = faultShape, true
 		}
 		if f == faultNone {
 			return t.engineRefusal(row, o)
 		}
 		if r.Kind == "" {
-			r.Kind, r.InRun = RefusedValue, inRun || o.Bare && shaped(row.name)
+			r.Kind, r.InRun = RefusedValue, inRun || o.Bare && ownChecks[row.name] != nil
 			r.Says, r.Near = row.says(f, o)
 			r.Sure = r.Near != "" && (row.kind == typeBool || row.kind == typeFlag)
 		}
@@ -174,7 +174,7 @@ func (t *OptionTable) nameRefusal(j JobText, o Option, info *OptionInfo, of jobE
 	case info == nil && of.plugin && !t.Near(o.Name):
 		return Refusal{}, false
 	case info == nil:
-		_, r.Near = t.nearest(o.Name)
+		_, r.Near = t.Check(o.Name)
 		r.Says = t.absence(o.Name)
 	case len(info.Engines) > 0:
 		r.Says = fmt.Sprintf("belongs to %s, and the job runs on %s", list(info.Engines), of.name)
@@ -193,10 +193,10 @@ func (t *OptionTable) absence(name string) string {
 	switch {
 	case other == nil:
 		return ""
-	case optionVersions[t.to].Before(other.From):
-		return fmt.Sprintf("came with %s", other.From)
+	case t.to < other.from:
+		return fmt.Sprintf("came with %s", optionVersions[other.from])
 	}
-	return fmt.Sprintf("was last seen in %s", other.To)
+	return fmt.Sprintf("was last seen in %s", optionVersions[other.to])
 }
 
 func list(names []string) string {
@@ -235,10 +235,7 @@ func (r *optionRow) says(f fault, o Option) (says, near string) {
 	case faultRange:
 		return string(f) + r.limits(), ""
 	case faultWord:
-		var words []string
-		for _, w := range r.words {
-			words = append(words, w.text)
-		}
+		words := r.wordList()
 		word, _, _ := strings.Cut(strings.TrimSpace(o.Value), ":")
 		if len(words) > 12 {
 			return string(f), text.Nearest(strings.ToLower(word), words)

@@ -39,7 +39,8 @@ func positive(value string) string {
 // negative says what the table's versions make of a number below 0.
 func (t *OptionTable) negative(o Option, k uint64) (Misreading, bool) {
 	var newest *optionRow
-	var seen []negativeNumber
+	var taken []negativeNumber
+	refused := false
 	for at := t.to; at >= t.from; at-- {
 		row := t.row(o.Name, at, "", true)
 		if row == nil {
@@ -52,16 +53,15 @@ func (t *OptionTable) negative(o Option, k uint64) (Misreading, bool) {
 		if newest == nil {
 			newest = row
 		}
-		if !slices.Contains(seen, n) {
-			seen = append(seen, n)
+		if refused = refused || n.refused; !n.refused && !slices.Contains(taken, n) {
+			taken = append(taken, n)
 		}
 	}
-	taken := slices.DeleteFunc(slices.Clone(seen), func(n negativeNumber) bool { return n.refused })
 	m := Misreading{Hint: positive(o.Value)}
 	switch {
 	case len(taken) == 0: // Refusals has it
 		return m, false
-	case taken[0].fault != "" && len(taken) < len(seen):
+	case taken[0].fault != "" && refused:
 		m.Says = taken[0].fault + ": fio before 3.43 runs the job without it, and newer ones refuse it"
 	case taken[0].fault != "":
 		m.Says = taken[0].fault + ": fio runs the job without it"

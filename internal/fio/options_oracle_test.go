@@ -230,3 +230,10 @@ func TestNumbersBelowZeroAgainstRealBinaries(t *testing.T) {
 		t.Error("want 2, 50 and 5 at least")
 	}
 }
+
+// WithoutSums is the table of a build without flex and bison, which refuses sums in parentheses.
+func (t *OptionTable) WithoutSums() *OptionTable {
+	c := *t
+	c.noSums = true
+	return &c
+}

@@ -2,6 +2,7 @@ package fio
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -11,48 +12,35 @@ import (
 // ownCheck says whether fio's own code takes a value that is right by its type.
 type ownCheck func(value string, v Version) bool
 
-// ownChecks are by the option's main name. Each was seen to refuse the same values in fio 3.33 and
-// later; for older versions only what they refuse too.
-func ownChecks(name string) ownCheck {
-	switch name {
-	case "rw":
-		return directionTakes
-	case "random_distribution":
-		return distributionTakes
-	case "file_service_type":
-		return serviceTakes
-	case "steadystate":
-		return func(v string, _ Version) bool { return steadyForm.MatchString(v) }
-	case "ignore_error":
-		return func(v string, _ Version) bool { return errorsTaken(v) }
-	case "replay_skip":
-		return func(v string, _ Version) bool { return skipForm.MatchString(v) }
-	case "buffer_pattern", "verify_pattern":
-		return patternTakes(name)
-	case "bssplit":
-		return splitTakes
-	case "numa_mem_policy":
-		return func(v string, at Version) bool { return at.Before(sumsKnown) || policyForm.MatchString(v) }
-	case "io_size":
-		return func(v string, _ Version) bool { return !beyondWhole(v) }
-	case "dp_scheme":
-		return func(v string, _ Version) bool { return strings.Contains(v, "/") || strings.Contains(v, ".") }
-	case "write_mode":
-		return func(v string, _ Version) bool { return modeForm.MatchString(v) }
-	}
-	return nil
+// ownChecks are by the option's main name, and need a value. Each was seen to refuse the same values in fio
+// 3.33 and later; for older versions only what they refuse too.
+var ownChecks = map[string]ownCheck{
+	"rw":                  directionTakes,
+	"random_distribution": distributionTakes,
+	"file_service_type":   serviceTakes,
+	"steadystate":         formTakes(`^[a-z_]+:\s*[+-]?[\d.]`),
+	"ignore_error":        errorsTake,
+	"replay_skip":         formTakes(`^(?:read|write|trim|sync)(?:,(?:read|write|trim|sync))*$`),
+	"buffer_pattern":      patternTakes(`"[^"]*"|0[xX][0-9a-fA-F]+|[+-]?\d+`),
+	"verify_pattern":      patternTakes(`%o|"[^"]*"|0[xX][0-9a-fA-F]+|[+-]?\d+`),
+	"bssplit":             splitTakes,
+	"numa_mem_policy":     sinceSums(formTakes(`^(?:default|local|(?:bind|interleave|prefer):.+)$`)),
+	"io_size":             withinWhole,
+	"dp_scheme":           formTakes(`[/.]`),
+	"write_mode":          formTakes(`^[a-z]`),
 }
 
-// shaped says whether an option has a check of its own, which needs a value.
-func shaped(name string) bool { return ownChecks(name) != nil }
+func formTakes(form string) ownCheck {
+	r := regexp.MustCompile(form)
+	return func(value string, _ Version) bool { return r.MatchString(value) }
+}
 
-var (
-	steadyForm  = regexp.MustCompile(`^[a-z_]+:\s*[+-]?[\d.]`)
-	skipForm    = regexp.MustCompile(`^(?:read|write|trim|sync)(?:,(?:read|write|trim|sync))*$`)
-	policyForm  = regexp.MustCompile(`^(?:default|local|(?:bind|interleave|prefer):.+)$`)
-	modeForm    = regexp.MustCompile(`^[a-z]`)
-	leadingReal = regexp.MustCompile(`^\s*[+-]?(?:\d+\.?\d*|\.\d+)`)
-)
+// sinceSums is a check that older versions do not make.
+func sinceSums(check ownCheck) ownCheck {
+	return func(value string, v Version) bool { return v.Before(sumsKnown) || check(value, v) }
+}
+
+var leadingReal = regexp.MustCompile(`^\s*[+-]?(?:\d+\.?\d*|\.\d+)`)
 
 // directionTakes looks at what stands behind the colon of rw=randread:8.
 func directionTakes(value string, v Version) bool {
@@ -130,16 +118,11 @@ func serviceTakes(value string, _ Version) bool {
 	return !has || !ok || parameterTakes(word, x)
 }
 
-// errorsTaken reads ignore_error=EIO,ENOSPC:122: names of errors, or numbers.
-func errorsTaken(value string) bool {
-	for list := range strings.SplitSeq(value, ":") {
-		for name := range strings.SplitSeq(list, ",") {
-			n, isNumber := leading(name)
-			switch {
-			case name == "", isNumber && n > 0, errorNames[name]:
-			default:
-				return false
-			}
+// errorsTake reads ignore_error=EIO,ENOSPC:122: names of errors, or numbers.
+func errorsTake(value string, _ Version) bool {
+	for name := range strings.FieldsFuncSeq(value, func(r rune) bool { return r == ':' || r == ',' }) {
+		if n, _ := leading(name); n <= 0 && !slices.Contains(errorNames, name) {
+			return false
 		}
 	}
 	return true
@@ -147,39 +130,13 @@ func errorsTaken(value string) bool {
 
 // errorNames are those of Linux's errors that fio's list has, up to ERANGE, and those that storage
 // and networks answer with.
-var errorNames = func() map[string]bool {
-	names := map[string]bool{}
-	for name := range strings.FieldsSeq(`EPERM ENOENT ESRCH EINTR EIO ENXIO E2BIG ENOEXEC EBADF ECHILD EAGAIN
+var errorNames = strings.Fields(`EPERM ENOENT ESRCH EINTR EIO ENXIO E2BIG ENOEXEC EBADF ECHILD EAGAIN
 		ENOMEM EACCES EFAULT ENOTBLK EBUSY EEXIST EXDEV ENODEV ENOTDIR EISDIR EINVAL ENFILE EMFILE ENOTTY ETXTBSY
-		EFBIG ENOSPC ESPIPE EROFS EMLINK EPIPE EDOM ERANGE`) {
-		names[name] = true
-	}
-	return names
-}()
+		EFBIG ENOSPC ESPIPE EROFS EMLINK EPIPE EDOM ERANGE`)
 
 // patternTakes reads strings, numbers and a few marks in a row: "abcd"-12, 0xdeadbeef, %o. What is
 // in single quotes is a file, of which nothing is known.
-func patternTakes(name string) ownCheck {
-	return func(value string, v Version) bool {
-		if v.Before(sumsKnown) || strings.Contains(value, "'") {
-			return true
-		}
-		rest := value
-		for rest != "" {
-			part := patternPart.FindString(rest)
-			if strings.HasPrefix(rest, "%o") && name == "verify_pattern" {
-				part = "%o"
-			}
-			if part == "" {
-				return false
-			}
-			rest = rest[len(part):]
-		}
-		return value != ""
-	}
-}
-
-var patternPart = regexp.MustCompile(`^(?:"[^"]*"|0[xX][0-9a-fA-F]+|[+-]?\d+)`)
+func patternTakes(part string) ownCheck { return sinceSums(formTakes("'|^(?:" + part + ")+$")) }
 
 // splitTakes reads bssplit=4k/60:64k/40,8k/100.
 func splitTakes(value string, v Version) bool {
@@ -223,8 +180,8 @@ func oldSplitTakes(value string) bool {
 	return true
 }
 
-// beyondWhole says whether a share is above 100 %.
-func beyondWhole(value string) bool {
+// withinWhole says that a value is no share above 100 %.
+func withinWhole(value string, _ Version) bool {
 	n, ok := leading(value)
-	return ok && n > 100 && strings.HasPrefix(strings.TrimLeft(value, "0123456789"), "%")
+	return !ok || n <= 100 || !strings.HasPrefix(strings.TrimLeft(value, "0123456789"), "%")
 }

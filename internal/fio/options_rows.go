@@ -43,7 +43,6 @@ type optionRow struct {
 	leastPart, mostPart float64  // of fractions
 	longest             int      // characters and the end mark; 0 for any number
 	seconds, time, pow2 bool
-	own                 bool // fio's own code looks at the value too
 	words               []optionWord
 	parts               int // places that the value goes to: 3 for read, write and trim
 }
@@ -53,10 +52,18 @@ type optionWord struct {
 	number uint64
 }
 
+// wordList is the option's words without their numbers.
+func (r *optionRow) wordList() (list []string) {
+	for _, w := range r.words {
+		list = append(list, w.text)
+	}
+	return list
+}
+
 // optionSpan is a name with the versions that have it.
 type optionSpan struct {
-	name, kind string
-	from, to   int
+	name     string
+	from, to int
 }
 
 // optionRows is options.tsv.
@@ -129,14 +136,9 @@ func parseOptionRows(text string) (*optionRows, error) {
 		case strings.HasPrefix(line, "#"):
 		case col[0] == "option" && len(col) == 14:
 			err = rows.addOption(col[1:])
-		case col[0] == "engine" && len(col) == 3:
-			err = eachSpan(col[2], func(from, to int) {
-				rows.engines = append(rows.engines, optionSpan{name: col[1], from: from, to: to})
-			})
-		case col[0] == "setting" && len(col) == 4:
-			err = eachSpan(col[3], func(from, to int) {
-				rows.settings = append(rows.settings, optionSpan{col[1], col[2], from, to})
-			})
+		case col[0] == "engine" && len(col) == 3, col[0] == "setting" && len(col) == 4:
+			list := map[string]*[]optionSpan{"engine": &rows.engines, "setting": &rows.settings}[col[0]]
+			err = eachSpan(col[len(col)-1], func(from, to int) { *list = append(*list, optionSpan{col[1], from, to}) })
 		default:
 			err = fmt.Errorf("%q is none of its lines", Clip(line))
 		}
@@ -198,7 +200,7 @@ func (rows *optionRows) addOption(col []string) error {
 	}
 	r.longest, r.parts = int(number(col[9])), int(number(col[12]))
 	r.seconds, r.time = strings.Contains(col[10], "s"), strings.Contains(col[10], "t")
-	r.pow2, r.own = strings.Contains(col[10], "p"), strings.Contains(col[10], "c")
+	r.pow2 = strings.Contains(col[10], "p")
 	if col[11] != "-" {
 		for word := range strings.SplitSeq(col[11], "|") {
 			cut := strings.LastIndexByte(word, '=')

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -84,14 +85,17 @@ func leadingNumber(s string) (v int64, ok, beyond bool) {
 	return v, true, false
 }
 
+// numberStart is the number that a value begins with; of one without digits older versions read 0.
+func numberStart(s string, v Version) (n uint64, ok bool) {
+	at, digits, beyond := leadingNumber(s)
+	return uint64(at), s != "" && !beyond && (digits || v.Before(digitsNeeded))
+}
+
 // readNumber reads a size or a plain number: its leading digits, and the unit behind them by its
 // first letter.
 func readNumber(s string, k uint64, v Version) (numberRead, bool) {
-	if s == "" {
-		return numberRead{}, false
-	}
-	n, ok, beyond := leadingNumber(s)
-	if beyond || !ok && !v.Before(digitsNeeded) {
+	value, ok := numberStart(s, v)
+	if !ok {
 		return numberRead{}, false
 	}
 	rest := strings.ToLower(s)
@@ -99,7 +103,6 @@ func readNumber(s string, k uint64, v Version) (numberRead, bool) {
 		rest = rest[len(signDigits.FindString(s)):]
 		rest, _, _ = text.CutAny(rest, ":,/-")
 	}
-	value := uint64(n)
 	if strings.HasPrefix(rest, "%") {
 		return numberRead{value: ^value, percent: true}, true
 	}
@@ -166,11 +169,8 @@ func lostUnit(s string) string {
 
 // readTime reads a time in microseconds.
 func readTime(s string, seconds bool, v Version) (numberRead, bool) {
-	if s == "" {
-		return numberRead{}, false
-	}
-	n, ok, beyond := leadingNumber(s)
-	if beyond || !ok && !v.Before(digitsNeeded) {
+	n, ok := numberStart(s, v)
+	if !ok {
 		return numberRead{}, false
 	}
 	unit := strings.TrimLeft(s, "0123456789+-")
@@ -183,23 +183,25 @@ func readTime(s string, seconds bool, v Version) (numberRead, bool) {
 		if blank := strings.TrimSpace(unit); unit != blank && timeWord.MatchString(blank) && (blank[0] != 's' || !seconds) {
 			lost = blank
 		}
-		return numberRead{value: uint64(n) * factor, lost: lost}, true
+		return numberRead{value: n * factor, lost: lost}, true
 	}
 	switch unit = strings.ToLower(unit); {
 	case strings.HasPrefix(unit, "us"):
-		return numberRead{value: uint64(n)}, true
+		return numberRead{value: n}, true
 	case strings.HasPrefix(unit, "ms"):
-		return numberRead{value: uint64(n) * 1e3}, true
+		return numberRead{value: n * 1e3}, true
 	}
 	if factor, known := timeUnits[unit]; known {
-		return numberRead{value: uint64(n) * factor}, true
+		return numberRead{value: n * factor}, true
 	}
-	return numberRead{value: uint64(n), lost: unit}, true
+	return numberRead{value: n, lost: unit}, true
 }
 
 var (
-	timeUnits = map[string]uint64{"s": 1e6, "m": 60e6, "h": 3600e6, "d": 86400e6}
-	timeWord  = regexp.MustCompile(`^(?:us|ms|s|m|h|d|sec|min|hour|day)`)
+	timeUnits = map[string]uint64{ // in microseconds
+		"us": 1, "usec": 1, "ms": 1e3, "msec": 1e3, "s": 1e6, "m": 60e6, "h": 3600e6, "d": 86400e6,
+	}
+	timeWord = regexp.MustCompile(`^(?:us|ms|s|m|h|d|sec|min|hour|day)`)
 )
 
 func asciiLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
@@ -222,7 +224,7 @@ func (r *optionRow) fault(value string, bare bool, b build) fault {
 		}
 		return faultNone
 	case bare:
-		if r.kind == typeFlag || r.kind == typeWord && len(r.words) == 0 && !shaped(r.name) {
+		if r.kind == typeFlag || r.kind == typeWord && len(r.words) == 0 && ownChecks[r.name] == nil {
 			return faultNone
 		}
 		return faultNoValue
@@ -334,13 +336,13 @@ func (r *optionRow) numberFault(v string, b build) fault {
 	case r.outside(n, b):
 		return faultRange
 	}
-	if len(r.words) == 0 {
+	return r.wordIs(func(w optionWord) bool { return w.number == n })
+}
+
+// wordIs is faultNone where the option has such a word, or none at all.
+func (r *optionRow) wordIs(meant func(optionWord) bool) fault {
+	if len(r.words) == 0 || slices.ContainsFunc(r.words, meant) {
 		return faultNone
-	}
-	for _, w := range r.words {
-		if w.number == n {
-			return faultNone
-		}
 	}
 	return faultWord
 }
@@ -384,20 +386,12 @@ func (r *optionRow) boolFault(v string) fault {
 
 // wordFault compares whole words; what stands behind a colon is left to the option's own code.
 func (r *optionRow) wordFault(v string, b build) fault {
-	if len(r.words) == 0 {
-		return faultNone
-	}
 	ends := ",:"
 	if b.version.Before(commaEndsWord) {
 		ends = ":"
 	}
 	word, _, _ := text.CutAny(v, ends)
-	for _, w := range r.words {
-		if w.text == word {
-			return faultNone
-		}
-	}
-	return faultWord
+	return r.wordIs(func(w optionWord) bool { return w.text == word })
 }
 
 func (r *optionRow) fractionFault(v string) fault {

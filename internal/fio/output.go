@@ -6,6 +6,10 @@
 package fio
 
 import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"plimsoll/internal/fio/bins"
@@ -64,6 +68,11 @@ type Output struct {
 	Servers []string `json:"servers,omitempty"`
 }
 
+// Doubt notes a contradiction in the figures, or what was concluded because of one.
+func (o *Output) Doubt(format string, args ...any) {
+	o.Doubts = append(slices.Clip(o.Doubts), fmt.Sprintf(format, args...)) // a copy may share them
+}
+
 // Format is the form of output that was read.
 type Format string
 
@@ -87,6 +96,15 @@ type Unread struct {
 // Options are fio options by their own names, as given: {"bs": "8k", "direct": "1"}.
 type Options map[string]string
 
+// Merged are options of which those behind count.
+func Merged(all ...Options) Options {
+	merged := Options{}
+	for _, o := range all {
+		maps.Copy(merged, o)
+	}
+	return merged
+}
+
 // Job is one row of results: one job, or all of a reporting group.
 type Job struct {
 	Name  string `json:"name"`
@@ -107,8 +125,6 @@ type Job struct {
 	// they ran one after the other. It began Delay after the first job. 0 stands for Runtime.
 	Window time.Duration `json:"window,omitempty"`
 	Delay  time.Duration `json:"delay,omitempty"`
-	// Table says that these are figures which someone wrote down, and not fio's output.
-	Table bool `json:"-"`
 	// Others are the options of the jobs of its group that a row reports with the one that it names.
 	Others map[string]Options `json:"-"`
 	// Phase numbers from 1 what ran at the same time, where the job's options tell (Time); 0 stands
@@ -139,11 +155,9 @@ type Job struct {
 
 // Rates are IOPS and bandwidth of all directions together, over the window in which the row ran:
 // directions that ran at different times are not added, their operations and bytes are.
-func (j Job) Rates() (units.IOPS, units.Rate) {
+func (j Job) Rates() (n units.IOPS, bw units.Rate) {
 	window := j.Span()
-	var n units.IOPS
-	var bw units.Rate
-	for _, d := range []*Direction{&j.Read, &j.Write, &j.Trim} {
+	for _, d := range j.Directions() {
 		share := d.share(window)
 		n += d.IOPS * units.IOPS(share)
 		bw += d.BW * units.Rate(share)
@@ -162,14 +176,19 @@ func (d *Direction) share(window time.Duration) float64 {
 	return float64(d.Runtime) / float64(window)
 }
 
-// Directions are reads, writes and trims, in fio's order.
+// DirectionNames are fio's words for the directions, in its order, and for what adds them up.
+var DirectionNames = [4]string{"read", "write", "trim", "mixed"}
+
+// Directions are reads, writes and trims, in the order of DirectionNames.
 func (j *Job) Directions() [3]*Direction { return [3]*Direction{&j.Read, &j.Write, &j.Trim} }
+
+// IOs is how many I/Os completed in all directions.
+func (j *Job) IOs() uint64 { return j.Read.N + j.Write.N + j.Trim.N }
 
 // InFlight is the mean number of I/Os in flight over the row's window by Little's law, 0 where
 // latency was not recorded.
-func (j Job) InFlight() float64 {
-	var l float64
-	for _, d := range []*Direction{&j.Read, &j.Write, &j.Trim} {
+func (j Job) InFlight() (l float64) {
+	for _, d := range j.Directions() {
 		lat := d.Lat
 		if !lat.Measured() {
 			lat = d.Clat
@@ -205,6 +224,12 @@ type Direction struct {
 	// rounded there and refined here.
 	Printed map[string]string `json:"printed,omitempty"`
 }
+
+// LatencyNames are fio's words for the latencies of a direction, in its order.
+var LatencyNames = [3]string{"slat", "clat", "lat"}
+
+// Latencies are those of submission, of completion and of both, in the order of LatencyNames.
+func (d *Direction) Latencies() [3]*Latency { return [3]*Latency{&d.Slat, &d.Clat, &d.Lat} }
 
 // Completion is clat, or lat where only that was recorded.
 func (d *Direction) Completion() Latency {
@@ -265,7 +290,7 @@ type Percentile struct {
 // A bin stands for its middle, which may lie above the largest value in it: no percentile is above
 // the maximum.
 func (l Latency) At(p float64) (time.Duration, bool) {
-	if l.Hist != nil && l.Hist.Count() > 0 {
+	if l.Hist.Count() > 0 {
 		return l.Capped(l.Hist.Percentile(p)), true
 	}
 	for _, q := range l.Percentiles {
@@ -339,15 +364,18 @@ type Group struct {
 	Directions map[string]GroupRate `json:"directions"` // "READ", "WRITE", "TRIM", "MIXED"
 }
 
+// Of is the line of one of the three directions, in the order of DirectionNames.
+func (g Group) Of(direction int) (rate GroupRate, known bool) {
+	rate, known = g.Directions[strings.ToUpper(DirectionNames[direction])]
+	return rate, known
+}
+
 // GroupRate is one line of a run status group.
 type GroupRate struct {
 	Bytes   units.Bytes       `json:"bytes"`
 	BW      units.Rate        `json:"bw"`
-	MinBW   units.Rate        `json:"min_bw"`
-	MaxBW   units.Rate        `json:"max_bw"`
-	MinRun  time.Duration     `json:"min_run"`
 	MaxRun  time.Duration     `json:"max_run"`
-	Printed map[string]string `json:"printed,omitempty"`
+	Printed map[string]string `json:"printed,omitempty"` // bw and io
 }
 
 // Disk is the disk statistics that fio prints for one block device over the whole run, ramp

@@ -118,12 +118,17 @@ func startedApart(list []int, jobs []Job, global Options) []int {
 
 // ramp is the time between a row's start and its first figure.
 func (j *Job) ramp(global Options) time.Duration {
-	for _, o := range []Options{j.Options, global} {
-		if _, ok := o["ramp_time"]; ok {
-			return newOptionReader(o.Section(j.Name)).time("ramp_time", time.Second)
-		}
+	v, _ := inherited("ramp_time", j.Options, global)
+	ramp, _ := ParseTime(v, time.Second) // 0 of none
+	return ramp
+}
+
+// inherited is an option of a job's own, else that of all.
+func inherited(name string, own, global Options) (value string, given bool) {
+	if value, given = own[name]; !given {
+		value, given = global[name]
 	}
-	return 0
+	return value, given
 }
 
 // crowded says that groups of these runtimes had no time to run one after the other.
@@ -182,12 +187,8 @@ func settlePhases(rows []Job, loads []Workload) {
 
 func beside(own, global Options) bool {
 	on := func(name string) bool {
-		for _, o := range []Options{own, global} {
-			if v, ok := o[name]; ok {
-				return v != "0"
-			}
-		}
-		return false
+		v, given := inherited(name, own, global)
+		return given && v != "0"
 	}
 	return on("new_group") && !on("stonewall")
 }
@@ -242,25 +243,16 @@ func (o *Output) phase(n int, numbers []int) *Output {
 func (o *Output) PlaceMixed() {
 	for i := range o.Jobs {
 		j := &o.Jobs[i]
-		if j.Mixed == nil || j.Read.N+j.Write.N+j.Trim.N > 0 {
+		if j.Mixed == nil || j.IOs() > 0 {
 			continue
 		}
-		asked := j.Options["rw"]
-		if asked == "" {
-			asked = o.Global["rw"]
+		asked := strings.TrimPrefix(cmp.Or(j.Options["rw"], o.Global["rw"]), "rand")
+		at := slices.Index(DirectionNames[:3], asked)
+		if at < 0 {
+			at = 0
+			o.Doubt("%s: fio reported reads and writes as one (unified_rw_reporting); the sum stands as reads", j.Name)
 		}
-		switch strings.TrimPrefix(asked, "rand") {
-		case "read":
-			j.Read = *j.Mixed
-		case "write":
-			j.Write = *j.Mixed
-		case "trim":
-			j.Trim = *j.Mixed
-		default:
-			j.Read = *j.Mixed
-			doubt := j.Name + ": fio reported reads and writes as one (unified_rw_reporting); the sum stands as reads"
-			o.Doubts = append(o.Doubts, doubt)
-		}
+		*j.Directions()[at] = *j.Mixed
 	}
 }
 
@@ -305,14 +297,15 @@ func CountIOs(rows []Job, global Options, loads []Workload) []string {
 	var counted []string
 	named := nameLoads(loads)
 	for i := range rows {
-		for _, c := range sizesOf(&rows[i], global, named, len(rows) == 1) {
-			d := c.of
-			if c.size == 0 || d.N > 0 || d.IOPS > 0 || d.Bytes == 0 || d.Runtime <= 0 {
+		sizes, _ := sizesOf(&rows[i], global, named, len(rows) == 1)
+		for at, d := range rows[i].Directions() {
+			size := sizes[at]
+			if size == 0 || d.N > 0 || d.IOPS > 0 || d.Bytes == 0 || d.Runtime <= 0 {
 				continue
 			}
-			d.N = uint64((d.Bytes + c.size/2) / c.size)
+			d.N = uint64((d.Bytes + size/2) / size)
 			d.IOPS = units.IOPS(float64(d.N) / d.Runtime.Seconds())
-			counted = append(counted, c.name)
+			counted = append(counted, DirectionNames[at]+"s")
 		}
 	}
 	return counted
@@ -327,42 +320,33 @@ func CountIOs(rows []Job, global Options, loads []Workload) []string {
 func Align(rows []Job, global Options, loads []Workload) {
 	named := nameLoads(loads)
 	for i := range rows {
-		for _, c := range sizesOf(&rows[i], global, named, len(rows) == 1) {
-			inRamp := c.of.Bytes == 0 && c.of.Runtime == 0
-			if c.size > 0 && !c.mean && !inRamp && c.of.Bytes%c.size == 0 {
-				c.of.N = min(c.of.N, uint64(c.of.Bytes/c.size))
+		sizes, mean := sizesOf(&rows[i], global, named, len(rows) == 1)
+		for at, d := range rows[i].Directions() {
+			inRamp := d.Bytes == 0 && d.Runtime == 0
+			if size := sizes[at]; size > 0 && !mean[at] && !inRamp && d.Bytes%size == 0 {
+				d.N = min(d.N, uint64(d.Bytes/size))
 			}
 		}
 	}
 }
 
-// sized is a direction of a row with the size of its blocks, 0 where jobs have different ones or it
-// is not known; mean says that blocks of several sizes have it on average.
-type sized struct {
-	name string
-	of   *Direction
-	size units.Bytes
-	mean bool
-}
-
-// sizesOf are the directions of a row with what its jobs ask for.
-func sizesOf(j *Job, global Options, loads namedLoads, alone bool) []sized {
-	list := []sized{{name: "reads", of: &j.Read}, {name: "writes", of: &j.Write}, {name: "trims", of: &j.Trim}}
+// sizesOf are the sizes of the blocks of a row's directions, 0 where jobs have different ones or it is not
+// known; mean says that blocks of several sizes have it on average.
+func sizesOf(j *Job, global Options, loads namedLoads, alone bool) (sizes [3]units.Bytes, mean [3]bool) {
 	var differ [3]bool
 	for _, w := range loadsOf(j, global, loads, alone) {
 		for d, size := range []units.Bytes{w.ReadBS, w.WriteBS, w.TrimBS} {
-			differ[d] = differ[d] || size > 0 && list[d].size > 0 && list[d].size != size
-			list[d].size = max(list[d].size, size)
+			differ[d] = differ[d] || size > 0 && sizes[d] > 0 && sizes[d] != size
+			sizes[d] = max(sizes[d], size)
 		}
-		list[0].mean = list[0].mean || w.ReadLeast > 0
-		list[1].mean = list[1].mean || w.WriteLeast > 0
+		mean[0], mean[1] = mean[0] || w.ReadLeast > 0, mean[1] || w.WriteLeast > 0
 	}
-	for d := range list {
+	for d := range sizes {
 		if differ[d] {
-			list[d].size = 0
+			sizes[d] = 0
 		}
 	}
-	return list
+	return sizes, mean
 }
 
 // sectionsWindow is how long the sections of one row cover: each direction ran at most its runtime,
@@ -411,10 +395,8 @@ func loadsOf(j *Job, global Options, loads namedLoads, alone bool) []Workload {
 	if len(of) > 0 || len(j.Options)+len(global) == 0 {
 		return of
 	}
-	options := Options{}
-	maps.Copy(options, global)
-	maps.Copy(options, j.Options)
-	if options["rw"] == "" && options["readwrite"] == "" {
+	options := Merged(global, j.Options)
+	if options["rw"]+options["readwrite"] == "" {
 		return nil
 	}
 	w, err := WorkloadOf(j.Name, options.Section(j.Name))

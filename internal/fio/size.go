@@ -84,30 +84,14 @@ func numberParts(value string) []string {
 // unknown suffix for microseconds; here it is an error.
 func ParseTime(s string, defaultUnit time.Duration) (time.Duration, error) {
 	text := strings.ToLower(strings.TrimSpace(s))
-	end := strings.IndexFunc(text, func(r rune) bool { return r < '0' || r > '9' })
-	if end < 0 {
-		end = len(text)
+	suffix := strings.TrimLeft(text, "0123456789")
+	v, err := strconv.ParseInt(strings.TrimSuffix(text, suffix), 10, 64)
+	factor, known := timeUnits[suffix]
+	unit := time.Duration(factor) * time.Microsecond
+	if suffix == "" {
+		unit, known = defaultUnit, true
 	}
-	v, err := strconv.ParseInt(text[:end], 10, 64)
-	unit := defaultUnit
-	switch text[end:] {
-	case "":
-	case "us", "usec":
-		unit = time.Microsecond
-	case "ms", "msec":
-		unit = time.Millisecond
-	case "s":
-		unit = time.Second
-	case "m":
-		unit = time.Minute
-	case "h":
-		unit = time.Hour
-	case "d":
-		unit = 24 * time.Hour
-	default:
-		err = strconv.ErrSyntax
-	}
-	if err != nil {
+	if err != nil || !known {
 		return 0, fmt.Errorf("time %q: want a whole number with an optional us, ms, s, m, h or d, such as 90s", Clip(s))
 	}
 	if v > math.MaxInt64/int64(unit) {

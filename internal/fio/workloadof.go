@@ -47,10 +47,8 @@ func WorkloadOf(name string, s Section) (Workload, error) {
 	w.Buffered = !w.Direct
 	w.SharedFile = w.Filename != ""
 	if engine := r.text("ioengine"); engine != "" {
-		w.Engine, _, _ = strings.Cut(engine, ":")        // external:/path
-		if w.Engine == "aio" || w.Engine == "linuxaio" { // other names of it (ioengines.c)
-			w.Engine = "libaio"
-		}
+		engine, _, _ = strings.Cut(engine, ":") // external:/path
+		w.Engine = engineAlias(engine)
 	}
 	w.Depth = int(r.number("iodepth", 1))
 	if Synchronous(w.Engine) {
@@ -72,10 +70,9 @@ func WorkloadOf(name string, s Section) (Workload, error) {
 		strings.HasSuffix(r.text("offset_increment"), "%") {
 		w.OffsetIncrement = 1 // apart, by a share of a file whose size is not known
 	}
-	read, write := r.rates("rate")
-	w.ReadRate, w.WriteRate = units.Rate(read), units.Rate(write)
-	read, write = r.rates("rate_iops")
-	w.ReadIOPS, w.WriteIOPS = units.IOPS(read), units.IOPS(write)
+	rate, iops := r.sizesByDirection("rate"), r.sizesByDirection("rate_iops")
+	w.ReadRate, w.WriteRate = units.Rate(rate[0]), units.Rate(rate[1])
+	w.ReadIOPS, w.WriteIOPS = units.IOPS(iops[0]), units.IOPS(iops[1])
 	if r.err != nil {
 		r.err.Job = name
 		return w, r.err
@@ -255,47 +252,67 @@ func (r *optionReader) mix() uint64 {
 
 // blocks reads bs, bsrange or bssplit, the last given of them, as sizes by direction.
 func (r *optionReader) blocks(w *Workload) {
-	read := Sizes{{defaultBS, 1}}
-	write, trim := read, read
 	from := slices.MaxFunc([]string{"bs", "bsrange", "bssplit"}, func(a, b string) int {
 		return cmp.Compare(r.at(a), r.at(b))
 	})
+	parts := []string{""}
 	if v, given := r.value(from); given {
-		parts := blockParts(from, v)
-		otherwise := read
-		// A part that is not there is as the one before it, and an empty one as it was without the option.
-		of := func(i int, before Sizes) Sizes {
-			switch {
-			case i >= len(parts):
-				return before
-			case parts[i] == "":
-				return otherwise
-			}
-			sizes, err := r.sizes(from, parts[i])
-			if err == nil && sizes.Mean() == 0 {
-				err = errors.New("a block has no bytes")
-			}
-			if err != nil {
-				r.fail(from, err)
-				return before
-			}
-			return sizes
+		parts = blockParts(from, v)
+	}
+	blocks := make([]Sizes, 3)
+	byDirection(r, from, parts, blocks, Sizes{{defaultBS, 1}}, func(part string) (Sizes, error) {
+		sizes, err := r.sizes(from, part)
+		if err == nil && sizes.Mean() == 0 {
+			err = errors.New("a block has no bytes")
 		}
-		read = of(0, otherwise)
-		write = of(1, read)
-		trim = of(2, write)
-	}
+		return sizes, err
+	})
 	if w.TrimShare > 0 {
-		w.TrimBS = trim.Mean()
+		w.TrimBS = blocks[2].Mean()
 	}
-	alignRead, alignWrite := r.aligned(w)
-	if w.Reads() {
-		w.ReadBS, w.ReadLeast, w.ReadSizes, w.ReadAlign = read.Mean(), read.leastOfSeveral(), read.several(), alignRead
+	align := []units.Bytes{0, 0}
+	if !w.Sequential { // blockalign holds for random offsets only (init.c, fixup_options)
+		align = r.sizesByDirection("ba")
 	}
-	if w.Writes() {
+	if read := blocks[0]; w.Reads() {
+		w.ReadBS, w.ReadLeast, w.ReadSizes, w.ReadAlign = read.Mean(), read.leastOfSeveral(), read.several(), align[0]
+	}
+	if write := blocks[1]; w.Writes() {
 		w.WriteBS, w.WriteLeast, w.WriteSizes = write.Mean(), write.leastOfSeveral(), write.several()
-		w.WriteAlign = alignWrite
+		w.WriteAlign = align[1]
 	}
+}
+
+// byDirection fills in the values of reads, writes and trims, as many as are asked for. A part that is not there
+// is as the one before it, and an empty one as it was without the option.
+func byDirection[T any](r *optionReader, name string, parts []string, values []T, otherwise T,
+	read func(part string) (T, error),
+) {
+	before := otherwise
+	for i := range values {
+		if i < len(parts) && parts[i] == "" {
+			before = otherwise
+		} else if i < len(parts) {
+			v, err := read(parts[i])
+			if err != nil {
+				r.fail(name, err)
+			} else {
+				before = v
+			}
+		}
+		values[i] = before
+	}
+}
+
+// sizesByDirection are the numbers of an option for reads and for writes, 0 where it says none.
+func (r *optionReader) sizesByDirection(name string) []units.Bytes {
+	values := make([]units.Bytes, 2)
+	if v, given := r.value(name); given {
+		byDirection(r, name, numberParts(v), values, 0, func(part string) (units.Bytes, error) {
+			return partSize(part, r.kbBase)
+		})
+	}
+	return values
 }
 
 // blockParts are the values by direction: fio's own code splits bssplit, at commas alone.
@@ -304,28 +321,6 @@ func blockParts(from, v string) []string {
 		return numberParts(v)
 	}
 	return strings.Split(v, ",")
-}
-
-// aligned reads blockalign, which holds for random offsets only (init.c, fixup_options).
-func (r *optionReader) aligned(w *Workload) (read, write units.Bytes) {
-	v, given := r.value("ba")
-	if !given || w.Sequential {
-		return 0, 0
-	}
-	parts := numberParts(v)
-	of := func(part string) units.Bytes {
-		b, err := partSize(part, r.kbBase)
-		if err != nil && part != "" {
-			r.fail("ba", err)
-		}
-		return b
-	}
-	read = of(parts[0])
-	write = read
-	if len(parts) > 1 {
-		write = of(parts[1])
-	}
-	return read, write
 }
 
 // at is where an option stood, -1 when it did not.
@@ -432,29 +427,4 @@ func (r *optionReader) syncs(w *Workload) {
 	if w.ReadShare+w.TrimShare >= 1 {
 		w.SyncEvery, w.SyncCall, w.SyncWrites = 0, "", false
 	}
-}
-
-// rates reads limits of one job: one value for every direction, or read,write[,trim].
-func (r *optionReader) rates(name string) (read, write float64) {
-	v, ok := r.value(name)
-	if !ok {
-		return 0, 0
-	}
-	parts := numberParts(v)
-	of := func(i int) float64 {
-		if parts[i] == "" {
-			return 0
-		}
-		n, err := partSize(parts[i], r.kbBase)
-		if err != nil {
-			r.fail(name, err)
-		}
-		return float64(n)
-	}
-	read = of(0)
-	write = read
-	if len(parts) > 1 {
-		write = of(1)
-	}
-	return read, write
 }

@@ -58,8 +58,8 @@ func (b *Builder) Add(o *fio.Output) (Second, bool) {
 		}
 		did, excess := b.rows[i].advance(job, since)
 		if !did.Ramp {
-			for d, interval := range []Interval{did.Read, did.Write, did.Trim} {
-				b.rows[i].streams[d].put(since, interval)
+			for d, interval := range did.sides() {
+				b.rows[i].streams[d].put(since, *interval)
 			}
 		}
 		s = s.plus(did)
@@ -86,7 +86,7 @@ func (b *Builder) Add(o *fio.Output) (Second, bool) {
 // empty says that nothing at all was counted. fio does not stop its jobs to print, so bytes,
 // operations and latencies of one I/O may come in different documents.
 func (s Second) empty() bool {
-	for _, i := range []Interval{s.Read, s.Write, s.Trim} {
+	for _, i := range s.sides() {
 		if i.N > 0 || i.Bytes > 0 || i.Hist.Count() > 0 {
 			return false
 		}
@@ -103,12 +103,14 @@ func (r *row) advance(cur fio.Job, since time.Duration) (did, excess Second) {
 	// The counters fall to zero once, at the end of the ramp. That they fell shows in a counter
 	// that is smaller than before, or, when a fast job has caught up by the next document, in a
 	// runtime that grew by much less than the time between.
-	fell := cur.Read.N < prev.Read.N || cur.Write.N < prev.Write.N || cur.Trim.N < prev.Trim.N ||
-		cur.Runtime < prev.Runtime
+	fell := cur.Runtime < prev.Runtime
+	for d, now := range cur.Directions() {
+		fell = fell || now.N < prev.Directions()[d].N
+	}
 	lagged := r.started && r.inRamp && cur.Runtime-prev.Runtime < since*3/4
 	// fio 3.16 printed I/Os of the ramp without a runtime: those before the first runtime are not
 	// of the measurement.
-	untimed := prev.Runtime == 0 && cur.Runtime > 0 && counted(prev)
+	untimed := prev.Runtime == 0 && cur.Runtime > 0 && prev.IOs() > 0
 	if r.inRamp && (fell || lagged || untimed) {
 		prev, r.inRamp = fio.Job{}, false
 		if cur.Runtime == 0 {
@@ -122,33 +124,27 @@ func (r *row) advance(cur fio.Job, since time.Duration) (did, excess Second) {
 		r.started = true
 	}
 	did = between(prev, cur)
-	did.Len, did.Ramp = max(cur.Runtime-prev.Runtime, 0), r.inRamp && (cur.Runtime > 0 || counted(cur))
+	did.Len, did.Ramp = max(cur.Runtime-prev.Runtime, 0), r.inRamp && (cur.Runtime > 0 || cur.IOs() > 0)
 	if did.Ramp && cur.Runtime == 0 {
 		did.Len = since // no runtime is printed of this ramp
 	}
 	return did, between(cur, prev)
 }
 
-func counted(j fio.Job) bool { return j.Read.N+j.Write.N+j.Trim.N > 0 }
-
 // between is how much of each counter b has more than a.
 func between(a, b fio.Job) Second {
-	s := Second{
-		Read: difference(a.Read, b.Read), Write: difference(a.Write, b.Write), Trim: difference(a.Trim, b.Trim),
-		means: meansOf(b).minus(meansOf(a)),
+	s := Second{means: meansOf(b).minus(meansOf(a))}
+	for d, side := range s.sides() {
+		prev, cur := a.Directions()[d], b.Directions()[d]
+		side.N, side.Bytes = cur.N-min(prev.N, cur.N), cur.Bytes-min(prev.Bytes, cur.Bytes)
+		if h := binned(cur).Hist; h.Count() > 0 {
+			side.Hist = h.Minus(binned(prev).Hist)
+		}
 	}
 	if h := b.Sync.Lat.Hist; h.Count() > 0 {
 		s.Sync = h.Minus(a.Sync.Lat.Hist)
 	}
 	return s
-}
-
-func difference(prev, cur fio.Direction) Interval {
-	i := Interval{N: cur.N - min(prev.N, cur.N), Bytes: cur.Bytes - min(prev.Bytes, cur.Bytes)}
-	if h := binned(&cur).Hist; h.Count() > 0 {
-		i.Hist = h.Minus(binned(&prev).Hist)
-	}
-	return i
 }
 
 // binned is the distribution that carries bins, which Interval.Hist is of: clat, or lat under
@@ -169,31 +165,31 @@ func (s Second) plus(o Second) Second {
 
 // then joins an interval with the one after it.
 func (s Second) then(o Second) Second {
-	join := func(a, b Interval) Interval {
-		return Interval{a.N + b.N, a.Bytes + b.Bytes, joinHist(a.Hist, b.Hist)}
+	s.At, s.Len, s.Ramp = o.At, s.Len+o.Len, s.Ramp || o.Ramp
+	s.Sync, s.means = joinHist(s.Sync, o.Sync), s.means.plus(o.means)
+	for d, side := range s.sides() {
+		more := o.sides()[d]
+		side.N, side.Bytes, side.Hist = side.N+more.N, side.Bytes+more.Bytes, joinHist(side.Hist, more.Hist)
 	}
-	return Second{
-		At: o.At, Len: s.Len + o.Len, Ramp: s.Ramp || o.Ramp,
-		Read: join(s.Read, o.Read), Write: join(s.Write, o.Write), Trim: join(s.Trim, o.Trim),
-		Sync: joinHist(s.Sync, o.Sync), means: s.means.plus(o.means),
-	}
+	return s
 }
 
 // minus takes back what was counted too much.
 func (s Second) minus(o Second) Second {
-	less := func(a, b Interval) Interval {
-		i := Interval{N: a.N - min(a.N, b.N), Bytes: a.Bytes - min(a.Bytes, b.Bytes), Hist: a.Hist}
-		if a.Hist.Count() > 0 && b.Hist.Count() > 0 {
-			i.Hist = a.Hist.Minus(b.Hist)
-		}
-		return i
-	}
-	s.Read, s.Write, s.Trim = less(s.Read, o.Read), less(s.Write, o.Write), less(s.Trim, o.Trim)
-	s.means = s.means.minus(o.means)
-	if s.Sync.Count() > 0 && o.Sync.Count() > 0 {
-		s.Sync = s.Sync.Minus(o.Sync)
+	s.Sync, s.means = lessHist(s.Sync, o.Sync), s.means.minus(o.means)
+	for d, side := range s.sides() {
+		less := o.sides()[d]
+		side.N, side.Bytes = side.N-min(side.N, less.N), side.Bytes-min(side.Bytes, less.Bytes)
+		side.Hist = lessHist(side.Hist, less.Hist)
 	}
 	return s
+}
+
+func lessHist(a, b *fio.Hist) *fio.Hist {
+	if a.Count() == 0 || b.Count() == 0 {
+		return a
+	}
+	return a.Minus(b)
 }
 
 func joinHist(a, b *fio.Hist) *fio.Hist {
@@ -231,12 +227,12 @@ func FromOutput(r *Result, o *fio.Output) {
 	r.Doubts = append(r.Doubts, o.Doubts...)
 	if o.Program == "" || len(r.Workloads) > 0 { // fio's default block size is not that of other programs
 		if counted := fio.CountIOs(r.Jobs, o.Global, r.Workloads); len(counted) > 0 {
-			r.Doubts = append(r.Doubts, fmt.Sprintf("the output does not count %s: IOPS are its bytes divided by the block size",
-				strings.Join(counted, " and ")))
+			r.Doubt("the output does not count %s: IOPS are its bytes divided by the block size",
+				strings.Join(counted, " and "))
 		}
 	}
-	r.Doubts = append(r.Doubts, implausible(r.Jobs)...)
-	r.Doubts = append(r.Doubts, mistimed(r.Jobs)...)
+	r.implausible()
+	r.mistimed()
 	fio.Time(r.Jobs, o.Global, r.Workloads)
 	timed := *o
 	timed.Jobs = r.Jobs
@@ -251,27 +247,21 @@ func FromOutput(r *Result, o *fio.Output) {
 	sum := r.Sum()
 	r.IOPS, r.BW = exactly(float64(sum.IOPS), oneValue), exactly(float64(sum.BW), oneValue)
 	if sum.Apart && len(r.Jobs) > 0 {
-		r.Doubts = append(
-			r.Doubts,
-			fmt.Sprintf("not all of it ran at the same time (%s): sums are over %s, the rates of each direction over its own "+
-				"time", runtimes(r.Total), text.Duration(sum.Window)),
-		)
+		r.Doubt("not all of it ran at the same time (%s): sums are over %s, the rates of each direction over its own "+
+			"time", runtimes(r.Total), text.Duration(sum.Window))
 	}
 }
 
 // mistimed names the rows whose completion latencies cannot be true.
-func mistimed(jobs []fio.Job) []string {
-	var doubts []string
-	for _, j := range jobs {
+func (r *Result) mistimed() {
+	for _, j := range r.Jobs {
 		for _, d := range j.Directions() {
 			if d.Mistimed() {
-				doubts = append(doubts, fmt.Sprintf("%s: the mean clat of %s is above the mean lat of %s, of which it is a part: "+
-					"clat, its percentiles and the latency buckets are wrong", j.Name, units.Latency(d.Clat.Mean),
-					units.Latency(d.Lat.Mean)))
+				r.Doubt("%s: the mean clat of %s is above the mean lat of %s, of which it is a part: clat, its percentiles "+
+					"and the latency buckets are wrong", j.Name, units.Latency(d.Clat.Mean), units.Latency(d.Lat.Mean))
 			}
 		}
 	}
-	return doubts
 }
 
 // diskLag is the least time that fio's disk statistics must cover to be compared with its own
@@ -309,12 +299,9 @@ func missingHosts(o *fio.Output) []string {
 // runtimes says how long each direction ran.
 func runtimes(j fio.Job) string {
 	var parts []string
-	for _, d := range []struct {
-		name string
-		run  time.Duration
-	}{{"reads", j.Read.Runtime}, {"writes", j.Write.Runtime}, {"trims", j.Trim.Runtime}} {
-		if d.run > 0 {
-			parts = append(parts, d.name+" "+text.Duration(d.run))
+	for i, d := range j.Directions() {
+		if d.Runtime > 0 {
+			parts = append(parts, fio.DirectionNames[i]+"s "+text.Duration(d.Runtime))
 		}
 	}
 	return strings.Join(parts, ", ")

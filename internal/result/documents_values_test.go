@@ -159,7 +159,9 @@ func TestImplausibleFiguresOfEachDirection(t *testing.T) {
 					return []*fio.Latency{&x.Lat, &x.Clat, &x.Slat}[k]
 				}
 				*of(l) = bad
-				doubts := implausible(jobs)
+				r := &Result{Jobs: jobs}
+				r.implausible()
+				doubts := r.Doubts
 				want := fmt.Sprintf("j: a %s of 1 h in a run of 60 s cannot be of %s: latencies are left out", kind, name)
 				if what == "falls" {
 					want = fmt.Sprintf("j: the percentiles of %s do not rise: they are left out", name)
@@ -207,7 +209,9 @@ func TestMistimedRows(t *testing.T) {
 	of := func(clat, lat float64) fio.Direction {
 		return fio.Direction{Clat: fio.Latency{N: 1, Mean: clat}, Lat: fio.Latency{N: 1, Mean: lat}}
 	}
-	got := mistimed([]fio.Job{{Name: "a", Read: of(9e6, 1e6), Write: of(1e6, 2e6)}, {Name: "b", Read: of(1e6, 2e6), Write: of(8e6, 2e6)}, {Name: "c", Trim: of(9e6, 1e6)}})
+	r := &Result{Jobs: []fio.Job{{Name: "a", Read: of(9e6, 1e6), Write: of(1e6, 2e6)}, {Name: "b", Read: of(1e6, 2e6), Write: of(8e6, 2e6)}, {Name: "c", Trim: of(9e6, 1e6)}}}
+	r.mistimed()
+	got := r.Doubts
 	if len(got) != 3 || !strings.HasPrefix(got[0], "a: the mean clat of 9 ms is above the mean lat of 1 ms,") ||
 		!strings.HasPrefix(got[1], "b: the mean clat of 8 ms is above the mean lat of 2 ms,") || !strings.HasPrefix(got[2], "c: ") {
 		t.Errorf("%q", got)

@@ -147,7 +147,7 @@ func (r *Result) undrained() []Second {
 	for n := len(seconds) - 1; n > 0; n-- {
 		s := seconds[n]
 		measured -= s.Len
-		if s.Ramp || s.Read.N+s.Write.N+s.Trim.N > 0 || measured < window-shortest && s.Len >= wholeInterval {
+		if s.Ramp || s.ios() > 0 || measured < window-shortest && s.Len >= wholeInterval {
 			break // a stall of a whole second before the end is one
 		}
 		seconds = seconds[:n]

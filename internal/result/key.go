@@ -69,8 +69,5 @@ func (k Key) Share(n units.IOPS, bw units.Rate, mostN units.IOPS, most units.Rat
 	if k == ByBandwidth && most > 0 {
 		return float64(bw / most)
 	}
-	if mostN <= 0 {
-		return 0
-	}
-	return float64(n / mostN)
+	return over(float64(n), float64(mostN))
 }

@@ -15,13 +15,12 @@ func (r *Result) Latencies() []Timed {
 	if t.Sync.Lat.Measured() {
 		return []Timed{{"sync", t.Sync.Lat}}
 	}
-	names := [3]string{"read", "write", "trim"}
 	var all []Timed
 	sum := &fio.Hist{}
 	binned := true
 	for i, d := range t.Directions() {
 		if l := d.Completion(); d.N > 0 || d.IOPS > 0 || l.Mean > 0 {
-			all = append(all, Timed{names[i], l})
+			all = append(all, Timed{fio.DirectionNames[i], l})
 			if binned = binned && l.Hist.Count() > 0; binned {
 				sum.Merge(l.Hist)
 			}

@@ -32,6 +32,7 @@ const (
 // is known: then the figures contradict the job, which PL407 reports.
 func (r *Result) whyDepth(d Depth) string {
 	does := func(f func(fio.Workload) bool) bool { return slices.ContainsFunc(r.Workloads, f) }
+	cpu := r.Total.CPU.User + r.Total.CPU.System
 	inSyncs := float64(r.Total.Sync.Lat.N) * r.Total.Sync.Lat.Mean / float64(max(r.Measured, 1)) / float64(max(d.Asked, 1))
 	synced := does(func(w fio.Workload) bool { return w.SyncEvery > 0 }) || inSyncs > littleGap // a header does not tell
 	if does(func(w fio.Workload) bool { return w.SyncEvery > 0 && w.Depth > 1 }) && d.Device > 0 &&
@@ -43,10 +44,11 @@ func (r *Result) whyDepth(d Depth) string {
 	if d.Asked == 0 || d.Little == 0 || ratio > 1-littleGap && ratio < 1+littleGap {
 		return ""
 	}
-	if ratio > 1 {
-		return r.whyDeeper()
-	}
 	switch {
+	case ratio > 1 && r.Measured < startAndEnd:
+		return fmt.Sprintf("the run took %s, which fio gives to the millisecond only", text.Duration(r.Measured))
+	case ratio > 1:
+		return Contradiction
 	case r.HeldBack():
 		return "the jobs hold themselves back (rate=, rate_iops= or thinktime=), so fewer I/Os were in flight " +
 			"than they may keep"
@@ -58,21 +60,12 @@ func (r *Result) whyDepth(d Depth) string {
 		return "not all jobs ran throughout, and depth counts only while they did"
 	case does(func(w fio.Workload) bool { return w.VerifyOn }):
 		return "the jobs verify what they read, and have less in flight while they do"
-	case ratio+r.Total.CPU.User+r.Total.CPU.System > ownWork && r.Total.CPU.User+r.Total.CPU.System > littleGap:
-		return fmt.Sprintf("fio's own work took the rest of the time: %s of a core per job",
-			text.Percent(r.Total.CPU.User+r.Total.CPU.System))
-	case ratio+r.Total.CPU.User+r.Total.CPU.System < littleLeast && d.Asked < shallow:
+	case ratio+cpu > ownWork && cpu > littleGap:
+		return fmt.Sprintf("fio's own work took the rest of the time: %s of a core per job", text.Percent(cpu))
+	case ratio+cpu < littleLeast && d.Asked < shallow:
 		return NotHalf
 	}
 	return ""
-}
-
-// whyDeeper is for more I/Os in flight than there can be.
-func (r *Result) whyDeeper() string {
-	if r.Measured < startAndEnd {
-		return fmt.Sprintf("the run took %s, which fio gives to the millisecond only", text.Duration(r.Measured))
-	}
-	return Contradiction
 }
 
 // NotHalf is said of shallow jobs that have less than half of it in flight without a known reason.

@@ -16,16 +16,13 @@ const ofSyncs = 9
 
 func meansOf(j fio.Job) (m means) {
 	for d, dir := range j.Directions() {
-		for k, l := range latencies(dir) {
+		for k, l := range dir.Latencies() {
 			m[3*d+k] = momentOf(l)
 		}
 	}
 	m[ofSyncs] = momentOf(&j.Sync.Lat)
 	return m
 }
-
-// latencies are slat, clat and lat of a direction.
-func latencies(d *fio.Direction) [3]*fio.Latency { return [3]*fio.Latency{&d.Slat, &d.Clat, &d.Lat} }
 
 func momentOf(l *fio.Latency) moment { return moment{l.N, l.Mean * float64(l.N)} }
 

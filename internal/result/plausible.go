@@ -21,37 +21,24 @@ const (
 )
 
 // implausible takes out of rows the latencies that cannot be, and says which and why.
-func implausible(jobs []fio.Job) (doubts []string) {
-	for i := range jobs {
-		j := &jobs[i]
-		bad := false
-		for _, side := range []struct {
-			name string
-			of   *fio.Direction
-		}{{"reads", &j.Read}, {"writes", &j.Write}, {"trims", &j.Trim}} {
-			if why := outlasts(j, side.of); why != "" {
-				doubts = append(
-					doubts,
-					fmt.Sprintf("%s: %s of %s: latencies are left out", cmp.Or(j.Name, "the job"), why, side.name),
-				)
-				side.of.Slat, side.of.Clat, side.of.Lat = fio.Latency{}, fio.Latency{}, fio.Latency{}
-				bad = true
+func (r *Result) implausible() {
+	for i := range r.Jobs {
+		j := &r.Jobs[i]
+		name := cmp.Or(j.Name, "the job")
+		for side, d := range j.Directions() {
+			if why := outlasts(j, d); why != "" {
+				r.Doubt("%s: %s of %ss: latencies are left out", name, why, fio.DirectionNames[side])
+				d.Slat, d.Clat, d.Lat = fio.Latency{}, fio.Latency{}, fio.Latency{}
+				j.Buckets = nil
 			}
-			for _, l := range []*fio.Latency{&side.of.Slat, &side.of.Clat, &side.of.Lat} {
+			for _, l := range d.Latencies() {
 				if !inOrder(l.Percentiles) {
-					doubts = append(
-						doubts,
-						fmt.Sprintf("%s: the percentiles of %s do not rise: they are left out", cmp.Or(j.Name, "the job"), side.name),
-					)
+					r.Doubt("%s: the percentiles of %ss do not rise: they are left out", name, fio.DirectionNames[side])
 					l.Percentiles = nil
 				}
 			}
 		}
-		if bad {
-			j.Buckets = nil
-		}
 	}
-	return doubts
 }
 
 // outlasts says which latency of a direction is longer than the job ran, "" for none.
@@ -60,13 +47,12 @@ func outlasts(j *fio.Job, d *fio.Direction) string {
 	if ran <= 0 {
 		return ""
 	}
-	for _, l := range []struct {
-		name string
-		of   fio.Latency
-	}{{"lat", d.Lat}, {"clat", d.Clat}, {"slat", d.Slat}} {
-		longest := max(l.of.Max, time.Duration(min(l.of.Mean, 1e18)))
+	all := d.Latencies()
+	for i, l := range slices.Backward(all[:]) {
+		longest := max(l.Max, time.Duration(min(l.Mean, 1e18)))
 		if longest > overrun*ran+overrunLeast {
-			return fmt.Sprintf("a %s of %s in a run of %s cannot be", l.name, text.Duration(longest), text.Duration(ran))
+			return fmt.Sprintf("a %s of %s in a run of %s cannot be", fio.LatencyNames[i], text.Duration(longest),
+				text.Duration(ran))
 		}
 	}
 	return ""

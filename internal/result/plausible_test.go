@@ -48,7 +48,9 @@ func TestImplausible(t *testing.T) {
 		},
 	} {
 		jobs := []fio.Job{c.job}
-		doubts := strings.Join(implausible(jobs), "\n")
+		r := &Result{Jobs: jobs}
+		r.implausible()
+		doubts := strings.Join(r.Doubts, "\n")
 		if (c.said == "") != (doubts == "") || !strings.Contains(doubts, c.said) || c.gone(jobs[0]) != (c.said != "") {
 			t.Errorf("%s: doubts %q, left %+v", c.name, doubts, jobs[0])
 		}

@@ -1,6 +1,7 @@
 package result
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -231,8 +232,7 @@ func (s *PgStep) MostWaited() MostWaiting {
 	sums := map[Wait]float64{}
 	var most MostWaiting
 	for _, w := range s.Waits {
-		k := kindOf(w.Event)
-		sums[k] += w.Share
+		sums[kindOf(w.Event)] += w.Share
 	}
 	for _, k := range []Wait{RowLocks, LogSync, DataIO, LogInsert, BufferMapping, Locks, Elsewhere} {
 		if sums[k] > most.Share {
@@ -269,36 +269,18 @@ func (p *Postgres) Setting(name string) string {
 	return ""
 }
 
-func (s *PgStep) per(n float64) float64 {
-	if s.Transactions == 0 {
-		return 0
-	}
-	return n / float64(s.Transactions)
-}
+func (s *PgStep) per(n float64) float64 { return over(n, float64(s.Transactions)) }
 
 // CommitsPerSync is how many transactions shared one flush of the log; 0 where none was flushed.
-func (s *PgStep) CommitsPerSync() float64 {
-	if s.Syncs == 0 {
-		return 0
-	}
-	return float64(s.Transactions) / float64(s.Syncs)
-}
+func (s *PgStep) CommitsPerSync() float64 { return over(float64(s.Transactions), float64(s.Syncs)) }
 
 // SyncMean is the mean time of one sync of the log, by the server's own clock.
 func (s *PgStep) SyncMean() units.Latency {
-	if s.Syncs == 0 {
-		return 0
-	}
-	return units.Latency(float64(s.SyncTime) / float64(s.Syncs))
+	return units.Latency(over(float64(s.SyncTime), float64(s.Syncs)))
 }
 
 // SyncBusy is the part of the time in which a sync was under way, 0..1.
-func (s *PgStep) SyncBusy() float64 {
-	if s.Measured <= 0 {
-		return 0
-	}
-	return min(s.SyncTime.Seconds()/s.Measured.Seconds(), 1)
-}
+func (s *PgStep) SyncBusy() float64 { return min(over(s.SyncTime.Seconds(), s.Measured.Seconds()), 1) }
 
 // WALPerTx is the log's bytes per transaction, ImagesPerTx the full pages among them.
 func (s *PgStep) WALPerTx() units.Bytes { return units.Bytes(s.per(float64(s.WAL)) + 0.5) }
@@ -316,21 +298,13 @@ func (s *PgStep) DeviceReads() float64 { return s.per(float64(s.Reads)) }
 func (s *PgStep) CPUPerTx() time.Duration { return time.Duration(s.per(float64(s.ServerCPU))) }
 
 // HitShare is the part of block reads that the server's own buffers answered.
-func (s *PgStep) HitShare() float64 {
-	if s.Hits+s.Misses == 0 {
-		return 0
-	}
-	return float64(s.Hits) / float64(s.Hits+s.Misses)
-}
+func (s *PgStep) HitShare() float64 { return over(float64(s.Hits), float64(s.Hits+s.Misses)) }
 
 // Waited is the part of samples that waited for any of the events.
-func (s *PgStep) Waited(events ...string) float64 {
-	sum := 0.0
+func (s *PgStep) Waited(events ...string) (sum float64) {
 	for _, w := range s.Waits {
-		for _, e := range events {
-			if w.Event == e {
-				sum += w.Share
-			}
+		if slices.Contains(events, w.Event) {
+			sum += w.Share
 		}
 	}
 	return sum
@@ -339,10 +313,7 @@ func (s *PgStep) Waited(events ...string) float64 {
 // RecoverySeconds is the time to read so much log at a rate; what is replayed meanwhile is not
 // known.
 func RecoverySeconds(wal units.Bytes, rate units.Rate) time.Duration {
-	if rate <= 0 {
-		return 0
-	}
-	return time.Duration(float64(wal) / float64(rate) * float64(time.Second))
+	return time.Duration(over(float64(wal), float64(rate)) * float64(time.Second))
 }
 
 // LogForTimeout is the max_wal_size at which checkpoints come by checkpoint_timeout at a rate of

@@ -5,6 +5,7 @@ package result
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
@@ -158,26 +159,14 @@ func (r *Result) Lack(m part.Missing) {
 	if len(m.Parts) == 0 {
 		return
 	}
-	sum := m
 	if was := r.Missing; was != nil {
-		sum = *was
-		sum.Parts = slices.Clone(was.Parts)
-		sum.Add(m.Parts...)
-		sum.Jobs, sum.Of, sum.Side, sum.After = cmp.Or(
-			was.Jobs,
-			m.Jobs,
-		), cmp.Or(
-			was.Of,
-			m.Of,
-		), cmp.Or(
-			was.Side,
-			m.Side,
-		), cmp.Or(
-			m.After,
-			was.After,
-		)
+		added := m.Parts
+		m.Parts = slices.Clone(was.Parts)
+		m.Add(added...)
+		m.Jobs, m.Of = cmp.Or(was.Jobs, m.Jobs), cmp.Or(was.Of, m.Of)
+		m.Side, m.After = cmp.Or(was.Side, m.Side), cmp.Or(m.After, was.After)
 	}
-	r.Missing = &sum
+	r.Missing = &m
 }
 
 // Label keeps a fact about the result by name.
@@ -186,6 +175,11 @@ func (r *Result) Label(key, value string) {
 		r.Labels = map[string]string{}
 	}
 	r.Labels[key] = value
+}
+
+// Doubt notes why a figure may not be what it looks like, or what was concluded in its place.
+func (r *Result) Doubt(format string, args ...any) {
+	r.Doubts = append(slices.Clip(r.Doubts), fmt.Sprintf(format, args...)) // a copy may share them
 }
 
 // Invalidate marks the result as not to be trusted and says why.
@@ -220,20 +214,26 @@ type Interval struct {
 	Hist  *fio.Hist   `json:"hist,omitempty"`
 }
 
+// sides are reads, writes and trims, as those of a job.
+func (s *Second) sides() [3]*Interval { return [3]*Interval{&s.Read, &s.Write, &s.Trim} }
+
+// ios is all directions together.
+func (s Second) ios() uint64 { return s.Read.N + s.Write.N + s.Trim.N }
+
 // IOPS is all directions together.
-func (s Second) IOPS() units.IOPS {
-	if s.Len <= 0 {
-		return 0
-	}
-	return units.IOPS(float64(s.Read.N+s.Write.N+s.Trim.N) / s.Len.Seconds())
-}
+func (s Second) IOPS() units.IOPS { return units.IOPS(over(float64(s.ios()), s.Len.Seconds())) }
 
 // BW is all directions together.
 func (s Second) BW() units.Rate {
-	if s.Len <= 0 {
+	return units.Rate(over(float64(s.Read.Bytes+s.Write.Bytes+s.Trim.Bytes), s.Len.Seconds()))
+}
+
+// over is n of each one, 0 where there is none.
+func over(n, of float64) float64 {
+	if of <= 0 {
 		return 0
 	}
-	return units.Rate(float64(s.Read.Bytes+s.Write.Bytes+s.Trim.Bytes) / s.Len.Seconds())
+	return n / of
 }
 
 // Depth is the achieved queue depth seen three ways. With a sync after every write they differ: the

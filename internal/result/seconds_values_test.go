@@ -60,10 +60,10 @@ func TestEmptySeconds(t *testing.T) {
 		t.Errorf("%+v", less)
 	}
 	one, more := fio.Direction{N: 5, Bytes: 50, Clat: fio.Latency{Hist: histOf(1)}}, fio.Direction{N: 8, Bytes: 90, Clat: fio.Latency{Hist: histOf(1, 2, 3)}}
-	if d := difference(one, more); d.N != 3 || d.Bytes != 40 || d.Hist.Count() != 2 {
+	if d := between(fio.Job{Read: one}, fio.Job{Read: more}).Read; d.N != 3 || d.Bytes != 40 || d.Hist.Count() != 2 {
 		t.Errorf("%+v", d)
 	}
-	if d := difference(more, one); d.N != 0 || d.Bytes != 0 {
+	if d := between(fio.Job{Read: more}, fio.Job{Read: one}).Read; d.N != 0 || d.Bytes != 0 {
 		t.Errorf("%+v", d)
 	}
 }

@@ -29,13 +29,16 @@ const untimedSync = 2 * time.Microsecond
 // unknown fio prints below it is the faulty clock's.
 const leastSync = time.Microsecond
 
+// syncsLibaio says that the jobs sync what they write with libaio.
+func (r *Result) syncsLibaio() bool {
+	return slices.ContainsFunc(r.Workloads, func(w fio.Workload) bool { return w.Engine == "libaio" && w.SyncEvery > 0 })
+}
+
 // SyncsInclude says why the sync latencies of the result are longer than the syncs were, "" where
 // they are right or missing.
 func (r *Result) SyncsInclude() string {
 	v, err := fio.ParseVersion(r.Fio)
-	libaio := slices.ContainsFunc(r.Workloads,
-		func(w fio.Workload) bool { return w.Engine == "libaio" && w.SyncEvery > 0 })
-	if err != nil || !libaio || !r.Total.Sync.Lat.Measured() || v.Before(syncsTimed) || !v.Before(syncsApart) {
+	if err != nil || !r.syncsLibaio() || !r.Total.Sync.Lat.Measured() || v.Before(syncsTimed) || !v.Before(syncsApart) {
 		return ""
 	}
 	return fmt.Sprintf("%s counts the I/Os before a sync into the sync with libaio; %s does not, nor does ioengine=psync",
@@ -49,38 +52,31 @@ func (r *Result) distrustSyncs() {
 	v, err := fio.ParseVersion(r.Fio)
 	unsaid := len(r.Workloads) == 0 // not which engine it was
 	if l.Measured() && l.Mean < float64(leastSync) && (err != nil || unsaid && v.Before(syncsTimed)) {
-		r.dropSyncs(fmt.Sprintf("no sync takes the %d ns that fio gives as their mean: its clock started when the sync had "+
-			"returned, so sync latencies are left out", int(l.Mean)))
+		r.dropSyncs("no sync takes the %d ns that fio gives as their mean: its clock started when the sync had returned, "+
+			"so sync latencies are left out", int(l.Mean))
 		return
 	}
-	if err != nil || !l.Measured() ||
-		!slices.ContainsFunc(r.Workloads, func(w fio.Workload) bool { return w.Engine == "libaio" && w.SyncEvery > 0 }) {
+	if err != nil || !l.Measured() || !r.syncsLibaio() {
 		return
 	}
 	mean := time.Duration(l.Mean).Round(time.Microsecond)
 	switch {
 	case v.Before(syncsTimed) && l.Mean < float64(untimedSync):
-		r.dropSyncs(fmt.Sprintf("%s does not measure how long syncs take with libaio (it says %d ns), so they are left "+
-			"out; %s does, or ioengine=psync", v, int(l.Mean), syncsTimed))
+		r.dropSyncs("%s does not measure how long syncs take with libaio (it says %d ns), so they are left out; %s does, "+
+			"or ioengine=psync", v, int(l.Mean), syncsTimed)
 	case v.Before(syncsTimed) || !v.Before(syncsApart):
 	case len(r.Workloads) == 1 && r.Workloads[0].Depth == 1 && l.Mean > r.Total.Write.Lat.Mean:
 		write := time.Duration(r.Total.Write.Lat.Mean).Round(time.Microsecond)
-		r.Doubts = append(
-			r.Doubts,
-			fmt.Sprintf("%s counts the write before a sync into the sync with libaio: of the %s on average %s are the "+
-				"write's; %s does not, nor does ioengine=psync", v, text.Duration(mean), text.Duration(write), syncsApart),
-		)
+		r.Doubt("%s counts the write before a sync into the sync with libaio: of the %s on average %s are the write's; "+
+			"%s does not, nor does ioengine=psync", v, text.Duration(mean), text.Duration(write), syncsApart)
 	default:
-		r.Doubts = append(
-			r.Doubts,
-			fmt.Sprintf("%s counts I/Os before a sync into the sync with libaio: syncs took less than the %s that it says on "+
-				"average; %s does not, nor does ioengine=psync", v, text.Duration(mean), syncsApart),
-		)
+		r.Doubt("%s counts I/Os before a sync into the sync with libaio: syncs took less than the %s that it says on "+
+			"average; %s does not, nor does ioengine=psync", v, text.Duration(mean), syncsApart)
 	}
 }
 
 // dropSyncs leaves sync latencies out, and says why.
-func (r *Result) dropSyncs(why string) {
+func (r *Result) dropSyncs(why string, args ...any) {
 	r.Jobs = slices.Clone(r.Jobs) // fio's own documents stay as they are
 	for i := range r.Jobs {
 		r.Jobs[i].Sync = fio.Sync{}
@@ -89,5 +85,5 @@ func (r *Result) dropSyncs(why string) {
 		r.Seconds[i].Sync = nil
 	}
 	r.Total.Sync = fio.Sync{}
-	r.Doubts = append(r.Doubts, why)
+	r.Doubt(why, args...)
 }

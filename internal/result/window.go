@@ -15,45 +15,26 @@ import (
 // for Builder; what nothing tells of these seconds, as devices and host without a sampler, is left
 // out. Only shares stay those of the whole run: of CPU time and of fio's depth histogram.
 func (r *Result) Window(from time.Duration, watched *telemetry.Series, start time.Time) {
-	var length time.Duration
-	var read, write, trim Interval
-	var taken means
-	sync := &fio.Hist{}
-	merge := func(into *Interval, i Interval) {
-		into.N += i.N
-		into.Bytes += i.Bytes
-		if i.Hist != nil {
-			if into.Hist == nil {
-				into.Hist = &fio.Hist{}
-			}
-			into.Hist.Merge(i.Hist)
-		}
-	}
+	var sum Second
 	for i := range r.Seconds {
 		s := &r.Seconds[i]
 		if s.Ramp || s.At <= from {
 			s.Ramp = true
-			continue
-		}
-		length += s.Len
-		merge(&read, s.Read)
-		merge(&write, s.Write)
-		merge(&trim, s.Trim)
-		taken = taken.plus(s.means)
-		if s.Sync != nil {
-			sync.Merge(s.Sync)
+		} else {
+			sum = sum.then(*s)
 		}
 	}
+	length, taken := sum.Len, sum.means
 	if length <= 0 {
 		return
 	}
 	t := &r.Total
 	r.Measured, t.Runtime, t.Window, t.Delay = length, length, 0, 0
-	for d, i := range [3]Interval{read, write, trim} {
+	for d, i := range sum.sides() {
 		i.into(t.Directions()[d], length, [3]moment(taken[3*d:]))
 	}
-	if sync.Count() > 0 {
-		t.Sync.Lat = latencyOf(sync)
+	if sum.Sync.Count() > 0 {
+		t.Sync.Lat = latencyOf(sum.Sync)
 	} else if t.Sync.Lat.Measured() { // what fio did not time is out already
 		t.Sync.Lat = taken[ofSyncs].latency()
 	}
@@ -88,7 +69,7 @@ func (i Interval) into(d *fio.Direction, length time.Duration, taken [3]moment) 
 	d.BW = units.Rate(float64(i.Bytes) / length.Seconds())
 	d.IOPSSamples, d.BWSamples = fio.Samples{}, fio.Samples{}
 	bins := binned(d)
-	for k, l := range latencies(d) {
+	for k, l := range d.Latencies() {
 		if l.Measured() { // what cannot be is out already
 			*l = taken[k].latency()
 		}

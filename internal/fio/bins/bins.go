@@ -41,13 +41,8 @@ func Of(d time.Duration) int {
 
 // Value returns the latency that stands for bin i, the middle of its range (plat_idx_to_val).
 func Value(i int) time.Duration {
-	if i < OctaveBins<<1 {
-		return time.Duration(i)
-	}
-	shift := i>>OctaveBits - 1
-	base := uint64(1) << (shift + OctaveBits)
-	k := uint64(i % OctaveBins)
-	return time.Duration(base + uint64((float64(k)+0.5)*float64(uint64(1)<<shift)))
+	lo, hi := Range(i)
+	return lo + (hi-lo)/2
 }
 
 // Range returns the least latency of bin i and the least of the bin after it.

@@ -306,28 +306,28 @@ func (j *job) figure(key, value string) bool {
 	} else if !ok {
 		return false
 	}
-	switch p, percentile := strings.CutPrefix(what, "p"); {
-	case what == "iops":
+	switch what {
+	case "iops":
 		d.IOPS = units.IOPS(number(value))
-	case what == "bw":
+	case "bw":
 		d.BW = rate(value)
-	case what == "n":
+	case "n":
 		d.N = uint64(min(number(value), 1<<53))
-	case what == "events":
+	case "events":
 		j.any.Clat.N = uint64(min(number(value), 1<<53))
-	case what == "mean":
+	case "mean":
 		d.Clat.Mean = float64(took(value))
-	case what == "sum":
+	case "sum":
 		if n := j.any.Clat.N; n > 0 {
 			d.Clat.Mean = float64(took(value)) / float64(n) // a mean has two digits
 		}
-	case what == "stddev":
+	case "stddev":
 		d.Clat.StdDev = float64(took(value))
-	case what == "min":
+	case "min":
 		d.Clat.Min = took(value)
-	case what == "max":
+	case "max":
 		d.Clat.Max = took(value)
-	case what == "samples.iops", what == "samples.kib":
+	case "samples.iops", "samples.kib":
 		s, k := &d.IOPSSamples, 1.0
 		if what == "samples.kib" {
 			s, k = &d.BWSamples, 1024
@@ -336,12 +336,14 @@ func (j *job) figure(key, value string) bool {
 		if _, err := fmt.Sscan(value, &low, &high, &mean); err == nil {
 			s.Min, s.Max, s.Mean = low*k, high*k, mean*k
 		}
-	case percentile && number(p) > 0:
+	default:
+		p, is := strings.CutPrefix(what, "p")
+		if !is || number(p) <= 0 {
+			return false
+		}
 		if at := took(value); at > 0 {
 			d.Clat.Percentiles = append(d.Clat.Percentiles, fio.Percentile{P: number(p), Value: at})
 		}
-	default:
-		return false
 	}
 	return true
 }
@@ -377,13 +379,13 @@ func (r *reader) finish() {
 	if ends && !now.whole {
 		base.Missing.Add(part.Ending)
 	}
-	base.Doubts = append(base.Doubts, fmt.Sprintf("these are %s's figures, not fio's: it does not print %s", r.of.name,
-		r.of.words["silent"]))
+	base.Doubt("these are %s's figures, not fio's: it does not print %s", r.of.name, r.of.words["silent"])
 	var made []*fio.Output
 	for _, j := range now.jobs {
 		o := base
 		o.Title, o.Void = j.title, j.void
-		o.Doubts = slices.Concat(base.Doubts, now.doubts, j.settle(r.of))
+		o.Doubts = slices.Concat(base.Doubts, now.doubts)
+		j.settle(r.of, &o)
 		if now.only != "" && j != now.durable {
 			o.Void = now.only
 		}
@@ -422,15 +424,15 @@ func (p program) together(made []*fio.Output, disks []fio.Disk) []*fio.Output {
 		made[0].Disks = disks
 	default:
 		for _, o := range made {
-			o.Doubts = append(o.Doubts, fmt.Sprintf("whether the %d jobs of this run ran at the same time %s does not say: "+
-				"they stand apart", len(made), p.name))
+			o.Doubt("whether the %d jobs of this run ran at the same time %s does not say: they stand apart",
+				len(made), p.name)
 		}
 	}
 	return made
 }
 
-// settle works out what follows from what was said, and says what does not.
-func (j *job) settle(p program) (doubts []string) {
+// settle works out what follows from what was said, and says in the output what does not.
+func (j *job) settle(p program, o *fio.Output) {
 	if j.Options["rw"] == "" && j.order != "" && j.side != "" {
 		j.Options["rw"] = map[bool]string{true: "rand"}[j.order == "random"] + j.side
 	}
@@ -448,8 +450,7 @@ func (j *job) settle(p program) (doubts []string) {
 	latency := j.any.Clat
 	j.any.Clat = fio.Latency{}
 	if j.side == "" && (j.any.IOPS > 0 || j.any.BW > 0) {
-		doubts = append(doubts, fmt.Sprintf("whether they were reads or writes %s does not say here, and they stand as reads",
-			p.name))
+		o.Doubt("whether they were reads or writes %s does not say here, and they stand as reads", p.name)
 	}
 	if j.any.IOPS > 0 || j.any.BW > 0 || j.any.N > 0 {
 		*to = j.any
@@ -471,10 +472,7 @@ func (j *job) settle(p program) (doubts []string) {
 	switch {
 	case latency.Mean <= 0 && len(latency.Percentiles) == 0:
 	case j.latencyOf != "":
-		doubts = append(
-			doubts,
-			fmt.Sprintf("its latency of %v is %s, and is left out", units.Latency(latency.Mean), j.latencyOf),
-		)
+		o.Doubt("its latency of %v is %s, and is left out", units.Latency(latency.Mean), j.latencyOf)
 	default:
 		to.Clat = latency
 	}
@@ -490,7 +488,6 @@ func (j *job) settle(p program) (doubts []string) {
 	if j.Name == "" {
 		j.Name = p.words["name"] + cmp.Or(j.Options["rw"], j.side, "unknown")
 	}
-	return doubts
 }
 
 // settled fills in what follows from the other figures of a direction.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/bits"
 	"time"
 
 	"plimsoll/internal/fio"
@@ -28,7 +29,8 @@ const oldHistBins = 19 * bins.OctaveBins
 // the sum may be short of the run by up to log_hist_msec.
 type histScan struct {
 	bins    [3][bins.Count]uint64
-	columns int // bins of a line, once known
+	at      [bins.Count]uint64 // of the line at hand, which is added whole or not at all
+	columns int                // bins of a line, once known
 	// first, second and last are times of entries; second is the first that differs, 0 for none.
 	first, second, last uint64
 	blocks              [3]uint64 // the largest block size
@@ -43,13 +45,16 @@ func readHistLog(r io.Reader, base string, out *fio.Output, row int) error {
 	}
 	s.into(out, base)
 	if s.garbage {
-		out.Doubts = append(out.Doubts,
-			base+": it holds counts that cannot be, as fio before 3.17 wrote them, so nothing in it counts")
+		out.Doubt("%s: it holds counts that cannot be, as fio before 3.17 wrote them, so nothing in it counts", base)
 		return nil
 	}
-	width, unit, doubt := s.scale()
-	if doubt != "" {
-		out.Doubts = append(out.Doubts, base+": "+doubt)
+	width, unit := histScale(s.columns)
+	switch {
+	case unit == time.Microsecond:
+		out.Doubt("%s: written before fio 2.99: bins of microseconds", base)
+	case width > 1:
+		out.Doubt("%s: log_hist_coarseness=%d: latencies are known to within %d of fio's bins", base,
+			bits.TrailingZeros(uint(width)), width)
 	}
 	j := &out.Jobs[row]
 	for d, dir := range j.Directions() {
@@ -62,8 +67,9 @@ func readHistLog(r io.Reader, base string, out *fio.Output, row int) error {
 		}
 		dir.Runtime = max(dir.Runtime, s.span())
 		dir.Bytes = units.Bytes(s.blocks[d] * h.Count())
-		mean, dev := h.Mean()
-		l := fio.Latency{N: h.Count(), Mean: mean, StdDev: dev, Hist: h}
+		l := &dir.Clat
+		*l = fio.Latency{N: h.Count(), Hist: h}
+		l.Mean, l.StdDev = h.Mean()
 		h.Each(func(i int, _ uint64) {
 			lo, hi := bins.Range(i)
 			if l.Max == 0 {
@@ -71,10 +77,8 @@ func readHistLog(r io.Reader, base string, out *fio.Output, row int) error {
 			}
 			l.Max = hi
 		})
-		for _, p := range fioPercentiles {
-			l.Percentiles = append(l.Percentiles, fio.Percentile{P: p, Value: l.Capped(h.Percentile(p))})
-		}
-		dir.N, dir.Clat = l.N, l
+		percentilesOf(l)
+		dir.N = l.N
 	}
 	return nil
 }
@@ -97,21 +101,18 @@ func coarseValue(i, width int) time.Duration {
 	return bins.Value(min(i*width+width/2, bins.Count-1))
 }
 
-// scale finds how many of fio's bins a column holds (log_hist_coarseness) and their unit from the
-// number of columns.
-func (s *histScan) scale() (width int, unit time.Duration, doubt string) {
+// histScale finds how many of fio's bins a column holds (log_hist_coarseness) and their unit from the
+// number of columns; 0 of a number that fio does not write.
+func histScale(columns int) (width int, unit time.Duration) {
 	for shift := range bins.OctaveBits + 1 {
-		switch s.columns << shift {
+		switch columns << shift {
 		case bins.Count:
-			if shift > 0 {
-				doubt = fmt.Sprintf("log_hist_coarseness=%d: latencies are known to within %d of fio's bins", shift, 1<<shift)
-			}
-			return 1 << shift, time.Nanosecond, doubt
+			return 1 << shift, time.Nanosecond
 		case oldHistBins:
-			return 1 << shift, time.Microsecond, "written before fio 2.99: bins of microseconds"
+			return 1 << shift, time.Microsecond
 		}
 	}
-	return 1, time.Nanosecond, ""
+	return 0, 0
 }
 
 func (s *histScan) line(l []byte) {
@@ -127,33 +128,27 @@ func (s *histScan) line(l []byte) {
 		s.miss(l, "want time, direction, block size and bins")
 		return
 	}
-	// Counted first, added second: a line cut short must not be added in part.
-	at := i
 	columns := 0
-	into := (*[bins.Count]uint64)(nil)
-	for pass := range 2 {
-		i, columns = at, 0
-		for i < len(l) {
-			v, next, ok := histNumber(l, i)
-			if !ok || columns >= bins.Count || v >= impossibleCount {
-				why := "want counts of I/Os, at most 1,856"
-				if ok && v >= impossibleCount {
-					s.garbage, why = true, fmt.Sprintf("bin %d counts %d I/Os, which no drive can do: the log is damaged", columns, v)
-				}
-				s.miss(l, why)
-				return
+	for i < len(l) {
+		v, next, ok := histNumber(l, i)
+		if !ok || columns >= bins.Count || v >= impossibleCount {
+			why := "want counts of I/Os, at most 1,856"
+			if ok && v >= impossibleCount {
+				s.garbage, why = true, fmt.Sprintf("bin %d counts %d I/Os, which no drive can do: the log is damaged", columns, v)
 			}
-			if pass == 1 {
-				into[columns] += v
-			}
-			columns++
-			i = next
-		}
-		if columns > bins.Count || s.columns == 0 && !knownHistColumns(columns) || s.columns > 0 && columns != s.columns {
-			s.miss(l, fmt.Sprintf("%d bins are not what fio writes, or not those of the lines before", columns))
+			s.miss(l, why)
 			return
 		}
-		into = &s.bins[dir]
+		s.at[columns] = v
+		columns++
+		i = next
+	}
+	if width, _ := histScale(columns); width == 0 || s.columns > 0 && columns != s.columns {
+		s.miss(l, fmt.Sprintf("%d bins are not what fio writes, or not those of the lines before", columns))
+		return
+	}
+	for bin, n := range s.at[:columns] {
+		s.bins[dir][bin] += n
 	}
 	if s.columns == 0 {
 		s.first = t
@@ -164,15 +159,6 @@ func (s *histScan) line(l []byte) {
 	s.columns = columns
 	s.last = max(s.last, t)
 	s.blocks[dir] = max(s.blocks[dir], bs)
-}
-
-func knownHistColumns(n int) bool {
-	for shift := range bins.OctaveBits + 1 {
-		if n<<shift == bins.Count || n<<shift == oldHistBins {
-			return true
-		}
-	}
-	return false
 }
 
 // histNumber reads a number at i, and the comma behind it.

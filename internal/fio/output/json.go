@@ -64,8 +64,6 @@ func parseJSONPrefix(b []byte) (*fio.Output, int, error) {
 			if ms := p.count(); ms < 1<<50 {
 				p.out.Time = time.UnixMilli(int64(ms)).UTC()
 			}
-		case "time":
-			p.text()
 		case "global options":
 			p.globals()
 		case "jobs", "client_stats":
@@ -92,7 +90,7 @@ func parseJSONPrefix(b []byte) (*fio.Output, int, error) {
 		p.out.Messages = append(p.out.Messages, strings.ToValidUTF8(strings.TrimRight(line, "\r"), "\uFFFD"))
 	}
 	if p.nans > 0 {
-		p.out.Doubts = append(p.out.Doubts, fmt.Sprintf("%d figures are nan or inf; taken as not measured", p.nans))
+		p.out.Doubt("%d figures are nan or inf; taken as not measured", p.nans)
 	}
 	fiotext.MarkMembers(p.out.Disks)
 	return p.out, p.i, p.err
@@ -134,8 +132,7 @@ func (p *jsonParser) globals() {
 		}
 	})
 	for k := range differ {
-		p.out.Doubts = append(p.out.Doubts,
-			fmt.Sprintf("global option %s differs between clients; the first client's is kept", k))
+		p.out.Doubt("global option %s differs between clients; the first client's is kept", k)
 	}
 	slices.Sort(p.out.Doubts)
 }
@@ -226,8 +223,6 @@ func (p *jsonParser) job() {
 			tgt.Percentile = p.number()
 		case "latency_window":
 			tgt.Window = fio.Duration(p.number(), time.Microsecond)
-		case "eta":
-			p.skip() // of a job that has ended
 		default:
 			p.skip()
 		}
@@ -236,7 +231,7 @@ func (p *jsonParser) job() {
 		return
 	}
 	if !named {
-		p.out.Unread = append(p.out.Unread, fio.Unread{Line: p.line(p.i), Text: "an element of jobs", Why: "without jobname"})
+		unread(p.out, p.line(p.i), "an element of jobs", "without jobname")
 		return
 	}
 	j.Buckets = slices.Concat(coarse[0], coarse[1], coarse[2])
@@ -265,9 +260,9 @@ func (p *jsonParser) job() {
 // jsonDir is a direction as written, before units that depend on other keys are settled.
 type jsonDir struct {
 	fio.Direction
-	ios, bw, bwBytes, kbytes uint64 // io_bytes, bw, bw_bytes, io_kbytes
-	hasBWBytes, hasKBytes    bool
-	hasTotal                 bool
+	ios, bw, bwBytes     uint64 // io_bytes, bw, bw_bytes
+	exact                bool   // it has bw_bytes or io_kbytes, which came when io_bytes became bytes
+	hasBWBytes, hasTotal bool
 }
 
 func (p *jsonParser) direction() jsonDir {
@@ -277,11 +272,12 @@ func (p *jsonParser) direction() jsonDir {
 		case "io_bytes":
 			d.ios = p.count()
 		case "io_kbytes":
-			d.kbytes, d.hasKBytes = p.count(), true
+			d.exact = true
+			p.skip()
 		case "bw":
 			d.bw = p.count()
 		case "bw_bytes":
-			d.bwBytes, d.hasBWBytes = p.count(), true
+			d.bwBytes, d.hasBWBytes, d.exact = p.count(), true, true
 		case "iops":
 			d.IOPS = units.IOPS(p.number())
 		case "runtime":
@@ -337,10 +333,9 @@ func (p *jsonParser) direction() jsonDir {
 // × runtime, which is KiB.
 func (d jsonDir) settle() fio.Direction {
 	sec := d.Runtime.Seconds()
-	exact := d.hasKBytes || d.hasBWBytes
+	exact := d.exact
 	if !exact && d.bw > 0 && sec > 0 {
-		ratio := float64(d.ios) / (float64(d.bw) * sec)
-		exact = ratio > 32 // 1024 when in bytes, 1 when in KiB
+		exact = float64(d.ios)/(float64(d.bw)*sec) > 32 // 1024 when in bytes, 1 when in KiB
 	}
 	d.Bytes = units.Bytes(d.ios)
 	if !exact {
@@ -357,8 +352,6 @@ func (d jsonDir) settle() fio.Direction {
 	if !d.hasTotal { // fio 2.0
 		d.N = uint64(math.Round(float64(d.IOPS) * sec))
 	}
-	for _, l := range []*fio.Latency{&d.Slat, &d.Clat, &d.Lat} {
-		l.SettleCount(d.N)
-	}
+	d.SettleCounts()
 	return d.Direction
 }

@@ -68,16 +68,7 @@ func (s *jsonScan) peek() byte {
 
 // object calls f for each key; f consumes the value. key is valid until f returns.
 func (s *jsonScan) object(f func(key []byte)) {
-	if s.peek() != '{' {
-		s.fail("an object")
-		return
-	}
-	s.i++
-	if s.peek() == '}' {
-		s.i++
-		return
-	}
-	for s.err == nil {
+	s.members('{', '}', "an object", func() {
 		if s.peek() != '"' {
 			s.fail("a key in quotes")
 			return
@@ -89,26 +80,20 @@ func (s *jsonScan) object(f func(key []byte)) {
 		}
 		s.i++
 		f(key)
-		switch s.peek() {
-		case ',':
-			s.i++
-		case '}':
-			s.i++
-			return
-		default:
-			s.fail("a comma or a closing brace")
-		}
-	}
+	})
 }
 
 // array calls f at each element; f consumes it.
-func (s *jsonScan) array(f func()) {
-	if s.peek() != '[' {
-		s.fail("a list")
+func (s *jsonScan) array(f func()) { s.members('[', ']', "a list", f) }
+
+// members calls f at each of what stands between brackets, with commas between them.
+func (s *jsonScan) members(open, end byte, what string, f func()) {
+	if s.peek() != open {
+		s.fail(what)
 		return
 	}
 	s.i++
-	if s.peek() == ']' {
+	if s.peek() == end {
 		s.i++
 		return
 	}
@@ -117,11 +102,11 @@ func (s *jsonScan) array(f func()) {
 		switch s.peek() {
 		case ',':
 			s.i++
-		case ']':
+		case end:
 			s.i++
 			return
 		default:
-			s.fail("a comma or a closing bracket")
+			s.fail("a comma or the end of " + what)
 		}
 	}
 }

@@ -1,9 +1,7 @@
 package output
 
 import (
-	"cmp"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -50,7 +48,6 @@ func (p *jsonParser) percentiles(unit time.Duration) []fio.Percentile {
 			list = append(list, fio.Percentile{P: at, Value: v})
 		}
 	})
-	slices.SortStableFunc(list, func(a, b fio.Percentile) int { return cmp.Compare(a.P, b.P) })
 	return list
 }
 

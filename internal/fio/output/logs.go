@@ -88,8 +88,6 @@ func compareLogNames(a, b string) int {
 // logBlock is what is read of a log at once, and the longest line.
 const logBlock = 1 << 18
 
-var logDirNames = [3]string{"read", "write", "trim"}
-
 // readLog adds the log in r to a row. known is false of latencies whose unit the log does not tell.
 func readLog(r io.Reader, base, kind string, out *fio.Output, row int) (known bool, err error) {
 	if kind == "clat_hist" {
@@ -130,31 +128,19 @@ func readLog(r io.Reader, base, kind string, out *fio.Output, row int) (known bo
 		case "iops":
 			dir.IOPSSamples = samples
 		default:
-			l := scan.latency(d, time.Nanosecond)
+			l := dir.Latencies()[slices.Index(fio.LatencyNames[:], kind)]
 			if scan.bytes[d] > 0 {
+				*l = scan.latency(d, samples)
 				dir.N, dir.Bytes = max(dir.N, total.n), max(dir.Bytes, units.Bytes(scan.bytes[d]))
-			} else {
-				l = ofWindows(l)
-				out.Doubts = append(out.Doubts, fmt.Sprintf(windowsOnly, base, logDirNames[d]))
+				continue
 			}
-			*latencyOf(dir, kind) = l
+			// The spread of means is not that of I/Os, and no percentile of them is one.
+			*l = fio.Latency{Mean: mean}
+			out.Doubt("%s: %s: entries are of windows (log_avg_msec), not of single I/Os: their mean is given, and no "+
+				"percentiles, which single I/Os would be needed for", base, fio.DirectionNames[d])
 		}
 	}
 	return known, nil
-}
-
-// windowsOnly is said of a log of windows.
-const windowsOnly = "%s: %s: entries are of windows (log_avg_msec), not of single I/Os: their mean is given, and no " +
-	"percentiles, which single I/Os would be needed for"
-
-func latencyOf(d *fio.Direction, kind string) *fio.Latency {
-	switch kind {
-	case "slat":
-		return &d.Slat
-	case "clat":
-		return &d.Clat
-	}
-	return &d.Lat
 }
 
 // spread returns mean and deviation from sums.

@@ -166,29 +166,15 @@ func logField(b []byte) (v uint64, n int) {
 	return v, n
 }
 
-// latency returns what one direction's entries say as latencies in unit.
-func (s *logScan) latency(dir int, unit time.Duration) fio.Latency {
-	total := s.total[dir]
-	if total.n == 0 {
-		return fio.Latency{}
-	}
-	mean, dev := total.spread(s.sq[dir])
+// latency returns what one direction's entries say as latencies in nanoseconds.
+func (s *logScan) latency(dir int, samples fio.Samples) fio.Latency {
 	l := fio.Latency{
-		N: total.n, Min: time.Duration(total.min) * unit, Max: time.Duration(total.max) * unit,
-		Mean: mean * float64(unit), StdDev: dev * float64(unit), Hist: &fio.Hist{},
+		N: samples.N, Min: time.Duration(s.total[dir].min), Max: time.Duration(s.total[dir].max),
+		Mean: samples.Mean, StdDev: samples.StdDev, Hist: &fio.Hist{},
 	}
 	for i, n := range s.bins[dir] {
-		if unit == time.Nanosecond {
-			l.Hist.AddBin(i, n)
-		} else {
-			l.Hist.Add(bins.Value(i)*unit, n)
-		}
+		l.Hist.AddBin(i, n)
 	}
-	for _, p := range fioPercentiles {
-		l.Percentiles = append(l.Percentiles, fio.Percentile{P: p, Value: l.Capped(l.Hist.Percentile(p))})
-	}
+	percentilesOf(&l)
 	return l
 }
-
-// fioPercentiles are those that fio reports by default.
-var fioPercentiles = []float64{1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.95, 99.99}

@@ -1,6 +1,7 @@
 package output
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -35,7 +36,7 @@ func settleUnit(out *fio.Output, row int, version string) {
 	}
 	ns, us := units.Latency(mean), units.Latency(mean*1e3)
 	say := func(format string, args ...any) {
-		out.Doubts = append(out.Doubts, fmt.Sprintf("%s: ", j.Name)+fmt.Sprintf(format, args...))
+		out.Doubt("%s: %s", j.Name, fmt.Sprintf(format, args...))
 	}
 	if v, err := fio.ParseVersion(version); err == nil {
 		if v.Before(logNanoseconds) {
@@ -65,11 +66,9 @@ func settleUnit(out *fio.Output, row int, version string) {
 
 // logMean is the mean latency of the direction of a row that has one.
 func logMean(j *fio.Job) float64 {
-	for _, d := range []*fio.Direction{&j.Read, &j.Write, &j.Trim} {
-		for _, l := range []fio.Latency{d.Lat, d.Clat, d.Slat} {
-			if l.Mean > 0 {
-				return l.Mean
-			}
+	for _, d := range j.Directions() {
+		if mean := cmp.Or(d.Lat.Mean, d.Clat.Mean, d.Slat.Mean); mean > 0 {
+			return mean
 		}
 	}
 	return 0
@@ -77,27 +76,25 @@ func logMean(j *fio.Job) float64 {
 
 // inMicroseconds makes microseconds of what was read as nanoseconds.
 func inMicroseconds(j *fio.Job) {
-	for _, d := range []*fio.Direction{&j.Read, &j.Write, &j.Trim} {
-		for _, l := range []*fio.Latency{&d.Slat, &d.Clat, &d.Lat} {
-			*l = thousandfold(*l)
+	for _, d := range j.Directions() {
+		for _, l := range d.Latencies() {
+			l.Min, l.Max, l.Mean, l.StdDev = l.Min*1e3, l.Max*1e3, l.Mean*1e3, l.StdDev*1e3
+			if hist := l.Hist; hist != nil {
+				l.Hist = &fio.Hist{}
+				hist.Each(func(bin int, n uint64) { l.Hist.Add(bins.Value(bin)*time.Microsecond, n) })
+				percentilesOf(l)
+			}
 		}
 	}
 }
 
-func thousandfold(l fio.Latency) fio.Latency {
-	l.Min, l.Max, l.Mean, l.StdDev = l.Min*1e3, l.Max*1e3, l.Mean*1e3, l.StdDev*1e3
-	hist := l.Hist
-	if hist == nil {
-		return l
-	}
-	l.Hist, l.Percentiles = &fio.Hist{}, nil
-	hist.Each(func(bin int, n uint64) { l.Hist.Add(bins.Value(bin)*time.Microsecond, n) })
+// fioPercentiles are those that fio reports by default.
+var fioPercentiles = []float64{1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.95, 99.99}
+
+// percentilesOf works them out from the bins.
+func percentilesOf(l *fio.Latency) {
+	l.Percentiles = nil
 	for _, p := range fioPercentiles {
 		l.Percentiles = append(l.Percentiles, fio.Percentile{P: p, Value: l.Capped(l.Hist.Percentile(p))})
 	}
-	return l
 }
-
-// ofWindows leaves of means of windows what stays true of single I/Os: their mean. The spread of
-// means is not that of I/Os, and no percentile of them is one.
-func ofWindows(l fio.Latency) fio.Latency { return fio.Latency{Mean: l.Mean} }

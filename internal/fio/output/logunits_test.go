@@ -68,7 +68,9 @@ func TestSingleIOsInMicroseconds(t *testing.T) {
 	for _, v := range []time.Duration{1000, 2000, 3000} {
 		l.Hist.Add(v, 1)
 	}
-	got := thousandfold(l)
+	j := fio.Job{Read: fio.Direction{Lat: l}}
+	inMicroseconds(&j)
+	got := j.Read.Lat
 	if p, _ := got.At(50); p < 1980*time.Microsecond || p > 2020*time.Microsecond || got.Max != 3*time.Millisecond {
 		t.Errorf("%v %v", p, got.Max)
 	}

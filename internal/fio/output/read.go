@@ -34,11 +34,19 @@ const maxReadJSON = 1 << 30
 // that stops in the middle gives what was complete in it. No output and no error means that there
 // is nothing of fio's in data.
 func Read(name string, data io.Reader) ([]*fio.Output, error) {
+	outs, err := read(name, data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return outs, nil
+}
+
+func read(name string, data io.Reader) ([]*fio.Output, error) {
 	if m := logName.FindStringSubmatch(path.Base(name)); m != nil {
 		out := &fio.Output{Format: fio.Logs, Jobs: []fio.Job{{Name: m[1]}}}
 		known, err := readLog(data, path.Base(name), m[2], out, 0)
 		if err != nil {
-			return nil, fmt.Errorf("log %s: %w", name, err)
+			return nil, err
 		}
 		settleLogJob(&out.Jobs[0])
 		if !known {
@@ -49,35 +57,32 @@ func Read(name string, data io.Reader) ([]*fio.Output, error) {
 	head := make([]byte, 0, sizeHint(data))
 	head, err := readUpTo(data, head, 1<<12)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, err
 	}
 	if order, mark := utf16Order(head); order != nil { // as PowerShell redirects it
 		whole, err := readUpTo(data, head, maxReadJSON)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return nil, err
 		}
-		return Read(name, strings.NewReader(fromUTF16(whole[mark:], order)))
+		return read(name, strings.NewReader(fromUTF16(whole[mark:], order)))
 	}
 	if isBinary(head) { // a serial console's noise may stand before the text
-		if head, err = readUpTo(data, head, maxNoise); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		if !inNoise.Match(head) {
-			return nil, nil
+		if head, err = readUpTo(data, head, maxNoise); err != nil || !inNoise.Match(head) {
+			return nil, err
 		}
 	}
 	if isJobFile(head) {
 		return nil, nil
 	}
 	if start := bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\ufeff"))); len(start) == 0 || start[0] != '{' {
-		return readText(name, head, data)
+		return readText(head, data)
 	}
 	whole, err := readUpTo(data, head, maxReadJSON+1)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, err
 	}
 	if len(whole) > maxReadJSON {
-		return nil, fmt.Errorf("%s: larger than %d bytes", name, maxReadJSON)
+		return nil, fmt.Errorf("larger than %d bytes", maxReadJSON)
 	}
 	outs, rest := readJSONs(bytes.TrimPrefix(whole, []byte("\ufeff")))
 	if len(outs) > 0 && tooSmall(len(outs)+1, len(whole)-len(rest)) {
@@ -92,25 +97,25 @@ func Read(name string, data io.Reader) ([]*fio.Output, error) {
 	}
 	m := newMixed()
 	m.outs, m.lines = outs, bytes.Count(whole[:len(whole)-len(rest)], []byte{'\n'})
-	return m.read(name, bytes.NewReader(rest))
+	return m.read(bytes.NewReader(rest))
 }
 
 // readText reads a text that begins with head: fio's output in it, and what other programs measured.
-func readText(name string, head []byte, data io.Reader) ([]*fio.Output, error) {
+func readText(head []byte, data io.Reader) ([]*fio.Output, error) {
 	head, err := readUpTo(data, head, foreign.Limit)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	if names, texts := writers(head); len(names) > 0 && len(head) < foreign.Limit {
-		return apart(name, names, texts)
+		return nil, err
 	}
 	if len(head) < foreign.Limit {
+		if names, texts := writers(head); len(names) > 0 {
+			return apart(names, texts)
+		}
 		head = undressed(head)
 	}
 	others, rest := foreign.Read(head)
 	rows, rest := headless(rest)
 	others = append(others, rows...)
-	outs, err := newMixed().read(name, io.MultiReader(bytes.NewReader(rest), data))
+	outs, err := newMixed().read(io.MultiReader(bytes.NewReader(rest), data))
 	others = slices.DeleteFunc(others, func(o *fio.Output) bool { return o.Summary && repeats(outs, &o.Jobs[0]) })
 	return append(outs, others...), err
 }
@@ -212,20 +217,9 @@ func sizeHint(r io.Reader) int {
 
 // readUpTo appends what r gives to b until b has n bytes or r ends.
 func readUpTo(r io.Reader, b []byte, n int) ([]byte, error) {
-	for len(b) < n {
-		if len(b) == cap(b) {
-			b = append(b, 0)[:len(b)]
-		}
-		got, err := r.Read(b[len(b):min(cap(b), n)])
-		b = b[:len(b)+got]
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return b, err
-		}
-	}
-	return b, nil
+	all := bytes.NewBuffer(b)
+	_, err := all.ReadFrom(io.LimitReader(r, int64(n-len(b))))
+	return all.Bytes(), err
 }
 
 // readJSONs reads documents one behind the other and returns what is not one.
@@ -247,11 +241,8 @@ func readJSONs(b []byte) (outs []*fio.Output, rest []byte) {
 
 // refuseSmall notes that documents from a line on are too small to be fio's, and are not read.
 func refuseSmall(outs []*fio.Output, line int) {
-	last := outs[len(outs)-1]
-	last.Unread = append(last.Unread, fio.Unread{
-		Line: line, Text: "json documents",
-		Why: fmt.Sprintf("documents of less than %d bytes each are not fio's; these are not read", leastRow),
-	})
+	unread(outs[len(outs)-1], line, "json documents",
+		fmt.Sprintf("documents of less than %d bytes each are not fio's; these are not read", leastRow))
 }
 
 // mixedReader takes apart documents, terse rows and text.
@@ -277,12 +268,11 @@ func newMixed() *mixedReader {
 	return m
 }
 
-func (m *mixedReader) read(name string, r io.Reader) ([]*fio.Output, error) {
-	last := &lastByte{Reader: r}
-	if _, err := io.Copy(m.split, last); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+func (m *mixedReader) read(r io.Reader) ([]*fio.Output, error) {
+	if _, err := io.Copy(m.split, r); err != nil {
+		return nil, err
 	}
-	m.text.Within = last.b != '\n'
+	m.text.Within = m.split.Within()
 	tail := m.split.Unfinished()
 	err := m.split.Close()
 	if err != nil {
@@ -295,20 +285,6 @@ func (m *mixedReader) read(name string, r io.Reader) ([]*fio.Output, error) {
 		}
 	}
 	return joinForms(refuseTangled(m.outs, m.text.Tangles)), nil
-}
-
-// lastByte keeps the last byte that was read.
-type lastByte struct {
-	io.Reader
-	b byte
-}
-
-func (l *lastByte) Read(p []byte) (int, error) {
-	n, err := l.Reader.Read(p)
-	if n > 0 {
-		l.b = p[n-1]
-	}
-	return n, err
 }
 
 // at is the number of the line at hand.
@@ -395,7 +371,7 @@ func insideJSON(doc []byte, line, depth int) (outs []*fio.Output) {
 	}
 	inner := newMixed()
 	inner.depth, inner.lines = depth+1, line-1
-	found, err := inner.read("", strings.NewReader(text.String()))
+	found, err := inner.read(strings.NewReader(text.String()))
 	if err != nil {
 		return outs
 	}
@@ -423,13 +399,17 @@ func (m *mixedReader) broken(doc []byte, err error) {
 		err = errors.Join(err, partial)
 	}
 	endsWithin(out, doc)
-	unread := fio.Unread{Line: m.at(), Text: "a json document", Why: strings.ReplaceAll(err.Error(), "\n", "; ")}
 	if n := len(m.outs); n > 0 && len(out.Jobs) == 0 { // a stream of documents that was cut off
-		m.outs[n-1].Unread = append(m.outs[n-1].Unread, unread)
-		return
+		out = m.outs[n-1]
+	} else {
+		m.outs = append(m.outs, out)
 	}
-	out.Unread = append(out.Unread, unread)
-	m.outs = append(m.outs, out)
+	unread(out, m.at(), "a json document", strings.ReplaceAll(err.Error(), "\n", "; "))
+}
+
+// unread notes what of a line was not understood.
+func unread(out *fio.Output, line int, text, why string) {
+	out.Unread = append(out.Unread, fio.Unread{Line: line, Text: text, Why: why})
 }
 
 // endsWithin notes what a document lacks that breaks off.
@@ -443,7 +423,7 @@ func endsWithin(out *fio.Output, doc []byte) {
 		return
 	}
 	last := &out.Jobs[len(out.Jobs)-1]
-	if last.Read.N+last.Write.N+last.Trim.N == 0 && last.Mixed == nil && last.Error == 0 { // its figures come later
+	if last.IOs() == 0 && last.Mixed == nil && last.Error == 0 { // its figures come later
 		out.Jobs = out.Jobs[:len(out.Jobs)-1]
 	}
 	rw := last.Options["rw"] + out.Global["rw"]
@@ -521,7 +501,7 @@ func (m *mixedReader) row(line string) {
 		m.outs = append(m.outs, m.terse)
 	}
 	if err != nil {
-		m.terse.Unread = append(m.terse.Unread, fio.Unread{Line: m.at(), Text: line[:min(len(line), 200)], Why: err.Error()})
+		unread(m.terse, m.at(), line[:min(len(line), 200)], err.Error())
 		return
 	}
 	if j.Name == "All clients" {
@@ -555,14 +535,10 @@ func joinForms(outs []*fio.Output) []*fio.Output {
 		slices.SortStableFunc(list, func(a, b *fio.Output) int { return exact(b) - exact(a) })
 	}
 	for _, o := range outs {
-		var x *fio.Output
-		for _, other := range begin[rowOf(o)] {
-			if exact(other) <= exact(o) || sameRun(other, o) {
-				x = other
-				break
-			}
-		}
-		if x == nil || exact(x) <= exact(o) {
+		same := begin[rowOf(o)]
+		at := slices.IndexFunc(same, func(x *fio.Output) bool { return exact(x) <= exact(o) || sameRun(x, o) })
+		x := same[at] // o itself, if no other
+		if exact(x) <= exact(o) {
 			kept = append(kept, o)
 			continue
 		}

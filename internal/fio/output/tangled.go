@@ -114,9 +114,9 @@ func writers(text []byte) (names []string, texts map[string][]byte) {
 }
 
 // apart reads the text of each writer for itself.
-func apart(name string, names []string, texts map[string][]byte) (outs []*fio.Output, err error) {
+func apart(names []string, texts map[string][]byte) (outs []*fio.Output, err error) {
 	for _, who := range names {
-		some, err := newMixed().read(name, bytes.NewReader(texts[who]))
+		some, err := newMixed().read(bytes.NewReader(texts[who]))
 		if err != nil {
 			return nil, err
 		}

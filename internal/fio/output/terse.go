@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -83,14 +84,16 @@ func terseDirections(version int) []int {
 type terseScan struct {
 	version int
 	fields  []string
+	taken   int
 	err     error
 }
 
-func (t *terseScan) next(what string) string {
-	if t.err != nil || len(t.fields) == 0 {
-		if t.err == nil {
-			t.err = fmt.Errorf("terse output ends before %s", what)
-		}
+func (t *terseScan) next() string {
+	if t.err != nil {
+		return ""
+	}
+	if t.taken++; len(t.fields) == 0 {
+		t.err = fmt.Errorf("terse output ends before field %d behind the name", t.taken)
 		return ""
 	}
 	f := t.fields[0]
@@ -98,15 +101,17 @@ func (t *terseScan) next(what string) string {
 	return f
 }
 
-func (t *terseScan) number(what string) float64 {
-	f := t.next(what)
-	if t.err != nil {
-		return 0
+func (t *terseScan) fail(field, want string) {
+	if t.err == nil {
+		t.err = fmt.Errorf("terse field %d behind the name is %q: want %s", t.taken, field, want)
 	}
+}
+
+func (t *terseScan) number() float64 {
+	f := t.next()
 	v, err := strconv.ParseFloat(strings.TrimPrefix(strings.TrimSpace(f), "-"), 64)
 	if err != nil {
-		t.err = fmt.Errorf("terse %s %q: want a number", what, f)
-		return 0
+		t.fail(f, "a number")
 	}
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return 0
@@ -115,55 +120,57 @@ func (t *terseScan) number(what string) float64 {
 }
 
 // exact reads a decimal number times factor, rounded once.
-func (t *terseScan) exact(what string, factor float64) float64 {
-	f := strings.TrimSpace(t.next(what))
+func (t *terseScan) exact(factor float64) float64 {
+	f := strings.TrimSpace(t.next())
 	n := fiotext.ParseNum(f)
-	if t.err == nil && (!n.OK || n.Unit != "") {
-		if strings.HasSuffix(f, "nan") {
-			return 0
-		}
-		t.err = fmt.Errorf("terse %s %q: want a number", what, f)
+	if strings.HasSuffix(f, "nan") {
+		return 0
+	}
+	if !n.OK || n.Unit != "" {
+		t.fail(f, "a number")
 	}
 	return n.Times(factor)
 }
 
-func (t *terseScan) count(what string) uint64 { return uint64(min(t.number(what), 1<<63)) }
+func (t *terseScan) count() uint64 { return uint64(min(t.number(), 1<<63)) }
 
-func (t *terseScan) percent(what string) float64 {
-	f := t.next(what)
+func (t *terseScan) percent() float64 {
+	f := t.next()
 	v, ok := fiotext.ParseShare(f)
-	if t.err == nil && !ok && !strings.Contains(f, "nan") {
-		t.err = fmt.Errorf("terse %s %q: want percent", what, f)
+	if !ok && !strings.Contains(f, "nan") {
+		t.fail(f, "percent")
 	}
 	return v
 }
 
 func (t *terseScan) job(directions int) (fio.Job, []fio.Disk) {
 	var j fio.Job
-	j.Group, j.Error = int(t.count("group")), int(t.count("error"))
+	j.Group, j.Error = int(t.count()), int(t.count())
 	for i, d := range j.Directions() {
 		if i < directions {
 			*d = t.direction()
 			j.Runtime = max(j.Runtime, d.Runtime)
 		}
 	}
-	j.CPU.User, j.CPU.System = t.percent("user time"), t.percent("system time")
-	j.CPU.ContextSwitches, j.CPU.MajorFaults, j.CPU.MinorFaults = t.count("context switches"), t.count(
-		"major faults",
-	), t.count("minor faults")
+	j.CPU = fio.CPU{
+		User: t.percent(), System: t.percent(), ContextSwitches: t.count(), MajorFaults: t.count(), MinorFaults: t.count(),
+	}
 	for _, label := range []string{"1", "2", "4", "8", "16", "32", ">=64"} {
-		j.Depths = append(j.Depths, fio.Share{Label: label, Value: t.percent("depth")})
+		j.Depths = append(j.Depths, fio.Share{Label: label, Value: t.percent()})
 	}
 	ends := []time.Duration{2, 4, 10, 20, 50, 100, 250, 500, 750, 1000}
-	for _, end := range ends {
-		addBucket(&j, end*time.Microsecond, t.percent("latency bucket"))
-	}
-	for _, end := range append(ends, 2000, 0) {
-		addBucket(&j, end*time.Millisecond, t.percent("latency bucket"))
+	for i, end := range slices.Concat(ends, ends, []time.Duration{2000, 0}) {
+		unit := time.Microsecond
+		if i >= len(ends) {
+			unit = time.Millisecond
+		}
+		if share := t.percent(); share > 0 {
+			j.Buckets = append(j.Buckets, fio.Bucket{Upto: end * unit, Value: share})
+		}
 	}
 	disks := t.disks()
 	if len(t.fields) >= 2 && isWhole(t.fields[0]) && isWhole(t.fields[1]) { // continue_on_error
-		j.TotalErrors, j.FirstError = t.count("errors"), int(t.count("first error"))
+		j.TotalErrors, j.FirstError = t.count(), int(t.count())
 	}
 	if t.err == nil && len(t.fields) > 0 {
 		j.Options = fio.Options{"description": strings.Join(t.fields, ";")}
@@ -176,18 +183,12 @@ func isWhole(s string) bool {
 	return err == nil
 }
 
-func addBucket(j *fio.Job, upto time.Duration, share float64) {
-	if share > 0 {
-		j.Buckets = append(j.Buckets, fio.Bucket{Upto: upto, Value: share})
-	}
-}
-
 func (t *terseScan) direction() fio.Direction {
 	var d fio.Direction
-	d.Bytes = units.Bytes(t.count("KiB")) * units.KiB
-	bw := t.number("bandwidth")
-	d.IOPS = units.IOPS(t.number("iops"))
-	d.Runtime = fio.Duration(t.number("runtime"), time.Millisecond)
+	d.Bytes = units.Bytes(t.count()) * units.KiB
+	bw := t.number()
+	d.IOPS = units.IOPS(t.number())
+	d.Runtime = fio.Duration(t.number(), time.Millisecond)
 	sec := d.Runtime.Seconds()
 	d.N = uint64(math.Round(float64(d.IOPS) * sec))
 	d.BW = units.Rate(bw * 1024)
@@ -197,10 +198,11 @@ func (t *terseScan) direction() fio.Direction {
 	d.Slat = t.latency()
 	d.Clat = t.latency()
 	for range 20 {
-		p, v, ok := strings.Cut(t.next("percentile"), "%=")
+		f := t.next()
+		p, v, ok := strings.Cut(f, "%=")
 		at, n := fiotext.ParseNum(p), fiotext.ParseNum(v)
-		if t.err == nil && (!ok || !at.OK || !n.OK || at.Unit+n.Unit != "") {
-			t.err = fmt.Errorf("terse percentile %q: want such as 99.00%%=6112", p)
+		if !ok || !at.OK || !n.OK || at.Unit+n.Unit != "" {
+			t.fail(f, "such as 99.00%=6112")
 		}
 		if at.Mant > 0 {
 			d.Clat.Percentiles = append(d.Clat.Percentiles,
@@ -209,28 +211,24 @@ func (t *terseScan) direction() fio.Direction {
 	}
 	d.Lat = t.latency()
 	s := &d.BWSamples
-	s.Min, s.Max = t.number("least bandwidth")*1024, t.number("greatest bandwidth")*1024
-	s.Share = t.percent("share of bandwidth")
-	s.Mean, s.StdDev = t.exact("mean bandwidth", 1024), t.exact("deviation of bandwidth", 1024)
+	s.Min, s.Max = t.number()*1024, t.number()*1024
+	s.Share = t.percent()
+	s.Mean, s.StdDev = t.exact(1024), t.exact(1024)
 	if t.version >= 5 {
-		s.N = t.count("samples")
+		s.N = t.count()
 		s = &d.IOPSSamples
-		s.Min, s.Max = t.number("least iops"), t.number("greatest iops")
-		s.Mean, s.StdDev = t.number("mean iops"), t.number("deviation of iops")
-		s.N = t.count("samples")
+		*s = fio.Samples{Min: t.number(), Max: t.number(), Mean: t.number(), StdDev: t.number(), N: t.count()}
 	}
-	for _, l := range []*fio.Latency{&d.Slat, &d.Clat, &d.Lat} {
-		l.SettleCount(d.N)
-	}
+	d.SettleCounts()
 	return d
 }
 
 func (t *terseScan) latency() fio.Latency {
 	return fio.Latency{
-		Min:    fio.Duration(t.number("least latency"), time.Microsecond),
-		Max:    fio.Duration(t.number("greatest latency"), time.Microsecond),
-		Mean:   t.exact("mean latency", 1000),
-		StdDev: t.exact("deviation of latency", 1000),
+		Min:    fio.Duration(t.number(), time.Microsecond),
+		Max:    fio.Duration(t.number(), time.Microsecond),
+		Mean:   t.exact(1000),
+		StdDev: t.exact(1000),
 	}
 }
 
@@ -239,15 +237,15 @@ func (t *terseScan) disks() []fio.Disk {
 	var list []fio.Disk
 	for len(t.fields) >= 9 && strings.HasSuffix(t.fields[8], "%") && isWhole(t.fields[1]) && len(list) < terseMaxDisk {
 		list = append(list, fio.Disk{
-			Name:        t.next("disk"),
-			Reads:       t.count("reads"),
-			Writes:      t.count("writes"),
-			ReadMerges:  t.count("merges"),
-			WriteMerges: t.count("merges"),
-			ReadTicks:   t.count("ticks"),
-			WriteTicks:  t.count("ticks"),
-			InQueue:     t.count("queue"),
-			Util:        t.percent("utilisation"),
+			Name:        t.next(),
+			Reads:       t.count(),
+			Writes:      t.count(),
+			ReadMerges:  t.count(),
+			WriteMerges: t.count(),
+			ReadTicks:   t.count(),
+			WriteTicks:  t.count(),
+			InQueue:     t.count(),
+			Util:        t.percent(),
 		})
 	}
 	return list

@@ -184,6 +184,9 @@ func (s *Splitter) Close() error {
 // Lines is how many lines ended so far.
 func (s *Splitter) Lines() int { return s.newlines }
 
+// Within says that what came so far ends within a line of text.
+func (s *Splitter) Within() bool { return len(s.line) > 0 }
+
 // Unfinished is what came so far of a document whose last brace is missing, valid until the next
 // call.
 func (s *Splitter) Unfinished() []byte { return s.doc }

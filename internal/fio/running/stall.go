@@ -107,14 +107,11 @@ func completed(root fs.FS, disks []string) string {
 // progress.
 func (w *watch) saw(o *fio.Output) {
 	var sum uint64
-	add := func(d *fio.Direction) { sum += d.N + uint64(d.Bytes) }
-	for i := range o.Jobs {
-		j := &o.Jobs[i]
-		add(&j.Read)
-		add(&j.Write)
-		add(&j.Trim)
-		if j.Mixed != nil {
-			add(j.Mixed)
+	for _, j := range o.Jobs {
+		for _, d := range []*fio.Direction{&j.Read, &j.Write, &j.Trim, j.Mixed} {
+			if d != nil {
+				sum += d.N + uint64(d.Bytes)
+			}
 		}
 	}
 	w.shown.Store(sum)

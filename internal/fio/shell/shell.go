@@ -217,6 +217,7 @@ func Redirected(words []Word, i int) bool {
 
 var (
 	plainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
+	escaped   = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "$", `\$`, "`", "\\`")
 	variable  = regexp.MustCompile(`\$\{[A-Za-z_][A-Za-z0-9_]*\}`)
 )
 
@@ -238,21 +239,10 @@ func quote(s string) string {
 		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 	}
 	var b strings.Builder
-	b.WriteByte('"')
-	escape := func(part string) {
-		for i := range len(part) {
-			if strings.IndexByte("\\\"$`", part[i]) >= 0 {
-				b.WriteByte('\\')
-			}
-			b.WriteByte(part[i])
-		}
-	}
 	from := 0
 	for _, at := range variable.FindAllStringIndex(s, -1) {
-		escape(s[from:at[0]])
-		b.WriteString(s[at[0]:at[1]])
+		b.WriteString(escaped.Replace(s[from:at[0]]) + s[at[0]:at[1]])
 		from = at[1]
 	}
-	escape(s[from:])
-	return b.String() + `"`
+	return `"` + b.String() + escaped.Replace(s[from:]) + `"`
 }

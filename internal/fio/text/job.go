@@ -2,6 +2,7 @@ package text
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,8 +37,6 @@ type textDirection struct {
 	bwUnit       string
 }
 
-var textDirNames = [4]string{"read", "write", "trim", "mixed"}
-
 // needJob gives figures without a row above them, in fragments, a row named by the heading; nil
 // when there are too many.
 func (t *Reader) needJob() *textJob {
@@ -47,8 +46,7 @@ func (t *Reader) needJob() *textJob {
 	if t.tooMany() {
 		return nil
 	}
-	end := t.run != nil && t.run.results()
-	r := t.need(end)
+	r := t.need(t.run.results())
 	t.job = &textJob{Job: fio.Job{Name: t.title}, headless: true}
 	r.jobs = append(r.jobs, t.job)
 	return t.job
@@ -157,12 +155,8 @@ func (t *Reader) direction(name, rest, body string) {
 		return
 	}
 	j.sync, j.pct = false, nil
-	for i := range textDirNames {
-		if textDirNames[i] == name {
-			j.cur = &j.dirs[i]
-		}
-	}
-	d := j.cur
+	d := &j.dirs[slices.Index(fio.DirectionNames[:], name)]
+	j.cur = d
 	if d.seen && !j.headless && !j.issued && !t.apart && !t.closed {
 		t.tangle()
 	}
@@ -294,22 +288,16 @@ func runtimeIn(rest string) time.Duration {
 func (t *Reader) latency(name, unit, rest, body string) {
 	j := t.job
 	j.pct = nil
-	if name != "sync" && !j.sync {
-		t.needDirection(body)
-	}
 	var l *fio.Latency
 	printed := map[string]string{}
-	switch {
+	switch at := slices.Index(fio.LatencyNames[:], name); {
 	case name == "sync" || j.sync && name == "lat":
 		l = &j.Sync.Lat
-	case name == "slat":
-		l, printed = &j.cur.Slat, j.cur.Printed
-	case name == "clat":
-		l, printed = &j.cur.Clat, j.cur.Printed
-	case name == "lat":
-		l, printed = &j.cur.Lat, j.cur.Printed
-	default: // of one priority: "clat prio 0/0"
-		return
+	default:
+		if t.needDirection(body); at < 0 { // of one priority: "clat prio 0/0"
+			return
+		}
+		l, printed = j.cur.Latencies()[at], j.cur.Printed
 	}
 	if l.Mean > 0 {
 		t.tangle()
@@ -360,21 +348,15 @@ func (t *Reader) needDirection(body string) {
 // their own.
 func (t *Reader) percentileHead(name, unit, body string) {
 	j := t.job
-	if name != "sync" {
-		t.needDirection(body)
-	}
 	j.pctIn, _ = UnitOf(unit)
-	switch name {
-	case "sync":
+	if name == "sync" {
 		j.pct = &j.Sync.Lat.Percentiles
-	case "slat":
-		j.pct = &j.cur.Slat.Percentiles
-	case "clat":
-		j.pct = &j.cur.Clat.Percentiles
-	case "lat":
-		j.pct = &j.cur.Lat.Percentiles
-	default: // of one priority
-		j.pct = &[]fio.Percentile{}
+		return
+	}
+	t.needDirection(body)
+	j.pct = &[]fio.Percentile{} // of one priority
+	if at := slices.Index(fio.LatencyNames[:], name); at >= 0 {
+		j.pct = &j.cur.Latencies()[at].Percentiles
 	}
 }
 

@@ -28,7 +28,7 @@ func (t *Reader) heading(body string) bool {
 		t.tangle()
 	}
 	if textVersion.MatchString(body) && (t.run == nil || t.job == nil) {
-		r := t.need(t.run != nil && (t.run.results() || t.run.out.Version != ""))
+		r := t.need(t.run.results() || t.run != nil && t.run.out.Version != "")
 		r.out.Version, r.started = strings.Replace(body, " ", "-", 1), true
 		return true
 	}
@@ -37,7 +37,7 @@ func (t *Reader) heading(body string) bool {
 		return true
 	}
 	if m := textStart.FindStringSubmatch(body); m != nil {
-		r := t.need(t.run != nil && t.run.results())
+		r := t.need(t.run.results())
 		r.started, r.starting = true, r.starting+atoi(m[1])+atoi(m[2])
 		return true
 	}

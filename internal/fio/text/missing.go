@@ -76,9 +76,9 @@ func (j *textJob) lacks(m *part.Missing) {
 	}
 	mix := strings.Contains(j.Options["rw"], "rw") || j.Options["rw"] == "readwrite"
 	if mix && j.dirs[0].seen != j.dirs[1].seen && (!j.issued || j.dirs[0].issued > 0 && j.dirs[1].issued > 0) {
-		m.Side = textDirNames[0]
+		m.Side = "read"
 		if j.dirs[0].seen {
-			m.Side = textDirNames[1]
+			m.Side = "write"
 		}
 		m.Add(part.AllSides)
 	}
@@ -90,15 +90,14 @@ const lastPercentile = 99.99
 // lessThanGroups says that the rows of a group did less than its sum says.
 func (r *textRun) lessThanGroups() bool {
 	for _, g := range r.out.Groups {
-		for name, sum := range g.Directions {
-			did, known := 0.0, true
+		for at := range 3 {
+			sum, known := g.Of(at)
+			did := 0.0
 			for _, j := range r.out.Jobs {
-				if j.Group != g.ID && len(r.out.Groups) > 1 {
-					continue
+				if j.Group == g.ID || len(r.out.Groups) == 1 {
+					did += float64(j.Directions()[at].Bytes)
+					known = known && j.Mixed == nil
 				}
-				d := map[string]fio.Direction{"READ": j.Read, "WRITE": j.Write, "TRIM": j.Trim}[name]
-				did += float64(d.Bytes)
-				known = known && j.Mixed == nil
 			}
 			if known && sum.Bytes > 0 && did > 0 && did < lostPart*float64(sum.Bytes) {
 				return true

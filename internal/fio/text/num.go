@@ -80,20 +80,16 @@ func (n Num) clamp(v, factor, cut float64) float64 {
 
 // kilo reads a count with a decimal suffix, as fio prints IOPS and latencies: 40.1k, 1699.5K.
 func (n Num) kilo() (factor float64, ok bool) {
-	switch n.Unit {
-	case "":
-		return 1, n.OK
-	case "k", "K":
-		return 1e3, n.OK
-	case "m", "M":
-		return 1e6, n.OK
-	case "g", "G":
-		return 1e9, n.OK
-	case "t", "T":
-		return 1e12, n.OK
-	}
-	return 0, false
+	factor, known := decimalUnits[strings.ToLower(n.Unit)]
+	return factor, known && n.OK
 }
+
+var (
+	decimalUnits = map[string]float64{"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
+	timeUnits    = map[string]time.Duration{
+		"ns": time.Nanosecond, "us": time.Microsecond, "ms": time.Millisecond, "s": time.Second,
+	}
+)
 
 // bytes returns the factor of a unit of bytes or bits: "MiB/s", "KB", "Gibit/s", "Gi". kb is what
 // KB stands for: 1000 in fio 3, and in fio 2 1024 unless kb_base=1000.
@@ -120,17 +116,8 @@ func (n Num) bytes(kb float64) (factor float64, ok bool) {
 
 // UnitOf knows the words for time.
 func UnitOf(s string) (time.Duration, bool) {
-	switch strings.TrimSpace(s) {
-	case "nsec", "ns":
-		return time.Nanosecond, true
-	case "usec", "us":
-		return time.Microsecond, true
-	case "msec", "ms":
-		return time.Millisecond, true
-	case "sec", "s":
-		return time.Second, true
-	}
-	return 0, false
+	unit, known := timeUnits[strings.TrimSuffix(strings.TrimSpace(s), "ec")]
+	return unit, known
 }
 
 // duration reads "180001msec".

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -234,7 +235,7 @@ func (t *Reader) whole(s string, bold bool) {
 			t.run.nans++
 		}
 		t.gap, t.apart = false, false
-		if t.run != nil && t.run.results() {
+		if t.run.results() {
 			t.run.out.Line, t.run.out.End = cmp.Or(t.run.out.Line, t.n), t.n
 		}
 		return
@@ -288,7 +289,7 @@ func (t *Reader) other(body string, bold bool) {
 			t.closed, t.command = true, ""
 		}
 		t.fence = !t.fence
-	case t.isCommand(body):
+	case isCommand(body):
 		t.job, t.closed = nil, true
 		t.addCommand(textPrompt.ReplaceAllString(body, ""))
 		t.commandAt = t.n
@@ -370,12 +371,8 @@ func isTextHeading(s string) bool {
 }
 
 func isTextMessage(s string) bool {
-	for _, p := range []string{"fio: ", "note: ", "WARNING", "warning: ", "verify: ", "file:", "fs:"} {
-		if strings.HasPrefix(s, p) {
-			return true
-		}
-	}
-	return false
+	starts := []string{"fio: ", "note: ", "WARNING", "warning: ", "verify: ", "file:", "fs:"}
+	return slices.ContainsFunc(starts, func(start string) bool { return strings.HasPrefix(s, start) })
 }
 
 // unread notes a line that looks like fio's and was not understood.
@@ -396,27 +393,12 @@ func (t *Reader) unread(body, why string) {
 	out.Unread = append(out.Unread, fio.Unread{Line: t.n, Text: body, Why: why})
 }
 
-func (t *Reader) isCommand(body string) bool {
-	body = textPrompt.ReplaceAllString(body, "")
-	words := strings.Fields(body)
-	for len(words) > 1 {
-		w := words[0]
-		if w != "sudo" && w != "time" && w != "env" && w != "exec" && !strings.Contains(w, "=") {
-			break
-		}
-		words = words[1:]
-	}
-	if len(words) < 2 || words[0] != "fio" && !strings.HasSuffix(words[0], "/fio") {
-		return false
-	}
-	for _, w := range words[1:] {
-		if strings.HasPrefix(w, "-") || strings.HasPrefix(w, "—") || strings.HasPrefix(w, "–") {
-			return true
-		}
-	}
-	w := words[1]
-	return w == `\` || strings.ContainsAny(w, "/$") || strings.HasSuffix(w, ".fio") || strings.HasSuffix(w, ".ini") ||
-		strings.HasSuffix(w, ".job")
+// textCommand is fio's command, behind sudo or an assignment, with an option or something that may be a job file.
+var textCommand = regexp.MustCompile(`^(?:(?:sudo|time|env|exec|\S*=\S*)\s+)*(?:\S*/)?fio\s+` +
+	`(?:(?:.*\s)?[-—–]|\\(?:\s|$)|\S*[/$]|\S*\.(?:fio|ini|job)(?:\s|$))`)
+
+func isCommand(body string) bool {
+	return strings.Contains(body, "fio") && textCommand.MatchString(textPrompt.ReplaceAllString(body, ""))
 }
 
 // addCommand takes a line of a command; a backslash at its end says that another follows.

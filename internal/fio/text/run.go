@@ -1,7 +1,6 @@
 package text
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -41,7 +40,7 @@ type textKey struct {
 
 // results says whether any figure was read.
 func (r *textRun) results() bool {
-	return len(r.jobs) > 0 || len(r.out.Groups) > 0 || len(r.out.Disks) > 0
+	return r != nil && len(r.jobs)+len(r.out.Groups)+len(r.out.Disks) > 0
 }
 
 func (t *Reader) startRun() {
@@ -81,8 +80,7 @@ func (t *Reader) finishRun() {
 		return
 	}
 	if r.nans > 0 {
-		r.out.Doubts = append(r.out.Doubts,
-			fmt.Sprintf("lines with figures that are nan, which count as not measured: %d", r.nans))
+		r.out.Doubt("lines with figures that are nan, which count as not measured: %d", r.nans)
 	}
 	r.settle()
 	t.outs = append(t.outs, r.out)
@@ -141,13 +139,13 @@ func (t *Reader) fio(body string, indent int, host string) bool {
 		return true
 	}
 	if m := matchIf(textEcho, "(g=", body); m != nil {
-		r := t.need(t.run != nil && (t.run.results() || t.run.started && host == ""))
+		r := t.need(t.run.results() || t.run != nil && t.run.started && host == "")
 		group, _ := strconv.Atoi(m[2])
 		r.echoes[textKey{m[1], group}] = echoOptions(m[3])
 		return true
 	}
 	if m := matchIf(textServer, "hostname=", body); m != nil {
-		r := t.need(t.run != nil && t.run.results())
+		r := t.need(t.run.results())
 		r.out.Version = m[2]
 		if len(r.out.Servers) < maxServers && !slices.Contains(r.out.Servers, m[1]) {
 			r.out.Servers = append(r.out.Servers, m[1])
@@ -306,44 +304,30 @@ func echoOptions(s string) fio.Options {
 			sizes = append(sizes, part[4:])
 		}
 	}
-	lows, highs := []string{}, []string{}
+	option, ends := "bs", [2][]string{} // low ones, and ranges
 	for _, size := range sizes {
 		lo, hi, _ := strings.Cut(size, "-")
-		lows, highs = append(lows, echoSize(lo)), append(highs, echoSize(hi))
-	}
-	same := true
-	for i := range lows {
-		if lows[i] == "" || highs[i] == "" {
+		low, high := echoSize(lo), echoSize(hi)
+		if low == "" || high == "" {
 			o["bs"] = written
 			return o
 		}
-		same = same && lows[i] == highs[i]
+		if low != high {
+			option = "bsrange"
+		}
+		ends[0], ends[1] = append(ends[0], low), append(ends[1], low+"-"+high)
 	}
-	switch {
-	case len(lows) == 0:
-	case same && allEqual(lows):
-		o["bs"] = lows[0]
-	case same:
-		o["bs"] = strings.Join(lows, ",")
-	default:
-		for i := range lows {
-			lows[i] += "-" + highs[i]
-		}
-		o["bsrange"] = strings.Join(lows, ",")
-		if allEqual(lows) {
-			o["bsrange"] = lows[0]
-		}
+	list := ends[0]
+	if option == "bsrange" {
+		list = ends[1]
+	}
+	if len(slices.Compact(slices.Clone(list))) == 1 {
+		list = list[:1]
+	}
+	if len(list) > 0 {
+		o[option] = strings.Join(list, ",")
 	}
 	return o
-}
-
-func allEqual(list []string) bool {
-	for _, s := range list {
-		if s != list[0] {
-			return false
-		}
-	}
-	return true
 }
 
 func echoSize(s string) string {
@@ -364,57 +348,31 @@ func (t *Reader) rate(name, rest, body string) {
 	}
 	g := fio.GroupRate{Printed: map[string]string{}}
 	known := true
-	size := func(key, text string) float64 {
+	size := func(text string) float64 {
 		n := ParseNum(text)
 		factor, ok := n.bytes(1024) // fio 2's KB; settle looks whether it was 1000
 		known = known && ok
-		g.Printed[key] = strings.TrimSpace(text)
 		return n.Times(factor)
 	}
-	times := func(text string) time.Duration {
-		d, ok := ParseNum(text).duration()
-		known = known && ok
-		return d
-	}
 	for _, f := range textFields(rest) {
-		value, si, _ := strings.Cut(strings.TrimSuffix(f[1], ")"), "(")
+		value, _, _ := strings.Cut(f[1], "(")
+		value = strings.TrimSpace(value)
 		switch f[0] {
 		case "bw", "aggrb":
-			g.BW = units.Rate(size("bw", value))
-		case "minb":
-			g.MinBW = units.Rate(size("min_bw", value))
-		case "maxb":
-			g.MaxBW = units.Rate(size("max_bw", value))
+			g.BW, g.Printed["bw"] = units.Rate(size(value)), value
 		case "io":
-			g.Bytes = units.Bytes(size("io", value))
-			if si != "" {
-				g.Printed["io_si"] = si
-			}
-			continue
-		case "mint":
-			g.MinRun = times(value)
-		case "maxt":
-			g.MaxRun = times(value)
-		case "run":
-			lo, hi, _ := strings.Cut(value, "-")
-			g.MaxRun = times(hi)
-			g.MinRun = times(strings.TrimRight(lo, "msecun") + strings.TrimLeft(hi, "0123456789."))
+			g.Bytes, g.Printed["io"] = units.Bytes(size(value)), value
+		case "minb", "maxb":
+			size(value)
+		case "mint", "maxt", "run": // 60001-60019msec
+			d, ok := ParseNum(value[strings.LastIndexByte(value, '-')+1:]).duration()
+			g.MaxRun, known = max(g.MaxRun, d), known && ok
 		default: // "3733MiB/s-3733MiB/s (3915MB/s-3915MB/s)" has no name
-			if f[1] != "" {
-				known = false
-				continue
-			}
-			value, si, _ = strings.Cut(strings.TrimSuffix(f[0], ")"), "(")
-			lo, hi, ok := strings.Cut(value, "-")
-			known = known && ok
-			g.MinBW, g.MaxBW = units.Rate(size("min_bw", lo)), units.Rate(size("max_bw", hi))
-			if lo, hi, ok := strings.Cut(si, "-"); ok {
-				g.Printed["min_bw_si"], g.Printed["max_bw_si"] = lo, hi
-			}
-			continue
-		}
-		if si != "" {
-			g.Printed[f[0]+"_si"] = si
+			bounds, _, _ := strings.Cut(f[0], "(")
+			lo, hi, ok := strings.Cut(bounds, "-")
+			size(lo)
+			size(hi)
+			known = known && ok && f[1] == ""
 		}
 	}
 	if !known {
@@ -440,10 +398,8 @@ func (t *Reader) disk(name, rest string, indent int, body string) {
 	}
 	for _, f := range textFields(rest) {
 		to, key := &d, f[0]
-		if k, ok := strings.CutPrefix(key, "aggr"); ok {
-			to, key, hasAgg = &agg, k, true
-		} else if k, ok := strings.CutPrefix(key, "agg"); ok { // aggsectors
-			to, key, hasAgg = &agg, k, true
+		if of, ok := strings.CutPrefix(key, "agg"); ok { // aggrios, but aggsectors
+			to, key, hasAgg = &agg, strings.TrimPrefix(of, "r"), true
 		}
 		a, b, pair := strings.Cut(f[1], "/")
 		switch {

@@ -3,7 +3,6 @@ package text
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -79,8 +78,7 @@ func siGroup(d fio.GroupRate) fio.GroupRate {
 		factor, _ := n.bytes(1000)
 		return n.Times(factor)
 	}
-	d.Bytes = units.Bytes(math.Round(again("io")))
-	d.BW, d.MinBW, d.MaxBW = units.Rate(again("bw")), units.Rate(again("min_bw")), units.Rate(again("max_bw"))
+	d.Bytes, d.BW = units.Bytes(math.Round(again("io"))), units.Rate(again("bw"))
 	return d
 }
 
@@ -145,16 +143,8 @@ func commandOptions(line string) map[string]fio.Options {
 }
 
 func (r *textRun) settleJob(j *textJob) {
-	given := maps.Clone(r.asked[j.Name])
-	if echo := r.echoes[textKey{j.Name, j.Group}]; echo != nil && given == nil {
-		given = echo
-	} else if given != nil {
-		maps.Copy(given, echo)
-	}
-	if j.Options != nil && given != nil {
-		maps.Copy(given, j.Options) // the description
-	}
-	if given != nil {
+	// Of its own it has the description.
+	if given := fio.Merged(r.asked[j.Name], r.echoes[textKey{j.Name, j.Group}], j.Options); len(given) > 0 {
 		j.Options = given
 	}
 	// Of fio 3.1 to 3.5, and of 3.33, what should be the syncs' total stands as reads' short I/Os: the count of
@@ -190,16 +180,18 @@ func (r *textRun) settleJob(j *textJob) {
 			size = bs[0]
 		}
 		if d.seen {
-			for _, doubt := range d.settle(size, j.issued) {
-				r.out.Doubts = append(r.out.Doubts, fmt.Sprintf("%s: %s: %s", j.Name, textDirNames[i], doubt))
-			}
+			d.settle(size, j.issued, func(format string, args ...any) {
+				r.out.Doubt("%s: %s: %s", j.Name, fio.DirectionNames[i], fmt.Sprintf(format, args...))
+			})
 		} else {
 			d.N = d.issued
 			r.rateOfGroup(j, i, size)
 		}
 		j.Runtime = max(j.Runtime, d.Runtime)
 	}
-	j.Read, j.Write, j.Trim = j.dirs[0].Direction, j.dirs[1].Direction, j.dirs[2].Direction
+	for i, d := range j.Directions() {
+		*d = j.dirs[i].Direction
+	}
 	if j.dirs[3].seen {
 		j.Mixed = &j.dirs[3].Direction
 	}
@@ -219,15 +211,13 @@ func (r *textRun) placeLoose(j *textJob) {
 	}
 	if len(can) != 1 && j.Options["rw"] != "" {
 		can = can[:0]
-		for i, name := range textDirNames[:3] {
-			if strings.TrimPrefix(j.Options["rw"], "rand") == name {
-				can = append(can, i)
-			}
+		if i := slices.Index(fio.DirectionNames[:3], strings.TrimPrefix(j.Options["rw"], "rand")); i >= 0 {
+			can = append(can, i)
 		}
 	}
 	if g := r.groupOf(j); len(can) != 1 && g != nil && len(g.Directions) == 1 {
-		for i, name := range textDirNames[:3] {
-			if _, ok := g.Directions[strings.ToUpper(name)]; ok {
+		for i := range 3 {
+			if _, ok := g.Of(i); ok {
 				can = append(can[:0], i)
 			}
 		}
@@ -238,8 +228,8 @@ func (r *textRun) placeLoose(j *textJob) {
 	}
 	d := &j.dirs[can[0]]
 	l := j.loose
-	d.Printed, d.bwUnit = l.Printed, l.bwUnit
-	d.Slat, d.Clat, d.Lat, d.BWSamples, d.IOPSSamples = l.Slat, l.Clat, l.Lat, l.BWSamples, l.IOPSSamples
+	l.issued, l.Short, l.Dropped = d.issued, d.Short, d.Dropped
+	*d = l
 }
 
 // onlyRow says that a row is the only one of its group.
@@ -272,19 +262,13 @@ func (r *textRun) groupOf(j *textJob) *fio.Group {
 // job alone.
 func (r *textRun) rateOfGroup(j *textJob, i int, bs float64) {
 	d := &j.dirs[i]
-	for _, l := range []*fio.Latency{&d.Slat, &d.Clat, &d.Lat} {
-		l.SettleCount(d.N)
-		slices.SortStableFunc(l.Percentiles, func(a, b fio.Percentile) int { return cmp.Compare(a.P, b.P) })
-	}
-	if i > 2 || d.N == 0 {
-		return
-	}
+	d.SettleCounts()
 	g := r.groupOf(j)
-	if g == nil {
+	if i > 2 || d.N == 0 || g == nil {
 		return
 	}
-	rate, ok := g.Directions[strings.ToUpper(textDirNames[i])]
-	if !ok || rate.MaxRun == 0 {
+	rate, _ := g.Of(i)
+	if rate.MaxRun == 0 {
 		return
 	}
 	d.Bytes, d.BW, d.Runtime = rate.Bytes, rate.BW, rate.MaxRun
@@ -292,13 +276,12 @@ func (r *textRun) rateOfGroup(j *textJob, i int, bs float64) {
 	if exact := units.Bytes(float64(d.N) * bs); exact > 0 && math.Abs(float64(exact-d.Bytes)) <= 0.01*float64(d.Bytes) {
 		d.Bytes = exact
 	}
-	r.out.Doubts = append(r.out.Doubts,
-		fmt.Sprintf("%s: its %s line is missing; the rates are those of its status group", cmp.Or(j.Name, "the row"),
-			textDirNames[i]))
+	r.out.Doubt("%s: its %s line is missing; the rates are those of its status group", cmp.Or(j.Name, "the row"),
+		fio.DirectionNames[i])
 }
 
 // settle refines a direction. bs is its block size, 0 when not known or not one.
-func (d *textDirection) settle(bs float64, issued bool) (doubts []string) {
+func (d *textDirection) settle(bs float64, issued bool, doubt func(format string, args ...any)) {
 	sec := d.Runtime.Seconds()
 	k, _ := d.iops.kilo()
 	d.IOPS = units.IOPS(d.iops.Times(k))
@@ -309,11 +292,7 @@ func (d *textDirection) settle(bs float64, issued bool) (doubts []string) {
 		if math.Abs(exact-float64(d.IOPS)) <= d.iops.step(k)+1 || d.Printed["iops"] == "" {
 			d.IOPS = units.IOPS(d.iops.clamp(exact, k, 1))
 		} else {
-			doubts = append(
-				doubts,
-				fmt.Sprintf("%d issued in %v are %v IOPS, but %s is printed", d.issued, d.Runtime, units.IOPS(exact),
-					d.Printed["iops"]),
-			)
+			doubt("%d issued in %v are %v IOPS, but %s is printed", d.issued, d.Runtime, units.IOPS(exact), d.Printed["iops"])
 		}
 	}
 	if !issued && sec > 0 {
@@ -322,22 +301,18 @@ func (d *textDirection) settle(bs float64, issued bool) (doubts []string) {
 			d.N = uint64(math.Round(d.io.Times(factor) / bs))
 		}
 	}
-	doubts = append(doubts, d.settleBytes(bs, sec)...)
-	for _, l := range []*fio.Latency{&d.Slat, &d.Clat, &d.Lat} {
-		l.SettleCount(d.N)
-		slices.SortStableFunc(l.Percentiles, func(a, b fio.Percentile) int { return cmp.Compare(a.P, b.P) })
-	}
-	return doubts
+	d.SettleCounts()
+	d.settleBytes(bs, sec, doubt)
 }
 
 // settleBytes finds bytes and bandwidth: from N × bs where that agrees with what is printed, else
 // from the printed figure that has more digits.
-func (d *textDirection) settleBytes(bs, sec float64) (doubts []string) {
+func (d *textDirection) settleBytes(bs, sec float64, doubt func(format string, args ...any)) {
 	kb := 1024.0
 	if d.ambiguous() {
 		if kb = d.kiloOf(bs); kb == 1000 {
 			d.Printed["kb"] = "1000"
-			doubts = append(doubts, "KB is 1000 bytes here (kb_base=1000), as I/Os × block size shows")
+			doubt("KB is 1000 bytes here (kb_base=1000), as I/Os × block size shows")
 		}
 	} else if strings.Contains(d.bw.Unit, "B/s") && !strings.Contains(d.bw.Unit, "i") {
 		kb = 1000 // fio 3 names IEC units as such
@@ -347,7 +322,7 @@ func (d *textDirection) settleBytes(bs, sec float64) (doubts []string) {
 	bytes, bw := d.io.Times(ioFactor), d.bw.Times(bwFactor)
 	ioStep, bwStep := d.io.step(ioFactor), d.bw.step(bwFactor)
 	if sec > 0 && bw > 0 && math.Abs(bw*sec-bytes) > ioStep+bwStep*sec+0.02*bytes {
-		doubts = append(doubts, fmt.Sprintf("%s for %v is not %s", d.Printed["bw"], d.Runtime, d.Printed["io"]))
+		doubt("%s for %v is not %s", d.Printed["bw"], d.Runtime, d.Printed["io"])
 	}
 	exact := float64(d.N) * bs
 	switch {
@@ -360,8 +335,7 @@ func (d *textDirection) settleBytes(bs, sec float64) (doubts []string) {
 		d.Bytes = units.Bytes(math.Round(bytes))
 	}
 	if bs > 0 && d.N > 0 && math.Abs(exact-bytes) > ioStep+0.02*bytes {
-		doubts = append(doubts,
-			fmt.Sprintf("%d I/Os × %s are %s, but %s is printed", d.N, units.Bytes(bs), units.Bytes(exact), d.Printed["io"]))
+		doubt("%d I/Os × %s are %s, but %s is printed", d.N, units.Bytes(bs), units.Bytes(exact), d.Printed["io"])
 	}
 	d.BW = units.Rate(bw)
 	if better := float64(d.Bytes) / sec; sec > 0 && bytes > 0 && math.Abs(better-bw) <= bwStep {
@@ -374,7 +348,6 @@ func (d *textDirection) settleBytes(bs, sec float64) (doubts []string) {
 			*v *= factor / was
 		}
 	}
-	return doubts
 }
 
 // ambiguous says whether the units are fio 2's, where KB is 1024 or 1000 bytes.

@@ -42,3 +42,15 @@ func TestCPUOfThreads(t *testing.T) {
 		}
 	}
 }
+
+// A latency behind the heading of fsync's section, whose direction was not quoted, has a place as any other.
+func TestLatencyBehindSyncsWithoutItsDirection(t *testing.T) {
+	var r Reader
+	for i, line := range []string{"  fsync/fdatasync/sync_file_range:", "    clat (usec): min=1, max=9, avg=3.00, stdev=1.00"} {
+		r.Line(i+1, line)
+	}
+	r.Finish()
+	if outs := r.Take(); len(outs) != 1 || len(outs[0].Unread) != 1 {
+		t.Errorf("%+v", outs)
+	}
+}
