@@ -1,8 +1,6 @@
 package compared
 
 import (
-	"fmt"
-
 	"plimsoll/internal/compare"
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/words"
@@ -30,13 +28,9 @@ func layouts(t *compare.Table) []page.Block {
 		}
 	}
 	for _, u := range t.Unforeseen {
-		news.Lines = append(
-			news.Lines,
-			fmt.Sprintf("%s: %s is %s of %s, and the model says %s: look at what else differs, such as "+
-				"a slow volume, the filesystem or the CPU", u.Scenario,
-				u.Layout,
-				text.Ratio(u.Measured), t.Sides[t.Base].Name, text.Ratio(u.Predicted)),
-		)
+		news.Say("%s: %s is %s of %s, and the model says %s: look at what else differs, such as a slow volume, the "+
+			"filesystem or the CPU", u.Scenario, u.Layout, text.Ratio(u.Measured), t.Sides[t.Base].Name,
+			text.Ratio(u.Predicted))
 	}
 	figures := page.NewTable("", "<scenario", "<layout", "predicted", "measured", "of it", "<change", "<")
 	figures.Most = len(t.Rows) * len(t.Sides)

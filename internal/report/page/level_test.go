@@ -17,7 +17,7 @@ func leveled() *Document {
 	hidden.Level = Detail
 	evidence := NewTable("", "<what", "<found", "<expected", "<where")
 	evidence.Add("hidden evidence", "2", "", "")
-	d := &Document{Kind: "lint", Head: Headline{Word: "12,000 IOPS sustained", Tone: "pass"}, Data: DataOf("findings", []int{1})}
+	d := &Document{Kind: "lint", Head: Headline{Word: "12,000 IOPS sustained", Tone: "pass"}, Data: Data{Name: "findings", Value: []int{1}}}
 	d.Add(rows, Finding{Code: "PL101", Severity: "warning", Title: "title", Message: "message", Evidence: evidence},
 		hidden, Facts{Title: "Machine", Level: Detail, Rows: []Fact{{"hidden fact", "3"}}},
 		Note{Lead: "source", Level: Detail, Lines: []string{"hidden note"}},

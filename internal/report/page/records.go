@@ -43,10 +43,10 @@ func (d *Document) FindingRecords() Table {
 }
 
 // Exact is a cell of a figure that CSV has as a plain number. The column's key has its unit.
-func Exact(s string, v float64) Cell {
+func Exact[T ~float64 | ~int | ~int64 | ~uint64](s string, v T) Cell {
 	c := Cell{Text: s}
 	if s != None && s != "" {
-		c.Raw = plainNumber(v)
+		c.Raw = plainNumber(float64(v))
 	}
 	return c
 }

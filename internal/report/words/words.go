@@ -51,7 +51,7 @@ func WithDoubt(figure, doubt string) string {
 	if strings.HasPrefix(doubt, "±") {
 		return figure + " " + doubt
 	}
-	return Join(", ", figure, doubt)
+	return text.Join(", ", figure, doubt)
 }
 
 // PlusMinus is an estimate's half width when it is one over rounds.
@@ -113,27 +113,11 @@ func Span(e stats.Estimate) string {
 }
 
 // Decimal prints v plainly, or nothing for 0, which stands for unmeasured.
-func Decimal(v float64, digits int) string {
+func Decimal[T ~float64 | ~int64 | ~uint64](v T, digits int) string {
 	if v == 0 {
 		return ""
 	}
-	return strconv.FormatFloat(v, 'f', digits, 64)
-}
-
-// Join joins what is not empty.
-func Join(between string, parts ...string) string {
-	return strings.Join(Present(parts...), between)
-}
-
-// Present are the parts that are not empty.
-func Present(parts ...string) []string {
-	var all []string
-	for _, p := range parts {
-		if p != "" {
-			all = append(all, p)
-		}
-	}
-	return all
+	return strconv.FormatFloat(float64(v), 'f', digits, 64)
 }
 
 // Known prints a value that is not zero behind its name.
@@ -167,9 +151,6 @@ func Some(n int, what string) string {
 	}
 	return text.Plural(n, what)
 }
-
-// Or is s, or what stands for its absence.
-func Or(s, absent string) string { return cmp.Or(s, absent) }
 
 // Limits prints capacities; si for what its vendor states in MB/s.
 func Limits(l topology.Limits, si bool) string {
@@ -210,6 +191,25 @@ func Machine(i topology.Instance) string {
 		return text.Clean(i.Type, 40)
 	}
 	return strings.TrimSpace(text.Clean(i.Type, 40) + " on " + i.Cloud)
+}
+
+// Instance is what a machine allows, a fact each.
+func Instance(i topology.Instance) []string {
+	return []string{
+		Machine(i), Limits(i.Baseline, true), Burst(i), Caps(i), Left("IOPS", i.IOBalance), Left("throughput", i.RateBalance),
+	}
+}
+
+// ArrayYAML begins an array in plimsoll.yaml, up to what its volumes are.
+func ArrayYAML(name string, level topology.Level, chunk units.Bytes, volumes int) string {
+	s := fmt.Sprintf("  - name: %s\n    role: [data, wal]\n", text.ShellQuote(text.Clean(name, LongName)))
+	if level != topology.NoLevel {
+		s += fmt.Sprintf("    level: %s\n", level)
+	}
+	if chunk > 0 {
+		s += fmt.Sprintf("    chunk: %s\n", chunk.Arg())
+	}
+	return s + fmt.Sprintf("    volumes:\n      count: %d\n", max(volumes, 1))
 }
 
 // Caps are what a machine allows of the volume types that it limits apart, as far as they are in use,
