@@ -137,7 +137,8 @@ func (m *screenModel) foot() []string {
 	case m.laying != nil:
 		l := m.laying
 		share := float64(l.Written) / float64(max(l.Size, 1))
-		lines = append(lines, m.line(fmt.Sprintf("prefilling %s  %s  %v of %v", l.Role, bar(share, 20), l.Written, l.Size)))
+		lines = append(lines,
+			m.line(fmt.Sprintf("prefilling %s  %s  %v of %v", l.Role, text.Bar(share, 20), l.Written, l.Size)))
 	case m.running == nil && m.cooling > 0 && m.left() > 0:
 		lines = append(lines, m.line(styleDim.Render("cooling down for "+text.Duration(m.cooling))))
 	}
@@ -212,9 +213,4 @@ func sparkLine(values []float64, n int) string {
 		line = append(line, steps[i])
 	}
 	return string(line) + strings.Repeat(" ", n-len(line))
-}
-
-func bar(share float64, n int) string {
-	full := min(max(int(share*float64(n)+0.5), 0), n)
-	return strings.Repeat("█", full) + strings.Repeat("░", n-full)
 }

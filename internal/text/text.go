@@ -176,6 +176,12 @@ func Once(all []string, one string) []string {
 	return append(all, one)
 }
 
+// Bar draws a share in a number of columns.
+func Bar(share float64, columns int) string {
+	full := min(max(int(share*float64(columns)+0.5), 0), columns)
+	return strings.Repeat("█", full) + strings.Repeat("░", columns-full)
+}
+
 // Lines are sentences one after the other.
 type Lines []string
 

@@ -25,7 +25,8 @@ func (r Rate) String() string {
 	return Number(v) + " " + iecNames[i] + "/s"
 }
 
-// scaled divides a rate by a step until it is below it, twice at most and once more from 9,999.5 on, and says how often.
+// scaled divides a rate by a step until it is below it, twice at most and once more from 9,999.5
+// on, and says how often.
 func scaled(v, step float64) (float64, int) {
 	i := 0
 	for math.Abs(v) >= step && i < 2 {

@@ -17,8 +17,8 @@ func Against(a *compare.Against) *page.Document {
 	d := page.New("comparison with a baseline", againstAnswer(a), "against", a)
 	d.Head.About = a.Run + " against " + a.Baseline
 	d.Head.Tone = map[bool]string{true: "fail", false: "pass"}[strings.Contains(d.Head.Word, string(compare.Regression))]
-	rows := page.NewTable("", "<scenario", "<figure", "expected", "now", "change", "<standing")
-	records := page.NewTable("", "scenario", "figure", "unit", "expected", "expected_low", "expected_high", "now", "ratio",
+	rows := page.NewTable("<scenario", "<figure", "expected", "now", "change", "<standing")
+	records := page.NewTable("scenario", "figure", "unit", "expected", "expected_low", "expected_high", "now", "ratio",
 		"standing", "why", "changed")
 	suite := page.Suite{Name: a.Run}
 	changed := page.Note{}
@@ -30,8 +30,8 @@ func Against(a *compare.Against) *page.Document {
 		if j.Now.Center > 0 && j.Expected.Center > 0 {
 			ratio = 1 + j.Change()
 		}
-		records.Record(j.Scenario, j.Figure.Name, j.Figure.Unit, j.Expected.Center, j.Expected.Lo, j.Expected.Hi, j.Now.Center,
-			ratio, j.Standing, j.Why, strings.Join(j.Changed, "; "))
+		records.Record(j.Scenario, j.Figure.Name, j.Figure.Unit, j.Expected.Center, j.Expected.Lo, j.Expected.Hi,
+			j.Now.Center, ratio, j.Standing, j.Why, strings.Join(j.Changed, "; "))
 		one := page.Test{Name: strings.TrimSpace(row[0] + " " + row[1]), Message: standing}
 		switch j.Standing { //nolint:exhaustive // the others pass
 		case compare.Regression:

@@ -128,7 +128,7 @@ func whoIsFastest(t *compare.Table) string {
 // works is a table of all works on all sides: the figure of the base, how the others differ from it, and
 // below what was left out of it.
 func works(t *compare.Table) []page.Block {
-	rows, out := page.NewTable("", "<work"), page.Note{Lead: "left out"}
+	rows, out := page.NewTable("<work"), page.Note{Lead: "left out"}
 	for k, s := range t.Sides {
 		rows.Columns = append(rows.Columns, page.Column{Name: s.Name, Left: true, Priority: max(0, k-3)})
 	}
@@ -249,7 +249,7 @@ func work(t *compare.Table, i int) page.Section {
 	s := page.Section{
 		Of: "work", Level: page.Detail, Anchor: fmt.Sprintf("w%d", i), Title: r.Name + ": " + r.Work.String(),
 	}
-	rows := page.NewTable("", "<", "rounds", r.Figure.Name, "of ceiling?", "sustained?", "<change", "p (Holm)?",
+	rows := page.NewTable("<", "rounds", r.Figure.Name, "of ceiling?", "sustained?", "<change", "p (Holm)?",
 		"<verdict")
 	for k := range r.Cells {
 		addSide(&rows, t, r, k)

@@ -54,7 +54,8 @@ func intervals(t *compare.Table, r *compare.Row) page.Drawing {
 		c := &r.Cells[k]
 		name := t.Sides[k].Name
 		if len(c.Rounds) > 0 {
-			low, high, figure := KnownOr(c.Figure.Lo/scale), KnownOr(c.Figure.Hi/scale), words.Amount(c.Figure.Center, r.Figure.Unit)
+			low, high := KnownOr(c.Figure.Lo/scale), KnownOr(c.Figure.Hi/scale)
+			figure := words.Amount(c.Figure.Center, r.Figure.Unit)
 			if c.Figure.N < 2 {
 				low, high = page.Missing(), page.Missing()
 			}
@@ -92,7 +93,7 @@ func caption(r *compare.Row) string {
 // records has a row for each scenario and side in CSV; rounds that are struck out are rows of their
 // own.
 func records(t *compare.Table) *page.Table {
-	all := page.NewTable("", "scenario", "work", "side", "base", "rounds", "figure", "unit", "value", "low", "high",
+	all := page.NewTable("scenario", "work", "side", "base", "rounds", "figure", "unit", "value", "low", "high",
 		"interval_over", "ceiling", "percent_of_ceiling", "sustained", "ratio", "ratio_low", "ratio_high", "method", "p",
 		"p_holm", "verdict", "least_seen_percent", "rounds_needed", "sustained_ratio", "sustained_by", "invalid")
 	for i := range t.Rows {

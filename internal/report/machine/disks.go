@@ -14,8 +14,8 @@ import (
 // Disks is the document of an inventory: a row for each disk, under it who uses it, or that nobody
 // does.
 func Disks(inv *topology.Inventory) *page.Document {
-	rows := page.NewTable("", "<disk", "<size", "<type", "<serial", "<NUMA?", "<rates??")
-	records := page.NewTable("", "disk", "size_bytes", "type", "serial", "numa", "iops", "bandwidth_bytes_per_s",
+	rows := page.NewTable("<disk", "<size", "<type", "<serial", "<NUMA?", "<rates??")
+	records := page.NewTable("disk", "size_bytes", "type", "serial", "numa", "iops", "bandwidth_bytes_per_s",
 		"unused", "uses", "model", "by_id")
 	unused := 0
 	for _, one := range inv.Disks {
@@ -35,7 +35,8 @@ func Disks(inv *topology.Inventory) *page.Document {
 		row[0].Also = usedBy(one)
 		row[3].Also = aboutDisk(one)
 		rows.Add(row)
-		records.Record(one.Path, one.Size, kind, one.Serial, numa, one.Sustained.IOPS, one.Sustained.Rate, one.Unused(), strings.Join(one.Uses, "; "), one.Model,
+		records.Record(one.Path, one.Size, kind, one.Serial, numa, one.Sustained.IOPS, one.Sustained.Rate,
+			one.Unused(), strings.Join(one.Uses, "; "), one.Model,
 			one.ByID)
 	}
 	d := page.New("inventory", fmt.Sprintf("%s, %d unused", text.Plural(len(inv.Disks), "disk"), unused), "inventory", inv)

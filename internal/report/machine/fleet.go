@@ -98,7 +98,7 @@ func hostTests(c *bundle.FleetCheck) []page.Suite {
 }
 
 func checkedHosts(hosts []bundle.FleetChecked) page.Table {
-	t := page.NewTable("", "<host", "<state", "errors", "warnings", "notes?", "wall clock?", "clock error?", "<fio??")
+	t := page.NewTable("<host", "<state", "errors", "warnings", "notes?", "wall clock?", "clock error?", "<fio??")
 	for _, h := range hosts {
 		if h.State != bundle.HostDone {
 			t.Add(h.Name, page.Cell{Text: string(h.State), Tone: "fail"}, slices.Repeat([]string{words.None}, 6))
@@ -170,7 +170,7 @@ func findingTable(hosts []bundle.FleetChecked, kinds []*findingKind) page.Table 
 			heads = append(heads, "<"+text.Clean(h.Name, 24))
 		}
 	}
-	t := page.NewTable("", heads...)
+	t := page.NewTable(heads...)
 	toned := func(s finding.Severity) page.Cell {
 		return page.Cell{Text: cmp.Or(string(s), words.None), Tone: string(s)}
 	}

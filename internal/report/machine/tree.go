@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,25 +14,18 @@ import (
 
 // targets prints the tree below each path; roles on one path share it.
 func (p *inspector) targets() {
-	done := map[string]bool{}
+	var by text.Groups
 	for _, target := range p.t.Targets {
-		if done[target.Path] {
+		by.Add(target.Path, string(target.Role))
+	}
+	for _, target := range p.t.Targets {
+		roles := by.Of[target.Path]
+		if string(target.Role) != roles[0] {
 			continue
 		}
-		done[target.Path] = true
-		var roles []string
-		for _, other := range p.t.Targets {
-			if other.Path == target.Path {
-				roles = append(roles, string(other.Role))
-			}
-		}
 		p.printf("\n")
-		p.line(
-			"",
-			"  ",
-			append(
-				[]string{target.Path},
-				facts("for "+strings.Join(roles, " and "), words.Free(target))...)...)
+		p.line("", "  ",
+			append([]string{target.Path}, facts("for "+strings.Join(roles, " and "), words.Free(target))...)...)
 		if target.Mount == nil {
 			p.node(target.Device, "", true)
 			continue
@@ -81,9 +75,8 @@ func geometry(m *block.Mount, a *topology.Array) string {
 	case a != nil && a.Chunk > 0:
 		all = append(all, "not aligned to the array")
 	}
-	all = append(all, words.Known("log su", m.LogUnit), words.Known("block", m.BlockSize), words.Some(m.AGCount,
-		"allocation group"))
-	return strings.Join(slices.DeleteFunc(all, func(s string) bool { return s == "" }), ", ")
+	return text.Join(", ", append(all, words.Known("log su", m.LogUnit), words.Known("block", m.BlockSize),
+		words.Some(m.AGCount, "allocation group"))...)
 }
 
 // node prints a device and what is below it.
@@ -109,7 +102,7 @@ func (p *inspector) node(name, prefix string, last bool) {
 	p.shown[name] = len(subs) > 1
 	p.line(prefix+branch, below, parts...)
 	if d.Kind != block.Partition && p.all { // its disk says it
-		p.line(below, below, queue(d.Queue)...)
+		p.line(below, below, facts(queueFacts(d.Queue)...)...)
 	}
 	if len(subs) > 1 && p.rows(d, subs, prefix+cont) {
 		return
@@ -185,10 +178,7 @@ func (p *inspector) raid(r *block.Raid) []string {
 }
 
 func volume(v *block.Vol) []string {
-	segment := v.Segment
-	if segment == "" {
-		segment = "layout unknown"
-	}
+	segment := cmp.Or(v.Segment, "layout unknown")
 	if v.Inferred {
 		segment += " (inferred)"
 	}
@@ -199,9 +189,7 @@ func volume(v *block.Vol) []string {
 	return []string{"logical volume", segment, stripes, words.Known("chunk", v.Chunk)}
 }
 
-// queue prints the settings of a device's queue.
-func queue(q block.Queue) []string { return facts(queueFacts(q)...) }
-
+// queueFacts are the settings of a device's queue.
 func queueFacts(q block.Queue) []string {
 	media := ""
 	if q.Rotational {

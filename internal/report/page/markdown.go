@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"plimsoll/internal/text"
 )
 
 // escapes of Markdown: GitHub then shows text as it is, without markup, HTML, links, mentions or
@@ -121,12 +123,6 @@ func (m mdPage) item(i int, s string) {
 	m.printf("- %s\n", s)
 }
 
-// bar is ten cells for 100 %.
-func bar(share float64) string {
-	n := min(max(int(share*10+0.5), 0), 10)
-	return strings.Repeat("█", n) + strings.Repeat("░", 10-n)
-}
-
 func (c Cell) markdown() string {
 	s := md(c.Text)
 	switch {
@@ -135,7 +131,7 @@ func (c Cell) markdown() string {
 	case c.Struck:
 		s = "~~" + s + "~~ INVALID"
 	case c.Gauge > 0:
-		s = strings.TrimSpace(bar(c.Gauge) + " " + s)
+		s = strings.TrimSpace(text.Bar(c.Gauge, 10) + " " + s)
 	}
 	if c.Also != "" {
 		s = strings.TrimSpace(s + " " + md(c.Also))

@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"unicode"
 
 	"plimsoll/internal/text"
@@ -212,19 +213,20 @@ const mostRows = 20
 
 // NewTable begins a table. A name that begins with "<" is of a column of text; one that ends in "?"
 // may go below its row, "??" does so earlier.
-func NewTable(caption string, names ...string) Table {
-	t := Table{Caption: caption}
+func NewTable(names ...string) (t Table) {
 	for _, n := range names {
-		c := Column{}
-		for ; n != "" && n[len(n)-1] == '?'; n = n[:len(n)-1] {
-			c.Priority++
-		}
-		if n != "" && n[0] == '<' {
-			c.Left, n = true, n[1:]
-		}
-		c.Name = n
+		c := Column{Name: strings.TrimRight(n, "?")}
+		c.Priority = len(n) - len(c.Name)
+		c.Name, c.Left = strings.CutPrefix(c.Name, "<")
 		t.Columns = append(t.Columns, c)
 	}
+	return t
+}
+
+// Captioned begins a table with a caption.
+func Captioned(caption string, names ...string) Table {
+	t := NewTable(names...)
+	t.Caption = caption
 	return t
 }
 

@@ -35,7 +35,7 @@ func Advice(a *advise.Advice, all bool) *page.Document {
 	for _, s := range a.Assumed {
 		d.Head.Say(text.Sentence(s))
 	}
-	table := page.NewTable("", "#", "<volumes", "<instance", "$/month", "per IOPS???", "times", "<is??")
+	table := page.NewTable("#", "<volumes", "<instance", "$/month", "per IOPS???", "times", "<is??")
 	var owned page.Note
 	if c := a.Owned; c != nil && !slices.ContainsFunc(rows, func(c advise.Candidate) bool { return c.Kept() }) {
 		table.Add(choice("-", c))
@@ -90,7 +90,7 @@ func detailsOf(row int, name string, c *advise.Candidate) page.Note {
 
 // beside is the document of layouts that were named: what each gives of the demand, stream by stream, and for what.
 func beside(d *page.Document, a *advise.Advice) *page.Document {
-	t := page.NewTable("", "#", "<volumes", "<instance", "$/month", "sustained", "<limited by", "in bursts?", "latency?")
+	t := page.NewTable("#", "<volumes", "<instance", "$/month", "sustained", "<limited by", "in bursts?", "latency?")
 	for _, s := range a.Demand.Streams {
 		t.Columns = append(t.Columns, page.Column{Name: text.Clean(s.Name, 20)})
 	}
@@ -146,7 +146,7 @@ func dollars(c *advise.Candidate) string { return strings.TrimPrefix(c.Month.Str
 
 // less is a table of what costs less than the first row, and for how long it throttles a series.
 func less(a *advise.Advice) page.Table {
-	t := page.NewTable("For less than the first row, throttled at times", "<volumes", "<instance", "per month", "saved",
+	t := page.Captioned("For less than the first row, throttled at times", "<volumes", "<instance", "per month", "saved",
 		"throttled", "waits", "I/Os behind??", "<longest at??")
 	for i := range a.Less {
 		c := &a.Less[i]
@@ -159,7 +159,7 @@ func less(a *advise.Advice) page.Table {
 }
 
 func adviceRecords(rows []advise.Candidate) *page.Table {
-	t := page.NewTable("", "row", "names", "volumes", "level", "instance", "usd_per_month", "times_the_demand", "afr")
+	t := page.NewTable("row", "names", "volumes", "level", "instance", "usd_per_month", "times_the_demand", "afr")
 	for i := range rows {
 		c := &rows[i]
 		t.Add(i+1, strings.Join(c.Names, ", "), LayoutText(c.Layout), c.Layout.Level, c.Type,
@@ -248,8 +248,8 @@ func LayoutText(l advise.Layout) string {
 func AdviceYAML(a *advise.Advice, c *advise.Candidate) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	line("# Advised by plimsoll for %s: %s, %v a month in %s.", text.Clean(a.Demand.Name, words.LongName), placed(c), c.Month,
-		a.Region)
+	line("# Advised by plimsoll for %s: %s, %v a month in %s.", text.Clean(a.Demand.Name, words.LongName), placed(c),
+		c.Month, a.Region)
 	for _, s := range CandidateLines(c) {
 		line("#   %s", text.Clean(s, words.LongSentence))
 	}

@@ -141,7 +141,7 @@ func (o Outlook) depthOne() bool { return o.Ceiling.InFlight == 1 && !o.Ceiling.
 
 // outlooks is the table of a suite.
 func outlooks(d *page.Document, t *topology.Topology, suite string, all []Outlook) {
-	rows := page.NewTable("", "#", "<scenario", "sustained", "<limited by", "short test", "for", "<limited by?")
+	rows := page.NewTable("#", "<scenario", "sustained", "<limited by", "short test", "for", "<limited by?")
 	var known []Outlook
 	var unknown, single, bursts []string
 	for _, o := range all {
@@ -249,7 +249,7 @@ func (o Outlook) section(t *topology.Topology) page.Section {
 		s.Add(page.Sentences(unknownHint(t)))
 		return s
 	}
-	rows := page.NewTable("", "<limit", "IOPS", "bandwidth?", "<", "<how")
+	rows := page.NewTable("<limit", "IOPS", "bandwidth?", "<", "<how")
 	for i := range o.Ceiling.Bounds {
 		b := &o.Ceiling.Bounds[i]
 		note, tone := "", ""
@@ -454,7 +454,7 @@ func origins(topo *topology.Topology, all []Outlook) []page.Block {
 
 // boundRecords has a row for each bound of each scenario.
 func boundRecords(all []Outlook) *page.Table {
-	t := page.NewTable("", "id", "scenario", "role", "limit", "iops", "bandwidth_bytes_per_s", "burst", "burst_s",
+	t := page.NewTable("id", "scenario", "role", "limit", "iops", "bandwidth_bytes_per_s", "burst", "burst_s",
 		"short_test", "sustained", "how", "source")
 	for _, o := range all {
 		for i := range o.Ceiling.Bounds {

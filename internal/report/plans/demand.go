@@ -57,7 +57,7 @@ func Demand(d *workload.Demand, latency time.Duration, assumed bool) *page.Docum
 	doc := page.New("demand", fmt.Sprintf("%s: %v IOPS and %v at peak", d.Name, v.Peak.IOPS, v.Peak.Rate), "demand", v)
 	doc.Head.Main = page.NewFigure(d.Name, "peak_iops", v.Peak.IOPS, "per_s")
 	doc.Head.About = d.About
-	t := page.NewTable("", "<stream", "<does", "I/O", "IOPS", "bandwidth", "active", "in flight")
+	t := page.NewTable("<stream", "<does", "I/O", "IOPS", "bandwidth", "active", "in flight")
 	t.Keys("stream", "does", "block_bytes", "iops", "bandwidth_bytes_per_s", "active_percent", "in_flight")
 	add := func(name, does string, block, active page.Cell, l workload.Load, inFlight float64) {
 		t.Add(name, does, block, iopsCell(l.IOPS), page.Exact(l.Rate.String(), l.Rate), active,
@@ -117,13 +117,14 @@ func demandNotes(v demandView, assumed bool) []string {
 	if assumed {
 		stated = "assumed; --latency states it"
 	}
-	notes.Say("In flight is IOPS × latency (Little's law), with %v per I/O (%s). Anything beyond this only queues.", v.Latency,
-		stated)
+	notes.Say("In flight is IOPS × latency (Little's law), with %v per I/O (%s). Anything beyond this only queues.",
+		v.Latency, stated)
 	if v.Merged < v.Counted {
-		notes.Say("Volumes that count each 256 KiB count %v I/Os per second at peak; %v if they merged all sequential neighbours "+
-			"up to that, which you should not count on.", v.Counted, v.Merged)
+		notes.Say("Volumes that count each 256 KiB count %v I/Os per second at peak; %v if they merged all sequential "+
+			"neighbours up to that, which you should not count on.", v.Counted, v.Merged)
 	} else if v.Counted > v.Peak.IOPS {
-		notes.Say("Volumes that count each 256 KiB count %v I/Os per second at peak: a larger one counts several times.", v.Counted)
+		notes.Say("Volumes that count each 256 KiB count %v I/Os per second at peak: a larger one counts several times.",
+			v.Counted)
 	}
 	for i := range v.Streams {
 		s := &v.Streams[i]

@@ -46,7 +46,7 @@ func Foresee(name string, t *topology.Topology, all []Outlook) Foreseen {
 func Layouts(all []Foreseen) *page.Document {
 	d := page.New("layouts", best(all), "layouts", all)
 	d.Records, d.Head.About = layoutRecords(all), strings.Join(layout(all[0].Topology), "; ")
-	t := page.NewTable("", "#", "<scenario", "<bound by?")
+	t := page.NewTable("#", "<scenario", "<bound by?")
 	for i, f := range all {
 		t.Columns = append(t.Columns, page.Column{Name: text.Clean(f.Name, 20), Priority: max(0, i-4)})
 	}
@@ -128,7 +128,7 @@ func sameByModel(all []Foreseen) []string {
 }
 
 func layoutRecords(all []Foreseen) *page.Table {
-	t := page.NewTable("", "layout", "scenario", "iops", "bandwidth_bytes_per_s", "bound_by", "ratio", "usd_month")
+	t := page.NewTable("layout", "scenario", "iops", "bandwidth_bytes_per_s", "bound_by", "ratio", "usd_month")
 	for _, f := range all {
 		for i, o := range f.Scenarios {
 			if o.Binding == nil {

@@ -56,7 +56,7 @@ func (l *Limited) Differences() []string {
 // Limits is the document of limits to set: the numbers with their sources, then the lines in each form.
 func Limits(l *Limited, check bool) *page.Document {
 	d := page.New("limits", "", "limits", l)
-	numbers, values := page.NewTable("", "<limit", "per second", "<of what is sustained"), map[string]string{}
+	numbers, values := page.NewTable("<limit", "per second", "<of what is sustained"), map[string]string{}
 	for _, a := range l.Allowed {
 		values[a.Key] = fmt.Sprint(a.Value)
 		numbers.Add(a.Key, text.Count(a.Value),

@@ -16,7 +16,7 @@ import (
 func Meets(m *advise.Met, data any) *page.Document {
 	d := page.New("demand met", m.Decision, "demand_met", data)
 	d.Head.Tone, d.Head.About = "pass", fmt.Sprintf("The demand %s over %s", m.Demand.Name, text.Duration(m.Time))
-	t := page.NewTable("", "<", "demand")
+	t := page.NewTable("<", "demand")
 	for i := range m.Sides {
 		s := &m.Sides[i]
 		t.Columns = append(t.Columns, page.Column{Name: s.Name})
@@ -74,7 +74,7 @@ func metWord(s *advise.MetSide) string {
 // metRecords are the rows of CSV: what each result did of what the demand asks, empty where it is not
 // recorded.
 func metRecords(m *advise.Met) *page.Table {
-	t := page.NewTable("", "result", "verdict", "what", "unit", "wanted", "measured", "percent")
+	t := page.NewTable("result", "verdict", "what", "unit", "wanted", "measured", "percent")
 	for i := range m.Sides {
 		s := &m.Sides[i]
 		row := func(what, unit string, wanted, measured, share float64, known bool) {

@@ -34,7 +34,7 @@ func Sweep(t *topology.Topology, one Outlook, a ceiling.Axes, points []ceiling.P
 		d.Add(rows, page.Sentences("Limited by: "+strings.Join(legend, ", ")+"."))
 		return d
 	}
-	rows := page.NewTable("", "bs", "iodepth", "IOPS", "bandwidth", "<ceiling from", "sustained?", "<limited by?")
+	rows := page.NewTable("bs", "iodepth", "IOPS", "bandwidth", "<ceiling from", "sustained?", "<limited by?")
 	for _, p := range points {
 		last, by := p.Sustained.String(), p.SustainedBy
 		if p.Ceiling.Held().Then == nil {
@@ -47,7 +47,7 @@ func Sweep(t *topology.Topology, one Outlook, a ceiling.Axes, points []ceiling.P
 }
 
 func pointRecords(points []ceiling.Point) *page.Table {
-	t := page.NewTable("", "bs_bytes", "iodepth", "iops", "bandwidth_bytes_per_s", "ceiling_from", "sustained_iops",
+	t := page.NewTable("bs_bytes", "iodepth", "iops", "bandwidth_bytes_per_s", "ceiling_from", "sustained_iops",
 		"sustained_from")
 	for _, p := range points {
 		t.Add(uint64(p.BS), p.Depth, words.Decimal(p.IOPS, 2),
@@ -72,7 +72,7 @@ var letters = map[ceiling.Kind]string{
 
 // grid is both axes at once: a row for each block size, a column for each depth.
 func grid(points []ceiling.Point, depths int) (t page.Table, legend []string) {
-	t = page.NewTable("IOPS by block size (down) and iodepth (across)", "bs")
+	t = page.Captioned("IOPS by block size (down) and iodepth (across)", "bs")
 	for _, p := range points[:depths] {
 		t.Columns = append(t.Columns, page.Column{Name: fmt.Sprint(p.Depth)})
 	}

@@ -60,7 +60,7 @@ func perIOPSCell(u cloud.USD) page.Cell { return page.Exact(perIOPS(u), float64(
 // OnTypes is the document of ceilings on several instance types beside each other.
 func OnTypes(all []OnType, now time.Time) *page.Document {
 	d := page.New("ceiling", "Ceilings by instance type", "types", all)
-	t := page.NewTable("", "<instance", "<scenario", "IOPS", "sustained", "<limited by?", "per month", "per IOPS")
+	t := page.NewTable("<instance", "<scenario", "IOPS", "sustained", "<limited by?", "per month", "per IOPS")
 	t.Keys("instance", "scenario", "iops", "sustained_iops", "limited_by", "usd_per_month", "usd_per_iops")
 	for _, o := range all {
 		most, sustained, by := page.T(words.None), page.T(words.None), ""
@@ -80,7 +80,7 @@ func OnTypes(all []OnType, now time.Time) *page.Document {
 // InstanceTable is the document of several instance types of the catalogue beside each other; false
 // with the first name that is none.
 func InstanceTable(names []string, now time.Time) (d *page.Document, unknown string, ok bool) {
-	t := page.NewTable("", "<instance", "vCPUs?", "memory?", "IOPS", "sustained", "rate", "sustained", "per month",
+	t := page.NewTable("<instance", "vCPUs?", "memory?", "IOPS", "sustained", "rate", "sustained", "per month",
 		"per IOPS")
 	t.Keys("instance", "vcpus", "memory_bytes", "iops", "sustained_iops", "bandwidth_bytes_per_s",
 		"sustained_bandwidth_bytes_per_s", "usd_per_month", "usd_per_iops")

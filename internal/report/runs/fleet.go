@@ -124,7 +124,7 @@ func fleetShare(s *bundle.FleetScenario) float64 {
 
 // fleetOverview has a row for each scenario, as a run's has.
 func fleetOverview(f *bundle.Fleet) page.Table {
-	t := page.NewTable("", "<scenario", "together", "ceiling", "<%", "<ceiling from?", "p50?", "p99", "<verdict")
+	t := page.NewTable("<scenario", "together", "ceiling", "<%", "<ceiling from?", "p50?", "p99", "<verdict")
 	for i := range f.Scenarios {
 		s := &f.Scenarios[i]
 		name := page.Cell{Text: numbered(s.ID, s.Name), Link: fmt.Sprintf("s%d", i+1)}
@@ -147,7 +147,7 @@ func fleetOverview(f *bundle.Fleet) page.Table {
 
 // fleetHosts has a row for each host: what became of it, why, and where its own report is.
 func fleetHosts(f *bundle.Fleet) page.Table {
-	t := page.NewTable("", "<host", "<state", "<its own verdict", "clock error???", "<fio??", "<its report?", "<")
+	t := page.NewTable("<host", "<state", "<its own verdict", "clock error???", "<fio??", "<its report?", "<")
 	t.Most = mostHosts
 	hosts := slices.Clone(f.Hosts)
 	slices.SortStableFunc(hosts, func(a, b bundle.FleetHost) int { return rankOf(b) - rankOf(a) })
@@ -202,7 +202,7 @@ func fleetScenario(f *bundle.Fleet, i int) page.Section {
 		section.Tone = "invalid"
 	}
 	section.Add(page.Note{Lead: "invalid", Lines: s.Invalid, Tone: "invalid"}, fleetFacts(s))
-	rows := page.NewTable("", "<host", "IOPS", "<±?", "bandwidth?", "of its ceiling", "<ceiling from??", "alone??",
+	rows := page.NewTable("<host", "IOPS", "<±?", "bandwidth?", "of its ceiling", "<ceiling from??", "alone??",
 		"p50?", "p99", "<")
 	for _, h := range s.Hosts {
 		doubt, of, mark := "", words.None, page.Cell{}
@@ -276,7 +276,7 @@ func hostsChart(s *bundle.FleetScenario) page.Drawing {
 
 // fleetRecords has a row for each scenario and host, and one for all hosts together.
 func fleetRecords(f *bundle.Fleet) *page.Table {
-	t := page.NewTable("", "run", "scenario", "name", "host", "iops", "iops_low", "iops_high", "bandwidth_bytes_per_s",
+	t := page.NewTable("run", "scenario", "name", "host", "iops", "iops_low", "iops_high", "bandwidth_bytes_per_s",
 		"p50_ns", "p99_ns", "ceiling_iops", "ceiling_from", "sustained_iops", "sustained_from", "alone_iops", "straggler",
 		"invalid")
 	for i := range f.Scenarios {

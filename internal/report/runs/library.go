@@ -121,7 +121,7 @@ func counted(files []*fileVerdict, results int) string {
 }
 
 func perFile(files []*fileVerdict) page.Section {
-	t := page.NewTable("", "<verdict", "results", "<file", "<findings")
+	t := page.NewTable("<verdict", "results", "<file", "<findings")
 	t.Most = 12
 	for _, f := range files {
 		of := fmt.Sprint(f.results)
@@ -160,7 +160,7 @@ func perCode(b *bundle.Bundle) page.Section {
 		}
 		at[f.Code].results += len(f.Scenarios)
 	}
-	t := page.NewTable("", "<code", "<severity", "results", "<finding")
+	t := page.NewTable("<code", "<severity", "results", "<finding")
 	t.Most = 12
 	for _, l := range lines {
 		t.Add(l.Code, l.Severity, l.results, l.Title)

@@ -45,7 +45,7 @@ func Most(b *bundle.Bundle, m *compare.Most) *page.Document {
 
 // probes has a row for each load that was tried.
 func probes(m *compare.Most) page.Table {
-	t := page.NewTable("", "IOPS asked", "achieved", "latency", "streams??", "busy?", "lag?", "<outcome")
+	t := page.NewTable("IOPS asked", "achieved", "latency", "streams??", "busy?", "lag?", "<outcome")
 	note := map[string]string{ownDepth: ", with its own depth", checking: ", the check"}
 	eachProbe(m, func(kind string, c *compare.MostProbe) {
 		achieved, latency, outcome := units.IOPS(c.Achieved), words.Latency(c.Latency), outcomeText(*c)+note[kind]
@@ -107,7 +107,7 @@ func outcomeText(p compare.MostProbe) string {
 }
 
 func mostRecords(m *compare.Most) *page.Table {
-	t := page.NewTable("", "id", "kind", "asked_iops", "achieved_iops", "latency_ns", "streams", "busy", "lag_ns",
+	t := page.NewTable("id", "kind", "asked_iops", "achieved_iops", "latency_ns", "streams", "busy", "lag_ns",
 		"outcome", "reason")
 	eachProbe(m, func(kind string, p *compare.MostProbe) {
 		t.Record(p.ID, kind, p.Asked, p.Achieved, units.Latency(p.Latency), p.Streams, p.Busy, units.Latency(p.Lag),

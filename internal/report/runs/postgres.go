@@ -73,7 +73,7 @@ func (transactions) fill(r *row, s *bundle.Scenario) {
 
 func (transactions) tables(s *bundle.Scenario) []page.Table {
 	p := s.Result.Postgres
-	methods := page.NewTable("Sync methods as pg_test_fsync ranks them (a rank, not a measurement)", "<wal_sync_method",
+	methods := page.Captioned("Sync methods as pg_test_fsync ranks them (a rank, not a measurement)", "<wal_sync_method",
 		"one 8 KiB write")
 	for _, m := range p.Methods {
 		methods.Add(m.Name, m.Mean)
@@ -83,7 +83,7 @@ func (transactions) tables(s *bundle.Scenario) []page.Table {
 
 func stepsTable(s *bundle.Scenario) page.Table {
 	p := s.Result.Postgres
-	t := page.NewTable("Transactions by clients, next to what commits allow", "clients", "TPS", "expected", "bound",
+	t := page.Captioned("Transactions by clients, next to what commits allow", "clients", "TPS", "expected", "bound",
 		"mean", "p50", "p95", "p99", "p99.9", "max", "failed")
 	for i := range p.Steps {
 		step := &p.Steps[i]
@@ -99,7 +99,7 @@ func stepsTable(s *bundle.Scenario) page.Table {
 }
 
 func logTable(p *result.Postgres) page.Table {
-	t := page.NewTable("What one transaction needed", "clients", "commits per sync", "sync mean", "syncing", "WAL",
+	t := page.Captioned("What one transaction needed", "clients", "commits per sync", "sync mean", "syncing", "WAL",
 		"full pages", "device I/Os", "buffer hits", "server CPU", "pgbench CPU")
 	for i := range p.Steps {
 		s := &p.Steps[i]
@@ -126,7 +126,7 @@ const mostWaits = 6
 
 // waitsTable is what pgbench's sessions waited for, largest first.
 func waitsTable(p *result.Postgres) page.Table {
-	t := page.NewTable("What sessions waited for, sampled ten times per second", "clients", "<waits")
+	t := page.Captioned("What sessions waited for, sampled ten times per second", "clients", "<waits")
 	for i := range p.Steps {
 		if waits := waitWords(&p.Steps[i]); waits != "" {
 			t.Add(p.Steps[i].Clients, waits)
@@ -151,7 +151,7 @@ func waitName(event string) string {
 
 // checkpointTable is arithmetic from the measured rate of WAL: how far checkpoints lie apart.
 func checkpointTable(p *result.Postgres) page.Table {
-	t := page.NewTable("Checkpoints at the measured rate of WAL", "<", "value", "<how")
+	t := page.Captioned("Checkpoints at the measured rate of WAL", "<", "value", "<how")
 	peak := p.Peak()
 	if peak == nil || peak.WAL == 0 || peak.Measured <= 0 || p.ReadOnly {
 		return t

@@ -127,7 +127,8 @@ func runFacts(r *result.Result) page.Facts {
 		all.Say("measured for", "%s", window)
 	}
 	if e := r.IOPS; e.HasInterval() {
-		all.Say("IOPS", "%s, 95 %% between %s and %s (%d batches)", units.IOPS(e.Center), units.IOPS(e.Lo), units.IOPS(e.Hi), e.N)
+		all.Say("IOPS", "%s, 95 %% between %s and %s (%d batches)", units.IOPS(e.Center), units.IOPS(e.Lo), units.IOPS(e.Hi),
+			e.N)
 	}
 	if e := r.BW; e.HasInterval() {
 		all.Say("bandwidth", "%s, 95 %% between %s and %s", units.Rate(e.Center), units.Rate(e.Lo), units.Rate(e.Hi))

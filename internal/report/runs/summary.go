@@ -28,7 +28,7 @@ func Summary(groups []bundle.Group) *page.Document {
 	}{summaryRows(all)})
 	d.Records = summaryRecords(groups)
 	for i, g := range groups {
-		rows := page.NewTable("", "<file", "<result", "IOPS", "bandwidth", "over??", "mean?", "p50?", "p99", "<verdict")
+		rows := page.NewTable("<file", "<result", "IOPS", "bandwidth", "over??", "mean?", "p50?", "p99", "<verdict")
 		for _, r := range g.Results {
 			rows.Add(summaryCells(r))
 		}
@@ -72,7 +72,7 @@ func summaryCells(r *result.Result) []string {
 
 // summaryRecords are the rows for programs: always the same columns, of values that are not rounded.
 func summaryRecords(groups []bundle.Group) *page.Table {
-	t := page.NewTable("", "group", "dir", "file", "result", "rw", "bs", "engine", "iodepth", "jobs", "iops",
+	t := page.NewTable("group", "dir", "file", "result", "rw", "bs", "engine", "iodepth", "jobs", "iops",
 		"bandwidth_bytes_per_s", "read_iops", "write_iops", "window_ns", "latency_of", "mean_ns", "p50_ns", "p99_ns",
 		"missing", "verdict")
 	for _, g := range groups {

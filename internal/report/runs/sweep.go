@@ -16,7 +16,7 @@ import (
 
 // Swept is the document of a measured sweep, its knees first.
 func Swept(s *compare.Swept) *page.Document {
-	rows := page.NewTable("", append(slices.Clone(s.Axes), "IOPS", "<±", "bandwidth?", "of ceiling?", "p50?", "p99",
+	rows := page.NewTable(append(slices.Clone(s.Axes), "IOPS", "<±", "bandwidth?", "of ceiling?", "p50?", "p99",
 		"<")...)
 	var why []string
 	invalid := 0
@@ -101,7 +101,7 @@ func curveText(c compare.SweptCurve) string {
 }
 
 func sweptRecords(s *compare.Swept) *page.Table {
-	t := page.NewTable("", append(slices.Clone(s.Axes), "in_flight", "rounds", "iops", "low", "high",
+	t := page.NewTable(append(slices.Clone(s.Axes), "in_flight", "rounds", "iops", "low", "high",
 		"bandwidth_bytes_per_s", "p50_ns", "p99_ns", "ceiling_iops", "struck_iops", "invalid")...)
 	for _, p := range s.Points {
 		t.Record(axesAt(s.Axes, p), p.InFlight, p.Rounds, p.IOPS.Center, p.IOPS.Lo, p.IOPS.Hi, units.Rate(p.BW),

@@ -168,7 +168,8 @@ func among(at, fixed map[string]string) bool {
 // curve adds throughput over what is in flight.
 func (p *sweepPlot) curve(s *compare.Swept, c *compare.SweptCurve) {
 	d := sweepCurve{
-		Name: cmp.Or(valuesOf(c.At), "measured"), Points: [][2]page.Number{}, Latency: [][2]page.Number{}, Knee: page.Missing(),
+		Name: cmp.Or(valuesOf(c.At), "measured"), Points: [][2]page.Number{}, Latency: [][2]page.Number{},
+		Knee: page.Missing(),
 	}
 	point := func(to *[][2]page.Number, x, y float64) {
 		*to = append(*to, [2]page.Number{page.Number(x), page.Number(y)})

@@ -17,7 +17,7 @@ import (
 
 // rawTable has a row for each direction, and with several jobs one for each direction of each.
 func rawTable(r *result.Result) page.Table {
-	t := page.NewTable("Measured, with completion latencies", "<", "I/Os??", "IOPS", "bandwidth", "mean?", "std dev???",
+	t := page.Captioned("Measured, with completion latencies", "<", "I/Os??", "IOPS", "bandwidth", "mean?", "std dev???",
 		"p50", "p90??", "p99",
 		"p99.9?", "p99.99??", "max?")
 	add := func(name string, n uint64, rate units.IOPS, bw units.Rate, l fio.Latency) {
@@ -73,7 +73,7 @@ func directions(j fio.Job) []direction {
 func boundsTable(s *bundle.Scenario) page.Table {
 	c := s.Ceiling
 	unit, moved := viewOf(s).unit()
-	t := page.NewTable("What each resource allows", "<resource", unit, "bandwidth", "<", "<how", "<source???")
+	t := page.Captioned("What each resource allows", "<resource", unit, "bandwidth", "<", "<how", "<source???")
 	binding, last := c.Binding(), c.Sustained()
 	for i := range c.Bounds {
 		b := &c.Bounds[i]
@@ -91,7 +91,7 @@ func boundsTable(s *bundle.Scenario) page.Table {
 }
 
 func thresholdsTable(s *bundle.Scenario) page.Table {
-	t := page.NewTable("Thresholds", "<threshold", "measured", "expected", "<outcome")
+	t := page.Captioned("Thresholds", "<threshold", "measured", "expected", "<outcome")
 	for _, g := range s.Thresholds {
 		if g.Outcome == verdict.NotJudged {
 			t.Add(g.Threshold.Text, words.None, words.None, "not judged: "+g.Reason)
@@ -106,7 +106,7 @@ func thresholdsTable(s *bundle.Scenario) page.Table {
 // devicesTable is from telemetry, or from fio's own disk statistics where there was none.
 func devicesTable(r *result.Result) page.Table {
 	if len(r.Devices) > 0 {
-		t := page.NewTable("Devices in the measured window, from /proc/diskstats", "<device", "reads/s", "writes/s",
+		t := page.Captioned("Devices in the measured window, from /proc/diskstats", "<device", "reads/s", "writes/s",
 			"read?", "written?",
 			"read wait??", "write wait??", "queue", "busy")
 		t.Screen = true
@@ -116,7 +116,7 @@ func devicesTable(r *result.Result) page.Table {
 		}
 		return t
 	}
-	t := page.NewTable("Devices over the whole run, from fio's disk statistics", "<device", "reads", "writes",
+	t := page.Captioned("Devices over the whole run, from fio's disk statistics", "<device", "reads", "writes",
 		"read merges??", "write merges??",
 		"read wait?", "write wait?", "busy")
 	each := func(ms, n uint64) string { return words.Figure(units.Latency(float64(ms) / float64(max(n, 1)) * 1e6)) }
@@ -134,7 +134,7 @@ func devicesTable(r *result.Result) page.Table {
 
 // depthsOf is the queue depth seen in several ways.
 func depthsOf(d result.Depth) page.Table {
-	t := page.NewTable("Queue depth", "<measured", "I/Os in flight")
+	t := page.Captioned("Queue depth", "<measured", "I/Os in flight")
 	t.Screen = true
 	add := func(how string, depth float64) {
 		if depth > 0 {
@@ -168,7 +168,7 @@ func overTime(r *result.Result) page.Table {
 		}
 		heads = append(heads, o.name+" p50?", o.name+" p99")
 	}
-	t := page.NewTable("Over time", heads...)
+	t := page.Captioned("Over time", heads...)
 	seconds := merge(r.Seconds, mostTimes)
 	if len(seconds) < 2 {
 		return t

@@ -75,12 +75,7 @@ func Amount(v float64, u compare.Unit) string {
 }
 
 // Latency prints nanoseconds, "" for none.
-func Latency(ns float64) string {
-	if ns <= 0 {
-		return ""
-	}
-	return units.Latency(ns).String()
-}
+func Latency(ns float64) string { return Known("", units.Latency(ns)) }
 
 // At is a percentile of a latency. What fio counted in its last bin may have taken any time longer.
 func At(l fio.Latency, p float64) string {
@@ -156,19 +151,19 @@ func Some(n int, what string) string {
 func Limits(l topology.Limits, si bool) string {
 	var all []string
 	add := func(what string, n units.IOPS, r units.Rate) {
+		var operations, rate string
 		if n > 0 {
-			all = append(all, strings.TrimSpace(what+" "+n.String()+" IOPS"))
+			operations = Operations(n)
 		}
-		if r > 0 && si {
-			all = append(all, strings.TrimSpace(what+" "+r.SI()))
-		} else if r > 0 {
-			all = append(all, strings.TrimSpace(what+" "+r.String()))
+		if rate = Known("", r); si && r > 0 {
+			rate = r.SI()
 		}
+		all = append(all, Known(what, operations), Known(what, rate))
 	}
 	add("", l.IOPS, l.Rate)
 	add("read", l.ReadIOPS, l.ReadRate)
 	add("write", l.WriteIOPS, l.WriteRate)
-	return strings.Join(all, " ")
+	return text.Join(" ", all...)
 }
 
 // Burst is how far and how long an instance exceeds its baseline, "" where it does not.
@@ -187,10 +182,7 @@ func Burst(i topology.Instance) string {
 
 // Machine is a machine's type, with its cloud where that is not EC2.
 func Machine(i topology.Instance) string {
-	if i.Cloud == "" {
-		return text.Clean(i.Type, 40)
-	}
-	return strings.TrimSpace(text.Clean(i.Type, 40) + " on " + i.Cloud)
+	return text.Join(" ", i.Type, Known("on", i.Cloud))
 }
 
 // Instance is what a machine allows, a fact each.
@@ -239,7 +231,7 @@ func Origin(o topology.Origin) string {
 	if o.Kind == topology.Unknown {
 		return ""
 	}
-	return text.Clean(strings.TrimSpace(string(o.Kind)+" "+o.Where), 240)
+	return text.Clean(text.Join(" ", string(o.Kind), o.Where), 240)
 }
 
 // Alike says that two volumes read the same.
@@ -250,12 +242,7 @@ func Alike(a, b topology.Volume) bool {
 }
 
 // ClockError is how far a host's clock may be off; one that was not compared has none.
-func ClockError(e time.Duration) string {
-	if e == 0 {
-		return None
-	}
-	return units.LatencyOf(e).String()
-}
+func ClockError(e time.Duration) string { return Figure(units.LatencyOf(e)) }
 
 // Parens puts a phrase in parentheses.
 func Parens(s string) string {
