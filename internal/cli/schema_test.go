@@ -381,7 +381,7 @@ func TestSchemasAreCurrent(t *testing.T) {
 		}
 	}
 	// Every document that the rooms of report make is in the list.
-	made := regexp.MustCompile(`DataOf\("([a-z_]+)"`)
+	made := regexp.MustCompile(`page\.New\("[a-z ]+", .*"([a-z_]+)", [^"\n]+\)`)
 	sources, err := filepath.Glob("../report/*/*.go")
 	if err != nil {
 		t.Fatal(err)

@@ -19,25 +19,14 @@ func FleetKinds() []string { return []string{"auto", "tty", "plain", None} }
 // Fleet makes a fleet run show its progress: on a terminal a line a host, else plain lines. The
 // returned function ends that.
 func Fleet(out Out, kind string, r *fleet.Run) (end func()) {
-	if kind == "auto" {
-		kind = "plain"
-		if onTerminal(out) {
-			kind = "tty"
-		}
-	}
-	switch kind {
+	switch out.kind(kind) {
 	case None:
 		r.Note = func(string, string) {}
 	case "tty":
-		m := &fleetModel{width: 80, height: 24}
-		p := newPainter(out, m)
+		p := newPainter(out, &fleetModel{})
 		r.Note = func(host, line string) { p.program.Send(fleetNote(noteLine(host, line))) }
 		r.Show = func(all []fleet.Status) { p.program.Send(fleetStatus(all)) }
-		return func() {
-			p.close()
-			m.height = 1 << 16
-			out.last(m.picture())
-		}
+		return p.Close
 	default:
 		r.Note = FleetNotes(out)
 	}
@@ -68,40 +57,27 @@ type (
 
 // fleetModel is the picture of a fleet run: the last notes, a line a host, and the sum.
 type fleetModel struct {
-	notes         []string
-	hosts         []fleet.Status
-	width, height int
+	notes []string
+	hosts []fleet.Status
 }
 
-func (*fleetModel) Init() tea.Cmd { return nil }
-
-func (m *fleetModel) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+func (m *fleetModel) take(msg tea.Msg) {
 	switch msg := msg.(type) {
-	case tea.WindowSizeMsg:
-		m.width, m.height = msg.Width, msg.Height
 	case fleetNote:
 		m.notes = append(m.notes, string(msg))
 	case fleetStatus:
 		m.hosts = msg
 	}
-	return m, nil
-}
-
-func (m *fleetModel) View() tea.View {
-	v := tea.NewView(text.HarmlessScreen(m.picture()))
-	v.AltScreen = true
-	return v
 }
 
 // staleAge is from when on the age of a host's last word is marked.
 const staleAge = 3 * time.Second
 
-// picture is at most height lines: hosts come before notes, and of more hosts than there are lines
-// the first are shown.
-func (m *fleetModel) picture() string {
-	width := 4
+// lines are those of hosts before notes, and of more hosts than there are lines the first.
+func (m *fleetModel) lines(width, height int) string {
+	column := 4
 	for _, h := range m.hosts {
-		width = min(max(width, text.Width(h.Host)), 30)
+		column = min(max(column, text.Width(h.Host)), 30)
 	}
 	var hosts []string
 	var sum fleet.Status
@@ -110,33 +86,35 @@ func (m *fleetModel) picture() string {
 		if h.IOPS > 0 {
 			sum.IOPS, sum.BW, n = sum.IOPS+h.IOPS, sum.BW+h.BW, n+1
 		}
-		hosts = append(hosts, m.hostLine(h, width))
+		hosts = append(hosts, hostLine(h, column))
 	}
-	foot := cutTo(m.width, styleDim.Render("waiting for the hosts"))
+	foot := styleDim.Render("waiting for the hosts")
 	if n > 0 {
-		foot = cutTo(m.width, styleNow.Render(fmt.Sprintf("%s: %v IOPS, %v", text.Plural(n, "host"), sum.IOPS, sum.BW)))
+		foot = styleNow.Render(fmt.Sprintf("%s: %v IOPS, %v", text.Plural(n, "host"), sum.IOPS, sum.BW))
 	} else if len(m.hosts) > 0 {
-		foot = cutTo(m.width, styleDim.Render("no host measures now"))
+		foot = styleDim.Render("no host measures now")
 	}
-	if room := max(m.height-2, 1); len(hosts) > room {
-		more := "and " + text.Plural(len(hosts)-room, "more host")
-		hosts = append(hosts[:room], cutTo(m.width, styleDim.Render(more)))
+	if room := max(height-2, 1); len(hosts) > room {
+		hosts = append(hosts[:room], styleDim.Render("and "+text.Plural(len(hosts)-room, "more host")))
 	}
-	var notes []string
-	for _, note := range m.notes[max(len(m.notes)-max(m.height-len(hosts)-1, 0), 0):] {
-		notes = append(notes, cutTo(m.width, styleDim.Render(note)))
+	var b strings.Builder
+	for _, note := range m.notes[max(len(m.notes)-max(height-len(hosts)-1, 0), 0):] {
+		b.WriteString(cutTo(width, styleDim.Render(note)))
 	}
-	return strings.Join(append(append(notes, hosts...), foot), "")
+	for _, line := range append(hosts, foot) {
+		b.WriteString(cutTo(width, line))
+	}
+	return b.String()
 }
 
-func (m *fleetModel) hostLine(h fleet.Status, width int) string {
+func hostLine(h fleet.Status, width int) string {
 	name := text.PadRight(text.Clean(h.Host, width), width)
 	what := text.Clean(h.What, text.LongError)
 	switch {
 	case h.Lost:
-		return cutTo(m.width, styleBad.Render("✗ "+name+"  "+what))
+		return styleBad.Render("✗ " + name + "  " + what)
 	case h.Done:
-		return cutTo(m.width, styleGood.Render("✓ "+name)+"  "+what)
+		return styleGood.Render("✓ "+name) + "  " + what
 	}
 	age := text.Duration(h.Age.Round(time.Second)) + " ago"
 	if h.Age < time.Second {
@@ -149,5 +127,5 @@ func (m *fleetModel) hostLine(h fleet.Status, width int) string {
 	if h.IOPS > 0 {
 		figure = fmt.Sprintf("%v IOPS, %v", units.IOPS(h.IOPS), units.Rate(h.BW))
 	}
-	return cutTo(m.width, "▸ "+name+"  "+text.PadRight(what, 34)+"  "+text.PadRight(figure, 26)+"  "+age)
+	return "▸ " + name + "  " + text.PadRight(what, 34) + "  " + text.PadRight(figure, 26) + "  " + age
 }

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/term"
 
 	"plimsoll/internal/bench"
@@ -40,14 +39,6 @@ type Out struct {
 	Environ []string
 }
 
-// last prints the picture that a screen leaves behind.
-func (o Out) last(picture string) {
-	if o.Plain {
-		picture = ansi.Strip(picture)
-	}
-	fmt.Fprint(o, picture)
-}
-
 // canvas is what a screen is painted on. What is drawn is to be cleaned before (text.Clean).
 func (o Out) canvas() io.Writer {
 	if o.File != nil {
@@ -70,15 +61,9 @@ type View interface {
 
 // Of picks the view: the live screen on a terminal, plain lines on a pipe.
 func Of(out Out, kind string) View {
-	if kind == "auto" {
-		kind = "plain"
-		if onTerminal(out) {
-			kind = "tty"
-		}
-	}
-	switch kind {
+	switch out.kind(kind) {
 	case "tty":
-		return newTerminal(out)
+		return newPainter(out, &screenModel{})
 	case "plain":
 		return &plainView{out: out}
 	case "json":
@@ -87,9 +72,15 @@ func Of(out Out, kind string) View {
 	return noView{}
 }
 
-// onTerminal tells whether progress goes to a terminal that can be painted.
-func onTerminal(out Out) bool {
-	return out.File != nil && term.IsTerminal(int(out.File.Fd())) && !slices.Contains(out.Environ, "TERM=dumb")
+// kind is the way to show: of auto the screen where progress goes to a terminal that can be painted.
+func (o Out) kind(kind string) string {
+	switch {
+	case kind != "auto":
+		return kind
+	case o.File != nil && term.IsTerminal(int(o.File.Fd())) && !slices.Contains(o.Environ, "TERM=dumb"):
+		return "tty"
+	}
+	return "plain"
 }
 
 type noView struct{}
@@ -99,21 +90,6 @@ func (noView) Close()            {}
 
 // jsonView writes one small object per line to standard error; the report has standard output.
 type jsonView struct{ out io.Writer }
-
-// The names of events in JSON are part of the format: they stay when types of the
-// program are renamed.
-const (
-	eventStarted    = "started"
-	eventPrefill    = "prefill"
-	eventBegan      = "began"
-	eventSecond     = "second"
-	eventEnded      = "ended"
-	eventCooldown   = "cooldown"
-	eventRound      = "round"
-	eventRoundEnded = "round-ended"
-	eventAdded      = "added"
-	eventNote       = "note"
-)
 
 // progressLine is one event as JSON, with units in the names of fields (page.Fields).
 type progressLine struct {
@@ -158,17 +134,19 @@ func (v *jsonView) Event(e bench.Event) {
 
 func (*jsonView) Close() {}
 
-func lineOf(e bench.Event) (l progressLine) { // of a kind that the format does not have, nothing
+// lineOf is an event in JSON, nothing of a kind that the format does not have. The names of events are part of the
+// format: they stay when types of the program are renamed.
+func lineOf(e bench.Event) (l progressLine) {
 	switch e := e.(type) {
 	case bench.Started:
-		l.Event, l.Schema, l.Dir, l.Suite = eventStarted, page.Schema, e.Dir, e.Suite
+		l.Event, l.Schema, l.Dir, l.Suite = "started", page.Schema, e.Dir, e.Suite
 		l.Count, l.Expected = len(e.Scenarios), e.Expected
 	case bench.Laying:
-		l.Event, l.Role, l.File, l.Written, l.Size = eventPrefill, string(e.Role), e.File, e.Written, e.Size
+		l.Event, l.Role, l.File, l.Written, l.Size = "prefill", string(e.Role), e.File, e.Written, e.Size
 	case bench.Began:
-		l.Event, l.Scenario, l.Name, l.Expected = eventBegan, e.Scenario.ID, e.Scenario.Name, e.Expected
+		l.Event, l.Scenario, l.Name, l.Expected = "began", e.Scenario.ID, e.Scenario.Name, e.Expected
 	case bench.Ticked:
-		l.Event, l.Scenario, l.Elapsed = eventSecond, e.ID, e.Elapsed
+		l.Event, l.Scenario, l.Elapsed = "second", e.ID, e.Elapsed
 		if s := e.Transactions; s != nil {
 			l.TPS, l.TookMean = float64(s.TPS), time.Duration(s.Latency)
 			break
@@ -177,7 +155,7 @@ func lineOf(e bench.Event) (l progressLine) { // of a kind that the format does 
 		l.Ramp, l.flow = e.Second.Ramp, &flow{float64(e.Second.IOPS()), e.Second.BW(), mean, p99}
 	case bench.Ended:
 		r := e.Result
-		l.Event, l.Scenario, l.Name, l.State, l.Reasons = eventEnded, e.ID, r.Name, r.State, r.Reasons
+		l.Event, l.Scenario, l.Name, l.State, l.Reasons = "ended", e.ID, r.Name, r.State, r.Reasons
 		if peak := r.Peak(); peak != nil {
 			l.TPS, l.TookMean = float64(peak.TPS), time.Duration(peak.Latency.Mean)
 			break
@@ -185,15 +163,15 @@ func lineOf(e bench.Event) (l progressLine) { // of a kind that the format does 
 		n, bw := r.Total.Rates()
 		l.flow = &flow{IOPS: float64(n), BW: bw}
 	case bench.Cooling:
-		l.Event, l.Expected = eventCooldown, e.For
+		l.Event, l.Expected = "cooldown", e.For
 	case bench.RoundBegan:
-		l.Event, l.Round, l.Rounds = eventRound, e.Round, e.Of
+		l.Event, l.Round, l.Rounds = "round", e.Round, e.Of
 	case bench.RoundEnded:
-		l.Event, l.Round, l.Rounds, l.Expected, l.Note = eventRoundEnded, e.Round, e.Planned, e.Rest, roundText(e)
+		l.Event, l.Round, l.Rounds, l.Expected, l.Note = "round-ended", e.Round, e.Planned, e.Rest, roundText(e)
 	case bench.Added:
-		l.Event, l.Scenario, l.Name = eventAdded, e.Scenario.ID, e.Scenario.Name
+		l.Event, l.Scenario, l.Name = "added", e.Scenario.ID, e.Scenario.Name
 	case bench.Noted:
-		l.Event, l.Note = eventNote, e.Text
+		l.Event, l.Note = "note", e.Text
 	}
 	return l
 }

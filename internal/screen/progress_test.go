@@ -50,7 +50,7 @@ func events() []bench.Event {
 }
 
 func TestScreen(t *testing.T) {
-	m := &screenModel{width: 120, height: 24}
+	m := &painter{picture: &screenModel{}, width: 120, height: 24}
 	for _, e := range events() {
 		m.Update(e)
 	}
@@ -73,7 +73,7 @@ func TestOneInFlightHasNoShareOfACeiling(t *testing.T) {
 	all := events()
 	started, _ := all[0].(bench.Started)
 	started.Scenarios[2].Job.Sections[0].Options = started.Scenarios[2].Job.Sections[0].Options[:1]
-	m := &screenModel{width: 120, height: 24}
+	m := &painter{picture: &screenModel{}, width: 120, height: 24}
 	for _, e := range all {
 		m.Update(e)
 	}
@@ -122,7 +122,7 @@ func TestRoundText(t *testing.T) {
 // The picture of a fleet has a line a host, fits the terminal however many there are, and lets no
 // host write to it.
 func TestFleetPicture(t *testing.T) {
-	m := &fleetModel{width: 80, height: 10}
+	m := &painter{picture: &fleetModel{}, width: 80, height: 10}
 	var all []fleet.Status
 	for i := range 40 {
 		all = append(all, fleet.Status{Host: fmt.Sprint("db", i+1), What: "measures scenario 3, 5 s", IOPS: 1000, BW: 8192000, Age: time.Duration(i) * time.Second})
@@ -183,7 +183,7 @@ func TestNoTextSteersAScreen(t *testing.T) {
 	}
 	all := append(events(), bench.Noted{Text: "x"})
 	for last := range all { // each state that the screen is in
-		run, lines, js := &screenModel{width: 120, height: 24}, &bytes.Buffer{}, &bytes.Buffer{}
+		run, lines, js := &painter{picture: &screenModel{}, width: 120, height: 24}, &bytes.Buffer{}, &bytes.Buffer{}
 		plain := &plainView{out: Out{Writer: lines, Now: time.Now}}
 		machine := &jsonView{out: text.NewDoor(js, false)}
 		for _, e := range all[:last+1] {
@@ -204,7 +204,7 @@ func TestNoTextSteersAScreen(t *testing.T) {
 	}
 	hosts := []fleet.Status{{Host: "x", What: "x", IOPS: 1}, {Host: "x", What: "x", Lost: true}, {Host: "x", What: "x", Done: true}}
 	poison(reflect.ValueOf(hosts))
-	m := &fleetModel{width: 200, height: 10}
+	m := &painter{picture: &fleetModel{}, width: 200, height: 10}
 	m.Update(fleetNote("a\x1b]0;p\x07\u202ez"))
 	m.Update(fleetStatus(hosts))
 	look("screen of a fleet", m.View().Content)

@@ -8,6 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"plimsoll/internal/bench"
 	"plimsoll/internal/report/words"
@@ -16,16 +17,26 @@ import (
 	"plimsoll/internal/text"
 )
 
-// painter paints a model on a terminal until it is closed. It uses the terminal's alternate screen,
-// which survives resizing.
-type painter struct {
-	program *tea.Program
-	done    chan struct{}
-	restore func()
+// picture is what a painter paints: messages in, at most height lines out.
+type picture interface {
+	take(msg tea.Msg)
+	lines(width, height int) string
 }
 
-func newPainter(out Out, m tea.Model) *painter {
-	p := &painter{done: make(chan struct{}), restore: func() {}}
+// painter paints a picture on a terminal until it is closed, and leaves the last one behind. It uses the terminal's
+// alternate screen, which survives resizing.
+type painter struct {
+	picture
+
+	out           Out
+	width, height int
+	program       *tea.Program
+	done          chan struct{}
+	restore       func()
+}
+
+func newPainter(out Out, of picture) *painter {
+	p := &painter{picture: of, out: out, width: 80, height: 24, done: make(chan struct{}), restore: func() {}}
 	if out.File != nil {
 		p.restore = silence(out.File)
 	}
@@ -35,7 +46,7 @@ func newPainter(out Out, m tea.Model) *painter {
 	if out.Plain {
 		environ = append(environ, "NO_COLOR=1")
 	}
-	p.program = tea.NewProgram(m, tea.WithInput(nil), tea.WithOutput(out.canvas()), tea.WithoutSignalHandler(),
+	p.program = tea.NewProgram(p, tea.WithInput(nil), tea.WithOutput(out.canvas()), tea.WithoutSignalHandler(),
 		tea.WithEnvironment(environ))
 	go func() {
 		defer close(p.done)
@@ -44,49 +55,50 @@ func newPainter(out Out, m tea.Model) *painter {
 	return p
 }
 
-func (p *painter) close() {
+// Close leaves the last picture behind, all of it.
+func (p *painter) Close() {
 	p.program.Quit()
 	<-p.done
 	p.restore()
+	last := p.lines(p.width, 1<<16)
+	if p.out.Plain {
+		last = ansi.Strip(last)
+	}
+	fmt.Fprint(p.out, last)
 }
 
-// terminal is the live view on a terminal: the suite as a list, the running scenario in detail. It
-// leaves its last picture behind.
-type terminal struct {
-	out     Out
-	model   *screenModel
-	painter *painter
+// Event is one of a run.
+func (p *painter) Event(e bench.Event) { p.program.Send(e) }
+
+// Init implements tea.Model, as do the next two.
+func (*painter) Init() tea.Cmd { return nil }
+
+// Update hands messages on.
+func (p *painter) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	if size, ok := msg.(tea.WindowSizeMsg); ok {
+		p.width, p.height = size.Width, size.Height
+	}
+	p.take(msg)
+	return p, nil
 }
 
-func newTerminal(out Out) *terminal {
-	m := &screenModel{width: 80, height: 24}
-	return &terminal{out: out, model: m, painter: newPainter(out, m)}
+// View draws.
+func (p *painter) View() tea.View {
+	v := tea.NewView(text.HarmlessScreen(p.lines(p.width, p.height)))
+	v.AltScreen = true
+	return v
 }
 
-func (s *terminal) Event(e bench.Event) { s.painter.program.Send(e) }
-
-func (s *terminal) Close() {
-	s.painter.close()
-	s.model.height = 1 << 16
-	s.out.last(s.model.picture())
-}
-
-// screenModel has no logic of its own: events in, picture out.
+// screenModel is the live picture of a run: the suite as a list, the running scenario in detail.
 type screenModel struct {
 	progressState
-	width, height int
+	width int
 }
 
-func (*screenModel) Init() tea.Cmd { return nil }
-
-func (m *screenModel) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
-	switch msg := msg.(type) {
-	case tea.WindowSizeMsg:
-		m.width, m.height = msg.Width, msg.Height
-	case bench.Event:
-		m.apply(msg)
+func (m *screenModel) take(msg tea.Msg) {
+	if e, ok := msg.(bench.Event); ok {
+		m.apply(e)
 	}
-	return m, nil
 }
 
 var (
@@ -96,14 +108,9 @@ var (
 	styleNow  = lipgloss.NewStyle().Bold(true)
 )
 
-func (m *screenModel) View() tea.View {
-	v := tea.NewView(text.HarmlessScreen(m.picture()))
-	v.AltScreen = true
-	return v
-}
-
-// picture is at most height lines: of a longer list the part around the running scenario.
-func (m *screenModel) picture() string {
+// lines are, of a longer list, the part around the running scenario.
+func (m *screenModel) lines(width, height int) string {
+	m.width = width
 	var list []string
 	at := 0
 	for _, note := range m.notes {
@@ -116,7 +123,7 @@ func (m *screenModel) picture() string {
 		list = append(list, m.scenario(s)...)
 	}
 	foot := m.foot()
-	if room := max(m.height-len(foot), 1); len(list) > room {
+	if room := max(height-len(foot), 1); len(list) > room {
 		first := min(max(at-room/2, 0), len(list)-room)
 		list = list[first : first+room]
 	}
@@ -130,7 +137,8 @@ func (m *screenModel) foot() []string {
 	case m.laying != nil:
 		l := m.laying
 		share := float64(l.Written) / float64(max(l.Size, 1))
-		lines = append(lines, m.line(fmt.Sprintf("prefilling %s  %s  %v of %v", l.Role, bar(share, 20), l.Written, l.Size)))
+		lines = append(lines,
+			m.line(fmt.Sprintf("prefilling %s  %s  %v of %v", l.Role, text.Bar(share, 20), l.Written, l.Size)))
 	case m.running == nil && m.cooling > 0 && m.left() > 0:
 		lines = append(lines, m.line(styleDim.Render("cooling down for "+text.Duration(m.cooling))))
 	}
@@ -205,9 +213,4 @@ func sparkLine(values []float64, n int) string {
 		line = append(line, steps[i])
 	}
 	return string(line) + strings.Repeat(" ", n-len(line))
-}
-
-func bar(share float64, n int) string {
-	full := min(max(int(share*float64(n)+0.5), 0), n)
-	return strings.Repeat("█", full) + strings.Repeat("░", n-full)
 }

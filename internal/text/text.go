@@ -4,7 +4,9 @@
 package text
 
 import (
+	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -156,6 +158,51 @@ func Some(names []string, most int) string {
 	}
 	shown := max(most-1, 1)
 	return strings.Join(names[:shown], ", ") + " and " + Count(len(names)-shown) + " more"
+}
+
+// Present are the parts that are not empty.
+func Present(parts ...string) []string {
+	return slices.DeleteFunc(slices.Clone(parts), func(s string) bool { return s == "" })
+}
+
+// Join joins what is not empty.
+func Join(between string, parts ...string) string { return strings.Join(Present(parts...), between) }
+
+// Once is all with one word more, unless that is empty or among them.
+func Once(all []string, one string) []string {
+	if one == "" || slices.Contains(all, one) {
+		return all
+	}
+	return append(all, one)
+}
+
+// Bar draws a share in a number of columns.
+func Bar(share float64, columns int) string {
+	full := min(max(int(share*float64(columns)+0.5), 0), columns)
+	return strings.Repeat("█", full) + strings.Repeat("░", columns-full)
+}
+
+// Lines are sentences one after the other.
+type Lines []string
+
+// Say adds a sentence.
+func (l *Lines) Say(format string, args ...any) { *l = append(*l, fmt.Sprintf(format, args...)) }
+
+// Groups are words under heads, in the order in which the heads came.
+type Groups struct {
+	Heads []string
+	Of    map[string][]string
+}
+
+// Add puts a word under a head.
+func (g *Groups) Add(head, word string) {
+	if g.Of == nil {
+		g.Of = map[string][]string{}
+	}
+	if g.Of[head] == nil {
+		g.Heads = append(g.Heads, head)
+	}
+	g.Of[head] = append(g.Of[head], word)
 }
 
 // Article puts "a" or "an" before the name of a machine type by its sound: "an is4gen.medium", "an m5.large", "a

@@ -105,34 +105,40 @@ func (b Bytes) MarshalJSON() ([]byte, error) { return strconv.AppendUint(nil, ui
 
 // UnmarshalJSON reads a number of bytes, or a text such as "3TiB".
 func (b *Bytes) UnmarshalJSON(data []byte) error {
-	if text, ok := quoted(data); ok {
-		return b.UnmarshalText(text)
+	var text string
+	if json.Unmarshal(data, &text) == nil && text != "" {
+		return read(b, text, ParseBytes)
 	}
-	v, err := strconv.ParseUint(string(data), 10, 64)
-	if err != nil {
+	if json.Unmarshal(data, (*uint64)(b)) != nil {
 		return fmt.Errorf("size %s: want a number of bytes", data)
 	}
-	*b = Bytes(v)
 	return nil
-}
-
-// quoted returns what is inside a JSON string.
-func quoted(data []byte) ([]byte, bool) {
-	var text string
-	if len(data) == 0 || data[0] != '"' || json.Unmarshal(data, &text) != nil {
-		return nil, false
-	}
-	return []byte(text), true
 }
 
 // UnmarshalText parses what MarshalText and String print, and fio's short forms.
-func (b *Bytes) UnmarshalText(text []byte) error {
-	v, err := ParseBytes(string(text))
-	if err != nil {
-		return err
+func (b *Bytes) UnmarshalText(text []byte) error { return read(b, string(text), ParseBytes) }
+
+// read sets a quantity to what a text says.
+func read[T any](to *T, text string, parse func(string) (T, error)) error {
+	v, err := parse(text)
+	if err == nil {
+		*to = v
 	}
-	*b = v
-	return nil
+	return err
+}
+
+// readJSON sets a quantity to a number or to what a text says.
+func readJSON[T ~float64](to *T, data []byte, parse func(string) (T, error)) error {
+	var text string
+	if json.Unmarshal(data, &text) == nil && text != "" {
+		return read(to, text, parse)
+	}
+	var v float64
+	err := json.Unmarshal(data, &v)
+	if err == nil {
+		*to = T(v)
+	}
+	return err
 }
 
 // ParseBytes reads a size: a number and an optional prefix, such as 4096, 28k, 28KiB, 1.5GiB or

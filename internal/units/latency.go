@@ -1,7 +1,6 @@
 package units
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"strconv"
@@ -42,51 +41,31 @@ func (l Latency) String() string {
 func (l Latency) Arg() string {
 	for _, u := range latencyUnits {
 		if v := l / u.one; v >= 1 {
-			return strconv.FormatFloat(float64(v), 'f', -1, 64) + strings.ReplaceAll(u.name, "µ", "u")
+			return decimal(v) + strings.ReplaceAll(u.name, "µ", "u")
 		}
 	}
-	return strconv.FormatFloat(float64(l), 'f', -1, 64) + "ns"
+	return decimal(l) + "ns"
 }
 
 // MarshalText prints l as Arg does.
 func (l Latency) MarshalText() ([]byte, error) { return []byte(l.Arg()), nil }
 
 // MarshalJSON writes l as a plain number of nanoseconds.
-func (l Latency) MarshalJSON() ([]byte, error) { return marshalFloat(float64(l)) }
+func (l Latency) MarshalJSON() ([]byte, error) { return marshalFloat(l) }
 
 // UnmarshalJSON reads a number of nanoseconds, or a text such as "1.858ms".
-func (l *Latency) UnmarshalJSON(data []byte) error {
-	if text, ok := quoted(data); ok {
-		return l.UnmarshalText(text)
-	}
-	return json.Unmarshal(data, (*float64)(l))
-}
+func (l *Latency) UnmarshalJSON(data []byte) error { return readJSON(l, data, ParseLatency) }
 
 // UnmarshalText parses what String and Arg print.
-func (l *Latency) UnmarshalText(text []byte) error {
-	v, err := ParseLatency(string(text))
-	if err != nil {
-		return err
-	}
-	*l = v
-	return nil
-}
+func (l *Latency) UnmarshalText(text []byte) error { return read(l, string(text), ParseLatency) }
 
 // ParseLatency reads a latency with its unit: ns, us (or µs, usec), ms (msec) or s (sec).
 func ParseLatency(s string) (Latency, error) {
 	num, unit := split(ungroup(s))
 	v, err := strconv.ParseFloat(num, 64)
-	var one Latency
-	switch strings.TrimSuffix(strings.ToLower(unit), "ec") {
-	case "ns":
-		one = 1
-	case "us", "µs", "μs":
-		one = 1e3
-	case "ms":
-		one = 1e6
-	case "s":
-		one = 1e9
-	}
+	one := map[string]Latency{
+		"ns": 1, "us": 1e3, "µs": 1e3, "μs": 1e3, "ms": 1e6, "s": 1e9,
+	}[strings.TrimSuffix(strings.ToLower(unit), "ec")]
 	if err != nil || one == 0 || !(v >= 0 && v*float64(one) < math.MaxInt64) {
 		return 0, fmt.Errorf("latency %q: want a number with a unit, such as 1.86ms or 600us", s)
 	}

@@ -11,11 +11,8 @@ import (
 func ParsePercent(s string) (float64, error) {
 	number, ok := strings.CutSuffix(strings.TrimSpace(s), "%")
 	number = strings.TrimSpace(number)
-	if !ok || strings.Trim(number, "0123456789.") != "" {
-		return 0, fmt.Errorf("%.40q: want a percentage such as 0.7%%", s)
-	}
 	share, err := strconv.ParseFloat(number+"e-2", 64)
-	if err != nil {
+	if !ok || err != nil || strings.Trim(number, "0123456789.") != "" {
 		return 0, fmt.Errorf("%.40q: want a percentage such as 0.7%%", s)
 	}
 	return share, nil

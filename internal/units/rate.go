@@ -1,7 +1,6 @@
 package units
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"strconv"
@@ -22,28 +21,28 @@ const (
 // String prints r with an IEC prefix, in MiB/s up to 9,999: "508 KiB/s", "1,003 MiB/s",
 // "21.6 GiB/s".
 func (r Rate) String() string {
-	v, i := float64(r), 0
-	for math.Abs(v) >= 1024 && i < 2 {
-		v /= 1024
+	v, i := scaled(float64(r), 1024)
+	return Number(v) + " " + iecNames[i] + "/s"
+}
+
+// scaled divides a rate by a step until it is below it, twice at most and once more from 9,999.5
+// on, and says how often.
+func scaled(v, step float64) (float64, int) {
+	i := 0
+	for math.Abs(v) >= step && i < 2 {
+		v /= step
 		i++
 	}
 	if math.Abs(v) >= 9999.5 {
-		v, i = v/1024, i+1
+		v, i = v/step, i+1
 	}
-	return Number(v) + " " + iecNames[i] + "/s"
+	return v, i
 }
 
 // SI prints r with a decimal prefix, as vendors of instances and drives do: "1,051 MB/s". A
 // vendor's own figure, such as 312.5 MB/s, is printed whole.
 func (r Rate) SI() string {
-	v, i := float64(r), 0
-	for math.Abs(v) >= 1000 && i < 2 {
-		v /= 1000
-		i++
-	}
-	if math.Abs(v) >= 9999.5 {
-		v, i = v/1000, i+1
-	}
+	v, i := scaled(float64(r), 1000)
 	text := Number(v)
 	if math.Abs(v) < 1000 {
 		text = TrimZeros(strconv.FormatFloat(v, 'f', 1, 64))
@@ -70,61 +69,38 @@ func (r Rate) Arg() string {
 		one  Rate
 		name string
 	}{{MiBPerSec, "MiB/s"}, {MBPerSec, "MB/s"}} {
-		text := strconv.FormatFloat(float64(r/u.one), 'f', -1, 64)
-		if len(text) <= 8 {
+		if text := decimal(r / u.one); len(text) <= 8 {
 			return text + u.name
 		}
 	}
-	return strconv.FormatFloat(float64(r), 'f', -1, 64) + "B/s"
+	return decimal(r) + "B/s"
 }
 
 // MarshalText prints r as bytes per second, exactly.
-func (r Rate) MarshalText() ([]byte, error) {
-	return []byte(strconv.FormatFloat(float64(r), 'f', -1, 64) + "B/s"), nil
-}
+func (r Rate) MarshalText() ([]byte, error) { return []byte(decimal(r) + "B/s"), nil }
 
 // MarshalJSON writes r as a plain number of bytes per second.
-func (r Rate) MarshalJSON() ([]byte, error) { return marshalFloat(float64(r)) }
+func (r Rate) MarshalJSON() ([]byte, error) { return marshalFloat(r) }
 
 // UnmarshalJSON reads a number of bytes per second, or a text such as "125MiB/s".
-func (r *Rate) UnmarshalJSON(data []byte) error {
-	if text, ok := quoted(data); ok {
-		return r.UnmarshalText(text)
-	}
-	return json.Unmarshal(data, (*float64)(r))
-}
+func (r *Rate) UnmarshalJSON(data []byte) error { return readJSON(r, data, ParseRate) }
 
 // UnmarshalText parses what MarshalText, String and SI print.
-func (r *Rate) UnmarshalText(text []byte) error {
-	v, err := ParseRate(string(text))
-	if err != nil {
-		return err
-	}
-	*r = v
-	return nil
-}
+func (r *Rate) UnmarshalText(text []byte) error { return read(r, string(text), ParseRate) }
 
 // ParseRate reads a throughput such as 125MiB/s, 312.5MB/s, 10Gbps or a plain number of bytes per
 // second.
 func ParseRate(s string) (Rate, error) {
 	num, unit := split(ungroup(s))
 	v, err := strconv.ParseFloat(num, 64)
-	bits := strings.HasSuffix(strings.ToLower(unit), "bps") && !strings.HasSuffix(unit, "Bps")
-	var factor float64
-	var ok bool
-	switch {
-	case bits:
+	factor, ok := 1.0, unit == ""
+	if bytes, is := strings.CutSuffix(unit, "Bps"); is {
+		factor, ok = prefix(bytes+"B", "B")
+	} else if strings.HasSuffix(strings.ToLower(unit), "bps") {
 		factor, ok = prefix(unit, "bps")
 		factor /= 8
-	case strings.HasSuffix(unit, "Bps"):
-		factor, ok = prefix(strings.TrimSuffix(unit, "Bps")+"B", "B")
-	case unit == "":
-		factor, ok = 1, true
-	default:
-		var had bool
-		unit, had = strings.CutSuffix(unit, "/s")
-		factor, ok = prefix(unit, "B")
-		ok = ok && had
+	} else if bytes, is := strings.CutSuffix(unit, "/s"); is {
+		factor, ok = prefix(bytes, "B")
 	}
 	if err != nil || !ok || !(v >= 0 && v*factor < math.MaxFloat64) {
 		return 0, fmt.Errorf("rate %q: want a number with a unit, such as 125MiB/s or 312.5MB/s", s)
@@ -137,38 +113,28 @@ type IOPS float64
 
 // String prints whole operations with thousands separated: "18,462".
 func (n IOPS) String() string {
-	digits := 0
-	if a := math.Abs(float64(n)); a < 10 && float64(n) != math.Trunc(float64(n)) {
+	v, digits := float64(n), 0
+	switch a := math.Abs(v); {
+	case v == math.Trunc(v), a >= 100:
+	case a < 10:
 		digits = 2
-	} else if a < 100 && float64(n) != math.Trunc(float64(n)) {
+	default:
 		digits = 1
 	}
-	return Group(strconv.FormatFloat(float64(n), 'f', digits, 64))
+	return Group(strconv.FormatFloat(v, 'f', digits, 64))
 }
 
 // MarshalJSON writes n as a plain number of operations per second.
-func (n IOPS) MarshalJSON() ([]byte, error) { return marshalFloat(float64(n)) }
+func (n IOPS) MarshalJSON() ([]byte, error) { return marshalFloat(n) }
 
 // UnmarshalJSON reads a number of operations per second, or a text such as "40.1k".
-func (n *IOPS) UnmarshalJSON(data []byte) error {
-	if text, ok := quoted(data); ok {
-		return n.UnmarshalText(text)
-	}
-	return json.Unmarshal(data, (*float64)(n))
-}
+func (n *IOPS) UnmarshalJSON(data []byte) error { return readJSON(n, data, ParseIOPS) }
 
 // UnmarshalText parses 540, 40.1k (thousands, as fio prints them) or 18,462.
-func (n *IOPS) UnmarshalText(text []byte) error {
-	v, err := ParseIOPS(string(text))
-	if err != nil {
-		return err
-	}
-	*n = v
-	return nil
-}
+func (n *IOPS) UnmarshalText(text []byte) error { return read(n, string(text), ParseIOPS) }
 
 // Arg prints n exactly, without separators.
-func (n IOPS) Arg() string { return strconv.FormatFloat(float64(n), 'f', -1, 64) }
+func (n IOPS) Arg() string { return decimal(n) }
 
 // MarshalText prints n as Arg does.
 func (n IOPS) MarshalText() ([]byte, error) { return []byte(n.Arg()), nil }
@@ -206,9 +172,12 @@ func Group(s string) string {
 }
 
 // marshalFloat writes a number without an exponent, which some readers of JSON do not take.
-func marshalFloat(v float64) ([]byte, error) {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
+func marshalFloat[T ~float64](v T) ([]byte, error) {
+	if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
 		return nil, fmt.Errorf("%f cannot be written as JSON", v)
 	}
-	return strconv.AppendFloat(nil, v, 'f', -1, 64), nil
+	return []byte(decimal(v)), nil
 }
+
+// decimal is all of a number, without an exponent.
+func decimal[T ~float64](v T) string { return strconv.FormatFloat(float64(v), 'f', -1, 64) }

@@ -86,23 +86,23 @@ func FitOf(p Profile, r *result.Result, invalid string) Fit {
 	case what == "":
 		return f.open("nothing was synced; run: " + p.Job)
 	case !known || l.N == 0:
-		return f.open(fmt.Sprintf("neither percentiles nor a count of the syncs were printed; run: %s", p.Job))
+		return f.open("neither percentiles nor a count of the syncs were printed; run: " + p.Job)
 	}
 	f.Samples = l.N
 	f.Value, _ = l.At(p.Percentile)
 	lo, hi := stats.QuantileShares(1-limit, float64(l.N))
 	f.Least, f.Most = around(l, 100*lo, 100*hi)
 	f.Outcome = stats.ShareBelow(b, float64(l.N), limit)
-	included := r.SyncsInclude() != ""
+	included := r.SyncsInclude()
 	seen := fmt.Sprintf("p%g of %s %s (%s to %s, %s syncs), %s allowed", p.Percentile, what, units.LatencyOf(f.Value),
 		units.LatencyOf(f.Least), units.LatencyOf(f.Most), text.Count(l.N), units.LatencyOf(p.Below))
 	switch {
 	case f.Outcome == stats.Met:
 		f.Answer, f.Says = "yes", fmt.Sprintf("Yes for %s: %s", p.For, seen)
-	case f.Outcome == stats.Missed && !included:
+	case included != "":
+		return f.open(seen + "; " + included)
+	case f.Outcome == stats.Missed:
 		f.Answer, f.Says = "no", fmt.Sprintf("No for %s: %s", p.For, seen)
-	case included:
-		return f.open(seen + "; " + r.SyncsInclude())
 	default:
 		more := "json+ would tell"
 		if n := stats.SamplesFor(b.Most, limit); n > float64(l.N) {

@@ -70,10 +70,7 @@ func ParsePolicy(disable, failOn []string) (Policy, error) {
 		if reason = strings.TrimSpace(reason); reason == "" {
 			return p, fmt.Errorf("disable %s: the reason is missing; write %s=REASON", text.Quote(item), known)
 		}
-		if p.Disable == nil {
-			p.Disable = finding.Disabled{}
-		}
-		p.Disable[known] = text.Clean(reason, 200)
+		p = p.With(Policy{Disable: finding.Disabled{known: text.Clean(reason, 200)}})
 	}
 	for _, item := range failOn {
 		switch word := strings.ToLower(item); word {

@@ -129,6 +129,9 @@ func noise(t ThresholdResult, mean stats.Estimate) string {
 // Measure looks a metric up, in its base unit: 1/s, bytes/s, nanoseconds or a share. Only a share may be
 // known in part.
 func Measure(m suite.Metric, r *result.Result) (stats.Bounds, error) {
+	if r == nil {
+		return stats.Bounds{}, errors.New("nothing was measured")
+	}
 	if limit, ok := m.Statistic.Over(); ok {
 		return above(m, r, limit)
 	}
@@ -137,9 +140,6 @@ func Measure(m suite.Metric, r *result.Result) (stats.Bounds, error) {
 }
 
 func measure(m suite.Metric, r *result.Result) (float64, error) {
-	if r == nil {
-		return 0, errors.New("nothing was measured")
-	}
 	if m.Side == suite.Transactions {
 		return ofDatabase(m, r)
 	}
@@ -192,18 +192,11 @@ func ofDatabase(m suite.Metric, r *result.Result) (float64, error) {
 }
 
 func directions(side suite.Side, r *result.Result) ([]fio.Direction, error) {
-	var dirs []fio.Direction
-	switch side {
-	case suite.ReadSide:
-		dirs = []fio.Direction{r.Total.Read}
-	case suite.WriteSide:
-		dirs = []fio.Direction{r.Total.Write}
-	case suite.TrimSide:
-		dirs = []fio.Direction{r.Total.Trim}
-	case suite.TotalSide:
-		dirs = []fio.Direction{r.Total.Read, r.Total.Write, r.Total.Trim}
-	case suite.Transactions:
-	}
+	t := r.Total
+	dirs := map[suite.Side][]fio.Direction{
+		suite.ReadSide: {t.Read}, suite.WriteSide: {t.Write}, suite.TrimSide: {t.Trim},
+		suite.TotalSide: {t.Read, t.Write, t.Trim},
+	}[side]
 	dirs = slices.DeleteFunc(dirs, func(d fio.Direction) bool { return !diagnose.Ran(d) })
 	if len(dirs) == 0 {
 		return nil, fmt.Errorf("no %s ran", strings.ReplaceAll(string(side), "total", "I/O"))
@@ -214,32 +207,22 @@ func directions(side suite.Side, r *result.Result) ([]fio.Direction, error) {
 // latency reads one point of a distribution. Several directions are merged by their histograms;
 // means are weighted by count; percentiles without histograms cannot be merged and are refused.
 func latency(metric suite.Metric, parts []fio.Latency) (float64, error) {
-	var measured []fio.Latency
-	for _, l := range parts {
-		if l.Measured() {
-			measured = append(measured, l)
-		}
-	}
+	measured := slices.DeleteFunc(slices.Clone(parts), func(l fio.Latency) bool { return !l.Measured() })
+	absent := fmt.Errorf("%s was not recorded", metric)
 	if len(measured) == 0 {
-		return 0, fmt.Errorf("%s was not recorded", metric)
+		return 0, absent
 	}
-	switch metric.Statistic {
-	case suite.Mean:
-		sum, n := 0.0, 0.0
-		for _, l := range measured {
-			weight := float64(max(l.N, 1))
-			sum += l.Mean * weight
-			n += weight
-		}
+	sum, n, most := 0.0, 0.0, time.Duration(0)
+	for _, l := range measured {
+		weight := float64(max(l.N, 1))
+		sum, n, most = sum+l.Mean*weight, n+weight, max(most, l.Max)
+	}
+	switch {
+	case metric.Statistic == suite.Mean:
 		return sum / n, nil
-	case suite.Max:
-		var most time.Duration
-		for _, l := range measured {
-			most = max(most, l.Max)
-		}
-		if most == 0 {
-			return 0, fmt.Errorf("%s was not recorded", metric)
-		}
+	case metric.Statistic == suite.Max && most == 0:
+		return 0, absent
+	case metric.Statistic == suite.Max:
 		return float64(most), nil
 	}
 	p, ok := metric.Statistic.Percentile()
@@ -259,7 +242,7 @@ func latency(metric suite.Metric, parts []fio.Latency) (float64, error) {
 	}
 	v, ok := l.At(p)
 	if !ok {
-		return 0, fmt.Errorf("%s was not recorded", metric)
+		return 0, absent
 	}
 	return float64(v), nil
 }
@@ -267,16 +250,12 @@ func latency(metric suite.Metric, parts []fio.Latency) (float64, error) {
 // above bounds the share of I/Os that took longer than limit. fio's buckets are of the completion
 // latencies of all directions that ran.
 func above(metric suite.Metric, r *result.Result, limit time.Duration) (stats.Bounds, error) {
-	if r == nil {
-		return stats.Bounds{}, errors.New("nothing was measured")
-	}
 	dirs, err := directions(metric.Side, r)
 	if err != nil {
 		return stats.Bounds{}, err
 	}
-	all, err := directions(suite.TotalSide, r)
 	var buckets []fio.Bucket
-	if err == nil && len(all) == len(dirs) && metric.Quantity == suite.Clat {
+	if all, err := directions(suite.TotalSide, r); err == nil && len(all) == len(dirs) && metric.Quantity == suite.Clat {
 		buckets = r.Total.Buckets
 	}
 	if b, ok := diagnose.LatenciesAbove(limit, buckets, partsOf(metric, dirs, r)...); ok {
@@ -309,10 +288,9 @@ func ceilingOf(metric suite.Metric, c *ceiling.Ceiling) (float64, error) {
 	case b.IOPS > 0:
 		share = float64(part / b.IOPS)
 	}
-	v := 0.0
+	v := float64(part)
 	switch metric.Quantity {
 	case suite.IOPS, suite.TPS:
-		v = float64(part)
 	case suite.BW:
 		v = float64(b.BW) * share
 	default:

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"plimsoll/internal/ceiling"
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/result"
@@ -42,32 +43,13 @@ func (v Verdict) rank() int {
 
 // Word is the verdict in the words of a report's first line.
 func (v Verdict) Word() string {
-	switch v {
-	case Pass:
-		return "READY"
-	case Warn:
-		return "READY WITH WARNINGS"
-	case Fail:
-		return "NOT READY"
-	case Invalid:
-		return "INVALID"
-	case Measured:
-		return "MEASURED"
-	}
-	return "NOT JUDGED"
+	return cmp.Or(map[Verdict]string{
+		Pass: "READY", Warn: "READY WITH WARNINGS", Fail: "NOT READY", Invalid: "INVALID", Measured: "MEASURED",
+	}[v], "NOT JUDGED")
 }
 
 func ofSeverity(s finding.Severity) Verdict {
-	switch s {
-	case finding.Invalid:
-		return Invalid
-	case finding.Fail:
-		return Fail
-	case finding.Warn:
-		return Warn
-	case finding.Info:
-	}
-	return Pass
+	return cmp.Or(map[finding.Severity]Verdict{finding.Invalid: Invalid, finding.Fail: Fail, finding.Warn: Warn}[s], Pass)
 }
 
 // Of judges one scenario from its result, its thresholds and the findings that name it: invalid
@@ -82,10 +64,8 @@ func Of(m Scenario, findings []finding.Finding) Verdict {
 		return Invalid
 	}
 	v := Pass
-	for _, t := range m.Thresholds {
-		if t.Outcome == Missed {
-			v = Fail
-		}
+	if m.has(Missed) {
+		v = Fail
 	}
 	for _, f := range findings {
 		if f.Disabled == "" && slices.Contains(f.Scenarios, m.Scenario.ID) {
@@ -105,17 +85,27 @@ const reachedShare, reachedMargin = 0.9, 0.1
 // judged, or a ceiling that is not made of its own latency and was reached by a figure whose interval
 // is known, for a run that is long enough to be compared with it.
 func (m Scenario) judged() bool {
-	for _, t := range m.Thresholds {
-		if t.Outcome != NotJudged {
-			return true
-		}
+	if m.has(Met) || m.has(Missed) {
+		return true
 	}
+	b, e := m.limit(), m.Result.IOPS
+	return b != nil && e.HasInterval() && e.Rel() <= reachedMargin && e.Center >= reachedShare*float64(b.IOPS)
+}
+
+// has says that a threshold came out so.
+func (m Scenario) has(o Outcome) bool {
+	return slices.ContainsFunc(m.Thresholds, func(t ThresholdResult) bool { return t.Outcome == o })
+}
+
+// limit is the limit of the storage that the scenario can be judged by, nil where there is none.
+func (m Scenario) limit() *ceiling.Bound {
 	if m.Ceiling == nil || m.TooShort() || m.SharedHost != "" {
-		return false
+		return nil
 	}
-	b, e := m.Ceiling.Binding(), m.Result.IOPS
-	return b != nil && !b.SelfMeasured() && e.HasInterval() && e.Rel() <= reachedMargin &&
-		e.Center >= reachedShare*float64(b.IOPS)
+	if b := m.Ceiling.Binding(); b != nil && !b.SelfMeasured() {
+		return b
+	}
+	return nil
 }
 
 // open names a scenario that could not be judged, with the reason: "1 sync-latency (simulated: …)".
@@ -148,7 +138,7 @@ type Summary struct {
 	// Warned says that a finding that counts is a warning or worse, whatever could be judged.
 	Warned bool
 	// Reasons are the most important first, one sentence each, at most three.
-	Reasons []string
+	Reasons text.Lines
 }
 
 // reason is one sentence of a summary.
@@ -216,27 +206,18 @@ func OfRun(runs []Scenario, findings []finding.Finding) Summary {
 		s.Reasons = append(s.Reasons, r.text)
 	}
 	if len(s.Reasons) == 0 {
-		s.Reasons = append(s.Reasons, fmt.Sprintf("%d of %d scenarios ran without a warning.", ran, len(runs)))
+		s.Reasons.Say("%d of %d scenarios ran without a warning.", ran, len(runs))
 		switch {
 		case met == 1:
-			s.Reasons = append(s.Reasons, "The threshold that could be judged is met.")
+			s.Reasons.Say("The threshold that could be judged is met.")
 		case met > 1:
-			s.Reasons = append(s.Reasons, fmt.Sprintf("All %d thresholds that could be judged are met.", met))
+			s.Reasons.Say("All %d thresholds that could be judged are met.", met)
 		}
 	}
 	if len(open) > 0 && s.Verdict != Measured && len(s.Reasons) < maxReasons {
-		s.Reasons = append(s.Reasons,
-			fmt.Sprintf("%s could not be judged: %s.", text.Plural(len(open), "scenario"), text.Some(open, 4)))
+		s.Reasons.Say("%s could not be judged: %s.", text.Plural(len(open), "scenario"), text.Some(open, 4))
 	}
 	return s
-}
-
-// limited says that a limit of the storage is known, which no figure has surely reached.
-func limited(runs []Scenario) bool {
-	return slices.ContainsFunc(runs, func(m Scenario) bool {
-		return m.Result != nil && m.Ceiling != nil && m.SharedHost == "" && !m.TooShort() && m.Ceiling.Binding() != nil &&
-			!m.Ceiling.Binding().SelfMeasured()
-	})
 }
 
 // earn is what would have earned a verdict.
@@ -245,14 +226,14 @@ func earn(runs []Scenario) string {
 		return fmt.Sprintf("Nothing is judged, since the host is shared (%s): plimsoll ab compares variants beside the "+
 			"same load.", runs[i].SharedHost)
 	}
-	if limited(runs) {
+	if slices.ContainsFunc(runs, func(m Scenario) bool { return m.Result != nil && m.limit() != nil }) {
 		return "No verdict: no threshold was judged, and no figure is surely at its ceiling. State thresholds in a suite."
 	}
-	var short []string
+	var short text.Lines
 	var longest time.Duration
 	for _, m := range runs {
 		if m.Result != nil && m.TooShort() {
-			short = append(short, fmt.Sprintf("%s (%s)", m.Label(), text.Duration(m.Result.Measured)))
+			short.Say("%s (%s)", m.Label(), text.Duration(m.Result.Measured))
 			longest = max(longest, m.Result.Measured)
 		}
 	}
@@ -276,15 +257,18 @@ func earn(runs []Scenario) string {
 
 // reasons are what the scenario itself says against a good verdict, and how many thresholds it met.
 func (m Scenario) reasons() (all []reason, met int) {
+	say := func(v Verdict, format string, args ...any) {
+		all = append(all, reason{v, "Scenario " + m.Label() + fmt.Sprintf(format, args...), 1})
+	}
 	switch m.Result.State { //nolint:exhaustive // the others are judged by thresholds and findings
 	case result.Interrupted:
-		all = append(all, reason{Invalid, fmt.Sprintf("Scenario %s was interrupted, so it measured nothing.", m.Label()), 1})
+		say(Invalid, " was interrupted, so it measured nothing.")
 	case result.Invalid:
 		why := "its figures must not be trusted"
 		if len(m.Result.Reasons) > 0 {
 			why = strings.TrimSuffix(m.Result.Reasons[0], ".")
 		}
-		all = append(all, reason{Invalid, fmt.Sprintf("Scenario %s is invalid: %s.", m.Label(), why), 1})
+		say(Invalid, " is invalid: %s.", why)
 	}
 	for _, t := range m.Thresholds {
 		switch t.Outcome {
@@ -292,8 +276,7 @@ func (m Scenario) reasons() (all []reason, met int) {
 		case Met:
 			met++
 		case Missed:
-			all = append(all, reason{Fail, fmt.Sprintf("Scenario %s missed its threshold %s: it measured %s.",
-				m.Label(), t.Threshold.Text, t.PrintMeasured()), 1})
+			say(Fail, " missed its threshold %s: it measured %s.", t.Threshold.Text, t.PrintMeasured())
 		}
 	}
 	return all, met
@@ -303,11 +286,8 @@ func (m Scenario) reasons() (all []reason, met int) {
 // same, figures included.
 func ofFinding(f finding.Finding, scenarios int, alike bool) reason {
 	of := string(f.Code)
-	switch {
-	case scenarios > 1 && alike:
-		of += fmt.Sprintf(", %d scenarios", scenarios)
-	case scenarios > 1:
-		of += fmt.Sprintf(", the first of %d scenarios", scenarios)
+	if scenarios > 1 {
+		of += fmt.Sprintf(", %s%d scenarios", map[bool]string{false: "the first of "}[alike], scenarios)
 	}
 	return reason{ofSeverity(f.Severity), fmt.Sprintf("%s (%s)", f.Message, of), scenarios}
 }

@@ -2,7 +2,6 @@ package compared
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -15,13 +14,11 @@ import (
 
 // Against is the document of a run that is judged by a baseline.
 func Against(a *compare.Against) *page.Document {
-	d := &page.Document{Kind: "comparison with a baseline", Data: page.DataOf("against", a)}
-	d.Head = page.Headline{
-		Word: againstAnswer(a), About: a.Run + " against " + a.Baseline,
-	}
+	d := page.New("comparison with a baseline", againstAnswer(a), "against", a)
+	d.Head.About = a.Run + " against " + a.Baseline
 	d.Head.Tone = map[bool]string{true: "fail", false: "pass"}[strings.Contains(d.Head.Word, string(compare.Regression))]
-	rows := page.NewTable("", "<scenario", "<figure", "expected", "now", "change", "<standing")
-	records := page.NewTable("", "scenario", "figure", "unit", "expected", "expected_low", "expected_high", "now", "ratio",
+	rows := page.NewTable("<scenario", "<figure", "expected", "now", "change", "<standing")
+	records := page.NewTable("scenario", "figure", "unit", "expected", "expected_low", "expected_high", "now", "ratio",
 		"standing", "why", "changed")
 	suite := page.Suite{Name: a.Run}
 	changed := page.Note{}
@@ -33,19 +30,8 @@ func Against(a *compare.Against) *page.Document {
 		if j.Now.Center > 0 && j.Expected.Center > 0 {
 			ratio = 1 + j.Change()
 		}
-		records.Record(
-			j.Scenario,
-			j.Figure.Name,
-			j.Figure.Unit,
-			j.Expected.Center,
-			j.Expected.Lo,
-			j.Expected.Hi,
-			j.Now.Center,
-			ratio,
-			j.Standing,
-			j.Why,
-			strings.Join(j.Changed, "; "),
-		)
+		records.Record(j.Scenario, j.Figure.Name, j.Figure.Unit, j.Expected.Center, j.Expected.Lo, j.Expected.Hi,
+			j.Now.Center, ratio, j.Standing, j.Why, strings.Join(j.Changed, "; "))
 		one := page.Test{Name: strings.TrimSpace(row[0] + " " + row[1]), Message: standing}
 		switch j.Standing { //nolint:exhaustive // the others pass
 		case compare.Regression:
@@ -54,9 +40,7 @@ func Against(a *compare.Against) *page.Document {
 			one.Outcome = page.Errored
 		}
 		if !judged && j.Standing != compare.Unjudged && j.Expected.Center > 0 {
-			d.Head.Main = &page.Figure{
-				Of: j.Scenario, Name: "change", Value: j.Now.Center / j.Expected.Center, Unit: "ratio",
-			}
+			d.Head.Main = page.NewFigure(j.Scenario, "change", j.Now.Center/j.Expected.Center, "ratio")
 		}
 		judged = judged || j.Standing != compare.Unjudged
 		suite.Tests = append(suite.Tests, one)
@@ -76,12 +60,10 @@ func Against(a *compare.Against) *page.Document {
 		d.Head.Tone = "measured"
 	}
 	d.Records, d.Tests = &records, []page.Suite{suite}
-	d.Add(rows)
 	if accept != "" {
 		changed.Lines = append(changed.Lines, "it is reported until runs return, or until it is accepted: "+accept)
 	}
-	d.Add(changed)
-	d.Add(page.Note{Lead: "note", Lines: a.Notes})
+	d.Add(rows, changed, page.Lead("note", a.Notes...))
 	return d
 }
 
@@ -94,11 +76,11 @@ func againstAnswer(a *compare.Against) string {
 			order = append(order, j.Standing)
 		}
 	}
-	var parts []string
+	var parts text.Lines
 	for _, s := range append(order, compare.Unjudged) {
 		name := cmp.Or(map[compare.Standing]string{compare.Unjudged: "not judged"}[s], string(s))
 		if count[s] > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", count[s], name))
+			parts.Say("%d %s", count[s], name)
 		}
 	}
 	return cmp.Or(strings.Join(parts, ", "), "Nothing to judge")
@@ -113,8 +95,7 @@ func judgment(j compare.Judgment) (row []string, standing string) {
 	if j.Expected.Center > 0 {
 		expected = words.Amount(j.Expected.Center, j.Figure.Unit)
 		if j.Expected.Lo < j.Expected.Center {
-			expected += fmt.Sprintf(" [%s, %s]", words.Amount(j.Expected.Lo, j.Figure.Unit), words.Amount(j.Expected.Hi,
-				j.Figure.Unit))
+			expected += within(j.Expected, j.Figure.Unit)
 		}
 		if j.Now.Center > 0 {
 			change = words.Ratio(1 + j.Change())
@@ -122,11 +103,10 @@ func judgment(j compare.Judgment) (row []string, standing string) {
 	}
 	standing = string(j.Standing)
 	switch {
-	case j.Standing == compare.Unjudged:
+	case j.Standing == compare.Unjudged && strings.Contains(j.Why, "judge"):
 		standing = j.Why
-		if !strings.Contains(standing, "judge") {
-			standing = "not judged: " + standing
-		}
+	case j.Standing == compare.Unjudged:
+		standing = "not judged: " + j.Why
 	case j.LeastSeen > 0 && j.Standing == compare.AsExpected:
 		standing += "; would have detected a loss of about " + text.Share(math.Round(100*j.LeastSeen)/100)
 	}

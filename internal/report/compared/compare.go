@@ -20,11 +20,9 @@ import (
 
 // Compare is the document of a comparison: the answer first, then a section for each work.
 func Compare(t *compare.Table) *page.Document {
-	d := &page.Document{
-		Kind: "comparison", Data: page.DataOf("comparison", t),
-		Records: records(t), Tests: tests(t),
-	}
-	d.Head = page.Headline{Word: whoIsFastest(t), Tone: tone(t), Main: firstChange(t)}
+	d := page.New("comparison", whoIsFastest(t), "comparison", t)
+	d.Records, d.Tests = records(t), tests(t)
+	d.Head.Tone, d.Head.Main = tone(t), firstChange(t)
 	var sides []string
 	for i, s := range t.Sides {
 		sides = append(sides, sideText(s, i == t.Base))
@@ -45,12 +43,9 @@ func Compare(t *compare.Table) *page.Document {
 	for i := range t.Rows {
 		d.Add(work(t, i)) // its figures stand in one table with the others'
 	}
-	d.Add(page.Note{Lines: t.Apart})
-	d.Add(page.Note{Lead: "note", Lines: t.Notes})
-	d.Foot = []page.Note{{Lines: []string{
-		"An interval over rounds holds the true figure in 95 of 100 comparisons. p is corrected for all figures that are " +
-			"tested (Holm). A change is labelled only if repeated rounds support it.",
-	}}}
+	d.Add(page.Sentences(t.Apart...), page.Lead("note", t.Notes...))
+	d.Foot = []page.Note{page.Sentences("An interval over rounds holds the true figure in 95 of 100 comparisons. p is " +
+		"corrected for all figures that are tested (Holm). A change is labelled only if repeated rounds support it.")}
 	return d
 }
 
@@ -59,7 +54,7 @@ func firstChange(t *compare.Table) *page.Figure {
 	for i := range t.Rows {
 		for k := range t.Rows[i].Cells {
 			if c := t.Rows[i].Cells[k].Change; k != t.Base && c != nil {
-				return &page.Figure{Of: t.Rows[i].Name, Name: "change", Value: c.Ratio.Center, Unit: "ratio"}
+				return page.NewFigure(t.Rows[i].Name, "change", c.Ratio.Center, "ratio")
 			}
 		}
 	}
@@ -133,7 +128,7 @@ func whoIsFastest(t *compare.Table) string {
 // works is a table of all works on all sides: the figure of the base, how the others differ from it, and
 // below what was left out of it.
 func works(t *compare.Table) []page.Block {
-	rows, out := page.NewTable("", "<work"), page.Note{Lead: "left out"}
+	rows, out := page.NewTable("<work"), page.Note{Lead: "left out"}
 	for k, s := range t.Sides {
 		rows.Columns = append(rows.Columns, page.Column{Name: s.Name, Left: true, Priority: max(0, k-3)})
 	}
@@ -152,16 +147,17 @@ func works(t *compare.Table) []page.Block {
 					cell.Text = words.WithDoubt(cell.Text, words.Doubt(c.Figure))
 				}
 			case c.Change != nil:
-				cell.Text = words.Ratio(c.Change.Ratio.Center) + burstText(c.Change) + " " + string(c.Change.Word)
+				cell.Text = words.Ratio(c.Change.Ratio.Center)
 				if len(t.Sides) == 2 { // of more, the tables of each work have the intervals
-					cell.Text = ratioText(c.Change) + burstText(c.Change) + " " + string(c.Change.Word)
+					cell.Text = ratioText(c.Change)
 				}
+				cell.Text += burstText(c.Change) + " " + string(c.Change.Word)
 				cell.Tone = map[compare.Word]string{compare.Faster: "pass", compare.Slower: "fail"}[c.Change.Word]
 			}
 			row = append(row, cell)
 			for _, x := range c.Invalid {
-				out.Lines = append(out.Lines, fmt.Sprintf("%s, %s, round %d: INVALID: %s", t.Sides[k].Name,
-					r.Name, x.Round, x.Why))
+				out.Say("%s, %s, round %d: INVALID: %s", t.Sides[k].Name,
+					r.Name, x.Round, x.Why)
 			}
 		}
 		rows.Add(row)
@@ -172,18 +168,17 @@ func works(t *compare.Table) []page.Block {
 // answer is the comparison in a line: "1 slower, 3 same, 2 cannot tell".
 func answer(t *compare.Table) string {
 	count, invalid, silent := verdicts(t)
-	var parts []string
-	for _, w := range []compare.Word{compare.Slower, compare.Faster, compare.Same, compare.CannotTell} {
-		if n := count[w]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, w))
+	var parts text.Lines
+	add := func(n int, what string) {
+		if n > 0 {
+			parts.Say("%d %s", n, what)
 		}
 	}
-	if invalid > 0 {
-		parts = append(parts, fmt.Sprintf("%d INVALID", invalid))
+	for _, w := range []compare.Word{compare.Slower, compare.Faster, compare.Same, compare.CannotTell} {
+		add(count[w], string(w))
 	}
-	if silent > 0 {
-		parts = append(parts, fmt.Sprintf("%d with nothing to compare", silent))
-	}
+	add(invalid, "INVALID")
+	add(silent, "with nothing to compare")
 	if len(parts) == 0 {
 		return "Nothing could be compared"
 	}
@@ -197,13 +192,8 @@ func tail(t *compare.Table) string {
 		for _, o := range t.Rows[i].Others {
 			for k := range o.PHolm {
 				if off := math.Abs(math.Log(o.Ratios[k].Center)); o.Moved(k) && off > most {
-					says, most = fmt.Sprintf(
-						"; %s %s %s (%s)",
-						o.Figure.Name,
-						words.Ratio(o.Ratios[k].Center),
-						words.Span(o.Ratios[k]),
-						t.Rows[i].Name,
-					), off
+					says, most = fmt.Sprintf("; %s %s %s (%s)", o.Figure.Name, words.Ratio(o.Ratios[k].Center),
+						words.Span(o.Ratios[k]), t.Rows[i].Name), off
 				}
 			}
 		}
@@ -249,32 +239,27 @@ func sideText(c compare.Column, base bool) string {
 func suiteText(t *compare.Table, k int, c *compare.Change) string {
 	phrase := t.Sides[k].Name + ": "
 	if c.Method == stats.NoTest {
-		return phrase + words.Ratio(c.Ratio.Center) + burstText(c) + ", cannot tell: " + c.Why
+		return phrase + ratioText(c) + burstText(c) + ", cannot tell: " + c.Why
 	}
-	return fmt.Sprintf("%s%s %s%s, p %s: %s", phrase, words.Ratio(c.Ratio.Center), words.Span(c.Ratio), burstText(c),
-		pText(c.P), verdictText(c, t.Margin))
+	return fmt.Sprintf("%s%s%s, p %s: %s", phrase, ratioText(c), burstText(c), pText(c.P), verdictText(c, t.Margin))
 }
 
 func work(t *compare.Table, i int) page.Section {
 	r := &t.Rows[i]
 	s := page.Section{
-		Of:     "work",
-		Level:  page.Detail,
-		Anchor: fmt.Sprintf("w%d", i),
-		Title:  r.Name + ": " + r.Work.String(),
+		Of: "work", Level: page.Detail, Anchor: fmt.Sprintf("w%d", i), Title: r.Name + ": " + r.Work.String(),
 	}
-	rows := page.NewTable("", "<", "rounds", r.Figure.Name, "of ceiling?", "sustained?", "<change", "p (Holm)?",
+	rows := page.NewTable("<", "rounds", r.Figure.Name, "of ceiling?", "sustained?", "<change", "p (Holm)?",
 		"<verdict")
 	for k := range r.Cells {
-		rows.Rows = append(rows.Rows, lines(t, r, k)...)
+		addSide(&rows, t, r, k)
 	}
-	s.Add(rows)
-	others := page.Note{Lines: sustainedBy(t, r)}
+	others := sustainedBy(t, r)
 	for _, o := range r.Others {
-		others.Lines = append(others.Lines, otherText(t, o))
+		others = append(others, otherText(t, o))
 	}
-	s.Add(others)
-	s.Add(page.Charts{See: "the table above", Draw: func() page.Drawing { return intervals(t, r) }})
+	s.Add(rows, page.Sentences(others...),
+		page.Charts{See: "the table above", Draw: func() page.Drawing { return intervals(t, r) }})
 	return s
 }
 
@@ -296,11 +281,10 @@ func sustainedBy(t *compare.Table, r *compare.Row) (lines []string) {
 	return lines
 }
 
-// lines is a row for a side's figure and one for each of its figures that are struck out.
-func lines(t *compare.Table, r *compare.Row, k int) [][]page.Cell {
+// addSide adds a row for a side's figure and one for each of its figures that are struck out.
+func addSide(rows *page.Table, t *compare.Table, r *compare.Row, k int) {
 	c := &r.Cells[k]
 	side := t.Sides[k].Name
-	var all [][]page.Cell
 	if len(c.Rounds) > 0 {
 		figure, share, sustained, change, p, verdict := words.Amount(c.Figure.Center, r.Figure.Unit), "", "", "base", "", ""
 		if !c.Within {
@@ -315,51 +299,44 @@ func lines(t *compare.Table, r *compare.Row, k int) [][]page.Cell {
 		switch {
 		case k == t.Base:
 		case c.Change != nil:
-			change = words.Ratio(c.Change.Ratio.Center)
+			change = ratioText(c.Change) + burstText(c.Change)
 			if c.Change.Method != stats.NoTest {
-				change += " " + words.Span(c.Change.Ratio)
 				p = pText(c.Change.PHolm)
 			}
-			change += burstText(c.Change)
 			verdict = verdictText(c.Change, t.Margin)
 		default:
 			change, verdict = "", "nothing to compare it with"
 		}
-		all = append(all, page.Cells(side, len(c.Rounds), figure, share, sustained, change, p, verdict))
+		rows.Add(side, len(c.Rounds), figure, share, sustained, change, p, verdict)
+	} else if len(c.Invalid) == 0 {
+		rows.Add(side, "0", words.None, "", "", "", "", "not measured")
 	}
 	for _, s := range c.Invalid {
-		row := page.Cells(side, fmt.Sprintf("round %d", s.Round), words.None, "", "", "", "", s.Why)
-		if row[2].Struck = true; s.Figure > 0 {
-			row[2].Text = words.Amount(s.Figure, r.Figure.Unit)
+		figure := page.Cell{Text: words.None, Struck: true}
+		if s.Figure > 0 {
+			figure.Text = words.Amount(s.Figure, r.Figure.Unit)
 		}
-		all = append(all, row)
+		rows.Add(side, fmt.Sprintf("round %d", s.Round), figure, "", "", "", "", s.Why)
 	}
-	if len(all) == 0 {
-		all = append(all, page.Cells(side, "0", words.None, "", "", "", "", "not measured"))
-	}
-	return all
 }
 
 // otherText is a figure that is not tested, with its ratios; of many sides the figures only.
 func otherText(t *compare.Table, o compare.Other) string {
-	var parts []string
-	if len(t.Sides) > 2 {
-		for _, e := range o.Cells {
-			if e.Center > 0 {
-				parts = append(parts, words.Amount(e.Center, o.Figure.Unit))
-			} else {
-				parts = append(parts, words.None)
-			}
-		}
-		return untested(o) + ": " + strings.Join(parts, ", ")
+	name := o.Figure.Name + ": "
+	if o.PHolm == nil {
+		name = o.Figure.Name + " (not tested): "
 	}
+	var figures, parts []string
 	for k, e := range o.Cells {
 		if e.Center <= 0 {
+			figures = append(figures, words.None)
 			continue
 		}
-		phrase := t.Sides[k].Name + " " + words.Amount(e.Center, o.Figure.Unit)
+		figure := words.Amount(e.Center, o.Figure.Unit)
+		figures = append(figures, figure)
+		phrase := t.Sides[k].Name + " " + figure
 		if e.N > 1 && e.Hi > e.Lo {
-			phrase += fmt.Sprintf(" [%s, %s]", words.Amount(e.Lo, o.Figure.Unit), words.Amount(e.Hi, o.Figure.Unit))
+			phrase += within(e, o.Figure.Unit)
 		}
 		if q := o.Ratios[k]; q.Center > 0 {
 			phrase += ", " + words.Ratio(q.Center)
@@ -369,15 +346,15 @@ func otherText(t *compare.Table, o compare.Other) string {
 		}
 		parts = append(parts, phrase)
 	}
-	return untested(o) + ": " + strings.Join(parts, "; ")
+	if len(t.Sides) > 2 {
+		return name + strings.Join(figures, ", ")
+	}
+	return name + strings.Join(parts, "; ")
 }
 
-// untested names a figure, and says of one that is not tested that it is not.
-func untested(o compare.Other) string {
-	if o.PHolm != nil {
-		return o.Figure.Name
-	}
-	return o.Figure.Name + " (not tested)"
+// within is the interval of a figure behind it: " [23,100, 24,000]".
+func within(e stats.Estimate, u compare.Unit) string {
+	return fmt.Sprintf(" [%s, %s]", words.Amount(e.Lo, u), words.Amount(e.Hi, u))
 }
 
 func burstText(c *compare.Change) string {
@@ -431,12 +408,12 @@ func tests(t *compare.Table) []page.Suite {
 			if k == t.Base {
 				continue
 			}
-			one := page.Test{Name: t.Sides[k].Name, Outcome: page.Passed}
+			one := page.Test{Name: t.Sides[k].Name, Outcome: page.Errored}
 			switch {
 			case c.Change == nil && len(c.Invalid) > 0:
-				one.Outcome, one.Message = page.Errored, "INVALID: "+c.Invalid[0].Why
+				one.Message = "INVALID: " + c.Invalid[0].Why
 			case c.Change == nil:
-				one.Outcome, one.Message = page.Errored, "nothing to compare it with"
+				one.Message = "nothing to compare it with"
 			default:
 				one.Message = words.Ratio(c.Change.Ratio.Center) + ": " + verdictText(c.Change, t.Margin)
 				one.Outcome = map[compare.Word]page.Outcome{

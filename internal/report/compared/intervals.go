@@ -2,6 +2,7 @@ package compared
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"plimsoll/internal/compare"
@@ -30,33 +31,39 @@ type Point struct {
 }
 
 // KnownOr is a figure in a chart, missing where it is not above 0.
-func KnownOr(v float64) page.Number {
+func KnownOr[T ~float64](v T) page.Number {
 	if v <= 0 {
 		return page.Missing()
 	}
 	return page.Number(v)
 }
 
+// Scale is what charts divide a figure by: bandwidth is drawn in MiB/s.
+func Scale(f compare.Figure) float64 {
+	if f.Unit == compare.BytesPerSec {
+		return 1 << 20
+	}
+	return 1
+}
+
 func intervals(t *compare.Table, r *compare.Row) page.Drawing {
 	plot := &Intervals{Unit: r.Figure.Name, Sides: []Point{}}
-	scale := 1.0
-	if r.Figure.Unit == compare.BytesPerSec {
-		scale = 1 << 20
-	}
+	scale := Scale(r.Figure)
 	var says []string
 	for k := range r.Cells {
 		c := &r.Cells[k]
 		name := t.Sides[k].Name
 		if len(c.Rounds) > 0 {
 			low, high := KnownOr(c.Figure.Lo/scale), KnownOr(c.Figure.Hi/scale)
+			figure := words.Amount(c.Figure.Center, r.Figure.Unit)
 			if c.Figure.N < 2 {
 				low, high = page.Missing(), page.Missing()
 			}
 			plot.Sides = append(plot.Sides, Point{
 				Name: name, At: KnownOr(c.Figure.Center / scale), Low: low, High: high, Ceiling: KnownOr(c.Ceiling / scale),
-				Sustained: KnownOr(c.Sustained / scale), Label: words.Amount(c.Figure.Center, r.Figure.Unit),
+				Sustained: KnownOr(c.Sustained / scale), Label: figure,
 			})
-			says = append(says, name+" "+words.Amount(c.Figure.Center, r.Figure.Unit))
+			says = append(says, name+" "+figure)
 		}
 		for _, s := range c.Invalid {
 			figure := words.Amount(s.Figure, r.Figure.Unit) + " INVALID"
@@ -86,7 +93,7 @@ func caption(r *compare.Row) string {
 // records has a row for each scenario and side in CSV; rounds that are struck out are rows of their
 // own.
 func records(t *compare.Table) *page.Table {
-	all := page.NewTable("", "scenario", "work", "side", "base", "rounds", "figure", "unit", "value", "low", "high",
+	all := page.NewTable("scenario", "work", "side", "base", "rounds", "figure", "unit", "value", "low", "high",
 		"interval_over", "ceiling", "percent_of_ceiling", "sustained", "ratio", "ratio_low", "ratio_high", "method", "p",
 		"p_holm", "verdict", "least_seen_percent", "rounds_needed", "sustained_ratio", "sustained_by", "invalid")
 	for i := range t.Rows {
@@ -95,8 +102,8 @@ func records(t *compare.Table) *page.Table {
 			c := &r.Cells[k]
 			head := []any{r.Name, r.Work, t.Sides[k].Name, t.Sides[t.Base].Name}
 			for _, s := range c.Invalid {
-				row := append(make([]any, 0, len(all.Columns)), append(head, 0, r.Figure.Name, r.Figure.Unit, s.Figure)...)
-				all.Record(append(append(row, make([]any, len(all.Columns)-len(row)-1)...), s.Why)...)
+				row := slices.Concat(head, []any{0, r.Figure.Name, r.Figure.Unit, s.Figure})
+				all.Record(slices.Concat(row, make([]any, len(all.Columns)-len(row)-1), []any{s.Why})...)
 			}
 			if len(c.Rounds) == 0 {
 				continue

@@ -1,8 +1,6 @@
 package compared
 
 import (
-	"fmt"
-
 	"plimsoll/internal/compare"
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/words"
@@ -13,7 +11,7 @@ import (
 // layouts is what is added where the sides are layouts: which is best, one row each, and the figures beside what
 // the model said before anything was built.
 func layouts(t *compare.Table) []page.Block {
-	one := page.NewTable("", "<layout", "over all", "faster", "slower", "same", "cannot tell", "<best in?")
+	one := page.NewTable("<layout", "over all", "faster", "slower", "same", "cannot tell", "<best in?")
 	slow, news := page.Note{Title: "slow volumes", Level: page.Detail}, page.Note{Lead: "not in the model", Tone: "warn"}
 	for k, s := range t.Standings {
 		name, all, best := s.Name, "", text.Some(s.Best, 3)
@@ -30,15 +28,11 @@ func layouts(t *compare.Table) []page.Block {
 		}
 	}
 	for _, u := range t.Unforeseen {
-		news.Lines = append(
-			news.Lines,
-			fmt.Sprintf("%s: %s is %s of %s, and the model says %s: look at what else differs, such as "+
-				"a slow volume, the filesystem or the CPU", u.Scenario,
-				u.Layout,
-				text.Ratio(u.Measured), t.Sides[t.Base].Name, text.Ratio(u.Predicted)),
-		)
+		news.Say("%s: %s is %s of %s, and the model says %s: look at what else differs, such as a slow volume, the "+
+			"filesystem or the CPU", u.Scenario, u.Layout, text.Ratio(u.Measured), t.Sides[t.Base].Name,
+			text.Ratio(u.Predicted))
 	}
-	figures := page.NewTable("", "<scenario", "<layout", "predicted", "measured", "of it", "<change", "<")
+	figures := page.NewTable("<scenario", "<layout", "predicted", "measured", "of it", "<change", "<")
 	figures.Most = len(t.Rows) * len(t.Sides)
 	for i := range t.Rows {
 		r := &t.Rows[i]

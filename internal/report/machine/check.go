@@ -3,7 +3,8 @@
 package machine
 
 import (
-	"fmt"
+	"cmp"
+	"slices"
 
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
@@ -15,62 +16,36 @@ import (
 // Check is the document of the findings on a machine, in the order given, and of what is fine and
 // what could not be seen. data is its JSON.
 func Check(all []finding.Finding, fine []finding.Passed, notes []string, data any) *page.Document {
-	d := &page.Document{Kind: "check", Data: page.DataOf("check", data)}
-	d.Head = page.Headline{Word: words.Join(", ", counted(all), passed(len(fine))), Tone: worst(all)}
-	d.Head.Main = &page.Figure{Name: "findings", Value: float64(len(all)), Unit: "count"}
-	if len(all)+len(fine) == 0 {
-		d.Head = page.Headline{Word: "nothing could be checked", Tone: "measured"}
+	d := page.New("check", "nothing could be checked", "check", data)
+	d.Head.Tone = "measured"
+	if len(all)+len(fine) > 0 {
+		ok := ""
+		if len(fine) > 0 {
+			ok = text.Plural(len(fine), "check") + " ok"
+		}
+		d.Head.Word, d.Head.Tone = text.Join(", ", counted(all), ok), worst(all)
+		d.Head.Main = page.NewFigure("", "findings", len(all), "count")
 	}
+	ok, suite := page.Note{Lead: "ok", Level: page.Detail}, page.FindingTests("check", words.Findings(all))
+	rows := page.NewTable("code", "severity", "subject", "message", "fix")
 	for i, f := range all {
-		d.Add(brief(words.Subject(f, i), f.Severity))
-	}
-	ok := page.Note{Lead: "ok", Level: page.Detail}
-	for _, p := range fine {
-		ok.Lines = append(ok.Lines, fmt.Sprintf("%s (%s)", text.Clean(p.Message, words.LongSentence), p.Code))
-	}
-	if len(fine) > 0 {
-		d.Add(ok)
-	}
-	if len(notes) > 0 {
-		d.Add(page.Note{Lead: "note", Lines: notes})
-	}
-	suite := page.Suite{Name: "check"}
-	for _, f := range all {
-		suite.Tests = append(suite.Tests, findingTest(f))
+		d.Add(brief(words.Subject(f, i)))
+		rows.Add(f.Code, f.Severity, f.Subject, f.Message, f.Fix)
 	}
 	for _, p := range fine {
-		suite.Tests = append(suite.Tests, page.Test{Name: words.Join(" ", string(p.Code), p.Subject), Message: p.Message})
+		ok.Say("%s (%s)", p.Message, p.Code)
+		suite.Tests = append(suite.Tests, page.Test{Name: text.Join(" ", string(p.Code), p.Subject), Message: p.Message})
+		rows.Add(p.Code, "ok", p.Subject, p.Message)
 	}
-	d.Tests = []page.Suite{suite}
-	rows := page.NewTable("", "code", "severity", "subject", "message", "fix")
-	for _, f := range all {
-		rows.Add(string(f.Code), string(f.Severity), f.Subject, f.Message, f.Fix)
-	}
-	for _, p := range fine {
-		rows.Add(string(p.Code), "ok", p.Subject, p.Message, "")
-	}
-	d.Records = &rows
+	d.Add(ok, page.Lead("note", notes...))
+	d.Tests, d.Records = []page.Suite{suite}, &rows
 	return d
 }
 
-func findingTest(f finding.Finding) page.Test {
-	t := page.Test{Name: words.Join(" ", string(f.Code), f.Subject), Message: f.Message, Text: f.Fix}
-	t.Outcome = map[finding.Severity]page.Outcome{finding.Fail: page.Failed, finding.Invalid: page.Errored}[f.Severity]
-	return t
-}
-
 // brief leaves the remedy of a remark to its page.
-func brief(f page.Finding, s finding.Severity) page.Finding {
-	f.Brief = s == finding.Info
+func brief(f page.Finding) page.Finding {
+	f.Brief = f.Severity == string(finding.Info)
 	return f
-}
-
-// passed is "11 checks ok".
-func passed(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return text.Plural(n, "check") + " ok"
 }
 
 // counted is "2 errors, 1 warning", or "no findings".
@@ -80,35 +55,30 @@ func counted(all []finding.Finding) string {
 		severity finding.Severity
 		one      string
 	}{{finding.Invalid, "invalid"}, {finding.Fail, "error"}, {finding.Warn, "warning"}, {finding.Info, "note"}} {
-		n := 0
-		for _, f := range all {
-			if f.Severity == s.severity {
-				n++
-			}
-		}
-		if n > 0 {
-			parts = append(parts, text.Plural(n, s.one))
+		parts = append(parts, words.Some(having(s.severity, all), s.one))
+	}
+	return cmp.Or(text.Join(", ", parts...), "no findings")
+}
+
+// having counts the findings of a severity.
+func having(s finding.Severity, all []finding.Finding) (n int) {
+	for _, f := range all {
+		if f.Severity == s {
+			n++
 		}
 	}
-	if len(parts) == 0 {
-		return "no findings"
-	}
-	return words.Join(", ", parts...)
+	return n
 }
 
 // worst is the tone of the worst finding.
 func worst(all []finding.Finding) string {
-	tone := "pass"
-	for _, f := range all {
-		switch f.Severity {
-		case finding.Invalid, finding.Fail:
-			return "fail"
-		case finding.Warn:
-			tone = "warn"
-		case finding.Info:
-		}
+	switch {
+	case slices.ContainsFunc(all, serious):
+		return "fail"
+	case having(finding.Warn, all) > 0:
+		return "warn"
 	}
-	return tone
+	return "pass"
 }
 
 // Probed is what the members of one array gave, and what that says.
@@ -120,30 +90,26 @@ type Probed struct {
 
 // Probe is the document of volumes that were measured alone and together. data is its JSON.
 func Probe(all []Probed, data any) *page.Document {
-	d := &page.Document{Kind: "probe", Data: page.DataOf("probe", data)}
-	records := page.NewTable("", "array", "volume", "serial", "iops_alone", "latency_ns", "iops_together")
+	d := page.New("probe", text.Plural(len(all), "array")+" probed", "probe", data)
+	records := page.NewTable("array", "volume", "serial", "iops_alone", "latency_ns", "iops_together")
 	for _, a := range all {
-		d.Head.Says = append(d.Head.Says, page.Say{Text: words.Join(": ", text.Clean(a.Name, 60), a.Answer)})
-		rows := page.NewTable(text.Clean(a.Name, 60)+", random reads of 8 KiB, 16 in flight", "<volume", "<serial",
+		d.Head.Say(text.Join(": ", a.Name, a.Answer))
+		rows := page.Captioned(a.Name+", random reads of 8 KiB, 16 in flight", "<volume", "<serial",
 			"IOPS alone", "latency", "together")
 		for _, m := range a.Members {
 			together := words.None
 			if len(a.Members) > 1 {
 				together = m.Together.String()
 			}
-			rows.Add(text.Clean(m.Device, 20), text.Clean(m.Serial, 40), m.Alone.String(), m.Latency.String(), together)
-			records.Rows = append(records.Rows, []page.Cell{
-				page.T(a.Name), page.T(m.Device), page.T(m.Serial), page.Exact("known", float64(m.Alone)),
-				page.Exact("known", float64(m.Latency)), page.Exact(together, float64(m.Together)),
-			})
+			rows.Add(m.Device, m.Serial, m.Alone, m.Latency, together)
+			records.Add(a.Name, m.Device, m.Serial, page.Exact("known", m.Alone),
+				page.Exact("known", m.Latency), page.Exact(together, m.Together))
 		}
 		d.Add(rows)
 	}
 	d.Records = &records
 	if len(all) == 1 {
 		d.Head.Word, d.Head.Says = d.Head.Says[0].Text, nil
-	} else {
-		d.Head.Word = text.Plural(len(all), "array") + " probed"
 	}
 	return d
 }

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -13,39 +14,34 @@ import (
 // Disks is the document of an inventory: a row for each disk, under it who uses it, or that nobody
 // does.
 func Disks(inv *topology.Inventory) *page.Document {
-	d := &page.Document{Kind: "inventory", Data: page.DataOf("inventory", inv)}
-	rows := page.NewTable("", "<disk", "<size", "<type", "<serial", "<NUMA?", "<rates??")
-	records := page.NewTable("", "disk", "size_bytes", "type", "serial", "numa", "iops", "bandwidth_bytes_per_s",
+	rows := page.NewTable("<disk", "<size", "<type", "<serial", "<NUMA?", "<rates??")
+	records := page.NewTable("disk", "size_bytes", "type", "serial", "numa", "iops", "bandwidth_bytes_per_s",
 		"unused", "uses", "model", "by_id")
 	unused := 0
 	for _, one := range inv.Disks {
-		numa := ""
+		numa, kind := "", one.Type
 		if one.NUMANode >= 0 {
 			numa = fmt.Sprint(one.NUMANode)
 		}
-		kind := one.Type
 		if kind == "" && one.Network {
 			kind = "network"
 		}
 		if one.Unused() {
 			unused++
 		}
-		row := page.Cells(text.Clean(one.Path, 40), one.Size.String(), words.Or(kind, words.None),
-			words.Or(text.Clean(one.Serial, 40), words.None), words.Or(numa, words.None),
-			words.Or(words.Limits(topology.Limits{IOPS: one.Sustained.IOPS, Rate: one.Sustained.Rate}, false), words.None))
+		row := page.Cells(one.Path, one.Size, cmp.Or(kind, words.None), cmp.Or(one.Serial, words.None),
+			cmp.Or(numa, words.None),
+			cmp.Or(words.Limits(topology.Limits{IOPS: one.Sustained.IOPS, Rate: one.Sustained.Rate}, false), words.None))
 		row[0].Also = usedBy(one)
 		row[3].Also = aboutDisk(one)
-		rows.Rows = append(rows.Rows, row)
-		records.Add(one.Path, plainly(one.Size), kind, one.Serial, numa, words.Decimal(float64(one.Sustained.IOPS), 0),
-			words.Decimal(float64(one.Sustained.Rate), 0), fmt.Sprint(one.Unused()), strings.Join(one.Uses, "; "), one.Model,
+		rows.Add(row)
+		records.Record(one.Path, one.Size, kind, one.Serial, numa, one.Sustained.IOPS, one.Sustained.Rate,
+			one.Unused(), strings.Join(one.Uses, "; "), one.Model,
 			one.ByID)
 	}
-	d.Head = page.Headline{Word: fmt.Sprintf("%s, %d unused", text.Plural(len(inv.Disks), "disk"), unused)}
+	d := page.New("inventory", fmt.Sprintf("%s, %d unused", text.Plural(len(inv.Disks), "disk"), unused), "inventory", inv)
 	d.Records = &records
-	d.Add(rows)
-	if len(inv.Notes) > 0 {
-		d.Add(page.Note{Lead: "note", Lines: inv.Notes})
-	}
+	d.Add(rows, page.Lead("note", inv.Notes...))
 	return d
 }
 
@@ -53,7 +49,7 @@ func Disks(inv *topology.Inventory) *page.Document {
 func usedBy(d topology.Disk) string {
 	switch {
 	case !d.Unused():
-		return "used: " + text.Clean(strings.Join(d.Uses, "; "), 400)
+		return "used: " + strings.Join(d.Uses, "; ")
 	case d.Unseen:
 		return "unused as far as is seen: what is on it could not be looked at; run as root"
 	}
@@ -61,12 +57,8 @@ func usedBy(d topology.Disk) string {
 }
 
 func aboutDisk(d topology.Disk) string {
-	id, mapped := "", ""
-	if d.ID != d.Serial {
-		id = text.Clean(d.ID, 40)
+	if d.ID == d.Serial {
+		d.ID = ""
 	}
-	if d.Mapped != "" {
-		mapped = "attached as " + text.Clean(d.Mapped, 32)
-	}
-	return words.Join(", ", text.Clean(d.Model, 40), id, mapped, text.Clean(d.ByID, 120))
+	return text.Join(", ", d.Model, d.ID, words.Known("attached as", d.Mapped), d.ByID)
 }

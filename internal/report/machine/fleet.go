@@ -19,7 +19,8 @@ const hostColumns = 6
 // FleetCheck is the document of a check of several hosts: how many are fine, what differs between
 // them, a row for each host, a row for each finding, and each finding once. data is its JSON.
 func FleetCheck(c *bundle.FleetCheck, data any) *page.Document {
-	d := &page.Document{Kind: "fleet check", Tool: c.Tool, Data: page.DataOf("fleet_check", data)}
+	d := page.New("fleet check", "", "fleet_check", data)
+	d.Tool = c.Tool
 	hosts := slices.DeleteFunc(slices.Clone(c.Hosts),
 		func(h bundle.FleetChecked) bool { return h.State != bundle.HostDone })
 	kinds := findingKinds(hosts)
@@ -28,24 +29,21 @@ func FleetCheck(c *bundle.FleetCheck, data any) *page.Document {
 		d.Add(words.Subject(f, i))
 	}
 	if len(kinds) > 0 {
-		found := page.Section{
-			Title: "Findings", Anchor: "findings", Nav: "Findings",
-			Blocks: []page.Block{findingTable(hosts, kinds)},
-		}
+		found := page.Part("Findings", "findings", "Findings", findingTable(hosts, kinds))
 		for i, k := range kinds {
 			f := k.first
 			f.Message = k.hosts[0] + ": " + f.Message
-			p := brief(words.Subject(f, len(c.Findings)+i), f.Severity)
-			if f.Severity == finding.Info {
+			p := brief(words.Subject(f, len(c.Findings)+i))
+			if p.Brief {
 				p.Level = page.Detail
 			}
 			found.Add(p)
 		}
 		d.Add(found)
 	}
-	d.Add(page.Section{
-		Title: "Hosts", Anchor: "hosts", Nav: "Hosts", Level: page.Detail, Blocks: []page.Block{checkedHosts(c.Hosts)},
-	})
+	checked := page.Part("Hosts", "hosts", "Hosts", checkedHosts(c.Hosts))
+	checked.Level = page.Detail
+	d.Add(checked)
 	d.Tests = hostTests(c)
 	return d
 }
@@ -62,30 +60,22 @@ func fleetHead(c *bundle.FleetCheck, kinds []*findingKind) page.Headline {
 	if ok < len(c.Hosts) {
 		h.Tone = "fail"
 	}
-	var whys []string
-	lost := map[string][]string{}
+	var lost text.Groups
 	for _, one := range c.Hosts {
 		if one.State != bundle.HostDone {
-			if lost[one.Why] == nil {
-				whys = append(whys, one.Why)
-			}
-			lost[one.Why] = append(lost[one.Why], one.Name)
+			lost.Add(one.Why, one.Name)
 		}
 	}
-	for _, why := range whys {
-		h.Says = append(
-			h.Says,
-			page.Say{Text: text.Some(lost[why], hostColumns) + ": " + text.Clean(why, words.LongSentence)},
-		)
+	for _, why := range lost.Heads {
+		h.Say(text.Some(lost.Of[why], hostColumns) + ": " + why)
 	}
 	for _, k := range kinds {
 		if len(h.Says) < 3 && (serious(k.first) || len(c.Hosts) > len(k.hosts) && k.first.Severity != finding.Info) {
-			h.Says = append(h.Says, page.Say{Text: fmt.Sprintf("%s %s on %s: %s", k.first.Code, k.first.Severity,
-				text.Some(k.hosts, hostColumns), cmp.Or(k.first.Subject, k.first.Title))})
+			h.Say(fmt.Sprintf("%s %s on %s: %s", k.first.Code, k.first.Severity, text.Some(k.hosts, hostColumns),
+				cmp.Or(k.first.Subject, k.first.Title)))
 		}
 	}
-	h.About = fmt.Sprintf("%s, via %s, %s", text.Plural(len(c.Hosts), "host"), text.Clean(c.Via, words.LongName),
-		text.Clean(c.Tool, words.LongName))
+	h.About = fmt.Sprintf("%s, via %s, %s", text.Plural(len(c.Hosts), "host"), c.Via, c.Tool)
 	return h
 }
 
@@ -96,42 +86,27 @@ func serious(f finding.Finding) bool {
 func hostTests(c *bundle.FleetCheck) []page.Suite {
 	var all []page.Suite
 	for _, h := range c.Hosts {
-		s := page.Suite{Name: text.Clean(h.Name, words.LongName)}
 		answer := page.Test{Name: "checked", Message: string(h.State), Text: h.Why}
 		if h.State != bundle.HostDone {
 			answer.Outcome = page.Errored
 		}
-		s.Tests = append(s.Tests, answer)
-		for _, f := range h.Findings {
-			s.Tests = append(s.Tests, findingTest(f))
-		}
+		s := page.FindingTests(h.Name, words.Findings(h.Findings))
+		s.Tests = slices.Insert(s.Tests, 0, answer)
 		all = append(all, s)
 	}
 	return all
 }
 
 func checkedHosts(hosts []bundle.FleetChecked) page.Table {
-	t := page.NewTable("", "<host", "<state", "errors", "warnings", "notes?", "wall clock?", "clock error?", "<fio??")
+	t := page.NewTable("<host", "<state", "errors", "warnings", "notes?", "wall clock?", "clock error?", "<fio??")
 	for _, h := range hosts {
-		row := page.Cells(text.Clean(h.Name, words.LongName), "checked", words.None, words.None, words.None, words.None,
-			words.None, words.None)
 		if h.State != bundle.HostDone {
-			row[1] = page.Cell{Text: string(h.State), Tone: "fail"}
-		} else {
-			count := func(s finding.Severity) string {
-				n := 0
-				for _, f := range h.Findings {
-					if f.Severity == s {
-						n++
-					}
-				}
-				return fmt.Sprint(n)
-			}
-			row[2].Text, row[3].Text, row[4].Text = count(finding.Fail), count(finding.Warn), count(finding.Info)
-			row[5].Text, row[6].Text = ahead(h.Clock), words.ClockError(h.Clock.Error)
-			row[7].Text = cmp.Or(text.Clean(h.Fio, 24), "not there")
+			t.Add(h.Name, page.Cell{Text: string(h.State), Tone: "fail"}, slices.Repeat([]string{words.None}, 6))
+			continue
 		}
-		t.Rows = append(t.Rows, row)
+		count := func(s finding.Severity) int { return having(s, h.Findings) }
+		t.Add(h.Name, "checked", count(finding.Fail), count(finding.Warn), count(finding.Info), ahead(h.Clock),
+			words.ClockError(h.Clock.Error), cmp.Or(text.Clean(h.Fio, 24), "not there"))
 	}
 	return t
 }
@@ -176,14 +151,9 @@ func findingKinds(hosts []bundle.FleetChecked) []*findingKind {
 			}
 		}
 	}
-	onAll := func(k *findingKind) int {
-		if len(k.hosts) == len(hosts) {
-			return 1
-		}
-		return 0
-	}
+	everywhere := func(k *findingKind) int { return len(k.hosts) / len(hosts) } // 1, else 0
 	slices.SortStableFunc(all, func(a, b *findingKind) int {
-		return cmp.Or(cmp.Compare(onAll(a), onAll(b)), cmp.Compare(b.first.Severity.Rank(), a.first.Severity.Rank()),
+		return cmp.Or(everywhere(a)-everywhere(b), cmp.Compare(b.first.Severity.Rank(), a.first.Severity.Rank()),
 			cmp.Compare(a.first.Code, b.first.Code), cmp.Compare(a.first.Subject, b.first.Subject))
 	})
 	return all
@@ -200,18 +170,20 @@ func findingTable(hosts []bundle.FleetChecked, kinds []*findingKind) page.Table 
 			heads = append(heads, "<"+text.Clean(h.Name, 24))
 		}
 	}
-	t := page.NewTable("", heads...)
+	t := page.NewTable(heads...)
+	toned := func(s finding.Severity) page.Cell {
+		return page.Cell{Text: cmp.Or(string(s), words.None), Tone: string(s)}
+	}
 	for _, k := range kinds {
-		row := page.Cells(string(k.first.Code), text.Clean(cmp.Or(k.first.Subject, k.first.Title), 40))
+		row := page.Cells(k.first.Code, text.Clean(cmp.Or(k.first.Subject, k.first.Title), 40))
 		if len(hosts) > hostColumns {
-			row = append(row, page.Cell{Text: string(k.first.Severity), Tone: string(k.first.Severity)},
-				page.T(text.Clean(text.Some(k.hosts, hostColumns), words.LongName)))
+			row = append(row, toned(k.first.Severity), page.T(text.Some(k.hosts, hostColumns)))
 		} else {
 			for _, h := range hosts {
-				row = append(row, page.Cell{Text: cmp.Or(string(k.worst[h.Name]), words.None), Tone: string(k.worst[h.Name])})
+				row = append(row, toned(k.worst[h.Name]))
 			}
 		}
-		t.Rows = append(t.Rows, row)
+		t.Add(row)
 	}
 	return t
 }

@@ -13,9 +13,8 @@ type Simulated struct {
 
 // Lab is the document of the machines that the lab simulates.
 func Lab(all []Simulated) *page.Document {
-	d := &page.Document{Kind: "lab", Data: page.DataOf("lab", all)}
-	d.Head.Word = text.Plural(len(all), "machine") + " to simulate"
-	rows := page.NewTable("", "<machine", "<description")
+	d := page.New("lab", text.Plural(len(all), "machine")+" to simulate", "lab", all)
+	rows := page.NewTable("<machine", "<description")
 	for _, m := range all {
 		rows.Add(m.Name, m.Description)
 	}

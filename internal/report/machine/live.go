@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"plimsoll/internal/diagnose/live"
+	"plimsoll/internal/finding"
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
@@ -18,10 +19,10 @@ import (
 // are wrapped. data is its JSON.
 func Live(f *live.Facts, a *live.Answer, data any) *page.Document {
 	lines := liveLines(f, a)
-	d := &page.Document{Kind: "answer", Head: page.Headline{Word: lines[0]}, Data: page.DataOf("why", data)}
+	d := page.New("answer", lines[0], "why", data)
 	for _, seen := range a.Devices {
 		if seen.Name == a.Device {
-			d.Head.Main = &page.Figure{Of: seen.Name, Name: "latency", Value: float64(seen.Wait), Unit: "ns"}
+			d.Head.Main = page.NewFigure(seen.Name, "latency", seen.Wait, "ns")
 		}
 	}
 	d.Add(page.Code{Free: true, Wraps: true, Fit: func(width int, _ bool) []string {
@@ -36,9 +37,9 @@ func Live(f *live.Facts, a *live.Answer, data any) *page.Document {
 		}
 		return fit
 	}})
-	causes := page.NewTable("", "code", "confidence", "message", "next")
+	causes := page.NewTable("code", "confidence", "message", "next")
 	for _, c := range a.Causes {
-		causes.Add(string(c.Code), string(c.Confidence), c.Message, strings.Join(c.Next, "; "))
+		causes.Add(c.Code, c.Confidence, c.Message, strings.Join(c.Next, "; "))
 	}
 	if len(a.Causes) == 0 {
 		causes.Add("", "", lines[0], "")
@@ -51,14 +52,14 @@ func Live(f *live.Facts, a *live.Answer, data any) *page.Document {
 const mostLiveLines = 15
 
 func liveLines(f *live.Facts, a *live.Answer) []string {
-	var lines []string
+	var lines text.Lines
 	switch {
 	case a.Answer == live.CannotSee && a.Device == "":
 		why := cmp.Or(f.Blind, "nothing could be looked at")
 		lines = []string{fmt.Sprintf("What makes %s slow cannot be seen: %s.", f.Path, why)}
 		if r := f.Remote; r != nil {
-			lines = append(lines, fmt.Sprintf("  %s requests per second; a round trip takes %s, with the wait here %s.",
-				units.Number(r.IOPS), r.RTT, r.Exec))
+			lines.Say("  %s requests per second; a round trip takes %s, with the wait here %s.",
+				units.Number(r.IOPS), r.RTT, r.Exec)
 		}
 	case a.Answer == live.CannotSee:
 		lines = []string{fmt.Sprintf("Tasks wait on %s, and for what could not be seen: run it as root.", f.Path)}
@@ -101,19 +102,10 @@ func liveNothing(f *live.Facts, a *live.Answer) []string {
 
 // liveBody is what a cause rests on.
 func liveBody(a *live.Answer) []string {
-	var lines []string
-	lines = append(lines, flows(a)...)
-	if who := whoLine(a); who != "" {
-		lines = append(lines, who)
-	}
-	if line := accountLine(a); line != "" {
-		lines = append(lines, line)
-	}
+	lines := append(flows(a), text.Present(whoLine(a), accountLine(a))...)
 	if len(a.Causes) > 0 {
-		for i, e := range a.Causes[0].Evidence {
-			if i == 2 {
-				break
-			}
+		seen := a.Causes[0].Evidence
+		for _, e := range seen[:min(len(seen), 2)] {
 			line := "  - " + e.What + ": " + e.Found
 			if e.Expected != "" {
 				line += "; expected: " + e.Expected
@@ -153,26 +145,21 @@ func flows(a *live.Answer) []string {
 		}
 		lines = append(lines, line)
 	}
-	return append(
-		lines,
-		fmt.Sprintf("  %s: %s in flight, %s busy; slow is above %s per I/O.", layerOf(d), tenth(d.Waiting),
-			text.Percent(d.Busy), a.Slow),
-	)
-}
-
-func layerOf(d live.DeviceSeen) string {
-	if d.Layer == "disk" {
-		return d.Name
+	name := d.Name
+	if d.Layer != "disk" {
+		name += ", " + d.Layer
 	}
-	return d.Name + ", " + d.Layer
+	return append(lines, fmt.Sprintf("  %s: %s in flight, %s busy; slow is above %s per I/O.", name, tenth(d.Waiting),
+		text.Percent(d.Busy), a.Slow))
 }
 
 // tenth prints a mean number of waiting I/Os.
 func tenth(v float64) string {
+	step := 1.0
 	if v < 9.95 {
-		return units.Number(math.Round(v*10) / 10)
+		step = 10
 	}
-	return units.Number(math.Round(v))
+	return units.Number(math.Round(v*step) / step)
 }
 
 // accountLine divides the time of an I/O, the largest part first.
@@ -206,16 +193,17 @@ func accountLine(a *live.Answer) string {
 
 // liveAlso are the other causes and what else is worth knowing, three lines at most.
 func liveAlso(a *live.Answer) []string {
-	var lines []string
-	for i, c := range a.Causes {
-		if i > 0 && len(lines) < 2 {
-			lines = append(lines, fmt.Sprintf("  Also: %s (%s)", c.Message, c.Code))
+	var lines text.Lines
+	also := func(most int, message string, code finding.Code) {
+		if len(lines) < most {
+			lines.Say("  Also: %s (%s)", message, code)
 		}
 	}
+	for _, c := range a.Causes[min(len(a.Causes), 1):] {
+		also(2, c.Message, c.Code)
+	}
 	for _, o := range a.Also {
-		if len(lines) < 3 {
-			lines = append(lines, fmt.Sprintf("  Also: %s (%s)", o.Message, o.Code))
-		}
+		also(3, o.Message, o.Code)
 	}
 	return lines
 }
@@ -224,27 +212,24 @@ func liveAlso(a *live.Answer) []string {
 const mostUsers = 3
 
 func whoLine(a *live.Answer) string {
-	var said []string
-	for _, u := range a.Users {
-		if len(said) == mostUsers {
-			break
-		}
+	var said text.Lines
+	for _, u := range a.Users[:min(len(a.Users), mostUsers)] {
 		name := u.Name
 		if u.Unit != "" {
 			name += " (" + u.Unit + ")"
 		}
-		one := name + " asks for " + (u.Read + u.Write).String()
 		if u.Processes > 1 {
-			one = fmt.Sprintf("%s, %d processes, asks for %s", name, u.Processes, u.Read+u.Write)
+			name += fmt.Sprintf(", %d processes,", u.Processes)
 		}
+		one := fmt.Sprintf("%s asks for %s", name, u.Read+u.Write)
 		if u.Waiting >= 0.05 {
 			one += fmt.Sprintf(", %s waiting%s", tenth(u.Waiting), waitingFor(u.For))
 		}
 		said = append(said, one)
 	}
 	if a.WrittenBack > 0 {
-		said = append(said, fmt.Sprintf("other %s have no program: written back from memory, or by the filesystem, as its "+
-			"journal is", a.WrittenBack))
+		said.Say("other %s have no program: written back from memory, or by the filesystem, as its "+
+			"journal is", a.WrittenBack)
 	}
 	if len(said) == 0 {
 		return ""
@@ -270,13 +255,9 @@ func liveNext(a *live.Answer) []string {
 	switch {
 	case len(a.Causes) > 0:
 		var lines []string
-		for i, n := range a.Causes[0].Next {
-			switch i {
-			case 0:
-				lines = append(lines, "  Next: "+n)
-			case 1:
-				lines = append(lines, "        "+n)
-			}
+		next := a.Causes[0].Next
+		for i, n := range next[:min(len(next), 2)] {
+			lines = append(lines, []string{"  Next: ", "        "}[i]+n)
 		}
 		return lines
 	case a.Answer == live.Nothing:

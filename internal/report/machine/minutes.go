@@ -30,28 +30,23 @@ func (m *Minutes) openMetrics(one live.Minute) string {
 		m.slow = map[live.Whose]time.Duration{}
 	}
 	m.slow[one.Whose] += one.Slow
-	var b strings.Builder
-	label := strings.NewReplacer("\\", "\\\\", "\"", "\\\"", "\n", "\\n").Replace
-	path := label(m.Path)
-	b.WriteString("# TYPE plimsoll_slow_seconds counter\n# UNIT plimsoll_slow_seconds seconds\n")
+	slow := page.NewMetric("counter", "plimsoll_slow_seconds", "", "seconds")
 	for _, w := range []live.Whose{live.Theirs, live.Yours, live.Here, live.Unknown} {
-		fmt.Fprintf(&b, "plimsoll_slow_seconds_total{path=\"%s\",whose=\"%s\"} %g\n", path, w, m.slow[w].Seconds())
+		slow.Add(m.slow[w].Seconds(), "path", m.Path, "whose", string(w))
 	}
-	b.WriteString("# TYPE plimsoll_io_wait_seconds gauge\n# UNIT plimsoll_io_wait_seconds seconds\n")
-	fmt.Fprintf(&b, "plimsoll_io_wait_seconds{path=\"%s\"} %g\n", path, float64(one.Wait)/1e9)
-	b.WriteString("# TYPE plimsoll_first_cause gauge\n")
+	wait := page.NewMetric("gauge", "plimsoll_io_wait_seconds", "", "seconds")
+	wait.Add(float64(one.Wait)/1e9, "path", m.Path)
+	first := page.NewMetric("gauge", "plimsoll_first_cause", "", "")
 	if one.First != "" {
-		fmt.Fprintf(&b, "plimsoll_first_cause{path=\"%s\",code=\"%s\",subject=\"%s\"} 1\n", path, one.First,
-			label(text.Clean(one.Subject, 80)))
+		first.Add(1, "path", m.Path, "code", string(one.First), "subject", one.Subject)
 	}
-	b.WriteString("# TYPE plimsoll_limit_used_ratio gauge\n# UNIT plimsoll_limit_used_ratio ratio\n")
+	used := page.NewMetric("gauge", "plimsoll_limit_used_ratio", "", "ratio")
 	if one.Used != nil {
 		for _, u := range *one.Used {
-			fmt.Fprintf(&b, "plimsoll_limit_used_ratio{path=\"%s\",of=\"%s\",limit=\"%s\"} %g\n", path,
-				label(text.Clean(u.Of, 80)), label(u.Limit), u.Share)
+			used.Add(u.Share, "path", m.Path, "of", u.Of, "limit", u.Limit)
 		}
 	}
-	return b.String() + "# EOF\n"
+	return page.Metrics(slow, wait, first, used)
 }
 
 // Add prints a minute and counts it.
@@ -97,20 +92,19 @@ func minuteLine(m live.Minute) string {
 		return line + "idle"
 	}
 	line += fmt.Sprintf("%s, %s waiting, %s IOPS", m.Wait, tenth(m.Waiting), tenth(float64(m.IOPS)))
-	switch m.Whose {
+	switch m.Whose { //nolint:exhaustive // the others are words
 	case live.Fine:
 		return line
 	case live.Unknown:
 		return line + "  (cause unknown)"
-	case live.Theirs, live.Yours, live.Here:
 	}
 	return line + "  (" + string(m.Whose) + ")"
 }
 
 func sumLine(s *live.Sum) string {
-	var parts []string
+	var parts text.Lines
 	if s.Theirs > 0 {
-		parts = append(parts, fmt.Sprintf("%s theirs (%s)", text.Count(s.Theirs), theirs(s)))
+		parts.Say("%s theirs (%s)", text.Count(s.Theirs), theirs(s))
 	}
 	for _, side := range []struct {
 		n    int
@@ -122,7 +116,7 @@ func sumLine(s *live.Sum) string {
 		{s.Unknown, live.Unknown, "slow for an unknown cause"},
 	} {
 		if side.n > 0 {
-			parts = append(parts, fmt.Sprintf("%s %s (%s)", text.Count(side.n), side.what, counts(s.Of(side.who))))
+			parts.Say("%s %s (%s)", text.Count(side.n), side.what, counts(s.Of(side.who)))
 		}
 	}
 	parts = append(parts, text.Count(s.Fine)+" fine")
@@ -131,20 +125,20 @@ func sumLine(s *live.Sum) string {
 
 // theirs says how the storage failed to give what is stated of it.
 func theirs(s *live.Sum) string {
-	var how []string
-	if below := s.Theirs - s.Silent; below > 0 {
-		how = append(how, text.Count(below)+" below 90 % of a volume's stated rate while I/Os waited in it")
+	var below, silent string
+	if n := s.Theirs - s.Silent; n > 0 {
+		below = text.Count(n) + " below 90 % of a volume's stated rate while I/Os waited in it"
 	}
 	if s.Silent > 0 {
-		how = append(how, text.Count(s.Silent)+" without an answer")
+		silent = text.Count(s.Silent) + " without an answer"
 	}
-	return strings.Join(how, ", ")
+	return text.Join(", ", below, silent)
 }
 
 func counts(all []live.CodeMinutes) string {
-	var parts []string
+	var parts text.Lines
 	for _, c := range all {
-		parts = append(parts, fmt.Sprintf("%s %s", c.Code, text.Count(c.Minutes)))
+		parts.Say("%s %s", c.Code, text.Count(c.Minutes))
 	}
 	return strings.Join(parts, ", ")
 }

@@ -2,11 +2,11 @@ package machine
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/words"
-	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 )
 
@@ -18,7 +18,7 @@ type Here struct {
 
 // Start is the document of a first look: the storage of a path, what is missing, and what to do next.
 func Start(t *topology.Topology, have Here) *page.Document {
-	d := &page.Document{Kind: "start", Head: page.Headline{Word: standing(t)}, Data: page.DataOf("topology", t)}
+	d := page.New("start", standing(t), "topology", t)
 	missing := page.Note{Title: "missing"}
 	lack := func(is bool, what string) {
 		if is {
@@ -29,10 +29,7 @@ func Start(t *topology.Topology, have Here) *page.Document {
 	lack(!have.Root, "root, to see the kernel log, the superblocks and who does the I/O: sudo plimsoll")
 	lack(unlimited(t), "the limits of the volumes, for ceilings and verdicts: --volumes "+t.Instance.Example()+
 		", or plimsoll --yaml > plimsoll.yaml and fill it in")
-	if len(missing.Lines) > 0 {
-		d.Add(missing)
-	}
-	next := page.NewTable("what to do now", "<", "<")
+	next := page.Captioned("what to do now", "<", "<")
 	next.Add("plimsoll why .", "is the storage slow now, and why (5 s)")
 	next.Add("plimsoll check .", "is it set up right")
 	if have.Fio != "" {
@@ -40,20 +37,15 @@ func Start(t *topology.Topology, have Here) *page.Document {
 	} else {
 		next.Add("plimsoll import FILE", "what somebody's fio output says")
 	}
-	d.Add(next, page.Note{Lines: []string{"All commands: plimsoll --help"}})
+	d.Add(missing, next, page.Sentences("All commands: plimsoll --help"))
 	return d
 }
 
 // unlimited says that no limit of an array's volumes is known.
 func unlimited(t *topology.Topology) bool {
-	for _, a := range t.Arrays {
-		for _, v := range a.Volumes {
-			if v.Sustained.Known() {
-				return false
-			}
-		}
-	}
-	return true
+	return !slices.ContainsFunc(t.Arrays, func(a topology.Array) bool {
+		return slices.ContainsFunc(a.Volumes, func(v topology.Volume) bool { return v.Sustained.Known() })
+	})
 }
 
 // Beginning is a plimsoll.yaml of what was seen; what was not is a comment to fill in.
@@ -68,20 +60,8 @@ func Beginning(t *topology.Topology) string {
 	}
 	line("arrays:")
 	for _, a := range t.Arrays {
-		line("  - name: %s", text.ShellQuote(text.Clean(a.Name, words.LongName)))
-		line("    role: [data, wal]")
-		if a.Level != topology.NoLevel {
-			line("    level: %s", a.Level)
-		}
-		if a.Chunk > 0 {
-			line("    chunk: %s", a.Chunk.Arg())
-		}
-		line("    volumes:")
-		line("      count: %d", max(len(a.Volumes), 1))
-		var v topology.Volume
-		if len(a.Volumes) > 0 {
-			v = a.Volumes[0]
-		}
+		b.WriteString(words.ArrayYAML(a.Name, a.Level, a.Chunk, len(a.Volumes)))
+		v := append(a.Volumes, topology.Volume{})[0]
 		switch {
 		case v.Type != "":
 			line("      type: %s", v.Type)

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,25 +14,18 @@ import (
 
 // targets prints the tree below each path; roles on one path share it.
 func (p *inspector) targets() {
-	done := map[string]bool{}
+	var by text.Groups
 	for _, target := range p.t.Targets {
-		if done[target.Path] {
+		by.Add(target.Path, string(target.Role))
+	}
+	for _, target := range p.t.Targets {
+		roles := by.Of[target.Path]
+		if string(target.Role) != roles[0] {
 			continue
 		}
-		done[target.Path] = true
-		var roles []string
-		for _, other := range p.t.Targets {
-			if other.Path == target.Path {
-				roles = append(roles, string(other.Role))
-			}
-		}
 		p.printf("\n")
-		p.line(
-			"",
-			"  ",
-			append(
-				[]string{text.Clean(target.Path, 200)},
-				facts("for "+strings.Join(roles, " and "), words.Free(target))...)...)
+		p.line("", "  ",
+			append([]string{target.Path}, facts("for "+strings.Join(roles, " and "), words.Free(target))...)...)
 		if target.Mount == nil {
 			p.node(target.Device, "", true)
 			continue
@@ -42,7 +36,7 @@ func (p *inspector) targets() {
 
 func (p *inspector) mount(target topology.Target) {
 	m := target.Mount
-	parts := facts(text.Clean(m.FS, 20), "on "+text.Clean(m.Point, 200), geometry(m, p.t.Array(target.Array)))
+	parts := facts(m.FS, "on "+m.Point, geometry(m, p.t.Array(target.Array)))
 	p.line("└─ ", "   ", parts...)
 	bar := "   │  "
 	if m.Device == "" {
@@ -51,7 +45,7 @@ func (p *inspector) mount(target topology.Target) {
 	var options []string
 	for _, o := range m.Options {
 		if k, _, _ := strings.Cut(o, "="); !slices.Contains([]string{"sunit", "swidth", "stripe"}, k) {
-			options = append(options, text.Clean(o, 60))
+			options = append(options, o)
 		}
 	}
 	if len(options) > 0 && p.all {
@@ -59,7 +53,7 @@ func (p *inspector) mount(target topology.Target) {
 	}
 	for _, other := range p.t.Tree.MountsOf(m.Device) {
 		if other.Point != m.Point {
-			p.line(bar, bar, "also", "mounted", "on", text.Clean(other.Point, 200))
+			p.line(bar, bar, "also", "mounted", "on", other.Point)
 		}
 	}
 	if m.Device != "" {
@@ -69,21 +63,20 @@ func (p *inspector) mount(target topology.Target) {
 
 // geometry prints a filesystem's alignment as mkfs takes it.
 func geometry(m *block.Mount, a *topology.Array) string {
-	var all []string
+	var all text.Lines
 	switch {
 	case !m.Known && a != nil && (m.FS == "xfs" || strings.HasPrefix(m.FS, "ext")):
 		all = append(all, "alignment unknown (superblock not readable)")
 	case !m.Known:
 	case m.StripeUnit > 0:
-		all = append(all, fmt.Sprintf("su=%s sw=%d", m.StripeUnit.Arg(), m.StripeWide/m.StripeUnit))
+		all.Say("su=%s sw=%d", m.StripeUnit.Arg(), m.StripeWide/m.StripeUnit)
 	case m.StripeWide > 0:
-		all = append(all, fmt.Sprintf("stripe %v", m.StripeWide))
+		all.Say("stripe %v", m.StripeWide)
 	case a != nil && a.Chunk > 0:
 		all = append(all, "not aligned to the array")
 	}
-	all = append(all, words.Known("log su", m.LogUnit), words.Known("block", m.BlockSize), words.Some(m.AGCount,
-		"allocation group"))
-	return strings.Join(slices.DeleteFunc(all, func(s string) bool { return s == "" }), ", ")
+	return text.Join(", ", append(all, words.Known("log su", m.LogUnit), words.Known("block", m.BlockSize),
+		words.Some(m.AGCount, "allocation group"))...)
 }
 
 // node prints a device and what is below it.
@@ -109,7 +102,7 @@ func (p *inspector) node(name, prefix string, last bool) {
 	p.shown[name] = len(subs) > 1
 	p.line(prefix+branch, below, parts...)
 	if d.Kind != block.Partition && p.all { // its disk says it
-		p.line(below, below, queue(d.Queue)...)
+		p.line(below, below, facts(queueFacts(d.Queue)...)...)
 	}
 	if len(subs) > 1 && p.rows(d, subs, prefix+cont) {
 		return
@@ -129,9 +122,9 @@ func (p *inspector) describe(d *block.Device) []string {
 	case d.Kind == block.Partition:
 		all = append(all, "partition at "+d.Start.String())
 	case d.Kind == block.Loop:
-		all = append(all, words.Known("loop over", text.Clean(d.Backing, 120)))
+		all = append(all, words.Known("loop over", d.Backing))
 	default:
-		all = append(all, words.Known("serial", text.Clean(d.Serial, 40)))
+		all = append(all, words.Known("serial", d.Serial))
 		all = append(all, kindOf(d)...)
 	}
 	if d.ReadOnly {
@@ -140,7 +133,7 @@ func (p *inspector) describe(d *block.Device) []string {
 	return append([]string{shortPath(d)}, facts(all...)...)
 }
 
-func shortPath(d *block.Device) string { return text.Clean(strings.TrimPrefix(d.Path, "/dev/"), 60) }
+func shortPath(d *block.Device) string { return strings.TrimPrefix(d.Path, "/dev/") }
 
 // kindOf is what drives of one sort share.
 func kindOf(d *block.Device) []string {
@@ -148,7 +141,7 @@ func kindOf(d *block.Device) []string {
 	if d.NUMANode >= 0 {
 		node = fmt.Sprintf("NUMA node %d", d.NUMANode)
 	}
-	return []string{text.Clean(d.Model, 40), words.Known("firmware", text.Clean(d.Firmware, 16)), node}
+	return []string{d.Model, words.Known("firmware", d.Firmware), node}
 }
 
 func (p *inspector) raid(r *block.Raid) []string {
@@ -161,34 +154,31 @@ func (p *inspector) raid(r *block.Raid) []string {
 		}
 	}
 	all := []string{
-		text.Clean(r.Level, 12),
+		r.Level,
 		words.Some(r.Disks, "member"),
 		words.Known("chunk", r.Chunk),
 		layout,
-		text.Clean(r.State, 20),
+		r.State,
 	}
 	if r.Degraded > 0 {
 		all = append(all, fmt.Sprintf("DEGRADED by %d", r.Degraded))
 	}
 	if r.Action != "" && r.Action != "idle" {
-		s := text.Clean(r.Action, 12) + " " + text.Percent(r.Progress)
+		s := r.Action + " " + text.Percent(r.Progress)
 		switch {
 		case r.Speed > 0:
 			s += " at " + r.Speed.String()
 		case r.Progress == 0:
-			s = text.Clean(r.Action, 12) + " not begun"
+			s = r.Action + " not begun"
 		}
 		all = append(all, s)
 	}
-	return append(all, words.Known("metadata", text.Clean(r.Metadata, 12)), words.Known("bitmap",
-		text.Clean(r.Bitmap, 12)))
+	return append(all, words.Known("metadata", r.Metadata), words.Known("bitmap",
+		r.Bitmap))
 }
 
 func volume(v *block.Vol) []string {
-	segment := text.Clean(v.Segment, 20)
-	if segment == "" {
-		segment = "layout unknown"
-	}
+	segment := cmp.Or(v.Segment, "layout unknown")
 	if v.Inferred {
 		segment += " (inferred)"
 	}
@@ -199,9 +189,7 @@ func volume(v *block.Vol) []string {
 	return []string{"logical volume", segment, stripes, words.Known("chunk", v.Chunk)}
 }
 
-// queue prints the settings of a device's queue.
-func queue(q block.Queue) []string { return facts(queueFacts(q)...) }
-
+// queueFacts are the settings of a device's queue.
 func queueFacts(q block.Queue) []string {
 	media := ""
 	if q.Rotational {
@@ -216,8 +204,8 @@ func queueFacts(q block.Queue) []string {
 		readAhead = "queue settings unknown"
 	}
 	return []string{
-		words.Known("scheduler", text.Clean(q.Scheduler, 20)), words.Known("depth", q.Requests), readAhead,
-		words.Known("max I/O", q.MaxSectors), words.Known("cache", text.Clean(q.WriteCache, 20)), sectors, media,
+		words.Known("scheduler", q.Scheduler), words.Known("depth", q.Requests), readAhead,
+		words.Known("max I/O", q.MaxSectors), words.Known("cache", q.WriteCache), sectors, media,
 	}
 }
 
@@ -241,7 +229,7 @@ func (p *inspector) members(d *block.Device, subs []string) []member {
 			}
 			subs = append(subs, m.Name)
 			if m.State != "in_sync" {
-				state[m.Name] = strings.ToUpper(text.Clean(m.State, 30))
+				state[m.Name] = strings.ToUpper(m.State)
 			}
 		}
 	}
@@ -282,7 +270,7 @@ func (p *inspector) rows(d *block.Device, subs []string, prefix string) bool {
 		}
 		parts := append(
 			[]string{shortPath(m.leaf)},
-			facts(words.Known("", m.leaf.Size), words.Known("serial", text.Clean(m.leaf.Serial, 40)))...)
+			facts(words.Known("", m.leaf.Size), words.Known("serial", m.leaf.Serial))...)
 		switch {
 		case m.part.Kind == block.Partition:
 			parts = append([]string{shortPath(m.part), "at", m.part.Start.String(), "of"}, parts...)

@@ -4,7 +4,7 @@ import "plimsoll/internal/report/page"
 
 // Warmed is the document of volumes that were loaded, a sentence each. data is its JSON.
 func Warmed(sentences []string, data any) *page.Document {
-	d := &page.Document{Kind: "warm", Data: page.DataOf("volumes", data)}
+	d := page.New("warm", "", "volumes", data)
 	d.Add(page.Code{Free: true, Lines: sentences})
 	return d
 }

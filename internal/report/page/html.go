@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"html/template"
+	"maps"
 	"reflect"
 	"regexp"
 	"slices"
@@ -145,12 +146,7 @@ func (p *htmlPage) view(all []Block) []part {
 		if !ok {
 			continue
 		}
-		switch b.(type) {
-		case Section, Finding: // which are folded by themselves
-			parts = append(parts, one)
-			continue
-		}
-		if b.level() == Main {
+		if one.Kind == "Section" || one.Kind == "Finding" || b.level() == Main { // these two are folded by themselves
 			parts = append(parts, one)
 			continue
 		}
@@ -159,9 +155,7 @@ func (p *htmlPage) view(all []Block) []part {
 		}
 		fold := &parts[len(parts)-1]
 		fold.Parts = append(fold.Parts, one)
-		if name := said(b); name != "" && !slices.Contains(fold.Names, name) {
-			fold.Names = append(fold.Names, name)
-		}
+		fold.Names = text.Once(fold.Names, said(b))
 	}
 	return parts
 }
@@ -299,10 +293,10 @@ const cardRules = `@container (max-width: %[1]dem) {
 
 // cardStyles are the rules for the widths that the document's tables have.
 func cardStyles(d *Document) string {
-	var widths []int
+	widths := map[int]bool{}
 	add := func(t Table) {
-		if len(t.Rows) > 0 && !slices.Contains(widths, cards(t)) {
-			widths = append(widths, cards(t))
+		if len(t.Rows) > 0 {
+			widths[cards(t)] = true
 		}
 	}
 	d.Walk(func(b Block) {
@@ -318,9 +312,8 @@ func cardStyles(d *Document) string {
 			}
 		}
 	})
-	slices.Sort(widths)
 	var all strings.Builder
-	for _, w := range widths {
+	for _, w := range slices.Sorted(maps.Keys(widths)) {
 		fmt.Fprintf(&all, cardRules, w)
 	}
 	return all.String()

@@ -23,9 +23,6 @@ type Data struct {
 	Dense bool
 }
 
-// DataOf is a document's data under a name.
-func DataOf(name string, v any) Data { return Data{Name: name, Value: v} }
-
 // Answer is the headline of a document to programs: under the one path "headline" of all of them.
 type Answer struct {
 	Answer string `json:"answer"` // the first line of the report
@@ -37,13 +34,6 @@ type Answer struct {
 	Unit  string   `json:"unit,omitempty"`
 	Name  string   `json:"name,omitempty"`
 	Of    string   `json:"of,omitempty"`
-}
-
-// Figure is the one of a document that is asked for first.
-type Figure struct {
-	Of, Name string
-	Value    float64
-	Unit     string
 }
 
 // answer is what the head of a document says to programs.

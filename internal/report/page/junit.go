@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"plimsoll/internal/text"
 )
 
 // The parts of JUnit XML that CI systems read.
@@ -53,10 +55,7 @@ func (d *Document) tests() []Suite {
 	s := FindingTests(d.Kind, d.Findings())
 	answer := Test{Name: "answer", Message: d.Head.Word}
 	for _, say := range d.Head.Says {
-		if answer.Text != "" && say.Text != "" {
-			answer.Text += "; "
-		}
-		answer.Text += say.Text
+		answer.Text = text.Join("; ", answer.Text, say.Text)
 	}
 	answer.Outcome = map[string]Outcome{
 		"fail": Failed, "error": Failed, "invalid": Errored, "measured": Skipped,
@@ -110,12 +109,13 @@ func writeJUnit(out *bufio.Writer, d *Document, _ Options) error {
 		}
 		for _, t := range s.Tests {
 			c := junitCase{Class: s.Name, Name: t.Name, Time: cmp.Or(t.Time, "0")}
+			message := &junitMessage{t.Type, t.Message, t.Text}
 			switch t.Outcome {
 			case Failed:
-				c.Failure = &junitMessage{t.Type, t.Message, t.Text}
+				c.Failure = message
 				one.Failures++
 			case Errored:
-				c.Error = &junitMessage{t.Type, t.Message, t.Text}
+				c.Error = message
 				one.Errors++
 			case Skipped:
 				c.Skipped, c.Out = &junitMessage{Message: t.Message}, t.Text

@@ -123,7 +123,7 @@ func (t *terminal) table(tab *Table, indent string) {
 	p := place(tab, t.rows-len(indent))
 	var head strings.Builder
 	for k, i := range p.in {
-		p.cell(&head, tab, k, i, tab.Columns[i].Name)
+		head.WriteString(p.cell(tab, k, i, tab.Columns[i].Name))
 	}
 	if strings.TrimSpace(head.String()) != "" {
 		t.line(indent + t.in(dim, strings.TrimRight(head.String(), " ")))
@@ -139,16 +139,15 @@ func (t *terminal) table(tab *Table, indent string) {
 }
 
 // cell pads a cell's text.
-func (p *placed) cell(b *strings.Builder, tab *Table, k, i int, s string) {
-	s = text.Clean(s, p.widths[i])
+func (p *placed) cell(tab *Table, k, i int, s string) string {
+	gap, pad := "", text.PadLeft
 	if k > 0 {
-		b.WriteString(strings.Repeat(" ", p.gap))
+		gap = strings.Repeat(" ", p.gap)
 	}
 	if tab.Columns[i].Left || i == 0 && k == 0 && len(p.in) == 1 {
-		b.WriteString(text.PadRight(s, p.widths[i]))
-	} else {
-		b.WriteString(text.PadLeft(s, p.widths[i]))
+		pad = text.PadRight
 	}
+	return gap + pad(text.Clean(s, p.widths[i]), p.widths[i])
 }
 
 func (t *terminal) row(tab *Table, p placed, row []Cell, indent string) {
@@ -165,14 +164,12 @@ func (t *terminal) row(tab *Table, p placed, row []Cell, indent string) {
 			line.WriteString(strings.Repeat(" ", p.gap) + t.in(styleOf(row[i].Tone), s))
 			continue
 		}
-		var piece strings.Builder
-		p.cell(&piece, tab, k, i, s)
-		if row[i].Tone != "" && t.color {
-			bare := strings.TrimSpace(piece.String())
-			line.WriteString(strings.Replace(piece.String(), bare, t.in(styleOf(row[i].Tone), bare), 1))
-			continue
+		piece := p.cell(tab, k, i, s)
+		if row[i].Tone != "" {
+			bare := strings.TrimSpace(piece)
+			piece = strings.Replace(piece, bare, t.in(styleOf(row[i].Tone), bare), 1)
 		}
-		line.WriteString(piece.String())
+		line.WriteString(piece)
 	}
 	t.line(indent + line.String())
 	for _, l := range rest {

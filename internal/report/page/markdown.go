@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"plimsoll/internal/text"
 )
 
 // escapes of Markdown: GitHub then shows text as it is, without markup, HTML, links, mentions or
@@ -85,11 +87,7 @@ func (m mdPage) blocks(all []Block, level int) {
 	for _, b := range all {
 		switch b := b.(type) {
 		case Section:
-			title := b.Title
-			if b.Tone != "" {
-				title += " (" + b.Tone + ")"
-			}
-			m.heading(level, title)
+			m.heading(level, b.Title+parens(b.Tone))
 			if b.About != "" {
 				m.printf("\n%s\n", md(b.About))
 			}
@@ -112,18 +110,17 @@ func (m mdPage) blocks(all []Block, level int) {
 }
 
 func (m mdPage) facts(all []Fact) {
-	if len(all) > 0 {
-		m.printf("\n")
-	}
-	for _, f := range all {
-		m.printf("- %s: %s\n", md(f.Name), md(f.Value))
+	for i, f := range all {
+		m.item(i, md(f.Name)+": "+md(f.Value))
 	}
 }
 
-// bar is ten cells for 100 %.
-func bar(share float64) string {
-	n := min(max(int(share*10+0.5), 0), 10)
-	return strings.Repeat("█", n) + strings.Repeat("░", 10-n)
+// item is an entry of a list, which an empty line precedes.
+func (m mdPage) item(i int, s string) {
+	if i == 0 {
+		m.printf("\n")
+	}
+	m.printf("- %s\n", s)
 }
 
 func (c Cell) markdown() string {
@@ -134,7 +131,7 @@ func (c Cell) markdown() string {
 	case c.Struck:
 		s = "~~" + s + "~~ INVALID"
 	case c.Gauge > 0:
-		s = strings.TrimSpace(bar(c.Gauge) + " " + s)
+		s = strings.TrimSpace(text.Bar(c.Gauge, 10) + " " + s)
 	}
 	if c.Also != "" {
 		s = strings.TrimSpace(s + " " + md(c.Also))
@@ -183,10 +180,7 @@ func (m mdPage) finding(f *Finding, level int) {
 		m.printf("\nIn %s\n", md(f.Subject))
 	}
 	for i, c := range f.Cases {
-		if i == 0 {
-			m.printf("\n")
-		}
-		m.printf("- %s\n", md(c))
+		m.item(i, md(c))
 	}
 	for _, t := range append([]Table{f.Evidence}, f.Tables...) {
 		m.table(&t)
@@ -203,15 +197,12 @@ func (m mdPage) finding(f *Finding, level int) {
 
 func (m mdPage) note(n Note, level int) {
 	m.heading(level, n.Title)
-	if len(n.Lines) > 0 && n.Lead+n.Title != "" {
-		m.printf("\n")
-	}
-	for _, l := range n.Lines {
+	for i, l := range n.Lines {
 		switch lead := n.Lead; {
 		case lead != "":
-			m.printf("- %s: %s\n", md(strings.ToUpper(lead[:1])+lead[1:]), md(l))
+			m.item(i, md(strings.ToUpper(lead[:1])+lead[1:])+": "+md(l))
 		case n.Title != "":
-			m.printf("- %s\n", md(l))
+			m.item(i, md(l))
 		case n.Bold:
 			m.printf("\n**%s**\n", md(l))
 		default:

@@ -180,16 +180,13 @@ func (e *encoder) table(v reflect.Value) error {
 	if v.IsNil() {
 		return e.plain(v)
 	}
-	// The keys as encoding/json writes them: of a map from each key to itself.
-	names := map[string]reflect.Value{}
+	names := map[string]reflect.Value{} // keys are words and numbers
 	for _, k := range v.MapKeys() {
-		one := reflect.MakeMap(reflect.MapOf(v.Type().Key(), reflect.TypeFor[bool]()))
-		one.SetMapIndex(k, reflect.ValueOf(true))
-		data, err := json.Marshal(one.Interface())
+		name, err := json.Marshal(fmt.Sprint(k))
 		if err != nil {
 			return err
 		}
-		names[strings.TrimSuffix(strings.TrimPrefix(string(data), "{"), "true}")] = v.MapIndex(k)
+		names[string(name)+":"] = v.MapIndex(k)
 	}
 	e.WriteByte('{')
 	for i, name := range slices.Sorted(maps.Keys(names)) {

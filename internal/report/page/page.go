@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"unicode"
 
 	"plimsoll/internal/text"
@@ -36,8 +37,15 @@ type Document struct {
 	Gated    []Finding // what a gate says
 }
 
+// New begins the document of a kind with its first line and what JSON prints: a value under the document's name.
+func New(kind, word, name string, data any) *Document {
+	return &Document{Kind: kind, Head: Headline{Word: word}, Data: Data{Name: name, Value: data}}
+}
+
 // Level says who sees a block. The answer itself is the headline, above both.
 type Level int
+
+func (l Level) level() Level { return l }
 
 // The levels: Main is the table and what must be done, which a terminal prints; Detail is evidence,
 // sources, assumptions and what is in order: a terminal prints it when asked, HTML folds it.
@@ -78,6 +86,21 @@ func (h *Headline) first() string {
 // Say is a sentence of the answer, with what to do next.
 type Say struct{ Text, Next string }
 
+// Say adds a sentence to the answer.
+func (h *Headline) Say(text string) { h.Says = append(h.Says, Say{Text: text}) }
+
+// Figure is the one of a document that is asked for first: whose it is, what it is, and in which unit.
+type Figure struct {
+	Of, Name string
+	Value    float64
+	Unit     string
+}
+
+// NewFigure is a figure in a unit.
+func NewFigure[T ~float64 | ~int | ~int64](of, name string, v T, unit string) *Figure {
+	return &Figure{of, name, float64(v), unit}
+}
+
 // Tile is one of the few figures that people ask for first.
 type Tile struct {
 	What, Figure, Of, Anchor string
@@ -93,26 +116,34 @@ type Section struct {
 	About  string // a sentence below the title
 	Nav    string // the name by which the head of the page leads here; "" for no link
 	Of     string // what it is one of, such as "scenario", where many are details
-	Level  Level
+	Level
 	Blocks []Block
+}
+
+// Part is a section to which the head of the page leads by a name. Its blocks are those that hold something.
+func Part(nav, anchor, title string, blocks ...Block) Section {
+	return Section{Nav: nav, Anchor: anchor, Title: title, Blocks: Full(blocks...)}
 }
 
 // Facts are names with values.
 type Facts struct {
 	Title string
-	Level Level
-	Rows  []Fact
+	Level
+	Rows []Fact
 }
 
 // Fact is a name with its value.
 type Fact struct{ Name, Value string }
 
 // Add appends a fact that is known.
-func (f *Facts) Add(name, value string) {
-	if value != "" {
-		f.Rows = append(f.Rows, Fact{name, value})
+func (f *Facts) Add(name string, value any) {
+	if s := fmt.Sprint(value); s != "" {
+		f.Rows = append(f.Rows, Fact{name, s})
 	}
 }
+
+// Say appends a fact in a format.
+func (f *Facts) Say(name, format string, args ...any) { f.Add(name, fmt.Sprintf(format, args...)) }
 
 // Column of a table.
 type Column struct {
@@ -171,7 +202,7 @@ func Cells(all ...any) []Cell {
 type Table struct {
 	Caption string
 	Screen  bool // not on paper
-	Level   Level
+	Level
 	Most    int // rows that are no detail; mostRows when 0
 	Columns []Column
 	Rows    [][]Cell
@@ -182,19 +213,20 @@ const mostRows = 20
 
 // NewTable begins a table. A name that begins with "<" is of a column of text; one that ends in "?"
 // may go below its row, "??" does so earlier.
-func NewTable(caption string, names ...string) Table {
-	t := Table{Caption: caption}
+func NewTable(names ...string) (t Table) {
 	for _, n := range names {
-		c := Column{}
-		for ; n != "" && n[len(n)-1] == '?'; n = n[:len(n)-1] {
-			c.Priority++
-		}
-		if n != "" && n[0] == '<' {
-			c.Left, n = true, n[1:]
-		}
-		c.Name = n
+		c := Column{Name: strings.TrimRight(n, "?")}
+		c.Priority = len(n) - len(c.Name)
+		c.Name, c.Left = strings.CutPrefix(c.Name, "<")
 		t.Columns = append(t.Columns, c)
 	}
+	return t
+}
+
+// Captioned begins a table with a caption.
+func Captioned(caption string, names ...string) Table {
+	t := NewTable(names...)
+	t.Caption = caption
 	return t
 }
 
@@ -236,11 +268,11 @@ type Finding struct {
 	Evidence Table
 	Tables   []Table
 	Commands []string
-	Level    Level
-	File     string // of a finding on a document
-	Line     int
-	Col      int
-	Brief    bool // its page has the remedy
+	Level
+	File  string // of a finding on a document
+	Line  int
+	Col   int
+	Brief bool // its page has the remedy
 	// Folded is for machines only: a note says for people what findings like it have in common.
 	Folded bool
 	// EndCol, Fingerprint and Edits are what code hosts show and follow of a finding on a document.
@@ -263,8 +295,8 @@ type Link struct{ Text, Anchor string }
 type Charts struct {
 	Draw  func() Drawing
 	Table Table
-	Level Level
-	See   string // where else the figures stand: "the table Measured"
+	Level
+	See string // where else the figures stand: "the table Measured"
 	// Seconds says that the script can write the figures of each second as a table.
 	Seconds bool
 }
@@ -282,28 +314,41 @@ type Chart struct {
 	Caption     string
 	Says        string // for those who do not see it: names its own quantity
 	Wide        bool
-	Screen      bool     // not on paper
-	Least, Most string   // ends of a heat map's shades
-	Plot        *Scatter // drawn here, without a script
+	Screen      bool   // not on paper
+	Least, Most string // ends of a heat map's shades
 }
 
 // Note is sentences: paragraphs, or a list where it has a title or a lead.
 type Note struct {
 	Title string
 	Lead  string // stands before each in a terminal: "note", "caveat"
-	Lines []string
-	Tone  string
-	Bold  bool
-	Level Level
-	Of    string // what it is one of, as of a Section
+	text.Lines
+	Tone string
+	Bold bool
+	Level
+	Of string // what it is one of, as of a Section
+}
+
+// Sentences are paragraphs, those that are not empty.
+func Sentences(lines ...string) Note { return Lead("", lines...) }
+
+// Lead is sentences behind a word, those that are not empty.
+func Lead(lead string, lines ...string) Note {
+	return Note{Lead: lead, Lines: text.Present(lines...)}
+}
+
+// Detailed is the note as a detail.
+func (n Note) Detailed() Note {
+	n.Level = Detail
+	return n
 }
 
 // Code is lines to copy or to read as they are: never wrapped, for they are run.
 type Code struct {
 	Title string
-	Level Level
-	Lines []string
-	Args  []string // a command's quoted arguments, between which a terminal may break the line
+	Level
+	text.Lines
+	Args []string // a command's quoted arguments, between which a terminal may break the line
 	// Fit lays lines out for a width, such as those of a tree, all of them or without details; it has the
 	// place of Lines.
 	Fit func(width int, all bool) []string
@@ -340,14 +385,6 @@ const (
 	Errored
 	Skipped
 )
-
-func (s Section) level() Level { return s.Level }
-func (f Facts) level() Level   { return f.Level }
-func (t Table) level() Level   { return t.Level }
-func (f Finding) level() Level { return f.Level }
-func (c Charts) level() Level  { return c.Level }
-func (n Note) level() Level    { return n.Level }
-func (c Code) level() Level    { return c.Level }
 
 // Add appends blocks to a document, those that hold something.
 func (d *Document) Add(blocks ...Block) { d.Blocks = append(d.Blocks, Full(blocks...)...) }

@@ -18,7 +18,7 @@ func (d *Document) records() Table {
 	if d.Records != nil {
 		return *d.Records
 	}
-	said := sayings{rows: NewTable("", "<section", "<item", "<name", "value", "<unit")}
+	said := sayings{rows: NewTable("<section", "<item", "<name", "value", "<unit")}
 	said.add("", "", "headline", d.inALine())
 	said.add("", "", "about", d.Head.About)
 	said.blocks(d.Blocks, "")
@@ -35,7 +35,7 @@ func (d *Document) records() Table {
 // FindingRecords are the findings of the document as rows. Where these are all that a document is
 // about, it states them, and has the same columns where there are none.
 func (d *Document) FindingRecords() Table {
-	t := NewTable("", "<code", "<severity", "<title", "<subject", "<message", "<fix")
+	t := NewTable("<code", "<severity", "<title", "<subject", "<message", "<fix")
 	for _, f := range d.Findings() {
 		t.Add(f.Code, f.Severity, f.Title, f.Subject, f.Message, f.Fix)
 	}
@@ -43,10 +43,10 @@ func (d *Document) FindingRecords() Table {
 }
 
 // Exact is a cell of a figure that CSV has as a plain number. The column's key has its unit.
-func Exact(s string, v float64) Cell {
+func Exact[T ~float64 | ~int | ~int64 | ~uint64](s string, v T) Cell {
 	c := Cell{Text: s}
 	if s != None && s != "" {
-		c.Raw = plainNumber(v)
+		c.Raw = plainNumber(float64(v))
 	}
 	return c
 }

@@ -23,16 +23,20 @@ const rulePages = "urn:plimsoll:finding:"
 
 func phrase(s string) object { return object{"text": s} }
 
-func sarifLevel(severity string) string {
-	return cmp.Or(map[string]string{"warning": "warning", "info": "note"}[severity], "error")
+// levelOf is a severity to a code host, which has a word of its own for what is no warning.
+func levelOf(severity, info string) string {
+	return cmp.Or(map[string]string{"warning": "warning", "info": info}[severity], "error")
 }
+
+// found is what a gate says and what the document found.
+func (d *Document) found() []Finding { return slices.Concat(d.Gated, d.Findings()) }
 
 // writeSARIF writes the findings as the part of SARIF 2.1.0 that code hosts read. A finding that is
 // on no document has a logical location: the scenario, the array, the host.
 func writeSARIF(out *bufio.Writer, d *Document, _ Options) error {
 	rules, results := []object{}, []object{}
 	var codes []string
-	found := slices.Concat(d.Gated, d.Findings())
+	found := d.found()
 	seen := map[string]int{}
 	for i, f := range slices.Concat(found, d.Silenced) {
 		if !slices.Contains(codes, f.Code) {
@@ -41,7 +45,7 @@ func writeSARIF(out *bufio.Writer, d *Document, _ Options) error {
 			rules = append(rules, object{
 				"id": f.Code, "name": f.Code, "shortDescription": phrase(f.Title), "fullDescription": phrase(why),
 				"helpUri": rulePages + f.Code, "help": object{"text": fix, "markdown": why + "\n\n**Fix:** " + fix},
-				"defaultConfiguration": object{"level": sarifLevel(f.Severity)},
+				"defaultConfiguration": object{"level": levelOf(f.Severity, "note")},
 			})
 		}
 		result := d.sarifResult(f, slices.Index(codes, f.Code), seen)
@@ -66,7 +70,7 @@ func writeSARIF(out *bufio.Writer, d *Document, _ Options) error {
 
 func (d *Document) sarifResult(f Finding, rule int, seen map[string]int) object {
 	result := object{
-		"ruleId": f.Code, "ruleIndex": rule, "level": sarifLevel(f.Severity),
+		"ruleId": f.Code, "ruleIndex": rule, "level": levelOf(f.Severity, "note"),
 		"message":   phrase(f.says()),
 		"locations": []object{{"logicalLocations": []object{{"name": cmp.Or(f.Subject, f.where(), d.Kind)}}}},
 	}
@@ -118,15 +122,15 @@ const mostAnnotations = 10
 // the page of the workflow where they are on no line: errors first, and of each level as many as it
 // shows, the rest in one more.
 func writeGitHub(out *bufio.Writer, d *Document, _ Options) error {
-	value := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
-	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+	ends := []string{"%", "%25", "\r", "%0D", "\n", "%0A"}
+	value, property := strings.NewReplacer(ends...), strings.NewReplacer(append(ends, ":", "%3A", ",", "%2C")...)
 	if level := d.headLevel(); level != "" {
 		fmt.Fprintf(out, "::%s title=plimsoll::%s\n", level, value.Replace(d.inALine()))
 	}
 	for _, level := range []string{"error", "warning", "notice"} {
 		var of []Finding
-		for _, f := range slices.Concat(d.Gated, d.Findings()) {
-			if cmp.Or(map[string]string{"warning": "warning", "info": "notice"}[f.Severity], "error") == level {
+		for _, f := range d.found() {
+			if levelOf(f.Severity, "notice") == level {
 				of = append(of, f)
 			}
 		}
@@ -153,9 +157,9 @@ func writeGitHub(out *bufio.Writer, d *Document, _ Options) error {
 // headLevel is that of the annotation for the headline: where no finding says anything, and where the
 // headline is a failure that none explains; "" else.
 func (d *Document) headLevel() string {
-	all := slices.Concat(d.Gated, d.Findings())
+	all := d.found()
 	failed := slices.Contains([]string{"fail", "error", "invalid"}, d.Head.Tone)
-	serious := func(f Finding) bool { return f.Severity != "info" && f.Severity != "warning" }
+	serious := func(f Finding) bool { return levelOf(f.Severity, "notice") == "error" }
 	switch {
 	case failed && !slices.ContainsFunc(all, serious):
 		return "error"

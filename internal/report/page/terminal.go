@@ -19,9 +19,9 @@ type terminal struct {
 	width int
 	rows  int // width of tables
 	color bool
-	all   bool     // also the details
-	begun bool     // something was printed
-	left  []string // what was left out, a name for each block
+	all   bool        // also the details
+	begun bool        // something was printed
+	left  text.Groups // what was left out, by its name
 }
 
 var (
@@ -76,22 +76,16 @@ const mostLeft = 6
 // rest is the last line: what was left out, and what prints it.
 func (t *terminal) rest(command string) {
 	var names []string
-	count := map[string]int{}
-	for _, name := range t.left {
-		if count[name]++; count[name] == 1 {
-			names = append(names, name)
+	for _, name := range t.left.Heads {
+		if n := len(t.left.Of[name]); n > 1 && !slices.Contains([]string{evidence, fixes, allRows}, name) {
+			name = text.Plural(n, name)
 		}
+		names = append(names, name)
 	}
-	for i, name := range names {
-		if n := count[name]; n > 1 {
-			names[i] = text.Plural(n, name)
-		}
+	if len(names) > 0 {
+		t.gap()
+		t.para("", dim, cmp.Or(command, "--details")+" shows "+text.Some(names, mostLeft))
 	}
-	if len(names) == 0 {
-		return
-	}
-	t.gap()
-	t.para("", dim, cmp.Or(command, "--details")+" shows "+text.Some(names, mostLeft))
 }
 
 // What the last line does not count.
@@ -99,8 +93,8 @@ const evidence, fixes, allRows = "evidence", "fixes", "all rows"
 
 // leave says that a block is left out.
 func (t *terminal) leave(name string) {
-	if name != "" && (name != evidence && name != fixes && name != allRows || !slices.Contains(t.left, name)) {
-		t.left = append(t.left, name)
+	if name != "" {
+		t.left.Add(name, name)
 	}
 }
 
@@ -247,9 +241,7 @@ func (t *terminal) block(b Block, indent string) {
 	case Section:
 		t.section(b)
 	case Facts:
-		if b.Title != "" {
-			t.line(indent + t.in(bold, b.Title))
-		}
+		t.title(b.Title, indent)
 		for _, f := range b.Rows {
 			t.para(indent+f.Name+": ", plain, f.Value)
 		}
@@ -258,13 +250,20 @@ func (t *terminal) block(b Block, indent string) {
 	case Finding:
 		t.finding(&b)
 	case Charts:
-		if t.all && len(b.Table.Rows) > 0 {
+		if t.all {
 			t.table(&b.Table, indent)
 		}
 	case Note:
 		t.note(b, indent)
 	case Code:
 		t.code(b, indent)
+	}
+}
+
+// title is that of a block, "" for none.
+func (t *terminal) title(s, indent string) {
+	if s != "" {
+		t.line(indent + t.in(bold, s))
 	}
 }
 
@@ -287,9 +286,7 @@ func (t *terminal) titled(s Section) bool {
 }
 
 func (t *terminal) note(n Note, indent string) {
-	if n.Title != "" {
-		t.line(indent + t.in(bold, n.Title))
-	}
+	t.title(n.Title, indent)
 	prefix := indent
 	switch {
 	case n.Lead != "":
@@ -307,9 +304,7 @@ func (t *terminal) note(n Note, indent string) {
 }
 
 func (t *terminal) code(c Code, indent string) {
-	if c.Title != "" {
-		t.line(indent + t.in(bold, c.Title))
-	}
+	t.title(c.Title, indent)
 	if c.Headed && !t.all {
 		t.leave("command")
 		return
@@ -386,7 +381,7 @@ func (t *terminal) shortly(f *Finding) {
 	if len(f.Cases) > 0 {
 		said = f.Cases[0]
 		if more := len(f.Cases) - 1; more > 0 {
-			said += " " + parens(text.Plural(more, "more case"))[1:]
+			said += parens(text.Plural(more, "more case"))
 		}
 	}
 	t.para(strings.TrimSpace(f.Code+" "+f.Severity)+": ", styleOf(f.Severity), said)
@@ -434,7 +429,7 @@ func (f *Finding) several() string {
 	if len(f.Cases) == 0 {
 		return f.Title
 	}
-	return f.Title + " (" + text.Plural(len(f.Cases), "case") + ")"
+	return f.Title + parens(text.Plural(len(f.Cases), "case"))
 }
 
 // where names the scenarios that a finding concerns.

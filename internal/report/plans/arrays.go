@@ -16,8 +16,8 @@ import (
 // Plan is the document of what apply would do: how many steps first, then each with its commands,
 // what it affects and how it is undone.
 func Plan(p *provision.Plan) *page.Document {
-	d := &page.Document{Kind: "plan", Data: page.DataOf("plan", p), Records: stepRecords(p)}
-	d.Head.Word = "Every step is done; apply only checks that all is in place"
+	d := page.New("plan", "Every step is done; apply only checks that all is in place", "plan", p)
+	d.Records = stepRecords(p)
 	if n := p.Steps(); n > 0 {
 		d.Head.Word = text.Plural(n, "step") + " to do"
 	}
@@ -39,29 +39,23 @@ func Plan(p *provision.Plan) *page.Document {
 		d.Add(s)
 	}
 	if len(p.Initramfs) > 0 {
-		d.Add(page.Section{
-			Anchor: "last", Title: "finally, once for all arrays: " + strings.Join(p.Initramfs, " "),
-		})
+		d.Add(page.Sentences("finally, once for all arrays: " + strings.Join(p.Initramfs, " ")))
 	}
-	if len(p.Notes) > 0 {
-		d.Add(page.Note{Lead: "note", Lines: p.Notes, Level: page.Detail})
-	}
+	d.Add(page.Lead("note", p.Notes...).Detailed())
 	return d
 }
 
-func array(anchor string, a *records.Work) page.Section {
-	s := page.Section{Anchor: anchor}
+func array(anchor string, a *records.Work) page.Block {
 	if a.Found {
-		s.Title = fmt.Sprintf("%s: %s exists as declared. plimsoll did not create it, and teardown will not touch it.",
-			a.Array, a.Top())
-		return s
+		return page.Sentences(fmt.Sprintf(
+			"%s: %s exists as declared. plimsoll did not create it, and teardown will not touch it.", a.Array, a.Top()))
 	}
+	s := page.Section{Anchor: anchor}
 	s.Title = fmt.Sprintf("%s: %s of %d volumes, about %v", a.Array, a.Want.Level, len(a.Members), a.Size())
 	if a.Want.Mount != "" {
 		s.Title += fmt.Sprintf(", %s on %s", a.Want.FS, a.Want.Mount)
 	}
-	s.Add(page.Note{Lines: []string{a.Arithmetic()}, Level: page.Detail})
-	s.Add(members(a))
+	s.Add(page.Sentences(a.Arithmetic()).Detailed(), members(a))
 	for i, st := range a.Steps {
 		state := map[records.StepState]string{
 			records.StepDone: " (done)", records.StepBegun: " (begun; will be repaired)",
@@ -73,43 +67,42 @@ func array(anchor string, a *records.Work) page.Section {
 
 // members are an array's volumes, by what does not change and by what they are called today.
 func members(a *records.Work) page.Table {
-	t := page.NewTable("", "<serial", "<device", "size", "<model", "<")
+	t := page.NewTable("<serial", "<device", "size", "<model", "<")
 	t.Most = 2
 	for _, m := range a.Members {
-		row := page.Cells(text.Clean(m.Serial, 40), m.Path, cmp.Or(m.Today, m.Size).String(), text.Clean(m.Model, 32), "")
+		row := page.Cells(m.Serial, m.Path, cmp.Or(m.Today, m.Size), m.Model, "")
 		if m.Destroy {
 			row[4] = page.Cell{Text: "WHAT IS ON IT WILL BE LOST", Tone: "fail"}
 		}
-		t.Rows = append(t.Rows, row)
+		t.Add(row)
 	}
 	return t
 }
 
 // stepLines are what a step affects, its commands, and how they are undone.
 func stepLines(a *records.Work, st records.Step) []string {
-	var lines []string
+	var touches []string
 	if len(st.Touches) > 0 {
-		lines = append(lines, "affects  "+strings.Join(st.Touches, " "))
+		touches = []string{strings.Join(st.Touches, " ")}
 	}
-	lines = append(lines, headed("run", a.Commands(st.Do))...)
-	return append(lines, headed("undo", a.Commands(st.Undo))...)
+	return slices.Concat(headed("affects", touches), headed("run", a.Commands(st.Do)), headed("undo", a.Commands(st.Undo)))
 }
 
 // headed puts a word before the first of some lines.
 func headed(head string, commands []string) []string {
-	var lines []string
+	var lines text.Lines
 	for _, c := range commands {
-		lines = append(lines, fmt.Sprintf("%-7s  %s", head, c))
+		lines.Say("%-7s  %s", head, c)
 		head = ""
 	}
 	return lines
 }
 
 func stepRecords(p *provision.Plan) *page.Table {
-	t := page.NewTable("", "array", "step", "title", "state", "affects", "run", "undo")
+	t := page.NewTable("array", "step", "title", "state", "affects", "run", "undo")
 	for _, a := range p.Arrays {
 		for i, st := range a.Steps {
-			t.Add(a.Array, fmt.Sprint(i+1), st.Title, string(st.State), strings.Join(st.Touches, " "),
+			t.Add(a.Array, i+1, st.Title, st.State, strings.Join(st.Touches, " "),
 				strings.Join(a.Commands(st.Do), "; "),
 				strings.Join(a.Commands(st.Undo), "; "))
 		}
@@ -119,8 +112,7 @@ func stepRecords(p *provision.Plan) *page.Table {
 
 // Undo is the document of what teardown would do.
 func Undo(journals []*records.Work) *page.Document {
-	d := &page.Document{Kind: "teardown", Data: page.DataOf("arrays", journals)}
-	d.Head.Word = text.Plural(len(journals), "array") + " to take down"
+	d := page.New("teardown", text.Plural(len(journals), "array")+" to take down", "arrays", journals)
 	for i, a := range slices.Backward(journals) {
 		c := page.Code{Lines: []string{}}
 		for n, st := range slices.Backward(a.Steps) {
@@ -139,19 +131,19 @@ func Undo(journals []*records.Work) *page.Document {
 
 // Differences is the document of how the machine differs from its declaration.
 func Differences(decl *topology.Declaration, diffs []provision.Difference) *page.Document {
-	d := &page.Document{Kind: "verify", Data: page.DataOf("differences", diffs)}
-	d.Head = page.Headline{Word: "as declared", Tone: "pass"}
+	d := page.New("verify", "as declared", "differences", diffs)
+	d.Head.Tone = "pass"
 	if len(diffs) > 0 {
-		d.Head = page.Headline{Word: text.Plural(len(diffs), "difference"), Tone: "fail"}
+		d.Head.Word, d.Head.Tone = text.Plural(len(diffs), "difference"), "fail"
 	}
-	rows := page.NewTable("", "array", "what", "found", "expected")
+	rows := page.NewTable("array", "what", "found", "expected")
 	lines := page.Note{}
 	suite := page.Suite{Name: "verify"}
 	for _, a := range decl.Arrays {
 		one := page.Test{Name: a.Name, Message: "as declared"}
 		for _, f := range diffs {
 			if f.Array == a.Name {
-				phrase := fmt.Sprintf("%s: %s: %s; expected: %s", a.Name, f.What, text.Clean(f.Have, 200), text.Clean(f.Want, 200))
+				phrase := fmt.Sprintf("%s: %s: %s; expected: %s", a.Name, f.What, f.Have, f.Want)
 				lines.Lines = append(lines.Lines, phrase)
 				rows.Add(a.Name, f.What, f.Have, f.Want)
 				one.Outcome, one.Message = page.Failed, phrase

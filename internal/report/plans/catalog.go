@@ -1,7 +1,9 @@
 package plans
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,36 +47,34 @@ type catalogData struct {
 }
 
 func entry(word, name string, data any) *page.Document {
-	return &page.Document{Kind: "catalogue", Head: page.Headline{Word: word}, Data: page.DataOf(name, data)}
+	return page.New("catalogue", word, name, data)
 }
 
 func catalog(now time.Time) *page.Document {
 	d := entry("Catalogue of limits and prices", "catalog", catalogData{
 		cloud.VolumeTypes(), cloud.Drives(""), cloud.InstanceTypes(""),
 	})
-	types := page.NewTable("Volume types", "<type", "<provider", "<name??")
+	types := page.Captioned("Volume types", "<type", "<provider", "<name??")
 	types.Most = 16
 	for _, v := range cloud.VolumeTypes() {
-		types.Add(v.Type, string(v.Provider), v.Name)
+		types.Add(v.Type, v.Provider, v.Name)
 	}
-	models := page.NewTable("Drives", "<model", "<trust")
+	models := page.Captioned("Drives", "<model", "<trust")
 	models.Level = page.Detail
 	last := ""
 	for _, one := range cloud.Drives("") {
 		if one.Model != last {
-			models.Add(one.Model, one.Trust.String())
+			models.Add(one.Model, one.Trust)
 		}
 		last = one.Model
 	}
-	var counts []string
+	var counts text.Lines
 	for _, p := range cloud.Providers() {
-		counts = append(counts, fmt.Sprintf("%s %d", p.Terms().Cloud, len(p.Machines())))
+		counts.Say("%s %d", p.Terms().Cloud, len(p.Machines()))
 	}
-	count := "Machine types: " + strings.Join(counts, ", ") +
-		". Part of a name lists those that contain it: plimsoll catalog c8g"
-	all := page.NewTable("", "kind", "name", "provider", "title", "trust")
+	all := page.NewTable("kind", "name", "provider", "title", "trust")
 	for _, v := range cloud.VolumeTypes() {
-		all.Add("volume type", v.Type, string(v.Provider), v.Name, v.Trust.String())
+		all.Add("volume type", v.Type, v.Provider, v.Name, v.Trust)
 	}
 	for _, m := range models.Rows {
 		all.Add("drive", m[0].Text, "", "", m[1].Text)
@@ -83,20 +83,21 @@ func catalog(now time.Time) *page.Document {
 		all.Add("instance type", typ)
 	}
 	d.Records = &all
-	d.Add(types, models, page.Note{Lines: []string{count}}, priceSources(now))
+	d.Add(types, models, page.Sentences("Machine types: "+strings.Join(counts, ", ")+
+		". Part of a name lists those that contain it: plimsoll catalog c8g"), priceSources(now))
 	return d
 }
 
 // provenance adds where the figures of an entry are from.
 func provenance(f *page.Facts, p cloud.Provenance) {
 	f.Add("source", p.Source)
-	f.Add("date", fmt.Sprint(p.AsOf))
-	f.Add("trust", p.Trust.String())
+	f.Add("date", p.AsOf)
+	f.Add("trust", p.Trust)
 }
 
 func volumeType(v cloud.VolumeType, now time.Time) *page.Document {
 	d := entry(fmt.Sprintf("%s: %s %s", v.Type, v.Provider, v.Name), "volume_type", priced(v))
-	rules := page.Note{Title: "Limits", Lines: append([]string{}, v.Rules...)}
+	rules := page.Note{Title: "Limits", Lines: slices.Clone(v.Rules)}
 	if v.Counted > 0 {
 		phrase := fmt.Sprintf("an I/O counts once for each %v or part of it", v.Counted)
 		if v.Merges {
@@ -105,30 +106,27 @@ func volumeType(v cloud.VolumeType, now time.Time) *page.Document {
 		rules.Lines = append(rules.Lines, phrase)
 	}
 	if v.MaxSize > 0 {
-		rules.Lines = append(rules.Lines, fmt.Sprintf("size %v to %v", v.MinSize, v.MaxSize))
+		rules.Say("size %v to %v", v.MinSize, v.MaxSize)
 	}
 	rules.Lines = append(rules.Lines, "latency: "+v.Latency)
 	facts := page.Facts{Level: page.Detail, Title: "Source"}
 	provenance(&facts, v.Provenance)
 	d.Add(rules, page.Facts{Rows: []page.Fact{{Name: "price", Value: volumePrice(v, now)}}})
-	if tiers := v.Tiers; len(tiers) > 0 {
-		rows := page.NewTable("Tiers", "<tier", "size", "IOPS", "bandwidth", "burst IOPS?", "burst bandwidth?")
-		for _, t := range tiers {
-			burst := []string{"", ""}
-			if t.Burst != (cloud.Limits{}) {
-				burst = []string{t.Burst.IOPS.String(), t.Burst.Rate.SI()}
-			}
-			rows.Add(t.Name, t.Size.String(), t.Sustained.IOPS.String(), t.Sustained.Rate.SI(), burst[0], burst[1])
+	rows := page.Captioned("Tiers", "<tier", "size", "IOPS", "bandwidth", "burst IOPS?", "burst bandwidth?")
+	for _, t := range v.Tiers {
+		burst := []string{"", ""}
+		if t.Burst != (cloud.Limits{}) {
+			burst = []string{t.Burst.IOPS.String(), t.Burst.Rate.SI()}
 		}
-		d.Add(rows)
+		rows.Add(t.Name, t.Size, t.Sustained.IOPS, t.Sustained.Rate.SI(), burst)
 	}
-	d.Add(facts)
+	d.Add(rows, facts)
 	return d
 }
 
 func instance(f cloud.InstanceFacts, now time.Time) *page.Document {
 	d := entry(fmt.Sprintf("%s: %d vCPUs, %v, %s", f.Type, f.VCPUs, f.Memory, f.Arch), "instance", pricedInstance(f))
-	rows := page.NewTable("", "<EBS", "IOPS of 16 KiB", "bandwidth")
+	rows := page.NewTable("<EBS", "IOPS of 16 KiB", "bandwidth")
 	rows.Keys("", "iops", "bandwidth_bytes_per_s")
 	var facts page.Facts
 	switch p := cloud.Named(f.Vendor); {
@@ -140,7 +138,7 @@ func instance(f cloud.InstanceFacts, now time.Time) *page.Document {
 		}
 	default:
 		row := func(name string, l cloud.Limits) {
-			rows.Rows = append(rows.Rows, []page.Cell{page.T(name), iopsCell(l.IOPS), rateCell(l.Rate)})
+			rows.Add(name, iopsCell(l.IOPS), rateCell(l.Rate))
 		}
 		row("sustained", f.Baseline)
 		if f.Burst != (cloud.Limits{}) {
@@ -161,13 +159,6 @@ func instance(f cloud.InstanceFacts, now time.Time) *page.Document {
 	}
 	provenance(&facts, f.Provenance)
 	facts.Add("price", instancePrice(f, now))
-	d.Add(rows, facts)
-	if len(f.Notes) > 0 {
-		d.Add(page.Note{Lead: "note", Lines: f.Notes})
-	}
-	if len(f.Unknown) > 0 {
-		d.Add(page.Note{Lead: "not known", Lines: f.Unknown})
-	}
 	earlier := page.Note{Title: "Published earlier"}
 	for _, c := range f.Changes {
 		phrase := fmt.Sprintf("%s to %s: %v IOPS, %s", c.From, c.To, c.Burst.IOPS, c.Burst.Rate.SI())
@@ -176,9 +167,7 @@ func instance(f cloud.InstanceFacts, now time.Time) *page.Document {
 		}
 		earlier.Lines = append(earlier.Lines, phrase)
 	}
-	if len(earlier.Lines) > 0 {
-		d.Add(earlier)
-	}
+	d.Add(rows, facts, page.Lead("note", f.Notes...), page.Lead("not known", f.Unknown...), earlier)
 	return d
 }
 
@@ -188,7 +177,7 @@ func allowed(f cloud.InstanceFacts, caching bool) page.Table {
 	if caching {
 		name = "uncached"
 	}
-	rows := page.NewTable("", "<volumes", "<sustained", "<in bursts?")
+	rows := page.NewTable("<volumes", "<sustained", "<in bursts?")
 	caps := f.Caps
 	if f.Baseline.Known() {
 		caps = append([]cloud.Cap{{Name: name, Baseline: f.Baseline, Burst: f.Burst}}, caps...)
@@ -201,21 +190,21 @@ func allowed(f cloud.InstanceFacts, caching bool) page.Table {
 
 func drives(name string, some []cloud.DriveFacts) *page.Document {
 	d := entry(fmt.Sprintf("%s: %s", name, text.Plural(len(some), "drive")), "drives", some)
-	known := func(v fmt.Stringer, zero bool) string {
-		if zero {
-			return words.Unknown
-		}
-		return v.String()
-	}
 	for i, one := range some {
 		s := page.Section{Anchor: fmt.Sprintf("d%d", i), Title: fmt.Sprintf("%s, %s, %s", one.Model, one.Capacity,
 			one.Interface)}
-		rows := page.NewTable("", "<", "IOPS of 4 KiB", "sequential", "latency at depth 1")
+		rows := page.NewTable("<", "IOPS of 4 KiB", "sequential", "latency at depth 1")
+		row := func(name string, n units.IOPS, r units.Rate, latency time.Duration) {
+			rate := ""
+			if r > 0 {
+				rate = r.SI()
+			}
+			rows.Add(name, cmp.Or(words.Known("", n), words.Unknown), cmp.Or(rate, words.Unknown),
+				cmp.Or(words.Known("", units.LatencyOf(latency)), words.Unknown))
+		}
 		l := one.Limits
-		rows.Add("read", known(l.ReadIOPS, l.ReadIOPS == 0), si(l.ReadRate),
-			known(units.LatencyOf(one.ReadLatency), one.ReadLatency == 0))
-		rows.Add("write", known(l.WriteIOPS, l.WriteIOPS == 0), si(l.WriteRate), known(units.LatencyOf(one.WriteLatency),
-			one.WriteLatency == 0))
+		row("read", l.ReadIOPS, l.ReadRate, one.ReadLatency)
+		row("write", l.WriteIOPS, l.WriteRate, one.WriteLatency)
 		facts := page.Facts{Level: page.Detail, Title: "Source"}
 		provenance(&facts, one.Provenance)
 		facts.Add("note", one.Note)
@@ -223,13 +212,6 @@ func drives(name string, some []cloud.DriveFacts) *page.Document {
 		d.Add(s)
 	}
 	return d
-}
-
-func si(r units.Rate) string {
-	if r == 0 {
-		return words.Unknown
-	}
-	return r.SI()
 }
 
 // most is the type of volume that a machine which limits each type apart allows most IOPS, in short.
@@ -245,21 +227,18 @@ func most(f cloud.InstanceFacts) string {
 
 func instances(name string, types []string) *page.Document {
 	d := entry(fmt.Sprintf("%s: %s", name, text.Plural(len(types), "instance type")), "instances", types)
-	rows := page.NewTable("", "<type", "sustained IOPS", "sustained bandwidth", "burst IOPS", "burst bandwidth")
+	rows := page.NewTable("<type", "sustained IOPS", "sustained bandwidth", "burst IOPS", "burst bandwidth")
 	rows.Keys("type", "sustained_iops", "sustained_bandwidth_bytes_per_s", "burst_iops", "burst_bandwidth_bytes_per_s")
 	for _, typ := range types {
 		f, _ := cloud.InstanceLimits(typ)
-		burst := []page.Cell{{}, {}}
-		if f.Burst != (cloud.Limits{}) {
-			burst = []page.Cell{iopsCell(f.Burst.IOPS), rateCell(f.Burst.Rate)}
+		switch {
+		case !f.Baseline.Known():
+			rows.Add(typ, cmp.Or(most(f), words.Unknown))
+		case f.Burst == (cloud.Limits{}):
+			rows.Add(typ, iopsCell(f.Baseline.IOPS), rateCell(f.Baseline.Rate))
+		default:
+			rows.Add(typ, iopsCell(f.Baseline.IOPS), rateCell(f.Baseline.Rate), iopsCell(f.Burst.IOPS), rateCell(f.Burst.Rate))
 		}
-		if !f.Baseline.Known() {
-			rows.Add(typ, words.Or(most(f), words.Unknown), "", "", "")
-			continue
-		}
-		rows.Rows = append(rows.Rows, []page.Cell{
-			page.T(typ), iopsCell(f.Baseline.IOPS), rateCell(f.Baseline.Rate), burst[0], burst[1],
-		})
 	}
 	d.Add(rows)
 	return d

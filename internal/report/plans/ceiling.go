@@ -64,10 +64,8 @@ type ceilingData struct {
 // Ceilings is the document of the ceilings of a suite's scenarios: one in detail, several as a
 // table, together each in detail.
 func Ceilings(t *topology.Topology, suite string, all []Outlook, together bool) *page.Document {
-	d := &page.Document{
-		Kind: "ceiling", Data: page.DataOf("ceiling", ceilingData{t, all}),
-		Records: boundRecords(all),
-	}
+	d := page.New("ceiling", "", "ceiling", ceilingData{t, all})
+	d.Records = boundRecords(all)
 	if len(all) > 1 && !together {
 		outlooks(d, t, suite, all)
 	} else {
@@ -80,8 +78,7 @@ func Ceilings(t *topology.Topology, suite string, all []Outlook, together bool) 
 		if len(all) > 1 {
 			d.Head.Word = "Ceilings of scenarios that run together"
 			for _, one := range all {
-				d.Head.Says = append(d.Head.Says, page.Say{Text: fmt.Sprintf("%d %s: %s", one.ID, text.Clean(one.Name, 30),
-					one.answer())})
+				d.Head.Say(one.title() + ": " + one.answer())
 			}
 		}
 	}
@@ -105,14 +102,12 @@ func (o Outlook) answer() string {
 	case held.Then == nil:
 		return o.figure(held.Now) + " sustained, from " + held.Now.Label()
 	}
-	return o.lasts() + fmt.Sprintf(", %s %s (%s)", o.figure(held.Now), burstFor(held), held.Now.Label())
+	return fmt.Sprintf("%s sustained (%s), %s %s (%s)", o.figure(held.Then), held.Then.Label(), o.figure(held.Now),
+		burstFor(held), held.Now.Label())
 }
 
-// lasts is "6,000 IOPS sustained (instance IOPS)".
-func (o Outlook) lasts() string {
-	b := o.lasting()
-	return fmt.Sprintf("%s sustained (%s)", o.figure(b), b.Label())
-}
+// title is a scenario's number and name.
+func (o Outlook) title() string { return fmt.Sprintf("%d %s", o.ID, text.Clean(o.Name, 30)) }
 
 // lasting is what limits a load that never pauses.
 func (o Outlook) lasting() *ceiling.Bound {
@@ -133,17 +128,20 @@ func (o Outlook) main() *page.Figure {
 	switch {
 	case b == nil || o.depthOne():
 		return nil
-	case o.Ceiling.IOSize >= result.LargeIO:
-		return &page.Figure{Of: o.Name, Name: "sustained_bw", Value: float64(b.BW), Unit: "bytes_per_s"}
+	case o.large():
+		return page.NewFigure(o.Name, "sustained_bw", b.BW, "bytes_per_s")
 	}
-	return &page.Figure{Of: o.Name, Name: "sustained_iops", Value: float64(b.IOPS), Unit: "per_s"}
+	return page.NewFigure(o.Name, "sustained_iops", b.IOPS, "per_s")
 }
+
+// large says that bandwidth is the figure of its I/Os.
+func (o Outlook) large() bool { return o.Ceiling.IOSize >= result.LargeIO }
 
 func (o Outlook) depthOne() bool { return o.Ceiling.InFlight == 1 && o.Ceiling.Concurrency() == nil }
 
 // outlooks is the table of a suite.
 func outlooks(d *page.Document, t *topology.Topology, suite string, all []Outlook) {
-	rows := page.NewTable("", "#", "<scenario", "sustained", "<limited by", "short test", "for", "<limited by?")
+	rows := page.NewTable("#", "<scenario", "sustained", "<limited by", "short test", "for", "<limited by?")
 	var known []Outlook
 	var unknown, single, bursts []string
 	for _, o := range all {
@@ -157,7 +155,7 @@ func outlooks(d *page.Document, t *topology.Topology, suite string, all []Outloo
 			continue
 		}
 		known = append(known, o)
-		short, until, by := "same", "", ""
+		lasts, short, until, by := held.Lasts(), "same", "", ""
 		if held.Then != nil {
 			short, until, by = o.figure(held.Now), "?", held.Now.Label()
 			bursts = append(bursts, id)
@@ -165,15 +163,16 @@ func outlooks(d *page.Document, t *topology.Topology, suite string, all []Outloo
 				until = text.Duration(held.For)
 			}
 		}
-		rows.Add(id, text.Clean(o.Name, 20), o.figure(o.lasting()), o.lasting().Label(), short, until, by)
+		rows.Add(id, text.Clean(o.Name, 20), o.figure(lasts), lasts.Label(), short, until, by)
 	}
 	var notes page.Note
 	add := func(ids []string, note string) {
-		if len(ids) > 0 && len(ids) < len(all) {
-			note = text.List(ids) + ": " + note
-		}
-		if len(ids) > 0 {
-			notes.Lines = append(notes.Lines, note)
+		switch len(ids) {
+		case 0:
+		case len(all):
+			notes.Say("%s", note)
+		default:
+			notes.Say("%s: %s", text.List(ids), note)
 		}
 	}
 	d.Head.Word, d.Head.Main = suiteAnswer(known)
@@ -182,15 +181,10 @@ func outlooks(d *page.Document, t *topology.Topology, suite string, all []Outloo
 	if len(known) > 0 {
 		d.Add(rows)
 		if len(bursts) > 0 {
-			notes.Lines = append(notes.Lines, "Size a database by the sustained figure: a short test sees the burst.")
+			notes.Say("Size a database by the sustained figure: a short test sees the burst.")
 		}
 		notes.Lines = append(notes.Lines, remediesOf(t, known)...)
-	}
-	for _, o := range known[:min(len(known), 1)] {
-		notes.Lines = append(
-			notes.Lines,
-			fmt.Sprintf("All limits of one: the same with %s %d", text.ShellQuote(text.Clean(suite, 40)), o.ID),
-		)
+		notes.Say("All limits of one: the same with %s %d", text.ShellQuote(text.Clean(suite, 40)), known[0].ID)
 	}
 	d.Add(notes)
 }
@@ -203,7 +197,7 @@ func suiteAnswer(known []Outlook) (string, *page.Figure) {
 	for _, large := range []bool{false, true} {
 		var of []Outlook
 		for _, o := range known {
-			if (o.Ceiling.IOSize >= result.LargeIO) == large {
+			if o.large() == large {
 				of = append(of, o)
 			}
 		}
@@ -220,9 +214,7 @@ func suiteAnswer(known []Outlook) (string, *page.Figure) {
 		}
 		figures, least = append(figures, high), cmp.Or(least, of[0].main())
 		for _, o := range of {
-			if label := o.lasting().Label(); !slices.Contains(limits, label) {
-				limits = append(limits, label)
-			}
+			limits = text.Once(limits, o.lasting().Label())
 		}
 	}
 	if len(figures) == 0 {
@@ -233,35 +225,31 @@ func suiteAnswer(known []Outlook) (string, *page.Figure) {
 
 // remediesOf says once what raises the sustained figures of several scenarios.
 func remediesOf(t *topology.Topology, known []Outlook) []string {
-	ids, order := map[string][]string{}, []string(nil)
+	var ids text.Groups
 	for _, o := range known {
-		do := o.remedy(t, o.lasting())
-		if ids[do] == nil {
-			order = append(order, do)
-		}
-		ids[do] = append(ids[do], fmt.Sprint(o.ID))
+		ids.Add(o.remedy(t, o.lasting()), fmt.Sprint(o.ID))
 	}
-	for i, do := range order {
+	var lines []string
+	for _, do := range ids.Heads {
 		lead := "To sustain more"
-		if len(order) > 1 {
-			lead += " in " + text.List(ids[do])
+		if len(ids.Heads) > 1 {
+			lead += " in " + text.List(ids.Of[do])
 		}
-		order[i] = lead + ": " + do + "."
+		lines = append(lines, lead+": "+do+".")
 	}
-	return order
+	return lines
 }
 
 // section is one scenario with every bound.
 func (o Outlook) section(t *topology.Topology) page.Section {
 	s := page.Section{
-		Anchor: fmt.Sprintf("s%d", o.ID), Title: fmt.Sprintf("%d %s: %s", o.ID, text.Clean(o.Name, 30),
-			text.Clean(workloads(o.Loads), 200)),
+		Anchor: fmt.Sprintf("s%d", o.ID), Title: o.title() + ": " + workloads(o.Loads),
 	}
 	if len(o.Ceiling.Bounds) == 0 {
-		s.Add(page.Note{Lines: []string{unknownHint(t)}})
+		s.Add(page.Sentences(unknownHint(t)))
 		return s
 	}
-	rows := page.NewTable("", "<limit", "IOPS", "bandwidth?", "<", "<how")
+	rows := page.NewTable("<limit", "IOPS", "bandwidth?", "<", "<how")
 	for i := range o.Ceiling.Bounds {
 		b := &o.Ceiling.Bounds[i]
 		note, tone := "", ""
@@ -277,24 +265,17 @@ func (o Outlook) section(t *topology.Topology) page.Section {
 		if b.Burst && b.BurstFor > 0 && note == "" {
 			note = "for " + text.Duration(b.BurstFor)
 		}
-		row := page.Cells(b.Label(), b.IOPS.String(), b.BW.String(), note, text.Clean(b.How, words.LongSentence))
-		row[3].Tone = tone
-		rows.Rows = append(rows.Rows, row)
+		rows.Add(b.Label(), b.IOPS, b.BW, page.Cell{Text: note, Tone: tone}, b.How)
 	}
 	s.Add(rows)
 	if o.depthOne() {
-		s.Add(page.Note{Lines: []string{depthOneHint}})
+		s.Add(page.Sentences(depthOneHint))
 	}
-	course := page.Note{Title: "Course", Lines: o.course(), Level: page.Main}
+	course := page.Note{Title: "Course", Lines: o.course()}
 	if len(o.Course) < 3 { // the answer says it
 		course.Level = page.Detail
 	}
-	if len(course.Lines) > 0 {
-		s.Add(course)
-	}
-	if lines := o.advice(t); len(lines) > 0 {
-		s.Add(page.Note{Lines: lines})
-	}
+	s.Add(course, page.Sentences(o.advice(t)...))
 	return s
 }
 
@@ -396,20 +377,13 @@ func (o Outlook) advice(t *topology.Topology) []string {
 
 // layout is the storage that the ceiling is for, a line for each role or one for both.
 func layout(topo *topology.Topology) []string {
-	roles := map[string][]string{}
-	var order, lines []string
+	var roles text.Groups
+	var lines []string
 	for _, target := range topo.Targets {
-		phrase := "unknown storage"
-		if a := topo.Array(target.Array); a != nil {
-			phrase = arraySummary(a)
-		}
-		if roles[phrase] == nil {
-			order = append(order, phrase)
-		}
-		roles[phrase] = append(roles[phrase], string(target.Role))
+		roles.Add(arraySummary(topo.Array(target.Array)), string(target.Role))
 	}
-	for _, phrase := range order {
-		lines = append(lines, strings.Join(roles[phrase], " and ")+": "+phrase)
+	for _, phrase := range roles.Heads {
+		lines = append(lines, strings.Join(roles.Of[phrase], " and ")+": "+phrase)
 	}
 	if i := topo.Instance; i.Known() {
 		phrase := "instance: " + cmp.Or(words.Machine(i), "declared")
@@ -419,26 +393,23 @@ func layout(topo *topology.Topology) []string {
 		case b.Known():
 			phrase += ", " + words.Limits(b, true)
 		}
-		if caps := words.Caps(i); caps != "" {
-			phrase += ", " + caps
-		}
+		burst := ""
 		if i.Burst.Known() {
-			phrase += fmt.Sprintf(", in bursts of %s %v IOPS and %s", text.Duration(i.BurstFor), i.Burst.IOPS,
-				i.Burst.Rate.SI())
+			burst = fmt.Sprintf("in bursts of %s %v IOPS and %s", text.Duration(i.BurstFor), i.Burst.IOPS, i.Burst.Rate.SI())
 		}
-		lines = append(lines, phrase)
+		lines = append(lines, text.Join(", ", phrase, words.Caps(i), burst))
 	}
 	return lines
 }
 
 func arraySummary(a *topology.Array) string {
-	if len(a.Volumes) == 0 {
+	if a == nil || len(a.Volumes) == 0 {
 		return "unknown storage"
 	}
 	v := a.Volumes[0]
-	name := cmp.Or(text.Clean(v.Type, 45), text.Clean(v.Model, 30), "volume")
+	name := cmp.Or(v.Type, v.Model, "volume")
 	if !v.Network && v.Model != "" {
-		name = text.Clean(v.Model, 30)
+		name = v.Model
 	}
 	same := !slices.ContainsFunc(a.Volumes,
 		func(o topology.Volume) bool { return o.Sustained != v.Sustained || o.Type != v.Type })
@@ -462,52 +433,34 @@ func arraySummary(a *topology.Array) string {
 
 // origins lists assumptions once, and where the figures are from.
 func origins(topo *topology.Topology, all []Outlook) []page.Block {
-	assumed, sources := page.Note{
-		Title: "Assumptions",
-		Level: page.Detail,
-	}, page.Note{
-		Title: "Sources",
-		Level: page.Detail,
-	}
-	add := func(n *page.Note, phrase string) {
-		if phrase = text.Clean(phrase, 300); phrase != "" && !slices.Contains(n.Lines, phrase) {
-			n.Lines = append(n.Lines, phrase)
-		}
-	}
+	var assumed, sources []string
 	for _, o := range all {
-		for _, n := range o.Ceiling.Notes {
-			add(&assumed, n)
-		}
+		assumed = append(assumed, o.Ceiling.Notes...)
 		for _, b := range o.Ceiling.Bounds {
 			if b.Origin.Where != "" {
-				add(&sources, string(b.Origin.Kind)+": "+b.Origin.Where)
+				sources = append(sources, string(b.Origin.Kind)+": "+b.Origin.Where)
 			}
 		}
 	}
-	for _, n := range topo.Notes {
-		add(&assumed, n)
-	}
-	var blocks []page.Block
-	for _, n := range []page.Note{assumed, sources} {
-		if len(n.Lines) > 0 {
-			blocks = append(blocks, n)
+	note := func(title string, lines []string) page.Block {
+		n := page.Note{Title: title, Level: page.Detail}
+		for _, phrase := range lines {
+			n.Lines = text.Once(n.Lines, phrase)
 		}
+		return n
 	}
-	return blocks
+	return []page.Block{note("Assumptions", append(assumed, topo.Notes...)), note("Sources", sources)}
 }
 
 // boundRecords has a row for each bound of each scenario.
 func boundRecords(all []Outlook) *page.Table {
-	t := page.NewTable("", "id", "scenario", "role", "limit", "iops", "bandwidth_bytes_per_s", "burst", "burst_s",
+	t := page.NewTable("id", "scenario", "role", "limit", "iops", "bandwidth_bytes_per_s", "burst", "burst_s",
 		"short_test", "sustained", "how", "source")
 	for _, o := range all {
 		for i := range o.Ceiling.Bounds {
 			b := &o.Ceiling.Bounds[i]
-			t.Add(fmt.Sprint(o.ID), o.Name, string(o.Role), b.Label(), words.Decimal(float64(b.IOPS), 2),
-				words.Decimal(float64(b.BW), 0),
-				fmt.Sprint(b.Burst), words.Decimal(b.BurstFor.Seconds(), 0), fmt.Sprint(b == o.Binding),
-				fmt.Sprint(b == o.Sustained), b.How,
-				words.Origin(b.Origin))
+			t.Add(o.ID, o.Name, o.Role, b.Label(), words.Decimal(b.IOPS, 2), words.Decimal(b.BW, 0), b.Burst,
+				words.Decimal(b.BurstFor.Seconds(), 0), b == o.Binding, b == o.Sustained, b.How, words.Origin(b.Origin))
 		}
 	}
 	return &t
@@ -543,14 +496,14 @@ func (o Outlook) figure(b *ceiling.Bound) string {
 	switch {
 	case b == nil:
 		return words.Unknown
-	case o.Ceiling.IOSize >= result.LargeIO:
+	case o.large():
 		return b.BW.String()
 	}
 	return words.Operations(b.IOPS)
 }
 
 func (o Outlook) both(b *ceiling.Bound) string {
-	if b == nil || o.Ceiling.IOSize >= result.LargeIO {
+	if b == nil || o.large() {
 		return o.figure(b)
 	}
 	return words.Operations(b.IOPS) + ", " + b.BW.String()

@@ -7,17 +7,14 @@ import (
 
 // Claim is the document of a stated figure that was compared with a layout.
 func Claim(v advise.ClaimVerdict) *page.Document {
-	d := &page.Document{Kind: "claim", Data: page.DataOf("claim", v)}
+	d := page.New("claim", "", "claim", v)
 	d.Head.Tone = map[bool]string{true: "pass", false: "fail"}[v.Holds]
 	if v.Lasts != nil {
-		d.Head.Main = &page.Figure{Name: "sustained_iops", Value: float64(v.Lasts.IOPS), Unit: "per_s"}
+		d.Head.Main = page.NewFigure("", "sustained_iops", v.Lasts.IOPS, "per_s")
 	}
-	lines := v.Lines
-	if len(lines) > 0 {
-		d.Head.Word, lines = lines[0], lines[1:]
-	}
-	if len(lines) > 0 {
-		d.Add(page.Note{Lines: lines})
+	if len(v.Lines) > 0 {
+		d.Head.Word = v.Lines[0]
+		d.Add(page.Sentences(v.Lines[1:]...))
 	}
 	return d
 }

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"plimsoll/internal/report/page"
-	"plimsoll/internal/report/words"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 	"plimsoll/internal/workload"
@@ -55,22 +54,18 @@ func newDemandView(d *workload.Demand, latency time.Duration) demandView {
 // I/O for Little's law; assumed says that nobody stated it.
 func Demand(d *workload.Demand, latency time.Duration, assumed bool) *page.Document {
 	v := newDemandView(d, latency)
-	doc := &page.Document{Kind: "demand", Data: page.DataOf("demand", v)}
-	doc.Head.Word = fmt.Sprintf("%s: %v IOPS and %v at peak", text.Clean(d.Name, words.LongName), v.Peak.IOPS,
-		v.Peak.Rate)
-	doc.Head.Main = &page.Figure{Of: d.Name, Name: "peak_iops", Value: float64(v.Peak.IOPS), Unit: "per_s"}
-	doc.Head.About = text.Clean(d.About, words.LongSentence)
-	t := page.NewTable("", "<stream", "<does", "I/O", "IOPS", "bandwidth", "active", "in flight")
+	doc := page.New("demand", fmt.Sprintf("%s: %v IOPS and %v at peak", d.Name, v.Peak.IOPS, v.Peak.Rate), "demand", v)
+	doc.Head.Main = page.NewFigure(d.Name, "peak_iops", v.Peak.IOPS, "per_s")
+	doc.Head.About = d.About
+	t := page.NewTable("<stream", "<does", "I/O", "IOPS", "bandwidth", "active", "in flight")
 	t.Keys("stream", "does", "block_bytes", "iops", "bandwidth_bytes_per_s", "active_percent", "in_flight")
 	add := func(name, does string, block, active page.Cell, l workload.Load, inFlight float64) {
-		t.Rows = append(t.Rows, []page.Cell{
-			page.T(name), page.T(does), block, iopsCell(l.IOPS), page.Exact(l.Rate.String(), float64(l.Rate)), active,
-			page.Exact(units.Number(inFlight), inFlight),
-		})
+		t.Add(name, does, block, iopsCell(l.IOPS), page.Exact(l.Rate.String(), l.Rate), active,
+			page.Exact(units.Number(inFlight), inFlight))
 	}
 	for i := range d.Streams {
 		s := &d.Streams[i]
-		add(text.Clean(s.Name, 40), doing(s), page.Exact(blocks(s), s.MeanBlock()), page.Exact(share(s.Duty()), 100*s.Duty()),
+		add(s.Name, doing(s), page.Exact(blocks(s), s.MeanBlock()), page.Exact(share(s.Duty()), 100*s.Duty()),
 			workload.Load{IOPS: s.IOPS, Rate: s.Rate}, s.InFlight(latency))
 	}
 	line := func(name string, l workload.Load) {
@@ -88,10 +83,7 @@ func Demand(d *workload.Demand, latency time.Duration, assumed bool) *page.Docum
 }
 
 func doing(s *workload.Stream) string {
-	order := "seq"
-	if s.Random {
-		order = "random"
-	}
+	order := map[bool]string{true: "random", false: "seq"}[s.Random]
 	switch {
 	case !s.Writes():
 		return order + " read"
@@ -117,38 +109,38 @@ func share(v float64) string {
 
 // demandNotes are what a person who buys or tests for the demand should know.
 func demandNotes(v demandView, assumed bool) []string {
-	var notes []string
-	say := func(format string, a ...any) { notes = append(notes, fmt.Sprintf(format, a...)) }
+	var notes text.Lines
 	for _, why := range v.AtLeast {
-		say("At least: %s. The true demand may be larger.", text.Clean(why, words.LongSentence))
+		notes.Say("At least: %s. The true demand may be larger.", why)
 	}
 	stated := "as stated"
 	if assumed {
 		stated = "assumed; --latency states it"
 	}
-	say("In flight is IOPS × latency (Little's law), with %v per I/O (%s). Anything beyond this only queues.", v.Latency,
-		stated)
+	notes.Say("In flight is IOPS × latency (Little's law), with %v per I/O (%s). Anything beyond this only queues.",
+		v.Latency, stated)
 	if v.Merged < v.Counted {
-		say("Volumes that count each 256 KiB count %v I/Os per second at peak; %v if they merged all sequential neighbours "+
-			"up to that, which you should not count on.", v.Counted, v.Merged)
+		notes.Say("Volumes that count each 256 KiB count %v I/Os per second at peak; %v if they merged all sequential "+
+			"neighbours up to that, which you should not count on.", v.Counted, v.Merged)
 	} else if v.Counted > v.Peak.IOPS {
-		say("Volumes that count each 256 KiB count %v I/Os per second at peak: a larger one counts several times.", v.Counted)
+		notes.Say("Volumes that count each 256 KiB count %v I/Os per second at peak: a larger one counts several times.",
+			v.Counted)
 	}
 	for i := range v.Streams {
 		s := &v.Streams[i]
 		if b := s.Burst; b != nil {
 			day := time.Duration(s.Duty() * float64(24*time.Hour))
 			phrase := fmt.Sprintf("%s bursts for %s every %s, %s times a day: %s a day in all",
-				text.Clean(s.Name, words.LongName), text.Duration(b.For), text.Duration(b.Every),
+				s.Name, text.Duration(b.For), text.Duration(b.Every),
 				units.IOPS(float64(24*time.Hour)/float64(b.Every)), text.Duration(day.Round(time.Minute)))
 			if day > burstDay {
 				phrase += ", more than the 30 min for which a full burst of a cloud's machine lasts"
 			}
-			say("%s.", phrase)
+			notes.Say("%s.", phrase)
 		}
 		if least := s.Latency.Smallest(); least > 0 && least < 300*time.Microsecond {
-			say("%s wants %v: no network volume answers so fast, only drives of the machine itself.",
-				text.Clean(s.Name, words.LongName), units.LatencyOf(least))
+			notes.Say("%s wants %v: no network volume answers so fast, only drives of the machine itself.", s.Name,
+				units.LatencyOf(least))
 		}
 	}
 	if v.Written > 0 && v.Written < 1 {
@@ -157,10 +149,10 @@ func demandNotes(v demandView, assumed bool) []string {
 		if v.Quiet > 0 {
 			phrase += fmt.Sprintf("; for %s of the time there are no reads", text.Percent(v.Quiet))
 		}
-		say("%s.", phrase)
+		notes.Say("%s.", phrase)
 	}
 	for _, n := range v.Notes {
-		say("%s", text.Sentence(text.Clean(n, words.LongSentence)))
+		notes.Say("%s", text.Sentence(n))
 	}
 	return notes
 }

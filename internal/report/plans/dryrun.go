@@ -21,38 +21,46 @@ import (
 
 // DryRun is the document of what a run would do.
 func DryRun(p bench.Plan) *page.Document {
-	d := &page.Document{Kind: "dry run", Head: page.Headline{Word: "Nothing was run"}, Data: dryRunData(p)}
+	data := dryPlan{
+		Suite: p.Suite.Name, Scenarios: []dryScenario{}, Settings: p.Settings,
+		Rounds: p.Rounds, Budget: p.Budget, Out: p.Out, Labels: p.Labels, Consent: p.Consent, Policy: p.Policy,
+		Topology: p.Topology, Database: p.Suite.Server,
+	}
 	var sum time.Duration
 	var targets page.Facts
 	for _, t := range p.Topology.Targets {
 		targets.Add(string(t.Role), t.Path)
 	}
-	d.Add(targets)
-	rows := page.NewTable("", "id", "scenario", "role", "takes_s", "command")
+	blocks := []page.Block{targets}
+	rows := page.NewTable("id", "scenario", "role", "takes_s", "command")
 	for i, s := range p.Suite.Scenarios {
 		took := s.Takes()
 		sum += took
 		if i > 0 {
 			sum += p.Suite.Cooldown
 		}
+		one := dryScenario{ID: s.ID, Name: s.Name, Role: s.Role, Takes: took, Postgres: s.Postgres}
 		var words string
 		if s.Kind() == suite.OfServer {
 			words = "PostgreSQL: " + PostgresLoad(s)
 		} else {
 			job := bench.JobFile(p, s)
 			words = shell.Line(command.Line(&job))
+			one.Command = words
 		}
+		data.Scenarios = append(data.Scenarios, one)
 		head := fmt.Sprintf("# %d %s, %s, %s", s.ID, s.Name, s.Role, Expected(took))
-		d.Add(page.Code{Free: true, Lines: append([]string{head}, strings.Split(words, "\n")...)})
+		blocks = append(blocks, page.Code{Free: true, Lines: append([]string{head}, strings.Split(words, "\n")...)})
 		takes := page.Cell{} // of a job that ends when its work is done nobody knows
 		if took > 0 {
 			takes = page.Exact(Expected(took), took.Seconds())
 		}
-		rows.Rows = append(rows.Rows,
-			append(page.Cells(strconv.Itoa(s.ID), s.Name, string(s.Role)), takes, page.T(words)))
+		rows.Add(s.ID, s.Name, s.Role, takes, words)
 	}
-	d.Add(page.Note{Lines: []string{fmt.Sprintf("%s, %s in all with cooldowns, after the files are prefilled",
-		text.Plural(len(p.Suite.Scenarios), "scenario"), text.Duration(sum.Round(time.Second)))}})
+	d := page.New("dry run", "Nothing was run", "dry_run", data)
+	d.Add(blocks...)
+	d.Add(page.Sentences(fmt.Sprintf("%s, %s in all with cooldowns, after the files are prefilled",
+		text.Plural(len(p.Suite.Scenarios), "scenario"), text.Duration(sum.Round(time.Second)))))
 	d.Records = &rows
 	return d
 }
@@ -79,24 +87,6 @@ type dryScenario struct {
 	Takes    time.Duration   `json:"takes_ns"`
 	Command  string          `json:"command,omitempty"`
 	Postgres *suite.Postgres `json:"postgres,omitempty"`
-}
-
-// dryRunData is the JSON of a plan.
-func dryRunData(p bench.Plan) page.Data {
-	d := dryPlan{
-		Suite: p.Suite.Name, Scenarios: []dryScenario{}, Settings: p.Settings,
-		Rounds: p.Rounds, Budget: p.Budget, Out: p.Out, Labels: p.Labels, Consent: p.Consent, Policy: p.Policy,
-		Topology: p.Topology, Database: p.Suite.Server,
-	}
-	for _, s := range p.Suite.Scenarios {
-		one := dryScenario{ID: s.ID, Name: s.Name, Role: s.Role, Takes: s.Takes(), Postgres: s.Postgres}
-		if s.Kind() == suite.OfFio {
-			job := bench.JobFile(p, s)
-			one.Command = shell.Line(command.Line(&job))
-		}
-		d.Scenarios = append(d.Scenarios, one)
-	}
-	return page.DataOf("dry_run", d)
 }
 
 // Expected is a scenario's running time, for people.

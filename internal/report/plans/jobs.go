@@ -32,10 +32,13 @@ type Job struct {
 
 // NewJob is scenario c with its job placed on a path.
 func NewJob(c suite.Scenario, job *fio.JobFile) Job {
-	j := Job{
-		ID: c.ID, Name: c.Name, Title: c.Title, Why: c.Why, Role: c.Role,
-		Command: command.Line(job), JobFile: string(job.Text()),
-	}
+	j := newJob(c)
+	j.Command, j.JobFile = command.Line(job), string(job.Text())
+	return j
+}
+
+func newJob(c suite.Scenario) Job {
+	j := Job{ID: c.ID, Name: c.Name, Title: c.Title, Why: c.Why, Role: c.Role}
 	for _, t := range c.Thresholds {
 		j.Thresholds = append(j.Thresholds, t.Text)
 	}
@@ -44,48 +47,37 @@ func NewJob(c suite.Scenario, job *fio.JobFile) Job {
 
 // NewPostgresJob is a scenario of PostgreSQL, which plimsoll starts a server of its own for.
 func NewPostgresJob(c suite.Scenario) Job {
-	j := Job{ID: c.ID, Name: c.Name, Title: c.Title, Why: c.Why, Role: c.Role}
+	j := newJob(c)
 	j.Shell = []string{text.ShellLine([]string{"plimsoll", "run", c.Name})}
-	for _, t := range c.Thresholds {
-		j.Thresholds = append(j.Thresholds, t.Text)
-	}
 	return j
 }
 
 // Jobs is the document of the command line and the job file of each scenario, as a shell script:
 // what the scenarios work on is made first, and what is no command is a comment.
 func Jobs(all []Job) *page.Document {
-	d := &page.Document{Kind: "scenarios", Data: page.DataOf("scenarios", all)}
-	d.Head.Word = "# commands of " + text.Plural(len(all), "scenario") // a comment of the shell's
+	d := page.New("scenarios", "# commands of "+text.Plural(len(all), "scenario"), "scenarios", all) // a shell's comment
+	rows := page.NewTable("id", "name", "title", "role", "command", "thresholds")
 	for _, j := range all {
 		c := page.Code{Free: true, Lines: []string{fmt.Sprintf("# %d %s: %s", j.ID, text.Clean(j.Name, 0),
 			text.Clean(j.Title, 0))}}
-		add := func(format string, args ...any) { c.Lines = append(c.Lines, fmt.Sprintf(format, args...)) }
 		if j.Why != "" {
-			add("# %s", text.Clean(j.Why, 0))
+			c.Say("# %s", text.Clean(j.Why, 0))
 		}
+		line := strings.Join(j.Shell, "; ")
 		if len(j.Shell) > 0 {
 			c.Lines = append(c.Lines, j.Shell...)
 		} else {
-			c.Lines = append(c.Lines, j.Before...)
-			add("%s", shell.Line(j.Command))
-			add("# as a job file:")
+			line = shell.Line(j.Command)
+			c.Lines = append(append(c.Lines, j.Before...), line, "# as a job file:")
 			for line := range strings.Lines(j.JobFile) {
-				add("%s", strings.TrimRight("#   "+line, " \n"))
+				c.Say("%s", strings.TrimRight("#   "+line, " \n"))
 			}
 		}
 		for _, t := range j.Thresholds {
-			add("# threshold: %s", text.Clean(t, 0))
+			c.Say("# threshold: %s", text.Clean(t, 0))
 		}
 		d.Add(c)
-	}
-	rows := page.NewTable("", "id", "name", "title", "role", "command", "thresholds")
-	for _, j := range all {
-		line := strings.Join(j.Shell, "; ")
-		if len(j.Command) > 0 {
-			line = shell.Line(j.Command)
-		}
-		rows.Add(fmt.Sprint(j.ID), j.Name, j.Title, string(j.Role), line, strings.Join(j.Thresholds, "; "))
+		rows.Add(j.ID, j.Name, j.Title, j.Role, line, strings.Join(j.Thresholds, "; "))
 	}
 	d.Records = &rows
 	return d
@@ -93,11 +85,10 @@ func Jobs(all []Job) *page.Document {
 
 // Suites is the document of the suites there are.
 func Suites(all []*suite.Suite) *page.Document {
-	d := &page.Document{Kind: "suites", Data: page.DataOf("suites", all)}
-	d.Head.Word = text.Plural(len(all), "suite")
-	rows := page.NewTable("", "<suite", "scenarios", "<description")
+	d := page.New("suites", text.Plural(len(all), "suite"), "suites", all)
+	rows := page.NewTable("<suite", "scenarios", "<description")
 	for _, s := range all {
-		rows.Add(s.Name, fmt.Sprint(len(s.Scenarios)), s.Description)
+		rows.Add(s.Name, len(s.Scenarios), s.Description)
 	}
 	d.Add(rows)
 	return d
@@ -106,41 +97,36 @@ func Suites(all []*suite.Suite) *page.Document {
 // Rules is the document of findings that plimsoll knows, with their pages where they were named. data is
 // its JSON.
 func Rules(all []finding.Page, named bool, data any) *page.Document {
-	d := &page.Document{Kind: "rules", Data: page.DataOf("rules", data)}
-	d.Head.Word = text.Plural(len(all), "finding")
-	rows := page.NewTable("", "<code", "<severity", "<title")
-	texts := page.NewTable("", "code", "severity", "title", "when", "why", "fix")
+	d := page.New("rules", text.Plural(len(all), "finding"), "rules", data)
+	rows := page.NewTable("<code", "<severity", "<title")
+	texts := page.NewTable("code", "severity", "title", "when", "why", "fix")
+	var pages []page.Block
 	for _, r := range all {
-		rows.Add(string(r.Code), string(r.Severity), r.Title)
-		texts.Add(string(r.Code), string(r.Severity), r.Title, r.Says("Fires when"), r.Says(finding.Why), r.Says(finding.Fix))
-	}
-	d.Add(rows)
-	d.Records = &texts
-	for _, r := range all {
+		rows.Add(r.Code, r.Severity, r.Title)
+		texts.Add(r.Code, r.Severity, r.Title, r.Says("Fires when"), r.Says(finding.Why), r.Says(finding.Fix))
 		if named {
 			lines := strings.Split(strings.TrimRight(r.Text(), "\n"), "\n")
-			d.Add(page.Code{Fit: func(int, bool) []string { return slices.Clone(lines) }})
+			pages = append(pages, page.Code{Fit: func(int, bool) []string { return slices.Clone(lines) }})
 		}
 	}
+	d.Add(rows)
+	d.Add(pages...)
+	d.Records = &texts
 	return d
 }
 
 // Changes is the document of settings before and after, and of the finding that recommends each.
 // data is its JSON.
 func Changes(all []tune.Change, data any) *page.Document {
-	d := &page.Document{Kind: "changes", Data: page.DataOf("changes", data)}
-	lines := page.Note{}
+	d := page.New("changes", "", "changes", data)
+	rows := page.NewTable("at", "before", "after", "code")
 	for _, c := range all {
-		lines.Lines = append(lines.Lines, fmt.Sprintf("%s: %s -> %s (%s)", c.At, text.Clean(c.Old, 0), c.Value, c.Code))
+		d.Add(page.Sentences(fmt.Sprintf("%s: %s -> %s (%s)", c.At, c.Old, c.Value, c.Code)))
+		rows.Add(c.At, c.Old, c.Value, c.Code)
 	}
 	if len(all) == 0 {
-		lines.Lines = []string{"nothing to change: what check recommends here is in force"}
-	}
-	rows := page.NewTable("", "at", "before", "after", "code")
-	for _, c := range all {
-		rows.Add(c.At, c.Old, c.Value, string(c.Code))
+		d.Add(page.Sentences("nothing to change: what check recommends here is in force"))
 	}
 	d.Records = &rows
-	d.Add(lines)
 	return d
 }

@@ -44,12 +44,9 @@ func Foresee(name string, t *topology.Topology, all []Outlook) Foreseen {
 // Layouts is the document of what the model says of layouts before any is built: their ceilings beside each
 // other, the first being the base, and which of them cannot differ.
 func Layouts(all []Foreseen) *page.Document {
-	d := &page.Document{
-		Kind: "layouts",
-		Data: page.DataOf("layouts", all), Records: layoutRecords(all),
-	}
-	d.Head.Word, d.Head.About = best(all), strings.Join(layout(all[0].Topology), "; ")
-	t := page.NewTable("", "#", "<scenario", "<bound by?")
+	d := page.New("layouts", best(all), "layouts", all)
+	d.Records, d.Head.About = layoutRecords(all), strings.Join(layout(all[0].Topology), "; ")
+	t := page.NewTable("#", "<scenario", "<bound by?")
 	for i, f := range all {
 		t.Columns = append(t.Columns, page.Column{Name: text.Clean(f.Name, 20), Priority: max(0, i-4)})
 	}
@@ -58,7 +55,7 @@ func Layouts(all []Foreseen) *page.Document {
 		if one.Binding != nil {
 			kind = string(one.Binding.Kind)
 		}
-		row := page.Cells(fmt.Sprint(one.ID), text.Clean(one.Name, 20), kind)
+		row := page.Cells(one.ID, text.Clean(one.Name, 20), kind)
 		for _, f := range all {
 			o := f.Scenarios[i]
 			cell := page.T(o.figure(o.Binding))
@@ -69,80 +66,76 @@ func Layouts(all []Foreseen) *page.Document {
 			}
 			row = append(row, cell)
 		}
-		t.Rows = append(t.Rows, row)
+		t.Add(row)
 	}
 	if slices.ContainsFunc(all, func(f Foreseen) bool { return f.Month > 0 }) {
 		row := page.Cells("", "price a month", "")
 		for _, f := range all {
 			row = append(row, page.T(month(f.Month)))
 		}
-		t.Rows = append(t.Rows, row)
+		t.Add(row)
 	}
-	d.Add(t)
-	if n := sameByModel(all); len(n) > 0 {
-		d.Add(page.Note{Lines: n})
-	}
+	d.Add(t, page.Sentences(sameByModel(all)...))
 	return d
+}
+
+// logsOf are the logarithms of what a layout allows over what the first does, of the scenarios where both are known.
+func logsOf(all []Foreseen, k int) (logs []float64) {
+	for i, o := range all[k].Scenarios {
+		if ratio, ok := o.Ceiling.Against(all[0].Scenarios[i].Ceiling); ok {
+			logs = append(logs, math.Log(ratio))
+		}
+	}
+	return logs
 }
 
 // best says which layout the model prefers over all scenarios.
 func best(all []Foreseen) string {
 	most, at, known := 1.0, 0, false
-	for k := 1; k < len(all); k++ {
-		sum, n := 0.0, 0
-		for i, o := range all[k].Scenarios {
-			if ratio, ok := o.Ceiling.Against(all[0].Scenarios[i].Ceiling); ok {
-				sum, n, known = sum+math.Log(ratio), n+1, true
-			}
+	for k := range all[1:] {
+		logs, sum := logsOf(all, k+1), 0.0
+		for _, v := range logs {
+			sum += v
 		}
-		if mean := math.Exp(sum / float64(max(n, 1))); mean > most*(1+ceiling.Alike) {
-			most, at = mean, k
+		known = known || len(logs) > 0
+		if mean := math.Exp(sum / float64(max(len(logs), 1))); mean > most*(1+ceiling.Alike) {
+			most, at = mean, k+1
 		}
 	}
-	base := text.Clean(all[0].Name, 20)
+	base := all[0].Name
 	switch {
 	case !known:
 		return "The model cannot tell these layouts apart: " + unknownHint(all[0].Topology)
 	case at == 0:
 		return "By the model none of these layouts is better than " + base
 	}
-	return fmt.Sprintf(
-		"By the model %s is best: %s of %s, the geometric mean over the scenarios",
-		text.Clean(all[at].Name, 20),
-		text.Ratio(most),
-		base,
-	)
+	return fmt.Sprintf("By the model %s is best: %s of %s, the geometric mean over the scenarios", all[at].Name,
+		text.Ratio(most), base)
 }
 
 // sameByModel names the layouts that nobody needs to build to compare them.
 func sameByModel(all []Foreseen) []string {
-	var lines []string
-	for k := 1; k < len(all); k++ {
-		same, n := 0, 0
-		for i, o := range all[k].Scenarios {
-			if ratio, ok := o.Ceiling.Against(all[0].Scenarios[i].Ceiling); ok {
-				if n++; math.Abs(math.Log(ratio)) < ceiling.Alike {
-					same++
-				}
-			}
-		}
-		if n > 0 && same == n {
-			lines = append(lines, fmt.Sprintf("%s cannot differ from %s by the model, in %s of %d", text.Clean(all[k].Name, 20),
-				text.Clean(all[0].Name, 20), text.Plural(n, "scenario"), len(all[k].Scenarios)))
+	var lines text.Lines
+	for k, f := range all[1:] {
+		logs := logsOf(all, k+1)
+		differs := func(v float64) bool { return math.Abs(v) >= ceiling.Alike }
+		if len(logs) > 0 && !slices.ContainsFunc(logs, differs) {
+			lines.Say("%s cannot differ from %s by the model, in %s of %d", f.Name, all[0].Name,
+				text.Plural(len(logs), "scenario"), len(f.Scenarios))
 		}
 	}
 	return lines
 }
 
 func layoutRecords(all []Foreseen) *page.Table {
-	t := page.NewTable("", "layout", "scenario", "iops", "bandwidth_bytes_per_s", "bound_by", "ratio", "usd_month")
+	t := page.NewTable("layout", "scenario", "iops", "bandwidth_bytes_per_s", "bound_by", "ratio", "usd_month")
 	for _, f := range all {
 		for i, o := range f.Scenarios {
 			if o.Binding == nil {
 				continue
 			}
 			ratio, _ := o.Ceiling.Against(all[0].Scenarios[i].Ceiling)
-			t.Add(f.Name, o.Name, words.Decimal(float64(o.Binding.IOPS), 2), words.Decimal(float64(o.Binding.BW), 0),
+			t.Add(f.Name, o.Name, words.Decimal(o.Binding.IOPS, 2), words.Decimal(o.Binding.BW, 0),
 				o.Binding.Label(), words.Decimal(ratio, 4), words.Decimal(float64(f.Month)/1e6, 2))
 		}
 	}

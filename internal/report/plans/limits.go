@@ -1,6 +1,7 @@
 package plans
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -36,7 +37,7 @@ type LimitedGroup struct {
 
 // Differences are the limits that are not set as they should be.
 func (l *Limited) Differences() []string {
-	var all []string
+	var all text.Lines
 	for _, g := range l.Groups {
 		set := map[string]float64{
 			"riops": float64(g.Set.ReadIOPS), "wiops": float64(g.Set.WriteIOPS),
@@ -44,8 +45,8 @@ func (l *Limited) Differences() []string {
 		}
 		for _, a := range l.Allowed {
 			if uint64(set[a.Key]) != a.Value {
-				all = append(all, fmt.Sprintf("%s: %s is %s, want %d", text.Clean(g.Name, words.LongName), a.Key,
-					words.Or(strings.TrimPrefix(fmt.Sprint(uint64(set[a.Key])), "0"), "max"), a.Value))
+				all.Say("%s: %s is %s, want %d", g.Name, a.Key,
+					cmp.Or(strings.TrimPrefix(fmt.Sprint(uint64(set[a.Key])), "0"), "max"), a.Value)
 			}
 		}
 	}
@@ -54,36 +55,22 @@ func (l *Limited) Differences() []string {
 
 // Limits is the document of limits to set: the numbers with their sources, then the lines in each form.
 func Limits(l *Limited, check bool) *page.Document {
-	d := &page.Document{Kind: "limits", Data: page.DataOf("limits", l)}
-	numbers, values := page.NewTable("", "<limit", "per second", "<of what is sustained"), map[string]string{}
+	d := page.New("limits", "", "limits", l)
+	numbers, values := page.NewTable("<limit", "per second", "<of what is sustained"), map[string]string{}
 	for _, a := range l.Allowed {
 		values[a.Key] = fmt.Sprint(a.Value)
-		numbers.Add(
-			a.Key,
-			text.Count(int(a.Value)),
-			fmt.Sprintf("%s: %s (%s)", a.Of.Label(), text.Clean(a.Of.How, words.LongSentence),
-				words.Origin(a.Of.Origin)),
-		)
+		numbers.Add(a.Key, text.Count(a.Value),
+			fmt.Sprintf("%s: %s (%s)", a.Of.Label(), a.Of.How, words.Origin(a.Of.Origin)))
 	}
 	d.Records = &numbers
-	d.Head.Word = fmt.Sprintf(
-		"To keep %s of %s for %s, limit each of the others to %s reads and %s writes per second",
-		text.Percent(
-			l.Share,
-		),
-		text.Clean(l.Path, words.LongName),
-		text.Clean(l.Keep, words.LongName),
-		values["riops"],
-		values["wiops"],
-	)
+	d.Head.Word = fmt.Sprintf("To keep %s of %s for %s, limit each of the others to %s reads and %s writes per second",
+		text.Percent(l.Share), l.Path, l.Keep, values["riops"], values["wiops"])
 	if diffs := l.Differences(); check {
-		d.Head = page.Headline{Word: "set as it should be", Tone: "pass"}
+		d.Head.Word, d.Head.Tone = "set as it should be", "pass"
 		if len(diffs) > 0 {
-			d.Head = page.Headline{
-				Word: text.Plural(len(diffs), "limit is", "limits are") + " not set as they should be",
-				Tone: "fail",
-			}
-			d.Add(page.Note{Lines: diffs})
+			d.Head.Word = text.Plural(len(diffs), "limit is", "limits are") + " not set as they should be"
+			d.Head.Tone = "fail"
+			d.Add(page.Sentences(diffs...))
 		}
 	}
 	d.Add(numbers)
@@ -95,10 +82,9 @@ func Limits(l *Limited, check bool) *page.Document {
 		}
 		return words.None
 	}
-	d.Add(page.Note{Lead: "left for " + text.Clean(l.Keep, words.LongName), Lines: []string{
+	d.Add(page.Lead("left for "+l.Keep,
 		fmt.Sprintf("%s random reads or %s writes per second. While it asks for no more, an I/O of it waits up to %v for "+
-			"what the others send at once.", left("rrandiops"), left("wrandiops"), text.Duration(l.Wait)),
-	}})
+			"what the others send at once.", left("rrandiops"), left("wrandiops"), text.Duration(l.Wait))))
 	device := fmt.Sprintf("%d:%d", l.Device.Major, l.Device.Minor)
 	named := map[string]struct{ systemd, v1 string }{
 		"riops": {"ReadIOPS", "read_iops"}, "wiops": {"WriteIOPS", "write_iops"},
@@ -112,28 +98,19 @@ func Limits(l *Limited, check bool) *page.Document {
 			name := named[a.Key]
 			parts = append(parts, fmt.Sprintf("%s=%d", a.Key, a.Value))
 			set = append(set, fmt.Sprintf("IO%sMax=%s %d", name.systemd, l.Device.Path, a.Value))
-			v1 = append(
-				v1,
-				fmt.Sprintf("echo '%s %d' > %s", device, a.Value, text.ShellQuote(g.Dir+"/blkio.throttle."+name.v1+"_device")),
-			)
+			v1 = append(v1, fmt.Sprintf("echo '%s %d' > %s", device, a.Value,
+				text.ShellQuote(g.Dir+"/blkio.throttle."+name.v1+"_device")))
 			docker = append(docker, fmt.Sprintf("--device-%s %s", strings.ReplaceAll(name.v1, "_", "-"),
 				text.ShellQuote(fmt.Sprintf("%s:%d", l.Device.Path, a.Value))))
 		}
-		v2 = append(
-			v2,
-			fmt.Sprintf("echo %s > %s", text.ShellQuote(strings.Join(parts, " ")), text.ShellQuote(g.Dir+"/io.max")),
-		)
+		v2 = append(v2,
+			fmt.Sprintf("echo %s > %s", text.ShellQuote(strings.Join(parts, " ")), text.ShellQuote(g.Dir+"/io.max")))
 		unit = append(unit, text.ShellLine(set))
 	}
 	if l.V1 {
-		d.Add(
-			page.Note{
-				Lead: "note",
-				Lines: []string{"this machine limits I/O by groups of version 1, which do not limit buffered " +
-					"writes: the kernel writes them later, in no group. Use version 2, or limit programs that write directly only"},
-			},
-		)
-		d.Add(page.Code{Title: "version 1", Lines: v1})
+		d.Add(page.Lead("note", "this machine limits I/O by groups of version 1, which do not limit buffered "+
+			"writes: the kernel writes them later, in no group. Use version 2, or limit programs that write directly only"),
+			page.Code{Title: "version 1", Lines: v1})
 	} else {
 		d.Add(page.Code{Title: "io.max, until the next boot", Lines: v2})
 	}
@@ -151,13 +128,8 @@ func Limits(l *Limited, check bool) *page.Document {
 	}
 	d.Add(page.Code{Title: "docker run", Level: page.Detail, Lines: docker})
 	if len(l.Device.Slaves) > 0 {
-		d.Add(
-			page.Note{
-				Lead: "note",
-				Lines: []string{"the limits belong on " + l.Device.Path + ", where an I/O counts once; on its " +
-					"members each piece and copy counts, and md writes copies and parity in no group"},
-			},
-		)
+		d.Add(page.Lead("note", "the limits belong on "+l.Device.Path+", where an I/O counts once; on its "+
+			"members each piece and copy counts, and md writes copies and parity in no group"))
 	}
 	return d
 }

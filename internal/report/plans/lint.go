@@ -2,7 +2,6 @@ package plans
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -61,7 +60,8 @@ func Lint(l Linted) *page.Document {
 	for _, f := range l.Files {
 		data.Passed = append(data.Passed, f.Passed...)
 	}
-	d := &page.Document{Kind: "lint", Tool: l.Tool, Data: page.DataOf("findings", data), Run: data.Coverage}
+	d := page.New("lint", "", "findings", data)
+	d.Tool, d.Run = l.Tool, data.Coverage
 	// What repeats is a rule at an option, in a document with one thing to do; an error is what it says.
 	type kind struct {
 		code     finding.Code
@@ -74,7 +74,8 @@ func Lint(l Linted) *page.Document {
 	}
 	count := map[finding.Severity]int{}
 	fixes := map[string]bool{}
-	files, more := map[kind]int{}, map[string]map[string]bool{}
+	files := map[kind]int{}
+	var more text.Groups // documents, by rule
 	lines, first := map[of][]string{}, map[of]*page.Finding{}
 	var blocks []*page.Finding
 	for i, f := range l.Findings {
@@ -91,18 +92,14 @@ func Lint(l Linted) *page.Document {
 			count[f.Severity]++
 		case before != nil:
 			p.Folded = true
-			if line := fmt.Sprint(f.Line); f.Line != before.Line && !slices.Contains(lines[at], line) {
-				lines[at] = append(lines[at], line)
+			if f.Line != before.Line {
+				lines[at] = text.Once(lines[at], fmt.Sprint(f.Line))
 			}
 		default:
 			first[at] = &p
 			if files[k]++; f.Severity == finding.Info && files[k] > mostAlike {
 				p.Folded = true
-				rule := fmt.Sprint(k.code, " ", k.severity)
-				if more[rule] == nil {
-					more[rule] = map[string]bool{}
-				}
-				more[rule][f.File] = true
+				more.Add(fmt.Sprint(k.code, " ", k.severity), f.File)
 			}
 		}
 		if !p.Folded {
@@ -124,13 +121,12 @@ func Lint(l Linted) *page.Document {
 	rows := d.FindingRecords()
 	d.Records = &rows
 	var note page.Note
-	for _, rule := range slices.Sorted(maps.Keys(more)) {
-		note.Lines = append(note.Lines,
-			fmt.Sprintf("%s: the same in %s more", rule, text.Plural(len(more[rule]), "document")))
+	for _, rule := range slices.Sorted(slices.Values(more.Heads)) {
+		slices.Sort(more.Of[rule])
+		note.Say("%s: the same in %s more", rule, text.Plural(len(slices.Compact(more.Of[rule])), "document"))
 	}
-	if note.Lines = append(note.Lines, passedOver(data.Passed)...); len(note.Lines) > 0 {
-		d.Add(note)
-	}
+	note.Lines = append(note.Lines, passedOver(data.Passed)...)
+	d.Add(note)
 	d.Head.Word = fmt.Sprintf("%s: %s, %s, %d info", data.Read, text.Plural(count[finding.Fail], "error"),
 		text.Plural(count[finding.Warn], "warning"), count[finding.Info])
 	if len(l.Files) == 0 {
@@ -138,7 +134,7 @@ func Lint(l Linted) *page.Document {
 	}
 	d.Head.Tone = "pass"
 	found := count[finding.Fail] + count[finding.Warn] + count[finding.Info]
-	d.Head.Main = &page.Figure{Name: "findings", Value: float64(found), Unit: "count"}
+	d.Head.Main = page.NewFigure("", "findings", found, "count")
 	switch {
 	case count[finding.Fail] > 0:
 		d.Head.Tone = "fail"
@@ -194,20 +190,16 @@ const mostPassed = 5
 
 // passedOver says what was passed over, by reason.
 func passedOver(all []script.Passed) (lines []string) {
-	var reasons []string
-	where := map[string][]string{}
+	var where text.Groups
 	for _, p := range all {
-		if where[p.Why] == nil {
-			reasons = append(reasons, p.Why)
-		}
 		at := text.Clean(p.File, words.LongName)
 		if p.Line > 0 {
 			at = fmt.Sprintf("%s:%d", at, p.Line)
 		}
-		where[p.Why] = append(where[p.Why], at)
+		where.Add(p.Why, at)
 	}
-	for _, why := range reasons {
-		lines = append(lines, fmt.Sprintf("passed over, since %s: %s", why, text.Some(where[why], mostPassed)))
+	for _, why := range where.Heads {
+		lines = append(lines, fmt.Sprintf("passed over, since %s: %s", why, text.Some(where.Of[why], mostPassed)))
 	}
 	return lines
 }
@@ -219,7 +211,7 @@ func (l Linted) block(f finding.Finding, i int) page.Finding {
 	if n := utf8.RuneCountInString(l.word(f)); n > 0 {
 		p.EndCol = f.Col + n
 	}
-	p.Fingerprint = settings.Fingerprint(f, l.source(f, f.Line))
+	p.Fingerprint = settings.Fingerprint(f, l.source(f))
 	for _, e := range f.Edits {
 		p.Edits = append(p.Edits, page.Edit{
 			Line: e.Line, Col: e.Col, EndCol: e.Col + utf8.RuneCountInString(e.Old), New: e.New,
@@ -228,11 +220,11 @@ func (l Linted) block(f finding.Finding, i int) page.Finding {
 	return p
 }
 
-// source is a line of the document that a finding is on.
-func (l Linted) source(f finding.Finding, line int) string {
+// source is the line of the document that a finding is on.
+func (l Linted) source(f finding.Finding) string {
 	for _, file := range l.Files {
 		if file.Name == f.File {
-			return file.Source(line)
+			return file.Source(f.Line)
 		}
 	}
 	return ""
@@ -240,7 +232,7 @@ func (l Linted) source(f finding.Finding, line int) string {
 
 // word is what stands at the finding's column, up to the next blank.
 func (l Linted) word(f finding.Finding) string {
-	runes := []rune(l.source(f, f.Line))
+	runes := []rune(l.source(f))
 	if f.Col < 1 || f.Col > len(runes) {
 		return ""
 	}

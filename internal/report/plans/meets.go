@@ -2,11 +2,11 @@ package plans
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"plimsoll/internal/advise"
 	"plimsoll/internal/report/page"
-	"plimsoll/internal/report/words"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
@@ -14,19 +14,17 @@ import (
 // Meets is the document of how far results meet a demand, a column for each result. data is its
 // JSON.
 func Meets(m *advise.Met, data any) *page.Document {
-	d := &page.Document{Kind: "demand met", Data: page.DataOf("demand_met", data)}
-	d.Head = page.Headline{
-		Word: m.Decision, Tone: "pass", About: fmt.Sprintf("The demand %s over %s",
-			text.Clean(m.Demand.Name, words.LongName), text.Duration(m.Time)),
-	}
-	t := page.NewTable("", "<", "demand")
+	d := page.New("demand met", m.Decision, "demand_met", data)
+	d.Head.Tone, d.Head.About = "pass", fmt.Sprintf("The demand %s over %s", m.Demand.Name, text.Duration(m.Time))
+	t := page.NewTable("<", "demand")
 	for i := range m.Sides {
-		t.Columns = append(t.Columns, page.Column{Name: text.Clean(m.Sides[i].Name, 40)})
-		if !m.Sides[i].Met {
+		s := &m.Sides[i]
+		t.Columns = append(t.Columns, page.Column{Name: s.Name})
+		if !s.Met {
 			d.Head.Tone = "fail"
 		}
-		if s := &m.Sides[i]; len(s.Invalid) == 0 && (d.Head.Main == nil || s.Share > d.Head.Main.Value) {
-			d.Head.Main = &page.Figure{Of: s.Name, Name: "moved", Value: s.Share, Unit: "share"}
+		if len(s.Invalid) == 0 && (d.Head.Main == nil || s.Share > d.Head.Main.Value) {
+			d.Head.Main = page.NewFigure(s.Name, "moved", s.Share, "share")
 		}
 	}
 	row := func(name, wanted string, cell func(*advise.MetSide) string) {
@@ -42,7 +40,7 @@ func Meets(m *advise.Met, data any) *page.Document {
 		if st.Burst != nil {
 			name += " (" + text.Duration(st.Burst.For) + ")"
 		}
-		row(text.Clean(name, 40), st.Rate.String(), func(s *advise.MetSide) string {
+		row(name, st.Rate.String(), func(s *advise.MetSide) string {
 			if c := s.Streams[k]; c.Known {
 				return fmt.Sprintf("%v %s", c.Measured, text.Percent(c.Share))
 			}
@@ -54,64 +52,52 @@ func Meets(m *advise.Met, data any) *page.Document {
 	if len(m.Sides) > 0 {
 		metLimits(m, row)
 	}
-	row("verdict", "", func(s *advise.MetSide) string {
-		switch {
-		case s.Met:
-			return "met"
-		case len(s.Invalid) > 0:
-			return "INVALID"
-		case !s.Missed && s.Open:
-			return "cannot tell"
-		}
-		return "not met"
-	})
+	row("verdict", "", metWord)
 	d.Records = metRecords(m)
-	d.Add(t)
-	if len(m.Notes) > 0 {
-		d.Add(page.Note{Lead: "note", Lines: m.Notes})
-	}
+	d.Add(t, page.Lead("note", m.Notes...))
 	return d
+}
+
+// metWord says whether a result meets the demand.
+func metWord(s *advise.MetSide) string {
+	switch {
+	case s.Met:
+		return "met"
+	case len(s.Invalid) > 0:
+		return "INVALID"
+	case !s.Missed && s.Open:
+		return "cannot tell"
+	}
+	return "not met"
 }
 
 // metRecords are the rows of CSV: what each result did of what the demand asks, empty where it is not
 // recorded.
 func metRecords(m *advise.Met) *page.Table {
-	t := page.NewTable("", "result", "verdict", "what", "unit", "wanted", "measured", "percent")
+	t := page.NewTable("result", "verdict", "what", "unit", "wanted", "measured", "percent")
 	for i := range m.Sides {
 		s := &m.Sides[i]
-		verdict := map[bool]string{true: "met", false: "not met"}[s.Met]
-		switch {
-		case len(s.Invalid) > 0 && !s.Met:
-			verdict = "INVALID"
-		case !s.Met && !s.Missed && s.Open:
-			verdict = "cannot tell"
-		}
 		row := func(what, unit string, wanted, measured, share float64, known bool) {
-			cells := append(page.Cells(s.Name, verdict, what, unit), page.Exact("known", wanted))
+			cells := page.Cells(s.Name, metWord(s), what, unit, page.Exact("known", wanted))
 			if known {
 				cells = append(cells, page.Exact("known", measured), page.Exact("known", 100*share))
-			} else {
-				cells = append(cells, page.Cell{}, page.Cell{})
 			}
-			t.Rows = append(t.Rows, cells)
+			t.Add(cells)
 		}
 		for _, c := range s.Streams {
 			row(c.Name, "bytes/s", float64(c.Wanted), float64(c.Measured), c.Share, c.Known)
 		}
 		row("moved", "bytes", float64(m.Moved), float64(s.Moved), s.Share, true)
 		for _, l := range s.Limits {
-			cells := page.Cells(s.Name, verdict, l.Text, "ns", "", "", "")
+			what, unit, wanted, measured := l.Text, "ns", page.Cell{}, page.Exact("known", l.Latency)
 			if l.Over > 0 {
-				cells = page.Cells(s.Name, verdict, "I/Os above "+text.Duration(l.Over), "percent", "", "", "")
-				cells[4] = page.Exact("known", 100*l.Share)
+				what, unit, wanted = "I/Os above "+text.Duration(l.Over), "percent", page.Exact("known", 100*l.Share)
+				measured = page.Exact("known", 100*l.Above.Least)
 			}
-			switch {
-			case l.Known && l.Over > 0:
-				cells[5] = page.Exact("known", 100*l.Above.Least)
-			case l.Known:
-				cells[5] = page.Exact("known", float64(l.Latency))
+			if !l.Known {
+				measured = page.Cell{}
 			}
-			t.Rows = append(t.Rows, cells)
+			t.Add(s.Name, metWord(s), what, unit, wanted, measured)
 		}
 		if s.Sustained > 0 && s.Steady > 0 {
 			row("instance sustains", "bytes/s", float64(s.Steady), float64(s.Sustained), float64(s.Sustained/s.Steady), true)
@@ -128,7 +114,7 @@ func metLimits(m *advise.Met, row func(string, string, func(*advise.MetSide) str
 		if l.Over > 0 {
 			name, wanted = "I/Os above "+text.Duration(l.Over), "< "+text.Percent(l.Share)
 		}
-		row(text.Clean(name, 40), wanted, func(s *advise.MetSide) string {
+		row(name, wanted, func(s *advise.MetSide) string {
 			if k >= len(s.Limits) || !s.Limits[k].Known {
 				return "not recorded"
 			}
@@ -138,11 +124,7 @@ func metLimits(m *advise.Met, row func(string, string, func(*advise.MetSide) str
 			return s.Limits[k].Latency.String()
 		})
 	}
-	known := false
-	for _, s := range m.Sides {
-		known = known || s.Sustained > 0
-	}
-	if known {
+	if slices.ContainsFunc(m.Sides, func(s advise.MetSide) bool { return s.Sustained > 0 }) {
 		row("instance sustains", m.Sides[0].Steady.String(), func(s *advise.MetSide) string {
 			if s.Sustained == 0 {
 				return "unknown"

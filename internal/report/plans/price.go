@@ -40,9 +40,9 @@ func pricedInstance(f cloud.InstanceFacts) instanceWithPrice {
 func volumePrice(t cloud.VolumeType, now time.Time) string {
 	p := pricesOf(t.Provider)
 	v, ok := p.Volumes[t.Type]
-	if tiers := t.Tiers; len(tiers) > 0 && p.Volumes[tiers[0].Name].Each > 0 {
+	if len(t.Tiers) > 0 && p.Volumes[t.Tiers[0].Name].Each > 0 {
 		var parts []string
-		for _, tier := range tiers {
+		for _, tier := range t.Tiers {
 			parts = append(parts, tier.Name+" $"+p.Volumes[tier.Name].Each.Exact())
 		}
 		return "per month in " + p.Region + ": " + strings.Join(parts, ", ") + "; " + priceSource(p.VolumeSource, now)
@@ -50,29 +50,22 @@ func volumePrice(t cloud.VolumeType, now time.Time) string {
 	if !ok {
 		return "no price is known"
 	}
-	unit := " MiB/s"
-	if v.PerMB {
-		unit = " MB/s"
-	}
 	parts := []string{"$" + v.GiB.Exact() + " per GiB"}
-	for i, tier := range v.IOPS {
-		parts = append(parts, tierText(v.IOPS, i, tier, " IOPS"))
+	tiers := func(all []cloud.Tier, unit string) {
+		for i, t := range all {
+			phrase := "$" + t.USD.Exact() + " for each " + unit
+			if t.Above > 0 {
+				phrase += " above " + units.IOPS(t.Above).String()
+			}
+			if i+1 < len(all) {
+				phrase += " up to " + units.IOPS(all[i+1].Above).String()
+			}
+			parts = append(parts, phrase)
+		}
 	}
-	for i, tier := range v.Rate {
-		parts = append(parts, tierText(v.Rate, i, tier, unit))
-	}
+	tiers(v.IOPS, "IOPS")
+	tiers(v.Rate, map[bool]string{true: "MB/s", false: "MiB/s"}[v.PerMB])
 	return "per month in " + p.Region + ": " + strings.Join(parts, "; ") + "; " + priceSource(p.VolumeSource, now)
-}
-
-func tierText(all []cloud.Tier, i int, t cloud.Tier, unit string) string {
-	phrase := "$" + t.USD.Exact() + " for each" + unit
-	if t.Above > 0 {
-		phrase += " above " + units.IOPS(t.Above).String()
-	}
-	if i+1 < len(all) {
-		phrase += " up to " + units.IOPS(all[i+1].Above).String()
-	}
-	return phrase
 }
 
 // pricesOf are the prices of the catalogue of a vendor's cloud.
@@ -89,14 +82,8 @@ func instancePrice(f cloud.InstanceFacts, now time.Time) string {
 	if !ok {
 		return "no price is known in " + p.Region
 	}
-	return fmt.Sprintf(
-		"$%s per hour, %v per month of %d h (Linux, on demand, %s); %s",
-		(month / cloud.HoursPerMonth).Exact(),
-		month,
-		cloud.HoursPerMonth,
-		p.Region,
-		priceSource(p.InstanceSource, now),
-	)
+	return fmt.Sprintf("$%s per hour, %v per month of %d h (Linux, on demand, %s); %s",
+		(month / cloud.HoursPerMonth).Exact(), month, cloud.HoursPerMonth, p.Region, priceSource(p.InstanceSource, now))
 }
 
 // priceSource cites a price's source, with a warning when it is old now.

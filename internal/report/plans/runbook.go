@@ -1,6 +1,7 @@
 package plans
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -121,10 +122,10 @@ func (r *runbook) array(a *records.Work) {
 	if arithmetic := a.Arithmetic(); arithmetic != "" {
 		r.prose(arithmetic)
 	}
-	var devices []string
+	var devices text.Lines
 	for i, m := range a.Members {
-		devices = append(devices, fmt.Sprintf("%s=$(disk %s)   # %s today",
-			s.name(i), text.ShellQuote(m.Serial), text.Clean(m.Path, 60)))
+		devices.Say("%s=$(disk %s)   # %s today",
+			s.name(i), text.ShellQuote(m.Serial), text.Clean(m.Path, 60))
 	}
 	r.block("", devices)
 	for _, st := range a.Steps {
@@ -243,49 +244,40 @@ func (s *steps) action(a records.Action) []string {
 	return nil
 }
 
+// conditions are tests in the shell by what they say: of stands for the device or path, top for the array, want for the
+// value, and uuid for its second word.
+var conditions = map[string]string{
+	"path":       "test -e {of}",
+	"absent":     "test ! -e {of}",
+	"empty":      `test -z "$(ls -A {of})"`,
+	"lines":      "grep -qxF -e {want} {of}",
+	"partition":  "test -b {of}",
+	"table":      `test "$(blkid --probe --output value --match-tag PTUUID {of})" = {want}`,
+	"array":      "mdadm --detail {top} | grep -qiF {want}",
+	"inactive":   "mdadm --detail {top} | grep -qiF {want}",
+	"stopped":    "test ! -e {top}",
+	"superblock": "mdadm --examine {of} | grep -qiF {want}",
+	"pv":         "pvs {of}",
+	"vg":         "vgs {of}",
+	"lv":         "lvs {of}",
+	"filesystem": `test "$(blkid --probe --output value --match-tag UUID {top})" = {uuid}`,
+	"mounted":    "mountpoint --quiet {of}",
+	"owner":      `stat --format '%u:%g:%a' {of}   # wanted: {plain}`,
+	"synced md":  "! mdadm --detail {top} | grep -qE 'Resync Status|Rebuild Status'",
+	"synced lvm": "lvs --noheadings --options sync_percent {lv} | grep -q 100",
+}
+
 // cond is a test that succeeds when a condition holds.
 func (s *steps) cond(c records.Cond) string {
-	top, of, want := text.ShellQuote(s.Top()), s.word(c.Of), text.ShellQuote(c.Want)
+	top, is := text.ShellQuote(s.Top()), string(c.Is)
 	if s.Want.Using == "" {
 		top = s.word("@array")
 	}
-	switch c.Is {
-	case "path":
-		return "test -e " + of
-	case "absent":
-		return "test ! -e " + of
-	case "empty":
-		return `test -z "$(ls -A ` + of + `)"`
-	case "lines":
-		return "grep -qxF -e " + want + " " + of
-	case "partition":
-		return "test -b " + of
-	case "table":
-		return `test "$(blkid --probe --output value --match-tag PTUUID ` + of + `)" = ` + want
-	case "array", "inactive":
-		return "mdadm --detail " + top + " | grep -qiF " + want
-	case "stopped":
-		return "test ! -e " + top
-	case "superblock":
-		return "mdadm --examine " + of + " | grep -qiF " + want
-	case "pv":
-		return "pvs " + of
-	case "vg":
-		return "vgs " + of
-	case "lv":
-		return "lvs " + of
-	case "filesystem":
-		_, uuid, _ := strings.Cut(c.Want, " ")
-		return `test "$(blkid --probe --output value --match-tag UUID ` + top + `)" = ` + text.ShellQuote(uuid)
-	case "mounted":
-		return "mountpoint --quiet " + of
-	case "owner":
-		return `stat --format '%u:%g:%a' ` + of + "   # wanted: " + text.Clean(c.Want, 60)
-	case "synced":
-		if s.Want.Using == "md" {
-			return "! mdadm --detail " + top + " | grep -qE 'Resync Status|Rebuild Status'"
-		}
-		return `lvs --noheadings --options sync_percent ` + text.ShellQuote(s.Want.Group+"/"+s.Array) + " | grep -q 100"
+	if is == "synced" {
+		is += map[bool]string{true: " md", false: " lvm"}[s.Want.Using == "md"]
 	}
-	return "true   # " + text.Clean(string(c.Is), 40)
+	_, uuid, _ := strings.Cut(c.Want, " ")
+	return strings.NewReplacer("{of}", s.word(c.Of), "{top}", top, "{want}", text.ShellQuote(c.Want),
+		"{uuid}", text.ShellQuote(uuid), "{plain}", text.Clean(c.Want, 60), "{lv}",
+		text.ShellQuote(s.Want.Group+"/"+s.Array)).Replace(cmp.Or(conditions[is], "true   # "+text.Clean(is, 40)))
 }

@@ -12,12 +12,9 @@ import (
 
 // SeenLines say what each direction of each device did.
 func SeenLines(all []workload.Seen) []string {
-	var lines []string
+	var lines text.Lines
 	for _, s := range all {
-		verb := "writes"
-		if s.Read {
-			verb = "reads"
-		}
+		verb := map[bool]string{true: "reads", false: "writes"}[s.Read]
 		line := fmt.Sprintf("%s %s: %v IOPS, %v on average, I/Os of %v", text.Clean(s.Device, words.LongName), verb,
 			s.Mean.IOPS, s.Mean.Rate, s.Block)
 		if s.Wait > 0 {
@@ -27,24 +24,20 @@ func SeenLines(all []workload.Seen) []string {
 			line += fmt.Sprintf(", up to %s at once", units.Number(s.Depth))
 		}
 		lines = append(lines, line+".")
-		var most []string
+		var most text.Lines
 		for _, w := range s.Largest {
-			most = append(most, fmt.Sprintf("%v IOPS and %v over %s", w.Load.IOPS, w.Load.Rate, text.Duration(w.Len)))
+			most.Say("%v IOPS and %v over %s", w.Load.IOPS, w.Load.Rate, text.Duration(w.Len))
 		}
 		if len(most) > 0 {
-			lines = append(
-				lines,
-				fmt.Sprintf("  99 of 100 intervals stay below %v IOPS and %v; at most %s.", s.P99.IOPS, s.P99.Rate,
-					strings.Join(most, ", ")),
-			)
+			lines.Say("  99 of 100 intervals stay below %v IOPS and %v; at most %s.", s.P99.IOPS,
+				s.P99.Rate, strings.Join(most, ", "))
 		}
 		if s.Burst != nil {
-			lines = append(lines, fmt.Sprintf("  Bursts of %s every %s: %v in them, %v between.", text.Duration(s.Burst.For),
-				text.Duration(s.Burst.Every), s.Top.Rate, s.Base.Rate))
+			lines.Say("  Bursts of %s every %s: %v in them, %v between.", text.Duration(s.Burst.For),
+				text.Duration(s.Burst.Every), s.Top.Rate, s.Base.Rate)
 		}
 		if s.Full > 0.01 {
-			lines = append(lines,
-				fmt.Sprintf("  At its largest rate with a long queue for %s of the time.", text.Percent(s.Full)))
+			lines.Say("  At its largest rate with a long queue for %s of the time.", text.Percent(s.Full))
 		}
 	}
 	return lines

@@ -2,7 +2,6 @@ package plans
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"plimsoll/internal/ceiling"
@@ -16,46 +15,43 @@ import (
 // Sweep is the document of the ceiling of one scenario along one or two axes: where the limit
 // changes, then the points.
 func Sweep(t *topology.Topology, one Outlook, a ceiling.Axes, points []ceiling.Point) *page.Document {
-	d := &page.Document{Kind: "ceiling sweep", Data: page.DataOf("points", points), Records: pointRecords(points)}
-	d.Head = page.Headline{
-		Word:  fmt.Sprintf("Ceiling of %d %s, swept", one.ID, text.Clean(one.Name, 30)),
-		About: strings.Join(layout(t), "; "),
-	}
+	d := page.New("ceiling sweep", "Ceiling of "+one.title()+", swept", "points", points)
+	d.Records, d.Head.About = pointRecords(points), strings.Join(layout(t), "; ")
 	if len(points) == 0 || !points[0].Ceiling.Known() {
-		d.Head.Word, d.Head.Says = "Ceiling unknown", []page.Say{{Text: unknownHint(t)}}
+		d.Head.Word = "Ceiling unknown"
+		d.Head.Say(unknownHint(t))
 		return d
 	}
 	for _, phrase := range knees(points, a) {
-		d.Head.Says = append(d.Head.Says, page.Say{Text: phrase})
+		d.Head.Say(phrase)
 	}
 	sizes, depths := len(a.BlockSizes), len(a.Depths)
 	if depths > 1 && points[0].Ceiling.Concurrency() == nil {
-		d.Head.Says = append(d.Head.Says,
-			page.Say{Text: "The depth matters only together with a latency: add --read-latency and --write-latency."})
+		d.Head.Say("The depth matters only together with a latency: add --read-latency and --write-latency.")
 	}
 	if sizes > 1 && depths > 1 && depths <= 9 && len(points) == sizes*depths {
 		rows, legend := grid(points, depths)
-		d.Add(rows, page.Note{Lines: []string{"Limited by: " + strings.Join(legend, ", ") + "."}})
+		d.Add(rows, page.Sentences("Limited by: "+strings.Join(legend, ", ")+"."))
 		return d
 	}
-	rows := page.NewTable("", "bs", "iodepth", "IOPS", "bandwidth", "<ceiling from", "sustained?", "<limited by?")
+	rows := page.NewTable("bs", "iodepth", "IOPS", "bandwidth", "<ceiling from", "sustained?", "<limited by?")
 	for _, p := range points {
 		last, by := p.Sustained.String(), p.SustainedBy
 		if p.Ceiling.Held().Then == nil {
 			last, by = "", ""
 		}
-		rows.Add(p.BS.String(), fmt.Sprint(p.Depth), p.IOPS.String(), p.BW.String(), p.LimitedBy, last, by)
+		rows.Add(p.BS, p.Depth, p.IOPS, p.BW, p.LimitedBy, last, by)
 	}
 	d.Add(rows)
 	return d
 }
 
 func pointRecords(points []ceiling.Point) *page.Table {
-	t := page.NewTable("", "bs_bytes", "iodepth", "iops", "bandwidth_bytes_per_s", "ceiling_from", "sustained_iops",
+	t := page.NewTable("bs_bytes", "iodepth", "iops", "bandwidth_bytes_per_s", "ceiling_from", "sustained_iops",
 		"sustained_from")
 	for _, p := range points {
-		t.Add(fmt.Sprint(uint64(p.BS)), fmt.Sprint(p.Depth), words.Decimal(float64(p.IOPS), 2),
-			words.Decimal(float64(p.BW), 0), p.LimitedBy, words.Decimal(float64(p.Sustained), 2), p.SustainedBy)
+		t.Add(uint64(p.BS), p.Depth, words.Decimal(p.IOPS, 2),
+			words.Decimal(p.BW, 0), p.LimitedBy, words.Decimal(p.Sustained, 2), p.SustainedBy)
 	}
 	return &t
 }
@@ -76,7 +72,7 @@ var letters = map[ceiling.Kind]string{
 
 // grid is both axes at once: a row for each block size, a column for each depth.
 func grid(points []ceiling.Point, depths int) (t page.Table, legend []string) {
-	t = page.NewTable("IOPS by block size (down) and iodepth (across)", "bs")
+	t = page.Captioned("IOPS by block size (down) and iodepth (across)", "bs")
 	for _, p := range points[:depths] {
 		t.Columns = append(t.Columns, page.Column{Name: fmt.Sprint(p.Depth)})
 	}
@@ -85,9 +81,7 @@ func grid(points []ceiling.Point, depths int) (t page.Table, legend []string) {
 		for _, p := range points[i : i+depths] {
 			kind := p.Ceiling.Binding().Kind
 			row = append(row, p.IOPS.String()+letters[kind])
-			if l := letters[kind] + " " + string(kind); !slices.Contains(legend, l) {
-				legend = append(legend, l)
-			}
+			legend = text.Once(legend, letters[kind]+" "+string(kind))
 		}
 		t.Add(row)
 	}
@@ -97,7 +91,7 @@ func grid(points []ceiling.Point, depths int) (t page.Table, legend []string) {
 // knees are the places where the limit changes: the size from which bytes limit instead of I/Os,
 // and the depth from which the hardware limits instead of the latency.
 func knees(points []ceiling.Point, a ceiling.Axes) []string {
-	var all []string
+	var all text.Lines
 	grid := len(a.BlockSizes) > 1 && len(a.Depths) > 1
 	for i := 1; i < len(points); i++ {
 		p, q := points[i-1], points[i]
@@ -106,8 +100,7 @@ func knees(points []ceiling.Point, a ceiling.Axes) []string {
 		}
 		switch {
 		case p.BS != q.BS:
-			all = append(all,
-				fmt.Sprintf("Knee between %v and %v: %s limits below, %s above.", p.BS, q.BS, p.LimitedBy, q.LimitedBy))
+			all.Say("Knee between %v and %v: %s limits below, %s above.", p.BS, q.BS, p.LimitedBy, q.LimitedBy)
 		case p.Depth != q.Depth && !grid: // in a grid the letters show it
 			phrase := fmt.Sprintf("Knee at bs %v between depth %d and %d: %s limits below, %s above.",
 				p.BS, p.Depth, q.Depth, p.LimitedBy, q.LimitedBy)
@@ -118,7 +111,7 @@ func knees(points []ceiling.Point, a ceiling.Axes) []string {
 		}
 	}
 	if len(all) == 0 && len(points) > 1 && !grid {
-		all = append(all, fmt.Sprintf("No knee: %s is the limit everywhere.", points[0].LimitedBy))
+		all.Say("No knee: %s is the limit everywhere.", points[0].LimitedBy)
 	}
 	return all
 }

@@ -49,9 +49,9 @@ func perIOPS(u cloud.USD) string {
 	return "$" + words.Decimal(float64(u)/1e6, 4)
 }
 
-func iopsCell(n units.IOPS) page.Cell { return page.Exact(n.String(), float64(n)) }
+func iopsCell(n units.IOPS) page.Cell { return page.Exact(n.String(), n) }
 
-func rateCell(r units.Rate) page.Cell { return page.Exact(r.SI(), float64(r)) }
+func rateCell(r units.Rate) page.Cell { return page.Exact(r.SI(), r) }
 
 func monthCell(u cloud.USD) page.Cell { return page.Exact(month(u), float64(u)/1e6) }
 
@@ -59,12 +59,8 @@ func perIOPSCell(u cloud.USD) page.Cell { return page.Exact(perIOPS(u), float64(
 
 // OnTypes is the document of ceilings on several instance types beside each other.
 func OnTypes(all []OnType, now time.Time) *page.Document {
-	d := &page.Document{
-		Kind: "ceiling",
-		Head: page.Headline{Word: "Ceilings by instance type"},
-		Data: page.DataOf("types", all),
-	}
-	t := page.NewTable("", "<instance", "<scenario", "IOPS", "sustained", "<limited by?", "per month", "per IOPS")
+	d := page.New("ceiling", "Ceilings by instance type", "types", all)
+	t := page.NewTable("<instance", "<scenario", "IOPS", "sustained", "<limited by?", "per month", "per IOPS")
 	t.Keys("instance", "scenario", "iops", "sustained_iops", "limited_by", "usd_per_month", "usd_per_iops")
 	for _, o := range all {
 		most, sustained, by := page.T(words.None), page.T(words.None), ""
@@ -74,24 +70,17 @@ func OnTypes(all []OnType, now time.Time) *page.Document {
 		if o.Sustained != nil {
 			sustained, by = iopsCell(o.Sustained.IOPS), o.Sustained.Label()
 		}
-		t.Rows = append(t.Rows, []page.Cell{
-			page.T(o.Type), page.T(o.Scenario), most, sustained, page.T(by), monthCell(o.Month), perIOPSCell(o.PerIOPS),
-		})
+		t.Add(o.Type, o.Scenario, most, sustained, by, monthCell(o.Month), perIOPSCell(o.PerIOPS))
 	}
-	d.Add(
-		t,
-		page.Note{
-			Lines: []string{"Per IOPS is the price of the instance for each sustained I/O per second, without volumes."},
-		},
-		priceSources(now),
-	)
+	d.Add(t, page.Sentences("Per IOPS is the price of the instance for each sustained I/O per second, without volumes."),
+		priceSources(now))
 	return d
 }
 
 // InstanceTable is the document of several instance types of the catalogue beside each other; false
 // with the first name that is none.
 func InstanceTable(names []string, now time.Time) (d *page.Document, unknown string, ok bool) {
-	t := page.NewTable("", "<instance", "vCPUs?", "memory?", "IOPS", "sustained", "rate", "sustained", "per month",
+	t := page.NewTable("<instance", "vCPUs?", "memory?", "IOPS", "sustained", "rate", "sustained", "per month",
 		"per IOPS")
 	t.Keys("instance", "vcpus", "memory_bytes", "iops", "sustained_iops", "bandwidth_bytes_per_s",
 		"sustained_bandwidth_bytes_per_s", "usd_per_month", "usd_per_iops")
@@ -106,11 +95,9 @@ func InstanceTable(names []string, now time.Time) (d *page.Document, unknown str
 		if f.Baseline.IOPS > 0 {
 			each = price.Times(1 / float64(f.Baseline.IOPS))
 		}
-		t.Rows = append(t.Rows, []page.Cell{
-			page.T(f.Type), page.T(units.Number(float64(f.VCPUs))), page.Exact(f.Memory.String(), float64(f.Memory)),
+		t.Add(f.Type, units.Number(float64(f.VCPUs)), page.Exact(f.Memory.String(), f.Memory),
 			iopsCell(max(f.Burst.IOPS, f.Baseline.IOPS)), iopsCell(f.Baseline.IOPS),
-			rateCell(max(f.Burst.Rate, f.Baseline.Rate)), rateCell(f.Baseline.Rate), monthCell(price), perIOPSCell(each),
-		})
+			rateCell(max(f.Burst.Rate, f.Baseline.Rate)), rateCell(f.Baseline.Rate), monthCell(price), perIOPSCell(each))
 		all = append(all, pricedInstance(f))
 	}
 	d = entry("Instance types", "instance_types", all)

@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"plimsoll/internal/bundle"
+	"plimsoll/internal/ceiling"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/fio/bins"
@@ -108,29 +110,39 @@ func newDrawing(s *bundle.Scenario, row row) (*drawing, []page.Chart) {
 	}
 	if c := s.Ceiling; c != nil && c.Known() && !c.Binding().SelfMeasured() {
 		held := c.Held()
-		d.Ceiling = &limit{page.Number(held.Now.IOPS), mib(held.Now.BW)}
-		if held.Then != nil {
-			d.Lasting = &limit{page.Number(held.Then.IOPS), mib(held.Then.BW)}
-		}
+		d.Ceiling, d.Lasting = limitOf(held.Now), limitOf(held.Then)
 	}
 	return d, viewOf(s).draw(d, s, row)
 }
 
+func limitOf(b *ceiling.Bound) *limit {
+	if b == nil {
+		return nil
+	}
+	return &limit{page.Number(b.IOPS), mib(b.BW)}
+}
+
+// ends are the times at which intervals end, in seconds.
+func ends(points []result.Second) (all []page.Number) {
+	for _, s := range points {
+		all = append(all, second(s.At))
+	}
+	return all
+}
+
+// second is a time in seconds, to a tenth.
+func second(at time.Duration) page.Number { return page.Number(math.Round(at.Seconds()*10) / 10) }
+
 func (operations) draw(d *drawing, s *bundle.Scenario, row row) []page.Chart {
 	r := s.Result
-	points := merge(r.Seconds, mostPoints)
+	points, columns := merge(r.Seconds, mostPoints), merge(r.Seconds, mostColumns)
+	d.T, d.HT = append(d.T, ends(points)...), append(d.HT, ends(columns)...)
 	for _, s := range points {
-		d.T = append(d.T, page.Number(math.Round(s.At.Seconds()*10)/10))
 		if s.Ramp {
 			d.Ramp = page.Number(s.At.Seconds())
 		}
 	}
-	all := populations(r)
-	columns := merge(r.Seconds, mostColumns)
-	for _, s := range columns {
-		d.HT = append(d.HT, page.Number(math.Round(s.At.Seconds()*10)/10))
-	}
-	for _, o := range all {
+	for _, o := range populations(r) {
 		d.Dirs = append(d.Dirs, newLines(o, points))
 		if h, ok := newHeat(o, columns); ok {
 			d.Heat = append(d.Heat, h)
@@ -154,23 +166,21 @@ func (d *drawing) machine(r *result.Result, points, columns []result.Second) {
 	if !slices.ContainsFunc(points, func(s result.Second) bool { return len(s.Util) > 0 }) {
 		return
 	}
+	nth := func(all []float64, i int) page.Number {
+		if i < len(all) {
+			return page.Number(all[i])
+		}
+		return page.Missing()
+	}
 	for i, dev := range r.Devices {
 		m := memberUse{Name: dev.Name}
 		for _, s := range columns {
-			v := page.Missing()
-			if i < len(s.Util) {
-				v = page.Number(min(s.Util[i], 1))
-			}
-			m.Util = append(m.Util, v)
+			m.Util = append(m.Util, min(nth(s.Util, i), 1))
 		}
 		d.Members = append(d.Members, m)
 	}
 	for _, s := range points {
-		q := page.Missing()
-		if len(s.Queue) > 0 {
-			q = page.Number(s.Queue[0])
-		}
-		d.Queue = append(d.Queue, q)
+		d.Queue = append(d.Queue, nth(s.Queue, 0))
 		d.Dirty = append(d.Dirty, page.Number(float64(s.Dirty)/float64(units.MiB)))
 	}
 }
@@ -180,45 +190,35 @@ func (d *drawing) charts(r *result.Result, row row) []page.Chart {
 	var all []page.Chart
 	over := fmt.Sprintf("over %s", text.Duration(r.Wall))
 	if len(d.T) > 1 {
-		iops, bw := page.Chart{
-			Kind:    "iops",
-			Caption: "IOPS",
-		}, page.Chart{
-			Kind:    "bw",
-			Caption: "Bandwidth, MiB/s",
-			Screen:  true,
-		}
 		n, rate := r.Total.Rates()
-		iops.Says = fmt.Sprintf("IOPS each second %s: %s on the whole%s.", over, words.Operations(n), ofCeiling(d.Ceiling,
-			func(l *limit) page.Number { return l.IOPS }, float64(n)))
-		bw.Says = fmt.Sprintf("Bandwidth each second %s: %s on the whole%s.", over, rate, ofCeiling(d.Ceiling,
-			func(l *limit) page.Number { return l.BW }, float64(mib(rate))))
-		all = append(all, iops, bw, page.Chart{
+		var most limit
+		if d.Ceiling != nil {
+			most = *d.Ceiling
+		}
+		all = append(all, page.Chart{
+			Kind: "iops", Caption: "IOPS",
+			Says: fmt.Sprintf("IOPS each second %s: %s on the whole%s.", over, words.Operations(n),
+				ofCeiling(page.Number(n), most.IOPS)),
+		}, page.Chart{
+			Kind: "bw", Caption: "Bandwidth, MiB/s", Screen: true,
+			Says: fmt.Sprintf("Bandwidth each second %s: %s on the whole%s.", over, rate, ofCeiling(mib(rate), most.BW)),
+		}, page.Chart{
 			Kind: "latency", Caption: "Latency each second: p50 and p99",
 			Says: fmt.Sprintf("Latency each second %s: p50 %s, p99 %s on the whole.", over, row.P50, row.P99),
 		})
 	}
 	if slices.ContainsFunc(d.Dirs, func(l lines) bool { return len(l.Curve) > 1 }) {
 		all = append(all, page.Chart{
-			Kind:    "percentiles",
-			Caption: "Latency by percentile",
-			Wide:    len(d.T) < 2,
-			Screen:  len(d.T) > 1,
+			Kind: "percentiles", Caption: "Latency by percentile", Wide: len(d.T) < 2, Screen: len(d.T) > 1,
 			Says: fmt.Sprintf("Latency by percentile: p50 %s, p99 %s; the table of raw numbers has the others.", row.P50,
 				row.P99),
 		})
 	}
 	for i, h := range d.Heat {
-		caption := "Latency of each " + h.Name + " over time"
+		caption, most := "Latency of each "+h.Name+" over time", units.Number(float64(h.most))
 		all = append(all, page.Chart{
-			Kind:    "heat",
-			Screen:  true,
-			Part:    i,
-			Wide:    true,
-			Caption: caption,
-			Least:   "1",
-			Most:    units.Number(float64(h.most)) + " a cell, logarithmic",
-			Says:    fmt.Sprintf("%s, counted by time and latency, up to %s in a cell.", caption, units.Number(float64(h.most))),
+			Kind: "heat", Screen: true, Part: i, Wide: true, Caption: caption, Least: "1", Most: most + " a cell, logarithmic",
+			Says: fmt.Sprintf("%s, counted by time and latency, up to %s in a cell.", caption, most),
 		})
 	}
 	if len(d.Members) > 0 {
@@ -326,41 +326,35 @@ func merge(seconds []result.Second, most int) []result.Second {
 func joined(seconds []result.Second) result.Second {
 	last := seconds[len(seconds)-1]
 	sum := result.Second{
-		At:    last.At,
-		Ramp:  last.Ramp,
-		Util:  make([]float64, len(last.Util)),
-		Queue: make([]float64, len(last.Queue)),
-		Sync:  &fio.Hist{},
+		At: last.At, Ramp: last.Ramp, Util: make([]float64, len(last.Util)), Queue: make([]float64, len(last.Queue)),
+		Sync: &fio.Hist{},
 	}
-	var all time.Duration
+	add := func(to *result.Interval, from result.Interval) {
+		to.N += from.N
+		to.Bytes += from.Bytes
+		to.Hist = cmp.Or(to.Hist, &fio.Hist{})
+		to.Hist.Merge(from.Hist)
+	}
 	for _, s := range seconds {
-		all += s.Len
-		for _, d := range []struct{ to, from *result.Interval }{{&sum.Read, &s.Read}, {&sum.Write, &s.Write}, {
-			&sum.Trim,
-			&s.Trim,
-		}} {
-			d.to.N += d.from.N
-			d.to.Bytes += d.from.Bytes
-			if d.to.Hist == nil {
-				d.to.Hist = &fio.Hist{}
-			}
-			d.to.Hist.Merge(d.from.Hist)
-		}
+		sum.Len += s.Len
+		add(&sum.Read, s.Read)
+		add(&sum.Write, s.Write)
+		add(&sum.Trim, s.Trim)
 		sum.Sync.Merge(s.Sync)
-		sum.Dirty, sum.Writeback = max(sum.Dirty, s.Dirty), max(sum.Writeback, s.Writeback)
+		sum.Dirty = max(sum.Dirty, s.Dirty)
 	}
-	sum.Len = all
-	mean := func(to []float64, from func(result.Second) []float64) {
-		for _, s := range seconds {
-			for i, v := range from(s) {
-				if i < len(to) && all > 0 {
-					to[i] += v * s.Len.Seconds() / all.Seconds()
-				}
-			}
+	mean := func(to, from []float64, share float64) {
+		for i := range min(len(to), len(from)) {
+			to[i] += from[i] * share
 		}
 	}
-	mean(sum.Util, func(s result.Second) []float64 { return s.Util })
-	mean(sum.Queue, func(s result.Second) []float64 { return s.Queue })
+	for _, s := range seconds {
+		if sum.Len > 0 {
+			share := s.Len.Seconds() / sum.Len.Seconds()
+			mean(sum.Util, s.Util, share)
+			mean(sum.Queue, s.Queue, share)
+		}
+	}
 	return sum
 }
 
@@ -376,52 +370,54 @@ type waterfall struct {
 // has one.
 func draw(b *bundle.Bundle, s *bundle.Scenario, row row) page.Drawing {
 	d, charts := newDrawing(s, row)
-	charts = d.account(b, s, charts)
+	if a := accountOf(b, s); a != nil {
+		charts = append(charts, d.account(a))
+	}
 	if len(charts) == 0 {
 		return page.Drawing{}
 	}
 	return page.Drawing{Data: d, Charts: charts}
 }
 
-// account adds the waterfall of a scenario, where a finding on it has one.
-func (d *drawing) account(b *bundle.Bundle, s *bundle.Scenario, charts []page.Chart) []page.Chart {
-	i := slices.IndexFunc(b.Findings, func(f finding.Finding) bool {
-		return f.Account != nil &&
-			slices.Contains(f.Scenarios, s.ID)
-	})
-	if i < 0 {
-		return charts
+// accountOf is the account of a scenario's gap, nil where no finding on it has one.
+func accountOf(b *bundle.Bundle, s *bundle.Scenario) *finding.Account {
+	for _, f := range b.Findings {
+		if f.Account != nil && slices.Contains(f.Scenarios, s.ID) {
+			return f.Account
+		}
 	}
-	a := b.Findings[i].Account
-	w := &waterfall{
-		Names: []string{"ceiling"}, From: []page.Number{page.Number(a.Ceiling)}, To: []page.Number{0},
-		Labels: []string{units.IOPS(a.Ceiling).String()},
+	return nil
+}
+
+// account is the waterfall of an account.
+func (d *drawing) account(a *finding.Account) page.Chart {
+	w := &waterfall{}
+	step := func(name string, from, to float64, label string) {
+		w.Names, w.Labels = append(w.Names, name), append(w.Labels, label)
+		w.From, w.To = append(w.From, page.Number(from)), append(w.To, page.Number(to))
 	}
+	step("ceiling", a.Ceiling, 0, units.IOPS(a.Ceiling).String())
 	from := a.Ceiling
 	var says []string
 	for i, level := range a.Levels() {
-		f := a.Factors[i]
-		w.Names, w.From, w.To = append(w.Names, words.Cause(f)), append(w.From, page.Number(from)), append(w.To,
-			page.Number(level))
-		w.Labels = append(w.Labels, text.Percent(f.Share)+" of the gap")
-		says = append(says, words.Cause(f)+" "+text.Percent(f.Share)+" of the gap")
+		cause, label := words.Cause(a.Factors[i]), text.Percent(a.Factors[i].Share)+" of the gap"
+		step(cause, from, level, label)
+		says = append(says, cause+" "+label)
 		from = level
 	}
-	w.Names, w.From, w.To = append(w.Names, "measured"), append(w.From, page.Number(a.Measured)), append(w.To, 0)
-	w.Labels = append(w.Labels, units.IOPS(a.Measured).String())
+	step("measured", a.Measured, 0, units.IOPS(a.Measured).String())
 	d.Account = w
-	return append(charts, page.Chart{
+	return page.Chart{
 		Kind: "account", Wide: true, Caption: "From the ceiling to what was measured, " + a.In(),
 		Says: fmt.Sprintf("From a ceiling of %s %s to %s measured: %s", units.IOPS(a.Ceiling), a.In(),
-			units.IOPS(a.Measured),
-			strings.Join(says, "; ")),
-	})
+			units.IOPS(a.Measured), strings.Join(says, "; ")),
+	}
 }
 
 // ofCeiling is the share of a limit in a chart's own quantity.
-func ofCeiling(c *limit, of func(*limit) page.Number, v float64) string {
-	if c == nil || of(c) <= 0 {
+func ofCeiling(v, most page.Number) string {
+	if most <= 0 {
 		return ""
 	}
-	return ", " + text.Percent(v/float64(of(c))) + " of its ceiling"
+	return ", " + text.Percent(float64(v/most)) + " of its ceiling"
 }

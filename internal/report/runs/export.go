@@ -1,20 +1,15 @@
 package runs
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/compare"
 	"plimsoll/internal/report/page"
-	"plimsoll/internal/report/words"
-	"plimsoll/internal/text"
 )
 
 // OpenMetrics is a text file for node_exporter's textfile collector.
@@ -32,9 +27,8 @@ func Export(w io.Writer, f page.Format, runs []*bundle.Bundle) error {
 	if f != OpenMetrics {
 		return page.UnknownFormat(f, ExportFormats())
 	}
-	out := bufio.NewWriter(w)
-	openMetrics(out, runs)
-	return out.Flush()
+	_, err := io.WriteString(w, page.Metrics(metrics(runs)...))
+	return err
 }
 
 // newest keeps the newest run of each suite and host: a metric has one value.
@@ -53,88 +47,49 @@ func newest(runs []*bundle.Bundle) []*bundle.Bundle {
 	return found
 }
 
-// family is one metric with all its samples: OpenMetrics wants them together.
-type family struct {
-	name, help string
-	samples    []string
+func gauge(name, help string) *page.Metric {
+	return page.NewMetric("gauge", name, help, "")
 }
 
-func (f *family) add(value float64, labels ...string) {
-	if math.IsNaN(value) || math.IsInf(value, 0) {
-		return
-	}
-	pairs := make([]string, 0, len(labels)/2)
-	for i := 0; i+1 < len(labels); i += 2 {
-		pairs = append(pairs, labels[i]+`="`+metricLabel(labels[i+1])+`"`)
-	}
-	f.samples = append(f.samples,
-		fmt.Sprintf("%s{%s} %s", f.name, strings.Join(pairs, ","), strconv.FormatFloat(value, 'g', -1, 64)))
-}
-
-// metricLabel escapes a label's value; control characters from outside are replaced first.
-func metricLabel(s string) string {
-	return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(text.Clean(s, words.LongName))
-}
-
-func openMetrics(out io.Writer, all []*bundle.Bundle) {
-	iops := &family{name: "plimsoll_scenario_iops", help: "I/Os per second that were measured."}
-	bw := &family{name: "plimsoll_scenario_bandwidth_bytes_per_second", help: "Bandwidth that was measured."}
-	latency := &family{
-		name: "plimsoll_scenario_latency_seconds",
-		help: "Completion latency that was measured, by quantile.",
-	}
-	share := &family{name: "plimsoll_scenario_ceiling_ratio", help: "What was measured of the ceiling."}
-	verdict := &family{name: "plimsoll_scenario_verdict", help: "1 for the verdict of the scenario."}
-	at := &family{name: "plimsoll_run_timestamp_seconds", help: "When the run began."}
+func metrics(all []*bundle.Bundle) []*page.Metric {
+	iops := gauge("plimsoll_scenario_iops", "I/Os per second that were measured.")
+	bw := gauge("plimsoll_scenario_bandwidth_bytes_per_second", "Bandwidth that was measured.")
+	latency := gauge("plimsoll_scenario_latency_seconds", "Completion latency that was measured, by quantile.")
+	share := gauge("plimsoll_scenario_ceiling_ratio", "What was measured of the ceiling.")
+	verdict := gauge("plimsoll_scenario_verdict", "1 for the verdict of the scenario.")
+	at := gauge("plimsoll_run_timestamp_seconds", "When the run began.")
 	runs := newest(all)
 	for _, b := range runs {
 		host := b.Run.Topology.Host.Name
-		at.add(float64(b.Run.Created.Unix()), "suite", b.Run.Suite.Name, "host", host)
-		for i := range b.Scenarios {
-			s := &b.Scenarios[i]
-			if s.Result == nil {
-				continue
-			}
+		at.Add(float64(b.Run.Created.Unix()), "suite", b.Run.Suite.Name, "host", host)
+		for _, s := range measured(b) {
 			labels := labelsOf(b, s)
-			verdict.add(1, append(slices.Clone(labels), "verdict", string(s.Verdict))...)
+			verdict.Add(1, append(slices.Clone(labels), "verdict", string(s.Verdict))...)
 			for _, d := range directions(s.Result.Total) {
 				of := append(slices.Clone(labels), "direction", d.name)
-				iops.add(float64(d.IOPS), of...)
-				bw.add(float64(d.BW), of...)
+				iops.Add(float64(d.IOPS), of...)
+				bw.Add(float64(d.BW), of...)
 				for _, q := range []float64{50, 99, 99.9} {
 					if v, ok := d.Completion().At(q); ok {
 						// 12 digits, since 99.9/100 is not 0.999.
-						latency.add(
-							v.Seconds(),
+						latency.Add(v.Seconds(),
 							append(slices.Clone(of), "quantile", strconv.FormatFloat(q/100, 'g', 12, 64))...)
 					}
 				}
 			}
 			if v := shareOf(s); v > 0 {
-				share.add(v, labels...)
+				share.Add(v, labels...)
 			}
 		}
 	}
-	families := []*family{iops, bw, latency, share, verdict, at}
-	for _, f := range append(families, standing(all, runs)...) {
-		if len(f.samples) == 0 {
-			continue
-		}
-		fmt.Fprintf(out, "# HELP %s %s\n# TYPE %s gauge\n", f.name, f.help, f.name)
-		for _, s := range f.samples {
-			fmt.Fprintln(out, s)
-		}
-	}
-	fmt.Fprintln(out, "# EOF")
+	return append([]*page.Metric{iops, bw, latency, share, verdict, at}, standing(all, runs)...)
 }
 
 // standing is what earlier runs say of the newest ones, as compare --against does.
-func standing(all, newest []*bundle.Bundle) []*family {
-	change := &family{
-		name: "plimsoll_scenario_change_ratio",
-		help: "The new level over the old one where a step or a drift lasts, 1 where none does.",
-	}
-	seen := &family{name: "plimsoll_scenario_least_seen_ratio", help: "The least loss that would have been seen."}
+func standing(all, newest []*bundle.Bundle) []*page.Metric {
+	change := gauge("plimsoll_scenario_change_ratio",
+		"The new level over the old one where a step or a drift lasts, 1 where none does.")
+	seen := gauge("plimsoll_scenario_least_seen_ratio", "The least loss that would have been seen.")
 	series, _ := compare.History(all, compare.Filter{})
 	for i := range series {
 		s := &series[i]
@@ -152,10 +107,10 @@ func standing(all, newest []*bundle.Bundle) []*family {
 		if n := len(s.Changes); n > 0 && !s.Changes[n-1].Over {
 			size = s.Changes[n-1].Whole()
 		}
-		change.add(size, labels...)
-		seen.add(s.Expected.LeastSeen, labels...)
+		change.Add(size, labels...)
+		seen.Add(s.Expected.LeastSeen, labels...)
 	}
-	return []*family{change, seen}
+	return []*page.Metric{change, seen}
 }
 
 // labelsOf are the labels of a scenario's metrics; one whose name others of the run have has its number behind it.
@@ -169,11 +124,6 @@ func labelsOf(b *bundle.Bundle, s *bundle.Scenario) []string {
 	}
 }
 
-func named(b *bundle.Bundle, name string) (alike []*bundle.Scenario) {
-	for i := range b.Scenarios {
-		if s := &b.Scenarios[i]; s.Name == name && s.Result != nil {
-			alike = append(alike, s)
-		}
-	}
-	return alike
+func named(b *bundle.Bundle, name string) []*bundle.Scenario {
+	return slices.DeleteFunc(measured(b), func(s *bundle.Scenario) bool { return s.Name != name })
 }

@@ -18,7 +18,7 @@ import (
 // evidence is folded. What the head has said is a detail, and so are notes. anchors leads from each
 // finding to its place.
 func findings(b *bundle.Bundle, rows []row, said []string) (s page.Section, anchors []string) {
-	s = page.Section{Title: "Findings", Anchor: "findings", Nav: "Findings"}
+	s = page.Part("Findings", "findings", "Findings")
 	var groups [][]finding.Finding
 	var first []page.Finding
 	for i, f := range b.Findings {
@@ -55,10 +55,8 @@ func group(p page.Finding, all []finding.Finding, b *bundle.Bundle, rows []row) 
 	p.Tables = nil
 	for _, f := range all {
 		of := where(f, b, rows)
-		p.Cases = append(p.Cases, strings.TrimPrefix(words.Join(", ", linkNames(of)...)+": "+f.Message, ": "))
-		if len(of) == 0 && f.Subject != "" {
-			p.Cases[len(p.Cases)-1] = f.Subject + ": " + f.Message
-		}
+		names := linkNames(of)
+		p.Cases = append(p.Cases, text.Join(": ", cmp.Or(names, f.Subject), f.Message))
 		for _, w := range of {
 			if !slices.Contains(p.Where, w) {
 				p.Where = append(p.Where, w)
@@ -67,7 +65,7 @@ func group(p page.Finding, all []finding.Finding, b *bundle.Bundle, rows []row) 
 		evidence = append(evidence, f.Evidence)
 		if f.Account != nil {
 			t := words.Account(f.Account)
-			t.Caption += words.Join("", ", ", words.Join(", ", linkNames(of)...))
+			t.Caption += ", " + names
 			p.Tables = append(p.Tables, t)
 		}
 	}
@@ -77,19 +75,19 @@ func group(p page.Finding, all []finding.Finding, b *bundle.Bundle, rows []row) 
 	return p
 }
 
-func linkNames(all []page.Link) []string {
+func linkNames(all []page.Link) string {
 	var names []string
 	for _, l := range all {
 		names = append(names, l.Text)
 	}
-	return names
+	return strings.Join(names, ", ")
 }
 
 func where(f finding.Finding, b *bundle.Bundle, rows []row) []page.Link {
 	var all []page.Link
 	for j := range b.Scenarios {
 		if slices.Contains(f.Scenarios, b.Scenarios[j].ID) {
-			all = append(all, page.Link{Text: strings.TrimSpace(rows[j].Num + " " + rows[j].Name), Anchor: rows[j].Anchor})
+			all = append(all, page.Link{Text: rows[j].label(), Anchor: rows[j].Anchor})
 		}
 	}
 	return all
@@ -111,12 +109,12 @@ func fold(cases [][]finding.Evidence) page.Table {
 		}
 		p := all[i]
 		p.n++
-		p.found, p.expected = merged(p.found, e.Found), merged(p.expected, e.Expected)
+		p.found, p.expected = text.Once(p.found, e.Found), text.Once(p.expected, e.Expected)
 	}
 	t := words.Evidence()
 	for i, p := range all {
 		if i == mostFolded {
-			t.Add(text.Plural(len(all)-i, "more figure"), "in JSON", "", "")
+			t.Add(text.Plural(len(all)-i, "more figure"), "in JSON")
 			break
 		}
 		times := ""
@@ -130,13 +128,6 @@ func fold(cases [][]finding.Evidence) page.Table {
 
 // mostFolded is how many rows of evidence a group has.
 const mostFolded = 6
-
-func merged(all []string, one string) []string {
-	if one == "" || slices.Contains(all, one) {
-		return all
-	}
-	return append(all, one)
-}
 
 // together is values in a phrase: one as it is, numbers of one unit as their range, else the first
 // two.

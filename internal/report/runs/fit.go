@@ -22,11 +22,7 @@ type fitted struct {
 // that nothing could be said of come last.
 func Fits(b *bundle.Bundle, p verdict.Profile) []verdict.Fit {
 	var all []verdict.Fit
-	for i := range b.Scenarios {
-		s := &b.Scenarios[i]
-		if s.Result == nil {
-			continue
-		}
+	for _, s := range measured(b) {
 		why := ""
 		for _, f := range b.Findings {
 			if f.Severity == finding.Invalid && f.Disabled == "" && slices.Contains(f.Scenarios, s.ID) {
@@ -42,20 +38,19 @@ func Fits(b *bundle.Bundle, p verdict.Profile) []verdict.Fit {
 
 // Fit is the document of whether results are good enough for a program: the answer is its first line.
 func Fit(fits []verdict.Fit, p verdict.Profile) *page.Document {
-	d := &page.Document{Kind: "fit", Data: page.DataOf("fit", fitted{p, verdict.NotCovered, fits})}
-	d.Head = page.Headline{Word: "This cannot say: nothing was measured"}
+	d := page.New("fit", "This cannot say: nothing was measured", "fit", fitted{p, verdict.NotCovered, fits})
 	if len(fits) > 0 {
 		d.Head.Word = fits[0].Says
 		d.Head.Tone = map[stats.Judgement]string{stats.Met: "pass", stats.Missed: "fail"}[fits[0].Outcome]
 	}
 	if len(fits) > 1 {
-		t := page.NewTable("", "<result", "<answer")
+		t := page.NewTable("<result", "<answer")
 		for _, f := range fits {
 			t.Add(f.Of, f.Says)
 		}
 		d.Add(t)
 	}
-	d.Add(page.Note{Lead: "not covered", Lines: []string{verdict.NotCovered}},
-		page.Note{Lead: "limit", Lines: []string{p.Source + " (read " + p.Date + ", " + p.URL + ")"}, Level: page.Detail})
+	d.Add(page.Lead("not covered", verdict.NotCovered),
+		page.Lead("limit", p.Source+" (read "+p.Date+", "+p.URL+")").Detailed())
 	return d
 }

@@ -21,16 +21,10 @@ import (
 // Fleet is the document of a fleet run. It looks like a run's: the verdict with its reasons and what
 // to do, an overview, the findings, each scenario with its chart, the hosts.
 func Fleet(f *bundle.Fleet) *page.Document {
-	d := &page.Document{Kind: "fleet", Tool: f.Tool, Data: page.Data{
-		Name: "fleet", Value: FleetDocument{f.Outcome(), f}, Dense: true,
-	}}
-	d.Head = fleetHead(f)
-	overview := page.Section{
-		Title: "Overview", Anchor: "overview", Nav: "Overview",
-		Blocks: []page.Block{fleetOverview(f)},
-	}
-	d.Add(overview)
-	found := page.Section{Title: "Findings", Anchor: "findings", Nav: "Findings"}
+	d := page.New("fleet", "", "fleet", FleetDocument{f.Outcome(), f})
+	d.Tool, d.Data.Dense, d.Head = f.Tool, true, fleetHead(f)
+	d.Add(page.Part("Overview", "overview", "Overview", fleetOverview(f)))
+	found := page.Part("Findings", "findings", "Findings")
 	for i, one := range f.Findings {
 		p := words.Subject(one, i)
 		if slices.Contains(f.Reasons, one.Message) { // the head says it
@@ -42,7 +36,7 @@ func Fleet(f *bundle.Fleet) *page.Document {
 	for i := range f.Scenarios {
 		d.Add(fleetScenario(f, i))
 	}
-	d.Add(page.Section{Title: "Hosts", Anchor: "hosts", Nav: "Hosts", Blocks: []page.Block{fleetHosts(f)}})
+	d.Add(page.Part("Hosts", "hosts", "Hosts", fleetHosts(f)))
 	d.Records, d.Tests = fleetRecords(f), fleetTests(f)
 	damaged(d, f.Damaged)
 	return d
@@ -73,18 +67,13 @@ func fleetHead(f *bundle.Fleet) page.Headline {
 	for _, r := range f.Reasons {
 		h.Says = append(h.Says, page.Say{Text: r, Next: fleetNext(f, r)})
 	}
-	about := []string{text.Plural(len(f.Hosts), "host"), "via " + f.Via, f.Order}
-	if !f.Created.IsZero() {
-		about = append(about, f.Created.UTC().Format("2006-01-02 15:04 UTC"))
-	}
-	h.About = strings.Join(append(about, f.Tool), ", ")
+	h.About = text.Join(", ", text.Plural(len(f.Hosts), "host"), "via "+f.Via, f.Order, moment(f.Created), f.Tool)
 	for i := range f.Scenarios {
 		s := &f.Scenarios[i]
 		if s.Total.IOPS > 0 && len(s.Invalid) == 0 && len(h.Tiles) < 5 {
 			h.Tiles = append(h.Tiles, page.Tile{
-				What: s.Name, Figure: words.Operations(s.Total.IOPS), Of: ofFleet(s), Anchor: fmt.Sprintf("s%d",
-					i+1),
-				Main: &page.Figure{Of: s.Name, Name: "iops", Value: float64(s.Total.IOPS), Unit: "per_s"},
+				What: s.Name, Figure: words.Operations(s.Total.IOPS), Of: ofFleet(s), Anchor: fmt.Sprintf("s%d", i+1),
+				Main: page.NewFigure(s.Name, "iops", s.Total.IOPS, "per_s"),
 			})
 		}
 	}
@@ -119,42 +108,46 @@ func fleetNext(f *bundle.Fleet, reason string) string {
 
 // ofFleet is the share of the fleet's ceiling.
 func ofFleet(s *bundle.FleetScenario) string {
-	if s.Ceiling == nil || s.Ceiling.IOPS <= 0 {
-		return "all hosts together"
+	if share := fleetShare(s); share > 0 {
+		return text.Percent(share) + " of ceiling"
 	}
-	return text.Percent(float64(s.Total.IOPS/s.Ceiling.IOPS)) + " of ceiling"
+	return "all hosts together"
+}
+
+// fleetShare is what was measured of the fleet's ceiling, 0 where that is not known.
+func fleetShare(s *bundle.FleetScenario) float64 {
+	if s.Ceiling == nil || s.Ceiling.IOPS <= 0 {
+		return 0
+	}
+	return float64(s.Total.IOPS / s.Ceiling.IOPS)
 }
 
 // fleetOverview has a row for each scenario, as a run's has.
 func fleetOverview(f *bundle.Fleet) page.Table {
-	t := page.NewTable("", "<scenario", "together", "ceiling", "<%", "<ceiling from?", "p50?", "p99", "<verdict")
+	t := page.NewTable("<scenario", "together", "ceiling", "<%", "<ceiling from?", "p50?", "p99", "<verdict")
 	for i := range f.Scenarios {
 		s := &f.Scenarios[i]
-		row := page.Cells(fmt.Sprintf("%d %s", s.ID, s.Name), words.None, words.Unknown,
-			words.None, words.None,
-			histAt(s.Total.Hist, 50), histAt(s.Total.Hist, 99), "measured")
-		row[0].Link = fmt.Sprintf("s%d", i+1)
-		row[7].Tone = "measured"
+		name := page.Cell{Text: numbered(s.ID, s.Name), Link: fmt.Sprintf("s%d", i+1)}
+		total, most, share, from := page.T(words.None), words.Unknown, page.T(words.None), words.None
 		if s.Total.IOPS > 0 {
-			row[1] = page.Cell{Text: words.Operations(s.Total.IOPS), Also: s.Total.BW.String()}
+			total = page.Cell{Text: words.Operations(s.Total.IOPS), Also: s.Total.BW.String()}
 		}
 		if c := s.Ceiling; c != nil && c.IOPS > 0 {
-			share := float64(s.Total.IOPS / c.IOPS)
-			row[2], row[3] = page.T(words.Operations(c.IOPS)), page.Cell{Text: text.Percent(share), Gauge: share}
-			row[4] = page.T(c.Binds)
+			most, from, share.Gauge = words.Operations(c.IOPS), c.Binds, fleetShare(s)
+			share.Text = text.Percent(share.Gauge)
 		}
+		verdict := "measured"
 		if len(s.Invalid) > 0 {
-			row[7] = page.Cell{Text: "invalid", Tone: "invalid"}
-			row[3].Tone = "invalid"
+			verdict, share.Tone = "invalid", "invalid"
 		}
-		t.Add(row)
+		t.Add(name, total, most, share, from, histAt(s.Total.Hist, 50), histAt(s.Total.Hist, 99), toned(verdict))
 	}
 	return t
 }
 
 // fleetHosts has a row for each host: what became of it, why, and where its own report is.
 func fleetHosts(f *bundle.Fleet) page.Table {
-	t := page.NewTable("", "<host", "<state", "<its own verdict", "clock error???", "<fio??", "<its report?", "<")
+	t := page.NewTable("<host", "<state", "<its own verdict", "clock error???", "<fio??", "<its report?", "<")
 	t.Most = mostHosts
 	hosts := slices.Clone(f.Hosts)
 	slices.SortStableFunc(hosts, func(a, b bundle.FleetHost) int { return rankOf(b) - rankOf(a) })
@@ -162,13 +155,11 @@ func fleetHosts(f *bundle.Fleet) page.Table {
 		t.Level = page.Detail
 	}
 	for _, h := range hosts {
-		verdict := page.Cell{
-			Text: words.Or(string(h.Verdict), words.None),
-			Tone: string(h.Verdict),
-		}
+		verdict := toned(h.Verdict)
+		verdict.Text = cmp.Or(verdict.Text, words.None)
 		state, why := page.T(string(h.State)), h.Why
 		if len(h.Reasons) > 0 {
-			why = words.Join("; ", why, h.Reasons[0])
+			why = text.Join("; ", why, h.Reasons[0])
 		}
 		if h.State != bundle.HostDone {
 			state.Tone = "fail"
@@ -185,6 +176,12 @@ func fleetHosts(f *bundle.Fleet) page.Table {
 // mostHosts is how many hosts a terminal gets, those that are not ok first.
 const mostHosts = 8
 
+// numbered names a scenario.
+func numbered(id int, name string) string { return fmt.Sprintf("%d %s", id, name) }
+
+// toned is a word that colours itself.
+func toned[T ~string](word T) page.Cell { return page.Cell{Text: string(word), Tone: string(word)} }
+
 // rankOf says how far from ok a host is.
 func rankOf(h bundle.FleetHost) int {
 	switch {
@@ -199,16 +196,13 @@ func rankOf(h bundle.FleetHost) int {
 func fleetScenario(f *bundle.Fleet, i int) page.Section {
 	s := &f.Scenarios[i]
 	section := page.Section{
-		Of: "scenario", Level: page.Detail,
-		Anchor: fmt.Sprintf("s%d", i+1), Title: fmt.Sprintf("%d %s", s.ID, s.Name),
-		About: s.Title,
+		Of: "scenario", Level: page.Detail, Anchor: fmt.Sprintf("s%d", i+1), Title: numbered(s.ID, s.Name), About: s.Title,
 	}
 	if len(s.Invalid) > 0 {
 		section.Tone = "invalid"
-		section.Add(page.Note{Lead: "invalid", Lines: s.Invalid, Tone: "invalid"})
 	}
-	section.Add(fleetFacts(s))
-	rows := page.NewTable("", "<host", "IOPS", "<±?", "bandwidth?", "of its ceiling", "<ceiling from??", "alone??",
+	section.Add(page.Note{Lead: "invalid", Lines: s.Invalid, Tone: "invalid"}, fleetFacts(s))
+	rows := page.NewTable("<host", "IOPS", "<±?", "bandwidth?", "of its ceiling", "<ceiling from??", "alone??",
 		"p50?", "p99", "<")
 	for _, h := range s.Hosts {
 		doubt, of, mark := "", words.None, page.Cell{}
@@ -242,19 +236,18 @@ func fleetFacts(s *bundle.FleetScenario) page.Facts {
 		all.Add("together", total+", "+s.Total.BW.String())
 	}
 	if c := s.Ceiling; c != nil && c.IOPS > 0 {
-		all.Add("ceiling", fmt.Sprintf("%s IOPS, from the %s; reached %s", c.IOPS, c.Binds,
-			text.Percent(float64(s.Total.IOPS/c.IOPS))))
+		all.Say("ceiling", "%s IOPS, from the %s; reached %s", c.IOPS, c.Binds, text.Percent(fleetShare(s)))
 	}
 	if h := s.Total.Hist; h.Count() > 0 {
-		all.Add("latency", fmt.Sprintf("p50 %s, p99 %s, p99.9 %s (merged latency histograms)", histAt(h, 50), histAt(h, 99),
-			histAt(h, 99.9)))
+		all.Say("latency", "p50 %s, p99 %s, p99.9 %s (merged latency histograms)", histAt(h, 50), histAt(h, 99),
+			histAt(h, 99.9))
 	}
 	if h := s.Total.Sync; h.Count() > 0 {
-		all.Add("sync", fmt.Sprintf("p50 %s, p99 %s", histAt(h, 50), histAt(h, 99)))
+		all.Say("sync", "p50 %s, p99 %s", histAt(h, 50), histAt(h, 99))
 	}
 	if s.Common.Length() > 0 {
-		all.Add("common window", fmt.Sprintf("%s, %s of what was planned", text.Duration(s.Common.Length()),
-			text.Percent(s.Common.Share)))
+		all.Say("common window", "%s, %s of what was planned", text.Duration(s.Common.Length()),
+			text.Percent(s.Common.Share))
 	}
 	return all
 }
@@ -264,17 +257,13 @@ func hostsChart(s *bundle.FleetScenario) page.Drawing {
 	plot := &compared.Intervals{Unit: "IOPS", Sides: []compared.Point{}}
 	var says []string
 	for _, h := range s.Hosts {
-		low, high := page.Missing(), page.Missing()
-		if h.Interval.HasInterval() {
-			low, high = compared.KnownOr(h.Interval.Lo), compared.KnownOr(h.Interval.Hi)
-		}
-		name := h.Host
+		low, high := ends95(h.Interval)
 		plot.Sides = append(plot.Sides, compared.Point{
-			Name: name, At: compared.KnownOr(float64(h.IOPS)), Low: low, High: high,
-			Ceiling:   compared.KnownOr(float64(h.Ceiling)),
-			Sustained: compared.KnownOr(float64(h.Sustained)), Struck: len(s.Invalid) > 0, Label: h.IOPS.String(),
+			Name: h.Host, At: compared.KnownOr(h.IOPS), Low: compared.KnownOr(low), High: compared.KnownOr(high),
+			Ceiling: compared.KnownOr(h.Ceiling), Sustained: compared.KnownOr(h.Sustained), Struck: len(s.Invalid) > 0,
+			Label: h.IOPS.String(),
 		})
-		says = append(says, name+" "+h.IOPS.String())
+		says = append(says, h.Host+" "+h.IOPS.String())
 	}
 	if len(plot.Sides) == 0 {
 		return page.Drawing{}
@@ -287,36 +276,13 @@ func hostsChart(s *bundle.FleetScenario) page.Drawing {
 
 // fleetRecords has a row for each scenario and host, and one for all hosts together.
 func fleetRecords(f *bundle.Fleet) *page.Table {
-	t := page.NewTable(
-		"",
-		"run",
-		"scenario",
-		"name",
-		"host",
-		"iops",
-		"iops_low",
-		"iops_high",
-		"bandwidth_bytes_per_s",
-		"p50_ns",
-		"p99_ns",
-		"ceiling_iops",
-		"ceiling_from",
-		"sustained_iops",
-		"sustained_from",
-		"alone_iops",
-		"straggler",
-		"invalid",
-	)
-	ends := func(e stats.Estimate) (low, high units.IOPS) {
-		if !e.HasInterval() {
-			return 0, 0
-		}
-		return units.IOPS(e.Lo), units.IOPS(e.Hi)
-	}
+	t := page.NewTable("run", "scenario", "name", "host", "iops", "iops_low", "iops_high", "bandwidth_bytes_per_s",
+		"p50_ns", "p99_ns", "ceiling_iops", "ceiling_from", "sustained_iops", "sustained_from", "alone_iops", "straggler",
+		"invalid")
 	for i := range f.Scenarios {
 		s := &f.Scenarios[i]
 		invalid := strings.Join(s.Invalid, "; ")
-		low, high := ends(s.Total.Interval)
+		low, high := ends95(s.Total.Interval)
 		var bound, from, p50, p99 any
 		if c := s.Ceiling; c != nil {
 			bound, from = c.IOPS, c.Binds
@@ -326,29 +292,20 @@ func fleetRecords(f *bundle.Fleet) *page.Table {
 		}
 		t.Record(f.ID, s.ID, s.Name, "", s.Total.IOPS, low, high, s.Total.BW, p50, p99, bound, from, "", "", "", "", invalid)
 		for _, h := range s.Hosts {
-			low, high := ends(h.Interval)
-			t.Record(
-				f.ID,
-				s.ID,
-				s.Name,
-				h.Host,
-				h.IOPS,
-				low,
-				high,
-				h.BW,
-				h.P50,
-				h.P99,
-				h.Ceiling,
-				h.Limit,
-				h.Sustained,
-				h.SustainedBy,
-				h.Alone,
-				straggles(s, h.Host),
-				invalid,
-			)
+			low, high := ends95(h.Interval)
+			t.Record(f.ID, s.ID, s.Name, h.Host, h.IOPS, low, high, h.BW, h.P50, h.P99, h.Ceiling, h.Limit, h.Sustained,
+				h.SustainedBy, h.Alone, straggles(s, h.Host), invalid)
 		}
 	}
 	return &t
+}
+
+// ends95 are the ends of an interval, 0 where there is none.
+func ends95(e stats.Estimate) (low, high units.IOPS) {
+	if !e.HasInterval() {
+		return 0, 0
+	}
+	return units.IOPS(e.Lo), units.IOPS(e.Hi)
 }
 
 // fleetTests are a case for each host and each scenario.
@@ -356,8 +313,7 @@ func fleetTests(f *bundle.Fleet) []page.Suite {
 	hosts, scenarios := page.Suite{Name: "hosts"}, page.Suite{Name: "scenarios"}
 	outcome := map[string]page.Outcome{"fail": page.Failed, "invalid": page.Errored, "measured": page.Skipped}
 	for _, h := range f.Hosts {
-		t := page.Test{Name: h.Name, Message: words.Join(": ", string(h.State),
-			string(h.Verdict)), Text: h.Why}
+		t := page.Test{Name: h.Name, Message: text.Join(": ", string(h.State), string(h.Verdict)), Text: h.Why}
 		if t.Outcome = outcome[string(h.Verdict)]; h.State != bundle.HostDone {
 			t.Outcome = page.Errored
 		}
@@ -365,17 +321,12 @@ func fleetTests(f *bundle.Fleet) []page.Suite {
 	}
 	for _, s := range f.Scenarios {
 		t := page.Test{
-			Name: fmt.Sprintf("%d %s", s.ID, s.Name), Message: words.Operations(s.Total.IOPS),
-			Text: strings.Join(s.Invalid, "\n"),
+			Name: numbered(s.ID, s.Name), Message: words.Operations(s.Total.IOPS), Text: strings.Join(s.Invalid, "\n"),
 		}
 		if len(s.Invalid) > 0 {
 			t.Outcome = page.Errored
 		}
 		scenarios.Tests = append(scenarios.Tests, t)
 	}
-	var found []page.Finding
-	for i, one := range f.Findings {
-		found = append(found, words.Finding(one, i))
-	}
-	return []page.Suite{hosts, scenarios, page.FindingTests("findings", found)}
+	return []page.Suite{hosts, scenarios, page.FindingTests("findings", words.Findings(f.Findings))}
 }

@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -40,9 +41,9 @@ type FleetOverRounds struct {
 
 // FleetRounds is the document of fleet runs that are rounds of one thing.
 func FleetRounds(all []*bundle.Fleet) *page.Document {
-	data := FleetRoundsData{}
+	data := FleetRoundsData{Scenarios: overRounds(all)}
 	ok := 0
-	rounds := page.NewTable("Rounds", "<round", "<verdict", "<stored as")
+	rounds := page.Captioned("Rounds", "<round", "<verdict", "<stored as")
 	for i, f := range all {
 		data.Rounds = append(data.Rounds, FleetRound{ID: f.ID, Created: f.Created, Outcome: f.Outcome(), Reasons: f.Reasons})
 		if f.Verdict != verdict.Invalid && f.Verdict != verdict.Fail {
@@ -50,26 +51,17 @@ func FleetRounds(all []*bundle.Fleet) *page.Document {
 		}
 		rounds.Add(i+1, page.Cell{Text: f.Outcome(), Tone: string(f.Verdict)}, f.ID)
 	}
-	figures := page.NewTable("All hosts together", "<scenario", "IOPS", "\u00b1", "rounds", "least", "most")
-	data.Scenarios = overRounds(all)
+	figures := page.Captioned("All hosts together", "<scenario", "IOPS", "\u00b1", "rounds", "least", "most")
+	d := page.New("fleet rounds", fmt.Sprintf("%d of %s ok", ok, text.Plural(len(all), "round")), "fleet_rounds", data)
 	for _, s := range data.Scenarios {
-		row := []string{
-			fmt.Sprintf("%d %s", s.ID, s.Name), words.None, words.None,
-			fmt.Sprint(len(s.IOPS)), words.None, words.None,
+		name, n := numbered(s.ID, s.Name), len(s.IOPS)
+		if n == 0 {
+			figures.Add(name, words.None, words.None, n, words.None, words.None)
+			continue
 		}
-		if len(s.IOPS) > 0 {
-			row[1], row[2] = words.Operations(units.IOPS(s.Estimate.Center)), words.PlusMinus(s.Estimate, len(s.IOPS))
-			row[4], row[5] = words.Operations(slices.Min(s.IOPS)), words.Operations(slices.Max(s.IOPS))
-		}
-		figures.Add(row)
-	}
-	d := &page.Document{Kind: "fleet rounds", Data: page.DataOf("fleet_rounds", data)}
-	d.Head = page.Headline{Word: fmt.Sprintf("%d of %s ok", ok, text.Plural(len(all), "round"))}
-	for _, s := range data.Scenarios {
-		if len(s.IOPS) > 0 {
-			d.Head.Main = &page.Figure{Of: s.Name, Name: "iops", Value: s.Estimate.Center, Unit: "per_s"}
-			break
-		}
+		figures.Add(name, words.Operations(units.IOPS(s.Estimate.Center)), words.PlusMinus(s.Estimate, n), n,
+			words.Operations(slices.Min(s.IOPS)), words.Operations(slices.Max(s.IOPS)))
+		d.Head.Main = cmp.Or(d.Head.Main, page.NewFigure(s.Name, "iops", s.Estimate.Center, "per_s"))
 	}
 	d.Add(figures, rounds)
 	return d

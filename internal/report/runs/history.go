@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 	"time"
 
 	"plimsoll/internal/compare"
+	"plimsoll/internal/report/compared"
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/words"
 	"plimsoll/internal/text"
@@ -20,11 +20,9 @@ func History(all []compare.Series, notes []string) *page.Document {
 		Series []compare.Series `json:"series"`
 		Notes  []string         `json:"notes,omitempty"`
 	}{append([]compare.Series{}, all...), notes}
-	d := &page.Document{
-		Kind: "history", Data: page.DataOf("history", data),
-		Records: historyRecords(all),
-	}
-	d.Head = page.Headline{Word: historyAnswer(all), Says: historySays(all)}
+	d := page.New("history", historyAnswer(all), "history", data)
+	d.Records = historyRecords(all)
+	historySays(&d.Head, all)
 	for i, s := range all {
 		one := series(i, s)
 		if i >= mostSeries {
@@ -32,7 +30,7 @@ func History(all []compare.Series, notes []string) *page.Document {
 		}
 		d.Add(one)
 	}
-	d.Add(page.Note{Lead: "note", Lines: notes})
+	d.Add(page.Lead("note", notes...))
 	return d
 }
 
@@ -64,16 +62,14 @@ func historyAnswer(all []compare.Series) string {
 const mostChanges = 3
 
 // historySays names the newest change of the series that have one, first those that hold.
-func historySays(all []compare.Series) []page.Say {
-	var says []page.Say
+func historySays(h *page.Headline, all []compare.Series) {
 	for _, over := range []bool{false, true} {
 		for _, s := range all {
-			if n := len(s.Changes); n > 0 && s.Changes[n-1].Over == over && len(says) < mostChanges {
-				says = append(says, page.Say{Text: seriesTitle(s.Key) + ", " + changeText(s.Changes[n-1])})
+			if n := len(s.Changes); n > 0 && s.Changes[n-1].Over == over && len(h.Says) < mostChanges {
+				h.Say(seriesTitle(s.Key) + ", " + changeText(s.Changes[n-1]))
 			}
 		}
 	}
-	return says
 }
 
 // changeText is a change with its night.
@@ -87,22 +83,14 @@ func changeText(l compare.Lasting) string {
 
 // seriesTitle is what a series measures and where.
 func seriesTitle(k compare.Key) string {
-	parts := append([]string{k.Suite + ", " + k.Scenario}, words.Present(k.Group, k.Layout, k.Size, k.Runtime,
-		k.Scale)...)
-	return strings.Join(parts, "; ")
+	return text.Join("; ", k.Suite+", "+k.Scenario, k.Group, k.Layout, k.Size, k.Runtime, k.Scale)
 }
 
 func series(i int, s compare.Series) page.Section {
 	section := page.Section{
-		Anchor: fmt.Sprintf(
-			"s%d",
-			i,
-		),
-		Of:    "more series",
-		Title: seriesTitle(s.Key),
-		About: s.Key.Work,
+		Anchor: fmt.Sprintf("s%d", i), Of: "more series", Title: seriesTitle(s.Key), About: s.Key.Work,
 	}
-	rows := page.NewTable("", "<when", s.Figure.Name, "±?", "rounds??", "of ceiling?", "<verdict", "<trend", "<run???")
+	rows := page.NewTable("<when", s.Figure.Name, "±?", "rounds??", "of ceiling?", "<verdict", "<trend", "<run???")
 	most := 0.0
 	for _, p := range s.Points {
 		most = max(most, p.Value.Center)
@@ -114,8 +102,7 @@ func series(i int, s compare.Series) page.Section {
 	for _, l := range s.Changes {
 		changes.Lines = append(changes.Lines, changeText(l))
 	}
-	section.Add(changes)
-	section.Add(page.Charts{See: "the table below", Draw: func() page.Drawing {
+	section.Add(changes, page.Charts{See: "the table below", Draw: func() page.Drawing {
 		return page.Drawing{Data: newTrend(s), Charts: []page.Chart{{
 			Kind: "trend", Wide: true, Caption: s.Figure.Name + " by run; dashed lines are the 95 % interval over rounds",
 			Says: fmt.Sprintf("%s over %s", s.Figure.Name, text.Plural(len(s.Points), "run")),
@@ -125,10 +112,10 @@ func series(i int, s compare.Series) page.Section {
 }
 
 func historyRow(s compare.Series, p compare.Point, most float64) []page.Cell {
-	value, bar := page.T(words.None), ""
-	verdict := page.Cell{Text: p.Verdict, Tone: p.Verdict}
+	value, bar := words.None, ""
+	verdict := toned(p.Verdict)
 	if p.Value.Center > 0 {
-		value = page.T(words.Amount(p.Value.Center, s.Figure.Unit))
+		value = words.Amount(p.Value.Center, s.Figure.Unit)
 		bar = strings.Repeat("▇", max(1, int(math.Round(12*p.Value.Center/most))))
 	}
 	share := ""
@@ -138,15 +125,13 @@ func historyRow(s compare.Series, p compare.Point, most float64) []page.Cell {
 	if p.Invalid != "" {
 		verdict = page.Cell{Text: "INVALID", Tone: "invalid"}
 	}
-	return []page.Cell{
-		page.T(p.At.UTC().Format("2006-01-02 15:04")), value, page.T(words.PlusMinus(p.Value, p.Rounds)),
-		page.T(strconv.Itoa(p.Rounds)), page.T(share), verdict, page.T(bar), page.T(p.Run),
-	}
+	return page.Cells(p.At.UTC().Format("2006-01-02 15:04"), value, words.PlusMinus(p.Value, p.Rounds), p.Rounds, share,
+		verdict, bar, p.Run)
 }
 
 // historyRecords has a row for each point.
 func historyRecords(all []compare.Series) *page.Table {
-	t := page.NewTable("", "suite", "scenario", "group", "layout", "size", "runtime", "work", "run", "time", "figure",
+	t := page.NewTable("suite", "scenario", "group", "layout", "size", "runtime", "work", "run", "time", "figure",
 		"unit",
 		"value", "low", "high", "rounds", "share_of_ceiling", "verdict", "invalid", "kernel", "fio")
 	for _, s := range all {
@@ -173,10 +158,7 @@ func newTrend(s compare.Series) *trend {
 	t := &trend{
 		Unit: cmp.Or(s.Figure.Name, "IOPS"), T: []string{}, At: []page.Number{}, Low: []page.Number{}, High: []page.Number{},
 	}
-	scale := 1.0
-	if s.Figure.Unit == compare.BytesPerSec {
-		scale = 1 << 20
-	}
+	scale := compared.Scale(s.Figure)
 	for _, p := range s.Points {
 		at, low, high := page.Missing(), page.Missing(), page.Missing()
 		if p.Invalid == "" && p.Value.Center > 0 {

@@ -19,10 +19,8 @@ import (
 // in a line.
 func Library(b *bundle.Bundle) *page.Document {
 	files := fileVerdicts(b)
-	word := counted(files, len(b.Scenarios))
 	d := &page.Document{
-		Kind: "run", Tool: b.Run.Tool,
-		Head: page.Headline{Word: word, About: about(&b.Run)},
+		Kind: "run", Tool: b.Run.Tool, Head: page.Headline{Word: counted(files, len(b.Scenarios)), About: about(&b.Run)},
 	}
 	d.Add(perFile(files), perCode(b))
 	return d
@@ -33,16 +31,11 @@ func Unrelated(b *bundle.Bundle) bool {
 	if len(b.Run.Imported) == 0 {
 		return false
 	}
-	first := ""
-	for i := range b.Scenarios {
-		if r := b.Scenarios[i].Result; r != nil {
-			if first != "" && r.Source != first {
-				return true
-			}
-			first = r.Source
-		}
+	var sources []string
+	for _, s := range measured(b) {
+		sources = text.Once(sources, s.Result.Source)
 	}
-	return false
+	return len(sources) > 1
 }
 
 // fileVerdict is what was found of the results of one file.
@@ -64,11 +57,7 @@ func fileVerdicts(b *bundle.Bundle) []*fileVerdict {
 	var list []*fileVerdict
 	named, of := map[string]*fileVerdict{}, map[int]*fileVerdict{}
 	worst := worstFirst()
-	for i := range b.Scenarios {
-		s := &b.Scenarios[i]
-		if s.Result == nil {
-			continue
-		}
+	for _, s := range measured(b) {
 		f := named[s.Result.Source]
 		if f == nil {
 			f = &fileVerdict{name: s.Result.Source, verdict: s.Verdict}
@@ -89,8 +78,8 @@ func fileVerdicts(b *bundle.Bundle) []*fileVerdict {
 			continue
 		}
 		for _, id := range found.Scenarios {
-			if f := of[id]; f != nil && !slices.Contains(f.codes, string(found.Code)) {
-				f.codes = append(f.codes, string(found.Code))
+			if f := of[id]; f != nil {
+				f.codes = text.Once(f.codes, string(found.Code))
 			}
 		}
 	}
@@ -110,10 +99,7 @@ func (f *fileVerdict) rank() int {
 func (f *fileVerdict) warned() bool { return f.verdict == verdict.Measured && len(f.codes) > 0 }
 
 func (f *fileVerdict) word() string {
-	switch {
-	case f.verdict == "":
-		return "NOT JUDGED"
-	case f.warned():
+	if f.warned() {
 		return f.verdict.Word() + " WITH WARNINGS"
 	}
 	return f.verdict.Word()
@@ -122,24 +108,20 @@ func (f *fileVerdict) word() string {
 // counted is how many files have which verdict: "550 results of 474 files; files by their worst result: 12
 // INVALID, 462 MEASURED".
 func counted(files []*fileVerdict, results int) string {
-	var says []string
+	var says text.Lines
 	for i := 0; i < len(files); {
 		from := i
 		for i < len(files) && files[i].word() == files[from].word() {
 			i++
 		}
-		says = append(says, fmt.Sprintf("%d %s", i-from, files[from].word()))
+		says.Say("%d %s", i-from, files[from].word())
 	}
-	return fmt.Sprintf(
-		"%s of %s; files by their worst result: %s",
-		text.Plural(results, "result"),
-		text.Plural(len(files), "file"),
-		strings.Join(says, ", "),
-	)
+	return fmt.Sprintf("%s of %s; files by their worst result: %s", text.Plural(results, "result"),
+		text.Plural(len(files), "file"), strings.Join(says, ", "))
 }
 
 func perFile(files []*fileVerdict) page.Section {
-	t := page.NewTable("", "<verdict", "results", "<file", "<findings")
+	t := page.NewTable("<verdict", "results", "<file", "<findings")
 	t.Most = 12
 	for _, f := range files {
 		of := fmt.Sprint(f.results)
@@ -148,7 +130,7 @@ func perFile(files []*fileVerdict) page.Section {
 		}
 		t.Add(f.word(), of, tailOf(f.name), strings.Join(f.codes, " "))
 	}
-	return page.Section{Anchor: "files", Nav: "Files", Blocks: []page.Block{t}}
+	return page.Part("Files", "files", "", t)
 }
 
 // tailOf is a file with the directory that it lies in, shortened in its middle, so that the findings beside it fit.
@@ -178,10 +160,10 @@ func perCode(b *bundle.Bundle) page.Section {
 		}
 		at[f.Code].results += len(f.Scenarios)
 	}
-	t := page.NewTable("", "<code", "<severity", "results", "<finding")
+	t := page.NewTable("<code", "<severity", "results", "<finding")
 	t.Most = 12
 	for _, l := range lines {
 		t.Add(l.Code, l.Severity, l.results, l.Title)
 	}
-	return page.Section{Anchor: "findings", Nav: "Findings", Blocks: []page.Block{t}}
+	return page.Part("Findings", "findings", "", t)
 }

@@ -25,30 +25,28 @@ type Listed struct {
 func List(below ...Listed) *page.Document {
 	var all []bundle.Run
 	var fleets []*bundle.Fleet
-	for _, l := range below {
-		all, fleets = append(all, l.Runs...), append(fleets, l.Fleets...)
-	}
-	d := &page.Document{Kind: "runs", Data: page.DataOf("runs", listData(all, fleets))}
-	d.Head.Word = text.Plural(len(all)+len(fleets), "run")
 	type line struct {
 		at    time.Time
+		name  string
 		cells []string
 	}
 	var lines []line
 	for _, l := range below {
+		all, fleets = append(all, l.Runs...), append(fleets, l.Fleets...)
 		for _, r := range l.Runs {
-			lines = append(lines, line{r.Created, append([]string{filepath.Join(l.Dir, r.ID)}, RunSummary(r)...)})
+			lines = append(lines, line{r.Created, filepath.Join(l.Dir, r.ID), RunSummary(r)})
 		}
 		for _, f := range l.Fleets {
-			lines = append(lines, line{f.Created, append([]string{filepath.Join(l.Dir, f.ID)}, fleetSummary(f)...)})
+			lines = append(lines, line{f.Created, filepath.Join(l.Dir, f.ID), fleetSummary(f)})
 		}
 	}
 	slices.SortStableFunc(lines, func(a, b line) int { return b.at.Compare(a.at) })
-	rows := page.NewTable("", "<when", "<run", "<outcome", "<scenarios?", "<?")
+	rows := page.NewTable("<when", "<run", "<outcome", "<scenarios?", "<?")
 	rows.Most = 35
 	for _, l := range lines {
-		rows.Add(append([]string{l.at.Local().Format("2006-01-02 15:04")}, l.cells...))
+		rows.Add(l.at.Local().Format("2006-01-02 15:04"), l.name, l.cells)
 	}
+	d := page.New("runs", text.Plural(len(lines), "run"), "runs", listData(all, fleets))
 	d.Add(rows)
 	return d
 }
@@ -66,10 +64,9 @@ func fleetSummary(f *bundle.Fleet) []string {
 	if lost > 0 {
 		hosts += fmt.Sprintf(", %d lost", lost)
 	}
-	if labels := LabelText(f.Labels); labels != "" {
-		hosts += ", " + labels
+	return []string{
+		f.Outcome(), text.Plural(len(f.Scenarios), "scenario"), text.Join(", ", hosts, LabelText(f.Labels)),
 	}
-	return []string{f.Outcome(), text.Plural(len(f.Scenarios), "scenario"), hosts}
 }
 
 // listedFleet is a fleet run in a list, as JSON.

@@ -2,7 +2,6 @@ package runs
 
 import (
 	"fmt"
-	"strconv"
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/compare"
@@ -14,22 +13,13 @@ import (
 
 // Most is the document of a search for the most load that meets a threshold: the bracket first.
 func Most(b *bundle.Bundle, m *compare.Most) *page.Document {
-	d := &page.Document{Kind: "search", Data: page.DataOf("most", m), Records: mostRecords(m)}
-	d.Head = page.Headline{
-		Word: bracketText(m),
-		About: "The most of " + m.Scenario + " with " +
-			m.Threshold,
-		Tone: "measured",
-	}
-	if m.Bracket.Done {
-		d.Head.Tone = "pass"
-	}
+	d := page.New("search", bracketText(m), "most", m)
+	d.Records, d.Head.About = mostRecords(m), "The most of "+m.Scenario+" with "+m.Threshold
+	d.Head.Tone = map[bool]string{true: "pass", false: "measured"}[m.Bracket.Done]
 	if m.Bracket.Low > 0 {
-		d.Head.Main = &page.Figure{Of: m.Scenario, Name: "iops", Value: m.Bracket.Low, Unit: "per_s"}
+		d.Head.Main = page.NewFigure(m.Scenario, "iops", m.Bracket.Low, "per_s")
 	}
-	say := func(format string, args ...any) {
-		d.Head.Says = append(d.Head.Says, page.Say{Text: fmt.Sprintf(format, args...)})
-	}
+	say := func(format string, args ...any) { d.Head.Say(fmt.Sprintf(format, args...)) }
 	if c := m.Check; c != nil {
 		say("checked at %v IOPS for %s: %s, %s", c.IOPSOf(), text.Duration(m.CheckTime), words.Latency(c.Latency),
 			outcomeText(*c))
@@ -46,38 +36,42 @@ func Most(b *bundle.Bundle, m *compare.Most) *page.Document {
 		say("%s", line)
 	}
 	say("fio's latencies begin when an I/O is issued; lag is how much later than intended that is")
-	d.Add(page.Section{Anchor: "figures", Nav: "Probes", Blocks: []page.Block{probes(m)}},
-		page.Section{Anchor: "charts", Nav: "Chart", Blocks: []page.Block{
-			page.Charts{See: "the table of probes", Draw: func() page.Drawing {
-				return drawSearch(m, "Latency by load. "+d.Head.Word+". "+saysOf(d.Head))
-			}},
-		}}, page.Note{Lead: "note", Lines: runNotes(b)})
+	d.Add(page.Part("Probes", "figures", "", probes(m)),
+		page.Part("Chart", "charts", "", page.Charts{See: "the table of probes", Draw: func() page.Drawing {
+			return drawSearch(m, "Latency by load. "+d.Head.Word+". "+saysOf(d.Head))
+		}}), page.Lead("note", runNotes(b)...))
 	return d
 }
 
 // probes has a row for each load that was tried.
 func probes(m *compare.Most) page.Table {
-	t := page.NewTable("", "IOPS asked", "achieved", "latency", "streams??", "busy?", "lag?", "<outcome")
-	add := func(c *compare.MostProbe, note string) {
-		if c == nil {
-			return
-		}
-		row := []string{
-			words.None, units.IOPS(c.Achieved).String(), words.Latency(c.Latency), "", "", "",
-			outcomeText(*c) + note,
-		}
+	t := page.NewTable("IOPS asked", "achieved", "latency", "streams??", "busy?", "lag?", "<outcome")
+	note := map[string]string{ownDepth: ", with its own depth", checking: ", the check"}
+	eachProbe(m, func(kind string, c *compare.MostProbe) {
+		achieved, latency, outcome := units.IOPS(c.Achieved), words.Latency(c.Latency), outcomeText(*c)+note[kind]
 		if c.Asked > 0 {
-			row[0], row[3] = units.IOPS(c.Asked).String(), strconv.Itoa(c.Streams)
-			row[4], row[5] = text.Percent(c.Busy), units.Latency(c.Lag).String()
+			t.Add(units.IOPS(c.Asked), achieved, latency, c.Streams, text.Percent(c.Busy), units.Latency(c.Lag), outcome)
+		} else {
+			t.Add(words.None, achieved, latency, "", "", "", outcome)
 		}
-		t.Add(row)
-	}
-	add(m.Closed, ", with its own depth")
-	for i := range m.Probes {
-		add(&m.Probes[i], "")
-	}
-	add(m.Check, ", the check")
+	})
 	return t
+}
+
+// Kinds of probes.
+const ownDepth, probing, checking = "own depth", "probe", "check"
+
+// eachProbe calls with every load that was tried, in order.
+func eachProbe(m *compare.Most, do func(kind string, p *compare.MostProbe)) {
+	if m.Closed != nil {
+		do(ownDepth, m.Closed)
+	}
+	for i := range m.Probes {
+		do(probing, &m.Probes[i])
+	}
+	if m.Check != nil {
+		do(checking, m.Check)
+	}
 }
 
 // bracketText is "14,300 to 14,800 IOPS (15 probes)".
@@ -113,41 +107,23 @@ func outcomeText(p compare.MostProbe) string {
 }
 
 func mostRecords(m *compare.Most) *page.Table {
-	t := page.NewTable("", "id", "kind", "asked_iops", "achieved_iops", "latency_ns", "streams", "busy", "lag_ns",
+	t := page.NewTable("id", "kind", "asked_iops", "achieved_iops", "latency_ns", "streams", "busy", "lag_ns",
 		"outcome", "reason")
-	add := func(kind string, p *compare.MostProbe) {
-		if p == nil {
-			return
-		}
-		t.Record(
-			p.ID,
-			kind,
-			p.Asked,
-			p.Achieved,
-			units.Latency(p.Latency),
-			p.Streams,
-			p.Busy,
-			units.Latency(p.Lag),
-			p.Outcome,
-			p.Reason,
-		)
-	}
-	add("own depth", m.Closed)
-	for i := range m.Probes {
-		add("probe", &m.Probes[i])
-	}
-	add("check", m.Check)
+	eachProbe(m, func(kind string, p *compare.MostProbe) {
+		t.Record(p.ID, kind, p.Asked, p.Achieved, units.Latency(p.Latency), p.Streams, p.Busy, units.Latency(p.Lag),
+			p.Outcome, p.Reason)
+	})
 	return &t
 }
 
 // runNotes are what a reader of single figures must know of the run.
 func runNotes(b *bundle.Bundle) []string {
-	var notes []string
+	var notes text.Lines
 	if b.Run.State != bundle.Finished {
 		notes = append(notes, "the run is "+string(b.Run.State))
 	}
 	if s := b.Run.Topology.Scale; s > 0 && s != 1 {
-		notes = append(notes, fmt.Sprintf("rates at %s of the real ones", units.Number(s)))
+		notes.Say("rates at %s of the real ones", units.Number(s))
 	}
 	return notes
 }

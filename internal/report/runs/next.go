@@ -29,11 +29,9 @@ func nextStep(why string, b *bundle.Bundle) string {
 		return "See: plimsoll explain " + code[1]
 	}
 	for i := range b.Scenarios {
-		s := &b.Scenarios[i]
-		if s.Name == "" || !strings.Contains(why, s.Name) || s.Verdict == verdict.Pass {
-			continue
+		if s := &b.Scenarios[i]; s.Name != "" && strings.Contains(why, s.Name) && s.Verdict != verdict.Pass {
+			return nextFor(s, b)
 		}
-		return nextFor(s, b)
 	}
 	return ""
 }
@@ -41,19 +39,15 @@ func nextStep(why string, b *bundle.Bundle) string {
 // nextFor is the next step for a scenario that failed or cannot be trusted, "" for one that somebody
 // else ran and that no finding explains.
 func nextFor(s *bundle.Scenario, b *bundle.Bundle) string {
-	findings := b.Findings
-	worst := -1
-	for i, f := range findings {
-		if f.Severity == finding.Info || !slices.Contains(f.Scenarios, s.ID) {
-			continue
-		}
-		if worst < 0 || rank(f.Severity) > rank(findings[worst].Severity) {
-			worst = i
+	worst := finding.Finding{Severity: finding.Info}
+	for _, f := range b.Findings {
+		if slices.Contains(f.Scenarios, s.ID) && f.Severity.Rank() > worst.Severity.Rank() {
+			worst = f
 		}
 	}
 	switch {
-	case worst >= 0:
-		return "This may be caused by " + string(findings[worst].Code) + ": rule that out first. " + fix(findings[worst])
+	case worst.Code != "":
+		return "This may be caused by " + string(worst.Code) + ": rule that out first. " + fix(worst)
 	case len(b.Run.Imported) > 0: // it cannot be run again from here
 		return ""
 	case s.Verdict == verdict.Invalid:
@@ -79,10 +73,6 @@ func typed(command string, s *bundle.Scenario, b *bundle.Bundle) string {
 		return fmt.Sprintf(": plimsoll %s %d", command, s.ID)
 	}
 	return fmt.Sprintf(": plimsoll %s %s %s", command, of.Name, s.Name)
-}
-
-func rank(s finding.Severity) int {
-	return slices.Index([]finding.Severity{finding.Info, finding.Warn, finding.Fail, finding.Invalid}, s)
 }
 
 // fix is the first sentence of what to do about a finding.

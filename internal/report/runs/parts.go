@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"plimsoll/internal/bundle"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
 	"plimsoll/internal/text"
@@ -31,16 +32,23 @@ func rowsBelow(r *result.Result) []below {
 	return rows
 }
 
+// measured are the scenarios of a run that have a result.
+func measured(b *bundle.Bundle) (all []*bundle.Scenario) {
+	for i := range b.Scenarios {
+		if s := &b.Scenarios[i]; s.Result != nil {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
 // mostParts is how many groups or hosts a line names.
 const mostParts = 8
 
 // also adds to a row's second figure what it is the sum of: directions that ran at different times,
 // each over its own, and the groups or hosts that ran at once.
 func also(figure string, r *result.Result) string {
-	parts := []string{}
-	if figure != "" {
-		parts = append(parts, figure)
-	}
+	parts := text.Present(figure)
 	if sum := r.Sum(); sum.Apart {
 		parts = append(parts, "over "+text.Duration(sum.Window))
 		for _, d := range directions(r.Total) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -57,14 +56,13 @@ func (transactions) fill(r *row, s *bundle.Scenario) {
 		return
 	}
 	r.Measured = words.Transactions(peak.TPS)
-	also := []string{text.Plural(peak.Clients, "client")}
+	r.Also = text.Plural(peak.Clients, "client")
 	if len(p.Steps) > 1 {
-		also[0] = fmt.Sprintf("the most, with %s", also[0])
+		r.Also = "the most, with " + r.Also
 	}
 	if n := peak.CommitsPerSync(); n > 0 && !p.ReadOnly {
-		also = append(also, units.Number(n)+" commits per sync", peak.WALPerTx().String()+" of WAL per transaction")
+		r.Also += fmt.Sprintf(", %s commits per sync, %v of WAL per transaction", units.Number(n), peak.WALPerTx())
 	}
-	r.Also = strings.Join(also, ", ")
 	r.P50, r.P99 = words.At(peak.Latency, 50), words.At(peak.Latency, 99)
 	if c := s.Ceiling; c != nil && c.Binding() != nil {
 		r.held(c, func(b *ceiling.Bound) string { return words.Transactions(b.IOPS) })
@@ -75,21 +73,17 @@ func (transactions) fill(r *row, s *bundle.Scenario) {
 
 func (transactions) tables(s *bundle.Scenario) []page.Table {
 	p := s.Result.Postgres
-	all := []page.Table{stepsTable(s), logTable(p), waitsTable(p), checkpointTable(p)}
-	if len(p.Methods) > 0 {
-		t := page.NewTable("Sync methods as pg_test_fsync ranks them (a rank, not a measurement)", "<wal_sync_method",
-			"one 8 KiB write")
-		for _, m := range p.Methods {
-			t.Add(m.Name, m.Mean.String())
-		}
-		all = append(all, t)
+	methods := page.Captioned("Sync methods as pg_test_fsync ranks them (a rank, not a measurement)", "<wal_sync_method",
+		"one 8 KiB write")
+	for _, m := range p.Methods {
+		methods.Add(m.Name, m.Mean)
 	}
-	return slices.DeleteFunc(all, func(t page.Table) bool { return len(t.Rows) == 0 })
+	return []page.Table{stepsTable(s), logTable(p), waitsTable(p), checkpointTable(p), methods}
 }
 
 func stepsTable(s *bundle.Scenario) page.Table {
 	p := s.Result.Postgres
-	t := page.NewTable("Transactions by clients, next to what commits allow", "clients", "TPS", "expected", "bound",
+	t := page.Captioned("Transactions by clients, next to what commits allow", "clients", "TPS", "expected", "bound",
 		"mean", "p50", "p95", "p99", "p99.9", "max", "failed")
 	for i := range p.Steps {
 		step := &p.Steps[i]
@@ -97,18 +91,15 @@ func stepsTable(s *bundle.Scenario) page.Table {
 		if m := ceiling.CommitsIn(p, step); m.Bound > 0 && !p.ReadOnly {
 			expected, bound = fmt.Sprintf("%v to %v", m.Low, m.High), m.Bound.String()
 		}
-		var at []string
-		for _, q := range []float64{50, 95, 99, 99.9} {
-			at = append(at, words.At(step.Latency, q))
-		}
-		t.Add(step.Clients, step.TPS, expected, bound, units.Latency(step.Latency.Mean), at,
-			words.Figure(units.LatencyOf(step.Latency.Max)), text.Count(step.Aborted))
+		t.Add(step.Clients, step.TPS, expected, bound, units.Latency(step.Latency.Mean),
+			percentiles(step.Latency, 50, 95, 99, 99.9), words.Figure(units.LatencyOf(step.Latency.Max)),
+			text.Count(step.Aborted))
 	}
 	return t
 }
 
 func logTable(p *result.Postgres) page.Table {
-	t := page.NewTable("What one transaction needed", "clients", "commits per sync", "sync mean", "syncing", "WAL",
+	t := page.Captioned("What one transaction needed", "clients", "commits per sync", "sync mean", "syncing", "WAL",
 		"full pages", "device I/Os", "buffer hits", "server CPU", "pgbench CPU")
 	for i := range p.Steps {
 		s := &p.Steps[i]
@@ -135,10 +126,10 @@ const mostWaits = 6
 
 // waitsTable is what pgbench's sessions waited for, largest first.
 func waitsTable(p *result.Postgres) page.Table {
-	t := page.NewTable("What sessions waited for, sampled ten times per second", "clients", "<waits")
+	t := page.Captioned("What sessions waited for, sampled ten times per second", "clients", "<waits")
 	for i := range p.Steps {
 		if waits := waitWords(&p.Steps[i]); waits != "" {
-			t.Add(strconv.Itoa(p.Steps[i].Clients), waits)
+			t.Add(p.Steps[i].Clients, waits)
 		}
 	}
 	return t
@@ -155,15 +146,12 @@ func waitWords(s *result.PgStep) string {
 
 // waitName is an event without its type: WALWrite of LWLock:WALWrite.
 func waitName(event string) string {
-	if _, name, ok := strings.Cut(event, ":"); ok {
-		event = name
-	}
-	return event
+	return event[strings.Index(event, ":")+1:]
 }
 
 // checkpointTable is arithmetic from the measured rate of WAL: how far checkpoints lie apart.
 func checkpointTable(p *result.Postgres) page.Table {
-	t := page.NewTable("Checkpoints at the measured rate of WAL", "<", "value", "<how")
+	t := page.Captioned("Checkpoints at the measured rate of WAL", "<", "value", "<how")
 	peak := p.Peak()
 	if peak == nil || peak.WAL == 0 || peak.Measured <= 0 || p.ReadOnly {
 		return t
@@ -184,30 +172,26 @@ func checkpointTable(p *result.Postgres) page.Table {
 
 // recovery is the time that reading a full log takes at the rate that scenario 10 (wal-seq-read)
 // measured in the same run.
-func recovery(b *bundle.Bundle, p *result.Postgres) (page.Fact, bool) {
-	for i := range b.Scenarios {
-		s := &b.Scenarios[i]
-		if s.Name != "wal-seq-read" || s.Result == nil || s.Result.Total.Read.BW <= 0 {
+func recovery(b *bundle.Bundle, p *result.Postgres) []page.Fact {
+	for _, s := range named(b, "wal-seq-read") {
+		rate := s.Result.Total.Read.BW
+		if rate <= 0 {
 			continue
 		}
-		rate := s.Result.Total.Read.BW
-		return page.Fact{
+		return []page.Fact{{
 			Name: "recovery reads the log in",
 			Value: fmt.Sprintf("%s at least: %v (max_wal_size) ÷ %v (scenario %d); replay itself is not in it",
 				text.Duration(result.RecoverySeconds(p.MaxWAL, rate).Round(time.Second)), p.MaxWAL, rate, s.ID),
-		}, true
+		}}
 	}
-	return page.Fact{}, false
+	return nil
 }
 
 func postgresFacts(p *result.Postgres) page.Facts {
 	var all page.Facts
-	add := func(name, format string, args ...any) {
-		all.Add(name, fmt.Sprintf(format, args...))
-	}
-	add("PostgreSQL", "%s from %s, as user %s on %s", p.Version, p.Bin, p.User, cmp.Or(p.FS, "an unknown filesystem"))
+	all.Say("PostgreSQL", "%s from %s, as user %s on %s", p.Version, p.Bin, p.User, cmp.Or(p.FS, "an unknown filesystem"))
 	if p.Scale > 0 {
-		add("database", "%v (scale %d), %s of %v of memory", p.Database, p.Scale,
+		all.Say("database", "%v (scale %d), %s of %v of memory", p.Database, p.Scale,
 			text.Times(float64(p.Database)/float64(max(p.Memory, 1))), p.Memory)
 	}
 	if a, b := p.Before.S(), p.After.S(); a > 0 {
@@ -216,26 +200,22 @@ func postgresFacts(p *result.Postgres) page.Facts {
 			_, apart := p.S()
 			phrase += fmt.Sprintf(", %v after: %s apart", b, text.Percent(apart))
 		}
-		if a := p.Before; a.CPU > 0 {
-			phrase += fmt.Sprintf("; %v of it CPU", a.CPU)
+		if cpu := p.Before.CPU; cpu > 0 {
+			phrase += fmt.Sprintf("; %v of it CPU", cpu)
 		}
-		add("one synced write (S)", "%s; fio, 8 KiB and fdatasync, one at a time", phrase)
+		all.Say("one synced write (S)", "%s; fio, 8 KiB and fdatasync, one at a time", phrase)
 	}
 	if p.Clock > 0 {
-		add("reading the clock", "%v", units.LatencyOf(p.Clock))
+		all.Say("reading the clock", "%v", units.LatencyOf(p.Clock))
 	}
-	var ours, given []string
+	settings := map[bool][]string{}
 	for _, s := range p.Settings {
-		if s.Given {
-			given = append(given, s.Name+"="+s.Value)
-		} else {
-			ours = append(ours, s.Name+"="+s.Value)
-		}
+		settings[s.Given] = append(settings[s.Given], s.Name+"="+s.Value)
 	}
-	all.Add("settings asked for", strings.Join(given, ", "))
-	all.Add("settings", strings.Join(ours, ", "))
+	all.Add("settings asked for", strings.Join(settings[true], ", "))
+	all.Add("settings", strings.Join(settings[false], ", "))
 	if s := p.Peak(); s != nil && s.Timed+s.Requested > 0 {
-		add("checkpoints", "%d by time, %d by WAL or asked for", s.Timed, s.Requested)
+		all.Say("checkpoints", "%d by time, %d by WAL or asked for", s.Timed, s.Requested)
 	}
 	return all
 }
@@ -259,16 +239,15 @@ func (transactions) records(t *page.Table, b *bundle.Bundle, s *bundle.Scenario)
 	}
 }
 
-// postgresDrawing is the peak's transactions by second, drawn as fio's I/Os are, and the waits of
-// its sessions.
-func postgresDrawing(d *drawing, p *result.Postgres, row row) []page.Chart {
-	peak := p.Peak()
+// draw has the peak's transactions by second, drawn as fio's I/Os are, and the waits of its sessions.
+func (transactions) draw(d *drawing, s *bundle.Scenario, row row) []page.Chart {
+	peak := s.Result.Peak()
 	if peak == nil || len(peak.Seconds) < 2 {
 		return nil
 	}
 	tps := lines{Name: "transactions", Curve: curve(peak.Latency)}
 	for _, s := range peak.Seconds {
-		d.T = append(d.T, page.Number(math.Round(s.At.Seconds()*10)/10))
+		d.T = append(d.T, second(s.At))
 		tps.IOPS = append(tps.IOPS, page.Number(s.TPS))
 		p50, p99 := page.Missing(), page.Missing()
 		if s.P50 > 0 {
@@ -305,14 +284,12 @@ func layersOf(s *result.PgStep) []layer {
 	if !slices.ContainsFunc(s.Seconds, func(q result.PgSecond) bool { return len(q.Waits) > 0 }) {
 		return nil
 	}
-	const others = "others"
 	var all []layer
-	for i, w := range s.Waits {
-		if i == mostWaits {
-			all = append(all, layer{Name: others})
-			break
-		}
+	for _, w := range s.Waits[:min(len(s.Waits), mostWaits)] {
 		all = append(all, layer{Name: waitName(w.Event)})
+	}
+	if len(s.Waits) > mostWaits {
+		all = append(all, layer{Name: "others"})
 	}
 	for _, q := range s.Seconds {
 		total := 0
@@ -321,8 +298,8 @@ func layersOf(s *result.PgStep) []layer {
 		}
 		left := total
 		for i := range all {
-			n := left
-			if all[i].Name != others || i < mostWaits {
+			n := left // of the others
+			if i < mostWaits {
 				n = q.Waits[s.Waits[i].Event]
 			}
 			left -= n

@@ -14,16 +14,14 @@ import (
 // uncertainty are of all directions together, as is the ceiling itself. Reporting groups and hosts
 // stand below their total, as scenario/group.
 func records(runs ...*bundle.Bundle) *page.Table {
-	all := page.NewTable("", "run", "scenario", "name", "role", "direction", "verdict", "ios", "bytes", "iops",
+	all := page.NewTable("run", "scenario", "name", "role", "direction", "verdict", "ios", "bytes", "iops",
 		"bandwidth_bytes_per_s", "uncertainty_percent", "ceiling_iops", "ceiling_bandwidth_bytes_per_s",
 		"percent_of_ceiling", "ceiling_from", "sustained_iops", "measured_s", "clat_mean_ns", "clat_stddev_ns",
 		"clat_p50_ns", "clat_p90_ns", "clat_p99_ns", "clat_p99.9_ns", "clat_p99.99_ns", "clat_max_ns",
 		"sustained_from", "began", "host", "labels", "file", "dir")
 	for _, b := range runs {
-		for i := range b.Scenarios {
-			if s := &b.Scenarios[i]; s.Result != nil {
-				viewOf(s).records(&all, b, s)
-			}
+		for _, s := range measured(b) {
+			viewOf(s).records(&all, b, s)
 		}
 	}
 	return &all
@@ -46,15 +44,8 @@ func (operations) records(t *page.Table, b *bundle.Bundle, s *bundle.Scenario) {
 	}
 }
 
-func csvRow(
-	b *bundle.Bundle,
-	s *bundle.Scenario,
-	dir string,
-	n uint64,
-	bytes units.Bytes,
-	iops units.IOPS,
-	bw units.Rate,
-	l fio.Latency,
+func csvRow(b *bundle.Bundle, s *bundle.Scenario, dir string, n uint64, bytes units.Bytes, iops units.IOPS,
+	bw units.Rate, l fio.Latency,
 ) []any {
 	var doubt, bound, boundBW, percent, from, sustained, then any
 	if e := s.Result.IOPS; e.HasInterval() {
@@ -75,16 +66,8 @@ func csvRow(
 		v, _ := l.At(p)
 		cells = append(cells, v)
 	}
-	return append(
-		cells,
-		l.Max,
-		then,
-		b.Run.Created.UTC().Format(time.RFC3339),
-		b.Run.Topology.Host.Name,
-		LabelText(b.Run.Labels),
-		s.Result.Source,
-		s.Result.Labels["dir"],
-	)
+	return append(cells, l.Max, then, b.Run.Created.UTC().Format(time.RFC3339), b.Run.Topology.Host.Name,
+		LabelText(b.Run.Labels), s.Result.Source, s.Result.Labels["dir"])
 }
 
 // tableOf are the percentiles that tables of a latency have.

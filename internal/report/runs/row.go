@@ -46,22 +46,17 @@ const notRun = "not run"
 
 func newRow(s *bundle.Scenario, i int) row {
 	r := row{
-		Num:      strconv.Itoa(cmp.Or(s.ID, i+1)),
-		Name:     s.Name,
-		Title:    s.Title,
-		Role:     string(s.Role),
-		Anchor:   fmt.Sprintf("s%d", i+1),
-		Verdict:  cmp.Or(string(s.Verdict), notRun),
-		Measured: words.None,
-		P50:      words.None,
-		P99:      words.None,
-		Ceiling:  words.Unknown,
-		Percent:  words.Unknown,
-		From:     words.Unknown,
+		Num: strconv.Itoa(cmp.Or(s.ID, i+1)), Name: s.Name, Title: s.Title, Role: string(s.Role),
+		Anchor: fmt.Sprintf("s%d", i+1), Verdict: cmp.Or(string(s.Verdict), notRun),
+		Measured: words.None, P50: words.None, P99: words.None,
+		Ceiling: words.Unknown, Percent: words.Unknown, From: words.Unknown,
 	}
 	viewOf(s).fill(&r, s)
 	return r
 }
+
+// label is a scenario's number and name.
+func (r row) label() string { return text.Join(" ", r.Num, r.Name) }
 
 func (operations) fill(r *row, s *bundle.Scenario) {
 	key := result.KeyOf(s.Result)
@@ -102,10 +97,7 @@ func (operations) fill(r *row, s *bundle.Scenario) {
 	}
 	r.P50, r.P99 = timed(s.Result, 50), timed(s.Result, 99)
 	if l := t.Sync.Lat; l.Measured() {
-		alone := "I/O"
-		if t.Read.N == 0 && t.Trim.N == 0 {
-			alone = "write"
-		}
+		alone := map[bool]string{true: "write", false: "I/O"}[t.Read.N == 0 && t.Trim.N == 0]
 		r.Sync = fmt.Sprintf("%s alone: p50 %s, p99 %s", alone, words.At(all, 50), words.At(all, 99))
 		r.Syncs = "p50 and p99 are of the sync"
 	}
@@ -128,13 +120,12 @@ func timed(r *result.Result, p float64) string {
 
 // Of is the share of the ceiling that was measured, or that there is words.None to compare with.
 func (r row) Of() string {
-	if r.Share > 0 && r.latency {
+	switch {
+	case r.Share > 0 && r.latency:
 		return fmt.Sprintf("%s of the IOPS that %s allows", r.Percent, r.Ceiling)
-	}
-	if r.Share > 0 {
+	case r.Share > 0:
 		return fmt.Sprintf("%s of a ceiling of %s", r.Percent, r.Ceiling)
-	}
-	if r.Ceiling == words.None {
+	case r.Ceiling == words.None:
 		return "no ceiling but its own latency"
 	}
 	return "ceiling " + r.Ceiling

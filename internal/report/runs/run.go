@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/finding"
@@ -28,15 +29,12 @@ func Run(b *bundle.Bundle) *page.Document {
 		rows[i] = newRow(&b.Scenarios[i], i)
 		rows[i].Limited = limitedBy(b, &b.Scenarios[i], rows[i])
 	}
-	d := &page.Document{
-		Kind: "run", Tool: r.Tool, Records: records(b),
-		Data: page.Data{Name: "report", Value: document(b), Dense: true},
-	}
+	d := page.New("run", "", "report", document(b))
+	d.Tool, d.Records, d.Data.Dense = r.Tool, records(b), true
 	var said []string
 	d.Head, said = runHead(b, rows)
-	d.Add(page.Note{Lead: "read in part", Lines: words.Present(readInPart(b))})
-	d.Add(overview(rows, &b.Run))
-	if len(b.Run.Imported) > 0 {
+	d.Add(page.Lead("read in part", readInPart(b)), overview(rows, r))
+	if len(r.Imported) > 0 {
 		d.Add(doubted(b))
 	}
 	found, anchors := findings(b, rows, said)
@@ -70,14 +68,10 @@ func damaged(d *page.Document, files []string) {
 func readInPart(b *bundle.Bundle) string {
 	var lacks []string
 	n := 0
-	for i := range b.Scenarios {
-		r := b.Scenarios[i].Result
-		if r == nil || r.Missing == nil {
-			continue
-		}
-		n++
-		if line := r.Missing.String(); !slices.Contains(lacks, line) {
-			lacks = append(lacks, line)
+	for _, s := range measured(b) {
+		if m := s.Result.Missing; m != nil {
+			n++
+			lacks = text.Once(lacks, m.String())
 		}
 	}
 	line := text.Some(lacks, 2)
@@ -120,12 +114,15 @@ func runHead(b *bundle.Bundle, rows []row) (h page.Headline, said []string) {
 
 // about is what was run where, when and by which versions.
 func about(r *bundle.Run) string {
-	created := ""
-	if !r.Created.IsZero() {
-		created = r.Created.UTC().Format("2006-01-02 15:04 UTC")
+	return text.Join(", ", r.Suite.Name, host(&r.Topology), moment(r.Created), r.Tool, r.Fio)
+}
+
+// moment is when something began, "" where that is not known.
+func moment(t time.Time) string {
+	if t.IsZero() {
+		return ""
 	}
-	return words.Join(", ", r.Suite.Name, host(&r.Topology), created,
-		r.Tool, r.Fio)
+	return t.UTC().Format("2006-01-02 15:04 UTC")
 }
 
 // noCeiling stands once below a table that has no column for ceilings.
@@ -138,14 +135,14 @@ func noCeiling(i topology.Instance) string {
 // things: the resource that sets the ceiling, and what limited the run. What holds for several rows
 // stands once below.
 func overview(rows []row, r *bundle.Run) page.Section {
-	t := page.NewTable("", "<scenario", "result", "±?", "p50??", "p99?", "<of ceiling", "ceiling??", "<set by????",
+	t := page.NewTable("<scenario", "result", "±?", "p50??", "p99?", "<of ceiling", "ceiling??", "<set by????",
 		"sustained", "<run limited by???", "<verdict")
 	known := false
 	for _, r := range rows {
-		cells := page.Cells(words.Join(" ", r.Num, r.Name), r.Measured, r.Margin, r.P50, r.P99, r.Percent, r.Ceiling, r.From,
+		cells := page.Cells(r.label(), r.Measured, r.Margin, r.P50, r.P99, r.Percent, r.Ceiling, r.From,
 			r.Sustained, r.Limited, r.Verdict)
 		cells[0].Link, cells[0].Also = r.Anchor, r.Role
-		cells[1].Also = words.Join("; ", r.Also, r.Sync)
+		cells[1].Also = text.Join("; ", r.Also, r.Sync)
 		cells[8].Also = r.Then
 		cells[10].Tone = r.Verdict
 		if r.Share > 0 {
@@ -158,31 +155,27 @@ func overview(rows []row, r *bundle.Run) page.Section {
 		}
 		t.Add(cells)
 	}
-	s := page.Section{Anchor: "overview", Nav: "Overview", Blocks: []page.Block{t}}
 	below := notes(rows)
 	if !known && len(rows) > 0 && len(r.Imported) == 0 { // of an import the first lines say what is missing
 		below = append(below, noCeiling(r.Topology.Instance))
 	}
-	s.Add(page.Note{Lines: below})
-	return s
+	return page.Part("Overview", "overview", "", t, page.Sentences(below...))
 }
 
 // notes are what holds for several rows of the overview, each once, with the rows that it holds for.
 func notes(rows []row) []string {
 	var all []string
-	of := map[string][]string{}
+	var nums text.Groups
 	for _, r := range rows {
-		for _, note := range words.Present(r.NoMargin, r.Burst, r.Syncs) {
-			if of[note] == nil {
-				all = append(all, note)
-			}
-			of[note] = append(of[note], r.Num)
+		for _, note := range text.Present(r.NoMargin, r.Burst, r.Syncs) {
+			nums.Add(note, r.Num)
 		}
 	}
-	for i, note := range all {
-		if nums := of[note]; len(nums) < len(rows) {
-			all[i] = text.Some(nums, mostNums) + ": " + note
+	for _, note := range nums.Heads {
+		if of := nums.Of[note]; len(of) < len(rows) {
+			note = text.Some(of, mostNums) + ": " + note
 		}
+		all = append(all, note)
 	}
 	return all
 }
@@ -195,23 +188,22 @@ const mostDoubts = 2
 
 // doubted are the caveats of all results of an import, each once, those of most results first.
 func doubted(b *bundle.Bundle) page.Section {
-	count, order := map[string]int{}, []string{}
-	for i := range b.Scenarios {
-		for _, d := range cmp.Or(b.Scenarios[i].Result, &result.Result{}).Doubts {
-			if count[d]++; count[d] == 1 {
-				order = append(order, d)
-			}
+	var doubts text.Groups
+	for _, s := range measured(b) {
+		for _, d := range s.Result.Doubts {
+			doubts.Add(d, s.Name)
 		}
 	}
-	slices.SortStableFunc(order, func(a, b string) int { return count[b] - count[a] })
+	of := func(doubt string) int { return len(doubts.Of[doubt]) }
+	slices.SortStableFunc(doubts.Heads, func(a, b string) int { return of(b) - of(a) })
 	var s page.Section
-	for i, d := range order {
-		if count[d] > 1 {
-			d += fmt.Sprintf(" (%s)", text.Plural(count[d], "result"))
+	for i, d := range doubts.Heads {
+		if n := of(d); n > 1 {
+			d += fmt.Sprintf(" (%s)", text.Plural(n, "result"))
 		}
-		note := page.Note{Lead: "caveat", Lines: []string{d}}
+		note := page.Lead("caveat", d)
 		if i >= mostDoubts {
-			note.Level = page.Detail
+			note = note.Detailed()
 		}
 		s.Add(note)
 	}
@@ -242,7 +234,7 @@ func tiles(b *bundle.Bundle, rows []row) []page.Tile {
 				}
 				a.value, a.tile = o.value, page.Tile{What: o.what, Figure: o.figure, Of: of, Anchor: r.Anchor}
 				if o.name != "" {
-					a.tile.Main = &page.Figure{Of: s.Name, Name: o.name, Value: o.value, Unit: o.unit}
+					a.tile.Main = page.NewFigure(s.Name, o.name, o.value, o.unit)
 				}
 			}
 		}
@@ -321,13 +313,8 @@ func limitedBy(b *bundle.Bundle, s *bundle.Scenario, r row) string {
 	if r.Share >= atCeiling {
 		return "its ceiling"
 	}
-	for _, f := range b.Findings {
-		if f.Account == nil || !slices.Contains(f.Scenarios, s.ID) || len(f.Account.Factors) == 0 {
-			continue
-		}
-		return words.Cause(slices.MaxFunc(f.Account.Factors, func(a, b finding.Factor) int {
-			return cmp.Compare(a.Share, b.Share)
-		}))
+	if a := accountOf(b, s); a != nil && len(a.Factors) > 0 {
+		return words.Cause(slices.MaxFunc(a.Factors, func(a, b finding.Factor) int { return cmp.Compare(a.Share, b.Share) }))
 	}
 	return ""
 }
@@ -335,31 +322,28 @@ func limitedBy(b *bundle.Bundle, s *bundle.Scenario, r row) string {
 // machineSection tells what the machine and its arrays are, each with its source.
 func machineSection(b *bundle.Bundle) page.Section {
 	t := &b.Run.Topology
-	s := page.Section{Title: "Machine", Anchor: "machine", Nav: "Machine", Level: page.Detail}
 	var all page.Facts
-	add := func(name, value string) { all.Add(name, strings.TrimSpace(value)) }
 	h := t.Host
-	add("host", h.Name)
-	add("system", words.Join(", ", h.OS, h.Kernel, h.Virt))
-	add("CPU", h.CPU+" "+words.Parens(words.Some(h.CPUs, "core")))
-	add("memory", words.Known("", h.Memory))
+	all.Add("host", h.Name)
+	all.Add("system", text.Join(", ", h.OS, h.Kernel, h.Virt))
+	all.Add("CPU", text.Join(" ", h.CPU, words.Parens(words.Some(h.CPUs, "core"))))
+	all.Add("memory", words.Known("", h.Memory))
 	if i := t.Instance; i.Type != "" || i.Cloud != "" || i.Known() {
-		add("instance", words.Join("; ", words.Machine(i), words.Limits(i.Baseline, true), words.Burst(i), words.Caps(i),
-			words.Left("IOPS", i.IOBalance),
-			words.Left("throughput", i.RateBalance), words.Origin(i.Origin)))
+		all.Add("instance", text.Join("; ", append(words.Instance(i), words.Origin(i.Origin))...))
 	}
 	for _, g := range t.Targets {
-		add(string(g.Role)+" path", g.Path+" "+words.Parens(words.Free(g)))
+		all.Add(string(g.Role)+" path", text.Join(" ", g.Path, words.Parens(words.Free(g))))
 	}
 	for _, k := range slices.Sorted(maps.Keys(b.Run.Labels)) {
-		add(k, b.Run.Labels[k])
+		all.Add(k, b.Run.Labels[k])
 	}
-	add("imported from", text.Some(b.Run.Imported, mostSources))
-	storage := page.NewTable("Storage", "<array", "<made of", "chunk?", "size?", "<each volume", "<source")
+	all.Add("imported from", text.Some(b.Run.Imported, mostSources))
+	storage := page.Captioned("Storage", "<array", "<made of", "chunk?", "size?", "<each volume", "<source")
 	for _, a := range t.Arrays {
 		storage.Add(arrayCells(a))
 	}
-	s.Add(all, storage, page.Note{Lead: "note", Lines: t.Notes})
+	s := page.Part("Machine", "machine", "Machine", all, storage, page.Lead("note", t.Notes...))
+	s.Level = page.Detail
 	return s
 }
 
@@ -367,20 +351,14 @@ func machineSection(b *bundle.Bundle) page.Section {
 const mostSources = 8
 
 func arrayCells(a topology.Array) []string {
-	made := words.Or(string(a.Level), "level unknown")
-	each, source := words.Unknown, words.Or(words.Origin(a.Origin), words.Unknown)
+	made := cmp.Or(string(a.Level), "level unknown")
+	each, source := words.Unknown, cmp.Or(words.Origin(a.Origin), words.Unknown)
 	if n := len(a.Volumes); n > 0 {
 		first := a.Volumes[0]
 		made = fmt.Sprintf("%s of %d", made, n)
-		if kind := words.Or(first.Type, first.Model); kind != "" {
-			made += " " + kind
-		}
-		if first.Sustained.Known() {
-			each = words.Limits(first.Sustained, first.SI())
-		}
-		if first.Burst.Known() {
-			each += ", burst " + words.Limits(first.Burst, first.SI())
-		}
+		made = text.Join(" ", made, cmp.Or(first.Type, first.Model))
+		each = text.Join(", ", cmp.Or(words.Limits(first.Sustained, first.SI()), each),
+			words.Known("burst", words.Limits(first.Burst, first.SI())))
 		if o := words.Origin(first.Origin); o != "" && o != source {
 			source += "; limits " + o
 		}
@@ -388,8 +366,5 @@ func arrayCells(a topology.Array) []string {
 			each += " (the first; they differ)"
 		}
 	}
-	return []string{
-		a.Name, made, words.Or(words.Known("", a.Chunk), words.None),
-		words.Or(words.Known("", a.Size), words.None), each, source,
-	}
+	return []string{a.Name, made, words.Figure(a.Chunk), words.Figure(a.Size), each, source}
 }

@@ -1,7 +1,6 @@
 package runs
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -18,19 +17,18 @@ import (
 func scenario(b *bundle.Bundle, i int, row row, anchors []string) page.Section {
 	s := &b.Scenarios[i]
 	section := page.Section{
-		Of: "scenario", Level: page.Detail, Anchor: row.Anchor, Title: words.Join(" ", row.Num, row.Name), Tone: row.Verdict,
-		About: words.Join(". ", row.Title, s.Why),
+		Of: "scenario", Level: page.Detail, Anchor: row.Anchor, Title: row.label(), Tone: row.Verdict,
+		About: text.Join(". ", row.Title, s.Why),
 	}
 	r := s.Result
-	section.Add(page.Note{Lead: "invalid", Lines: distrust(r), Tone: "invalid"})
-	section.Add(lead(s, row, b, anchors))
+	section.Add(page.Note{Lead: "invalid", Lines: distrust(r), Tone: "invalid"}, lead(s, row, b, anchors))
 	if r != nil {
 		section.Add(tablesOf(b, s, row)...)
 	}
 	if s.Ceiling != nil {
 		section.Add(boundsTable(s))
 	}
-	section.Add(page.Note{Lead: "caveat", Lines: doubtsOf(s)})
+	section.Add(page.Lead("caveat", doubtsOf(s)...))
 	if r != nil && len(r.Command) > 0 {
 		command := page.Code{Screen: true}
 		for _, arg := range r.Command {
@@ -55,7 +53,7 @@ func distrust(r *result.Result) []string {
 // lead is the scenario's answer: what was measured, of which ceiling, and which findings are on it.
 func lead(s *bundle.Scenario, row row, b *bundle.Bundle, anchors []string) page.Facts {
 	var all page.Facts
-	all.Add("measured", words.Join(", ", words.WithDoubt(row.Measured, row.Doubt), row.Also, row.Sync))
+	all.Add("measured", text.Join(", ", words.WithDoubt(row.Measured, row.Doubt), row.Also, row.Sync))
 	of := row.Of()
 	if row.From != words.Unknown {
 		of += ", from " + row.From
@@ -67,8 +65,8 @@ func lead(s *bundle.Scenario, row row, b *bundle.Bundle, anchors []string) page.
 	all.Add("run limited by", row.Limited)
 	var codes []string
 	for k, f := range b.Findings {
-		if slices.Contains(f.Scenarios, s.ID) && anchors[k] != "" && !slices.Contains(codes, string(f.Code)) {
-			codes = append(codes, string(f.Code))
+		if slices.Contains(f.Scenarios, s.ID) && anchors[k] != "" {
+			codes = text.Once(codes, string(f.Code))
 		}
 	}
 	all.Add("findings", strings.Join(codes, ", "))
@@ -90,7 +88,7 @@ func tablesOf(b *bundle.Bundle, s *bundle.Scenario, row row) []page.Block {
 	}
 	facts := runFacts(r)
 	facts.Rows = append(facts.Rows, viewOf(s).facts(b, s)...)
-	return append(all, thresholdsTable(s), depthsOf(r.Depth), page.Note{Lines: words.Present(text.Sentence(r.Depth.Note))},
+	return append(all, thresholdsTable(s), depthsOf(r.Depth), page.Sentences(text.Sentence(r.Depth.Note)),
 		devicesTable(r), facts)
 }
 
@@ -100,7 +98,7 @@ func doubtsOf(s *bundle.Scenario) []string {
 	if r == nil { // it was not run: there is nothing to doubt
 		return nil
 	}
-	var all []string
+	var all text.Lines
 	if s.Ceiling != nil {
 		all = append(all, s.Ceiling.Notes...)
 	}
@@ -112,8 +110,8 @@ func doubtsOf(s *bundle.Scenario) []string {
 		all = append(all, "bandwidth: "+d)
 	}
 	if n := len(r.Unread); n > 0 {
-		all = append(all, fmt.Sprintf("%s of fio's output could not be parsed; the first is %q", text.Plural(n, "line"),
-			r.Unread[0].Text))
+		all.Say("%s of fio's output could not be parsed; the first is %q", text.Plural(n, "line"),
+			r.Unread[0].Text)
 	}
 	return all
 }
@@ -121,37 +119,34 @@ func doubtsOf(s *bundle.Scenario) []string {
 // runFacts are what else is known of a scenario's run.
 func runFacts(r *result.Result) page.Facts {
 	var all page.Facts
-	add := func(name, format string, args ...any) {
-		all.Add(name, fmt.Sprintf(format, args...))
-	}
 	if r.Measured > 0 {
 		window := text.Duration(r.Measured)
 		if r.Planned > 0 && (r.Measured-r.Planned).Abs() > time.Second {
 			window += " of " + text.Duration(r.Planned) + " planned"
 		}
-		add("measured for", "%s", window)
+		all.Say("measured for", "%s", window)
 	}
 	if e := r.IOPS; e.HasInterval() {
-		add("IOPS", "%s, 95 %% between %s and %s (%d batches)", units.IOPS(e.Center), units.IOPS(e.Lo), units.IOPS(e.Hi), e.N)
+		all.Say("IOPS", "%s, 95 %% between %s and %s (%d batches)", units.IOPS(e.Center), units.IOPS(e.Lo), units.IOPS(e.Hi),
+			e.N)
 	}
 	if e := r.BW; e.HasInterval() {
-		add("bandwidth", "%s, 95 %% between %s and %s", units.Rate(e.Center).String(), units.Rate(e.Lo).String(),
-			units.Rate(e.Hi).String())
+		all.Say("bandwidth", "%s, 95 %% between %s and %s", units.Rate(e.Center), units.Rate(e.Lo), units.Rate(e.Hi))
 	}
 	if c := r.Total.CPU; c.User+c.System > 0 {
-		add("fio's CPU", "%s user, %s system of one core per job", text.Percent(c.User), text.Percent(c.System))
+		all.Say("fio's CPU", "%s user, %s system of one core per job", text.Percent(c.User), text.Percent(c.System))
 	}
 	if h := r.Host; h != nil {
-		add("machine's CPU", "%s user, %s system, %s waiting for I/O of %s", text.Percent(h.User), text.Percent(h.System),
+		all.Say("machine's CPU", "%s user, %s system, %s waiting for I/O of %s", text.Percent(h.User), text.Percent(h.System),
 			text.Percent(h.IOWait), text.Plural(h.CPUs, "core"))
 		if h.IOSome > 0 || h.IOFull > 0 {
-			add("I/O pressure", "some %s, full %s of the time", text.Percent(h.IOSome), text.Percent(h.IOFull))
+			all.Say("I/O pressure", "some %s, full %s of the time", text.Percent(h.IOSome), text.Percent(h.IOFull))
 		}
-		add("dirty pages", "at most %s, %s in writeback", h.DirtyMax, h.WritebackMax)
-		add("monitoring overhead", "%s of a core", text.Percent(h.SamplerCPU))
+		all.Say("dirty pages", "at most %s, %s in writeback", h.DirtyMax, h.WritebackMax)
+		all.Say("monitoring overhead", "%s of a core", text.Percent(h.SamplerCPU))
 	}
 	if r.Source != "" {
-		add("read from", "%s", words.Join(" of ", r.Source, r.Fio))
+		all.Say("read from", "%s", text.Join(" of ", r.Source, r.Fio))
 	}
 	return all
 }

@@ -23,13 +23,12 @@ func Summary(groups []bundle.Group) *page.Document {
 	for _, g := range groups {
 		all = append(all, g.Results...)
 	}
-	d := &page.Document{Kind: "summary", Data: page.DataOf("results", struct {
+	d := page.New("summary", text.Plural(len(all), "result"), "results", struct {
 		Results []summaryRow `json:"results"`
-	}{summaryRows(all)})}
-	d.Head.Word = text.Plural(len(all), "result")
+	}{summaryRows(all)})
 	d.Records = summaryRecords(groups)
 	for i, g := range groups {
-		rows := page.NewTable("", "<file", "<result", "IOPS", "bandwidth", "over??", "mean?", "p50?", "p99", "<verdict")
+		rows := page.NewTable("<file", "<result", "IOPS", "bandwidth", "over??", "mean?", "p50?", "p99", "<verdict")
 		for _, r := range g.Results {
 			rows.Add(summaryCells(r))
 		}
@@ -38,12 +37,10 @@ func Summary(groups []bundle.Group) *page.Document {
 			d.Add(rows)
 			continue
 		}
-		one := page.Section{
-			Of:     "group",
-			Title:  fmt.Sprintf("%s (%s)", g.Name, text.Plural(len(g.Results), "result")),
-			Blocks: []page.Block{rows},
-		}
-		if rows.Most = mostOfGroup; i >= mostSeries {
+		rows.Most = mostOfGroup
+		one := page.Section{Of: "group", Title: fmt.Sprintf("%s (%s)", g.Name, text.Plural(len(g.Results), "result"))}
+		one.Add(rows)
+		if i >= mostSeries {
 			one.Level = page.Detail
 		}
 		d.Add(one)
@@ -62,9 +59,7 @@ func summaryCells(r *result.Result) []string {
 	sum := r.Sum()
 	mean, over := "", ""
 	for _, l := range r.Latencies() {
-		if l.Mean > 0 {
-			mean = words.Join(", ", mean, words.Join(" ", l.Of, units.Latency(l.Mean).String()))
-		}
+		mean = text.Join(", ", mean, words.Known(l.Of, units.Latency(l.Mean)))
 	}
 	if sum.Apart { // a sum of what ran at different times: over which time
 		over = text.Duration(sum.Window)
@@ -77,29 +72,9 @@ func summaryCells(r *result.Result) []string {
 
 // summaryRecords are the rows for programs: always the same columns, of values that are not rounded.
 func summaryRecords(groups []bundle.Group) *page.Table {
-	t := page.NewTable(
-		"",
-		"group",
-		"dir",
-		"file",
-		"result",
-		"rw",
-		"bs",
-		"engine",
-		"iodepth",
-		"jobs",
-		"iops",
-		"bandwidth_bytes_per_s",
-		"read_iops",
-		"write_iops",
-		"window_ns",
-		"latency_of",
-		"mean_ns",
-		"p50_ns",
-		"p99_ns",
-		"missing",
-		"verdict",
-	)
+	t := page.NewTable("group", "dir", "file", "result", "rw", "bs", "engine", "iodepth", "jobs", "iops",
+		"bandwidth_bytes_per_s", "read_iops", "write_iops", "window_ns", "latency_of", "mean_ns", "p50_ns", "p99_ns",
+		"missing", "verdict")
 	for _, g := range groups {
 		for i, row := range summaryRows(g.Results) {
 			r := g.Results[i]
@@ -113,31 +88,10 @@ func summaryRecords(groups []bundle.Group) *page.Table {
 			if r.Missing != nil {
 				missing = r.Missing.String()
 			}
-			t.Add(
-				g.Name,
-				r.Labels["dir"],
-				r.Source,
-				r.Name,
-				bundle.KeyText(r, "rw"),
-				bundle.KeyText(r, "bs"),
-				bundle.KeyText(
-					r,
-					"engine",
-				),
-				bundle.KeyText(r, "depth"),
-				bundle.KeyText(r, "jobs"),
-				exactly(row.IOPS),
-				exactly(row.BW),
-				exactly(row.ReadIOPS),
-				exactly(row.WriteIOPS),
-				fmt.Sprint(int64(row.Window)),
-				row.LatencyOf,
-				mean,
-				whole(row.P50),
-				whole(row.P99),
-				missing,
-				r.Verdict,
-			)
+			key := func(name string) string { return bundle.KeyText(r, name) }
+			t.Add(g.Name, r.Labels["dir"], r.Source, r.Name, key("rw"), key("bs"), key("engine"), key("depth"), key("jobs"),
+				exactly(row.IOPS), exactly(row.BW), exactly(row.ReadIOPS), exactly(row.WriteIOPS), int64(row.Window),
+				row.LatencyOf, mean, whole(row.P50), whole(row.P99), missing, r.Verdict)
 		}
 	}
 	return &t

@@ -16,87 +16,67 @@ import (
 
 // Swept is the document of a measured sweep, its knees first.
 func Swept(s *compare.Swept) *page.Document {
-	d := &page.Document{Kind: "sweep", Data: page.DataOf("sweep", s), Records: sweptRecords(s)}
-	title := "Sweep of " + strings.Join(s.Axes, " and ")
-	if s.Scenario != "" {
-		title += ": " + s.Scenario
-	}
+	rows := page.NewTable(append(slices.Clone(s.Axes), "IOPS", "<±", "bandwidth?", "of ceiling?", "p50?", "p99",
+		"<")...)
+	var why []string
 	invalid := 0
 	for _, p := range s.Points {
+		rows.Add(sweptRow(s.Axes, p))
 		if p.Invalid != "" {
 			invalid++
+			why = text.Once(why, p.Invalid)
 		}
 	}
-	d.Head = page.Headline{Word: title, Tone: "pass"}
+	word, tone := text.Join(": ", "Sweep of "+strings.Join(s.Axes, " and "), s.Scenario), "pass"
 	switch {
 	case len(s.Points) == 0:
-		d.Head.Word, d.Head.Tone = title+": nothing was measured", "measured"
+		word, tone = word+": nothing was measured", "measured"
 	case invalid == len(s.Points):
-		d.Head.Word, d.Head.Tone = title+": every point is INVALID", "invalid"
+		word, tone = word+": every point is INVALID", "invalid"
 	case invalid > 0:
-		d.Head.Word = fmt.Sprintf("%s: %d of %s INVALID", title, invalid, text.Plural(len(s.Points), "point"))
-		d.Head.Tone = "warn"
+		word, tone = fmt.Sprintf("%s: %d of %s INVALID", word, invalid, text.Plural(len(s.Points), "point")), "warn"
 	}
+	d := page.New("sweep", word, "sweep", s)
+	d.Records, d.Head.Tone = sweptRecords(s), tone
 	for _, c := range s.Curves {
-		d.Head.Says = append(d.Head.Says, page.Say{Text: curveText(c)})
+		d.Head.Say(curveText(c))
 	}
 	if len(s.Curves) > 0 && s.Curves[0].Why == "" {
-		d.Head.Main = &page.Figure{Of: s.Scenario, Name: "iops", Value: s.Curves[0].Knee.IOPS.Center, Unit: "per_s"}
+		d.Head.Main = page.NewFigure(s.Scenario, "iops", s.Curves[0].Knee.IOPS.Center, "per_s")
 	}
-	rows := page.NewTable("", append(slices.Clone(s.Axes), "IOPS", "<±", "bandwidth?", "of ceiling?", "p50?", "p99",
-		"<")...)
-	why := page.Note{Lead: "INVALID"}
-	for _, p := range s.Points {
-		rows.Add(sweptRow(s.Axes, p))
-		if p.Invalid != "" && !slices.Contains(why.Lines, p.Invalid) {
-			why.Lines = append(why.Lines, p.Invalid)
-		}
+	if len(why) == 1 { // each row has it
+		why = nil
 	}
-	figures := page.Section{Anchor: "figures", Nav: "Figures", Blocks: []page.Block{rows}}
-	if len(why.Lines) > 1 { // of one reason, each row has it
-		figures.Add(why)
-	}
-	d.Add(figures)
+	d.Add(page.Part("Figures", "figures", "", rows, page.Lead("INVALID", why...)))
 	if invalid < len(s.Points) { // of points that must not be trusted nothing is drawn
-		charts := page.Section{Anchor: "charts", Nav: "Charts"}
-		charts.Add(page.Charts{See: "the table of figures", Draw: func() page.Drawing { return drawSweep(s, d.Head) }})
-		d.Add(charts)
+		d.Add(page.Part("Charts", "charts", "",
+			page.Charts{See: "the table of figures", Draw: func() page.Drawing { return drawSweep(s, d.Head) }}))
 	}
 	return d
 }
 
 // sweptRow is a point; the figures of one that must not be trusted are struck out, not hidden.
 func sweptRow(axes []string, p compare.SweptPoint) []page.Cell {
-	share := ""
-	if p.Ceiling > 0 && p.Invalid == "" {
+	doubt, share := words.PlusMinus(p.IOPS, p.Rounds), ""
+	if p.Ceiling > 0 {
 		share = text.Percent(p.IOPS.Center / p.Ceiling)
 	}
-	iops := page.T(words.None)
-	if figure := cmp.Or(p.Struck, p.IOPS.Center); figure > 0 {
-		iops = page.T(units.IOPS(figure).String())
-	}
-	doubt, bw := words.PlusMinus(p.IOPS, p.Rounds), ""
-	if p.BW > 0 {
-		bw = units.Rate(p.BW).String()
-	}
-	why := ""
+	iops := page.T(words.Figure(units.IOPS(cmp.Or(p.Struck, p.IOPS.Center))))
 	if p.Invalid != "" {
-		iops.Struck, doubt, why = true, "", p.Invalid
+		iops.Struck, doubt, share = true, "", ""
 	}
-	return page.Cells(axesAt(axes, p), iops, doubt, bw, share, words.Latency(p.P50), words.Latency(p.P99), why)
+	return page.Cells(axesAt(axes, p), iops, doubt, words.Known("", units.Rate(p.BW)), share, words.Latency(p.P50),
+		words.Latency(p.P99), p.Invalid)
 }
 
 // curveText is "knee at 15 in flight (predicted 14.4): 23,100 IOPS, p99 1.9 ms; 64 in flight give
 // +4.0 % for 4.3x the latency".
 func curveText(c compare.SweptCurve) string {
-	var where strings.Builder
-	for _, o := range slices.Sorted(maps.Keys(c.At)) {
-		where.WriteString(o + "=" + c.At[o] + " ")
-	}
+	at := valuesOf(c.At)
 	if c.Why != "" {
-		return where.String() + "no knee: " + c.Why
+		return text.Join(" ", at, "no knee: "+c.Why)
 	}
-	line := fmt.Sprintf("%sknee at %s in flight", where.String(), units.Number(c.Curve.Knee))
+	line := text.Join(" ", at, "knee at "+units.Number(c.Curve.Knee)+" in flight")
 	if c.Predicted > 0 {
 		line += fmt.Sprintf(" (predicted %s)", units.Number(c.Predicted))
 	}
@@ -121,14 +101,22 @@ func curveText(c compare.SweptCurve) string {
 }
 
 func sweptRecords(s *compare.Swept) *page.Table {
-	t := page.NewTable("", append(slices.Clone(s.Axes), "in_flight", "rounds", "iops", "low", "high",
-		"bandwidth_bytes_per_s",
-		"p50_ns", "p99_ns", "ceiling_iops", "struck_iops", "invalid")...)
+	t := page.NewTable(append(slices.Clone(s.Axes), "in_flight", "rounds", "iops", "low", "high",
+		"bandwidth_bytes_per_s", "p50_ns", "p99_ns", "ceiling_iops", "struck_iops", "invalid")...)
 	for _, p := range s.Points {
 		t.Record(axesAt(s.Axes, p), p.InFlight, p.Rounds, p.IOPS.Center, p.IOPS.Lo, p.IOPS.Hi, units.Rate(p.BW),
 			units.Latency(p.P50), units.Latency(p.P99), p.Ceiling, p.Struck, p.Invalid)
 	}
 	return &t
+}
+
+// valuesOf are options with their values, by name: "bs=8k rw=read".
+func valuesOf(at map[string]string) string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(at)) {
+		all = append(all, name+"="+at[name])
+	}
+	return strings.Join(all, " ")
 }
 
 // axesAt are the values of the axes at a point.

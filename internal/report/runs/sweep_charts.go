@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"plimsoll/internal/compare"
 	"plimsoll/internal/report/compared"
 	"plimsoll/internal/report/page"
+	"plimsoll/internal/text"
 )
 
 // sweepDrawing is what the script draws of a sweep or a search: web/src/charts.js. Latencies are in
@@ -53,20 +55,10 @@ type searchPoint struct {
 	Outcome string      `json:"outcome"`
 }
 
-// sweepPlot gathers the charts of a sweep or a search.
+// sweepPlot gathers the charts of a sweep.
 type sweepPlot struct {
-	says    string
 	charts  []page.Chart
 	drawing sweepDrawing
-}
-
-func drawSweep(s *compare.Swept, h page.Headline) page.Drawing {
-	p := &sweepPlot{says: saysOf(h)}
-	p.draw(s)
-	if len(p.charts) == 0 {
-		return page.Drawing{}
-	}
-	return page.Drawing{Data: p.drawing, Charts: p.charts}
 }
 
 func saysOf(h page.Headline) string {
@@ -77,9 +69,10 @@ func saysOf(h page.Headline) string {
 	return strings.Join(all, ". ")
 }
 
-// draw makes the charts of a measured grid: heat maps where two options were varied, curves where
+// drawSweep makes the charts of a measured grid: heat maps where two options were varied, curves where
 // what is in flight was.
-func (p *sweepPlot) draw(s *compare.Swept) {
+func drawSweep(s *compare.Swept, h page.Headline) page.Drawing {
+	var p sweepPlot
 	if len(s.Axes) >= 2 {
 		across := s.Axes[0]
 		for _, depth := range []string{"numjobs", "iodepth"} { // what is in flight goes to the right
@@ -97,20 +90,23 @@ func (p *sweepPlot) draw(s *compare.Swept) {
 		p.curve(s, &s.Curves[i])
 	}
 	if len(p.drawing.Curves) > 0 {
+		says := saysOf(h)
 		p.charts = append(p.charts, page.Chart{
-			Kind: "curve", Caption: "IOPS by I/Os in flight; lines are the fitted curves, bars their knees", Says: p.says,
-		}, page.Chart{Kind: "waits", Caption: "p99 latency by I/Os in flight", Says: p.says})
+			Kind: "curve", Caption: "IOPS by I/Os in flight; lines are the fitted curves, bars their knees", Says: says,
+		}, page.Chart{Kind: "waits", Caption: "p99 latency by I/Os in flight", Says: says})
 	}
+	if len(p.charts) == 0 {
+		return page.Drawing{}
+	}
+	return page.Drawing{Data: p.drawing, Charts: p.charts}
 }
 
 // combinations are the values that other axes have together, in the order of the points.
 func combinations(points []compare.SweptPoint, axes []string) []map[string]string {
 	var all []map[string]string
 	for _, p := range points {
-		at := map[string]string{}
-		for _, a := range axes {
-			at[a] = p.At[a]
-		}
+		at := maps.Clone(p.At)
+		maps.DeleteFunc(at, func(a, _ string) bool { return !slices.Contains(axes, a) })
 		if !slices.ContainsFunc(all, func(o map[string]string) bool { return maps.Equal(o, at) }) {
 			all = append(all, at)
 		}
@@ -154,9 +150,7 @@ func (p *sweepPlot) grid(s *compare.Swept, across, down string, fixed map[string
 		c.Caption, c.Least, c.Most = "p99 latency", "short", "long"
 	}
 	c.Caption += fmt.Sprintf(" by %s (across) and %s (down)", across, down)
-	for _, a := range slices.Sorted(maps.Keys(fixed)) {
-		c.Caption += ", " + a + "=" + fixed[a]
-	}
+	c.Caption = text.Join(", ", c.Caption, valuesOf(fixed))
 	c.Says = c.Caption + "; the most is at " + best + ". The table has the figures."
 	p.drawing.Grids, p.charts = append(p.drawing.Grids, g), append(p.charts, c)
 }
@@ -173,45 +167,39 @@ func among(at, fixed map[string]string) bool {
 
 // curve adds throughput over what is in flight.
 func (p *sweepPlot) curve(s *compare.Swept, c *compare.SweptCurve) {
-	d := sweepCurve{Name: "measured", Points: [][2]page.Number{}, Latency: [][2]page.Number{}, Knee: page.Missing()}
-	var names []string
-	for _, a := range slices.Sorted(maps.Keys(c.At)) {
-		names = append(names, a+"="+c.At[a])
+	d := sweepCurve{
+		Name: cmp.Or(valuesOf(c.At), "measured"), Points: [][2]page.Number{}, Latency: [][2]page.Number{},
+		Knee: page.Missing(),
 	}
-	if len(names) > 0 {
-		d.Name = strings.Join(names, " ")
+	point := func(to *[][2]page.Number, x, y float64) {
+		*to = append(*to, [2]page.Number{page.Number(x), page.Number(y)})
 	}
-	first, last := 0.0, 0.0
-	for _, point := range s.Points {
-		if point.Invalid != "" || !among(point.At, c.At) || point.IOPS.Center <= 0 {
+	points := slices.SortedStableFunc(slices.Values(s.Points),
+		func(a, b compare.SweptPoint) int { return a.InFlight - b.InFlight })
+	for _, o := range points {
+		if o.Invalid != "" || !among(o.At, c.At) || o.IOPS.Center <= 0 {
 			continue
 		}
-		n := float64(point.InFlight)
-		if first == 0 || n < first {
-			first = n
-		}
-		last = max(last, n)
-		d.Points = append(d.Points, [2]page.Number{page.Number(n), page.Number(point.IOPS.Center)})
-		if point.P99 > 0 {
-			d.Latency = append(d.Latency, [2]page.Number{page.Number(n), page.Number(point.P99)})
+		point(&d.Points, float64(o.InFlight), o.IOPS.Center)
+		if o.P99 > 0 {
+			point(&d.Latency, float64(o.InFlight), o.P99)
 		}
 	}
-	byDepth := func(a, b [2]page.Number) int { return int(a[0] - b[0]) }
-	slices.SortStableFunc(d.Points, byDepth)
-	slices.SortStableFunc(d.Latency, byDepth)
+	if len(d.Points) == 0 {
+		return
+	}
+	first, last := float64(d.Points[0][0]), float64(d.Points[len(d.Points)-1][0])
 	if c.Why == "" && last > first {
 		d.Knee = page.Number(c.Curve.Knee)
 		if c.Curve.Beyond > 0 {
 			last = c.Curve.Beyond
 		}
 		for n := first; n < last; n *= 1.1 {
-			d.Fitted = append(d.Fitted, [2]page.Number{page.Number(n), page.Number(c.Curve.At(n))})
+			point(&d.Fitted, n, c.Curve.At(n))
 		}
-		d.Fitted = append(d.Fitted, [2]page.Number{page.Number(last), page.Number(c.Curve.At(last))})
+		point(&d.Fitted, last, c.Curve.At(last))
 	}
-	if len(d.Points) > 0 {
-		p.drawing.Curves = append(p.drawing.Curves, d)
-	}
+	p.drawing.Curves = append(p.drawing.Curves, d)
 }
 
 // drawSearch is the chart of a search.

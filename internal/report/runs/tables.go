@@ -3,9 +3,9 @@ package runs
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"plimsoll/internal/bundle"
+	"plimsoll/internal/ceiling"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/words"
@@ -17,7 +17,7 @@ import (
 
 // rawTable has a row for each direction, and with several jobs one for each direction of each.
 func rawTable(r *result.Result) page.Table {
-	t := page.NewTable("Measured, with completion latencies", "<", "I/Os??", "IOPS", "bandwidth", "mean?", "std dev???",
+	t := page.Captioned("Measured, with completion latencies", "<", "I/Os??", "IOPS", "bandwidth", "mean?", "std dev???",
 		"p50", "p90??", "p99",
 		"p99.9?", "p99.99??", "max?")
 	add := func(name string, n uint64, rate units.IOPS, bw units.Rate, l fio.Latency) {
@@ -28,12 +28,8 @@ func rawTable(r *result.Result) page.Table {
 		if l.Mean > 0 {
 			dev = units.Latency(l.StdDev).String()
 		}
-		var at []string
-		for _, p := range tableOf {
-			at = append(at, words.At(l, p))
-		}
-		t.Add(name, count, words.Figure(rate), words.Figure(bw), words.Figure(units.Latency(l.Mean)), dev, at,
-			words.Figure(units.LatencyOf(l.Max)))
+		t.Add(name, count, words.Figure(rate), words.Figure(bw), words.Figure(units.Latency(l.Mean)), dev,
+			percentiles(l, tableOf...), words.Figure(units.LatencyOf(l.Max)))
 	}
 	job := func(prefix string, j fio.Job) {
 		for _, d := range directions(j) {
@@ -54,6 +50,14 @@ func rawTable(r *result.Result) page.Table {
 	return t
 }
 
+// percentiles are those of a latency, in words.
+func percentiles(l fio.Latency, of ...float64) (all []string) {
+	for _, p := range of {
+		all = append(all, words.At(l, p))
+	}
+	return all
+}
+
 // direction is one that ran, with its name.
 type direction struct {
 	name string
@@ -69,41 +73,32 @@ func directions(j fio.Job) []direction {
 func boundsTable(s *bundle.Scenario) page.Table {
 	c := s.Ceiling
 	unit, moved := viewOf(s).unit()
-	t := page.NewTable("What each resource allows", "<resource", unit, "bandwidth", "<", "<how", "<source???")
+	t := page.Captioned("What each resource allows", "<resource", unit, "bandwidth", "<", "<how", "<source???")
 	binding, last := c.Binding(), c.Sustained()
 	for i := range c.Bounds {
 		b := &c.Bounds[i]
-		var marks []string
-		switch b {
-		case binding:
-			marks = append(marks, "limit")
-		case last:
-			marks = append(marks, "sustained")
+		mark := map[*ceiling.Bound]string{last: "sustained", binding: "limit"}[b] // the limit, where it is both
+		bw, lasts := "", ""
+		if moved {
+			bw = b.BW.String()
+			if b.Burst {
+				lasts = words.Known("for", b.BurstFor)
+			}
 		}
-		if b.Burst && b.BurstFor > 0 && moved {
-			marks = append(marks, "for "+text.Duration(b.BurstFor))
-		}
-		bw := b.BW.String()
-		if !moved {
-			bw = ""
-		}
-		t.Add(b.Label(), b.IOPS, bw, strings.Join(marks, ", "), b.How,
-			cmp.Or(words.Origin(b.Origin), words.Unknown))
+		t.Add(b.Label(), b.IOPS, bw, text.Join(", ", mark, lasts), b.How, cmp.Or(words.Origin(b.Origin), words.Unknown))
 	}
 	return t
 }
 
 func thresholdsTable(s *bundle.Scenario) page.Table {
-	t := page.NewTable("Thresholds", "<threshold", "measured", "expected", "<outcome")
+	t := page.Captioned("Thresholds", "<threshold", "measured", "expected", "<outcome")
 	for _, g := range s.Thresholds {
-		expected := strings.TrimSpace(string(g.Threshold.Op) + " " + g.PrintLimit())
-		row := page.Cells(g.Threshold.Text, g.PrintMeasured(), expected, g.Outcome)
-		row[3].Tone = string(g.Outcome)
 		if g.Outcome == verdict.NotJudged {
-			row[1].Text, row[2].Text = words.None, words.None
-			row[3] = page.T("not judged: " + g.Reason)
+			t.Add(g.Threshold.Text, words.None, words.None, "not judged: "+g.Reason)
+			continue
 		}
-		t.Add(row)
+		expected := text.Join(" ", string(g.Threshold.Op), g.PrintLimit())
+		t.Add(g.Threshold.Text, g.PrintMeasured(), expected, toned(g.Outcome))
 	}
 	return t
 }
@@ -111,7 +106,7 @@ func thresholdsTable(s *bundle.Scenario) page.Table {
 // devicesTable is from telemetry, or from fio's own disk statistics where there was none.
 func devicesTable(r *result.Result) page.Table {
 	if len(r.Devices) > 0 {
-		t := page.NewTable("Devices in the measured window, from /proc/diskstats", "<device", "reads/s", "writes/s",
+		t := page.Captioned("Devices in the measured window, from /proc/diskstats", "<device", "reads/s", "writes/s",
 			"read?", "written?",
 			"read wait??", "write wait??", "queue", "busy")
 		t.Screen = true
@@ -121,7 +116,7 @@ func devicesTable(r *result.Result) page.Table {
 		}
 		return t
 	}
-	t := page.NewTable("Devices over the whole run, from fio's disk statistics", "<device", "reads", "writes",
+	t := page.Captioned("Devices over the whole run, from fio's disk statistics", "<device", "reads", "writes",
 		"read merges??", "write merges??",
 		"read wait?", "write wait?", "busy")
 	each := func(ms, n uint64) string { return words.Figure(units.Latency(float64(ms) / float64(max(n, 1)) * 1e6)) }
@@ -139,7 +134,7 @@ func devicesTable(r *result.Result) page.Table {
 
 // depthsOf is the queue depth seen in several ways.
 func depthsOf(d result.Depth) page.Table {
-	t := page.NewTable("Queue depth", "<measured", "I/Os in flight")
+	t := page.Captioned("Queue depth", "<measured", "I/Os in flight")
 	t.Screen = true
 	add := func(how string, depth float64) {
 		if depth > 0 {
@@ -166,20 +161,17 @@ const mostTimes = 12
 
 // overTime is the figures of the charts over time as text: at most twelve parts of the run.
 func overTime(r *result.Result) page.Table {
-	t := page.NewTable("Over time", "to second")
+	heads, all := []string{"to second"}, populations(r)
+	for _, o := range all {
+		if o.name != "sync" {
+			heads = append(heads, o.name+" IOPS", o.name+" bandwidth??")
+		}
+		heads = append(heads, o.name+" p50?", o.name+" p99")
+	}
+	t := page.Captioned("Over time", heads...)
 	seconds := merge(r.Seconds, mostTimes)
 	if len(seconds) < 2 {
 		return t
-	}
-	all := populations(r)
-	for _, o := range all {
-		if o.name != "sync" {
-			t.Columns = append(t.Columns, page.Column{Name: o.name + " IOPS"}, page.Column{
-				Name:     o.name + " bandwidth",
-				Priority: 2,
-			})
-		}
-		t.Columns = append(t.Columns, page.Column{Name: o.name + " p50", Priority: 1}, page.Column{Name: o.name + " p99"})
 	}
 	for _, s := range seconds {
 		at := units.Number(s.At.Seconds())

@@ -19,7 +19,7 @@ func runTests(b *bundle.Bundle, rows []row) []page.Suite {
 	var all []page.Suite
 	for i := range b.Scenarios {
 		s := &b.Scenarios[i]
-		suite := page.Suite{Name: words.Join(" ", rows[i].Num, rows[i].Name)}
+		suite := page.Suite{Name: rows[i].label()}
 		if s.Result != nil {
 			suite.Time = words.Decimal(s.Result.Wall.Seconds(), 3)
 			if !s.Result.Start.IsZero() {

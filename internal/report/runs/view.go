@@ -55,13 +55,7 @@ func (transactions) facts(b *bundle.Bundle, s *bundle.Scenario) []page.Fact {
 	p := s.Result.Postgres
 	all := postgresFacts(p).Rows
 	if p.Peak() != nil {
-		if f, ok := recovery(b, p); ok {
-			all = append(all, f)
-		}
+		all = append(all, recovery(b, p)...)
 	}
 	return all
-}
-
-func (transactions) draw(d *drawing, s *bundle.Scenario, r row) []page.Chart {
-	return postgresDrawing(d, s.Result.Postgres, r)
 }

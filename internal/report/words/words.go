@@ -51,7 +51,7 @@ func WithDoubt(figure, doubt string) string {
 	if strings.HasPrefix(doubt, "±") {
 		return figure + " " + doubt
 	}
-	return Join(", ", figure, doubt)
+	return text.Join(", ", figure, doubt)
 }
 
 // PlusMinus is an estimate's half width when it is one over rounds.
@@ -75,12 +75,7 @@ func Amount(v float64, u compare.Unit) string {
 }
 
 // Latency prints nanoseconds, "" for none.
-func Latency(ns float64) string {
-	if ns <= 0 {
-		return ""
-	}
-	return units.Latency(ns).String()
-}
+func Latency(ns float64) string { return Known("", units.Latency(ns)) }
 
 // At is a percentile of a latency. What fio counted in its last bin may have taken any time longer.
 func At(l fio.Latency, p float64) string {
@@ -113,27 +108,11 @@ func Span(e stats.Estimate) string {
 }
 
 // Decimal prints v plainly, or nothing for 0, which stands for unmeasured.
-func Decimal(v float64, digits int) string {
+func Decimal[T ~float64 | ~int64 | ~uint64](v T, digits int) string {
 	if v == 0 {
 		return ""
 	}
-	return strconv.FormatFloat(v, 'f', digits, 64)
-}
-
-// Join joins what is not empty.
-func Join(between string, parts ...string) string {
-	return strings.Join(Present(parts...), between)
-}
-
-// Present are the parts that are not empty.
-func Present(parts ...string) []string {
-	var all []string
-	for _, p := range parts {
-		if p != "" {
-			all = append(all, p)
-		}
-	}
-	return all
+	return strconv.FormatFloat(float64(v), 'f', digits, 64)
 }
 
 // Known prints a value that is not zero behind its name.
@@ -168,26 +147,23 @@ func Some(n int, what string) string {
 	return text.Plural(n, what)
 }
 
-// Or is s, or what stands for its absence.
-func Or(s, absent string) string { return cmp.Or(s, absent) }
-
 // Limits prints capacities; si for what its vendor states in MB/s.
 func Limits(l topology.Limits, si bool) string {
 	var all []string
 	add := func(what string, n units.IOPS, r units.Rate) {
+		var operations, rate string
 		if n > 0 {
-			all = append(all, strings.TrimSpace(what+" "+n.String()+" IOPS"))
+			operations = Operations(n)
 		}
-		if r > 0 && si {
-			all = append(all, strings.TrimSpace(what+" "+r.SI()))
-		} else if r > 0 {
-			all = append(all, strings.TrimSpace(what+" "+r.String()))
+		if rate = Known("", r); si && r > 0 {
+			rate = r.SI()
 		}
+		all = append(all, Known(what, operations), Known(what, rate))
 	}
 	add("", l.IOPS, l.Rate)
 	add("read", l.ReadIOPS, l.ReadRate)
 	add("write", l.WriteIOPS, l.WriteRate)
-	return strings.Join(all, " ")
+	return text.Join(" ", all...)
 }
 
 // Burst is how far and how long an instance exceeds its baseline, "" where it does not.
@@ -206,10 +182,26 @@ func Burst(i topology.Instance) string {
 
 // Machine is a machine's type, with its cloud where that is not EC2.
 func Machine(i topology.Instance) string {
-	if i.Cloud == "" {
-		return text.Clean(i.Type, 40)
+	return text.Join(" ", i.Type, Known("on", i.Cloud))
+}
+
+// Instance is what a machine allows, a fact each.
+func Instance(i topology.Instance) []string {
+	return []string{
+		Machine(i), Limits(i.Baseline, true), Burst(i), Caps(i), Left("IOPS", i.IOBalance), Left("throughput", i.RateBalance),
 	}
-	return strings.TrimSpace(text.Clean(i.Type, 40) + " on " + i.Cloud)
+}
+
+// ArrayYAML begins an array in plimsoll.yaml, up to what its volumes are.
+func ArrayYAML(name string, level topology.Level, chunk units.Bytes, volumes int) string {
+	s := fmt.Sprintf("  - name: %s\n    role: [data, wal]\n", text.ShellQuote(text.Clean(name, LongName)))
+	if level != topology.NoLevel {
+		s += fmt.Sprintf("    level: %s\n", level)
+	}
+	if chunk > 0 {
+		s += fmt.Sprintf("    chunk: %s\n", chunk.Arg())
+	}
+	return s + fmt.Sprintf("    volumes:\n      count: %d\n", max(volumes, 1))
 }
 
 // Caps are what a machine allows of the volume types that it limits apart, as far as they are in use,
@@ -239,7 +231,7 @@ func Origin(o topology.Origin) string {
 	if o.Kind == topology.Unknown {
 		return ""
 	}
-	return text.Clean(strings.TrimSpace(string(o.Kind)+" "+o.Where), 240)
+	return text.Clean(text.Join(" ", string(o.Kind), o.Where), 240)
 }
 
 // Alike says that two volumes read the same.
@@ -250,12 +242,7 @@ func Alike(a, b topology.Volume) bool {
 }
 
 // ClockError is how far a host's clock may be off; one that was not compared has none.
-func ClockError(e time.Duration) string {
-	if e == 0 {
-		return None
-	}
-	return units.LatencyOf(e).String()
-}
+func ClockError(e time.Duration) string { return Figure(units.LatencyOf(e)) }
 
 // Parens puts a phrase in parentheses.
 func Parens(s string) string {
