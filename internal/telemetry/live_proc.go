@@ -40,6 +40,8 @@ type Process struct {
 	CPUGroup string `json:"cpu_group,omitempty"`
 	// Ended says that it is no longer there: what it asked for is known up to the last look at it.
 	Ended bool `json:"ended,omitempty"`
+	// Parent is who started one that began or ended in the window; 0 for others, and where nobody saw it.
+	Parent int `json:"parent,omitempty"`
 }
 
 // Unit is the last part of the process's control group, such as postgresql.service.
@@ -367,6 +369,9 @@ func (t *taskWatch) end(o *Window, now func() time.Duration, sleepTill func(time
 			return
 		}
 		p := t.who(pid)
+		if !had && t.whole {
+			p.Parent, _ = strconv.Atoi(t.parents[pid])
+		}
 		p.did(seconds, read, written)
 		t.waited(&p, pid)
 		p.Uses = t.Uses != nil && t.Uses(pid)
@@ -380,6 +385,7 @@ func (t *taskWatch) end(o *Window, now func() time.Duration, sleepTill func(time
 	for pid, io := range t.last {
 		p, old := t.met[pid], t.before[pid]
 		p.Ended = true
+		p.Parent, _ = strconv.Atoi(t.parents[pid])
 		p.did(seconds, less(io.read, old.read), less(io.written, old.written))
 		t.waited(p, pid)
 		o.Processes = append(o.Processes, *p)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -188,6 +189,9 @@ until [ -e "$0/go" ]; do sleep 0.02; done' "$0"; until [ -e "$0/end" ]; do sleep
 		if p.PID == shell.Process.Pid && p.Write > units.Rate(units.MiB) {
 			t.Errorf("the shell is said to write %v, which its child did before the window", p.Write)
 		}
+	}
+	if !slices.ContainsFunc(w.Processes, func(p Process) bool { return p.Ended && p.Parent == shell.Process.Pid }) {
+		t.Errorf("no child of the shell's, %d, is known to have ended: %+v", shell.Process.Pid, w.Processes)
 	}
 }
 

@@ -332,3 +332,74 @@ func TestSurerFirst(t *testing.T) {
 		}
 	}
 }
+
+// What a script starts one after the other is the script's: shares of a program that is many, one of them gone, another
+// new, are those of one.
+func TestShortLivedProgramsAreTheirScripts(t *testing.T) {
+	f := quietFacts()
+	allTake(f, 40*time.Millisecond)
+	waitsFor1(f, telemetry.ForIO, 1)
+	f.Window.Processes[0].Read, f.Window.Processes[0].Write = 40*1024, 0
+	script := telemetry.Process{PID: 20, Name: "backup", Uses: true, Write: 700 * 1024}
+	child := telemetry.Process{PID: 21, Name: "dd", Uses: true, Ended: true, Write: 500 * 1024, Parent: 20}
+	f.Window.Processes = append(f.Window.Processes, script, child)
+	if a := Judge(f); a.First != "PL906" || a.Causes[0].Subject != "backup" || a.Users[0].Processes != 2 {
+		t.Errorf("%v %+v", rowsOf(a), a.Users)
+	}
+	for name, change := range map[string]func(p *telemetry.Process){
+		"another group": func(p *telemetry.Process) { p.Group, p.Version = "/system.slice/copy.service", 2 },
+		"another's":     func(p *telemetry.Process) { p.Parent = 999 },
+		"a long life":   func(p *telemetry.Process) { p.Parent = 0 },
+	} {
+		near := *f.Window
+		near.Processes = slices.Clone(near.Processes)
+		change(&near.Processes[len(near.Processes)-1])
+		g := *f
+		g.Window = &near
+		if a := Judge(&g); a.First == "PL906" || a.Users[0].Processes != 1 {
+			t.Errorf("%s: %v %+v", name, rowsOf(a), a.Users)
+		}
+	}
+}
+
+// What is written is his who wrote it into memory and waits for it, and accuses nobody who only reads meanwhile.
+func TestWhoseMemoryIsWritten(t *testing.T) {
+	written := func(wait float64) *Facts {
+		f := quietFacts()
+		allTake(f, 10*time.Millisecond)
+		d := at(f, "md0")
+		d.Writes, d.WriteBytes, d.WriteWait = 25, 25*units.MiB, 5*time.Second // 200 ms each
+		d.Reads, d.ReadBytes, d.ReadWait = 300, 300*8*units.KiB, 2400*time.Millisecond
+		d.Wait = d.ReadWait + d.WriteWait
+		db := &f.Window.Processes[0]
+		db.Read, db.Write = 480*1024, 0
+		waitsFor1(f, telemetry.ForIO, 0.5)
+		addProgram(f, telemetry.Process{
+			PID: 20, Name: "copy", Uses: true, Ended: true, Write: 512 * 1024, Waiting: wait,
+			For: map[string]float64{telemetry.ForSync: wait},
+		})
+		return f
+	}
+	if a := Judge(written(0.25)); a.First != "PL906" || a.Causes[0].Subject != "copy" {
+		t.Errorf("%v %+v", rowsOf(a), a.Causes)
+	}
+	if a := Judge(written(0)); a.First == "PL906" {
+		t.Errorf("nobody waits for what is written: %v", a.Causes[0].Message)
+	}
+}
+
+// A program that waits for itself alone holds nobody up: a neighbour is one for whom somebody else waits.
+func TestOwnWaitIsNoEvidence(t *testing.T) {
+	f := quietFacts()
+	addProgram(f, telemetry.Process{
+		PID: 20, Name: "copy", Uses: true, Write: 40 * units.MiBPerSec, Waiting: 1,
+		For: map[string]float64{telemetry.ForSync: 1},
+	})
+	if a := Judge(f); len(a.Causes) > 0 {
+		t.Errorf("%v %s", rowsOf(a), a.Causes[0].Message)
+	}
+	waitsFor1(f, telemetry.ForIO, 1)
+	if a := Judge(f); a.First != "PL906" || a.Causes[0].Subject != "copy" {
+		t.Errorf("another waits: %v", rowsOf(a))
+	}
+}

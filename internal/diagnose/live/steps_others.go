@@ -3,6 +3,7 @@ package live
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -107,11 +108,27 @@ func (v *view) divide() (all float64) {
 			u.held, u.ios = u.held+n, u.ios+one.ios*n/max(one.full, 1e-9)
 		}
 	}
+	all = v.giveBack() / v.pivot()
 	for _, u := range v.users {
-		u.cost = u.ios + u.bytes()/v.pivot()
+		u.cost = u.ios + u.moves()/v.pivot()
 		all += u.cost
 	}
 	return all
+}
+
+// giveBack gives what is written beyond what is asked for now to those whose memory is written: to programs whose
+// tasks wait for that. It returns what is nobody's, bytes per second.
+func (v *view) giveBack() float64 {
+	waits := func(u *User) float64 { return u.written() + u.For[telemetry.ForSync] }
+	more := float64(v.top.did.WriteBytes)/v.span - v.sumUsers(func(u *User) float64 { return float64(u.Write) })
+	sum := v.sumUsers(waits)
+	for _, u := range v.users {
+		u.back = max(0, more) * waits(u) / max(sum, 1e-9)
+	}
+	if sum > 0 {
+		return 0
+	}
+	return max(0, more)
 }
 
 func (v *view) sumUsers(of func(*User) float64) (sum float64) {
@@ -121,30 +138,48 @@ func (v *view) sumUsers(of func(*User) float64) (sum float64) {
 	return sum
 }
 
-// otherProgram is one of several programs that takes most of what is scarce.
+// otherProgram is one of several programs that takes most of what is scarce: of what I/Os cost, or of the bytes and of
+// the time of all I/Os (the mean of both shares, the geometric one, for who has little of one has no case).
 func (v *view) otherProgram() *Cause {
-	wait := v.tasks[telemetry.ForLog] + v.tasks[telemetry.ForIO] + v.tasks[telemetry.ForSync] +
-		v.tasks[telemetry.ForPage] + v.tasks[telemetry.ForDirty]
-	full := v.slow && max(v.volumeUse(), v.instanceShare().of) >= atLimit // was counted, whatever the lateness
-	if !v.proven && !full && wait < oneWaits || len(v.users) < 2 {
+	if len(v.users) < 2 {
 		return nil
 	}
 	all := v.divide()
-	by := slices.Clone(v.users)
-	slices.SortStableFunc(by, func(a, b *User) int { return cmp.Compare(b.cost, a.cost) })
+	moved, held := v.sumUsers((*User).moves), v.sumUsers(func(u *User) float64 { return u.held })
+	const cost, time = 0, 1
+	shares := []func(*User) float64{
+		cost: func(u *User) float64 { return u.cost / all },
+		time: func(u *User) float64 { return math.Sqrt(u.moves() / max(moved, 1) * u.held / max(held, 1e-9)) },
+	}
+	by, of := slices.Clone(v.users), cost
+	for of = range shares {
+		share := shares[of]
+		slices.SortStableFunc(by, func(a, b *User) int { return cmp.Compare(share(b), share(a)) })
+		if share(by[0]) >= otherShare && share(by[0]) >= otherTimes*share(by[1]) {
+			break
+		}
+	}
+	share := shares[of]
 	a, b := by[0], by[1]
+	wait := 0.0 // of the others
+	for _, u := range by[1:] {
+		wait += u.For[telemetry.ForLog] + u.For[telemetry.ForIO] + u.For[telemetry.ForSync] + u.For[telemetry.ForPage] +
+			u.For[telemetry.ForDirty]
+	}
+	full := v.slow && max(v.volumeUse(), v.instanceShare().of) >= atLimit // was counted, whatever the lateness
 	back := a.written() >= secondWaits || v.f.Window.Memory.Dirty > v.f.Window.Memory.Background
-	if a.cost < otherShare*all || a.cost < otherTimes*b.cost || !slices.ContainsFunc(by[1:], func(u *User) bool {
-		return u.Waiting-u.For[telemetry.ForLog]-u.For[telemetry.ForSync] >= secondTasks ||
-			u.bytes() >= secondShare*v.asked || u.cost >= secondShare*all ||
-			back && (u.bytes() >= secondLeast || u.Waiting >= secondWaits)
-	}) || a.written() < secondWaits && a.bytes() < otherOfDevice*v.top.bytes() && a.ios < otherOfDevice*v.top.iops() {
+	if !v.proven && !full && wait < oneWaits || share(a) < otherShare || share(a) < otherTimes*share(b) ||
+		!slices.ContainsFunc(by[1:], func(u *User) bool {
+			return u.Waiting-u.For[telemetry.ForLog]-u.For[telemetry.ForSync] >= secondTasks ||
+				u.bytes() >= secondShare*v.asked || u.cost >= secondShare*all ||
+				back && (u.bytes() >= secondLeast || u.Waiting >= secondWaits)
+		}) || a.written() < secondWaits && a.moves() < otherOfDevice*v.top.bytes() && a.ios < otherOfDevice*v.top.iops() {
 		return nil
 	}
 	if l := v.fullest(); l != nil && a.Group == l.Group { // it is held as it is meant to be
 		return nil
 	}
-	v.other = a.cost / all
+	v.other = share(a)
 	how := fmt.Sprintf("asks for %s in about %s I/Os per second", units.Rate(a.bytes()), units.Number(a.ios))
 	if back {
 		how = fmt.Sprintf("writes into memory, which is written back at %s", units.Rate(v.written()))
@@ -153,7 +188,8 @@ func (v *view) otherProgram() *Cause {
 	if a.ended {
 		ended, next = " and has ended", "when it runs again: "+next
 	}
-	c := cause(Likely, a.Name, "Another program, %s, makes %s slow: it %s, %s of what %s does%s.", a.Name, v.f.Path, how,
+	what := []string{cost: "what %s does", time: "the bytes of %s and of the time of its I/Os"}[of]
+	c := cause(Likely, a.Name, "Another program, %s, makes %s slow: it %s, %s of "+what+"%s.", a.Name, v.f.Path, how,
 		text.Percent(v.other), v.top.Name, ended).try(next)
 	for _, u := range []*User{a, b} {
 		c.saw(u.who(), fmt.Sprintf("%s, about %s IOPS, %s in flight", units.Rate(u.bytes()), units.Number(u.ios),

@@ -124,10 +124,12 @@ type User struct {
 	// held is the mean number of its I/Os in the device, and cost what they take of it, in I/Os per second
 	// of the smallest size: both estimates.
 	held, ios, cost float64
-	ended           bool // all of its processes
+	back            float64 // bytes per second that it wrote into memory before and that are written now
+	ended           bool    // all of its processes
 }
 
 func (u *User) bytes() float64 { return float64(u.Read + u.Write) }
+func (u *User) moves() float64 { return u.bytes() + u.back }
 
 // view is what all steps look at.
 type view struct {
@@ -220,11 +222,19 @@ func (v *view) usual() {
 	}
 }
 
-// gatherUsers puts processes with files on the devices together by name and control group.
+// gatherUsers puts processes with files on the devices together by name and control group. What a script starts
+// and waits for, one after the other, is the script's.
 func (v *view) gatherUsers() {
+	byPID := map[int]telemetry.Process{}
+	for _, p := range v.f.Window.Processes {
+		byPID[p.PID] = p
+	}
 	for _, p := range v.f.Window.Processes {
 		if !p.Uses {
 			continue
+		}
+		if parent := byPID[p.Parent]; parent.Uses && parent.Group == p.Group {
+			p.Name = parent.Name
 		}
 		at := slices.IndexFunc(v.users, func(u *User) bool { return u.Name == p.Name && u.Group == p.Group })
 		if at < 0 {
