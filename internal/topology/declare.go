@@ -75,7 +75,7 @@ func FromDeclaration(decl *Declaration) (*Topology, error) {
 			a.Level = Single
 		}
 		if a.Level == NoLevel {
-			return nil, fmt.Errorf("%s: the level is missing; say raid10, raid0 or another for %d volumes", d.Origin.Where,
+			return nil, fmt.Errorf("%s: the level is missing; state that of the %d volumes with --level, or level: in a file, such as raid10", d.Origin.Where,
 				len(d.Volumes))
 		}
 		if err := t.overlay(&a, d); err != nil {

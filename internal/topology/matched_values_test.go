@@ -208,7 +208,7 @@ func TestTopologyOfADeclaration(t *testing.T) {
 	}{
 		"no volumes":      {DeclaredArray{Level: RAID0, Origin: Origin{Declared, "f:1"}}, "", 0, "", 0, "f:1: volumes are missing"},
 		"one of no level": {DeclaredArray{Volumes: two[:1]}, Single, 0, "", units.GiB, ""},
-		"two of no level": {DeclaredArray{Volumes: two, Origin: Origin{Declared, "f:1"}}, "", 0, "", 0, "f:1: the level is missing; say raid10, raid0 or another for 2 volumes"},
+		"two of no level": {DeclaredArray{Volumes: two, Origin: Origin{Declared, "f:1"}}, "", 0, "", 0, "f:1: the level is missing; state that of the 2 volumes with --level, or level: in a file, such as raid10"},
 		"of md":           {DeclaredArray{Level: RAID0, Volumes: two}, RAID0, 512 * units.KiB, "the default of mdadm", 2 * units.GiB, ""},
 		"of LVM":          {DeclaredArray{Level: RAID0, Using: LVM, Volumes: two}, RAID0, 64 * units.KiB, "the default of lvcreate", 2 * units.GiB, ""},
 		"a chunk":         {DeclaredArray{Level: RAID0, Chunk: 4 * units.KiB, Volumes: two, Origin: Origin{Declared, "f:1"}}, RAID0, 4 * units.KiB, "f:1", 2 * units.GiB, ""},

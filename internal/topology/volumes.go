@@ -65,6 +65,8 @@ func (v *DeclaredVolume) set(item string) error {
 		had, v.Caching = v.Caching != "", cloud.Uncached
 	case cloud.Caching(lower).Cached():
 		had, v.Caching = v.Caching != "", cloud.Caching(lower)
+	case Level(lower).Known():
+		return fmt.Errorf("%s is a level, not a type; state it with --level %[1]s, or level: %[1]s in a file", lower)
 	case word.MatchString(item):
 		had, v.Type = v.Type != "", lower
 	default:
