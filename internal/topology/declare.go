@@ -75,8 +75,8 @@ func FromDeclaration(decl *Declaration) (*Topology, error) {
 			a.Level = Single
 		}
 		if a.Level == NoLevel {
-			return nil, fmt.Errorf("%s: the level is missing; state that of the %d volumes with --level, or level: in a file, such as raid10", d.Origin.Where,
-				len(d.Volumes))
+			return nil, fmt.Errorf("%s: the level is missing; state that of the %d volumes with --level, or level: in a file, "+
+				"such as raid10", d.Origin.Where, len(d.Volumes))
 		}
 		if err := t.overlay(&a, d); err != nil {
 			return nil, err

@@ -4,6 +4,7 @@ package run
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,7 +22,7 @@ import (
 // (PL5xx).
 func Rules() []*diagnose.Rule {
 	each, sides := diagnose.Each, []part.Part{part.AllJobs, part.AllSides}
-	series, flight := append(sides[:2:2], part.Count), append(sides[:2:2], part.Latencies)
+	series, flight := slices.Concat(sides, []part.Part{part.Count}), slices.Concat(sides, []part.Part{part.Latencies})
 	return finding.Rules(diagnose.Checks{
 		"PL401": each(unwritten),
 		"PL402": each(cutShort),
