@@ -22,8 +22,8 @@ var unlike = regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d UTC|plimsoll (devel|v
 // where the documents are, those of docs/lint.md in the repository.
 func TestPagesAreTrue(t *testing.T) {
 	pages := map[string]int{
-		"README.md": 2, "docs/advise.md": 3, "docs/clouds.md": 1, "docs/import.md": 1, "docs/lint.md": 1,
-		"docs/suites.md": 1, "docs/tour.md": 1, "docs/workload.md": 2,
+		"README.md": 2, "docs/advise.md": 1, "docs/ceiling.md": 1, "docs/clouds.md": 2, "docs/import.md": 1, "docs/lint.md": 1,
+		"docs/suites.md": 1, "docs/workload.md": 2,
 	}
 	bodies := map[string]string{}
 	for page := range pages {
