@@ -108,6 +108,7 @@ func mergeDirections(jobs []Job, phases []int, of func(*Job) *Direction) Directi
 		m.Short += d.Short
 		m.Dropped += d.Dropped
 		m.ZoneResets += d.ZoneResets
+		m.Unknown = m.Unknown || d.Unknown
 		if d.N == 0 && d.Bytes == 0 && d.Runtime == 0 {
 			continue
 		}

@@ -37,6 +37,9 @@ func rawTable(r *result.Result) page.Table {
 	}
 	job := func(prefix string, j fio.Job) {
 		for _, d := range directions(j) {
+			if d.Unknown {
+				d.name = "read or write"
+			}
 			add(prefix+d.name, d.N, d.IOPS, d.BW, d.Completion())
 		}
 		if l := j.Sync.Lat; l.Measured() {
