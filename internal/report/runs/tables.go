@@ -25,7 +25,7 @@ func rawTable(r *result.Result) page.Table {
 		if n > 0 { // a row without any is of a rate alone
 			count = text.Count(n)
 		}
-		if l.Mean > 0 {
+		if l.StdDev > 0 || l.Max > 0 && l.Min == l.Max { // else it was not printed
 			dev = units.Latency(l.StdDev).String()
 		}
 		var at []string
@@ -65,7 +65,7 @@ type direction struct {
 
 func directions(j fio.Job) []direction {
 	all := []direction{{"read", j.Read}, {"write", j.Write}, {"trim", j.Trim}}
-	return slices.DeleteFunc(all, func(d direction) bool { return d.N == 0 && d.IOPS == 0 && d.BW == 0 })
+	return slices.DeleteFunc(all, func(d direction) bool { return d.N == 0 && d.IOPS == 0 && d.BW == 0 && len(d.Clat.Percentiles) == 0 })
 }
 
 // boundsTable is what each resource allows: IOPS and bandwidth, or transactions of a database.
