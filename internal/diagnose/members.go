@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"plimsoll/internal/fio"
@@ -65,7 +66,7 @@ func (c *Case) restingMembers(m Measurement) (idle []string, all int) {
 	for _, d := range members {
 		sum += d.N
 	}
-	if len(members) < 2 || sum < EnoughReads*float64(len(members)) {
+	if spare(m.Result.Disks) || len(members) < 2 || sum < EnoughReads*float64(len(members)) {
 		return nil, len(members)
 	}
 	for _, d := range members {
@@ -74,6 +75,29 @@ func (c *Case) restingMembers(m Measurement) (idle []string, all int) {
 		}
 	}
 	return idle, len(members)
+}
+
+// spare says that members rest by their nature: bcache's are a cache and the disk behind it, and of several multipath
+// devices each has one path that works.
+func spare(disks []fio.Disk) bool {
+	tops, working, resting := 0, 0, 0
+	for _, d := range disks {
+		switch {
+		case !d.Member && strings.HasPrefix(d.Name, "bcache"):
+			return true
+		case !d.Member && !strings.HasPrefix(d.Name, "dm-"):
+			return false
+		case !d.Member:
+			tops, working = tops+1, 0
+		case d.Reads+d.Writes == 0:
+			resting++
+		default:
+			if working++; working > 1 {
+				return false
+			}
+		}
+	}
+	return tops > 1 && resting > 0
 }
 
 // typicalLatency is what one I/O of a run takes when nothing queues, as data sheets or the user
