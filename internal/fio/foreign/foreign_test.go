@@ -244,7 +244,7 @@ func TestYabs(t *testing.T) {
 		large.Options["bs"] != "64k" {
 		t.Errorf("64k: %s %+v, %+v, %v", large.Name, large.Read, large.Write, large.Options)
 	}
-	if o := outs[1]; o.Line != 4 || o.End != 7 || !o.Summary || o.Program != "yabs" ||
+	if o := outs[1]; o.Line != 4 || o.End != 8 || !o.Summary || o.Program != "yabs" ||
 		!strings.Contains(o.Doubts[0], "two jobs") {
 		t.Errorf("lines %d to %d, %+v", o.Line, o.End, o.Doubts)
 	}
