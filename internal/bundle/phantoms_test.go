@@ -182,3 +182,23 @@ func TestGroupsInPart(t *testing.T) {
 		}
 	}
 }
+
+// TestNoStorageInAMail: the command above a status group says that it asked no storage, also where a mail wrapped it.
+func TestNoStorageInAMail(t *testing.T) {
+	const group = "> before:\n> Run status group 0 (all jobs):\n>    READ: bw=9MiB/s (9MB/s), 9MiB/s-9MiB/s (9MB/s-9MB/s),\n>    io=90MiB (94MB), run=10000-10000msec\n"
+	for text, want := range map[string]string{
+		">   sudo fio -name=x -filename=/dev/nullb0 -iodepth=128\n>   -thread -rw=read -bs=4k\n>\n":           "no storage",
+		">   sudo fio -name=x -iodepth=128\n>   -thread -filename=/dev/nullb0\n>\n":                           "no storage",
+		">   sudo fio -name=x -filename=/dev/nvme0n1\n>   -rw=read\n> not /dev/nullb0\n":                      "",
+		"> > fio -name=x --directory=/mnt \\\n> >      --buffered=1 --rw=randread\n> this is a cached read\n": "memory answered",
+		"> > fio -name=x --directory=/mnt \\\n> >      --buffered=1 --rw=randread\n> this is a read\n":        "",
+	} {
+		outs, docs := gathered(t, "x.txt", text+group)
+		if len(outs) != 1 {
+			t.Fatalf("%q: %d results", text, len(outs))
+		}
+		if r := (Found{Documents: docs}).result(outs[0]); !strings.Contains(strings.Join(r.Reasons, " "), want) || (want == "") != (len(r.Reasons) == 0) {
+			t.Errorf("%q: %q", text, r.Reasons)
+		}
+	}
+}

@@ -136,6 +136,7 @@ type job struct {
 	void        string
 	cached      string // why it is void unless its rate shows that it waited
 	records     []uint64
+	ram         units.Bytes // that the text states
 	title       string
 }
 
@@ -308,6 +309,8 @@ func (j *job) option(key, value string) {
 		j.cached = value
 	case "sound":
 		j.cached = ""
+	case "ram":
+		j.ram = size(value)
 	case "records":
 		full, part, _ := strings.Cut(value, "+")
 		j.records = append(j.records, uint64(number(full)+number(part)))
@@ -531,6 +534,9 @@ func (j *job) settle(p program, o *fio.Output) {
 	}
 	for _, d := range []*fio.Direction{&j.Read, &j.Write} {
 		settled(d, bs, j.Runtime)
+	}
+	if s := size(j.Options["size"]); s > 0 && s < j.ram {
+		j.void = fmt.Sprintf("%s's file of %v fits in the memory of %v that the text states: memory was measured", p.name, s, j.ram)
 	}
 	if waited := j.Runtime >= time.Second && to.BW < slowMemory; j.cached != "" && !waited {
 		j.void = cmp.Or(j.void, j.cached)

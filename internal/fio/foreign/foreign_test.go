@@ -329,7 +329,10 @@ func TestPrograms(t *testing.T) {
 			"> >   Name:Size etc        /sec %CP  /sec %CP  /sec %CP  /sec %CP  /sec %CP  /sec %CP\n" +
 			"> >   box           9000M  376k  99  1.5g  96  117m  14 1510k  99  2.5g  95 +++++ +++\n",
 			"sequential-write write : 0 0 0\nrewrite rw : 0 0 0\nsequential-read read : 0 0 0"},
-		"bonnie++ -f, whose last word a mail wrapped": {"Version  1.97       ------Sequential Output------ --Sequential Input- --Random-\n" +
+		"bonnie++ that memory answered": {"on a machine of 16 GB RAM:\n\n$ bonnie++ -u root -s 9000\nVersion  1.97       ------Sequential Output------ --Sequential Input- --Random-\n" +
+			"box           9000M           1500000  25 50598  11           3400000   9 +++++ +++\n",
+			"sequential-write write : 0 0 0!\nrewrite rw : 0 0 0!\nsequential-read read : 0 0 0!"},
+		"bonnie++ -f, whose last word a mail wrapped": {"bonnie++ -r 1024 -s 16384 -f\nVersion  1.97       ------Sequential Output------ --Sequential Input- --Random-\n" +
 			"zfs              16G           108834  25 50598  11           204522   9 393.0\n4\n",
 			"sequential-write write : 0 0 0\nrewrite rw : 0 0 0\nsequential-read read : 0 0 0\nseeks randread : 393 0 0"},
 		"pg_test_fsync without its head": {"        fdatasync           400.0 ops/sec    2500 usecs/op\n        fsync               300.0 ops/sec    3333 usecs/op\n" +
