@@ -256,7 +256,7 @@ func fragmentary(o *fio.Output) bool {
 func withOthers(k *fio.Output) []fio.Job {
 	rows := slices.Clip(k.Jobs)
 	for _, g := range k.Groups {
-		rest := fio.Job{Name: "jobs without a row", Group: g.ID}
+		rest := fio.Job{Group: g.ID}
 		of := slices.DeleteFunc(slices.Clone(rows), func(j fio.Job) bool { return j.Group != g.ID && len(k.Groups) > 1 })
 		for i, d := range rest.Directions() {
 			sum, ok := g.Of(i)

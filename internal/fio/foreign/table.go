@@ -375,6 +375,10 @@ func rowResult(head []string, columns []column, row []string, kind column, whole
 			rw = "rand" + rw
 		}
 		j.Options["rw"] = rw
+		b := powerOfTwo(max(j.Read.IOPS, j.Write.IOPS), max(j.Read.BW, j.Write.BW))
+		if b > 0 && j.Options["bs"] == "" { // fio's default would be taken
+			j.Options["bs"] = b.Suffixed()
+		}
 	}
 	doubt := " are what a table in the text says, without fio's output: nobody can check them"
 	writes, reads := strings.Contains(rw, "write"), strings.Contains(rw, "read")

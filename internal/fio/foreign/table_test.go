@@ -126,7 +126,7 @@ func TestTablesOfOthers(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"CSV": {
 			"workload,size,run,op,bw_MB_s,iops,p99_ms,lat_mean_ms\nrand,100M,1,read,361.5,2758.3,1.12,0.36\n",
-			"rand 100M run 1 read randread : 2758 0 361.5 360",
+			"rand 100M run 1 read randread 128k: 2758 0 361.5 360",
 		},
 		"semicolons, decimal commas": {"test;read bw (MB/s);read iops\na;12,5;3052\n", "a  : 3052 0 12.5 0"},
 		"pipes alone": {
@@ -153,7 +153,7 @@ func TestTablesOfOthers(t *testing.T) {
 		},
 		"a mix of reads and writes": {"Block Size | 4k (IOPS)\n--- | ---\nRead | 4.00 MB/s (1000)\nWrite | 4.00 MB/s (1000)\nTotal | 8.00 MB/s (2.0k)\n", ""},
 		"percentiles alone":         {"| Setup | p50 | p99 | max |\n|--|--|--|--|\n| zfs | 276 ms | 16.6 s | 24.6 s |\n| now | a | 2 ms | |\n", "zfs  : 0 0 0.0 0"},
-		"what ran in each second":   {"Label,Phase,MiB/s,IOPS,Entries,Lat IO us\nx,READ,100,200,0,90\n", "x READ Entries 0 read : 200 0 104.9 90"},
+		"what ran in each second":   {"Label,Phase,MiB/s,IOPS,Entries,Lat IO us\nx,READ,100,200,0,90\n", "x READ Entries 0 read 512k: 200 0 104.9 90"},
 		"a specification":           {"| type | max IOPS | price |\n|--|--|--|\n| gp3 | 16000 | 5 |\n", ""},
 	} {
 		var got []string
