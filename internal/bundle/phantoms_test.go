@@ -76,7 +76,7 @@ func TestFragmentsOfTwoRuns(t *testing.T) {
 	}{
 		"two machines":  {"**Results**\nOne\n" + piece("0", 9000, sda) + "Two\n" + piece("0", 700, sda), 2},
 		"without disks": {"**Results**\nOne\n" + piece("0", 9000, "") + "Two\n" + piece("0", 700, ""), 2},
-		"two groups":    {"**Results**\n" + piece("0", 9000, "") + "and\n\n" + piece("1", 700, ""), 1},
+		"two groups":    {"**Results**\n" + piece("0", 9000, "") + "and\n\n" + piece("1", 700, ""), 2}, // a result each
 	} {
 		if outs, _ := gathered(t, "x.md", c.text); len(outs) != c.runs {
 			t.Errorf("%s: %d results, want %d", name, len(outs), c.runs)

@@ -80,24 +80,18 @@ func (c *Case) restingMembers(m Measurement) (idle []string, all int) {
 // spare says that members rest by their nature: bcache's are a cache and the disk behind it, and of several multipath
 // devices each has one path that works.
 func spare(disks []fio.Disk) bool {
-	tops, working, resting := 0, 0, 0
+	tops, working := 0, 0
 	for _, d := range disks {
 		switch {
-		case !d.Member && strings.HasPrefix(d.Name, "bcache"):
-			return true
 		case !d.Member && !strings.HasPrefix(d.Name, "dm-"):
-			return false
+			return strings.HasPrefix(d.Name, "bcache")
 		case !d.Member:
-			tops, working = tops+1, 0
-		case d.Reads+d.Writes == 0:
-			resting++
-		default:
-			if working++; working > 1 {
-				return false
-			}
+			tops++
+		case d.Reads+d.Writes > 0:
+			working++
 		}
 	}
-	return tops > 1 && resting > 0
+	return tops > 1 && working <= tops
 }
 
 // typicalLatency is what one I/O of a run takes when nothing queues, as data sheets or the user

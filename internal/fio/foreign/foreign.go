@@ -135,7 +135,7 @@ type job struct {
 	latencyOf   string // what a latency is of that is none of one direction
 	void        string
 	cached      string // why it is void unless its rate shows that it waited
-	records     []uint64
+	records     uint64
 	ram         units.Bytes // that the text states
 	title       string
 }
@@ -196,7 +196,7 @@ func (r *reader) say(key, value string) {
 		on := run.soFar > 0 && number(value) > run.soFar && r.line <= run.end+1
 		if r.figures() && !on {
 			r.finish()
-		} else if len(j.records) == 0 {
+		} else if j.records == 0 {
 			run.soFar = number(value)
 		}
 	case "last": // what stood above was progress, or of another run
@@ -313,7 +313,7 @@ func (j *job) option(key, value string) {
 		j.ram = size(value)
 	case "records":
 		full, part, _ := strings.Cut(value, "+")
-		j.records = append(j.records, uint64(number(full)+number(part)))
+		j.records = uint64(number(full) + number(part))
 	case "ratio":
 		if ratio := number(value); ratio > 0 && ratio < 1e6 {
 			j.Options["rwmixread"] = strconv.Itoa(int(100*ratio/(1+ratio) + 0.5))
@@ -488,12 +488,7 @@ func (j *job) settle(p program, o *fio.Output) {
 	}
 	latency := j.any.Clat
 	j.any.Clat = fio.Latency{}
-	if len(j.records) > 0 {
-		j.any.N = j.records[0]
-		if j.side == "write" {
-			j.any.N = j.records[len(j.records)-1]
-		}
-	}
+	j.any.N = cmp.Or(j.any.N, j.records)
 	if !did(j.Read) && !did(j.Write) && did(j.any) {
 		if *to = j.any; j.side == "" {
 			to.Unknown = true
@@ -509,14 +504,10 @@ func (j *job) settle(p program, o *fio.Output) {
 	}
 	bs := size(j.Options["bs"])
 	for _, d := range []*fio.Direction{&j.Read, &j.Write} {
-		if d.N > 0 && d.Bytes > 0 {
-			settled(d, 0, j.Runtime)
-		}
+		bs = cmp.Or(bs, powerOfTwo(d.IOPS, d.BW), powerOfTwo(units.IOPS(d.N), units.Rate(d.Bytes)))
 	}
-	if bs == 0 {
-		if bs = cmp.Or(powerOfTwo(j.Read.IOPS, j.Read.BW), powerOfTwo(j.Write.IOPS, j.Write.BW)); bs > 0 {
-			j.Options["bs"] = bs.Suffixed()
-		}
+	if bs > 0 {
+		j.Options["bs"] = cmp.Or(j.Options["bs"], bs.Suffixed())
 	}
 	both := j.Read.N+uint64(j.Read.IOPS) > 0 && j.Write.N+uint64(j.Write.IOPS) > 0
 	if both && j.latencyOf == "" || strings.HasPrefix(j.latencyOf, "one figure") && both {
@@ -538,9 +529,11 @@ func (j *job) settle(p program, o *fio.Output) {
 	if s := size(j.Options["size"]); s > 0 && s < j.ram {
 		j.void = fmt.Sprintf("%s's file of %v fits in the memory of %v that the text states: memory was measured", p.name, s, j.ram)
 	}
-	if waited := j.Runtime >= time.Second && to.BW < slowMemory; j.cached != "" && !waited {
+	switch {
+	case j.cached == "":
+	case j.Runtime < time.Second || to.BW > slowMemory:
 		j.void = cmp.Or(j.void, j.cached)
-	} else if j.cached != "" {
+	default:
 		o.Doubt("%s; at this rate it waited for most of them, yet the last part may be in memory", j.cached)
 	}
 	if j.sync.Clat.Mean > 0 {
@@ -617,12 +610,9 @@ func plain(s string) string {
 	return number + s[at:]
 }
 
-// ownUnit takes the unit that stands at a figure for that of its column.
-var ownUnit = strings.NewReplacer("kKiB", "KiB", "mKiB", "MiB", "gKiB", "GiB")
-
 // rate reads a throughput with its unit, and what it is multiplied with; 0 for what is none.
 func rate(s string) units.Rate {
-	s, times, multiplied := strings.Cut(ownUnit.Replace(s), "*")
+	s, times, multiplied := strings.Cut(s, "*")
 	r, err := units.ParseRate(plain(s))
 	if err != nil || r < 0 || math.IsInf(float64(r), 0) {
 		return 0

@@ -3,7 +3,6 @@ package foreign
 import (
 	"cmp"
 	_ "embed"
-	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -69,10 +68,8 @@ func columnOf(name string) column {
 		}
 	}
 	c := column{is["which"], is["what"], is["how"], is["unit"], is["option"], is["order"], is["bs"]}
-	if c.what == "" && c.which == "" && (c.how == "max" || strings.HasPrefix(c.how, "p")) {
-		c.what = "latency"
-	}
-	if c.how != "" && c.what == "" && c.unit != "" && c.unit[len(c.unit)-1] == 's' && !strings.Contains(c.unit, "/") {
+	timed := strings.HasSuffix(c.unit, "s") && !strings.Contains(c.unit, "/")
+	if c.how != "" && c.what == "" && (timed || c.which+c.unit == "" && c.how != "avg") {
 		c.what = "latency" // p99_ms
 	}
 	if c.what == "" && strings.HasSuffix(c.unit, "/s") {
@@ -102,12 +99,13 @@ func ReadTable(data []byte) []*fio.Output {
 		if by == "" || by == "|" && !strings.Contains(lines[i+1], "|") {
 			continue
 		}
-		columns, rates, points := make([]column, len(head)), false, 0
+		columns, rates := make([]column, len(head)), 0
 		for at, name := range head {
 			c := columnOf(name)
-			columns[at], rates = c, rates || c.rate() && (at > 0 || by != "|")
-			if c.what == "latency" && strings.HasPrefix(c.how, "p") {
-				points++
+			if columns[at] = c; c.rate() && (at > 0 || by != "|") {
+				rates += 2
+			} else if strings.HasPrefix(c.how, "p") { // two make a result
+				rates++
 			}
 		}
 		from := i + 1
@@ -124,7 +122,7 @@ func ReadTable(data []byte) []*fio.Output {
 		i--
 		uncertain(rows)
 		switch {
-		case rates || points > 1:
+		case rates > 1:
 			kinds := kindsOf(columns, rows)
 			for at, row := range rows {
 				for _, kind := range kinds {
@@ -150,7 +148,7 @@ func (c column) kind() column { return column{which: c.which, order: c.order, bs
 // kindsOf says of what results a row is: of one, or of one for each kind of read and write; of none where two of its
 // columns cannot be told apart, or where reads and writes are parts of a row of totals.
 func kindsOf(columns []column, rows [][]string) (kinds []column) {
-	seen, figures, apart, sized := map[column]bool{}, map[column]bool{}, false, false
+	seen, figures, apart := map[column]bool{}, map[column]bool{}, false
 	for _, c := range columns {
 		if c.what == "" {
 			continue
@@ -163,15 +161,14 @@ func kindsOf(columns []column, rows [][]string) (kinds []column) {
 		if !slices.Contains(kinds, c.kind()) {
 			kinds = append(kinds, c.kind())
 		}
-		apart, sized = apart || c.bs != "", sized || c.bs != ""
-		c.order, c.bs = "", ""
-		apart, figures[c] = apart || figures[c], true
+		sized := c.bs != ""
+		if c.order, c.bs = "", ""; sized && slices.ContainsFunc(rows, func(row []string) bool { return row[0] == "Total" }) {
+			return nil
+		}
+		apart, figures[c] = apart || sized || figures[c], true
 	}
 	if !apart {
 		return []column{all}
-	}
-	if sized && slices.ContainsFunc(rows, func(row []string) bool { return strings.EqualFold(row[0], "total") }) {
-		return nil
 	}
 	return kinds
 }
@@ -247,13 +244,7 @@ func metric(j *fio.Job, c column, value string) bool {
 	value, other, _ := strings.Cut(value, "(") // the same in another unit, or the I/Os beside the rate
 	value, other = strings.TrimSpace(value), strings.TrimSuffix(other, ")")
 	if c.what == "iops" && strings.HasSuffix(value, "/s") {
-		if !metric(j, column{which: c.which, what: "bw"}, value) || !metric(j, column{which: c.which, what: "iops"}, other) {
-			return false
-		}
-		if bs := size(c.bs); bs > 0 && math.Abs(float64(d.IOPS)*float64(bs)/float64(d.BW)/1.024-1) < 0.002 {
-			d.BW *= 1.024 // what yabs.sh calls a MB is 1,000 KiB
-		}
-		return true
+		return metric(j, column{which: c.which, what: "bw"}, value) && metric(j, column{which: c.which, what: "iops"}, other)
 	}
 	value = strings.TrimSpace(strings.TrimSuffix(strings.TrimLeft(value, "~≈ "), "IOPS"))
 	if c.unit != "" && value != "" && value[len(value)-1]-'0' <= 9 {

@@ -148,7 +148,7 @@ func TestTablesOfOthers(t *testing.T) {
 			"Block Size | 4k            (IOPS) | 8k            (IOPS)\n  ------   | ---            ----  | ----           ----\n" +
 				"Read       | 400.00 MB/s  (100000) | 402.40 MB/s  (50300)\nRandwrite  | 300.00 MB/s (75.0k) | - | \n           |            |\n" +
 				"Block Size | 1m            (IOPS) |\n  ------   | ---            ----  |\nRandread   | 400.0 MB/s   (382) |\n",
-			"Read 4k read 4k: 100000 0 409.6 0\nRead 8k read 8k: 50300 0 412.1 0\nRandwrite 4k randwrite 4k: 0 75000 307.2 0\n" +
+			"Read 4k read 4k: 100000 0 400.0 0\nRead 8k read 8k: 50300 0 402.4 0\nRandwrite 4k randwrite 4k: 0 75000 300.0 0\n" +
 				"Randread 1m randread 1m: 382 0 400.0 0",
 		},
 		"a mix of reads and writes": {"Block Size | 4k (IOPS)\n--- | ---\nRead | 4.00 MB/s (1000)\nWrite | 4.00 MB/s (1000)\nTotal | 8.00 MB/s (2.0k)\n", ""},
