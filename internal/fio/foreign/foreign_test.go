@@ -477,6 +477,8 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Add([]byte(kubestrText))
 	f.Add([]byte(yabsText))
+	f.Add([]byte("dd if=/dev/zero of=x bs=1M\n9437184 bytes (9.4 MB, 9.0 MiB) copied, 1 s, 9.4 MB/s\n" + ddOf(9, 3)))
+	f.Add([]byte("Maintaining 16 concurrent writes of 4096 bytes\nsec Cur ops\n 1 16 17 1 4.0 4 0.38 0.38\nTotal time run: 2.0\nTotal writes made: 30\n"))
 	f.Add([]byte("Mixed Random Read/Write IOPS: 43.1k/14.4k\nLatency in ns (Read/Write)\nRandom: 469,664 / 2,148,797\n"))
 	bounded.Fuzz(f, func(t *testing.T, data []byte) {
 		data = data[:min(len(data), 1<<10)]

@@ -358,7 +358,7 @@ func rowResult(head []string, columns []column, row []string, kind column, whole
 			j.Options["bs"] = b.Suffixed()
 		}
 	}
-	j.Name = strings.Join(strings.Fields(strings.Join(name, " ")), " ")
+	j.Name = cmp.Or(strings.Join(strings.Fields(strings.Join(name, " ")), " "), row[0])
 	rw := strings.ToLower(cmp.Or(j.Options["rw"], kind.which, row[0]))
 	delete(j.Options, "rw")
 	if slices.Contains([]string{"read", "write", "randread", "randwrite", "rw", "randrw", "readwrite"}, rw) {

@@ -36,7 +36,9 @@ func TestRoundsOfATable(t *testing.T) {
 }
 
 func FuzzReadTable(f *testing.F) {
+	f.Add([]byte("0k IOPS|IOPS\n0|1"))
 	f.Add([]byte("round | IOPS\n---|----\n11 | 137K\n|16|238.1k|\n"))
+	f.Add([]byte("Block Size | 4k (IOPS) | 8k (IOPS)\n--- | ---- | ---\nRead | 4 MB/s (5.0k) | - |\n\nx | p50 | p99\n-|-|-\na | 1 ms | 2 s\n"))
 	f.Add([]byte("## A\n|Metric|Measured|\n|-|--|\n|IOPS|~5k|\n|Latency (p99)|1.5ms|\n|Bandwidth|5 MB/s|\n"))
 	bounded.Fuzz(f, func(t *testing.T, data []byte) {
 		for _, o := range ReadTable(data) {
