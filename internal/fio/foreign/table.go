@@ -146,7 +146,7 @@ var all = column{how: "all"}
 func (c column) kind() column { return column{which: c.which, order: c.order, bs: c.bs} }
 
 // kindsOf says of what results a row is: of one, or of one for each kind of read and write; of none where two of its
-// columns cannot be told apart, or where reads and writes are parts of a row of totals.
+// columns cannot be distinguished, or where reads and writes are parts of a row of totals.
 func kindsOf(columns []column, rows [][]string) (kinds []column) {
 	seen, figures, apart := map[column]bool{}, map[column]bool{}, false
 	for _, c := range columns {
@@ -235,7 +235,7 @@ func byColumn(head []string, rows [][]string, title string, from int) (outs []*f
 // measuredHead names the column of what was measured, beside a target or alone.
 var measuredHead = regexp.MustCompile(`(?i)^(?:measured|actual|achieved)$`)
 
-// metric takes in one cell; false where it is no figure. Figures of no direction stand as reads.
+// metric takes in one cell; false where it is no figure. Figures of no direction are kept as reads.
 func metric(j *fio.Job, c column, value string) bool {
 	d := &j.Read
 	if c.which == "write" {
