@@ -257,7 +257,7 @@ const nearBehind = 80
 var deviceName = regexp.MustCompile(`\b(?:nvme[0-9]+n[0-9]+|xvd[a-z]+|sd[a-z]+|md[0-9]+)\b`)
 
 var (
-	quoteMarks = regexp.MustCompile(`^[>| \t]+`)
+	option     = regexp.MustCompile(`^[>| \t]*-`)
 	fioWords   = regexp.MustCompile(`\bfio +-`)
 	noDevice   = regexp.MustCompile(`-filename[= ]/dev/((?:nullb|ram|zram)\d+)\b`)
 	bufferedIO = regexp.MustCompile(`-(?:buffered[= ]1|direct[= ]0)\b`)
@@ -268,13 +268,15 @@ var (
 func (d *Document) unreal(line int) string {
 	lines := d.lines[:min(max(line, 0), len(d.lines))]
 	from := len(lines) - 1
-	for ; from >= 0 && !fioWords.MatchString(lines[from]); from-- {
+	for from >= 0 && !fioWords.MatchString(lines[from]) {
+		from--
 	}
 	if from < 0 {
 		return ""
 	}
 	to := from + 1
-	for ; to < len(lines) && strings.HasPrefix(quoteMarks.ReplaceAllString(lines[to], ""), "-"); to++ {
+	for to < len(lines) && option.MatchString(lines[to]) {
+		to++
 	}
 	command := strings.Join(lines[from:to], " ")
 	if m := noDevice.FindStringSubmatch(command); m != nil {

@@ -252,7 +252,8 @@ func fragmentary(o *fio.Output) bool {
 		func(j fio.Job) bool { return j.IOs() > 0 || j.Read.IOPS+j.Write.IOPS > 0 })
 }
 
-// withOthers adds a row of what the status groups of an output count beyond its rows: a sum of some jobs is none of all.
+// withOthers adds a row of what the status groups of an output count beyond its rows: a sum of some jobs is not that
+// of all.
 func withOthers(k *fio.Output) []fio.Job {
 	rows := slices.Clip(k.Jobs)
 	for _, g := range k.Groups {

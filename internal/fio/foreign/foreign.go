@@ -527,7 +527,7 @@ func (j *job) settle(p program, o *fio.Output) {
 		settled(d, bs, j.Runtime)
 	}
 	if s := size(j.Options["size"]); s > 0 && s < j.ram {
-		j.void = fmt.Sprintf("%s's file of %v fits in the memory of %v that the text states: memory was measured", p.name, s, j.ram)
+		j.void = fmt.Sprintf("%s's file of %v fits in the memory of %v that the text states", p.name, s, j.ram)
 	}
 	switch {
 	case j.cached == "":

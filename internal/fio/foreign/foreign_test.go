@@ -325,19 +325,27 @@ func TestPrograms(t *testing.T) {
 			"total:        2621440000 |        20000 |     500.00 |    4000.00\n", "diskspd-unknown  128k: 4000 0 0?"},
 		"diskspd's total": {"diskspd.exe -b256K -t1 -w100 -o64 -Swu -r -d60 #2\nTotal IO\nthread | bytes | I/Os | MB/s | I/O per s | AvgLat | LatStdDev | file\n" +
 			"total:  12288000000 |    48000 |     200.00 |     800.00 |   80.000 |    41.172\n", "diskspd-randwrite randwrite 256k: 0 800 80000"},
-		"bonnie++ of today, in a mail": {"> >   Version 2.00a       ------Sequential Output------ --Sequential Input- --Random-\n" +
-			"> >   Name:Size etc        /sec %CP  /sec %CP  /sec %CP  /sec %CP  /sec %CP  /sec %CP\n" +
-			"> >   box           9000M  376k  99  1.5g  96  117m  14 1510k  99  2.5g  95 +++++ +++\n",
-			"sequential-write write : 0 0 0\nrewrite rw : 0 0 0\nsequential-read read : 0 0 0"},
-		"bonnie++ that memory answered": {"on a machine of 16 GB RAM:\n\n$ bonnie++ -u root -s 9000\nVersion  1.97       ------Sequential Output------ --Sequential Input- --Random-\n" +
-			"box           9000M           1500000  25 50598  11           3400000   9 +++++ +++\n",
-			"sequential-write write : 0 0 0!\nrewrite rw : 0 0 0!\nsequential-read read : 0 0 0!"},
-		"bonnie++ -f, whose last word a mail wrapped": {"bonnie++ -r 1024 -s 16384 -f\nVersion  1.97       ------Sequential Output------ --Sequential Input- --Random-\n" +
-			"zfs              16G           108834  25 50598  11           204522   9 393.0\n4\n",
-			"sequential-write write : 0 0 0\nrewrite rw : 0 0 0\nsequential-read read : 0 0 0\nseeks randread : 393 0 0"},
-		"pg_test_fsync without its head": {"        fdatasync           400.0 ops/sec    2500 usecs/op\n        fsync               300.0 ops/sec    3333 usecs/op\n" +
-			"Non-Sync'ed 8kB writes:\n        write             76100.311 ops/sec      13 usecs/op\nand there:\n        fsync  600.0 ops/sec  1666 usecs/op\n",
-			"fdatasync write : 0 400 0 sync 2500\nfsync write : 0 300 0 sync 3333\nfsync write : 0 600 0 sync 1666"},
+		"bonnie++ of today, in a mail": {
+			"> >   Version 2.00a       ------Sequential Output------ --Sequential Input- --Random-\n" +
+				"> >   Name:Size etc        /sec %CP  /sec %CP  /sec %CP  /sec %CP  /sec %CP  /sec %CP\n" +
+				"> >   box           9000M  376k  99  1.5g  96  117m  14 1510k  99  2.5g  95 +++++ +++\n",
+			"sequential-write write : 0 0 0\nrewrite rw : 0 0 0\nsequential-read read : 0 0 0",
+		},
+		"bonnie++ that memory answered": {
+			"on a machine of 16 GB RAM:\n\n$ bonnie++ -u root -s 9000\nVersion  1.97       ------Sequential Output------ --Sequential Input- --Random-\n" +
+				"box           9000M           1500000  25 50598  11           3400000   9 +++++ +++\n",
+			"sequential-write write : 0 0 0!\nrewrite rw : 0 0 0!\nsequential-read read : 0 0 0!",
+		},
+		"bonnie++ -f, whose last word a mail wrapped": {
+			"bonnie++ -r 1024 -s 16384 -f\nVersion  1.97       ------Sequential Output------ --Sequential Input- --Random-\n" +
+				"zfs              16G           108834  25 50598  11           204522   9 393.0\n4\n",
+			"sequential-write write : 0 0 0\nrewrite rw : 0 0 0\nsequential-read read : 0 0 0\nseeks randread : 393 0 0",
+		},
+		"pg_test_fsync without its head": {
+			"        fdatasync           400.0 ops/sec    2500 usecs/op\n        fsync               300.0 ops/sec    3333 usecs/op\n" +
+				"Non-Sync'ed 8kB writes:\n        write             76100.311 ops/sec      13 usecs/op\nand there:\n        fsync  600.0 ops/sec  1666 usecs/op\n",
+			"fdatasync write : 0 400 0 sync 2500\nfsync write : 0 300 0 sync 3333\nfsync write : 0 600 0 sync 1666",
+		},
 		"pg_test_fsync of Linux": {
 			"Compare file sync methods using one 8kB write:\n        open_datasync                      n/a\n" +
 				"        fdatasync                           900.000 ops/sec    1111 usecs/op\n        fsync_writethrough                 n/a\n" +

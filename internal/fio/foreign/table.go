@@ -267,18 +267,19 @@ func metric(j *fio.Job, c column, value string) bool {
 		d.Printed["bw"] = value
 	default:
 		t := took(strings.ReplaceAll(value, "μ", "µ"))
-		if p, ok := strings.CutPrefix(c.how, "p"); t > 0 && ok {
+		switch p, ok := strings.CutPrefix(c.how, "p"); {
+		case t <= 0:
+			return false
+		case ok:
 			at := number(p)
 			if at <= 0 || at >= 100 {
 				return false
 			}
 			d.Clat.Percentiles = append(d.Clat.Percentiles, fio.Percentile{P: at, Value: t})
 			slices.SortFunc(d.Clat.Percentiles, func(a, b fio.Percentile) int { return cmp.Compare(a.P, b.P) })
-		} else if t <= 0 {
-			return false
-		} else if c.how == "max" {
+		case c.how == "max":
 			d.Clat.Max = t
-		} else {
+		default:
 			d.Clat.Mean = float64(t)
 		}
 	}

@@ -87,8 +87,10 @@ type Reader struct {
 	left *textJob // the row that a comment line interrupted
 }
 
+// ANSI finds what colours a terminal.
+var ANSI = regexp.MustCompile("\x1b(\\[[0-9;?]*[ -/]*[@-~]|\\][^\x07\x1b]*(\x07|\x1b\\\\)|[()][0-9A-B])")
+
 var (
-	ANSI       = regexp.MustCompile("\x1b(\\[[0-9;?]*[ -/]*[@-~]|\\][^\x07\x1b]*(\x07|\x1b\\\\)|[()][0-9A-B])")
 	textStamp  = regexp.MustCompile(`^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?[: ] ?`)
 	textHost   = regexp.MustCompile(`^<([^<> ]+)> ?`)
 	textFile   = regexp.MustCompile(`^([^\s=|(]+?):(?:\d+:)? +(\S.*)$`) // as grep names the file of a line
