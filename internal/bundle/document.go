@@ -256,5 +256,37 @@ const nearBehind = 80
 
 var deviceName = regexp.MustCompile(`\b(?:nvme[0-9]+n[0-9]+|xvd[a-z]+|sd[a-z]+|md[0-9]+)\b`)
 
+var (
+	option     = regexp.MustCompile(`^[>| \t]*-`)
+	fioWords   = regexp.MustCompile(`\bfio +-`)
+	noDevice   = regexp.MustCompile(`-filename[= ]/dev/((?:nullb|ram|zram)\d+)\b`)
+	bufferedIO = regexp.MustCompile(`-(?:buffered[= ]1|direct[= ]0)\b`)
+	cachedRead = regexp.MustCompile(`(?i)\bcached reads?\b`)
+)
+
+// unreal says why the last fio command above a line, which a mail may have wrapped, asks no storage; "" where it may.
+func (d *Document) unreal(line int) string {
+	lines := d.lines[:min(max(line, 0), len(d.lines))]
+	from := len(lines) - 1
+	for from >= 0 && !fioWords.MatchString(lines[from]) {
+		from--
+	}
+	if from < 0 {
+		return ""
+	}
+	to := from + 1
+	for to < len(lines) && option.MatchString(lines[to]) {
+		to++
+	}
+	command := strings.Join(lines[from:to], " ")
+	if m := noDevice.FindStringSubmatch(command); m != nil {
+		return "the fio command above it asks " + m[1] + ", which is no storage"
+	}
+	if bufferedIO.MatchString(command) && slices.ContainsFunc(lines[to:], cachedRead.MatchString) {
+		return "the fio command above it asks for buffered I/O, and the text calls it a cached read: memory answered"
+	}
+	return ""
+}
+
 // inText is the origin of what a text says.
 func inText(line int) string { return fmt.Sprintf("named in the text, line %d", line) }

@@ -1,10 +1,12 @@
 package bundle
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/part"
 	"plimsoll/internal/units"
 )
 
@@ -24,10 +26,10 @@ func JoinFragments(outputs []*fio.Output) []*fio.Output {
 	first := map[heading]*fio.Output{} // under each heading
 	for _, o := range withoutQuotes(withoutPhantoms(withoutPieces(own))) {
 		at := heading{o.Source, strings.TrimSuffix(o.Title, ":")}
-		part := o.Title != "" && o.Program == "" && fragmentary(o)
+		piece := o.Title != "" && o.Program == "" && fragmentary(o)
 		k := first[at]
-		if !part || k == nil || again(k, o) {
-			if kept = append(kept, o); part {
+		if !piece || k == nil || again(k, o) {
+			if kept = append(kept, o); piece {
 				first[at] = o
 			}
 			continue
@@ -36,14 +38,29 @@ func JoinFragments(outputs []*fio.Output) []*fio.Output {
 			slices.Concat(k.Disks, o.Disks)
 		k.Unread, k.Doubts = append(k.Unread, o.Unread...), slices.Concat(k.Doubts, o.Doubts)
 	}
+	var all []*fio.Output
 	for _, k := range kept {
-		if fragmentary(k) && len(k.Groups) > 0 {
-			k.Jobs = withGroups(k.Jobs, k.Groups[0])
-			k.Doubt("the output is quoted in part: bandwidth is that of its status group, and IOPS are not in it")
+		all = append(all, k)
+		switch {
+		case len(k.Groups) == 0:
+		case fragmentary(k):
+			jobs := k.Jobs
+			for _, g := range k.Groups[1:] { // whether they ran at the same time nobody says
+				of := *k
+				of.Jobs, of.Groups, of.Disks, of.Doubts = withGroups(nil, g), []fio.Group{g}, nil, []string{ofGroup}
+				of.Title = strings.TrimSpace(fmt.Sprintf("%s group %d", k.Title, g.ID))
+				all = append(all, &of)
+			}
+			k.Jobs, k.Groups = withGroups(jobs, k.Groups[0]), k.Groups[:1:1]
+			k.Doubt(ofGroup)
+		case k.Missing.Has(part.AllJobs):
+			k.Jobs = withOthers(k)
 		}
 	}
-	return kept
+	return all
 }
+
+const ofGroup = "the output is quoted in part: bandwidth is that of its status group, and IOPS are not in it"
 
 // again says that two fragments cannot be of one run: both have its disk statistics, or a status group
 // of one number.
@@ -233,6 +250,32 @@ func rates(o *fio.Output) []rate {
 func fragmentary(o *fio.Output) bool {
 	return !slices.ContainsFunc(o.Jobs,
 		func(j fio.Job) bool { return j.IOs() > 0 || j.Read.IOPS+j.Write.IOPS > 0 })
+}
+
+// withOthers adds a row of what the status groups of an output count beyond its rows: a sum of some jobs is not that
+// of all.
+func withOthers(k *fio.Output) []fio.Job {
+	rows := slices.Clip(k.Jobs)
+	for _, g := range k.Groups {
+		rest := fio.Job{Group: g.ID}
+		of := slices.DeleteFunc(slices.Clone(rows), func(j fio.Job) bool { return j.Group != g.ID && len(k.Groups) > 1 })
+		for i, d := range rest.Directions() {
+			sum, ok := g.Of(i)
+			rounded := sum.Bytes / 32 // both are
+			for _, j := range of {
+				sum.BW -= j.Directions()[i].BW
+				sum.Bytes -= min(sum.Bytes, j.Directions()[i].Bytes)
+			}
+			if ok && len(of) > 0 && sum.BW > 0 && sum.Bytes > rounded && k.Format == fio.Text {
+				d.Bytes, d.BW, d.Runtime = sum.Bytes, sum.BW, sum.MaxRun
+				rest.Runtime = max(rest.Runtime, sum.MaxRun)
+			}
+		}
+		if rest.Runtime > 0 {
+			rows = append(rows, rest)
+		}
+	}
+	return rows
 }
 
 // allJobs names a row of which nothing is known but its status group, as fio's text calls that.

@@ -76,7 +76,7 @@ func TestFragmentsOfTwoRuns(t *testing.T) {
 	}{
 		"two machines":  {"**Results**\nOne\n" + piece("0", 9000, sda) + "Two\n" + piece("0", 700, sda), 2},
 		"without disks": {"**Results**\nOne\n" + piece("0", 9000, "") + "Two\n" + piece("0", 700, ""), 2},
-		"two groups":    {"**Results**\n" + piece("0", 9000, "") + "and\n\n" + piece("1", 700, ""), 1},
+		"two groups":    {"**Results**\n" + piece("0", 9000, "") + "and\n\n" + piece("1", 700, ""), 2}, // a result each
 	} {
 		if outs, _ := gathered(t, "x.md", c.text); len(outs) != c.runs {
 			t.Errorf("%s: %d results, want %d", name, len(outs), c.runs)
@@ -146,6 +146,59 @@ func TestOddEncodings(t *testing.T) {
 		outs, _ := gathered(t, "x.txt", text)
 		if doubts := strings.Join(outs[0].Doubts, "\n"); strings.Contains(doubts, "nan") != said {
 			t.Errorf("doubts %q", doubts)
+		}
+	}
+}
+
+// TestGroupsInPart: each status group that is quoted alone is a result, and rows of some jobs of a group do not stand as
+// all of it.
+func TestGroupsInPart(t *testing.T) {
+	group := func(id int, side, rate string) string {
+		return fmt.Sprintf("Run status group %d (all jobs):\n   %s: bw=%[3]sMiB/s (1MB/s), 9MiB/s-9MiB/s (1MB/s-1MB/s), io=%[3]s0MiB (1MB), "+
+			"run=10000-10000msec\n\n", id, side, rate)
+	}
+	row := func(bw string) string {
+		return "w: (groupid=0, jobs=1): err= 0: pid=7: Sat Jan  7 17:35:50 2023\n  write: IOPS=" + bw + ", BW=" + bw + "MiB/s (1MB/s)(" + bw +
+			"0MiB/10000msec); 0 zone resets\n     issued rwts: total=0," + bw + "0,0,0 short=0,0,0,0 dropped=0,0,0,0\n\n"
+	}
+	for _, c := range []struct{ name, text, want string }{
+		{
+			"groups alone", "before:\n" + group(0, "WRITE", "300") + group(1, "READ", "500") + "after:\n" + group(0, "WRITE", "301") + group(1, "READ", "502"),
+			"0 300 0\n500 0 0\n0 301 0\n502 0 0",
+		},
+		{"two rows of four", row("100") + row("101") + group(0, "WRITE", "400"), "0 400 0"},
+		{"all rows", row("100") + row("101") + group(0, "WRITE", "201"), "0 201 201"},
+		{"rows of one group, of two", row("100") + group(0, "WRITE", "300") + group(1, "READ", "500"), "0 300 0"},
+	} {
+		outs, _ := gathered(t, "x.txt", c.text)
+		var got []string
+		for _, o := range outs {
+			sum := o.Total()
+			got = append(got, fmt.Sprintf("%.0f %.0f %.0f", float64(sum.Read.BW)/(1<<20), float64(sum.Write.BW)/(1<<20),
+				float64(sum.Read.IOPS+sum.Write.IOPS)))
+		}
+		if strings.Join(got, "\n") != c.want {
+			t.Errorf("%s:\n%s\nwant\n%s", c.name, strings.Join(got, "\n"), c.want)
+		}
+	}
+}
+
+// TestNoStorageInAMail: the command above a status group says that it asked no storage, also where a mail wrapped it.
+func TestNoStorageInAMail(t *testing.T) {
+	const group = "> before:\n> Run status group 0 (all jobs):\n>    READ: bw=9MiB/s (9MB/s), 9MiB/s-9MiB/s (9MB/s-9MB/s),\n>    io=90MiB (94MB), run=10000-10000msec\n"
+	for text, want := range map[string]string{
+		">   sudo fio -name=x -filename=/dev/nullb0 -iodepth=128\n>   -thread -rw=read -bs=4k\n>\n":           "no storage",
+		">   sudo fio -name=x -iodepth=128\n>   -thread -filename=/dev/nullb0\n>\n":                           "no storage",
+		">   sudo fio -name=x -filename=/dev/nvme0n1\n>   -rw=read\n> not /dev/nullb0\n":                      "",
+		"> > fio -name=x --directory=/mnt \\\n> >      --buffered=1 --rw=randread\n> this is a cached read\n": "memory answered",
+		"> > fio -name=x --directory=/mnt \\\n> >      --buffered=1 --rw=randread\n> this is a read\n":        "",
+	} {
+		outs, docs := gathered(t, "x.txt", text+group)
+		if len(outs) != 1 {
+			t.Fatalf("%q: %d results", text, len(outs))
+		}
+		if r := (Found{Documents: docs}).result(outs[0]); !strings.Contains(strings.Join(r.Reasons, " "), want) || (want == "") != (len(r.Reasons) == 0) {
+			t.Errorf("%q: %q", text, r.Reasons)
 		}
 	}
 }

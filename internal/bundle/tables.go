@@ -69,6 +69,9 @@ const (
 func whichMB(d *fio.Direction, bs units.Bytes) string {
 	times := float64(d.IOPS) * float64(bs) / float64(d.BW)
 	switch {
+	case math.Abs(times/1.024-1) < 0.002: // what yabs.sh calls a MB is 1,000 KiB
+		d.BW *= 1.024
+		return ""
 	case math.Abs(times-1) <= sameMB:
 		return ""
 	case math.Abs(times/mebibyte-1) <= sameMB:

@@ -41,6 +41,7 @@ func TestWhichMBATableMeans(t *testing.T) {
 	}{
 		{508, 508e6, 508 * units.MiBPerSec, units.MiB, 0, "are MiB"},
 		{508, 532.7e6, 532.7e6, units.MiB, 0, ""},
+		{99453, 397.81e6, 397.81e6 * 1.024, 4 * units.KiB, 0, ""}, // yabs.sh
 		{16200, 250e6, 250e6, 32 * units.KiB, 0, "something else"},
 		{0, 250e6, 250e6, 32 * units.KiB, 0, "may be MB or MiB"},
 		// 16 in flight for 15.96 ms each are 1,002.5 a second.

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"plimsoll/internal/fio"
@@ -98,7 +99,7 @@ func (c *Case) restingMembers(m Measurement) (idle []string, all int) {
 	for _, d := range members {
 		sum += d.N
 	}
-	if len(members) < 2 || sum < EnoughReads*float64(len(members)) {
+	if spare(m.Result.Disks) || len(members) < 2 || sum < EnoughReads*float64(len(members)) {
 		return nil, len(members)
 	}
 	for _, d := range members {
@@ -107,6 +108,23 @@ func (c *Case) restingMembers(m Measurement) (idle []string, all int) {
 		}
 	}
 	return idle, len(members)
+}
+
+// spare says that members rest by their nature: bcache's are a cache and the disk behind it, and of several multipath
+// devices each has one path that works.
+func spare(disks []fio.Disk) bool {
+	tops, working := 0, 0
+	for _, d := range disks {
+		switch {
+		case !d.Member && !strings.HasPrefix(d.Name, "dm-"):
+			return strings.HasPrefix(d.Name, "bcache")
+		case !d.Member:
+			tops++
+		case d.Reads+d.Writes > 0:
+			working++
+		}
+	}
+	return tops > 1 && working <= tops
 }
 
 // typicalLatency is what one I/O of a run takes when nothing queues, as data sheets or the user

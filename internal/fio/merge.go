@@ -102,12 +102,13 @@ func mergeCPU(m *Job, jobs []Job) {
 func mergeDirections(jobs []Job, phases []int, of func(*Job) *Direction) Direction {
 	var m Direction
 	ran := []*Direction{}
-	counted := true
+	counted, unknown := true, false
 	for i := range jobs {
 		d := of(&jobs[i])
 		m.Short += d.Short
 		m.Dropped += d.Dropped
 		m.ZoneResets += d.ZoneResets
+		m.Unknown = m.Unknown || d.Unknown
 		if d.N == 0 && d.Bytes == 0 && d.Runtime == 0 {
 			continue
 		}
@@ -115,6 +116,7 @@ func mergeDirections(jobs []Job, phases []int, of func(*Job) *Direction) Directi
 		m.N += d.N
 		m.Bytes += d.Bytes
 		counted = counted && (d.N > 0 || d.Bytes == 0)
+		unknown = unknown || d.N == 0 && d.Bytes > 0 && d.IOPS == 0
 	}
 	m.Runtime = covered(jobs, phases, func(j *Job) time.Duration { return of(j).Runtime })
 	for _, d := range ran {
@@ -124,6 +126,9 @@ func mergeDirections(jobs []Job, phases []int, of func(*Job) *Direction) Directi
 	}
 	if sec := m.Runtime.Seconds(); sec > 0 && m.N > 0 && counted {
 		m.IOPS, m.BW = units.IOPS(float64(m.N)/sec), units.Rate(float64(m.Bytes)/sec)
+	}
+	if unknown { // a sum of some is none of all
+		m.N, m.IOPS = 0, 0
 	}
 	if len(ran) == 1 {
 		m.BWSamples, m.IOPSSamples, m.Printed = ran[0].BWSamples, ran[0].IOPSSamples, ran[0].Printed

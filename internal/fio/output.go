@@ -208,6 +208,8 @@ type Direction struct {
 	Runtime time.Duration `json:"runtime"`
 	Short   uint64        `json:"short,omitempty"`
 	Dropped uint64        `json:"dropped,omitempty"`
+	// Unknown says that these may be reads or writes: the output does not tell.
+	Unknown bool `json:"unknown,omitempty"`
 	// ZoneResets counts resets on zoned devices.
 	ZoneResets uint64 `json:"zone_resets,omitempty"`
 

@@ -52,6 +52,12 @@ func memberCases() []labelled {
 	return []labelled{
 		case1("one of four members did all, declared striped", md(512*units.KiB), "PL213", "PL502 PL206", took(100000, 0, 2.5), high, disksWith("dm-0", 6000000, 3, 0, 0)),
 		case1("one of four members did all, nothing declared", &topology.Topology{}, "PL213", "", took(100000, 0, 2.5), disksWith("dm-0", 6000000, 3, 0, 0)),
+		case1("a cache before a disk", &topology.Topology{}, "", "", took(100000, 0, 2.5), disksWith("bcache0", 6000000, 3)),
+		case1("one path of each of two devices", &topology.Topology{}, "", "", took(100000, 0, 2.5), disksWith("dm-0", 0, 3000000),
+			func(m *diagnose.Measurement) {
+				m.Result.Disks = append(m.Result.Disks, fio.Disk{Name: "dm-1", Reads: m.Result.Total.Read.N / 2})
+			}),
+		case1("one of two members of one device", &topology.Topology{}, "PL213", "", took(100000, 0, 2.5), disksWith("dm-0", 0, 6000000)),
 		case1("all four did their part, nothing declared", &topology.Topology{}, "", "", took(100000, 0, 2.5), disksWith("md0", 1500000, 1500003, 1500100, 1499999)),
 		case1("one of four, of a linear array", linear, "PL211", "PL502 PL503 PL213", took(100000, 0, 2.5), disksWith("dm-0", 6000000, 3, 0, 0)),
 		{"mirrors rest at depth 1", diagnose.Case{Topology: mirrored(), Runs: []diagnose.Measurement{

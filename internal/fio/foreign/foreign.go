@@ -77,7 +77,7 @@ func Read(data []byte) (outs []*fio.Output, rest []byte) {
 
 // clean takes off what mails, terminals and Markdown put around a line.
 func clean(line string) string {
-	line = strings.TrimRight(strings.ToValidUTF8(line, "\uFFFD"), " \t\r")
+	line = strings.TrimRight(fiotext.ANSI.ReplaceAllString(strings.ToValidUTF8(line, "\uFFFD"), ""), " \t\r")
 	line = line[strings.LastIndexByte(line, '\r')+1:] // progress was written over
 	return strings.ReplaceAll(strings.TrimLeft(line, ">#│ \t"), "**", "")
 }
@@ -103,6 +103,7 @@ func parsed(columns []string, body string) program {
 type reader struct {
 	of          program
 	lines, left []string
+	line        int      // that is read, from 0
 	under       string   // the heading above
 	names       []string // of what the columns of a table are of
 	now         run
@@ -119,7 +120,8 @@ type run struct {
 	disks       []fio.Disk
 	doubts      []string
 	whole, done bool
-	only        string // why no figure but that of the job before counts
+	soFar       float64 // how far the last line of progress was; 0 where the figures are of no such line
+	only        string  // why no figure but that of the job before counts
 	durable     *job
 }
 
@@ -132,12 +134,16 @@ type job struct {
 	at          string // the direction of the figures that follow
 	latencyOf   string // what a latency is of that is none of one direction
 	void        string
+	cached      string // why it is void unless its rate shows that it waited
+	records     uint64
+	ram         units.Bytes // that the text states
 	title       string
 }
 
 func (r *reader) read() []*fio.Output {
 	gap, _ := strconv.Atoi(r.of.words["gap"])
 	for i, line := range r.lines {
+		r.line = i
 		if len(r.now.matched) > 0 && i-r.now.end > gap+1 {
 			r.finish()
 		}
@@ -186,6 +192,18 @@ func (r *reader) say(key, value string) {
 		if r.figures() {
 			r.finish()
 		}
+	case "sofar": // a line of progress, unless it counts what was done
+		on := run.soFar > 0 && number(value) > run.soFar && r.line <= run.end+1
+		if r.figures() && !on {
+			r.finish()
+		} else if j.records == 0 {
+			run.soFar = number(value)
+		}
+	case "last": // what stood above was progress, or of another run
+		if r.figures() && run.soFar == 0 {
+			r.finish()
+		}
+		run.soFar, j.any = 0, fio.Direction{}
 	case "end":
 		run.done = true
 	case "whole":
@@ -244,6 +262,9 @@ func (r *reader) job(key, name string) {
 			return
 		}
 	}
+	if len(run.jobs) == 0 && run.common.has(r.of) { // of a job whose name was cut off
+		r.finish()
+	}
 	if len(run.jobs) < most {
 		own := run.common
 		own.Name, own.Options = name, maps.Clone(own.Options)
@@ -264,6 +285,9 @@ func (j *job) option(key, value string) {
 			"<<<":     "read",
 			">>>":     "write",
 			"unknown": "",
+			"wr":      "write",
+			"rewr":    "write",
+			"rd":      "read",
 		}
 		var known bool
 		if j.side, known = said[value]; !known {
@@ -281,8 +305,15 @@ func (j *job) option(key, value string) {
 		}
 	case "unsynced":
 		j.void = value
+	case "cached":
+		j.cached = value
 	case "sound":
-		j.void = ""
+		j.cached = ""
+	case "ram":
+		j.ram = size(value)
+	case "records":
+		full, part, _ := strings.Cut(value, "+")
+		j.records = uint64(number(full) + number(part))
 	case "ratio":
 		if ratio := number(value); ratio > 0 && ratio < 1e6 {
 			j.Options["rwmixread"] = strconv.Itoa(int(100*ratio/(1+ratio) + 0.5))
@@ -311,6 +342,8 @@ func (j *job) figure(key, value string) bool {
 		d.IOPS = units.IOPS(number(value))
 	case "bw":
 		d.BW = rate(value)
+	case "bytes":
+		d.Bytes = units.Bytes(min(rate(value+"/s"), 1<<53))
 	case "n":
 		d.N = uint64(min(number(value), 1<<53))
 	case "events":
@@ -350,12 +383,14 @@ func (j *job) figure(key, value string) bool {
 
 // figures says that the run has a rate or a latency.
 func (r *reader) figures() bool {
-	return slices.ContainsFunc(append(r.now.jobs, &r.now.common), (*job).has)
+	return slices.ContainsFunc(append(r.now.jobs, &r.now.common), func(j *job) bool { return j.has(r.of) })
 }
 
-func (j *job) has() bool {
-	return slices.ContainsFunc([]*fio.Direction{&j.Read, &j.Write, &j.any, &j.sync}, func(d *fio.Direction) bool {
-		return d.IOPS > 0 || d.BW > 0 || d.Clat.Mean > 0 || d.N > 0
+// has says that a job has a figure; a latency alone is one of most programs.
+func (j *job) has(p program) bool {
+	_, rated := p.words["rated"]
+	return slices.ContainsFunc([]fio.Direction{j.Read, j.Write, j.any, j.sync}, func(d fio.Direction) bool {
+		return did(d) || !rated && d.Clat.Mean > 0
 	})
 }
 
@@ -367,7 +402,7 @@ func (r *reader) finish() {
 	if len(now.jobs) == 0 {
 		now.jobs = []*job{&now.common}
 	}
-	now.jobs = slices.DeleteFunc(now.jobs, func(j *job) bool { return !j.has() })
+	now.jobs = slices.DeleteFunc(now.jobs, func(j *job) bool { return !j.has(r.of) })
 	base := fio.Output{
 		Version: r.of.name, Program: r.of.name, Format: fio.Text, Line: now.from + 1, End: now.end + 1,
 	}
@@ -383,13 +418,13 @@ func (r *reader) finish() {
 	var made []*fio.Output
 	for _, j := range now.jobs {
 		o := base
-		o.Title, o.Void = j.title, j.void
 		o.Doubts = slices.Concat(base.Doubts, now.doubts)
 		j.settle(r.of, &o)
+		o.Title, o.Void = j.title, j.void
 		if now.only != "" && j != now.durable {
 			o.Void = now.only
 		}
-		if o.Jobs = []fio.Job{j.Job}; (j.has() || j.Sync.Lat.Mean > 0) && len(r.outs)+len(made) < most {
+		if o.Jobs = []fio.Job{j.Job}; (j.has(r.of) || j.Sync.Lat.Mean > 0) && len(r.outs)+len(made) < most {
 			made = append(made, &o)
 		}
 	}
@@ -434,7 +469,7 @@ func (p program) together(made []*fio.Output, disks []fio.Disk) []*fio.Output {
 // settle works out what follows from what was said, and says in the output what does not.
 func (j *job) settle(p program, o *fio.Output) {
 	if j.Options["rw"] == "" && j.order != "" && j.side != "" {
-		j.Options["rw"] = map[bool]string{true: "rand"}[j.order == "random"] + j.side
+		j.Options["rw"] = map[bool]string{true: "rand"}[strings.HasPrefix(j.order, "r")] + j.side
 	}
 	rw := strings.TrimPrefix(j.Options["rw"], "rand")
 	if j.side = cmp.Or(j.side, rw); rw != "rw" {
@@ -443,27 +478,36 @@ func (j *job) settle(p program, o *fio.Output) {
 	if j.Options["ioengine"] == "" { // by default fio's ignores a depth
 		delete(j.Options, "iodepth")
 	}
+	if j.side == "write" && did(j.Read) && !did(j.Write) {
+		j.Read, j.Write = j.Write, j.Read
+		o.Doubt("%s counts as reads what a test did that only writes: they stand as writes", p.name)
+	}
 	to, n := &j.Read, j.any.Clat.N
-	if j.side == "write" || j.side == "" && j.Write.IOPS+units.IOPS(j.Write.BW) > 0 {
+	if j.side == "write" || j.side == "" && did(j.Write) {
 		to = &j.Write
 	}
 	latency := j.any.Clat
 	j.any.Clat = fio.Latency{}
-	if j.side == "" && (j.any.IOPS > 0 || j.any.BW > 0) {
-		o.Doubt("whether they were reads or writes %s does not say here, and they stand as reads", p.name)
+	j.any.N = cmp.Or(j.any.N, j.records)
+	if !did(j.Read) && !did(j.Write) && did(j.any) {
+		if *to = j.any; j.side == "" {
+			to.Unknown = true
+			o.Doubt("whether they were reads or writes %s does not say here", p.name)
+		}
 	}
-	if j.any.IOPS > 0 || j.any.BW > 0 || j.any.N > 0 {
-		*to = j.any
-	}
-	read, write := j.Read.IOPS > 0 || j.Read.BW > 0, j.Write.IOPS > 0 || j.Write.BW > 0
-	if j.side == "" && read != write {
+	read, write := did(j.Read), did(j.Write)
+	if j.side == "" && read != write && !to.Unknown {
 		j.side = map[bool]string{true: "read", false: "write"}[read]
 	}
+	if j.side == "" && read && write {
+		j.side = "rw"
+	}
 	bs := size(j.Options["bs"])
-	if bs == 0 {
-		if bs = cmp.Or(powerOfTwo(j.Read.IOPS, j.Read.BW), powerOfTwo(j.Write.IOPS, j.Write.BW)); bs > 0 {
-			j.Options["bs"] = bs.Suffixed()
-		}
+	for _, d := range []*fio.Direction{&j.Read, &j.Write} {
+		bs = cmp.Or(bs, powerOfTwo(d.IOPS, d.BW), powerOfTwo(units.IOPS(d.N), units.Rate(d.Bytes)))
+	}
+	if bs > 0 {
+		j.Options["bs"] = cmp.Or(j.Options["bs"], bs.Suffixed())
 	}
 	both := j.Read.N+uint64(j.Read.IOPS) > 0 && j.Write.N+uint64(j.Write.IOPS) > 0
 	if both && j.latencyOf == "" || strings.HasPrefix(j.latencyOf, "one figure") && both {
@@ -482,6 +526,16 @@ func (j *job) settle(p program, o *fio.Output) {
 	for _, d := range []*fio.Direction{&j.Read, &j.Write} {
 		settled(d, bs, j.Runtime)
 	}
+	if s := size(j.Options["size"]); s > 0 && s < j.ram {
+		j.void = fmt.Sprintf("%s's file of %v fits in the memory of %v that the text states", p.name, s, j.ram)
+	}
+	switch {
+	case j.cached == "":
+	case j.Runtime < time.Second || to.BW > slowMemory:
+		j.void = cmp.Or(j.void, j.cached)
+	default:
+		o.Doubt("%s; at this rate it waited for most of them, yet the last part may be in memory", j.cached)
+	}
 	if j.sync.Clat.Mean > 0 {
 		j.Sync.Lat = fio.Latency{Mean: j.sync.Clat.Mean}
 	}
@@ -490,13 +544,23 @@ func (j *job) settle(p program, o *fio.Output) {
 	}
 }
 
-// settled fills in what follows from the other figures of a direction.
+// slowMemory is a rate that copying to memory is above.
+const slowMemory units.Rate = 100e6
+
+func did(d fio.Direction) bool { return d.IOPS > 0 || d.BW > 0 || d.N > 0 || d.Bytes > 0 }
+
+// settled fills in what follows from the other figures of a direction. What was counted goes before what was rounded.
 func settled(d *fio.Direction, bs units.Bytes, ran time.Duration) {
 	block := float64(bs)
-	if d.IOPS == 0 && d.BW == 0 && ran > 0 {
+	if d.N == 0 && bs > 0 {
+		d.N = uint64((d.Bytes + bs - 1) / bs)
+	}
+	if d.IOPS == 0 && ran > 0 {
 		d.IOPS = units.IOPS(float64(d.N) / ran.Seconds())
 	}
 	switch {
+	case d.BW == 0 && d.Bytes > 0 && ran > 0:
+		d.BW = units.Rate(float64(d.Bytes) / ran.Seconds())
 	case d.BW == 0:
 		d.BW = units.Rate(float64(d.IOPS) * block)
 	case d.IOPS == 0 && bs > 0:
@@ -510,7 +574,7 @@ func settled(d *fio.Direction, bs units.Bytes, ran time.Duration) {
 	if did := float64(d.IOPS) * ran.Seconds(); d.N == 0 && did < 1<<53 {
 		d.N = uint64(did + 0.5)
 	}
-	if moved := float64(d.BW) * ran.Seconds(); moved < 1<<53 {
+	if moved := float64(d.BW) * ran.Seconds(); d.Bytes == 0 && moved < 1<<53 {
 		d.Bytes = units.Bytes(moved)
 	}
 	if d.Clat.Mean > 0 {

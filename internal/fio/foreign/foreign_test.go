@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -243,14 +244,14 @@ func TestYabs(t *testing.T) {
 		large.Options["bs"] != "64k" {
 		t.Errorf("64k: %s %+v, %+v, %v", large.Name, large.Read, large.Write, large.Options)
 	}
-	if o := outs[1]; o.Line != 4 || o.End != 7 || !o.Summary || o.Program != "yabs" ||
+	if o := outs[1]; o.Line != 4 || o.End != 8 || !o.Summary || o.Program != "yabs" ||
 		!strings.Contains(o.Doubts[0], "two jobs") {
 		t.Errorf("lines %d to %d, %+v", o.Line, o.End, o.Doubts)
 	}
 }
 
 // TestPrograms reads a text of each program that is a row of the table and nothing else, and forms that were cut
-// off: "name rw bs: read IOPS, write IOPS, mean in µs" of each result, with ! where no figure of storage is in it.
+// off.
 func TestPrograms(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"sysbench without its last lines": {"sysbench 1.0.20\nNumber of threads: 4\nExtra file open flags: directio\nBlock size 16KiB\n" +
@@ -264,7 +265,7 @@ func TestPrograms(t *testing.T) {
 			"[ 2s ] reads: 31.25 MiB/s writes: 15.62 MiB/s fsyncs: 100.01/s latency (ms,95%): 0.1\n", "fileio-randrw randrw 16k: 2000 1000 0"},
 		"ioping without its heading": {
 			"$ ioping -c 10 -s 1M ./\n....\n10 requests completed in 9.0 s, 233 iops, 233.1 MiB/s\n",
-			"ioping-read  1m: 233 0 0",
+			"ioping-randread randread 1m: 233 0 0",
 		},
 		"kubestr of an own file": {
 			"JobName:\n  blocksize= filesize= iodepth= rw=\n**read**:\n  IOPS=20300.5 BW(KiB/s)=81202\n" +
@@ -278,7 +279,7 @@ func TestPrograms(t *testing.T) {
 			"            Throughput MiB/s :         2010         2000\n", "elbencho-WRITE write 4m: 0 221 0\nelbencho-READ read 4m: 500 0 0"},
 		"dd": {"$ dd if=/dev/zero of=/mnt/f bs=1M count=1024 oflag=direct\n1024+0 records in\n1024+0 records out\n" +
 			"1073741824 bytes (1.1 GB, 1.0 GiB) copied, 2.048 s, 524 MB/s\n$ dd if=/dev/zero of=f bs=1M count=99\n" +
-			"103809024 bytes (104 MB) copied, 0,05 s, 2,1 GB/s\n", "dd-write write 1m: 0 500 0\ndd-write write 1m: 0 2003 0!"},
+			"103809024 bytes (104 MB) copied, 0,05 s, 2,1 GB/s\n", "dd-write write 1m: 0 500 0\ndd-write write 1m: 0 1980 0!"},
 		"dd in Chinese, in comments": {
 			"# $ dd if=/dev/zero of=f bs=1M count=5 oflag=dsync\n# 5242880字节(5.2 MB)已复制，0.5 秒，10 MB/秒\n",
 			"dd-write write 1m: 0 10 0",
@@ -310,6 +311,41 @@ func TestPrograms(t *testing.T) {
 			"    1      16      1197      1181   4.61301   4.61328 0.000686436  0.00124382\nTotal time run:         10.0\nTotal writes made:      60000\n" +
 			"Write size:             4096\nBandwidth (MB/sec):     23.4375\nAverage IOPS:           6000\nAverage Latency(s):     0.0026\n" +
 			"Max latency(s):         0.3\nMin latency(s):         0.0004\n", "rados-write write 4k: 0 6000 2600"},
+		"rados bench without its last lines": {"$ rados -p rbd bench 30 rand\nTotal reads made:     8428\nRead size:            4194304\nBandwidth (MB/sec):    1120\n" +
+			"Average Latency:       0.057\nStddev Latency:        0.01\n", "rados-randread randread 4m: 280 0 57000"},
+		"rados bench, its seconds": {"rados bench -p rbd 10 write\n   sec Cur ops   started  finished  avg MB/s  cur MB/s last lat(s)  avg lat(s)\n" +
+			"     0       0         0         0         0         0           -           0\n     1      16        17         1   4.0         4    0.380792    0.38\n" +
+			"     2      16        38        22   44.0         0           -     0.5\n", "rados-write write : 0 11 500000"},
+		"rados bench, its seconds and their sum": {"Maintaining 16 concurrent writes of 4194304 bytes to objects of size 4194304 for up to 10 seconds or 0 objects\n" +
+			"   sec Cur ops   started  finished  avg MB/s  cur MB/s last lat(s)  avg lat(s)\n" +
+			"     1      16        17         1   4.0         4    0.380792    0.38\nTotal time run:         2.0\nTotal writes made:      30\n" +
+			"Write size:             4194304\nBandwidth (MB/sec):     60\nAverage IOPS:           15\n" +
+			"Average Latency(s):     0.8\nMax latency(s):         1.3\nMin latency(s):         0.1\n", "rados-write write 4m: 0 15 800000"},
+		"diskspd's total without latencies": {"Total IO\nthread | bytes | I/Os | MB/s | I/O per s | file\n" +
+			"total:        2621440000 |        20000 |     500.00 |    4000.00\n", "diskspd-unknown  128k: 4000 0 0?"},
+		"diskspd's total": {"diskspd.exe -b256K -t1 -w100 -o64 -Swu -r -d60 #2\nTotal IO\nthread | bytes | I/Os | MB/s | I/O per s | AvgLat | LatStdDev | file\n" +
+			"total:  12288000000 |    48000 |     200.00 |     800.00 |   80.000 |    41.172\n", "diskspd-randwrite randwrite 256k: 0 800 80000"},
+		"bonnie++ of today, in a mail": {
+			"> >   Version 2.00a       ------Sequential Output------ --Sequential Input- --Random-\n" +
+				"> >   Name:Size etc        /sec %CP  /sec %CP  /sec %CP  /sec %CP  /sec %CP  /sec %CP\n" +
+				"> >   box           9000M  376k  99  1.5g  96  117m  14 1510k  99  2.5g  95 +++++ +++\n",
+			"sequential-write write : 0 0 0\nrewrite rw : 0 0 0\nsequential-read read : 0 0 0",
+		},
+		"bonnie++ that memory answered": {
+			"on a machine of 16 GB RAM:\n\n$ bonnie++ -u root -s 9000\nVersion  1.97       ------Sequential Output------ --Sequential Input- --Random-\n" +
+				"box           9000M           1500000  25 50598  11           3400000   9 +++++ +++\n",
+			"sequential-write write : 0 0 0!\nrewrite rw : 0 0 0!\nsequential-read read : 0 0 0!",
+		},
+		"bonnie++ -f, whose last word a mail wrapped": {
+			"bonnie++ -r 1024 -s 16384 -f\nVersion  1.97       ------Sequential Output------ --Sequential Input- --Random-\n" +
+				"zfs              16G           108834  25 50598  11           204522   9 393.0\n4\n",
+			"sequential-write write : 0 0 0\nrewrite rw : 0 0 0\nsequential-read read : 0 0 0\nseeks randread : 393 0 0",
+		},
+		"pg_test_fsync without its head": {
+			"        fdatasync           400.0 ops/sec    2500 usecs/op\n        fsync               300.0 ops/sec    3333 usecs/op\n" +
+				"Non-Sync'ed 8kB writes:\n        write             76100.311 ops/sec      13 usecs/op\nand there:\n        fsync  600.0 ops/sec  1666 usecs/op\n",
+			"fdatasync write : 0 400 0 sync 2500\nfsync write : 0 300 0 sync 3333\nfsync write : 0 600 0 sync 1666",
+		},
 		"pg_test_fsync of Linux": {
 			"Compare file sync methods using one 8kB write:\n        open_datasync                      n/a\n" +
 				"        fdatasync                           900.000 ops/sec    1111 usecs/op\n        fsync_writethrough                 n/a\n" +
@@ -323,21 +359,98 @@ func TestPrograms(t *testing.T) {
 		},
 	} {
 		outs, _ := Read([]byte(c.text))
-		var got []string
-		for _, o := range outs {
-			j := o.Jobs[0]
-			line := fmt.Sprintf("%s %s %s: %.0f %.0f %.0f", j.Name, j.Options["rw"], j.Options["bs"], float64(j.Read.IOPS),
-				float64(j.Write.IOPS), cmp.Or(j.Read.Clat.Mean, j.Write.Clat.Mean)/1e3)
-			if j.Sync.Lat.Mean > 0 {
-				line += fmt.Sprintf(" sync %.0f", j.Sync.Lat.Mean/1e3)
-			}
-			if o.Void != "" {
-				line += "!"
-			}
-			got = append(got, line)
+		if got := told(outs); got != c.want {
+			t.Errorf("%s:\n%s\nwant\n%s", name, got, c.want)
 		}
-		if strings.Join(got, "\n") != c.want {
-			t.Errorf("%s:\n%s\nwant\n%s", name, strings.Join(got, "\n"), c.want)
+	}
+}
+
+// told writes down "name rw bs: read IOPS, write IOPS, mean in µs" of each result, with ! where no figure of storage is
+// in it and ? where it may have been read or written.
+func told(outs []*fio.Output) string {
+	var got []string
+	for _, o := range outs {
+		j := o.Jobs[0]
+		line := fmt.Sprintf("%s %s %s: %.0f %.0f %.0f", j.Name, j.Options["rw"], j.Options["bs"], float64(j.Read.IOPS),
+			float64(j.Write.IOPS), cmp.Or(j.Read.Clat.Mean, j.Write.Clat.Mean)/1e3)
+		if j.Sync.Lat.Mean > 0 {
+			line += fmt.Sprintf(" sync %.0f", j.Sync.Lat.Mean/1e3)
+		}
+		if o.Void != "" {
+			line += "!"
+		}
+		if j.Read.Unknown {
+			line += "?"
+		}
+		got = append(got, line)
+	}
+	return strings.Join(got, "\n")
+}
+
+// ddOf is what dd prints of n records of a MiB.
+func ddOf(n int, sec float64) string {
+	b := float64(n << 20)
+	return fmt.Sprintf("%d+0 records in\n%[1]d+0 records out\n%d bytes (x MB, y MiB) copied, %.3f s, %.3g MB/s\n", n, n<<20, sec,
+		b/sec/1e6)
+}
+
+// TestDirections: what dd and sysbench did is what their command, their heading or the line below says; else it is not
+// known.
+func TestDirections(t *testing.T) {
+	const sysbench = "Block size 16KiB\nDoing %s test\n    reads/s:     %s\n    writes/s:    %s\n"
+	for name, c := range map[string]struct{ text, want string }{
+		"GNU dd of a Mac":     {"% gdd if=/dev/urandom of=~/x bs=1M count=9\n" + ddOf(9, 0.01), "dd-write write 1m: 0 900 0!"},
+		"behind sudo":         {"me@box:~$ sudo dd if=/dev/zero of=x bs=1M oflag=direct\n" + ddOf(9, 3), "dd-write write 1m: 0 3 0"},
+		"in backticks":        {"`dd if=/dev/zero of=/dev/sdx bs=1M`\n" + ddOf(9, 3), "dd-write write 1m: 0 3 0"},
+		"a read to zero":      {"dd bs=1M if=/data/x of=/dev/zero\n" + ddOf(9, 3), "dd-read read 1m: 3 0 0"},
+		"zero to zero":        {"dd bs=1M if=/dev/zero of=/dev/zero\n" + ddOf(9, 3), "dd-read read 1m: 3 0 0!"},
+		"a heading":           {"Running DD WRITE test...\n" + ddOf(9, 3) + "\nRunning DD READ test...\n" + ddOf(9, 1), "dd-write write 1m: 0 3 0\ndd-read read 1m: 9 0 0"},
+		"in colour, below it": {"\x1b[33mRunning dd tests ...\x1b(B\x1b[m\n" + ddOf(9, 3) + "\x1b[33mDD Write Speed: 3.1 MB/s\x1b(B\x1b[m\n", "dd-write write 1m: 0 3 0"},
+		"nothing":             {ddOf(9, 3), "dd-unknown  1m: 3 0 0?"},
+		"a file in memory":    {"dd if=/mnt/ramdisk/x of=/dev/null bs=1M\n" + ddOf(9, 3), "dd-read read 1m: 3 0 0!"},
+		"to a file in memory": {"gdd if=/dev/zero of=~/memoryfs/x bs=1M\n" + ddOf(50, 30), "dd-write write 1m: 0 2 0!"},
+		"that waited":         {"dd if=/dev/zero of=/mnt/cloud/x bs=1M\n" + ddOf(1024, 38), "dd-write write 1m: 0 27 0"},
+		"a mode":              {fmt.Sprintf(sysbench, "random write", "0.00", "900.00"), "fileio-randwrite randwrite 16k: 0 900 0"},
+		"a miscounted one":    {fmt.Sprintf(sysbench, "random write", "900.00", "0.00"), "fileio-randwrite randwrite 16k: 0 900 0"},
+		"a mode in a command": {"$ sysbench fileio --file-test-mode=rndrw run\n\nThroughput:\n  read, MiB/s: 3.00\n  written, MiB/s: 2.00\n", "fileio-randrw randrw : 0 0 0"},
+		"tests of memory and the CPU": {"Running MEMORY test...\nOperations performed: 1000 (50.0 ops/sec)\n total time: 20.0s\n" +
+			" min: 0.00ms\n avg: 0.02ms\n max: 9.00ms\n", ""},
+		"what was moved in all": {"Operations performed:  3000 Read, 2000 Write, 60 Other = 5060 Total\nRead 46.875Mb  Written 31.25Mb  Total transferred 78.125Mb  (7.8Mb/sec)\n" +
+			"    total time:      10.0000s\n", "fileio-rw  16k: 300 200 0"},
+		"elbencho whose head is cut": {"            Throughput MiB/s :         900         900\n---\nOPERATION   RESULT TYPE         FIRST DONE   LAST DONE\n" +
+			"READ        Elapsed time     :      1.5s     2.0s\n            Throughput MiB/s :         700         600\n---\n" +
+			"READ        Elapsed time     :      1.5s     2.0s\n            Throughput MiB/s :         800         500\n", "elbencho-unknown  : 0 0 0?\nelbencho-READ  : 0 0 0\nelbencho-READ  : 0 0 0"},
+	} {
+		outs, _ := Read([]byte(c.text))
+		if got := told(outs); got != c.want {
+			t.Errorf("%s:\n%s\nwant\n%s", name, got, c.want)
+		}
+	}
+}
+
+// TestCounts: I/Os are those that the text counts, and a line of progress is no result.
+func TestCounts(t *testing.T) {
+	const progress = "9437184 bytes (9.4 MB, 9.0 MiB) copied, 1 s, 9.4 MB/s\n18874368 bytes (19 MB, 18 MiB) copied, 2 s, 9.4 MB/s\n"
+	for name, c := range map[string]struct {
+		text string
+		want []uint64
+	}{
+		"records":            {"dd if=/dev/zero of=x bs=1M oflag=direct\n" + ddOf(333, 3.21), []uint64{333}},
+		"a part of one":      {"dd if=x of=/dev/null bs=1M\n7+1 records in\n7+1 records out\n8000000 bytes (8 MB) copied, 3.3 s, 2.4 MB/s\n", []uint64{8}},
+		"no records":         {"dd if=/dev/zero of=x bs=4k\n335544320 bytes (336 MB) copied, 1,86384 s, 180 MB/s\n", []uint64{81920}},
+		"of progress":        {"dd if=/dev/zero of=x bs=1M status=progress\n" + progress + ddOf(30, 3), []uint64{30}},
+		"progress alone":     {"dd if=/dev/zero of=x bs=1M status=progress\n" + progress, []uint64{18}},
+		"rounds of a loop":   {strings.Repeat("9437184 bytes (9.4 MB, 9.0 MiB) copied, 1.1 s, 8.6 MB/s\n", 3), []uint64{0, 0, 0}},
+		"two without a word": {ddOf(9, 1) + ddOf(18, 2), []uint64{9, 18}},
+		"elbencho's":         {"$ elbencho -r -b 4M /x\nREAD Elapsed time : 1.5s 3.7s\nIOPS : 690 691\nThroughput MiB/s : 2760 2764\nTotal MiB : 10240 10240\n", []uint64{2560}},
+	} {
+		outs, _ := Read([]byte(c.text))
+		var got []uint64
+		for _, o := range outs {
+			got = append(got, o.Jobs[0].Read.N+o.Jobs[0].Write.N)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
 		}
 	}
 }
@@ -372,6 +485,8 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Add([]byte(kubestrText))
 	f.Add([]byte(yabsText))
+	f.Add([]byte("dd if=/dev/zero of=x bs=1M\n9437184 bytes (9.4 MB, 9.0 MiB) copied, 1 s, 9.4 MB/s\n" + ddOf(9, 3)))
+	f.Add([]byte("Maintaining 16 concurrent writes of 4096 bytes\nsec Cur ops\n 1 16 17 1 4.0 4 0.38 0.38\nTotal time run: 2.0\nTotal writes made: 30\n"))
 	f.Add([]byte("Mixed Random Read/Write IOPS: 43.1k/14.4k\nLatency in ns (Read/Write)\nRandom: 469,664 / 2,148,797\n"))
 	bounded.Fuzz(f, func(t *testing.T, data []byte) {
 		data = data[:min(len(data), 1<<10)]

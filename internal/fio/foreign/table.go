@@ -27,12 +27,14 @@ var columnWords = sync.OnceValue(func() map[string][2]string {
 })
 
 // column is what the cells of a column are.
-type column struct{ which, what, how, unit, option string }
+type column struct{ which, what, how, unit, option, order, bs string }
 
 func (c column) rate() bool { return c.what == "iops" || c.what == "bw" && c.which != "" }
 
 var (
 	perSecond  = regexp.MustCompile(`(?i)\b([kmg]i?b)_s\b|([_ (][kmg]i?b)_s\b`)
+	together   = regexp.MustCompile(`(?i)\b(rand|seq)(read|write)\b`)
+	blockSize  = regexp.MustCompile(`^\d+[kmg](?:i?b)?$`)
 	percentile = regexp.MustCompile(`^p?([0-9.]+)(?:th|%)?$`)
 	tableRule  = regexp.MustCompile(`^\s*\|?[\s:|-]*-[\s:|-]*$`)
 	// ahead names the columns of a table that are no results, though its rows are figures.
@@ -43,13 +45,16 @@ var (
 
 // columnOf says what a column is by its name: "read bw (MiB/s)", "p99_ms", "Avg Latency", "read-iops-mean", "iodepth".
 func columnOf(name string) column {
-	c, is := column{}, map[string]string{}
-	name = strings.ToLower(perSecond.ReplaceAllString(name, "$1$2/s"))
+	is := map[string]string{}
+	name = strings.ToLower(together.ReplaceAllString(perSecond.ReplaceAllString(name, "$1$2/s"), "$1 $2"))
 	for word := range strings.FieldsFuncSeq(name, func(r rune) bool { return strings.ContainsRune(" -_()[]:,", r) }) {
 		for part := range strings.SplitSeq(word, ".") { // data.read-iops, but p99.9
 			said, known := columnWords()[part]
 			if p := percentile.FindStringSubmatch(word); p != nil && (word[0] == 'p' || is["what"] != "") {
 				said, known = [2]string{"how", "p" + p[1]}, true
+			}
+			if !known && blockSize.MatchString(word) {
+				said, known = [2]string{"bs", word}, true
 			}
 			if !known || said[1] != "" && is[said[0]] != "" && is[said[0]] != said[1] {
 				return column{}
@@ -62,8 +67,9 @@ func columnOf(name string) column {
 			}
 		}
 	}
-	c.which, c.what, c.how, c.unit, c.option = is["which"], is["what"], is["how"], is["unit"], is["option"]
-	if c.how != "" && c.what == "" && c.unit != "" && c.unit[len(c.unit)-1] == 's' && !strings.Contains(c.unit, "/") {
+	c := column{is["which"], is["what"], is["how"], is["unit"], is["option"], is["order"], is["bs"]}
+	timed := strings.HasSuffix(c.unit, "s") && !strings.Contains(c.unit, "/")
+	if c.how != "" && c.what == "" && (timed || c.which+c.unit == "" && c.how != "avg") {
 		c.what = "latency" // p99_ms
 	}
 	if c.what == "" && strings.HasSuffix(c.unit, "/s") {
@@ -93,14 +99,14 @@ func ReadTable(data []byte) []*fio.Output {
 		if by == "" || by == "|" && !strings.Contains(lines[i+1], "|") {
 			continue
 		}
-		columns, seen := make([]column, len(head)), map[column]bool{}
-		rates, twice := false, false
+		columns, rates := make([]column, len(head)), 0
 		for at, name := range head {
 			c := columnOf(name)
-			columns[at], rates = c, rates || c.rate() && (at > 0 || by != "|")
-			c.unit = ""
-			twice = twice || c.what != "" && seen[c]
-			seen[c] = true
+			if columns[at] = c; c.rate() && (at > 0 || by != "|") {
+				rates += 2
+			} else if strings.HasPrefix(c.how, "p") { // two make a result
+				rates++
+			}
 		}
 		from := i + 1
 		if by == "|" && tableRule.MatchString(lines[from]) {
@@ -108,17 +114,22 @@ func ReadTable(data []byte) []*fio.Output {
 		}
 		var rows [][]string
 		for i = from; i < len(lines) && strings.Contains(lines[i], by); i++ {
+			if next := lines[min(i+1, len(lines)-1)]; strings.Contains(next, "---") && tableRule.MatchString(next) && i > from {
+				break // the head of another
+			}
 			rows = append(rows, cells(lines[i], by))
 		}
 		i--
 		uncertain(rows)
 		switch {
-		case twice: // random and sequential reads in one row: it is not one result
-		case rates:
+		case rates > 1:
+			kinds := kindsOf(columns, rows)
 			for at, row := range rows {
-				if o := rowResult(head, columns, row, by != "|"); o != nil && len(outs) < most {
-					o.Line, o.End = from+at+1, from+at+1
-					outs = append(outs, o)
+				for _, kind := range kinds {
+					if o := rowResult(head, columns, row, kind, by != "|"); o != nil && len(outs) < most {
+						o.Line, o.End = from+at+1, from+at+1
+						outs = append(outs, o)
+					}
 				}
 			}
 		case by == "|":
@@ -126,6 +137,40 @@ func ReadTable(data []byte) []*fio.Output {
 		}
 	}
 	return outs[:min(len(outs), most)]
+}
+
+// all stands for the kind of a table in whose rows all figures are of one result.
+var all = column{how: "all"}
+
+// kind is what a column is of beside others with the same figure: random reads, or those of 4k.
+func (c column) kind() column { return column{which: c.which, order: c.order, bs: c.bs} }
+
+// kindsOf says of what results a row is: of one, or of one for each kind of read and write; of none where two of its
+// columns cannot be distinguished, or where reads and writes are parts of a row of totals.
+func kindsOf(columns []column, rows [][]string) (kinds []column) {
+	seen, figures, apart := map[column]bool{}, map[column]bool{}, false
+	for _, c := range columns {
+		if c.what == "" {
+			continue
+		}
+		c.unit = ""
+		if seen[c] {
+			return nil
+		}
+		seen[c] = true
+		if !slices.Contains(kinds, c.kind()) {
+			kinds = append(kinds, c.kind())
+		}
+		sized := c.bs != ""
+		if c.order, c.bs = "", ""; sized && slices.ContainsFunc(rows, func(row []string) bool { return row[0] == "Total" }) {
+			return nil
+		}
+		apart, figures[c] = apart || sized || figures[c], true
+	}
+	if !apart {
+		return []column{all}
+	}
+	return kinds
 }
 
 // separated splits a line that may head a table.
@@ -190,13 +235,17 @@ func byColumn(head []string, rows [][]string, title string, from int) (outs []*f
 // measuredHead names the column of what was measured, beside a target or alone.
 var measuredHead = regexp.MustCompile(`(?i)^(?:measured|actual|achieved)$`)
 
-// metric takes in one cell; false where it is no figure. Figures of no direction stand as reads.
+// metric takes in one cell; false where it is no figure. Figures of no direction are kept as reads.
 func metric(j *fio.Job, c column, value string) bool {
 	d := &j.Read
 	if c.which == "write" {
 		d = &j.Write
 	}
-	value, _, _ = strings.Cut(value, " (") // the same in another unit
+	value, other, _ := strings.Cut(value, "(") // the same in another unit, or the I/Os beside the rate
+	value, other = strings.TrimSpace(value), strings.TrimSuffix(other, ")")
+	if c.what == "iops" && strings.HasSuffix(value, "/s") {
+		return metric(j, column{which: c.which, what: "bw"}, value) && metric(j, column{which: c.which, what: "iops"}, other)
+	}
 	value = strings.TrimSpace(strings.TrimSuffix(strings.TrimLeft(value, "~≈ "), "IOPS"))
 	if c.unit != "" && value != "" && value[len(value)-1]-'0' <= 9 {
 		value += c.unit
@@ -218,15 +267,20 @@ func metric(j *fio.Job, c column, value string) bool {
 		d.Printed["bw"] = value
 	default:
 		t := took(strings.ReplaceAll(value, "μ", "µ"))
-		if p, ok := strings.CutPrefix(c.how, "p"); t > 0 && ok {
+		switch p, ok := strings.CutPrefix(c.how, "p"); {
+		case t <= 0:
+			return false
+		case ok:
 			at := number(p)
 			if at <= 0 || at >= 100 {
 				return false
 			}
 			d.Clat.Percentiles = append(d.Clat.Percentiles, fio.Percentile{P: at, Value: t})
 			slices.SortFunc(d.Clat.Percentiles, func(a, b fio.Percentile) int { return cmp.Compare(a.P, b.P) })
-		} else if d.Clat.Mean = float64(t); t <= 0 {
-			return false
+		case c.how == "max":
+			d.Clat.Max = t
+		default:
+			d.Clat.Mean = float64(t)
 		}
 	}
 	return true
@@ -261,17 +315,20 @@ func uncertain(rows [][]string) {
 	}
 }
 
-// rowResult makes a result of a row; nil where it has no rate. all says that each cell is of the row's name.
-func rowResult(head []string, columns []column, row []string, all bool) *fio.Output {
+// rowResult makes a result of a row's figures of a kind; nil where it has neither a rate nor two percentiles. whole
+// says that each cell is of the row's name.
+func rowResult(head []string, columns []column, row []string, kind column, whole bool) *fio.Output {
 	if row[0] == "" {
 		return nil
 	}
-	j, said, order := written(), false, ""
+	j, said, order := written(), false, kind.order
 	var name []string
 	for i := range min(len(columns), len(row)) {
 		c, value := columns[i], row[i]
 		switch {
-		case c.what != "" && (i > 0 || all):
+		case c.what != "" && kind != all && c.kind() != kind:
+			continue
+		case c.what != "" && (i > 0 || whole):
 			if metric(&j, c, value) {
 				said = said || c.which != "" && c.what != "latency"
 			}
@@ -279,41 +336,51 @@ func rowResult(head []string, columns []column, row []string, all bool) *fio.Out
 		case c.option == "order":
 			order = strings.ToLower(value)
 		case c.option == "bs":
-			if b := size(value); b > 0 {
+			if b := size(value + c.unit); b > 0 {
 				j.Options["bs"] = b.Suffixed()
 			}
 		case c.option != "" && value != "":
 			j.Options[c.option] = strings.ToLower(value)
 		}
 		switch {
-		case i > 0 && c.option == "" && !all, value == "":
+		case i > 0 && c.option == "" && !whole, value == "":
 		case strings.Trim(value, "0123456789.,") == "":
 			name = append(name, head[i], value)
 		default:
 			name = append(name, value)
 		}
 	}
-	if j.Read.IOPS+j.Write.IOPS == 0 && (!said || j.Read.BW+j.Write.BW == 0) {
+	if len(j.Read.Clat.Percentiles) < 2 && j.Read.IOPS+j.Write.IOPS == 0 && (!said || j.Read.BW+j.Write.BW == 0) {
 		return nil
 	}
-	j.Name = strings.TrimSpace(strings.Join(name, " "))
-	rw := cmp.Or(j.Options["rw"], row[0])
+	if kind != all {
+		name = append(name, kind.order, kind.which, kind.bs)
+		if b := size(kind.bs); b > 0 {
+			j.Options["bs"] = b.Suffixed()
+		}
+	}
+	j.Name = cmp.Or(strings.Join(strings.Fields(strings.Join(name, " ")), " "), row[0])
+	rw := strings.ToLower(cmp.Or(j.Options["rw"], kind.which, row[0]))
 	delete(j.Options, "rw")
 	if slices.Contains([]string{"read", "write", "randread", "randwrite", "rw", "randrw", "readwrite"}, rw) {
 		if strings.HasPrefix(order, "rand") && !strings.HasPrefix(rw, "rand") {
 			rw = "rand" + rw
 		}
 		j.Options["rw"] = rw
+		b := powerOfTwo(max(j.Read.IOPS, j.Write.IOPS), max(j.Read.BW, j.Write.BW))
+		if b > 0 && j.Options["bs"] == "" { // fio's default would be taken
+			j.Options["bs"] = b.Suffixed()
+		}
 	}
 	doubt := " are what a table in the text says, without fio's output: nobody can check them"
-	rw = strings.ToLower(rw)
 	writes, reads := strings.Contains(rw, "write"), strings.Contains(rw, "read")
 	switch {
 	case said || reads && !writes:
 	case writes && !reads:
 		j.Read, j.Write = j.Write, j.Read
 	default:
-		doubt = " are what a table in the text says; whether they were read or written is not known, and they stand as reads"
+		j.Read.Unknown = true
+		doubt = " are what a table in the text says; whether they were read or written is not known"
 	}
 	figures := "its figures"
 	if iops := cmp.Or(j.Read.Printed["iops"], j.Write.Printed["iops"]); iops != "" {

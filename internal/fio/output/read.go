@@ -14,6 +14,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf16"
@@ -23,6 +24,7 @@ import (
 	"plimsoll/internal/fio/part"
 	"plimsoll/internal/fio/running"
 	fiotext "plimsoll/internal/fio/text"
+	"plimsoll/internal/text"
 )
 
 // maxReadJSON bounds what is held in memory at once of a JSON file.
@@ -117,7 +119,29 @@ func readText(head []byte, data io.Reader) ([]*fio.Output, error) {
 	others = append(others, rows...)
 	outs, err := newMixed().read(io.MultiReader(bytes.NewReader(rest), data))
 	others = slices.DeleteFunc(others, func(o *fio.Output) bool { return o.Summary && repeats(outs, &o.Jobs[0]) })
+	if len(others) > 0 {
+		passedOver(others[len(others)-1], rest, outs)
+	}
 	return append(outs, others...), err
+}
+
+// figure is what a line states that some program measured, or the head of iozone's.
+var figure = regexp.MustCompile(`(?i)\d ?(?:[kmg]i?b?/s(?:ec)?|iops|ops/sec)\b|\breclen\b.*\bread\b`)
+
+// passedOver says of lines beside the results of other programs that state figures and were not read.
+func passedOver(last *fio.Output, rest []byte, outs []*fio.Output) {
+	var lines []string
+	at := 0
+	for line := range bytes.Lines(rest) {
+		at++
+		if figure.Match(line) && !slices.ContainsFunc(outs, func(o *fio.Output) bool { return at >= o.Line && at <= o.End }) {
+			lines = append(lines, strconv.Itoa(at))
+		}
+	}
+	if n := len(lines); n > 0 {
+		last.Doubt("not read: %s of the text with other figures (line %s)", text.Plural(n, "line"),
+			text.List(lines[:min(n, 5)]))
+	}
 }
 
 // repeats says that a row of a summary is one of fio's that stand beside it, as far as the summary rounds.

@@ -314,3 +314,33 @@ func TestTerseOfOldFio(t *testing.T) {
 		t.Errorf("%+v", outs)
 	}
 }
+
+// TestSaysWhatItPassesOver: figures beside those of another program that nothing here reads are named, those that were
+// read are not.
+func TestSaysWhatItPassesOver(t *testing.T) {
+	const dd = "$ dd if=/dev/zero of=x bs=1M oflag=direct\n9437184 bytes (9.4 MB, 9.0 MiB) copied, 1.1 s, 8.6 MB/s\n"
+	const fio = "\nj: (groupid=0, jobs=1): err= 0: pid=7: Sat Jan  7 17:35:50 2023\n  read: IOPS=10, BW=40KiB/s (41kB/s)(400KiB/10000msec)\n" +
+		"     issued rwts: total=100,0,0,0 short=0,0,0,0 dropped=0,0,0,0\n"
+	for text, want := range map[string]string{
+		dd:       "",
+		dd + fio: "",
+		dd + "4k RandRead: 2742 IOPS (10969 KB/s)\nscore 7\n              kB  reclen    write  rewrite    read    reread\n": "2 lines of the text with other figures (line 3 and 5)",
+		dd + fio + "and 30.5 MB/sec\n": "1 line of the text with other figures (line 7)",
+	} {
+		outs, err := Read("x", strings.NewReader(text))
+		if err != nil || len(outs) == 0 {
+			t.Fatal(err, outs)
+		}
+		got := ""
+		for _, o := range outs {
+			for _, d := range o.Doubts {
+				if at, ok := strings.CutPrefix(d, "not read: "); ok {
+					got += at
+				}
+			}
+		}
+		if got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

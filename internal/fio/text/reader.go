@@ -87,8 +87,10 @@ type Reader struct {
 	left *textJob // the row that a comment line interrupted
 }
 
+// ANSI finds what colours a terminal.
+var ANSI = regexp.MustCompile("\x1b(\\[[0-9;?]*[ -/]*[@-~]|\\][^\x07\x1b]*(\x07|\x1b\\\\)|[()][0-9A-B])")
+
 var (
-	textANSI   = regexp.MustCompile("\x1b(\\[[0-9;?]*[ -/]*[@-~]|\\][^\x07\x1b]*(\x07|\x1b\\\\)|[()][0-9A-B])")
 	textStamp  = regexp.MustCompile(`^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?[: ] ?`)
 	textHost   = regexp.MustCompile(`^<([^<> ]+)> ?`)
 	textFile   = regexp.MustCompile(`^([^\s=|(]+?):(?:\d+:)? +(\S.*)$`) // as grep names the file of a line
@@ -117,7 +119,7 @@ var textBold = strings.NewReplacer("**_", "", "_**", "", "***", "", "**", "")
 // clean takes off what terminals, Markdown and wikis put on; the indentation stays.
 func cleanText(s string) string {
 	if strings.IndexByte(s, 0x1b) >= 0 {
-		s = textANSI.ReplaceAllString(s, "")
+		s = ANSI.ReplaceAllString(s, "")
 	}
 	if strings.IndexByte(s, '&') >= 0 {
 		s = textEntities.Replace(s)

@@ -25,7 +25,7 @@ func rawTable(r *result.Result) page.Table {
 		if n > 0 { // a row without any is of a rate alone
 			count = text.Count(n)
 		}
-		if l.Mean > 0 {
+		if l.StdDev > 0 || l.Max > 0 && l.Min == l.Max { // else it was not printed
 			dev = units.Latency(l.StdDev).String()
 		}
 		t.Add(name, count, words.Figure(rate), words.Figure(bw), words.Figure(units.Latency(l.Mean)), dev,
@@ -33,6 +33,9 @@ func rawTable(r *result.Result) page.Table {
 	}
 	job := func(prefix string, j fio.Job) {
 		for _, d := range directions(j) {
+			if d.Unknown {
+				d.name = "read or write"
+			}
 			add(prefix+d.name, d.N, d.IOPS, d.BW, d.Completion())
 		}
 		if l := j.Sync.Lat; l.Measured() {
@@ -66,7 +69,9 @@ type direction struct {
 
 func directions(j fio.Job) []direction {
 	all := []direction{{"read", j.Read}, {"write", j.Write}, {"trim", j.Trim}}
-	return slices.DeleteFunc(all, func(d direction) bool { return d.N == 0 && d.IOPS == 0 && d.BW == 0 })
+	return slices.DeleteFunc(all, func(d direction) bool {
+		return d.N == 0 && d.IOPS == 0 && d.BW == 0 && len(d.Clat.Percentiles) == 0
+	})
 }
 
 // boundsTable is what each resource allows: IOPS and bandwidth, or transactions of a database.
