@@ -135,7 +135,7 @@ func (c *Case) foreignLoad(m Measurement, b ceiling.Bound) (share float64, who s
 		return 0, ""
 	}
 	work := func(reads, writes uint64, rb, wb units.Bytes) (r, w float64) {
-		if b.Kind == ceiling.VolumeRate || b.Kind == ceiling.InstanceRate || b.Kind == ceiling.HostCacheRate {
+		if OfBytes(b) {
 			return float64(rb), float64(wb)
 		}
 		return float64(reads), float64(writes)

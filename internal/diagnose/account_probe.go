@@ -68,7 +68,7 @@ func (c *Case) probeCauses(m Measurement, b ceiling.Bound) (out finding.Factors)
 		g.together = did // the run itself got more out of them
 		g.Shared = did < probeShared*g.alone
 	}
-	if !ok || b.Kind != ceiling.VolumeIOPS && b.Kind != ceiling.VolumeRate {
+	if !ok || !OfVolumes(b) {
 		return nil
 	}
 	if g.Shared {

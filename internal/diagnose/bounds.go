@@ -28,9 +28,7 @@ func Hardware(c *ceiling.Ceiling) (ceiling.Bound, bool) {
 // a bound of all volumes that may be attached, and staying below it is no gap: a volume of its own
 // limit, which nobody knows, may be all there was.
 func VolumesKnown(c *ceiling.Ceiling) bool {
-	return slices.ContainsFunc(c.Bounds, func(b ceiling.Bound) bool {
-		return b.Kind == ceiling.VolumeIOPS || b.Kind == ceiling.VolumeRate
-	})
+	return slices.ContainsFunc(c.Bounds, OfVolumes)
 }
 
 // lasting is what hardware comes down to when its burst is spent; false where it has none.
@@ -109,6 +107,16 @@ func OfVolume(s cloud.EBSStats) (iops, rate time.Duration) {
 func OfInstance(b ceiling.Bound) bool {
 	return slices.Contains(
 		[]ceiling.Kind{ceiling.InstanceIOPS, ceiling.InstanceRate, ceiling.HostCacheIOPS, ceiling.HostCacheRate}, b.Kind)
+}
+
+// OfVolumes says that a bound is the volumes'.
+func OfVolumes(b ceiling.Bound) bool {
+	return b.Kind == ceiling.VolumeIOPS || b.Kind == ceiling.VolumeRate
+}
+
+// OfBytes says that a bound is one of throughput, of the volumes or the instance.
+func OfBytes(b ceiling.Bound) bool {
+	return slices.Contains([]ceiling.Kind{ceiling.VolumeRate, ceiling.InstanceRate, ceiling.HostCacheRate}, b.Kind)
 }
 
 // exceededShare of a run, by the volume's own count, from which a limit was met: shorter moments

@@ -57,9 +57,8 @@ type summary struct {
 
 // summaryForm is a line of it: what it is of, the figure, and its unit, or what the rate is without.
 var summaryForm = regexp.MustCompile(
-	`^(number of transactions actually processed: |number of failed transactions: |number of transactions retried: |` +
-		`latency average = |latency stddev = |tps = )([0-9.]+)( ms| \((?:without initial connection time|` +
-		`including reconnection times|excluding connections establishing)\))?`,
+	`^([a-z ]+)(?:: | = )([0-9.]+)( ms| \((?:without initial connection time|including reconnection times|` +
+		`excluding connections establishing)\))?`,
 )
 
 // parseSummary reads pgbench's standard output.
@@ -67,26 +66,22 @@ func parseSummary(out string) (summary, error) {
 	var s summary
 	for line := range strings.Lines(out) {
 		m := summaryForm.FindStringSubmatch(strings.TrimSpace(line))
-		if m == nil {
+		// pgbench of before 14 prints a rate with the time to connect, too.
+		if m == nil || m[3] == "" && !strings.HasPrefix(m[1], "number ") {
 			continue
 		}
-		switch v := decimal(m[2]); m[1] {
-		case "number of transactions actually processed: ":
-			s.transactions = v
-		case "number of failed transactions: ":
-			s.failed = v
-		case "number of transactions retried: ":
-			s.retried = v
-		case "tps = ":
-			if m[3] != "" { // pgbench of before 14 prints a rate with the time to connect, too
-				s.tps = v
-			}
-		case "latency average = ":
-			s.mean = v * 1e6
-		case "latency stddev = ":
-			s.stddev = v * 1e6
+		if into := map[string]*float64{
+			"number of transactions actually processed": &s.transactions,
+			"number of failed transactions":             &s.failed,
+			"number of transactions retried":            &s.retried,
+			"tps":                                       &s.tps,
+			"latency average":                           &s.mean,
+			"latency stddev":                            &s.stddev,
+		}[m[1]]; into != nil {
+			*into = decimal(m[2])
 		}
 	}
+	s.mean, s.stddev = s.mean*1e6, s.stddev*1e6
 	if s.transactions == 0 || s.tps == 0 {
 		return s, fmt.Errorf("pgbench printed no figure of transactions")
 	}

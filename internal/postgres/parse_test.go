@@ -50,6 +50,11 @@ func TestParseSummary(t *testing.T) {
 	if s, err := parseSummary(strings.Replace(summary15, "without initial connection time", "including reconnection times", 1)); err != nil {
 		t.Errorf("pgbench -C: %+v %v", s, err)
 	}
+	before14 := strings.Replace(summary15, "tps =", "tps = 900.5 (including connections establishing)\ntps =", 1)
+	before14 = strings.Replace(before14, "without initial connection time", "excluding connections establishing", 1)
+	if s, err := parseSummary(before14 + "tps = 7\nlatency average = 3 s\n"); err != nil || s.tps != 941.25 || s.mean != 28_960_000 {
+		t.Errorf("pgbench 13: %+v %v", s, err)
+	}
 	if _, err := parseSummary("number of transactions actually processed: 0/100\ntps = 0"); err == nil {
 		t.Error("no transaction is a figure")
 	}

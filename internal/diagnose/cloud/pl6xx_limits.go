@@ -52,8 +52,7 @@ func instanceBurst(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding)
 }
 
 func volumeBurst(_ *diagnose.Case, m diagnose.Measurement) finding.Finding {
-	return bursting(m, func(b ceiling.Bound) bool { return b.Kind == ceiling.VolumeIOPS || b.Kind == ceiling.VolumeRate },
-		"the volumes sustain")
+	return bursting(m, diagnose.OfVolumes, "the volumes sustain")
 }
 
 // exceeded is a limit of which the volumes' own counters say that more was asked.
@@ -91,10 +90,8 @@ func bursting(m diagnose.Measurement, of func(ceiling.Bound) bool, who string) (
 	}
 	// Throughput is reported where it is what limits, IOPS elsewhere.
 	got, sustained := m.IOPS().String()+" IOPS", low.IOPS.String()+" IOPS"
-	switch low.Kind {
-	case ceiling.HostCacheRate, ceiling.InstanceRate, ceiling.VolumeRate:
+	if diagnose.OfBytes(*low) {
 		got, sustained = diagnose.Rate(m.BW()), diagnose.Rate(low.BW)
-	default:
 	}
 	run := "a short run"
 	if ran > 0 {

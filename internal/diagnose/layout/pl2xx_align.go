@@ -38,8 +38,7 @@ func wrongGeometry(c *diagnose.Case, report diagnose.Report) {
 				m.FS, m.Point, m.StripeUnit, m.StripeWide))
 			continue
 		}
-		f := finding.New(m.Point, "%s was made with sw=%s (a stripe of %s), but %s has %d data members (a stripe of %s).",
-			m.Point, units.Number(float64(m.StripeWide)/float64(m.StripeUnit)), m.StripeWide, a.Name, members, wide).
+		f := finding.New(m.Point, "").
 			Saw("stripe unit (su)", m.StripeUnit.String(), unit.String(), "filesystem at "+m.Point).
 			Saw("stripe width (su × sw)", m.StripeWide.String(), wide.String(), "filesystem at "+m.Point).
 			Saw("chunk × data members", fmt.Sprintf("%s × %d", a.Chunk, members), "", diagnose.Origin(a.Origin)).
@@ -53,6 +52,9 @@ func wrongGeometry(c *diagnose.Case, report diagnose.Report) {
 			}
 		case m.StripeUnit != unit:
 			f.Say("%s was made with su=%s, but the chunk of %s is %s.", m.Point, m.StripeUnit, a.Name, unit)
+		default:
+			f.Say("%s was made with sw=%s (a stripe of %s), but %s has %d data members (a stripe of %s).",
+				m.Point, units.Number(float64(m.StripeWide)/float64(m.StripeUnit)), m.StripeWide, a.Name, members, wide)
 		}
 		report(f)
 	}

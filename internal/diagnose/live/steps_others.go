@@ -117,18 +117,18 @@ func (v *view) divide() (all float64) {
 }
 
 // giveBack gives what is written beyond what is asked for now to those whose memory is written: to programs whose
-// tasks wait for that. It returns what is nobody's, bytes per second.
-func (v *view) giveBack() float64 {
+// tasks wait for that, secondWaits of them at least. It returns what is nobody's, bytes per second.
+func (v *view) giveBack() (nobodys float64) {
 	waits := func(u *User) float64 { return u.written() + u.For[telemetry.ForSync] }
-	more := float64(v.top.did.WriteBytes)/v.span - v.sumUsers(func(u *User) float64 { return float64(u.Write) })
-	sum := v.sumUsers(waits)
+	asked := v.sumUsers(func(u *User) float64 { return float64(u.Write) })
+	more, sum := max(0, float64(v.top.did.WriteBytes)/v.span-asked), v.sumUsers(waits)
+	if sum < secondWaits {
+		return more
+	}
 	for _, u := range v.users {
-		u.back = max(0, more) * waits(u) / max(sum, 1e-9)
+		u.back = more * waits(u) / sum
 	}
-	if sum > 0 {
-		return 0
-	}
-	return max(0, more)
+	return 0
 }
 
 func (v *view) sumUsers(of func(*User) float64) (sum float64) {
@@ -139,27 +139,30 @@ func (v *view) sumUsers(of func(*User) float64) (sum float64) {
 }
 
 // otherProgram is one of several programs that takes most of what is scarce: of what I/Os cost, or of the bytes and of
-// the time of all I/Os (the mean of both shares, the geometric one, for who has little of one has no case).
+// the time of all I/Os (the geometric mean of both shares: who has little of either is not it).
 func (v *view) otherProgram() *Cause {
 	if len(v.users) < 2 {
 		return nil
 	}
 	all := v.divide()
 	moved, held := v.sumUsers((*User).moves), v.sumUsers(func(u *User) float64 { return u.held })
-	const cost, time = 0, 1
-	shares := []func(*User) float64{
-		cost: func(u *User) float64 { return u.cost / all },
-		time: func(u *User) float64 { return math.Sqrt(u.moves() / max(moved, 1) * u.held / max(held, 1e-9)) },
-	}
-	by, of := slices.Clone(v.users), cost
-	for of = range shares {
-		share := shares[of]
-		slices.SortStableFunc(by, func(a, b *User) int { return cmp.Compare(share(b), share(a)) })
-		if share(by[0]) >= otherShare && share(by[0]) >= otherTimes*share(by[1]) {
+	by, what, share := slices.Clone(v.users), "", 0.0
+	for _, scarce := range []struct {
+		what string
+		of   func(*User) float64
+	}{
+		{"what %s does", func(u *User) float64 { return u.cost / all }},
+		{
+			"the bytes of %s and of the time of its I/Os",
+			func(u *User) float64 { return math.Sqrt(u.moves() / max(moved, 1) * u.held / max(held, 1e-9)) },
+		},
+	} {
+		slices.SortStableFunc(by, func(a, b *User) int { return cmp.Compare(scarce.of(b), scarce.of(a)) })
+		if share = scarce.of(by[0]); share >= otherShare && share >= otherTimes*scarce.of(by[1]) {
+			what = scarce.what
 			break
 		}
 	}
-	share := shares[of]
 	a, b := by[0], by[1]
 	wait := 0.0 // of the others
 	for _, u := range by[1:] {
@@ -168,7 +171,7 @@ func (v *view) otherProgram() *Cause {
 	}
 	full := v.slow && max(v.volumeUse(), v.instanceShare().of) >= atLimit // was counted, whatever the lateness
 	back := a.written() >= secondWaits || v.f.Window.Memory.Dirty > v.f.Window.Memory.Background
-	if !v.proven && !full && wait < oneWaits || share(a) < otherShare || share(a) < otherTimes*share(b) ||
+	if what == "" || !v.proven && !full && wait < oneWaits ||
 		!slices.ContainsFunc(by[1:], func(u *User) bool {
 			return u.Waiting-u.For[telemetry.ForLog]-u.For[telemetry.ForSync] >= secondTasks ||
 				u.bytes() >= secondShare*v.asked || u.cost >= secondShare*all ||
@@ -179,7 +182,7 @@ func (v *view) otherProgram() *Cause {
 	if l := v.fullest(); l != nil && a.Group == l.Group { // it is held as it is meant to be
 		return nil
 	}
-	v.other = share(a)
+	v.other = share
 	how := fmt.Sprintf("asks for %s in about %s I/Os per second", units.Rate(a.bytes()), units.Number(a.ios))
 	if back {
 		how = fmt.Sprintf("writes into memory, which is written back at %s", units.Rate(v.written()))
@@ -188,7 +191,6 @@ func (v *view) otherProgram() *Cause {
 	if a.ended {
 		ended, next = " and has ended", "when it runs again: "+next
 	}
-	what := []string{cost: "what %s does", time: "the bytes of %s and of the time of its I/Os"}[of]
 	c := cause(Likely, a.Name, "Another program, %s, makes %s slow: it %s, %s of "+what+"%s.", a.Name, v.f.Path, how,
 		text.Percent(v.other), v.top.Name, ended).try(next)
 	for _, u := range []*User{a, b} {
@@ -385,14 +387,13 @@ func (v *view) processor() *Cause {
 	default:
 		return nil
 	}
-	shown := len(c.Evidence)
-	c.saw("some task waits for a processor", text.Percent(some), "", "/proc/pressure/cpu").
+	shown := new(Cause).saw("some task waits for a processor", text.Percent(some), "", "/proc/pressure/cpu").
 		saw("steal", text.Percent(w.CPU.Steal), "below "+text.Percent(cpuSteal), "/proc/stat").
 		saw("threads of one program that wait for a processor", units.Number(queue), "below "+units.Number(cpuWait),
 			"/proc/PID/task/*/schedstat").
-		saw("plimsoll's own timers came late by", units.LatencyOf(w.LateMean).String(), "", "the mean of 100 ms ticks")
-	one := c.Evidence[shown+first]
-	c.Evidence = slices.Insert(slices.Delete(c.Evidence, shown+first, shown+first+1), shown, one)
+		saw("plimsoll's own timers came late by", units.LatencyOf(w.LateMean).String(), "", "the mean of 100 ms ticks").
+		Evidence
+	c.Evidence = slices.Concat(c.Evidence, shown[first:first+1], shown[:first], shown[first+1:])
 	return c.try("top -b -n1 | head -15")
 }
 

@@ -360,8 +360,8 @@ func judgeCounters(t *testing.T, dir, kind string) {
 		healthy, sure)
 }
 
-// heldNobody is whether no task of the application was seen to wait for the log: a commit waits for the group's data only
-// where both are in one transaction.
+// heldNobody is whether plimsoll saw no task of the application wait for the log: a commit waits for the group's data
+// only where both are in one transaction. There is no other witness of it, so a wait that was overlooked is left out, too.
 func heldNobody(a *live.Answer) bool {
 	return !slices.ContainsFunc(a.Users, func(u live.User) bool { return u.Name == "appdb" && u.For[telemetry.ForLog] > 0 })
 }
@@ -404,7 +404,7 @@ func judge(t *testing.T, dir string) {
 			by[one.Kind] = s
 		}
 		ok := slices.Contains(one.Right, a.First) && strings.Contains(first.Message, one.Says) &&
-			!strings.Contains(first.Message, "program, appdb,") // the victim
+			(a.First != "PL906" || first.Subject != "appdb") // the victim
 		if !one.Sick {
 			ok = a.Answer != live.Found
 			s.healthy, sum.healthy = s.healthy+1, sum.healthy+1
