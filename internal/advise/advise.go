@@ -121,6 +121,8 @@ type Advice struct {
 	Headroom float64          `json:"headroom"`
 	Region   string           `json:"region"`
 	Cloud    string           `json:"cloud"`
+	// Asked says that types of instances were named, to say why the rows do not take them.
+	Asked bool `json:"-"`
 	// Assumed is what was taken for granted for want of a flag that says it.
 	Assumed []string `json:"assumed,omitempty"`
 	// Owned are the volumes that are kept, whether they meet the demand or not: Times is their share.
@@ -176,7 +178,10 @@ func Advise(r Request) (*Advice, error) {
 			r.Types[i] = t.Type
 		}
 	}
-	a := &Advice{Demand: r.Demand, Headroom: r.Headroom, Region: r.Prices.Region, Cloud: r.provider().Terms().Cloud}
+	a := &Advice{
+		Demand: r.Demand, Headroom: r.Headroom, Region: r.Prices.Region, Cloud: r.provider().Terms().Cloud,
+		Asked: len(r.Why) > 0,
+	}
 	instances, err := r.instances()
 	if err != nil {
 		return nil, err

@@ -46,7 +46,6 @@ import (
 	"plimsoll/internal/suite"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/topology"
-	"plimsoll/internal/tune"
 	"plimsoll/internal/units"
 	"plimsoll/internal/verdict"
 	"plimsoll/internal/workload"
@@ -310,10 +309,10 @@ func kinds(t *testing.T) []kind {
 		of("comparison (compare, ab)", compared.Compare(&compare.Table{})),
 		of("comparison with a baseline (--against)", compared.Against(&compare.Against{})),
 		of("whether durable writes are fast enough for a program (import --for)", runs.Fit(nil, verdict.Profile{})),
-		of("how far results meet a demand (compare --demand)", plans.Meets(&advise.Met{Demand: &workload.Demand{}}, &advise.Met{})),
+		of("how far results meet a demand (compare --demand)", plans.Meets(&advise.Met{Demand: &workload.Demand{}})),
 		of("check", machine.Check(nil, nil, nil, machinecli.Checked{})),
 		of("members of arrays, alone and together (check --probe)", machine.Probe(nil, []machinecli.ProbeResult{})),
-		of("check of several hosts (fleet check)", machine.FleetCheck(&bundle.FleetCheck{}, &bundle.FleetCheck{})),
+		of("check of several hosts (fleet check)", machine.FleetCheck(&bundle.FleetCheck{})),
 		of("topology of a path (inspect)", machine.Inspect(&topology.Topology{})),
 		of("disks of a machine (inspect --all)", machine.Disks(&topology.Inventory{})),
 		{name: "why", about: "why the storage is slow (why)", value: &live.Answer{}},
@@ -332,7 +331,7 @@ func kinds(t *testing.T) []kind {
 		of("suites", plans.Suites(nil)),
 		of("findings of job files (lint)", plans.Lint(plans.Linted{})),
 		of("rules (explain)", plans.Rules(nil, false, []job.RulePage{})),
-		of("settings before and after (tune)", plans.Changes(nil, []tune.Change{})),
+		of("settings before and after (tune)", plans.Changes(nil)),
 		of("plan of arrays (array plan)", plans.Plan(&provision.Plan{})),
 		of("what teardown undoes (array teardown)", plans.Undo(nil)),
 		of("differences from the declaration (array verify)", plans.Differences(&topology.Declaration{}, nil)),

@@ -109,7 +109,7 @@ func (b *Bytes) UnmarshalJSON(data []byte) error {
 	if json.Unmarshal(data, &text) == nil && text != "" {
 		return read(b, text, ParseBytes)
 	}
-	if json.Unmarshal(data, (*uint64)(b)) != nil {
+	if string(data) == "null" || json.Unmarshal(data, (*uint64)(b)) != nil {
 		return fmt.Errorf("size %s: want a number of bytes", data)
 	}
 	return nil

@@ -179,7 +179,7 @@ func TestJSONValues(t *testing.T) {
 			t.Errorf("%f is written as %s", v, text)
 		}
 	}
-	for _, bad := range []string{``, `"`, `x`, `-1`} {
+	for _, bad := range []string{``, `"`, `x`, `-1`, `null`} {
 		var back Bytes
 		if err := back.UnmarshalJSON([]byte(bad)); err == nil {
 			t.Errorf("%s reads as %d bytes", bad, back)

@@ -40,7 +40,7 @@ func NewCeiling(env *form.Env) *cobra.Command {
 	o.LayoutOptions.AddFlags(f)
 	o.PathOptions.AddFlags(f)
 	form.BindEach(f, "ceiling", "instance", &o.instances)
-	o.AddVariants(f)
+	form.BindAll(f, "variants", &o.VariantOptions)
 	return cmd
 }
 

@@ -27,10 +27,6 @@ type provisionOptions struct {
 	format  string
 }
 
-func (o *provisionOptions) addDestroy(cmd *cobra.Command) {
-	form.BindAll(cmd.Flags(), "array", o)
-}
-
 // NewArray is the command plimsoll array and the commands below it.
 func NewArray(env *form.Env) *cobra.Command {
 	cmd := form.Command(env, "array", nil, nil, nil)
@@ -42,7 +38,7 @@ func NewArray(env *form.Env) *cobra.Command {
 func newPlanCmd(env *form.Env) *cobra.Command {
 	var o provisionOptions
 	cmd := form.Command(env, "array plan", cobra.ExactArgs(1), &o, o.show)
-	o.addDestroy(cmd)
+	form.BindAll(cmd.Flags(), "array", &o)
 	form.AddFormat(cmd, &o.format, append(page.PlainFormats(), form.FormatShell))
 	return cmd
 }

@@ -14,7 +14,7 @@ import (
 func newApplyCmd(env *form.Env) *cobra.Command {
 	var o provisionOptions
 	cmd := form.Command(env, "array apply", cobra.ExactArgs(1), &o, o.apply)
-	o.addDestroy(cmd)
+	form.BindAll(cmd.Flags(), "array", &o)
 	return cmd
 }
 

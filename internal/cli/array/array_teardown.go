@@ -17,8 +17,7 @@ import (
 
 func newTeardownCmd(env *form.Env) *cobra.Command {
 	var o provisionOptions
-	cmd := form.Command(env, "array teardown", nil, &o, o.teardown)
-	return cmd
+	return form.Command(env, "array teardown", nil, &o, o.teardown)
 }
 
 func (o *provisionOptions) teardown(ctx context.Context, env *form.Env, names []string) error {

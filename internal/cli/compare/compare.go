@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/cli/form"
@@ -48,7 +47,7 @@ func NewCompare(env *form.Env) *cobra.Command {
 	o.source.In = "runs"
 	form.Bind(f, "compare", "by", &o.source.By, "in", &o.source.In)
 	f.Lookup("against").Usage += " (built in: " + strings.Join(compare.Tables(), ", ") + ")"
-	AddGate(f, &o.failOn)
+	form.Bind(f, "gate", "fail-on", &o.failOn)
 	const sides, demand, run, expected = "sides", "--demand", "--against a run", "--against earlier runs or a table"
 	form.TakesForms(cmd, []form.Form{sides, demand, run, expected}, func(*cobra.Command, []string) form.Form {
 		switch {
@@ -207,11 +206,6 @@ func ParsePercent(what, s string) (float64, error) {
 		return 0, fmt.Errorf("%s %q: give a share such as 3%%", what, s)
 	}
 	return v, nil
-}
-
-// AddGate adds --fail-on of comparisons.
-func AddGate(f *pflag.FlagSet, failOn *[]string) {
-	form.Bind(f, "gate", "fail-on", failOn)
 }
 
 // ParseGate reads --fail-on of comparisons.

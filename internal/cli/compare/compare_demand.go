@@ -39,7 +39,7 @@ func compareDemand(ctx context.Context, env *form.Env, words []string, o Options
 	m := advise.Meets(d, sides)
 	m.Notes = append(m.Notes, doubtsOf(sides)...)
 	m.Notes = append(m.Notes, "Next: plimsoll advise "+text.ShellQuote(o.Demand))
-	err = form.Render(env, o.Format, plans.Meets(m, m))
+	err = form.Render(env, o.Format, plans.Meets(m))
 	if err != nil {
 		return err
 	}

@@ -55,7 +55,7 @@ func TestSeedDecision(t *testing.T) {
 		t.Errorf("%q, want %q", m.Decision, want)
 	}
 	var out bytes.Buffer
-	if err := page.Write(&out, page.Text, plans.Meets(m, m), page.Options{Details: true}); err != nil {
+	if err := page.Write(&out, page.Text, plans.Meets(m), page.Options{Details: true}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"3,680 MiB", "3,029 MiB 82.3 %", "2,272 MiB 61.7 %", "41.4 MiB/s 51.7 %", "not met"} {

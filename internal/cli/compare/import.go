@@ -52,7 +52,7 @@ func NewImport(env *form.Env) *cobra.Command {
 	cmd := form.Command(env, "import", cobra.MinimumNArgs(1), &o, o.run)
 	f := cmd.Flags()
 	AddProfile(cmd, &o.profile, "")
-	o.pick.addFlags(f)
+	form.BindAll(f, "pick", &o.pick)
 	o.LayoutOptions.AddFlags(f)
 	o.PolicyOptions.AddFlags(f)
 	form.BindEach(f, "import", "instance", &o.instances)

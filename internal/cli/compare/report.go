@@ -128,13 +128,18 @@ func KeepReports(b *bundle.Bundle) error {
 }
 
 // WriteReports writes a document as report.md and report.html.
-func WriteReports(dir *sys.Dir, d *page.Document) (err error) {
+func WriteReports(dir *sys.Dir, d *page.Document) error {
 	for _, kind := range []page.Format{page.Markdown, page.HTML} {
 		var file bytes.Buffer
-		err = errors.Join(err, page.Write(&file, kind, d, page.Options{}))
-		err = errors.Join(err, dir.WriteFile("report."+string(kind), text.Harmless(file.Bytes()), 0o644))
+		err := page.Write(&file, kind, d, page.Options{})
+		if err == nil {
+			err = dir.WriteFile("report."+string(kind), text.Harmless(file.Bytes()), 0o644)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	return err
+	return nil
 }
 
 // printFleet prints a stored fleet run.

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/cli/form"
@@ -37,7 +36,7 @@ func NewRuns(env *form.Env) *cobra.Command {
 	cmd.ValidArgsFunction = cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs)
 	form.Bind(cmd.Flags(), "runs", "history", &history)
 	o.addFlags(cmd.Flags())
-	p.addRunFlags(cmd.Flags())
+	form.BindAll(cmd.Flags(), "pick runs", &p) // a run counts with a result that fulfils --where
 	cmd.AddCommand(newAccept(env))
 	return cmd
 }
@@ -223,15 +222,6 @@ type pickOptions struct {
 	Where []string `flag:"where"`
 	Sort  string   `flag:"sort"`
 	Group string   `flag:"group"`
-}
-
-func (o *pickOptions) addFlags(f *pflag.FlagSet) {
-	form.BindAll(f, "pick", o)
-}
-
-// addRunFlags are those of a list of runs: a run counts with a result that fulfils --where.
-func (o *pickOptions) addRunFlags(f *pflag.FlagSet) {
-	form.BindAll(f, "pick runs", o)
 }
 
 func (o *pickOptions) pick() (bundle.Pick, error) { return bundle.NewPick(o.Where, o.Sort, o.Group) }

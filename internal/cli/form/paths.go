@@ -18,9 +18,6 @@ type PathOptions struct {
 	WAL  string `flag:"wal"`
 }
 
-// PathsUse documents path arguments in a command's Use line.
-const PathsUse = "[PATH [WAL-PATH]]"
-
 // AddFlags adds them to a command.
 func (o *PathOptions) AddFlags(f *pflag.FlagSet) {
 	BindAll(f, "paths", o)

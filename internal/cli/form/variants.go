@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/pflag"
-
 	"plimsoll/internal/sys"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
@@ -30,11 +28,6 @@ type Variant struct {
 
 // mostVariants bounds a table, and a night.
 const mostVariants = 32
-
-// AddVariants adds them.
-func (o *VariantOptions) AddVariants(f *pflag.FlagSet) {
-	BindAll(f, "variants", o)
-}
 
 // Parse reads the variants. Where one changes keys of a layout, or is one, all have a layout: base is the file
 // that others change. Keys of other kinds are those that known allows.

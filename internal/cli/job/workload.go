@@ -44,9 +44,7 @@ func NewWorkload(env *form.Env) *cobra.Command {
 }
 
 func (o *workloadOptions) run(_ context.Context, env *form.Env, args []string) error {
-	if len(args) == 1 {
-		o.file = args[0]
-	}
+	o.file = strings.Join(args, "")
 	switch {
 	case o.Ask && o.file != "":
 		return form.Usagef("--ask makes a demand; it takes no file")

@@ -38,8 +38,7 @@ type FromOptions struct {
 
 func newWorkloadFromCmd(env *form.Env) *cobra.Command {
 	o := FromOptions{Copies: 1}
-	cmd := form.Command(env, "workload from", cobra.MinimumNArgs(1), &o, o.run)
-	return cmd
+	return form.Command(env, "workload from", cobra.MinimumNArgs(1), &o, o.run)
 }
 
 func (o *FromOptions) run(_ context.Context, env *form.Env, args []string) error {

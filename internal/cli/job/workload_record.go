@@ -32,8 +32,7 @@ type recordOptions struct {
 func newWorkloadRecordCmd(env *form.Env) *cobra.Command {
 	o := recordOptions{Long: 10 * time.Minute, Every: time.Second}
 	cmd := form.Command(env, "workload record", cobra.MinimumNArgs(1), &o, o.run)
-	f := cmd.Flags()
-	o.AddFlags(f)
+	o.AddFlags(cmd.Flags())
 	return cmd
 }
 

@@ -24,8 +24,7 @@ type cleanOptions struct {
 // NewClean is the command plimsoll clean.
 func NewClean(env *form.Env) *cobra.Command {
 	var o cleanOptions
-	cmd := form.Command(env, "clean", nil, &o, o.run)
-	return cmd
+	return form.Command(env, "clean", nil, &o, o.run)
 }
 
 func (o *cleanOptions) run(_ context.Context, env *form.Env, paths []string) error {

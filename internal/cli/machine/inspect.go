@@ -31,8 +31,7 @@ type inspectOptions struct {
 func NewInspect(env *form.Env) *cobra.Command {
 	var o inspectOptions
 	cmd := form.Command(env, "inspect", nil, &o, o.run)
-	f := cmd.Flags()
-	o.AddFlags(f)
+	o.AddFlags(cmd.Flags())
 	return cmd
 }
 

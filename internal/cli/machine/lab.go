@@ -60,13 +60,8 @@ type labOptions struct {
 	Put      []string `flag:"put"`
 }
 
-func (o *labOptions) addFlags(cmd *cobra.Command) {
-	o.Out = "."
-	form.BindAll(cmd.Flags(), "lab", o)
-}
-
 func newLabRunCmd(env *form.Env) *cobra.Command {
-	var o labOptions
+	o := labOptions{Out: "."}
 	cmd := form.Command(env, "lab run", func(_ *cobra.Command, args []string) error {
 		if len(args) == 0 && o.Topology == "" {
 			return errors.New("want a preset (plimsoll lab list), a lab.yaml, or --topology plimsoll.yaml")
@@ -85,14 +80,14 @@ func newLabRunCmd(env *form.Env) *cobra.Command {
 		}
 		return o.tryLayout(cmd.Context(), env, args[:dash], args[dash:])
 	}
-	o.addFlags(cmd)
+	form.BindAll(cmd.Flags(), "lab", &o)
 	return cmd
 }
 
 func newLabShellCmd(env *form.Env) *cobra.Command {
-	o := labOptions{argv: []string{"bash"}, shell: true}
+	o := labOptions{argv: []string{"bash"}, shell: true, Out: "."}
 	cmd := form.Command(env, "lab shell", cobra.ExactArgs(1), nil, o.run)
-	o.addFlags(cmd)
+	form.BindAll(cmd.Flags(), "lab", &o)
 	return cmd
 }
 

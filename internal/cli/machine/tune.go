@@ -79,7 +79,7 @@ func (o *tuneOptions) run(ctx context.Context, env *form.Env, args []string) err
 	for _, rival := range tuner.Rivals(changes) {
 		env.Notef("another owner of these settings: %s", rival)
 	}
-	err = form.Render(env, o.Format, plans.Changes(changes, changes))
+	err = form.Render(env, o.Format, plans.Changes(changes))
 	if err != nil || o.DryRun || len(changes) == 0 && !o.Persist {
 		return err
 	}

@@ -80,7 +80,7 @@ func (o *whyOptions) run(ctx context.Context, env *form.Env, args []string) erro
 		return err
 	}
 	a := atwork.Judge(f)
-	if err = form.Render(env, o.Format, machine.Live(f, a, a)); err == nil && o.Save != "" {
+	if err = form.Render(env, o.Format, machine.Live(f, a)); err == nil && o.Save != "" {
 		err = saveFacts(o.Save, f)
 	}
 	if err != nil {

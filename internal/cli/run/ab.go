@@ -67,9 +67,9 @@ func newABFlags(env *form.Env, o *abOptions) *cobra.Command {
 	f := cmd.Flags()
 	o.addFlags(f)
 	_ = f.MarkHidden("keep-files")
-	o.AddVariants(f)
+	form.BindAll(f, "variants", &o.VariantOptions)
 	form.Bind(f, "ab", "rounds", &o.rounds)
-	comparecli.AddGate(f, &o.FailOn)
+	form.Bind(f, "gate", "fail-on", &o.FailOn)
 	form.AddChoice(cmd, &o.progress, "progress", "how to show progress, `KIND`", screen.Kinds())
 	o.AddOthers(f)
 	return cmd

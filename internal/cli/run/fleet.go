@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/cli/compare"
@@ -35,10 +34,6 @@ type sharedOptions struct {
 	Bw   units.Rate `flag:"shared-bandwidth"`
 }
 
-func (o *sharedOptions) addFlags(f *pflag.FlagSet) {
-	form.BindAll(f, "fleet", o)
-}
-
 func (o sharedOptions) limits() (fleet.Shared, error) {
 	if o.Iops < 0 || o.Bw < 0 {
 		return fleet.Shared{}, form.Usagef("--shared-iops and --shared-bandwidth: use more than 0")
@@ -60,7 +55,7 @@ func newFleetImportCmd(env *form.Env) *cobra.Command {
 	cmd := form.Command(env, "fleet import", cobra.MinimumNArgs(1), &o, o.run)
 	f := cmd.Flags()
 	o.given = f.Changed
-	o.shared.addFlags(f)
+	form.BindAll(f, "fleet", &o.shared)
 	o.AddFlags(f)
 	return cmd
 }

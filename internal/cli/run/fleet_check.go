@@ -46,7 +46,7 @@ func runFleetCheck(ctx context.Context, env *form.Env, o fleetCheckOptions, pass
 	if err != nil {
 		return err
 	}
-	if err := form.Render(env, o.Format, machine.FleetCheck(all, all)); err != nil {
+	if err := form.Render(env, o.Format, machine.FleetCheck(all)); err != nil {
 		return err
 	}
 	return checkedError(all, policy)

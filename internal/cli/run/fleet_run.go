@@ -102,7 +102,7 @@ func newFleetRunCmd(env *form.Env) *cobra.Command {
 	f.Lookup("out").Usage = "store the fleet run below `DIR`; on the hosts, runs are stored below runs"
 	f.Lookup("resume").Usage = "fetch what the hosts of the fleet run in `DIR` have kept, and merge it again"
 	o.to.addFlags(cmd)
-	o.shared.addFlags(f)
+	form.BindAll(f, "fleet", &o.shared)
 	form.AddChoice(cmd, &o.schedule, "schedule", "`ORDER` in which the hosts measure", fleet.Orders)
 	form.AddChoice(
 		cmd,

@@ -17,9 +17,9 @@ import (
 const hostColumns = 6
 
 // FleetCheck is the document of a check of several hosts: how many are fine, what differs between
-// them, a row for each host, a row for each finding, and each finding once. data is its JSON.
-func FleetCheck(c *bundle.FleetCheck, data any) *page.Document {
-	d := page.New("fleet check", "", "fleet_check", data)
+// them, a row for each host, a row for each finding, and each finding once.
+func FleetCheck(c *bundle.FleetCheck) *page.Document {
+	d := page.New("fleet check", "", "fleet_check", c)
 	d.Tool = c.Tool
 	hosts := slices.DeleteFunc(slices.Clone(c.Hosts),
 		func(h bundle.FleetChecked) bool { return h.State != bundle.HostDone })

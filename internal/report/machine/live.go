@@ -16,10 +16,10 @@ import (
 
 // Live is the document of what makes a machine's storage slow now: the answer on the first line,
 // then the facts that one asks for next, what the answer rests on and what to do, 15 lines at most before they
-// are wrapped. data is its JSON.
-func Live(f *live.Facts, a *live.Answer, data any) *page.Document {
+// are wrapped.
+func Live(f *live.Facts, a *live.Answer) *page.Document {
 	lines := liveLines(f, a)
-	d := page.New("answer", lines[0], "why", data)
+	d := page.New("answer", lines[0], "why", a)
 	for _, seen := range a.Devices {
 		if seen.Name == a.Device {
 			d.Head.Main = page.NewFigure(seen.Name, "latency", seen.Wait, "ns")

@@ -61,7 +61,10 @@ func Beginning(t *topology.Topology) string {
 	line("arrays:")
 	for _, a := range t.Arrays {
 		b.WriteString(words.ArrayYAML(a.Name, a.Level, a.Chunk, len(a.Volumes)))
-		v := append(a.Volumes, topology.Volume{})[0]
+		var v topology.Volume
+		if len(a.Volumes) > 0 {
+			v = a.Volumes[0]
+		}
 		switch {
 		case v.Type != "":
 			line("      type: %s", v.Type)

@@ -58,7 +58,7 @@ func Advice(a *advise.Advice, all bool) *page.Document {
 	}
 	for i := range rows {
 		if c := &rows[i]; len(c.Names) > 0 {
-			d.Add(detailsOf(i, strings.Join(c.Names, ", "), c))
+			d.Add(detailsOf(a, i, strings.Join(c.Names, ", "), c))
 		}
 	}
 	d.Add(less(a))
@@ -84,10 +84,12 @@ func Advice(a *advise.Advice, all bool) *page.Document {
 func placed(c *advise.Candidate) string { return LayoutText(c.Layout) + " on " + c.Type }
 
 // detailsOf is all about the candidate of a row.
-func detailsOf(row int, name string, c *advise.Candidate) page.Note {
-	return page.Note{
-		Title: fmt.Sprintf("%d  %s", row+1, name), Lines: CandidateLines(c), Level: page.Detail, Of: "choice",
+func detailsOf(a *advise.Advice, row int, name string, c *advise.Candidate) page.Note {
+	n := page.Note{Title: fmt.Sprintf("%d  %s", row+1, name), Lines: CandidateLines(c), Of: "choice"}
+	if a.Asked {
+		return n
 	}
+	return n.Detailed()
 }
 
 // beside is the document of layouts that were named: what each gives of the demand, stream by stream, and for what.
@@ -119,7 +121,7 @@ func beside(d *page.Document, a *advise.Advice) *page.Document {
 			row = append(row, page.T(text.Percent(share)))
 		}
 		t.Add(row)
-		details = append(details, detailsOf(i, LayoutText(c.Layout), c))
+		details = append(details, detailsOf(a, i, LayoutText(c.Layout), c))
 	}
 	d.Head.Word = fmt.Sprintf("%d of %s sustain %s", meets, text.Plural(len(a.Rows), "layout"), a.Demand.Name)
 	d.Add(t)

@@ -81,10 +81,7 @@ func members(a *records.Work) page.Table {
 
 // stepLines are what a step affects, its commands, and how they are undone.
 func stepLines(a *records.Work, st records.Step) []string {
-	var touches []string
-	if len(st.Touches) > 0 {
-		touches = []string{strings.Join(st.Touches, " ")}
-	}
+	touches := text.Present(strings.Join(st.Touches, " "))
 	return slices.Concat(headed("affects", touches), headed("run", a.Commands(st.Do)), headed("undo", a.Commands(st.Undo)))
 }
 

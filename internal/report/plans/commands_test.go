@@ -254,7 +254,7 @@ func TestCommandsOfLimitsHoldWhatIsForeign(t *testing.T) {
 
 // Nothing to change does not say that every setting was judged: read-ahead of one path in both roles is not (M2).
 func TestNothingToChange(t *testing.T) {
-	d := plans.Changes(nil, nil)
+	d := plans.Changes(nil)
 	if note, is := d.Blocks[0].(page.Note); !is || strings.Contains(note.Lines[0], "all settings") {
 		t.Errorf("%+v", d.Blocks)
 	}

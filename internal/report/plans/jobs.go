@@ -116,9 +116,8 @@ func Rules(all []finding.Page, named bool, data any) *page.Document {
 }
 
 // Changes is the document of settings before and after, and of the finding that recommends each.
-// data is its JSON.
-func Changes(all []tune.Change, data any) *page.Document {
-	d := page.New("changes", "", "changes", data)
+func Changes(all []tune.Change) *page.Document {
+	d := page.New("changes", "", "changes", all)
 	rows := page.NewTable("at", "before", "after", "code")
 	for _, c := range all {
 		d.Add(page.Sentences(fmt.Sprintf("%s: %s -> %s (%s)", c.At, c.Old, c.Value, c.Code)))

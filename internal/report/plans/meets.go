@@ -11,10 +11,9 @@ import (
 	"plimsoll/internal/units"
 )
 
-// Meets is the document of how far results meet a demand, a column for each result. data is its
-// JSON.
-func Meets(m *advise.Met, data any) *page.Document {
-	d := page.New("demand met", m.Decision, "demand_met", data)
+// Meets is the document of how far results meet a demand, a column for each result.
+func Meets(m *advise.Met) *page.Document {
+	d := page.New("demand met", m.Decision, "demand_met", m)
 	d.Head.Tone, d.Head.About = "pass", fmt.Sprintf("The demand %s over %s", m.Demand.Name, text.Duration(m.Time))
 	t := page.NewTable("<", "demand")
 	for i := range m.Sides {

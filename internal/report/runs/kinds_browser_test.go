@@ -86,7 +86,7 @@ func kinds(t *testing.T) map[string]*page.Document {
 	all["fleet check"] = machine.FleetCheck(&bundle.FleetCheck{Via: "ssh", Tool: "plimsoll", Hosts: []bundle.FleetChecked{
 		{FleetHost: bundle.FleetHost{Name: "db1", State: bundle.HostDone}, Findings: found},
 		{FleetHost: bundle.FleetHost{Name: "db2", State: bundle.HostRefused, Why: "no such directory"}},
-	}}, nil)
+	}})
 	for _, add := range []func(*testing.T, map[string]*page.Document){importKinds, adviceKinds, arrayKinds, liveKinds, listKinds} {
 		add(t, all)
 	}

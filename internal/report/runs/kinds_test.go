@@ -75,12 +75,12 @@ func importKinds(t *testing.T, all map[string]*page.Document) {
 	if !met.Sides[0].Met {
 		t.Errorf("a demand of a sixth of what was measured is not met: %s", met.Decision)
 	}
-	all["demand met"] = plans.Meets(met, met)
+	all["demand met"] = plans.Meets(met)
 	missed := advise.Meets(demand, sides)
 	if slices.ContainsFunc(missed.Sides, func(s advise.MetSide) bool { return s.Met }) {
 		t.Errorf("the demand of the seed is met: %s", missed.Decision)
 	}
-	all["demand not met"] = plans.Meets(missed, missed)
+	all["demand not met"] = plans.Meets(missed)
 }
 
 // demanded is the demand of a logging application.
@@ -184,7 +184,7 @@ func liveKinds(t *testing.T, all map[string]*page.Document) {
 		if err != nil {
 			t.Fatal(trial, err)
 		}
-		all["why "+trial[2:]] = machine.Live(kept.Facts, live.Judge(kept.Facts), nil)
+		all["why "+trial[2:]] = machine.Live(kept.Facts, live.Judge(kept.Facts))
 	}
 }
 
