@@ -132,6 +132,11 @@ func (m *Member) hello(ctx context.Context) {
 	m.out.send(hello)
 }
 
+// refused is the last message of what ended before anything was done.
+func refused(exit int, why error) message {
+	return message{Event: eventRefused, Note: text.Clean(why.Error(), 2000), Exit: exit}
+}
+
 // run measures and returns the last message of it.
 func (m *Member) run(ctx context.Context, asked *plan) message {
 	args, files, err := receiveFiles(asked)
@@ -139,14 +144,14 @@ func (m *Member) run(ctx context.Context, asked *plan) message {
 		defer os.RemoveAll(files) //nolint:errcheck // what is left of it is in the directory for temporary files
 	}
 	if err != nil {
-		return message{Event: eventRefused, Note: text.Clean(err.Error(), 2000), Exit: 1}
+		return refused(1, err)
 	}
 	p, leave, err := m.Plan(ctx, args, asked.Share)
 	if leave != nil {
 		defer leave()
 	}
 	if err != nil {
-		return message{Event: eventRefused, Note: text.Clean(err.Error(), 2000), Exit: 2}
+		return refused(2, err)
 	}
 	for i := range p.Suite.Scenarios {
 		if s := &p.Suite.Scenarios[i]; !s.AsIs && len(s.Job.Sections) < 2 {
@@ -160,7 +165,7 @@ func (m *Member) run(ctx context.Context, asked *plan) message {
 	case errors.Is(err, context.Canceled):
 		last.Exit, last.Note = 130, "stopped"
 	case err != nil && m.dir == "":
-		return message{Event: eventRefused, Note: text.Clean(err.Error(), 2000), Exit: 1}
+		return refused(1, err)
 	case err != nil:
 		last.Exit, last.Note = 1, text.Clean(err.Error(), 2000)
 	case b.Run.Verdict == verdict.Invalid:
@@ -175,7 +180,7 @@ func (m *Member) run(ctx context.Context, asked *plan) message {
 func (m *Member) check(ctx context.Context, asked *plan) message {
 	found, err := m.Check(ctx, asked.Args)
 	if err != nil {
-		return message{Event: eventRefused, Note: text.Clean(err.Error(), 2000), Exit: 2}
+		return refused(2, err)
 	}
 	return message{Event: eventChecked, Checkup: found}
 }

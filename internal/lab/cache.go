@@ -96,7 +96,7 @@ func lock(ctx context.Context, dir string) (unlock func(), err error) {
 		select {
 		case <-retry.C:
 		case <-ctx.Done():
-			return nil, errors.Join(err, ctx.Err())
+			return nil, fmt.Errorf("%w: %w", err, ctx.Err())
 		}
 	}
 }

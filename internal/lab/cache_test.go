@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -48,8 +49,9 @@ func TestLock(t *testing.T) {
 	}
 	short, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	if _, err := lock(short, name); err == nil {
-		t.Error("a lock was taken twice")
+	held := fmt.Sprintf("%s/lock: locked by %q (process %d): context deadline exceeded", name, "lab.test", os.Getpid())
+	if _, err := lock(short, name); err == nil || err.Error() != held {
+		t.Errorf("a lock was taken twice, or its holder is not named: %v", err)
 	}
 	unlock()
 	again, err := lock(t.Context(), name)

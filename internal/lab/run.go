@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"plimsoll/internal/lab/agent"
 	"plimsoll/internal/sys"
@@ -17,15 +16,14 @@ import (
 // Result is what a program in the guest did.
 type Result struct {
 	Stdout, Stderr string
-	Code           int           // exit status; 128 + n for signal n
-	Wall           time.Duration // in the guest
+	Code           int // exit status; 128 + n for signal n
 }
 
 // Exec runs a program in the guest, in /root. An exit status other than 0 is no error.
 func (g *Guest) Exec(ctx context.Context, argv ...string) (Result, error) {
 	var out, errs bytes.Buffer
 	r, err := g.Run(ctx, agent.Request{Argv: argv}, agent.Streams{Out: &out, Err: &errs})
-	return Result{out.String(), errs.String(), r.Code, r.Wall}, err
+	return Result{out.String(), errs.String(), r.Code}, err
 }
 
 // Bash runs a script in which the devices of volumes named data are "${data[@]}".

@@ -82,7 +82,6 @@ func (s *Site) replace(file string, old, data []byte, exists bool) error {
 		return err
 	}
 	defer dir.Close() //nolint:errcheck // only a handle
-	sweep(dir)
 	if exists {
 		return dir.Replace(name, old, data)
 	}

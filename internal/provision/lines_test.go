@@ -42,7 +42,7 @@ func TestFilesOfEtc(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := &records.Lines{File: "/etc/fstab", Name: "data", Text: "y"}
-	if err := s.add(l); err != nil {
+	if err := (&state{Site: s}).lines(l, s.add); err != nil {
 		t.Fatal(err)
 	}
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o640 {

@@ -57,7 +57,7 @@ type Request struct {
 type Reply struct {
 	Code  int           `json:"code"`            // exec: exit status, 128 + n for signal n
 	Error string        `json:"error,omitempty"` // what kept the call from being carried out
-	Wall  time.Duration `json:"wall"`            // how long it took in the guest; probe: one read
+	Wall  time.Duration `json:"wall"`            // probe: what one read takes
 }
 
 const (

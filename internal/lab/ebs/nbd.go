@@ -99,7 +99,7 @@ func (r request) check(size int64) uint32 {
 	return nbdOK
 }
 
-// negotiate agrees on an export. It returns errGone when the client only asked.
+// negotiate agrees on an export. It returns errGone when the client leaves.
 func negotiate(r *bufio.Reader, w io.Writer, volumes func() map[string]*Volume) (*Volume, error) {
 	if _, err := w.Write(be.AppendUint16([]byte(greeting), flagFixed)); err != nil {
 		return nil, err

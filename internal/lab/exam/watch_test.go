@@ -3,6 +3,7 @@ package exam
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -80,7 +81,9 @@ func watchLive(t *testing.T, m Live, dir string) {
 		r, err := g.Bash(ctx, x.Script())
 		if err == nil {
 			var facts lab.Result
-			if facts, err = g.Exec(ctx, "cat", "live/"+x.Name+".json"); err == nil {
+			if facts, err = g.Exec(ctx, "cat", "live/"+x.Name+".json"); err == nil && facts.Code != 0 {
+				err = errors.New(facts.Stderr)
+			} else if err == nil {
 				err = os.WriteFile(filepath.Join(dir, x.Name+".json"), []byte(facts.Stdout), 0o644)
 			}
 		}
