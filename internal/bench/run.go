@@ -244,11 +244,13 @@ func (r *runner) prepare() error {
 // limit records the ceiling of a scenario, unless it may not run.
 func (r *runner) limit(s suite.Scenario, p *place) error {
 	loads, err := s.WorkloadsOn(p.FileFor(s))
-	if err != nil {
-		return err
+	if err == nil {
+		err = p.Check(s)
 	}
-	r.ceilings[s.ID] = ceiling.Of(&r.plan.Topology, s.Role, loads)
-	return p.Check(s)
+	if err == nil {
+		r.ceilings[s.ID] = ceiling.Of(&r.plan.Topology, s.Role, loads)
+	}
+	return err
 }
 
 // checkTelemetry takes a sample: without /proc, as in a chroot, the run would fail after the

@@ -55,8 +55,7 @@ func (r *runner) scenario(ctx context.Context, s suite.Scenario, dir string) (*r
 	if res.Workloads = loads; !ok {
 		return res, nil
 	}
-	if r.plan.Settings.FreshExtents && p.Device == nil && !s.AsIs && !slices.ContainsFunc(loads,
-		func(w fio.Workload) bool { return w.ReadShare > 0 }) {
+	if r.plan.Settings.FreshExtents && p.Device == nil && !s.AsIs && !slices.ContainsFunc(loads, fio.Workload.Reads) {
 		if file, err = p.MakeFresh(s); err != nil {
 			res.Invalidate(fmt.Sprintf("the file of fresh extents could not be made: %v", err))
 			return res, nil

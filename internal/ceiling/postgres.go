@@ -91,10 +91,10 @@ func OfPostgres(t *topology.Topology, p *result.Postgres, s *result.PgStep) Ceil
 		if both > 0 {
 			how, args = how+" with %v of CPU per commit", append(args, both)
 		}
-		c.add(CommitLatency, m.Bound, "fio, right before and after", how, args...)
+		c.add(CommitLatency, float64(m.Bound), 1, "fio, right before and after", how, args...)
 		if s.Clients < p.Cores && longer > 0 { // with more the cores themselves limit
-			tps := units.IOPS(float64(s.Clients) * 1e9 / float64(longer))
-			c.add(CommitCPU, tps, "/proc", "%s ÷ %v of CPU per commit, outside of its sync", clients, longer)
+			c.add(CommitCPU, float64(s.Clients)*1e9/float64(longer), 1, "/proc",
+				"%s ÷ %v of CPU per commit, outside of its sync", clients, longer)
 		}
 	}
 	c.log(t, p, s)
@@ -104,11 +104,11 @@ func OfPostgres(t *topology.Topology, p *result.Postgres, s *result.PgStep) Ceil
 	return c
 }
 
-// add adds a bound of transactions per second by what was measured somewhere.
-func (c *Ceiling) add(kind Kind, tps units.IOPS, where, how string, args ...any) {
-	if tps > 0 {
+// add adds a bound by what was measured somewhere: a capacity, of which a transaction demands some.
+func (c *Ceiling) add(kind Kind, capacity, demand float64, where, how string, args ...any) {
+	if tps := units.IOPS(capacity / demand); tps > 0 {
 		c.Bounds = append(c.Bounds, Bound{
-			Kind: kind, IOPS: tps, How: fmt.Sprintf(how, args...), Capacity: float64(tps), Demand: 1,
+			Kind: kind, IOPS: tps, How: fmt.Sprintf(how, args...), Capacity: capacity, Demand: demand,
 			Origin: topology.Origin{Kind: topology.Measured, Where: where},
 		})
 	}
@@ -211,15 +211,12 @@ func (c *Ceiling) cores(p *result.Postgres, s *result.PgStep) {
 	}
 	bench := s.PgbenchCPU.Seconds() / span
 	left := max(float64(p.Cores)-bench, s.ServerCPU.Seconds()/span)
-	c.add(CPU, units.IOPS(left/each), "/proc", "%s less %s of pgbench ÷ %v of CPU per transaction",
+	c.add(CPU, left, each, "/proc", "%s less %s of pgbench ÷ %v of CPU per transaction",
 		text.Plural(p.Cores, "core"), units.Number(bench), units.LatencyOf(time.Duration(each*1e9)))
-	b := &c.Bounds[len(c.Bounds)-1]
-	b.Capacity, b.Demand = left, each
 	if limits, use := Generated(s); limits && s.PgbenchCPU > 0 {
 		of := s.PgbenchCPU.Seconds() / n
 		threads := max(min(s.Threads, s.Clients), 1)
 		tps := min(float64(threads), max(float64(p.Cores)-s.ServerCPU.Seconds()/span, bench)) / of
-		c.add(LoadGenerator, units.IOPS(tps), "/proc", "pgbench uses %s of %s", text.Percent(use),
-			text.Plural(threads, "thread"))
+		c.add(LoadGenerator, tps, 1, "/proc", "pgbench uses %s of %s", text.Percent(use), text.Plural(threads, "thread"))
 	}
 }

@@ -48,7 +48,6 @@ type azureInstance struct {
 
 type azureDisk struct {
 	LUN     string `json:"lun"`
-	Name    string `json:"name"`
 	Caching string `json:"caching"`
 	GiB     string `json:"diskSizeGB"`
 	IOPS    string `json:"opsPerSecondThrottle"`   // of Ultra disks only
@@ -192,8 +191,5 @@ func (Azure) Left(context.Context, Identity, []string) (Balances, error) {
 	return Balances{}, errors.New("Azure tells the machine nothing of its credits; Azure Monitor has them")
 }
 
-// AzureNVMe and AzureSCSI end the name of a size whose limits depend on how its disks are attached.
-const (
-	AzureNVMe = ":nvme"
-	AzureSCSI = ":scsi"
-)
+// AzureNVMe ends the name of a size whose limits depend on how its disks are attached; :scsi is the other end.
+const AzureNVMe = ":nvme"

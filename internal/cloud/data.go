@@ -172,7 +172,7 @@ func own() []*Provider {
 	return all
 }
 
-// Terms are what of the cloud is said in a file.
+// Terms are what its file of terms says of the cloud.
 func (d *Provider) Terms() *Terms { return d.terms }
 
 // Machines are the facts of all machine types, in the order of their table; of those with two controllers

@@ -151,26 +151,12 @@ func minusBins(now, before []EBSBin) []EBSBin {
 	return bins
 }
 
-// ReadLatency and WriteLatency are mean latencies as the volume sees them, 0 without I/O.
-func (s EBSStats) ReadLatency() time.Duration { return perOp(s.ReadTime, s.ReadOps) }
-
-// WriteLatency is ReadLatency of writes.
-func (s EBSStats) WriteLatency() time.Duration { return perOp(s.WriteTime, s.WriteOps) }
-
-func perOp(total time.Duration, n uint64) time.Duration {
-	if n == 0 {
-		return 0
-	}
-	return time.Duration(float64(total) / float64(n))
-}
-
 // NVMeIdentity is what Identify Controller says of a device.
 type NVMeIdentity struct {
-	Vendor uint16 `json:"vendor"`
-	Serial string `json:"serial"`
-	Model  string `json:"model"`
-	// Name is what an EBS volume was attached as: sdf, without /dev/.
-	Name string `json:"name,omitempty"`
+	Vendor uint16
+	Serial string
+	Model  string
+	Name   string // what an EBS volume was attached as: sdf, without /dev/
 }
 
 // IsEBS and IsLocal tell the two kinds of Amazon's drives.

@@ -49,7 +49,7 @@ func TestParseEBSStats(t *testing.T) {
 	}
 	after, _ := ParseEBSStats(ebsPage(0x3C23B510, [11]uint64{1100, 200, 8192, 8192, 501000, 4000, 30e6 + 5, 6, 7, 8, 0}))
 	d := after.Minus(before)
-	if d.ReadOps != 1000 || d.WriteOps != 0 || d.VolumeIOPSExceeded != 30*time.Second || d.ReadLatency() != 500*time.Microsecond || d.WriteLatency() != 0 {
+	if d.ReadOps != 1000 || d.WriteOps != 0 || d.VolumeIOPSExceeded != 30*time.Second || d.ReadTime != 500*time.Millisecond || d.WriteTime != 0 {
 		t.Errorf("difference %+v", d)
 	}
 	if d.ReadHist[0].Count != 0 {
@@ -121,7 +121,7 @@ func TestTextsOfAPage(t *testing.T) {
 	if _, err := ParseEBSStats(stats[:4095]); err == nil || err.Error() != "EBS statistics page of 4095 bytes: want 4096" {
 		t.Error(err)
 	}
-	if s, err := ParseEBSStats(stats); err != nil || s.WriteLatency() != 0 {
+	if s, err := ParseEBSStats(stats); err != nil || s.WriteTime != 0 {
 		t.Error(s, err)
 	}
 	for dev, want := range map[string]string{"nvme1n1": "/dev/nvme1n1", "/dev/nvme1n1": "/dev/nvme1n1", "/tmp/x": "/tmp/x", "": ""} {

@@ -59,9 +59,8 @@ func (g Google) Identify(ctx context.Context, root fs.FS) (Identity, error) {
 var googleName = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)+$`)
 
 type googleDisk struct {
-	Name      string `json:"deviceName"`
-	Interface string `json:"interface"`
-	Type      string `json:"type"`
+	Name string `json:"deviceName"`
+	Type string `json:"type"`
 }
 
 // Ordered takes the types of the disks from the metadata server; their sizes are those of the devices.

@@ -411,10 +411,10 @@ func (d *Provider) drives(f *InstanceFacts, r row) {
 		figures := func(l Limits) []float64 {
 			return []float64{float64(l.ReadIOPS), float64(l.WriteIOPS), float64(l.ReadRate), float64(l.WriteRate)}
 		}
-		page := figures(stated)
-		for i, v := range figures(seen) {
-			if name := strings.Split("read IOPS,write IOPS,B/s of reads,B/s of writes", ",")[i]; page[i] > 0 && v > page[i] {
-				over = append(over, fmt.Sprintf("%s %s instead of %s", units.Number(v*n), name, units.Number(page[i]*n)))
+		found, page := figures(seen), figures(stated)
+		for i, name := range []string{"read IOPS", "write IOPS", "B/s of reads", "B/s of writes"} {
+			if page[i] > 0 && found[i] > page[i] {
+				over = append(over, fmt.Sprintf("%s %s instead of %s", units.Number(found[i]*n), name, units.Number(page[i]*n)))
 			}
 		}
 		if over != nil {

@@ -165,7 +165,7 @@ func (p *Prices) readCSV(r io.Reader) error {
 	c := csv.NewReader(r)
 	head, err := c.Read()
 	if err != nil {
-		return fmt.Errorf("price list: %w", err)
+		return fmt.Errorf("price list: %w; want a CSV, which scripts/prices.py makes of AWS's JSON", err)
 	}
 	plain := slices.Contains(head, "usd_per_hour")
 	if !plain {

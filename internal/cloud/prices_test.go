@@ -185,7 +185,7 @@ func TestBadPrices(t *testing.T) {
 		head + "m5.large,hour,,1,r,d,s\nm6.large,hour,,1,q,d,s":     `region "q" after "r"`,
 		head + "io2,IOPS-month,9,1,r,d,s\nio2,IOPS-month,9,1,r,d,s": "do not rise",
 		"instance_type,usd_per_hour\nm5.large,\n":                   `price ""`,
-		offer: "price list: ",
+		offer: "scripts/prices.py makes of AWS's JSON",
 	} {
 		if _, err := ReadPrices(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want %q", text, err, want)

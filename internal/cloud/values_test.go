@@ -256,9 +256,6 @@ func TestEBSPageByHand(t *testing.T) {
 		d.VolumeIOPSExceeded != 70*us || d.VolumeRateExceeded != 80*us || d.InstanceIOPSExceeded != 90*us || d.InstanceRateExceeded != 100*us || d.Queue != 3 {
 		t.Errorf("%+v", d)
 	}
-	if d.ReadLatency() != 5*us || d.WriteLatency() != 3*us {
-		t.Errorf("%v %v", d.ReadLatency(), d.WriteLatency())
-	}
 	again := later
 	again.WriteOps = 100 // the volume was attached again
 	if d := again.Minus(s); d.WriteOps != 100 || d.ReadOps != 110 {

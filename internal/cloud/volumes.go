@@ -166,7 +166,6 @@ type TypicalLatency struct {
 const (
 	GP2 = "gp2"
 	GP3 = "gp3"
-	IO2 = "io2"
 	ST1 = "st1"
 	SC1 = "sc1"
 )

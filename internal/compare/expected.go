@@ -97,12 +97,11 @@ func wrongFigure(name string, data []byte, i int, err error) error {
 
 // limits are the expected value, in the figure's base unit, and the tolerance as a share.
 func (x Expectation) limits(tolerance string) (value, share float64, err error) {
-	f, metric, err := figureNamed(x.Figure)
+	f, err := figureNamed(x.Figure)
 	if err != nil {
 		return 0, 0, err
 	}
-	t, err := suite.ParseThreshold(metric + " >= " + x.Value)
-	if value = t.Limit.Base(); err != nil || !usable(value) {
+	if value, err = f.Unit.parse(x.Value); err != nil || !usable(value) {
 		return 0, 0, fmt.Errorf("value %q is no amount of %s above 0", x.Value, f.Unit)
 	}
 	tolerance = cmp.Or(x.Tolerance, tolerance, "5%")
@@ -113,36 +112,52 @@ func (x Expectation) limits(tolerance string) (value, share float64, err error) 
 	return value, share, nil
 }
 
-// figureNamed reads the name of a figure as thresholds spell it, and completes that to their metric: without a
-// direction it is the total, and a percentile alone is that of the completion latency.
-func figureNamed(name string) (f Figure, metric string, err error) {
+// parse reads an amount of the unit.
+func (u Unit) parse(s string) (float64, error) {
+	switch u {
+	case BytesPerSec:
+		v, err := units.ParseRate(s)
+		return float64(v), err
+	case Nanoseconds:
+		v, err := units.ParseLatency(s)
+		return float64(v), err
+	case PerSecond:
+	}
+	v, err := units.ParseIOPS(s)
+	return float64(v), err
+}
+
+// figureNamed reads the name of a figure, a metric as thresholds spell it: without a direction it is the total, and a
+// percentile alone is that of the completion latency.
+func figureNamed(name string) (Figure, error) {
 	side, what, _ := strings.Cut(name, ".")
-	switch metric = name; {
+	metric := name
+	switch {
 	case what == "":
 		metric = "total." + name
 	case side == "sync":
-		metric = "write.sync." + strings.TrimPrefix(what, "clat.")
+		metric = "write.sync." + strings.TrimPrefix(strings.TrimPrefix(what, "clat."), "lat.")
 	case !strings.Contains(what, ".") && what != "iops" && what != "bw":
 		metric = side + ".clat." + what
 	}
 	f, ok := stated(metric)
 	f.Name = strings.TrimPrefix(strings.ReplaceAll(name, ".", " "), "total ")
 	if ok && !f.Lower && side != "trim" {
-		return f, metric, nil
+		return f, nil
 	}
 	m, _ := suite.ParseMain(metric)
 	for _, l := range latencyFigures() { // whose percentiles have intervals
 		switch p, percentile := m.Statistic.Percentile(); {
-		case !strings.HasPrefix(l.Name, side+" ") || m.Quantity == suite.Slat:
+		case !strings.HasPrefix(l.Name, side+" ") || m.Quantity == suite.Slat || m.Quantity == suite.Sync && side != "sync":
 		case m.Statistic == suite.Mean:
 			f.value = func(r *result.Result) float64 { return l.latency(r).Mean }
-			return f, metric, nil
+			return f, nil
 		case percentile && p > 0:
 			f.value, f.latency, f.hist, f.q = nil, l.latency, l.hist, p/100
-			return f, metric, nil
+			return f, nil
 		}
 	}
-	return f, "", fmt.Errorf("figure %q: want such as iops, write.iops, read.bw or read.clat.p99", name)
+	return f, fmt.Errorf("figure %q: want such as iops, write.iops, read.bw or read.clat.p99", name)
 }
 
 // AgainstTable judges a run by a table of expected figures.
@@ -157,7 +172,7 @@ func AgainstTable(now *bundle.Bundle, e *Expectations) *Against {
 		if err != nil {
 			continue // it was checked when read
 		}
-		f, _, _ := figureNamed(x.Figure)
+		f, _ := figureNamed(x.Figure)
 		j := Judgment{
 			Scenario: x.Scenario, Figure: f, Standing: Unjudged,
 			Expected: stats.Estimate{Center: value, Lo: value * (1 - share), Hi: value * (1 + share)},

@@ -197,13 +197,12 @@ func (r *Row) fill(side int) {
 			c.Invalid = append(c.Invalid, Struck{Round: s.Round, Why: "no " + r.Figure.Name + " was measured"})
 		default:
 			c.samples = append(c.samples, s)
-			c.Rounds = append(c.Rounds, v)
 		}
 	}
 	if len(c.samples) == 0 {
 		return
 	}
-	_, c.Figure = r.Figure.over(c.samples)
+	c.Rounds, c.Figure = r.Figure.over(c.samples)
 	if c.Within = len(c.samples) == 1; !c.Within {
 		p, _ := stats.PrecisionOf(c.Rounds, 0) // all are above 0
 		c.Spread = p.Spread

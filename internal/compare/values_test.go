@@ -293,8 +293,9 @@ func TestFiguresByName(t *testing.T) {
 		"bw": {1000, BytesPerSec, false}, "read.bw": {700, BytesPerSec, false}, "write.bw": {300, BytesPerSec, false},
 		"read.clat.mean": {11, Nanoseconds, true}, "read.clat.p99": {20, Nanoseconds, true}, "read.clat.p99.9": {25, Nanoseconds, true}, "read.p99": {20, Nanoseconds, true}, "read.lat.p50": {10, Nanoseconds, true},
 		"write.clat.p99": {40, Nanoseconds, true}, "sync.p99": {60, Nanoseconds, true}, "sync.clat.mean": {51, Nanoseconds, true},
+		"sync.lat.p99": {60, Nanoseconds, true},
 	} {
-		f, _, err := figureNamed(name)
+		f, err := figureNamed(name)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -303,8 +304,8 @@ func TestFiguresByName(t *testing.T) {
 			t.Errorf("%s: %v %s %v, want %+v", name, got, f.Unit, f.Lower, want)
 		}
 	}
-	for _, bad := range []string{"sync.iops", "sync.bw", "trim.iops", "read.clat.p0", "read.clat.p100", "read.clat.99", "read.slat.p99", "clat.p99", "read"} {
-		if _, _, err := figureNamed(bad); err == nil {
+	for _, bad := range []string{"sync.iops", "sync.bw", "trim.iops", "read.clat.p0", "read.clat.p100", "read.clat.99", "read.slat.p99", "clat.p99", "read", "write.sync.p99", "read.sync.p99"} {
+		if _, err := figureNamed(bad); err == nil {
 			t.Errorf("%s passed", bad)
 		}
 	}
@@ -324,8 +325,10 @@ func TestFiguresByName(t *testing.T) {
 	if v, err := amount("sync.p99", "1.5 ms"); v != 1.5e6 || err != nil {
 		t.Error(v, err)
 	}
-	if v, err := amount("bw", "2 MiB/s"); v != 2<<20 || err != nil {
-		t.Error(v, err)
+	for value, want := range map[string]float64{"2 MiB/s": 2 << 20, "4Gbps": 5e8, "500": 500} {
+		if v, err := amount("bw", value); v != want || err != nil {
+			t.Error(value, v, err)
+		}
 	}
 	for tolerance, want := range map[string]float64{"": 0.05, "7%": 0.07, "2.5 %": 0.025, "0%": -1, "100%": -1, "99%": 0.99, "5": -1} {
 		_, share, err := (Expectation{Figure: "iops", Value: "1"}).limits(tolerance)

@@ -1,8 +1,6 @@
 package stats
 
-import (
-	"math"
-)
+import "math"
 
 // Order is what rounds say of themselves that were measured one side after the other: a trend that both
 // sides share, and how a round depends on the one before it.

@@ -1,8 +1,6 @@
 package stats
 
-import (
-	"math"
-)
+import "math"
 
 // Probe is one measurement of a search for the highest load that meets a threshold.
 type Probe struct {

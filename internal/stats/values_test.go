@@ -95,7 +95,7 @@ func TestSeriesByHand(t *testing.T) {
 	near(t, "widened", w.Hi, 10+2.6, 1e-12)
 }
 
-// A step by hand: ten of 100, ten of 50. Without noise the score is the greatest.
+// A step by hand: ten of 100, ten of 50.
 func TestStepByHand(t *testing.T) {
 	xs := append(slices.Repeat([]float64{100}, 10), slices.Repeat([]float64{50}, 10)...)
 	if got, want := ChangePoints(xs), (Change{At: 10, Before: 100, After: 50}); len(got) != 1 || got[0] != want {

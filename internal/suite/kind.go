@@ -1,8 +1,6 @@
 package suite
 
-import (
-	"slices"
-)
+import "slices"
 
 // Kind is what runs a scenario and measures its result.
 type Kind string

@@ -1,8 +1,6 @@
 package suite
 
-import (
-	"testing"
-)
+import "testing"
 
 // A scenario is PostgreSQL's where it says what the server does, and fio's otherwise.
 func TestKinds(t *testing.T) {

@@ -363,20 +363,6 @@ func (s *Suite) phases() []string {
 	return phases
 }
 
-// Engines are the I/O engines that the scenarios name.
-func (s *Suite) Engines() []string {
-	var engines []string
-	for _, c := range s.Scenarios {
-		for _, section := range c.Job.Sections {
-			name, _ := section.Get("ioengine")
-			if name, _, _ = strings.Cut(name, ":"); name != "" && !slices.Contains(engines, name) {
-				engines = append(engines, name)
-			}
-		}
-	}
-	return engines
-}
-
 // Check holds every option against those that the installed fio knows, the values that shape a
 // workload against what they may be, and each job, now that all its parts are joined, against what
 // a job file can hold.

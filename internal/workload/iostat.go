@@ -71,11 +71,10 @@ func eachLine(data []byte, f func(line string) error) error {
 	n := 0
 	for line := range bytes.Lines(data) {
 		n++
-		err := f(string(line))
 		if !utf8.Valid(line) {
-			err = fmt.Errorf("%s: not text", text.Quote(string(line)))
+			return fmt.Errorf("line %d: %s: not text", n, text.Quote(string(line)))
 		}
-		if err != nil {
+		if err := f(string(line)); err != nil {
 			return fmt.Errorf("line %d: %w", n, err)
 		}
 	}

@@ -223,14 +223,14 @@ func (p *part) size(o JobOptions) {
 	case o.Depth > 0:
 		p.depth = o.Depth
 		p.why = append(p.why, fmt.Sprintf("iodepth as asked for; %s IOPS per job × %s = %s in flight need less",
-			number(each), latencyText(o.Latency), number(inFlight)))
+			units.IOPS(each), units.LatencyOf(o.Latency), units.IOPS(inFlight)))
 	case p.Depth > 0:
 		p.depth = min(p.Depth*threads/p.jobs, 1024)
 		p.why = append(p.why, fmt.Sprintf("iodepth: each of %d threads keeps %d in flight", threads, p.Depth))
 	default:
 		p.depth = min(max(int(math.Ceil(inFlight*room-1e-9)), 1), mostDepth)
 		p.why = append(p.why, fmt.Sprintf("iodepth: %s IOPS per job × %s = %s in flight, × %d for room: %d",
-			number(each), latencyText(o.Latency), number(inFlight), room, p.depth))
+			units.IOPS(each), units.LatencyOf(o.Latency), units.IOPS(inFlight), room, p.depth))
 		if threads > mostJobs {
 			p.depth = max(p.depth, (threads+p.jobs-1)/p.jobs)
 		}
@@ -286,7 +286,7 @@ func (p *part) section(o JobOptions) JobSection {
 	s.Comment = append(s.Comment, p.why...)
 	if depth, iops := p.jobs*p.depth, float64(p.iops); depth > 16 && float64(depth)/iops > 0.1 {
 		s.say("%s in flight are %s of queue at %v IOPS: once the storage falls behind, this depth itself makes such "+
-			"latencies", units.IOPS(depth), latencyText(time.Duration(float64(depth)/iops*float64(time.Second))), p.iops)
+			"latencies", units.IOPS(depth), units.LatencyOf(time.Duration(float64(depth)/iops*float64(time.Second))), p.iops)
 	}
 	p.region(&s, o)
 	if p.Sync.Kind == "dsync" && !p.read {
@@ -327,7 +327,7 @@ func (p *part) blockOptions(s *JobSection, block float64) {
 		}
 		s.set("bssplit", strings.Join(split, ":"))
 		s.say("rate: %s IOPS per job × a mean block of %v; rate_iops would count bytes of the smallest block (fio "+
-			"issue 1290)", number(float64(p.iops)/float64(p.jobs)), units.Bytes(block+0.5))
+			"issue 1290)", units.IOPS(float64(p.iops)/float64(p.jobs)), units.Bytes(block+0.5))
 	}
 	s.set("rate", units.Bytes(max(math.Round(rate), 1)).Suffixed())
 }
@@ -362,10 +362,4 @@ func Time(d time.Duration) string {
 		return fmt.Sprintf("%dms", d.Milliseconds())
 	}
 	return fmt.Sprintf("%dus", d.Microseconds())
-}
-
-func number(v float64) string { return units.IOPS(v).String() }
-
-func latencyText(d time.Duration) string {
-	return units.LatencyOf(d).String()
 }

@@ -219,7 +219,7 @@ func (y *streamYAML) times(s *Stream, _ *Demand, _ scalar) error {
 		key  string
 		into *time.Duration
 	}{{y.Burst.For, "for", &b.For}, {y.Burst.Every, "every", &b.Every}, {y.Burst.After, "after", &b.After}} {
-		optional := f.into == &b.After
+		optional := f.key == "after"
 		switch {
 		case !f.at.given() && optional:
 			continue
