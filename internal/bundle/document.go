@@ -48,9 +48,10 @@ var instanceType = regexp.MustCompile(
 // nvme1.fio) are filled into the jobs that it quotes; env gives others and may be nil.
 func ReadDocument(name string, data []byte, env func(string) (string, bool)) *Document {
 	d := &Document{lines: strings.Split(string(data), "\n")}
-	file := script.Parse(name, fromWindows(data), script.Options{Env: env})
+	data = fromWindows(data)
+	file := script.Parse(name, data, script.Options{Env: env})
 	if len(file.Jobs) == 0 { // whatever its ending, it holds fio's output and more: prose with quotes in it
-		file = script.Parse(name+".md", fromWindows(data), script.Options{Env: env})
+		file = script.Parse(name+".md", data, script.Options{Env: env})
 	}
 	d.jobs, d.arrays, d.stated = file.Jobs, built(file), storageIn(d.lines)
 	d.claims = claims(d.lines)
@@ -255,38 +256,6 @@ const mostLooks = 1 << 20
 const nearBehind = 80
 
 var deviceName = regexp.MustCompile(`\b(?:nvme[0-9]+n[0-9]+|xvd[a-z]+|sd[a-z]+|md[0-9]+)\b`)
-
-var (
-	option     = regexp.MustCompile(`^[>| \t]*-`)
-	fioWords   = regexp.MustCompile(`\bfio +-`)
-	noDevice   = regexp.MustCompile(`-filename[= ]/dev/((?:nullb|ram|zram)\d+)\b`)
-	bufferedIO = regexp.MustCompile(`-(?:buffered[= ]1|direct[= ]0)\b`)
-	cachedRead = regexp.MustCompile(`(?i)\bcached reads?\b`)
-)
-
-// unreal says why the last fio command above a line, which a mail may have wrapped, asks no storage; "" where it may.
-func (d *Document) unreal(line int) string {
-	lines := d.lines[:min(max(line, 0), len(d.lines))]
-	from := len(lines) - 1
-	for from >= 0 && !fioWords.MatchString(lines[from]) {
-		from--
-	}
-	if from < 0 {
-		return ""
-	}
-	to := from + 1
-	for to < len(lines) && option.MatchString(lines[to]) {
-		to++
-	}
-	command := strings.Join(lines[from:to], " ")
-	if m := noDevice.FindStringSubmatch(command); m != nil {
-		return "the fio command above it asks " + m[1] + ", which is no storage"
-	}
-	if bufferedIO.MatchString(command) && slices.ContainsFunc(lines[to:], cachedRead.MatchString) {
-		return "the fio command above it asks for buffered I/O, and the text calls it a cached read: memory answered"
-	}
-	return ""
-}
 
 // inText is the origin of what a text says.
 func inText(line int) string { return fmt.Sprintf("named in the text, line %d", line) }

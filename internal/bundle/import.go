@@ -219,9 +219,6 @@ func (f Found) result(o *fio.Output) *result.Result {
 		}
 		r.Lack(lacks)
 	}
-	if doc := f.Documents[o.Source]; o.Void == "" && o.Program == "" && len(o.Disks) == 0 && doc != nil {
-		o.Void = doc.unreal(o.Line)
-	}
 	if o.Void != "" {
 		r.Invalidate(o.Void)
 	}

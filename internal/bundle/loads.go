@@ -3,7 +3,6 @@ package bundle
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -184,11 +183,9 @@ func submitted(j fio.Job) bool { return j.Read.Submitted() || j.Write.Submitted(
 // inMemory says that an output's device is memory: it completes what is submitted at once, too.
 func inMemory(o *fio.Output) bool {
 	return slices.ContainsFunc(o.Disks, func(d fio.Disk) bool {
-		return memoryDevice.MatchString(d.Name)
+		return strings.HasPrefix(d.Name, "pmem") || fio.InMemory(d.Name)
 	})
 }
-
-var memoryDevice = regexp.MustCompile(`^(?:ram|pmem|nullb|zram)[0-9]`)
 
 // otherLoad is how many times fio's I/Os a device must have counted for others to have used it.
 const otherLoad = 1.5

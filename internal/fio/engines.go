@@ -2,6 +2,7 @@ package fio
 
 import (
 	_ "embed"
+	"regexp"
 	"strings"
 	"sync"
 )
@@ -52,6 +53,13 @@ func Synchronous(engine string) bool { return engineFacts()[engine].one }
 
 // Diskless says whether an ioengine works on no file at all, whatever filename= and directory= say.
 func Diskless(engine string) bool { return KindOf(engine) == EngineNone }
+
+var inMemory = regexp.MustCompile(
+	`^(?:/dev/)?(?:nullb|z?ram)[0-9]+(?:p[0-9]+)?$|^/dev/shm(?:/|$)|/(?:tmpfs|ramfs|(?i:ram-?disk))(?:/|$)`,
+)
+
+// InMemory says whether the path of a file, or the kernel's name of a device, is of memory that stands in for a drive.
+func InMemory(path string) bool { return inMemory.MatchString(path) }
 
 // MovesData says whether an ioengine moves data to or from storage as rw= says, as far as is known:
 // true for engines that are not in the table.

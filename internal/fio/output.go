@@ -271,12 +271,17 @@ type Latency struct {
 	N      uint64        `json:"n"`
 	Min    time.Duration `json:"min"`
 	Max    time.Duration `json:"max"`
-	Mean   float64       `json:"mean" unit:"ns"`   // nanoseconds
-	StdDev float64       `json:"stddev" unit:"ns"` // nanoseconds
+	Mean   float64       `json:"mean" unit:"ns"`             // nanoseconds
+	StdDev float64       `json:"stddev,omitempty" unit:"ns"` // nanoseconds, see Deviation
 	// Percentiles are fio's own, ascending.
 	Percentiles []Percentile `json:"percentiles,omitempty"`
 	// Hist holds the bins where the output carries them (json+, histogram logs).
 	Hist *Hist `json:"hist,omitempty"`
+}
+
+// Deviation is the standard deviation and whether it was printed: 0 is one only where all took the same time.
+func (l Latency) Deviation() (units.Latency, bool) {
+	return units.Latency(l.StdDev), l.StdDev > 0 || l.Max > 0 && l.Min == l.Max
 }
 
 // Measured says whether there is anything in l.

@@ -28,15 +28,15 @@ func (j *lintJob) throughCache() bool {
 		!j.anyOpen("direct", "buffered", "ioengine")
 }
 
-// memoryPlace is where a path says that its file is in memory or on memory.
-var memoryPlace = regexp.MustCompile(`(?i)pmem|\bdax|/shm\b|tmpfs|ram-?disk|/dev/(?:ram|zram|nullb)`)
+// memoryPlace is where a path says that its file may be in memory or on memory, beside those that are.
+var memoryPlace = regexp.MustCompile(`(?i)pmem|\bdax|/shm\b|tmpfs|ram-?disk`)
 
 // cacheMeant says whether a job may be meant to write through the page cache, or has none: direct=0
 // is written out, an application's pace is given, or the file is in memory. A job file may get direct=1
 // where it is started.
 func (j *lintJob) cacheMeant() bool {
 	return j.file.Kind == script.JobText || j.anyGiven("direct", "buffered", "thinktime") || j.load.Paced() ||
-		memoryPlace.MatchString(j.load.Filename+" "+j.load.Directory)
+		slices.ContainsFunc(j.load.Files(), fio.InMemory) || memoryPlace.MatchString(j.load.Filename+" "+j.load.Directory)
 }
 
 var unsynced = &rule{

@@ -40,12 +40,6 @@ var sameBlocks = &rule{
 	})),
 }
 
-// inMemoryDevice says whether a device holds nothing that could be lost: null_blk, RAM disks, zram.
-func inMemoryDevice(path string) bool {
-	name := strings.TrimPrefix(path, "/dev/")
-	return strings.HasPrefix(name, "nullb") || strings.HasPrefix(name, "ram") || strings.HasPrefix(name, "zram")
-}
-
 var neverWritten = &rule{
 	Code: "PL112", Check: eachJob(measured(func(j *lintJob) *fault {
 		c := j.of
@@ -53,7 +47,7 @@ var neverWritten = &rule{
 			return nil
 		}
 		for _, d := range j.devices() {
-			if !c.documents[j.file].Written[d] && !inMemoryDevice(d) {
+			if !c.documents[j.file].Written[d] && !fio.InMemory(d) {
 				return j.found("filename",
 					"It reads %s, which no job here has written: blocks never written, or trimmed, are answered without "+
 						"touching the medium.", d)
@@ -97,7 +91,7 @@ var rawWrite = &rule{
 		}
 		var devices []string
 		for _, d := range j.devices() {
-			if !strings.HasPrefix(d, "/dev/disk/by-id/") && !inMemoryDevice(d) {
+			if !strings.HasPrefix(d, "/dev/disk/by-id/") && !fio.InMemory(d) {
 				devices = append(devices, text.Clean(d, 120))
 			}
 		}

@@ -394,11 +394,6 @@ var pollers = regexp.MustCompile(`^(?:external:.*)?(?:spdk|xnvme|io_uring_cmd|li
 // call in its latencies.
 func polls(w fio.Workload) bool { return pollers.MatchString(w.Engine) || w.Polls }
 
-// noStorage names memory that stands in for a drive, by its kernel name or the engine.
-var noStorage = regexp.MustCompile(
-	`^(?:/dev/)?(?:nullb|ram|zram)[0-9]+$|^/dev/shm(?:/|$)|/(?:tmpfs|ramfs|ramdisk)(?:/|$)`,
-)
-
 // unreal finds runs on no storage at all: null_blk, RAM disks, tmpfs, and engines without I/O.
 func unreal(m diagnose.Measurement) (f finding.Finding) {
 	found := func(what, name, is, of string) finding.Finding {
@@ -408,12 +403,12 @@ func unreal(m diagnose.Measurement) (f finding.Finding) {
 			Saw(what, name, "a drive", "fio")
 	}
 	for _, d := range m.Result.Disks {
-		if noStorage.MatchString(d.Name) && (d.Reads+d.Writes > 0 || len(m.Result.Disks) == 1) {
+		if fio.InMemory(d.Name) && (d.Reads+d.Writes > 0 || len(m.Result.Disks) == 1) {
 			return found("device", d.Name, memoryIs(d.Name), "fio")
 		}
 	}
 	for _, w := range m.Result.Workloads {
-		if noStorage.MatchString(w.Filename) || noStorage.MatchString(w.Directory) {
+		if fio.InMemory(w.Filename) || fio.InMemory(w.Directory) {
 			return found("file", w.Filename+w.Directory, memoryIs(w.Filename+w.Directory), "fio")
 		}
 	}

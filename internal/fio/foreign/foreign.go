@@ -134,7 +134,8 @@ type job struct {
 	at          string // the direction of the figures that follow
 	latencyOf   string // what a latency is of that is none of one direction
 	void        string
-	cached      string // why it is void unless its rate shows that it waited
+	cached      string // why it is void unless it shows that it waited
+	instant     bool   // whether its data were there at once
 	records     uint64
 	ram         units.Bytes // that the text states
 	title       string
@@ -305,8 +306,14 @@ func (j *job) option(key, value string) {
 		}
 	case "unsynced":
 		j.void = value
+	case "place":
+		if fio.InMemory(value) {
+			j.void = value + " is in memory: no storage was measured"
+		}
 	case "cached":
 		j.cached = value
+	case "instant":
+		j.instant = true
 	case "sound":
 		j.cached = ""
 	case "ram":
@@ -531,7 +538,7 @@ func (j *job) settle(p program, o *fio.Output) {
 	}
 	switch {
 	case j.cached == "":
-	case j.Runtime < time.Second || to.BW > slowMemory:
+	case !j.waited(to):
 		j.void = cmp.Or(j.void, j.cached)
 	default:
 		o.Doubt("%s; at this rate it waited for most of them, yet the last part may be in memory", j.cached)
@@ -544,8 +551,14 @@ func (j *job) settle(p program, o *fio.Output) {
 	}
 }
 
-// slowMemory is a rate that copying to memory is above.
-const slowMemory units.Rate = 100e6
+// waited says that writes that memory takes were so slow that most of them must have waited for it to be written back:
+// their data were there at once, and calling the system and copying, which are faster than this on slow machines too,
+// took less time. In less than a second one hiccup is most of it.
+func (j *job) waited(d *fio.Direction) bool {
+	const call, copied = 10 * time.Microsecond, 100e6
+	busy := time.Duration(d.N)*call + fio.Duration(float64(d.Bytes)/copied, time.Second)
+	return j.instant && d.N > 0 && j.Runtime >= time.Second && j.Runtime > busy
+}
 
 func did(d fio.Direction) bool { return d.IOPS > 0 || d.BW > 0 || d.N > 0 || d.Bytes > 0 }
 

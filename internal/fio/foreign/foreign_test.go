@@ -336,6 +336,11 @@ func TestPrograms(t *testing.T) {
 				"box           9000M           1500000  25 50598  11           3400000   9 +++++ +++\n",
 			"sequential-write write : 0 0 0!\nrewrite rw : 0 0 0!\nsequential-read read : 0 0 0!",
 		},
+		"bonnie++ of a file that is larger, or beside a card": {
+			"on a box with 8 GB of RAM and a 64 GB memory card:\n\n$ bonnie++ -u root -s 32G -f\nVersion  1.97       ------Sequential Output------ --Sequential Input- --Random-\n" +
+				"box              32G           150000  25 50598  11           340000   9 +++++ +++\n",
+			"sequential-write write : 0 0 0\nrewrite rw : 0 0 0\nsequential-read read : 0 0 0",
+		},
 		"bonnie++ -f, whose last word a mail wrapped": {
 			"bonnie++ -r 1024 -s 16384 -f\nVersion  1.97       ------Sequential Output------ --Sequential Input- --Random-\n" +
 				"zfs              16G           108834  25 50598  11           204522   9 393.0\n4\n",
@@ -408,8 +413,20 @@ func TestDirections(t *testing.T) {
 		"in colour, below it": {"\x1b[33mRunning dd tests ...\x1b(B\x1b[m\n" + ddOf(9, 3) + "\x1b[33mDD Write Speed: 3.1 MB/s\x1b(B\x1b[m\n", "dd-write write 1m: 0 3 0"},
 		"nothing":             {ddOf(9, 3), "dd-unknown  1m: 3 0 0?"},
 		"a file in memory":    {"dd if=/mnt/ramdisk/x of=/dev/null bs=1M\n" + ddOf(9, 3), "dd-read read 1m: 3 0 0!"},
-		"to a file in memory": {"gdd if=/dev/zero of=~/memoryfs/x bs=1M\n" + ddOf(50, 30), "dd-write write 1m: 0 2 0!"},
-		"that waited":         {"dd if=/dev/zero of=/mnt/cloud/x bs=1M\n" + ddOf(1024, 38), "dd-write write 1m: 0 27 0"},
+		"to a file in memory": {"gdd if=/dev/zero of=/Volumes/RAMDisk/x bs=1M\n" + ddOf(50, 30), "dd-write write 1m: 0 2 0!"},
+		"to zram":             {"dd if=/dev/zero of=/dev/zram0 bs=1M oflag=direct\n" + ddOf(50, 3), "dd-write write 1m: 0 17 0!"},
+		"a file of that name": {"dd if=/data/ramdisk.img of=/dev/null bs=1M\n" + ddOf(9, 3), "dd-read read 1m: 3 0 0"},
+		"that waited":         {"dd if=/dev/zero of=/mnt/usb/x bs=1M\n" + ddOf(700, 19), "dd-write write 1m: 0 37 0"},
+		"of random data":      {"dd if=/dev/urandom of=/mnt/usb/x bs=1M\n" + ddOf(700, 19), "dd-write write 1m: 0 37 0!"},
+		"of another file":     {"dd if=/mnt/nfs/y of=/mnt/usb/x bs=1M\n" + ddOf(700, 19), "dd-write write 1m: 0 37 0!"},
+		"as fast as a copy":   {"dd if=/dev/zero of=/mnt/usb/x bs=1M\n" + ddOf(700, 7), "dd-write write 1m: 0 100 0!"},
+		"in less than 1 s":    {"dd if=/dev/zero of=/mnt/usb/x bs=1M\n" + ddOf(9, 0.9), "dd-write write 1m: 0 10 0!"},
+		"in small pieces": {
+			"dd if=/dev/zero of=x bs=512\n10240000 bytes (10 MB) copied, 0.29 s, 35 MB/s\n" +
+				"dd if=/dev/zero of=x bs=512\n102400000 bytes (102 MB) copied, 2.9 s, 35 MB/s\n" +
+				"dd if=/dev/zero of=x bs=512\n102400000 bytes (102 MB) copied, 9 s, 11 MB/s\n",
+			"dd-write write 512: 0 68966 0!\ndd-write write 512: 0 68966 0!\ndd-write write 512: 0 22222 0",
+		},
 		"a mode":              {fmt.Sprintf(sysbench, "random write", "0.00", "900.00"), "fileio-randwrite randwrite 16k: 0 900 0"},
 		"a miscounted one":    {fmt.Sprintf(sysbench, "random write", "900.00", "0.00"), "fileio-randwrite randwrite 16k: 0 900 0"},
 		"a mode in a command": {"$ sysbench fileio --file-test-mode=rndrw run\n\nThroughput:\n  read, MiB/s: 3.00\n  written, MiB/s: 2.00\n", "fileio-randrw randrw : 0 0 0"},

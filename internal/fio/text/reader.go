@@ -295,7 +295,7 @@ func (t *Reader) other(body string, bold bool) {
 		t.job, t.closed = nil, true
 		t.addCommand(textPrompt.ReplaceAllString(body, ""))
 		t.commandAt = t.n
-	case t.command != "" && t.n == t.commandAt+1 && strings.HasPrefix(body, "--"): // wrapped at a mail's margin
+	case t.command != "" && t.n == t.commandAt+1 && textOption.MatchString(body): // wrapped at a mail's margin
 		t.partial = []byte(t.command)
 		t.addCommand(body)
 		t.commandAt = t.n
@@ -395,9 +395,14 @@ func (t *Reader) unread(body, why string) {
 	out.Unread = append(out.Unread, fio.Unread{Line: t.n, Text: body, Why: why})
 }
 
-// textCommand is fio's command, behind sudo or an assignment, with an option or something that may be a job file.
-var textCommand = regexp.MustCompile(`^(?:(?:sudo|time|env|exec|\S*=\S*)\s+)*(?:\S*/)?fio\s+` +
+// textCommand is fio's command, behind sudo, taskset with its options or an assignment, with an option or something
+// that may be a job file.
+var textCommand = regexp.MustCompile(`^(?:(?:sudo|time|env|exec|(?:nice|ionice|taskset|numactl|chrt|timeout)` +
+	`(?:\s+(?:-\S+|\d\S*))*|\S*=\S*)\s+)*(?:\S*/)?fio\s+` +
 	`(?:(?:.*\s)?[-—–]|\\(?:\s|$)|\S*[/$]|\S*\.(?:fio|ini|job)(?:\s|$))`)
+
+// textOption begins a line of options.
+var textOption = regexp.MustCompile(`^--?[a-z]`)
 
 func isCommand(body string) bool {
 	return strings.Contains(body, "fio") && textCommand.MatchString(textPrompt.ReplaceAllString(body, ""))

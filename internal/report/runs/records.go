@@ -47,7 +47,10 @@ func (operations) records(t *page.Table, b *bundle.Bundle, s *bundle.Scenario) {
 func csvRow(b *bundle.Bundle, s *bundle.Scenario, dir string, n uint64, bytes units.Bytes, iops units.IOPS,
 	bw units.Rate, l fio.Latency,
 ) []any {
-	var doubt, bound, boundBW, percent, from, sustained, then any
+	var doubt, bound, boundBW, percent, from, sustained, then, dev any
+	if d, printed := l.Deviation(); printed {
+		dev = d
+	}
 	if e := s.Result.IOPS; e.HasInterval() {
 		doubt = 100 * e.Rel()
 	}
@@ -60,7 +63,7 @@ func csvRow(b *bundle.Bundle, s *bundle.Scenario, dir string, n uint64, bytes un
 	}
 	cells := []any{
 		b.Run.ID, s.ID, s.Name, s.Role, dir, s.Verdict, n, bytes, iops, bw, doubt, bound, boundBW, percent, from, sustained,
-		s.Result.Measured.Seconds(), units.Latency(l.Mean), units.Latency(l.StdDev),
+		s.Result.Measured.Seconds(), units.Latency(l.Mean), dev,
 	}
 	for _, p := range tableOf {
 		v, _ := l.At(p)

@@ -25,8 +25,8 @@ func rawTable(r *result.Result) page.Table {
 		if n > 0 { // a row without any is of a rate alone
 			count = text.Count(n)
 		}
-		if l.StdDev > 0 || l.Max > 0 && l.Min == l.Max { // else it was not printed
-			dev = units.Latency(l.StdDev).String()
+		if d, printed := l.Deviation(); printed {
+			dev = d.String()
 		}
 		t.Add(name, count, words.Figure(rate), words.Figure(bw), words.Figure(units.Latency(l.Mean)), dev,
 			percentiles(l, tableOf...), words.Figure(units.LatencyOf(l.Max)))
