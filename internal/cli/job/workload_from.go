@@ -43,6 +43,9 @@ func newWorkloadFromCmd(env *form.Env) *cobra.Command {
 
 func (o *FromOptions) run(_ context.Context, env *form.Env, args []string) error {
 	o.Files = args
+	if err := o.check(); err != nil {
+		return err
+	}
 	if run, ok, err := DemandOfRun(o.Files); (ok || err != nil) && o.Synced == 0 {
 		if err != nil {
 			return err
@@ -161,10 +164,17 @@ func (r *RunDemand) Owned() (*advise.Layout, map[string]advise.Took) {
 	return all, shown
 }
 
+func (o FromOptions) check() error {
+	if o.Copies < 1 || o.Copies > 16 {
+		return form.Usagef("--copies %d: want from 1 to 16", o.Copies)
+	}
+	return nil
+}
+
 // Read are the devices of the files that are wanted.
 func (o FromOptions) Read() ([]workload.Observed, error) {
-	if o.Copies < 1 || o.Copies > 16 {
-		return nil, form.Usagef("--copies %d: want from 1 to 16", o.Copies)
+	if err := o.check(); err != nil {
+		return nil, err
 	}
 	var all []workload.Observed
 	for _, name := range o.Files {
