@@ -20,7 +20,6 @@ func (r *Reader) Hold(name string) (*Held, error) {
 	h := &Held{reader: r, name: name}
 	var err error
 	if r.here {
-		r.opened++
 		h.fd, err = r.open(name, unix.O_NOCTTY)
 	}
 	return h, err

@@ -50,18 +50,6 @@ func (r Rate) SI() string {
 	return text + " " + []string{"B", "kB", "MB", "GB"}[i] + "/s"
 }
 
-// Declared prints a limit in the unit in which it is a round number, which is the one that its
-// vendor states it in: "125 MiB/s" for an EBS volume, "312.5 MB/s" for an instance.
-func (r Rate) Declared() string {
-	if isRound(float64(r/MiBPerSec)*2) || !isRound(float64(r/MBPerSec)*10) {
-		return r.String()
-	}
-	return r.SI()
-}
-
-// isRound says whether v is a whole number but for the noise of floating point.
-func isRound(v float64) bool { return math.Abs(v-math.Round(v)) < 1e-6*max(1, math.Abs(v)) }
-
 // Arg prints r without a space, as programs take it: in MiB/s or MB/s where that is exact, else in
 // bytes per second.
 func (r Rate) Arg() string {

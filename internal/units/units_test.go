@@ -80,13 +80,13 @@ func TestRatePrint(t *testing.T) {
 	}
 }
 
-func TestRateDeclared(t *testing.T) {
+func TestRateAsArgument(t *testing.T) {
 	for _, text := range []string{
 		"125 MiB/s", "312.5 MB/s", "4,750 MB/s", "1,000 MiB/s", "3,900 MB/s", "593.8 MB/s", "81.3 MB/s", "2,000 MiB/s",
 	} {
 		r, err := ParseRate(text)
-		if err != nil || r.Declared() != text {
-			t.Errorf("%s comes back as %s, %v", text, r.Declared(), err)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
 		}
 		if back, err := ParseRate(r.Arg()); err != nil || back != r {
 			t.Errorf("%s as an argument is %s, which reads as %f, %v", text, r.Arg(), float64(back), err)

@@ -53,12 +53,6 @@ func TestPrintedValues(t *testing.T) {
 		{(9999.6 * MBPerSec).SI(), "10 GB/s"},
 		{(999.94 * MBPerSec).SI(), "999.9 MB/s"},
 		{(1000.4 * MBPerSec).SI(), "1,000 MB/s"},
-		// Declared: halves of a MiB/s are a vendor's; tenths of a MB/s are, where MiB/s is not round.
-		{(62.5 * MiBPerSec).Declared(), "62.5 MiB/s"},
-		{(81.3 * MBPerSec).Declared(), "81.3 MB/s"},
-		{Rate(1234567).Declared(), "1.18 MiB/s"},
-		{(81.3 * MBPerSec * (1 - 1e-12)).Declared(), "81.3 MB/s"}, // the noise of floating point, on both sides
-		{(81.3 * MBPerSec * (1 + 1e-12)).Declared(), "81.3 MB/s"},
 		{(0.5 * MiBPerSec).Arg(), "0.5MiB/s"},
 		{(312.5 * MBPerSec).Arg(), "312.5MB/s"},
 		{Rate(1234567).Arg(), "1.234567MB/s"},
@@ -183,17 +177,6 @@ func TestJSONValues(t *testing.T) {
 		var back Bytes
 		if err := back.UnmarshalJSON([]byte(bad)); err == nil {
 			t.Errorf("%s reads as %d bytes", bad, back)
-		}
-	}
-}
-
-// A limit is shown in the unit in which it is round, halves of MiB/s and tenths of MB/s included.
-func TestDeclaredRates(t *testing.T) {
-	for r, want := range map[Rate]string{
-		125 * MiBPerSec: "125 MiB/s", 12.5 * MiBPerSec: "12.5 MiB/s", 312.5 * MBPerSec: "312.5 MB/s", 200 * MBPerSec: "200 MB/s", 12.25 * MiBPerSec: "12.2 MiB/s",
-	} {
-		if got := r.Declared(); got != want {
-			t.Errorf("%v: %s, want %s", float64(r), got, want)
 		}
 	}
 }

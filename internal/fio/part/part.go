@@ -51,9 +51,6 @@ func (m Missing) Has(parts ...Part) bool {
 	return slices.ContainsFunc(parts, func(p Part) bool { return slices.Contains(m.Parts, p) })
 }
 
-// Partial says that figures are those of a part of what ran.
-func (m Missing) Partial() bool { return m.Has(AllJobs, AllSides) }
-
 // String says what is missing in one line: "1 job of 4; no head, no disk statistics".
 func (m Missing) String() string {
 	var of, no []string
