@@ -314,9 +314,8 @@ type Chart struct {
 	Caption     string
 	Says        string // for those who do not see it: names its own quantity
 	Wide        bool
-	Screen      bool     // not on paper
-	Least, Most string   // ends of a heat map's shades
-	Plot        *Scatter // drawn here, without a script
+	Screen      bool   // not on paper
+	Least, Most string // ends of a heat map's shades
 }
 
 // Note is sentences: paragraphs, or a list where it has a title or a lead.

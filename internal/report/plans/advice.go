@@ -2,7 +2,6 @@ package plans
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -53,7 +52,6 @@ func Advice(a *advise.Advice, all bool) *page.Document {
 		d.Head.Word = fmt.Sprintf("%s: %v a month, %s times the demand", on, best.Month, units.Number(best.Meets()))
 		d.Head.Tone, d.Head.Main = "pass", page.NewFigure(on, "cost", best.Month, "usd_micro_month")
 		d.Records = adviceRecords(rows)
-		d.Add(page.Charts{See: "the table of choices", Draw: func() page.Drawing { return costs(a, rows) }})
 		left = left.Detailed()
 	}
 	for i := range rows {
@@ -170,50 +168,6 @@ func adviceRecords(rows []advise.Candidate) *page.Table {
 			words.Decimal(float64(c.Month)/1e6, 2), words.Decimal(c.Times, 3), words.Decimal(c.AFR, 6))
 	}
 	return &t
-}
-
-// mostTimes is the largest headroom that the plot shows: a choice beyond stands at its edge.
-const mostTimes = 8
-
-// costs places the choices: headroom to the right, cost upwards on a logarithmic axis, for one choice
-// may cost ten times another.
-func costs(a *advise.Advice, rows []advise.Candidate) page.Drawing {
-	most, low, high := 1+a.Headroom, math.Inf(1), 0.0
-	for i := range rows {
-		most = max(most, min(rows[i].Times, mostTimes))
-		low, high = min(low, float64(rows[i].Month)/1e6), max(high, float64(rows[i].Month)/1e6)
-	}
-	most, low, high = most*1.05, low/1.2, high*1.2
-	p := &page.Scatter{
-		Mark: (1 + a.Headroom) / most, MarkName: "demand with headroom",
-		Across: "sustained, times the demand",
-	}
-	up := func(month float64) float64 { return math.Log(month/low) / math.Log(high/low) }
-	for t := 0.5; t < most; t += max(0.5, math.Round(most/6*2)/2) {
-		p.Xs = append(p.Xs, page.Tick{At: t / most, Label: units.Number(t) + " x"})
-	}
-	for _, month := range page.RoundSteps(low, high) {
-		p.Ys = append(p.Ys, page.Tick{At: up(month), Label: "$" + units.Number(month)})
-	}
-	for i := range rows {
-		c := &rows[i]
-		group := "read"
-		switch {
-		case c.Layout.Local:
-			group = "trim"
-		case c.Layout.Level == topology.RAID10:
-			group = "write"
-		}
-		p.Points = append(p.Points, page.Point{
-			X: min(c.Times, most) / most, Y: up(float64(c.Month) / 1e6), N: i + 1, Group: group,
-			Label: fmt.Sprintf("%s, %v a month: %s times the demand", placed(c), c.Month, units.Number(c.Times)),
-		})
-	}
-	return page.Drawing{Charts: []page.Chart{{
-		Kind: "costs", Wide: true, Plot: p,
-		Caption: "Cost per month against headroom: further right sustains more, lower costs less (logarithmic)",
-		Says:    "Cost per month of each choice against how many times the demand it sustains; the table has the figures",
-	}}}
 }
 
 // CandidateLines say what a candidate costs, what limits it, how durable it is, and why the next
