@@ -419,3 +419,23 @@ func TestOwnWaitIsNoEvidence(t *testing.T) {
 		t.Errorf("another waits: %v", rowsOf(a))
 	}
 }
+
+// Who writes as much as is written back and has nothing open on the path is named for it only where a program of his was
+// seen there.
+func TestWhoWritesElsewhereIsNotNamed(t *testing.T) {
+	for seen, want := range map[bool]string{true: "unpack", false: "md0"} {
+		f := quietFacts()
+		allTake(f, 40*time.Millisecond)
+		at(f, "md0").WriteBytes, f.Window.Memory.Dirty = 50*units.MiB, 100*units.MiB
+		f.Window.Processes[0].Read, f.Window.Processes[0].Write = 1024, 1024
+		addProgram(f, telemetry.Process{PID: 20, Name: "unpack", Write: 9 * units.MiBPerSec})
+		if seen {
+			addProgram(f, telemetry.Process{PID: 21, Name: "cp", Uses: true, Ended: true, Parent: 20})
+		}
+		a := Judge(f)
+		i := slices.IndexFunc(a.Causes, func(c Cause) bool { return c.Code == "PL309" })
+		if i < 0 || a.Causes[i].Subject != want {
+			t.Errorf("seen %t: %v %+v", seen, rowsOf(a), a.Causes)
+		}
+	}
+}

@@ -277,38 +277,45 @@ func (v *view) diskNumber() string {
 	return v.top.Number
 }
 
-// parentOf is who else writes most of so many bytes per second: what short-lived programs did is counted of whoever
-// started them, a script that has no file open on the path. Empty for nobody.
-func (v *view) parentOf(written float64) string {
-	for _, p := range v.f.Window.Processes { // the one that asks for most first
-		if !p.Uses && !p.Kernel && float64(p.Write) >= parentShare*written {
-			return p.Name
-		}
+// parentOf is who else writes most of so many bytes per second, nil for nobody: what programs did that ended is counted
+// of whoever started them, a script that has no file open on the path. It is sure where one of them was seen on the
+// path; else it may as well write elsewhere.
+func (v *view) parentOf(written float64) (p *telemetry.Process, sure bool) {
+	all := v.f.Window.Processes // the one that asks for most first
+	i := slices.IndexFunc(all, func(p telemetry.Process) bool {
+		return !p.Uses && !p.Kernel && float64(p.Write) >= parentShare*written
+	})
+	if i < 0 {
+		return nil, false
 	}
-	return ""
+	return &all[i], slices.ContainsFunc(all, func(c telemetry.Process) bool { return c.Uses && c.Parent == all[i].PID })
 }
 
 // writeBack is dirty memory that the kernel writes: tasks wait for that, or the device is slow of what nobody
 // asks for now, for more of it is in memory than a second's worth.
 func (v *view) writeBack() *Cause {
 	throttled, written := v.sumUsers((*User).written), v.written()
-	parent := v.parentOf(written)
+	parent, sure := v.parentOf(written)
 	ended := v.proven && max(v.top.bytes(), written) > backTimes*v.asked &&
-		(float64(v.f.Window.Memory.Dirty) >= written || parent != "")
+		(float64(v.f.Window.Memory.Dirty) >= written || parent != nil)
 	if written < backLeast || throttled < backTasks && !ended {
 		return nil
 	}
 	subject, who := v.top.Name, "what no running program asks for now"
-	if parent != "" {
-		subject, who = parent, "as much as "+parent+" writes by programs that have ended, with no file open here,"
+	if sure {
+		subject, who = parent.Name, "as much as "+parent.Name+" writes by programs that have ended, with no file open here,"
 	}
 	if throttled >= backTasks {
 		writer := slices.MaxFunc(v.users, func(a, b *User) int { return cmp.Compare(a.written(), b.written()) })
 		subject = writer.Name
 		who = fmt.Sprintf("what %s wrote, whose tasks wait for it (%s)", writer.who(), units.Number(throttled))
 	}
-	return cause(Likely, subject, "Dirty memory makes %s slow: %s is written back at %s; programs ask for %s now.",
-		v.f.Path, who, units.Rate(written), units.Rate(v.asked)).
+	c := cause(Likely, subject, "Dirty memory makes %s slow: %s is written back at %s; programs ask for %s now.",
+		v.f.Path, who, units.Rate(written), units.Rate(v.asked))
+	if parent != nil && !sure {
+		c.saw(parent.Name+", with no file open here", "writes "+parent.Write.String(), "", "/proc/PID/io; it may write elsewhere")
+	}
+	return c.
 		saw("tasks that wait for it", units.Number(throttled), "below 0.4", "/proc/PID/stack").
 		saw("dirty and being written", v.f.Window.Memory.Dirty.String(), "", "/proc/vmstat").
 		try("grep -rH ^file_dirty --include=memory.stat /sys/fs/cgroup | sort -k2 -n | tail -5   # whose it is",
