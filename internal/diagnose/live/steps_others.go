@@ -313,7 +313,8 @@ func (v *view) writeBack() *Cause {
 	c := cause(Likely, subject, "Dirty memory makes %s slow: %s is written back at %s; programs ask for %s now.",
 		v.f.Path, who, units.Rate(written), units.Rate(v.asked))
 	if parent != nil && !sure {
-		c.saw(parent.Name+", with no file open here", "writes "+parent.Write.String(), "", "/proc/PID/io; it may write elsewhere")
+		c.saw(parent.Name+", with no file open here", "writes "+parent.Write.String(), "",
+			"/proc/PID/io; it may write elsewhere")
 	}
 	return c.
 		saw("tasks that wait for it", units.Number(throttled), "below 0.4", "/proc/PID/stack").
