@@ -352,6 +352,9 @@ func sectionMisread(w written, report reporter) {
 		f.Fix = says("Write %s, if that is what was meant.", m.Hint)
 	default:
 		f.Fix = "Close the name with ] and leave nothing behind it."
+		if !strings.Contains(line, "=") { // the job has all its options, under another name
+			f.Severity = finding.Warn
+		}
 	}
 	report(*f)
 }
