@@ -50,14 +50,26 @@ func (o *CheckOptions) runProbe(ctx context.Context, env *form.Env) error {
 	}
 	var all []machine.Probed
 	for _, r := range results {
-		said := []string{}
-		for _, t := range r.Touches {
-			said = append(said, strings.TrimPrefix(TouchLine(t), r.Array+" is ")) // which begins the line
-		}
-		answer := strings.Join(append(said, r.Answer), " ")
-		all = append(all, machine.Probed{Name: r.Array, Members: r.Members, Answer: answer})
+		all = append(all, machine.Probed{Name: r.Array, Members: r.Members, Answer: r.says()})
 	}
 	return form.Render(env, o.Format, machine.Probe(all, results))
+}
+
+// says is what the members gave, then which of them are not loaded; of a single volume only the latter is news.
+func (r *ProbeResult) says() string {
+	var said []string
+	for _, t := range r.Touches {
+		if line := TouchLine(t); len(r.Touches) < 2 || !t.Loaded() {
+			said = append(said, strings.TrimPrefix(line, r.Array+" is ")) // which begins the line
+		}
+	}
+	switch {
+	case len(r.Touches) < 2:
+		return strings.Join(append(said, r.Answer), " ")
+	case len(said) == 0:
+		said = []string{fmt.Sprintf("All %d volumes are fully loaded.", len(r.Touches))}
+	}
+	return r.Answer + ". " + strings.Join(said, " ")
 }
 
 func (o CheckOptions) probeArray(ctx context.Context, env *form.Env, r *ProbeResult) error {
