@@ -78,7 +78,19 @@ func newLabRunCmd(env *form.Env) *cobra.Command {
 		if dash < 0 {
 			dash = len(args)
 		}
-		return o.tryLayout(cmd.Context(), env, args[:dash], args[dash:])
+		// The guest would say it only when all is built.
+		line := append([]string{"run"}, args[dash:]...)
+		run, flags, err := cmd.Root().Find(line)
+		if err == nil {
+			err = form.Repeated(cmd.Root(), line)
+		}
+		if err != nil {
+			return err
+		}
+		if err := run.ParseFlags(flags); err != nil {
+			return run.FlagErrorFunc()(run, err)
+		}
+		return o.tryLayout(cmd.Context(), env, args[:dash], flags)
 	}
 	form.BindAll(cmd.Flags(), "lab", &o)
 	return cmd
@@ -181,12 +193,16 @@ func (o *labOptions) tryLayout(ctx context.Context, env *form.Env, suites, flags
 		suites = []string{suite.Default}
 	}
 	o.argv = slices.Concat([]string{"plimsoll", "run"}, suites)
+	ours := [][2]string{{"topology", "plimsoll.yaml"}, {"runtime", labRuntime}, {"ramp", "5s"}, {"size", labSize}}
 	for _, role := range topology.Roles {
-		if spec.Mounts[role] != "" {
-			o.argv = append(o.argv, "--"+string(role), spec.Mounts[role])
+		ours = append(ours, [2]string{string(role), spec.Mounts[role]})
+	}
+	for _, f := range ours { // plimsoll run takes each once
+		given := func(arg string) bool { return arg == "--"+f[0] || strings.HasPrefix(arg, "--"+f[0]+"=") }
+		if f[1] != "" && !slices.ContainsFunc(flags, given) {
+			o.argv = append(o.argv, "--"+f[0], f[1])
 		}
 	}
-	o.argv = append(o.argv, "--topology", "plimsoll.yaml", "--runtime", labRuntime, "--ramp", "5s", "--size", labSize)
 	o.argv = append(o.argv, flags...)
 	env.Notef("lab: plimsoll array apply plimsoll.yaml --yes && %s", strings.Join(o.argv, " "))
 	return startLab(ctx, env, spec, o)
