@@ -84,17 +84,22 @@ func (o options) write() error {
 		index = mutate.AppendManifests(index, mutate.IndexAddendum{
 			Add: img,
 			Descriptor: v1.Descriptor{
-				Platform:    &v1.Platform{OS: "linux", Architecture: p.arch},
-				Annotations: map[string]string{"org.opencontainers.image.ref.name": o.version},
+				Platform: &v1.Platform{OS: "linux", Architecture: p.arch},
 			},
 		})
 	}
+	// One image of several architectures: who reads the archive takes each entry of its own index
+	// for an image.
+	all := mutate.AppendManifests(mutate.IndexMediaType(empty.Index, types.OCIImageIndex), mutate.IndexAddendum{
+		Add:        index,
+		Descriptor: v1.Descriptor{Annotations: map[string]string{"org.opencontainers.image.ref.name": o.version}},
+	})
 	dir, err := os.MkdirTemp("", "image")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	if _, err := layout.Write(dir, index); err != nil {
+	if _, err := layout.Write(dir, all); err != nil {
 		return err
 	}
 	return o.archive(dir)
