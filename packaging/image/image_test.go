@@ -135,7 +135,11 @@ func TestImage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	layer := files(t, unzipped)
+	tarred, err := io.ReadAll(unzipped)
+	if err != nil || len(tarred)%512 != 0 || !bytes.HasSuffix(tarred, make([]byte, 1024)) {
+		t.Errorf("the layer of %d bytes is not ended as tar wants it, %v", len(tarred), err)
+	}
+	layer := files(t, bytes.NewReader(tarred))
 	for name, want := range map[string]struct {
 		mode  int64
 		owner int

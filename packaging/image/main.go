@@ -199,10 +199,8 @@ func (o options) layer(p programs) ([]byte, error) {
 	for _, name := range names {
 		w.file("usr/share/doc/"+filepath.Base(name), name, 0o644)
 	}
-	if w.err != nil {
-		return nil, w.err
-	}
-	return data.Bytes(), w.tar.Close()
+	err = errors.Join(w.err, w.tar.Close()) // which writes the end
+	return data.Bytes(), err
 }
 
 // archive puts the directory of an image layout into the file that is asked for, as a whole.
