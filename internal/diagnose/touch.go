@@ -63,9 +63,6 @@ const touchedLeast = 60
 // Tells is whether there were pairs enough to tell whether anything is to be loaded.
 func (t Touch) Tells() bool { return t.Pairs >= touchedLeast && !t.Unsure }
 
-// Loaded is whether a test shows that nothing is left to be loaded.
-func (t Touch) Loaded() bool { return t.Tells() && !t.Claimed }
-
 // Loading is the test that claims that a scenario read what was not loaded. What plimsoll wrote
 // itself is loaded where it was written: there the file decides.
 func (c *Case) Loading(m Measurement) (Touch, bool) {

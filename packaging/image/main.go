@@ -75,7 +75,8 @@ type options struct {
 type programs struct{ arch, plimsoll, fio string }
 
 func (o options) write() error {
-	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
+	none := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
+	index := none
 	for _, p := range o.programs {
 		img, err := o.image(p)
 		if err != nil {
@@ -90,7 +91,7 @@ func (o options) write() error {
 	}
 	// One image of several architectures: who reads the archive takes each entry of its own index
 	// for an image.
-	all := mutate.AppendManifests(mutate.IndexMediaType(empty.Index, types.OCIImageIndex), mutate.IndexAddendum{
+	all := mutate.AppendManifests(none, mutate.IndexAddendum{
 		Add:        index,
 		Descriptor: v1.Descriptor{Annotations: map[string]string{"org.opencontainers.image.ref.name": o.version}},
 	})
@@ -118,7 +119,7 @@ func (o options) image(p programs) (v1.Image, error) {
 	}
 	made := v1.Time{Time: time.Unix(o.epoch, 0).UTC()}
 	img := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
-	img, err = mutate.Append(img, mutate.Addendum{Layer: layer, History: v1.History{Created: made, CreatedBy: "make image"}})
+	img, err = mutate.AppendLayers(img, layer)
 	if err != nil {
 		return nil, err
 	}

@@ -55,21 +55,15 @@ func (o *CheckOptions) runProbe(ctx context.Context, env *form.Env) error {
 	return form.Render(env, o.Format, machine.Probe(all, results))
 }
 
-// says is what the members gave, then which of them are not loaded; of a single volume only the latter is news.
+// says is what the members gave, then which of them are not loaded: eight that are would fill a headline.
 func (r *ProbeResult) says() string {
-	var said []string
+	said := []string{r.Answer}
 	for _, t := range r.Touches {
-		if line := TouchLine(t); len(r.Touches) < 2 || !t.Loaded() {
-			said = append(said, strings.TrimPrefix(line, r.Array+" is ")) // which begins the line
+		if t.Claimed || !t.Tells() || len(r.Touches) == 1 {
+			said = append(said, TouchLine(t))
 		}
 	}
-	switch {
-	case len(r.Touches) < 2:
-		return strings.Join(append(said, r.Answer), " ")
-	case len(said) == 0:
-		said = []string{fmt.Sprintf("All %d volumes are fully loaded.", len(r.Touches))}
-	}
-	return r.Answer + ". " + strings.Join(said, " ")
+	return strings.Join(said, " ")
 }
 
 func (o CheckOptions) probeArray(ctx context.Context, env *form.Env, r *ProbeResult) error {
