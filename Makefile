@@ -111,7 +111,7 @@ $(NFPM):
 	@GOBIN=$(CURDIR)/.tools $(GO) install github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.44.0
 	@mv .tools/nfpm $@
 
-dist image: need-build $(NFPM) ## the release files in dist/, for amd64 and arm64: tar.gz, deb, rpm, image, static fio, Debian repository, formula, modules, checksums
+dist image &: need-build $(NFPM) ## the release files in dist/, for amd64 and arm64: tar.gz, deb, rpm, image, static fio, Debian repository, formula, modules, checksums
 	@scripts/need.sh gcc libc6-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 	@scripts/dist.sh
 
