@@ -49,8 +49,13 @@ func TestJobsOfEngines(t *testing.T) {
 					Template                 struct {
 						Spec struct {
 							Containers []struct {
-								Image string
-								Args  []string
+								Image        string
+								WorkingDir   string `yaml:"workingDir"`
+								Args         []string
+								VolumeMounts []struct {
+									Name      string
+									MountPath string `yaml:"mountPath"`
+								} `yaml:"volumeMounts"`
 							}
 						}
 					}
@@ -62,6 +67,9 @@ func TestJobsOfEngines(t *testing.T) {
 			one := job.Spec.Template.Spec.Containers[0]
 			if got = one.Args; job.Spec.Completions != 7 || job.Spec.Parallelism != 7 || one.Image != "registry/plimsoll:1" {
 				t.Errorf("%+v", job)
+			}
+			if m := one.VolumeMounts[0]; m.Name != "data" || one.WorkingDir != m.MountPath { // else the image's root is measured
+				t.Errorf("it works in %q and mounts %+v", one.WorkingDir, m)
 			}
 			for i := range got { // as Kubernetes expands it
 				got[i] = strings.ReplaceAll(got[i], "$$(", "$(")
