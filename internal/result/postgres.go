@@ -94,6 +94,8 @@ type PgStep struct {
 	Misses    uint64        `json:"blks_read"`
 	Timed     uint64        `json:"checkpoints_timed"`
 	Requested uint64        `json:"checkpoints_requested"`
+	// Counted are other statistics of the server, by their names; times in ms.
+	Counted map[string]uint64 `json:"counted,omitempty"`
 
 	// Device I/O of the data path's top device.
 	Reads      uint64      `json:"dev_reads"`
@@ -197,6 +199,7 @@ const (
 	LogInsert     Wait = "WAL insert locks"
 	LogSync       Wait = "the log's sync"
 	DataIO        Wait = "data I/O"
+	TempFiles     Wait = "temporary files"
 	Generator     Wait = "the client"
 	Locks         Wait = "other locks"
 	Elsewhere     Wait = "other waits"
@@ -216,6 +219,8 @@ func kindOf(event string) Wait {
 		return LogInsert
 	case strings.HasPrefix(strings.ToUpper(name), "WAL"):
 		return LogSync
+	case strings.HasPrefix(name, "BufFile"): // storage/file/buffile.c, of temporary files alone
+		return TempFiles
 	case kind == "IO":
 		return DataIO
 	case kind == "Client":
@@ -234,7 +239,7 @@ func (s *PgStep) MostWaited() MostWaiting {
 	for _, w := range s.Waits {
 		sums[kindOf(w.Event)] += w.Share
 	}
-	for _, k := range []Wait{RowLocks, LogSync, DataIO, LogInsert, BufferMapping, Locks, Elsewhere} {
+	for _, k := range []Wait{RowLocks, LogSync, DataIO, TempFiles, LogInsert, BufferMapping, Locks, Elsewhere} {
 		if sums[k] > most.Share {
 			most = MostWaiting{k, sums[k]}
 		}

@@ -3,6 +3,7 @@ package runs
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -78,7 +79,7 @@ func (transactions) tables(s *bundle.Scenario) []page.Table {
 	for _, m := range p.Methods {
 		methods.Add(m.Name, m.Mean)
 	}
-	return []page.Table{stepsTable(s), logTable(p), waitsTable(p), checkpointTable(p), methods}
+	return []page.Table{stepsTable(s), logTable(p), waitsTable(p), checkpointTable(p), countedTable(p), methods}
 }
 
 func stepsTable(s *bundle.Scenario) page.Table {
@@ -130,6 +131,17 @@ func waitsTable(p *result.Postgres) page.Table {
 	for i := range p.Steps {
 		if waits := waitWords(&p.Steps[i]); waits != "" {
 			t.Add(p.Steps[i].Clients, waits)
+		}
+	}
+	return t
+}
+
+// countedTable is what else the server counted at its peak.
+func countedTable(p *result.Postgres) page.Table {
+	t := page.Captioned("What the server counted with the most transactions (times in ms)", "<statistic", "count")
+	if peak := p.Peak(); peak != nil {
+		for _, name := range slices.Sorted(maps.Keys(peak.Counted)) {
+			t.Add(name, text.Count(peak.Counted[name]))
 		}
 	}
 	return t
