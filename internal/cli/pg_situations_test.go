@@ -49,13 +49,13 @@ var pgSituations = []pgSituation{
 	{"no barriers", "vol wal nobarrier", clients(commitLoad, 4), "", "PL709 invalid", ""},
 	{"checkpoint storm", "", clients(updateLoad, 8), "--pg-scale 10 --pg-set max_wal_size=32MB", "PL703|PL708", "PL702|PL712"},
 	{
-		"slow data", "vol data; limit data read_iops 200", clients(selectLoad, 16), "--pg-scale 20 --pg-memory 128MiB --pg-set shared_buffers=16MB",
+		"slow data", "vol data; later 0 limit data read_iops 200", clients(selectLoad, 16), "--pg-scale 20 --pg-memory 128MiB --pg-set shared_buffers=16MB",
 		"data volumes|data I/O", "PL702|PL712",
 	},
 	{
 		"pgbench on purpose", "slow pgbench", clients(selectLoad, 1), "--pg-scale 1", "PL702|load generator", "PL712",
 	},
-	{"slow log below TPC-B", "vol wal; limit wal write_iops 150", clients(tpcbLoad, 16), "--pg-scale 20", log, "PL702|PL712"},
+	{"slow log below TPC-B", "vol wal; limit wal write_iops 150", clients(tpcbLoad, 16), "--pg-scale 20", log + "|PL703", "PL702|PL712"},
 	{"fsync off", "", clients(commitLoad, 1), "--pg-set fsync=off", "PL709", "PL701"},
 	{"one client", "vol wal; limit wal write_iops 200", clients(commitLoad, 1), "", log, "PL702|PL712"},
 	{"full pages", "", updateBefore, "--pg-scale 10", "PL703", "PL702|PL712"},
@@ -66,7 +66,7 @@ var pgSituations = []pgSituation{
 	{"small shared_buffers", "", clients(selectLoad, 16), "--pg-scale 20 --pg-set shared_buffers=1MB", "^CPU|data I/O|other load", "PL702|PL712"},
 	{"too many clients", "", clients(selectLoad, 200), "--pg-scale 5", "^CPU|other load", "PL702|PL712"},
 	{"other processes", "busy", clients(selectLoad, 4), "--pg-scale 2", "(?i)PL707.*other processes|other load", "PL702"},
-	{"the log slows down", "vol wal; later wal write_iops 100", clients(commitLoad, 8), "", "PL707.*synced write|PL706", "PL702|PL712"},
+	{"the log slows down", "vol wal; later 3 limit wal write_iops 100", clients(commitLoad, 8), "", "PL707.*synced write|PL706", "PL702|PL712"},
 	{
 		"other locks", "", `script: "select pg_advisory_xact_lock(1), pg_sleep(0.002);", clients: [16]`, "", "other locks", "PL702|PL712",
 	},
@@ -79,7 +79,7 @@ var pgSituations = []pgSituation{
 	{"another server", "another", clients(commitLoad, 2), "", "PL710", "PL702|PL712"},
 	{"log beside data", "", clients(commitLoad, 4), "", "PL704", "PL702|PL712"},
 	{"failing transactions", "", `script: "select 1 / 0;", clients: [2]`, "", "division by zero|PL707", "PL702"},
-	{"killed", "later kill", clients(commitLoad, 2), "", "the server ended", ""},
+	{"killed", "later 2 kills", clients(commitLoad, 2), "", "the server ended", ""},
 	{"connections", "", `builtin: select-only, connect: each, clients: [16]`, "--pg-scale 2", "^CPU|other load", "PL712"},
 	{"barriers", "vol wal; limit wal write_iops 300", clients(commitLoad, 16), "", log, "PL709|PL702|PL712"},
 	{"fits in memory", "", clients(selectLoad, 2), "--pg-scale 2", "PL705", "PL712"},
@@ -89,7 +89,7 @@ var updateBefore = `builtin: simple-update, clients: [4], before: checkpoint, tr
 
 // pgMade are the functions of made, for a directory of its own in $w. What they make goes when the shell ends.
 const pgMade = `
-set -e; data=$w/data; wal=$w/wal; mkdir -p -m 755 $data $wal; g=$(basename $w); devs=
+set -e; unset PLIMSOLL_PG_BINS PLIMSOLL_PG_ONLY; data=$w/data; wal=$w/wal; mkdir -p -m 755 $data $wal; g=$(basename $w); devs=
 blkio=/sys/fs/cgroup/blkio; [ -d $blkio ] || blkio=/sys/fs/cgroup; mkdir $blkio/$g
 trap 'set +e; kill $(jobs -p) 2>/dev/null; wait; echo $$ > $blkio/cgroup.procs; umount $data $wal 2>/dev/null
 for l in $devs; do losetup -d $l; done; rmdir $blkio/$g; rm -rf $w' EXIT
@@ -97,9 +97,8 @@ vol() { truncate -s 2G $w/$1.img; l=$(losetup --direct-io=on -f --show $w/$1.img
   mount -o ${2:-barrier} $l $w/$1; chmod 755 $w/$1; eval "dev_$1=$(cat /sys/block/${l#/dev/}/dev)"; }
 limit() { eval "d=\$dev_$1"; if [ -e $blkio/cgroup.controllers ]; then s=${2/write_/w}; echo +io > $blkio/cgroup.subtree_control
   echo "$d ${s/read_/r}=$3" > $blkio/$g/io.max; else echo "$d $3" > $blkio/$g/blkio.throttle.${2}_device; fi; }
-loads() { until pgrep -g 0 -f 'pgbench -n' >/dev/null || ps -eo args | grep -q "^[^ ]*pgbench -n .*$g\|[p]gbench -n"; do sleep 0.2; done; sleep 3; }
-later() { if [ $1 = kill ]; then (loads; kill -9 $(ps -eo pid,args | awk -v w=$w '$0 ~ w "/data/.plimsoll/pg-data" && /-D/ {print $1; exit}')) &
-  else (loads; limit $@) & fi; }
+later() { (until ps -eo args | grep -q '[p]gbench -n'; do sleep 0.2; done; sleep $1; shift; "$@") & }
+kills() { kill -9 $(ps -eo pid,args | awk -v d=$data/.plimsoll '/-D/ && index($0, d) {print $1; exit}'); }
 busy() { for i in $(seq $(nproc)) 1; do nice -n -10 sh -c 'while :; do :; done' & done; }
 slow() { mkdir -m 755 $w/bin; ln -s $bin/* $w/bin; rm $w/bin/pgbench; gcc -shared -fPIC -O1 -o $w/burn.so -x c - <<'C'
 #define _GNU_SOURCE

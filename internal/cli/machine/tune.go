@@ -58,7 +58,7 @@ func (o *tuneOptions) run(ctx context.Context, env *form.Env, args []string) err
 			)
 		})
 		if settings+files > 0 || err == nil {
-			env.Printf("reverted %s, removed %s", text.Plural(settings, "setting"), text.Plural(files, "file"))
+			env.Printf("reverted %s and %s", text.Plural(settings, "setting"), text.Plural(files, "file"))
 		}
 		return form.AsRoot(env, err)
 	}
