@@ -18,7 +18,7 @@ import (
 	"plimsoll/internal/sys"
 )
 
-// What tune shows is what it has set: of two settings of which the second is refused the first alone, and none
+// What tune shows is what it has set: of four settings of which the second is refused the first alone, and none
 // that looks like success (review of 2026-11-26, M4).
 func TestTuneShowsWhatItSet(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -28,12 +28,12 @@ func TestTuneShowsWhatItSet(t *testing.T) {
 		shown int
 		fails bool
 	}{
-		"all may be set": {"c2-md10nvme", nil, 2, 2, false},
+		"all may be set": {"c2-md10nvme", nil, 4, 4, false},
 		"one may":        {"c2-md10nvme", nil, 1, 1, true},
 		"none may":       {"c2-md10nvme", nil, 0, 0, true},
 		// One path in both roles, read-ahead of 8 MiB: check judges none, and tune does not call it right (M2).
 		"both roles": {"c1-virtio", nil, 0, 0, false},
-		"a look":     {"c2-md10nvme", []string{"--dry-run"}, 0, 2, false},
+		"a look":     {"c2-md10nvme", []string{"--dry-run"}, 0, 4, false},
 	} {
 		archive, err := os.ReadFile("../../diagnose/rules/testdata/machines/" + c.of + ".txtar")
 		if err != nil {
