@@ -97,7 +97,8 @@ vol() { truncate -s 2G $w/$1.img; l=$(losetup --direct-io=on -f --show $w/$1.img
   mount -o ${2:-barrier} $l $w/$1; chmod 755 $w/$1; eval "dev_$1=$(cat /sys/block/${l#/dev/}/dev)"; }
 limit() { eval "d=\$dev_$1"; if [ -e $blkio/cgroup.controllers ]; then s=${2/write_/w}; echo +io > $blkio/cgroup.subtree_control
   echo "$d ${s/read_/r}=$3" > $blkio/$g/io.max; else echo "$d $3" > $blkio/$g/blkio.throttle.${2}_device; fi; }
-later() { (until ps -eo args | grep -q '[p]gbench -n'; do sleep 0.2; done; sleep $1; shift; "$@") & }
+begun() { for p in $(pgrep -x pgbench); do grep -qs "/$g\$" /proc/$p/cgroup && tr '\0' ' ' </proc/$p/cmdline | grep -q ' -n ' && return; done; false; }
+later() { (until begun; do sleep 0.2; done; sleep $1; shift; "$@") & }
 kills() { kill -9 $(ps -eo pid,args | awk -v d=$data/.plimsoll '/-D/ && index($0, d) {print $1; exit}'); }
 busy() { for i in $(seq $(nproc)) 1; do nice -n -10 sh -c 'while :; do :; done' & done; }
 slow() { mkdir -m 755 $w/bin; ln -s $bin/* $w/bin; rm $w/bin/pgbench; gcc -shared -fPIC -O1 -o $w/burn.so -x c - <<'C'

@@ -294,13 +294,10 @@ func (s *session) describe(ctx context.Context, pg *result.Postgres) error {
 	pg.CheckpointTimeout = time.Duration(timeout) * time.Second
 	rows, err := conn.Query(
 		ctx,
-		// Those of the command line are plimsoll's; initdb's file has the machine's place and language.
-		`select name, current_setting(name) from pg_settings where setting is distinct from boot_val
-		and source = 'command line' and name not in
-		('listen_addresses', 'port', 'unix_socket_directories', 'unix_socket_permissions') union
-		select name, setting from pg_settings where name in ('full_page_writes', 'data_checksums', 'fsync',
-			'synchronous_commit',
-		'wal_sync_method', 'wal_compression', 'autovacuum', 'wal_segment_size') order by 1`,
+		// Of others initdb's file has the machine's place and language.
+		`select name, current_setting(name) from pg_settings where source = 'command line' and name not in
+		('listen_addresses', 'port', 'unix_socket_directories', 'unix_socket_permissions') or name in
+		('data_checksums', 'fsync', 'autovacuum', 'wal_segment_size') order by 1`,
 	)
 	if err != nil {
 		return err

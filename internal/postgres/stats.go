@@ -40,7 +40,8 @@ func query(major int) string {
 	var all []string
 	for _, v := range views {
 		if major >= v.since {
-			all = append(all, "select '"+v.name+"' || k as k, v from (select * from "+v.of+") s, jsonb_each_text(to_jsonb(s)) e(k, v)")
+			all = append(all, "select '"+v.name+"' || k as k, v from (select * from "+v.of+
+				") s, jsonb_each_text(to_jsonb(s)) e(k, v)")
 		}
 	}
 	return "select k, sum(v::float8) from (" + strings.Join(all, " union all ") + ") e where v ~ '^[0-9.]+$' group by k"
@@ -64,9 +65,9 @@ func (s *server) counters(ctx context.Context, conn *pgx.Conn) (counters, error)
 // shown are the statistics that are kept by their names, where a version has them and they are not 0;
 // times are in ms.
 var shown = strings.Fields(`
-	blk_read_time blk_write_time temp_files temp_bytes deadlocks n_tup_upd n_tup_hot_upd autovacuum_count
-	wal_buffers_full checkpoint_write_time checkpoint_sync_time buffers_checkpoint checkpoint_buffers_written
-	buffers_backend buffers_backend_fsync backend_writes backend_fsyncs backend_extends`)
+	blk_read_time blk_write_time temp_files temp_bytes n_tup_upd n_tup_hot_upd autovacuum_count
+	wal_buffers_full checkpoint_write_time checkpoint_sync_time buffers_backend
+	buffers_backend_fsync backend_writes backend_fsyncs`)
 
 // into fills a step with what was counted between two moments.
 func (c counters) into(s *result.PgStep, before counters) {
@@ -82,7 +83,8 @@ func (c counters) into(s *result.PgStep, before counters) {
 	s.WAL, s.WALWrites = units.Bytes(diff("wal_bytes", "lsn")), diff("wal_write", "wal_io_writes")
 	s.Syncs = diff("wal_sync", "wal_io_fsyncs")
 	s.SyncTime = time.Duration(diff("wal_sync_time", "wal_io_fsync_time")) * time.Millisecond
-	s.Timed, s.Requested = diff("checkpoints_timed", "checkpoint_num_timed"), diff(requested...)
+	s.Timed = diff("checkpoints_timed", "checkpoint_num_timed")
+	s.Requested = diff("checkpoints_req", "checkpoint_num_requested")
 	s.Counted = map[string]uint64{}
 	for _, name := range shown {
 		if n := diff(name); n > 0 {
@@ -90,8 +92,6 @@ func (c counters) into(s *result.PgStep, before counters) {
 		}
 	}
 }
-
-var requested = []string{"checkpoints_req", "checkpoint_num_requested"}
 
 // waitQuery counts pgbench's sessions by what they wait for; "CPU" for those that wait for nothing.
 const waitQuery = `select coalesce(wait_event_type || ':' || wait_event, 'CPU'), count(*) from pg_stat_activity

@@ -1,7 +1,6 @@
 package result
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -40,7 +39,7 @@ type Postgres struct {
 	CheckpointTimeout time.Duration `json:"checkpoint_timeout,omitempty"`
 }
 
-// PgSetting is one that does not have PostgreSQL's default; Given where the user asked for it.
+// PgSetting is one that the server was given, or that decides what commits cost; Given where the user asked for it.
 type PgSetting struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
@@ -231,14 +230,20 @@ func kindOf(event string) Wait {
 	return Elsewhere
 }
 
-// MostWaited is what most sessions of a step waited for; the client counts only where nothing else was
-// waited for, since a session that has no processor yet waits for it, too.
-func (s *PgStep) MostWaited() MostWaiting {
+// ByKind are the shares of samples by what they waited for.
+func (s *PgStep) ByKind() map[Wait]float64 {
 	sums := map[Wait]float64{}
-	var most MostWaiting
 	for _, w := range s.Waits {
 		sums[kindOf(w.Event)] += w.Share
 	}
+	return sums
+}
+
+// MostWaited is what most sessions of a step waited for; the client counts only where nothing else was
+// waited for, since a session that has no processor yet waits for it, too.
+func (s *PgStep) MostWaited() MostWaiting {
+	var most MostWaiting
+	sums := s.ByKind()
 	for _, k := range []Wait{RowLocks, LogSync, DataIO, TempFiles, LogInsert, BufferMapping, Locks, Elsewhere} {
 		if sums[k] > most.Share {
 			most = MostWaiting{k, sums[k]}
@@ -304,16 +309,6 @@ func (s *PgStep) CPUPerTx() time.Duration { return time.Duration(s.per(float64(s
 
 // HitShare is the part of block reads that the server's own buffers answered.
 func (s *PgStep) HitShare() float64 { return over(float64(s.Hits), float64(s.Hits+s.Misses)) }
-
-// Waited is the part of samples that waited for any of the events.
-func (s *PgStep) Waited(events ...string) (sum float64) {
-	for _, w := range s.Waits {
-		if slices.Contains(events, w.Event) {
-			sum += w.Share
-		}
-	}
-	return sum
-}
 
 // RecoverySeconds is the time to read so much log at a rate; what is replayed meanwhile is not
 // known.

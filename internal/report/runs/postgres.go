@@ -80,7 +80,7 @@ func (transactions) tables(s *bundle.Scenario) []page.Table {
 	for _, m := range p.Methods {
 		methods.Add(m.Name, m.Mean)
 	}
-	return []page.Table{stepsTable(s), logTable(p), waitsTable(p), checkpointTable(p), countedTable(p), methods}
+	return []page.Table{stepsTable(s), logTable(p), waitsTable(p), checkpointTable(p), methods}
 }
 
 func stepsTable(s *bundle.Scenario) page.Table {
@@ -136,17 +136,6 @@ func waitsTable(p *result.Postgres) page.Table {
 	for i := range p.Steps {
 		if waits := waitWords(&p.Steps[i]); waits != "" {
 			t.Add(p.Steps[i].Clients, waits)
-		}
-	}
-	return t
-}
-
-// countedTable is what else the server counted at its peak.
-func countedTable(p *result.Postgres) page.Table {
-	t := page.Captioned("What the server counted with the most transactions (times in ms)", "<statistic", "count")
-	if peak := p.Peak(); peak != nil {
-		for _, name := range slices.Sorted(maps.Keys(peak.Counted)) {
-			t.Add(name, text.Count(peak.Counted[name]))
 		}
 	}
 	return t
@@ -231,8 +220,13 @@ func postgresFacts(p *result.Postgres) page.Facts {
 	}
 	all.Add("settings asked for", strings.Join(settings[true], ", "))
 	all.Add("settings", strings.Join(settings[false], ", "))
-	if s := p.Peak(); s != nil && s.Timed+s.Requested > 0 {
-		all.Say("checkpoints", "%d by time, %d by WAL or asked for", s.Timed, s.Requested)
+	if s := p.Peak(); s != nil {
+		if s.Timed+s.Requested > 0 {
+			all.Say("checkpoints", "%d by time, %d by WAL or asked for", s.Timed, s.Requested)
+		}
+		for _, name := range slices.Sorted(maps.Keys(s.Counted)) {
+			all.Add(name, text.Count(s.Counted[name]))
+		}
 	}
 	return all
 }
