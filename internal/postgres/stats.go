@@ -71,12 +71,13 @@ var shown = strings.Fields(`
 
 // into fills a step with what was counted between two moments.
 func (c counters) into(s *result.PgStep, before counters) {
-	diff := func(names ...string) uint64 { // of the names of all versions
-		most := 0.0
+	diff := func(names ...string) uint64 { // the first that the version has
 		for _, name := range names {
-			most = max(most, c[name]-before[name])
+			if n := c[name] - before[name]; n > 0 {
+				return uint64(n)
+			}
 		}
-		return uint64(most)
+		return 0
 	}
 	s.Hits, s.Misses = diff("blks_hit"), diff("blks_read")
 	s.Records, s.Images = diff("wal_records"), diff("wal_fpi")

@@ -153,8 +153,11 @@ func TestFiguresOfATransaction(t *testing.T) {
 		}
 	}
 	by := (&PgStep{Waits: []WaitShare{
-		{Event: "LWLock:LockManager", Share: 0.25}, {Event: "IO:BufFileWrite", Share: 0.5}, {Event: "IO:WALSync", Share: 0.125},
-		{Event: "LWLock:WALWrite", Share: 0.0625}, {Event: "IO:DataFileRead", Share: 0.0625},
+		{Event: "LWLock:LockManager", Share: 0.25},
+		{Event: "IO:BufFileWrite", Share: 0.5},
+		{Event: "IO:WALSync", Share: 0.125},
+		{Event: "LWLock:WALWrite", Share: 0.0625},
+		{Event: "IO:DataFileRead", Share: 0.0625},
 	}}).ByKind()
 	if by[RowLocks] != 0.25 || by[TempFiles] != 0.5 || by[LogSync] != 0.1875 || by[DataIO] != 0.0625 {
 		t.Errorf("%v", by)
