@@ -169,6 +169,9 @@ func (f Found) results(whole *topology.Topology) ([]*result.Result, error) {
 	for i, o := range outputs {
 		if doc := f.Documents[o.Source]; doc != nil {
 			results[i].Doubts = append(results[i].Doubts, doc.denied(results[i], o, len(outputs) == 1)...)
+			if doubt := doc.mounted(o, results[i].Workloads); doubt != "" {
+				results[i].Doubt("%s", doubt)
+			}
 		}
 	}
 	return results, nil
@@ -325,6 +328,10 @@ func (f Found) machine(r *result.Result, o *fio.Output, whole *topology.Topology
 	if doc != nil {
 		if typ, line := doc.volume(o); line > 0 {
 			r.Label(volumeType, typ+" ("+inText(line)+")")
+			if other, ok := doc.otherwise(typ); ok {
+				r.Doubt("line %d calls its volume %s, and line %d says %s, which no device of the text is: one of them is wrong",
+					line, typ, other.line, other.typ)
+			}
 		}
 	}
 	typ, line := "", 0

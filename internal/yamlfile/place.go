@@ -1,0 +1,85 @@
+package yamlfile
+
+import (
+	"errors"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/lexer"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+)
+
+// placed puts an error at the first value of a document that cannot be decoded by itself: of units and other types
+// that read their own text the library does not say the place.
+func placed(data []byte, into any, err error) error {
+	if _, known := errors.AsType[yaml.Error](err); known || err == nil {
+		return err
+	}
+	if _, known := errors.AsType[*Place](err); known {
+		return err
+	}
+	file, wrong := parser.ParseBytes(data, 0)
+	if wrong != nil || len(file.Docs) != 1 || file.Docs[0].Body == nil {
+		return err
+	}
+	return culprit(file.Docs[0].Body, "", reflect.TypeOf(into).Elem(), err)
+}
+
+// culprit looks for it below a node that stands behind the keys and dashes of ahead.
+func culprit(n ast.Node, ahead string, into reflect.Type, err error) error {
+	if strings.Count(ahead, "\n") > mostDepth {
+		return err
+	}
+	alone := func(value string) error {
+		return decode([]byte(ahead+" "+value), reflect.New(into).Interface(), yaml.Strict())
+	}
+	deeper := func(sign string, n ast.Node) error {
+		return culprit(n, ahead+"\n"+strings.Repeat(" ", strings.Count(ahead, "\n"))+sign, into, err)
+	}
+	found := err
+	switch n := n.(type) {
+	case *ast.MappingNode:
+		if alone("{}") != nil {
+			return At(n.GetToken(), errors.New("want one value here, and no mapping"))
+		}
+		for _, v := range n.Values {
+			if found = deeper(v.Key.String()+":", v.Value); found != err {
+				break
+			}
+		}
+	case *ast.SequenceNode:
+		if alone("[]") != nil {
+			return At(n.GetToken(), errors.New("want one value here, and no list"))
+		}
+		for _, v := range n.Values {
+			if found = deeper("-", v); found != err {
+				break
+			}
+		}
+	default:
+		if wrong := alone(n.String()); wrong != nil {
+			return At(n.GetToken(), wrong)
+		}
+	}
+	return found
+}
+
+// Amounts refuses numbers of a document that are no amount of anything: negative, endless, or none. What is
+// quoted is no number.
+func Amounts(data []byte) error {
+	for _, t := range lexer.Tokenize(string(data)) {
+		if slices.Contains([]token.Type{token.SingleQuoteType, token.DoubleQuoteType}, t.Type) {
+			continue
+		}
+		v, err := strconv.ParseFloat(strings.TrimPrefix(t.Value, "."), 64)
+		if err == nil && !(v >= 0 && v <= 1e18) {
+			return At(t, errors.New(t.Value+" is no amount: want a number from 0 on"))
+		}
+	}
+	return nil
+}
