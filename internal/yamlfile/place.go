@@ -10,20 +10,18 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/lexer"
-	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 )
 
 // placed puts an error at the first value of a document that cannot be decoded by itself: of units and other types
 // that read their own text the library does not say the place.
 func placed(data []byte, into any, err error) error {
-	if _, known := errors.AsType[yaml.Error](err); known || err == nil {
+	_, byLibrary := errors.AsType[yaml.Error](err)
+	_, known := errors.AsType[*Place](err)
+	if err == nil || byLibrary || known || len(data) > mostBytes/4 || errors.Is(err, errUnreadable) {
 		return err
 	}
-	if _, known := errors.AsType[*Place](err); known {
-		return err
-	}
-	file, wrong := parser.ParseBytes(data, 0)
+	file, wrong := Parse(data)
 	if wrong != nil || len(file.Docs) != 1 || file.Docs[0].Body == nil {
 		return err
 	}
