@@ -107,7 +107,7 @@ func checkTypes(data []byte) error {
 	for i, t := range types {
 		what := t.wrong()
 		if _, twice := typeOf(types[:i], t.Type); twice {
-			what = "is the name of two types of volume"
+			what = "another type of this file has this name"
 		}
 		if what != "" {
 			place := &yamlfile.Place{Line: 1, Err: fmt.Errorf("%s: %s", t.Type, what)}
@@ -135,7 +135,7 @@ func (t VolumeType) wrong() string {
 		wrong bool
 	}{
 		{"a type of volume needs a name: type: block-fast", t.Type == "" || len(t.Type) > 60},
-		{"is a type that plimsoll brings: give it another name", known},
+		{"plimsoll brings a type of this name: give it another", known},
 		{"state min_size and max_size", t.MaxSize < t.MinSize || t.MaxSize == 0},
 		{"state source and as_of, the day of the source, as 2026-11", t.Source == "" || t.AsOf == "" || !day.MatchString(t.AsOf)},
 		{"trust: want " + trusts.want, !trusts.MatchString(string(t.Trust))},
