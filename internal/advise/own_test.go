@@ -127,7 +127,7 @@ func (c *ownCloud) table(r *rand.Rand, typ string) (machines, limits string) {
 	for i := range 4 {
 		name := fmt.Sprintf("%s-m%d", c.name, i)
 		b := budget{way{float64(iops), float64(rate) * 1e6}, way{float64(iops), float64(rate) * 1e6}, true, true}
-		cells, cap := fmt.Sprintf("%d,%d,,", iops, rate), ""
+		cells, share := fmt.Sprintf("%d,%d,,", iops, rate), ""
 		switch form {
 		case 1:
 			b.write.iops, b.shared = math.Floor(float64(iops)*0.6), false
@@ -135,10 +135,10 @@ func (c *ownCloud) table(r *rand.Rand, typ string) (machines, limits string) {
 		case 2, 3, 4, 5:
 			b.write = way{math.Floor(float64(iops) * 0.7), math.Floor(float64(rate)*0.5) * 1e6}
 			b.shared, b.all = form == 3 || form == 4, form == 4
-			cap = []string{"", "iops", "all", "sum"}[form-2]
+			share = []string{"", "iops", "all", "sum"}[form-2]
 			cells = "1,1,,"
-			limits += fmt.Sprintf("%s,machine,%s,%s,%d,%v,%d,%v,%s,drawn,2026-11\n", c.name, name, typ, iops, b.write.iops, rate, b.write.rate/1e6, cap)
-			if cap == "sum" { // the reads' figures are those of both
+			limits += fmt.Sprintf("%s,machine,%s,%s,%d,%v,%d,%v,%s,drawn,2026-11\n", c.name, name, typ, iops, b.write.iops, rate, b.write.rate/1e6, share)
+			if share == "sum" { // the reads' figures are those of both
 				b = budget{b.read, b.read, true, true}
 			}
 		}

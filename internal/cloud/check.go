@@ -137,7 +137,7 @@ func (t VolumeType) wrong() string {
 		{"a type of volume needs a name: type: block-fast", t.Type == "" || len(t.Type) > 60},
 		{"plimsoll brings a type of this name: give it another", known},
 		{"state min_size and max_size", t.MaxSize < t.MinSize || t.MaxSize == 0},
-		{"state source and as_of, the day of the source, as 2026-11", t.Source == "" || t.AsOf == "" || !day.MatchString(t.AsOf)},
+		{"state source and as_of: want " + day.want, t.Source == "" || t.AsOf == "" || !day.MatchString(t.AsOf)},
 		{"trust: want " + trusts.want, !trusts.MatchString(string(t.Trust))},
 		{"state one of iops and rate, sized, pool, hdd or tiers", rules != 1},
 		{"iops: included and min are at most max", max(t.IOPS.Included, t.IOPS.Min) > t.IOPS.Max},

@@ -25,43 +25,52 @@ func placed(data []byte, into any, err error) error {
 	if wrong != nil || len(file.Docs) != 1 || file.Docs[0].Body == nil {
 		return err
 	}
-	return culprit(file.Docs[0].Body, "", reflect.TypeOf(into).Elem(), err)
+	if found := culprit(file.Docs[0].Body, "", reflect.TypeOf(into).Elem(), err); found != nil {
+		return found
+	}
+	return err
 }
 
-// culprit looks for it below a node that stands behind the keys and dashes of ahead.
-func culprit(n ast.Node, ahead string, into reflect.Type, err error) error {
+// culprit looks for the value of an error below a node that stands behind the keys and dashes of ahead; nil for none.
+func culprit(n ast.Node, ahead string, into reflect.Type, err error) (found error) {
 	if strings.Count(ahead, "\n") > mostDepth {
-		return err
+		return nil
 	}
-	alone := func(value string) error {
-		return decode([]byte(ahead+" "+value), reflect.New(into).Interface(), yaml.Strict())
+	alone := func(value string) bool {
+		again := decode([]byte(ahead+" "+value), reflect.New(into).Interface(), yaml.Strict())
+		return again != nil && again.Error() == err.Error()
+	}
+	single := func() error {
+		if strings.Contains(err.Error(), "Unmarshaler") { // "does not implemented"
+			err = errors.New("want one value here, and no list or mapping")
+		}
+		return At(n.GetToken(), err)
 	}
 	deeper := func(sign string, n ast.Node) error {
 		return culprit(n, ahead+"\n"+strings.Repeat(" ", strings.Count(ahead, "\n"))+sign, into, err)
 	}
-	found := err
 	switch n := n.(type) {
 	case *ast.MappingNode:
-		if alone("{}") != nil {
-			return At(n.GetToken(), errors.New("want one value here, and no mapping"))
+		if alone("{}") {
+			return single()
 		}
 		for _, v := range n.Values {
-			if found = deeper(v.Key.String()+":", v.Value); found != err {
+			if found = deeper(v.Key.String()+":", v.Value); found != nil {
 				break
 			}
 		}
 	case *ast.SequenceNode:
-		if alone("[]") != nil {
-			return At(n.GetToken(), errors.New("want one value here, and no list"))
+		if alone("[]") {
+			return single()
 		}
 		for _, v := range n.Values {
-			if found = deeper("-", v); found != err {
+			if found = deeper("-", v); found != nil {
 				break
 			}
 		}
 	default:
-		if wrong := alone(n.String()); wrong != nil {
-			return At(n.GetToken(), wrong)
+		if alone(n.String()) {
+			return At(n.GetToken(), err)
 		}
 	}
 	return found

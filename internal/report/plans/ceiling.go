@@ -46,7 +46,8 @@ const depthOneHint = "one I/O in flight, so the latency sets the result: --read-
 func unknownHint(t *topology.Topology) string {
 	const file = ", or --topology plimsoll.yaml"
 	if len(t.Arrays) > 1 && len(t.Targets) == 0 {
-		return fmt.Sprintf("nothing says which of %d arrays is meant: state role: data or wal of one in plimsoll.yaml", len(t.Arrays))
+		return fmt.Sprintf("nothing says which of %d arrays is meant: give one a role, data or wal, in plimsoll.yaml",
+			len(t.Arrays))
 	}
 	how := t.Instance.Example() + " --level raid10 --instance c8g.2xlarge"
 	if t.Instance.Baseline.Known() {
