@@ -148,7 +148,7 @@ func (o *importOptions) run(ctx context.Context, env *form.Env, args []string) e
 		}
 	}
 	if len(found.Outputs) == 0 {
-		err := fmt.Errorf("no fio output found in %s", strings.Join(args, ", "))
+		err := fmt.Errorf("no fio output found in %s%s", strings.Join(args, ", "), bundle.Unread(args))
 		if counters(args[0]) {
 			return form.Hint(err, "plimsoll why --from "+text.ShellQuote(args[0]))
 		}

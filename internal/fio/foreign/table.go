@@ -3,6 +3,7 @@ package foreign
 import (
 	"cmp"
 	_ "embed"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -42,6 +43,9 @@ var (
 		`(?i)target|expected|ceiling|limit|goal|required|diff|delta|change|%|notes?|metric|spec|value|price|cost`,
 	)
 )
+
+// expectedHead names the column of what was to be reached.
+var expectedHead = regexp.MustCompile(`(?i)^(?:target|expected|goal|required)$`)
 
 // columnOf says what a column is by its name: "read bw (MiB/s)", "p99_ms", "Avg Latency", "read-iops-mean", "iodepth".
 func columnOf(name string) column {
@@ -139,6 +143,13 @@ func ReadTable(data []byte) []*fio.Output {
 	return outs[:min(len(outs), most)]
 }
 
+// HasTable says that a text has a table of Markdown.
+func HasTable(data []byte) bool {
+	return slices.ContainsFunc(strings.Split(string(data), "\n"), func(line string) bool {
+		return strings.Contains(line, "|") && tableRule.MatchString(line)
+	})
+}
+
 // all stands for the kind of a table in whose rows all figures are of one result.
 var all = column{how: "all"}
 
@@ -206,30 +217,96 @@ func written() fio.Job {
 	}
 }
 
-// byColumn reads a table whose rows are figures and whose columns are what they are of.
+// byColumn reads a table whose rows are figures and whose columns are what they are of. Beside others a column whose
+// figures are all about something or bounds (~540, <2ms) is what was expected, whatever the language of its head.
 func byColumn(head []string, rows [][]string, title string, from int) (outs []*fio.Output) {
-	for at := 1; at < len(head); at++ {
-		if ahead.MatchString(head[at]) || head[at] == "" || columnOf(head[0]).option != "" {
-			continue
+	var results []int
+	expected := 0
+	for at := 1; at < len(head) && columnOf(head[0]).option == ""; at++ {
+		switch {
+		case expectedHead.MatchString(head[at]):
+			expected = at
+		case !ahead.MatchString(head[at]) && head[at] != "":
+			results = append(results, at)
 		}
+	}
+	bounds := func(at int) bool {
+		return !slices.ContainsFunc(rows, func(row []string) bool { return !bound(row, at) })
+	}
+	if i := slices.IndexFunc(results, bounds); i >= 0 && len(results) > 1 && expected == 0 {
+		expected = results[i]
+		results = slices.Delete(results, i, i+1)
+	}
+	for _, at := range results {
 		j, found := written(), false
+		var unclear []string
 		for _, row := range rows {
-			if c := columnOf(row[0]); c.what != "" && at < len(row) && metric(&j, c, row[at]) {
-				found = true
+			if c := columnOf(row[0]); c.what != "" && at < len(row) {
+				if metric(&j, c, row[at]) {
+					found = true
+				} else if strings.Trim(row[at], "0123456789.,") == "" && row[at] != "" {
+					unclear = append(unclear, row[at]+" can be read in two ways, and is left out")
+				}
 			}
 		}
-		named := columnWords()[strings.ToLower(head[at])] == [2]string{"none", ""} || measuredHead.MatchString(head[at])
+		named := columnWords()[strings.ToLower(head[at])] == [2]string{"none", ""} || measuredHead.MatchString(head[at]) ||
+			len(results) == 1 && expected > 0
 		if j.Name = strings.TrimSpace(head[at]); named {
 			j.Name = cmp.Or(title, "table")
 		}
 		if found && (named || j.Read.IOPS+j.Write.IOPS > 0) {
 			outs = append(outs, &fio.Output{
 				Format: fio.Text, Table: true, Title: j.Name, Line: from, End: from + len(rows), Jobs: []fio.Job{j},
-				Doubts: []string{"these are figures that a table in the text states, without fio's output: nobody can check them"},
+				Expects: expects(rows, expected),
+				Doubts: append(unclear,
+					"these are figures that a table in the text states, without fio's output: nobody can check them"),
 			})
 		}
 	}
 	return outs
+}
+
+// bound says that a cell of a row of figures is empty, about something or a bound.
+func bound(row []string, at int) bool {
+	return columnOf(row[0]).what == "" || at >= len(row) || row[at] == "" || strings.ContainsAny(row[at][:1], "~<>") ||
+		slices.ContainsFunc([]string{"≈", "≤", "≥"}, func(sign string) bool { return strings.HasPrefix(row[at], sign) })
+}
+
+// expects are the figures of a column as thresholds: at least the rates, 95 % of those that are about something, and
+// at most the times. Those without a direction are left to who knows it.
+func expects(rows [][]string, at int) (all []string) {
+	for _, row := range rows {
+		c := columnOf(row[0])
+		if at == 0 || at >= len(row) || c.what == "" {
+			continue
+		}
+		j, share, more := written(), 1.0, 1.0
+		if strings.ContainsAny(row[at], "~≈") {
+			share, more = 0.95, 1.05
+		}
+		which := c.which
+		c.which = ""
+		if !metric(&j, c, strings.TrimLeft(row[at], "<>≤≥= ")) {
+			continue
+		}
+		d := j.Read
+		switch {
+		case c.what == "iops":
+			all = append(all, fmt.Sprintf("%s.iops >= %.6g", which, share*float64(d.IOPS)))
+		case c.what == "bw" && strings.Contains(row[at], "MB"):
+			all = append(all, fmt.Sprintf("%s.bw >= %.6gMB/s", which, share*float64(d.BW)/1e6))
+		case c.what == "bw":
+			all = append(all, fmt.Sprintf("%s.bw >= %.0fB/s", which, share*float64(d.BW)))
+		case len(d.Clat.Percentiles) > 0:
+			p := d.Clat.Percentiles[0]
+			all = append(all, fmt.Sprintf("%s.clat.p%v <= %.6gus", which, p.P, more*float64(p.Value)/1e3))
+		case d.Clat.Max > 0:
+			all = append(all, fmt.Sprintf("%s.clat.max <= %.6gus", which, more*float64(d.Clat.Max)/1e3))
+		default:
+			all = append(all, fmt.Sprintf("%s.clat.mean <= %.6gus", which, more*d.Clat.Mean/1e3))
+		}
+	}
+	return all
 }
 
 // measuredHead names the column of what was measured, beside a target or alone.

@@ -3,6 +3,7 @@ package foreign
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -61,6 +62,31 @@ func TestMeasuredTables(t *testing.T) {
 	if o.Title != "Mixed" || j.Read.IOPS != 13100 || j.Write.IOPS != 5600 || j.Read.BW != 146<<20 ||
 		j.Read.Clat.Mean != 589e3 || len(j.Read.Clat.Percentiles) != 1 || j.Read.Clat.Percentiles[0].P != 99 {
 		t.Errorf("%s: %+v", o.Title, j)
+	}
+	want := []string{
+		"read.iops >= 12350", "write.iops >= 5000", "total.iops >= 1", ".clat.mean <= 1000us",
+	}
+	if !slices.Equal(o.Expects, want) {
+		t.Errorf("%q", o.Expects)
+	}
+	// In whatever language: what is about something, or a bound, was expected; beside nothing else it was measured.
+	for text, want := range map[string]string{
+		"## A\n| x | Mục tiêu | Đo được |\n|--|--|--|\n| Bandwidth | ~500 MB/s | 508 MB/s |\n| IOPS | ≥ 480 | 508 |\n": "A: 508 [.bw >= 475MB/s .iops >= 480]",
+		"| x | Alt | Neu |\n|--|--|--|\n| IOPS | 500 | ~508 |\n":                                                       "table: 500 [.iops >= 482.6]",
+		"| x | Alt | Neu |\n|--|--|--|\n| IOPS | 500 | 508 |\n":                                                        "Alt: 500 []; Neu: 508 []",
+		"| x | Measured |\n|--|--|\n| IOPS | ~508 |\n":                                                                 "table: 508 []",
+	} {
+		var got []string
+		for _, o := range ReadTable([]byte(text)) {
+			got = append(got, fmt.Sprintf("%s: %v %v", o.Title, float64(o.Jobs[0].Read.IOPS), o.Expects))
+		}
+		if all := strings.Join(got, "; "); all != want {
+			t.Errorf("%q: %s, want %s", text, all, want)
+		}
+	}
+	if outs := ReadTable([]byte("| x | Measured |\n|--|--|\n| IOPS | 16.200 |\n| Bandwidth | 5 MB/s |\n")); len(outs) != 1 ||
+		!strings.Contains(outs[0].Doubts[0], "16.200 can be read in two ways") {
+		t.Errorf("%+v", outs)
 	}
 	for _, none := range []string{
 		"| Metric | Target |\n|---|---|\n| IOPS | 540 |\n", "| Metric | Measured |\n|---|---|\n| Cost | 12 |\n| IOPS | many |\n",

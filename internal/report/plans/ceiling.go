@@ -45,6 +45,10 @@ const depthOneHint = "one I/O in flight, so the latency sets the result: --read-
 // unknownHint says how limits are declared, with volumes of the cloud that the machine is on.
 func unknownHint(t *topology.Topology) string {
 	const file = ", or --topology plimsoll.yaml"
+	if len(t.Arrays) > 1 && len(t.Targets) == 0 {
+		return fmt.Sprintf("nothing says which of %d arrays is meant: give one a role, data or wal, in plimsoll.yaml",
+			len(t.Arrays))
+	}
 	how := t.Instance.Example() + " --level raid10 --instance c8g.2xlarge"
 	if t.Instance.Baseline.Known() {
 		return "no limit of the volumes is known; declare them: --volumes " + t.Instance.Example() + " --level raid10" + file
