@@ -411,3 +411,30 @@ func TestRowsPastedInPart(t *testing.T) {
 		}
 	}
 }
+
+// TestFormsOfWhichOneIsCut: rows of the same run are one result each, also where one form ends early; another run's are
+// not.
+func TestFormsOfWhichOneIsCut(t *testing.T) {
+	row := func(name string, ran time.Duration, switches uint64) fio.Job {
+		j := fio.Job{Name: name, Runtime: ran, CPU: fio.CPU{ContextSwitches: switches}}
+		j.Read.Runtime = ran
+		return j
+	}
+	terse := []fio.Job{row("a", time.Second, 7), row("b", 2*time.Second, 8), row("c", time.Second, 9)}
+	for name, c := range map[string]struct {
+		text []fio.Job
+		want int
+	}{
+		"cut":         {[]fio.Job{terse[0], terse[1]}, 3},
+		"cut in one":  {[]fio.Job{terse[0], {Name: "b"}}, 3},
+		"another run": {[]fio.Job{row("a", time.Second, 70), terse[1]}, 5},
+	} {
+		rows := 0
+		for _, o := range joinForms([]*fio.Output{{Format: fio.Terse, Jobs: terse}, {Format: fio.Text, Jobs: c.text}}) {
+			rows += len(o.Jobs)
+		}
+		if rows != c.want {
+			t.Errorf("%s: %d rows, want %d", name, rows, c.want)
+		}
+	}
+}
