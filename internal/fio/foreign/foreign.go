@@ -359,7 +359,7 @@ func (j *job) figure(key, value string) bool {
 	case "iops":
 		d.IOPS = units.IOPS(number(value))
 	case "bw":
-		d.BW = rate(value)
+		d.BW = rate(kibi.ReplaceAllString(value, "${1}KiB/s"))
 	case "bytes":
 		d.Bytes = units.Bytes(min(rate(value+"/s"), 1<<53))
 	case "n":
@@ -398,6 +398,9 @@ func (j *job) figure(key, value string) bool {
 	}
 	return true
 }
+
+// kibi is a rate of bonnie++'s without a prefix, which is of KiB.
+var kibi = regexp.MustCompile(`^([\d.]+)iB/s$`)
 
 // figures says that the run has a rate or a latency.
 func (r *reader) figures() bool {

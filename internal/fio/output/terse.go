@@ -104,9 +104,7 @@ func (t *terseScan) lacks(j *fio.Job) part.Missing {
 		case d.Bytes == 0:
 		case d.Clat.Mean == 0:
 			m.Add(part.Latencies)
-		case n == 0:
-			m.Add(part.Tail)
-		case d.Clat.Percentiles[n-1].P < tersePercentile:
+		case n > 0 && d.Clat.Percentiles[n-1].P < tersePercentile:
 			m.Add(part.Tail)
 			m.After = d.Clat.Percentiles[n-1].P
 		}
