@@ -329,7 +329,8 @@ func certain(value string) bool {
 	_, ok := units.Plain(number)
 	whole, frac, point := strings.Cut(number, ".")
 	ofTime := strings.HasSuffix(value, "s") && !strings.HasSuffix(value, "/s")
-	return ok && (!point || ofTime || len(frac) != 3 || whole == "0" || whole == "" || len(whole) > 3 || strings.Contains(whole, ","))
+	return ok && (!point || ofTime || len(frac) != 3 || whole == "0" || whole == "" || len(whole) > 3 ||
+		strings.Contains(whole, ","))
 }
 
 var (
@@ -424,7 +425,7 @@ func rowResult(head []string, columns []column, row []string, kind column, whole
 			j.Options["bs"] = b.Suffixed()
 		}
 	}
-	if testOf(row[0]) != nil && kind.which != "" && strings.HasSuffix(rw, kind.which) { // its depth is none of fio's defaults
+	if kind.which != "" && testOf(row[0]) != nil && strings.HasSuffix(rw, kind.which) { // its depth is not fio's default
 		delete(j.Options, "rw")
 	}
 	doubt := " are what a table in the text says, without fio's output: nobody can check them"

@@ -119,14 +119,15 @@ func readText(head []byte, data io.Reader) ([]*fio.Output, error) {
 	others = append(others, rows...)
 	outs, err := newMixed().read(io.MultiReader(bytes.NewReader(rest), data))
 	others = slices.DeleteFunc(others, func(o *fio.Output) bool { return o.Summary && repeats(outs, &o.Jobs[0]) })
-	if all := append(outs, others...); len(all) > 0 {
+	all := slices.Concat(outs, others)
+	if len(all) > 0 {
 		stated := figure
 		if len(others) == 0 {
 			stated = ofFio
 		}
 		passedOver(all[len(all)-1], rest, outs, stated)
 	}
-	return append(outs, others...), err
+	return all, err
 }
 
 // ofFio is a rate as fio prints it.
