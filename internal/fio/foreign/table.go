@@ -103,18 +103,22 @@ func ReadTable(data []byte) []*fio.Output {
 		if by == "" || by == "|" && !strings.Contains(lines[i+1], "|") {
 			continue
 		}
+		from := i + 1
+		if by == "|" && tableRule.MatchString(lines[from]) {
+			from++
+		}
 		columns, rates := make([]column, len(head)), 0
+		first := cells(lines[min(from, len(lines)-1)], by)
 		for at, name := range head {
 			c := columnOf(name)
+			if c == (column{}) && at < len(first) { // Read | Write, and the unit in the cells
+				c = columnOf(name + " " + unitIn(first[at]))
+			}
 			if columns[at] = c; c.rate() && (at > 0 || by != "|") {
 				rates += 2
 			} else if strings.HasPrefix(c.how, "p") { // two make a result
 				rates++
 			}
-		}
-		from := i + 1
-		if by == "|" && tableRule.MatchString(lines[from]) {
-			from++
 		}
 		var rows [][]string
 		for i = from; i < len(lines) && strings.Contains(lines[i], by); i++ {
@@ -132,6 +136,10 @@ func ReadTable(data []byte) []*fio.Output {
 				for _, kind := range kinds {
 					if o := rowResult(head, columns, row, kind, by != "|"); o != nil && len(outs) < most {
 						o.Line, o.End = from+at+1, from+at+1
+						if slices.ContainsFunc(outs, func(x *fio.Output) bool { return x.Title == o.Title }) { // of another disk
+							o.Title = strings.TrimSpace(o.Title + " " + title)
+							o.Jobs[0].Name = o.Title
+						}
 						outs = append(outs, o)
 					}
 				}
@@ -148,6 +156,29 @@ func HasTable(data []byte) bool {
 	return slices.ContainsFunc(strings.Split(string(data), "\n"), func(line string) bool {
 		return strings.Contains(line, "|") && tableRule.MatchString(line)
 	})
+}
+
+// crystal is what CrystalDiskMark calls a test, which it reads and then writes: "SEQ1M Q8T1", "RND4K (Q= 32, T= 1)",
+// "512K", "4KQD32".
+var crystal = regexp.MustCompile(`(?i)^(?:(seq|rnd|rand)[a-z]*)? *(?:(\d+[km])(?:i?b)?)? *` +
+	`\(?(?:qd?[ =]*(\d+))?,? *(?:t[ =]*(\d+))?\)?(?: *\(.*)?$`)
+
+// testOf takes such a name apart: order, size, depth, threads; nil for another.
+func testOf(name string) []string {
+	if m := crystal.FindStringSubmatch(name); m != nil && m[1]+m[2] != "" {
+		return m[1:]
+	}
+	return nil
+}
+
+// unitIn is what stands behind the number of a cell, "" where there is none.
+func unitIn(cell string) string {
+	cell, _, _ = strings.Cut(cell, "(")
+	unit := strings.TrimLeft(cell, "~≈0123456789., ")
+	if unit == cell {
+		return ""
+	}
+	return unit
 }
 
 // all stands for the kind of a table in whose rows all figures are of one result.
@@ -172,6 +203,10 @@ func kindsOf(columns []column, rows [][]string) (kinds []column) {
 		if !slices.Contains(kinds, c.kind()) {
 			kinds = append(kinds, c.kind())
 		}
+		apart = apart || slices.ContainsFunc(rows, func(row []string) bool {
+			test := testOf(row[0])
+			return test != nil && (c.what == "bw" || test[0]+test[2] != "")
+		})
 		sized := c.bs != ""
 		if c.order, c.bs = "", ""; sized && slices.ContainsFunc(rows, func(row []string) bool { return row[0] == "Total" }) {
 			return nil
@@ -320,7 +355,8 @@ func metric(j *fio.Job, c column, value string) bool {
 	}
 	value, other, _ := strings.Cut(value, "(") // the same in another unit, or the I/Os beside the rate
 	value, other = strings.TrimSpace(value), strings.TrimSuffix(other, ")")
-	if c.what == "iops" && strings.HasSuffix(value, "/s") {
+	if (c.what == "iops" || c.what == "bw" && strings.HasSuffix(other, "IOPS")) && strings.HasSuffix(value, "/s") {
+		other = strings.TrimSpace(strings.TrimSuffix(other, "IOPS"))
 		return metric(j, column{which: c.which, what: "bw"}, value) && metric(j, column{which: c.which, what: "iops"}, other)
 	}
 	value = strings.TrimSpace(strings.TrimSuffix(strings.TrimLeft(value, "~≈ "), "IOPS"))
@@ -370,17 +406,28 @@ func certain(value string) bool {
 	_, ok := units.Plain(number)
 	whole, frac, point := strings.Cut(number, ".")
 	ofTime := strings.HasSuffix(value, "s") && !strings.HasSuffix(value, "/s")
-	return ok && (!point || ofTime || len(frac) != 3 || whole == "0" || whole == "" || strings.Contains(whole, ","))
+	return ok && (!point || ofTime || len(frac) != 3 || whole == "0" || whole == "" || len(whole) > 3 ||
+		strings.Contains(whole, ","))
 }
 
 var (
 	parted  = regexp.MustCompile(`\d,\d{3}(?:\D|$)`)
 	decimal = regexp.MustCompile(`^\d+,\d{1,2}$`)
+	pointed = regexp.MustCompile(`^(?:\d{4,}|0)\.\d{3}\b`)
+	// threeDigits finds a number whose point would part thousands, if nothing said otherwise.
+	threeDigits = regexp.MustCompile(`^(\d{1,3}\.\d{3})\b`)
 )
 
 // uncertain empties cells that would have a decimal comma in a table whose commas part thousands: 36,92 beside
-// 40,074 lost a digit.
+// 40,074 lost a digit. Where a point cannot part thousands in one cell, it does not in the others.
 func uncertain(rows [][]string) {
+	if slices.ContainsFunc(rows, func(r []string) bool { return slices.ContainsFunc(r, pointed.MatchString) }) {
+		for _, row := range rows {
+			for at, cell := range row {
+				row[at] = threeDigits.ReplaceAllString(cell, "${1}0")
+			}
+		}
+	}
 	for _, row := range rows {
 		for at, cell := range row {
 			if decimal.MatchString(cell) && slices.ContainsFunc(rows, func(r []string) bool {
@@ -399,6 +446,12 @@ func rowResult(head []string, columns []column, row []string, kind column, whole
 		return nil
 	}
 	j, said, order := written(), false, kind.order
+	if test := testOf(row[0]); test != nil {
+		order = strings.Replace(strings.ToLower(test[0]), "rnd", "rand", 1)
+		if test[1] != "" {
+			j.Options["bs"] = strings.ToLower(test[1])
+		}
+	}
 	var name []string
 	for i := range min(len(columns), len(row)) {
 		c, value := columns[i], row[i]
@@ -448,6 +501,9 @@ func rowResult(head []string, columns []column, row []string, kind column, whole
 		if b > 0 && j.Options["bs"] == "" { // fio's default would be taken
 			j.Options["bs"] = b.Suffixed()
 		}
+	}
+	if kind.which != "" && testOf(row[0]) != nil && strings.HasSuffix(rw, kind.which) { // its depth is not fio's default
+		delete(j.Options, "rw")
 	}
 	doubt := " are what a table in the text says, without fio's output: nobody can check them"
 	writes, reads := strings.Contains(rw, "write"), strings.Contains(rw, "read")

@@ -182,7 +182,18 @@ func TestTablesOfOthers(t *testing.T) {
 		"a mix of reads and writes": {"Block Size | 4k (IOPS)\n--- | ---\nRead | 4.00 MB/s (1000)\nWrite | 4.00 MB/s (1000)\nTotal | 8.00 MB/s (2.0k)\n", ""},
 		"percentiles alone":         {"| Setup | p50 | p99 | max |\n|--|--|--|--|\n| zfs | 276 ms | 16.6 s | 24.6 s |\n| now | a | 2 ms | |\n", "zfs  : 0 0 0.0 0"},
 		"what ran in each second":   {"Label,Phase,MiB/s,IOPS,Entries,Lat IO us\nx,READ,100,200,0,90\n", "x READ Entries 0 read 512k: 200 0 104.9 90"},
-		"a specification":           {"| type | max IOPS | price |\n|--|--|--|\n| gp3 | 16000 | 5 |\n", ""},
+		"tests of a disk, in Portuguese, with decimal commas": {
+			"| Teste | Leitura (MB/s) | Escrita (MB/s) |\n|--|--|--|\n| SEQ1M Q8T1 (x) | 541,73 | 3,20 |\n",
+			"SEQ1M Q8T1 (x) read  1m: 0 0 541.7 0\nSEQ1M Q8T1 (x) write  1m: 0 0 3.2 0",
+		},
+		"units in the cells": {
+			"| Test | Read | Write |\n|--|--|--|\n| RND4K Q32T1 | 2,048 MB/s (500K IOPS) | 41 MB/s (10,000 IOPS) |\n",
+			"RND4K Q32T1 read  4k: 500000 0 2048.0 0\nRND4K Q32T1 write  4k: 0 10000 41.0 0",
+		},
+		"sizes in the cells":   {"| Test | Read | Write |\n|--|--|--|\n| RND4K Q32T1 | 2,048 MB | 41 MB |\n", ""},
+		"points for decimals":  {"| |Read(MB/s)|Write(MB/s)|\n|--|--|--|\n| 512K | 17422.000 | 907.000 |\n", "512K read  512k: 0 0 17422.0 0\n512K write  512k: 0 0 907.0 0"},
+		"points for thousands": {"| |Read(MB/s)|Write(MB/s)|\n|--|--|--|\n| 512K | 17.422 | 7.000 |\n", ""},
+		"a specification":      {"| type | max IOPS | price |\n|--|--|--|\n| gp3 | 16000 | 5 |\n", ""},
 	} {
 		var got []string
 		for _, o := range ReadTable([]byte(c.text)) {
