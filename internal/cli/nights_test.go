@@ -40,8 +40,9 @@ func TestNightsOfCI(t *testing.T) {
 	nightly := options(`run: plimsoll run rand-read-latency (--against last:10 --fail-on \S+) `)
 	// The action and the template for GitLab are the same gate.
 	for file, spelt := range map[string]*strings.Replacer{
-		"action.sh":           strings.NewReplacer("\\\n\t\t", "", `"${IN_FAIL_ON:-regression:10%}"`, "regression:10%"),
-		"gitlab/plimsoll.yml": strings.NewReplacer(`PLIMSOLL_GATE: "regression:10%"`, "", `"$PLIMSOLL_GATE"`, "regression:10%"),
+		"action.sh": strings.NewReplacer("\\\n\t\t", "", `"${IN_FAIL_ON:-regression:10%}"`, "regression:10%"),
+		"gitlab/plimsoll.yml": strings.NewReplacer(`PLIMSOLL_GATE: "regression:10%"`, "",
+			`"$PLIMSOLL_GATE"`, "regression:10%"),
 	} {
 		script, err := os.ReadFile("../../packaging/" + file)
 		if err != nil || !strings.Contains(spelt.Replace(string(script)), nightly) ||

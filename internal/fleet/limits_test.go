@@ -94,7 +94,8 @@ func TestEachPhaseHasALimit(t *testing.T) {
 	}
 }
 
-// As many hosts are connected to at a time as --at-once allows: one that has its plan, or is lost, makes room for the next.
+// As many hosts are connected to at a time as --at-once allows: one that has its plan, or is lost,
+// makes room for the next.
 func TestHostsAtATime(t *testing.T) {
 	e, err := ParseEngine("true {host} COMMAND")
 	if err != nil {

@@ -58,7 +58,8 @@ func OrderOf(a, b []float64) Order {
 	if squares == 0 {
 		return o
 	}
-	// Of a fit of a level and a slope to n values the correlation r of what is left is 2/n and some 2r/n too low.
+	// The correlation r of what a fit of a level and a slope to n values leaves is 2/n and some 2r/n
+	// too low.
 	n := float64(len(a)+len(b)) / 2
 	if r := min(mostCorrelated, (products/squares+2/n)*(1+2/n)); r > 0 {
 		o.Memory = memoryOf(r)

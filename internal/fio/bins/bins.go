@@ -24,7 +24,7 @@ const (
 // by adding. The zero value is empty and ready to use. It is not safe for concurrent use.
 type Hist struct {
 	bins  []uint64 // Count long, once something was added
-	read  []bin    // until then those of a document: a run of an hour has thousands of histograms, each with few
+	read  []bin    // until then those of a document: a fleet has many histograms of few bins
 	count uint64
 }
 
@@ -183,10 +183,11 @@ func (h *Hist) UnmarshalJSON(data []byte) error {
 			return fmt.Errorf("latency bin %d: fio has %d", p[0], Count)
 		}
 		one := bin{uint32(p[0]), uint32(min(p[1], math.MaxUint32))}
-		if last := len(h.read) - 1; h.bins != nil || uint64(one.n) != p[1] || one.n == 0 || last >= 0 && one.at <= h.read[last].at {
-			h.AddBin(int(p[0]), p[1]) // too many for a bin, or not as MarshalJSON writes them
-		} else {
+		next := len(h.read) == 0 || one.at > h.read[len(h.read)-1].at
+		if h.bins == nil && next && one.n > 0 && uint64(one.n) == p[1] {
 			h.read, h.count = append(h.read, one), h.count+p[1]
+		} else { // too many for a bin, or not as MarshalJSON writes them
+			h.AddBin(int(p[0]), p[1])
 		}
 	}
 	return nil

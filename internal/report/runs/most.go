@@ -11,7 +11,8 @@ import (
 	"plimsoll/internal/units"
 )
 
-// Most is the document of a search for the most load that meets a threshold: what its own check confirmed, then the bracket.
+// Most is the document of a search for the most load that meets a threshold: what its own check
+// confirmed, then the bracket.
 func Most(b *bundle.Bundle, m *compare.Most) *page.Document {
 	d := page.New("search", checkedText(m)+bracketText(m), "most", m)
 	d.Records, d.Head.About = mostRecords(m), "The most of "+m.Scenario+" with "+m.Threshold
