@@ -331,7 +331,8 @@ func (l *Loaded) below(dir string) ([]*bundle.Bundle, error) {
 			runs = append(runs, b)
 		case !errors.Is(err, bundle.ErrNotBundle):
 			if e.IsDir() {
-				l.Notes = append(l.Notes, fmt.Sprintf("%s cannot be read: %v", e.Name(), err))
+				sentence := fmt.Sprintf("%s cannot be read: %v", e.Name(), err)
+				l.Missing, l.Notes = append(l.Missing, sentence), append(l.Notes, sentence)
 			}
 		}
 	}
