@@ -141,7 +141,7 @@ func (o *importOptions) run(ctx context.Context, env *form.Env, args []string) e
 	}
 	// What pg_test_fsync printed explains pgbench's figures where both are given.
 	others := func(o *fio.Output) bool { return o.Program != "pg_test_fsync" || o.Void != "" }
-	if !slices.ContainsFunc(found.Outputs, others) {
+	if o.explains() && pick.Empty() && !slices.ContainsFunc(found.Outputs, others) {
 		if r, ok, err := job.ReadPostgres(args); ok && err == nil {
 			explainPostgres(env.Out, r, 0)
 			return nil
@@ -199,6 +199,11 @@ func (o *importOptions) run(ctx context.Context, env *form.Env, args []string) e
 		return verdict // worse than lines that were not understood, which are listed
 	}
 	return lost
+}
+
+// explains says that figures of PostgreSQL's programs are to be explained: nothing is to be judged by them.
+func (o *importOptions) explains() bool {
+	return o.profile+o.Suite == "" && !o.Summary && len(o.FailOn) == 0 && o.Format == form.TextFormat
 }
 
 // summarize prints a line a result, or its row as JSON; other formats are of reports.
