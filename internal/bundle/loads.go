@@ -147,6 +147,9 @@ func addWorkload(r *result.Result, name string, count int, options fio.Options, 
 	if count > 0 {
 		w.Jobs = count
 	}
+	if w.DepthAsked > 0 && !whole && !given("ioengine") { // which one it had is not known: one that keeps the depth
+		w.Engine, w.Depth, w.DepthAsked = "", w.DepthAsked, 0
+	}
 	w.DepthOpen = !whole && !given("iodepth") && (!given("ioengine") || !fio.Synchronous(w.Engine))
 	if !given("direct", "buffered") && !whole {
 		var why string

@@ -182,7 +182,7 @@ func (p Pick) Of(all []*result.Result) ([]*result.Result, error) {
 	for _, k := range asked {
 		if k.name != "" && k.text == nil && k.figure == nil &&
 			!slices.ContainsFunc(all, func(r *result.Result) bool { return k.of(r) != "" }) {
-			return nil, fmt.Errorf("%s %w: keys are %s", text.Quote(k.name), ErrKey, named(func(key) bool { return true }))
+			return nil, fmt.Errorf("%s %w: keys are %s, dir", text.Quote(k.name), ErrKey, named(func(key) bool { return true }))
 		}
 	}
 	return p.chosen(all), nil
@@ -261,6 +261,11 @@ func (c condition) holds(r *result.Result) bool {
 	got := strings.ToLower(c.of(r))
 	if c.op == "~" && c.name == "file" {
 		got = strings.ToLower(r.Source) // with its folders
+	}
+	if c.name == "file" && strings.Contains(c.value, "/") && (c.op == "=" || c.op == "!=") { // as it is printed
+		if source := "/" + strings.ToLower(r.Source); strings.HasSuffix(source, "/"+c.value) {
+			got = c.value
+		}
 	}
 	switch c.op {
 	case "~":

@@ -1,12 +1,14 @@
 package bundle
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
 
 	"plimsoll/internal/fio"
 	"plimsoll/internal/fio/foreign"
+	"plimsoll/internal/result"
 	"plimsoll/internal/units"
 )
 
@@ -57,6 +59,28 @@ func TestWhichMBATableMeans(t *testing.T) {
 		said := strings.Join(got.Doubts, "; ")
 		if d := got.Jobs[0].Read; math.Abs(float64(d.BW/c.want)-1) > 1e-9 || !strings.Contains(said, c.said) || (c.said == "") != (said == "") {
 			t.Errorf("%v IOPS, %v: %v (%s)", c.iops, c.bw, d.BW, said)
+		}
+	}
+}
+
+// TestEngineOfATable: a depth that a table states was held by an engine that it need not name; who names a synchronous
+// one is believed. The figure is the table's own.
+func TestEngineOfATable(t *testing.T) {
+	for table, want := range map[string]string{
+		"| test | bs | iodepth | IOPS |\n|-|-|-|-|\n| randread | 4k | 32 | 40,000 |\n":                      " 32 IOPS",
+		"| test | bs | iodepth | ioengine | IOPS |\n|-|-|-|-|-|\n| randread | 4k | 32 | psync | 40,000 |\n": "psync 1 IOPS",
+		"| test | bs | QD | IOPS |\n|-|-|-|-|\n| randread | 4k | 1 | 10,000 |\n":                            "psync 1 IOPS",
+		"| test | bs | QD | IOPS | latency |\n|-|-|-|-|-|\n| randread | 4k | 1 | 10,000 | 98 us |\n":        "psync 1 latency",
+	} {
+		outs := foreign.ReadTable([]byte(table))
+		outs[0].Source = "article.md"
+		results, err := Found{Outputs: outs}.Results()
+		if err != nil || len(results) != 1 || len(results[0].Workloads) != 1 {
+			t.Fatalf("%s: %v %+v", table, err, results)
+		}
+		w := results[0].Workloads[0]
+		if got := fmt.Sprintf("%s %d %s", w.Engine, w.Depth, result.KeyOf(results[0])); got != want {
+			t.Errorf("%s: %s, want %s", table, got, want)
 		}
 	}
 }

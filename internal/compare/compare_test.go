@@ -479,8 +479,8 @@ func TestNotes(t *testing.T) {
 	a = side(t, "before", 0, func(i int) []work { return []work{randwrite("w", 8192, 1000*spread[i])} }, 7)
 	b = side(t, "after", 1, func(i int) []work { return []work{randwrite("w", 8192, levels[i])} }, 7)
 	table = compared(t, Options{}, a, b)
-	if !strings.Contains(notes(table), "round 4 of w (after) is -31.1 % off the median of the others and kept") ||
-		!strings.Contains(notes(table), "without the rounds that stand apart w (after) changes by") || len(table.Rows[0].Cells[1].Rounds) != 7 {
+	if !strings.Contains(notes(table), "round 4 of w (after) is 31.1 % below the median of the others; it was kept") ||
+		!strings.Contains(notes(table), "without outliers w (after): ") || len(table.Rows[0].Cells[1].Rounds) != 7 {
 		t.Error(notes(table))
 	}
 }

@@ -389,7 +389,7 @@ func TestWorkThatARunDidTwice(t *testing.T) {
 		}
 		got += "; "
 	}
-	if got != "after 1after 2beforeafter; " {
+	if got != "random write 8 KiB, depth 32 × 4 jobs, libaio 1after 2beforeafter; " { // by no name of either
 		t.Error(got)
 	}
 	// The base by its name, be it the first.

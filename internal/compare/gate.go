@@ -128,8 +128,8 @@ func (t *Table) judge(r *Row, side int, g Gate, o *Outcome) {
 	case g.CannotTell && c.mayHaveLost(g.By, t.Margin, r.Figure.Lower):
 		o.Failed = append(o.Failed, name+" may be slower: these rounds cannot tell")
 	case g.Regression && g.By > 0 && c.Word == CannotTell && (c.trend != "" || c.LeastSeen > g.By):
-		why := cmp.Or(c.Why, "only one of "+text.Percent(c.LeastSeen)+" could be")
-		o.add(unfitMissing, fmt.Sprintf("%s (a loss of %s cannot be shown: %s)", name, text.Share(g.By), why))
+		why := cmp.Or(c.Why, "too noisy: only a loss of "+text.Percent(c.LeastSeen)+" would show")
+		o.add(unfitMissing, fmt.Sprintf("%s (%s, %s is asked)", name, why, text.Share(g.By)))
 	}
 }
 

@@ -135,11 +135,15 @@ func (t *Table) rowNotes(r *Row) {
 				continue
 			}
 			shown = true
-			t.Notes = append(t.Notes, fmt.Sprintf("round %d of %s (%s) is %s off the median of the others and kept",
-				c.samples[i].Round, r.Name, name, text.Change(off)))
+			where := "above"
+			if off < 0 {
+				where = "below"
+			}
+			t.Notes = append(t.Notes, fmt.Sprintf("%s of %s (%s) is %s %s the median of the others; it was kept",
+				c.samples[i].called(), r.Name, name, text.Percent(math.Abs(off)), where))
 		}
 		if w := c.Change; shown && w != nil && w.Without != nil {
-			t.Notes = append(t.Notes, fmt.Sprintf("without the rounds that stand apart %s (%s) changes by %s %s", r.Name, name,
+			t.Notes = append(t.Notes, fmt.Sprintf("without outliers %s (%s): %s %s", r.Name, name,
 				text.Change(w.Without.Center-1), text.Between(w.Without.Lo-1, w.Without.Hi-1)))
 		}
 		if n := t.Sides[k].Rounds; len(c.all) > 0 && len(c.all) < n {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -25,6 +26,14 @@ type Sample struct {
 	Invalid string
 	// Interrupted: it was stopped, which says nothing against what it is compared with.
 	Interrupted bool
+}
+
+// called names a round: by its number, or by the file that its result was read from.
+func (s Sample) called() string {
+	if s.Result != nil && s.Result.Source != "" {
+		return filepath.Base(s.Result.Source)
+	}
+	return fmt.Sprintf("round %d", s.Round)
 }
 
 // Side is a group of samples that are rounds of one thing: a run, several runs, or all that carry

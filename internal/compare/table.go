@@ -139,6 +139,7 @@ func New(sides []Side, o Options) (*Table, error) {
 		return nil, errors.New("nothing was measured on any side")
 	}
 	for i := range t.Rows {
+		t.Rows[i].nameByWork()
 		t.Rows[i].pace()
 		for k := range t.Rows[i].Cells {
 			t.Rows[i].fill(k)
@@ -152,6 +153,17 @@ func New(sides []Side, o Options) (*Table, error) {
 	}
 	t.note(sides)
 	return t, nil
+}
+
+// nameByWork names a row of rounds that have names of their own, as those of files, by what they all did.
+func (r *Row) nameByWork() {
+	for _, c := range r.Cells {
+		if slices.ContainsFunc(c.all, func(s Sample) bool {
+			return len(s.Run.Run.Imported) > 0 && s.Scenario.Name != c.all[0].Scenario.Name
+		}) {
+			r.Name = r.Work.String()
+		}
+	}
 }
 
 func columnOf(s Side) Column {

@@ -155,7 +155,7 @@ func (r *Report) S(given units.Latency) (units.Latency, string) {
 	}
 	for _, m := range r.Methods {
 		if m.Name == "fdatasync" {
-			return m.Mean, "pg_test_fsync's mean, which ranks methods; scenario 1 of the suite db measures it"
+			return m.Mean, "fdatasync's mean by pg_test_fsync; scenario 1 of the suite db measures it"
 		}
 	}
 	return 0, ""
@@ -202,7 +202,7 @@ func (r *Report) Explain(given units.Latency) []string {
 			"output.")
 		return lines
 	}
-	say("S is %v (%s).", s, from)
+	say("One synced 8 KiB write takes S = %v (%s).", s, from)
 	if r.Clients == 0 || r.TPS <= 0 || r.ReadOnly() {
 		return lines
 	}

@@ -27,8 +27,8 @@ func KeyOf(r *Result) Key {
 		return main
 	}
 	of := r.Total
-	silent := r.Program != "" && !of.Read.Clat.Measured() && !of.Write.Clat.Measured()
-	if r.Depth.Asked == 1 && !r.HeldBack() && !silent { // another program may print no latency
+	silent := r.Source != "" && !of.Read.Completion().Measured() && !of.Write.Completion().Measured()
+	if r.Depth.Asked == 1 && !r.HeldBack() && !silent { // others may state no latency
 		return ByLatency
 	}
 	return main

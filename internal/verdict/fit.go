@@ -61,8 +61,9 @@ func ProfileOf(name string) (Profile, error) {
 type Fit struct {
 	Of      string          `json:"of"` // the result
 	Outcome stats.Judgement `json:"-"`
-	Answer  string          `json:"answer"` // "yes", "no" or "cannot say"
-	Says    string          `json:"says"`   // in one line
+	Answer  string          `json:"answer"`        // "yes", "no" or "cannot say"
+	Says    string          `json:"says"`          // in one line
+	Run     string          `json:"run,omitempty"` // the job that measures what lacks here
 	// Value is the percentile, from Least to Most with 95 %, all in nanoseconds; Samples is of how many.
 	Value   time.Duration `json:"value_ns,omitempty"`
 	Least   time.Duration `json:"least_ns,omitempty"`
@@ -82,11 +83,11 @@ func FitOf(p Profile, r *result.Result, invalid string) Fit {
 	b, known := diagnose.LatenciesAbove(p.Below, nil, l)
 	switch {
 	case invalid != "":
-		return f.open(invalid)
+		return f.open(p, invalid)
 	case what == "":
-		return f.open("nothing was synced; run: " + p.Job)
+		return f.unmeasured(p, "nothing was synced")
 	case !known || l.N == 0:
-		return f.open("neither percentiles nor a count of the syncs were printed; run: " + p.Job)
+		return f.unmeasured(p, "neither percentiles nor a count of the syncs were printed")
 	}
 	f.Samples = l.N
 	f.Value, _ = l.At(p.Percentile)
@@ -100,21 +101,28 @@ func FitOf(p Profile, r *result.Result, invalid string) Fit {
 	case f.Outcome == stats.Met:
 		f.Answer, f.Says = "yes", fmt.Sprintf("Yes for %s: %s", p.For, seen)
 	case included != "":
-		return f.open(seen + "; " + included)
+		return f.open(p, seen+"; "+included)
 	case f.Outcome == stats.Missed:
 		f.Answer, f.Says = "no", fmt.Sprintf("No for %s: %s", p.For, seen)
 	default:
-		more := "json+ would tell"
+		more := "--output-format=json+ narrows it"
 		if n := stats.SamplesFor(b.Most, limit); n > float64(l.N) {
-			more = fmt.Sprintf("%s syncs would tell", text.Count(uint64(n)))
+			more = text.Count(uint64(n)) + " would tell"
 		}
-		return f.open(seen + ": too close for so many; " + more)
+		return f.open(p, fmt.Sprintf("p%g of %s is %s to %s, %s allowed; %s syncs are too few: %s", p.Percentile, what,
+			units.LatencyOf(f.Least), units.LatencyOf(f.Most), units.LatencyOf(p.Below), text.Count(l.N), more))
 	}
 	return f
 }
 
-func (f Fit) open(why string) Fit {
-	f.Outcome, f.Answer, f.Says = stats.CannotTell, "cannot say", "This cannot say: "+why
+// unmeasured is a fit of what lacks the figures: the profile's job has them.
+func (f Fit) unmeasured(p Profile, why string) Fit {
+	f.Run = p.Job
+	return f.open(p, why)
+}
+
+func (f Fit) open(p Profile, why string) Fit {
+	f.Outcome, f.Answer, f.Says = stats.CannotTell, "cannot say", "Cannot tell for "+p.For+": "+why
 	return f
 }
 

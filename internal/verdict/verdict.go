@@ -88,8 +88,14 @@ func (m Scenario) judged() bool {
 	if m.has(Met) || m.has(Missed) {
 		return true
 	}
-	b, e := m.limit(), m.Result.IOPS
-	return b != nil && e.HasInterval() && e.Rel() <= reachedMargin && e.Center >= reachedShare*float64(b.IOPS)
+	e := m.Result.IOPS
+	return m.reached() && e.HasInterval() && e.Rel() <= reachedMargin
+}
+
+// reached says that the figure is at its ceiling, however well it is known.
+func (m Scenario) reached() bool {
+	b := m.limit()
+	return b != nil && m.Result != nil && m.Result.IOPS.Center >= reachedShare*float64(b.IOPS)
 }
 
 // has says that a threshold came out so.
@@ -226,7 +232,11 @@ func earn(runs []Scenario) string {
 		return fmt.Sprintf("No verdict on a shared host (%s): plimsoll ab compares variants beside the same load.", runs[i].SharedHost)
 	}
 	if slices.ContainsFunc(runs, func(m Scenario) bool { return m.Result != nil && m.limit() != nil }) {
-		return "No verdict: no threshold was judged, and no figure is surely at its ceiling. State thresholds in a suite."
+		open := "no figure is at its ceiling"
+		if slices.ContainsFunc(runs, Scenario.reached) {
+			open = "the figure at its ceiling is not known to ±10 %"
+		}
+		return "No verdict: no threshold was judged, and " + open + ". State thresholds in a suite."
 	}
 	var short text.Lines
 	var longest time.Duration

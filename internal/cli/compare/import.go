@@ -141,7 +141,7 @@ func (o *importOptions) run(ctx context.Context, env *form.Env, args []string) e
 	}
 	// What pg_test_fsync printed explains pgbench's figures where both are given.
 	others := func(o *fio.Output) bool { return o.Program != "pg_test_fsync" || o.Void != "" }
-	if page.Format(o.Format) == page.Text && !slices.ContainsFunc(found.Outputs, others) {
+	if o.explains() && pick.Empty() && !slices.ContainsFunc(found.Outputs, others) {
 		if r, ok, err := job.ReadPostgres(args); ok && err == nil {
 			explainPostgres(env.Out, r, 0)
 			for _, out := range found.Outputs {
@@ -208,6 +208,11 @@ func (o *importOptions) run(ctx context.Context, env *form.Env, args []string) e
 	return lost
 }
 
+// explains says that figures of PostgreSQL's programs are to be explained: nothing is to be judged by them.
+func (o *importOptions) explains() bool {
+	return o.profile+o.Suite == "" && !o.Summary && len(o.FailOn) == 0 && o.Format == form.TextFormat
+}
+
 // summarize prints a line a result, or its row as JSON; other formats are of reports.
 func summarize(env *form.Env, found bundle.Found, pick bundle.Pick, o *importOptions) error {
 	results, err := found.Results()
@@ -217,6 +222,9 @@ func summarize(env *form.Env, found bundle.Found, pick bundle.Pick, o *importOpt
 	picked, err := pick.Of(results)
 	if err != nil {
 		return pickError(err)
+	}
+	if len(picked) == 0 {
+		return errors.New("no result fulfils --where")
 	}
 	return form.Render(env, o.Format, runs.Summary(pick.Groups(picked)))
 }

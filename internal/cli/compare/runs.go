@@ -31,6 +31,11 @@ func NewRuns(env *form.Env) *cobra.Command {
 		if history {
 			return runHistory(env, args, o)
 		}
+		for _, dir := range args {
+			if _, err := sys.Stat(dir); err != nil {
+				return err
+			}
+		}
 		return runRuns(env, orRuns(args), o.Format, p)
 	})
 	cmd.ValidArgsFunction = cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs)

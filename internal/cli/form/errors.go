@@ -106,8 +106,8 @@ func Readable(err error) string {
 		msg = strings.Replace(msg, p.Error(), pathProblem(p), 1)
 		msg = strings.Replace(msg, p.Path+": "+p.Path, p.Path, 1)
 	}
-	// errors.Join puts each error on a line of its own.
-	return text.Clean(strings.ReplaceAll(msg, "\n", "; "), text.LongError)
+	// errors.Join puts each error on a line of its own, also one that the user has read already.
+	return text.Clean(strings.ReplaceAll(strings.Trim(msg, "\n"), "\n", "; "), text.LongError)
 }
 
 func pathProblem(p *fs.PathError) string {

@@ -94,16 +94,16 @@ func columnOf(name string) column {
 func ReadTable(data []byte) []*fio.Output {
 	lines := strings.Split(string(data), "\n")
 	var outs []*fio.Output
-	title := ""
+	title, text := "", 0 // above the table, below the one before
 	for i := 0; i+1 < len(lines) && len(outs) < most; i++ {
 		if mark := strings.TrimLeft(lines[i], "#"); mark != lines[i] && strings.HasPrefix(mark, " ") {
-			title = strings.TrimSpace(strings.ToValidUTF8(mark, "\uFFFD"))
+			title, text = strings.TrimSpace(strings.ToValidUTF8(mark, "\uFFFD")), i
 		}
 		by, head := separated(lines[i])
 		if by == "" || by == "|" && !strings.Contains(lines[i+1], "|") {
 			continue
 		}
-		from := i + 1
+		from, above := i+1, title+" "+strings.Join(lines[text:i], "\n")
 		if by == "|" && tableRule.MatchString(lines[from]) {
 			from++
 		}
@@ -127,13 +127,18 @@ func ReadTable(data []byte) []*fio.Output {
 			}
 			rows = append(rows, cells(lines[i], by))
 		}
+		text = i
 		i--
 		uncertain(rows)
 		switch {
 		case rates > 1:
-			kinds := kindsOf(columns, rows)
+			kinds, apart := kindsOf(columns, rows)
 			for at, row := range rows {
-				for _, kind := range kinds {
+				of := kinds
+				if !apart && mixed.MatchString(above+" "+strings.Join(row, " ")) {
+					of = []column{all}
+				}
+				for _, kind := range of {
 					if o := rowResult(head, columns, row, kind, by != "|"); o != nil && len(outs) < most {
 						o.Line, o.End = from+at+1, from+at+1
 						if slices.ContainsFunc(outs, func(x *fio.Output) bool { return x.Title == o.Title }) { // of another disk
@@ -187,36 +192,37 @@ var all = column{how: "all"}
 // kind is what a column is of beside others with the same figure: random reads, or those of 4k.
 func (c column) kind() column { return column{which: c.which, order: c.order, bs: c.bs} }
 
+// mixed matches what says that reads and writes beside each other ran together.
+var mixed = regexp.MustCompile(`(?i)\bmix|randrw|readwrite|rwmix|\brw(?:[^=,\w]|$)|\b[1-9]0[/:][1-9]0\b`)
+
 // kindsOf says of what results a row is: of one, or of one for each kind of read and write; of none where two of its
-// columns cannot be distinguished, or where reads and writes are parts of a row of totals.
-func kindsOf(columns []column, rows [][]string) (kinds []column) {
-	seen, figures, apart := map[column]bool{}, map[column]bool{}, false
+// columns cannot be distinguished, or where reads and writes are parts of a row of totals. apart says that they cannot
+// be a mix.
+func kindsOf(columns []column, rows [][]string) (kinds []column, apart bool) {
+	seen, figures, sides, one := map[column]bool{}, map[column]bool{}, map[string]bool{}, false
 	for _, c := range columns {
-		if c.what == "" {
+		if one = one || c.option == "rw"; c.what == "" { // each row says what it is of
 			continue
 		}
 		c.unit = ""
+		sides[c.which] = true
 		if seen[c] {
-			return nil
+			return nil, false
 		}
 		seen[c] = true
 		if !slices.Contains(kinds, c.kind()) {
 			kinds = append(kinds, c.kind())
 		}
-		apart = apart || slices.ContainsFunc(rows, func(row []string) bool {
-			test := testOf(row[0])
-			return test != nil && (c.what == "bw" || test[0]+test[2] != "")
-		})
 		sized := c.bs != ""
 		if c.order, c.bs = "", ""; sized && slices.ContainsFunc(rows, func(row []string) bool { return row[0] == "Total" }) {
-			return nil
+			return nil, false
 		}
 		apart, figures[c] = apart || sized || figures[c], true
 	}
-	if !apart {
-		return []column{all}
+	if !apart && (one || len(sides) != 2 || sides[""] || sides["total"]) {
+		return []column{all}, false
 	}
-	return kinds
+	return kinds, apart
 }
 
 // separated splits a line that may head a table.
@@ -445,7 +451,7 @@ func rowResult(head []string, columns []column, row []string, kind column, whole
 	if row[0] == "" {
 		return nil
 	}
-	j, said, order := written(), false, kind.order
+	j, said, order, side := written(), false, kind.order, kind.which
 	if test := testOf(row[0]); test != nil {
 		order = strings.Replace(strings.ToLower(test[0]), "rnd", "rand", 1)
 		if test[1] != "" {
@@ -490,7 +496,10 @@ func rowResult(head []string, columns []column, row []string, kind column, whole
 		}
 	}
 	j.Name = cmp.Or(strings.Join(strings.Fields(strings.Join(name, " ")), " "), row[0])
-	rw := strings.ToLower(cmp.Or(j.Options["rw"], kind.which, row[0]))
+	if order+kind.bs == "" { // of reads, random or not
+		side = ""
+	}
+	rw := strings.ToLower(cmp.Or(j.Options["rw"], side, row[0]))
 	delete(j.Options, "rw")
 	if slices.Contains([]string{"read", "write", "randread", "randwrite", "rw", "randrw", "readwrite"}, rw) {
 		if strings.HasPrefix(order, "rand") && !strings.HasPrefix(rw, "rand") {

@@ -105,10 +105,10 @@ func TestColumnsOfATable(t *testing.T) {
 		"| Random Write | 189 MiB/s (198 MB/s) | 48,300 | 2.65 ms | 9 ms | 5 GiB |\n| Mixed read/write | 4 MiB/s | 1,024 | n/a | | |\n" +
 		"\n| engine | read bw (MiB/s) | read IOPS | read lat (us) | write IOPS | write latency (s) |\n|---|---|---|---|---|---|\n" +
 		"| aio | 13.5 | 3456 | 4572.4 | 57 | 0.25 |\n"))
-	if len(outs) != 3 {
-		t.Fatalf("%d rows", len(outs))
+	if len(outs) != 4 {
+		t.Fatalf("%d results", len(outs))
 	}
-	w, both, aio := outs[0].Jobs[0], outs[1].Jobs[0], outs[2].Jobs[0]
+	w, both, aio, written := outs[0].Jobs[0], outs[1].Jobs[0], outs[2].Jobs[0], outs[3].Jobs[0]
 	if w.Read.IOPS != 0 || w.Write.IOPS != 48300 || w.Write.BW != 189<<20 || w.Write.Clat.Mean != 2.65e6 ||
 		len(w.Write.Clat.Percentiles) != 1 || w.Write.Clat.Percentiles[0].Value != 9*time.Millisecond {
 		t.Errorf("%+v", w)
@@ -116,8 +116,8 @@ func TestColumnsOfATable(t *testing.T) {
 	if both.Read.IOPS != 1024 || both.Write.IOPS != 0 || !strings.Contains(outs[1].Doubts[0], "is not known") {
 		t.Errorf("%+v, %q", both, outs[1].Doubts)
 	}
-	if aio.Read.IOPS != 3456 || aio.Read.BW != 13.5*(1<<20) || aio.Read.Clat.Mean != 4572.4e3 || aio.Write.IOPS != 57 ||
-		aio.Write.Clat.Mean != 250e6 || strings.Contains(outs[2].Doubts[0], "not known") {
+	if aio.Read.IOPS != 3456 || aio.Read.BW != 13.5*(1<<20) || aio.Read.Clat.Mean != 4572.4e3 || aio.Write.IOPS != 0 ||
+		written.Read.IOPS != 0 || written.Write.IOPS != 57 || written.Write.Clat.Mean != 250e6 || strings.Contains(outs[2].Doubts[0], "not known") {
 		t.Errorf("%+v, %q", aio, outs[2].Doubts)
 	}
 	outs = ReadTable(
@@ -125,14 +125,14 @@ func TestColumnsOfATable(t *testing.T) {
 			"write-iops-mean |\n|---|---|---|---|---|---|---|\n| /dev/vdb | randread | 1293.7 | 5175 | 11699 | 767.4 | 0 |\n" +
 			"\n| Disk | Random Read (IOPS) | IOPS (write) | IOPS stddev |\n|---|---|---|---|\n| SSD | 22,025 | 18,731 | 12 |\n"),
 	)
-	if len(outs) != 2 {
-		t.Fatalf("%d rows of heads in other words", len(outs))
+	if len(outs) != 3 {
+		t.Fatalf("%d results of heads in other words", len(outs))
 	}
-	vdb, ssd := outs[0].Jobs[0], outs[1].Jobs[0]
+	vdb, ssd, written := outs[0].Jobs[0], outs[1].Jobs[0], outs[2].Jobs[0]
 	if vdb.Read.IOPS != 1293.7 || vdb.Read.BW != 5175<<10 || vdb.Read.Clat.Mean != 767.4e3 || vdb.Write.IOPS != 0 {
 		t.Errorf("%+v", vdb)
 	}
-	if ssd.Read.IOPS != 22025 || ssd.Write.IOPS != 18731 {
+	if ssd.Read.IOPS != 22025 || ssd.Write.IOPS != 0 || written.Write.IOPS != 18731 {
 		t.Errorf("%+v", ssd)
 	}
 	if outs := ReadTable(
@@ -179,6 +179,12 @@ func TestTablesOfOthers(t *testing.T) {
 			"Read 4k read 4k: 100000 0 400.0 0\nRead 8k read 8k: 50300 0 402.4 0\nRandwrite 4k randwrite 4k: 0 75000 300.0 0\n" +
 				"Randread 1m randread 1m: 382 0 400.0 0",
 		},
+		"two tests in a row": {
+			"| test | read MB/s | write MB/s |\n|--|--|--|\n| seq 1M | 7,400 | 6,900 |\n| 70/30 | 700 | 300 |\n",
+			"seq 1M read  1m: 0 0 7400.0 0\nseq 1M write  1m: 0 0 6900.0 0\n70/30  : 0 0 1000.0 0",
+		},
+		"a mix by its heading":      {"# rw=randrw\n| test | read MB/s | write MB/s |\n|--|--|--|\n| a | 7 | 3 |\n", "a  : 0 0 10.0 0"},
+		"a mix by its latency":      {"| test | read IOPS | write IOPS | avg lat ms |\n|--|--|--|--|\n| a | 7 | 3 | 2 |\n", "a  : 7 3 0.0 2000"},
 		"a mix of reads and writes": {"Block Size | 4k (IOPS)\n--- | ---\nRead | 4.00 MB/s (1000)\nWrite | 4.00 MB/s (1000)\nTotal | 8.00 MB/s (2.0k)\n", ""},
 		"percentiles alone":         {"| Setup | p50 | p99 | max |\n|--|--|--|--|\n| zfs | 276 ms | 16.6 s | 24.6 s |\n| now | a | 2 ms | |\n", "zfs  : 0 0 0.0 0"},
 		"what ran in each second":   {"Label,Phase,MiB/s,IOPS,Entries,Lat IO us\nx,READ,100,200,0,90\n", "x READ Entries 0 read 512k: 200 0 104.9 90"},

@@ -136,7 +136,9 @@ func works(t *compare.Table) []page.Block {
 		r := &t.Rows[i]
 		row := page.Cells(r.Name)
 		row[0].Link = fmt.Sprintf("w%d", i)
-		row[0].Also = r.Work.String()
+		if also := r.Work.String(); also != r.Name {
+			row[0].Also = also
+		}
 		for k := range r.Cells {
 			c := &r.Cells[k]
 			cell := page.T(words.None)
@@ -247,7 +249,7 @@ func suiteText(t *compare.Table, k int, c *compare.Change) string {
 func work(t *compare.Table, i int) page.Section {
 	r := &t.Rows[i]
 	s := page.Section{
-		Of: "work", Level: page.Detail, Anchor: fmt.Sprintf("w%d", i), Title: r.Name + ": " + r.Work.String(),
+		Of: "work", Level: page.Detail, Anchor: fmt.Sprintf("w%d", i), Title: text.Join(": ", strings.TrimSuffix(r.Name, r.Work.String()), r.Work.String()),
 	}
 	rows := page.NewTable("<", "rounds", r.Figure.Name, "of ceiling?", "sustained?", "<change", "p (Holm)?",
 		"<verdict")

@@ -78,7 +78,7 @@ func (t *terminal) rest(command string) {
 	var names []string
 	for _, name := range t.left.Heads {
 		if n := len(t.left.Of[name]); n > 1 && !slices.Contains([]string{evidence, fixes, allRows}, name) {
-			name = text.Plural(n, name)
+			name = text.Plural(n, name, strings.TrimSuffix(name, "s")+"s") // two series
 		}
 		names = append(names, name)
 	}

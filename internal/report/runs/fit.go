@@ -3,6 +3,7 @@ package runs
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/finding"
@@ -22,8 +23,12 @@ type fitted struct {
 // that nothing could be said of come last.
 func Fits(b *bundle.Bundle, p verdict.Profile) []verdict.Fit {
 	var all []verdict.Fit
+	shared := ""
+	if by := b.Run.Policy.SharedHost; by != "" {
+		shared = "nothing is judged on a shared host (" + by + ")"
+	}
 	for _, s := range measured(b) {
-		why := ""
+		why := shared
 		for _, f := range b.Findings {
 			if f.Severity == finding.Invalid && f.Disabled == "" && slices.Contains(f.Scenarios, s.ID) {
 				why = cmp.Or(why, "the measurement is invalid: "+f.Message)
@@ -32,13 +37,15 @@ func Fits(b *bundle.Bundle, p verdict.Profile) []verdict.Fit {
 		all = append(all, verdict.FitOf(p, s.Result, why))
 	}
 	rank := map[stats.Judgement]int{stats.Missed: 0, stats.Met: 1, stats.CannotTell: 2}
-	slices.SortStableFunc(all, func(a, b verdict.Fit) int { return rank[a.Outcome] - rank[b.Outcome] })
+	slices.SortStableFunc(all, func(a, b verdict.Fit) int {
+		return cmp.Or(rank[a.Outcome]-rank[b.Outcome], strings.Compare(a.Run, b.Run))
+	})
 	return all
 }
 
 // Fit is the document of whether results are good enough for a program: the answer is its first line.
 func Fit(fits []verdict.Fit, p verdict.Profile) *page.Document {
-	d := page.New("fit", "This cannot say: nothing was measured", "fit", fitted{p, verdict.NotCovered, fits})
+	d := page.New("fit", "Cannot tell for "+p.For+": nothing was measured", "fit", fitted{p, verdict.NotCovered, fits})
 	if len(fits) > 0 {
 		d.Head.Word = fits[0].Says
 		d.Head.Tone = map[stats.Judgement]string{stats.Met: "pass", stats.Missed: "fail"}[fits[0].Outcome]
@@ -49,6 +56,12 @@ func Fit(fits []verdict.Fit, p verdict.Profile) *page.Document {
 			t.Add(f.Of, f.Says)
 		}
 		d.Add(t)
+	}
+	for _, f := range fits {
+		if f.Run != "" {
+			d.Add(page.Lead("run", f.Run))
+			break
+		}
 	}
 	d.Add(page.Lead("not covered", verdict.NotCovered),
 		page.Lead("limit", p.Source+" (read "+p.Date+", "+p.URL+")").Detailed())

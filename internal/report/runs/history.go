@@ -52,6 +52,9 @@ func historyAnswer(all []compare.Series) string {
 		}
 	}
 	word := text.Plural(len(all), "series", "series") + ", " + text.Plural(points, "figure")
+	if points == len(all) {
+		word = "nothing to compare yet: " + word
+	}
 	if invalid > 0 {
 		word += fmt.Sprintf(", %d of them INVALID", invalid)
 	}

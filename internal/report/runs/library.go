@@ -42,9 +42,11 @@ func Unrelated(b *bundle.Bundle) bool {
 type fileVerdict struct {
 	name    string
 	results int
-	verdict verdict.Verdict // the worst of its results
-	worst   int             // results with that verdict
-	codes   []string        // of warnings and errors
+	verdict verdict.Verdict  // the worst of its results
+	worst   int              // results with that verdict
+	codes   []string         // of warnings and errors
+	first   *bundle.Scenario // the first of the worst
+	rare    int              // results of all files with the rarest of the codes
 }
 
 // worstFirst orders verdicts.
@@ -65,25 +67,37 @@ func fileVerdicts(b *bundle.Bundle) []*fileVerdict {
 			list = append(list, f)
 		}
 		if slices.Index(worst, s.Verdict) < slices.Index(worst, f.verdict) {
-			f.verdict, f.worst = s.Verdict, 0
+			f.verdict, f.worst, f.first = s.Verdict, 0, nil
 		}
 		if s.Verdict == f.verdict {
-			f.worst++
+			f.worst, f.first = f.worst+1, cmp.Or(f.first, s)
 		}
 		f.results++
 		of[s.ID] = f
+	}
+	counts := map[finding.Code]int{}
+	for _, found := range b.Findings {
+		counts[found.Code] += len(found.Scenarios)
 	}
 	for _, found := range b.Findings {
 		if found.Severity == finding.Info || found.Disabled != "" {
 			continue
 		}
 		for _, id := range found.Scenarios {
-			if f := of[id]; f != nil {
-				f.codes = text.Once(f.codes, string(found.Code))
+			f := of[id]
+			if f == nil || slices.Contains(f.codes, string(found.Code)) {
+				continue
+			}
+			n := counts[found.Code]
+			if f.codes = append(f.codes, string(found.Code)); f.rare == 0 || n < f.rare {
+				f.rare = n
 			}
 		}
 	}
-	slices.SortStableFunc(list, func(a, b *fileVerdict) int { return cmp.Compare(a.rank(), b.rank()) })
+	// What few files have says more of a file than what all have.
+	slices.SortStableFunc(list, func(a, b *fileVerdict) int {
+		return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(a.rare, b.rare))
+	})
 	return list
 }
 
@@ -105,10 +119,14 @@ func (f *fileVerdict) word() string {
 	return f.verdict.Word()
 }
 
-// counted is how many files have which verdict: "550 results of 474 files; files by their worst result: 12
-// INVALID, 462 MEASURED".
+// counted is how many files have which verdict by their worst result: "474 files, 550 results: 12 INVALID, 462
+// MEASURED".
 func counted(files []*fileVerdict, results int) string {
 	var says text.Lines
+	of := text.Plural(len(files), "file")
+	if results != len(files) {
+		of += ", " + text.Plural(results, "result")
+	}
 	for i := 0; i < len(files); {
 		from := i
 		for i < len(files) && files[i].word() == files[from].word() {
@@ -116,27 +134,42 @@ func counted(files []*fileVerdict, results int) string {
 		}
 		says.Say("%d %s", i-from, files[from].word())
 	}
-	return fmt.Sprintf("%s of %s; files by their worst result: %s", text.Plural(results, "result"),
-		text.Plural(len(files), "file"), strings.Join(says, ", "))
+	return of + ": " + strings.Join(says, ", ")
 }
 
 func perFile(files []*fileVerdict) page.Section {
-	t := page.NewTable("<verdict", "results", "<file", "<findings")
+	t := page.NewTable("<verdict", "results??", "<file", "figure", "<why")
 	t.Most = 12
 	for _, f := range files {
-		of := fmt.Sprint(f.results)
+		of := ""
+		if f.results > 1 {
+			of = fmt.Sprint(f.results)
+		}
 		if f.worst < f.results {
 			of = fmt.Sprintf("%d of %d", f.worst, f.results)
 		}
-		t.Add(f.word(), of, tailOf(f.name), strings.Join(f.codes, " "))
+		why := strings.Join(f.codes, " ")
+		if r := f.first.Result.Reasons; len(r) > 0 {
+			why = r[0]
+		}
+		name := filepath.Join(f.first.Result.Labels["dir"], filepath.Base(f.name))
+		if f.first.Result.Labels["dir"] == "" {
+			name = tailOf(f.name)
+		}
+		t.Add(f.word(), of, shortened(name), newRow(f.first, 0).Measured, why)
 	}
 	return page.Part("Files", "files", "", t)
 }
 
-// tailOf is a file with the directory that it lies in, shortened in its middle, so that the findings beside it fit.
+// tailOf is a file with the directory that it lies in.
 func tailOf(name string) string {
+	return shortened(filepath.Join(filepath.Base(filepath.Dir(name)), filepath.Base(name)))
+}
+
+// shortened leaves out the middle of a file's name, so that what is beside it fits.
+func shortened(name string) string {
 	const end = 16 // runes
-	tail := []rune(filepath.Join(filepath.Base(filepath.Dir(name)), filepath.Base(name)))
+	tail := []rune(name)
 	if len(tail) <= 2*end {
 		return string(tail)
 	}

@@ -3,6 +3,7 @@ package runs
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"plimsoll/internal/bundle"
@@ -23,7 +24,7 @@ func Summary(groups []bundle.Group) *page.Document {
 	for _, g := range groups {
 		all = append(all, g.Results...)
 	}
-	d := page.New("summary", text.Plural(len(all), "result"), "results", struct {
+	d := page.New("summary", summed(all), "results", struct {
 		Results []summaryRow `json:"results"`
 	}{summaryRows(all)})
 	d.Records = summaryRecords(groups)
@@ -46,6 +47,21 @@ func Summary(groups []bundle.Group) *page.Document {
 		d.Add(one)
 	}
 	return d
+}
+
+// summed counts results by their verdicts: "4 results: 1 INVALID, 3 MEASURED".
+func summed(all []*result.Result) string {
+	counts := map[string]int{}
+	for _, r := range all {
+		counts[r.Verdict]++
+	}
+	var says text.Lines
+	for _, v := range worstFirst() {
+		if n := counts[string(v)]; n > 0 && v != "" {
+			says.Say("%d %s", n, v.Word())
+		}
+	}
+	return text.Join(": ", text.Plural(len(all), "result"), strings.Join(says, ", "))
 }
 
 // mostOfGroup is how many rows of a group a terminal gets.
