@@ -364,7 +364,7 @@ func (r *runner) tidy(mark string, ended bool) {
 		if ended && mark != "" {
 			err = p.DropMark(mark)
 		}
-		if !r.plan.Settings.KeepFiles && !(r.plan.turn && ended) {
+		if !r.plan.Settings.KeepFiles && (!r.plan.turn || !ended) {
 			err = errors.Join(err, p.Empty())
 		} else if err = errors.Join(err, p.RemoveDatabase()); p.written {
 			err = errors.Join(err, p.Keep())

@@ -31,7 +31,7 @@ type access struct {
 	path   string // absolute
 	engine string
 	writes bool
-	idle   bool        // it is only named: without a disk nothing is opened, but fio removes files and resets zones by name
+	idle   bool        // only named: a diskless engine opens nothing, but fio removes files and resets zones by name
 	need   units.Bytes // the job goes up to here; 0 when that is not given, or is a part of what is there
 }
 
