@@ -12,6 +12,7 @@ import (
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/compare"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/permit"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/sys"
 )
@@ -33,22 +34,43 @@ func AB(ctx context.Context, m *sys.Machine, dir string, ab compare.AB, variants
 	if err != nil {
 		return err
 	}
-	turns := turnsOf(ab.Rounds, len(variants), ab.Seed)
-	for round := 1; round <= ab.Rounds; round++ {
-		for k, i := range turns[round-1] {
-			v := variants[i]
+	var kept []Plan
+	defer func() { tidyTurns(kept, emit) }()
+	for n, turns := range turnsOf(ab.Rounds, len(variants), ab.Seed) {
+		for _, i := range turns {
+			v, round := variants[i], n+1
 			if done[[2]string{v.Name, strconv.Itoa(round)}] {
 				continue
 			}
 			emit(Noted{fmt.Sprintf("round %d/%d, variant %s", round, ab.Rounds, v.Name)})
-			last := round == ab.Rounds &&
-				!slices.ContainsFunc(turns[round-1][k+1:], func(j int) bool { return samePlace(variants[j].Plan, v.Plan) })
-			if err := turn(ctx, m, dir, ab, v, i, round, !last, emit); err != nil {
+			if err := turn(ctx, m, dir, ab, v, i, round, emit); err != nil {
 				return err
 			}
+			kept = append(kept, v.Plan)
 		}
 	}
 	return nil
+}
+
+// tidyTurns removes what turns kept for those after them.
+func tidyTurns(turns []Plan, emit func(Event)) {
+	for _, turn := range turns {
+		for _, t := range turn.Topology.Targets {
+			p, err := permit.Open(&turn.Topology, t, nil, turn.Consent)
+			if err != nil || turn.Settings.KeepFiles || p.Device != nil {
+				continue
+			}
+			release, err := p.Lock(context.Background())
+			if err == nil {
+				err = p.Empty()
+				release()
+			}
+			if err != nil {
+				emit(Noted{p.Left(err)})
+			}
+			p.Close()
+		}
+	}
 }
 
 // turn measures one variant once.
@@ -59,7 +81,6 @@ func turn(
 	ab compare.AB,
 	v Variant,
 	i, round int,
-	keep bool,
 	emit func(Event),
 ) (err error) {
 	p := v.Plan
@@ -76,7 +97,7 @@ func turn(
 		p.Labels = map[string]string{}
 	}
 	p.Labels[compare.LabelVariant], p.Labels[compare.LabelRound] = v.Name, strconv.Itoa(round)
-	p.Settings.KeepFiles = keep || p.Settings.KeepFiles
+	p.turn = len(v.Plan.Topology.Targets) > 0 // else it goes with what is built for the turn
 	rounds := &bundle.RoundPlan{Most: ab.Rounds + 1, Seed: ab.Seed, Order: bundle.Shuffle}
 	p.Suite.Scenarios = order(p.Suite.Scenarios, rounds, round)
 	for k, s := range p.Suite.Scenarios {
@@ -88,16 +109,6 @@ func turn(
 	}
 	_, err = Run(ctx, m, p, emit)
 	return err
-}
-
-// samePlace says that two variants work on the same files.
-func samePlace(a, b Plan) bool {
-	for _, t := range a.Topology.Targets {
-		if o := b.Topology.For(t.Role); o != nil && o.Path == t.Path {
-			return true
-		}
-	}
-	return false
 }
 
 // measuredAB are the variants and rounds that a directory has whole. What was cut off is not

@@ -62,6 +62,8 @@ type Plan struct {
 	// Stall is how long fio may stand still, beyond the pauses that its jobs ask for; 0 for a
 	// minute.
 	Stall time.Duration
+	// turn leaves the files of a run that came to its end for the next turn of an A/B measurement.
+	turn bool
 }
 
 // Run carries out a plan and returns the finished bundle. When ctx ends, what is finished is kept
@@ -362,7 +364,7 @@ func (r *runner) tidy(mark string, ended bool) {
 		if ended && mark != "" {
 			err = p.DropMark(mark)
 		}
-		if !r.plan.Settings.KeepFiles {
+		if !r.plan.Settings.KeepFiles && (!r.plan.turn || !ended) {
 			err = errors.Join(err, p.Empty())
 		} else if err = errors.Join(err, p.RemoveDatabase()); p.written {
 			err = errors.Join(err, p.Keep())

@@ -20,6 +20,7 @@ import (
 //     removes it. create_on_open=1 leaves it, whatever size, filesize, offset or offset_increment say.
 //   - Each filename= adds its files to those of the ones before, [global]'s too.
 //   - directory= is put before whole paths as well, and directories that are missing on the way are made.
+//   - A diskless engine has its files removed by unlink= as any other.
 //   - A section's name is the beginning of its file's name, slashes and dots included.
 
 // mostNames of generated files are looked at one by one.
@@ -30,23 +31,28 @@ type access struct {
 	path   string // absolute
 	engine string
 	writes bool
+	idle   bool        // only named: a diskless engine opens nothing, but fio removes files and resets zones by name
 	need   units.Bytes // the job goes up to here; 0 when that is not given, or is a part of what is there
 }
 
 // accessesOf is what a placed job section opens.
 func accessesOf(section fio.Section) ([]access, error) {
 	w, err := fio.WorkloadOf(section.Name, section)
-	if err != nil || fio.Diskless(w.Engine) {
+	if err != nil {
 		return nil, err
 	}
-	changes := fio.KindOf(w.Engine) == fio.EngineFiles || isSet(section, "unlink") || isSet(section, "unlink_each_loop")
-	a := access{engine: w.Engine, writes: w.ReadShare < 1 || changes}
+	removes := isSet(section, "unlink") || isSet(section, "unlink_each_loop")
+	zones, _ := valueOf(section, "zonemode")
+	a := access{
+		engine: w.Engine, writes: w.ReadShare < 1 || removes || fio.KindOf(w.Engine) == fio.EngineFiles,
+		idle: fio.Diskless(w.Engine) && !removes && zones != "zbd",
+	}
 	names, jobs, err := namesOf(section, w)
 	if err != nil {
 		return nil, err
 	}
 	size := max(sizeOf(section, "size")/units.Bytes(max(len(names)/jobs, 1)), sizeOf(section, "filesize"))
-	if size > 0 {
+	if size > 0 && !fio.Diskless(w.Engine) {
 		a.need = size + sizeOf(section, "offset") + w.OffsetIncrement*units.Bytes(max(w.Jobs, 1)-1)
 	}
 	dirs := pathList(suite.Directory(section))

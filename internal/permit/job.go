@@ -94,7 +94,9 @@ func (p *Place) lookAt(section fio.Section, held pins, note bool) error {
 // be made, and for plimsoll's own.
 func (p *Place) checkAccess(a access, note bool) (*pin, error) {
 	if p.own(a.path) {
-		p.uses(a.path, a.need)
+		if !a.idle {
+			p.uses(a.path, a.need)
+		}
 		return nil, nil
 	}
 	if slices.Contains(strings.Split(a.path, "/"), "..") {
@@ -105,6 +107,9 @@ func (p *Place) checkAccess(a access, note bool) (*pin, error) {
 			return nil, fmt.Errorf("%s: fio would read %q as something else than a name: use another name, or "+
 				"a link to it", a.path, part)
 		}
+	}
+	if a.idle {
+		return nil, nil
 	}
 	if fio.KindOf(a.engine) != fio.EngineData {
 		return nil, fmt.Errorf("%s: plimsoll cannot tell what ioengine=%s does to it: use one such as libaio or psync",

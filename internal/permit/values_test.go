@@ -105,7 +105,7 @@ func TestWhatAJobOpens(t *testing.T) {
 		{"rw=write\ndirectory=/no1:/no2\nfilename=f\nsize=64k", "/no1/f:65536 /no2/f:65536", true},
 		{"rw=write\ndirectory=/no1\nsize=64k\nnumjobs=2\nnrfiles=2", "/no1/x.0.0:32768 /no1/x.0.1:32768 /no1/x.1.0:32768 /no1/x.1.1:32768", true},
 		{"rw=write\ndirectory=/no1\nsize=64k\nfilename_format=$jobname-$filenum", "/no1/x-0:65536", true},
-		{"ioengine=null\nfilename=/d/f", "", false},
+		{"ioengine=null\nfilename=/d/f\nsize=1t", "/d/f:0", false},
 	} {
 		list, err := accessesOf(effective(t, c.options))
 		if err != nil {

@@ -26,17 +26,7 @@ func (s Scenario) Place(file string) fio.JobFile {
 	case s.Demand != nil:
 		job.Sections = s.asked(file).Sections
 	case s.AsIs:
-		job.Sections = slices.Clone(s.Job.Sections)
-		for _, i := range s.Job.Jobs() {
-			eff := s.Job.Effective(i)
-			engine, _ := eff.Get("ioengine")
-			named := file == "" || Directory(eff) != "" || slices.ContainsFunc(Files(eff), filepath.IsAbs)
-			if !named && !fio.Diskless(engine) {
-				own := fio.Section{}
-				add(&own, "directory", fioPath(file))
-				job.Sections[i].Options = append(own.Options, job.Sections[i].Options...)
-			}
-		}
+		job.Sections = s.named(file)
 	case len(s.Job.Sections) > 1:
 		if file != "" {
 			add(&global, "filename", fioPath(file))
@@ -69,6 +59,39 @@ func (s Scenario) Place(file string) fio.JobFile {
 		job.Sections = []fio.Section{one}
 	}
 	return job
+}
+
+// named are the sections of a job file from elsewhere, each job with the names of all its files behind its directory:
+// fio joins a name with the directory= that it has read by then, on a command line and in [global] with none yet.
+func (s Scenario) named(file string) []fio.Section {
+	sections := slices.Clone(s.Job.Sections)
+	for i, eff := range s.Job.EachJob() {
+		dirs, rest := apart(sections[i].Options, "directory")
+		if file != "" && Directory(eff) == "" && !slices.ContainsFunc(Files(eff), filepath.IsAbs) {
+			dirs = append([]fio.Option{{Name: "directory", Value: fioPath(file)}}, dirs...)
+		}
+		names, _ := apart(eff.Options, "filename")
+		_, rest = apart(rest, "filename")
+		sections[i].Options = slices.Concat(dirs, names, rest)
+	}
+	for i := range sections {
+		if sections[i].Global() {
+			_, sections[i].Options = apart(sections[i].Options, "filename")
+		}
+	}
+	return sections
+}
+
+// apart are the options of a name, and the others.
+func apart(options []fio.Option, name string) (its, others []fio.Option) {
+	for _, o := range options {
+		if o.Name == name {
+			its = append(its, o)
+		} else {
+			others = append(others, o)
+		}
+	}
+	return its, others
 }
 
 // JobFileFormat is how fio names the files of FilePerJob: job.0, job.1 and so on, in every
