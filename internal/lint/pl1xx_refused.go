@@ -112,9 +112,7 @@ func unknownOption(c *Case, report reporter) {
 			behind := len(w.job.File.Sections) - w.section - 1
 			refused := f.Severity != finding.Info // empty is the rule's own, an error
 			if refused && stopped != w.job && !w.Command && behind > 0 {
-				f.Evidence = append(f.Evidence, finding.Evidence{
-					What: "not run either", Found: text.Plural(behind, "section") + " behind it: fio reads no further",
-				})
+				*f = f.Saw("not run either", text.Plural(behind, "section")+" behind it: fio reads no further", "", "")
 			}
 			if refused {
 				stopped = w.job

@@ -132,10 +132,7 @@ func straddles(j *lintJob) *fault {
 	f := j.found("bs", "Blocks of %s are not a power of two: on an array they straddle chunks of any size.", bs)
 	for _, chunk := range []units.Bytes{64 * units.KiB, 128 * units.KiB, 512 * units.KiB} {
 		if chunk%bs != 0 && bs%chunk != 0 {
-			f.Evidence = append(f.Evidence, finding.Evidence{
-				What:  "pieces a block on chunks of " + chunk.String(),
-				Found: text.Factor(topology.Pieces(bs, chunk)),
-			})
+			*f = f.Saw("pieces a block on chunks of "+chunk.String(), text.Factor(topology.Pieces(bs, chunk)), "", "")
 		}
 	}
 	return f

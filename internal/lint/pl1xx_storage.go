@@ -116,20 +116,10 @@ func wrongStripe(c *Case, report reporter) {
 				if a.Assumed {
 					chunk += " (the default)"
 				}
-				f.Evidence = append(f.Evidence, finding.Evidence{
-					What:     "stripe unit",
-					Found:    m.Unit.String(),
-					Expected: chunk,
-					Where:    says("line %d", a.Line),
-				})
+				*f = f.Saw("stripe unit", m.Unit.String(), chunk, says("line %d", a.Line))
 			}
 			if m.Width != width && m.Width > 0 {
-				f.Evidence = append(f.Evidence, finding.Evidence{
-					What:     "stripe width in members",
-					Found:    strconv.Itoa(m.Width),
-					Expected: strconv.Itoa(width),
-					Where:    says("line %d", a.Line),
-				})
+				*f = f.Saw("stripe width in members", strconv.Itoa(m.Width), strconv.Itoa(width), says("line %d", a.Line))
 			}
 			f.Fix = says("Write su=%s,sw=%d, or give neither: mkfs reads them from the device.", a.Chunk.Suffixed(),
 				width)

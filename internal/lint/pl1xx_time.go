@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"plimsoll/internal/cloud"
-	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/script"
 	"plimsoll/internal/text"
@@ -80,12 +79,8 @@ func shortForBurst(j *lintJob) *fault {
 			f.Message = says("%s cannot see the end of a burst: a %s does %s IOPS on EBS for 30 minutes a day and %s "+
 				"IOPS for good.", text.Duration(w.Runtime), name, facts.Burst.IOPS, facts.Baseline.IOPS)
 		}
-		f.Evidence = append(f.Evidence, finding.Evidence{
-			What:  name + " on EBS",
-			Where: facts.String(),
-			Found: says("%s IOPS, %s for 30 minutes a day; %s IOPS, %s for good", facts.Burst.IOPS,
-				facts.Burst.Rate.SI(), facts.Baseline.IOPS, facts.Baseline.Rate.SI()),
-		})
+		*f = f.Saw(name+" on EBS", says("%s IOPS, %s for 30 minutes a day; %s IOPS, %s for good", facts.Burst.IOPS,
+			facts.Burst.Rate.SI(), facts.Baseline.IOPS, facts.Baseline.Rate.SI()), "", facts.String())
 	}
 	if f != nil {
 		return f
