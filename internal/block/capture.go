@@ -166,8 +166,7 @@ func (c *capture) device(name string) {
 	dev, _ := readAll(c.root, dir+"/dev") // without a number there is no entry either
 	udev := "run/udev/data/b" + strings.TrimSpace(string(dev))
 	if data, err := readAll(c.root, udev); err == nil {
-		u := parseUdev(string(data))
-		for k, v := range u.Props {
+		for k, v := range parseUdev(string(data)).Props {
 			if strings.Contains(k, "SERIAL") || strings.Contains(k, "UUID") || strings.Contains(k, "WWN") {
 				c.secret(v)
 			}

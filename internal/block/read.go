@@ -85,13 +85,7 @@ func natural(a, b string) int {
 	return cmp.Compare(len(a), len(b))
 }
 
-func digits(s string) int {
-	n := 0
-	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
-		n++
-	}
-	return n
-}
+func digits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }
 
 // reader reads attributes and remembers what it could not read.
 type reader struct {

@@ -395,8 +395,7 @@ func (r *optionRow) wordFault(v string, b build) fault {
 }
 
 func (r *optionRow) fractionFault(v string) fault {
-	lead := floatLead.FindString(v)
-	x, err := strconv.ParseFloat(strings.TrimSpace(lead), 64)
+	x, err := strconv.ParseFloat(strings.TrimSpace(floatLead.FindString(v)), 64)
 	switch {
 	case err != nil:
 		return faultFraction

@@ -366,8 +366,7 @@ func parseMdadm(text string) []Array {
 		}
 		words := strings.Fields(line)
 		if line[0] != ' ' && line[0] != '\t' {
-			key := strings.ToLower(words[0])
-			if in = slices.Contains([]string{"arr", "arra", "array"}, key); in {
+			if in = slices.Contains([]string{"arr", "arra", "array"}, strings.ToLower(words[0])); in {
 				all = append(all, Array{})
 				words = words[1:]
 			}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -133,16 +134,7 @@ func listenOn(ctx context.Context, name string) (*net.UnixListener, error) {
 }
 
 // comma escapes a name for QEMU's option syntax.
-func comma(name string) string {
-	var b []rune
-	for _, r := range name {
-		if r == ',' {
-			b = append(b, r)
-		}
-		b = append(b, r)
-	}
-	return string(b)
-}
+func comma(name string) string { return strings.ReplaceAll(name, ",", ",,") }
 
 // kill ends QEMU at once, as a power cut would end the instance: what the drives have acknowledged
 // stays.
@@ -168,11 +160,7 @@ func (q *machine) waitStatus(ctx context.Context, query string, not ...string) (
 		if err := q.qmp.do(ctx, query, nil, &r); err != nil {
 			return "", err
 		}
-		pending := r.Status == ""
-		for _, s := range not {
-			pending = pending || r.Status == s
-		}
-		if !pending {
+		if r.Status != "" && !slices.Contains(not, r.Status) {
 			if r.Desc != "" {
 				return r.Status, fmt.Errorf("qmp %s: %s", query, r.Desc)
 			}

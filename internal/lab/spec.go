@@ -17,29 +17,29 @@ import (
 	"plimsoll/internal/yamlfile"
 )
 
-// Spec is a lab.yaml: the volumes of a machine, what limits them, and how its arrays are made.
-// Figures are those of the real thing; Scale shrinks rates and credits to what an emulated machine
-// can carry.
+// Spec is a lab.yaml: the volumes of a machine, what limits them, and how its arrays are made. Its keys
+// are the names of fields in lower case, where no tag says another. Figures are those of the real
+// thing; Scale shrinks rates and credits to what an emulated machine can carry.
 type Spec struct {
-	Name        string  `yaml:"-"`
-	Description string  `yaml:"description"`
-	Scale       float64 `yaml:"scale"` // 0 means 1; latencies and sizes are not scaled
+	Name        string `yaml:"-"`
+	Description string
+	Scale       float64 // 0 means 1; latencies and sizes are not scaled
 	// System is what the guest runs: SystemSmall, the default, or SystemDebian.
-	System string `yaml:"system"`
+	System string
 	// Programs are more than a small guest holds: postgresql, copied from the host.
-	Programs words `yaml:"programs"`
+	Programs words
 	// Instance limits all volumes together.
-	Instance *InstanceSpec `yaml:"instance"`
-	Volumes  []VolumeSpec  `yaml:"volumes"`
+	Instance *InstanceSpec
+	Volumes  []VolumeSpec
 	// Arrays say which volumes will make an array, for the guest's plimsoll.yaml; Setup makes it.
-	Arrays []ArraySpec `yaml:"arrays"`
+	Arrays []ArraySpec
 	// Setup are bash commands that make the arrays, run without limits. For volumes named data,
 	// "${data[@]}" are their devices and ${data[0]} the first.
-	Setup []string `yaml:"setup"`
+	Setup []string
 	// Then are bash commands run with the limits in force.
-	Then []string `yaml:"then"`
+	Then []string
 	// Shows is what a broken preset shows, in one line.
-	Shows string `yaml:"shows"`
+	Shows string
 
 	// Mounts are where a declared layout's filesystems will be.
 	Mounts map[topology.Role]string `yaml:"-"`
@@ -49,9 +49,9 @@ type Spec struct {
 
 // ArraySpec names an array and its volumes.
 type ArraySpec struct {
-	Name    string `yaml:"name"`
-	Role    words  `yaml:"role"`
-	Volumes words  `yaml:"volumes"`
+	Name    string
+	Role    words
+	Volumes words
 }
 
 // words is a list in YAML, or one word.
@@ -68,57 +68,57 @@ func (w *words) UnmarshalYAML(decode func(any) error) error {
 
 // InstanceSpec is what an instance lets through to its volumes.
 type InstanceSpec struct {
-	IOPS       units.IOPS `yaml:"iops"`
-	Throughput units.Rate `yaml:"throughput"`
-	Burst      *BurstSpec `yaml:"burst"`
+	IOPS       units.IOPS
+	Throughput units.Rate
+	Burst      *BurstSpec
 }
 
 // BurstSpec is what is let through while credits last.
 type BurstSpec struct {
-	IOPS       units.IOPS  `yaml:"iops"`
-	Throughput units.Rate  `yaml:"throughput"`
-	Credits    float64     `yaml:"credits"`      // I/Os
+	IOPS       units.IOPS
+	Throughput units.Rate
+	Credits    float64     // I/Os
 	Bytes      units.Bytes `yaml:"byte_credits"` // for Throughput
 }
 
 // VolumeSpec is a number of equal volumes.
 type VolumeSpec struct {
-	Name  string      `yaml:"name"`
-	Count int         `yaml:"count"` // 0 means 1
-	Like  string      `yaml:"like"`  // ebs (the default) or nvme, a local drive
-	Size  units.Bytes `yaml:"size"`  // 0 means 1 GiB
+	Name  string
+	Count int         // 0 means 1
+	Like  string      // ebs (the default) or nvme, a local drive
+	Size  units.Bytes // 0 means 1 GiB
 
-	IOPS       units.IOPS `yaml:"iops"`
-	Throughput units.Rate `yaml:"throughput"`
+	IOPS       units.IOPS
+	Throughput units.Rate
 	// One direction's, besides those of both.
 	ReadIOPS        units.IOPS `yaml:"read_iops"`
 	WriteIOPS       units.IOPS `yaml:"write_iops"`
 	ReadThroughput  units.Rate `yaml:"read_throughput"`
 	WriteThroughput units.Rate `yaml:"write_throughput"`
 
-	Burst   *BurstSpec  `yaml:"burst"`
-	Latency LatencySpec `yaml:"latency"`
+	Burst   *BurstSpec
+	Latency LatencySpec
 	// Unwritten is what a read of never-written blocks takes; 0 treats them as written ones.
-	Unwritten time.Duration `yaml:"unwritten"`
+	Unwritten time.Duration
 	// Counts is how many bytes of an EBS volume's I/O count as one, and up to which sequential ones
 	// are merged first; 256 KiB by default.
-	Counts     units.Bytes   `yaml:"counts"`
+	Counts     units.Bytes
 	FirstTouch time.Duration `yaml:"first_touch"`
 	// SoldAs names the volumes whose limits these are declared to have: those of a slow one, as it
 	// was bought.
 	SoldAs string `yaml:"sold_as"`
 	// Cache is none, the default, or volatile: a cache that a power cut empties; the guest
 	// sees which of them it is.
-	Cache string `yaml:"cache"`
+	Cache string
 }
 
 // LatencySpec is how long a volume takes over a request, without queueing, as a program in the
 // guest sees it.
 type LatencySpec struct {
-	Read   time.Duration `yaml:"read"`
-	Write  time.Duration `yaml:"write"`
-	Flush  time.Duration `yaml:"flush"`
-	Jitter float64       `yaml:"jitter"` // sigma of the lognormal factor
+	Read   time.Duration
+	Write  time.Duration
+	Flush  time.Duration
+	Jitter float64 // sigma of the lognormal factor
 }
 
 // What a guest runs.

@@ -155,7 +155,7 @@ func TestWordsThatAScriptReplaces(t *testing.T) {
 func TestSeveralUnknownOptionsAreAnotherFios(t *testing.T) {
 	judge := func(text string) (all []finding.Finding) {
 		for _, f := range Judge(NewCase(Case{Scripts: []*script.File{textOf("x.fio", text)}})).Found {
-			if f.Code == unknownOption.Code {
+			if f.Code == "PL102" {
 				all = append(all, f)
 			}
 		}

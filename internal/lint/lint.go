@@ -18,17 +18,75 @@ func Knows(code finding.Code) bool {
 
 // Rules are the rules of the family PL1xx, in the order of their codes.
 func Rules() []*rule {
-	return []*rule{
-		unreadable, longDash, unknownOption, depthOnSync, asyncBuffered, cachedSet, tinyFile, sameBlocks, endless,
-		noRamp, shortForBurst, syncWithDepth, neverWritten, rawWrite, straddles, repeatedRandom, zeroData,
-		randomMap, manyReports, ratePerJob, mixIgnored, omission, runsCommand, renamed, percentSize,
-		everyIO, blankValue, inverseUnit, endsEarly, wrongStripe, mountedTwice, scriptDiscard, neverMounted,
-		sameVolume, rateBySmallest, rateWithPauses, rampAboveRun, givenTwice, together, boundByDepth, noJob,
-		oneName, smallOnDevice, manyFills, holesInFill, loopsWithTime, notRead, idleComment, verifyShared,
-		writtenTwice, series, replayed, neverSynced, contradictingName, unsynced, lostDash, placeAlone, noSize,
-		syncsNothing, sectionPath, partSectors, unmade, bootFiles,
-		noBarrier, verifiesNothing,
-	}
+	return finding.Rules(map[finding.Code]func(*Case, reporter){
+		"PL100": unreadable,
+		"PL101": longDash,
+		"PL102": unknownOption,
+		"PL103": eachJob(judged(depthOnSync)),
+		"PL104": eachJob(judged(asyncBuffered)),
+		"PL105": eachJob(measured(cachedSet)),
+		"PL106": anyJob(measured(tinyFile)),
+		"PL107": eachJob(measured(sameBlocks)),
+		"PL108": eachJob(endless),
+		"PL109": eachJob(measured(noRamp)),
+		"PL110": eachJob(measured(shortForBurst)),
+		"PL111": eachJob(measured(syncWithDepth)),
+		"PL112": eachJob(measured(neverWritten)),
+		"PL113": anyJob(rawWrite),
+		"PL114": eachJob(measured(straddles)),
+		"PL115": eachJob(measured(repeatedRandom)),
+		"PL116": eachJob(measured(zeroData)),
+		"PL117": eachJob(randomMap),
+		"PL118": eachJob(manyReports),
+		"PL119": anyJob(ratePerJob),
+		"PL120": mixIgnored,
+		"PL122": eachJob(measured(omission)),
+		"PL123": anyJob(runsCommand),
+		"PL124": renamed,
+		"PL125": eachJob(percentSize),
+		"PL126": eachJob(judged(everyIO)),
+		"PL127": blankValue,
+		"PL128": inverseUnit,
+		"PL129": eachJob(measured(endsEarly)),
+		"PL130": wrongStripe,
+		"PL131": mountedTwice,
+		"PL132": mountedWith("With discard, removed files are trimmed while something else is measured, and reads of "+
+			"their blocks touch no medium.", "discard"),
+		"PL133":     neverMounted,
+		"PL134":     sameVolume,
+		"PL135":     anyJob(rateBySmallest),
+		"PL136":     eachJob(rateWithPauses),
+		"PL137":     eachJob(rampAboveRun),
+		"PL138":     givenTwice,
+		"PL139":     together,
+		"PL140":     eachJob(judged(boundByDepth)),
+		"PL141":     noJob,
+		"PL142":     oneName,
+		"PL143":     anyJob(measured(smallOnDevice)),
+		"PL144":     eachJob(manyFills),
+		"PL145":     eachJob(holesInFill),
+		"PL146":     eachJob(loopsWithTime),
+		"PL147":     notRead,
+		idleComment: func(*Case, reporter) {},
+		"PL149":     eachJob(verifyShared),
+		"PL150":     writtenTwice,
+		"PL151":     series,
+		"PL152":     eachJob(replayed),
+		"PL153":     eachJob(measured(neverSynced)),
+		"PL154":     eachJob(judged(contradictingName)),
+		"PL155":     eachJob(judged(unsynced)),
+		"PL156":     lostDash,
+		"PL157":     placeAlone,
+		"PL158":     anyJob(noSize),
+		"PL159":     syncsNothing,
+		"PL160":     sectionPath,
+		"PL161":     anyJob(measured(partSectors)),
+		"PL162":     unmade,
+		"PL163":     bootFiles,
+		"PL164": mountedWith("Without barriers no flush reaches the drive: syncs look faster than those that a power "+
+			"cut spares.", "nobarrier", "barrier=0"),
+		"PL165": eachJob(verifiesNothing),
+	})
 }
 
 // Judged is what Judge found, and which findings comments in place silence.
@@ -47,7 +105,7 @@ func Judge(c *Case, disabled ...finding.Code) Judged {
 	}
 	all := finding.Judge(Rules(), c, off)
 	c.temper(all, files)
-	if !slices.Contains(disabled, idleComment.Code) {
+	if !slices.Contains(disabled, idleComment) {
 		all = append(all, idleComments(c, all, disabled)...)
 	}
 	var j Judged

@@ -479,7 +479,7 @@ func TestJobRulesStaySilent(t *testing.T) {
 
 // Only run --stop looks at where the figures settle: PL109 promises no other cut of the warm-up.
 func TestWhatIsPromisedOfTheWarmUp(t *testing.T) {
-	page, _ := finding.PageOf(noRamp.Code)
+	page, _ := finding.PageOf("PL109")
 	for _, s := range page.Sections {
 		if text := s.Body; strings.Contains(text, "plimsoll") && !strings.Contains(text, "run --stop") {
 			t.Errorf("PL109 promises without --stop: %s", text)

@@ -39,28 +39,24 @@ func (j *lintJob) cacheMeant() bool {
 		slices.ContainsFunc(j.load.Files(), fio.InMemory) || memoryPlace.MatchString(j.load.Filename+" "+j.load.Directory)
 }
 
-var unsynced = &rule{
-	Code: "PL155", Check: eachJob(judged(func(j *lintJob) *fault {
-		total := j.total()
-		if !j.load.Writes() || !j.throughCache() || j.open("rw") || j.forcesOut() || j.prepares() ||
-			j.directOutside() ||
-			total > 0 && (tiny(j) || j.inMemory(j.of, total) != nil) {
-			return nil
-		}
-		f := j.found("rw direct", "%s writes through the page cache and nothing forces them out: what memory still holds "+
-			"at the end counts as written.", j.setting("direct", "0"))
-		return lessen(f, j.cacheMeant())
-	})),
+func unsynced(j *lintJob) *fault {
+	total := j.total()
+	if !j.load.Writes() || !j.throughCache() || j.open("rw") || j.forcesOut() || j.prepares() ||
+		j.directOutside() ||
+		total > 0 && (tiny(j) || j.inMemory(j.of, total) != nil) {
+		return nil
+	}
+	f := j.found("rw direct", "%s writes through the page cache and nothing forces them out: what memory still holds "+
+		"at the end counts as written.", j.setting("direct", "0"))
+	return lessen(f, j.cacheMeant())
 }
 
-var noSize = &rule{
-	Code: "PL158", Check: anyJob(func(j *lintJob) *fault {
-		sized := strings.Fields(`size filesize io_size fill_device read_iolog opendir number_ios`)
-		if j.partial || j.sec.Name == "" || j.completed() || !fio.UsesPageCache(j.load.Engine) ||
-			j.open("ioengine") || len(j.devices()) > 0 || j.load.Reads() && j.given("filename") ||
-			j.given("filename") && j.open("filename") || j.anyGiven(sized...) || j.anyOpen(sized...) {
-			return nil
-		}
-		return j.found("directory filename", "No size is given: fio stops unless the files exist already.")
-	}),
+func noSize(j *lintJob) *fault {
+	sized := strings.Fields(`size filesize io_size fill_device read_iolog opendir number_ios`)
+	if j.partial || j.sec.Name == "" || j.completed() || !fio.UsesPageCache(j.load.Engine) ||
+		j.open("ioengine") || len(j.devices()) > 0 || j.load.Reads() && j.given("filename") ||
+		j.given("filename") && j.open("filename") || j.anyGiven(sized...) || j.anyOpen(sized...) {
+		return nil
+	}
+	return j.found("directory filename", "No size is given: fio stops unless the files exist already.")
 }

@@ -7,12 +7,8 @@ import (
 	"plimsoll/internal/finding"
 )
 
-// idleComment has no Check: it is about what the other rules found, and Judge asks it last
-// (idleComments).
-var idleComment = &rule{
-	Code:  "PL148",
-	Check: func(*Case, reporter) {},
-}
+// idleComment is about what the other rules found: Judge asks it last (idleComments).
+const idleComment finding.Code = "PL148"
 
 // idleComments finds the comments that silence none of the findings.
 func idleComments(c *Case, all []fault, disabled []finding.Code) []fault {
@@ -26,7 +22,7 @@ func idleComments(c *Case, all []fault, disabled []finding.Code) []fault {
 		slices.Sort(of)
 	}
 	var idle []fault
-	page, _ := finding.PageOf(idleComment.Code)
+	page, _ := finding.PageOf(idleComment)
 	report := func(file string, line int, message string) {
 		idle = append(idle, page.Fill(fault{
 			File: file, Subject: says("%s:%d:1", file, line), Line: line, Col: 1, Message: message,
@@ -50,7 +46,7 @@ func idleComments(c *Case, all []fault, disabled []finding.Code) []fault {
 				case !known[code]:
 					report(file.Name, d.Line,
 						says("No rule of lint has the code %s.", strings.TrimSpace(code)))
-				case slices.Contains(disabled, finding.Code(code)) || code == string(idleComment.Code):
+				case slices.Contains(disabled, finding.Code(code)) || code == string(idleComment):
 				case !d.CoversOne(lines[place{file.Name, code}]):
 					report(file.Name, d.Line, says("%s finds nothing in the lines that this comment covers.", code))
 				}

@@ -11,58 +11,52 @@ import (
 	"plimsoll/internal/units"
 )
 
-var zeroData = &rule{
-	Code: "PL116", Check: eachJob(measured(func(j *lintJob) *fault {
-		if !j.load.Writes() || j.load.VerifyOn {
-			return nil
-		}
-		refill := j.flag("refill_buffers", false)
-		percent, _ := strconv.Atoi(strings.TrimSpace(j.last["buffer_compress_percentage"].Value))
-		switch {
-		case j.flag("zero_buffers", false):
-			return j.found("zero_buffers", "It writes zeros, which drives and arrays that compress or deduplicate hardly store.")
-		case percent >= 50 && !j.open("buffer_compress_percentage"):
-			return j.found("buffer_compress_percentage", "%d %% of each buffer compresses away.", percent)
-		case j.given("buffer_pattern") && !refill && !j.anyGiven("buffer_compress_percentage", "dedupe_percentage"):
-			return j.found("buffer_pattern", "It writes one pattern over and over.")
-		case !j.flag("scramble_buffers", true) && !refill:
-			return j.found("scramble_buffers", "Each job writes one buffer over and over, which deduplicates.")
-		}
+func zeroData(j *lintJob) *fault {
+	if !j.load.Writes() || j.load.VerifyOn {
 		return nil
-	})),
+	}
+	refill := j.flag("refill_buffers", false)
+	percent, _ := strconv.Atoi(strings.TrimSpace(j.last["buffer_compress_percentage"].Value))
+	switch {
+	case j.flag("zero_buffers", false):
+		return j.found("zero_buffers", "It writes zeros, which drives and arrays that compress or deduplicate hardly store.")
+	case percent >= 50 && !j.open("buffer_compress_percentage"):
+		return j.found("buffer_compress_percentage", "%d %% of each buffer compresses away.", percent)
+	case j.given("buffer_pattern") && !refill && !j.anyGiven("buffer_compress_percentage", "dedupe_percentage"):
+		return j.found("buffer_pattern", "It writes one pattern over and over.")
+	case !j.flag("scramble_buffers", true) && !refill:
+		return j.found("scramble_buffers", "Each job writes one buffer over and over, which deduplicates.")
+	}
+	return nil
 }
 
-var randomMap = &rule{
-	Code: "PL117", Check: eachJob(func(j *lintJob) *fault {
-		w := j.load
-		if w.Sequential || !j.measures() {
+func randomMap(j *lintJob) *fault {
+	w := j.load
+	if w.Sequential || !j.measures() {
+		return nil
+	}
+	if j.flag("norandommap", false) {
+		if !w.VerifyOn {
 			return nil
 		}
-		if j.flag("norandommap", false) {
-			if !w.VerifyOn {
-				return nil
-			}
-			return j.found("norandommap",
-				"norandommap lets fio write a block twice, which verify then takes for corruption or has to overlook.")
+		return j.found("norandommap",
+			"norandommap lets fio write a block twice, which verify then takes for corruption or has to overlook.")
+	}
+	if bs := j.bs(); bs > 0 && j.last["random_generator"].Value != "lfsr" && !j.anyOpen("size", "numjobs") {
+		if size := w.Size / bs / 8 * units64(w.Jobs); size > 256*units.MiB {
+			return j.found("size", "The random maps of %s take %s of memory.", text.Plural(w.Jobs, "job"), size)
 		}
-		if bs := j.bs(); bs > 0 && j.last["random_generator"].Value != "lfsr" && !j.anyOpen("size", "numjobs") {
-			if size := w.Size / bs / 8 * units64(w.Jobs); size > 256*units.MiB {
-				return j.found("size", "The random maps of %s take %s of memory.", text.Plural(w.Jobs, "job"), size)
-			}
-		}
-		return nil
-	}),
+	}
+	return nil
 }
 
-var runsCommand = &rule{
-	Code: "PL123", Check: anyJob(func(j *lintJob) *fault {
-		for _, name := range []string{"exec_prerun", "exec_postrun", "program"} {
-			if o, ok := j.last[name]; ok && (name != "program" || j.load.Engine == "exec") {
-				return j.found(name, "%s runs %q in a shell.", name, o.Value)
-			}
+func runsCommand(j *lintJob) *fault {
+	for _, name := range []string{"exec_prerun", "exec_postrun", "program"} {
+		if o, ok := j.last[name]; ok && (name != "program" || j.load.Engine == "exec") {
+			return j.found(name, "%s runs %q in a shell.", name, o.Value)
 		}
-		return nil
-	}),
+	}
+	return nil
 }
 
 // successor is what became of an option.
@@ -91,31 +85,29 @@ func (c *Case) leftToRefused(old successor, o fio.Option) bool {
 	return known == old.gone && c.Fio != nil
 }
 
-var renamed = &rule{
-	Code: "PL124", Check: func(c *Case, report reporter) {
-		c.options(func(file *script.File, _ script.Job, at func(string) *fault, o fio.Option) *fault {
-			old, ok := successors[o.Name]
-			if !ok {
-				if o.Name == "verify" && strings.TrimSpace(o.Value) == "meta" {
-					f := at("verify=meta is obsolete: every verify checks the header.")
-					f.Fix = "Write what checks the data, such as verify=crc32c."
-					return f
-				}
-				return nil
+func renamed(c *Case, report reporter) {
+	c.options(func(file *script.File, _ script.Job, at func(string) *fault, o fio.Option) *fault {
+		old, ok := successors[o.Name]
+		if !ok {
+			if o.Name == "verify" && strings.TrimSpace(o.Value) == "meta" {
+				f := at("verify=meta is obsolete: every verify checks the header.")
+				f.Fix = "Write what checks the data, such as verify=crc32c."
+				return f
 			}
-			if c.leftToRefused(old, o) {
-				return nil // the fio at hand differs from 3.33: PL102 speaks of what it does not know
-			}
-			f := at(says("%s is %s.", o.Name, old.says))
-			f.Fix = "Drop it."
-			if old.gone {
-				f.Severity = finding.Fail
-			}
-			if old.now != "" {
-				f.Fix = "Write " + old.now + "."
-				f.Edits = set(file, o, old.now, o.Value)
-			}
-			return f
-		}, report)
-	},
+			return nil
+		}
+		if c.leftToRefused(old, o) {
+			return nil // the fio at hand differs from 3.33: PL102 speaks of what it does not know
+		}
+		f := at(says("%s is %s.", o.Name, old.says))
+		f.Fix = "Drop it."
+		if old.gone {
+			f.Severity = finding.Fail
+		}
+		if old.now != "" {
+			f.Fix = "Write " + old.now + "."
+			f.Edits = set(file, o, old.now, o.Value)
+		}
+		return f
+	}, report)
 }

@@ -11,23 +11,21 @@ import (
 	"plimsoll/internal/units"
 )
 
-var depthOnSync = &rule{
-	Code: "PL103", Check: eachJob(judged(func(j *lintJob) *fault {
-		c := j.of
-		o, ok := j.last["iodepth"]
-		if !ok || j.open("ioengine") || !fio.Synchronous(j.load.Engine) {
-			return nil
-		}
-		depth, err := fio.ParseSize(o.Value, 1024)
-		if err == nil && depth <= 1 || err != nil && !c.filledIn(o) { // PL102 says that fio refuses it
-			return nil
-		}
-		f := j.found("iodepth", "%s keeps one I/O in flight per job, whatever iodepth says: %s in flight, not %s.",
-			j.setting("ioengine", fio.DefaultEngine), units.Group(fmt.Sprint(max(j.load.Jobs, 1))), times32(j, uint64(depth)))
-		// The engine may be named where the file is started, or in one that stands before it.
-		elsewhere := !j.src.Command && !j.given("ioengine") && (!j.namesEngine() || j.completed())
-		return lessen(f, j.open("iodepth") || elsewhere || o.Line > 0 && c.queued[place{j.src, o.Line, o.Col}])
-	})),
+func depthOnSync(j *lintJob) *fault {
+	c := j.of
+	o, ok := j.last["iodepth"]
+	if !ok || j.open("ioengine") || !fio.Synchronous(j.load.Engine) {
+		return nil
+	}
+	depth, err := fio.ParseSize(o.Value, 1024)
+	if err == nil && depth <= 1 || err != nil && !c.filledIn(o) { // PL102 says that fio refuses it
+		return nil
+	}
+	f := j.found("iodepth", "%s keeps one I/O in flight per job, whatever iodepth says: %s in flight, not %s.",
+		j.setting("ioengine", fio.DefaultEngine), units.Group(fmt.Sprint(max(j.load.Jobs, 1))), times32(j, uint64(depth)))
+	// The engine may be named where the file is started, or in one that stands before it.
+	elsewhere := !j.src.Command && !j.given("ioengine") && (!j.namesEngine() || j.completed())
+	return lessen(f, j.open("iodepth") || elsewhere || o.Line > 0 && c.queued[place{j.src, o.Line, o.Col}])
 }
 
 // place is where an option of a job stands.
@@ -67,47 +65,41 @@ func times32(j *lintJob, depth uint64) string {
 	return units.Group(fmt.Sprint(depth * uint64(max(j.load.Jobs, 1))))
 }
 
-var asyncBuffered = &rule{
-	Code: "PL104", Check: eachJob(judged(func(j *lintJob) *fault {
-		if j.load.Engine != "libaio" || !j.load.Buffered || j.anyOpen("direct", "buffered") ||
-			j.load.Depth <= 1 && !j.open("iodepth") {
-			return nil
-		}
-		f := j.found("ioengine direct",
-			"libaio with %s submits one I/O at a time through the page cache; iodepth does nothing.", j.setting("direct", "0"))
-		return lessen(f, j.directOutside() || j.open("iodepth") || j.prepares())
-	})),
+func asyncBuffered(j *lintJob) *fault {
+	if j.load.Engine != "libaio" || !j.load.Buffered || j.anyOpen("direct", "buffered") ||
+		j.load.Depth <= 1 && !j.open("iodepth") {
+		return nil
+	}
+	f := j.found("ioengine direct",
+		"libaio with %s submits one I/O at a time through the page cache; iodepth does nothing.", j.setting("direct", "0"))
+	return lessen(f, j.directOutside() || j.open("iodepth") || j.prepares())
 }
 
-var syncWithDepth = &rule{
-	Code: "PL111", Check: eachJob(measured(func(j *lintJob) *fault {
-		if j.load.SyncEvery != 1 || j.load.Depth <= 1 || fio.Synchronous(j.load.Engine) || j.anyOpen("ioengine", "rw") {
-			return nil
-		}
-		name := "fdatasync"
-		if !j.given(name) {
-			name = "fsync"
-		}
-		f := j.found(name,
-			"%s=1 blocks the submitter after each write, so iodepth=%d fills fio's queue and not the device's: "+
-				"its latencies include the wait.", name, j.load.Depth)
-		return lessen(f, j.load.Engine != "libaio") // its syncs may be asynchronous, too
-	})),
+func syncWithDepth(j *lintJob) *fault {
+	if j.load.SyncEvery != 1 || j.load.Depth <= 1 || fio.Synchronous(j.load.Engine) || j.anyOpen("ioengine", "rw") {
+		return nil
+	}
+	name := "fdatasync"
+	if !j.given(name) {
+		name = "fsync"
+	}
+	f := j.found(name,
+		"%s=1 blocks the submitter after each write, so iodepth=%d fills fio's queue and not the device's: "+
+			"its latencies include the wait.", name, j.load.Depth)
+	return lessen(f, j.load.Engine != "libaio") // its syncs may be asynchronous, too
 }
 
-var boundByDepth = &rule{
-	Code: "PL140", Check: eachJob(judged(func(j *lintJob) *fault {
-		w := j.load
-		if w.Sequential || !w.Direct || !fio.Synchronous(w.Engine) || w.Jobs < 2 || w.SyncEvery > 0 || w.SyncWrites ||
-			w.Paced() ||
-			j.anyOpen("numjobs", "ioengine") ||
-			j.given("iodepth") {
-			return nil
-		}
-		const typical = 500 * time.Microsecond // of a network volume
-		return j.found("numjobs ioengine",
-			"%s with %d jobs keeps %d I/Os in flight: at %s each that is at most %s IOPS, whatever the volume can do.",
-			j.setting("ioengine", fio.DefaultEngine), w.Jobs, w.Jobs, text.Duration(typical),
-			units.IOPS(float64(w.Jobs)/typical.Seconds()))
-	})),
+func boundByDepth(j *lintJob) *fault {
+	w := j.load
+	if w.Sequential || !w.Direct || !fio.Synchronous(w.Engine) || w.Jobs < 2 || w.SyncEvery > 0 || w.SyncWrites ||
+		w.Paced() ||
+		j.anyOpen("numjobs", "ioengine") ||
+		j.given("iodepth") {
+		return nil
+	}
+	const typical = 500 * time.Microsecond // of a network volume
+	return j.found("numjobs ioengine",
+		"%s with %d jobs keeps %d I/Os in flight: at %s each that is at most %s IOPS, whatever the volume can do.",
+		j.setting("ioengine", fio.DefaultEngine), w.Jobs, w.Jobs, text.Duration(typical),
+		units.IOPS(float64(w.Jobs)/typical.Seconds()))
 }

@@ -13,37 +13,33 @@ import (
 	"plimsoll/internal/units"
 )
 
-var smallOnDevice = &rule{
-	Code: "PL143", Check: anyJob(measured(func(j *lintJob) *fault {
-		least := cmp.Or(j.load.ReadLeast, j.load.ReadBS)
-		if w := cmp.Or(j.load.WriteLeast, j.load.WriteBS); w > 0 && (least == 0 || w < least) {
-			least = w
-		}
-		if least == 0 || least >= 4*units.KiB || !j.load.Direct || len(j.devices()) == 0 || least%512 != 0 {
-			return nil
-		}
-		return j.found("bs bssplit bsrange", "Blocks of %s: a drive with sectors of 4 KiB refuses them or emulates them.",
-			least)
-	})),
+func smallOnDevice(j *lintJob) *fault {
+	least := cmp.Or(j.load.ReadLeast, j.load.ReadBS)
+	if w := cmp.Or(j.load.WriteLeast, j.load.WriteBS); w > 0 && (least == 0 || w < least) {
+		least = w
+	}
+	if least == 0 || least >= 4*units.KiB || !j.load.Direct || len(j.devices()) == 0 || least%512 != 0 {
+		return nil
+	}
+	return j.found("bs bssplit bsrange", "Blocks of %s: a drive with sectors of 4 KiB refuses them or emulates them.",
+		least)
 }
 
-var partSectors = &rule{
-	Code: "PL161", Check: anyJob(measured(func(j *lintJob) *fault {
-		if !j.load.Direct || !j.given("bs") || j.anyGiven("bsrange", "bssplit") ||
-			j.anyOpen("bs", "direct", "buffered", "rw", "ioengine", "bsrange", "bssplit", "kb_base") ||
-			!fio.UsesPageCache(j.load.Engine) || strings.Contains(strings.ToLower(j.last["bs"].Value), "ib") { // PL128
-			return nil
-		}
-		for _, bs := range []units.Bytes{j.load.ReadBS, j.load.WriteBS} {
-			if bs%512 == 0 {
-				continue
-			}
-			f := j.found("bs", "Blocks of %d bytes are no whole sectors, and direct=1: a device, ext4 and xfs refuse them.",
-				bs)
-			return lessen(f, !j.namesEngine()) // the command that starts the file may give another
-		}
+func partSectors(j *lintJob) *fault {
+	if !j.load.Direct || !j.given("bs") || j.anyGiven("bsrange", "bssplit") ||
+		j.anyOpen("bs", "direct", "buffered", "rw", "ioengine", "bsrange", "bssplit", "kb_base") ||
+		!fio.UsesPageCache(j.load.Engine) || strings.Contains(strings.ToLower(j.last["bs"].Value), "ib") { // PL128
 		return nil
-	})),
+	}
+	for _, bs := range []units.Bytes{j.load.ReadBS, j.load.WriteBS} {
+		if bs%512 == 0 {
+			continue
+		}
+		f := j.found("bs", "Blocks of %d bytes are no whole sectors, and direct=1: a device, ext4 and xfs refuse them.",
+			bs)
+		return lessen(f, !j.namesEngine()) // the command that starts the file may give another
+	}
+	return nil
 }
 
 // fills says whether a job is there to write a whole device: size=100% or none, until it is done.
@@ -66,32 +62,28 @@ func (j *lintJob) passes() int {
 	return max(loops, 1)
 }
 
-var manyFills = &rule{
-	Code: "PL144", Check: eachJob(func(j *lintJob) *fault {
-		n := max(j.load.Jobs, 1) * j.passes()
-		if !j.fills() || n < 4 || j.anyOpen("numjobs", "loops") || j.load.OffsetIncrement > 0 ||
-			j.open("offset_increment") {
-			return nil
-		}
-		return j.found("numjobs loops", "%s × %s write the device %d times.", text.Plural(max(j.load.Jobs, 1), "job"),
-			text.Plural(j.passes(), "loop"), n)
-	}),
+func manyFills(j *lintJob) *fault {
+	n := max(j.load.Jobs, 1) * j.passes()
+	if !j.fills() || n < 4 || j.anyOpen("numjobs", "loops") || j.load.OffsetIncrement > 0 ||
+		j.open("offset_increment") {
+		return nil
+	}
+	return j.found("numjobs loops", "%s × %s write the device %d times.", text.Plural(max(j.load.Jobs, 1), "job"),
+		text.Plural(j.passes(), "loop"), n)
 }
 
-var holesInFill = &rule{
-	Code: "PL145", Check: eachJob(func(j *lintJob) *fault {
-		c := j.of
-		n := c.drawn[filledBy{j.src, j.load.Filename}]
-		if !j.leavesHoles() || n >= 8 {
-			return nil
-		}
-		left := 1.0
-		for range n {
-			left *= 0.36788 // 1/e
-		}
-		f := j.found("norandommap", "norandommap leaves %s of the blocks unwritten.", text.Share(left))
-		return lessen(f, !fillName.MatchString(j.sec.Name) && !fillName.MatchString(path.Base(j.file.Name)) || c.filled(j))
-	}),
+func holesInFill(j *lintJob) *fault {
+	c := j.of
+	n := c.drawn[filledBy{j.src, j.load.Filename}]
+	if !j.leavesHoles() || n >= 8 {
+		return nil
+	}
+	left := 1.0
+	for range n {
+		left *= 0.36788 // 1/e
+	}
+	f := j.found("norandommap", "norandommap leaves %s of the blocks unwritten.", text.Share(left))
+	return lessen(f, !fillName.MatchString(j.sec.Name) && !fillName.MatchString(path.Base(j.file.Name)) || c.filled(j))
 }
 
 // leavesHoles says whether a job is there to write a whole device, and draws its blocks with replacement.

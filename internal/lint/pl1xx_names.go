@@ -90,35 +90,33 @@ func (j *lintJob) engineNamed() *fault {
 		fio.DefaultEngine))
 }
 
-var contradictingName = &rule{
-	Code: "PL154", Check: eachJob(judged(func(j *lintJob) *fault {
-		if f := j.engineNamed(); f != nil {
-			return f
+func contradictingName(j *lintJob) *fault {
+	if f := j.engineNamed(); f != nil {
+		return f
+	}
+	if !j.given("rw") || j.open("rw") || unknown(j.sec.Name) || !j.measures() ||
+		strings.Contains(j.last["rw"].Value, ":") ||
+		j.anyGiven("percentage_random", "rw_sequencer", "zonemode", "flow", "read_iolog") {
+		return nil
+	}
+	name := j.sec.Name
+	c, is := claimed(name)
+	for _, s := range j.src.File.Sections { // one of [global] names no job, and says what is meant
+		if global, has := s.Get("name"); has && s.Global() && !is && !slices.ContainsFunc(j.own.Options, sets("rw")) {
+			name = global
+			c, is = claimed(name)
 		}
-		if !j.given("rw") || j.open("rw") || unknown(j.sec.Name) || !j.measures() ||
-			strings.Contains(j.last["rw"].Value, ":") ||
-			j.anyGiven("percentage_random", "rw_sequencer", "zonemode", "flow", "read_iolog") {
-			return nil
-		}
-		name := j.sec.Name
-		c, is := claimed(name)
-		for _, s := range j.src.File.Sections { // one of [global] names no job, and says what is meant
-			if global, has := s.Get("name"); has && s.Global() && !is && !slices.ContainsFunc(j.own.Options, sets("rw")) {
-				name = global
-				c, is = claimed(name)
-			}
-		}
-		if !is {
-			return nil
-		}
-		instead := c.contradicted(j.load)
-		if instead == "" {
-			return nil
-		}
-		f := j.found("rw", "The job is named %q, and with %s %s.", name, j.setting("rw", "read"), instead)
-		f.Alike = instead
-		return lessen(f, name != j.sec.Name || j.src.Command) // fio does not show it, or rw stands beside it
-	})),
+	}
+	if !is {
+		return nil
+	}
+	instead := c.contradicted(j.load)
+	if instead == "" {
+		return nil
+	}
+	f := j.found("rw", "The job is named %q, and with %s %s.", name, j.setting("rw", "read"), instead)
+	f.Alike = instead
+	return lessen(f, name != j.sec.Name || j.src.Command) // fio does not show it, or rw stands beside it
 }
 
 // sets says of an option whether it is the one of a main name.
@@ -129,47 +127,43 @@ func sets(name string) func(fio.Option) bool {
 // placeOptions say where a job works, and nothing of what it does there.
 var placeOptions = []string{"filename", "directory", "size", "filesize"}
 
-var placeAlone = &rule{
-	Code: "PL157", Check: func(c *Case, report reporter) {
-		for jobs := range c.sources() {
-			given := false // an earlier section of the file gives rw
-			for _, j := range jobs {
-				if j.src.Command || j.partial {
-					continue
-				}
-				given = given || slices.ContainsFunc(j.own.Options, sets("rw"))
-				if !given || j.given("rw") || j.open("rw") || len(j.own.Options) == 0 ||
-					slices.ContainsFunc(j.own.Options, func(o fio.Option) bool { return !slices.Contains(placeOptions, o.Name) }) {
-					continue
-				}
-				report(*j.found("", "[%s] is a job of its own, and reads with fio's defaults: it shares no option "+
-					"with the sections before it.", j.sec.Name))
+func placeAlone(c *Case, report reporter) {
+	for jobs := range c.sources() {
+		given := false // an earlier section of the file gives rw
+		for _, j := range jobs {
+			if j.src.Command || j.partial {
+				continue
 			}
+			given = given || slices.ContainsFunc(j.own.Options, sets("rw"))
+			if !given || j.given("rw") || j.open("rw") || len(j.own.Options) == 0 ||
+				slices.ContainsFunc(j.own.Options, func(o fio.Option) bool { return !slices.Contains(placeOptions, o.Name) }) {
+				continue
+			}
+			report(*j.found("", "[%s] is a job of its own, and reads with fio's defaults: it shares no option "+
+				"with the sections before it.", j.sec.Name))
 		}
-	},
+	}
 }
 
-var sectionPath = &rule{
-	Code: "PL160", Check: func(c *Case, report reporter) {
-		for _, file := range c.Scripts {
-			named := map[*script.Job][]*lintJob{} // sections named as paths, by job file
-			for _, j := range c.byFile[file] {
-				if j.namedElsewhere() {
-					named[j.src] = append(named[j.src], j)
-				}
-			}
-			for _, jobs := range named {
-				for _, j := range jobs {
-					f := foundAt(file, max(j.own.Line, 1), 1, "[%s] works on %s in the current folder, and not where "+
-						"its name says.", j.own.Name, j.load.Filename)
-					if len(jobs) == 1 {
-						f.Severity = finding.Info
-					}
-					report(*f)
-				}
+func sectionPath(c *Case, report reporter) {
+	for _, file := range c.Scripts {
+		named := map[*script.Job][]*lintJob{} // sections named as paths, by job file
+		for _, j := range c.byFile[file] {
+			if j.namedElsewhere() {
+				named[j.src] = append(named[j.src], j)
 			}
 		}
-	},
+		for _, jobs := range named {
+			for _, j := range jobs {
+				f := foundAt(file, max(j.own.Line, 1), 1, "[%s] works on %s in the current folder, and not where "+
+					"its name says.", j.own.Name, j.load.Filename)
+				if len(jobs) == 1 {
+					f.Severity = finding.Info
+				}
+				report(*f)
+			}
+		}
+	}
 }
 
 // namedElsewhere says whether a section's name is a path, and its file is another one in the current folder.

@@ -10,62 +10,58 @@ import (
 	"plimsoll/internal/text"
 )
 
-var sameBlocks = &rule{
-	Code: "PL107", Check: eachJob(measured(func(j *lintJob) *fault {
-		w := j.load
-		shared := w.SharedFile || j.given("filename") // whatever its name is
-		if !w.Sequential || !shared || w.OffsetIncrement > 0 || j.open("offset_increment") || j.open("rw") || w.Jobs < 2 &&
-			!j.unknown["numjobs"] || !j.given("numjobs") ||
-			strings.HasPrefix(j.last["zonemode"].Value, "zbd") {
-			return nil
-		}
-		what := "file"
-		if len(j.devices()) > 0 {
-			what = "device"
-		}
-		jobs := text.Plural(w.Jobs, "job")
-		if j.open("numjobs") {
-			jobs = "The jobs of " + j.setting("numjobs", "")
-		}
-		if j.src.File != nil && len(j.src.File.Jobs()) > 1 {
-			jobs += " of [" + text.Clean(j.sec.Name, 120) + "]"
-		}
-		f := j.found("filename numjobs", "%s %s the same blocks of one %s (no offset_increment).", jobs, j.verb(), what)
-		f.Alike = j.verb()
-		if w.Size > 0 && !j.anyOpen("size", "numjobs") {
-			f.Fix = says("Add offset_increment=%s; the %s then has to hold %s. Or use directory= for a file per job.",
-				w.Size.Suffixed(), what, w.Size*units64(w.Jobs))
-		}
-		return lessen(f, j.anyOpen("ioengine", "numjobs") || !fio.UsesPageCache(w.Engine) || j.prepares() || w.Paced())
-	})),
+func sameBlocks(j *lintJob) *fault {
+	w := j.load
+	shared := w.SharedFile || j.given("filename") // whatever its name is
+	if !w.Sequential || !shared || w.OffsetIncrement > 0 || j.open("offset_increment") || j.open("rw") || w.Jobs < 2 &&
+		!j.unknown["numjobs"] || !j.given("numjobs") ||
+		strings.HasPrefix(j.last["zonemode"].Value, "zbd") {
+		return nil
+	}
+	what := "file"
+	if len(j.devices()) > 0 {
+		what = "device"
+	}
+	jobs := text.Plural(w.Jobs, "job")
+	if j.open("numjobs") {
+		jobs = "The jobs of " + j.setting("numjobs", "")
+	}
+	if j.src.File != nil && len(j.src.File.Jobs()) > 1 {
+		jobs += " of [" + text.Clean(j.sec.Name, 120) + "]"
+	}
+	f := j.found("filename numjobs", "%s %s the same blocks of one %s (no offset_increment).", jobs, j.verb(), what)
+	f.Alike = j.verb()
+	if w.Size > 0 && !j.anyOpen("size", "numjobs") {
+		f.Fix = says("Add offset_increment=%s; the %s then has to hold %s. Or use directory= for a file per job.",
+			w.Size.Suffixed(), what, w.Size*units64(w.Jobs))
+	}
+	return lessen(f, j.anyOpen("ioengine", "numjobs") || !fio.UsesPageCache(w.Engine) || j.prepares() || w.Paced())
 }
 
-var neverWritten = &rule{
-	Code: "PL112", Check: eachJob(measured(func(j *lintJob) *fault {
-		c := j.of
-		if !j.load.Reads() || j.load.Writes() || j.open("rw") {
-			return nil
-		}
-		for _, d := range j.devices() {
-			if !c.documents[j.file].Written[d] && !fio.InMemory(d) {
-				return j.found("filename",
-					"It reads %s, which no job here has written: blocks never written, or trimmed, are answered without "+
-						"touching the medium.", d)
-			}
-		}
-		for _, cmd := range j.file.Commands {
-			name := cmd.Name()
-			if name != "truncate" && name != "fallocate" {
-				continue
-			}
-			for _, path := range j.load.Files() {
-				if cmd.Has(path) && !c.documents[j.file].Written[path] {
-					return j.found("filename", "It reads %s, which %s in line %d made without writing it.", path, name, cmd.Line)
-				}
-			}
-		}
+func neverWritten(j *lintJob) *fault {
+	c := j.of
+	if !j.load.Reads() || j.load.Writes() || j.open("rw") {
 		return nil
-	})),
+	}
+	for _, d := range j.devices() {
+		if !c.documents[j.file].Written[d] && !fio.InMemory(d) {
+			return j.found("filename",
+				"It reads %s, which no job here has written: blocks never written, or trimmed, are answered without "+
+					"touching the medium.", d)
+		}
+	}
+	for _, cmd := range j.file.Commands {
+		name := cmd.Name()
+		if name != "truncate" && name != "fallocate" {
+			continue
+		}
+		for _, path := range j.load.Files() {
+			if cmd.Has(path) && !c.documents[j.file].Written[path] {
+				return j.found("filename", "It reads %s, which %s in line %d made without writing it.", path, name, cmd.Line)
+			}
+		}
+	}
+	return nil
 }
 
 // lossWords warn of the loss of data, unless one of safeWords stands in their line: non-destructive.
@@ -83,29 +79,27 @@ func destroys(f *script.File) bool {
 	return slices.ContainsFunc(warnings, func(line string) bool { return !safeWords.MatchString(line) })
 }
 
-var rawWrite = &rule{
-	Code: "PL113", Check: anyJob(func(j *lintJob) *fault {
-		c := j.of
-		if _, only := j.readOnly(); only || !j.load.Writes() && j.load.TrimShare == 0 || !j.measures() {
-			return nil
+func rawWrite(j *lintJob) *fault {
+	c := j.of
+	if _, only := j.readOnly(); only || !j.load.Writes() && j.load.TrimShare == 0 || !j.measures() {
+		return nil
+	}
+	var devices []string
+	for _, d := range j.devices() {
+		if !strings.HasPrefix(d, "/dev/disk/by-id/") && !fio.InMemory(d) {
+			devices = append(devices, text.Clean(d, 120))
 		}
-		var devices []string
-		for _, d := range j.devices() {
-			if !strings.HasPrefix(d, "/dev/disk/by-id/") && !fio.InMemory(d) {
-				devices = append(devices, text.Clean(d, 120))
-			}
+	}
+	if len(devices) == 0 || c.documents[j.file].destroys {
+		return nil
+	}
+	does := firstWord(strings.Replace(j.verb(), "read and write", "write", 1))
+	f := j.found("filename", "It %ss %s: whatever is there is lost.", does, strings.Join(devices, ", "))
+	for _, m := range c.documents[j.file].Mounts {
+		if slices.Contains(j.devices(), m.Device) && m.Line < f.Line {
+			f.Message = says("It writes %s, which line %d mounts on %s: fio refuses to, unless the mount is of a "+
+				"partition or an array of it.", m.Device, m.Line, m.Point)
 		}
-		if len(devices) == 0 || c.documents[j.file].destroys {
-			return nil
-		}
-		does := firstWord(strings.Replace(j.verb(), "read and write", "write", 1))
-		f := j.found("filename", "It %ss %s: whatever is there is lost.", does, strings.Join(devices, ", "))
-		for _, m := range c.documents[j.file].Mounts {
-			if slices.Contains(j.devices(), m.Device) && m.Line < f.Line {
-				f.Message = says("It writes %s, which line %d mounts on %s: fio refuses to, unless the mount is of a "+
-					"partition or an array of it.", m.Device, m.Line, m.Point)
-			}
-		}
-		return f
-	}),
+	}
+	return f
 }

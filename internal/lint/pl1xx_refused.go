@@ -100,31 +100,27 @@ func (w written) says(o fio.Option, format string, args ...any) *fault {
 	return foundAt(w.file, o.Line, o.Col, format, args...)
 }
 
-var unknownOption = &rule{
-	Code: "PL102", Check: func(c *Case, report reporter) {
-		table := c.table()
-		var stopped *script.Job
-		for _, w := range c.sections {
-			for _, r := range w.refusals {
-				f := c.refused(table, w, r)
-				if f == nil {
-					continue
-				}
-				behind := len(w.job.File.Sections) - w.section - 1
-				refused := f.Severity != finding.Info // empty is the rule's own, an error
-				if refused && stopped != w.job && !w.Command && behind > 0 {
-					f.Evidence = append(f.Evidence, finding.Evidence{
-						What: "not run either", Found: text.Plural(behind, "section") + " behind it: fio reads no further",
-					})
-				}
-				if refused {
-					stopped = w.job
-				}
-				report(*f)
+func unknownOption(c *Case, report reporter) {
+	table := c.table()
+	var stopped *script.Job
+	for _, w := range c.sections {
+		for _, r := range w.refusals {
+			f := c.refused(table, w, r)
+			if f == nil {
+				continue
 			}
+			behind := len(w.job.File.Sections) - w.section - 1
+			refused := f.Severity != finding.Info // empty is the rule's own, an error
+			if refused && stopped != w.job && !w.Command && behind > 0 {
+				*f = f.Saw("not run either", text.Plural(behind, "section")+" behind it: fio reads no further", "", "")
+			}
+			if refused {
+				stopped = w.job
+			}
+			report(*f)
 		}
-		c.readOnly(report)
-	},
+	}
+	c.readOnly(report)
 }
 
 // refused puts a refusal into words; nil where another rule speaks of it.
@@ -304,34 +300,30 @@ func blankRefused(table *fio.OptionTable, w written, o fio.Option) bool {
 	return len(table.Refusals(alone)) == 0
 }
 
-var blankValue = &rule{
-	Code: "PL127", Check: func(c *Case, report reporter) {
-		table := c.table()
-		for _, w := range c.sections {
-			for _, o := range w.Own {
-				if o.Pad == "" || !blankMatters(table, w, o) {
-					continue
-				}
-				f := w.says(o, "fio takes the blank in %q as part of the value and drops the job.",
-					o.Name+"="+o.Pad+o.Value)
-				f.Edits = set(w.file, o, o.Name, o.Value)
-				report(*f)
+func blankValue(c *Case, report reporter) {
+	table := c.table()
+	for _, w := range c.sections {
+		for _, o := range w.Own {
+			if o.Pad == "" || !blankMatters(table, w, o) {
+				continue
 			}
+			f := w.says(o, "fio takes the blank in %q as part of the value and drops the job.",
+				o.Name+"="+o.Pad+o.Value)
+			f.Edits = set(w.file, o, o.Name, o.Value)
+			report(*f)
 		}
-	},
+	}
 }
 
-var inverseUnit = &rule{
-	Code: "PL128", Check: func(c *Case, report reporter) {
-		table := c.table()
-		for _, w := range c.sections {
-			for _, m := range table.Misreadings(w.JobText) {
-				report(*misread(w, m))
-			}
-			homePath(w, report)
-			sectionMisread(w, report)
+func inverseUnit(c *Case, report reporter) {
+	table := c.table()
+	for _, w := range c.sections {
+		for _, m := range table.Misreadings(w.JobText) {
+			report(*misread(w, m))
 		}
-	},
+		homePath(w, report)
+		sectionMisread(w, report)
+	}
 }
 
 // sectionMisread reports a line whose section is not the one that it looks like.

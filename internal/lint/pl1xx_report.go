@@ -9,43 +9,39 @@ import (
 	"plimsoll/internal/units"
 )
 
-var manyReports = &rule{
-	Code: "PL118", Check: eachJob(func(j *lintJob) *fault {
-		if j.load.Jobs < 4 || j.flag("group_reporting", false) {
-			return nil
-		}
-		return j.found("numjobs", "fio prints %d reports and no percentiles over all jobs.", j.load.Jobs)
-	}),
+func manyReports(j *lintJob) *fault {
+	if j.load.Jobs < 4 || j.flag("group_reporting", false) {
+		return nil
+	}
+	return j.found("numjobs", "fio prints %d reports and no percentiles over all jobs.", j.load.Jobs)
 }
 
-var ratePerJob = &rule{
-	Code: "PL119", Check: anyJob(func(j *lintJob) *fault {
-		w := j.load
-		if w.Jobs < 2 || j.open("numjobs") {
-			return nil
+func ratePerJob(j *lintJob) *fault {
+	w := j.load
+	if w.Jobs < 2 || j.open("numjobs") {
+		return nil
+	}
+	var sums []string
+	add := func(on bool, each, all, what string) {
+		if on {
+			sums = append(sums, says("%s of %s, %s in all", each, what, all))
 		}
-		var sums []string
-		add := func(on bool, each, all, what string) {
-			if on {
-				sums = append(sums, says("%s of %s, %s in all", each, what, all))
-			}
-		}
-		n := float64(w.Jobs)
-		add(w.Reads() && w.ReadRate > 0, w.ReadRate.String(), (w.ReadRate * units.Rate(n)).String(), "reads")
-		add(w.Writes() && w.WriteRate > 0, w.WriteRate.String(), (w.WriteRate * units.Rate(n)).String(), "writes")
-		add(w.Reads() && w.ReadIOPS > 0, w.ReadIOPS.String()+" IOPS", (w.ReadIOPS * units.IOPS(n)).String(), "reads")
-		add(w.Writes() && w.WriteIOPS > 0, w.WriteIOPS.String()+" IOPS", (w.WriteIOPS * units.IOPS(n)).String(), "writes")
-		if len(sums) == 0 {
-			return nil
-		}
-		of := ""
-		if len(j.src.File.Jobs()) > 1 {
-			of = " of [" + text.Clean(j.sec.Name, 120) + "]"
-		}
-		f := j.found("rate rate_iops", "Each of the %d jobs%s may do %s.", w.Jobs, of, strings.Join(sums, "; "))
-		f.Alike = j.verb()
-		return f
-	}),
+	}
+	n := float64(w.Jobs)
+	add(w.Reads() && w.ReadRate > 0, w.ReadRate.String(), (w.ReadRate * units.Rate(n)).String(), "reads")
+	add(w.Writes() && w.WriteRate > 0, w.WriteRate.String(), (w.WriteRate * units.Rate(n)).String(), "writes")
+	add(w.Reads() && w.ReadIOPS > 0, w.ReadIOPS.String()+" IOPS", (w.ReadIOPS * units.IOPS(n)).String(), "reads")
+	add(w.Writes() && w.WriteIOPS > 0, w.WriteIOPS.String()+" IOPS", (w.WriteIOPS * units.IOPS(n)).String(), "writes")
+	if len(sums) == 0 {
+		return nil
+	}
+	of := ""
+	if len(j.src.File.Jobs()) > 1 {
+		of = " of [" + text.Clean(j.sec.Name, 120) + "]"
+	}
+	f := j.found("rate rate_iops", "Each of the %d jobs%s may do %s.", w.Jobs, of, strings.Join(sums, "; "))
+	f.Alike = j.verb()
+	return f
 }
 
 // unused reports the jobs that have one of the options and are known not to use it, once for each place
@@ -75,36 +71,32 @@ func (c *Case) unused(uses func(*lintJob) (used, known bool), report func(*lintJ
 	}
 }
 
-var mixIgnored = &rule{
-	Code: "PL120", Check: func(c *Case, report reporter) {
-		mixes := func(j *lintJob) (used, known bool) {
-			mode := j.mode()
-			return mode == "rw" || mode == "readwrite" || mode == "randrw", !j.open("rw") && !j.agrees()
+func mixIgnored(c *Case, report reporter) {
+	mixes := func(j *lintJob) (used, known bool) {
+		mode := j.mode()
+		return mode == "rw" || mode == "readwrite" || mode == "randrw", !j.open("rw") && !j.agrees()
+	}
+	c.unused(mixes, func(j *lintJob) {
+		share := "rwmixread"
+		if !j.given(share) {
+			share = "rwmixwrite"
 		}
-		c.unused(mixes, func(j *lintJob) {
-			share := "rwmixread"
-			if !j.given(share) {
-				share = "rwmixwrite"
-			}
-			report(*j.found(share, "%s does not mix: %s has no effect.", j.setting("rw", "read"), j.setting(share, "")))
-		}, "rwmixread", "rwmixwrite")
-	},
+		report(*j.found(share, "%s does not mix: %s has no effect.", j.setting("rw", "read"), j.setting(share, "")))
+	}, "rwmixread", "rwmixwrite")
 }
 
-var syncsNothing = &rule{
-	Code: "PL159", Check: func(c *Case, report reporter) {
-		syncs := func(j *lintJob) (used, known bool) {
-			asked := func(name string) bool {
-				n, err := strconv.Atoi(strings.TrimSpace(j.last[name].Value))
-				return err == nil && n > 0
-			}
-			known = j.given("rw") && !j.anyOpen("rw", "fsync", "fdatasync") && (asked("fsync") || asked("fdatasync"))
-			return j.load.Writes(), known
+func syncsNothing(c *Case, report reporter) {
+	syncs := func(j *lintJob) (used, known bool) {
+		asked := func(name string) bool {
+			n, err := strconv.Atoi(strings.TrimSpace(j.last[name].Value))
+			return err == nil && n > 0
 		}
-		c.unused(syncs, func(j *lintJob) {
-			report(*j.found("fsync fdatasync", "%s writes nothing, so that nothing is ever synced.", j.setting("rw", "read")))
-		}, "fsync", "fdatasync")
-	},
+		known = j.given("rw") && !j.anyOpen("rw", "fsync", "fdatasync") && (asked("fsync") || asked("fdatasync"))
+		return j.load.Writes(), known
+	}
+	c.unused(syncs, func(j *lintJob) {
+		report(*j.found("fsync fdatasync", "%s writes nothing, so that nothing is ever synced.", j.setting("rw", "read")))
+	}, "fsync", "fdatasync")
 }
 
 // agrees says whether the share of reads is what the direction does anyway, or is not known.
@@ -136,30 +128,26 @@ func (j *lintJob) mode() string {
 	return v
 }
 
-var omission = &rule{
-	Code: "PL122", Check: eachJob(measured(func(j *lintJob) *fault {
-		limited := ""
-		for _, name := range []string{"thinktime", "rate_iops", "rate"} {
-			if o, ok := j.last[name]; ok && strings.Trim(o.Value, "0 ,") != "" {
-				limited = name
-			}
+func omission(j *lintJob) *fault {
+	limited := ""
+	for _, name := range []string{"thinktime", "rate_iops", "rate"} {
+		if o, ok := j.last[name]; ok && strings.Trim(o.Value, "0 ,") != "" {
+			limited = name
 		}
-		if limited == "" || strings.TrimSpace(j.last["io_submit_mode"].Value) == "offload" {
-			return nil
-		}
-		return j.found(limited,
-			"With %s, I/Os that a stall delays are issued late and timed from then: high percentiles come out too low.",
-			limited)
-	})),
+	}
+	if limited == "" || strings.TrimSpace(j.last["io_submit_mode"].Value) == "offload" {
+		return nil
+	}
+	return j.found(limited,
+		"With %s, I/Os that a stall delays are issued late and timed from then: high percentiles come out too low.",
+		limited)
 }
 
-var everyIO = &rule{
-	Code: "PL126", Check: eachJob(judged(func(j *lintJob) *fault {
-		for _, name := range []string{"write_lat_log", "write_bw_log", "write_iops_log"} {
-			if j.given(name) && !j.anyGiven("log_avg_msec", "log_hist_msec", "log_max_value") {
-				return j.found(name, "%s without log_avg_msec keeps a line in memory for each I/O.", name)
-			}
+func everyIO(j *lintJob) *fault {
+	for _, name := range []string{"write_lat_log", "write_bw_log", "write_iops_log"} {
+		if j.given(name) && !j.anyGiven("log_avg_msec", "log_hist_msec", "log_max_value") {
+			return j.found(name, "%s without log_avg_msec keeps a line in memory for each I/O.", name)
 		}
-		return nil
-	})),
+	}
+	return nil
 }

@@ -12,18 +12,16 @@ import (
 	"plimsoll/internal/text"
 )
 
-var givenTwice = &rule{
-	Code: "PL138", Check: func(c *Case, report reporter) {
-		for _, file := range c.Scripts {
-			for k := range file.Jobs {
-				if j := &file.Jobs[k]; !j.Partial {
-					for _, s := range j.File.Sections {
-						twice(file, j, s, report)
-					}
+func givenTwice(c *Case, report reporter) {
+	for _, file := range c.Scripts {
+		for k := range file.Jobs {
+			if j := &file.Jobs[k]; !j.Partial {
+				for _, s := range j.File.Sections {
+					twice(file, j, s, report)
 				}
 			}
 		}
-	},
+	}
 }
 
 func twice(file *script.File, j *script.Job, s fio.Section, report reporter) {
@@ -139,64 +137,60 @@ func eachAlike(value string) string {
 	return value
 }
 
-var together = &rule{
-	Code: "PL139", Check: func(c *Case, report reporter) {
-		for jobs := range c.sources() {
-			writers := map[string]*lintJob{}
-			for _, j := range jobs {
-				if j.load.Stonewall || j.given("wait_for") || j.load.StartDelay > 0 {
-					writers = map[string]*lintJob{}
+func together(c *Case, report reporter) {
+	for jobs := range c.sources() {
+		writers := map[string]*lintJob{}
+		for _, j := range jobs {
+			if j.load.Stonewall || j.given("wait_for") || j.load.StartDelay > 0 {
+				writers = map[string]*lintJob{}
+			}
+			name := j.load.Filename
+			if j.partial || name == "" || j.open("filename") || len(j.devices()) > 0 || !j.measures() || j.anyOpen("rw",
+				"stonewall") || j.sectioned() {
+				continue
+			}
+			w := writers[name]
+			switch {
+			case !j.load.Reads():
+				writers[name] = j
+			case !j.load.Writes() && w != nil:
+				f := j.found("rw", "[%s] reads %s while [%s] writes it: no stonewall keeps them apart.", j.sec.Name, name,
+					w.sec.Name)
+				if by := map[string]bool{"rw": true}; j.load.TimeBased && w.load.TimeBased || !j.alone(by) || !w.alone(by) {
+					f.Severity = finding.Info
 				}
-				name := j.load.Filename
-				if j.partial || name == "" || j.open("filename") || len(j.devices()) > 0 || !j.measures() || j.anyOpen("rw",
-					"stonewall") || j.sectioned() {
-					continue
-				}
-				w := writers[name]
-				switch {
-				case !j.load.Reads():
-					writers[name] = j
-				case !j.load.Writes() && w != nil:
-					f := j.found("rw", "[%s] reads %s while [%s] writes it: no stonewall keeps them apart.", j.sec.Name, name,
-						w.sec.Name)
-					if by := map[string]bool{"rw": true}; j.load.TimeBased && w.load.TimeBased || !j.alone(by) || !w.alone(by) {
-						f.Severity = finding.Info
-					}
-					report(*f)
-				}
+				report(*f)
 			}
 		}
-	},
+	}
 }
 
-var oneName = &rule{
-	Code: "PL142", Check: func(c *Case, report reporter) {
-		for jobs := range c.sources() {
-			names, reported := map[string]int{}, map[string]bool{}
-			for _, j := range jobs {
-				logs := slices.ContainsFunc(
-					[]string{"write_bw_log", "write_lat_log", "write_iops_log", "write_hist_log"},
-					func(log string) bool {
-						o, ok := j.last[log]
-						return ok && (o.Bare || o.Value == "" || o.Value == "1")
-					},
-				)
-				if j.src.Command || !logs || j.partial || unknown(j.sec.Name) {
-					continue
-				}
-				if line := names[j.sec.Name]; line > 0 && !reported[j.sec.Name] {
-					reported[j.sec.Name] = true
-					f := j.found("name", "This section and that of line %d are both named %q and write the same logs.", line,
-						j.sec.Name)
-					if j.flag("per_job_logs", true) || j.open("per_job_logs") {
-						f.Severity, f.Message = finding.Info, says(
-							"This section and that of line %d are both named %q: only a number keeps their logs apart.", line,
-							j.sec.Name)
-					}
-					report(*f)
-				}
-				names[j.sec.Name] = j.sec.Line
+func oneName(c *Case, report reporter) {
+	for jobs := range c.sources() {
+		names, reported := map[string]int{}, map[string]bool{}
+		for _, j := range jobs {
+			logs := slices.ContainsFunc(
+				[]string{"write_bw_log", "write_lat_log", "write_iops_log", "write_hist_log"},
+				func(log string) bool {
+					o, ok := j.last[log]
+					return ok && (o.Bare || o.Value == "" || o.Value == "1")
+				},
+			)
+			if j.src.Command || !logs || j.partial || unknown(j.sec.Name) {
+				continue
 			}
+			if line := names[j.sec.Name]; line > 0 && !reported[j.sec.Name] {
+				reported[j.sec.Name] = true
+				f := j.found("name", "This section and that of line %d are both named %q and write the same logs.", line,
+					j.sec.Name)
+				if j.flag("per_job_logs", true) || j.open("per_job_logs") {
+					f.Severity, f.Message = finding.Info, says(
+						"This section and that of line %d are both named %q: only a number keeps their logs apart.", line,
+						j.sec.Name)
+				}
+				report(*f)
+			}
+			names[j.sec.Name] = j.sec.Line
 		}
-	},
+	}
 }

@@ -11,23 +11,21 @@ import (
 	"plimsoll/internal/units"
 )
 
-var cachedSet = &rule{
-	Code: "PL105", Check: eachJob(measured(func(j *lintJob) *fault {
-		const controller = units.GiB
-		total := j.total()
-		if total == 0 || tiny(j) || j.anyOpen("direct", "ioengine") {
+func cachedSet(j *lintJob) *fault {
+	const controller = units.GiB
+	total := j.total()
+	if total == 0 || tiny(j) || j.anyOpen("direct", "ioengine") {
+		return nil
+	}
+	if !j.load.Buffered {
+		if j.load.Sequential || total >= controller {
 			return nil
 		}
-		if !j.load.Buffered {
-			if j.load.Sequential || total >= controller {
-				return nil
-			}
-			f := j.found("size", "Random I/O on %s in all may stay in the cache of a controller or drive.", total)
-			f.Severity, f.Fix = finding.Info, "Give it a size that no controller's or drive's memory holds, such as 10G."
-			return f
-		}
-		return j.inMemory(j.of, total)
-	})),
+		f := j.found("size", "Random I/O on %s in all may stay in the cache of a controller or drive.", total)
+		f.Severity, f.Fix = finding.Info, "Give it a size that no controller's or drive's memory holds, such as 10G."
+		return f
+	}
+	return j.inMemory(j.of, total)
 }
 
 // repeats says whether a job goes over its blocks more than once.
@@ -82,34 +80,32 @@ func tiny(j *lintJob) bool {
 		(w.Size <= 16*j.bs() && w.Size < 16*units.MiB || w.Size < units.MiB)
 }
 
-var tinyFile = &rule{
-	Code: "PL106", Check: anyJob(measured(func(j *lintJob) *fault {
-		if !tiny(j) || j.anyOpen("bs", "rw") {
-			return nil
+func tinyFile(j *lintJob) *fault {
+	if !tiny(j) || j.anyOpen("bs", "rw") {
+		return nil
+	}
+	blocks := j.load.Size / j.bs()
+	message := says("Each job has a file of %s: %d blocks of %s", j.load.Size, blocks, j.bs())
+	if blocks <= 1 {
+		message = says("Each job has a file of %s, one block: it %ss the same %s", j.load.Size, firstWord(j.verb()),
+			j.bs())
+	}
+	again := !j.load.Sequential && j.repeats()
+	if blocks <= 1 && j.load.Sequential && (j.load.Depth <= 1 || fio.Synchronous(j.load.Engine) || j.prepares()) {
+		return nil // the time of one I/O is what it measures
+	}
+	if again {
+		if blocks > 1 {
+			message += ","
 		}
-		blocks := j.load.Size / j.bs()
-		message := says("Each job has a file of %s: %d blocks of %s", j.load.Size, blocks, j.bs())
-		if blocks <= 1 {
-			message = says("Each job has a file of %s, one block: it %ss the same %s", j.load.Size, firstWord(j.verb()),
-				j.bs())
-		}
-		again := !j.load.Sequential && j.repeats()
-		if blocks <= 1 && j.load.Sequential && (j.load.Depth <= 1 || fio.Synchronous(j.load.Engine) || j.prepares()) {
-			return nil // the time of one I/O is what it measures
-		}
-		if again {
-			if blocks > 1 {
-				message += ","
-			}
-			message += " over and over"
-		}
-		f := j.found("size", "%s", message+".")
-		depth := units.Bytes(max(j.load.Depth, 1))
-		if fio.Synchronous(j.load.Engine) || j.anyOpen("iodepth", "ioengine") {
-			depth = 1
-		}
-		return lessen(f, !again || blocks > 1 && blocks >= depth) // a small file may be what is meant
-	})),
+		message += " over and over"
+	}
+	f := j.found("size", "%s", message+".")
+	depth := units.Bytes(max(j.load.Depth, 1))
+	if fio.Synchronous(j.load.Engine) || j.anyOpen("iodepth", "ioengine") {
+		depth = 1
+	}
+	return lessen(f, !again || blocks > 1 && blocks >= depth) // a small file may be what is meant
 }
 
 func firstWord(s string) string {
@@ -117,34 +113,29 @@ func firstWord(s string) string {
 	return w
 }
 
-var straddles = &rule{
-	Code: "PL114", Check: eachJob(measured(func(j *lintJob) *fault {
-		bs := j.bs()
-		if bs == 0 || j.open("bs") || j.anyGiven("bssplit", "bsrange") {
+func straddles(j *lintJob) *fault {
+	bs := j.bs()
+	if bs == 0 || j.open("bs") || j.anyGiven("bssplit", "bsrange") {
+		return nil
+	}
+	if chunk, where := j.of.chunkOf(j); chunk > 0 {
+		if chunk%bs == 0 || bs%chunk == 0 {
 			return nil
 		}
-		if chunk, where := j.of.chunkOf(j); chunk > 0 {
-			if chunk%bs == 0 || bs%chunk == 0 {
-				return nil
-			}
-			f := j.found("bs", "Blocks of %s straddle chunks of %s (%s): %s pieces each on average.", bs, chunk, where,
-				text.Factor(topology.Pieces(bs, chunk)))
-			return f
-		}
-		if bs&(bs-1) == 0 || bs%512 != 0 { // PL128 speaks of what is no whole number of sectors
-			return nil
-		}
-		f := j.found("bs", "Blocks of %s are not a power of two: on an array they straddle chunks of any size.", bs)
-		for _, chunk := range []units.Bytes{64 * units.KiB, 128 * units.KiB, 512 * units.KiB} {
-			if chunk%bs != 0 && bs%chunk != 0 {
-				f.Evidence = append(f.Evidence, finding.Evidence{
-					What:  "pieces a block on chunks of " + chunk.String(),
-					Found: text.Factor(topology.Pieces(bs, chunk)),
-				})
-			}
-		}
+		f := j.found("bs", "Blocks of %s straddle chunks of %s (%s): %s pieces each on average.", bs, chunk, where,
+			text.Factor(topology.Pieces(bs, chunk)))
 		return f
-	})),
+	}
+	if bs&(bs-1) == 0 || bs%512 != 0 { // PL128 speaks of what is no whole number of sectors
+		return nil
+	}
+	f := j.found("bs", "Blocks of %s are not a power of two: on an array they straddle chunks of any size.", bs)
+	for _, chunk := range []units.Bytes{64 * units.KiB, 128 * units.KiB, 512 * units.KiB} {
+		if chunk%bs != 0 && bs%chunk != 0 {
+			*f = f.Saw("pieces a block on chunks of "+chunk.String(), text.Factor(topology.Pieces(bs, chunk)), "", "")
+		}
+	}
+	return f
 }
 
 // chunkOf is the chunk of the array under a job, 0 when not known, and where it was read.
@@ -167,18 +158,16 @@ func (c *Case) chunkOf(j *lintJob) (units.Bytes, string) {
 	return 0, ""
 }
 
-var percentSize = &rule{
-	Code: "PL125", Check: eachJob(func(j *lintJob) *fault {
-		for _, name := range []string{"size", "io_size"} {
-			if o := j.last[name]; strings.HasSuffix(strings.TrimSpace(o.Value), "%") && len(j.devices()) == 0 &&
-				j.measures() &&
-				!j.open("filename") {
-				return j.found(name, "%s=%s is a share of the file as fio finds it: none when it is new, another one after "+
-					"each run.", name, o.Value)
-			}
+func percentSize(j *lintJob) *fault {
+	for _, name := range []string{"size", "io_size"} {
+		if o := j.last[name]; strings.HasSuffix(strings.TrimSpace(o.Value), "%") && len(j.devices()) == 0 &&
+			j.measures() &&
+			!j.open("filename") {
+			return j.found(name, "%s=%s is a share of the file as fio finds it: none when it is new, another one after "+
+				"each run.", name, o.Value)
 		}
-		return nil
-	}),
+	}
+	return nil
 }
 
 // longest is what a disk drive with 100 I/Os and 100 MB a second takes for all of the job's
@@ -191,19 +180,17 @@ func (j *lintJob) longest() time.Duration {
 	return time.Duration(float64(total)/float64(j.bs())*1e7 + float64(total)*10)
 }
 
-var endsEarly = &rule{
-	Code: "PL129", Check: eachJob(measured(func(j *lintJob) *fault {
-		if j.load.Runtime == 0 || j.load.TimeBased || j.open("time_based") || j.load.Size == 0 || j.anyGiven("io_size",
-			"loops", "number_ios", "fill_device") {
-			return nil
-		}
-		f := j.found("runtime", "The job ends as soon as its %s are done, even if that is long before %s.", j.load.Size,
-			text.Duration(j.load.Runtime))
-		if most := j.longest(); most > 0 && most < 5*time.Second && most < j.load.Runtime/5 {
-			f.Severity = finding.Warn
-			f.Message = says("Even a disk drive is through with its %s in less than 5 s: the job ends then, not after %s.",
-				j.total(), text.Duration(j.load.Runtime))
-		}
-		return f
-	})),
+func endsEarly(j *lintJob) *fault {
+	if j.load.Runtime == 0 || j.load.TimeBased || j.open("time_based") || j.load.Size == 0 || j.anyGiven("io_size",
+		"loops", "number_ios", "fill_device") {
+		return nil
+	}
+	f := j.found("runtime", "The job ends as soon as its %s are done, even if that is long before %s.", j.load.Size,
+		text.Duration(j.load.Runtime))
+	if most := j.longest(); most > 0 && most < 5*time.Second && most < j.load.Runtime/5 {
+		f.Severity = finding.Warn
+		f.Message = says("Even a disk drive is through with its %s in less than 5 s: the job ends then, not after %s.",
+			j.total(), text.Duration(j.load.Runtime))
+	}
+	return f
 }

@@ -11,40 +11,38 @@ import (
 	"plimsoll/internal/text"
 )
 
-var unreadable = &rule{
-	Code: "PL100", Check: func(c *Case, report reporter) {
-		for _, file := range c.Scripts {
-			for _, u := range file.Unread {
-				why := text.Clean(u.Why, 120)
-				f := foundAt(file, u.Line, 1, "%s.", strings.ToUpper(why[:1])+why[1:])
-				if u.Outside {
-					f.Severity = finding.Info // it may stand where the jobs run
-					f.Fix = "Keep the file beside the one that includes it."
-				}
-				switch u.By {
-				case script.Printed:
-					f.Fix = "Give it to plimsoll import, or another ending."
-				case script.Limit:
-					f.Severity, f.Fix = finding.Info, "Split it, or give its commands job files."
-				case script.NoJob:
-					f.Message = why + "." // a file's name keeps its case
-					f.Fix = "Put a [name] before the job's options, or lint the file that includes this one with it."
-				case script.OrderMark:
-					f.Fix = "Save the file as UTF-8 without a byte order mark."
-					f.Edits = []finding.Edit{{Line: 1, Col: 1, Old: "\ufeff"}}
-				}
+func unreadable(c *Case, report reporter) {
+	for _, file := range c.Scripts {
+		for _, u := range file.Unread {
+			why := text.Clean(u.Why, 120)
+			f := foundAt(file, u.Line, 1, "%s.", strings.ToUpper(why[:1])+why[1:])
+			if u.Outside {
+				f.Severity = finding.Info // it may stand where the jobs run
+				f.Fix = "Keep the file beside the one that includes it."
+			}
+			switch u.By {
+			case script.Printed:
+				f.Fix = "Give it to plimsoll import, or another ending."
+			case script.Limit:
+				f.Severity, f.Fix = finding.Info, "Split it, or give its commands job files."
+			case script.NoJob:
+				f.Message = why + "." // a file's name keeps its case
+				f.Fix = "Put a [name] before the job's options, or lint the file that includes this one with it."
+			case script.OrderMark:
+				f.Fix = "Save the file as UTF-8 without a byte order mark."
+				f.Edits = []finding.Edit{{Line: 1, Col: 1, Old: "\ufeff"}}
+			}
+			report(*f)
+		}
+		for _, j := range file.Jobs {
+			if at, ok := blankWord(j); ok && file.Kind != script.Docker { // which may have blanks behind a backslash
+				f := foundAt(file, at.Line, at.Col,
+					"The backslash stands before a blank, not at the end of the line: fio takes the blank for a job file and stops.")
+				f.Fix = "Remove the blanks behind the backslash, or the backslash."
 				report(*f)
 			}
-			for _, j := range file.Jobs {
-				if at, ok := blankWord(j); ok && file.Kind != script.Docker { // which may have blanks behind a backslash
-					f := foundAt(file, at.Line, at.Col,
-						"The backslash stands before a blank, not at the end of the line: fio takes the blank for a job file and stops.")
-					f.Fix = "Remove the blanks behind the backslash, or the backslash."
-					report(*f)
-				}
-			}
 		}
-	},
+	}
 }
 
 // blankWord is the first word of a command that is made of blanks: a backslash that was to continue
@@ -60,43 +58,39 @@ func blankWord(j script.Job) (shell.Word, bool) {
 	return j.Words[at], true
 }
 
-var notRead = &rule{
-	Code: "PL147", Check: func(c *Case, report reporter) {
-		for _, file := range c.Scripts {
-			for _, p := range file.Passed {
-				report(*foundAt(file, p.Line, 1, "A fio command is passed over: %s.", p.Why))
-			}
+func notRead(c *Case, report reporter) {
+	for _, file := range c.Scripts {
+		for _, p := range file.Passed {
+			report(*foundAt(file, p.Line, 1, "A fio command is passed over: %s.", p.Why))
 		}
-	},
+	}
 }
 
-var longDash = &rule{
-	Code: "PL101", Check: func(c *Case, report reporter) {
-		for _, file := range c.Scripts {
-			for _, j := range file.Jobs {
-				if len(j.Typos) == 0 {
-					continue
-				}
-				t := j.Typos[0]
-				f := foundAt(
-					file,
-					t.Line,
-					t.Col,
-					"%s spelled with a long dash or typographic quotes, the first %q: fio takes them for names of job "+
-						"files.", are(len(j.Typos), "word"), t.Found,
-				)
-				f.Commands = []string{commandOf(j.Words)}
-				for _, t := range j.Typos {
-					if strings.Contains(t.Meant, `"`) && strings.Contains(file.Source(t.Line), `"`) {
-						f.Edits = nil // a straight quote may end another string of the line
-						break
-					}
-					f.Edits = append(f.Edits, replaced(file, t.Line, t.Col, t.Found, t.Meant)...)
-				}
-				report(*f)
+func longDash(c *Case, report reporter) {
+	for _, file := range c.Scripts {
+		for _, j := range file.Jobs {
+			if len(j.Typos) == 0 {
+				continue
 			}
+			t := j.Typos[0]
+			f := foundAt(
+				file,
+				t.Line,
+				t.Col,
+				"%s spelled with a long dash or typographic quotes, the first %q: fio takes them for names of job "+
+					"files.", are(len(j.Typos), "word"), t.Found,
+			)
+			f.Commands = []string{commandOf(j.Words)}
+			for _, t := range j.Typos {
+				if strings.Contains(t.Meant, `"`) && strings.Contains(file.Source(t.Line), `"`) {
+					f.Edits = nil // a straight quote may end another string of the line
+					break
+				}
+				f.Edits = append(f.Edits, replaced(file, t.Line, t.Col, t.Found, t.Meant)...)
+			}
+			report(*f)
 		}
-	},
+	}
 }
 
 func are(n int, one string) string {
@@ -114,16 +108,14 @@ func commandOf(words []shell.Word) string {
 	return shell.Line(argv)
 }
 
-var noJob = &rule{
-	Code: "PL141", Check: func(c *Case, report reporter) {
-		for _, file := range c.Scripts {
-			for _, j := range file.Jobs {
-				if c.nameless(j) {
-					report(*foundAt(file, j.Line, j.Col, "The command has options and no --name: fio has no job to run."))
-				}
+func noJob(c *Case, report reporter) {
+	for _, file := range c.Scripts {
+		for _, j := range file.Jobs {
+			if c.nameless(j) {
+				report(*foundAt(file, j.Line, j.Col, "The command has options and no --name: fio has no job to run."))
 			}
 		}
-	},
+	}
 }
 
 // nameless says whether a command has options of a job, and no job. The name of an option that lost its dashes is no

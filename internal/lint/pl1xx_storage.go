@@ -36,14 +36,12 @@ func documentOf(f *script.File, jobs []*lintJob) *document {
 	return d
 }
 
-var unmade = &rule{
-	Code: "PL162", Check: func(c *Case, report reporter) {
-		for _, file := range c.Scripts {
-			for _, u := range c.documents[file].Unmade {
-				report(*foundAt(file, u.Word.Line, u.Word.Col, "mdadm refuses it: %s.", u.Why))
-			}
+func unmade(c *Case, report reporter) {
+	for _, file := range c.Scripts {
+		for _, u := range c.documents[file].Unmade {
+			report(*foundAt(file, u.Word.Line, u.Word.Col, "mdadm refuses it: %s.", u.Why))
 		}
-	},
+	}
 }
 
 var (
@@ -57,115 +55,99 @@ var (
 	kernelMD  = regexp.MustCompile(`^/dev/md\d+$`)
 )
 
-var bootFiles = &rule{
-	Code: "PL163", Check: func(c *Case, report reporter) {
-		for _, file := range c.Scripts {
-			say := func(line int, format string, args ...any) {
-				f := foundAt(file, line, 1, format, args...)
-				f.Alike = format
-				report(*f)
-			}
-			appended, dropped := 0, 0
-			for line, change := range file.Each(mdadmConf, "mdadm.conf") {
-				switch before := appended; {
-				case keepsConf.MatchString(change):
-					if appended, dropped = line, 0; before > 0 {
-						say(line, "Line %d appends the arrays to mdadm.conf already: they stand there twice.", before)
-					}
-				case dropsArrays.MatchString(change):
-					appended, dropped = 0, line
-				default:
-					appended, dropped = 0, 0
+func bootFiles(c *Case, report reporter) {
+	for _, file := range c.Scripts {
+		say := func(line int, format string, args ...any) {
+			f := foundAt(file, line, 1, format, args...)
+			f.Alike = format
+			report(*f)
+		}
+		appended, dropped := 0, 0
+		for line, change := range file.Each(mdadmConf, "mdadm.conf") {
+			switch before := appended; {
+			case keepsConf.MatchString(change):
+				if appended, dropped = line, 0; before > 0 {
+					say(line, "Line %d appends the arrays to mdadm.conf already: they stand there twice.", before)
 				}
-			}
-			if dropped > 0 {
-				say(dropped, "It deletes the line of every array from mdadm.conf, other arrays' too, and writes none again.")
-			}
-			for line, command := range file.Each(fstabLine, "fstab") {
-				fields := strings.Fields(strings.FieldsFunc(command, func(r rune) bool { return r == '"' || r == '\'' })[1])
-				switch {
-				case len(fields) < 4:
-				case strings.HasSuffix(fields[3], ",") && len(fields) > 4:
-					f := foundAt(file, line, 1, "A blank ends the options of this line of fstab behind %q: %q is not among "+
-						"them.", fields[3], fields[4])
-					f.Severity, f.Fix = finding.Fail, "Write the options without blanks."
-					report(*f)
-				case kernelMD.MatchString(fields[0]):
-					say(line, "%s may have another name after a boot: fstab needs its UUID or label.", fields[0])
-				}
+			case dropsArrays.MatchString(change):
+				appended, dropped = 0, line
+			default:
+				appended, dropped = 0, 0
 			}
 		}
-	},
+		if dropped > 0 {
+			say(dropped, "It deletes the line of every array from mdadm.conf, other arrays' too, and writes none again.")
+		}
+		for line, command := range file.Each(fstabLine, "fstab") {
+			fields := strings.Fields(strings.FieldsFunc(command, func(r rune) bool { return r == '"' || r == '\'' })[1])
+			switch {
+			case len(fields) < 4:
+			case strings.HasSuffix(fields[3], ",") && len(fields) > 4:
+				f := foundAt(file, line, 1, "A blank ends the options of this line of fstab behind %q: %q is not among "+
+					"them.", fields[3], fields[4])
+				f.Severity, f.Fix = finding.Fail, "Write the options without blanks."
+				report(*f)
+			case kernelMD.MatchString(fields[0]):
+				say(line, "%s may have another name after a boot: fstab needs its UUID or label.", fields[0])
+			}
+		}
+	}
 }
 
-var wrongStripe = &rule{
-	Code: "PL130", Check: func(c *Case, report reporter) {
-		for _, file := range c.Scripts {
-			for _, m := range c.documents[file].Formats {
-				a := m.Array
-				width := a.StripeMembers()
-				var wrong []string
-				if m.Unit != a.Chunk {
-					wrong = append(wrong, says("su=%s where the chunk is %s", m.Unit.Suffixed(), a.Chunk.Suffixed()))
-				}
-				if m.Width > 0 && width > 0 && m.Width != width {
-					wrong = append(wrong, says("sw=%d where the stripe is %d members wide", m.Width, width))
-				}
-				if len(wrong) == 0 {
-					continue
-				}
-				f := foundAt(file, m.Word.Line, m.Word.Col, "%s for %s, which line %d makes: %s over %d.",
-					strings.Join(wrong, " and "), a.Device, a.Line, a.Kind, a.Members)
-				if m.Unit != a.Chunk {
-					chunk := a.Chunk.String()
-					if a.Assumed {
-						chunk += " (the default)"
-					}
-					f.Evidence = append(f.Evidence, finding.Evidence{
-						What:     "stripe unit",
-						Found:    m.Unit.String(),
-						Expected: chunk,
-						Where:    says("line %d", a.Line),
-					})
-				}
-				if m.Width != width && m.Width > 0 {
-					f.Evidence = append(f.Evidence, finding.Evidence{
-						What:     "stripe width in members",
-						Found:    strconv.Itoa(m.Width),
-						Expected: strconv.Itoa(width),
-						Where:    says("line %d", a.Line),
-					})
-				}
-				f.Fix = says("Write su=%s,sw=%d, or give neither: mkfs reads them from the device.", a.Chunk.Suffixed(),
-					width)
-				report(*f)
+func wrongStripe(c *Case, report reporter) {
+	for _, file := range c.Scripts {
+		for _, m := range c.documents[file].Formats {
+			a := m.Array
+			width := a.StripeMembers()
+			var wrong []string
+			if m.Unit != a.Chunk {
+				wrong = append(wrong, says("su=%s where the chunk is %s", m.Unit.Suffixed(), a.Chunk.Suffixed()))
 			}
+			if m.Width > 0 && width > 0 && m.Width != width {
+				wrong = append(wrong, says("sw=%d where the stripe is %d members wide", m.Width, width))
+			}
+			if len(wrong) == 0 {
+				continue
+			}
+			f := foundAt(file, m.Word.Line, m.Word.Col, "%s for %s, which line %d makes: %s over %d.",
+				strings.Join(wrong, " and "), a.Device, a.Line, a.Kind, a.Members)
+			if m.Unit != a.Chunk {
+				chunk := a.Chunk.String()
+				if a.Assumed {
+					chunk += " (the default)"
+				}
+				*f = f.Saw("stripe unit", m.Unit.String(), chunk, says("line %d", a.Line))
+			}
+			if m.Width != width && m.Width > 0 {
+				*f = f.Saw("stripe width in members", strconv.Itoa(m.Width), strconv.Itoa(width), says("line %d", a.Line))
+			}
+			f.Fix = says("Write su=%s,sw=%d, or give neither: mkfs reads them from the device.", a.Chunk.Suffixed(),
+				width)
+			report(*f)
 		}
-	},
+	}
 }
 
-var mountedTwice = &rule{
-	Code: "PL131", Check: func(c *Case, report reporter) {
-		for _, file := range c.Scripts {
-			for _, d := range c.documents[file].Twice {
-				first, second, idle := d.First, d.Second, d.Idle
-				f := foundAt(
-					file,
-					second.Line,
-					second.Col,
-					"%s is mounted on %s already (line %d): %s is the same filesystem.", second.Device,
-					first.Point, first.Line, second.Point,
-				)
-				if len(idle) > 0 {
-					f.Message = says("%s is mounted on %s already (line %d): %s is the same filesystem, and %s is never "+
-						"mounted.", second.Device, first.Point, first.Line,
-						second.Point, strings.Join(idle, ", "))
-					f.Fix = says("Mount %s on %s.", idle[0], second.Point)
-				}
-				report(*f)
+func mountedTwice(c *Case, report reporter) {
+	for _, file := range c.Scripts {
+		for _, d := range c.documents[file].Twice {
+			first, second, idle := d.First, d.Second, d.Idle
+			f := foundAt(
+				file,
+				second.Line,
+				second.Col,
+				"%s is mounted on %s already (line %d): %s is the same filesystem.", second.Device,
+				first.Point, first.Line, second.Point,
+			)
+			if len(idle) > 0 {
+				f.Message = says("%s is mounted on %s already (line %d): %s is the same filesystem, and %s is never "+
+					"mounted.", second.Device, first.Point, first.Line,
+					second.Point, strings.Join(idle, ", "))
+				f.Fix = says("Mount %s on %s.", idle[0], second.Point)
 			}
+			report(*f)
 		}
-	},
+	}
 }
 
 // mountedWith makes a check of a case: that no mount of a document has one of the options.
@@ -184,43 +166,29 @@ func mountedWith(message string, options ...string) func(*Case, reporter) {
 	}
 }
 
-var scriptDiscard = &rule{
-	Code: "PL132",
-	Check: mountedWith("With discard, removed files are trimmed while something else is measured, and reads of "+
-		"their blocks touch no medium.", "discard"),
-}
-
-var noBarrier = &rule{
-	Code: "PL164",
-	Check: mountedWith("Without barriers no flush reaches the drive: syncs look faster than those that a power "+
-		"cut spares.", "nobarrier", "barrier=0"),
-}
-
-var neverMounted = &rule{
-	Code: "PL133", Check: func(c *Case, report reporter) {
-		for _, file := range c.Scripts {
-			explained := map[string]bool{}
-			l := c.documents[file]
-			for _, d := range l.Twice {
-				for _, device := range d.Idle {
-					explained[device] = true
-				}
-			}
-			used, all := 0, mountsAll(file)
-			for _, a := range l.Built {
-				if a.Mounted {
-					used++
-				}
-			}
-			for _, a := range l.Built {
-				if used == 0 || a.Mounted || a.Formatted == 0 || explained[a.Device] || all {
-					continue
-				}
-				report(*foundAt(file, a.Formatted, 1, "%s, made in line %d, is formatted here and never "+
-					"mounted.", a.Device, a.Line))
+func neverMounted(c *Case, report reporter) {
+	for _, file := range c.Scripts {
+		explained := map[string]bool{}
+		l := c.documents[file]
+		for _, d := range l.Twice {
+			for _, device := range d.Idle {
+				explained[device] = true
 			}
 		}
-	},
+		used, all := 0, mountsAll(file)
+		for _, a := range l.Built {
+			if a.Mounted {
+				used++
+			}
+		}
+		for _, a := range l.Built {
+			if used == 0 || a.Mounted || a.Formatted == 0 || explained[a.Device] || all {
+				continue
+			}
+			report(*foundAt(file, a.Formatted, 1, "%s, made in line %d, is formatted here and never "+
+				"mounted.", a.Device, a.Line))
+		}
+	}
 }
 
 // mountsAll says whether mount -a appears: what it mounts stands in fstab.
@@ -230,33 +198,31 @@ func mountsAll(file *script.File) bool {
 	})
 }
 
-var sameVolume = &rule{
-	Code: "PL134", Check: func(c *Case, report reporter) {
-		type key struct {
-			name, scope string
-			block       int
-		}
-		for _, file := range c.Scripts {
-			seen := map[key]int{}
-			for _, cmd := range file.Commands {
-				if slices.Contains([]string{"lvremove", "lvrename", "vgremove"}, cmd.Name()) {
-					clear(seen)
-				}
-				if cmd.Name() != "lvcreate" || cmd.Loop {
-					continue
-				}
-				opts, operands := cmd.Flags(script.LVCreateOptions)
-				if len(operands) == 0 || opts["name"].Text == "" ||
-					strings.Contains(opts["name"].Text+operands[0].Text, "$") {
-					continue
-				}
-				k := key{operands[0].Text + "/" + opts["name"].Text, cmd.Scope, cmd.Block}
-				if at := seen[k]; at > 0 {
-					report(*foundAt(file, cmd.Line, cmd.Col, "line %d makes %s already.", at, k.name))
-				} else {
-					seen[k] = cmd.Line
-				}
+func sameVolume(c *Case, report reporter) {
+	type key struct {
+		name, scope string
+		block       int
+	}
+	for _, file := range c.Scripts {
+		seen := map[key]int{}
+		for _, cmd := range file.Commands {
+			if slices.Contains([]string{"lvremove", "lvrename", "vgremove"}, cmd.Name()) {
+				clear(seen)
+			}
+			if cmd.Name() != "lvcreate" || cmd.Loop {
+				continue
+			}
+			opts, operands := cmd.Flags(script.LVCreateOptions)
+			if len(operands) == 0 || opts["name"].Text == "" ||
+				strings.Contains(opts["name"].Text+operands[0].Text, "$") {
+				continue
+			}
+			k := key{operands[0].Text + "/" + opts["name"].Text, cmd.Scope, cmd.Block}
+			if at := seen[k]; at > 0 {
+				report(*foundAt(file, cmd.Line, cmd.Col, "line %d makes %s already.", at, k.name))
+			} else {
+				seen[k] = cmd.Line
 			}
 		}
-	},
+	}
 }

@@ -8,39 +8,34 @@ import (
 	"time"
 
 	"plimsoll/internal/cloud"
-	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/script"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
 
-var endless = &rule{
-	Code: "PL108", Check: eachJob(func(j *lintJob) *fault {
-		if !j.load.TimeBased || j.anyOpen("time_based", "runtime") || j.load.Runtime > 0 {
-			return nil
+func endless(j *lintJob) *fault {
+	if !j.load.TimeBased || j.anyOpen("time_based", "runtime") || j.load.Runtime > 0 {
+		return nil
+	}
+	if o, given := j.last["runtime"]; given {
+		if d, err := fio.ParseTime(o.Value, time.Second); err != nil || d > 0 {
+			return nil // 10min is 10 µs, which end the job: PL128 says so, or PL102 where fio refuses it
 		}
-		if o, given := j.last["runtime"]; given {
-			if d, err := fio.ParseTime(o.Value, time.Second); err != nil || d > 0 {
-				return nil // 10min is 10 µs, which end the job: PL128 says so, or PL102 where fio refuses it
-			}
-		}
-		f := j.found("time_based", "time_based has no effect without runtime: the job ends when its size is done.")
-		return lessen(f, !j.src.Command) // who starts the file may give it: fio --runtime=60 x.fio
-	}),
+	}
+	f := j.found("time_based", "time_based has no effect without runtime: the job ends when its size is done.")
+	return lessen(f, !j.src.Command) // who starts the file may give it: fio --runtime=60 x.fio
 }
 
 // shortRun is where a minute's warm-up no longer weighs: below it PL109 speaks.
 const shortRun = 5 * time.Minute
 
-var noRamp = &rule{
-	Code: "PL109", Check: eachJob(measured(func(j *lintJob) *fault {
-		w := j.load
-		if !w.TimeBased || w.Runtime == 0 || w.Runtime >= shortRun || j.flag("ramp_time", false) || j.open("ramp_time") {
-			return nil
-		}
-		return j.found("runtime", "%s without ramp_time: the first seconds count.", text.Duration(w.Runtime))
-	})),
+func noRamp(j *lintJob) *fault {
+	w := j.load
+	if !w.TimeBased || w.Runtime == 0 || w.Runtime >= shortRun || j.flag("ramp_time", false) || j.open("ramp_time") {
+		return nil
+	}
+	return j.found("runtime", "%s without ramp_time: the first seconds count.", text.Duration(w.Runtime))
 }
 
 var (
@@ -65,65 +60,57 @@ func bursting(f *script.File) []cloud.InstanceFacts {
 	return types
 }
 
-var shortForBurst = &rule{
-	Code: "PL110", Check: eachJob(measured(func(j *lintJob) *fault {
-		const burst = 30 * time.Minute
-		w := j.load
-		if w.Runtime == 0 || w.Runtime >= burst {
-			return nil
-		}
-		var f *fault
-		steepest := units.IOPS(0)
-		l := j.of.documents[j.file]
-		for _, facts := range l.bursting {
-			name := facts.Type
-			if f == nil {
-				f = j.found("runtime", "")
-			}
-			if fall := facts.Burst.IOPS / facts.Baseline.IOPS; fall > steepest {
-				steepest = fall
-				f.Message = says("%s cannot see the end of a burst: a %s does %s IOPS on EBS for 30 minutes a day and %s "+
-					"IOPS for good.", text.Duration(w.Runtime), name, facts.Burst.IOPS, facts.Baseline.IOPS)
-			}
-			f.Evidence = append(f.Evidence, finding.Evidence{
-				What:  name + " on EBS",
-				Where: facts.String(),
-				Found: says("%s IOPS, %s for 30 minutes a day; %s IOPS, %s for good", facts.Burst.IOPS,
-					facts.Burst.Rate.SI(), facts.Baseline.IOPS, facts.Baseline.Rate.SI()),
-			})
-		}
-		if f != nil {
-			return f
-		}
-		for _, name := range l.credits {
-			if n, _ := strconv.Atoi(volumeSize.FindString(name)); n >= 1000 {
-				return nil // gp2 of that size lives on its baseline
-			}
-		}
-		if len(l.credits) > 0 {
-			return j.found("runtime", "%s cannot see a %s volume's credits run out.", text.Duration(w.Runtime), l.credits[0][:3])
-		}
+func shortForBurst(j *lintJob) *fault {
+	const burst = 30 * time.Minute
+	w := j.load
+	if w.Runtime == 0 || w.Runtime >= burst {
 		return nil
-	})),
+	}
+	var f *fault
+	steepest := units.IOPS(0)
+	l := j.of.documents[j.file]
+	for _, facts := range l.bursting {
+		name := facts.Type
+		if f == nil {
+			f = j.found("runtime", "")
+		}
+		if fall := facts.Burst.IOPS / facts.Baseline.IOPS; fall > steepest {
+			steepest = fall
+			f.Message = says("%s cannot see the end of a burst: a %s does %s IOPS on EBS for 30 minutes a day and %s "+
+				"IOPS for good.", text.Duration(w.Runtime), name, facts.Burst.IOPS, facts.Baseline.IOPS)
+		}
+		*f = f.Saw(name+" on EBS", says("%s IOPS, %s for 30 minutes a day; %s IOPS, %s for good", facts.Burst.IOPS,
+			facts.Burst.Rate.SI(), facts.Baseline.IOPS, facts.Baseline.Rate.SI()), "", facts.String())
+	}
+	if f != nil {
+		return f
+	}
+	for _, name := range l.credits {
+		if n, _ := strconv.Atoi(volumeSize.FindString(name)); n >= 1000 {
+			return nil // gp2 of that size lives on its baseline
+		}
+	}
+	if len(l.credits) > 0 {
+		return j.found("runtime", "%s cannot see a %s volume's credits run out.", text.Duration(w.Runtime), l.credits[0][:3])
+	}
+	return nil
 }
 
-var repeatedRandom = &rule{
-	Code: "PL115", Check: eachJob(measured(func(j *lintJob) *fault {
-		if j.load.Sequential || j.flag("randrepeat", true) && j.given("allrandrepeat") || !j.flag("randrepeat", true) ||
-			j.given("randseed") {
-			return nil
-		}
-		loops, _ := strconv.Atoi(j.last["loops"].Value)
-		switch {
-		case loops > 1:
-			return j.found("loops", "All %d loops visit the same blocks in the same order (randrepeat=1 is fio's default).",
-				loops)
-		case j.src.Loop && !j.varies("bs", "filename", "directory", "size", "name"):
-			return j.found("rw",
-				"Each round of the loop visits the same blocks in the same order (randrepeat=1 is fio's default).")
-		}
+func repeatedRandom(j *lintJob) *fault {
+	if j.load.Sequential || j.flag("randrepeat", true) && j.given("allrandrepeat") || !j.flag("randrepeat", true) ||
+		j.given("randseed") {
 		return nil
-	})),
+	}
+	loops, _ := strconv.Atoi(j.last["loops"].Value)
+	switch {
+	case loops > 1:
+		return j.found("loops", "All %d loops visit the same blocks in the same order (randrepeat=1 is fio's default).",
+			loops)
+	case j.src.Loop && !j.varies("bs", "filename", "directory", "size", "name"):
+		return j.found("rw",
+			"Each round of the loop visits the same blocks in the same order (randrepeat=1 is fio's default).")
+	}
+	return nil
 }
 
 // reference is a variable in a value.

@@ -11,60 +11,54 @@ import (
 	"plimsoll/internal/text"
 )
 
-var verifyShared = &rule{
-	Code: "PL149", Check: eachJob(func(j *lintJob) *fault {
-		w := j.load
-		if !w.VerifyOn || !w.Writes() || !w.SharedFile || w.Jobs < 2 || w.OffsetIncrement > 0 || !j.measures() ||
-			j.flag("verify_only", false) || !j.flag("do_verify", true) || j.given("offset_align") ||
-			j.anyOpen("verify", "rw", "filename", "numjobs", "offset_increment", "do_verify") {
-			return nil
-		}
-		switch strings.TrimSpace(j.last["verify"].Value) {
-		case "pattern", "null", "0": // the same in each copy's blocks, or nothing
-			return nil
-		}
-		f := j.found("numjobs verify", "%s write and verify the same blocks of one file: each finds those of the others.",
-			text.Plural(w.Jobs, "job"))
-		return lessen(f, w.Sequential && !w.Reads())
-	}),
-}
-
-var verifiesNothing = &rule{
-	Code: "PL165", Check: eachJob(func(j *lintJob) *fault {
-		if j.anyGiven("verify", "verify_pattern") || j.anyOpen("verify", "verify_only", "do_verify") {
-			return nil
-		}
-		switch {
-		case j.flag("verify_only", false) && j.load.Writes():
-			return j.found("verify_only",
-				"verify_only without verify: fio counts writes that it does not make, and checks nothing.")
-		case j.flag("verify_only", false):
-			return j.found("verify_only", "verify_only without verify: the job reads, and checks nothing.")
-		case j.flag("do_verify", false):
-			return j.found("do_verify", "do_verify without verify: nothing is read back.")
-		}
+func verifyShared(j *lintJob) *fault {
+	w := j.load
+	if !w.VerifyOn || !w.Writes() || !w.SharedFile || w.Jobs < 2 || w.OffsetIncrement > 0 || !j.measures() ||
+		j.flag("verify_only", false) || !j.flag("do_verify", true) || j.given("offset_align") ||
+		j.anyOpen("verify", "rw", "filename", "numjobs", "offset_increment", "do_verify") {
 		return nil
-	}),
+	}
+	switch strings.TrimSpace(j.last["verify"].Value) {
+	case "pattern", "null", "0": // the same in each copy's blocks, or nothing
+		return nil
+	}
+	f := j.found("numjobs verify", "%s write and verify the same blocks of one file: each finds those of the others.",
+		text.Plural(w.Jobs, "job"))
+	return lessen(f, w.Sequential && !w.Reads())
 }
 
-var writtenTwice = &rule{
-	Code: "PL150", Check: func(c *Case, report reporter) {
-		for jobs := range c.sources() {
-			writers := map[string][]*lintJob{}
-			for _, j := range jobs {
-				if j.waits() {
-					copied(writers, report)
-				}
-				own, has := j.own.Get("filename")
-				if !has || j.partial || !j.load.Writes() || j.anyOpen("rw", "filename") || j.anyGiven("offset",
-					"offset_increment") || !j.measures() || j.file.Functional() || j.sectioned() {
-					continue
-				}
-				writers[own] = append(writers[own], j)
+func verifiesNothing(j *lintJob) *fault {
+	if j.anyGiven("verify", "verify_pattern") || j.anyOpen("verify", "verify_only", "do_verify") {
+		return nil
+	}
+	switch {
+	case j.flag("verify_only", false) && j.load.Writes():
+		return j.found("verify_only",
+			"verify_only without verify: fio counts writes that it does not make, and checks nothing.")
+	case j.flag("verify_only", false):
+		return j.found("verify_only", "verify_only without verify: the job reads, and checks nothing.")
+	case j.flag("do_verify", false):
+		return j.found("do_verify", "do_verify without verify: nothing is read back.")
+	}
+	return nil
+}
+
+func writtenTwice(c *Case, report reporter) {
+	for jobs := range c.sources() {
+		writers := map[string][]*lintJob{}
+		for _, j := range jobs {
+			if j.waits() {
+				copied(writers, report)
 			}
-			copied(writers, report)
+			own, has := j.own.Get("filename")
+			if !has || j.partial || !j.load.Writes() || j.anyOpen("rw", "filename") || j.anyGiven("offset",
+				"offset_increment") || !j.measures() || j.file.Functional() || j.sectioned() {
+				continue
+			}
+			writers[own] = append(writers[own], j)
 		}
-	},
+		copied(writers, report)
+	}
 }
 
 // copied reports the sections, of those that run together, that write the file of another one in
@@ -96,14 +90,12 @@ func (j *lintJob) waits() bool {
 var shapes = strings.Fields(`rw bs iodepth numjobs name rwmixread rwmixwrite description bsrange bssplit group_reporting
 	new_group write_bw_log write_lat_log write_iops_log`)
 
-var series = &rule{
-	Code: "PL151", Check: func(c *Case, report reporter) {
-		for jobs := range c.sources() {
-			if f := seriesOf(jobs); f != nil {
-				report(*f)
-			}
+func series(c *Case, report reporter) {
+	for jobs := range c.sources() {
+		if f := seriesOf(jobs); f != nil {
+			report(*f)
 		}
-	},
+	}
 }
 
 // seriesOf judges the sections of one job file.
@@ -192,39 +184,35 @@ func (j *lintJob) named(differ map[string]bool) bool {
 	return differ["rw"] && ofDirection.MatchString(j.sec.Name)
 }
 
-var replayed = &rule{
-	Code: "PL152", Check: eachJob(func(j *lintJob) *fault {
-		if !j.given("read_iolog") || j.open("ioengine") || j.file.Functional() {
-			return nil
-		}
-		switch {
-		case j.load.Jobs > 1 && !j.open("numjobs") && !strings.Contains(j.last["read_iolog"].Value, ":"):
-			f := j.found("numjobs", "Each of the %d jobs replays the whole log.", j.load.Jobs)
-			f.Severity = finding.Warn
-			f.Fix = "Drop numjobs, or give each job a log: read_iolog=a:b."
-			return f
-		case j.flag("replay_no_stall", false):
-			return j.found("replay_no_stall", "With replay_no_stall fio issues the I/Os of the log without their pauses.")
-		case fio.Synchronous(j.load.Engine):
-			return j.found("read_iolog", "%s replays the log one I/O at a time, whatever it had in flight.",
-				j.setting("ioengine", fio.DefaultEngine))
-		}
+func replayed(j *lintJob) *fault {
+	if !j.given("read_iolog") || j.open("ioengine") || j.file.Functional() {
 		return nil
-	}),
+	}
+	switch {
+	case j.load.Jobs > 1 && !j.open("numjobs") && !strings.Contains(j.last["read_iolog"].Value, ":"):
+		f := j.found("numjobs", "Each of the %d jobs replays the whole log.", j.load.Jobs)
+		f.Severity = finding.Warn
+		f.Fix = "Drop numjobs, or give each job a log: read_iolog=a:b."
+		return f
+	case j.flag("replay_no_stall", false):
+		return j.found("replay_no_stall", "With replay_no_stall fio issues the I/Os of the log without their pauses.")
+	case fio.Synchronous(j.load.Engine):
+		return j.found("read_iolog", "%s replays the log one I/O at a time, whatever it had in flight.",
+			j.setting("ioengine", fio.DefaultEngine))
+	}
+	return nil
 }
 
 // logName is a name that says that a job stands for a database's log.
 var logName = regexp.MustCompile(`(?i)(?:^|[^a-z])(?:wal|redo|redolog|binlog|xlog)(?:[^a-z]|$)`)
 
-var neverSynced = &rule{
-	Code: "PL153", Check: eachJob(measured(func(j *lintJob) *fault {
-		w := j.load
-		named := logName.MatchString(j.sec.Name) || logName.MatchString(path.Base(w.Filename))
-		if !named || !w.Sequential || !w.Writes() || w.Reads() || j.forcesOut() || j.open("rw") || len(j.src.Passed) > 0 ||
-			j.src.File == nil {
-			return nil
-		}
-		f := j.found("rw", "[%s] stands for a log and never syncs: no write of it has to be durable.", j.sec.Name)
-		return lessen(f, w.Direct || j.open("direct") || j.completed()) // some databases write their log so
-	})),
+func neverSynced(j *lintJob) *fault {
+	w := j.load
+	named := logName.MatchString(j.sec.Name) || logName.MatchString(path.Base(w.Filename))
+	if !named || !w.Sequential || !w.Writes() || w.Reads() || j.forcesOut() || j.open("rw") || len(j.src.Passed) > 0 ||
+		j.src.File == nil {
+		return nil
+	}
+	f := j.found("rw", "[%s] stands for a log and never syncs: no write of it has to be durable.", j.sec.Name)
+	return lessen(f, w.Direct || j.open("direct") || j.completed()) // some databases write their log so
 }

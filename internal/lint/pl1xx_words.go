@@ -23,34 +23,32 @@ var freeText = strings.Fields(`exec_prerun exec_postrun description name program
 // writtenNames are options that name a file for what fio reports.
 var writtenNames = strings.Fields(`output write_bw_log write_lat_log write_iops_log write_hist_log write_iolog`)
 
-var lostDash = &rule{
-	Code: "PL156", Check: func(c *Case, report reporter) {
-		for _, file := range c.Scripts {
-			for k := range file.Jobs {
-				if j := &file.Jobs[k]; j.Command {
-					c.barePairs(file, j, report)
-				}
+func lostDash(c *Case, report reporter) {
+	for _, file := range c.Scripts {
+		for k := range file.Jobs {
+			if j := &file.Jobs[k]; j.Command {
+				c.barePairs(file, j, report)
 			}
 		}
-		c.options(func(_ *script.File, j script.Job, at func(string) *fault, o fio.Option) *fault {
-			m := swallowed.FindStringSubmatch(o.Value)
-			if !j.Command || m == nil || !c.optionName(m[1]) || slices.Contains(freeText, o.Name) ||
-				strings.HasSuffix(m[0], m[1]) && command.TakesNext(m[1]) { // /data/x--name
-				return nil
-			}
-			f := at(says("--%s stands in the value of %s without a blank before it: fio does not see it.",
-				m[1], o.Name))
-			switch {
-			case strings.HasPrefix(o.Value, "--"):
-				f.Message = says("%s has no value of its own: fio takes %s for it.", o.Name,
-					o.Value)
-				f.Fix = says("Write --%s=VALUE.", o.Name)
-			case slices.Contains(writtenNames, o.Name):
-				f.Severity = finding.Info // the file may be named after the options: out--bs=4k.json
-			}
-			return f
-		}, report)
-	},
+	}
+	c.options(func(_ *script.File, j script.Job, at func(string) *fault, o fio.Option) *fault {
+		m := swallowed.FindStringSubmatch(o.Value)
+		if !j.Command || m == nil || !c.optionName(m[1]) || slices.Contains(freeText, o.Name) ||
+			strings.HasSuffix(m[0], m[1]) && command.TakesNext(m[1]) { // /data/x--name
+			return nil
+		}
+		f := at(says("--%s stands in the value of %s without a blank before it: fio does not see it.",
+			m[1], o.Name))
+		switch {
+		case strings.HasPrefix(o.Value, "--"):
+			f.Message = says("%s has no value of its own: fio takes %s for it.", o.Name,
+				o.Value)
+			f.Fix = says("Write --%s=VALUE.", o.Name)
+		case slices.Contains(writtenNames, o.Name):
+			f.Severity = finding.Info // the file may be named after the options: out--bs=4k.json
+		}
+		return f
+	}, report)
 }
 
 // barePairs are the words of a command that set an option without dashes.

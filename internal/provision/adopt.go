@@ -286,8 +286,7 @@ func (a *adoption) fstab(ctx context.Context, d *block.Device, also []string) {
 		if len(f) < 2 || strings.HasPrefix(f[0], "#") {
 			continue
 		}
-		named := a.tree.Device(f[0])
-		if named == d || d == a.top && slices.Contains(also, f[0]) ||
+		if a.tree.Device(f[0]) == d || d == a.top && slices.Contains(also, f[0]) ||
 			tags["UUID"] != "" && f[0] == "UUID="+tags["UUID"] ||
 			tags["LABEL"] != "" && f[0] == "LABEL="+tags["LABEL"] {
 			a.line("/etc/fstab", line)

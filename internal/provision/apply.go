@@ -106,12 +106,17 @@ func (s *Site) applyArray(ctx context.Context, w *records.Work) error {
 	return s.replaced(w)
 }
 
+// emitter tells what becomes of a step.
+func (s *Site) emitter(w *records.Work, i int) func(What) {
+	return func(what What) {
+		s.emit(Event{Array: w.Array, Step: i + 1, Steps: len(w.Steps), Title: w.Steps[i].Title, What: what})
+	}
+}
+
 // step brings one step into place.
 func (s *Site) step(ctx context.Context, w *records.Work, i int) error {
 	st := &w.Steps[i]
-	emit := func(what What) {
-		s.emit(Event{Array: w.Array, Step: i + 1, Steps: len(w.Steps), Title: st.Title, What: what})
-	}
+	emit := s.emitter(w, i)
 	// What has begun is finished: a Ctrl-C waits for it. Only waiting itself is cut short.
 	whole := context.WithoutCancel(ctx)
 	switch st.State {

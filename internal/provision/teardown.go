@@ -167,9 +167,7 @@ func (o oneLine) Unwrap() error { return o.error }
 // usable as it was.
 func (s *Site) undo(ctx context.Context, w *records.Work, i int) error {
 	st := &w.Steps[i]
-	emit := func(what What) {
-		s.emit(Event{Array: w.Array, Step: i + 1, Steps: len(w.Steps), Title: st.Title, What: what})
-	}
+	emit := s.emitter(w, i)
 	if len(st.Undo) == 0 { // undoing other steps takes it along
 		if w.Undoing {
 			st.State = records.StepToDo

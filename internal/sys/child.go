@@ -90,8 +90,7 @@ func (c Child) Start() (*Started, error) {
 		s.Start = p.start
 	}
 	go func() {
-		err := cmd.Wait()
-		s.err = failure(c.Argv, err, errs.String())
+		s.err = failure(c.Argv, cmd.Wait(), errs.String())
 		if cmd.ProcessState != nil {
 			s.CPU = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 		}

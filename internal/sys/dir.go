@@ -61,24 +61,30 @@ func (d *Dir) Path(elem ...string) string {
 	return path
 }
 
+// pathError is an error of the kernel, as package os has them.
+func pathError(op, path string, err error) error { return &fs.PathError{Op: op, Path: path, Err: err} }
+
+// about gives an error about a file the name by which the file was asked for.
+func about(path string, err error) error {
+	if of, ok := errors.AsType[*fs.PathError](err); ok {
+		return pathError(of.Op, path, of.Err)
+	}
+	return err
+}
+
 // Entries is what lies in the directory, by name. What cannot be looked at, such as a mount whose
 // device fails or another user's FUSE, is among it, and its Info is the error. An error has the
 // directory's name, not that of the handle.
 func (d *Dir) Entries() ([]fs.DirEntry, error) {
 	names, err := d.names()
-	if of, ok := errors.AsType[*fs.PathError](err); ok {
-		err = &fs.PathError{Op: of.Op, Path: d.name, Err: of.Err}
-	}
+	err = about(d.name, err)
 	var entries []fs.DirEntry
 	for _, name := range names {
 		info, err := d.Lstat(name)
 		if errors.Is(err, fs.ErrNotExist) { // it went meanwhile
 			continue
 		}
-		if of, ok := errors.AsType[*fs.PathError](err); ok {
-			err = &fs.PathError{Op: of.Op, Path: filepath.Join(d.name, name), Err: of.Err}
-		}
-		if err != nil {
+		if err = about(filepath.Join(d.name, name), err); err != nil {
 			entries = append(entries, unseen{name, err})
 			continue
 		}
@@ -119,7 +125,7 @@ func (d *Dir) Info() (fs.FileInfo, error) { return d.file.Stat() }
 func (d *Dir) Free() (free uint64, id unix.Fsid, err error) {
 	var st unix.Statfs_t
 	if err := unix.Fstatfs(int(d.file.Fd()), &st); err != nil {
-		return 0, id, &fs.PathError{Op: "statfs", Path: d.name, Err: err}
+		return 0, id, pathError("statfs", d.name, err)
 	}
 	return st.Bavail * uint64(st.Bsize), st.Fsid, nil
 }
@@ -221,7 +227,7 @@ func (d *Dir) open(name string, flags int, perm fs.FileMode) (*os.File, error) {
 	case errors.Is(err, unix.ELOOP) || errors.Is(err, unix.ENXIO):
 		return nil, fmt.Errorf("%s is %w", shown, ErrNotRegular)
 	case err != nil:
-		return nil, &fs.PathError{Op: "open", Path: shown, Err: err}
+		return nil, pathError("open", shown, err)
 	}
 	return os.NewFile(uintptr(fd), shown), nil
 }

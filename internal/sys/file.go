@@ -104,10 +104,10 @@ func (d *Dir) changed(name string) error {
 // of makes an error about the temporary name one about the file that was asked for.
 func (d *Dir) of(name, temp string, err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok && filepath.Base(p.Path) == temp {
-		return &fs.PathError{Op: p.Op, Path: filepath.Join(d.name, name), Err: p.Err}
+		return pathError(p.Op, filepath.Join(d.name, name), p.Err)
 	}
 	if l, ok := errors.AsType[*os.LinkError](err); ok && filepath.Base(l.Old) == temp {
-		return &fs.PathError{Op: l.Op, Path: filepath.Join(d.name, name), Err: l.Err}
+		return pathError(l.Op, filepath.Join(d.name, name), l.Err)
 	}
 	return err
 }

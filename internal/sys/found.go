@@ -51,7 +51,7 @@ func openFound(name string, links int) (*os.File, error) {
 	}
 	if info.Mode()&fs.ModeSymlink != 0 {
 		if links == 0 {
-			return nil, &fs.PathError{Op: "open", Path: name, Err: unix.ELOOP}
+			return nil, pathError("open", name, unix.ELOOP)
 		}
 		target, err := dir.Readlink(base)
 		if err != nil {

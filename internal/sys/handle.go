@@ -2,7 +2,6 @@ package sys
 
 import (
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"sync"
@@ -25,7 +24,7 @@ func OpenHandle(at int, name string, flags int, shown string) (*Handle, error) {
 	return inherited(shown, func() (int, error) {
 		fd, err := unix.Openat(at, name, flags, 0) // without O_CLOEXEC
 		if err != nil {
-			err = &fs.PathError{Op: "open", Path: shown, Err: err}
+			err = pathError("open", shown, err)
 		}
 		return fd, err
 	})

@@ -197,7 +197,7 @@ func Look(path string) (p Place, err error) {
 		s.err = ErrNoAnswer
 	}
 	if s.err != nil {
-		return p, &fs.PathError{Op: "statx", Path: path, Err: s.err}
+		return p, pathError("statx", path, s.err)
 	}
 	p = Place{Major: s.st.Dev_major, Minor: s.st.Dev_minor, Block: s.st.Mode&unix.S_IFMT == unix.S_IFBLK}
 	if p.Block {

@@ -36,7 +36,7 @@ func IsFile(name string) bool {
 func Unmount(point string, id int) error {
 	fd, err := unix.Open(point, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return &fs.PathError{Op: "open", Path: point, Err: err}
+		return pathError("open", point, err)
 	}
 	defer unix.Close(fd) //nolint:errcheck // only a handle
 	held := fmt.Sprintf("/proc/self/fd/%d", fd)
@@ -45,7 +45,7 @@ func Unmount(point string, id int) error {
 		return errors.Join(fmt.Errorf("%s is another mount by now and stays", point), err)
 	}
 	if err := unix.Unmount(held, unix.MNT_DETACH); err != nil {
-		return &fs.PathError{Op: "umount", Path: point, Err: err}
+		return pathError("umount", point, err)
 	}
 	return nil
 }

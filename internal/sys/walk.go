@@ -36,7 +36,7 @@ func walk(name string, perm fs.FileMode, create bool) (*Dir, error) {
 	}
 	at, err := unix.Open(start, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return nil, &fs.PathError{Op: "open", Path: start, Err: err}
+		return nil, pathError("open", start, err)
 	}
 	defer func() { _ = unix.Close(at) }()
 	parts, seen, links := split(name), start, 0
@@ -45,7 +45,7 @@ func walk(name string, perm fs.FileMode, create bool) (*Dir, error) {
 		parts = parts[1:]
 		next, err := step(at, part, perm, create)
 		if err != nil {
-			return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+			return nil, pathError("open", name, err)
 		}
 		target, err := linkOf(at, next, part, filepath.Join(seen, part))
 		if err != nil {
@@ -77,7 +77,7 @@ func walk(name string, perm fs.FileMode, create bool) (*Dir, error) {
 			parts = slices.Concat(split(target), parts)
 		}
 		if err != nil {
-			return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+			return nil, pathError("open", name, err)
 		}
 	}
 	shown := name
@@ -112,7 +112,7 @@ func step(at int, part string, perm fs.FileMode, create bool) (int, error) {
 func linkOf(at, fd int, part, shown string) (string, error) {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
-		return "", &fs.PathError{Op: "stat", Path: shown, Err: err}
+		return "", pathError("stat", shown, err)
 	}
 	switch st.Mode & unix.S_IFMT {
 	case unix.S_IFDIR:
@@ -132,10 +132,10 @@ func linkOf(at, fd int, part, shown string) (string, error) {
 	buf := make([]byte, unix.PathMax)
 	n, err := unix.Readlinkat(fd, "", buf)
 	if err != nil {
-		return "", &fs.PathError{Op: "readlink", Path: shown, Err: err}
+		return "", pathError("readlink", shown, err)
 	}
 	if n == 0 {
-		return "", &fs.PathError{Op: "readlink", Path: shown, Err: unix.ENOENT}
+		return "", pathError("readlink", shown, unix.ENOENT)
 	}
 	return string(buf[:n]), nil
 }

@@ -227,12 +227,19 @@ func (v *Volume) declare(d DeclaredVolume) error {
 	if v.Origins == nil {
 		v.Origins = map[string]Origin{}
 	}
-	if d.Size > 0 {
-		v.Size, v.Origins["size"] = d.Size, d.Origin
+	for figure, declared := range map[string]bool{
+		"size":           d.Size > 0,
+		"type":           d.Type != "",
+		"sustained.iops": d.Limits.IOPS > 0,
+		"sustained.rate": d.Limits.Rate > 0,
+		"read_latency":   d.ReadLatency > 0,
+		"write_latency":  d.WriteLatency > 0,
+	} {
+		if declared {
+			v.Origins[figure] = d.Origin
+		}
 	}
-	if d.Type != "" {
-		v.Origins["type"] = d.Origin
-	}
+	v.Size = cmp.Or(d.Size, v.Size)
 	if v.Device == "" {
 		v.Serial, v.ID, v.Model = d.Serial, cmp.Or(d.ID, ebsID(d.Serial)), cmp.Or(d.Model, v.Model)
 	}
@@ -244,19 +251,6 @@ func (v *Volume) declare(d DeclaredVolume) error {
 	}
 	if d.Limits.Known() {
 		v.AtLeast = ""
-	}
-	for _, f := range []struct {
-		key string
-		set bool
-	}{
-		{"sustained.iops", d.Limits.IOPS > 0},
-		{"sustained.rate", d.Limits.Rate > 0},
-		{"read_latency", d.ReadLatency > 0},
-		{"write_latency", d.WriteLatency > 0},
-	} {
-		if f.set {
-			v.Origins[f.key] = d.Origin
-		}
 	}
 	v.ReadLatency, v.WriteLatency = cmp.Or(d.ReadLatency, v.ReadLatency), cmp.Or(d.WriteLatency, v.WriteLatency)
 	if d.Merge > 0 {

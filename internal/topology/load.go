@@ -47,7 +47,7 @@ func read(mapping any, prefix string, into map[string]any) (lines map[string]int
 			continue
 		}
 		s, _ := reflect.TypeAssert[scalar](v)
-		key := f.Tag.Get("yaml")
+		key := cmp.Or(f.Tag.Get("yaml"), strings.ToLower(f.Name))
 		if s.line == 0 {
 			continue
 		}

@@ -8,50 +8,36 @@ import (
 	"plimsoll/internal/yamlfile"
 )
 
-// The keys of plimsoll.yaml (docs/plimsoll-yaml.md). Every value is kept as its text and line until
-// it is understood, so that each mistake and each figure's origin can name its line.
+// The keys of plimsoll.yaml (docs/plimsoll-yaml.md): a field's name in lower case where no tag says
+// another. Every value is kept as its text and line until it is understood, so that each mistake and
+// each figure's origin can name its line.
 type fileYAML struct {
-	Scale    scalar         `yaml:"scale"`
-	Instance instanceYAML   `yaml:"instance"`
-	Arrays   []arrayYAML    `yaml:"arrays"`
-	Policy   DeclaredPolicy `yaml:"policy"`
+	Scale    scalar
+	Instance instanceYAML
+	Arrays   []arrayYAML
+	Policy   DeclaredPolicy
 }
 
 type instanceYAML struct {
-	Type     scalar     `yaml:"type"`
-	Baseline limitsYAML `yaml:"baseline"`
-	Burst    limitsYAML `yaml:"burst"`
+	Type            scalar
+	Baseline, Burst limitsYAML
 }
 
-type limitsYAML struct {
-	IOPS       scalar `yaml:"iops"`
-	Throughput scalar `yaml:"throughput"`
-	For        scalar `yaml:"for"`
-	Per        scalar `yaml:"per"`
-}
+type limitsYAML struct{ IOPS, Throughput, For, Per scalar }
 
 type arrayYAML struct {
-	Name        scalar          `yaml:"name"`
-	Role        scalars         `yaml:"role"`
-	Level       scalar          `yaml:"level"`
-	Copies      scalar          `yaml:"copies"`
-	Layout      scalar          `yaml:"layout"`
-	Chunk       scalar          `yaml:"chunk"`
-	Using       scalar          `yaml:"using"`
-	VolumeGroup scalar          `yaml:"volume_group"`
-	Partition   scalar          `yaml:"partition"`
-	Segment     scalar          `yaml:"segment"`
-	AssumeClean scalar          `yaml:"assume_clean"`
-	Volumes     volumesYAML     `yaml:"volumes"`
-	Filesystem  *filesystemYAML `yaml:"filesystem"`
+	Name, Level, Copies, Layout, Chunk, Using, Partition, Segment scalar
+
+	Role        scalars
+	VolumeGroup scalar `yaml:"volume_group"`
+	AssumeClean scalar `yaml:"assume_clean"`
+	Volumes     volumesYAML
+	Filesystem  *filesystemYAML
 }
 
 type volumeYAML struct {
-	Count           scalar `yaml:"count"`
-	Type            scalar `yaml:"type"`
-	Size            scalar `yaml:"size"`
-	IOPS            scalar `yaml:"iops"`
-	Throughput      scalar `yaml:"throughput"`
+	Count, Type, Size, IOPS, Throughput, Merge, Caching, Bursting, Serial, ID, Path, Model scalar
+
 	ReadIOPS        scalar `yaml:"read_iops"`
 	WriteIOPS       scalar `yaml:"write_iops"`
 	ReadThroughput  scalar `yaml:"read_throughput"`
@@ -62,28 +48,15 @@ type volumeYAML struct {
 	BurstBytes      scalar `yaml:"burst_bytes"`
 	ReadLatency     scalar `yaml:"read_latency"`
 	WriteLatency    scalar `yaml:"write_latency"`
-	Merge           scalar `yaml:"merge"`
-	Caching         scalar `yaml:"caching"`
-	Bursting        scalar `yaml:"bursting"`
-	Serial          scalar `yaml:"serial"`
-	ID              scalar `yaml:"id"`
-	Path            scalar `yaml:"path"`
-	Model           scalar `yaml:"model"`
 
 	line string // the volume on one line, instead of all keys above
 	at   int
 }
 
 type filesystemYAML struct {
-	Type    scalar  `yaml:"type"`
-	Label   scalar  `yaml:"label"`
-	Mount   scalar  `yaml:"mount"`
-	Options scalars `yaml:"options"`
-	SU      scalar  `yaml:"su"`
-	SW      scalar  `yaml:"sw"`
-	Owner   scalar  `yaml:"owner"`
-	Mode    scalar  `yaml:"mode"`
-	Fstab   scalar  `yaml:"fstab"`
+	Type, Label, Mount, SU, SW, Owner, Mode, Fstab scalar
+
+	Options scalars
 }
 
 // scalar is a single value and its line; line 0 when the key is absent.
@@ -105,17 +78,12 @@ func lineOf(n ast.Node) int { return n.GetToken().Position.Line }
 
 // UnmarshalYAML takes a single value.
 func (s *scalar) UnmarshalYAML(n ast.Node) error {
-	if a, ok := n.(*ast.AnchorNode); ok {
-		n = a.Value
+	text, at, ok := yamlfile.Scalar(n)
+	if !ok {
+		return wrong(at.Position.Line, "", "want a single value here")
 	}
-	switch v := n.(type) {
-	case *ast.StringNode, *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode:
-		*s = scalar{n.GetToken().Value, lineOf(n)}
-	case *ast.LiteralNode:
-		*s = scalar{v.Value.Value, lineOf(n)}
-	case *ast.NullNode:
-	default:
-		return wrong(lineOf(n), "", "want a single value here")
+	if at != nil {
+		*s = scalar{text, at.Position.Line}
 	}
 	return nil
 }

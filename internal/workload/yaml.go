@@ -24,18 +24,11 @@ func (s scalar) wrong(format string, a ...any) error {
 
 // UnmarshalYAML takes a single value.
 func (s *scalar) UnmarshalYAML(n ast.Node) error {
-	if a, ok := n.(*ast.AnchorNode); ok {
-		n = a.Value
+	text, at, ok := yamlfile.Scalar(n)
+	if !ok {
+		return yamlfile.At(at, errors.New("want a single value here"))
 	}
-	switch v := n.(type) {
-	case *ast.StringNode, *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode:
-		*s = scalar{n.GetToken().Value, n.GetToken()}
-	case *ast.LiteralNode:
-		*s = scalar{v.Value.Value, n.GetToken()}
-	case *ast.NullNode:
-	default:
-		return yamlfile.At(n.GetToken(), errors.New("want a single value here"))
-	}
+	*s = scalar{text, at}
 	return nil
 }
 
@@ -80,41 +73,27 @@ func (p *pairs) UnmarshalYAML(n ast.Node) error {
 	return nil
 }
 
+// demandYAML is a demand file. Its keys are the names of fields in lower case, where no tag says another.
 type demandYAML struct {
-	Workload   scalar          `yaml:"workload"`
-	About      scalar          `yaml:"about"`
-	Role       scalar          `yaml:"role"`
-	Capacity   scalar          `yaml:"capacity"`
-	Durability *durabilityYAML `yaml:"durability"`
-	Commits    *commitsYAML    `yaml:"commits"`
-	AtLeast    []string        `yaml:"at_least"`
-	Streams    []streamYAML    `yaml:"streams"`
+	Workload, About, Role, Capacity scalar
+
+	Durability *durabilityYAML
+	Commits    *commitsYAML
+	AtLeast    []string `yaml:"at_least"`
+	Streams    []streamYAML
 }
 
-type durabilityYAML struct {
-	AFR      scalar `yaml:"afr"`
-	Survives scalar `yaml:"survives"`
-}
-
-type commitsYAML struct {
-	Rate    scalar `yaml:"rate"`
-	Clients scalar `yaml:"clients"`
-}
+type (
+	durabilityYAML struct{ AFR, Survives scalar }
+	commitsYAML    struct{ Rate, Clients scalar }
+)
 
 type streamYAML struct {
-	Name     scalar     `yaml:"name"`
-	Does     scalar     `yaml:"does"`
-	Reads    scalar     `yaml:"reads"`
-	Block    pairs      `yaml:"block"`
-	Threads  scalar     `yaml:"threads"`
-	Depth    scalar     `yaml:"depth"`
-	Rate     scalar     `yaml:"rate"`
-	IOPS     scalar     `yaml:"iops"`
-	Arrivals scalar     `yaml:"arrivals"`
-	Sync     pairs      `yaml:"sync"`
-	Latency  *latency   `yaml:"latency"`
-	Burst    *burstYAML `yaml:"burst"`
-	Apart    scalar     `yaml:"apart"`
+	Name, Does, Reads, Threads, Depth, Rate, IOPS, Arrivals, Apart scalar
+
+	Block, Sync pairs
+	Latency     *latency
+	Burst       *struct{ For, Every, After scalar }
 
 	at *token.Token
 }
@@ -130,12 +109,6 @@ func (s *streamYAML) UnmarshalYAML(n ast.Node) error {
 	err := yamlfile.Node(n, (*plain)(s))
 	s.at = at
 	return err
-}
-
-type burstYAML struct {
-	For   scalar `yaml:"for"`
-	Every scalar `yaml:"every"`
-	After scalar `yaml:"after"`
 }
 
 // latency is a mapping of p99 and the like, and of over:, which is a mapping itself.

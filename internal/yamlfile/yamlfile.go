@@ -9,6 +9,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
 )
 
 // errUnreadable stands for a panic of the library: goccy/go-yaml 1.19.2 does not survive a tag
@@ -44,6 +45,23 @@ func Encode(v any) ([]byte, error) { return yaml.Marshal(v) }
 func Node(n ast.Node, into any) (err error) {
 	defer survive(&err)
 	return yaml.NodeToValue(n, into, yaml.Strict())
+}
+
+// Scalar is the text of a single value and where it stands, nowhere for null; false for another node.
+func Scalar(n ast.Node) (text string, at *token.Token, ok bool) {
+	if a, ok := n.(*ast.AnchorNode); ok {
+		n = a.Value
+	}
+	at = n.GetToken()
+	switch v := n.(type) {
+	case *ast.StringNode, *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode:
+		return at.Value, at, true
+	case *ast.LiteralNode:
+		return v.Value.Value, at, true
+	case *ast.NullNode:
+		return "", nil, true
+	}
+	return "", at, false
 }
 
 // Parse reads a document's structure, for the places of its keys.

@@ -121,8 +121,7 @@ func AtLeast(found []finding.Finding, least finding.Severity) []finding.Finding 
 // graver says whether a severity is at least another one.
 func graver(s, least finding.Severity) bool {
 	order := Severities()
-	at := slices.Index(order, s)
-	return at <= slices.Index(order, least)
+	return slices.Index(order, s) <= slices.Index(order, least)
 }
 
 // Fingerprint names a finding in a way that outlives changes of other lines: its code, its file and
