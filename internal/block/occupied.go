@@ -60,7 +60,7 @@ func (t *Tree) InUse(d *Device) bool {
 	return len(t.Using(d)) > 0
 }
 
-// Using is who uses a device or its partitions, as clauses, apart from what lies on them unused. Who
+// Using is who uses a device, its partitions or the disk that it is a part of, as clauses, apart from what lies on them unused. Who
 // has them open is among them where ReadUsers was called.
 func (t *Tree) Using(d *Device) []string {
 	var why []string
@@ -80,6 +80,11 @@ func (t *Tree) Using(d *Device) []string {
 		}
 		for _, u := range t.UsersOf(name) {
 			why = append(why, dev.Path+": "+u)
+		}
+	}
+	if disk := t.Devices[d.Parent]; disk != nil {
+		for _, u := range t.UsersOf(disk.Name) {
+			why = append(why, disk.Path+": "+u)
 		}
 	}
 	return why

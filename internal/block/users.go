@@ -5,11 +5,15 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"plimsoll/internal/sys"
 )
 
 // User is something that uses a device and that the device's holders in /sys do not show.
@@ -21,27 +25,28 @@ type User struct {
 
 // ReadUsers adds to the tree who else uses its devices: mounts in other mount namespaces that stay
 // when this process unmounts its own, mounted btrfs filesystems of several devices, loop devices
-// over a device, and processes that have it open. It reads the whole of /proc, and sees all of it
-// as root only. The process self is left out. What is used by another machine (a volume that is
-// attached twice), or through a node outside of /dev, is not seen.
+// over a device or on another's file, and processes that have it open or mapped. It reads the whole of
+// /proc, and sees all of it as root only. The process self is left out. What is used by another machine
+// (a volume that is attached twice) is not seen, nor is a descriptor that only a socket or an io_uring holds.
 func (t *Tree) ReadUsers(self int) {
 	if t.root == nil {
 		return
 	}
 	r := &reader{root: t.root}
 	t.Users = nil
-	r.loops(t)
+	over := r.loops(t)
 	r.btrfs(t)
 	own, _ := fs.ReadLink(t.root, "proc/self/ns/mnt") // a kernel without namespaces has one
 	seen := map[string]bool{own: true}
-	mounts := r.placed("self")
+	mounts, mapped := r.placed("self"), map[string]*Device{}
 	for _, name := range r.processes(self) {
 		if ns, err := fs.ReadLink(t.root, path.Join("proc", name, "ns/mnt")); err == nil && !seen[ns] {
 			seen[ns] = true
 			r.namespace(t, name, mounts)
 		}
-		r.descriptors(t, name)
+		r.descriptors(t, name, mapped)
 	}
+	t.below(over)
 	// A process that ends meanwhile is no news, and neither is one that may not be looked at.
 	slices.SortFunc(t.Users,
 		func(a, b User) int { return cmp.Or(natural(a.Device, b.Device), strings.Compare(a.What, b.What)) })
@@ -69,17 +74,6 @@ func (t *Tree) UsersOf(device string) []string {
 
 func (t *Tree) use(device, format string, args ...any) {
 	t.Users = append(t.Users, User{device, fmt.Sprintf(format, args...)})
-}
-
-// loops finds loop devices whose file is a block device.
-func (r *reader) loops(t *Tree) {
-	for _, name := range t.Names() {
-		if d := t.Devices[name]; d.Kind == Loop && strings.HasPrefix(d.Backing, "/dev/") {
-			if under := t.Device(d.Backing); under != nil {
-				t.use(under.Name, "the loop device %s lies on it", d.Path)
-			}
-		}
-	}
 }
 
 // btrfs lists the devices of each mounted btrfs, of which mountinfo names one
@@ -160,36 +154,93 @@ func (p placed) follows(all, own map[int]placed) bool {
 // udev are its processes, which look at each device for a moment after it was written to.
 var udev = []string{"systemd-udevd", "(udev-worker)", "udevd", "udevadm"}
 
-// descriptors finds the devices that a process has open. Only links into /dev are followed: a file
-// on a server that does not answer would keep stat waiting.
-func (r *reader) descriptors(t *Tree, pid string) {
+// descriptors finds the devices that a process has open or mapped, by each of its threads that has
+// descriptors of its own: the first thread may have ended.
+func (r *reader) descriptors(t *Tree, pid string, mapped map[string]*Device) {
 	if slices.Contains(udev, r.command(pid)) {
 		return
 	}
-	dir := path.Join("proc", pid, "fd")
-	entries, err := fs.ReadDir(r.root, dir)
-	if err != nil {
-		return
+	use := func(d *Device, how string) {
+		if d != nil {
+			t.use(d.Name, "process %s (%s) has it %s", pid, r.command(pid), how)
+		}
 	}
-	for _, e := range entries {
-		to, err := fs.ReadLink(r.root, path.Join(dir, e.Name()))
-		if err != nil || !strings.HasPrefix(to, "/dev/") {
+	threads := r.list(path.Join("proc", pid, "task"))
+	if len(threads) == 0 { // a captured machine
+		threads = []string{pid}
+	}
+	var read []string
+	for _, thread := range threads {
+		if slices.ContainsFunc(read, func(other string) bool { return t.sameFiles(other, thread) }) {
 			continue
 		}
-		if d := t.opened(path.Join(dir, e.Name()), to); d != nil {
-			t.use(d.Name, "process %s (%s) has it open", pid, r.command(pid))
+		read = append(read, thread)
+		dir := path.Join("proc", thread, "fd")
+		entries, _ := fs.ReadDir(t.root, dir) // of others' processes only root may know
+		for _, e := range entries {
+			link := path.Join(dir, e.Name())
+			if to, err := fs.ReadLink(t.root, link); err == nil && strings.HasPrefix(to, "/") {
+				d, _ := t.opened(link, to)
+				use(d, "open")
+			}
+		}
+	}
+	for _, thread := range threads { // they share their memory, but one that has ended shows none
+		areas, _ := readAll(t.root, path.Join("proc", thread, "maps"))
+		for line := range strings.Lines(string(areas)) {
+			f := strings.Fields(line)
+			if len(f) < 6 || !strings.HasPrefix(f[5], "/") {
+				continue
+			}
+			file := strings.Join(f[3:], " ") // its filesystem, inode and name
+			d, known := mapped[file]
+			if !known {
+				from, to, _ := strings.Cut(f[0], "-")
+				link := strings.TrimLeft(from, "0") + "-" + strings.TrimLeft(to, "0")
+				var sure bool
+				if d, sure = t.opened(path.Join("proc", thread, "map_files", link), f[5]); sure {
+					mapped[file] = d
+				}
+			}
+			use(d, "mapped")
+		}
+		if len(areas) > 0 {
+			break
 		}
 	}
 }
 
-// opened is the device behind a descriptor: by its number, which holds whatever the node is called,
-// else by its name.
-func (t *Tree) opened(link, to string) *Device {
+// sameFiles is whether two threads of this machine share their descriptors (kcmp(2)).
+func (t *Tree) sameFiles(a, b string) bool {
+	const files = 2
+	one, err1 := strconv.Atoi(a)
+	other, err2 := strconv.Atoi(b)
+	self, _ := fs.ReadLink(t.root, "proc/self") // numbers of another PID namespace are other processes here
+	if t.root != os.DirFS("/") || self != strconv.Itoa(os.Getpid()) || err1 != nil || err2 != nil {
+		return false
+	}
+	r, _, e := unix.Syscall6(unix.SYS_KCMP, uintptr(one), uintptr(other), files, 0, 0, 0)
+	return e == 0 && r == 0
+}
+
+// opened is the device behind a link of /proc: by its number, which holds whatever the node is called,
+// else by its name, and then it is not sure. A server that does not answer is not asked.
+func (t *Tree) opened(link, to string) (d *Device, sure bool) {
+	if t.root == os.DirFS("/") {
+		at, err := sys.Look("/" + link)
+		switch {
+		case err != nil:
+			return t.Device(to), false
+		case !at.Block:
+			return nil, true
+		}
+		return t.numbered(at.Major, at.Minor), true
+	}
 	d, err := t.node(link)
 	if err != nil {
-		return t.Device(to)
+		return t.Device(to), false
 	}
-	return d
+	return d, true
 }
 
 // node is the device that a file of the machine stands for by its number; nil for another sort of file.
@@ -198,16 +249,12 @@ func (t *Tree) node(name string) (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	st, ok := info.Sys().(*syscall.Stat_t)
-	if !ok || info.Mode()&fs.ModeDevice == 0 || info.Mode()&fs.ModeCharDevice != 0 {
-		return nil, nil
-	}
-	return t.numbered(devMajor(st.Rdev), devMinor(st.Rdev)), nil
+	return t.ofNumber(inodeOf(info)), nil
 }
 
 func (t *Tree) numbered(major, minor uint32) *Device {
 	for _, d := range t.Devices {
-		if d.Major == major && d.Minor == minor {
+		if d.Major == major && d.Minor == minor && major > 0 {
 			return d
 		}
 	}

@@ -145,10 +145,8 @@ func (p *Place) checkThere(a access, there *pin) error {
 		}
 		return nil
 	}
-	for _, d := range p.tree.Devices {
-		if backing, err := os.Stat(d.Backing); d.Backing != "" && err == nil && os.SameFile(backing, there.info) {
-			return fmt.Errorf("%s is behind %s: plimsoll never writes to a file in use", a.path, d.Path)
-		}
+	if loop := p.tree.Behind(there.info); loop != "" {
+		return fmt.Errorf("%s is behind %s: plimsoll never writes to a file in use", a.path, loop)
 	}
 	if _, ok := p.consent.destroys(there.info); !ok {
 		return fmt.Errorf("%s is there and plimsoll did not make it, and the job would write over it: name "+

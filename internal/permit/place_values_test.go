@@ -393,7 +393,7 @@ func TestNewFiles(t *testing.T) {
 		}
 	}
 	p := placeOn(t, data, Consent{Destroy: map[string]string{filepath.Join(data, "image"): ""}})
-	p.tree = &block.Tree{Devices: map[string]*block.Device{"loop9": {Name: "loop9", Path: "/dev/loop9", Backing: filepath.Join(data, "image")}, "a": {Name: "a"}}}
+	p.tree = &block.Tree{Devices: map[string]*block.Device{"loop9": {Name: "loop9", Kind: block.Loop, Path: "/dev/loop9", Backing: filepath.Join(data, "image")}, "a": {Name: "a"}}}
 	if err := p.Check(job(t, "[x]\nrw=write\nfilename="+data+"/image\n")); err == nil || !strings.Contains(err.Error(), "is behind /dev/loop9") {
 		t.Error(err)
 	}

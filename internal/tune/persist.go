@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"plimsoll/internal/finding"
 	"plimsoll/internal/sys"
 )
 
@@ -165,6 +166,9 @@ func (t *Tuner) keep(r *Record, k kept) error {
 			return err
 		}
 		k.Old, k.Mode = &data, info.Mode().Perm()
+		if !k.harmless() {
+			return fmt.Errorf("%s holds something else than settings of tune: move it away first", k.Path)
+		}
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
@@ -172,11 +176,35 @@ func (t *Tuner) keep(r *Record, k kept) error {
 	return t.save(r)
 }
 
+// harmless is whether what was there before may be put back: a record names no program, and a rule of udev
+// or a unit could.
+func (k kept) harmless() bool {
+	if k.Path != sysctlFile && k.Path != sysctlOf2 {
+		return false
+	}
+	for line := range strings.Lines(string(*k.Old)) {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' || line[0] == ';' {
+			continue
+		}
+		key, value, _ := strings.Cut(strings.TrimPrefix(line, "-"), "=")
+		key = strings.ReplaceAll(strings.TrimSpace(key), ".", "/")
+		if _, err := check(finding.Setting{File: "/proc/sys/" + key, Value: strings.TrimSpace(value)}); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
 // restore puts a file back as it was.
 func (t *Tuner) restore(k kept) error {
 	name := t.at(k.Path)
 	if k.Old != nil {
-		return sys.WriteFile(name, *k.Old, k.Mode)
+		if !k.harmless() {
+			return fmt.Errorf("%s held something else than settings of tune before: that is not put back; it is in %s, "+
+				"in base64", k.Path, t.State)
+		}
+		return sys.WriteFile(name, *k.Old, k.Mode&0o644)
 	}
 	err := os.Remove(name)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -14,6 +14,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -45,16 +46,36 @@ const (
 	Memory Group = "memory" // vm.*
 )
 
-// groups are the directories of each group's settings: nothing else is ever written.
-var groups = map[string]Group{"/sys/block/": Queues, "/sys/devices/system/cpu/": CPU, "/proc/sys/vm/": Memory}
+// settable are the settings of each group: nothing else is ever written. What could lose data, such as
+// write_cache, or open the machine, such as vm.mmap_min_addr, is not among them.
+var settable = map[Group]*regexp.Regexp{
+	Queues: regexp.MustCompile(`^/sys/block/[\w!.:-]+/queue/(scheduler|read_ahead_kb|nr_requests|max_sectors_kb|` +
+		`rotational|nomerges|rq_affinity|wbt_lat_usec|add_random|iostats|io_poll)$`),
+	CPU: regexp.MustCompile(`^/sys/devices/system/cpu/cpu(\d+|\*)/` +
+		`(cpufreq/scaling_governor|cpuidle/state\d+/disable)$`),
+	Memory: regexp.MustCompile(`^/proc/sys/vm/(dirty_(background_)?(bytes|ratio)|dirty_(expire|writeback)_centisecs|` +
+		`swappiness|vfs_cache_pressure|zone_reclaim_mode)$`),
+}
 
 func groupOf(file string) (Group, bool) {
-	for dir, g := range groups {
-		if strings.HasPrefix(file, dir) && path.Clean(file) == file {
+	for g, files := range settable {
+		if files.MatchString(file) && path.Clean(file) == file {
 			return g, true
 		}
 	}
 	return "", false
+}
+
+// check refuses a setting that is none of tune's. A value stands in udev rules and in a unit as it is.
+func check(s finding.Setting) (Group, error) {
+	g, ok := groupOf(s.File)
+	switch {
+	case !ok:
+		return g, fmt.Errorf("%.100q is none of the files that tune sets", s.File)
+	case !plain.MatchString(s.Value):
+		return g, fmt.Errorf("%s: %.100q is no value of a setting", s.File, s.Value)
+	}
+	return g, nil
 }
 
 // Change is one file that is set, and how it is put back.
@@ -113,9 +134,9 @@ func (t *Tuner) Plan(tree *block.Tree, found []finding.Finding, only []Group) ([
 	var all []Change
 	for _, f := range found {
 		for _, s := range f.Settings {
-			g, ok := groupOf(s.File)
-			if !ok {
-				return nil, fmt.Errorf("%s: %s is none of the files that tune may set", f.Code, s.File)
+			g, err := check(s)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", f.Code, err)
 			}
 			if len(only) > 0 && !slices.Contains(only, g) {
 				continue
@@ -156,6 +177,9 @@ func (t *Tuner) Plan(tree *block.Tree, found []finding.Finding, only []Group) ([
 func (t *Tuner) value(file string) (string, error) {
 	data, err := fs.ReadFile(t.Machine.Root, strings.TrimPrefix(file, "/"))
 	if err != nil {
+		if p, ok := errors.AsType[*fs.PathError](err); ok {
+			p.Path = file
+		}
 		return "", err
 	}
 	s := strings.TrimSpace(string(data))
@@ -333,20 +357,18 @@ func parseRecord(data []byte) (*Record, error) {
 	return r, r.check()
 }
 
-// check refuses a record of files that tune never sets.
+// check refuses a record of what tune never sets or writes.
 func (r *Record) check() error {
 	for _, c := range r.Changes {
-		all := []string{c.At}
+		all := []finding.Setting{c.Setting, {File: c.At, Value: c.Value}}
 		if c.Back != nil {
-			all = append(all, c.Back.File)
+			all = append(all, *c.Back)
 		}
-		for _, file := range all {
-			if _, ok := groupOf(file); !ok || len(strings.SplitN(file, "/", 5)) < 4 {
-				return fmt.Errorf("%.100q is none of the files that tune sets: restore the record from a backup", file)
+		for _, s := range all {
+			g, err := check(s)
+			if err != nil || c.Device != (identity{}) && g != Queues {
+				return errors.Join(fmt.Errorf("%.100q: restore the record from a backup", c.At), err)
 			}
-		}
-		if c.Device != (identity{}) && (!strings.HasPrefix(c.At, "/sys/block/") || strings.Count(c.At, "/") < 4) {
-			return fmt.Errorf("%.100q belongs to no device: restore the record from a backup", c.At)
 		}
 	}
 	for _, k := range r.Files {

@@ -196,7 +196,7 @@ type excerpted interface {
 
 // AsRoot shows how to repeat the command where root is needed.
 func AsRoot(env *Env, err error) error {
-	if errors.Is(err, fs.ErrPermission) {
+	if errors.Is(err, fs.ErrPermission) && os.Geteuid() != 0 {
 		return Hint(err, "sudo "+text.ShellLine(append([]string{"plimsoll"}, env.Args...)))
 	}
 	return err

@@ -1,0 +1,129 @@
+package block
+
+import (
+	"io/fs"
+	"os"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"plimsoll/internal/sys"
+)
+
+// inode is a file by its numbers, or a device by its own, which hold whatever it is called: a name may be
+// gone, or be another file's in another mount namespace.
+type inode struct{ device, number uint64 }
+
+func inodeOf(info fs.FileInfo) inode {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	switch {
+	case !ok:
+		return inode{}
+	case info.Mode()&fs.ModeDevice != 0 && info.Mode()&fs.ModeCharDevice == 0:
+		return inode{device: st.Rdev}
+	}
+	return inode{st.Dev, st.Ino}
+}
+
+// lies is what a loop device lies on, as the kernel says; zero where it may not be asked (loop(4)).
+func (t *Tree) lies(d *Device) inode {
+	if t.root == nil || d.Kind != Loop {
+		return inode{}
+	}
+	opened, err := t.root.Open("dev/" + d.Name)
+	if err != nil {
+		return inode{}
+	}
+	defer opened.Close() //nolint:errcheck // only asked
+	node, ok := opened.(*os.File)
+	if !ok {
+		return inode{}
+	}
+	info, err := node.Stat()
+	if err != nil || t.ofNumber(inodeOf(info)) != d {
+		return inode{}
+	}
+	of, err := unix.IoctlLoopGetStatus64(int(node.Fd()))
+	switch {
+	case err != nil:
+		return inode{}
+	case of.Rdevice != 0:
+		return inode{device: of.Rdevice}
+	}
+	return inode{of.Device, of.Inode}
+}
+
+// ofNumber is the device that a node's inode stands for, nil for that of a file.
+func (t *Tree) ofNumber(node inode) *Device {
+	if node.device == 0 || node.number != 0 {
+		return nil
+	}
+	return t.numbered(devMajor(node.device), devMinor(node.device))
+}
+
+// loops finds loop devices over a block device, and those that share a file with another.
+func (r *reader) loops(t *Tree) (over map[string]*Device) {
+	over = map[string]*Device{}
+	shared := map[inode][]*Device{}
+	for _, name := range t.Names() {
+		d := t.Devices[name]
+		if d.Kind != Loop {
+			continue
+		}
+		at := t.lies(d)
+		under := t.ofNumber(at)
+		if at == (inode{}) && strings.HasPrefix(d.Backing, "/dev/") {
+			under = t.Device(d.Backing)
+		}
+		if under != nil {
+			over[name] = under
+			t.use(under.Name, "the loop device %s lies on it", d.Path)
+			continue
+		}
+		for _, other := range shared[at] {
+			t.use(name, "the loop device %s lies on the same file", other.Path)
+			t.use(other.Name, "the loop device %s lies on the same file", d.Path)
+		}
+		if at != (inode{}) {
+			shared[at] = append(shared[at], d)
+		}
+	}
+	return over
+}
+
+// below passes on to loop devices who else uses what they lie on.
+func (t *Tree) below(over map[string]*Device) {
+	var all []User
+	for name, under := range over {
+		own := under.Path + ": the loop device " + t.Devices[name].Path + " lies on it"
+		for _, why := range t.Using(under) {
+			if why != own {
+				all = append(all, User{name, "it lies on a device in use: " + why})
+			}
+		}
+	}
+	t.Users = append(t.Users, all...)
+}
+
+// Behind is the loop device that lies on a file now, "" where there is none.
+func (t *Tree) Behind(file fs.FileInfo) string {
+	if t.root != nil {
+		if now, err := Read(&sys.Machine{Root: t.root}); err == nil {
+			t = now
+		}
+	}
+	for _, name := range t.Names() {
+		d := t.Devices[name]
+		at := t.lies(d)
+		if at == (inode{}) && d.Backing != "" {
+			if named, err := os.Stat(d.Backing); err == nil {
+				at = inodeOf(named)
+			}
+		}
+		if at != (inode{}) && at == inodeOf(file) {
+			return d.Path
+		}
+	}
+	return ""
+}
