@@ -258,6 +258,9 @@ func (r *reader) memory() {
 // InMemory says that a swap device is compressed memory.
 func InMemory(swap string) bool { return strings.HasPrefix(swap, "/dev/zram") }
 
+// MdadmConfs are the places of mdadm.conf: Debian's, and everyone else's (mdadm.conf(5)).
+var MdadmConfs = []string{"/etc/mdadm/mdadm.conf", "/etc/mdadm.conf"}
+
 func (r *reader) boot() {
 	b := &r.f.Boot
 	if _, err := fs.Stat(r.root, "etc/fstab"); err == nil {
@@ -271,8 +274,8 @@ func (r *reader) boot() {
 			}
 		}
 	}
-	// Debian's place, and everyone else's (mdadm.conf(5)).
-	for _, name := range []string{"etc/mdadm/mdadm.conf", "etc/mdadm.conf"} {
+	for _, file := range MdadmConfs {
+		name := file[1:]
 		if b.Mdadm = r.file(name); b.Mdadm != nil {
 			b.Arrays = parseMdadm(r.text(name))
 			break

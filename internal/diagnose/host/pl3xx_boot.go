@@ -153,7 +153,10 @@ func unknownArray(c *diagnose.Case, report diagnose.Report) {
 		}
 		file, found := "/etc/mdadm.conf", "no such file"
 		if conf := c.Host.Boot.Mdadm; conf != nil {
-			file, found = conf.Path, text.Plural(len(c.Host.Boot.Arrays), "other array")
+			found = text.Plural(len(c.Host.Boot.Arrays), "other array")
+		}
+		if conf := c.Host.Boot.Mdadm; conf != nil && slices.Contains(host.MdadmConfs, conf.Path) {
+			file = conf.Path // a record names no file to write to
 		}
 		f := finding.New(d.Name, "%s is assembled, but no ARRAY line names it.", d.Path).
 			Saw("ARRAY line for "+d.Name, found, "UUID="+d.MD.UUID, file).

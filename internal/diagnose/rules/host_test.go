@@ -231,6 +231,9 @@ func TestHostRules(t *testing.T) {
 		{"without nofail", "PL312 warning", "", func(c *diagnose.Case) { fstab(c).Options = []string{"defaults"} }},
 		{"without nofail, noauto", "", "", func(c *diagnose.Case) { fstab(c).Options = []string{"noauto"} }},
 		{"no ARRAY line", "PL313 warning", "mdadm --detail --brief /dev/md0 >> /etc/mdadm/mdadm.conf", func(c *diagnose.Case) { c.Host.Boot.Arrays = nil }},
+		{"no ARRAY line, a record's own file", "PL313 warning", "mdadm --detail --brief /dev/md0 >> /etc/mdadm.conf", func(c *diagnose.Case) {
+			c.Host.Boot.Arrays, c.Host.Boot.Mdadm.Path = nil, "/etc/sudoers"
+		}},
 		{"no ARRAY line, and an initramfs", "PL313 warning", "update-initramfs -u", func(c *diagnose.Case) { c.Host.Boot.Arrays = nil }},
 		{"another host's array", "PL313 warning", "echo 'ARRAY /dev/md/data UUID=3aaa0122:29827cfa:5331ad66:ca767371' >> /etc/mdadm/mdadm.conf", func(c *diagnose.Case) {
 			c.Host.Boot.Arrays = nil
