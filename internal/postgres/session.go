@@ -361,7 +361,7 @@ func sameDevice(a, b string) bool {
 }
 
 // otherServers are PostgreSQL servers whose data directory is on the volumes that are measured: they and
-// their sessions work in it, however they were told of it.
+// their sessions work in it, however it was named to them.
 func otherServers(own int, site permit.Site) []string {
 	var found []string
 	ours := sys.Descendants(own)

@@ -272,6 +272,6 @@ func (v *view) unknownLimit() *Cause {
 		"%s seems to be at a limit that plimsoll does not know: %s I/Os wait on %s at %s IOPS%s.", v.f.Path,
 		units.Number(v.deepest().waiting()), which, units.Number(l.iops()), who).
 		saw("time of an I/O", latency(l.wait()), v.usualText(), diskstats(l.Name)).
-		try(where + "name the volumes: plimsoll why " + text.ShellQuote(v.f.Path) + " --volumes " + v.f.Instance.Example() + " " +
-			"--instance TYPE")
+		try(where + "name the volumes: plimsoll why " + text.ShellQuote(v.f.Path) + " --volumes " +
+			v.f.Instance.Example() + " --instance TYPE")
 }

@@ -249,7 +249,8 @@ func suiteText(t *compare.Table, k int, c *compare.Change) string {
 func work(t *compare.Table, i int) page.Section {
 	r := &t.Rows[i]
 	s := page.Section{
-		Of: "work", Level: page.Detail, Anchor: fmt.Sprintf("w%d", i), Title: text.Join(": ", strings.TrimSuffix(r.Name, r.Work.String()), r.Work.String()),
+		Of: "work", Level: page.Detail, Anchor: fmt.Sprintf("w%d", i),
+		Title: text.Join(": ", strings.TrimSuffix(r.Name, r.Work.String()), r.Work.String()),
 	}
 	rows := page.NewTable("<", "rounds", r.Figure.Name, "of ceiling?", "sustained?", "<change", "p (Holm)?",
 		"<verdict")

@@ -95,7 +95,7 @@ func fleetNext(f *bundle.Fleet, reason string) string {
 	}
 	var next []string
 	for _, h := range f.Hosts {
-		if len(h.Reasons) > 0 && h.Dir != "" && strings.HasSuffix(reason, h.Reasons[0]) {
+		if len(h.Reasons) > 0 && ours(h) && strings.HasSuffix(reason, h.Reasons[0]) {
 			next = append(next, "see "+path.Join(h.Dir, "report.html"))
 			break
 		}
@@ -165,13 +165,16 @@ func fleetHosts(f *bundle.Fleet) page.Table {
 			state.Tone = "fail"
 		}
 		where := ""
-		if h.Dir != "" {
+		if ours(h) {
 			where = path.Join(h.Dir, "report.html")
 		}
 		t.Add(h.Name, state, verdict, words.ClockError(h.Clock.Error), h.Fio, page.Cell{Text: where, File: where}, why)
 	}
 	return t
 }
+
+// ours says that a host's page is one that was written here: what came with a run that is not whole is the host's.
+func ours(h bundle.FleetHost) bool { return h.State == bundle.HostDone && h.Dir != "" }
 
 // mostHosts is how many hosts a terminal gets, those that are not ok first.
 const mostHosts = 8
