@@ -60,8 +60,8 @@ func (t *Tree) InUse(d *Device) bool {
 	return len(t.Using(d)) > 0
 }
 
-// Using is who uses a device, its partitions or the disk that it is a part of, as clauses, apart from what lies on them unused. Who
-// has them open is among them where ReadUsers was called.
+// Using is who uses a device, its partitions or the disk that it is a part of, as clauses, apart from what
+// lies on them unused. Who has them open is among them where ReadUsers was called.
 func (t *Tree) Using(d *Device) []string {
 	var why []string
 	for _, name := range append([]string{d.Name}, d.Partitions...) {

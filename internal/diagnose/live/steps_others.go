@@ -234,7 +234,8 @@ func (v *view) beside() *Cause {
 	}
 	return cause(Likely, disk.Name,
 		"What else lies on %s makes %s slow: %s of its %s IOPS and %s of its %s come from elsewhere than %s; %s.",
-		disk.Name, v.f.Path, units.Number(ios), units.Number(disk.iops()), units.Rate(bytes), units.Rate(disk.bytes()), v.top.Name, who).
+		disk.Name, v.f.Path, units.Number(ios), units.Number(disk.iops()), units.Rate(bytes), units.Rate(disk.bytes()),
+		v.top.Name, who).
 		saw(disk.Name, units.Number(disk.iops())+" IOPS", "near "+units.Number(v.top.iops())+", as "+v.top.Name,
 			diskstats(disk.Name)).
 		saw("I/Os that wait", units.Number(disk.waiting()), "", diskstats(disk.Name)).

@@ -48,6 +48,21 @@ func aFleet() *bundle.Fleet {
 	}
 }
 
+// A page that came with a run that is not whole is its host's, and nothing leads a reader to it.
+func TestPagesOfLostHostsAreNotLinked(t *testing.T) {
+	f := aFleet()
+	f.Hosts[1].Dir, f.Hosts[1].Reasons = "hosts/db2", []string{"r"}
+	for _, format := range []page.Format{page.HTML, page.Markdown, page.JSON} {
+		var out bytes.Buffer
+		if err := page.Write(&out, format, Fleet(f), page.Options{Details: true}); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(out.String(), "db2/report.html") || format == page.HTML && !strings.Contains(out.String(), "db1/report.html") {
+			t.Errorf("%s: a page is linked that the host brought, or none is", format)
+		}
+	}
+}
+
 // fleet.json keeps to its published schema, and a document that does not is refused by it.
 func TestFleetFollowsItsSchema(t *testing.T) {
 	strict, loose := compile(t, fleetFileSchema, true), compile(t, fleetFileSchema, false)
