@@ -41,12 +41,12 @@ func TestNightsOfCI(t *testing.T) {
 	// The action and the template for GitLab are the same gate.
 	for file, spelt := range map[string]*strings.Replacer{
 		"action.sh": strings.NewReplacer("\\\n\t\t", "", `"${IN_FAIL_ON:-regression:10%}"`, "regression:10%"),
-		"gitlab/plimsoll.yml": strings.NewReplacer(`PLIMSOLL_GATE: "regression:10%"`, "",
-			`"$PLIMSOLL_GATE"`, "regression:10%"),
+		"gitlab/plimsoll.yml": strings.NewReplacer(`PLIMSOLL_FAIL_ON: "regression:10%"`, "",
+			"--against last:10 ", "--against last:10 --fail-on regression:10% "),
 	} {
 		script, err := os.ReadFile("../../packaging/" + file)
 		if err != nil || !strings.Contains(spelt.Replace(string(script)), nightly) ||
-			strings.Contains(spelt.Replace(string(script)), "PLIMSOLL_GATE:") {
+			strings.Contains(spelt.Replace(string(script)), "PLIMSOLL_FAIL_ON:") {
 			t.Errorf("%s has no %s: %v", file, nightly, err)
 		}
 	}
