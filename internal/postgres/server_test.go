@@ -504,7 +504,7 @@ func TestCheckRefuses(t *testing.T) {
 	}
 }
 
-// What the server counts is kept by name where its version has it, and the settings that are told are those
+// What the server counts is kept by name where its version has it, and the settings shown are those
 // that plimsoll gave, not what initdb wrote of the machine (review of 2026-11-26, M7, M11).
 func TestWhatTheServerCounts(t *testing.T) {
 	need(t)
