@@ -163,8 +163,8 @@ func (r *runner) runFio(
 			return
 		}
 		stop.add(second)
-		sample, _ := sampler.Latest()
-		r.emit(Ticked{ID: s.ID, Elapsed: second.At, Second: second, Sample: sample, Use: sampler.LatestUse()})
+		sample, use := sampler.Latest()
+		r.emit(Ticked{ID: s.ID, Elapsed: second.At, Second: second, Sample: sample, Use: use})
 	}
 	r.emit(Began{Scenario: s, Argv: inv.Argv(), Expected: expected, Stall: inv.Stall})
 	logged, _ := host.Log(ctx, r.m) // who may not read it sees no timeouts

@@ -2,9 +2,11 @@ package lab
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -46,12 +48,7 @@ func (t tree) link(name, to string) {
 
 // sorted returns the nodes by name: a directory comes before what is in it.
 func (t tree) sorted() []*node {
-	var all []*node
-	for _, n := range t {
-		all = append(all, n)
-	}
-	slices.SortFunc(all, func(a, b *node) int { return strings.Compare(a.name, b.name) })
-	return all
+	return slices.SortedFunc(maps.Values(t), func(a, b *node) int { return strings.Compare(a.name, b.name) })
 }
 
 // writeCPIO writes the tree as the kernel unpacks it: "newc" (linux
@@ -91,10 +88,7 @@ func writeNode(w *counting, inode uint32, n *node) error {
 		err = fmt.Errorf("%d bytes became %d while the file was copied", n.size, copied)
 	}
 	w.pad()
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	return err
+	return cmp.Or(err, f.Close())
 }
 
 // unixMode is st_mode: type and permissions.

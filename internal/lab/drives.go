@@ -34,10 +34,7 @@ if [ -e /run/lab-one-cpu ]; then rm /run/lab-one-cpu; echo 1 > /sys/devices/syst
 
 // leaveOneCPU takes the other CPU from a guest that runs, until awaitDrives.
 func (g *Guest) leaveOneCPU(ctx context.Context) error {
-	r, err := g.Exec(ctx, "bash", "-c", oneCPU)
-	if err == nil && r.Code != 0 {
-		err = fmt.Errorf("lab guest: %s", strings.TrimSpace(r.Stderr))
-	}
+	_, err := g.must(ctx, nil, "bash", "-c", oneCPU)
 	return err
 }
 
@@ -72,8 +69,7 @@ func (g *Guest) attachNode(ctx context.Context, node, volume string) error {
 // learns their names: the controllers are probed at the same time, so that nvme0 is another volume
 // at each start, as on EC2.
 func (g *Guest) awaitDrives(ctx context.Context) error {
-	var script strings.Builder
-	fmt.Fprintf(&script, `
+	script := fmt.Sprintf(`
 i=0
 until n=(/sys/block/nvme*n1) && [ -e ${n[0]} ] && [ ${#n[@]} -ge %d ]; do
 	i=$((i+1)); [ $i -lt 1500 ] || { echo "only ${#n[@]} of %[1]d volumes came up" >&2; exit 1; }
@@ -99,15 +95,12 @@ done
 		}
 	}
 	head := fmt.Sprintf("nocache=%q nodiscard=%q\n", strings.Join(noCache, " "), strings.Join(noDiscard, " "))
-	r, err := g.Exec(ctx, "bash", "-c", head+script.String())
-	if err == nil && r.Code != 0 {
-		err = fmt.Errorf("lab guest: %s", strings.TrimSpace(r.Stderr))
-	}
+	said, err := g.must(ctx, nil, "bash", "-c", head+script)
 	if err != nil {
 		return err
 	}
 	names := map[string]string{}
-	for line := range strings.Lines(r.Stdout) {
+	for line := range strings.Lines(said) {
 		if f := strings.Fields(line); len(f) == 2 {
 			names[f[0]] = "/dev/" + f[1]
 		}

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"plimsoll/internal/lab/agent"
 	"plimsoll/internal/sys"
 )
 
@@ -26,22 +25,17 @@ var postgresPrograms = strings.Fields("initdb postgres pgbench psql pg_test_fsyn
 func (g *Guest) putPrograms(ctx context.Context) error {
 	for _, name := range g.cfg.Spec.Programs {
 		t, err := postgresTree(ctx, g.m)
-		if err != nil {
-			return fmt.Errorf("%s: programs: %s: %w", g.cfg.Spec.Name, name, err)
+		if err == nil {
+			err = g.dropPresent(ctx, t)
 		}
-		if err := g.dropPresent(ctx, t); err != nil {
+		if err != nil {
 			return fmt.Errorf("%s: programs: %s: %w", g.cfg.Spec.Name, name, err)
 		}
 		r, w := io.Pipe()
 		go func() { _ = w.CloseWithError(writeTar(w, t)) }() // the reader gets the error
-		var said strings.Builder
-		reply, err := g.Run(ctx, agent.Request{Argv: []string{"sh", "-c", `tar -x -C / &&
-			echo postgres:x:26:26::/var/lib/postgresql:/bin/sh >>/etc/passwd && echo postgres:x:26: >>/etc/group`}},
-			agent.Streams{In: r, Out: &said, Err: &said})
+		_, err = g.must(ctx, r, "sh", "-c", `tar -x -C / &&
+			echo postgres:x:26:26::/var/lib/postgresql:/bin/sh >>/etc/passwd && echo postgres:x:26: >>/etc/group`)
 		_ = r.Close() // ends the writer, if it has not ended
-		if err == nil && reply.Code != 0 {
-			err = fmt.Errorf("exit status %d: %s", reply.Code, said.String())
-		}
 		if err != nil {
 			return fmt.Errorf("%s: programs: %s: %w", g.cfg.Spec.Name, name, err)
 		}
@@ -51,17 +45,13 @@ func (g *Guest) putPrograms(ctx context.Context) error {
 
 // dropPresent leaves out what the guest has: its own loader and libraries are in use.
 func (g *Guest) dropPresent(ctx context.Context, t tree) error {
-	var names, present, said strings.Builder
+	var names strings.Builder
 	for name := range t {
 		fmt.Fprintln(&names, name)
 	}
-	reply, err := g.Run(ctx, agent.Request{Argv: []string{
-		"sh", "-c", `while read -r f; do if [ -e "/$f" ]; then echo "$f"; fi; done`,
-	}}, agent.Streams{In: strings.NewReader(names.String()), Out: &present, Err: &said})
-	if err == nil && reply.Code != 0 {
-		err = fmt.Errorf("exit status %d: %s", reply.Code, said.String())
-	}
-	for name := range strings.Lines(present.String()) {
+	present, err := g.must(ctx, strings.NewReader(names.String()), "sh", "-c",
+		`while read -r f; do if [ -e "/$f" ]; then echo "$f"; fi; done`)
+	for name := range strings.Lines(present) {
 		delete(t, strings.TrimSuffix(name, "\n"))
 	}
 	return err

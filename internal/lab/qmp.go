@@ -79,10 +79,11 @@ func (q *monitor) do(ctx context.Context, command string, args object, result an
 	q.next++
 	id := q.next
 	q.waiting[id] = ch
-	line, err := json.Marshal(object{"execute": command, "id": id, "arguments": args})
-	if args == nil {
-		line, err = json.Marshal(object{"execute": command, "id": id})
+	request := object{"execute": command, "id": id}
+	if args != nil {
+		request["arguments"] = args
 	}
+	line, err := json.Marshal(request)
 	if err == nil {
 		_, err = q.conn.Write(append(line, '\n'))
 	}

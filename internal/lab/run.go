@@ -64,12 +64,18 @@ func (g *Guest) PutFile(ctx context.Context, name string, mode uint32, from stri
 }
 
 func (g *Guest) put(ctx context.Context, name string, mode uint32, in io.Reader) error {
-	var said bytes.Buffer
-	r, err := g.Run(ctx, agent.Request{Argv: putting(name, mode)}, agent.Streams{In: in, Err: &said})
-	if err == nil && r.Code != 0 {
-		err = fmt.Errorf("lab guest: %s", strings.TrimSpace(said.String()))
-	}
+	_, err := g.must(ctx, in, putting(name, mode)...)
 	return err
+}
+
+// must runs a program in the guest that has to succeed, and returns what it prints.
+func (g *Guest) must(ctx context.Context, in io.Reader, argv ...string) (string, error) {
+	var out, errs bytes.Buffer
+	r, err := g.Run(ctx, agent.Request{Argv: argv}, agent.Streams{In: in, Out: &out, Err: &errs})
+	if err == nil && r.Code != 0 {
+		err = fmt.Errorf("lab guest: %s", strings.TrimSpace(errs.String()))
+	}
+	return out.String(), err
 }
 
 // putting is the command that writes its input into a file: under another name first, since it may replace the

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"plimsoll/internal/lab/ebs"
 	"plimsoll/internal/units"
@@ -46,10 +45,7 @@ func (g *Guest) plugSystem(ctx context.Context) error {
 	if err := g.plugOwn(ctx); err != nil {
 		return err
 	}
-	r, err := g.Exec(ctx, "bash", "-c", "fresh="+fresh+"\n"+mountSystem)
-	if err == nil && r.Code != 0 {
-		err = fmt.Errorf("system volume: %s", strings.TrimSpace(r.Stderr))
-	}
+	_, err := g.must(ctx, nil, "bash", "-c", "fresh="+fresh+"\n"+mountSystem)
 	return err
 }
 

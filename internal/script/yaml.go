@@ -193,37 +193,31 @@ func (y *yamlReader) plain(i, to, at, col int) int {
 	return end
 }
 
+// flowPart is an item of a list in brackets, in double quotes, in single ones or in none, or the end of the list.
+var flowPart = regexp.MustCompile(`"((?:\\.?|[^"\\])*)"?|'([^']*)'?|([^\][, \t\r"'][^],]*)|\]`)
+
+// mostFlow is how many lines a list in brackets has.
+const mostFlow = 200
+
 // flow reads ["fio", "--name=a"], which may go over lines.
 func (y *yamlReader) flow(i, to, at int, key string, col int) int {
 	var words []shell.Word
-	for n := i; n < to && n < i+200; n++ {
-		line := y.lines[n]
-		for at < len(line) {
-			switch c := line[at]; c {
-			case ']':
+	for n := i; n < min(to, i+mostFlow); n++ {
+		line := y.lines[n][at:]
+		for _, m := range flowPart.FindAllStringSubmatchIndex(line, -1) {
+			group := slices.IndexFunc(m[2:], func(at int) bool { return at >= 0 })
+			if group < 0 {
 				y.words(words, key, col)
 				return n + 1
-			case '"', '\'':
-				end := at + 1
-				for end < len(line) && line[end] != c {
-					if c == '"' && line[end] == '\\' {
-						end++
-					}
-					end++
-				}
-				text := line[at+1 : min(end, len(line))]
-				words = append(words, shell.Word{Text: strings.ReplaceAll(text, `\"`, `"`), Line: n + 1, Col: at + 2})
-				at = end + 1
-			case '[', ',', ' ', '\t', '\r':
-				at++
-			default:
-				end := at
-				for end < len(line) && line[end] != ',' && line[end] != ']' {
-					end++
-				}
-				words = append(words, shell.Word{Text: strings.TrimSpace(line[at:end]), Line: n + 1, Col: at + 1})
-				at = end
 			}
+			begin := m[2+group]
+			text := line[begin:m[3+group]]
+			if begin == m[0] {
+				text = strings.TrimSpace(text)
+			} else {
+				text = strings.ReplaceAll(text, `\"`, `"`)
+			}
+			words = append(words, shell.Word{Text: text, Line: n + 1, Col: at + begin + 1})
 		}
 		at = 0
 	}

@@ -108,17 +108,19 @@ func inflated(r float64) float64 {
 // Jenkins, Time Series Analysis, 2.1.5).
 func autocorrelation(xs []float64) float64 {
 	m := mean(xs)
-	var num, den float64
-	for i, x := range xs {
-		den += (x - m) * (x - m)
-		if i > 0 {
-			num += (x - m) * (xs[i-1] - m)
-		}
-	}
+	den := lagged(xs, m, 0)
 	if den == 0 {
 		return 0
 	}
-	return num / den
+	return lagged(xs, m, 1) / den
+}
+
+// lagged is Σ(x[i]-m)(x[i+lag]-m).
+func lagged(xs []float64, m float64, lag int) (sum float64) {
+	for i, x := range xs[lag:] {
+		sum += (xs[i] - m) * (x - m)
+	}
+	return sum
 }
 
 // trend is the standard score of the Mann-Kendall test (Mann, Econometrica 13, 1945): above 2.58 in

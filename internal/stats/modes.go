@@ -64,10 +64,13 @@ func Bimodal(hist []Weighted) (Modes, bool) {
 		return Modes{Dip: dip}, false
 	}
 	cut := slices.IndexFunc(values, func(w Weighted) bool { return bin(w.Value) >= at })
-	m := Modes{Dip: dip, Split: least * math.Exp2((float64(at)+0.5)/perOctave)}
-	m.Low, m.LowShare = weightedMedian(values[:cut], total)
-	m.High, m.HighShare = weightedMedian(values[cut:], total)
-	return m, true
+	low, high := values[:cut], values[cut:]
+	below, above := weightOf(low), weightOf(high)
+	return Modes{
+		Low: weightedQuantile(low, below, 0.5), High: weightedQuantile(high, above, 0.5),
+		LowShare: below / total, HighShare: above / total,
+		Split: least * math.Exp2((float64(at)+0.5)/perOctave), Dip: dip,
+	}, true
 }
 
 // valley returns the bin of the deepest valley, the middle one of several as deep, and its depth.
@@ -114,17 +117,9 @@ func valley(counts []float64, total float64) (at int, dip float64, ok bool) {
 	return (first + last + 1) / 2, best, true
 }
 
-// weightedMedian takes ascending values; share is their part of total.
-func weightedMedian(values []Weighted, total float64) (median, share float64) {
-	sum := 0.0
+func weightOf(values []Weighted) (sum float64) {
 	for _, w := range values {
 		sum += w.Weight
 	}
-	run := 0.0
-	for _, w := range values {
-		if run += w.Weight; run >= sum/2 {
-			return w.Value, sum / total
-		}
-	}
-	return 0, 0
+	return sum
 }

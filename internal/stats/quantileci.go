@@ -19,10 +19,7 @@ import (
 // that many give the two shares, and those the two values. N is that number, at most all I/Os.
 func QuantileOf(seconds [][]Weighted, q float64) Estimate {
 	pooled := pool(seconds)
-	total := 0.0
-	for _, w := range pooled {
-		total += w.Weight
-	}
+	total := weightOf(pooled)
 	if total <= 0 || !(q > 0 && q < 1) {
 		return Estimate{Doubts: []string{"no values"}}
 	}

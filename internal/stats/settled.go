@@ -217,20 +217,14 @@ func warmUp(xs []float64, least float64) (cut int, ok bool) {
 // times it (Sokal, Monte Carlo methods in statistical mechanics, 1989): the number of seconds that
 // are worth one independent one.
 func memory(xs []float64) float64 {
-	m, den := mean(xs), 0.0
-	for _, x := range xs {
-		den += square(x - m)
-	}
+	m := mean(xs)
+	den := lagged(xs, m, 0)
 	if den == 0 {
 		return 1
 	}
 	tau := 1.0
 	for k := 1; k < len(xs)/2; k++ {
-		num := 0.0
-		for i := range len(xs) - k {
-			num += (xs[i] - m) * (xs[i+k] - m)
-		}
-		tau += 2 * num / den
+		tau += 2 * lagged(xs, m, k) / den
 		if float64(k) >= 5*tau {
 			break
 		}

@@ -52,9 +52,5 @@ func variance(xs []float64) float64 {
 	if len(xs) < 2 {
 		return 0
 	}
-	m, sum := mean(xs), 0.0
-	for _, x := range xs {
-		sum += (x - m) * (x - m)
-	}
-	return sum / float64(len(xs)-1)
+	return lagged(xs, mean(xs), 0) / float64(len(xs)-1)
 }

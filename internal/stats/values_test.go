@@ -517,10 +517,11 @@ func TestHumpsByHand(t *testing.T) {
 			t.Errorf("%v: %v", share, two)
 		}
 	}
-	if median, share := weightedMedian([]Weighted{{1, 1}, {2, 2}, {3, 1}}, 8); median != 2 || share != 0.5 {
-		t.Errorf("%v %v", median, share)
+	values := []Weighted{{1, 1}, {2, 2}, {3, 1}}
+	if weight := weightOf(values); weight != 4 || weightedQuantile(values, weight, 0.5) != 2 {
+		t.Errorf("%v %v", weight, weightedQuantile(values, weight, 0.5))
 	}
-	if median, _ := weightedMedian([]Weighted{{1, 2}, {2, 2}}, 4); median != 1 {
+	if median := weightedQuantile([]Weighted{{1, 2}, {2, 2}}, 4, 0.5); median != 1 {
 		t.Error(median)
 	}
 }

@@ -250,14 +250,24 @@ func (t *taskWatch) asked(pid string) (a asked, err error) {
 		look = t.again
 	}
 	text, err := look("proc/" + pid + "/io")
+	a.read, a.written, _ = ParseIO(text)
+	return a, err
+}
+
+// ParseIO reads /proc/PID/io: bytes that were fetched from storage, those that were to be sent to it, and
+// those of these that were truncated before.
+func ParseIO(text []byte) (read, written, cancelled uint64) {
 	for line := range bytes.Lines(text) {
-		if v, ok := bytes.CutPrefix(line, []byte("read_bytes: ")); ok {
-			a.read, _, _ = nextNumber(v)
-		} else if v, ok := bytes.CutPrefix(line, []byte("write_bytes: ")); ok {
-			a.written, _, _ = nextNumber(v)
+		switch name, value, _ := bytes.Cut(line, []byte(":")); string(name) {
+		case "read_bytes":
+			read, _, _ = nextNumber(value)
+		case "write_bytes":
+			written, _, _ = nextNumber(value)
+		case "cancelled_write_bytes":
+			cancelled, _, _ = nextNumber(value)
 		}
 	}
-	return a, err
+	return read, written, cancelled
 }
 
 // scan looks which tasks are in uninterruptible sleep now, and what they wait for.
@@ -273,14 +283,14 @@ func (t *taskWatch) scan() {
 		if err != nil {
 			return
 		}
-		state, parent, flags, threads := taskState(text)
-		t.parents[pid] = strconv.FormatUint(parent, 10)
-		if flags&kernelThread != 0 {
+		stat := ParseStat(text)
+		t.parents[pid] = strconv.FormatUint(stat.parent, 10)
+		if stat.flags&kernelThread != 0 {
 			t.kernel[pid] = true // its number is not given to another within a window
 			return
 		}
-		if threads <= 1 {
-			if state == 'D' {
+		if stat.threads <= 1 {
+			if stat.state == 'D' {
 				t.waits(pid, pid)
 			}
 			return
@@ -294,7 +304,7 @@ func (t *taskWatch) scan() {
 			if err != nil {
 				continue
 			}
-			if state, _, _, _ := taskState(text); state == 'D' {
+			if ParseStat(text).state == 'D' {
 				t.waits(pid, task)
 			}
 		}
@@ -304,30 +314,38 @@ func (t *taskWatch) scan() {
 // kernelThread is PF_KTHREAD (include/linux/sched.h).
 const kernelThread = 0x00200000
 
-// taskState reads the state, the parent, the flags and the number of threads of /proc/PID/stat, fields 3, 4, 9 and
-// 20. The name before them is in parentheses and may hold any.
-func taskState(text []byte) (state byte, parent, flags, threads uint64) {
-	i := bytes.LastIndexByte(text, ')')
-	if i < 0 || i+2 >= len(text) {
-		return 0, 0, 0, 0
+// Stat is what /proc/PID/stat says of a process or a thread.
+type Stat struct {
+	Name                   []byte
+	Start                  uint64 // ticks since boot: the same number may be another process later
+	state                  byte
+	parent, flags, threads uint64
+}
+
+// ParseStat reads /proc/PID/stat. The name stands in parentheses and may hold any of them.
+func ParseStat(text []byte) (s Stat) {
+	from, to := bytes.IndexByte(text, '('), bytes.LastIndexByte(text, ')')
+	if from < 0 || to < from || to+2 >= len(text) {
+		return s
 	}
-	rest := text[i+2:]
-	state = rest[0]
-	for field := 4; field <= 20; field++ {
-		n := bytes.IndexByte(rest, ' ')
-		if n < 0 {
-			return state, parent, flags, 0
-		}
-		rest = rest[n+1:]
-		switch field {
+	s.Name, s.state = text[from+1:to], text[to+2]
+	rest, more := text[to+2:], true
+	for field := 4; more; field++ {
+		var n uint64
+		_, rest, more = bytes.Cut(rest, []byte(" "))
+		switch n, _, _ = nextNumber(rest); field {
 		case 4:
-			parent, _, _ = nextNumber(rest)
+			s.parent = n
 		case 9:
-			flags, _, _ = nextNumber(rest)
+			s.flags = n
+		case 20:
+			s.threads = n
+		case 22:
+			s.Start = n
+			return s
 		}
 	}
-	threads, _, _ = nextNumber(rest)
-	return state, parent, flags, threads
+	return s
 }
 
 func (t *taskWatch) waits(pid, task string) {

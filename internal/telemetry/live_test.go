@@ -109,11 +109,12 @@ func TestHeldFilesOfProcesses(t *testing.T) {
 	w.close()
 }
 
-func TestTaskState(t *testing.T) {
+func TestParseStat(t *testing.T) {
 	const rest = " 1 2 3 0 -1 2097152 0 0 0 0 0 0 0 0 20 0 7 0 100"
-	state, parent, flags, threads := taskState([]byte("12 (a) D (b)) D" + rest))
-	if state != 'D' || parent != 1 || flags&kernelThread == 0 || threads != 7 {
-		t.Errorf("%c %x %d", state, flags, threads)
+	s := ParseStat([]byte("12 (a) D (b)) D" + rest))
+	if s.state != 'D' || s.parent != 1 || s.flags&kernelThread == 0 || s.threads != 7 || s.Start != 100 ||
+		string(s.Name) != "a) D (b)" {
+		t.Errorf("%c %x %d %d %s", s.state, s.flags, s.threads, s.Start, s.Name)
 	}
 }
 
@@ -137,7 +138,8 @@ func FuzzLive(f *testing.F) {
 	f.Add([]byte("12 (a) D 1 2 3"))
 	bounded.Fuzz(f, func(_ *testing.T, text []byte) {
 		parseLive(text)
-		taskState(text)
+		ParseStat(text)
+		ParseIO(text)
 		parseLeading(string(text))
 		waitsFor(text)
 	})

@@ -35,9 +35,7 @@ func openProc(root fs.FS, name string, size int, whole bool) (*procFile, error) 
 }
 
 func (p *procFile) close() {
-	if p != nil && p.file != nil {
-		_ = p.file.Close() // opened for reading: nothing can be lost
-	}
+	_ = p.file.Close() // opened for reading: nothing can be lost
 }
 
 // read returns the file's text (unless whole, its first len(buf) bytes), which is valid until the
@@ -88,12 +86,6 @@ func nextNumber(b []byte) (v uint64, rest []byte, ok bool) {
 		v = v*10 + d
 	}
 	return v, b[i:], i > start
-}
-
-// nextLine cuts the first line off b.
-func nextLine(b []byte) (line, rest []byte) {
-	line, rest, _ = bytes.Cut(b, []byte{'\n'})
-	return line, rest
 }
 
 // sector is the unit of /proc/diskstats, whatever the device's own sector size is
@@ -161,7 +153,7 @@ const msPerTick = 1000 / 100
 
 // parseStat fills the CPU times of row from the first line of /proc/stat.
 func parseStat(text []byte, row []uint64) error {
-	line, _ := nextLine(text)
+	line, _, _ := bytes.Cut(text, []byte{'\n'})
 	b, ok := bytes.CutPrefix(line, []byte("cpu "))
 	if !ok {
 		return fmt.Errorf("/proc/stat line 1: %.60q: want cpu and its times", line)

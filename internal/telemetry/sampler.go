@@ -114,26 +114,14 @@ func (s *Sampler) Stop() (*Series, error) {
 	return s.stopped, nil
 }
 
-// Latest returns the newest sample; false before there is one.
-func (s *Sampler) Latest() (Sample, bool) {
+// Latest returns the newest sample and each device's rates over the last second (less at the very start, nil
+// before two samples).
+func (s *Sampler) Latest() (Sample, []DeviceUse) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.took == 0 {
-		return Sample{}, false
-	}
-	return s.recent(s.took - 1), true
-}
-
-// LatestUse returns each device's rates over the last second (less at the very start, nil before
-// two samples).
-func (s *Sampler) LatestUse() []DeviceUse {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.took < 2 {
-		return nil
-	}
-	two := Series{Devices: s.read.devices, Samples: []Sample{s.recent(max(0, s.took-ringLen)), s.recent(s.took - 1)}}
-	return two.Use(two.Samples[0].At, two.Samples[1].At)
+	newest := s.recent(s.took - 1)
+	two := Series{Devices: s.read.devices, Samples: []Sample{s.recent(max(0, s.took-ringLen)), newest}}
+	return newest, two.Use(two.Samples[0].At, newest.At)
 }
 
 func (s *Sampler) recent(n int) Sample {
@@ -144,13 +132,19 @@ func (s *Sampler) recent(n int) Sample {
 
 // reader turns the files of /proc into rows. It is not safe for concurrent use.
 type reader struct {
-	machine                          *sys.Machine
-	devices                          []string
-	index                            map[string]int
-	start                            time.Time
-	diskstats, stat, meminfo, stalls *procFile // stalls is nil without PSI
-	row                              []uint64
-	own                              time.Duration
+	machine *sys.Machine
+	devices []string
+	index   map[string]int
+	start   time.Time
+	sources []source
+	row     []uint64
+	own     time.Duration
+}
+
+// source is a file and what fills its part of a row.
+type source struct {
+	*procFile
+	parse func(text []byte, row []uint64) error
 }
 
 func newReader(m *sys.Machine, devices []string) (_ *reader, err error) {
@@ -174,24 +168,31 @@ func newReader(m *sys.Machine, devices []string) (_ *reader, err error) {
 		return nil, fmt.Errorf("CPU times: %w", err)
 	}
 	r.row[colCPUs] = countCPUs(text)
-	// Only the first line of stat is wanted, and the first screen of meminfo holds Dirty and
-	// Writeback.
-	if r.stat, err = openProc(m.Root, "proc/stat", 512, false); err != nil {
-		return nil, fmt.Errorf("CPU times: %w", err)
-	}
-	if r.meminfo, err = openProc(m.Root, "proc/meminfo", 4<<10, false); err != nil {
-		return nil, fmt.Errorf("dirty pages: %w", err)
-	}
-	if len(devices) > 0 { // tmpfs and network file systems have none
-		if r.diskstats, err = openProc(m.Root, "proc/diskstats", 16<<10, true); err != nil {
-			return nil, fmt.Errorf("disk counters: %w", err)
+	open := func(what, name string, size int, whole bool, parse func([]byte, []uint64) error) {
+		if f, failed := openProc(m.Root, name, size, whole); failed == nil {
+			r.sources = append(r.sources, source{f, parse})
+		} else if err == nil {
+			err = fmt.Errorf("%s: %w", what, failed)
 		}
 	}
+	if len(devices) > 0 { // tmpfs and network file systems have none
+		open("disk counters", "proc/diskstats", 16<<10, true, func(text []byte, row []uint64) error {
+			return parseDiskstats(text, r.index, row)
+		})
+	}
+	// Only the first line of stat is wanted, and the first screen of meminfo holds Dirty and
+	// Writeback.
+	open("CPU times", "proc/stat", 512, false, parseStat)
+	open("dirty pages", "proc/meminfo", 4<<10, false, parseMeminfo)
+	if err != nil {
+		return nil, err
+	}
 	// Without CONFIG_PSI, or with psi=0, there is no file or it cannot be read.
-	if r.stalls, _ = openProc(m.Root, "proc/pressure/io", 512, false); r.stalls != nil {
-		if _, err := r.stalls.read(); err != nil {
-			r.stalls.close()
-			r.stalls = nil
+	if f, err := openProc(m.Root, "proc/pressure/io", 512, false); err == nil {
+		if _, err := f.read(); err == nil {
+			r.sources = append(r.sources, source{f, parsePressure})
+		} else {
+			f.close()
 		}
 	}
 	r.row[colIOSome], r.row[colIOFull] = absent, absent
@@ -200,7 +201,7 @@ func newReader(m *sys.Machine, devices []string) (_ *reader, err error) {
 }
 
 func (r *reader) close() {
-	for _, f := range []*procFile{r.diskstats, r.stat, r.meminfo, r.stalls} {
+	for _, f := range r.sources {
 		f.close()
 	}
 }
@@ -209,39 +210,16 @@ func (r *reader) close() {
 func (r *reader) sample() error {
 	r.row[colAt] = uint64(r.machine.Now().Sub(r.start).Microseconds())
 	r.row[colOwn] = uint64(r.own.Microseconds())
-	return r.readAll()
-}
-
-func (r *reader) readAll() error {
-	if r.diskstats != nil {
-		text, err := r.diskstats.read()
+	for _, f := range r.sources {
+		text, err := f.read()
+		if err == nil {
+			err = f.parse(text, r.row)
+		}
 		if err != nil {
 			return err
 		}
-		if err := parseDiskstats(text, r.index, r.row); err != nil {
-			return err
-		}
 	}
-	text, err := r.stat.read()
-	if err != nil {
-		return err
-	}
-	if err := parseStat(text, r.row); err != nil {
-		return err
-	}
-	if text, err = r.meminfo.read(); err != nil {
-		return err
-	}
-	if err := parseMeminfo(text, r.row); err != nil {
-		return err
-	}
-	if r.stalls == nil {
-		return nil
-	}
-	if text, err = r.stalls.read(); err != nil {
-		return err
-	}
-	return parsePressure(text, r.row)
+	return nil
 }
 
 // threadCPU is the CPU time of the calling thread, exact where getrusage(2) may count in clock

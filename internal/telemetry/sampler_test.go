@@ -57,8 +57,7 @@ func TestSamplerCountsWhatTheDevicesDid(t *testing.T) {
 	more(s, 3)
 	put(t, dir, "proc/diskstats", diskstats(devices, 2))
 	more(s, 2)
-	live := s.LatestUse()
-	newest, ok := s.Latest()
+	newest, live := s.Latest()
 	series, err := s.Stop()
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +65,7 @@ func TestSamplerCountsWhatTheDevicesDid(t *testing.T) {
 	if n := len(series.Samples); n < 7 { // the first, five more and the last
 		t.Errorf("%d samples", n)
 	}
-	if len(live) != 24 || live[23].Name != "nvme23n1" || live[23].Reads != 2000 || !ok || newest.Devices[0].InFlight != 3 {
+	if len(live) != 24 || live[23].Name != "nvme23n1" || live[23].Reads != 2000 || newest.Devices[0].InFlight != 3 {
 		t.Errorf("live: %+v %v", live, newest)
 	}
 	whole := series.Use(0, time.Hour)
@@ -88,7 +87,7 @@ func TestRealMachine(t *testing.T) {
 	if err != nil || len(text) == 0 {
 		t.Skip("no disks here:", err)
 	}
-	line, _ := nextLine(text)
+	line, _, _ := bytes.Cut(text, []byte{'\n'})
 	name := strings.Fields(string(line))[2]
 	s, err := Start(sys.Host(), []string{name})
 	if err != nil {

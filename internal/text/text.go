@@ -60,15 +60,11 @@ func Times(ratio float64) string {
 // Factor prints a factor of a formula with five significant digits, so that the formula can be
 // worked out again: "1.0469", "2".
 func Factor(v float64) string {
-	return units.TrimZeros(strconv.FormatFloat(v, 'f', max(0, 4-exponent(v)), 64))
-}
-
-// exponent is that of ten in v: 0 of 1 to 9.99, -1 of 0.1 to 0.99.
-func exponent(v float64) int {
-	if v == 0 {
-		return 0
+	decimals := 4
+	if v != 0 {
+		decimals -= int(math.Floor(math.Log10(math.Abs(v))))
 	}
-	return int(math.Floor(math.Log10(math.Abs(v))))
+	return units.TrimZeros(strconv.FormatFloat(v, 'f', max(0, decimals), 64))
 }
 
 // Ratio prints a change between two figures: "x2.50", "x0.68".
@@ -141,14 +137,11 @@ func pair(d, large time.Duration, largeName string, small time.Duration, smallNa
 
 // List joins names as a sentence does: "a", "a and b", "a, b and c".
 func List(names []string) string {
-	switch n := len(names); n {
-	case 0:
-		return ""
-	case 1:
-		return names[0]
-	default:
-		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
+	last := len(names) - 1
+	if last < 1 {
+		return strings.Join(names, "")
 	}
+	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
 // Some names the first of a long list and how many more there are: "nvme1n1, nvme2n1 and 6 more".
@@ -157,7 +150,7 @@ func Some(names []string, most int) string {
 		return List(names)
 	}
 	shown := max(most-1, 1)
-	return strings.Join(names[:shown], ", ") + " and " + Count(len(names)-shown) + " more"
+	return List(append(names[:shown:shown], Count(len(names)-shown)+" more"))
 }
 
 // Present are the parts that are not empty.

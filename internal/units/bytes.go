@@ -41,27 +41,21 @@ func (b Bytes) String() string {
 }
 
 // Arg prints b exactly and without a space, as programs take it: "28KiB".
-func (b Bytes) Arg() string {
+func (b Bytes) Arg() string { return b.whole(iecNames) }
+
+// whole prints b in the last of some names of powers of 1024 of which it is a whole multiple.
+func (b Bytes) whole(names []string) string {
 	v, i := uint64(b), 0
-	for v != 0 && v%1024 == 0 && i < len(iecNames)-1 {
+	for v != 0 && v%1024 == 0 && i < len(names)-1 {
 		v /= 1024
 		i++
 	}
-	return strconv.FormatUint(v, 10) + iecNames[i]
+	return strconv.FormatUint(v, 10) + names[i]
 }
 
 // Suffixed prints b exactly as fio, mkfs, mdadm and LVM take it, with one letter for a power of 1024: "64k",
 // "5g".
-func (b Bytes) Suffixed() string {
-	v, suffix := uint64(b), ""
-	for _, next := range []string{"k", "m", "g", "t"} {
-		if v == 0 || v%1024 != 0 {
-			break
-		}
-		v, suffix = v/1024, next
-	}
-	return strconv.FormatUint(v, 10) + suffix
-}
+func (b Bytes) Suffixed() string { return b.whole([]string{"", "k", "m", "g", "t"}) }
 
 // ShareArg prints a share as flags and files take it: 0.002 is "0.2%". Twelve digits hide the rounding of
 // sums.

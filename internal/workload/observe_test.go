@@ -9,6 +9,7 @@ import (
 	"testing/fstest"
 	"time"
 
+	"plimsoll/internal/sys"
 	"plimsoll/internal/sys/bounded"
 	"plimsoll/internal/telemetry"
 	"plimsoll/internal/units"
@@ -311,8 +312,8 @@ func TestProcesses(t *testing.T) {
 		"proc/7/stat": {Data: []byte("7 (a) b (c) S 1 7 7 0 -1 4194560 1 1 1 1 1 1 1 1 20 0 1 0 4711 1 1")},
 		"proc/self":   {Data: []byte("x")},
 	}
-	all, blind := processes(root)
-	if c := all[7]; c.read != 4096 || c.written != 4096 || c.name != "a) b (c" || c.start != "4711" || blind {
+	all, blind := processes((&sys.Machine{Root: root}).Reader())
+	if c := all[7]; c.read != 4096 || c.written != 4096 || c.name != "a) b (c" || c.start != 4711 || blind {
 		t.Errorf("%+v %t", all, blind)
 	}
 }

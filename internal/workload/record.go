@@ -8,7 +8,6 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"plimsoll/internal/block"
@@ -38,7 +37,7 @@ type Process struct {
 // Record watches devices until the time is over or ctx ends. It writes nothing to the machine. A
 // context that ends is no error: what was seen until then is returned.
 func Record(ctx context.Context, m *sys.Machine, devices []string, long time.Duration) (*Recording, error) {
-	before, _ := processes(m.Root)
+	before, _ := processes(m.Reader())
 	sampler, err := telemetry.Start(m, devices)
 	if err != nil {
 		return nil, err
@@ -51,7 +50,7 @@ func Record(ctx context.Context, m *sys.Machine, devices []string, long time.Dur
 	if err != nil {
 		return nil, err
 	}
-	after, blind := processes(m.Root)
+	after, blind := processes(m.Reader())
 	r := &Recording{Series: series, Blind: blind, AsRoot: os.Geteuid() == 0}
 	uses := users(m, devices)
 	seconds := 0.0
@@ -107,74 +106,34 @@ func rateOf(a, b uint64, seconds float64) units.Rate {
 }
 
 type counters struct {
-	name          string
-	start         string // field 22 of stat: the same number may be another process later
-	read, written uint64
+	name                 string
+	start, read, written uint64
 }
 
 // processes reads what every process moved so far; blind when some may not be read.
-func processes(root fs.FS) (all map[int]counters, blind bool) {
+func processes(r *sys.Reader) (all map[int]counters, blind bool) {
 	all = map[int]counters{}
-	entries, err := fs.ReadDir(root, "proc")
-	if err != nil {
-		return all, true
-	}
-	for _, e := range entries {
-		pid, err := strconv.Atoi(e.Name())
+	names, err := r.Names("proc")
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
 		if err != nil {
 			continue
 		}
-		dir := "proc/" + e.Name()
-		text, err := fs.ReadFile(root, dir+"/io")
-		if errors.Is(err, fs.ErrPermission) {
-			blind = true
-		}
+		text, err := r.Read("proc/" + name + "/io")
+		blind = blind || errors.Is(err, fs.ErrPermission)
 		if err != nil {
 			continue // it ended, or is another user's
 		}
-		c := counters{}
-		c.read, c.written = parseIO(string(text))
-		if stat, err := fs.ReadFile(root, dir+"/stat"); err == nil {
-			c.name, c.start = parseStat(string(stat))
-		}
+		var c counters
+		var cancelled uint64
+		c.read, c.written, cancelled = telemetry.ParseIO(text)
+		c.written -= min(cancelled, c.written)
+		text, _ = r.Read("proc/" + name + "/stat")
+		stat := telemetry.ParseStat(text)
+		c.name, c.start = string(stat.Name), stat.Start
 		all[pid] = c
 	}
-	return all, blind
-}
-
-// parseIO reads /proc/PID/io: bytes that were fetched from storage, and those that were to be sent
-// to it less those truncated before.
-func parseIO(text string) (read, written uint64) {
-	var cancelled uint64
-	for line := range strings.Lines(text) {
-		key, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
-		n, err := strconv.ParseUint(value, 10, 64)
-		if err != nil {
-			continue
-		}
-		switch key {
-		case "read_bytes":
-			read = n
-		case "write_bytes":
-			written = n
-		case "cancelled_write_bytes":
-			cancelled = n
-		}
-	}
-	return read, written - min(cancelled, written)
-}
-
-// parseStat reads the name and the start time of /proc/PID/stat. The name stands in parentheses and
-// may hold any of them.
-func parseStat(text string) (name, start string) {
-	from, to := strings.IndexByte(text, '('), strings.LastIndexByte(text, ')')
-	if from < 0 || to < from {
-		return "", ""
-	}
-	if rest := strings.Fields(text[to+1:]); len(rest) > 19 {
-		start = rest[19]
-	}
-	return text[from+1 : to], start
+	return all, blind || err != nil
 }
 
 // Observe turns telemetry into intervals of a second (of every, where that is longer). Counters

@@ -1,9 +1,10 @@
 package ebs
 
 import (
-	"container/heap"
+	"cmp"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,7 +19,7 @@ type sleeper struct {
 	wake int // eventfd
 
 	mu     sync.Mutex
-	due    events
+	due    []event // the next first
 	closed bool
 	done   chan struct{}
 }
@@ -26,20 +27,6 @@ type sleeper struct {
 type event struct {
 	at float64 // seconds since base
 	do func()  // must not block
-}
-
-type events []event
-
-func (e events) Len() int           { return len(e) }
-func (e events) Less(i, j int) bool { return e[i].at < e[j].at }
-func (e events) Swap(i, j int)      { e[i], e[j] = e[j], e[i] }
-func (e *events) Push(x any)        { *e = append(*e, x.(event)) }
-func (e *events) Pop() any {
-	old := *e
-	last := old[len(old)-1]
-	old[len(old)-1] = event{}
-	*e = old[:len(old)-1]
-	return last
 }
 
 func newSleeper() (*sleeper, error) {
@@ -65,10 +52,10 @@ func (s *sleeper) at(when float64, do func()) {
 		s.mu.Unlock()
 		return
 	}
-	heap.Push(&s.due, event{when, do})
-	first := s.due[0].at == when
+	i, _ := slices.BinarySearchFunc(s.due, when, func(e event, at float64) int { return cmp.Compare(e.at, at) })
+	s.due = slices.Insert(s.due, i, event{when, do})
 	s.mu.Unlock()
-	if first {
+	if i == 0 {
 		s.kick()
 	}
 }
@@ -97,9 +84,10 @@ func (s *sleeper) loop() {
 	for {
 		s.mu.Lock()
 		for !s.closed && len(s.due) > 0 && s.due[0].at <= s.now() {
-			e := heap.Pop(&s.due).(event)
+			do := s.due[0].do
+			s.due = slices.Delete(s.due, 0, 1)
 			s.mu.Unlock()
-			e.do()
+			do()
 			s.mu.Lock()
 		}
 		if s.closed {

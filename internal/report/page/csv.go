@@ -37,19 +37,10 @@ func writeCSV(out *bufio.Writer, d *Document, _ Options) error {
 
 // record is a cell in CSV.
 func (c Cell) record() string {
-	s := cmp.Or(c.Raw, c.Text)
-	if s == None {
+	if c.Raw == "" && c.Text == None {
 		return ""
 	}
-	if c.Raw == "" && c.Struck {
-		s += " INVALID"
-	}
-	return Safe(s)
-}
-
-// Safe is text from outside in a cell of CSV.
-func Safe(s string) string {
-	s = text.Clean(s, mostCell)
+	s := text.Clean(cmp.Or(c.Raw, c.shown()), mostCell)
 	if s != "" && strings.ContainsRune("=+-@", rune(s[0])) {
 		if _, err := strconv.ParseFloat(s, 64); err != nil || s[0] == '+' {
 			return "'" + s

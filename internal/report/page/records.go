@@ -199,14 +199,12 @@ func based(s string) (value, unit string, ok bool) {
 		return s, "", false
 	}
 	switch unit {
-	case "", "IOPS":
+	case "", "IOPS", "USD":
 		return value, strings.ToLower(unit), true
 	case "%":
 		return value, "percent", true
 	case "x":
 		return value, "times", true
-	case "USD":
-		return value, "usd", true
 	case "min":
 		return plainNumber(v * 60e9), "ns", true
 	case "h":
