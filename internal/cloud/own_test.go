@@ -288,10 +288,14 @@ func TestWhatOwnCloudsLack(t *testing.T) {
 		{fileAttach, without(fileAttach, "up_to"), ""},
 		{fileLimits, two.Replace(good[fileLimits]), "limits.csv:2: read_mbs and read_mibs: want one of MB/s and MiB/s"},
 		{filePrices, good[filePrices] + "dc-sized,years,,1,here,2026,a page,\n", `prices.csv:5: unit "years": want`},
-		{fileVolumes, strings.Replace(good[fileVolumes], "source: a page\n  as_of: 2026-11\n- type: dc-pool",
-			"as_of: 2026-11\n- type: dc-pool", 1), "volumes.yaml:13: dc-set: state source and as_of"},
-		{fileVolumes, good[fileVolumes] + "- {type: x, min_size: 1GiB, max_size: 1GiB, tiers: [], source: s, as_of: 2026}\n",
-			": x: state one of iops and rate"},
+		{
+			fileVolumes, strings.Replace(good[fileVolumes], "source: a page\n  as_of: 2026-11\n- type: dc-pool",
+				"as_of: 2026-11\n- type: dc-pool", 1), "volumes.yaml:13: dc-set: state source and as_of",
+		},
+		{
+			fileVolumes, good[fileVolumes] + "- {type: x, min_size: 1GiB, max_size: 1GiB, tiers: [], source: s, as_of: 2026}\n",
+			": x: state one of iops and rate",
+		},
 	} {
 		dir := t.TempDir()
 		writeOwn(t, filepath.Join(dir, "dc"), good)
