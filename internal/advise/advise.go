@@ -233,9 +233,7 @@ func (a *Advice) candidates(r *Request, instances []priced) []Candidate {
 			all = append(all, c)
 			continue
 		}
-		if why := r.whyNone(l, instances); why != "" && !slices.Contains(a.Rejected, why) {
-			a.Rejected = append(a.Rejected, why)
-		}
+		a.Rejected = text.Once(a.Rejected, r.whyNone(l, instances))
 	}
 	if local, why := r.local(instances); local != nil {
 		all = append(all, *local)

@@ -208,8 +208,7 @@ func (a *Advice) notes(r Request) {
 		}
 	}
 	for _, c := range a.Rows {
-		if t, _ := cloud.TypeNamed(c.Layout.Spec.Type); t.Billed != "" && !slices.Contains(a.Notes, t.Billed) {
-			say("%s", t.Billed)
-		}
+		t, _ := cloud.TypeNamed(c.Layout.Spec.Type)
+		a.Notes = text.Once(a.Notes, t.Billed)
 	}
 }

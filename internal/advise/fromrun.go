@@ -58,9 +58,7 @@ func FromResults(name string, results []*result.Result) (*workload.Demand, error
 
 func add(to []string, more ...string) []string {
 	for _, s := range more {
-		if !slices.Contains(to, s) {
-			to = append(to, s)
-		}
+		to = text.Once(to, s)
 	}
 	return to
 }

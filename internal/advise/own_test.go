@@ -155,7 +155,7 @@ const ownVar = "PLIMSOLL_TEST_OWN"
 // TestOwnClouds draws clouds of a user's own, and holds ceilings, prices and advice on them against what was drawn.
 // Which clouds there are is looked up once in a process, so that another one does it.
 func TestOwnClouds(t *testing.T) {
-	n := max(8, sampled(t, 40)/5)
+	n := max(12, sampled(t, 40)/5) // each kind of volume in each unit
 	if os.Getenv(ownVar) != "" {
 		ownClouds(t, firstSeed(), n)
 		return

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
@@ -106,17 +107,13 @@ func plan(t *topology.Topology, role topology.Role, loads []fio.Workload) *probl
 }
 
 func (p *problem) note(format string, a ...any) {
-	if text := fmt.Sprintf(format, a...); !slices.Contains(p.notes, text) {
-		p.notes = append(p.notes, text)
-	}
+	p.notes = text.Once(p.notes, fmt.Sprintf(format, a...))
 }
 
 // lack notes a limit that the load meets and that is not known.
 func (p *problem) lack(format string, a ...any) {
 	p.note(format, a...)
-	if text := fmt.Sprintf(format, a...); !slices.Contains(p.partly, text) {
-		p.partly = append(p.partly, text)
-	}
+	p.partly = text.Once(p.partly, fmt.Sprintf(format, a...))
 }
 
 // take makes streams of the sections that run at once.

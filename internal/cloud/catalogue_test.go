@@ -19,7 +19,8 @@ func TestCatalogueIsReadable(t *testing.T) {
 	if err != nil || len(names) != 13 {
 		t.Fatal(names, err)
 	}
-	for _, name := range append(names, "catalogue/drives.csv", "catalogue/sources.csv", "catalogue/google-local.csv") {
+	for _, name := range append(names, "catalogue/drives.csv", "catalogue/sources.csv", "catalogue/google-local.csv",
+		"catalogue/columns.csv") {
 		data, _ := catalogue.ReadFile(name)
 		if _, err := csv.NewReader(strings.NewReader(string(data))).ReadAll(); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -39,11 +40,11 @@ func TestCatalogueIsReadable(t *testing.T) {
 			}
 		}
 		types = append(types, d.types()...)
-		// They are what a person may bring, so what checks those finds nothing in them but their names; other tables
-		// of the catalogue have limits and prices of machines that it does not have.
-		for _, file := range []string{fileMachines, fileLocal, fileMeasured} {
+		// They are what a person may bring, so what checks those finds nothing in them but names: of machines that it
+		// brings, and in limits and prices those of machines that it does not have.
+		for _, file := range []string{fileMachines, fileLimits, fileAttach, fileLocal, fileMeasured, filePrices} {
 			if data, err := catalogue.ReadFile("catalogue/" + cloud + "/" + file); err == nil {
-				if err := d.checkTable(file, data, func(string) bool { return false }); err != nil {
+				if err := d.checkTable(file, data, nil); err != nil {
 					t.Errorf("%s of %s: %v", file, cloud, yamlfile.Wrong(file, data, err))
 				}
 			}

@@ -12,48 +12,44 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"plimsoll/internal/yamlfile"
 )
 
-// columns are those that a cloud's tables may have. Before the first bar are those of which no two rows have the
-// same, the first of them ahead of all others; behind the last one are numbers.
-var columns = map[string]string{
-	fileMachines: `name controller | arch premium xen weightings local_kind listed trust source as_of note | vcpus memory_gib
-	disks cache_gib local_count local_gib local_gb usd_hour local_read_iops local_write_iops local_read_mbs local_write_mbs`,
-	fileLimits: "series by machine type | shared trust source as_of note | " +
-		"read_iops write_iops read_mibs write_mibs read_mbs write_mbs",
-	fileAttach:   "series up_to | source as_of | disks",
-	fileLocal:    "name | source as_of trust | read_iops write_iops read_mbs write_mbs",
-	fileMeasured: "name | source as_of trust | read_iops write_iops read_bps write_bps",
-	filePrices:   "product unit above instance_type | region source as_of trust | usd usd_per_hour",
+// column is one that a cloud's tables may have: what its cells match, what that is in words, what they are names of
+// (names), and whether it tells rows apart: as one that a table needs, or that it begins with.
+type column struct {
+	table, named, cell  *regexp.Regexp // named has table and name
+	name, want, of, key string
 }
 
-// limitColumn is a column of a machine's limits: base, max, or those of a cap of the terms.
-var limitColumn = regexp.MustCompile(`^([a-z][a-z0-9]*)(_max)?(_read|_write)?_(iops|mbs|mibs)$`)
-
-// form is what the cells of a column may be.
-type form struct {
-	*regexp.Regexp
-	want string
-}
-
-var (
-	day    = form{regexp.MustCompile(`^(\d{4}(-\d\d){0,2}|unstated)?$`), "the day of the source, as 2026-11"}
-	trusts = form{regexp.MustCompile(`^(verified|partial|inferred|unverified-recall|[vpers])?$`), "verified, partial or inferred"}
-	number = form{regexp.MustCompile(`^(\d{1,15}(\.\d+)?)?$`), "a number, as 12000 or 312.5, or nothing where it is not known"}
-	whole  = form{regexp.MustCompile(`^\d{0,9}$`), "a whole number, or nothing where it is not known"}
-	forms  = map[string]form{
-		"as_of": day, "trust": trusts, "vcpus": whole, "disks": whole, "local_count": whole, "above": number,
-		"arch":       {regexp.MustCompile(`^((x86_64|arm64)(_mac)?|x64)?$`), "x86_64 or arm64"},
-		"controller": {regexp.MustCompile(`^(nvme|scsi)?$`), "nvme or scsi"},
-		"premium":    {regexp.MustCompile(`^[yn]?$`), "y or n"},
-		"by":         {regexp.MustCompile(`^(machine|pattern|vcpus)$`), "machine, pattern or vcpus"},
-		"shared":     {regexp.MustCompile(`^(sum|iops|all)?$`), "sum, iops or all, or nothing where reads and writes are apart"},
-		"up_to":      {regexp.MustCompile(`^(\d+ (vCPUs|GPUs))?$`), "a number of vCPUs, as 8 vCPUs, or nothing"},
+var columns = sync.OnceValue(func() (all []column) {
+	for r := range newSheet(catalogue.ReadFile("catalogue/columns.csv")).rows() {
+		named := r.text("column")
+		table, name, _ := strings.Cut(named, " ")
+		pattern := func(of string) *regexp.Regexp { return regexp.MustCompile("^(" + of + ")$") }
+		all = append(all, column{
+			pattern(table), pattern(named), pattern(r.text("cell")), name, r.text("want"), r.text("of"), r.text("key"),
+		})
 	}
-	cores = regexp.MustCompile(`^\d+(-\d+| or more)?$`) // of a row of limits by vCPUs
-)
+	return all
+})
+
+// column is that of a table, nil for none. Caps of the terms have columns as base has.
+func (d *Provider) column(file, name string) *column {
+	names := []string{file + " " + name}
+	for _, c := range d.terms.Caps {
+		if figure, ok := strings.CutPrefix(name, c.Columns+"_"); ok {
+			names = append(names, file+" base_"+figure)
+		}
+	}
+	i := slices.IndexFunc(columns(), func(c column) bool { return slices.ContainsFunc(names, c.named.MatchString) })
+	if i < 0 {
+		return nil
+	}
+	return &columns()[i]
+}
 
 // check reads all files of a cloud of the user's own, and says the first thing that is wrong, with its place.
 func (d *Provider) check(name string, read reader) error {
@@ -64,26 +60,26 @@ func (d *Provider) check(name string, read reader) error {
 			name,
 		)
 	}
-	if data, err := read(fileTerms); err == nil {
-		if err := yamlfile.Amounts(data); err != nil {
-			return yamlfile.Wrong(fileTerms, data, err)
-		}
-	}
-	if data, err := read(fileVolumes); err == nil {
-		if err := checkTypes(data); err != nil {
-			return yamlfile.Wrong(fileVolumes, data, err)
-		}
-	}
-	for _, file := range []string{fileMachines, fileLimits, fileAttach, fileLocal, fileMeasured, filePrices} {
+	for _, file := range []string{
+		fileTerms, fileVolumes, fileMachines, fileLimits, fileAttach, fileLocal, fileMeasured, filePrices,
+	} {
 		data, err := read(file)
-		if errors.Is(err, fs.ErrNotExist) {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
 			continue
+		case err != nil:
+		case file == fileTerms:
+			err = yamlfile.Amounts(data)
+		case file == fileVolumes:
+			err = d.checkTypes(data)
+		default:
+			err = d.checkTable(file, data, d.names())
+			if err == nil && file == filePrices {
+				err = noPrices().readCSV(bytes.NewReader(data))
+			}
 		}
-		if err == nil {
-			err = d.checkTable(file, data, func(machine string) bool { _, known := builtinMachine(machine); return known })
-		}
-		if err == nil && file == filePrices {
-			err = noPrices().readCSV(bytes.NewReader(data))
+		if place, ok := errors.AsType[*yamlfile.Place](err); ok {
+			err = place // what is around it says the line, too
 		}
 		if err != nil {
 			return yamlfile.Wrong(file, data, err)
@@ -93,7 +89,7 @@ func (d *Provider) check(name string, read reader) error {
 }
 
 // checkTypes checks the types of volumes that a file has.
-func checkTypes(data []byte) error {
+func (d *Provider) checkTypes(data []byte) error {
 	var types []VolumeType
 	err := yamlfile.Amounts(data)
 	if err == nil {
@@ -102,65 +98,99 @@ func checkTypes(data []byte) error {
 	if err != nil {
 		return err
 	}
-	entry := regexp.MustCompile(`(?m)^- `)
-	lines := entry.FindAllIndex(data, -1)
 	for i, t := range types {
-		what := t.wrong()
+		what := d.wrong(t)
 		if _, twice := typeOf(types[:i], t.Type); twice {
 			what = "another type of this file has this name"
 		}
 		if what != "" {
-			place := &yamlfile.Place{Line: 1, Err: fmt.Errorf("%s: %s", t.Type, what)}
-			if i < len(lines) {
-				place.Line += bytes.Count(data[:lines[i][0]], []byte("\n"))
-			}
-			return place
+			file, _ := yamlfile.Parse(data)
+			return yamlfile.At(yamlfile.Find(file, fmt.Sprintf("$[%d]", i)), fmt.Errorf("%s: %s", t.Type, what))
 		}
 	}
 	return nil
 }
 
 // wrong says what a type of volume lacks, or where its figures contradict each other; empty where nothing does.
-func (t VolumeType) wrong() string {
+func (d *Provider) wrong(t VolumeType) string {
 	_, known := typeOf(builtinTypes(), t.Type)
-	sized, hdd, pool := t.Sized, t.HDD, t.Pool
-	rules := 0
-	for _, has := range []bool{t.IOPS.Max > 0 || t.Rate.Max > 0, sized != nil, hdd != nil, pool != nil, len(t.Tiers) > 0} {
+	asOf, trust := d.column(fileVolumes, "as_of"), d.column(fileVolumes, "trust")
+	sized, hdd, tiers, rules := t.Sized, t.HDD, t.Tiers, 0
+	for _, has := range []bool{t.IOPS.Max > 0 || t.Rate.Max > 0, sized != nil, hdd != nil, t.Pool != nil, len(tiers) > 0} {
 		if has {
 			rules++
 		}
 	}
-	for _, c := range []struct {
-		what  string
-		wrong bool
-	}{
-		{"a type of volume needs a name: type: block-fast", t.Type == "" || len(t.Type) > 60},
-		{"plimsoll brings a type of this name: give it another", known},
-		{"state min_size and max_size", t.MaxSize < t.MinSize || t.MaxSize == 0},
-		{"state source and as_of: want " + day.want, t.Source == "" || t.AsOf == "" || !day.MatchString(t.AsOf)},
-		{"trust: want " + trusts.want, !trusts.MatchString(string(t.Trust))},
-		{"state one of iops and rate, sized, pool, hdd or tiers", rules != 1},
-		{"iops: included and min are at most max", max(t.IOPS.Included, t.IOPS.Min) > t.IOPS.Max},
-		{"rate: included and min are at most max", t.Rate.Max > 0 && max(t.Rate.Included, t.Rate.Min) > t.Rate.Max},
-		{"afr is a share of volumes, as 0.002", t.AFR > 1},
-		{"sized: state most_iops, which least_iops does not pass", sized != nil && sized.MostIOPS < max(sized.LeastIOPS, 1)},
-		{"sized: burst_iops and burst_ios go together", sized != nil && (sized.BurstIOPS > 0) != (sized.BurstIOs > 0)},
-		{"hdd: state counted, and maxima above base and burst of a TiB", hdd != nil &&
-			(t.Counted == 0 || hdd.Base == 0 || hdd.BaseMax < hdd.Base || hdd.BurstMax < hdd.Burst)},
-		{"tiers: state name and size of each, which rise to max_size", len(t.Tiers) > 0 && (t.Tiers[0].Size == 0 ||
-			t.Tiers[len(t.Tiers)-1].Size < t.MaxSize || !slices.IsSortedFunc(t.Tiers, func(a, b TierFacts) int {
+	switch {
+	case t.Type == "" || len(t.Type) > 60:
+		return "a type of volume needs a name: type: block-fast"
+	case known:
+		return "plimsoll brings a type of this name: give it another"
+	case t.MaxSize < t.MinSize || t.MaxSize == 0:
+		return "state min_size and max_size"
+	case t.Source == "" || t.AsOf == "" || !asOf.cell.MatchString(t.AsOf):
+		return "state source and as_of: want " + asOf.want
+	case !trust.cell.MatchString(string(t.Trust)):
+		return "trust: want " + trust.want
+	case rules != 1:
+		return "state one of iops and rate, sized, pool, hdd or tiers"
+	case max(t.IOPS.Included, t.IOPS.Min) > t.IOPS.Max:
+		return "iops: included and min are at most max"
+	case t.Rate.Max > 0 && max(t.Rate.Included, t.Rate.Min) > t.Rate.Max:
+		return "rate: included and min are at most max"
+	case t.AFR > 1:
+		return "afr is a share of volumes, as 0.002"
+	case sized != nil && sized.MostIOPS < max(sized.LeastIOPS, 1):
+		return "sized: state most_iops, which least_iops does not pass"
+	case sized != nil && (sized.BurstIOPS > 0) != (sized.BurstIOs > 0):
+		return "sized: burst_iops and burst_ios go together"
+	case hdd != nil && (t.Counted == 0 || hdd.Base == 0 || hdd.BaseMax < hdd.Base || hdd.BurstMax < hdd.Burst):
+		return "hdd: state counted, and maxima above base and burst of a TiB"
+	case len(tiers) > 0 && (tiers[0].Size == 0 || tiers[len(tiers)-1].Size < t.MaxSize ||
+		!slices.IsSortedFunc(tiers, func(a, b TierFacts) int {
 			return cmp.Or(cmp.Compare(a.Size, b.Size), 1) // the same twice is no rise
-		}))},
-	} {
-		if c.wrong {
-			return c.what
-		}
+		})):
+		return "tiers: state name and size of each, which rise to max_size"
 	}
 	return ""
 }
 
-// checkTable checks the columns and cells of a table. Machine types that are taken cannot be named again.
-func (d *Provider) checkTable(file string, data []byte, taken func(machine string) bool) error {
+// names say whether a cell names what its column is of.
+func (d *Provider) names() map[string]func(r row, cell string) bool {
+	machines, types := d.sheet(fileMachines), d.types()
+	machine := func(_ row, name string) bool { return machines.of(name) != nil }
+	return map[string]func(row, string) bool{
+		"new": func(_ row, name string) bool {
+			_, taken := builtinMachine(name)
+			return !taken
+		},
+		"machine": machine,
+		"series": func(r row, name string) bool {
+			return machine(r, name) || name == "all others" && r.text("by") == "" ||
+				slices.ContainsFunc(machines.lines, func(l string) bool { return strings.HasPrefix(l, name+"-") })
+		},
+		"limited": func(r row, _ string) bool {
+			return d.terms.Custom.Regexp != nil && r.text("by") == "vcpus" || // they may be of no row
+				slices.ContainsFunc(d.all(), func(f InstanceFacts) bool { return f.selected(r) })
+		},
+		"type": func(_ row, name string) bool {
+			_, ok := typeOf(types, d.terms.Prefix+name)
+			return ok
+		},
+		"product": func(r row, name string) bool {
+			_, volume := typeOf(types, name)
+			return volume || machine(r, name) || slices.ContainsFunc(types, func(t VolumeType) bool {
+				return t.tierOf(VolumeSpec{Tier: name}) != nil
+			})
+		},
+		"steps": func(r row, above string) bool {
+			return above == "" || !slices.Contains([]string{perHour, perGiB, perEach}, r.text("unit"))
+		},
+	}
+}
+
+// checkTable checks the columns and cells of a table, and the names in it where some are given.
+func (d *Provider) checkTable(file string, data []byte, names map[string]func(r row, cell string) bool) error {
 	c := csv.NewReader(bytes.NewReader(data))
 	head, err := c.Read()
 	place := func(i int, format string, a ...any) error {
@@ -170,17 +200,24 @@ func (d *Provider) checkTable(file string, data []byte, taken func(machine strin
 	if err != nil {
 		return &yamlfile.Place{Line: 1, Err: errors.New("want a head with the columns that docs/clouds.md has")}
 	}
-	keys, _, _ := strings.Cut(columns[file], " |")
+	var form []*column
 	for i, h := range head {
+		form = append(form, d.column(file, h))
 		switch {
-		case !d.column(file, h):
+		case form[i] == nil:
 			return place(i, "the column %.40q is none of those that docs/clouds.md has: correct its name or remove it", h)
 		case slices.Contains(head[:i], h):
 			return place(i, "the column %s is there twice: keep one", h)
 		}
 	}
-	if first := strings.Fields(keys)[0]; head[0] != first && file != filePrices {
-		return place(0, "want the column %s ahead of the others", first)
+	for _, c := range columns() {
+		switch at := slices.Index(head, c.name); {
+		case !c.table.MatchString(file):
+		case c.key == "first" && at != 0:
+			return place(0, "want the column %s ahead of the others", c.name)
+		case c.key == "needed" && at < 0:
+			return place(0, "want the column %s, too", c.name)
+		}
 	}
 	seen := map[string]bool{}
 	for line := 2; ; line++ {
@@ -197,93 +234,24 @@ func (d *Provider) checkTable(file string, data []byte, taken func(machine strin
 		if at, _ := c.FieldPos(0); at != line {
 			return place(0, "a cell or an empty line above goes over two lines: keep each row on one")
 		}
+		r, key := row{head, cells}, ""
 		for i, cell := range cells {
-			if f := cellForm(file, head[i]); f.Regexp != nil && !f.MatchString(cell) {
-				return place(i, "%s is %.40q: want %s", head[i], cell, f.want)
+			of, h := form[i], head[i]
+			named, other, base := names[of.of], strings.Replace(h, "_mbs", "_mibs", 1), strings.Replace(h, "max_", "base_", 1)
+			switch {
+			case !of.cell.MatchString(cell), named != nil && !named(r, cell):
+				return place(i, "%s is %.60q: want %s", h, cell, of.want)
+			case other != h && cell != "" && r.text(other) != "":
+				return place(i, "%s and %s: want one of MB/s and MiB/s", h, other)
+			case r.num(h) > 0 && r.num(h) < r.num(base):
+				return place(i, "%s is %s: want at least %s", h, cell, base)
+			case of.key != "":
+				key += strings.ToLower(cell) + ":"
 			}
 		}
-		r, key := row{head, cells}, ""
-		for name := range strings.FieldsSeq(keys) {
-			key += strings.ToLower(r.text(name)) + ":"
-		}
-		if column, why := d.wrongRow(file, r, taken); why != "" {
-			return place(max(slices.Index(head, column), 0), "%.60q: want %s", r.text(column), why)
-		}
 		if seen[key] {
-			return place(0, "the row above says something else of the same: keep one")
+			return place(0, "a row above says something else of the same: keep one")
 		}
 		seen[key] = true
 	}
-}
-
-// column says whether a table may have a column.
-func (d *Provider) column(file, name string) bool {
-	m := limitColumn.FindStringSubmatch(name)
-	return name != "|" && slices.Contains(strings.Fields(columns[file]), name) || file == fileMachines && m != nil &&
-		(slices.Contains([]string{"base", "max", "api"}, m[1]) ||
-			slices.ContainsFunc(d.terms.Caps, func(c CapTerms) bool { return c.Columns == m[1] }))
-}
-
-func cellForm(file, column string) form {
-	f := forms[column]
-	numbers := strings.Fields(columns[file][strings.LastIndex(columns[file], "|"):])
-	if f.Regexp == nil && (slices.Contains(numbers, column) || file == fileMachines && limitColumn.MatchString(column)) {
-		return number
-	}
-	return f
-}
-
-// wrongRow says which cell of a row names nothing that the cloud has, or contradicts another.
-func (d *Provider) wrongRow(file string, r row, taken func(machine string) bool) (column, want string) {
-	machines, types := d.sheet(fileMachines), d.types()
-	series := func(of string) bool {
-		_, whole := machines.at[strings.ToLower(of)]
-		return whole || slices.ContainsFunc(machines.lines, func(l string) bool { return strings.HasPrefix(l, of+"-") })
-	}
-	name, typ := r.text("name"), r.text("type")
-	switch file {
-	case fileMachines:
-		if name == "" || taken(name) {
-			return "name", "a name that no other machine type has"
-		}
-		for _, h := range r.head {
-			base := strings.Replace(h, "max_", "base_", 1)
-			switch mib := strings.Replace(h, "_mbs", "_mibs", 1); {
-			case mib != h && r.text(h) != "" && r.text(mib) != "":
-				return h, "one of MB/s and MiB/s"
-			case strings.HasPrefix(h, "max_") && r.num(h) > 0 && r.num(h) < r.num(base):
-				return h, "at least " + base
-			}
-		}
-	case fileLimits:
-		switch _, ok := typeOf(types, d.terms.Prefix+typ); {
-		case !series(r.text("series")):
-			return "series", "a machine's name up to its first -"
-		case !ok:
-			return "type", "a type of volumes.yaml"
-		case r.text("by") == "vcpus" && !cores.MatchString(r.text("machine")):
-			return "machine", "vCPUs, as 8, 2-7 or 16 or more"
-		case r.text("by") != "vcpus" && !slices.ContainsFunc(d.all(), func(f InstanceFacts) bool { return f.selected(r) }):
-			return "machine", "a name of machines.csv, or a pattern of some"
-		}
-	case fileAttach:
-		if s := r.text("series"); s != "all others" && !series(s) {
-			return "series", "a machine's name, or that up to its first -"
-		}
-	case fileLocal, fileMeasured:
-		if machines.of(name) == nil {
-			return "name", "a name of machines.csv"
-		}
-	case filePrices:
-		unit, product := r.text("unit"), cmp.Or(r.text("product"), r.text("instance_type"))
-		_, volume := typeOf(types, product)
-		tier := slices.ContainsFunc(types, func(t VolumeType) bool { return t.tierOf(VolumeSpec{Tier: product}) != nil })
-		switch {
-		case !volume && !tier && machines.of(product) == nil:
-			return "product", "a machine of machines.csv, or a type or tier of volumes.yaml"
-		case r.text("above") != "" && (unit == perHour || unit == perGiB || unit == perEach):
-			return "above", "nothing: only " + perIOPS + ", " + perMiB + " and " + perMB + " have steps"
-		}
-	}
-	return "", ""
 }

@@ -264,3 +264,54 @@ func TestMistakesInOwnClouds(t *testing.T) {
 		t.Errorf("only %d mistakes", len(cases))
 	}
 }
+
+// What a table needs and lacks as a whole column, a limit in two units, and a file that cannot be read are refused,
+// too; a mistake in a price list says its line once.
+func TestWhatOwnCloudsLack(t *testing.T) {
+	good := ownFiles()
+	without := func(file, column string) string {
+		var out []string
+		lines := strings.Split(strings.TrimSuffix(good[file], "\n"), "\n")
+		i := slices.Index(strings.Split(lines[0], ","), column)
+		for _, line := range lines {
+			out = append(out, strings.Join(slices.Delete(strings.Split(line, ","), i, i+1), ","))
+		}
+		return strings.Join(out, "\n") + "\n"
+	}
+	two := strings.NewReplacer("read_mbs,", "read_mbs,read_mibs,", ",900,450,", ",900,900,450,", ",1800,900,", ",1800,,900,")
+	for _, c := range []struct{ file, text, want string }{
+		{fileLimits, without(fileLimits, "type"), "limits.csv:1: want the column type, too"},
+		{fileLimits, without(fileLimits, "machine"), "limits.csv:1: want the column machine, too"},
+		{fileLimits, without(fileLimits, "series"), "limits.csv:1: want the column series ahead of the others"},
+		{fileMachines, without(fileMachines, "name"), "machines.csv:1: want the column name ahead of the others"},
+		{fileLocal, without(fileLocal, "name"), "local.csv:1: want the column name ahead of the others"},
+		{fileAttach, without(fileAttach, "up_to"), ""},
+		{fileLimits, two.Replace(good[fileLimits]), "limits.csv:2: read_mbs and read_mibs: want one of MB/s and MiB/s"},
+		{filePrices, good[filePrices] + "dc-sized,years,,1,here,2026,a page,\n", `prices.csv:5: unit "years": want`},
+		{
+			fileVolumes, strings.Replace(good[fileVolumes], "source: a page\n  as_of: 2026-11\n- type: dc-pool",
+				"as_of: 2026-11\n- type: dc-pool", 1), "volumes.yaml:13: dc-set: state source and as_of",
+		},
+		{
+			fileVolumes, good[fileVolumes] + "- {type: x, min_size: 1GiB, max_size: 1GiB, tiers: [], source: s, as_of: 2026}\n",
+			": x: state one of iops and rate",
+		},
+	} {
+		dir := t.TempDir()
+		writeOwn(t, filepath.Join(dir, "dc"), good)
+		writeOwn(t, filepath.Join(dir, "dc"), map[string]string{c.file: c.text})
+		_, err := In(dir)
+		if got := fmt.Sprint(err); c.want == "" && err != nil || !strings.Contains(got, c.want) || strings.Contains(got, "price list line") {
+			t.Errorf("%v, want %q", err, c.want)
+		}
+	}
+	dir := t.TempDir()
+	delete(good, fileVolumes)
+	writeOwn(t, filepath.Join(dir, "dc"), good)
+	if err := os.Mkdir(filepath.Join(dir, "dc", fileVolumes), 0o755); err != nil { //nolint:gosec // others may read it
+		t.Fatal(err)
+	}
+	if _, err := In(dir); err == nil {
+		t.Error("a directory for volumes.yaml is taken")
+	}
+}

@@ -194,7 +194,7 @@ func (p *Prices) readCSV(r io.Reader) error {
 			entry.product, entry.unit, entry.usd = at.text("instance_type"), perHour, at.text("usd_per_hour")
 		}
 		if err := p.add(entry); err != nil {
-			return &yamlfile.Place{Line: line, Err: fmt.Errorf("price list line %d: %w", line, err)}
+			return fmt.Errorf("price list line %d: %w", line, &yamlfile.Place{Line: line, Err: err})
 		}
 	}
 }

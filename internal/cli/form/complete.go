@@ -11,6 +11,7 @@ import (
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/report/runs"
 	"plimsoll/internal/suite"
+	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 )
 
@@ -102,9 +103,7 @@ func completeOnly(_ *cobra.Command, args []string, begun string) ([]string, cobr
 func phasesOf(args []string, _ string) (words []string) {
 	if s, err := suite.Select(args, suite.Selection{}); err == nil {
 		for _, c := range s.Scenarios {
-			if c.Phase != "" && !slices.Contains(words, c.Phase) {
-				words = append(words, c.Phase)
-			}
+			words = text.Once(words, c.Phase)
 		}
 	}
 	return words

@@ -140,8 +140,8 @@ func (o CheckOptions) atWork(ctx context.Context, m *sys.Machine, t *topology.To
 	done := make(chan []*atwork.Facts, 1)
 	var paths []string
 	for _, target := range t.Targets {
-		if path, err := filepath.Abs(target.Path); err == nil && target.Device != "" && !slices.Contains(paths, path) {
-			paths = append(paths, path)
+		if path, err := filepath.Abs(target.Path); err == nil && target.Device != "" {
+			paths = text.Once(paths, path)
 		}
 	}
 	go func() {
@@ -195,9 +195,7 @@ func otherLoad(ctx context.Context, m *sys.Machine, t *topology.Topology) ([]tel
 	var devices []string
 	for _, target := range t.Targets {
 		for _, d := range target.Devices {
-			if !slices.Contains(devices, d) {
-				devices = append(devices, d)
-			}
+			devices = text.Once(devices, d)
 		}
 	}
 	if len(devices) == 0 {

@@ -177,11 +177,8 @@ func (o *labOptions) tryLayout(cmd *cobra.Command, env *form.Env, suites, flags 
 	if err != nil {
 		return form.Usage(err)
 	}
-	run, _, err := cmd.Root().Find([]string{"run"})
-	if err == nil {
-		err = run.ParseFlags(flags) // the guest would say it only when all is built
-	}
-	if err != nil {
+	run, _, _ := cmd.Root().Find([]string{"run"})
+	if err := run.ParseFlags(flags); err != nil { // the guest would say it only when all is built
 		return run.FlagErrorFunc()(run, err)
 	}
 	if len(suites) == 0 {

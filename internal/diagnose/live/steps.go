@@ -286,9 +286,7 @@ func (v *view) leavesBelow(d *device) (found []*device) {
 				found = append(found, o)
 			}
 			for _, u := range o.Under {
-				if !slices.Contains(below, u) {
-					below = append(below, u)
-				}
+				below = text.Once(below, u)
 			}
 		}
 	}

@@ -222,8 +222,8 @@ func (v *view) beside() *Cause {
 	}
 	var names []string
 	for _, p := range v.f.Window.Processes {
-		if p.Beside && !slices.Contains(names, p.Name) {
-			names = append(names, p.Name)
+		if p.Beside {
+			names = text.Once(names, p.Name)
 		}
 	}
 	who, next := "the program is not known", "lsblk "+text.ShellQuote("/dev/"+disk.Name)+

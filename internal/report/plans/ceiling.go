@@ -127,6 +127,9 @@ func (o Outlook) limits() []*ceiling.Bound {
 	return []*ceiling.Bound{least}
 }
 
+// sustains says that a bound is one of limits.
+func (o Outlook) sustains(b *ceiling.Bound) bool { return !b.Burst && slices.Contains(o.limits(), b) }
+
 // labels name the limits that hold it: "instance and volume IOPS".
 func (o Outlook) labels() string {
 	all := o.limits()
@@ -284,13 +287,12 @@ func (o Outlook) section(t *topology.Topology) page.Section {
 	for i := range o.Ceiling.Bounds {
 		b := &o.Ceiling.Bounds[i]
 		note, tone := "", ""
-		switch b {
-		case o.Binding:
+		switch {
+		case b == o.Binding && !o.sustains(b):
 			note, tone = "limits a short test", "warn"
-			if o.Sustained == o.Binding {
-				note = "the limit, sustained"
-			}
-		case o.Sustained:
+		case b == o.Binding:
+			note, tone = "the limit, sustained", "warn"
+		case o.sustains(b):
 			note, tone = "sustained limit", "warn"
 		}
 		if b.Burst && b.BurstFor > 0 && note == "" {
@@ -491,7 +493,7 @@ func boundRecords(all []Outlook) *page.Table {
 		for i := range o.Ceiling.Bounds {
 			b := &o.Ceiling.Bounds[i]
 			t.Add(o.ID, o.Name, o.Role, b.Label(), words.Decimal(b.IOPS, 2), words.Decimal(b.BW, 0), b.Burst,
-				words.Decimal(b.BurstFor.Seconds(), 0), b == o.Binding, b == o.Sustained, b.How, words.Origin(b.Origin))
+				words.Decimal(b.BurstFor.Seconds(), 0), b == o.Binding, o.sustains(b), b.How, words.Origin(b.Origin))
 		}
 	}
 	return &t
