@@ -60,9 +60,14 @@ func TestPlaceOfAValue(t *testing.T) {
 		"list:\n- b:\n    x: 1\n":                           "f:3: want one value here, and no list or mapping at 6",
 		"a: 5\nlist:\n- b: [5]\n":                           "f:3: want one value here, and no list or mapping at 6",
 		"a: 5\nlist: [{b: 5}]\n":                            "",
+		// "6" stands elsewhere too, and no value of another type is taken for it
+		"n: 6\nlist:\n- {'b': 5} # 6\n- ? c\n  : 6\n": "f:5: want 5, not 6 at 5",
+		"n: &n 6\na: *n\n":                            "f: want 5, not 6 at 0",
+		"n: &n 5\nlist:\n- {b: *n, c: 6}\n":           "f:3: want 5, not 6 at 14",
 	} {
 		var into struct {
 			A    amount
+			N    int
 			List []struct{ B, C amount }
 		}
 		got := ""
@@ -76,7 +81,7 @@ func TestPlaceOfAValue(t *testing.T) {
 	}
 	for text, refused := range map[string]bool{
 		"a: -1": true, "a: [.nan]": true, "a: .inf": true, "a: 1e99": true, "a: NaN": true,
-		"a: 0": false, "a: '-1'": false, "a: 2026-11": false, "- b: 1e9": false,
+		"a: 0": false, "a: '-1'": false, "a: 2026-11": false, "- b: 1e9": false, "a: 1 #-1": false,
 	} {
 		if err := Amounts([]byte(text)); (err != nil) != refused {
 			t.Errorf("%s: %v", text, err)
