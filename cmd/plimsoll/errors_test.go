@@ -15,7 +15,6 @@ import (
 var shownErrors = []string{
 	"internal/bench/scenario.go firstLine",
 	"internal/cli/form/errors.go Complain", // an error without a text has been printed
-	"internal/yamlfile/place.go culprit",   // it is shown where the value stands that alone gives the same one
 }
 
 // What a program does is decided by an error's type or fields: its text is for people, and changes.

@@ -72,10 +72,8 @@ func NewCase(given Case) *Case {
 		byFile: map[*script.File][]*lintJob{}, documents: map[*script.File]*document{},
 		sequential: map[filledFile]*lintJob{}, drawn: map[filledBy]int{}, queued: map[place]bool{},
 	}
-	for _, file := range c.Scripts {
-		for k := range file.Jobs {
-			c.read(file, &file.Jobs[k])
-		}
+	for file, j := range c.commands() {
+		c.read(file, j)
 	}
 	for _, f := range c.Scripts {
 		before := len(c.jobs)
@@ -94,6 +92,19 @@ func NewCase(given Case) *Case {
 		c.documents[f] = documentOf(f, c.byFile[f])
 	}
 	return c
+}
+
+// commands are the jobs as they stand in the documents: each command and each job file, with its document.
+func (c *Case) commands() iter.Seq2[*script.File, *script.Job] {
+	return func(yield func(*script.File, *script.Job) bool) {
+		for _, file := range c.Scripts {
+			for i := range file.Jobs {
+				if !yield(file, &file.Jobs[i]) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // read lets fio's table judge the sections of a job.

@@ -44,20 +44,17 @@ func (c *Case) starters() map[*script.File]*started {
 		return nil
 	}
 	starts := map[*script.File]*started{}
-	for _, f := range c.Scripts {
-		for i := range f.Jobs {
-			j := &f.Jobs[i]
-			if !j.Command || len(j.File.Files) == 0 {
-				continue
+	for f, j := range c.commands() {
+		if !j.Command || len(j.File.Files) == 0 {
+			continue
+		}
+		for _, name := range j.File.Files {
+			meant := byBase[path.Base(name)]
+			if strings.ContainsAny(name, "$`*") {
+				meant = matching(all, f.Name, name)
 			}
-			for _, name := range j.File.Files {
-				meant := byBase[path.Base(name)]
-				if strings.ContainsAny(name, "$`*") {
-					meant = matching(all, f.Name, name)
-				}
-				for _, job := range meant {
-					starts[job] = starts[job].by(f, j)
-				}
+			for _, job := range meant {
+				starts[job] = starts[job].by(f, j)
 			}
 		}
 	}

@@ -86,7 +86,7 @@ func (c *Case) leftToRefused(old successor, o fio.Option) bool {
 }
 
 func renamed(c *Case, report reporter) {
-	c.options(func(file *script.File, _ script.Job, at func(string) *fault, o fio.Option) *fault {
+	c.options(func(file *script.File, _ *script.Job, at func(string) *fault, o fio.Option) *fault {
 		old, ok := successors[o.Name]
 		if !ok {
 			if o.Name == "verify" && strings.TrimSpace(o.Value) == "meta" {

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"slices"
 	"strings"
 
 	"plimsoll/internal/text"
@@ -48,12 +49,10 @@ func rampAboveRun(j *lintJob) *fault {
 }
 
 func loopsWithTime(j *lintJob) *fault {
-	if loops := strings.TrimSpace(
-		j.last["loops"].Value,
-	); loops == "" || loops == "0" || loops == "1" || !j.load.TimeBased ||
-		j.load.Runtime == 0 {
+	once := slices.Contains([]string{"", "0", "1"}, strings.TrimSpace(j.last["loops"].Value))
+	if once || !j.load.TimeBased || j.load.Runtime == 0 {
 		return nil
 	}
-	return j.found("loops", "The job ends after %s, whatever %s says.", text.Duration(j.load.Runtime), j.setting("loops",
-		""))
+	return j.found("loops", "The job ends after %s, whatever %s says.", text.Duration(j.load.Runtime),
+		j.setting("loops", ""))
 }

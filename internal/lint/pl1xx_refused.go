@@ -14,24 +14,22 @@ import (
 
 // options calls visit for each option written in the scripts, once.
 func (c *Case) options(
-	visit func(f *script.File, j script.Job, at func(says string) *fault, o fio.Option) *fault,
+	visit func(f *script.File, j *script.Job, at func(says string) *fault, o fio.Option) *fault,
 	report reporter,
 ) {
-	for _, file := range c.Scripts {
-		for _, j := range file.Jobs {
-			for _, s := range append([]fio.Section{{Options: j.File.Settings}}, j.File.Sections...) {
-				for _, o := range s.Options {
-					if o.File != "" {
-						continue
-					}
-					at := func(message string) *fault {
-						f := foundAt(file, o.Line, o.Col, "")
-						f.Message = message
-						return f
-					}
-					if f := visit(file, j, at, o); f != nil {
-						report(*f)
-					}
+	for file, j := range c.commands() {
+		for _, s := range append([]fio.Section{{Options: j.File.Settings}}, j.File.Sections...) {
+			for _, o := range s.Options {
+				if o.File != "" {
+					continue
+				}
+				at := func(message string) *fault {
+					f := foundAt(file, o.Line, o.Col, "")
+					f.Message = message
+					return f
+				}
+				if f := visit(file, j, at, o); f != nil {
+					report(*f)
 				}
 			}
 		}

@@ -13,12 +13,10 @@ import (
 )
 
 func givenTwice(c *Case, report reporter) {
-	for _, file := range c.Scripts {
-		for k := range file.Jobs {
-			if j := &file.Jobs[k]; !j.Partial {
-				for _, s := range j.File.Sections {
-					twice(file, j, s, report)
-				}
+	for file, j := range c.commands() {
+		if !j.Partial {
+			for _, s := range j.File.Sections {
+				twice(file, j, s, report)
 			}
 		}
 	}

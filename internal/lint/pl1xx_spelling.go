@@ -67,29 +67,27 @@ func notRead(c *Case, report reporter) {
 }
 
 func longDash(c *Case, report reporter) {
-	for _, file := range c.Scripts {
-		for _, j := range file.Jobs {
-			if len(j.Typos) == 0 {
-				continue
-			}
-			t := j.Typos[0]
-			f := foundAt(
-				file,
-				t.Line,
-				t.Col,
-				"%s spelled with a long dash or typographic quotes, the first %q: fio takes them for names of job "+
-					"files.", are(len(j.Typos), "word"), t.Found,
-			)
-			f.Commands = []string{commandOf(j.Words)}
-			for _, t := range j.Typos {
-				if strings.Contains(t.Meant, `"`) && strings.Contains(file.Source(t.Line), `"`) {
-					f.Edits = nil // a straight quote may end another string of the line
-					break
-				}
-				f.Edits = append(f.Edits, replaced(file, t.Line, t.Col, t.Found, t.Meant)...)
-			}
-			report(*f)
+	for file, j := range c.commands() {
+		if len(j.Typos) == 0 {
+			continue
 		}
+		t := j.Typos[0]
+		f := foundAt(
+			file,
+			t.Line,
+			t.Col,
+			"%s spelled with a long dash or typographic quotes, the first %q: fio takes them for names of job "+
+				"files.", are(len(j.Typos), "word"), t.Found,
+		)
+		f.Commands = []string{commandOf(j.Words)}
+		for _, t := range j.Typos {
+			if strings.Contains(t.Meant, `"`) && strings.Contains(file.Source(t.Line), `"`) {
+				f.Edits = nil // a straight quote may end another string of the line
+				break
+			}
+			f.Edits = append(f.Edits, replaced(file, t.Line, t.Col, t.Found, t.Meant)...)
+		}
+		report(*f)
 	}
 }
 
@@ -109,11 +107,9 @@ func commandOf(words []shell.Word) string {
 }
 
 func noJob(c *Case, report reporter) {
-	for _, file := range c.Scripts {
-		for _, j := range file.Jobs {
-			if c.nameless(j) {
-				report(*foundAt(file, j.Line, j.Col, "The command has options and no --name: fio has no job to run."))
-			}
+	for file, j := range c.commands() {
+		if c.nameless(*j) {
+			report(*foundAt(file, j.Line, j.Col, "The command has options and no --name: fio has no job to run."))
 		}
 	}
 }

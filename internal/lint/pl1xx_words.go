@@ -24,14 +24,12 @@ var freeText = strings.Fields(`exec_prerun exec_postrun description name program
 var writtenNames = strings.Fields(`output write_bw_log write_lat_log write_iops_log write_hist_log write_iolog`)
 
 func lostDash(c *Case, report reporter) {
-	for _, file := range c.Scripts {
-		for k := range file.Jobs {
-			if j := &file.Jobs[k]; j.Command {
-				c.barePairs(file, j, report)
-			}
+	for file, j := range c.commands() {
+		if j.Command {
+			c.barePairs(file, j, report)
 		}
 	}
-	c.options(func(_ *script.File, j script.Job, at func(string) *fault, o fio.Option) *fault {
+	c.options(func(_ *script.File, j *script.Job, at func(string) *fault, o fio.Option) *fault {
 		m := swallowed.FindStringSubmatch(o.Value)
 		if !j.Command || m == nil || !c.optionName(m[1]) || slices.Contains(freeText, o.Name) ||
 			strings.HasSuffix(m[0], m[1]) && command.TakesNext(m[1]) { // /data/x--name

@@ -106,7 +106,7 @@ func (s *Site) applyArray(ctx context.Context, w *records.Work) error {
 	return s.replaced(w)
 }
 
-// emitter tells what becomes of a step.
+// emitter reports what becomes of a step.
 func (s *Site) emitter(w *records.Work, i int) func(What) {
 	return func(what What) {
 		s.emit(Event{Array: w.Array, Step: i + 1, Steps: len(w.Steps), Title: w.Steps[i].Title, What: what})

@@ -198,14 +198,7 @@ func (d *Dir) Create(name string, perm fs.FileMode) (*os.File, error) {
 
 // OpenRegular opens a regular file for reading. It neither follows a link nor waits for a pipe.
 func (d *Dir) OpenRegular(name string) (*os.File, error) {
-	f, err := d.open(name, unix.O_RDONLY, 0)
-	if err != nil {
-		return nil, err
-	}
-	if err := regular(f); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
+	return regular(d.open(name, unix.O_RDONLY, 0))
 }
 
 // ReadSmall reads a regular file of at most limit bytes. It neither follows a link nor waits for a
@@ -232,7 +225,11 @@ func (d *Dir) open(name string, flags int, perm fs.FileMode) (*os.File, error) {
 	return os.NewFile(uintptr(fd), shown), nil
 }
 
-func regular(f *os.File) error {
+// regular closes what was opened and is no regular file.
+func regular(f *os.File, err error) (*os.File, error) {
+	if err != nil {
+		return nil, err
+	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
 		err = fmt.Errorf("%s is %w", f.Name(), ErrNotRegular)
@@ -240,7 +237,10 @@ func regular(f *os.File) error {
 	if err == nil {
 		err = stored(f)
 	}
-	return err
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }
 
 // stat is what stat(2) says of a file; zero where it is none of the kernel's.

@@ -104,7 +104,7 @@ func (d *Dir) changed(name string) error {
 // of makes an error about the temporary name one about the file that was asked for.
 func (d *Dir) of(name, temp string, err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok && filepath.Base(p.Path) == temp {
-		return pathError(p.Op, filepath.Join(d.name, name), p.Err)
+		return about(filepath.Join(d.name, name), p)
 	}
 	if l, ok := errors.AsType[*os.LinkError](err); ok && filepath.Base(l.Old) == temp {
 		return pathError(l.Op, filepath.Join(d.name, name), l.Err)

@@ -55,13 +55,7 @@ func (d *Dir) lockFile(name string) (*os.File, error) {
 	if errors.Is(err, fs.ErrExist) {
 		f, err = d.open(name, unix.O_RDWR, 0)
 	}
-	if err != nil {
-		return nil, err
-	}
-	if err := regular(f); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
+	return regular(f, err)
 }
 
 // hold locks an open file, of which there tells what stands under its name now.

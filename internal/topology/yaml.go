@@ -78,14 +78,11 @@ func lineOf(n ast.Node) int { return n.GetToken().Position.Line }
 
 // UnmarshalYAML takes a single value.
 func (s *scalar) UnmarshalYAML(n ast.Node) error {
-	text, at, ok := yamlfile.Scalar(n)
-	if !ok {
-		return wrong(at.Position.Line, "", "want a single value here")
-	}
+	text, at, err := yamlfile.Scalar(n)
 	if at != nil {
 		*s = scalar{text, at.Position.Line}
 	}
-	return nil
+	return err
 }
 
 // scalars is one value or a list of them.

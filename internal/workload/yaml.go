@@ -23,13 +23,9 @@ func (s scalar) wrong(format string, a ...any) error {
 }
 
 // UnmarshalYAML takes a single value.
-func (s *scalar) UnmarshalYAML(n ast.Node) error {
-	text, at, ok := yamlfile.Scalar(n)
-	if !ok {
-		return yamlfile.At(at, errors.New("want a single value here"))
-	}
-	*s = scalar{text, at}
-	return nil
+func (s *scalar) UnmarshalYAML(n ast.Node) (err error) {
+	s.text, s.at, err = yamlfile.Scalar(n)
+	return err
 }
 
 // pair is an entry of a mapping whose keys are values, such as {8KiB: 60%}.

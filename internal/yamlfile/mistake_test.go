@@ -53,16 +53,20 @@ func (a *amount) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// TestPlaceOfAValue: the first value that its type refuses is named, however deep; numbers that are no amounts are too.
+// TestPlaceOfAValue: the first value that its type refuses is named, however deep, and no other 6; numbers that are no amounts are too.
 func TestPlaceOfAValue(t *testing.T) {
 	for text, want := range map[string]string{
 		"a: 5\nlist:\n  - {b: 5, c: 5}\n  - {b: 5, c: 6}\n": "f:4: want 5, not 6 at 15",
 		"list:\n- b:\n    x: 1\n":                           "f:3: want one value here, and no list or mapping at 6",
 		"a: 5\nlist:\n- b: [5]\n":                           "f:3: want one value here, and no list or mapping at 6",
 		"a: 5\nlist: [{b: 5}]\n":                            "",
+		"n: 6\nlist:\n- {'b': 5} # 6\n- ? c\n  : 6\n":       "f:5: want 5, not 6 at 5",
+		"n: &n 6\na: *n\n":                                  "f: want 5, not 6 at 0",
+		"n: &n 5\nlist:\n- {b: *n, c: 6}\n":                 "f:3: want 5, not 6 at 14",
 	} {
 		var into struct {
 			A    amount
+			N    int
 			List []struct{ B, C amount }
 		}
 		got := ""
@@ -76,7 +80,7 @@ func TestPlaceOfAValue(t *testing.T) {
 	}
 	for text, refused := range map[string]bool{
 		"a: -1": true, "a: [.nan]": true, "a: .inf": true, "a: 1e99": true, "a: NaN": true,
-		"a: 0": false, "a: '-1'": false, "a: 2026-11": false, "- b: 1e9": false,
+		"a: 0": false, "a: '-1'": false, "a: 2026-11": false, "- b: 1e9": false, "a: 1 #-1": false,
 	} {
 		if err := Amounts([]byte(text)); (err != nil) != refused {
 			t.Errorf("%s: %v", text, err)

@@ -1,6 +1,7 @@
 package yamlfile
 
 import (
+	"cmp"
 	"errors"
 	"reflect"
 	"slices"
@@ -13,63 +14,60 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// placed puts an error at the first value of a document that cannot be decoded by itself: of units and other types
-// that read their own text the library does not say the place.
+// placed puts an error without a place at the first value that gives one by itself: of units and
+// other types that read their own text the library does not say where they stand.
 func placed(data []byte, into any, err error) error {
-	_, byLibrary := errors.AsType[yaml.Error](err)
-	_, known := errors.AsType[*Place](err)
-	if err == nil || byLibrary || known || len(data) > mostBytes/4 || errors.Is(err, errUnreadable) {
+	if !placeless(err) {
 		return err
 	}
 	file, wrong := Parse(data)
 	if wrong != nil || len(file.Docs) != 1 || file.Docs[0].Body == nil {
 		return err
 	}
-	if found := culprit(file.Docs[0].Body, "", reflect.TypeOf(into).Elem(), err); found != nil {
-		return found
-	}
-	return err
+	return cmp.Or(culprit(file.Docs[0].Body, func(n ast.Node) error {
+		return Node(n, reflect.New(reflect.TypeOf(into).Elem()).Interface())
+	}), err)
 }
 
-// culprit looks for the value of an error below a node that stands behind the keys and dashes of ahead; nil for none.
-func culprit(n ast.Node, ahead string, into reflect.Type, err error) (found error) {
-	if strings.Count(ahead, "\n") > mostDepth {
+func placeless(err error) bool {
+	_, library := errors.AsType[yaml.Error](err)
+	_, known := errors.AsType[*Place](err)
+	return err != nil && !library && !known && !errors.Is(err, errUnreadable)
+}
+
+// culprit looks for that value at and below a node; nil for none. decode reads the document with
+// nothing in it but the node that it is given, at this place.
+func culprit(n ast.Node, decode func(ast.Node) error) (found error) {
+	err := decode(n)
+	if err == nil {
 		return nil
 	}
-	alone := func(value string) bool {
-		again := decode([]byte(ahead+" "+value), reflect.New(into).Interface(), yaml.Strict())
-		return again != nil && again.Error() == err.Error()
-	}
-	single := func() error {
-		if strings.Contains(err.Error(), "Unmarshaler") { // "does not implemented"
-			err = errors.New("want one value here, and no list or mapping")
-		}
-		return At(n.GetToken(), err)
-	}
-	deeper := func(sign string, n ast.Node) error {
-		return culprit(n, ahead+"\n"+strings.Repeat(" ", strings.Count(ahead, "\n"))+sign, into, err)
-	}
+	several := At(n.GetToken(), errors.New("want one value here, and no list or mapping"))
 	switch n := n.(type) {
 	case *ast.MappingNode:
-		if alone("{}") {
-			return single()
+		only := *n
+		if only.Values = nil; placeless(decode(&only)) {
+			return several
 		}
 		for _, v := range n.Values {
-			if found = deeper(v.Key.String()+":", v.Value); found != nil {
+			pair := *v
+			only.Values = []*ast.MappingValueNode{&pair}
+			if found = culprit(v.Value, func(n ast.Node) error { pair.Value = n; return decode(&only) }); found != nil {
 				break
 			}
 		}
 	case *ast.SequenceNode:
-		if alone("[]") {
-			return single()
+		only := *n
+		if only.Values = nil; placeless(decode(&only)) {
+			return several
 		}
 		for _, v := range n.Values {
-			if found = deeper("-", v); found != nil {
+			if found = culprit(v, func(n ast.Node) error { only.Values = []ast.Node{n}; return decode(&only) }); found != nil {
 				break
 			}
 		}
 	default:
-		if alone(n.String()) {
+		if placeless(err) {
 			return At(n.GetToken(), err)
 		}
 	}
@@ -77,10 +75,10 @@ func culprit(n ast.Node, ahead string, into reflect.Type, err error) (found erro
 }
 
 // Amounts refuses numbers of a document that are no amount of anything: negative, endless, or none. What is
-// quoted is no number.
+// quoted is no number, nor is a comment.
 func Amounts(data []byte) error {
 	for _, t := range lexer.Tokenize(string(data)) {
-		if slices.Contains([]token.Type{token.SingleQuoteType, token.DoubleQuoteType}, t.Type) {
+		if slices.Contains([]token.Type{token.SingleQuoteType, token.DoubleQuoteType, token.CommentType}, t.Type) {
 			continue
 		}
 		v, err := strconv.ParseFloat(strings.TrimPrefix(t.Value, "."), 64)

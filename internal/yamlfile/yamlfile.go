@@ -47,21 +47,21 @@ func Node(n ast.Node, into any) (err error) {
 	return yaml.NodeToValue(n, into, yaml.Strict())
 }
 
-// Scalar is the text of a single value and where it stands, nowhere for null; false for another node.
-func Scalar(n ast.Node) (text string, at *token.Token, ok bool) {
+// Scalar is the text of a single value and where it stands, nowhere for null; another node is a mistake.
+func Scalar(n ast.Node) (text string, at *token.Token, err error) {
 	if a, ok := n.(*ast.AnchorNode); ok {
 		n = a.Value
 	}
 	at = n.GetToken()
 	switch v := n.(type) {
 	case *ast.StringNode, *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode:
-		return at.Value, at, true
+		return at.Value, at, nil
 	case *ast.LiteralNode:
-		return v.Value.Value, at, true
+		return v.Value.Value, at, nil
 	case *ast.NullNode:
-		return "", nil, true
+		return "", nil, nil
 	}
-	return "", at, false
+	return "", at, At(at, errors.New("want a single value here"))
 }
 
 // Parse reads a document's structure, for the places of its keys.
