@@ -73,3 +73,25 @@ func TestUnreadTables(t *testing.T) {
 		}
 	}
 }
+
+// TestJobsWithoutARow: what a group's sum counts beyond its rows is of all jobs that have none.
+func TestJobsWithoutARow(t *testing.T) {
+	row := fio.Job{Name: "a", Read: fio.Direction{BW: 10, Bytes: 1000}}
+	sum := fio.Group{Directions: map[string]fio.GroupRate{"read": {BW: 30, Bytes: 3000, MaxRun: 1}}}
+	other := sum
+	other.ID = 1
+	for of, want := range map[int]int{3: 2, 2: 1, 1: 0, 0: 0} {
+		k := &fio.Output{Format: fio.Text, Jobs: []fio.Job{row}, Groups: []fio.Group{sum}}
+		k.Missing.Of = of
+		if all := withOthers(k); len(all) != 2 || all[1].Count != want || all[1].Read.BW != 20 {
+			t.Errorf("1 of %d: %+v", of, all)
+		}
+	}
+	two := &fio.Output{Format: fio.Text, Jobs: []fio.Job{row, {Name: "b", Group: 1}}, Groups: []fio.Group{sum, other}}
+	two.Missing.Of = 5
+	for _, j := range withOthers(two)[2:] {
+		if j.Count != 0 {
+			t.Errorf("which group they are of is not known: %+v", j)
+		}
+	}
+}
