@@ -132,6 +132,7 @@ func TestDevicesOfATextAreDoubted(t *testing.T) {
 		{"each machine's", "```\nmount /dev/sdb /mnt\nmount /dev/nvme2n1 /mnt\n```\n", "sdb", ""},
 		{"a name of no kernel", "```\nmount /dev/vg/lv /mnt\n```\n", "dm-0", ""},
 		{"two generations", "io1 is fast.\nsdb is an io2 volume.\n", "sdb", "line 2 calls its volume io2, and line 1 says io1"},
+		{"generations compared", "gp3 is cheaper than gp2.\nsdb is a gp3 volume.\n", "sdb", ""},
 		{"each a device's", "sda is an io1 volume.\nsdb is an io2 volume.\n", "sdb", ""},
 		{"of another kind", "gp2 is slow.\nsdb is an io2 volume.\n", "sdb", ""},
 	} {
