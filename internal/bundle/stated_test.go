@@ -139,15 +139,17 @@ func TestDevicesOfATextAreDoubted(t *testing.T) {
 		d := ReadDocument("a.md", []byte(tt.text), nil)
 		o := &fio.Output{
 			Format: fio.Text, Source: "a.md", Line: 9, End: 9, Disks: []fio.Disk{{Name: tt.disk}},
-			Jobs: []fio.Job{{Name: "w", Options: fio.Options{"directory": "/mnt/x", "rw": "read"}, Read: fio.Direction{IOPS: 5, N: 9}}},
+			Jobs: []fio.Job{{
+				Name: "w", Options: fio.Options{"directory": "/mnt/x", "rw": "read"}, Read: fio.Direction{IOPS: 5, N: 9},
+			}},
 		}
 		results, err := Found{Outputs: []*fio.Output{o}, Documents: map[string]*Document{"a.md": d}}.Results()
 		if err != nil {
 			t.Fatal(err)
 		}
 		all := strings.Join(results[0].Doubts, "\n")
-		if said := strings.Contains(all, "the text mounts") || strings.Contains(all, "calls its volume"); said != (tt.says != "") ||
-			!strings.Contains(all, tt.says) {
+		said := strings.Contains(all, "the text mounts") || strings.Contains(all, "calls its volume")
+		if said != (tt.says != "") || !strings.Contains(all, tt.says) {
 			t.Errorf("%s: %q, want %q", tt.name, all, tt.says)
 		}
 	}

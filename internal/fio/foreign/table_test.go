@@ -119,7 +119,8 @@ func TestColumnsOfATable(t *testing.T) {
 		t.Errorf("%+v, %q", both, outs[1].Doubts)
 	}
 	if aio.Read.IOPS != 3456 || aio.Read.BW != 13.5*(1<<20) || aio.Read.Clat.Mean != 4572.4e3 || aio.Write.IOPS != 0 ||
-		written.Read.IOPS != 0 || written.Write.IOPS != 57 || written.Write.Clat.Mean != 250e6 || strings.Contains(outs[2].Doubts[0], "not known") {
+		written.Read.IOPS != 0 || written.Write.IOPS != 57 || written.Write.Clat.Mean != 250e6 ||
+		strings.Contains(outs[2].Doubts[0], "not known") {
 		t.Errorf("%+v, %q", aio, outs[2].Doubts)
 	}
 	outs = ReadTable(
