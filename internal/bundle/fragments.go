@@ -261,7 +261,7 @@ func withOthers(k *fio.Output) []fio.Job {
 	}
 	for _, g := range k.Groups {
 		rest := fio.Job{Group: g.ID}
-		if len(k.Groups) == 1 {
+		if len(k.Groups) == 1 && k.Phase == 0 { // else it is not known how many are of this group
 			rest.Count = max(others, 0)
 		}
 		of := slices.DeleteFunc(slices.Clone(rows), func(j fio.Job) bool { return j.Group != g.ID && len(k.Groups) > 1 })

@@ -88,10 +88,13 @@ func TestJobsWithoutARow(t *testing.T) {
 		}
 	}
 	two := &fio.Output{Format: fio.Text, Jobs: []fio.Job{row, {Name: "b", Group: 1}}, Groups: []fio.Group{sum, other}}
-	two.Missing.Of = 5
-	for _, j := range withOthers(two)[2:] {
-		if j.Count != 0 {
-			t.Errorf("which group they are of is not known: %+v", j)
+	phase := &fio.Output{Format: fio.Text, Jobs: []fio.Job{row}, Groups: []fio.Group{sum}, Phase: 1}
+	for _, k := range []*fio.Output{two, phase} {
+		k.Missing.Of = 5
+		for _, j := range withOthers(k)[len(k.Jobs):] {
+			if j.Count != 0 {
+				t.Errorf("which group they are of is not known: %+v", j)
+			}
 		}
 	}
 }
