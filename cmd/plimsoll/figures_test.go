@@ -17,7 +17,6 @@ var rounders = map[string]string{
 	"lab/declared.go":                   "bytes in YAML, scaled",
 	"lab/guest.go":                      "the lab's log, for developers",
 	"suite/demand.go":                   "a rate in YAML",
-	"fio/foreign/table.go":              "a threshold as a suite has it",
 	"workload/write.go":                 "a rate in YAML",
 	"diagnose/run/pl501_concurrency.go": "an option of fio, a whole per cent",
 }

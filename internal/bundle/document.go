@@ -26,7 +26,7 @@ type Document struct {
 	claims []claim
 	mounts []*script.Mount
 	called map[string][]mention // the types of volumes by device, as the text gives them
-	types  []mention            // where it names a type of volume, of each the first
+	types  []mention            // where it names one type of volume, of each the first
 
 	byName  map[string][]int // places in jobs that have a job of the name
 	notBare []int            // places in jobs that have a job at all
@@ -230,10 +230,10 @@ func (d *Document) above(line int) *fio.JobFile {
 // callVolumes notes the types of volumes that a line names, and of which device ("`nvme1n1` corresponds to the
 // faster `io2` block device"): the first one behind the device's name, and before another device is named.
 func (d *Document) callVolumes(i int, line string) {
-	for _, typ := range volumesInText().typ.FindAllString(line, -1) {
-		if !slices.ContainsFunc(d.types, func(m mention) bool { return m.typ == typ }) {
-			d.types = append(d.types, mention{i + 1, typ})
-		}
+	// A line with several compares them.
+	if all := volumesInText().typ.FindAllString(line, -1); len(all) == 1 &&
+		!slices.ContainsFunc(d.types, func(m mention) bool { return m.typ == all[0] }) {
+		d.types = append(d.types, mention{i + 1, all[0]})
 	}
 	devices := deviceName.FindAllStringIndex(line, -1)
 	for at, device := range devices {
@@ -285,7 +285,7 @@ func (d *Document) mounted(o *fio.Output, loads []fio.Workload) (doubt string) {
 	for _, w := range loads {
 		for _, m := range d.mounts {
 			device := path.Base(m.Device)
-			if !strings.HasPrefix(cmp.Or(w.Directory, w.Filename)+"/", strings.TrimRight(m.Point, "/")+"/") {
+			if !m.Above(cmp.Or(w.Directory, w.Filename)) {
 				continue
 			}
 			if slices.ContainsFunc(o.Disks, func(k fio.Disk) bool { return strings.HasPrefix(device, k.Name) }) {

@@ -252,12 +252,18 @@ func fragmentary(o *fio.Output) bool {
 		func(j fio.Job) bool { return j.IOs() > 0 || j.Read.IOPS+j.Write.IOPS > 0 })
 }
 
-// withOthers adds a row of what the status groups of an output count beyond its rows: a sum of some jobs is not that
-// of all.
+// withOthers adds a row of what the status groups of an output count beyond its rows, which is of all jobs that have
+// none: a sum of some jobs is not that of all.
 func withOthers(k *fio.Output) []fio.Job {
-	rows := slices.Clip(k.Jobs)
+	rows, others := slices.Clip(k.Jobs), k.Missing.Of
+	for _, j := range rows {
+		others -= max(j.Count, 1)
+	}
 	for _, g := range k.Groups {
 		rest := fio.Job{Group: g.ID}
+		if len(k.Groups) == 1 && k.Phase == 0 { // else it is not known how many are of this group
+			rest.Count = max(others, 0)
+		}
 		of := slices.DeleteFunc(slices.Clone(rows), func(j fio.Job) bool { return j.Group != g.ID && len(k.Groups) > 1 })
 		for i, d := range rest.Directions() {
 			sum, ok := g.Of(i)

@@ -73,3 +73,28 @@ func TestUnreadTables(t *testing.T) {
 		}
 	}
 }
+
+// TestJobsWithoutARow: what a group's sum counts beyond its rows is of all jobs that have none.
+func TestJobsWithoutARow(t *testing.T) {
+	row := fio.Job{Name: "a", Read: fio.Direction{BW: 10, Bytes: 1000}}
+	sum := fio.Group{Directions: map[string]fio.GroupRate{"READ": {BW: 30, Bytes: 3000, MaxRun: 1}}}
+	other := sum
+	other.ID = 1
+	for of, want := range map[int]int{3: 2, 2: 1, 1: 0, 0: 0} {
+		k := &fio.Output{Format: fio.Text, Jobs: []fio.Job{row}, Groups: []fio.Group{sum}}
+		k.Missing.Of = of
+		if all := withOthers(k); len(all) != 2 || all[1].Count != want || all[1].Read.BW != 20 {
+			t.Errorf("1 of %d: %d rows, %+v", of, len(all), all[len(all)-1].Count)
+		}
+	}
+	two := &fio.Output{Format: fio.Text, Jobs: []fio.Job{row, {Name: "b", Group: 1}}, Groups: []fio.Group{sum, other}}
+	phase := &fio.Output{Format: fio.Text, Jobs: []fio.Job{row}, Groups: []fio.Group{sum}, Phase: 1}
+	for _, k := range []*fio.Output{two, phase} {
+		k.Missing.Of = 5
+		for _, j := range withOthers(k)[len(k.Jobs):] {
+			if j.Count != 0 {
+				t.Errorf("which group they are of is not known: %d", j.Count)
+			}
+		}
+	}
+}

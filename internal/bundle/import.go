@@ -2,7 +2,6 @@ package bundle
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -81,9 +80,6 @@ func (f Found) into(run *Run) ([]*result.Result, error) {
 		if results, err = f.Pick.Of(results); err != nil {
 			return nil, err
 		}
-		if len(results) == 0 {
-			return nil, errors.New("no result fulfils --where")
-		}
 		for i, r := range results {
 			r.ID = i + 1
 		}
@@ -109,10 +105,8 @@ func (f Found) scenarios(run *Run, results []*result.Result) error {
 		} else if differs != "" {
 			why = r.Name + ": " + differs
 		}
-		for _, text := range r.Expects {
-			if t, err := suite.ParseThreshold(text); err == nil && like == nil {
-				s.Thresholds, judged = append(s.Thresholds, t), "what its table calls the target judges it"
-			}
+		if like == nil && len(r.Expects) > 0 {
+			s.Thresholds, judged = r.Expects, "what its table calls the target judges it"
 		}
 		if judged != "" && !slices.Contains(r.Doubts, judged) { // where it was judged to be picked
 			r.Doubts = append(r.Doubts, judged)
@@ -335,8 +329,8 @@ func (f Found) machine(r *result.Result, o *fio.Output, whole *topology.Topology
 		if typ, line := doc.volume(o); line > 0 {
 			r.Label(volumeType, typ+" ("+inText(line)+")")
 			if other, ok := doc.otherwise(typ); ok {
-				r.Doubt("line %d calls its volume %s, and line %d says %s, which no device of the text is: one of them is wrong",
-					line, typ, other.line, other.typ)
+				r.Doubt("line %d calls its volume %s, and line %d says %s, which no device of the text is: one of them may be "+
+					"wrong", line, typ, other.line, other.typ)
 			}
 		}
 	}

@@ -92,7 +92,13 @@ func (j *judgedText) figures() map[figure][]float64 {
 	for _, s := range j.b.Scenarios {
 		r := s.Result
 		rows := map[string][]fio.Job{"": {r.Total}}
-		rows["row"] = append(rows["row"], r.Jobs...)
+		for _, row := range r.Jobs {
+			name := "row"
+			if row.Name == "" && row.Count > 1 {
+				name = fmt.Sprintf("%d rows", row.Count)
+			}
+			rows[name] = append(rows[name], row)
+		}
 		for _, p := range r.Parts {
 			rows["row"] = append(rows["row"], p.Total)
 		}
@@ -140,6 +146,20 @@ func near(what string, v float64, values []float64, cut bool) bool {
 	})
 }
 
+// sumsOf are those of n of the values.
+func sumsOf(values []float64, n int) (all []float64) {
+	for i, v := range values {
+		if n == 1 {
+			all = append(all, v)
+			continue
+		}
+		for _, rest := range sumsOf(values[i+1:], n-1) {
+			all = append(all, v+rest)
+		}
+	}
+	return all
+}
+
 // contradicts says where a part says what the whole does not.
 func contradicts(whole, p *judgedText) (faults []string) {
 	want := whole.figures()
@@ -150,7 +170,9 @@ func contradicts(whole, p *judgedText) (faults []string) {
 	cut := slices.ContainsFunc(p.b.Scenarios, func(s Scenario) bool { return s.Result.Lacks(part.Ending) })
 	for f, values := range p.figures() {
 		all := want[f]
-		if f.row != "disk" {
+		if n, err := strconv.Atoi(strings.TrimSuffix(f.row, " rows")); err == nil && f.what != "runtime" {
+			all = sumsOf(want[figure{"row", f.side, f.what}], n)
+		} else if f.row != "disk" {
 			all = slices.Concat(want[figure{"row", f.side, f.what}], want[figure{"", f.side, f.what}])
 		}
 		for _, v := range values {

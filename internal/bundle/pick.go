@@ -173,7 +173,7 @@ func (p Pick) Empty() bool { return len(p.where) == 0 && p.sort.name == "" && p.
 var ErrKey = errors.New("is neither a key nor a label of any result")
 
 // Of are the results that fulfil all conditions, in order. A key that is neither known nor a label of any
-// of them is an error: it would choose nothing, or order nothing, and say neither.
+// of them is an error: it would choose nothing, or order nothing, and say neither. So are conditions that none fulfils.
 func (p Pick) Of(all []*result.Result) ([]*result.Result, error) {
 	asked := []key{p.sort, p.group}
 	for _, c := range p.where {
@@ -185,7 +185,11 @@ func (p Pick) Of(all []*result.Result) ([]*result.Result, error) {
 			return nil, fmt.Errorf("%s %w: keys are %s, dir", text.Quote(k.name), ErrKey, named(func(key) bool { return true }))
 		}
 	}
-	return p.chosen(all), nil
+	list := p.chosen(all)
+	if len(list) == 0 {
+		return nil, errors.New("no result fulfils --where")
+	}
+	return list, nil
 }
 
 func (p Pick) chosen(all []*result.Result) []*result.Result {
@@ -259,13 +263,10 @@ func (c condition) holds(r *result.Result) bool {
 		return known && compares(got, c.op, c.figure)
 	}
 	got := strings.ToLower(c.of(r))
-	if c.op == "~" && c.name == "file" {
-		got = strings.ToLower(r.Source) // with its folders
-	}
-	if c.name == "file" && strings.Contains(c.value, "/") && (c.op == "=" || c.op == "!=") { // as it is printed
-		if source := "/" + strings.ToLower(r.Source); strings.HasSuffix(source, "/"+c.value) {
-			got = c.value
-		}
+	if source := "/" + strings.ToLower(r.Source); c.name == "file" && c.op == "~" {
+		got = source[1:] // with its folders
+	} else if c.name == "file" && strings.HasSuffix(source, "/"+c.value) { // as it is printed
+		got = c.value
 	}
 	switch c.op {
 	case "~":
@@ -405,7 +406,7 @@ func (p Pick) Runs(dir string, runs []Run) ([]Run, error) {
 			of[list[0]] = run
 		}
 	}
-	if _, err := p.Of(results); err != nil {
+	if _, err := p.Of(results); errors.Is(err, ErrKey) {
 		return nil, err
 	}
 	var picked []Run

@@ -132,21 +132,24 @@ func TestDevicesOfATextAreDoubted(t *testing.T) {
 		{"each machine's", "```\nmount /dev/sdb /mnt\nmount /dev/nvme2n1 /mnt\n```\n", "sdb", ""},
 		{"a name of no kernel", "```\nmount /dev/vg/lv /mnt\n```\n", "dm-0", ""},
 		{"two generations", "io1 is fast.\nsdb is an io2 volume.\n", "sdb", "line 2 calls its volume io2, and line 1 says io1"},
+		{"generations compared", "gp3 is cheaper than gp2.\nsdb is a gp3 volume.\n", "sdb", ""},
 		{"each a device's", "sda is an io1 volume.\nsdb is an io2 volume.\n", "sdb", ""},
 		{"of another kind", "gp2 is slow.\nsdb is an io2 volume.\n", "sdb", ""},
 	} {
 		d := ReadDocument("a.md", []byte(tt.text), nil)
 		o := &fio.Output{
 			Format: fio.Text, Source: "a.md", Line: 9, End: 9, Disks: []fio.Disk{{Name: tt.disk}},
-			Jobs: []fio.Job{{Name: "w", Options: fio.Options{"directory": "/mnt/x", "rw": "read"}, Read: fio.Direction{IOPS: 5, N: 9}}},
+			Jobs: []fio.Job{{
+				Name: "w", Options: fio.Options{"directory": "/mnt/x", "rw": "read"}, Read: fio.Direction{IOPS: 5, N: 9},
+			}},
 		}
 		results, err := Found{Outputs: []*fio.Output{o}, Documents: map[string]*Document{"a.md": d}}.Results()
 		if err != nil {
 			t.Fatal(err)
 		}
 		all := strings.Join(results[0].Doubts, "\n")
-		if said := strings.Contains(all, "the text mounts") || strings.Contains(all, "calls its volume"); said != (tt.says != "") ||
-			!strings.Contains(all, tt.says) {
+		said := strings.Contains(all, "the text mounts") || strings.Contains(all, "calls its volume")
+		if said != (tt.says != "") || !strings.Contains(all, tt.says) {
 			t.Errorf("%s: %q, want %q", tt.name, all, tt.says)
 		}
 	}

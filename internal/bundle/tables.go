@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/suite"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
@@ -16,7 +18,8 @@ import (
 // and of IOPS and bandwidth the one that is missing is the other by the block size.
 func written(o *fio.Output, loads []fio.Workload) *fio.Output {
 	own := *o
-	own.Jobs = append([]fio.Job(nil), o.Jobs...)
+	own.Jobs, own.Goals = slices.Clone(o.Jobs), slices.Clone(o.Goals)
+	mega := 1.0 // what the table's MB turned out to be, in MB
 	reads, writes := false, false
 	var readBS, writeBS units.Bytes
 	flight := 0
@@ -34,12 +37,15 @@ func written(o *fio.Output, loads []fio.Workload) *fio.Output {
 		}
 		for at, bs := range []units.Bytes{readBS, writeBS} {
 			d := j.Directions()[at]
-			doubt, mb := "", strings.Contains(d.Printed["bw"], "MB")
+			doubt, mb, was := "", strings.Contains(d.Printed["bw"], "MB"), d.BW
 			switch {
 			case d.IOPS == 0:
 				doubt = byLittle(d, bs, flight)
 			case bs > 0 && d.BW > 0 && mb:
 				doubt = whichMB(d, bs)
+			}
+			if was > 0 {
+				mega = max(mega, float64(d.BW/was))
 			}
 			if doubt == "" && mb && (bs == 0 || d.IOPS == 0) {
 				doubt = d.Printed["bw"] + " may be MB or MiB, which are 4.9 % more: no IOPS and block size beside it show which"
@@ -54,6 +60,11 @@ func written(o *fio.Output, loads []fio.Workload) *fio.Output {
 			case d.BW == 0 && d.IOPS > 0:
 				d.BW = units.Rate(float64(d.IOPS) * float64(bs))
 			}
+		}
+	}
+	for i := range own.Goals {
+		if g := &own.Goals[i]; g.MB {
+			g.Value *= mega
 		}
 	}
 	return &own
@@ -98,8 +109,8 @@ func byLittle(d *fio.Direction, bs units.Bytes, flight int) string {
 		text.Duration(time.Duration(d.Clat.Mean)))
 }
 
-// expected are a table's thresholds with the direction that its figures turned out to be of, and with its MB.
-func expected(o *fio.Output) (all []string) {
+// expected are a table's goals as thresholds, with the direction that its figures turned out to be of.
+func expected(o *fio.Output) (all []suite.Threshold) {
 	side := "total"
 	for _, j := range o.Jobs {
 		switch {
@@ -109,15 +120,17 @@ func expected(o *fio.Output) (all []string) {
 			side = "read"
 		}
 	}
-	mebi := slices.ContainsFunc(o.Doubts, func(d string) bool { return strings.Contains(d, "of this table are MiB") })
-	for _, text := range o.Expects {
-		if strings.HasPrefix(text, ".") {
-			text = side + text
+	for _, g := range o.Goals {
+		of := suite.Metric{
+			Side: suite.Side(cmp.Or(g.Side, side)), Quantity: suite.Quantity(g.Figure), Statistic: suite.Statistic(g.Statistic),
 		}
-		if mebi {
-			text = strings.Replace(text, "MB/s", "MiB/s", 1)
+		op := suite.Op(">=")
+		if of.Quantity.IsLatency() {
+			op = "<="
 		}
-		all = append(all, text)
+		if t, err := of.Threshold(op, g.Value); err == nil {
+			all = append(all, t)
+		}
 	}
 	return all
 }

@@ -63,6 +63,36 @@ func TestWhichMBATableMeans(t *testing.T) {
 	}
 }
 
+// TestGoalsOfATable: what a table says was to be reached judges what it says was measured, of the same direction and
+// with the same MB; nothing else of it does.
+func TestGoalsOfATable(t *testing.T) {
+	const head = "| x | Target | Measured |\n|--|--|--|\n"
+	for table, want := range map[string]string{
+		head + "| IOPS | ~500 | 508 |\n| Bandwidth | ~500 MB/s | 508 MB/s |\n| p99 Latency | <2ms | 1.5 ms |\n": "read.iops >= 475, read.bw >= 475MiB/s, read.clat.p99 <= 2ms",
+		head + "| IOPS | 500 | 508 |\n| Bandwidth | 400 MiB/s | 508 MiB/s |\n| Max Latency | ~2ms | 1.5 ms |\n": "read.iops >= 500, read.bw >= 400MiB/s, read.clat.max <= 2.1ms",
+		head + "| IOPS | 500 | 484.5 |\n| Bandwidth | 500.5 MB/s | 508 MB/s |\n| Latency | 900 us | 1 ms |\n":   "read.iops >= 500, read.bw >= 500.5MB/s, read.clat.mean <= 900us",
+		head + "| Write IOPS | | 508 |\n":                           "",
+		head + "| Write IOPS | 500 | 508 |\n| IOPS | 600 | n/a |\n": "write.iops >= 500, write.iops >= 600",
+	} {
+		outs := foreign.ReadTable([]byte(table))
+		outs[0].Source = "article.md"
+		if strings.Contains(table, "Bandwidth") {
+			outs[0].Jobs[0].Options = fio.Options{"rw": "randread", "bs": "1M"}
+		}
+		var run Run
+		if _, err := (Found{Outputs: outs}).into(&run); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, threshold := range run.Suite.Scenarios[0].Thresholds {
+			got = append(got, threshold.Text)
+		}
+		if all := strings.Join(got, ", "); all != want {
+			t.Errorf("%s: %s, want %s", table, all, want)
+		}
+	}
+}
+
 // TestEngineOfATable: a depth that a table states was held by an engine that it need not name; who names a synchronous
 // one is believed. The figure is the table's own.
 func TestEngineOfATable(t *testing.T) {

@@ -147,9 +147,6 @@ func (l *Loaded) choose(pick bundle.Pick) error {
 		s.Samples = slices.DeleteFunc(s.Samples, func(x Sample) bool { return !slices.Contains(picked, x.Result) })
 	}
 	l.Sides = slices.DeleteFunc(l.Sides, func(s Side) bool { return len(s.Samples) == 0 })
-	if len(l.Sides) == 0 {
-		return errors.New("no result fulfils --where")
-	}
 	return nil
 }
 

@@ -45,9 +45,8 @@ type Output struct {
 	End  int `json:"-"`
 	// Table says that these are figures which someone wrote down, and not fio's output.
 	Table bool `json:"-"`
-	// Expects are what such a table says was to be reached, as thresholds: "write.iops >= 540", and ".iops >= 540"
-	// where it does not say of what.
-	Expects []string `json:"-"`
+	// Goals are what such a table says was to be reached.
+	Goals []Goal `json:"-"`
 	// Program is what measured it, where that was not fio (fio/foreign). Its jobs have the options
 	// that the program says or is known to use.
 	Program string `json:"-"`
@@ -69,6 +68,15 @@ type Output struct {
 	AllClients *Job `json:"all_clients,omitempty"`
 	// Servers are the hosts that fio --client said it was connected to.
 	Servers []string `json:"servers,omitempty"`
+}
+
+// Goal is a figure that was to be reached: the rates at least, the times at most.
+type Goal struct {
+	Side      string  // read, write or total; empty where nothing says of what
+	Figure    string  // iops, bw or clat
+	Statistic string  // of clat: mean, max, p99
+	Value     float64 // in 1/s, bytes/s or ns
+	MB        bool    // as which it is stated
 }
 
 // Doubt notes a contradiction in the figures, or what was concluded because of one.

@@ -14,6 +14,7 @@ import (
 	"plimsoll/internal/fio/part"
 	"plimsoll/internal/host"
 	"plimsoll/internal/stats"
+	"plimsoll/internal/suite"
 	"plimsoll/internal/telemetry"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
@@ -53,7 +54,7 @@ type Result struct {
 	Source   string            `json:"source,omitempty"`  // file an import came from
 	Labels   map[string]string `json:"labels,omitempty"`
 	// Expects are the thresholds that an imported table states beside its figures.
-	Expects []string `json:"-"`
+	Expects []suite.Threshold `json:"-"`
 	// Verdict is what the bundle judged of it last; it is judged again wherever it is read.
 	Verdict string `json:"-"`
 

@@ -113,12 +113,15 @@ func (s *Storage) ArrayOn(device string) *Array { return s.arrays[device] }
 func (s *Storage) DeviceUnder(point string) string {
 	best := &Mount{}
 	for _, m := range s.Mounts {
-		if under(point, m.Point) && len(m.Point) >= len(best.Point) {
+		if m.Above(point) && len(m.Point) >= len(best.Point) {
 			best = m
 		}
 	}
 	return best.Device
 }
+
+// Above says that a path lies on what is mounted, if nothing else is mounted below.
+func (m *Mount) Above(path string) bool { return under(path, m.Point) }
 
 // Has says whether one of the words stands behind the program's name.
 func (c Command) Has(words ...string) bool {

@@ -3,6 +3,7 @@ package suite
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -235,6 +236,19 @@ func ParseMain(text string) (Metric, error) {
 		name = "total.clat." + name
 	}
 	return parseMetric(name)
+}
+
+// Threshold is what a figure of the metric, in its base unit, is as a threshold.
+func (m Metric) Threshold(op Op, base float64) (Threshold, error) {
+	v := m.Value(base)
+	arg := v.IOPS.Arg()
+	switch {
+	case m.Quantity == BW:
+		arg = units.Rate(math.Round(base)).Arg()
+	case m.Quantity.IsLatency():
+		arg = v.Latency.Arg()
+	}
+	return ParseThreshold(fmt.Sprintf("%s %s %s", m, op, arg))
 }
 
 // ParseThreshold reads a threshold and checks that its two sides are of one unit.

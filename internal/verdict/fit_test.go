@@ -94,7 +94,8 @@ func TestFitNeedsDurableWrites(t *testing.T) {
 		t.Fatal(err)
 	}
 	copied := fio.Job{Write: fio.Direction{N: 10029, IOPS: 4801, Clat: fio.Latency{N: 10029, Mean: 12e3}}}
-	if f := FitOf(p, &result.Result{Total: copied}, ""); f.Says != "Cannot tell for etcd: nothing was synced" || f.Run != p.Job {
+	if f := FitOf(p, &result.Result{Total: copied}, ""); f.Says != "Cannot tell for etcd: nothing was synced" ||
+		f.Run != p.Job {
 		t.Errorf("%+v", f)
 	}
 	good := copied

@@ -223,9 +223,6 @@ func summarize(env *form.Env, found bundle.Found, pick bundle.Pick, o *importOpt
 	if err != nil {
 		return pickError(err)
 	}
-	if len(picked) == 0 {
-		return errors.New("no result fulfils --where")
-	}
 	return form.Render(env, o.Format, runs.Summary(pick.Groups(picked)))
 }
 

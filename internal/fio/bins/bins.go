@@ -114,13 +114,13 @@ func (h *Hist) Percentile(p float64) time.Duration {
 	}
 	want := p / 100 * float64(h.count)
 	var sum uint64
-	found := Count
+	at := Count - 1
 	h.Each(func(i int, n uint64) {
 		if sum += n; float64(sum) >= want {
-			found = min(found, i)
+			at = min(at, i)
 		}
 	})
-	return Value(min(found, Count-1))
+	return Value(at)
 }
 
 // Mean and standard deviation, in nanoseconds, of the bin values: exact to the bin's width.

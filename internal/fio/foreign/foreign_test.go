@@ -312,12 +312,6 @@ func TestPrograms(t *testing.T) {
 				"TEST B\nThroughput:\n    read, MiB/s:      0.00\n    written, MiB/s:   60.00\nLatency (ms):\n  avg: 0.20\n",
 			"fileio-write  : 0 0 100\nfileio-write  : 0 0 200",
 		},
-		"what sysbench prepared": {"2097152 bytes written in 0.50 seconds (4.00 MiB/sec).\n", "prepare write : 0 0 0"},
-		"ioping whose pauses do not count": {
-			"--- /x (block device 1 GiB) ioping statistics ---\n9 requests completed in 50.0 ms, 36 KiB read, 180 iops, 720 KiB/s\n" +
-				"min/avg/max/mdev = 1 ms / 5 ms / 9 ms / 2 ms\n",
-			"ioping-read  4k: 180 0 5000",
-		},
 		"rates by name": {
 			"- my-pool: IOPS=1.5k, BW=6000KiB/s (6144kB/s)(59MiB/10001msec)\nrandread_8k_x\taggrb=2000KB/s,\tiops=250\n" +
 				"rate-log: bw=400KB/s, iops=100, runt= 9000msec\nseqwrite: IOPS=10, BW=10MiB/s\n",
@@ -432,6 +426,25 @@ func TestRewrite(t *testing.T) {
 	}
 	if outs, _ = Read([]byte(head + "box  4G 1 20 2 13 3 51 4 2 515.3 2\n")); len(outs) != 0 {
 		t.Errorf("five columns are neither form: %+v", outs)
+	}
+}
+
+// TestTimesOfOthers: the pauses of ioping do not count, and what sysbench prepared has a rate though no I/Os.
+func TestTimesOfOthers(t *testing.T) {
+	for text, want := range map[string]string{
+		"--- /x (block device 1 GiB) ioping statistics ---\n" +
+			"9 requests completed in 50.0 ms, 36 KiB read, 180 iops, 720 KiB/s\n" +
+			"min/avg/max/mdev = 1 ms / 5 ms / 9 ms / 2 ms\n": "ioping-read 45ms 720 KiB/s 0 B/s",
+		"2097152 bytes written in 0.50 seconds (4.00 MiB/sec).\n": "prepare 500ms 0 B/s 4 MiB/s",
+	} {
+		outs, _ := Read([]byte(text))
+		if len(outs) != 1 {
+			t.Fatalf("%q: %d outputs", text, len(outs))
+		}
+		j := outs[0].Jobs[0]
+		if got := fmt.Sprint(j.Name, " ", j.Runtime, " ", j.Read.BW, " ", j.Write.BW); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
 	}
 }
 

@@ -3,7 +3,6 @@ package foreign
 import (
 	"cmp"
 	_ "embed"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -166,9 +165,9 @@ func HasTable(data []byte) bool {
 // crystal is what CrystalDiskMark calls a test, which it reads and then writes: "SEQ1M Q8T1", "RND4K (Q= 32, T= 1)",
 // "512K", "4KQD32".
 var crystal = regexp.MustCompile(`(?i)^(?:(seq|rnd|rand)[a-z]*)? *(?:(\d+[km])(?:i?b)?)? *` +
-	`\(?(?:qd?[ =]*(\d+))?,? *(?:t[ =]*(\d+))?\)?(?: *\(.*)?$`)
+	`\(?(?:qd?[ =]*\d+)?,? *(?:t[ =]*\d+)?\)?(?: *\(.*)?$`)
 
-// testOf takes such a name apart: order, size, depth, threads; nil for another.
+// testOf takes such a name apart: order and size; nil for another.
 func testOf(name string) []string {
 	if m := crystal.FindStringSubmatch(name); m != nil && m[1]+m[2] != "" {
 		return m[1:]
@@ -179,11 +178,10 @@ func testOf(name string) []string {
 // unitIn is what stands behind the number of a cell, "" where there is none.
 func unitIn(cell string) string {
 	cell, _, _ = strings.Cut(cell, "(")
-	unit := strings.TrimLeft(cell, "~≈0123456789., ")
-	if unit == cell {
-		return ""
+	if unit := strings.TrimLeft(cell, "~≈0123456789., "); unit != cell {
+		return unit
 	}
-	return unit
+	return ""
 }
 
 // all stands for the kind of a table in whose rows all figures are of one result.
@@ -298,7 +296,7 @@ func byColumn(head []string, rows [][]string, title string, from int) (outs []*f
 		if found && (named || j.Read.IOPS+j.Write.IOPS > 0) {
 			outs = append(outs, &fio.Output{
 				Format: fio.Text, Table: true, Title: j.Name, Line: from, End: from + len(rows), Jobs: []fio.Job{j},
-				Expects: expects(rows, expected),
+				Goals: goals(rows, expected),
 				Doubts: append(unclear,
 					"these are figures that a table in the text states, without fio's output: nobody can check them"),
 			})
@@ -309,43 +307,40 @@ func byColumn(head []string, rows [][]string, title string, from int) (outs []*f
 
 // bound says that a cell of a row of figures is empty, about something or a bound.
 func bound(row []string, at int) bool {
-	return columnOf(row[0]).what == "" || at >= len(row) || row[at] == "" || strings.ContainsAny(row[at][:1], "~<>") ||
-		slices.ContainsFunc([]string{"≈", "≤", "≥"}, func(sign string) bool { return strings.HasPrefix(row[at], sign) })
+	return columnOf(row[0]).what == "" || at >= len(row) || row[at] == "" || strings.IndexAny(row[at], "~<>≈≤≥") == 0
 }
 
-// expects are the figures of a column as thresholds: at least the rates, 95 % of those that are about something, and
-// at most the times. Those without a direction are left to who knows it.
-func expects(rows [][]string, at int) (all []string) {
+// goals are the figures of a column that were to be reached; of those that are about something 95 % is enough, and so
+// are times that are 5 % longer.
+func goals(rows [][]string, at int) (all []fio.Goal) {
 	for _, row := range rows {
 		c := columnOf(row[0])
 		if at == 0 || at >= len(row) || c.what == "" {
 			continue
 		}
-		j, share, more := written(), 1.0, 1.0
-		if strings.ContainsAny(row[at], "~≈") {
-			share, more = 0.95, 1.05
-		}
-		which := c.which
+		j, g := written(), fio.Goal{Side: c.which, Figure: c.what, MB: strings.Contains(row[at], "MB")}
 		c.which = ""
 		if !metric(&j, c, strings.TrimLeft(row[at], "<>≤≥= ")) {
 			continue
 		}
-		d := j.Read
-		switch {
-		case c.what == "iops":
-			all = append(all, fmt.Sprintf("%s.iops >= %.6g", which, share*float64(d.IOPS)))
-		case c.what == "bw" && strings.Contains(row[at], "MB"):
-			all = append(all, fmt.Sprintf("%s.bw >= %.6gMB/s", which, share*float64(d.BW)/1e6))
-		case c.what == "bw":
-			all = append(all, fmt.Sprintf("%s.bw >= %.0fB/s", which, share*float64(d.BW)))
-		case len(d.Clat.Percentiles) > 0:
-			p := d.Clat.Percentiles[0]
-			all = append(all, fmt.Sprintf("%s.clat.p%v <= %.6gus", which, p.P, more*float64(p.Value)/1e3))
-		case d.Clat.Max > 0:
-			all = append(all, fmt.Sprintf("%s.clat.max <= %.6gus", which, more*float64(d.Clat.Max)/1e3))
+		percent, d := 95.0, j.Read
+		switch c.what {
+		case "iops":
+			g.Value = float64(d.IOPS)
+		case "bw":
+			g.Value = float64(d.BW)
 		default:
-			all = append(all, fmt.Sprintf("%s.clat.mean <= %.6gus", which, more*d.Clat.Mean/1e3))
+			g.Figure, g.Statistic, g.Value, percent = "clat", "mean", d.Clat.Mean, 105
+			if c.how == "max" {
+				g.Statistic, g.Value = c.how, float64(d.Clat.Max)
+			} else if len(d.Clat.Percentiles) > 0 {
+				g.Statistic, g.Value = c.how, float64(d.Clat.Percentiles[0].Value)
+			}
 		}
+		if strings.ContainsAny(row[at], "~≈") {
+			g.Value = g.Value * percent / 100
+		}
+		all = append(all, g)
 	}
 	return all
 }
@@ -452,7 +447,8 @@ func rowResult(head []string, columns []column, row []string, kind column, whole
 		return nil
 	}
 	j, said, order, side := written(), false, kind.order, kind.which
-	if test := testOf(row[0]); test != nil {
+	test := testOf(row[0])
+	if test != nil {
 		order = strings.Replace(strings.ToLower(test[0]), "rnd", "rand", 1)
 		if test[1] != "" {
 			j.Options["bs"] = strings.ToLower(test[1])
@@ -505,14 +501,13 @@ func rowResult(head []string, columns []column, row []string, kind column, whole
 		if strings.HasPrefix(order, "rand") && !strings.HasPrefix(rw, "rand") {
 			rw = "rand" + rw
 		}
-		j.Options["rw"] = rw
+		if kind.which == "" || test == nil { // whose depth is not fio's default
+			j.Options["rw"] = rw
+		}
 		b := powerOfTwo(max(j.Read.IOPS, j.Write.IOPS), max(j.Read.BW, j.Write.BW))
 		if b > 0 && j.Options["bs"] == "" { // fio's default would be taken
 			j.Options["bs"] = b.Suffixed()
 		}
-	}
-	if kind.which != "" && testOf(row[0]) != nil && strings.HasSuffix(rw, kind.which) { // its depth is not fio's default
-		delete(j.Options, "rw")
 	}
 	doubt := " are what a table in the text says, without fio's output: nobody can check them"
 	writes, reads := strings.Contains(rw, "write"), strings.Contains(rw, "read")

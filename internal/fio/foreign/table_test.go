@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"plimsoll/internal/fio"
 	"plimsoll/internal/sys/bounded"
 )
 
@@ -63,22 +64,23 @@ func TestMeasuredTables(t *testing.T) {
 		j.Read.Clat.Mean != 589e3 || len(j.Read.Clat.Percentiles) != 1 || j.Read.Clat.Percentiles[0].P != 99 {
 		t.Errorf("%s: %+v", o.Title, j)
 	}
-	want := []string{
-		"read.iops >= 12350", "write.iops >= 5000", "total.iops >= 1", ".clat.mean <= 1000us",
+	want := []fio.Goal{
+		{Side: "read", Figure: "iops", Value: 12350}, {Side: "write", Figure: "iops", Value: 5000},
+		{Side: "total", Figure: "iops", Value: 1}, {Figure: "clat", Statistic: "mean", Value: 1e6},
 	}
-	if !slices.Equal(o.Expects, want) {
-		t.Errorf("%q", o.Expects)
+	if !slices.Equal(o.Goals, want) {
+		t.Errorf("%+v", o.Goals)
 	}
 	// In whatever language: what is about something, or a bound, was expected; beside nothing else it was measured.
 	for text, want := range map[string]string{
-		"## A\n| x | Mục tiêu | Đo được |\n|--|--|--|\n| Bandwidth | ~500 MB/s | 508 MB/s |\n| IOPS | ≥ 480 | 508 |\n": "A: 508 [.bw >= 475MB/s .iops >= 480]",
-		"| x | Alt | Neu |\n|--|--|--|\n| IOPS | 500 | ~508 |\n":                                                       "table: 500 [.iops >= 482.6]",
+		"## A\n| x | Mục tiêu | Đo được |\n|--|--|--|\n| Bandwidth | ~500 MB/s | 508 MB/s |\n| IOPS | ≥ 480 | 508 |\n": "A: 508 [{ bw  4.75e+08 true} { iops  480 false}]",
+		"| x | Alt | Neu |\n|--|--|--|\n| IOPS | 500 | ~508 |\n":                                                       "table: 500 [{ iops  482.6 false}]",
 		"| x | Alt | Neu |\n|--|--|--|\n| IOPS | 500 | 508 |\n":                                                        "Alt: 500 []; Neu: 508 []",
 		"| x | Measured |\n|--|--|\n| IOPS | ~508 |\n":                                                                 "table: 508 []",
 	} {
 		var got []string
 		for _, o := range ReadTable([]byte(text)) {
-			got = append(got, fmt.Sprintf("%s: %v %v", o.Title, float64(o.Jobs[0].Read.IOPS), o.Expects))
+			got = append(got, fmt.Sprintf("%s: %v %v", o.Title, float64(o.Jobs[0].Read.IOPS), o.Goals))
 		}
 		if all := strings.Join(got, "; "); all != want {
 			t.Errorf("%q: %s, want %s", text, all, want)
@@ -117,7 +119,8 @@ func TestColumnsOfATable(t *testing.T) {
 		t.Errorf("%+v, %q", both, outs[1].Doubts)
 	}
 	if aio.Read.IOPS != 3456 || aio.Read.BW != 13.5*(1<<20) || aio.Read.Clat.Mean != 4572.4e3 || aio.Write.IOPS != 0 ||
-		written.Read.IOPS != 0 || written.Write.IOPS != 57 || written.Write.Clat.Mean != 250e6 || strings.Contains(outs[2].Doubts[0], "not known") {
+		written.Read.IOPS != 0 || written.Write.IOPS != 57 || written.Write.Clat.Mean != 250e6 ||
+		strings.Contains(outs[2].Doubts[0], "not known") {
 		t.Errorf("%+v, %q", aio, outs[2].Doubts)
 	}
 	outs = ReadTable(

@@ -322,31 +322,30 @@ func (m *mixedReader) read(r io.Reader) ([]*fio.Output, error) {
 	return withoutRests(joinForms(refuseTangled(m.outs, m.text.Tangles))), nil
 }
 
-// withoutRests leaves out the last lines of a row whose figures were cut off, where another row stands below them.
+// withoutRests leaves out the last lines of a row that a text begins with, where another row stands below them: no line
+// of it names the row or has a figure.
 func withoutRests(outs []*fio.Output) []*fio.Output {
-	const said = "not read: the last lines of a row whose figures are cut off"
-	if len(outs) == 0 || outs[0].Format != fio.Text || !isRest(outs[0]) {
+	if len(outs) == 0 || outs[0].Format != fio.Text || len(outs[0].Jobs) == 0 {
 		return outs
 	}
-	if first := outs[0]; len(first.Jobs) > 1 {
+	first := outs[0]
+	j := &first.Jobs[0]
+	figures := j.Mixed != nil || j.Sync.Lat.Mean > 0
+	for _, d := range j.Directions() {
+		figures = figures || d.BW > 0 || d.Completion().Mean > 0
+	}
+	switch {
+	case figures || j.PID+j.Count > 0 || j.Runtime > 0:
+		return outs
+	case len(first.Jobs) > 1:
 		first.Jobs = first.Jobs[1:]
-		first.Doubt(said)
-	} else if len(outs) > 1 && len(first.Groups)+len(first.Disks)+len(first.Unread) == 0 {
+	case len(outs) > 1 && len(first.Groups)+len(first.Disks)+len(first.Unread) == 0:
 		outs = outs[1:]
-		outs[0].Doubt(said)
+	default:
+		return outs
 	}
+	outs[0].Doubt("not read: the last lines of a row whose figures are cut off")
 	return outs
-}
-
-// isRest says that of the first row no line is there that names it, and no figure.
-func isRest(o *fio.Output) bool {
-	if len(o.Jobs) == 0 {
-		return false
-	}
-	j := &o.Jobs[0]
-	sides := j.Directions()
-	return j.PID == 0 && j.Count == 0 && j.Runtime == 0 && j.Mixed == nil && j.Sync.Lat.Mean == 0 &&
-		!slices.ContainsFunc(sides[:], func(d *fio.Direction) bool { return d.BW > 0 || d.Completion().Mean > 0 })
 }
 
 // at is the number of the line at hand.
@@ -557,25 +556,25 @@ func (m *mixedReader) row(line string) {
 		return
 	}
 	m.rows[line] = true
-	version, j, disks, lacks, err := parseTerse(line)
-	if m.terse == nil || version != m.terse.Version && m.terse.Version != "" {
-		m.terse = &fio.Output{Format: fio.Terse, Version: version}
+	row, err := parseTerse(line)
+	if m.terse == nil || row.version != m.terse.Version && m.terse.Version != "" {
+		m.terse = &fio.Output{Format: fio.Terse, Version: row.version}
 		m.outs = append(m.outs, m.terse)
 	}
 	if err != nil {
 		unread(m.terse, m.at(), line[:min(len(line), 200)], err.Error())
 		return
 	}
-	if j.Name == "All clients" {
-		m.terse.AllClients = &j
+	if row.job.Name == "All clients" {
+		m.terse.AllClients = &row.job
 		return
 	}
-	if len(lacks.Parts) > 0 {
-		m.terse.Missing = lacks
+	if len(row.lacks.Parts) > 0 {
+		m.terse.Missing = row.lacks
 	} else {
-		m.terse.Disks = disks // each row repeats them
+		m.terse.Disks = row.disks // each row repeats them
 	}
-	m.terse.Jobs = append(m.terse.Jobs, j)
+	m.terse.Jobs = append(m.terse.Jobs, row.job)
 }
 
 func (m *mixedReader) endText() {
@@ -665,14 +664,10 @@ func sameRun(a, b *fio.Output) bool {
 	}
 	rows := min(len(a.Jobs), len(b.Jobs))
 	return rows > 0 && slices.EqualFunc(a.Jobs[:rows], b.Jobs[:rows], func(x, y fio.Job) bool {
-		if x.Name == y.Name && x.Group == y.Group && (empty(&x) || empty(&y)) {
-			return true
-		}
 		counts := b.Format == fio.Terse || x.Read.N == y.Read.N && x.Write.N == y.Write.N && x.Runtime == y.Runtime
-		return x.Name == y.Name && x.Group == y.Group && counts && x.Read.Runtime == y.Read.Runtime &&
-			x.Write.Runtime == y.Write.Runtime &&
-			x.CPU.ContextSwitches == y.CPU.ContextSwitches &&
-			x.CPU.MinorFaults == y.CPU.MinorFaults
+		return x.Name == y.Name && x.Group == y.Group && (empty(&x) || empty(&y) || counts &&
+			x.Read.Runtime == y.Read.Runtime && x.Write.Runtime == y.Write.Runtime &&
+			x.CPU.ContextSwitches == y.CPU.ContextSwitches && x.CPU.MinorFaults == y.CPU.MinorFaults)
 	})
 }
 

@@ -28,6 +28,14 @@ const (
 	terseMaxDisk = 4096
 )
 
+// terse is a row: the version of fio, the job, the disks and, of a row that was cut, what it lacks.
+type terse struct {
+	version string
+	job     fio.Job
+	disks   []fio.Disk
+	lacks   part.Missing
+}
+
 // terseRow returns the row of terse output in a line, empty when there is none. What is shorter than a row is one that
 // was cut, if its rates can be read.
 func terseRow(line string) string {
@@ -42,7 +50,7 @@ func terseRow(line string) string {
 	}
 	line = strings.TrimSuffix(strings.TrimRight(line[at[0]:], "'\" \t"), `\n`) // of a quoted string
 	if fields < terseMin {
-		if _, _, _, _, err := parseTerse(line); err != nil {
+		if _, err := parseTerse(line); err != nil {
 			return ""
 		}
 	}
@@ -50,21 +58,19 @@ func terseRow(line string) string {
 }
 
 // parseTerse reads one row of terse output (--minimal), version 2 to 5. Latencies have whole
-// microseconds there and counts of I/Os are not printed: N is IOPS × runtime, rounded. It returns
-// the version of fio, the row, the disks and, of a row that was cut, what it lacks.
-func parseTerse(line string) (string, fio.Job, []fio.Disk, part.Missing, error) {
-	var none part.Missing
+// microseconds there and counts of I/Os are not printed: N is IOPS × runtime, rounded.
+func parseTerse(line string) (row terse, err error) {
 	if at := elided.FindStringIndex(line); at != nil {
 		line = line[:at[0]+1]
 	}
 	fields := strings.Split(strings.TrimRight(line, "\r\n"), ";")
 	version, err := strconv.Atoi(fields[0])
 	if err != nil || version < 2 || version > 5 {
-		return "", fio.Job{}, nil, none, fmt.Errorf("terse version %q: want 2 to 5", fields[0])
+		return row, fmt.Errorf("terse version %q: want 2 to 5", fields[0])
 	}
-	release, rest := "", fields[1:]
+	rest := fields[1:]
 	if version > 2 && len(rest) > 0 {
-		release, rest = "fio-"+strings.TrimPrefix(rest[0], "fio-"), rest[1:]
+		row.version, rest = "fio-"+strings.TrimPrefix(rest[0], "fio-"), rest[1:]
 	}
 	var first error
 	for extra := range 8 { // a job's name may hold semicolons; fio does not quote them
@@ -72,8 +78,9 @@ func parseTerse(line string) (string, fio.Job, []fio.Disk, part.Missing, error) 
 			t := terseScan{version: version, fields: rest[min(1+extra, len(rest)):]}
 			j, disks := t.job(dirs)
 			if t.err == nil {
-				j.Name = strings.Join(rest[:1+extra], ";")
-				return release, j, disks, none, nil
+				row.job, row.disks = j, disks
+				row.job.Name = strings.Join(rest[:1+extra], ";")
+				return row, nil
 			}
 			if first == nil {
 				first = t.err
@@ -83,12 +90,13 @@ func parseTerse(line string) (string, fio.Job, []fio.Disk, part.Missing, error) 
 	if len(rest) > 1 { // its last field may be cut, or what somebody wrote for the rest
 		t := terseScan{version: version, fields: rest[1 : len(rest)-1]}
 		dirs := terseDirections(version)
-		if j, disks := t.job(dirs[len(dirs)-1]); t.ended && t.rated > 0 {
+		if j, _ := t.job(dirs[len(dirs)-1]); t.ended && t.rated > 0 {
 			j.Name = rest[0]
-			return release, j, disks, t.lacks(&j), nil
+			row.job, row.lacks = j, t.lacks(&j)
+			return row, nil
 		}
 	}
-	return release, fio.Job{}, nil, none, first
+	return row, first
 }
 
 // lacks says what a row lacks that ends too early.

@@ -40,13 +40,11 @@ func Unrelated(b *bundle.Bundle) bool {
 
 // fileVerdict is what was found of the results of one file.
 type fileVerdict struct {
-	name    string
+	first   *bundle.Scenario // of the results with the worst verdict
+	worst   int              // how many these are
 	results int
-	verdict verdict.Verdict  // the worst of its results
-	worst   int              // results with that verdict
-	codes   []string         // of warnings and errors
-	first   *bundle.Scenario // the first of the worst
-	rare    int              // results of all files with the rarest of the codes
+	codes   []string // of warnings and errors
+	rare    int      // results of all files with the rarest of the codes
 }
 
 // worstFirst orders verdicts.
@@ -54,43 +52,36 @@ func worstFirst() []verdict.Verdict {
 	return []verdict.Verdict{verdict.Invalid, verdict.Fail, verdict.Warn, verdict.Pass, verdict.Measured, ""}
 }
 
+func rank(v verdict.Verdict) int { return slices.Index(worstFirst(), v) }
+
 // fileVerdicts are those of all files, the worst first; files of one verdict keep their order.
 func fileVerdicts(b *bundle.Bundle) []*fileVerdict {
 	var list []*fileVerdict
 	named, of := map[string]*fileVerdict{}, map[int]*fileVerdict{}
-	worst := worstFirst()
 	for _, s := range measured(b) {
 		f := named[s.Result.Source]
 		if f == nil {
-			f = &fileVerdict{name: s.Result.Source, verdict: s.Verdict}
+			f = &fileVerdict{first: s}
 			named[s.Result.Source] = f
 			list = append(list, f)
 		}
-		if slices.Index(worst, s.Verdict) < slices.Index(worst, f.verdict) {
-			f.verdict, f.worst, f.first = s.Verdict, 0, nil
+		if rank(s.Verdict) < rank(f.first.Verdict) {
+			f.first, f.worst = s, 0
 		}
-		if s.Verdict == f.verdict {
-			f.worst, f.first = f.worst+1, cmp.Or(f.first, s)
+		if s.Verdict == f.first.Verdict {
+			f.worst++
 		}
 		f.results++
 		of[s.ID] = f
 	}
-	counts := map[finding.Code]int{}
-	for _, found := range b.Findings {
-		counts[found.Code] += len(found.Scenarios)
-	}
-	for _, found := range b.Findings {
-		if found.Severity == finding.Info || found.Disabled != "" {
-			continue
-		}
-		for _, id := range found.Scenarios {
+	for _, c := range codes(b) {
+		for _, id := range c.Scenarios {
 			f := of[id]
-			if f == nil || slices.Contains(f.codes, string(found.Code)) {
+			if f == nil || slices.Contains(f.codes, string(c.Code)) {
 				continue
 			}
-			n := counts[found.Code]
-			if f.codes = append(f.codes, string(found.Code)); f.rare == 0 || n < f.rare {
-				f.rare = n
+			if f.codes = append(f.codes, string(c.Code)); f.rare == 0 || len(c.Scenarios) < f.rare {
+				f.rare = len(c.Scenarios)
 			}
 		}
 	}
@@ -103,20 +94,20 @@ func fileVerdicts(b *bundle.Bundle) []*fileVerdict {
 
 // rank is 0 for the worst; what was measured with warnings stands before what was measured without.
 func (f *fileVerdict) rank() int {
-	n := 2 * slices.Index(worstFirst(), f.verdict)
+	n := 2 * rank(f.first.Verdict)
 	if f.warned() {
 		n--
 	}
 	return n
 }
 
-func (f *fileVerdict) warned() bool { return f.verdict == verdict.Measured && len(f.codes) > 0 }
+func (f *fileVerdict) warned() bool { return f.first.Verdict == verdict.Measured && len(f.codes) > 0 }
 
 func (f *fileVerdict) word() string {
 	if f.warned() {
-		return f.verdict.Word() + " WITH WARNINGS"
+		return f.first.Verdict.Word() + " WITH WARNINGS"
 	}
-	return f.verdict.Word()
+	return f.first.Verdict.Word()
 }
 
 // counted is how many files have which verdict by their worst result: "474 files, 550 results: 12 INVALID, 462
@@ -149,21 +140,14 @@ func perFile(files []*fileVerdict) page.Section {
 			of = fmt.Sprintf("%d of %d", f.worst, f.results)
 		}
 		why := strings.Join(f.codes, " ")
-		if r := f.first.Result.Reasons; len(r) > 0 {
-			why = r[0]
+		r := f.first.Result
+		if len(r.Reasons) > 0 {
+			why = r.Reasons[0]
 		}
-		name := filepath.Join(f.first.Result.Labels["dir"], filepath.Base(f.name))
-		if f.first.Result.Labels["dir"] == "" {
-			name = tailOf(f.name)
-		}
-		t.Add(f.word(), of, shortened(name), newRow(f.first, 0).Measured, why)
+		dir := cmp.Or(r.Labels["dir"], filepath.Base(filepath.Dir(r.Source)))
+		t.Add(f.word(), of, shortened(filepath.Join(dir, filepath.Base(r.Source))), newRow(f.first, 0).Measured, why)
 	}
 	return page.Part("Files", "files", "", t)
-}
-
-// tailOf is a file with the directory that it lies in.
-func tailOf(name string) string {
-	return shortened(filepath.Join(filepath.Base(filepath.Dir(name)), filepath.Base(name)))
 }
 
 // shortened leaves out the middle of a file's name, so that what is beside it fits.
@@ -176,27 +160,27 @@ func shortened(name string) string {
 	return string(tail[:end-1]) + "…" + string(tail[len(tail)-end:])
 }
 
-func perCode(b *bundle.Bundle) page.Section {
-	type line struct {
-		finding.Finding
-		results int
-	}
-	var lines []*line
-	at := map[finding.Code]*line{}
+// codes are the warnings and errors, each code once, with all results that have it.
+func codes(b *bundle.Bundle) (list []finding.Finding) {
 	for _, f := range b.Findings {
 		if f.Severity == finding.Info || f.Disabled != "" {
 			continue
 		}
-		if at[f.Code] == nil {
-			at[f.Code] = &line{Finding: f}
-			lines = append(lines, at[f.Code])
+		at := slices.IndexFunc(list, func(had finding.Finding) bool { return had.Code == f.Code })
+		if at < 0 {
+			at, list = len(list), append(list, f)
+			list[at].Scenarios = nil
 		}
-		at[f.Code].results += len(f.Scenarios)
+		list[at].Scenarios = append(list[at].Scenarios, f.Scenarios...)
 	}
+	return list
+}
+
+func perCode(b *bundle.Bundle) page.Section {
 	t := page.NewTable("<code", "<severity", "results", "<finding")
 	t.Most = 12
-	for _, l := range lines {
-		t.Add(l.Code, l.Severity, l.results, l.Title)
+	for _, f := range codes(b) {
+		t.Add(f.Code, f.Severity, len(f.Scenarios), f.Title)
 	}
 	return page.Part("Findings", "findings", "", t)
 }

@@ -37,10 +37,11 @@ func TestLibrarySaysOfWhichFile(t *testing.T) {
 	if err := page.Write(&out, page.Text, Library(library), page.Options{Width: 120}); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(strings.Join(strings.Fields(out.String()), " "), "INVALID 1 of 2 acme/a.txt 312 µs ioping asked a filesystem in memory") {
+	if !strings.Contains(strings.Join(strings.Fields(out.String()), " "),
+		"INVALID 1 of 2 acme/a.txt 312 µs ioping asked a filesystem in memory") {
 		t.Error(out.String())
 	}
-	if got, want := tailOf("/x/acme/"+strings.Repeat("long", 20)+"-7.json"), "acme/longlonglo…"; len([]rune(got)) != 32 ||
+	if got, want := shortened("acme/"+strings.Repeat("long", 20)+"-7.json"), "acme/longlonglo…"; len([]rune(got)) != 32 ||
 		!strings.HasPrefix(got, want) || !strings.HasSuffix(got, "-7.json") {
 		t.Error(got)
 	}
