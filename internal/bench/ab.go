@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -34,8 +35,8 @@ func AB(ctx context.Context, m *sys.Machine, dir string, ab compare.AB, variants
 	if err != nil {
 		return err
 	}
-	var kept []Plan
-	defer func() { tidyTurns(kept, emit) }()
+	kept := map[string]Plan{}
+	defer func() { tidyTurns(maps.Values(kept), emit) }()
 	for n, turns := range turnsOf(ab.Rounds, len(variants), ab.Seed) {
 		for _, i := range turns {
 			v, round := variants[i], n+1
@@ -46,18 +47,20 @@ func AB(ctx context.Context, m *sys.Machine, dir string, ab compare.AB, variants
 			if err := turn(ctx, m, dir, ab, v, i, round, emit); err != nil {
 				return err
 			}
-			kept = append(kept, v.Plan)
+			if !v.Plan.Settings.KeepFiles {
+				kept[v.Name] = v.Plan
+			}
 		}
 	}
 	return nil
 }
 
 // tidyTurns removes what turns kept for those after them.
-func tidyTurns(turns []Plan, emit func(Event)) {
-	for _, turn := range turns {
-		for _, t := range turn.Topology.Targets {
-			p, err := permit.Open(&turn.Topology, t, nil, turn.Consent)
-			if err != nil || turn.Settings.KeepFiles || p.Device != nil {
+func tidyTurns(kept iter.Seq[Plan], emit func(Event)) {
+	for plan := range kept {
+		for _, t := range plan.Topology.Targets {
+			p, err := permit.Open(&plan.Topology, t, nil, plan.Consent)
+			if err != nil || p.Device != nil {
 				continue
 			}
 			release, err := p.Lock(context.Background())

@@ -54,12 +54,15 @@ func (t *Tree) lies(d *Device) inode {
 	return inode{of.Device, of.Inode}
 }
 
+// OfNode is the device that a node stands for, nil for another sort of file.
+func (t *Tree) OfNode(info fs.FileInfo) *Device { return t.ofNumber(inodeOf(info)) }
+
 // ofNumber is the device that a node's inode stands for, nil for that of a file.
 func (t *Tree) ofNumber(node inode) *Device {
-	if node.device == 0 || node.number != 0 {
+	if node.number != 0 {
 		return nil
 	}
-	return t.numbered(devMajor(node.device), devMinor(node.device))
+	return t.numbered(unix.Major(node.device), unix.Minor(node.device))
 }
 
 // loops finds loop devices over a block device, and those that share a file with another.
@@ -95,12 +98,16 @@ func (r *reader) loops(t *Tree) (over map[string]*Device) {
 // below passes on to loop devices who else uses what they lie on.
 func (t *Tree) below(over map[string]*Device) {
 	var all []User
-	for name, under := range over {
-		own := under.Path + ": the loop device " + t.Devices[name].Path + " lies on it"
-		for _, why := range t.Using(under) {
-			if why != own {
-				all = append(all, User{name, "it lies on a device in use: " + why})
+	for name := range over {
+		for at, n := name, 0; over[at] != nil && n < len(over); n++ {
+			under := over[at]
+			own := under.Path + ": the loop device " + t.Devices[at].Path + " lies on it"
+			for _, why := range t.Using(under) {
+				if why != own {
+					all = append(all, User{name, "it lies on a device in use: " + why})
+				}
 			}
+			at = under.Name
 		}
 	}
 	t.Users = append(t.Users, all...)

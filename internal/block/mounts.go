@@ -65,7 +65,7 @@ func (r *reader) mounts(t *Tree) {
 // deviceOf finds the block device of a mount. Filesystems over several devices (btrfs) and some in
 // containers show the anonymous number 0:N; then what was mounted names it.
 func (t *Tree) deviceOf(m Mount) string {
-	if d := t.numbered(m.Major, m.Minor); d != nil && m.Major != 0 {
+	if d := t.numbered(m.Major, m.Minor); d != nil {
 		return d.Name
 	}
 	if m.Major == 0 && strings.HasPrefix(m.Source, "/dev/") && m.FS != "devtmpfs" {

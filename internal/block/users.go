@@ -18,9 +18,8 @@ import (
 
 // User is something that uses a device and that the device's holders in /sys do not show.
 type User struct {
-	Device string `json:"device"` // kernel name
-	// What it is, as a clause: "process 812 (qemu-system-x86) has it open".
-	What string `json:"what"`
+	Device string // kernel name
+	What   string // as a clause: "process 812 (qemu-system-x86) has it open"
 }
 
 // ReadUsers adds to the tree who else uses its devices: mounts in other mount namespaces that stay
@@ -249,7 +248,7 @@ func (t *Tree) node(name string) (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.ofNumber(inodeOf(info)), nil
+	return t.OfNode(info), nil
 }
 
 func (t *Tree) numbered(major, minor uint32) *Device {
@@ -260,10 +259,6 @@ func (t *Tree) numbered(major, minor uint32) *Device {
 	}
 	return nil
 }
-
-// The kernel's 64-bit device numbers (include/linux/kdev_t.h new_encode_dev).
-func devMajor(rdev uint64) uint32 { return uint32(rdev >> 8 & 0xfff) }
-func devMinor(rdev uint64) uint32 { return uint32(rdev&0xff | rdev>>12&0xfff00) }
 
 func (r *reader) command(pid string) string {
 	data, err := readAll(r.root, path.Join("proc", pid, "comm"))

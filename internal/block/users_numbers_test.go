@@ -183,12 +183,15 @@ func TestLoopsByNumber(t *testing.T) {
 	if got := usersNow(t, under); !strings.Contains(got, "the loop device "+upper+" lies on it") {
 		t.Errorf("by another node: %q", got)
 	}
-	if got := usersNow(t, upper); got != "" {
-		t.Errorf("over a device that nobody else uses: %q", got)
+	top := over(t, upper)
+	if got := usersNow(t, top); got != "" {
+		t.Errorf("over devices that nobody else uses: %q", got)
 	}
 	holding(t, "open", under)
-	if got := usersNow(t, upper); !strings.Contains(got, under+": process") || !strings.Contains(got, "has it open") {
-		t.Errorf("over a device that is open: %q", got)
+	for _, dev := range []string{upper, top} {
+		if got := usersNow(t, dev); !strings.Contains(got, under+": process") || !strings.Contains(got, "has it open") {
+			t.Errorf("%s, over a device that is open: %q", dev, got)
+		}
 	}
 }
 

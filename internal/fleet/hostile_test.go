@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -143,6 +144,34 @@ func TestHostileArchives(t *testing.T) {
 	}
 	if err := unpack(bytes.NewReader(archive(t, tar.Header{Name: "run.json", Size: 5}, tar.Header{Name: "01-a/fio.jsonl", Size: 7})), filepath.Join(t.TempDir(), "ok"), 12); err != nil {
 		t.Errorf("a good one: %v", err)
+	}
+}
+
+// The pages of a bundle are its host's: what is opened in the operator's browser is written here.
+func TestPagesAreLeftOut(t *testing.T) {
+	pages := []string{"report.html", "report.md", "01-a/Report.HTML", "x.svg", "x.xhtml"}
+	others := []string{"run.json", "01-a/fio.jsonl", "01-a/html", "01-a/md.log", "SHA256SUMS"}
+	from, to := t.TempDir(), t.TempDir()
+	var headers []tar.Header
+	for _, name := range slices.Concat(pages, others) {
+		headers = append(headers, tar.Header{Name: name, Size: 3})
+		at := filepath.Join(from, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte("abc"), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for how, err := range map[string]error{
+		"sent":   unpack(bytes.NewReader(archive(t, headers...)), filepath.Join(to, "sent"), 100),
+		"copied": copyBundle(filepath.Join(to, "copied"), from),
+	} {
+		if err != nil {
+			t.Error(err)
+		}
+		for _, name := range slices.Concat(pages, others) {
+			if want := slices.Contains(others, name); sys.Exists(filepath.Join(to, how, name)) != want {
+				t.Errorf("%s: %s is there: %v", how, name, !want)
+			}
+		}
 	}
 }
 

@@ -31,7 +31,7 @@ type Import struct {
 }
 
 // Run makes a fleet run of bundles that other means collected and returns its directory, which is
-// held: close it. The bundles are copied into it untouched.
+// held: close it. The bundles are copied into it, less their pages.
 func (o Import) Run() (*sys.Dir, *bundle.Fleet, error) {
 	dirs, err := bundlesBelow(o.Dirs)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
+	"regexp"
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
@@ -119,7 +119,7 @@ func fitting(h *tar.Header, n int, limit int64) error {
 		what = "a name that leads elsewhere"
 	case strings.Count(h.Name, "/") > mostDepth || len(h.Name) > 500:
 		what = "a name that is too long"
-	case slices.Contains([]string{"fleet.json"}, path.Base(h.Name)):
+	case path.Base(h.Name) == "fleet.json":
 		what = "another fleet's document"
 	case n >= mostFiles:
 		what = "too many files"
@@ -131,8 +131,14 @@ func fitting(h *tar.Header, n int, limit int64) error {
 	return fmt.Errorf("its bundle holds %s: %.80q", what, h.Name)
 }
 
-// place makes a new file of so many bytes.
+// pages are the files that a browser may run scripts of. Those of a run are written here.
+var pages = regexp.MustCompile(`(?i)\.(md|svg|xml|[xm]?html?|xht)$`)
+
+// place makes a new file of so many bytes, unless it is a page.
 func place(root *os.Root, name string, size int64, from io.Reader) error {
+	if pages.MatchString(name) {
+		return nil
+	}
 	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
 		return err
 	}

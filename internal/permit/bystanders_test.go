@@ -36,10 +36,10 @@ func treeOf(t *testing.T, dir string) string {
 }
 
 // fioOn runs a job in a place, by a grant as a run has it or by the command that is shown, and says what refused it.
-func fioOn(t *testing.T, data, text string, typed bool) error {
+func fioOn(t *testing.T, data string, out *sys.Dir, text string, typed bool) error {
 	t.Helper()
 	s := job(t, text)
-	p := placeOn(t, data, Consent{})
+	p := placeOn(t, data, Consent{Exec: true})
 	if err := p.Check(s); err != nil {
 		return err
 	}
@@ -49,7 +49,6 @@ func fioOn(t *testing.T, data, text string, typed bool) error {
 	}
 	defer release()
 	defer p.Empty() //nolint:errcheck // a test's own directory
-	out := held(t, t.TempDir())
 	g, err := p.Grant(s, p.FileFor(s), out)
 	if err != nil {
 		return err
@@ -121,11 +120,48 @@ func TestBystanders(t *testing.T) {
 		"[j]\nfilename=" + base + "/victim\nioengine=null\nsize=64k\nrw=write\n":              true,
 	} {
 		for _, typed := range []bool{false, true} {
-			if err := fioOn(t, data, text, typed); (err == nil) != runs {
+			if err := fioOn(t, data, held(t, t.TempDir()), text, typed); (err == nil) != runs {
 				t.Errorf("%s: %v", text, err)
 			}
 			if now := treeOf(t, base); now != was {
 				t.Fatalf("typed %v:\n%s\nwas:\n%s\nis:\n%s", typed, text, was, now)
+			}
+		}
+	}
+}
+
+// What a job's commands print is kept with the run, and not over a file of the working directory, in which they run. fio
+// names the file by the section, to a shell, so that a name which is more than one runs nothing.
+func TestOutputOfCommands(t *testing.T) {
+	if _, err := exec.LookPath("fio"); err != nil {
+		t.Skip("SKIPPED: needs fio")
+	}
+	base := t.TempDir()
+	data := mkdir(t, filepath.Join(base, "d"))
+	for _, name := range []string{"victim", "j.prerun.txt", "j-1.postrun.txt"} {
+		write(t, filepath.Join(base, name), "precious")
+	}
+	t.Chdir(base)
+	was := treeOf(t, base)
+	const work = "\nioengine=null\nrw=read\nsize=4k\n"
+	for text, want := range map[string]map[string]string{
+		"[j]\nexec_prerun=cat victim":                                  {"j.prerun.txt": "precious"},
+		"[global]\nexec_postrun=false || pwd\n[j-1]\nexec_prerun=true": {"j-1.postrun.txt": base + "\n", "j-1.prerun.txt": ""},
+		"[j]\nname=../victim\nexec_prerun=true":                        nil,
+		"[x>victim]\nexec_prerun=true":                                 nil,
+		"[$(touch made)]\nexec_postrun=true":                           nil,
+		"[a b]\n":                                                      {},
+	} {
+		out := held(t, t.TempDir())
+		if err := fioOn(t, data, out, text+work, false); (err == nil) != (want != nil) {
+			t.Errorf("%s: %v", text, err)
+		}
+		if now := treeOf(t, base); now != was {
+			t.Fatalf("%s\nwas:\n%s\nis:\n%s", text, was, now)
+		}
+		for name, said := range want {
+			if got, err := os.ReadFile(filepath.Join(out.Name(), name)); err != nil || string(got) != said {
+				t.Errorf("%s: %s holds %q, %v", text, name, got, err)
 			}
 		}
 	}

@@ -31,7 +31,7 @@ func (p *Place) checkDevice() error {
 // checkRaw decides over a block device, by whichever name the job knows it.
 func (p *Place) checkRaw(a access, there *pin) error {
 	info := there.info
-	device := deviceOf(p.tree, info)
+	device := p.tree.OfNode(info)
 	switch {
 	case device == nil:
 		major, minor := numbers(info)
@@ -43,17 +43,6 @@ func (p *Place) checkRaw(a access, there *pin) error {
 		return nil
 	}
 	return p.checkWrites(a.path, there.name(), device, info)
-}
-
-// deviceOf is the device of the tree that a node stands for, nil where there is none.
-func deviceOf(tree *block.Tree, info fs.FileInfo) *block.Device {
-	major, minor := numbers(info)
-	for _, d := range tree.Devices {
-		if d.Major == major && d.Minor == minor {
-			return d
-		}
-	}
-	return nil
 }
 
 // checkWrites decides whether a device may be written to, by what the machine shows now. Its node is

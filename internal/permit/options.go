@@ -1,6 +1,7 @@
 package permit
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"path/filepath"
@@ -60,6 +61,9 @@ func (c Consent) checkOptions(file string, section fio.Section) error {
 		case known.reach == reachExec && !c.Exec:
 			return fmt.Errorf("%s:%d: %s would run a shell command (%.60q): read it, then add --allow-exec",
 				file, o.Line, o.Name, o.Value)
+		case known.reach == reachExec && section.Name != PlainName(section.Name):
+			return fmt.Errorf("%s:%d: fio gives %s a file named after the job, %.60q, by a shell: name the job with "+
+				"letters, digits, - _ and . only", file, o.Line, o.Name, section.Name)
 		case known.reach == reachRefused && (value != "0" || !slices.Contains(switches, name)):
 			reason = known.reason
 		case known.reach == reachLog && strings.Contains(value, "/"):
@@ -96,19 +100,22 @@ func engineTrouble(engine string) string {
 	return "reaches storage in a way that plimsoll cannot see"
 }
 
-// keepLogs makes the logs that a job writes go to a directory, by the names that it gives them.
+// keepLogs makes the logs that a job writes go to a directory, by the names that it gives them, and the
+// file to which fio sends what its commands print, by > behind them.
 func keepLogs(job *fio.JobFile, dir string) {
 	for _, i := range job.Jobs() {
 		section := job.Effective(i)
 		for _, o := range section.Options {
-			if known := reaches()[fio.BuiltinOptions().Main(o.Name)]; known.reach != reachLog {
+			own := fio.Option{Name: o.Name}
+			switch reaches()[fio.BuiltinOptions().Main(o.Name)].reach {
+			case reachLog:
+				name := cmp.Or(strings.TrimSpace(o.Value), section.Name) // fio takes the job's for none
+				own.Value = filepath.Join(dir, PlainName(name))
+			case reachExec:
+				own.Value = `cd ` + dir + ` && (cd "$OLDPWD" && ` + o.Value + `)`
+			default:
 				continue
 			}
-			name := strings.TrimSpace(o.Value)
-			if name == "" { // fio then takes the job's
-				name = section.Name
-			}
-			own := fio.Option{Name: o.Name, Value: filepath.Join(dir, PlainName(name))}
 			job.Sections[i].Options = append(slices.Clip(job.Sections[i].Options), own)
 		}
 	}

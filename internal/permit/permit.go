@@ -169,7 +169,7 @@ func Sketched(tree *block.Tree, path string, s suite.Scenario) (suite.Scenario, 
 		if err != nil {
 			return s, "", err
 		}
-		s, p.Device = s.On(path), deviceOf(tree, info)
+		s, p.Device = s.On(path), tree.OfNode(info)
 	case err == nil && info.IsDir():
 		if p.dir, err = openOwn(path); err != nil {
 			return s, "", err

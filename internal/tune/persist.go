@@ -142,7 +142,7 @@ func (t *Tuner) persist(r *Record) error {
 	if _, err := os.Lstat(t.at(unitLink)); !errors.Is(err, fs.ErrNotExist) {
 		return err // enabled before
 	}
-	if err := t.keep(r, kept{Path: unitLink, Link: unitFile}); err != nil {
+	if err := t.keep(r, kept{Path: unitLink}); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(t.at(unitLink)), 0o755); err != nil {

@@ -125,7 +125,6 @@ type kept struct {
 	Path string      `json:"path"`
 	Old  *[]byte     `json:"old"` // nil: nothing
 	Mode fs.FileMode `json:"mode,omitempty"`
-	Link string      `json:"link,omitempty"`
 }
 
 // Plan says what there is to change for the findings of a machine, of the groups wanted (none:

@@ -144,12 +144,14 @@ func (o *importOptions) run(ctx context.Context, env *form.Env, args []string) e
 	if o.explains() && pick.Empty() && !slices.ContainsFunc(found.Outputs, others) {
 		if r, ok, err := job.ReadPostgres(args); ok && err == nil {
 			explainPostgres(env.Out, r, 0)
+			var doubts []string
 			for _, out := range found.Outputs {
 				for _, doubt := range out.Doubts {
-					if strings.HasPrefix(doubt, "not read") {
-						env.Notef("%s", doubt)
-					}
+					doubts = text.Once(doubts, doubt)
 				}
+			}
+			for _, doubt := range doubts {
+				env.Notef("%s", doubt)
 			}
 			return nil
 		}
