@@ -39,15 +39,16 @@ func TestNightsOfCI(t *testing.T) {
 	}
 	nightly := options(`run: plimsoll run rand-read-latency (--against last:10 --fail-on \S+) `)
 	// The action and the template for GitLab are the same gate.
-	for file, spelt := range map[string]*strings.Replacer{
-		"action.sh": strings.NewReplacer("\\\n\t\t", "", `"${IN_FAIL_ON:-regression:10%}"`, "regression:10%"),
-		"gitlab/plimsoll.yml": strings.NewReplacer(`PLIMSOLL_FAIL_ON: "regression:10%"`, "",
-			"--against last:10 ", "--against last:10 --fail-on regression:10% "),
+	against, threshold, _ := strings.Cut(nightly, " --fail-on ")
+	for file, lines := range map[string][2]string{
+		"action.sh":           {against + " \\\n", `--fail-on "${IN_FAIL_ON:-` + threshold + `}" `},
+		"gitlab/plimsoll.yml": {against + " --format junit", `PLIMSOLL_FAIL_ON: "` + threshold + `"}`},
 	} {
 		script, err := os.ReadFile("../../packaging/" + file)
-		if err != nil || !strings.Contains(spelt.Replace(string(script)), nightly) ||
-			strings.Contains(spelt.Replace(string(script)), "PLIMSOLL_FAIL_ON: \"reg") {
-			t.Errorf("%s has no %s: %v", file, nightly, err)
+		for _, line := range lines {
+			if err != nil || strings.Count(string(script), line) != 1 {
+				t.Errorf("%s has no %s: %v", file, line, err)
+			}
 		}
 	}
 	variants := options(`- plimsoll ab rand-read-latency --variant now --variant new:\S+ (--fail-on \S+) `)

@@ -65,7 +65,7 @@ func WriteAB(dir *sys.Dir, ab AB) error {
 
 // loadAB makes a side of each variant, its rounds numbered as they were alternated.
 func (l *Loaded) loadAB(dir string, ab AB) error {
-	runs, err := l.below(dir)
+	runs, err := l.below(dir, true, false)
 	if err != nil {
 		return err
 	}

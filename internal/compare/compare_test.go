@@ -2,6 +2,7 @@ package compare
 
 import (
 	"encoding/json"
+	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -588,10 +589,11 @@ func TestRunThatCannotBeRead(t *testing.T) {
 		run(t, before, i, nil, randwrite("w", 8192, 1000*spread[i]))
 		run(t, after, i+5, nil, randwrite("w", 8192, 1000*spread[i]))
 	}
-	for _, cut := range []bool{false, true} {
-		if cut {
-			dir := run(t, after, 10, nil, randwrite("w", 8192, 1000)).Dir
-			if err := os.WriteFile(filepath.Join(dir, "run.json"), []byte("{"), 0o600); err != nil {
+	for cut, file := range []string{"", "run.json", "fleet.json"} {
+		if file != "" {
+			dir := filepath.Join(after, "cut-"+file)
+			err := errors.Join(os.Mkdir(dir, 0o700), os.WriteFile(filepath.Join(dir, file), []byte("{"), 0o600))
+			if err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -604,8 +606,8 @@ func TestRunThatCannotBeRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := table.Judge(Gate{Regression: true})
-		if cut != (len(o.Unjudged) == 1 && len(l.Notes) == 1) || !cut && !o.Passed() {
-			t.Errorf("cut %v: %+v, %q", cut, o, l.Notes)
+		if len(o.Unjudged) != cut || len(l.Notes) != cut || o.Passed() != (cut == 0) {
+			t.Errorf("%d cut: %+v, %q", cut, o, l.Notes)
 		}
 	}
 }

@@ -240,7 +240,7 @@ func (l *Loaded) tellApart() {
 // runs are the runs that one word stands for, oldest first.
 func (l *Loaded) runs(word string, s Source) (runs []*bundle.Bundle, name string, err error) {
 	if key, value, ok := strings.Cut(word, "="); ok && !sys.Exists(word) {
-		all, err := l.all(cmp.Or(s.In, "runs"))
+		all, err := l.below(cmp.Or(s.In, "runs"), true, true)
 		if err != nil {
 			return nil, "", err
 		}
@@ -264,7 +264,7 @@ func (l *Loaded) runs(word string, s Source) (runs []*bundle.Bundle, name string
 		case !errors.Is(err, bundle.ErrNotBundle):
 			return nil, "", err
 		}
-		below, err2 := l.all(part)
+		below, err2 := l.below(part, true, true)
 		if err2 != nil || len(below) == 0 {
 			return nil, "", cmp.Or(err2, err)
 		}
@@ -278,40 +278,23 @@ func (l *Loaded) runs(word string, s Source) (runs []*bundle.Bundle, name string
 	return runs, name, nil
 }
 
-// all opens the runs of a directory, those of fleets too.
-func (l *Loaded) all(dir string) ([]*bundle.Bundle, error) {
-	runs, err := l.below(dir)
-	if err != nil {
-		return nil, err
-	}
-	fleets, notes, err := OpenFleets(dir)
-	l.Notes = append(l.Notes, notes...)
-	return append(runs, fleets...), err
-}
-
-// OpenFleets opens all fleet runs of a directory as runs. What cannot be read is noted.
-func OpenFleets(dir string) (runs []*bundle.Bundle, notes []string, err error) {
-	fleets, err := bundle.ListFleets(dir)
-	for _, f := range fleets {
-		b, err := bundle.OpenRun(filepath.Join(dir, f.ID))
-		if err != nil {
-			notes = append(notes, fmt.Sprintf("%s cannot be read: %v", f.ID, err))
-			continue
-		}
-		runs = append(runs, b)
-	}
-	return runs, notes, err
-}
-
 // OpenAll opens all runs of a directory. What cannot be read, or did not come to its end, is noted.
 func OpenAll(dir string) (runs []*bundle.Bundle, notes []string, err error) {
 	l := &Loaded{}
-	runs, err = l.below(dir)
+	runs, err = l.below(dir, true, false)
 	return runs, l.Notes, err
 }
 
-// below opens all runs of a directory. What cannot be read is noted; what is no run is passed over.
-func (l *Loaded) below(dir string) ([]*bundle.Bundle, error) {
+// OpenFleets opens all fleet runs of a directory as runs, alike.
+func OpenFleets(dir string) (runs []*bundle.Bundle, notes []string, err error) {
+	l := &Loaded{}
+	runs, err = l.below(dir, false, true)
+	return runs, l.Notes, err
+}
+
+// below opens runs of a directory: those of single machines, and of fleets. What cannot be read is missing; what is
+// no run is passed over.
+func (l *Loaded) below(dir string, single, fleets bool) ([]*bundle.Bundle, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		if errors.Is(err, os.ErrNotExist) {
@@ -321,16 +304,19 @@ func (l *Loaded) below(dir string) ([]*bundle.Bundle, error) {
 	}
 	var runs []*bundle.Bundle
 	for _, e := range entries {
-		b, err := bundle.Open(filepath.Join(dir, e.Name()))
+		at := filepath.Join(dir, e.Name())
+		fleet := bundle.IsFleet(at)
+		if fleet && !fleets || !fleet && !single {
+			continue
+		}
+		b, err := bundle.OpenRun(at)
 		switch {
 		case err == nil:
 			l.doubt(b)
 			runs = append(runs, b)
-		case !errors.Is(err, bundle.ErrNotBundle):
-			if e.IsDir() {
-				sentence := fmt.Sprintf("%s cannot be read: %v", e.Name(), err)
-				l.Missing, l.Notes = append(l.Missing, sentence), append(l.Notes, sentence)
-			}
+		case fleet || e.IsDir() && !errors.Is(err, bundle.ErrNotBundle):
+			sentence := fmt.Sprintf("%s cannot be read: %v", e.Name(), err)
+			l.Missing, l.Notes = append(l.Missing, sentence), append(l.Notes, sentence)
 		}
 	}
 	return runs, nil

@@ -135,12 +135,9 @@ func (t *Table) rowNotes(r *Row) {
 				continue
 			}
 			shown = true
-			where := "above"
-			if off < 0 {
-				where = "below"
-			}
+			where := map[bool]string{true: "below", false: "above"}[off < 0]
 			t.Notes = append(t.Notes, fmt.Sprintf("%s of %s (%s) is %s %s the median of the others; it was kept",
-				c.samples[i].called(), r.Name, name, text.Percent(math.Abs(off)), where))
+				c.samples[i].title(), r.Name, name, text.Percent(math.Abs(off)), where))
 		}
 		if w := c.Change; shown && w != nil && w.Without != nil {
 			t.Notes = append(t.Notes, fmt.Sprintf("without outliers %s (%s): %s %s", r.Name, name,

@@ -28,8 +28,8 @@ type Sample struct {
 	Interrupted bool
 }
 
-// called names a round: by its number, or by the file that its result was read from.
-func (s Sample) called() string {
+// title names a round: by its number, or by the file that its result was read from.
+func (s Sample) title() string {
 	if s.Result != nil && s.Result.Source != "" {
 		return filepath.Base(s.Result.Source)
 	}

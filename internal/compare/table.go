@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -103,6 +104,7 @@ type Struck struct {
 	Round  int     `json:"round"`
 	Figure float64 `json:"figure"` // 0 when there is none
 	Why    string  `json:"why"`
+	Called string  `json:"-"` // "round 3", or a file
 }
 
 // Other is a figure besides the row's own, by side. The 99th percentile is tested.
@@ -158,10 +160,10 @@ func New(sides []Side, o Options) (*Table, error) {
 // nameByWork names a row of rounds that have names of their own, as those of files, by what they all did.
 func (r *Row) nameByWork() {
 	for _, c := range r.Cells {
-		if slices.ContainsFunc(c.all, func(s Sample) bool {
-			return len(s.Run.Run.Imported) > 0 && s.Scenario.Name != c.all[0].Scenario.Name
-		}) {
-			r.Name = r.Work.String()
+		for _, s := range c.all {
+			if len(s.Run.Run.Imported) > 0 && s.Scenario.Name != c.all[0].Scenario.Name {
+				r.Name = r.Work.String()
+			}
 		}
 	}
 }
@@ -199,17 +201,15 @@ func (r *Row) fill(side int) {
 	c.Rounds = []float64{}
 	for _, s := range c.all {
 		v := r.Figure.of(s.Result)
-		switch {
-		case s.Invalid != "":
-			if !usable(v) {
-				v = 0
-			}
-			c.Invalid = append(c.Invalid, Struck{Round: s.Round, Figure: v, Why: s.Invalid})
-		case !usable(v):
-			c.Invalid = append(c.Invalid, Struck{Round: s.Round, Why: "no " + r.Figure.Name + " was measured"})
-		default:
+		if s.Invalid == "" && usable(v) {
 			c.samples = append(c.samples, s)
+			continue
 		}
+		if !usable(v) {
+			v = 0
+		}
+		why := cmp.Or(s.Invalid, "no "+r.Figure.Name+" was measured")
+		c.Invalid = append(c.Invalid, Struck{Round: s.Round, Figure: v, Why: why, Called: s.title()})
 	}
 	if len(c.samples) == 0 {
 		return

@@ -630,12 +630,15 @@ func TestCellOfRounds(t *testing.T) {
 		{Kind: ceiling.InstanceIOPS, Burst: true, BurstFor: time.Hour, IOPS: 4000}, {Kind: ceiling.InstanceIOPS, IOPS: 1000},
 	}}
 	r := Row{Figure: iops(), Cells: []Cell{{all: []Sample{sample(1, 2000, "", burst), sample(2, 500, "bad", burst), sample(3, 0, "", burst), sample(4, 8000, "", burst), sample(5, 0, "worse", burst)}}}}
+	r.Cells[0].all[4].Result.Source = "a/07.json"
 	r.fill(0)
 	c := r.Cells[0]
 	if !slices.Equal(c.Rounds, []float64{2000, 8000}) || math.Abs(c.Figure.Center-4000) > 1e-6 || c.Within {
 		t.Errorf("%+v", c)
 	}
-	want := []Struck{{2, 500, "bad"}, {3, 0, "no IOPS was measured"}, {5, 0, "worse"}}
+	want := []Struck{
+		{2, 500, "bad", "round 2"}, {3, 0, "no IOPS was measured", "round 3"}, {5, 0, "worse", "07.json"},
+	}
 	if !slices.Equal(c.Invalid, want) {
 		t.Errorf("%+v", c.Invalid)
 	}

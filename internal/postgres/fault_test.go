@@ -462,7 +462,8 @@ func TestServerOfPGDATA(t *testing.T) {
 	if _, err := maker.Output(t.Context(), time.Minute); err != nil {
 		t.Fatal(err)
 	}
-	if found := otherServers(s.started.PID, s.site); slices.Contains(found, s.record.Data) || slices.Contains(found, dir) {
+	found := otherServers(s.started.PID, s.site)
+	if slices.Contains(found, s.record.Data) || slices.Contains(found, dir) {
 		t.Fatalf("before it starts: %q", found)
 	}
 	c := s.child(s.install.program("postgres"), "-c", "listen_addresses=", "-c", "unix_socket_directories="+dir,

@@ -273,7 +273,7 @@ func (s *session) initialise(ctx context.Context, scale int) error {
 	return nil
 }
 
-// describe reads the settings that differ from PostgreSQL's own, and the size of the database.
+// describe reads the settings that the server was started with, and the size of the database.
 func (s *session) describe(ctx context.Context, pg *result.Postgres) error {
 	conn, err := s.connect(ctx, benchUser)
 	if err != nil {
@@ -294,7 +294,7 @@ func (s *session) describe(ctx context.Context, pg *result.Postgres) error {
 	pg.CheckpointTimeout = time.Duration(timeout) * time.Second
 	rows, err := conn.Query(
 		ctx,
-		// Of others initdb's file has the machine's place and language.
+		// The others are initdb's: paths and the language of the machine.
 		`select name, current_setting(name) from pg_settings where source = 'command line' and name not in
 		('listen_addresses', 'port', 'unix_socket_directories', 'unix_socket_permissions') or name in
 		('data_checksums', 'fsync', 'autovacuum', 'wal_segment_size') order by 1`,

@@ -71,24 +71,25 @@ var shown = strings.Fields(`
 
 // into fills a step with what was counted between two moments.
 func (c counters) into(s *result.PgStep, before counters) {
-	diff := func(names ...string) uint64 { // the first that the version has
+	diff := func(names ...string) float64 { // of the first that the version has
 		for _, name := range names {
-			if n := c[name] - before[name]; n > 0 {
-				return uint64(n)
+			if now, has := c[name]; has {
+				return max(now-before[name], 0)
 			}
 		}
 		return 0
 	}
-	s.Hits, s.Misses = diff("blks_hit"), diff("blks_read")
-	s.Records, s.Images = diff("wal_records"), diff("wal_fpi")
-	s.WAL, s.WALWrites = units.Bytes(diff("wal_bytes", "lsn")), diff("wal_write", "wal_io_writes")
-	s.Syncs = diff("wal_sync", "wal_io_fsyncs")
-	s.SyncTime = time.Duration(diff("wal_sync_time", "wal_io_fsync_time")) * time.Millisecond
-	s.Timed = diff("checkpoints_timed", "checkpoint_num_timed")
-	s.Requested = diff("checkpoints_req", "checkpoint_num_requested")
+	count := func(names ...string) uint64 { return uint64(diff(names...)) }
+	s.Hits, s.Misses = count("blks_hit"), count("blks_read")
+	s.Records, s.Images = count("wal_records"), count("wal_fpi")
+	s.WAL, s.WALWrites = units.Bytes(count("wal_bytes", "lsn")), count("wal_write", "wal_io_writes")
+	s.Syncs = count("wal_sync", "wal_io_fsyncs")
+	s.SyncTime = time.Duration(diff("wal_sync_time", "wal_io_fsync_time") * float64(time.Millisecond))
+	s.Timed = count("checkpoints_timed", "checkpoint_num_timed")
+	s.Requested = count("checkpoints_req", "checkpoint_num_requested")
 	s.Counted = map[string]uint64{}
 	for _, name := range shown {
-		if n := diff(name); n > 0 {
+		if n := count(name); n > 0 {
 			s.Counted[name] = n
 		}
 	}

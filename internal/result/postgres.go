@@ -269,7 +269,7 @@ func (p *Postgres) CommitCPU(s *PgStep) (both, longer units.Latency) {
 	return units.Latency(server + pgbench), units.Latency(max(server, pgbench))
 }
 
-// Setting is the value of a setting that differs from PostgreSQL's default, "" for one that has it.
+// Setting is the value of a setting that the server was started with, "" of others.
 func (p *Postgres) Setting(name string) string {
 	for _, s := range p.Settings {
 		if s.Name == name {

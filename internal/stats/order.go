@@ -58,7 +58,7 @@ func OrderOf(a, b []float64) Order {
 	if squares == 0 {
 		return o
 	}
-	// The correlation r of what a fit of a level and a slope to n values leaves is 2/n and some 2r/n
+	// What a fit of a level and a slope to n values leaves has a correlation r that is some 2/n + 2r/n
 	// too low.
 	n := float64(len(a)+len(b)) / 2
 	if r := min(mostCorrelated, (products/squares+2/n)*(1+2/n)); r > 0 {

@@ -9,7 +9,7 @@ import (
 // Sides that are measured one after the other, of which none changed: rounds that are independent, that fall
 // by 1 % a round throughout, or that depend on the one before. At most 5 of 100 have a word, over 2 to 10
 // rounds a side and spreads of 1, 3 and 6 %; without a look at the order it is 55 and 20. What it costs
-// stands in docs/evidence/compare.md. PLIMSOLL_PAIRS is how many of each; PLIMSOLL_SEED numbers others.
+// stands in docs/evidence/compare.md. PLIMSOLL_PAIRS is how many of each are made, PLIMSOLL_SEED from what.
 func TestOrderOfNothing(t *testing.T) {
 	each, seed := number("PLIMSOLL_PAIRS", 120), uint64(number("PLIMSOLL_SEED", 0)) //nolint:gosec // a seed
 	if testing.Short() {

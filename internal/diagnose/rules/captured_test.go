@@ -44,9 +44,12 @@ var bases = map[string]struct{ file, cure string }{
 		sys/class/block/md0/md/stripe_cache_size = 4096`},
 	"btrfs": {"testdata/machines/c8-btrfs", madvise + fewDirty + `
 		proc/self/mountinfo: compress=zstd:1 > nodatacow`},
-	"multipath":  {"testdata/machines/c9-mpath", madvise + fewDirty + "\netc/fstab: defaults > defaults,nofail"},
-	"azure":      {"../../block/testdata/azure-d8s-v5", "sys/devices/*/*/*/block/sdc/queue/max_sectors_kb = 1280"},
-	"google":     {"../../block/testdata/google-n2-standard-8", "sys/devices/*/*/*/block/sdb/queue/max_sectors_kb = 1280"},
+	"multipath": {"testdata/machines/c9-mpath", madvise + fewDirty + "\netc/fstab: defaults > defaults,nofail"},
+	"azure":     {"../../block/testdata/azure-d8s-v5", "sys/devices/*/*/*/block/sdc/queue/max_sectors_kb = 1280"},
+	"google": {
+		"../../block/testdata/google-n2-standard-8",
+		"sys/devices/*/*/*/block/sdb/queue/max_sectors_kb = 1280",
+	},
 	"lab-nvme":   {"../../block/testdata/lab-nvme8", ""},
 	"lab-gp3":    {"../../block/testdata/lab-gp3x8-raid10", ""},
 	"twice":      {"../../block/testdata/lab-double-mount", ""},
@@ -245,7 +248,8 @@ func TestCapturedMachines(t *testing.T) {
 			},
 		}
 		data := at("/data", "/t0")
-		top, err := topology.Detect(t.Context(), m, map[topology.Role]string{topology.Data: data, topology.WAL: at("/wal", data)}, nil)
+		paths := map[topology.Role]string{topology.Data: data, topology.WAL: at("/wal", data)}
+		top, err := topology.Detect(t.Context(), m, paths, nil)
 		if err != nil {
 			t.Fatal(c.name, err)
 		}
@@ -283,8 +287,8 @@ func TestCapturedMachines(t *testing.T) {
 		}
 	}
 	precision, recall := float64(right)/float64(said), float64(found)/float64(planted)
-	t.Logf("%d machines, %d healthy: %d of %d findings are true (%.3f), %d of %d planted faults found (%.3f)", len(captured), healthy, right,
-		said, precision, found, planted, recall)
+	t.Logf("%d machines, %d healthy: %d of %d findings are true (%.3f), %d of %d planted faults found (%.3f)",
+		len(captured), healthy, right, said, precision, found, planted, recall)
 	if len(captured) < 20 || healthy < 8 || precision < 0.95 || recall < 0.85 {
 		t.Error("too few")
 	}

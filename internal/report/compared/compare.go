@@ -158,8 +158,7 @@ func works(t *compare.Table) []page.Block {
 			}
 			row = append(row, cell)
 			for _, x := range c.Invalid {
-				out.Say("%s, %s, round %d: INVALID: %s", t.Sides[k].Name,
-					r.Name, x.Round, x.Why)
+				out.Say("%s, %s, %s: INVALID: %s", t.Sides[k].Name, r.Name, x.Called, x.Why)
 			}
 		}
 		rows.Add(row)
@@ -250,7 +249,7 @@ func work(t *compare.Table, i int) page.Section {
 	r := &t.Rows[i]
 	s := page.Section{
 		Of: "work", Level: page.Detail, Anchor: fmt.Sprintf("w%d", i),
-		Title: text.Join(": ", strings.TrimSuffix(r.Name, r.Work.String()), r.Work.String()),
+		Title: strings.Join(slices.Compact([]string{r.Name, r.Work.String()}), ": "),
 	}
 	rows := page.NewTable("<", "rounds", r.Figure.Name, "of ceiling?", "sustained?", "<change", "p (Holm)?",
 		"<verdict")
@@ -319,7 +318,7 @@ func addSide(rows *page.Table, t *compare.Table, r *compare.Row, k int) {
 		if s.Figure > 0 {
 			figure.Text = words.Amount(s.Figure, r.Figure.Unit)
 		}
-		rows.Add(side, fmt.Sprintf("round %d", s.Round), figure, "", "", "", "", s.Why)
+		rows.Add(side, s.Called, figure, "", "", "", "", s.Why)
 	}
 }
 

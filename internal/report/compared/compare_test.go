@@ -50,7 +50,7 @@ func comparedTable() *compare.Table {
 				Name: "trimmed", Work: compare.Work{}, Figure: iops,
 				Cells: []compare.Cell{
 					{Figure: est(137000, 137000, 137000, 0), Within: true, Rounds: []float64{137000}},
-					{Invalid: []compare.Struck{{Round: 1, Figure: 238000, Why: "PL408: reads of deallocated blocks"}}},
+					{Invalid: []compare.Struck{{Round: 1, Figure: 238000, Why: "PL408: reads of deallocated blocks", Called: "round 1"}}},
 				},
 			},
 		},

@@ -1,7 +1,6 @@
 package compared
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -68,7 +67,7 @@ func intervals(t *compare.Table, r *compare.Row) page.Drawing {
 		for _, s := range c.Invalid {
 			figure := words.Amount(s.Figure, r.Figure.Unit) + " INVALID"
 			plot.Sides = append(plot.Sides, Point{
-				Name: fmt.Sprintf("%s, round %d", name, s.Round), At: KnownOr(s.Figure / scale), Low: page.Missing(),
+				Name: name + ", " + s.Called, At: KnownOr(s.Figure / scale), Low: page.Missing(),
 				High:    page.Missing(),
 				Ceiling: page.Missing(), Sustained: page.Missing(), Struck: true, Label: figure,
 			})

@@ -95,8 +95,8 @@ func fleetNext(f *bundle.Fleet, reason string) string {
 	}
 	var next []string
 	for _, h := range f.Hosts {
-		if len(h.Reasons) > 0 && ours(h) && strings.HasSuffix(reason, h.Reasons[0]) {
-			next = append(next, "see "+path.Join(h.Dir, "report.html"))
+		if at := pageOf(h); at != "" && len(h.Reasons) > 0 && strings.HasSuffix(reason, h.Reasons[0]) {
+			next = append(next, "see "+at)
 			break
 		}
 	}
@@ -164,17 +164,20 @@ func fleetHosts(f *bundle.Fleet) page.Table {
 		if h.State != bundle.HostDone {
 			state.Tone = "fail"
 		}
-		where := ""
-		if ours(h) {
-			where = path.Join(h.Dir, "report.html")
-		}
-		t.Add(h.Name, state, verdict, words.ClockError(h.Clock.Error), h.Fio, page.Cell{Text: where, File: where}, why)
+		at := pageOf(h)
+		t.Add(h.Name, state, verdict, words.ClockError(h.Clock.Error), h.Fio, page.Cell{Text: at, File: at}, why)
 	}
 	return t
 }
 
-// ours says that a host's page is one that was written here: what came with a run that is not whole is the host's.
-func ours(h bundle.FleetHost) bool { return h.State == bundle.HostDone && h.Dir != "" }
+// pageOf is where a host's page is, "" unless it was written here: one that came with a run that is not whole is
+// the host's.
+func pageOf(h bundle.FleetHost) string {
+	if h.State != bundle.HostDone || h.Dir == "" {
+		return ""
+	}
+	return path.Join(h.Dir, "report.html")
+}
 
 // mostHosts is how many hosts a terminal gets, those that are not ok first.
 const mostHosts = 8

@@ -57,7 +57,8 @@ func TestPagesOfLostHostsAreNotLinked(t *testing.T) {
 		if err := page.Write(&out, format, Fleet(f), page.Options{Details: true}); err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(out.String(), "db2/report.html") || format == page.HTML && !strings.Contains(out.String(), "db1/report.html") {
+		if strings.Contains(out.String(), "db2/report.html") ||
+			format == page.HTML && !strings.Contains(out.String(), "db1/report.html") {
 			t.Errorf("%s: a page is linked that the host brought, or none is", format)
 		}
 	}

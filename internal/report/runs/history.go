@@ -37,7 +37,7 @@ func History(all []compare.Series, notes []string) *page.Document {
 // mostSeries is how many series are no details.
 const mostSeries = 3
 
-// historyAnswer is "3 series, 24 runs, 2 of them INVALID".
+// historyAnswer is "3 series, 24 figures, 2 of them INVALID".
 func historyAnswer(all []compare.Series) string {
 	if len(all) == 0 {
 		return "no runs"

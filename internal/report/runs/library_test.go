@@ -5,10 +5,32 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/report/page"
 )
+
+// An import says on which days its results were measured, a run of its own only when it began.
+func TestDaysOfAnImport(t *testing.T) {
+	const seeds = "../../../testdata/seeds/"
+	b := imported(t, seeds+"ebs-across-instances.md", seeds+"workload-to-jobfile.md")
+	for _, c := range []struct {
+		step int
+		want string
+	}{{0, "measured 2026-03-02, "}, {1, "measured 2026-03-02 to 2026-03-0"}} {
+		for i := range b.Scenarios {
+			b.Scenarios[i].Result.Start = time.Date(2026, 3, 2+c.step*i, 9, 0, 0, 0, time.UTC)
+		}
+		if got := Run(b).Head.About; !strings.Contains(got, c.want) {
+			t.Errorf("%s: want %s", got, c.want)
+		}
+	}
+	b.Run.Imported = nil
+	if got := Run(b).Head.About; strings.Contains(got, "measured") {
+		t.Error(got)
+	}
+}
 
 // TestLibrarySaysOfWhichFile: of results of several files a row says where it was read and what its verdict is, and a
 // file how many of its results have the worst one.

@@ -115,15 +115,15 @@ func runHead(b *bundle.Bundle, rows []row) (h page.Headline, said []string) {
 // about is what was run where, when and by which versions. An import has other days than its results.
 func about(b *bundle.Bundle) string {
 	r := &b.Run
-	first, last, when := "9", "", ""
+	var days []string
 	for _, s := range measured(b) {
 		if day := s.Result.Start; len(r.Imported) > 0 && !day.IsZero() {
-			first, last = min(first, day.Format(time.DateOnly)), max(last, day.Format(time.DateOnly))
-			when = "measured " + first
+			days = append(days, day.Format(time.DateOnly))
 		}
 	}
-	if when != "" && first != last {
-		when += " to " + last
+	when := ""
+	if len(days) > 0 {
+		when = "measured " + strings.Join(slices.Compact([]string{slices.Min(days), slices.Max(days)}), " to ")
 	}
 	return text.Join(", ", r.Suite.Name, host(&r.Topology), moment(r.Created), when, r.Tool, r.Fio)
 }
