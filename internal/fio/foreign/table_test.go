@@ -65,8 +65,10 @@ func TestMeasuredTables(t *testing.T) {
 		t.Errorf("%s: %+v", o.Title, j)
 	}
 	want := []fio.Goal{
-		{Side: "read", Figure: "iops", Value: 12350}, {Side: "write", Figure: "iops", Value: 5000},
-		{Side: "total", Figure: "iops", Value: 1}, {Figure: "clat", Statistic: "mean", Value: 1e6},
+		{Side: "read", Figure: "iops", Value: 12350},
+		{Side: "write", Figure: "iops", Value: 5000},
+		{Side: "total", Figure: "iops", Value: 1},
+		{Figure: "clat", Statistic: "mean", Value: 1e6},
 	}
 	if !slices.Equal(o.Goals, want) {
 		t.Errorf("%+v", o.Goals)
