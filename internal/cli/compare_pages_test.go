@@ -66,7 +66,7 @@ func TestComparePageIsTrue(t *testing.T) {
 			`m6a\.xlarge +1 +40,041 `, `r6a\.xlarge +1 +40,067 `, `m5a\.xlarge +1 +16,030 +100\.2 %`,
 		},
 		"compare rounds --details": {`round-11 +1 +137,000`, `round-15 +1 +137,000`, `round-16 +1 +238,000`},
-		"compare logs --details":   {`r-15-28k_r_r +1 +136,529`, `r-16-28k_r_r +round 1 +238,133 INVALID +PL401`},
+		"compare logs --details":   {`r-15-28k_r_r +1 +136,529`, `r-16-28k_r_r +MS-28k-r-r-16.log +238,133 INVALID +PL401`},
 	} {
 		got := printed(t, command)
 		for _, want := range wants {
