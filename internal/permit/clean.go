@@ -179,9 +179,8 @@ func cleanFolder(parent *sys.Dir, dry bool) (Leftover, error) {
 		return l, err
 	}
 	defer folder.Close() //nolint:errcheck // only a handle
-	if !parent.SameMount(folder) {
-		return l, fmt.Errorf("%s is a mount of its own, which plimsoll did not make: unmount it; nothing was removed",
-			l.Folder)
+	if err := parent.CheckMounts(folderName); err != nil {
+		return l, err
 	}
 	if _, err := folder.Lstat("lock"); err == nil ||
 		!dry { // taken even where there is none, lest a run begin meanwhile

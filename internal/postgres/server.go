@@ -221,10 +221,12 @@ func ended(err error) string {
 	return err.Error()
 }
 
+// connect begins a session of the superuser. What a suite's statements made goes by none of its names,
+// whatever they set for their database.
 func (s *server) connect(ctx context.Context, database string) (*pgx.Conn, error) {
 	config, err := pgx.ParseConfig(
-		fmt.Sprintf("host=%s port=%s user=%s dbname=%s sslmode=disable connect_timeout=5 application_name=plimsoll",
-			s.record.Run, port, superuser, database),
+		fmt.Sprintf("host=%s port=%s user=%s dbname=%s sslmode=disable connect_timeout=5 application_name=plimsoll "+
+			"search_path=pg_catalog", s.record.Run, port, superuser, database),
 	)
 	if err != nil {
 		return nil, err

@@ -533,6 +533,22 @@ func TestCountersInto(t *testing.T) {
 	}
 }
 
+// A suite's statements, which may be another's, reach no session of the superuser: what they define goes by no name
+// that these use.
+func TestNothingOfASuiteIsRunByTheSuperuser(t *testing.T) {
+	need(t)
+	const script = `create or replace function public.to_jsonb(record) returns jsonb language plpgsql
+		as $$begin raise exception 'run by %', current_user; end$$;
+		alter database ` + benchUser + ` set search_path = public, pg_catalog;`
+	p := measured(t, "", suite.Server{Scale: "1"}, suite.Scenario{
+		ID: 17, Name: "pg", Role: topology.Data, Runtime: time.Second,
+		Postgres: &suite.Postgres{Script: strings.ReplaceAll(script, "\n", " "), Clients: []int{1, 1}, Transactions: 5},
+	}, nil).Postgres
+	if len(p.Failed) > 0 || len(p.Steps) != 2 || p.Steps[1].Transactions != 5 {
+		t.Errorf("%v, %d levels", p.Failed, len(p.Steps))
+	}
+}
+
 // What the server counts is kept by name where its version has it, and the settings that are shown are those
 // that plimsoll gave, not what initdb wrote of the machine (review of 2026-11-26, M7, M11).
 func TestWhatTheServerCounts(t *testing.T) {

@@ -158,6 +158,34 @@ func (d *Dir) mount() string {
 	return ""
 }
 
+// RemoveAll removes a file or a directory with what is in it, and nothing where something is mounted there.
+func (d *Dir) RemoveAll(name string) error {
+	if err := d.CheckMounts(name); err != nil {
+		return err
+	}
+	return d.Root.RemoveAll(name)
+}
+
+// CheckMounts refuses a directory that is a mount of its own, or has one in it: what is mounted is another's.
+func (d *Dir) CheckMounts(name string) error {
+	sub, err := openDir(int(d.file.Fd()), name, filepath.Join(d.name, name), unix.O_NOFOLLOW)
+	if err != nil {
+		return nil //nolint:nilerr // no directory, or none that can be emptied
+	}
+	defer sub.Close() //nolint:errcheck // only a handle
+	if !d.SameMount(sub) {
+		return fmt.Errorf("%s is a mount of its own, which plimsoll did not make: unmount it; nothing was removed",
+			sub.Name())
+	}
+	entries, err := sub.Entries()
+	for _, e := range entries {
+		if err == nil && e.IsDir() {
+			err = sub.CheckMounts(e.Name())
+		}
+	}
+	return err
+}
+
 // Close lets go of the directory.
 func (d *Dir) Close() error { return errors.Join(d.Root.Close(), d.file.Close()) }
 

@@ -85,8 +85,8 @@ func foundIn(dir *Dir, info fs.FileInfo) error {
 	if !ours(info) {
 		return fmt.Errorf("it belongs to %s", UserName(Owner(info)))
 	}
-	link := info.Mode()&fs.ModeSymlink != 0
-	if !link && writableByOthers(info) {
+	link, own := info.Mode()&fs.ModeSymlink != 0, []uint32{uint32(os.Geteuid())}
+	if !link && writableByOthers(dir.Path(info.Name()), info, own) {
 		return fmt.Errorf("others can write to it (mode %04o)", info.Mode().Perm())
 	}
 	if !link && Names(info) > 1 {
@@ -98,7 +98,7 @@ func foundIn(dir *Dir, info fs.FileInfo) error {
 		return err
 	case !ours(holder):
 		return fmt.Errorf("its directory belongs to %s, who can replace it", UserName(Owner(holder)))
-	case writableByOthers(holder) && holder.Mode()&fs.ModeSticky == 0:
+	case writableByOthers(dir.Path("."), holder, own) && holder.Mode()&fs.ModeSticky == 0:
 		return fmt.Errorf("others can replace it, since they can write to its directory (mode %04o)", holder.Mode().Perm())
 	}
 	return nil
@@ -107,11 +107,4 @@ func foundIn(dir *Dir, info fs.FileInfo) error {
 func ours(info fs.FileInfo) bool {
 	owner := Owner(info)
 	return owner == 0 || int(owner) == os.Geteuid()
-}
-
-// writableByOthers does not count a group in which the caller is alone: several systems give every
-// user one and a umask of 002.
-func writableByOthers(info fs.FileInfo) bool {
-	mode := info.Mode().Perm()
-	return mode&0o002 != 0 || mode&0o020 != 0 && !groupIsOf(Group(info), []uint32{uint32(os.Geteuid())})
 }

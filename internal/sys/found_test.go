@@ -1,7 +1,9 @@
 package sys
 
 import (
+	"encoding/binary"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,11 +27,16 @@ func TestFound(t *testing.T) {
 		"written by others":  {func(d string) error { return os.Chmod(d+"/f", 0o646) }, "others can write to it (mode 0646)"},
 		"written by a group": {func(d string) error { return errors.Join(os.Chmod(d+"/f", 0o664), os.Chown(d+"/f", 0, other)) }, "others can write to it"},
 		"written by root":    {func(d string) error { return os.Chmod(d+"/f", 0o664) }, ""},
-		"in another's":       {func(d string) error { return os.Chown(d, other, 0) }, "its directory belongs to "},
-		"in an open one":     {func(d string) error { return os.Chmod(d, 0o777) }, "others can replace it"},
-		"in a sticky one":    {func(d string) error { return os.Chmod(d, 0o777|os.ModeSticky) }, ""},
-		"hard link":          {func(d string) error { return os.Link(d+"/f", d+"/g") }, "it has 2 names"},
-		"own link":           {func(d string) error { return errors.Join(os.Rename(d+"/f", d+"/g"), os.Symlink("g", d+"/f")) }, ""},
+		"written by a user that an ACL names": {
+			func(d string) error { return errors.Join(os.Chmod(d+"/f", 0o600), writableByACL(d+"/f", other)) },
+			"others can write to it",
+		},
+		"in one that an ACL opens": {func(d string) error { return writableByACL(d, other) }, "others can replace it"},
+		"in another's":             {func(d string) error { return os.Chown(d, other, 0) }, "its directory belongs to "},
+		"in an open one":           {func(d string) error { return os.Chmod(d, 0o777) }, "others can replace it"},
+		"in a sticky one":          {func(d string) error { return os.Chmod(d, 0o777|os.ModeSticky) }, ""},
+		"hard link":                {func(d string) error { return os.Link(d+"/f", d+"/g") }, "it has 2 names"},
+		"own link":                 {func(d string) error { return errors.Join(os.Rename(d+"/f", d+"/g"), os.Symlink("g", d+"/f")) }, ""},
 		"another's link": {func(d string) error {
 			return errors.Join(os.Rename(d+"/f", d+"/g"), os.Symlink("g", d+"/f"), os.Lchown(d+"/f", other, other))
 		}, "it belongs to "},
@@ -58,4 +65,19 @@ func TestFound(t *testing.T) {
 			}
 		})
 	}
+}
+
+// writableByACL lets a user write to a file beside its owner and the group of root.
+func writableByACL(name string, uid uint32) error {
+	acl := binary.LittleEndian.AppendUint32(nil, 2) // POSIX_ACL_XATTR_VERSION
+	const none = math.MaxUint32
+	for _, e := range []struct {
+		tag, may uint16
+		id       uint32
+	}{{0x01, 7, none}, {0x02, 7, uid}, {0x04, 0, none}, {0x10, 7, none}, {0x20, 5, none}} {
+		acl = binary.LittleEndian.AppendUint16(acl, e.tag)
+		acl = binary.LittleEndian.AppendUint16(acl, e.may)
+		acl = binary.LittleEndian.AppendUint32(acl, e.id)
+	}
+	return unix.Setxattr(name, "system.posix_acl_access", acl, 0)
 }

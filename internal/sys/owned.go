@@ -109,7 +109,7 @@ func ownedBy(name string, uids []uint32) error {
 	if mode&fs.ModeSymlink != 0 || mode.IsDir() && mode&fs.ModeSticky != 0 {
 		return nil
 	}
-	if mode.Perm()&0o002 != 0 || mode.Perm()&0o020 != 0 && (hasACL(name) || !groupIsOf(Group(info), uids)) {
+	if writableByOthers(name, info, uids) {
 		return fmt.Errorf("%s can be written to by others (mode %04o): %w", name, mode.Perm(), ErrReplaceable)
 	}
 	return nil
@@ -124,6 +124,13 @@ func unmapped(uid uint32) bool {
 	}
 	mapped, err := os.ReadFile("/proc/self/uid_map")
 	return err == nil && !slices.Equal(strings.Fields(string(mapped)), []string{"0", "0", "4294967295"})
+}
+
+// writableByOthers does not count a group that has only the users: several systems give every user one and a
+// umask of 002.
+func writableByOthers(name string, info fs.FileInfo, uids []uint32) bool {
+	mode := info.Mode().Perm()
+	return mode&0o002 != 0 || mode&0o020 != 0 && (hasACL(name) || !groupIsOf(Group(info), uids))
 }
 
 // hasACL says that a file has more rights than its mode shows, which then is the most that any of
