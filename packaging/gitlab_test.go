@@ -33,6 +33,12 @@ func TestGitLabTemplate(t *testing.T) {
 		for name, value := range jobs[job].Variables {
 			env = append(env, name+"="+value)
 		}
+		for _, set := range more {
+			name, _, _ := strings.Cut(set, "=")
+			if _, has := jobs[job].Variables[name]; !has && !strings.HasPrefix(name, "PLIMSOLL_") {
+				t.Errorf("%s has no variable %s", job, name)
+			}
+		}
 		cmd := exec.Command("sh", "-ec", strings.Join(jobs[job].Script, "\n"))
 		cmd.Dir, cmd.Env = r.dir, append(env, more...)
 		out, _ := cmd.CombinedOutput()
