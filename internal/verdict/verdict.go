@@ -199,6 +199,7 @@ func OfRun(runs []Scenario, findings []finding.Finding) Summary {
 	switch {
 	case s.Verdict == Measured && shared:
 		reasons = append([]reason{{text: earn(runs)}}, reasons...)
+	case s.Verdict == Measured && worst["PL418"] && !slices.ContainsFunc(runs, ranOn): // which says so
 	case s.Verdict == Measured: // what would have earned a verdict comes last
 		reasons = append(reasons[:min(len(reasons), maxReasons-1)], reason{text: earn(runs)})
 	}
@@ -219,6 +220,8 @@ func OfRun(runs []Scenario, findings []finding.Finding) Summary {
 	}
 	return s
 }
+
+func ranOn(m Scenario) bool { return m.Result == nil || !m.TooShort() }
 
 // earn is what would have earned a verdict.
 func earn(runs []Scenario) string {

@@ -72,11 +72,14 @@ func (s side) took() (time.Duration, bool) {
 // direct=. Sequential reads are not judged: read-ahead makes each fast and all of them as fast as the
 // storage.
 func fromMemory(m diagnose.Measurement) (f finding.Finding) {
-	if len(m.Result.Devices) > 0 || m.Syncs() || m.Any(polls) || onMemory(m) || m.Result.Lacks(part.AllJobs) {
+	r := m.Result
+	if len(r.Devices) > 0 || m.Any(polls) || onMemory(m) || r.Lacks(part.AllJobs) {
 		return f
 	}
-	r := m.Result
-	looks := []finding.Finding{undelivered(m), reread(m)} // counters need no header line
+	if m.Syncs() {
+		return heldFiles(m)
+	}
+	looks := []finding.Finding{undelivered(m), reread(m), heldFiles(m)} // counters need no header line
 	for _, s := range sides(m) {
 		switch {
 		case s.N < diagnose.EnoughReads:
@@ -96,8 +99,42 @@ func fromMemory(m diagnose.Measurement) (f finding.Finding) {
 			looks = append(looks, keptInMemory(m, s))
 		}
 	}
-	return first(looks...)
+	for _, look := range looks {
+		if look.Severity.Rank() > f.Severity.Rank() {
+			f = look
+		}
+	}
+	return f
 }
+
+// heldFiles finds other programs that went through the page cache to files which fit memory, and which nothing dropped
+// from there: what they wrote before is there to be read, and what nothing syncs is there at the end.
+func heldFiles(m diagnose.Measurement) (f finding.Finding) {
+	r := m.Result
+	var size units.Bytes
+	for _, w := range r.Workloads {
+		size += w.Size
+	}
+	if r.Program == "" || size == 0 || size > fitsMemory || !m.All(paged) || len(r.Disks) > 0 || r.State != result.Done {
+		return f
+	}
+	says := ""
+	switch kept := m.All(func(w fio.Workload) bool { return w.KeepCache }); {
+	case kept && diagnose.Ran(r.Total.Read):
+		says = "%s read through the page cache, and its files of %s fit into memory, where making them left them: memory may " +
+			"have answered the reads."
+	case diagnose.Ran(r.Total.Write) && !diagnose.Ran(r.Total.Read) && !m.Syncs() && !m.Any(syncsAtEnd):
+		says = "%s wrote through the page cache, and nothing synced what it wrote: the last of the %s may have been in " +
+			"memory alone."
+	default:
+		return f
+	}
+	return m.Finds(says, r.Program, size).As(finding.Warn).
+		Saw("direct", "no", "direct I/O", r.Program).
+		Saw("size of its files", size.String(), "twice the memory", r.Program)
+}
+
+func syncsAtEnd(w fio.Workload) bool { return w.SyncAtEnd }
 
 // reread finds reads of files that fit memory, and that were read more than once through the page cache: what was read
 // before is there. fio drops it before each pass over its files (seen with 3.33); other programs do not.
@@ -261,15 +298,14 @@ func writtenBack(m diagnose.Measurement, s side) (f finding.Finding) {
 	switch in, took := s.waited(half); {
 	case in != "":
 		f = m.Finds("Half of the writes took %s or less, as a copy to memory does, and one in %s took %s or more, as "+
-			"waiting for write-back does: buffered writes are done when they are copied, and what the storage does is not "+
-			"in these figures.", text.Duration(half), in, took).As(finding.Warn)
+			"waiting for write-back does: what the storage does is not in these figures.",
+			text.Duration(half), in, took).As(finding.Warn)
 		if fits {
 			f.Severity = finding.Invalid
 		}
 	case fits:
 		f = m.Finds("Half of the writes took %s or less, as a copy to memory does, and nothing synced them: memory may "+
-			"hold all of the %s that were written, and what the storage does is not in these figures.",
-			text.Duration(half), s.Bytes).As(finding.Warn)
+			"hold all of their %s.", text.Duration(half), s.Bytes).As(finding.Warn)
 	}
 	return f.Saw("latency of half of the writes", text.Duration(half), "", "fio, scenario "+m.Label()).
 		Saw("direct", "no", "direct=1, or a sync", "the job's options, or its submission")

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"regexp"
 	"strings"
 	"time"
 
@@ -31,7 +32,7 @@ func contradicting(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding)
 	// Two figures that cannot both be true are invalid where no rounding and no missing part of an output makes that:
 	// then nobody knows which of them was measured.
 	f = m.Finds("")
-	for _, wrong := range []finding.Finding{blocksOff(m), flightOff(m), meanOff(m)} {
+	for _, wrong := range []finding.Finding{blocksOff(m), flightOff(m), meanOff(m), nameOff(m)} {
 		f.Message = strings.TrimSpace(f.Message + " " + wrong.Message)
 		f = f.Shown(wrong.Evidence).As(cmp.Or(f.Severity, wrong.Severity))
 	}
@@ -68,6 +69,39 @@ func blocksOff(m diagnose.Measurement) (f finding.Finding) {
 		f.Say("%s IOPS of %s %s are %s, and not %s.", s.of.IOPS, s.bs, s.what, want, s.of.BW)
 		return f.Saw("bandwidth of the "+s.what, s.of.BW.String(), fmt.Sprintf("%s IOPS × %s = %s", s.of.IOPS, s.bs, want),
 			"fio, and the job's options")
+	}
+	return f
+}
+
+// A job's name that says one direction and nothing of the other, nor of what is done before a test.
+var (
+	readsByName  = regexp.MustCompile(`(?i)(?:^|[^a-z])(?:rand(?:om)?|seq(?:uential)?)?read(?:s|$|[^a-z])`)
+	writesByName = regexp.MustCompile(`(?i)(?:^|[^a-z])(?:rand(?:om)?|seq(?:uential)?)?write(?:s|$|[^a-z])`)
+	openName     = regexp.MustCompile(`(?i)writ.*read|read.*writ|(?:^|[^a-z])(?:rw|wr|rd|r|w)(?:$|[^a-z])|mix|verif|prep|` +
+		`fill|lay|creat|init|warm|cond|setup|load|for`)
+)
+
+// nameOff compares what a job did with its name: who reads the name alone takes the figure for that of the other
+// direction.
+func nameOff(m diagnose.Measurement) (f finding.Finding) {
+	r := m.Result
+	if r.Program != "" || len(r.Workloads) != 1 {
+		return f
+	}
+	w, t := r.Workloads[0], r.Total
+	if openName.MatchString(w.Name) {
+		return f
+	}
+	for _, s := range []struct {
+		named         *regexp.Regexp
+		what, others  string
+		of, ofAnother uint64
+	}{{readsByName, "reads", "writes", t.Read.N, t.Write.N}, {writesByName, "writes", "reads", t.Write.N, t.Read.N}} {
+		if s.named.MatchString(w.Name) && s.ofAnother > s.of {
+			share := text.Percent(float64(s.ofAnother) / float64(s.of+s.ofAnother))
+			f.Say("Job %s did not do what its name says: %s of its I/Os are %s (rw=%s).", w.Name, share, s.others, w.RW())
+			return f.Saw(s.others+" of "+w.Name, share, "fewer than "+s.what, "fio, and the job's name")
+		}
 	}
 	return f
 }

@@ -17,6 +17,34 @@ const (
 )
 
 func fewOnly(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+	return first(fewBlocksOnly(m), inDriveCache(m))
+}
+
+// driveCache is what every hard disk of the last ten years has of memory, and controllers have more.
+const driveCache = 64 * units.MiB
+
+// inDriveCache finds direct I/O of others to a small file, again and again.
+func inDriveCache(m diagnose.Measurement) (f finding.Finding) {
+	r := m.Result
+	region := units.Bytes(0)
+	for _, w := range r.Workloads {
+		if w.SharedFile || r.Program != "" { // whose threads have their files in common
+			w.Jobs = 1
+		}
+		region += (w.Size + w.OffsetIncrement*units.Bytes(w.Jobs)) * units.Bytes(max(w.Jobs, 1))
+	}
+	did := r.Total.Read.Bytes + r.Total.Write.Bytes
+	direct := m.All(func(w fio.Workload) bool { return w.Direct && w.Size > 0 && fio.UsesPageCache(w.Engine) })
+	if r.Source == "" || !direct || region > driveCache || did < manyTimesOver*region {
+		return f
+	}
+	return m.Finds("The same %s were used %s times over: the cache of a drive or a controller may hold them.", region,
+		units.Number(float64(did)/float64(max(region, 1)))).
+		Titled("the file is so small that a drive's cache may hold it").
+		Saw("size of all files", region.String(), "1 GiB or more", "the job's options")
+}
+
+func fewBlocksOnly(m diagnose.Measurement) (f finding.Finding) {
 	region := units.Bytes(0)
 	few := m.All(func(w fio.Workload) bool {
 		region += w.Size * units.Bytes(max(w.Jobs, 1))

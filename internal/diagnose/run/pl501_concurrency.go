@@ -3,10 +3,12 @@ package run
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/part"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
@@ -19,7 +21,7 @@ const (
 )
 
 func concurrencyBound(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
-	if !c.IsConcurrencyBound(m) {
+	if f = atItsRate(m); f.Message != "" || !c.IsConcurrencyBound(m) || m.Result.Lacks(part.Latencies) {
 		return f
 	}
 	asked, mean := m.InFlight(), m.MeanLatency()
@@ -60,6 +62,53 @@ func concurrencyBound(c *diagnose.Case, m diagnose.Measurement) (f finding.Findi
 		f.Commands = []string{twiceTheDepth(m)}
 	}
 	return f
+}
+
+// heldTo is the share of its rate from which on a job did what it was held to.
+const heldTo = 0.95
+
+// atItsRate finds jobs of others that did as much as they were held to in each direction: the figure is the option's.
+func atItsRate(m diagnose.Measurement) (f finding.Finding) {
+	r := m.Result
+	if r.Source == "" || m.Failed() {
+		return f
+	}
+	var says []string
+	for _, s := range []struct {
+		what string
+		of   fio.Direction
+		each func(fio.Workload) (units.IOPS, units.Rate)
+	}{
+		{"reads", r.Total.Read, func(w fio.Workload) (units.IOPS, units.Rate) { return w.ReadIOPS, w.ReadRate }},
+		{"writes", r.Total.Write, func(w fio.Workload) (units.IOPS, units.Rate) { return w.WriteIOPS, w.WriteRate }},
+	} {
+		if !diagnose.Ran(s.of) {
+			continue
+		}
+		iops, bw := units.IOPS(0), units.Rate(0)
+		if !m.All(func(w fio.Workload) bool {
+			n, b := s.each(w)
+			iops, bw = iops+n*units.IOPS(max(w.Jobs, 1)), bw+b*units.Rate(max(w.Jobs, 1))
+			return n > 0 || b > 0
+		}) {
+			return f
+		}
+		switch {
+		case bw == 0 && s.of.IOPS >= heldTo*iops:
+			says = append(says, fmt.Sprintf("%s IOPS of %s", iops, s.what))
+		case iops == 0 && s.of.BW >= heldTo*bw:
+			says = append(says, fmt.Sprintf("%s of %s", bw, s.what))
+		default:
+			return f
+		}
+		f = f.Saw("rate of the "+s.what, s.of.IOPS.String()+" IOPS, "+s.of.BW.String(), "", "fio, scenario "+m.Label())
+	}
+	if len(says) == 0 {
+		return f
+	}
+	return m.Finds("The jobs were held to %s (rate=, rate_iops=), and did that: it is no limit of the storage.",
+		strings.Join(says, " and ")).As(finding.Warn).Shown(f.Evidence).
+		Titled("limited by the job's own rate, not by the storage")
 }
 
 const (
