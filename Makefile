@@ -7,7 +7,7 @@ DEADCODE    := .tools/deadcode-0.48.0
 export CGO_ENABLED = 0
 
 # everything below is a command, not a file
-.PHONY: vuln exam exam-live exam-host kills mutants build install demo test check lint rest lab lab-long lab-systems fleet-test fuzz bench fio-versions pg-versions dist image dist-test packaging web clean need-build need-here need-test
+.PHONY: vuln exam exam-live exam-host kills mutants build install demo test check lint rest lab lab-long lab-systems fleet-test fuzz bench fio-versions pg-situations pg-versions dist image dist-test packaging web clean need-build need-here need-test
 
 build: need-build ## the static binary, bin/plimsoll
 	@$(GO) build -trimpath -ldflags '-s -w -X plimsoll/internal/cli.Version=$(VERSION)' -o bin/plimsoll ./cmd/plimsoll
@@ -101,6 +101,11 @@ MUTANT_ROOMS := ceiling topology units stats verdict permit provision provision/
 mutants: need-test ## N (100) random one-line mistakes from SEED (1) in the rooms that compute, decide, conclude or parse, each tried by its own package's tests; survivors are printed
 	@PLIMSOLL_LAB=off nice -n 10 $(GO) run ./scripts/mutants -seed $(or $(SEED),1) -n $(or $(N),100) $(addprefix internal/,$(or $(ROOMS),$(MUTANT_ROOMS)))
 
+pg-situations: need-test ## 28 situations of PostgreSQL whose limit is known, as root, with each server of BINS (15 and 18): is the first cause right? about 20 s each; ONLY is a pattern of names
+	@scripts/need.sh fio postgresql gcc
+	@PLIMSOLL_PG_ONLY='$(ONLY)' PLIMSOLL_PG_BINS="$(or $(BINS),/usr/lib/postgresql/15/bin /var/cache/plimsoll-pg/18/bin)" \
+	  $(GO) test -v -count=1 -timeout 60m -run 'TestPgSituations$$' ./internal/cli
+
 pg-versions: build ## PostgreSQL's tests and a short run of the suite pg on servers of versions 14, 16, 17 and 18
 	@scripts/need.sh gcc libc6-dev fio postgresql maven
 	@scripts/pg-versions.sh
@@ -111,7 +116,7 @@ $(NFPM):
 	@GOBIN=$(CURDIR)/.tools $(GO) install github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.44.0
 	@mv .tools/nfpm $@
 
-dist image: need-build $(NFPM) ## the release files in dist/, for amd64 and arm64: tar.gz, deb, rpm, image, static fio, Debian repository, formula, modules, checksums
+dist image &: need-build $(NFPM) ## the release files in dist/, for amd64 and arm64: tar.gz, deb, rpm, image, static fio, Debian repository, formula, modules, checksums
 	@scripts/need.sh gcc libc6-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 	@scripts/dist.sh
 

@@ -39,13 +39,17 @@ lint() {
 	plimsoll lint "${paths[@]}" --format github --fail-on "${IN_FAIL_ON:-error}"
 }
 
-# baseline fetches the runs that the last gate of this workflow and branch kept as an artifact. The first night has none.
+# baseline fetches the runs that the last gate of this workflow kept as an artifact, on this branch or the one that a change
+# goes to. The first night has none.
 baseline() {
-	local id
+	local id ids
+	export GH_REPO=$GITHUB_REPOSITORY # a job that only measures checks nothing out
 	mkdir -p "$IN_BASELINE"
 	command -v gh >/dev/null || fail 2 "this runner has no gh, which fetches the baseline"
-	for id in $(gh run list --workflow "$GITHUB_WORKFLOW" --branch "$GITHUB_REF_NAME" --status completed --limit 10 \
-		--json databaseId --jq '.[].databaseId'); do
+	ids=$(gh run list --workflow "$GITHUB_WORKFLOW" --branch "${GITHUB_BASE_REF:-$GITHUB_REF_NAME}" --status completed --limit 10 \
+		--json databaseId --jq '.[].databaseId') ||
+		fail 1 "the runs of $GITHUB_WORKFLOW cannot be listed: does the job have the permission actions: read?"
+	for id in $ids; do
 		if gh run download "$id" --name "$IN_ARTIFACT" --dir "$IN_BASELINE" 2>/dev/null; then
 			echo "The baseline is that of run $id: $(find "$IN_BASELINE" -maxdepth 2 -name run.json | wc -l) runs."
 			return

@@ -35,7 +35,7 @@ func newRunner(t *testing.T) *runner {
 	dir := t.TempDir()
 	return &runner{t: t, dir: dir, path: os.Getenv("PATH"), env: []string{
 		"HOME=" + dir, "RUNNER_TEMP=" + dir, "GITHUB_PATH=" + dir + "/path", "GITHUB_OUTPUT=" + dir + "/output",
-		"GITHUB_STEP_SUMMARY=" + dir + "/summary.md", "GITHUB_WORKFLOW=storage", "GITHUB_REF_NAME=main",
+		"GITHUB_STEP_SUMMARY=" + dir + "/summary.md", "GITHUB_WORKFLOW=storage", "GITHUB_REF_NAME=main", "GITHUB_REPOSITORY=o/r",
 		"IN_BASELINE=" + dir + "/baseline", "IN_ARTIFACT=plimsoll-baseline",
 	}}
 }
@@ -126,7 +126,8 @@ func TestActionNamesWhatIsMissing(t *testing.T) {
 // docker and gh are programs of the runner: here, scripts that hand out what the real ones would.
 const (
 	docker = "#!/bin/sh\ncase $1 in create) echo box ;; cp) cp \"$PROGRAM\" \"$4/$(basename \"${3#*:}\")\" ;; esac\n"
-	gh     = "#!/bin/sh\ncase \"$1 $2\" in 'run list') echo 2; echo 1 ;; 'run download') [ \"$3\" = 1 ] && [ -d \"$KEPT\" ] && cp -r \"$KEPT/.\" \"$7\" ;; esac\n"
+	gh     = "#!/bin/sh\n[ \"$GH_REPO\" = o/r ] || exit 1\ncase \"$1 $2 $6\" in 'run list main') echo 2; echo 1 ;; 'run list gone') exit 1 ;;\n" +
+		"'run download '*) [ \"$3\" = 1 ] && [ -d \"$KEPT\" ] && cp -r \"$KEPT/.\" \"$7\" ;; esac\n"
 )
 
 func TestActionTakesTheImage(t *testing.T) {
@@ -135,6 +136,26 @@ func TestActionTakesTheImage(t *testing.T) {
 	r.path = r.dir + "/bin:" + r.path
 	out, code := r.step("install", "IN_IMAGE=plimsoll:0.1.0", "PROGRAM="+built(t))
 	says(t, "install", out, code, 0, "plimsoll ")
+}
+
+// A change is held against the branch that it goes to, and runs that cannot be listed are no first night.
+func TestActionFindsTheBaseline(t *testing.T) {
+	kept := t.TempDir()
+	for _, c := range []struct {
+		ref, base string
+		code      int
+		want      string
+	}{
+		{"main", "", 0, "that of run 1"},
+		{"12/merge", "main", 0, "that of run 1"},
+		{"other", "", 0, "No baseline yet"},
+		{"gone", "", 1, "cannot be listed"},
+	} {
+		r := newRunner(t)
+		r.write("bin/gh", gh, 0o755)
+		out, code := r.step("baseline", "PATH="+r.dir+"/bin:"+r.path, "KEPT="+kept, "GITHUB_REF_NAME="+c.ref, "GITHUB_BASE_REF="+c.base)
+		says(t, "baseline of "+c.ref, out, code, c.code, c.want)
+	}
 }
 
 // Nobody takes a first night, or figures of a busy machine, for a pass; and each night becomes part

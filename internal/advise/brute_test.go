@@ -131,10 +131,7 @@ func order(t cloud.VolumeType, iops, rate, gib float64) (cloud.VolumeSpec, bool)
 		spec.IOPS = t.IOPS.Max
 		if !t.Rate.Derived {
 			spec.Rate = t.Rate.Max
-			unit := units.MiBPerSec
-			if t.Provider == "Azure" {
-				unit = units.MBPerSec
-			}
+			unit := t.RateUnit()
 			least := int(max(t.Rate.Included, t.Rate.Min) / unit)
 			n := least + sort.Search(int(t.Rate.Max/unit)-least, func(i int) bool {
 				spec.Rate = units.Rate(least+i) * unit

@@ -217,7 +217,7 @@ func (c Claim) Check(t *topology.Topology) ClaimVerdict {
 		best.Lines[0] = "Not known, for the catalogue has no figure of its own drives. " + best.Lines[0]
 	}
 	if best.Most != nil {
-		line := "Judged of " + best.Storage
+		line := "Assumes " + best.Storage
 		if len(best.Others) > 0 {
 			line += "; it has " + text.Some(best.Others, 4) + ", too: name one with --volumes"
 		}
@@ -341,8 +341,12 @@ func (c Claim) judge(r reading, of string) ClaimVerdict {
 	}
 	switch {
 	case !v.Holds:
-		v.say("No: at most %s of %v %s from %s, limited by %s (%s).", c.print(v.Most), c.Block, kind, r.of, v.Most.Label(),
-			v.Most.How)
+		long := ""
+		if held := found.Held(); held.For > 0 {
+			long = " for " + text.Duration(held.For)
+		}
+		v.say("No: at most %s%s of %v %s from %s, limited by %s (%s).", c.print(v.Most), long, c.Block, kind, r.of,
+			v.Most.Label(), v.Most.How)
 	case v.Sustained:
 		v.say(yes+"sustained: %s allows %s of %v %s.", v.Lasts.Label(), c.print(v.Lasts), c.Block, kind)
 	default:

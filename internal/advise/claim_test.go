@@ -21,7 +21,7 @@ func TestClaims(t *testing.T) {
 			"since a day between 2023-03-07 and 2023-05-11; before it was 26,667 IOPS",
 		}},
 		{"6000 IOPS", "", "", "c6a.xlarge", true, true, 0, []string{"Yes, sustained"}},
-		{"50000 IOPS", "", "", "c6a.xlarge", false, false, 0, []string{"No: at most 40,000 IOPS of 16 KiB reads from EBS"}},
+		{"50000 IOPS", "", "", "c6a.xlarge", false, false, 0, []string{"No: at most 40,000 IOPS for 30 min of 16 KiB reads from EBS"}},
 		{"1250MB/s", "", "", "c8g.2xlarge", true, false, 30 * time.Minute, []string{"25.0 % of the claim"}},
 		{"10Gbps", "", "", "c8g.2xlarge", true, false, 30 * time.Minute, nil},
 		{"40000 IOPS", "", "", "m5.12xlarge", true, true, 0, nil},

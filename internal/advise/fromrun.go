@@ -136,7 +136,7 @@ func FromJob(name string, loads []fio.Workload) (*workload.Demand, error) {
 	}
 	if len(d.Streams) == 0 {
 		return nil, fmt.Errorf(
-			"%s: its jobs ask for as much as they get, which is no demand: rate= and rate_iops= state one",
+			"%s: its jobs have no rate: rate= or rate_iops= states a demand",
 			name,
 		)
 	}

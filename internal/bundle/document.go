@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -23,16 +24,17 @@ type Document struct {
 	stated []stated
 	arrays []*script.Array
 	claims []claim
+	mounts []*script.Mount
+	called map[string][]mention // the types of volumes by device, as the text gives them
+	types  []mention            // where it names a type of volume, of each the first
 
 	byName  map[string][]int // places in jobs that have a job of the name
 	notBare []int            // places in jobs that have a job at all
 	heads   []int            // the lines of headings of sections
 	files   []*fio.JobFile   // that it quotes, without commands
-	typed   []int            // the lines, from 0, that name a type of volume
-	looked  int              // lines that were compared with the name of a disk
 }
 
-// mention is an instance type that the text names.
+// mention is a type of instance or volume that the text names.
 type mention struct {
 	line int
 	typ  string
@@ -47,13 +49,15 @@ var instanceType = regexp.MustCompile(
 // ReadDocument finds the jobs and the machines in a text. Variables that it sets (NUM_JOBS=16 fio
 // nvme1.fio) are filled into the jobs that it quotes; env gives others and may be nil.
 func ReadDocument(name string, data []byte, env func(string) (string, bool)) *Document {
-	d := &Document{lines: strings.Split(string(data), "\n")}
+	d := &Document{lines: strings.Split(string(data), "\n"), called: map[string][]mention{}}
 	data = fromWindows(data)
 	file := script.Parse(name, data, script.Options{Env: env})
 	if len(file.Jobs) == 0 { // whatever its ending, it holds fio's output and more: prose with quotes in it
 		file = script.Parse(name+".md", data, script.Options{Env: env})
 	}
-	d.jobs, d.arrays, d.stated = file.Jobs, built(file), storageIn(d.lines)
+	d.jobs, d.stated = file.Jobs, storageIn(d.lines)
+	storage := script.StorageOf(file)
+	d.arrays, d.mounts = storage.Built[:min(len(storage.Built), mostStated)], storage.Mounts
 	d.claims = claims(d.lines)
 	if !slices.ContainsFunc(d.jobs, func(j script.Job) bool { return !j.Command }) {
 		d.jobs = append(d.jobs, barePages(d.lines)...)
@@ -62,9 +66,7 @@ func ReadDocument(name string, data []byte, env func(string) (string, bool)) *Do
 	d.index()
 	known := map[string]bool{}
 	for i, line := range d.lines {
-		if volumesInText().typ.MatchString(line) {
-			d.typed = append(d.typed, i)
-		}
+		d.callVolumes(i, line)
 		if !strings.Contains(line, ".") {
 			continue
 		}
@@ -225,37 +227,78 @@ func (d *Document) above(line int) *fio.JobFile {
 	return d.jobs[at].File
 }
 
-// volume is the type that the text gives the device of a result ("`nvme1n1` corresponds to the
-// faster `io2` block device"): the first one behind the device's name, in the same line and before
-// another device is named. In a text of very many devices only the first are looked for.
+// callVolumes notes the types of volumes that a line names, and of which device ("`nvme1n1` corresponds to the
+// faster `io2` block device"): the first one behind the device's name, and before another device is named.
+func (d *Document) callVolumes(i int, line string) {
+	for _, typ := range volumesInText().typ.FindAllString(line, -1) {
+		if !slices.ContainsFunc(d.types, func(m mention) bool { return m.typ == typ }) {
+			d.types = append(d.types, mention{i + 1, typ})
+		}
+	}
+	devices := deviceName.FindAllStringIndex(line, -1)
+	for at, device := range devices {
+		end := min(device[1]+nearBehind, len(line))
+		if at+1 < len(devices) {
+			end = min(end, devices[at+1][0])
+		}
+		name := line[device[0]:device[1]]
+		if typ := volumesInText().typ.FindString(line[device[1]:end]); typ != "" && len(d.called[name]) < mostStated {
+			d.called[name] = append(d.called[name], mention{i + 1, typ})
+		}
+	}
+}
+
+// nearBehind is how many characters behind a device's name its type may begin and end.
+const nearBehind = 100
+
+var deviceName = regexp.MustCompile(`\b(?:nvme[0-9]+n[0-9]+|xvd[a-z]+|[sv]d[a-z]+|md[0-9]+)\b`)
+
+// volume is the type that the text outside of a result gives its device.
 func (d *Document) volume(o *fio.Output) (typ string, line int) {
 	for _, disk := range o.Disks {
-		for _, i := range d.typed {
-			text := d.lines[i]
-			if d.looked++; d.looked > mostLooks {
-				return "", 0
-			}
-			if o.Line <= i+1 && i+1 <= o.End {
-				continue
-			}
-			for _, rest, found := strings.Cut(text, disk.Name); found; _, rest, found = strings.Cut(rest, disk.Name) {
-				at := volumesInText().typ.FindStringIndex(rest)
-				if at != nil && at[0] <= nearBehind && !deviceName.MatchString(rest[:at[0]]) {
-					return rest[at[0]:at[1]], i + 1
-				}
+		for _, m := range d.called[disk.Name] {
+			if m.line < o.Line || m.line > o.End {
+				return m.typ, m.line
 			}
 		}
 	}
 	return "", 0
 }
 
-// mostLooks bounds how many lines are searched for the names of disks.
-const mostLooks = 1 << 20
+// otherwise is another generation of a type that the text names and gives to no device: io1 beside io2.
+func (d *Document) otherwise(typ string) (other mention, ok bool) {
+	generation := func(of string) string { return strings.TrimRight(of, "0123456789") }
+	for _, m := range d.types {
+		given := m.typ == typ || generation(m.typ) != generation(typ)
+		for _, all := range d.called {
+			given = given || slices.ContainsFunc(all, func(c mention) bool { return c.typ == m.typ })
+		}
+		if !given {
+			return m, true
+		}
+	}
+	return mention{}, false
+}
 
-// nearBehind is how many characters behind a device's name its type may stand.
-const nearBehind = 80
-
-var deviceName = regexp.MustCompile(`\b(?:nvme[0-9]+n[0-9]+|xvd[a-z]+|sd[a-z]+|md[0-9]+)\b`)
+// mounted says where the text mounts another device at the folder of a job than fio's disk lines are of.
+func (d *Document) mounted(o *fio.Output, loads []fio.Workload) (doubt string) {
+	for _, w := range loads {
+		for _, m := range d.mounts {
+			device := path.Base(m.Device)
+			if !strings.HasPrefix(cmp.Or(w.Directory, w.Filename)+"/", strings.TrimRight(m.Point, "/")+"/") {
+				continue
+			}
+			if slices.ContainsFunc(o.Disks, func(k fio.Disk) bool { return strings.HasPrefix(device, k.Name) }) {
+				return ""
+			}
+			if len(o.Disks) > 0 && deviceName.MatchString(device) && deviceName.MatchString(o.Disks[0].Name) {
+				doubt = fmt.Sprintf("the text mounts %s on %s (line %d), and fio's disk statistics are of %s: the names are of "+
+					"another machine, or of another start", device, m.Point, m.Line, o.Disks[0].Name)
+			}
+		}
+	}
+	return doubt
+}
 
 // inText is the origin of what a text says.
 func inText(line int) string { return fmt.Sprintf("named in the text, line %d", line) }

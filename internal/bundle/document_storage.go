@@ -206,9 +206,3 @@ type NamedVolumes struct {
 	Of   string
 	Decl *topology.Declaration
 }
-
-// built are the arrays that a document's commands build, as many as are looked through.
-func built(file *script.File) []*script.Array {
-	all := script.StorageOf(file).Built
-	return all[:min(len(all), mostStated)]
-}

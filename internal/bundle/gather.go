@@ -154,6 +154,17 @@ func readTable(name string) ([]*fio.Output, error) {
 	return source(name, foreign.ReadTable(data)), nil
 }
 
+// Unread says of files of which nothing was read what a table in them needs; empty where they have none.
+func Unread(names []string) string {
+	for _, name := range names {
+		if data, err := sys.Text(name); err == nil && isProse(name) && foreign.HasTable(data) {
+			return ": of a table the columns or the rows are read that are named IOPS, bandwidth, latency or p99 in English, " +
+				"with read or write in their names or fio's command above them"
+		}
+	}
+	return ""
+}
+
 // filesBelow is the file itself, or every regular file below a directory, in order of names. Runs
 // of plimsoll below it are left out.
 func filesBelow(root string) ([]string, error) {

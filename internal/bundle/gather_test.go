@@ -2,6 +2,8 @@ package bundle
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -56,5 +58,18 @@ func TestMixedCounts(t *testing.T) {
 	}
 	if o := gatherText(t, "p: (g=0): rw=randwrite, bs=(R) 128KiB-128KiB, (W) 128KiB-128KiB, (T) 128KiB-128KiB, ioengine=psync, iodepth=1\nfio-2.19\n"+text)[0]; o.Jobs[0].Write.N != 151247 {
 		t.Errorf("%+v", o)
+	}
+}
+
+// TestUnreadTables: a file with a table of which nothing was read says what one needs, and a file without one does not.
+func TestUnreadTables(t *testing.T) {
+	for text, want := range map[string]bool{"| Kịch bản | Đo được |\n|--|--|\n| Đọc | 12 |\n": true, "a | b\n": false} {
+		name := filepath.Join(t.TempDir(), "a.md")
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := Unread([]string{name}); (got != "") != want {
+			t.Errorf("%q: %q", text, got)
+		}
 	}
 }

@@ -98,19 +98,24 @@ func (f Found) scenarios(run *Run, results []*result.Result) error {
 	for _, r := range results {
 		s := suite.Scenario{ID: r.ID, Name: r.Name, Title: r.Title, Role: r.Role, AsIs: true, Runtime: r.Planned}
 		var like *suite.Scenario
-		differs := ""
+		differs, judged := "", ""
 		if f.Stated != nil {
 			like, differs = f.Stated(r)
 		}
 		if like != nil {
 			stated++
 			s.Thresholds, s.Main = like.Thresholds, like.Main
-			doubt := "it did the work of " + like.Name + ", whose thresholds judge it"
-			if !slices.Contains(r.Doubts, doubt) { // where it was judged to be picked
-				r.Doubts = append(r.Doubts, doubt)
-			}
+			judged = "it did the work of " + like.Name + ", whose thresholds judge it"
 		} else if differs != "" {
 			why = r.Name + ": " + differs
+		}
+		for _, text := range r.Expects {
+			if t, err := suite.ParseThreshold(text); err == nil && like == nil {
+				s.Thresholds, judged = append(s.Thresholds, t), "what its table calls the target judges it"
+			}
+		}
+		if judged != "" && !slices.Contains(r.Doubts, judged) { // where it was judged to be picked
+			r.Doubts = append(r.Doubts, judged)
 		}
 		run.Suite.Scenarios = append(run.Suite.Scenarios, s)
 		if c := ceiling.Of(cmp.Or(r.Topology, &run.Topology), r.Role, r.Workloads); c.Known() {
@@ -169,6 +174,9 @@ func (f Found) results(whole *topology.Topology) ([]*result.Result, error) {
 	for i, o := range outputs {
 		if doc := f.Documents[o.Source]; doc != nil {
 			results[i].Doubts = append(results[i].Doubts, doc.denied(results[i], o, len(outputs) == 1)...)
+			if doubt := doc.mounted(o, results[i].Workloads); doubt != "" {
+				results[i].Doubt("%s", doubt)
+			}
 		}
 	}
 	return results, nil
@@ -208,6 +216,7 @@ func (f Found) result(o *fio.Output) *result.Result {
 		o = written(o, r.Workloads)
 	}
 	result.FromOutput(r, o)
+	r.Expects = expected(o)
 	r.Planned = planned(r, o)
 	if o.Program == "" && !o.Table && o.Format != fio.Logs {
 		lacks := part.Missing{}
@@ -325,6 +334,10 @@ func (f Found) machine(r *result.Result, o *fio.Output, whole *topology.Topology
 	if doc != nil {
 		if typ, line := doc.volume(o); line > 0 {
 			r.Label(volumeType, typ+" ("+inText(line)+")")
+			if other, ok := doc.otherwise(typ); ok {
+				r.Doubt("line %d calls its volume %s, and line %d says %s, which no device of the text is: one of them is wrong",
+					line, typ, other.line, other.typ)
+			}
 		}
 	}
 	typ, line := "", 0

@@ -122,6 +122,36 @@ func TestSeedsStateTheirVolumes(t *testing.T) {
 	}
 }
 
+// TestDevicesOfATextAreDoubted: fio counted another disk than the text mounts for the job, and a text names a
+// generation of a type that no device of it is.
+func TestDevicesOfATextAreDoubted(t *testing.T) {
+	for _, tt := range []struct{ name, text, disk, says string }{
+		{"another disk", "```\nmount /dev/nvme1n1 /mnt\n```\n", "nvme2n1", "mounts nvme1n1 on /mnt (line 2)"},
+		{"its partition", "```\nmount /dev/nvme1n1p1 /mnt\n```\n", "nvme1n1", ""},
+		{"mounted elsewhere", "```\nmount /dev/nvme1n1 /mn\n```\n", "nvme2n1", ""},
+		{"each machine's", "```\nmount /dev/sdb /mnt\nmount /dev/nvme2n1 /mnt\n```\n", "sdb", ""},
+		{"a name of no kernel", "```\nmount /dev/vg/lv /mnt\n```\n", "dm-0", ""},
+		{"two generations", "io1 is fast.\nsdb is an io2 volume.\n", "sdb", "line 2 calls its volume io2, and line 1 says io1"},
+		{"each a device's", "sda is an io1 volume.\nsdb is an io2 volume.\n", "sdb", ""},
+		{"of another kind", "gp2 is slow.\nsdb is an io2 volume.\n", "sdb", ""},
+	} {
+		d := ReadDocument("a.md", []byte(tt.text), nil)
+		o := &fio.Output{
+			Format: fio.Text, Source: "a.md", Line: 9, End: 9, Disks: []fio.Disk{{Name: tt.disk}},
+			Jobs: []fio.Job{{Name: "w", Options: fio.Options{"directory": "/mnt/x", "rw": "read"}, Read: fio.Direction{IOPS: 5, N: 9}}},
+		}
+		results, err := Found{Outputs: []*fio.Output{o}, Documents: map[string]*Document{"a.md": d}}.Results()
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := strings.Join(results[0].Doubts, "\n")
+		if said := strings.Contains(all, "the text mounts") || strings.Contains(all, "calls its volume"); said != (tt.says != "") ||
+			!strings.Contains(all, tt.says) {
+			t.Errorf("%s: %q, want %q", tt.name, all, tt.says)
+		}
+	}
+}
+
 // TestClaims: a share of I/Os above or below any time, and not shares of something else.
 func TestClaims(t *testing.T) {
 	for text, want := range map[string][]claim{

@@ -3,6 +3,7 @@ package bundle
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -95,6 +96,30 @@ func byLittle(d *fio.Direction, bs units.Bytes, flight int) string {
 	d.BW *= units.Rate(mebibyte)
 	return fmt.Sprintf("%s of this table are MiB, as %d I/Os of %s in flight for %s each show", mb, flight, bs,
 		text.Duration(time.Duration(d.Clat.Mean)))
+}
+
+// expected are a table's thresholds with the direction that its figures turned out to be of, and with its MB.
+func expected(o *fio.Output) (all []string) {
+	side := "total"
+	for _, j := range o.Jobs {
+		switch {
+		case !did(j.Read):
+			side = "write"
+		case !did(j.Write):
+			side = "read"
+		}
+	}
+	mebi := slices.ContainsFunc(o.Doubts, func(d string) bool { return strings.Contains(d, "of this table are MiB") })
+	for _, text := range o.Expects {
+		if strings.HasPrefix(text, ".") {
+			text = side + text
+		}
+		if mebi {
+			text = strings.Replace(text, "MB/s", "MiB/s", 1)
+		}
+		all = append(all, text)
+	}
+	return all
 }
 
 func did(d fio.Direction) bool { return d.IOPS > 0 || d.BW > 0 || d.Clat.Mean > 0 }

@@ -38,6 +38,18 @@ func TestNightsOfCI(t *testing.T) {
 		return string(found[1])
 	}
 	nightly := options(`run: plimsoll run rand-read-latency (--against last:10 --fail-on \S+) `)
+	// The action and the template for GitLab are the same gate.
+	for file, spelt := range map[string]*strings.Replacer{
+		"action.sh": strings.NewReplacer("\\\n\t\t", "", `"${IN_FAIL_ON:-regression:10%}"`, "regression:10%"),
+		"gitlab/plimsoll.yml": strings.NewReplacer(`PLIMSOLL_GATE: "regression:10%"`, "",
+			`"$PLIMSOLL_GATE"`, "regression:10%"),
+	} {
+		script, err := os.ReadFile("../../packaging/" + file)
+		if err != nil || !strings.Contains(spelt.Replace(string(script)), nightly) ||
+			strings.Contains(spelt.Replace(string(script)), "PLIMSOLL_GATE:") {
+			t.Errorf("%s has no %s: %v", file, nightly, err)
+		}
+	}
 	variants := options(`- plimsoll ab rand-read-latency --variant now --variant new:\S+ (--fail-on \S+) `)
 	for i, c := range []struct {
 		name  string

@@ -9,6 +9,7 @@ package cloud
 import (
 	"cmp"
 	"embed"
+	"fmt"
 	"slices"
 
 	"plimsoll/internal/units"
@@ -130,3 +131,11 @@ const (
 	// the baseline fills.
 	ByCredits BurstRule = "credits"
 )
+
+// UnmarshalText reads a rule of the terms.
+func (b *BurstRule) UnmarshalText(text []byte) error {
+	if *b = BurstRule(text); *b != ByTime && *b != ByCredits {
+		return fmt.Errorf("%.40q: want %s, or nothing for a time a day", text, ByCredits)
+	}
+	return nil
+}

@@ -6,11 +6,9 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"maps"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -123,6 +121,9 @@ func In(dir string) ([]*Provider, error) {
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
 		read := func(file string) ([]byte, error) {
+			if file == fileHistory || filepath.Ext(file) == ".json" {
+				return nil, fs.ErrNotExist // only the catalogue has them
+			}
 			return sys.ReadFound(filepath.Join(dir, name, file), sys.ConfigLimit)
 		}
 		d, err := open(name, read)
@@ -301,128 +302,3 @@ var sources = sync.OnceValue(func() map[string]string {
 	}
 	return all
 })
-
-// columns are those that a cloud's tables may have; those behind the bar hold numbers.
-var columns = map[string]string{
-	fileMachines: `name controller arch premium xen weightings local_kind listed trust source as_of note | vcpus memory_gib
-	disks cache_gib local_count local_gib local_gb usd_hour local_read_iops local_write_iops local_read_mbs local_write_mbs`,
-	fileLimits: "series machine by type shared trust source as_of note | " +
-		"read_iops write_iops read_mibs write_mibs read_mbs write_mbs",
-	fileAttach:   "series up_to source as_of | disks",
-	fileLocal:    "name source as_of trust | read_iops write_iops read_mbs write_mbs",
-	fileMeasured: "name source as_of trust | read_iops write_iops read_bps write_bps",
-}
-
-// limitColumn is a column of a machine's limits: base, max, or those of a cap of the terms.
-var limitColumn = regexp.MustCompile(`^([a-z][a-z0-9]*)(_max)?(_read|_write)?_(iops|mbs|mibs)$`)
-
-// check reads all files of a cloud of the user's own, and says the first thing that is wrong, with its place.
-func (d *Provider) check(name string, read reader) error {
-	if slices.ContainsFunc(slices.Collect(maps.Values(builtin())), func(o *Provider) bool { return o.terms.named(name) }) {
-		return fmt.Errorf(
-			"%s: %s is the name of a cloud that plimsoll brings: give it another",
-			filepath.Join(Dir, name),
-			name,
-		)
-	}
-	var types []VolumeType
-	if err := decode(read, fileVolumes, &types); err != nil {
-		return err
-	}
-	for _, t := range types {
-		data, _ := read(fileVolumes)
-		if err := checkType(t); err != nil {
-			at := bytes.Count(data[:max(0, bytes.Index(data, []byte("type: "+t.Type)))], []byte("\n")) + 1
-			return yamlfile.Wrong(fileVolumes, data, &yamlfile.Place{Line: at, Err: err})
-		}
-	}
-	for _, file := range []string{fileMachines, fileLimits, fileAttach, fileLocal, fileMeasured} {
-		data, err := read(file)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err == nil {
-			err = d.checkTable(file, data, func(machine string) bool { _, known := builtinMachine(machine); return known })
-		}
-		if err != nil {
-			return yamlfile.Wrong(file, data, err)
-		}
-	}
-	list, err := read(filePrices)
-	if err == nil {
-		err = noPrices().readCSV(bytes.NewReader(list))
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s: %w", filepath.Join(Dir, name, filePrices), err)
-	}
-	return nil
-}
-
-func checkType(t VolumeType) error {
-	switch _, known := typeOf(builtinTypes(), t.Type); {
-	case t.Type == "" || len(t.Type) > 60:
-		return errors.New("a type of volume needs a name: type: block-fast")
-	case known:
-		return fmt.Errorf("%s is a type that plimsoll brings: give it another name", t.Type)
-	case t.MaxSize < t.MinSize || t.MaxSize == 0:
-		return fmt.Errorf("%s: state min_size and max_size", t.Type)
-	case t.Source == "" || t.AsOf == "":
-		return fmt.Errorf("%s: state source and as_of, the day of the source", t.Type)
-	}
-	return nil
-}
-
-// checkTable checks the columns and cells of a table. Machine types that are taken cannot be named again.
-func (d *Provider) checkTable(file string, data []byte, taken func(machine string) bool) error {
-	c := csv.NewReader(bytes.NewReader(data))
-	head, err := c.Read()
-	place := func(i int, format string, a ...any) error {
-		line, column := c.FieldPos(i)
-		return &yamlfile.Place{Line: line, Column: column, Err: fmt.Errorf(format, a...)}
-	}
-	if err != nil {
-		return &yamlfile.Place{Line: 1, Err: err}
-	}
-	numbers := make([]bool, len(head))
-	names := strings.Fields(columns[file])
-	for i, h := range head {
-		at := slices.Index(names, h)
-		number, known := at > slices.Index(names, "|"), at >= 0 && h != "|"
-		if m := limitColumn.FindStringSubmatch(h); !known && file == fileMachines && m != nil {
-			known = slices.Contains([]string{"base", "max", "api"}, m[1]) ||
-				slices.ContainsFunc(d.terms.Caps, func(c CapTerms) bool { return c.Columns == m[1] })
-			number = true
-		}
-		if numbers[i] = number; !known {
-			return place(i, "the column %.40q is none of those that docs/clouds.md has: correct its name or remove it", h)
-		}
-	}
-	seen := map[string]bool{}
-	for line := 2; ; line++ {
-		cells, err := c.Read()
-		if cells == nil && err != nil {
-			if bad, ok := errors.AsType[*csv.ParseError](err); ok {
-				return &yamlfile.Place{Line: bad.Line, Column: bad.Column, Err: bad.Err}
-			}
-			return nil // the end
-		}
-		if err != nil {
-			return place(0, "%d cells, and the head has %d", len(cells), len(head))
-		}
-		if at, _ := c.FieldPos(0); at != line {
-			return place(0, "a cell or an empty line above goes over two lines: keep each row on one")
-		}
-		for i, cell := range cells {
-			if v, err := strconv.ParseFloat(cell, 64); numbers[i] && cell != "" && (err != nil || !(v >= 0 && v <= 1e15)) {
-				return place(i, "%.40q: want a number, as 12000 or 312.5, or nothing where it is not known", cell)
-			}
-		}
-		if r := (row{head, cells}); file == fileMachines {
-			key := strings.ToLower(r.text("name") + ":" + r.text("controller"))
-			if seen[key] || r.text("name") == "" || taken(r.text("name")) {
-				return place(0, "%.60q: want a name that no other machine type has", r.text("name"))
-			}
-			seen[key] = true
-		}
-	}
-}

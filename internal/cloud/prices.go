@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"plimsoll/internal/units"
+	"plimsoll/internal/yamlfile"
 )
 
 // Prices are what a region's instances and volumes cost. A product that is not in it has no price,
@@ -193,7 +194,7 @@ func (p *Prices) readCSV(r io.Reader) error {
 			entry.product, entry.unit, entry.usd = at.text("instance_type"), perHour, at.text("usd_per_hour")
 		}
 		if err := p.add(entry); err != nil {
-			return fmt.Errorf("price list line %d: %w", line, err)
+			return &yamlfile.Place{Line: line, Err: fmt.Errorf("price list line %d: %w", line, err)}
 		}
 	}
 }

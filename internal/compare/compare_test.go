@@ -581,6 +581,35 @@ func TestLoad(t *testing.T) {
 	}
 }
 
+// A run of a side that cannot be read is noted, and a gate cannot judge the side.
+func TestRunThatCannotBeRead(t *testing.T) {
+	before, after := t.TempDir(), t.TempDir()
+	for i := range 5 {
+		run(t, before, i, nil, randwrite("w", 8192, 1000*spread[i]))
+		run(t, after, i+5, nil, randwrite("w", 8192, 1000*spread[i]))
+	}
+	for _, cut := range []bool{false, true} {
+		if cut {
+			dir := run(t, after, 10, nil, randwrite("w", 8192, 1000)).Dir
+			if err := os.WriteFile(filepath.Join(dir, "run.json"), []byte("{"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		l, err := Load([]string{before, after}, Source{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		table, err := New(l.Sides, l.Options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := table.Judge(Gate{Regression: true})
+		if cut != (len(o.Unjudged) == 1 && len(l.Notes) == 1) || !cut && !o.Passed() {
+			t.Errorf("cut %v: %+v, %q", cut, o, l.Notes)
+		}
+	}
+}
+
 // An imported run is called by the files that it came from, with as much of their directories as tells sides apart;
 // its ID names it for --base still. A run of our own, and one that was read from a pipe, keep their IDs.
 func TestSidesAreNamedByTheirSources(t *testing.T) {

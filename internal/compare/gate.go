@@ -203,7 +203,7 @@ func (a *Against) Judge(g Gate) Outcome {
 		switch {
 		case j.Standing == Unjudged:
 			o.add(j.unfit, fmt.Sprintf("%s (%s)", j.Scenario, j.Why))
-		case g.Regression && j.Standing == Regression && j.loss() >= g.By:
+		case j.Standing == Regression && (g.Regression && j.loss() >= g.By || g.CannotTell && j.loss() >= by):
 			sentence := fmt.Sprintf("%s is a regression: %s", j.Scenario, text.Change(j.Change()))
 			if j.Lasting != nil && j.Lasting.Runs > 1 {
 				sentence += "; it " + j.Lasting.String()

@@ -243,16 +243,11 @@ func (l *Loaded) tellApart() {
 // runs are the runs that one word stands for, oldest first.
 func (l *Loaded) runs(word string, s Source) (runs []*bundle.Bundle, name string, err error) {
 	if key, value, ok := strings.Cut(word, "="); ok && !sys.Exists(word) {
-		all, err := l.below(cmp.Or(s.In, "runs"))
+		all, err := l.all(cmp.Or(s.In, "runs"))
 		if err != nil {
 			return nil, "", err
 		}
-		fleets, notes, err := OpenFleets(cmp.Or(s.In, "runs"))
-		if err != nil {
-			return nil, "", err
-		}
-		l.Notes = append(l.Notes, notes...)
-		for _, b := range slices.Concat(all, fleets) {
+		for _, b := range all {
 			if b.Run.Labels[key] == value {
 				runs = append(runs, b)
 			}
@@ -272,7 +267,7 @@ func (l *Loaded) runs(word string, s Source) (runs []*bundle.Bundle, name string
 		case !errors.Is(err, bundle.ErrNotBundle):
 			return nil, "", err
 		}
-		below, err2 := l.below(part)
+		below, err2 := l.all(part)
 		if err2 != nil || len(below) == 0 {
 			return nil, "", cmp.Or(err2, err)
 		}
@@ -284,6 +279,17 @@ func (l *Loaded) runs(word string, s Source) (runs []*bundle.Bundle, name string
 		name = runs[0].Run.ID
 	}
 	return runs, name, nil
+}
+
+// all opens the runs of a directory, those of fleets too.
+func (l *Loaded) all(dir string) ([]*bundle.Bundle, error) {
+	runs, err := l.below(dir)
+	if err != nil {
+		return nil, err
+	}
+	fleets, notes, err := OpenFleets(dir)
+	l.Notes = append(l.Notes, notes...)
+	return append(runs, fleets...), err
 }
 
 // OpenFleets opens all fleet runs of a directory as runs. What cannot be read is noted.
@@ -325,7 +331,8 @@ func (l *Loaded) below(dir string) ([]*bundle.Bundle, error) {
 			runs = append(runs, b)
 		case !errors.Is(err, bundle.ErrNotBundle):
 			if e.IsDir() {
-				l.Notes = append(l.Notes, fmt.Sprintf("%s cannot be read: %v", e.Name(), err))
+				sentence := fmt.Sprintf("%s cannot be read: %v", e.Name(), err)
+				l.Missing, l.Notes = append(l.Missing, sentence), append(l.Notes, sentence)
 			}
 		}
 	}

@@ -171,6 +171,8 @@ func TestGateOfABaseline(t *testing.T) {
 		"sees":               {row(AsExpected, 100, false, 0.10), Gate{Regression: true, By: 0.1}, ""},
 		"no size, blind":     {row(AsExpected, 100, false, 0.9), Gate{CannotTell: true}, "w: a fall of 10 % could not have been seen, only one of 90.0 %"},
 		"no size, sees":      {row(AsExpected, 100, false, 0.1), Gate{CannotTell: true}, ""},
+		"a fall, alone":      {row(Regression, 80, false, 0), Gate{CannotTell: true}, "w is a regression: -20.0 %"},
+		"less, alone":        {row(Regression, 95, false, 0), Gate{CannotTell: true}, ""},
 		"any size":           {row(AsExpected, 100, false, 0.9), Gate{Regression: true}, ""},
 		"not asked":          {row(Regression, 10, false, 0.9), Gate{By: 0.1}, ""},
 	} {

@@ -110,7 +110,7 @@ func ProbeAnswer(all []Probed) string {
 			slow,
 			"; ",
 		) + ". Replace it, wait until its initialisation from a snapshot has ended, " +
-			"or raise its provisioned IOPS or throughput"
+			"or raise its provisioned IOPS or throughput."
 	}
 	if sumTogether < probeShared*sum {
 		behind := ""
@@ -118,9 +118,9 @@ func ProbeAnswer(all []Probed) string {
 			behind = "; " + all[i].Device + " falls behind then"
 		}
 		return fmt.Sprintf("shared limit: alone they are alike (median %v IOPS), together they give %v of %v IOPS%s. The "+
-			"instance or the controller holds them back, not a volume", units.IOPS(middle), units.IOPS(sumTogether),
+			"instance or the controller holds them back, not a volume.", units.IOPS(middle), units.IOPS(sumTogether),
 			units.IOPS(sum), behind)
 	}
 	return fmt.Sprintf("no slow volume: each gives about %v IOPS alone, and as much while all are read. A queue on one "+
-		"of them is uneven spread of the I/Os", units.IOPS(middle))
+		"of them is uneven spread of the I/Os.", units.IOPS(middle))
 }

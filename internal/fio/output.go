@@ -45,6 +45,9 @@ type Output struct {
 	End  int `json:"-"`
 	// Table says that these are figures which someone wrote down, and not fio's output.
 	Table bool `json:"-"`
+	// Expects are what such a table says was to be reached, as thresholds: "write.iops >= 540", and ".iops >= 540"
+	// where it does not say of what.
+	Expects []string `json:"-"`
 	// Program is what measured it, where that was not fio (fio/foreign). Its jobs have the options
 	// that the program says or is known to use.
 	Program string `json:"-"`

@@ -94,6 +94,36 @@ func TestEachPhaseHasALimit(t *testing.T) {
 	}
 }
 
+// As many hosts are connected to at a time as --at-once allows: one that has its plan, or is lost,
+// makes room for the next.
+func TestHostsAtATime(t *testing.T) {
+	e, err := ParseEngine("true {host} COMMAND")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for atOnce, want := range map[int][4]int{0: {5, 5, 5, 5}, 1: {1, 1, 2, 3}, 3: {3, 3, 4, 5}} {
+		c := &coordinator{Run: Run{Engine: e, AtOnce: atOnce}, events: make(chan event, 64)}
+		for _, name := range []string{"h1", "h2", "h3", "h4", "h5"} {
+			c.add(bundle.FleetHost{Name: name})
+		}
+		for i, before := range []func(){
+			func() {}, func() {}, func() { c.hosts[0].planned = true }, func() { c.hosts[1].closed = true },
+		} {
+			before()
+			c.begin(t.Context())
+			tried := 0
+			for _, h := range c.hosts {
+				if h.tried {
+					tried++
+				}
+			}
+			if tried != want[i] {
+				t.Errorf("--at-once %d, step %d: %d hosts, want %d", atOnce, i, tried, want[i])
+			}
+		}
+	}
+}
+
 // A host that works on a large file is not lost while it gets further, and one that sends as
 // quickly as it must is not either.
 func TestProgressTakesItsTime(t *testing.T) {

@@ -447,3 +447,42 @@ func TestPlacesThatDoNotDo(t *testing.T) {
 		_ = errors.Join(run.Close(), os.Remove(run.Name()))
 	}
 }
+
+// A server that has its directory from PGDATA, as images start it, is found as one with -D is; the sessions of
+// plimsoll's own are not (review of 2026-11-26, S9).
+func TestServerOfPGDATA(t *testing.T) {
+	need(t)
+	s := opened(t, suite.Server{})
+	dir, err := s.site.Data.MakeDatabase("pg-test", s.user.UID, s.user.GID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	maker := s.child(s.install.program("initdb"), "-D", dir, "-U", superuser, "--auth=trust", "--no-sync")
+	maker.Apart = true
+	if _, err := maker.Output(t.Context(), time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	if found := otherServers(s.started.PID, s.site); slices.Contains(found, s.record.Data) || slices.Contains(found, dir) {
+		t.Fatalf("before it starts: %q", found)
+	}
+	c := s.child(s.install.program("postgres"), "-c", "listen_addresses=", "-c", "unix_socket_directories=", "-c", "dynamic_shared_memory_type=mmap")
+	c.Env = append(c.Env, "PGDATA="+dir)
+	other, err := c.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Kill()
+	late := time.After(time.Minute)
+	for !slices.Contains(otherServers(s.started.PID, s.site), dir) {
+		select {
+		case <-other.Ended():
+			t.Fatalf("it ended: %s", other.Stderr())
+		case <-late:
+			t.Fatal("it is not found")
+		default:
+		}
+	}
+	if found := otherServers(s.started.PID, s.site); slices.Contains(found, s.record.Data) {
+		t.Errorf("plimsoll's own is named: %q", found)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -500,5 +501,38 @@ func TestCheckRefuses(t *testing.T) {
 	u := User{"somebody", 54322, 54322}
 	if err := u.enters(wal); err == nil || !strings.Contains(err.Error(), "cannot enter") {
 		t.Errorf("a closed path: %v", err)
+	}
+}
+
+// What the server counts is kept by name where its version has it, and the settings that are told are those
+// that plimsoll gave, not what initdb wrote of the machine (review of 2026-11-26, M7, M11).
+func TestWhatTheServerCounts(t *testing.T) {
+	need(t)
+	set := map[string]string{"shared_buffers": "1MB", "work_mem": "64kB"}
+	for _, c := range []struct {
+		load *suite.Postgres
+		want []string
+	}{
+		{&suite.Postgres{Builtin: "simple-update", Clients: []int{2}}, []string{"blk_read_time", "n_tup_upd", "n_tup_hot_upd", "buffers_backend|backend_writes"}},
+		{&suite.Postgres{Script: "select count(*) from (select generate_series(1, 100000) g order by g desc) s;", Clients: []int{1}}, []string{"temp_files", "temp_bytes"}},
+	} {
+		p := measured(t, "", suite.Server{Scale: "5", Settings: set}, suite.Scenario{ID: 17, Name: "pg", Role: topology.Data, Runtime: 3 * time.Second, Postgres: c.load}, nil).Postgres
+		counted := p.Peak().Counted
+		for _, names := range c.want {
+			if !slices.ContainsFunc(strings.Split(names, "|"), func(name string) bool { return counted[name] > 0 }) {
+				t.Errorf("%s: %s is not in %v", p.Version, names, counted)
+			}
+		}
+		if n := counted["n_tup_upd"]; n < counted["n_tup_hot_upd"] || c.load.Builtin != "" && n < p.Peak().Transactions {
+			t.Errorf("%s: %v of %d transactions", p.Version, counted, p.Peak().Transactions)
+		}
+		for _, s := range p.Settings {
+			if slices.Contains([]string{"config_file", "hba_file", "ident_file", "data_directory", "TimeZone", "log_timezone", "lc_messages"}, s.Name) {
+				t.Errorf("%s: the setting %s=%s was not asked for", p.Version, s.Name, s.Value)
+			}
+		}
+		if p.Setting("work_mem") != "64kB" || p.Setting("max_wal_size") == "" {
+			t.Errorf("%s: settings %v", p.Version, p.Settings)
+		}
 	}
 }

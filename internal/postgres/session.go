@@ -10,7 +10,6 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"plimsoll/internal/permit"
@@ -295,12 +294,10 @@ func (s *session) describe(ctx context.Context, pg *result.Postgres) error {
 	pg.CheckpointTimeout = time.Duration(timeout) * time.Second
 	rows, err := conn.Query(
 		ctx,
-		`select name, current_setting(name) from pg_settings where setting is distinct from boot_val
-		and source not in ('default', 'client', 'session') and name not in
-		('listen_addresses', 'port', 'unix_socket_directories', 'unix_socket_permissions') union
-		select name, setting from pg_settings where name in ('full_page_writes', 'data_checksums', 'fsync',
-			'synchronous_commit',
-		'wal_sync_method', 'wal_compression', 'autovacuum', 'wal_segment_size') order by 1`,
+		// Of others initdb's file has the machine's place and language.
+		`select name, current_setting(name) from pg_settings where source = 'command line' and name not in
+		('listen_addresses', 'port', 'unix_socket_directories', 'unix_socket_permissions') or name in
+		('data_checksums', 'fsync', 'autovacuum', 'wal_segment_size') order by 1`,
 	)
 	if err != nil {
 		return err
@@ -363,26 +360,21 @@ func sameDevice(a, b string) bool {
 	return err1 == nil && err2 == nil && sys.Device(one) == sys.Device(two)
 }
 
-// otherServers are PostgreSQL servers whose data directory is on the volumes that are measured.
+// otherServers are PostgreSQL servers whose data directory is on the volumes that are measured: they and
+// their sessions work in it, however they were told of it.
 func otherServers(own int, site permit.Site) []string {
 	var found []string
+	ours := sys.Descendants(own)
 	for _, pid := range sys.Descendants(1) {
-		if pid == own {
-			continue
-		}
 		exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
-		if err != nil || filepath.Base(exe) != "postgres" {
+		if err != nil || filepath.Base(exe) != "postgres" || slices.Contains(ours, pid) {
 			continue
 		}
-		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)) // it may have ended
-		args := strings.Split(string(line), "\x00")
-		at := slices.Index(args, "-D")
-		if at < 0 || at+1 >= len(args) {
-			continue // a backend, whose title says nothing of its directory
-		}
+		at := fmt.Sprintf("/proc/%d/cwd", pid)
+		dir, _ := os.Readlink(at) // it may have ended
 		for _, p := range []*permit.Place{site.Data, site.WAL} {
-			if sameDevice(args[at+1], p.Path) && !slices.Contains(found, args[at+1]) {
-				found = append(found, args[at+1])
+			if sameDevice(at, p.Path) && !slices.Contains(found, dir) {
+				found = append(found, dir)
 			}
 		}
 	}

@@ -41,14 +41,11 @@ type setting struct {
 	given       bool
 }
 
-// refused are settings by which a server would be reachable, or would leave plimsoll's folders.
+// refused are settings by which a server would be reachable, or would leave plimsoll's folders, beside those
+// of which the name says so.
 var refused = strings.Fields(`
-	listen_addresses port unix_socket_directories unix_socket_permissions data_directory
-	hba_file ident_file external_pid_file config_file archive_command archive_library
-	restore_command shared_preload_libraries local_preload_libraries session_preload_libraries
-	dynamic_library_path logging_collector log_directory ssl archive_cleanup_command
-	recovery_end_command ssl_passphrase_command jit_provider primary_conninfo
-	promote_trigger_file dynamic_shared_memory_type shared_memory_type`)
+	listen_addresses port unix_socket_permissions logging_collector ssl primary_conninfo
+	dynamic_shared_memory_type shared_memory_type`)
 
 // leadsOut says that a setting names a program, a library or a place, by how PostgreSQL calls these
 // in all versions: oauth_validator_libraries, krb_server_keyfile.

@@ -16,61 +16,82 @@ import (
 	"plimsoll/internal/units"
 )
 
-// counters are the server's statistics at one moment. Those that a version lacks are 0.
-type counters struct {
-	Commits, Hits, Misses int64
-	Records, Images, WAL  int64
-	WALWrites, Syncs      int64
-	SyncMS                float64
-	Timed, Requested      int64
+// counters are the server's statistics at one moment, by the names of their columns.
+type counters map[string]float64
+
+// views are where the statistics are, the first version that has each, and what stands before the names of
+// its columns, where several have the same.
+var views = []struct {
+	since    int
+	of, name string
+}{
+	{0, "pg_stat_database where datname = '" + benchUser + "'", ""},
+	{0, "pg_stat_bgwriter", ""},
+	{0, "pg_stat_user_tables", ""},
+	{0, "(select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0') as lsn) l", ""},
+	{14, "pg_stat_wal", ""},
+	{16, "pg_stat_io where object = 'relation' and backend_type = 'client backend'", "backend_"},
+	{17, "pg_stat_checkpointer", "checkpoint_"},
+	{18, "pg_stat_io where object = 'wal'", "wal_io_"},
 }
 
-// queries are the statistics by version: 14 to 17 have the log's writes and syncs in pg_stat_wal,
-// 18 in pg_stat_io; from 17 on checkpoints have a view of their own.
-func queries(major int) []string {
-	wal := `select wal_records, wal_fpi, wal_bytes::bigint, wal_write, wal_sync, wal_sync_time from pg_stat_wal`
-	switch {
-	case major >= 18:
-		wal = `select w.wal_records, w.wal_fpi, w.wal_bytes::bigint, i.writes, i.fsyncs, i.fsync_time from pg_stat_wal w,
-			(select coalesce(sum(writes), 0)::bigint as writes, coalesce(sum(fsyncs), 0)::bigint as fsyncs,
-			coalesce(sum(fsync_time), 0)::float8 as fsync_time from pg_stat_io where object = 'wal') i`
-	case major < 14:
-		wal = `select 0::bigint, 0::bigint, pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint, 0::bigint, 0::bigint, 0::float8`
+// query has a row for each number in the views of a version.
+func query(major int) string {
+	var all []string
+	for _, v := range views {
+		if major >= v.since {
+			all = append(all, "select '"+v.name+"' || k as k, v from (select * from "+v.of+
+				") s, jsonb_each_text(to_jsonb(s)) e(k, v)")
+		}
 	}
-	checkpoints := `select checkpoints_timed, checkpoints_req from pg_stat_bgwriter`
-	if major >= 17 {
-		checkpoints = `select num_timed, num_requested from pg_stat_checkpointer`
-	}
-	return []string{
-		`select xact_commit, blks_hit, blks_read from pg_stat_database where datname = '` + benchUser + `'`,
-		wal,
-		checkpoints,
-	}
+	return "select k, sum(v::float8) from (" + strings.Join(all, " union all ") + ") e where v ~ '^[0-9.]+$' group by k"
 }
 
 func (s *server) counters(ctx context.Context, conn *pgx.Conn) (counters, error) {
-	var c counters
-	q := queries(s.install.Major)
-	for i, to := range [][]any{
-		{&c.Commits, &c.Hits, &c.Misses},
-		{&c.Records, &c.Images, &c.WAL, &c.WALWrites, &c.Syncs, &c.SyncMS},
-		{&c.Timed, &c.Requested},
-	} {
-		if err := conn.QueryRow(ctx, q[i]).Scan(to...); err != nil {
-			return c, fmt.Errorf("statistics of the server: %w", err)
-		}
+	c := counters{}
+	rows, err := conn.Query(ctx, query(s.install.Major))
+	if err != nil {
+		return c, fmt.Errorf("statistics of the server: %w", err)
 	}
-	return c, nil
+	var name string
+	var value float64
+	_, err = pgx.ForEachRow(rows, []any{&name, &value}, func() error {
+		c[name] = value
+		return nil
+	})
+	return c, err
 }
+
+// shown are the statistics that are kept by their names, where a version has them and they are not 0;
+// times are in ms.
+var shown = strings.Fields(`
+	blk_read_time blk_write_time temp_files temp_bytes n_tup_upd n_tup_hot_upd autovacuum_count
+	wal_buffers_full checkpoint_write_time checkpoint_sync_time buffers_backend
+	buffers_backend_fsync backend_writes backend_fsyncs`)
 
 // into fills a step with what was counted between two moments.
 func (c counters) into(s *result.PgStep, before counters) {
-	diff := func(a, b int64) uint64 { return uint64(max(a-b, 0)) }
-	s.Hits, s.Misses = diff(c.Hits, before.Hits), diff(c.Misses, before.Misses)
-	s.Records, s.Images = diff(c.Records, before.Records), diff(c.Images, before.Images)
-	s.WAL, s.WALWrites = units.Bytes(diff(c.WAL, before.WAL)), diff(c.WALWrites, before.WALWrites)
-	s.Syncs, s.SyncTime = diff(c.Syncs, before.Syncs), time.Duration((c.SyncMS-before.SyncMS)*1e6)
-	s.Timed, s.Requested = diff(c.Timed, before.Timed), diff(c.Requested, before.Requested)
+	diff := func(names ...string) uint64 { // the first that the version has
+		for _, name := range names {
+			if n := c[name] - before[name]; n > 0 {
+				return uint64(n)
+			}
+		}
+		return 0
+	}
+	s.Hits, s.Misses = diff("blks_hit"), diff("blks_read")
+	s.Records, s.Images = diff("wal_records"), diff("wal_fpi")
+	s.WAL, s.WALWrites = units.Bytes(diff("wal_bytes", "lsn")), diff("wal_write", "wal_io_writes")
+	s.Syncs = diff("wal_sync", "wal_io_fsyncs")
+	s.SyncTime = time.Duration(diff("wal_sync_time", "wal_io_fsync_time")) * time.Millisecond
+	s.Timed = diff("checkpoints_timed", "checkpoint_num_timed")
+	s.Requested = diff("checkpoints_req", "checkpoint_num_requested")
+	s.Counted = map[string]uint64{}
+	for _, name := range shown {
+		if n := diff(name); n > 0 {
+			s.Counted[name] = n
+		}
+	}
 }
 
 // waitQuery counts pgbench's sessions by what they wait for; "CPU" for those that wait for nothing.

@@ -1,7 +1,6 @@
 package result
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -40,7 +39,7 @@ type Postgres struct {
 	CheckpointTimeout time.Duration `json:"checkpoint_timeout,omitempty"`
 }
 
-// PgSetting is one that does not have PostgreSQL's default; Given where the user asked for it.
+// PgSetting is one that the server was given, or that decides what commits cost; Given where the user asked for it.
 type PgSetting struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
@@ -94,6 +93,8 @@ type PgStep struct {
 	Misses    uint64        `json:"blks_read"`
 	Timed     uint64        `json:"checkpoints_timed"`
 	Requested uint64        `json:"checkpoints_requested"`
+	// Counted are other statistics of the server, by their names; times in ms.
+	Counted map[string]uint64 `json:"counted,omitempty"`
 
 	// Device I/O of the data path's top device.
 	Reads      uint64      `json:"dev_reads"`
@@ -197,6 +198,7 @@ const (
 	LogInsert     Wait = "WAL insert locks"
 	LogSync       Wait = "the log's sync"
 	DataIO        Wait = "data I/O"
+	TempFiles     Wait = "temporary files"
 	Generator     Wait = "the client"
 	Locks         Wait = "other locks"
 	Elsewhere     Wait = "other waits"
@@ -216,6 +218,8 @@ func kindOf(event string) Wait {
 		return LogInsert
 	case strings.HasPrefix(strings.ToUpper(name), "WAL"):
 		return LogSync
+	case strings.HasPrefix(name, "BufFile"): // storage/file/buffile.c, of temporary files alone
+		return TempFiles
 	case kind == "IO":
 		return DataIO
 	case kind == "Client":
@@ -226,15 +230,21 @@ func kindOf(event string) Wait {
 	return Elsewhere
 }
 
-// MostWaited is what most sessions of a step waited for; the client counts only where nothing else was
-// waited for, since a session that has no processor yet waits for it, too.
-func (s *PgStep) MostWaited() MostWaiting {
+// ByKind are the shares of samples by what they waited for.
+func (s *PgStep) ByKind() map[Wait]float64 {
 	sums := map[Wait]float64{}
-	var most MostWaiting
 	for _, w := range s.Waits {
 		sums[kindOf(w.Event)] += w.Share
 	}
-	for _, k := range []Wait{RowLocks, LogSync, DataIO, LogInsert, BufferMapping, Locks, Elsewhere} {
+	return sums
+}
+
+// MostWaited is what most sessions of a step waited for; the client counts only where nothing else was
+// waited for, since a session that has no processor yet waits for it, too.
+func (s *PgStep) MostWaited() MostWaiting {
+	var most MostWaiting
+	sums := s.ByKind()
+	for _, k := range []Wait{RowLocks, LogSync, DataIO, TempFiles, LogInsert, BufferMapping, Locks, Elsewhere} {
 		if sums[k] > most.Share {
 			most = MostWaiting{k, sums[k]}
 		}
@@ -299,16 +309,6 @@ func (s *PgStep) CPUPerTx() time.Duration { return time.Duration(s.per(float64(s
 
 // HitShare is the part of block reads that the server's own buffers answered.
 func (s *PgStep) HitShare() float64 { return over(float64(s.Hits), float64(s.Hits+s.Misses)) }
-
-// Waited is the part of samples that waited for any of the events.
-func (s *PgStep) Waited(events ...string) (sum float64) {
-	for _, w := range s.Waits {
-		if slices.Contains(events, w.Event) {
-			sum += w.Share
-		}
-	}
-	return sum
-}
 
 // RecoverySeconds is the time to read so much log at a rate; what is replayed meanwhile is not
 // known.

@@ -52,6 +52,8 @@ type Result struct {
 	Program  string            `json:"program,omitempty"` // that measured, where it was not fio
 	Source   string            `json:"source,omitempty"`  // file an import came from
 	Labels   map[string]string `json:"labels,omitempty"`
+	// Expects are the thresholds that an imported table states beside its figures.
+	Expects []string `json:"-"`
 	// Verdict is what the bundle judged of it last; it is judged again wherever it is read.
 	Verdict string `json:"-"`
 

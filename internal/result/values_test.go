@@ -147,11 +147,20 @@ func TestFiguresOfATransaction(t *testing.T) {
 		"reads":            {s.DeviceReads(), 1.5},
 		"CPU":              {float64(s.CPUPerTx()), 4e6},
 		"hits":             {s.HitShare(), 0.9},
-		"waited":           {s.Waited("WALSync", "DataFileRead", "Lock"), 0.625},
 	} {
 		if c[0] != c[1] {
 			t.Errorf("%s: %v, want %v", what, c[0], c[1])
 		}
+	}
+	by := (&PgStep{Waits: []WaitShare{
+		{Event: "LWLock:LockManager", Share: 0.25},
+		{Event: "IO:BufFileWrite", Share: 0.5},
+		{Event: "IO:WALSync", Share: 0.125},
+		{Event: "LWLock:WALWrite", Share: 0.0625},
+		{Event: "IO:DataFileRead", Share: 0.0625},
+	}}).ByKind()
+	if by[RowLocks] != 0.25 || by[TempFiles] != 0.5 || by[LogSync] != 0.1875 || by[DataIO] != 0.0625 {
+		t.Errorf("%v", by)
 	}
 	none := &PgStep{SyncTime: time.Second, WAL: 9, Images: 9, Reads: 9, ServerCPU: 9}
 	if none.CommitsPerSync() != 0 || none.SyncMean() != 0 || none.SyncBusy() != 0 || none.WALPerTx() != 0 || none.DeviceIOs() != 0 || none.HitShare() != 0 {

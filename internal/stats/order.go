@@ -58,9 +58,10 @@ func OrderOf(a, b []float64) Order {
 	if squares == 0 {
 		return o
 	}
-	// Of a fit of a level and a slope to n values the correlation of what is left is about 2/n too low.
+	// The correlation r of what a fit of a level and a slope to n values leaves is 2/n and some 2r/n
+	// too low.
 	n := float64(len(a)+len(b)) / 2
-	if r := min(mostCorrelated, (products/squares+2/n)*(1+1/n)); r > 0 {
+	if r := min(mostCorrelated, (products/squares+2/n)*(1+2/n)); r > 0 {
 		o.Memory = memoryOf(r)
 	}
 	sd := math.Sqrt(squares / df * o.Memory)

@@ -143,15 +143,17 @@ func (h history) simulate(tb testing.TB, series int, seed uint64) (o heard) {
 	return o
 }
 
+// number is a variable of the environment, or another number.
+func number(name string, otherwise int) int {
+	if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
+		return n
+	}
+	return otherwise
+}
+
 // How often a night without a loss is called worse, and how soon a loss that stays is known, and for
 // how long. PLIMSOLL_NIGHTS is how many series of each kind and seed; PLIMSOLL_SEED the first of three.
 func TestTrackOfNights(t *testing.T) {
-	number := func(name string, otherwise int) int {
-		if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
-			return n
-		}
-		return otherwise
-	}
 	series, seed := number("PLIMSOLL_NIGHTS", 12), number("PLIMSOLL_SEED", 491)
 	for _, h := range histories() {
 		t.Run(h.name, func(t *testing.T) {

@@ -185,9 +185,19 @@ func (t *Tuner) Apply(changes []Change, persist bool) error {
 		}
 	}
 	if persist {
-		return t.persist(r)
+		if err := t.persist(r); err != nil {
+			return fmt.Errorf("the settings are in force, but a boot undoes them: %w", err)
+		}
 	}
 	return nil
+}
+
+// InForce are those of the changes whose values are set now.
+func (t *Tuner) InForce(changes []Change) []Change {
+	return slices.DeleteFunc(slices.Clone(changes), func(c Change) bool {
+		now, err := t.value(c.At)
+		return err != nil || now != c.Value
+	})
 }
 
 // Revert puts everything back, newest first, and forgets it. What cannot be put back stays recorded

@@ -333,6 +333,9 @@ func TestFailureAnywhere(t *testing.T) {
 		if !errors.Is(err, fs.ErrPermission) {
 			t.Fatalf("write %d failed and apply said %v", fail, err)
 		}
+		if n := len(tuner.InForce(changes)); n != fail {
+			t.Errorf("write %d failed, and %d are said to be in force", fail, n)
+		}
 		tuner.Put = put
 		if _, _, err := tuner.Revert(nil); err != nil {
 			t.Fatal(err)
@@ -340,6 +343,25 @@ func TestFailureAnywhere(t *testing.T) {
 		if d := changed(before, tree(t, tuner.Root)); len(d) > 0 {
 			t.Errorf("write %d failed; not as before: %v", fail, d)
 		}
+	}
+}
+
+// Where only the files fail the settings are in force, and it is said (review of 2026-11-26, M4).
+func TestPersistFails(t *testing.T) {
+	tuner := site(t)
+	if err := os.RemoveAll(filepath.Join(tuner.Root, "etc/sysctl.d")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(tuner.Root, "etc/sysctl.d"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	changes := plan(t, tuner)
+	err := tuner.Apply(changes, true)
+	if err == nil || !strings.Contains(err.Error(), "in force, but a boot undoes them") || len(tuner.InForce(changes)) != len(changes) {
+		t.Errorf("%d of %d in force: %v", len(tuner.InForce(changes)), len(changes), err)
+	}
+	if _, _, err := tuner.Revert(nil); err != nil || len(tuner.InForce(changes)) > 0 {
+		t.Errorf("%d in force after a revert: %v", len(tuner.InForce(changes)), err)
 	}
 }
 

@@ -70,7 +70,7 @@ func TestWhatIsNotKnownIsAskedFor(t *testing.T) {
 		"of two jobs":        {[]Scenario{brought("a.txt", fio.Workload{}, fio.Workload{})}, storage},
 		"measured here":      {[]Scenario{brought("")}, storage},
 		"one with its job":   {[]Scenario{brought("a.txt"), brought("a.txt", fio.Workload{})}, storage},
-		"on a shared host":   {[]Scenario{brought("a.txt"), {Measurement: named(2, 60).Measurement, SharedHost: "CI"}}, "since the host is shared (CI)"},
+		"on a shared host":   {[]Scenario{brought("a.txt"), {Measurement: named(2, 60).Measurement, SharedHost: "CI"}}, "on a shared host (CI)"},
 		"short, all of them": {[]Scenario{named(1, 2)}, "since 2 s are too short"},
 	} {
 		if got := earn(c.runs); !strings.Contains(got, c.want) {

@@ -2,6 +2,7 @@ package yamlfile
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -38,5 +39,47 @@ func check(t *testing.T, err error, message, excerpt string) {
 	}
 	if strings.Contains(m.Excerpt(), "\t") {
 		t.Errorf("a tab moves the caret: %q", m.Excerpt())
+	}
+}
+
+// amount reads its own text, of whose errors the library does not say the place.
+type amount int
+
+func (a *amount) UnmarshalText(text []byte) error {
+	if string(text) != "5" {
+		return errors.New("want 5, not " + string(text))
+	}
+	*a = 5
+	return nil
+}
+
+// TestPlaceOfAValue: the first value that its type refuses is named, however deep; numbers that are no amounts are too.
+func TestPlaceOfAValue(t *testing.T) {
+	for text, want := range map[string]string{
+		"a: 5\nlist:\n  - {b: 5, c: 5}\n  - {b: 5, c: 6}\n": "f:4: want 5, not 6 at 15",
+		"list:\n- b:\n    x: 1\n":                           "f:3: want one value here, and no list or mapping at 6",
+		"a: 5\nlist:\n- b: [5]\n":                           "f:3: want one value here, and no list or mapping at 6",
+		"a: 5\nlist: [{b: 5}]\n":                            "",
+	} {
+		var into struct {
+			A    amount
+			List []struct{ B, C amount }
+		}
+		got := ""
+		if err := Decode([]byte(text), &into); err != nil {
+			m, _ := errors.AsType[*Mistake](Wrong("f", []byte(text), err))
+			got = fmt.Sprintf("%v at %d", m, m.Column)
+		}
+		if got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+	for text, refused := range map[string]bool{
+		"a: -1": true, "a: [.nan]": true, "a: .inf": true, "a: 1e99": true, "a: NaN": true,
+		"a: 0": false, "a: '-1'": false, "a: 2026-11": false, "- b: 1e9": false,
+	} {
+		if err := Amounts([]byte(text)); (err != nil) != refused {
+			t.Errorf("%s: %v", text, err)
+		}
 	}
 }

@@ -22,7 +22,9 @@ type MapSlice = yaml.MapSlice
 type MapItem = yaml.MapItem
 
 // Decode reads a document into a value and refuses unknown and duplicate keys.
-func Decode(data []byte, into any) error { return decode(data, into, yaml.Strict()) }
+func Decode(data []byte, into any) error {
+	return placed(data, into, decode(data, into, yaml.Strict()))
+}
 
 // Ordered reads the keys of a document that a value has, and keeps the order of mappings.
 func Ordered(data []byte, into any) error { return decode(data, into, yaml.UseOrderedMap()) }

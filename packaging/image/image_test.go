@@ -113,11 +113,14 @@ func TestImage(t *testing.T) {
 	if err := json.Unmarshal(all["index.json"].data, &index); err != nil || len(index.Manifests) != 1 {
 		t.Fatalf("%v %+v", err, index)
 	}
-	if p := index.Manifests[0].Platform; p.Architecture != "amd64" || p.OS != "linux" {
-		t.Errorf("the index calls it %+v", p)
+	// The archive is one image, or skopeo asks which one is meant: its architectures are an index below.
+	var below struct{ Manifests []blob }
+	index.Manifests[0].read(t, all, &below)
+	if m := below.Manifests; len(m) != 1 || m[0].Platform.Architecture != "amd64" || m[0].Platform.OS != "linux" {
+		t.Fatalf("the index below has %+v", m)
 	}
 	var m manifest
-	index.Manifests[0].read(t, all, &m)
+	below.Manifests[0].read(t, all, &m)
 	var config struct {
 		Config struct {
 			User       string
@@ -132,7 +135,11 @@ func TestImage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	layer := files(t, unzipped)
+	tarred, err := io.ReadAll(unzipped)
+	if err != nil || len(tarred)%512 != 0 || !bytes.HasSuffix(tarred, make([]byte, 1024)) {
+		t.Errorf("the layer of %d bytes is not ended as tar wants it, %v", len(tarred), err)
+	}
+	layer := files(t, bytes.NewReader(tarred))
 	for name, want := range map[string]struct {
 		mode  int64
 		owner int

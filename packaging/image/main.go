@@ -75,7 +75,8 @@ type options struct {
 type programs struct{ arch, plimsoll, fio string }
 
 func (o options) write() error {
-	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
+	none := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
+	index := none
 	for _, p := range o.programs {
 		img, err := o.image(p)
 		if err != nil {
@@ -84,17 +85,22 @@ func (o options) write() error {
 		index = mutate.AppendManifests(index, mutate.IndexAddendum{
 			Add: img,
 			Descriptor: v1.Descriptor{
-				Platform:    &v1.Platform{OS: "linux", Architecture: p.arch},
-				Annotations: map[string]string{"org.opencontainers.image.ref.name": o.version},
+				Platform: &v1.Platform{OS: "linux", Architecture: p.arch},
 			},
 		})
 	}
+	// One image of several architectures: who reads the archive takes each entry of its own index
+	// for an image.
+	all := mutate.AppendManifests(none, mutate.IndexAddendum{
+		Add:        index,
+		Descriptor: v1.Descriptor{Annotations: map[string]string{"org.opencontainers.image.ref.name": o.version}},
+	})
 	dir, err := os.MkdirTemp("", "image")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	if _, err := layout.Write(dir, index); err != nil {
+	if _, err := layout.Write(dir, all); err != nil {
 		return err
 	}
 	return o.archive(dir)
@@ -113,7 +119,7 @@ func (o options) image(p programs) (v1.Image, error) {
 	}
 	made := v1.Time{Time: time.Unix(o.epoch, 0).UTC()}
 	img := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
-	img, err = mutate.Append(img, mutate.Addendum{Layer: layer, History: v1.History{Created: made, CreatedBy: "make image"}})
+	img, err = mutate.AppendLayers(img, layer)
 	if err != nil {
 		return nil, err
 	}
@@ -194,10 +200,8 @@ func (o options) layer(p programs) ([]byte, error) {
 	for _, name := range names {
 		w.file("usr/share/doc/"+filepath.Base(name), name, 0o644)
 	}
-	if w.err != nil {
-		return nil, w.err
-	}
-	return data.Bytes(), w.tar.Close()
+	err = errors.Join(w.err, w.tar.Close()) // which writes the end
+	return data.Bytes(), err
 }
 
 // archive puts the directory of an image layout into the file that is asked for, as a whole.

@@ -94,20 +94,22 @@ func write(binary, version, source string) error {
 func licenseOf(source, module string) (string, error) {
 	list := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module)
 	list.Dir = source
-	dir, err := list.Output()
+	out, err := list.Output()
 	if err != nil {
 		return "", fmt.Errorf("go list -m %s: %w", module, err)
 	}
-	files, err := filepath.Glob(filepath.Join(strings.TrimSpace(string(dir)), "*"))
+	dir := strings.TrimSpace(string(out))
+	files, err := os.ReadDir(dir)
 	if err != nil {
 		return "", err
 	}
 	var found []string
-	for _, name := range files {
-		if !isLicense.MatchString(filepath.Base(name)) {
+	for _, file := range files {
+		// What scripts/dist.sh ships: of a directory nobody knows whether its texts are the module's own.
+		if !file.Type().IsRegular() || !isLicense.MatchString(file.Name()) {
 			continue
 		}
-		text, err := os.ReadFile(name)
+		text, err := os.ReadFile(filepath.Join(dir, file.Name()))
 		if err != nil {
 			return "", err
 		}
@@ -118,7 +120,7 @@ func licenseOf(source, module string) (string, error) {
 		}
 	}
 	if len(found) == 0 {
-		return "", fmt.Errorf("%s: no licence is recognised in %s", module, strings.TrimSpace(string(dir)))
+		return "", fmt.Errorf("%s: no licence is recognised in %s", module, dir)
 	}
 	slices.Sort(found)
 	return strings.Join(found, " AND "), nil

@@ -141,14 +141,21 @@ func (o *importOptions) run(ctx context.Context, env *form.Env, args []string) e
 	}
 	// What pg_test_fsync printed explains pgbench's figures where both are given.
 	others := func(o *fio.Output) bool { return o.Program != "pg_test_fsync" || o.Void != "" }
-	if !slices.ContainsFunc(found.Outputs, others) {
+	if page.Format(o.Format) == page.Text && !slices.ContainsFunc(found.Outputs, others) {
 		if r, ok, err := job.ReadPostgres(args); ok && err == nil {
 			explainPostgres(env.Out, r, 0)
+			for _, out := range found.Outputs {
+				for _, doubt := range out.Doubts {
+					if strings.HasPrefix(doubt, "not read") {
+						env.Notef("%s", doubt)
+					}
+				}
+			}
 			return nil
 		}
 	}
 	if len(found.Outputs) == 0 {
-		err := fmt.Errorf("no fio output found in %s", strings.Join(args, ", "))
+		err := fmt.Errorf("no fio output found in %s%s", strings.Join(args, ", "), bundle.Unread(args))
 		if counters(args[0]) {
 			return form.Hint(err, "plimsoll why --from "+text.ShellQuote(args[0]))
 		}

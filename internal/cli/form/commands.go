@@ -66,6 +66,10 @@ func NoCommand(parent *cobra.Command, args []string) error {
 	if now, was := Former()[args[0]]; was && !parent.HasParent() {
 		return Usagef("%s was renamed: type %s", text.Quote(args[0]), now)
 	}
+	if parent.Name() == "fleet" && (args[0] == "ab" || args[0] == "sweep") {
+		return Usagef("a fleet has no %s: use fleet run for each variant or value in turn, several times, with "+
+			"--label variant=NAME, then plimsoll compare --by variant runs", args[0])
+	}
 	if like := parent.SuggestionsFor(args[0]); len(like) > 0 {
 		try = parent.CommandPath() + " " + like[0]
 	}

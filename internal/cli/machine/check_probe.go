@@ -50,14 +50,20 @@ func (o *CheckOptions) runProbe(ctx context.Context, env *form.Env) error {
 	}
 	var all []machine.Probed
 	for _, r := range results {
-		said := []string{}
-		for _, t := range r.Touches {
-			said = append(said, strings.TrimPrefix(TouchLine(t), r.Array+" is ")) // which begins the line
-		}
-		answer := strings.Join(append(said, r.Answer), " ")
-		all = append(all, machine.Probed{Name: r.Array, Members: r.Members, Answer: answer})
+		all = append(all, machine.Probed{Name: r.Array, Members: r.Members, Answer: r.says()})
 	}
 	return form.Render(env, o.Format, machine.Probe(all, results))
+}
+
+// says is what the members gave, then which of them are not loaded: eight that are would fill a headline.
+func (r *ProbeResult) says() string {
+	said := []string{r.Answer}
+	for _, t := range r.Touches {
+		if t.Claimed || !t.Tells() || len(r.Touches) == 1 {
+			said = append(said, TouchLine(t))
+		}
+	}
+	return strings.Join(said, " ")
 }
 
 func (o CheckOptions) probeArray(ctx context.Context, env *form.Env, r *ProbeResult) error {

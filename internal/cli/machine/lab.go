@@ -78,7 +78,7 @@ func newLabRunCmd(env *form.Env) *cobra.Command {
 		if dash < 0 {
 			dash = len(args)
 		}
-		return o.tryLayout(cmd.Context(), env, args[:dash], args[dash:])
+		return o.tryLayout(cmd, env, args[:dash], args[dash:])
 	}
 	form.BindAll(cmd.Flags(), "lab", &o)
 	return cmd
@@ -161,7 +161,7 @@ const (
 
 // tryLayout builds a declared layout in the lab and runs suites on it; flags are more of plimsoll
 // run's.
-func (o *labOptions) tryLayout(ctx context.Context, env *form.Env, suites, flags []string) error {
+func (o *labOptions) tryLayout(cmd *cobra.Command, env *form.Env, suites, flags []string) error {
 	if o.Keep != "" {
 		return form.Usagef("--keep and --topology exclude each other: the record of what was applied is in the guest's " +
 			"memory")
@@ -177,19 +177,29 @@ func (o *labOptions) tryLayout(ctx context.Context, env *form.Env, suites, flags
 	if err != nil {
 		return form.Usage(err)
 	}
+	run, _, err := cmd.Root().Find([]string{"run"})
+	if err == nil {
+		err = run.ParseFlags(flags) // the guest would say it only when all is built
+	}
+	if err != nil {
+		return run.FlagErrorFunc()(run, err)
+	}
 	if len(suites) == 0 {
 		suites = []string{suite.Default}
 	}
 	o.argv = slices.Concat([]string{"plimsoll", "run"}, suites)
+	ours := [][2]string{{"topology", "plimsoll.yaml"}, {"runtime", labRuntime}, {"ramp", "5s"}, {"size", labSize}}
 	for _, role := range topology.Roles {
-		if spec.Mounts[role] != "" {
-			o.argv = append(o.argv, "--"+string(role), spec.Mounts[role])
+		ours = append(ours, [2]string{string(role), spec.Mounts[role]})
+	}
+	for _, f := range ours {
+		if f[1] != "" && !run.Flags().Changed(f[0]) { // plimsoll run takes each once
+			o.argv = append(o.argv, "--"+f[0], f[1])
 		}
 	}
-	o.argv = append(o.argv, "--topology", "plimsoll.yaml", "--runtime", labRuntime, "--ramp", "5s", "--size", labSize)
 	o.argv = append(o.argv, flags...)
 	env.Notef("lab: plimsoll array apply plimsoll.yaml --yes && %s", strings.Join(o.argv, " "))
-	return startLab(ctx, env, spec, o)
+	return startLab(cmd.Context(), env, spec, o)
 }
 
 func startLab(ctx context.Context, env *form.Env, spec *lab.Spec, o *labOptions) error {

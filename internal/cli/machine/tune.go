@@ -2,6 +2,7 @@ package machine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -57,7 +58,7 @@ func (o *tuneOptions) run(ctx context.Context, env *form.Env, args []string) err
 			)
 		})
 		if settings+files > 0 || err == nil {
-			env.Printf("reverted %s, removed %s", text.Plural(settings, "setting"), text.Plural(files, "file"))
+			env.Printf("reverted %s and %s", text.Plural(settings, "setting"), text.Plural(files, "file"))
 		}
 		return form.AsRoot(env, err)
 	}
@@ -79,11 +80,14 @@ func (o *tuneOptions) run(ctx context.Context, env *form.Env, args []string) err
 	for _, rival := range tuner.Rivals(changes) {
 		env.Notef("another owner of these settings: %s", rival)
 	}
-	err = form.Render(env, o.Format, plans.Changes(changes))
-	if err != nil || o.DryRun || len(changes) == 0 && !o.Persist {
-		return err
+	if !o.DryRun && (len(changes) > 0 || o.Persist) {
+		err = tuner.Apply(changes, o.Persist)
+		changes = tuner.InForce(changes)
 	}
-	if err := tuner.Apply(changes, o.Persist); err != nil {
+	if len(changes) > 0 || err == nil {
+		err = errors.Join(form.Render(env, o.Format, plans.Changes(changes)), err)
+	}
+	if err != nil || o.DryRun {
 		return form.AsRoot(env, err)
 	}
 	if len(changes) > 0 {

@@ -204,7 +204,7 @@ func (v *view) fill(a *Answer) {
 	}
 	a.Limits = append(a.Limits, v.f.Groups...)
 	a.RunQueue, a.Usual, a.Slow = v.queue, units.Latency(v.typical), units.Latency(v.limit)
-	if moved := v.top.bytes(); moved > writtenBackTimes*v.asked && moved > writtenBackLeast {
+	if moved := v.top.bytes(); v.f.Counters == "" && moved > writtenBackTimes*v.asked && moved > writtenBackLeast {
 		a.WrittenBack = units.Rate(moved - v.asked)
 	}
 	a.Account = v.account()

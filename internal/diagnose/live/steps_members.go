@@ -261,14 +261,17 @@ func (v *view) unknownLimit() *Cause {
 			who = fmt.Sprintf(", most of them from %s (%s)", u.who(), units.Rate(u.bytes()))
 		}
 	}
-	which := l.Name
+	which, where := l.Name, ""
+	if v.f.Counters != "" {
+		where = "on that machine, "
+	}
 	if len(v.leaves) > 1 {
 		which = fmt.Sprintf("each of %d volumes", len(v.leaves))
 	}
 	return cause(Possible, v.top.Name,
-		"A limit that is not known makes %s slow: %s I/Os wait on %s at %s IOPS%s.", v.f.Path,
+		"%s seems to be at a limit that plimsoll does not know: %s I/Os wait on %s at %s IOPS%s.", v.f.Path,
 		units.Number(v.deepest().waiting()), which, units.Number(l.iops()), who).
 		saw("time of an I/O", latency(l.wait()), v.usualText(), diskstats(l.Name)).
-		try("name the volumes: plimsoll why " + text.ShellQuote(v.f.Path) + " --volumes " + v.f.Instance.Example() + " " +
+		try(where + "name the volumes: plimsoll why " + text.ShellQuote(v.f.Path) + " --volumes " + v.f.Instance.Example() + " " +
 			"--instance TYPE")
 }

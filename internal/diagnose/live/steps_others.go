@@ -183,7 +183,7 @@ func (v *view) otherProgram() *Cause {
 		return nil
 	}
 	v.other = share
-	how := fmt.Sprintf("asks for %s in about %s I/Os per second", units.Rate(a.bytes()), units.Number(a.ios))
+	how := fmt.Sprintf("does about %s IOPS (%s)", units.Number(a.ios), units.Rate(a.bytes()))
 	if back {
 		how = fmt.Sprintf("writes into memory, which is written back at %s", units.Rate(v.written()))
 	}
@@ -226,14 +226,14 @@ func (v *view) beside() *Cause {
 			names = append(names, p.Name)
 		}
 	}
-	who, next := "no program of it could be named", "lsblk "+text.ShellQuote("/dev/"+disk.Name)+
+	who, next := "the program is not known", "lsblk "+text.ShellQuote("/dev/"+disk.Name)+
 		"; iotop -oba -n3   # who that is"
 	if len(names) > 0 {
 		who = text.Some(names, mostNamed) + " has files there"
 		next = "a disk of its own for one of them, or a limit: plimsoll explain PL906"
 	}
 	return cause(Likely, disk.Name,
-		"What else lies on %s makes %s slow: %s of its %s IOPS and %s of its %s are not of %s; %s.", disk.Name, v.f.Path,
+		"What else lies on %s makes %s slow: %s of its %s IOPS and %s of its %s come from elsewhere than %s; %s.", disk.Name, v.f.Path,
 		units.Number(ios), units.Number(disk.iops()), units.Rate(bytes), units.Rate(disk.bytes()), v.top.Name, who).
 		saw(disk.Name, units.Number(disk.iops())+" IOPS", "near "+units.Number(v.top.iops())+", as "+v.top.Name,
 			diskstats(disk.Name)).
@@ -308,7 +308,7 @@ func (v *view) writeBack() *Cause {
 	if throttled >= backTasks {
 		writer := slices.MaxFunc(v.users, func(a, b *User) int { return cmp.Compare(a.written(), b.written()) })
 		subject = writer.Name
-		who = fmt.Sprintf("what %s wrote, whose tasks wait for it (%s)", writer.who(), units.Number(throttled))
+		who = fmt.Sprintf("what %s wrote and waits for (%s tasks)", writer.who(), units.Number(throttled))
 	}
 	c := cause(Likely, subject, "Dirty memory makes %s slow: %s is written back at %s; programs ask for %s now.",
 		v.f.Path, who, units.Rate(written), units.Rate(v.asked))
@@ -375,9 +375,9 @@ func (v *view) processor() *Cause {
 			saw("stood still", text.Duration(quota.Stopped), "", quota.Dir+"/cpu.stat").
 			try("raise cpu.max (cpu.cfs_quota_us) of " + text.ShellQuote(quota.Dir))
 	case queue >= cpuWait:
-		say(isNot+": those who use it wait for a processor %s of the time.", text.Percent(queue))
+		say(isNot+": its programs wait for a processor %s of the time.", text.Percent(queue))
 		if queue > 1 {
-			say(isNot+": %s threads of a program that uses it wait for a processor at any moment.", units.Number(queue))
+			say(isNot+": on average %s threads of its programs wait for a processor.", units.Number(queue))
 		}
 		first = threads
 	case w.CPU.Steal > cpuSteal:

@@ -93,10 +93,10 @@ const waitsMatter = 0.2
 const farBelowBound = 0.80
 
 func databaseBelow(b base) (f finding.Finding) {
-	if b.Ceiling == nil || b.Ceiling.Binding() == nil {
+	limit := boundOf(b)
+	if limit == nil {
 		return f
 	}
-	limit := b.Ceiling.Binding()
 	least := farBelowBound * limit.IOPS
 	if limit.Kind == ceiling.CommitLatency || limit.Kind == ceiling.CommitCPU {
 		least = ceiling.CommitsIn(b.Postgres, b.peak).Low

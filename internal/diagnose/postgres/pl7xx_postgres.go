@@ -86,7 +86,8 @@ func commitsLimit(b base) (f finding.Finding) {
 	if apart > syncsApart || b.peak.TPS > m.Bound { // S is not known: PL707
 		return f
 	}
-	waited := b.peak.Waited("LWLock:WALWrite", "IO:WALSync", "IO:WalSync", "LWLock:WALInsert")
+	waits := b.peak.ByKind()
+	waited := waits[result.LogSync] + waits[result.LogInsert]
 	if b.ReadOnly || m.High <= 0 || b.peak.TPS < commitShare*m.High || waited < commitWaits {
 		return f
 	}
@@ -107,11 +108,6 @@ func generatorLimits(b base) (f finding.Finding) {
 		text.Percent(use)).
 		Saw("pgbench", fmt.Sprintf("%s of %s", text.Percent(use), text.Plural(b.peak.Threads, "thread")), "", "/proc").
 		Saw("machine", text.Percent(b.peak.Busy)+" busy", "", "/proc/stat")
-}
-
-// foreign says that other processes took much of a machine on which no core was free.
-func foreign(b base) bool {
-	return b.peak.Busy >= diagnose.HostFull && otherCPU(b.Postgres, b.peak) >= diagnose.ForeignCPU*float64(b.Cores)
 }
 
 func fullPages(b base) (f finding.Finding) {
@@ -208,7 +204,8 @@ func doubtfulCommits(c *diagnose.Case, report diagnose.Report) {
 					fmt.Sprintf("%s failed with %s", text.Plural(s.Aborted, "transaction"), text.Plural(s.Clients, "client")))
 			}
 		}
-		if b.peak != nil && foreign(b) {
+		if p := b.peak; p != nil && p.Busy >= diagnose.HostFull &&
+			otherCPU(b.Postgres, p) >= diagnose.ForeignCPU*float64(b.Cores) {
 			why = append(why, fmt.Sprintf("other processes used %s of %s, and none was free",
 				units.Number(otherCPU(b.Postgres, b.peak)), text.Plural(b.Cores, "core")))
 		}

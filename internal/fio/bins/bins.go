@@ -23,9 +23,13 @@ const (
 // Hist counts latencies in fio's own bins, so histograms of jobs, intervals and hosts merge exactly
 // by adding. The zero value is empty and ready to use. It is not safe for concurrent use.
 type Hist struct {
-	bins  []uint64 // nil while empty, else Count long
+	bins  []uint64 // Count long, once something was added
+	read  []bin    // until then those of a document: a fleet has many histograms of few bins
 	count uint64
 }
+
+// bin is one that is not empty.
+type bin struct{ at, n uint32 }
 
 // Of returns the bin that fio puts a latency in (plat_val_to_idx).
 func Of(d time.Duration) int {
@@ -66,6 +70,10 @@ func (h *Hist) AddBin(i int, n uint64) {
 	}
 	if h.bins == nil {
 		h.bins = make([]uint64, Count)
+		for _, b := range h.read {
+			h.bins[b.at] = uint64(b.n)
+		}
+		h.read = nil
 	}
 	h.bins[i] += n
 	h.count += n
@@ -73,29 +81,21 @@ func (h *Hist) AddBin(i int, n uint64) {
 
 // Merge adds the counts of o.
 func (h *Hist) Merge(o *Hist) {
-	if o == nil {
-		return
-	}
-	for i, n := range o.bins {
-		h.AddBin(i, n)
-	}
+	o.Each(h.AddBin)
 }
 
 // Minus returns h less an earlier state of the same counter. Bins that fell (they do not, unless
 // the counter was reset in between) count as zero.
 func (h *Hist) Minus(earlier *Hist) *Hist {
 	d := &Hist{}
-	for i, n := range h.bins {
-		if earlier != nil && earlier.bins != nil {
-			n -= min(n, earlier.bins[i])
-		}
-		d.AddBin(i, n)
-	}
+	was := make([]uint64, Count)
+	earlier.Each(func(i int, n uint64) { was[i] = n })
+	h.Each(func(i int, n uint64) { d.AddBin(i, n-min(n, was[i])) })
 	return d
 }
 
 // Clone returns an independent copy.
-func (h *Hist) Clone() *Hist { return &Hist{bins: slices.Clone(h.bins), count: h.count} }
+func (h *Hist) Clone() *Hist { return &Hist{slices.Clone(h.bins), slices.Clone(h.read), h.count} }
 
 // Count is the number of latencies in h; a nil Hist is empty.
 func (h *Hist) Count() uint64 {
@@ -114,13 +114,13 @@ func (h *Hist) Percentile(p float64) time.Duration {
 	}
 	want := p / 100 * float64(h.count)
 	var sum uint64
-	for i, n := range h.bins {
-		sum += n
-		if n > 0 && float64(sum) >= want {
-			return Value(i)
+	found := Count
+	h.Each(func(i int, n uint64) {
+		if sum += n; float64(sum) >= want {
+			found = min(found, i)
 		}
-	}
-	return Value(Count - 1)
+	})
+	return Value(min(found, Count-1))
 }
 
 // Mean and standard deviation, in nanoseconds, of the bin values: exact to the bin's width.
@@ -129,29 +129,23 @@ func (h *Hist) Mean() (mean, stddev float64) {
 		return 0, 0
 	}
 	var sum, sq float64
-	for i, n := range h.bins {
-		sum += float64(n) * float64(Value(i))
-	}
+	h.Each(func(i int, n uint64) { sum += float64(n) * float64(Value(i)) })
 	mean = sum / float64(h.count)
-	for i, n := range h.bins {
+	h.Each(func(i int, n uint64) {
 		d := float64(Value(i)) - mean
 		sq += float64(n) * d * d
-	}
+	})
 	return mean, math.Sqrt(sq / float64(h.count))
 }
 
 // Above returns how many latencies were in bins that lie wholly at or above d.
 func (h *Hist) Above(d time.Duration) uint64 {
-	if h.Count() == 0 {
-		return 0
-	}
 	var sum uint64
-	for i := Count - 1; i >= 0; i-- {
-		if lo, _ := Range(i); lo < d {
-			break
+	h.Each(func(i int, n uint64) {
+		if lo, _ := Range(i); lo >= d {
+			sum += n
 		}
-		sum += h.bins[i]
-	}
+	})
 	return sum
 }
 
@@ -164,6 +158,9 @@ func (h *Hist) Each(f func(bin int, n uint64)) {
 		if n > 0 {
 			f(i, n)
 		}
+	}
+	for _, b := range h.read {
+		f(int(b.at), uint64(b.n))
 	}
 }
 
@@ -180,12 +177,18 @@ func (h *Hist) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &pairs); err != nil {
 		return err
 	}
-	*h = Hist{}
+	*h = Hist{read: make([]bin, 0, len(pairs))}
 	for _, p := range pairs {
 		if p[0] >= Count {
 			return fmt.Errorf("latency bin %d: fio has %d", p[0], Count)
 		}
-		h.AddBin(int(p[0]), p[1])
+		one := bin{uint32(p[0]), uint32(min(p[1], math.MaxUint32))}
+		next := len(h.read) == 0 || one.at > h.read[len(h.read)-1].at
+		if h.bins == nil && next && one.n > 0 && uint64(one.n) == p[1] {
+			h.read, h.count = append(h.read, one), h.count+p[1]
+		} else { // too many for a bin, or not as MarshalJSON writes them
+			h.AddBin(int(p[0]), p[1])
+		}
 	}
 	return nil
 }

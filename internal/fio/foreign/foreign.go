@@ -90,6 +90,9 @@ func parsed(columns []string, body string) program {
 	}
 	for line := range strings.SplitSeq(body, "\n") {
 		if pattern, says, ok := strings.Cut(line, "\t"); ok {
+			for key, value := range p.words {
+				pattern = strings.ReplaceAll(pattern, "{"+key+"}", value)
+			}
 			p.rows = append(
 				p.rows,
 				row{regexp.MustCompile(pattern), strings.Contains(pattern, " :: "), strings.Split(says, "\t")},
@@ -114,6 +117,7 @@ type reader struct {
 type run struct {
 	from, end   int // lines from 0
 	matched     []int
+	once        []int // of the rows that a run has once, those that were in it
 	version     string
 	common      job
 	jobs        []*job
@@ -150,7 +154,7 @@ func (r *reader) read() []*fio.Output {
 		if len(r.now.matched) > 0 && i-r.now.end > gap+1 {
 			r.finish()
 		}
-		for _, row := range r.of.rows {
+		for n, row := range r.of.rows {
 			text := line
 			if row.under {
 				text = r.under + " :: " + line
@@ -158,6 +162,12 @@ func (r *reader) read() []*fio.Output {
 			m := row.pattern.FindStringSubmatchIndex(text)
 			if m == nil {
 				continue
+			}
+			if slices.Contains(row.says, "once") {
+				if slices.Contains(r.now.once, n) {
+					r.finish()
+				}
+				r.now.once = append(r.now.once, n)
 			}
 			for _, says := range row.says {
 				key, value, _ := strings.Cut(string(row.pattern.ExpandString(nil, says, text, m)), "=")
@@ -209,6 +219,7 @@ func (r *reader) say(key, value string) {
 		run.soFar, j.any = 0, fio.Direction{}
 	case "end":
 		run.done = true
+	case "once":
 	case "whole":
 		run.whole = true
 	case "under":
@@ -354,7 +365,7 @@ func (j *job) figure(key, value string) bool {
 	case "iops":
 		d.IOPS = units.IOPS(number(value))
 	case "bw":
-		d.BW = rate(value)
+		d.BW = rate(kibi.ReplaceAllString(value, "${1}KiB/s"))
 	case "bytes":
 		d.Bytes = units.Bytes(min(rate(value+"/s"), 1<<53))
 	case "n":
@@ -397,6 +408,9 @@ func (j *job) figure(key, value string) bool {
 	}
 	return true
 }
+
+// kibi is a rate of bonnie++'s without a prefix, which is of KiB.
+var kibi = regexp.MustCompile(`^([\d.]+)iB/s$`)
 
 // figures says that the run has a rate or a latency.
 func (r *reader) figures() bool {

@@ -305,7 +305,28 @@ func TestPrograms(t *testing.T) {
 			"Version  1.03       ------Sequential Output------ --Sequential Input- --Random-\n" +
 				"Machine        Size K/sec %CP K/sec %CP K/sec %CP K/sec %CP K/sec %CP  /sec %CP\n" +
 				"uNAS             4G 19202  60 24433  20 19861  13 43262  97 140359  51 515.3   2\n",
-			"sequential-write write : 0 0 0\nrewrite rw : 0 0 0\nsequential-read read : 0 0 0\nseeks randread : 515 0 0",
+			"sequential-write write : 0 0 0\nrewrite write : 0 0 0\nsequential-read read : 0 0 0\nseeks randread : 515 0 0",
+		},
+		"four throughputs of sysbench, by name": {
+			"TEST A\nThroughput:\n    read, MiB/s:      0.00\n    written, MiB/s:   70.00\nLatency (ms):\n  avg: 0.10\n" +
+				"TEST B\nThroughput:\n    read, MiB/s:      0.00\n    written, MiB/s:   60.00\nLatency (ms):\n  avg: 0.20\n",
+			"fileio-write  : 0 0 100\nfileio-write  : 0 0 200",
+		},
+		"what sysbench prepared": {"2097152 bytes written in 0.50 seconds (4.00 MiB/sec).\n", "prepare write : 0 0 0"},
+		"ioping whose pauses do not count": {
+			"--- /x (block device 1 GiB) ioping statistics ---\n9 requests completed in 50.0 ms, 36 KiB read, 180 iops, 720 KiB/s\n" +
+				"min/avg/max/mdev = 1 ms / 5 ms / 9 ms / 2 ms\n",
+			"ioping-read  4k: 180 0 5000",
+		},
+		"rates by name": {
+			"- my-pool: IOPS=1.5k, BW=6000KiB/s (6144kB/s)(59MiB/10001msec)\nrandread_8k_x\taggrb=2000KB/s,\tiops=250\n" +
+				"rate-log: bw=400KB/s, iops=100, runt= 9000msec\nseqwrite: IOPS=10, BW=10MiB/s\n",
+			"my-pool  4k: 1500 0 0?\nrandread_8k_x randread 8k: 250 0 0\nrate-log  4k: 100 0 0?\nseqwrite write 1m: 0 10 0",
+		},
+		"rates of fio, not by name": {"+  read: IOPS=1.5k, BW=6000KiB/s (6144kB/s)(59MiB/10001msec)\n  write: io=1MB, bw=400KB/s, iops=100\n", ""},
+		"pg_test_fsync with decimal commas": {
+			"Compare file sync methods using one 8kB write:\n  fdatasync   25315,125 ops/sec   40 usecs/op\n  fsync   55,117 ops/sec   18143 usecs/op\n",
+			"fdatasync write 8k: 0 25315 0 sync 40\nfsync write 8k: 0 55 0 sync 18143",
 		},
 		"rados bench": {"Maintaining 16 concurrent writes of 4096 bytes to objects of size 4096 for up to 10 seconds or 0 objects\n" +
 			"    1      16      1197      1181   4.61301   4.61328 0.000686436  0.00124382\nTotal time run:         10.0\nTotal writes made:      60000\n" +
@@ -329,22 +350,22 @@ func TestPrograms(t *testing.T) {
 			"> >   Version 2.00a       ------Sequential Output------ --Sequential Input- --Random-\n" +
 				"> >   Name:Size etc        /sec %CP  /sec %CP  /sec %CP  /sec %CP  /sec %CP  /sec %CP\n" +
 				"> >   box           9000M  376k  99  1.5g  96  117m  14 1510k  99  2.5g  95 +++++ +++\n",
-			"sequential-write write : 0 0 0\nrewrite rw : 0 0 0\nsequential-read read : 0 0 0",
+			"sequential-write write : 0 0 0\nrewrite write : 0 0 0\nsequential-read read : 0 0 0",
 		},
 		"bonnie++ that memory answered": {
 			"on a machine of 16 GB RAM:\n\n$ bonnie++ -u root -s 9000\nVersion  1.97       ------Sequential Output------ --Sequential Input- --Random-\n" +
 				"box           9000M           1500000  25 50598  11           3400000   9 +++++ +++\n",
-			"sequential-write write : 0 0 0!\nrewrite rw : 0 0 0!\nsequential-read read : 0 0 0!",
+			"sequential-write write : 0 0 0!\nrewrite write : 0 0 0!\nsequential-read read : 0 0 0!",
 		},
 		"bonnie++ of a file that is larger": {
 			"on a box with 8 GB of RAM:\n\n$ bonnie++ -u root -s 32G -f\nVersion  1.97       ------Sequential Output------ --Sequential Input- --Random-\n" +
 				"box              32G           150000  25 50598  11           340000   9 +++++ +++\n",
-			"sequential-write write : 0 0 0\nrewrite rw : 0 0 0\nsequential-read read : 0 0 0",
+			"sequential-write write : 0 0 0\nrewrite write : 0 0 0\nsequential-read read : 0 0 0",
 		},
 		"bonnie++ beside a memory card": {
 			"on a box with a 64 GB memory card:\n\n$ bonnie++ -u root -s 32G -f\nVersion  1.97       ------Sequential Output------ --Sequential Input- --Random-\n" +
 				"box              32G           150000  25 50598  11           340000   9 +++++ +++\n",
-			"sequential-write write : 0 0 0\nrewrite rw : 0 0 0\nsequential-read read : 0 0 0",
+			"sequential-write write : 0 0 0\nrewrite write : 0 0 0\nsequential-read read : 0 0 0",
 		},
 		"bonnie++ of a small file, too fast to be measured": {
 			"Version  1.03       ------Sequential Output------ --Sequential Input- --Random-\n" +
@@ -359,7 +380,7 @@ func TestPrograms(t *testing.T) {
 		"bonnie++ -f, whose last word a mail wrapped": {
 			"bonnie++ -r 1024 -s 16384 -f\nVersion  1.97       ------Sequential Output------ --Sequential Input- --Random-\n" +
 				"zfs              16G           108834  25 50598  11           204522   9 393.0\n4\n",
-			"sequential-write write : 0 0 0\nrewrite rw : 0 0 0\nsequential-read read : 0 0 0\nseeks randread : 393 0 0",
+			"sequential-write write : 0 0 0\nrewrite write : 0 0 0\nsequential-read read : 0 0 0\nseeks randread : 393 0 0",
 		},
 		"pg_test_fsync without its head": {
 			"        fdatasync           400.0 ops/sec    2500 usecs/op\n        fsync               300.0 ops/sec    3333 usecs/op\n" +
@@ -405,6 +426,23 @@ func told(outs []*fio.Output) string {
 		got = append(got, line)
 	}
 	return strings.Join(got, "\n")
+}
+
+// TestRewrite: bonnie++ prints what it wrote once more, not what it moved; its figures per character are named.
+func TestRewrite(t *testing.T) {
+	const head = "Version  1.03 ------Sequential Output------ --Sequential Input- --Random-\n"
+	outs, _ := Read([]byte(head + "box  4G 19202  60 24433  20 19861  13 43262  97 140359  51 515.3   2\n"))
+	if len(outs) != 4 || outs[1].Jobs[0].Read.BW != 0 || outs[1].Jobs[0].Write.BW != 19861<<10 ||
+		!strings.Contains(strings.Join(outs[1].Doubts, "\n"), "not read: 19202 and 43262 a second") {
+		t.Errorf("%+v", outs)
+	}
+	outs, _ = Read([]byte(head + "box  4G 24433  20 19861  13 140359  51 515.3   2\n"))
+	if len(outs) != 4 || outs[0].Jobs[0].Write.BW != 24433<<10 || len(outs[0].Doubts) != 1 {
+		t.Errorf("%+v", outs)
+	}
+	if outs, _ = Read([]byte(head + "box  4G 1 20 2 13 3 51 4 2 515.3 2\n")); len(outs) != 0 {
+		t.Errorf("five columns are neither form: %+v", outs)
+	}
 }
 
 // ddOf is what dd prints of n records of a MiB.

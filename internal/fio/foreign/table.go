@@ -3,6 +3,7 @@ package foreign
 import (
 	"cmp"
 	_ "embed"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -42,6 +43,9 @@ var (
 		`(?i)target|expected|ceiling|limit|goal|required|diff|delta|change|%|notes?|metric|spec|value|price|cost`,
 	)
 )
+
+// expectedHead names the column of what was to be reached.
+var expectedHead = regexp.MustCompile(`(?i)^(?:target|expected|goal|required)$`)
 
 // columnOf says what a column is by its name: "read bw (MiB/s)", "p99_ms", "Avg Latency", "read-iops-mean", "iodepth".
 func columnOf(name string) column {
@@ -99,18 +103,22 @@ func ReadTable(data []byte) []*fio.Output {
 		if by == "" || by == "|" && !strings.Contains(lines[i+1], "|") {
 			continue
 		}
+		from := i + 1
+		if by == "|" && tableRule.MatchString(lines[from]) {
+			from++
+		}
 		columns, rates := make([]column, len(head)), 0
+		first := cells(lines[min(from, len(lines)-1)], by)
 		for at, name := range head {
 			c := columnOf(name)
+			if c == (column{}) && at < len(first) { // Read | Write, and the unit in the cells
+				c = columnOf(name + " " + unitIn(first[at]))
+			}
 			if columns[at] = c; c.rate() && (at > 0 || by != "|") {
 				rates += 2
 			} else if strings.HasPrefix(c.how, "p") { // two make a result
 				rates++
 			}
-		}
-		from := i + 1
-		if by == "|" && tableRule.MatchString(lines[from]) {
-			from++
 		}
 		var rows [][]string
 		for i = from; i < len(lines) && strings.Contains(lines[i], by); i++ {
@@ -128,6 +136,10 @@ func ReadTable(data []byte) []*fio.Output {
 				for _, kind := range kinds {
 					if o := rowResult(head, columns, row, kind, by != "|"); o != nil && len(outs) < most {
 						o.Line, o.End = from+at+1, from+at+1
+						if slices.ContainsFunc(outs, func(x *fio.Output) bool { return x.Title == o.Title }) { // of another disk
+							o.Title = strings.TrimSpace(o.Title + " " + title)
+							o.Jobs[0].Name = o.Title
+						}
 						outs = append(outs, o)
 					}
 				}
@@ -137,6 +149,36 @@ func ReadTable(data []byte) []*fio.Output {
 		}
 	}
 	return outs[:min(len(outs), most)]
+}
+
+// HasTable says that a text has a table of Markdown.
+func HasTable(data []byte) bool {
+	return slices.ContainsFunc(strings.Split(string(data), "\n"), func(line string) bool {
+		return strings.Contains(line, "|") && tableRule.MatchString(line)
+	})
+}
+
+// crystal is what CrystalDiskMark calls a test, which it reads and then writes: "SEQ1M Q8T1", "RND4K (Q= 32, T= 1)",
+// "512K", "4KQD32".
+var crystal = regexp.MustCompile(`(?i)^(?:(seq|rnd|rand)[a-z]*)? *(?:(\d+[km])(?:i?b)?)? *` +
+	`\(?(?:qd?[ =]*(\d+))?,? *(?:t[ =]*(\d+))?\)?(?: *\(.*)?$`)
+
+// testOf takes such a name apart: order, size, depth, threads; nil for another.
+func testOf(name string) []string {
+	if m := crystal.FindStringSubmatch(name); m != nil && m[1]+m[2] != "" {
+		return m[1:]
+	}
+	return nil
+}
+
+// unitIn is what stands behind the number of a cell, "" where there is none.
+func unitIn(cell string) string {
+	cell, _, _ = strings.Cut(cell, "(")
+	unit := strings.TrimLeft(cell, "~≈0123456789., ")
+	if unit == cell {
+		return ""
+	}
+	return unit
 }
 
 // all stands for the kind of a table in whose rows all figures are of one result.
@@ -161,6 +203,10 @@ func kindsOf(columns []column, rows [][]string) (kinds []column) {
 		if !slices.Contains(kinds, c.kind()) {
 			kinds = append(kinds, c.kind())
 		}
+		apart = apart || slices.ContainsFunc(rows, func(row []string) bool {
+			test := testOf(row[0])
+			return test != nil && (c.what == "bw" || test[0]+test[2] != "")
+		})
 		sized := c.bs != ""
 		if c.order, c.bs = "", ""; sized && slices.ContainsFunc(rows, func(row []string) bool { return row[0] == "Total" }) {
 			return nil
@@ -206,30 +252,96 @@ func written() fio.Job {
 	}
 }
 
-// byColumn reads a table whose rows are figures and whose columns are what they are of.
+// byColumn reads a table whose rows are figures and whose columns are what they are of. Beside others a column whose
+// figures are all about something or bounds (~540, <2ms) is what was expected, whatever the language of its head.
 func byColumn(head []string, rows [][]string, title string, from int) (outs []*fio.Output) {
-	for at := 1; at < len(head); at++ {
-		if ahead.MatchString(head[at]) || head[at] == "" || columnOf(head[0]).option != "" {
-			continue
+	var results []int
+	expected := 0
+	for at := 1; at < len(head) && columnOf(head[0]).option == ""; at++ {
+		switch {
+		case expectedHead.MatchString(head[at]):
+			expected = at
+		case !ahead.MatchString(head[at]) && head[at] != "":
+			results = append(results, at)
 		}
+	}
+	bounds := func(at int) bool {
+		return !slices.ContainsFunc(rows, func(row []string) bool { return !bound(row, at) })
+	}
+	if i := slices.IndexFunc(results, bounds); i >= 0 && len(results) > 1 && expected == 0 {
+		expected = results[i]
+		results = slices.Delete(results, i, i+1)
+	}
+	for _, at := range results {
 		j, found := written(), false
+		var unclear []string
 		for _, row := range rows {
-			if c := columnOf(row[0]); c.what != "" && at < len(row) && metric(&j, c, row[at]) {
-				found = true
+			if c := columnOf(row[0]); c.what != "" && at < len(row) {
+				if metric(&j, c, row[at]) {
+					found = true
+				} else if strings.Trim(row[at], "0123456789.,") == "" && row[at] != "" {
+					unclear = append(unclear, row[at]+" can be read in two ways, and is left out")
+				}
 			}
 		}
-		named := columnWords()[strings.ToLower(head[at])] == [2]string{"none", ""} || measuredHead.MatchString(head[at])
+		named := columnWords()[strings.ToLower(head[at])] == [2]string{"none", ""} || measuredHead.MatchString(head[at]) ||
+			len(results) == 1 && expected > 0
 		if j.Name = strings.TrimSpace(head[at]); named {
 			j.Name = cmp.Or(title, "table")
 		}
 		if found && (named || j.Read.IOPS+j.Write.IOPS > 0) {
 			outs = append(outs, &fio.Output{
 				Format: fio.Text, Table: true, Title: j.Name, Line: from, End: from + len(rows), Jobs: []fio.Job{j},
-				Doubts: []string{"these are figures that a table in the text states, without fio's output: nobody can check them"},
+				Expects: expects(rows, expected),
+				Doubts: append(unclear,
+					"these are figures that a table in the text states, without fio's output: nobody can check them"),
 			})
 		}
 	}
 	return outs
+}
+
+// bound says that a cell of a row of figures is empty, about something or a bound.
+func bound(row []string, at int) bool {
+	return columnOf(row[0]).what == "" || at >= len(row) || row[at] == "" || strings.ContainsAny(row[at][:1], "~<>") ||
+		slices.ContainsFunc([]string{"≈", "≤", "≥"}, func(sign string) bool { return strings.HasPrefix(row[at], sign) })
+}
+
+// expects are the figures of a column as thresholds: at least the rates, 95 % of those that are about something, and
+// at most the times. Those without a direction are left to who knows it.
+func expects(rows [][]string, at int) (all []string) {
+	for _, row := range rows {
+		c := columnOf(row[0])
+		if at == 0 || at >= len(row) || c.what == "" {
+			continue
+		}
+		j, share, more := written(), 1.0, 1.0
+		if strings.ContainsAny(row[at], "~≈") {
+			share, more = 0.95, 1.05
+		}
+		which := c.which
+		c.which = ""
+		if !metric(&j, c, strings.TrimLeft(row[at], "<>≤≥= ")) {
+			continue
+		}
+		d := j.Read
+		switch {
+		case c.what == "iops":
+			all = append(all, fmt.Sprintf("%s.iops >= %.6g", which, share*float64(d.IOPS)))
+		case c.what == "bw" && strings.Contains(row[at], "MB"):
+			all = append(all, fmt.Sprintf("%s.bw >= %.6gMB/s", which, share*float64(d.BW)/1e6))
+		case c.what == "bw":
+			all = append(all, fmt.Sprintf("%s.bw >= %.0fB/s", which, share*float64(d.BW)))
+		case len(d.Clat.Percentiles) > 0:
+			p := d.Clat.Percentiles[0]
+			all = append(all, fmt.Sprintf("%s.clat.p%v <= %.6gus", which, p.P, more*float64(p.Value)/1e3))
+		case d.Clat.Max > 0:
+			all = append(all, fmt.Sprintf("%s.clat.max <= %.6gus", which, more*float64(d.Clat.Max)/1e3))
+		default:
+			all = append(all, fmt.Sprintf("%s.clat.mean <= %.6gus", which, more*d.Clat.Mean/1e3))
+		}
+	}
+	return all
 }
 
 // measuredHead names the column of what was measured, beside a target or alone.
@@ -243,7 +355,8 @@ func metric(j *fio.Job, c column, value string) bool {
 	}
 	value, other, _ := strings.Cut(value, "(") // the same in another unit, or the I/Os beside the rate
 	value, other = strings.TrimSpace(value), strings.TrimSuffix(other, ")")
-	if c.what == "iops" && strings.HasSuffix(value, "/s") {
+	if (c.what == "iops" || c.what == "bw" && strings.HasSuffix(other, "IOPS")) && strings.HasSuffix(value, "/s") {
+		other = strings.TrimSpace(strings.TrimSuffix(other, "IOPS"))
 		return metric(j, column{which: c.which, what: "bw"}, value) && metric(j, column{which: c.which, what: "iops"}, other)
 	}
 	value = strings.TrimSpace(strings.TrimSuffix(strings.TrimLeft(value, "~≈ "), "IOPS"))
@@ -293,17 +406,28 @@ func certain(value string) bool {
 	_, ok := units.Plain(number)
 	whole, frac, point := strings.Cut(number, ".")
 	ofTime := strings.HasSuffix(value, "s") && !strings.HasSuffix(value, "/s")
-	return ok && (!point || ofTime || len(frac) != 3 || whole == "0" || whole == "" || strings.Contains(whole, ","))
+	return ok && (!point || ofTime || len(frac) != 3 || whole == "0" || whole == "" || len(whole) > 3 ||
+		strings.Contains(whole, ","))
 }
 
 var (
 	parted  = regexp.MustCompile(`\d,\d{3}(?:\D|$)`)
 	decimal = regexp.MustCompile(`^\d+,\d{1,2}$`)
+	pointed = regexp.MustCompile(`^(?:\d{4,}|0)\.\d{3}\b`)
+	// threeDigits finds a number whose point would part thousands, if nothing said otherwise.
+	threeDigits = regexp.MustCompile(`^(\d{1,3}\.\d{3})\b`)
 )
 
 // uncertain empties cells that would have a decimal comma in a table whose commas part thousands: 36,92 beside
-// 40,074 lost a digit.
+// 40,074 lost a digit. Where a point cannot part thousands in one cell, it does not in the others.
 func uncertain(rows [][]string) {
+	if slices.ContainsFunc(rows, func(r []string) bool { return slices.ContainsFunc(r, pointed.MatchString) }) {
+		for _, row := range rows {
+			for at, cell := range row {
+				row[at] = threeDigits.ReplaceAllString(cell, "${1}0")
+			}
+		}
+	}
 	for _, row := range rows {
 		for at, cell := range row {
 			if decimal.MatchString(cell) && slices.ContainsFunc(rows, func(r []string) bool {
@@ -322,6 +446,12 @@ func rowResult(head []string, columns []column, row []string, kind column, whole
 		return nil
 	}
 	j, said, order := written(), false, kind.order
+	if test := testOf(row[0]); test != nil {
+		order = strings.Replace(strings.ToLower(test[0]), "rnd", "rand", 1)
+		if test[1] != "" {
+			j.Options["bs"] = strings.ToLower(test[1])
+		}
+	}
 	var name []string
 	for i := range min(len(columns), len(row)) {
 		c, value := columns[i], row[i]
@@ -371,6 +501,9 @@ func rowResult(head []string, columns []column, row []string, kind column, whole
 		if b > 0 && j.Options["bs"] == "" { // fio's default would be taken
 			j.Options["bs"] = b.Suffixed()
 		}
+	}
+	if kind.which != "" && testOf(row[0]) != nil && strings.HasSuffix(rw, kind.which) { // its depth is not fio's default
+		delete(j.Options, "rw")
 	}
 	doubt := " are what a table in the text says, without fio's output: nobody can check them"
 	writes, reads := strings.Contains(rw, "write"), strings.Contains(rw, "read")

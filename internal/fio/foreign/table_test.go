@@ -3,6 +3,7 @@ package foreign
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -61,6 +62,31 @@ func TestMeasuredTables(t *testing.T) {
 	if o.Title != "Mixed" || j.Read.IOPS != 13100 || j.Write.IOPS != 5600 || j.Read.BW != 146<<20 ||
 		j.Read.Clat.Mean != 589e3 || len(j.Read.Clat.Percentiles) != 1 || j.Read.Clat.Percentiles[0].P != 99 {
 		t.Errorf("%s: %+v", o.Title, j)
+	}
+	want := []string{
+		"read.iops >= 12350", "write.iops >= 5000", "total.iops >= 1", ".clat.mean <= 1000us",
+	}
+	if !slices.Equal(o.Expects, want) {
+		t.Errorf("%q", o.Expects)
+	}
+	// In whatever language: what is about something, or a bound, was expected; beside nothing else it was measured.
+	for text, want := range map[string]string{
+		"## A\n| x | Mục tiêu | Đo được |\n|--|--|--|\n| Bandwidth | ~500 MB/s | 508 MB/s |\n| IOPS | ≥ 480 | 508 |\n": "A: 508 [.bw >= 475MB/s .iops >= 480]",
+		"| x | Alt | Neu |\n|--|--|--|\n| IOPS | 500 | ~508 |\n":                                                       "table: 500 [.iops >= 482.6]",
+		"| x | Alt | Neu |\n|--|--|--|\n| IOPS | 500 | 508 |\n":                                                        "Alt: 500 []; Neu: 508 []",
+		"| x | Measured |\n|--|--|\n| IOPS | ~508 |\n":                                                                 "table: 508 []",
+	} {
+		var got []string
+		for _, o := range ReadTable([]byte(text)) {
+			got = append(got, fmt.Sprintf("%s: %v %v", o.Title, float64(o.Jobs[0].Read.IOPS), o.Expects))
+		}
+		if all := strings.Join(got, "; "); all != want {
+			t.Errorf("%q: %s, want %s", text, all, want)
+		}
+	}
+	if outs := ReadTable([]byte("| x | Measured |\n|--|--|\n| IOPS | 16.200 |\n| Bandwidth | 5 MB/s |\n")); len(outs) != 1 ||
+		!strings.Contains(outs[0].Doubts[0], "16.200 can be read in two ways") {
+		t.Errorf("%+v", outs)
 	}
 	for _, none := range []string{
 		"| Metric | Target |\n|---|---|\n| IOPS | 540 |\n", "| Metric | Measured |\n|---|---|\n| Cost | 12 |\n| IOPS | many |\n",
@@ -156,7 +182,18 @@ func TestTablesOfOthers(t *testing.T) {
 		"a mix of reads and writes": {"Block Size | 4k (IOPS)\n--- | ---\nRead | 4.00 MB/s (1000)\nWrite | 4.00 MB/s (1000)\nTotal | 8.00 MB/s (2.0k)\n", ""},
 		"percentiles alone":         {"| Setup | p50 | p99 | max |\n|--|--|--|--|\n| zfs | 276 ms | 16.6 s | 24.6 s |\n| now | a | 2 ms | |\n", "zfs  : 0 0 0.0 0"},
 		"what ran in each second":   {"Label,Phase,MiB/s,IOPS,Entries,Lat IO us\nx,READ,100,200,0,90\n", "x READ Entries 0 read 512k: 200 0 104.9 90"},
-		"a specification":           {"| type | max IOPS | price |\n|--|--|--|\n| gp3 | 16000 | 5 |\n", ""},
+		"tests of a disk, in Portuguese, with decimal commas": {
+			"| Teste | Leitura (MB/s) | Escrita (MB/s) |\n|--|--|--|\n| SEQ1M Q8T1 (x) | 541,73 | 3,20 |\n",
+			"SEQ1M Q8T1 (x) read  1m: 0 0 541.7 0\nSEQ1M Q8T1 (x) write  1m: 0 0 3.2 0",
+		},
+		"units in the cells": {
+			"| Test | Read | Write |\n|--|--|--|\n| RND4K Q32T1 | 2,048 MB/s (500K IOPS) | 41 MB/s (10,000 IOPS) |\n",
+			"RND4K Q32T1 read  4k: 500000 0 2048.0 0\nRND4K Q32T1 write  4k: 0 10000 41.0 0",
+		},
+		"sizes in the cells":   {"| Test | Read | Write |\n|--|--|--|\n| RND4K Q32T1 | 2,048 MB | 41 MB |\n", ""},
+		"points for decimals":  {"| |Read(MB/s)|Write(MB/s)|\n|--|--|--|\n| 512K | 17422.000 | 907.000 |\n", "512K read  512k: 0 0 17422.0 0\n512K write  512k: 0 0 907.0 0"},
+		"points for thousands": {"| |Read(MB/s)|Write(MB/s)|\n|--|--|--|\n| 512K | 17.422 | 7.000 |\n", ""},
+		"a specification":      {"| type | max IOPS | price |\n|--|--|--|\n| gp3 | 16000 | 5 |\n", ""},
 	} {
 		var got []string
 		for _, o := range ReadTable([]byte(c.text)) {

@@ -187,7 +187,7 @@ func FuzzTerse(f *testing.F) {
 	f.Add("3;fio-3.33;b;b;0;0;1480;74000;18500;20;38;379;49.67;18.74;0;5;0.46;0.36;" + strings.Repeat("1.0%=0;", 20) + "38;385;50.1;19.0;0;0;0.0%;0.0;0.0;")
 	f.Add("5;fio-3.33;a;0;0;" + strings.Repeat("0;", 150))
 	bounded.Fuzz(f, func(t *testing.T, line string) {
-		version, j, disks, err := parseTerse(line)
+		version, j, disks, _, err := parseTerse(line)
 		if err == nil {
 			checkOutputs(t, []*fio.Output{{Version: version, Jobs: []fio.Job{j}, Disks: disks}}, 1)
 		}

@@ -119,19 +119,30 @@ func readText(head []byte, data io.Reader) ([]*fio.Output, error) {
 	others = append(others, rows...)
 	outs, err := newMixed().read(io.MultiReader(bytes.NewReader(rest), data))
 	others = slices.DeleteFunc(others, func(o *fio.Output) bool { return o.Summary && repeats(outs, &o.Jobs[0]) })
-	if len(others) > 0 {
-		passedOver(others[len(others)-1], rest, outs)
+	all := slices.Concat(outs, others)
+	if len(all) > 0 {
+		stated := figure
+		if len(others) == 0 {
+			stated = ofFio
+		}
+		passedOver(all[len(all)-1], rest, outs, stated)
 	}
-	return append(outs, others...), err
+	return all, err
 }
+
+// ofFio is a rate as fio prints it.
+var ofFio = regexp.MustCompile(`\b(?:IOPS|iops|BW|bw|aggrb)= ?\d`)
 
 // figure is what a line states that some program measured, or the head of iozone's.
 var figure = regexp.MustCompile(`(?i)\d ?(?:[kmg]i?b?/s(?:ec)?|iops|ops/sec)\b|\breclen\b.*\bread\b`)
 
-// passedOver says of lines beside the results of other programs that state figures and were not read.
-func passedOver(last *fio.Output, rest []byte, outs []*fio.Output) {
+// passedOver says of lines beside results that state figures and were not read.
+func passedOver(last *fio.Output, rest []byte, outs []*fio.Output, figure *regexp.Regexp) {
 	var lines []string
 	at := 0
+	if slices.ContainsFunc(outs, func(o *fio.Output) bool { return o.Line == 0 }) { // nobody knows where they stand
+		return
+	}
 	for line := range bytes.Lines(rest) {
 		at++
 		if figure.Match(line) && !slices.ContainsFunc(outs, func(o *fio.Output) bool { return at >= o.Line && at <= o.End }) {
@@ -308,7 +319,34 @@ func (m *mixedReader) read(r io.Reader) ([]*fio.Output, error) {
 			o.Missing.Add(part.AllJobs, part.Ending)
 		}
 	}
-	return joinForms(refuseTangled(m.outs, m.text.Tangles)), nil
+	return withoutRests(joinForms(refuseTangled(m.outs, m.text.Tangles))), nil
+}
+
+// withoutRests leaves out the last lines of a row whose figures were cut off, where another row stands below them.
+func withoutRests(outs []*fio.Output) []*fio.Output {
+	const said = "not read: the last lines of a row whose figures are cut off"
+	if len(outs) == 0 || outs[0].Format != fio.Text || !isRest(outs[0]) {
+		return outs
+	}
+	if first := outs[0]; len(first.Jobs) > 1 {
+		first.Jobs = first.Jobs[1:]
+		first.Doubt(said)
+	} else if len(outs) > 1 && len(first.Groups)+len(first.Disks)+len(first.Unread) == 0 {
+		outs = outs[1:]
+		outs[0].Doubt(said)
+	}
+	return outs
+}
+
+// isRest says that of the first row no line is there that names it, and no figure.
+func isRest(o *fio.Output) bool {
+	if len(o.Jobs) == 0 {
+		return false
+	}
+	j := &o.Jobs[0]
+	sides := j.Directions()
+	return j.PID == 0 && j.Count == 0 && j.Runtime == 0 && j.Mixed == nil && j.Sync.Lat.Mean == 0 &&
+		!slices.ContainsFunc(sides[:], func(d *fio.Direction) bool { return d.BW > 0 || d.Completion().Mean > 0 })
 }
 
 // at is the number of the line at hand.
@@ -519,7 +557,7 @@ func (m *mixedReader) row(line string) {
 		return
 	}
 	m.rows[line] = true
-	version, j, disks, err := parseTerse(line)
+	version, j, disks, lacks, err := parseTerse(line)
 	if m.terse == nil || version != m.terse.Version && m.terse.Version != "" {
 		m.terse = &fio.Output{Format: fio.Terse, Version: version}
 		m.outs = append(m.outs, m.terse)
@@ -532,8 +570,12 @@ func (m *mixedReader) row(line string) {
 		m.terse.AllClients = &j
 		return
 	}
+	if len(lacks.Parts) > 0 {
+		m.terse.Missing = lacks
+	} else {
+		m.terse.Disks = disks // each row repeats them
+	}
 	m.terse.Jobs = append(m.terse.Jobs, j)
-	m.terse.Disks = disks // each row repeats them
 }
 
 func (m *mixedReader) endText() {
@@ -566,6 +608,16 @@ func joinForms(outs []*fio.Output) []*fio.Output {
 			kept = append(kept, o)
 			continue
 		}
+		for i, j := range o.Jobs { // rows that are not there, or nothing of them, where one form was cut
+			if i == len(x.Jobs) {
+				x.Jobs = append(x.Jobs, j)
+			} else if empty(&x.Jobs[i]) {
+				x.Jobs[i] = j
+			}
+		}
+		if len(x.Disks) == 0 {
+			x.Disks = o.Disks
+		}
 		x.Groups, x.Unread = append(x.Groups, o.Groups...), append(x.Unread, o.Unread...)
 		x.Messages, x.Doubts = append(x.Messages, o.Messages...), append(x.Doubts, o.Doubts...)
 		if x.Command == "" {
@@ -578,7 +630,7 @@ func joinForms(outs []*fio.Output) []*fio.Output {
 // firstRow is what two forms of one run have in common of it.
 type firstRow struct {
 	name        string
-	group, rows int
+	group       int
 	read, write time.Duration
 }
 
@@ -587,7 +639,7 @@ func rowOf(o *fio.Output) firstRow {
 		return firstRow{}
 	}
 	j := &o.Jobs[0]
-	return firstRow{j.Name, j.Group, len(o.Jobs), j.Read.Runtime, j.Write.Runtime}
+	return firstRow{j.Name, j.Group, j.Read.Runtime, j.Write.Runtime}
 }
 
 // exact ranks the forms by the digits that they print.
@@ -602,13 +654,20 @@ func exact(o *fio.Output) int {
 	return 0
 }
 
-// sameRun compares rows by what both forms print exactly. Terse rows count no I/Os and name no
-// group.
+// empty says that of a row no more is there than its name.
+func empty(j *fio.Job) bool { return j.Runtime == 0 && j.IOs() == 0 && j.Error == 0 }
+
+// sameRun compares rows by what both forms print exactly, as many as both have: one may be cut. Terse rows count no
+// I/Os and name no group.
 func sameRun(a, b *fio.Output) bool {
 	if b.Format == fio.Logs {
 		return false
 	}
-	return len(a.Jobs) > 0 && slices.EqualFunc(a.Jobs, b.Jobs, func(x, y fio.Job) bool {
+	rows := min(len(a.Jobs), len(b.Jobs))
+	return rows > 0 && slices.EqualFunc(a.Jobs[:rows], b.Jobs[:rows], func(x, y fio.Job) bool {
+		if x.Name == y.Name && x.Group == y.Group && (empty(&x) || empty(&y)) {
+			return true
+		}
 		counts := b.Format == fio.Terse || x.Read.N == y.Read.N && x.Write.N == y.Write.N && x.Runtime == y.Runtime
 		return x.Name == y.Name && x.Group == y.Group && counts && x.Read.Runtime == y.Read.Runtime &&
 			x.Write.Runtime == y.Write.Runtime &&

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/part"
 	"plimsoll/internal/fio/running"
 	fiotext "plimsoll/internal/fio/text"
 )
@@ -341,6 +342,99 @@ func TestSaysWhatItPassesOver(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// cutRow is a row of terse output up to the last of its read percentiles.
+const cutRow = "3;fio-3.33;cut;0;0;4000;400;100;10000;0;0;0.0;0.0;10;90;40.5;5.5;50.000000%=40;90.000000%=60;"
+
+// TestTerseRowsThatAreCut: a row that ends anywhere gives what its fields hold, but the last, and says what it lacks.
+func TestTerseRowsThatAreCut(t *testing.T) {
+	for name, c := range map[string]struct {
+		text  string
+		mean  float64
+		after float64
+		lacks part.Part
+	}{
+		"in its percentiles": {cutRow, 40.5e3, 90, part.Tail},
+		"within a number":    {cutRow + "99.000000%=1", 40.5e3, 90, part.Tail},
+		"in a string":        {"stdout = '" + cutRow + "'", 40.5e3, 90, part.Tail},
+		"elided":             {strings.SplitAfter(cutRow, "10000;")[0] + "...;   # and so on", 0, 0, part.Latencies},
+	} {
+		outs, err := Read("x.txt", strings.NewReader(c.text+"\n"))
+		if err != nil || len(outs) != 1 || len(outs[0].Jobs) != 1 || len(outs[0].Unread) > 0 {
+			t.Errorf("%s: %+v, %v", name, outs, err)
+			continue
+		}
+		o, d := outs[0], outs[0].Jobs[0].Read
+		if d.IOPS != 100 || d.Clat.Mean != c.mean || o.Missing.After != c.after || o.Missing.Side != "write" ||
+			!o.Missing.Has(c.lacks) || !o.Missing.Has(part.Ending) {
+			t.Errorf("%s: %+v, lacks %v", name, d, o.Missing)
+		}
+	}
+	for _, none := range []string{
+		"3;fio-3.33;cut;0;0;4000;400;100;10", "3;fio-3.33;jobname;groupid;error;total_io;bandwidth;iops;runtime;...",
+	} {
+		if outs, err := Read("x.txt", strings.NewReader(none+"\n")); err != nil || len(outs) > 0 {
+			t.Errorf("%q: %+v, %v", none, outs, err)
+		}
+	}
+}
+
+// TestRowsPastedInPart: sums quoted below each other are results of their own, tabs part as blanks do, the rest of a row
+// is none, and rates of fio that nobody read are counted.
+func TestRowsPastedInPart(t *testing.T) {
+	const sum = "READ: io=3621.8MB, aggrb=92276KB/s, minb=92276KB/s, maxb=92276KB/s, mint=40191msec, maxt=40191msec\n"
+	const row = "a: (groupid=0, jobs=1): err= 0: pid=9: Sun May  3 12:06:53 2020\n  read: IOPS=84, BW=42.4MiB/s (44.4MB/s)(128MiB/3020msec)\n"
+	for name, c := range map[string]struct {
+		text, titles, said string
+		jobs               int
+	}{
+		"sums by name":    {"old disk, plain:\n" + sum + "new disk, plain:\n" + sum, "old disk, plain|new disk, plain", "", 0},
+		"a sum of a mix":  {"old disk:\n" + sum + strings.Replace(sum, "READ", "WRITE", 1), "old disk", "", 0},
+		"a tab":           {"read:\tIOPS=84, BW=42.4MiB/s (44.4MB/s)(128MiB/3020msec)\n", "", "", 1},
+		"a rest":          {"  complete  : 0=0.0%, 4=100.0%, 8=0.0%\n  issued rwts: total=9,0,0,0 short=0,0,0,0 dropped=0,0,0,0\n" + row, "", "not read: the last lines", 1},
+		"a rest alone":    {"  issued rwts: total=9,0,0,0 short=0,0,0,0 dropped=0,0,0,0\n", "", "", 1},
+		"rates elsewhere": {row + "\n\nof the other I know: bw=12 MiB/s\n", "", "not read: 1 line", 1},
+	} {
+		outs, err := Read("x.txt", strings.NewReader(c.text))
+		var titles, said []string
+		jobs := 0
+		for _, o := range outs {
+			titles, said, jobs = append(titles, o.Title), append(said, o.Doubts...), jobs+len(o.Jobs)
+		}
+		doubts := strings.Join(said, "; ")
+		if err != nil || strings.Join(titles, "|") != c.titles || jobs != c.jobs || !strings.Contains(doubts, c.said) ||
+			strings.Contains(doubts, "not read") != (c.said != "") {
+			t.Errorf("%s: %q, %d rows, %q, %v", name, titles, jobs, doubts, err)
+		}
+	}
+}
+
+// TestFormsOfWhichOneIsCut: rows of the same run are one result each, also where one form ends early; another run's are
+// not.
+func TestFormsOfWhichOneIsCut(t *testing.T) {
+	row := func(name string, ran time.Duration, switches uint64) fio.Job {
+		j := fio.Job{Name: name, Runtime: ran, CPU: fio.CPU{ContextSwitches: switches}}
+		j.Read.Runtime = ran
+		return j
+	}
+	terse := []fio.Job{row("a", time.Second, 7), row("b", 2*time.Second, 8), row("c", time.Second, 9)}
+	for name, c := range map[string]struct {
+		text []fio.Job
+		want int
+	}{
+		"cut":         {[]fio.Job{terse[0], terse[1]}, 3},
+		"cut in one":  {[]fio.Job{terse[0], {Name: "b"}}, 3},
+		"another run": {[]fio.Job{row("a", time.Second, 70), terse[1]}, 5},
+	} {
+		rows := 0
+		for _, o := range joinForms([]*fio.Output{{Format: fio.Terse, Jobs: terse}, {Format: fio.Text, Jobs: c.text}}) {
+			rows += len(o.Jobs)
+		}
+		if rows != c.want {
+			t.Errorf("%s: %d rows, want %d", name, rows, c.want)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/part"
 	fiotext "plimsoll/internal/fio/text"
 	"plimsoll/internal/units"
 )
@@ -18,37 +19,51 @@ import (
 // fio version in it, and 2.0 calls itself "2.0.8".
 var terseLine = regexp.MustCompile(`[345];fio-[^;]*;|^3;2\.0[.\d]*;|^2;[^;]*;`)
 
+// elided finds where somebody left out the rest of a row.
+var elided = regexp.MustCompile(`; *(?:\.\.\.|…)`)
+
 const (
 	terseMin     = 90 // fields; version 3, the shortest, has 129 without disks
+	terseRates   = 9  // up to the runtime of the reads, which stand first
 	terseMaxDisk = 4096
 )
 
-// terseRow returns the row of terse output in a line, empty when there is none.
+// terseRow returns the row of terse output in a line, empty when there is none. What is shorter than a row is one that
+// was cut, if its rates can be read.
 func terseRow(line string) string {
-	if strings.Count(line, ";") < terseMin {
+	fields := strings.Count(line, ";")
+	if fields < terseRates {
 		return ""
 	}
 	line = ansi.ReplaceAllString(line, "")
-	if at := terseLine.FindStringIndex(line); at != nil {
-		return line[at[0]:]
+	at := terseLine.FindStringIndex(line)
+	if at == nil {
+		return ""
 	}
-	return ""
+	line = strings.TrimSuffix(strings.TrimRight(line[at[0]:], "'\" \t"), `\n`) // of a quoted string
+	if fields < terseMin {
+		if _, _, _, _, err := parseTerse(line); err != nil {
+			return ""
+		}
+	}
+	return line
 }
 
 // parseTerse reads one row of terse output (--minimal), version 2 to 5. Latencies have whole
 // microseconds there and counts of I/Os are not printed: N is IOPS × runtime, rounded. It returns
-// the version of fio, the row and the disks.
-func parseTerse(line string) (string, fio.Job, []fio.Disk, error) {
+// the version of fio, the row, the disks and, of a row that was cut, what it lacks.
+func parseTerse(line string) (string, fio.Job, []fio.Disk, part.Missing, error) {
+	var none part.Missing
+	if at := elided.FindStringIndex(line); at != nil {
+		line = line[:at[0]+1]
+	}
 	fields := strings.Split(strings.TrimRight(line, "\r\n"), ";")
 	version, err := strconv.Atoi(fields[0])
 	if err != nil || version < 2 || version > 5 {
-		return "", fio.Job{}, nil, fmt.Errorf("terse version %q: want 2 to 5", fields[0])
+		return "", fio.Job{}, nil, none, fmt.Errorf("terse version %q: want 2 to 5", fields[0])
 	}
 	release, rest := "", fields[1:]
-	if len(rest) < terseMin {
-		return "", fio.Job{}, nil, fmt.Errorf("terse output of %d fields: too few", len(fields))
-	}
-	if version > 2 {
+	if version > 2 && len(rest) > 0 {
 		release, rest = "fio-"+strings.TrimPrefix(rest[0], "fio-"), rest[1:]
 	}
 	var first error
@@ -58,15 +73,47 @@ func parseTerse(line string) (string, fio.Job, []fio.Disk, error) {
 			j, disks := t.job(dirs)
 			if t.err == nil {
 				j.Name = strings.Join(rest[:1+extra], ";")
-				return release, j, disks, nil
+				return release, j, disks, none, nil
 			}
 			if first == nil {
 				first = t.err
 			}
 		}
 	}
-	return release, fio.Job{}, nil, first
+	if len(rest) > 1 { // its last field may be cut, or what somebody wrote for the rest
+		t := terseScan{version: version, fields: rest[1 : len(rest)-1]}
+		dirs := terseDirections(version)
+		if j, disks := t.job(dirs[len(dirs)-1]); t.ended && t.rated > 0 {
+			j.Name = rest[0]
+			return release, j, disks, t.lacks(&j), nil
+		}
+	}
+	return release, fio.Job{}, nil, none, first
 }
+
+// lacks says what a row lacks that ends too early.
+func (t *terseScan) lacks(j *fio.Job) part.Missing {
+	var m part.Missing
+	m.Add(part.AllJobs, part.Ending, part.DiskStats)
+	if t.rated < 2 {
+		m.Add(part.AllSides)
+		m.Side = "write"
+	}
+	for _, d := range []*fio.Direction{&j.Read, &j.Write} {
+		switch n := len(d.Clat.Percentiles); {
+		case d.Bytes == 0:
+		case d.Clat.Mean == 0:
+			m.Add(part.Latencies)
+		case n > 0 && d.Clat.Percentiles[n-1].P < tersePercentile:
+			m.Add(part.Tail)
+			m.After = d.Clat.Percentiles[n-1].P
+		}
+	}
+	return m
+}
+
+// tersePercentile is the last percentile that fio prints by default.
+const tersePercentile = 99.99
 
 // terseDirections lists how many directions a version prints: version 3 leaves out trim, version 2
 // did in old fio.
@@ -85,6 +132,8 @@ type terseScan struct {
 	version int
 	fields  []string
 	taken   int
+	rated   int // directions whose rates are there
+	ended   bool
 	err     error
 }
 
@@ -93,6 +142,7 @@ func (t *terseScan) next() string {
 		return ""
 	}
 	if t.taken++; len(t.fields) == 0 {
+		t.ended = true
 		t.err = fmt.Errorf("terse output ends before field %d behind the name", t.taken)
 		return ""
 	}
@@ -152,6 +202,9 @@ func (t *terseScan) job(directions int) (fio.Job, []fio.Disk) {
 			j.Runtime = max(j.Runtime, d.Runtime)
 		}
 	}
+	if t.err != nil {
+		return j, nil
+	}
 	j.CPU = fio.CPU{
 		User: t.percent(), System: t.percent(), ContextSwitches: t.count(), MajorFaults: t.count(), MinorFaults: t.count(),
 	}
@@ -167,6 +220,10 @@ func (t *terseScan) job(directions int) (fio.Job, []fio.Disk) {
 		if share := t.percent(); share > 0 {
 			j.Buckets = append(j.Buckets, fio.Bucket{Upto: end * unit, Value: share})
 		}
+	}
+	if t.err != nil {
+		j.Depths, j.Buckets = nil, nil
+		return j, nil
 	}
 	disks := t.disks()
 	if len(t.fields) >= 2 && isWhole(t.fields[0]) && isWhole(t.fields[1]) { // continue_on_error
@@ -189,6 +246,10 @@ func (t *terseScan) direction() fio.Direction {
 	bw := t.number()
 	d.IOPS = units.IOPS(t.number())
 	d.Runtime = fio.Duration(t.number(), time.Millisecond)
+	if t.err != nil {
+		return fio.Direction{}
+	}
+	t.rated++
 	sec := d.Runtime.Seconds()
 	d.N = uint64(math.Round(float64(d.IOPS) * sec))
 	d.BW = units.Rate(bw * 1024)
@@ -219,17 +280,24 @@ func (t *terseScan) direction() fio.Direction {
 		s = &d.IOPSSamples
 		*s = fio.Samples{Min: t.number(), Max: t.number(), Mean: t.number(), StdDev: t.number(), N: t.count()}
 	}
+	if t.err != nil {
+		d.BWSamples, d.IOPSSamples = fio.Samples{}, fio.Samples{}
+	}
 	d.SettleCounts()
 	return d
 }
 
 func (t *terseScan) latency() fio.Latency {
-	return fio.Latency{
+	l := fio.Latency{
 		Min:    fio.Duration(t.number(), time.Microsecond),
 		Max:    fio.Duration(t.number(), time.Microsecond),
 		Mean:   t.exact(1000),
 		StdDev: t.exact(1000),
 	}
+	if t.err != nil {
+		return fio.Latency{}
+	}
+	return l
 }
 
 // disks reads groups of nine fields: name, ios, merges, ticks, queue, utilisation.

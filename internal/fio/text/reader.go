@@ -59,6 +59,8 @@ type Reader struct {
 	title     string // heading seen, for the next run
 	command   string // fio command line seen, for the next run
 	commandAt int    // the line of its end
+	above     string // the last line that was none of fio's
+	aboveAt   int
 	partial   []byte // the start of a command line that a backslash continues
 	mail      mailLine
 	continues bool
@@ -232,7 +234,7 @@ func (t *Reader) whole(s string, bold bool) {
 		return
 	}
 	indent := len(s) - len(strings.TrimLeft(s, " \t"))
-	if t.fio(body, indent, host) {
+	if t.fio(strings.ReplaceAll(body, "\t", " "), indent, host) {
 		if t.run != nil && strings.Contains(body, "nan") && textNaN.MatchString(body) {
 			t.run.nans++
 		}
@@ -279,6 +281,7 @@ func (t *Reader) found(s string) string {
 // other handles lines that are not fio's figures.
 func (t *Reader) other(body string, bold bool) {
 	t.apart = t.apart || body != "" && !isElision(body)
+	t.above, t.aboveAt = body, t.n
 	switch {
 	case t.labels(body):
 		t.job, t.closed = nil, true

@@ -341,7 +341,13 @@ func echoSize(s string) string {
 
 // rate reads a line of a status group.
 func (t *Reader) rate(name, rest, body string) {
-	r := t.need(false)
+	again := t.run != nil && t.run.group >= 0 && t.run.out.Groups[t.run.group].Directions[name].Printed != nil
+	bare := again || !t.run.results() // sums that somebody quotes below one another, each by name
+	if bare && t.aboveAt == t.n-1 && len(t.above) <= longLabel && strings.HasSuffix(t.above, ":") {
+		t.title = strings.TrimSuffix(t.above, ":")
+		t.closed = t.closed || again
+	}
+	r := t.need(again)
 	if r.group < 0 {
 		r.out.Groups = append(r.out.Groups, fio.Group{Directions: map[string]fio.GroupRate{}})
 		r.group = len(r.out.Groups) - 1

@@ -140,7 +140,7 @@ func flows(a *live.Answer) []string {
 			line += ", " + one.rate.String()
 		}
 		line += "; " + one.flow.Wait.String() + " each"
-		if one.flow.Worst > 0 {
+		if one.flow.Worst > one.flow.Wait {
 			line += ", at worst " + one.flow.Worst.String()
 		}
 		lines = append(lines, line)
@@ -228,8 +228,7 @@ func whoLine(a *live.Answer) string {
 		said = append(said, one)
 	}
 	if a.WrittenBack > 0 {
-		said.Say("other %s have no program: written back from memory, or by the filesystem, as its "+
-			"journal is", a.WrittenBack)
+		said.Say("%s belong to no running program (write-back or journal)", a.WrittenBack)
 	}
 	if len(said) == 0 {
 		return ""

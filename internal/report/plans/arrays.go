@@ -51,7 +51,10 @@ func array(anchor string, a *records.Work) page.Block {
 			"%s: %s exists as declared. plimsoll did not create it, and teardown will not touch it.", a.Array, a.Top()))
 	}
 	s := page.Section{Anchor: anchor}
-	s.Title = fmt.Sprintf("%s: %s of %d volumes, about %v", a.Array, a.Want.Level, len(a.Members), a.Size())
+	s.Title = fmt.Sprintf("%s: %s of %d volumes", a.Array, a.Want.Level, len(a.Members))
+	if a.Size() > 0 { // a plan for another machine may not know it
+		s.Title += fmt.Sprintf(", about %v", a.Size())
+	}
 	if a.Want.Mount != "" {
 		s.Title += fmt.Sprintf(", %s on %s", a.Want.FS, a.Want.Mount)
 	}
@@ -70,7 +73,10 @@ func members(a *records.Work) page.Table {
 	t := page.NewTable("<serial", "<device", "size", "<model", "<")
 	t.Most = 2
 	for _, m := range a.Members {
-		row := page.Cells(m.Serial, m.Path, cmp.Or(m.Today, m.Size), m.Model, "")
+		row := page.Cells(m.Serial, m.Path, "–", m.Model, "")
+		if size := cmp.Or(m.Today, m.Size); size > 0 {
+			row[2] = page.Cells(size)[0]
+		}
 		if m.Destroy {
 			row[4] = page.Cell{Text: "WHAT IS ON IT WILL BE LOST", Tone: "fail"}
 		}

@@ -45,6 +45,10 @@ const depthOneHint = "one I/O in flight, so the latency sets the result: --read-
 // unknownHint says how limits are declared, with volumes of the cloud that the machine is on.
 func unknownHint(t *topology.Topology) string {
 	const file = ", or --topology plimsoll.yaml"
+	if len(t.Arrays) > 1 && len(t.Targets) == 0 {
+		return fmt.Sprintf("nothing says which of %d arrays is meant: give one a role, data or wal, in plimsoll.yaml",
+			len(t.Arrays))
+	}
 	how := t.Instance.Example() + " --level raid10 --instance c8g.2xlarge"
 	if t.Instance.Baseline.Known() {
 		return "no limit of the volumes is known; declare them: --volumes " + t.Instance.Example() + " --level raid10" + file
@@ -100,9 +104,9 @@ func (o Outlook) answer() string {
 	case len(o.Ceiling.Partly) > 0:
 		return "At most " + o.figure(o.lasting()) + ", by what is known: " + o.Ceiling.Partly[0]
 	case held.Then == nil:
-		return o.figure(held.Now) + " sustained, from " + held.Now.Label()
+		return o.figure(held.Now) + " sustained, from " + o.labels()
 	}
-	return fmt.Sprintf("%s sustained (%s), %s %s (%s)", o.figure(held.Then), held.Then.Label(), o.figure(held.Now),
+	return fmt.Sprintf("%s sustained (%s), %s %s (%s)", o.figure(held.Then), o.labels(), o.figure(held.Now),
 		burstFor(held), held.Now.Label())
 }
 
@@ -112,6 +116,29 @@ func (o Outlook) title() string { return fmt.Sprintf("%d %s", o.ID, text.Clean(o
 // lasting is what limits a load that never pauses.
 func (o Outlook) lasting() *ceiling.Bound {
 	return o.Ceiling.Held().Lasts()
+}
+
+// limits are what holds a load that never pauses: the least limit, and one of another kind that allows no more.
+func (o Outlook) limits() []*ceiling.Bound {
+	least := o.lasting()
+	if next := o.Ceiling.SustainedNext(); next != nil && least != nil && !least.Burst && o.both(next) == o.both(least) {
+		return []*ceiling.Bound{least, next}
+	}
+	return []*ceiling.Bound{least}
+}
+
+// labels name the limits that hold it: "instance and volume IOPS".
+func (o Outlook) labels() string {
+	all := o.limits()
+	name := all[0].Label()
+	if len(all) > 1 {
+		of, what, _ := strings.Cut(name, " ")
+		if next := all[1].Label(); strings.HasSuffix(next, " "+what) {
+			return of + " and " + next
+		}
+		name += " and " + all[1].Label()
+	}
+	return name
 }
 
 // burstFor is how long a burst lasts, in words.
@@ -155,7 +182,7 @@ func outlooks(d *page.Document, t *topology.Topology, suite string, all []Outloo
 			continue
 		}
 		known = append(known, o)
-		lasts, short, until, by := held.Lasts(), "same", "", ""
+		short, until, by := "same", "", ""
 		if held.Then != nil {
 			short, until, by = o.figure(held.Now), "?", held.Now.Label()
 			bursts = append(bursts, id)
@@ -163,7 +190,7 @@ func outlooks(d *page.Document, t *topology.Topology, suite string, all []Outloo
 				until = text.Duration(held.For)
 			}
 		}
-		rows.Add(id, text.Clean(o.Name, 20), o.figure(lasts), lasts.Label(), short, until, by)
+		rows.Add(id, text.Clean(o.Name, 20), o.figure(held.Lasts()), o.labels(), short, until, by)
 	}
 	var notes page.Note
 	add := func(ids []string, note string) {
@@ -184,7 +211,7 @@ func outlooks(d *page.Document, t *topology.Topology, suite string, all []Outloo
 			notes.Say("Size a database by the sustained figure: a short test sees the burst.")
 		}
 		notes.Lines = append(notes.Lines, remediesOf(t, known)...)
-		notes.Say("All limits of one: the same with %s %d", text.ShellQuote(text.Clean(suite, 40)), known[0].ID)
+		notes.Say("One scenario in full: plimsoll ceiling %s %d …", text.ShellQuote(text.Clean(suite, 40)), known[0].ID)
 	}
 	d.Add(notes)
 }
@@ -214,7 +241,7 @@ func suiteAnswer(known []Outlook) (string, *page.Figure) {
 		}
 		figures, least = append(figures, high), cmp.Or(least, of[0].main())
 		for _, o := range of {
-			limits = text.Once(limits, o.lasting().Label())
+			limits = text.Once(limits, o.labels())
 		}
 	}
 	if len(figures) == 0 {
@@ -227,7 +254,11 @@ func suiteAnswer(known []Outlook) (string, *page.Figure) {
 func remediesOf(t *topology.Topology, known []Outlook) []string {
 	var ids text.Groups
 	for _, o := range known {
-		ids.Add(o.remedy(t, o.lasting()), fmt.Sprint(o.ID))
+		var all []string
+		for _, b := range o.limits() {
+			all = text.Once(all, o.remedy(t, b))
+		}
+		ids.Add(strings.Join(all, ", and "), fmt.Sprint(o.ID))
 	}
 	var lines []string
 	for _, do := range ids.Heads {

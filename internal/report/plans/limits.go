@@ -83,8 +83,8 @@ func Limits(l *Limited, check bool) *page.Document {
 		return words.None
 	}
 	d.Add(page.Lead("left for "+l.Keep,
-		fmt.Sprintf("%s random reads or %s writes per second. While it asks for no more, an I/O of it waits up to %v for "+
-			"what the others send at once.", left("rrandiops"), left("wrandiops"), text.Duration(l.Wait))))
+		fmt.Sprintf("%s random reads or %s writes per second. While it asks for no more, its I/Os may wait up to %v "+
+			"behind the others.", left("rrandiops"), left("wrandiops"), text.Duration(l.Wait))))
 	device := fmt.Sprintf("%d:%d", l.Device.Major, l.Device.Minor)
 	named := map[string]struct{ systemd, v1 string }{
 		"riops": {"ReadIOPS", "read_iops"}, "wiops": {"WriteIOPS", "write_iops"},

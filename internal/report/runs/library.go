@@ -20,7 +20,7 @@ import (
 func Library(b *bundle.Bundle) *page.Document {
 	files := fileVerdicts(b)
 	d := &page.Document{
-		Kind: "run", Tool: b.Run.Tool, Head: page.Headline{Word: counted(files, len(b.Scenarios)), About: about(&b.Run)},
+		Kind: "run", Tool: b.Run.Tool, Head: page.Headline{Word: counted(files, len(b.Scenarios)), About: about(b)},
 	}
 	d.Add(perFile(files), perCode(b))
 	return d

@@ -11,19 +11,23 @@ import (
 	"plimsoll/internal/units"
 )
 
-// Most is the document of a search for the most load that meets a threshold: the bracket first.
+// Most is the document of a search for the most load that meets a threshold: what its own check
+// confirmed, then the bracket.
 func Most(b *bundle.Bundle, m *compare.Most) *page.Document {
-	d := page.New("search", bracketText(m), "most", m)
+	d := page.New("search", checkedText(m)+bracketText(m), "most", m)
 	d.Records, d.Head.About = mostRecords(m), "The most of "+m.Scenario+" with "+m.Threshold
-	d.Head.Tone = map[bool]string{true: "pass", false: "measured"}[m.Bracket.Done]
-	if m.Bracket.Low > 0 {
-		d.Head.Main = page.NewFigure(m.Scenario, "iops", m.Bracket.Low, "per_s")
+	most := m.Bracket.Low
+	if c := m.Check; c != nil { // over the whole run time it may miss what short probes met
+		most = 0
+		if c.Outcome == compare.ProbeMet {
+			most = float64(c.IOPSOf())
+		}
 	}
+	if most > 0 {
+		d.Head.Main = page.NewFigure(m.Scenario, "iops", most, "per_s")
+	}
+	d.Head.Tone = map[bool]string{true: "pass", false: "measured"}[m.Bracket.Done && (m.Check == nil || most > 0)]
 	say := func(format string, args ...any) { d.Head.Say(fmt.Sprintf(format, args...)) }
-	if c := m.Check; c != nil {
-		say("checked at %v IOPS for %s: %s, %s", c.IOPSOf(), text.Duration(m.CheckTime), words.Latency(c.Latency),
-			outcomeText(*c))
-	}
 	if c := m.Closed; c != nil {
 		say("with its own depth, without arrivals at a rate: %v IOPS, %s", units.IOPS(c.Achieved), words.Latency(c.Latency))
 	}
@@ -72,6 +76,20 @@ func eachProbe(m *compare.Most, do func(kind string, p *compare.MostProbe)) {
 	if m.Check != nil {
 		do(checking, m.Check)
 	}
+}
+
+// checkedText is "13,871 IOPS for 60 s: 1.7 ms, met. Of short probes: ", empty where there was no check.
+func checkedText(m *compare.Most) string {
+	c := m.Check
+	if c == nil {
+		return ""
+	}
+	says := fmt.Sprintf("%v IOPS for %s: %s, %s. Of short probes: ", c.IOPSOf(), text.Duration(m.CheckTime),
+		words.Latency(c.Latency), outcomeText(*c))
+	if c.Outcome != compare.ProbeMet {
+		return "no answer: " + says
+	}
+	return says
 }
 
 // bracketText is "14,300 to 14,800 IOPS (15 probes)".

@@ -3,6 +3,7 @@ package runs
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"plimsoll/internal/report/words"
 	"plimsoll/internal/result"
 	"plimsoll/internal/text"
+	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
 
@@ -90,6 +92,10 @@ func stepsTable(s *bundle.Scenario) page.Table {
 		expected, bound := words.None, words.None
 		if m := ceiling.CommitsIn(p, step); m.Bound > 0 && !p.ReadOnly {
 			expected, bound = fmt.Sprintf("%v to %v", m.Low, m.High), m.Bound.String()
+			of := ceiling.OfPostgres(&topology.Topology{}, p, step)
+			if b := of.Binding(); b != nil && b.IOPS < m.Low {
+				expected = fmt.Sprintf("%v at most, by %s", b.IOPS, b.Kind)
+			}
 		}
 		t.Add(step.Clients, step.TPS, expected, bound, units.Latency(step.Latency.Mean),
 			percentiles(step.Latency, 50, 95, 99, 99.9), words.Figure(units.LatencyOf(step.Latency.Max)),
@@ -214,8 +220,13 @@ func postgresFacts(p *result.Postgres) page.Facts {
 	}
 	all.Add("settings asked for", strings.Join(settings[true], ", "))
 	all.Add("settings", strings.Join(settings[false], ", "))
-	if s := p.Peak(); s != nil && s.Timed+s.Requested > 0 {
-		all.Say("checkpoints", "%d by time, %d by WAL or asked for", s.Timed, s.Requested)
+	if s := p.Peak(); s != nil {
+		if s.Timed+s.Requested > 0 {
+			all.Say("checkpoints", "%d by time, %d by WAL or asked for", s.Timed, s.Requested)
+		}
+		for _, name := range slices.Sorted(maps.Keys(s.Counted)) {
+			all.Add(name, text.Count(s.Counted[name]))
+		}
 	}
 	return all
 }

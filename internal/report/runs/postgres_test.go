@@ -2,6 +2,7 @@ package runs
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"plimsoll/internal/result"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
 )
 
 // aDatabase is a run of one scenario of PostgreSQL.
@@ -77,6 +79,31 @@ func TestPostgresInEveryFormat(t *testing.T) {
 
 // The waits of a second add up to the number of sessions, with what is not named by itself as
 // others, also where such an event is called others.
+// What commits allow is not expected where the CPU allows less (review of 2026-11-26, M6); what else the server
+// counted is told (M11).
+func TestExpectedOfCommits(t *testing.T) {
+	for name, c := range map[string]struct {
+		s, cpu time.Duration
+		want   string
+	}{
+		"a full CPU": {57 * time.Microsecond, 4200 * time.Millisecond, "at most, by CPU"},
+		"a slow log": {2 * time.Millisecond, time.Second, "2,5"},
+	} {
+		b := aDatabase()
+		p := b.Scenarios[0].Result.Postgres
+		probe := result.SyncProbe{Sync: units.LatencyOf(c.s), N: 1}
+		p.Before, p.After, p.Steps[0].ServerCPU = probe, probe, c.cpu
+		p.Steps[0].Counted = map[string]uint64{"temp_bytes": 12345}
+		table := stepsTable(&b.Scenarios[0])
+		if got := fmt.Sprint(table.Rows); !strings.Contains(got, c.want) || strings.Contains(got, "at most") != (name == "a full CPU") {
+			t.Errorf("%s: %s", name, got)
+		}
+		if got := fmt.Sprint(postgresFacts(p)); !strings.Contains(got, "temp_bytes") || !strings.Contains(got, "12,345") {
+			t.Error(got)
+		}
+	}
+}
+
 func TestLayersAddUp(t *testing.T) {
 	step := result.PgStep{Clients: 10}
 	names := []string{"LWLock:WALWrite", "others", "CPU", "Lock:tuple", "Lock:transactionid", "IO:WALSync", "IO:DataFileRead", "Client:ClientRead"}

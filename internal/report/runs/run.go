@@ -108,13 +108,24 @@ func runHead(b *bundle.Bundle, rows []row) (h page.Headline, said []string) {
 			said = append(said, code[1])
 		}
 	}
-	h.About = about(r)
+	h.About = about(b)
 	return h, said
 }
 
-// about is what was run where, when and by which versions.
-func about(r *bundle.Run) string {
-	return text.Join(", ", r.Suite.Name, host(&r.Topology), moment(r.Created), r.Tool, r.Fio)
+// about is what was run where, when and by which versions. An import has other days than its results.
+func about(b *bundle.Bundle) string {
+	r := &b.Run
+	first, last, when := "9", "", ""
+	for _, s := range measured(b) {
+		if day := s.Result.Start; len(r.Imported) > 0 && !day.IsZero() {
+			first, last = min(first, day.Format(time.DateOnly)), max(last, day.Format(time.DateOnly))
+			when = "measured " + first
+		}
+	}
+	if when != "" && first != last {
+		when += " to " + last
+	}
+	return text.Join(", ", r.Suite.Name, host(&r.Topology), moment(r.Created), when, r.Tool, r.Fio)
 }
 
 // moment is when something began, "" where that is not known.

@@ -80,8 +80,9 @@ func TestSweepIsWrittenInEveryFormat(t *testing.T) {
 				page.Text: "bs=4k knee at ", page.Markdown: "| 4k | 1 | 2,017 |", page.CSV: "4k,1,1,2,2016.83", page.JSON: `"in_flight": 64`, page.HTML: `data-chart="grid"`,
 			}},
 			"search": {most.String(), map[page.Format]string{
-				page.Text: "14,300 to 14,700 IOPS (9 probes): the first meets it", page.Markdown: "- checked at 13,871 IOPS for 60 s: 1.7 ms, met",
-				page.CSV: "4,probe,15000,12000,", page.JSON: `"streams": 118`, page.HTML: `data-chart="search"`,
+				page.Text:     "13,871 IOPS for 60 s: 1.7 ms, met. Of short probes: 14,300 to 14,700 IOPS (9 probes)",
+				page.Markdown: "14,300 to 14,700 IOPS (9 probes): the first meets it",
+				page.CSV:      "4,probe,15000,12000,", page.JSON: `"streams": 118`, page.HTML: `data-chart="search"`,
 			}},
 		} {
 			if !strings.Contains(c.got, c.want[f]) {
@@ -95,6 +96,31 @@ func TestSweepIsWrittenInEveryFormat(t *testing.T) {
 					t.Errorf("%s: %d rows, %v", name, len(rows), err)
 				}
 			}
+		}
+	}
+}
+
+// The answer of a search is what its own check confirmed: where that missed the threshold, there is none.
+func TestSearchIsWhatItsCheckConfirmed(t *testing.T) {
+	finished := &bundle.Bundle{Run: bundle.Run{State: bundle.Finished}}
+	for outcome, c := range map[string]struct {
+		word, tone string
+		main       float64
+	}{
+		compare.ProbeMet:    {"13,871 IOPS for 60 s: 1.7 ms, met. ", "pass", 13871},
+		compare.ProbeMissed: {"no answer: 13,871 IOPS for 60 s: 1.7 ms, missed. ", "measured", 0},
+		"":                  {"14,300 to 14,700 IOPS (9 probes)", "pass", 14300},
+	} {
+		m := someMost()
+		if m.Check.Outcome = outcome; outcome == "" {
+			m.Check = nil
+		}
+		head, main := Most(finished, m).Head, 0.0
+		if head.Main != nil {
+			main = head.Main.Value
+		}
+		if !strings.HasPrefix(head.Word, c.word) || head.Tone != c.tone || main != c.main {
+			t.Errorf("%q: %q, %s, %v; want %+v", outcome, head.Word, head.Tone, main, c)
 		}
 	}
 }
