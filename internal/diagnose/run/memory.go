@@ -79,7 +79,7 @@ func fromMemory(m diagnose.Measurement) (f finding.Finding) {
 	if m.Syncs() {
 		return heldFiles(m)
 	}
-	looks := []finding.Finding{undelivered(m), reread(m), heldFiles(m)} // counters need no header line
+	looks := []finding.Finding{undelivered(m), reread(m)} // counters need no header line
 	for _, s := range sides(m) {
 		switch {
 		case s.N < diagnose.EnoughReads:
@@ -99,58 +99,52 @@ func fromMemory(m diagnose.Measurement) (f finding.Finding) {
 			looks = append(looks, keptInMemory(m, s))
 		}
 	}
-	for _, look := range looks {
-		if look.Severity.Rank() > f.Severity.Rank() {
-			f = look
-		}
+	return first(append(looks, heldFiles(m))...)
+}
+
+// smallFiles are the bytes of files that fit memory, which another program used through the page cache; 0 for none.
+func smallFiles(m diagnose.Measurement) (size units.Bytes) {
+	for _, w := range m.Result.Workloads {
+		size += w.Size
 	}
-	return f
+	if m.Result.Program == "" || size > fitsMemory || !m.All(paged) {
+		return 0
+	}
+	return size
 }
 
 // heldFiles finds other programs that went through the page cache to files which fit memory, and which nothing dropped
 // from there: what they wrote before is there to be read, and what nothing syncs is there at the end.
 func heldFiles(m diagnose.Measurement) (f finding.Finding) {
-	r := m.Result
-	var size units.Bytes
-	for _, w := range r.Workloads {
-		size += w.Size
-	}
-	if r.Program == "" || size == 0 || size > fitsMemory || !m.All(paged) || len(r.Disks) > 0 || r.State != result.Done {
+	r, size, says := m.Result, smallFiles(m), ""
+	if size == 0 || len(r.Disks) > 0 || r.State != result.Done {
 		return f
 	}
-	says := ""
 	switch kept := m.All(func(w fio.Workload) bool { return w.KeepCache }); {
 	case kept && diagnose.Ran(r.Total.Read):
 		says = "%s read through the page cache, and its files of %s fit into memory, where making them left them: memory may " +
 			"have answered the reads."
-	case diagnose.Ran(r.Total.Write) && !diagnose.Ran(r.Total.Read) && !m.Syncs() && !m.Any(syncsAtEnd):
+	case diagnose.Ran(r.Total.Write) && !diagnose.Ran(r.Total.Read) && !m.Syncs() &&
+		!m.Any(func(w fio.Workload) bool { return w.SyncAtEnd }):
 		says = "%s wrote through the page cache, and nothing synced what it wrote: the last of the %s may have been in " +
 			"memory alone."
 	default:
 		return f
 	}
 	return m.Finds(says, r.Program, size).As(finding.Warn).
-		Saw("direct", "no", "direct I/O", r.Program).
 		Saw("size of its files", size.String(), "twice the memory", r.Program)
 }
-
-func syncsAtEnd(w fio.Workload) bool { return w.SyncAtEnd }
 
 // reread finds reads of files that fit memory, and that were read more than once through the page cache: what was read
 // before is there. fio drops it before each pass over its files (seen with 3.33); other programs do not.
 func reread(m diagnose.Measurement) (f finding.Finding) {
-	r := m.Result
-	var size units.Bytes
-	for _, w := range r.Workloads {
-		size += w.Size
-	}
-	read := r.Total.Read.Bytes
-	if r.Program == "" || size == 0 || size > fitsMemory || read < 2*size || !m.All(paged) {
+	size, read := smallFiles(m), m.Result.Total.Read.Bytes
+	if size == 0 || read < 2*size {
 		return f
 	}
 	return m.Finds("%s were read of files of %s through the page cache, which holds them after the first time: "+
 		"memory answered the others.", read, size).As(finding.Invalid).
-		Saw("what was read", read.String(), "at most "+size.String()+", or direct I/O", r.Program)
+		Saw("what was read", read.String(), "at most "+size.String()+", or direct I/O", m.Result.Program)
 }
 
 // largestRequest is the most that one I/O of a device carries: Linux cuts requests at 1,280 KiB by

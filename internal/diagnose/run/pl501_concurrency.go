@@ -3,7 +3,6 @@ package run
 import (
 	"cmp"
 	"fmt"
-	"strings"
 
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
@@ -67,48 +66,27 @@ func concurrencyBound(c *diagnose.Case, m diagnose.Measurement) (f finding.Findi
 // heldTo is the share of its rate from which on a job did what it was held to.
 const heldTo = 0.95
 
-// atItsRate finds jobs of others that did as much as they were held to in each direction: the figure is the option's.
+// atItsRate finds jobs of others that did as much as they were held to: the figure is the option's.
 func atItsRate(m diagnose.Measurement) (f finding.Finding) {
-	r := m.Result
-	if r.Source == "" || m.Failed() {
+	r, held := m.Result, units.Rate(0)
+	all := m.All(func(w fio.Workload) bool {
+		side := func(does bool, rate units.Rate, iops units.IOPS, bs units.Bytes) bool {
+			rate = max(rate, units.Rate(iops)*units.Rate(bs))
+			if does {
+				held += rate * units.Rate(max(w.Jobs, 1))
+			}
+			return !does || rate > 0
+		}
+		read, write := w.HeldIOPS()
+		return side(w.Reads(), w.ReadRate, read, w.ReadBS) && side(w.Writes(), w.WriteRate, write, w.WriteBS)
+	})
+	did := r.Total.Read.BW + r.Total.Write.BW
+	if r.Source == "" || m.Failed() || !all || held == 0 || did < heldTo*held {
 		return f
 	}
-	var says []string
-	for _, s := range []struct {
-		what string
-		of   fio.Direction
-		each func(fio.Workload) (units.IOPS, units.Rate)
-	}{
-		{"reads", r.Total.Read, func(w fio.Workload) (units.IOPS, units.Rate) { return w.ReadIOPS, w.ReadRate }},
-		{"writes", r.Total.Write, func(w fio.Workload) (units.IOPS, units.Rate) { return w.WriteIOPS, w.WriteRate }},
-	} {
-		if !diagnose.Ran(s.of) {
-			continue
-		}
-		iops, bw := units.IOPS(0), units.Rate(0)
-		if !m.All(func(w fio.Workload) bool {
-			n, b := s.each(w)
-			iops, bw = iops+n*units.IOPS(max(w.Jobs, 1)), bw+b*units.Rate(max(w.Jobs, 1))
-			return n > 0 || b > 0
-		}) {
-			return f
-		}
-		switch {
-		case bw == 0 && s.of.IOPS >= heldTo*iops:
-			says = append(says, fmt.Sprintf("%s IOPS of %s", iops, s.what))
-		case iops == 0 && s.of.BW >= heldTo*bw:
-			says = append(says, fmt.Sprintf("%s of %s", bw, s.what))
-		default:
-			return f
-		}
-		f = f.Saw("rate of the "+s.what, s.of.IOPS.String()+" IOPS, "+s.of.BW.String(), "", "fio, scenario "+m.Label())
-	}
-	if len(says) == 0 {
-		return f
-	}
-	return m.Finds("The jobs were held to %s (rate=, rate_iops=), and did that: it is no limit of the storage.",
-		strings.Join(says, " and ")).As(finding.Warn).Shown(f.Evidence).
-		Titled("limited by the job's own rate, not by the storage")
+	return m.Finds("The jobs were held to %s (rate=, rate_iops=), and did that: it is no limit of the storage.", held).
+		Titled("limited by the job's own rate, not by the storage").
+		Saw("bandwidth", did.String(), "", "fio, scenario "+m.Label())
 }
 
 const (

@@ -218,35 +218,20 @@ func waits(m diagnose.Measurement) (f finding.Finding) {
 	return f
 }
 
-// heldUp finds stalls that the longest latency of an import proves: a second of a program's own without an I/O beside
-// one that took as long, or a job with one I/O at a time that waited for one of them for waitShare of the run.
+// heldUp finds stalls that another program's least second proves: nothing completed in it, beside an I/O as long.
 func heldUp(m diagnose.Measurement) (f finding.Finding) {
 	r := m.Result
-	if !steadily(m) || r.Measured < diagnose.Shortest || m.IOPS() < stallLeast {
-		return f
-	}
-	if many, _ := diagnose.Above(r.Total, slowIO); many.Least >= slowMany { // PL417
+	many, _ := diagnose.Above(r.Total, slowIO)
+	if r.Program == "" || !steadily(m) || m.IOPS() < stallLeast || many.Least >= slowMany { // PL417
 		return f
 	}
 	for _, s := range sides(m) {
 		longest := max(s.Clat.Max, s.Lat.Max)
-		if longest < slowIO || longest > s.Runtime || s.Mistimed() {
-			continue
+		if of := s.IOPSSamples; of.Min == 0 && of.Max > 0 && slowIO <= longest && longest <= s.Runtime {
+			took := text.Duration(longest)
+			return m.Finds("In at least one second nothing completed, and the slowest of the %s took %s.", s.what, took).
+				Saw("slowest of the "+s.what, took, "", r.Program)
 		}
-		share := float64(longest) / float64(s.Runtime)
-		switch of := s.IOPSSamples; {
-		case r.Program != "" && of.Min == 0 && of.Max > 0:
-			f = m.Finds("In at least one second nothing completed, and the slowest of the %s took %s.", s.what,
-				text.Duration(longest)).
-				Saw("least IOPS of a second", "0", "", r.Program)
-		case share >= waitShare && oneAtATime(m, s):
-			f = m.Finds("The slowest of the %s took %s, in which its job did nothing else: %s of the run.", s.what,
-				text.Duration(longest), text.Percent(share)).
-				Titled("a job waited for one I/O for more than a second")
-		default:
-			continue
-		}
-		return f.Saw("slowest of the "+s.what, text.Duration(longest), "", "max of "+m.Label())
 	}
 	return f
 }
