@@ -73,7 +73,7 @@ func TestWhatIsNotKnownIsAskedFor(t *testing.T) {
 		"on a shared host":   {[]Scenario{brought("a.txt"), {Measurement: named(2, 60).Measurement, SharedHost: "CI"}}, "on a shared host (CI)"},
 		"short, all of them": {[]Scenario{named(1, 2)}, "since 2 s are too short"},
 	} {
-		if got := earn(c.runs); !strings.Contains(got, c.want) {
+		if got := earn(c.runs, false); !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}

@@ -204,9 +204,10 @@ func OfRun(runs []Scenario, findings []finding.Finding) Summary {
 	shared := slices.ContainsFunc(runs, func(m Scenario) bool { return m.SharedHost != "" })
 	switch {
 	case s.Verdict == Measured && shared:
-		reasons = append([]reason{{text: earn(runs)}}, reasons...)
+		reasons = append([]reason{{text: earn(runs, s.Warned)}}, reasons...)
+	case s.Verdict == Measured && worst["PL418"] && !slices.ContainsFunc(runs, ranOn): // which says so
 	case s.Verdict == Measured: // what would have earned a verdict comes last
-		reasons = append(reasons[:min(len(reasons), maxReasons-1)], reason{text: earn(runs)})
+		reasons = append(reasons[:min(len(reasons), maxReasons-1)], reason{text: earn(runs, s.Warned)})
 	}
 	for _, r := range reasons[:min(len(reasons), maxReasons)] {
 		s.Reasons = append(s.Reasons, r.text)
@@ -226,8 +227,10 @@ func OfRun(runs []Scenario, findings []finding.Finding) Summary {
 	return s
 }
 
-// earn is what would have earned a verdict.
-func earn(runs []Scenario) string {
+func ranOn(m Scenario) bool { return m.Result == nil || !m.TooShort() }
+
+// earn is what would have earned a verdict, in a line beside warnings.
+func earn(runs []Scenario, warned bool) string {
 	if i := slices.IndexFunc(runs, func(m Scenario) bool { return m.SharedHost != "" }); i >= 0 {
 		return fmt.Sprintf("No verdict on a shared host (%s): plimsoll ab compares variants beside the same load.",
 			runs[i].SharedHost)
@@ -261,6 +264,9 @@ func earn(runs []Scenario) string {
 	}) {
 		return "Nothing could be judged: neither what the jobs did is known (--job FILE) nor what the storage allows " +
 			"(--volumes, --instance)."
+	}
+	if warned {
+		return "Nothing could be judged: no limit is known (--volumes, --instance, a suite)."
 	}
 	return "Nothing could be judged: no limit of this storage is known (--volumes, --instance, or thresholds in a suite)."
 }

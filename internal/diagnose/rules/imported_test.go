@@ -10,6 +10,7 @@ import (
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/fio/part"
+	"plimsoll/internal/result"
 	"plimsoll/internal/units"
 )
 
@@ -185,7 +186,55 @@ func importedCases() []labelled {
 	volume := bounds(limit(ceiling.VolumeIOPS, 3000, k4))
 	rate := took(0, 1000, 1) // 1,000 a second for a minute
 	us := time.Microsecond
+	program := func(name string) func(*diagnose.Measurement) {
+		return func(m *diagnose.Measurement) { m.Result.Program, m.Result.State = name, result.Done }
+	}
+	others := func(m *diagnose.Measurement) { m.Result.Source = "a.log" }
+	least := func(iops float64, slowest time.Duration) func(*diagnose.Measurement) {
+		return func(m *diagnose.Measurement) {
+			d := &m.Result.Total.Write
+			d.IOPSSamples, d.Clat.Max = fio.Samples{Min: iops, Max: 2000}, slowest
+		}
+	}
+	syncing := func(half time.Duration) func(*diagnose.Measurement) {
+		return func(m *diagnose.Measurement) {
+			m.Result.Total.Sync.Lat = fio.Latency{N: 60000, Mean: float64(half), Percentiles: []fio.Percentile{{P: 50, Value: half}}}
+		}
+	}
+	without := func(p part.Part) func(*diagnose.Measurement) {
+		return func(m *diagnose.Measurement) { m.Result.Lack(part.Missing{Parts: []part.Part{p}}) }
+	}
+	kept, keptLarge, made, ended, tenth := through("psync", 0, 1), through("psync", 0, 1), through("psync", 0, 1), through("psync", 0, 1), synced
+	kept.ReadShare, kept.ReadBS, kept.KeepCache, kept.Size = 0.5, k4, true, units.GiB
+	keptLarge.ReadShare, keptLarge.ReadBS, keptLarge.KeepCache, keptLarge.Size = 0.5, k4, true, 64*units.GiB
+	made.Size, ended.Size, ended.SyncAtEnd, tenth.SyncEvery = units.GiB, units.GiB, true, 10
+	little, larger, held := random(0, k4, 1, 1), random(0, k4, 1, 1), random(0, k4, 1, 1)
+	little.Size, larger.Size, held.WriteIOPS = 16*units.MiB, units.GiB, 1000
+	little.Engine, larger.Engine = "libaio", "libaio"
+	misnamed, filling := random(0, k4, 1, 1), random(0, k4, 1, 1)
+	misnamed.Name, filling.Name = "seq_read", "prepare-read"
+	both := took(500, 500, 0.5)
 	return []labelled{
+		{"another program's reads of files of 1 GiB that it made", of(kept, both, program("sysbench")), "PL419", "PL501"},
+		{"the same of 64 GiB", of(keptLarge, both, program("sysbench")), "", "PL501"},
+		{"the same of fio, which drops them", of(kept, both), "", "PL501"},
+		{"a gigabyte that another program wrote and did not sync", of(made, rate, program("dd")), "PL419", "PL501"},
+		{"a gigabyte that it synced at the end", of(ended, rate, program("dd")), "", "PL501"},
+		{"a second of a program without an I/O, and one that took 5 s", of(direct, took(0, 900, 1), program("rados bench"), least(0, 5*time.Second)), "PL415", "PL501"},
+		{"one that took 5 s, and no second without any", of(deep, took(0, 9000, 7), program("rados bench"), least(40, 5*time.Second)), "", "PL501"},
+		{"a write that took a fifth of the run of its job", of(direct, rate, longest(12*time.Second)), "PL415", "PL501"},
+		{"one that took a twentieth", of(direct, rate, longest(3*time.Second)), "", "PL501"},
+		{"one of 64 in flight", of(deep, took(0, 9000, 7), longest(12*time.Second)), "", "PL501"},
+		{"syncs of 30 ns", of(synced, took(0, 400, 2), syncing(30*time.Nanosecond)), "PL428", "PL501"},
+		{"syncs of 3 µs", of(synced, took(0, 400, 2), syncing(3*us)), "", "PL501"},
+		{"a tenth of a sync that is not in the latency", of(tenth, took(0, 400, 0.2)), "PL428", "PL501"},
+		{"a depth that the engine ignores, without latencies", of(ignored, rate, without(part.Latencies)), "PL407", "PL501"},
+		{"a file of 16 MiB, over and over", of(little, rate, others), "PL427", "PL501"},
+		{"a file of 1 GiB", of(larger, rate, others), "", "PL501"},
+		{"writes at the rate of their job", of(held, took(0, 990, 0.2), others), "PL501", ""},
+		{"writes below it", of(held, took(0, 500, 0.2), others), "PL504", ""},
+		{"writes of a job called read", of(misnamed, rate), "PL426", "PL501"},
+		{"writes that prepare reads", of(filling, rate), "", "PL501"},
 		{"half seconds that are even", of(direct, rate, sampled(119, 1000, 50, 800, 1100)), "", "PL501"},
 		{"half seconds that are not", of(direct, rate, sampled(119, 1000, 500, 10, 1900)), "PL403", "PL501"},
 		{"even but for the first half second", of(direct, rate, sampled(119, 1000, 440, 950, 5500)), "", "PL501"},

@@ -33,9 +33,9 @@ func Run(b *bundle.Bundle) *page.Document {
 	d.Tool, d.Records, d.Data.Dense = r.Tool, records(b), true
 	var said []string
 	d.Head, said = runHead(b, rows)
-	d.Add(page.Lead("read in part", readInPart(b)), overview(rows, r))
+	d.Add(overview(rows, r))
 	if len(r.Imported) > 0 {
-		d.Add(doubted(b))
+		d.Add(doubted(b, len(d.Head.Says)))
 	}
 	found, anchors := findings(b, rows, said)
 	d.Add(found)
@@ -197,8 +197,13 @@ const mostNums = 8
 // mostDoubts is how many caveats of an import are no details.
 const mostDoubts = 2
 
-// doubted are the caveats of all results of an import, each once, those of most results first.
-func doubted(b *bundle.Bundle) page.Section {
+// doubted are what an import lacks and the caveats of all its results, each once, those of most results first. Beside
+// several reasons a single result has its second caveat in the details.
+func doubted(b *bundle.Bundle, reasons int) page.Section {
+	most := mostDoubts
+	if reasons > 1 && len(b.Scenarios) == 1 {
+		most = 1
+	}
 	var doubts text.Groups
 	for _, s := range measured(b) {
 		for _, d := range s.Result.Doubts {
@@ -208,12 +213,13 @@ func doubted(b *bundle.Bundle) page.Section {
 	of := func(doubt string) int { return len(doubts.Of[doubt]) }
 	slices.SortStableFunc(doubts.Heads, func(a, b string) int { return of(b) - of(a) })
 	var s page.Section
+	s.Add(page.Lead("read in part", readInPart(b)))
 	for i, d := range doubts.Heads {
 		if n := of(d); n > 1 {
 			d += fmt.Sprintf(" (%s)", text.Plural(n, "result"))
 		}
 		note := page.Lead("caveat", d)
-		if i >= mostDoubts {
+		if i >= most {
 			note = note.Detailed()
 		}
 		s.Add(note)
