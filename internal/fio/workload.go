@@ -67,7 +67,6 @@ type Workload struct {
 	VerifyOn        bool
 	PreRead         bool // the files are read into memory before (pre_read=1)
 	KeepCache       bool // what memory holds of the files is kept (invalidate=0)
-	SyncAtEnd       bool `json:",omitempty"` // end_fsync=1
 }
 
 // SizeShare is a size of blocks and the share of I/Os that have it, 0..1.

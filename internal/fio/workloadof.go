@@ -43,7 +43,6 @@ func WorkloadOf(name string, s Section) (Workload, error) {
 		VerifyOn:   !slices.Contains([]string{"", "0"}, r.text("verify")),
 		PreRead:    r.flag("pre_read"),
 		KeepCache:  r.text("invalidate") == "0",
-		SyncAtEnd:  r.flag("end_fsync"),
 	}
 	w.Buffered = !w.Direct
 	w.SharedFile = w.Filename != ""

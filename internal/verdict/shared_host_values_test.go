@@ -55,7 +55,7 @@ func TestVerdictsOfASharedHost(t *testing.T) {
 
 // What is asked for where nothing could be judged: the job, where figures were brought of which it is not known.
 func TestWhatIsNotKnownIsAskedFor(t *testing.T) {
-	const job, storage = "neither what the jobs did is known", "no limit of this storage is known"
+	const job, storage = "neither job nor limits are known", "no limit is known"
 	brought := func(source string, loads ...fio.Workload) Scenario {
 		m := named(1, 60)
 		m.Result.Source, m.Result.Workloads = source, loads
@@ -73,7 +73,7 @@ func TestWhatIsNotKnownIsAskedFor(t *testing.T) {
 		"on a shared host":   {[]Scenario{brought("a.txt"), {Measurement: named(2, 60).Measurement, SharedHost: "CI"}}, "on a shared host (CI)"},
 		"short, all of them": {[]Scenario{named(1, 2)}, "since 2 s are too short"},
 	} {
-		if got := earn(c.runs, false); !strings.Contains(got, c.want) {
+		if got := earn(c.runs); !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}

@@ -113,25 +113,16 @@ func smallFiles(m diagnose.Measurement) (size units.Bytes) {
 	return size
 }
 
-// heldFiles finds other programs that went through the page cache to files which fit memory, and which nothing dropped
-// from there: what they wrote before is there to be read, and what nothing syncs is there at the end.
+// heldFiles finds reads of other programs through the page cache, of files which fit memory and which nothing dropped
+// from there after they were made.
 func heldFiles(m diagnose.Measurement) (f finding.Finding) {
-	r, size, says := m.Result, smallFiles(m), ""
-	if size == 0 || len(r.Disks) > 0 || r.State != result.Done {
+	r, size := m.Result, smallFiles(m)
+	kept := m.All(func(w fio.Workload) bool { return w.KeepCache })
+	if size == 0 || !kept || !diagnose.Ran(r.Total.Read) || len(r.Disks) > 0 || r.State != result.Done {
 		return f
 	}
-	switch kept := m.All(func(w fio.Workload) bool { return w.KeepCache }); {
-	case kept && diagnose.Ran(r.Total.Read):
-		says = "%s read through the page cache, and its files of %s fit into memory, where making them left them: memory may " +
-			"have answered the reads."
-	case diagnose.Ran(r.Total.Write) && !diagnose.Ran(r.Total.Read) && !m.Syncs() &&
-		!m.Any(func(w fio.Workload) bool { return w.SyncAtEnd }):
-		says = "%s wrote through the page cache, and nothing synced what it wrote: the last of the %s may have been in " +
-			"memory alone."
-	default:
-		return f
-	}
-	return m.Finds(says, r.Program, size).As(finding.Warn).
+	return m.Finds("%s read through the page cache, and its files of %s fit into memory, where making them left them: "+
+		"memory may have answered the reads.", r.Program, size).As(finding.Warn).
 		Saw("size of its files", size.String(), "twice the memory", r.Program)
 }
 

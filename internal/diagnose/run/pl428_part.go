@@ -46,8 +46,8 @@ func noSyncs(m diagnose.Measurement) (f finding.Finding) {
 	if !known || half <= 0 || half >= systemCall {
 		return f
 	}
-	return m.Finds("Half of the syncs took %s or less, less than any call of the kernel takes: nothing was flushed in them, "+
-		"or their latency is another one.", text.Duration(half)).
+	return m.Finds("Half of the syncs took %s or less, less than any call of the kernel: nothing was flushed in them.",
+		text.Duration(half)).
 		Advise("Read jobs / IOPS, the time of a whole operation").
 		Saw("latency of half of the syncs", text.Duration(half), "at least "+text.Duration(systemCall), "fio, sync")
 }

@@ -23,7 +23,7 @@ const (
 	// noRun is a window of which fio takes no sample: the first I/Os of a queue, and what a write cache or a
 	// memory holds, are all there is.
 	noRun = sampleEvery
-	// fewIOs are no sample of anything, however long they took.
+	// fewIOs of the device are no sample of anything, however long they took.
 	fewIOs = 16
 	// nearlyEnough samples, of 8 s, whose mean is known to agreeing or better, say as much as ten seconds do.
 	nearlyEnough = 16
@@ -40,7 +40,7 @@ func tooShort(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 	if r.Source == "" {
 		fix = "Use --runtime 30s or more."
 	}
-	did := text.Count(n) + " I/Os"
+	did := text.Plural(n, "I/O")
 	if n == 0 { // quoted without its counts
 		did = r.Bytes().String()
 	}
@@ -50,7 +50,8 @@ func tooShort(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 	case r.Measured < noRun && !quoted:
 		severity = finding.Invalid
 	case r.Measured < diagnose.Shortest && !quoted:
-	case n > 0 && n < fewIOs && !quoted:
+	case n > 0 && max(n, uint64(r.Bytes()/largestRequest)) < fewIOs && !quoted:
+		f = f.Saw("I/Os", text.Count(n), "at least "+text.Count(fewIOs), "fio, issued I/Os")
 	case !m.TooShort():
 		return f
 	default:
@@ -62,12 +63,8 @@ func tooShort(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 			Advise(fix).
 			Saw("95 % interval of mean IOPS", "none ("+r.IOPS.None+")", "from 10 s on", "seconds of the run")
 	}
-	show := "show"
-	if n == 1 {
-		did, show = "1 I/O", "shows"
-	}
-	return m.Finds("All was done in %s: %s %s how a run starts, not what the storage carries.",
-		text.Duration(r.Measured), did, show).As(severity).
+	f.Say("%s in %s is how a run starts, not what the storage carries.", did, text.Duration(r.Measured))
+	return f.As(severity).
 		Advise(fix).
 		Saw("measured", text.Duration(r.Measured), "at least "+text.Duration(diagnose.Shortest), "fio, runtime of the jobs")
 }

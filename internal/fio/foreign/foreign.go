@@ -566,7 +566,6 @@ func (j *job) settle(p program, o *fio.Output) {
 		j.Options["end_fsync"] = "1"
 	case !j.waited(to):
 		j.void = cmp.Or(j.void, j.cached)
-	case bs > 0 && size(j.Options["size"]) <= 4*units.GiB: // all of it may be in memory: PL419
 	default:
 		o.Doubt("%s; at this rate it waited for most of them, yet the last part may be in memory", j.cached)
 	}

@@ -364,12 +364,12 @@ func TestPrograms(t *testing.T) {
 		"bonnie++ of a small file, too fast to be measured": {
 			"Version  1.03       ------Sequential Output------ --Sequential Input- --Random-\n" +
 				"box            100M  7735  99 127068  98 63048  84  7890  98 +++++ +++ +++++ +++\n",
-			"sequential-write write : 0 0 0!\nrewrite rw : 0 0 0!",
+			"sequential-write write : 0 0 0!\nrewrite write : 0 0 0!",
 		},
 		"bonnie++ of a small file": {
 			"Version  1.03       ------Sequential Output------ --Sequential Input- --Random-\n" +
 				"box            100M  7735  99 127068  98 63048  84  7890  98 130000 80 +++++ +++\n",
-			"sequential-write write : 0 0 0\nrewrite rw : 0 0 0\nsequential-read read : 0 0 0",
+			"sequential-write write : 0 0 0\nrewrite write : 0 0 0\nsequential-read read : 0 0 0",
 		},
 		"bonnie++ -f, whose last word a mail wrapped": {
 			"bonnie++ -r 1024 -s 16384 -f\nVersion  1.97       ------Sequential Output------ --Sequential Input- --Random-\n" +

@@ -102,7 +102,11 @@ func runHead(b *bundle.Bundle, rows []row) (h page.Headline, said []string) {
 	if r.State != bundle.Finished && r.State != "" {
 		h.Tone = ""
 	}
-	for _, s := range r.Reasons[:min(len(r.Reasons), mostReasons)] {
+	most := mostReasons
+	if len(r.Imported) > 0 && len(b.Scenarios) == 1 {
+		most = mostDoubts
+	}
+	for _, s := range r.Reasons[:min(len(r.Reasons), most)] {
 		h.Says = append(h.Says, page.Say{Text: s, Next: nextStep(s, b)})
 		if code := reasonCode.FindStringSubmatch(s); code != nil {
 			said = append(said, code[1])
@@ -194,15 +198,14 @@ func notes(rows []row) []string {
 // mostNums is how many rows a note names.
 const mostNums = 8
 
-// mostDoubts is how many caveats of an import are no details.
+// mostDoubts is how many caveats of an import are no details; of one result, how many reasons and caveats together.
 const mostDoubts = 2
 
-// doubted are what an import lacks and the caveats of all its results, each once, those of most results first. Beside
-// several reasons a single result has its second caveat in the details.
+// doubted are what an import lacks and the caveats of all its results, each once, those of most results first.
 func doubted(b *bundle.Bundle, reasons int) page.Section {
 	most := mostDoubts
-	if reasons > 1 && len(b.Scenarios) == 1 {
-		most = 1
+	if len(b.Scenarios) == 1 {
+		most -= reasons
 	}
 	var doubts text.Groups
 	for _, s := range measured(b) {
