@@ -44,6 +44,7 @@ func tooShort(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 	if n == 0 { // quoted without its counts
 		did = r.Bytes().String()
 	}
+	start := m.Finds("%s in %s is how a run starts, not what the storage carries.", did, text.Duration(r.Measured))
 	severity := finding.Warn
 	quoted := r.Lacks(part.AllJobs, part.AllSides) // what else was done is not known
 	switch {
@@ -51,7 +52,7 @@ func tooShort(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 		severity = finding.Invalid
 	case r.Measured < diagnose.Shortest && !quoted:
 	case n > 0 && max(n, uint64(r.Bytes()/largestRequest)) < fewIOs && !quoted:
-		f = f.Saw("I/Os", text.Count(n), "at least "+text.Count(fewIOs), "fio, issued I/Os")
+		start = start.Saw("I/Os", text.Count(n), "at least "+text.Count(fewIOs), "fio, issued I/Os")
 	case !m.TooShort():
 		return f
 	default:
@@ -63,8 +64,7 @@ func tooShort(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 			Advise(fix).
 			Saw("95 % interval of mean IOPS", "none ("+r.IOPS.None+")", "from 10 s on", "seconds of the run")
 	}
-	f.Say("%s in %s is how a run starts, not what the storage carries.", did, text.Duration(r.Measured))
-	return f.As(severity).
+	return start.As(severity).
 		Advise(fix).
 		Saw("measured", text.Duration(r.Measured), "at least "+text.Duration(diagnose.Shortest), "fio, runtime of the jobs")
 }
