@@ -283,8 +283,7 @@ func writtenBack(m diagnose.Measurement, s side) (f finding.Finding) {
 	switch in, took := s.waited(half); {
 	case in != "":
 		f = m.Finds("Half of the writes took %s or less, as a copy to memory does, and one in %s took %s or more, as "+
-			"waiting for write-back does: what the storage does is not in these figures.",
-			text.Duration(half), in, took).As(finding.Warn)
+			"waiting for write-back does.", text.Duration(half), in, took).As(finding.Warn)
 		if fits {
 			f.Severity = finding.Invalid
 		}

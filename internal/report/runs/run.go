@@ -92,6 +92,9 @@ func terms() []string {
 	}
 }
 
+// pasted says that the run is an import of one result, whose first screen is that of one paste.
+func pasted(b *bundle.Bundle) bool { return len(b.Run.Imported) > 0 && len(b.Scenarios) == 1 }
+
 // runHead is the verdict with its first reasons, and the rules that these name.
 func runHead(b *bundle.Bundle, rows []row) (h page.Headline, said []string) {
 	r := &b.Run
@@ -103,7 +106,7 @@ func runHead(b *bundle.Bundle, rows []row) (h page.Headline, said []string) {
 		h.Tone = ""
 	}
 	most := mostReasons
-	if len(r.Imported) > 0 && len(b.Scenarios) == 1 {
+	if pasted(b) {
 		most = mostDoubts
 	}
 	for _, s := range r.Reasons[:min(len(r.Reasons), most)] {
@@ -204,7 +207,7 @@ const mostDoubts = 2
 // doubted are what an import lacks and the caveats of all its results, each once, those of most results first.
 func doubted(b *bundle.Bundle, reasons int) page.Section {
 	most := mostDoubts
-	if len(b.Scenarios) == 1 {
+	if pasted(b) {
 		most -= reasons
 	}
 	var doubts text.Groups
