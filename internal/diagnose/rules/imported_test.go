@@ -358,6 +358,7 @@ func importedCases() []labelled {
 		{"p99 of half a second", of(direct, rate, p99(500*time.Millisecond)), "", "PL501 PL426"},
 		{"a depth of 64 that failed", of(deep, took(0, 100, 1), failed), "PL402", "PL501"},
 		{"a depth of 64 that was not reached", of(deep, took(0, 100, 1)), "PL407", "PL501"},
+		{"the same, of a part of the latencies", of(deep, took(0, 100, 1), without(part.Latencies)), "", "PL501"},
 
 		{"32 GiB in 2.6 s, quoted without counts", of(deep, bytes(2600*time.Millisecond, 32*units.GiB)), "PL418", "PL407 PL501"},
 		{"32 GiB in 20 s, quoted without counts", of(deep, bytes(20*time.Second, 32*units.GiB)), "", "PL407 PL501"},
@@ -419,8 +420,8 @@ func TestHowBadAnImportIs(t *testing.T) {
 	direct.TimeBased = false
 	buffered, two, bulky, little, held := direct, direct, direct, direct, direct
 	two.Jobs, bulky.WriteBS, little.Size, held.WriteIOPS = 2, 64*units.MiB, 16*units.MiB, 1000
-	less, paged := little, little
-	less.Size, paged.Direct, paged.Buffered = 32*units.MiB, false, true
+	less, more, paged := little, little, little
+	less.Size, more.Size, paged.Direct, paged.Buffered = 32*units.MiB, 128*units.MiB, false, true
 	cut := func(m *diagnose.Measurement) { m.Result.Lack(part.Missing{Parts: []part.Part{part.AllSides}}) }
 	buffered.Direct, buffered.Buffered, buffered.Engine = false, true, "psync"
 	us, ms := time.Microsecond, time.Millisecond
@@ -447,6 +448,7 @@ func TestHowBadAnImportIs(t *testing.T) {
 		{"a minute of it", of(direct, rate, cut), "PL418", ""},
 		{"16 MiB written 15 times over", of(little, rate), "PL427", finding.Info},
 		{"32 MiB 7 times", of(less, rate), "PL427", ""},
+		{"128 MiB 15 times", of(more, took(0, 8000, 0.1)), "PL427", ""},
 		{"16 MiB through the page cache", of(paged, rate), "PL427", ""},
 		{"a rate that the job was held to", of(held, took(0, 990, 0.2)), "PL501", finding.Info},
 		{"a gigabyte that waited for write-back", of(buffered, rate, writes(units.GiB, 60*us, 14*ms)), "PL419", finding.Invalid},
