@@ -418,8 +418,8 @@ func TestHowBadAnImportIs(t *testing.T) {
 	}
 	direct, rate := random(0, 4*units.KiB, 1, 1), took(0, 1000, 1)
 	direct.TimeBased = false
-	buffered, two, bulky, little, held := direct, direct, direct, direct, direct
-	two.Jobs, bulky.WriteBS, little.Size, held.WriteIOPS = 2, 64*units.MiB, 16*units.MiB, 1000
+	buffered, two, bulky, little, held, misnamed := direct, direct, direct, direct, direct, direct
+	misnamed.Name, two.Jobs, bulky.WriteBS, little.Size, held.WriteIOPS = "seq_read", 2, 64*units.MiB, 16*units.MiB, 1000
 	less, more, paged := little, little, little
 	less.Size, more.Size, paged.Direct, paged.Buffered = 32*units.MiB, 128*units.MiB, false, true
 	cut := func(m *diagnose.Measurement) { m.Result.Lack(part.Missing{Parts: []part.Part{part.AllSides}}) }
@@ -455,6 +455,8 @@ func TestHowBadAnImportIs(t *testing.T) {
 		{"a gigabyte that did not", of(buffered, rate, writes(units.GiB, 60*us, 90*us)), "PL419", finding.Warn},
 		{"9 GiB that waited for it", of(buffered, rate, writes(9*units.GiB, 60*us, 14*ms)), "PL419", finding.Warn},
 		{"three times what may be in flight", of(direct, took(0, 1000, 3)), "PL426", finding.Warn},
+		{"the same, named read", of(misnamed, took(0, 1000, 3)), "PL426", finding.Warn},
+		{"named read alone", of(misnamed, rate), "PL426", finding.Info},
 		{"eight times that", of(direct, took(0, 1000, 8)), "PL426", finding.Invalid},
 		{"a mean below half of the median", of(direct, rate, writes(units.GiB, 9*ms, 10*ms)), "PL426", finding.Invalid},
 	} {
