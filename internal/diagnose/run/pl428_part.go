@@ -34,7 +34,7 @@ func syncsLeftOut(m diagnose.Measurement) (f finding.Finding) {
 	if printed <= 0 || float64(printed) >= printedPart*float64(operation) {
 		return f
 	}
-	return m.Finds("A write and its part of the syncs take %s, of which %s were printed: the syncs are not in the latency.",
+	return m.Finds("A write and its part of the syncs take %s, of which %s were printed: no sync is in the latency.",
 		text.Duration(operation), text.Duration(printed)).
 		Advise("Read jobs / IOPS, the time of a whole operation").
 		Saw("time of an operation", text.Duration(operation), text.Duration(printed)+" as printed", "jobs ÷ IOPS")
