@@ -1,6 +1,8 @@
 package bundle
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"plimsoll/internal/finding"
@@ -59,6 +61,56 @@ func TestFiguresOfOthers(t *testing.T) {
 		}
 		if float64(int(float64(n)+0.5)) != c.iops || wrong != c.wrong {
 			t.Errorf("%s: %v IOPS, invalid %v (%q)", name, n, wrong, s.Result.Reasons)
+		}
+	}
+}
+
+// TestFindingsOfOthers: what other programs say of memory, of syncs and of their slowest second is judged as fio's own:
+// the findings of the first result of each text, but for those that only say how far the rate is known.
+func TestFindingsOfOthers(t *testing.T) {
+	sysbench := func(does, size string) string {
+		return "sysbench 1.0.20\nNumber of threads: 1\nExtra file open flags: (none)\n128 files\n" + size + " total file size\n" +
+			"Block size 4KiB\nRead/Write ratio for combined random IO test: 1.50\nPeriodic FSYNC enabled, calling fsync() each 100 requests.\n" +
+			"Using synchronous I/O mode\nDoing random " + does + " test\n"
+	}
+	const reads = "    reads/s:                      200.00\n    writes/s:                     100.00\n    fsyncs/s:                     60.00\n" +
+		"    total time:                          50.0000s\n    total number of events:              18000\n         avg:                                    2.50\n"
+	const writes = "Operations performed:  0 Read, 10000 Write, 12800 Other = 22800 Total\n" +
+		"Read 0b  Written 39.062Mb  Total transferred 39.062Mb  (821.53Kb/sec)\n  205.38 Requests/sec executed\n" +
+		"    total time:                          48.6897s\n    total number of events:              10000\n" +
+		"         avg:                                  0.02ms\n"
+	rados := func(least string) string {
+		return "$ rados bench -p data 60 write -b 4K\nTotal time run:         60.0013\nTotal writes made:      444703\nWrite size:             4096\n" +
+			"Average IOPS:           7411\nMax IOPS:               8430\nMin IOPS:               " + least + "\n" +
+			"Average Latency(s):     0.00215593\nMax latency(s):         5.00999\n"
+	}
+	diskspd := func(options, cache string) string {
+		return "Command Line: diskspd.exe -b8K -d20 " + options + " -L -o2 -t4 -r -w0 io.dat\n\tduration: 20s\n\tsoftware cache " + cache + "\n" +
+			"\tperforming read test\n\tblock size: 8KiB\nTotal IO\nthread | bytes | I/Os | MB/s | I/O per s | AvgLat | LatStdDev | file\n" +
+			"total:  819200000 |  100000 |  39.06 |  5000.00 |   1.600 |   0.17\n"
+	}
+	for name, c := range map[string]struct{ text, want string }{
+		"reads of small files":              {sysbench("r/w", "2GiB") + reads, "PL419"},
+		"reads of large files":              {sysbench("r/w", "64GiB") + reads, ""},
+		"syncs beside the latency":          {sysbench("write", "64GiB") + writes, "PL428"},
+		"a second without an I/O":           {rados("0"), "PL415"},
+		"no second without one":             {rados("40"), ""},
+		"a file that a drive's cache holds": {diskspd("-Sh -c50M", "disabled"), "PL427"},
+		"a larger one":                      {diskspd("-Sh -c2G", "disabled"), ""},
+	} {
+		j, err := importText(name + ":\n" + c.text)
+		if err != nil || len(j.b.Scenarios) == 0 {
+			t.Errorf("%s: %d results, %v", name, len(j.b.Scenarios), err)
+			continue
+		}
+		var got []string
+		for _, f := range j.b.Findings {
+			if f.Code != "PL501" {
+				got = append(got, string(f.Code))
+			}
+		}
+		if slices.Sort(got); strings.Join(got, " ") != c.want {
+			t.Errorf("%s: %q, want %q: %+v", name, got, c.want, j.b.Scenarios[0].Result.Doubts)
 		}
 	}
 }

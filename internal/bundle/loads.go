@@ -152,9 +152,10 @@ func addWorkload(r *result.Result, name string, count int, options fio.Options, 
 	}
 	w.DepthOpen = !whole && !given("iodepth") && (!given("ioengine") || !fio.Synchronous(w.Engine))
 	if !given("direct", "buffered") && !whole {
-		var why string
-		w.Direct, w.Buffered, why = wasDirect(o)
-		r.Doubt("the output does not say whether %s was direct; %s", name, why)
+		why := ""
+		if w.Direct, w.Buffered, why = wasDirect(o); fio.UsesPageCache(w.Engine) {
+			r.Doubt("the output does not say whether %s was direct; %s", name, why)
+		}
 	}
 	if !whole && o.Program == "" {
 		r.Lack(part.Missing{Parts: []part.Part{part.Command}})
@@ -172,6 +173,8 @@ func wasDirect(o *fio.Output) (direct, buffered bool, why string) {
 		return false, false, "without disk statistics this is not known"
 	}
 	switch times := counted(o); {
+	case issued(o) == 0:
+		return false, false, "without the count of its I/Os disk statistics do not tell"
 	case times >= otherLoad:
 		return false, false, fmt.Sprintf("its disk statistics count %s times the I/Os that fio made, so that they do "+
 			"not tell", units.Number(times))

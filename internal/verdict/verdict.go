@@ -205,6 +205,7 @@ func OfRun(runs []Scenario, findings []finding.Finding) Summary {
 	switch {
 	case s.Verdict == Measured && shared:
 		reasons = append([]reason{{text: earn(runs)}}, reasons...)
+	case s.Verdict == Measured && worst["PL418"] && !slices.ContainsFunc(runs, ranOn): // which says so
 	case s.Verdict == Measured: // what would have earned a verdict comes last
 		reasons = append(reasons[:min(len(reasons), maxReasons-1)], reason{text: earn(runs)})
 	}
@@ -225,6 +226,8 @@ func OfRun(runs []Scenario, findings []finding.Finding) Summary {
 	}
 	return s
 }
+
+func ranOn(m Scenario) bool { return m.Result == nil || !m.TooShort() }
 
 // earn is what would have earned a verdict.
 func earn(runs []Scenario) string {
@@ -252,17 +255,16 @@ func earn(runs []Scenario) string {
 		return fmt.Sprintf("Nothing could be judged, since %s are too short: measure each scenario for %s or more.",
 			text.Duration(longest), text.Duration(diagnose.LeastForInterval))
 	case len(short) > 0:
-		return fmt.Sprintf("Nothing could be judged: no limit of this storage is known (--volumes, --instance, or "+
-			"thresholds in a suite), and %d of %s are too short: %s.", len(short),
+		return fmt.Sprintf("Nothing could be judged: no limit is known (--volumes, --instance, a suite), and %d of %s are "+
+			"too short: %s.", len(short),
 			text.Plural(len(runs), "scenario"), text.Some(short, 4))
 	}
 	if !slices.ContainsFunc(runs, func(m Scenario) bool {
 		return m.Result == nil || m.Result.Source == "" || len(m.Result.Workloads) > 0
 	}) {
-		return "Nothing could be judged: neither what the jobs did is known (--job FILE) nor what the storage allows " +
-			"(--volumes, --instance)."
+		return "Nothing could be judged: neither job nor limits are known (--job, --volumes)."
 	}
-	return "Nothing could be judged: no limit of this storage is known (--volumes, --instance, or thresholds in a suite)."
+	return "Nothing could be judged: no limit is known (--volumes, --instance, a suite)."
 }
 
 // reasons are what the scenario itself says against a good verdict, and how many thresholds it met.

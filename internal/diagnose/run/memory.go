@@ -72,10 +72,13 @@ func (s side) took() (time.Duration, bool) {
 // direct=. Sequential reads are not judged: read-ahead makes each fast and all of them as fast as the
 // storage.
 func fromMemory(m diagnose.Measurement) (f finding.Finding) {
-	if len(m.Result.Devices) > 0 || m.Syncs() || m.Any(polls) || onMemory(m) || m.Result.Lacks(part.AllJobs) {
+	r := m.Result
+	if len(r.Devices) > 0 || m.Any(polls) || onMemory(m) || r.Lacks(part.AllJobs) {
 		return f
 	}
-	r := m.Result
+	if m.Syncs() {
+		return heldFiles(m)
+	}
 	looks := []finding.Finding{undelivered(m), reread(m)} // counters need no header line
 	for _, s := range sides(m) {
 		switch {
@@ -96,24 +99,43 @@ func fromMemory(m diagnose.Measurement) (f finding.Finding) {
 			looks = append(looks, keptInMemory(m, s))
 		}
 	}
-	return first(looks...)
+	return first(append(looks, heldFiles(m))...)
+}
+
+// smallFiles are the bytes of files that fit memory, which another program used through the page cache; 0 for none.
+func smallFiles(m diagnose.Measurement) (size units.Bytes) {
+	for _, w := range m.Result.Workloads {
+		size += w.Size
+	}
+	if m.Result.Program == "" || size > fitsMemory || !m.All(paged) {
+		return 0
+	}
+	return size
+}
+
+// heldFiles finds reads of other programs through the page cache, of files which fit memory and which nothing dropped
+// from there after they were made.
+func heldFiles(m diagnose.Measurement) (f finding.Finding) {
+	r, size := m.Result, smallFiles(m)
+	kept := m.All(func(w fio.Workload) bool { return w.KeepCache })
+	if size == 0 || !kept || !diagnose.Ran(r.Total.Read) || len(r.Disks) > 0 || r.State != result.Done {
+		return f
+	}
+	return m.Finds("%s read through the page cache, and its files of %s fit into memory, where making them left them: "+
+		"memory may have answered the reads.", r.Program, size).As(finding.Warn).
+		Saw("size of its files", size.String(), "twice the memory", r.Program)
 }
 
 // reread finds reads of files that fit memory, and that were read more than once through the page cache: what was read
 // before is there. fio drops it before each pass over its files (seen with 3.33); other programs do not.
 func reread(m diagnose.Measurement) (f finding.Finding) {
-	r := m.Result
-	var size units.Bytes
-	for _, w := range r.Workloads {
-		size += w.Size
-	}
-	read := r.Total.Read.Bytes
-	if r.Program == "" || size == 0 || size > fitsMemory || read < 2*size || !m.All(paged) {
+	size, read := smallFiles(m), m.Result.Total.Read.Bytes
+	if size == 0 || read < 2*size {
 		return f
 	}
 	return m.Finds("%s were read of files of %s through the page cache, which holds them after the first time: "+
 		"memory answered the others.", read, size).As(finding.Invalid).
-		Saw("what was read", read.String(), "at most "+size.String()+", or direct I/O", r.Program)
+		Saw("what was read", read.String(), "at most "+size.String()+", or direct I/O", m.Result.Program)
 }
 
 // largestRequest is the most that one I/O of a device carries: Linux cuts requests at 1,280 KiB by
@@ -261,15 +283,13 @@ func writtenBack(m diagnose.Measurement, s side) (f finding.Finding) {
 	switch in, took := s.waited(half); {
 	case in != "":
 		f = m.Finds("Half of the writes took %s or less, as a copy to memory does, and one in %s took %s or more, as "+
-			"waiting for write-back does: buffered writes are done when they are copied, and what the storage does is not "+
-			"in these figures.", text.Duration(half), in, took).As(finding.Warn)
+			"waiting for write-back does.", text.Duration(half), in, took).As(finding.Warn)
 		if fits {
 			f.Severity = finding.Invalid
 		}
 	case fits:
 		f = m.Finds("Half of the writes took %s or less, as a copy to memory does, and nothing synced them: memory may "+
-			"hold all of the %s that were written, and what the storage does is not in these figures.",
-			text.Duration(half), s.Bytes).As(finding.Warn)
+			"hold all of their %s.", text.Duration(half), s.Bytes).As(finding.Warn)
 	}
 	return f.Saw("latency of half of the writes", text.Duration(half), "", "fio, scenario "+m.Label()).
 		Saw("direct", "no", "direct=1, or a sync", "the job's options, or its submission")

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"regexp"
 	"strings"
 	"time"
 
@@ -31,10 +32,17 @@ func contradicting(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding)
 	// Two figures that cannot both be true are invalid where no rounding and no missing part of an output makes that:
 	// then nobody knows which of them was measured.
 	f = m.Finds("")
-	for _, wrong := range []finding.Finding{blocksOff(m), flightOff(m), meanOff(m)} {
+	add := func(wrong finding.Finding) {
 		f.Message = strings.TrimSpace(f.Message + " " + wrong.Message)
 		f = f.Shown(wrong.Evidence).As(cmp.Or(f.Severity, wrong.Severity))
 	}
+	add(blocksOff(m))
+	add(flightOff(m))
+	add(meanOff(m))
+	if f.Message == "" { // the figures are right for what was done
+		f = f.As(finding.Info).Titled("the job did not do what its name says")
+	}
+	add(nameOff(m))
 	return f
 }
 
@@ -68,6 +76,37 @@ func blocksOff(m diagnose.Measurement) (f finding.Finding) {
 		f.Say("%s IOPS of %s %s are %s, and not %s.", s.of.IOPS, s.bs, s.what, want, s.of.BW)
 		return f.Saw("bandwidth of the "+s.what, s.of.BW.String(), fmt.Sprintf("%s IOPS × %s = %s", s.of.IOPS, s.bs, want),
 			"fio, and the job's options")
+	}
+	return f
+}
+
+// A job's name that says one direction and nothing of the other, nor of what is done before a test.
+var (
+	sideByName = regexp.MustCompile(`(?i)(?:^|[^a-z])(?:rand(?:om)?|seq(?:uential)?)?(?:(read)|write)(?:s|$|[^a-z])`)
+	openName   = regexp.MustCompile(`(?i)writ.*read|read.*writ|(?:^|[^a-z])(?:rw|wr|rd|r|w)(?:$|[^a-z])|mix|verif|prep|` +
+		`fill|lay|creat|init|warm|cond|setup|load|for`)
+)
+
+// nameOff compares what a job did with its name: who reads the name alone takes the figure for that of the other
+// direction.
+func nameOff(m diagnose.Measurement) (f finding.Finding) {
+	r := m.Result
+	if r.Program != "" || len(r.Workloads) != 1 {
+		return f
+	}
+	w, t := r.Workloads[0], r.Total
+	name := sideByName.FindStringSubmatch(w.Name)
+	if name == nil || openName.MatchString(w.Name) {
+		return f
+	}
+	others, did, other := "reads", t.Write.N, t.Read.N
+	if name[1] != "" {
+		others, did, other = "writes", other, did
+	}
+	if other > did {
+		share := text.Percent(float64(other) / float64(did+other))
+		f.Say("Job %s did not do what its name says: %s of its I/Os are %s (rw=%s).", w.Name, share, others, w.RW())
+		f = f.Saw(others+" of "+w.Name, share, "fewer than half", "fio, and the job's name")
 	}
 	return f
 }

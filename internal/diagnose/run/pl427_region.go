@@ -16,22 +16,41 @@ const (
 	manyTimesOver = 8
 )
 
+// driveCache is what every hard disk of the last ten years has of memory, and controllers have more.
+const driveCache = 64 * units.MiB
+
+// fewOnly finds jobs that used a few blocks again and again, and direct I/O of others to a file so small that a drive's
+// cache may hold it.
 func fewOnly(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
-	region := units.Bytes(0)
-	few := m.All(func(w fio.Workload) bool {
-		region += w.Size * units.Bytes(max(w.Jobs, 1))
-		return w.Size > 0 && w.Size <= fewBlocks*max(w.ReadBS, w.WriteBS) && w.Size < wholeRegion &&
-			w.OffsetIncrement == 0
-	})
-	t := m.Result.Total
-	did := t.Read.Bytes + t.Write.Bytes
-	if !few || did < manyTimesOver*region {
+	r, region := m.Result, units.Bytes(0)
+	few, direct := true, r.Source != ""
+	if !m.All(func(w fio.Workload) bool {
+		jobs := units.Bytes(max(w.Jobs, 1))
+		if w.SharedFile || r.Program != "" { // whose threads have their files in common
+			jobs = 1
+		}
+		region += (w.Size + w.OffsetIncrement*jobs) * jobs
+		few = few && w.Size <= fewBlocks*max(w.ReadBS, w.WriteBS) && w.Size < wholeRegion && w.OffsetIncrement == 0
+		direct = direct && w.Direct && fio.UsesPageCache(w.Engine)
+		return w.Size > 0
+	}) {
 		return f
 	}
-	w := m.Result.Workloads[0]
+	did := r.Total.Read.Bytes + r.Total.Write.Bytes
+	if did < manyTimesOver*region || !few && (!direct || region > driveCache) {
+		return f
+	}
+	times := units.Number(float64(did) / float64(region))
+	if !few {
+		return m.Finds("The same %s were used %s times over: the cache of a drive or a controller may hold them.", region,
+			times).As(finding.Info).
+			Titled("the file is so small that a drive's cache may hold it").
+			Saw("size of all files", region.String(), "1 GiB or more", "the job's options")
+	}
+	w := r.Workloads[0]
 	bs := max(w.ReadBS, w.WriteBS)
 	return m.Finds("Each job used the same %s (%s of %s) %s times over.", w.Size,
-		text.Plural(max(w.Size/bs, 1), "block"), bs, units.Number(float64(did)/float64(max(region, 1)))).
+		text.Plural(max(w.Size/bs, 1), "block"), bs, times).
 		Saw("size of a job", w.Size.String(), "1 GiB or more", "the job's options")
 }
 

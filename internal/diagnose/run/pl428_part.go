@@ -17,13 +17,15 @@ func partOnly(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 	if !steadily(m) {
 		return f
 	}
-	return first(syncsLeftOut(m), allSubmission(m))
+	return first(syncsLeftOut(m), noSyncs(m), allSubmission(m))
 }
 
 // syncsLeftOut finds jobs whose operations take longer than their writes, for a sync without a latency.
 func syncsLeftOut(m diagnose.Measurement) (f finding.Finding) {
 	d := m.Result.Total.Write
-	each := m.All(func(w fio.Workload) bool { return w.SyncEvery == 1 && w.Writes() && !w.Reads() })
+	each := m.All(func(w fio.Workload) bool {
+		return (w.SyncEvery == 1 || w.SyncEvery > 1 && w.Depth <= 1) && w.Writes() && !w.Reads()
+	})
 	if !each || m.Result.Total.Sync.Lat.Measured() || d.IOPS <= 0 || d.N < diagnose.EnoughReads {
 		return f
 	}
@@ -32,10 +34,26 @@ func syncsLeftOut(m diagnose.Measurement) (f finding.Finding) {
 	if printed <= 0 || float64(printed) >= printedPart*float64(operation) {
 		return f
 	}
-	return m.Finds("A write and its sync take %s, of which fio printed %s: the sync is not in the latency.",
+	return m.Finds("A write and its part of the syncs take %s, of which %s were printed: no sync is in the latency.",
 		text.Duration(operation), text.Duration(printed)).
+		Advise("Read jobs / IOPS, the time of a whole operation").
 		Saw("time of an operation", text.Duration(operation), text.Duration(printed)+" as printed", "jobs ÷ IOPS")
 }
+
+// noSyncs finds syncs that took less than a call of the kernel does: nothing was flushed in them.
+func noSyncs(m diagnose.Measurement) (f finding.Finding) {
+	half, known := m.Result.Total.Sync.Lat.At(50)
+	if !known || half <= 0 || half >= systemCall {
+		return f
+	}
+	return m.Finds("Half of the syncs took %s or less, less than any call of the kernel: nothing was flushed in them.",
+		text.Duration(half)).
+		Advise("Read jobs / IOPS, the time of a whole operation").
+		Saw("latency of half of the syncs", text.Duration(half), "at least "+text.Duration(systemCall), "fio, sync")
+}
+
+// systemCall is less than what the shortest system call and two readings of a clock take.
+const systemCall = 50 * time.Nanosecond
 
 // allSubmission finds single I/Os that are done when their submission returns.
 func allSubmission(m diagnose.Measurement) (f finding.Finding) {
@@ -53,6 +71,7 @@ func allSubmission(m diagnose.Measurement) (f finding.Finding) {
 		slat := text.Duration(time.Duration(s.Slat.Mean))
 		return m.Finds("Of the %s that each of the %s takes, %s are its submission: the clat of %s is not the storage's.",
 			text.Duration(time.Duration(whole)), s.what, slat, text.Duration(time.Duration(s.Clat.Mean))).
+			Advise("Read lat, the whole of an I/O, in place of clat").
 			Saw("slat of the "+s.what, slat, "below "+text.Percent(submitting)+" of lat", "fio, slat + clat")
 	}
 	return f

@@ -18,7 +18,10 @@ func shallow(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 	if m.Failed() || 0 < m.Result.Measured && m.Result.Measured < diagnose.Shortest { // PL402, PL418
 		return f
 	}
-	if f = first(cappedAtOne(m), oneByOne(m)); f.Message != "" {
+	if f = cappedAtOne(m); f.Message != "" || m.Result.Lacks(part.Latencies) {
+		return f
+	}
+	if f = oneByOne(m); f.Message != "" {
 		return f
 	}
 	asked, got := m.InFlight(), m.Little()
@@ -55,8 +58,7 @@ func cappedAtOne(m diagnose.Measurement) (f finding.Finding) {
 	if engine == "" || asked < diagnose.DeepEnough {
 		return f
 	}
-	return m.Finds("Of %d I/Os asked for, %d could be in flight: ioengine=%s does one I/O after the other, "+
-		"whatever iodepth says.", asked, inJobs(m), engine).
+	return m.Finds("ioengine=%s ignores iodepth: of %d I/Os, %d could be in flight.", engine, asked, inJobs(m)).
 		Advise("Use ioengine=libaio or io_uring with direct=1 for that depth, or as many jobs (numjobs).").
 		Saw("ioengine", engine, "an asynchronous one", "the job's options").
 		Saw("depth asked for", text.Count(asked), "", "iodepth × numjobs")

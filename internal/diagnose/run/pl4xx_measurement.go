@@ -22,7 +22,7 @@ import (
 // (PL5xx).
 func Rules() []*diagnose.Rule {
 	each, sides := diagnose.Each, []part.Part{part.AllJobs, part.AllSides}
-	series, flight := slices.Concat(sides, []part.Part{part.Count}), slices.Concat(sides, []part.Part{part.Latencies})
+	series := slices.Concat(sides, []part.Part{part.Count})
 	return finding.Rules(diagnose.Checks{
 		"PL401": each(unwritten),
 		"PL402": each(cutShort),
@@ -30,7 +30,7 @@ func Rules() []*diagnose.Rule {
 		"PL404": each(bimodal, sides...),
 		"PL405": each(changed, series...),
 		"PL406": each(burstSpent, series...),
-		"PL407": each(shallow, flight...),
+		"PL407": each(shallow, sides...),
 		"PL408": each(syncBlocks, sides...),
 		"PL409": each(cpuBound, part.AllJobs),
 		"PL410": each(robbed),
@@ -41,7 +41,7 @@ func Rules() []*diagnose.Rule {
 		"PL415": each(stalled, series...),
 		"PL416": each(saturated),
 		"PL417": each(slowShare, part.AllJobs),
-		"PL418": each(tooShort, sides...),
+		"PL418": each(tooShort),
 		"PL419": pageCache,
 		"PL420": each(roundsDiffer),
 		"PL421": roundApart,
@@ -53,7 +53,7 @@ func Rules() []*diagnose.Rule {
 		"PL427": each(fewOnly, sides...),
 		"PL428": each(partOnly, sides...),
 		"PL429": each(unlike, part.AllJobs),
-		"PL501": each(concurrencyBound, flight...),
+		"PL501": each(concurrencyBound, sides...),
 		"PL502": each(ceilingReached, sides...),
 		"PL503": each(farBelow, sides...),
 		"PL504": each(demandMissed, sides...),

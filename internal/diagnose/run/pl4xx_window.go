@@ -7,6 +7,7 @@ import (
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/part"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
@@ -22,6 +23,8 @@ const (
 	// noRun is a window of which fio takes no sample: the first I/Os of a queue, and what a write cache or a
 	// memory holds, are all there is.
 	noRun = sampleEvery
+	// fewIOs of the device are no sample of anything, however long they took.
+	fewIOs = 16
 	// nearlyEnough samples, of 8 s, whose mean is known to agreeing or better, say as much as ten seconds do.
 	nearlyEnough = 16
 	agreeing     = 0.05
@@ -37,15 +40,19 @@ func tooShort(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 	if r.Source == "" {
 		fix = "Use --runtime 30s or more."
 	}
-	did := text.Count(n) + " I/Os"
+	did := text.Plural(n, "I/O")
 	if n == 0 { // quoted without its counts
 		did = r.Bytes().String()
 	}
+	start := m.Finds("%s in %s is how a run starts, not what the storage carries.", did, text.Duration(r.Measured))
 	severity := finding.Warn
+	quoted := r.Lacks(part.AllJobs, part.AllSides) // what else was done is not known
 	switch {
-	case r.Measured < noRun:
+	case r.Measured < noRun && !quoted:
 		severity = finding.Invalid
-	case r.Measured < diagnose.Shortest:
+	case r.Measured < diagnose.Shortest && !quoted:
+	case n > 0 && max(n, uint64(r.Bytes()/largestRequest)) < fewIOs && !quoted:
+		start = start.Saw("I/Os", text.Count(n), "at least "+text.Count(fewIOs), "fio, issued I/Os")
 	case !m.TooShort():
 		return f
 	default:
@@ -57,8 +64,7 @@ func tooShort(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 			Advise(fix).
 			Saw("95 % interval of mean IOPS", "none ("+r.IOPS.None+")", "from 10 s on", "seconds of the run")
 	}
-	return m.Finds("All was done in %s: %s show how a run starts, not what the storage carries.",
-		text.Duration(r.Measured), did).As(severity).
+	return start.As(severity).
 		Advise(fix).
 		Saw("measured", text.Duration(r.Measured), "at least "+text.Duration(diagnose.Shortest), "fio, runtime of the jobs")
 }

@@ -7,6 +7,7 @@ import (
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/part"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
@@ -19,7 +20,7 @@ const (
 )
 
 func concurrencyBound(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
-	if !c.IsConcurrencyBound(m) {
+	if f = atItsRate(m); f.Message != "" || !c.IsConcurrencyBound(m) || m.Result.Lacks(part.Latencies) {
 		return f
 	}
 	asked, mean := m.InFlight(), m.MeanLatency()
@@ -60,6 +61,32 @@ func concurrencyBound(c *diagnose.Case, m diagnose.Measurement) (f finding.Findi
 		f.Commands = []string{twiceTheDepth(m)}
 	}
 	return f
+}
+
+// heldTo is the share of its rate from which on a job did what it was held to.
+const heldTo = 0.95
+
+// atItsRate finds jobs of others that did as much as they were held to: the figure is the option's.
+func atItsRate(m diagnose.Measurement) (f finding.Finding) {
+	r, held := m.Result, units.Rate(0)
+	all := m.All(func(w fio.Workload) bool {
+		side := func(does bool, rate units.Rate, iops units.IOPS, bs units.Bytes) bool {
+			rate = max(rate, units.Rate(iops)*units.Rate(bs))
+			if does {
+				held += rate * units.Rate(max(w.Jobs, 1))
+			}
+			return !does || rate > 0
+		}
+		read, write := w.HeldIOPS()
+		return side(w.Reads(), w.ReadRate, read, w.ReadBS) && side(w.Writes(), w.WriteRate, write, w.WriteBS)
+	})
+	did := r.Total.Read.BW + r.Total.Write.BW
+	if r.Source == "" || m.Failed() || !all || held == 0 || did < heldTo*held {
+		return f
+	}
+	return m.Finds("The jobs were held to %s (rate=, rate_iops=), and did that: it is no limit of the storage.", held).
+		Titled("limited by the job's own rate, not by the storage").
+		Saw("bandwidth", did.String(), "", "fio, scenario "+m.Label())
 }
 
 const (

@@ -218,6 +218,24 @@ func waits(m diagnose.Measurement) (f finding.Finding) {
 	return f
 }
 
+// heldUp finds stalls that another program's least second proves: nothing completed in it, beside an I/O as long.
+func heldUp(m diagnose.Measurement) (f finding.Finding) {
+	r := m.Result
+	many, _ := diagnose.Above(r.Total, slowIO)
+	if r.Program == "" || !steadily(m) || m.IOPS() < stallLeast || many.Least >= slowMany { // PL417
+		return f
+	}
+	for _, s := range sides(m) {
+		longest := max(s.Clat.Max, s.Lat.Max)
+		if of := s.IOPSSamples; of.Min == 0 && of.Max > 0 && slowIO <= longest && longest <= s.Runtime {
+			took := text.Duration(longest)
+			return m.Finds("In at least one second nothing completed, and the slowest of the %s took %s.", s.what, took).
+				Saw("slowest of the "+s.what, took, "", r.Program)
+		}
+	}
+	return f
+}
+
 // couldStall says that slow I/Os can have filled so much time without a completion. In a closed loop all
 // that is in flight then takes as long as the stall at least, so I/Os × the longest latency, of those
 // above a sample's length, cover it as often as there are I/Os in flight. Samples are also lost by

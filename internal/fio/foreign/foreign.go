@@ -138,8 +138,10 @@ type job struct {
 	at          string // the direction of the figures that follow
 	latencyOf   string // what a latency is of that is none of one direction
 	void        string
-	cached      string // why it is void unless it shows that it waited
-	instant     bool   // whether its data were there at once
+	cached      string        // why it is void unless it shows that it waited
+	instant     bool          // whether its data were there at once
+	synced      bool          // a sync was timed with it
+	whole       time.Duration // of both
 	records     uint64
 	ram         units.Bytes // that the text states
 	title       string
@@ -327,6 +329,10 @@ func (j *job) option(key, value string) {
 		j.instant = true
 	case "sound":
 		j.cached = ""
+	case "synced":
+		j.synced = true
+	case "whole.time":
+		j.whole = took(value)
 	case "ram":
 		j.ram = size(value)
 	case "records":
@@ -378,6 +384,10 @@ func (j *job) figure(key, value string) bool {
 		d.Clat.Min = took(value)
 	case "max":
 		d.Clat.Max = took(value)
+	case "samples.max":
+		d.IOPSSamples.Max = number(value)
+	case "samples.min":
+		d.IOPSSamples.Min = number(value)
 	case "samples.iops", "samples.kib":
 		s, k := &d.IOPSSamples, 1.0
 		if what == "samples.kib" {
@@ -552,6 +562,8 @@ func (j *job) settle(p program, o *fio.Output) {
 	}
 	switch {
 	case j.cached == "":
+	case j.synced && j.Runtime <= j.whole && float64(j.Runtime) >= nearlyAll*float64(j.whole):
+		j.Options["end_fsync"] = "1"
 	case !j.waited(to):
 		j.void = cmp.Or(j.void, j.cached)
 	default:
@@ -573,6 +585,9 @@ func (j *job) waited(d *fio.Direction) bool {
 	busy := time.Duration(d.N)*call + fio.Duration(float64(d.Bytes)/copied, time.Second)
 	return j.instant && d.N > 0 && j.Runtime >= time.Second && j.Runtime > busy
 }
+
+// nearlyAll of the time of a write and its sync is so much of it that the sync changes the rate by a few per cent.
+const nearlyAll = 0.95
 
 func did(d fio.Direction) bool { return d.IOPS > 0 || d.BW > 0 || d.N > 0 || d.Bytes > 0 }
 

@@ -34,7 +34,7 @@ func findings(b *bundle.Bundle, rows []row, said []string) (s page.Section, anch
 	}
 	for i, p := range first {
 		p = group(p, groups[i], b, rows)
-		if p.Severity == string(finding.Info) || slices.Contains(said, p.Code) {
+		if p.Severity == string(finding.Info) || slices.Contains(said, p.Code) || pasted(b) {
 			p.Level = page.Detail
 		}
 		s.Add(p)

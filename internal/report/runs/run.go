@@ -33,9 +33,9 @@ func Run(b *bundle.Bundle) *page.Document {
 	d.Tool, d.Records, d.Data.Dense = r.Tool, records(b), true
 	var said []string
 	d.Head, said = runHead(b, rows)
-	d.Add(page.Lead("read in part", readInPart(b)), overview(rows, r))
+	d.Add(overview(rows, r))
 	if len(r.Imported) > 0 {
-		d.Add(doubted(b))
+		d.Add(doubted(b, len(d.Head.Says)))
 	}
 	found, anchors := findings(b, rows, said)
 	d.Add(found)
@@ -92,6 +92,9 @@ func terms() []string {
 	}
 }
 
+// pasted says that the run is an import of one result, whose first screen is that of one paste.
+func pasted(b *bundle.Bundle) bool { return len(b.Run.Imported) > 0 && len(b.Scenarios) == 1 }
+
 // runHead is the verdict with its first reasons, and the rules that these name.
 func runHead(b *bundle.Bundle, rows []row) (h page.Headline, said []string) {
 	r := &b.Run
@@ -102,7 +105,11 @@ func runHead(b *bundle.Bundle, rows []row) (h page.Headline, said []string) {
 	if r.State != bundle.Finished && r.State != "" {
 		h.Tone = ""
 	}
-	for _, s := range r.Reasons[:min(len(r.Reasons), mostReasons)] {
+	most := mostReasons
+	if pasted(b) {
+		most = mostDoubts
+	}
+	for _, s := range r.Reasons[:min(len(r.Reasons), most)] {
 		h.Says = append(h.Says, page.Say{Text: s, Next: nextStep(s, b)})
 		if code := reasonCode.FindStringSubmatch(s); code != nil {
 			said = append(said, code[1])
@@ -194,11 +201,15 @@ func notes(rows []row) []string {
 // mostNums is how many rows a note names.
 const mostNums = 8
 
-// mostDoubts is how many caveats of an import are no details.
+// mostDoubts is how many caveats of an import are no details; of one result, how many reasons and caveats together.
 const mostDoubts = 2
 
-// doubted are the caveats of all results of an import, each once, those of most results first.
-func doubted(b *bundle.Bundle) page.Section {
+// doubted are what an import lacks and the caveats of all its results, each once, those of most results first.
+func doubted(b *bundle.Bundle, reasons int) page.Section {
+	most := mostDoubts
+	if pasted(b) {
+		most -= reasons
+	}
 	var doubts text.Groups
 	for _, s := range measured(b) {
 		for _, d := range s.Result.Doubts {
@@ -208,12 +219,13 @@ func doubted(b *bundle.Bundle) page.Section {
 	of := func(doubt string) int { return len(doubts.Of[doubt]) }
 	slices.SortStableFunc(doubts.Heads, func(a, b string) int { return of(b) - of(a) })
 	var s page.Section
+	s.Add(page.Lead("read in part", readInPart(b)))
 	for i, d := range doubts.Heads {
 		if n := of(d); n > 1 {
 			d += fmt.Sprintf(" (%s)", text.Plural(n, "result"))
 		}
 		note := page.Lead("caveat", d)
-		if i >= mostDoubts {
+		if i >= most {
 			note = note.Detailed()
 		}
 		s.Add(note)
