@@ -12,6 +12,7 @@ import (
 
 	"plimsoll/internal/fio"
 	"plimsoll/internal/suite"
+	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
 
@@ -25,6 +26,9 @@ import (
 
 // mostNames of generated files are looked at one by one.
 const mostNames = 10_000
+
+// mostInFlight is more than any storage takes; fio keeps some 230 bytes for each I/O, whatever engine it has.
+const mostInFlight = 1 << 20
 
 // access is a file or device that a job opens.
 type access struct {
@@ -40,6 +44,13 @@ func accessesOf(section fio.Section) ([]access, error) {
 	w, err := fio.WorkloadOf(section.Name, section)
 	if err != nil {
 		return nil, err
+	}
+	if v, ok := valueOf(section, "iodepth"); ok {
+		n, err := fio.ParseSize(v, 1024)
+		if err != nil || n > mostInFlight/units.Bytes(max(w.Jobs, 1)) {
+			return nil, fmt.Errorf("iodepth=%s of %s: want at most %s I/Os in flight in all", v,
+				text.Plural(max(w.Jobs, 1), "job"), text.Count(mostInFlight))
+		}
 	}
 	removes := isSet(section, "unlink") || isSet(section, "unlink_each_loop")
 	zones, _ := valueOf(section, "zonemode")

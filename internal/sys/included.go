@@ -1,6 +1,7 @@
 package sys
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,9 +10,9 @@ import (
 
 // Included reads a file that a job file names. Whoever wrote the job file may have chosen it to see what is in
 // it, or may have counted on a file that somebody puts into the working directory. So it is read if
-// everybody may read it, or if it is the caller's or root's and lies below the job file's directory or the
-// working one; and below the working directory only, where the job file is elsewhere, if nobody else put it
-// there (Found).
+// everybody may read it, or if it is the caller's or root's, as the job file is, and lies below the job file's
+// directory or the working one; and below the working directory only, where the job file is elsewhere, if
+// nobody else put it there (Found).
 func Included(job, name string) ([]byte, error) {
 	f, err := OpenRegular(name)
 	if err != nil {
@@ -30,12 +31,12 @@ func Included(job, name string) ([]byte, error) {
 }
 
 func mayInclude(job, name, file string) error {
-	own := Found(name)
+	own, others := Found(name), errors.Is(Found(job), ErrOthers)
 	beside := below(filepath.Dir(job), file)
 	switch {
 	case own != nil && !beside && !filepath.IsAbs(name):
 		return fmt.Errorf("%s is not read, because it is %w; put a copy beside the job file", name, own)
-	case own == nil && (beside || below(".", file)), readByAll(file):
+	case own == nil && !others && (beside || below(".", file)), readByAll(file):
 		return nil
 	}
 	return fmt.Errorf("%s is not read, because not everybody may read it and a job file may be anybody's; "+

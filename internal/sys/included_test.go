@@ -15,6 +15,10 @@ func TestIncluded(t *testing.T) {
 		t.Skip("files of other users need root")
 	}
 	const other = 65534
+	othersJob := func(base string) error {
+		job := base + "/jobs/j.fio"
+		return errors.Join(os.WriteFile(job, nil, 0o644), os.Chown(job, other, 0))
+	}
 	private := func(name string) error { return os.Chmod(name, 0o600) }
 	for name, c := range map[string]struct {
 		include string // from the working directory, which is below base/work; the job file is base/jobs/j.fio
@@ -29,10 +33,18 @@ func TestIncluded(t *testing.T) {
 		"in the working directory":          {"f", func(string) error { return nil }, ""},
 		"private, in the working directory": {"f", func(b string) error { return private(b + "/work/f") }, ""},
 		"planted in the working directory":  {"f", func(b string) error { return os.Chown(b+"/work/f", other, 0) }, "it belongs to "},
-		"private, elsewhere":                {"/etc/shadow", func(string) error { return nil }, "not everybody may read it"},
-		"elsewhere":                         {"/etc/passwd", func(string) error { return nil }, ""},
-		"in a private directory":            {"BASE/closed/f", func(b string) error { return os.Chmod(b+"/closed", 0o700) }, "not everybody may read it"},
-		"a link to what is private":         {"../jobs/l", func(b string) error { return os.Symlink("/etc/shadow", b+"/jobs/l") }, "not everybody may read it"},
+		"private, beside another's job": {
+			"../jobs/f", func(b string) error { return errors.Join(othersJob(b), private(b+"/jobs/f")) },
+			"not everybody may read it",
+		},
+		"private, in the working directory, for another's job": {
+			"f", func(b string) error { return errors.Join(othersJob(b), private(b+"/work/f")) }, "not everybody may read it",
+		},
+		"beside another's job":      {"../jobs/f", othersJob, ""},
+		"private, elsewhere":        {"/etc/shadow", func(string) error { return nil }, "not everybody may read it"},
+		"elsewhere":                 {"/etc/passwd", func(string) error { return nil }, ""},
+		"in a private directory":    {"BASE/closed/f", func(b string) error { return os.Chmod(b+"/closed", 0o700) }, "not everybody may read it"},
+		"a link to what is private": {"../jobs/l", func(b string) error { return os.Symlink("/etc/shadow", b+"/jobs/l") }, "not everybody may read it"},
 		"a hard link to what is private": {"../jobs/h", func(b string) error {
 			return errors.Join(os.Link(b+"/closed/f", b+"/jobs/h"), private(b+"/closed/f"))
 		}, "not everybody may read it"},
