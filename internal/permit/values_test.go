@@ -133,8 +133,8 @@ func TestWhatAJobOpens(t *testing.T) {
 		"rw=write\ndirectory=/d\nnrfiles=10001":           "nrfiles=10001: want a number up to 10000",
 		"rw=write\ndirectory=/d\nnrfiles=5001\nnumjobs=2": "2 jobs of 5001 files each are more than plimsoll looks at",
 		"rw=write\ndirectory=/d\nnrfiles=-1":              "nrfiles=-1",
-		"rw=write\nfilename=/d/x\niodepth=1048577":       "at most 1,048,576 I/Os in flight in all",
-		"rw=write\nfilename=/d/x\niodepth=1m\nnumjobs=2": "iodepth=1m of 2 jobs: want at most",
+		"rw=write\nfilename=/d/x\niodepth=1048577":        "at most 1,048,576 I/Os in flight in all",
+		"rw=write\nfilename=/d/x\niodepth=1m\nnumjobs=2":  "iodepth=1m of 2 jobs: want at most",
 	} {
 		if _, err := accessesOf(effective(t, options)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", options, err, want)
