@@ -1,12 +1,15 @@
 package runs
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"plimsoll/internal/bundle"
+	"plimsoll/internal/compare"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/fio/part"
 	"plimsoll/internal/report/page"
@@ -39,7 +42,8 @@ func Summary(groups []bundle.Group) *page.Document {
 			continue
 		}
 		rows.Most = mostOfGroup
-		one := page.Section{Of: "group", Title: fmt.Sprintf("%s (%s)", g.Name, text.Plural(len(g.Results), "result"))}
+		title := text.Join(", ", text.Plural(len(g.Results), "result"), middle(g.Results))
+		one := page.Section{Of: "group", Title: fmt.Sprintf("%s (%s)", g.Name, title)}
 		one.Add(rows)
 		if i >= mostSeries {
 			one.Level = page.Detail
@@ -64,11 +68,26 @@ func summed(all []*result.Result) string {
 	return text.Join(": ", text.Plural(len(all), "result"), strings.Join(says, ", "))
 }
 
+// middle is "median 4,811 IOPS, 1,841 to 4,950" of results that did the same, "" of others.
+func middle(all []*result.Result) string {
+	same, work := slices.Clone(all), bundle.KeyText(all[0], "work")
+	value := func(r *result.Result) float64 { _, v := compare.MainFigure(r); return v }
+	if len(all) < 3 || work == "" || slices.ContainsFunc(all, func(r *result.Result) bool {
+		return bundle.KeyText(r, "work") != work || !(value(r) > 0)
+	}) {
+		return ""
+	}
+	slices.SortFunc(same, func(a, b *result.Result) int { return cmp.Compare(value(a), value(b)) })
+	print := func(i int) string { return result.MainOf(same[i]).Print(same[i].Total.Rates()) }
+	return fmt.Sprintf("median %s, %s to %s", print(len(same)/2), print(0), print(len(same)-1))
+}
+
 // mostOfGroup is how many rows of a group a terminal gets.
 const mostOfGroup = 8
 
 func summaryCells(r *result.Result) []string {
-	file := filepath.Join(r.Labels["dir"], filepath.Base(r.Source))
+	base := filepath.Base(r.Source)
+	file := filepath.Join(r.Labels["dir"], base)
 	if len(r.Jobs) == 0 {
 		return []string{file, "no job's result", "", "", "", "", "", "", verdict.Invalid.Word()}
 	}
@@ -80,9 +99,20 @@ func summaryCells(r *result.Result) []string {
 	if sum.Apart { // a sum of what ran at different times: over which time
 		over = text.Duration(sum.Window)
 	}
+	row := summaryRows([]*result.Result{r})[0]
+	slower := func(d *time.Duration) string { // of a mix the slower direction
+		switch {
+		case d == nil:
+			return words.None
+		case len(row.Latencies) > 1:
+			return text.Join(" ", row.LatencyOf, units.LatencyOf(*d).String())
+		}
+		return units.LatencyOf(*d).String()
+	}
+	name := strings.TrimPrefix(r.Name, strings.TrimSuffix(base, filepath.Ext(base))+"-") // the file's has its column
 	return []string{
-		file, r.Name, words.Known("", sum.IOPS), words.Known("", sum.BW), over, mean,
-		timed(r, 50), timed(r, 99), verdict.Verdict(r.Verdict).Word(),
+		file, name, words.Known("", sum.IOPS), words.Known("", sum.BW), over, mean,
+		slower(row.P50), slower(row.P99), verdict.Verdict(r.Verdict).Word(),
 	}
 }
 
