@@ -55,6 +55,9 @@ func newRow(s *bundle.Scenario, i int) row {
 	return r
 }
 
+// mostlyIO of the time from one I/O to the next is its completion latency where that is what the storage takes.
+const mostlyIO = 0.8
+
 // label is a scenario's number and name.
 func (r row) label() string { return text.Join(" ", r.Num, r.Name) }
 
@@ -91,15 +94,21 @@ func (operations) fill(r *row, s *bundle.Scenario) {
 	} else if s.Result.Source == "" { // nobody repeats what others measured
 		r.NoMargin = r.Doubt
 	}
+	// The time from one I/O to the next has fio's own, too. Where it is much longer, the I/O waits in its submission.
+	if key == result.ByLatency && all.Mean >= mostlyIO*1e9/float64(n) && !t.Sync.Lat.Measured() {
+		r.Measured = units.Latency(all.Mean).String()
+	}
 	if c := s.Ceiling; c != nil && c.Known() && !c.Binding().SelfMeasured() {
-		r.latency, r.Share = key == result.ByLatency, shareOf(s)
+		r.latency, r.Share = key == result.ByLatency && c.Binding().Kind == ceiling.Concurrency, shareOf(s)
 		r.Percent = text.Percent(r.Share)
 	}
 	r.P50, r.P99 = timed(s.Result, 50), timed(s.Result, 99)
 	if l := t.Sync.Lat; l.Measured() {
 		alone := map[bool]string{true: "write", false: "I/O"}[t.Read.N == 0 && t.Trim.N == 0]
 		r.Sync = fmt.Sprintf("%s alone: p50 %s, p99 %s", alone, words.At(all, 50), words.At(all, 99))
-		r.Syncs = "p50 and p99 are of the sync"
+		if r.Syncs = "p50 and p99 are of the sync"; key == result.ByLatency {
+			r.Syncs += ", the result of a write with its sync"
+		}
 	}
 }
 
@@ -136,7 +145,12 @@ func (r *row) ceiling(c *ceiling.Ceiling, key result.Key) {
 		r.Ceiling, r.Percent, r.From = words.None, words.None, c.Binding().Label()
 		return
 	}
-	r.held(c, func(b *ceiling.Bound) string { return key.Print(b.IOPS, b.BW) })
+	r.held(c, func(b *ceiling.Bound) string {
+		if key == result.ByLatency && b.Kind != ceiling.Concurrency { // a rate bounds no latency
+			return words.Operations(b.IOPS)
+		}
+		return key.Print(b.IOPS, b.BW)
+	})
 }
 
 // held is what limits now, and what does once bursts are spent.

@@ -308,7 +308,10 @@ func (operations) offers(s *bundle.Scenario, r row) []offer {
 	if t.Sync.Lat.Measured() {
 		what = "Durable-write latency"
 	}
-	return append(all, offer{slot, what, r.Measured, "expected " + r.Ceiling, float64(n), "", ""})
+	if r.latency {
+		share = "expected " + r.Ceiling
+	}
+	return append(all, offer{slot, what, r.Measured, share, float64(n), "", ""})
 }
 
 // atCeiling is from which share of the ceiling on its resource is what limited the run.
