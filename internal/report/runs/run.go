@@ -43,6 +43,9 @@ func Run(b *bundle.Bundle) *page.Document {
 		d.Add(scenario(b, i, rows[i], anchors))
 	}
 	d.Add(machineSection(b))
+	if unrelated(b) {
+		asLibrary(d, b)
+	}
 	d.Tests = runTests(b, rows)
 	damaged(d, b.Damaged)
 	d.Foot = []page.Note{{Title: "Terms", Lines: terms()}, {Lines: []string{
