@@ -276,21 +276,23 @@ const mostUnread = 5
 
 // reportUnread lists what no reader understood, and fails when there is any.
 func reportUnread(env *form.Env, outputs []*fio.Output) error {
-	n := 0
+	n, listed, last := 0, 0, ""
 	for _, o := range outputs {
 		for _, u := range o.Unread {
-			if n++; n > mostUnread {
+			in := unreadIn(o, u)
+			if n++; listed == mostUnread || len(outputs) > 1 && in == last { // of several files the first line of each
 				continue
 			}
+			listed, last = listed+1, in
 			why := u.Why
 			if why != "" {
 				why = " (" + why + ")"
 			}
-			env.Sayf("%s:%d: not understood: %s%s", unreadIn(o, u), u.Line, u.Text, why)
+			env.Sayf("%s:%d: not understood: %s%s", in, u.Line, u.Text, why)
 		}
 	}
-	if n > mostUnread {
-		env.Sayf("%s not understood; --format json has all", text.Plural(n-mostUnread, "more line was", "more lines were"))
+	if n > listed {
+		env.Sayf("%s not understood; --format json has all", text.Plural(n-listed, "more line was", "more lines were"))
 	}
 	if n > 0 {
 		return fmt.Errorf("%s not understood; what was there is missing from the result",

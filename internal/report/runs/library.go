@@ -116,28 +116,24 @@ const leastApart = 0.1
 // apart says how far results are from the median of those of the same directory that did the same, where that is
 // further than results of one storage are from each other.
 func apart(all []*bundle.Scenario) map[*bundle.Scenario]string {
-	type side struct {
-		*bundle.Scenario
-		value float64
-	}
-	alike := map[string][]side{}
+	alike := map[string][]*bundle.Scenario{}
 	for _, s := range all {
 		work := bundle.KeyText(s.Result, "work")
 		if _, v := compare.MainFigure(s.Result); v > 0 && work != "" && s.Verdict != verdict.Invalid {
 			work += " " + s.Result.Labels["dir"]
-			alike[work] = append(alike[work], side{s, v})
+			alike[work] = append(alike[work], s)
 		}
 	}
 	far := map[*bundle.Scenario]string{}
 	for _, like := range alike {
-		var values []float64
-		for _, s := range like {
-			values = append(values, s.value)
+		values := make([]float64, len(like))
+		for i, s := range like {
+			_, values[i] = compare.MainFigure(s.Result)
 		}
 		for _, i := range stats.Apart(values) {
 			if off := values[i]/stats.Quantile(stats.WithoutApart(values), 0.5) - 1; max(off, -off) > leastApart {
 				where := map[bool]string{true: "below", false: "above"}[off < 0]
-				far[like[i].Scenario] = fmt.Sprintf("%s %s %d like it", text.Percent(max(off, -off)), where, len(like)-1)
+				far[like[i]] = fmt.Sprintf("%s %s %d like it", text.Percent(max(off, -off)), where, len(like)-1)
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/ceiling"
@@ -112,19 +113,18 @@ func (operations) fill(r *row, s *bundle.Scenario) {
 	}
 }
 
-// timed prints a percentile of a result's latency, of directions whose latencies are apart for each.
+// timed prints a percentile of a result's latency, of directions whose latencies are apart that of the slower one.
 func timed(r *result.Result, p float64) string {
-	var parts []string
+	says, most := words.None, time.Duration(-1)
 	all := r.Latencies()
 	for _, l := range all {
-		if len(all) == 1 {
-			return words.At(l.Latency, p)
-		}
-		if _, ok := l.At(p); ok {
-			parts = append(parts, l.Of+" "+words.At(l.Latency, p))
+		if v, ok := l.At(p); ok && v > most {
+			if says, most = words.At(l.Latency, p), v; len(all) > 1 {
+				says = l.Of + " " + says
+			}
 		}
 	}
-	return cmp.Or(strings.Join(parts, ", "), words.None)
+	return says
 }
 
 // Of is the share of the ceiling that was measured, or that there is words.None to compare with.

@@ -99,20 +99,10 @@ func summaryCells(r *result.Result) []string {
 	if sum.Apart { // a sum of what ran at different times: over which time
 		over = text.Duration(sum.Window)
 	}
-	row := summaryRows([]*result.Result{r})[0]
-	slower := func(d *time.Duration) string { // of a mix the slower direction
-		switch {
-		case d == nil:
-			return words.None
-		case len(row.Latencies) > 1:
-			return text.Join(" ", row.LatencyOf, units.LatencyOf(*d).String())
-		}
-		return units.LatencyOf(*d).String()
-	}
 	name := strings.TrimPrefix(r.Name, strings.TrimSuffix(base, filepath.Ext(base))+"-") // the file's has its column
 	return []string{
 		file, name, words.Known("", sum.IOPS), words.Known("", sum.BW), over, mean,
-		slower(row.P50), slower(row.P99), verdict.Verdict(r.Verdict).Word(),
+		timed(r, 50), timed(r, 99), verdict.Verdict(r.Verdict).Word(),
 	}
 }
 
@@ -123,38 +113,23 @@ func summaryRecords(groups []bundle.Group) *page.Table {
 		"missing", "verdict")
 	for _, g := range groups {
 		for i, row := range summaryRows(g.Results) {
-			r := g.Results[i]
-			mean := ""
+			r, mean, missing := g.Results[i], 0.0, ""
 			for _, l := range r.Latencies() {
-				if l.Of == row.LatencyOf && l.Mean > 0 {
-					mean = words.Decimal(l.Mean, 0)
+				if l.Of == row.LatencyOf {
+					mean = l.Mean
 				}
 			}
-			missing := ""
 			if r.Missing != nil {
 				missing = r.Missing.String()
 			}
 			key := func(name string) string { return bundle.KeyText(r, name) }
-			t.Add(g.Name, r.Labels["dir"], r.Source, r.Name, key("rw"), key("bs"), key("engine"), key("depth"), key("jobs"),
-				exactly(row.IOPS), exactly(row.BW), exactly(row.ReadIOPS), exactly(row.WriteIOPS), int64(row.Window),
-				row.LatencyOf, mean, whole(row.P50), whole(row.P99), missing, r.Verdict)
+			sum := r.Sum()
+			t.Record(g.Name, r.Labels["dir"], r.Source, r.Name, key("rw"), key("bs"), key("engine"), key("depth"), key("jobs"),
+				sum.IOPS, sum.BW, r.Total.Read.IOPS, r.Total.Write.IOPS, row.Window, row.LatencyOf, units.Latency(mean),
+				*cmp.Or(row.P50, new(time.Duration)), *cmp.Or(row.P99, new(time.Duration)), missing, r.Verdict)
 		}
 	}
 	return &t
-}
-
-func exactly[T ~float64](v *T) string {
-	if v == nil {
-		return ""
-	}
-	return words.Decimal(float64(*v), 2)
-}
-
-func whole(d *time.Duration) string {
-	if d == nil {
-		return ""
-	}
-	return fmt.Sprint(int64(*d))
 }
 
 // summaryRow is a result in the JSON of a summary; figures that are not known are null.
