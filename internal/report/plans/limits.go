@@ -82,8 +82,8 @@ func Limits(l *Limited, check bool) *page.Document {
 		}
 		return words.None
 	}
-	d.Head.Say(fmt.Sprintf("%s keeps %s random reads or %s writes per second. While it asks for no more, its I/Os may wait "+
-		"up to %v behind the others.", l.Keep, left("rrandiops"), left("wrandiops"), text.Duration(l.Wait)))
+	d.Head.Say(fmt.Sprintf("%s keeps %s random reads or %s writes per second. While it asks for no more, its I/Os may "+
+		"wait up to %v behind the others.", l.Keep, left("rrandiops"), left("wrandiops"), text.Duration(l.Wait)))
 	d.Add(page.Lead("source", sources...).Detailed())
 	device := fmt.Sprintf("%d:%d", l.Device.Major, l.Device.Minor)
 	named := map[string]struct{ systemd, v1 string }{

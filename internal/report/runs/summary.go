@@ -78,8 +78,8 @@ func middle(all []*result.Result) string {
 		return ""
 	}
 	slices.SortFunc(same, func(a, b *result.Result) int { return cmp.Compare(value(a), value(b)) })
-	print := func(i int) string { return result.MainOf(same[i]).Print(same[i].Total.Rates()) }
-	return fmt.Sprintf("median %s, %s to %s", print(len(same)/2), print(0), print(len(same)-1))
+	at := func(i int) string { return result.MainOf(same[i]).Print(same[i].Total.Rates()) }
+	return fmt.Sprintf("median %s, %s to %s", at(len(same)/2), at(0), at(len(same)-1))
 }
 
 // mostOfGroup is how many rows of a group a terminal gets.
