@@ -202,7 +202,11 @@ func perFile(files []*fileVerdict) page.Section {
 		dir := cmp.Or(r.Labels["dir"], filepath.Base(filepath.Dir(r.Source)))
 		row := newRow(f.first, f.at)
 		verdict := page.Cell{Text: strings.TrimPrefix(f.word(), "MEASURED "), Tone: string(f.first.Verdict)}
-		file := page.Cell{Text: shortened(filepath.Join(dir, filepath.Base(r.Source))), Link: row.Anchor}
+		name := filepath.Join(dir, filepath.Base(r.Source))
+		file := page.Cell{Text: shortened(name), Link: row.Anchor}
+		if file.Text != name {
+			file.Also = name
+		}
 		reason := page.T(text.Clean(why, 40))
 		if reason.Text != why {
 			reason.Also = why
