@@ -90,7 +90,6 @@ func PageOf(code Code) (Page, bool) {
 		} else {
 			s.Head, s.Code = head, true
 			s.Body = strings.TrimSuffix(strings.TrimPrefix(s.Body, "```\n"), "\n```")
-			s.Body = strings.ReplaceAll(s.Body, "\n```\n\n```\n", "\n\n") // of several examples
 		}
 		p.Sections = append(p.Sections, s)
 	}
