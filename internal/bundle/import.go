@@ -2,6 +2,7 @@ package bundle
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -117,7 +118,7 @@ func (f Found) scenarios(run *Run, results []*result.Result) error {
 		}
 	}
 	if f.Stated != nil && stated == 0 {
-		return fmt.Errorf("no result did the work of a scenario of the suite: %s", why)
+		return errors.New(text.Join(": ", "no result did the work of a scenario of the suite", why))
 	}
 	return nil
 }

@@ -44,7 +44,7 @@ func Main(args []string) int {
 func execute(ctx context.Context, env *form.Env, out *form.Stream) int {
 	args, all := wholeHelp(env.Args)
 	root := newRootCmd(env)
-	shortHelp(root, all)
+	shortHelp(env, root, all)
 	root.SetArgs(args)
 	err := unknownCommand(root, args)
 	if err == nil {

@@ -9,16 +9,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"plimsoll/internal/cli/form"
+	"plimsoll/internal/text"
 )
 
 // Each page of commands.txt is that of a command. (That each command has one holds whenever the commands are made.)
 func TestEachPageHasItsCommand(t *testing.T) {
-	text, err := os.ReadFile("form/commands.txt")
+	pages, err := os.ReadFile("form/commands.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
 	n := 0
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(string(pages)) {
 		name, ok := strings.CutPrefix(strings.TrimSpace(line), "-- ")
 		if !ok {
 			continue
@@ -33,13 +34,37 @@ func TestEachPageHasItsCommand(t *testing.T) {
 	}
 }
 
+// On a screen of 80 columns only a command to be copied is wider than it, and no word of the help is lost.
+func TestHelpFitsAScreen(t *testing.T) {
+	var each func(*cobra.Command)
+	each = func(cmd *cobra.Command) {
+		help := cmd.Long + "\n\n" + cmd.UsageString()
+		got := fitted(help, 80)
+		if !slices.Equal(strings.Fields(got), strings.Fields(help)) {
+			t.Errorf("%s: words are lost in\n%s", cmd.CommandPath(), got)
+		}
+		for line := range strings.SplitSeq(got, "\n") {
+			if text.Width(line) > 80 && !strings.Contains(line, "plimsoll ") {
+				t.Errorf("%s: %d columns: %s", cmd.CommandPath(), text.Width(line), line)
+			}
+		}
+		for _, sub := range cmd.Commands() {
+			each(sub)
+		}
+	}
+	each(Commands())
+	if got := fitted("Flags:\n  -q, --quiet   print no progress\n", 24); got != "Flags:\n  -q, --quiet   print no\n                progress\n" {
+		t.Errorf("%q", got)
+	}
+}
+
 // Each row of pairs.tsv is of commands that there are, and names flags of theirs, their arguments, or their forms.
 func TestPairsNameFlagsAndForms(t *testing.T) {
-	text, err := os.ReadFile("form/pairs.tsv")
+	rows, err := os.ReadFile("form/pairs.tsv")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {
+	for i, line := range strings.Split(strings.TrimSpace(string(rows)), "\n") {
 		row := strings.Split(line, "\t")
 		if i == 0 || row[0] == "*" {
 			continue

@@ -2,8 +2,20 @@ package finding
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
+
+// What a page has between fences is shown without them, that of several examples too.
+func TestPagesHaveNoFences(t *testing.T) {
+	for _, p := range Pages() {
+		for _, s := range p.Sections {
+			if strings.Contains(s.Body, "```") {
+				t.Errorf("%s, %s:\n%s", p.Code, s.Head, s.Body)
+			}
+		}
+	}
+}
 
 // The page of PL407 names PL401 as its cause.
 // A subject passes a rule by its Check only, and not where the rule found something of it, be that

@@ -88,7 +88,7 @@ func Evaluate(s suite.Threshold, m diagnose.Measurement, scale float64) Threshol
 	case stats.Missed:
 		t.Outcome = Missed
 	case stats.CannotTell:
-		t.Reason = fmt.Sprintf("%s is known as %s only, and the limit is within that: json+ would tell",
+		t.Reason = fmt.Sprintf("%s is %s, and the limit lies within: --output-format=json+ narrows it",
 			s.Metric, t.PrintMeasured())
 	}
 	return t

@@ -18,7 +18,6 @@ import (
 	"plimsoll/internal/compare"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/postgres"
-	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/runs"
 	"plimsoll/internal/result"
 	"plimsoll/internal/stats"
@@ -201,7 +200,7 @@ func (o *importOptions) run(ctx context.Context, env *form.Env, args []string) e
 	if o.profile != "" {
 		return errors.Join(ReportFit(env, b, o.profile, o.Format), KeepReports(b), lost)
 	}
-	if err := reportImport(env, b, o.Format); err != nil {
+	if err := ReportRun(env, b, o.Format, nil); err != nil {
 		return err
 	}
 	if verdict := form.RunError(b); lost == nil || errors.Is(verdict, form.ErrInvalid) {
@@ -226,14 +225,6 @@ func summarize(env *form.Env, found bundle.Found, pick bundle.Pick, o *importOpt
 		return pickError(err)
 	}
 	return form.Render(env, o.Format, runs.Summary(pick.Groups(picked)))
-}
-
-// reportImport prints a run as reportRun does, and of results of several files a verdict for each.
-func reportImport(env *form.Env, b *bundle.Bundle, format string) error {
-	if page.Format(format) != page.Text || !runs.Unrelated(b) {
-		return ReportRun(env, b, format, nil)
-	}
-	return keepAndRender(env, format, b, runs.Library(b))
 }
 
 // AddProfile adds --for, the program whose limit judges durable writes.
@@ -280,31 +271,28 @@ func besideJob(o *fio.Output) *fio.JobFile {
 // maxJobFile is how large a file beside an output may be to be tried as a job file.
 const maxJobFile = 1 << 20
 
-// mostUnread is how many lines of one file are listed.
-const mostUnread = 10
+// mostUnread is how many lines are listed.
+const mostUnread = 5
 
 // reportUnread lists what no reader understood, and fails when there is any.
 func reportUnread(env *form.Env, outputs []*fio.Output) error {
-	n, of := 0, map[string]int{}
+	n, listed, last := 0, 0, ""
 	for _, o := range outputs {
 		for _, u := range o.Unread {
-			if n++; of[unreadIn(o, u)] >= mostUnread {
-				of[unreadIn(o, u)]++
+			in := unreadIn(o, u)
+			if n++; listed == mostUnread || len(outputs) > 1 && in == last { // of several files the first line of each
 				continue
 			}
-			of[unreadIn(o, u)]++
+			listed, last = listed+1, in
 			why := u.Why
 			if why != "" {
 				why = " (" + why + ")"
 			}
-			env.Sayf("%s:%d: not understood: %s%s", unreadIn(o, u), u.Line, u.Text, why)
+			env.Sayf("%s:%d: not understood: %s%s", in, u.Line, u.Text, why)
 		}
 	}
-	for _, file := range slices.Sorted(maps.Keys(of)) {
-		if more := of[file] - mostUnread; more > 0 {
-			env.Sayf("%s: %s not understood; --format json has all", file,
-				text.Plural(more, "more line was", "more lines were"))
-		}
+	if n > listed {
+		env.Sayf("%s not understood; --format json has all", text.Plural(n-listed, "more line was", "more lines were"))
 	}
 	if n > 0 {
 		return fmt.Errorf("%s not understood; what was there is missing from the result",

@@ -93,19 +93,13 @@ func (o *reportOptions) write(env *form.Env, args []string) error {
 	return form.Render(env, o.format, runs.Run(b))
 }
 
-// ReportRun prints a run, with what a gate says of it where one was asked, and writes the reports that belong
-// to its bundle. The verdict is printed even where they cannot be written.
+// ReportRun prints a run, with what a gate says of it where one was asked, writes the reports that belong to its
+// bundle, and says where they are. The verdict is printed even where they cannot be written.
 func ReportRun(env *form.Env, b *bundle.Bundle, format string, j *Judged) error {
 	d := runs.Run(b)
 	if j != nil {
 		j.Gate(d)
 	}
-	return keepAndRender(env, format, b, d)
-}
-
-// keepAndRender prints a document of a bundle, writes the bundle's own reports, and says where they
-// are.
-func keepAndRender(env *form.Env, format string, b *bundle.Bundle, d *page.Document) error {
 	d.More = "plimsoll report " + text.ShellQuote(b.Dir) + " --details"
 	if len(b.Run.Imported) > 0 && filepath.Dir(b.Dir) == DefaultRuns { // where the newest is meant
 		d.More = "plimsoll report --details"

@@ -287,7 +287,7 @@ func tooNoisy(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 	if len(m.Rounds) > 1 {
 		from = text.Plural(e.N, "round")
 	}
-	return m.Finds("The mean of %s IOPS is known to %s only.", units.Number(e.Center), text.PlusMinus(e.Rel())).
+	return m.Finds("Too noisy: %s IOPS %s.", units.Number(e.Center), text.PlusMinus(e.Rel())).
 		Saw("95 % interval of mean IOPS", fmt.Sprintf("%s to %s", units.Number(e.Lo), units.Number(e.Hi)),
 			"within "+text.PlusMinus(Noisy), from)
 }

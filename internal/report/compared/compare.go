@@ -106,7 +106,7 @@ func whoIsFastest(t *compare.Table) string {
 		}
 	}
 	if len(all) == 0 {
-		return answer(t)
+		return untold(t)
 	}
 	slices.SortStableFunc(all, func(a, b side) int { return cmp.Compare(b.Ratio.Center, a.Ratio.Center) })
 	base, first, last := t.Sides[t.Base].Name, all[0], all[len(all)-1]
@@ -123,6 +123,20 @@ func whoIsFastest(t *compare.Table) string {
 		says += fmt.Sprintf("; %s is slowest: %s", last.name, ratioText(last.Change))
 	}
 	return says + " (" + answer(t) + ")"
+}
+
+// untold is the answer where no side is known to be faster or slower.
+func untold(t *compare.Table) string {
+	count, invalid, _ := verdicts(t)
+	if len(t.Sides) != 2 || len(count) != 1 || count[compare.CannotTell] == 0 || invalid > 0 {
+		return answer(t)
+	}
+	side := 1 - t.Base
+	says := fmt.Sprintf("Cannot tell whether %s is faster than %s", t.Sides[side].Name, t.Sides[t.Base].Name)
+	if c := t.Rows[0].Cells[side].Change; len(t.Rows) == 1 && c != nil {
+		says += ": " + text.Join(", ", ratioText(c), c.Why)
+	}
+	return says + tail(t)
 }
 
 // works is a table of all works on all sides: the figure of the base, how the others differ from it, and
@@ -144,7 +158,9 @@ func works(t *compare.Table) []page.Block {
 			cell := page.T(words.None)
 			switch {
 			case len(c.Rounds) > 0 && (k == t.Base || c.Change == nil):
-				cell.Text = words.Amount(c.Figure.Center, r.Figure.Unit)
+				if cell.Text = words.Amount(c.Figure.Center, r.Figure.Unit); r.Figure.Unit == compare.PerSecond {
+					cell.Text += " " + r.Figure.Name
+				}
 				if c.Figure.HasInterval() {
 					cell.Text = words.WithDoubt(cell.Text, words.Doubt(c.Figure))
 				}
@@ -178,7 +194,9 @@ func answer(t *compare.Table) string {
 	for _, w := range []compare.Word{compare.Slower, compare.Faster, compare.Same, compare.CannotTell} {
 		add(count[w], string(w))
 	}
-	add(invalid, "INVALID")
+	if add(invalid, "INVALID"); len(count) == 0 && invalid > 0 {
+		return fmt.Sprintf("Nothing to compare: %s INVALID", text.Plural(invalid, "figure is", "figures are"))
+	}
 	add(silent, "with nothing to compare")
 	if len(parts) == 0 {
 		return "Nothing could be compared"

@@ -58,6 +58,23 @@ func comparedTable() *compare.Table {
 	}
 }
 
+// What cannot be told is said of which sides and why; where any figure moved, or must not be trusted, they are counted.
+func TestWhatCannotBeTold(t *testing.T) {
+	c := comparedTable()
+	c.Suite, c.Rows = nil, c.Rows[1:2]
+	c.Sides[0].Name, c.Sides[1].Name = "before", "after"
+	if got, want := Compare(c).Head.Word, "Cannot tell whether after is faster than before: x2.50, one run per side"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	c.Rows = comparedTable().Rows[1:]
+	if got := Compare(c).Head.Word; got != "1 cannot tell, 1 INVALID" {
+		t.Error(got)
+	}
+	if c.Rows = c.Rows[1:]; Compare(c).Head.Word != "Nothing to compare: 1 figure is INVALID" {
+		t.Error(Compare(c).Head.Word)
+	}
+}
+
 func TestCompareFormats(t *testing.T) {
 	for format, wanted := range map[page.Format][]string{
 		page.Text: {

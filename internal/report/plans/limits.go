@@ -57,10 +57,10 @@ func (l *Limited) Differences() []string {
 func Limits(l *Limited, check bool) *page.Document {
 	d := page.New("limits", "", "limits", l)
 	numbers, values := page.NewTable("<limit", "per second", "<of what is sustained"), map[string]string{}
+	var sources []string
 	for _, a := range l.Allowed {
-		values[a.Key] = fmt.Sprint(a.Value)
-		numbers.Add(a.Key, text.Count(a.Value),
-			fmt.Sprintf("%s: %s (%s)", a.Of.Label(), a.Of.How, words.Origin(a.Of.Origin)))
+		values[a.Key], sources = fmt.Sprint(a.Value), text.Once(sources, words.Origin(a.Of.Origin))
+		numbers.Add(a.Key, page.Cell{Text: text.Count(a.Value), Raw: values[a.Key]}, a.Of.Label()+": "+a.Of.How)
 	}
 	d.Records = &numbers
 	d.Head.Word = fmt.Sprintf("To keep %s of %s for %s, limit each of the others to %s reads and %s writes per second",
@@ -82,9 +82,9 @@ func Limits(l *Limited, check bool) *page.Document {
 		}
 		return words.None
 	}
-	d.Add(page.Lead("left for "+l.Keep,
-		fmt.Sprintf("%s random reads or %s writes per second. While it asks for no more, its I/Os may wait up to %v "+
-			"behind the others.", left("rrandiops"), left("wrandiops"), text.Duration(l.Wait))))
+	d.Head.Say(fmt.Sprintf("%s keeps %s random reads or %s writes per second. While it asks for no more, its I/Os may "+
+		"wait up to %v behind the others.", l.Keep, left("rrandiops"), left("wrandiops"), text.Duration(l.Wait)))
+	d.Add(page.Lead("source", sources...).Detailed())
 	device := fmt.Sprintf("%d:%d", l.Device.Major, l.Device.Minor)
 	named := map[string]struct{ systemd, v1 string }{
 		"riops": {"ReadIOPS", "read_iops"}, "wiops": {"WriteIOPS", "write_iops"},
@@ -108,13 +108,12 @@ func Limits(l *Limited, check bool) *page.Document {
 		unit = append(unit, text.ShellLine(set))
 	}
 	if l.V1 {
-		d.Add(page.Lead("note", "this machine limits I/O by groups of version 1, which do not limit buffered "+
-			"writes: the kernel writes them later, in no group. Use version 2, or limit programs that write directly only"),
+		d.Add(page.Lead("note", "control groups of version 1, as here, do not limit buffered writes; use version 2"),
 			page.Code{Title: "version 1", Lines: v1})
 	} else {
 		d.Add(page.Code{Title: "io.max, until the next boot", Lines: v2})
 	}
-	d.Add(page.Code{Title: "systemd, which keeps them", Lines: unit})
+	d.Add(page.Code{Title: "systemd, which keeps them", Level: page.Detail, Lines: unit})
 	if l.Cost > 0 {
 		model := []string{device, "ctrl=user model=linear"}
 		for _, r := range l.Rates {

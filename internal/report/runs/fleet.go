@@ -159,7 +159,7 @@ func fleetHosts(f *bundle.Fleet) page.Table {
 		verdict.Text = cmp.Or(verdict.Text, words.None)
 		state, why := page.T(string(h.State)), h.Why
 		if len(h.Reasons) > 0 {
-			why = text.Join("; ", why, h.Reasons[0])
+			why = text.Join("; ", why, cmp.Or(ruleCode.FindString(h.Reasons[0]), h.Reasons[0])) // the head says what it means
 		}
 		if h.State != bundle.HostDone {
 			state.Tone = "fail"

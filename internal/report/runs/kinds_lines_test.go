@@ -73,7 +73,7 @@ func TestEveryKindIsShortAndAnswersFirst(t *testing.T) {
 func largeKinds() []string {
 	return []string{
 		"explained",
-		"run", "hostile run", "recorded run", "import", "import of several", "ceilings", "advice", "array plan", "catalogue", "drives",
+		"run", "hostile run", "recorded run", "import", "ceilings", "advice", "array plan", "catalogue", "drives",
 		"some instances", "suites", "sweep", "search", "topology", "fleet", "demand", "teardown", "ceiling", "machine of Azure",
 		"volume type", "instance", "advice without a choice",
 	}

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"plimsoll/internal/advise"
+	"plimsoll/internal/block"
 	"plimsoll/internal/bundle"
+	"plimsoll/internal/ceiling"
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/compare"
 	"plimsoll/internal/diagnose"
@@ -52,8 +54,7 @@ func importKinds(t *testing.T, all map[string]*page.Document) {
 	const seeds = "../../../testdata/seeds/"
 	across := imported(t, seeds+"ebs-across-instances.md")
 	both := imported(t, seeds+"ebs-across-instances.md", seeds+"workload-to-jobfile.md")
-	all["import"], all["import of several"] = Run(across), Run(both)
-	all["library"] = Library(both)
+	all["import"], all["library"] = Run(across), Run(both)
 	outputs, documents, err := bundle.Gather([]string{seeds + "ebs-across-instances.md"}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -136,6 +137,21 @@ func adviceKinds(t *testing.T, all map[string]*page.Document) {
 		t.Fatal(err)
 	}
 	all["claim"] = plans.Claim(claim.Check(layout))
+
+	if d, err = topology.FromFlags("1xgp3", "", "", ""); err != nil {
+		t.Fatal(err)
+	}
+	if layout, err = topology.FromDeclaration(d); err != nil {
+		t.Fatal(err)
+	}
+	rates, err := ceiling.Rates(layout, topology.Data, nil, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all["limits"] = plans.Limits(&plans.Limited{
+		Path: "/data", Keep: "postgresql.service", Share: .7, Rates: rates, Allowed: ceiling.Allow(rates, .3, 1), Wait: ceiling.Wait(.3),
+		Device: &block.Device{Path: "/dev/nvme1n1", Major: 259, Minor: 3}, Groups: []plans.LimitedGroup{{Name: "backup.service", Dir: "/sys/fs/cgroup/system.slice/backup.service"}},
+	}, false)
 }
 
 // arrayKinds are the documents of arrays that are built, looked at and taken down.

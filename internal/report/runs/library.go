@@ -8,26 +8,36 @@ import (
 	"strings"
 
 	"plimsoll/internal/bundle"
+	"plimsoll/internal/compare"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/report/page"
+	"plimsoll/internal/stats"
 	"plimsoll/internal/text"
 	"plimsoll/internal/verdict"
 )
 
-// Library is the document of an import of several files, whose results have nothing to do with one
-// another: a verdict for each file and none for all, the files with the worst first, and each finding
-// in a line.
-func Library(b *bundle.Bundle) *page.Document {
-	files := fileVerdicts(b)
-	d := &page.Document{
-		Kind: "run", Tool: b.Run.Tool, Head: page.Headline{Word: counted(files, len(b.Scenarios)), About: about(b)},
+// asLibrary makes the document of a run that of results of several files, which have nothing to do with one
+// another: a verdict for each file and none for all, the files with the worst first, and each finding in a line. What
+// else it holds is a detail.
+func asLibrary(d *page.Document, b *bundle.Bundle) {
+	for i, block := range d.Blocks {
+		switch block := block.(type) {
+		case page.Section:
+			block.Level, block.Title = page.Detail, cmp.Or(block.Title, block.Nav)
+			d.Blocks[i] = block
+		case page.Note:
+			d.Blocks[i] = block.Detailed()
+		}
 	}
-	d.Add(perFile(files), perCode(b))
-	return d
+	files := fileVerdicts(b)
+	d.Head = page.Headline{
+		Word: counted(files, len(measured(b))), Tone: string(b.Run.Verdict), About: about(b),
+	}
+	d.Blocks = slices.Insert(d.Blocks, 0, page.Full(perFile(files), perCode(b))...)
 }
 
-// Unrelated says that an import holds results of several files.
-func Unrelated(b *bundle.Bundle) bool {
+// unrelated says that an import holds results of several files.
+func unrelated(b *bundle.Bundle) bool {
 	if len(b.Run.Imported) == 0 {
 		return false
 	}
@@ -41,10 +51,12 @@ func Unrelated(b *bundle.Bundle) bool {
 // fileVerdict is what was found of the results of one file.
 type fileVerdict struct {
 	first   *bundle.Scenario // of the results with the worst verdict
+	at      int              // its place among all
 	worst   int              // how many these are
 	results int
 	codes   []string // of warnings and errors
 	rare    int      // results of all files with the rarest of the codes
+	apart   string   // how far a result is from those like it
 }
 
 // worstFirst orders verdicts.
@@ -58,20 +70,26 @@ func rank(v verdict.Verdict) int { return slices.Index(worstFirst(), v) }
 func fileVerdicts(b *bundle.Bundle) []*fileVerdict {
 	var list []*fileVerdict
 	named, of := map[string]*fileVerdict{}, map[int]*fileVerdict{}
-	for _, s := range measured(b) {
+	far := apart(measured(b))
+	for i := range b.Scenarios {
+		s := &b.Scenarios[i]
+		if s.Result == nil {
+			continue
+		}
 		f := named[s.Result.Source]
 		if f == nil {
-			f = &fileVerdict{first: s}
+			f = &fileVerdict{first: s, at: i}
 			named[s.Result.Source] = f
 			list = append(list, f)
 		}
 		if rank(s.Verdict) < rank(f.first.Verdict) {
-			f.first, f.worst = s, 0
+			f.first, f.at, f.worst = s, i, 0
 		}
 		if s.Verdict == f.first.Verdict {
 			f.worst++
 		}
 		f.results++
+		f.apart = cmp.Or(f.apart, far[s])
 		of[s.ID] = f
 	}
 	for _, c := range codes(b) {
@@ -87,9 +105,39 @@ func fileVerdicts(b *bundle.Bundle) []*fileVerdict {
 	}
 	// What few files have says more of a file than what all have.
 	slices.SortStableFunc(list, func(a, b *fileVerdict) int {
-		return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(a.rare, b.rare))
+		return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(b.apart, a.apart), cmp.Compare(a.rare, b.rare))
 	})
 	return list
+}
+
+// leastApart is how far from the median of its like a result stands apart, however alike those are.
+const leastApart = 0.1
+
+// apart says how far results are from the median of those of the same directory that did the same, where that is
+// further than results of one storage are from each other.
+func apart(all []*bundle.Scenario) map[*bundle.Scenario]string {
+	alike := map[string][]*bundle.Scenario{}
+	for _, s := range all {
+		work := bundle.KeyText(s.Result, "work")
+		if _, v := compare.MainFigure(s.Result); v > 0 && work != "" && s.Verdict != verdict.Invalid {
+			work += " " + s.Result.Labels["dir"]
+			alike[work] = append(alike[work], s)
+		}
+	}
+	far := map[*bundle.Scenario]string{}
+	for _, like := range alike {
+		values := make([]float64, len(like))
+		for i, s := range like {
+			_, values[i] = compare.MainFigure(s.Result)
+		}
+		for _, i := range stats.Apart(values) {
+			if off := values[i]/stats.Quantile(stats.WithoutApart(values), 0.5) - 1; max(off, -off) > leastApart {
+				where := map[bool]string{true: "below", false: "above"}[off < 0]
+				far[like[i]] = fmt.Sprintf("%s %s %d like it", text.Percent(max(off, -off)), where, len(like)-1)
+			}
+		}
+	}
+	return far
 }
 
 // rank is 0 for the worst; what was measured with warnings stands before what was measured without.
@@ -110,13 +158,16 @@ func (f *fileVerdict) word() string {
 	return f.first.Verdict.Word()
 }
 
-// counted is how many files have which verdict by their worst result: "474 files, 550 results: 12 INVALID, 462
-// MEASURED".
+// counted is how many files have which verdict by their worst result, and how many stand apart: "474 files, 550
+// results: 12 INVALID, 462 MEASURED, 2 unlike the others".
 func counted(files []*fileVerdict, results int) string {
 	var says text.Lines
 	of := text.Plural(len(files), "file")
 	if results != len(files) {
 		of += ", " + text.Plural(results, "result")
+	}
+	if files[0].first.Verdict != verdict.Invalid {
+		says.Say("0 %s", verdict.Invalid.Word())
 	}
 	for i := 0; i < len(files); {
 		from := i
@@ -125,12 +176,16 @@ func counted(files []*fileVerdict, results int) string {
 		}
 		says.Say("%d %s", i-from, files[from].word())
 	}
+	unlike := slices.DeleteFunc(slices.Clone(files), func(f *fileVerdict) bool { return f.apart == "" })
+	if len(unlike) > 0 {
+		says.Say("%d unlike the others", len(unlike))
+	}
 	return of + ": " + strings.Join(says, ", ")
 }
 
 func perFile(files []*fileVerdict) page.Section {
 	t := page.NewTable("<verdict", "results??", "<file", "figure", "<why")
-	t.Most = 12
+	t.Most = 10
 	for _, f := range files {
 		of := ""
 		if f.results > 1 {
@@ -139,20 +194,31 @@ func perFile(files []*fileVerdict) page.Section {
 		if f.worst < f.results {
 			of = fmt.Sprintf("%d of %d", f.worst, f.results)
 		}
-		why := strings.Join(f.codes, " ")
 		r := f.first.Result
+		why := text.Join("; ", f.apart, strings.Join(f.codes, " "))
 		if len(r.Reasons) > 0 {
 			why = r.Reasons[0]
 		}
 		dir := cmp.Or(r.Labels["dir"], filepath.Base(filepath.Dir(r.Source)))
-		t.Add(f.word(), of, shortened(filepath.Join(dir, filepath.Base(r.Source))), newRow(f.first, 0).Measured, why)
+		row := newRow(f.first, f.at)
+		verdict := page.Cell{Text: strings.TrimPrefix(f.word(), "MEASURED "), Tone: string(f.first.Verdict)}
+		name := filepath.Join(dir, filepath.Base(r.Source))
+		file := page.Cell{Text: shortened(name), Link: row.Anchor}
+		if file.Text != name {
+			file.Also = name
+		}
+		reason := page.T(text.Clean(why, 40))
+		if reason.Text != why {
+			reason.Also = why
+		}
+		t.Add(verdict, of, file, row.Measured, reason)
 	}
 	return page.Part("Files", "files", "", t)
 }
 
 // shortened leaves out the middle of a file's name, so that what is beside it fits.
 func shortened(name string) string {
-	const end = 16 // runes
+	const end = 14 // runes
 	tail := []rune(name)
 	if len(tail) <= 2*end {
 		return string(tail)
@@ -176,11 +242,11 @@ func codes(b *bundle.Bundle) (list []finding.Finding) {
 	return list
 }
 
-func perCode(b *bundle.Bundle) page.Section {
+func perCode(b *bundle.Bundle) page.Table {
 	t := page.NewTable("<code", "<severity", "results", "<finding")
-	t.Most = 12
+	t.Most = 8
 	for _, f := range codes(b) {
 		t.Add(f.Code, f.Severity, len(f.Scenarios), f.Title)
 	}
-	return page.Part("Findings", "findings", "", t)
+	return t
 }

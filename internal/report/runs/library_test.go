@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -8,7 +9,12 @@ import (
 	"time"
 
 	"plimsoll/internal/bundle"
+	"plimsoll/internal/fio"
 	"plimsoll/internal/report/page"
+	"plimsoll/internal/result"
+	"plimsoll/internal/suite"
+	"plimsoll/internal/units"
+	"plimsoll/internal/verdict"
 )
 
 // An import says on which days its results were measured, a run of its own only when it began.
@@ -51,19 +57,19 @@ func TestLibrarySaysOfWhichFile(t *testing.T) {
 	}
 	a, b := filepath.Join(dir, "acme/a.txt"), filepath.Join(dir, "borealis/b.txt")
 	library := imported(t, a, b)
-	if got, want := Library(library).Head.Word,
+	if got, want := Run(library).Head.Word,
 		"2 files, 3 results: 1 INVALID, 1 MEASURED"; !strings.HasPrefix(got, want) {
 		t.Errorf("%s, want %s", got, want)
 	}
 	var out strings.Builder
-	if err := page.Write(&out, page.Text, Library(library), page.Options{Width: 120}); err != nil {
+	if err := page.Write(&out, page.Text, Run(library), page.Options{Width: 120}); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(strings.Join(strings.Fields(out.String()), " "),
 		"INVALID 1 of 2 acme/a.txt 312 µs ioping asked a filesystem in memory") {
 		t.Error(out.String())
 	}
-	if got, want := shortened("acme/"+strings.Repeat("long", 20)+"-7.json"), "acme/longlonglo…"; len([]rune(got)) != 32 ||
+	if got, want := shortened("acme/"+strings.Repeat("long", 20)+"-7.json"), "acme/longlong…"; len([]rune(got)) != 28 ||
 		!strings.HasPrefix(got, want) || !strings.HasSuffix(got, "-7.json") {
 		t.Error(got)
 	}
@@ -95,5 +101,67 @@ func TestLibrarySaysOfWhichFile(t *testing.T) {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%s: no %q in %s", format, want, out.String())
 		}
+	}
+}
+
+// TestLibraryNamesWhatIsUnlike: a result far from those of its directory that did the same is counted in the first line
+// and stands first; one as far from results of another directory, or of other work, does not.
+func TestLibraryNamesWhatIsUnlike(t *testing.T) {
+	library := func(dir, last string, values ...units.IOPS) string {
+		b := &bundle.Bundle{Run: bundle.Run{Imported: []string{"lib"}}}
+		for i, v := range values {
+			r := &result.Result{
+				Source: fmt.Sprintf("lib/%d.json", i), Labels: map[string]string{"dir": "acme"}, State: result.Done,
+				Workloads: []fio.Workload{{ReadShare: 1, ReadBS: 4096, Engine: "libaio", Depth: 32}},
+			}
+			if i == len(values)-1 {
+				r.Labels["dir"], r.Workloads[0].Engine = dir, last
+			}
+			r.Total.Read = fio.Direction{N: 1, IOPS: v, BW: units.Rate(v) * 4096}
+			b.Scenarios = append(b.Scenarios, bundle.Scenario{
+				Scenario: suite.Scenario{ID: i + 1}, Result: r, Verdict: verdict.Measured,
+			})
+		}
+		return render(t, page.Text, b, page.Options{Width: 80})
+	}
+	like := []units.IOPS{1000, 1010, 990, 1005, 995}
+	got := library("acme", "libaio", append(like, 460)...)
+	if !strings.HasPrefix(got, "6 files: 0 INVALID, 6 MEASURED, 1 unlike the others\n") ||
+		!strings.Contains(got, "why\nMEASURED  acme/5.json    460 IOPS  54.0 % below 5 like it") {
+		t.Errorf("half of the others:\n%s", got)
+	}
+	for name, near := range map[string]string{
+		"within 10 %": library("acme", "libaio", append(like, 910)...), "elsewhere": library("borealis", "libaio", append(like, 460)...),
+		"other work": library("acme", "psync", append(like, 460)...),
+	} {
+		if !strings.HasPrefix(near, "6 files: 0 INVALID, 6 MEASURED\n") {
+			t.Errorf("%s:\n%s", name, near)
+		}
+	}
+}
+
+// TestRowsOfASummary: a mix has the latency of its slower direction, a name is told from its file's, and a group of one
+// work has its median.
+func TestRowsOfASummary(t *testing.T) {
+	var all []*result.Result
+	for i, v := range []units.IOPS{300, 100, 200} {
+		r := &result.Result{Source: "acme/mix-0.json", Name: "mix-0-randrw-4k", Workloads: []fio.Workload{{ReadShare: .5, ReadBS: 4096, WriteBS: 4096, Depth: 4}}}
+		at := func(p99 float64) fio.Direction {
+			return fio.Direction{N: 100, IOPS: v / 2, BW: units.Rate(v) * 2048, Clat: fio.Latency{N: 100, Mean: 1e6, Percentiles: []fio.Percentile{{P: 99, Value: time.Duration(p99)}}}}
+		}
+		r.Total.Read, r.Total.Write = at(2e6), at(3e6*float64(i+1))
+		r.Jobs = []fio.Job{r.Total}
+		all = append(all, r)
+	}
+	cells := summaryCells(all[0])
+	if cells[1] != "randrw-4k" || cells[7] != "write 3 ms" {
+		t.Errorf("%q", cells)
+	}
+	if got := middle(all); got != "median 200 IOPS, 100 IOPS to 300 IOPS" {
+		t.Error(got)
+	}
+	all[1].Workloads[0].Depth = 8
+	if got := middle(all); got != "" {
+		t.Errorf("%s of different works", got)
 	}
 }

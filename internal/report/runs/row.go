@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/ceiling"
@@ -55,6 +56,9 @@ func newRow(s *bundle.Scenario, i int) row {
 	return r
 }
 
+// mostlyIO of the time from one I/O to the next is its completion latency where that is what the storage takes.
+const mostlyIO = 0.8
+
 // label is a scenario's number and name.
 func (r row) label() string { return text.Join(" ", r.Num, r.Name) }
 
@@ -91,31 +95,36 @@ func (operations) fill(r *row, s *bundle.Scenario) {
 	} else if s.Result.Source == "" { // nobody repeats what others measured
 		r.NoMargin = r.Doubt
 	}
+	// The time from one I/O to the next has fio's own, too. Where it is much longer, the I/O waits in its submission.
+	if key == result.ByLatency && all.Mean >= mostlyIO*1e9/float64(n) && !t.Sync.Lat.Measured() {
+		r.Measured = units.Latency(all.Mean).String()
+	}
 	if c := s.Ceiling; c != nil && c.Known() && !c.Binding().SelfMeasured() {
-		r.latency, r.Share = key == result.ByLatency, shareOf(s)
+		r.latency, r.Share = key == result.ByLatency && c.Binding().Kind == ceiling.Concurrency, shareOf(s)
 		r.Percent = text.Percent(r.Share)
 	}
 	r.P50, r.P99 = timed(s.Result, 50), timed(s.Result, 99)
 	if l := t.Sync.Lat; l.Measured() {
 		alone := map[bool]string{true: "write", false: "I/O"}[t.Read.N == 0 && t.Trim.N == 0]
 		r.Sync = fmt.Sprintf("%s alone: p50 %s, p99 %s", alone, words.At(all, 50), words.At(all, 99))
-		r.Syncs = "p50 and p99 are of the sync"
+		if r.Syncs = "p50 and p99 are of the sync"; key == result.ByLatency {
+			r.Syncs += ", the result of a write with its sync"
+		}
 	}
 }
 
-// timed prints a percentile of a result's latency, of directions whose latencies are apart for each.
+// timed prints a percentile of a result's latency, of directions whose latencies are apart that of the slower one.
 func timed(r *result.Result, p float64) string {
-	var parts []string
+	says, most := words.None, time.Duration(-1)
 	all := r.Latencies()
 	for _, l := range all {
-		if len(all) == 1 {
-			return words.At(l.Latency, p)
-		}
-		if _, ok := l.At(p); ok {
-			parts = append(parts, l.Of+" "+words.At(l.Latency, p))
+		if v, ok := l.At(p); ok && v > most {
+			if says, most = words.At(l.Latency, p), v; len(all) > 1 {
+				says = l.Of + " " + says
+			}
 		}
 	}
-	return cmp.Or(strings.Join(parts, ", "), words.None)
+	return says
 }
 
 // Of is the share of the ceiling that was measured, or that there is words.None to compare with.
@@ -136,7 +145,12 @@ func (r *row) ceiling(c *ceiling.Ceiling, key result.Key) {
 		r.Ceiling, r.Percent, r.From = words.None, words.None, c.Binding().Label()
 		return
 	}
-	r.held(c, func(b *ceiling.Bound) string { return key.Print(b.IOPS, b.BW) })
+	r.held(c, func(b *ceiling.Bound) string {
+		if key == result.ByLatency && b.Kind != ceiling.Concurrency { // a rate bounds no latency
+			return words.Operations(b.IOPS)
+		}
+		return key.Print(b.IOPS, b.BW)
+	})
 }
 
 // held is what limits now, and what does once bursts are spent.

@@ -43,6 +43,9 @@ func Run(b *bundle.Bundle) *page.Document {
 		d.Add(scenario(b, i, rows[i], anchors))
 	}
 	d.Add(machineSection(b))
+	if unrelated(b) {
+		asLibrary(d, b)
+	}
 	d.Tests = runTests(b, rows)
 	damaged(d, b.Damaged)
 	d.Foot = []page.Note{{Title: "Terms", Lines: terms()}, {Lines: []string{
@@ -320,7 +323,10 @@ func (operations) offers(s *bundle.Scenario, r row) []offer {
 	if t.Sync.Lat.Measured() {
 		what = "Durable-write latency"
 	}
-	return append(all, offer{slot, what, r.Measured, "expected " + r.Ceiling, float64(n), "", ""})
+	if r.latency {
+		share = "expected " + r.Ceiling
+	}
+	return append(all, offer{slot, what, r.Measured, share, float64(n), "", ""})
 }
 
 // atCeiling is from which share of the ceiling on its resource is what limited the run.

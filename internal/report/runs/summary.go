@@ -1,12 +1,15 @@
 package runs
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"plimsoll/internal/bundle"
+	"plimsoll/internal/compare"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/fio/part"
 	"plimsoll/internal/report/page"
@@ -39,7 +42,8 @@ func Summary(groups []bundle.Group) *page.Document {
 			continue
 		}
 		rows.Most = mostOfGroup
-		one := page.Section{Of: "group", Title: fmt.Sprintf("%s (%s)", g.Name, text.Plural(len(g.Results), "result"))}
+		title := text.Join(", ", text.Plural(len(g.Results), "result"), middle(g.Results))
+		one := page.Section{Of: "group", Title: fmt.Sprintf("%s (%s)", g.Name, title)}
 		one.Add(rows)
 		if i >= mostSeries {
 			one.Level = page.Detail
@@ -64,11 +68,26 @@ func summed(all []*result.Result) string {
 	return text.Join(": ", text.Plural(len(all), "result"), strings.Join(says, ", "))
 }
 
+// middle is "median 4,811 IOPS, 1,841 to 4,950" of results that did the same, "" of others.
+func middle(all []*result.Result) string {
+	same, work := slices.Clone(all), bundle.KeyText(all[0], "work")
+	value := func(r *result.Result) float64 { _, v := compare.MainFigure(r); return v }
+	if len(all) < 3 || work == "" || slices.ContainsFunc(all, func(r *result.Result) bool {
+		return bundle.KeyText(r, "work") != work || !(value(r) > 0)
+	}) {
+		return ""
+	}
+	slices.SortFunc(same, func(a, b *result.Result) int { return cmp.Compare(value(a), value(b)) })
+	at := func(i int) string { return result.MainOf(same[i]).Print(same[i].Total.Rates()) }
+	return fmt.Sprintf("median %s, %s to %s", at(len(same)/2), at(0), at(len(same)-1))
+}
+
 // mostOfGroup is how many rows of a group a terminal gets.
 const mostOfGroup = 8
 
 func summaryCells(r *result.Result) []string {
-	file := filepath.Join(r.Labels["dir"], filepath.Base(r.Source))
+	base := filepath.Base(r.Source)
+	file := filepath.Join(r.Labels["dir"], base)
 	if len(r.Jobs) == 0 {
 		return []string{file, "no job's result", "", "", "", "", "", "", verdict.Invalid.Word()}
 	}
@@ -80,8 +99,9 @@ func summaryCells(r *result.Result) []string {
 	if sum.Apart { // a sum of what ran at different times: over which time
 		over = text.Duration(sum.Window)
 	}
+	name := strings.TrimPrefix(r.Name, strings.TrimSuffix(base, filepath.Ext(base))+"-") // the file's has its column
 	return []string{
-		file, r.Name, words.Known("", sum.IOPS), words.Known("", sum.BW), over, mean,
+		file, name, words.Known("", sum.IOPS), words.Known("", sum.BW), over, mean,
 		timed(r, 50), timed(r, 99), verdict.Verdict(r.Verdict).Word(),
 	}
 }
@@ -93,38 +113,23 @@ func summaryRecords(groups []bundle.Group) *page.Table {
 		"missing", "verdict")
 	for _, g := range groups {
 		for i, row := range summaryRows(g.Results) {
-			r := g.Results[i]
-			mean := ""
+			r, mean, missing := g.Results[i], 0.0, ""
 			for _, l := range r.Latencies() {
-				if l.Of == row.LatencyOf && l.Mean > 0 {
-					mean = words.Decimal(l.Mean, 0)
+				if l.Of == row.LatencyOf {
+					mean = l.Mean
 				}
 			}
-			missing := ""
 			if r.Missing != nil {
 				missing = r.Missing.String()
 			}
 			key := func(name string) string { return bundle.KeyText(r, name) }
-			t.Add(g.Name, r.Labels["dir"], r.Source, r.Name, key("rw"), key("bs"), key("engine"), key("depth"), key("jobs"),
-				exactly(row.IOPS), exactly(row.BW), exactly(row.ReadIOPS), exactly(row.WriteIOPS), int64(row.Window),
-				row.LatencyOf, mean, whole(row.P50), whole(row.P99), missing, r.Verdict)
+			sum := r.Sum()
+			t.Record(g.Name, r.Labels["dir"], r.Source, r.Name, key("rw"), key("bs"), key("engine"), key("depth"), key("jobs"),
+				sum.IOPS, sum.BW, r.Total.Read.IOPS, r.Total.Write.IOPS, row.Window, row.LatencyOf, units.Latency(mean),
+				*cmp.Or(row.P50, new(time.Duration)), *cmp.Or(row.P99, new(time.Duration)), missing, r.Verdict)
 		}
 	}
 	return &t
-}
-
-func exactly[T ~float64](v *T) string {
-	if v == nil {
-		return ""
-	}
-	return words.Decimal(float64(*v), 2)
-}
-
-func whole(d *time.Duration) string {
-	if d == nil {
-		return ""
-	}
-	return fmt.Sprint(int64(*d))
 }
 
 // summaryRow is a result in the JSON of a summary; figures that are not known are null.

@@ -27,15 +27,21 @@ func Swept(s *compare.Swept) *page.Document {
 			why = text.Once(why, p.Invalid)
 		}
 	}
-	word, tone := text.Join(": ", "Sweep of "+strings.Join(s.Axes, " and "), s.Scenario), "pass"
+	word, tone := "nothing was measured", "measured"
 	switch {
 	case len(s.Points) == 0:
-		word, tone = word+": nothing was measured", "measured"
 	case invalid == len(s.Points):
-		word, tone = word+": every point is INVALID", "invalid"
-	case invalid > 0:
-		word, tone = fmt.Sprintf("%s: %d of %s INVALID", word, invalid, text.Plural(len(s.Points), "point")), "warn"
+		word, tone = "every point is INVALID", "invalid"
+	default:
+		most := slices.MaxFunc(s.Points, func(a, b compare.SweptPoint) int {
+			return cmp.Compare(a.IOPS.Center, b.IOPS.Center)
+		})
+		word, tone = fmt.Sprintf("at most %s IOPS (%s)", units.IOPS(most.IOPS.Center), valuesOf(most.At)), "pass"
+		if invalid > 0 {
+			word, tone = fmt.Sprintf("%s; %d of %s INVALID", word, invalid, text.Plural(len(s.Points), "point")), "warn"
+		}
 	}
+	word = text.Join(": ", s.Scenario, word)
 	d := page.New("sweep", word, "sweep", s)
 	d.Records, d.Head.Tone = sweptRecords(s), tone
 	for _, c := range s.Curves {

@@ -2,10 +2,12 @@ package runs
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"plimsoll/internal/bundle"
+	"plimsoll/internal/ceiling"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/report/words"
 	"plimsoll/internal/result"
@@ -80,6 +82,36 @@ func TestLatencyOfOneAtATime(t *testing.T) {
 		if tile != c.tile || r.Measured != c.measured {
 			t.Errorf("%s: tile %q and %s, want %q and %s", name, tile, r.Measured, c.tile, c.measured)
 		}
+	}
+}
+
+// One I/O at a time is shown with the latency that fio counted, not with the reciprocal of its rate, in which fio's own
+// time is. A limit of the rate stays one beside it; only a declared latency is compared with it.
+func TestLatencyBesideALimitOfTheRate(t *testing.T) {
+	s := &bundle.Scenario{Result: &result.Result{State: result.Done, Depth: result.Depth{Asked: 1}}}
+	s.Result.Total.Read = fio.Direction{N: 15000, IOPS: 15000, BW: 15000 * 4096, Clat: fio.Latency{N: 15000, Mean: 62e3}}
+	bound := func(kind ceiling.Kind, iops units.IOPS) row {
+		s.Ceiling = &ceiling.Ceiling{Bounds: []ceiling.Bound{{Kind: kind, IOPS: iops, BW: units.Rate(iops) * 4096}, {Kind: ceiling.VolumeIOPS, IOPS: 60000}}}
+		return newRow(s, 0)
+	}
+	if r := bound(ceiling.VolumeIOPS, 12000); r.Measured != "62 µs" || r.Ceiling != "12,000 IOPS" || r.Percent != "125.0 %" ||
+		r.Of() != "125.0 % of a ceiling of 12,000 IOPS" {
+		t.Errorf("beside a rate: %+v", r)
+	}
+	if r := bound(ceiling.Concurrency, 20000); r.Measured != "62 µs" || r.Ceiling != "50 µs" || r.Of() != "75.0 % of the IOPS that 50 µs allows" {
+		t.Errorf("beside a latency: %+v", r)
+	}
+	s.Result.Total.Read.Clat.Mean = 10e3 // the page cache, which fio asks again while it submits
+	if r := bound(ceiling.VolumeIOPS, 12000); r.Measured != "66.7 µs" {
+		t.Errorf("an I/O that waits in its submission: %+v", r)
+	}
+	s.Result.Total.Read, s.Result.Total.Write = fio.Direction{}, s.Result.Total.Read
+	s.Result.Total.Sync.Lat = fio.Latency{N: 15000, Mean: 5e3} // a write with its sync is what the rate says
+	if r := bound(ceiling.VolumeIOPS, 12000); r.Measured != "66.7 µs" || !strings.HasSuffix(r.Syncs, "the result of a write with its sync") {
+		t.Errorf("with syncs: %+v", r)
+	}
+	if s.Result.Depth.Asked = 4; strings.Contains(bound(ceiling.VolumeIOPS, 12000).Syncs, "result") {
+		t.Error("several in flight have no latency as their result")
 	}
 }
 
