@@ -78,15 +78,11 @@ func (c *cleaner) below(dir *sys.Dir, depth int) error {
 		return err
 	}
 	left, size, err := dir.EndWrites(c.dry)
-	if err != nil {
-		c.errs = append(c.errs, err)
-	}
+	c.errs = append(c.errs, err)
 	if len(left) > 0 {
 		c.found(Leftover{Folder: dir.Name(), Files: left, Size: units.Bytes(size)})
 	}
-	if err := c.unfinished(dir, entries); err != nil {
-		c.errs = append(c.errs, err)
-	}
+	c.errs = append(c.errs, c.unfinished(dir, entries))
 	for _, e := range entries {
 		info, err := e.Info()
 		if err != nil && !passable(err) { // said, and the rest is cleaned
@@ -205,19 +201,20 @@ func cleanFolder(parent *sys.Dir, dry bool) (Leftover, error) {
 		return l, err
 	}
 	for _, e := range entries {
-		if !slices.Contains(runNames(), e.Name()) && !strings.HasPrefix(e.Name(), sharePrefix) &&
-			!isMark(e.Name()) && !sys.IsWrite(e.Name()) {
-			l.Others = append(l.Others, e.Name())
+		name := e.Name()
+		if !slices.Contains(runNames(), name) && !strings.HasPrefix(name, sharePrefix) && !isMark(name) &&
+			!sys.IsWrite(name) {
+			l.Others = append(l.Others, name)
 			continue
 		}
-		if e.Name() != "lock" && !isMark(e.Name()) {
-			l.Files = append(l.Files, e.Name())
+		if name != "lock" && !isMark(name) {
+			l.Files = append(l.Files, name)
 		}
-		l.Size += sizeBelow(folder, e.Name())
+		l.Size += sizeBelow(folder, name)
 		if dry {
 			continue
 		}
-		if err := folder.RemoveAll(e.Name()); err != nil {
+		if err := folder.RemoveAll(name); err != nil {
 			return l, err
 		}
 	}

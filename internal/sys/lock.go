@@ -60,20 +60,25 @@ func (d *Dir) lockFile(name string) (*os.File, error) {
 
 // hold locks an open file, of which there tells what stands under its name now.
 func hold(f *os.File, there func() (fs.FileInfo, error)) (release func(), err error) {
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, f.Close())
+		}
+	}()
 	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		if errors.Is(err, unix.EWOULDBLOCK) {
-			return nil, errors.Join(holder(f), f.Close())
+			return nil, holder(f)
 		}
-		return nil, errors.Join(fmt.Errorf("%s: %w", f.Name(), err), f.Close())
+		return nil, fmt.Errorf("%s: %w", f.Name(), err)
 	}
 	// The one who held it may have removed the file in between: what is locked then is no longer
 	// there for others.
 	held, err := f.Stat()
 	if err != nil {
-		return nil, errors.Join(err, f.Close())
+		return nil, err
 	}
 	if now, err := there(); err != nil || !os.SameFile(held, now) {
-		return nil, errors.Join(fmt.Errorf("%s: %w", f.Name(), ErrLocked), f.Close())
+		return nil, fmt.Errorf("%s: %w", f.Name(), ErrLocked)
 	}
 	return func() { _ = f.Close() }, nil
 }

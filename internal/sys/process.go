@@ -32,6 +32,7 @@ type Process struct {
 // Run starts the program, waits for it and returns its exit status: 128 + n when signal n ended it.
 // A daemon that it leaves behind may keep its outputs open: they are read for one second more.
 func (p Process) Run(ctx context.Context) (int, error) {
+	failed := func(err error) (int, error) { return -1, fmt.Errorf("%s: %w", p.Argv[0], err) }
 	cmd := exec.CommandContext(ctx, p.Argv[0], p.Argv[1:]...)
 	if cmd.Err == nil && !p.Anybodys {
 		if err := CheckProgram(cmd.Path, uint32(os.Geteuid())); err != nil {
@@ -50,7 +51,7 @@ func (p Process) Run(ctx context.Context) (int, error) {
 		// A pipe of our own: Wait would wait for p.In, which may never end.
 		in, err := cmd.StdinPipe()
 		if err != nil {
-			return -1, fmt.Errorf("%s: %w", p.Argv[0], err)
+			return failed(err)
 		}
 		go func() {
 			_, _ = io.Copy(in, p.In) // it need not read what it is given
@@ -58,7 +59,7 @@ func (p Process) Run(ctx context.Context) (int, error) {
 		}()
 	}
 	if err := start(cmd); err != nil {
-		return -1, fmt.Errorf("%s: %w", p.Argv[0], err)
+		return failed(err)
 	}
 	done := make(chan struct{})
 	go func() {
@@ -73,14 +74,14 @@ func (p Process) Run(ctx context.Context) (int, error) {
 	}()
 	err := cmd.Wait()
 	close(done)
-	if failed, ok := errors.AsType[*Failed](failure(p.Argv, err, "")); ok {
-		if failed.Signal != 0 {
-			return 128 + int(failed.Signal), nil
+	if ended, ok := errors.AsType[*Failed](failure(p.Argv, err, "")); ok {
+		if ended.Signal != 0 {
+			return 128 + int(ended.Signal), nil
 		}
-		return failed.Code, nil
+		return ended.Code, nil
 	}
 	if err != nil && !errors.Is(err, exec.ErrWaitDelay) {
-		return -1, fmt.Errorf("%s: %w", p.Argv[0], err)
+		return failed(err)
 	}
 	return cmd.ProcessState.ExitCode(), nil
 }
