@@ -48,9 +48,9 @@ type Change struct {
 func (t *Table) test() {
 	type pair struct{ row, side int }
 	var tested []pair
-	for i := range t.Rows {
-		for k := range t.Sides {
-			if k != t.Base && min(len(t.Rows[i].Cells[k].Rounds), len(t.Rows[i].Cells[t.Base].Rounds)) > 1 {
+	for i, r := range t.Rows {
+		for k, c := range r.Cells {
+			if k != t.Base && min(len(c.Rounds), len(r.Cells[t.Base].Rounds)) > 1 {
 				tested = append(tested, pair{i, k})
 			}
 		}
@@ -58,12 +58,13 @@ func (t *Table) test() {
 	figures := max(1, len(tested))
 	var ps []float64
 	for i := range t.Rows {
-		for k := range t.Sides {
+		r := &t.Rows[i]
+		for k := range r.Cells {
 			if k != t.Base {
-				t.Rows[i].Cells[k].Change = t.change(&t.Rows[i], k, figures)
+				r.Cells[k].Change = t.change(r, k, figures)
 			}
 		}
-		t.Rows[i].others(t.Base)
+		r.others(t.Base)
 	}
 	t.correct()
 	for _, p := range tested {
@@ -71,7 +72,8 @@ func (t *Table) test() {
 	}
 	corrected := stats.Holm(ps)
 	for n, p := range tested {
-		t.Rows[p.row].Cells[p.side].Change.answer(corrected[n], t.Margin, figures, t.Rows[p.row].Figure.Lower)
+		r := t.Rows[p.row]
+		r.Cells[p.side].Change.answer(corrected[n], t.Margin, figures, r.Figure.Lower)
 	}
 }
 
@@ -239,18 +241,18 @@ func (t *Table) suite() {
 		last := 0.0 // the sum of the logarithms of what is sustained, after against before
 		bursts := false
 		na, nb := 0, 0
-		for i := range t.Rows {
-			a, b := &t.Rows[i].Cells[t.Base], &t.Rows[i].Cells[k]
+		for _, r := range t.Rows {
+			a, b := &r.Cells[t.Base], &r.Cells[k]
 			if a.measured() && b.measured() {
 				na, nb = max(na, len(a.Rounds)), max(nb, len(b.Rounds))
 			}
 		}
-		for i := range t.Rows {
-			a, b := &t.Rows[i].Cells[t.Base], &t.Rows[i].Cells[k]
+		for _, r := range t.Rows {
+			a, b := &r.Cells[t.Base], &r.Cells[k]
 			if !t.Paired && cmp.Or(sharedHost(a.samples), sharedHost(b.samples)) != "" {
 				continue
 			}
-			if !a.measured() || len(a.Rounds) != na || len(b.Rounds) != nb || t.Rows[i].Figure.Lower {
+			if !a.measured() || len(a.Rounds) != na || len(b.Rounds) != nb || r.Figure.Lower {
 				continue
 			}
 			before, after = append(before, a.Rounds), append(after, b.Rounds)

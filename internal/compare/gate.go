@@ -147,16 +147,16 @@ func (t *Table) judgeTail(r *Row, side int, by float64, o *Outcome) {
 			continue
 		}
 		judged = true
+		change := text.Between(ratio.Lo-1, ratio.Hi-1)
 		name := fmt.Sprintf("%s of %s in %s", other.Figure.Name, r.Name, t.Sides[side].Name)
 		switch {
 		case ratio.N < 2:
 			o.add(unfitMissing, name+" (one round on a side)")
 		case other.Moved(side) && ratio.Lo >= 1+by:
-			o.Failed = append(o.Failed, fmt.Sprintf("%s is longer: %s %s", name, text.Change(ratio.Center-1),
-				text.Between(ratio.Lo-1, ratio.Hi-1)))
+			o.Failed = append(o.Failed, fmt.Sprintf("%s is longer: %s %s", name, text.Change(ratio.Center-1), change))
 		case ratio.Hi > 1+by:
 			o.add(unfitMissing, fmt.Sprintf("%s (a rise of %s cannot be excluded: %s)", name, text.Share(by),
-				text.Between(ratio.Lo-1, ratio.Hi-1)))
+				change))
 		}
 	}
 	if !judged {

@@ -15,7 +15,8 @@ import (
 func StatedFor(s *suite.Suite, r *result.Result) (scenario *suite.Scenario, why string) {
 	did, least := asStated(workOf(r), r), 0
 	for i := range s.Scenarios {
-		loads, err := s.Scenarios[i].Workloads()
+		asked := &s.Scenarios[i]
+		loads, err := asked.Workloads()
 		if err != nil || len(loads) == 0 {
 			continue
 		}
@@ -23,12 +24,12 @@ func StatedFor(s *suite.Suite, r *result.Result) (scenario *suite.Scenario, why 
 		differ := asStated(workOf(asks), asks).Differences(did)
 		switch {
 		case len(differ) > 0 && scenario == nil && (least == 0 || len(differ) < least):
-			least, why = len(differ), fmt.Sprintf("not the work of %s (%s)", s.Scenarios[i].Name, strings.Join(differ, "; "))
+			least, why = len(differ), fmt.Sprintf("not the work of %s (%s)", asked.Name, strings.Join(differ, "; "))
 		case len(differ) > 0:
 		case scenario != nil:
-			return nil, fmt.Sprintf("its work may be that of %s or of %s", scenario.Name, s.Scenarios[i].Name)
+			return nil, fmt.Sprintf("its work may be that of %s or of %s", scenario.Name, asked.Name)
 		default:
-			scenario, why = &s.Scenarios[i], ""
+			scenario, why = asked, ""
 		}
 	}
 	return scenario, why

@@ -352,9 +352,9 @@ func (g *Guest) calibrate(ctx context.Context) error {
 
 // setup runs the spec's commands and puts the limits in force.
 func (g *Guest) setup(ctx context.Context) error {
-	begin := time.Now()
-	if len(g.cfg.Spec.Arrays) > 0 {
-		declared, err := g.cfg.Spec.Declaration()
+	begin, spec := time.Now(), g.cfg.Spec
+	if len(spec.Arrays) > 0 {
+		declared, err := spec.Declaration()
 		if err == nil {
 			err = within(ctx, g.limit, func(ctx context.Context) error {
 				return g.Put(ctx, declaredPath, 0o644, []byte(declared))
@@ -368,7 +368,7 @@ func (g *Guest) setup(ctx context.Context) error {
 		return err
 	}
 	if !g.used {
-		if err := g.script(ctx, "setup", g.cfg.Spec.Setup); err != nil {
+		if err := g.script(ctx, "setup", spec.Setup); err != nil {
 			return err
 		}
 	}
@@ -377,20 +377,21 @@ func (g *Guest) setup(ctx context.Context) error {
 	}
 	var err error
 	if !g.used {
-		err = g.script(ctx, "then", g.cfg.Spec.Then)
+		err = g.script(ctx, "then", spec.Then)
 	}
 	g.Started.Setup = time.Since(begin)
 	from, start := "template", "restore"
-	if g.cfg.Spec.System == SystemDebian {
+	if spec.System == SystemDebian {
 		from, start = "image", "boot"
 	}
+	overhead := text.Duration(g.Overhead.Round(time.Microsecond))
 	fmt.Fprintf(g.cfg.Log, "lab: %s at scale %g: %s %.1f s, %s %.2f s, %d volumes %.1f s, setup %.1f s, overhead %v\n",
-		g.cfg.Spec.Name, g.cfg.Spec.Scale, from, g.Started.Template.Seconds(), start, g.Started.Restore.Seconds(),
+		spec.Name, spec.Scale, from, g.Started.Template.Seconds(), start, g.Started.Restore.Seconds(),
 		len(g.Volumes), g.Started.Drives.Seconds(), g.Started.Setup.Seconds(),
-		text.Duration(g.Overhead.Round(time.Microsecond)))
+		overhead)
 	if g.Overhead > MaxOverhead {
 		fmt.Fprintf(g.cfg.Log, "lab: this host is too busy for latencies below %v to be shown: judge limits only\n",
-			text.Duration(g.Overhead.Round(time.Microsecond)))
+			overhead)
 	}
 	return err
 }

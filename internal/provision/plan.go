@@ -194,7 +194,7 @@ func (s *Site) text(name string) string {
 
 // collisions refuses names and places that are taken.
 func (p *planner) collisions(ctx context.Context, w *records.Work) error {
-	want := w.Want
+	want, point := w.Want, w.Want.Mount
 	for _, d := range p.tree.Devices {
 		if want.Label != "" && d.Label == want.Label {
 			return fmt.Errorf("label %s: %s has it already", want.Label, d.Path)
@@ -224,22 +224,22 @@ func (p *planner) collisions(ctx context.Context, w *records.Work) error {
 			return fmt.Errorf("volume group %s is also that of array %s; give each its own", want.Group, o.Name)
 		}
 	}
-	if want.Mount == "" {
+	if point == "" {
 		return nil
 	}
-	if err := p.reach(want.Mount); err != nil {
+	if err := p.reach(point); err != nil {
 		return err
 	}
-	if m := p.tree.MountOf(want.Mount); m != nil && m.Point == want.Mount {
-		return fmt.Errorf("mount point %s is in use by %s", want.Mount, m.Source)
+	if m := p.tree.MountOf(point); m != nil && m.Point == point {
+		return fmt.Errorf("mount point %s is in use by %s", point, m.Source)
 	}
 	for _, line := range fields(p.text("etc/fstab")) {
-		if len(line) > 1 && path.Clean(line[1]) == want.Mount {
-			return fmt.Errorf("mount point %s has a line in /etc/fstab already: %s", want.Mount, strings.Join(line, " "))
+		if len(line) > 1 && path.Clean(line[1]) == point {
+			return fmt.Errorf("mount point %s has a line in /etc/fstab already: %s", point, strings.Join(line, " "))
 		}
 	}
-	if entries, err := fs.ReadDir(p.Machine.Root, strings.TrimPrefix(want.Mount, "/")); err == nil && len(entries) > 0 {
-		return fmt.Errorf("mount point %s holds %q and would hide it; empty it, or choose another", want.Mount,
+	if entries, err := fs.ReadDir(p.Machine.Root, strings.TrimPrefix(point, "/")); err == nil && len(entries) > 0 {
+		return fmt.Errorf("mount point %s holds %q and would hide it; empty it, or choose another", point,
 			entries[0].Name())
 	}
 	return nil

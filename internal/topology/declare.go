@@ -223,30 +223,31 @@ type claim struct {
 func (t *Topology) claims(decl *Declaration) ([]claim, error) {
 	all := make([]claim, len(decl.Arrays))
 	owner := map[string]int{}
-	for i := range decl.Arrays {
-		all[i].arrays, all[i].by = t.match(decl, &decl.Arrays[i])
-		for _, name := range all[i].arrays {
+	for i := range all {
+		d, c := &decl.Arrays[i], &all[i]
+		c.arrays, c.by = t.match(decl, d)
+		for _, name := range c.arrays {
 			o, taken := owner[name]
 			switch {
-			case !taken || all[i].by < all[o].by:
+			case !taken || c.by < all[o].by:
 				owner[name] = i
-			case all[i].by > all[o].by:
-			case all[i].by == byRole:
-				if slices.Contains(decl.Arrays[i].Roles, Data) {
+			case c.by > all[o].by:
+			case c.by == byRole:
+				if slices.Contains(d.Roles, Data) {
 					owner[name] = i
 				}
-			case all[i].by != byFlags:
+			case c.by != byFlags:
+				other := decl.Arrays[o]
 				return nil, fmt.Errorf("%s: arrays %s and %s (%s) are both about %s by their %s; declare it once",
-					decl.Arrays[i].Origin.Where, decl.Arrays[o].Name, decl.Arrays[i].Name, decl.Arrays[o].Origin.Where, name,
-					all[i].by)
+					d.Origin.Where, other.Name, d.Name, other.Origin.Where, name, c.by)
 			}
 		}
 	}
 	for i := range all {
-		had := len(all[i].arrays)
-		all[i].arrays = slices.DeleteFunc(all[i].arrays,
-			func(name string) bool { return owner[name] != i && all[i].by != byFlags })
-		all[i].yielded = had > 0 && len(all[i].arrays) == 0
+		c := &all[i]
+		had := len(c.arrays)
+		c.arrays = slices.DeleteFunc(c.arrays, func(name string) bool { return owner[name] != i && c.by != byFlags })
+		c.yielded = had > 0 && len(c.arrays) == 0
 	}
 	return all, nil
 }

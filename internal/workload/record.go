@@ -163,11 +163,12 @@ func Observe(s *telemetry.Series, every time.Duration) []Observed {
 				Read:  Flow{float64(u.ReadIOPS), float64(u.ReadRate), u.ReadWait},
 				Write: Flow{float64(u.WriteIOPS), float64(u.WriteRate), u.WriteWait},
 			}
-			all[i].Intervals = append(all[i].Intervals, iv)
+			o := &all[i]
+			o.Intervals = append(o.Intervals, iv)
 			reads[i] += float64(u.ReadIOPS + u.WriteIOPS)
 			merged[i] += float64(u.ReadMerges + u.WriteMerges)
-			if b.Devices[i].Gone && len(all[i].Notes) == 0 {
-				all[i].Notes = append(all[i].Notes, s.Devices[i]+" was away for a while: what happened then is not known")
+			if b.Devices[i].Gone && len(o.Notes) == 0 {
+				o.Notes = append(o.Notes, s.Devices[i]+" was away for a while: what happened then is not known")
 			}
 		}
 	}
