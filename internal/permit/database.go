@@ -201,6 +201,18 @@ func (s Server) endTools() {
 	}
 }
 
+// AddSegment adds the server's System V segment, of which line 7 of postmaster.pid has the key and the number.
+func (s *Server) AddSegment(pidFile []string) {
+	if len(pidFile) < 7 {
+		return
+	}
+	if field := strings.Fields(pidFile[6]); len(field) == 2 {
+		if id, err := strconv.Atoi(field[1]); err == nil && !slices.Contains(s.SysV, id) {
+			s.SysV = append(s.SysV, id)
+		}
+	}
+}
+
 // found adds what the record, which is written first, could not know yet when plimsoll was killed:
 // the process and the System V segment, from the file that the server itself writes into its
 // directory. What it says leads only to processes and segments of the server's user.
@@ -210,13 +222,7 @@ func (s *Server) found(folder *sys.Dir) {
 		return
 	}
 	line := strings.Split(string(text), "\n")
-	if len(line) > 6 { // line 7: the key and the number of the segment
-		if field := strings.Fields(line[6]); len(field) == 2 {
-			if id, err := strconv.Atoi(field[1]); err == nil && !slices.Contains(s.SysV, id) {
-				s.SysV = append(s.SysV, id)
-			}
-		}
-	}
+	s.AddSegment(line)
 	pid, err := strconv.Atoi(strings.TrimSpace(line[0]))
 	if err != nil || s.PID != 0 || s.UID == 0 {
 		return

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -260,22 +259,11 @@ func (s *server) noteShared() {
 			continue // it may have ended
 		}
 		for _, m := range sharedMemory.FindAllSubmatch(maps, -1) {
-			if name := string(m[1]); !slices.Contains(s.record.SharedMemory, name) {
-				s.record.SharedMemory = append(s.record.SharedMemory, name)
-			}
+			s.record.SharedMemory = text.Once(s.record.SharedMemory, string(m[1]))
 		}
 	}
-	// postmaster.pid, line 7: the key and the number of the System V segment.
-	pidFile, err := sys.ReadFile(filepath.Join(s.record.Data, "postmaster.pid"), 4096)
-	if err != nil {
-		return
-	}
-	if line := strings.Split(string(pidFile), "\n"); len(line) > 6 {
-		if field := strings.Fields(line[6]); len(field) == 2 {
-			if id, err := strconv.Atoi(field[1]); err == nil && !slices.Contains(s.record.SysV, id) {
-				s.record.SysV = append(s.record.SysV, id)
-			}
-		}
+	if pidFile, err := sys.ReadFile(filepath.Join(s.record.Data, "postmaster.pid"), 4096); err == nil {
+		s.record.AddSegment(strings.Split(string(pidFile), "\n"))
 	}
 }
 
