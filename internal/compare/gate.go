@@ -44,9 +44,7 @@ func (o *Outcome) add(u unfit, sentence string) {
 	if u == unfitInvalid {
 		list = &o.Invalid
 	}
-	if !slices.Contains(*list, sentence) {
-		*list = append(*list, sentence)
-	}
+	*list = text.Once(*list, sentence)
 }
 
 // by makes what could not be judged a failure where the gate asks for that.
@@ -254,8 +252,8 @@ func unendedOf(s Side) []string {
 	for _, x := range s.Samples {
 		sentence := unended(x.Run)
 		whole := !slices.ContainsFunc(x.Run.Scenarios, func(s bundle.Scenario) bool { return !done[s.Name] })
-		if sentence != "" && !whole && !slices.Contains(all, sentence) {
-			all = append(all, sentence)
+		if !whole {
+			all = text.Once(all, sentence)
 		}
 	}
 	return all

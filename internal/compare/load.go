@@ -102,9 +102,7 @@ func (l *Loaded) countOnce() {
 				}
 				return false
 			}
-			if !slices.Contains(l.Missing, sentence) {
-				l.Missing, l.Notes = append(l.Missing, sentence), append(l.Notes, sentence)
-			}
+			l.Missing, l.Notes = text.Once(l.Missing, sentence), text.Once(l.Notes, sentence)
 			return true
 		})
 	}

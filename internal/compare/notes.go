@@ -71,9 +71,7 @@ func (t *Table) unlike(where string, f fact, of func(side int) []Sample) {
 	values := func(k int) []string {
 		var all []string
 		for _, s := range of(k) {
-			if v := f.of(s); v != "" && !slices.Contains(all, v) {
-				all = append(all, v)
-			}
+			all = text.Once(all, f.of(s))
 		}
 		slices.Sort(all)
 		return all

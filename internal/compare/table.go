@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"plimsoll/internal/stats"
+	"plimsoll/internal/text"
 )
 
 // Options of a comparison.
@@ -173,9 +174,7 @@ func columnOf(s Side) Column {
 	c := Column{Name: s.Name, Labels: map[string]string{}, Over: s.end().Sub(s.start())}
 	for i, x := range s.Samples {
 		c.Rounds = max(c.Rounds, x.Round)
-		if id := x.Run.Run.ID; !slices.Contains(c.Runs, id) {
-			c.Runs = append(c.Runs, id)
-		}
+		c.Runs = text.Once(c.Runs, x.Run.Run.ID)
 		labels := x.Run.Run.Labels
 		if i == 0 {
 			maps.Copy(c.Labels, labels)

@@ -16,6 +16,7 @@ import (
 
 	"plimsoll/internal/block"
 	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
 
@@ -184,20 +185,13 @@ func (r *reader) glob(pattern string) []string {
 	return names
 }
 
-func addOnce(all []string, s string) []string {
-	if s == "" || slices.Contains(all, s) {
-		return all
-	}
-	return append(all, s)
-}
-
 const cpus = "sys/devices/system/cpu"
 
 func (r *reader) cpu() {
 	c := &r.f.CPU
 	for _, dir := range r.glob(cpus + "/cpufreq/policy*") {
-		c.Governors = addOnce(c.Governors, r.text(dir+"/scaling_governor"))
-		c.Preferences = addOnce(c.Preferences, r.text(dir+"/energy_performance_preference"))
+		c.Governors = text.Once(c.Governors, r.text(dir+"/scaling_governor"))
+		c.Preferences = text.Once(c.Preferences, r.text(dir+"/energy_performance_preference"))
 		if c.Driver == "" {
 			c.Driver, c.Available = r.text(dir+"/scaling_driver"), strings.Fields(r.text(dir+"/scaling_available_governors"))
 		}

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"io"
 	"path"
-	"slices"
 	"strings"
 
 	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
 )
 
 // libraries are the loader and the libraries of programs, as ldd(1) finds them, by their full names without the
@@ -31,8 +31,8 @@ func libraries(ctx context.Context, m *sys.Machine, programs ...string) ([]strin
 			return nil, fmt.Errorf("a program needs the library %s, which is not there", f[0])
 		}
 		for _, name := range f {
-			if strings.HasPrefix(name, "/") && !strings.HasSuffix(name, ":") && !slices.Contains(found, name[1:]) {
-				found = append(found, name[1:])
+			if strings.HasPrefix(name, "/") && !strings.HasSuffix(name, ":") {
+				found = text.Once(found, name[1:])
 			}
 		}
 	}
@@ -61,9 +61,7 @@ func moduleClosure(dep io.Reader, names []string) ([]string, error) {
 			continue
 		}
 		for _, f := range append([]string{file}, needs[file]...) { // modules.dep lists indirect ones, too
-			if !slices.Contains(found, f) {
-				found = append(found, f)
-			}
+			found = text.Once(found, f)
 		}
 	}
 	return found, lines.Err()

@@ -15,6 +15,7 @@ import (
 	"plimsoll/internal/host"
 	"plimsoll/internal/permit"
 	"plimsoll/internal/provision/records"
+	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 )
 
@@ -172,9 +173,7 @@ func (p *planner) initramfs(plan *Plan) {
 }
 
 func (p *planner) note(format string, args ...any) {
-	if n := fmt.Sprintf(format, args...); !slices.Contains(p.notes, n) {
-		p.notes = append(p.notes, n)
-	}
+	p.notes = text.Once(p.notes, fmt.Sprintf(format, args...))
 }
 
 // has says whether a path is there, as the machine's root shows it.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -51,8 +50,8 @@ func (t *Topology) askBalances(ctx context.Context, w *watched) {
 	}
 	var ids []string // each once
 	for v := range t.volumes() {
-		if v.ID != "" && v.Burst.Known() && !slices.Contains(ids, v.ID) {
-			ids = append(ids, v.ID)
+		if v.Burst.Known() {
+			ids = text.Once(ids, v.ID)
 		}
 	}
 	var left cloud.Balances

@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strconv"
 
 	"plimsoll/internal/block"
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
 
@@ -43,9 +43,7 @@ func Detect(ctx context.Context, m *sys.Machine, paths map[Role]string, decl *De
 }
 
 func (t *Topology) note(format string, args ...any) {
-	if n := fmt.Sprintf(format, args...); !slices.Contains(t.Notes, n) {
-		t.Notes = append(t.Notes, n)
-	}
+	t.Notes = text.Once(t.Notes, fmt.Sprintf(format, args...))
 }
 
 func (t *Topology) addTarget(m *sys.Machine, role Role, path string) {

@@ -303,9 +303,7 @@ func (y *streamYAML) syncs(s *Stream, _ *Demand, _ scalar) error {
 }
 
 func (d *Demand) note(format string, a ...any) {
-	if text := fmt.Sprintf(format, a...); !slices.Contains(d.Notes, text) {
-		d.Notes = append(d.Notes, text)
-	}
+	d.Notes = text.Once(d.Notes, fmt.Sprintf(format, a...))
 }
 
 // sizeOf reads a size, which needs a unit.
