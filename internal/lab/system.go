@@ -54,20 +54,9 @@ func (g *Guest) plugOwn(ctx context.Context) error {
 	if len(g.Volumes) >= rootPorts {
 		return fmt.Errorf("%d volumes and a disk of the system's own: at most %d", len(g.Volumes), rootPorts-1)
 	}
-	if err := g.attachNode(ctx, "system", g.system.Name()); err != nil {
-		return err
-	}
-	err := g.machine.qmp.do(ctx, "device_add", object{
-		"driver": "virtio-blk-pci",
-		"id":     "system",
-		"drive":  "system",
-		"bus":    fmt.Sprint("rp", rootPorts-1),
-		"serial": "system",
-	}, nil)
-	if err != nil {
-		return fmt.Errorf("system volume: %w", err)
-	}
-	return nil
+	return g.attach(ctx, "system", g.system.Name(), object{
+		"driver": "virtio-blk-pci", "id": "system", "bus": fmt.Sprint("rp", rootPorts-1), "serial": "system",
+	})
 }
 
 // startUp does what a system's services do with storage when it boots; what fails is for the caller
