@@ -101,7 +101,7 @@ type Filter struct {
 // while they ran are noted and left out, as nobody knows when they were.
 func History(runs []*bundle.Bundle, f Filter) (all []Series, notes []string) {
 	runs = slices.Clone(runs)
-	slices.SortStableFunc(runs, func(a, b *bundle.Bundle) int { return a.Run.Created.Compare(b.Run.Created) })
+	oldestFirst(runs)
 	at := map[Key]int{}
 	for i, b := range runs {
 		if sentence := copyOf(b, runs[:i]); sentence != "" {

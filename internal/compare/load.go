@@ -235,6 +235,10 @@ func (l *Loaded) tellApart() {
 	}
 }
 
+func oldestFirst(runs []*bundle.Bundle) {
+	slices.SortStableFunc(runs, func(a, b *bundle.Bundle) int { return a.Run.Created.Compare(b.Run.Created) })
+}
+
 // runs are the runs that one word stands for, oldest first.
 func (l *Loaded) runs(word string, s Source) (runs []*bundle.Bundle, name string, err error) {
 	if key, value, ok := strings.Cut(word, "="); ok && !sys.Exists(word) {
@@ -268,7 +272,7 @@ func (l *Loaded) runs(word string, s Source) (runs []*bundle.Bundle, name string
 		}
 		runs = append(runs, below...)
 	}
-	slices.SortStableFunc(runs, func(a, b *bundle.Bundle) int { return a.Run.Created.Compare(b.Run.Created) })
+	oldestFirst(runs)
 	name = filepath.Base(filepath.Clean(word))
 	if len(runs) == 1 {
 		name = runs[0].Run.ID
