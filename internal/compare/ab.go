@@ -56,11 +56,11 @@ func ReadAB(dir string) (ab AB, found bool, err error) {
 
 // WriteAB writes the description.
 func WriteAB(dir *sys.Dir, ab AB) error {
-	data, err := json.MarshalIndent(ab, "", " ")
+	data, err := text.JSON(ab)
 	if err != nil {
 		return err
 	}
-	return dir.WriteFile(ABFile, append(text.HarmlessJSON(data), '\n'), 0o644)
+	return dir.WriteFile(ABFile, data, 0o644)
 }
 
 // loadAB makes a side of each variant, its rounds numbered as they were alternated.

@@ -1,7 +1,6 @@
 package provision
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -72,11 +71,11 @@ func readTrusted(name string) ([]byte, error) {
 // save writes an array's journal so that it survives a power cut from here on.
 func (s *Site) save(w *records.Work) error {
 	w.Schema = records.Schema
-	data, err := json.MarshalIndent(w, "", " ")
+	data, err := text.JSON(w)
 	if err != nil {
 		return err
 	}
-	return sys.WriteFile(filepath.Join(s.Journal, w.Array+".json"), append(text.HarmlessJSON(data), '\n'), 0o600)
+	return sys.WriteFile(filepath.Join(s.Journal, w.Array+".json"), data, 0o600)
 }
 
 // Journals are what plimsoll has made on this machine, or begun to, oldest first, and the journals

@@ -60,11 +60,11 @@ func (s *Site) saveReleased(all map[string]records.Released) error {
 		}
 		return err
 	}
-	data, err := json.MarshalIndent(all, "", " ")
+	data, err := text.JSON(all)
 	if err != nil {
 		return err
 	}
-	return sys.WriteFile(s.releasedFile(), append(text.HarmlessJSON(data), '\n'), 0o600)
+	return sys.WriteFile(s.releasedFile(), data, 0o600)
 }
 
 // asReleased says whether a member, the ends of which are zero, holds just what plimsoll left on
