@@ -60,7 +60,7 @@ func Capture(w io.Writer, m *sys.Machine) error {
 		}
 	}
 	c.fstab()
-	if host, err := readAll(m.Root, "proc/sys/kernel/hostname"); err == nil && len(host) > 1 {
+	if host, err := ReadAll(m.Root, "proc/sys/kernel/hostname"); err == nil && len(host) > 1 {
 		// Only where it is surely a name: md calls its arrays host:name.
 		c.mask[strings.TrimSpace(string(host))+":"] = "host:"
 		c.add("proc/sys/kernel/hostname", []byte("host\n"))
@@ -93,7 +93,7 @@ func (c *capture) add(name string, data []byte) {
 
 // file copies a readable text file.
 func (c *capture) file(name string) {
-	data, err := readAll(c.root, name)
+	data, err := ReadAll(c.root, name)
 	if err != nil || len(data) == 0 || !utf8.Valid(data) || bytes.Contains(data, []byte("\n-- ")) {
 		return
 	}
@@ -110,7 +110,7 @@ func (c *capture) file(name string) {
 
 // fstab copies the lines of local filesystems: those of others may hold passwords.
 func (c *capture) fstab() {
-	data, err := readAll(c.root, "etc/fstab")
+	data, err := ReadAll(c.root, "etc/fstab")
 	if err != nil {
 		return
 	}
@@ -165,9 +165,9 @@ func (c *capture) device(name string) {
 			c.add(at, []byte("-> ../"+e.Name()+"\n"))
 		}
 	}
-	dev, _ := readAll(c.root, dir+"/dev") // without a number there is no entry either
+	dev, _ := ReadAll(c.root, dir+"/dev") // without a number there is no entry either
 	udev := "run/udev/data/b" + strings.TrimSpace(string(dev))
-	if data, err := readAll(c.root, udev); err == nil {
+	if data, err := ReadAll(c.root, udev); err == nil {
 		for k, v := range parseUdev(string(data)).Props {
 			if strings.Contains(k, "SERIAL") || strings.Contains(k, "UUID") || strings.Contains(k, "WWN") {
 				c.secret(v)

@@ -108,7 +108,7 @@ func cause(err error) error {
 // text is an attribute without the white space around it, "" when there is none. NVMe pads models
 // and serials.
 func (r *reader) text(name string) string {
-	data, err := readAll(r.root, name)
+	data, err := ReadAll(r.root, name)
 	// ENODEV, EINVAL and EOPNOTSUPP are how the kernel says that a device has no such thing.
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) &&
 		!errors.Is(err, syscall.ENODEV) &&
@@ -119,13 +119,13 @@ func (r *reader) text(name string) string {
 	return strings.Trim(string(data), " \t\r\n\x00")
 }
 
-// readAll reads a file of /sys or /proc, at most 4 MiB of it.
-func readAll(root fs.FS, name string) ([]byte, error) {
+// ReadAll reads a file of /sys or /proc, at most 4 MiB of it.
+func ReadAll(root fs.FS, name string) ([]byte, error) {
 	f, err := root.Open(name)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = f.Close() }()
+	defer f.Close() //nolint:errcheck // only read
 	return io.ReadAll(io.LimitReader(f, 4<<20))
 }
 

@@ -39,7 +39,7 @@ func ReadStack(m *sys.Machine, name string) (*Stack, error) {
 	r := &reader{root: m.Root}
 	t := &Tree{Devices: map[string]*Device{}, root: m.Root}
 	s := &Stack{Tree: t}
-	data, err := readAll(m.Root, "proc/self/mountinfo")
+	data, err := ReadAll(m.Root, "proc/self/mountinfo")
 	if err != nil {
 		r.note("/proc/self/mountinfo: %v", cause(err))
 	}

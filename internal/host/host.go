@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"slices"
 	"strconv"
@@ -156,18 +155,14 @@ func (r *reader) note(format string, args ...any) {
 
 // text is a file without the white space around it, at most 1 MiB; "" when it is not there.
 func (r *reader) text(name string) string {
-	f, err := r.root.Open(name)
-	if err == nil {
-		defer f.Close() //nolint:errcheck // only read from
-		var data []byte
-		if data, err = io.ReadAll(io.LimitReader(f, 1<<20)); err == nil {
-			return strings.TrimSpace(string(data))
-		}
-	}
+	data, err := block.ReadAll(r.root, name)
 	if errors.Is(err, fs.ErrPermission) {
 		r.note("/%s: permission denied", name)
 	}
-	return ""
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(data))
 }
 
 func (r *reader) num(name string) int {
