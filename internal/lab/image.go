@@ -164,7 +164,7 @@ func moduleFiles(root fs.FS, kernel string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = dep.Close() }() // only read
+	defer dep.Close() //nolint:errcheck // only read
 	files, err := moduleClosure(dep, modules)
 	if err != nil {
 		return nil, err

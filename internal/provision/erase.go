@@ -36,7 +36,7 @@ func (s *state) zero(ref string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = f.Close() }() // closed below unless something failed
+	defer f.Close() //nolint:errcheck // closed below unless something failed
 	size, id, guid := int64(d.Size), records.Identity(d), s.w.TableGUID(ref)
 	at, err := records.FirstByte(context.Background(), f, size, false)
 	if err != nil || at < 0 {
@@ -129,7 +129,7 @@ func (s *state) erase(ctx context.Context, ref string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = f.Close() }() // closed below unless something failed
+	defer f.Close() //nolint:errcheck // closed below unless something failed
 	s.tree.ReadUsers(os.Getpid())
 	if why := s.tree.Using(d); len(why) > 0 {
 		return fmt.Errorf("--destroy %s: %s; nothing on it was touched", d.Path, strings.Join(why, "; "))

@@ -237,7 +237,7 @@ func (v *survey) content(ctx context.Context, top *block.Device) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = f.Close() }() // only read
+	defer f.Close() //nolint:errcheck // only read
 	at, err := records.FirstByte(ctx, f, int64(top.Size), true)
 	if err == nil && at >= 0 {
 		found("%s holds data: byte %d is not zero", name, at)
