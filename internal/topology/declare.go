@@ -67,12 +67,9 @@ func FromDeclaration(decl *Declaration) (*Topology, error) {
 	}
 	for i := range decl.Arrays {
 		d := &decl.Arrays[i]
-		a := Array{Name: cmp.Or(d.Name, "declared"), Level: d.Level, Origin: d.Origin}
+		a := d.alone()
 		if len(d.Volumes) == 0 {
 			return nil, fmt.Errorf("%s: volumes are missing; say which, such as 8xgp3", d.Origin.Where)
-		}
-		if a.Level == NoLevel && len(d.Volumes) == 1 {
-			a.Level = Single
 		}
 		if a.Level == NoLevel {
 			return nil, fmt.Errorf("%s: the level is missing; state that of the %d volumes with --level, or level: in a file, "+
@@ -97,6 +94,15 @@ func FromDeclaration(decl *Declaration) (*Topology, error) {
 		return nil, err
 	}
 	return t, nil
+}
+
+// alone is the array of a declaration that lies over none.
+func (d *DeclaredArray) alone() Array {
+	a := Array{Name: cmp.Or(d.Name, "declared"), Level: d.Level, Origin: d.Origin}
+	if a.Level == NoLevel && len(d.Volumes) == 1 {
+		a.Level = Single
+	}
+	return a
 }
 
 func declaredTarget(role Role, a *Array, f *DeclaredFilesystem) Target {
@@ -169,10 +175,7 @@ func (t *Topology) declare(decl *Declaration) error {
 			t.note("array %s (%s) is not found below the paths under test", d.Name, d.Origin.Where)
 			continue
 		}
-		a := Array{Name: cmp.Or(d.Name, "declared"), Level: d.Level, Origin: d.Origin}
-		if a.Level == NoLevel && len(d.Volumes) == 1 {
-			a.Level = Single
-		}
+		a := d.alone()
 		if err := t.overlay(&a, d); err != nil {
 			return err
 		}
