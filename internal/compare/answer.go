@@ -90,11 +90,10 @@ func (t *Table) change(r *Row, side, figures int) *Change {
 			before, after, paired = a.Rounds, b.Rounds, false
 		}
 	}
-	c, err := stats.CompareRounds(before, after, stats.Design{Paired: paired, Figures: figures})
-	if err != nil {
+	change := untold(before, after, paired, figures)
+	if change == nil {
 		return nil // cells hold usable figures only
 	}
-	change := &Change{Comparison: c, PHolm: 1, Word: CannotTell}
 	if why := cmp.Or(sharedHost(a.samples), sharedHost(b.samples)); why != "" && !paired {
 		change.Method, change.Why = stats.NoTest, why
 		return change
@@ -102,8 +101,8 @@ func (t *Table) change(r *Row, side, figures int) *Change {
 	if a.Sustained > 0 || b.Sustained > 0 {
 		change.Sustained = b.sustained() / a.sustained()
 	}
-	if c.Method == stats.NoTest {
-		change.Why = noTest(len(before), len(after), c)
+	if change.Method == stats.NoTest {
+		change.Why = noTest(len(before), len(after), change.Comparison)
 		return change
 	}
 	if first := inOrder(a.samples, b.samples); !paired && first != 0 {
@@ -273,6 +272,15 @@ func (t *Table) suite() {
 	}
 }
 
+// untold is what the rounds of two sides say before it is put into a word; nil where they hold no figures.
+func untold(before, after []float64, paired bool, figures int) *Change {
+	c, err := stats.CompareRounds(before, after, stats.Design{Paired: paired, Figures: figures})
+	if err != nil {
+		return nil
+	}
+	return &Change{Comparison: c, PHolm: 1, Word: CannotTell}
+}
+
 // together is always a t test: a mean over scenarios is near normal.
 func together(before, after [][]float64, paired bool, first int, margin float64) *Change {
 	a, err1 := stats.Together(before)
@@ -280,13 +288,12 @@ func together(before, after [][]float64, paired bool, first int, margin float64)
 	if err1 != nil || err2 != nil {
 		return nil
 	}
-	c, err := stats.CompareRounds(a, b, stats.Design{Paired: paired, Figures: math.MaxInt32})
-	if err != nil {
+	change := untold(a, b, paired, math.MaxInt32)
+	if change == nil {
 		return nil
 	}
-	change := &Change{Comparison: c, PHolm: 1, Word: CannotTell}
-	if c.Method == stats.NoTest {
-		change.Why = noTest(len(a), len(b), c)
+	if change.Method == stats.NoTest {
+		change.Why = noTest(len(a), len(b), change.Comparison)
 		return change
 	}
 	if !paired && first != 0 {
