@@ -36,19 +36,19 @@ func (s *server) probe(ctx context.Context) (p result.SyncProbe, err error) {
 	if s.site.Server.Quick {
 		takes = probeQuick
 	}
-	job := fio.JobFile{Sections: []fio.Section{{Name: "pg-sync", Options: []fio.Option{
-		{Name: "filename", Value: name},
-		{Name: "size", Value: fmt.Sprint(uint64(probeSize))},
-		{Name: "rw", Value: "write"},
-		{Name: "bs", Value: "8k"},
-		{Name: "ioengine", Value: "psync"},
-		{Name: "fdatasync", Value: "1"},
-		{Name: "overwrite", Value: "1"},
-		{Name: "time_based", Bare: true},
-		{Name: "runtime", Value: fmt.Sprint(int(takes.Seconds())) + "s"},
-	}}}}
+	job := fmt.Appendf(nil, `[pg-sync]
+filename=%s
+size=%d
+rw=write
+bs=8k
+ioengine=psync
+fdatasync=1
+overwrite=1
+time_based
+runtime=%ds
+`, name, uint64(probeSize), int(takes.Seconds()))
 	// Not where the server's user can put another: fio runs as the caller, and does what is in it.
-	file, free, err := sys.MemFile("probe.fio", job.Text())
+	file, free, err := sys.MemFile("probe.fio", job)
 	if err != nil {
 		return p, err
 	}
