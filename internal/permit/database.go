@@ -231,7 +231,7 @@ func (s *Server) found(folder *sys.Dir) {
 	if err != nil || sys.Owner(info) != s.UID {
 		return
 	}
-	exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+	exe, err := sys.ExeOf(pid)
 	start, started := sys.StartOf(pid)
 	if err == nil && started && filepath.Base(exe) == "postgres" {
 		s.PID, s.Start, s.Exe = pid, start, exe
@@ -244,7 +244,7 @@ func (s Server) lives() bool {
 	if s.PID <= 0 || !sys.Lives(s.PID, s.Start) {
 		return false
 	}
-	exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", s.PID))
+	exe, err := sys.ExeOf(s.PID)
 	if err != nil || strings.TrimSuffix(exe, " (deleted)") != s.Exe {
 		return false
 	}

@@ -149,7 +149,7 @@ func (s *server) launch(ctx context.Context) error {
 		return err
 	}
 	s.record.PID, s.record.Start = s.started.PID, s.started.Start
-	if s.record.Exe, err = os.Readlink(fmt.Sprintf("/proc/%d/exe", s.started.PID)); err != nil {
+	if s.record.Exe, err = sys.ExeOf(s.started.PID); err != nil {
 		s.record.Exe = argv[0]
 	}
 	if err := s.keep(); err != nil {
@@ -165,7 +165,7 @@ func (s *server) launch(ctx context.Context) error {
 	}
 	// The program's file is certain only now: right after the start it may still have been
 	// plimsoll's own.
-	if exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", s.started.PID)); err == nil {
+	if exe, err := sys.ExeOf(s.started.PID); err == nil {
 		s.record.Exe = exe
 	}
 	s.noteShared()

@@ -242,6 +242,9 @@ func (c Child) Output(ctx context.Context, limit time.Duration) (string, error) 
 	return out.buf.String(), err
 }
 
+// ExeOf is the file of the program that a process runs.
+func ExeOf(pid int) (string, error) { return os.Readlink(fmt.Sprintf("/proc/%d/exe", pid)) }
+
 // StartOf is when a process was started, as Lives and Stop want it; false where there is none.
 func StartOf(pid int) (start uint64, ok bool) {
 	p, err := readProcess(pid)

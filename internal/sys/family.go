@@ -313,7 +313,7 @@ func EndStrays(dry bool) (int, error) {
 	}
 	stray := func(p process, f family) bool {
 		theirs, _ := os.Readlink(fmt.Sprintf("/proc/%d/ns/pid", p.pid))
-		exe, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", p.pid))
+		exe, _ := ExeOf(p.pid)
 		return theirs == space && filepath.Base(strings.TrimSuffix(exe, " (deleted)")) == f.program && !p.descends(f.pid)
 	}
 	if dry {
