@@ -24,7 +24,7 @@ type Stack struct {
 }
 
 // remote are filesystems whose storage is another machine's, or a program's.
-var remote = []string{"nfs", "nfs4", "cifs", "smb3", "ceph", "9p", "afs", "glusterfs", "lustre", "gpfs", "virtiofs"}
+var remote = strings.Fields("nfs nfs4 cifs smb3 ceph 9p afs glusterfs lustre gpfs virtiofs")
 
 // Remote is whether a filesystem's storage is another machine's or a program's (FUSE), so that
 // asking anything of it may wait without end.

@@ -23,16 +23,9 @@ import (
 // mean (docs.aws.amazon.com/ebs/latest/userguide/using_cloudwatch_ebs.html).
 
 // cloudWatchMetrics are those that are read.
-var cloudWatchMetrics = []string{
-	"VolumeReadOps",
-	"VolumeWriteOps",
-	"VolumeReadBytes",
-	"VolumeWriteBytes",
-	"VolumeTotalReadTime",
-	"VolumeTotalWriteTime",
-	"VolumeQueueLength",
-	"VolumeIdleTime",
-}
+var cloudWatchMetrics = strings.Fields(`
+	VolumeReadOps VolumeWriteOps VolumeReadBytes VolumeWriteBytes
+	VolumeTotalReadTime VolumeTotalWriteTime VolumeQueueLength VolumeIdleTime`)
 
 // point is a value of a metric of a volume at the start of a period.
 type point struct {
