@@ -32,12 +32,6 @@ if [ -e /run/lab-one-cpu ]; then rm /run/lab-one-cpu; echo 1 > /sys/devices/syst
 `
 )
 
-// leaveOneCPU takes the other CPU from a guest that runs, until awaitDrives.
-func (g *Guest) leaveOneCPU(ctx context.Context) error {
-	_, err := g.must(ctx, nil, "bash", "-c", oneCPU)
-	return err
-}
-
 func (g *Guest) plug(ctx context.Context, v *Volume, index, port int) error {
 	node := fmt.Sprint("v", index)
 	return g.attach(ctx, node, v.Name(), object{

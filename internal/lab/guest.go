@@ -159,18 +159,6 @@ func Start(ctx context.Context, m *sys.Machine, cfg Config) (*Guest, error) {
 	}
 }
 
-// checkPlaces refuses a cache, or a directory for the volumes, in which others could put something:
-// QEMU runs what is in the one and writes to what is in the other.
-func checkPlaces(keep string) error {
-	if _, err := cacheDir(); err != nil {
-		return err
-	}
-	if keep == "" {
-		return nil
-	}
-	return ownDir(keep)
-}
-
 // ownDir makes a directory that is the caller's alone, or confirms that it is: QEMU and its tools take
 // names in it, so that nobody else may change the way to it.
 func ownDir(name string) error {
@@ -186,7 +174,12 @@ func ownDir(name string) error {
 
 // start is one try of Start: the second one may take twice as long, and so on.
 func start(ctx context.Context, m *sys.Machine, cfg Config, try int) (g *Guest, err error) {
-	if err := checkPlaces(cfg.Dir); err != nil {
+	// Nobody else may put anything into either: QEMU runs what is in the cache and writes to the volumes.
+	_, err = cacheDir()
+	if err == nil && cfg.Dir != "" {
+		err = ownDir(cfg.Dir)
+	}
+	if err != nil {
 		return nil, err
 	}
 	reason := Available(m)

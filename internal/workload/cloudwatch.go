@@ -252,7 +252,11 @@ func From(data []byte, every time.Duration) ([]Observed, error) {
 	start := bytes.TrimLeft(data[:min(len(data), 4096)], " \t\r\n\ufeff")
 	head := data[:min(len(data), 64<<10)] // what stands first in each is there
 	iostat := func(reports []iostatReport) ([]Observed, error) { return fromIostat(reports, every) }
-	sar := func(reports []iostatReport) ([]Observed, error) { return fromSar(reports, every) }
+	sar := func(reports []iostatReport) ([]Observed, error) { // all of them are of an interval
+		return fromReports(reports, every, []string{
+			"sar counts reads and writes together: each direction has the part of the requests that it has of the bytes",
+		})
+	}
 	switch {
 	case bytes.HasPrefix(start, []byte("{")) && bytes.Contains(start, []byte(`"sysstat"`)):
 		return observed(data, iostatJSON, iostat)

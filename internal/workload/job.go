@@ -111,7 +111,8 @@ func (d *Demand) Job(o JobOptions) *Job {
 	o.Size = cmp.Or(o.Size, d.Capacity)
 	total, cut := d.runtime(o.Runtime)
 	j := &Job{Name: d.Name + ".fio"}
-	j.Comment = append(j.Comment, "The demand "+d.Name+": "+cmp.Or(oneLine(d.About), "written by plimsoll workload"))
+	about := strings.Join(strings.Fields(d.About), " ")
+	j.Comment = append(j.Comment, "The demand "+d.Name+": "+cmp.Or(about, "written by plimsoll workload"))
 	peak, mean := d.Peak(), d.Mean()
 	j.Comment = append(j.Comment,
 		fmt.Sprintf("At peak %v IOPS and %v, on average %v IOPS and %v.", peak.IOPS, peak.Rate, mean.IOPS, mean.Rate))
@@ -127,8 +128,6 @@ func (d *Demand) Job(o JobOptions) *Job {
 	}
 	return j
 }
-
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // Runtime is how long the demand's job runs when at least wanted is asked for; 0 is half a minute.
 func (d *Demand) Runtime(wanted time.Duration) time.Duration {
