@@ -97,10 +97,11 @@ func (t *Table) Judge(g Gate) Outcome {
 		o.add(unfitMissing, sentence)
 	}
 	for i := range t.Rows {
-		for k := range t.Rows[i].Cells {
+		r := &t.Rows[i]
+		for k := range r.Cells {
 			if k != t.Base {
-				t.judge(&t.Rows[i], k, g, &o)
-				t.judgeTail(&t.Rows[i], k, g.P99, &o)
+				t.judge(r, k, g, &o)
+				t.judgeTail(r, k, g.P99, &o)
 			}
 		}
 	}

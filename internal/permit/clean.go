@@ -124,9 +124,10 @@ var begun = regexp.MustCompile(`^\.[0-9]{2,3}-[a-z0-9._-]*\.tmp$`)
 func (c *cleaner) unfinished(dir *sys.Dir, entries []fs.DirEntry) error {
 	l, record := Leftover{Folder: dir.Name()}, false
 	for _, e := range entries {
-		record = record || e.Name() == "run.json"
-		if e.IsDir() && begun.MatchString(e.Name()) {
-			l.Files, l.Size = append(l.Files, e.Name()), l.Size+sizeBelow(dir, e.Name())
+		name := e.Name()
+		record = record || name == "run.json"
+		if e.IsDir() && begun.MatchString(name) {
+			l.Files, l.Size = append(l.Files, name), l.Size+sizeBelow(dir, name)
 		}
 	}
 	if !record || len(l.Files) == 0 {

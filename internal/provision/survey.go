@@ -76,15 +76,16 @@ func (v *survey) lines() error {
 			if a.Cut == nil || st.State == records.StepToDo {
 				continue
 			}
-			data, _, err := v.read(a.Cut.File)
+			file := a.Cut.File
+			data, _, err := v.read(file)
 			if err != nil {
 				return err
 			}
 			for _, line := range a.Cut.Foreign(data) {
 				v.add(records.Obstacle{What: fmt.Sprintf("%s has a line between plimsoll's marks that apply did not "+
-					"write: %.200q", a.Cut.File, line), Name: a.Cut.File})
+					"write: %.200q", file, line), Name: file})
 			}
-			if a.Cut.File == "/etc/fstab" {
+			if file == "/etc/fstab" {
 				v.needing(data)
 			}
 		}

@@ -424,12 +424,13 @@ func (r *reader) expand(word shell.Word, w *syntax.Word) []shell.Word {
 	if !ok || v.Param == nil || v.Exp != nil || v.Repl != nil || v.Slice != nil || v.Length || v.Excl {
 		return asWritten
 	}
-	value, known := r.value(v.Param.Value, 0)
+	name := v.Param.Value
+	value, known := r.value(name, 0)
 	if !known || !r.fillIn(value) {
 		return asWritten
 	}
 	if len(value) > 0 {
-		r.spoken = append(r.spoken, r.setAt[v.Param.Value]...)
+		r.spoken = append(r.spoken, r.setAt[name]...)
 	}
 	if quoted && v.Index == nil {
 		word.Text = value
@@ -445,8 +446,8 @@ func (r *reader) expand(word shell.Word, w *syntax.Word) []shell.Word {
 			words = append(words, shell.Word{Text: s.Text, Line: word.Line, Col: word.Col})
 		}
 	}
-	if r.grown[v.Param.Value] { // what is added under a condition may be there or not
-		words = append(words, shell.Word{Text: "$" + v.Param.Value, Line: word.Line, Col: word.Col})
+	if r.grown[name] { // what is added under a condition may be there or not
+		words = append(words, shell.Word{Text: "$" + name, Line: word.Line, Col: word.Col})
 	}
 	return words
 }

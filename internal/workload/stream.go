@@ -249,11 +249,12 @@ func (y *streamYAML) latencies(s *Stream, _ *Demand, _ scalar) error {
 		return nil
 	}
 	for _, e := range y.Latency.percentiles {
-		p, err := strconv.ParseFloat(strings.TrimPrefix(e.key.text, "p"), 64)
-		if !strings.HasPrefix(e.key.text, "p") || err != nil || !(p > 0 && p < 100) {
-			return e.key.wrong("latency: %.40q: want p50, p99, p99.9 or over", e.key.text)
+		name := e.key.text
+		p, err := strconv.ParseFloat(strings.TrimPrefix(name, "p"), 64)
+		if !strings.HasPrefix(name, "p") || err != nil || !(p > 0 && p < 100) {
+			return e.key.wrong("latency: %.40q: want p50, p99, p99.9 or over", name)
 		}
-		v, err := durationOf(e.value, "latency: "+e.key.text, false)
+		v, err := durationOf(e.value, "latency: "+name, false)
 		if err != nil {
 			return err
 		}
