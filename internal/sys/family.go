@@ -73,20 +73,29 @@ func readProcess(pid int) (process, error) {
 	return parseProcess(pid, text)
 }
 
+// StatFields are those of /proc/PID/stat from the third on, the state: proc_pid_stat(5). The name before them stands in
+// parentheses and may hold anything.
+func StatFields(text []byte) []string {
+	end := bytes.LastIndexByte(text, ')')
+	if end < 0 {
+		return nil
+	}
+	return strings.Fields(string(text[end+1:]))
+}
+
 func parseProcess(pid int, text []byte) (process, error) {
 	p := process{pid: pid}
-	end := bytes.LastIndexByte(text, ')') // the name before it may hold anything
-	field := bytes.Fields(text[end+1:])
-	if end < 0 || len(field) < 20 {
+	field := StatFields(text)
+	if len(field) < 20 {
 		return p, fmt.Errorf("/proc/%d/stat: %.60q: want 22 fields", pid, text)
 	}
 	p.ended = field[0][0] == 'Z' || field[0][0] == 'X'
-	parent, err1 := strconv.Atoi(string(field[1]))
-	flags, err2 := strconv.ParseUint(string(field[6]), 10, 64)
-	start, err3 := strconv.ParseUint(string(field[19]), 10, 64)
+	parent, err1 := strconv.Atoi(field[1])
+	flags, err2 := strconv.ParseUint(field[6], 10, 64)
+	start, err3 := strconv.ParseUint(field[19], 10, 64)
 	const envEnd = 48 // its field, which is 0 for those, too, that have no memory
 	p.parent, p.start = parent, start
-	p.begins = flags&(kernelThread|exiting) == 0 && len(field) > envEnd && string(field[envEnd]) == "0"
+	p.begins = flags&(kernelThread|exiting) == 0 && len(field) > envEnd && field[envEnd] == "0"
 	return p, errors.Join(err1, err2, err3)
 }
 
@@ -377,15 +386,11 @@ func threadWaits(pid int) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return state(name) == 'D' })
 }
 
-// state is the state of a process or a thread, of its stat: proc_pid_stat(5); 0 when it has ended.
+// state is the state of a process or a thread, of its stat; 0 when it has ended.
 func state(stat string) byte {
-	text, err := os.ReadFile(stat)
-	if err != nil {
-		return 0
+	text, _ := os.ReadFile(stat)
+	if f := StatFields(text); len(f) > 0 {
+		return f[0][0]
 	}
-	text = bytes.TrimSpace(text[bytes.LastIndexByte(text, ')')+1:])
-	if len(text) == 0 {
-		return 0
-	}
-	return text[0]
+	return 0
 }
