@@ -243,11 +243,7 @@ func (r *Reader) KernelLog(last time.Duration) (string, error) {
 		return "", err
 	}
 	defer unix.Close(fd) //nolint:errcheck // only read
-	var up unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &up); err != nil {
-		return "", err
-	}
-	since := time.Duration(up.Nano()) - last
+	since := Monotonic() - last
 	var out strings.Builder
 	record := make([]byte, 8<<10) // the most that the kernel gives at once (CONSOLE_EXT_LOG_MAX)
 	for {

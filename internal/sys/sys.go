@@ -180,6 +180,18 @@ func Brief(err error) error {
 	return &short
 }
 
+// Clock reads one of clock_gettime(2)'s clocks; those that plimsoll reads exist on every Linux.
+func Clock(id int32) time.Duration {
+	var ts unix.Timespec
+	if err := unix.ClockGettime(id, &ts); err != nil {
+		return 0
+	}
+	return time.Duration(ts.Nano())
+}
+
+// Monotonic is the clock that no one sets, by which the kernel's log counts.
+func Monotonic() time.Duration { return Clock(unix.CLOCK_MONOTONIC) }
+
 // ClockError is by how much the wall clock was off when it was last compared with its source of time, and how
 // far it may be off at most, as the kernel knows from what keeps it: adjtimex(2).
 func ClockError() (offset, most time.Duration, err error) {

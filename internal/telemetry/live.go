@@ -235,7 +235,7 @@ type watcher struct {
 func newWatcher(m *sys.Machine, o WatchFor) (*watcher, error) {
 	w := &watcher{
 		WatchFor: o, read: m.Reader(), leaves: map[string]bool{},
-		now: monotonic, sleepTill: sleepUntil,
+		now: sys.Monotonic, sleepTill: sleepUntil,
 	}
 	if !w.read.Here() && !m.Here {
 		var passed time.Duration
