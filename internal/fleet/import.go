@@ -205,10 +205,7 @@ func fileName(host string) string {
 
 // copyBundle copies the regular files of a bundle to a directory that is not there yet.
 func copyBundle(to, from string) error {
-	if err := os.MkdirAll(to, 0o755); err != nil {
-		return err
-	}
-	root, err := os.OpenRoot(to)
+	root, err := sys.MakeRoot(to, 0o755)
 	if err != nil {
 		return err
 	}

@@ -180,6 +180,14 @@ func Brief(err error) error {
 	return &short
 }
 
+// MakeRoot makes a directory, unless it is there, in which names lead nowhere else.
+func MakeRoot(dir string, perm fs.FileMode) (*os.Root, error) {
+	if err := os.MkdirAll(dir, perm); err != nil {
+		return nil, err
+	}
+	return os.OpenRoot(dir)
+}
+
 // Clock reads one of clock_gettime(2)'s clocks; those that plimsoll reads exist on every Linux.
 func Clock(id int32) time.Duration {
 	var ts unix.Timespec
