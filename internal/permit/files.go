@@ -137,13 +137,15 @@ func prefills(f Files, shown, name, shownDir, dir string) []Prefill {
 	}
 	if f.Jobs > 0 {
 		size := units.Bytes(f.Jobs) * f.JobSize
-		list = append(list, Prefill{Shown: shownDir, given: dir, Files: f.Jobs, Size: size, Job: prefillJob(size, []fio.Option{
-			{Name: "directory", Value: strings.ReplaceAll(dir, ":", `\:`)},
-			{Name: "filename_format", Value: "job.$filenum"},
-			{Name: "nrfiles", Value: strconv.Itoa(f.Jobs)},
-			{Name: "openfiles", Value: "1"}, // one after the other, so that each lies in one piece
-			{Name: "file_service_type", Value: "sequential"},
-		})})
+		list = append(list, Prefill{
+			Shown: shownDir, given: dir, Files: f.Jobs, Size: size, Job: prefillJob(size, []fio.Option{
+				{Name: "directory", Value: strings.ReplaceAll(dir, ":", `\:`)},
+				{Name: "filename_format", Value: "job.$filenum"},
+				{Name: "nrfiles", Value: strconv.Itoa(f.Jobs)},
+				{Name: "openfiles", Value: "1"}, // one after the other, so that each lies in one piece
+				{Name: "file_service_type", Value: "sequential"},
+			}),
+		})
 	}
 	return list
 }
