@@ -11,7 +11,7 @@ import (
 // kindFiles are those that tell a database's scenarios and results from those of fio by their field: the
 // methods Kind, the readers of a suite's file, and the rooms of PostgreSQL.
 var kindFiles = []string{
-	"suite/kind.go", "suite/load.go", "result/kind.go", "postgres/server.go", "diagnose/postgres/pl7xx_postgres.go",
+	"suite/suite.go", "suite/load.go", "result/kind.go", "postgres/server.go", "diagnose/postgres/pl7xx_postgres.go",
 }
 
 // Whether a result is a database's or fio's is asked by Kind, in one way.

@@ -102,9 +102,10 @@ func (r Request) change(c *suite.Scenario) {
 	if len(set) == 0 {
 		return
 	}
-	c.Job.Sections = slices.Clone(c.Job.Sections)
-	for i := range c.Job.Sections { // also of [global], whose filesize= would win over the size= of a job
-		one := &c.Job.Sections[i]
+	sections := slices.Clone(c.Job.Sections)
+	c.Job.Sections = sections
+	for i := range sections { // also of [global], whose filesize= would win over the size= of a job
+		one := &sections[i]
 		one.Options = slices.DeleteFunc(slices.Clone(one.Options), func(o fio.Option) bool {
 			return slices.ContainsFunc(set, func(s fio.Option) bool {
 				return s.Name == o.Name || s.Name == "runtime" && o.Name == "timeout" // its other name
@@ -112,7 +113,7 @@ func (r Request) change(c *suite.Scenario) {
 		})
 	}
 	for _, i := range c.Job.Jobs() {
-		c.Job.Sections[i].Options = append(c.Job.Sections[i].Options, set...)
+		sections[i].Options = append(sections[i].Options, set...)
 	}
 	if r.Given("size") && c.AsIs {
 		c.Size = r.Size

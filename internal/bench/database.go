@@ -67,16 +67,11 @@ func (r *runner) checkDatabase(ctx context.Context) error {
 }
 
 // database measures a scenario on the server, which is started for the first one.
-func (r *runner) database(ctx context.Context, s suite.Scenario, dir string) (*result.Result, error) {
+func (r *runner) database(ctx context.Context, s suite.Scenario, out *sys.Dir) (*result.Result, error) {
 	res, ok := r.begin(s, s.Takes(), r.places...)
 	if !ok {
 		return res, nil
 	}
-	out, err := sys.OpenDir(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer out.Close() //nolint:errcheck // only a handle
 	if r.onServer == nil {
 		measure, stop, err := r.plan.Database.Open(ctx, r.site())
 		if ctx.Err() != nil {
@@ -91,7 +86,7 @@ func (r *runner) database(ctx context.Context, s suite.Scenario, dir string) (*r
 	}
 	r.emit(Began{Scenario: s, Expected: s.Takes()})
 	begun := r.m.Now()
-	err = r.onServer(ctx, s, out, res, func(second result.PgSecond) {
+	err := r.onServer(ctx, s, out, res, func(second result.PgSecond) {
 		r.emit(Ticked{ID: s.ID, Elapsed: r.m.Now().Sub(begun), Transactions: &second})
 	})
 	return res, err

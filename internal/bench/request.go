@@ -101,28 +101,29 @@ func (r Request) PlanResume(ctx context.Context, m *sys.Machine, decl *topology.
 	if err != nil {
 		return Plan{}, err
 	}
-	if len(b.Run.Imported) > 0 {
+	run := &b.Run
+	if len(run.Imported) > 0 {
 		return Plan{}, input("%s was imported; there is nothing to resume", dir)
 	}
-	if err := b.Run.Resumable(); err != nil {
+	if err := run.Resumable(); err != nil {
 		return Plan{}, input("%s: %w; it cannot be resumed: start a new run", filepath.Join(dir, "run.json"), err)
 	}
-	set := b.Run.Settings
-	if flags := r.conflicts(&b.Run); len(flags) > 0 {
+	set := run.Settings
+	if flags := r.conflicts(run); len(flags) > 0 {
 		return Plan{}, input("%s: %s is resumed with its original settings; drop these flags or start a new run",
 			strings.Join(flags, ", "), dir)
 	}
-	claimed := r.pathsOf(&b.Run.Topology)
+	claimed := r.pathsOf(&run.Topology)
 	if r.Server != nil { // which programs, and as whom, is typed
-		server := *cmp.Or(b.Run.Suite.Server, &suite.Server{})
+		server := *cmp.Or(run.Suite.Server, &suite.Server{})
 		server.Bin, server.User = r.Server.Bin, r.Server.User
-		b.Run.Suite.Server = &server
+		run.Suite.Server = &server
 	}
 	if r.Given("keep-files") {
 		set.KeepFiles = r.KeepFiles
 	}
-	r.Rounds = b.Run.Rounds
-	p, err := r.plan(ctx, m, decl, &b.Run.Suite, set)
+	r.Rounds = run.Rounds
+	p, err := r.plan(ctx, m, decl, &run.Suite, set)
 	if err != nil {
 		return p, err
 	}
@@ -130,7 +131,7 @@ func (r Request) PlanResume(ctx context.Context, m *sys.Machine, decl *topology.
 	if err != nil {
 		return p, err
 	}
-	p.Claimed, p.Mark = claimed, permit.Mark(b.Run.ID, record)
+	p.Claimed, p.Mark = claimed, permit.Mark(run.ID, record)
 	return p, nil
 }
 

@@ -74,10 +74,11 @@ func seeded(s suite.Scenario, p *bundle.RoundPlan, round int) suite.Scenario {
 		return s
 	}
 	seed := strconv.FormatUint(rand.New(rand.NewPCG(p.Seed, uint64(round)<<32|uint64(s.ID))).Uint64()>>1, 10)
-	s.Job.Sections = slices.Clone(s.Job.Sections)
+	sections := slices.Clone(s.Job.Sections)
+	s.Job.Sections = sections
 	for _, i := range s.Job.Jobs() {
 		if _, given := s.Job.Effective(i).Get("randseed"); !given {
-			s.Job.Sections[i].Options = append(slices.Clone(s.Job.Sections[i].Options),
+			sections[i].Options = append(slices.Clone(sections[i].Options),
 				fio.Option{Name: "randseed", Value: seed})
 		}
 	}

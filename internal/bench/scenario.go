@@ -42,8 +42,13 @@ const leastShare = 0.9
 // scenario runs one scenario; its files go to dir. An error means that plimsoll itself failed;
 // fio's failures are in the result.
 func (r *runner) scenario(ctx context.Context, s suite.Scenario, dir string) (*result.Result, error) {
+	out, err := sys.OpenDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer out.Close() //nolint:errcheck // only a handle
 	if s.Kind() == suite.OfServer {
-		return r.database(ctx, s, dir)
+		return r.database(ctx, s, out)
 	}
 	p := r.place(s.Role)
 	file := p.FileFor(s)
@@ -61,11 +66,6 @@ func (r *runner) scenario(ctx context.Context, s suite.Scenario, dir string) (*r
 			return res, nil
 		}
 	}
-	out, err := sys.OpenDir(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer out.Close() //nolint:errcheck // only a handle
 	grant, err := p.Grant(s, file, out)
 	if err != nil {
 		res.Invalidate(err.Error())

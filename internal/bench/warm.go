@@ -294,14 +294,17 @@ func (w *warmer) lane(ctx context.Context) {
 		took, err := w.dev.read(buf[:want], from)
 		w.mu.Lock()
 		w.busy += took
+		now := &w.now
 		if err != nil {
-			w.now.Skipped++
-			if w.now.Skipped > mostSkipped && w.now.Skipped > w.now.Read {
+			now.Skipped++
+			if now.Skipped > mostSkipped && now.Skipped > now.Read {
 				w.failed = err
 			}
 		} else {
 			w.bits[piece/8] |= 1 << (piece % 8)
-			w.now.Done, w.now.Read, w.now.Bytes = w.now.Done+1, w.now.Read+1, w.now.Bytes+units.Bytes(want)
+			now.Done++
+			now.Read++
+			now.Bytes += units.Bytes(want)
 		}
 		w.mu.Unlock()
 	}

@@ -244,7 +244,7 @@ func (w *watching) kernelLog() {
 	if err != nil {
 		return // not root, or a container: NotSeen has it
 	}
-	w.f.Now = uptime()
+	w.f.Now = sys.Monotonic()
 	for _, e := range host.ParseLog(log) {
 		below := slices.ContainsFunc(w.target.Devices, func(d string) bool {
 			return d == e.Device || e.Device != "" && strings.HasPrefix(d, e.Device+"n") // nvme1 of nvme1n1
@@ -273,15 +273,6 @@ func blind(s *block.Stack) string {
 		return fmt.Sprintf("%s is %s: there is no storage below it", m.Point, m.FS)
 	}
 	return fmt.Sprintf("no block device is visible below %s (%s)", m.Point, m.FS)
-}
-
-// uptime is the time by which the kernel's log counts.
-func uptime() time.Duration {
-	var now unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
-		return 0
-	}
-	return time.Duration(now.Nano())
 }
 
 func ownCPU() time.Duration {

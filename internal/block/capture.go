@@ -51,16 +51,16 @@ func Capture(w io.Writer, m *sys.Machine) error {
 		return fmt.Errorf("/%s: %w", classBlock, cause(err))
 	}
 	for _, name := range capturedHost {
-		c.file(name, name)
+		c.file(name)
 	}
 	for _, pattern := range capturedSettings {
 		names, _ := fs.Glob(m.Root, pattern) // the patterns are well formed
 		for _, name := range names {
-			c.file(name, name)
+			c.file(name)
 		}
 	}
 	c.fstab()
-	if host, err := readAll(m.Root, "proc/sys/kernel/hostname"); err == nil && len(host) > 1 {
+	if host, err := ReadAll(m.Root, "proc/sys/kernel/hostname"); err == nil && len(host) > 1 {
 		// Only where it is surely a name: md calls its arrays host:name.
 		c.mask[strings.TrimSpace(string(host))+":"] = "host:"
 		c.add("proc/sys/kernel/hostname", []byte("host\n"))
@@ -91,26 +91,26 @@ func (c *capture) add(name string, data []byte) {
 	c.archive.Files = append(c.archive.Files, txtar.File{Name: name, Data: data})
 }
 
-// file copies a readable text file from one name to another.
-func (c *capture) file(from, to string) {
-	data, err := readAll(c.root, from)
+// file copies a readable text file.
+func (c *capture) file(name string) {
+	data, err := ReadAll(c.root, name)
 	if err != nil || len(data) == 0 || !utf8.Valid(data) || bytes.Contains(data, []byte("\n-- ")) {
 		return
 	}
-	if path.Base(from) == "cpuinfo" { // one processor says what the model is, the rest how many
+	if path.Base(name) == "cpuinfo" { // one processor says what the model is, the rest how many
 		data = cpuSummary(data)
 	}
 	for _, s := range secrets {
-		if path.Base(from) == s {
+		if path.Base(name) == s {
 			c.secret(string(data))
 		}
 	}
-	c.add(to, append(bytes.TrimRight(data, "\n"), '\n'))
+	c.add(name, append(bytes.TrimRight(data, "\n"), '\n'))
 }
 
 // fstab copies the lines of local filesystems: those of others may hold passwords.
 func (c *capture) fstab() {
-	data, err := readAll(c.root, "etc/fstab")
+	data, err := ReadAll(c.root, "etc/fstab")
 	if err != nil {
 		return
 	}
@@ -132,7 +132,7 @@ func (c *capture) fstab() {
 func (c *capture) device(name string) {
 	dir := path.Join(classBlock, name)
 	for _, attr := range capturedAttrs {
-		c.file(path.Join(dir, attr), path.Join(dir, attr))
+		c.file(path.Join(dir, attr))
 	}
 	for _, sub := range []string{"queue", "md", "md/bitmap"} {
 		entries, _ := fs.ReadDir(c.root, path.Join(dir, sub)) // a device without it has nothing to copy
@@ -140,39 +140,41 @@ func (c *capture) device(name string) {
 			at := path.Join(dir, sub, e.Name())
 			if strings.HasPrefix(e.Name(), "dev-") && sub == "md" {
 				for _, attr := range []string{"slot", "state", "offset", "errors"} {
-					c.file(path.Join(at, attr), path.Join(at, attr))
+					c.file(path.Join(at, attr))
 				}
 			} else if e.Type().IsRegular() {
-				c.file(at, at)
+				c.file(at)
 			}
 		}
 	}
 	for _, sub := range []string{"slaves", "holders", "mq"} {
 		entries, _ := fs.ReadDir(c.root, path.Join(dir, sub)) // as above
 		for _, e := range entries {
+			at := path.Join(dir, sub, e.Name())
 			if sub == "mq" {
-				c.add(path.Join(dir, sub, e.Name(), "nr_tags"), []byte("0\n"))
+				c.add(path.Join(at, "nr_tags"), []byte("0\n"))
 				continue
 			}
-			c.add(path.Join(dir, sub, e.Name()), []byte("-> ../../"+e.Name()+"\n"))
+			c.add(at, []byte("-> ../../"+e.Name()+"\n"))
 		}
 	}
 	entries, _ := fs.ReadDir(c.root, dir) // as above
 	for _, e := range entries {
-		if _, err := fs.Stat(c.root, path.Join(dir, e.Name(), "partition")); err == nil {
-			c.add(path.Join(dir, e.Name()), []byte("-> ../"+e.Name()+"\n"))
+		at := path.Join(dir, e.Name())
+		if _, err := fs.Stat(c.root, path.Join(at, "partition")); err == nil {
+			c.add(at, []byte("-> ../"+e.Name()+"\n"))
 		}
 	}
-	dev, _ := readAll(c.root, dir+"/dev") // without a number there is no entry either
+	dev, _ := ReadAll(c.root, dir+"/dev") // without a number there is no entry either
 	udev := "run/udev/data/b" + strings.TrimSpace(string(dev))
-	if data, err := readAll(c.root, udev); err == nil {
+	if data, err := ReadAll(c.root, udev); err == nil {
 		for k, v := range parseUdev(string(data)).Props {
 			if strings.Contains(k, "SERIAL") || strings.Contains(k, "UUID") || strings.Contains(k, "WWN") {
 				c.secret(v)
 			}
 		}
 	}
-	c.file(udev, udev)
+	c.file(udev)
 }
 
 // secret remembers something to mask. An EBS volume keeps its shape, vol and 17 digits, for that is

@@ -12,40 +12,41 @@ import (
 
 // raid reads /sys/block/mdN/md (Documentation/admin-guide/md.rst).
 func (r *reader) raid(dir string) *Raid {
+	text := func(name string) string { return r.text(dir + "/" + name) }
 	a := &Raid{
-		Level:    r.text(dir + "/level"),
+		Level:    text("level"),
 		Layout:   -1,
 		Chunk:    r.size(dir+"/chunk_size", 1),
 		Degraded: int(r.num(dir + "/degraded")),
-		State:    r.text(dir + "/array_state"),
-		Action:   r.text(dir + "/sync_action"),
-		Metadata: r.text(dir + "/metadata_version"),
-		UUID:     r.text(dir + "/uuid"),
-		Speed:    parseSyncSpeed(r.text(dir + "/sync_speed")),
+		State:    text("array_state"),
+		Action:   text("sync_action"),
+		Metadata: text("metadata_version"),
+		UUID:     text("uuid"),
+		Speed:    parseSyncSpeed(text("sync_speed")),
 		Mismatch: uint64(max(r.num(dir+"/mismatch_cnt"), 0)),
 	}
 	if strings.Trim(BareUUID(a.UUID), "0") == "" {
 		a.UUID = "" // one that has not started: see unstarted
 	}
-	if s := r.text(dir + "/layout"); s != "" {
+	if s := text("layout"); s != "" {
 		if n, err := strconv.Atoi(s); err == nil {
 			a.Layout = n
 		}
 	}
 	// "8 (7)" while the array is being reshaped.
-	if f := strings.Fields(r.text(dir + "/raid_disks")); len(f) > 0 {
+	if f := strings.Fields(text("raid_disks")); len(f) > 0 {
 		a.Disks, _ = strconv.Atoi(f[0])
 	}
-	switch at := r.text(dir + "/bitmap/location"); at {
+	switch at := text("bitmap/location"); at {
 	case "", "none", "file", "clustered":
 		a.Bitmap = at
 	default: // +8: sectors from the superblock
 		a.Bitmap = "internal"
 	}
-	if lo, hi := r.text(dir+"/sync_speed_min"), r.text(dir+"/sync_speed_max"); lo != "" && hi != "" {
+	if lo, hi := text("sync_speed_min"), text("sync_speed_max"); lo != "" && hi != "" {
 		a.SyncSpeed, a.SyncFloor = lo+" to "+hi, min(parseSyncSpeed(lo), parseSyncSpeed(hi))
 	}
-	a.Progress = parseSyncCompleted(r.text(dir + "/sync_completed"))
+	a.Progress = parseSyncCompleted(text("sync_completed"))
 	for _, sub := range r.list(dir) {
 		name, ok := strings.CutPrefix(sub, "dev-")
 		if !ok {

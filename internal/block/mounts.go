@@ -37,7 +37,7 @@ func (r *reader) udev(d *Device) {
 // mounts reads /proc/self/mountinfo and /proc/swaps.
 func (r *reader) mounts(t *Tree) {
 	const file = "proc/self/mountinfo"
-	data, err := readAll(r.root, file)
+	data, err := ReadAll(r.root, file)
 	if err != nil {
 		r.note("/%s: %v", file, cause(err))
 	}

@@ -108,7 +108,7 @@ func cause(err error) error {
 // text is an attribute without the white space around it, "" when there is none. NVMe pads models
 // and serials.
 func (r *reader) text(name string) string {
-	data, err := readAll(r.root, name)
+	data, err := ReadAll(r.root, name)
 	// ENODEV, EINVAL and EOPNOTSUPP are how the kernel says that a device has no such thing.
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) &&
 		!errors.Is(err, syscall.ENODEV) &&
@@ -119,13 +119,13 @@ func (r *reader) text(name string) string {
 	return strings.Trim(string(data), " \t\r\n\x00")
 }
 
-// readAll reads a file of /sys or /proc, at most 4 MiB of it.
-func readAll(root fs.FS, name string) ([]byte, error) {
+// ReadAll reads a file of /sys or /proc, at most 4 MiB of it.
+func ReadAll(root fs.FS, name string) ([]byte, error) {
 	f, err := root.Open(name)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = f.Close() }()
+	defer f.Close() //nolint:errcheck // only read
 	return io.ReadAll(io.LimitReader(f, 4<<20))
 }
 
@@ -174,6 +174,7 @@ func (r *reader) list(dir string) []string {
 
 // device reads one directory of /sys/class/block.
 func (r *reader) device(name, dir string) *Device {
+	text := func(name string) string { return r.text(dir + "/" + name) }
 	d := &Device{
 		Name:     name,
 		Path:     "/dev/" + strings.ReplaceAll(name, "!", "/"), // cciss!c0d0 is /dev/cciss/c0d0
@@ -182,22 +183,22 @@ func (r *reader) device(name, dir string) *Device {
 		Start:    r.size(dir+"/start", sector),
 		Slaves:   r.list(dir + "/slaves"),
 		Holders:  r.list(dir + "/holders"),
-		ReadOnly: r.text(dir+"/ro") == "1",
-		Model:    r.text(dir + "/device/model"),
+		ReadOnly: text("ro") == "1",
+		Model:    text("device/model"),
 		// NVMe and SCSI keep it below device, virtio beside it.
-		Serial:   cmp.Or(r.text(dir+"/device/serial"), r.text(dir+"/serial")),
-		WWN:      cmp.Or(r.text(dir+"/wwid"), r.text(dir+"/device/wwid")),
-		Firmware: cmp.Or(r.text(dir+"/device/firmware_rev"), r.text(dir+"/device/rev")),
-		Backing:  r.text(dir + "/loop/backing_file"),
+		Serial:   cmp.Or(text("device/serial"), text("serial")),
+		WWN:      cmp.Or(text("wwid"), text("device/wwid")),
+		Firmware: cmp.Or(text("device/firmware_rev"), text("device/rev")),
+		Backing:  text("loop/backing_file"),
 		NUMANode: -1,
 	}
-	if s := cmp.Or(r.text(dir+"/device/numa_node"), r.text(dir+"/device/device/numa_node")); s != "" {
+	if s := cmp.Or(text("device/numa_node"), text("device/device/numa_node")); s != "" {
 		if n, err := strconv.Atoi(s); err == nil {
 			d.NUMANode = n
 		}
 	}
 	var err error
-	if d.Major, d.Minor, err = parseDev(r.text(dir + "/dev")); err != nil {
+	if d.Major, d.Minor, err = parseDev(text("dev")); err != nil {
 		r.note("/%s/dev: %v", dir, err)
 	}
 	if d.Kind != Partition { // a partition's queue is its disk's
@@ -210,9 +211,9 @@ func (r *reader) device(name, dir string) *Device {
 	case MD:
 		d.MD = r.raid(dir + "/md")
 	case LV, DM:
-		d.Path, d.DM = "/dev/mapper/"+r.text(dir+"/dm/name"), r.text(dir+"/dm/uuid")
+		d.Path, d.DM = "/dev/mapper/"+text("dm/name"), text("dm/uuid")
 		if d.Kind == LV {
-			d.LV = parseLVName(r.text(dir+"/dm/name"), r.text(dir+"/dm/uuid"))
+			d.LV = parseLVName(text("dm/name"), text("dm/uuid"))
 		}
 	case Disk, Partition, Loop, Other:
 	}

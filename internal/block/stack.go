@@ -24,7 +24,7 @@ type Stack struct {
 }
 
 // remote are filesystems whose storage is another machine's, or a program's.
-var remote = []string{"nfs", "nfs4", "cifs", "smb3", "ceph", "9p", "afs", "glusterfs", "lustre", "gpfs", "virtiofs"}
+var remote = strings.Fields("nfs nfs4 cifs smb3 ceph 9p afs glusterfs lustre gpfs virtiofs")
 
 // Remote is whether a filesystem's storage is another machine's or a program's (FUSE), so that
 // asking anything of it may wait without end.
@@ -39,7 +39,7 @@ func ReadStack(m *sys.Machine, name string) (*Stack, error) {
 	r := &reader{root: m.Root}
 	t := &Tree{Devices: map[string]*Device{}, root: m.Root}
 	s := &Stack{Tree: t}
-	data, err := readAll(m.Root, "proc/self/mountinfo")
+	data, err := ReadAll(m.Root, "proc/self/mountinfo")
 	if err != nil {
 		r.note("/proc/self/mountinfo: %v", cause(err))
 	}
@@ -76,8 +76,8 @@ func (s *Stack) Fallen(r *sys.Reader) bool {
 
 // find fills in the mount and the device of a path.
 func (s *Stack) find(m *sys.Machine, r *reader, name string) error {
-	lexical := s.Tree.lexical(name)
-	if !m.Here { // a captured machine has no paths to ask about
+	lexical := (&Tree{Mounts: s.Tree.Mounts}).MountOf(name) // by its letters alone, without asking any filesystem
+	if !m.Here {                                            // a captured machine has no paths to ask about
 		if d, ok := strings.CutPrefix(name, "/dev/"); ok && r.exists(path.Join(classBlock, d)) {
 			s.Device = d
 			return nil
@@ -109,12 +109,6 @@ func (s *Stack) find(m *sys.Machine, r *reader, name string) error {
 	}
 	s.Device = r.mounted(s.Mount)
 	return nil
-}
-
-// lexical is the mount of a path by its letters alone, without asking any filesystem.
-func (t *Tree) lexical(name string) *Mount {
-	blind := &Tree{Mounts: t.Mounts}
-	return blind.MountOf(name)
 }
 
 // mountAt is the mount that statx(2) named, by its number or by its device.

@@ -21,7 +21,7 @@ func (r *reader) head(d *Device, n int) []byte {
 	if err != nil {
 		return nil
 	}
-	defer func() { _ = f.Close() }()
+	defer f.Close() //nolint:errcheck // only read
 	buf := make([]byte, n)
 	got, err := io.ReadFull(f, buf)
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {

@@ -108,7 +108,7 @@ type placed struct {
 
 // placed are the mounts that a process sees, by their numbers.
 func (r *reader) placed(pid string) map[int]placed {
-	data, err := readAll(r.root, path.Join("proc", pid, "mountinfo"))
+	data, err := ReadAll(r.root, path.Join("proc", pid, "mountinfo"))
 	if err != nil {
 		return nil
 	}
@@ -185,7 +185,7 @@ func (r *reader) descriptors(t *Tree, pid string, mapped map[string]*Device) {
 		}
 	}
 	for _, thread := range threads { // they share their memory, but one that has ended shows none
-		areas, _ := readAll(t.root, path.Join("proc", thread, "maps"))
+		areas, _ := ReadAll(t.root, path.Join("proc", thread, "maps"))
 		for line := range strings.Lines(string(areas)) {
 			f := strings.Fields(line)
 			if len(f) < 6 || !strings.HasPrefix(f[5], "/") {
@@ -261,7 +261,7 @@ func (t *Tree) numbered(major, minor uint32) *Device {
 }
 
 func (r *reader) command(pid string) string {
-	data, err := readAll(r.root, path.Join("proc", pid, "comm"))
+	data, err := ReadAll(r.root, path.Join("proc", pid, "comm"))
 	if err != nil {
 		return "name not known"
 	}

@@ -48,9 +48,9 @@ type Change struct {
 func (t *Table) test() {
 	type pair struct{ row, side int }
 	var tested []pair
-	for i := range t.Rows {
-		for k := range t.Sides {
-			if k != t.Base && min(len(t.Rows[i].Cells[k].Rounds), len(t.Rows[i].Cells[t.Base].Rounds)) > 1 {
+	for i, r := range t.Rows {
+		for k, c := range r.Cells {
+			if k != t.Base && min(len(c.Rounds), len(r.Cells[t.Base].Rounds)) > 1 {
 				tested = append(tested, pair{i, k})
 			}
 		}
@@ -58,12 +58,13 @@ func (t *Table) test() {
 	figures := max(1, len(tested))
 	var ps []float64
 	for i := range t.Rows {
-		for k := range t.Sides {
+		r := &t.Rows[i]
+		for k := range r.Cells {
 			if k != t.Base {
-				t.Rows[i].Cells[k].Change = t.change(&t.Rows[i], k, figures)
+				r.Cells[k].Change = t.change(r, k, figures)
 			}
 		}
-		t.Rows[i].others(t.Base)
+		r.others(t.Base)
 	}
 	t.correct()
 	for _, p := range tested {
@@ -71,7 +72,8 @@ func (t *Table) test() {
 	}
 	corrected := stats.Holm(ps)
 	for n, p := range tested {
-		t.Rows[p.row].Cells[p.side].Change.answer(corrected[n], t.Margin, figures, t.Rows[p.row].Figure.Lower)
+		r := t.Rows[p.row]
+		r.Cells[p.side].Change.answer(corrected[n], t.Margin, figures, r.Figure.Lower)
 	}
 }
 
@@ -88,11 +90,10 @@ func (t *Table) change(r *Row, side, figures int) *Change {
 			before, after, paired = a.Rounds, b.Rounds, false
 		}
 	}
-	c, err := stats.CompareRounds(before, after, stats.Design{Paired: paired, Figures: figures})
-	if err != nil {
+	change := untold(before, after, paired, figures)
+	if change == nil {
 		return nil // cells hold usable figures only
 	}
-	change := &Change{Comparison: c, PHolm: 1, Word: CannotTell}
 	if why := cmp.Or(sharedHost(a.samples), sharedHost(b.samples)); why != "" && !paired {
 		change.Method, change.Why = stats.NoTest, why
 		return change
@@ -100,8 +101,8 @@ func (t *Table) change(r *Row, side, figures int) *Change {
 	if a.Sustained > 0 || b.Sustained > 0 {
 		change.Sustained = b.sustained() / a.sustained()
 	}
-	if c.Method == stats.NoTest {
-		change.Why = noTest(len(before), len(after), c)
+	if change.Method == stats.NoTest {
+		change.Why = noTest(len(before), len(after), change.Comparison)
 		return change
 	}
 	if first := inOrder(a.samples, b.samples); !paired && first != 0 {
@@ -239,18 +240,18 @@ func (t *Table) suite() {
 		last := 0.0 // the sum of the logarithms of what is sustained, after against before
 		bursts := false
 		na, nb := 0, 0
-		for i := range t.Rows {
-			a, b := &t.Rows[i].Cells[t.Base], &t.Rows[i].Cells[k]
+		for _, r := range t.Rows {
+			a, b := &r.Cells[t.Base], &r.Cells[k]
 			if a.measured() && b.measured() {
 				na, nb = max(na, len(a.Rounds)), max(nb, len(b.Rounds))
 			}
 		}
-		for i := range t.Rows {
-			a, b := &t.Rows[i].Cells[t.Base], &t.Rows[i].Cells[k]
+		for _, r := range t.Rows {
+			a, b := &r.Cells[t.Base], &r.Cells[k]
 			if !t.Paired && cmp.Or(sharedHost(a.samples), sharedHost(b.samples)) != "" {
 				continue
 			}
-			if !a.measured() || len(a.Rounds) != na || len(b.Rounds) != nb || t.Rows[i].Figure.Lower {
+			if !a.measured() || len(a.Rounds) != na || len(b.Rounds) != nb || r.Figure.Lower {
 				continue
 			}
 			before, after = append(before, a.Rounds), append(after, b.Rounds)
@@ -271,6 +272,15 @@ func (t *Table) suite() {
 	}
 }
 
+// untold is what the rounds of two sides say before it is put into a word; nil where they hold no figures.
+func untold(before, after []float64, paired bool, figures int) *Change {
+	c, err := stats.CompareRounds(before, after, stats.Design{Paired: paired, Figures: figures})
+	if err != nil {
+		return nil
+	}
+	return &Change{Comparison: c, PHolm: 1, Word: CannotTell}
+}
+
 // together is always a t test: a mean over scenarios is near normal.
 func together(before, after [][]float64, paired bool, first int, margin float64) *Change {
 	a, err1 := stats.Together(before)
@@ -278,13 +288,12 @@ func together(before, after [][]float64, paired bool, first int, margin float64)
 	if err1 != nil || err2 != nil {
 		return nil
 	}
-	c, err := stats.CompareRounds(a, b, stats.Design{Paired: paired, Figures: math.MaxInt32})
-	if err != nil {
+	change := untold(a, b, paired, math.MaxInt32)
+	if change == nil {
 		return nil
 	}
-	change := &Change{Comparison: c, PHolm: 1, Word: CannotTell}
-	if c.Method == stats.NoTest {
-		change.Why = noTest(len(a), len(b), c)
+	if change.Method == stats.NoTest {
+		change.Why = noTest(len(a), len(b), change.Comparison)
 		return change
 	}
 	if !paired && first != 0 {

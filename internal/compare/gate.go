@@ -44,9 +44,7 @@ func (o *Outcome) add(u unfit, sentence string) {
 	if u == unfitInvalid {
 		list = &o.Invalid
 	}
-	if !slices.Contains(*list, sentence) {
-		*list = append(*list, sentence)
-	}
+	*list = text.Once(*list, sentence)
 }
 
 // by makes what could not be judged a failure where the gate asks for that.
@@ -99,10 +97,11 @@ func (t *Table) Judge(g Gate) Outcome {
 		o.add(unfitMissing, sentence)
 	}
 	for i := range t.Rows {
-		for k := range t.Rows[i].Cells {
+		r := &t.Rows[i]
+		for k := range r.Cells {
 			if k != t.Base {
-				t.judge(&t.Rows[i], k, g, &o)
-				t.judgeTail(&t.Rows[i], k, g.P99, &o)
+				t.judge(r, k, g, &o)
+				t.judgeTail(r, k, g.P99, &o)
 			}
 		}
 	}
@@ -147,16 +146,16 @@ func (t *Table) judgeTail(r *Row, side int, by float64, o *Outcome) {
 			continue
 		}
 		judged = true
+		change := text.Between(ratio.Lo-1, ratio.Hi-1)
 		name := fmt.Sprintf("%s of %s in %s", other.Figure.Name, r.Name, t.Sides[side].Name)
 		switch {
 		case ratio.N < 2:
 			o.add(unfitMissing, name+" (one round on a side)")
 		case other.Moved(side) && ratio.Lo >= 1+by:
-			o.Failed = append(o.Failed, fmt.Sprintf("%s is longer: %s %s", name, text.Change(ratio.Center-1),
-				text.Between(ratio.Lo-1, ratio.Hi-1)))
+			o.Failed = append(o.Failed, fmt.Sprintf("%s is longer: %s %s", name, text.Change(ratio.Center-1), change))
 		case ratio.Hi > 1+by:
 			o.add(unfitMissing, fmt.Sprintf("%s (a rise of %s cannot be excluded: %s)", name, text.Share(by),
-				text.Between(ratio.Lo-1, ratio.Hi-1)))
+				change))
 		}
 	}
 	if !judged {
@@ -254,8 +253,8 @@ func unendedOf(s Side) []string {
 	for _, x := range s.Samples {
 		sentence := unended(x.Run)
 		whole := !slices.ContainsFunc(x.Run.Scenarios, func(s bundle.Scenario) bool { return !done[s.Name] })
-		if sentence != "" && !whole && !slices.Contains(all, sentence) {
-			all = append(all, sentence)
+		if !whole {
+			all = text.Once(all, sentence)
 		}
 	}
 	return all

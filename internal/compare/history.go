@@ -101,7 +101,7 @@ type Filter struct {
 // while they ran are noted and left out, as nobody knows when they were.
 func History(runs []*bundle.Bundle, f Filter) (all []Series, notes []string) {
 	runs = slices.Clone(runs)
-	slices.SortStableFunc(runs, func(a, b *bundle.Bundle) int { return a.Run.Created.Compare(b.Run.Created) })
+	oldestFirst(runs)
 	at := map[Key]int{}
 	for i, b := range runs {
 		if sentence := copyOf(b, runs[:i]); sentence != "" {
@@ -218,13 +218,13 @@ func timeOf(d time.Duration) string {
 
 // layoutOf is what a role's path is made of: "raid10 8×gp3, chunk 64 KiB, on c8g.2xlarge".
 func layoutOf(t *topology.Topology, role topology.Role) string {
-	target := t.For(role)
+	machine, target := t.Instance.Type, t.For(role)
 	if target == nil {
-		return t.Instance.Type
+		return machine
 	}
 	a := t.Array(target.Array)
 	if a == nil {
-		return strings.TrimSpace(target.Device + " " + t.Instance.Type)
+		return strings.TrimSpace(target.Device + " " + machine)
 	}
 	volumes := map[string]int{}
 	var kinds []string
@@ -246,8 +246,8 @@ func layoutOf(t *topology.Topology, role topology.Role) string {
 	if a.Chunk > 0 {
 		text += ", chunk " + a.Chunk.String()
 	}
-	if t.Instance.Type != "" {
-		text += ", on " + t.Instance.Type
+	if machine != "" {
+		text += ", on " + machine
 	}
 	return text
 }

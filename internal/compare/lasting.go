@@ -130,7 +130,7 @@ func Accept(dir, reason string, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	data, err := json.MarshalIndent(acceptance{reason, now.UTC()}, "", " ")
+	data, err := text.JSON(acceptance{reason, now.UTC()})
 	if err != nil {
 		return err
 	}
@@ -139,5 +139,5 @@ func Accept(dir, reason string, now time.Time) error {
 		return err
 	}
 	defer held.Close() //nolint:errcheck // only a handle
-	return held.WriteFile(acceptedFile, append(text.HarmlessJSON(data), '\n'), 0o644)
+	return held.WriteFile(acceptedFile, data, 0o644)
 }

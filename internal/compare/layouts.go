@@ -8,6 +8,7 @@ import (
 
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
 )
 
 // LayoutResult is how one layout stands among those that were built, measured and taken down in turn.
@@ -50,8 +51,8 @@ func (t *Table) stand() {
 			c := &r.Cells[k]
 			for _, x := range c.all {
 				for _, f := range x.Run.Findings {
-					if phrase := fmt.Sprintf("build %d: %s", x.Round, f.Title); f.Code == "PL204" && !slices.Contains(s.Slow, phrase) {
-						s.Slow = append(s.Slow, phrase)
+					if f.Code == "PL204" {
+						s.Slow = text.Once(s.Slow, fmt.Sprintf("build %d: %s", x.Round, f.Title))
 					}
 				}
 			}

@@ -42,12 +42,12 @@ func (t *Table) match(sides []Side, byName bool) {
 // place puts a sample into the row of its work: the one of its name before any other. A round goes to one that
 // other samples of its side are in, whatever their names.
 func (t *Table) place(side, sides int, s Sample, byName, round bool) {
-	work := workOf(s.Result)
+	name, work := s.Scenario.Name, workOf(s.Result)
 	at := -1
 	for i := range t.Rows {
 		r := &t.Rows[i]
 		if byName {
-			if r.Name == s.Scenario.Name {
+			if r.Name == name {
 				at = i
 				break
 			}
@@ -56,13 +56,13 @@ func (t *Table) place(side, sides int, s Sample, byName, round bool) {
 		if len(r.Work.Differences(work)) > 0 || r.Figure.Unit != mainFigure(s.Scenario).Unit {
 			continue
 		}
-		named := r.Name == s.Scenario.Name
+		named := r.Name == name
 		// In one run two scenarios may do the same work on purpose, such as before and after: they
 		// are rows of their own.
 		taken := !round && slices.ContainsFunc(r.Cells[side].all, func(o Sample) bool {
-			return o.Run == s.Run && o.Scenario.Name != s.Scenario.Name && !repeats(o.Scenario.Name, s.Scenario.Name)
+			return o.Run == s.Run && o.Scenario.Name != name && !repeats(o.Scenario.Name, name)
 		})
-		if taken && !named && !repeats(r.Name, s.Scenario.Name) {
+		if taken && !named && !repeats(r.Name, name) {
 			continue
 		}
 		if at < 0 || named {
@@ -74,7 +74,7 @@ func (t *Table) place(side, sides int, s Sample, byName, round bool) {
 	}
 	if at < 0 {
 		t.Rows = append(t.Rows, Row{
-			Name:   s.Scenario.Name,
+			Name:   name,
 			Work:   work,
 			Figure: mainFigure(s.Scenario),
 			Cells:  make([]Cell, sides),
@@ -84,7 +84,8 @@ func (t *Table) place(side, sides int, s Sample, byName, round bool) {
 	}
 	r := &t.Rows[at]
 	r.Work = r.Work.with(work)
-	r.Cells[side].all = append(r.Cells[side].all, s)
+	c := &r.Cells[side]
+	c.all = append(c.all, s)
 }
 
 // repeats says that two names are one but for a number: the files of rounds are often called so.
@@ -101,21 +102,23 @@ func repeats(a, b string) bool {
 // explain says of works that only one side did what keeps them from being compared.
 func (t *Table) explain(alone []Row) {
 	shown := map[string]bool{}
+	filled := func(c Cell) bool { return len(c.all) > 0 }
 	for i := range alone {
 		r := &alone[i]
-		k := slices.IndexFunc(r.Cells, func(c Cell) bool { return len(c.all) > 0 })
+		k := slices.IndexFunc(r.Cells, filled)
 		twin := slices.IndexFunc(alone, func(o Row) bool { return o.Name == r.Name && len(o.Cells[k].all) == 0 })
-		line := fmt.Sprintf("%s is only in %s (%s)", r.Name, t.Sides[k].Name, r.Work)
-		if r.Name == t.Sides[k].Name { // results of one run beside each other
+		side := t.Sides[k].Name
+		line := fmt.Sprintf("%s is only in %s (%s)", r.Name, side, r.Work)
+		if r.Name == side { // results of one run beside each other
 			line = fmt.Sprintf("%s: no other result has this workload (%s)", r.Name, r.Work)
 		}
 		if twin >= 0 {
 			o := &alone[twin]
-			other := slices.IndexFunc(o.Cells, func(c Cell) bool { return len(c.all) > 0 })
+			other := slices.IndexFunc(o.Cells, filled)
 			if other < k {
 				continue // shown with its twin
 			}
-			line = fmt.Sprintf("%s is not compared, %s and %s did different work: %s", r.Name, t.Sides[k].Name,
+			line = fmt.Sprintf("%s is not compared, %s and %s did different work: %s", r.Name, side,
 				t.Sides[other].Name, strings.Join(r.Work.Differences(o.Work), "; "))
 		}
 		if !shown[line] {

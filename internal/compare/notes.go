@@ -49,9 +49,9 @@ func (t *Table) note(sides []Side) {
 	for _, f := range facts() {
 		t.unlike("", f, func(k int) []Sample { return sides[k].Samples })
 	}
-	for i := range t.Rows {
+	for _, r := range t.Rows {
 		for _, f := range workFacts() {
-			t.unlike(t.Rows[i].Name+": ", f, func(k int) []Sample { return t.Rows[i].Cells[k].all })
+			t.unlike(r.Name+": ", f, func(k int) []Sample { return r.Cells[k].all })
 		}
 	}
 	t.prices(sides)
@@ -71,9 +71,7 @@ func (t *Table) unlike(where string, f fact, of func(side int) []Sample) {
 	values := func(k int) []string {
 		var all []string
 		for _, s := range of(k) {
-			if v := f.of(s); v != "" && !slices.Contains(all, v) {
-				all = append(all, v)
-			}
+			all = text.Once(all, f.of(s))
 		}
 		slices.Sort(all)
 		return all

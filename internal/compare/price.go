@@ -35,12 +35,12 @@ func (t *Table) prices(sides []Side) {
 			continue
 		}
 		each := ""
-		for i := range t.Rows {
-			if c := &t.Rows[i].Cells[k]; t.Rows[i].Figure.Name == "IOPS" && c.measured() {
+		for _, r := range t.Rows {
+			if c := &r.Cells[k]; r.Figure.Name == "IOPS" && c.measured() {
 				one := (month.Times(1/c.sustained()) + 50) / 100 * 100 // four decimals of a dollar
 				each = fmt.Sprintf(", $%s for each of %v sustained IOPS", one.Exact(), units.IOPS(c.sustained()))
 				if len(t.Rows) > 1 {
-					each += " (" + t.Rows[i].Name + ")"
+					each += " (" + r.Name + ")"
 				}
 				break
 			}

@@ -96,7 +96,7 @@ func distrust(b *bundle.Bundle, s *bundle.Scenario, r *result.Result) string {
 // SideOf makes one side of one or more runs: its rounds are those of all of them.
 func SideOf(name string, runs ...*bundle.Bundle) Side {
 	s := Side{Name: name}
-	slices.SortStableFunc(runs, func(a, b *bundle.Bundle) int { return a.Run.Created.Compare(b.Run.Created) })
+	oldestFirst(runs)
 	for _, b := range runs {
 		s.Samples = append(s.Samples, samplesOf(b)...)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"plimsoll/internal/stats"
+	"plimsoll/internal/text"
 )
 
 // Options of a comparison.
@@ -141,11 +142,12 @@ func New(sides []Side, o Options) (*Table, error) {
 		return nil, errors.New("nothing was measured on any side")
 	}
 	for i := range t.Rows {
-		t.Rows[i].nameByWork()
-		t.Rows[i].pace()
-		for k := range t.Rows[i].Cells {
-			t.Rows[i].fill(k)
-			t.Sides[k].Rounds = max(t.Sides[k].Rounds, len(t.Rows[i].Cells[k].all)) // imports are all first rounds
+		r := &t.Rows[i]
+		r.nameByWork()
+		r.pace()
+		for k := range r.Cells {
+			r.fill(k)
+			t.Sides[k].Rounds = max(t.Sides[k].Rounds, len(r.Cells[k].all)) // imports are all first rounds
 		}
 	}
 	t.test()
@@ -172,9 +174,7 @@ func columnOf(s Side) Column {
 	c := Column{Name: s.Name, Labels: map[string]string{}, Over: s.end().Sub(s.start())}
 	for i, x := range s.Samples {
 		c.Rounds = max(c.Rounds, x.Round)
-		if id := x.Run.Run.ID; !slices.Contains(c.Runs, id) {
-			c.Runs = append(c.Runs, id)
-		}
+		c.Runs = text.Once(c.Runs, x.Run.Run.ID)
 		labels := x.Run.Run.Labels
 		if i == 0 {
 			maps.Copy(c.Labels, labels)
@@ -249,10 +249,11 @@ func (c *Cell) measured() bool { return len(c.Rounds) > 0 }
 // others adds the figures that are shown besides.
 func (r *Row) others(base int) {
 	for _, f := range latencyFigures() {
-		o := Other{Figure: f, Cells: make([]stats.Estimate, len(r.Cells)), Ratios: make([]stats.Estimate, len(r.Cells))}
-		rounds := make([][]float64, len(r.Cells))
+		n := len(r.Cells)
+		o := Other{Figure: f, Cells: make([]stats.Estimate, n), Ratios: make([]stats.Estimate, n)}
+		rounds := make([][]float64, n)
 		if f.q == p99 {
-			o.PHolm = slices.Repeat([]float64{1}, len(r.Cells))
+			o.PHolm = slices.Repeat([]float64{1}, n)
 		}
 		seen := 0
 		for k := range r.Cells {

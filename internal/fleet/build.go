@@ -192,8 +192,8 @@ func verdictOf(f *bundle.Fleet) (verdict.Verdict, []string) {
 		if slices.Index(ladder, v) > slices.Index(ladder, worst) {
 			worst = v
 		}
-		if v != verdict.Pass && v != verdict.Measured && len(reasons) < 3 && !slices.Contains(reasons, reason) {
-			reasons = append(reasons, reason)
+		if v != verdict.Pass && v != verdict.Measured && len(reasons) < 3 {
+			reasons = text.Once(reasons, reason)
 		}
 	}
 	of := map[finding.Severity]verdict.Verdict{

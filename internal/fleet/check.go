@@ -62,23 +62,24 @@ var findingCode = regexp.MustCompile(`^PL[0-9]{3}$`)
 
 // tame takes of a checkup what a check may find: it comes from a machine that may send anything.
 func (c *Checkup) tame() *Checkup {
+	fact := func(s string) string { return text.Clean(s, longFact) }
 	own := &Checkup{Facts: map[string]string{}, Findings: []finding.Finding{}, Notes: []string{}}
 	for _, name := range first(slices.Sorted(maps.Keys(c.Facts)), mostFindings) {
-		own.Facts[text.Clean(name, longFact)] = text.Clean(c.Facts[name], longFact)
+		own.Facts[fact(name)] = fact(c.Facts[name])
 	}
 	for _, f := range first(c.Findings, mostFindings) {
 		if !findingCode.MatchString(string(f.Code)) || f.Severity.Rank() < 0 {
 			continue
 		}
 		one := finding.Finding{
-			Code: f.Code, Severity: f.Severity, Title: text.Clean(f.Title, longFact), Subject: text.Clean(f.Subject, longFact),
+			Code: f.Code, Severity: f.Severity, Title: fact(f.Title), Subject: fact(f.Subject),
 			Message: text.Clean(f.Message, longText), Why: text.Clean(f.Why, longText), Fix: text.Clean(f.Fix, longText),
-			Disabled: text.Clean(f.Disabled, longFact), Commands: cleaned(f.Commands),
+			Disabled: fact(f.Disabled), Commands: cleaned(f.Commands),
 		}
 		for _, e := range first(f.Evidence, mostFindings/10) {
 			one.Evidence = append(one.Evidence, finding.Evidence{
-				What: text.Clean(e.What, longFact), Found: text.Clean(e.Found, longFact),
-				Expected: text.Clean(e.Expected, longFact), Where: text.Clean(e.Where, longFact),
+				What: fact(e.What), Found: fact(e.Found),
+				Expected: fact(e.Expected), Where: fact(e.Where),
 			})
 		}
 		own.Findings = append(own.Findings, one)

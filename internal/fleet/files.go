@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -66,7 +67,7 @@ func filesOf(args []string) (files []sentFile, err error) {
 // receiveFiles writes the files of a plan to a directory of their own, which is the caller's to
 // remove, and returns the arguments with their names there.
 func receiveFiles(p *plan) (args []string, dir string, err error) {
-	args = append([]string(nil), p.Args...)
+	args = slices.Clone(p.Args)
 	if len(p.Files) == 0 {
 		return args, "", nil
 	}

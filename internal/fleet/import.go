@@ -125,10 +125,11 @@ func open(dirs []string) ([]source, error) {
 			return nil, fmt.Errorf("%s and %s are one run (%s): name it once", all[i].bundle.Dir, dir, text.Quote(b.Run.ID))
 		}
 		name := text.Clean(b.Run.Topology.Host.Name, 64)
-		if name == "" || slices.ContainsFunc(all, func(s source) bool { return s.host == name }) {
+		taken := func() bool { return slices.ContainsFunc(all, func(s source) bool { return s.host == name }) }
+		if name == "" || taken() {
 			name = strings.Trim(name+" "+filepath.Base(dir), " ")
 		}
-		for n := 2; slices.ContainsFunc(all, func(s source) bool { return s.host == name }); n++ {
+		for n := 2; taken(); n++ {
 			name = fmt.Sprintf("%s %d", name, n)
 		}
 		all = append(all, source{host: name, bundle: b})
@@ -204,10 +205,7 @@ func fileName(host string) string {
 
 // copyBundle copies the regular files of a bundle to a directory that is not there yet.
 func copyBundle(to, from string) error {
-	if err := os.MkdirAll(to, 0o755); err != nil {
-		return err
-	}
-	root, err := os.OpenRoot(to)
+	root, err := sys.MakeRoot(to, 0o755)
 	if err != nil {
 		return err
 	}

@@ -212,35 +212,36 @@ func (m *Member) gate(ctx context.Context, s suite.Scenario) error {
 
 // event passes on what happens in the run.
 func (m *Member) event(e bench.Event) {
+	send := m.out.send
 	switch e := e.(type) {
 	case bench.Started:
 		if abs, err := filepath.Abs(e.Dir); err == nil {
 			m.dir = abs
 		}
-		m.out.send(message{Event: eventStarted, Dir: m.dir})
+		send(message{Event: eventStarted, Dir: m.dir})
 	case bench.Began:
-		m.out.send(message{
+		send(message{
 			Event: eventBegan, Scenario: e.Scenario.ID, Mono: monotonic(),
 			Wait: e.Expected, Pause: e.Stall,
 		})
 	case bench.Laying:
-		m.out.send(message{Event: eventPrefill, Written: e.Written})
+		send(message{Event: eventPrefill, Written: e.Written})
 	case bench.Cooling:
-		m.out.send(message{Event: eventCooling, Wait: e.For})
+		send(message{Event: eventCooling, Wait: e.For})
 	case bench.Ticked:
-		m.out.send(message{
+		send(message{
 			Event: eventSecond, Scenario: e.ID, Elapsed: e.Elapsed, Ramp: e.Second.Ramp, Mono: monotonic(),
 			IOPS: float64(e.Second.IOPS()), BW: float64(e.Second.BW()),
 		})
 	case bench.Ended:
-		m.out.send(message{
+		send(message{
 			Event:    eventEnded,
 			Scenario: e.ID,
 			State:    string(e.Result.State),
 			Note:     strings.Join(e.Result.Reasons, "; "),
 		})
 	case bench.Noted:
-		m.out.send(message{Event: eventNote, Note: e.Text})
+		send(message{Event: eventNote, Note: e.Text})
 	}
 }
 

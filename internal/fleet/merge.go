@@ -102,16 +102,18 @@ func (m *measured) spread(counts []float64, from time.Duration) {
 	}
 }
 
+// unmerged is a scenario without figures.
+func unmerged(all []measured) bundle.FleetScenario {
+	first := all[0].result
+	return bundle.FleetScenario{
+		ID: first.ID, Name: first.Name, Title: first.Title, Total: bundle.FleetTotal{Hist: &fio.Hist{}},
+	}
+}
+
 // merge makes one scenario of what the hosts measured of it: figures over the time in which all of
 // them measured.
 func merge(all []measured, at time.Time) bundle.FleetScenario {
-	first := all[0].result
-	f := bundle.FleetScenario{
-		ID:    first.ID,
-		Name:  first.Name,
-		Title: first.Title,
-		Total: bundle.FleetTotal{Hist: &fio.Hist{}},
-	}
+	f := unmerged(all)
 	var epoch, from, to, planned time.Duration
 	began := false
 	for i := range all {
@@ -158,14 +160,8 @@ func merge(all []measured, at time.Time) bundle.FleetScenario {
 // apart makes one scenario of hosts that measured one after the other: each has its own window, and
 // there is no total.
 func apart(all []measured, at time.Time) bundle.FleetScenario {
-	first := all[0].result
-	f := bundle.FleetScenario{
-		ID:    first.ID,
-		Name:  first.Name,
-		Title: first.Title,
-		At:    at,
-		Total: bundle.FleetTotal{Hist: &fio.Hist{}},
-	}
+	f := unmerged(all)
+	f.At = at
 	for i := range all {
 		one := merge(all[i:i+1], at)
 		f.Invalid = append(f.Invalid, one.Invalid...)

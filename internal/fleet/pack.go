@@ -77,10 +77,7 @@ func unpack(r io.Reader, dir string, limit int64) error {
 		return err
 	}
 	defer z.Close()
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	root, err := os.OpenRoot(dir)
+	root, err := sys.MakeRoot(dir, 0o755)
 	if err != nil {
 		return err
 	}

@@ -9,8 +9,7 @@ import (
 	"io"
 	"time"
 
-	"golang.org/x/sys/unix"
-
+	"plimsoll/internal/sys"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
@@ -139,10 +138,4 @@ func (l *lineReader) next(v any) error {
 }
 
 // monotonic is CLOCK_MONOTONIC, which no one sets.
-func monotonic() int64 {
-	var ts unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {
-		return 0
-	}
-	return ts.Nano()
-}
+func monotonic() int64 { return int64(sys.Monotonic()) }

@@ -358,6 +358,7 @@ func (c *coordinator) asks(h *host) command {
 
 // happened acts upon what a member reports of its run.
 func (c *coordinator) happened(h *host, m message) {
+	note := text.Clean(m.Note, 600)
 	switch m.Event {
 	case eventStarted:
 		h.Remote = text.Clean(m.Dir, 1000)
@@ -394,11 +395,11 @@ func (c *coordinator) happened(h *host, m message) {
 			c.Note(h.Name, text.Clean(fmt.Sprintf("scenario %d is %s: %s", m.Scenario, m.State, m.Note), 600))
 		}
 	case eventNote:
-		c.Note(h.Name, text.Clean(m.Note, 600))
+		c.Note(h.Name, note)
 	case eventFinished:
 		h.ended, h.Exit, h.waits = true, m.Exit, false
 		if m.Exit == 1 {
-			c.Note(h.Name, text.Clean(m.Note, 600))
+			c.Note(h.Name, note)
 		}
 		h.order(command{Bundle: true})
 		h.await(sending, c.limits.send)
@@ -410,7 +411,7 @@ func (c *coordinator) happened(h *host, m message) {
 		h.checkup = m.Checkup.tame()
 		c.complete(h)
 	case eventRefused:
-		c.lost(h, bundle.HostRefused, text.Clean(m.Note, 600))
+		c.lost(h, bundle.HostRefused, note)
 	}
 }
 

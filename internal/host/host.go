@@ -7,8 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +16,7 @@ import (
 
 	"plimsoll/internal/block"
 	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
 
@@ -155,18 +156,14 @@ func (r *reader) note(format string, args ...any) {
 
 // text is a file without the white space around it, at most 1 MiB; "" when it is not there.
 func (r *reader) text(name string) string {
-	f, err := r.root.Open(name)
-	if err == nil {
-		defer f.Close() //nolint:errcheck // only read from
-		var data []byte
-		if data, err = io.ReadAll(io.LimitReader(f, 1<<20)); err == nil {
-			return strings.TrimSpace(string(data))
-		}
-	}
+	data, err := block.ReadAll(r.root, name)
 	if errors.Is(err, fs.ErrPermission) {
 		r.note("/%s: permission denied", name)
 	}
-	return ""
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(data))
 }
 
 func (r *reader) num(name string) int {
@@ -184,20 +181,13 @@ func (r *reader) glob(pattern string) []string {
 	return names
 }
 
-func addOnce(all []string, s string) []string {
-	if s == "" || slices.Contains(all, s) {
-		return all
-	}
-	return append(all, s)
-}
-
 const cpus = "sys/devices/system/cpu"
 
 func (r *reader) cpu() {
 	c := &r.f.CPU
 	for _, dir := range r.glob(cpus + "/cpufreq/policy*") {
-		c.Governors = addOnce(c.Governors, r.text(dir+"/scaling_governor"))
-		c.Preferences = addOnce(c.Preferences, r.text(dir+"/energy_performance_preference"))
+		c.Governors = text.Once(c.Governors, r.text(dir+"/scaling_governor"))
+		c.Preferences = text.Once(c.Preferences, r.text(dir+"/energy_performance_preference"))
 		if c.Driver == "" {
 			c.Driver, c.Available = r.text(dir+"/scaling_driver"), strings.Fields(r.text(dir+"/scaling_available_governors"))
 		}
@@ -392,3 +382,31 @@ func parseMdadm(text string) []Array {
 	}
 	return all
 }
+
+// Release is a kernel version.
+type Release [3]int
+
+// CountsFlushes is the first kernel with flushes in /proc/diskstats (Documentation/admin-guide/iostats.rst).
+var CountsFlushes = Release{5, 5, 0}
+
+// kernelVersion finds the upstream version in /proc/version: Debian puts it behind its own name of
+// the package.
+var kernelVersion = regexp.MustCompile(`(?:\bDebian |^Linux version )(\d+)\.(\d+)(?:\.(\d+))?`)
+
+// Release is the kernel's; false where it is not known.
+func (f *Facts) Release() (Release, bool) {
+	all := kernelVersion.FindAllStringSubmatch(f.Kernel, -1)
+	if len(all) == 0 {
+		return Release{}, false
+	}
+	var r Release
+	for i, s := range all[len(all)-1][1:] {
+		r[i], _ = strconv.Atoi(s) // empty is 0
+	}
+	return r, true
+}
+
+func (r Release) String() string { return fmt.Sprintf("%d.%d.%d", r[0], r[1], r[2]) }
+
+// Before says that it is older.
+func (r Release) Before(o Release) bool { return slices.Compare(r[:], o[:]) < 0 }

@@ -32,33 +32,24 @@ if [ -e /run/lab-one-cpu ]; then rm /run/lab-one-cpu; echo 1 > /sys/devices/syst
 `
 )
 
-// leaveOneCPU takes the other CPU from a guest that runs, until awaitDrives.
-func (g *Guest) leaveOneCPU(ctx context.Context) error {
-	_, err := g.must(ctx, nil, "bash", "-c", oneCPU)
-	return err
-}
-
 func (g *Guest) plug(ctx context.Context, v *Volume, index, port int) error {
 	node := fmt.Sprint("v", index)
-	if err := g.attachNode(ctx, node, v.Name()); err != nil {
-		return err
-	}
-	err := g.machine.qmp.do(ctx, "device_add", object{
-		"driver": "nvme", "id": "nvme-" + node, "drive": node, "serial": v.Serial, "bus": fmt.Sprint("rp", port),
+	return g.attach(ctx, node, v.Name(), object{
+		"driver": "nvme", "id": "nvme-" + node, "serial": v.Serial, "bus": fmt.Sprint("rp", port),
 		"mdts": 6, // 2^6 pages: requests of up to 256 KiB, as on EC2
-	}, nil)
-	if err != nil {
-		return fmt.Errorf("volume %s: %w", v.Name(), err)
-	}
-	return nil
+	})
 }
 
-// attachNode makes a volume known to QEMU.
-func (g *Guest) attachNode(ctx context.Context, node, volume string) error {
+// attach makes a volume known to QEMU, and plugs a device with it in.
+func (g *Guest) attach(ctx context.Context, node, volume string, device object) error {
 	server := object{"type": "unix", "path": filepath.Join(g.sockets, "volumes")}
 	err := g.machine.qmp.do(ctx, "blockdev-add", object{
 		"driver": "nbd", "node-name": node, "server": server, "export": volume, "discard": "unmap",
 	}, nil)
+	if err == nil {
+		device["drive"] = node
+		err = g.machine.qmp.do(ctx, "device_add", device, nil)
+	}
 	if err != nil {
 		return fmt.Errorf("volume %s: %w", volume, err)
 	}

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 
 	"plimsoll/internal/lab/agent"
+	"plimsoll/internal/sys"
 )
 
 // Fetch copies a directory or file of the guest, /root/runs say, to the directory to of the host as
@@ -21,7 +22,7 @@ func (g *Guest) Fetch(ctx context.Context, name, to string) error {
 	if r, err := g.Exec(ctx, "test", "-e", name); err != nil || r.Code != 0 {
 		return errors.Join(err, fmt.Errorf("lab guest: %s: %w", name, fs.ErrNotExist))
 	}
-	root, err := openRoot(to)
+	root, err := sys.MakeRoot(to, 0o777)
 	if err != nil {
 		return err
 	}
@@ -41,13 +42,6 @@ func (g *Guest) Fetch(ctx context.Context, name, to string) error {
 		return fmt.Errorf("fetch %s from the lab guest: %w", name, err)
 	}
 	return nil
-}
-
-func openRoot(dir string) (*os.Root, error) {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, err
-	}
-	return os.OpenRoot(dir)
 }
 
 // extract puts what a guest sends below a directory of the host. Whatever names it sends, and whatever others put

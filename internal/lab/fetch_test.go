@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"plimsoll/internal/sys"
 	"plimsoll/internal/sys/bounded"
 )
 
@@ -46,7 +47,7 @@ func TestFetchedFilesStayBelow(t *testing.T) {
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
-		root, err := openRoot(out)
+		root, err := sys.MakeRoot(out, 0o777)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +98,7 @@ func FuzzFetched(f *testing.F) {
 	}
 	base := f.TempDir()
 	bounded.Fuzz(f, func(t *testing.T, data []byte) {
-		root, err := openRoot(filepath.Join(base, "below"))
+		root, err := sys.MakeRoot(filepath.Join(base, "below"), 0o777)
 		if err != nil {
 			t.Fatal(err)
 		}

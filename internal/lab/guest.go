@@ -159,18 +159,6 @@ func Start(ctx context.Context, m *sys.Machine, cfg Config) (*Guest, error) {
 	}
 }
 
-// checkPlaces refuses a cache, or a directory for the volumes, in which others could put something:
-// QEMU runs what is in the one and writes to what is in the other.
-func checkPlaces(keep string) error {
-	if _, err := cacheDir(); err != nil {
-		return err
-	}
-	if keep == "" {
-		return nil
-	}
-	return ownDir(keep)
-}
-
 // ownDir makes a directory that is the caller's alone, or confirms that it is: QEMU and its tools take
 // names in it, so that nobody else may change the way to it.
 func ownDir(name string) error {
@@ -186,7 +174,12 @@ func ownDir(name string) error {
 
 // start is one try of Start: the second one may take twice as long, and so on.
 func start(ctx context.Context, m *sys.Machine, cfg Config, try int) (g *Guest, err error) {
-	if err := checkPlaces(cfg.Dir); err != nil {
+	// Nobody else may put anything into either: QEMU runs what is in the cache and writes to the volumes.
+	_, err = cacheDir()
+	if err == nil && cfg.Dir != "" {
+		err = ownDir(cfg.Dir)
+	}
+	if err != nil {
 		return nil, err
 	}
 	reason := Available(m)
@@ -352,9 +345,9 @@ func (g *Guest) calibrate(ctx context.Context) error {
 
 // setup runs the spec's commands and puts the limits in force.
 func (g *Guest) setup(ctx context.Context) error {
-	begin := time.Now()
-	if len(g.cfg.Spec.Arrays) > 0 {
-		declared, err := g.cfg.Spec.Declaration()
+	begin, spec := time.Now(), g.cfg.Spec
+	if len(spec.Arrays) > 0 {
+		declared, err := spec.Declaration()
 		if err == nil {
 			err = within(ctx, g.limit, func(ctx context.Context) error {
 				return g.Put(ctx, declaredPath, 0o644, []byte(declared))
@@ -368,7 +361,7 @@ func (g *Guest) setup(ctx context.Context) error {
 		return err
 	}
 	if !g.used {
-		if err := g.script(ctx, "setup", g.cfg.Spec.Setup); err != nil {
+		if err := g.script(ctx, "setup", spec.Setup); err != nil {
 			return err
 		}
 	}
@@ -377,20 +370,21 @@ func (g *Guest) setup(ctx context.Context) error {
 	}
 	var err error
 	if !g.used {
-		err = g.script(ctx, "then", g.cfg.Spec.Then)
+		err = g.script(ctx, "then", spec.Then)
 	}
 	g.Started.Setup = time.Since(begin)
 	from, start := "template", "restore"
-	if g.cfg.Spec.System == SystemDebian {
+	if spec.System == SystemDebian {
 		from, start = "image", "boot"
 	}
+	overhead := text.Duration(g.Overhead.Round(time.Microsecond))
 	fmt.Fprintf(g.cfg.Log, "lab: %s at scale %g: %s %.1f s, %s %.2f s, %d volumes %.1f s, setup %.1f s, overhead %v\n",
-		g.cfg.Spec.Name, g.cfg.Spec.Scale, from, g.Started.Template.Seconds(), start, g.Started.Restore.Seconds(),
+		spec.Name, spec.Scale, from, g.Started.Template.Seconds(), start, g.Started.Restore.Seconds(),
 		len(g.Volumes), g.Started.Drives.Seconds(), g.Started.Setup.Seconds(),
-		text.Duration(g.Overhead.Round(time.Microsecond)))
+		overhead)
 	if g.Overhead > MaxOverhead {
 		fmt.Fprintf(g.cfg.Log, "lab: this host is too busy for latencies below %v to be shown: judge limits only\n",
-			text.Duration(g.Overhead.Round(time.Microsecond)))
+			overhead)
 	}
 	return err
 }
@@ -505,7 +499,7 @@ func hashFile(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = f.Close() }() // only read
+	defer f.Close() //nolint:errcheck // only read
 	h := sha256.New()
 	_, err = io.Copy(h, f)
 	return hex.EncodeToString(h.Sum(nil)), err

@@ -59,7 +59,7 @@ func (g *Guest) PutFile(ctx context.Context, name string, mode uint32, from stri
 	if err != nil {
 		return err
 	}
-	defer func() { _ = f.Close() }() // only read
+	defer f.Close() //nolint:errcheck // only read
 	return g.put(ctx, name, mode, f)
 }
 

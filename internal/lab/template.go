@@ -108,7 +108,7 @@ func (t *template) start(ctx context.Context, g *Guest) error {
 		return err
 	}
 	g.Started.Restore = time.Since(begin)
-	if err := g.leaveOneCPU(ctx); err != nil {
+	if _, err := g.must(ctx, nil, "bash", "-c", oneCPU); err != nil { // until awaitDrives
 		return err
 	}
 	if g.cfg.Persist {

@@ -225,20 +225,21 @@ func (j *lintJob) bs() units.Bytes { return max(j.load.ReadBS, j.load.WriteBS, j
 
 // total is what all of the job's processes work on; 0 when not known.
 func (j *lintJob) total() units.Bytes {
+	load := &j.load
 	if !j.given("size") && j.given("nrfiles") { // filesize= is of each of them
 		files, err := fio.ParseSize(j.last["nrfiles"].Value, 1024)
-		if err != nil || j.anyOpen("nrfiles", "filesize") || j.load.Jobs < 1 {
+		if err != nil || j.anyOpen("nrfiles", "filesize") || load.Jobs < 1 {
 			return 0
 		}
-		return j.load.Size * files * units.Bytes(j.load.Jobs)
+		return load.Size * files * units.Bytes(load.Jobs)
 	}
-	if j.load.Size == 0 || j.anyOpen("size", "numjobs") || j.load.Jobs < 1 {
+	if load.Size == 0 || j.anyOpen("size", "numjobs") || load.Jobs < 1 {
 		return 0
 	}
-	if j.load.SharedFile {
-		return j.load.Size + j.load.OffsetIncrement*units.Bytes(j.load.Jobs-1)
+	if load.SharedFile {
+		return load.Size + load.OffsetIncrement*units.Bytes(load.Jobs-1)
 	}
-	return j.load.Size * units.Bytes(j.load.Jobs)
+	return load.Size * units.Bytes(load.Jobs)
 }
 
 // measures says whether the job does I/O to a disk at all.

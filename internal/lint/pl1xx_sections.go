@@ -41,7 +41,8 @@ func twice(file *script.File, j *script.Job, s fio.Section, report reporter) {
 		}
 		old, had := first[key]
 		first[key] = o
-		if had && fio.BuiltinOptions().Main(old.Name) != name && opposites.agree(old, o) {
+		oneOption := fio.BuiltinOptions().Main(old.Name) == name
+		if had && !oneOption && opposites.agree(old, o) {
 			continue
 		}
 		if !had || name == "name" || old.Line == o.Line && old.Col == o.Col { // words of one variable
@@ -51,15 +52,15 @@ func twice(file *script.File, j *script.Job, s fio.Section, report reporter) {
 			continue
 		}
 		replaces := says("%s replaces %s of line %d", shown(o), shown(old), old.Line)
-		if o.Name != old.Name && fio.BuiltinOptions().Main(old.Name) == name {
+		if o.Name != old.Name && oneOption {
 			replaces += says(": %s is another name of %s", old.Name, o.Name)
 		}
 		f := foundAt(file, o.Line, o.Col, "%s.", replaces)
-		if fio.BuiltinOptions().Main(old.Name) == name && same(o, old) {
+		if oneOption && same(o, old) {
 			f.Severity, f.Message = finding.Info, says("%s stands in line %d already.", o.String(),
 				old.Line)
 		}
-		if key == "direct" && fio.BuiltinOptions().Main(old.Name) != name {
+		if key == "direct" && !oneOption {
 			f.Severity = finding.Info // buffered=0 is often written for none of the two
 		}
 		report(*f)
@@ -174,21 +175,20 @@ func oneName(c *Case, report reporter) {
 					return ok && (o.Bare || o.Value == "" || o.Value == "1")
 				},
 			)
-			if j.src.Command || !logs || j.partial || unknown(j.sec.Name) {
+			name := j.sec.Name
+			if j.src.Command || !logs || j.partial || unknown(name) {
 				continue
 			}
-			if line := names[j.sec.Name]; line > 0 && !reported[j.sec.Name] {
-				reported[j.sec.Name] = true
-				f := j.found("name", "This section and that of line %d are both named %q and write the same logs.", line,
-					j.sec.Name)
+			if line := names[name]; line > 0 && !reported[name] {
+				reported[name] = true
+				f := j.found("name", "This section and that of line %d are both named %q and write the same logs.", line, name)
 				if j.flag("per_job_logs", true) || j.open("per_job_logs") {
 					f.Severity, f.Message = finding.Info, says(
-						"This section and that of line %d are both named %q: only a number keeps their logs apart.", line,
-						j.sec.Name)
+						"This section and that of line %d are both named %q: only a number keeps their logs apart.", line, name)
 				}
 				report(*f)
 			}
-			names[j.sec.Name] = j.sec.Line
+			names[name] = j.sec.Line
 		}
 	}
 }

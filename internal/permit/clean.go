@@ -78,15 +78,11 @@ func (c *cleaner) below(dir *sys.Dir, depth int) error {
 		return err
 	}
 	left, size, err := dir.EndWrites(c.dry)
-	if err != nil {
-		c.errs = append(c.errs, err)
-	}
+	c.errs = append(c.errs, err)
 	if len(left) > 0 {
 		c.found(Leftover{Folder: dir.Name(), Files: left, Size: units.Bytes(size)})
 	}
-	if err := c.unfinished(dir, entries); err != nil {
-		c.errs = append(c.errs, err)
-	}
+	c.errs = append(c.errs, c.unfinished(dir, entries))
 	for _, e := range entries {
 		info, err := e.Info()
 		if err != nil && !passable(err) { // said, and the rest is cleaned
@@ -128,9 +124,10 @@ var begun = regexp.MustCompile(`^\.[0-9]{2,3}-[a-z0-9._-]*\.tmp$`)
 func (c *cleaner) unfinished(dir *sys.Dir, entries []fs.DirEntry) error {
 	l, record := Leftover{Folder: dir.Name()}, false
 	for _, e := range entries {
-		record = record || e.Name() == "run.json"
-		if e.IsDir() && begun.MatchString(e.Name()) {
-			l.Files, l.Size = append(l.Files, e.Name()), l.Size+sizeBelow(dir, e.Name())
+		name := e.Name()
+		record = record || name == "run.json"
+		if e.IsDir() && begun.MatchString(name) {
+			l.Files, l.Size = append(l.Files, name), l.Size+sizeBelow(dir, name)
 		}
 	}
 	if !record || len(l.Files) == 0 {
@@ -204,19 +201,20 @@ func cleanFolder(parent *sys.Dir, dry bool) (Leftover, error) {
 		return l, err
 	}
 	for _, e := range entries {
-		if !slices.Contains(runNames(), e.Name()) && !strings.HasPrefix(e.Name(), sharePrefix) &&
-			!isMark(e.Name()) && !sys.IsWrite(e.Name()) {
-			l.Others = append(l.Others, e.Name())
+		name := e.Name()
+		if !slices.Contains(runNames(), name) && !strings.HasPrefix(name, sharePrefix) && !isMark(name) &&
+			!sys.IsWrite(name) {
+			l.Others = append(l.Others, name)
 			continue
 		}
-		if e.Name() != "lock" && !isMark(e.Name()) {
-			l.Files = append(l.Files, e.Name())
+		if name != "lock" && !isMark(name) {
+			l.Files = append(l.Files, name)
 		}
-		l.Size += sizeBelow(folder, e.Name())
+		l.Size += sizeBelow(folder, name)
 		if dry {
 			continue
 		}
-		if err := folder.RemoveAll(e.Name()); err != nil {
+		if err := folder.RemoveAll(name); err != nil {
 			return l, err
 		}
 	}

@@ -201,6 +201,18 @@ func (s Server) endTools() {
 	}
 }
 
+// AddSegment adds the server's System V segment, of which line 7 of postmaster.pid has the key and the number.
+func (s *Server) AddSegment(pidFile []string) {
+	if len(pidFile) < 7 {
+		return
+	}
+	if field := strings.Fields(pidFile[6]); len(field) == 2 {
+		if id, err := strconv.Atoi(field[1]); err == nil && !slices.Contains(s.SysV, id) {
+			s.SysV = append(s.SysV, id)
+		}
+	}
+}
+
 // found adds what the record, which is written first, could not know yet when plimsoll was killed:
 // the process and the System V segment, from the file that the server itself writes into its
 // directory. What it says leads only to processes and segments of the server's user.
@@ -210,13 +222,7 @@ func (s *Server) found(folder *sys.Dir) {
 		return
 	}
 	line := strings.Split(string(text), "\n")
-	if len(line) > 6 { // line 7: the key and the number of the segment
-		if field := strings.Fields(line[6]); len(field) == 2 {
-			if id, err := strconv.Atoi(field[1]); err == nil && !slices.Contains(s.SysV, id) {
-				s.SysV = append(s.SysV, id)
-			}
-		}
-	}
+	s.AddSegment(line)
 	pid, err := strconv.Atoi(strings.TrimSpace(line[0]))
 	if err != nil || s.PID != 0 || s.UID == 0 {
 		return
@@ -225,7 +231,7 @@ func (s *Server) found(folder *sys.Dir) {
 	if err != nil || sys.Owner(info) != s.UID {
 		return
 	}
-	exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+	exe, err := sys.ExeOf(pid)
 	start, started := sys.StartOf(pid)
 	if err == nil && started && filepath.Base(exe) == "postgres" {
 		s.PID, s.Start, s.Exe = pid, start, exe
@@ -238,7 +244,7 @@ func (s Server) lives() bool {
 	if s.PID <= 0 || !sys.Lives(s.PID, s.Start) {
 		return false
 	}
-	exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", s.PID))
+	exe, err := sys.ExeOf(s.PID)
 	if err != nil || strings.TrimSuffix(exe, " (deleted)") != s.Exe {
 		return false
 	}

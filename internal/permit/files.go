@@ -131,36 +131,38 @@ func PrefillsByHand(dir string, scenarios ...suite.Scenario) (list []Prefill, mk
 func prefills(f Files, shown, name, shownDir, dir string) []Prefill {
 	var list []Prefill
 	if f.Size > 0 {
-		list = append(list, Prefill{Shown: shown, given: name, Size: f.Size, Job: prefillJob(f.Size,
-			fio.Option{Name: "filename", Value: strings.ReplaceAll(name, ":", `\:`)})})
+		list = append(list, Prefill{Shown: shown, given: name, Size: f.Size, Job: prefillJob(f.Size, []fio.Option{
+			{Name: "filename", Value: strings.ReplaceAll(name, ":", `\:`)},
+		})})
 	}
 	if f.Jobs > 0 {
 		size := units.Bytes(f.Jobs) * f.JobSize
-		list = append(list, Prefill{Shown: shownDir, given: dir, Files: f.Jobs, Size: size, Job: prefillJob(size,
-			fio.Option{Name: "directory", Value: strings.ReplaceAll(dir, ":", `\:`)},
-			fio.Option{Name: "filename_format", Value: "job.$filenum"},
-			fio.Option{Name: "nrfiles", Value: strconv.Itoa(f.Jobs)},
-			fio.Option{Name: "openfiles", Value: "1"}, // one after the other, so that each lies in one piece
-			fio.Option{Name: "file_service_type", Value: "sequential"},
-		)})
+		list = append(list, Prefill{
+			Shown: shownDir, given: dir, Files: f.Jobs, Size: size, Job: prefillJob(size, []fio.Option{
+				{Name: "directory", Value: strings.ReplaceAll(dir, ":", `\:`)},
+				{Name: "filename_format", Value: "job.$filenum"},
+				{Name: "nrfiles", Value: strconv.Itoa(f.Jobs)},
+				{Name: "openfiles", Value: "1"}, // one after the other, so that each lies in one piece
+				{Name: "file_service_type", Value: "sequential"},
+			}),
+		})
 	}
 	return list
 }
 
 // prefillJob writes random data: reads of unwritten extents never reach the disk, and a synced
 // write into them pays for the extent conversion.
-func prefillJob(size units.Bytes, where ...fio.Option) fio.JobFile {
-	options := append(slices.Clone(where),
-		fio.Option{Name: "size", Value: size.Suffixed()},
-		fio.Option{Name: "rw", Value: "write"},
-		fio.Option{Name: "bs", Value: "1m"},
-		fio.Option{Name: "ioengine", Value: "libaio"},
-		fio.Option{Name: "iodepth", Value: "16"},
-		fio.Option{Name: "direct", Value: "1"},
-		fio.Option{Name: "refill_buffers", Bare: true},
-		fio.Option{Name: "end_fsync", Value: "1"},
-	)
-	return fio.JobFile{Sections: []fio.Section{{Name: "prefill", Options: options}}}
+func prefillJob(size units.Bytes, where []fio.Option) fio.JobFile {
+	return fio.JobFile{Sections: []fio.Section{{Name: "prefill", Options: slices.Concat(where, []fio.Option{
+		{Name: "size", Value: size.Suffixed()},
+		{Name: "rw", Value: "write"},
+		{Name: "bs", Value: "1m"},
+		{Name: "ioengine", Value: "libaio"},
+		{Name: "iodepth", Value: "16"},
+		{Name: "direct", Value: "1"},
+		{Name: "refill_buffers", Bare: true},
+		{Name: "end_fsync", Value: "1"},
+	})}}}
 }
 
 // there tells whether all files are in the folder and the caller's own, and none is smaller than

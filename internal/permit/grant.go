@@ -118,16 +118,17 @@ type Grant struct {
 // file soon.
 func (g *Grant) Close() error {
 	var errs []error
-	for _, name := range g.view.links {
-		errs = append(errs, g.view.parent.Remove(name))
+	v := g.view
+	for _, name := range v.links {
+		errs = append(errs, v.parent.Remove(name))
 	}
-	for _, name := range append(g.view.links, filepath.Join(g.view.name, absolute)) {
+	for _, name := range append(v.links, filepath.Join(v.name, absolute)) {
 		for dir := filepath.Dir(name); dir != "."; dir = filepath.Dir(dir) {
-			_ = g.view.parent.Remove(dir) // one in which fio made files stays, as it should
+			_ = v.parent.Remove(dir) // one in which fio made files stays, as it should
 		}
 	}
-	if g.view.temporary {
-		errs = append(errs, g.view.parent.RemoveAll(g.view.name))
+	if v.temporary {
+		errs = append(errs, v.parent.RemoveAll(v.name))
 	}
 	g.held.close()
 	return errors.Join(errs...)
@@ -152,15 +153,15 @@ func (p *Place) Grant(s suite.Scenario, file string, run *sys.Dir) (*Grant, erro
 	names = append([]string{g.view.path() + "/" + absolute + "/", "/", g.view.path(), shown}, names...)
 	g.plain = strings.NewReplacer(append(names, run.Path(), run.Name())...)
 	var err error
-	if g.held, err = p.look(s, file, false); err != nil {
-		return nil, errors.Join(err, g.Close())
+	if g.held, err = p.look(s, file, false); err == nil {
+		g.Shown = p.Shown(s, file)
+		g.Job, err = g.view.job(g.Shown, g.held)
 	}
-	g.Shown = p.Shown(s, file)
-	if g.Job, err = g.view.job(g.Shown, g.held); err != nil {
-		return nil, errors.Join(err, g.Close())
+	if err == nil {
+		keepLogs(&g.Job, run.Path())
+		err = g.Job.Writable() // by the names of the view
 	}
-	keepLogs(&g.Job, run.Path())
-	if err := g.Job.Writable(); err != nil { // by the names of the view
+	if err != nil {
 		return nil, errors.Join(err, g.Close())
 	}
 	return g, nil

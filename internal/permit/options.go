@@ -45,7 +45,7 @@ var reaches = sync.OnceValue(func() map[string]optionReach {
 })
 
 // switches are refused options that a value of 0 turns off.
-var switches = []string{"fill_device", "verify_dump", "cgroup_nodelete", "touch_objects", "busy_poll", "pi_act"}
+var switches = strings.Fields("fill_device verify_dump cgroup_nodelete touch_objects busy_poll pi_act")
 
 const byHand = "take it out, or run fio by hand and plimsoll import its output"
 

@@ -18,7 +18,7 @@ import (
 // reserved are what a job file cannot hold in a value, since fio has no escape for them: ; and #
 // begin a comment wherever they stand, and variables and keywords are replaced. A file named with
 // one would be made elsewhere, over whatever is there.
-var reserved = []string{";", "#", "${", "$pagesize", "$mb_memory", "$ncpus"}
+var reserved = strings.Fields("; # ${ $pagesize $mb_memory $ncpus")
 
 // CheckPaths refuses paths of the roles that cannot be measured on, before anything else is looked
 // at.

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
 )
 
 // segment is a System V segment, as /proc/sysvipc/shm shows it.
@@ -74,9 +75,7 @@ func (s *Server) held(folder *sys.Dir) {
 			s.SysV = append(s.SysV, found.id)
 		}
 		for _, name := range sharedFiles(control, strings.TrimSpace(string(version))) {
-			if !slices.Contains(s.SharedMemory, name) {
-				s.SharedMemory = append(s.SharedMemory, name)
-			}
+			s.SharedMemory = text.Once(s.SharedMemory, name)
 		}
 	}
 }

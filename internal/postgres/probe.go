@@ -27,30 +27,30 @@ const (
 
 // probe measures S with fio: 8 KiB writes, each with an fdatasync, one at a time, into blocks that
 // were written before, as the server's recycled log is.
-func (s *server) probe(ctx context.Context) (result.SyncProbe, error) {
+func (s *server) probe(ctx context.Context) (p result.SyncProbe, err error) {
 	name, err := s.site.WAL.MakeProbe(probeSize)
 	if err != nil {
-		return result.SyncProbe{}, err
+		return p, err
 	}
 	takes := probeFor
 	if s.site.Server.Quick {
 		takes = probeQuick
 	}
-	job := fio.JobFile{Sections: []fio.Section{{Name: "pg-sync", Options: []fio.Option{
-		{Name: "filename", Value: name},
-		{Name: "size", Value: fmt.Sprint(uint64(probeSize))},
-		{Name: "rw", Value: "write"},
-		{Name: "bs", Value: "8k"},
-		{Name: "ioengine", Value: "psync"},
-		{Name: "fdatasync", Value: "1"},
-		{Name: "overwrite", Value: "1"},
-		{Name: "time_based", Bare: true},
-		{Name: "runtime", Value: fmt.Sprint(int(takes.Seconds())) + "s"},
-	}}}}
+	job := fmt.Appendf(nil, `[pg-sync]
+filename=%s
+size=%d
+rw=write
+bs=8k
+ioengine=psync
+fdatasync=1
+overwrite=1
+time_based
+runtime=%ds
+`, name, uint64(probeSize), int(takes.Seconds()))
 	// Not where the server's user can put another: fio runs as the caller, and does what is in it.
-	file, free, err := sys.MemFile("probe.fio", job.Text())
+	file, free, err := sys.MemFile("probe.fio", job)
 	if err != nil {
-		return result.SyncProbe{}, err
+		return p, err
 	}
 	defer free()
 	var last *fio.Output
@@ -60,7 +60,7 @@ func (s *server) probe(ctx context.Context) (result.SyncProbe, error) {
 	}
 	sampler, err := telemetry.Start(s.m, wal.Devices)
 	if err != nil {
-		return result.SyncProbe{}, fmt.Errorf("sampler: %w", err)
+		return p, fmt.Errorf("sampler: %w", err)
 	}
 	begun := time.Now()
 	err = running.Run(ctx, s.m, running.Invocation{
@@ -74,10 +74,10 @@ func (s *server) probe(ctx context.Context) (result.SyncProbe, error) {
 	span := time.Since(begun)
 	series, stopped := sampler.Stop()
 	if err = errors.Join(err, stopped); err != nil {
-		return result.SyncProbe{}, fmt.Errorf("probe of the log's sync: %w", err)
+		return p, fmt.Errorf("probe of the log's sync: %w", err)
 	}
 	if last == nil || len(last.Jobs) == 0 || last.Jobs[0].Write.N == 0 {
-		return result.SyncProbe{}, fmt.Errorf("probe of the log's sync: fio wrote nothing")
+		return p, fmt.Errorf("probe of the log's sync: fio wrote nothing")
 	}
 	j := last.Jobs[0]
 	write := j.Write.Lat.Mean
@@ -85,7 +85,7 @@ func (s *server) probe(ctx context.Context) (result.SyncProbe, error) {
 		write = j.Write.Clat.Mean
 	}
 	cpu := (j.CPU.User + j.CPU.System) * float64(j.Runtime) / float64(j.Write.N)
-	p := result.SyncProbe{
+	p = result.SyncProbe{
 		Write: units.Latency(write), Sync: units.Latency(j.Sync.Lat.Mean), N: j.Write.N, CPU: units.Latency(cpu),
 	}
 	for i, d := range series.Use(0, span) {

@@ -185,16 +185,17 @@ func (r *Report) Demand(name string) (*workload.Demand, error) {
 func (r *Report) Explain(given units.Latency) []string {
 	var lines []string
 	say := func(format string, a ...any) { lines = append(lines, fmt.Sprintf(format, a...)) }
+	clients := text.Plural(r.Clients, "client")
 	if r.TPS > 0 {
 		of := ""
 		if r.Clients > 0 {
-			of = " of " + text.Plural(r.Clients, "client")
+			of = " of " + clients
 		}
 		say("%v transactions per second%s, %v each.", r.TPS, of, r.Mean)
 	}
 	if strings.Contains(r.Script, "TPC-B") && r.Scale > 0 && r.Clients > r.Scale {
 		say("Row locks: %s on %s, of which each transaction updates one. They wait for each other: use a scale of at "+
-			"least the number of clients.", text.Plural(r.Clients, "client"), text.Plural(r.Scale, "branch", "branches"))
+			"least the number of clients.", clients, text.Plural(r.Scale, "branch", "branches"))
 	}
 	s, from := r.S(given)
 	if s == 0 {
@@ -212,11 +213,11 @@ func (r *Report) Explain(given units.Latency) []string {
 	switch {
 	case r.TPS < m.Low:
 		say("With %s that allows %v to %v commits per second, and %v at the very most: this is %s of it. Something else "+
-			"limits: CPU, rows that wait for each other, reads, or pgbench itself.", text.Plural(r.Clients, "client"), m.Low,
+			"limits: CPU, rows that wait for each other, reads, or pgbench itself.", clients, m.Low,
 			m.High, m.Bound, share)
 	case r.TPS <= m.Bound:
 		say("With %s that allows %v to %v commits per second, and %v at the very most: S and the clients explain it. A "+
-			"flush carries %s commits at least.", text.Plural(r.Clients, "client"), m.Low, m.High, m.Bound,
+			"flush carries %s commits at least.", clients, m.Low, m.High, m.Bound,
 			units.Number(together))
 	default:
 		say("That allows %v commits per second at the very most: S was shorter while pgbench ran, or not every transaction "+

@@ -20,6 +20,7 @@ import (
 	"plimsoll/internal/sys"
 	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
 )
 
 const (
@@ -148,7 +149,7 @@ func (s *server) launch(ctx context.Context) error {
 		return err
 	}
 	s.record.PID, s.record.Start = s.started.PID, s.started.Start
-	if s.record.Exe, err = os.Readlink(fmt.Sprintf("/proc/%d/exe", s.started.PID)); err != nil {
+	if s.record.Exe, err = sys.ExeOf(s.started.PID); err != nil {
 		s.record.Exe = argv[0]
 	}
 	if err := s.keep(); err != nil {
@@ -164,7 +165,7 @@ func (s *server) launch(ctx context.Context) error {
 	}
 	// The program's file is certain only now: right after the start it may still have been
 	// plimsoll's own.
-	if exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", s.started.PID)); err == nil {
+	if exe, err := sys.ExeOf(s.started.PID); err == nil {
 		s.record.Exe = exe
 	}
 	s.noteShared()
@@ -262,22 +263,11 @@ func (s *server) noteShared() {
 			continue // it may have ended
 		}
 		for _, m := range sharedMemory.FindAllSubmatch(maps, -1) {
-			if name := string(m[1]); !slices.Contains(s.record.SharedMemory, name) {
-				s.record.SharedMemory = append(s.record.SharedMemory, name)
-			}
+			s.record.SharedMemory = text.Once(s.record.SharedMemory, string(m[1]))
 		}
 	}
-	// postmaster.pid, line 7: the key and the number of the System V segment.
-	pidFile, err := sys.ReadFile(filepath.Join(s.record.Data, "postmaster.pid"), 4096)
-	if err != nil {
-		return
-	}
-	if line := strings.Split(string(pidFile), "\n"); len(line) > 6 {
-		if field := strings.Fields(line[6]); len(field) == 2 {
-			if id, err := strconv.Atoi(field[1]); err == nil && !slices.Contains(s.record.SysV, id) {
-				s.record.SysV = append(s.record.SysV, id)
-			}
-		}
+	if pidFile, err := sys.ReadFile(filepath.Join(s.record.Data, "postmaster.pid"), 4096); err == nil {
+		s.record.AddSegment(strings.Split(string(pidFile), "\n"))
 	}
 }
 
@@ -365,4 +355,39 @@ func fileSystems(t *topology.Topology) string {
 		}
 	}
 	return strings.Join(names, ", ")
+}
+
+// confine puts a process, and what it will start, into a control group of its own with so much
+// memory, the page cache of its files included. It returns the group's directory.
+func confine(pid int, memory units.Bytes) (string, error) {
+	if dir := "/sys/fs/cgroup"; hasMemory(dir + "/cgroup.subtree_control") {
+		return group(dir, pid, map[string]string{"memory.max": fmt.Sprint(uint64(memory)), "memory.swap.max": "0"})
+	}
+	if dir := "/sys/fs/cgroup/memory"; sys.Exists(dir + "/memory.limit_in_bytes") {
+		return group(dir, pid, map[string]string{"memory.limit_in_bytes": fmt.Sprint(uint64(memory))})
+	}
+	return "", fmt.Errorf("--pg-memory needs a control group with a memory limit, and none can be made below " +
+		"/sys/fs/cgroup: run as root on the host itself, or choose a larger --pg-scale")
+}
+
+func hasMemory(file string) bool {
+	data, err := os.ReadFile(file)
+	return err == nil && strings.Contains(" "+strings.TrimSpace(string(data))+" ", " memory ")
+}
+
+func group(parent string, pid int, limits map[string]string) (string, error) {
+	dir := filepath.Join(parent, permit.CgroupPrefix+strconv.Itoa(pid))
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return "", fmt.Errorf("--pg-memory: %w", err)
+	}
+	for name, value := range limits {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(value), 0); err != nil &&
+			name != "memory.swap.max" { // no swap: no such file
+			return dir, fmt.Errorf("--pg-memory: %w", err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "cgroup.procs"), []byte(strconv.Itoa(pid)), 0); err != nil {
+		return dir, fmt.Errorf("--pg-memory: %w", err)
+	}
+	return dir, nil
 }

@@ -366,7 +366,7 @@ func otherServers(own int, site permit.Site) []string {
 	var found []string
 	ours := sys.Descendants(own)
 	for _, pid := range sys.Descendants(1) {
-		exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+		exe, err := sys.ExeOf(pid)
 		if err != nil || filepath.Base(exe) != "postgres" || slices.Contains(ours, pid) {
 			continue
 		}

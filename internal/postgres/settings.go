@@ -53,13 +53,8 @@ func leadsOut(name string) bool {
 	if name == "search_path" {
 		return false
 	}
-	return slices.ContainsFunc(
-		[]string{
-			"_command", "_library", "_libraries", "_path", "_directory", "_directories", "dir", "_file", "keyfile",
-			"_provider",
-		},
-		func(end string) bool { return strings.HasSuffix(name, end) },
-	)
+	ends := strings.Fields("_command _library _libraries _path _directory _directories dir _file keyfile _provider")
+	return slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(name, end) })
 }
 
 // checkSettings refuses names that PostgreSQL cannot have and those that lead out of plimsoll's

@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -186,9 +185,9 @@ func treeCPU(pid int) time.Duration {
 // clockTicks a second in /proc: USER_HZ, which Linux fixes at 100.
 const clockTicks = 100
 
-// cpuTicks reads utime + stime and cutime + cstime of /proc/PID/stat: proc_pid_stat(5).
+// cpuTicks reads utime + stime and cutime + cstime of /proc/PID/stat.
 func cpuTicks(text []byte) (own, waited uint64) {
-	field := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	field := sys.StatFields(text)
 	if len(field) < 15 {
 		return 0, 0
 	}

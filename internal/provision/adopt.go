@@ -60,7 +60,7 @@ func (s *Site) Adopt(ctx context.Context, device string, serials []string) (*rec
 	for i := range w.Steps {
 		w.Steps[i].State = records.StepDone
 	}
-	w.Started = s.Now().UTC().Round(0)
+	w.Started = s.now()
 	return w, nil
 }
 

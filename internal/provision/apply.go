@@ -84,7 +84,7 @@ func (s *Site) applyArray(ctx context.Context, w *records.Work) error {
 		return fmt.Errorf("array %s: its teardown has begun; finish that first: plimsoll array teardown %[1]s", w.Array)
 	}
 	if w.Started.IsZero() {
-		w.Started = s.Now().UTC().Round(0)
+		w.Started = s.now()
 	}
 	now, err := s.look(context.WithoutCancel(ctx), w)
 	if err != nil {
@@ -105,6 +105,9 @@ func (s *Site) applyArray(ctx context.Context, w *records.Work) error {
 	}
 	return s.replaced(w)
 }
+
+// now is a time as journals have it.
+func (s *Site) now() time.Time { return s.Now().UTC().Round(0) }
 
 // emitter reports what becomes of a step.
 func (s *Site) emitter(w *records.Work, i int) func(What) {
@@ -151,7 +154,7 @@ func (s *Site) step(ctx context.Context, w *records.Work, i int) error {
 		}
 	case records.StepToDo:
 	}
-	st.State, st.Begun = records.StepBegun, s.Now().UTC().Round(0)
+	st.State, st.Begun = records.StepBegun, s.now()
 	if err := s.save(w); err != nil {
 		return err
 	}
@@ -176,7 +179,7 @@ func (s *Site) step(ctx context.Context, w *records.Work, i int) error {
 			return err
 		}
 	}
-	st.State, st.Ended = records.StepDone, s.Now().UTC().Round(0)
+	st.State, st.Ended = records.StepDone, s.now()
 	if err := s.save(w); err != nil {
 		return err
 	}

@@ -87,7 +87,7 @@ func (s *state) checkBlank(ctx context.Context, ref string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = f.Close() }() // only read
+	defer f.Close() //nolint:errcheck // only read
 	found, err := s.signatures(ctx, s.node(d))
 	if err != nil {
 		return fmt.Errorf("%s %w: %w", d.Path, errUnseen, err)

@@ -36,8 +36,8 @@ func (s *state) zero(ref string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = f.Close() }() // closed below unless something failed
-	size := int64(d.Size)
+	defer f.Close() //nolint:errcheck // closed below unless something failed
+	size, id, guid := int64(d.Size), records.Identity(d), s.w.TableGUID(ref)
 	at, err := records.FirstByte(context.Background(), f, size, false)
 	if err != nil || at < 0 {
 		return err
@@ -47,22 +47,22 @@ func (s *state) zero(ref string) error {
 		return fmt.Errorf("%s: %w", d.Path, err)
 	}
 	mark, ours := s.w.Mark(ref, head)
-	if !ours && records.Zeros(head) && s.w.TableGUID(ref) != "" {
-		mark, ours, err = records.BackupTable(f, size, s.w.TableGUID(ref))
+	if !ours && records.Zeros(head) && guid != "" {
+		mark, ours, err = records.BackupTable(f, size, guid)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", d.Path, err)
 	}
-	if !ours && s.w.Gives(records.Identity(d)) {
+	if !ours && s.w.Gives(id) {
 		closed := f.Close()
 		return errors.Join(closed, s.erase(context.Background(), ref))
 	}
 	if !ours {
 		return fmt.Errorf("%s (serial %s) is not as plimsoll left it: byte %d is not zero, and nothing there is "+
 			"plimsoll's; it stays as it is; if what is on it may be lost: %s",
-			d.Path, records.Identity(d), at, text.Destroying(d.Path, records.Identity(d)))
+			d.Path, id, at, text.Destroying(d.Path, id))
 	}
-	if s.w.TableGUID(ref) != "" {
+	if guid != "" {
 		// The partition's own step has left it blank. If it is not, somebody has used it since.
 		for _, part := range []records.Span{
 			{At: tableSize, N: int64(records.Edge) - tableSize},
@@ -70,7 +70,7 @@ func (s *state) zero(ref string) error {
 		} {
 			if at, err := records.NotZero(f, part); err != nil || at >= 0 {
 				return cmp.Or(err, fmt.Errorf("%s (serial %s) is not as plimsoll left it: byte %d, within its "+
-					"partition, is not zero; it stays as it is", d.Path, records.Identity(d), at))
+					"partition, is not zero; it stays as it is", d.Path, id, at))
 			}
 		}
 	}
@@ -129,7 +129,7 @@ func (s *state) erase(ctx context.Context, ref string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = f.Close() }() // closed below unless something failed
+	defer f.Close() //nolint:errcheck // closed below unless something failed
 	s.tree.ReadUsers(os.Getpid())
 	if why := s.tree.Using(d); len(why) > 0 {
 		return fmt.Errorf("--destroy %s: %s; nothing on it was touched", d.Path, strings.Join(why, "; "))

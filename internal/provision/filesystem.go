@@ -12,17 +12,17 @@ import (
 )
 
 func (p *planner) mount(w *records.Work, owner string) {
-	want := w.Want
+	want, point := w.Want, w.Want.Mount
 	var made []string // missing directories, outermost first
-	for d := want.Mount; d != "/" && !p.has(d) && !p.made[d]; d = path.Dir(d) {
+	for d := point; d != "/" && !p.has(d) && !p.made[d]; d = path.Dir(d) {
 		made = slices.Insert(made, 0, d)
 		p.made[d] = true
 	}
 	if len(made) > 0 {
 		st := records.Step{
-			Title:   "make the directory " + want.Mount,
+			Title:   "make the directory " + point,
 			Touches: made,
-			Check:   []records.Cond{{Is: "path", Of: want.Mount}},
+			Check:   []records.Cond{{Is: "path", Of: point}},
 		}
 		for _, dir := range made {
 			st.Do = append(st.Do, records.Run("mkdir", dir).When("absent", dir, ""))
@@ -42,17 +42,17 @@ func (p *planner) mount(w *records.Work, owner string) {
 	l := &records.Lines{
 		File: "/etc/fstab",
 		Name: w.Array,
-		Text: fmt.Sprintf("%s %s %s %s 0 %d", by, want.Mount, want.FS, want.Options, pass),
+		Text: fmt.Sprintf("%s %s %s %s 0 %d", by, point, want.FS, want.Options, pass),
 	}
 	var reload []records.Action
 	if p.has("/run/systemd/system") {
 		reload = []records.Action{records.Run("systemctl", "daemon-reload")}
 	}
-	mounted := []records.Cond{{Is: "mounted", Of: want.Mount}}
-	byLine := records.Run("mount", want.Mount)
+	mounted := []records.Cond{{Is: "mounted", Of: point}}
+	byLine := records.Run("mount", point)
 	mount := byLine
 	if p.passing {
-		mount = records.Run("mount", "-t", want.FS, "-o", want.Options, "@array", want.Mount)
+		mount = records.Run("mount", "-t", want.FS, "-o", want.Options, "@array", point)
 	} else {
 		w.Add(records.Step{
 			Title:   "have it mounted at boot, by a line in /etc/fstab",
@@ -62,35 +62,35 @@ func (p *planner) mount(w *records.Work, owner string) {
 			Undo:    append([]records.Action{{Cut: l}}, reload...),
 		})
 	}
-	unmount := records.Run("umount", want.Mount).When("mounted", want.Mount, "")
+	unmount := records.Run("umount", point).When("mounted", point, "")
 	w.Add(records.Step{
-		Title:   "mount it on " + want.Mount,
-		Touches: []string{want.Mount},
+		Title:   "mount it on " + point,
+		Touches: []string{point},
 		Check:   mounted,
-		Do:      append([]records.Action{mount}, p.relabel(want.Mount)...),
+		Do:      append([]records.Action{mount}, p.relabel(point)...),
 		Again:   []records.Action{mount},
 		Undo:    []records.Action{unmount},
 	})
 	if !p.passing {
-		p.order(want.Mount)
+		p.order(point)
 	}
 	if want.Owner != "" || want.Mode != "" {
-		st := records.Step{Touches: []string{want.Mount}}
+		st := records.Step{Touches: []string{point}}
 		var given []string
 		if want.Owner != "" {
 			given = append(given, "the owner "+want.Owner)
-			st.Do = append(st.Do, records.Run("chown", want.Owner, want.Mount))
+			st.Do = append(st.Do, records.Run("chown", want.Owner, point))
 		}
 		if want.Mode != "" {
 			given = append(given, "the mode "+want.Mode)
-			st.Do = append(st.Do, records.Run("chmod", want.Mode, want.Mount))
+			st.Do = append(st.Do, records.Run("chmod", want.Mode, point))
 		}
-		st.Title = fmt.Sprintf("give %s %s", want.Mount, strings.Join(given, " and "))
+		st.Title = fmt.Sprintf("give %s %s", point, strings.Join(given, " and "))
 		if owner != "::" { // else its user is known on the machine that is meant alone
-			st.Check = []records.Cond{{Is: "owner", Of: want.Mount, Want: owner}}
+			st.Check = []records.Cond{{Is: "owner", Of: point, Want: owner}}
 		}
 		// The journal, on another filesystem, must not know of it before it is on the drive.
-		st.Do = append(st.Do, records.Run("sync", "--file-system", want.Mount))
+		st.Do = append(st.Do, records.Run("sync", "--file-system", point))
 		w.Add(st)
 	}
 	if p.passing {
@@ -145,4 +145,33 @@ func (p *planner) owner(ctx context.Context, want records.Want) (string, error) 
 		mode = fmt.Sprintf("%04o", n)
 	}
 	return uid + ":" + gid + ":" + mode, nil
+}
+
+// packageOf is the package of a program, where it has another name.
+var packageOf = map[string]string{
+	"sgdisk":    "gdisk (gptfdisk on SUSE and Arch)",
+	"mkfs.xfs":  "xfsprogs",
+	"mkfs.ext4": "e2fsprogs",
+	"blkid":     "util-linux",
+	"wipefs":    "util-linux",
+	"pvcreate":  "lvm2",
+	"vgcreate":  "lvm2",
+	"lvcreate":  "lvm2",
+}
+
+// relabel gives files the SELinux label of their place, where SELinux is on: the root of a new
+// filesystem has none, and confined services may not use it (restorecon(8)).
+func (p *planner) relabel(paths ...string) []records.Action {
+	if !p.has("/sys/fs/selinux/enforce") || !p.Installed("restorecon") {
+		return nil
+	}
+	return []records.Action{records.Run(append([]string{"restorecon"}, paths...)...)}
+}
+
+// order says how a service waits for a mount that must not keep the machine from booting.
+func (p *planner) order(mount string) {
+	if p.has("/run/systemd/system") {
+		p.note("the boot does not wait for %s (nofail): a service that needs it says so itself: "+
+			"RequiresMountsFor=%s in its unit", mount, mount)
+	}
 }

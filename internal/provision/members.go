@@ -138,10 +138,11 @@ func (p *planner) any(
 	wanted []topology.DeclaredVolume,
 	chosen []*block.Device,
 ) ([]*block.Device, error) {
-	like := wanted[0]
+	like, need := wanted[0], len(wanted)
+	asked := fmt.Sprintf("%d x %s", need, records.Selector(like))
 	if like.Size == 0 && like.Model == "" {
-		return nil, fmt.Errorf("%d x %s: say their size too, or name them by serial; unused volumes: %s",
-			len(wanted), records.Selector(like), p.list(p.unused(topology.DeclaredVolume{})))
+		return nil, fmt.Errorf("%s: say their size too, or name them by serial; unused volumes: %s", asked,
+			p.list(p.unused(topology.DeclaredVolume{})))
 	}
 	var found []*block.Device
 	for _, d := range p.unused(like) {
@@ -158,26 +159,25 @@ func (p *planner) any(
 			}
 		}
 	}
-	if len(found) < len(wanted) {
-		return nil, fmt.Errorf("%d x %s: %s%s", len(wanted), records.Selector(like),
-			only(len(found), "match", "matches"), p.used(like))
+	if len(found) < need {
+		return nil, fmt.Errorf("%s: %s%s", asked, only(len(found), "match", "matches"), p.used(like))
 	}
-	if len(found) > max(all, len(wanted)) {
+	if len(found) > max(all, need) {
 		found = p.blankOf(ctx, found)
 	}
-	if len(found) < len(wanted) {
-		return nil, fmt.Errorf("%d x %s: %s; see: plimsoll inspect --all", len(wanted), records.Selector(like),
+	if len(found) < need {
+		return nil, fmt.Errorf("%s: %s; see: plimsoll inspect --all", asked,
 			only(len(found), "like this are blank", "like this is blank"))
 	}
-	if len(found) > max(all, len(wanted)) {
-		return nil, fmt.Errorf("%d x %s: %d unused volumes match; name those you mean by serial: %s",
-			len(wanted), records.Selector(like), len(found), p.list(found))
+	if len(found) > max(all, need) {
+		return nil, fmt.Errorf("%s: %d unused volumes match; name those you mean by serial: %s", asked,
+			len(found), p.list(found))
 	}
 	slices.SortFunc(found, func(a, b *block.Device) int {
 		return strings.Compare(records.Identity(a),
 			records.Identity(b))
 	})
-	return found[:len(wanted)], nil
+	return found[:need], nil
 }
 
 // blankOf are the volumes that are blank, or that could not be looked at: one that only looks
@@ -272,18 +272,19 @@ func (p *planner) list(devices []*block.Device) string {
 func (p *planner) equal(d *topology.DeclaredArray, chosen []*block.Device) error {
 	a, first := chosen[0], d.Volumes[0]
 	for _, b := range chosen[1:] {
+		one, other := records.Identity(a), records.Identity(b)
 		switch {
 		case !topology.Alike(a.Size, b.Size):
 			return fmt.Errorf("mixed sizes: %s has %v, %s has %v; each member would be used as the smallest",
-				records.Identity(a), a.Size, records.Identity(b), b.Size)
+				one, a.Size, other, b.Size)
 		case a.Queue.Rotational != b.Queue.Rotational:
-			return fmt.Errorf("mixed drives: of %s and %s one is rotational", records.Identity(a), records.Identity(b))
+			return fmt.Errorf("mixed drives: of %s and %s one is rotational", one, other)
 		case a.Queue.Logical != b.Queue.Logical:
 			return fmt.Errorf("mixed sectors: %s has %v, %s has %v",
-				records.Identity(a), a.Queue.Logical, records.Identity(b), b.Queue.Logical)
+				one, a.Queue.Logical, other, b.Queue.Logical)
 		case cloud.IsInstanceStore(a.Model) != cloud.IsInstanceStore(b.Model):
 			return fmt.Errorf("mixed drives: of %s and %s one is local and is lost when the instance stops",
-				records.Identity(a), records.Identity(b))
+				one, other)
 		}
 	}
 	for _, v := range d.Volumes[1:] {

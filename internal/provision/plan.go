@@ -12,9 +12,11 @@ import (
 	"time"
 
 	"plimsoll/internal/block"
+	"plimsoll/internal/cloud"
 	"plimsoll/internal/host"
 	"plimsoll/internal/permit"
 	"plimsoll/internal/provision/records"
+	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 )
 
@@ -172,9 +174,7 @@ func (p *planner) initramfs(plan *Plan) {
 }
 
 func (p *planner) note(format string, args ...any) {
-	if n := fmt.Sprintf(format, args...); !slices.Contains(p.notes, n) {
-		p.notes = append(p.notes, n)
-	}
+	p.notes = text.Once(p.notes, fmt.Sprintf(format, args...))
 }
 
 // has says whether a path is there, as the machine's root shows it.
@@ -194,7 +194,7 @@ func (s *Site) text(name string) string {
 
 // collisions refuses names and places that are taken.
 func (p *planner) collisions(ctx context.Context, w *records.Work) error {
-	want := w.Want
+	want, point := w.Want, w.Want.Mount
 	for _, d := range p.tree.Devices {
 		if want.Label != "" && d.Label == want.Label {
 			return fmt.Errorf("label %s: %s has it already", want.Label, d.Path)
@@ -224,22 +224,22 @@ func (p *planner) collisions(ctx context.Context, w *records.Work) error {
 			return fmt.Errorf("volume group %s is also that of array %s; give each its own", want.Group, o.Name)
 		}
 	}
-	if want.Mount == "" {
+	if point == "" {
 		return nil
 	}
-	if err := p.reach(want.Mount); err != nil {
+	if err := p.reach(point); err != nil {
 		return err
 	}
-	if m := p.tree.MountOf(want.Mount); m != nil && m.Point == want.Mount {
-		return fmt.Errorf("mount point %s is in use by %s", want.Mount, m.Source)
+	if m := p.tree.MountOf(point); m != nil && m.Point == point {
+		return fmt.Errorf("mount point %s is in use by %s", point, m.Source)
 	}
 	for _, line := range fields(p.text("etc/fstab")) {
-		if len(line) > 1 && path.Clean(line[1]) == want.Mount {
-			return fmt.Errorf("mount point %s has a line in /etc/fstab already: %s", want.Mount, strings.Join(line, " "))
+		if len(line) > 1 && path.Clean(line[1]) == point {
+			return fmt.Errorf("mount point %s has a line in /etc/fstab already: %s", point, strings.Join(line, " "))
 		}
 	}
-	if entries, err := fs.ReadDir(p.Machine.Root, strings.TrimPrefix(want.Mount, "/")); err == nil && len(entries) > 0 {
-		return fmt.Errorf("mount point %s holds %q and would hide it; empty it, or choose another", want.Mount,
+	if entries, err := fs.ReadDir(p.Machine.Root, strings.TrimPrefix(point, "/")); err == nil && len(entries) > 0 {
+		return fmt.Errorf("mount point %s holds %q and would hide it; empty it, or choose another", point,
 			entries[0].Name())
 	}
 	return nil
@@ -300,4 +300,48 @@ func (p *planner) programs(w *records.Work) error {
 		}
 	}
 	return nil
+}
+
+// Imagine plans for volumes that are not there, on a laptop or before they are bought: the steps
+// are those that Plan will find when they are, with placeholders for serial numbers that are not
+// declared. Files are named as on the machine that it runs on.
+func (s *Site) Imagine(decl *topology.Declaration) (*Plan, error) {
+	if len(decl.Arrays) == 0 {
+		return nil, fmt.Errorf("%s: no arrays are declared: there is nothing to build", decl.Name)
+	}
+	p := &planner{Site: s, tree: &block.Tree{}, decl: decl, made: map[string]bool{}, imagined: true}
+	p.note("the plan is hypothetical: no device was inspected; NAMES IN CAPITALS are placeholders")
+	plan := &Plan{File: decl.Name}
+	for i := range decl.Arrays {
+		d := &decl.Arrays[i]
+		w, err := p.imagine(d)
+		if err != nil {
+			return nil, fmt.Errorf("%s: array %s: %w", d.Origin.Where, d.Name, err)
+		}
+		plan.Arrays = append(plan.Arrays, w)
+	}
+	p.initramfs(plan)
+	plan.Notes = p.notes
+	return plan, nil
+}
+
+func (p *planner) imagine(d *topology.DeclaredArray) (*records.Work, error) {
+	want, err := records.Settle(d)
+	if err != nil {
+		return nil, err
+	}
+	w := &records.Work{Array: d.Name, Want: want}
+	for i, v := range d.Volumes {
+		if t, _ := cloud.TypeNamed(v.Type); t.EBS() && cmp.Or(v.Serial, v.ID, v.Path) == "" {
+			p.note("the serial number of an EBS volume is its ID without the dash")
+		}
+		place := fmt.Sprintf("%s-%d", strings.ToUpper(d.Name), i+1)
+		w.Members = append(w.Members, records.Member{
+			Serial: cmp.Or(records.SerialOf(v), "SERIAL-OF-"+place),
+			Size:   v.Size,
+			Path:   cmp.Or(v.Path, "/dev/"+place),
+			Model:  strings.TrimSpace(v.Type + " " + v.Model),
+		})
+	}
+	return w, p.steps(context.Background(), w)
 }

@@ -17,37 +17,37 @@ const leastStripedXFS = 640 * units.MiB
 
 // steps are all that is to be done for an array of blank volumes.
 func (p *planner) steps(ctx context.Context, w *records.Work) error {
-	least := leastXFS
-	if w.Want.Level.Striped() {
+	least, want := leastXFS, w.Want
+	if want.Level.Striped() {
 		least = leastStripedXFS
 	}
-	if w.Want.FS == "xfs" && w.Size() < least && !p.imagined {
+	if want.FS == "xfs" && w.Size() < least && !p.imagined {
 		return fmt.Errorf("%v is too small for XFS, which needs %v here; say ext4", w.Size(), least)
 	}
-	owner, err := p.owner(ctx, w.Want)
+	owner, err := p.owner(ctx, want)
 	if err != nil {
 		return err
 	}
 	w.Blank()
-	if w.Want.Partition {
+	if want.Partition {
 		w.Partition(p.UUID)
 	}
-	switch w.Want.Using {
+	switch want.Using {
 	case "md":
 		w.Mdadm(p.UUID())
 	case "lvm":
 		w.VolumeGroup()
 	}
-	if w.Want.FS != "" {
+	if want.FS != "" {
 		w.Mkfs(p.UUID())
 	}
-	if w.Want.Using == "md" && !p.passing {
+	if want.Using == "md" && !p.passing {
 		p.mdadmConf(w)
 	}
-	if w.Want.Mount != "" {
+	if want.Mount != "" {
 		p.mount(w, owner)
 	}
-	if w.Want.Level.Redundant() && !w.Want.Clean {
+	if want.Level.Redundant() && !want.Clean {
 		w.Steps = append(w.Steps, records.Step{
 			Title: "wait until the copies agree; the array may be used meanwhile",
 			Check: []records.Cond{{Is: "synced"}}, Do: []records.Action{{Await: true}},

@@ -76,15 +76,16 @@ func (v *survey) lines() error {
 			if a.Cut == nil || st.State == records.StepToDo {
 				continue
 			}
-			data, _, err := v.read(a.Cut.File)
+			file := a.Cut.File
+			data, _, err := v.read(file)
 			if err != nil {
 				return err
 			}
 			for _, line := range a.Cut.Foreign(data) {
 				v.add(records.Obstacle{What: fmt.Sprintf("%s has a line between plimsoll's marks that apply did not "+
-					"write: %.200q", a.Cut.File, line), Name: a.Cut.File})
+					"write: %.200q", file, line), Name: file})
 			}
-			if a.Cut.File == "/etc/fstab" {
+			if file == "/etc/fstab" {
 				v.needing(data)
 			}
 		}
@@ -200,6 +201,10 @@ func (v *survey) content(ctx context.Context, top *block.Device) error {
 	if v.w.Want.Using == "" {
 		return nil // the volume itself; see volumes
 	}
+	name := v.w.Top()
+	found := func(format string, args ...any) {
+		v.add(records.Obstacle{What: fmt.Sprintf(format, args...), Name: name})
+	}
 	tags, err := v.export(ctx, top.Path)
 	if err != nil {
 		return err
@@ -215,14 +220,12 @@ func (v *survey) content(ctx context.Context, top *block.Device) error {
 		v.w.Adopted != "" && kind == "LVM2_member" && v.w.FilesystemUUID() == tags["UUID"]:
 		return nil
 	case kind != "":
-		v.add(records.Obstacle{What: fmt.Sprintf("%s carries %s%s, which apply did not make",
-			v.w.Top(), kind, named(tags)), Name: v.w.Top()})
+		found("%s carries %s%s, which apply did not make", name, kind, named(tags))
 		return nil
 	case made && v.begun("filesystem"):
 		return nil // mkfs was cut short
 	case made:
-		v.add(records.Obstacle{What: fmt.Sprintf("%s does not carry the filesystem that apply made any more; what its "+
-			"bytes are is not known", v.w.Top()), Name: v.w.Top()})
+		found("%s does not carry the filesystem that apply made any more; what its bytes are is not known", name)
 		return nil
 	case v.w.For != "":
 		return nil // of a measurement, built a moment ago: what its last layout left on the volumes shows through
@@ -235,10 +238,10 @@ func (v *survey) content(ctx context.Context, top *block.Device) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = f.Close() }() // only read
+	defer f.Close() //nolint:errcheck // only read
 	at, err := records.FirstByte(ctx, f, int64(top.Size), true)
 	if err == nil && at >= 0 {
-		v.add(records.Obstacle{What: fmt.Sprintf("%s holds data: byte %d is not zero", v.w.Top(), at), Name: v.w.Top()})
+		found("%s holds data: byte %d is not zero", name, at)
 	}
 	return err
 }

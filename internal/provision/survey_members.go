@@ -103,7 +103,7 @@ func (v *survey) member(ctx context.Context, dev *block.Device, ref string, d *b
 	if err != nil {
 		return fmt.Errorf("%s %w: %w", dev.Path, errUnseen, err)
 	}
-	defer func() { _ = f.Close() }() // only read
+	defer f.Close() //nolint:errcheck // only read
 	head, err := records.ReadHead(f, int64(dev.Size))
 	if err != nil {
 		return fmt.Errorf("%s: %w", dev.Path, err)

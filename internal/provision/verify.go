@@ -76,6 +76,7 @@ func (s *Site) Verify(ctx context.Context, decl *topology.Declaration) ([]Differ
 // standing finds the array on the machine by the UUID of its journal or by its name; nil when it is
 // not there.
 func (p *planner) standing(w *records.Work, d *topology.DeclaredArray) *block.Device {
+	want := w.Want
 	if uuid := w.UUID(); uuid != "" {
 		if dev := mdBy(p.tree, uuid); dev != nil {
 			return dev
@@ -86,18 +87,18 @@ func (p *planner) standing(w *records.Work, d *topology.DeclaredArray) *block.De
 			continue
 		}
 		switch {
-		case w.Want.Using == "md" && dev.MD != nil:
+		case want.Using == "md" && dev.MD != nil:
 			_, name, _ := strings.Cut(dev.MD.Name, ":")
 			if name == w.Array || dev.MD.Name == w.Array || slices.Contains(dev.Links, "/dev/md/"+w.Array) {
 				return dev
 			}
-		case w.Want.Using == "lvm" && dev.LV != nil:
-			if dev.LV.VG == w.Want.Group && dev.LV.Name == w.Array {
+		case want.Using == "lvm" && dev.LV != nil:
+			if dev.LV.VG == want.Group && dev.LV.Name == w.Array {
 				return dev
 			}
 		}
 	}
-	if w.Want.Using != "" || w.Want.FS == "" {
+	if want.Using != "" || want.FS == "" {
 		return nil
 	}
 	v := d.Volumes[0]
@@ -110,12 +111,12 @@ func (p *planner) standing(w *records.Work, d *topology.DeclaredArray) *block.De
 		if dev.Kind == block.Partition && p.tree.Devices[dev.Parent] != nil {
 			leaf = p.tree.Devices[dev.Parent]
 		}
-		if serial != "" && records.Identity(leaf) != serial || w.Want.Partition != (dev.Kind == block.Partition) ||
+		if serial != "" && records.Identity(leaf) != serial || want.Partition != (dev.Kind == block.Partition) ||
 			leaf.Kind != block.Disk {
 			continue
 		}
-		if m := p.tree.MountOf(w.Want.Mount); m != nil && m.Point == w.Want.Mount && m.Device == dev.Name ||
-			serial != "" && dev.Signature == w.Want.FS {
+		if m := p.tree.MountOf(want.Mount); m != nil && m.Point == want.Mount && m.Device == dev.Name ||
+			serial != "" && dev.Signature == want.FS {
 			return dev
 		}
 	}

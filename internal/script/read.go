@@ -271,23 +271,24 @@ func (r *reader) unprompted(text string, block int) string {
 // hereDocument takes the body of cat <<EOF as a job file when it looks like one, and returns the
 // line behind it.
 func (r *reader) hereDocument(words []shell.Word, from, to, block int) int {
-	for k, w := range words {
-		if !w.Op || w.Text != "<<" && w.Text != "<<-" || k+1 == len(words) || words[k+1].Op {
+	for k := 1; k < len(words); k++ {
+		w, word := words[k-1], words[k]
+		if !w.Op || w.Text != "<<" && w.Text != "<<-" || word.Op {
 			continue
 		}
 		key := span{to: to}
-		if r.endless[words[k+1].Text] == key { // not closed behind an earlier line either
+		if r.endless[word.Text] == key { // not closed behind an earlier line either
 			continue
 		}
 		for end := from; end < to; end++ {
-			if strings.TrimSpace(r.lines[end]) == words[k+1].Text {
+			if strings.TrimSpace(r.lines[end]) == word.Text {
 				if looksLikeJob(r.lines[from:end]) {
 					r.job(from, end, block)
 				}
 				return end + 1
 			}
 		}
-		r.endless[words[k+1].Text] = key
+		r.endless[word.Text] = key
 	}
 	return from
 }

@@ -6,11 +6,13 @@
 package script
 
 import (
+	"bytes"
 	"iter"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"plimsoll/internal/fio"
@@ -453,4 +455,81 @@ func (f *File) From(line, col int) string {
 func (f *File) column(line, col int) int {
 	src := f.Source(line)
 	return utf8.RuneCountInString(src[:min(max(col-1, 0), len(src))]) + 1
+}
+
+// unread are the endings of scripts that are not for a POSIX shell: batch files, PowerShell, notebooks.
+var unread = endings(`.bat .cmd .ps1 .ipynb`)
+
+const byteOrderMark = "\ufeff"
+
+// decoded is a text as UTF-8 without a byte order mark, and what fio would mind of it in a job file;
+// empty where there is nothing.
+func decoded(text []byte) (plain, minds string, by Obstacle) {
+	switch {
+	case bytes.HasPrefix(text, []byte(byteOrderMark)):
+		return string(text[len(byteOrderMark):]), "a byte order mark stands before the first line: fio takes it for " +
+			"a part of it", OrderMark
+	case bytes.HasPrefix(text, []byte{0xff, 0xfe}), bytes.HasPrefix(text, []byte{0xfe, 0xff}):
+		low, high := 0, 1 // FF FE stands before little-endian units
+		if text[0] == 0xfe {
+			low, high = 1, 0
+		}
+		units := make([]uint16, 0, len(text)/2)
+		for i := 2; i+1 < len(text); i += 2 {
+			units = append(units, uint16(text[i+low])|uint16(text[i+high])<<8)
+		}
+		return string(utf16.Decode(units)), "the file is UTF-16, which fio does not read", ""
+	}
+	return string(text), "", ""
+}
+
+// Files that are called as job files are, and are none: batch systems name their scripts *.job, beamlines
+// their data *.fio, and people keep a command line in x.fio.
+
+// shellShebang begins a script.
+var shellShebang = regexp.MustCompile(`^#!.*\b(?:ba|da|k|z)?sh\b|^#!.*\b(?:python|perl|ruby)`)
+
+// commandLine is a command of fio in a line of its own.
+var commandLine = regexp.MustCompile(`^\s*(?:[$#]\s+)?(?:sudo\s+|time\s+)*(?:\S*/)?fio\s+(?:-|\S+\.fio\b)`)
+
+// kindOfJob is what a file with the ending of a job file holds.
+func kindOfJob(ending string, lines []string) Kind {
+	switch {
+	case printed(lines):
+		return JobText
+	case shellShebang.MatchString(lines[0]):
+		return Shell
+	}
+	sections, own, foreign, commands := 0, 0, 0, 0
+	for _, line := range lines {
+		trimmed := strings.TrimSpace(line)
+		switch {
+		case trimmed == "" || trimmed[0] == ';' || trimmed[0] == '#':
+		case trimmed[0] == '[':
+			sections++
+		case commandLine.MatchString(line):
+			commands++
+		case ownOption(trimmed):
+			own++
+		default:
+			foreign++
+		}
+	}
+	switch {
+	case commands > 0 && own == 0 && sections == 0:
+		return Shell
+	case sections == 0 && foreign > own, ending == ".job" && own == 0 && foreign > 0:
+		return Other
+	}
+	return JobText
+}
+
+// ownOption says whether a line sets an option of fio's.
+func ownOption(line string) bool {
+	if rest, ok := strings.CutPrefix(line, "include"); ok && strings.HasPrefix(rest, " ") {
+		return true
+	}
+	name, _, _ := strings.Cut(line, "=")
+	_, known := fio.BuiltinOptions().Lookup(strings.TrimSpace(name))
+	return known
 }

@@ -134,7 +134,7 @@ func (r *reader) assigned(g *region) {
 			if n.Name == nil || n.Naked || n.Index != nil {
 				return
 			}
-			value, plain := "", true
+			name, value, plain := n.Name.Value, "", true
 			appends := n.Append
 			switch {
 			case n.Array != nil:
@@ -151,20 +151,20 @@ func (r *reader) assigned(g *region) {
 			case n.Value != nil:
 				text, ok := g.text(n.Value)
 				value, plain = text, plain && ok
-				for _, self := range []string{"$" + n.Name.Value + " ", "${" + n.Name.Value + "} "} { // c="$c --bs=4k"
+				for _, self := range []string{"$" + name + " ", "${" + name + "} "} { // c="$c --bs=4k"
 					if rest, is := strings.CutPrefix(value, self); is {
 						value, appends = " "+rest, true
 					}
 				}
 			}
 			if appends {
-				r.grow(n.Name.Value, value, plain, slices.ContainsFunc(open, conditional))
+				r.grow(name, value, plain, slices.ContainsFunc(open, conditional))
 			} else {
-				r.set(n.Name.Value, value, plain)
+				r.set(name, value, plain)
 			}
 			from, _ := g.at(n.Pos().Offset())
 			to, _ := g.at(n.End().Offset())
-			r.setAt[n.Name.Value] = append(r.setAt[n.Name.Value], unit{from, to})
+			r.setAt[name] = append(r.setAt[name], unit{from, to})
 		case *syntax.WordIter:
 			r.set(n.Name.Value, "", false)
 		case *syntax.CallExpr:
@@ -416,19 +416,21 @@ func (r *reader) expand(word shell.Word, w *syntax.Word) []shell.Word {
 			parts, quoted = q.Parts, true
 		}
 	}
+	asWritten := []shell.Word{word}
 	if len(parts) != 1 {
-		return []shell.Word{word}
+		return asWritten
 	}
 	v, ok := parts[0].(*syntax.ParamExp)
 	if !ok || v.Param == nil || v.Exp != nil || v.Repl != nil || v.Slice != nil || v.Length || v.Excl {
-		return []shell.Word{word}
+		return asWritten
 	}
-	value, known := r.value(v.Param.Value, 0)
+	name := v.Param.Value
+	value, known := r.value(name, 0)
 	if !known || !r.fillIn(value) {
-		return []shell.Word{word}
+		return asWritten
 	}
 	if len(value) > 0 {
-		r.spoken = append(r.spoken, r.setAt[v.Param.Value]...)
+		r.spoken = append(r.spoken, r.setAt[name]...)
 	}
 	if quoted && v.Index == nil {
 		word.Text = value
@@ -436,7 +438,7 @@ func (r *reader) expand(word shell.Word, w *syntax.Word) []shell.Word {
 	}
 	split, err := shell.Words(value)
 	if err != nil {
-		return []shell.Word{word}
+		return asWritten
 	}
 	words := split[:0]
 	for _, s := range split {
@@ -444,8 +446,8 @@ func (r *reader) expand(word shell.Word, w *syntax.Word) []shell.Word {
 			words = append(words, shell.Word{Text: s.Text, Line: word.Line, Col: word.Col})
 		}
 	}
-	if r.grown[v.Param.Value] { // what is added under a condition may be there or not
-		words = append(words, shell.Word{Text: "$" + v.Param.Value, Line: word.Line, Col: word.Col})
+	if r.grown[name] { // what is added under a condition may be there or not
+		words = append(words, shell.Word{Text: "$" + name, Line: word.Line, Col: word.Col})
 	}
 	return words
 }

@@ -200,7 +200,8 @@ func (r *reader) fio(words []shell.Word, block int, code bool) {
 	if r.unclosed && len(j.Words) > 1 { // what its last word holds is cut off
 		j.Words = j.Words[:len(j.Words)-1]
 	}
-	if r.goesOn(words[len(words)-1]) {
+	last := words[len(words)-1]
+	if r.goesOn(last) {
 		j.Partial, j.Words = true, withoutOpenEnd(j.Words)
 	}
 	options := 0
@@ -231,13 +232,13 @@ func (r *reader) fio(words []shell.Word, block int, code bool) {
 		return
 	}
 	if foreignWords(j.Words) { // another program of that name: pbench has one
-		r.spoken = append(r.spoken, unit{j.Line, words[len(words)-1].Line})
+		r.spoken = append(r.spoken, unit{j.Line, last.Line})
 		return
 	}
 	if !r.keep(1, len(words), j.Line) {
 		return
 	}
-	r.units = append(r.units, unit{j.Line, words[len(words)-1].Line})
+	r.units = append(r.units, unit{j.Line, last.Line})
 	f, err := command.ParseWords(j.Words)
 	if err != nil && !code {
 		return // a sentence that ends in the name of an option

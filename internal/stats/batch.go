@@ -38,14 +38,15 @@ const (
 func BatchMeans(xs []float64) Estimate {
 	finite, doubts := finiteOf(xs)
 	e := Estimate{N: len(finite), Doubts: doubts}
+	doubt := func(format string, args ...any) { e.Doubts = append(e.Doubts, fmt.Sprintf(format, args...)) }
 	if len(finite) == 0 {
-		e.Doubts = append(e.Doubts, "no values")
+		doubt("no values")
 		return e
 	}
 	e.Center = mean(finite)
 	e.Lo, e.Hi = e.Center, e.Center
 	if len(finite) < 2 {
-		e.Doubts = append(e.Doubts, fmt.Sprintf("1 value: %d are needed for an interval", minBatches))
+		doubt("1 value: %d are needed for an interval", minBatches)
 		return e
 	}
 	means, r := batches(finite)
@@ -57,18 +58,16 @@ func BatchMeans(xs []float64) Estimate {
 	e.Lo, e.Hi = e.Center-half, e.Center+half
 
 	if len(finite) < minBatches {
-		e.Doubts = append(e.Doubts,
-			fmt.Sprintf("%d values: %d are needed for an interval to rely on", len(finite), minBatches))
+		doubt("%d values: %d are needed for an interval to rely on", len(finite), minBatches)
 		return e
 	}
 	if r > 1.4/math.Sqrt(k) {
-		e.Doubts = append(e.Doubts, fmt.Sprintf("neighbouring values depend on each other even over a tenth of the run "+
-			"(autocorrelation %s): the interval may be too narrow, measure longer", units.Number(r)))
+		doubt("neighbouring values depend on each other even over a tenth of the run "+
+			"(autocorrelation %s): the interval may be too narrow, measure longer", units.Number(r))
 	}
 	if z, change := trend(means), drift(means); math.Abs(z) > 2.58 && math.Abs(change) > 0.02*math.Abs(e.Center) &&
 		e.Center != 0 {
-		e.Doubts = append(e.Doubts,
-			fmt.Sprintf("drifts by %s from start to end: not steady", text.Change(change/math.Abs(e.Center))))
+		doubt("drifts by %s from start to end: not steady", text.Change(change/math.Abs(e.Center)))
 	}
 	return e
 }

@@ -28,10 +28,11 @@ const windowRounds = 5
 // WindowOf judges the last five of rounds. A volume that has not been written over yet passes it
 // too: the caller must know how much was written.
 func WindowOf(rounds []float64) Window {
-	if len(rounds) < windowRounds {
-		return Window{Why: fmt.Sprintf("%d of %d rounds", len(rounds), windowRounds)}
+	n := len(rounds)
+	if n < windowRounds {
+		return Window{Why: fmt.Sprintf("%d of %d rounds", n, windowRounds)}
 	}
-	last := rounds[len(rounds)-windowRounds:]
+	last := rounds[n-windowRounds:]
 	if _, err := logsOf(last); err != nil {
 		return Window{Why: err.Error()}
 	}
@@ -41,10 +42,10 @@ func WindowOf(rounds []float64) Window {
 	switch {
 	case !w.Steady:
 		w.Why = fmt.Sprintf("range %s, slope %s over five rounds", text.Percent(w.Range), text.Change(w.Slope))
-	case len(rounds) < 2*windowRounds:
-		w.Why = fmt.Sprintf("%d of %d rounds", len(rounds), 2*windowRounds)
+	case n < 2*windowRounds:
+		w.Why = fmt.Sprintf("%d of %d rounds", n, 2*windowRounds)
 	default:
-		before := mean(rounds[len(rounds)-2*windowRounds : len(rounds)-windowRounds])
+		before := mean(rounds[n-2*windowRounds : n-windowRounds])
 		change := m/before - 1
 		w.Settled = math.Abs(change) <= 0.05
 		switch {

@@ -151,11 +151,12 @@ func (s Scenario) On(device string) Scenario {
 	if !s.AsIs {
 		return s
 	}
-	s.Job.Sections = slices.Clone(s.Job.Sections)
+	sections := slices.Clone(s.Job.Sections)
+	s.Job.Sections = sections
 	for _, i := range s.Job.Jobs() {
 		if eff := s.Job.Effective(i); Directory(eff) == "" && len(Files(eff)) == 0 {
 			own := fio.Option{Name: "filename", Value: fioPath(device)}
-			s.Job.Sections[i].Options = append([]fio.Option{own}, s.Job.Sections[i].Options...)
+			sections[i].Options = append([]fio.Option{own}, sections[i].Options...)
 		}
 	}
 	return s

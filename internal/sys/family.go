@@ -2,6 +2,7 @@ package sys
 
 import (
 	"bytes"
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -71,20 +73,29 @@ func readProcess(pid int) (process, error) {
 	return parseProcess(pid, text)
 }
 
+// StatFields are those of /proc/PID/stat from the third on, the state: proc_pid_stat(5). The name before them stands in
+// parentheses and may hold anything.
+func StatFields(text []byte) []string {
+	end := bytes.LastIndexByte(text, ')')
+	if end < 0 {
+		return nil
+	}
+	return strings.Fields(string(text[end+1:]))
+}
+
 func parseProcess(pid int, text []byte) (process, error) {
 	p := process{pid: pid}
-	end := bytes.LastIndexByte(text, ')') // the name before it may hold anything
-	field := bytes.Fields(text[end+1:])
-	if end < 0 || len(field) < 20 {
+	field := StatFields(text)
+	if len(field) < 20 {
 		return p, fmt.Errorf("/proc/%d/stat: %.60q: want 22 fields", pid, text)
 	}
 	p.ended = field[0][0] == 'Z' || field[0][0] == 'X'
-	parent, err1 := strconv.Atoi(string(field[1]))
-	flags, err2 := strconv.ParseUint(string(field[6]), 10, 64)
-	start, err3 := strconv.ParseUint(string(field[19]), 10, 64)
+	parent, err1 := strconv.Atoi(field[1])
+	flags, err2 := strconv.ParseUint(field[6], 10, 64)
+	start, err3 := strconv.ParseUint(field[19], 10, 64)
 	const envEnd = 48 // its field, which is 0 for those, too, that have no memory
 	p.parent, p.start = parent, start
-	p.begins = flags&(kernelThread|exiting) == 0 && len(field) > envEnd && string(field[envEnd]) == "0"
+	p.begins = flags&(kernelThread|exiting) == 0 && len(field) > envEnd && field[envEnd] == "0"
 	return p, errors.Join(err1, err2, err3)
 }
 
@@ -311,11 +322,75 @@ func EndStrays(dry bool) (int, error) {
 	}
 	stray := func(p process, f family) bool {
 		theirs, _ := os.Readlink(fmt.Sprintf("/proc/%d/ns/pid", p.pid))
-		exe, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", p.pid))
+		exe, _ := ExeOf(p.pid)
 		return theirs == space && filepath.Base(strings.TrimSuffix(exe, " (deleted)")) == f.program && !p.descends(f.pid)
 	}
 	if dry {
 		return len(members(stray)), nil
 	}
 	return endAll("a run that was killed", stray)
+}
+
+// Work shows whether the family of a program does anything. It is given to the program's start by
+// WithWork, and empty before.
+type Work struct{ family atomic.Pointer[family] }
+
+type workKey struct{}
+
+// WithWork returns a context in which w looks at what the program that is started has for a family
+// (WithFamily).
+func WithWork(ctx context.Context, w *Work) context.Context {
+	return context.WithValue(ctx, workKey{}, w)
+}
+
+// Look returns how many bytes the processes that live have moved in all, and whether one of their
+// threads sleeps in the kernel without heeding signals, as one does that waits for a device. What
+// the program itself reads and writes by read(2) and write(2) does not count, only what its
+// children do so: it prints its progress. Of a program that is stopped (SIGSTOP) nothing is counted,
+// whatever its children do: it will never end.
+func (w *Work) Look() (moved uint64, waits bool) {
+	f := w.family.Load()
+	if f == nil {
+		return 0, false
+	}
+	for _, p := range members(f.has) {
+		if p.parent == os.Getpid() && state(fmt.Sprintf("/proc/%d/stat", p.pid)) == 'T' {
+			return 0, false
+		}
+		io := readIO(p.pid)
+		moved += io["read_bytes"] + io["write_bytes"]
+		if p.parent != os.Getpid() {
+			moved += io["rchar"] + io["wchar"]
+		}
+		waits = waits || threadWaits(p.pid)
+	}
+	return moved, waits
+}
+
+// readIO reads /proc/PID/io: proc_pid_io(5).
+func readIO(pid int) map[string]uint64 {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/io", pid))
+	all := map[string]uint64{}
+	for line := range bytes.Lines(text) {
+		name, value, _ := bytes.Cut(bytes.TrimSpace(line), []byte(": "))
+		if n, err := strconv.ParseUint(string(value), 10, 64); err == nil {
+			all[string(name)] = n
+		}
+	}
+	return all
+}
+
+// threadWaits says whether a thread of a process is in state D.
+func threadWaits(pid int) bool {
+	names, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+	return slices.ContainsFunc(names, func(name string) bool { return state(name) == 'D' })
+}
+
+// state is the state of a process or a thread, of its stat; 0 when it has ended.
+func state(stat string) byte {
+	text, _ := os.ReadFile(stat)
+	if f := StatFields(text); len(f) > 0 {
+		return f[0][0]
+	}
+	return 0
 }

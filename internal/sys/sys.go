@@ -179,3 +179,82 @@ func Brief(err error) error {
 	short.Stderr = strings.Join(lines, "; ")
 	return &short
 }
+
+// MakeRoot makes a directory, unless it is there, in which names lead nowhere else.
+func MakeRoot(dir string, perm fs.FileMode) (*os.Root, error) {
+	if err := os.MkdirAll(dir, perm); err != nil {
+		return nil, err
+	}
+	return os.OpenRoot(dir)
+}
+
+// Clock reads one of clock_gettime(2)'s clocks; those that plimsoll reads exist on every Linux.
+func Clock(id int32) time.Duration {
+	var ts unix.Timespec
+	if err := unix.ClockGettime(id, &ts); err != nil {
+		return 0
+	}
+	return time.Duration(ts.Nano())
+}
+
+// Monotonic is the clock that no one sets, by which the kernel's log counts.
+func Monotonic() time.Duration { return Clock(unix.CLOCK_MONOTONIC) }
+
+// ClockError is by how much the wall clock was off when it was last compared with its source of time, and how
+// far it may be off at most, as the kernel knows from what keeps it: adjtimex(2).
+func ClockError() (offset, most time.Duration, err error) {
+	var t unix.Timex
+	state, err := unix.Adjtimex(&t)
+	switch {
+	case err != nil:
+		return 0, 0, fmt.Errorf("adjtimex: %w", err)
+	case state == unix.TIME_ERROR || t.Status&unix.STA_UNSYNC != 0:
+		return 0, 0, errors.New("nothing keeps it (chrony, timesyncd and the like)")
+	}
+	unit := time.Microsecond
+	if t.Status&unix.STA_NANO != 0 {
+		unit = time.Nanosecond
+	}
+	return time.Duration(t.Offset) * unit, time.Duration(t.Maxerror) * time.Microsecond, nil
+}
+
+// Stat says what a name leads to, links followed, as stat(2) does. What is then opened by the name may
+// be another file: a decision about writing is made on what is open (Dir, OpenRegular).
+func Stat(name string) (fs.FileInfo, error) { return os.Stat(name) }
+
+// Exists says whether a name leads to anything that can be looked at.
+func Exists(name string) bool {
+	_, err := Stat(name)
+	return err == nil
+}
+
+// IsDir says whether a name leads to a directory.
+func IsDir(name string) bool {
+	info, err := Stat(name)
+	return err == nil && info.IsDir()
+}
+
+// IsFile says whether a name leads to a regular file.
+func IsFile(name string) bool {
+	info, err := Stat(name)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// Unmount takes away the mount of a number of mountinfo, by a handle: what its name leads to by then
+// stays where it is another one. What still uses it keeps it until it ends.
+func Unmount(point string, id int) error {
+	fd, err := unix.Open(point, unix.O_PATH|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return pathError("open", point, err)
+	}
+	defer unix.Close(fd) //nolint:errcheck // only a handle
+	held := fmt.Sprintf("/proc/self/fd/%d", fd)
+	var st unix.Statx_t
+	if err := unix.Statx(fd, "", unix.AT_EMPTY_PATH, unix.STATX_MNT_ID, &st); err != nil || int(st.Mnt_id) != id {
+		return errors.Join(fmt.Errorf("%s is another mount by now and stays", point), err)
+	}
+	if err := unix.Unmount(held, unix.MNT_DETACH); err != nil {
+		return pathError("umount", point, err)
+	}
+	return nil
+}

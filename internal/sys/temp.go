@@ -77,18 +77,19 @@ func (d *Dir) endLeft(of fs.FileMode, dry bool, remove func(string) error, left 
 	}
 	entries, err := d.Entries()
 	for _, e := range entries {
-		if !left(e.Name(), space) {
+		name := e.Name()
+		if !left(name, space) {
 			continue
 		}
-		info, err := d.Lstat(e.Name())
+		info, err := d.Lstat(name)
 		if err != nil || info.Mode().Type() != of || int(Owner(info)) != os.Geteuid() && os.Geteuid() != 0 {
 			continue
 		}
-		found, size = append(found, e.Name()), size+info.Size()
+		found, size = append(found, name), size+info.Size()
 		if dry {
 			continue
 		}
-		if err := remove(e.Name()); err != nil {
+		if err := remove(name); err != nil {
 			return found, size, err
 		}
 	}

@@ -29,12 +29,15 @@ func OpenPath(name string) (*Dir, error) { return walk(name, 0, false) }
 // MakePath opens a directory as OpenPath does, and makes what is missing of it.
 func MakePath(name string, perm fs.FileMode) (*Dir, error) { return walk(name, perm, true) }
 
+// wayOnly opens a directory to go on from, and for nothing else.
+const wayOnly = unix.O_PATH | unix.O_DIRECTORY | unix.O_CLOEXEC
+
 func walk(name string, perm fs.FileMode, create bool) (*Dir, error) {
 	start := "."
 	if filepath.IsAbs(name) {
 		start = "/"
 	}
-	at, err := unix.Open(start, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	at, err := unix.Open(start, wayOnly, 0)
 	if err != nil {
 		return nil, pathError("open", start, err)
 	}
@@ -60,7 +63,7 @@ func walk(name string, perm fs.FileMode, create bool) (*Dir, error) {
 			continue
 		case part: // a link of the kernel's, which is opened rather than read
 			_ = unix.Close(next)
-			if next, err = unix.Openat(at, part, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); err == nil {
+			if next, err = unix.Openat(at, part, wayOnly, 0); err == nil {
 				_ = unix.Close(at)
 				at = next
 			}
@@ -69,7 +72,7 @@ func walk(name string, perm fs.FileMode, create bool) (*Dir, error) {
 			if links++; links > mostLinks {
 				err = unix.ELOOP
 			} else if filepath.IsAbs(target) {
-				if next, err = unix.Open("/", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0); err == nil {
+				if next, err = unix.Open("/", wayOnly, 0); err == nil {
 					_ = unix.Close(at)
 					at, seen = next, "/"
 				}

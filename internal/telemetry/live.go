@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
 
@@ -234,7 +235,7 @@ type watcher struct {
 func newWatcher(m *sys.Machine, o WatchFor) (*watcher, error) {
 	w := &watcher{
 		WatchFor: o, read: m.Reader(), leaves: map[string]bool{},
-		now: monotonic, sleepTill: sleepUntil,
+		now: sys.Monotonic, sleepTill: sleepUntil,
 	}
 	if !w.read.Here() && !m.Here {
 		var passed time.Duration
@@ -258,9 +259,7 @@ func (w *watcher) close() {
 }
 
 func (w *watcher) note(format string, args ...any) {
-	if n := fmt.Sprintf(format, args...); !slices.Contains(w.out.Notes, n) {
-		w.out.Notes = append(w.out.Notes, n)
-	}
+	w.out.Notes = text.Once(w.out.Notes, fmt.Sprintf(format, args...))
 }
 
 // notLeaves are devices that are made of others or of memory, and so are not counted twice.

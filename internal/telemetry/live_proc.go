@@ -202,9 +202,9 @@ func (t *taskWatch) processes() []string {
 
 // within runs look for each of the names until the budget is spent; false when it was.
 func (t *taskWatch) within(budget time.Duration, names []string, look func(string)) bool {
-	deadline := monotonic() + budget
+	deadline := sys.Monotonic() + budget
 	for i, n := range names {
-		if i%16 == 15 && monotonic() > deadline {
+		if i%16 == 15 && sys.Monotonic() > deadline {
 			t.partial = true
 			return false
 		}
@@ -414,7 +414,12 @@ func (t *taskWatch) end(o *Window, now func() time.Duration, sleepTill func(time
 	if !t.Quick {
 		t.runQueues(o, now, sleepTill)
 	}
-	slices.SortFunc(o.Processes, func(a, b Process) int {
+	MostFirst(o.Processes)
+}
+
+// MostFirst puts the processes first that moved most.
+func MostFirst(all []Process) {
+	slices.SortFunc(all, func(a, b Process) int {
 		return cmp.Or(cmp.Compare(b.Read+b.Write, a.Read+a.Write), cmp.Compare(a.PID, b.PID))
 	})
 }

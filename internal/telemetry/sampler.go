@@ -63,10 +63,10 @@ func (s *Sampler) loop() {
 	// included. It ends with the loop.
 	runtime.LockOSThread()
 	before := threadCPU() // the thread may have done other work
-	next := monotonic()
+	next := sys.Monotonic()
 	for {
 		// A tick that is over already is missed, and the next ones stay where they were.
-		next += Interval * max(1, (monotonic()-next+Interval-1)/Interval)
+		next += Interval * max(1, (sys.Monotonic()-next+Interval-1)/Interval)
 		sleepUntil(next)
 		s.mu.Lock()
 		if s.stopped != nil {
@@ -78,8 +78,6 @@ func (s *Sampler) loop() {
 		s.mu.Unlock()
 	}
 }
-
-func monotonic() time.Duration { return clock(unix.CLOCK_MONOTONIC) }
 
 func sleepUntil(at time.Duration) {
 	ts := unix.NsecToTimespec(int64(at))
@@ -224,16 +222,7 @@ func (r *reader) sample() error {
 
 // threadCPU is the CPU time of the calling thread, exact where getrusage(2) may count in clock
 // ticks.
-func threadCPU() time.Duration { return clock(unix.CLOCK_THREAD_CPUTIME_ID) }
-
-// clock reads one of clock_gettime(2)'s clocks; these two exist on every Linux.
-func clock(id int32) time.Duration {
-	var ts unix.Timespec
-	if err := unix.ClockGettime(id, &ts); err != nil {
-		return 0
-	}
-	return time.Duration(ts.Nano())
-}
+func threadCPU() time.Duration { return sys.Clock(unix.CLOCK_THREAD_CPUTIME_ID) }
 
 // series decodes what was kept, at most about limit numbers of it.
 func (r *reader) series(kept *store, limit int) *Series {

@@ -2,6 +2,7 @@ package text
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -88,6 +89,12 @@ func Harmless(p []byte) []byte {
 // HarmlessJSON is a record in JSON without characters that steer whoever shows the file: the same
 // values are read back.
 func HarmlessJSON(p []byte) []byte { return harmless(p, false, escaped) }
+
+// JSON is a file of plimsoll's own, which people may look into.
+func JSON(v any) ([]byte, error) {
+	data, err := json.MarshalIndent(v, "", " ")
+	return append(HarmlessJSON(data), '\n'), err
+}
 
 // HarmlessScreen is what a Door would let through to a terminal, for a picture that another draws there.
 func HarmlessScreen(picture string) string { return string(harmless([]byte(picture), true, replaced)) }

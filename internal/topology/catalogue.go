@@ -350,9 +350,7 @@ func (t *Topology) pools() {
 			continue
 		}
 		seen[v.Device] = true
-		if !slices.Contains(types, v.Type) {
-			types = append(types, v.Type)
-		}
+		types = text.Once(types, v.Type)
 		size[v.Type] += v.Size
 	}
 	for _, typ := range types {

@@ -67,12 +67,9 @@ func FromDeclaration(decl *Declaration) (*Topology, error) {
 	}
 	for i := range decl.Arrays {
 		d := &decl.Arrays[i]
-		a := Array{Name: cmp.Or(d.Name, "declared"), Level: d.Level, Origin: d.Origin}
+		a := d.alone()
 		if len(d.Volumes) == 0 {
 			return nil, fmt.Errorf("%s: volumes are missing; say which, such as 8xgp3", d.Origin.Where)
-		}
-		if a.Level == NoLevel && len(d.Volumes) == 1 {
-			a.Level = Single
 		}
 		if a.Level == NoLevel {
 			return nil, fmt.Errorf("%s: the level is missing; state that of the %d volumes with --level, or level: in a file, "+
@@ -97,6 +94,15 @@ func FromDeclaration(decl *Declaration) (*Topology, error) {
 		return nil, err
 	}
 	return t, nil
+}
+
+// alone is the array of a declaration that lies over none.
+func (d *DeclaredArray) alone() Array {
+	a := Array{Name: cmp.Or(d.Name, "declared"), Level: d.Level, Origin: d.Origin}
+	if a.Level == NoLevel && len(d.Volumes) == 1 {
+		a.Level = Single
+	}
+	return a
 }
 
 func declaredTarget(role Role, a *Array, f *DeclaredFilesystem) Target {
@@ -169,10 +175,7 @@ func (t *Topology) declare(decl *Declaration) error {
 			t.note("array %s (%s) is not found below the paths under test", d.Name, d.Origin.Where)
 			continue
 		}
-		a := Array{Name: cmp.Or(d.Name, "declared"), Level: d.Level, Origin: d.Origin}
-		if a.Level == NoLevel && len(d.Volumes) == 1 {
-			a.Level = Single
-		}
+		a := d.alone()
 		if err := t.overlay(&a, d); err != nil {
 			return err
 		}
@@ -223,30 +226,31 @@ type claim struct {
 func (t *Topology) claims(decl *Declaration) ([]claim, error) {
 	all := make([]claim, len(decl.Arrays))
 	owner := map[string]int{}
-	for i := range decl.Arrays {
-		all[i].arrays, all[i].by = t.match(decl, &decl.Arrays[i])
-		for _, name := range all[i].arrays {
+	for i := range all {
+		d, c := &decl.Arrays[i], &all[i]
+		c.arrays, c.by = t.match(decl, d)
+		for _, name := range c.arrays {
 			o, taken := owner[name]
 			switch {
-			case !taken || all[i].by < all[o].by:
+			case !taken || c.by < all[o].by:
 				owner[name] = i
-			case all[i].by > all[o].by:
-			case all[i].by == byRole:
-				if slices.Contains(decl.Arrays[i].Roles, Data) {
+			case c.by > all[o].by:
+			case c.by == byRole:
+				if slices.Contains(d.Roles, Data) {
 					owner[name] = i
 				}
-			case all[i].by != byFlags:
+			case c.by != byFlags:
+				other := decl.Arrays[o]
 				return nil, fmt.Errorf("%s: arrays %s and %s (%s) are both about %s by their %s; declare it once",
-					decl.Arrays[i].Origin.Where, decl.Arrays[o].Name, decl.Arrays[i].Name, decl.Arrays[o].Origin.Where, name,
-					all[i].by)
+					d.Origin.Where, other.Name, d.Name, other.Origin.Where, name, c.by)
 			}
 		}
 	}
 	for i := range all {
-		had := len(all[i].arrays)
-		all[i].arrays = slices.DeleteFunc(all[i].arrays,
-			func(name string) bool { return owner[name] != i && all[i].by != byFlags })
-		all[i].yielded = had > 0 && len(all[i].arrays) == 0
+		c := &all[i]
+		had := len(c.arrays)
+		c.arrays = slices.DeleteFunc(c.arrays, func(name string) bool { return owner[name] != i && c.by != byFlags })
+		c.yielded = had > 0 && len(c.arrays) == 0
 	}
 	return all, nil
 }

@@ -3,13 +3,15 @@ package topology
 import (
 	"context"
 	"fmt"
+	"path"
 	"path/filepath"
-	"slices"
 	"strconv"
+	"strings"
 
 	"plimsoll/internal/block"
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
 
@@ -43,9 +45,7 @@ func Detect(ctx context.Context, m *sys.Machine, paths map[Role]string, decl *De
 }
 
 func (t *Topology) note(format string, args ...any) {
-	if n := fmt.Sprintf(format, args...); !slices.Contains(t.Notes, n) {
-		t.Notes = append(t.Notes, n)
-	}
+	t.Notes = text.Once(t.Notes, fmt.Sprintf(format, args...))
 }
 
 func (t *Topology) addTarget(m *sys.Machine, role Role, path string) {
@@ -174,4 +174,105 @@ func (t *Topology) noteShared() {
 			user[v.Device] = a.Name
 		}
 	}
+}
+
+// upperDevice is the device that what is written to an overlay goes to: the one behind its upper
+// directory. In a container that directory is a path of the host, which no mount here shows; then
+// it is the device of a file that the container engine mounts from the same directory of the host,
+// such as /etc/hosts. how says which way it was found; both are empty when neither works.
+func upperDevice(tree *block.Tree, overlay *block.Mount) (device, how string) {
+	upper := ""
+	for _, o := range overlay.Options {
+		if dir, ok := strings.CutPrefix(o, "upperdir="); ok {
+			upper = path.Clean(dir)
+		}
+	}
+	if !path.IsAbs(upper) {
+		return "", ""
+	}
+	if m := tree.MountOf(upper); m != nil && m.Device != "" {
+		return m.Device, "its upper directory " + upper + " is on " + m.Point
+	}
+	for _, m := range tree.Mounts {
+		if m.Device != "" && sharedElements(m.Root, upper) >= enginePath {
+			return m.Device, "its upper directory " + upper + " is on the device from which " + m.Point + " is mounted"
+		}
+	}
+	return "", ""
+}
+
+// enginePath is how many elements of a path make it a container engine's own, such as
+// /var/lib/docker.
+const enginePath = 3
+
+// sharedElements is how many elements two absolute paths have in common from their beginning.
+func sharedElements(a, b string) int {
+	as, bs := strings.Split(strings.Trim(a, "/"), "/"), strings.Split(strings.Trim(b, "/"), "/")
+	n := 0
+	for n < len(as) && n < len(bs) && as[n] == bs[n] && as[n] != "" {
+		n++
+	}
+	return n
+}
+
+// Live is Detect for one path of a machine at work, on which nothing may be done: no program is
+// started, no superblock read, and nothing is asked of the path's own filesystem. Limits come from
+// Limit, which may ask the cloud and so take seconds.
+func Live(m *sys.Machine, name string) (*Topology, *block.Stack, error) {
+	s, err := block.ReadStack(m, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	t := &Topology{Instance: readInstance(m.Root), Tree: s.Tree}
+	target := Target{Role: Data, Path: name, Mount: s.Mount}
+	if s.Mount != nil && s.Mount.FS == "overlay" && s.Device == "" {
+		t.follow(s)
+	}
+	if s.Device != "" && s.Tree.Devices[s.Device] != nil {
+		target.Device, target.Devices = s.Device, s.Tree.Below(s.Device)
+		a := t.build(s.Device)
+		target.Array = a.Name
+		t.Arrays = append(t.Arrays, a)
+	}
+	t.Targets = []Target{target}
+	return t, s, nil
+}
+
+// follow makes the device of an overlay's upper directory the one behind the path.
+func (t *Topology) follow(s *block.Stack) {
+	for i := range s.Tree.Mounts {
+		if m := &s.Tree.Mounts[i]; m.Device == "" {
+			m.Device = s.Upper(m)
+		}
+	}
+	upper, how := upperDevice(s.Tree, s.Mount)
+	if upper != "" {
+		s.Follow(upper)
+		t.note("%s is an overlay: writes go to %s, since %s", s.Mount.Point, upper, how)
+	}
+}
+
+// Limit fills in what the volumes and the instance are known to give: from the cloud where this
+// is a machine of one, from the catalogue, and from what is declared.
+func (t *Topology) Limit(ctx context.Context, m *sys.Machine, decl *Declaration) error {
+	asking, cancel := context.WithTimeout(ctx, cloud.APIBudget) // for all that the cloud is asked
+	defer cancel()
+	watched := t.askCloud(asking, m)
+	t.catalogue()
+	if err := t.declare(decl); err != nil {
+		return err
+	}
+	t.capVolumes()
+	t.askBalances(asking, watched)
+	return nil
+}
+
+// Numbers are the devices below a target by their numbers, major:minor.
+func (t *Topology) Numbers(target *Target) map[string]string {
+	all := map[string]string{}
+	for _, name := range target.Devices {
+		d := t.Tree.Devices[name]
+		all[fmt.Sprintf("%d:%d", d.Major, d.Minor)] = name
+	}
+	return all
 }

@@ -1,11 +1,11 @@
 package topology
 
 import (
-	"io"
 	"io/fs"
 	"strconv"
 	"strings"
 
+	"plimsoll/internal/block"
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/units"
 )
@@ -84,12 +84,7 @@ func (i Instance) Example() string {
 
 // readText is a small file without the white space around it, "" when it cannot be read.
 func readText(root fs.FS, name string) string {
-	f, err := root.Open(name)
-	if err != nil {
-		return ""
-	}
-	defer func() { _ = f.Close() }()
-	data, err := io.ReadAll(io.LimitReader(f, 4<<20))
+	data, err := block.ReadAll(root, name)
 	if err != nil {
 		return ""
 	}

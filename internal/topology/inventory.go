@@ -11,6 +11,7 @@ import (
 	"plimsoll/internal/block"
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/sys"
+	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
 
@@ -162,7 +163,7 @@ func (inv *Inventory) Pick(description string, taken map[string]bool) (yaml stri
 	if len(found) > count {
 		var names []string
 		for _, d := range found {
-			names = append(names, fmt.Sprintf("%s (%v%s)", d.Path, d.Size, before(", ", d.Type)))
+			names = append(names, fmt.Sprintf("%s (%s)", d.Path, text.Join(", ", d.Size.String(), d.Type)))
 		}
 		return "", fmt.Errorf("--yaml %.80q: %d unused disks match: %s; add a size or type, or ask for %d",
 			description, len(found), strings.Join(names, ", "), len(found))
@@ -184,14 +185,6 @@ func (inv *Inventory) twin(d Disk) string {
 		}
 	}
 	return ""
-}
-
-// before puts a separator before what is not empty.
-func before(separator, s string) string {
-	if s == "" {
-		return ""
-	}
-	return separator + s
 }
 
 // parseDescription is parseVolumes, for which "4" alone, or nothing, is a description too.

@@ -38,20 +38,20 @@ func (g *Groups) tallies() []tally {
 	var sums map[served]float64
 	var devices map[string]counters
 	for i := range g.limits {
-		l := &g.limits[i]
+		l, t := &g.limits[i], &all[i]
 		if l.Version == 2 {
-			all[i].own = g.count(l)
+			t.own = g.count(l)
 			continue
 		}
 		if sums == nil {
 			sums, devices = g.served(), g.devices()
 		}
 		way := servedOf(l)
-		all[i].own = g.servedBy(path.Dir(strings.TrimPrefix(l.File, "/")), way.file)[way]
-		all[i].others = sums[way] - all[i].own
+		t.own = g.servedBy(path.Dir(strings.TrimPrefix(l.File, "/")), way.file)[way]
+		t.others = sums[way] - t.own
 		if c, ok := devices[l.Number]; ok {
-			all[i].known = true
-			all[i].device, all[i].open = c.of(l.What)
+			t.known = true
+			t.device, t.open = c.of(l.What)
 		}
 	}
 	return all

@@ -74,8 +74,6 @@ func wrong(line int, key, format string, args ...any) error {
 	return &yamlfile.Place{Line: line, Err: err}
 }
 
-func lineOf(n ast.Node) int { return n.GetToken().Position.Line }
-
 // UnmarshalYAML takes a single value.
 func (s *scalar) UnmarshalYAML(n ast.Node) error {
 	text, at, err := yamlfile.Scalar(n)
@@ -136,7 +134,7 @@ func (v *volumesYAML) UnmarshalYAML(n ast.Node) error {
 			}
 			one.line = s.text
 		}
-		one.at = lineOf(n)
+		one.at = n.GetToken().Position.Line
 		*v = append(*v, one)
 	}
 	return nil

@@ -380,9 +380,9 @@ func (r *Record) check() error {
 
 func (t *Tuner) save(r *Record) error {
 	r.Schema = 1
-	data, err := json.MarshalIndent(r, "", " ")
+	data, err := text.JSON(r)
 	if err != nil {
 		return err
 	}
-	return sys.WriteFile(t.State, append(text.HarmlessJSON(data), '\n'), 0o600)
+	return sys.WriteFile(t.State, data, 0o600)
 }

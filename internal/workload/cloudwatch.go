@@ -23,16 +23,9 @@ import (
 // mean (docs.aws.amazon.com/ebs/latest/userguide/using_cloudwatch_ebs.html).
 
 // cloudWatchMetrics are those that are read.
-var cloudWatchMetrics = []string{
-	"VolumeReadOps",
-	"VolumeWriteOps",
-	"VolumeReadBytes",
-	"VolumeWriteBytes",
-	"VolumeTotalReadTime",
-	"VolumeTotalWriteTime",
-	"VolumeQueueLength",
-	"VolumeIdleTime",
-}
+var cloudWatchMetrics = strings.Fields(`
+	VolumeReadOps VolumeWriteOps VolumeReadBytes VolumeWriteBytes
+	VolumeTotalReadTime VolumeTotalWriteTime VolumeQueueLength VolumeIdleTime`)
 
 // point is a value of a metric of a volume at the start of a period.
 type point struct {
@@ -259,7 +252,11 @@ func From(data []byte, every time.Duration) ([]Observed, error) {
 	start := bytes.TrimLeft(data[:min(len(data), 4096)], " \t\r\n\ufeff")
 	head := data[:min(len(data), 64<<10)] // what stands first in each is there
 	iostat := func(reports []iostatReport) ([]Observed, error) { return fromIostat(reports, every) }
-	sar := func(reports []iostatReport) ([]Observed, error) { return fromSar(reports, every) }
+	sar := func(reports []iostatReport) ([]Observed, error) { // all of them are of an interval
+		return fromReports(reports, every, []string{
+			"sar counts reads and writes together: each direction has the part of the requests that it has of the bytes",
+		})
+	}
 	switch {
 	case bytes.HasPrefix(start, []byte("{")) && bytes.Contains(start, []byte(`"sysstat"`)):
 		return observed(data, iostatJSON, iostat)

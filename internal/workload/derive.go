@@ -151,7 +151,8 @@ func Gather(name string, copies int, parts []Observed) (Observed, error) {
 		Device: name, Known: first.Known, Start: first.Start, Intervals: slices.Clone(first.Intervals),
 	}
 	for i := range sum.Intervals {
-		sum.Intervals[i].Read, sum.Intervals[i].Write = Flow{}, Flow{}
+		all := &sum.Intervals[i]
+		all.Read, all.Write = Flow{}, Flow{}
 	}
 	for _, p := range parts {
 		if len(p.Intervals) != len(sum.Intervals) {
@@ -160,8 +161,9 @@ func Gather(name string, copies int, parts []Observed) (Observed, error) {
 		}
 		sum.Notes = append(sum.Notes, p.Notes...)
 		for i, iv := range p.Intervals {
-			sum.Intervals[i].Read.add(iv.Read, 1)
-			sum.Intervals[i].Write.add(iv.Write, 1/float64(max(copies, 1)))
+			all := &sum.Intervals[i]
+			all.Read.add(iv.Read, 1)
+			all.Write.add(iv.Write, 1/float64(max(copies, 1)))
 		}
 	}
 	return sum, nil

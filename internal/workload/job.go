@@ -111,7 +111,8 @@ func (d *Demand) Job(o JobOptions) *Job {
 	o.Size = cmp.Or(o.Size, d.Capacity)
 	total, cut := d.runtime(o.Runtime)
 	j := &Job{Name: d.Name + ".fio"}
-	j.Comment = append(j.Comment, "The demand "+d.Name+": "+cmp.Or(oneLine(d.About), "written by plimsoll workload"))
+	about := strings.Join(strings.Fields(d.About), " ")
+	j.Comment = append(j.Comment, "The demand "+d.Name+": "+cmp.Or(about, "written by plimsoll workload"))
 	peak, mean := d.Peak(), d.Mean()
 	j.Comment = append(j.Comment,
 		fmt.Sprintf("At peak %v IOPS and %v, on average %v IOPS and %v.", peak.IOPS, peak.Rate, mean.IOPS, mean.Rate))
@@ -127,8 +128,6 @@ func (d *Demand) Job(o JobOptions) *Job {
 	}
 	return j
 }
-
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // Runtime is how long the demand's job runs when at least wanted is asked for; 0 is half a minute.
 func (d *Demand) Runtime(wanted time.Duration) time.Duration {
@@ -213,6 +212,11 @@ func (d *Demand) parts(o JobOptions) []part {
 	return parts
 }
 
+// because keeps a reason.
+func (p *part) because(format string, args ...any) {
+	p.why = append(p.why, fmt.Sprintf(format, args...))
+}
+
 // size works out numjobs and iodepth.
 func (p *part) size(o JobOptions) {
 	threads := max(p.Threads, 1)
@@ -222,21 +226,21 @@ func (p *part) size(o JobOptions) {
 	switch {
 	case o.Depth > 0:
 		p.depth = o.Depth
-		p.why = append(p.why, fmt.Sprintf("iodepth as asked for; %s IOPS per job × %s = %s in flight need less",
-			units.IOPS(each), units.LatencyOf(o.Latency), units.IOPS(inFlight)))
+		p.because("iodepth as asked for; %s IOPS per job × %s = %s in flight need less",
+			units.IOPS(each), units.LatencyOf(o.Latency), units.IOPS(inFlight))
 	case p.Depth > 0:
 		p.depth = min(p.Depth*threads/p.jobs, 1024)
-		p.why = append(p.why, fmt.Sprintf("iodepth: each of %d threads keeps %d in flight", threads, p.Depth))
+		p.because("iodepth: each of %d threads keeps %d in flight", threads, p.Depth)
 	default:
 		p.depth = min(max(int(math.Ceil(inFlight*room-1e-9)), 1), mostDepth)
-		p.why = append(p.why, fmt.Sprintf("iodepth: %s IOPS per job × %s = %s in flight, × %d for room: %d",
-			units.IOPS(each), units.LatencyOf(o.Latency), units.IOPS(inFlight), room, p.depth))
+		p.because("iodepth: %s IOPS per job × %s = %s in flight, × %d for room: %d",
+			units.IOPS(each), units.LatencyOf(o.Latency), units.IOPS(inFlight), room, p.depth)
 		if threads > mostJobs {
 			p.depth = max(p.depth, (threads+p.jobs-1)/p.jobs)
 		}
 	}
 	if threads > mostJobs {
-		p.why = append(p.why, fmt.Sprintf("%d threads are %d jobs of depth %d", threads, p.jobs, p.depth))
+		p.because("%d threads are %d jobs of depth %d", threads, p.jobs, p.depth)
 	}
 }
 

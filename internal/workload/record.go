@@ -1,7 +1,6 @@
 package workload
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -18,21 +17,17 @@ import (
 
 // Recording is what was seen of a live machine.
 type Recording struct {
-	Series    *telemetry.Series
-	Processes []Process // those with files on the devices that moved bytes, the most first
+	Series *telemetry.Series
+	// Processes are those with files on the devices that moved bytes, the most first, as /proc/PID/io counts it: where
+	// the kernel charges the write, which for buffered ones is when the page was made dirty.
+	Processes []Process
 	// Blind says that some processes could not be looked into: those of other users, or, AsRoot, ones
 	// that are kept even from root.
 	Blind, AsRoot bool
 }
 
-// Process is what one process read from and wrote to storage, in bytes per second, as /proc/PID/io
-// counts it: where the kernel charges the write, which for buffered ones is when the page was made
-// dirty.
-type Process struct {
-	PID         int
-	Name        string
-	Read, Write units.Rate
-}
+// Process is what one process read from and wrote to storage.
+type Process = telemetry.Process
 
 // Record watches devices until the time is over or ctx ends. It writes nothing to the machine. A
 // context that ends is no error: what was seen until then is returned.
@@ -75,9 +70,7 @@ func Record(ctx context.Context, m *sys.Machine, devices []string, long time.Dur
 			r.Processes = append(r.Processes, p)
 		}
 	}
-	slices.SortFunc(r.Processes, func(a, b Process) int {
-		return cmp.Or(cmp.Compare(b.Read+b.Write, a.Read+a.Write), cmp.Compare(a.PID, b.PID))
-	})
+	telemetry.MostFirst(r.Processes)
 	return r, nil
 }
 
@@ -163,11 +156,12 @@ func Observe(s *telemetry.Series, every time.Duration) []Observed {
 				Read:  Flow{float64(u.ReadIOPS), float64(u.ReadRate), u.ReadWait},
 				Write: Flow{float64(u.WriteIOPS), float64(u.WriteRate), u.WriteWait},
 			}
-			all[i].Intervals = append(all[i].Intervals, iv)
+			o := &all[i]
+			o.Intervals = append(o.Intervals, iv)
 			reads[i] += float64(u.ReadIOPS + u.WriteIOPS)
 			merged[i] += float64(u.ReadMerges + u.WriteMerges)
-			if b.Devices[i].Gone && len(all[i].Notes) == 0 {
-				all[i].Notes = append(all[i].Notes, s.Devices[i]+" was away for a while: what happened then is not known")
+			if b.Devices[i].Gone && len(o.Notes) == 0 {
+				o.Notes = append(o.Notes, s.Devices[i]+" was away for a while: what happened then is not known")
 			}
 		}
 	}

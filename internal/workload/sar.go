@@ -138,10 +138,3 @@ func divide(v map[string]float64) {
 	}
 	v["r/s"], v["w/s"] = 0, v["tps"]
 }
-
-// fromSar turns sar's reports into devices. All of them are of an interval.
-func fromSar(reports []iostatReport, every time.Duration) ([]Observed, error) {
-	return fromReports(reports, every, []string{
-		"sar counts reads and writes together: each direction has the part of the requests that it has of the bytes",
-	})
-}

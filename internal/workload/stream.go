@@ -210,7 +210,8 @@ func (y *streamYAML) times(s *Stream, _ *Demand, _ scalar) error {
 	default:
 		return y.Arrivals.wrong("arrivals %.40q: want paced or poisson", y.Arrivals.text)
 	}
-	if y.Burst == nil {
+	given := y.Burst
+	if given == nil {
 		return nil
 	}
 	b := &Burst{}
@@ -218,13 +219,13 @@ func (y *streamYAML) times(s *Stream, _ *Demand, _ scalar) error {
 		at   scalar
 		key  string
 		into *time.Duration
-	}{{y.Burst.For, "for", &b.For}, {y.Burst.Every, "every", &b.Every}, {y.Burst.After, "after", &b.After}} {
+	}{{given.For, "for", &b.For}, {given.Every, "every", &b.Every}, {given.After, "after", &b.After}} {
 		optional := f.key == "after"
 		switch {
 		case !f.at.given() && optional:
 			continue
 		case !f.at.given():
-			at := cmp.Or(y.Burst.For, y.Burst.Every, y.Name)
+			at := cmp.Or(given.For, given.Every, y.Name)
 			return at.wrong("burst: %s is missing; say such as {for: 5s, every: 30s}", f.key)
 		}
 		v, err := durationOf(f.at, "burst: "+f.key, optional)
@@ -234,10 +235,10 @@ func (y *streamYAML) times(s *Stream, _ *Demand, _ scalar) error {
 		*f.into = v
 	}
 	if b.For > b.Every {
-		return y.Burst.For.wrong("burst: %s is longer than its period of %s", y.Burst.For.text, y.Burst.Every.text)
+		return given.For.wrong("burst: %s is longer than its period of %s", given.For.text, given.Every.text)
 	}
 	if b.After >= b.Every {
-		return y.Burst.After.wrong("burst: after %s is not within the period of %s", y.Burst.After.text, y.Burst.Every.text)
+		return given.After.wrong("burst: after %s is not within the period of %s", given.After.text, given.Every.text)
 	}
 	s.Burst = b
 	return nil
@@ -248,11 +249,12 @@ func (y *streamYAML) latencies(s *Stream, _ *Demand, _ scalar) error {
 		return nil
 	}
 	for _, e := range y.Latency.percentiles {
-		p, err := strconv.ParseFloat(strings.TrimPrefix(e.key.text, "p"), 64)
-		if !strings.HasPrefix(e.key.text, "p") || err != nil || !(p > 0 && p < 100) {
-			return e.key.wrong("latency: %.40q: want p50, p99, p99.9 or over", e.key.text)
+		name := e.key.text
+		p, err := strconv.ParseFloat(strings.TrimPrefix(name, "p"), 64)
+		if !strings.HasPrefix(name, "p") || err != nil || !(p > 0 && p < 100) {
+			return e.key.wrong("latency: %.40q: want p50, p99, p99.9 or over", name)
 		}
-		v, err := durationOf(e.value, "latency: "+e.key.text, false)
+		v, err := durationOf(e.value, "latency: "+name, false)
 		if err != nil {
 			return err
 		}
@@ -302,9 +304,7 @@ func (y *streamYAML) syncs(s *Stream, _ *Demand, _ scalar) error {
 }
 
 func (d *Demand) note(format string, a ...any) {
-	if text := fmt.Sprintf(format, a...); !slices.Contains(d.Notes, text) {
-		d.Notes = append(d.Notes, text)
-	}
+	d.Notes = text.Once(d.Notes, fmt.Sprintf(format, a...))
 }
 
 // sizeOf reads a size, which needs a unit.

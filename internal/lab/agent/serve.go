@@ -173,7 +173,7 @@ func probe(path string) (time.Duration, error) {
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", path, err)
 	}
-	defer func() { _ = unix.Close(fd) }() // only read
+	defer unix.Close(fd) //nolint:errcheck // only read
 	page, err := unix.Mmap(
 		-1,
 		0,

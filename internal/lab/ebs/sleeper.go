@@ -78,7 +78,7 @@ func (s *sleeper) close() {
 func (s *sleeper) loop() {
 	runtime.LockOSThread() // and never unlocked: the thread ends with its timer slack
 	defer close(s.done)
-	defer func() { _ = unix.Close(s.wake) }()
+	defer unix.Close(s.wake) //nolint:errcheck // nobody waits for it any more
 	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
 	var counter [8]byte
 	for {

@@ -207,40 +207,41 @@ func (v *Volume) Loaded(off, n int64) bool {
 func (v *Volume) account(write bool, off, n, moved int64) float64 {
 	now := v.srv.sleeper.now()
 	v.mu.Lock()
-	latency, direction := v.b.ReadLatency, 0
+	b := v.b
+	latency, direction := b.ReadLatency, 0
 	if write {
-		latency, direction = v.b.WriteLatency, 1
+		latency, direction = b.WriteLatency, 1
 		v.stats.Writes++
 		v.stats.WriteBytes += units.Bytes(moved)
 		v.written.set(off, n, true)
 	} else {
 		v.stats.Reads++
 		v.stats.ReadBytes += units.Bytes(n)
-		if v.b.Unwritten > 0 && !v.written.any(off, n) {
+		if b.Unwritten > 0 && !v.written.any(off, n) {
 			v.stats.UnwrittenReads++
-			at := now + v.b.Unwritten.Seconds()
+			at := now + b.Unwritten.Seconds()
 			v.mu.Unlock()
 			return at
 		}
 	}
 	delay := latency.Seconds()
-	if s := v.b.Jitter; s > 0 {
+	if s := b.Jitter; s > 0 {
 		delay *= math.Exp(v.rng.NormFloat64()*s - s*s/2)
 	}
-	if v.b.FirstTouch > 0 && v.touched.set(off, n, true) > 0 {
+	if b.FirstTouch > 0 && v.touched.set(off, n, true) > 0 {
 		v.stats.FirstTouches++
-		delay += v.b.FirstTouch.Seconds()
+		delay += b.FirstTouch.Seconds()
 	}
 	ios := 1.0
-	if v.b.IOSize > 0 {
-		ios = max(1, math.Ceil(float64(moved)/float64(v.b.IOSize)))
+	if b.IOSize > 0 {
+		ios = max(1, math.Ceil(float64(moved)/float64(b.IOSize)))
 	}
-	if v.b.Merge > 0 && moved > 0 && v.streams[direction].merges(now, off, n, int64(v.b.Merge)) {
+	if b.Merge > 0 && moved > 0 && v.streams[direction].merges(now, off, n, int64(b.Merge)) {
 		v.stats.Merged++
 		ios = 0
 	}
-	side := [2]Limits{v.b.OfReads, v.b.OfWrites}[direction]
-	start := max(v.meter.admit(now, v.b.Limits, ios, float64(moved)),
+	side := [2]Limits{b.OfReads, b.OfWrites}[direction]
+	start := max(v.meter.admit(now, b.Limits, ios, float64(moved)),
 		v.sides[direction].admit(now, side, ios, float64(moved)))
 	v.mu.Unlock()
 

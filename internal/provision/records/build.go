@@ -66,9 +66,9 @@ func (w *Work) partition(st *Step, serial, guid string) {
 func (w *Work) Mdadm(uuid string) {
 	hex := block.BareUUID(uuid)
 	uuid = hex[:8] + ":" + hex[8:16] + ":" + hex[16:24] + ":" + hex[24:]
-	want := w.Want
+	want, devices, top := w.Want, w.Devices(), w.Top()
 	argv := []string{
-		"mdadm", "--create", w.Top(), "--run", "--homehost=any", "--name=" + w.Array, "--uuid=" + uuid, "--metadata=1.2",
+		"mdadm", "--create", top, "--run", "--homehost=any", "--name=" + w.Array, "--uuid=" + uuid, "--metadata=1.2",
 		"--level=" + strings.TrimPrefix(string(want.Level), "raid"), "--raid-devices=" + strconv.Itoa(len(w.Members)),
 	}
 	about := fmt.Sprintf("%s, %d members", want.Level, len(w.Members))
@@ -84,16 +84,16 @@ func (w *Work) Mdadm(uuid string) {
 		about += ", without a first copy, for all members are blank"
 	}
 	w.Add(Step{
-		Title:   "create " + w.Top() + ": " + about,
-		Touches: append([]string{w.Top()}, w.Paths()...),
-		Check:   []Cond{{"array", w.Top(), uuid}},
-		Do:      []Action{{Blank: w.Devices()}, Run(append(argv, w.Devices()...)...)},
+		Title:   "create " + top + ": " + about,
+		Touches: append([]string{top}, w.Paths()...),
+		Check:   []Cond{{"array", top, uuid}},
+		Do:      []Action{{Blank: devices}, Run(append(argv, devices...)...)},
 		Again: []Action{
-			Action{Stop: w.Devices()}.When("inactive", "", uuid), // what udev put together of too few members
-			Run(append([]string{"mdadm", "--assemble", w.Top(), "--uuid=" + uuid}, w.Devices()...)...).
+			Action{Stop: devices}.When("inactive", "", uuid), // what udev put together of too few members
+			Run(append([]string{"mdadm", "--assemble", top, "--uuid=" + uuid}, devices...)...).
 				When("stopped", "", uuid),
 		},
-		Undo: []Action{{Stop: w.Devices()}, w.Zeros()},
+		Undo: []Action{{Stop: devices}, w.Zeros()},
 	})
 }
 

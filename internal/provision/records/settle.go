@@ -90,9 +90,7 @@ func Settle(d *topology.DeclaredArray) (Want, error) {
 
 // systemDirs are the directories below / that hold the system itself (hier(7)), where a filesystem
 // that is mounted would hide it.
-var systemDirs = []string{
-	"bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "libx32", "proc", "root", "run", "sbin", "sys", "usr",
-}
+var systemDirs = strings.Fields("bin boot dev etc lib lib32 lib64 libx32 proc root run sbin sys usr")
 
 // mountAt takes over a mount point that is written as it is meant and hides nothing of the system.
 func (w *Want) mountAt(mount string) error {
