@@ -33,8 +33,9 @@ func Swept(s *compare.Swept) *page.Document {
 	case invalid == len(s.Points):
 		word, tone = "every point is INVALID", "invalid"
 	default:
-		valid := slices.DeleteFunc(slices.Clone(s.Points), func(p compare.SweptPoint) bool { return p.Invalid != "" })
-		most := slices.MaxFunc(valid, func(a, b compare.SweptPoint) int { return cmp.Compare(a.IOPS.Center, b.IOPS.Center) })
+		most := slices.MaxFunc(s.Points, func(a, b compare.SweptPoint) int {
+			return cmp.Compare(a.IOPS.Center, b.IOPS.Center)
+		})
 		word, tone = fmt.Sprintf("at most %s IOPS (%s)", units.IOPS(most.IOPS.Center), valuesOf(most.At)), "pass"
 		if invalid > 0 {
 			word, tone = fmt.Sprintf("%s; %d of %s INVALID", word, invalid, text.Plural(len(s.Points), "point")), "warn"
