@@ -284,8 +284,8 @@ func atMost(burst, base cloud.Limits) cloud.Limits {
 // grown says whether a machine type's published limits have grown by as much as is claimed.
 func (c Claim) grown(typ string) ClaimVerdict {
 	v := ClaimVerdict{Claim: c, Storage: "what the catalogue has published of " + typ}
-	f, ok := cloud.InstanceLimits(typ)
-	if !ok || len(f.Changes) == 0 {
+	f, _ := cloud.InstanceLimits(typ)
+	if len(f.Changes) == 0 {
 		v.Unknown = true
 		v.say("Not known: the catalogue has no earlier limits of %s.", cmp.Or(typ, "a machine: name it with --instance"))
 		return v
@@ -338,7 +338,7 @@ func (c Claim) judge(r reading) ClaimVerdict {
 	}
 	v.Holds = c.metBy(v.Most.IOPS, v.Most.BW)
 	v.Sustained = v.Lasts != nil && c.metBy(v.Lasts.IOPS, v.Lasts.BW)
-	alone, yes := volumesAlone(t), "Yes, "
+	alone, yes := !t.Instance.Known() && some(t, onNetwork), "Yes, "
 	if alone {
 		yes = "As far as the volumes go: yes, "
 	}
@@ -394,11 +394,6 @@ func (v *ClaimVerdict) say(format string, a ...any) {
 	v.Lines = append(v.Lines, fmt.Sprintf(format, a...))
 }
 
-// volumesAlone says that volumes are on the network of an instance of which nothing is known.
-func volumesAlone(t *topology.Topology) bool {
-	return !t.Instance.Known() && some(t, onNetwork)
-}
-
 func onNetwork(v topology.Volume) bool { return v.Network }
 
 // some says whether a volume is one of those.
@@ -429,10 +424,7 @@ func (v *ClaimVerdict) burst(t *topology.Topology, load fio.Workload) {
 
 // history says since when an instance type has published what the claim states.
 func (v *ClaimVerdict) history(typ string) {
-	f, ok := cloud.InstanceLimits(typ)
-	if !ok {
-		return
-	}
+	f, _ := cloud.InstanceLimits(typ)
 	published := func(burst, base cloud.Limits) bool {
 		most := atMost(burst, base)
 		return v.Claim.metBy(most.IOPS, most.Rate)

@@ -300,9 +300,7 @@ func (m *Met) decide() string {
 	}
 	n := len(m.Sides)
 	switch {
-	case len(good) == n && n == 1:
-		return good[0] + " meets it."
-	case len(good) == n:
+	case len(good) == n && n != 1:
 		return "All meet it."
 	case n == 1 && len(m.Sides[0].Invalid) > 0:
 		return m.Sides[0].Name + " is INVALID and cannot be judged."

@@ -107,11 +107,11 @@ func (o Outlook) answer() string {
 	case held.Now == nil:
 		return "Ceiling unknown"
 	case len(o.Ceiling.Partly) > 0:
-		return "At most " + o.figure(o.lasting()) + ", by what is known: " + o.Ceiling.Partly[0]
+		return "At most " + o.figure(held.Lasts()) + ", by what is known: " + o.Ceiling.Partly[0]
 	case held.Then == nil:
-		return o.figure(held.Now) + " sustained, from " + o.lasting().Label()
+		return o.figure(held.Now) + " sustained, from " + held.Now.Label()
 	}
-	return fmt.Sprintf("%s sustained (%s), %s %s (%s)", o.figure(held.Then), o.lasting().Label(), o.figure(held.Now),
+	return fmt.Sprintf("%s sustained (%s), %s %s (%s)", o.figure(held.Then), held.Then.Label(), o.figure(held.Now),
 		burstFor(held), held.Now.Label())
 }
 
