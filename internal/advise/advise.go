@@ -259,9 +259,9 @@ func front(all []Candidate) []Candidate {
 }
 
 // beats says that c is nowhere worse than o; c costs no more, as the front is filled in order of
-// cost.
+// cost. Failure rates compare within one rank only: a mirror has none.
 func (c Candidate) beats(o Candidate) bool {
-	return c.durable() >= o.durable() && c.afr() <= o.afr() && c.class() <= o.class() && c.simple() <= o.simple()
+	return c.durable() >= o.durable() && c.AFR <= o.AFR && c.class() <= o.class() && c.simple() <= o.simple()
 }
 
 // durable ranks what the data survives.
@@ -274,9 +274,6 @@ func (c Candidate) durable() int {
 	}
 	return 1
 }
-
-// afr compares within one rank only: a mirror has no rate.
-func (c Candidate) afr() float64 { return c.AFR }
 
 // class of latency: those of one type of volume are alike.
 func (c Candidate) class() time.Duration { return c.Latency.Round(50 * time.Microsecond) }

@@ -74,16 +74,13 @@ func ParseClaim(s string) (Claim, error) {
 // Azure and Google for those of their disks, whose throughput is reached from 256 KiB on.
 func (c Claim) statedFor(t *topology.Topology) fio.Workload {
 	w := fio.Workload{Engine: "libaio", Direct: true, ReadShare: 1, ReadBS: c.Block, Jobs: 16, Depth: 64}
-	ebs, disk := t.Instance.Cloud == "", false
-	for _, a := range t.Arrays {
-		for _, v := range a.Volumes {
-			typ, known := cloud.TypeNamed(v.Type)
-			ebs, disk = v.Network && (!known || typ.EBS()) && ebs, disk || typ.HDD != nil
-		}
-	}
+	ebs := t.Instance.Cloud == "" && !some(t, func(v topology.Volume) bool {
+		typ, known := cloud.TypeNamed(v.Type)
+		return !v.Network || known && !typ.EBS()
+	})
 	switch {
 	case c.Block > 0:
-	case disk:
+	case some(t, func(v topology.Volume) bool { typ, _ := cloud.TypeNamed(v.Type); return typ.HDD != nil }):
 		w.ReadBS, w.Sequential = units.MiB, true
 	case ebs && c.IOPS > 0:
 		w.ReadBS = 16 * units.KiB
@@ -110,12 +107,6 @@ func readings(t *topology.Topology) []reading {
 	if len(t.Arrays) > 0 || !ok {
 		return []reading{{"the volumes", t}}
 	}
-	with := func(of, name string, level topology.Level, volumes ...topology.Volume) reading {
-		one := *t
-		one.Arrays = []topology.Array{{Name: name, Level: level, Volumes: volumes}}
-		one.Targets = []topology.Target{{Role: topology.Data, Array: name}}
-		return reading{of, &one}
-	}
 	var all []reading
 	if p := cloud.Named(f.Vendor); t.Instance.Baseline.Known() || p == nil {
 		name := "its network volumes"
@@ -128,7 +119,9 @@ func readings(t *topology.Topology) []reading {
 		if !c.Cache && len(c.Types) > 0 {
 			typ, _ := cloud.TypeNamed(c.Types[0])
 			v := topology.Volume{Type: typ.Type, Network: true, CountedIO: typ.Counted, Merges: typ.Merges}
-			all = append(all, with(c.Name, "attached", topology.Single, v))
+			one := *t
+			one.Arrays = []topology.Array{{Name: c.Name, Level: topology.Single, Volumes: []topology.Volume{v}}}
+			all = append(all, reading{c.Name, &one})
 		}
 	}
 	if n := f.Local.Count; n > 0 && f.Local.Limits.Known() && !f.Local.Temp {
@@ -136,9 +129,14 @@ func readings(t *topology.Topology) []reading {
 		if n == 1 {
 			level = topology.Single
 		}
-		v := topology.Volume{Type: topology.NVMe, Size: f.Local.Size, Sustained: f.Local.Limits}
-		own := "its own " + text.Plural(n, "drive")
-		all = append(all, with(own, "drives", level, slices.Repeat([]topology.Volume{v}, n)...))
+		d, err := topology.FromFlags(fmt.Sprintf("%d x nvme", n), string(level), "", f.Type)
+		if err == nil {
+			var own *topology.Topology
+			if own, err = topology.FromDeclaration(d); err == nil {
+				own.Instance = t.Instance
+				all = append(all, reading{"its own " + text.Plural(n, "drive"), own})
+			}
+		}
 	}
 	return all
 }
@@ -149,9 +147,11 @@ type ClaimVerdict struct {
 	// Storage is what the claim was judged of, Others what else the machine has that it could be about.
 	Storage string   `json:"storage,omitempty"`
 	Others  []string `json:"others,omitempty"`
-	// Holds at all; Sustained without end; BurstFor for that long, where it is a burst's.
+	// Holds at all; Sustained without end; BurstFor for that long, where it is a burst's. Unknown: the storage may
+	// do more than what is known of it.
 	Holds     bool          `json:"holds"`
 	Sustained bool          `json:"sustained"`
+	Unknown   bool          `json:"unknown,omitempty"`
 	BurstFor  time.Duration `json:"burst_for,omitempty"`
 	BurstPer  time.Duration `json:"burst_per,omitempty"`
 	// Burst is the bound of the resource whose burst it is.
@@ -200,7 +200,7 @@ func (c Claim) Check(t *topology.Topology) ClaimVerdict {
 		return c.check(reading{"its storage", t})
 	}
 	best := slices.MaxFunc(all, func(a, b ClaimVerdict) int {
-		if a.rank()+b.rank() > 0 {
+		if a.rank() != b.rank() || a.Holds {
 			return cmp.Compare(a.rank(), b.rank())
 		}
 		return cmp.Compare(a.most(), b.most())
@@ -214,7 +214,7 @@ func (c Claim) Check(t *topology.Topology) ClaimVerdict {
 		return best
 	}
 	if f, _ := cloud.InstanceLimits(t.Instance.Type); !best.Holds && f.Local.Count > 0 && !f.Local.Limits.Known() {
-		best.Lines[0] = "Not known, for the catalogue has no figure of its own drives. " + best.Lines[0]
+		best.Unknown, best.Lines[0] = true, "Not known, for the catalogue has no figure of its own drives. "+best.Lines[0]
 	}
 	if best.Most != nil {
 		line := "Assumes " + best.Storage
@@ -234,34 +234,41 @@ func (v *ClaimVerdict) most() float64 {
 	return v.Claim.of(v.Most.IOPS, v.Most.BW)
 }
 
-// rank says how well a claim holds: not at all, for a time, without end.
+// verdicts of claims: one that holds for a time only is no pass.
+var verdicts = []string{"fail", "measured", "warn", "pass"}
+
+// rank says how well a claim holds: not at all, nobody knows, for a time, without end.
 func (v *ClaimVerdict) rank() int {
 	switch {
 	case v.Sustained:
-		return 2
+		return 3
 	case v.Holds:
+		return 2
+	case v.Unknown:
 		return 1
 	}
 	return 0
 }
 
+// Verdict is what exit codes go by.
+func (v *ClaimVerdict) Verdict() string { return verdicts[v.rank()] }
+
 // check compares a claim with the ceilings of one storage. One that names no direction holds if it does for
 // reads and for writes; of storage whose limits are stated for each, it is what the vendor prints first, of reads.
 func (c Claim) check(r reading) ClaimVerdict {
-	v := c.judge(r, "")
+	v := c.judge(r)
 	if c.Reads || c.Writes || len(r.t.Arrays) == 0 || v.Most == nil {
 		return v
 	}
 	writes := c
 	writes.Writes = true
-	w := writes.judge(r, "")
+	w := writes.judge(r)
 	w.Claim.Writes = false
-	apart := func(v topology.Volume) bool { return v.Sustained.ReadIOPS > 0 || v.Sustained.ReadRate > 0 }
 	switch {
 	case w.rank() >= v.rank() || w.Most == nil:
 		return v
-	case slices.ContainsFunc(r.t.Arrays, func(a topology.Array) bool { return slices.ContainsFunc(a.Volumes, apart) }):
-		v = c.judge(r, "for reads, ")
+	case some(r.t, func(v topology.Volume) bool { return v.Sustained.ReadIOPS > 0 || v.Sustained.ReadRate > 0 }):
+		v.Lines[0] = strings.Replace(v.Lines[0], "Yes, ", "Yes, for reads, ", 1)
 		v.Lines = append(v.Lines, "Of writes: "+w.Lines[0])
 		return v
 	}
@@ -277,8 +284,9 @@ func atMost(burst, base cloud.Limits) cloud.Limits {
 // grown says whether a machine type's published limits have grown by as much as is claimed.
 func (c Claim) grown(typ string) ClaimVerdict {
 	v := ClaimVerdict{Claim: c, Storage: "what the catalogue has published of " + typ}
-	f, ok := cloud.InstanceLimits(typ)
-	if !ok || len(f.Changes) == 0 {
+	f, _ := cloud.InstanceLimits(typ)
+	if len(f.Changes) == 0 {
+		v.Unknown = true
 		v.say("Not known: the catalogue has no earlier limits of %s.", cmp.Or(typ, "a machine: name it with --instance"))
 		return v
 	}
@@ -294,7 +302,7 @@ func (c Claim) grown(typ string) ClaimVerdict {
 	v.Holds = max(iops, rate) >= c.More-rounding
 	v.Sustained = v.Holds && !f.Burst.Known()
 	v.say("%s: %s of IOPS, from %v to %v, and %s of throughput, from %s to %s, after %s.",
-		map[bool]string{true: "Yes", false: "No"}[v.Holds], signed(iops), before.IOPS, now.IOPS, signed(rate),
+		map[bool]string{true: "Yes", false: "No"}[v.Holds], text.Change(iops), before.IOPS, now.IOPS, text.Change(rate),
 		before.Rate.SI(), now.Rate.SI(), strings.TrimSuffix(was.To, "<"))
 	if f.Burst.Known() {
 		v.say("These are bursts of %s: it sustains %v IOPS and %s.", text.Duration(f.BurstFor), f.Baseline.IOPS,
@@ -303,17 +311,9 @@ func (c Claim) grown(typ string) ClaimVerdict {
 	return v
 }
 
-// signed is a change with its sign.
-func signed(share float64) string {
-	if share < 0 {
-		return text.Percent(share)
-	}
-	return "+" + text.Percent(share)
-}
-
 // judge compares a claim with the ceilings of one storage: those of random I/O of its size in its direction, else of
-// reads, with a deep queue. of is said behind a yes.
-func (c Claim) judge(r reading, of string) ClaimVerdict {
+// reads, with a deep queue.
+func (c Claim) judge(r reading) ClaimVerdict {
 	t := r.t
 	load := c.statedFor(t)
 	c.Block = load.ReadBS
@@ -324,7 +324,10 @@ func (c Claim) judge(r reading, of string) ClaimVerdict {
 		load.ReadShare, load.ReadBS, load.WriteBS = 0, 0, c.Block
 	}
 	found := ceiling.Of(t, topology.Data, []fio.Workload{load})
-	v.Most, v.Lasts = found.Binding(), found.Sustained()
+	held := found.Held()
+	if v.Most, v.Unknown = held.Now, held.Now == nil; found.Sustained() != nil {
+		v.Lasts = held.Lasts()
+	}
 	switch {
 	case v.Most == nil && t.Instance.Type != "":
 		v.say("What %s allows is not known: name its volumes with --volumes.", t.Instance.Type)
@@ -335,20 +338,33 @@ func (c Claim) judge(r reading, of string) ClaimVerdict {
 	}
 	v.Holds = c.metBy(v.Most.IOPS, v.Most.BW)
 	v.Sustained = v.Lasts != nil && c.metBy(v.Lasts.IOPS, v.Lasts.BW)
-	alone, yes := volumesAlone(t), "Yes, "+of
+	alone, yes := !t.Instance.Known() && some(t, onNetwork), "Yes, "
 	if alone {
-		yes = "As far as the volumes go: yes, " + of
+		yes = "As far as the volumes go: yes, "
 	}
 	switch {
 	case !v.Holds:
-		long := ""
-		if held := found.Held(); held.For > 0 {
+		// What nobody is sure of forbids nothing; what a vendor publishes of its drives does, where nothing more was seen.
+		f, _ := cloud.InstanceLimits(t.Instance.Type)
+		published := f.Local.Limits.Known() && !f.Local.Surpassed && !some(t, onNetwork)
+		found.Bounds = slices.DeleteFunc(slices.Clone(found.Bounds),
+			func(b ceiling.Bound) bool { return b.AtLeast != "" && !published })
+		sure := found.Binding()
+		v.Unknown = sure == nil || c.metBy(sure.IOPS, sure.BW)
+		no, long := "No: at most", ""
+		if v.Unknown {
+			no = "Not known: at least"
+		}
+		if held.For > 0 {
 			long = " for " + text.Duration(held.For)
 		}
-		v.say("No: at most %s%s of %v %s from %s, limited by %s (%s).", c.print(v.Most), long, c.Block, kind, r.of,
+		v.say("%s %s%s of %v %s from %s, limited by %s (%s).", no, c.print(v.Most), long, c.Block, kind, r.of,
 			v.Most.Label(), v.Most.How)
+		if v.Unknown {
+			v.say("It may do more: %s.", v.Most.AtLeast)
+		}
 	case v.Sustained:
-		v.say(yes+"sustained: %s allows %s of %v %s.", v.Lasts.Label(), c.print(v.Lasts), c.Block, kind)
+		v.say(yes+"sustained: %s of %v %s, limited by %s.", c.print(v.Lasts), c.Block, kind, v.Lasts.Label())
 	default:
 		v.burst(t, load)
 		long := "for a time that is not known"
@@ -360,14 +376,14 @@ func (c Claim) judge(r reading, of string) ClaimVerdict {
 		}
 		v.say(yes+"but only %s: it is a burst of %s (%s).", long, v.Burst.Kind, v.Burst.How)
 	}
-	if v.Lasts != nil && !v.Sustained {
+	if held.Then != nil && !v.Sustained {
 		share := c.of(v.Lasts.IOPS, v.Lasts.BW) / c.figure()
 		v.say("Sustained it is %s, %s of the claim, limited by %s.", c.print(v.Lasts), text.Percent(share), v.Lasts.Label())
 	}
 	if v.Holds && alone {
 		v.say("What the instance allows is not known, and may be less: name it with --instance.")
 	}
-	if v.Holds && !slices.ContainsFunc(t.Arrays, func(a topology.Array) bool { return !a.Volumes[0].Network }) {
+	if v.Holds && !some(t, func(v topology.Volume) bool { return !v.Network }) {
 		v.history(t.Instance.Type)
 	}
 	return v
@@ -378,12 +394,11 @@ func (v *ClaimVerdict) say(format string, a ...any) {
 	v.Lines = append(v.Lines, fmt.Sprintf(format, a...))
 }
 
-// volumesAlone says that volumes are on the network of an instance of which nothing is known.
-func volumesAlone(t *topology.Topology) bool {
-	onNetwork := func(a topology.Array) bool {
-		return slices.ContainsFunc(a.Volumes, func(v topology.Volume) bool { return v.Network })
-	}
-	return !t.Instance.Known() && slices.ContainsFunc(t.Arrays, onNetwork)
+func onNetwork(v topology.Volume) bool { return v.Network }
+
+// some says whether a volume is one of those.
+func some(t *topology.Topology, of func(topology.Volume) bool) bool {
+	return slices.ContainsFunc(t.Arrays, func(a topology.Array) bool { return slices.ContainsFunc(a.Volumes, of) })
 }
 
 // burst finds whose burst carries a claim, and how long it lasts at the rate that is claimed.
@@ -409,10 +424,7 @@ func (v *ClaimVerdict) burst(t *topology.Topology, load fio.Workload) {
 
 // history says since when an instance type has published what the claim states.
 func (v *ClaimVerdict) history(typ string) {
-	f, ok := cloud.InstanceLimits(typ)
-	if !ok {
-		return
-	}
+	f, _ := cloud.InstanceLimits(typ)
 	published := func(burst, base cloud.Limits) bool {
 		most := atMost(burst, base)
 		return v.Claim.metBy(most.IOPS, most.Rate)
@@ -420,33 +432,32 @@ func (v *ClaimVerdict) history(typ string) {
 	if !published(f.Burst, f.Baseline) {
 		return
 	}
-	last, first := -1, ""
+	var was *cloud.InstanceChange
+	first, before := "", ""
 	date := func(s string) string { return strings.TrimSuffix(s, "<") } // "<": earlier than that
-	for i, change := range f.Changes {
-		if !published(change.Burst, change.Baseline) {
-			last, first = i, ""
+	for i := range f.Changes {
+		if change := &f.Changes[i]; !published(change.Burst, change.Baseline) {
+			was, first = change, ""
 		} else if first == "" {
 			first = date(change.From)
 		}
 	}
 	switch {
-	case last < 0 && len(f.Changes) > 0:
-		v.Since = "at least " + first
-	case last >= 0 && first != "":
-		v.Since = fmt.Sprintf("a day between %s and %s", date(f.Changes[last].To), first)
-	case last >= 0:
-		v.Since = fmt.Sprintf("a day after %s", date(f.Changes[last].To))
-	default:
+	case len(f.Changes) == 0:
 		v.say("It is not known since when %s has published this for %s; the catalogue is of %s.", f.Vendor, typ,
 			strings.Replace(f.AsOf, "unstated", "a day that is not stated", 1))
 		return
+	case was == nil:
+		v.Since = "at least " + first
+	case first != "":
+		v.Since = fmt.Sprintf("a day between %s and %s", date(was.To), first)
+	default:
+		v.Since = "a day after " + date(was.To)
 	}
-	before := ""
-	if last >= 0 {
-		was := f.Changes[last].Burst
-		before = "; before it was " + was.IOPS.String() + " IOPS"
+	if was != nil {
+		before = "; before it was " + was.Burst.IOPS.String() + " IOPS"
 		if v.Claim.Rate > 0 {
-			before = "; before it was " + was.Rate.SI()
+			before = "; before it was " + was.Burst.Rate.SI()
 		}
 	}
 	v.say("%s has published it for %s since %s%s.", f.Vendor, typ, v.Since, before)

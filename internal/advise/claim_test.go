@@ -36,6 +36,10 @@ func TestClaims(t *testing.T) {
 		// The sixth of the users' findings: a claim without a direction holds only if it does for both.
 		{"8000 IOPS", "4xgp3", "raid10", "r6i.2xlarge", false, false, 0, []string{"No: at most 6,000 IOPS of 16 KiB writes", "Of reads alone: Yes, sustained"}},
 		{"5900 IOPS", "4xgp3", "raid10", "r6i.2xlarge", true, true, 0, nil},
+		// Two limits of 12,000, and a near miss: what is said to limit is both, wherever it is said.
+		{"12000 IOPS", "4xgp3", "raid0", "r6i.2xlarge", true, true, 0, []string{"Yes, sustained: 12,000 IOPS of 16 KiB reads, limited by instance and volume IOPS."}},
+		{"13000 IOPS", "4xgp3", "raid0", "r6i.2xlarge", false, false, 0, []string{"No: at most 12,000 IOPS of 16 KiB reads from the volumes, limited by instance and volume IOPS ("}},
+		{"12000 IOPS", "5xgp3", "raid0", "r6i.2xlarge", true, true, 0, []string{"limited by instance IOPS."}},
 		// 26,667 IOPS and 833.3 MB/s before, 40,000 and 1,250 now.
 		{"+50 %", "", "", "c6a.xlarge", true, false, 0, []string{"Yes: +50.0 % of IOPS, from 26,667 to 40,000, and +50.0 % of throughput, from 833.3 MB/s to 1,250 MB/s", "it sustains 6,000 IOPS"}},
 		{"+60%", "", "", "c6a.xlarge", false, false, 0, []string{"No: +50.0 % of IOPS"}},
@@ -100,7 +104,7 @@ func TestClaimsOfVendors(t *testing.T) {
 		{"3000000 IOPS", "", "z3-highmem-88-standardlssd", true, true, "its own 6 drives", ""},
 		{"3000 IOPS", "", "d3.xlarge", true, true, "EBS", ""},
 		{"90000 IOPS", "", "d3.xlarge", false, false, "EBS", "Not known, for the catalogue has no figure of its own drives"},
-		{"894399 IOPS", "1x nvme", "Standard_L8s_v3", false, false, "the volumes", "No: at most 400,000"},
+		{"894399 IOPS", "1x nvme", "Standard_L8s_v3", false, false, "the volumes", "Not known: at least 400,000"},
 		{"1000000 IOPS", "", "dl1.24xlarge", true, true, "its own 4 drives", "Of writes: No: at most 800,000"},
 		{"680000 IOPS writes", "4x nvme", "m5d.24xlarge", true, true, "the volumes", "of 4 KiB writes"},
 		{"5000 IOPS", "1x P30", "Standard_D8s_v5", true, true, "the volumes", ""},
@@ -149,6 +153,45 @@ func TestClaimsOfVendors(t *testing.T) {
 		if v.Holds != c.holds || v.Sustained != c.sustained || c.storage != "" && v.Storage != c.storage ||
 			!strings.Contains(strings.Join(v.Lines, " "), c.want) || !strings.HasPrefix(c.instance, "c6") && strings.Contains(c.instance, "tandard") && strings.Contains(strings.Join(v.Lines, " "), "AWS") {
 			t.Errorf("%s of %s on %s: %v %v %q %q", c.claim, c.volumes, c.instance, v.Holds, v.Sustained, v.Storage, v.Lines)
+		}
+	}
+}
+
+// A claim that is met for a time only is no pass, and one above figures that nobody is sure of no failure.
+func TestVerdictsOfClaims(t *testing.T) {
+	for _, c := range []struct{ claim, volumes, instance, want, says string }{
+		{"6000 IOPS", "", "m5.xlarge", "pass", ""},
+		{"6010 IOPS", "", "m5.xlarge", "warn", "only for 30 min"},
+		{"18750 IOPS", "", "m5.xlarge", "warn", "only for 30 min"},
+		{"18800 IOPS", "", "m5.xlarge", "fail", "No: at most 18,750 IOPS for 30 min"},
+		{"+50 %", "", "c6a.xlarge", "warn", "bursts of 30 min"},
+		{"+60 %", "", "c6a.xlarge", "fail", ""},
+		{"+60 %", "", "m5.xlarge", "measured", "Not known"},
+		{"1 IOPS", "", "c4-standard-8", "measured", "is not known"},
+		{"16000 IOPS", "", "d3.xlarge", "measured", "no figure of its own drives"},
+		{"401000 IOPS", "", "Standard_L8s_v3", "measured", "It may do more: the catalogue's figures of it are partial."}, // 894,399 were measured
+		{"400000 IOPS", "", "Standard_L8s_v3", "pass", ""},
+		{"101000 IOPS", "", "i4i.xlarge", "fail", "No: at most 100,000 IOPS"},                                // AWS's own figure
+		{"4510000 IOPS", "", "z3-highmem-88-standardlssd", "measured", "Not known: at least 4,500,000 IOPS"}, // measured, none published
+		{"12000 IOPS", "azure-premium 1TiB", "Standard_D16s_v5", "measured", "more may have been ordered"},
+		{"12000 IOPS", "1x P30", "Standard_D16s_v5", "fail", "No: at most 5,000"},
+		{"90000 IOPS", "azure-premium 1TiB", "Standard_D16s_v5", "fail", "No: at most 5,000"}, // no tier gives the machine more
+	} {
+		d, err := topology.FromFlags(c.volumes, "", "", c.instance)
+		if err != nil {
+			t.Fatal(err)
+		}
+		topo, err := topology.FromDeclaration(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		claim, err := ParseClaim(c.claim)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := claim.Check(topo)
+		if said := strings.Join(v.Lines, " "); v.Verdict() != c.want || !strings.Contains(said, c.says) {
+			t.Errorf("%s of %s on %s: %s, %s", c.claim, c.volumes, c.instance, v.Verdict(), said)
 		}
 	}
 }

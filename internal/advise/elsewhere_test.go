@@ -68,7 +68,7 @@ func TestElsewhereMeetsTheDemand(t *testing.T) {
 		if !slices.IsSortedFunc(a.Rows, func(x, y Candidate) int { return cmp.Compare(x.Month, y.Month) }) && !a.Rows[len(a.Rows)-1].Layout.Local {
 			t.Errorf("rows are not by their whole cost: %+v", a.Rows)
 		}
-		if !strings.Contains(strings.Join(a.Notes, " "), "prices of volumes: ") {
+		if !strings.Contains(strings.Join(a.Notes, " "), "prices of volumes in ") {
 			t.Errorf("notes %q", a.Notes)
 		}
 	}

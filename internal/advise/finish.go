@@ -58,14 +58,9 @@ func requested(group []*workload.Stream) []fio.Workload {
 	var loads []fio.Workload
 	for _, s := range group {
 		for _, b := range s.Blocks {
-			w := load(s)
+			w := load(s, b.Size)
 			w.Jobs, w.Depth = 1, 64 // concurrency is looked at stream by stream: see tooSlow
-			if s.Reads() {
-				w.ReadBS, w.ReadIOPS = b.Size, s.IOPS*units.IOPS(b.Share*s.ReadShare)
-			}
-			if s.Writes() {
-				w.WriteBS, w.WriteIOPS = b.Size, s.IOPS*units.IOPS(b.Share*(1-s.ReadShare))
-			}
+			w.ReadIOPS, w.WriteIOPS = s.IOPS*units.IOPS(b.Share*s.ReadShare), s.IOPS*units.IOPS(b.Share*(1-s.ReadShare))
 			loads = append(loads, w)
 		}
 	}
@@ -83,19 +78,16 @@ func (r *Request) limits(c *Candidate) error {
 		loads := requested(group)
 		ceil := ceiling.Of(t, topology.Data, loads)
 		asked := ceil.Least(func(b ceiling.Bound) bool { return b.Kind == ceiling.RequestedRate })
-		storage := func(b ceiling.Bound) bool { return b.Kind != ceiling.RequestedRate && b.Kind != ceiling.Concurrency }
-		lasts := ceil.Least(func(b ceiling.Bound) bool { return storage(b) && !b.Burst })
+		lasts := ceil.Least(func(b ceiling.Bound) bool {
+			return b.Kind != ceiling.RequestedRate && b.Kind != ceiling.Concurrency && !b.Burst
+		})
 		if asked == nil || lasts == nil {
 			return fmt.Errorf("%s with %d × %s: its ceiling is not known", c.Type, c.Layout.N, c.Layout.Spec.Type)
 		}
 		if times := float64(lasts.IOPS / asked.IOPS); times < c.Times {
 			c.Times, c.Sustained = times, *lasts
 		}
-		most := ceil.Least(func(b ceiling.Bound) bool {
-			return storage(b) &&
-				(b.Burst || !slices.ContainsFunc(ceil.Bounds, func(o ceiling.Bound) bool { return o.Burst && o.SameResource(b) }))
-		})
-		if most != nil && c.Instance.BurstFor > 0 && float64(most.IOPS/asked.IOPS) < c.BurstTimes {
+		if most := ceil.Hardware(); most != nil && c.Instance.BurstFor > 0 && float64(most.IOPS/asked.IOPS) < c.BurstTimes {
 			c.BurstTimes, c.Burst = float64(most.IOPS/asked.IOPS), most
 		}
 	}
@@ -173,14 +165,7 @@ func (a *Advice) notes(r Request) {
 		if p.from == (cloud.Provenance{}) {
 			continue
 		}
-		text := "prices of " + p.what + ": " + p.from.String() + ", " + r.Prices.Region
-		if p.from.Trust != cloud.Verified {
-			text += ", second-hand"
-		}
-		if p.from.Stale(r.Now) {
-			text += "; older than a year: check them"
-		}
-		say("%s", text)
+		say("%s: %s", text.Join(" in ", "prices of "+p.what, r.Prices.Region), p.from.Cited(r.Now))
 	}
 	if len(r.Demand.AtLeast) > 0 {
 		say("the demand was watched on storage that was full (%s): the true one may be larger, so this is the least to buy",

@@ -103,16 +103,16 @@ func TestLoadOfAStream(t *testing.T) {
 		Name: "s", ReadShare: 0.5, Random: true, Blocks: []workload.Block{{Size: 4096, Share: 0.5}, {Size: 8193, Share: 0.5}}, Threads: 4, Depth: 3,
 		Sync: workload.Sync{Each: 2},
 	}
-	w := load(&s)
-	if w.ReadBS != 6145 || w.WriteBS != 6145 || w.Jobs != 4 || w.Depth != 3 || w.Sequential || w.ReadShare != 0.5 || w.SyncEvery != 2 { // 6144.5
+	w := load(&s, 6145)
+	if w.ReadBS != 6145 || w.WriteBS != 6145 || w.Jobs != 4 || w.Depth != 3 || w.Sequential || w.ReadShare != 0.5 || w.SyncEvery != 2 {
 		t.Errorf("%+v", w)
 	}
 	s.Threads, s.Depth, s.Random, s.ReadShare = 0, 0, false, 1
-	if w = load(&s); w.ReadBS != 6145 || w.WriteBS != 0 || w.Jobs != 1 || w.Depth != 1 || !w.Sequential {
+	if w = load(&s, 6145); w.ReadBS != 6145 || w.WriteBS != 0 || w.Jobs != 1 || w.Depth != 1 || !w.Sequential {
 		t.Errorf("%+v", w)
 	}
-	if s.ReadShare = 0; load(&s).ReadBS != 0 || load(&s).WriteBS != 6145 {
-		t.Errorf("%+v", load(&s))
+	if s.ReadShare = 0; load(&s, 6145).ReadBS != 0 || load(&s, 6145).WriteBS != 6145 {
+		t.Errorf("%+v", load(&s, 6145))
 	}
 	for level, copies := range map[topology.Level]int{topology.RAID10: 2, topology.RAID0: 0, topology.Single: 0} {
 		a := (Layout{Level: level, N: 3, Chunk: 7, Spec: cloud.VolumeSpec{Type: "gp3", Size: 9}}).array()

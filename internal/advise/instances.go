@@ -54,7 +54,7 @@ func (r *Request) instances() ([]priced, error) {
 	for _, f := range r.provider().Machines() {
 		month, ok := r.Prices.Instance(f.Type)
 		switch {
-		case f.VCPUs < r.VCPUs, f.Memory < r.Memory, r.Arch != "" && f.Arch != r.Arch, !r.wanted(f.Type), f.Older && !r.Older:
+		case f.Older && !r.Older, r.suits(f) != nil:
 		case ok:
 			all = append(all, priced{f, month})
 		default:
@@ -109,7 +109,6 @@ func (r *Request) requirement(l Layout) requirement {
 		return q
 	}
 	q := requirement{typ: l.Spec.Type, volumes: l.N}
-	every := func(*workload.Stream) bool { return true }
 	if !l.Local {
 		q.busiest = r.needs(l).iops / float64(l.N)
 	}
@@ -117,8 +116,8 @@ func (r *Request) requirement(l Layout) requirement {
 		on := r.on(l)
 		q.peak, q.reads, q.writes, q.course, q.held = on.peak, on.reads, on.writes, on.spans, on.held
 	} else {
-		q.peak = r.needsOf(l, every)
-		q.reads, q.writes = r.directed(true).needsOf(l, every), r.directed(false).needsOf(l, every)
+		q.peak = r.needsOf(l, nil)
+		q.reads, q.writes = r.directed(true).needsOf(l, nil), r.directed(false).needsOf(l, nil)
 		if r.bursting() {
 			q.course = r.course(l)
 			q.steady = r.needsOf(l, func(s *workload.Stream) bool { return s.Burst == nil })

@@ -33,8 +33,8 @@ type need struct {
 	bytes float64 // a second
 }
 
-// load is the fio workload that stands for a stream: its mean block in each direction.
-func load(s *workload.Stream) fio.Workload {
+// load is the fio workload that stands for a stream's I/Os of a size.
+func load(s *workload.Stream, block units.Bytes) fio.Workload {
 	w := fio.Workload{
 		Name:       s.Name,
 		Engine:     "libaio",
@@ -45,7 +45,6 @@ func load(s *workload.Stream) fio.Workload {
 		Depth:      max(s.Depth, 1),
 		SyncEvery:  s.Sync.Each,
 	}
-	block := units.Bytes(s.MeanBlock() + 0.5)
 	if s.Reads() {
 		w.ReadBS = block
 	}
@@ -75,14 +74,7 @@ func (l Layout) cost(s *workload.Stream) ceiling.Cost {
 	var sum ceiling.Cost
 	a := l.array()
 	for _, b := range s.Blocks {
-		w := load(s)
-		if s.Reads() {
-			w.ReadBS = b.Size
-		}
-		if s.Writes() {
-			w.WriteBS = b.Size
-		}
-		c := ceiling.CostOf(a, w)
+		c := ceiling.CostOf(a, load(s, b.Size))
 		sum.IOs += b.Share * c.IOs
 		sum.Bytes += b.Share * c.Bytes
 	}
@@ -96,17 +88,23 @@ func (r *Request) needs(l Layout) need {
 	if r.Series != nil {
 		return r.on(l).peak
 	}
-	key := l.shape()
-	if n, ok := r.known[key]; ok {
+	n, ok := r.known[l.shape()]
+	switch {
+	case ok:
 		return n
+	case r.even(l):
+		n = r.needsOf(l, nil)
+	default:
+		n = r.uneven(l)
 	}
-	if r.even(l) {
-		n := r.needsOf(l, func(*workload.Stream) bool { return true })
-		if r.known != nil {
-			r.known[key] = n
-		}
-		return n
+	if r.known != nil {
+		r.known[l.shape()] = n
 	}
+	return n
+}
+
+// uneven is needs where I/Os cross chunks.
+func (r *Request) uneven(l Layout) need {
 	const iops, rate = 1e12, 1e18
 	a := l.array()
 	for i := range a.Volumes {
@@ -131,11 +129,7 @@ func (r *Request) needs(l Layout) need {
 		}
 		most = most.most(need{iops * of(ceiling.VolumeIOPS), rate * of(ceiling.VolumeRate)})
 	}
-	most = most.times(1 + r.Headroom)
-	if r.known != nil {
-		r.known[key] = most
-	}
-	return most
+	return most.times(1 + r.Headroom)
 }
 
 // shape is what the costs of I/Os on a layout depend on.
@@ -160,13 +154,13 @@ func (r *Request) even(l Layout) bool {
 	return l.Level.Parity() == 0
 }
 
-// needsOf is what some of the streams ask of all volumes together, and so of the instance.
+// needsOf is what all or some of the streams ask of all volumes together, and so of the instance.
 func (r *Request) needsOf(l Layout, counts func(*workload.Stream) bool) need {
 	var most need
 	for _, group := range r.Demand.Together() {
 		var sum need
 		for _, s := range group {
-			if !counts(s) {
+			if counts != nil && !counts(s) {
 				continue
 			}
 			s = r.grouped(l, s)

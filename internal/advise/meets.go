@@ -3,6 +3,7 @@ package advise
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -105,14 +106,13 @@ func Meets(d *workload.Demand, sides []Side) *Met {
 }
 
 func (m *Met) side(s Side) MetSide {
-	out := MetSide{Name: s.Name, Met: true}
+	out := MetSide{Name: s.Name, Invalid: s.Invalid}
 	for i := range m.Demand.Streams {
 		st := &m.Demand.Streams[i]
 		one := MetStream{Name: st.Name, Wanted: st.Rate}
 		if rate, ok := m.measured(st, s.Result); ok {
 			one.Measured, one.Share, one.Known = rate, float64(rate/st.Rate), true
 		}
-		out.Met = out.Met && one.Known && one.Share >= reached
 		out.Missed = out.Missed || one.Known && one.Share < reached
 		out.Open = out.Open || !one.Known
 		out.Streams = append(out.Streams, one)
@@ -124,17 +124,12 @@ func (m *Met) side(s Side) MetSide {
 	}
 	out.Limits = limitsOf(m.Demand, s.Result)
 	for _, l := range out.Limits {
-		out.Met = out.Met && l.Known && !l.Exceeded && !l.Open
 		out.Open = out.Open || !l.Known || l.Open
 		out.Missed = out.Missed || l.Exceeded
 	}
 	m.sustained(&out, s)
-	if out.Sustained > 0 && out.Sustained < out.Steady {
-		out.Met, out.Missed = false, true
-	}
-	if len(s.Invalid) > 0 {
-		out.Met, out.Invalid = false, s.Invalid
-	}
+	out.Missed = out.Missed || out.Sustained > 0 && out.Sustained < out.Steady
+	out.Met = !out.Missed && !out.Open && len(s.Invalid) == 0
 	return out
 }
 
@@ -237,15 +232,11 @@ func nearest(row rowOf, streams []*workload.Stream) *workload.Stream {
 // each kind.
 func limitsOf(d *workload.Demand, r *result.Result) []MetLimit {
 	over := map[time.Duration]float64{}
-	var order []time.Duration
 	var out []MetLimit
 	for i := range d.Streams {
 		s := &d.Streams[i]
 		for _, o := range s.Latency.Over {
 			if was, ok := over[o.Limit]; !ok || o.Share < was {
-				if !ok {
-					order = append(order, o.Limit)
-				}
 				over[o.Limit] = o.Share
 			}
 		}
@@ -257,8 +248,7 @@ func limitsOf(d *workload.Demand, r *result.Result) []MetLimit {
 			out = append(out, l)
 		}
 	}
-	slices.Sort(order)
-	for _, limit := range order {
+	for _, limit := range slices.Sorted(maps.Keys(over)) {
 		l := MetLimit{
 			Over:  limit,
 			Share: over[limit],
@@ -310,9 +300,7 @@ func (m *Met) decide() string {
 	}
 	n := len(m.Sides)
 	switch {
-	case len(good) == n && n == 1:
-		return good[0] + " meets it."
-	case len(good) == n:
+	case len(good) == n && n != 1:
 		return "All meet it."
 	case n == 1 && len(m.Sides[0].Invalid) > 0:
 		return m.Sides[0].Name + " is INVALID and cannot be judged."
@@ -321,10 +309,7 @@ func (m *Met) decide() string {
 	case len(good) > 0:
 		return text.List(good) + map[bool]string{true: " meets it.", false: " meet it."}[len(good) == 1]
 	}
-	parts := []string{map[int]string{1: m.Sides[0].Name + " does not meet it.", 2: "Neither meets it."}[n]}
-	if n > 2 {
-		parts[0] = "None meets it."
-	}
+	parts := []string{[]string{m.Sides[0].Name + " does not meet it.", "Neither meets it.", "None meets it."}[min(n, 3)-1]}
 	for _, s := range m.Sides {
 		if part := s.partly(); part != "" && len(s.Invalid) == 0 {
 			parts = append(parts, part)

@@ -156,10 +156,8 @@ func (p *player) until(i int, end float64) {
 	case speed > 1/length:
 		long = min(long, (arrived-p.done)/(speed-1/length))
 	}
-	long = p.step(p.head, speed, max(long, 1e-9))
-	p.now += long
-	p.done += speed * long
-	p.waiting += p.ios[i]/length*long - p.ios[p.head]*speed*long
+	long = p.serve(speed, long)
+	p.waiting += p.ios[i] / length * long
 	if behind || speed < 1/length*(1-1e-7) {
 		p.held += long
 		p.worst(i)
@@ -167,6 +165,15 @@ func (p *player) until(i int, end float64) {
 	if old && p.done >= 1-1e-12 {
 		p.head, p.done = p.head+1, 0
 	}
+}
+
+// serve does the work that is due at a speed for a time, or until a bucket is empty; it says for how long.
+func (p *player) serve(speed, long float64) float64 {
+	long = p.step(p.head, speed, max(long, 1e-9))
+	p.now += long
+	p.done += speed * long
+	p.waiting -= p.ios[p.head] * speed * long
+	return long
 }
 
 // worst notes how much waits, and for how long the I/O that is served has waited.
@@ -185,11 +192,7 @@ func (p *player) worst(i int) {
 func (p *player) drain() {
 	for p.head < len(p.spans) {
 		speed := min(p.speed(p.head), 1e9)
-		long := p.step(p.head, speed, max((1-p.done)/speed, 1e-9))
-		p.now += long
-		p.done += speed * long
-		p.held += long
-		p.waiting -= p.ios[p.head] * speed * long
+		p.held += p.serve(speed, (1-p.done)/speed)
 		p.worst(len(p.spans) - 1)
 		if p.done >= 1-1e-12 {
 			p.head, p.done = p.head+1, 0

@@ -44,6 +44,11 @@ func (s *Series) Length() time.Duration {
 // purchase depends on less.
 const grain = 4 * units.KiB
 
+// grained is the size that stands for a flow's I/Os.
+func grained(f *workload.Flow) units.Bytes {
+	return units.Bytes(math.Ceil(f.Rate/f.IOPS/float64(grain)*(1-loss))) * grain
+}
+
 // on is the series as the volumes of a layout see it. How many volumes there are does not matter:
 // an I/O costs all of them together the same.
 func (r *Request) on(l Layout) *sized {
@@ -65,8 +70,7 @@ func (r *Request) on(l Layout) *sized {
 			if f.IOPS <= 0 {
 				continue
 			}
-			size := units.Bytes(math.Ceil(f.Rate/f.IOPS/float64(grain)*(1-loss))) * grain
-			k := ceilingKey{max(size, grain), read}
+			k := ceilingKey{max(grained(f), grain), read}
 			c, ok := costs[k]
 			if !ok {
 				c = l.cost(oneSize(k.size, read))
@@ -125,7 +129,7 @@ func (r *Request) peaks() [][]*workload.Stream {
 			if f.IOPS <= 0 {
 				continue
 			}
-			s := oneSize(units.Bytes(math.Ceil(f.Rate/f.IOPS/float64(grain)*(1-loss)))*grain, read)
+			s := oneSize(grained(f), read)
 			s.IOPS, s.Rate = units.IOPS(f.IOPS), units.Rate(f.Rate)
 			group = append(group, s)
 		}

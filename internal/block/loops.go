@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/sys"
+	"plimsoll/internal/units"
 )
 
 // inode is a file by its numbers, or a device by its own, which hold whatever it is called: a name may be
@@ -128,7 +129,10 @@ func (t *Tree) Behind(file fs.FileInfo) string {
 				at = inodeOf(named)
 			}
 		}
-		if at != (inode{}) && at == inodeOf(file) {
+		// A layer of an overlay has the same file under another number.
+		m := t.MountOf(d.Backing)
+		layered := d.Backing != "" && m != nil && m.FS == "overlay" && d.Size/sector == units.Bytes(file.Size())/sector
+		if at != (inode{}) && at == inodeOf(file) || layered {
 			return d.Path
 		}
 	}

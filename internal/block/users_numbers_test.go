@@ -226,6 +226,41 @@ func TestBehind(t *testing.T) {
 	}
 }
 
+// A file of an overlay's layer is that which a loop device over the overlay lies on; one of another size is not.
+func TestBehindAnOverlay(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	for _, name := range []string{"lower", "upper", "work", "merged"} {
+		if err := os.Mkdir(at(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, size := range map[string]int{"upper/img": 4 << 20, "upper/other": 5 << 20} {
+		if err := os.WriteFile(at(name), make([]byte, size), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	layers := "lowerdir=" + at("lower") + ",upperdir=" + at("upper") + ",workdir=" + at("work")
+	if err := unix.Mount("overlay", at("merged"), "overlay", 0, layers); err != nil {
+		t.Skipf("SKIPPED: no overlay can be mounted here: %v", err)
+	}
+	defer unix.Unmount(at("merged"), unix.MNT_DETACH) //nolint:errcheck // what stays is seen by the next test
+	dev := over(t, at("merged/img"))
+	tree, err := block.Read(sys.Host())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"upper/img": dev, "merged/img": dev, "upper/other": ""} {
+		info, err := os.Stat(at(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := tree.Behind(info); got != want {
+			t.Errorf("%s is behind %q, want %q", name, got, want)
+		}
+	}
+}
+
 // A partition is used with its disk: a loop device over the whole of it writes there too.
 func TestUsersOfTheDisk(t *testing.T) {
 	root := fstest.MapFS{

@@ -39,6 +39,9 @@ func (c *Ceiling) Concurrency() *Bound {
 	return c.Least(func(b Bound) bool { return b.Kind == Concurrency })
 }
 
+// Unpaced says that one I/O is in flight, so that its latency sets the result, and is not known.
+func (c Ceiling) Unpaced() bool { return c.InFlight == 1 && c.Concurrency() == nil }
+
 // SelfMeasured says that a bound was made of the latency of the same result (Ceiling.Measured). It
 // explains why a figure is no higher, but cannot judge it: the figure would be 100 % of it in any
 // case.

@@ -5,6 +5,7 @@
 package ceiling
 
 import (
+	"strings"
 	"time"
 
 	"plimsoll/internal/topology"
@@ -50,6 +51,8 @@ type Bound struct {
 	// Name tells resources of one kind apart: "instance rate", "md0 IOPS". A burst and the baseline
 	// of one resource have the same. Empty in bundles of earlier versions.
 	Name string `json:"name,omitempty"`
+	// Also is the kind of another limit that allows no more, of what is sustained.
+	Also Kind `json:"also,omitempty"`
 	// IOPS and BW are of the workload as a whole, reads and writes together; ReadIOPS and WriteIOPS
 	// split it.
 	IOPS      units.IOPS `json:"iops"`
@@ -85,10 +88,16 @@ type SectionCost struct {
 	Write float64 `json:"write,omitempty"`
 }
 
-// Label names the bound as tables do: "instance IOPS (burst)".
+// Label names the bound as tables do: "instance IOPS (burst)", "instance and volume IOPS".
 func (b Bound) Label() string {
-	if b.Burst {
+	of, what, _ := strings.Cut(string(b.Kind), " ")
+	switch {
+	case b.Burst:
 		return string(b.Kind) + " (burst)"
+	case b.Also == "":
+		return string(b.Kind)
+	case strings.HasSuffix(string(b.Also), " "+what):
+		return of + " and " + string(b.Also)
 	}
-	return string(b.Kind)
+	return string(b.Kind) + " and " + string(b.Also)
 }

@@ -158,7 +158,7 @@ func (c Ceiling) Course() []Step {
 			return nil
 		}
 		if n := len(steps); n > 0 {
-			if now.IOPS > steps[n-1].Bound.IOPS*0.9999 { // as much, if by another limit
+			if now.IOPS > steps[n-1].Bound.IOPS*alike { // as much, if by another limit
 				continue
 			}
 			steps[n-1].Until = from

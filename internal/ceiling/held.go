@@ -22,12 +22,28 @@ type Held struct {
 // Lasts is the limit that holds for good.
 func (h Held) Lasts() *Bound { return cmp.Or(h.Then, h.Now) }
 
-// Held says what a ceiling comes to now and for good.
+// alike is the share from which on a limit allows no more than another.
+const alike = 0.9999
+
+// Limits are what holds a load that never pauses: the least limit, and one of another kind that allows no more.
+func (c Ceiling) Limits() []*Bound {
+	all := []*Bound{cmp.Or(c.Sustained(), c.Binding())}
+	if next := c.SustainedNext(); next != nil && all[0].IOPS > next.IOPS*alike {
+		all = append(all, next)
+	}
+	return all
+}
+
+// Held says what a ceiling comes to now and for good, and names all of Limits beside that.
 func (c Ceiling) Held() Held {
 	h := Held{Now: c.Binding(), Then: c.Sustained()}
+	if all := c.Limits(); len(all) > 1 {
+		both := *all[0]
+		both.Also, h.Then = all[1].Kind, &both
+	}
 	switch {
 	case h.Now == nil || h.Then == nil: // a burst without a known baseline has nothing to fall to
-	case h.Then.IOPS > h.Now.IOPS*0.9999: // as much, if by another limit
+	case h.Then.IOPS > h.Now.IOPS*alike: // as much, if by another limit
 		h.Now, h.Then = h.Then, nil
 	default:
 		if steps := c.Course(); len(steps) > 1 {

@@ -97,11 +97,8 @@ func (p *problem) instance(i topology.Instance, a *topology.Array) {
 // later where it is ReadWrite, so that what is sustained is what the disk and the machine take
 // (MicrosoftDocs/azure-compute-docs, disks-performance.md, 2026-09-09).
 func allowances(i topology.Instance) []allowance {
-	capped := func(v topology.Volume) bool {
-		return slices.ContainsFunc(i.Caps, func(c cloud.Cap) bool { return c.For(v.Type) })
-	}
 	who := cmp.Or(i.Type, "instance")
-	own := func(v topology.Volume) bool { return (v.Network || i.Whole) && !capped(v) }
+	own := func(v topology.Volume) bool { return (v.Network || i.Whole) && !capped(i, v) }
 	all := []allowance{{
 		name: "instance", who: who, base: i.Baseline, top: i.Burst, iops: InstanceIOPS, rate: InstanceRate, origin: i.Origin,
 		rule: i.BurstRule,
@@ -124,6 +121,11 @@ func allowances(i topology.Instance) []allowance {
 		all = append(all, w)
 	}
 	return all
+}
+
+// capped says that a machine limits volumes of the type apart.
+func capped(i topology.Instance, v topology.Volume) bool {
+	return slices.ContainsFunc(i.Caps, func(c cloud.Cap) bool { return c.For(v.Type) })
 }
 
 // allow adds the resources of one allowance.
@@ -217,16 +219,13 @@ func (p *problem) passes(c cloud.Caching) bool {
 // instanceNotes says what is not known of what the machine allows these volumes, and what is taken for
 // granted.
 func (p *problem) instanceNotes(i topology.Instance, a *topology.Array) {
-	capped, plain, cache := false, false, false
-	for _, c := range i.Caps {
-		cache = cache || c.Cache
-	}
+	some, plain := false, false
 	for _, v := range a.Volumes {
 		if !v.Network {
 			continue
 		}
-		own := slices.ContainsFunc(i.Caps, func(c cloud.Cap) bool { return c.For(v.Type) })
-		capped, plain = capped || own, plain || !own
+		own := capped(i, v)
+		some, plain = some || own, plain || !own
 		switch {
 		case !own && !i.Baseline.Known() && i.Cloud != "":
 			p.lack("what %s allows %s is not known: its maximum IOPS and throughput in the vendor's table of limits by machine "+
@@ -238,7 +237,7 @@ func (p *problem) instanceNotes(i topology.Instance, a *topology.Array) {
 				p.note("cached writes count as passed on to the disk, as they are in the long run; for a time that is not " +
 					"stated " + passedOn)
 			}
-			if !cache && p.passes(v.Caching) {
+			if p.passes(v.Caching) && !slices.ContainsFunc(i.Caps, func(c cloud.Cap) bool { return c.Cache }) {
 				p.lack("what the host's cache of %s allows is not known", cmp.Or(i.Type, "the machine"))
 				for _, u := range i.Unknown {
 					p.note("not known: %s", u)
@@ -246,7 +245,7 @@ func (p *problem) instanceNotes(i topology.Instance, a *topology.Array) {
 			}
 		}
 	}
-	if capped && plain && i.Baseline.Known() {
+	if some && plain && i.Baseline.Known() {
 		p.note("how volumes of different types share what %s allows is not stated: they count apart", i.Type)
 	}
 }

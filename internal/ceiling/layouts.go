@@ -9,7 +9,7 @@ const Alike = 0.01
 // which is not known, sets both.
 func (c Ceiling) Against(base Ceiling) (ratio float64, known bool) {
 	a, b := base.Binding(), c.Binding()
-	if a == nil || b == nil || a.IOPS <= 0 || !c.Known() || !base.Known() || c.InFlight == 1 && c.Concurrency() == nil {
+	if a == nil || b == nil || a.IOPS <= 0 || !c.Known() || !base.Known() || c.Unpaced() {
 		return 1, false
 	}
 	return float64(b.IOPS / a.IOPS), true

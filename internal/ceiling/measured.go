@@ -38,13 +38,8 @@ func (c Ceiling) Measured(r *result.Result, volumes int) Ceiling {
 		inFlight += w.InFlight()
 		large = large || max(w.ReadBS, w.WriteBS) > smallIO
 	}
-	if inFlight > 1 && (large || inFlight > shallowPerVolume*max(volumes, 1)) {
-		return c
-	}
-	if n, _ := r.Total.Rates(); inFlight > 1 && c.atLimit(n, r.Measured) {
-		return c
-	}
-	if inFlight > 1 && (queued(r.Total.Read) || queued(r.Total.Write)) {
+	if n, _ := r.Total.Rates(); inFlight > 1 && (large || inFlight > shallowPerVolume*max(volumes, 1) ||
+		c.atLimit(n, r.Measured) || queued(r.Total.Read) || queued(r.Total.Write)) {
 		return c
 	}
 	// An old fio does not measure syncs with libaio; they were made all the same.

@@ -1,6 +1,7 @@
 package ceiling
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -240,7 +241,7 @@ func (p *problem) member(a *topology.Array, m members, l limit, i int, part part
 		shared = v.Sustained.SharedRate
 	}
 	if shared == cloud.Assumed && allowed.read > 0 && allowed.write > 0 {
-		r.atLeast = "no source says how reads and writes share a drive's limits"
+		r.atLeast = cmp.Or(v.AtLeast, "no source says how reads and writes share a drive's limits")
 	}
 	if countsUnits(v) {
 		r.counted = v.CountedIO
@@ -248,8 +249,10 @@ func (p *problem) member(a *topology.Array, m members, l limit, i int, part part
 	if top > base {
 		r.top = n * left(l, allowed, top, taken)
 	}
+	uneven := false
 	for _, c := range p.costs(m, countingOf(v)) {
 		all := float64(m.n)
+		uneven = uneven || c[0].each != nil || c[1].each != nil
 		both := [2]float64{use(c[0].on(i, m.n)) * all, use(c[1].on(i, m.n)) * all}
 		if v.Caching.Cached() { // served by the host's cache, which the disk does not see
 			both[0] = 0
@@ -266,14 +269,10 @@ func (p *problem) member(a *topology.Array, m members, l limit, i int, part part
 	if v.Caching == cloud.ReadWrite {
 		r.atLeast = passedOn
 	}
-	r.how = howVolumes(l, allowed, n, m, v)
-	for _, c := range p.costs(m, countingOf(v)) {
-		if c[0].each != nil || c[1].each != nil {
-			uneven := r.how
-			r.how = func(capacity, demand float64) string {
-				return uneven(capacity, demand) + ", as the busiest volume sees it"
-			}
-			break
+	how := howVolumes(l, allowed, n, m, v)
+	if r.how = how; uneven {
+		r.how = func(capacity, demand float64) string {
+			return how(capacity, demand) + ", as the busiest volume sees it"
 		}
 	}
 	return r

@@ -55,7 +55,7 @@ func shortHelp(env *form.Env, root *cobra.Command, all bool) {
 // described is a line that says something of a name: a flag or a command, then what it does.
 var described = regexp.MustCompile(`^( +\S.*?  +)(\S.*)$`)
 
-// fitted is a help whose lines are at most as wide as the screen: paragraphs are filled anew, and what is said of a
+// fitted is a help whose lines are at most as wide as the screen: paragraphs are filled again, and what is said of a
 // name goes on below its beginning. Examples stay as they are, to be copied.
 func fitted(help string, width int) string {
 	var lines, words []string

@@ -159,21 +159,16 @@ func (c client) post(ctx context.Context, form url.Values) ([]byte, error) {
 
 // refused reads an error document: Response/Errors/Error of EC2, ErrorResponse/Error of the others.
 func (s service) refused(status string, text []byte) error {
+	type failure struct {
+		Code    string `xml:"Code"`
+		Message string `xml:"Message"`
+	}
 	var doc struct {
-		Errors []struct {
-			Code    string `xml:"Code"`
-			Message string `xml:"Message"`
-		} `xml:"Errors>Error"`
-		Error struct {
-			Code    string `xml:"Code"`
-			Message string `xml:"Message"`
-		} `xml:"Error"`
+		Errors []failure `xml:"Errors>Error"`
+		Error  failure   `xml:"Error"`
 	}
 	_ = xml.Unmarshal(text, &doc) // a proxy's answer is no XML: then the status must do
-	said := doc.Error
-	if len(doc.Errors) > 0 {
-		said = doc.Errors[0]
-	}
+	said := append(doc.Errors, doc.Error)[0]
 	err := fmt.Errorf("%s: %s", cmp.Or(said.Code, "HTTP"), cmp.Or(said.Message, status))
 	denied := slices.Contains([]string{"UnauthorizedOperation", "AccessDenied", "AccessDeniedException"}, said.Code)
 	if denied && !strings.Contains(said.Message, s.permission()) {

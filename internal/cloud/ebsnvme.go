@@ -122,7 +122,7 @@ func (s EBSStats) Minus(before EBSStats) EBSStats {
 	if s.ReadOps < before.ReadOps || s.WriteOps < before.WriteOps || s.Local != before.Local {
 		return d
 	}
-	d.ReadOps, d.WriteOps = since(s.ReadOps, before.ReadOps), since(s.WriteOps, before.WriteOps)
+	d.ReadOps, d.WriteOps = s.ReadOps-before.ReadOps, s.WriteOps-before.WriteOps
 	d.ReadBytes, d.WriteBytes = since(s.ReadBytes, before.ReadBytes), since(s.WriteBytes, before.WriteBytes)
 	was := before.times()
 	for i, now := range d.times() {

@@ -96,7 +96,7 @@ func TestRegionsOfPrices(t *testing.T) {
 		t.Errorf("%+v %v", p, err)
 	}
 	for rows, want := range map[string]string{
-		"gp3,GiB-month,,1,r,d,s\ngp3,GiB-month,,1,r,d,s":     "gp3 has two prices a GiB",
+		"gp3,GiB-month,,1,r,d,s\ngp3,GiB-month,,1,r,d,s":     "gp3 has two prices in GiB-month",
 		"io2,IOPS-month,5,1,r,d,s\nio2,IOPS-month,4,1,r,d,s": "do not rise",
 		strings.Repeat("x", 61) + ",hour,,1,r,d,s":           "want an instance type",
 		",hour,,1,r,d,s":           "want an instance type",

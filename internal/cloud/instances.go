@@ -75,6 +75,8 @@ type InstanceStore struct {
 	Temp bool `json:"temp,omitempty"`
 	// Limits of one drive: as the vendor states them, else as they were measured, zero where neither is.
 	Limits Limits `json:"limits"`
+	// Surpassed says that more was measured than the vendor states, if that states anything.
+	Surpassed bool `json:"-"`
 	Provenance
 }
 
@@ -417,7 +419,7 @@ func (d *Provider) drives(f *InstanceFacts, r row) {
 				over = append(over, fmt.Sprintf("%s %s instead of %s", units.Number(found[i]*n), name, units.Number(page[i]*n)))
 			}
 		}
-		if over != nil {
+		if f.Local.Surpassed = over != nil || !stated.Known(); over != nil {
 			f.note("measured on its local drives, above what is published: " + strings.Join(over, ", ") +
 				" (" + m.from().String() + ")")
 		}

@@ -127,6 +127,18 @@ func (p Provenance) Stale(now time.Time) bool {
 	return true
 }
 
+// Cited names the source of a price, with a warning where it is second-hand, or old now.
+func (p Provenance) Cited(now time.Time) string {
+	cited := p.String()
+	if p.Trust != Verified {
+		cited += ", second-hand"
+	}
+	if p.Stale(now) {
+		cited += "; older than a year"
+	}
+	return cited
+}
+
 // BuiltinPrices are those of EC2.
 func BuiltinPrices() *Prices { return AWS().Prices() }
 
@@ -238,17 +250,12 @@ func (p *Prices) add(r priceRow) error {
 	v := p.Volumes[r.product]
 	into := &v.IOPS
 	switch r.unit {
-	case perGiB:
-		if v.GiB > 0 {
-			return fmt.Errorf("%s has two prices a GiB", r.product)
+	case perGiB, perEach:
+		of := map[string]*USD{perGiB: &v.GiB, perEach: &v.Each}[r.unit]
+		if *of > 0 {
+			return fmt.Errorf("%s has two prices in %s", r.product, r.unit)
 		}
-		v.GiB = usd
-		into = nil
-	case perEach:
-		if v.Each > 0 {
-			return fmt.Errorf("%s has two prices", r.product)
-		}
-		v.Each, into = usd, nil
+		*of, into = usd, nil
 	case perIOPS:
 	case perMiB, perMB:
 		if into = &v.Rate; len(v.Rate) > 0 && v.PerMB != (r.unit == perMB) {

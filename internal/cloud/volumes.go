@@ -238,10 +238,8 @@ var VolumeNames = sync.OnceValue(func() string {
 // no tier.
 func TierNamed(name string) (typ string, size units.Bytes, ok bool) {
 	for _, t := range VolumeTypes() {
-		for _, tier := range t.Tiers {
-			if strings.EqualFold(tier.Name, name) {
-				return t.Type, tier.Size, true
-			}
+		if tier := t.tierOf(VolumeSpec{Tier: name}); tier != nil && name != "" {
+			return t.Type, tier.Size, true
 		}
 	}
 	return "", 0, false
@@ -339,7 +337,6 @@ func (t VolumeType) limits(spec VolumeSpec) (VolumeFacts, error) {
 	if spec.Size > 0 && (spec.Size < t.MinSize || spec.Size > t.MaxSize) {
 		wrong("size %v is outside %v to %v", spec.Size, t.MinSize, t.MaxSize)
 	}
-	provisioned := t.IOPS.Max > 0
 	sized := t.BySize()
 	if sized && len(t.Tiers) == 0 && (spec.IOPS > 0 || spec.Rate > 0) {
 		wrong("IOPS and throughput cannot be ordered, they follow from the size")
@@ -358,7 +355,7 @@ func (t VolumeType) limits(spec VolumeSpec) (VolumeFacts, error) {
 		f.raised(t, spec, wrong)
 	case t.Pool != nil:
 		f.pool(t, spec)
-	case !provisioned:
+	case t.IOPS.Max == 0:
 		f.Sustained = Limits{IOPS: spec.IOPS, Rate: spec.Rate}
 		if !f.Sustained.Known() {
 			wrong("no limit of it is published: declare its IOPS and throughput")

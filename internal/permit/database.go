@@ -41,8 +41,9 @@ type Server struct {
 const (
 	serverRecord = "pg-server.json"
 	probeName    = "pg-probe.dat"
-	// RunPrefix begins the names of directories that hold a server's socket.
-	RunPrefix = "plimsoll-pg-"
+	// RunPrefix begins the names of directories that hold a server's socket, which sys.TempDir makes for runUse.
+	RunPrefix = "plimsoll-" + runUse + "-"
+	runUse    = "pg"
 	// CgroupPrefix begins the names of its control groups.
 	CgroupPrefix = "plimsoll-pg-"
 )
@@ -153,6 +154,9 @@ func endServer(folder *sys.Dir, dry bool) (ended int, err error) {
 		return 0, fmt.Errorf("%s: the record of a database server is not yours: remove it as its owner",
 			filepath.Join(folder.Name(), serverRecord))
 	}
+	if !s.of(folder) {
+		return 0, nil // it came here with a copy: what it leads to is another folder's
+	}
 	s.found(folder)
 	if s.lives() {
 		ended = s.PID
@@ -172,11 +176,18 @@ func endServer(folder *sys.Dir, dry bool) (ended int, err error) {
 	return ended, nil
 }
 
+// of says whether a server's directory is that of a folder.
+func (s Server) of(folder *sys.Dir) bool {
+	named, err1 := os.Stat(filepath.Dir(s.Data))
+	own, err2 := folder.Info()
+	return err1 == nil && err2 == nil && filepath.IsAbs(s.Data) && os.SameFile(named, own)
+}
+
 // endTools ends what ran as the server's user next to it, such as initdb, with all that it started:
 // its environment names the server's own directory, and it leads a group of processes.
 func (s Server) endTools() {
 	entries, err := os.ReadDir("/proc")
-	if err != nil || s.Run == "" || s.UID == 0 {
+	if err != nil || !sys.LeftTemp(s.Run, runUse) || s.UID == 0 {
 		return
 	}
 	mark := "PGHOST=" + s.Run
@@ -280,7 +291,7 @@ func (s Server) Sweep() {
 			_ = os.Remove("/dev/shm/" + name)
 		}
 	}
-	if strings.HasPrefix(filepath.Base(s.Run), RunPrefix) && filepath.IsAbs(s.Run) {
+	if filepath.IsAbs(s.Run) && sys.LeftTemp(s.Run, runUse) {
 		if info, err := os.Lstat(s.Run); err == nil && info.IsDir() && sys.Owner(info) == s.UID {
 			_ = os.RemoveAll(s.Run)
 		}

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -47,6 +48,10 @@ var reaches = sync.OnceValue(func() map[string]optionReach {
 // switches are refused options that a value of 0 turns off.
 var switches = strings.Fields("fill_device verify_dump cgroup_nodelete touch_objects busy_poll pi_act")
 
+// computed are the words for which fio puts a number (options.c, fio_keywords); where the value has an operator as well,
+// it starts a shell.
+var computed = regexp.MustCompile(`\$(?:pagesize|mb_memory|ncpus)`)
+
 const byHand = "take it out, or run fio by hand and plimsoll import its output"
 
 // checkOptions refuses what no look at files can make safe.
@@ -58,6 +63,8 @@ func (c Consent) checkOptions(file string, section fio.Section) error {
 		switch {
 		case !ok:
 			reason = "is an option that plimsoll does not know"
+		case computed.MatchString(value) && strings.ContainsAny(value, "+-*/"):
+			reason = "has a sum, which fio has a shell work out by bc"
 		case known.reach == reachExec && !c.Exec:
 			return fmt.Errorf("%s:%d: %s would run a shell command (%.60q): read it, then add --allow-exec",
 				file, o.Line, o.Name, o.Value)

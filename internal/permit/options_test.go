@@ -71,6 +71,8 @@ func TestDangerousOptionsAreRefused(t *testing.T) {
 	}
 	for _, c := range []struct{ name, value, want string }{
 		{"ioengine", "external:/x.so", "runs code of that library"},
+		{"ba", "$pagesize*2", "has a shell work out by bc"},
+		{"prio", "4-$ncpus", "has a shell work out by bc"},
 		{"ioengine", "/x.so", "runs code of that library"},
 		{"ioengine", "exec", "runs programs"},
 		{"ioengine", "net", "network"},
@@ -92,6 +94,7 @@ func TestDangerousOptionsAreRefused(t *testing.T) {
 	}
 	for _, c := range []struct{ name, value string }{
 		{"fill_device", "0"},
+		{"ba", "$pagesize"},
 		{"verify_dump", "0"},
 		{"mem", "shm"},
 		{"ioengine", "null"},

@@ -35,7 +35,9 @@ func lockedPlace(t *testing.T) *Place {
 
 // A server is known by its process, its start, its program and its directory, all four.
 func TestServerThatLives(t *testing.T) {
-	cmd := exec.Command("bash", "-c", "trap 'exit 0' QUIT; echo ready; while :; do sleep 0.1; done", "server", "-D", "/no/data")
+	p := lockedPlace(t)
+	data := filepath.Join(p.Folder(), "pg-data")
+	cmd := exec.Command("bash", "-c", endsOnQuit, "server", "-D", data)
 	said, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +58,7 @@ func TestServerThatLives(t *testing.T) {
 	if !ok || err != nil {
 		t.Fatal(ok, err)
 	}
-	whole := Server{PID: pid, Start: start, Exe: exe, Data: "/no/data"}
+	whole := Server{PID: pid, Start: start, Exe: exe, Data: data}
 	for name, change := range map[string]func(*Server){
 		"as recorded":     func(*Server) {},
 		"another start":   func(s *Server) { s.Start++ },
@@ -70,9 +72,12 @@ func TestServerThatLives(t *testing.T) {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
-	p := lockedPlace(t)
-	if err := p.RecordServer(whole); err != nil {
+	copied := lockedPlace(t)
+	if err := errors.Join(p.RecordServer(whole), copied.RecordServer(whole)); err != nil {
 		t.Fatal(err)
+	}
+	if got, err := endServer(copied.folder, false); got != 0 || err != nil || !whole.lives() {
+		t.Fatalf("by a copy of its folder: %d %v", got, err)
 	}
 	if got, err := endServer(p.folder, true); got != pid || err != nil || !whole.lives() {
 		t.Fatalf("dry: %d %v", got, err)
@@ -100,10 +105,20 @@ func TestServerThatLives(t *testing.T) {
 	}
 }
 
+// tempOf is a directory for a server's socket, made as by this process.
+func tempOf(t *testing.T, base string) string {
+	t.Helper()
+	name, err := sys.TempDir(base, runUse)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
 // What a server left outside of the folder is removed by its name, its kind and its owner.
 func TestSweepByNames(t *testing.T) {
 	dir := t.TempDir()
-	run, other := mkdir(t, filepath.Join(dir, RunPrefix+"1")), mkdir(t, filepath.Join(dir, "mine"))
+	run, other := tempOf(t, dir), mkdir(t, filepath.Join(dir, RunPrefix+"notes"))
 	file := filepath.Join(dir, RunPrefix+"file")
 	write(t, file, "")
 	for _, s := range []Server{{Run: other}, {Run: file}, {Run: run, UID: 12345}} {
@@ -646,7 +661,7 @@ func TestNamesOfDevices(t *testing.T) {
 // plimsoll's is refused.
 func TestClearEndsAServer(t *testing.T) {
 	p := lockedPlace(t)
-	s, ended := started(t, exec.Command("bash", "-c", endsOnQuit, "x", "-D", "/no/data"))
+	s, ended := startedIn(t, p, endsOnQuit)
 	if err := p.RecordServer(s); err != nil {
 		t.Fatal(err)
 	}

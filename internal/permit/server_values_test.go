@@ -39,6 +39,15 @@ func started(t *testing.T, cmd *exec.Cmd) (s Server, ended <-chan error) {
 	return Server{PID: cmd.Process.Pid, Start: start, Exe: exe, Data: "/no/data"}, end
 }
 
+// startedIn is started of a server whose directory is that of a place.
+func startedIn(t *testing.T, p *Place, script string) (s Server, ended <-chan error) {
+	t.Helper()
+	data := filepath.Join(p.Folder(), "pg-data")
+	s, ended = started(t, exec.Command("bash", "-c", script, "x", "-D", data))
+	s.Data = data
+	return s, ended
+}
+
 // ready starts a program, and returns its output when its first line has been read. The program is killed when the test
 // is over.
 func ready(t *testing.T, cmd *exec.Cmd) io.Reader {
@@ -107,7 +116,7 @@ func TestServerByItsProgramAndDirectory(t *testing.T) {
 func TestServerEndsByItself(t *testing.T) {
 	p := lockedPlace(t)
 	said := filepath.Join(t.TempDir(), "bye")
-	s, ended := started(t, exec.Command("bash", "-c", "trap 'sleep 0.1; echo > "+said+"; exit 0' QUIT; "+waits, "x", "-D", "/no/data"))
+	s, ended := startedIn(t, p, "trap 'sleep 0.1; echo > "+said+"; exit 0' QUIT; "+waits)
 	if err := p.RecordServer(s); err != nil {
 		t.Fatal(err)
 	}
@@ -125,8 +134,9 @@ func TestServerEndsByItself(t *testing.T) {
 // A record without a process still leads to the directory of a socket, and looking removes nothing.
 func TestServerThatNeverStarted(t *testing.T) {
 	p := lockedPlace(t)
-	run := mkdir(t, filepath.Join(t.TempDir(), RunPrefix+"2"))
-	if err := p.RecordServer(Server{Run: run}); err != nil {
+	run := tempOf(t, t.TempDir())
+	record := Server{Run: run, Data: filepath.Join(p.Folder(), "pg-data")}
+	if err := p.RecordServer(record); err != nil {
 		t.Fatal(err)
 	}
 	if pid, err := endServer(p.folder, true); pid != 0 || err != nil {
@@ -141,7 +151,7 @@ func TestServerThatNeverStarted(t *testing.T) {
 	if _, err := os.Stat(run); os.Getuid() == 0 && !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("it is still there: %v", err)
 	}
-	if err := p.RecordServer(Server{Run: run}); err != nil {
+	if err := p.RecordServer(record); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Link(filepath.Join(p.Folder(), serverRecord), filepath.Join(p.Folder(), "second")); err != nil {
@@ -157,7 +167,7 @@ func TestToolsOfAServer(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("SKIPPED: only root starts programs as another user: this exam did not run")
 	}
-	run := filepath.Join(t.TempDir(), RunPrefix+"3")
+	run := tempOf(t, t.TempDir())
 	tool := func(uid uint32, group bool, env ...string) (*exec.Cmd, <-chan error) {
 		cmd := exec.Command("bash", "-c", waits)
 		cmd.Dir, cmd.Env = "/", append([]string{"PATH=" + os.Getenv("PATH")}, env...)
@@ -207,7 +217,7 @@ func TestToolsThatDoNotEnd(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("SKIPPED: only root starts programs as another user: this exam did not run")
 	}
-	run := filepath.Join(t.TempDir(), RunPrefix+"5")
+	run := tempOf(t, t.TempDir())
 	cmd := exec.Command("bash", "-c", waits)
 	cmd.Dir, cmd.Env = "/", []string{"PATH=" + os.Getenv("PATH"), "PGHOST=" + run}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
@@ -228,7 +238,7 @@ func TestToolsThatDoNotEnd(t *testing.T) {
 // A process that only has the number and the start of the record is another's: it goes on.
 func TestRecordOfAnotherProcess(t *testing.T) {
 	p := lockedPlace(t)
-	s, ended := started(t, exec.Command("bash", "-c", endsOnQuit, "x", "-D", "/no/data"))
+	s, ended := startedIn(t, p, endsOnQuit)
 	for name, change := range map[string]func(*Server){
 		"another program": func(s *Server) { s.Exe += "2" }, "another directory": func(s *Server) { s.Data += "2" },
 	} {

@@ -138,6 +138,14 @@ func leftTemp(name, space string) bool {
 	return err == nil && err2 == nil && pid > 0 && !Lives(int(pid), start)
 }
 
+// LeftTemp says of a path that TempDir made it for a use, for this process or for one that is no more.
+func LeftTemp(path, use string) bool {
+	space, err := pidSpace()
+	name := filepath.Base(path)
+	return err == nil && strings.HasPrefix(name, tempPrefix+use+"-") &&
+		(leftTemp(name, space) || strings.HasPrefix(name, tempStem(use, space)))
+}
+
 // TempFile is a file without a name, which is gone when it is closed, whoever is killed.
 func TempFile() (*os.File, error) {
 	dir := os.TempDir()

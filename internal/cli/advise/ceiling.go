@@ -144,6 +144,10 @@ func (o ceilingOptions) onTypes(ctx context.Context, env *form.Env) error {
 	if err != nil {
 		return form.Usage(err)
 	}
+	scenarios, err := outlooksOf(s)
+	if err != nil {
+		return err
+	}
 	var all []plans.OnType
 	for typ := range strings.SplitSeq(o.Instance, ",") {
 		one := o
@@ -152,15 +156,11 @@ func (o ceilingOptions) onTypes(ctx context.Context, env *form.Env) error {
 		if err != nil {
 			return err
 		}
-		for _, c := range s.Scenarios {
-			if c.Kind() == suite.OfServer {
-				continue // its ceiling is measured
-			}
-			loads, err := c.Workloads()
-			if err != nil {
-				return form.Usage(err)
-			}
-			all = append(all, plans.PriceOn(one.Instance, c.Name, o.withLatency(ceiling.Of(t, c.Role, loads))))
+		if err := o.work(t, scenarios); err != nil {
+			return err
+		}
+		for _, c := range scenarios {
+			all = append(all, plans.PriceOn(one.Instance, c))
 		}
 	}
 	return form.Render(env, o.Format, plans.OnTypes(all, env.Now()))
@@ -229,8 +229,7 @@ func (o ceilingOptions) withLatency(c ceiling.Ceiling) ceiling.Ceiling {
 		topology.Origin{Kind: topology.Declared, Where: "--read-latency, --write-latency"})
 }
 
-// runClaim holds a stated figure against the declared layout. A claim that does not hold at all is
-// a failed verdict.
+// runClaim holds a stated figure against the declared layout.
 func runClaim(env *form.Env, o ceilingOptions) error {
 	claim, err := advise.ParseClaim(o.Claim)
 	if err != nil {
@@ -248,9 +247,8 @@ func runClaim(env *form.Env, o ceilingOptions) error {
 		return form.Usage(err)
 	}
 	v := claim.Check(t)
-	err = form.Render(env, o.Format, plans.Claim(v))
-	if err == nil && !v.Holds {
-		err = form.ErrVerdict
+	if err := form.Render(env, o.Format, plans.Claim(v)); err != nil {
+		return err
 	}
-	return err
+	return map[string]error{"fail": form.ErrVerdict, "measured": form.ErrUnjudged}[v.Verdict()]
 }

@@ -71,7 +71,7 @@ func (o *suitesOptions) run(_ context.Context, env *form.Env, args []string) err
 			return form.Usage(err)
 		}
 		if c.Kind() == suite.OfServer {
-			jobs = append(jobs, plans.NewPostgresJob(c))
+			jobs = append(jobs, plans.NewJob(c, nil))
 			continue
 		}
 		c, file, err := permit.Sketched(tree, paths[c.Role], c)

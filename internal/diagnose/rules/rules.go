@@ -28,8 +28,12 @@ func Judge(c *diagnose.Case, disabled finding.Disabled) []finding.Finding {
 		return found
 	}
 	for i := range found {
-		page, _ := finding.PageOf(found[i].Code)
-		found[i].Fix = cmp.Or(page.Says(finding.Read), found[i].Fix)
+		f := &found[i]
+		page, _ := finding.PageOf(f.Code)
+		f.Fix = cmp.Or(page.Says(finding.Read), f.Fix)
+		if named := f.Account.Named(); len(named) > 0 && f.Account.Unexplained() < 0.5 { // known without asking for more
+			f.Fix = diagnose.Remedy(named[0])
+		}
 	}
 	return found
 }

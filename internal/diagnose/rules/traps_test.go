@@ -115,6 +115,24 @@ func TestJudgeHidesSymptomsAndDisabled(t *testing.T) {
 	}
 }
 
+// Who imports a gap reads what to do about its cause where most of it is known, else what to ask for.
+func TestWhatToDoAboutAGapOfOthers(t *testing.T) {
+	const ask, plan = "Ask for the disk statistics", "Plan with the sustained rate"
+	for in, want := range map[string]string{
+		"c6a.xlarge, 45 min across its end": plan, "half of the ceiling": ask,
+	} {
+		all := corpus(t)
+		c := all[slices.IndexFunc(all, func(l labelled) bool { return l.name == in })].c
+		for i := range c.Runs {
+			c.Runs[i].Result.Source = "pasted"
+		}
+		found := Judge(&c, nil)
+		if !slices.ContainsFunc(found, func(f finding.Finding) bool { return f.Code == "PL503" && strings.HasPrefix(f.Fix, want) }) {
+			t.Errorf("%s: %+v", in, found)
+		}
+	}
+}
+
 // TestNothingKnown: rules are silent on what is not there, whatever is missing.
 func TestNothingKnown(t *testing.T) {
 	for name, c := range map[string]diagnose.Case{

@@ -36,7 +36,10 @@ type Outlook struct {
 // SetCeiling fills in c and what follows from it.
 func (o *Outlook) SetCeiling(c ceiling.Ceiling) {
 	o.Ceiling, o.Known = c, c.Known()
-	o.Binding, o.Next, o.Sustained, o.Course = c.Binding(), c.Next(), c.Sustained(), c.Course()
+	o.Binding, o.Next, o.Course = c.Binding(), c.Next(), c.Course()
+	if o.Sustained = c.Sustained(); o.Sustained != nil {
+		o.Sustained = o.lasting()
+	}
 }
 
 const depthOneHint = "one I/O in flight, so the latency sets the result: --read-latency and --write-latency, " +
@@ -49,14 +52,16 @@ func unknownHint(t *topology.Topology) string {
 		return fmt.Sprintf("nothing says which of %d arrays is meant: give one a role, data or wal, in plimsoll.yaml",
 			len(t.Arrays))
 	}
-	how := t.Instance.Example() + " --level raid10 --instance c8g.2xlarge"
-	if t.Instance.Baseline.Known() {
-		return "no limit of the volumes is known; declare them: --volumes " + t.Instance.Example() + " --level raid10" + file
+	of, how := "the volumes or the instance", " --level raid10"
+	switch {
+	case t.Instance.Baseline.Known():
+		of = "the volumes"
+	case t.Instance.Cloud != "":
+		how += ", --instance"
+	default:
+		how += " --instance c8g.2xlarge"
 	}
-	if t.Instance.Cloud != "" {
-		how = t.Instance.Example() + " --level raid10, --instance"
-	}
-	return "no limit of the volumes or the instance is known; declare them: --volumes " + how + file
+	return "no limit of " + of + " is known; declare them: --volumes " + t.Instance.Example() + how + file
 }
 
 // ceilingData is the JSON of ceilings.
@@ -95,18 +100,18 @@ func Ceilings(t *topology.Topology, suite string, all []Outlook, together bool) 
 func (o Outlook) answer() string {
 	held := o.Ceiling.Held()
 	switch {
-	case o.depthOne():
+	case o.Ceiling.Unpaced():
 		return "One I/O in flight: the latency sets the result"
 	case held.Now == nil && len(o.Ceiling.Partly) > 0:
 		return "Ceiling unknown: " + o.Ceiling.Partly[0]
 	case held.Now == nil:
 		return "Ceiling unknown"
 	case len(o.Ceiling.Partly) > 0:
-		return "At most " + o.figure(o.lasting()) + ", by what is known: " + o.Ceiling.Partly[0]
+		return "At most " + o.figure(held.Lasts()) + ", by what is known: " + o.Ceiling.Partly[0]
 	case held.Then == nil:
-		return o.figure(held.Now) + " sustained, from " + o.labels()
+		return o.figure(held.Now) + " sustained, from " + held.Now.Label()
 	}
-	return fmt.Sprintf("%s sustained (%s), %s %s (%s)", o.figure(held.Then), o.labels(), o.figure(held.Now),
+	return fmt.Sprintf("%s sustained (%s), %s %s (%s)", o.figure(held.Then), held.Then.Label(), o.figure(held.Now),
 		burstFor(held), held.Now.Label())
 }
 
@@ -118,30 +123,9 @@ func (o Outlook) lasting() *ceiling.Bound {
 	return o.Ceiling.Held().Lasts()
 }
 
-// limits are what holds a load that never pauses: the least limit, and one of another kind that allows no more.
-func (o Outlook) limits() []*ceiling.Bound {
-	least := o.lasting()
-	if next := o.Ceiling.SustainedNext(); next != nil && least != nil && !least.Burst && o.both(next) == o.both(least) {
-		return []*ceiling.Bound{least, next}
-	}
-	return []*ceiling.Bound{least}
-}
-
-// sustains says that a bound is one of limits.
-func (o Outlook) sustains(b *ceiling.Bound) bool { return !b.Burst && slices.Contains(o.limits(), b) }
-
-// labels name the limits that hold it: "instance and volume IOPS".
-func (o Outlook) labels() string {
-	all := o.limits()
-	name := all[0].Label()
-	if len(all) > 1 {
-		of, what, _ := strings.Cut(name, " ")
-		if next := all[1].Label(); strings.HasSuffix(next, " "+what) {
-			return of + " and " + next
-		}
-		name += " and " + all[1].Label()
-	}
-	return name
+// sustains says that a bound holds a load that never pauses.
+func (o Outlook) sustains(b *ceiling.Bound) bool {
+	return !b.Burst && slices.Contains(o.Ceiling.Limits(), b)
 }
 
 // burstFor is how long a burst lasts, in words.
@@ -156,7 +140,7 @@ func burstFor(held ceiling.Held) string {
 func (o Outlook) main() *page.Figure {
 	b := o.lasting()
 	switch {
-	case b == nil || o.depthOne():
+	case b == nil || o.Ceiling.Unpaced():
 		return nil
 	case o.large():
 		return page.NewFigure(o.Name, "sustained_bw", b.BW, "bytes_per_s")
@@ -167,8 +151,6 @@ func (o Outlook) main() *page.Figure {
 // large says that bandwidth is the figure of its I/Os.
 func (o Outlook) large() bool { return o.Ceiling.IOSize >= result.LargeIO }
 
-func (o Outlook) depthOne() bool { return o.Ceiling.InFlight == 1 && o.Ceiling.Concurrency() == nil }
-
 // outlooks is the table of a suite.
 func outlooks(d *page.Document, t *topology.Topology, suite string, all []Outlook) {
 	rows := page.NewTable("#", "<scenario", "sustained", "<limited by", "short test", "for", "<limited by?")
@@ -177,7 +159,7 @@ func outlooks(d *page.Document, t *topology.Topology, suite string, all []Outloo
 	for _, o := range all {
 		id, held := fmt.Sprint(o.ID), o.Ceiling.Held()
 		switch {
-		case o.depthOne():
+		case o.Ceiling.Unpaced():
 			single = append(single, id)
 			continue
 		case held.Now == nil:
@@ -193,7 +175,7 @@ func outlooks(d *page.Document, t *topology.Topology, suite string, all []Outloo
 				until = text.Duration(held.For)
 			}
 		}
-		rows.Add(id, text.Clean(o.Name, 20), o.figure(held.Lasts()), o.labels(), short, until, by)
+		rows.Add(id, text.Clean(o.Name, 20), o.figure(held.Lasts()), o.lasting().Label(), short, until, by)
 	}
 	var notes page.Note
 	add := func(ids []string, note string) {
@@ -244,7 +226,7 @@ func suiteAnswer(known []Outlook) (string, *page.Figure) {
 		}
 		figures, least = append(figures, high), cmp.Or(least, of[0].main())
 		for _, o := range of {
-			limits = text.Once(limits, o.labels())
+			limits = text.Once(limits, o.lasting().Label())
 		}
 	}
 	if len(figures) == 0 {
@@ -258,7 +240,7 @@ func remediesOf(t *topology.Topology, known []Outlook) []string {
 	var ids text.Groups
 	for _, o := range known {
 		var all []string
-		for _, b := range o.limits() {
+		for _, b := range o.Ceiling.Limits() {
 			all = text.Once(all, o.remedy(t, b))
 		}
 		ids.Add(strings.Join(all, ", and "), fmt.Sprint(o.ID))
@@ -286,22 +268,17 @@ func (o Outlook) section(t *topology.Topology) page.Section {
 	rows := page.NewTable("<limit", "IOPS", "bandwidth?", "<", "<how")
 	for i := range o.Ceiling.Bounds {
 		b := &o.Ceiling.Bounds[i]
-		note, tone := "", ""
-		switch {
-		case b == o.Binding && !o.sustains(b):
-			note, tone = "limits a short test", "warn"
-		case b == o.Binding:
-			note, tone = "the limit, sustained", "warn"
-		case o.sustains(b):
-			note, tone = "sustained limit", "warn"
-		}
-		if b.Burst && b.BurstFor > 0 && note == "" {
-			note = "for " + text.Duration(b.BurstFor)
+		note := map[[2]bool]string{
+			{true, false}: "limits a short test", {true, true}: "the limit, sustained", {false, true}: "sustained limit",
+		}[[2]bool{b == o.Binding, o.sustains(b)}]
+		tone := map[bool]string{true: "warn"}[note != ""]
+		if b.Burst && b.BurstFor > 0 {
+			note = text.Join(", ", note, "for "+text.Duration(b.BurstFor))
 		}
 		rows.Add(b.Label(), b.IOPS, b.BW, page.Cell{Text: note, Tone: tone}, b.How)
 	}
 	s.Add(rows)
-	if o.depthOne() {
+	if o.Ceiling.Unpaced() {
 		s.Add(page.Sentences(depthOneHint))
 	}
 	course := page.Note{Title: "Course", Lines: o.course()}

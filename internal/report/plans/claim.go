@@ -8,7 +8,7 @@ import (
 // Claim is the document of a stated figure that was compared with a layout.
 func Claim(v advise.ClaimVerdict) *page.Document {
 	d := page.New("claim", "", "claim", v)
-	d.Head.Tone = map[bool]string{true: "pass", false: "fail"}[v.Holds]
+	d.Head.Tone = v.Verdict()
 	if v.Lasts != nil {
 		d.Head.Main = page.NewFigure("", "sustained_iops", v.Lasts.IOPS, "per_s")
 	}

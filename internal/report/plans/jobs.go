@@ -30,25 +30,18 @@ type Job struct {
 	Thresholds []string      `json:"thresholds,omitempty"`
 }
 
-// NewJob is scenario c with its job placed on a path.
+// NewJob is scenario c with its job placed on a path; one of PostgreSQL, which plimsoll starts a server of its own
+// for, has none.
 func NewJob(c suite.Scenario, job *fio.JobFile) Job {
-	j := newJob(c)
-	j.Command, j.JobFile = command.Line(job), string(job.Text())
-	return j
-}
-
-func newJob(c suite.Scenario) Job {
 	j := Job{ID: c.ID, Name: c.Name, Title: c.Title, Why: c.Why, Role: c.Role}
 	for _, t := range c.Thresholds {
 		j.Thresholds = append(j.Thresholds, t.Text)
 	}
-	return j
-}
-
-// NewPostgresJob is a scenario of PostgreSQL, which plimsoll starts a server of its own for.
-func NewPostgresJob(c suite.Scenario) Job {
-	j := newJob(c)
-	j.Shell = []string{text.ShellLine([]string{"plimsoll", "run", c.Name})}
+	if job == nil {
+		j.Shell = []string{text.ShellLine([]string{"plimsoll", "run", c.Name})}
+		return j
+	}
+	j.Command, j.JobFile = command.Line(job), string(job.Text())
 	return j
 }
 

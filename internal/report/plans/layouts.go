@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/cloud"
@@ -12,6 +13,7 @@ import (
 	"plimsoll/internal/report/words"
 	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
 )
 
 // Foreseen is what the model says of a layout that need not be built.
@@ -41,6 +43,18 @@ func Foresee(name string, t *topology.Topology, all []Outlook) Foreseen {
 	return f
 }
 
+// idle is how long a read takes of a volume with nothing else to do, as the catalogue has it.
+func (f Foreseen) idle() string {
+	for _, a := range f.Topology.Arrays {
+		for _, v := range a.Volumes {
+			if typ, _ := cloud.TypeNamed(v.Type); typ.Typical != nil {
+				return units.LatencyOf(time.Duration(typ.Typical.Read) * time.Microsecond).String()
+			}
+		}
+	}
+	return words.None
+}
+
 // Layouts is the document of what the model says of layouts before any is built: their ceilings beside each
 // other, the first being the base, and which of them cannot differ.
 func Layouts(all []Foreseen) *page.Document {
@@ -50,32 +64,42 @@ func Layouts(all []Foreseen) *page.Document {
 	for i, f := range all {
 		t.Columns = append(t.Columns, page.Column{Name: text.Clean(f.Name, 20), Priority: max(0, i-4)})
 	}
+	spent := page.Captioned("Sustained, once bursts are spent")
+	if spent.Columns = t.Columns; len(all[0].Scenarios) > 3 {
+		spent.Level = page.Detail
+	}
 	for i, one := range all[0].Scenarios {
-		kind := words.None
+		kind, name, then := words.None, text.Clean(one.Name, 20), ""
 		if one.Binding != nil {
-			kind = string(one.Binding.Kind)
+			kind, then = string(one.Binding.Kind), one.lasting().Label()
 		}
-		row := page.Cells(one.ID, text.Clean(one.Name, 20), kind)
+		row, lasts, bursts := page.Cells(one.ID, name, kind), page.Cells(one.ID, name, then), false
 		for _, f := range all {
 			o := f.Scenarios[i]
 			cell := page.T(o.figure(o.Binding))
-			if o.depthOne() {
+			if o.Ceiling.Unpaced() {
 				cell.Text = "1/latency"
 			} else if b := o.Binding; b != nil && one.Binding != nil && b.Kind != one.Binding.Kind {
 				cell.Also = string(b.Kind)
 			}
-			row = append(row, cell)
+			row, lasts = append(row, cell), append(lasts, page.T(o.figure(o.lasting())))
+			bursts = bursts || o.Ceiling.Held().Then != nil && !o.Ceiling.Unpaced()
 		}
-		t.Add(row)
+		if t.Add(row); bursts {
+			spent.Add(lasts)
+		}
+	}
+	idle, price := page.Cells("", "idle read, typical", ""), page.Cells("", "price a month", "")
+	for _, f := range all {
+		idle, price = append(idle, page.T(f.idle())), append(price, page.T(month(f.Month)))
+	}
+	if slices.ContainsFunc(idle[3:], func(c page.Cell) bool { return c.Text != idle[3].Text }) {
+		t.Add(idle)
 	}
 	if slices.ContainsFunc(all, func(f Foreseen) bool { return f.Month > 0 }) {
-		row := page.Cells("", "price a month", "")
-		for _, f := range all {
-			row = append(row, page.T(month(f.Month)))
-		}
-		t.Add(row)
+		t.Add(price)
 	}
-	d.Add(t, page.Sentences(sameByModel(all)...))
+	d.Add(t, spent, page.Sentences(sameByModel(all)...))
 	return d
 }
 

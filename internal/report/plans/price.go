@@ -40,17 +40,20 @@ func pricedInstance(f cloud.InstanceFacts) instanceWithPrice {
 func volumePrice(t cloud.VolumeType, now time.Time) string {
 	p := pricesOf(t.Provider)
 	v, ok := p.Volumes[t.Type]
-	if len(t.Tiers) > 0 && p.Volumes[t.Tiers[0].Name].Each > 0 {
-		var parts []string
-		for _, tier := range t.Tiers {
-			parts = append(parts, tier.Name+" $"+p.Volumes[tier.Name].Each.Exact())
+	var parts []string
+	for _, tier := range t.Tiers {
+		if each := p.Volumes[tier.Name].Each; each > 0 {
+			parts = append(parts, tier.Name+" $"+each.Exact())
 		}
-		return "per month in " + p.Region + ": " + strings.Join(parts, ", ") + "; " + priceSource(p.VolumeSource, now)
 	}
-	if !ok {
+	switch {
+	case len(parts) > 0:
+		parts = []string{strings.Join(parts, ", ")}
+	case !ok:
 		return "no price is known"
+	default:
+		parts = []string{"$" + v.GiB.Exact() + " per GiB"}
 	}
-	parts := []string{"$" + v.GiB.Exact() + " per GiB"}
 	tiers := func(all []cloud.Tier, unit string) {
 		for i, t := range all {
 			phrase := "$" + t.USD.Exact() + " for each " + unit
@@ -87,16 +90,7 @@ func instancePrice(f cloud.InstanceFacts, now time.Time) string {
 }
 
 // priceSource cites a price's source, with a warning when it is old now.
-func priceSource(from cloud.Provenance, now time.Time) string {
-	phrase := "source: " + from.String()
-	if from.Trust != cloud.Verified {
-		phrase += ", second-hand"
-	}
-	if from.Stale(now) {
-		phrase += "; older than a year"
-	}
-	return phrase
-}
+func priceSource(from cloud.Provenance, now time.Time) string { return "source: " + from.Cited(now) }
 
 func priceSources(now time.Time) page.Note {
 	p := cloud.BuiltinPrices()

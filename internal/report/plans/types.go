@@ -8,6 +8,7 @@ import (
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/words"
+	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
 
@@ -16,15 +17,19 @@ type OnType struct {
 	Type      string         `json:"instance"`
 	Scenario  string         `json:"scenario"`
 	Most      *ceiling.Bound `json:"most,omitempty"` // in a test of some minutes
+	BurstFor  time.Duration  `json:"burst_for,omitempty"`
 	Sustained *ceiling.Bound `json:"sustained,omitempty"`
 	Month     cloud.USD      `json:"usd_micro_month,omitempty"` // absent: no price is known
 	PerIOPS   cloud.USD      `json:"usd_micro_per_sustained_iops,omitempty"`
+	unpaced   bool           // see ceiling.Unpaced
 }
 
 // PriceOn completes what the ceiling of a scenario says of an instance type by its price.
-func PriceOn(typ, scenario string, c ceiling.Ceiling) OnType {
-	held := c.Held()
-	o := OnType{Type: typ, Scenario: scenario, Most: held.Now, Sustained: held.Lasts()}
+func PriceOn(typ string, s Outlook) OnType {
+	o := OnType{Type: typ, Scenario: s.Name, unpaced: s.Ceiling.Unpaced()}
+	if held := s.Ceiling.Held(); !o.unpaced {
+		o.Most, o.BurstFor, o.Sustained = held.Now, held.For, held.Lasts()
+	}
 	f, _ := cloud.InstanceLimits(typ)
 	if month, ok := pricesOf(f.Vendor).Instance(cmp.Or(f.Type, typ)); ok {
 		o.Month = month
@@ -60,20 +65,23 @@ func perIOPSCell(u cloud.USD) page.Cell { return page.Exact(perIOPS(u), float64(
 // OnTypes is the document of ceilings on several instance types beside each other.
 func OnTypes(all []OnType, now time.Time) *page.Document {
 	d := page.New("ceiling", "Ceilings by instance type", "types", all)
-	t := page.NewTable("<instance", "<scenario", "IOPS", "sustained", "<limited by?", "per month", "per IOPS")
-	t.Keys("instance", "scenario", "iops", "sustained_iops", "limited_by", "usd_per_month", "usd_per_iops")
+	t := page.NewTable("<instance", "<scenario", "IOPS", "for?", "sustained", "<limited by?", "per month", "per IOPS")
+	t.Keys("instance", "scenario", "iops", "burst_s", "sustained_iops", "limited_by", "usd_per_month", "usd_per_iops")
+	notes := []string{"Per IOPS is the price of the instance for each sustained I/O per second, without volumes."}
 	for _, o := range all {
-		most, sustained, by := page.T(words.None), page.T(words.None), ""
+		if o.unpaced {
+			notes = text.Once(notes, o.Scenario+": "+depthOneHint)
+		}
+		limits := page.Cells(words.None, "", words.None, "")
 		if o.Most != nil {
-			most = iopsCell(o.Most.IOPS)
+			limits = page.Cells(iopsCell(o.Most.IOPS), "", iopsCell(o.Sustained.IOPS), o.Sustained.Label())
 		}
-		if o.Sustained != nil {
-			sustained, by = iopsCell(o.Sustained.IOPS), o.Sustained.Label()
+		if o.BurstFor > 0 {
+			limits[1] = page.Exact(text.Duration(o.BurstFor), o.BurstFor.Seconds())
 		}
-		t.Add(o.Type, o.Scenario, most, sustained, by, monthCell(o.Month), perIOPSCell(o.PerIOPS))
+		t.Add(o.Type, o.Scenario, limits, monthCell(o.Month), perIOPSCell(o.PerIOPS))
 	}
-	d.Add(t, page.Sentences("Per IOPS is the price of the instance for each sustained I/O per second, without volumes."),
-		priceSources(now))
+	d.Add(t, page.Sentences(notes...), priceSources(now))
 	return d
 }
 

@@ -42,7 +42,7 @@ func TestEveryKindIsAnnotated(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"claim":            "::notice title=plimsoll::Yes, but only for 30 min once in 24 h: ",
+		"claim":            "::warning title=plimsoll::Yes, but only for 30 min once in 24 h: ",
 		"sweep":            "::warning title=plimsoll::rand-read: at most ",
 		"demand not met":   "::error title=plimsoll::None meets it. ",
 		"probe":            "::notice title=plimsoll::md127: slow volume: nvme7n1 gives 72.8 IOPS alone, 24.3 %25 of ",
