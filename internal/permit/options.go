@@ -48,8 +48,8 @@ var reaches = sync.OnceValue(func() map[string]optionReach {
 // switches are refused options that a value of 0 turns off.
 var switches = strings.Fields("fill_device verify_dump cgroup_nodelete touch_objects busy_poll pi_act")
 
-// computed are the words for which fio puts a number (options.c, fio_keywords); where the value has an operator as well,
-// it starts a shell.
+// computed are the words for which fio puts a number (options.c, fio_keywords). Where there is an operator as well, it
+// starts a shell.
 var computed = regexp.MustCompile(`\$(?:pagesize|mb_memory|ncpus)`)
 
 const byHand = "take it out, or run fio by hand and plimsoll import its output"

@@ -44,7 +44,7 @@ type setting struct {
 // refused are settings by which a server would be reachable, or would leave plimsoll's folders, beside those
 // of which the name says so.
 var refused = strings.Fields(`
-	listen_addresses port unix_socket_permissions logging_collector ssl primary_conninfo
+	listen_addresses port unix_socket_permissions logging_collector log_destination ssl primary_conninfo
 	dynamic_shared_memory_type shared_memory_type`)
 
 // leadsOut says that a setting names a program, a library or a place, by how PostgreSQL calls these
