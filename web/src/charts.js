@@ -283,7 +283,12 @@ function rates(s, p, what, unit, ceiling, lasting) {
   const lines = s.dirs.filter((d) => d[what]).map((d) => line(d.name, s.t, d[what], p.dirs[d.name], { width: 1.8 }))
   if (lines.length > 1) lines.push(line('together', s.t, s.together[what], p.ink, { width: 1.4, type: 'dotted' }))
   const most = Math.max(...lines.flatMap((l) => l.data.map((q) => q[1] ?? 0)))
-  const marks = [[ceiling, 'ceiling'], [lasting, 'lasting']].filter(([y]) => y && y < most * 4)
+  const marks = [[ceiling, 'ceiling'], [lasting, 'lasting']].filter(([y]) => y && y < most * 4 && !s.course)
+  // Where the run outlasted a burst, the ceiling falls as it runs out.
+  const end = s.t.at(-1)
+  const course = (s.course ?? []).map((c, i, all) => [all[i - 1]?.until ?? 0, Math.min(c.until || end, end), c[what]])
+    .filter(([from, , y]) => from < end && y < most * 4)
+  if (course.length) lines.push({ name: 'ceiling', ...rod(course.flatMap(([from, to, y]) => [[from, y], [to, y]]), p.ceiling, 1.2) })
   if (lines[0]) {
     lines[0].markLine = {
       silent: true, symbol: 'none', animation: false,
@@ -293,7 +298,7 @@ function rates(s, p, what, unit, ceiling, lasting) {
       })),
     }
   }
-  const max = nice(Math.max(most, ...marks.map(([y]) => y)) * 1.08)
+  const max = nice(Math.max(most, ...marks.map(([y]) => y), ...course.map(([, , y]) => y)) * 1.08)
   return overTime(s, p, lines, unit, { type: 'value', min: 0, max, axisLabel: label(p, print.axis(max)) })
 }
 

@@ -37,6 +37,7 @@ type drawing struct {
 	Together *lines        `json:"together,omitempty"`
 	Ceiling  *limit        `json:"ceiling,omitempty"`
 	Lasting  *limit        `json:"lasting,omitempty"` // where it differs from the ceiling
+	Course   []limit       `json:"course,omitempty"`  // in place of both, where the run outlasted a burst
 	Heat     []heat        `json:"heat"`
 	Members  []memberUse   `json:"members"`
 	Queue    []page.Number `json:"queue,omitempty"`
@@ -48,8 +49,9 @@ type drawing struct {
 
 type (
 	limit struct {
-		IOPS page.Number `json:"iops"`
-		BW   page.Number `json:"bw"`
+		IOPS  page.Number `json:"iops"`
+		BW    page.Number `json:"bw"`
+		Until page.Number `json:"until,omitempty"` // 0: to the end
 	}
 	lines struct {
 		Name string        `json:"name"`
@@ -111,6 +113,13 @@ func newDrawing(s *bundle.Scenario, row row) (*drawing, []page.Chart) {
 	if c := s.Ceiling; c != nil && c.Known() && !c.Binding().SelfMeasured() {
 		held := c.Held()
 		d.Ceiling, d.Lasting = limitOf(held.Now), limitOf(held.Then)
+		if _, _, outlasts := c.Over(lengthOf(s.Result)); outlasts {
+			for _, step := range c.Course() {
+				l := limitOf(&step.Bound)
+				l.Until = second(step.Until)
+				d.Course = append(d.Course, *l)
+			}
+		}
 	}
 	return d, viewOf(s).draw(d, s, row)
 }
@@ -119,7 +128,15 @@ func limitOf(b *ceiling.Bound) *limit {
 	if b == nil {
 		return nil
 	}
-	return &limit{page.Number(b.IOPS), mib(b.BW)}
+	return &limit{IOPS: page.Number(b.IOPS), BW: mib(b.BW)}
+}
+
+// lengthOf is how long a load went on, with its ramp.
+func lengthOf(r *result.Result) time.Duration {
+	if n := len(r.Seconds); n > 0 {
+		return r.Seconds[n-1].At
+	}
+	return r.Measured
 }
 
 // ends are the times at which intervals end, in seconds.

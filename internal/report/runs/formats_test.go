@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"plimsoll/internal/bundle"
+	"plimsoll/internal/ceiling"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/report/page"
@@ -402,5 +403,25 @@ func TestLongRunsAreMergedWithoutLoss(t *testing.T) {
 func TestHTMLOfTenScenariosIsSmall(t *testing.T) {
 	if n := len(render(t, page.HTML, synthetic(60), page.Options{Details: true})); n > 1_500_000 {
 		t.Errorf("%d bytes, want at most 1.5 MB", n)
+	}
+}
+
+// A run that outlasts a burst is drawn with the course of its ceiling; a shorter one with two lines.
+func TestCourseOfTheCeilingIsDrawn(t *testing.T) {
+	s := &synthetic(60).Scenarios[6]
+	c := ceiling.Ceiling{Bounds: []ceiling.Bound{
+		{Kind: ceiling.InstanceIOPS, Name: "instance IOPS", IOPS: 40000, BW: 640 << 20, Burst: true, BurstFor: 30 * time.Second},
+		{Kind: ceiling.InstanceIOPS, Name: "instance IOPS", IOPS: 20000, BW: 320 << 20},
+	}}
+	for burst, want := range map[time.Duration][]limit{
+		30 * time.Second: {{IOPS: 40000, BW: 640, Until: 30}, {IOPS: 20000, BW: 320}},
+		2 * time.Minute:  nil,
+	} {
+		c.Bounds[0].BurstFor = burst
+		s.Ceiling = &c
+		d, _ := newDrawing(s, newRow(s, 0))
+		if diff := cmp.Diff(want, d.Course); diff != "" || d.Ceiling.IOPS != 40000 || d.Lasting.IOPS != 20000 {
+			t.Errorf("a burst of %v: %s", burst, diff)
+		}
 	}
 }
