@@ -285,6 +285,7 @@ const cardRules = `@container (max-width: %[1]dem) {
 }
 .w%[1]d>tbody>tr>th, .w%[1]d>tbody>tr>.long { grid-column: 1 / -1 }
 .w%[1]d>tbody>tr>.empty { display: none }
+.w%[1]d .gauge { width: 3.6em } /* its share beside it in 8.5em */
 .w%[1]d>tbody>tr>[data-label]::before {
   content: attr(data-label); display: block; color: var(--muted); font-size: .85em; font-weight: 400;
 }
