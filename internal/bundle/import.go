@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -55,6 +56,11 @@ func Import(out string, run Run, found Found) (*Bundle, error) {
 		return nil, err
 	}
 	defer w.Close()
+	if found.private() {
+		if err := w.dir.Chmod(".", 0o700); err != nil {
+			return nil, err
+		}
+	}
 	for i, s := range w.Run.Suite.Scenarios {
 		if err := w.Add(s, results[i]); err != nil {
 			return nil, err
@@ -64,6 +70,14 @@ func Import(out string, run Run, found Found) (*Bundle, error) {
 		return nil, err
 	}
 	return w.Finish(Finished, run.Created)
+}
+
+// private says that not everybody may read what the outputs were read from: their text is in the bundle.
+func (f Found) private() bool {
+	return slices.ContainsFunc(f.Outputs, func(o *fio.Output) bool {
+		info, err := os.Stat(o.Source)
+		return err == nil && info.Mode().Perm()&0o004 == 0
+	})
 }
 
 // into gives a run a scenario for each result.

@@ -3,6 +3,7 @@ package bundle
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -212,5 +213,28 @@ func writeLibrary(b *testing.B, dir string, i int, one string) {
 	}
 	if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("r%03d.log", i)), []byte(all.String()), 0o600); err != nil {
 		b.Fatal(err)
+	}
+}
+
+// What only some may read is shown to nobody else by the run that holds its text.
+func TestImportOfAPrivateFile(t *testing.T) {
+	for mode, want := range map[fs.FileMode]fs.FileMode{0o600: 0o700, 0o640: 0o700, 0o644: 0o755} {
+		file := filepath.Join(t.TempDir(), "out.txt")
+		text := "x: (groupid=0, jobs=1): err= 0: pid=1: Fri Nov 27 12:00:00 2026\n" +
+			"  read: IOPS=100, BW=400KiB/s (410kB/s)(4096KiB/10240msec)\n"
+		if err := errors.Join(os.WriteFile(file, []byte(text), mode), os.Chmod(file, mode)); err != nil {
+			t.Fatal(err)
+		}
+		outs, docs, err := Gather([]string{file}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := Import(t.TempDir(), Run{Imported: []string{file}}, Found{Outputs: outs, Documents: docs})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info, err := os.Stat(b.Dir); err != nil || info.Mode().Perm() != want {
+			t.Errorf("of a file %o: %v, %v, want %o", mode, info.Mode().Perm(), err, want)
+		}
 	}
 }
