@@ -38,6 +38,8 @@ func (t Touch) Sentence() string {
 	}
 	first, again := units.Latency(t.First), units.Latency(t.Again)
 	switch {
+	case t.Pairs < touchedLeast: // whatever a few reads took
+		return fmt.Sprintf("Whether %s is loaded from a snapshot cannot be said: it is too small.", of)
 	case t.Unsure:
 		return fmt.Sprintf(
 			"Whether %s is loaded from its snapshot cannot be said: first reads take %s and others %s, but they "+
@@ -51,8 +53,6 @@ func (t Touch) Sentence() string {
 			"plimsoll array warm loads it in about %s.",
 			text.Percent(t.Share), text.Percent(t.Low), text.Percent(t.High), of, first,
 			again, text.Duration(t.Left()))
-	case !t.Tells():
-		return fmt.Sprintf("Whether %s is loaded from a snapshot cannot be said: it is too small.", of)
 	}
 	return fmt.Sprintf("%s is fully loaded (first reads %s, others %s).", of, first, again)
 }
