@@ -37,8 +37,10 @@ func TestClaims(t *testing.T) {
 		{"8000 IOPS", "4xgp3", "raid10", "r6i.2xlarge", false, false, 0, []string{"No: at most 6,000 IOPS of 16 KiB writes", "Of reads alone: Yes, sustained"}},
 		{"5900 IOPS", "4xgp3", "raid10", "r6i.2xlarge", true, true, 0, nil},
 		// Two limits of 12,000, and a near miss: what is said to limit is both, wherever it is said.
-		{"12000 IOPS", "4xgp3", "raid0", "r6i.2xlarge", true, true, 0, []string{"Yes, sustained: 12,000 IOPS of 16 KiB reads, limited by instance and volume IOPS."}},
-		{"13000 IOPS", "4xgp3", "raid0", "r6i.2xlarge", false, false, 0, []string{"No: at most 12,000 IOPS of 16 KiB reads from the volumes, limited by instance and volume IOPS ("}},
+		{"12000 IOPS", "4xgp3", "raid0", "r6i.2xlarge", true, true, 0,
+			[]string{"Yes, sustained: 12,000 IOPS of 16 KiB reads, limited by instance and volume IOPS."}},
+		{"13000 IOPS", "4xgp3", "raid0", "r6i.2xlarge", false, false, 0,
+			[]string{"No: at most 12,000 IOPS of 16 KiB reads from the volumes, limited by instance and volume IOPS ("}},
 		{"12000 IOPS", "5xgp3", "raid0", "r6i.2xlarge", true, true, 0, []string{"limited by instance IOPS."}},
 		// 26,667 IOPS and 833.3 MB/s before, 40,000 and 1,250 now.
 		{"+50 %", "", "", "c6a.xlarge", true, false, 0, []string{"Yes: +50.0 % of IOPS, from 26,667 to 40,000, and +50.0 % of throughput, from 833.3 MB/s to 1,250 MB/s", "it sustains 6,000 IOPS"}},
@@ -169,13 +171,17 @@ func TestVerdictsOfClaims(t *testing.T) {
 		{"+60 %", "", "m5.xlarge", "measured", "Not known"},
 		{"1 IOPS", "", "c4-standard-8", "measured", "is not known"},
 		{"16000 IOPS", "", "d3.xlarge", "measured", "no figure of its own drives"},
-		{"401000 IOPS", "", "Standard_L8s_v3", "measured", "It may do more: the catalogue's figures of it are partial."}, // 894,399 were measured
+		// 894,399 were measured
+		{"401000 IOPS", "", "Standard_L8s_v3", "measured", "It may do more: the catalogue's figures of it are partial."},
 		{"400000 IOPS", "", "Standard_L8s_v3", "pass", ""},
-		{"101000 IOPS", "", "i4i.xlarge", "fail", "No: at most 100,000 IOPS"},                                // AWS's own figure
-		{"4510000 IOPS", "", "z3-highmem-88-standardlssd", "measured", "Not known: at least 4,500,000 IOPS"}, // measured, none published
+		// AWS's own figure
+		{"101000 IOPS", "", "i4i.xlarge", "fail", "No: at most 100,000 IOPS"},
+		// measured, none published
+		{"4510000 IOPS", "", "z3-highmem-88-standardlssd", "measured", "Not known: at least 4,500,000 IOPS"},
 		{"12000 IOPS", "azure-premium 1TiB", "Standard_D16s_v5", "measured", "more may have been ordered"},
 		{"12000 IOPS", "1x P30", "Standard_D16s_v5", "fail", "No: at most 5,000"},
-		{"90000 IOPS", "azure-premium 1TiB", "Standard_D16s_v5", "fail", "No: at most 5,000"}, // no tier gives the machine more
+		// no tier gives the machine more
+		{"90000 IOPS", "azure-premium 1TiB", "Standard_D16s_v5", "fail", "No: at most 5,000"},
 	} {
 		d, err := topology.FromFlags(c.volumes, "", "", c.instance)
 		if err != nil {

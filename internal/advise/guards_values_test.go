@@ -104,7 +104,8 @@ func TestLoadOfAStream(t *testing.T) {
 		Sync: workload.Sync{Each: 2},
 	}
 	w := load(&s, 6145)
-	if w.ReadBS != 6145 || w.WriteBS != 6145 || w.Jobs != 4 || w.Depth != 3 || w.Sequential || w.ReadShare != 0.5 || w.SyncEvery != 2 {
+	if w.ReadBS != 6145 || w.WriteBS != 6145 || w.Jobs != 4 || w.Depth != 3 || w.Sequential || w.ReadShare != 0.5 ||
+		w.SyncEvery != 2 {
 		t.Errorf("%+v", w)
 	}
 	s.Threads, s.Depth, s.Random, s.ReadShare = 0, 0, false, 1

@@ -569,7 +569,8 @@ func TestNotesByHand(t *testing.T) {
 	a.notes(r)
 	all := strings.Join(a.Notes, "\n")
 	for _, want := range []string{
-		"older than a year", "(x was full)", "--burst-ok changes nothing", "second-hand", "instance types have no price and are left out",
+		"older than a year", "(x was full)", "--burst-ok changes nothing", "second-hand",
+		"instance types have no price and are left out",
 	} {
 		if !strings.Contains(all, want) {
 			t.Errorf("%q is missing in %q", want, all)

@@ -26,7 +26,8 @@ func TestHeld(t *testing.T) {
 		"nothing is known": {},
 		"no burst":         {[]ceiling.Bound{bound(ceiling.VolumeIOPS, 3000, 0)}, "volume IOPS", "", 0},
 		"two limits": {
-			[]ceiling.Bound{bound(ceiling.InstanceIOPS, 3000, 0), bound(ceiling.VolumeIOPS, 3000.2, 0)}, "instance and volume IOPS", "", 0,
+			[]ceiling.Bound{bound(ceiling.InstanceIOPS, 3000, 0), bound(ceiling.VolumeIOPS, 3000.2, 0)},
+			"instance and volume IOPS", "", 0,
 		},
 		"two limits, of which one allows a thousandth more": {
 			[]ceiling.Bound{bound(ceiling.InstanceIOPS, 3000, 0), bound(ceiling.VolumeIOPS, 3003, 0)}, "instance IOPS", "", 0,
@@ -36,7 +37,8 @@ func TestHeld(t *testing.T) {
 		},
 		"two limits once the burst is spent": {
 			[]ceiling.Bound{
-				bound(ceiling.InstanceIOPS, 3000, 0), bound(ceiling.VolumeRate, 3000, 0), bound(ceiling.InstanceIOPS, 9000, time.Hour),
+				bound(ceiling.InstanceIOPS, 3000, 0), bound(ceiling.VolumeRate, 3000, 0),
+				bound(ceiling.InstanceIOPS, 9000, time.Hour),
 				bound(ceiling.VolumeRate, 12000, time.Hour),
 			},
 			"instance IOPS (burst)", "instance IOPS and volume throughput", time.Hour,

@@ -53,7 +53,8 @@ func TestHelpFitsAScreen(t *testing.T) {
 		}
 	}
 	each(Commands())
-	if got := fitted("Flags:\n  -q, --quiet   print no progress\n", 24); got != "Flags:\n  -q, --quiet   print no\n                progress\n" {
+	got := fitted("Flags:\n  -q, --quiet   print no progress\n", 24)
+	if got != "Flags:\n  -q, --quiet   print no\n                progress\n" {
 		t.Errorf("%q", got)
 	}
 }

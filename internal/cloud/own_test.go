@@ -278,7 +278,8 @@ func TestWhatOwnCloudsLack(t *testing.T) {
 		}
 		return strings.Join(out, "\n") + "\n"
 	}
-	two := strings.NewReplacer("read_mbs,", "read_mbs,read_mibs,", ",900,450,", ",900,900,450,", ",1800,900,", ",1800,,900,")
+	two := strings.NewReplacer("read_mbs,", "read_mbs,read_mibs,", ",900,450,", ",900,900,450,", ",1800,900,",
+		",1800,,900,")
 	for _, c := range []struct{ file, text, want string }{
 		{fileLimits, without(fileLimits, "type"), "limits.csv:1: want the column type, too"},
 		{fileLimits, without(fileLimits, "machine"), "limits.csv:1: want the column machine, too"},
@@ -301,7 +302,8 @@ func TestWhatOwnCloudsLack(t *testing.T) {
 		writeOwn(t, filepath.Join(dir, "dc"), good)
 		writeOwn(t, filepath.Join(dir, "dc"), map[string]string{c.file: c.text})
 		_, err := In(dir)
-		if got := fmt.Sprint(err); c.want == "" && err != nil || !strings.Contains(got, c.want) || strings.Contains(got, "price list line") {
+		if got := fmt.Sprint(err); c.want == "" && err != nil || !strings.Contains(got, c.want) ||
+			strings.Contains(got, "price list line") {
 			t.Errorf("%v, want %q", err, c.want)
 		}
 	}

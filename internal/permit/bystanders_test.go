@@ -130,8 +130,9 @@ func TestBystanders(t *testing.T) {
 	}
 }
 
-// What a job's commands print is kept with the run, and not over a file of the working directory, in which they run. fio
-// names the file by the section, to a shell, so that a name which is more than one runs nothing.
+// What a job's commands print is kept with the run, and not over a file of the working directory,
+// in which they run. fio names the file by the section, to a shell, so that a name which is more
+// than one runs nothing.
 func TestOutputOfCommands(t *testing.T) {
 	if _, err := exec.LookPath("fio"); err != nil {
 		t.Skip("SKIPPED: needs fio")
@@ -145,12 +146,14 @@ func TestOutputOfCommands(t *testing.T) {
 	was := treeOf(t, base)
 	const work = "\nioengine=null\nrw=read\nsize=4k\n"
 	for text, want := range map[string]map[string]string{
-		"[j]\nexec_prerun=cat victim":                                  {"j.prerun.txt": "precious"},
-		"[global]\nexec_postrun=false || pwd\n[j-1]\nexec_prerun=true": {"j-1.postrun.txt": base + "\n", "j-1.prerun.txt": ""},
-		"[j]\nname=../victim\nexec_prerun=true":                        nil,
-		"[x>victim]\nexec_prerun=true":                                 nil,
-		"[$(touch made)]\nexec_postrun=true":                           nil,
-		"[a b]\n":                                                      {},
+		"[j]\nexec_prerun=cat victim": {"j.prerun.txt": "precious"},
+		"[global]\nexec_postrun=false || pwd\n[j-1]\nexec_prerun=true": {
+			"j-1.postrun.txt": base + "\n", "j-1.prerun.txt": "",
+		},
+		"[j]\nname=../victim\nexec_prerun=true": nil,
+		"[x>victim]\nexec_prerun=true":          nil,
+		"[$(touch made)]\nexec_postrun=true":    nil,
+		"[a b]\n":                               {},
 	} {
 		out := held(t, t.TempDir())
 		if err := fioOn(t, data, out, text+work, false); (err == nil) != (want != nil) {

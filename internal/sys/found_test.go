@@ -36,7 +36,9 @@ func TestFound(t *testing.T) {
 		"in an open one":           {func(d string) error { return os.Chmod(d, 0o777) }, "others can replace it"},
 		"in a sticky one":          {func(d string) error { return os.Chmod(d, 0o777|os.ModeSticky) }, ""},
 		"hard link":                {func(d string) error { return os.Link(d+"/f", d+"/g") }, "it has 2 names"},
-		"own link":                 {func(d string) error { return errors.Join(os.Rename(d+"/f", d+"/g"), os.Symlink("g", d+"/f")) }, ""},
+		"own link": {func(d string) error {
+			return errors.Join(os.Rename(d+"/f", d+"/g"), os.Symlink("g", d+"/f"))
+		}, ""},
 		"another's link": {func(d string) error {
 			return errors.Join(os.Rename(d+"/f", d+"/g"), os.Symlink("g", d+"/f"), os.Lchown(d+"/f", other, other))
 		}, "it belongs to "},

@@ -53,7 +53,8 @@ func (a *amount) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// TestPlaceOfAValue: the first value that its type refuses is named, however deep, and no other 6; numbers that are no amounts are too.
+// TestPlaceOfAValue: the first value that its type refuses is named, however deep, and no other 6;
+// numbers that are no amounts are too.
 func TestPlaceOfAValue(t *testing.T) {
 	for text, want := range map[string]string{
 		"a: 5\nlist:\n  - {b: 5, c: 5}\n  - {b: 5, c: 6}\n": "f:4: want 5, not 6 at 15",
