@@ -351,7 +351,8 @@ func (f *JobFile) Writable() error {
 			}
 		}
 	}
-	back, err := ParseJobFile("job", f.Text(), ParseOptions{})
+	// fio puts variables of its own environment in as well, for what is left of ${.
+	back, err := ParseJobFile("job", f.Text(), ParseOptions{Env: func(string) (string, bool) { return "", false }})
 	if err != nil {
 		return err
 	}

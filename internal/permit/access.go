@@ -123,12 +123,6 @@ func namesOf(section fio.Section, w fio.Workload) (names []string, owners int, e
 		return given, 1, nil
 	}
 	format, _ := valueOf(section, "filename_format")
-	for _, name := range []string{section.Name, format} {
-		if leaves(name) {
-			return nil, 0, fmt.Errorf("fio would make a file named %.60q below a directory, not there: add "+
-				"filename= with what is meant", name)
-		}
-	}
 	if format == "" {
 		format = "$jobname.$jobnum.$filenum"
 	}
@@ -148,7 +142,12 @@ func namesOf(section fio.Section, w fio.Workload) (names []string, owners int, e
 	for j := range jobs {
 		for f := range files {
 			fill := strings.NewReplacer("$jobname", section.Name, "$jobnum", strconv.Itoa(j), "$filenum", strconv.Itoa(f))
-			names = append(names, fill.Replace(format))
+			name := fill.Replace(format)
+			if leaves(name) || strings.Contains(name, "$") { // fio replaces $clientuid as well, by nothing
+				return nil, 0, fmt.Errorf("fio would make a file named %.60q below a directory, not there: add "+
+					"filename= with what is meant", name)
+			}
+			names = append(names, name)
 		}
 	}
 	return names, jobs, nil

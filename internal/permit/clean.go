@@ -176,7 +176,7 @@ func cleanFolder(parent *sys.Dir, dry bool) (Leftover, error) {
 		return l, err
 	}
 	defer folder.Close() //nolint:errcheck // only a handle
-	if err := parent.CheckMounts(folderName); err != nil {
+	if err := parent.CheckOthers(folderName); err != nil {
 		return l, err
 	}
 	if _, err := folder.Lstat("lock"); err == nil ||

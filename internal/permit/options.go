@@ -79,6 +79,8 @@ func (c Consent) checkOptions(file string, section fio.Section) error {
 				file, o.Line, o.Name, value)
 		case name == "ioengine":
 			reason = engineTrouble(value)
+		case name == "zonemode" && value == "zbd" && mixesReads(section):
+			reason = "of a mix of reads alone writes where a zone holds nothing"
 		case name == "mem" && strings.Contains(value, ":"):
 			reason = "writes over the file that it names"
 		case strings.HasSuffix(name, "_pattern") && strings.Contains(value, "'"):
@@ -90,6 +92,14 @@ func (c Consent) checkOptions(file string, section fio.Section) error {
 		}
 	}
 	return nil
+}
+
+// mixesReads says of a job that it is a mix whose share of reads is all: zbd_adjust_ddir makes writes of them.
+func mixesReads(section fio.Section) bool {
+	rw, _ := valueOf(section, "rw")
+	rw, _, _ = strings.Cut(rw, ":")
+	w, err := fio.WorkloadOf(section.Name, section)
+	return err == nil && w.ReadShare == 1 && (strings.HasSuffix(rw, "rw") || rw == "readwrite")
 }
 
 // engineTrouble is why an ioengine is not let through, empty when it is.

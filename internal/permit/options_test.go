@@ -109,6 +109,25 @@ func TestDangerousOptionsAreRefused(t *testing.T) {
 	}
 }
 
+// A mix whose share of reads is all only reads, but where zones are kept.
+func TestMixesOfZonesWrite(t *testing.T) {
+	for options, want := range map[string]bool{
+		"rw=rw\nrwmixread=100":               true,
+		"rw=randrw:8\nrwmixwrite=0":          true,
+		"readwrite=readwrite\nrwmixread=100": true,
+		"rw=randrw\nrwmixread=99":            false, // which is known to write
+		"rw=randread\nrwmixread=100":         false,
+		"rw=read":                            false,
+	} {
+		for zones, want := range map[string]bool{"zbd": want, "none": false, "strided": false} {
+			err := Consent{}.checkOptions("j.fio", effective(t, options+"\nzonemode="+zones))
+			if (err != nil) != want || want && !strings.Contains(err.Error(), "writes where a zone holds nothing") {
+				t.Errorf("%q, zonemode=%s: %v", options, zones, err)
+			}
+		}
+	}
+}
+
 // Logs go to the run's directory, by the job's name where they have none.
 func TestLogsAreKeptWithTheRun(t *testing.T) {
 	job := fio.JobFile{Sections: []fio.Section{

@@ -124,17 +124,19 @@ func TestWhatAJobOpens(t *testing.T) {
 		}
 	}
 	for options, want := range map[string]string{
-		"rw=write\ndirectory=/d\nfilename=/etc/x":         "is to be below directory=/d",
-		"rw=write\ndirectory=/d\nfilename=../x":           "is to be below directory=/d",
-		"rw=write\ndirectory=/d\nfilename=a/../../x":      "is to be below directory=/d",
-		"rw=write\nfilename=x:/d/y":                       "names x and absolute paths too",
-		"rw=write\ndirectory=/d\nfilename_format=../x":    "fio would make a file named",
-		"rw=write\ndirectory=/d\nfilename_format=/etc/x":  "fio would make a file named",
-		"rw=write\ndirectory=/d\nnrfiles=10001":           "nrfiles=10001: want a number up to 10000",
-		"rw=write\ndirectory=/d\nnrfiles=5001\nnumjobs=2": "2 jobs of 5001 files each are more than plimsoll looks at",
-		"rw=write\ndirectory=/d\nnrfiles=-1":              "nrfiles=-1",
-		"rw=write\nfilename=/d/x\niodepth=1048577":        "at most 1,048,576 I/Os in flight in all",
-		"rw=write\nfilename=/d/x\niodepth=1m\nnumjobs=2":  "iodepth=1m of 2 jobs: want at most",
+		"rw=write\ndirectory=/d\nfilename=/etc/x":                "is to be below directory=/d",
+		"rw=write\ndirectory=/d\nfilename=../x":                  "is to be below directory=/d",
+		"rw=write\ndirectory=/d\nfilename=a/../../x":             "is to be below directory=/d",
+		"rw=write\nfilename=x:/d/y":                              "names x and absolute paths too",
+		"rw=write\ndirectory=/d\nfilename_format=../x":           "fio would make a file named",
+		"rw=write\ndirectory=/d\nfilename_format=/etc/x":         "fio would make a file named",
+		"rw=write\ndirectory=/d\nfilename_format=.$clientuid./x": "fio would make a file named \".$clientuid./x\" below",
+		"rw=write\ndirectory=/d\nfilename_format=.$jobnum.$":     "fio would make a file named",
+		"rw=write\ndirectory=/d\nnrfiles=10001":                  "nrfiles=10001: want a number up to 10000",
+		"rw=write\ndirectory=/d\nnrfiles=5001\nnumjobs=2":        "2 jobs of 5001 files each are more than plimsoll looks at",
+		"rw=write\ndirectory=/d\nnrfiles=-1":                     "nrfiles=-1",
+		"rw=write\nfilename=/d/x\niodepth=1048577":               "at most 1,048,576 I/Os in flight in all",
+		"rw=write\nfilename=/d/x\niodepth=1m\nnumjobs=2":         "iodepth=1m of 2 jobs: want at most",
 	} {
 		if _, err := accessesOf(effective(t, options)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", options, err, want)

@@ -158,36 +158,81 @@ func (d *Dir) mount() string {
 	return ""
 }
 
-// RemoveAll removes a file or a directory with what is in it, and nothing where something is mounted there.
+// RemoveAll removes a file or a directory with what is in it. Nothing goes where something is mounted there, or where
+// others may have moved what is theirs: the owner of a directory can rename in it what he can neither read nor remove.
 func (d *Dir) RemoveAll(name string) error {
-	if err := d.CheckMounts(name); err != nil {
+	if _, err := d.Lstat(name); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	err := d.checkOwner(name)
+	if err == nil {
+		err = d.each(name, func(*Dir, string) error { return nil })
+	}
+	if err != nil {
+		return fmt.Errorf("%w; nothing was removed", err)
+	}
+	if err := d.each(name, (*Dir).Remove); err != nil {
 		return err
 	}
-	return d.Root.RemoveAll(name)
+	return d.Remove(name)
 }
 
-// CheckMounts refuses a directory that is a mount of its own, or has one in it: what is mounted is another's. So it
-// does where it cannot look, as into the mount of a server that is gone.
-func (d *Dir) CheckMounts(name string) error {
+// CheckOthers refuses a directory that is a mount of its own, or has one in it, or what others may have moved there: it
+// is not plimsoll's. So it does where it cannot look, as into the mount of a server that is gone.
+func (d *Dir) CheckOthers(name string) error {
+	if err := d.each(name, func(*Dir, string) error { return nil }); err != nil {
+		return fmt.Errorf("%w; nothing was removed", err)
+	}
+	return nil
+}
+
+// each calls do for all that is below a name, the inmost first, each found by the handle of the directory that it is
+// in; a name that is no directory has nothing below it.
+func (d *Dir) each(name string, do func(in *Dir, name string) error) error {
 	sub, err := openDir(int(d.file.Fd()), name, filepath.Join(d.name, name), unix.O_NOFOLLOW)
 	switch {
 	case errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP):
-		return nil // no directory
+		return nil
 	case err != nil:
 		return err
 	}
 	defer sub.Close() //nolint:errcheck // only a handle
 	if !d.SameMount(sub) {
-		return fmt.Errorf("%s is a mount of its own, which plimsoll did not make: unmount it; nothing was removed",
-			sub.Name())
+		return fmt.Errorf("%s is a mount of its own, which plimsoll did not make: unmount it", sub.Name())
 	}
 	entries, err := sub.Entries()
 	for _, e := range entries {
+		if err == nil {
+			err = sub.checkOwner(e.Name())
+		}
 		if err == nil && e.IsDir() {
-			err = sub.CheckMounts(e.Name())
+			err = sub.each(e.Name(), do)
+		}
+		if err == nil {
+			err = do(sub, e.Name())
 		}
 	}
 	return err
+}
+
+// checkOwner refuses what its directory's owner, neither root nor the caller, may have moved there.
+func (d *Dir) checkOwner(name string) error {
+	in, err := d.Info()
+	if err != nil {
+		return err
+	}
+	of, err := d.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if owner := Owner(in); owner != 0 && int(owner) != os.Geteuid() && Owner(of) != owner {
+		return fmt.Errorf("%s belongs to %s, in a directory of %s, who may have moved it there: move it away",
+			filepath.Join(d.name, name), UserName(Owner(of)), UserName(owner))
+	}
+	return nil
 }
 
 // Close lets go of the directory.

@@ -2,12 +2,15 @@ package sys_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"plimsoll/internal/sys"
 )
 
 // A name that is no directory has no mount in it; a directory that cannot be looked into may have one.
@@ -20,20 +23,68 @@ func TestMountsAreLookedForOrRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"absent", "file", "a", "link", "dangling"} {
-		if err := dir.CheckMounts(name); err != nil {
+		if err := dir.CheckOthers(name); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := dir.CheckMounts(strings.Repeat("x", 300)); !errors.Is(err, unix.ENAMETOOLONG) {
+	if err := dir.CheckOthers(strings.Repeat("x", 300)); !errors.Is(err, unix.ENAMETOOLONG) {
 		t.Errorf("what cannot be opened: %v", err)
 	}
 	if err := os.Mkdir(filepath.Join(base, "a/b/closed"), 0); err != nil {
 		t.Fatal(err)
 	}
-	if err := dir.CheckMounts("a"); os.Geteuid() != 0 && !errors.Is(err, unix.EACCES) {
+	if err := dir.CheckOthers("a"); os.Geteuid() != 0 && !errors.Is(err, unix.EACCES) {
 		t.Errorf("a directory that is closed to the caller: %v", err)
 	}
 	if err := dir.RemoveAll("a"); os.Geteuid() == 0 && err != nil {
 		t.Errorf("root removes it: %v", err)
+	}
+}
+
+// What the owner of a directory has moved there is not his: a shared directory in which somebody keeps files becomes no
+// leftover by its name.
+func TestNothingOfOthersIsRemoved(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("SKIPPED: only root can make files of several users")
+	}
+	const attacker, victim = 64001, 64002
+	for at, held := range map[string]bool{
+		"left/project/thesis/final.tex": true, // his directory, with a directory of the victim's
+		"left/project/final.tex":        true,
+		"left/project":                  true,
+		"other/project/final.tex":       false, // all his own
+	} {
+		base := t.TempDir()
+		top, _, _ := strings.Cut(at, "/")
+		file := filepath.Join(base, "left/project/thesis/final.tex")
+		err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, nil, 0o600),
+			filepath.WalkDir(base, func(name string, _ os.DirEntry, _ error) error { return os.Chown(name, attacker, attacker) }))
+		if top == "left" {
+			if filepath.Base(at) == "final.tex" && filepath.Dir(at) == "left/project" {
+				err = errors.Join(err, os.Rename(file, filepath.Join(base, at)))
+			}
+			err = errors.Join(err, os.Chown(filepath.Join(base, at), victim, victim))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, remove := range []func(*sys.Dir, string) error{(*sys.Dir).CheckOthers, (*sys.Dir).RemoveAll} {
+			err := remove(openDir(t, base), "left")
+			if want := fmt.Sprintf("belongs to user %d, in a directory of user %d", victim, attacker); held != (err != nil) ||
+				held && !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, want %q", at, err, want)
+			}
+			if _, err := os.Stat(filepath.Join(base, "left")); held && err != nil {
+				t.Errorf("%s: %v", at, err)
+			}
+		}
+	}
+	base := t.TempDir()
+	if err := errors.Join(os.Mkdir(filepath.Join(base, "own"), 0o755), os.WriteFile(filepath.Join(base, "own/f"), nil, 0o600),
+		os.Chown(filepath.Join(base, "own/f"), victim, victim)); err != nil {
+		t.Fatal(err)
+	}
+	if err := openDir(t, base).RemoveAll("own"); err != nil {
+		t.Errorf("a server's file in root's directory: %v", err)
 	}
 }
