@@ -114,7 +114,7 @@ func (t *Tree) below(over map[string]*Device) {
 	t.Users = append(t.Users, all...)
 }
 
-// Behind is the loop device that lies on a file now, "" where there is none.
+// Behind is the loop device that lies on a file now, or that may, "" where there is none.
 func (t *Tree) Behind(file fs.FileInfo) string {
 	if t.root != nil {
 		if now, err := Read(&sys.Machine{Root: t.root}); err == nil {
@@ -129,12 +129,24 @@ func (t *Tree) Behind(file fs.FileInfo) string {
 				at = inodeOf(named)
 			}
 		}
-		// A layer of an overlay has the same file under another number.
-		m := t.MountOf(d.Backing)
-		layered := d.Backing != "" && m != nil && m.FS == "overlay" && d.Size/sector == units.Bytes(file.Size())/sector
-		if at != (inode{}) && at == inodeOf(file) || layered {
+		switch of := inodeOf(file); {
+		case at == (inode{}):
+		case at == of, t.layered(d, at) && (at.number == of.number || d.Size <= units.Bytes(file.Size())):
 			return d.Path
 		}
 	}
 	return ""
+}
+
+// layered says of a loop device that the filesystem which it lies on may show files of others under numbers of its own,
+// as overlays do: it is such a one, or has no device and is not seen here, as in a container.
+func (t *Tree) layered(d *Device, at inode) bool {
+	if unix.Major(at.device) != 0 {
+		return false
+	}
+	named, err := os.Stat(d.Backing)
+	if m := t.MountOf(d.Backing); err == nil && inodeOf(named) == at && m != nil {
+		return m.FS == "overlay" || m.FS == "aufs" || m.FS == "ecryptfs" || strings.HasPrefix(m.FS, "fuse")
+	}
+	return true
 }

@@ -146,7 +146,7 @@ func (p *Place) checkThere(a access, there *pin) error {
 		return nil
 	}
 	if loop := p.tree.Behind(there.info); loop != "" {
-		return fmt.Errorf("%s is behind %s: plimsoll never writes to a file in use", a.path, loop)
+		return fmt.Errorf("%s is behind %s, or may be: plimsoll never writes to a file in use", a.path, loop)
 	}
 	if _, ok := p.consent.destroys(there.info); !ok {
 		return fmt.Errorf("%s is there and plimsoll did not make it, and the job would write over it: name "+
