@@ -229,7 +229,7 @@ func (f *Fleet) distrust(damaged []string) {
 // CreateFleet makes the directory of a fleet run below out, named after the time and what, and
 // holds it: what is written by its Path goes there, whatever its name leads to by then. Close it.
 func CreateFleet(out, what string, at time.Time) (*sys.Dir, error) {
-	dir, _, err := makeRun(out, at.UTC().Format("20060102T150405Z")+"-"+slug(what)+"-fleet")
+	dir, _, err := makeRun(out, at.UTC().Format("20060102T150405Z")+"-"+slug(what)+"-fleet", 0o755)
 	return dir, err
 }
 

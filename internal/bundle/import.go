@@ -56,7 +56,7 @@ func Import(out string, run Run, found Found) (*Bundle, error) {
 		return nil, err
 	}
 	defer w.Close()
-	if found.private() {
+	if private(found.sources()) {
 		if err := w.dir.Chmod(".", 0o700); err != nil {
 			return nil, err
 		}
@@ -72,11 +72,19 @@ func Import(out string, run Run, found Found) (*Bundle, error) {
 	return w.Finish(Finished, run.Created)
 }
 
-// private says that not everybody may read what the outputs were read from: their text is in the bundle.
-func (f Found) private() bool {
-	return slices.ContainsFunc(f.Outputs, func(o *fio.Output) bool {
-		info, err := os.Stat(o.Source)
-		return err == nil && info.Mode().Perm()&0o004 == 0
+// sources are the files that the outputs were read from.
+func (f Found) sources() (names []string) {
+	for _, o := range f.Outputs {
+		names = append(names, o.Source)
+	}
+	return names
+}
+
+// private says that not everybody may read one of the files whose text is in a bundle.
+func private(names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		info, err := os.Stat(name)
+		return err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o004 == 0
 	})
 }
 

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/suite"
 	"time"
 
 	"plimsoll/internal/fio"
@@ -236,5 +238,32 @@ func TestImportOfAPrivateFile(t *testing.T) {
 		if info, err := os.Stat(b.Dir); err != nil || info.Mode().Perm() != want {
 			t.Errorf("of a file %o: %v, %v, want %o", mode, info.Mode().Perm(), err, want)
 		}
+	}
+}
+
+// So is a run of a job that only some may read, or that includes such a file.
+func TestRunOfAPrivateJob(t *testing.T) {
+	for _, c := range []struct{ job, included, want fs.FileMode }{
+		{0o644, 0o644, 0o755}, {0o600, 0o644, 0o700}, {0o644, 0o640, 0o700}, {0o604, 0o604, 0o755},
+	} {
+		dir := t.TempDir()
+		job, included := filepath.Join(dir, "j.fio"), filepath.Join(dir, "more.fio")
+		err := errors.Join(os.WriteFile(job, []byte("[j]\nrw=read\nsize=1m\ninclude more.fio\n"), 0o600), os.Chmod(job, c.job),
+			os.WriteFile(included, []byte("bs=8k\n"), 0o600), os.Chmod(included, c.included))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := suite.FromJobFile(job)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := Create(t.TempDir(), Run{Suite: *s})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info, err := os.Stat(w.Dir); err != nil || info.Mode().Perm() != c.want {
+			t.Errorf("of %o and %o: %v, %v, want %o", c.job, c.included, info.Mode().Perm(), err, c.want)
+		}
+		w.Close()
 	}
 }

@@ -34,7 +34,11 @@ func Create(out string, run Run) (*Writer, error) {
 	if host := run.Topology.Host.Name; host != "" { // that of an import is often not known
 		id += "-" + slug(host)
 	}
-	dir, id, err := makeRun(out, id)
+	mode := fs.FileMode(0o755)
+	if private(run.Suite.Sources()) {
+		mode = 0o700
+	}
+	dir, id, err := makeRun(out, id, mode)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +49,7 @@ func Create(out string, run Run) (*Writer, error) {
 
 // makeRun makes a directory below out that no other run has, and holds it. Its name is id, with a number behind
 // it where there is one of that name.
-func makeRun(out, id string) (dir *sys.Dir, name string, err error) {
+func makeRun(out, id string, mode fs.FileMode) (dir *sys.Dir, name string, err error) {
 	runs, err := sys.MakePath(out, 0o755)
 	if err != nil {
 		return nil, "", err
@@ -56,7 +60,7 @@ func makeRun(out, id string) (dir *sys.Dir, name string, err error) {
 		if n > 1 {
 			name += fmt.Sprintf("-%d", n)
 		}
-		if dir, err = runs.MakeOwnSub(name, 0o755); !errors.Is(err, os.ErrExist) {
+		if dir, err = runs.MakeOwnSub(name, mode); !errors.Is(err, os.ErrExist) {
 			return dir, name, err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"plimsoll/internal/fio"
 	"plimsoll/internal/suite"
+	"plimsoll/internal/sys"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
@@ -153,7 +154,15 @@ func (p *Place) checkThere(a access, there *pin) error {
 			"another file, or add %s if what it holds may be lost",
 			a.path, text.Destroying(a.path, ""))
 	}
-	return there.checkOverwrite(a.path)
+	if err := there.checkOverwrite(a.path); err != nil {
+		return err
+	}
+	// Whoever can rename a part of the way, but for the file's owner, may have put another there since it was named.
+	path, err := filepath.EvalSymlinks(a.path)
+	if err != nil {
+		return err
+	}
+	return Way(path, "be written over", sys.Owner(there.info))
 }
 
 // elsewhere reports that a job points to other storage than what is looked at, whose ceiling and

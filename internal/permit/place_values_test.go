@@ -383,6 +383,27 @@ func TestRawDevices(t *testing.T) {
 	}
 }
 
+// A file that was named for destruction may have become another by now, where the owner of a directory on the way to it is
+// neither root, the caller nor the file's own.
+func TestOverwritesOnTheWay(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("SKIPPED: only root can make files of several users")
+	}
+	const attacker, victim = 64001, 64002
+	for file, held := range map[int]bool{attacker: false, victim: true, 0: true} {
+		data := mkdir(t, filepath.Join(t.TempDir(), "data"))
+		name := filepath.Join(data, "image")
+		write(t, name, "x")
+		if err := errors.Join(os.Chown(data, attacker, attacker), os.Chown(name, file, file)); err != nil {
+			t.Fatal(err)
+		}
+		err := placeOn(t, data, Consent{Destroy: map[string]string{name: ""}}).Check(job(t, "[x]\nrw=write\nfilename="+name+"\n"))
+		if (err != nil) != held || held && !strings.Contains(err.Error(), "image cannot be written over: ") {
+			t.Errorf("a file of user %d in a directory of user %d: %v", file, attacker, err)
+		}
+	}
+}
+
 // What a job may open that is not there, and what is behind a device.
 func TestNewFiles(t *testing.T) {
 	base := t.TempDir()

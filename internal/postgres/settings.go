@@ -64,6 +64,9 @@ func checkSettings(set map[string]string) error {
 		if name == "" || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_.") != "" {
 			return fmt.Errorf("--pg-set %q: want the name of a setting, such as wal_compression=on", name)
 		}
+		if strings.Contains(name, ".") { // plperl.on_init runs what it says
+			return fmt.Errorf("--pg-set %s: this is an extension's, and plimsoll measures a server without any", name)
+		}
 		if slices.Contains(refused, name) || leadsOut(name) {
 			return fmt.Errorf("--pg-set %s: plimsoll sets this itself, so that the server stays private", name)
 		}

@@ -177,6 +177,7 @@ func jobFile(name string, toRun bool) (*fio.JobFile, error) {
 		return nil, err
 	}
 	var unset string
+	var included []string
 	job, err := script.JobFile(name, data, fio.ParseOptions{
 		Env: func(variable string) (string, bool) {
 			value, ok := os.LookupEnv(variable)
@@ -185,7 +186,11 @@ func jobFile(name string, toRun bool) (*fio.JobFile, error) {
 			}
 			return value, ok
 		},
-		Include: func(include string) ([]byte, error) { return sys.Included(name, beside(name, include)) },
+		Include: func(include string) ([]byte, error) {
+			include = beside(name, include)
+			included = append(included, include)
+			return sys.Included(name, include)
+		},
 	})
 	if unset != "" && toRun { // fio would read it as nothing
 		before, _, _ := strings.Cut(string(data), "${"+unset+"}")
@@ -198,7 +203,17 @@ func jobFile(name string, toRun bool) (*fio.JobFile, error) {
 	if len(job.Jobs()) == 0 {
 		return nil, fmt.Errorf("%s has no job section", name)
 	}
+	job.Files = append(job.Files, included...)
 	return job, nil
+}
+
+// Sources are the files that the suite was read from, those that its jobs include among them.
+func (s *Suite) Sources() []string {
+	names := []string{s.Source}
+	for _, c := range s.Scenarios {
+		names = append(append(names, c.Job.Name), c.Job.Files...)
+	}
+	return names
 }
 
 // free is a name that no scenario has: the given one, or with a number behind it.
