@@ -243,6 +243,11 @@ func (r *optionReader) direction(w *Workload) {
 
 // mix is the percentage of reads: rwmixread or 100 - rwmixwrite, the later of the two.
 func (r *optionReader) mix() uint64 {
+	for _, name := range []string{"rwmixread", "rwmixwrite"} {
+		if v, given := r.value(name); given && len(numberParts(v)) > 1 { // 100:50 writes every other I/O
+			r.fail(name, fmt.Errorf("%s: want one number", Clip(v)))
+		}
+	}
 	read, write := r.number("rwmixread", 50), min(r.number("rwmixwrite", 50), 100)
 	if _, ok := r.last["rwmixwrite"]; ok && r.order["rwmixwrite"] >= r.order["rwmixread"] {
 		return 100 - write

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"plimsoll/internal/fio"
 	"plimsoll/internal/suite"
@@ -30,6 +31,9 @@ const mostNames = 10_000
 // mostInFlight is more than any storage takes; fio keeps some 230 bytes for each I/O, whatever engine it has.
 const mostInFlight = 1 << 20
 
+// mostBuffers is more than any storage takes at once, and a part of a machine's memory.
+const mostBuffers = 2 * units.GiB
+
 // access is a file or device that a job opens.
 type access struct {
 	path   string // absolute
@@ -50,6 +54,16 @@ func accessesOf(section fio.Section) ([]access, error) {
 		if err != nil || n > mostInFlight/units.Bytes(max(w.Jobs, 1)) {
 			return nil, fmt.Errorf("iodepth=%s of %s: want at most %s I/Os in flight in all", v,
 				text.Plural(max(w.Jobs, 1), "job"), text.Count(mostInFlight))
+		}
+		block := largest(w)
+		if all := n * units.Bytes(max(w.Jobs, 1)); !fio.Diskless(w.Engine) && block > 0 && all > mostBuffers/block {
+			return nil, fmt.Errorf("%s I/Os of up to %s in flight: want at most %s of buffers in all", text.Count(int64(all)), block,
+				mostBuffers)
+		}
+	}
+	if v, ok := valueOf(section, "steadystate_duration"); ok { // for each second of which fio keeps figures
+		if d, err := fio.ParseTime(v, time.Second); err != nil || d > 24*time.Hour {
+			return nil, fmt.Errorf("steadystate_duration=%s: want at most a day", v)
 		}
 	}
 	removes := isSet(section, "unlink") || isSet(section, "unlink_each_loop")
@@ -85,6 +99,15 @@ func accessesOf(section fio.Section) ([]access, error) {
 		}
 	}
 	return accesses, nil
+}
+
+// largest is the largest block of a job's I/Os.
+func largest(w fio.Workload) units.Bytes {
+	most := max(w.ReadBS, w.WriteBS)
+	for _, s := range slices.Concat(w.ReadSizes, w.WriteSizes) {
+		most = max(most, s.Size)
+	}
+	return most
 }
 
 // pathList splits the value of filename= or directory=, in which a colon separates and \: stands

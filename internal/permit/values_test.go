@@ -124,25 +124,33 @@ func TestWhatAJobOpens(t *testing.T) {
 		}
 	}
 	for options, want := range map[string]string{
-		"rw=write\ndirectory=/d\nfilename=/etc/x":                "is to be below directory=/d",
-		"rw=write\ndirectory=/d\nfilename=../x":                  "is to be below directory=/d",
-		"rw=write\ndirectory=/d\nfilename=a/../../x":             "is to be below directory=/d",
-		"rw=write\nfilename=x:/d/y":                              "names x and absolute paths too",
-		"rw=write\ndirectory=/d\nfilename_format=../x":           "fio would make a file named",
-		"rw=write\ndirectory=/d\nfilename_format=/etc/x":         "fio would make a file named",
-		"rw=write\ndirectory=/d\nfilename_format=.$clientuid./x": "fio would make a file named \".$clientuid./x\" below",
-		"rw=write\ndirectory=/d\nfilename_format=.$jobnum.$":     "fio would make a file named",
-		"rw=write\ndirectory=/d\nnrfiles=10001":                  "nrfiles=10001: want a number up to 10000",
-		"rw=write\ndirectory=/d\nnrfiles=5001\nnumjobs=2":        "2 jobs of 5001 files each are more than plimsoll looks at",
-		"rw=write\ndirectory=/d\nnrfiles=-1":                     "nrfiles=-1",
-		"rw=write\nfilename=/d/x\niodepth=1048577":               "at most 1,048,576 I/Os in flight in all",
-		"rw=write\nfilename=/d/x\niodepth=1m\nnumjobs=2":         "iodepth=1m of 2 jobs: want at most",
+		"rw=write\ndirectory=/d\nfilename=/etc/x":                                 "is to be below directory=/d",
+		"rw=write\ndirectory=/d\nfilename=../x":                                   "is to be below directory=/d",
+		"rw=write\ndirectory=/d\nfilename=a/../../x":                              "is to be below directory=/d",
+		"rw=write\nfilename=x:/d/y":                                               "names x and absolute paths too",
+		"rw=write\ndirectory=/d\nfilename_format=../x":                            "fio would make a file named",
+		"rw=write\ndirectory=/d\nfilename_format=/etc/x":                          "fio would make a file named",
+		"rw=write\ndirectory=/d\nfilename_format=.$clientuid./x":                  "fio would make a file named \".$clientuid./x\" below",
+		"rw=write\ndirectory=/d\nfilename_format=.$jobnum.$":                      "fio would make a file named",
+		"rw=write\ndirectory=/d\nnrfiles=10001":                                   "nrfiles=10001: want a number up to 10000",
+		"rw=write\ndirectory=/d\nnrfiles=5001\nnumjobs=2":                         "2 jobs of 5001 files each are more than plimsoll looks at",
+		"rw=write\ndirectory=/d\nnrfiles=-1":                                      "nrfiles=-1",
+		"rw=randrw\nrwmixread=100:50\nfilename=/d/x":                              "100:50: want one number",
+		"rw=randrw\nrwmixwrite=0,50\nfilename=/d/x":                               "0,50: want one number",
+		"rw=read\nfilename=/d/x\nioengine=libaio\niodepth=1025\nbs=2m":            "1,025 I/Os of up to 2 MiB in flight: want at most 2 GiB",
+		"rw=read\nfilename=/d/x\nioengine=libaio\niodepth=2k\nbssplit=4k/99:2m/1": "2,048 I/Os of up to 2 MiB in flight",
+		"rw=read\nfilename=/d/x\nsteadystate_duration=86401":                      "steadystate_duration=86401: want at most a day",
+		"rw=write\nfilename=/d/x\niodepth=1048577":                                "at most 1,048,576 I/Os in flight in all",
+		"rw=write\nfilename=/d/x\niodepth=1m\nnumjobs=2":                          "iodepth=1m of 2 jobs: want at most",
 	} {
 		if _, err := accessesOf(effective(t, options)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", options, err, want)
 		}
 	}
-	for _, fits := range []string{"nrfiles=10000\niodepth=1m", "nrfiles=5000\nnumjobs=2\niodepth=512k", "nrfiles=0"} {
+	for _, fits := range []string{
+		"nrfiles=10000\niodepth=1m\nbs=2k", "nrfiles=5000\nnumjobs=2\niodepth=512k\nbs=2k", "nrfiles=10000\niodepth=1k\nbs=2m", "nrfiles=0",
+		"nrfiles=10000\nsteadystate_duration=24h",
+	} {
 		list, err := accessesOf(effective(t, "rw=write\ndirectory=/no\n"+fits))
 		if n := map[string]int{"nrfiles=0": 1}[fits]; err != nil || n == 1 && len(list) != 1 || n == 0 && len(list) != 10000 {
 			t.Errorf("%s: %d, %v", fits, len(list), err)
