@@ -425,6 +425,31 @@ func TestHowBadAnImportIs(t *testing.T) {
 	cut := func(m *diagnose.Measurement) { m.Result.Lack(part.Missing{Parts: []part.Part{part.AllSides}}) }
 	buffered.Direct, buffered.Buffered, buffered.Engine = false, true, "psync"
 	us, ms := time.Microsecond, time.Millisecond
+	ended := buffered
+	ended.EndSync = true
+	held1G := random(1, 4*units.KiB, 1, 1)
+	held1G.Direct, held1G.Buffered, held1G.Engine, held1G.KeepCache, held1G.Size = false, true, "psync", true, units.GiB
+	wroteAll := func(m *diagnose.Measurement) {
+		m.Result.Disks = []fio.Disk{{Name: "sda", Writes: m.Result.Total.Write.N}}
+	}
+	noCommand := func(m *diagnose.Measurement) { m.Result.Lack(part.Missing{Parts: []part.Part{part.Command}}) }
+	slowest := func(d time.Duration) func(*diagnose.Measurement) {
+		return func(m *diagnose.Measurement) { m.Result.Total.Write.Clat.Max = d }
+	}
+	seconds := func(n uint64, spread float64) func(*diagnose.Measurement) {
+		return func(m *diagnose.Measurement) {
+			m.Result.Program = "rados bench"
+			d := &m.Result.Total.Write
+			mean := float64(d.BW)
+			d.BWSamples = fio.Samples{N: n, Mean: mean, StdDev: spread * mean, Min: mean / 10, Max: 2 * mean}
+		}
+	}
+	reads := func(n units.Bytes) func(*diagnose.Measurement) {
+		return func(m *diagnose.Measurement) {
+			m.Result.Program, m.Result.State = "sysbench", result.Done
+			m.Result.Total.Read.Bytes, m.Result.Total.Read.N = n, uint64(n/(4*units.KiB))
+		}
+	}
 	for _, c := range []struct {
 		name string
 		m    diagnose.Measurement
@@ -454,6 +479,20 @@ func TestHowBadAnImportIs(t *testing.T) {
 		{"a gigabyte that waited for write-back", of(buffered, rate, writes(units.GiB, 60*us, 14*ms)), "PL419", finding.Invalid},
 		{"a gigabyte that did not", of(buffered, rate, writes(units.GiB, 60*us, 90*us)), "PL419", finding.Warn},
 		{"9 GiB that waited for it", of(buffered, rate, writes(9*units.GiB, 60*us, 14*ms)), "PL419", finding.Warn},
+		{"a gigabyte of it in 2 ms each", of(buffered, rate, writes(units.GiB, 2*ms, 3*ms)), "PL430", finding.Warn},
+		{"the same with a sync at the end", of(ended, rate, writes(units.GiB, 2*ms, 3*ms)), "PL430", ""},
+		{"the same with a sync after each", of(synced(buffered), rate, writes(units.GiB, 2*ms, 3*ms)), "PL430", ""},
+		{"the same that a device counted", of(buffered, rate, writes(units.GiB, 2*ms, 3*ms), wroteAll), "PL430", ""},
+		{"the same without its command", of(buffered, rate, writes(units.GiB, 2*ms, 3*ms), noCommand), "PL430", ""},
+		{"direct writes", of(direct, rate, writes(units.GiB, 2*ms, 3*ms)), "PL430", ""},
+		{"one at a time, of which one took 3 s", of(direct, rate, slowest(3*time.Second)), "PL415", finding.Warn},
+		{"of which one took 0.9 s", of(direct, rate, slowest(900*ms)), "PL415", ""},
+		{"two jobs, of which one waited 3 s", of(two, rate, slowest(3*time.Second)), "PL415", ""},
+		{"12 seconds that spread by 78 %", of(direct, rate, seconds(12, 0.78)), "PL403", finding.Warn},
+		{"12 that spread by 30 %", of(direct, rate, seconds(12, 0.3)), "PL403", ""},
+		{"five seconds", of(direct, rate, seconds(5, 0.78)), "PL403", ""},
+		{"1.5 GiB read at random of files of a gigabyte", of(held1G, rate, reads(1500*units.MiB)), "PL419", finding.Warn},
+		{"1.7 GiB of them", of(held1G, rate, reads(1700*units.MiB)), "PL419", finding.Invalid},
 		{"three times what may be in flight", of(direct, took(0, 1000, 3)), "PL426", finding.Warn},
 		{"the same, named read", of(misnamed, took(0, 1000, 3)), "PL426", finding.Warn},
 		{"named read alone", of(misnamed, rate), "PL426", finding.Info},

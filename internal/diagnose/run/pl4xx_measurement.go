@@ -53,6 +53,7 @@ func Rules() []*diagnose.Rule {
 		"PL427": each(fewOnly, sides...),
 		"PL428": each(partOnly, sides...),
 		"PL429": each(unlike, part.AllJobs),
+		"PL430": each(unsynced, append(sides, part.Command)...),
 		"PL501": each(concurrencyBound, sides...),
 		"PL502": each(ceilingReached, sides...),
 		"PL503": each(farBelow, sides...),
@@ -280,7 +281,7 @@ const Noisy = 0.10
 
 func tooNoisy(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 	e := m.Result.IOPS
-	if f = first(uneven(m), unevenJobs(m)); f.Message != "" || e.Rel() <= Noisy {
+	if f = first(uneven(m), unevenJobs(m), unevenSeconds(m)); f.Message != "" || e.Rel() <= Noisy {
 		return f
 	}
 	from := fmt.Sprintf("%d batches of seconds", e.N)
