@@ -133,16 +133,16 @@ func reread(m diagnose.Measurement) (f finding.Finding) {
 	if size == 0 || read == 0 {
 		return f
 	}
-	if passes := float64(read+m.Result.Total.Write.Bytes) / float64(size); m.All(random) && read < 2*size {
+	moved := read + m.Result.Total.Write.Bytes
+	if passes := float64(moved) / float64(size); m.All(random) && read < 2*size {
 		first := (1 - math.Exp(-passes)) / passes // of the I/Os at random places that find one where none was before
 		if first > firstMost {
 			return f
 		}
 		return m.Finds("%s were read and written at random in files of %s through the page cache, where %s of that at most "+
-			"were not in memory from before: memory answered the other reads.", read+m.Result.Total.Write.Bytes, size,
+			"were not in memory from before: memory answered the other reads.", moved, size,
 			text.Percent(first)).As(finding.Invalid).
-			Saw("what was read and written", (read + m.Result.Total.Write.Bytes).String(), "less than "+size.String()+", or direct I/O",
-				m.Result.Program)
+			Saw("what was read and written", moved.String(), "less than "+size.String()+", or direct I/O", m.Result.Program)
 	}
 	if read < 2*size {
 		return f

@@ -18,7 +18,7 @@ func unsynced(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 		}) {
 		return f
 	}
-	return m.Finds("The %s that were written went through the page cache (no direct=1), and nothing synced them: a write may "+
-		"be done before the storage has it, and at the end memory may still hold some.", wrote.Bytes).
+	return m.Finds("The %s that were written went through the page cache (no direct=1), and nothing synced them: a write "+
+		"may be done before the storage has it, and at the end memory may still hold some.", wrote.Bytes).
 		Saw("direct", "no", "direct=1, or a sync", "the job's options, or its submission")
 }

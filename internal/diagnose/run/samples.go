@@ -130,7 +130,8 @@ func unevenSeconds(m diagnose.Measurement) (f finding.Finding) {
 		return f
 	}
 	ios := float64(d.IOPS) / float64(d.BW) / sampleEvery.Seconds() // what chance makes of few is asked of half seconds
-	spread := unevennessOf(fio.Samples{Min: s.Min * ios, Max: s.Max * ios, Mean: s.Mean * ios, StdDev: s.StdDev * ios, N: s.N}, 1)
+	counts := fio.Samples{Min: s.Min * ios, Max: s.Max * ios, Mean: s.Mean * ios, StdDev: s.StdDev * ios, N: s.N}
+	spread := unevennessOf(counts, 1)
 	if !spread.reaches(samplesSpread, spreadWithout) {
 		return f
 	}
