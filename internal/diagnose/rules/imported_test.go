@@ -432,6 +432,9 @@ func TestHowBadAnImportIs(t *testing.T) {
 	wroteAll := func(m *diagnose.Measurement) {
 		m.Result.Disks = []fio.Disk{{Name: "sda", Writes: m.Result.Total.Write.N}}
 	}
+	none := func(d time.Duration) func(*diagnose.Measurement) {
+		return func(m *diagnose.Measurement) { m.Result.Total.Write = fio.Direction{Runtime: d} }
+	}
 	noCommand := func(m *diagnose.Measurement) { m.Result.Lack(part.Missing{Parts: []part.Part{part.Command}}) }
 	slowest := func(d time.Duration) func(*diagnose.Measurement) {
 		return func(m *diagnose.Measurement) { m.Result.Total.Write.Clat.Max = d }
@@ -479,6 +482,8 @@ func TestHowBadAnImportIs(t *testing.T) {
 		{"a gigabyte that waited for write-back", of(buffered, rate, writes(units.GiB, 60*us, 14*ms)), "PL419", finding.Invalid},
 		{"a gigabyte that did not", of(buffered, rate, writes(units.GiB, 60*us, 90*us)), "PL419", finding.Warn},
 		{"9 GiB that waited for it", of(buffered, rate, writes(9*units.GiB, 60*us, 14*ms)), "PL419", finding.Warn},
+		{"half a minute without an I/O", of(direct, rate, none(30*time.Second)), "PL402", finding.Invalid},
+		{"a direction that did not run", of(direct, rate, none(0)), "PL402", ""},
 		{"a gigabyte of it in 2 ms each", of(buffered, rate, writes(units.GiB, 2*ms, 3*ms)), "PL430", finding.Warn},
 		{"the same with a sync at the end", of(ended, rate, writes(units.GiB, 2*ms, 3*ms)), "PL430", ""},
 		{"the same with a sync after each", of(synced(buffered), rate, writes(units.GiB, 2*ms, 3*ms)), "PL430", ""},
