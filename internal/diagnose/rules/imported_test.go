@@ -114,6 +114,7 @@ func importedCases() []labelled {
 			m.Result.Disks = []fio.Disk{{Name: "xvda", Reads: counted, Util: 0.9}}
 		}
 	}
+	from := func(m *diagnose.Measurement) { m.Result.Source = "a.log" }
 	headless := func(m *diagnose.Measurement) { m.Result.Workloads = nil }
 	beheaded := func(m *diagnose.Measurement) { m.Result.Lack(part.Missing{Parts: []part.Part{part.Head}}) }
 	shorts := func(m *diagnose.Measurement) { m.Result.Total.Write.Short = 7 }
@@ -245,6 +246,7 @@ func importedCases() []labelled {
 		{"buffered writes in 60 µs, 234 MiB of them", of(through("psync", 0, 1), rate, latencies(0, 60*us, 90*us)), "PL419", "PL501"},
 		{"the same, 8 GiB", of(through("psync", 0, 1), rate, latencies(0, 60*us, 90*us), wrote(8*units.GiB)), "", "PL501"},
 		{"234 MiB of them that a device counted", of(through("psync", 0, 1), rate, latencies(0, 60*us, 90*us), counted("sda", 0, 60000)), "", "PL501"},
+		{"buffered writes of a file that was imported, without a sync", of(through("psync", 0, 1), rate, latencies(0, 600*us, 900*us), from), "PL430", "PL501"},
 		{"buffered writes that wait for a server", of(through("psync", 0, 1), rate, latencies(0, 600*us, 900*us)), "", "PL501"},
 		{"a gigabyte of buffered writes of 1 MiB in 600 µs", of(large, took(0, 17, 0.6), latencies(0, 600*us, 900*us)), "PL419", "PL501"},
 		{"the same in 2 ms", of(large, took(0, 17, 2), latencies(0, 2*time.Millisecond, 3*time.Millisecond)), "", "PL501"},

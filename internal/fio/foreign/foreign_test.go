@@ -337,9 +337,11 @@ func TestPrograms(t *testing.T) {
 			"     1      16        17         1   4.0         4    0.380792    0.38\nTotal time run:         2.0\nTotal writes made:      30\n" +
 			"Write size:             4194304\nBandwidth (MB/sec):     60\nAverage IOPS:           15\n" +
 			"Average Latency(s):     0.8\nMax latency(s):         1.3\nMin latency(s):         0.1\n", "rados-write write 4m: 0 15 800000"},
-		"pg_test_fsync of PostgreSQL 9.2, without times": {"Compare file sync methods using one 8kB write:\nopen_datasync n/a\n" +
-			"fdatasync 159.689 ops/sec\nopen_sync 162.821 ops/sec\nCompare file sync methods using two 8kB writes:\nfdatasync 81.1 ops/sec\n",
-			"fdatasync write 8k: 0 160 0\nopen_sync write 8k: 0 163 0"},
+		"pg_test_fsync of PostgreSQL 9.2, without times": {
+			"Compare file sync methods using one 8kB write:\nopen_datasync n/a\n" +
+				"fdatasync 159.689 ops/sec\nopen_sync 162.821 ops/sec\nCompare file sync methods using two 8kB writes:\nfdatasync 81.1 ops/sec\n",
+			"fdatasync write 8k: 0 160 0\nopen_sync write 8k: 0 163 0",
+		},
 		"elbencho of half an hour": {"OPERATION   RESULT TYPE         FIRST DONE   LAST DONE\nWRITE       Elapsed time     :   30m0.262s   30m0.279s\n" +
 			"            IOPS             :          84          84\n            Throughput MiB/s :          21          21\n", "elbencho-WRITE  256k: 0 84 0"},
 		"CrystalDiskMark 8": {"CrystalDiskMark 8.0.4 x64\n[Read]\n  SEQ    1MiB (Q=  8, T= 1):  3456.123 MB/s [   3296.0 IOPS] <  2425.16 us>\n" +
