@@ -67,6 +67,8 @@ type Workload struct {
 	VerifyOn        bool
 	PreRead         bool // the files are read into memory before (pre_read=1)
 	KeepCache       bool // what memory holds of the files is kept (invalidate=0)
+	// EndSync says that what the job wrote was synced at its end (end_fsync, fsync_on_close).
+	EndSync bool `json:",omitempty"`
 }
 
 // SizeShare is a size of blocks and the share of I/Os that have it, 0..1.

@@ -43,6 +43,7 @@ func WorkloadOf(name string, s Section) (Workload, error) {
 		VerifyOn:   !slices.Contains([]string{"", "0"}, r.text("verify")),
 		PreRead:    r.flag("pre_read"),
 		KeepCache:  r.text("invalidate") == "0",
+		EndSync:    r.flag("end_fsync") || r.flag("fsync_on_close"),
 	}
 	w.Buffered = !w.Direct
 	w.SharedFile = w.Filename != ""

@@ -114,6 +114,7 @@ func importedCases() []labelled {
 			m.Result.Disks = []fio.Disk{{Name: "xvda", Reads: counted, Util: 0.9}}
 		}
 	}
+	from := func(m *diagnose.Measurement) { m.Result.Source = "a.log" }
 	headless := func(m *diagnose.Measurement) { m.Result.Workloads = nil }
 	beheaded := func(m *diagnose.Measurement) { m.Result.Lack(part.Missing{Parts: []part.Part{part.Head}}) }
 	shorts := func(m *diagnose.Measurement) { m.Result.Total.Write.Short = 7 }
@@ -245,6 +246,7 @@ func importedCases() []labelled {
 		{"buffered writes in 60 µs, 234 MiB of them", of(through("psync", 0, 1), rate, latencies(0, 60*us, 90*us)), "PL419", "PL501"},
 		{"the same, 8 GiB", of(through("psync", 0, 1), rate, latencies(0, 60*us, 90*us), wrote(8*units.GiB)), "", "PL501"},
 		{"234 MiB of them that a device counted", of(through("psync", 0, 1), rate, latencies(0, 60*us, 90*us), counted("sda", 0, 60000)), "", "PL501"},
+		{"buffered writes of a file that was imported, without a sync", of(through("psync", 0, 1), rate, latencies(0, 600*us, 900*us), from), "PL430", "PL501"},
 		{"buffered writes that wait for a server", of(through("psync", 0, 1), rate, latencies(0, 600*us, 900*us)), "", "PL501"},
 		{"a gigabyte of buffered writes of 1 MiB in 600 µs", of(large, took(0, 17, 0.6), latencies(0, 600*us, 900*us)), "PL419", "PL501"},
 		{"the same in 2 ms", of(large, took(0, 17, 2), latencies(0, 2*time.Millisecond, 3*time.Millisecond)), "", "PL501"},
@@ -425,6 +427,34 @@ func TestHowBadAnImportIs(t *testing.T) {
 	cut := func(m *diagnose.Measurement) { m.Result.Lack(part.Missing{Parts: []part.Part{part.AllSides}}) }
 	buffered.Direct, buffered.Buffered, buffered.Engine = false, true, "psync"
 	us, ms := time.Microsecond, time.Millisecond
+	ended := buffered
+	ended.EndSync = true
+	held1G := random(1, 4*units.KiB, 1, 1)
+	held1G.Direct, held1G.Buffered, held1G.Engine, held1G.KeepCache, held1G.Size = false, true, "psync", true, units.GiB
+	wroteAll := func(m *diagnose.Measurement) {
+		m.Result.Disks = []fio.Disk{{Name: "sda", Writes: m.Result.Total.Write.N}}
+	}
+	none := func(d time.Duration) func(*diagnose.Measurement) {
+		return func(m *diagnose.Measurement) { m.Result.Total.Write = fio.Direction{Runtime: d} }
+	}
+	noCommand := func(m *diagnose.Measurement) { m.Result.Lack(part.Missing{Parts: []part.Part{part.Command}}) }
+	slowest := func(d time.Duration) func(*diagnose.Measurement) {
+		return func(m *diagnose.Measurement) { m.Result.Total.Write.Clat.Max = d }
+	}
+	seconds := func(n uint64, spread float64) func(*diagnose.Measurement) {
+		return func(m *diagnose.Measurement) {
+			m.Result.Program = "rados bench"
+			d := &m.Result.Total.Write
+			mean := float64(d.BW)
+			d.BWSamples = fio.Samples{N: n, Mean: mean, StdDev: spread * mean, Min: mean / 10, Max: 2 * mean}
+		}
+	}
+	reads := func(n units.Bytes) func(*diagnose.Measurement) {
+		return func(m *diagnose.Measurement) {
+			m.Result.Program, m.Result.State = "sysbench", result.Done
+			m.Result.Total.Read.Bytes, m.Result.Total.Read.N = n, uint64(n/(4*units.KiB))
+		}
+	}
 	for _, c := range []struct {
 		name string
 		m    diagnose.Measurement
@@ -454,6 +484,22 @@ func TestHowBadAnImportIs(t *testing.T) {
 		{"a gigabyte that waited for write-back", of(buffered, rate, writes(units.GiB, 60*us, 14*ms)), "PL419", finding.Invalid},
 		{"a gigabyte that did not", of(buffered, rate, writes(units.GiB, 60*us, 90*us)), "PL419", finding.Warn},
 		{"9 GiB that waited for it", of(buffered, rate, writes(9*units.GiB, 60*us, 14*ms)), "PL419", finding.Warn},
+		{"half a minute without an I/O", of(direct, rate, none(30*time.Second)), "PL402", finding.Invalid},
+		{"a direction that did not run", of(direct, rate, none(0)), "PL402", ""},
+		{"a gigabyte of it in 2 ms each", of(buffered, rate, writes(units.GiB, 2*ms, 3*ms)), "PL430", finding.Warn},
+		{"the same with a sync at the end", of(ended, rate, writes(units.GiB, 2*ms, 3*ms)), "PL430", ""},
+		{"the same with a sync after each", of(synced(buffered), rate, writes(units.GiB, 2*ms, 3*ms)), "PL430", ""},
+		{"the same that a device counted", of(buffered, rate, writes(units.GiB, 2*ms, 3*ms), wroteAll), "PL430", ""},
+		{"the same without its command", of(buffered, rate, writes(units.GiB, 2*ms, 3*ms), noCommand), "PL430", ""},
+		{"direct writes", of(direct, rate, writes(units.GiB, 2*ms, 3*ms)), "PL430", ""},
+		{"one at a time, of which one took 3 s", of(direct, rate, slowest(3*time.Second)), "PL415", finding.Warn},
+		{"of which one took 0.9 s", of(direct, rate, slowest(900*ms)), "PL415", ""},
+		{"two jobs, of which one waited 3 s", of(two, rate, slowest(3*time.Second)), "PL415", ""},
+		{"12 seconds that spread by 78 %", of(direct, rate, seconds(12, 0.78)), "PL403", finding.Warn},
+		{"12 that spread by 30 %", of(direct, rate, seconds(12, 0.3)), "PL403", ""},
+		{"five seconds", of(direct, rate, seconds(5, 0.78)), "PL403", ""},
+		{"1.5 GiB read at random of files of a gigabyte", of(held1G, rate, reads(1500*units.MiB)), "PL419", finding.Warn},
+		{"1.7 GiB of them", of(held1G, rate, reads(1700*units.MiB)), "PL419", finding.Invalid},
 		{"three times what may be in flight", of(direct, took(0, 1000, 3)), "PL426", finding.Warn},
 		{"the same, named read", of(misnamed, took(0, 1000, 3)), "PL426", finding.Warn},
 		{"named read alone", of(misnamed, rate), "PL426", finding.Info},

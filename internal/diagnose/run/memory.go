@@ -77,7 +77,7 @@ func fromMemory(m diagnose.Measurement) (f finding.Finding) {
 		return f
 	}
 	if m.Syncs() {
-		return heldFiles(m)
+		return first(reread(m), heldFiles(m))
 	}
 	looks := []finding.Finding{undelivered(m), reread(m)} // counters need no header line
 	for _, s := range sides(m) {
@@ -130,13 +130,32 @@ func heldFiles(m diagnose.Measurement) (f finding.Finding) {
 // before is there. fio drops it before each pass over its files (seen with 3.33); other programs do not.
 func reread(m diagnose.Measurement) (f finding.Finding) {
 	size, read := smallFiles(m), m.Result.Total.Read.Bytes
-	if size == 0 || read < 2*size {
+	if size == 0 || read == 0 {
+		return f
+	}
+	moved := read + m.Result.Total.Write.Bytes
+	if passes := float64(moved) / float64(size); m.All(random) && read < 2*size {
+		first := (1 - math.Exp(-passes)) / passes // of the I/Os at random places that find one where none was before
+		if first > firstMost {
+			return f
+		}
+		return m.Finds("%s were read and written at random in files of %s through the page cache, where %s of that at most "+
+			"were not in memory from before: memory answered the other reads.", moved, size,
+			text.Percent(first)).As(finding.Invalid).
+			Saw("what was read and written", moved.String(), "less than "+size.String()+", or direct I/O", m.Result.Program)
+	}
+	if read < 2*size {
 		return f
 	}
 	return m.Finds("%s were read of files of %s through the page cache, which holds them after the first time: "+
 		"memory answered the others.", read, size).As(finding.Invalid).
 		Saw("what was read", read.String(), "at most "+size.String()+", or direct I/O", m.Result.Program)
 }
+
+// firstMost is the share of I/Os that may be first ones at their place where most are not.
+const firstMost = 0.5
+
+func random(w fio.Workload) bool { return !w.Sequential }
 
 // largestRequest is the most that one I/O of a device carries: Linux cuts requests at 1,280 KiB by
 // default, since 6.16 at 4 MiB (BLK_DEF_MAX_SECTORS_CAP), and an object of Ceph's rbd has 4 MiB, too.

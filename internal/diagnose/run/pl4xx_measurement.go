@@ -53,6 +53,7 @@ func Rules() []*diagnose.Rule {
 		"PL427": each(fewOnly, sides...),
 		"PL428": each(partOnly, sides...),
 		"PL429": each(unlike, part.AllJobs),
+		"PL430": each(unsynced, append(sides, part.Command)...),
 		"PL501": each(concurrencyBound, sides...),
 		"PL502": each(ceilingReached, sides...),
 		"PL503": each(farBelow, sides...),
@@ -222,6 +223,11 @@ func cutShort(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 			f = f.Saw("error of job "+j.Name, text.Count(j.Error), "0", "fio")
 		}
 	}
+	if f.Message == "" && idle(r) {
+		f.Severity = finding.Invalid
+		f.Say("In %s not one I/O completed.", text.Duration(r.Measured))
+		f = f.Saw("I/Os", "0", "some", "fio")
+	}
 	// fio 3.33 counts each fsync and fdatasync as a short I/O: with syncs the count says
 	// nothing, nor in an excerpt that does not say whether there were any.
 	if bad := lost(r.Total); bad > 0 && !m.Syncs() && !r.Lacks(part.Head) && f.Message == "" {
@@ -245,6 +251,21 @@ func cutShort(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 		f = f.Saw("what fio printed", missing, "", "fio")
 	}
 	return f
+}
+
+// idle says that an import states of each direction that it did nothing, of one for the time of the run.
+func idle(r *result.Result) bool {
+	if r.Source == "" || r.Measured < noRun || r.Lacks(part.AllJobs, part.AllSides) || r.Total.Sync.Lat.Mean > 0 {
+		return false
+	}
+	ran := false
+	for _, d := range r.Total.Directions() {
+		if diagnose.Ran(*d) || d.Bytes > 0 || d.Clat.Mean > 0 || d.Lat.Mean > 0 || len(d.Clat.Percentiles) > 0 {
+			return false
+		}
+		ran = ran || d.Runtime >= noRun
+	}
+	return ran
 }
 
 func lost(j fio.Job) uint64 {
@@ -280,7 +301,7 @@ const Noisy = 0.10
 
 func tooNoisy(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 	e := m.Result.IOPS
-	if f = first(uneven(m), unevenJobs(m)); f.Message != "" || e.Rel() <= Noisy {
+	if f = first(uneven(m), unevenJobs(m), unevenSeconds(m)); f.Message != "" || e.Rel() <= Noisy {
 		return f
 	}
 	from := fmt.Sprintf("%d batches of seconds", e.N)

@@ -115,6 +115,32 @@ func unevenJobs(m diagnose.Measurement) (f finding.Finding) {
 			"below "+text.Percent(jobsSpread), fmt.Sprintf("fio, %s samples of half a second", text.Count(s.N)))
 }
 
+// secondsEnough of another program to judge how they spread.
+const secondsEnough = 8
+
+// unevenSeconds finds runs of other programs whose seconds spread so far, of those that show them or sum them up.
+func unevenSeconds(m diagnose.Measurement) (f finding.Finding) {
+	r := m.Result
+	if r.Program == "" || len(r.Jobs) != 1 || !steadily(m) {
+		return f
+	}
+	d := busier(r.Jobs[0])
+	s := d.BWSamples
+	if s.N < secondsEnough || s.Mean <= 0 || d.BW <= 0 {
+		return f
+	}
+	ios := float64(d.IOPS) / float64(d.BW) / sampleEvery.Seconds() // what chance makes of few is asked of half seconds
+	counts := fio.Samples{Min: s.Min * ios, Max: s.Max * ios, Mean: s.Mean * ios, StdDev: s.StdDev * ios, N: s.N}
+	spread := unevennessOf(counts, 1)
+	if !spread.reaches(samplesSpread, spreadWithout) {
+		return f
+	}
+	share := text.Percent(spread.all)
+	return m.Finds("The rate went between %s and %s: the standard deviation of its seconds is %s of their mean of %s.",
+		units.Rate(s.Min), units.Rate(s.Max), share, units.Rate(s.Mean)).
+		Saw("standard deviation of the seconds", share+" of their mean", "below "+text.Percent(samplesSpread), r.Program)
+}
+
 // unevenness is how far samples lie apart, as shares of their mean.
 type unevenness struct {
 	all     float64 // the standard deviation
@@ -200,6 +226,9 @@ func waits(m diagnose.Measurement) (f finding.Finding) {
 		return f
 	}
 	for _, s := range sides(m) {
+		if f = stoodStill(m, s); f.Message != "" {
+			return f
+		}
 		mean := max(s.Clat.Mean, s.Lat.Mean)
 		for _, p := range s.Clat.Percentiles {
 			few := 1 - p.P/100
@@ -216,6 +245,19 @@ func waits(m diagnose.Measurement) (f finding.Finding) {
 		}
 	}
 	return f
+}
+
+// stoodStill finds an I/O above a second of a job that has one I/O at a time: nothing else completed until it had.
+func stoodStill(m diagnose.Measurement, s side) (f finding.Finding) {
+	longest := max(s.Clat.Max, s.Lat.Max)
+	alone := len(m.Result.Jobs) == 1 && m.Result.Jobs[0].Count <= 1 && inJobs(m) == 1 && m.InFlight() == 1
+	if !alone || longest < slowIO || longest > s.Runtime || s.IOPS < stallLeast || s.Mistimed() {
+		return f
+	}
+	took := text.Duration(longest)
+	return m.Finds("With one I/O at a time one of the %s took %s: nothing else completed in that time.", s.what, took).
+		Saw("slowest of the "+s.what, took, "", "fio").
+		Saw("mean of the same", text.Duration(time.Duration(max(s.Clat.Mean, s.Lat.Mean))), "", "fio")
 }
 
 // heldUp finds stalls that another program's least second proves: nothing completed in it, beside an I/O as long.

@@ -143,6 +143,7 @@ type job struct {
 	synced      bool          // a sync was timed with it
 	whole       time.Duration // of both
 	records     uint64
+	seconds     []float64   // the rates of its seconds, in bytes
 	ram         units.Bytes // that the text states
 	title       string
 }
@@ -384,6 +385,14 @@ func (j *job) figure(key, value string) bool {
 		d.Clat.Min = took(value)
 	case "max":
 		d.Clat.Max = took(value)
+	case "second":
+		j.seconds = append(j.seconds, float64(rate(value)))
+	case "seconds.stddev":
+		j.any.BWSamples.StdDev = float64(rate(value))
+	case "seconds.max":
+		j.any.BWSamples.Max = float64(rate(value))
+	case "seconds.min":
+		j.any.BWSamples.Min = float64(rate(value))
 	case "samples.max":
 		d.IOPSSamples.Max = number(value)
 	case "samples.min":
@@ -526,6 +535,7 @@ func (j *job) settle(p program, o *fio.Output) {
 			o.Doubt("whether they were reads or writes %s does not say here", p.name)
 		}
 	}
+	j.sample(to)
 	read, write := did(j.Read), did(j.Write)
 	if j.side == "" && read != write && !to.Unknown {
 		j.side = map[bool]string{true: "read", false: "write"}[read]
@@ -574,6 +584,23 @@ func (j *job) settle(p program, o *fio.Output) {
 	}
 	if j.Name == "" {
 		j.Name = p.words["name"] + cmp.Or(j.Options["rw"], j.side, "unknown")
+	}
+}
+
+// sample sums up the seconds of a run whose program shows each, or the spread of all of them.
+func (j *job) sample(d *fio.Direction) {
+	s := &d.BWSamples
+	if s.StdDev > 0 && j.Runtime > 0 {
+		s.Mean, s.N = float64(d.BW), uint64(j.Runtime/time.Second)
+	}
+	if n := uint64(len(j.seconds)); n > 1 && s.N < n {
+		*s = fio.Samples{Min: slices.Min(j.seconds), Max: slices.Max(j.seconds), N: n}
+		sum, squares := 0.0, 0.0
+		for _, v := range j.seconds {
+			sum, squares = sum+v, squares+v*v
+		}
+		s.Mean = sum / float64(n)
+		s.StdDev = math.Sqrt(max(squares/float64(n)-s.Mean*s.Mean, 0))
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"plimsoll/internal/fio"
 	"plimsoll/internal/sys/bounded"
+	"plimsoll/internal/units"
 )
 
 // TestReal reads what the real programs printed on this project's machine (sysbench 1.0.20, ioping 1.3).
@@ -314,8 +315,8 @@ func TestPrograms(t *testing.T) {
 		},
 		"rates by name": {
 			"- my-pool: IOPS=1.5k, BW=6000KiB/s (6144kB/s)(59MiB/10001msec)\nrandread_8k_x\taggrb=2000KB/s,\tiops=250\n" +
-				"rate-log: bw=400KB/s, iops=100, runt= 9000msec\nseqwrite: IOPS=10, BW=10MiB/s\n",
-			"my-pool  4k: 1500 0 0?\nrandread_8k_x randread 8k: 250 0 0\nrate-log  4k: 100 0 0?\nseqwrite write 1m: 0 10 0",
+				"rate-log: bw=400KB/s, iops=100, runt= 9000msec\nseqwrite: IOPS=10, BW=10MiB/s\next4：IOPS=3000, BW=11.7MiB/s ?\n",
+			"my-pool  4k: 1500 0 0?\nrandread_8k_x randread 8k: 250 0 0\nrate-log  4k: 100 0 0?\nseqwrite write 1m: 0 10 0\next4  4k: 3000 0 0?",
 		},
 		"rates of fio, not by name": {"+  read: IOPS=1.5k, BW=6000KiB/s (6144kB/s)(59MiB/10001msec)\n  write: io=1MB, bw=400KB/s, iops=100\n", ""},
 		"pg_test_fsync with decimal commas": {
@@ -336,6 +337,18 @@ func TestPrograms(t *testing.T) {
 			"     1      16        17         1   4.0         4    0.380792    0.38\nTotal time run:         2.0\nTotal writes made:      30\n" +
 			"Write size:             4194304\nBandwidth (MB/sec):     60\nAverage IOPS:           15\n" +
 			"Average Latency(s):     0.8\nMax latency(s):         1.3\nMin latency(s):         0.1\n", "rados-write write 4m: 0 15 800000"},
+		"pg_test_fsync of PostgreSQL 9.2, without times": {
+			"Compare file sync methods using one 8kB write:\nopen_datasync n/a\n" +
+				"fdatasync 159.689 ops/sec\nopen_sync 162.821 ops/sec\nCompare file sync methods using two 8kB writes:\nfdatasync 81.1 ops/sec\n",
+			"fdatasync write 8k: 0 160 0\nopen_sync write 8k: 0 163 0",
+		},
+		"elbencho of half an hour": {"OPERATION   RESULT TYPE         FIRST DONE   LAST DONE\nWRITE       Elapsed time     :   30m0.262s   30m0.279s\n" +
+			"            IOPS             :          84          84\n            Throughput MiB/s :          21          21\n", "elbencho-WRITE  256k: 0 84 0"},
+		"CrystalDiskMark 8": {"CrystalDiskMark 8.0.4 x64\n[Read]\n  SEQ    1MiB (Q=  8, T= 1):  3456.123 MB/s [   3296.0 IOPS] <  2425.16 us>\n" +
+			"[Write]\n  RND    4KiB (Q=  1, T= 1):   145.412 MB/s [  35500.9 IOPS] <    27.97 us>\n",
+			"cdm-read read 1m: 3296 0 2425\ncdm-randwrite randwrite 4k: 0 35501 28"},
+		"CrystalDiskMark 5": {"   Sequential Read (Q= 32,T= 1) :   558.3 MB/s\n  Random Write 4KiB (Q= 32,T= 1) :   334.1 MB/s [ 81567.4 IOPS]\n         Sequential Read (T= 1) :   500.1 MB/s\n",
+			"cdm-read read 128k: 4259 0 0\ncdm-randwrite randwrite 4k: 0 81567 0\ncdm-read read : 0 0 0"},
 		"diskspd's total without latencies": {"Total IO\nthread | bytes | I/Os | MB/s | I/O per s | file\n" +
 			"total:        2621440000 |        20000 |     500.00 |    4000.00\n", "diskspd-unknown  128k: 4000 0 0?"},
 		"diskspd's total": {"diskspd.exe -b256K -t1 -w100 -o64 -Swu -r -d60 #2\nTotal IO\nthread | bytes | I/Os | MB/s | I/O per s | AvgLat | LatStdDev | file\n" +
@@ -396,6 +409,31 @@ func TestPrograms(t *testing.T) {
 		outs, _ := Read([]byte(c.text))
 		if got := told(outs); got != c.want {
 			t.Errorf("%s:\n%s\nwant\n%s", name, got, c.want)
+		}
+	}
+}
+
+// TestSeconds: the spread of a run's seconds is what the program sums up, or that of those it shows.
+func TestSeconds(t *testing.T) {
+	const shown = "sec Cur ops   started  finished  avg MB/s  cur MB/s last lat(s)  avg lat(s)\n" +
+		"1      16        17         1   4.0         4    0.380792    0.38\n2      16        38        22   44.0        84     0.4     0.5\n"
+	const sum = "Total time run:         12.5\nTotal writes made:      92\nWrite size:             4194304\nBandwidth (MB/sec):     30\n" +
+		"Stddev Bandwidth:       23.4\nMax bandwidth (MB/sec): 64\nMin bandwidth (MB/sec): 2\nMin latency:            0.501\n"
+	for text, want := range map[string]fio.Samples{
+		"rados bench 10 write\n" + shown:       {Min: 4, Max: 84, Mean: 44, StdDev: 40, N: 2},
+		"rados bench 10 write\n" + sum:         {Min: 2, Max: 64, Mean: 30, StdDev: 23.4, N: 12},
+		"rados bench 10 write\n" + shown + sum: {Min: 2, Max: 64, Mean: 30, StdDev: 23.4, N: 12},
+	} {
+		outs, _ := Read([]byte(text))
+		if len(outs) != 1 {
+			t.Fatalf("%q: %d results", text, len(outs))
+		}
+		got := outs[0].Jobs[0].Write.BWSamples
+		for _, v := range []*float64{&got.Min, &got.Max, &got.Mean, &got.StdDev} {
+			*v = math.Round(*v/float64(units.MiB)*10) / 10
+		}
+		if got != want {
+			t.Errorf("%q: %+v, want %+v", text, got, want)
 		}
 	}
 }

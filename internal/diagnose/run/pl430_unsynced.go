@@ -1,0 +1,24 @@
+package run
+
+import (
+	"strings"
+
+	"plimsoll/internal/diagnose"
+	"plimsoll/internal/finding"
+	"plimsoll/internal/fio"
+)
+
+// unsynced finds writes of imports that went through the page cache and that nothing synced, however long they took. A
+// device is written when it is closed, of which only a program that times that too, as dd does, has anything.
+func unsynced(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+	wrote := sides(m)[0]
+	if m.Result.Source == "" || wrote.Bytes == 0 || wrote.reached() || m.Failed() || m.Syncs() || onMemory(m) ||
+		!m.All(func(w fio.Workload) bool {
+			return paged(w) && !w.EndSync && (m.Result.Program == "" || !strings.HasPrefix(w.Filename, "/dev/"))
+		}) {
+		return f
+	}
+	return m.Finds("The %s that were written went through the page cache (no direct=1), and nothing synced them: a write "+
+		"may be done before the storage has it, and at the end memory may still hold some.", wrote.Bytes).
+		Saw("direct", "no", "direct=1, or a sync", "the job's options, or its submission")
+}
