@@ -107,7 +107,7 @@ func Plural[N Integer](n N, one string, many ...string) string {
 func Duration(d time.Duration) string {
 	switch {
 	case d < 0:
-		return "-" + Duration(max(-d, -(d + 1))) // the least of all has no opposite
+		return "-" + Duration(max(-d, -(d+1))) // the least of all has no opposite
 	case d < time.Minute:
 		return units.LatencyOf(d).String()
 	case d < 2*time.Minute:

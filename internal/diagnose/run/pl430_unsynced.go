@@ -6,6 +6,7 @@ import (
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/part"
 )
 
 // unsynced finds writes of imports that went through the page cache and that nothing synced, however long they took. A
@@ -18,7 +19,11 @@ func unsynced(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 		}) {
 		return f
 	}
-	return m.Finds("The %s that were written went through the page cache (no direct=1), and nothing synced them: a write "+
-		"may be done before the storage has it, and at the end memory may still hold some.", wrote.Bytes).
+	shown := ""
+	if m.Result.Lacks(part.DiskStats) {
+		shown = ", nor are there disk statistics that show it arrive"
+	}
+	return m.Finds("The %s that were written went through the page cache (no direct=1), and nothing synced them%s: a write "+
+		"may be done before the storage has it, and at the end memory may still hold some.", wrote.Bytes, shown).
 		Saw("direct", "no", "direct=1, or a sync", "the job's options, or its submission")
 }
