@@ -83,6 +83,33 @@ func TestInterruptedAndResumed(t *testing.T) {
 	}
 }
 
+// A run that came from elsewhere may hold a link where the directory of a round goes.
+func TestRoundsFollowNoLink(t *testing.T) {
+	w, err := Create(t.TempDir(), sampleRun("db1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	s := w.Run.Suite.Scenarios[0]
+	victim := filepath.Join(t.TempDir(), DirName(s))
+	if err := errors.Join(os.Mkdir(victim, 0o755), os.Symlink(filepath.Dir(victim), filepath.Join(w.Dir, RoundDir(2)))); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.InRound(2); err == nil || !strings.Contains(err.Error(), "r02 is a link") {
+		t.Errorf("InRound: %v", err)
+	}
+	dir, err := w.Begin(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Keep(s, dir, sampleResult(s, 100)); err == nil {
+		t.Error("a result was kept there")
+	}
+	if entries, err := os.ReadDir(victim); err != nil || len(entries) > 0 {
+		t.Errorf("the victim: %v, %v", entries, err)
+	}
+}
+
 func TestNamesAreHarmless(t *testing.T) {
 	out := t.TempDir()
 	for _, host := range []string{"../../etc", "<script>alert(1)</script>", "a\nb", "\"quoted\" 'host'", strings.Repeat("long", 100), "", "...", "хост"} {

@@ -69,11 +69,11 @@ func (w *Writer) InRound(round int) error {
 	if round == 0 {
 		return nil
 	}
-	err := os.Mkdir(w.dir.Path(RoundDir(round)), 0o755)
-	if os.IsExist(err) {
-		return nil
+	dir, err := w.dir.OwnSub(RoundDir(round), 0o755)
+	if err != nil {
+		return err
 	}
-	return err
+	return dir.Close()
 }
 
 // dirName is where a scenario's result goes below the bundle.

@@ -149,14 +149,13 @@ func (w *Writer) Keep(s suite.Scenario, dir string, r *result.Result) error {
 	if err := seal(dir); err != nil {
 		return err
 	}
-	final := w.dir.Path(r.Dir)
-	if err := os.RemoveAll(final); err != nil { // an invalid result that a resumed run measured again
+	if err := w.dir.Root.RemoveAll(r.Dir); err != nil { // an invalid result that a resumed run measured again
 		return err
 	}
-	if err := os.Rename(dir, final); err != nil {
+	if err := w.dir.Rename(filepath.Base(dir), r.Dir); err != nil {
 		return err
 	}
-	return errors.Join(sys.SyncDir(filepath.Dir(final)), sys.SyncDir(w.dir.Path()))
+	return errors.Join(sys.SyncDir(w.dir.Path(filepath.Dir(r.Dir))), sys.SyncDir(w.dir.Path()))
 }
 
 // Add makes a result part of a bundle that is being imported, beside which its source still is: nothing is synced

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -23,16 +24,18 @@ var (
 	errVersion = errors.New("install the same on all hosts, or use --copy always")
 )
 
-// placing makes a fresh directory of the user's own, puts what comes on standard input there as
-// plimsoll, and prints its name if it has the checksum that is wanted.
+// placing makes a fresh directory of the user's own, puts what comes on standard input there as plimsoll, and prints
+// its name if it has the checksum that is wanted. What counts, and is printed, is the way without links, each part of
+// which is looked at, and the directory that the shell is in: its name may be a link of somebody else's by then.
+// A copy that never started (see EndCopy) goes after ten minutes, in which it would have.
 const placing = `set -eu
 umask 077
-d=${XDG_CACHE_HOME:-$HOME/.cache}/plimsoll
-mkdir -p "$d"
 no() { echo "$1 could be changed by others: nothing is copied below it" >&2; exit 1; }
-[ -O "$d" ] || no "$d"
-chmod go-w "$d"
-p=$(cd "$d" && pwd -P)
+mkdir -p "${XDG_CACHE_HOME:-$HOME/.cache}"
+cd "${XDG_CACHE_HOME:-$HOME/.cache}"
+d=$(pwd -P)
+case $d in *[!A-Za-z0-9/_.@+-]*) echo "$d: want a plain name, to copy below it" >&2; exit 1 ;; esac
+p=$d
 while [ "$p" ]; do
   [ -O "$p" ] || [ "$(stat -c %u "$p")" = 0 ] || no "$p"
   case $(stat -c %A "$p") in
@@ -42,16 +45,29 @@ while [ "$p" ]; do
   esac
   p=${p%/*}
 done
-t=$(mktemp -d "$d/fleet-XXXXXXXX")
+d=${d%/}/plimsoll
+mkdir -p "$d"
+cd "$d"
+[ "$(pwd -P)" = "$d" ] && [ -O . ] || no "$d"
+chmod go-w .
+find . -maxdepth 2 -path './fleet-????????/plimsoll' -mmin +10 -exec sh -c 'rm -f "$1" && rmdir "${1%/*}"' - {} \;
+t=$(mktemp -d fleet-XXXXXXXX)
 cat >"$t/plimsoll"
 s=$(sha256sum "$t/plimsoll")
 if [ "${s%% *}" != SUM ]; then rm -r "$t"; echo "the copy has another checksum" >&2; exit 1; fi
 chmod 500 "$t/plimsoll"
-echo "$t/plimsoll"
-`
+echo "$d/$t/plimsoll"`
 
 // placed is what a path may be that a host says plimsoll was put at.
-var placed = regexp.MustCompile(`^(/[A-Za-z0-9_.@+-]+)+/plimsoll/fleet-[A-Za-z0-9]+/plimsoll$`)
+var placed = regexp.MustCompile(`^(/[A-Za-z0-9_.@+-]+)+/plimsoll/fleet-[A-Za-z0-9]{8}/plimsoll$`)
+
+// EndCopy removes a copy that has started, of its own name, so that nothing is left of it, whoever is killed. Any other
+// program stays.
+func EndCopy(self string) {
+	if placed.MatchString(self) && os.Remove(self) == nil {
+		_ = os.Remove(filepath.Dir(self)) // only if it was alone in it
+	}
+}
 
 // again connects to a host once more, with a copy of this program.
 func (c *coordinator) again(ctx context.Context, h *host) {

@@ -7,8 +7,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"plimsoll/internal/sys"
 )
 
 // On a host a copy is put, and started by its name, only where nobody but its user and root can change the way to it.
@@ -16,8 +20,6 @@ func TestCopiesLieWhereNobodyElseCanChangeThem(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("SKIPPED: only root can give a directory to somebody else")
 	}
-	const program = "a program"
-	sum := sha256.Sum256([]byte(program))
 	for says, c := range map[string]struct {
 		mode, dMode     os.FileMode // of what holds the cache, and of the cache's own directory
 		owner, dOwner   int
@@ -44,10 +46,7 @@ func TestCopiesLieWhereNobodyElseCanChangeThem(t *testing.T) {
 			os.Chown(cache, c.owner, c.group)); err != nil {
 			t.Fatal(err)
 		}
-		cmd := exec.Command("sh", "-c", strings.Replace(placing, "SUM", hex.EncodeToString(sum[:]), 1))
-		cmd.Env = append(os.Environ(), "XDG_CACHE_HOME="+cache)
-		cmd.Stdin = strings.NewReader(program)
-		out, err := cmd.CombinedOutput()
+		out, err := placeIn(t, cache, "a program")
 		copies, globErr := filepath.Glob(own + "/fleet-*/plimsoll")
 		if globErr != nil || (err != nil) != c.refused || (len(copies) == 0) != c.refused {
 			t.Errorf("%s: %v, %q, copies %q", says, err, out, copies)
@@ -55,5 +54,88 @@ func TestCopiesLieWhereNobodyElseCanChangeThem(t *testing.T) {
 		if c.refused && !strings.Contains(string(out), "could be changed by others") {
 			t.Errorf("%s: %q", says, out)
 		}
+	}
+}
+
+// placeIn runs the script with a cache of its own.
+func placeIn(t *testing.T, cache, program string) (string, error) {
+	sum := sha256.Sum256([]byte(program))
+	cmd := exec.Command("sh", "-c", strings.Replace(placing, "SUM", hex.EncodeToString(sum[:]), 1))
+	cmd.Env = append(os.Environ(), "XDG_CACHE_HOME="+cache)
+	cmd.Stdin = strings.NewReader(program)
+	out, err := cmd.CombinedOutput()
+	return strings.TrimSpace(string(out)), err
+}
+
+// A link on the way is not what is printed: who can change the link would choose the program.
+func TestCopiesAreRunByTheWayThatWasLookedAt(t *testing.T) {
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := func(elem ...string) string { return filepath.Join(append([]string{base}, elem...)...) }
+	for _, name := range []string{"real", "open", "other"} {
+		if err := os.Mkdir(dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(os.Symlink("real", dir("link")), os.Symlink(dir("other"), dir("open", "plimsoll"))); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := placeIn(t, dir("link"), "a program"); err != nil || !strings.HasPrefix(out, dir("real", "plimsoll")+"/fleet-") {
+		t.Errorf("through the user's own link: %q, %v", out, err)
+	}
+	if out, err := placeIn(t, dir("open"), "a program"); err == nil || !strings.Contains(out, "could be changed by others") {
+		t.Errorf("its own directory is a link: %q, %v", out, err)
+	}
+	if err := os.Chmod(dir("open"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := placeIn(t, dir("open"), "a program"); err == nil || !strings.Contains(out, "could be changed by others") {
+		t.Errorf("a link in a directory of all: %q, %v", out, err)
+	}
+	if left, err := os.ReadDir(dir("other")); err != nil || len(left) > 0 {
+		t.Errorf("behind the link: %v, %v", left, err)
+	}
+}
+
+// A copy is gone once it has started; one that never did goes with the next that is put there.
+func TestCopiesAreNotLeft(t *testing.T) {
+	cache := t.TempDir()
+	copies := func() []string {
+		found, err := filepath.Glob(filepath.Join(cache, "plimsoll", "fleet-*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+	var placed []string
+	for range 3 {
+		name, err := placeIn(t, cache, "a program")
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		placed = append(placed, name)
+	}
+	EndCopy(placed[0])
+	long := time.Now().Add(-11 * time.Minute)
+	if err := os.Chtimes(placed[1], long, long); err != nil {
+		t.Fatal(err)
+	}
+	last, err := placeIn(t, cache, "a program")
+	if err != nil {
+		t.Fatal(last, err)
+	}
+	want := []string{filepath.Dir(placed[2]), filepath.Dir(last)}
+	slices.Sort(want)
+	if got := copies(); !slices.Equal(got, want) {
+		t.Errorf("left: %q, want %q", got, want)
+	}
+	other := filepath.Join(cache, "plimsoll", "plimsoll")
+	if err := os.WriteFile(other, nil, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if EndCopy(other); !sys.Exists(other) {
+		t.Error("a program that is no copy was removed")
 	}
 }

@@ -200,8 +200,8 @@ func (h *host) drop() {
 	}
 }
 
-// receive takes a piece of the bundle, or its checksum, with which it is whole and unpacked to dir.
-func (h *host) receive(m message, dir string) (whole bool, err error) {
+// receive takes a piece of the bundle, or its checksum, with which it is whole.
+func (h *host) receive(m message) (whole bool, err error) {
 	if h.got == nil {
 		if h.got, err = sys.TempFile(); err != nil {
 			return false, err
@@ -218,14 +218,11 @@ func (h *host) receive(m message, dir string) (whole bool, err error) {
 	if m.SHA256 == "" {
 		return false, nil
 	}
-	defer h.drop()
 	if hex.EncodeToString(h.sum.Sum(nil)) != m.SHA256 {
 		return false, errors.New("its bundle was damaged on the way")
 	}
-	if _, err := h.got.Seek(0, io.SeekStart); err != nil {
-		return false, err
-	}
-	return true, unpack(h.got, dir, mostBytes)
+	_, err = h.got.Seek(0, io.SeekStart)
+	return true, err
 }
 
 // greet takes the first message and decides whether this member will do.

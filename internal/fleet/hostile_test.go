@@ -147,6 +147,39 @@ func TestHostileArchives(t *testing.T) {
 	}
 }
 
+// A fleet run that came from elsewhere may hold a link where the hosts' bundles go.
+func TestBundlesFollowNoLink(t *testing.T) {
+	for _, link := range []string{"hosts", "hosts/db1", "hosts/.db1.new"} {
+		t.Run(link, func(t *testing.T) {
+			base := t.TempDir()
+			victim := filepath.Join(base, "victim", "db1", "thesis.tex")
+			at := filepath.Join(base, "run", link)
+			file, err := os.Create(filepath.Join(base, "sent"))
+			if err == nil {
+				_, err = file.Write(archive(t, tar.Header{Name: "run.json", Size: 5}))
+			}
+			_, sought := file.Seek(0, io.SeekStart)
+			if err := errors.Join(err, sought, os.MkdirAll(filepath.Dir(victim), 0o755), os.WriteFile(victim, nil, 0o644),
+				os.MkdirAll(filepath.Dir(at), 0o755), os.Symlink(filepath.Join(base, "victim"), at)); err != nil {
+				t.Fatal(err)
+			}
+			dir, err := sys.OpenOwnDir(filepath.Join(base, "run"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer dir.Close() //nolint:errcheck // only a handle
+			h := &host{FleetHost: bundle.FleetHost{Name: "db1", Dir: "hosts/db1"}, got: file}
+			err = (&coordinator{dir: dir}).unpack(h)
+			if refused := link == "hosts"; refused != (err != nil) || refused && !strings.Contains(err.Error(), "hosts is a link") {
+				t.Errorf("unpack: %v", err)
+			}
+			if entries, err := os.ReadDir(filepath.Dir(victim)); err != nil || len(entries) != 1 || entries[0].Name() != "thesis.tex" {
+				t.Errorf("the victim: %v, %v", entries, err)
+			}
+		})
+	}
+}
+
 // The pages of a bundle are its host's: what is opened in the operator's browser is written here.
 func TestPagesAreLeftOut(t *testing.T) {
 	pages := []string{"report.html", "report.md", "01-a/Report.HTML", "x.svg", "x.xhtml"}

@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -421,31 +420,43 @@ func (c *coordinator) piece(h *host, m message) {
 		c.lost(h, bundle.HostLost, "it sent a bundle that nobody asked for")
 		return
 	}
-	to := c.dir.Path(h.Dir)
-	if c.fetch { // whatever an earlier attempt left
-		to += ".new"
-	}
-	if h.got == nil {
-		_ = os.RemoveAll(to)
-	}
-	whole, err := h.receive(m, to)
-	if err != nil {
-		_ = os.RemoveAll(to)
-		c.lost(h, bundle.HostLost, err.Error())
-		return
-	}
-	if !whole {
+	whole, err := h.receive(m)
+	if err == nil && !whole {
 		h.bundleDue(c.limits)
 		return
 	}
-	if c.fetch {
-		final := c.dir.Path(h.Dir)
-		if err := errors.Join(os.RemoveAll(final), os.Rename(to, final)); err != nil {
-			c.lost(h, bundle.HostLost, err.Error())
-			return
-		}
+	if err == nil {
+		err = c.unpack(h)
+	}
+	h.drop()
+	if err != nil {
+		c.lost(h, bundle.HostLost, c.named(err))
+		return
 	}
 	c.complete(h)
+}
+
+// unpack puts a host's whole bundle in the place of whatever an earlier attempt left. The way there is the caller's
+// own: a fleet run that came from elsewhere may hold links.
+func (c *coordinator) unpack(h *host) error {
+	below, name := filepath.Split(h.Dir)
+	hosts, err := c.dir.OwnSub(filepath.Clean(below), 0o755)
+	if err != nil {
+		return err
+	}
+	defer hosts.Close() //nolint:errcheck // only a handle
+	fresh := "." + name + ".new"
+	if err := hosts.RemoveAll(fresh); err != nil {
+		return err
+	}
+	to, err := hosts.MakeOwnSub(fresh, 0o755)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(unpack(h.got, to.Path(), mostBytes), to.Close()); err != nil {
+		return errors.Join(err, hosts.RemoveAll(fresh))
+	}
+	return errors.Join(hosts.RemoveAll(name), hosts.Rename(fresh, name))
 }
 
 // complete lets go of a host that has sent all that was asked for.

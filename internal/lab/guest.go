@@ -172,6 +172,22 @@ func ownDir(name string) error {
 	return nil
 }
 
+// checkKept refuses a directory whose files lead elsewhere, as links in one that came out of an archive do: QEMU and
+// its tools open them by their names.
+func checkKept(name string) error {
+	entries, err := os.ReadDir(name)
+	for _, e := range entries {
+		info, failed := e.Info()
+		if err = errors.Join(err, failed); err != nil {
+			break
+		}
+		if !info.IsDir() && (!info.Mode().IsRegular() || sys.Names(info) > 1) {
+			return fmt.Errorf("lab: %s is no regular file with one name: remove it", filepath.Join(name, e.Name()))
+		}
+	}
+	return err
+}
+
 // start is one try of Start: the second one may take twice as long, and so on.
 func start(ctx context.Context, m *sys.Machine, cfg Config, try int) (g *Guest, err error) {
 	// Nobody else may put anything into either: QEMU runs what is in the cache and writes to the volumes.
@@ -275,6 +291,9 @@ func (g *Guest) prepare(ctx context.Context) error {
 		short, cancel := context.WithTimeout(ctx, time.Second)
 		defer cancel()
 		if g.unlock, err = lock(short, g.dir); err != nil {
+			return err
+		}
+		if err := checkKept(g.dir); err != nil {
 			return err
 		}
 	}

@@ -355,6 +355,11 @@ func OpenOwnDir(name string) (*Dir, error) {
 	if errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP) {
 		return nil, fmt.Errorf("%s is a link or a file: name a directory itself", name)
 	}
+	return callers(d, err)
+}
+
+// callers closes what was opened and is not the caller's own.
+func callers(d *Dir, err error) (*Dir, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -364,19 +369,25 @@ func OpenOwnDir(name string) (*Dir, error) {
 	return d, nil
 }
 
+// OwnSub opens a directory of the caller's own in this one, and makes it where it is missing.
+func (d *Dir) OwnSub(name string, perm fs.FileMode) (*Dir, error) {
+	sub, err := d.MakeOwnSub(name, perm)
+	if !errors.Is(err, fs.ErrExist) {
+		return sub, err
+	}
+	sub, err = d.OpenSub(name)
+	if errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP) {
+		return nil, fmt.Errorf("%s is a link or a file, not a directory: remove it", filepath.Join(d.name, name))
+	}
+	return callers(sub, err)
+}
+
 // MakeOwnSub makes a new directory in this one and opens it. One that is there already is an error.
 func (d *Dir) MakeOwnSub(name string, perm fs.FileMode) (*Dir, error) {
 	if err := d.Mkdir(name, perm); err != nil {
 		return nil, err
 	}
-	sub, err := d.OpenSub(name)
-	if err != nil {
-		return nil, err
-	}
-	if err := sub.CheckOwn(); err != nil { // somebody put another in its place
-		return nil, errors.Join(err, sub.Close())
-	}
-	return sub, nil
+	return callers(d.OpenSub(name)) // somebody may have put another in its place
 }
 
 // Group is the group that a file belongs to.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
 )
@@ -31,33 +32,35 @@ func Clean(s string, most int) string {
 // Quote puts text from outside into double quotes for a message: cleaned, at most 80 columns.
 func Quote(s string) string { return `"` + strings.ReplaceAll(Clean(s, 80), `"`, `\"`) + `"` }
 
-// ShellQuote writes an argument so that a shell reads exactly it back, on one line that hides
-// nothing: a plain word as it is, else in single quotes, else with $'…' escapes (bash, ksh, zsh).
+// ShellQuote writes an argument so that every POSIX shell reads exactly it back, on one line that hides
+// nothing: a plain word as it is, else in single quotes, else as what printf prints. What no shell can be told so, a
+// zero byte and a line's end at the end, becomes a replacement character, so that nothing of another name is meant.
 func ShellQuote(arg string) string {
 	plain := func(r rune) bool {
 		return r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) ||
 			strings.ContainsRune("-_=+./:,@%", r)
 	}
-	hidden := func(r rune) bool { return !unicode.IsPrint(r) || r == unicode.ReplacementChar }
 	switch {
 	case arg != "" && strings.IndexFunc(arg, func(r rune) bool { return !plain(r) }) < 0:
 		return arg
-	case strings.IndexFunc(arg, hidden) < 0:
+	case utf8.ValidString(arg) && strings.IndexFunc(arg, func(r rune) bool { return !unicode.IsPrint(r) }) < 0:
 		return "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
 	}
+	kept := strings.TrimRight(arg, "\n")
+	arg = kept + strings.Repeat("\uFFFD", len(arg)-len(kept))
 	var s strings.Builder
-	for _, b := range []byte(arg) {
+	for i, b := range []byte(strings.ReplaceAll(arg, "\x00", "\uFFFD")) {
 		switch {
-		case b == '\'' || b == '\\':
-			s.WriteByte('\\')
+		case b == '\\' || b == '%':
 			s.WriteByte(b)
-		case b < ' ' || b >= 0x7f:
-			fmt.Fprintf(&s, `\x%02x`, b)
+			s.WriteByte(b)
+		case b < ' ' || b >= 0x7f || b == '\'' || b == '!' || b == '-' && i == 0: // history; an option
+			fmt.Fprintf(&s, `\%03o`, b)
 		default:
 			s.WriteByte(b)
 		}
 	}
-	return "$'" + s.String() + "'"
+	return `"$(printf '` + s.String() + `')"`
 }
 
 // Destroying are the options by which a user gives up what is on a device, or, without a serial number, a

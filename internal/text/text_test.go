@@ -107,22 +107,32 @@ func TestCleanHidesNothing(t *testing.T) {
 	}
 }
 
-// TestShellQuote asks a shell what it reads.
+// TestShellQuote asks shells what they read: scripts that begin with #!/bin/sh are run by dash on Debian.
 func TestShellQuote(t *testing.T) {
-	bash, err := exec.LookPath("bash")
-	if err != nil {
-		t.Skip("bash is not installed, so its reading of quoted words is not tested")
+	args := []string{
+		"", "plain", "two words", "it's", "$(id)", "`id`", "a\nb", "\n", "tab\there", "back\\slash", "ünï", "*?[a]", "!x", "~", "\x1b[0m",
+		"a\u00a0'$(echo planted) #", "-n\x01", "%s\x7f\\047'\"$HOME!", "\xff\xfe'", "end\n\n", "\u2028", "\ufffd",
 	}
-	args := []string{"", "plain", "two words", "it's", "$(id)", "`id`", "a\nb", "tab\there", "back\\slash", "ünï", "*?[a]", "!x", "~", "\x1b[0m"}
-	cmd := exec.Command(bash, "-c", "printf '%s\\0' "+ShellLine(args))
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, got := range strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00") {
-		if got != args[i] {
-			t.Errorf("%q is read as %q", args[i], got)
+	n := 0
+	for _, shell := range []string{"sh", "dash", "bash", "ksh", "zsh"} {
+		if _, err := exec.LookPath(shell); err != nil {
+			continue
 		}
+		n++
+		out, err := exec.Command(shell, "-c", "printf '%s\\0' "+ShellLine(args)).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, got := range strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+			want := strings.TrimRight(args[i], "\n")
+			want += strings.Repeat("\ufffd", len(args[i])-len(want))
+			if got != want {
+				t.Errorf("%s reads %q as %q", shell, args[i], got)
+			}
+		}
+	}
+	if n == 0 {
+		t.Skip("no shell is installed, so its reading of quoted words is not tested")
 	}
 }
 

