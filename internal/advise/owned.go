@@ -45,6 +45,7 @@ func (a *Advice) owned(r Request, instances []priced) error {
 	if len(a.Rows) > 0 {
 		beside(&a.Rows[0], instead.Rows, superlatives(free))
 		*a.Owned = a.Rows[0]
+		instead.Rows = slices.DeleteFunc(instead.Rows, a.Owned.same)
 	}
 	a.Rows = append(a.Rows, instead.Rows...)
 	a.Rejected = append(a.Rejected, slices.DeleteFunc(instead.Rejected, func(why string) bool {
@@ -55,7 +56,7 @@ func (a *Advice) owned(r Request, instances []priced) error {
 }
 
 // beside names what the kept volumes are the best of, where none of the others is better; the best of
-// the others is then the best of these only.
+// the others is then the best of the alternatives only.
 func beside(own *Candidate, others []Candidate, all []superlative) {
 	for _, s := range all {
 		if !s.among(*own) {
@@ -67,9 +68,19 @@ func beside(own *Candidate, others []Candidate, all []superlative) {
 				continue
 			}
 			own.Names = append(own.Names, s.name)
-			others[i].Names[at] += " of the others"
+			if s.name == leastMonth {
+				others[i].Names[at] = "cheapest alternative"
+			} else {
+				others[i].Names[at] += " of the alternatives"
+			}
 		}
 	}
+}
+
+// same says that a choice is the kept volumes once more.
+func (c *Candidate) same(o Candidate) bool {
+	return c.Type == o.Type && c.Month == o.Month && c.Layout.N == o.Layout.N && c.Layout.Level == o.Layout.Level &&
+		c.Layout.Spec.Type == o.Layout.Spec.Type && c.Layout.Spec.Size == o.Layout.Spec.Size
 }
 
 // compare makes a row of each layout that is to be compared, in their order.
