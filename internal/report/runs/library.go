@@ -33,7 +33,7 @@ func asLibrary(d *page.Document, b *bundle.Bundle) {
 	d.Head = page.Headline{
 		Word: counted(files, len(measured(b))), Tone: string(b.Run.Verdict), About: about(b),
 	}
-	d.Blocks = slices.Insert(d.Blocks, 0, page.Full(perFile(files), perDir(b), perCode(b))...)
+	d.Blocks = slices.Insert(d.Blocks, 0, page.Full(perDir(b), perFile(files), perCode(b))...)
 }
 
 // unrelated says that an import holds results of several files.
