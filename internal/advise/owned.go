@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -115,8 +116,8 @@ func (a *Advice) compare(r *Request, instances []priced) error {
 }
 
 // LayoutOf is an array of volumes that a provider sells as they were ordered, or why it cannot be
-// priced.
-func LayoutOf(a *topology.Array) (*Layout, error) {
+// priced. Without sizes they are as large as the capacity of the data needs, where that is known.
+func LayoutOf(a *topology.Array, capacity units.Bytes) (*Layout, error) {
 	if len(a.Volumes) == 0 {
 		return nil, fmt.Errorf("%s has no volumes", a.Name)
 	}
@@ -126,7 +127,7 @@ func LayoutOf(a *topology.Array) (*Layout, error) {
 		case !ok:
 			named := cmp.Or(o.Type, "a volume without a type")
 			return nil, fmt.Errorf("%s: not a volume of the catalogue, so that no price is known", named)
-		case o.Size == 0:
+		case o.Size == 0 && capacity == 0:
 			return nil, fmt.Errorf("a size is missing, such as '4x %s 3000GiB'", o.Type)
 		case o.Type != v.Type || o.Size != v.Size || o.Sustained != v.Sustained:
 			return nil, fmt.Errorf("the volumes are not alike: %s %v and %s %v", v.Type, v.Size, o.Type, o.Size)
@@ -139,6 +140,10 @@ func LayoutOf(a *topology.Array) (*Layout, error) {
 		Spec:  cloud.VolumeSpec{Type: v.Type, Size: v.Size},
 	}
 	t, _ := cloud.TypeNamed(v.Type)
+	if v.Size == 0 {
+		each := math.Ceil(float64(capacity) * l.usable() / float64(l.N) / float64(units.GiB))
+		l.Spec.Size = max(t.MinSize, units.Bytes(each)*units.GiB)
+	}
 	if t.OrdersIOPS() {
 		l.Spec.IOPS = v.Sustained.IOPS
 	}

@@ -8,11 +8,11 @@
   // A figure by its amount, what has none after all that have.
   const amount = (text) => {
     const found = text.match(/^[±+−-]?\s*([\d,]+(?:\.\d+)?)\s*([^\s,;]*)/)
-    return found ? Number(found[1].replaceAll(',', '')) * (scale[found[2]] ?? 1) * (/^[−-]/.test(text) ? -1 : 1) : NaN
+    return found ? Number(found[1].replaceAll(',', '')) * (scale[found[2]] ?? 1) * (/^[−-]/.test(text) ? -1 : 1) : null
   }
   const order = (a, b) => {
     const [x, y] = [amount(a), amount(b)]
-    if (Number.isNaN(x) || Number.isNaN(y)) return Number.isNaN(x) - Number.isNaN(y) || a.localeCompare(b, 'en', { numeric: true })
+    if (x === null || y === null) return (x === null) - (y === null) || a.localeCompare(b, 'en', { numeric: true })
     return x - y
   }
   for (const table of document.querySelectorAll('.table > table')) {
