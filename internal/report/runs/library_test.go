@@ -172,7 +172,7 @@ func TestLongTablesSortAndFilter(t *testing.T) {
 	if testing.Short() {
 		t.Skip("SKIPPED: -short: make check runs this")
 	}
-	d := page.New("catalogue", "rows", "rows", nil)
+	d := page.New("catalogue", "rows", "catalog", nil)
 	rows := page.NewTable("<name", "figure")
 	for i, figure := range []string{"2 GiB/s", "900 MiB/s", "–", "1,000 KiB/s", "12 ms"} {
 		for k := range 3 {
