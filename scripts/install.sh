@@ -15,3 +15,4 @@ for shell in bash:bash-completion/completions/plimsoll zsh:zsh/site-functions/_p
 	bin/plimsoll completion "${shell%%:*}" >"$pages/completion"
 	install -D -m 644 "$pages/completion" "$prefix/share/${shell#*:}"
 done
+echo "installed $prefix/bin/plimsoll ($(bin/plimsoll --version | cut -d' ' -f2)), its manual pages and completions; next: $prefix/bin/plimsoll"

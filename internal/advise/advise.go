@@ -99,7 +99,7 @@ type Candidate struct {
 	// ByBurst says that the demand's peaks are carried by the burst, which was allowed.
 	ByBurst bool     `json:"by_burst,omitempty"`
 	Notes   []string `json:"notes,omitempty"`
-	// Names are what distinguishes the row: cheapest, durable, lowest latency, your instance.
+	// Names are what distinguishes the row: cheapest, durable, lowest latency, your volumes.
 	Names []string `json:"names,omitempty"`
 	// Streams are the shares of the demand that layouts beside each other give each stream, in its order.
 	Streams []float64 `json:"streams,omitempty"`
@@ -355,9 +355,6 @@ func (a *Advice) name(front []Candidate, r Request) []Candidate {
 		c.Names = names[i]
 		if r.Keep != nil {
 			c.Names = []string{yours}
-		}
-		if r.Instance != "" {
-			c.Names = append(c.Names, "your instance")
 		}
 		rows = append(rows, c)
 	}

@@ -310,10 +310,18 @@ func (m *Met) decide() string {
 		return text.List(good) + map[bool]string{true: " meets it.", false: " meet it."}[len(good) == 1]
 	}
 	parts := []string{[]string{m.Sides[0].Name + " does not meet it.", "Neither meets it.", "None meets it."}[min(n, 3)-1]}
+	var partly text.Groups
 	for _, s := range m.Sides {
 		if part := s.partly(); part != "" && len(s.Invalid) == 0 {
-			parts = append(parts, part)
+			partly.Add(part, s.Name)
 		}
+	}
+	for _, part := range partly.Heads {
+		names, verb := partly.Of[part], "meets"
+		if len(names) > 1 {
+			verb = "meet"
+		}
+		parts = append(parts, fmt.Sprintf("%s %s %s.", text.Some(names, 2), verb, part))
 	}
 	return strings.Join(parts, " ")
 }
@@ -340,7 +348,7 @@ func (s *MetSide) partly() string {
 	if len(met) == 0 {
 		return ""
 	}
-	out := fmt.Sprintf("%s meets %s", s.Name, text.List(met))
+	out := text.List(met)
 	if s.Sustained > 0 && s.Sustained < s.Steady {
 		share := text.Percent(float64(s.Sustained / s.Steady))
 		if s.BurstFor > 0 {
@@ -349,5 +357,5 @@ func (s *MetSide) partly() string {
 			out += fmt.Sprintf(", but the %s sustains %s of it", s.Instance, share)
 		}
 	}
-	return out + "."
+	return out
 }

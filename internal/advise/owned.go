@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -45,6 +46,7 @@ func (a *Advice) owned(r Request, instances []priced) error {
 	if len(a.Rows) > 0 {
 		beside(&a.Rows[0], instead.Rows, superlatives(free))
 		*a.Owned = a.Rows[0]
+		instead.Rows = slices.DeleteFunc(instead.Rows, a.Owned.same)
 	}
 	a.Rows = append(a.Rows, instead.Rows...)
 	a.Rejected = append(a.Rejected, slices.DeleteFunc(instead.Rejected, func(why string) bool {
@@ -55,7 +57,7 @@ func (a *Advice) owned(r Request, instances []priced) error {
 }
 
 // beside names what the kept volumes are the best of, where none of the others is better; the best of
-// the others is then the best of these only.
+// the others is then the best of the alternatives only.
 func beside(own *Candidate, others []Candidate, all []superlative) {
 	for _, s := range all {
 		if !s.among(*own) {
@@ -67,9 +69,19 @@ func beside(own *Candidate, others []Candidate, all []superlative) {
 				continue
 			}
 			own.Names = append(own.Names, s.name)
-			others[i].Names[at] += " of the others"
+			if s.name == leastMonth {
+				others[i].Names[at] = "cheapest alternative"
+			} else {
+				others[i].Names[at] += " of the alternatives"
+			}
 		}
 	}
+}
+
+// same says that a choice is the kept volumes once more.
+func (c *Candidate) same(o Candidate) bool {
+	return c.Type == o.Type && c.Month == o.Month && c.Layout.N == o.Layout.N && c.Layout.Level == o.Layout.Level &&
+		c.Layout.Spec.Type == o.Layout.Spec.Type && c.Layout.Spec.Size == o.Layout.Spec.Size
 }
 
 // compare makes a row of each layout that is to be compared, in their order.
@@ -104,8 +116,8 @@ func (a *Advice) compare(r *Request, instances []priced) error {
 }
 
 // LayoutOf is an array of volumes that a provider sells as they were ordered, or why it cannot be
-// priced.
-func LayoutOf(a *topology.Array) (*Layout, error) {
+// priced. Without sizes they are as large as the capacity of the data needs, where that is known.
+func LayoutOf(a *topology.Array, capacity units.Bytes) (*Layout, error) {
 	if len(a.Volumes) == 0 {
 		return nil, fmt.Errorf("%s has no volumes", a.Name)
 	}
@@ -115,7 +127,7 @@ func LayoutOf(a *topology.Array) (*Layout, error) {
 		case !ok:
 			named := cmp.Or(o.Type, "a volume without a type")
 			return nil, fmt.Errorf("%s: not a volume of the catalogue, so that no price is known", named)
-		case o.Size == 0:
+		case o.Size == 0 && capacity == 0:
 			return nil, fmt.Errorf("a size is missing, such as '4x %s 3000GiB'", o.Type)
 		case o.Type != v.Type || o.Size != v.Size || o.Sustained != v.Sustained:
 			return nil, fmt.Errorf("the volumes are not alike: %s %v and %s %v", v.Type, v.Size, o.Type, o.Size)
@@ -128,6 +140,10 @@ func LayoutOf(a *topology.Array) (*Layout, error) {
 		Spec:  cloud.VolumeSpec{Type: v.Type, Size: v.Size},
 	}
 	t, _ := cloud.TypeNamed(v.Type)
+	if v.Size == 0 {
+		each := math.Ceil(float64(capacity) * l.usable() / float64(l.N) / float64(units.GiB))
+		l.Spec.Size = max(t.MinSize, units.Bytes(each)*units.GiB)
+	}
 	if t.OrdersIOPS() {
 		l.Spec.IOPS = v.Sustained.IOPS
 	}

@@ -192,7 +192,7 @@ func TestNamesByHand(t *testing.T) {
 		t.Errorf("%+v %q", rows, a.Rejected)
 	}
 	r.Instance, r.Keep = "x", &Layout{}
-	if got := names(a.name(front[1:2], r)); got != "your volumes, your instance" {
+	if got := names(a.name(front[1:2], r)); got != "your volumes" {
 		t.Error(got)
 	}
 }
@@ -210,17 +210,17 @@ func TestKeptVolumesBesideOthers(t *testing.T) {
 		"dear, reliable and fast": {
 			c(811, 1, 0.00001, 350_000, yours),
 			[]Candidate{c(139, 2, 0.004, 600_000, "cheapest"), c(154, 1, 0.002, 600_000, "one volume", "lowest failure rate")},
-			[]string{"your volumes, lowest failure rate", "cheapest", "one volume, lowest failure rate of the others"},
+			[]string{"your volumes, lowest failure rate", "cheapest", "one volume, lowest failure rate of the alternatives"},
 		},
 		"cheapest of all": {
 			c(100, 4, 0.008, 600_000, yours),
 			[]Candidate{c(139, 2, 0.004, 600_000, "cheapest"), c(811, 1, 0.00001, 350_000, "lowest failure rate", "lowest latency")},
-			[]string{"your volumes, cheapest", "cheapest of the others", "lowest failure rate, lowest latency"},
+			[]string{"your volumes, cheapest", "cheapest alternative", "lowest failure rate, lowest latency"},
 		},
 		"best at nothing": {
-			c(1373, 4, 0.008, 600_000, yours, "your instance"),
+			c(1373, 4, 0.008, 600_000, yours),
 			[]Candidate{c(992, 8, 0.004, 350_000, "cheapest", "lowest failure rate", "lowest latency")},
-			[]string{"your volumes, your instance", "cheapest, lowest failure rate, lowest latency"},
+			[]string{"your volumes", "cheapest, lowest failure rate, lowest latency"},
 		},
 	} {
 		beside(&in.own, in.others, superlatives(Request{Demand: &workload.Demand{}}))

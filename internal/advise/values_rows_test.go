@@ -180,8 +180,8 @@ func TestDecidedByHand(t *testing.T) {
 	}
 	// How long a burst lasts is said where it is known.
 	for lasts, want := range map[time.Duration]string{
-		0:                "a meets x, but the m sustains 50.0 % of it.",
-		30 * time.Minute: "a meets x, for 30 min a day: then the m limits it to 50.0 %.",
+		0:                "x, but the m sustains 50.0 % of it",
+		30 * time.Minute: "x, for 30 min a day: then the m limits it to 50.0 %",
 	} {
 		half := MetSide{
 			Name: "a", Streams: []MetStream{{Name: "x", Share: 1, Known: true}}, Instance: "m", Sustained: mib, Steady: 2 * mib, BurstFor: lasts,

@@ -365,7 +365,7 @@ func TestLayoutOf(t *testing.T) {
 		return topology.Volume{Type: typ, Size: size * units.GiB, Sustained: topology.Limits{IOPS: iops, Rate: rate * units.MiBPerSec}}
 	}
 	good := &topology.Array{Name: "data", Level: topology.RAID0, Chunk: 64 * units.KiB, Volumes: []topology.Volume{v("gp3", 100, 4000, 200), v("gp3", 100, 4000, 200)}}
-	l, err := LayoutOf(good)
+	l, err := LayoutOf(good, 0)
 	if want := (Layout{Level: topology.RAID0, N: 2, Chunk: 64 * units.KiB, Spec: cloud.VolumeSpec{
 		Type: "gp3", Size: 100 * units.GiB, IOPS: 4000, Rate: 200 * units.MiBPerSec,
 	}}); err != nil || *l != want {
@@ -375,15 +375,19 @@ func TestLayoutOf(t *testing.T) {
 		"gp2": {Type: "gp2", Size: 100 * units.GiB}, "io2": {Type: "io2", Size: 100 * units.GiB, IOPS: 300}, "st1": {Type: "st1", Size: 100 * units.GiB},
 	} {
 		one := &topology.Array{Level: topology.Single, Volumes: []topology.Volume{v(typ, 100, 300, 128)}}
-		if l, err := LayoutOf(one); err != nil || l.Spec != want {
+		if l, err := LayoutOf(one, 0); err != nil || l.Spec != want {
 			t.Errorf("%s: %+v %v", typ, l, err)
 		}
+	}
+	sizeless := &topology.Array{Level: topology.RAID10, Volumes: slices.Repeat([]topology.Volume{v("gp3", 0, 3000, 125)}, 4)}
+	if l, err := LayoutOf(sizeless, 301*units.GiB); err != nil || l.Spec.Size != 151*units.GiB {
+		t.Errorf("four of RAID10 for 301 GiB: %+v %v", l, err)
 	}
 	for want, volumes := range map[string][]topology.Volume{
 		"has no volumes": nil, "not a volume of the catalogue": {v("nvme", 100, 1, 1)}, "a size is missing": {v("gp3", 0, 3000, 125)},
 		"not alike": {v("gp3", 100, 3000, 125), v("gp3", 200, 3000, 125)}, "are not alike": {v("gp3", 100, 3000, 125), v("gp3", 100, 4000, 125)},
 	} {
-		if _, err := LayoutOf(&topology.Array{Name: "data", Volumes: volumes}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := LayoutOf(&topology.Array{Name: "data", Volumes: volumes}, 0); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
 		}
 	}

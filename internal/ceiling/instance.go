@@ -181,7 +181,7 @@ func (p *problem) allow(i topology.Instance, a *topology.Array, m members, w all
 				p.note("%s bursts on credits, of IOPS and of throughput apart: for %s at the whole burst, longer below it",
 					i.Type, text.Duration(i.BurstFor))
 			case i.BurstFor > 0 && i.BurstPer > 0:
-				p.note("%s bursts for %s once in %s", i.Type, text.Duration(i.BurstFor), text.Duration(i.BurstPer))
+				p.note("%s can burst for %s in any %s", i.Type, text.Duration(i.BurstFor), text.Duration(i.BurstPer))
 			}
 			if w.rule == cloud.ByTime {
 				r.lasts = i.BurstFor

@@ -368,7 +368,7 @@ func TestResourcesOfVolumes(t *testing.T) {
 // What the limits of a machine make of a volume of 256 KiB units on its network.
 func TestResourcesOfAMachine(t *testing.T) {
 	iops := func(n units.IOPS) topology.Limits { return topology.Limits{IOPS: n} }
-	const credits, once = "bursts on credits", "once in"
+	const credits, once = "bursts on credits", "can burst for"
 	for name, c := range map[string]struct {
 		i    topology.Instance
 		want string // base/top, credits, lasts

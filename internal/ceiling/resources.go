@@ -391,14 +391,14 @@ func (p *problem) assumptions(a *topology.Array, m members) {
 	}
 	for _, s := range p.streams {
 		if s.w.Sequential && present(a).Merges {
-			p.note("sequential I/Os count as merged up to %v by the volumes, on a best-effort basis", present(a).CountedIO)
+			p.note("sequential I/Os are assumed to be merged up to %v by the volumes (best effort)", present(a).CountedIO)
 		}
 		if s.w.SyncEvery > 0 && s.w.Writes() {
 			p.note("syncs are assumed to cost nothing, as on volumes without a volatile cache")
 		}
 		window := units.Bytes(s.w.InFlight()) * max(s.w.ReadBS, s.w.WriteBS)
 		if s.w.Sequential && m.chunk > 0 && window < m.chunk && m.data > 1 {
-			p.note("%v in flight are less than a chunk: the stream works on one part of the array at a time", window)
+			p.note("with %v in flight, less than a chunk, a stream uses one part of the array at a time", window)
 		}
 	}
 }

@@ -193,7 +193,7 @@ func TestAssumptionsByHand(t *testing.T) {
 		"synced":              {plain, synced(load("randwrite", 4*k, 8, 8)), "syncs are assumed to cost nothing", true},
 		"unsynced":            {plain, load("randwrite", 4*k, 8, 8), "syncs are assumed", false},
 		"synced reads":        {plain, synced(load("randread", 4*k, 8, 8)), "syncs are assumed", false},
-		"60 KiB in flight":    {plain, load("write", 4*k, 15, 1), "60 KiB in flight are less than a chunk", true},
+		"60 KiB in flight":    {plain, load("write", 4*k, 15, 1), "with 60 KiB in flight, less than a chunk", true},
 		"a chunk in flight":   {plain, load("write", 4*k, 16, 1), "in flight are less", false},
 		"on one volume":       {machine(t, 1, gp3, topology.Single, 0, ""), load("write", 4*k, 1, 1), "in flight are less", false},
 		"random":              {plain, load("randwrite", 4*k, 1, 1), "in flight are less", false},

@@ -54,7 +54,7 @@ setup:
 	check("a slow member", app("/s/f --size=96m", "--rw=randread --bs=4k --iodepth=16 --rate_iops=200")+
 		"plimsoll why /s; plimsoll check /s"+end,
 		`^A slow member, nvme.*\(PL204, `, `^PL204 info: array member slower than its peers`, `^PL315 info: the storage is in use`,
-		`in use by fio`, `!PL315 warning`)
+		`is busy .*fio`, `!PL315 warning`)
 	check("a control group's limit", `[ -e /sys/fs/cgroup/cgroup.controllers ] || mount -t cgroup2 none /sys/fs/cgroup
 echo +io > /sys/fs/cgroup/cgroup.subtree_control; mkdir -p /sys/fs/cgroup/batch
 echo "$(cat /sys/block/$(basename $g)/dev) riops=100 wiops=100" > /sys/fs/cgroup/batch/io.max

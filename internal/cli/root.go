@@ -143,6 +143,7 @@ storage. Flags that give consent, or choose what runs, are read from the command
 	root.SetIn(env.In)
 	root.SetOut(env.Out)
 	root.SetErr(env.Err)
+	root.SetVersionTemplate(newVersions(env).String() + "\n")
 	root.SetFlagErrorFunc(form.FlagError)
 	env.AddFlags(root.PersistentFlags())
 	form.Bind(root.Flags(), "root", "yaml", &yaml)

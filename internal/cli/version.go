@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"runtime"
 
 	"github.com/spf13/cobra"
@@ -18,14 +19,22 @@ type versions struct {
 	Go      string `json:"go"`
 }
 
+func newVersions(env *form.Env) versions {
+	return versions{env.Version, runtime.GOOS, runtime.GOARCH, runtime.Version()}
+}
+
+func (v versions) String() string {
+	return fmt.Sprintf("plimsoll %s %s/%s %s", v.Version, v.OS, v.Arch, v.Go)
+}
+
 func newVersionCmd(env *form.Env) *cobra.Command {
 	asJSON := false
 	cmd := form.Command(env, "version", cobra.NoArgs, nil, func(context.Context, *form.Env, []string) error {
-		v := versions{env.Version, runtime.GOOS, runtime.GOARCH, runtime.Version()}
+		v := newVersions(env)
 		if asJSON {
 			return json.NewEncoder(env.Out).Encode(v)
 		}
-		env.Printf("plimsoll %s %s/%s %s", v.Version, v.OS, v.Arch, v.Go)
+		env.Printf("%v", v)
 		return nil
 	})
 	form.Bind(cmd.Flags(), "version", "json", &asJSON)

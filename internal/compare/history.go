@@ -269,7 +269,11 @@ func pointOf(f Figure, rounds []Sample) Point {
 	}
 	values, all := f.over(rounds)
 	if p.Rounds, p.Value = len(values), all; p.Rounds == 0 {
-		p.Invalid = cmp.Or(rounds[len(rounds)-1].Invalid, "no "+f.Name+" was measured")
+		last := rounds[len(rounds)-1]
+		p.Invalid = cmp.Or(last.Invalid, "no "+f.Name+" was measured")
+		if v := f.of(last.Result); usable(v) { // what is not to be trusted is shown as such
+			p.Value.Center = v
+		}
 		return p
 	}
 	if c := first.Scenario.Ceiling; c != nil && c.Known() && !c.Binding().SelfMeasured() {

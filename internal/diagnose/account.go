@@ -174,7 +174,7 @@ func (c *Case) latencyCauses(m Measurement) (out finding.Factors) {
 			names, how = "", ""
 		}
 		out.Add(finding.Tail, names, p50/mean,
-			"the mean latency (%s) is %s the median (%s): a slow part of the I/Os holds the queue%s",
+			"the mean latency (%s) is %s the median (%s): a few slow I/Os hold up the queue%s",
 			units.Latency(mean), text.Times(mean/p50), units.Latency(p50), how)
 	}
 	return out

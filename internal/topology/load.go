@@ -2,6 +2,7 @@ package topology
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -29,7 +30,14 @@ func LoadDeclaration(name string, data []byte) (*Declaration, error) {
 	if err == nil {
 		return d, nil
 	}
-	return nil, yamlfile.Wrong(name, data, err)
+	err = yamlfile.Wrong(name, data, err)
+	if m, ok := errors.AsType[*yamlfile.Mistake](err); ok {
+		switch key, _, _ := strings.Cut(m.Text, ":"); key {
+		case "volumes", "level", "chunk":
+			m.Err = fmt.Errorf("%s stands in an array: arrays: [{name: data, volumes: 4 x gp3, level: raid10}]", key)
+		}
+	}
+	return nil, err
 }
 
 type loader struct{ name string }

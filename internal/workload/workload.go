@@ -193,13 +193,15 @@ func (d *Demand) Together() [][]*Stream {
 // apart, each figure the largest.
 func (d *Demand) Peak() Load { return d.largest(func(*Stream) float64 { return 1 }) }
 
-// Mean is what is asked for on average, bursts by their share of the time.
+// Mean is what is asked for on average, bursts by their share of the time. How often streams run that never stop and
+// never run together is not said: their mean is at most the peak.
 func (d *Demand) Mean() Load {
 	var sum Load
 	for i := range d.Streams {
 		sum = sum.plus(d.Streams[i].Load(), d.Streams[i].Duty())
 	}
-	return sum
+	peak := d.Peak()
+	return Load{min(sum.IOPS, peak.IOPS), min(sum.Rate, peak.Rate)}
 }
 
 // MeanOver is the largest mean over a window of time: 30 minutes are what an EC2 instance's burst

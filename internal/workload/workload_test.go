@@ -290,6 +290,8 @@ func TestApart(t *testing.T) {
 `)
 	if p := d.Peak(); p.IOPS != 1000 || p.Rate != 1000*units.MiBPerSec {
 		t.Errorf("peak %+v", p)
+	} else if m := d.Mean(); m != p {
+		t.Errorf("a mean of %+v above the peak %+v", m, p)
 	}
 	if each, _ := d.Streams[1].Counted(); each != 4000 {
 		t.Errorf("1,000 MiB/s count as %v I/Os, want 4,000", each)

@@ -179,7 +179,7 @@ func (o *adviseOptions) request(env *form.Env) (*advise.Request, error) {
 		return nil, err
 	}
 	for _, spec := range o.Volumes {
-		if r.Keep, err = o.keep(spec); err != nil {
+		if r.Keep, err = o.keep(spec, r.Demand.Capacity); err != nil {
 			return nil, form.Usage(err)
 		}
 		r.Beside = append(r.Beside, *r.Keep)
@@ -244,8 +244,8 @@ func (o adviseOptions) chunkText() string {
 	return o.Chunk.Arg()
 }
 
-// keep is a layout of --volumes.
-func (o adviseOptions) keep(spec string) (*advise.Layout, error) {
+// keep is a layout of --volumes, for data of a capacity.
+func (o adviseOptions) keep(spec string, capacity units.Bytes) (*advise.Layout, error) {
 	d, err := topology.FromFlags(spec, o.Level, o.chunkText(), "")
 	if few, ok := errors.AsType[*topology.TooFew](err); ok && few.Level == topology.RAID0 { // one volume
 		d, err = topology.FromFlags(spec, "", "", "")
@@ -257,7 +257,7 @@ func (o adviseOptions) keep(spec string) (*advise.Layout, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := advise.LayoutOf(&t.Arrays[0])
+	l, err := advise.LayoutOf(&t.Arrays[0], capacity)
 	if err != nil {
 		return nil, fmt.Errorf("--volumes %.60q: %w", spec, err)
 	}

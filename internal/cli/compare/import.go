@@ -272,7 +272,7 @@ func besideJob(o *fio.Output) *fio.JobFile {
 const maxJobFile = 1 << 20
 
 // mostUnread is how many lines are listed.
-const mostUnread = 5
+const mostUnread = 3
 
 // reportUnread lists what no reader understood, and fails when there is any.
 func reportUnread(env *form.Env, outputs []*fio.Output) error {

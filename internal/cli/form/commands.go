@@ -70,10 +70,25 @@ func NoCommand(parent *cobra.Command, args []string) error {
 		return Usagef("a fleet has no %s: use fleet run for each variant or value in turn, several times, with "+
 			"--label variant=NAME, then plimsoll compare --by variant runs", args[0])
 	}
-	if like := parent.SuggestionsFor(args[0]); len(like) > 0 {
-		try = parent.CommandPath() + " " + like[0]
+	if like := likely(parent, args[0]); like != "" {
+		try = parent.CommandPath() + " " + like
 	}
 	return Hint(Usagef("unknown command %s", text.Quote(args[0])), try)
+}
+
+// likely is the command that a word is meant to be: one that begins with it, else one with the same first letter of
+// those with a letter or two wrong; "" for none.
+func likely(parent *cobra.Command, word string) string {
+	var like string
+	for _, name := range parent.SuggestionsFor(word) {
+		if strings.HasPrefix(name, word) {
+			return name
+		}
+		if like == "" && strings.HasPrefix(name, word[:min(1, len(word))]) {
+			like = name
+		}
+	}
+	return like
 }
 
 // SubcommandsOnly makes a command that does nothing itself refuse unknown subcommands.

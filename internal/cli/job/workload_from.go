@@ -150,7 +150,7 @@ func (r *RunDemand) Owned() (*advise.Layout, map[string]advise.Took) {
 		if array == nil {
 			return nil, nil
 		}
-		l, err := advise.LayoutOf(array)
+		l, err := advise.LayoutOf(array, 0)
 		if err != nil || all != nil && *l != *all {
 			return nil, nil //nolint:nilerr // they are no candidate then
 		}

@@ -46,7 +46,8 @@ func otherLoad(c *diagnose.Case, report diagnose.Report) {
 				Run("pidstat -d 1 5")
 			if w != nil && w.Using() != "" {
 				f.Severity, f.Title = finding.Info, "the storage is in use"
-				f.Say("%s does %s IOPS and %s: it is %s.", t.Name, iops, rate, w.InUse())
+				f.Say("%s is busy (%s IOPS, %s: %s). plimsoll why %s shows whether it is slow.", t.Name, iops, rate, w.Using(),
+					text.ShellQuote(w.Path))
 				f.Fix = "Leave it alone, and measure on a machine that is not at work."
 				f.Commands = []string{"plimsoll why " + text.ShellQuote(w.Path)}
 			}

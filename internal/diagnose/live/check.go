@@ -1,7 +1,6 @@
 package live
 
 import (
-	"fmt"
 
 	"plimsoll/internal/finding"
 	"plimsoll/internal/text"
@@ -61,12 +60,3 @@ func (f *Facts) Using() string {
 }
 
 const mostNamed = 3
-
-// InUse is how check names programs at work: no reason to stop them.
-func (f *Facts) InUse() string {
-	who := f.Using()
-	if who == "" {
-		return ""
-	}
-	return fmt.Sprintf("in use by %s: plimsoll why %s says whether it is slow", who, text.ShellQuote(f.Path))
-}

@@ -117,7 +117,7 @@ func bimodal(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 	}
 	faster, slower := text.Percent(modes.LowShare), text.Percent(modes.HighShare)
 	low, high := units.Latency(modes.Low), units.Latency(modes.High)
-	f = m.Finds("The %s are of two kinds: %s around %s and %s around %s.", what, faster, low, slower, high).
+	f = m.Finds("The latency of %s has two peaks: %s near %s, %s near %s.", what, faster, low, slower, high).
 		Saw("faster kind", fmt.Sprintf("%s, median %s", faster, low), "",
 			"fio, latency distribution below "+units.Latency(modes.Split).String()).
 		Saw("slower kind", fmt.Sprintf("%s, median %s", slower, high), "", "fio, latency distribution above it").

@@ -340,7 +340,7 @@ func (t *Reader) latency(name, unit, rest, body string) {
 func (t *Reader) needDirection(body string) {
 	if j := t.job; j.cur == nil {
 		j.loose.Printed = map[string]string{}
-		j.cur, j.looseAt = &j.loose, fio.Unread{Line: t.n, Text: body, Why: "of which direction is not said"}
+		j.cur, j.looseAt = &j.loose, fio.Unread{Line: t.n, Text: body, Why: "a latency without a read or write heading"}
 	}
 }
 

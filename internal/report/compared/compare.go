@@ -139,12 +139,18 @@ func untold(t *compare.Table) string {
 	return says + tail(t)
 }
 
-// works is a table of all works on all sides: the figure of the base, how the others differ from it, and
+// works is a table of all works on all sides, the base first: its figure, how the others differ from it, and
 // below what was left out of it.
 func works(t *compare.Table) []page.Block {
 	rows, out := page.NewTable("<work"), page.Note{Lead: "left out"}
-	for k, s := range t.Sides {
-		rows.Columns = append(rows.Columns, page.Column{Name: s.Name, Left: true, Priority: max(0, k-3)})
+	order := []int{t.Base}
+	for k := range t.Sides {
+		if k != t.Base {
+			order = append(order, k)
+		}
+	}
+	for at, k := range order {
+		rows.Columns = append(rows.Columns, page.Column{Name: t.Sides[k].Name, Left: true, Priority: max(0, at-3)})
 	}
 	for i := range t.Rows {
 		r := &t.Rows[i]
@@ -153,7 +159,7 @@ func works(t *compare.Table) []page.Block {
 		if also := r.Work.String(); also != r.Name {
 			row[0].Also = also
 		}
-		for k := range r.Cells {
+		for _, k := range order {
 			c := &r.Cells[k]
 			cell := page.T(words.None)
 			switch {
@@ -174,7 +180,7 @@ func works(t *compare.Table) []page.Block {
 			}
 			row = append(row, cell)
 			for _, x := range c.Invalid {
-				out.Say("%s, %s, %s: INVALID: %s", t.Sides[k].Name, r.Name, x.Called, x.Why)
+				out.Say("%s: INVALID: %s", text.Join(", ", t.Sides[k].Name, r.Name, x.Called), x.Why)
 			}
 		}
 		rows.Add(row)

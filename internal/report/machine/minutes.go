@@ -59,7 +59,10 @@ func (m *Minutes) Add(one live.Minute) {
 		return
 	}
 	if m.JSON {
-		m.err = page.Line(m.Out, one)
+		m.err = page.Line(m.Out, struct {
+			Schema int `json:"schema_version"`
+			live.Minute
+		}{page.Schema, one})
 		return
 	}
 	_, m.err = fmt.Fprintln(m.Out, minuteLine(one))
@@ -72,8 +75,9 @@ func (m *Minutes) End() error {
 	}
 	if m.JSON {
 		return page.Line(m.Out, struct {
-			Sum *live.Sum `json:"sum"`
-		}{&m.Sum})
+			Schema int       `json:"schema_version"`
+			Sum    *live.Sum `json:"sum"`
+		}{page.Schema, &m.Sum})
 	}
 	_, err := fmt.Fprintln(m.Out, sumLine(&m.Sum))
 	return err

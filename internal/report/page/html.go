@@ -25,6 +25,9 @@ var chartScript string
 //go:embed assets/page.js
 var plainScript string
 
+//go:embed assets/tables.js
+var tableScript string
+
 //go:embed assets/report.css
 var style string
 
@@ -93,6 +96,7 @@ func writeHTML(out *bufio.Writer, d *Document, _ Options) error {
 	if len(p.drawings) > 0 {
 		script = chartScript
 	}
+	script += ";\n" + tableScript
 	p.Script = template.JS(script) //nolint:gosec // our own file
 	sum := sha256.Sum256([]byte(script))
 	p.Policy = "default-src 'none'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +

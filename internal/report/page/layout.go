@@ -41,7 +41,7 @@ func place(t *Table, width int) placed {
 			break
 		}
 		last := p.in[len(p.in)-1]
-		if over := p.total() - width; t.Columns[last].Left && len(p.in) > 1 && p.widths[last]-over >= leastFlow {
+		if over := p.total() - width; t.Columns[last].Left && len(p.in) > 1 && p.widths[last]-over >= p.least(t, last) {
 			p.widths[last] -= over
 			p.flow = last
 			break
@@ -57,6 +57,15 @@ func place(t *Table, width int) placed {
 		break
 	}
 	return p
+}
+
+// least is the width below which a column's sentences do not wrap in their place: those of a column that may go below
+// its row have two lines at most.
+func (p *placed) least(t *Table, column int) int {
+	if t.Columns[column].Priority == 0 {
+		return leastFlow
+	}
+	return max(leastFlow, (p.widths[column]+1)/2+leastFlow/3)
 }
 
 func (p *placed) total() int {
@@ -121,6 +130,9 @@ func (t *terminal) table(tab *Table, indent string) {
 		t.para(indent, bold, tab.Caption)
 	}
 	p := place(tab, t.rows-len(indent))
+	if len(p.below) > 0 && !t.all {
+		t.leave(allColumns)
+	}
 	var head strings.Builder
 	for k, i := range p.in {
 		head.WriteString(p.cell(tab, k, i, tab.Columns[i].Name))
@@ -129,7 +141,7 @@ func (t *terminal) table(tab *Table, indent string) {
 		t.line(indent + t.in(dim, strings.TrimRight(head.String(), " ")))
 	}
 	for i, row := range tab.Rows {
-		if most := cmp.Or(tab.Most, mostRows); i == most && i < len(tab.Rows)-1 && !t.all {
+		if most := min(cmp.Or(tab.Most, mostRows), t.most); i == most && i < len(tab.Rows)-1 && !t.all {
 			t.line(indent + t.in(dim, "… "+text.Plural(len(tab.Rows)-i, "more row")))
 			t.leave(cmp.Or(said(*tab), allRows))
 			break

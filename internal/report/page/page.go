@@ -244,6 +244,26 @@ func (t *Table) Add(cells ...any) {
 	}
 }
 
+// Turned has the rows of a table as columns, of which those between the first few and the last go below a row first.
+func (t *Table) Turned(first int) Table {
+	turned := NewTable("<" + t.Columns[0].Name)
+	for i, row := range t.Rows {
+		name := row[0].Text
+		if i >= first && i < len(t.Rows)-1 {
+			name += "?"
+		}
+		turned.Columns = append(turned.Columns, NewTable(name).Columns...)
+	}
+	for i, c := range t.Columns[1:] {
+		cells := []Cell{T(c.Name)}
+		for _, row := range t.Rows {
+			cells = append(cells, row[i+1])
+		}
+		turned.Add(cells)
+	}
+	return turned
+}
+
 // shown are the columns in which a row has anything; the first is always shown.
 func (t *Table) shown() []int {
 	var all []int

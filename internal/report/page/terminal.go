@@ -2,6 +2,7 @@ package page
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -20,6 +21,7 @@ type terminal struct {
 	rows  int // width of tables
 	color bool
 	all   bool        // also the details
+	most  int         // rows of a table, and remarks on documents, that fit the screen
 	begun bool        // something was printed
 	left  text.Groups // what was left out, by its name
 }
@@ -48,13 +50,35 @@ func styleOf(tone string) lipgloss.Style {
 	return dim
 }
 
+// The lines of a screen: as many as its document has at most, where its tables keep the least of their rows. A
+// command may add a line.
+const screen, leastRows = 39, 5
+
+// writeText leaves out rows of tables until the document fits a screen. A pipe gets every remark on a document, since
+// editors read those.
 func writeText(out *bufio.Writer, d *Document, o Options) error {
-	t := &terminal{out: out, width: max(cmp.Or(o.Width, 80), 40), color: o.Color, all: o.Details}
-	t.rows = max(o.Rows, t.width)
-	t.head(d.Head)
-	t.blocks(d.Blocks, "")
-	t.rest(d.More)
-	return nil
+	width := max(cmp.Or(o.Width, 80), 40)
+	for most := screen; ; most-- {
+		var printed bytes.Buffer
+		t := &terminal{out: bufio.NewWriter(&printed), width: width, rows: max(o.Rows, width), color: o.Color, all: o.Details}
+		t.most = most
+		t.head(d.Head)
+		t.blocks(d.Blocks, "")
+		t.rest(d.More)
+		t.out.Flush()
+		if o.Details || most == leastRows || height(printed.String(), t.rows) <= screen {
+			_, err := out.Write(printed.Bytes())
+			return err
+		}
+	}
+}
+
+// height is how many lines a terminal needs.
+func height(printed string, width int) (n int) {
+	for line := range strings.Lines(printed) {
+		n += max(1, (ansi.StringWidth(strings.TrimSuffix(line, "\n"))+width-1)/width)
+	}
+	return n
 }
 
 // in styles text when colours are wanted.
@@ -77,7 +101,7 @@ const mostLeft = 6
 func (t *terminal) rest(command string) {
 	var names []string
 	for _, name := range t.left.Heads {
-		if n := len(t.left.Of[name]); n > 1 && !slices.Contains([]string{evidence, fixes, allRows}, name) {
+		if n := len(t.left.Of[name]); n > 1 && !slices.Contains([]string{evidence, fixes, allRows, allColumns}, name) {
 			name = text.Plural(n, name, strings.TrimSuffix(name, "s")+"s") // two series
 		}
 		names = append(names, name)
@@ -89,7 +113,7 @@ func (t *terminal) rest(command string) {
 }
 
 // What the last line does not count.
-const evidence, fixes, allRows = "evidence", "fixes", "all rows"
+const evidence, fixes, allRows, allColumns = "evidence", "fixes", "all rows", "all columns"
 
 // leave says that a block is left out.
 func (t *terminal) leave(name string) {
@@ -193,11 +217,12 @@ func (t *terminal) blocks(all []Block, indent string) {
 	var last Block
 	found := 0
 	for i, b := range all {
-		if b.level() == Detail && !t.all {
+		f, ok := b.(Finding)
+		if b.level() == Detail && !t.all || ok && t.passes(&f) {
 			t.leave(said(b))
 			continue
 		}
-		if f, ok := b.(Finding); ok && f.Folded {
+		if ok && f.Folded {
 			continue
 		} else if ok && f.File == "" && !t.all {
 			if found++; found > mostFindings {
@@ -348,6 +373,10 @@ func (t *terminal) finding(f *Finding) {
 	switch {
 	case f.File != "": // as a compiler prints it, in one line for editors
 		t.line(t.in(bold, fmt.Sprintf("%s: %s %s: %s", f.Subject, f.Code, f.Severity, f.Message)))
+		if f.Severity == "info" && t.short() {
+			t.unproven(f)
+			return
+		}
 	case !t.all:
 		t.shortly(f)
 		return
@@ -385,9 +414,7 @@ func (t *terminal) shortly(f *Finding) {
 		}
 	}
 	t.para(strings.TrimSpace(f.Code+" "+f.Severity)+": ", styleOf(f.Severity), said)
-	if len(f.Where)+len(f.Evidence.Rows)+len(f.Tables)+len(f.Cases) > 0 {
-		t.leave(evidence)
-	}
+	t.unproven(f)
 	if f.Severity == "info" {
 		return
 	}
@@ -395,6 +422,25 @@ func (t *terminal) shortly(f *Finding) {
 		t.para("  fix: ", plain, f.Fix)
 	}
 	t.commands(f.Commands)
+}
+
+// unproven leaves the evidence of a finding.
+func (t *terminal) unproven(f *Finding) {
+	if len(f.Where)+len(f.Evidence.Rows)+len(f.Tables)+len(f.Cases) > 0 {
+		t.leave(evidence)
+	}
+}
+
+// short says that a screen is to be enough.
+func (t *terminal) short() bool { return !t.all && t.rows == t.width }
+
+// passes says that a remark on a document has no room on the screen.
+func (t *terminal) passes(f *Finding) bool {
+	if f.File == "" || f.Folded || f.Severity != "info" || !t.short() {
+		return false
+	}
+	t.most--
+	return t.most < leastRows
 }
 
 // commands are printed as they are, never wrapped, to be copied.

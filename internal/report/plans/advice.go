@@ -30,29 +30,36 @@ func Advice(a *advise.Advice, all bool) *page.Document {
 		return beside(d, a)
 	}
 	d.Head.Tone = "fail"
-	d.Head.About = fmt.Sprintf("%s: %v IOPS and %v at peak, with %s of headroom, in %s", name, peak.IOPS, peak.Rate,
-		text.Share(a.Headroom), a.Region)
+	d.Head.About = fmt.Sprintf("%s: %v IOPS and %v at peak, %s headroom, %s", strings.TrimPrefix(name, "the "),
+		peak.IOPS, peak.Rate, text.Share(a.Headroom), a.Region)
 	for _, s := range a.Assumed {
 		d.Head.Say(text.Sentence(s))
 	}
-	table := page.NewTable("#", "<volumes", "<instance", "$/month", "per IOPS???", "times", "<is??")
+	table := page.NewTable("#", "<volumes", "<instance", "$/month", "per IOPS???", "times", "<is")
 	var owned page.Note
 	if c := a.Owned; c != nil && !slices.ContainsFunc(rows, func(c advise.Candidate) bool { return c.Kept() }) {
-		table.Add(choice("-", c))
-		owned = page.Note{Title: "-  " + strings.Join(c.Names, ", ") + ": not enough", Lines: CandidateLines(c)}
+		table.Add(choice("-", c, strings.Join(c.Names, ", ")))
+		owned = page.Note{Title: "-  " + strings.Join(c.Names, ", ") + ": not enough", Lines: CandidateLines(c), Of: "choice"}
 	}
 	for i := range rows {
-		table.Add(choice(strconv.Itoa(i+1), &rows[i]))
+		table.Add(choice(strconv.Itoa(i+1), &rows[i], strings.Join(rows[i].Names, ", ")))
 	}
-	d.Add(table, owned)
-	left := page.Note{Title: "Left out", Lines: a.Rejected}
+	if c, want := a.Cliff, 1+a.Headroom; c != nil {
+		table.Add(choice("-", c, fmt.Sprintf("misses by %s: %s", text.Percent(1-c.Meets()/want), c.Sustained.Label())))
+	}
+	for i := range a.Next {
+		table.Add(choice("-", &a.Next[i].Row, a.Next[i].What))
+	}
+	d.Add(table, owned.Detailed())
 	if len(rows) > 0 {
 		best := &rows[0]
 		on := placed(best)
 		d.Head.Word = fmt.Sprintf("%s: %v a month, %s times the demand", on, best.Month, units.Number(best.Meets()))
 		d.Head.Tone, d.Head.Main = "pass", page.NewFigure(on, "cost", best.Month, "usd_micro_month")
 		d.Records = adviceRecords(rows)
-		left = left.Detailed()
+	} else if len(a.Next) > 0 {
+		next := &a.Next[0]
+		d.Head.Word += fmt.Sprintf("; %s: %s at %v a month", next.What, placed(&next.Row), next.Row.Month)
 	}
 	for i := range rows {
 		if c := &rows[i]; len(c.Names) > 0 {
@@ -60,20 +67,15 @@ func Advice(a *advise.Advice, all bool) *page.Document {
 		}
 	}
 	d.Add(less(a))
-	if c := a.Cliff; c != nil {
-		want := 1 + a.Headroom
-		d.Add(page.Sentences(fmt.Sprintf("%s at %v a month misses it by %s: %s of %s times the demand, limited by %s.",
-			placed(c), c.Month, text.Percent(1-c.Meets()/want), units.Number(c.Meets()), units.Number(want),
-			c.Sustained.Label())))
+	left := page.Note{Title: "Left out", Lines: a.Rejected}
+	if len(rows)+len(a.Next) > 0 {
+		left = left.Detailed()
 	}
-	next := page.Note{Title: "What would meet it"}
-	for _, one := range a.Next {
-		next.Say("%s: %s at %v a month", one.What, placed(&one.Row), one.Row.Month)
-	}
-	d.Add(next, left, page.Lead("note", a.Notes...).Detailed())
+	d.Add(left, page.Lead("note", a.Notes...).Detailed())
 	if len(a.Rows) > 0 && !all {
-		d.Add(page.Sentences(fmt.Sprintf("Of %s on %s. --yaml N > plimsoll.yaml writes row N, for plimsoll array "+
-			"plan and run.", text.Plural(a.Layouts, "layout"), text.Plural(a.Instances, "instance type"))))
+		d.Add(page.Sentences("--yaml N > plimsoll.yaml writes row N, for plimsoll array plan and run."),
+			page.Lead("searched", fmt.Sprintf("%s on %s", text.Plural(a.Layouts, "layout"),
+				text.Plural(a.Instances, "instance type"))).Detailed())
 	}
 	return d
 }
@@ -130,17 +132,15 @@ func beside(d *page.Document, a *advise.Advice) *page.Document {
 
 // choice is a row: what a candidate costs, also of each I/O per second that it sustains, and how
 // often it meets the demand. What is owned and does not has no number.
-func choice(mark string, c *advise.Candidate) []string {
+func choice(mark string, c *advise.Candidate, is string) []string {
 	times := words.None
 	if meets := c.Meets(); meets > 0 {
 		times = units.Number(meets)
 	}
 	if c.ByBurst {
-		times += " for " + text.Duration(c.Instance.BurstFor)
+		is = text.Join(", ", is, "for "+text.Duration(c.Instance.BurstFor))
 	}
-	return []string{
-		mark, LayoutText(c.Layout), c.Type, dollars(c), perIOPS(c.PerIOPS), times, strings.Join(c.Names, ", "),
-	}
+	return []string{mark, LayoutText(c.Layout), c.Type, dollars(c), perIOPS(c.PerIOPS), times, is}
 }
 
 // dollars is what a candidate costs a month, in a column that has the sign in its head.

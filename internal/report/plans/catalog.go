@@ -51,9 +51,9 @@ func entry(word, name string, data any) *page.Document {
 }
 
 func catalog(now time.Time) *page.Document {
-	d := entry("Catalogue of limits and prices", "catalog", catalogData{
-		cloud.VolumeTypes(), cloud.Drives(""), cloud.InstanceTypes(""),
-	})
+	has := catalogData{cloud.VolumeTypes(), cloud.Drives(""), cloud.InstanceTypes("")}
+	d := entry(fmt.Sprintf("Limits and prices of %d types of volumes, %d drives and %s types of machines", len(has.Volumes),
+		len(has.Drives), text.Count(len(has.Instances))), "catalog", has)
 	types := page.Captioned("Volume types", "<type", "<provider", "<name??")
 	types.Most = 16
 	for _, v := range cloud.VolumeTypes() {
@@ -95,9 +95,16 @@ func provenance(f *page.Facts, p cloud.Provenance) {
 	f.Add("trust", p.Trust)
 }
 
+// mostRules are the limits of a type of volume that are no details.
+const mostRules = 6
+
 func volumeType(v cloud.VolumeType, now time.Time) *page.Document {
 	d := entry(fmt.Sprintf("%s: %s %s", v.Type, v.Provider, v.Name), "volume_type", priced(v))
 	rules := page.Note{Title: "Limits", Lines: slices.Clone(v.Rules)}
+	if v.MaxSize > 0 {
+		rules.Say("size %v to %v", v.MinSize, v.MaxSize)
+	}
+	rules.Lines = append(rules.Lines, "latency: "+v.Latency)
 	if v.Counted > 0 {
 		phrase := fmt.Sprintf("an I/O counts once for each %v or part of it", v.Counted)
 		if v.Merges {
@@ -105,13 +112,13 @@ func volumeType(v cloud.VolumeType, now time.Time) *page.Document {
 		}
 		rules.Lines = append(rules.Lines, phrase)
 	}
-	if v.MaxSize > 0 {
-		rules.Say("size %v to %v", v.MinSize, v.MaxSize)
+	more := page.Note{Title: "More limits", Level: page.Detail, Of: "more limits"}
+	if n := len(rules.Lines); n > mostRules {
+		more.Lines, rules.Lines = rules.Lines[mostRules:], rules.Lines[:mostRules]
 	}
-	rules.Lines = append(rules.Lines, "latency: "+v.Latency)
 	facts := page.Facts{Level: page.Detail, Title: "Source"}
 	provenance(&facts, v.Provenance)
-	d.Add(rules, page.Facts{Rows: []page.Fact{{Name: "price", Value: volumePrice(v, now)}}})
+	d.Add(rules, page.Facts{Rows: []page.Fact{{Name: "price", Value: volumePrice(v, now)}}}, more)
 	rows := page.Captioned("Tiers", "<tier", "size", "IOPS", "bandwidth", "burst IOPS?", "burst bandwidth?")
 	for _, t := range v.Tiers {
 		burst := []string{"", ""}
@@ -157,8 +164,9 @@ func instance(f cloud.InstanceFacts, now time.Time) *page.Document {
 			facts.Add("source of the local drives", l.String()+", "+l.Trust.String())
 		}
 	}
-	provenance(&facts, f.Provenance)
 	facts.Add("price", instancePrice(f, now))
+	source := page.Facts{Level: page.Detail, Title: "Source"}
+	provenance(&source, f.Provenance)
 	earlier := page.Note{Title: "Published earlier"}
 	for _, c := range f.Changes {
 		phrase := fmt.Sprintf("%s to %s: %v IOPS, %s", c.From, c.To, c.Burst.IOPS, c.Burst.Rate.SI())
@@ -167,7 +175,7 @@ func instance(f cloud.InstanceFacts, now time.Time) *page.Document {
 		}
 		earlier.Lines = append(earlier.Lines, phrase)
 	}
-	d.Add(rows, facts, page.Lead("note", f.Notes...), page.Lead("not known", f.Unknown...), earlier)
+	d.Add(rows, facts, page.Lead("note", f.Notes...), page.Lead("not known", f.Unknown...).Detailed(), earlier, source)
 	return d
 }
 

@@ -42,8 +42,7 @@ func (o *Outlook) SetCeiling(c ceiling.Ceiling) {
 	}
 }
 
-const depthOneHint = "one I/O in flight, so the latency sets the result: --read-latency and --write-latency, " +
-	"as measured (0.6ms)"
+const depthOneHint = "one I/O in flight, set by its latency: --read-latency, --write-latency"
 
 // unknownHint says how limits are declared, with volumes of the cloud that the machine is on.
 func unknownHint(t *topology.Topology) string {
@@ -91,7 +90,9 @@ func Ceilings(t *topology.Topology, suite string, all []Outlook, together bool) 
 			}
 		}
 	}
-	d.Head.About = strings.Join(layout(t), "; ")
+	var machine page.Facts
+	d.Head.About, machine = layout(t)
+	d.Add(machine)
 	d.Add(origins(t, all)...)
 	return d
 }
@@ -151,11 +152,16 @@ func (o Outlook) main() *page.Figure {
 // large says that bandwidth is the figure of its I/Os.
 func (o Outlook) large() bool { return o.Ceiling.IOSize >= result.LargeIO }
 
+// mostNames are the scenarios of a row that are named.
+const mostNames = 2
+
 // outlooks is the table of a suite.
 func outlooks(d *page.Document, t *topology.Topology, suite string, all []Outlook) {
-	rows := page.NewTable("#", "<scenario", "sustained", "<limited by", "short test", "for", "<limited by?")
+	rows := page.NewTable("<#", "<scenario", "sustained", "<limited by", "short test", "for", "<limited by?")
 	var known []Outlook
 	var unknown, single, bursts []string
+	var same text.Groups // numbers by figures: scenarios that have the same share a row
+	names := map[string][]string{}
 	for _, o := range all {
 		id, held := fmt.Sprint(o.ID), o.Ceiling.Held()
 		switch {
@@ -175,7 +181,17 @@ func outlooks(d *page.Document, t *topology.Topology, suite string, all []Outloo
 				until = text.Duration(held.For)
 			}
 		}
-		rows.Add(id, text.Clean(o.Name, 20), o.figure(held.Lasts()), o.lasting().Label(), short, until, by)
+		row := []string{o.figure(held.Lasts()), o.lasting().Label(), short, until, by}
+		key := fmt.Sprint(row)
+		if len(names[key]) == 0 {
+			rows.Add(id, "", row)
+		}
+		same.Add(key, id)
+		names[key] = append(names[key], text.Clean(o.Name, 20))
+	}
+	for i, key := range same.Heads {
+		rows.Rows[i][0].Text = strings.Join(same.Of[key], ", ")
+		rows.Rows[i][1].Text = text.Some(names[key], mostNames)
 	}
 	var notes page.Note
 	add := func(ids []string, note string) {
@@ -192,11 +208,12 @@ func outlooks(d *page.Document, t *topology.Topology, suite string, all []Outloo
 	add(unknown, unknownHint(t))
 	if len(known) > 0 {
 		d.Add(rows)
+		size := ""
 		if len(bursts) > 0 {
-			notes.Say("Size a database by the sustained figure: a short test sees the burst.")
+			size = "Size a database by the sustained figure: a short test sees the burst."
 		}
-		notes.Lines = append(notes.Lines, remediesOf(t, known)...)
-		notes.Say("One scenario in full: plimsoll ceiling %s %d …", text.ShellQuote(text.Clean(suite, 40)), known[0].ID)
+		notes.Say("%s", text.Join(" ", size, remediesOf(t, known), fmt.Sprintf("One scenario in full: plimsoll ceiling %s %d …",
+			text.ShellQuote(text.Clean(suite, 40)), known[0].ID)))
 	}
 	d.Add(notes)
 }
@@ -226,34 +243,47 @@ func suiteAnswer(known []Outlook) (string, *page.Figure) {
 		}
 		figures, least = append(figures, high), cmp.Or(least, of[0].main())
 		for _, o := range of {
-			limits = text.Once(limits, o.lasting().Label())
+			for _, by := range owners(o.lasting()) {
+				limits = text.Once(limits, by)
+			}
 		}
 	}
 	if len(figures) == 0 {
 		return "Ceilings unknown", nil
 	}
-	return fmt.Sprintf("%s sustained (%s)", strings.Join(figures, " and "), strings.Join(limits, ", ")), least
+	return fmt.Sprintf("%s sustained (%s)", strings.Join(figures, " and "), text.List(limits)), least
 }
 
-// remediesOf says once what raises the sustained figures of several scenarios.
-func remediesOf(t *topology.Topology, known []Outlook) []string {
+// owners are what sets a bound: of "instance and volume IOPS" the instance and the volumes.
+func owners(b *ceiling.Bound) []string {
+	label := b.Label()
+	for _, kind := range []string{" IOPS", " throughput"} {
+		label = strings.TrimSuffix(label, kind)
+	}
+	return strings.Split(label, " and ")
+}
+
+// remediesOf says once what raises the sustained figures of all scenarios, and what else those of some.
+func remediesOf(t *topology.Topology, known []Outlook) string {
 	var ids text.Groups
 	for _, o := range known {
-		var all []string
+		var own []string
 		for _, b := range o.Ceiling.Limits() {
-			all = text.Once(all, o.remedy(t, b))
+			own = text.Once(own, o.remedy(t, b))
 		}
-		ids.Add(strings.Join(all, ", and "), fmt.Sprint(o.ID))
+		for _, do := range own {
+			ids.Add(do, fmt.Sprint(o.ID))
+		}
 	}
-	var lines []string
+	slices.SortStableFunc(ids.Heads, func(a, b string) int { return cmp.Compare(len(ids.Of[b]), len(ids.Of[a])) })
+	var parts []string
 	for _, do := range ids.Heads {
-		lead := "To sustain more"
-		if len(ids.Heads) > 1 {
-			lead += " in " + text.List(ids.Of[do])
+		if of := ids.Of[do]; len(of) < len(known) {
+			do = "in " + text.List(of) + " " + do
 		}
-		lines = append(lines, lead+": "+do+".")
+		parts = append(parts, do)
 	}
-	return lines
+	return text.Join(": ", "To sustain more", strings.Join(parts, "; ")) + "."
 }
 
 // section is one scenario with every bound.
@@ -265,7 +295,7 @@ func (o Outlook) section(t *topology.Topology) page.Section {
 		s.Add(page.Sentences(unknownHint(t)))
 		return s
 	}
-	rows := page.NewTable("<limit", "IOPS", "bandwidth?", "<", "<how")
+	rows := page.NewTable("<limit", "IOPS", "bandwidth?", "<", "<how?")
 	for i := range o.Ceiling.Bounds {
 		b := &o.Ceiling.Bounds[i]
 		note := map[[2]bool]string{
@@ -285,7 +315,15 @@ func (o Outlook) section(t *topology.Topology) page.Section {
 	if len(o.Course) < 3 { // the answer says it
 		course.Level = page.Detail
 	}
-	s.Add(course, page.Sentences(o.advice(t)...))
+	s.Add(course)
+	for i, how := range o.advice(t) {
+		note := page.Sentences(how)
+		if i > 0 {
+			note = note.Detailed()
+			note.Of = "remedy"
+		}
+		s.Add(note)
+	}
 	return s
 }
 
@@ -367,7 +405,7 @@ func (o Outlook) advice(t *topology.Topology) []string {
 		case o.remedy(t, next) == o.remedy(t, b):
 			phrase += fmt.Sprintf(" (%s allows no more either)", next.Label())
 		default:
-			phrase = fmt.Sprintf("To exceed %s%s, do both: %s; %s", o.figure(b), what, o.remedy(t, b), o.remedy(t, next))
+			phrase = fmt.Sprintf("To exceed %s%s, raise both limits: %s; %s", o.figure(b), what, o.remedy(t, b), o.remedy(t, next))
 		}
 		return phrase + "."
 	}
@@ -385,31 +423,34 @@ func (o Outlook) advice(t *topology.Topology) []string {
 	}
 }
 
-// layout is the storage that the ceiling is for, a line for each role or one for both.
-func layout(topo *topology.Topology) []string {
+// layout is the storage that the ceiling is for in a line, its machine by name; and what that machine has.
+func layout(topo *topology.Topology) (line string, machine page.Facts) {
 	var roles text.Groups
-	var lines []string
+	var parts []string
 	for _, target := range topo.Targets {
 		roles.Add(arraySummary(topo.Array(target.Array)), string(target.Role))
 	}
 	for _, phrase := range roles.Heads {
-		lines = append(lines, strings.Join(roles.Of[phrase], " and ")+": "+phrase)
+		parts = append(parts, strings.Join(roles.Of[phrase], " and ")+": "+phrase)
 	}
+	machine = page.Facts{Level: page.Detail, Title: "Instance"}
 	if i := topo.Instance; i.Known() {
-		phrase := "instance: " + cmp.Or(words.Machine(i), "declared")
-		switch b := i.Baseline; {
-		case b.IOPS > 0 && b.Rate > 0:
-			phrase += fmt.Sprintf(", %v IOPS and %s", b.IOPS, b.Rate.SI())
-		case b.Known():
-			phrase += ", " + words.Limits(b, true)
+		has, burst := words.Limits(i.Baseline, true), ""
+		if b := i.Baseline; b.IOPS > 0 && b.Rate > 0 {
+			has = fmt.Sprintf("%v IOPS and %s", b.IOPS, b.Rate.SI())
 		}
-		burst := ""
 		if i.Burst.Known() {
 			burst = fmt.Sprintf("in bursts of %s %v IOPS and %s", text.Duration(i.BurstFor), i.Burst.IOPS, i.Burst.Rate.SI())
 		}
-		lines = append(lines, text.Join(", ", phrase, words.Caps(i), burst))
+		name, limits := words.Machine(i), text.Join(", ", has, words.Caps(i), burst)
+		if name == "" {
+			parts = append(parts, "instance: "+text.Join(", ", "declared", limits))
+		} else {
+			parts = append(parts, name)
+			machine.Add(name, limits)
+		}
 	}
-	return lines
+	return strings.Join(parts, "; "), machine
 }
 
 func arraySummary(a *topology.Array) string {

@@ -34,7 +34,7 @@ func TestAdviceOnEqualLimits(t *testing.T) {
 		{
 			"equal, with unlike remedies",
 			[]ceiling.Bound{{Kind: ceiling.InstanceIOPS, IOPS: 20000}, {Kind: ceiling.VolumeIOPS, IOPS: 20000}},
-			"To exceed 20,000 IOPS, do both: use a larger instance; use more volumes, or more IOPS per volume.",
+			"To exceed 20,000 IOPS, raise both limits: use a larger instance; use more volumes, or more IOPS per volume.",
 		},
 		{
 			"equal, with one remedy",
@@ -44,7 +44,7 @@ func TestAdviceOnEqualLimits(t *testing.T) {
 		{
 			"equal as printed", // 19,999.9 IOPS reads 20,000, too
 			[]ceiling.Bound{{Kind: ceiling.InstanceIOPS, IOPS: 19999.9}, {Kind: ceiling.VolumeIOPS, IOPS: 20000}},
-			"To exceed 20,000 IOPS, do both: use a larger instance; use more volumes, or more IOPS per volume.",
+			"To exceed 20,000 IOPS, raise both limits: use a larger instance; use more volumes, or more IOPS per volume.",
 		},
 	} {
 		var o Outlook

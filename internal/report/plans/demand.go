@@ -78,7 +78,9 @@ func Demand(d *workload.Demand, latency time.Duration, assumed bool) *page.Docum
 			line("mean of 30 min", half)
 		}
 	}
-	doc.Add(t, page.Note{Title: "What follows", Lines: demandNotes(v, assumed)})
+	notes := demandNotes(v, assumed)
+	first := min(len(notes), mostNotes)
+	doc.Add(t, page.Sentences(notes[:first]...), page.Note{Title: "What follows", Lines: notes[first:], Level: page.Detail})
 	return doc
 }
 
@@ -106,6 +108,9 @@ func share(v float64) string {
 	}
 	return text.Percent(v)
 }
+
+// mostNotes are those of a demand that are no details.
+const mostNotes = 2
 
 // demandNotes are what a person who buys or tests for the demand should know.
 func demandNotes(v demandView, assumed bool) []string {

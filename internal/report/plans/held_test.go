@@ -1,6 +1,7 @@
 package plans
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -62,10 +63,15 @@ func TestSustainedFiguresStandBesideTheirLimit(t *testing.T) {
 				if len(all) < 2 {
 					continue
 				}
-				table := Ceilings(topo, name, all, false).Blocks[0].(page.Table)
-				for i, o := range all {
+				table, of := Ceilings(topo, name, all, false).Blocks[0].(page.Table), map[string][]page.Cell{}
+				for _, row := range table.Rows { // of scenarios of the same figures
+					for id := range strings.SplitSeq(row[0].Text, ", ") {
+						of[id] = row
+					}
+				}
+				for _, o := range all {
 					rows++
-					row, course := table.Rows[i], o.Ceiling.Course()
+					row, course := of[fmt.Sprint(o.ID)], o.Ceiling.Course()
 					first, last := course[0], course[len(course)-1]
 					want, alike := last.Bound.Label(), 0
 					for _, b := range o.Ceiling.Bounds { // all that allow no more, each named once

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"plimsoll/internal/ceiling"
@@ -59,7 +58,8 @@ func (f Foreseen) idle() string {
 // other, the first being the base, and which of them cannot differ.
 func Layouts(all []Foreseen) *page.Document {
 	d := page.New("layouts", best(all), "layouts", all)
-	d.Records, d.Head.About = layoutRecords(all), strings.Join(layout(all[0].Topology), "; ")
+	d.Records = layoutRecords(all)
+	d.Head.About, _ = layout(all[0].Topology)
 	t := page.NewTable("#", "<scenario", "<bound by?")
 	for i, f := range all {
 		t.Columns = append(t.Columns, page.Column{Name: text.Clean(f.Name, 20), Priority: max(0, i-4)})

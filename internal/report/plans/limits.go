@@ -82,9 +82,10 @@ func Limits(l *Limited, check bool) *page.Document {
 		}
 		return words.None
 	}
-	d.Head.Say(fmt.Sprintf("%s keeps %s random reads or %s writes per second. While it asks for no more, its I/Os may "+
-		"wait up to %v behind the others.", l.Keep, left("rrandiops"), left("wrandiops"), text.Duration(l.Wait)))
-	d.Add(page.Lead("source", sources...).Detailed())
+	d.Head.Say(fmt.Sprintf("%s keeps %s random reads or %s writes per second.", l.Keep, left("rrandiops"),
+		left("wrandiops")))
+	d.Add(page.Lead("wait", fmt.Sprintf("while it asks for no more, its I/Os may wait up to %v behind the others",
+		text.Duration(l.Wait))).Detailed(), page.Lead("source", sources...).Detailed())
 	device := fmt.Sprintf("%d:%d", l.Device.Major, l.Device.Minor)
 	named := map[string]struct{ systemd, v1 string }{
 		"riops": {"ReadIOPS", "read_iops"}, "wiops": {"WriteIOPS", "write_iops"},

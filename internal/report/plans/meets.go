@@ -53,9 +53,15 @@ func Meets(m *advise.Met) *page.Document {
 	}
 	row("verdict", "", metWord)
 	d.Records = metRecords(m)
+	if len(m.Sides) > mostBeside {
+		t = t.Turned(len(m.Demand.Streams) + 1)
+	}
 	d.Add(t, page.Lead("note", m.Notes...))
 	return d
 }
+
+// mostBeside is how many results stand beside each other; more stand below each other.
+const mostBeside = 2
 
 // metWord says whether a result meets the demand.
 func metWord(s *advise.MetSide) string {

@@ -16,14 +16,19 @@ import (
 // changes, then the points.
 func Sweep(t *topology.Topology, one Outlook, a ceiling.Axes, points []ceiling.Point) *page.Document {
 	d := page.New("ceiling sweep", "Ceiling of "+one.title()+", swept", "points", points)
-	d.Records, d.Head.About = pointRecords(points), strings.Join(layout(t), "; ")
+	d.Records = pointRecords(points)
+	d.Head.About, _ = layout(t)
 	if len(points) == 0 || !points[0].Ceiling.Known() {
 		d.Head.Word = "Ceiling unknown"
 		d.Head.Say(unknownHint(t))
 		return d
 	}
-	for _, phrase := range knees(points, a) {
-		d.Head.Say(phrase)
+	for i, phrase := range knees(points, a) {
+		if i == 0 {
+			d.Head.Word = one.title() + ": " + phrase
+		} else {
+			d.Head.Say(phrase)
+		}
 	}
 	sizes, depths := len(a.BlockSizes), len(a.Depths)
 	if depths > 1 && points[0].Ceiling.Concurrency() == nil {

@@ -2,6 +2,7 @@ package plans
 
 import (
 	"cmp"
+	"fmt"
 	"time"
 
 	"plimsoll/internal/ceiling"
@@ -64,7 +65,7 @@ func perIOPSCell(u cloud.USD) page.Cell { return page.Exact(perIOPS(u), float64(
 
 // OnTypes is the document of ceilings on several instance types beside each other.
 func OnTypes(all []OnType, now time.Time) *page.Document {
-	d := page.New("ceiling", "Ceilings by instance type", "types", all)
+	d := page.New("ceiling", cmp.Or(mostOn(all), "Ceilings by instance type"), "types", all)
 	t := page.NewTable("<instance", "<scenario", "IOPS", "for?", "sustained", "<limited by?", "per month", "per IOPS")
 	t.Keys("instance", "scenario", "iops", "burst_s", "sustained_iops", "limited_by", "usd_per_month", "usd_per_iops")
 	notes := []string{"Per IOPS is the price of the instance for each sustained I/O per second, without volumes."}
@@ -83,6 +84,22 @@ func OnTypes(all []OnType, now time.Time) *page.Document {
 	}
 	d.Add(t, page.Sentences(notes...), priceSources(now))
 	return d
+}
+
+// mostOn names the type that sustains the most of the first scenario.
+func mostOn(all []OnType) string {
+	var best *OnType
+	for i := range all {
+		if o := &all[i]; o.Scenario == all[0].Scenario && o.Sustained != nil &&
+			(best == nil || o.Sustained.IOPS > best.Sustained.IOPS) {
+			best = o
+		}
+	}
+	if best == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s sustains the most of %s: %s (%s)", best.Type, best.Scenario,
+		words.Operations(best.Sustained.IOPS), best.Sustained.Label())
 }
 
 // InstanceTable is the document of several instance types of the catalogue beside each other; false
@@ -108,7 +125,7 @@ func InstanceTable(names []string, now time.Time) (d *page.Document, unknown str
 			rateCell(max(f.Burst.Rate, f.Baseline.Rate)), rateCell(f.Baseline.Rate), monthCell(price), perIOPSCell(each))
 		all = append(all, pricedInstance(f))
 	}
-	d = entry("Instance types", "instance_types", all)
+	d = entry(text.Plural(len(all), "instance type"), "instance_types", all)
 	d.Add(t, priceSources(now))
 	return d, "", true
 }

@@ -96,7 +96,9 @@ func series(i int, s compare.Series) page.Section {
 	rows := page.NewTable("<when", s.Figure.Name, "±?", "rounds??", "of ceiling?", "<verdict", "<trend", "<run???")
 	most := 0.0
 	for _, p := range s.Points {
-		most = max(most, p.Value.Center)
+		if p.Invalid == "" {
+			most = max(most, p.Value.Center)
+		}
 	}
 	for _, p := range s.Points {
 		rows.Add(historyRow(s, p, most))
@@ -125,10 +127,14 @@ func historyRow(s compare.Series, p compare.Point, most float64) []page.Cell {
 	if p.Share > 0 {
 		share = text.Percent(p.Share)
 	}
+	figure := page.T(value)
 	if p.Invalid != "" {
 		verdict = page.Cell{Text: "INVALID", Tone: "invalid"}
+		if bar = ""; value != words.None {
+			figure.Struck, verdict.Text = true, ""
+		}
 	}
-	return page.Cells(p.At.UTC().Format("2006-01-02 15:04"), value, words.PlusMinus(p.Value, p.Rounds), p.Rounds, share,
+	return page.Cells(p.At.UTC().Format("2006-01-02 15:04"), figure, words.PlusMinus(p.Value, p.Rounds), p.Rounds, share,
 		verdict, bar, p.Run)
 }
 

@@ -108,6 +108,7 @@ func looksLikeOthers() []string {
 		"library", "summary", "demand not met", "demand", "advice elsewhere", "advice without a choice",
 		"teardown", "verify", "probe", "why neighbour-buffered", "why healthy-idle", "suites", "instances", "against a baseline",
 		"volume type", "instance", "machine of Azure", "drives", "some instances", "explained", "nothing to lint", "limits",
+		"large library", "large summary", "import of many results", "advice beside own volumes", "lint of a guide",
 	}
 }
 

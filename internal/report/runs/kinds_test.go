@@ -1,8 +1,11 @@
 package runs
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -16,12 +19,14 @@ import (
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/diagnose/live"
 	"plimsoll/internal/finding"
+	"plimsoll/internal/lint"
 	"plimsoll/internal/provision"
 	written "plimsoll/internal/provision/records"
 	"plimsoll/internal/report/compared"
 	"plimsoll/internal/report/machine"
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/plans"
+	"plimsoll/internal/script"
 	"plimsoll/internal/stats"
 	"plimsoll/internal/suite"
 	"plimsoll/internal/sys"
@@ -64,6 +69,7 @@ func importKinds(t *testing.T, all map[string]*page.Document) {
 		t.Fatal(err)
 	}
 	all["summary"] = Summary(bundle.Pick{}.Groups(results))
+	largeImports(t, all)
 
 	demand := demanded(t)
 	var sides []advise.Side
@@ -82,6 +88,44 @@ func importKinds(t *testing.T, all map[string]*page.Document) {
 		t.Errorf("the demand of the seed is met: %s", missed.Decision)
 	}
 	all["demand not met"] = plans.Meets(missed)
+}
+
+// largeImports are a library of more files than a screen has lines, and a file of as many results.
+func largeImports(t *testing.T, all map[string]*page.Document) {
+	t.Helper()
+	const many = 60
+	data, err := os.ReadFile("../../fio/output/testdata/versions/fio-3.41.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var files []string
+	dir := t.TempDir()
+	for i := range many {
+		file := filepath.Join(dir, fmt.Sprintf("random-reads-of-the-data-volume-%02d.txt", i))
+		if err := os.WriteFile(file, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, file)
+	}
+	all["paste"] = Run(imported(t, files[0]))
+	all["large library"] = Run(imported(t, files...))
+	outputs, documents, err := bundle.Gather(files, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	results, err := bundle.Found{Outputs: outputs, Documents: documents}.Results()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all["large summary"] = Summary(bundle.Pick{}.Groups(results))
+	if len(results) < many {
+		t.Errorf("%d results of %d files", len(results), many)
+	}
+	one := filepath.Join(dir, "all.txt")
+	if err := os.WriteFile(one, bytes.Repeat(append(data, '\n'), many), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	all["import of many results"] = Run(imported(t, one))
 }
 
 // demanded is the demand of a logging application.
@@ -117,6 +161,14 @@ func adviceKinds(t *testing.T, all map[string]*page.Document) {
 		all[name] = plans.Advice(a, false)
 	}
 	azure := cloud.Named("azure")
+	own, err := advise.Advise(advise.Request{
+		Now: now, Demand: demand, Prices: cloud.BuiltinPrices(), Headroom: .2, MaxVolumes: 4, Instance: "r6i.2xlarge",
+		Keep: &advise.Layout{N: 4, Level: topology.RAID0, Spec: cloud.VolumeSpec{Type: "gp3", Size: 125 * units.GiB}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all["advice beside own volumes"] = plans.Advice(own, false)
 	bare := *demand
 	bare.Durability = workload.Durability{}
 	there, err := advise.Advise(advise.Request{Now: now, Demand: &bare, Cloud: azure, Prices: azure.Prices(), Headroom: .2, MaxVolumes: 4})
@@ -230,6 +282,12 @@ func listKinds(t *testing.T, all map[string]*page.Document) {
 	}
 	all["explained"] = plans.Rules(finding.Pages()[:1], true, nil)
 	all["nothing to lint"] = plans.Lint(plans.Linted{})
+	guide, err := os.ReadFile("../../../testdata/seeds/disk-benchmark-guide.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := lint.NewCase(lint.Case{Scripts: []*script.File{script.Parse("disk-benchmark-guide.md", guide, script.Options{})}})
+	all["lint of a guide"] = plans.Lint(plans.Linted{Files: c.Scripts, Findings: lint.Judge(c).Found})
 	all["against a baseline"] = compared.Against(&compare.Against{
 		Run: "20261122T194909Z-import", Baseline: "the last 10 runs", Notes: []string{"the kernel changed"},
 		Rows: []compare.Judgment{{

@@ -33,7 +33,7 @@ func asLibrary(d *page.Document, b *bundle.Bundle) {
 	d.Head = page.Headline{
 		Word: counted(files, len(measured(b))), Tone: string(b.Run.Verdict), About: about(b),
 	}
-	d.Blocks = slices.Insert(d.Blocks, 0, page.Full(perFile(files), perCode(b))...)
+	d.Blocks = slices.Insert(d.Blocks, 0, page.Full(perDir(b), perFile(files), perCode(b))...)
 }
 
 // unrelated says that an import holds results of several files.
@@ -214,6 +214,59 @@ func perFile(files []*fileVerdict) page.Section {
 		t.Add(verdict, of, file, row.Measured, reason)
 	}
 	return page.Part("Files", "files", "", t)
+}
+
+// The most directories that stand beside each other, and the least results of a median.
+const mostDirs, leastAlike = 5, 3
+
+// perDir has the median result of each kind of work in each directory, beside that of the first directory.
+func perDir(b *bundle.Bundle) page.Table {
+	var works text.Groups
+	var dirs []string
+	of := map[string][]int{} // places of results, by work and directory
+	for i := range b.Scenarios {
+		r := b.Scenarios[i].Result
+		if r == nil || b.Scenarios[i].Verdict == verdict.Invalid {
+			continue
+		}
+		work, dir := bundle.KeyText(r, "work"), r.Labels["dir"]
+		if _, v := compare.MainFigure(r); v > 0 && work != "" && dir != "" {
+			works.Add(work, dir)
+			dirs, of[work+dir] = text.Once(dirs, dir), append(of[work+dir], i)
+		}
+	}
+	t := page.Captioned("Medians by directory", "<work", "results?")
+	t.Most = leastAlike
+	if len(dirs) < 2 || len(dirs) > mostDirs {
+		return page.Table{}
+	}
+	for _, dir := range dirs {
+		t.Columns = append(t.Columns, page.Column{Name: text.Clean(dir, 20)})
+	}
+	for _, work := range works.Heads {
+		base, cells := 0.0, page.Cells(work, len(works.Of[work]))
+		for _, dir := range dirs {
+			at := of[work+dir]
+			if len(at) < leastAlike {
+				cells = append(cells, page.Cell{})
+				continue
+			}
+			value := func(i int) float64 { _, v := compare.MainFigure(b.Scenarios[i].Result); return v }
+			slices.SortFunc(at, func(a, b int) int { return cmp.Compare(value(a), value(b)) })
+			i := at[len(at)/2]
+			figure := newRow(&b.Scenarios[i], i).Measured
+			if base == 0 {
+				base = value(i)
+			} else {
+				figure += fmt.Sprintf(" (%+.0f %%)", 100*(value(i)/base-1))
+			}
+			cells = append(cells, page.T(figure))
+		}
+		if base > 0 {
+			t.Add(cells)
+		}
+	}
+	return t
 }
 
 // shortened leaves out the middle of a file's name, so that what is beside it fits.

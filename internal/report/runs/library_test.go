@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -163,5 +164,37 @@ func TestRowsOfASummary(t *testing.T) {
 	all[1].Workloads[0].Depth = 8
 	if got := middle(all); got != "" {
 		t.Errorf("%s of different works", got)
+	}
+}
+
+// A long table of the page is sorted by its heads, figures by their amounts, and filtered by what is typed above it.
+func TestLongTablesSortAndFilter(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: -short: make check runs this")
+	}
+	d := page.New("catalogue", "rows", "catalog", nil)
+	rows := page.NewTable("<name", "figure")
+	for i, figure := range []string{"2 GiB/s", "900 MiB/s", "–", "1,000 KiB/s", "12 ms"} {
+		for k := range 3 {
+			rows.Add(fmt.Sprintf("file-%d%d", i, k), figure)
+		}
+	}
+	d.Add(rows)
+	var out bytes.Buffer
+	if err := page.Write(&out, page.HTML, d, page.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	p := openPage(browser(t), t, out.String())
+	figures := func() string {
+		return eval[string](p, `[...document.querySelectorAll('tbody tr')].filter((r) => !r.hidden).map((r) => r.cells[1].textContent).join('|')`)
+	}
+	eval[bool](p, `document.querySelectorAll('thead button')[1].click() ?? true`)
+	got := figures()
+	if want := strings.Repeat("1,000 KiB/s|", 3) + strings.Repeat("12 ms|", 3); !strings.HasPrefix(got, want) || !strings.HasSuffix(got, "2 GiB/s|–|–|–") {
+		t.Errorf("sorted upwards: %s", got)
+	}
+	eval[bool](p, `(() => { const f = document.querySelector('input.filter'); f.value = 'file-1 900'; f.dispatchEvent(new Event('input')); return true })()`)
+	if got := figures(); got != "900 MiB/s|900 MiB/s|900 MiB/s" {
+		t.Errorf("filtered: %s", got)
 	}
 }

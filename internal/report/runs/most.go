@@ -2,6 +2,7 @@ package runs
 
 import (
 	"fmt"
+	"slices"
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/compare"
@@ -39,15 +40,18 @@ func Most(b *bundle.Bundle, m *compare.Most) *page.Document {
 		}
 		say("%s", line)
 	}
-	say("fio's latencies begin when an I/O is issued; lag is how much later than intended that is")
+	lag := "fio's latencies begin when an I/O is issued; lag is how much later than intended that is"
 	d.Add(page.Part("Probes", "figures", "", probes(m)),
 		page.Part("Chart", "charts", "", page.Charts{See: "the table of probes", Draw: func() page.Drawing {
 			return drawSearch(m, "Latency by load. "+d.Head.Word+". "+saysOf(d.Head))
-		}}), page.Lead("note", runNotes(b)...))
+		}}), page.Lead("note", runNotes(b)...), page.Lead("note", lag).Detailed())
 	return d
 }
 
-// probes has a row for each load that was tried.
+// mostProbes are those that are no details.
+const mostProbes = 5
+
+// probes has a row for each load that was tried, the last first.
 func probes(m *compare.Most) page.Table {
 	t := page.NewTable("IOPS asked", "achieved", "latency", "streams??", "busy?", "lag?", "<outcome")
 	note := map[string]string{ownDepth: ", with its own depth", checking: ", the check"}
@@ -59,6 +63,8 @@ func probes(m *compare.Most) page.Table {
 			t.Add(words.None, achieved, latency, "", "", "", outcome)
 		}
 	})
+	slices.Reverse(t.Rows)
+	t.Most = mostProbes
 	return t
 }
 

@@ -122,7 +122,7 @@ func runHead(b *bundle.Bundle, rows []row) (h page.Headline, said []string) {
 	return h, said
 }
 
-// about is what was run where, when and by which versions. An import has other days than its results.
+// about is what was run where, when and by which versions. Of an import the days of its results count.
 func about(b *bundle.Bundle) string {
 	r := &b.Run
 	var days []string
@@ -134,6 +134,7 @@ func about(b *bundle.Bundle) string {
 	when := ""
 	if len(days) > 0 {
 		when = "measured " + strings.Join(slices.Compact([]string{slices.Min(days), slices.Max(days)}), " to ")
+		return text.Join(", ", r.Suite.Name, host(&r.Topology), when, r.Fio)
 	}
 	return text.Join(", ", r.Suite.Name, host(&r.Topology), moment(r.Created), when, r.Tool, r.Fio)
 }
@@ -257,6 +258,9 @@ func tiles(b *bundle.Bundle, rows []row) []page.Tile {
 				of := r.Name
 				if r.Share > 0 {
 					of = o.of + ", " + of
+				}
+				if lasts, _, burst := strings.Cut(r.Burst, ";"); burst { // never without how long
+					of = lasts + ", " + of
 				}
 				a.value, a.tile = o.value, page.Tile{What: o.what, Figure: o.figure, Of: of, Anchor: r.Anchor}
 				if o.name != "" {

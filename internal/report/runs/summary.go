@@ -32,7 +32,11 @@ func Summary(groups []bundle.Group) *page.Document {
 	}{summaryRows(all)})
 	d.Records = summaryRecords(groups)
 	for i, g := range groups {
-		rows := page.NewTable("<file", "<result", "IOPS", "bandwidth", "over??", "mean?", "p50?", "p99", "<verdict")
+		named := "<result"
+		if oneEach(g.Results) { // the file says it
+			named += "?"
+		}
+		rows := page.NewTable("<file", named, "IOPS", "bandwidth", "over??", "mean?", "p50?", "p99", "<verdict")
 		for _, r := range g.Results {
 			rows.Add(summaryCells(r))
 		}
@@ -51,6 +55,15 @@ func Summary(groups []bundle.Group) *page.Document {
 		d.Add(one)
 	}
 	return d
+}
+
+// oneEach says that every result is of a file of its own.
+func oneEach(all []*result.Result) bool {
+	files := map[string]bool{}
+	for _, r := range all {
+		files[r.Source] = true
+	}
+	return len(files) == len(all)
 }
 
 // summed counts results by their verdicts: "4 results: 1 INVALID, 3 MEASURED".

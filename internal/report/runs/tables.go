@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"plimsoll/internal/bundle"
-	"plimsoll/internal/ceiling"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/words"
@@ -79,10 +78,16 @@ func boundsTable(s *bundle.Scenario) page.Table {
 	c := s.Ceiling
 	unit, moved := viewOf(s).unit()
 	t := page.Captioned("What each resource allows", "<resource", unit, "bandwidth", "<", "<how", "<source???")
-	binding, last := c.Binding(), c.Sustained()
+	binding, limits := c.Binding(), c.Limits()
 	for i := range c.Bounds {
 		b := &c.Bounds[i]
-		mark := map[*ceiling.Bound]string{last: "sustained", binding: "limit"}[b] // the limit, where it is both
+		mark, holds := "", !b.Burst && slices.Contains(limits, b)
+		switch {
+		case b == binding || holds && slices.Contains(limits, binding): // the limit, where it is both
+			mark = "limit"
+		case holds:
+			mark = "sustained"
+		}
 		bw, lasts := "", ""
 		if moved {
 			bw = b.BW.String()
