@@ -71,6 +71,10 @@ type Device struct {
 	Links     []string `json:"links,omitempty"`   // /dev/disk/by-id/… from udev
 	Backing   string   `json:"backing,omitempty"` // file of a loop device
 
+	// State is what the kernel says of a SCSI drive: running, offline, transport-offline, blocked; an NVMe
+	// controller is live.
+	State string `json:"state,omitempty"`
+
 	// Link is the PCIe link of an NVMe drive, nil where the machine does not say.
 	Link *Link `json:"link,omitempty"`
 

@@ -23,7 +23,7 @@ import (
 var (
 	capturedAttrs = strings.Fields(`
 	dev size start ro partition hidden serial wwid device/model device/serial
-	device/firmware_rev device/rev device/wwid device/numa_node device/device/numa_node
+	device/firmware_rev device/rev device/wwid device/state device/numa_node device/device/numa_node
 	dm/name dm/uuid loop/backing_file`)
 	capturedHost = strings.Fields(`
 	proc/self/mountinfo proc/swaps proc/mdstat proc/sys/kernel/osrelease proc/cpuinfo

@@ -35,7 +35,7 @@ func readAhead(c *diagnose.Case, report diagnose.Report) {
 			continue
 		case t.roles[0] == topology.Data && have > usualReadAhead:
 			want = dataReadAhead
-		case t.roles[0] == topology.WAL && have < walReadAhead:
+		case t.roles[0] == topology.WAL && have < walReadAhead && t.striped:
 			want = walReadAhead
 		}
 		if want == 0 {

@@ -240,11 +240,12 @@ func changedBy(t *testing.T, files map[string]string, edit string) {
 }
 
 // Of what is said of the captured machines at least 95 % is true, of what was planted 85 % is found, and nothing
-// but notes is said of a healthy one.
+// but notes, and what is true of it, is said of a healthy one.
 func TestCapturedMachines(t *testing.T) {
 	judgeLabelled(t, captured, 20, 8)
 }
 
+// What the first run said was 36 of 43 and 26 of 35 (docs/evidence/postgres.md has what each miss was).
 func TestBlindMachines(t *testing.T) {
 	judgeLabelled(t, blind, 12, 5)
 }
@@ -263,11 +264,11 @@ func judgeLabelled(t *testing.T, machines []labelledMachine, least, leastHealthy
 		}
 		for _, f := range Judge(&diagnose.Case{Topology: top, Host: facts}, nil) {
 			said++
-			if c.planted == "" && f.Severity.Rank() > finding.Info.Rank() {
-				t.Errorf("%s: %s %s: %s", c.name, f.Code, f.Severity, f.Message)
-			}
 			text := string(f.Code) + " " + f.Message
 			ok := c.also != "" && regexp.MustCompile(c.also).MatchString(text)
+			if c.planted == "" && !ok && f.Severity.Rank() > finding.Info.Rank() {
+				t.Errorf("%s: %s %s: %s", c.name, f.Code, f.Severity, f.Message)
+			}
 			for w := range want {
 				if regexp.MustCompile(w).MatchString(text) {
 					want[w], ok = true, true

@@ -128,6 +128,11 @@ func TestHostRules(t *testing.T) {
 		{"read-ahead 4 MiB under data", "PL301 info", "echo 64 > /sys/block/md0/queue/read_ahead_kb", func(c *diagnose.Case) { c.Topology.Tree.Devices["md0"].Queue.ReadAhead = 4 * units.MiB }},
 		{"read-ahead of the kernel's default under data", "", "", func(c *diagnose.Case) { c.Topology.Tree.Devices["md0"].Queue.ReadAhead = 128 * units.KiB }},
 		{"read-ahead 64 KiB under the log", "PL301 info", "echo 4096 > /sys/block/md0/queue/read_ahead_kb", func(c *diagnose.Case) { c.Topology.Targets[0].Role = topology.WAL }},
+		{"read-ahead 128 KiB under a log of one volume", "", "", func(c *diagnose.Case) {
+			c.Topology.Targets[0].Role, c.Topology.Arrays[0].Level = topology.WAL, topology.Single
+			c.Topology.Arrays[0].Volumes = c.Topology.Arrays[0].Volumes[:1]
+			c.Topology.Tree.Devices["md0"].Queue.ReadAhead = 128 * units.KiB
+		}},
 		{"read-ahead 4 MiB on a device in both roles", "", "", func(c *diagnose.Case) {
 			second := c.Topology.Targets[0]
 			second.Role = topology.WAL
@@ -223,6 +228,32 @@ func TestHostRules(t *testing.T) {
 			fstab(c).Spec = "/dev/nvme1n1"
 			c.Topology.Targets[0].Mount.Device = "nvme1n1"
 			c.Topology.Targets[0].Device = "nvme1n1"
+		}},
+		{"by the number of a volume of ZFS", "PL312 warning", "", func(c *diagnose.Case) {
+			fstab(c).Spec = "/dev/zd0"
+		}},
+		{"by a path of several", "PL312 warning", "", func(c *diagnose.Case) {
+			fstab(c).Spec = "/dev/nvme2n1"
+			c.Topology.Tree.Devices["md0"].DM = "mpath-1"
+		}},
+		{"by another drive of the filesystem", "PL312 warning", "", func(c *diagnose.Case) {
+			fstab(c).Spec = "/dev/nvme2n1"
+			c.Topology.Tree.Devices["nvme2n1"].UUID = someUUID
+		}},
+		{"a subvolume without nofail", "PL312 warning", "", func(c *diagnose.Case) {
+			fstab(c).Options = []string{"subvol=/@data"}
+			c.Topology.Targets[0].Mount.FS, c.Topology.Targets[0].Mount.Root = "btrfs", "/@data"
+		}},
+		{"a subvolume", "", "", func(c *diagnose.Case) {
+			c.Topology.Targets[0].Mount.FS, c.Topology.Targets[0].Mount.Root = "btrfs", "/@data"
+		}},
+		{"a directory mounted again", "", "", func(c *diagnose.Case) {
+			fstab(c).Spec, fstab(c).Options = "/srv/data", []string{"bind"}
+			c.Topology.Targets[0].Mount.Root = "/srv/data"
+		}},
+		{"a directory that a container mounts", "", "", func(c *diagnose.Case) {
+			c.Host.Boot.Fstab = nil
+			c.Topology.Targets[0].Mount.Root = "/srv/data"
 		}},
 		{"by label", "", "", func(c *diagnose.Case) { fstab(c).Spec = "LABEL=data" }},
 		{"by md's own name", "", "", func(c *diagnose.Case) { fstab(c).Spec = "/dev/md0" }},

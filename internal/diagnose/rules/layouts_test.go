@@ -113,6 +113,11 @@ func layoutCases() []labelled {
 		w.Sequential = sequential
 		return diagnose.Case{Topology: on("", array("md0", topology.RAID0, chunk, 4, p4510())), Runs: []diagnose.Measurement{measured(1, w, took(9000, 0, 3.5))}}
 	}
+	pathState := func(state string) diagnose.Case {
+		c := stacked("mpath-1", sectors(512, 512, 0), sectors(512, 512, 0), "sda", "sdb")
+		c.Topology.Tree.Devices["sdb"].State = state
+		return c
+	}
 	raid6 := array("md0", topology.RAID6, 64*k, 6, p4510())
 	return []labelled{
 		{"geometry fits", with(four(), made(64*k, 256*k)), "", ""},
@@ -165,6 +170,8 @@ func layoutCases() []labelled {
 		{"a drive without discards", stacked("CRYPT-LUKS2-1", sectors(4096, 4096, 0), sectors(512, 4096, 0), "nvme0n1"), "", ""},
 		{"one path", stacked("mpath-1", sectors(512, 512, 0), sectors(512, 512, 0), "sda"), "PL218", ""},
 		{"two paths", stacked("mpath-1", sectors(512, 512, 0), sectors(512, 512, 0), "sda", "sdb"), "", ""},
+		{"one of two paths offline", pathState("transport-offline"), "PL218", ""},
+		{"two paths that run", pathState("running"), "", ""},
 		{"the log on btrfs", with(four(), btrfs(topology.WAL, "rw")), "PL219", ""},
 		{"the log on btrfs without copies", with(four(), btrfs(topology.WAL, "rw", "nodatacow")), "", ""},
 		{"data on btrfs", with(four(), btrfs(topology.Data, "rw")), "", ""},
