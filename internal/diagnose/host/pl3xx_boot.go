@@ -110,11 +110,11 @@ func fstabLine(c *diagnose.Case, m diagnose.Mounted, d *block.Device, l host.Fst
 	return f.Message != ""
 }
 
-// raids lists the md arrays below the tested paths that a boot has to bring back.
+// raids lists the md arrays below the tested paths that a boot has to bring back; none where /etc was not seen.
 func raids(c *diagnose.Case) []*block.Device {
 	var all []*block.Device
 	for _, t := range c.Targets() {
-		if !boots(c) {
+		if !boots(c) || !c.Host.Boot.FstabKnown {
 			break
 		}
 		for _, name := range c.Topology.Tree.Below(t.Device) {

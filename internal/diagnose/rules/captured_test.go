@@ -265,6 +265,9 @@ func judgeLabelled(t *testing.T, machines []labelledMachine, least, leastHealthy
 		for _, f := range Judge(&diagnose.Case{Topology: top, Host: facts}, nil) {
 			said++
 			text := string(f.Code) + " " + f.Message
+			for _, e := range f.Evidence {
+				text += " " + e.What + " " + e.Found
+			}
 			ok := c.also != "" && regexp.MustCompile(c.also).MatchString(text)
 			if c.planted == "" && !ok && f.Severity.Rank() > finding.Info.Rank() {
 				t.Errorf("%s: %s %s: %s", c.name, f.Code, f.Severity, f.Message)
