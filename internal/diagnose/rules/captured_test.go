@@ -1,16 +1,19 @@
 package rules
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"os"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
 	"plimsoll/internal/block"
@@ -254,7 +257,7 @@ func judgeLabelled(t *testing.T, machines []labelledMachine, least, leastHealthy
 	t.Helper()
 	said, right, planted, found, healthy := 0, 0, 0, 0, 0
 	for _, c := range machines {
-		top, facts := c.read(t)
+		top, facts := c.read(t, false)
 		if c.planted == "" {
 			healthy++
 		}
@@ -300,8 +303,40 @@ func judgeLabelled(t *testing.T, machines []labelledMachine, least, leastHealthy
 	}
 }
 
-// read is the machine as check sees it.
-func (c labelledMachine) read(t *testing.T) (*topology.Topology, *host.Facts) {
+func machineOf(archive []byte) *sys.Machine {
+	return &sys.Machine{
+		Root: block.Captured(archive), Now: time.Now,
+		Run: func(_ context.Context, _ io.Writer, argv ...string) error {
+			return fmt.Errorf("%s: %w", argv[0], sys.ErrNotFound)
+		},
+	}
+}
+
+// A capture has all that check looks at: what is said of a machine is said of its capture (review of 2026-11-26, M10).
+func TestCaptureHasWhatCheckNeeds(t *testing.T) {
+	for _, c := range slices.Concat(captured, blind) {
+		var said [2]string
+		for i, again := range []bool{false, true} {
+			top, facts := c.read(t, again)
+			of := &diagnose.Case{Topology: top, Host: facts}
+			for _, f := range Judge(of, nil) {
+				said[i] += fmt.Sprintf("%s %s: %s\n", f.Code, f.Severity, f.Message)
+			}
+			for _, p := range Passes(of) {
+				if p.Code == "PL314" { // an archive has no times
+					continue
+				}
+				said[i] += fmt.Sprintf("%s ok: %s\n", p.Code, p.Message)
+			}
+		}
+		if d := cmp.Diff(said[0], said[1]); d != "" {
+			t.Errorf("%s: %s", c.name, d)
+		}
+	}
+}
+
+// read is the machine as check sees it, or as it sees one that inspect --capture wrote of it.
+func (c labelledMachine) read(t *testing.T, again bool) (*topology.Topology, *host.Facts) {
 	t.Helper()
 	b := bases[c.base]
 	if b.file == "" {
@@ -329,11 +364,13 @@ func (c labelledMachine) read(t *testing.T) (*topology.Topology, *host.Facts) {
 		}
 		return "/"
 	}
-	m := &sys.Machine{
-		Root: block.Captured(txtar.Format(&archive)), Now: time.Now,
-		Run: func(_ context.Context, _ io.Writer, argv ...string) error {
-			return fmt.Errorf("%s: %w", argv[0], sys.ErrNotFound)
-		},
+	m := machineOf(txtar.Format(&archive))
+	if again {
+		var copied bytes.Buffer
+		if err := block.Capture(&copied, m); err != nil {
+			t.Fatal(err)
+		}
+		m = machineOf(copied.Bytes())
 	}
 	data := at("/data", "/t0")
 	paths := map[topology.Role]string{topology.Data: data, topology.WAL: at("/wal", data)}
