@@ -71,6 +71,10 @@ type Device struct {
 	Links     []string `json:"links,omitempty"`   // /dev/disk/by-id/… from udev
 	Backing   string   `json:"backing,omitempty"` // file of a loop device
 
+	// State is what the kernel says of a SCSI drive: running, offline, transport-offline, blocked; an NVMe
+	// controller is live.
+	State string `json:"state,omitempty"`
+
 	// Link is the PCIe link of an NVMe drive, nil where the machine does not say.
 	Link *Link `json:"link,omitempty"`
 
@@ -126,22 +130,27 @@ type Queue struct {
 
 // Raid is the state of an md array.
 type Raid struct {
-	Level     string      `json:"level"`  // raid0 raid1 raid10 raid5 raid6 linear
-	Layout    int         `json:"layout"` // md's number: 258 is RAID10 near-2; -1 for none
-	Chunk     units.Bytes `json:"chunk"`
-	Disks     int         `json:"disks"`              // wanted
-	Degraded  int         `json:"degraded"`           // missing
-	State     string      `json:"state"`              // array_state: clean, active, inactive, …
-	Action    string      `json:"action"`             // idle resync recover check reshape
-	Progress  float64     `json:"progress,omitempty"` // 0..1 of Action
-	Speed     units.Rate  `json:"speed,omitempty"`    // of Action
-	Metadata  string      `json:"metadata,omitempty"`
-	UUID      string      `json:"uuid,omitempty"`
-	Name      string      `json:"name,omitempty"`
-	Bitmap    string      `json:"bitmap,omitempty"` // none, internal, …
-	Mismatch  uint64      `json:"mismatch,omitempty"`
-	Members   []Member    `json:"members"`
-	SyncSpeed string      `json:"sync_speed,omitempty"`
+	Level    string      `json:"level"`  // raid0 raid1 raid10 raid5 raid6 linear
+	Layout   int         `json:"layout"` // md's number: 258 is RAID10 near-2; -1 for none
+	Chunk    units.Bytes `json:"chunk"`
+	Disks    int         `json:"disks"`              // wanted
+	Degraded int         `json:"degraded"`           // missing
+	State    string      `json:"state"`              // array_state: clean, active, inactive, …
+	Action   string      `json:"action"`             // idle resync recover check reshape
+	Progress float64     `json:"progress,omitempty"` // 0..1 of Action
+	Speed    units.Rate  `json:"speed,omitempty"`    // of Action
+	Metadata string      `json:"metadata,omitempty"`
+	UUID     string      `json:"uuid,omitempty"`
+	Name     string      `json:"name,omitempty"`
+	Bitmap   string      `json:"bitmap,omitempty"` // none, internal, …
+	// BitmapChunk is what one bit stands for; StripeCache is in pages of each member; Consistency is how a
+	// power cut in the middle of a stripe is made good: resync, bitmap, journal, ppl.
+	BitmapChunk units.Bytes `json:"bitmap_chunk,omitempty"`
+	StripeCache int         `json:"stripe_cache,omitempty"`
+	Consistency string      `json:"consistency,omitempty"`
+	Mismatch    uint64      `json:"mismatch,omitempty"`
+	Members     []Member    `json:"members"`
+	SyncSpeed   string      `json:"sync_speed,omitempty"`
 	// SyncFloor is the rate that md gives to Action however busy the members are (sync_speed_min,
 	// or sync_speed_max where that is less).
 	SyncFloor units.Rate `json:"sync_floor,omitempty"`

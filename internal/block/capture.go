@@ -23,7 +23,9 @@ import (
 var (
 	capturedAttrs = strings.Fields(`
 	dev size start ro partition hidden serial wwid device/model device/serial
-	device/firmware_rev device/rev device/wwid device/numa_node device/device/numa_node
+	device/firmware_rev device/rev device/wwid device/state device/numa_node device/device/numa_node
+	device/device/current_link_speed device/device/current_link_width
+	device/device/max_link_speed device/device/max_link_width
 	dm/name dm/uuid loop/backing_file`)
 	capturedHost = strings.Fields(`
 	proc/self/mountinfo proc/swaps proc/mdstat proc/sys/kernel/osrelease proc/cpuinfo
@@ -60,6 +62,11 @@ func Capture(w io.Writer, m *sys.Machine) error {
 		}
 	}
 	c.fstab()
+	for _, link := range []string{"timers.target.wants/fstrim.timer", "fstrim.timer"} { // enabled, masked
+		if to, err := fs.ReadLink(m.Root, "etc/systemd/system/"+link); err == nil {
+			c.add("etc/systemd/system/"+link, []byte("-> "+to+"\n"))
+		}
+	}
 	if host, err := ReadAll(m.Root, "proc/sys/kernel/hostname"); err == nil && len(host) > 1 {
 		// Only where it is surely a name: md calls its arrays host:name.
 		c.mask[strings.TrimSpace(string(host))+":"] = "host:"
@@ -194,8 +201,10 @@ func (c *capture) secret(s string) {
 	default:
 		text := strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:])) + hash
 		c.mask[s] = "masked" + text[:max(min(len(s)-6, 40), 4)]
-		if strings.HasPrefix(s, "LVM-") {
-			c.mask[s] = "LVM-" + (text + text)[:max(len(s)-4, 1)]
+		for _, maker := range []string{"LVM-", "CRYPT-", "mpath-"} { // of device-mapper, by which its kind is known
+			if strings.HasPrefix(s, maker) {
+				c.mask[s] = maker + (text + text)[:min(max(len(s)-len(maker), 1), 2*len(text))]
+			}
 		}
 	}
 }

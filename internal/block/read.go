@@ -190,6 +190,7 @@ func (r *reader) device(name, dir string) *Device {
 		WWN:      cmp.Or(text("wwid"), text("device/wwid")),
 		Firmware: cmp.Or(text("device/firmware_rev"), text("device/rev")),
 		Backing:  text("loop/backing_file"),
+		State:    text("device/state"),
 		NUMANode: -1,
 	}
 	if s := cmp.Or(text("device/numa_node"), text("device/device/numa_node")); s != "" {

@@ -155,7 +155,7 @@ func TestPgSituations(t *testing.T) {
 	only := regexp.MustCompile(os.Getenv("PLIMSOLL_PG_ONLY"))
 	right, contradictions := 0, 0
 	var wrong, busy []string
-	fmt.Println("situation | server | first cause | right | s")
+	fmt.Println("| situation | truth | server | first cause | right | s |\n| --- | --- | --- | --- | --- | --- |")
 	for _, bin := range bins {
 		for _, s := range pgSituations {
 			if !only.MatchString(s.name) {
@@ -179,7 +179,9 @@ func TestPgSituations(t *testing.T) {
 				row += "; contradicted: " + c
 			}
 			version := filepath.Base(filepath.Dir(bin))
-			fmt.Printf("%s | %s | %.150s | %s | %.0f\n", s.name, version, first, row, time.Since(begun).Seconds())
+			cell := func(text string) string { return strings.ReplaceAll(text, "|", " or ") }
+			fmt.Printf("| %s | %s | %s | %s | %s | %.0f |\n", s.name, cell(s.truth), version, cell(fmt.Sprintf("%.150s", first)),
+				cell(row), time.Since(begun).Seconds())
 		}
 	}
 	all := right + len(wrong)
@@ -291,4 +293,27 @@ func (r *pgReport) contradictions(s pgSituation) (all []string) {
 		all = append(all, fmt.Sprintf("%v TPS of a ceiling of %v", peak.TPS, b.IOPS))
 	}
 	return all
+}
+
+// What a situation must not be called, and a figure above a ceiling that is not invalid, are counted.
+func TestContradictionsAreCounted(t *testing.T) {
+	const above = `{"scenarios": [{"ceiling": {"bounds": [{"kind": "CPU", "iops": 100}]},
+		"result": {"postgres": {"steps": [{"clients": 4, "transactions": 1, "tps": 106}]}}}], "findings": [%s]}`
+	locks := pgSituation{never: "PL702|idle CPU"}
+	for report, want := range map[string]int{
+		fmt.Sprintf(above, ``): 1,
+		fmt.Sprintf(above, `{"code": "PL702", "severity": "warning", "message": "pgbench"}`):          2,
+		fmt.Sprintf(above, `{"code": "PL711", "severity": "info", "message": "limited by idle CPU"}`): 2,
+		fmt.Sprintf(above, `{"code": "PL707", "severity": "invalid", "message": "x"}`):                0,
+		strings.Replace(fmt.Sprintf(above, ``), "106", "104", 1):                                      0,
+		`{"findings": [{"code": "PL702", "message": "x"}]}`:                                           1,
+	} {
+		var r pgReport
+		if err := json.Unmarshal([]byte(report), &r); err != nil {
+			t.Fatal(err)
+		}
+		if got := r.contradictions(locks); len(got) != want {
+			t.Errorf("%s: %q, want %d", report, got, want)
+		}
+	}
 }

@@ -60,7 +60,7 @@ func (t *Topology) addTarget(m *sys.Machine, role Role, path string) {
 		mt := *mount
 		refine(m, &mt)
 		target.Mount, target.Device = &mt, mt.Device
-		target.Free = free(m, path)
+		target.Free, target.Inodes = free(m, path)
 		upper, how := "", ""
 		if mt.FS == "overlay" && mt.Device == "" {
 			upper, how = upperDevice(t.Tree, &mt)
@@ -99,16 +99,16 @@ func refine(m *sys.Machine, mount *block.Mount) {
 	}
 }
 
-// free is the space that anybody may still fill, nil when it is unknown.
-func free(m *sys.Machine, path string) *units.Bytes {
+// free is the space that anybody may still fill, nil when it is unknown, and the share of inodes that is taken.
+func free(m *sys.Machine, path string) (*units.Bytes, float64) {
 	if !m.Here {
-		return nil
+		return nil, 0
 	}
 	space, ok := sys.SpaceOf(path)
 	if !ok {
-		return nil
+		return nil, 0
 	}
-	return new(units.Bytes(space.Bytes))
+	return new(units.Bytes(space.Bytes)), space.Inodes
 }
 
 // noteInferred names the logical volumes whose layout device-mapper did not tell, and why.

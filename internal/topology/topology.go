@@ -217,6 +217,8 @@ type Target struct {
 	Devices []string `json:"devices,omitempty"`
 	// Free is what users other than root can still write to the filesystem; absent where it is not known.
 	Free *units.Bytes `json:"free,omitempty"`
+	// Inodes is the share of the filesystem's inodes that is taken; 0 where it makes them as it needs them.
+	Inodes float64 `json:"inodes,omitempty"`
 	// Throttles are the limits of control groups on Devices that hold for plimsoll itself, and so
 	// for fio.
 	Throttles []Throttle `json:"throttles,omitempty"`

@@ -76,7 +76,7 @@ func TestLabTuneReboot(t *testing.T) {
 	if diff := differing(defaults, tuned); len(diff) == 0 {
 		t.Fatal("tune has changed nothing: there is nothing to bring back")
 	}
-	written := strings.Fields(ok("ls -d /etc/udev/rules.d/99-plimsoll* /etc/sysctl.d/*plimsoll* /etc/systemd/system/plimsoll* 2>/dev/null || true"))
+	written := strings.Fields(ok("ls -d /etc/udev/rules.d/*plimsoll* /etc/sysctl.d/*plimsoll* /etc/systemd/system/plimsoll* 2>/dev/null || true"))
 	t.Logf("written: %v\n%s", written, ok("cat "+strings.Join(written, " ")))
 	if again := reboot(); again != tuned {
 		t.Errorf("after a reboot, instead of what tune has set:\n%s", strings.Join(differing(tuned, again), "\n"))

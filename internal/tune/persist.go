@@ -17,7 +17,9 @@ import (
 
 // The files that bring settings back after a boot.
 const (
-	udevFile = "/etc/udev/rules.d/99-plimsoll.rules"
+	// udevFile comes after the rules of others: of two that set an attribute the last counts.
+	udevFile = "/etc/udev/rules.d/zz-plimsoll.rules"
+	udevOf2  = "/etc/udev/rules.d/99-plimsoll.rules" // what 0.2 wrote; a record may name it
 	// sysctlFile is read after 99-sysctl.conf, which is Debian's link to /etc/sysctl.conf.
 	sysctlFile = "/etc/sysctl.d/zz-plimsoll.conf"
 	sysctlOf2  = "/etc/sysctl.d/99-plimsoll.conf" // what 0.2 wrote; a record may name it
@@ -211,49 +213,4 @@ func (t *Tuner) restore(k kept) error {
 		return nil
 	}
 	return errors.Join(err, sys.SyncDir(filepath.Dir(name)))
-}
-
-// Rivals are who will set again what the changes set: tuned, and files of sysctl that are read after
-// plimsoll's.
-func (t *Tuner) Rivals(changes []Change) []string {
-	var all []string
-	read := func(name string) string {
-		data, _ := fs.ReadFile(t.Machine.Root, name) // what is not there sets nothing
-		return string(data)
-	}
-	profile := strings.TrimSpace(read("etc/tuned/active_profile"))
-	_, err := fs.Lstat(t.Machine.Root, "etc/systemd/system/multi-user.target.wants/tuned.service")
-	if running := read("run/tuned/tuned.pid") != ""; profile != "" && (err == nil || running) {
-		all = append(
-			all,
-			fmt.Sprintf("tuned (profile %.60q) sets read-ahead, the governor and vm.* when it starts and when a "+
-				"drive is added: put these settings into a profile of its own, or stop it", profile),
-		)
-	}
-	names := []string{"etc/sysctl.conf"} // procps reads it last, systemd only where sysctl.d links to it
-	for _, dir := range []string{"etc", "run", "usr/local/lib", "usr/lib"} {
-		more, _ := fs.Glob(t.Machine.Root, dir+"/sysctl.d/*.conf") // the pattern is right
-		for _, name := range more {
-			if filepath.Base(name) > filepath.Base(sysctlFile) {
-				names = append(names, name)
-			}
-		}
-	}
-	// The kernel clears the ratio when the bytes are set, and the other way round.
-	pair := strings.NewReplacer("/", ".", "_bytes", "", "_ratio", "")
-	for _, name := range names {
-		for line := range strings.Lines(read(name)) {
-			key, value, ok := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "-"), "=")
-			key, value = strings.TrimSpace(key), strings.TrimSpace(value)
-			i := slices.IndexFunc(changes, func(c Change) bool {
-				own := strings.TrimPrefix(c.At, "/proc/sys/")
-				return own != c.At && pair.Replace(own) == pair.Replace(key) && value != c.Value
-			})
-			if ok && i >= 0 {
-				all = append(all, fmt.Sprintf("/%s sets %.60q to %.60q, and may be read after %s: remove the line there", name,
-					key, value, sysctlFile))
-			}
-		}
-	}
-	return all
 }

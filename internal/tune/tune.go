@@ -188,6 +188,16 @@ func (t *Tuner) value(file string) (string, error) {
 	return s, nil
 }
 
+// Recorded are the changes that were made here before: those that persist brings back, too.
+func (t *Tuner) Recorded() ([]Change, error) {
+	r, release, err := t.open()
+	if err != nil {
+		return nil, err
+	}
+	release()
+	return r.Changes, nil
+}
+
 // Apply records the changes, then makes them. With persist it also writes what brings them, and
 // those made before, back after a boot.
 func (t *Tuner) Apply(changes []Change, persist bool) error {
@@ -202,9 +212,10 @@ func (t *Tuner) Apply(changes []Change, persist bool) error {
 			return err
 		}
 	}
-	for _, c := range changes {
+	for i, c := range changes {
 		if err := t.Put(c.At, []byte(c.Value)); err != nil {
-			return fmt.Errorf("%s to %s: %w; plimsoll tune --revert puts back what was changed", c.At, c.Value, err)
+			return fmt.Errorf("%s to %s: %w; %d more were not tried; plimsoll tune --revert puts back what was changed", c.At,
+				c.Value, err, len(changes)-i-1)
 		}
 	}
 	if persist {
@@ -371,7 +382,7 @@ func (r *Record) check() error {
 		}
 	}
 	for _, k := range r.Files {
-		if !slices.Contains([]string{udevFile, sysctlFile, sysctlOf2, unitFile, unitLink}, k.Path) {
+		if !slices.Contains([]string{udevFile, udevOf2, sysctlFile, sysctlOf2, unitFile, unitLink}, k.Path) {
 			return fmt.Errorf("%.100q is none of the files that tune writes: restore the record from a backup", k.Path)
 		}
 	}

@@ -404,27 +404,92 @@ func FuzzRecord(f *testing.F) {
 
 // Who else sets what tune sets is named, where it does so later.
 func TestRivals(t *testing.T) {
-	changes := []Change{
-		{At: "/proc/sys/vm/swappiness", Setting: finding.Setting{Value: "1"}},
-		{At: "/proc/sys/vm/dirty_bytes", Setting: finding.Setting{Value: "1073741824"}},
+	set := func(file, value string) Change {
+		return Change{At: file, Setting: finding.Setting{File: file, Value: value}}
 	}
-	const enabled = "etc/systemd/system/multi-user.target.wants/tuned.service"
+	changes := []Change{
+		set("/proc/sys/vm/swappiness", "1"), set("/proc/sys/vm/dirty_bytes", "1073741824"),
+		set("/sys/block/md0/queue/read_ahead_kb", "64"), set("/sys/block/nvme1n1/queue/scheduler", "none"),
+		set("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "performance"),
+	}
+	const (
+		enabled = "etc/systemd/system/multi-user.target.wants/tuned.service"
+		active  = "etc/tuned/active_profile"
+		base    = "usr/lib/tuned/throughput-performance/tuned.conf"
+		own     = "etc/tuned/profiles/db/tuned.conf"
+		parent  = "[main]\nsummary=x\n[disk]\nreadahead=>4096\n[sysctl]\nvm.swappiness=10\n[cpu]\ngovernor=performance\n"
+	)
+	files := func(pairs ...string) fstest.MapFS {
+		m := fstest.MapFS{}
+		for i := 0; i < len(pairs); i += 2 {
+			m[pairs[i]] = &fstest.MapFile{Data: []byte(pairs[i+1])}
+		}
+		return m
+	}
 	for name, c := range map[string]struct {
-		etc  fstest.MapFS
-		want string
+		files fstest.MapFS
+		want  []string // one for each rival
 	}{
-		"nobody":            {fstest.MapFS{}, ""},
-		"tuned":             {fstest.MapFS{"etc/tuned/active_profile": {Data: []byte("postgresql\n")}, enabled: {}}, `tuned (profile "postgresql")`},
-		"tuned, not in use": {fstest.MapFS{"etc/tuned/active_profile": {Data: []byte("postgresql\n")}}, ""},
-		"sysctl.conf":       {fstest.MapFS{"etc/sysctl.conf": {Data: []byte("# x\nvm.swappiness=60\n")}}, "/etc/sysctl.conf sets"},
-		"the ratio":         {fstest.MapFS{"etc/sysctl.d/zzz.conf": {Data: []byte("-vm/dirty_ratio = 20")}}, "/etc/sysctl.d/zzz.conf sets"},
-		"read before":       {fstest.MapFS{"etc/sysctl.d/99-sysctl.conf": {Data: []byte("vm.swappiness=60")}}, ""},
-		"the same":          {fstest.MapFS{"etc/sysctl.conf": {Data: []byte("vm.swappiness = 1")}}, ""},
-		"another setting":   {fstest.MapFS{"etc/sysctl.conf": {Data: []byte("vm.dirty_background_bytes = 1")}}, ""},
+		"nobody":                 {files(), nil},
+		"tuned, unknown profile": {files(active, "mine\n", enabled, ""), []string{`tuned (profile "mine") may set`}},
+		"tuned, not in use":      {files(active, "throughput-performance\n", base, parent), nil},
+		"tuned": {
+			files(active, "throughput-performance\n", enabled, "", base, parent),
+			[]string{`sets readahead to ">4096" (/` + base + ")", `sets vm.swappiness to "10"`},
+		},
+		"tuned, with sysctl.d after it": {
+			files(active, "a", enabled, "", "etc/tuned/a/tuned.conf", "[sysctl]\nvm.swappiness=10\n"),
+			[]string{"--persist has the last word"},
+		},
+		"tuned, without": {
+			files(active, "a", enabled, "", "etc/tuned/a/tuned.conf", "[sysctl]\nvm.swappiness=10\n",
+				"etc/tuned/tuned-main.conf", "reapply_sysctl = 0\n"), []string{"a profile of yours"},
+		},
+		"tuned, a profile that includes it and agrees": {
+			files(active, "db\n", enabled, "", base, parent,
+				own, "[main]\ninclude=throughput-performance\n[disk]\nreadahead=64\n[sysctl]\nvm.swappiness = 1\n"), nil,
+		},
+		"tuned, a profile that includes itself": {files(active, "db", enabled, "", own, "[main]\ninclude=db\n[vm]\ndirty_ratio=40\n"), []string{"sets dirty_ratio"}},
+		"sysctl.conf":                           {files("etc/sysctl.conf", "# x\nvm.swappiness=60\n"), []string{"/etc/sysctl.conf sets"}},
+		"the ratio":                             {files("etc/sysctl.d/zzz.conf", "-vm/dirty_ratio = 20"), []string{"/etc/sysctl.d/zzz.conf sets"}},
+		"read before":                           {files("etc/sysctl.d/99-sysctl.conf", "vm.swappiness=60"), nil},
+		"the same":                              {files("etc/sysctl.conf", "vm.swappiness = 1"), nil},
+		"another setting":                       {files("etc/sysctl.conf", "vm.dirty_background_bytes = 1"), nil},
+		"masked by its name":                    {files("etc/sysctl.d/zzz.conf", "", "usr/lib/sysctl.d/zzz.conf", "vm.swappiness = 60"), nil},
+		"a later rule of udev": {
+			files("etc/udev/rules.d/zzz.rules", `# x`+"\n"+`KERNEL=="md*", ATTR{bdi/read_ahead_kb}="4096"`),
+			[]string{"/etc/udev/rules.d/zzz.rules"},
+		},
+		"an earlier rule of udev": {files("usr/lib/udev/rules.d/60-io.rules", `KERNEL=="nvme*", ATTR{queue/scheduler}="bfq"`), nil},
+		"an earlier rule that runs a program": {
+			files("etc/udev/rules.d/60-ra.rules", `KERNEL=="md*", RUN+="/sbin/blockdev --setra 8192 /dev/%k"`),
+			[]string{"/etc/udev/rules.d/60-ra.rules"},
+		},
+		"a rule that agrees":          {files("etc/udev/rules.d/zzz.rules", `KERNEL=="nvme*", ATTR{queue/scheduler}="none"`), nil},
+		"a rule of another attribute": {files("etc/udev/rules.d/zzz.rules", `ATTR{queue/rotational}="0"`), nil},
+		"cloud-init at each boot": {
+			files("var/lib/cloud/scripts/per-boot/10-db.sh", "#!/bin/sh\nsysctl -w vm.swappiness=60\n"),
+			[]string{"/var/lib/cloud/scripts/per-boot/10-db.sh"},
+		},
+		"cloud-init's configuration": {
+			files("etc/cloud/cloud.cfg.d/90-db.cfg", "bootcmd:\n  - echo 4096 > /sys/block/md0/queue/read_ahead_kb\n"),
+			[]string{"/etc/cloud/cloud.cfg.d/90-db.cfg"},
+		},
+		"cloud-init, a comment": {files("etc/cloud/cloud.cfg.d/90-db.cfg", "# vm.swappiness=60\n"), nil},
+		"tmpfiles": {
+			files("etc/tmpfiles.d/gov.conf", "w /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor - - - - powersave\n"),
+			[]string{"/etc/tmpfiles.d/gov.conf"},
+		},
 	} {
-		got := strings.Join((&Tuner{Machine: &sys.Machine{Root: c.etc}}).Rivals(changes), "\n")
-		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+		got := (&Tuner{Machine: &sys.Machine{Root: c.files}}).Rivals(changes)
+		if len(got) != len(c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
+			continue
+		}
+		for i, w := range c.want {
+			if !strings.Contains(got[i], w) {
+				t.Errorf("%s: %q, want %q", name, got[i], w)
+			}
 		}
 	}
 }

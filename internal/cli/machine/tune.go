@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -77,7 +78,15 @@ func (o *tuneOptions) run(ctx context.Context, env *form.Env, args []string) err
 	if err != nil {
 		return err
 	}
-	for _, rival := range tuner.Rivals(changes) {
+	mine := changes
+	if o.Persist && !o.DryRun {
+		before, err := tuner.Recorded()
+		if err != nil {
+			return form.AsRoot(env, err)
+		}
+		mine = slices.Concat(before, changes)
+	}
+	for _, rival := range tuner.Rivals(mine) {
 		env.Notef("another owner of these settings: %s", rival)
 	}
 	if !o.DryRun && (len(changes) > 0 || o.Persist) {
@@ -90,8 +99,12 @@ func (o *tuneOptions) run(ctx context.Context, env *form.Env, args []string) err
 	if err != nil || o.DryRun {
 		return form.AsRoot(env, err)
 	}
-	if len(changes) > 0 {
-		env.Notef("%s changed; undo with: plimsoll tune --revert", text.Plural(len(changes), "setting"))
+	const undo = "undo with: plimsoll tune --revert"
+	switch n := text.Plural(len(changes), "setting"); {
+	case o.Persist:
+		env.Notef("%s changed, and a boot sets again what tune has set here; %s", n, undo)
+	case len(changes) > 0:
+		env.Notef("%s changed, until the next boot (--persist keeps them); %s", n, undo)
 	}
 	return nil
 }

@@ -27,13 +27,14 @@ func TestTuneShowsWhatItSet(t *testing.T) {
 		may   int // writes that are allowed
 		shown int
 		fails bool
+		says  string // on the standard error
 	}{
-		"all may be set": {"c2-md10nvme", nil, 4, 4, false},
-		"one may":        {"c2-md10nvme", nil, 1, 1, true},
-		"none may":       {"c2-md10nvme", nil, 0, 0, true},
+		"all may be set": {"c2-md10nvme", nil, 4, 4, false, "4 settings changed, until the next boot"},
+		"one may":        {"c2-md10nvme", nil, 1, 1, true, "2 more were not tried"},
+		"none may":       {"c2-md10nvme", nil, 0, 0, true, "3 more were not tried"},
 		// One path in both roles, read-ahead of 8 MiB: check judges none, and tune does not call it right (M2).
-		"both roles": {"c1-virtio", nil, 0, 0, false},
-		"a look":     {"c2-md10nvme", []string{"--dry-run"}, 0, 4, false},
+		"both roles": {"c1-virtio", nil, 0, 0, false, ""},
+		"a look":     {"c2-md10nvme", []string{"--dry-run"}, 0, 4, false, ""},
 	} {
 		archive, err := os.ReadFile("../../diagnose/rules/testdata/machines/" + c.of + ".txtar")
 		if err != nil {
@@ -61,6 +62,9 @@ func TestTuneShowsWhatItSet(t *testing.T) {
 		err = cmd.ExecuteContext(t.Context())
 		if n := strings.Count(out.String(), " -> "); n != c.shown || (err != nil) != c.fails {
 			t.Errorf("%s: %d shown, want %d; %v\n%s", name, n, c.shown, err, out.String())
+		}
+		if said := fmt.Sprint(errs.String(), err); !strings.Contains(said, c.says) {
+			t.Errorf("%s: %q, want %q", name, said, c.says)
 		}
 		if strings.Contains(out.String(), "nothing to change: what check recommends here is in force") != (name == "both roles") {
 			t.Errorf("%s: %s", name, out.String())

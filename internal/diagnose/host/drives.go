@@ -47,6 +47,7 @@ func Rules() []*diagnose.Rule {
 type top struct {
 	*block.Device                 // a partition stands for its disk, whose queue it has
 	roles         []topology.Role // of the targets on it
+	striped       bool            // over several volumes
 }
 
 // tops lists the devices that the targets are on, each once. Nothing where no machine was looked
@@ -63,7 +64,8 @@ func tops(c *diagnose.Case) []top {
 		}
 		i := slices.IndexFunc(all, func(o top) bool { return o.Name == d.Name })
 		if i < 0 {
-			all, i = append(all, top{Device: d}), len(all)
+			a := c.Topology.Array(t.Array)
+			all, i = append(all, top{Device: d, striped: a != nil && a.Level.Striped() && len(a.Volumes) > 1}), len(all)
 		}
 		if !slices.Contains(all[i].roles, t.Role) {
 			all[i].roles = append(all[i].roles, t.Role)

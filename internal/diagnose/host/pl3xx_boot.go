@@ -34,7 +34,7 @@ func boots(c *diagnose.Case) bool {
 
 // driverNames change from boot to boot, as drives answer in another order; md127 is what an unknown
 // array is called.
-var driverNames = regexp.MustCompile(`^/dev/(nvme\d|sd[a-z]|xvd[a-z]|vd[a-z]|dm-\d|md12\d$)`)
+var driverNames = regexp.MustCompile(`^/dev/(nvme\d|sd[a-z]|xvd[a-z]|vd[a-z]|zd\d|dm-\d|md12\d$)`)
 
 func wrongFstab(c *diagnose.Case, report diagnose.Report) {
 	if !boots(c) || !c.Host.Boot.FstabKnown {
@@ -42,7 +42,7 @@ func wrongFstab(c *diagnose.Case, report diagnose.Report) {
 	}
 	for _, m := range c.Mounts() {
 		d := c.Device(m.Device)
-		if d == nil || m.Root != "" && m.Root != "/" || slices.Contains(systemPoints, m.Point) {
+		if d == nil || slices.Contains(systemPoints, m.Point) {
 			continue
 		}
 		if slices.Contains(c.Host.Boot.Units, m.Point) {
@@ -51,6 +51,9 @@ func wrongFstab(c *diagnose.Case, report diagnose.Report) {
 		}
 		f := finding.Finding{Subject: m.Point}
 		i := slices.IndexFunc(c.Host.Boot.Fstab, func(l host.Fstab) bool { return l.Point == m.Point })
+		if part := m.Root != "" && m.Root != "/"; part && (i < 0 || slices.Contains(c.Host.Boot.Fstab[i].Options, "bind")) {
+			continue // of another mount
+		}
 		if i < 0 {
 			f.Say("%s is mounted, but nothing in /etc/fstab mounts it again.", m.Point)
 			f = f.Saw("line for "+m.Point, "none", "one", "/etc/fstab")
@@ -79,7 +82,9 @@ func fstabLine(c *diagnose.Case, m diagnose.Mounted, d *block.Device, l host.Fst
 	kind, value, tagged := strings.Cut(l.Spec, "=")
 	other := c.Topology.Tree.Device(l.Spec)
 	is := map[string]string{"UUID": d.UUID, "LABEL": d.Label}[kind]
-	if tagged && is != "" && is != value || !tagged && other != nil && other.Name != d.Name {
+	same := other == nil || other.Name == d.Name || other.UUID != "" && other.UUID == d.UUID || // btrfs, on several
+		strings.HasPrefix(d.DM, "mpath-") && slices.Contains(d.Slaves, other.Name)
+	if tagged && is != "" && is != value || !tagged && !same {
 		f.Severity = finding.Fail
 		f.Say("/etc/fstab mounts another filesystem at %s than is there now.", m.Point)
 		*f = f.Saw("source of "+m.Point, l.Spec, cmp.Or(kind+"="+is, d.Path), where)
@@ -105,11 +110,11 @@ func fstabLine(c *diagnose.Case, m diagnose.Mounted, d *block.Device, l host.Fst
 	return f.Message != ""
 }
 
-// raids lists the md arrays below the tested paths that a boot has to bring back.
+// raids lists the md arrays below the tested paths that a boot has to bring back; none where /etc was not seen.
 func raids(c *diagnose.Case) []*block.Device {
 	var all []*block.Device
 	for _, t := range c.Targets() {
-		if !boots(c) {
+		if !boots(c) || !c.Host.Boot.FstabKnown {
 			break
 		}
 		for _, name := range c.Topology.Tree.Below(t.Device) {

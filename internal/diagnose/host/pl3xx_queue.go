@@ -10,6 +10,7 @@ import (
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
+	"plimsoll/internal/host"
 	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
@@ -35,7 +36,7 @@ func readAhead(c *diagnose.Case, report diagnose.Report) {
 			continue
 		case t.roles[0] == topology.Data && have > usualReadAhead:
 			want = dataReadAhead
-		case t.roles[0] == topology.WAL && have < walReadAhead:
+		case t.roles[0] == topology.WAL && have < walReadAhead && t.striped:
 			want = walReadAhead
 		}
 		if want == 0 {
@@ -174,6 +175,9 @@ func rotationalSSD(c *diagnose.Case, report diagnose.Report) {
 // usualTimeout is nvme_core.io_timeout's default.
 const usualTimeout = 30 * time.Second
 
+// longTimeouts is the first kernel whose nvme_core.io_timeout is no byte.
+var longTimeouts = host.Release{4, 15, 0}
+
 func shortTimeout(c *diagnose.Case, report diagnose.Report) {
 	var names []string
 	for _, d := range drives(c) {
@@ -184,11 +188,14 @@ func shortTimeout(c *diagnose.Case, report diagnose.Report) {
 	if len(names) == 0 || c.Host.NVMeTimeout == 0 || c.Host.NVMeTimeout > usualTimeout {
 		return
 	}
+	most := "4294967295"
+	if k, known := c.Host.Release(); known && k.Before(longTimeouts) {
+		most = "255"
+	}
 	f := finding.New(strings.Join(names, ", "), "Requests to %s fail after %s, and EBS can stall for longer.",
 		text.Some(names, 3), text.Duration(c.Host.NVMeTimeout)).
-		Saw("nvme_core.io_timeout", text.Duration(c.Host.NVMeTimeout), "4294967295 s",
-			"/sys/module/nvme_core/parameters/io_timeout").
-		Run("grubby --update-kernel=ALL --args=nvme_core.io_timeout=4294967295")
+		Saw("nvme_core.io_timeout", text.Duration(c.Host.NVMeTimeout), most+" s", "/sys/module/nvme_core/parameters/io_timeout").
+		Run("grubby --update-kernel=ALL --args=nvme_core.io_timeout=" + most)
 	if c.Host.NVMeTimeout < usualTimeout {
 		f.Severity = finding.Warn
 	}

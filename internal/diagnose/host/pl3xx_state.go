@@ -126,6 +126,13 @@ func fullFilesystem(c *diagnose.Case, report diagnose.Report) {
 			continue
 		}
 		seen[d.Name] = true
+		if 1-t.Inodes < nearlyFull {
+			report(finding.New(t.Mount.Point, "Of the inodes at %s %s are taken: then no file can be made, however much is free.",
+				t.Mount.Point, text.Percent(t.Inodes)).
+				Saw("inodes taken", text.Percent(t.Inodes), "at most "+text.Percent(1-nearlyFull), "statfs").
+				Run("df -i " + text.ShellQuote(t.Mount.Point)))
+			continue
+		}
 		if float64(*t.Free) >= nearlyFull*float64(d.Size) {
 			report(finding.Fine(t.Mount.Point, "%s free at %s", *t.Free, t.Mount.Point))
 			continue

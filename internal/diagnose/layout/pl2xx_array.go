@@ -36,6 +36,8 @@ func Rules() []*diagnose.Rule {
 		"PL217": encryption,
 		"PL218": onePath,
 		"PL219": copiesOnWrite,
+		"PL220": accessTimes,
+		"PL221": fineBitmap,
 	})
 }
 
@@ -48,14 +50,15 @@ func degraded(c *diagnose.Case, report diagnose.Report) {
 			}
 			continue
 		}
-		busy := "and nothing rebuilds it"
+		path := text.ShellQuote("/dev/" + a.Name)
+		busy, commands := "nothing rebuilds it", []string{"mdadm --detail " + path, "mdadm " + path + " --re-add MEMBER"}
 		if diagnose.IsSyncing(&a) {
-			busy = fmt.Sprintf("%s is at %s", a.Syncing, text.Percent(a.Progress))
+			busy, commands = fmt.Sprintf("%s is at %s", a.Syncing, text.Percent(a.Progress)), commands[:1]
 		}
 		report(finding.New(a.Name, "%s lacks %d of its members; %s.", a.Name, a.Degraded, busy).In(c.ScenariosOn(a.Name)).
 			Saw("members missing", text.Count(a.Degraded), "0", diagnose.Sysfs(a.Name, "md/degraded")).
 			Saw("members known", text.Count(n), "", "topology").
-			Run("mdadm --detail "+text.ShellQuote("/dev/"+a.Name), "mdadm "+text.ShellQuote("/dev/"+a.Name)+" --re-add MEMBER"))
+			Run(commands...))
 	}
 }
 
@@ -87,6 +90,9 @@ func mixedMembers(c *diagnose.Case, report diagnose.Report) {
 		for _, v := range a.Volumes[1:] {
 			if v.Missing || a.Volumes[0].Missing {
 				continue // PL201 tells it; what is not there has no size
+			}
+			if a.Level == topology.RAID1 || a.Level == topology.RAID10 {
+				v.Model = a.Volumes[0].Model // of two models seldom both fail at once: often on purpose
 			}
 			if d := unlike(a.Volumes[0], v); d != "" {
 				f = f.Saw(name(v)+" against "+name(a.Volumes[0]), d, "alike", diagnose.Origin(v.Origin))
@@ -166,8 +172,44 @@ func parityLog(c *diagnose.Case, report diagnose.Report) {
 		if t.Role != topology.WAL || a == nil || a.Level.Parity() == 0 {
 			continue
 		}
-		report(finding.New(a.Name, "%s is %s, and holds the log: each small write becomes %d I/Os.", a.Name, a.Level,
+		f := finding.New(a.Name, "%s is %s, and holds the log: each small write becomes %d I/Os.", a.Name, a.Level,
 			2*(1+a.Level.Parity())).In(c.ScenariosOn(a.Name)).
-			Saw("level of "+a.Name, string(a.Level), "raid1 or raid10", "topology"))
+			Saw("level of "+a.Name, string(a.Level), "raid1 or raid10", "topology")
+		if d := c.Device(a.Name); d != nil && d.MD != nil {
+			if n := d.MD.StripeCache; n > 0 && n <= usualStripes {
+				f = f.Saw("stripe cache of "+a.Name, text.Plural(n, "page")+" of each member", "more, where memory is free",
+					diagnose.Sysfs(a.Name, "md/stripe_cache_size"))
+			}
+			if p := d.MD.Consistency; p == "resync" || p == "bitmap" {
+				f = f.Saw("after a power cut", p, "journal or ppl", diagnose.Sysfs(a.Name, "md/consistency_policy"))
+			}
+		}
+		report(f)
+	}
+}
+
+// usualStripes is md's default of stripe_cache_size, and usualBitmap the least that one bit of an internal
+// bitmap stands for where nothing else is asked for (mdadm(8)).
+const (
+	usualStripes = 256
+	usualBitmap  = 64 * units.MiB
+)
+
+func fineBitmap(c *diagnose.Case, report diagnose.Report) {
+	for _, a := range c.Arrays() {
+		d := c.Device(a.Name)
+		if d == nil || d.MD == nil || d.MD.BitmapChunk == 0 {
+			continue
+		}
+		if d.MD.BitmapChunk >= usualBitmap {
+			report(finding.Fine(a.Name, "one bit of %s's bitmap stands for %s", a.Name, d.MD.BitmapChunk))
+			continue
+		}
+		path := text.ShellQuote(d.Path)
+		report(finding.New(a.Name, "One bit of %s's bitmap stands for %s: a random write often waits for a bit first.",
+			a.Name, d.MD.BitmapChunk).In(c.ScenariosOn(a.Name)).
+			Saw("bitmap chunk of "+a.Name, d.MD.BitmapChunk.String(), "at least "+usualBitmap.String(),
+				diagnose.Sysfs(a.Name, "md/bitmap/chunksize")).
+			Run("mdadm --grow --bitmap=none "+path, "mdadm --grow --bitmap=internal --bitmap-chunk=64M "+path))
 	}
 }

@@ -210,3 +210,19 @@ func noBarriers(c *diagnose.Case, report diagnose.Report) {
 		report(f)
 	}
 }
+
+// quietTimes are the mount options, one of which the kernel shows where reads seldom write: with none of them
+// each read of a file sets when it was read (mount(8), strictatime).
+var quietTimes = []string{"noatime", "relatime", "lazytime", "ro"}
+
+func accessTimes(c *diagnose.Case, report diagnose.Report) {
+	for _, m := range c.Mounts() {
+		quiet := func(o string) bool { return slices.Contains(quietTimes, o) }
+		if len(m.Options) == 0 || slices.ContainsFunc(m.Options, quiet) {
+			continue
+		}
+		report(finding.New(m.Point, "Each read of a file at %s writes its access time (atime).", m.Point).
+			Saw("mount options", strings.Join(m.Options, ","), "with noatime or relatime", "/proc/self/mountinfo").
+			Run("mount -o remount,noatime " + text.ShellQuote(m.Point)))
+	}
+}

@@ -30,39 +30,60 @@ func mapped(c *diagnose.Case, kind string, visit func(d *block.Device)) {
 
 func encryption(c *diagnose.Case, report diagnose.Report) {
 	mapped(c, "CRYPT-", func(d *block.Device) {
+		var small, untrimmed *block.Device
 		for _, disk := range c.Topology.Tree.Leaves(d.Name) {
-			path := text.ShellQuote(d.Path)
-			if q := disk.Queue; q.Physical > q.Logical && d.Queue.Logical < q.Physical {
-				report(finding.New(d.Name, "%s encrypts sectors of %s on a drive whose sectors are %s.", d.Name, d.Queue.Logical,
-					q.Physical).
-					Saw("sector of "+d.Name, d.Queue.Logical.String(), q.Physical.String(),
-						diagnose.Sysfs(d.Name, "queue/logical_block_size")).
-					Run("cryptsetup status " + path))
-				return
+			q := disk.Queue
+			if q.Physical > q.Logical && d.Queue.Logical < q.Physical {
+				small = disk
 			}
-			if disk.Queue.DiscardMax > 0 && d.Queue.DiscardMax == 0 && !disk.Queue.Rotational {
-				report(
-					finding.New(d.Name, "%s takes discards, and %s holds them back: the drive is never trimmed.", disk.Name, d.Name).
-						Saw("discards that "+d.Name+" accepts", "none", "as "+disk.Name,
-							diagnose.Sysfs(d.Name, "queue/discard_max_bytes")).
-						Run("cryptsetup --persistent --allow-discards refresh " + path),
-				)
-				return
+			if q.DiscardMax > 0 && d.Queue.DiscardMax == 0 && !q.Rotational {
+				untrimmed = disk
 			}
 		}
-		report(finding.Fine(d.Name, "%s encrypts whole sectors, and passes discards on where the drive takes them", d.Name))
+		path := text.ShellQuote(d.Path)
+		if small != nil {
+			report(finding.New(d.Name, "%s encrypts sectors of %s on a drive whose sectors are %s.", d.Name, d.Queue.Logical,
+				small.Queue.Physical).
+				Saw("sector of "+d.Name, d.Queue.Logical.String(), small.Queue.Physical.String(),
+					diagnose.Sysfs(d.Name, "queue/logical_block_size")).
+				Run("cryptsetup status " + path))
+		}
+		if untrimmed != nil {
+			report(finding.New(d.Name, "%s takes discards, and %s holds them back: the drive is never trimmed.",
+				untrimmed.Name, d.Name).
+				Saw("discards that "+d.Name+" accepts", "none", "as "+untrimmed.Name,
+					diagnose.Sysfs(d.Name, "queue/discard_max_bytes")).
+				Run("cryptsetup --persistent --allow-discards refresh " + path))
+		}
+		if small == nil && untrimmed == nil {
+			report(finding.Fine(d.Name, "%s encrypts whole sectors, and passes discards on where the drive takes them", d.Name))
+		}
 	})
 }
 
+// onePath counts the paths of a multipath device that SCSI calls running; one without a state counts, too.
 func onePath(c *diagnose.Case, report diagnose.Report) {
 	mapped(c, "mpath-", func(d *block.Device) {
-		if len(d.Slaves) > 1 {
-			report(finding.Fine(d.Name, "%s has %d paths", d.Name, len(d.Slaves)))
+		var run, down []string
+		for _, name := range d.Slaves {
+			if p := c.Device(name); p == nil || p.State == "" || p.State == "running" {
+				run = append(run, name)
+			} else {
+				down = append(down, name+" is "+p.State)
+			}
+		}
+		if len(run) > 1 {
+			report(finding.Fine(d.Name, "%s has %d paths", d.Name, len(run)))
 			return
 		}
-		report(finding.New(d.Name, "%s has one path: when that fails, so does the storage.", d.Name).
-			Saw("paths of "+d.Name, strings.Join(d.Slaves, ", "), "at least 2", "/sys/block/"+d.Name+"/slaves").
-			Run("multipath -ll " + text.ShellQuote(d.Path)))
+		f := finding.New(d.Name, "%s has one path: when that fails, so does the storage.", d.Name).
+			Saw("paths of "+d.Name, strings.Join(run, ", "), "at least 2", "/sys/block/"+d.Name+"/slaves").
+			Run("multipath -ll " + text.ShellQuote(d.Path))
+		if len(down) > 0 {
+			f.Say("Of %d paths of %s, %d runs: when that fails, so does the storage.", len(d.Slaves), d.Name, len(run))
+			f = f.Saw("other paths", strings.Join(down, ", "), "running", "/sys/block/*/device/state")
+		}
+		report(f)
 	})
 }
 

@@ -1,16 +1,19 @@
 package rules
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"os"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
 	"plimsoll/internal/block"
@@ -67,9 +70,12 @@ const (
 	volatile = "volatile write cache" // true of most, and no fault
 )
 
+// labelledMachine is a captured machine and what is true of it.
+type labelledMachine struct{ name, base, edit, planted, also string }
+
 // The captured machines, labelled before they were judged (2026-11-27): the faults that were planted, and what
 // is true besides, each by words that must be said. Nothing is planted in the first, nor anything wrong.
-var captured = []struct{ name, base, edit, planted, also string }{
+var captured = []labelledMachine{
 	{"healthy virtio", "virtio", "", "", volatile},
 	{"healthy local NVMe", "nvme", "", "", ""},
 	{"healthy controller", "controller", "", "", volatile},
@@ -180,6 +186,29 @@ var captured = []struct{ name, base, edit, planted, also string }{
 	{"wrong geometry", "geometry", "", "su=|sunit|su ", volatile},
 }
 
+// blind are machines that were composed and labelled, by codes and words, before the rules saw one of them
+// (2026-11-27). Nothing is planted in the first five.
+var blind = []labelledMachine{
+	{"NVMe, a drive for the log", "d1-nvme-xfs", "", "", ""},
+	{"guest on LVM, tuned for PostgreSQL", "d2-kvm-lvm-tuned", "", "", volatile},
+	{"six gp3 and an io2 on ARM", "d3-gp3x6-arm", "", "", ""},
+	{"two LUNs of four paths", "d4-san-lvm", "", "", ""},
+	{"laptop", "d5-laptop-luks", "", "", volatile + "|PL306|PL309"},
+	{
+		"controller with a battery", "d6-perc-battery", "",
+		"PL312.*/dev/sdb1; PL307; PL310; PL322; PL306", volatile,
+	},
+	{"RAID6 of drives, tuned", "d7-raid6-ssd", "", "PL203; PL216; PL313; PL202; PL302; PL309", ""},
+	{"guest by cloud-init", "d8-openstack", "", "PL312.*/dev/vdb1; PL302; PL205; PL208; PL309", volatile},
+	{
+		"LUKS on half a mirror", "d9-luks-mirror", "",
+		"PL201; PL217.*512; PL217.*(discard|trim); PL310; PL312.*nofail", volatile,
+	},
+	{"ext4 on a volume of ZFS", "d10-zvol", "", "PL322; PL306; PL312.*/dev/zd0", volatile + "|PL219"},
+	{"btrfs on two drives", "d11-btrfs-raid1", "", "PL219; PL302; PL321; PL312; PL322; PL306", volatile + "|PL309"},
+	{"one path of four", "d12-san-paths-lost", "", "PL218; PL308; PL322; PL323; PL312.*/dev/sdb", ""},
+}
+
 // changedBy makes the edits of a captured machine.
 func changedBy(t *testing.T, files map[string]string, edit string) {
 	t.Helper()
@@ -214,45 +243,21 @@ func changedBy(t *testing.T, files map[string]string, edit string) {
 }
 
 // Of what is said of the captured machines at least 95 % is true, of what was planted 85 % is found, and nothing
-// but notes is said of a healthy one.
+// but notes, and what is true of it, is said of a healthy one.
 func TestCapturedMachines(t *testing.T) {
+	judgeLabelled(t, captured, 20, 8)
+}
+
+// What the first run said was 36 of 43 and 26 of 35 (docs/evidence/postgres.md has what each miss was).
+func TestBlindMachines(t *testing.T) {
+	judgeLabelled(t, blind, 12, 5)
+}
+
+func judgeLabelled(t *testing.T, machines []labelledMachine, least, leastHealthy int) {
+	t.Helper()
 	said, right, planted, found, healthy := 0, 0, 0, 0, 0
-	for _, c := range captured {
-		b := bases[c.base]
-		text, err := os.ReadFile(b.file + ".txtar")
-		if err != nil {
-			t.Fatal(err)
-		}
-		files := map[string]string{}
-		for _, f := range txtar.Parse(text).Files {
-			files[f.Name] = string(f.Data)
-		}
-		changedBy(t, files, b.cure)
-		changedBy(t, files, c.edit)
-		var archive txtar.Archive
-		for name, text := range files {
-			archive.Files = append(archive.Files, txtar.File{Name: name, Data: []byte(text)})
-		}
-		at := func(paths ...string) string {
-			for _, p := range paths {
-				if strings.Contains(files["proc/self/mountinfo"], " "+p+" ") {
-					return p
-				}
-			}
-			return "/"
-		}
-		m := &sys.Machine{
-			Root: block.Captured(txtar.Format(&archive)), Now: time.Now,
-			Run: func(_ context.Context, _ io.Writer, argv ...string) error {
-				return fmt.Errorf("%s: %w", argv[0], sys.ErrNotFound)
-			},
-		}
-		data := at("/data", "/t0")
-		paths := map[topology.Role]string{topology.Data: data, topology.WAL: at("/wal", data)}
-		top, err := topology.Detect(t.Context(), m, paths, nil)
-		if err != nil {
-			t.Fatal(c.name, err)
-		}
+	for _, c := range machines {
+		top, facts := c.read(t, false)
 		if c.planted == "" {
 			healthy++
 		}
@@ -260,14 +265,18 @@ func TestCapturedMachines(t *testing.T) {
 		for _, w := range strings.FieldsFunc(c.planted, func(r rune) bool { return r == ';' }) {
 			want[strings.TrimSpace(w)] = false
 		}
-		for _, f := range Judge(&diagnose.Case{Topology: top, Host: host.Read(t.Context(), m)}, nil) {
+		for _, f := range Judge(&diagnose.Case{Topology: top, Host: facts}, nil) {
 			said++
-			if c.planted == "" && f.Severity.Rank() > finding.Info.Rank() {
+			text := string(f.Code) + " " + f.Message
+			for _, e := range f.Evidence {
+				text += " " + e.What + " " + e.Found
+			}
+			ok := c.also != "" && regexp.MustCompile(c.also).MatchString(text)
+			if c.planted == "" && !ok && f.Severity.Rank() > finding.Info.Rank() {
 				t.Errorf("%s: %s %s: %s", c.name, f.Code, f.Severity, f.Message)
 			}
-			ok := c.also != "" && regexp.MustCompile(c.also).MatchString(f.Message)
 			for w := range want {
-				if regexp.MustCompile(w).MatchString(f.Message) {
+				if regexp.MustCompile(w).MatchString(text) {
 					want[w], ok = true, true
 				}
 			}
@@ -288,8 +297,86 @@ func TestCapturedMachines(t *testing.T) {
 	}
 	precision, recall := float64(right)/float64(said), float64(found)/float64(planted)
 	t.Logf("%d machines, %d healthy: %d of %d findings are true (%.3f), %d of %d planted faults found (%.3f)",
-		len(captured), healthy, right, said, precision, found, planted, recall)
-	if len(captured) < 20 || healthy < 8 || precision < 0.95 || recall < 0.85 {
+		len(machines), healthy, right, said, precision, found, planted, recall)
+	if len(machines) < least || healthy < leastHealthy || precision < 0.95 || recall < 0.85 {
 		t.Error("too few")
 	}
+}
+
+func machineOf(archive []byte) *sys.Machine {
+	return &sys.Machine{
+		Root: block.Captured(archive), Now: time.Now,
+		Run: func(_ context.Context, _ io.Writer, argv ...string) error {
+			return fmt.Errorf("%s: %w", argv[0], sys.ErrNotFound)
+		},
+	}
+}
+
+// A capture has all that check looks at: what is said of a machine is said of its capture (review of 2026-11-26, M10).
+func TestCaptureHasWhatCheckNeeds(t *testing.T) {
+	for _, c := range slices.Concat(captured, blind) {
+		var said [2]string
+		for i, again := range []bool{false, true} {
+			top, facts := c.read(t, again)
+			of := &diagnose.Case{Topology: top, Host: facts}
+			for _, f := range Judge(of, nil) {
+				said[i] += fmt.Sprintf("%s %s: %s\n", f.Code, f.Severity, f.Message)
+			}
+			for _, p := range Passes(of) {
+				if p.Code == "PL314" { // an archive has no times
+					continue
+				}
+				said[i] += fmt.Sprintf("%s ok: %s\n", p.Code, p.Message)
+			}
+		}
+		if d := cmp.Diff(said[0], said[1]); d != "" {
+			t.Errorf("%s: %s", c.name, d)
+		}
+	}
+}
+
+// read is the machine as check sees it, or as it sees one that inspect --capture wrote of it.
+func (c labelledMachine) read(t *testing.T, again bool) (*topology.Topology, *host.Facts) {
+	t.Helper()
+	b := bases[c.base]
+	if b.file == "" {
+		b.file = "testdata/machines/" + c.base
+	}
+	text, err := os.ReadFile(b.file + ".txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{}
+	for _, f := range txtar.Parse(text).Files {
+		files[f.Name] = string(f.Data)
+	}
+	changedBy(t, files, b.cure)
+	changedBy(t, files, c.edit)
+	var archive txtar.Archive
+	for name, text := range files {
+		archive.Files = append(archive.Files, txtar.File{Name: name, Data: []byte(text)})
+	}
+	at := func(paths ...string) string {
+		for _, p := range paths {
+			if strings.Contains(files["proc/self/mountinfo"], " "+p+" ") {
+				return p
+			}
+		}
+		return "/"
+	}
+	m := machineOf(txtar.Format(&archive))
+	if again {
+		var copied bytes.Buffer
+		if err := block.Capture(&copied, m); err != nil {
+			t.Fatal(err)
+		}
+		m = machineOf(copied.Bytes())
+	}
+	data := at("/data", "/t0")
+	paths := map[topology.Role]string{topology.Data: data, topology.WAL: at("/wal", data)}
+	top, err := topology.Detect(t.Context(), m, paths, nil)
+	if err != nil {
+		t.Fatal(c.name, err)
+	}
+	return top, host.Read(t.Context(), m)
 }

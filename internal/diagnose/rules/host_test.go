@@ -128,6 +128,11 @@ func TestHostRules(t *testing.T) {
 		{"read-ahead 4 MiB under data", "PL301 info", "echo 64 > /sys/block/md0/queue/read_ahead_kb", func(c *diagnose.Case) { c.Topology.Tree.Devices["md0"].Queue.ReadAhead = 4 * units.MiB }},
 		{"read-ahead of the kernel's default under data", "", "", func(c *diagnose.Case) { c.Topology.Tree.Devices["md0"].Queue.ReadAhead = 128 * units.KiB }},
 		{"read-ahead 64 KiB under the log", "PL301 info", "echo 4096 > /sys/block/md0/queue/read_ahead_kb", func(c *diagnose.Case) { c.Topology.Targets[0].Role = topology.WAL }},
+		{"read-ahead 128 KiB under a log of one volume", "", "", func(c *diagnose.Case) {
+			c.Topology.Targets[0].Role, c.Topology.Arrays[0].Level = topology.WAL, topology.Single
+			c.Topology.Arrays[0].Volumes = c.Topology.Arrays[0].Volumes[:1]
+			c.Topology.Tree.Devices["md0"].Queue.ReadAhead = 128 * units.KiB
+		}},
 		{"read-ahead 4 MiB on a device in both roles", "", "", func(c *diagnose.Case) {
 			second := c.Topology.Targets[0]
 			second.Role = topology.WAL
@@ -212,6 +217,9 @@ func TestHostRules(t *testing.T) {
 		{"two nodes, EBS", "", "", func(c *diagnose.Case) { c.Host.CPU.Nodes = []int{0, 1} }},
 
 		{"not in fstab", "PL312 warning", "echo 'UUID=" + someUUID + " /data xfs defaults,noatime,nofail 0 2' >> /etc/fstab", func(c *diagnose.Case) { c.Host.Boot.Fstab = nil }},
+		{"no ARRAY line, /etc not seen", "", "", func(c *diagnose.Case) {
+			c.Host.Boot.Fstab, c.Host.Boot.FstabKnown, c.Host.Boot.Arrays = nil, false, nil
+		}},
 		{"a mount unit", "", "", func(c *diagnose.Case) { c.Host.Boot.Fstab, c.Host.Boot.Units = nil, []string{"/data"} }},
 		{"fstab not seen", "", "", func(c *diagnose.Case) { c.Host.Boot.Fstab, c.Host.Boot.FstabKnown = nil, false }},
 		{"the root filesystem is not in fstab", "", "", func(c *diagnose.Case) { c.Host.Boot.Fstab, c.Topology.Targets[0].Mount.Point = nil, "/" }},
@@ -223,6 +231,32 @@ func TestHostRules(t *testing.T) {
 			fstab(c).Spec = "/dev/nvme1n1"
 			c.Topology.Targets[0].Mount.Device = "nvme1n1"
 			c.Topology.Targets[0].Device = "nvme1n1"
+		}},
+		{"by the number of a volume of ZFS", "PL312 warning", "", func(c *diagnose.Case) {
+			fstab(c).Spec = "/dev/zd0"
+		}},
+		{"by a path of several", "PL312 warning", "", func(c *diagnose.Case) {
+			fstab(c).Spec = "/dev/nvme2n1"
+			c.Topology.Tree.Devices["md0"].DM = "mpath-1"
+		}},
+		{"by another drive of the filesystem", "PL312 warning", "", func(c *diagnose.Case) {
+			fstab(c).Spec = "/dev/nvme2n1"
+			c.Topology.Tree.Devices["nvme2n1"].UUID = someUUID
+		}},
+		{"a subvolume without nofail", "PL312 warning", "", func(c *diagnose.Case) {
+			fstab(c).Options = []string{"subvol=/@data"}
+			c.Topology.Targets[0].Mount.FS, c.Topology.Targets[0].Mount.Root = "btrfs", "/@data"
+		}},
+		{"a subvolume", "", "", func(c *diagnose.Case) {
+			c.Topology.Targets[0].Mount.FS, c.Topology.Targets[0].Mount.Root = "btrfs", "/@data"
+		}},
+		{"a directory mounted again", "", "", func(c *diagnose.Case) {
+			fstab(c).Spec, fstab(c).Options = "/srv/data", []string{"bind"}
+			c.Topology.Targets[0].Mount.Root = "/srv/data"
+		}},
+		{"a directory that a container mounts", "", "", func(c *diagnose.Case) {
+			c.Host.Boot.Fstab = nil
+			c.Topology.Targets[0].Mount.Root = "/srv/data"
 		}},
 		{"by label", "", "", func(c *diagnose.Case) { fstab(c).Spec = "LABEL=data" }},
 		{"by md's own name", "", "", func(c *diagnose.Case) { fstab(c).Spec = "/dev/md0" }},
@@ -273,6 +307,8 @@ func TestHostRules(t *testing.T) {
 		{"heat", "PL316 warning", "", log(host.Throttled, "", 99*time.Hour)},
 		{"2 GiB of 50 free", "PL317 warning", "df -h /data", free(new(2 * units.GiB))},
 		{"no byte of 50 GiB free", "PL317 warning", "df -h /data", free(new(units.Bytes(0)))},
+		{"inodes nearly used up", "PL317 warning", "df -i /data", func(c *diagnose.Case) { c.Topology.Targets[0].Inodes = 0.96 }},
+		{"a tenth of the inodes left", "", "", func(c *diagnose.Case) { c.Topology.Targets[0].Inodes = 0.9 }},
 		{"free space not known", "", "", free(nil)},
 		{"fio 3.19", "PL318 warning", "", func(c *diagnose.Case) { c.Host.Fio = "fio-3.19" }},
 		{"fio 3.30", "PL318 warning", "", func(c *diagnose.Case) { c.Host.Fio = "fio-3.30" }},
@@ -281,6 +317,9 @@ func TestHostRules(t *testing.T) {
 		{"XFS on 6.1.64", "", "", kernel("Linux version 6.1.64 (root@host) #1 SMP", "xfs")},
 		{"ext4 on 6.1.66", "", "", kernel("Linux version 6.1.66 (root@host) #1 SMP", "ext4")},
 		{"Linux 4.14", "PL318 info", "", kernel("Linux version 4.14.200-155.322.amzn2.x86_64 (mockbuild@ip)", "xfs")},
+		{"NVMe timeout of 30 s on Linux 4.14", "PL318 info, PL319 info", "grubby --update-kernel=ALL --args=nvme_core.io_timeout=255", func(c *diagnose.Case) {
+			c.Host.NVMeTimeout, c.Host.Kernel = 30*time.Second, "Linux version 4.14.200"
+		}},
 		{"NVMe timeout of 30 s", "PL319 info", "", func(c *diagnose.Case) { c.Host.NVMeTimeout = 30 * time.Second }},
 		{"NVMe timeout of 10 s", "PL319 warning", "", func(c *diagnose.Case) { c.Host.NVMeTimeout = 10 * time.Second }},
 		{"NVMe timeout of 30 s on local drives", "", "", func(c *diagnose.Case) { local(c); c.Host.NVMeTimeout = 30 * time.Second }},

@@ -38,7 +38,7 @@ func layoutCases() []labelled {
 	}
 	options := func(most units.Bytes, o ...string) func(*topology.Topology) {
 		return func(t *topology.Topology) {
-			t.Targets[0].Mount.Options = o
+			t.Targets[0].Mount.Options = append(o, "relatime")
 			t.Tree.Devices["md0"].Queue.DiscardMax = most
 		}
 	}
@@ -61,7 +61,7 @@ func layoutCases() []labelled {
 	}
 	btrfs := func(role topology.Role, o ...string) func(*topology.Topology) {
 		return func(t *topology.Topology) {
-			t.Targets[0].Role, t.Targets[0].Mount.FS, t.Targets[0].Mount.Options = role, "btrfs", o
+			t.Targets[0].Role, t.Targets[0].Mount.FS, t.Targets[0].Mount.Options = role, "btrfs", append(o, "noatime")
 		}
 	}
 	cached := func(mode string) func(*topology.Topology) {
@@ -74,7 +74,7 @@ func layoutCases() []labelled {
 	barriers := func(mode string, o ...string) func(*topology.Topology) {
 		return func(t *topology.Topology) {
 			cached(mode)(t)
-			t.Targets[0].Mount.Options = o
+			t.Targets[0].Mount.Options = append(o, "relatime")
 			for _, v := range t.Arrays[0].Volumes {
 				t.Tree.Devices["md0"].Slaves = append(t.Tree.Devices["md0"].Slaves, v.Device)
 			}
@@ -113,6 +113,19 @@ func layoutCases() []labelled {
 		w.Sequential = sequential
 		return diagnose.Case{Topology: on("", array("md0", topology.RAID0, chunk, 4, p4510())), Runs: []diagnose.Measurement{measured(1, w, took(9000, 0, 3.5))}}
 	}
+	times := func(o ...string) diagnose.Case {
+		return with(four(), func(t *topology.Topology) { t.Targets[0].Mount.Options = o })
+	}
+	bitmap := func(chunk units.Bytes) diagnose.Case {
+		return with(array("md0", topology.RAID10, 64*k, 4, p4510()), func(t *topology.Topology) {
+			t.Tree.Devices["md0"].MD = &block.Raid{Bitmap: "internal", BitmapChunk: chunk}
+		})
+	}
+	pathState := func(state string) diagnose.Case {
+		c := stacked("mpath-1", sectors(512, 512, 0), sectors(512, 512, 0), "sda", "sdb")
+		c.Topology.Tree.Devices["sdb"].State = state
+		return c
+	}
 	raid6 := array("md0", topology.RAID6, 64*k, 6, p4510())
 	return []labelled{
 		{"geometry fits", with(four(), made(64*k, 256*k)), "", ""},
@@ -149,6 +162,17 @@ func layoutCases() []labelled {
 		{"sync_file_range asks for none", counted(syncRun(with(four(), barriers("write back")), 2*time.Millisecond), "6.1.0", "sync_file_range", 0), "PL209", "PL501"},
 		{"one gp2 among gp3", with(mixed(func(v *topology.Volume) { v.Type = "gp2" }), func(*topology.Topology) {}), "PL210", ""},
 		{"one drive of another model", with(mixed(func(v *topology.Volume) { v.Model = "INTEL SSDPE2KX010T8" }), func(*topology.Topology) {}), "PL210", ""},
+		{"a mirror of two models", with(array("md0", topology.RAID1, 0, 2, p4510()), func(t *topology.Topology) {
+			t.Arrays[0].Volumes[1].Model = "INTEL SSDPE2KX010T8"
+		}), "", ""},
+		{"a mirror of two sizes", with(array("md0", topology.RAID1, 0, 2, p4510()), func(t *topology.Topology) {
+			t.Arrays[0].Volumes[1].Size /= 2
+		}), "PL210", ""},
+		{"access times of each read", times("rw", "attr2"), "PL220", ""},
+		{"access times once a day", times("rw", "relatime"), "", ""},
+		{"access times in memory", times("rw", "lazytime"), "", ""},
+		{"a bitmap of 4 MiB", bitmap(4 * units.MiB), "PL221", ""},
+		{"a bitmap of 64 MiB", bitmap(64 * units.MiB), "", ""},
 		{"sizes that differ by a thousandth", with(mixed(func(v *topology.Volume) { v.Size -= v.Size / 1000 }), func(*topology.Topology) {}), "", ""},
 		{"LVM without stripes", with(array("dm-0", topology.Linear, 0, 4, gp3()), func(*topology.Topology) {}), "PL211", ""},
 		{"LVM on one volume", with(array("dm-0", topology.Linear, 0, 1, gp3()), func(*topology.Topology) {}), "", ""},
@@ -165,6 +189,8 @@ func layoutCases() []labelled {
 		{"a drive without discards", stacked("CRYPT-LUKS2-1", sectors(4096, 4096, 0), sectors(512, 4096, 0), "nvme0n1"), "", ""},
 		{"one path", stacked("mpath-1", sectors(512, 512, 0), sectors(512, 512, 0), "sda"), "PL218", ""},
 		{"two paths", stacked("mpath-1", sectors(512, 512, 0), sectors(512, 512, 0), "sda", "sdb"), "", ""},
+		{"one of two paths offline", pathState("transport-offline"), "PL218", ""},
+		{"two paths that run", pathState("running"), "", ""},
 		{"the log on btrfs", with(four(), btrfs(topology.WAL, "rw")), "PL219", ""},
 		{"the log on btrfs without copies", with(four(), btrfs(topology.WAL, "rw", "nodatacow")), "", ""},
 		{"data on btrfs", with(four(), btrfs(topology.Data, "rw")), "", ""},
