@@ -61,12 +61,12 @@ func encryption(c *diagnose.Case, report diagnose.Report) {
 	})
 }
 
-// onePath counts the paths of a multipath device that SCSI calls running; one without a state counts, too.
+// onePath counts the paths of a multipath device that SCSI calls running, and NVMe live; one without a state counts, too.
 func onePath(c *diagnose.Case, report diagnose.Report) {
 	mapped(c, "mpath-", func(d *block.Device) {
 		var run, down []string
 		for _, name := range d.Slaves {
-			if p := c.Device(name); p == nil || p.State == "" || p.State == "running" {
+			if p := c.Device(name); p == nil || slices.Contains([]string{"", "running", "live"}, p.State) {
 				run = append(run, name)
 			} else {
 				down = append(down, name+" is "+p.State)
