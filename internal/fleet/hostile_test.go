@@ -483,7 +483,7 @@ func FuzzUnpack(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_ = unpackFiles(root, bytes.NewReader(data), limit)
+		_ = unpackFiles(root, bytes.NewReader(data), limit, tar.TypeReg)
 		_ = root.Close()
 		if bytes.HasPrefix(data, []byte{0x28, 0xb5, 0x2f, 0xfd}) {
 			_ = unpack(bytes.NewReader(data), filepath.Join(inner, "z"), limit)

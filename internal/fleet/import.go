@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -18,7 +19,7 @@ import (
 
 // Import is what to make a fleet run of.
 type Import struct {
-	Dirs []string // bundles, or directories that hold them
+	Dirs []string // bundles, or directories or archives that hold them
 	Out  string   // where the fleet run goes
 	Tool string
 	// ClockError is how far the wall clocks of the hosts may be off, of runs that do not say it, and of all
@@ -33,7 +34,12 @@ type Import struct {
 // Run makes a fleet run of bundles that other means collected and returns its directory, which is
 // held: close it. The bundles are copied into it, less their pages.
 func (o Import) Run() (*sys.Dir, *bundle.Fleet, error) {
-	dirs, err := bundlesBelow(o.Dirs)
+	temp, err := sys.TempDir(os.TempDir(), "import")
+	if err != nil {
+		return nil, nil, err
+	}
+	defer os.RemoveAll(temp) //nolint:errcheck // what is left is in the directory for temporary files
+	dirs, err := bundlesBelow(o.Dirs, temp)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -87,10 +93,15 @@ const (
 )
 
 // bundlesBelow are the directories themselves where they are bundles, else those directly below
-// them that are.
-func bundlesBelow(dirs []string) ([]string, error) {
+// them that are. Archives are unpacked below temp first.
+func bundlesBelow(dirs []string, temp string) ([]string, error) {
 	var found []string
-	for _, dir := range dirs {
+	for i, dir := range dirs {
+		if info, err := os.Stat(dir); err == nil && info.Mode().IsRegular() {
+			if dir, err = unarchive(dir, filepath.Join(temp, strconv.Itoa(i))); err != nil {
+				return nil, err
+			}
+		}
 		if sys.Exists(filepath.Join(dir, "run.json")) {
 			found = append(found, dir)
 			continue

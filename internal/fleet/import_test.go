@@ -1,10 +1,16 @@
 package fleet
 
 import (
+	"archive/tar"
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -94,6 +100,75 @@ func importAll(t *testing.T, hosts ...hostRun) (string, *bundle.Fleet) {
 	defer held.Close() //nolint:errcheck // only a handle
 	dir := held.Name()
 	return dir, f
+}
+
+// What Ansible collects are archives that members packed: of a hostile one, no set-ID bit, device or link comes out.
+func TestImportReadsArchives(t *testing.T) {
+	root := t.TempDir()
+	t.Setenv("TMPDIR", t.TempDir())
+	latencies := map[time.Duration]uint64{time.Millisecond: 100}
+	var archives []string
+	for _, name := range []string{"db1", "db2"} {
+		at := filepath.Join(root, name)
+		run := hostRun{name: name, seconds: 10, each: latencies}.build(t, filepath.Join(at, "runs"))
+		shell := filepath.Join(run, "shell")
+		if err := errors.Join(os.WriteFile(shell, nil, 0o755), os.Chmod(shell, 0o755|os.ModeSetuid)); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := exec.Command("tar", "-C", at, "-czf", at+".tgz", "runs").CombinedOutput(); err != nil {
+			t.Fatalf("%v %s", err, out)
+		}
+		archives = append(archives, at+".tgz")
+	}
+	held, f, err := Import{Dirs: archives, Out: filepath.Join(root, "out"), Now: epoch}.Run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close() //nolint:errcheck // only a handle
+	if len(f.Hosts) != 2 || len(f.Scenarios) != 1 || f.Hosts[0].State != bundle.HostDone {
+		t.Errorf("%+v", f)
+	}
+	if info, err := os.Stat(filepath.Join(held.Name(), f.Hosts[0].Dir, "shell")); err != nil || info.Mode() != 0o644 {
+		t.Errorf("a set-ID program became %v, %v", info.Mode(), err)
+	}
+	for _, h := range []tar.Header{
+		{Name: "runs/vda", Typeflag: tar.TypeBlock, Devmajor: 254, Mode: 0o666}, {Name: "runs/l", Typeflag: tar.TypeSymlink, Linkname: "/etc"},
+		{Name: "../x", Typeflag: tar.TypeReg},
+	} {
+		var packed bytes.Buffer
+		z := gzip.NewWriter(&packed)
+		w := tar.NewWriter(z)
+		if err := errors.Join(w.WriteHeader(&h), w.Close(), z.Close(), os.WriteFile(archives[1], packed.Bytes(), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		_, _, err := Import{Dirs: archives, Out: filepath.Join(root, "out"), Now: epoch}.Run()
+		if err == nil || !strings.Contains(err.Error(), "its bundle holds") || !strings.Contains(err.Error(), archives[1]) {
+			t.Errorf("%s: %v", h.Name, err)
+		}
+	}
+	if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+}
+
+// A link that is put in a file's place, once that was seen, is not followed.
+func TestImportFollowsNoLinkSwappedIn(t *testing.T) {
+	dir, secret := t.TempDir(), filepath.Join(t.TempDir(), "secret")
+	names := []string{filepath.Join(dir, "a"), filepath.Join(dir, "b")}
+	for _, name := range append(names, secret) {
+		if err := os.WriteFile(name, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := files(dir, func(name string, _ *os.File, _ fs.FileInfo) error {
+		if name == "a" { // the directory is listed by now
+			return errors.Join(os.Remove(names[1]), os.Symlink(secret, names[1]))
+		}
+		return fmt.Errorf("%s was read", name)
+	})
+	if err == nil || strings.Contains(err.Error(), "was read") {
+		t.Error(err)
+	}
 }
 
 const ms = time.Millisecond

@@ -4,10 +4,12 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"plimsoll/internal/text"
 )
@@ -30,6 +32,9 @@ type Job struct {
 // JobEngines have a template.
 func JobEngines() []string { return []string{"ansible", "slurm", "kubernetes"} }
 
+// jinja begins an expression, a statement or a comment, which Ansible would evaluate or take out.
+var jinja = regexp.MustCompile(`\{[{%#]`)
+
 // File is what the engine is given.
 func (j Job) File() (string, error) {
 	template, err := jobs.ReadFile("jobs/" + j.Engine)
@@ -39,11 +44,11 @@ func (j Job) File() (string, error) {
 	start := j.Start.UTC().Format(time.RFC3339)
 	words := append([]string{"--start-at=" + start}, j.Args...)
 	for i, w := range words {
-		if strings.ContainsFunc(w, unicode.IsControl) || strings.Contains(w, "{{") || strings.Contains(w, "{%") {
+		if !utf8.ValidString(w) || strings.ContainsFunc(w, unicode.IsControl) || jinja.MatchString(w) {
 			return "", fmt.Errorf("%s: an engine reads something else in it: use plain words", text.Quote(w))
 		}
-		if j.Engine == "kubernetes" { // which expands $(NAME)
-			words[i] = strings.ReplaceAll(w, "$(", "$$(")
+		if j.Engine == "kubernetes" { // which expands $(NAME), and takes $$ for $
+			words[i] = strings.ReplaceAll(w, "$", "$$")
 		}
 	}
 	list, err := json.Marshal(words)

@@ -17,7 +17,7 @@ import (
 // What an engine is given is well formed, and hands each word of plimsoll run on as it was meant: with blanks, quotes
 // and dollars. What would end a line, or what Ansible evaluates, is refused.
 func TestJobsOfEngines(t *testing.T) {
-	words := []string{"--data=/data/it's $HOME", "--label=a=\"b\" $(id) `id` #x: y", "--", "read.fio", "-3"}
+	words := []string{"--data=/data/it's $HOME $$(x)", "--wal=~/\u00a0'$(id)", "--label=a=\"b\" $(id) `id` #x: y", "--", "read.fio", "-3"}
 	start := time.Date(2026, 11, 27, 3, 0, 0, 0, time.UTC)
 	for _, engine := range JobEngines() {
 		file, err := Job{Engine: engine, Args: words, Members: 7, Image: "registry/plimsoll:1", Start: start}.File()
@@ -30,8 +30,11 @@ func TestJobsOfEngines(t *testing.T) {
 		case "ansible":
 			var plays []struct {
 				Tasks []struct {
-					Command struct{ Argv []string } `yaml:"ansible.builtin.command"`
-					Async   int
+					Command struct {
+						Argv   []string
+						Expand *bool `yaml:"expand_argument_vars"`
+					} `yaml:"ansible.builtin.command"`
+					Async int
 				}
 			}
 			if err := yaml.Unmarshal([]byte(file), &plays); err != nil {
@@ -39,7 +42,9 @@ func TestJobsOfEngines(t *testing.T) {
 			}
 			for _, task := range plays[0].Tasks {
 				if task.Async > 0 {
-					got = task.Command.Argv
+					if got = task.Command.Argv; task.Command.Expand == nil || *task.Command.Expand { // $HOME and ~ on the member
+						t.Error(file)
+					}
 				}
 			}
 			want = append([]string{"plimsoll", "run", "--out=runs"}, want...)
@@ -73,7 +78,7 @@ func TestJobsOfEngines(t *testing.T) {
 				t.Errorf("it works in %q and mounts %+v", one.WorkingDir, m)
 			}
 			for i := range got { // as Kubernetes expands it
-				got[i] = strings.ReplaceAll(got[i], "$$(", "$(")
+				got[i] = strings.ReplaceAll(got[i], "$$", "$")
 			}
 			want = append([]string{"run", "--out=/runs/$(POD_NAME)"}, want...)
 		case "slurm":
@@ -105,7 +110,7 @@ func TestJobsOfEngines(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("%s:\n%q, want\n%q", engine, got, want)
 		}
-		for _, bad := range []string{"a\nb", "{{ lookup('pipe', 'id') }}", "{% x %}", "\x1b[2J"} {
+		for _, bad := range []string{"a\nb", "{{ lookup('pipe', 'id') }}", "{% x %}", "a{# x #}b", "\xff", "\x1b[2J"} {
 			if _, err := (Job{Engine: engine, Args: []string{bad}, Members: 1, Start: start}).File(); err == nil {
 				t.Errorf("%s: %q passed", engine, bad)
 			}

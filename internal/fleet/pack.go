@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"archive/tar"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -45,27 +46,64 @@ func pack(w io.Writer, dir string) error {
 }
 
 // files calls each for the regular files below a directory, by their names from there; what is none is left out, as
-// links that lead elsewhere.
+// links that lead elsewhere. Each is opened in the directory that it was seen in, whatever its name leads to by then.
 func files(dir string, each func(name string, f *os.File, info fs.FileInfo) error) error {
-	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() {
-			return err
-		}
-		name, err := filepath.Rel(dir, path)
+	d, err := sys.OpenDir(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(filesIn(d, "", each), d.Close())
+}
+
+func filesIn(d *sys.Dir, below string, each func(name string, f *os.File, info fs.FileInfo) error) error {
+	entries, err := d.Entries()
+	for _, e := range entries {
 		if err != nil {
 			return err
 		}
-		f, err := sys.OpenRegular(path)
-		if err != nil {
-			return err
+		name := path.Join(below, e.Name())
+		switch {
+		case e.IsDir():
+			sub, failed := d.OpenSub(e.Name())
+			if failed != nil {
+				return failed
+			}
+			err = errors.Join(filesIn(sub, name, each), sub.Close())
+		case e.Type().IsRegular():
+			f, failed := d.OpenRegular(e.Name())
+			if failed != nil {
+				return failed
+			}
+			info, failed := f.Stat()
+			if failed == nil {
+				failed = each(name, f, info)
+			}
+			err = errors.Join(failed, f.Close())
 		}
-		defer f.Close() //nolint:errcheck // only read
-		info, err := f.Stat()
-		if err != nil {
-			return err
-		}
-		return each(filepath.ToSlash(name), f, info)
-	})
+	}
+	return err
+}
+
+// unarchive makes the files of a host's runs.tgz, as the playbook packs it, below dir, and returns where the runs are.
+func unarchive(file, dir string) (string, error) {
+	f, err := sys.OpenRegular(file)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close() //nolint:errcheck // only read
+	root, err := sys.MakeRoot(dir, 0o700)
+	if err != nil {
+		return "", err
+	}
+	defer root.Close() //nolint:errcheck // only a handle
+	z, err := gzip.NewReader(f)
+	if err == nil {
+		err = unpackFiles(root, z, mostBytes, tar.TypeDir)
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s: %w; want a directory of runs, or what tar -czf FILE runs made of it", file, err)
+	}
+	return filepath.Join(dir, "runs"), nil
 }
 
 // unpack makes the files of an archive below dir, which must not exist: regular files with local
@@ -82,11 +120,11 @@ func unpack(r io.Reader, dir string, limit int64) error {
 		return err
 	}
 	defer root.Close() //nolint:errcheck // only a handle
-	return unpackFiles(root, z, limit)
+	return unpackFiles(root, z, limit, tar.TypeReg)
 }
 
-// unpackFiles makes the files of a tar stream.
-func unpackFiles(root *os.Root, from io.Reader, limit int64) error {
+// unpackFiles makes the regular files of a tar stream, and passes over entries of another type.
+func unpackFiles(root *os.Root, from io.Reader, limit int64, over byte) error {
 	t := tar.NewReader(from)
 	for n := 0; ; n++ {
 		h, err := t.Next()
@@ -95,6 +133,9 @@ func unpackFiles(root *os.Root, from io.Reader, limit int64) error {
 		}
 		if err != nil {
 			return fmt.Errorf("its bundle cannot be unpacked: %w", err)
+		}
+		if h.Typeflag == over && over != tar.TypeReg && n < mostFiles {
+			continue // what is in it has its way in its name
 		}
 		if err := fitting(h, n, limit); err != nil {
 			return err

@@ -37,6 +37,19 @@ func (s *Site) signatures(ctx context.Context, dev string) ([]signature, error) 
 	return parseWipefs(out)
 }
 
+// others are the signatures on a member beside apply's own, which lies in the span: a disk that was taken out of its
+// array by hand still has the mark beside a partition table that somebody gave it.
+func (s *state) others(ctx context.Context, ref string, d *block.Device, mark records.Span) ([]signature, error) {
+	found, err := s.signatures(ctx, s.node(d))
+	if errors.Is(err, sys.ErrNotFound) {
+		return nil, nil
+	}
+	return slices.DeleteFunc(found, func(sig signature) bool {
+		table := s.w.TableGUID(ref) != "" && (sig.Type == "gpt" || sig.Type == "PMBR")
+		return table || sig.Offset >= mark.At && sig.Offset < mark.At+mark.N
+	}), err
+}
+
 // parseWipefs reads "wipefs --json"; nothing at all is printed for a blank device.
 func parseWipefs(out string) ([]signature, error) {
 	if strings.TrimSpace(out) == "" {

@@ -53,14 +53,23 @@ func (s *state) zero(ref string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", d.Path, err)
 	}
+	what := fmt.Sprintf("byte %d is not zero, and nothing there is plimsoll's", at)
+	if ours {
+		found, err := s.others(context.Background(), ref, d, mark)
+		if err != nil {
+			return err
+		}
+		if ours = len(found) == 0; !ours {
+			what = "it carries " + joined(found) + " too"
+		}
+	}
 	if !ours && s.w.Gives(id) {
 		closed := f.Close()
 		return errors.Join(closed, s.erase(context.Background(), ref))
 	}
 	if !ours {
-		return fmt.Errorf("%s (serial %s) is not as plimsoll left it: byte %d is not zero, and nothing there is "+
-			"plimsoll's; it stays as it is; if what is on it may be lost: %s",
-			d.Path, id, at, text.Destroying(d.Path, id))
+		return fmt.Errorf("%s (serial %s) is not as plimsoll left it: %s; it stays as it is; if what is on it may be "+
+			"lost: %s", d.Path, id, what, text.Destroying(d.Path, id))
 	}
 	if guid != "" {
 		// The partition's own step has left it blank. If it is not, somebody has used it since.

@@ -112,11 +112,19 @@ func (v *survey) member(ctx context.Context, dev *block.Device, ref string, d *b
 	if err != nil || at < 0 {
 		return err
 	}
-	if _, ours := v.w.Mark(ref, head); ours || v.w.Label(ref, head) {
-		return nil
-	}
 	if len(dev.Holders) > 0 {
 		return nil // named above where it is a stranger's; a group's label is LVM's own
+	}
+	mark, ours := v.w.Mark(ref, head)
+	if !ours && v.w.Label(ref, head) {
+		mark, ours = records.LabelSpan, true
+	}
+	if ours {
+		found, err := v.others(ctx, ref, dev, mark)
+		if len(found) > 0 {
+			v.foreign(dev, d, "beside apply's mark it carries "+joined(found)+", which apply did not put there")
+		}
+		return err
 	}
 	if guid := v.w.TableGUID(ref); guid != "" && records.Zeros(head) {
 		if _, ok, err := records.BackupTable(f, int64(dev.Size), guid); ok || err != nil {
@@ -129,9 +137,14 @@ func (v *survey) member(ctx context.Context, dev *block.Device, ref string, d *b
 	} else if err != nil && !errors.Is(err, sys.ErrNotFound) {
 		return err
 	}
+	v.foreign(dev, d, what)
+	return nil
+}
+
+// foreign says what somebody else has put on a member.
+func (v *survey) foreign(dev, d *block.Device, what string) {
 	v.add(records.Obstacle{What: fmt.Sprintf("the member %s (serial %s): %s",
 		dev.Path, records.Identity(d), what), Name: d.Path, Serial: records.Identity(d)})
-	return nil
 }
 
 // stranger says whether a device that is made of a member is not part of the array.

@@ -118,7 +118,7 @@ func (d *Dir) of(name, temp string, err error) error {
 }
 
 // Replace gives a regular file new content in place of old, as WriteFile does, and leaves it its
-// owner and mode. A link is refused, and so is a file that does not hold old: what was read by
+// owner, mode and access control list. A link is refused, and so is a file that does not hold old: what was read by
 // this name before was another file then.
 func (d *Dir) Replace(name string, old, data []byte) error {
 	now, err := d.OpenRegular(name)
@@ -143,8 +143,29 @@ func (d *Dir) Replace(name string, old, data []byte) error {
 				return err
 			}
 		}
-		return f.Chmod(info.Mode())
+		return copyMode(now, f, info.Mode())
 	}, func(temp, name string) error { return d.exchange(temp, name, now, old) })
+}
+
+// acl is the name of a file's access control list (acl(5)). With one, the bits of the mode's group are the most that
+// any of its entries gives, and not what the group may do.
+const acl = "system.posix_acl_access"
+
+// copyMode gives a file the mode of another, and its access control list, if that has one. In between it gives others
+// nothing.
+func copyMode(from, to *os.File, mode fs.FileMode) error {
+	list := make([]byte, 64<<10) // as long as an attribute can be
+	n, err := unix.Fgetxattr(int(from.Fd()), acl, list)
+	switch {
+	case errors.Is(err, unix.ENODATA), errors.Is(err, unix.EOPNOTSUPP):
+		return to.Chmod(mode)
+	case err == nil:
+		err = errors.Join(to.Chmod(mode&^0o077), unix.Fsetxattr(int(to.Fd()), acl, list[:n], 0))
+	}
+	if err != nil {
+		return fmt.Errorf("the access control list of %s cannot be kept: %w", from.Name(), err)
+	}
+	return nil
 }
 
 // SyncDir makes what was created, renamed or removed in a directory survive a power cut.

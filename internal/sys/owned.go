@@ -136,7 +136,7 @@ func writableByOthers(name string, info fs.FileInfo, uids []uint32) bool {
 // hasACL says that a file has more rights than its mode shows, which then is the most that any of
 // them may do (acl(5)).
 func hasACL(name string) bool {
-	n, err := unix.Lgetxattr(name, "system.posix_acl_access", nil)
+	n, err := unix.Lgetxattr(name, acl, nil)
 	return err == nil && n > 0
 }
 

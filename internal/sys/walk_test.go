@@ -187,6 +187,42 @@ func TestReplaceWantsWhatWasRead(t *testing.T) {
 	}
 }
 
+// With an access control list the bits of the mode's group are no rights of the group: a file that lost its list would
+// give it what the list denied.
+func TestReplaceKeepsTheAccessControlList(t *testing.T) {
+	base := own(t)
+	file := filepath.Join(base, "job.fio")
+	if err := os.WriteFile(file, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := writableByACL(file, nobody); errors.Is(err, unix.EOPNOTSUPP) {
+		t.Skip("SKIPPED: no access control lists on this filesystem")
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	d, err := OpenPath(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close() //nolint:errcheck // only a handle
+	state := func() string {
+		list := make([]byte, 1000)
+		n, err := unix.Getxattr(file, "system.posix_acl_access", list)
+		info, err2 := os.Stat(file)
+		if err := errors.Join(err, err2); err != nil {
+			t.Fatal(err)
+		}
+		return info.Mode().String() + string(list[:n])
+	}
+	before := state()
+	if err := d.Replace("job.fio", []byte("old"), []byte("new")); err != nil {
+		t.Fatal(err)
+	}
+	if after := state(); after != before {
+		t.Errorf("%q became %q", before, after)
+	}
+}
+
 // A file whose content is replaced keeps its mode, setuid and setgid with it; what somebody puts under its name at the
 // last moment, or writes into it, is as it was afterwards, a link, a directory and another's file alike.
 func TestReplaceGivesBackWhatWasSwappedIn(t *testing.T) {

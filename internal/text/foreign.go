@@ -33,7 +33,7 @@ func Clean(s string, most int) string {
 func Quote(s string) string { return `"` + strings.ReplaceAll(Clean(s, 80), `"`, `\"`) + `"` }
 
 // ShellQuote writes an argument so that every POSIX shell reads exactly it back, on one line that hides
-// nothing: a plain word as it is, else in single quotes, else as what printf prints. What no shell can be told so, a
+// nothing: a plain word as it is, else in single quotes, else as what printf prints. What no shell can read so, a
 // zero byte and a line's end at the end, becomes a replacement character, so that nothing of another name is meant.
 func ShellQuote(arg string) string {
 	plain := func(r rune) bool {

@@ -198,14 +198,32 @@ func (k kept) harmless() bool {
 	return true
 }
 
+// ours says that a file is what tune wrote, is put back already, or is gone: another that has its name by now is not
+// taken for it.
+func (t *Tuner) ours(k kept) bool {
+	name := t.at(k.Path)
+	if k.Path == unitLink {
+		to, err := os.Readlink(name)
+		return err == nil && to == unitFile || errors.Is(err, fs.ErrNotExist)
+	}
+	info, err := os.Lstat(name)
+	if err != nil || !info.Mode().IsRegular() {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	data, err := sys.ReadFile(name, sys.ConfigLimit)
+	return err == nil && (bytes.HasPrefix(data, []byte(head)) || k.Old != nil && bytes.Equal(data, *k.Old))
+}
+
 // restore puts a file back as it was.
 func (t *Tuner) restore(k kept) error {
 	name := t.at(k.Path)
-	if k.Old != nil {
-		if !k.harmless() {
-			return fmt.Errorf("%s held something else than settings of tune before: that is not put back; it is in %s, "+
-				"in base64", k.Path, t.State)
-		}
+	switch {
+	case k.Old != nil && !k.harmless():
+		return fmt.Errorf("%s held something else than settings of tune before: that is not put back; it is in %s, "+
+			"in base64", k.Path, t.State)
+	case !t.ours(k):
+		return fmt.Errorf("%s is not what tune wrote: it stays; move it away first", k.Path)
+	case k.Old != nil:
 		return sys.WriteFile(name, *k.Old, k.Mode&0o644)
 	}
 	err := os.Remove(name)

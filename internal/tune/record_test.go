@@ -65,7 +65,7 @@ func TestRecordOfFiles(t *testing.T) {
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(name, []byte("now"), 0o644); err != nil {
+		if err := os.WriteFile(name, []byte(head+"now"), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		old := []byte(c.old)
@@ -82,7 +82,7 @@ func TestRecordOfFiles(t *testing.T) {
 		case c.ok && (n != 1 || err != nil || string(got) != c.old || info.Mode() != 0o644):
 			t.Errorf("%s %q: %d back, %v, %q, %v", c.path, c.old, n, err, got, info.Mode())
 		case !c.ok && (n != 0 || err == nil || !strings.Contains(err.Error(), c.path) ||
-			!strings.Contains(err.Error(), tuner.State) || string(got) != "now"):
+			!strings.Contains(err.Error(), tuner.State) || string(got) != head+"now"):
 			t.Errorf("%s %q: %d back, %v, %q", c.path, c.old, n, err, got)
 		}
 	}

@@ -316,6 +316,33 @@ WantedBy=multi-user.target
 	}
 }
 
+// What has the name of a file of tune's by the time of --revert, and is none, stays and is named.
+func TestRevertLeavesFilesOfOthers(t *testing.T) {
+	for file, swap := range map[string]func(name string) error{
+		udevFile:   func(name string) error { return os.WriteFile(name, []byte("# of the storage team\n"), 0o644) },
+		sysctlFile: func(name string) error { return os.Symlink("elsewhere", name) },
+		unitFile:   func(name string) error { return os.Mkdir(name, 0o755) },
+		unitLink:   func(name string) error { return os.Symlink("/elsewhere", name) },
+	} {
+		tuner := site(t)
+		if err := tuner.Apply(plan(t, tuner), true); err != nil {
+			t.Fatal(err)
+		}
+		name := filepath.Join(tuner.Root, file)
+		if err := errors.Join(os.Remove(name), swap(name)); err != nil {
+			t.Fatal(err)
+		}
+		before, _ := os.Lstat(name)
+		_, _, err := tuner.Revert(nil)
+		if err == nil || !strings.Contains(err.Error(), file+" is not what tune wrote: it stays") {
+			t.Errorf("%s: %v", file, err)
+		}
+		if after, err := os.Lstat(name); err != nil || !os.SameFile(before, after) {
+			t.Errorf("%s is gone: %v", file, err)
+		}
+	}
+}
+
 // Whatever write fails, the record holds enough to go back.
 func TestFailureAnywhere(t *testing.T) {
 	for fail := range 8 {

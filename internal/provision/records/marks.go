@@ -131,6 +131,9 @@ func BackupTable(r io.ReaderAt, size int64, guid string) (Span, bool, error) {
 	return Span{}, false, nil
 }
 
+// LabelSpan is where the label of a physical volume lies.
+var LabelSpan = Span{512, 512}
+
 // Label says whether a member carries the label of a physical volume (lib/label/label.h: LABELONE
 // in the second sector) while LVM itself, asked by pv, is to say whose it is.
 func (w *Work) Label(ref string, head []byte) bool {
