@@ -493,6 +493,12 @@ func origins(topo *topology.Topology, all []Outlook) []page.Block {
 			}
 		}
 	}
+	for i := range topo.Arrays {
+		a := &topo.Arrays[i]
+		if from := a.OriginOf("chunk"); a.Chunk > 0 && from.Kind == topology.Assumed {
+			assumed = append(assumed, fmt.Sprintf("chunks of %v, %s", a.Chunk, from.Where))
+		}
+	}
 	note := func(title string, lines []string) page.Block {
 		n := page.Note{Title: title, Level: page.Detail}
 		for _, phrase := range lines {
