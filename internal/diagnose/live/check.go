@@ -1,7 +1,6 @@
 package live
 
 import (
-
 	"plimsoll/internal/finding"
 	"plimsoll/internal/text"
 )

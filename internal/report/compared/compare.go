@@ -143,11 +143,13 @@ func untold(t *compare.Table) string {
 // below what was left out of it.
 func works(t *compare.Table) []page.Block {
 	rows, out := page.NewTable("<work"), page.Note{Lead: "left out"}
-	order := []int{t.Base}
+	var order []int
 	for k := range t.Sides {
-		if k != t.Base {
-			order = append(order, k)
+		at := len(order)
+		if k == t.Base {
+			at = 0
 		}
+		order = slices.Insert(order, at, k)
 	}
 	for at, k := range order {
 		rows.Columns = append(rows.Columns, page.Column{Name: t.Sides[k].Name, Left: true, Priority: max(0, at-3)})
@@ -159,7 +161,7 @@ func works(t *compare.Table) []page.Block {
 		if also := r.Work.String(); also != r.Name {
 			row[0].Also = also
 		}
-		for _, k := range order {
+		for _, k := range order[:min(len(order), len(r.Cells))] {
 			c := &r.Cells[k]
 			cell := page.T(words.None)
 			switch {

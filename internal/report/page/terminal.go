@@ -65,7 +65,9 @@ func writeText(out *bufio.Writer, d *Document, o Options) error {
 		t.head(d.Head)
 		t.blocks(d.Blocks, "")
 		t.rest(d.More)
-		t.out.Flush()
+		if err := t.out.Flush(); err != nil {
+			return err
+		}
 		if o.Details || most == leastRows || height(printed.String(), t.rows) <= screen {
 			_, err := out.Write(printed.Bytes())
 			return err

@@ -52,8 +52,8 @@ func entry(word, name string, data any) *page.Document {
 
 func catalog(now time.Time) *page.Document {
 	has := catalogData{cloud.VolumeTypes(), cloud.Drives(""), cloud.InstanceTypes("")}
-	d := entry(fmt.Sprintf("Limits and prices of %d types of volumes, %d drives and %s types of machines", len(has.Volumes),
-		len(has.Drives), text.Count(len(has.Instances))), "catalog", has)
+	d := entry(fmt.Sprintf("Limits and prices of %d types of volumes, %d drives and %s types of machines",
+		len(has.Volumes), len(has.Drives), text.Count(len(has.Instances))), "catalog", has)
 	types := page.Captioned("Volume types", "<type", "<provider", "<name??")
 	types.Most = 16
 	for _, v := range cloud.VolumeTypes() {

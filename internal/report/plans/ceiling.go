@@ -212,8 +212,8 @@ func outlooks(d *page.Document, t *topology.Topology, suite string, all []Outloo
 		if len(bursts) > 0 {
 			size = "Size a database by the sustained figure: a short test sees the burst."
 		}
-		notes.Say("%s", text.Join(" ", size, remediesOf(t, known), fmt.Sprintf("One scenario in full: plimsoll ceiling %s %d …",
-			text.ShellQuote(text.Clean(suite, 40)), known[0].ID)))
+		one := fmt.Sprintf("One scenario in full: plimsoll ceiling %s %d …", text.ShellQuote(text.Clean(suite, 40)), known[0].ID)
+		notes.Say("%s", text.Join(" ", size, remediesOf(t, known), one))
 	}
 	d.Add(notes)
 }
@@ -405,7 +405,8 @@ func (o Outlook) advice(t *topology.Topology) []string {
 		case o.remedy(t, next) == o.remedy(t, b):
 			phrase += fmt.Sprintf(" (%s allows no more either)", next.Label())
 		default:
-			phrase = fmt.Sprintf("To exceed %s%s, raise both limits: %s; %s", o.figure(b), what, o.remedy(t, b), o.remedy(t, next))
+			phrase = fmt.Sprintf("To exceed %s%s, raise both limits: %s; %s", o.figure(b), what, o.remedy(t, b),
+				o.remedy(t, next))
 		}
 		return phrase + "."
 	}
@@ -491,6 +492,12 @@ func origins(topo *topology.Topology, all []Outlook) []page.Block {
 			if b.Origin.Where != "" {
 				sources = append(sources, string(b.Origin.Kind)+": "+b.Origin.Where)
 			}
+		}
+	}
+	for i := range topo.Arrays {
+		a := &topo.Arrays[i]
+		if from := a.OriginOf("chunk"); a.Chunk > 0 && from.Kind == topology.Assumed {
+			assumed = append(assumed, fmt.Sprintf("chunks of %v, %s", a.Chunk, from.Where))
 		}
 	}
 	note := func(title string, lines []string) page.Block {

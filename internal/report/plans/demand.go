@@ -80,7 +80,8 @@ func Demand(d *workload.Demand, latency time.Duration, assumed bool) *page.Docum
 	}
 	notes := demandNotes(v, assumed)
 	first := min(len(notes), mostNotes)
-	doc.Add(t, page.Sentences(notes[:first]...), page.Note{Title: "What follows", Lines: notes[first:], Level: page.Detail})
+	rest := page.Note{Title: "What follows", Lines: notes[first:], Level: page.Detail}
+	doc.Add(t, page.Sentences(notes[:first]...), rest)
 	return doc
 }
 

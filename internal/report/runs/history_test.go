@@ -26,7 +26,7 @@ func someSeries() []compare.Series {
 		Figure: compare.Figure{Name: "IOPS", Unit: compare.PerSecond},
 		Points: []compare.Point{
 			{Run: "one", At: at, Value: stats.Estimate{Center: 1000, Lo: 980, Hi: 1020, N: 5}, Rounds: 5, Share: .83, Verdict: "pass"},
-			{Run: "two", At: at.AddDate(0, 0, 1), Invalid: "PL408", Verdict: "invalid"},
+			{Run: "two", At: at.AddDate(0, 0, 1), Invalid: "PL408", Verdict: "invalid", Value: stats.Estimate{Center: 770}},
 			{Run: "three", At: at.AddDate(0, 0, 2), Value: stats.Estimate{Center: 500}, Rounds: 1, Facts: map[string]string{"kernel": "6.8"}},
 		},
 	}}
@@ -34,7 +34,7 @@ func someSeries() []compare.Series {
 
 func TestHistoryFormats(t *testing.T) {
 	for format, wanted := range map[page.Format][]string{
-		page.Text: {"1,000  ± 2.0 %", "83.0 %", "INVALID", "▇▇▇▇▇▇▇▇▇▇▇▇", "note: one is left out", "=rand-write\ufffd[2J"},
+		page.Text: {"1,000  ± 2.0 %", "83.0 %", "770 INVALID", "▇▇▇▇▇▇▇▇▇▇▇▇", "note: one is left out", "=rand-write\ufffd[2J"},
 		page.CSV:  {"'=rand-write", "2026-11-01T03:00:00Z", "6.8"},
 		page.JSON: {`"schema_version": 3`, `"series"`},
 		page.HTML: {`data-chart="trend"`, "&lt;b&gt;db1", "one is left out"},

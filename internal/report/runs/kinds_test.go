@@ -93,7 +93,7 @@ func importKinds(t *testing.T, all map[string]*page.Document) {
 // largeImports are a library of more files than a screen has lines, and a file of as many results.
 func largeImports(t *testing.T, all map[string]*page.Document) {
 	t.Helper()
-	const many = 60
+	const many = 42
 	data, err := os.ReadFile("../../fio/output/testdata/versions/fio-3.41.txt")
 	if err != nil {
 		t.Fatal(err)

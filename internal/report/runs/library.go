@@ -11,6 +11,7 @@ import (
 	"plimsoll/internal/compare"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/words"
 	"plimsoll/internal/stats"
 	"plimsoll/internal/text"
 	"plimsoll/internal/verdict"
@@ -258,7 +259,7 @@ func perDir(b *bundle.Bundle) page.Table {
 			if base == 0 {
 				base = value(i)
 			} else {
-				figure += fmt.Sprintf(" (%+.0f %%)", 100*(value(i)/base-1))
+				figure += " " + words.Parens(words.Ratio(value(i)/base))
 			}
 			cells = append(cells, page.T(figure))
 		}

@@ -29,6 +29,11 @@ func TestPeaksAndLimits(t *testing.T) {
 	if names()["Peak IOPS"] == "" {
 		t.Fatal("no peak although the largest row counts")
 	}
+	for _, tile := range Run(b).Head.Tiles { // a burst has its duration wherever it stands
+		if tile.What == "Peak IOPS" && !strings.HasPrefix(tile.Of, "a burst of 30 min, ") {
+			t.Errorf("%+v", tile)
+		}
+	}
 	for i := range b.Scenarios {
 		if b.Scenarios[i].Name == "mixed-stress" {
 			b.Scenarios[i].Verdict = verdict.Invalid
@@ -112,6 +117,22 @@ func TestLatencyBesideALimitOfTheRate(t *testing.T) {
 	}
 	if s.Result.Depth.Asked = 4; strings.Contains(bound(ceiling.VolumeIOPS, 12000).Syncs, "result") {
 		t.Error("several in flight have no latency as their result")
+	}
+}
+
+// Of two limits that bind alike both are marked in the table of limits, of others the least.
+func TestEqualLimitsAreBothMarked(t *testing.T) {
+	for second, want := range map[units.IOPS]string{12000: "limit|limit|", 12500: "limit||"} {
+		s := &bundle.Scenario{Result: &result.Result{State: result.Done}, Ceiling: &ceiling.Ceiling{Bounds: []ceiling.Bound{
+			{Kind: ceiling.InstanceIOPS, IOPS: 12000}, {Kind: ceiling.VolumeIOPS, IOPS: second}, {Kind: ceiling.InstanceRate, IOPS: 19000},
+		}}}
+		var marks []string
+		for _, row := range boundsTable(s).Rows {
+			marks = append(marks, row[3].Text)
+		}
+		if got := strings.Join(marks, "|"); got != want {
+			t.Errorf("12,000 and %v: %q, want %q", second, got, want)
+		}
 	}
 }
 
