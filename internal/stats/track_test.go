@@ -71,7 +71,7 @@ func histories() []history {
 			return 1
 		}, most: 10},
 		{name: "four nights of -40 %, then a step of -8 %", truth: poison, from: 20, within: 3, most: 10},
-		{name: "autocorrelated (0.6)", truth: unchanged, rho: 0.6, most: 25},
+		{name: "autocorrelated (0.6)", truth: unchanged, rho: 0.6, most: 10},
 		{name: "another machine at night 15, accepted", truth: stepAt(15, 0.7), accept: 15, most: 10},
 
 		{name: "flat at 5 %", truth: unchanged, spread: 0.05, most: 10},
@@ -79,7 +79,10 @@ func histories() []history {
 		{name: "flat, 90 nights", truth: unchanged, nights: 90, most: 30},
 		{name: "autocorrelated (0.3)", truth: unchanged, rho: 0.3, most: 10},
 		{name: "autocorrelated (0.8)", truth: unchanged, rho: 0.8, most: 150},
-		{name: "autocorrelated (0.6), step of -12 %", truth: stepAt(20, 0.88), rho: 0.6, from: 20, within: 5, most: 25},
+		{name: "autocorrelated (0.6), step of -12 %", truth: stepAt(20, 0.88), rho: 0.6, from: 20, within: 5, most: 10},
+		{name: "autocorrelated (0.6), at 5 %", truth: unchanged, rho: 0.6, spread: 0.05, most: 50},
+		{name: "autocorrelated (0.6), at 0.5 %", truth: unchanged, rho: 0.6, spread: 0.005, most: 10},
+		{name: "step of -4 % at 0.5 %", truth: stepAt(20, 0.96), spread: 0.005, from: 20, within: 3, most: 10},
 		{name: "heavy tails", truth: unchanged, tails: true, most: 100},
 		{name: "heavy tails, step of -8 %", truth: stepAt(20, 0.92), tails: true, from: 20, within: 4, most: 100},
 		{name: "weekends at -3 %", truth: unchanged, week: 0.03, most: 20},
