@@ -78,7 +78,7 @@ func histories() []history {
 		{name: "step of -25 % at 5 %", truth: stepAt(20, 0.75), spread: 0.05, from: 20, within: 3, most: 10},
 		{name: "flat, 90 nights", truth: unchanged, nights: 90, most: 30},
 		{name: "autocorrelated (0.3)", truth: unchanged, rho: 0.3, most: 10},
-		{name: "autocorrelated (0.8)", truth: unchanged, rho: 0.8, most: 150},
+		{name: "autocorrelated (0.8)", truth: unchanged, rho: 0.8, most: 50},
 		{name: "autocorrelated (0.6), step of -12 %", truth: stepAt(20, 0.88), rho: 0.6, from: 20, within: 5, most: 10},
 		{name: "autocorrelated (0.6), at 5 %", truth: unchanged, rho: 0.6, spread: 0.05, most: 50},
 		{name: "autocorrelated (0.6), at 0.5 %", truth: unchanged, rho: 0.6, spread: 0.005, most: 10},
