@@ -71,6 +71,8 @@ type Series struct {
 	Changes []Lasting `json:"changes,omitempty"`
 	// Expected is what the last run should have been by those before it.
 	Expected stats.Expected `json:"-"`
+	// Standing is how the last run that can be used compares with that.
+	Standing Standing `json:"-"`
 }
 
 // followAll finds the changes of all series, and leaves the last points of each; all for 0.
@@ -78,7 +80,12 @@ func followAll(all []Series, last int) []Series {
 	for i := range all {
 		s := &all[i]
 		if points := s.usable(); len(points) > 0 {
-			s.Expected, _, s.Changes, _ = follow(points, s.Figure, levelOf, 1, leastFloor) // usable are above 0
+			side := 0
+			s.Expected, side, s.Changes, _ = follow(points, s.Figure, levelOf, 1, leastFloor) // usable are above 0
+			s.Standing = standing(side)
+		}
+		if s.Expected.TooFew != "" || s.Points[len(s.Points)-1].Invalid != "" {
+			s.Standing = Unjudged
 		}
 		if last > 0 {
 			s.Points = s.Points[max(0, len(s.Points)-last):]

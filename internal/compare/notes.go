@@ -59,7 +59,8 @@ func (t *Table) note(sides []Side) {
 		t.rowNotes(&t.Rows[i])
 	}
 	if slices.ContainsFunc(t.Rows, func(r Row) bool {
-		return slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.Change != nil && c.Change.Method == stats.NoTest })
+		return slices.ContainsFunc(r.Cells, func(c Cell) bool { return len(c.samples) == 1 }) &&
+			slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.Change != nil && c.Change.Method == stats.NoTest })
 	}) {
 		t.Notes = append(t.Notes,
 			"A single run per side cannot show run-to-run variation. Measure rounds: plimsoll run … --rounds 5.")

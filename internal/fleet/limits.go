@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -54,6 +55,14 @@ type wait struct {
 	// endless says that the scenario has no planned time; written is what the prefill had written.
 	endless bool
 	written units.Bytes
+}
+
+// during is what a host was at when it was lost.
+func (h *host) during() string {
+	if h.hello.Plimsoll == 0 {
+		return "connecting"
+	}
+	return cmp.Or(h.phase, "waiting for the others")
 }
 
 // await begins a phase, which may take so long without progress.

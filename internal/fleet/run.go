@@ -263,13 +263,13 @@ func (c *coordinator) silence() {
 		if !h.tried {
 			continue
 		}
-		limit, during := c.limits.silence, h.phase
+		limit := c.limits.silence
 		if h.hello.Plimsoll == 0 {
-			limit, during = c.limits.hello, "connecting"
+			limit = c.limits.hello
 		}
 		if quiet := time.Since(h.heard); !h.closed && quiet > limit {
 			c.lost(h, bundle.HostLost, fmt.Sprintf("it did not answer for %s (%s)",
-				text.Duration(quiet.Round(time.Second)), cmp.Or(during, "waiting for the others")))
+				text.Duration(quiet.Round(time.Second)), h.during()))
 		}
 		if why := h.overdue(c.limits); !h.closed && why != "" {
 			c.lost(h, bundle.HostLost, why)
@@ -298,7 +298,7 @@ func (c *coordinator) handle(ctx context.Context, e event) {
 			c.again(ctx, h)
 			return
 		}
-		c.lost(h, bundle.HostLost, e.err.Error())
+		c.lost(h, bundle.HostLost, fmt.Sprintf("%s (%s)", e.err, h.during()))
 	case e.copied != "":
 		h.argv = c.Engine.argv(h.Name, e.copied, "member")
 		h.binary = e.copied

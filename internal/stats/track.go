@@ -14,18 +14,20 @@ const LeastBaseline = 5
 // places at which a lasting change is looked for. Together they make less than one in 100 series of 30
 // runs of which none changed (docs/evidence/compare.md).
 const (
-	beyondBy = 0.0004
-	stepBy   = 0.00003
+	beyondBy = 0.00043
+	stepBy   = 0.00005
 	driftBy  = 0.0002
 )
 
 // What noise that depends on the value before reaches by itself is no change: a step must be more than this
-// chance of one run, and a drift in all as many of its standard deviations, of as many runs.
+// chance of one run, and a drift in all as many of its standard deviations.
 const (
-	farBy     = 0.001
-	farDrift  = 6
-	driftFrom = 10
+	farBy    = 0.001
+	farDrift = 5.5
 )
+
+// unseen is what a run may be off besides, that differences of earlier ones do not show.
+const unseen = 0.025
 
 // mostSearched bounds the work of looking for a lasting change.
 const mostSearched = 60
@@ -136,8 +138,8 @@ func (t *Track) expect(at int, fewer, floor float64) Expected {
 		r := math.Pow(rho, float64(at-nearest))
 		return m + r*(t.xs[nearest]-m), sd * math.Sqrt((1-r*r)*max(1, fewer)+square(1-r)*v*memoryOf(rho))
 	})
-	half := max(tQuantile(1-beyondBy, n.df)*se, math.Log1p(floor))
-	plain := tQuantile(1-beyondBy, n.df) * n.sd() * math.Sqrt(v+max(1, fewer))
+	half := max(math.Hypot(tQuantile(1-beyondBy, n.df)*se, unseen), math.Log1p(floor))
+	plain := math.Hypot(tQuantile(1-beyondBy, n.df)*n.sd()*math.Sqrt(v+max(1, fewer)), unseen)
 	e.Level.Lo, e.Level.Hi = t.figure(min(next-half, m-plain)), t.figure(max(next+half, m+plain))
 	if t.lower {
 		e.Level.Lo, e.Level.Hi = e.Level.Hi, e.Level.Lo
@@ -296,7 +298,7 @@ func (t *Track) search(of []int) (at int, drift, ok bool) {
 	far := [...]float64{step: tQuantile(1-farBy, df), ramp: farDrift}
 	for k := range n {
 		for _, change := range []change{step, ramp} {
-			if k < beforeStep && change == step || n-k < sinceStep || change == ramp && (n-k < sinceDrift || n < driftFrom) {
+			if k < beforeStep && change == step || n-k < sinceStep || change == ramp && n-k < sinceDrift {
 				continue
 			}
 			size, se, sd := t.sizeOf(of, k, change)
@@ -321,8 +323,22 @@ func (t *Track) sizeOf(of []int, k int, c change) (size, se, sd float64) {
 	n := t.was
 	fits := t.fit(of, k, c)
 	n.add(fits, len(of), 2)
-	size, se = n.blend(func(i int, _, sd float64) (float64, float64) { return fits[i].size, sd * fits[i].each })
-	return size, se, n.sd()
+	size, se = n.blend(func(i int, _, sd float64) (float64, float64) {
+		return fits[i].size, atLeast(sd, n.df) * fits[i].each
+	})
+	return size, se, atLeast(n.sd(), n.df)
+}
+
+// Runs differ by about usual, whatever a few of them that agree by chance say: a spread that is less is taken
+// together with as many runs as added that differ by it.
+const (
+	usual = 0.015
+	added = 4
+)
+
+// atLeast is a standard deviation that df degrees of freedom may understate.
+func atLeast(sd, df float64) float64 {
+	return max(sd, math.Sqrt((df*sd*sd+added*usual*usual)/(df+added)))
 }
 
 // shift is the change in force, with its size.

@@ -87,6 +87,8 @@ func metrics(all []*bundle.Bundle) []*page.Metric {
 
 // standing is what earlier runs say of the newest ones, as compare --against does.
 func standing(all, newest []*bundle.Bundle) []*page.Metric {
+	stands := gauge("plimsoll_scenario_standing", "1 for how the scenario compares with earlier runs.")
+	expected := gauge("plimsoll_scenario_expected_ratio", "What was measured of what earlier runs let expect.")
 	change := gauge("plimsoll_scenario_change_ratio",
 		"The new level over the old one where a step or a drift lasts, 1 where none does.")
 	seen := gauge("plimsoll_scenario_least_seen_ratio", "The least loss that would have been seen.")
@@ -95,7 +97,7 @@ func standing(all, newest []*bundle.Bundle) []*page.Metric {
 		s := &series[i]
 		last := s.Points[len(s.Points)-1]
 		of := slices.IndexFunc(newest, func(b *bundle.Bundle) bool { return b.Run.ID == last.Run })
-		if of < 0 || last.Invalid != "" || s.Expected.TooFew != "" || s.Expected.LeastSeen == 0 {
+		if of < 0 {
 			continue
 		}
 		alike := named(newest[of], s.Key.Scenario)
@@ -103,6 +105,11 @@ func standing(all, newest []*bundle.Bundle) []*page.Metric {
 			continue
 		}
 		labels := labelsOf(newest[of], alike[0])
+		stands.Add(1, append(slices.Clone(labels), "standing", string(s.Standing))...)
+		if s.Standing == compare.Unjudged {
+			continue
+		}
+		expected.Add(last.Value.Center/s.Expected.Level.Center, labels...)
 		size := 1.0
 		if n := len(s.Changes); n > 0 && !s.Changes[n-1].Over {
 			size = s.Changes[n-1].Whole()
@@ -110,7 +117,7 @@ func standing(all, newest []*bundle.Bundle) []*page.Metric {
 		change.Add(size, labels...)
 		seen.Add(s.Expected.LeastSeen, labels...)
 	}
-	return []*page.Metric{change, seen}
+	return []*page.Metric{stands, expected, change, seen}
 }
 
 // labelsOf are the labels of a scenario's metrics; one whose name others of the run have has its number behind it.

@@ -133,21 +133,26 @@ func TestChangesAsMetrics(t *testing.T) {
 		found := map[string]float64{}
 		for l := range strings.Lines(out.String()) {
 			if name, rest, ok := strings.Cut(l, "{"); ok {
+				if _, as, ok := strings.Cut(rest, `standing="`); ok {
+					name, _, _ = strings.Cut(as, `"`)
+				}
 				found[name], _ = strconv.ParseFloat(strings.TrimSpace(rest[strings.LastIndex(rest, " "):]), 64)
 			}
 		}
 		return found
 	}
 	const change, least = "plimsoll_scenario_change_ratio", "plimsoll_scenario_least_seen_ratio"
+	const expected = "plimsoll_scenario_expected_ratio"
 	for name, c := range map[string]struct {
-		levels []float64
-		lo, hi float64
+		levels   []float64
+		lo, hi   float64
+		standing compare.Standing
 	}{
-		"a step that lasts":   {[]float64{1, 1, 1, 1, 1, 1, 1, 1, .7, .7, .7}, .69, .71},
-		"a drift":             {[]float64{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, .99, .98, .97, .96, .951, .941, .932}, .91, .95},
-		"one that is over":    {[]float64{1, 1, 1, 1, 1, 1, 1, .7, .7, 1, 1}, 1, 1},
-		"none":                {[]float64{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, 1, 1},
-		"too few, so nothing": {[]float64{1, 1}, 0, 0},
+		"a step that lasts":   {[]float64{1, 1, 1, 1, 1, 1, 1, 1, .7, .7, .7}, .69, .71, compare.Regression},
+		"a drift":             {[]float64{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, .99, .98, .97, .96, .951, .941, .932}, .91, .95, compare.Regression},
+		"one that is over":    {[]float64{1, 1, 1, 1, 1, 1, 1, .7, .7, 1, 1}, 1, 1, compare.AsExpected},
+		"none":                {[]float64{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, 1, 1, compare.AsExpected},
+		"too few, so nothing": {[]float64{1, 1}, 0, 0, compare.Unjudged},
 	} {
 		got := exported(c.levels...)
 		if got[change] < c.lo || got[change] > c.hi {
@@ -155,6 +160,13 @@ func TestChangesAsMetrics(t *testing.T) {
 		}
 		if c.lo > 0 && (got[least] < .01 || got[least] > .15) || c.lo == 0 && got[least] != 0 {
 			t.Errorf("%s: the least seen is %v", name, got[least])
+		}
+		if got[string(c.standing)] != 1 {
+			t.Errorf("%s: not %q: %v", name, c.standing, got)
+		}
+		// What lasts is measured at its new level; what is as expected lies around the expected one.
+		if c.lo > 0 && (got[expected] < c.lo-0.02 || got[expected] > c.hi+0.02) || c.lo == 0 && got[expected] != 0 {
+			t.Errorf("%s: %v of what is expected", name, got[expected])
 		}
 	}
 }
