@@ -68,7 +68,9 @@ func Capture(w io.Writer, m *sys.Machine) error {
 		c.lines(name, ofMemory)
 	}
 	// What is enabled, or masked.
-	for _, link := range []string{"timers.target.wants/fstrim.timer", "fstrim.timer", "multi-user.target.wants/tuned.service"} {
+	for _, link := range []string{
+		"timers.target.wants/fstrim.timer", "fstrim.timer", "multi-user.target.wants/tuned.service",
+	} {
 		if to, err := fs.ReadLink(m.Root, "etc/systemd/system/"+link); err == nil {
 			c.add("etc/systemd/system/"+link, []byte("-> "+to+"\n"))
 		}

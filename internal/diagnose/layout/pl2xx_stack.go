@@ -71,7 +71,7 @@ func encryption(c *diagnose.Case, report diagnose.Report) {
 				Run("cryptsetup --persistent --allow-discards refresh " + path))
 		}
 		if d.Queued && solid && !before(c, queuesMayGo) {
-			report(finding.New(d.Name, "%s hands each request to a work queue of the kernel, which a solid-state drive waits for.",
+			report(finding.New(d.Name, "%s hands requests to work queues of the kernel, for which a solid-state drive waits.",
 				d.Name).
 				Saw("work queues of "+d.Name, "in use", "no_read_workqueue no_write_workqueue", "dmsetup table").
 				Run("cryptsetup --persistent --perf-no_read_workqueue --perf-no_write_workqueue refresh " + path))
