@@ -63,6 +63,9 @@ type Device struct {
 	// DM is the uuid of a device-mapper device, which begins with who made it: LVM-, mpath-,
 	// CRYPT-.
 	DM string `json:"dm_uuid,omitempty"`
+	// Queued is true of an encrypted device whose reads or writes go to work queues of the kernel first; only
+	// root can see it.
+	Queued bool `json:"queued,omitempty"`
 	// Signature is what udev or blkid found on it: "xfs", "linux_raid_member", "LVM2_member",
 	// "swap", "gpt"; empty for none, "?" when nothing could look.
 	Signature string   `json:"signature,omitempty"`
@@ -175,6 +178,8 @@ type Vol struct {
 	Chunk   units.Bytes `json:"chunk,omitempty"` // stripe size
 	// Internal is true for hidden sub-volumes (data_rimage_0).
 	Internal bool `json:"internal,omitempty"`
+	// Queued is true when dm-crypt hands reads or writes to work queues of the kernel first.
+	Queued bool `json:"queued,omitempty"`
 	// Inferred is true when Segment was worked out from the queue's I/O sizes and not read from
 	// device-mapper.
 	Inferred bool `json:"inferred,omitempty"`

@@ -38,7 +38,8 @@ var (
 	sys/devices/system/cpu/cpufreq/policy[01]/energy_performance_preference
 	sys/devices/system/cpu/cpu[01]/cpuidle/state*/[dln]a* sys/devices/system/cpu/cpu[01]/cpuidle/state*/disable
 	sys/devices/system/clocksource/clocksource0/*_clocksource sys/devices/system/node/node*/cpulist
-	etc/mdadm/mdadm.conf etc/mdadm.conf etc/systemd/system/*.mount etc/tuned/active_profile`)
+	etc/mdadm/mdadm.conf etc/mdadm.conf etc/systemd/system/*.mount
+	etc/tuned/active_profile etc/tuned/*/tuned.conf etc/tuned/profiles/*/tuned.conf`)
 	// secrets name a machine or a drive.
 	secrets = []string{"serial", "wwid", "uuid"}
 )
@@ -61,8 +62,15 @@ func Capture(w io.Writer, m *sys.Machine) error {
 			c.file(name)
 		}
 	}
-	c.fstab()
-	for _, link := range []string{"timers.target.wants/fstrim.timer", "fstrim.timer"} { // enabled, masked
+	c.lines("etc/fstab", local)
+	settings, _ := fs.Glob(m.Root, "etc/sysctl.d/*.conf") // the pattern is well formed
+	for _, name := range append(settings, "etc/sysctl.conf") {
+		c.lines(name, ofMemory)
+	}
+	// What is enabled, or masked.
+	for _, link := range []string{
+		"timers.target.wants/fstrim.timer", "fstrim.timer", "multi-user.target.wants/tuned.service",
+	} {
 		if to, err := fs.ReadLink(m.Root, "etc/systemd/system/"+link); err == nil {
 			c.add("etc/systemd/system/"+link, []byte("-> "+to+"\n"))
 		}
@@ -115,23 +123,34 @@ func (c *capture) file(name string) {
 	c.add(name, append(bytes.TrimRight(data, "\n"), '\n'))
 }
 
-// fstab copies the lines of local filesystems: those of others may hold passwords.
-func (c *capture) fstab() {
-	data, err := ReadAll(c.root, "etc/fstab")
+// lines copies of a file the lines that are wanted, so that they keep their numbers.
+func (c *capture) lines(name string, wanted func(line string) bool) {
+	data, err := ReadAll(c.root, name)
 	if err != nil {
 		return
 	}
 	var kept strings.Builder
 	for line := range strings.Lines(string(data)) {
-		spec := strings.TrimSpace(line)
-		if i := strings.IndexAny(spec, "=/"); i >= 0 && (strings.HasPrefix(spec, "/dev/") ||
-			slices.Contains([]string{"UUID", "LABEL", "PARTUUID", "PARTLABEL"}, spec[:i])) {
+		if wanted(strings.TrimSpace(line)) {
 			kept.WriteString(line)
 		} else {
-			kept.WriteString("#\n") // so that lines keep their numbers
+			kept.WriteString("#\n")
 		}
 	}
-	c.add("etc/fstab", []byte(kept.String()))
+	c.add(name, []byte(kept.String()))
+}
+
+// local says that a line of fstab is of a local filesystem: those of others may hold passwords.
+func local(line string) bool {
+	i := strings.IndexAny(line, "=/")
+	return i >= 0 && (strings.HasPrefix(line, "/dev/") ||
+		slices.Contains([]string{"UUID", "LABEL", "PARTUUID", "PARTLABEL"}, line[:i]))
+}
+
+// ofMemory says that a line of sysctl.conf sets vm.*: others may name hosts.
+func ofMemory(line string) bool {
+	line = strings.TrimPrefix(line, "-")
+	return strings.HasPrefix(line, "vm.") || strings.HasPrefix(line, "vm/")
 }
 
 // device copies one device, with its directory in place of the symbolic link: the parents below

@@ -3,6 +3,7 @@ package block
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -62,11 +63,12 @@ func inferSegment(t *Tree, d *Device) {
 }
 
 // ReadSegments asks device-mapper the layout of logical volumes, which needs root, and replaces
-// what Read inferred. It does nothing on a machine without logical volumes.
+// what Read inferred; and of encrypted devices, whether they use work queues. It does nothing on a machine
+// without either.
 func (t *Tree) ReadSegments(ctx context.Context, m *sys.Machine) error {
 	byName := map[string]*Device{}
 	for _, d := range t.Devices {
-		if d.LV != nil {
+		if d.LV != nil || strings.HasPrefix(d.DM, "CRYPT-") {
 			byName[strings.TrimPrefix(d.Path, "/dev/mapper/")] = d
 		}
 	}
@@ -78,7 +80,9 @@ func (t *Tree) ReadSegments(ctx context.Context, m *sys.Machine) error {
 		return fmt.Errorf("%w; as root, with dmsetup installed, it is read", err)
 	}
 	for name, seg := range parseDMTable(out) {
-		if d := byName[name]; d != nil {
+		if d := byName[name]; d != nil && d.LV == nil {
+			d.Queued = seg.Queued
+		} else if d != nil {
 			d.LV.Segment, d.LV.Stripes, d.LV.Chunk, d.LV.Inferred = seg.Segment, seg.Stripes, seg.Chunk, false
 		}
 	}
@@ -86,7 +90,7 @@ func (t *Tree) ReadSegments(ctx context.Context, m *sys.Machine) error {
 }
 
 // parseDMTable reads "dmsetup table": a line a segment, "name: start length target arguments" in
-// sectors (Documentation/admin-guide/device-mapper/striped.rst, dm-raid.rst). Lines that say
+// sectors (Documentation/admin-guide/device-mapper/striped.rst, dm-raid.rst, dm-crypt.rst). Lines that say
 // nothing it knows are skipped.
 func parseDMTable(out string) map[string]Vol {
 	vols := map[string]Vol{}
@@ -132,6 +136,9 @@ func segment(target string, args []string) Vol {
 			v.Chunk = 0
 		}
 		return v
+	case "crypt": // cipher key iv device offset [#options option…]
+		both := slices.Contains(args, "no_read_workqueue") && slices.Contains(args, "no_write_workqueue")
+		return Vol{Segment: target, Queued: !both}
 	}
 	return Vol{Segment: target} // thin, cache, snapshot-origin: what it is called
 }

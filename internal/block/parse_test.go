@@ -2,6 +2,7 @@ package block
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"math/rand/v2"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"plimsoll/internal/sys"
 	"plimsoll/internal/sys/bounded"
 	"plimsoll/internal/units"
 )
@@ -85,6 +87,8 @@ vg-grown: 1048576 1048576 linear 259:1 2048
 vg-mixed: 0 1048576 linear 259:0 2048
 vg-mixed: 1048576 1048576 striped 2 128 259:1 2048 259:2 2048
 luks: 0 100 crypt aes-xts-plain64 :64:logon 0 259:0 32768
+direct: 0 100 crypt aes-xts-plain64 :64:logon 0 259:0 32768 3 allow_discards no_read_workqueue no_write_workqueue
+half: 0 100 crypt aes-xts-plain64 :64:logon 0 259:0 32768 1 no_write_workqueue
 No devices found
 `)
 	want := map[string]Vol{
@@ -95,10 +99,28 @@ No devices found
 		"vg-r5":          {Segment: "raid5", Stripes: 3, Chunk: 64 * units.KiB},
 		"vg-grown":       {Segment: "linear", Stripes: 1},
 		"vg-mixed":       {Segment: "mixed"},
-		"luks":           {Segment: "crypt"},
+		"luks":           {Segment: "crypt", Queued: true},
+		"direct":         {Segment: "crypt"},
+		"half":           {Segment: "crypt", Queued: true},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
+	}
+}
+
+// What device-mapper says of an encrypted device is asked where there is one, without a logical volume too.
+func TestQueuesOfEncryption(t *testing.T) {
+	tree := &Tree{Devices: map[string]*Device{
+		"dm-0": {Name: "dm-0", Path: "/dev/mapper/luks", DM: "CRYPT-LUKS2-1-luks"},
+		"dm-1": {Name: "dm-1", Path: "/dev/mapper/direct", DM: "CRYPT-LUKS2-2-direct"},
+	}}
+	m := &sys.Machine{Run: func(_ context.Context, out io.Writer, _ ...string) error {
+		_, err := io.WriteString(out, "luks: 0 9 crypt aes x 0 259:0 32768 1 allow_discards\n"+
+			"direct: 0 9 crypt aes x 0 259:1 32768 2 no_read_workqueue no_write_workqueue\n")
+		return err
+	}}
+	if err := tree.ReadSegments(t.Context(), m); err != nil || !tree.Devices["dm-0"].Queued || tree.Devices["dm-1"].Queued {
+		t.Errorf("%v %+v %+v", err, tree.Devices["dm-0"], tree.Devices["dm-1"])
 	}
 }
 

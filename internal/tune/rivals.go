@@ -69,7 +69,9 @@ func (t *Tuner) tuned(changes []Change) []string {
 	var all []string
 	for _, key := range slices.Sorted(maps.Keys(sets)) {
 		a := sets[key]
-		if slices.ContainsFunc(changes, func(c Change) bool { return slices.Contains(c.tunedKeys(), key) && !a.agrees(c.Value) }) {
+		if slices.ContainsFunc(changes, func(c Change) bool {
+			return slices.Contains(c.tunedKeys(), key) && !a.agrees(c.Value)
+		}) {
 			way := "set it in a profile of yours that includes this one"
 			if strings.HasPrefix(key, "sysctl/") && !noReapply.MatchString(t.read("etc/tuned/tuned-main.conf")) {
 				way = "it reads sysctl.d again after that, so that --persist has the last word"

@@ -24,6 +24,7 @@ import (
 	"plimsoll/internal/telemetry"
 	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
+	"plimsoll/internal/tune"
 	"plimsoll/internal/verdict"
 )
 
@@ -97,6 +98,8 @@ func HasErrors(found []finding.Finding) bool {
 	return slices.ContainsFunc(found, func(f finding.Finding) bool { return f.Severity.Rank() >= finding.Fail.Rank() })
 }
 
+const otherOwner = "another owner of a setting: "
+
 // Look finds out what is wrong with this machine and the storage below the paths.
 func (o CheckOptions) Look(ctx context.Context, env *form.Env) (*Checked, error) {
 	t, err := o.detect(ctx, env)
@@ -131,6 +134,12 @@ func (o CheckOptions) Look(ctx context.Context, env *form.Env) (*Checked, error)
 		found = append(found, finding.Judge(atwork.InCheck(), f, policy.Disable)...)
 	}
 	finding.Sort(found)
+	tuner := tune.Here(env.Machine)
+	if changes, err := tuner.Plan(t.Tree, found, nil); err == nil { // what cannot be set has no owner either
+		for _, rival := range tuner.Rivals(changes) {
+			notes = append(notes, otherOwner+rival)
+		}
+	}
 	return &Checked{found, rules.Passes(c), slices.Concat(notes, t.Notes), c.Host, c.OtherLoad, t, policy}, nil
 }
 

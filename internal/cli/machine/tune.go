@@ -87,7 +87,7 @@ func (o *tuneOptions) run(ctx context.Context, env *form.Env, args []string) err
 		mine = slices.Concat(before, changes)
 	}
 	for _, rival := range tuner.Rivals(mine) {
-		env.Notef("another owner of these settings: %s", rival)
+		env.Notef("%s%s", otherOwner, rival)
 	}
 	if !o.DryRun && (len(changes) > 0 || o.Persist) {
 		err = tuner.Apply(changes, o.Persist)

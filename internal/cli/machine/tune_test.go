@@ -71,3 +71,53 @@ func TestTuneShowsWhatItSet(t *testing.T) {
 		}
 	}
 }
+
+// Who sets again what check would set is a note of check, of a captured machine too: tuned with its profile, and
+// not one that agrees or does not run.
+func TestCheckNamesOtherOwners(t *testing.T) {
+	archive, err := os.ReadFile("../../diagnose/rules/testdata/machines/c3-lvmhdd.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const (
+		active  = "etc/tuned/active_profile"
+		profile = "etc/tuned/db/tuned.conf"
+		wanted  = "etc/systemd/system/multi-user.target.wants/tuned.service"
+	)
+	for name, c := range map[string]struct {
+		files map[string]string
+		named bool
+	}{
+		"nobody":         {nil, false},
+		"tuned":          {map[string]string{active: "db\n", wanted: "", profile: "[sysctl]\nvm.swappiness=10\n"}, true},
+		"tuned agrees":   {map[string]string{active: "db\n", wanted: "", profile: "[sysctl]\nvm.swappiness=1\n"}, false},
+		"tuned is off":   {map[string]string{active: "db\n", profile: "[sysctl]\nvm.swappiness=10\n"}, false},
+		"a later sysctl": {map[string]string{"etc/sysctl.d/zzz.conf": "vm.swappiness=60\n"}, true},
+	} {
+		root := block.Captured(archive).(fstest.MapFS)
+		for file, text := range c.files {
+			root[file] = &fstest.MapFile{Data: []byte(text)}
+			if file == wanted {
+				root[file] = &fstest.MapFile{Data: []byte("/usr/lib/systemd/system/tuned.service"), Mode: fs.ModeSymlink}
+			}
+		}
+		there := &sys.Machine{Root: root, Now: time.Now}
+		var copied, out, errs bytes.Buffer
+		if err := block.Capture(&copied, there); err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(t.TempDir(), "m.txtar")
+		if err := os.WriteFile(file, copied.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		cmd := NewCheck(&form.Env{Machine: there, In: strings.NewReader(""), Out: &out, Err: &errs})
+		cmd.SetArgs([]string{"/data", "--captured", file, "--format", "json"})
+		cmd.SilenceErrors, cmd.SilenceUsage = true, true
+		if err := cmd.ExecuteContext(t.Context()); err != nil {
+			t.Fatal(name, err, errs.String())
+		}
+		if said := strings.Join(strings.Fields(out.String()), " "); strings.Contains(said, "another owner of a setting") != c.named {
+			t.Errorf("%s: %s", name, said)
+		}
+	}
+}

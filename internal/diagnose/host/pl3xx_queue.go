@@ -194,7 +194,8 @@ func shortTimeout(c *diagnose.Case, report diagnose.Report) {
 	}
 	f := finding.New(strings.Join(names, ", "), "Requests to %s fail after %s, and EBS can stall for longer.",
 		text.Some(names, 3), text.Duration(c.Host.NVMeTimeout)).
-		Saw("nvme_core.io_timeout", text.Duration(c.Host.NVMeTimeout), most+" s", "/sys/module/nvme_core/parameters/io_timeout").
+		Saw("nvme_core.io_timeout", text.Duration(c.Host.NVMeTimeout), most+" s",
+			"/sys/module/nvme_core/parameters/io_timeout").
 		Run("grubby --update-kernel=ALL --args=nvme_core.io_timeout=" + most)
 	if c.Host.NVMeTimeout < usualTimeout {
 		f.Severity = finding.Warn

@@ -127,8 +127,8 @@ func fullFilesystem(c *diagnose.Case, report diagnose.Report) {
 		}
 		seen[d.Name] = true
 		if 1-t.Inodes < nearlyFull {
-			report(finding.New(t.Mount.Point, "Of the inodes at %s %s are taken: then no file can be made, however much is free.",
-				t.Mount.Point, text.Percent(t.Inodes)).
+			report(finding.New(t.Mount.Point, "%s of the inodes at %s are taken: without one no file can be made.",
+				text.Percent(t.Inodes), t.Mount.Point).
 				Saw("inodes taken", text.Percent(t.Inodes), "at most "+text.Percent(1-nearlyFull), "statfs").
 				Run("df -i " + text.ShellQuote(t.Mount.Point)))
 			continue

@@ -7,6 +7,7 @@ import (
 	"plimsoll/internal/block"
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
+	"plimsoll/internal/host"
 	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 )
@@ -28,11 +29,25 @@ func mapped(c *diagnose.Case, kind string, visit func(d *block.Device)) {
 	}
 }
 
+// queuesMayGo is the first kernel whose dm-crypt does without its work queues.
+var queuesMayGo = host.Release{5, 9, 0}
+
+// before says that the machine's kernel is known, and older.
+func before(c *diagnose.Case, r host.Release) bool {
+	if c.Host == nil {
+		return false
+	}
+	k, known := c.Host.Release()
+	return known && k.Before(r)
+}
+
 func encryption(c *diagnose.Case, report diagnose.Report) {
 	mapped(c, "CRYPT-", func(d *block.Device) {
 		var small, untrimmed *block.Device
+		solid := true
 		for _, disk := range c.Topology.Tree.Leaves(d.Name) {
 			q := disk.Queue
+			solid = solid && !q.Rotational
 			if q.Physical > q.Logical && d.Queue.Logical < q.Physical {
 				small = disk
 			}
@@ -55,7 +70,12 @@ func encryption(c *diagnose.Case, report diagnose.Report) {
 					diagnose.Sysfs(d.Name, "queue/discard_max_bytes")).
 				Run("cryptsetup --persistent --allow-discards refresh " + path))
 		}
-		if small == nil && untrimmed == nil {
+		if d.Queued && solid && !before(c, queuesMayGo) {
+			report(finding.New(d.Name, "%s hands requests to work queues of the kernel, for which a solid-state drive waits.",
+				d.Name).
+				Saw("work queues of "+d.Name, "in use", "no_read_workqueue no_write_workqueue", "dmsetup table").
+				Run("cryptsetup --persistent --perf-no_read_workqueue --perf-no_write_workqueue refresh " + path))
+		} else if small == nil && untrimmed == nil {
 			report(finding.Fine(d.Name, "%s encrypts whole sectors, and passes discards on where the drive takes them", d.Name))
 		}
 	})

@@ -121,6 +121,14 @@ func layoutCases() []labelled {
 			t.Tree.Devices["md0"].MD = &block.Raid{Bitmap: "internal", BitmapChunk: chunk}
 		})
 	}
+	queued := func(queues bool, kernel string, rotational bool) diagnose.Case {
+		below := sectors(4096, 4096, 0)
+		below.Rotational = rotational
+		c := stacked("CRYPT-LUKS2-1", sectors(4096, 4096, 0), below, "nvme0n1")
+		c.Topology.Tree.Devices["dm-0"].Queued = queues
+		c.Host = &host.Facts{Kernel: "Linux version " + kernel}
+		return c
+	}
 	pathState := func(state string) diagnose.Case {
 		c := stacked("mpath-1", sectors(512, 512, 0), sectors(512, 512, 0), "sda", "sdb")
 		c.Topology.Tree.Devices["sdb"].State = state
@@ -186,6 +194,10 @@ func layoutCases() []labelled {
 		{"sectors of 512 on 512", stacked("CRYPT-LUKS2-1", sectors(512, 512, k), sectors(512, 512, k), "nvme0n1"), "", ""},
 		{"sectors of 512 on 4 KiB, not encrypted", stacked("LVM-1", sectors(512, 4096, k), sectors(512, 4096, k), "nvme0n1"), "", ""},
 		{"discards held back", stacked("CRYPT-LUKS2-1", sectors(4096, 4096, 0), sectors(512, 4096, k), "nvme0n1"), "PL217", ""},
+		{"work queues of encryption", queued(true, "6.1.0", false), "PL217", ""},
+		{"work queues above a disk", queued(true, "6.1.0", true), "", ""},
+		{"work queues of an old kernel", queued(true, "5.4.0", false), "", "PL318"},
+		{"no work queues", queued(false, "6.1.0", false), "", ""},
 		{"a drive without discards", stacked("CRYPT-LUKS2-1", sectors(4096, 4096, 0), sectors(512, 4096, 0), "nvme0n1"), "", ""},
 		{"one path", stacked("mpath-1", sectors(512, 512, 0), sectors(512, 512, 0), "sda"), "PL218", ""},
 		{"two paths", stacked("mpath-1", sectors(512, 512, 0), sectors(512, 512, 0), "sda", "sdb"), "", ""},
