@@ -486,7 +486,9 @@ func TestOneRunIsNoted(t *testing.T) {
 		before, after []float64
 		want          bool
 	}{
-		{[]float64{100}, []float64{200}, true}, {[]float64{100, 101}, []float64{200}, true}, {[]float64{100, 101}, []float64{200, 203}, false},
+		{[]float64{100}, []float64{200}, true},
+		{[]float64{100, 101}, []float64{200}, true},
+		{[]float64{100, 101}, []float64{200, 203}, false},
 		{[]float64{100, 100}, []float64{200, 200}, false}, // nothing varies, which is another matter
 	} {
 		side := func(name string, first int, rounds []float64) Side {
