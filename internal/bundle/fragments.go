@@ -269,9 +269,11 @@ func withOthers(k *fio.Output) []fio.Job {
 			sum, ok := g.Of(i)
 			rounded := sum.Bytes / 32 // both are
 			for _, j := range of {
-				did := j.Directions()[i]
-				share := min(1, did.Runtime.Seconds()/max(sum.MaxRun.Seconds(), 1e-3)) // of the time that the sum is over
-				sum.BW -= did.BW * units.Rate(share)
+				did := *j.Directions()[i]
+				if 0 < did.Runtime && did.Runtime < sum.MaxRun { // the sum is over a longer time
+					did.BW *= units.Rate(did.Runtime.Seconds() / sum.MaxRun.Seconds())
+				}
+				sum.BW -= did.BW
 				sum.Bytes -= min(sum.Bytes, j.Directions()[i].Bytes)
 			}
 			if ok && len(of) > 0 && sum.BW > 0 && sum.Bytes > rounded && k.Format == fio.Text {
