@@ -269,7 +269,11 @@ func withOthers(k *fio.Output) []fio.Job {
 			sum, ok := g.Of(i)
 			rounded := sum.Bytes / 32 // both are
 			for _, j := range of {
-				sum.BW -= j.Directions()[i].BW
+				did := *j.Directions()[i]
+				if 0 < did.Runtime && did.Runtime < sum.MaxRun { // the sum is over a longer time
+					did.BW *= units.Rate(did.Runtime.Seconds() / sum.MaxRun.Seconds())
+				}
+				sum.BW -= did.BW
 				sum.Bytes -= min(sum.Bytes, j.Directions()[i].Bytes)
 			}
 			if ok && len(of) > 0 && sum.BW > 0 && sum.Bytes > rounded && k.Format == fio.Text {

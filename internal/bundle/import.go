@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -175,7 +176,7 @@ func (f Found) results(whole *topology.Topology) ([]*result.Result, error) {
 	outputs := JoinFragments(f.Outputs)
 	results := make([]*result.Result, len(outputs))
 	for i, o := range outputs {
-		if results[i] = f.result(o); figureless(o) {
+		if results[i] = f.result(o); figureless(o) && o.Void == "" {
 			results[i].Invalidate("the text holds no figure of it")
 		}
 		results[i].ID = i + 1
@@ -270,12 +271,19 @@ func figureless(o *fio.Output) bool {
 // failure is what fio said of an error, "" where it said nothing.
 func failure(messages []string) string {
 	for _, m := range messages {
-		if _, why, ok := strings.Cut(m, ", error="); ok {
+		_, why, ok := strings.Cut(m, ", error=")
+		if on := ioError.FindStringSubmatch(m); on != nil {
+			why, ok = on[1], true
+		}
+		if ok {
 			return fmt.Sprintf(" but errors: %s (%s)", why, text.Plural(len(messages), "message"))
 		}
 	}
 	return ""
 }
+
+// ioError is how fio says of an I/O that it failed, and why.
+var ioError = regexp.MustCompile(`io_u error on file .*: ([^:]+): (?:read|write|trim|sync) offset=`)
 
 // onlyTotal takes the total of all clients for the row of an output of which nothing else is quoted.
 func onlyTotal(o *fio.Output) *fio.Output {

@@ -392,6 +392,7 @@ func (g Group) Of(direction int) (rate GroupRate, known bool) {
 type GroupRate struct {
 	Bytes   units.Bytes       `json:"bytes"`
 	BW      units.Rate        `json:"bw"`
+	Most    units.Rate        `json:"most,omitempty"` // of one job
 	MaxRun  time.Duration     `json:"max_run"`
 	Printed map[string]string `json:"printed,omitempty"` // bw and io
 }

@@ -156,6 +156,10 @@ func (o *importOptions) run(ctx context.Context, env *form.Env, args []string) e
 		}
 	}
 	if len(found.Outputs) == 0 {
+		if _, ok, err := job.ReadPostgres(args); ok && err == nil {
+			return fmt.Errorf("%s has pgbench's figures, which are explained as text only, without options that judge",
+				strings.Join(args, ", "))
+		}
 		err := fmt.Errorf("no fio output found in %s%s", strings.Join(args, ", "), bundle.Unread(args))
 		if counters(args[0]) {
 			return form.Hint(err, "plimsoll why --from "+text.ShellQuote(args[0]))

@@ -258,6 +258,15 @@ func tooFast(m diagnose.Measurement, s side) (f finding.Finding) {
 	default:
 		return f
 	}
+	if s.Submitted() && severity == finding.Invalid && s.what == "writes" && half >= copyTime(s) && s.Bytes > fitsMemory {
+		return m.Finds("The writes were done when their submission returned, as copies to memory are, but half of them took "+
+			"%s or more, longer than a copy: they waited until older ones were written, and what memory holds at the end is "+
+			"in the rate.", text.Duration(half)).As(finding.Warn).
+			Titled("writes went through the page cache").
+			Advise("Measure with direct=1, or with a sync at the end.").
+			Saw("latency of half of the writes", text.Duration(half), "less than "+text.Duration(copyTime(s))+" for a copy",
+				"fio, scenario "+m.Label())
+	}
 	f = m.Finds(says, s.what, text.Duration(half)).As(severity).
 		Saw("latency of half of the "+s.what, text.Duration(half), "at least "+text.Duration(memorySpeed),
 			"fio, scenario "+m.Label())

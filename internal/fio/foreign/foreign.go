@@ -126,6 +126,7 @@ type run struct {
 	whole, done bool
 	soFar       float64 // how far the last line of progress was; 0 where the figures are of no such line
 	only        string  // why no figure but that of the job before counts
+	failed      string  // what the program said of an error, after which it measures nothing
 	durable     *job
 }
 
@@ -257,6 +258,8 @@ func (r *reader) say(key, value string) {
 		}
 	case "only":
 		run.only, run.durable = value, j
+	case "failed":
+		run.failed = cmp.Or(run.failed, value)
 	default:
 		if !j.figure(key, value) {
 			j.option(key, value)
@@ -430,7 +433,7 @@ func (r *reader) figures() bool {
 func (j *job) has(p program) bool {
 	_, rated := p.words["rated"]
 	return slices.ContainsFunc([]fio.Direction{j.Read, j.Write, j.any, j.sync}, func(d fio.Direction) bool {
-		return did(d) || !rated && d.Clat.Mean > 0
+		return did(d) || !rated && (d.Clat.Mean > 0 || len(d.Clat.Percentiles) > 0)
 	})
 }
 
@@ -467,6 +470,11 @@ func (r *reader) finish() {
 		if o.Jobs = []fio.Job{j.Job}; (j.has(r.of) || j.Sync.Lat.Mean > 0) && len(r.outs)+len(made) < most {
 			made = append(made, &o)
 		}
+	}
+	if len(made) == 0 && now.failed != "" && len(r.outs) < most {
+		base.Doubts, base.Void = nil, r.of.name+" failed: "+now.failed
+		base.Jobs = []fio.Job{{Name: r.of.name}}
+		made = append(made, &base)
 	}
 	if len(made) == 0 {
 		return
@@ -530,7 +538,7 @@ func (j *job) settle(p program, o *fio.Output) {
 	j.any.Clat = fio.Latency{}
 	j.any.N = cmp.Or(j.any.N, j.records)
 	if !did(j.Read) && !did(j.Write) && did(j.any) {
-		if *to = j.any; j.side == "" {
+		if *to = j.any; j.side == "" || j.side == "rw" {
 			to.Unknown = true
 			o.Doubt("whether they were reads or writes %s does not say here", p.name)
 		}

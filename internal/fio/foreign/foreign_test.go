@@ -634,3 +634,24 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// TestCreatedFilesAreNoBlocks: what bonnie++ says of creating files is no doubt of a table of blocks below it.
+func TestCreatedFilesAreNoBlocks(t *testing.T) {
+	const (
+		blocks = "Version 1.03 ------Sequential Output------ --Sequential Input- --Random-\nMachine Size K/sec %CP K/sec %CP K/sec %CP K/sec %CP K/sec %CP /sec %CP\n"
+		row    = "host 4G 51541 68 53685 14 25609 4 51093 55 53825 2 119.0 0\n"
+		fast   = "host 4G 51541 68 53685 14 25609 4 51093 55 +++++ +++ 119.0 0\n"
+		create = " ------Sequential Create------ --------Random Create--------\n files /sec %CP /sec %CP /sec %CP /sec %CP /sec %CP /sec %CP\n" +
+			" 16 +++++ +++ +++++ +++ +++++ +++ +++++ +++ +++++ +++ +++++ +++\n"
+	)
+	for text, want := range map[string]bool{blocks + row + create + blocks + row: false, blocks + row + create + blocks + fast: true} {
+		said := false
+		outs, _ := Read([]byte(text))
+		for _, o := range outs {
+			said = said || strings.Contains(strings.Join(o.Doubts, " "), "+++++")
+		}
+		if len(outs) < 7 || said != want {
+			t.Errorf("%q: %d results, a doubt of +++++: %v", text, len(outs), said)
+		}
+	}
+}

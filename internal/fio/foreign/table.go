@@ -375,7 +375,7 @@ func metric(j *fio.Job, c column, value string) bool {
 		}
 		d.IOPS, d.Printed["iops"] = units.IOPS(n), value
 	case "bw":
-		if d.BW = rate(value); d.BW <= 0 {
+		if d.BW = rate(strings.Replace(value, "/sec", "/s", 1)); d.BW <= 0 {
 			return false
 		}
 		d.Printed["bw"] = value

@@ -220,3 +220,21 @@ func TestTablesOfOthers(t *testing.T) {
 		}
 	}
 }
+
+// TestTablesOfOtherWords: what people call IOPS and MB/s is known; a figure by another time is not.
+func TestTablesOfOtherWords(t *testing.T) {
+	for text, want := range map[string]string{
+		"SIZE | BS | IOP/s (R) | IOP/s (W)\n--- | --- | --- | ---\n1G | 4K | 1500 | 500\n": "1500 IOPS 0 read, 0 IOPS 0 written0 IOPS 0 read, 500 IOPS 0 written",
+		"| Disk | 4K Random Read |\n| --- | --- |\n| SD card | 8.00 MiB/sec |\n":           "0 IOPS 8388608 read, 0 IOPS 0 written",
+		"| Disk | 4K Random Read |\n| --- | --- |\n| SD card | 8.00 MiB/min |\n":           "",
+	} {
+		got := ""
+		for _, o := range ReadTable([]byte(text)) {
+			r, w := o.Jobs[0].Read, o.Jobs[0].Write
+			got += fmt.Sprintf("%.0f IOPS %.0f read, %.0f IOPS %.0f written", float64(r.IOPS), float64(r.BW), float64(w.IOPS), float64(w.BW))
+		}
+		if got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

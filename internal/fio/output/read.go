@@ -76,6 +76,13 @@ func read(name string, data io.Reader) ([]*fio.Output, error) {
 	if isJobFile(head) {
 		return nil, nil
 	}
+	if inPython.Match(head) {
+		whole, err := readUpTo(data, head, maxReadJSON)
+		if err != nil {
+			return nil, err
+		}
+		return read(name, bytes.NewReader(unquoted(whole)))
+	}
 	if start := bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\ufeff"))); len(start) == 0 || start[0] != '{' {
 		return readText(head, data)
 	}
@@ -100,6 +107,18 @@ func read(name string, data io.Reader) ([]*fio.Output, error) {
 	m := newMixed()
 	m.outs, m.lines = outs, bytes.Count(whole[:len(whole)-len(rest)], []byte{'\n'})
 	return m.read(bytes.NewReader(rest))
+}
+
+// inPython finds a document of fio's as Python prints it that was parsed.
+var inPython = regexp.MustCompile(`'(?:fio version|jobname|clat_ns|iops_mean|lat_ns)': `)
+
+// pythonWord is a word of Python's for one of JSON.
+var pythonWord = regexp.MustCompile(`([:,\[] )(None|True|False)\b`)
+
+// unquoted writes such a document as JSON.
+func unquoted(text []byte) []byte {
+	text = pythonWord.ReplaceAllFunc(bytes.ReplaceAll(text, []byte("'"), []byte(`"`)), bytes.ToLower)
+	return bytes.ReplaceAll(text, []byte(" none"), []byte(" null"))
 }
 
 // readText reads a text that begins with head: fio's output in it, and what other programs measured.

@@ -48,7 +48,7 @@ func terseRow(line string) string {
 	if at == nil {
 		return ""
 	}
-	line = strings.TrimSuffix(strings.TrimRight(line[at[0]:], "'\" \t"), `\n`) // of a quoted string
+	line = strings.TrimSuffix(strings.TrimRight(line[at[0]:], "`'\" \t"), `\n`) // of a quoted string
 	if fields < terseMin {
 		if _, err := parseTerse(line); err != nil {
 			return ""

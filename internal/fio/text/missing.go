@@ -2,6 +2,7 @@ package text
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"plimsoll/internal/fio"
@@ -33,7 +34,10 @@ func (r *textRun) lacks() (m part.Missing) {
 			count += max(j.Count, 1)
 			continue
 		}
-		if r.settled[i].lacks(&m); r.settled[i].issued {
+		if i > 0 || len(rows) == 1 || !r.settled[i].rest() { // which is left out
+			r.settled[i].lacks(&m)
+		}
+		if r.settled[i].issued {
 			count += max(j.Count, 1)
 		} else {
 			cut += max(j.Count, 1)
@@ -54,6 +58,13 @@ func (r *textRun) lacks() (m part.Missing) {
 	return m
 }
 
+// rest says that no more is there of a row than its last lines, without a figure.
+func (j *textJob) rest() bool {
+	return j.headless && !slices.ContainsFunc(j.dirs[:], func(d textDirection) bool {
+		return d.seen || d.BW > 0 || d.Clat.Measured() || d.Lat.Measured()
+	})
+}
+
 // lacks notes what a row is without.
 func (j *textJob) lacks(m *part.Missing) {
 	if !j.issued {
@@ -64,7 +75,7 @@ func (j *textJob) lacks(m *part.Missing) {
 	}
 	for i := range 2 {
 		d := &j.dirs[i]
-		if d.issued > 0 && !d.seen || d.seen && !d.Clat.Measured() && !d.Lat.Measured() {
+		if (d.issued > 0 || d.seen) && !d.Clat.Measured() && !d.Lat.Measured() {
 			m.Add(part.Latencies)
 		}
 		for _, l := range []*fio.Latency{&d.Clat, &d.Lat} {

@@ -424,4 +424,4 @@ func (t *Reader) addCommand(body string) {
 }
 
 // failedJob is how fio says that a job ended in an error.
-var failedJob = regexp.MustCompile(`^fio: pid=\d+, err=\d+`)
+var failedJob = regexp.MustCompile(`^fio: (?:pid=\d+, err=\d+|io_u error on file )`)

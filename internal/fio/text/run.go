@@ -369,7 +369,7 @@ func (t *Reader) rate(name, rest, body string) {
 		case "io":
 			g.Bytes, g.Printed["io"] = units.Bytes(size(value)), value
 		case "minb", "maxb":
-			size(value)
+			g.Most = units.Rate(size(value))
 		case "mint", "maxt", "run": // 60001-60019msec
 			d, ok := ParseNum(value[strings.LastIndexByte(value, '-')+1:]).duration()
 			g.MaxRun, known = max(g.MaxRun, d), known && ok
@@ -377,7 +377,7 @@ func (t *Reader) rate(name, rest, body string) {
 			bounds, _, _ := strings.Cut(f[0], "(")
 			lo, hi, ok := strings.Cut(bounds, "-")
 			size(lo)
-			size(hi)
+			g.Most = units.Rate(size(hi))
 			known = known && ok && f[1] == ""
 		}
 	}

@@ -272,12 +272,30 @@ func (r *textRun) rateOfGroup(j *textJob, i int, bs float64) {
 		return
 	}
 	d.Bytes, d.BW, d.Runtime = rate.Bytes, rate.BW, rate.MaxRun
+	if rate.Most > 0 && rate.Most < aloneInGroup*rate.BW || !oneSize(float64(d.Bytes)/float64(d.N), bs) {
+		r.out.Doubt("%s: its %s line is missing; the rates are those of its status group, and the %d I/Os are not all of "+
+			"the group's", cmp.Or(j.Name, "the row"), fio.DirectionNames[i], d.N)
+		d.N = 0
+		return
+	}
 	d.IOPS = units.IOPS(float64(d.N) / rate.MaxRun.Seconds())
 	if exact := units.Bytes(float64(d.N) * bs); exact > 0 && math.Abs(float64(exact-d.Bytes)) <= 0.01*float64(d.Bytes) {
 		d.Bytes = exact
 	}
 	r.out.Doubt("%s: its %s line is missing; the rates are those of its status group", cmp.Or(j.Name, "the row"),
 		fio.DirectionNames[i])
+}
+
+// aloneInGroup is the share of a group's rate that its fastest job has at least where it is the only one.
+const aloneInGroup = 0.9
+
+// oneSize says that I/Os have the block size, or where none is known that of a power of two, within what fio rounds.
+func oneSize(each, bs float64) bool {
+	const rounded = 0.02
+	if bs == 0 {
+		bs = math.Exp2(math.Round(math.Log2(each)))
+	}
+	return math.Abs(each/bs-1) <= rounded
 }
 
 // settle refines a direction. bs is its block size, 0 when not known or not one.

@@ -72,10 +72,13 @@ func (operations) fill(r *row, s *bundle.Scenario) {
 	}
 	t := s.Result.Total
 	n, bw := t.Rates()
-	all := latencyOf(t)
+	all, whole := latencyOf(t), onlyLat(t)
 	if n <= 0 && bw <= 0 {
 		if all.Mean > 0 { // all that a summary may say
 			r.Measured = units.Latency(all.Mean).String()
+		}
+		if r.P99 = timed(s.Result, 99); r.Measured == words.None && r.P99 != words.None {
+			r.Measured = "p99 " + r.P99
 		}
 		return
 	}
@@ -96,8 +99,21 @@ func (operations) fill(r *row, s *bundle.Scenario) {
 		r.NoMargin = r.Doubt
 	}
 	// The time from one I/O to the next has fio's own, too. Where it is much longer, the I/O waits in its submission.
-	if key == result.ByLatency && all.Mean >= mostlyIO*1e9/float64(n) && !t.Sync.Lat.Measured() {
-		r.Measured = units.Latency(all.Mean).String()
+	if key == result.ByLatency && !t.Sync.Lat.Measured() {
+		switch least := mostlyIO * 1e9 / float64(n); {
+		case all.Mean >= least:
+			r.Measured = units.Latency(all.Mean).String()
+		case s.Result.Source == "": // its own, whose times are known
+		case whole >= least:
+			r.Measured = units.Latency(whole).String()
+		default: // no figure that the text prints
+			other := cmp.Or(words.Known("", bw), "bandwidth not known")
+			main := result.MainOf(s.Result)
+			if main == result.ByBandwidth {
+				other = words.Operations(n)
+			}
+			r.Measured, r.Also = main.Print(n, bw), also(other, s.Result)
+		}
 	}
 	if c := s.Ceiling; c != nil && c.Known() && !c.Binding().SelfMeasured() {
 		r.latency, r.Share = key == result.ByLatency && c.Binding().Kind == ceiling.Concurrency, shareOf(s)
@@ -109,6 +125,9 @@ func (operations) fill(r *row, s *bundle.Scenario) {
 		r.Sync = fmt.Sprintf("%s alone: p50 %s, p99 %s", alone, words.At(all, 50), words.At(all, 99))
 		if r.Syncs = "p50 and p99 are of the sync"; key == result.ByLatency {
 			r.Syncs += ", the result of a write with its sync"
+			if s.Result.Source != "" {
+				r.Syncs += ", which 1 ÷ IOPS is"
+			}
 		}
 	}
 }
@@ -186,6 +205,20 @@ func latencyOf(t fio.Job) fio.Latency {
 		return fio.Latency{}
 	}
 	return fio.Latency{Hist: sum, N: sum.Count()}
+}
+
+// onlyLat is the mean from submission to completion, of a job with one direction.
+func onlyLat(t fio.Job) (mean float64) {
+	for _, d := range t.Directions() {
+		switch {
+		case d.N == 0 && d.IOPS == 0:
+		case mean > 0:
+			return 0
+		default:
+			mean = d.Lat.Mean
+		}
+	}
+	return mean
 }
 
 // host names the machine, and a simulated one as such: its rates are not those of the real thing.
