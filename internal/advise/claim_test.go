@@ -37,10 +37,14 @@ func TestClaims(t *testing.T) {
 		{"8000 IOPS", "4xgp3", "raid10", "r6i.2xlarge", false, false, 0, []string{"No: at most 6,000 IOPS of 16 KiB writes", "Of reads alone: Yes, sustained"}},
 		{"5900 IOPS", "4xgp3", "raid10", "r6i.2xlarge", true, true, 0, nil},
 		// Two limits of 12,000, and a near miss: what is said to limit is both, wherever it is said.
-		{"12000 IOPS", "4xgp3", "raid0", "r6i.2xlarge", true, true, 0,
-			[]string{"Yes, sustained: 12,000 IOPS of 16 KiB reads, limited by instance and volume IOPS."}},
-		{"13000 IOPS", "4xgp3", "raid0", "r6i.2xlarge", false, false, 0,
-			[]string{"No: at most 12,000 IOPS of 16 KiB reads from the volumes, limited by instance and volume IOPS ("}},
+		{
+			"12000 IOPS", "4xgp3", "raid0", "r6i.2xlarge", true, true, 0,
+			[]string{"Yes, sustained: 12,000 IOPS of 16 KiB reads, limited by instance and volume IOPS."},
+		},
+		{
+			"13000 IOPS", "4xgp3", "raid0", "r6i.2xlarge", false, false, 0,
+			[]string{"No: at most 12,000 IOPS of 16 KiB reads from the volumes, limited by instance and volume IOPS ("},
+		},
 		{"12000 IOPS", "5xgp3", "raid0", "r6i.2xlarge", true, true, 0, []string{"limited by instance IOPS."}},
 		// 26,667 IOPS and 833.3 MB/s before, 40,000 and 1,250 now.
 		{"+50 %", "", "", "c6a.xlarge", true, false, 0, []string{"Yes: +50.0 % of IOPS, from 26,667 to 40,000, and +50.0 % of throughput, from 833.3 MB/s to 1,250 MB/s", "it sustains 6,000 IOPS"}},

@@ -9,12 +9,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"plimsoll/internal/suite"
 	"time"
 
 	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
+	"plimsoll/internal/suite"
 	"plimsoll/internal/units"
 )
 

@@ -46,7 +46,7 @@ func TestCopiesLieWhereNobodyElseCanChangeThem(t *testing.T) {
 			os.Chown(cache, c.owner, c.group)); err != nil {
 			t.Fatal(err)
 		}
-		out, err := placeIn(t, cache, "a program")
+		out, err := placeIn(cache, "a program")
 		copies, globErr := filepath.Glob(own + "/fleet-*/plimsoll")
 		if globErr != nil || (err != nil) != c.refused || (len(copies) == 0) != c.refused {
 			t.Errorf("%s: %v, %q, copies %q", says, err, out, copies)
@@ -58,7 +58,7 @@ func TestCopiesLieWhereNobodyElseCanChangeThem(t *testing.T) {
 }
 
 // placeIn runs the script with a cache of its own.
-func placeIn(t *testing.T, cache, program string) (string, error) {
+func placeIn(cache, program string) (string, error) {
 	sum := sha256.Sum256([]byte(program))
 	cmd := exec.Command("sh", "-c", strings.Replace(placing, "SUM", hex.EncodeToString(sum[:]), 1))
 	cmd.Env = append(os.Environ(), "XDG_CACHE_HOME="+cache)
@@ -82,16 +82,16 @@ func TestCopiesAreRunByTheWayThatWasLookedAt(t *testing.T) {
 	if err := errors.Join(os.Symlink("real", dir("link")), os.Symlink(dir("other"), dir("open", "plimsoll"))); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := placeIn(t, dir("link"), "a program"); err != nil || !strings.HasPrefix(out, dir("real", "plimsoll")+"/fleet-") {
+	if out, err := placeIn(dir("link"), "a program"); err != nil || !strings.HasPrefix(out, dir("real", "plimsoll")+"/fleet-") {
 		t.Errorf("through the user's own link: %q, %v", out, err)
 	}
-	if out, err := placeIn(t, dir("open"), "a program"); err == nil || !strings.Contains(out, "could be changed by others") {
+	if out, err := placeIn(dir("open"), "a program"); err == nil || !strings.Contains(out, "could be changed by others") {
 		t.Errorf("its own directory is a link: %q, %v", out, err)
 	}
 	if err := os.Chmod(dir("open"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := placeIn(t, dir("open"), "a program"); err == nil || !strings.Contains(out, "could be changed by others") {
+	if out, err := placeIn(dir("open"), "a program"); err == nil || !strings.Contains(out, "could be changed by others") {
 		t.Errorf("a link in a directory of all: %q, %v", out, err)
 	}
 	if left, err := os.ReadDir(dir("other")); err != nil || len(left) > 0 {
@@ -111,7 +111,7 @@ func TestCopiesAreNotLeft(t *testing.T) {
 	}
 	var placed []string
 	for range 3 {
-		name, err := placeIn(t, cache, "a program")
+		name, err := placeIn(cache, "a program")
 		if err != nil {
 			t.Fatal(name, err)
 		}
@@ -122,7 +122,7 @@ func TestCopiesAreNotLeft(t *testing.T) {
 	if err := os.Chtimes(placed[1], long, long); err != nil {
 		t.Fatal(err)
 	}
-	last, err := placeIn(t, cache, "a program")
+	last, err := placeIn(cache, "a program")
 	if err != nil {
 		t.Fatal(last, err)
 	}

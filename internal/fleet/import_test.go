@@ -132,7 +132,8 @@ func TestImportReadsArchives(t *testing.T) {
 		t.Errorf("a set-ID program became %v, %v", info.Mode(), err)
 	}
 	for _, h := range []tar.Header{
-		{Name: "runs/vda", Typeflag: tar.TypeBlock, Devmajor: 254, Mode: 0o666}, {Name: "runs/l", Typeflag: tar.TypeSymlink, Linkname: "/etc"},
+		{Name: "runs/vda", Typeflag: tar.TypeBlock, Devmajor: 254, Mode: 0o666},
+		{Name: "runs/l", Typeflag: tar.TypeSymlink, Linkname: "/etc"},
 		{Name: "../x", Typeflag: tar.TypeReg},
 	} {
 		var packed bytes.Buffer

@@ -93,7 +93,7 @@ func extract(root *os.Root, asked string, from io.Reader) error {
 
 var errStays = errors.New("it is there already and stays: move it away, or name another directory with --out")
 
-// file writes a new file, of which nothing can be run. One that is there stays; if it is not the same, the error says so.
+// file writes a new file, which cannot be run. One that is there stays; if it is not the same, the error says so.
 func file(root *os.Root, name string, from io.Reader) error {
 	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {

@@ -57,8 +57,8 @@ func accessesOf(section fio.Section) ([]access, error) {
 		}
 		block := largest(w)
 		if all := n * units.Bytes(max(w.Jobs, 1)); !fio.Diskless(w.Engine) && block > 0 && all > mostBuffers/block {
-			return nil, fmt.Errorf("%s I/Os of up to %s in flight: want at most %s of buffers in all", text.Count(int64(all)), block,
-				mostBuffers)
+			return nil, fmt.Errorf("%s I/Os of up to %s in flight: want at most %s of buffers in all",
+				text.Count(int64(all)), block, mostBuffers)
 		}
 	}
 	if v, ok := valueOf(section, "steadystate_duration"); ok { // for each second of which fio keeps figures

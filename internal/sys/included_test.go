@@ -43,10 +43,14 @@ func TestIncluded(t *testing.T) {
 		"beside another's job": {"../jobs/f", othersJob, ""},
 		"private, elsewhere":   {"/etc/shadow", func(string) error { return nil }, "not everybody may read it"},
 		"elsewhere":            {"/etc/passwd", func(string) error { return nil }, ""},
-		"in a private directory": {"BASE/closed/f", func(b string) error { return os.Chmod(b+"/closed", 0o700) },
-			"not everybody may read it"},
-		"a link to what is private": {"../jobs/l", func(b string) error { return os.Symlink("/etc/shadow", b+"/jobs/l") },
-			"not everybody may read it"},
+		"in a private directory": {
+			"BASE/closed/f", func(b string) error { return os.Chmod(b+"/closed", 0o700) },
+			"not everybody may read it",
+		},
+		"a link to what is private": {
+			"../jobs/l", func(b string) error { return os.Symlink("/etc/shadow", b+"/jobs/l") },
+			"not everybody may read it",
+		},
 		"a hard link to what is private": {"../jobs/h", func(b string) error {
 			return errors.Join(os.Link(b+"/closed/f", b+"/jobs/h"), private(b+"/closed/f"))
 		}, "not everybody may read it"},

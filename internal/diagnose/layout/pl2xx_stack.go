@@ -81,7 +81,7 @@ func encryption(c *diagnose.Case, report diagnose.Report) {
 	})
 }
 
-// onePath counts the paths of a multipath device that SCSI calls running, and NVMe live; one without a state counts, too.
+// onePath counts the paths of a multipath device that SCSI calls running, and NVMe live, and those without a state.
 func onePath(c *diagnose.Case, report diagnose.Report) {
 	mapped(c, "mpath-", func(d *block.Device) {
 		var run, down []string

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"time"
 
 	"plimsoll/internal/block"
@@ -38,7 +39,7 @@ func layoutCases() []labelled {
 	}
 	options := func(most units.Bytes, o ...string) func(*topology.Topology) {
 		return func(t *topology.Topology) {
-			t.Targets[0].Mount.Options = append(o, "relatime")
+			t.Targets[0].Mount.Options = slices.Concat(o, []string{"relatime"})
 			t.Tree.Devices["md0"].Queue.DiscardMax = most
 		}
 	}
@@ -61,7 +62,7 @@ func layoutCases() []labelled {
 	}
 	btrfs := func(role topology.Role, o ...string) func(*topology.Topology) {
 		return func(t *topology.Topology) {
-			t.Targets[0].Role, t.Targets[0].Mount.FS, t.Targets[0].Mount.Options = role, "btrfs", append(o, "noatime")
+			t.Targets[0].Role, t.Targets[0].Mount.FS, t.Targets[0].Mount.Options = role, "btrfs", slices.Concat(o, []string{"noatime"})
 		}
 	}
 	cached := func(mode string) func(*topology.Topology) {
@@ -74,7 +75,7 @@ func layoutCases() []labelled {
 	barriers := func(mode string, o ...string) func(*topology.Topology) {
 		return func(t *topology.Topology) {
 			cached(mode)(t)
-			t.Targets[0].Mount.Options = append(o, "relatime")
+			t.Targets[0].Mount.Options = slices.Concat(o, []string{"relatime"})
 			for _, v := range t.Arrays[0].Volumes {
 				t.Tree.Devices["md0"].Slaves = append(t.Tree.Devices["md0"].Slaves, v.Device)
 			}

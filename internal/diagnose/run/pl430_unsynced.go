@@ -23,7 +23,7 @@ func unsynced(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 	if m.Result.Lacks(part.DiskStats) {
 		shown = ", nor are there disk statistics that show it arrive"
 	}
-	return m.Finds("The %s that were written went through the page cache (no direct=1), and nothing synced them%s: a write "+
-		"may be done before the storage has it, and at the end memory may still hold some.", wrote.Bytes, shown).
+	return m.Finds("The %s that were written went through the page cache (no direct=1), and nothing synced them%s: "+
+		"a write may be done before the storage has it, and at the end memory may still hold some.", wrote.Bytes, shown).
 		Saw("direct", "no", "direct=1, or a sync", "the job's options, or its submission")
 }

@@ -344,11 +344,15 @@ func TestPrograms(t *testing.T) {
 		},
 		"elbencho of half an hour": {"OPERATION   RESULT TYPE         FIRST DONE   LAST DONE\nWRITE       Elapsed time     :   30m0.262s   30m0.279s\n" +
 			"            IOPS             :          84          84\n            Throughput MiB/s :          21          21\n", "elbencho-WRITE  256k: 0 84 0"},
-		"CrystalDiskMark 8": {"CrystalDiskMark 8.0.4 x64\n[Read]\n  SEQ    1MiB (Q=  8, T= 1):  3456.123 MB/s [   3296.0 IOPS] <  2425.16 us>\n" +
-			"[Write]\n  RND    4KiB (Q=  1, T= 1):   145.412 MB/s [  35500.9 IOPS] <    27.97 us>\n",
-			"cdm-read read 1m: 3296 0 2425\ncdm-randwrite randwrite 4k: 0 35501 28"},
-		"CrystalDiskMark 5": {"   Sequential Read (Q= 32,T= 1) :   558.3 MB/s\n  Random Write 4KiB (Q= 32,T= 1) :   334.1 MB/s [ 81567.4 IOPS]\n         Sequential Read (T= 1) :   500.1 MB/s\n",
-			"cdm-read read 128k: 4259 0 0\ncdm-randwrite randwrite 4k: 0 81567 0\ncdm-read read : 0 0 0"},
+		"CrystalDiskMark 8": {
+			"CrystalDiskMark 8.0.4 x64\n[Read]\n  SEQ    1MiB (Q=  8, T= 1):  3456.123 MB/s [   3296.0 IOPS] <  2425.16 us>\n" +
+				"[Write]\n  RND    4KiB (Q=  1, T= 1):   145.412 MB/s [  35500.9 IOPS] <    27.97 us>\n",
+			"cdm-read read 1m: 3296 0 2425\ncdm-randwrite randwrite 4k: 0 35501 28",
+		},
+		"CrystalDiskMark 5": {
+			"   Sequential Read (Q= 32,T= 1) :   558.3 MB/s\n  Random Write 4KiB (Q= 32,T= 1) :   334.1 MB/s [ 81567.4 IOPS]\n         Sequential Read (T= 1) :   500.1 MB/s\n",
+			"cdm-read read 128k: 4259 0 0\ncdm-randwrite randwrite 4k: 0 81567 0\ncdm-read read : 0 0 0",
+		},
 		"diskspd's total without latencies": {"Total IO\nthread | bytes | I/Os | MB/s | I/O per s | file\n" +
 			"total:        2621440000 |        20000 |     500.00 |    4000.00\n", "diskspd-unknown  128k: 4000 0 0?"},
 		"diskspd's total": {"diskspd.exe -b256K -t1 -w100 -o64 -Swu -r -d60 #2\nTotal IO\nthread | bytes | I/Os | MB/s | I/O per s | AvgLat | LatStdDev | file\n" +

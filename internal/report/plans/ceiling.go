@@ -212,7 +212,8 @@ func outlooks(d *page.Document, t *topology.Topology, suite string, all []Outloo
 		if len(bursts) > 0 {
 			size = "Size a database by the sustained figure: a short test sees the burst."
 		}
-		one := fmt.Sprintf("One scenario in full: plimsoll ceiling %s %d …", text.ShellQuote(text.Clean(suite, 40)), known[0].ID)
+		one := fmt.Sprintf("One scenario in full: plimsoll ceiling %s %d …", text.ShellQuote(text.Clean(suite, 40)),
+			known[0].ID)
 		notes.Say("%s", text.Join(" ", size, remediesOf(t, known), one))
 	}
 	d.Add(notes)
