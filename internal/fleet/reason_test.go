@@ -43,7 +43,7 @@ func TestHostsSayWhyTheyAreInvalid(t *testing.T) {
 func TestLostLinkIsTheReason(t *testing.T) {
 	broken := pongs + "exit 255\n"
 	once := `case $1 in
-sh) cat >/dev/null; echo /home/x/.cache/plimsoll/fleet-1/plimsoll; exit 0 ;;
+sh) cat >/dev/null; echo /home/x/.cache/plimsoll/fleet-Ab12Cd34/plimsoll; exit 0 ;;
 plimsoll) echo 'bash: line 1: plimsoll: command not found' >&2; exit 127 ;;
 rm) exit 0 ;;
 esac
