@@ -379,7 +379,10 @@ func TestLayoutOf(t *testing.T) {
 			t.Errorf("%s: %+v %v", typ, l, err)
 		}
 	}
-	sizeless := &topology.Array{Level: topology.RAID10, Volumes: slices.Repeat([]topology.Volume{v("gp3", 0, 3000, 125)}, 4)}
+	sizeless := &topology.Array{
+		Level:   topology.RAID10,
+		Volumes: slices.Repeat([]topology.Volume{v("gp3", 0, 3000, 125)}, 4),
+	}
 	if l, err := LayoutOf(sizeless, 301*units.GiB); err != nil || l.Spec.Size != 151*units.GiB {
 		t.Errorf("four of RAID10 for 301 GiB: %+v %v", l, err)
 	}
@@ -387,7 +390,8 @@ func TestLayoutOf(t *testing.T) {
 		"has no volumes": nil, "not a volume of the catalogue": {v("nvme", 100, 1, 1)}, "a size is missing": {v("gp3", 0, 3000, 125)},
 		"not alike": {v("gp3", 100, 3000, 125), v("gp3", 200, 3000, 125)}, "are not alike": {v("gp3", 100, 3000, 125), v("gp3", 100, 4000, 125)},
 	} {
-		if _, err := LayoutOf(&topology.Array{Name: "data", Volumes: volumes}, 0); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := LayoutOf(&topology.Array{Name: "data", Volumes: volumes}, 0); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
 		}
 	}

@@ -119,7 +119,8 @@ func TestQueuesOfEncryption(t *testing.T) {
 			"direct: 0 9 crypt aes x 0 259:1 32768 2 no_read_workqueue no_write_workqueue\n")
 		return err
 	}}
-	if err := tree.ReadSegments(t.Context(), m); err != nil || !tree.Devices["dm-0"].Queued || tree.Devices["dm-1"].Queued {
+	if err := tree.ReadSegments(t.Context(), m); err != nil || !tree.Devices["dm-0"].Queued ||
+		tree.Devices["dm-1"].Queued {
 		t.Errorf("%v %+v %+v", err, tree.Devices["dm-0"], tree.Devices["dm-1"])
 	}
 }

@@ -92,7 +92,8 @@ func TestRoundsFollowNoLink(t *testing.T) {
 	defer w.Close()
 	s := w.Run.Suite.Scenarios[0]
 	victim := filepath.Join(t.TempDir(), DirName(s))
-	if err := errors.Join(os.Mkdir(victim, 0o755), os.Symlink(filepath.Dir(victim), filepath.Join(w.Dir, RoundDir(2)))); err != nil {
+	if err := errors.Join(os.Mkdir(victim, 0o755),
+		os.Symlink(filepath.Dir(victim), filepath.Join(w.Dir, RoundDir(2)))); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.InRound(2); err == nil || !strings.Contains(err.Error(), "r02 is a link") {

@@ -69,7 +69,8 @@ func TestFiguresOfOthers(t *testing.T) {
 // the findings of the first result of each text, but for those that only say how far the rate is known.
 func TestFindingsOfOthers(t *testing.T) {
 	sysbench := func(does, size string) string {
-		return "sysbench 1.0.20\nNumber of threads: 1\nExtra file open flags: (none)\n128 files\n" + size + " total file size\n" +
+		return "sysbench 1.0.20\nNumber of threads: 1\nExtra file open flags: (none)\n128 files\n" + size +
+			" total file size\n" +
 			"Block size 4KiB\nRead/Write ratio for combined random IO test: 1.50\nPeriodic FSYNC enabled, calling fsync() each 100 requests.\n" +
 			"Using synchronous I/O mode\nDoing random " + does + " test\n"
 	}
@@ -85,7 +86,8 @@ func TestFindingsOfOthers(t *testing.T) {
 			"Average Latency(s):     0.00215593\nMax latency(s):         5.00999\n"
 	}
 	diskspd := func(options, cache string) string {
-		return "Command Line: diskspd.exe -b8K -d20 " + options + " -L -o2 -t4 -r -w0 io.dat\n\tduration: 20s\n\tsoftware cache " + cache + "\n" +
+		return "Command Line: diskspd.exe -b8K -d20 " + options +
+			" -L -o2 -t4 -r -w0 io.dat\n\tduration: 20s\n\tsoftware cache " + cache + "\n" +
 			"\tperforming read test\n\tblock size: 8KiB\nTotal IO\nthread | bytes | I/Os | MB/s | I/O per s | AvgLat | LatStdDev | file\n" +
 			"total:  819200000 |  100000 |  39.06 |  5000.00 |   1.600 |   0.17\n"
 	}

@@ -37,10 +37,11 @@ func TestWhetherItWasDirect(t *testing.T) {
 		doc              string
 		direct, buffered bool
 	}{
-		"the device saw all":             {textRow(ofDevice, sawAll), true, false},
-		"the device saw little":          {textRow(ofDevice, sawFew), false, true},
-		"no disk statistics":             {textRow(ofDevice, ""), false, false},
-		"no count of the I/Os":           {strings.ReplaceAll(textRow(ofDevice, sawFew), "total=0,60001,0,0", "total=0,0,0,0"), false, false},
+		"the device saw all":    {textRow(ofDevice, sawAll), true, false},
+		"the device saw little": {textRow(ofDevice, sawFew), false, true},
+		"no disk statistics":    {textRow(ofDevice, ""), false, false},
+		"no count of the I/Os": {strings.ReplaceAll(textRow(ofDevice, sawFew), "total=0,60001,0,0",
+			"total=0,0,0,0"), false, false},
 		"complete at submission":         {textRow(ofMemory, sawAll), false, true},
 		"complete at submission, in RAM": {textRow(ofMemory, ramSaw), true, false},
 		"the command has no direct":      {"$ fio --name=job --rw=randwrite --bs=4k\n" + textRow(ofDevice, ""), false, true},

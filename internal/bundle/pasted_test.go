@@ -17,7 +17,8 @@ func TestPastedFigures(t *testing.T) {
 	}
 	group := func(fastest, total string) string {
 		return "     issued rwt: total=1024,0,0, short=0,0,0, dropped=0,0,0\n     latency   : target=0, window=0, percentile=100.00%, depth=16\n\n" +
-			"Run status group 0 (all jobs):\n   READ: bw=102MiB/s (107MB/s), " + fastest + "-" + fastest + " (9MB/s-9MB/s), io=" + total +
+			"Run status group 0 (all jobs):\n   READ: bw=102MiB/s (107MB/s), " + fastest + "-" + fastest +
+			" (9MB/s-9MB/s), io=" + total +
 			" (1073MB), run=10000-10000msec\n"
 	}
 	diskspd := func(does string) string {
@@ -30,16 +31,20 @@ func TestPastedFigures(t *testing.T) {
 		iops, bw, mean, p99 int
 		unknown             bool
 	}{
-		"kbench's means":                {kbench("Summary"), 0, 0, 400, 0, false},
-		"kbench's P99":                  {kbench("Latency P99 Summary"), 0, 0, 0, 400, false},
-		"kbench's IOPS of another time": {strings.ReplaceAll(kbench("Summary"), "Latency in ns", "IOPS in ops"), 400000, 0, 0, 0, false},
+		"kbench's means": {kbench("Summary"), 0, 0, 400, 0, false},
+		"kbench's P99":   {kbench("Latency P99 Summary"), 0, 0, 0, 400, false},
+		"kbench's IOPS of another time": {
+			strings.ReplaceAll(kbench("Summary"), "Latency in ns", "IOPS in ops"), 400000, 0,
+			0, 0, false,
+		},
 		"the rest of the only row":      {group("102MiB/s", "1024MiB"), 102, 102, 0, 0, false},
 		"the rest of one of four":       {group("25.6MiB/s", "1024MiB"), 0, 102, 0, 0, false},
 		"a count that is not the sum's": {group("102MiB/s", "1085MiB"), 0, 102, 0, 0, false},
 		"diskspd's reads":               {diskspd("read test"), 10000, 39, 1600, 0, false},
 		"diskspd's mix, of which a sum": {diskspd("mix test (read/write ratio: 60/40)"), 10000, 39, 1600, 0, true},
 		"dd whose name is cut off": {
-			"if=/dev/zero of=/opt/file bs=1M count=100 oflag=dsync\n104857600 bytes (105 MB) copied, 10 s, 10.5 MB/s\n", 10, 10, 0, 0, false,
+			"if=/dev/zero of=/opt/file bs=1M count=100 oflag=dsync\n104857600 bytes (105 MB) copied, 10 s, 10.5 MB/s\n", 10,
+			10, 0, 0, false,
 		},
 		"Python's form of JSON": {
 			"{'fio version': 'fio-3.1', 'jobs': [{'jobname': 'a', 'groupid': 0, 'error': 0, 'read': {'io_bytes': 40960000, 'bw': 4000, " +
@@ -58,7 +63,8 @@ func TestPastedFigures(t *testing.T) {
 			d = total.Write
 		}
 		p99, _ := d.Clat.At(99)
-		got := fmt.Sprint(int(d.IOPS+0.5), int(float64(d.BW)/(1<<20)), int(d.Clat.Mean/1e3), int(p99.Microseconds()), d.Unknown)
+		got := fmt.Sprint(int(d.IOPS+0.5), int(float64(d.BW)/(1<<20)), int(d.Clat.Mean/1e3), int(p99.Microseconds()),
+			d.Unknown)
 		if want := fmt.Sprint(c.iops, c.bw, c.mean, c.p99, c.unknown); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
@@ -132,7 +138,8 @@ func TestPastedPageCache(t *testing.T) {
 		return "a: (g=0): rw=write, bs=(R) 1024KiB-1024KiB, (W) 1024KiB-1024KiB, (T) 1024KiB-1024KiB, ioengine=libaio, iodepth=1\nfio-3.7\n" +
 			"a: (groupid=0, jobs=1): err= 0: pid=5: Mon Jul  1 22:14:42 2019\n" +
 			"  write: IOPS=200, BW=200MiB/s (210MB/s)(" + size + "/" + run + ")\n" +
-			"    slat (usec): min=200, max=9000, avg=" + slat + ", stdev=6.99\n    clat (nsec): min=1000, max=38109, avg=2000.93, stdev=228.12\n"
+			"    slat (usec): min=200, max=9000, avg=" + slat +
+			", stdev=6.99\n    clat (nsec): min=1000, max=38109, avg=2000.93, stdev=228.12\n"
 	}
 	for name, c := range map[string]struct {
 		text string

@@ -247,7 +247,8 @@ func TestRunOfAPrivateJob(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		job, included := filepath.Join(dir, "j.fio"), filepath.Join(dir, "more.fio")
-		err := errors.Join(os.WriteFile(job, []byte("[j]\nrw=read\nsize=1m\ninclude more.fio\n"), 0o600), os.Chmod(job, c.job),
+		err := errors.Join(os.WriteFile(job, []byte("[j]\nrw=read\nsize=1m\ninclude more.fio\n"), 0o600),
+			os.Chmod(job, c.job),
 			os.WriteFile(included, []byte("bs=8k\n"), 0o600), os.Chmod(included, c.included))
 		if err != nil {
 			t.Fatal(err)

@@ -175,7 +175,10 @@ func TestEffective(t *testing.T) {
 
 // fio puts in what its environment says of a variable, also where plimsoll has put one in: what is left is not handed on.
 func TestVariablesAreNotHandedOn(t *testing.T) {
-	for value, ok := range map[string]bool{"a": true, "$a": true, "${a": true, "a}": true, "${a}": false, ".${NOPE}./x": false, "${}": false} {
+	for value, ok := range map[string]bool{
+		"a": true, "$a": true, "${a": true, "a}": true, "${a}": false,
+		".${NOPE}./x": false, "${}": false,
+	} {
 		job := JobFile{Sections: []Section{{Name: "j", Options: []Option{{Name: "description", Value: value}}}}}
 		if err := job.Writable(); (err == nil) != ok {
 			t.Errorf("%s: %v", value, err)

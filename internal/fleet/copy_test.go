@@ -82,7 +82,8 @@ func TestCopiesAreRunByTheWayThatWasLookedAt(t *testing.T) {
 	if err := errors.Join(os.Symlink("real", dir("link")), os.Symlink(dir("other"), dir("open", "plimsoll"))); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := placeIn(dir("link"), "a program"); err != nil || !strings.HasPrefix(out, dir("real", "plimsoll")+"/fleet-") {
+	if out, err := placeIn(dir("link"), "a program"); err != nil ||
+		!strings.HasPrefix(out, dir("real", "plimsoll")+"/fleet-") {
 		t.Errorf("through the user's own link: %q, %v", out, err)
 	}
 	if out, err := placeIn(dir("open"), "a program"); err == nil || !strings.Contains(out, "could be changed by others") {

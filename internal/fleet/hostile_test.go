@@ -170,10 +170,12 @@ func TestBundlesFollowNoLink(t *testing.T) {
 			defer dir.Close() //nolint:errcheck // only a handle
 			h := &host{FleetHost: bundle.FleetHost{Name: "db1", Dir: "hosts/db1"}, got: file}
 			err = (&coordinator{dir: dir}).unpack(h)
-			if refused := link == "hosts"; refused != (err != nil) || refused && !strings.Contains(err.Error(), "hosts is a link") {
+			if refused := link == "hosts"; refused != (err != nil) ||
+				refused && !strings.Contains(err.Error(), "hosts is a link") {
 				t.Errorf("unpack: %v", err)
 			}
-			if entries, err := os.ReadDir(filepath.Dir(victim)); err != nil || len(entries) != 1 || entries[0].Name() != "thesis.tex" {
+			if entries, err := os.ReadDir(filepath.Dir(victim)); err != nil || len(entries) != 1 ||
+				entries[0].Name() != "thesis.tex" {
 				t.Errorf("the victim: %v, %v", entries, err)
 			}
 		})

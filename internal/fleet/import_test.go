@@ -139,7 +139,8 @@ func TestImportReadsArchives(t *testing.T) {
 		var packed bytes.Buffer
 		z := gzip.NewWriter(&packed)
 		w := tar.NewWriter(z)
-		if err := errors.Join(w.WriteHeader(&h), w.Close(), z.Close(), os.WriteFile(archives[1], packed.Bytes(), 0o644)); err != nil {
+		if err := errors.Join(w.WriteHeader(&h), w.Close(), z.Close(),
+			os.WriteFile(archives[1], packed.Bytes(), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 		_, _, err := Import{Dirs: archives, Out: filepath.Join(root, "out"), Now: epoch}.Run()

@@ -17,7 +17,10 @@ import (
 // What an engine is given is well formed, and hands each word of plimsoll run on as it was meant: with blanks, quotes
 // and dollars. What would end a line, or what Ansible evaluates, is refused.
 func TestJobsOfEngines(t *testing.T) {
-	words := []string{"--data=/data/it's $HOME $$(x)", "--wal=~/\u00a0'$(id)", "--label=a=\"b\" $(id) `id` #x: y", "--", "read.fio", "-3"}
+	words := []string{
+		"--data=/data/it's $HOME $$(x)", "--wal=~/\u00a0'$(id)", "--label=a=\"b\" $(id) `id` #x: y", "--",
+		"read.fio", "-3",
+	}
 	start := time.Date(2026, 11, 27, 3, 0, 0, 0, time.UTC)
 	for _, engine := range JobEngines() {
 		file, err := Job{Engine: engine, Args: words, Members: 7, Image: "registry/plimsoll:1", Start: start}.File()

@@ -49,10 +49,11 @@ rm) exit 0 ;;
 esac
 `
 	for name, c := range map[string]struct{ script, copied, want string }{
-		"copied":    {once + broken, "auto", "the connection ended with exit code 255 (its preparations)"},
-		"there":     {broken, "never", "the connection ended with exit code 255 (its preparations)"},
-		"its words": {pongs + "echo 'Connection to h1 closed.' >&2; exit 255\n", "never", "255: Connection to h1 closed. (its preparations)"},
-		"missing":   {once, "never", "plimsoll was not found there: bash: line 1: plimsoll: command not found (connecting)"},
+		"copied": {once + broken, "auto", "the connection ended with exit code 255 (its preparations)"},
+		"there":  {broken, "never", "the connection ended with exit code 255 (its preparations)"},
+		"its words": {pongs +
+			"echo 'Connection to h1 closed.' >&2; exit 255\n", "never", "255: Connection to h1 closed. (its preparations)"},
+		"missing": {once, "never", "plimsoll was not found there: bash: line 1: plimsoll: command not found (connecting)"},
 	} {
 		dir := t.TempDir()
 		if err := os.WriteFile(filepath.Join(dir, "h1"), []byte(c.script), 0o600); err != nil {
@@ -63,8 +64,9 @@ esac
 			t.Fatal(err)
 		}
 		held, f, err := Run{
-			Hosts: []string{"h1"}, Engine: e, Remote: "plimsoll", Self: filepath.Join(dir, "h1"), Order: together, Copy: c.copied,
-			Out: filepath.Join(dir, "runs"), Version: "test", Tool: "plimsoll test", What: "lost", Now: time.Now,
+			Hosts: []string{"h1"}, Engine: e, Remote: "plimsoll", Self: filepath.Join(dir, "h1"), Order: together,
+			Copy: c.copied,
+			Out:  filepath.Join(dir, "runs"), Version: "test", Tool: "plimsoll test", What: "lost", Now: time.Now,
 			Note: func(host, line string) { t.Log(host, line) },
 		}.Run(t.Context())
 		if err != nil {
@@ -73,7 +75,8 @@ esac
 		if err := held.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if h := f.Hosts[0]; h.State != bundle.HostLost || !strings.HasSuffix(h.Why, c.want) || c.copied == "auto" && strings.Contains(h.Why, "not found") {
+		if h := f.Hosts[0]; h.State != bundle.HostLost || !strings.HasSuffix(h.Why, c.want) ||
+			c.copied == "auto" && strings.Contains(h.Why, "not found") {
 			t.Errorf("%s: %s %q, want %q", name, h.State, h.Why, c.want)
 		}
 	}

@@ -30,7 +30,9 @@ func TestFetchedFilesStayBelow(t *testing.T) {
 		os.WriteFile(precious, []byte("precious"), 0o600), os.WriteFile(filepath.Join(out, "inside/x"), []byte("precious"), 0o600),
 		os.Symlink(precious, filepath.Join(out, "runs/a/link")), os.Link(precious, filepath.Join(out, "runs/a/hard")),
 		unix.Mkfifo(filepath.Join(out, "runs/a/fifo"), 0o600), os.Symlink("../../victim", filepath.Join(out, "runs/way")),
-		os.WriteFile(filepath.Join(out, "runs/a/same"), []byte("new"), 0o600), os.Symlink("../inside", filepath.Join(out, "runs/near")), os.WriteFile(filepath.Join(out, "runs/a/old"), []byte("old"), 0o600),
+		os.WriteFile(filepath.Join(out, "runs/a/same"), []byte("new"), 0o600),
+		os.Symlink("../inside", filepath.Join(out, "runs/near")),
+		os.WriteFile(filepath.Join(out, "runs/a/old"), []byte("old"), 0o600),
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -106,7 +108,8 @@ func TestKeptFilesLeadNowhere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := checkKept(dir); (err != nil) != (kind != "file") || err != nil && !strings.Contains(err.Error(), console+" is no regular file") {
+		if err := checkKept(dir); (err != nil) != (kind != "file") ||
+			err != nil && !strings.Contains(err.Error(), console+" is no regular file") {
 			t.Errorf("%s: %v", kind, err)
 		}
 	}

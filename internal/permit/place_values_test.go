@@ -397,7 +397,8 @@ func TestOverwritesOnTheWay(t *testing.T) {
 		if err := errors.Join(os.Chown(data, attacker, attacker), os.Chown(name, file, file)); err != nil {
 			t.Fatal(err)
 		}
-		err := placeOn(t, data, Consent{Destroy: map[string]string{name: ""}}).Check(job(t, "[x]\nrw=write\nfilename="+name+"\n"))
+		err := placeOn(t, data,
+			Consent{Destroy: map[string]string{name: ""}}).Check(job(t, "[x]\nrw=write\nfilename="+name+"\n"))
 		if (err != nil) != held || held && !strings.Contains(err.Error(), "image cannot be written over: ") {
 			t.Errorf("a file of user %d in a directory of user %d: %v", file, attacker, err)
 		}

@@ -148,7 +148,8 @@ func TestWhatAJobOpens(t *testing.T) {
 		}
 	}
 	for _, fits := range []string{
-		"nrfiles=10000\niodepth=1m\nbs=2k", "nrfiles=5000\nnumjobs=2\niodepth=512k\nbs=2k", "nrfiles=10000\niodepth=1k\nbs=2m", "nrfiles=0",
+		"nrfiles=10000\niodepth=1m\nbs=2k", "nrfiles=5000\nnumjobs=2\niodepth=512k\nbs=2k",
+		"nrfiles=10000\niodepth=1k\nbs=2m", "nrfiles=0",
 		"nrfiles=10000\nsteadystate_duration=24h",
 	} {
 		list, err := accessesOf(effective(t, "rw=write\ndirectory=/no\n"+fits))

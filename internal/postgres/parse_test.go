@@ -123,7 +123,10 @@ func TestScaleAndSettings(t *testing.T) {
 			t.Errorf("--pg-scale %q: %d", bad, n)
 		}
 	}
-	for _, bad := range []string{"listen_addresses", "Port", "archive_command", "", "a b", "shared_preload_libraries", "plperl.on_init"} {
+	for _, bad := range []string{
+		"listen_addresses", "Port", "archive_command", "", "a b", "shared_preload_libraries",
+		"plperl.on_init",
+	} {
 		if checkSettings(map[string]string{bad: "x"}) == nil {
 			t.Errorf("--pg-set %q is allowed", bad)
 		}

@@ -212,25 +212,38 @@ func TestZeroTakesOnlyItsOwn(t *testing.T) {
 		make string
 		ours bool
 	}{
-		"md of ours":                          {set("md", "array"), "printf '" + escaped(md) + "' | dd of=$d bs=1 seek=4096 conv=notrunc; printf bitm | dd of=$d bs=1 seek=8192 conv=notrunc", true},
-		"md of others":                        {set("md", "array"), "printf '" + escaped(md[:31]) + "x' | dd of=$d bs=1 seek=4096 conv=notrunc", false},
-		"raw data":                            {set("md", "array"), "yes RAWDATABASE | dd of=$d bs=1M count=8 iflag=fullblock conv=notrunc", false},
-		"ext4 of ours":                        {set("", "filesystem"), "mkfs.ext4 -q -U " + uuid + " $d", true},
-		"xfs of ours":                         {set("", "filesystem"), "mkfs.xfs -q -m uuid=" + uuid + " $d", true},
-		"ext4 of others":                      {set("", "filesystem"), "mkfs.ext4 -q $d", false},
-		"table of ours":                       {set("md", "table"), "sgdisk -o -U " + uuid + " -n 1:1M:0 $d", true},
-		"table, first part gone":              {set("md", "table"), "sgdisk -o -U " + uuid + " -n 1:1M:0 $d; dd if=/dev/zero of=$d bs=1M count=1 conv=notrunc", true},
-		"protective MBR alone":                {set("md", "table"), "sgdisk -o $d; dd if=/dev/zero of=$d bs=512 seek=1 count=4095 conv=notrunc; dd if=/dev/zero of=$d bs=1M seek=14 count=2 conv=notrunc", true},
-		"data in our partition":               {set("md", "table"), "sgdisk -o -U " + uuid + " -n 1:1M:0 $d; printf x | dd of=$d bs=1 seek=1200000 conv=notrunc", false},
-		"data at its end":                     {set("md", "table"), "sgdisk -o -U " + uuid + " -n 1:1M:0 $d; printf x | dd of=$d bs=1 seek=15000000 conv=notrunc", false},
-		"table of others":                     {set("md", "table"), "sgdisk -o -n 1:1M:0 $d", false},
-		"LVM, pvremoved":                      {set("lvm", "vg"), lvmScript("pool") + "; pvremove -qy " + lvmConfig + " $d", true},
-		"LVM, not ours":                       {set("lvm", "vg"), lvmScript("mine") + "; pvremove -qy " + lvmConfig + " $d", false},
-		"LVM, labelled":                       {set("lvm", "vg"), lvmScript("pool"), false},
-		"blank":                               {set("md", "array"), "true", true},
-		"md of ours, under a table of others": {set("md", "array"), "printf '" + escaped(md) + "' | dd of=$d bs=1 seek=4096 conv=notrunc; " + dosTable, false},
-		"LVM, pvremoved, under a table of others": {set("lvm", "vg"), lvmScript("pool") + "; pvremove -qy " + lvmConfig + " $d; " + dosTable, false},
-		"md of ours, with a filesystem at 64 KiB": {set("md", "array"), "printf '" + escaped(md) + "' | dd of=$d bs=1 seek=4096 conv=notrunc; printf _BHRfS_M | dd of=$d bs=1 seek=65600 conv=notrunc", false},
+		"md of ours": {set("md", "array"), "printf '" + escaped(md) +
+			"' | dd of=$d bs=1 seek=4096 conv=notrunc; printf bitm | dd of=$d bs=1 seek=8192 conv=notrunc", true},
+		"md of others": {set("md", "array"), "printf '" + escaped(md[:31]) +
+			"x' | dd of=$d bs=1 seek=4096 conv=notrunc", false},
+		"raw data": {
+			set("md", "array"),
+			"yes RAWDATABASE | dd of=$d bs=1M count=8 iflag=fullblock conv=notrunc", false,
+		},
+		"ext4 of ours":   {set("", "filesystem"), "mkfs.ext4 -q -U " + uuid + " $d", true},
+		"xfs of ours":    {set("", "filesystem"), "mkfs.xfs -q -m uuid=" + uuid + " $d", true},
+		"ext4 of others": {set("", "filesystem"), "mkfs.ext4 -q $d", false},
+		"table of ours":  {set("md", "table"), "sgdisk -o -U " + uuid + " -n 1:1M:0 $d", true},
+		"table, first part gone": {set("md", "table"), "sgdisk -o -U " + uuid +
+			" -n 1:1M:0 $d; dd if=/dev/zero of=$d bs=1M count=1 conv=notrunc", true},
+		"protective MBR alone": {set("md", "table"), "sgdisk -o $d; dd if=/dev/zero of=$d bs=512 seek=1 count=4095 conv=notrunc; dd if=/dev/zero of=$d bs=1M seek=14 count=2 conv=notrunc", true},
+		"data in our partition": {set("md", "table"), "sgdisk -o -U " + uuid +
+			" -n 1:1M:0 $d; printf x | dd of=$d bs=1 seek=1200000 conv=notrunc", false},
+		"data at its end": {set("md", "table"), "sgdisk -o -U " + uuid +
+			" -n 1:1M:0 $d; printf x | dd of=$d bs=1 seek=15000000 conv=notrunc", false},
+		"table of others": {set("md", "table"), "sgdisk -o -n 1:1M:0 $d", false},
+		"LVM, pvremoved": {set("lvm", "vg"), lvmScript("pool") + "; pvremove -qy " + lvmConfig +
+			" $d", true},
+		"LVM, not ours": {set("lvm", "vg"), lvmScript("mine") + "; pvremove -qy " + lvmConfig +
+			" $d", false},
+		"LVM, labelled": {set("lvm", "vg"), lvmScript("pool"), false},
+		"blank":         {set("md", "array"), "true", true},
+		"md of ours, under a table of others": {set("md", "array"), "printf '" + escaped(md) +
+			"' | dd of=$d bs=1 seek=4096 conv=notrunc; " + dosTable, false},
+		"LVM, pvremoved, under a table of others": {set("lvm", "vg"), lvmScript("pool") + "; pvremove -qy " + lvmConfig +
+			" $d; " + dosTable, false},
+		"md of ours, with a filesystem at 64 KiB": {set("md", "array"), "printf '" + escaped(md) +
+			"' | dd of=$d bs=1 seek=4096 conv=notrunc; printf _BHRfS_M | dd of=$d bs=1 seek=65600 conv=notrunc", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			size := 16 * units.MiB

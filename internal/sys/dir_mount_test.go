@@ -17,7 +17,8 @@ import (
 func TestMountsAreLookedForOrRefused(t *testing.T) {
 	base := t.TempDir()
 	dir := openDir(t, base)
-	err := errors.Join(os.WriteFile(filepath.Join(base, "file"), nil, 0o600), os.MkdirAll(filepath.Join(base, "a/b"), 0o700),
+	err := errors.Join(os.WriteFile(filepath.Join(base, "file"), nil, 0o600),
+		os.MkdirAll(filepath.Join(base, "a/b"), 0o700),
 		os.Symlink("a", filepath.Join(base, "link")), os.Symlink("nowhere", filepath.Join(base, "dangling")))
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +59,8 @@ func TestNothingOfOthersIsRemoved(t *testing.T) {
 		top, _, _ := strings.Cut(at, "/")
 		file := filepath.Join(base, "left/project/thesis/final.tex")
 		err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, nil, 0o600),
-			filepath.WalkDir(base, func(name string, _ os.DirEntry, _ error) error { return os.Chown(name, attacker, attacker) }))
+			filepath.WalkDir(base,
+				func(name string, _ os.DirEntry, _ error) error { return os.Chown(name, attacker, attacker) }))
 		if top == "left" {
 			if filepath.Base(at) == "final.tex" && filepath.Dir(at) == "left/project" {
 				err = errors.Join(err, os.Rename(file, filepath.Join(base, at)))
@@ -80,7 +82,8 @@ func TestNothingOfOthersIsRemoved(t *testing.T) {
 		}
 	}
 	base := t.TempDir()
-	if err := errors.Join(os.Mkdir(filepath.Join(base, "own"), 0o755), os.WriteFile(filepath.Join(base, "own/f"), nil, 0o600),
+	if err := errors.Join(os.Mkdir(filepath.Join(base, "own"), 0o755),
+		os.WriteFile(filepath.Join(base, "own/f"), nil, 0o600),
 		os.Chown(filepath.Join(base, "own/f"), victim, victim)); err != nil {
 		t.Fatal(err)
 	}

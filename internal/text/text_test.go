@@ -110,7 +110,8 @@ func TestCleanHidesNothing(t *testing.T) {
 // TestShellQuote asks shells what they read: scripts that begin with #!/bin/sh are run by dash on Debian.
 func TestShellQuote(t *testing.T) {
 	args := []string{
-		"", "plain", "two words", "it's", "$(id)", "`id`", "a\nb", "\n", "tab\there", "back\\slash", "ünï", "*?[a]", "!x", "~", "\x1b[0m",
+		"", "plain", "two words", "it's", "$(id)", "`id`", "a\nb", "\n", "tab\there", "back\\slash", "ünï", "*?[a]", "!x",
+		"~", "\x1b[0m",
 		"a\u00a0'$(echo planted) #", "-n\x01", "%s\x7f\\047'\"$HOME!", "\xff\xfe'", "end\n\n", "\u2028", "\ufffd",
 	}
 	n := 0

@@ -116,7 +116,8 @@ func TestCheckNamesOtherOwners(t *testing.T) {
 		if err := cmd.ExecuteContext(t.Context()); err != nil {
 			t.Fatal(name, err, errs.String())
 		}
-		if said := strings.Join(strings.Fields(out.String()), " "); strings.Contains(said, "another owner of a setting") != c.named {
+		if said := strings.Join(strings.Fields(out.String()), " "); strings.Contains(said,
+			"another owner of a setting") != c.named {
 			t.Errorf("%s: %s", name, said)
 		}
 	}

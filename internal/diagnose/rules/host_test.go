@@ -307,7 +307,10 @@ func TestHostRules(t *testing.T) {
 		{"heat", "PL316 warning", "", log(host.Throttled, "", 99*time.Hour)},
 		{"2 GiB of 50 free", "PL317 warning", "df -h /data", free(new(2 * units.GiB))},
 		{"no byte of 50 GiB free", "PL317 warning", "df -h /data", free(new(units.Bytes(0)))},
-		{"inodes nearly used up", "PL317 warning", "df -i /data", func(c *diagnose.Case) { c.Topology.Targets[0].Inodes = 0.96 }},
+		{
+			"inodes nearly used up", "PL317 warning", "df -i /data",
+			func(c *diagnose.Case) { c.Topology.Targets[0].Inodes = 0.96 },
+		},
 		{"a tenth of the inodes left", "", "", func(c *diagnose.Case) { c.Topology.Targets[0].Inodes = 0.9 }},
 		{"free space not known", "", "", free(nil)},
 		{"fio 3.19", "PL318 warning", "", func(c *diagnose.Case) { c.Host.Fio = "fio-3.19" }},
@@ -317,9 +320,12 @@ func TestHostRules(t *testing.T) {
 		{"XFS on 6.1.64", "", "", kernel("Linux version 6.1.64 (root@host) #1 SMP", "xfs")},
 		{"ext4 on 6.1.66", "", "", kernel("Linux version 6.1.66 (root@host) #1 SMP", "ext4")},
 		{"Linux 4.14", "PL318 info", "", kernel("Linux version 4.14.200-155.322.amzn2.x86_64 (mockbuild@ip)", "xfs")},
-		{"NVMe timeout of 30 s on Linux 4.14", "PL318 info, PL319 info", "grubby --update-kernel=ALL --args=nvme_core.io_timeout=255", func(c *diagnose.Case) {
-			c.Host.NVMeTimeout, c.Host.Kernel = 30*time.Second, "Linux version 4.14.200"
-		}},
+		{
+			"NVMe timeout of 30 s on Linux 4.14", "PL318 info, PL319 info",
+			"grubby --update-kernel=ALL --args=nvme_core.io_timeout=255", func(c *diagnose.Case) {
+				c.Host.NVMeTimeout, c.Host.Kernel = 30*time.Second, "Linux version 4.14.200"
+			},
+		},
 		{"NVMe timeout of 30 s", "PL319 info", "", func(c *diagnose.Case) { c.Host.NVMeTimeout = 30 * time.Second }},
 		{"NVMe timeout of 10 s", "PL319 warning", "", func(c *diagnose.Case) { c.Host.NVMeTimeout = 10 * time.Second }},
 		{"NVMe timeout of 30 s on local drives", "", "", func(c *diagnose.Case) { local(c); c.Host.NVMeTimeout = 30 * time.Second }},

@@ -199,7 +199,10 @@ func importedCases() []labelled {
 	}
 	syncing := func(half time.Duration) func(*diagnose.Measurement) {
 		return func(m *diagnose.Measurement) {
-			m.Result.Total.Sync.Lat = fio.Latency{N: 60000, Mean: float64(half), Percentiles: []fio.Percentile{{P: 50, Value: half}}}
+			m.Result.Total.Sync.Lat = fio.Latency{
+				N: 60000, Mean: float64(half),
+				Percentiles: []fio.Percentile{{P: 50, Value: half}},
+			}
 		}
 	}
 	without := func(p part.Part) func(*diagnose.Measurement) {
@@ -220,8 +223,14 @@ func importedCases() []labelled {
 		{"the same of 64 GiB", of(keptLarge, both, program("sysbench")), "", "PL501"},
 		{"the same of fio", of(kept, both), "", "PL501"},
 		{"the same, dropped from memory before", of(dropped, both, program("elbencho")), "", "PL501"},
-		{"a second of a program without an I/O, and one that took 5 s", of(direct, took(0, 900, 1), program("rados bench"), least(0, 5*time.Second)), "PL415", "PL501"},
-		{"one that took 5 s, and no second without any", of(deep, took(0, 9000, 7), program("rados bench"), least(40, 5*time.Second)), "", "PL501"},
+		{
+			"a second of a program without an I/O, and one that took 5 s",
+			of(direct, took(0, 900, 1), program("rados bench"), least(0, 5*time.Second)), "PL415", "PL501",
+		},
+		{
+			"one that took 5 s, and no second without any",
+			of(deep, took(0, 9000, 7), program("rados bench"), least(40, 5*time.Second)), "", "PL501",
+		},
 		{"syncs of 30 ns", of(synced, took(0, 400, 2), syncing(30*time.Nanosecond)), "PL428", "PL501"},
 		{"syncs of 3 µs", of(synced, took(0, 400, 2), syncing(3*us)), "", "PL501"},
 		{"a tenth of a sync that is not in the latency", of(tenth, took(0, 400, 0.2)), "PL428", "PL501"},
@@ -246,7 +255,10 @@ func importedCases() []labelled {
 		{"buffered writes in 60 µs, 234 MiB of them", of(through("psync", 0, 1), rate, latencies(0, 60*us, 90*us)), "PL419", "PL501"},
 		{"the same, 8 GiB", of(through("psync", 0, 1), rate, latencies(0, 60*us, 90*us), wrote(8*units.GiB)), "", "PL501"},
 		{"234 MiB of them that a device counted", of(through("psync", 0, 1), rate, latencies(0, 60*us, 90*us), counted("sda", 0, 60000)), "", "PL501"},
-		{"buffered writes of a file that was imported, without a sync", of(through("psync", 0, 1), rate, latencies(0, 600*us, 900*us), from), "PL430", "PL501"},
+		{
+			"buffered writes of a file that was imported, without a sync",
+			of(through("psync", 0, 1), rate, latencies(0, 600*us, 900*us), from), "PL430", "PL501",
+		},
 		{"buffered writes that wait for a server", of(through("psync", 0, 1), rate, latencies(0, 600*us, 900*us)), "", "PL501"},
 		{"a gigabyte of buffered writes of 1 MiB in 600 µs", of(large, took(0, 17, 0.6), latencies(0, 600*us, 900*us)), "PL419", "PL501"},
 		{"the same in 2 ms", of(large, took(0, 17, 2), latencies(0, 2*time.Millisecond, 3*time.Millisecond)), "", "PL501"},

@@ -62,7 +62,8 @@ func layoutCases() []labelled {
 	}
 	btrfs := func(role topology.Role, o ...string) func(*topology.Topology) {
 		return func(t *topology.Topology) {
-			t.Targets[0].Role, t.Targets[0].Mount.FS, t.Targets[0].Mount.Options = role, "btrfs", slices.Concat(o, []string{"noatime"})
+			t.Targets[0].Role, t.Targets[0].Mount.FS, t.Targets[0].Mount.Options = role, "btrfs",
+				slices.Concat(o, []string{"noatime"})
 		}
 	}
 	cached := func(mode string) func(*topology.Topology) {

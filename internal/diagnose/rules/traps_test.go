@@ -127,7 +127,8 @@ func TestWhatToDoAboutAGapOfOthers(t *testing.T) {
 			c.Runs[i].Result.Source = "pasted"
 		}
 		found := Judge(&c, nil)
-		if !slices.ContainsFunc(found, func(f finding.Finding) bool { return f.Code == "PL503" && strings.HasPrefix(f.Fix, want) }) {
+		if !slices.ContainsFunc(found,
+			func(f finding.Finding) bool { return f.Code == "PL503" && strings.HasPrefix(f.Fix, want) }) {
 			t.Errorf("%s: %+v", in, found)
 		}
 	}

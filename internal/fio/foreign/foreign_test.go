@@ -342,8 +342,11 @@ func TestPrograms(t *testing.T) {
 				"fdatasync 159.689 ops/sec\nopen_sync 162.821 ops/sec\nCompare file sync methods using two 8kB writes:\nfdatasync 81.1 ops/sec\n",
 			"fdatasync write 8k: 0 160 0\nopen_sync write 8k: 0 163 0",
 		},
-		"elbencho of half an hour": {"OPERATION   RESULT TYPE         FIRST DONE   LAST DONE\nWRITE       Elapsed time     :   30m0.262s   30m0.279s\n" +
-			"            IOPS             :          84          84\n            Throughput MiB/s :          21          21\n", "elbencho-WRITE  256k: 0 84 0"},
+		"elbencho of half an hour": {
+			"OPERATION   RESULT TYPE         FIRST DONE   LAST DONE\nWRITE       Elapsed time     :   30m0.262s   30m0.279s\n" +
+				"            IOPS             :          84          84\n            Throughput MiB/s :          21          21\n",
+			"elbencho-WRITE  256k: 0 84 0",
+		},
 		"CrystalDiskMark 8": {
 			"CrystalDiskMark 8.0.4 x64\n[Read]\n  SEQ    1MiB (Q=  8, T= 1):  3456.123 MB/s [   3296.0 IOPS] <  2425.16 us>\n" +
 				"[Write]\n  RND    4KiB (Q=  1, T= 1):   145.412 MB/s [  35500.9 IOPS] <    27.97 us>\n",
@@ -512,26 +515,35 @@ func ddOf(n int, sec float64) string {
 func TestDirections(t *testing.T) {
 	const sysbench = "Block size 16KiB\nDoing %s test\n    reads/s:     %s\n    writes/s:    %s\n"
 	for name, c := range map[string]struct{ text, want string }{
-		"GNU dd of a Mac":      {"% gdd if=/dev/urandom of=~/x bs=1M count=9\n" + ddOf(9, 0.01), "dd-write write 1m: 0 900 0!"},
-		"behind sudo":          {"me@box:~$ sudo dd if=/dev/zero of=x bs=1M oflag=direct\n" + ddOf(9, 3), "dd-write write 1m: 0 3 0"},
-		"in backticks":         {"`dd if=/dev/zero of=/dev/sdx bs=1M`\n" + ddOf(9, 3), "dd-write write 1m: 0 3 0"},
-		"a read to zero":       {"dd bs=1M if=/data/x of=/dev/zero\n" + ddOf(9, 3), "dd-read read 1m: 3 0 0"},
-		"zero to zero":         {"dd bs=1M if=/dev/zero of=/dev/zero\n" + ddOf(9, 3), "dd-read read 1m: 3 0 0!"},
-		"a heading":            {"Running DD WRITE test...\n" + ddOf(9, 3) + "\nRunning DD READ test...\n" + ddOf(9, 1), "dd-write write 1m: 0 3 0\ndd-read read 1m: 9 0 0"},
-		"in colour, below it":  {"\x1b[33mRunning dd tests ...\x1b(B\x1b[m\n" + ddOf(9, 3) + "\x1b[33mDD Write Speed: 3.1 MB/s\x1b(B\x1b[m\n", "dd-write write 1m: 0 3 0"},
-		"nothing":              {ddOf(9, 3), "dd-unknown  1m: 3 0 0?"},
-		"a file in memory":     {"dd if=/mnt/ramdisk/x of=/dev/null bs=1M\n" + ddOf(9, 3), "dd-read read 1m: 3 0 0!"},
-		"to a file in memory":  {"gdd if=/dev/zero of=/Volumes/RAMDisk/x bs=1M\n" + ddOf(50, 30), "dd-write write 1m: 0 2 0!"},
-		"to zram":              {"dd if=/dev/zero of=/dev/zram0 bs=1M oflag=direct\n" + ddOf(50, 3), "dd-write write 1m: 0 17 0!"},
-		"a file of that name":  {"dd if=/data/ramdisk.img of=/dev/null bs=1M\n" + ddOf(9, 3), "dd-read read 1m: 3 0 0"},
-		"that waited":          {"dd if=/dev/zero of=/mnt/usb/x bs=1M\n" + ddOf(700, 19), "dd-write write 1m: 0 37 0"},
-		"of random data":       {"dd if=/dev/urandom of=/mnt/usb/x bs=1M\n" + ddOf(700, 19), "dd-write write 1m: 0 37 0!"},
-		"of another file":      {"dd if=/mnt/nfs/y of=/mnt/usb/x bs=1M\n" + ddOf(700, 19), "dd-write write 1m: 0 37 0!"},
-		"synced, timed as one": {"# time (dd if=/dev/zero of=/pool/z bs=1M && sync)\n" + ddOf(700, 7) + "\nreal    0m7.100s\n", "dd-write write 1m: 0 100 0"},
-		"synced for long":      {"# time (dd if=/dev/zero of=/pool/z bs=1M && sync)\n" + ddOf(700, 7) + "\nreal    0m9.100s\n", "dd-write write 1m: 0 100 0!"},
-		"synced after it":      {"# time dd if=/dev/zero of=/pool/z bs=1M; sync\n" + ddOf(700, 7) + "\nreal    0m7.000s\n", "dd-write write 1m: 0 100 0!"},
-		"as fast as a copy":    {"dd if=/dev/zero of=/mnt/usb/x bs=1M\n" + ddOf(700, 7), "dd-write write 1m: 0 100 0!"},
-		"in less than 1 s":     {"dd if=/dev/zero of=/mnt/usb/x bs=1M\n" + ddOf(9, 0.9), "dd-write write 1m: 0 10 0!"},
+		"GNU dd of a Mac": {"% gdd if=/dev/urandom of=~/x bs=1M count=9\n" +
+			ddOf(9, 0.01), "dd-write write 1m: 0 900 0!"},
+		"behind sudo": {"me@box:~$ sudo dd if=/dev/zero of=x bs=1M oflag=direct\n" +
+			ddOf(9, 3), "dd-write write 1m: 0 3 0"},
+		"in backticks":   {"`dd if=/dev/zero of=/dev/sdx bs=1M`\n" + ddOf(9, 3), "dd-write write 1m: 0 3 0"},
+		"a read to zero": {"dd bs=1M if=/data/x of=/dev/zero\n" + ddOf(9, 3), "dd-read read 1m: 3 0 0"},
+		"zero to zero":   {"dd bs=1M if=/dev/zero of=/dev/zero\n" + ddOf(9, 3), "dd-read read 1m: 3 0 0!"},
+		"a heading": {"Running DD WRITE test...\n" + ddOf(9, 3) + "\nRunning DD READ test...\n" +
+			ddOf(9, 1), "dd-write write 1m: 0 3 0\ndd-read read 1m: 9 0 0"},
+		"in colour, below it": {"\x1b[33mRunning dd tests ...\x1b(B\x1b[m\n" + ddOf(9, 3) +
+			"\x1b[33mDD Write Speed: 3.1 MB/s\x1b(B\x1b[m\n", "dd-write write 1m: 0 3 0"},
+		"nothing":          {ddOf(9, 3), "dd-unknown  1m: 3 0 0?"},
+		"a file in memory": {"dd if=/mnt/ramdisk/x of=/dev/null bs=1M\n" + ddOf(9, 3), "dd-read read 1m: 3 0 0!"},
+		"to a file in memory": {"gdd if=/dev/zero of=/Volumes/RAMDisk/x bs=1M\n" +
+			ddOf(50, 30), "dd-write write 1m: 0 2 0!"},
+		"to zram": {"dd if=/dev/zero of=/dev/zram0 bs=1M oflag=direct\n" +
+			ddOf(50, 3), "dd-write write 1m: 0 17 0!"},
+		"a file of that name": {"dd if=/data/ramdisk.img of=/dev/null bs=1M\n" + ddOf(9, 3), "dd-read read 1m: 3 0 0"},
+		"that waited":         {"dd if=/dev/zero of=/mnt/usb/x bs=1M\n" + ddOf(700, 19), "dd-write write 1m: 0 37 0"},
+		"of random data":      {"dd if=/dev/urandom of=/mnt/usb/x bs=1M\n" + ddOf(700, 19), "dd-write write 1m: 0 37 0!"},
+		"of another file":     {"dd if=/mnt/nfs/y of=/mnt/usb/x bs=1M\n" + ddOf(700, 19), "dd-write write 1m: 0 37 0!"},
+		"synced, timed as one": {"# time (dd if=/dev/zero of=/pool/z bs=1M && sync)\n" + ddOf(700, 7) +
+			"\nreal    0m7.100s\n", "dd-write write 1m: 0 100 0"},
+		"synced for long": {"# time (dd if=/dev/zero of=/pool/z bs=1M && sync)\n" + ddOf(700, 7) +
+			"\nreal    0m9.100s\n", "dd-write write 1m: 0 100 0!"},
+		"synced after it": {"# time dd if=/dev/zero of=/pool/z bs=1M; sync\n" + ddOf(700, 7) +
+			"\nreal    0m7.000s\n", "dd-write write 1m: 0 100 0!"},
+		"as fast as a copy": {"dd if=/dev/zero of=/mnt/usb/x bs=1M\n" + ddOf(700, 7), "dd-write write 1m: 0 100 0!"},
+		"in less than 1 s":  {"dd if=/dev/zero of=/mnt/usb/x bs=1M\n" + ddOf(9, 0.9), "dd-write write 1m: 0 10 0!"},
 		"in small pieces": {
 			"dd if=/dev/zero of=x bs=512\n10240000 bytes (10 MB) copied, 0.29 s, 35 MB/s\n" +
 				"dd if=/dev/zero of=x bs=512\n102400000 bytes (102 MB) copied, 2.9 s, 35 MB/s\n" +
@@ -648,7 +660,8 @@ func TestCreatedFilesAreNoBlocks(t *testing.T) {
 		create = " ------Sequential Create------ --------Random Create--------\n files /sec %CP /sec %CP /sec %CP /sec %CP /sec %CP /sec %CP\n" +
 			" 16 +++++ +++ +++++ +++ +++++ +++ +++++ +++ +++++ +++ +++++ +++\n"
 	)
-	for text, want := range map[string]bool{blocks + row + create + blocks + row: false, blocks + row + create + blocks + fast: true} {
+	for text, want := range map[string]bool{blocks + row + create + blocks + row: false, blocks + row + create + blocks +
+		fast: true} {
 		said := false
 		outs, _ := Read([]byte(text))
 		for _, o := range outs {

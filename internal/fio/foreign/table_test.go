@@ -231,7 +231,8 @@ func TestTablesOfOtherWords(t *testing.T) {
 		got := ""
 		for _, o := range ReadTable([]byte(text)) {
 			r, w := o.Jobs[0].Read, o.Jobs[0].Write
-			got += fmt.Sprintf("%.0f IOPS %.0f read, %.0f IOPS %.0f written", float64(r.IOPS), float64(r.BW), float64(w.IOPS), float64(w.BW))
+			got += fmt.Sprintf("%.0f IOPS %.0f read, %.0f IOPS %.0f written", float64(r.IOPS), float64(r.BW), float64(w.IOPS),
+				float64(w.BW))
 		}
 		if got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)

@@ -50,7 +50,10 @@ func comparedTable() *compare.Table {
 				Name: "trimmed", Work: compare.Work{}, Figure: iops,
 				Cells: []compare.Cell{
 					{Figure: est(137000, 137000, 137000, 0), Within: true, Rounds: []float64{137000}},
-					{Invalid: []compare.Struck{{Round: 1, Figure: 238000, Why: "PL408: reads of deallocated blocks", Called: "round 1"}}},
+					{Invalid: []compare.Struck{{
+						Round: 1, Figure: 238000, Why: "PL408: reads of deallocated blocks",
+						Called: "round 1",
+					}}},
 				},
 			},
 		},
@@ -63,7 +66,8 @@ func TestWhatCannotBeTold(t *testing.T) {
 	c := comparedTable()
 	c.Suite, c.Rows = nil, c.Rows[1:2]
 	c.Sides[0].Name, c.Sides[1].Name = "before", "after"
-	if got, want := Compare(c).Head.Word, "Cannot tell whether after is faster than before: x2.50, one run per side"; got != want {
+	if got, want := Compare(c).Head.Word,
+		"Cannot tell whether after is faster than before: x2.50, one run per side"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	c.Rows = comparedTable().Rows[1:]

@@ -97,7 +97,8 @@ func TestSustainedFiguresStandBesideTheirLimit(t *testing.T) {
 						}
 					}
 					p := PriceOn(machine, o)
-					if o.Sustained.Label() != want || p.Sustained.Label() != want || len(course) > 1 && p.Most.Label() != first.Bound.Label() {
+					if o.Sustained.Label() != want || p.Sustained.Label() != want ||
+						len(course) > 1 && p.Most.Label() != first.Bound.Label() {
 						t.Errorf("%s on %s: %s", o.Name, machine, p.Sustained.Label())
 					}
 				}

@@ -273,7 +273,8 @@ func TestHostileNames(t *testing.T) {
 
 func TestQuoteGivesBackWhatItWasGiven(t *testing.T) {
 	for arg, want := range map[string]string{
-		"--bs=8k": "--bs=8k", "a b": "'a b'", "it's": `'it'\''s'`, "": "''", "$HOME": "'$HOME'", "x\ny": `"$(printf 'x\012y')"`, "\u202e": `"$(printf '\342\200\256')"`, "q'\n": `"$(printf 'q\047\357\277\275')"`,
+		"--bs=8k": "--bs=8k", "a b": "'a b'", "it's": `'it'\''s'`, "": "''", "$HOME": "'$HOME'",
+		"x\ny": `"$(printf 'x\012y')"`, "\u202e": `"$(printf '\342\200\256')"`, "q'\n": `"$(printf 'q\047\357\277\275')"`,
 	} {
 		if got := text.ShellQuote(arg); got != want {
 			t.Errorf("%q is quoted as %s, want %s", arg, got, want)
@@ -411,7 +412,10 @@ func TestHTMLOfTenScenariosIsSmall(t *testing.T) {
 func TestCourseOfTheCeilingIsDrawn(t *testing.T) {
 	s := &synthetic(60).Scenarios[6]
 	c := ceiling.Ceiling{Bounds: []ceiling.Bound{
-		{Kind: ceiling.InstanceIOPS, Name: "instance IOPS", IOPS: 40000, BW: 640 << 20, Burst: true, BurstFor: 30 * time.Second},
+		{
+			Kind: ceiling.InstanceIOPS, Name: "instance IOPS", IOPS: 40000, BW: 640 << 20, Burst: true,
+			BurstFor: 30 * time.Second,
+		},
 		{Kind: ceiling.InstanceIOPS, Name: "instance IOPS", IOPS: 20000, BW: 320 << 20},
 	}}
 	for burst, want := range map[time.Duration][]limit{

@@ -34,7 +34,10 @@ func someSeries() []compare.Series {
 
 func TestHistoryFormats(t *testing.T) {
 	for format, wanted := range map[page.Format][]string{
-		page.Text: {"1,000  ± 2.0 %", "83.0 %", "770 INVALID", "▇▇▇▇▇▇▇▇▇▇▇▇", "note: one is left out", "=rand-write\ufffd[2J"},
+		page.Text: {
+			"1,000  ± 2.0 %", "83.0 %", "770 INVALID", "▇▇▇▇▇▇▇▇▇▇▇▇", "note: one is left out",
+			"=rand-write\ufffd[2J",
+		},
 		page.CSV:  {"'=rand-write", "2026-11-01T03:00:00Z", "6.8"},
 		page.JSON: {`"schema_version": 3`, `"series"`},
 		page.HTML: {`data-chart="trend"`, "&lt;b&gt;db1", "one is left out"},
@@ -148,8 +151,12 @@ func TestChangesAsMetrics(t *testing.T) {
 		lo, hi   float64
 		standing compare.Standing
 	}{
-		"a step that lasts":   {[]float64{1, 1, 1, 1, 1, 1, 1, 1, .7, .7, .7}, .69, .71, compare.Regression},
-		"a drift":             {[]float64{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, .99, .98, .97, .96, .951, .941, .932}, .91, .95, compare.Regression},
+		"a step that lasts": {[]float64{1, 1, 1, 1, 1, 1, 1, 1, .7, .7, .7}, .69, .71, compare.Regression},
+		"a drift": {
+			[]float64{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, .99, .98, .97, .96, .951, .941, .932},
+			.91, .95,
+			compare.Regression,
+		},
 		"one that is over":    {[]float64{1, 1, 1, 1, 1, 1, 1, .7, .7, 1, 1}, 1, 1, compare.AsExpected},
 		"none":                {[]float64{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, 1, 1, compare.AsExpected},
 		"too few, so nothing": {[]float64{1, 1}, 0, 0, compare.Unjudged},

@@ -80,7 +80,8 @@ func TestEveryKindIsShortAndAnswersFirst(t *testing.T) {
 // topologies and lists, with names as wide as they come.
 func largeKinds() []string {
 	return []string{
-		"run", "hostile run", "recorded run", "import", "import of many results", "large library", "large summary", "lint of a guide",
+		"run", "hostile run", "recorded run", "import", "import of many results", "large library", "large summary",
+		"lint of a guide",
 		"array plan", "teardown", "topology", "sweep", "catalogue", "drives", "some instances", "suites", "explained",
 	}
 }

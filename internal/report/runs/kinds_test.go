@@ -201,8 +201,10 @@ func adviceKinds(t *testing.T, all map[string]*page.Document) {
 		t.Fatal(err)
 	}
 	all["limits"] = plans.Limits(&plans.Limited{
-		Path: "/data", Keep: "postgresql.service", Share: .7, Rates: rates, Allowed: ceiling.Allow(rates, .3, 1), Wait: ceiling.Wait(.3),
-		Device: &block.Device{Path: "/dev/nvme1n1", Major: 259, Minor: 3}, Groups: []plans.LimitedGroup{{Name: "backup.service", Dir: "/sys/fs/cgroup/system.slice/backup.service"}},
+		Path: "/data", Keep: "postgresql.service", Share: .7, Rates: rates, Allowed: ceiling.Allow(rates, .3, 1),
+		Wait:   ceiling.Wait(.3),
+		Device: &block.Device{Path: "/dev/nvme1n1", Major: 259, Minor: 3},
+		Groups: []plans.LimitedGroup{{Name: "backup.service", Dir: "/sys/fs/cgroup/system.slice/backup.service"}},
 	}, false)
 }
 

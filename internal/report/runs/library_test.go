@@ -132,8 +132,9 @@ func TestLibraryNamesWhatIsUnlike(t *testing.T) {
 		t.Errorf("half of the others:\n%s", got)
 	}
 	for name, near := range map[string]string{
-		"within 10 %": library("acme", "libaio", append(like, 910)...), "elsewhere": library("borealis", "libaio", append(like, 460)...),
-		"other work": library("acme", "psync", append(like, 460)...),
+		"within 10 %": library("acme", "libaio", append(like, 910)...),
+		"elsewhere":   library("borealis", "libaio", append(like, 460)...),
+		"other work":  library("acme", "psync", append(like, 460)...),
 	} {
 		if !strings.HasPrefix(near, "6 files: 0 INVALID, 6 MEASURED\n") {
 			t.Errorf("%s:\n%s", name, near)
@@ -146,9 +147,15 @@ func TestLibraryNamesWhatIsUnlike(t *testing.T) {
 func TestRowsOfASummary(t *testing.T) {
 	var all []*result.Result
 	for i, v := range []units.IOPS{300, 100, 200} {
-		r := &result.Result{Source: "acme/mix-0.json", Name: "mix-0-randrw-4k", Workloads: []fio.Workload{{ReadShare: .5, ReadBS: 4096, WriteBS: 4096, Depth: 4}}}
+		r := &result.Result{
+			Source: "acme/mix-0.json", Name: "mix-0-randrw-4k",
+			Workloads: []fio.Workload{{ReadShare: .5, ReadBS: 4096, WriteBS: 4096, Depth: 4}},
+		}
 		at := func(p99 float64) fio.Direction {
-			return fio.Direction{N: 100, IOPS: v / 2, BW: units.Rate(v) * 2048, Clat: fio.Latency{N: 100, Mean: 1e6, Percentiles: []fio.Percentile{{P: 99, Value: time.Duration(p99)}}}}
+			return fio.Direction{
+				N: 100, IOPS: v / 2, BW: units.Rate(v) * 2048,
+				Clat: fio.Latency{N: 100, Mean: 1e6, Percentiles: []fio.Percentile{{P: 99, Value: time.Duration(p99)}}},
+			}
 		}
 		r.Total.Read, r.Total.Write = at(2e6), at(3e6*float64(i+1))
 		r.Jobs = []fio.Job{r.Total}
@@ -186,11 +193,13 @@ func TestLongTablesSortAndFilter(t *testing.T) {
 	}
 	p := openPage(browser(t), t, out.String())
 	figures := func() string {
-		return eval[string](p, `[...document.querySelectorAll('tbody tr')].filter((r) => !r.hidden).map((r) => r.cells[1].textContent).join('|')`)
+		return eval[string](p,
+			`[...document.querySelectorAll('tbody tr')].filter((r) => !r.hidden).map((r) => r.cells[1].textContent).join('|')`)
 	}
 	eval[bool](p, `document.querySelectorAll('thead button')[1].click() ?? true`)
 	got := figures()
-	if want := strings.Repeat("1,000 KiB/s|", 3) + strings.Repeat("12 ms|", 3); !strings.HasPrefix(got, want) || !strings.HasSuffix(got, "2 GiB/s|–|–|–") {
+	if want := strings.Repeat("1,000 KiB/s|", 3) + strings.Repeat("12 ms|", 3); !strings.HasPrefix(got, want) ||
+		!strings.HasSuffix(got, "2 GiB/s|–|–|–") {
 		t.Errorf("sorted upwards: %s", got)
 	}
 	eval[bool](p, `(() => { const f = document.querySelector('input.filter'); f.value = 'file-1 900'; f.dispatchEvent(new Event('input')); return true })()`)

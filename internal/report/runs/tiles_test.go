@@ -96,14 +96,19 @@ func TestLatencyBesideALimitOfTheRate(t *testing.T) {
 	s := &bundle.Scenario{Result: &result.Result{State: result.Done, Depth: result.Depth{Asked: 1}}}
 	s.Result.Total.Read = fio.Direction{N: 15000, IOPS: 15000, BW: 15000 * 4096, Clat: fio.Latency{N: 15000, Mean: 62e3}}
 	bound := func(kind ceiling.Kind, iops units.IOPS) row {
-		s.Ceiling = &ceiling.Ceiling{Bounds: []ceiling.Bound{{Kind: kind, IOPS: iops, BW: units.Rate(iops) * 4096}, {Kind: ceiling.VolumeIOPS, IOPS: 60000}}}
+		s.Ceiling = &ceiling.Ceiling{Bounds: []ceiling.Bound{
+			{Kind: kind, IOPS: iops, BW: units.Rate(iops) * 4096},
+			{Kind: ceiling.VolumeIOPS, IOPS: 60000},
+		}}
 		return newRow(s, 0)
 	}
-	if r := bound(ceiling.VolumeIOPS, 12000); r.Measured != "62 µs" || r.Ceiling != "12,000 IOPS" || r.Percent != "125.0 %" ||
+	if r := bound(ceiling.VolumeIOPS, 12000); r.Measured != "62 µs" || r.Ceiling != "12,000 IOPS" ||
+		r.Percent != "125.0 %" ||
 		r.Of() != "125.0 % of a ceiling of 12,000 IOPS" {
 		t.Errorf("beside a rate: %+v", r)
 	}
-	if r := bound(ceiling.Concurrency, 20000); r.Measured != "62 µs" || r.Ceiling != "50 µs" || r.Of() != "75.0 % of the IOPS that 50 µs allows" {
+	if r := bound(ceiling.Concurrency, 20000); r.Measured != "62 µs" || r.Ceiling != "50 µs" ||
+		r.Of() != "75.0 % of the IOPS that 50 µs allows" {
 		t.Errorf("beside a latency: %+v", r)
 	}
 	s.Result.Total.Read.Clat.Mean = 10e3 // the page cache, which fio asks again while it submits
@@ -112,7 +117,8 @@ func TestLatencyBesideALimitOfTheRate(t *testing.T) {
 	}
 	s.Result.Total.Read, s.Result.Total.Write = fio.Direction{}, s.Result.Total.Read
 	s.Result.Total.Sync.Lat = fio.Latency{N: 15000, Mean: 5e3} // a write with its sync is what the rate says
-	if r := bound(ceiling.VolumeIOPS, 12000); r.Measured != "66.7 µs" || !strings.HasSuffix(r.Syncs, "the result of a write with its sync") {
+	if r := bound(ceiling.VolumeIOPS, 12000); r.Measured != "66.7 µs" ||
+		!strings.HasSuffix(r.Syncs, "the result of a write with its sync") {
 		t.Errorf("with syncs: %+v", r)
 	}
 	if s.Result.Depth.Asked = 4; strings.Contains(bound(ceiling.VolumeIOPS, 12000).Syncs, "result") {
@@ -124,7 +130,9 @@ func TestLatencyBesideALimitOfTheRate(t *testing.T) {
 func TestEqualLimitsAreBothMarked(t *testing.T) {
 	for second, want := range map[units.IOPS]string{12000: "limit|limit|", 12500: "limit||"} {
 		s := &bundle.Scenario{Result: &result.Result{State: result.Done}, Ceiling: &ceiling.Ceiling{Bounds: []ceiling.Bound{
-			{Kind: ceiling.InstanceIOPS, IOPS: 12000}, {Kind: ceiling.VolumeIOPS, IOPS: second}, {Kind: ceiling.InstanceRate, IOPS: 19000},
+			{Kind: ceiling.InstanceIOPS, IOPS: 12000},
+			{Kind: ceiling.VolumeIOPS, IOPS: second},
+			{Kind: ceiling.InstanceRate, IOPS: 19000},
 		}}}
 		var marks []string
 		for _, row := range boundsTable(s).Rows {
