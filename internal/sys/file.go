@@ -17,7 +17,11 @@ import (
 // be a regular file: a link is neither followed nor replaced, and a device stays. The directory is
 // opened as OpenPath does. What is another user's must not be there because a third one has moved it.
 func WriteFile(name string, data []byte, perm fs.FileMode) error {
-	if info, err := os.Lstat(name); err == nil && int(Owner(info)) != os.Geteuid() {
+	name, err := filepath.Abs(name)
+	if err != nil {
+		return err
+	}
+	if info, err := os.Lstat(name); err == nil && info.Mode().IsRegular() && int(Owner(info)) != os.Geteuid() {
 		if err := CheckWay(name, Owner(info)); err != nil {
 			return fmt.Errorf("%s is %s's and would be replaced: %w; name another file", name, UserName(Owner(info)), err)
 		}
