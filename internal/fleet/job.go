@@ -44,7 +44,9 @@ func (j Job) File() (string, error) {
 	start := j.Start.UTC().Format(time.RFC3339)
 	words := append([]string{"--start-at=" + start}, j.Args...)
 	for i, w := range words {
-		if !utf8.ValidString(w) || strings.ContainsFunc(w, unicode.IsControl) || jinja.MatchString(w) {
+		// Ansible's command puts in what the member's environment says of $NAME, and its home for ~.
+		expanded := j.Engine == "ansible" && (strings.Contains(w, "$") || strings.HasPrefix(w, "~"))
+		if expanded || !utf8.ValidString(w) || strings.ContainsFunc(w, unicode.IsControl) || jinja.MatchString(w) {
 			return "", fmt.Errorf("%s: an engine reads something else in it: use plain words", text.Quote(w))
 		}
 		if j.Engine == "kubernetes" { // which expands $(NAME), and takes $$ for $
