@@ -178,8 +178,8 @@ type Vol struct {
 	Chunk   units.Bytes `json:"chunk,omitempty"` // stripe size
 	// Internal is true for hidden sub-volumes (data_rimage_0).
 	Internal bool `json:"internal,omitempty"`
-	// Queued is true when dm-crypt hands reads or writes to work queues of the kernel first.
-	Queued bool `json:"queued,omitempty"`
+	// queued is of an encrypted device; see Device.Queued.
+	queued bool
 	// Inferred is true when Segment was worked out from the queue's I/O sizes and not read from
 	// device-mapper.
 	Inferred bool `json:"inferred,omitempty"`

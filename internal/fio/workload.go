@@ -2,6 +2,7 @@ package fio
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -148,6 +149,15 @@ func gcd(a, b units.Bytes) units.Bytes {
 
 // InFlight is the most I/Os that the workload keeps outstanding at once.
 func (w Workload) InFlight() int { return max(w.Jobs, 1) * max(w.Depth, 1) }
+
+// LargestBlock is the largest size of an I/O.
+func (w Workload) LargestBlock() units.Bytes {
+	most := max(w.ReadBS, w.WriteBS)
+	for _, s := range slices.Concat(w.ReadSizes, w.WriteSizes) {
+		most = max(most, s.Size)
+	}
+	return most
+}
 
 // HeldIOPS are the rates that rate_iops holds the job to. fio turns the rate into bytes by the
 // smallest block (backend.c, setup_rate), so that a job with blocks of several sizes is held to

@@ -55,11 +55,10 @@ func accessesOf(section fio.Section) ([]access, error) {
 			return nil, fmt.Errorf("iodepth=%s of %s: want at most %s I/Os in flight in all", v,
 				text.Plural(max(w.Jobs, 1), "job"), text.Count(mostInFlight))
 		}
-		block := largest(w)
-		if all := n * units.Bytes(max(w.Jobs, 1)); !fio.Diskless(w.Engine) && block > 0 && all > mostBuffers/block {
-			return nil, fmt.Errorf("%s I/Os of up to %s in flight: want at most %s of buffers in all",
-				text.Count(int64(all)), block, mostBuffers)
-		}
+	}
+	if n, block := w.InFlight(), w.LargestBlock(); !fio.Diskless(w.Engine) && block > mostBuffers/units.Bytes(n) {
+		return nil, fmt.Errorf("%s of up to %s in flight: want at most %s of buffers in all", text.Plural(n, "I/O"), block,
+			mostBuffers)
 	}
 	if v, ok := valueOf(section, "steadystate_duration"); ok { // for each second of which fio keeps figures
 		if d, err := fio.ParseTime(v, time.Second); err != nil || d > 24*time.Hour {
@@ -99,15 +98,6 @@ func accessesOf(section fio.Section) ([]access, error) {
 		}
 	}
 	return accesses, nil
-}
-
-// largest is the largest block of a job's I/Os.
-func largest(w fio.Workload) units.Bytes {
-	most := max(w.ReadBS, w.WriteBS)
-	for _, s := range slices.Concat(w.ReadSizes, w.WriteSizes) {
-		most = max(most, s.Size)
-	}
-	return most
 }
 
 // pathList splits the value of filename= or directory=, in which a colon separates and \: stands

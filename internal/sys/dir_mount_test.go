@@ -42,6 +42,39 @@ func TestMountsAreLookedForOrRefused(t *testing.T) {
 	}
 }
 
+// Nor does root replace by its name what a third user may have moved there.
+func TestNothingOfOthersIsReplaced(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("SKIPPED: only root can make files of several users")
+	}
+	const attacker, victim = 64001, 64002
+	for _, c := range []struct {
+		above, dir, file int // owners
+		held             bool
+	}{
+		{attacker, victim, victim, true}, // renamed in the attacker's directory
+		{attacker, attacker, victim, true},
+		{attacker, attacker, attacker, false}, // his own all the way
+		{0, victim, victim, false},
+		{attacker, attacker, 0, false}, // root's own: the rule is of others' files
+	} {
+		base := t.TempDir()
+		dir := filepath.Join(base, "above", "dir")
+		name := filepath.Join(dir, "report.html")
+		err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(name, []byte("old"), 0o600), os.Chown(name, c.file, c.file),
+			os.Chown(dir, c.dir, c.dir), os.Chown(filepath.Dir(dir), c.above, c.above))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Chdir(dir)
+		err = sys.WriteFile("report.html", []byte("new"), 0o644)
+		now, readErr := os.ReadFile(name)
+		if (err != nil) != c.held || readErr != nil || (string(now) == "old") != c.held {
+			t.Errorf("%+v: %v, %q", c, err, now)
+		}
+	}
+}
+
 // What the owner of a directory has moved there is not his: a shared directory in which somebody keeps files becomes no
 // leftover by its name.
 func TestNothingOfOthersIsRemoved(t *testing.T) {

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"math"
 	"os/exec"
 	"strings"
 	"testing"
@@ -53,6 +54,7 @@ func TestPrinters(t *testing.T) {
 		{Duration(90 * time.Minute), "1 h 30 min"},
 		{Duration(5*time.Hour + 20*time.Second), "5 h"},
 		{Duration(72 * time.Hour), "3 days"},
+		{Duration(math.MinInt64), "-106,751 days"},
 		{List([]string{"a"}), "a"},
 		{List([]string{"a", "b", "c"}), "a, b and c"},
 		{Some([]string{"a", "b", "c", "d", "e"}, 3), "a, b and 3 more"},

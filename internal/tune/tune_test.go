@@ -476,6 +476,10 @@ func TestRivals(t *testing.T) {
 			files(active, "db\n", enabled, "", base, parent,
 				own, "[main]\ninclude=throughput-performance\n[disk]\nreadahead=64\n[sysctl]\nvm.swappiness = 1\n"), nil,
 		},
+		"tuned, a profile that includes it and agrees in part": {
+			files(active, "db\n", enabled, "", base, parent, own, "[main]\ninclude=throughput-performance\n[disk]\nreadahead=64\n"),
+			[]string{`sets vm.swappiness to "10" (/` + base + ")"},
+		},
 		"tuned, a profile that includes itself": {files(active, "db", enabled, "", own,
 			"[main]\ninclude=db\n[vm]\ndirty_ratio=40\n"), []string{"sets dirty_ratio"}},
 		"sysctl.conf": {

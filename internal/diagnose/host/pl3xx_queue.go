@@ -122,7 +122,7 @@ func largestBlock(c *diagnose.Case) units.Bytes {
 	for _, m := range c.Runs {
 		if m.Result != nil {
 			for _, w := range m.Result.Workloads {
-				largest = max(largest, w.ReadBS, w.WriteBS)
+				largest = max(largest, w.LargestBlock())
 			}
 		}
 	}

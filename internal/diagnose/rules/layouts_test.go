@@ -205,6 +205,7 @@ func layoutCases() []labelled {
 		{"two paths", stacked("mpath-1", sectors(512, 512, 0), sectors(512, 512, 0), "sda", "sdb"), "", ""},
 		{"one of two paths offline", pathState("transport-offline"), "PL218", ""},
 		{"two paths that run", pathState("running"), "", ""},
+		{"two paths of NVMe", pathState("live"), "", ""},
 		{"the log on btrfs", with(four(), btrfs(topology.WAL, "rw")), "PL219", ""},
 		{"the log on btrfs without copies", with(four(), btrfs(topology.WAL, "rw", "nodatacow")), "", ""},
 		{"data on btrfs", with(four(), btrfs(topology.Data, "rw")), "", ""},

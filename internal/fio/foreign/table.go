@@ -32,7 +32,7 @@ type column struct{ which, what, how, unit, option, order, bs string }
 func (c column) rate() bool { return c.what == "iops" || c.what == "bw" && c.which != "" }
 
 var (
-	perSecond  = regexp.MustCompile(`(?i)\b([kmg]i?b)_s\b|([_ (][kmg]i?b)_s\b`)
+	perSecond  = regexp.MustCompile(`(?i)\b([kmg]i?b)(?:_s|/sec)\b|([_ (\d][kmg]i?b)(?:_s|/sec)\b`)
 	together   = regexp.MustCompile(`(?i)\b(rand|seq)(read|write)\b`)
 	blockSize  = regexp.MustCompile(`^\d+[kmg](?:i?b)?$`)
 	percentile = regexp.MustCompile(`^p?([0-9.]+)(?:th|%)?$`)
@@ -375,7 +375,7 @@ func metric(j *fio.Job, c column, value string) bool {
 		}
 		d.IOPS, d.Printed["iops"] = units.IOPS(n), value
 	case "bw":
-		if d.BW = rate(strings.Replace(value, "/sec", "/s", 1)); d.BW <= 0 {
+		if d.BW = rate(perSecond.ReplaceAllString(value, "$1$2/s")); d.BW <= 0 {
 			return false
 		}
 		d.Printed["bw"] = value

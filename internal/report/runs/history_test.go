@@ -171,7 +171,7 @@ func TestChangesAsMetrics(t *testing.T) {
 		if got[string(c.standing)] != 1 {
 			t.Errorf("%s: not %q: %v", name, c.standing, got)
 		}
-		// What lasts is measured at its new level; what is as expected lies around the expected one.
+		// A change that stays is measured at its new level; what is as expected lies around the expected one.
 		if c.lo > 0 && (got[expected] < c.lo-0.02 || got[expected] > c.hi+0.02) || c.lo == 0 && got[expected] != 0 {
 			t.Errorf("%s: %v of what is expected", name, got[expected])
 		}

@@ -224,7 +224,7 @@ const mostDirs, leastAlike = 5, 3
 func perDir(b *bundle.Bundle) page.Table {
 	var works text.Groups
 	var dirs []string
-	of := map[string][]int{} // places of results, by work and directory
+	of := map[[2]string][]int{} // places of results, by work and directory
 	for i := range b.Scenarios {
 		r := b.Scenarios[i].Result
 		if r == nil || b.Scenarios[i].Verdict == verdict.Invalid {
@@ -233,21 +233,21 @@ func perDir(b *bundle.Bundle) page.Table {
 		work, dir := bundle.KeyText(r, "work"), r.Labels["dir"]
 		if _, v := compare.MainFigure(r); v > 0 && work != "" && dir != "" {
 			works.Add(work, dir)
-			dirs, of[work+dir] = text.Once(dirs, dir), append(of[work+dir], i)
+			dirs, of[[2]string{work, dir}] = text.Once(dirs, dir), append(of[[2]string{work, dir}], i)
 		}
 	}
-	t := page.Captioned("Medians by directory", "<work", "results?")
-	t.Most = leastAlike
 	if len(dirs) < 2 || len(dirs) > mostDirs {
 		return page.Table{}
 	}
+	t := page.Captioned("Medians by directory", "<work", "results?")
+	t.Most = leastAlike
 	for _, dir := range dirs {
 		t.Columns = append(t.Columns, page.Column{Name: text.Clean(dir, 20)})
 	}
 	for _, work := range works.Heads {
 		base, cells := 0.0, page.Cells(work, len(works.Of[work]))
 		for _, dir := range dirs {
-			at := of[work+dir]
+			at := of[[2]string{work, dir}]
 			if len(at) < leastAlike {
 				cells = append(cells, page.Cell{})
 				continue
