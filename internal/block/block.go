@@ -178,8 +178,8 @@ type Vol struct {
 	Chunk   units.Bytes `json:"chunk,omitempty"` // stripe size
 	// Internal is true for hidden sub-volumes (data_rimage_0).
 	Internal bool `json:"internal,omitempty"`
-	// queued is of an encrypted device; see Device.Queued.
-	queued bool
+	// Queued is of an encrypted device; see Device.Queued.
+	Queued bool `json:"-"`
 	// Inferred is true when Segment was worked out from the queue's I/O sizes and not read from
 	// device-mapper.
 	Inferred bool `json:"inferred,omitempty"`

@@ -81,7 +81,7 @@ func (t *Tree) ReadSegments(ctx context.Context, m *sys.Machine) error {
 	}
 	for name, seg := range parseDMTable(out) {
 		if d := byName[name]; d != nil && d.LV == nil {
-			d.Queued = seg.queued
+			d.Queued = seg.Queued
 		} else if d != nil {
 			d.LV.Segment, d.LV.Stripes, d.LV.Chunk, d.LV.Inferred = seg.Segment, seg.Stripes, seg.Chunk, false
 		}
@@ -138,7 +138,7 @@ func segment(target string, args []string) Vol {
 		return v
 	case "crypt": // cipher key iv device offset [#options option…]
 		both := slices.Contains(args, "no_read_workqueue") && slices.Contains(args, "no_write_workqueue")
-		return Vol{Segment: target, queued: !both}
+		return Vol{Segment: target, Queued: !both}
 	}
 	return Vol{Segment: target} // thin, cache, snapshot-origin: what it is called
 }

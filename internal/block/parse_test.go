@@ -99,9 +99,9 @@ No devices found
 		"vg-r5":          {Segment: "raid5", Stripes: 3, Chunk: 64 * units.KiB},
 		"vg-grown":       {Segment: "linear", Stripes: 1},
 		"vg-mixed":       {Segment: "mixed"},
-		"luks":           {Segment: "crypt", queued: true},
+		"luks":           {Segment: "crypt", Queued: true},
 		"direct":         {Segment: "crypt"},
-		"half":           {Segment: "crypt", queued: true},
+		"half":           {Segment: "crypt", Queued: true},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)

@@ -243,12 +243,16 @@ func TestBehindAnOverlay(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if err := os.WriteFile(at("lower/copied"), make([]byte, 5<<19), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	layers := "lowerdir=" + at("lower") + ",upperdir=" + at("upper") + ",workdir=" + at("work")
 	if err := unix.Mount("overlay", at("merged"), "overlay", 0, layers); err != nil {
 		t.Skipf("SKIPPED: no overlay can be mounted here: %v", err)
 	}
 	defer unix.Unmount(at("merged"), unix.MNT_DETACH) //nolint:errcheck // what stays is seen by the next test
 	dev := over(t, at("merged/img"))
+	copied := over(t, at("merged/copied")) // which has its lower file's number, and lies in the upper layer by now
 	again := func(options ...string) error {
 		return errors.Join(exec.Command("losetup", "--detach", dev).Run(),
 			exec.Command("losetup", append(options, dev, at("merged/img"))...).Run())
@@ -260,6 +264,7 @@ func TestBehindAnOverlay(t *testing.T) {
 	for _, hide := range []func() error{
 		func() error { return nil },
 		func() error { return again("--offset", "1048576") },
+		func() error { return errors.Join(again(), os.Truncate(at("upper/img"), 2<<20)) }, // beneath it
 		func() error { return unix.Mount("none", at("merged"), "tmpfs", 0, "") },
 		func() error {
 			return errors.Join(unix.Unmount(at("merged"), 0), unix.Unmount(at("merged"), unix.MNT_DETACH))
@@ -268,7 +273,9 @@ func TestBehindAnOverlay(t *testing.T) {
 		if err := hide(); err != nil {
 			t.Fatal(err)
 		}
-		for name, want := range map[string]string{"upper/img": dev, "merged/img": dev, "upper/other": ""} {
+		for name, want := range map[string]string{
+			"upper/img": dev, "merged/img": dev, "upper/copied": copied, "upper/other": "",
+		} {
 			info, err := os.Stat(at(name))
 			if errors.Is(err, fs.ErrNotExist) && strings.HasPrefix(name, "merged") {
 				continue

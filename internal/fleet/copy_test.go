@@ -51,6 +51,9 @@ func TestCopiesLieWhereNobodyElseCanChangeThem(t *testing.T) {
 		if globErr != nil || (err != nil) != c.refused || (len(copies) == 0) != c.refused {
 			t.Errorf("%s: %v, %q, copies %q", says, err, out, copies)
 		}
+		if info, err := os.Stat(own); err != nil || !c.refused && info.Mode().Perm()&0o022 != 0 {
+			t.Errorf("%s: others can still write to it: %v, %v", says, info.Mode(), err)
+		}
 		if c.refused && !strings.Contains(string(out), "could be changed by others") {
 			t.Errorf("%s: %q", says, out)
 		}

@@ -19,7 +19,7 @@ import (
 func TestJobsOfEngines(t *testing.T) {
 	words := []string{
 		"--data=/data/it's $HOME $$(x)", "--wal=~/\u00a0'$(id)", "--label=a=\"b\" $(id) `id` #x: y", "--",
-		"read.fio", "-3",
+		"read.fio", "-3", "--label=x=a$$b",
 	}
 	start := time.Date(2026, 11, 27, 3, 0, 0, 0, time.UTC)
 	for _, engine := range JobEngines() {

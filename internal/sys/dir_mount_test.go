@@ -42,6 +42,30 @@ func TestMountsAreLookedForOrRefused(t *testing.T) {
 	}
 }
 
+// A directory that plimsoll works in is the caller's own, also where it is there already.
+func TestOwnDirectories(t *testing.T) {
+	base := t.TempDir()
+	err := errors.Join(os.Mkdir(filepath.Join(base, "there"), 0o755), os.Mkdir(filepath.Join(base, "others"), 0o755),
+		os.Symlink("there", filepath.Join(base, "link")), os.WriteFile(filepath.Join(base, "file"), nil, 0o600))
+	if err == nil && os.Geteuid() == 0 {
+		err = os.Chown(filepath.Join(base, "others"), 64001, 64001)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, refused := range map[string]bool{
+		"new": false, "there": false, "link": true, "file": true, "others": os.Geteuid() == 0,
+	} {
+		d, err := openDir(t, base).OwnSub(name, 0o755)
+		if (err != nil) != refused {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err == nil {
+			_ = d.Close()
+		}
+	}
+}
+
 // Nor does root replace by its name what a third user may have moved there.
 func TestNothingOfOthersIsReplaced(t *testing.T) {
 	if os.Geteuid() != 0 {
