@@ -228,8 +228,9 @@ func TestBehind(t *testing.T) {
 	}
 }
 
-// A file of an overlay's layer is that which a loop device over the overlay lies on; one that cannot hold it is not. So it
-// is where the device begins within the file, where another mount covers the overlay, and where nothing shows it any more.
+// A file of an overlay's layer is that which a loop device over the overlay lies on; one that cannot
+// hold it is not. So it is where the device begins within the file, where another mount covers the
+// overlay, and where nothing shows it any more.
 func TestBehindAnOverlay(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }

@@ -8,8 +8,9 @@ import (
 	"plimsoll/internal/fio/part"
 )
 
-// TestPastedFigures: what a text prints is taken for what it is of, and what belongs to other jobs or other figures is
-// left out: IOPS, bandwidth in MiB/s, mean in µs and p99 in µs of the last result, and whether its direction is known.
+// TestPastedFigures: what a text prints is taken for what it is of, and what belongs to other jobs or
+// other figures is left out: IOPS, bandwidth in MiB/s, mean in µs and p99 in µs of the last result, and
+// whether its direction is known.
 func TestPastedFigures(t *testing.T) {
 	kbench := func(heading string) string {
 		return "=====\nFIO Benchmark " + heading + "\nFor: disk\n=====\nLatency in ns (Read/Write)\n" +

@@ -165,7 +165,8 @@ func flagFiles(t *testing.T) {
 // moving is what differs between two runs of one line: times, random names and seeds, and how much of
 // the disk others use.
 var moving = regexp.MustCompile(`\d{8}T\d{6}Z|\d{4}-\d\d-\d\dT[\d:.]+Z|"seed": *\d+|\d{4}-\d\d-\d\d \d\d:\d\d|` +
-	`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}|randseed=\d+|[0-9a-f]{8}(:[0-9a-f]{8}){3}|"free_bytes": *\d+|free [\d.]+ [KMGT]iB|"inodes": *[\d.e-]+`)
+	`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}|randseed=\d+|[0-9a-f]{8}(:[0-9a-f]{8}){3}|` +
+	`"free_bytes": *\d+|free [\d.]+ [KMGT]iB|"inodes": *[\d.e-]+`)
 
 // outcome is all that a line does: its exit code, what it prints, and the files that it leaves, which
 // are removed.

@@ -128,8 +128,8 @@ func wordsOf(labels []secondLabel) (least, most wordClass) {
 }
 
 // younger are rules that were written after the labels, which could not name them: they count neither
-// way. (What PL428 says of the randrw run of nshe-scs-re is in the label's reason: clat 3 us, slat 4.8 ms. What PL430 says
-// of sumitshatwara's is true of its command: direct=0, and no sync.)
+// way. (What PL428 says of the randrw run of nshe-scs-re is in the label's reason: clat 3 us, slat
+// 4.8 ms. What PL430 says of sumitshatwara's is true of its command: direct=0, and no sync.)
 func younger() []string { return []string{"PL426", "PL427", "PL428", "PL430"} }
 
 // unread says that the labels leave runs of the file out, so that what is found in it counts neither

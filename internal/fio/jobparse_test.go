@@ -173,7 +173,8 @@ func TestEffective(t *testing.T) {
 	}
 }
 
-// fio puts in what its environment says of a variable, also where plimsoll has put one in: what is left is not handed on.
+// fio puts in what its environment says of a variable, also where plimsoll has put one in: what is
+// left is not handed on.
 func TestVariablesAreNotHandedOn(t *testing.T) {
 	for value, ok := range map[string]bool{
 		"a": true, "$a": true, "${a": true, "a}": true, "${a}": false,

@@ -30,7 +30,9 @@ func TestJobsOfEngines(t *testing.T) {
 					t.Errorf("%s is handed to Ansible", w)
 				}
 			}
-			words = []string{"--data=/data/it's", "--wal=~/\u00a0'(id)", "--label=a=\"b\" (id) `id` #x: y", "--", "read.fio", "-3"}
+			words = []string{
+				"--data=/data/it's", "--wal=~/\u00a0'(id)", "--label=a=\"b\" (id) `id` #x: y", "--", "read.fio", "-3",
+			}
 		}
 		file, err := Job{Engine: engine, Args: words, Members: 7, Image: "registry/plimsoll:1", Start: start}.File()
 		if err != nil {

@@ -383,8 +383,8 @@ func TestRawDevices(t *testing.T) {
 	}
 }
 
-// A file that was named for destruction may have become another by now, where the owner of a directory on the way to it is
-// neither root, the caller nor the file's own.
+// A file that was named for destruction may have become another by now, where the owner of a
+// directory on the way to it is neither root, the caller nor the file's own.
 func TestOverwritesOnTheWay(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("SKIPPED: only root can make files of several users")

@@ -2,6 +2,7 @@ package tune
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -128,7 +129,7 @@ func (t *Tuner) persist(r *Record) error {
 		if !ok {
 			continue
 		}
-		if err := t.keep(r, kept{Path: file}); err != nil {
+		if err := t.keep(r, kept{Path: file, Wrote: []string{sum(data)}}); err != nil {
 			return err
 		}
 		if err := os.MkdirAll(filepath.Dir(t.at(file)), 0o755); err != nil {
@@ -155,10 +156,17 @@ func (t *Tuner) persist(r *Record) error {
 
 func (t *Tuner) at(file string) string { return filepath.Join(t.Root, file) }
 
-// keep records a file before it is written for the first time.
+func sum(data []byte) string { return fmt.Sprintf("%x", sha256.Sum256(data)) }
+
+// keep records a file, and what becomes of it, before it is written.
 func (t *Tuner) keep(r *Record, k kept) error {
-	if slices.ContainsFunc(r.Files, func(o kept) bool { return o.Path == k.Path }) {
-		return nil
+	if i := slices.IndexFunc(r.Files, func(o kept) bool { return o.Path == k.Path }); i >= 0 {
+		o := &r.Files[i]
+		if !t.ours(*o) {
+			return o.foreign()
+		}
+		o.Wrote = append(o.Wrote, k.Wrote...)
+		return t.save(r)
 	}
 	data, err := sys.ReadFile(t.at(k.Path), sys.ConfigLimit)
 	switch {
@@ -211,7 +219,12 @@ func (t *Tuner) ours(k kept) bool {
 		return errors.Is(err, fs.ErrNotExist)
 	}
 	data, err := sys.ReadFile(name, sys.ConfigLimit)
-	return err == nil && (bytes.HasPrefix(data, []byte(head)) || k.Old != nil && bytes.Equal(data, *k.Old))
+	asWritten := slices.Contains(k.Wrote, sum(data)) || len(k.Wrote) == 0 && bytes.HasPrefix(data, []byte(head))
+	return err == nil && (asWritten || k.Old != nil && bytes.Equal(data, *k.Old))
+}
+
+func (k kept) foreign() error {
+	return fmt.Errorf("%s is not what tune wrote: it stays; move it away first", k.Path)
 }
 
 // restore puts a file back as it was.
@@ -222,7 +235,7 @@ func (t *Tuner) restore(k kept) error {
 		return fmt.Errorf("%s held something else than settings of tune before: that is not put back; it is in %s, "+
 			"in base64", k.Path, t.State)
 	case !t.ours(k):
-		return fmt.Errorf("%s is not what tune wrote: it stays; move it away first", k.Path)
+		return k.foreign()
 	case k.Old != nil:
 		return sys.WriteFile(name, *k.Old, k.Mode&0o644)
 	}

@@ -122,9 +122,11 @@ type Record struct {
 
 // kept is a file that was written, and what was there before.
 type kept struct {
-	Path string      `json:"path"`
-	Old  *[]byte     `json:"old"` // nil: nothing
-	Mode fs.FileMode `json:"mode,omitempty"`
+	Path string  `json:"path"`
+	Old  *[]byte `json:"old"` // nil: nothing
+	// Wrote are the checksums of all that tune has written there.
+	Wrote []string    `json:"wrote,omitempty"`
+	Mode  fs.FileMode `json:"mode,omitempty"`
 }
 
 // Plan says what there is to change for the findings of a machine, of the groups wanted (none:

@@ -319,7 +319,7 @@ WantedBy=multi-user.target
 // What has the name of a file of tune's by the time of --revert, and is none, stays and is named.
 func TestRevertLeavesFilesOfOthers(t *testing.T) {
 	for file, swap := range map[string]func(name string) error{
-		udevFile:   func(name string) error { return os.WriteFile(name, []byte("# of the storage team\n"), 0o644) },
+		udevFile:   func(name string) error { return os.WriteFile(name, []byte(head+"# of the storage team\n"), 0o644) },
 		sysctlFile: func(name string) error { return os.Symlink("elsewhere", name) },
 		unitFile:   func(name string) error { return os.Mkdir(name, 0o755) },
 		unitLink:   func(name string) error { return os.Symlink("/elsewhere", name) },
@@ -336,6 +336,9 @@ func TestRevertLeavesFilesOfOthers(t *testing.T) {
 		_, _, err := tuner.Revert(nil)
 		if err == nil || !strings.Contains(err.Error(), file+" is not what tune wrote: it stays") {
 			t.Errorf("%s: %v", file, err)
+		}
+		if err := tuner.Apply(plan(t, tuner), true); err == nil && file != unitLink { // enabled by others, it stays
+			t.Errorf("%s is written over", file)
 		}
 		if after, err := os.Lstat(name); err != nil || !os.SameFile(before, after) {
 			t.Errorf("%s is gone: %v", file, err)

@@ -506,6 +506,8 @@ func TestHowBadAnImportIs(t *testing.T) {
 		{"direct writes", of(direct, rate, writes(units.GiB, 2*ms, 3*ms)), "PL430", ""},
 		{"one at a time, of which one took 3 s", of(direct, rate, slowest(3*time.Second)), "PL415", finding.Warn},
 		{"of which one took 0.9 s", of(direct, rate, slowest(900*ms)), "PL415", ""},
+		{"of which one took longer than the run", of(direct, rate, slowest(2*time.Minute)), "PL415", ""},
+		{"of few, which may each take as long", of(direct, took(0, 9, 100), slowest(3*time.Second)), "PL415", ""},
 		{"two jobs, of which one waited 3 s", of(two, rate, slowest(3*time.Second)), "PL415", ""},
 		{"12 seconds that spread by 78 %", of(direct, rate, seconds(12, 0.78)), "PL403", finding.Warn},
 		{"12 that spread by 30 %", of(direct, rate, seconds(12, 0.3)), "PL403", ""},

@@ -2,6 +2,8 @@ package rules
 
 import (
 	"slices"
+	"strings"
+	"testing"
 	"time"
 
 	"plimsoll/internal/block"
@@ -12,6 +14,35 @@ import (
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
+
+// What md does with a stripe's parity is evidence where the log is on it.
+func TestEvidenceOfParity(t *testing.T) {
+	for _, c := range []struct {
+		md   block.Raid
+		want string
+	}{
+		{block.Raid{StripeCache: 256, Consistency: "resync"}, "level of md0, stripe cache of md0, after a power cut"},
+		{block.Raid{StripeCache: 256, Consistency: "bitmap"}, "level of md0, stripe cache of md0, after a power cut"},
+		{block.Raid{StripeCache: 257, Consistency: "ppl"}, "level of md0"},
+		{block.Raid{Consistency: "journal"}, "level of md0"},
+	} {
+		topo := on("", array("md0", topology.RAID5, 64*units.KiB, 4, p4510()))
+		topo.Targets = topo.Targets[:1]
+		topo.Targets[0].Role = topology.WAL
+		topo.Tree = &block.Tree{Devices: map[string]*block.Device{"md0": {Name: "md0", MD: &c.md}}}
+		var names []string
+		for _, f := range Judge(&diagnose.Case{Topology: topo}, nil) {
+			for _, e := range f.Evidence {
+				if f.Code == "PL216" {
+					names = append(names, e.What)
+				}
+			}
+		}
+		if got := strings.Join(names, ", "); got != c.want {
+			t.Errorf("%+v: %s, want %s", c.md, got, c.want)
+		}
+	}
+}
 
 // layoutCases are layouts alone, as check and import see them.
 func layoutCases() []labelled {

@@ -245,7 +245,7 @@ func perDir(b *bundle.Bundle) page.Table {
 		t.Columns = append(t.Columns, page.Column{Name: text.Clean(dir, 20)})
 	}
 	for _, work := range works.Heads {
-		base, cells := 0.0, page.Cells(work, len(works.Of[work]))
+		base, beside, cells := 0.0, 0, page.Cells(work, len(works.Of[work]))
 		for _, dir := range dirs {
 			at := of[[2]string{work, dir}]
 			if len(at) < leastAlike {
@@ -259,11 +259,12 @@ func perDir(b *bundle.Bundle) page.Table {
 			if base == 0 {
 				base = value(i)
 			} else {
+				beside++
 				figure += " " + words.Parens(words.Ratio(value(i)/base))
 			}
 			cells = append(cells, page.T(figure))
 		}
-		if base > 0 {
+		if beside > 0 {
 			t.Add(cells)
 		}
 	}

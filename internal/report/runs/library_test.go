@@ -142,6 +142,43 @@ func TestLibraryNamesWhatIsUnlike(t *testing.T) {
 	}
 }
 
+// TestMediansByDirectory: two to five directories stand beside each other, each with the median of
+// three results or more of a work, beside that of the first.
+func TestMediansByDirectory(t *testing.T) {
+	library := func(counts ...int) string {
+		b := &bundle.Bundle{Run: bundle.Run{Imported: []string{"lib"}}}
+		for d, n := range counts {
+			for i := range n {
+				r := &result.Result{
+					Source: fmt.Sprintf("lib/d%d/%d.json", d, i), Labels: map[string]string{"dir": fmt.Sprintf("d%d", d)},
+					State: result.Done, Workloads: []fio.Workload{{ReadShare: 1, ReadBS: 4096, Engine: "libaio", Depth: 32}},
+				}
+				v := units.IOPS((d + 1) * (1000 + 10*((i*2)%n))) // not in their order
+				r.Total.Read = fio.Direction{N: 1, IOPS: v, BW: units.Rate(v) * 4096}
+				b.Scenarios = append(b.Scenarios, bundle.Scenario{
+					Scenario: suite.Scenario{ID: len(b.Scenarios) + 1}, Result: r, Verdict: verdict.Measured,
+				})
+			}
+		}
+		return render(t, page.Text, b, page.Options{Width: 160})
+	}
+	for want, got := range map[string]string{
+		"2,020 IOPS (x2.00)": library(3, 3),
+		"5,050 IOPS (x5.00)": library(3, 3, 3, 3, 3),
+		"4,040 IOPS (x4.00)": library(3, 2, 3, 3, 3),
+	} {
+		_, below, found := strings.Cut(got, "Medians by directory\n")
+		if !found || !strings.Contains(below, "1,010 IOPS") || !strings.Contains(below, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	for _, none := range []string{library(3), library(3, 3, 3, 3, 3, 3), library(2, 2), library(3, 2)} {
+		if strings.Contains(none, "Medians by directory") {
+			t.Error(none)
+		}
+	}
+}
+
 // TestRowsOfASummary: a mix has the latency of its slower direction, a name is told from its file's, and a group of one
 // work has its median.
 func TestRowsOfASummary(t *testing.T) {
