@@ -3,6 +3,7 @@ package lab_test
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -138,6 +139,10 @@ func TestFilesInAndOut(t *testing.T) {
 	}
 	if got, err := g.Exec(t.Context(), "cat", "in"); err != nil || got.Stdout != want {
 		t.Errorf("%d bytes, %v", len(got.Stdout), err)
+	}
+	flood := fmt.Sprint(sys.OutputLimit + 1)
+	if got, err := g.Exec(t.Context(), "head", "-c", flood, "/dev/zero"); err == nil || len(got.Stdout) > sys.OutputLimit {
+		t.Errorf("kept %d bytes of what the guest prints: %v", len(got.Stdout), err)
 	}
 	must(t, g, "mkdir -p runs/a/b && cp in runs/a/b/out && chmod 640 runs/a/b/out && touch runs/empty && ln -s /etc/passwd runs/link")
 	to := t.TempDir()

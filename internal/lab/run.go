@@ -2,6 +2,7 @@ package lab
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -19,10 +20,18 @@ type Result struct {
 	Code           int // exit status; 128 + n for signal n
 }
 
-// Exec runs a program in the guest, in /root. An exit status other than 0 is no error.
+// Exec runs a program in the guest, in /root. An exit status other than 0 is no error; to print more than
+// sys.OutputLimit is one.
 func (g *Guest) Exec(ctx context.Context, argv ...string) (Result, error) {
-	var out, errs bytes.Buffer
-	r, err := g.Run(ctx, agent.Request{Argv: argv}, agent.Streams{Out: &out, Err: &errs})
+	return g.exec(ctx, nil, argv...)
+}
+
+func (g *Guest) exec(ctx context.Context, in io.Reader, argv ...string) (Result, error) {
+	out, errs := &sys.Capped{Limit: sys.OutputLimit}, &sys.Capped{Limit: sys.OutputLimit}
+	r, err := g.Run(ctx, agent.Request{Argv: argv}, agent.Streams{In: in, Out: out, Err: errs})
+	if flood := cmp.Or(out.Err(), errs.Err()); err == nil && flood != nil {
+		err = fmt.Errorf("lab guest: %s: %w", argv[0], flood)
+	}
 	return Result{out.String(), errs.String(), r.Code}, err
 }
 
@@ -70,12 +79,11 @@ func (g *Guest) put(ctx context.Context, name string, mode uint32, in io.Reader)
 
 // must runs a program in the guest that has to succeed, and returns what it prints.
 func (g *Guest) must(ctx context.Context, in io.Reader, argv ...string) (string, error) {
-	var out, errs bytes.Buffer
-	r, err := g.Run(ctx, agent.Request{Argv: argv}, agent.Streams{In: in, Out: &out, Err: &errs})
+	r, err := g.exec(ctx, in, argv...)
 	if err == nil && r.Code != 0 {
-		err = fmt.Errorf("lab guest: %s", strings.TrimSpace(errs.String()))
+		err = fmt.Errorf("lab guest: %s", strings.TrimSpace(r.Stderr))
 	}
-	return out.String(), err
+	return r.Stdout, err
 }
 
 // putting is the command that writes its input into a file: under another name first, since it may replace the

@@ -134,8 +134,8 @@ func (m *Machine) Output(ctx context.Context, argv ...string) (string, error) {
 	}
 	out := &Capped{Limit: OutputLimit}
 	err := m.Run(ctx, out, argv...)
-	if out.over {
-		err = fmt.Errorf("%s: %w", filepath.Base(argv[0]), errFlood)
+	if flood := out.Err(); flood != nil {
+		err = fmt.Errorf("%s: %w", filepath.Base(argv[0]), flood)
 	}
 	return out.buf.String(), err
 }
@@ -159,6 +159,14 @@ func (c *Capped) Write(p []byte) (int, error) {
 }
 
 func (c *Capped) String() string { return c.buf.String() }
+
+// Err says that something was refused.
+func (c *Capped) Err() error {
+	if c.over {
+		return errFlood
+	}
+	return nil
+}
 
 // Brief leaves out the manual that some programs print after what is wrong.
 func Brief(err error) error {
