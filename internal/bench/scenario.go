@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -136,9 +135,9 @@ func (r *runner) runFio(
 		return fmt.Errorf("sampler: %w", err)
 	}
 	inv := running.Invocation{
-		JobFile: filepath.Join(out.Name(), runFile),
+		Dir:     out.Path(),
+		JobFile: runFile,
 		Raw:     &lines{w: raw, plain: grant.Plain},
-		State:   out.Name(),
 		Read:    output.ParseJSON,
 		Stall:   r.stall() + pauses(s.Job, res.Workloads),
 		Disks:   watched,

@@ -19,14 +19,14 @@ import (
 	"plimsoll/internal/topology"
 )
 
-// children are the processes that this one has started and that have a word in their command line.
-func children(word string) (pids []int) {
-	names, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+// children are the processes that this one has started and that run in a directory whose name ends so.
+func children(dir string) (pids []int) {
+	names, _ := filepath.Glob("/proc/[0-9]*/cwd")
 	for _, name := range names {
-		line, _ := os.ReadFile(name)
+		cwd, _ := os.Readlink(name)
 		stat, _ := os.ReadFile(filepath.Join(filepath.Dir(name), "stat"))
 		field := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-		if len(field) < 2 || field[1] != strconv.Itoa(os.Getpid()) || !bytes.Contains(line, []byte(word)) {
+		if len(field) < 2 || field[1] != strconv.Itoa(os.Getpid()) || !strings.HasSuffix(cwd, dir) {
 			continue
 		}
 		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(name)))

@@ -53,7 +53,7 @@ func fioOn(t *testing.T, data string, out *sys.Dir, text string, typed bool) err
 	if err != nil {
 		return err
 	}
-	argv := append(command.Line(&g.Shown), "--aux-path="+out.Name())
+	ctx, argv := t.Context(), append(command.Line(&g.Shown), "--aux-path="+out.Name())
 	if typed {
 		defer func() {
 			for _, name := range p.Made() {
@@ -69,10 +69,11 @@ func fioOn(t *testing.T, data string, out *sys.Dir, text string, typed bool) err
 			t.Fatal(err)
 		}
 		defer free()
-		argv = []string{"fio", "--aux-path=" + out.Name(), path}
+		argv = []string{"fio", path}
+		ctx = sys.WithDir(ctx, out.Path())
 	}
 	said := &strings.Builder{}
-	if err := sys.Host().Run(t.Context(), said, argv...); err != nil {
+	if err := sys.Host().Run(ctx, said, argv...); err != nil {
 		t.Logf("%q: %v: %s", argv, err, said)
 	}
 	return g.Close()

@@ -157,8 +157,9 @@ func (p *Place) Grant(s suite.Scenario, file string, run *sys.Dir) (*Grant, erro
 		g.Shown = p.Shown(s, file)
 		g.Job, err = g.view.job(g.Shown, g.held)
 	}
-	if err == nil {
-		keepLogs(&g.Job, run.Path())
+	here, errHere := os.Getwd()
+	if err = errors.Join(err, errHere); err == nil {
+		keepLogs(&g.Job, run.Path(), here)
 		err = g.Job.Writable() // by the names of the view
 	}
 	if err != nil {

@@ -94,6 +94,11 @@ func (p *Place) lookAt(section fio.Section, held pins, note bool) error {
 // and nil for what will
 // be made, and for plimsoll's own.
 func (p *Place) checkAccess(a access, note bool) (*pin, error) {
+	rel, _ := p.fromJobDir(a.path)
+	if first, _, _ := strings.Cut(filepath.Clean(rel), "/"); strings.EqualFold(first, absolute) { // of any filesystem
+		return nil, fmt.Errorf("%s: plimsoll keeps there what jobs name by absolute paths: use another name than %s/…",
+			a.path, absolute)
+	}
 	if p.own(a.path) {
 		if !a.idle {
 			p.uses(a.path, a.need)

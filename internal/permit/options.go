@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/text"
 )
 
 // reach is what an option of fio can touch.
@@ -117,9 +118,9 @@ func engineTrouble(engine string) string {
 	return "reaches storage in a way that plimsoll cannot see"
 }
 
-// keepLogs makes the logs that a job writes go to a directory, by the names that it gives them, and the
-// file to which fio sends what its commands print, by > behind them.
-func keepLogs(job *fio.JobFile, dir string) {
+// keepLogs makes the logs that a job writes go to a directory, in which fio runs, by the names that it gives them.
+// Its commands run where plimsoll does, but what they print goes to that directory, by fio's > behind them.
+func keepLogs(job *fio.JobFile, dir, here string) {
 	for _, i := range job.Jobs() {
 		section := job.Effective(i)
 		for _, o := range section.Options {
@@ -129,7 +130,7 @@ func keepLogs(job *fio.JobFile, dir string) {
 				name := cmp.Or(strings.TrimSpace(o.Value), section.Name) // fio takes the job's for none
 				own.Value = filepath.Join(dir, PlainName(name))
 			case reachExec:
-				own.Value = `cd ` + dir + ` && (cd "$OLDPWD" && ` + o.Value + `)`
+				own.Value = `(cd ` + text.ShellQuote(here) + ` && ` + o.Value + `)`
 			default:
 				continue
 			}
@@ -138,12 +139,12 @@ func keepLogs(job *fio.JobFile, dir string) {
 	}
 }
 
-// PlainName makes a file name of any text.
-func PlainName(text string) string {
+// PlainName makes a file name of anything.
+func PlainName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.", r) {
 			return r
 		}
 		return '-'
-	}, text)
+	}, name)
 }

@@ -128,15 +128,19 @@ func TestMixesOfZonesWrite(t *testing.T) {
 	}
 }
 
-// Logs go to the run's directory, by the job's name where they have none.
+// Logs go to the run's directory, by the job's name where they have none; commands run where plimsoll does.
 func TestLogsAreKeptWithTheRun(t *testing.T) {
 	job := fio.JobFile{Sections: []fio.Section{
 		{Name: "global", Options: []fio.Option{{Name: "write_lat_log", Value: "all"}}},
-		{Name: "../../etc/x", Options: []fio.Option{{Name: "write_iops_log", Bare: true}}},
+		{Name: "../../etc/x", Options: []fio.Option{
+			{Name: "write_iops_log", Bare: true}, {Name: "exec_prerun", Value: "./x"},
+		}},
 	}}
-	keepLogs(&job, "/run")
+	keepLogs(&job, "/run", "/it's here")
 	eff := job.Effective(1)
-	for name, want := range map[string]string{"write_lat_log": "/run/all", "write_iops_log": "/run/..-..-etc-x"} {
+	for name, want := range map[string]string{
+		"write_lat_log": "/run/all", "write_iops_log": "/run/..-..-etc-x", "exec_prerun": `(cd '/it'\''s here' && ./x)`,
+	} {
 		if got, _ := eff.Get(name); got != want {
 			t.Errorf("%s=%s, want %s", name, got, want)
 		}

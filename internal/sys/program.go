@@ -40,6 +40,7 @@ type (
 	limitKey  struct{}
 	noticeKey struct{}
 	familyKey struct{}
+	dirKey    struct{}
 )
 
 // WithKill returns a context whose programs are killed at once, instead of being given Grace, when
@@ -92,6 +93,11 @@ func (l *Late) Unwrap() error {
 }
 
 // program is one that runs.
+// WithDir returns a context whose programs run in a directory, and not in the caller's.
+func WithDir(ctx context.Context, dir string) context.Context {
+	return context.WithValue(ctx, dirKey{}, dir)
+}
+
 type program struct {
 	argv   []string
 	cmd    *exec.Cmd
@@ -117,6 +123,7 @@ func run(ctx context.Context, stdout io.Writer, argv ...string) error {
 			return err
 		}
 	}
+	p.cmd.Dir, _ = ctx.Value(dirKey{}).(string)
 	p.cmd.Env = append(os.Environ(), "LC_ALL=C") // mdadm and lvm translate their messages
 	if ctx.Value(familyKey{}) != nil {
 		f, err := newFamily(argv[0])

@@ -41,15 +41,15 @@ func (h *Hung) Unwrap() error { return h.Cause }
 
 // Invocation is what Run needs to start fio on a job file.
 type Invocation struct {
-	JobFile string
+	// Dir is the directory in which fio runs, and keeps files of its own such as those of verify=. fio takes what is
+	// no regular file there, and has the name of a job, for the job's file.
+	Dir     string
+	JobFile string    // as seen from there
 	Raw     io.Writer // gets each document, as fio printed it
 	// Read reads a document: output.ParseJSON, which stands above this package.
 	Read func(doc []byte) (*fio.Output, error)
 	Doc  func(*fio.Output)
 	Text func(line string) // what fio printed between documents: warnings, errors
-	// State is the directory for files of fio's own, such as what verify= keeps beside a run
-	// (--aux-path, which all of 3.16 to 3.41 have); the working directory when empty.
-	State string
 	// Limit is how long fio may take in all; 0 for no limit. Past it fio is stopped kindly, then
 	// killed.
 	Limit time.Duration
@@ -62,11 +62,7 @@ type Invocation struct {
 
 // Argv is the command that Run starts.
 func (i Invocation) Argv() []string {
-	argv := []string{"fio", "--output-format=json+", "--status-interval=1", "--eta=never"}
-	if i.State != "" {
-		argv = append(argv, "--aux-path="+i.State)
-	}
-	return append(argv, i.JobFile)
+	return []string{"fio", "--output-format=json+", "--status-interval=1", "--eta=never", i.JobFile}
 }
 
 // Run starts fio and hands over each document as it is complete. It returns when fio and all its
@@ -101,7 +97,7 @@ func Run(ctx context.Context, m *sys.Machine, inv Invocation) error {
 			return nil
 		},
 	}
-	runCtx = sys.WithWork(runCtx, &watch.work)
+	runCtx = sys.WithDir(sys.WithWork(runCtx, &watch.work), inv.Dir)
 	runCtx = sys.WithNotice(sys.WithLimit(sys.WithFamily(runCtx), limit), nil) // its documents are the progress
 	err := m.Run(runCtx, split, inv.Argv()...)
 	late, isLate := errors.AsType[*sys.Late](err)

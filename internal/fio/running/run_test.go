@@ -56,7 +56,7 @@ func runForever(t *testing.T, inv running.Invocation, first func(parent int, job
 	if err := os.WriteFile(inv.JobFile, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	inv.Raw, inv.Read, inv.Text, inv.State = io.Discard, output.ParseJSON, func(string) {}, dir
+	inv.Raw, inv.Read, inv.Text, inv.Dir = io.Discard, output.ParseJSON, func(string) {}, dir
 	inv.Doc = func(o *fio.Output) {
 		if first == nil || len(o.Jobs) < 2 || o.Jobs[0].Write.Bytes == 0 {
 			return
