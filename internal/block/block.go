@@ -22,7 +22,8 @@ type Tree struct {
 	// Notes says what could not be read and why ("sys/block/md0/md/uuid: permission denied").
 	Notes []string `json:"notes,omitempty"`
 
-	root fs.FS // where symbolic links of paths are looked up; nil for a tree that was imported
+	root  fs.FS             // where symbolic links of paths are looked up; nil for a tree that was imported
+	files map[inode]*Device // the loop device that lies on a file, as ReadUsers found it
 }
 
 // Kind is the sort of a block device.

@@ -66,10 +66,10 @@ func (t *Tree) ofNumber(node inode) *Device {
 	return t.numbered(unix.Major(node.device), unix.Minor(node.device))
 }
 
-// loops finds loop devices over a block device, and those that share a file with another.
+// loops finds loop devices over a block device, those that share a file with another, and those that may.
 func (r *reader) loops(t *Tree) (over map[string]*Device) {
-	over = map[string]*Device{}
-	shared := map[inode][]*Device{}
+	over, t.files = map[string]*Device{}, map[inode]*Device{}
+	shared := map[*Device]inode{}
 	for _, name := range t.Names() {
 		d := t.Devices[name]
 		if d.Kind != Loop {
@@ -85,13 +85,21 @@ func (r *reader) loops(t *Tree) (over map[string]*Device) {
 			t.use(under.Name, "the loop device %s lies on it", d.Path)
 			continue
 		}
-		for _, other := range shared[at] {
-			t.use(name, "the loop device %s lies on the same file", other.Path)
-			t.use(other.Name, "the loop device %s lies on the same file", d.Path)
+		if at == (inode{}) {
+			continue
 		}
-		if at != (inode{}) {
-			shared[at] = append(shared[at], d)
+		for other, of := range shared {
+			how := "may lie"
+			switch {
+			case at == of:
+				how = "lies"
+			case at.device == of.device || !t.layered(d, at) && !t.layered(other, of):
+				continue
+			}
+			t.use(name, "the loop device %s %s on the same file", other.Path, how)
+			t.use(other.Name, "the loop device %s %s on the same file", d.Path, how)
 		}
+		shared[d], t.files[at] = at, d
 	}
 	return over
 }

@@ -24,7 +24,8 @@ type User struct {
 
 // ReadUsers adds to the tree who else uses its devices: mounts in other mount namespaces that stay
 // when this process unmounts its own, mounted btrfs filesystems of several devices, loop devices
-// over a device or on another's file, and processes that have it open or mapped. It reads the whole of
+// over a device or on another's file, and processes that have it, or the file that a loop device lies on, open or
+// mapped. It reads the whole of
 // /proc, and sees all of it as root only. The process self is left out. What is used by another machine
 // (a volume that is attached twice) is not seen, nor is a descriptor that only a socket or an io_uring holds.
 func (t *Tree) ReadUsers(self int) {
@@ -231,7 +232,7 @@ func (t *Tree) opened(link, to string) (d *Device, sure bool) {
 		case err != nil:
 			return t.Device(to), false
 		case !at.Block:
-			return nil, true
+			return t.files[inode{unix.Mkdev(at.Major, at.Minor), at.Inode}], true
 		}
 		return t.numbered(at.Major, at.Minor), true
 	}

@@ -175,6 +175,10 @@ func TestLoopsByNumber(t *testing.T) {
 	if got := usersNow(t, disk); got != "" {
 		t.Errorf("beside a loop device over a copy: %q", got)
 	}
+	holding(t, "open", image)
+	if got := usersNow(t, disk); !strings.Contains(got, "has it open") {
+		t.Errorf("its file open: %q", got)
+	}
 	second := over(t, image)
 	if got := usersNow(t, disk); !strings.Contains(got, "the loop device "+second+" lies on the same file") {
 		t.Errorf("its file under another loop device: %q", got)
@@ -287,6 +291,12 @@ func TestBehindAnOverlay(t *testing.T) {
 			if got := tree.Behind(info); got != want {
 				t.Errorf("%s is behind %q, want %q", name, got, want)
 			}
+		}
+	}
+	below := over(t, at("upper/img"))
+	for _, pair := range [][2]string{{below, dev}, {dev, below}} {
+		if got := usersNow(t, pair[0]); !strings.Contains(got, "the loop device "+pair[1]+" may lie on the same file") {
+			t.Errorf("a loop device beside one over an overlay's layer: %q", got)
 		}
 	}
 }

@@ -176,7 +176,10 @@ func cleanFolder(parent *sys.Dir, dry bool) (Leftover, error) {
 		return l, err
 	}
 	defer folder.Close() //nolint:errcheck // only a handle
-	if err := parent.CheckOthers(folderName); err != nil {
+	if err := madeHere(parent, folder); err != nil {
+		return l, err
+	}
+	if err := folder.CheckOthers("."); err != nil {
 		return l, err
 	}
 	if _, err := folder.Lstat("lock"); err == nil ||
@@ -211,10 +214,14 @@ func cleanFolder(parent *sys.Dir, dry bool) (Leftover, error) {
 			l.Files = append(l.Files, name)
 		}
 		l.Size += sizeBelow(folder, name)
+		remove := folder.RemoveAll
+		if name == "lock" { // that it holds, and may have made in a folder of another user's
+			remove = folder.Remove
+		}
 		if dry {
 			continue
 		}
-		if err := folder.RemoveAll(name); err != nil {
+		if err := remove(name); err != nil {
 			return l, err
 		}
 	}

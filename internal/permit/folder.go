@@ -106,10 +106,29 @@ func (p *Place) Share(o *Place) { p.folder = o.folder }
 // openFolder opens plimsoll's folder in a directory, which must belong to the caller and nobody
 // else: whoever can write to it decides what is written over.
 func openFolder(dir *sys.Dir) (*sys.Dir, error) {
-	if err := dir.Mkdir(folderName, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+	err := dir.Mkdir(folderName, 0o700)
+	if err == nil {
+		err = sign(dir)
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
 	return ownFolder(dir)
+}
+
+// sign makes the folder, while nothing is in it, one that can be told from whatever else is the caller's: by the sticky
+// bit, which only its owner can set. A filesystem that has none goes without.
+func sign(dir *sys.Dir) error {
+	folder, err := dir.OpenSub(folderName)
+	if err != nil {
+		return err
+	}
+	defer folder.Close() //nolint:errcheck // only a handle
+	if entries, err := folder.Entries(); err != nil || len(entries) > 0 {
+		return err
+	}
+	_ = folder.Chmod(".", 0o700|fs.ModeSticky)
+	return nil
 }
 
 // checkFolder refuses a directory whose folder openFolder would refuse. None need be there.
@@ -142,10 +161,6 @@ func ownFolder(dir *sys.Dir) (*sys.Dir, error) {
 
 // private refuses a folder that others than the caller can write to.
 func private(dir, folder *sys.Dir) error {
-	parent, err := dir.Info()
-	if err != nil {
-		return err
-	}
 	info, err := folder.Info()
 	if err != nil {
 		return err
@@ -159,9 +174,23 @@ func private(dir, folder *sys.Dir) error {
 		return fmt.Errorf("%s can be written to by others (mode %04o): remove it with plimsoll clean, or name "+
 			"another path",
 			folder.Name(), info.Mode().Perm())
+	}
+	return madeHere(dir, folder)
+}
+
+// madeHere refuses a folder that plimsoll did not make in the directory: a mount, or one without its sign that whoever
+// owns the directory may have moved there from elsewhere.
+func madeHere(dir, folder *sys.Dir) error {
+	parent, err1 := dir.Info()
+	info, err2 := folder.Info()
+	switch err := errors.Join(err1, err2); {
+	case err != nil:
+		return err
 	case sys.Device(parent) != sys.Device(info) || !dir.SameMount(folder):
 		return fmt.Errorf("%s is a mount of its own, or on another filesystem than %s: unmount it, or name another path",
 			folder.Name(), dir.Name())
+	case info.Mode()&fs.ModeSticky == 0:
+		return dir.CheckMoved(folder)
 	}
 	return nil
 }

@@ -200,6 +200,9 @@ func (d *Dir) each(name string, do func(in *Dir, name string) error) error {
 	if !d.SameMount(sub) {
 		return fmt.Errorf("%s is a mount of its own, which plimsoll did not make: unmount it", sub.Name())
 	}
+	if err := d.CheckMoved(sub); err != nil { // by handle: a name may have become another's meanwhile
+		return err
+	}
 	entries, err := sub.Entries()
 	for _, e := range entries {
 		if err == nil {
@@ -215,12 +218,18 @@ func (d *Dir) each(name string, do func(in *Dir, name string) error) error {
 	return err
 }
 
-// checkOwner refuses what its directory's owner, neither root nor the caller, may have moved there.
-func (d *Dir) checkOwner(name string) error {
-	in, err := d.Info()
+// CheckMoved refuses a directory in this one that the owner of this one, neither root nor the caller, may have moved
+// there.
+func (d *Dir) CheckMoved(sub *Dir) error {
+	of, err := sub.Info()
 	if err != nil {
 		return err
 	}
+	return d.checkMoved(of, sub.Name())
+}
+
+// checkOwner is CheckMoved for whatever has a name here.
+func (d *Dir) checkOwner(name string) error {
 	of, err := d.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -228,9 +237,17 @@ func (d *Dir) checkOwner(name string) error {
 	if err != nil {
 		return err
 	}
+	return d.checkMoved(of, filepath.Join(d.name, name))
+}
+
+func (d *Dir) checkMoved(of fs.FileInfo, name string) error {
+	in, err := d.Info()
+	if err != nil {
+		return err
+	}
 	if owner := Owner(in); owner != 0 && int(owner) != os.Geteuid() && Owner(of) != owner {
-		return fmt.Errorf("%s belongs to %s, in a directory of %s, who may have moved it there: move it away",
-			filepath.Join(d.name, name), UserName(Owner(of)), UserName(owner))
+		return fmt.Errorf("%s belongs to %s, in a directory of %s, who may have moved it there: move it away", name,
+			UserName(Owner(of)), UserName(owner))
 	}
 	return nil
 }

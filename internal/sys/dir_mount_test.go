@@ -147,4 +147,13 @@ func TestNothingOfOthersIsRemoved(t *testing.T) {
 	if err := openDir(t, base).RemoveAll("own"); err != nil {
 		t.Errorf("a server's file in root's directory: %v", err)
 	}
+	// The directory that was opened counts, and not what had its name before.
+	moved := filepath.Join(base, "his/moved")
+	err := errors.Join(os.MkdirAll(moved, 0o700), os.Chown(filepath.Dir(moved), attacker, attacker), os.Chown(moved, victim, victim))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := openDir(t, filepath.Dir(moved)).CheckOthers("moved"); err == nil {
+		t.Error("a directory of the victim's in one of the attacker's may be emptied")
+	}
 }

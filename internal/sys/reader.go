@@ -155,6 +155,7 @@ type Place struct {
 	Mount        int    // number of its mount, as in mountinfo; 0 before Linux 5.8
 	Block        bool   // it is a block device itself …
 	Major, Minor uint32 // … of this number; else those of its filesystem
+	Inode        uint64
 }
 
 // ErrNoAnswer is the error of a look at a path whose filesystem does not answer.
@@ -190,7 +191,7 @@ func Look(path string) (p Place, err error) {
 	}
 	s, late := soon(func() (s seen) {
 		s.err = unix.Statx(unix.AT_FDCWD, path, unix.AT_STATX_DONT_SYNC|unix.AT_NO_AUTOMOUNT,
-			unix.STATX_TYPE|unix.STATX_MNT_ID, &s.st)
+			unix.STATX_TYPE|unix.STATX_INO|unix.STATX_MNT_ID, &s.st)
 		return s
 	})
 	if late != nil {
@@ -199,7 +200,9 @@ func Look(path string) (p Place, err error) {
 	if s.err != nil {
 		return p, pathError("statx", path, s.err)
 	}
-	p = Place{Major: s.st.Dev_major, Minor: s.st.Dev_minor, Block: s.st.Mode&unix.S_IFMT == unix.S_IFBLK}
+	p = Place{
+		Block: s.st.Mode&unix.S_IFMT == unix.S_IFBLK, Major: s.st.Dev_major, Minor: s.st.Dev_minor, Inode: s.st.Ino,
+	}
 	if p.Block {
 		p.Major, p.Minor = s.st.Rdev_major, s.st.Rdev_minor
 	}
