@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 	"plimsoll/internal/fio/part"
 	"plimsoll/internal/result"
 	"plimsoll/internal/suite"
+	"plimsoll/internal/sys"
 	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 )
@@ -57,10 +59,8 @@ func Import(out string, run Run, found Found) (*Bundle, error) {
 		return nil, err
 	}
 	defer w.Close()
-	if private(found.sources()) {
-		if err := w.dir.Chmod(".", 0o700); err != nil {
-			return nil, err
-		}
+	if err := w.dir.Chmod(".", modeOf(found.sources())); err != nil {
+		return nil, err
 	}
 	for i, s := range w.Run.Suite.Scenarios {
 		if err := w.Add(s, results[i]); err != nil {
@@ -81,12 +81,21 @@ func (f Found) sources() (names []string) {
 	return names
 }
 
-// private says that not everybody may read one of the files whose text is in a bundle.
-func private(names []string) bool {
-	return slices.ContainsFunc(names, func(name string) bool {
+// modeOf is the mode of a bundle's directory: nobody else may enter it where not everybody may read, or reach, one of the
+// files whose text is in it.
+func modeOf(names []string) fs.FileMode {
+	if slices.ContainsFunc(names, func(name string) bool {
 		info, err := os.Stat(name)
-		return err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o004 == 0
-	})
+		if err != nil || !info.Mode().IsRegular() {
+			return false
+		}
+		file, err1 := filepath.EvalSymlinks(name)
+		file, err2 := filepath.Abs(file)
+		return err1 != nil || err2 != nil || !sys.ReadByAll(file)
+	}) {
+		return 0o700
+	}
+	return 0o755
 }
 
 // into gives a run a scenario for each result.

@@ -219,8 +219,11 @@ func writeLibrary(b *testing.B, dir string, i int, one string) {
 
 // What only some may read is shown to nobody else by the run that holds its text.
 func TestImportOfAPrivateFile(t *testing.T) {
-	for mode, want := range map[fs.FileMode]fs.FileMode{0o600: 0o700, 0o640: 0o700, 0o644: 0o755} {
-		file := filepath.Join(t.TempDir(), "out.txt")
+	for _, c := range []struct{ dir, mode, want fs.FileMode }{
+		{0o755, 0o600, 0o700}, {0o755, 0o640, 0o700}, {0o755, 0o644, 0o755}, {0o711, 0o644, 0o755}, {0o700, 0o644, 0o700},
+	} {
+		mode, want := c.mode, c.want
+		file := filepath.Join(openTo(t, c.dir), "out.txt")
 		text := "x: (groupid=0, jobs=1): err= 0: pid=1: Fri Nov 27 12:00:00 2026\n" +
 			"  read: IOPS=100, BW=400KiB/s (410kB/s)(4096KiB/10240msec)\n"
 		if err := errors.Join(os.WriteFile(file, []byte(text), mode), os.Chmod(file, mode)); err != nil {
@@ -240,12 +243,26 @@ func TestImportOfAPrivateFile(t *testing.T) {
 	}
 }
 
+// openTo makes a directory of a mode, in one that everybody may go through.
+func openTo(t *testing.T, mode fs.FileMode) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/tmp", "plimsoll-test-")
+	if err == nil {
+		err = os.Chmod(dir, mode)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
 // So is a run of a job that only some may read, or that includes such a file.
 func TestRunOfAPrivateJob(t *testing.T) {
 	for _, c := range []struct{ job, included, want fs.FileMode }{
 		{0o644, 0o644, 0o755}, {0o600, 0o644, 0o700}, {0o644, 0o640, 0o700}, {0o604, 0o604, 0o755},
 	} {
-		dir := t.TempDir()
+		dir := openTo(t, 0o755)
 		job, included := filepath.Join(dir, "j.fio"), filepath.Join(dir, "more.fio")
 		err := errors.Join(os.WriteFile(job, []byte("[j]\nrw=read\nsize=1m\ninclude more.fio\n"), 0o600),
 			os.Chmod(job, c.job),

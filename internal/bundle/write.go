@@ -34,11 +34,7 @@ func Create(out string, run Run) (*Writer, error) {
 	if host := run.Topology.Host.Name; host != "" { // that of an import is often not known
 		id += "-" + slug(host)
 	}
-	mode := fs.FileMode(0o755)
-	if private(run.Suite.Sources()) {
-		mode = 0o700
-	}
-	dir, id, err := makeRun(out, id, mode)
+	dir, id, err := makeRun(out, id, modeOf(run.Suite.Sources()))
 	if err != nil {
 		return nil, err
 	}

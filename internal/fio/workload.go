@@ -1,6 +1,7 @@
 package fio
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -157,6 +158,19 @@ func (w Workload) LargestBlock() units.Bytes {
 		most = max(most, s.Size)
 	}
 	return most
+}
+
+// SmallestBlock is the smallest size of an I/O.
+func (w Workload) SmallestBlock() units.Bytes {
+	least := units.Bytes(0)
+	for _, size := range []units.Bytes{
+		cmp.Or(w.ReadLeast, w.ReadBS), cmp.Or(w.WriteLeast, w.WriteBS), w.TrimBS,
+	} {
+		if size > 0 && (least == 0 || size < least) {
+			least = size
+		}
+	}
+	return least
 }
 
 // HeldIOPS are the rates that rate_iops holds the job to. fio turns the rate into bytes by the

@@ -64,7 +64,13 @@ func (o Import) Run() (*sys.Dir, *bundle.Fleet, error) {
 		return nil, nil, err
 	}
 	base := started(all)
-	dir, err := bundle.CreateFleet(o.Out, "import", o.Now)
+	sources := o.Dirs // archives, and runs
+	for _, dir := range dirs {
+		if !strings.HasPrefix(dir, temp) {
+			sources = append(slices.Clip(sources), filepath.Join(dir, "run.json"))
+		}
+	}
+	dir, err := bundle.CreateFleet(o.Out, "import", o.Now, sources)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -153,6 +153,40 @@ func TestImportReadsArchives(t *testing.T) {
 	}
 }
 
+// What not everybody may read is readable by nobody else in a fleet run, either.
+func TestImportOfPrivateRuns(t *testing.T) {
+	root, err := os.MkdirTemp("/tmp", "plimsoll-test-") // t.TempDir's parent is the user's own
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(root) //nolint:errcheck // what is left is in /tmp
+	run := hostRun{name: "db1", seconds: 10}.build(t, filepath.Join(root, "runs"))
+	other := hostRun{name: "db2", seconds: 10}.build(t, filepath.Join(root, "others"))
+	archive := filepath.Join(root, "db1.tgz")
+	if out, err := exec.Command("tar", "-C", root, "-czf", archive, "runs").CombinedOutput(); err != nil {
+		t.Fatalf("%v %s", err, out)
+	}
+	for _, c := range []struct {
+		of              string
+		root, run, want os.FileMode
+	}{
+		{run, 0o755, 0o755, 0o755}, {run, 0o755, 0o700, 0o700}, {run, 0o700, 0o755, 0o700},
+		{archive, 0o755, 0o644, 0o755}, {archive, 0o755, 0o600, 0o700},
+	} {
+		if err := errors.Join(os.Chmod(root, c.root), os.Chmod(c.of, c.run)); err != nil {
+			t.Fatal(err)
+		}
+		held, _, err := Import{Dirs: []string{c.of, other}, Out: t.TempDir(), Now: epoch}.Run()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info, err := held.Info(); err != nil || info.Mode().Perm() != c.want {
+			t.Errorf("of %s, %o in %o: %v, want %o", c.of, c.run, c.root, info.Mode(), c.want)
+		}
+		_ = held.Close()
+	}
+}
+
 // A link that is put in a file's place, once that was seen, is not followed.
 func TestImportFollowsNoLinkSwappedIn(t *testing.T) {
 	dir, secret := t.TempDir(), filepath.Join(t.TempDir(), "secret")

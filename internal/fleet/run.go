@@ -73,7 +73,7 @@ func (r Run) Run(ctx context.Context) (*sys.Dir, *bundle.Fleet, error) {
 		return nil, nil, err
 	}
 	r.files = files
-	dir, err := bundle.CreateFleet(r.Out, r.What, r.Now())
+	dir, err := bundle.CreateFleet(r.Out, r.What, r.Now(), r.Args)
 	if err != nil {
 		return nil, nil, err
 	}

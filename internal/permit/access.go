@@ -65,6 +65,9 @@ func accessesOf(section fio.Section) ([]access, error) {
 			return nil, fmt.Errorf("steadystate_duration=%s: want at most a day", v)
 		}
 	}
+	if n := randomMaps(section, w); n > mostBuffers {
+		return nil, fmt.Errorf("fio would keep %s of memory for which blocks are done: add norandommap=1", n)
+	}
 	removes := isSet(section, "unlink") || isSet(section, "unlink_each_loop")
 	zones, _ := valueOf(section, "zonemode")
 	a := access{
@@ -98,6 +101,21 @@ func accessesOf(section fio.Section) ([]access, error) {
 		}
 	}
 	return accesses, nil
+}
+
+// randomMaps is the memory in which fio notes which blocks of its files a random job has done: a bit for each, of the
+// smallest size of any direction, in each of its jobs (filesetup.c, init_random_map).
+func randomMaps(section fio.Section, w fio.Workload) units.Bytes {
+	generator, _ := valueOf(section, "random_generator")
+	if w.Sequential || isSet(section, "norandommap") || generator == "lfsr" {
+		return 0
+	}
+	least := w.SmallestBlock()
+	if bs, _ := valueOf(section, "bs"); strings.Contains(bs, ",") || least == 0 { // directions that do not run count
+		least = 512
+	}
+	files := max(sizeOf(section, "nrfiles"), 1)
+	return max(sizeOf(section, "size"), sizeOf(section, "filesize")*files) / least / 8 * units.Bytes(max(w.Jobs, 1))
 }
 
 // pathList splits the value of filename= or directory=, in which a colon separates and \: stands

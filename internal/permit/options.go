@@ -64,7 +64,7 @@ func (c Consent) checkOptions(file string, section fio.Section) error {
 		switch {
 		case !ok:
 			reason = "is an option that plimsoll does not know"
-		case computed.MatchString(value) && strings.ContainsAny(value, "+-*/"):
+		case computed.MatchString(value) && strings.ContainsAny(o.Name+value, "+-*/"): // hugepage-size has one
 			reason = "has a sum, which fio has a shell work out by bc"
 		case known.reach == reachExec && !c.Exec:
 			return fmt.Errorf("%s:%d: %s would run a shell command (%.60q): read it, then add --allow-exec",

@@ -73,6 +73,7 @@ func TestDangerousOptionsAreRefused(t *testing.T) {
 		{"ioengine", "external:/x.so", "runs code of that library"},
 		{"ba", "$pagesize*2", "has a shell work out by bc"},
 		{"prio", "4-$ncpus", "has a shell work out by bc"},
+		{"hugepage-size", "$pagesize", "has a shell work out by bc"},
 		{"ioengine", "/x.so", "runs code of that library"},
 		{"ioengine", "exec", "runs programs"},
 		{"ioengine", "net", "network"},

@@ -155,14 +155,17 @@ func (d *Dir) Replace(name string, old, data []byte) error {
 // any of its entries gives, and not what the group may do.
 const acl = "system.posix_acl_access"
 
-// copyMode gives a file the mode of another, and its access control list, if that has one. In between it gives others
-// nothing.
+// copyMode gives a file the mode of another, and its access control list, or none where that has none: a new file may
+// have one by default of its directory. In between it gives others nothing.
 func copyMode(from, to *os.File, mode fs.FileMode) error {
 	list := make([]byte, 64<<10) // as long as an attribute can be
 	n, err := unix.Fgetxattr(int(from.Fd()), acl, list)
 	switch {
 	case errors.Is(err, unix.ENODATA), errors.Is(err, unix.EOPNOTSUPP):
-		return to.Chmod(mode)
+		err = unix.Fremovexattr(int(to.Fd()), acl)
+		if err == nil || errors.Is(err, unix.ENODATA) || errors.Is(err, unix.EOPNOTSUPP) {
+			return to.Chmod(mode)
+		}
 	case err == nil:
 		err = errors.Join(to.Chmod(mode&^0o077), unix.Fsetxattr(int(to.Fd()), acl, list[:n], 0))
 	}

@@ -138,7 +138,7 @@ func mayInclude(job, name, file string) error {
 	switch {
 	case own != nil && !beside && !filepath.IsAbs(name):
 		return fmt.Errorf("%s is not read, because it is %w; put a copy beside the job file", name, own)
-	case own == nil && !others && (beside || below(".", file)), readByAll(file):
+	case own == nil && !others && (beside || below(".", file)), ReadByAll(file):
 		return nil
 	}
 	return fmt.Errorf("%s is not read, because not everybody may read it and a job file may be anybody's; "+
@@ -154,8 +154,8 @@ func below(dir, file string) bool {
 	return err == nil && (dir == "/" || strings.HasPrefix(file, dir+"/"))
 }
 
-// readByAll says whether everybody may read a file, by its name without links, and reach it.
-func readByAll(file string) bool {
+// ReadByAll says whether everybody may read a file, by its name without links, and reach it.
+func ReadByAll(file string) bool {
 	info, err := os.Lstat(file)
 	if err != nil || !info.Mode().IsRegular() || info.Mode().Perm()&0o004 == 0 {
 		return false

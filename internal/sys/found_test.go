@@ -28,10 +28,10 @@ func TestFound(t *testing.T) {
 		"written by a group": {func(d string) error { return errors.Join(os.Chmod(d+"/f", 0o664), os.Chown(d+"/f", 0, other)) }, "others can write to it"},
 		"written by root":    {func(d string) error { return os.Chmod(d+"/f", 0o664) }, ""},
 		"written by a user that an ACL names": {
-			func(d string) error { return errors.Join(os.Chmod(d+"/f", 0o600), writableByACL(d+"/f", other)) },
+			func(d string) error { return errors.Join(os.Chmod(d+"/f", 0o600), writableByACL(d+"/f", acl, other)) },
 			"others can write to it",
 		},
-		"in one that an ACL opens": {func(d string) error { return writableByACL(d, other) }, "others can replace it"},
+		"in one that an ACL opens": {func(d string) error { return writableByACL(d, acl, other) }, "others can replace it"},
 		"in another's":             {func(d string) error { return os.Chown(d, other, 0) }, "its directory belongs to "},
 		"in an open one":           {func(d string) error { return os.Chmod(d, 0o777) }, "others can replace it"},
 		"in a sticky one":          {func(d string) error { return os.Chmod(d, 0o777|os.ModeSticky) }, ""},
@@ -69,8 +69,9 @@ func TestFound(t *testing.T) {
 	}
 }
 
-// writableByACL lets a user write to a file beside its owner and the group of root.
-func writableByACL(name string, uid uint32) error {
+// writableByACL lets a user write to a file beside its owner and the group of root; or to what will be in a directory, by
+// the list system.posix_acl_default.
+func writableByACL(name, list string, uid uint32) error {
 	acl := binary.LittleEndian.AppendUint32(nil, 2) // POSIX_ACL_XATTR_VERSION
 	const none = math.MaxUint32
 	for _, e := range []struct {
@@ -81,5 +82,5 @@ func writableByACL(name string, uid uint32) error {
 		acl = binary.LittleEndian.AppendUint16(acl, e.may)
 		acl = binary.LittleEndian.AppendUint32(acl, e.id)
 	}
-	return unix.Setxattr(name, "system.posix_acl_access", acl, 0)
+	return unix.Setxattr(name, list, acl, 0)
 }

@@ -195,7 +195,7 @@ func TestReplaceKeepsTheAccessControlList(t *testing.T) {
 	if err := os.WriteFile(file, []byte("old"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := writableByACL(file, nobody); errors.Is(err, unix.EOPNOTSUPP) {
+	if err := writableByACL(file, acl, nobody); errors.Is(err, unix.EOPNOTSUPP) {
 		t.Skip("SKIPPED: no access control lists on this filesystem")
 	} else if err != nil {
 		t.Fatal(err)
@@ -220,6 +220,21 @@ func TestReplaceKeepsTheAccessControlList(t *testing.T) {
 	}
 	if after := state(); after != before {
 		t.Errorf("%q became %q", before, after)
+	}
+	// One without a list gets none from its directory.
+	plain := filepath.Join(base, "plain")
+	if err := errors.Join(os.WriteFile(plain, []byte("old"), 0o660), os.Chmod(plain, 0o660)); err != nil {
+		t.Fatal(err)
+	}
+	if err := writableByACL(base, "system.posix_acl_default", nobody); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Replace("plain", []byte("old"), []byte("new")); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(plain)
+	if n, none := unix.Getxattr(plain, acl, nil); err != nil || info.Mode().Perm() != 0o660 || !errors.Is(none, unix.ENODATA) {
+		t.Errorf("a file of mode 660 became one of %v with a list of %d bytes, %v", info.Mode(), n, err)
 	}
 }
 

@@ -320,14 +320,41 @@ func (c Change) where(tree *block.Tree) string {
 	return "/sys/block/gone/" + part[4]
 }
 
-// open takes the lock and reads what was changed before.
-func (t *Tuner) open() (*Record, func(), error) {
+// Hold keeps the record for one measurement, until release: another would put back in the middle of it what it had set.
+func (t *Tuner) Hold() (release func(), err error) {
+	dir, err := t.place()
+	if err != nil {
+		return nil, err
+	}
+	name := filepath.Base(t.State) + ".lock"
+	unlock, err := dir.Lock(name)
+	if err != nil {
+		return nil, errors.Join(err, dir.Close())
+	}
+	return func() {
+		_ = dir.Remove(name) // while it is held
+		unlock()
+		_ = dir.Close()
+	}, nil
+}
+
+// place is the directory of the record, which only root or the caller may write to.
+func (t *Tuner) place() (*sys.Dir, error) {
 	dir, err := sys.MakePath(filepath.Dir(t.State), 0o755)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if err := dir.CheckTrusted(); err != nil {
-		return nil, nil, errors.Join(err, dir.Close())
+		return nil, errors.Join(err, dir.Close())
+	}
+	return dir, nil
+}
+
+// open takes the lock and reads what was changed before.
+func (t *Tuner) open() (*Record, func(), error) {
+	dir, err := t.place()
+	if err != nil {
+		return nil, nil, err
 	}
 	unlock, err := dir.LockSelf()
 	if err != nil {

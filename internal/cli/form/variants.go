@@ -26,6 +26,11 @@ type Variant struct {
 	Layout  topology.Layout
 }
 
+// Tunes says that the variant changes settings of this machine.
+func (v Variant) Tunes() bool {
+	return slices.ContainsFunc(v.Changes, func(c topology.KeyChange) bool { return strings.HasPrefix(c.Key, "tune.") })
+}
+
 // mostVariants bounds a table, and a night.
 const mostVariants = 32
 

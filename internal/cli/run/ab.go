@@ -165,9 +165,11 @@ func runAB(ctx context.Context, env *form.Env, o abOptions, dir string) error {
 	}
 	tuner := tune.Here(env.Machine)
 	tuner.State = o.State
-	if err := restoreLeft(env, tuner); err != nil {
+	release, err := restoreLeft(env, tuner, parsed)
+	if err != nil {
 		return form.AsRoot(env, err)
 	}
+	defer release()
 	var variants []bench.Variant
 	var s *study
 	if laid {
@@ -219,16 +221,29 @@ func runAB(ctx context.Context, env *form.Env, o abOptions, dir string) error {
 	return comparecli.Runs(env, []string{dir}, comparecli.Options{Format: o.Format}, margin, gate)
 }
 
-// restoreLeft puts back what a variant had set when its plimsoll was killed.
-func restoreLeft(env *form.Env, tuner *tune.Tuner) error {
-	if !sys.Exists(tuner.State) {
-		return nil // nothing is recorded
+// restoreLeft puts back what a variant had set when its plimsoll was killed, and keeps others from doing that to
+// variants of this one.
+func restoreLeft(env *form.Env, tuner *tune.Tuner, variants []form.Variant) (release func(), err error) {
+	recorded := sys.Exists(tuner.State)
+	if !recorded && !slices.ContainsFunc(variants, form.Variant.Tunes) {
+		return func() {}, nil
+	}
+	release, err = tuner.Hold()
+	if errors.Is(err, sys.ErrLocked) {
+		return nil, fmt.Errorf("another plimsoll ab has the settings of its variants recorded in %s: wait until it is done, "+
+			"or name another file with --state", tuner.State)
+	}
+	if err != nil || !recorded {
+		return release, err
 	}
 	n, _, err := tuner.Revert(nil)
 	if n > 0 {
 		env.Notef("restored %s of a measurement that was killed", text.Plural(n, "setting"))
 	}
-	return err
+	if err != nil {
+		release()
+	}
+	return release, err
 }
 
 func newABDir(out string, ab compare.AB, suiteName string) (string, error) {
