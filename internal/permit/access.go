@@ -69,10 +69,10 @@ func accessesOf(section fio.Section) ([]access, error) {
 		return nil, fmt.Errorf("fio would keep %s of memory for which blocks are done: add norandommap=1", n)
 	}
 	removes := isSet(section, "unlink") || isSet(section, "unlink_each_loop")
-	zones, _ := valueOf(section, "zonemode")
+	mode, _ := valueOf(section, "zonemode")
 	a := access{
 		engine: w.Engine, writes: w.ReadShare < 1 || removes || fio.KindOf(w.Engine) == fio.EngineFiles,
-		idle: fio.Diskless(w.Engine) && !removes && zones != "zbd",
+		idle: fio.Diskless(w.Engine) && !removes && !zoned(mode),
 	}
 	names, jobs, err := namesOf(section, w)
 	if err != nil {
@@ -204,12 +204,14 @@ func isSet(section fio.Section, name string) bool {
 	return given && v != "0"
 }
 
-// sizeOf is the value of an option that is a size, 0 where it is not given or not a plain one.
-func sizeOf(section fio.Section, name string) units.Bytes {
+// sizeOf is the value of an option that is a size, of a list or range the largest, 0 where it is not given or no size,
+// such as a percentage.
+func sizeOf(section fio.Section, name string) (most units.Bytes) {
 	v, _ := valueOf(section, name)
-	b, err := fio.ParseSize(v, 1024)
-	if err != nil {
-		return 0
+	for part := range strings.FieldsFuncSeq(v, func(r rune) bool { return strings.ContainsRune(",:-", r) }) {
+		if b, err := fio.ParseSize(part, 1024); err == nil {
+			most = max(most, b)
+		}
 	}
-	return b
+	return most
 }

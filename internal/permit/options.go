@@ -64,6 +64,10 @@ func (c Consent) checkOptions(file string, section fio.Section) error {
 		switch {
 		case !ok:
 			reason = "is an option that plimsoll does not know"
+		case value != strings.Trim(o.Value, blanks):
+			reason = "begins or ends with a blank that is none for fio"
+		case known.reach == reachFiles && strings.HasSuffix(value, `\`):
+			reason = "ends with a backslash, which fio takes for a part of the name"
 		case computed.MatchString(value) && strings.ContainsAny(o.Name+value, "+-*/"): // hugepage-size has one
 			reason = "has a sum, which fio has a shell work out by bc"
 		case known.reach == reachExec && !c.Exec:
@@ -80,7 +84,7 @@ func (c Consent) checkOptions(file string, section fio.Section) error {
 				file, o.Line, o.Name, value)
 		case name == "ioengine":
 			reason = engineTrouble(value)
-		case name == "zonemode" && value == "zbd" && mixesReads(section):
+		case name == "zonemode" && zoned(value) && mixesReads(section):
 			reason = "of a mix of reads alone writes where a zone holds nothing"
 		case name == "mem" && strings.Contains(value, ":"):
 			reason = "writes over the file that it names"
@@ -95,12 +99,18 @@ func (c Consent) checkOptions(file string, section fio.Section) error {
 	return nil
 }
 
+// blanks are what fio passes over around a value (isspace of the C locale).
+const blanks = " \t\n\v\f\r"
+
+// zoned says that a zonemode= is zbd, or may be: fio's words end at a colon or comma.
+func zoned(mode string) bool { return mode != "" && mode != "none" && mode != "strided" }
+
 // mixesReads says of a job that it is a mix whose share of reads is all: zbd_adjust_ddir makes writes of them.
 func mixesReads(section fio.Section) bool {
 	rw, _ := valueOf(section, "rw")
-	rw, _, _ = strings.Cut(rw, ":")
+	rw, _, _ = text.CutAny(rw, ":,")
 	w, err := fio.WorkloadOf(section.Name, section)
-	return err == nil && w.ReadShare == 1 && (strings.HasSuffix(rw, "rw") || rw == "readwrite")
+	return err != nil || w.ReadShare == 1 && rw != "read" && rw != "randread"
 }
 
 // engineTrouble is why an ioengine is not let through, empty when it is.

@@ -74,6 +74,12 @@ func TestDangerousOptionsAreRefused(t *testing.T) {
 		{"ba", "$pagesize*2", "has a shell work out by bc"},
 		{"prio", "4-$ncpus", "has a shell work out by bc"},
 		{"hugepage-size", "$pagesize", "has a shell work out by bc"},
+		{"filename", "\u00a0/d/f", "a blank that is none for fio"},
+		{"directory", "/d\u2003", "a blank that is none for fio"},
+		{"size", "1m\u0085", "a blank that is none for fio"},
+		{"filename", `y\`, "ends with a backslash"},
+		{"directory", `/d\ `, "ends with a backslash"},
+		{"ioengine", "libpmem", "cannot see"},
 		{"ioengine", "/x.so", "runs code of that library"},
 		{"ioengine", "exec", "runs programs"},
 		{"ioengine", "net", "network"},
@@ -94,6 +100,8 @@ func TestDangerousOptionsAreRefused(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ name, value string }{
+		{"filename", " \t/d/f "},
+		{"filename", `a\b`},
 		{"fill_device", "0"},
 		{"ba", "$pagesize"},
 		{"verify_dump", "0"},
@@ -118,9 +126,13 @@ func TestMixesOfZonesWrite(t *testing.T) {
 		"readwrite=readwrite\nrwmixread=100": true,
 		"rw=randrw\nrwmixread=99":            false, // which is known to write
 		"rw=randread\nrwmixread=100":         false,
+		"rw=randrw,\nrwmixread=100":          true,
+		"rw=randread:8":                      false,
 		"rw=read":                            false,
 	} {
-		for zones, want := range map[string]bool{"zbd": want, "none": false, "strided": false} {
+		for zones, want := range map[string]bool{
+			"zbd": want, "zbd:": want, "zbd,": want, "zbd,none": want, "none": false, "strided": false,
+		} {
 			err := Consent{}.checkOptions("j.fio", effective(t, options+"\nzonemode="+zones))
 			if (err != nil) != want || want && !strings.Contains(err.Error(), "writes where a zone holds nothing") {
 				t.Errorf("%q, zonemode=%s: %v", options, zones, err)

@@ -166,8 +166,12 @@ func TestWhatAJobOpens(t *testing.T) {
 			t.Errorf("%s leaves: %v", name, !want)
 		}
 	}
-	if got := sizeOf(section(fio.Option{Name: "size", Value: "2k"}), "size"); got != 2*k {
-		t.Error(got)
+	for value, want := range map[string]units.Bytes{
+		"2k": 2 * k, "2k,": 2 * k, "1k:2k": 2 * k, "2k,1k": 2 * k, "1k-2k": 2 * k, "50%": 0, "x": 0, "x,2k": 2 * k,
+	} {
+		if got := sizeOf(section(fio.Option{Name: "size", Value: value}), "size"); got != want {
+			t.Errorf("size=%s: %d, want %d", value, got, want)
+		}
 	}
 }
 
