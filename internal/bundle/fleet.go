@@ -227,8 +227,8 @@ func (f *Fleet) distrust(damaged []string) {
 }
 
 // CreateFleet makes the directory of a fleet run below out, named after the time and what, and
-// holds it: what is written by its Path goes there, whatever its name leads to by then. Close it. Where not everybody may
-// read one of the files that its text is of, nobody else may enter it.
+// holds it: what is written by its Path goes there, whatever its name leads to by then. Close it.
+// Where not everybody may read one of the sources, nobody else may enter it.
 func CreateFleet(out, what string, at time.Time, sources []string) (*sys.Dir, error) {
 	dir, _, err := makeRun(out, at.UTC().Format("20060102T150405Z")+"-"+slug(what)+"-fleet", modeOf(sources))
 	return dir, err

@@ -81,8 +81,8 @@ func (f Found) sources() (names []string) {
 	return names
 }
 
-// modeOf is the mode of a bundle's directory: nobody else may enter it where not everybody may read, or reach, one of the
-// files whose text is in it.
+// modeOf is the mode of a bundle's directory: nobody else may enter it where not everybody may read, or
+// reach, one of the files whose text is in it.
 func modeOf(names []string) fs.FileMode {
 	if slices.ContainsFunc(names, func(name string) bool {
 		info, err := os.Stat(name)

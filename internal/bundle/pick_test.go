@@ -246,14 +246,10 @@ func TestImportOfAPrivateFile(t *testing.T) {
 // openTo makes a directory of a mode, in one that everybody may go through.
 func openTo(t *testing.T, mode fs.FileMode) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("/tmp", "plimsoll-test-")
-	if err == nil {
-		err = os.Chmod(dir, mode)
-	}
-	if err != nil {
+	dir := t.TempDir()
+	if err := errors.Join(os.Chmod(filepath.Dir(dir), 0o755), os.Chmod(dir, mode)); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	return dir
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // ParseOptions lead from a job file to the outside.
@@ -338,7 +339,8 @@ func (o Option) String() string {
 // end of one.
 func (f *JobFile) Writable() error {
 	foreign := func(text string) bool {
-		return strings.ContainsFunc(text, func(c rune) bool { return c == ';' || c == '#' || c < ' ' && c != 9 || c == 0x7f })
+		return !utf8.ValidString(text) || // which no record keeps
+			strings.ContainsFunc(text, func(c rune) bool { return c == ';' || c == '#' || c < ' ' && c != 9 || c == 0x7f })
 	}
 	for _, s := range f.Sections {
 		if foreign(s.Name) || len(s.Name) > 254 {
@@ -346,8 +348,8 @@ func (f *JobFile) Writable() error {
 		}
 		for _, o := range s.Options {
 			if text := o.String(); foreign(text) || len(text) >= maxJobLine {
-				return fmt.Errorf("[%s] %s: a job file cannot hold ; # line breaks or control characters in a value, "+
-					"nor lines over %d bytes", Clip(s.Name), strconv.Quote(Clip(text)), maxJobLine)
+				return fmt.Errorf("[%s] %s: a job file cannot hold ; # line breaks, control characters or what is no "+
+					"UTF-8 in a value, nor lines over %d bytes", Clip(s.Name), strconv.Quote(Clip(text)), maxJobLine)
 			}
 		}
 	}

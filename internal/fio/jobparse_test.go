@@ -177,7 +177,7 @@ func TestEffective(t *testing.T) {
 // left is not handed on.
 func TestVariablesAreNotHandedOn(t *testing.T) {
 	for value, ok := range map[string]bool{
-		"a": true, "$a": true, "${a": true, "a}": true, "${a}": false,
+		"a": true, "é": true, "\xe9": false, "$a": true, "${a": true, "a}": true, "${a}": false,
 		".${NOPE}./x": false, "${}": false,
 	} {
 		job := JobFile{Sections: []Section{{Name: "j", Options: []Option{{Name: "description", Value: value}}}}}

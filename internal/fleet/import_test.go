@@ -155,11 +155,10 @@ func TestImportReadsArchives(t *testing.T) {
 
 // What not everybody may read is readable by nobody else in a fleet run, either.
 func TestImportOfPrivateRuns(t *testing.T) {
-	root, err := os.MkdirTemp("/tmp", "plimsoll-test-") // t.TempDir's parent is the user's own
-	if err != nil {
+	root := t.TempDir()
+	if err := os.Chmod(filepath.Dir(root), 0o755); err != nil { // a test's own directories are its user's only
 		t.Fatal(err)
 	}
-	defer os.RemoveAll(root) //nolint:errcheck // what is left is in /tmp
 	run := hostRun{name: "db1", seconds: 10}.build(t, filepath.Join(root, "runs"))
 	other := hostRun{name: "db2", seconds: 10}.build(t, filepath.Join(root, "others"))
 	archive := filepath.Join(root, "db1.tgz")
@@ -170,8 +169,11 @@ func TestImportOfPrivateRuns(t *testing.T) {
 		of              string
 		root, run, want os.FileMode
 	}{
-		{run, 0o755, 0o755, 0o755}, {run, 0o755, 0o700, 0o700}, {run, 0o700, 0o755, 0o700},
-		{archive, 0o755, 0o644, 0o755}, {archive, 0o755, 0o600, 0o700},
+		{run, 0o755, 0o755, 0o755},
+		{run, 0o755, 0o700, 0o700},
+		{run, 0o700, 0o755, 0o700},
+		{archive, 0o755, 0o644, 0o755},
+		{archive, 0o755, 0o600, 0o700},
 	} {
 		if err := errors.Join(os.Chmod(root, c.root), os.Chmod(c.of, c.run)); err != nil {
 			t.Fatal(err)

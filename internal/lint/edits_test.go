@@ -19,6 +19,10 @@ func TestEditsStandWhereTheySay(t *testing.T) {
 		{"a.sh", "fio --name=a --rw=read --bs=\"4KiB\" --size=1g\n", "fio --name=a --rw=read --bs=\"4k\" --size=1g\n"},
 		{"a.sh", "fio --name=a --rw read --bs 4KiB --size 1g\n", "fio --name=a --rw read --bs 4k --size 1g\n"},
 		{"a.sh", "fio -name=é -rw=read -bs=4KiB -size=1g\n", "fio -name=é -rw=read -bs=4k -size=1g\n"},
+		{
+			"a.sh", "fio --name=\xe9 --rw=read --bs=4KiB --size=1g\nfio --name=b --rw=read --bs=4KiB --size=1g\n",
+			"fio --name=\xe9 --rw=read --bs=4KiB --size=1g\nfio --name=b --rw=read --bs=4k --size=1g\n",
+		},
 		{"a.sh", "BS=4KiB\nfio --name=a --rw=read --bs=$BS --size=1g\n", "BS=4KiB\nfio --name=a --rw=read --bs=$BS --size=1g\n"},
 		{"a.sh", "fio --name=a --rw=read --bs=4K\"iB\" --size=1g\n", "fio --name=a --rw=read --bs=4K\"iB\" --size=1g\n"},
 	} {

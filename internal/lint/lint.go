@@ -142,7 +142,7 @@ func Fix(text string, found []fault) (string, int) {
 			continue
 		}
 		line := []rune(lines[e.Line-1])
-		if e.Col < 1 || e.Col > len(line) {
+		if e.Col < 1 || e.Col > len(line) || !utf8.ValidString(lines[e.Line-1]) { // of other bytes runes keep nothing
 			continue
 		}
 		rest, stands := strings.CutPrefix(string(line[e.Col-1:]), e.Old)

@@ -92,12 +92,12 @@ func (l *Late) Unwrap() error {
 	return l.Alive
 }
 
-// program is one that runs.
 // WithDir returns a context whose programs run in a directory, and not in the caller's.
 func WithDir(ctx context.Context, dir string) context.Context {
 	return context.WithValue(ctx, dirKey{}, dir)
 }
 
+// program is one that runs.
 type program struct {
 	argv   []string
 	cmd    *exec.Cmd
