@@ -236,14 +236,15 @@ func restoreLeft(env *form.Env, tuner *tune.Tuner, variants []form.Variant) (rel
 	if err != nil || !recorded {
 		return release, err
 	}
-	n, _, err := tuner.Revert(nil)
+	n, _, err := tuner.Revert(func(tune.Change, string) error { return errors.New("somebody else has set it since") })
 	if n > 0 {
 		env.Notef("restored %s of a measurement that was killed", text.Plural(n, "setting"))
 	}
 	if err != nil {
 		release()
+		return nil, form.Hint(err, "plimsoll tune --revert --state "+text.ShellQuote(tuner.State))
 	}
-	return release, err
+	return release, nil
 }
 
 func newABDir(out string, ab compare.AB, suiteName string) (string, error) {
