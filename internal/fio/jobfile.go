@@ -18,7 +18,10 @@ type JobFile struct {
 // Section is [global] (Name "global") or a job. Options keep their order; a later one wins, as in
 // fio.
 type Section struct {
-	Name    string   `json:"name"`
+	Name string `json:"name"`
+	// Heading is what stands in its brackets, by which fio names its files (init.c, make_filename), where a name= of its
+	// own gives it another Name.
+	Heading string   `json:"-"`
 	Line    int      `json:"line,omitempty"`
 	Options []Option `json:"options"`
 }

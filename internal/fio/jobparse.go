@@ -305,7 +305,7 @@ func (f *JobFile) effective(i int, global []Option) Section {
 	job.Options = slices.DeleteFunc(slices.Clone(global), func(o Option) bool { return o.Name == "name" })
 	job.Options = append(job.Options, f.Sections[i].Options...)
 	if name, ok := f.Sections[i].Get("name"); ok && name != "" {
-		job.Name = name
+		job.Name, job.Heading = name, job.Name
 	}
 	return job
 }

@@ -1,6 +1,7 @@
 package permit
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -165,6 +166,7 @@ func namesOf(section fio.Section, w fio.Workload) (names []string, owners int, e
 		}
 		files = max(int(n), 1)
 	}
+	heading := cmp.Or(section.Heading, section.Name)
 	jobs := max(w.Jobs, 1)
 	if files*jobs > mostNames {
 		return nil, 0, fmt.Errorf("%d jobs of %d files each are more than plimsoll looks at: want at most %d in all",
@@ -172,7 +174,7 @@ func namesOf(section fio.Section, w fio.Workload) (names []string, owners int, e
 	}
 	for j := range jobs {
 		for f := range files {
-			fill := strings.NewReplacer("$jobname", section.Name, "$jobnum", strconv.Itoa(j), "$filenum", strconv.Itoa(f))
+			fill := strings.NewReplacer("$jobname", heading, "$jobnum", strconv.Itoa(j), "$filenum", strconv.Itoa(f))
 			name := fill.Replace(format)
 			if leaves(name) || strings.Contains(name, "$") { // fio replaces $clientuid as well, by nothing
 				return nil, 0, fmt.Errorf("fio would make a file named %.60q below a directory, not there: add "+

@@ -105,6 +105,9 @@ func (f Finder) Walk(dir string, visit func(Found)) error {
 			ignores[rel] = append(slices.Clip(inherited), f.ignored(filepath.Join(name, ".gitignore"), rel)...)
 			return nil
 		}
+		if strings.ContainsAny(name[:1], ":#-") { // no command in the log of a CI's runner, nor an option
+			name = "./" + name
+		}
 		if e.Type().IsRegular() {
 			f.look(name, e, visit)
 		}
