@@ -66,7 +66,8 @@ func (t *Tree) ofNumber(node inode) *Device {
 	return t.numbered(unix.Major(node.device), unix.Minor(node.device))
 }
 
-// loops finds loop devices over a block device, those that share a file with another, and those that may.
+// loops finds loop devices over a block device, those that share a file with another, and those
+// of another's size that may.
 func (r *reader) loops(t *Tree) (over map[string]*Device) {
 	over, t.files = map[string]*Device{}, map[inode]*Device{}
 	shared := map[*Device]inode{}
@@ -93,7 +94,7 @@ func (r *reader) loops(t *Tree) (over map[string]*Device) {
 			switch {
 			case at == of:
 				how = "lies"
-			case at.device == of.device || !t.layered(d, at) && !t.layered(other, of):
+			case at.device == of.device || d.Size != other.Size || !t.layered(d, at) && !t.layered(other, of):
 				continue
 			}
 			t.use(name, "the loop device %s %s on the same file", other.Path, how)

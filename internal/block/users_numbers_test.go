@@ -293,6 +293,9 @@ func TestBehindAnOverlay(t *testing.T) {
 			}
 		}
 	}
+	if err := os.Truncate(at("upper/img"), 4<<20); err != nil {
+		t.Fatal(err)
+	}
 	below := over(t, at("upper/img"))
 	for _, pair := range [][2]string{{below, dev}, {dev, below}} {
 		if got := usersNow(t, pair[0]); !strings.Contains(got, "the loop device "+pair[1]+" may lie on the same file") {

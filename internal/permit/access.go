@@ -57,7 +57,7 @@ func accessesOf(section fio.Section) ([]access, error) {
 				text.Plural(max(w.Jobs, 1), "job"), text.Count(mostInFlight))
 		}
 	}
-	if n, block := w.InFlight(), w.LargestBlock(); !fio.Diskless(w.Engine) && block > mostBuffers/units.Bytes(n) {
+	if n, block := w.InFlight(), w.LargestBlock(); block > mostBuffers/units.Bytes(n) {
 		return nil, fmt.Errorf("%s of up to %s in flight: want at most %s of buffers in all", text.Plural(n, "I/O"), block,
 			mostBuffers)
 	}
@@ -65,9 +65,6 @@ func accessesOf(section fio.Section) ([]access, error) {
 		if d, err := fio.ParseTime(v, time.Second); err != nil || d > 24*time.Hour {
 			return nil, fmt.Errorf("steadystate_duration=%s: want at most a day", v)
 		}
-	}
-	if n := randomMaps(section, w); n > mostBuffers {
-		return nil, fmt.Errorf("fio would keep %s of memory for which blocks are done: add norandommap=1", n)
 	}
 	removes := isSet(section, "unlink") || isSet(section, "unlink_each_loop")
 	mode, _ := valueOf(section, "zonemode")
@@ -104,11 +101,18 @@ func accessesOf(section fio.Section) ([]access, error) {
 	return accesses, nil
 }
 
-// randomMaps is the memory in which fio notes which blocks of its files a random job has done: a bit for each, of the
-// smallest size of any direction, in each of its jobs (filesetup.c, init_random_map).
-func randomMaps(section fio.Section, w fio.Workload) units.Bytes {
+// notes is the memory in which fio keeps which blocks of its files a random job has done: a bit for each,
+// of the smallest size of any direction, in each of its jobs (filesetup.c, init_random_map); and the seeds
+// of the blocks that it may repeat: 48 bytes for each, all of them at most (dedupe.c).
+func notes(section fio.Section, w fio.Workload) units.Bytes {
 	generator, _ := valueOf(section, "random_generator")
-	if w.Sequential || isSet(section, "norandommap") || generator == "lfsr" {
+	off, given := valueOf(section, "norandommap")
+	mode, repeats := valueOf(section, "dedupe_mode")
+	bits := units.Bytes(1)
+	switch {
+	case repeats && mode != "repeat":
+		bits = 48 * 8
+	case w.Sequential || given && (off == "" || off == "1") || generator == "lfsr":
 		return 0
 	}
 	least := w.SmallestBlock()
@@ -116,7 +120,7 @@ func randomMaps(section fio.Section, w fio.Workload) units.Bytes {
 		least = 512
 	}
 	files := max(sizeOf(section, "nrfiles"), 1)
-	return max(sizeOf(section, "size"), sizeOf(section, "filesize")*files) / least / 8 * units.Bytes(max(w.Jobs, 1))
+	return max(sizeOf(section, "size"), sizeOf(section, "filesize")*files) / least * bits / 8 * units.Bytes(max(w.Jobs, 1))
 }
 
 // pathList splits the value of filename= or directory=, in which a colon separates and \: stands

@@ -116,8 +116,11 @@ func openFolder(dir *sys.Dir) (*sys.Dir, error) {
 	return ownFolder(dir)
 }
 
-// sign makes the folder, while nothing is in it, one that can be told from whatever else is the caller's: by the sticky
-// bit, which only its owner can set. A filesystem that has none goes without.
+// signed is the mode of plimsoll's folder: with a sticky bit, though nobody else may enter it.
+const signed = 0o700 | fs.ModeSticky
+
+// sign gives the folder, while nothing is in it, the mode by which it is known among whatever else is the
+// caller's: only its owner can set one. A filesystem that keeps none goes without.
 func sign(dir *sys.Dir) error {
 	folder, err := dir.OpenSub(folderName)
 	if err != nil {
@@ -127,7 +130,7 @@ func sign(dir *sys.Dir) error {
 	if entries, err := folder.Entries(); err != nil || len(entries) > 0 {
 		return err
 	}
-	_ = folder.Chmod(".", 0o700|fs.ModeSticky)
+	_ = folder.Chmod(".", signed)
 	return nil
 }
 
@@ -189,10 +192,10 @@ func madeHere(dir, folder *sys.Dir) error {
 	case sys.Device(parent) != sys.Device(info) || !dir.SameMount(folder):
 		return fmt.Errorf("%s is a mount of its own, or on another filesystem than %s: unmount it, or name another path",
 			folder.Name(), dir.Name())
-	case info.Mode()&fs.ModeSticky == 0:
-		return dir.CheckMoved(folder)
+	case int(sys.Owner(info)) == os.Geteuid() && info.Mode() == fs.ModeDir|signed:
+		return nil
 	}
-	return nil
+	return dir.CheckMoved(folder)
 }
 
 // stands tells whether the folder is still what its name leads to.

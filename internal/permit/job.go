@@ -37,14 +37,23 @@ func (p *Place) look(s suite.Scenario, file string, note bool) (pins, error) {
 	if err := job.Writable(); err != nil {
 		return held, fmt.Errorf("%s: %w", s.Name, err)
 	}
+	noted := units.Bytes(0)
 	for _, i := range job.Jobs() {
 		section := job.Effective(i)
 		if err := p.consent.checkOptions(job.Name, section); err != nil {
 			return held, err
 		}
+		w, err := fio.WorkloadOf(section.Name, section)
+		if err == nil && (s.AsIs || fio.Diskless(w.Engine)) { // the sizes of others are plimsoll's
+			noted += notes(section, w)
+		}
 		if err := p.lookAt(section, held, note); err != nil {
 			return held, fmt.Errorf("%s: [%s]: %w", job.Name, section.Name, err)
 		}
+	}
+	if noted > mostBuffers {
+		return held, fmt.Errorf("%s: fio would keep notes of its blocks in %s of memory: add norandommap=1, and "+
+			"dedupe_mode=repeat where that is set", job.Name, noted)
 	}
 	return held, nil
 }

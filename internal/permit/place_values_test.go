@@ -565,32 +565,33 @@ func TestFoldersThatFail(t *testing.T) {
 	}
 }
 
-// A folder of the caller's own, or of a third user's, in a directory of another user, who may have moved it there, is
-// plimsoll's where it has plimsoll's sign, which only its owner can give it.
+// A folder of the caller's own in a directory of another user, who may have moved it there, is plimsoll's where it has
+// plimsoll's sign, which only its owner can give it; one of a third user's is not.
 func TestFoldersThatWereMoved(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("SKIPPED: only root can make files of several users")
 	}
 	const attacker, victim = 64001, 64002
-	for owner, signed := range map[int][]bool{0: {false, true}, victim: {false, true}, attacker: {true}} {
-		for _, sign := range signed {
+	for owner, modes := range map[int]map[fs.FileMode]bool{
+		0:        {0o700: false, 0o755: false, 0o777 | fs.ModeSticky: false, signed: true},
+		victim:   {0o700: false, 0o777 | fs.ModeSticky: false, signed: false},
+		attacker: {0o700: true, 0o755: true}, // of his own none is asked for
+	} {
+		for mode, sign := range modes {
 			base := t.TempDir()
-			kept, mode := filepath.Join(mkdir(t, filepath.Join(base, folderName)), "data.dat"), fs.FileMode(0o700)
+			kept := filepath.Join(mkdir(t, filepath.Join(base, folderName)), "data.dat")
 			write(t, kept, "precious")
-			if sign && owner != attacker { // of his own none is asked for
-				mode |= fs.ModeSticky
-			}
 			err := errors.Join(os.Chown(base, attacker, attacker), os.Chmod(filepath.Dir(kept), mode),
 				os.Chown(filepath.Dir(kept), owner, owner), os.Chown(kept, owner, owner))
 			if err != nil {
 				t.Fatal(err)
 			}
 			if err := checkFolder(held(t, base)); (err == nil) != (sign && owner == 0) {
-				t.Errorf("a run with a folder of user %d, signed %v: %v", owner, sign, err)
+				t.Errorf("a run with a folder of user %d, %v: %v", owner, mode, err)
 			}
 			err = Clean(base, false, func(Leftover) {})
 			if _, gone := os.Stat(kept); (err == nil) != sign || sign != errors.Is(gone, fs.ErrNotExist) {
-				t.Errorf("clean of a folder of user %d, signed %v: %v, %v", owner, sign, err, gone)
+				t.Errorf("clean of a folder of user %d, %v: %v, %v", owner, mode, err, gone)
 			}
 		}
 	}

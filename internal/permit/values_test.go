@@ -139,9 +139,6 @@ func TestWhatAJobOpens(t *testing.T) {
 		"rw=randrw\nrwmixwrite=0,50\nfilename=/d/x":                               "0,50: want one number",
 		"rw=read\nfilename=/d/x\nioengine=libaio\niodepth=1025\nbs=2m":            "1,025 I/Os of up to 2 MiB in flight: want at most 2 GiB",
 		"rw=read\nfilename=/d/x\nioengine=libaio\niodepth=2k\nbssplit=4k/99:2m/1": "2,048 I/Os of up to 2 MiB in flight",
-		"rw=randread\nioengine=null\nsize=16t\nbs=512":                            "add norandommap",
-		"rw=randread\nioengine=null\nsize=16t\nbs=64k,512":                        "add norandommap",
-		"rw=randrw\nioengine=null\nfilesize=64g\nnrfiles=100\nbs=1k\nnumjobs=4":   "add norandommap",
 		"rw=read\nfilename=/d/x\nnumjobs=3\nbs=1g":                                "3 I/Os of up to 1 GiB in flight",
 		"rw=read\nfilename=/d/x\nsteadystate_duration=86401":                      "steadystate_duration=86401: want at most a day",
 		"rw=write\nfilename=/d/x\niodepth=1048577":                                "at most 1,048,576 I/Os in flight in all",
@@ -154,7 +151,7 @@ func TestWhatAJobOpens(t *testing.T) {
 	for _, fits := range []string{
 		"nrfiles=10000\niodepth=1m\nbs=2k", "nrfiles=5000\nnumjobs=2\niodepth=512k\nbs=2k",
 		"nrfiles=10000\niodepth=1k\nbs=2m", "nrfiles=0",
-		"nrfiles=10000\nsteadystate_duration=24h", "nrfiles=10000\nioengine=null\nsize=16t\nrw=randread\nbs=1k", "nrfiles=10000\nioengine=null\nsize=99t\nrw=randread\nbs=512\nnorandommap=1", "nrfiles=5000\nnumjobs=2\nbs=1g", "nrfiles=10000\nioengine=psync\niodepth=4k\nbs=2m",
+		"nrfiles=10000\nsteadystate_duration=24h", "nrfiles=5000\nnumjobs=2\nbs=1g", "nrfiles=10000\nioengine=psync\niodepth=4k\nbs=2m",
 	} {
 		list, err := accessesOf(effective(t, "rw=write\ndirectory=/no\n"+fits))
 		if n := map[string]int{"nrfiles=0": 1}[fits]; err != nil || n == 1 && len(list) != 1 || n == 0 && len(list) != 10000 {
@@ -171,6 +168,24 @@ func TestWhatAJobOpens(t *testing.T) {
 	} {
 		if got := sizeOf(section(fio.Option{Name: "size", Value: value}), "size"); got != want {
 			t.Errorf("size=%s: %d, want %d", value, got, want)
+		}
+	}
+}
+
+// The memory in which fio notes what its random jobs have done is bounded for all of them.
+func TestRandomMaps(t *testing.T) {
+	const half = "[x]\nsize=16t\nbs=2k\n"
+	for text, ok := range map[string]bool{
+		"[x]\nsize=16t\nbs=1k\n": true, "[x]\nsize=16t\nbs=512\n": false, "[x]\nsize=16t\nbs=64k,512\n": false,
+		"[x]\nfilesize=64g\nnrfiles=100\nbs=1k\nnumjobs=4\n": false, "[x]\nsize=99t\nbs=512\nnorandommap=1\n": true,
+		"[x]\nsize=99t\nbs=512\nnorandommap\n": true, "[x]\nsize=99t\nbs=512\nnorandommap=00\n": false,
+		"[x]\nsize=99t\nbs=512\nrandom_generator=lfsr\n": true, half + half: true, half + half + half: false,
+		"[x]\nsize=99t\nbs=512\nrw=read\n": true, "[x]\nsize=99g\nbs=4k\nrw=write\ndedupe_mode=repeat\n": true,
+		"[x]\nsize=170g\nbs=4k\nrw=write\ndedupe_mode=working_set\n": true, "[x]\nsize=180g\nbs=4k\nrw=write\ndedupe_mode=working_set\n": false, "[x]\nsize=16t\nbssplit=512/1:64k/99\n": false,
+	} {
+		err := placeOn(t, t.TempDir(), Consent{}).Check(job(t, "[global]\nioengine=null\nrw=randread\n"+text))
+		if (err == nil) != ok || err != nil && !strings.Contains(err.Error(), "add norandommap=1") {
+			t.Errorf("%q: %v", text, err)
 		}
 	}
 }

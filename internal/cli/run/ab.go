@@ -230,8 +230,8 @@ func restoreLeft(env *form.Env, tuner *tune.Tuner, variants []form.Variant) (rel
 	}
 	release, err = tuner.Hold()
 	if errors.Is(err, sys.ErrLocked) {
-		return nil, fmt.Errorf("another plimsoll ab has the settings of its variants recorded in %s: wait until it is done, "+
-			"or name another file with --state", tuner.State)
+		return nil, fmt.Errorf("%s holds the settings of a comparison that is under way: wait until it is done, or name "+
+			"another file with --state", tuner.State)
 	}
 	if err != nil || !recorded {
 		return release, err

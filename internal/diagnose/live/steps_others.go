@@ -387,7 +387,11 @@ func (v *view) processor() *Cause {
 	case v.slow && !v.proven:
 		say("The storage of %s cannot be accused: %s per I/O, but this machine's own timers come %s late.",
 			latency(v.top.wait()), units.LatencyOf(w.LateMean))
-		first = late
+		if first = late; v.turns {
+			say("The storage of %s cannot be accused: %s per I/O, but %s needs threads to complete one, and this machine's "+
+				"processors are never idle.", latency(v.top.wait()), v.top.Name)
+			first = waits
+		}
 	case some >= cpuSome && w.CPU.Idle < cpuIdle:
 		c.Confidence = Possible
 		say(isNot + "; this machine's processors are never idle.")

@@ -20,9 +20,10 @@ const (
 	// anything.
 	lateTimes = 2
 	// fewLate of an I/O's usual time cannot make it slow, nor can a lateness below mostLate keep a device
-	// busy throughout.
+	// busy for keptBusy of the time.
 	fewLate  = 0.25
 	mostLate = 2 * time.Millisecond
+	keptBusy = 0.8
 	// worstLate times the latest of plimsoll's own timers, and worstTimes what is slow, no lateness makes an I/O
 	// take: the mean of 100 ms.
 	worstLate, worstTimes = 5, 10
@@ -144,6 +145,7 @@ type view struct {
 	slow    bool
 	near    bool // slow by no more than the machine's own timers are late
 	proven  bool // slow, and not by lateness
+	turns   bool // each thread that an I/O passes waits for its turn on a processor
 	users   []*User
 	queue   float64            // the longest that a user waits for a processor, seconds a second
 	asked   float64            // bytes per second of all users
@@ -179,21 +181,31 @@ func newView(f *Facts) *view {
 		w = max(w, float64(r.Wait))
 	}
 	late := float64(f.Window.LateMean)
-	v.late = lateTimes * late * (1 + late/float64(starved))
+	v.turns = v.threads() && f.Window.CPU.Idle < cpuIdle
+	each := late
+	if v.turns { // whatever plimsoll's own timers got
+		each = max(late, float64(starved))
+	}
+	v.late = lateTimes * each * (1 + each/float64(starved))
 	v.slow = v.top.waiting() >= slowQueue && w > v.limit
 	v.near = v.slow && w <= v.limit+v.late
 	worst := float64(max(v.top.did.ReadWorst, v.top.did.WriteWorst))
 	v.proven = v.slow && (!v.near || v.deepQueue() ||
-		late <= fewLate*v.typical || v.top.busy() >= sureBusy && late < float64(mostLate) ||
-		worst >= worstLate*float64(f.Window.LateMost) && worst >= worstTimes*v.limit)
+		late <= fewLate*v.typical || v.top.busy() >= keptBusy && late < float64(mostLate) ||
+		!v.turns && worst >= worstLate*float64(f.Window.LateMost) && worst >= worstTimes*v.limit)
 	return v
 }
 
-// deepQueue is whether devices that need no thread to complete an I/O have a long queue without a pause:
-// late tasks would leave them less to do.
+// threads is whether a device needs a thread to complete an I/O.
+func (v *view) threads() bool {
+	return slices.ContainsFunc(v.all, func(d *device) bool { return d.Crypt || d.Kind == "loop" })
+}
+
+// deepQueue is whether devices that need no thread have a long queue without a pause: late tasks would leave them less
+// to do.
 func (v *view) deepQueue() bool {
-	return v.f.Window.CPU.Steal <= cpuSteal && !slices.ContainsFunc(v.all, func(d *device) bool {
-		return d.Crypt || d.Kind == "loop" || d.Leaf() && (d.busy() < sureBusy || d.did.InFlight <= fewWait)
+	return v.f.Window.CPU.Steal <= cpuSteal && !v.threads() && !slices.ContainsFunc(v.leaves, func(d *device) bool {
+		return d.busy() < sureBusy || d.did.InFlight <= fewWait
 	})
 }
 
