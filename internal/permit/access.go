@@ -61,6 +61,21 @@ func accessesOf(section fio.Section) ([]access, error) {
 		return nil, fmt.Errorf("%s of up to %s in flight: want at most %s of buffers in all", text.Plural(n, "I/O"), block,
 			mostBuffers)
 	}
+	for _, name := range []string{"size", "filesize", "offset", "offset_increment"} {
+		v, _ := valueOf(section, name)
+		for part := range strings.FieldsFuncSeq(v, parts) {
+			_, err := fio.ParseSize(part, 1024)
+			if share, given := strings.CutSuffix(strings.TrimSpace(part), "%"); given {
+				var n int
+				if n, err = strconv.Atoi(share); n > 100 { // fio would go on until nothing is free
+					err = fs.ErrInvalid
+				}
+			}
+			if err != nil {
+				return nil, fmt.Errorf("%s=%s: want a size, or a share up to 100%%", name, v)
+			}
+		}
+	}
 	if v, ok := valueOf(section, "steadystate_duration"); ok { // for each second of which fio keeps figures
 		if d, err := fio.ParseTime(v, time.Second); err != nil || d > 24*time.Hour {
 			return nil, fmt.Errorf("steadystate_duration=%s: want at most a day", v)
@@ -210,11 +225,14 @@ func isSet(section fio.Section, name string) bool {
 	return given && v != "0"
 }
 
+// parts says what stands between the values of a list or range.
+func parts(r rune) bool { return strings.ContainsRune(",:-", r) }
+
 // sizeOf is the value of an option that is a size, of a list or range the largest, 0 where it is not given or no size,
 // such as a percentage.
 func sizeOf(section fio.Section, name string) (most units.Bytes) {
 	v, _ := valueOf(section, name)
-	for part := range strings.FieldsFuncSeq(v, func(r rune) bool { return strings.ContainsRune(",:-", r) }) {
+	for part := range strings.FieldsFuncSeq(v, parts) {
 		if b, err := fio.ParseSize(part, 1024); err == nil {
 			most = max(most, b)
 		}

@@ -139,6 +139,9 @@ func TestWhatAJobOpens(t *testing.T) {
 		"rw=randrw\nrwmixwrite=0,50\nfilename=/d/x":                               "0,50: want one number",
 		"rw=read\nfilename=/d/x\nioengine=libaio\niodepth=1025\nbs=2m":            "1,025 I/Os of up to 2 MiB in flight: want at most 2 GiB",
 		"rw=read\nfilename=/d/x\nioengine=libaio\niodepth=2k\nbssplit=4k/99:2m/1": "2,048 I/Os of up to 2 MiB in flight",
+		"rw=write\nfilename=/d/x\nsize=101%":                                      "size=101%: want a size, or a share up to 100%",
+		"rw=read\nfilename=/d/x\nfilesize=50%,0xff% ":                             "want a size",
+		"rw=read\nfilename=/d/x\noffset=1g/":                                      "offset=1g/: want a size",
 		"rw=read\nfilename=/d/x\nnumjobs=3\nbs=1g":                                "3 I/Os of up to 1 GiB in flight",
 		"rw=read\nfilename=/d/x\nsteadystate_duration=86401":                      "steadystate_duration=86401: want at most a day",
 		"rw=write\nfilename=/d/x\niodepth=1048577":                                "at most 1,048,576 I/Os in flight in all",
@@ -151,7 +154,7 @@ func TestWhatAJobOpens(t *testing.T) {
 	for _, fits := range []string{
 		"nrfiles=10000\niodepth=1m\nbs=2k", "nrfiles=5000\nnumjobs=2\niodepth=512k\nbs=2k",
 		"nrfiles=10000\niodepth=1k\nbs=2m", "nrfiles=0",
-		"nrfiles=10000\nsteadystate_duration=24h", "nrfiles=5000\nnumjobs=2\nbs=1g", "nrfiles=10000\nioengine=psync\niodepth=4k\nbs=2m",
+		"nrfiles=10000\nsteadystate_duration=24h", "nrfiles=10000\nsize=100%", "nrfiles=5000\nnumjobs=2\nbs=1g", "nrfiles=10000\nioengine=psync\niodepth=4k\nbs=2m",
 	} {
 		list, err := accessesOf(effective(t, "rw=write\ndirectory=/no\n"+fits))
 		if n := map[string]int{"nrfiles=0": 1}[fits]; err != nil || n == 1 && len(list) != 1 || n == 0 && len(list) != 10000 {
