@@ -2,6 +2,7 @@ package block
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -76,6 +77,9 @@ func (t *Tree) ReadSegments(ctx context.Context, m *sys.Machine) error {
 		return nil
 	}
 	out, err := m.Output(ctx, "dmsetup", "table")
+	if errors.Is(err, sys.ErrNotFound) && !m.Here {
+		return errors.New("a captured machine holds no table of device-mapper")
+	}
 	if err != nil {
 		return fmt.Errorf("%w; as root, with dmsetup installed, it is read", err)
 	}

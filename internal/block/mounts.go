@@ -25,7 +25,7 @@ func (r *reader) udev(d *Device) {
 	d.Links = slices.Sorted(slices.Values(u.Links))
 	d.Signature = cmp.Or(p["ID_FS_TYPE"], p["ID_PART_TABLE_TYPE"])
 	d.UUID, d.Label = p["ID_FS_UUID"], p["ID_FS_LABEL"]
-	d.Serial = cmp.Or(d.Serial, p["ID_SERIAL_SHORT"])
+	d.Serial = cmp.Or(d.Serial, p["ID_SERIAL_SHORT"], p["ID_SERIAL"])
 	d.WWN = cmp.Or(d.WWN, p["ID_WWN"])
 	d.Model = cmp.Or(d.Model, p["ID_MODEL"])
 	if d.MD != nil {
@@ -220,15 +220,19 @@ func (r *reader) geometry(m *Mount, d *Device) Geometry {
 	case "ext2", "ext3", "ext4":
 		if sb, err := parseExt(head); err == nil {
 			g = sb
-			if blocks, ok := m.Option("stripe"); ok {
-				if n, err := strconv.ParseUint(blocks, 10, 32); err == nil {
-					g.StripeWide = units.Bytes(n) * g.BlockSize
-				}
+		}
+		if blocks, ok := m.Option("stripe"); ok {
+			if n, err := strconv.ParseUint(blocks, 10, 32); err == nil {
+				g.StripeWide = units.Bytes(n) * cmp.Or(g.BlockSize, usualBlock)
 			}
 		}
 	}
 	return g
 }
+
+// usualBlock is ext4's block where its superblock cannot be read: smaller ones are for less than 512 MiB
+// (mke2fs.conf(5), small).
+const usualBlock = 4 * units.KiB
 
 func (m *Mount) sectors(option string) units.Bytes {
 	s, _ := m.Option(option)

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -105,6 +106,26 @@ No devices found
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
+	}
+}
+
+// A captured machine has no dmsetup, whatever is installed here.
+func TestSegmentsOfCapture(t *testing.T) {
+	tree := &Tree{Devices: map[string]*Device{"dm-0": {Name: "dm-0", Path: "/dev/mapper/luks", DM: "CRYPT-LUKS2-1-luks"}}}
+	for here, want := range map[bool]string{false: "a captured machine holds no table", true: "as root, with dmsetup"} {
+		m := &sys.Machine{Here: here, Run: func(context.Context, io.Writer, ...string) error { return sys.ErrNotFound }}
+		if err := tree.ReadSegments(t.Context(), m); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%t: %v, want %q", here, err, want)
+		}
+	}
+}
+
+// ext4 shows the stripe that it uses also where its superblock may not be read, in blocks of 4 KiB.
+func TestStripeWithoutSuperblock(t *testing.T) {
+	r := &reader{root: fstest.MapFS{}}
+	m := &Mount{FS: "ext4", Options: []string{"rw", "stripe=192"}}
+	if g := r.geometry(m, &Device{Name: "md0"}); g.StripeWide != 768*units.KiB || g.Known {
+		t.Errorf("%+v", g)
 	}
 }
 

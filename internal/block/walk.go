@@ -1,6 +1,9 @@
 package block
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Under are the devices directly below one: what it is made of, or the disk of a partition. Only
 // those that are in the tree.
@@ -57,4 +60,18 @@ func (t *Tree) Disk(name string) (disk *Device, start int64, leaf bool) {
 		start, disk = int64(disk.Start), parent
 	}
 	return disk, start, len(t.Under(disk.Name)) == 0
+}
+
+// Twins are the SCSI disks that are other paths to a disk's logical unit: alike in serial number, model and size.
+// udev's ID_WWN alone says nothing, since it is an array's where the number goes on in an extension.
+func (t *Tree) Twins(d *Device) []string {
+	scsi := func(d *Device) bool { return d.Kind == Disk && strings.HasPrefix(d.Name, "sd") && d.Serial != "" }
+	var all []string
+	for _, name := range t.Names() {
+		o := t.Devices[name]
+		if o != d && scsi(d) && scsi(o) && o.Serial == d.Serial && o.WWN == d.WWN && o.Model == d.Model && o.Size == d.Size {
+			all = append(all, name)
+		}
+	}
+	return all
 }

@@ -19,7 +19,11 @@ import (
 const VolatileCache = "write back"
 
 // Volatile are the drives below a device that have such a cache.
-func (c *Case) Volatile(device string) []string {
+func (c *Case) Volatile(device string) []string { return c.Cached(device, VolatileCache) }
+
+// Cached are the drives below a device of which queue/write_cache says so; "" are those without that file, as
+// before Linux 4.7, of which nothing is known.
+func (c *Case) Cached(device, mode string) []string {
 	var all []string
 	if c.Topology == nil || c.Topology.Tree == nil {
 		return nil
@@ -28,7 +32,7 @@ func (c *Case) Volatile(device string) []string {
 		if disk := c.Device(d.Parent); disk != nil {
 			d = disk
 		}
-		if (d.Kind == block.Disk || d.Kind == block.Loop) && d.Queue.WriteCache == VolatileCache {
+		if (d.Kind == block.Disk || d.Kind == block.Loop) && d.Queue.WriteCache == mode {
 			all = append(all, d.Name)
 		}
 	}

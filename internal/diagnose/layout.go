@@ -3,6 +3,7 @@ package diagnose
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"plimsoll/internal/block"
 	"plimsoll/internal/topology"
@@ -101,6 +102,36 @@ func (c *Case) Mounts() []Mounted {
 		}
 	}
 	return all
+}
+
+// Guest says that the machine is a cloud's or another hypervisor's guest, by its firmware, its clocks or its
+// disks.
+func (c *Case) Guest() bool {
+	if t := c.Topology; t != nil {
+		volume := func(v topology.Volume) bool { return v.Network }
+		network := func(a topology.Array) bool { return slices.ContainsFunc(a.Volumes, volume) }
+		if t.Host.Virt != "" || t.Instance.Type != "" || t.Instance.Cloud != "" || slices.ContainsFunc(t.Arrays, network) {
+			return true
+		}
+		if t.Tree != nil {
+			for name := range t.Tree.Devices {
+				if GuestDisk(name) {
+					return true
+				}
+			}
+		}
+	}
+	return c.Host != nil && slices.ContainsFunc(c.Host.CPU.Clocks, func(s string) bool {
+		return s == KVMClock || s == "xen" || strings.HasPrefix(s, "hyperv_")
+	})
+}
+
+// KVMClock is the clock source of a guest of KVM.
+const KVMClock = "kvm-clock"
+
+// GuestDisk says that a disk of this name is the hypervisor's: virtio or Xen.
+func GuestDisk(name string) bool {
+	return strings.HasPrefix(name, "vd") || strings.HasPrefix(name, "xvd")
 }
 
 // Sysfs is the file of an attribute of a device.

@@ -25,6 +25,7 @@ func Rules() []*diagnose.Rule {
 		"PL604": exceeded(diagnose.OfMachine,
 			"The instance's limit on storage %s was exceeded for up to %s of the run: the machine limits, not its volumes."),
 		"PL605": burstBalance,
+		"PL606": lostAtStop,
 	})
 }
 

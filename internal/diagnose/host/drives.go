@@ -11,6 +11,7 @@ import (
 	"plimsoll/internal/finding"
 	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
 )
 
 // Rules judge the machine around the storage. All are silent where nobody has looked at it
@@ -47,7 +48,7 @@ func Rules() []*diagnose.Rule {
 type top struct {
 	*block.Device                 // a partition stands for its disk, whose queue it has
 	roles         []topology.Role // of the targets on it
-	striped       bool            // over several volumes
+	stripe        units.Bytes     // over all of several volumes; 0 where they are not striped
 }
 
 // tops lists the devices that the targets are on, each once. Nothing where no machine was looked
@@ -64,8 +65,11 @@ func tops(c *diagnose.Case) []top {
 		}
 		i := slices.IndexFunc(all, func(o top) bool { return o.Name == d.Name })
 		if i < 0 {
-			a := c.Topology.Array(t.Array)
-			all, i = append(all, top{Device: d, striped: a != nil && a.Level.Striped() && len(a.Volumes) > 1}), len(all)
+			var stripe units.Bytes
+			if a := c.Topology.Array(t.Array); a != nil && a.Level.Striped() && len(a.Volumes) > 1 {
+				stripe = a.Stripe()
+			}
+			all, i = append(all, top{Device: d, stripe: stripe}), len(all)
 		}
 		if !slices.Contains(all[i].roles, t.Role) {
 			all[i].roles = append(all[i].roles, t.Role)

@@ -85,7 +85,7 @@ func fstabLine(c *diagnose.Case, m diagnose.Mounted, d *block.Device, l host.Fst
 	same := other == nil || other.Name == d.Name || other.UUID != "" && other.UUID == d.UUID || // btrfs, on several
 		strings.HasPrefix(d.DM, "mpath-") && slices.Contains(d.Slaves, other.Name)
 	if tagged && is != "" && is != value || !tagged && !same {
-		f.Severity = finding.Fail
+		f.Severity, f.Title = finding.Fail, "fstab mounts another filesystem here"
 		f.Say("/etc/fstab mounts another filesystem at %s than is there now.", m.Point)
 		*f = f.Saw("source of "+m.Point, l.Spec, cmp.Or(kind+"="+is, d.Path), where)
 		if !tagged {
@@ -94,14 +94,17 @@ func fstabLine(c *diagnose.Case, m diagnose.Mounted, d *block.Device, l host.Fst
 		return true
 	}
 	if driverNames.MatchString(l.Spec) {
+		f.Title = "fstab mounts by a name that may change"
 		f.Say("/etc/fstab mounts %s by %s, a name that may be another drive's after a boot.", m.Point,
 			l.Spec)
 		*f = f.Saw("source of "+m.Point, l.Spec, "UUID="+d.UUID, where)
 	}
 	if !slices.Contains(l.Options, "nofail") && !slices.Contains(l.Options, "noauto") {
 		if f.Message == "" {
+			f.Title = "a boot waits for this mount"
 			f.Say("Without nofail in /etc/fstab a boot stops when %s is not there.", m.Point)
-			if m.Array == nil || len(m.Array.Volumes) == 1 && !m.Array.Volumes[0].Network {
+			// At a machine of one's own somebody can mount it by hand, and may want the boot to stop.
+			if m.Array == nil || len(m.Array.Volumes) == 1 && !m.Array.Volumes[0].Network || !c.Guest() {
 				f.Severity = finding.Info
 			}
 		}
@@ -144,12 +147,23 @@ func arrayLine(c *diagnose.Case, d *block.Device) string {
 	)
 }
 
+// identifies says that an ARRAY line is an array's: each identity that it gives must be the array's
+// (mdadm.conf(5), ARRAY), a name also without the host before it. A line without identities has the device alone.
+func identifies(a host.Array, d *block.Device) bool {
+	_, bare, _ := strings.Cut(d.MD.Name, ":")
+	uuid := a.UUID == "" || block.BareUUID(a.UUID) == block.BareUUID(d.MD.UUID)
+	named := a.Name == "" || d.MD.Name == "" && a.UUID != "" || a.Name == d.MD.Name || a.Name == bare
+	return uuid && named && (a.UUID != "" || a.Name != "" || callsIt(a, d))
+}
+
+// callsIt says that an ARRAY line has the name of an array's device.
+func callsIt(a host.Array, d *block.Device) bool {
+	return a.Device != "" && (a.Device == d.Path || slices.Contains(d.Links, a.Device))
+}
+
 func unknownArray(c *diagnose.Case, report diagnose.Report) {
 	for _, d := range raids(c) {
-		known := slices.ContainsFunc(c.Host.Boot.Arrays, func(a host.Array) bool {
-			return a.UUID != "" && block.BareUUID(a.UUID) == block.BareUUID(d.MD.UUID) || a.Name != "" && a.Name == d.MD.Name ||
-				a.UUID == "" && (a.Device == d.Path || slices.Contains(d.Links, a.Device))
-		})
+		known := slices.ContainsFunc(c.Host.Boot.Arrays, func(a host.Array) bool { return identifies(a, d) })
 		if conf := c.Host.Boot.Mdadm; known && conf != nil {
 			report(finding.Fine(d.Name, "%s names %s", conf.Path, d.Name))
 		}
@@ -163,9 +177,20 @@ func unknownArray(c *diagnose.Case, report diagnose.Report) {
 		if conf := c.Host.Boot.Mdadm; conf != nil && slices.Contains(host.MdadmConfs, conf.Path) {
 			file = conf.Path // a record names no file to write to
 		}
-		f := finding.New(d.Name, "%s is assembled, but no ARRAY line names it.", d.Path).
-			Saw("ARRAY line for "+d.Name, found, "UUID="+d.MD.UUID, file).
-			Run(arrayLine(c, d) + " >> " + text.ShellQuote(file))
+		f, command := finding.New(d.Name, "%s is assembled, but no ARRAY line names it.", d.Path), arrayLine(c, d)
+		stale := false
+		for _, a := range c.Host.Boot.Arrays {
+			if a.UUID != "" && (callsIt(a, d) || a.Name != "" && a.Name == d.MD.Name) {
+				f.Say("%s is assembled, but the ARRAY line of its name has the UUID of another array.", d.Path)
+				f.Fix = "Replace the line by the one that mdadm prints, and rebuild the initramfs."
+				found, stale = "UUID="+clip(a.UUID), true
+			}
+		}
+		if !stale {
+			command += " >> " + text.ShellQuote(file)
+		}
+		f = f.Saw("ARRAY line for "+d.Name, found, "UUID="+d.MD.UUID, file).
+			Run(command)
 		if c.Host.Boot.Initramfs != nil {
 			f.Commands = append(f.Commands, renewal(c.Host.Boot))
 		}

@@ -100,7 +100,7 @@ func slowGovernor(c *diagnose.Case, report diagnose.Report) {
 
 // quickClocks are clock sources that a program reads without entering the kernel (vDSO): x86, KVM,
 // Arm, Hyper-V, s390.
-var quickClocks = []string{"tsc", "kvm-clock", "arch_sys_counter", "hyperv_clocksource_tsc_page", "tod"}
+var quickClocks = []string{"tsc", diagnose.KVMClock, "arch_sys_counter", "hyperv_clocksource_tsc_page", "tod"}
 
 func slowClock(c *diagnose.Case, report diagnose.Report) {
 	if c.Host == nil || c.Host.CPU.Clock == "" {
@@ -111,12 +111,16 @@ func slowClock(c *diagnose.Case, report diagnose.Report) {
 		return
 	}
 	const file = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
+	want := "tsc"
+	if slices.Contains(c.Host.CPU.Clocks, diagnose.KVMClock) {
+		want = diagnose.KVMClock // which stays right when a guest moves to another host
+	}
 	f := finding.New("clock", "The clock source is %s, which a program cannot read without a system call.",
 		clip(c.Host.CPU.Clock)).
-		Saw("clock source", clip(c.Host.CPU.Clock), "tsc", file)
-	if slices.Contains(c.Host.CPU.Clocks, "tsc") {
+		Saw("clock source", clip(c.Host.CPU.Clock), want, file)
+	if slices.Contains(c.Host.CPU.Clocks, want) {
 		// Not a Setting: the kernel may have had a reason, so that a person should choose.
-		f.Commands = []string{finding.Setting{File: file, Value: "tsc"}.Command()}
+		f.Commands = []string{finding.Setting{File: file, Value: want}.Command()}
 	}
 	report(f)
 }
@@ -140,14 +144,19 @@ func numaDrives(c *diagnose.Case, report diagnose.Report) {
 	}
 	f := finding.Finding{Subject: "processors"}
 	nodes := slices.Sorted(maps.Keys(on))
+	if len(nodes) == len(c.Host.CPU.Nodes) {
+		report(finding.Fine("processors", "each of %d NUMA nodes has drives", len(nodes)))
+		return
+	}
 	for _, n := range nodes {
 		f = f.Saw(fmt.Sprintf("drives of node %d", n), text.Some(on[n], 3), "",
 			"/sys/class/block/"+on[n][0]+"/device/device/numa_node")
 	}
-	f.Say("The drives hang on node %d of %d; I/O from the others crosses over.", nodes[0],
+	f.Say("The drives are attached to node %d of %d; I/O from the others crosses the link between them.", nodes[0],
 		len(c.Host.CPU.Nodes))
 	if len(nodes) > 1 {
-		f.Say("The drives hang on %d of %d nodes, so some I/O crosses over wherever it comes from.",
+		f.Title = "drives are attached to some NUMA nodes"
+		f.Say("The drives are attached to %d of %d nodes; I/O from the others crosses the link between them.",
 			len(nodes), len(c.Host.CPU.Nodes))
 	} else {
 		f.Commands = []string{fmt.Sprintf("numactl --cpunodebind=%d --membind=%d plimsoll run", nodes[0], nodes[0])}

@@ -2,6 +2,7 @@ package host
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -92,6 +93,9 @@ func dirtyPages(c *diagnose.Case, report diagnose.Report) {
 	report(f)
 }
 
+// zvol is a volume of ZFS, of any pool.
+var zvol = regexp.MustCompile(`^/dev/(zd\d|zvol/)`)
+
 // eager is the swappiness above which the kernel swaps out a database's memory for the page cache;
 // 10 is what databases ask for.
 const eager = 10
@@ -108,6 +112,13 @@ func swapping(c *diagnose.Case, report diagnose.Report) {
 		return
 	}
 	f := finding.Finding{Subject: "memory"}
+	zvols := slices.DeleteFunc(slices.Clone(m.Swaps), func(s string) bool { return !zvol.MatchString(s) })
+	for _, s := range zvols {
+		f = f.Saw("swap", s, "on another drive", "/proc/swaps").As(finding.Warn).Titled("swap is on a volume of ZFS")
+		f.Say("%s is swap on a volume of ZFS, which needs memory itself to write: short of it, the machine can hang.", s)
+		f.Fix = "Put swap on a partition of its own, or do without."
+		f.Commands = []string{"swapon --show"}
+	}
 	for _, s := range swapsBelow(c) {
 		f = f.Saw("swap", s, "on another drive", "/proc/swaps")
 		f.Say("%s is swap, and shares drives with a target.", s)

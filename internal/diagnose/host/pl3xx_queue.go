@@ -17,12 +17,10 @@ import (
 )
 
 const (
-	// The read-ahead for random data, and for a log that is read in sequence at recovery: section 6.2 of
-	// testdata/seeds/disk-benchmark-guide.md.
-	dataReadAhead = 64 * units.KiB
-	walReadAhead  = 4096 * units.KiB
-	// usualReadAhead is the kernel's default (VM_READAHEAD_PAGES, linux/mm.h): not worth a word.
+	// usualReadAhead is the kernel's default (VM_READAHEAD_PAGES, linux/mm.h).
 	usualReadAhead = 128 * units.KiB
+	// stripesAhead is how many stripes the kernel reads ahead by itself (disk_update_readahead, block/blk-settings.c).
+	stripesAhead = 2
 )
 
 func readAhead(c *diagnose.Case, report diagnose.Report) {
@@ -30,24 +28,28 @@ func readAhead(c *diagnose.Case, report diagnose.Report) {
 		return
 	}
 	for _, t := range tops(c) {
-		have, want := t.Queue.ReadAhead, units.Bytes(0)
+		have, want, role := t.Queue.ReadAhead, units.Bytes(0), t.roles[0]
 		switch {
+		case have == 0 && t.Queue.Logical == 0:
+			continue // its queue was not read
+		case have == 0:
+			want = max(usualReadAhead, stripesAhead*t.stripe)
 		case len(t.roles) != 1:
 			continue
-		case t.roles[0] == topology.Data && have > usualReadAhead:
-			want = dataReadAhead
-		case t.roles[0] == topology.WAL && have < walReadAhead && t.striped:
-			want = walReadAhead
+		case role == topology.WAL && have < t.stripe:
+			want = stripesAhead * t.stripe
 		}
 		if want == 0 {
-			if have > 0 {
-				report(finding.Fine(t.Name, "read-ahead of %s is %s (%s)", t.Name, have, t.roles[0]))
-			}
+			report(finding.Fine(t.Name, "read-ahead of %s is %s (%s)", t.Name, have, role))
 			continue
 		}
 		file := diagnose.Sysfs(t.Name, "queue/read_ahead_kb")
-		f := finding.New(t.Name, "%s reads %s ahead; %s wants %s.", t.Name, have, t.roles[0], want).
-			Saw("read-ahead", have.String(), want.String(), file)
+		f := finding.New(t.Name, "%s reads %s ahead, less than a stripe of %s: replaying a log keeps few members busy.", t.Name,
+			have, t.stripe)
+		if have == 0 {
+			f.Say("%s reads nothing ahead: each read in sequence waits for the drive.", t.Name)
+		}
+		f = f.Saw("read-ahead", have.String(), want.String(), file)
 		f.Set(finding.Setting{File: file, Value: strconv.FormatUint(uint64(want/units.KiB), 10)})
 		report(f)
 	}
@@ -71,11 +73,18 @@ func verb(names []string, one, several string) string {
 const noScheduler = "none"
 
 func wrongScheduler(c *diagnose.Case, report diagnose.Report) {
-	nvme := false
+	nvme, heads := false, false
 	f, names, right := perDrive(c, "scheduler", func(d drive) (string, string) {
 		s := d.Queue.Scheduler
-		guest := strings.HasPrefix(d.Name, "vd") || strings.HasPrefix(d.Name, "xvd")
+		guest := diagnose.GuestDisk(d.Name)
 		switch {
+		case s == "cfq" && d.Queue.Rotational && !guest && database(c):
+			heads = true
+			return s, "deadline"
+		case s == "cfq" && d.Queue.Rotational && !guest:
+			return "", ""
+		case s == "cfq":
+			return s, "noop"
 		case s == "" || !d.nvme() && s != "bfq" || !d.nvme() && d.Queue.Rotational && !guest:
 			return "", ""
 		case s == noScheduler:
@@ -90,6 +99,10 @@ func wrongScheduler(c *diagnose.Case, report diagnose.Report) {
 	allFine(report, right, "no scheduler on %s")
 	if len(names) > 0 {
 		f.Say("%s %s requests by %s.", text.Some(names, 3), verb(names, "sorts", "sort"), f.Evidence[0].Found)
+		if heads {
+			f.Title = "cfq lets a database's processes wait for each other's disk time"
+			f.Fix = "Set deadline, which bounds how long a request waits."
+		}
 		report(f)
 	}
 }
@@ -178,6 +191,17 @@ const usualTimeout = 30 * time.Second
 // longTimeouts is the first kernel whose nvme_core.io_timeout is no byte.
 var longTimeouts = host.Release{4, 15, 0}
 
+// kernelArgument is how a machine boots with one more: Debian and what comes of it have no grubby.
+func kernelArgument(c *diagnose.Case, argument string) []string {
+	image := c.Host.Boot.Initramfs
+	if strings.HasPrefix(c.Topology.Host.OS, "Debian") || strings.HasPrefix(c.Topology.Host.OS, "Ubuntu") ||
+		image != nil && strings.HasPrefix(image.Path, "/boot/initrd.img-") {
+		line := `GRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX ` + argument + `"`
+		return []string{"echo " + text.ShellQuote(line) + " > /etc/default/grub.d/90-nvme.cfg", "update-grub"}
+	}
+	return []string{"grubby --update-kernel=ALL --args=" + argument}
+}
+
 func shortTimeout(c *diagnose.Case, report diagnose.Report) {
 	var names []string
 	for _, d := range drives(c) {
@@ -196,7 +220,7 @@ func shortTimeout(c *diagnose.Case, report diagnose.Report) {
 		text.Some(names, 3), text.Duration(c.Host.NVMeTimeout)).
 		Saw("nvme_core.io_timeout", text.Duration(c.Host.NVMeTimeout), most+" s",
 			"/sys/module/nvme_core/parameters/io_timeout").
-		Run("grubby --update-kernel=ALL --args=nvme_core.io_timeout=" + most)
+		Run(kernelArgument(c, "nvme_core.io_timeout="+most)...)
 	if c.Host.NVMeTimeout < usualTimeout {
 		f.Severity = finding.Warn
 	}

@@ -24,7 +24,8 @@ func wrongGeometry(c *diagnose.Case, report diagnose.Report) {
 	seen := map[string]bool{}
 	for _, m := range c.Mounts() {
 		a := m.Array
-		if a == nil || seen[m.Device] || !m.Known || !a.Level.Striped() || a.Chunk == 0 || len(a.Volumes) < 2 {
+		width := !m.Known && m.StripeWide > 0 // ext4's option stripe=, and no superblock
+		if a == nil || seen[m.Device] || !m.Known && !width || !a.Level.Striped() || a.Chunk == 0 || len(a.Volumes) < 2 {
 			continue
 		}
 		seen[m.Device] = true
@@ -36,6 +37,10 @@ func wrongGeometry(c *diagnose.Case, report diagnose.Report) {
 		if advertised && m.StripeUnit > 0 || m.StripeUnit == unit && m.StripeWide == wide {
 			report(finding.Fine(m.Point, "%s at %s: su %s, width %s fit the array",
 				m.FS, m.Point, m.StripeUnit, m.StripeWide))
+			continue
+		}
+		if width {
+			checkWidth(m, wide, d, report)
 			continue
 		}
 		f := finding.New(m.Point, "").
@@ -58,6 +63,23 @@ func wrongGeometry(c *diagnose.Case, report diagnose.Report) {
 		}
 		report(f)
 	}
+}
+
+// checkWidth compares what the option stripe= says of an ext filesystem whose superblock was not read.
+func checkWidth(m diagnose.Mounted, wide units.Bytes, d *block.Device, report diagnose.Report) {
+	if m.StripeWide == wide || d != nil && d.Queue.OptimalIO == m.StripeWide {
+		report(finding.Fine(m.Point, "%s at %s: width %s fits the array", m.FS, m.Point, m.StripeWide))
+		return
+	}
+	blocks, _ := m.Option("stripe")
+	const block = 4 * units.KiB
+	report(finding.New(m.Point, "%s is used with stripe=%s (a stripe of %s), but a stripe of %s is %s.", m.Point, blocks,
+		m.StripeWide, m.Array.Name, wide).
+		Saw("stripe", "stripe="+blocks, fmt.Sprintf("stripe=%d, chunk × data members", wide/block), "/proc/self/mountinfo").
+		Run("dumpe2fs -h "+text.ShellQuote("/dev/"+m.Device),
+			fmt.Sprintf("tune2fs -E stride=%d,stripe_width=%d %s", m.Array.Chunk/block, wide/block,
+				text.ShellQuote("/dev/"+m.Device))).
+		Advise("Set the stripe in the superblock, drop a stripe= from fstab, and mount again."))
 }
 
 // geometryCommands show a filesystem's stripe, and make the filesystem again with the right one, for those

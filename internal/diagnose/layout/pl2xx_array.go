@@ -50,16 +50,42 @@ func degraded(c *diagnose.Case, report diagnose.Report) {
 			}
 			continue
 		}
-		path := text.ShellQuote("/dev/" + a.Name)
-		busy, commands := "nothing rebuilds it", []string{"mdadm --detail " + path, "mdadm " + path + " --re-add MEMBER"}
-		if diagnose.IsSyncing(&a) {
-			busy, commands = fmt.Sprintf("%s is at %s", a.Syncing, text.Percent(a.Progress)), commands[:1]
-		}
-		report(finding.New(a.Name, "%s lacks %d of its members; %s.", a.Name, a.Degraded, busy).In(c.ScenariosOn(a.Name)).
+		f := finding.New(a.Name, "%s lacks %d of its members; nothing rebuilds it.", a.Name, a.Degraded).
+			In(c.ScenariosOn(a.Name)).
 			Saw("members missing", text.Count(a.Degraded), "0", diagnose.Sysfs(a.Name, "md/degraded")).
 			Saw("members known", text.Count(n), "", "topology").
-			Run(commands...))
+			Run("mdadm --detail " + text.ShellQuote("/dev/"+a.Name))
+		if diagnose.IsSyncing(&a) {
+			f.Say("%s lacks %d of its members; %s is at %s.", a.Name, a.Degraded, a.Syncing, text.Percent(a.Progress))
+			f.Fix = "A rebuild is running: wait for it, then measure again."
+		} else {
+			f = replacement(f, c.Device(a.Name))
+		}
+		report(f)
 	}
+}
+
+// replacement adds how a member comes back: md takes one again as it was only where it has not failed and a bitmap
+// tells what it missed (mdadm(8), --re-add).
+func replacement(f finding.Finding, d *block.Device) finding.Finding {
+	if d == nil || d.MD == nil {
+		return f
+	}
+	path := "mdadm " + text.ShellQuote("/dev/"+d.Name)
+	failed := false
+	for _, m := range d.MD.Members {
+		if !strings.Contains(m.State, "faulty") {
+			continue
+		}
+		failed = true
+		f = f.Saw("state of "+m.Name, m.State+", "+text.Plural(m.Errors, "error"), "in_sync",
+			diagnose.Sysfs(d.Name, "md/dev-"+m.Name+"/state")).
+			Run(path + " --remove " + text.ShellQuote("/dev/"+m.Name))
+	}
+	if failed || d.MD.Bitmap != "internal" {
+		return f.Run(path + " --add NEW_MEMBER")
+	}
+	return f.Run(path + " --re-add MEMBER")
 }
 
 func syncing(c *diagnose.Case, report diagnose.Report) {
@@ -86,7 +112,7 @@ func mixedMembers(c *diagnose.Case, report diagnose.Report) {
 		if len(a.Volumes) < 2 || a.Level == topology.Linear {
 			continue
 		}
-		f := finding.New(a.Name, "")
+		f, sizes := finding.New(a.Name, ""), true
 		for _, v := range a.Volumes[1:] {
 			if v.Missing || a.Volumes[0].Missing {
 				continue // PL201 tells it; what is not there has no size
@@ -94,13 +120,21 @@ func mixedMembers(c *diagnose.Case, report diagnose.Report) {
 			if a.Level == topology.RAID1 || a.Level == topology.RAID10 {
 				v.Model = a.Volumes[0].Model // of two models seldom both fail at once: often on purpose
 			}
-			if d := unlike(a.Volumes[0], v); d != "" {
+			if d, size := unlike(a.Volumes[0], v); d != "" {
+				sizes = sizes && d == size
 				f = f.Saw(name(v)+" against "+name(a.Volumes[0]), d, "alike", diagnose.Origin(v.Origin))
 			}
 		}
 		if n := len(f.Evidence); n > 0 {
-			f.Say("%s: %d of %d members differ from %s (%s), and the weakest sets the pace.", a.Name, n, len(a.Volumes),
-				name(a.Volumes[0]), f.Evidence[0].Found)
+			comes := "the weakest sets the pace"
+			switch {
+			case sizes && a.Level == topology.RAID0:
+				comes = "what the larger ones have more is striped over fewer"
+			case sizes:
+				comes = "what the larger ones have more is not used"
+			}
+			f.Say("%s: %d of %d members differ from %s (%s), and %s.", a.Name, n, len(a.Volumes), name(a.Volumes[0]),
+				f.Evidence[0].Found, comes)
 			report(f)
 		}
 	}
@@ -110,7 +144,8 @@ func mixedMembers(c *diagnose.Case, report diagnose.Report) {
 // differ by little.
 const sizeSlack = 0.01
 
-func unlike(a, b topology.Volume) string {
+// unlike says how b differs from a, and size is what it says of their sizes.
+func unlike(a, b topology.Volume) (all, size string) {
 	var d []string
 	if a.Type != b.Type && a.Type != "" && b.Type != "" {
 		d = append(d, b.Type+" is not "+a.Type)
@@ -122,9 +157,10 @@ func unlike(a, b topology.Volume) string {
 		d = append(d, fmt.Sprintf("%s is not %s", limits(y), limits(x)))
 	}
 	if lo, hi := float64(min(a.Size, b.Size)), float64(max(a.Size, b.Size)); lo > 0 && (hi-lo)/hi > sizeSlack {
-		d = append(d, fmt.Sprintf("%s is not %s", b.Size, a.Size))
+		size = fmt.Sprintf("%s is not %s", b.Size, a.Size)
+		d = append(d, size)
 	}
-	return strings.Join(d, ", ")
+	return strings.Join(d, ", "), size
 }
 
 func limits(l topology.Limits) string {
@@ -188,6 +224,26 @@ func parityLog(c *diagnose.Case, report diagnose.Report) {
 	}
 }
 
+// bitmapped is the size from which mdadm makes a bitmap unasked (mdadm(8), --bitmap): a whole copy of less is short.
+const bitmapped = 100 * units.GiB
+
+// withoutBitmap finds a large array with copies or parity of which md does not know, after a power cut, which parts
+// were being written, so that it compares all of it.
+func withoutBitmap(c *diagnose.Case, a topology.Array, d *block.Device, report diagnose.Report) {
+	if !a.Level.Redundant() || d.MD.Bitmap != "none" || d.Size <= bitmapped || d.MD.Consistency == "journal" ||
+		d.MD.Consistency == "ppl" {
+		return
+	}
+	f := finding.New(a.Name, "%s has no bitmap: after a power cut md compares all %s of it.", a.Name, d.Size).
+		Titled("an array has no write-intent bitmap").In(c.ScenariosOn(a.Name)).
+		Saw("bitmap of "+a.Name, d.MD.Bitmap, "internal", diagnose.Sysfs(a.Name, "md/bitmap/location")).
+		Advise("Add an internal bitmap when the array has all of its members.")
+	if a.Degraded == 0 && !diagnose.IsSyncing(&a) {
+		f = f.Run("mdadm --grow --bitmap=internal " + text.ShellQuote(d.Path))
+	}
+	report(f)
+}
+
 // usualStripes is md's default of stripe_cache_size, and usualBitmap the least that one bit of an internal
 // bitmap stands for where nothing else is asked for (mdadm(8)).
 const (
@@ -198,7 +254,11 @@ const (
 func fineBitmap(c *diagnose.Case, report diagnose.Report) {
 	for _, a := range c.Arrays() {
 		d := c.Device(a.Name)
-		if d == nil || d.MD == nil || d.MD.BitmapChunk == 0 {
+		if d == nil || d.MD == nil {
+			continue
+		}
+		if d.MD.BitmapChunk == 0 {
+			withoutBitmap(c, a, d, report)
 			continue
 		}
 		if d.MD.BitmapChunk >= usualBitmap {

@@ -146,6 +146,10 @@ func volatileCache(c *diagnose.Case, report diagnose.Report) {
 		if len(a.Volumes) == 1 {
 			f.Say("%s has a volatile write cache, so each sync becomes a flush.", back[0])
 		}
+		if slices.ContainsFunc(back, diagnose.GuestDisk) {
+			f.Fix = "Leave queue/write_cache as it is: a guest's flushes empty the host's cache, and without them commits " +
+				"can be lost. What the host does with them, its operator knows."
+		}
 		var syncs []int
 		for _, m := range c.Runs {
 			on := c.ArrayOf(m)
@@ -178,7 +182,11 @@ func noBarriers(c *diagnose.Case, report diagnose.Report) {
 		if i < 0 {
 			continue
 		}
-		back := c.Volatile(m.Device)
+		back, unknown := c.Volatile(m.Device), c.Cached(m.Device, "")
+		if len(back) == 0 && len(unknown) > 0 {
+			unknownCache(c, m, m.Options[i], unknown, report)
+			continue
+		}
 		if len(back) == 0 && c.Device(m.Device) != nil {
 			report(finding.Fine(m.Point, "%s is mounted with %s, and no drive below has a volatile cache", m.Point,
 				m.Options[i]))
@@ -211,18 +219,51 @@ func noBarriers(c *diagnose.Case, report diagnose.Report) {
 	}
 }
 
+// unknownCache is what can be said of a mount without flushes where the kernel does not say what cache the drives
+// have. A SATA, SAS or NVMe drive of the machine itself has one as a rule, though a controller may protect its own:
+// hence a warning. Of a guest's disk nothing can be said.
+func unknownCache(c *diagnose.Case, m diagnose.Mounted, option string, unknown []string, report diagnose.Report) {
+	unknown = slices.DeleteFunc(unknown, func(name string) bool {
+		return !strings.HasPrefix(name, "sd") && !strings.HasPrefix(name, "nvme")
+	})
+	if len(unknown) == 0 || c.Guest() {
+		return
+	}
+	drives := text.Some(unknown, 3)
+	f := finding.New(m.Point, "%s is mounted with %s, and the kernel does not say what cache %s has.", m.Point, option,
+		drives).As(finding.Warn).Titled("syncs may not reach the drives").
+		Saw("mount options", strings.Join(m.Options, ","), "without "+option, "/proc/self/mountinfo").
+		Saw("write cache of "+drives, "not known", "", diagnose.Sysfs(unknown[0], "queue/write_cache")).
+		Run("mount -o remount,barrier " + text.ShellQuote(m.Point))
+	if len(unknown) > 1 {
+		f.Say("%s is mounted with %s, and the kernel does not say what caches %s have.", m.Point, option, drives)
+	}
+	report(f)
+}
+
 // quietTimes are the mount options, one of which the kernel shows where reads seldom write: with none of them
 // each read of a file sets when it was read (mount(8), strictatime).
 var quietTimes = []string{"noatime", "relatime", "lazytime", "ro"}
 
 func accessTimes(c *diagnose.Case, report diagnose.Report) {
-	for _, m := range c.Mounts() {
+	all := c.Mounts()
+	for _, t := range c.Targets() { // a dataset of ZFS, which has no device
+		listed := func(m diagnose.Mounted) bool { return t.Mount.Point == m.Point }
+		if t.Mount != nil && t.Mount.FS == "zfs" && !slices.ContainsFunc(all, listed) {
+			all = append(all, diagnose.Mounted{Mount: *t.Mount})
+		}
+	}
+	for _, m := range all {
 		quiet := func(o string) bool { return slices.Contains(quietTimes, o) }
 		if len(m.Options) == 0 || slices.ContainsFunc(m.Options, quiet) {
 			continue
 		}
+		command := "mount -o remount,noatime " + text.ShellQuote(m.Point)
+		if m.FS == "zfs" {
+			command = "zfs set atime=off " + text.ShellQuote(m.Source)
+		}
 		report(finding.New(m.Point, "Each read of a file at %s writes its access time (atime).", m.Point).
 			Saw("mount options", strings.Join(m.Options, ","), "with noatime or relatime", "/proc/self/mountinfo").
-			Run("mount -o remount,noatime " + text.ShellQuote(m.Point)))
+			Run(command))
 	}
 }

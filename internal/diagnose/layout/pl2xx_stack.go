@@ -92,19 +92,55 @@ func onePath(c *diagnose.Case, report diagnose.Report) {
 				down = append(down, name+" is "+p.State)
 			}
 		}
-		if len(run) > 1 {
+		if len(run) > 1 && len(down) == 0 {
 			report(finding.Fine(d.Name, "%s has %d paths", d.Name, len(run)))
 			return
 		}
 		f := finding.New(d.Name, "%s has one path: when that fails, so does the storage.", d.Name).
 			Saw("paths of "+d.Name, strings.Join(run, ", "), "at least 2", "/sys/block/"+d.Name+"/slaves").
 			Run("multipath -ll " + text.ShellQuote(d.Path))
-		if len(down) > 0 {
+		switch {
+		case len(run) > 1:
+			f.Title, f.Evidence[0].Expected = "a multipath device has lost a path", "all"
+			f.Say("Of %d paths of %s, %d run: %s.", len(d.Slaves), d.Name, len(run), strings.Join(down, ", "))
+		case len(down) > 0:
 			f.Say("Of %d paths of %s, %d runs: when that fails, so does the storage.", len(d.Slaves), d.Name, len(run))
+		}
+		if len(down) > 0 {
 			f = f.Saw("other paths", strings.Join(down, ", "), "running", "/sys/block/*/device/state")
 		}
 		report(f)
 	})
+	besideMultipath(c, report)
+}
+
+// besideMultipath finds the drives below a tested path that are a path of a LUN to which there are others, and that
+// no multipath device has gathered.
+func besideMultipath(c *diagnose.Case, report diagnose.Report) {
+	seen := map[string]bool{}
+	gathered := func(name string) bool {
+		d := c.Device(name)
+		return d != nil && strings.HasPrefix(d.DM, "mpath-")
+	}
+	for _, t := range c.Targets() {
+		if c.Topology.Tree == nil {
+			return
+		}
+		for _, d := range c.Topology.Tree.Leaves(t.Device) {
+			others := c.Topology.Tree.Twins(d)
+			if seen[d.Name] || len(others) == 0 || slices.ContainsFunc(d.Holders, gathered) {
+				continue
+			}
+			seen[d.Name] = true
+			report(finding.New(d.Name, "%s lies on %s, one of %d paths to the same LUN: when that fails, so does the storage.",
+				t.Path, d.Name, len(others)+1).Titled("one path of a LUN is used").
+				Saw("other paths of "+d.Name, strings.Join(others, ", "), "below one multipath device with "+d.Name,
+					"/run/udev/data, ID_SERIAL").
+				Run("multipath -ll").
+				Advise("Let multipath gather the paths (find_multipaths, its blacklist), let LVM's filter pass the multipath " +
+					"devices alone, and activate the volumes again."))
+		}
+	}
 }
 
 func copiesOnWrite(c *diagnose.Case, report diagnose.Report) {

@@ -72,6 +72,16 @@ func local(c *diagnose.Case) {
 	}
 }
 
+// sorted puts the array on one disk with a scheduler.
+func sorted(c *diagnose.Case, scheduler string, rotational bool, role topology.Role) {
+	c.Topology.Tree.Devices["sda"] = &block.Device{
+		Name: "sda", Kind: block.Disk, Queue: block.Queue{Scheduler: scheduler, Requests: 256, Rotational: rotational},
+	}
+	c.Topology.Tree.Devices["md0"].Slaves = []string{"sda"}
+	c.Topology.Targets[0].Role = role
+	c.Topology.Tree.Devices["md0"].Queue.ReadAhead = units.MiB
+}
+
 func fstab(c *diagnose.Case) *host.Fstab { return &c.Host.Boot.Fstab[0] }
 
 // The boot parameter of Intel's driver does nothing on AMD (review of 2026-11-26, M5).
@@ -125,26 +135,31 @@ func TestHostRules(t *testing.T) {
 		{"nothing", "", "", func(*diagnose.Case) {}},
 		{"nobody looked at the machine", "", "", func(c *diagnose.Case) { c.Host = nil; drive1(c).Queue.Scheduler = "bfq" }},
 
-		{"read-ahead 4 MiB under data", "PL301 info", "echo 64 > /sys/block/md0/queue/read_ahead_kb", func(c *diagnose.Case) { c.Topology.Tree.Devices["md0"].Queue.ReadAhead = 4 * units.MiB }},
-		{"read-ahead of the kernel's default under data", "", "", func(c *diagnose.Case) { c.Topology.Tree.Devices["md0"].Queue.ReadAhead = 128 * units.KiB }},
-		{"read-ahead 64 KiB under the log", "PL301 info", "echo 4096 > /sys/block/md0/queue/read_ahead_kb", func(c *diagnose.Case) { c.Topology.Targets[0].Role = topology.WAL }},
-		{"read-ahead 128 KiB under a log of one volume", "", "", func(c *diagnose.Case) {
-			c.Topology.Targets[0].Role, c.Topology.Arrays[0].Level = topology.WAL, topology.Single
-			c.Topology.Arrays[0].Volumes = c.Topology.Arrays[0].Volumes[:1]
-			c.Topology.Tree.Devices["md0"].Queue.ReadAhead = 128 * units.KiB
+		{"no read-ahead under data", "PL301 info", "echo 256 > /sys/block/md0/queue/read_ahead_kb", func(c *diagnose.Case) {
+			c.Topology.Tree.Devices["md0"].Queue = block.Queue{Logical: 512}
 		}},
-		{"read-ahead 4 MiB on a device in both roles", "", "", func(c *diagnose.Case) {
+		{"no read-ahead in both roles", "PL301 info", "", func(c *diagnose.Case) {
 			second := c.Topology.Targets[0]
 			second.Role = topology.WAL
 			c.Topology.Targets = append(c.Topology.Targets, second)
-			c.Topology.Tree.Devices["md0"].Queue.ReadAhead = 4 * units.MiB
+			c.Topology.Tree.Devices["md0"].Queue = block.Queue{Logical: 512}
 		}},
-		{"read-ahead 4 MiB, a direct run", "", "", func(c *diagnose.Case) {
-			c.Topology.Tree.Devices["md0"].Queue.ReadAhead = 4 * units.MiB
+		{"a queue that was not read", "", "", func(c *diagnose.Case) { c.Topology.Tree.Devices["md0"].Queue = block.Queue{} }},
+		{"read-ahead 4 MiB under data", "", "", func(c *diagnose.Case) { c.Topology.Tree.Devices["md0"].Queue.ReadAhead = 4 * units.MiB }},
+		{"read-ahead 64 KiB under the log", "PL301 info", "echo 256 > /sys/block/md0/queue/read_ahead_kb", func(c *diagnose.Case) { c.Topology.Targets[0].Role = topology.WAL }},
+		{"read-ahead of a stripe under the log", "", "", func(c *diagnose.Case) {
+			c.Topology.Targets[0].Role, c.Topology.Tree.Devices["md0"].Queue.ReadAhead = topology.WAL, 128*units.KiB
+		}},
+		{"read-ahead 64 KiB under a log of one volume", "", "", func(c *diagnose.Case) {
+			c.Topology.Targets[0].Role, c.Topology.Arrays[0].Level = topology.WAL, topology.Single
+			c.Topology.Arrays[0].Volumes = c.Topology.Arrays[0].Volumes[:1]
+		}},
+		{"no read-ahead, a direct run", "", "", func(c *diagnose.Case) {
+			c.Topology.Tree.Devices["md0"].Queue = block.Queue{Logical: 512}
 			c.Runs = []diagnose.Measurement{measured(1, random(1, 8*units.KiB, 1, 4))}
 		}},
-		{"read-ahead 4 MiB, a buffered run", "PL301 info", "", func(c *diagnose.Case) {
-			c.Topology.Tree.Devices["md0"].Queue.ReadAhead = 4 * units.MiB
+		{"no read-ahead, a buffered run", "PL301 info", "", func(c *diagnose.Case) {
+			c.Topology.Tree.Devices["md0"].Queue = block.Queue{Logical: 512}
 			w := random(1, 8*units.KiB, 1, 4)
 			w.Direct, w.Buffered = false, true
 			c.Runs = []diagnose.Measurement{measured(1, w)}
@@ -162,6 +177,10 @@ func TestHostRules(t *testing.T) {
 			c.Topology.Tree.Devices["sda"] = &block.Device{Name: "sda", Kind: block.Disk, Queue: block.Queue{Scheduler: "bfq", Requests: 256, Rotational: true}}
 			c.Topology.Tree.Devices["md0"].Slaves = []string{"sda"}
 		}},
+		{"cfq on a hard disk of a database", "PL302 info", "echo deadline > /sys/block/sda/queue/scheduler", func(c *diagnose.Case) { sorted(c, "cfq", true, topology.WAL) }},
+		{"cfq on a solid-state drive", "PL302 info", "echo noop > /sys/block/sda/queue/scheduler", func(c *diagnose.Case) { sorted(c, "cfq", false, topology.Data) }},
+		{"cfq on a hard disk without a log", "", "", func(c *diagnose.Case) { sorted(c, "cfq", true, topology.Data) }},
+		{"deadline on a hard disk of a database", "", "", func(c *diagnose.Case) { sorted(c, "deadline", true, topology.WAL) }},
 		{"four requests", "PL303 warning", "echo 128 > /sys/block/nvme1n1/queue/nr_requests", func(c *diagnose.Case) { drive1(c).Queue.Requests = 4 }},
 		{"31 requests in each of two queues", "", "", func(c *diagnose.Case) { drive1(c).Queue.Requests = 31 }},
 		{"requests of 16 KiB", "PL304 warning", "echo 64 > /sys/block/nvme1n1/queue/max_sectors_kb", func(c *diagnose.Case) { drive1(c).Queue.MaxSectors = 16 * units.KiB }},
@@ -183,7 +202,8 @@ func TestHostRules(t *testing.T) {
 		{"schedutil", "", "", governor("acpi-cpufreq", "schedutil", "")},
 		{"powersave of intel_pstate", "", "", governor("intel_pstate", "powersave", "balance_performance")},
 		{"powersave of intel_pstate that saves power", "PL307 warning", "", governor("intel_pstate", "powersave", "power")},
-		{"xen clock", "PL308 warning", "echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource", func(c *diagnose.Case) { c.Host.CPU.Clock = "xen" }},
+		{"xen clock of a machine without KVM's", "PL308 warning", "echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource", func(c *diagnose.Case) { c.Host.CPU.Clock, c.Host.CPU.Clocks = "xen", []string{"xen", "tsc"} }},
+		{"acpi_pm on KVM", "PL308 warning", "echo kvm-clock > /sys/devices/system/clocksource/clocksource0/current_clocksource", func(c *diagnose.Case) { c.Host.CPU.Clock = "acpi_pm" }},
 		{"Arm's counter", "", "", func(c *diagnose.Case) { c.Host.CPU.Clock = "arch_sys_counter" }},
 		{"10 % of 256 GiB", "PL309 info", "sysctl -w vm.dirty_background_bytes=131072000", func(c *diagnose.Case) { c.Topology.Host.Memory = 256 * units.GiB }},
 		{"10 % of 256 GiB, but in bytes", "", "", func(c *diagnose.Case) {
@@ -212,8 +232,13 @@ func TestHostRules(t *testing.T) {
 			c.Topology.Tree.Devices["nvme1n1p2"] = &block.Device{Name: "nvme1n1p2", Path: "/dev/nvme1n1p2", Kind: block.Partition, Parent: "nvme1n1"}
 			c.Topology.Tree.Swaps = []string{"nvme1n1p2"}
 		}},
+		{"swap on a volume of ZFS", "PL310 warning", "swapon --show", func(c *diagnose.Case) { c.Host.Memory.Swaps, c.Host.Memory.Swappiness = []string{"/dev/zd0"}, 1 }},
 		{"swap elsewhere, swappiness 1", "", "", func(c *diagnose.Case) { c.Host.Memory.Swaps, c.Host.Memory.Swappiness = []string{"/dev/vda2"}, 1 }},
 		{"two nodes, local drives", "PL311 info", "numactl --cpunodebind=0 --membind=0 plimsoll run", func(c *diagnose.Case) { local(c); c.Host.CPU.Nodes = []int{0, 1} }},
+		{"two nodes, drives on both", "", "", func(c *diagnose.Case) {
+			local(c)
+			c.Host.CPU.Nodes, c.Topology.Tree.Devices["nvme2n1"].NUMANode = []int{0, 1}, 1
+		}},
 		{"two nodes, EBS", "", "", func(c *diagnose.Case) { c.Host.CPU.Nodes = []int{0, 1} }},
 
 		{"not in fstab", "PL312 warning", "echo 'UUID=" + someUUID + " /data xfs defaults,noatime,nofail 0 2' >> /etc/fstab", func(c *diagnose.Case) { c.Host.Boot.Fstab = nil }},
@@ -263,6 +288,10 @@ func TestHostRules(t *testing.T) {
 		{"another UUID", "PL312 error", "", func(c *diagnose.Case) { fstab(c).Spec = "UUID=00000000-1124-4bb6-bef7-a6811bf8b870" }},
 		{"another device", "PL312 error", "", func(c *diagnose.Case) { fstab(c).Spec = "/dev/nvme2n1" }},
 		{"without nofail", "PL312 warning", "", func(c *diagnose.Case) { fstab(c).Options = []string{"defaults"} }},
+		{"without nofail on hardware", "PL312 info", "", func(c *diagnose.Case) {
+			local(c)
+			fstab(c).Options, c.Host.CPU.Clocks = []string{"defaults"}, []string{"tsc", "hpet"}
+		}},
 		{"without nofail, noauto", "", "", func(c *diagnose.Case) { fstab(c).Options = []string{"noauto"} }},
 		{"no ARRAY line", "PL313 warning", "mdadm --detail --brief /dev/md0 >> /etc/mdadm/mdadm.conf", func(c *diagnose.Case) { c.Host.Boot.Arrays = nil }},
 		{"no ARRAY line, a record's own file", "PL313 warning", "mdadm --detail --brief /dev/md0 >> /etc/mdadm.conf", func(c *diagnose.Case) {
@@ -280,6 +309,11 @@ func TestHostRules(t *testing.T) {
 			d.MD.Name, d.MD.UUID, d.Links = "elsewhere:data", "3aaa0122-2982-7cfa-5331-ad66ca767371", []string{"/dev/md/elsewhere:data"}
 			c.Topology.Tree.Devices["md1"] = &block.Device{Name: "md1", Path: "/dev/md1", Links: []string{"/dev/md/data"}}
 		}},
+		{"ARRAY with the UUID of another array", "PL313 warning", "", func(c *diagnose.Case) {
+			c.Host.Boot.Arrays = []host.Array{{Device: "/dev/md0", UUID: "1:2:3:4", Name: "host:data"}}
+		}},
+		{"ARRAY with another name", "PL313 warning", "", func(c *diagnose.Case) { c.Host.Boot.Arrays[0].Name = "host:other" }},
+		{"ARRAY with the name without its host", "", "", func(c *diagnose.Case) { c.Host.Boot.Arrays[0].Name = "data" }},
 		{"ARRAY by name", "", "", func(c *diagnose.Case) { c.Host.Boot.Arrays = []host.Array{{Name: "host:data"}} }},
 		{"ARRAY of another, the UUID not known", "", "", func(c *diagnose.Case) {
 			c.Topology.Tree.Devices["md0"].MD.UUID, c.Host.Boot.Arrays = "", []host.Array{{Device: "/dev/md/wal", UUID: "1:2"}}
@@ -324,9 +358,10 @@ func TestHostRules(t *testing.T) {
 			"NVMe timeout of 30 s on Linux 4.14", "PL318 info, PL319 info",
 			"grubby --update-kernel=ALL --args=nvme_core.io_timeout=255", func(c *diagnose.Case) {
 				c.Host.NVMeTimeout, c.Host.Kernel = 30*time.Second, "Linux version 4.14.200"
+				c.Host.Boot.Initramfs.Path = "/boot/initramfs-4.14.200.img"
 			},
 		},
-		{"NVMe timeout of 30 s", "PL319 info", "", func(c *diagnose.Case) { c.Host.NVMeTimeout = 30 * time.Second }},
+		{"NVMe timeout of 30 s", "PL319 info", "update-grub", func(c *diagnose.Case) { c.Host.NVMeTimeout = 30 * time.Second }},
 		{"NVMe timeout of 10 s", "PL319 warning", "", func(c *diagnose.Case) { c.Host.NVMeTimeout = 10 * time.Second }},
 		{"NVMe timeout of 30 s on local drives", "", "", func(c *diagnose.Case) { local(c); c.Host.NVMeTimeout = 30 * time.Second }},
 		{"zone reclaim on two nodes", "PL323 warning", "sysctl -w vm.zone_reclaim_mode=0", func(c *diagnose.Case) {

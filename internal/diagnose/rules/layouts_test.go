@@ -89,7 +89,7 @@ func layoutCases() []labelled {
 		})
 	}
 	sectors := func(logical, physical, discard units.Bytes) block.Queue {
-		return block.Queue{Logical: logical, Physical: physical, DiscardMax: discard}
+		return block.Queue{Logical: logical, Physical: physical, DiscardMax: discard, ReadAhead: 128 * units.KiB}
 	}
 	btrfs := func(role topology.Role, o ...string) func(*topology.Topology) {
 		return func(t *topology.Topology) {
@@ -167,6 +167,59 @@ func layoutCases() []labelled {
 		c.Topology.Tree.Devices["sdb"].State = state
 		return c
 	}
+	// ext4 shows the stripe that it uses in blocks of 4 KiB; its superblock was not read.
+	striped := func(blocks string, wide units.Bytes) diagnose.Case {
+		return with(array("md0", topology.RAID6, 128*k, 8, p4510()), func(t *topology.Topology) {
+			m := t.Targets[0].Mount
+			m.FS, m.Options, m.Geometry = "ext4", []string{"rw", "relatime", "stripe=" + blocks}, block.Geometry{StripeWide: wide}
+		})
+	}
+	dataset := func(o ...string) diagnose.Case {
+		return with(array("", topology.Single, 0, 0, p4510()), func(t *topology.Topology) {
+			t.Arrays, t.Tree.Devices = nil, map[string]*block.Device{}
+			t.Targets[0].Device, t.Targets[0].Array = "", ""
+			t.Targets[0].Mount = &block.Mount{Point: "/pool/db", Source: "pool/db", FS: "zfs", Options: o}
+		})
+	}
+	unbitmapped := func(level topology.Level, size units.Bytes, policy string) diagnose.Case {
+		return with(array("md0", level, 64*k, 4, p4510()), func(t *topology.Topology) {
+			t.Targets[0].Role = topology.Data
+			t.Tree.Devices["md0"].Size = size
+			t.Tree.Devices["md0"].MD = &block.Raid{Bitmap: "none", Consistency: policy}
+		})
+	}
+	// unsaid is a mount without barriers on drives of which the kernel does not say what cache they have.
+	unsaid := func(name, clock string) diagnose.Case {
+		c := stacked("LVM-1", sectors(512, 512, 0), sectors(512, 512, 0), name)
+		c.Topology.Targets[0].Mount.Options = []string{"rw", "relatime", "nobarrier"}
+		c.Host = &host.Facts{CPU: host.CPU{Clocks: []string{clock}}}
+		return c
+	}
+	// lun is a volume on one of two disks with these serial numbers, below a device of multipath or not.
+	lun := func(serial, other, holder string) diagnose.Case {
+		c := stacked("LVM-1", sectors(512, 512, 0), sectors(512, 512, 0), "sda", "sdb")
+		devices := c.Topology.Tree.Devices
+		devices["dm-0"].Slaves = []string{"sda"}
+		devices["sda"].Serial, devices["sdb"].Serial, devices["sda"].Holders = serial, other, []string{"dm-0", holder}
+		devices["dm-9"] = &block.Device{Name: "dm-9", DM: "mpath-9"}
+		return c
+	}
+	// local puts a mirror or a stripe on drives of these models.
+	local := func(level topology.Level, models ...string) diagnose.Case {
+		return with(array("md0", level, 64*k, len(models), p4510()), func(t *topology.Topology) {
+			t.Targets[0].Role = topology.Data
+			for i, model := range models {
+				name := t.Arrays[0].Volumes[i].Device
+				t.Tree.Devices["md0"].Slaves = append(t.Tree.Devices["md0"].Slaves, name)
+				t.Tree.Devices[name] = &block.Device{Name: name, Kind: block.Disk, Model: model}
+			}
+		})
+	}
+	lost := func(drives ...string) diagnose.Case {
+		c := stacked("mpath-1", sectors(512, 512, 0), sectors(512, 512, 0), drives...)
+		c.Topology.Tree.Devices["sdb"].State = "offline"
+		return c
+	}
 	raid6 := array("md0", topology.RAID6, 64*k, 6, p4510())
 	return []labelled{
 		{"geometry fits", with(four(), made(64*k, 256*k)), "", ""},
@@ -177,6 +230,8 @@ func layoutCases() []labelled {
 		{"RAID6 of six is four wide", with(raid6, made(64*k, 256*k)), "", ""},
 		{"RAID10 of eight is four wide", with(array("md0", topology.RAID10, 64*k, 8, gp3()), made(64*k, 256*k)), "", ""},
 		{"geometry not read", with(four(), func(t *topology.Topology) { t.Targets[0].Mount.Geometry = block.Geometry{} }), "", ""},
+		{"stripe=32 on six of 128 KiB", striped("32", 128*k), "PL203", ""},
+		{"stripe=192 on six of 128 KiB", striped("192", 768*k), "", ""},
 		{"what the device advertises counts", with(array("md0", topology.RAID10, 64*k, 3, gp3()), func(t *topology.Topology) {
 			made(64*k, 192*k)(t)
 			t.Tree.Devices["md0"].Queue = block.Queue{MinimumIO: 64 * k, OptimalIO: 192 * k}
@@ -195,6 +250,9 @@ func layoutCases() []labelled {
 		{"write through, syncs of 15 µs", syncRun(with(four(), cached("write through")), 15*time.Microsecond), "", "PL501"},
 		{"nobarrier on write back", with(four(), barriers("write back", "rw", "nobarrier")), "PL215", ""},
 		{"nobarrier on write through", with(four(), barriers("write through", "rw", "nobarrier")), "", ""},
+		{"nobarrier on disks whose cache is not known", unsaid("sda", "tsc"), "PL215", ""},
+		{"nobarrier on a guest's disk whose cache is not known", unsaid("sda", "kvm-clock"), "", ""},
+		{"nobarrier on virtio whose cache is not known", unsaid("vda", "tsc"), "", ""},
 		{"barriers on write back", with(four(), barriers("write back", "rw")), "PL209", ""},
 		{"syncs without a flush", counted(syncRun(with(four(), barriers("write back")), 2*time.Millisecond), "6.1.0", "fdatasync", 0), "PL215", "PL501"},
 		{"syncs with flushes", counted(syncRun(with(four(), barriers("write back")), 2*time.Millisecond), "6.1.0", "fdatasync", 400), "PL209", "PL501"},
@@ -212,6 +270,13 @@ func layoutCases() []labelled {
 		{"access times of each read", times("rw", "attr2"), "PL220", ""},
 		{"access times once a day", times("rw", "relatime"), "", ""},
 		{"access times in memory", times("rw", "lazytime"), "", ""},
+		{"access times of each read of a dataset", dataset("rw", "xattr"), "PL220", ""},
+		{"access times of a dataset once a day", dataset("rw", "relatime", "xattr"), "", ""},
+		{"no bitmap on 1 TiB", unbitmapped(topology.RAID1, units.TiB, "resync"), "PL221", ""},
+		{"no bitmap on 100 GiB", unbitmapped(topology.RAID1, 100*units.GiB, "resync"), "", ""},
+		{"no bitmap, a journal", unbitmapped(topology.RAID5, units.TiB, "journal"), "", ""},
+		{"no bitmap, PPL", unbitmapped(topology.RAID5, units.TiB, "ppl"), "", ""},
+		{"no bitmap on RAID0", unbitmapped(topology.RAID0, units.TiB, ""), "", ""},
 		{"a bitmap of 4 MiB", bitmap(4 * units.MiB), "PL221", ""},
 		{"a bitmap of 64 MiB", bitmap(64 * units.MiB), "", ""},
 		{"sizes that differ by a thousandth", with(mixed(func(v *topology.Volume) { v.Size -= v.Size / 1000 }), func(*topology.Topology) {}), "", ""},
@@ -236,6 +301,14 @@ func layoutCases() []labelled {
 		{"two paths", stacked("mpath-1", sectors(512, 512, 0), sectors(512, 512, 0), "sda", "sdb"), "", ""},
 		{"one of two paths offline", pathState("transport-offline"), "PL218", ""},
 		{"two paths that run", pathState("running"), "", ""},
+		{"one of three paths offline", lost("sda", "sdb", "sdc"), "PL218", ""},
+		{"one path of a LUN of two", lun("6005", "6005", ""), "PL218", ""},
+		{"two LUNs of one array", lun("6005", "6006", ""), "", ""},
+		{"a path that multipath has gathered", lun("6005", "6005", "dm-9"), "", ""},
+		{"disks without serial numbers", lun("", "", ""), "", ""},
+		{"instance storage", local(topology.RAID0, "Amazon EC2 NVMe Instance Storage", "Amazon EC2 NVMe Instance Storage"), "PL606", ""},
+		{"a stripe with one drive of the machine", local(topology.RAID0, "nvme_card0", "nvme_card-pd"), "PL606", ""},
+		{"a mirror with one drive of the machine", local(topology.RAID1, "nvme_card0", "nvme_card-pd"), "", ""},
 		{"two paths of NVMe", pathState("live"), "", ""},
 		{"the log on btrfs", with(four(), btrfs(topology.WAL, "rw")), "PL219", ""},
 		{"the log on btrfs without copies", with(four(), btrfs(topology.WAL, "rw", "nodatacow")), "", ""},
@@ -245,5 +318,78 @@ func layoutCases() []labelled {
 		{"32k on 64k chunks", split(64*k, 32*k, false), "", "PL501"},
 		{"28k in sequence", split(64*k, 28*k, true), "", "PL501"},
 		{"1M on 64k chunks", split(64*k, units.MiB, false), "", "PL501"},
+	}
+}
+
+// What is to be done about a member depends on whether it failed, what a bitmap knows and what md does already.
+func TestReplacementOfMembers(t *testing.T) {
+	member := func(state string) []block.Member { return []block.Member{{Name: "sdb1", Slot: -1, State: state, Errors: 4}} }
+	for name, c := range map[string]struct {
+		md      block.Raid
+		syncing string
+		want    []string
+	}{
+		"failed": {block.Raid{Bitmap: "internal", Members: member("faulty,write_error")}, "", []string{
+			"mdadm --detail /dev/md0", "mdadm /dev/md0 --remove /dev/sdb1", "mdadm /dev/md0 --add NEW_MEMBER",
+		}},
+		"away, a bitmap": {block.Raid{Bitmap: "internal"}, "", []string{
+			"mdadm --detail /dev/md0", "mdadm /dev/md0 --re-add MEMBER",
+		}},
+		"away, no bitmap": {block.Raid{Bitmap: "none"}, "", []string{
+			"mdadm --detail /dev/md0", "mdadm /dev/md0 --add NEW_MEMBER",
+		}},
+		"rebuilding": {block.Raid{Members: member("faulty")}, "recover", []string{"mdadm --detail /dev/md0"}},
+	} {
+		a := array("md0", topology.RAID1, 0, 2, p4510())
+		a.Degraded, a.Syncing = 1, c.syncing
+		topo := on("", a)
+		topo.Tree = &block.Tree{Devices: map[string]*block.Device{"md0": {Name: "md0", MD: &c.md}}}
+		for _, f := range Judge(&diagnose.Case{Topology: topo}, nil) {
+			if f.Code == "PL201" && (!slices.Equal(f.Commands, c.want) ||
+				strings.Contains(f.Fix, "Replace") == (c.syncing != "")) {
+				t.Errorf("%s: %q, %s", name, f.Commands, f.Fix)
+			}
+		}
+	}
+}
+
+// Texts say what is true of the case, and not only of the rule.
+func TestWordsByCase(t *testing.T) {
+	said := map[string]string{}
+	judge := func(name string, c *diagnose.Case) {
+		for _, f := range Judge(c, nil) {
+			said[name+" "+string(f.Code)] = f.Title + ": " + f.Message + " " + f.Fix
+		}
+	}
+	for _, level := range []topology.Level{topology.RAID0, topology.RAID1} {
+		a := array("md0", level, 64*units.KiB, 4, p4510())
+		a.Volumes[3].Size /= 2
+		judge(string(level), &diagnose.Case{Topology: on("", a)})
+	}
+	for _, name := range []string{"vda", "sda"} {
+		a := array(name, topology.Single, 0, 1, p4510())
+		a.Volumes[0].Device = name
+		topo := on("", a)
+		topo.Tree = &block.Tree{Devices: map[string]*block.Device{
+			name: {Name: name, Kind: block.Disk, Queue: block.Queue{WriteCache: "write back"}},
+		}}
+		judge(name, &diagnose.Case{Topology: topo})
+	}
+	for name, options := range map[string][]string{"name": {"nofail"}, "waits": {"noatime"}} {
+		c := healthy()
+		fstab(c).Options = options
+		if name == "name" {
+			fstab(c).Spec = "/dev/zd0"
+		}
+		judge(name, c)
+	}
+	for key, want := range map[string]string{
+		"raid0 PL210": "striped over fewer", "raid1 PL210": "is not used",
+		"vda PL209": "Leave queue/write_cache", "sda PL209": "power-loss protection",
+		"name PL312": "fstab mounts by a name", "waits PL312": "a boot waits",
+	} {
+		if !strings.Contains(said[key], want) {
+			t.Errorf("%s: %q lacks %q", key, said[key], want)
+		}
 	}
 }
