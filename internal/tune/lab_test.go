@@ -21,7 +21,7 @@ etc() { cd /; find etc -exec stat -c '%n %a %N' {} + | sort; find etc -type f -p
 show() { echo $1: $(sed 's/.*\[\(.*\)\].*/\1/' /sys/block/$drive/queue/scheduler) $(cat /sys/block/$data/queue/read_ahead_kb /sys/block/$wal/queue/read_ahead_kb); }
 plimsoll check --data /data --wal /wal > /tmp/healthy
 ! grep -E '^PL[0-9]+ (warning|error|invalid)' /tmp/healthy
-echo mq-deadline > /sys/block/$drive/queue/scheduler; echo 256 > /sys/block/$data/queue/read_ahead_kb; echo 256 > /sys/block/$wal/queue/read_ahead_kb
+echo mq-deadline > /sys/block/$drive/queue/scheduler; echo 0 > /sys/block/$data/queue/read_ahead_kb; echo 256 > /sys/block/$wal/queue/read_ahead_kb
 etc > /tmp/before; show before
 plimsoll check --data /data --wal /wal | grep ^PL302
 plimsoll tune --data /data --wal /wal --dry-run > /dev/null; show dry
@@ -36,12 +36,12 @@ grep -cE '^PL201 error|^PL316 warning' /tmp/degraded`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `before: mq-deadline 256 256
-PL302 warning: an I/O scheduler sorts the requests of NVMe drives (nvme0n1)
-dry: mq-deadline 256 256
-tuned: none 64 4096
-udev: none 64 4096
-reverted: mq-deadline 256 256
+	want := `before: mq-deadline 0 256
+PL302 warning: an I/O scheduler sorts the requests of drives without heads
+dry: mq-deadline 0 256
+tuned: none 512 2048
+udev: none 512 2048
+reverted: mq-deadline 0 256
 check: 3
 2
 `

@@ -38,7 +38,7 @@ var more = map[string]string{
 	"sys/devices/system/cpu/cpu1/cpuidle/state3/disable":      "1\n",
 	"sys/devices/system/cpu/cpu1/cpuidle/state3/latency":      "133\n",
 	"sys/class/block/nvme1n1/queue/scheduler":                 "none [mq-deadline] kyber\n",
-	"sys/class/block/md0/queue/read_ahead_kb":                 "512\n",
+	"sys/class/block/md0/queue/read_ahead_kb":                 "0\n",
 	"etc/sysctl.d/zz-plimsoll.conf":                           "# an admin's own file\nvm.swappiness = 60",
 	"etc/hostname":                                            "host\n",
 }
@@ -190,7 +190,7 @@ func TestApplyAndRevert(t *testing.T) {
 		"sys/devices/system/cpu/cpu1/cpufreq/scaling_governor": "performance\n",
 		"sys/devices/system/cpu/cpu0/cpuidle/state3/disable":   "1\n",
 		"sys/class/block/nvme1n1/queue/scheduler":              "[none] mq-deadline kyber\n",
-		"sys/class/block/md0/queue/read_ahead_kb":              "64\n",
+		"sys/class/block/md0/queue/read_ahead_kb":              "512\n",
 	}
 	if d := cmp.Diff(want, changed(before, tree(t, tuner.Root))); d != "" {
 		t.Error(d)
@@ -280,7 +280,7 @@ func TestPersistAndRevert(t *testing.T) {
 	want := map[string]string{
 		strings.TrimPrefix(udevFile, "/"): head +
 			`ACTION=="add|change", SUBSYSTEM=="block", ENV{DEVTYPE}=="disk", ATTRS{serial}=="vol0a1b2c3d4e5f60021", ATTR{queue/scheduler}="none"` + "\n" +
-			`ACTION=="add|change", SUBSYSTEM=="block", ENV{DEVTYPE}=="disk", ENV{MD_UUID}=="UUID", ATTR{queue/read_ahead_kb}="64"` + "\n",
+			`ACTION=="add|change", SUBSYSTEM=="block", ENV{DEVTYPE}=="disk", ENV{MD_UUID}=="UUID", ATTR{queue/read_ahead_kb}="512"` + "\n",
 		strings.TrimPrefix(sysctlFile, "/"): head + "vm.dirty_background_bytes = 593494016\nvm.dirty_bytes = 2373976064\nvm.swappiness = 1\n",
 		strings.TrimPrefix(unitFile, "/"): head + `[Unit]
 Description=Settings made by plimsoll tune
