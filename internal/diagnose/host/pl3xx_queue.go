@@ -44,8 +44,8 @@ func readAhead(c *diagnose.Case, report diagnose.Report) {
 			continue
 		}
 		file := diagnose.Sysfs(t.Name, "queue/read_ahead_kb")
-		f := finding.New(t.Name, "%s reads %s ahead, less than a stripe of %s: replaying a log keeps few members busy.", t.Name,
-			have, t.stripe)
+		f := finding.New(t.Name, "%s reads %s ahead, less than a stripe of %s: replaying a log keeps few members busy.",
+			t.Name, have, t.stripe)
 		if have == 0 {
 			f.Say("%s reads nothing ahead: each read in sequence waits for the drive.", t.Name)
 		}

@@ -323,7 +323,9 @@ func layoutCases() []labelled {
 
 // What is to be done about a member depends on whether it failed, what a bitmap knows and what md does already.
 func TestReplacementOfMembers(t *testing.T) {
-	member := func(state string) []block.Member { return []block.Member{{Name: "sdb1", Slot: -1, State: state, Errors: 4}} }
+	member := func(state string) []block.Member {
+		return []block.Member{{Name: "sdb1", Slot: -1, State: state, Errors: 4}}
+	}
 	for name, c := range map[string]struct {
 		md      block.Raid
 		syncing string
