@@ -232,7 +232,7 @@ func (r *optionReader) direction(w *Workload) {
 		w.ReadShare = 1
 	case "write", "randwrite":
 	case "rw", "readwrite", "randrw":
-		w.ReadShare = float64(min(r.mix(), 100)) / 100
+		w.ReadShare, w.Mixed = float64(min(r.mix(), 100))/100, true
 	case "trim", "randtrim":
 		w.TrimShare = 1
 	case "trimwrite", "randtrimwrite":

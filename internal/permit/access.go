@@ -32,6 +32,9 @@ const mostNames = 10_000
 // mostInFlight is more than any storage takes; fio keeps some 230 bytes for each I/O, whatever engine it has.
 const mostInFlight = 1 << 20
 
+// mostThreads is more than any storage needs.
+const mostThreads = 4096
+
 // mostBuffers is more than any storage takes at once, and a part of a machine's memory.
 const mostBuffers = 2 * units.GiB
 
@@ -76,6 +79,9 @@ func accessesOf(section fio.Section) ([]access, error) {
 			}
 		}
 	}
+	if n := threads(section, w); n > mostThreads {
+		return nil, fmt.Errorf("fio would start %s threads: want at most %s", text.Count(n), text.Count(mostThreads))
+	}
 	if v, ok := valueOf(section, "steadystate_duration"); ok { // for each second of which fio keeps figures
 		if d, err := fio.ParseTime(v, time.Second); err != nil || d > 24*time.Hour {
 			return nil, fmt.Errorf("steadystate_duration=%s: want at most a day", v)
@@ -84,7 +90,7 @@ func accessesOf(section fio.Section) ([]access, error) {
 	removes := isSet(section, "unlink") || isSet(section, "unlink_each_loop")
 	mode, _ := valueOf(section, "zonemode")
 	a := access{
-		engine: w.Engine, writes: w.ReadShare < 1 || removes || fio.KindOf(w.Engine) == fio.EngineFiles,
+		engine: w.Engine, writes: w.ReadShare < 1 || w.Mixed || removes || fio.KindOf(w.Engine) == fio.EngineFiles,
 		idle: fio.Diskless(w.Engine) && !removes && !zoned(mode),
 	}
 	names, jobs, err := namesOf(section, w)
@@ -114,6 +120,15 @@ func accessesOf(section fio.Section) ([]access, error) {
 		}
 	}
 	return accesses, nil
+}
+
+// threads is how many fio starts for a section beside its jobs: those that verify, and those that submit for it.
+func threads(section fio.Section, w fio.Workload) int {
+	n := sizeOf(section, "verify_async")
+	if mode, ok := valueOf(section, "io_submit_mode"); ok && mode != "inline" {
+		n += sizeOf(section, "iodepth")
+	}
+	return int(min(n, mostInFlight)) * max(w.Jobs, 1)
 }
 
 // notes is the memory in which fio keeps which blocks of its files a random job has done: a bit for each,

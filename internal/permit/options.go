@@ -84,8 +84,6 @@ func (c Consent) checkOptions(file string, section fio.Section) error {
 				file, o.Line, o.Name, value)
 		case name == "ioengine":
 			reason = engineTrouble(value)
-		case name == "zonemode" && zoned(value) && mixesReads(section):
-			reason = "of a mix of reads alone writes where a zone holds nothing"
 		case name == "mem" && strings.Contains(value, ":"):
 			reason = "writes over the file that it names"
 		case strings.HasSuffix(name, "_pattern") && strings.Contains(value, "'"):
@@ -104,14 +102,6 @@ const blanks = " \t\n\v\f\r"
 
 // zoned says that a zonemode= is zbd, or may be: fio's words end at a colon or comma.
 func zoned(mode string) bool { return mode != "" && mode != "none" && mode != "strided" }
-
-// mixesReads says of a job that it is a mix whose share of reads is all: zbd_adjust_ddir makes writes of them.
-func mixesReads(section fio.Section) bool {
-	rw, _ := valueOf(section, "rw")
-	rw, _, _ = text.CutAny(rw, ":,")
-	w, err := fio.WorkloadOf(section.Name, section)
-	return err != nil || w.ReadShare == 1 && rw != "read" && rw != "randread"
-}
 
 // engineTrouble is why an ioengine is not let through, empty when it is.
 func engineTrouble(engine string) string {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"plimsoll/internal/fio"
+	"plimsoll/internal/suite"
 )
 
 // Every option that fio has is judged once, and no entry is of an option that it has not.
@@ -118,25 +119,17 @@ func TestDangerousOptionsAreRefused(t *testing.T) {
 	}
 }
 
-// A mix whose share of reads is all only reads, but where zones are kept.
-func TestMixesOfZonesWrite(t *testing.T) {
+// A mix writes, also one whose share of reads is all: where zones are kept, and of a device that is mapped.
+func TestMixesWrite(t *testing.T) {
 	for options, want := range map[string]bool{
-		"rw=rw\nrwmixread=100":               true,
-		"rw=randrw:8\nrwmixwrite=0":          true,
-		"readwrite=readwrite\nrwmixread=100": true,
-		"rw=randrw\nrwmixread=99":            false, // which is known to write
-		"rw=randread\nrwmixread=100":         false,
-		"rw=randrw,\nrwmixread=100":          true,
-		"rw=randread:8":                      false,
-		"rw=read":                            false,
+		"rw=rw\nrwmixread=100": true, "rw=randrw:8\nrwmixwrite=0": true, "rw=readwrite\nrwmixread=100": true,
+		"rw=randrw\nrwmixread=99": true, "rw=randread\nrwmixread=100": false, "rw=randread:8": false, "rw=read": false,
 	} {
-		for zones, want := range map[string]bool{
-			"zbd": want, "zbd:": want, "zbd,": want, "zbd,none": want, "none": false, "strided": false,
-		} {
-			err := Consent{}.checkOptions("j.fio", effective(t, options+"\nzonemode="+zones))
-			if (err != nil) != want || want && !strings.Contains(err.Error(), "writes where a zone holds nothing") {
-				t.Errorf("%q, zonemode=%s: %v", options, zones, err)
-			}
+		section := effective(t, options+"\nfilename=/d/x")
+		list, err := accessesOf(section)
+		w, err2 := fio.WorkloadOf("x", section)
+		if err != nil || err2 != nil || len(list) != 1 || list[0].writes != want || suite.Writes([]fio.Workload{w}) != want {
+			t.Errorf("%q: %+v, %v, %v", options, list, err, err2)
 		}
 	}
 }

@@ -222,5 +222,5 @@ func Window(loads []fio.Workload) time.Duration {
 
 // Writes says whether any job of the scenario changes what is on the device.
 func Writes(loads []fio.Workload) bool {
-	return slices.ContainsFunc(loads, func(w fio.Workload) bool { return w.ReadShare < 1 })
+	return slices.ContainsFunc(loads, func(w fio.Workload) bool { return w.ReadShare < 1 || w.Mixed })
 }

@@ -320,7 +320,8 @@ func (c Change) where(tree *block.Tree) string {
 	return "/sys/block/gone/" + part[4]
 }
 
-// Hold keeps the record for one measurement, until release: another would put back in the middle of it what it had set.
+// Hold keeps the record for one command, until release: another would put back in the middle of a measurement what that
+// had set.
 func (t *Tuner) Hold() (release func(), err error) {
 	dir, err := t.place()
 	if err != nil {
@@ -328,6 +329,10 @@ func (t *Tuner) Hold() (release func(), err error) {
 	}
 	name := filepath.Base(t.State) + ".lock"
 	unlock, err := dir.Lock(name)
+	if errors.Is(err, sys.ErrLocked) {
+		err = fmt.Errorf("%s is in use by another plimsoll, whose comparison may be under way: wait until it is done, "+
+			"or name another file with --state", t.State)
+	}
 	if err != nil {
 		return nil, errors.Join(err, dir.Close())
 	}

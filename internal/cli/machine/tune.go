@@ -46,6 +46,13 @@ func (o *tuneOptions) run(ctx context.Context, env *form.Env, args []string) err
 	o.Args = args
 	tuner := tune.Here(env.Machine)
 	tuner.State = o.State
+	if o.Revert || !o.DryRun {
+		release, err := tuner.Hold()
+		if err != nil {
+			return form.AsRoot(env, err)
+		}
+		defer release()
+	}
 	if o.Revert {
 		settings, files, err := tuner.Revert(func(c tune.Change, now string) error {
 			if o.Yes {

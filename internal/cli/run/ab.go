@@ -229,10 +229,6 @@ func restoreLeft(env *form.Env, tuner *tune.Tuner, variants []form.Variant) (rel
 		return func() {}, nil
 	}
 	release, err = tuner.Hold()
-	if errors.Is(err, sys.ErrLocked) {
-		return nil, fmt.Errorf("%s holds the settings of a comparison that is under way: wait until it is done, or name "+
-			"another file with --state", tuner.State)
-	}
 	if err != nil || !recorded {
 		return release, err
 	}
