@@ -43,6 +43,36 @@ func TestDeepQueueProves(t *testing.T) {
 	}
 }
 
+// On a machine whose processors are never idle a latency alone does not accuse a volume that needs threads to complete
+// an I/O: each waits for its turn, though plimsoll's own timers come in time. One that is far longer does, and so does
+// one of a volume that is busy nearly all the time.
+func TestThreadsWaitForTheirTurn(t *testing.T) {
+	for _, c := range []struct {
+		kind       string
+		idle, busy float64
+		wait       time.Duration
+		code       string
+	}{
+		{"loop", 0, 0.4, 12 * time.Millisecond, "PL910"},
+		{"loop", 0.04, 0.4, 20 * time.Millisecond, "PL910"},
+		{"loop", 0.06, 0.4, 12 * time.Millisecond, "PL909"},
+		{"disk", 0, 0.4, 12 * time.Millisecond, "PL909"},
+		{"loop", 0, 0.4, 30 * time.Millisecond, "PL912"},
+		{"loop", 0, 0.85, 12 * time.Millisecond, "PL909"},
+	} {
+		f := quietFacts()
+		f.Layers, f.Window.Devices = f.Layers[1:2], f.Window.Devices[1:2]
+		f.Layers[0].Kind, f.Window.CPU.Idle, f.Window.LateMean = c.kind, c.idle, 300*time.Microsecond
+		takes(f, c.wait, "sda")
+		at(f, "sda").Busy, at(f, "sda").InFlight = time.Duration(c.busy*5e9), 1
+		a := Judge(f)
+		says := len(a.Causes) > 0 && strings.Contains(a.Causes[0].Message, "needs threads to complete one")
+		if string(a.First) != c.code || says != (c.code == "PL910") {
+			t.Errorf("%+v: %s, %+v", c, a.First, a.Causes)
+		}
+	}
+}
+
 // A limit that is exceeded half again is not the storage's limit, whatever was declared.
 func TestWhatIsExceededIsNoLimit(t *testing.T) {
 	for times, over := range map[float64]bool{1: false, 1.4: false, 1.6: true, 2: true} {
