@@ -316,6 +316,30 @@ WantedBy=multi-user.target
 	}
 }
 
+// One command at a time has the record, and what it locks is gone with it.
+func TestRecordIsHeldByOne(t *testing.T) {
+	tuner, again := site(t), &Tuner{}
+	*again = *tuner
+	release, err := tuner.Hold()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := again.Hold(); err == nil || !strings.Contains(err.Error(), "is in use by another plimsoll") {
+		t.Errorf("held twice: %v", err)
+	}
+	if err := tuner.Apply(plan(t, tuner), false); err != nil {
+		t.Errorf("whoever holds it cannot set anything: %v", err)
+	}
+	release()
+	if left, err := filepath.Glob(tuner.State + ".lock"); err != nil || len(left) > 0 {
+		t.Errorf("%q, %v", left, err)
+	}
+	if release, err = again.Hold(); err != nil {
+		t.Fatal(err)
+	}
+	release()
+}
+
 // What has the name of a file of tune's by the time of --revert, and is none, stays and is named.
 func TestRevertLeavesFilesOfOthers(t *testing.T) {
 	for file, swap := range map[string]func(name string) error{
