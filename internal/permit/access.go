@@ -149,8 +149,10 @@ func notes(section fio.Section, w fio.Workload) units.Bytes {
 	if bs, _ := valueOf(section, "bs"); strings.Contains(bs, ",") || least == 0 { // directions that do not run count
 		least = 512
 	}
-	files := max(sizeOf(section, "nrfiles"), 1)
-	return max(sizeOf(section, "size"), sizeOf(section, "filesize")*files) / least * bits / 8 * units.Bytes(max(w.Jobs, 1))
+	blocks := func(option string) units.Bytes { return min(sizeOf(section, option)/least, mostBuffers*16) }
+	files := min(max(sizeOf(section, "nrfiles"), 1), mostNames)
+	each := min(max(blocks("size"), blocks("filesize")*files)*bits/8, mostBuffers+1)
+	return min(each*units.Bytes(max(w.Jobs, 1)), mostBuffers+1) // which sums of many sections can hold
 }
 
 // pathList splits the value of filename= or directory=, in which a colon separates and \: stands

@@ -186,6 +186,7 @@ func TestRandomMaps(t *testing.T) {
 		"[x]\nsize=99t\nbs=512\nnorandommap\n": true, "[x]\nsize=99t\nbs=512\nnorandommap=00\n": false,
 		"[x]\nsize=99t\nbs=512\nrandom_generator=lfsr\n": true, half + half: true, half + half + half: false,
 		"[x]\nsize=99t\nbs=512\nrw=read\n": true, "[x]\nsize=99g\nbs=4k\nrw=write\ndedupe_mode=repeat\n": true,
+		"[x]\nsize=8192p\nbs=512\nnumjobs=4096\n": false, half + "[x]\nsize=8192p\nbs=512\n": false,
 		"[x]\nsize=170g\nbs=4k\nrw=write\ndedupe_mode=working_set\n": true, "[x]\nsize=180g\nbs=4k\nrw=write\ndedupe_mode=working_set\n": false, "[x]\nsize=16t\nbssplit=512/1:64k/99\n": false,
 	} {
 		err := placeOn(t, t.TempDir(), Consent{}).Check(job(t, "[global]\nioengine=null\nrw=randread\n"+text))

@@ -46,14 +46,12 @@ func (o *tuneOptions) run(ctx context.Context, env *form.Env, args []string) err
 	o.Args = args
 	tuner := tune.Here(env.Machine)
 	tuner.State = o.State
-	if o.Revert || !o.DryRun {
+	if o.Revert {
 		release, err := tuner.Hold()
 		if err != nil {
 			return form.AsRoot(env, err)
 		}
 		defer release()
-	}
-	if o.Revert {
 		settings, files, err := tuner.Revert(func(c tune.Change, now string) error {
 			if o.Yes {
 				return nil
@@ -97,6 +95,11 @@ func (o *tuneOptions) run(ctx context.Context, env *form.Env, args []string) err
 		env.Notef("%s%s", otherOwner, rival)
 	}
 	if !o.DryRun && (len(changes) > 0 || o.Persist) {
+		release, held := tuner.Hold()
+		if held != nil {
+			return form.AsRoot(env, held)
+		}
+		defer release()
 		err = tuner.Apply(changes, o.Persist)
 		changes = tuner.InForce(changes)
 	}
