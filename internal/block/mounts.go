@@ -223,16 +223,16 @@ func (r *reader) geometry(m *Mount, d *Device) Geometry {
 		}
 		if blocks, ok := m.Option("stripe"); ok {
 			if n, err := strconv.ParseUint(blocks, 10, 32); err == nil {
-				g.StripeWide = units.Bytes(n) * cmp.Or(g.BlockSize, usualBlock)
+				g.StripeWide = units.Bytes(n) * cmp.Or(g.BlockSize, UsualBlock)
 			}
 		}
 	}
 	return g
 }
 
-// usualBlock is ext4's block where its superblock cannot be read: smaller ones are for less than 512 MiB
+// UsualBlock is ext4's block where its superblock cannot be read: smaller ones are for less than 512 MiB
 // (mke2fs.conf(5), small).
-const usualBlock = 4 * units.KiB
+const UsualBlock = 4 * units.KiB
 
 func (m *Mount) sectors(option string) units.Bytes {
 	s, _ := m.Option(option)

@@ -24,9 +24,9 @@ type User struct {
 
 // ReadUsers adds to the tree who else uses its devices: mounts in other mount namespaces that stay
 // when this process unmounts its own, mounted btrfs filesystems of several devices, loop devices
-// over a device or on another's file, and processes that have it, or the file that a loop device lies on, open or
-// mapped. It reads the whole of
-// /proc, and sees all of it as root only. The process self is left out. What is used by another machine
+// over a device or on another's file, and processes that have it, or the file that a loop device
+// lies on, open or mapped. It reads the whole of /proc, and sees all of it
+// as root only. The process self is left out. What is used by another machine
 // (a volume that is attached twice) is not seen, nor is a descriptor that only a socket or an io_uring holds.
 func (t *Tree) ReadUsers(self int) {
 	if t.root == nil {

@@ -19,8 +19,8 @@ type JobFile struct {
 // fio.
 type Section struct {
 	Name string `json:"name"`
-	// Heading is what stands in its brackets, by which fio names its files (init.c, make_filename), where a name= of its
-	// own gives it another Name.
+	// Heading is what stands in its brackets, by which fio names its files (init.c, make_filename),
+	// where a name= of its own gives it another Name.
 	Heading string   `json:"-"`
 	Line    int      `json:"line,omitempty"`
 	Options []Option `json:"options"`

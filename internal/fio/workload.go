@@ -19,7 +19,7 @@ type Workload struct {
 	// ReadShare is the part of I/Os that read, 0..1; TrimShare the part that trims.
 	ReadShare, TrimShare float64
 	// Mixed says that rw= is a mix, if only of reads: fio then opens its files to write, and zones and
-	// the engine mmap change what is there (zbd_adjust_ddir; fio_mmap_get_shared).
+	// the engine mmap change what is there (zbd.c, engines/mmap.c).
 	Mixed bool `json:"-"`
 	// Sequential is true for read, write, rw (and trim) without rand.
 	Sequential bool

@@ -40,7 +40,8 @@ func TestWorkloadOf(t *testing.T) {
 	for command, want := range map[string]Workload{
 		"fio --name=j": {Engine: "psync", ReadShare: 1, Sequential: true, ReadBS: 4 * k, Jobs: 1, Depth: 1, Buffered: true},
 		"fio --name=j --rw=randrw --rwmixread=70 --bs=8k --ioengine=libaio --iodepth=64 --numjobs=4 --direct=1 --filename=/data/x --size=5G --time_based --runtime=60s --ramp_time=5": {
-			Engine: "libaio", Direct: true, ReadShare: 0.7, Mixed: true, ReadBS: 8 * k, WriteBS: 8 * k, Jobs: 4, Depth: 64, Size: 5 * g, SharedFile: true,
+			Engine: "libaio", Direct: true, ReadShare: 0.7, Mixed: true,
+			ReadBS: 8 * k, WriteBS: 8 * k, Jobs: 4, Depth: 64, Size: 5 * g, SharedFile: true,
 			Filename: "/data/x", TimeBased: true, Runtime: time.Minute, Ramp: 5 * time.Second,
 		},
 		// each filename= adds its files
@@ -56,10 +57,14 @@ func TestWorkloadOf(t *testing.T) {
 		"fio --name=j --rw=read --fdatasync=1 --sync=1": {Engine: "psync", ReadShare: 1, Sequential: true, ReadBS: 4 * k, Jobs: 1, Depth: 1, Buffered: true},
 		// sizes by direction; an empty one is fio's default
 		"fio --name=j --readwrite=rw --blocksize=,64k --rate=16m,5m --rate_iops=,100": {
-			Engine: "psync", Sequential: true, ReadShare: 0.5, Mixed: true, ReadBS: 4 * k, WriteBS: 64 * k, Jobs: 1, Depth: 1, Buffered: true,
+			Engine: "psync", Sequential: true, ReadShare: 0.5, Mixed: true,
+			ReadBS: 4 * k, WriteBS: 64 * k, Jobs: 1, Depth: 1, Buffered: true,
 			ReadRate: units.Rate(16 * m), WriteRate: units.Rate(5 * m), WriteIOPS: 100,
 		},
-		"fio --name=j --rw=rw --bs=16k, --rwmixwrite=25":    {Engine: "psync", Sequential: true, ReadShare: 0.75, Mixed: true, ReadBS: 16 * k, WriteBS: 4 * k, Jobs: 1, Depth: 1, Buffered: true},
+		"fio --name=j --rw=rw --bs=16k, --rwmixwrite=25": {
+			Engine: "psync", Sequential: true, ReadShare: 0.75, Mixed: true,
+			ReadBS: 16 * k, WriteBS: 4 * k, Jobs: 1, Depth: 1, Buffered: true,
+		},
 		"fio --name=j --rw=randread --bssplit=4k/60:64k/40": {Engine: "psync", ReadShare: 1, ReadBS: 28 * k, ReadLeast: 4 * k, ReadSizes: Sizes{{4 * k, 0.6}, {64 * k, 0.4}}, Jobs: 1, Depth: 1, Buffered: true},
 		"fio --name=j --rw=randread --bssplit=4k/50:8k:12k": {Engine: "psync", ReadShare: 1, ReadBS: 7 * k, ReadLeast: 4 * k, ReadSizes: Sizes{{4 * k, 0.5}, {8 * k, 0.25}, {12 * k, 0.25}}, Jobs: 1, Depth: 1, Buffered: true},
 		"fio --name=j --rw=randwrite --bsrange=4k-16k": {

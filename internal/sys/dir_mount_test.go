@@ -149,7 +149,8 @@ func TestNothingOfOthersIsRemoved(t *testing.T) {
 	}
 	// The directory that was opened counts, and not what had its name before.
 	moved := filepath.Join(base, "his/moved")
-	err := errors.Join(os.MkdirAll(moved, 0o700), os.Chown(filepath.Dir(moved), attacker, attacker), os.Chown(moved, victim, victim))
+	err := errors.Join(os.MkdirAll(moved, 0o700), os.Chown(filepath.Dir(moved), attacker, attacker),
+		os.Chown(moved, victim, victim))
 	if err != nil {
 		t.Fatal(err)
 	}

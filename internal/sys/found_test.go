@@ -69,8 +69,8 @@ func TestFound(t *testing.T) {
 	}
 }
 
-// writableByACL lets a user write to a file beside its owner and the group of root; or to what will be in a directory, by
-// the list system.posix_acl_default.
+// writableByACL lets a user write to a file beside its owner and the group of root; or to what will be
+// in a directory, by the list system.posix_acl_default.
 func writableByACL(name, list string, uid uint32) error {
 	acl := binary.LittleEndian.AppendUint32(nil, 2) // POSIX_ACL_XATTR_VERSION
 	const none = math.MaxUint32

@@ -233,7 +233,8 @@ func TestReplaceKeepsTheAccessControlList(t *testing.T) {
 		t.Fatal(err)
 	}
 	info, err := os.Stat(plain)
-	if n, none := unix.Getxattr(plain, acl, nil); err != nil || info.Mode().Perm() != 0o660 || !errors.Is(none, unix.ENODATA) {
+	n, none := unix.Getxattr(plain, acl, nil)
+	if err != nil || info.Mode().Perm() != 0o660 || !errors.Is(none, unix.ENODATA) {
 		t.Errorf("a file of mode 660 became one of %v with a list of %d bytes, %v", info.Mode(), n, err)
 	}
 }

@@ -72,12 +72,12 @@ func checkWidth(m diagnose.Mounted, wide units.Bytes, d *block.Device, report di
 		return
 	}
 	blocks, _ := m.Option("stripe")
-	const block = 4 * units.KiB
 	report(finding.New(m.Point, "%s is used with stripe=%s (a stripe of %s), but a stripe of %s is %s.", m.Point, blocks,
 		m.StripeWide, m.Array.Name, wide).
-		Saw("stripe", "stripe="+blocks, fmt.Sprintf("stripe=%d, chunk × data members", wide/block), "/proc/self/mountinfo").
+		Saw("stripe", "stripe="+blocks, fmt.Sprintf("stripe=%d, chunk × data members", wide/block.UsualBlock),
+			"/proc/self/mountinfo").
 		Run("dumpe2fs -h "+text.ShellQuote("/dev/"+m.Device),
-			fmt.Sprintf("tune2fs -E stride=%d,stripe_width=%d %s", m.Array.Chunk/block, wide/block,
+			fmt.Sprintf("tune2fs -E stride=%d,stripe_width=%d %s", m.Array.Chunk/block.UsualBlock, wide/block.UsualBlock,
 				text.ShellQuote("/dev/"+m.Device))).
 		Advise("Set the stripe in the superblock, drop a stripe= from fstab, and mount again."))
 }

@@ -144,9 +144,18 @@ func TestHostRules(t *testing.T) {
 			c.Topology.Targets = append(c.Topology.Targets, second)
 			c.Topology.Tree.Devices["md0"].Queue = block.Queue{Logical: 512}
 		}},
-		{"a queue that was not read", "", "", func(c *diagnose.Case) { c.Topology.Tree.Devices["md0"].Queue = block.Queue{} }},
-		{"read-ahead 4 MiB under data", "", "", func(c *diagnose.Case) { c.Topology.Tree.Devices["md0"].Queue.ReadAhead = 4 * units.MiB }},
-		{"read-ahead 64 KiB under the log", "PL301 info", "echo 256 > /sys/block/md0/queue/read_ahead_kb", func(c *diagnose.Case) { c.Topology.Targets[0].Role = topology.WAL }},
+		{
+			"a queue that was not read", "", "",
+			func(c *diagnose.Case) { c.Topology.Tree.Devices["md0"].Queue = block.Queue{} },
+		},
+		{
+			"read-ahead 4 MiB under data", "", "",
+			func(c *diagnose.Case) { c.Topology.Tree.Devices["md0"].Queue.ReadAhead = 4 * units.MiB },
+		},
+		{
+			"read-ahead 64 KiB under the log", "PL301 info", "echo 256 > /sys/block/md0/queue/read_ahead_kb",
+			func(c *diagnose.Case) { c.Topology.Targets[0].Role = topology.WAL },
+		},
 		{"read-ahead of a stripe under the log", "", "", func(c *diagnose.Case) {
 			c.Topology.Targets[0].Role, c.Topology.Tree.Devices["md0"].Queue.ReadAhead = topology.WAL, 128*units.KiB
 		}},
@@ -177,10 +186,19 @@ func TestHostRules(t *testing.T) {
 			c.Topology.Tree.Devices["sda"] = &block.Device{Name: "sda", Kind: block.Disk, Queue: block.Queue{Scheduler: "bfq", Requests: 256, Rotational: true}}
 			c.Topology.Tree.Devices["md0"].Slaves = []string{"sda"}
 		}},
-		{"cfq on a hard disk of a database", "PL302 info", "echo deadline > /sys/block/sda/queue/scheduler", func(c *diagnose.Case) { sorted(c, "cfq", true, topology.WAL) }},
-		{"cfq on a solid-state drive", "PL302 info", "echo noop > /sys/block/sda/queue/scheduler", func(c *diagnose.Case) { sorted(c, "cfq", false, topology.Data) }},
+		{
+			"cfq on a hard disk of a database", "PL302 info", "echo deadline > /sys/block/sda/queue/scheduler",
+			func(c *diagnose.Case) { sorted(c, "cfq", true, topology.WAL) },
+		},
+		{
+			"cfq on a solid-state drive", "PL302 info", "echo noop > /sys/block/sda/queue/scheduler",
+			func(c *diagnose.Case) { sorted(c, "cfq", false, topology.Data) },
+		},
 		{"cfq on a hard disk without a log", "", "", func(c *diagnose.Case) { sorted(c, "cfq", true, topology.Data) }},
-		{"deadline on a hard disk of a database", "", "", func(c *diagnose.Case) { sorted(c, "deadline", true, topology.WAL) }},
+		{
+			"deadline on a hard disk of a database", "", "",
+			func(c *diagnose.Case) { sorted(c, "deadline", true, topology.WAL) },
+		},
 		{"four requests", "PL303 warning", "echo 128 > /sys/block/nvme1n1/queue/nr_requests", func(c *diagnose.Case) { drive1(c).Queue.Requests = 4 }},
 		{"31 requests in each of two queues", "", "", func(c *diagnose.Case) { drive1(c).Queue.Requests = 31 }},
 		{"requests of 16 KiB", "PL304 warning", "echo 64 > /sys/block/nvme1n1/queue/max_sectors_kb", func(c *diagnose.Case) { drive1(c).Queue.MaxSectors = 16 * units.KiB }},
@@ -202,8 +220,14 @@ func TestHostRules(t *testing.T) {
 		{"schedutil", "", "", governor("acpi-cpufreq", "schedutil", "")},
 		{"powersave of intel_pstate", "", "", governor("intel_pstate", "powersave", "balance_performance")},
 		{"powersave of intel_pstate that saves power", "PL307 warning", "", governor("intel_pstate", "powersave", "power")},
-		{"xen clock of a machine without KVM's", "PL308 warning", "echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource", func(c *diagnose.Case) { c.Host.CPU.Clock, c.Host.CPU.Clocks = "xen", []string{"xen", "tsc"} }},
-		{"acpi_pm on KVM", "PL308 warning", "echo kvm-clock > /sys/devices/system/clocksource/clocksource0/current_clocksource", func(c *diagnose.Case) { c.Host.CPU.Clock = "acpi_pm" }},
+		{
+			"xen clock of a machine without KVM's", "PL308 warning", "echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource",
+			func(c *diagnose.Case) { c.Host.CPU.Clock, c.Host.CPU.Clocks = "xen", []string{"xen", "tsc"} },
+		},
+		{
+			"acpi_pm on KVM", "PL308 warning", "echo kvm-clock > /sys/devices/system/clocksource/clocksource0/current_clocksource",
+			func(c *diagnose.Case) { c.Host.CPU.Clock = "acpi_pm" },
+		},
 		{"Arm's counter", "", "", func(c *diagnose.Case) { c.Host.CPU.Clock = "arch_sys_counter" }},
 		{"10 % of 256 GiB", "PL309 info", "sysctl -w vm.dirty_background_bytes=131072000", func(c *diagnose.Case) { c.Topology.Host.Memory = 256 * units.GiB }},
 		{"10 % of 256 GiB, but in bytes", "", "", func(c *diagnose.Case) {
@@ -232,7 +256,10 @@ func TestHostRules(t *testing.T) {
 			c.Topology.Tree.Devices["nvme1n1p2"] = &block.Device{Name: "nvme1n1p2", Path: "/dev/nvme1n1p2", Kind: block.Partition, Parent: "nvme1n1"}
 			c.Topology.Tree.Swaps = []string{"nvme1n1p2"}
 		}},
-		{"swap on a volume of ZFS", "PL310 warning", "swapon --show", func(c *diagnose.Case) { c.Host.Memory.Swaps, c.Host.Memory.Swappiness = []string{"/dev/zd0"}, 1 }},
+		{
+			"swap on a volume of ZFS", "PL310 warning", "swapon --show",
+			func(c *diagnose.Case) { c.Host.Memory.Swaps, c.Host.Memory.Swappiness = []string{"/dev/zd0"}, 1 },
+		},
 		{"swap elsewhere, swappiness 1", "", "", func(c *diagnose.Case) { c.Host.Memory.Swaps, c.Host.Memory.Swappiness = []string{"/dev/vda2"}, 1 }},
 		{"two nodes, local drives", "PL311 info", "numactl --cpunodebind=0 --membind=0 plimsoll run", func(c *diagnose.Case) { local(c); c.Host.CPU.Nodes = []int{0, 1} }},
 		{"two nodes, drives on both", "", "", func(c *diagnose.Case) {
@@ -312,7 +339,10 @@ func TestHostRules(t *testing.T) {
 		{"ARRAY with the UUID of another array", "PL313 warning", "", func(c *diagnose.Case) {
 			c.Host.Boot.Arrays = []host.Array{{Device: "/dev/md0", UUID: "1:2:3:4", Name: "host:data"}}
 		}},
-		{"ARRAY with another name", "PL313 warning", "", func(c *diagnose.Case) { c.Host.Boot.Arrays[0].Name = "host:other" }},
+		{
+			"ARRAY with another name", "PL313 warning", "",
+			func(c *diagnose.Case) { c.Host.Boot.Arrays[0].Name = "host:other" },
+		},
 		{"ARRAY with the name without its host", "", "", func(c *diagnose.Case) { c.Host.Boot.Arrays[0].Name = "data" }},
 		{"ARRAY by name", "", "", func(c *diagnose.Case) { c.Host.Boot.Arrays = []host.Array{{Name: "host:data"}} }},
 		{"ARRAY of another, the UUID not known", "", "", func(c *diagnose.Case) {
@@ -361,7 +391,10 @@ func TestHostRules(t *testing.T) {
 				c.Host.Boot.Initramfs.Path = "/boot/initramfs-4.14.200.img"
 			},
 		},
-		{"NVMe timeout of 30 s", "PL319 info", "update-grub", func(c *diagnose.Case) { c.Host.NVMeTimeout = 30 * time.Second }},
+		{
+			"NVMe timeout of 30 s", "PL319 info", "update-grub",
+			func(c *diagnose.Case) { c.Host.NVMeTimeout = 30 * time.Second },
+		},
 		{"NVMe timeout of 10 s", "PL319 warning", "", func(c *diagnose.Case) { c.Host.NVMeTimeout = 10 * time.Second }},
 		{"NVMe timeout of 30 s on local drives", "", "", func(c *diagnose.Case) { local(c); c.Host.NVMeTimeout = 30 * time.Second }},
 		{"zone reclaim on two nodes", "PL323 warning", "sysctl -w vm.zone_reclaim_mode=0", func(c *diagnose.Case) {

@@ -306,7 +306,9 @@ func layoutCases() []labelled {
 		{"two LUNs of one array", lun("6005", "6006", ""), "", ""},
 		{"a path that multipath has gathered", lun("6005", "6005", "dm-9"), "", ""},
 		{"disks without serial numbers", lun("", "", ""), "", ""},
-		{"instance storage", local(topology.RAID0, "Amazon EC2 NVMe Instance Storage", "Amazon EC2 NVMe Instance Storage"), "PL606", ""},
+		{
+			"instance storage", local(topology.RAID0, "Amazon EC2 NVMe Instance Storage", "Amazon EC2 NVMe Instance Storage"), "PL606", "",
+		},
 		{"a stripe with one drive of the machine", local(topology.RAID0, "nvme_card0", "nvme_card-pd"), "PL606", ""},
 		{"a mirror with one drive of the machine", local(topology.RAID1, "nvme_card0", "nvme_card-pd"), "", ""},
 		{"two paths of NVMe", pathState("live"), "", ""},
