@@ -275,24 +275,26 @@ func besideJob(o *fio.Output) *fio.JobFile {
 // maxJobFile is how large a file beside an output may be to be tried as a job file.
 const maxJobFile = 1 << 20
 
-// mostUnread is how many lines are listed.
-const mostUnread = 3
+// mostUnread is how many lines are listed of one output, and of several.
+const mostUnread, mostUnreadOfMany = 3, 1
 
 // reportUnread lists what no reader understood, and fails when there is any.
 func reportUnread(env *form.Env, outputs []*fio.Output) error {
-	n, listed, last := 0, 0, ""
+	n, listed, most := 0, 0, mostUnread
+	if len(outputs) > 1 {
+		most = mostUnreadOfMany
+	}
 	for _, o := range outputs {
 		for _, u := range o.Unread {
-			in := unreadIn(o, u)
-			if n++; listed == mostUnread || len(outputs) > 1 && in == last { // of several files the first line of each
+			if n++; listed == most {
 				continue
 			}
-			listed, last = listed+1, in
+			listed++
 			why := u.Why
 			if why != "" {
 				why = " (" + why + ")"
 			}
-			env.Sayf("%s:%d: not understood: %s%s", in, u.Line, u.Text, why)
+			env.Sayf("%s:%d: not understood: %s%s", unreadIn(o, u), u.Line, u.Text, why)
 		}
 	}
 	if n > listed {
@@ -305,19 +307,24 @@ func reportUnread(env *form.Env, outputs []*fio.Output) error {
 	return nil
 }
 
-// reportPassedOver says how many files were passed over for which reason; --details names them all.
+// reportPassedOver says how many files were passed over for which reason; --details, or a single one, is named.
 func reportPassedOver(env *form.Env, over map[string][]string) {
 	sum := 0
 	for _, files := range over {
 		sum += len(files)
 	}
-	env.Notef("passed over %s:", text.Plural(sum, "file"))
+	named := sum == 1 || form.PageOptions(env).Details
+	if head := "passed over " + text.Plural(sum, "file"); named {
+		env.Notef("%s:", head)
+	} else {
+		env.Notef("%s (--details names them):", head)
+	}
 	for _, why := range slices.Sorted(maps.Keys(over)) {
-		most := 2
-		if form.PageOptions(env).Details {
-			most = sum
+		names := ""
+		if named {
+			names = " (" + text.Clean(text.Some(over[why], sum), 0) + ")"
 		}
-		fmt.Fprintf(env.Notes(), "  %d: %s (%s)\n", len(over[why]), why, text.Clean(text.Some(over[why], most), 0))
+		fmt.Fprintf(env.Notes(), "  %d: %s%s\n", len(over[why]), why, names)
 	}
 }
 
