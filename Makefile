@@ -133,7 +133,7 @@ clean:
 need-build:
 	@command -v $(GO) >/dev/null || { echo "missing: Go 1.26 or newer (https://go.dev/dl)"; exit 1; }
 
-LAB_PACKAGES := qemu-system-x86 linux-image-cloud-amd64 busybox-static kmod udev mdadm lvm2 btrfs-progs nvme-cli parted gdisk util-linux
+LAB_PACKAGES := qemu-system-x86 linux-image-cloud-amd64 busybox-static kmod udev mdadm lvm2 btrfs-progs nvme-cli parted gdisk util-linux cloud-guest-utils
 
 need-here: need-build
 	@scripts/need.sh fio xfsprogs e2fsprogs

@@ -152,6 +152,7 @@ type Raid struct {
 	BitmapChunk units.Bytes `json:"bitmap_chunk,omitempty"`
 	StripeCache int         `json:"stripe_cache,omitempty"`
 	Consistency string      `json:"consistency,omitempty"`
+	Used        units.Bytes `json:"-"` // of each member, for data
 	Mismatch    uint64      `json:"mismatch,omitempty"`
 	Members     []Member    `json:"members"`
 	SyncSpeed   string      `json:"sync_speed,omitempty"`
@@ -211,6 +212,7 @@ type Geometry struct {
 	StripeWide units.Bytes `json:"stripe_width,omitempty"`
 	LogUnit    units.Bytes `json:"log_stripe_unit,omitempty"`
 	AGCount    int         `json:"ag_count,omitempty"`
+	Size       units.Bytes `json:"-"` // of its device, what the filesystem uses; 0 where it is unknown
 	// Known is false where the geometry could not be read, so zeros above mean nothing.
 	Known bool `json:"geometry_known"`
 }

@@ -43,6 +43,7 @@ func (r *reader) raid(dir string) *Raid {
 	default: // +8: sectors from the superblock
 		a.Bitmap, a.BitmapChunk = "internal", r.size(dir+"/bitmap/chunksize", 1)
 	}
+	a.Used = r.size(dir+"/component_size", units.KiB)
 	a.StripeCache, a.Consistency = int(r.num(dir+"/stripe_cache_size")), text("consistency_policy")
 	if lo, hi := text("sync_speed_min"), text("sync_speed_max"); lo != "" && hi != "" {
 		a.SyncSpeed, a.SyncFloor = lo+" to "+hi, min(parseSyncSpeed(lo), parseSyncSpeed(hi))

@@ -182,6 +182,7 @@ func saidOfXFS(t *testing.T, out string) Geometry {
 	return Geometry{
 		BlockSize: bs, AGCount: int(item("meta-data", "agcount")), StripeUnit: item("data", "sunit") * bs,
 		StripeWide: item("data", "swidth") * bs, LogUnit: item("log", "sunit") * item("log", "bsize"), Known: true,
+		Size: item("data", "blocks") * bs,
 	}
 }
 
@@ -261,7 +262,7 @@ func TestSuperblocksOfRealFilesystems(t *testing.T) {
 	if out, err := exec.Command("mke2fs", "-q", "-t", "ext4", "-b", "4096", "-E", "stride=16,stripe_width=64", image).CombinedOutput(); err != nil {
 		t.Fatalf("%v %s", err, out)
 	}
-	want := Geometry{BlockSize: 4096, StripeUnit: 64 * units.KiB, StripeWide: 256 * units.KiB, Known: true}
+	want := Geometry{BlockSize: 4096, StripeUnit: 64 * units.KiB, StripeWide: 256 * units.KiB, Size: 2 * units.GiB, Known: true}
 	if got, err := parseExt(head()); err != nil || got != want {
 		t.Errorf("%+v %v", got, err)
 	}

@@ -97,6 +97,7 @@ func parseXFS(sb []byte) (Geometry, error) {
 	g := Geometry{
 		BlockSize:  bs,
 		AGCount:    int(be.Uint32(sb[88:])),
+		Size:       units.Bytes(be.Uint64(sb[8:])) * bs,
 		StripeUnit: units.Bytes(be.Uint32(sb[184:])) * bs,
 		StripeWide: units.Bytes(be.Uint32(sb[188:])) * bs,
 		LogUnit:    units.Bytes(be.Uint32(sb[196:])),
@@ -123,6 +124,10 @@ func parseExt(head []byte) (Geometry, error) {
 		return Geometry{}, fmt.Errorf("ext block size 2^%d KiB: want at most 64 KiB", shift)
 	}
 	g := Geometry{BlockSize: units.KiB << shift, Known: true}
+	g.Size = units.Bytes(le.Uint32(sb[4:])) * g.BlockSize
+	if le.Uint32(sb[0x60:])&0x80 != 0 { // 64bit: the number of blocks has a second half
+		g.Size += units.Bytes(le.Uint32(sb[0x150:])) << 32 * g.BlockSize
+	}
 	g.StripeUnit = units.Bytes(le.Uint16(sb[0x164:])) * g.BlockSize
 	g.StripeWide = units.Bytes(le.Uint32(sb[0x170:])) * g.BlockSize
 	return g, nil
@@ -152,6 +157,7 @@ func parseXFSGeometry(geom []byte) Geometry {
 	word := func(at int) units.Bytes { return units.Bytes(binary.NativeEndian.Uint32(geom[at:])) }
 	g := Geometry{BlockSize: word(0), AGCount: int(word(12)), LogUnit: word(108), Known: true}
 	g.StripeUnit, g.StripeWide = word(80)*g.BlockSize, word(84)*g.BlockSize
+	g.Size = units.Bytes(binary.NativeEndian.Uint64(geom[32:])) * g.BlockSize
 	if g.LogUnit == 1 {
 		g.LogUnit = 0
 	}

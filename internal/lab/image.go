@@ -35,7 +35,7 @@ var (
 		mkfs.ext4 tune2fs dumpe2fs e2fsck resize2fs lvm dmsetup nvme lsblk blkid wipefs sfdisk parted sgdisk partx
 		partprobe umount findmnt iostat blockdev losetup fallocate fsfreeze filefrag flock timeout stat dd sync cmp
 		sha256sum blkdiscard fstrim swapon swapoff mkswap mountpoint lsof fuser setpriv taskset chrt ionice sysctl
-		strace`)
+		strace growpart`)
 	modules = strings.Fields(`
 		md-mod raid0 raid1 raid10 raid456 linear dm-mod dm-delay dm-flakey dm-log-writes dm-snapshot dm-raid
 		dm-thin-pool dm-zero xfs ext4 btrfs libcrc32c crc32c-intel virtio_pci virtio_console virtio_blk loop overlay
@@ -51,7 +51,7 @@ var (
 	}
 	lvmCommands = strings.Fields(`
 		pvcreate pvremove pvs pvdisplay pvscan vgcreate vgremove vgs vgdisplay vgchange vgscan lvcreate lvremove lvs
-		lvdisplay lvchange lvconvert lvextend`)
+		lvdisplay lvchange lvconvert lvextend pvresize`)
 	// generated files: udev gives block devices to the group disk, and refuses rules with groups
 	// that it cannot find.
 	texts = map[string]string{

@@ -86,7 +86,7 @@ func launch(ctx context.Context, m *sys.Machine, dir, console string, args ...st
 		qemuProgram,
 		"-chardev", "socket,id=qmp,path=" + comma(qmp.Addr().String()), "-mon", "chardev=qmp,mode=control",
 		"-chardev", "socket,id=agent,path=" + comma(port.Addr().String()),
-		"-serial", "file:" + comma(console),
+		"-serial", "file:" + console, // the rest of it as it is, commas too
 	}, args...)
 
 	kill, cut := context.WithCancel(context.Background())

@@ -33,6 +33,8 @@ mkfs.ext4 -q -L BYSTANDER $bystander`
 	boot = `set -e
 mkdir -p /keep /srv /var/lib/plimsoll; mountpoint -q /keep || mount $root /keep
 mount --bind /keep/etc /etc; mount --bind /keep/srv /srv; mount --bind /keep/plimsoll /var/lib/plimsoll`
+	// assemble does what a boot does for arrays and mounts. What was being written is resynchronised; its end is awaited.
+	assemble = `mdadm --assemble --scan; vgchange -q -ay --config 'backup/backup=0 backup/archive=0' >/dev/null; udevadm settle; mount -a; mdadm --wait /dev/md/*; true`
 	// etc is all that is in /etc and /srv: names, modes, contents; and the bystander's bytes.
 	etc = `cd / && find etc srv -exec stat -c '%n %a %u %g %s %F %N' {} + | grep -v directory | sort && find etc srv -type d -exec stat -c '%n %a %u %g' {} + | sort && find etc srv -type f -print0 | sort -z | xargs -0 sha256sum && sha256sum < $bystander`
 )
@@ -89,8 +91,7 @@ func (g *guest) reboot() {
 		g.t.Fatal(err)
 	}
 	g.ok(boot)
-	// What was being written is resynchronised; its end is awaited, as verify would tell of it.
-	g.ok(`mdadm --assemble --scan; vgchange -q -ay --config 'backup/backup=0 backup/archive=0' >/dev/null; udevadm settle; mount -a; mdadm --wait /dev/md/*; true`)
+	g.ok(assemble)
 }
 
 func (g *guest) declare(yaml string) {

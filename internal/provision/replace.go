@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -119,7 +120,8 @@ func (p *planner) enlarged(w *records.Work) {
 			grown = append(grown, fmt.Sprintf("%s from %v to %v", m.Serial, m.Size, d.Size))
 		}
 	}
-	if len(grown) == 0 {
+	partitions, from := p.unusedGrowth(w)
+	if len(grown) == 0 || from == records.Nothing {
 		return
 	}
 	how := "its members have not all grown, and the smallest sets the size"
@@ -128,9 +130,62 @@ func (p *planner) enlarged(w *records.Work) {
 		how = "RAID0 of md never uses it: back up, plimsoll array teardown, apply and restore; LVM's stripes can grow"
 	case len(grown) == len(w.Members):
 		how = "the steps that use it are shown below, for apply does not take them"
-		p.grew = append(p.grew, &records.Work{Array: w.Array, Want: w.Want, Members: w.Members, Steps: w.Enlarge()})
+		p.grew = append(p.grew, &records.Work{Array: w.Array, Want: w.Want, Members: w.Members, Steps: w.Enlarge(partitions, from)})
 	}
 	p.note("%s: grown is %s, which the array does not use: %s", w.Array, strings.Join(grown, ", "), how)
+}
+
+// leftOver is what layers leave unused at most, for their own records and of what they round.
+const leftOver = 16 * units.MiB
+
+// unusedGrowth are the members whose partitions do not use what they have now, and the lowest layer of an array that does
+// not use all that lies below it; the lowest of all where that cannot be seen.
+func (p *planner) unusedGrowth(w *records.Work) (partitions []string, from records.Layer) {
+	s := &state{Site: p.Site, w: w, tree: p.tree}
+	top, err := s.top()
+	least := units.Bytes(math.MaxInt64) // of the members, or of their partitions
+	for _, m := range w.Members {
+		d, gone := s.device(w.Device(m.Serial))
+		if gone != nil {
+			if err = gone; w.Want.Partition {
+				partitions = append(partitions, m.Serial)
+			}
+			continue
+		}
+		if whole := p.tree.Devices[d.Parent]; whole != nil && whole.Size > d.Start+d.Size+leftOver {
+			partitions = append(partitions, m.Serial)
+		}
+		size := d.Size
+		if err == nil && top.MD != nil {
+			for _, of := range top.MD.Members {
+				if of.Name == d.Name {
+					size -= of.Offset
+				}
+			}
+		}
+		least = min(least, size)
+	}
+	if err != nil || len(partitions) > 0 {
+		return partitions, records.Volume
+	}
+	switch {
+	case top.MD != nil && least > top.MD.Used+leftOver,
+		top.LV != nil && least > top.Size/units.Bytes(max(w.Want.Data, 1))+leftOver:
+		return nil, records.Volume
+	case w.Want.FS == "":
+		return nil, records.Nothing
+	}
+	for _, m := range p.tree.MountsOf(top.Name) {
+		if p.Machine.Here && m.FS == "xfs" { // its superblock may be older
+			if g, err := block.XFSGeometry(m.Point); err == nil {
+				m.Size = g.Size
+			}
+		}
+		if m.Size > 0 && m.Size+leftOver >= top.Size {
+			return nil, records.Nothing
+		}
+	}
+	return nil, records.Filesystem
 }
 
 // replaced drops the steps of a replacement that is complete.

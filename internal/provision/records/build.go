@@ -252,38 +252,56 @@ func (w *Work) FilesystemUUID() string {
 	return uuid
 }
 
-// Enlarge is what makes the array use members that have all grown. A step without Undo cannot be undone.
-func (w *Work) Enlarge() []Step {
+// Layer is what of an array may not use all that lies below it.
+type Layer int
+
+// The layers above the members and their partitions.
+const (
+	Volume Layer = iota // of md or LVM
+	Filesystem
+	Nothing // all is used
+)
+
+// Enlarge is what makes the array use members that have all grown: the partitions of these, and the layers from one
+// on. A step without Undo cannot be undone.
+func (w *Work) Enlarge(partitions []string, from Layer) []Step {
 	var all []Step
-	add := func(title string, run ...string) *Step {
-		all = append(all, Step{Title: title, Do: []Action{Run(run...)}})
+	add := func(of Layer, title string, run ...string) *Step {
+		st := Step{Title: title, Do: []Action{Run(run...)}}
+		if of < from {
+			return &st
+		}
+		all = append(all, st)
 		return &all[len(all)-1]
 	}
 	for i, m := range w.Members {
-		if w.Want.Partition {
-			add("grow the partition of "+m.Path, "growpart", "@"+m.Serial, "1")
+		if slices.Contains(partitions, m.Serial) {
+			all = append(all, Step{
+				Title: "grow the partition of " + m.Path, Do: []Action{Run("growpart", "@"+m.Serial, "1")},
+			})
 		}
 		if w.Want.Using == "lvm" {
 			at, size := w.Devices()[i], m.Size
 			if w.Want.Partition {
 				size -= 2 * units.MiB // the table's two ends
 			}
-			add("grow the physical volume on "+m.Path, "pvresize", at).Undo = []Action{
+			add(Volume, "grow the physical volume on "+m.Path, "pvresize", at).Undo = []Action{
 				Run("pvresize", "--yes", "--setphysicalvolumesize", fmt.Sprintf("%dB", uint64(size)), at),
 			}
 		}
 	}
 	switch w.Want.Using {
 	case "lvm":
-		add("grow the logical volume", "lvextend", "--extents", "+100%FREE", w.Top())
+		add(Volume, "grow the logical volume", "lvextend", "--extents", "+100%FREE", w.Top())
 	case "md":
-		add("use all of each member; copies and parity of what is new are made", "mdadm", "--grow", w.Top(), "--size=max")
+		add(Volume, "use all of each member; copies and parity of what is new are made",
+			"mdadm", "--grow", w.Top(), "--size=max")
 	}
 	switch w.Want.FS {
 	case "xfs":
-		add("grow the filesystem, which is mounted", "xfs_growfs", w.Want.Mount)
+		add(Filesystem, "grow the filesystem, which is mounted", "xfs_growfs", w.Want.Mount)
 	case "ext4":
-		add("grow the filesystem", "resize2fs", w.Top())
+		add(Filesystem, "grow the filesystem", "resize2fs", w.Top())
 	}
 	return all
 }

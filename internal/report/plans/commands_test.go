@@ -99,7 +99,7 @@ func TestCommandsOfPlansHoldWhatIsForeign(t *testing.T) {
 				w.Replacing = &records.Replacement{Old: "old", OldPath: "/dev/old"}
 			}
 			grown := *w
-			grown.Steps = w.Enlarge()
+			grown.Steps = w.Enlarge([]string{w.Members[0].Serial}, records.Volume)
 			plan.Grown = append(plan.Grown, &grown)
 		}
 		return plan
