@@ -27,6 +27,7 @@ const (
 type reportOptions struct {
 	File       string `flag:"out"`
 	in, format string
+	dir        string // of the run
 }
 
 // NewReport is the command plimsoll report.
@@ -72,7 +73,11 @@ func (o *reportOptions) print(ctx context.Context, env *form.Env, args []string)
 	if err := sys.Reading(ctx, func() error { return o.write(&into, args) }); err != nil {
 		return err
 	}
-	return sys.WriteFile(o.File, text.Harmless(out.Bytes()), form.FileMode(o.File))
+	mode := form.FileMode(o.File)
+	if info, err := sys.Stat(o.dir); err == nil && info.Mode().Perm()&0o005 == 0 {
+		mode &= 0o600 // what only the run's owner may read
+	}
+	return sys.WriteFile(o.File, text.Harmless(out.Bytes()), mode)
 }
 
 func (o *reportOptions) write(env *form.Env, args []string) error {
@@ -83,6 +88,7 @@ func (o *reportOptions) write(env *form.Env, args []string) error {
 	if err != nil {
 		return err
 	}
+	o.dir = dir
 	if bundle.IsFleet(dir) {
 		return printFleet(env, dir, o.format)
 	}
