@@ -41,7 +41,7 @@ const (
 	Why = "Why"
 	Fix = "Fix"
 	// Read is what to make of a result that somebody else measured, where Fix would measure again.
-	Read = "In results of others"
+	Read = "In other people's results"
 )
 
 // Pages are all pages, in the order of their codes.
@@ -61,7 +61,7 @@ func Pages() []Page {
 //
 //	# CODE: title
 //
-//	severity, since version; silent after [CODE](CODE.md), [CODE](CODE.md)
+//	severity, since version; suppressed by [CODE](CODE.md), [CODE](CODE.md)
 //
 //	**Head.** text
 //
@@ -73,7 +73,7 @@ func PageOf(code Code) (Page, bool) {
 	}
 	blocks := strings.Split(strings.TrimSpace(string(data)), "\n\n**")
 	title, about, _ := strings.Cut(blocks[0], "\n\n")
-	about, after, _ := strings.Cut(about, "; silent after ")
+	about, after, _ := strings.Cut(about, "; suppressed by ")
 	severity, since, _ := strings.Cut(about, ", since ")
 	p := Page{Code: code, Severity: Severity(severity), Since: since}
 	_, p.Title, _ = strings.Cut(title, ": ")

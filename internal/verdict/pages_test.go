@@ -64,7 +64,7 @@ func written(p finding.Page) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s: %s\n\n%s, since %s", p.Code, p.Title, p.Severity, p.Since)
 	for i, c := range p.After {
-		fmt.Fprintf(&b, "%s [%s](%s.md)", map[bool]string{true: "; silent after", false: ","}[i == 0], c, c)
+		fmt.Fprintf(&b, "%s [%s](%s.md)", map[bool]string{true: "; suppressed by", false: ","}[i == 0], c, c)
 	}
 	b.WriteString("\n")
 	for _, s := range p.Sections {
@@ -107,7 +107,7 @@ func TestPagesAreWhole(t *testing.T) {
 		}
 		for _, cause := range p.After {
 			if _, ok := finding.PageOf(cause); !ok {
-				t.Errorf("%s is silent after %s, which has no page", p.Code, cause)
+				t.Errorf("%s is suppressed by %s, which has no page", p.Code, cause)
 			}
 		}
 	}
