@@ -130,7 +130,8 @@ func (p *planner) enlarged(w *records.Work) {
 		how = "RAID0 of md never uses it: back up, plimsoll array teardown, apply and restore; LVM's stripes can grow"
 	case len(grown) == len(w.Members):
 		how = "the steps that use it are shown below, for apply does not take them"
-		p.grew = append(p.grew, &records.Work{Array: w.Array, Want: w.Want, Members: w.Members, Steps: w.Enlarge(partitions, from)})
+		steps := w.Enlarge(partitions, from)
+		p.grew = append(p.grew, &records.Work{Array: w.Array, Want: w.Want, Members: w.Members, Steps: steps})
 	}
 	p.note("%s: grown is %s, which the array does not use: %s", w.Array, strings.Join(grown, ", "), how)
 }
@@ -138,8 +139,8 @@ func (p *planner) enlarged(w *records.Work) {
 // leftOver is what layers leave unused at most, for their own records and of what they round.
 const leftOver = 16 * units.MiB
 
-// unusedGrowth are the members whose partitions do not use what they have now, and the lowest layer of an array that does
-// not use all that lies below it; the lowest of all where that cannot be seen.
+// unusedGrowth are the members whose partitions do not use what they have now, and the lowest layer of an array
+// that does not use all that lies below it; the lowest of all where that cannot be seen.
 func (p *planner) unusedGrowth(w *records.Work) (partitions []string, from records.Layer) {
 	s := &state{Site: p.Site, w: w, tree: p.tree}
 	top, err := s.top()
@@ -176,7 +177,7 @@ func (p *planner) unusedGrowth(w *records.Work) (partitions []string, from recor
 		return nil, records.Nothing
 	}
 	for _, m := range p.tree.MountsOf(top.Name) {
-		if p.Machine.Here && m.FS == "xfs" { // its superblock may be older
+		if p.Here && m.FS == "xfs" { // its superblock may be older
 			if g, err := block.XFSGeometry(m.Point); err == nil {
 				m.Size = g.Size
 			}
