@@ -262,7 +262,9 @@ func TestSuperblocksOfRealFilesystems(t *testing.T) {
 	if out, err := exec.Command("mke2fs", "-q", "-t", "ext4", "-b", "4096", "-E", "stride=16,stripe_width=64", image).CombinedOutput(); err != nil {
 		t.Fatalf("%v %s", err, out)
 	}
-	want := Geometry{BlockSize: 4096, StripeUnit: 64 * units.KiB, StripeWide: 256 * units.KiB, Size: 2 * units.GiB, Known: true}
+	want := Geometry{
+		BlockSize: 4096, StripeUnit: 64 * units.KiB, StripeWide: 256 * units.KiB, Size: 2 * units.GiB, Known: true,
+	}
 	if got, err := parseExt(head()); err != nil || got != want {
 		t.Errorf("%+v %v", got, err)
 	}

@@ -322,6 +322,73 @@ func TestGrownVolumesByHand(t *testing.T) {
 	}
 }
 
+// What has grown is shown as far as it is not used: the partitions, md's share of the members, the filesystem; a
+// member that alone has grown is noted for as long as it is larger.
+func TestWhatGrowthIsUsed(t *testing.T) {
+	const old, now = 10 * units.GiB, 20 * units.GiB
+	const grows = "shown below|mdadm --grow /dev/md/t --size=max"
+	mirror := records.Want{Level: topology.RAID1, Using: "md", FS: "ext4", Mount: "/d", Data: 1}
+	whole := records.Want{Level: topology.Single, FS: "ext4", Mount: "/d"}
+	part := records.Want{Level: topology.Single, FS: "ext4", Mount: "/d", Partition: true}
+	for name, c := range map[string]struct {
+		want                      records.Want
+		members                   []units.Bytes
+		used, partition, usedByFS units.Bytes
+		says                      string
+	}{
+		"nothing is used":       {mirror, []units.Bytes{now, now}, old, 0, old, grows + "|resize2fs /dev/md/t"},
+		"md uses it":            {mirror, []units.Bytes{now, now}, now, 0, old, "shown below|resize2fs /dev/md/t"},
+		"all is used":           {mirror, []units.Bytes{now, now}, now, 0, now, ""},
+		"all but what is left":  {mirror, []units.Bytes{now, now}, now - leftOver, 0, now - 2*leftOver, ""},
+		"one of two":            {mirror, []units.Bytes{now, old}, old, 0, old, "have not all grown"},
+		"one volume":            {whole, []units.Bytes{now}, 0, 0, old, "shown below|resize2fs /dev/sda"},
+		"one volume, used":      {whole, []units.Bytes{now}, 0, 0, now, ""},
+		"a partition":           {part, []units.Bytes{now}, 0, old, old, "shown below|growpart /dev/sda 1|resize2fs /dev/sda1"},
+		"a partition that grew": {part, []units.Bytes{now}, 0, now - 2*units.MiB, old, "shown below|resize2fs /dev/sda1"},
+		"a partition, all used": {part, []units.Bytes{now}, 0, now - 2*units.MiB, now - 2*units.MiB, ""},
+	} {
+		w := workOf(len(c.members), old, c.want)
+		w.Steps = []records.Step{{Check: []records.Cond{{Is: "array", Want: "aa:bb"}}}}
+		tree := &block.Tree{Devices: map[string]*block.Device{}}
+		top := "sda"
+		for i, size := range c.members {
+			disk := "sd" + string(rune('a'+i))
+			tree.Devices[disk] = &block.Device{
+				Name: disk, Path: "/dev/" + disk, Serial: fmt.Sprint("S", i), Kind: block.Disk, Size: size,
+			}
+		}
+		switch {
+		case c.want.Using == "md":
+			top = "md0"
+			tree.Devices[top] = &block.Device{Name: top, Path: "/dev/md0", Kind: block.MD, Size: c.used, MD: &block.Raid{
+				UUID: "aa:bb", State: "clean", Used: c.used,
+				Members: []block.Member{{Name: "sda", Offset: units.MiB}, {Name: "sdb"}},
+			}}
+		case c.want.Partition:
+			top = "sda1"
+			tree.Devices["sda"].Partitions = []string{top}
+			tree.Devices[top] = &block.Device{
+				Name: top, Path: "/dev/sda1", Kind: block.Partition, Parent: "sda", Start: units.MiB, Size: c.partition,
+			}
+		}
+		tree.Mounts = []block.Mount{{Point: "/d", Device: top, FS: "ext4", Geometry: block.Geometry{Size: c.usedByFS}}}
+		p := &planner{Site: site(t, machine(nil, nil)), tree: tree}
+		p.enlarged(w)
+		got := strings.Join(p.notes, "|")
+		for _, w := range p.grew {
+			for _, st := range w.Steps {
+				got += "|" + strings.Join(w.Commands(st.Do), "|")
+			}
+		}
+		_, steps, _ := strings.Cut(c.says, "|")
+		_, shown, _ := strings.Cut(got, "|")
+		says, _, _ := strings.Cut(c.says, "|")
+		if !strings.Contains(got, says) || shown != steps || (got == "") != (c.says == "") {
+			t.Errorf("%s: %q, want %q", name, got, c.says)
+		}
+	}
+}
+
 // The initramfs is renewed once, for arrays whose journal says that it is older, and the journal forgets it.
 func TestOneRenewalForAll(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -121,7 +121,7 @@ func (p *planner) enlarged(w *records.Work) {
 		}
 	}
 	partitions, from := p.unusedGrowth(w)
-	if len(grown) == 0 || from == records.Nothing {
+	if len(grown) == 0 || len(grown) == len(w.Members) && from == records.Nothing {
 		return
 	}
 	how := "its members have not all grown, and the smallest sets the size"

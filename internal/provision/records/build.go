@@ -276,9 +276,7 @@ func (w *Work) Enlarge(partitions []string, from Layer) []Step {
 	}
 	for i, m := range w.Members {
 		if slices.Contains(partitions, m.Serial) {
-			all = append(all, Step{
-				Title: "grow the partition of " + m.Path, Do: []Action{Run("growpart", "@"+m.Serial, "1")},
-			})
+			add(Volume, "grow the partition of "+m.Path, "growpart", "@"+m.Serial, "1")
 		}
 		if w.Want.Using == "lvm" {
 			at, size := w.Devices()[i], m.Size
