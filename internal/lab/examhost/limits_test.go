@@ -72,6 +72,7 @@ func TestLimitsOnThisKernel(t *testing.T) {
 	must(t, sh("dd if=/dev/urandom of=/dev/"+d.name+" bs=1M count=32 oflag=direct"))
 	// of the volume and both programs: others of this machine are no part of it
 	_ = syscall.Setpriority(syscall.PRIO_PROCESS, 0, -10)
+	plimsoll := labtest.Binary(t) // before the directory is another one: it is built from the module's
 	t.Chdir(dir)
 	calm, whole, wrong := 0, 0, 0
 	for i := range n {
@@ -83,11 +84,11 @@ func TestLimitsOnThisKernel(t *testing.T) {
 			"--others=" + filepath.Base(group), fmt.Sprintf("--reads=%d", reads),
 			fmt.Sprintf("--volumes=1x%diops:125MiB/s", iops),
 		}
-		said, err := exec.Command(labtest.Binary(t), append(limits, "--json")...).Output()
+		said, err := exec.Command(plimsoll, append(limits, "--json")...).Output()
 		must(t, err)
 		var l plans.Limited
 		must(t, json.Unmarshal(said, &l))
-		text, err := exec.Command(labtest.Binary(t), limits...).Output()
+		text, err := exec.Command(plimsoll, limits...).Output()
 		must(t, err)
 		number, err := os.ReadFile("/sys/block/" + d.name + "/dev")
 		must(t, err)
@@ -98,7 +99,7 @@ func TestLimitsOnThisKernel(t *testing.T) {
 				wrong++
 			}
 		}
-		if len(lines) == 0 || exec.Command(labtest.Binary(t), append(limits, "--check")...).Run() != nil {
+		if len(lines) == 0 || exec.Command(plimsoll, append(limits, "--check")...).Run() != nil {
 			t.Fatalf("%v: what is set is not what was printed:\n%s", limits, text)
 		}
 		demand := int(0.97 * float64(keep) / 100 * float64(iops))
