@@ -61,7 +61,7 @@ func giving(t *testing.T, g *lab.Guest, group string, iops int) {
 // lines are what a user would copy of the output.
 var lines = regexp.MustCompile(`(?m)^\s*(echo '.*)$`)
 
-// beside runs the kept program at 97 % of what is left for it, and its neighbour at full load in its group.
+// beside runs the kept program at 99 % of what is left for it, and its neighbour at full load in its group.
 const beside = `
 put() { bash -c 'echo $$ > /sys/fs/cgroup/'$1'/cgroup.procs; shift; exec "$@"' b "$@"; }
 c="--bs=4k --direct=1 --ioengine=libaio --iodepth=64 --time_based --ramp_time=1 --runtime=%[4]d --thread --size=96m --filename=/%[1]s/f"
@@ -103,7 +103,7 @@ func TestLabLimits(t *testing.T) {
 		if r := said(t, g, command+" --check", nil); r.Code != 0 {
 			t.Errorf("%s --check, set: exit status %d\n%s", command, r.Code, r.Stdout)
 		}
-		demand := int(0.97 * float64(keep) / 100 * float64(volumes*iops))
+		demand := int(0.99 * float64(keep) / 100 * float64(volumes*iops))
 		do(t, g, fmt.Sprintf(beside, kind, map[int]string{100: "randread", 50: "randrw", 0: "randwrite"}[reads], demand, 5))
 		type job struct {
 			Jobs []struct {

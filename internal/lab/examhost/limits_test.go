@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hanwen/go-fuse/v2/fuse"
+
 	"plimsoll/internal/lab/labtest"
 	"plimsoll/internal/report/plans"
 )
@@ -58,7 +60,7 @@ func TestLimitsOnThisKernel(t *testing.T) {
 	seed, _ := strconv.Atoi(os.Getenv("PLIMSOLL_SEED"))
 	dir := t.TempDir()
 	defer guard(t, dir)()
-	d := newDrive(t, dir, 64)
+	d := newDriveWith(t, dir, fuse.CAP_ASYNC_DIO, 64)
 	defer d.close(t)
 	base, lift := "/sys/fs/cgroup/blkio",
 		`for f in read_iops write_iops read_bps write_bps; do echo "%s 0" > %s/blkio.throttle.${f}_device; done`
@@ -102,7 +104,7 @@ func TestLimitsOnThisKernel(t *testing.T) {
 		if len(lines) == 0 || exec.Command(plimsoll, append(limits, "--check")...).Run() != nil {
 			t.Fatalf("%v: what is set is not what was printed:\n%s", limits, text)
 		}
-		demand := int(0.97 * float64(keep) / 100 * float64(iops))
+		demand := int(0.99 * float64(keep) / 100 * float64(iops))
 		must(t, sh(fmt.Sprintf(loaded, d.name, "", demand, group)))
 		alone, _ := figures(t, "k.json")
 		must(t, sh(fmt.Sprintf(loaded, d.name, map[int]string{100: "randread", 50: "randrw", 0: "randwrite"}[reads],

@@ -222,12 +222,19 @@ type drive struct {
 // newDrive mounts a volume of so many MiB and puts a loop device on it. parts are the sizes of its partitions
 // in MiB, none for the whole.
 func newDrive(t *testing.T, dir string, mib int64, parts ...int64) *drive {
+	return newDriveWith(t, dir, 0, mib, parts...)
+}
+
+// newDriveWith also asks the kernel for capabilities of FUSE that go-fuse does not: without CAP_ASYNC_DIO a loop
+// device has one I/O in flight, whatever is asked of it.
+func newDriveWith(t *testing.T, dir string, capabilities uint64, mib int64, parts ...int64) *drive {
 	t.Helper()
 	v := &volume{size: mib << 20, pieces: map[int64][]byte{}}
 	at := filepath.Join(dir, "fuse")
 	must(t, os.MkdirAll(at, 0o755))
 	server, err := fs.Mount(at, root{file: v}.node(), &fs.Options{MountOptions: fuse.MountOptions{
 		DirectMount: true, FsName: "examhost", MaxBackground: 512, MaxWrite: 1 << 20, DisableXAttrs: true,
+		ExtraCapabilities: capabilities,
 	}})
 	if err != nil {
 		t.Fatal(err)
