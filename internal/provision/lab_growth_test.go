@@ -14,11 +14,11 @@ import (
 	"plimsoll/internal/sys"
 )
 
-// grownBy starts a guest with two volumes of this size; those of the guest before it, in the same directory, have
+// grownBy starts a guest with four volumes of this size; those of the guest before it, in the same directory, have
 // grown.
 func grownBy(t *testing.T, dir string, mib int) *guest {
 	t.Helper()
-	volumes := fmt.Sprintf("volumes:\n  - {name: v, count: 2, size: %dMiB}\n", mib)
+	volumes := fmt.Sprintf("volumes:\n  - {name: v, count: 4, size: %dMiB}\n", mib)
 	spec, err := lab.ParseSpec("grown", []byte(volumes+keepers))
 	if err != nil {
 		t.Fatal(err)
@@ -62,6 +62,9 @@ func TestLabGrowth(t *testing.T) {
 	}{
 		"raid1, ext4":             {"level: raid1", ext4, 2, 64, 100},
 		"raid1, partitions, ext4": {"level: raid1, partition: true", ext4, 2, 64, 100},
+		"raid10, ext4":            {"level: raid10", ext4, 4, 64, 200},
+		"raid5, ext4":             {"level: raid5", ext4, 3, 64, 200},
+		"raid6, ext4":             {"level: raid6", ext4, 4, 64, 200},
 		"LVM stripe, xfs":         {"level: raid0, using: lvm", xfs, 2, 336, 200},
 		"LVM, partitions, ext4":   {"level: raid0, using: lvm, partition: true", ext4, 2, 64, 200},
 		"one, xfs":                {"level: single", xfs, 1, 336, 100},
