@@ -60,7 +60,8 @@ type Device struct {
 	Serial   string `json:"serial,omitempty"`
 	WWN      string `json:"wwn,omitempty"`
 	Firmware string `json:"firmware,omitempty"`
-	NUMANode int    `json:"numa_node"` // -1 when unknown or not applicable
+	NUMANode int    `json:"numa_node"`     // -1 when unknown or not applicable
+	RPM      int    `json:"rpm,omitempty"` // of a SATA disk that says it turns
 	// DM is the uuid of a device-mapper device, which begins with who made it: LVM-, mpath-,
 	// CRYPT-.
 	DM string `json:"dm_uuid,omitempty"`

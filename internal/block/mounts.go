@@ -28,6 +28,7 @@ func (r *reader) udev(d *Device) {
 	d.Serial = cmp.Or(d.Serial, p["ID_SERIAL_SHORT"], p["ID_SERIAL"])
 	d.WWN = cmp.Or(d.WWN, p["ID_WWN"])
 	d.Model = cmp.Or(d.Model, p["ID_MODEL"])
+	d.RPM, _ = strconv.Atoi(p["ID_ATA_ROTATION_RATE_RPM"])
 	if d.MD != nil {
 		d.MD.UUID = cmp.Or(d.MD.UUID, p["MD_UUID"])
 		d.MD.Name = cmp.Or(p["MD_NAME"], p["MD_DEVNAME"])

@@ -12,6 +12,7 @@ import (
 	"plimsoll/internal/finding"
 	"plimsoll/internal/host"
 	"plimsoll/internal/text"
+	"plimsoll/internal/topology"
 )
 
 // systemPoints are mounted by the initramfs or must be there for the boot to go on, so that nofail
@@ -99,14 +100,12 @@ func fstabLine(c *diagnose.Case, m diagnose.Mounted, d *block.Device, l host.Fst
 			l.Spec)
 		*f = f.Saw("source of "+m.Point, l.Spec, "UUID="+d.UUID, where)
 	}
-	if !slices.Contains(l.Options, "nofail") && !slices.Contains(l.Options, "noauto") {
+	// Drives of the machine itself are there at boot or are lost, and whoever runs a database may want the boot to stop.
+	network := m.Array != nil && slices.ContainsFunc(m.Array.Volumes, func(v topology.Volume) bool { return v.Network })
+	if network && !slices.Contains(l.Options, "nofail") && !slices.Contains(l.Options, "noauto") {
 		if f.Message == "" {
-			f.Title = "a boot waits for this mount"
-			f.Say("Without nofail in /etc/fstab a boot stops when %s is not there.", m.Point)
-			// At a machine of one's own somebody can mount it by hand, and may want the boot to stop.
-			if m.Array == nil || len(m.Array.Volumes) == 1 && !m.Array.Volumes[0].Network || !c.Guest() {
-				f.Severity = finding.Info
-			}
+			f.Severity, f.Title = finding.Info, "a boot waits for this mount"
+			f.Say("Without nofail in /etc/fstab a boot stops when the volumes of %s are not attached.", m.Point)
 		}
 		*f = f.Saw("options of "+m.Point, strings.Join(l.Options, ","), "with nofail", where)
 	}

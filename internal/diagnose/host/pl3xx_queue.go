@@ -73,7 +73,7 @@ func verb(names []string, one, several string) string {
 const noScheduler = "none"
 
 func wrongScheduler(c *diagnose.Case, report diagnose.Report) {
-	nvme, heads := false, false
+	nvme, heads, unsorted := false, false, false
 	f, names, right := perDrive(c, "scheduler", func(d drive) (string, string) {
 		s := d.Queue.Scheduler
 		guest := diagnose.GuestDisk(d.Name)
@@ -85,6 +85,9 @@ func wrongScheduler(c *diagnose.Case, report diagnose.Report) {
 			return "", ""
 		case s == "cfq":
 			return s, "noop"
+		case s == noScheduler && d.RPM > 0:
+			unsorted = true
+			return s, "mq-deadline"
 		case s == "" || !d.nvme() && s != "bfq" || !d.nvme() && d.Queue.Rotational && !guest:
 			return "", ""
 		case s == noScheduler:
@@ -102,6 +105,11 @@ func wrongScheduler(c *diagnose.Case, report diagnose.Report) {
 		if heads {
 			f.Title = "cfq lets a database's processes wait for each other's disk time"
 			f.Fix = "Set deadline, which bounds how long a request waits."
+		}
+		if unsorted {
+			f.Title = "no scheduler merges and sorts the requests of hard disks"
+			f.Say("%s %s no scheduler.", text.Some(names, 3), verb(names, "has", "have"))
+			f.Fix = "Set mq-deadline, the kernel's own choice for a hard disk."
 		}
 		report(f)
 	}
@@ -173,8 +181,8 @@ func smallRequests(c *diagnose.Case, report diagnose.Report) {
 func rotationalSSD(c *diagnose.Case, report diagnose.Report) {
 	f, names, _ := perDrive(c, "rotational", func(d drive) (string, string) {
 		t, _ := cloud.TypeNamed(d.volume.Type)
-		if solid := d.nvme() || d.ebs() || t.EBS() || d.volume.Type == topology.NVMe; !solid || t.HDD != nil ||
-			!d.Queue.Rotational {
+		if solid := d.nvme() || d.ebs() || t.EBS() || d.volume.Type == topology.NVMe || strings.Contains(d.Model, "SSD"); !solid ||
+			t.HDD != nil || !d.Queue.Rotational {
 			return "", ""
 		}
 		return "1", "0"

@@ -183,9 +183,9 @@ func oldSoftware(c *diagnose.Case, report diagnose.Report) {
 		f.Severity, f.Evidence[0].Expected = finding.Fail, ext4Mended.String()+" or later"
 		f.Say("Direct writes on ext4 corrupt files under Linux %s.", k)
 		report(f)
-	case k.Before(host.CountsFlushes):
+	case k.Before(host.CountsFlushes) && len(c.Runs) > 0:
 		f.Severity, f.Evidence[0].Expected = finding.Info, host.CountsFlushes.String()+" or later"
-		f.Say("Linux %s does not count flushes, so their number is not known.", k)
+		f.Say("Linux %s does not count flushes, so their number is unknown.", k)
 		report(f)
 	default:
 		report(finding.Fine("kernel", "no fault of Linux %s is known", k))

@@ -146,7 +146,8 @@ func volatileCache(c *diagnose.Case, report diagnose.Report) {
 		if len(a.Volumes) == 1 {
 			f.Say("%s has a volatile write cache, so each sync becomes a flush.", back[0])
 		}
-		if slices.ContainsFunc(back, diagnose.GuestDisk) {
+		guest := slices.ContainsFunc(back, diagnose.GuestDisk)
+		if guest {
 			f.Fix = "Leave queue/write_cache as it is: a guest's flushes empty the host's cache, and without them commits " +
 				"can be lost. What the host does with them, its operator knows."
 		}
@@ -167,7 +168,9 @@ func volatileCache(c *diagnose.Case, report diagnose.Report) {
 		if len(back) > 1 && len(syncs) > 0 {
 			f.Severity = finding.Warn
 		}
-		f.Scenarios = syncs
+		if f.Scenarios = syncs; len(syncs) == 0 && (len(a.Volumes) == 1 || guest) { // what flushes are for, and cost little
+			f = finding.Fine(a.Name, "each sync on %s becomes a flush", a.Name)
+		}
 		report(f)
 	}
 }

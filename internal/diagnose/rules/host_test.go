@@ -199,11 +199,23 @@ func TestHostRules(t *testing.T) {
 			"deadline on a hard disk of a database", "", "",
 			func(c *diagnose.Case) { sorted(c, "deadline", true, topology.WAL) },
 		},
+		{
+			"no scheduler on a SATA disk that turns", "PL302 info", "echo mq-deadline > /sys/block/sda/queue/scheduler",
+			func(c *diagnose.Case) {
+				sorted(c, "none", true, topology.Data)
+				c.Topology.Tree.Devices["sda"].RPM = 7200
+			},
+		},
+		{"no scheduler on a controller's volume", "", "", func(c *diagnose.Case) { sorted(c, "none", true, topology.Data) }},
 		{"four requests", "PL303 warning", "echo 128 > /sys/block/nvme1n1/queue/nr_requests", func(c *diagnose.Case) { drive1(c).Queue.Requests = 4 }},
 		{"31 requests in each of two queues", "", "", func(c *diagnose.Case) { drive1(c).Queue.Requests = 31 }},
 		{"requests of 16 KiB", "PL304 warning", "echo 64 > /sys/block/nvme1n1/queue/max_sectors_kb", func(c *diagnose.Case) { drive1(c).Queue.MaxSectors = 16 * units.KiB }},
 		{"requests as large as the chunk", "", "", func(c *diagnose.Case) { drive1(c).Queue.MaxSectors = 64 * units.KiB }},
 		{"rotational EBS volume", "PL305 warning", "echo 0 > /sys/block/nvme1n1/queue/rotational", func(c *diagnose.Case) { drive1(c).Queue.Rotational = true }},
+		{"rotational, and a model with SSD", "PL305 warning", "echo 0 > /sys/block/sda/queue/rotational", func(c *diagnose.Case) {
+			sorted(c, "mq-deadline", true, topology.Data)
+			c.Topology.Tree.Devices["sda"].Model = "INTEL SSDSC2KB038T8"
+		}},
 		{"rotational st1 volume", "", "", func(c *diagnose.Case) {
 			drive1(c).Queue.Rotational = true
 			for i := range c.Topology.Arrays[0].Volumes {
@@ -295,7 +307,7 @@ func TestHostRules(t *testing.T) {
 			fstab(c).Spec = "/dev/nvme2n1"
 			c.Topology.Tree.Devices["nvme2n1"].UUID = someUUID
 		}},
-		{"a subvolume without nofail", "PL312 warning", "", func(c *diagnose.Case) {
+		{"a subvolume without nofail", "PL312 info", "", func(c *diagnose.Case) {
 			fstab(c).Options = []string{"subvol=/@data"}
 			c.Topology.Targets[0].Mount.FS, c.Topology.Targets[0].Mount.Root = "btrfs", "/@data"
 		}},
@@ -314,8 +326,8 @@ func TestHostRules(t *testing.T) {
 		{"by md's own name", "", "", func(c *diagnose.Case) { fstab(c).Spec = "/dev/md0" }},
 		{"another UUID", "PL312 error", "", func(c *diagnose.Case) { fstab(c).Spec = "UUID=00000000-1124-4bb6-bef7-a6811bf8b870" }},
 		{"another device", "PL312 error", "", func(c *diagnose.Case) { fstab(c).Spec = "/dev/nvme2n1" }},
-		{"without nofail", "PL312 warning", "", func(c *diagnose.Case) { fstab(c).Options = []string{"defaults"} }},
-		{"without nofail on hardware", "PL312 info", "", func(c *diagnose.Case) {
+		{"without nofail", "PL312 info", "", func(c *diagnose.Case) { fstab(c).Options = []string{"defaults"} }},
+		{"without nofail on hardware", "", "", func(c *diagnose.Case) {
 			local(c)
 			fstab(c).Options, c.Host.CPU.Clocks = []string{"defaults"}, []string{"tsc", "hpet"}
 		}},
@@ -383,9 +395,9 @@ func TestHostRules(t *testing.T) {
 		{"ext4 on 6.1.64", "PL318 error", "", kernel("Linux version 6.1.0-14-amd64 (d@debian.org) #1 SMP Debian 6.1.64-1 (2023-11-30)", "ext4")},
 		{"XFS on 6.1.64", "", "", kernel("Linux version 6.1.64 (root@host) #1 SMP", "xfs")},
 		{"ext4 on 6.1.66", "", "", kernel("Linux version 6.1.66 (root@host) #1 SMP", "ext4")},
-		{"Linux 4.14", "PL318 info", "", kernel("Linux version 4.14.200-155.322.amzn2.x86_64 (mockbuild@ip)", "xfs")},
+		{"Linux 4.14, and nothing measured", "", "", kernel("Linux version 4.14.200-155.322.amzn2.x86_64 (mockbuild@ip)", "xfs")},
 		{
-			"NVMe timeout of 30 s on Linux 4.14", "PL318 info, PL319 info",
+			"NVMe timeout of 30 s on Linux 4.14", "PL319 info",
 			"grubby --update-kernel=ALL --args=nvme_core.io_timeout=255", func(c *diagnose.Case) {
 				c.Host.NVMeTimeout, c.Host.Kernel = 30*time.Second, "Linux version 4.14.200"
 				c.Host.Boot.Initramfs.Path = "/boot/initramfs-4.14.200.img"

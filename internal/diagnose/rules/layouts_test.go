@@ -247,6 +247,7 @@ func layoutCases() []labelled {
 		{"write back, nothing syncs", with(four(), cached("write back")), "PL209", ""},
 		{"write back, a scenario syncs", syncRun(with(four(), cached("write back")), 2*time.Millisecond), "PL209", "PL501"},
 		{"write back, syncs of 15 µs", syncRun(with(array("nvme1n1", topology.Single, 0, 1, p4510()), cached("write back")), 15*time.Microsecond), "PL209", "PL501"},
+		{"one drive of write back, nothing syncs", with(array("nvme1n1", topology.Single, 0, 1, p4510()), cached("write back")), "", ""},
 		{"write through, syncs of 15 µs", syncRun(with(four(), cached("write through")), 15*time.Microsecond), "", "PL501"},
 		{"nobarrier on write back", with(four(), barriers("write back", "rw", "nobarrier")), "PL215", ""},
 		{"nobarrier on write through", with(four(), barriers("write through", "rw", "nobarrier")), "", ""},
@@ -377,7 +378,9 @@ func TestWordsByCase(t *testing.T) {
 		topo.Tree = &block.Tree{Devices: map[string]*block.Device{
 			name: {Name: name, Kind: block.Disk, Queue: block.Queue{WriteCache: "write back"}},
 		}}
-		judge(name, &diagnose.Case{Topology: topo})
+		w := random(0, 8*units.KiB, 1, 1)
+		w.SyncEvery = 1
+		judge(name, &diagnose.Case{Topology: topo, Runs: []diagnose.Measurement{measured(1, w)}})
 	}
 	for name, options := range map[string][]string{"name": {"nofail"}, "waits": {"noatime"}} {
 		c := healthy()
