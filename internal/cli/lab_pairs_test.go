@@ -140,11 +140,8 @@ volumes:
 			"iodepth: 64, numjobs: 4, "+p.job+"}}\n")
 		do(t, g, "rm -rf runs; plimsoll ab work.yaml "+variants+" --shared-host lab --rounds 3 --runtime 4s --ramp 1s "+
 			"--cooldown 0s --seed 1 --progress plain >out 2>err || { cat out err; exit 1; }")
-		var got struct {
-			Comparison compare.Table `json:"comparison"`
-		}
-		said(t, g, "plimsoll compare runs/* --json", &got)
-		table := got.Comparison
+		var table compare.Table
+		said(t, g, "plimsoll compare runs/* --json", &table)
 		if len(table.Rows) != 1 || len(table.Rows[0].Cells) != 2 {
 			t.Fatalf("%s: %+v", p.name, table)
 		}
