@@ -187,7 +187,8 @@ func TestPublicResultsOfTheSecondSet(t *testing.T) {
 			}
 		}
 		for code, severity := range got.codes {
-			if slices.Contains(younger(), code) {
+			slowest := func(f finding.Finding) bool { return f.Title == "some I/Os took a second or more" }
+			if slices.Contains(younger(), code) || code == "PL415" && slices.ContainsFunc(got.findings, slowest) {
 				t.Logf("%s: %s (%s) is a rule that the labels could not name", f.Name(), code, severity)
 				continue
 			}

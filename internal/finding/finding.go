@@ -72,8 +72,16 @@ type Finding struct {
 	Alike string `json:"-"`
 	// fine marks what is no finding: see Fine.
 	fine bool
+	// whatever marks what no other finding explains away: see Whatever.
+	whatever bool
 	// Edits correct the text where that is certain; lint --fix applies them.
 	Edits []Edit `json:"edits,omitempty"`
+}
+
+// Whatever keeps a finding beside those that would suppress it: it is true by itself.
+func (f Finding) Whatever() Finding {
+	f.whatever = true
+	return f
 }
 
 // Fine is what a Check reports of a subject that it has looked at and found in order: what it saw,

@@ -138,7 +138,7 @@ func logLine(line string) (ended, took time.Duration, ok bool, err error) {
 
 var (
 	methodForm = regexp.MustCompile(
-		`^\s+(open_datasync|fdatasync|fsync|fsync_writethrough|open_sync)\s+[0-9.]+ ops/sec\s+([0-9]+) usecs/op`,
+		`^\s+(open_datasync|fdatasync|fsync|fsync_writethrough|open_sync)\s+([0-9.]+) ops/sec(?:\s+([0-9]+) usecs/op)?`,
 	)
 	timingForm = regexp.MustCompile(`(?:Per|Average) loop time including overhead: ([0-9.]+) (ns|nsec)`)
 )
@@ -152,7 +152,11 @@ func parseTestFsync(out string) []result.SyncMethod {
 			break
 		}
 		if m := methodForm.FindStringSubmatch(line); m != nil {
-			all = append(all, result.SyncMethod{Name: m[1], Mean: units.Latency(decimal(m[2]) * 1e3)})
+			mean := decimal(m[3]) * 1e3
+			if ops := decimal(m[2]); mean == 0 && ops > 0 { // before PostgreSQL 9.3
+				mean = 1e9 / ops
+			}
+			all = append(all, result.SyncMethod{Name: m[1], Mean: units.Latency(mean)})
 		}
 	}
 	return all

@@ -39,6 +39,7 @@ type Report struct {
 
 var (
 	scriptForm   = regexp.MustCompile(`^transaction type: (.{1,80})`)
+	runForm      = regexp.MustCompile(`(?m)^[ \t]*transaction type: `)
 	clientsForm  = regexp.MustCompile(`^number of clients: ([0-9]{1,6})`)
 	threadsForm  = regexp.MustCompile(`^number of threads: ([0-9]{1,6})`)
 	scaleForm    = regexp.MustCompile(`^scaling factor: ([0-9]{1,9})`)
@@ -62,6 +63,9 @@ func Read(data []byte) (*Report, error) {
 	first, _, _ := bytes.Cut(bytes.TrimSpace(data), []byte("\n"))
 	if logForm.Match(bytes.TrimSpace(first)) {
 		return r, r.log(data)
+	}
+	if starts := runForm.FindAllIndex(data, 2); len(starts) == 2 {
+		data = data[:starts[1][0]]
 	}
 	for line := range bytes.Lines(data) {
 		r.line(strings.TrimSpace(string(line)))
@@ -191,7 +195,11 @@ func (r *Report) Explain(given units.Latency) []string {
 		if r.Clients > 0 {
 			of = " of " + clients
 		}
-		say("%v transactions per second%s, %v each.", r.TPS, of, r.Mean)
+		each := ""
+		if r.Mean > 0 {
+			each = fmt.Sprintf(", %v each", r.Mean)
+		}
+		say("%v transactions per second%s%s.", r.TPS, of, each)
 	}
 	if strings.Contains(r.Script, "TPC-B") && r.Scale > 0 && r.Clients > r.Scale {
 		say("Row locks: %s on %s, of which each transaction updates one. They wait for each other: use a scale of at "+

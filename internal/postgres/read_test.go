@@ -174,3 +174,20 @@ func TestExplainRowLocks(t *testing.T) {
 		}
 	}
 }
+
+// Two runs are not made one: the head of the first would stand beside the figures of the last.
+func TestTheFirstOfTwoRuns(t *testing.T) {
+	second := strings.NewReplacer("11800.", "34059.", "8.475", "2.936", "clients: 100", "clients: 7").Replace(printed15)
+	r, err := Read([]byte(printed15 + second))
+	if err != nil || r.TPS != 11800 || r.Clients != 100 || r.Mean != 8475*units.Latency(1e3) {
+		t.Errorf("%v TPS of %d clients, %v each, %v", r.TPS, r.Clients, r.Mean, err)
+	}
+}
+
+// pg_test_fsync before PostgreSQL 9.3 printed no time of an operation.
+func TestMethodsWithoutTimes(t *testing.T) {
+	m := parseTestFsync("Compare file sync methods using one 8kB write:\n        fdatasync                  2000.000 ops/sec\n")
+	if len(m) != 1 || m[0].Mean != units.Latency(500e3) {
+		t.Errorf("%+v", m)
+	}
+}

@@ -26,7 +26,7 @@ func Rules() []*diagnose.Rule {
 	return finding.Rules(diagnose.Checks{
 		"PL401": each(unwritten),
 		"PL402": each(cutShort),
-		"PL403": each(tooNoisy, series...),
+		"PL403": each(tooNoisy, part.Count),
 		"PL404": each(bimodal, sides...),
 		"PL405": each(changed, series...),
 		"PL406": each(burstSpent, series...),
@@ -38,7 +38,7 @@ func Rules() []*diagnose.Rule {
 		"PL412": each(otherIO, sides...),
 		"PL413": each(impossible),
 		"PL414": each(conversion),
-		"PL415": each(stalled, series...),
+		"PL415": each(stalled, part.Count),
 		"PL416": each(saturated),
 		"PL417": each(slowShare, part.AllJobs),
 		"PL418": each(tooShort),

@@ -23,6 +23,8 @@ const (
 	// noRun is a window of which fio takes no sample: the first I/Os of a queue, and what a write cache or a
 	// memory holds, are all there is.
 	noRun = sampleEvery
+	// fewSamples is a run of somebody else's of which fio took fewer than four samples.
+	fewSamples = 4 * sampleEvery
 	// fewIOs of the device are no sample of anything, however long they took.
 	fewIOs = 16
 	// nearlyEnough samples, of 8 s, whose mean is known to agreeing or better, say as much as ten seconds do.
@@ -48,7 +50,7 @@ func tooShort(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 	severity := finding.Warn
 	quoted := r.Lacks(part.AllJobs, part.AllSides) // what else was done is not known
 	switch {
-	case r.Measured < noRun && !quoted:
+	case r.Measured < noRun && !quoted || r.Measured < fewSamples && r.Source != "":
 		severity = finding.Invalid
 	case r.Measured < diagnose.Shortest && !quoted:
 	case n > 0 && max(n, uint64(r.Bytes()/largestRequest)) < fewIOs && !quoted:

@@ -260,6 +260,28 @@ func stoodStill(m diagnose.Measurement, s side) (f finding.Finding) {
 		Saw("mean of the same", text.Duration(time.Duration(max(s.Clat.Mean, s.Lat.Mean))), "", "fio")
 }
 
+// manyMeans is how many times the mean an I/O above a second must have taken at the least.
+const manyMeans = 10
+
+// slowest finds an I/O above a second that the mean and the percentiles hide. In a queue all others may pass one by,
+// which then takes as many means as there are I/Os in flight.
+func slowest(m diagnose.Measurement) (f finding.Finding) {
+	if many, _ := diagnose.Above(m.Result.Total, slowIO); !steadily(m) || many.Least >= slowMany { // PL417
+		return f
+	}
+	for _, s := range sides(m) {
+		longest, mean := max(s.Clat.Max, s.Lat.Max), time.Duration(max(s.Clat.Mean, s.Lat.Mean))
+		if longest < slowIO || longest > s.Runtime || mean <= 0 || s.IOPS < stallLeast || s.Mistimed() ||
+			longest < time.Duration(max(m.InFlight(), manyMeans))*mean {
+			continue
+		}
+		return m.Finds("The slowest of the %s took %s, their mean is %s.", s.what, text.Duration(longest), text.Duration(mean)).
+			Titled("some I/Os took a second or more").
+			Saw("slowest of the "+s.what, text.Duration(longest), "below "+text.Duration(slowIO), "fio")
+	}
+	return f
+}
+
 // heldUp finds stalls that another program's least second proves: nothing completed in it, beside an I/O as long.
 func heldUp(m diagnose.Measurement) (f finding.Finding) {
 	r := m.Result

@@ -360,6 +360,7 @@ func TestTerseRowsThatAreCut(t *testing.T) {
 		"in its percentiles": {cutRow, 40.5e3, 90, part.Tail},
 		"within a number":    {cutRow + "99.000000%=1", 40.5e3, 90, part.Tail},
 		"in a string":        {"stdout = '" + cutRow + "'", 40.5e3, 90, part.Tail},
+		"in a statement":     {"row = \"" + cutRow + "\";", 40.5e3, 90, part.Tail},
 		"elided":             {strings.SplitAfter(cutRow, "10000;")[0] + "...;   # and so on", 0, 0, part.Latencies},
 	} {
 		outs, err := Read("x.txt", strings.NewReader(c.text+"\n"))

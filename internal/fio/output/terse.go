@@ -48,7 +48,11 @@ func terseRow(line string) string {
 	if at == nil {
 		return ""
 	}
-	line = strings.TrimSuffix(strings.TrimRight(line[at[0]:], "`'\" \t"), `\n`) // of a quoted string
+	line = strings.TrimSpace(line[at[0]:])
+	for _, end := range []string{`";`, `",`, `")`} { // of a string in somebody's program
+		line = strings.TrimSuffix(line, end)
+	}
+	line = strings.TrimSuffix(strings.TrimRight(line, "`'\" \t"), `\n`)
 	if fields < terseMin {
 		if _, err := parseTerse(line); err != nil {
 			return ""

@@ -355,3 +355,25 @@ func TestBoldItalic(t *testing.T) {
 		t.Errorf("%+v", j.Write)
 	}
 }
+
+// TestWithinProse: what somebody wrote before a line of fio's, or a program around its output, is no part of it.
+func TestWithinProse(t *testing.T) {
+	const group = "READ: bw=1591MiB/s (1669MB/s), 1591MiB/s-1591MiB/s (1669MB/s-1669MB/s), io=559GiB (601GB), " +
+		"run=360001-360001msec\n"
+	for name, c := range map[string]struct {
+		text    string
+		outputs int
+	}{
+		"items of a list": {"* Host\n  * " + group, 1},
+		"labels": {"3. odd times: read: IOPS=33.7k, BW=2109MiB/s (2211MB/s)(124GiB/60001msec)\n" +
+			"   even times: read: IOPS=25.7k, BW=1608MiB/s (1686MB/s)(5678MiB/3532msec)\n", 2},
+		"a string of Python's": {"out = \"\"\"t: (g=0): rw=read, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, " +
+			"ioengine=psync, iodepth=32\nfio-3.28\nStarting 1 process\n\nt: (groupid=0, jobs=1): err= 0: pid=9: " +
+			"Tue Sep 12 13:14:42 2023\n  read: IOPS=661, BW=2644KiB/s (2707kB/s)(155MiB/60001msec)\n", 1},
+	} {
+		outs := readForm(t, c.text, c.outputs)
+		if name == "a string of Python's" && outs[0].Jobs[0].Options["iodepth"] != "32" {
+			t.Errorf("%s: %v", name, outs[0].Jobs[0].Options)
+		}
+	}
+}

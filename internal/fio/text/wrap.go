@@ -33,6 +33,12 @@ var (
 	textDateRest = regexp.MustCompile(
 		`^(?:pid=\d|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\b|[A-Z][a-z]{2} +\d+ \d\d:|\d+ \d\d:\d\d:\d\d|\d\d:\d\d:\d\d \d{4}|\d{4}$|jobs=|err=)`,
 	)
+	// textMark begins comments and items of lists, textLabel is what somebody wrote before a figure of fio's, or a
+	// program before its output.
+	textMark  = regexp.MustCompile(`^(?:#|//|[*+-] )`)
+	textLabel = regexp.MustCompile(
+		`^(?:[ \t]*(?:\d+\. |[*+-] )?[\w ()/-]{1,40}: +|[^"]*""")((?:read|write|trim) *: *IOPS=|[\w./@%+-]+: \(g=\d)`,
+	)
 	textKeyed = regexp.MustCompile(`^(?:([a-z_]+)|>?=?\d+)=`)
 	textZones = regexp.MustCompile(`; \d+(?: zone)?$`)
 )
@@ -78,13 +84,18 @@ func unquoteText(s string) string {
 	}
 	// A job may be named after its device; comments, diffs and lists continue with something else.
 	path := len(s) > 1 && s[0] == '/' && strings.IndexByte("/* \t", s[1]) < 0
-	if rest := strings.TrimLeft(s, " \t"); rest != s && (strings.HasPrefix(rest, "#") || strings.HasPrefix(rest, "//")) {
-		s = rest // a comment is indented as the code around it
+	if rest := strings.TrimLeft(s, " \t"); rest != s && textMark.MatchString(rest) {
+		s = rest // a comment is indented as the code around it, an item as its list
 	}
 	if s != "" && strings.IndexByte("#|*/+-;", s[0]) >= 0 && !path && strings.ContainsAny(s, "=(") {
 		rest := strings.TrimLeft(s[1:], "/ \t")
 		if at := textStarts.FindStringIndex(rest[:min(len(rest), 512)]); at != nil && at[0] == 0 {
 			s = rest
+		}
+	}
+	if strings.Contains(s, "IOPS=") || strings.Contains(s, `"""`) {
+		if at := textLabel.FindStringSubmatchIndex(s); at != nil {
+			s = s[at[2]:]
 		}
 	}
 	// A list of strings, as Ansible and Python print the lines of an output.
