@@ -115,9 +115,9 @@ func TestErrorsAreCertain(t *testing.T) {
 // Beside each of those stands what is certain.
 func TestErrorsOfScriptsStay(t *testing.T) {
 	for _, c := range []struct{ name, text, says string }{
-		{"folded.yaml", "steps:\n- run: >\n    fio --name=a \\\n    --rw=read\n", "3 PL100 The backslash stands before a blank"},
-		{"branch.sh", "if x; then\nmount /dev/sdb /a\nmount /dev/sdb /b\nfi\n", "3 PL131 /dev/sdb is mounted on /a already"},
-		{"f.sh", "f() {\nlvcreate -n d -L 1g vg\nlvcreate -n d -L 1g vg\n}\n", "3 PL134 line 2 makes vg/d already."},
+		{"folded.yaml", "steps:\n- run: >\n    fio --name=a \\\n    --rw=read\n", "3 PL100 The backslash is before a space"},
+		{"branch.sh", "if x; then\nmount /dev/sdb /a\nmount /dev/sdb /b\nfi\n", "3 PL131 /dev/sdb is already mounted on /a"},
+		{"f.sh", "f() {\nlvcreate -n d -L 1g vg\nlvcreate -n d -L 1g vg\n}\n", "3 PL134 Line 2 already makes vg/d."},
 		{"set.sh", "BS=4kz\nfio --name=a --rw=randred --size=1g\n", "2 PL102 fio refuses rw=randred"},
 		{"code.md", "```\nfio --direct=1 --rw=read\n```\n", "2 PL141 The command has options and no --name"},
 		{"line.md", "fio —name=a —rw=read\n", "1 PL101 2 words are spelled with a long dash"},

@@ -83,8 +83,8 @@ func Rules() []*rule {
 		"PL161":     anyJob(measured(partSectors)),
 		"PL162":     unmade,
 		"PL163":     bootFiles,
-		"PL164": mountedWith("Without barriers no flush reaches the drive: syncs look faster than those that a power "+
-			"cut spares.", "nobarrier", "barrier=0"),
+		"PL164": mountedWith("Without barriers no flush reaches the drive: syncs look faster than "+
+			"durable ones are.", "nobarrier", "barrier=0"),
 		"PL165": eachJob(verifiesNothing),
 	})
 }

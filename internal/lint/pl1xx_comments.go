@@ -45,7 +45,7 @@ func idleComments(c *Case, all []fault, disabled []finding.Code) []fault {
 				switch {
 				case !known[code]:
 					report(file.Name, d.Line,
-						says("No rule of lint has the code %s.", strings.TrimSpace(code)))
+						says("No lint rule has the code %s.", strings.TrimSpace(code)))
 				case slices.Contains(disabled, finding.Code(code)) || code == string(idleComment):
 				case !d.CoversOne(lines[place{file.Name, code}]):
 					report(file.Name, d.Line, says("%s finds nothing in the lines that this comment covers.", code))

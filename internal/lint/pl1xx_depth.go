@@ -84,7 +84,7 @@ func syncWithDepth(j *lintJob) *fault {
 		name = "fsync"
 	}
 	f := j.found(name,
-		"%s=1 blocks the submitter after each write, so iodepth=%d fills fio's queue and not the device's: "+
+		"%s=1 blocks the submitter after each write, so iodepth=%d fills fio's queue, not the device's: "+
 			"its latencies include the wait.", name, j.load.Depth)
 	return lessen(f, j.load.Engine != "libaio") // its syncs may be asynchronous, too
 }

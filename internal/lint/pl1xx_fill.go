@@ -35,7 +35,7 @@ func partSectors(j *lintJob) *fault {
 		if bs%512 == 0 {
 			continue
 		}
-		f := j.found("bs", "Blocks of %d bytes are no whole sectors, and direct=1: a device, ext4 and xfs refuse them.",
+		f := j.found("bs", "Blocks of %d bytes are not whole sectors: with direct=1 devices, ext4 and xfs refuse them.",
 			bs)
 		return lessen(f, !j.namesEngine()) // the command that starts the file may give another
 	}

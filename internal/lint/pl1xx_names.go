@@ -155,7 +155,7 @@ func sectionPath(c *Case, report reporter) {
 		}
 		for _, jobs := range named {
 			for _, j := range jobs {
-				f := foundAt(file, max(j.own.Line, 1), 1, "[%s] works on %s in the current folder, and not where "+
+				f := foundAt(file, max(j.own.Line, 1), 1, "[%s] works on %s in the current folder, not where "+
 					"its name says.", j.own.Name, j.load.Filename)
 				if len(jobs) == 1 {
 					f.Severity = finding.Info

@@ -94,11 +94,11 @@ func rawWrite(j *lintJob) *fault {
 		return nil
 	}
 	does := firstWord(strings.Replace(j.verb(), "read and write", "write", 1))
-	f := j.found("filename", "It %ss %s: whatever is there is lost.", does, strings.Join(devices, ", "))
+	f := j.found("filename", "It %ss %s: the contents are lost.", does, strings.Join(devices, ", "))
 	for _, m := range c.documents[j.file].Mounts {
 		if slices.Contains(j.devices(), m.Device) && m.Line < f.Line {
-			f.Message = says("It writes %s, which line %d mounts on %s: fio refuses to, unless the mount is of a "+
-				"partition or an array of it.", m.Device, m.Line, m.Point)
+			f.Message = says("It writes %s, which line %d mounts on %s: fio refuses to, unless only a "+
+				"partition or array of it is mounted.", m.Device, m.Line, m.Point)
 		}
 	}
 	return f

@@ -110,7 +110,7 @@ func unknownOption(c *Case, report reporter) {
 			behind := len(w.job.File.Sections) - w.section - 1
 			refused := f.Severity != finding.Info // empty is the rule's own, an error
 			if refused && stopped != w.job && !w.Command && behind > 0 {
-				*f = f.Saw("not run either", text.Plural(behind, "section")+" behind it: fio reads no further", "", "")
+				*f = f.Saw("not run either", text.Plural(behind, "section")+" after it: fio reads no further", "", "")
 			}
 			if refused {
 				stopped = w.job
@@ -143,7 +143,7 @@ func (c *Case) refused(table *fio.OptionTable, w written, r fio.Refusal) *fault 
 		return f
 	case fio.RefusedSetting:
 		f := w.says(o, "%s %s: fio drops the job.", name, r.Says)
-		f.Fix = says("Give it to fio where it is started: fio --%s ...", value)
+		f.Fix = says("Give it on the command line: fio --%s ...", value)
 		return f
 	case fio.RefusedEngine:
 		if o.Pad != "" {
@@ -155,7 +155,7 @@ func (c *Case) refused(table *fio.OptionTable, w written, r fio.Refusal) *fault 
 			return nil // PL128
 		}
 		f := w.says(o, "fio refuses the job: %s %s.", value, r.Says)
-		f.Fix = "Change it, or what it does not go with."
+		f.Fix = "Change it, or what it conflicts with."
 		return f
 	case fio.RefusedValue:
 	}
@@ -202,7 +202,7 @@ func (w written) instead(table *fio.OptionTable, r fio.Refusal) string {
 		return says(" With one hyphen fio takes it for %s (--%s), and may run without it.", rest[:2], letter)
 	}
 	if n := table.Begins(name, ""); n > 1 && r.Near == "" {
-		return says(" %s begin with it, and fio refuses what is ambiguous.", text.Plural(n, "option"))
+		return says(" %s begin with it, and fio refuses ambiguous ones.", text.Plural(n, "option"))
 	}
 	return ""
 }
@@ -223,9 +223,9 @@ func (c *Case) unknownName(table *fio.OptionTable, w written, r fio.Refusal) *fa
 		return f
 	}
 	if w.Command && ownProgram.MatchString(w.job.Program) {
-		f.Message = says("No released fio knows the option %q; %s may be another one.", name,
+		f.Message = says("No released fio knows the option %q; %s may be a different fio.", name,
 			w.job.Program)
-		f.Severity, f.Fix = finding.Info, "Say beside the command which fio it is."
+		f.Severity, f.Fix = finding.Info, "State which fio it is, in a comment."
 		return f
 	}
 	if n := len(c.strangers[w.file]); r.Near == "" && r.Says == "" && n > 1 && c.Fio == nil &&
@@ -237,7 +237,7 @@ func (c *Case) unknownName(table *fio.OptionTable, w written, r fio.Refusal) *fa
 	if source, own := c.Own[o.Name]; own {
 		f.Message = says("No released fio knows the option %q; the one whose source is %s does.", name,
 			source)
-		f.Severity, f.Fix = finding.Info, "Say beside the job that it needs this fio."
+		f.Severity, f.Fix = finding.Info, "State in a comment that it needs this fio."
 		return f
 	}
 	if r.Says != "" {
@@ -270,7 +270,7 @@ func unknownEngine(w written, r fio.Refusal) *fault {
 	if r.Near == "" || strings.HasPrefix(value, "spdk") || strings.ContainsAny(value, "-.") {
 		f := w.says(r.Option, "ioengine=%s is not one of fio's own engines: its options are not judged.",
 			value)
-		f.Severity, f.Fix = finding.Info, "If it is meant to be fio's own: fio --enghelp lists them."
+		f.Severity, f.Fix = finding.Info, "If one of fio's own is meant: fio --enghelp lists them."
 		return f
 	}
 	f := w.says(r.Option, "fio has no ioengine %s; did you mean %s?", value, r.Near)
@@ -305,7 +305,7 @@ func blankValue(c *Case, report reporter) {
 			if o.Pad == "" || !blankMatters(table, w, o) {
 				continue
 			}
-			f := w.says(o, "fio takes the blank in %q as part of the value and drops the job.",
+			f := w.says(o, "fio takes the space in %q as part of the value and drops the job.",
 				o.Name+"="+o.Pad+o.Value)
 			f.Edits = set(w.file, o, o.Name, o.Value)
 			report(*f)
@@ -341,7 +341,7 @@ func sectionMisread(w written, report reporter) {
 	case m.Hint != "":
 		f.Fix = says("Write %s, if that is what was meant.", m.Hint)
 	default:
-		f.Fix = "Close the name with ] and leave nothing behind it."
+		f.Fix = "Close the name with ] and put nothing after it."
 		if !strings.Contains(line, "=") { // the job has all its options, under another name
 			f.Severity = finding.Warn
 		}

@@ -95,7 +95,7 @@ func syncsNothing(c *Case, report reporter) {
 		return j.load.Writes(), known
 	}
 	c.unused(syncs, func(j *lintJob) {
-		report(*j.found("fsync fdatasync", "%s writes nothing, so that nothing is ever synced.", j.setting("rw", "read")))
+		report(*j.found("fsync fdatasync", "%s writes nothing, so nothing is ever synced.", j.setting("rw", "read")))
 	}, "fsync", "fdatasync")
 }
 

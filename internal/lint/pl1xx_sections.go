@@ -53,11 +53,11 @@ func twice(file *script.File, j *script.Job, s fio.Section, report reporter) {
 		}
 		replaces := says("%s replaces %s of line %d", shown(o), shown(old), old.Line)
 		if o.Name != old.Name && oneOption {
-			replaces += says(": %s is another name of %s", old.Name, o.Name)
+			replaces += says(": %s is another name for %s", old.Name, o.Name)
 		}
 		f := foundAt(file, o.Line, o.Col, "%s.", replaces)
 		if oneOption && same(o, old) {
-			f.Severity, f.Message = finding.Info, says("%s stands in line %d already.", o.String(),
+			f.Severity, f.Message = finding.Info, says("%s is already in line %d.", o.String(),
 				old.Line)
 		}
 		if key == "direct" && !oneOption {

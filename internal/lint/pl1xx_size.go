@@ -60,7 +60,7 @@ func (j *lintJob) inMemory(c *Case, total units.Bytes) *fault {
 		j.anyOpen("rw", "time_based"):
 		return nil
 	case reads:
-		what = "reads that come again are answered from there"
+		what = "repeated reads are answered from there"
 	case writes:
 		what = "writes end there"
 	default:
@@ -163,8 +163,8 @@ func percentSize(j *lintJob) *fault {
 		if o := j.last[name]; strings.HasSuffix(strings.TrimSpace(o.Value), "%") && len(j.devices()) == 0 &&
 			j.measures() &&
 			!j.open("filename") {
-			return j.found(name, "%s=%s is a share of the file as fio finds it: none when it is new, another one after "+
-				"each run.", name, o.Value)
+			return j.found(name, "%s=%s is a share of the existing file: none when it is new, a different one "+
+				"after each run.", name, o.Value)
 		}
 	}
 	return nil
@@ -189,7 +189,7 @@ func endsEarly(j *lintJob) *fault {
 		text.Duration(j.load.Runtime))
 	if most := j.longest(); most > 0 && most < 5*time.Second && most < j.load.Runtime/5 {
 		f.Severity = finding.Warn
-		f.Message = says("Even a disk drive is through with its %s in less than 5 s: the job ends then, not after %s.",
+		f.Message = says("Even a disk drive finishes its %s in less than 5 s: the job ends then, not after %s.",
 			j.total(), text.Duration(j.load.Runtime))
 	}
 	return f

@@ -24,7 +24,7 @@ func unreadable(c *Case, report reporter) {
 			case script.Printed:
 				f.Fix = "Give it to plimsoll import, or another ending."
 			case script.Limit:
-				f.Severity, f.Fix = finding.Info, "Split it, or give its commands job files."
+				f.Severity, f.Fix = finding.Info, "Split it, or use job files."
 			case script.NoJob:
 				f.Message = why + "." // a file's name keeps its case
 				f.Fix = "Put a [name] before the job's options, or lint the file that includes this one with it."
@@ -37,8 +37,8 @@ func unreadable(c *Case, report reporter) {
 		for _, j := range file.Jobs {
 			if at, ok := blankWord(j); ok && file.Kind != script.Docker { // which may have blanks behind a backslash
 				f := foundAt(file, at.Line, at.Col,
-					"The backslash stands before a blank, not at the end of the line: fio takes the blank for a job file and stops.")
-				f.Fix = "Remove the blanks behind the backslash, or the backslash."
+					"The backslash is before a space, not at the end of the line: fio takes the space for a job file and stops.")
+				f.Fix = "Remove the spaces after the backslash, or the backslash."
 				report(*f)
 			}
 		}
@@ -61,7 +61,7 @@ func blankWord(j script.Job) (shell.Word, bool) {
 func notRead(c *Case, report reporter) {
 	for _, file := range c.Scripts {
 		for _, p := range file.Passed {
-			report(*foundAt(file, p.Line, 1, "A fio command is passed over: %s.", p.Why))
+			report(*foundAt(file, p.Line, 1, "A fio command is skipped: %s.", p.Why))
 		}
 	}
 }

@@ -67,7 +67,7 @@ func bootFiles(c *Case, report reporter) {
 			switch before := appended; {
 			case keepsConf.MatchString(change):
 				if appended, dropped = line, 0; before > 0 {
-					say(line, "Line %d appends the arrays to mdadm.conf already: they stand there twice.", before)
+					say(line, "Line %d already appends the arrays to mdadm.conf: now it has them twice.", before)
 				}
 			case dropsArrays.MatchString(change):
 				appended, dropped = 0, line
@@ -76,19 +76,19 @@ func bootFiles(c *Case, report reporter) {
 			}
 		}
 		if dropped > 0 {
-			say(dropped, "It deletes the line of every array from mdadm.conf, other arrays' too, and writes none again.")
+			say(dropped, "It deletes every array's line from mdadm.conf, and does not write new ones.")
 		}
 		for line, command := range file.Each(fstabLine, "fstab") {
 			fields := strings.Fields(strings.FieldsFunc(command, func(r rune) bool { return r == '"' || r == '\'' })[1])
 			switch {
 			case len(fields) < 4:
 			case strings.HasSuffix(fields[3], ",") && len(fields) > 4:
-				f := foundAt(file, line, 1, "A blank ends the options of this line of fstab behind %q: %q is not among "+
+				f := foundAt(file, line, 1, "A space ends the options of this fstab line after %q: %q is not among "+
 					"them.", fields[3], fields[4])
-				f.Severity, f.Fix = finding.Fail, "Write the options without blanks."
+				f.Severity, f.Fix = finding.Fail, "Write the options without spaces."
 				report(*f)
 			case kernelMD.MatchString(fields[0]):
-				say(line, "%s may have another name after a boot: fstab needs its UUID or label.", fields[0])
+				say(line, "%s may have a different name after a boot: fstab needs its UUID or label.", fields[0])
 			}
 		}
 	}
@@ -136,11 +136,11 @@ func mountedTwice(c *Case, report reporter) {
 				file,
 				second.Line,
 				second.Col,
-				"%s is mounted on %s already (line %d): %s is the same filesystem.", second.Device,
+				"%s is already mounted on %s (line %d): %s is the same filesystem.", second.Device,
 				first.Point, first.Line, second.Point,
 			)
 			if len(idle) > 0 {
-				f.Message = says("%s is mounted on %s already (line %d): %s is the same filesystem, and %s is never "+
+				f.Message = says("%s is already mounted on %s (line %d): %s is the same filesystem, and %s is never "+
 					"mounted.", second.Device, first.Point, first.Line,
 					second.Point, strings.Join(idle, ", "))
 				f.Fix = says("Mount %s on %s.", idle[0], second.Point)
@@ -219,7 +219,7 @@ func sameVolume(c *Case, report reporter) {
 			}
 			k := key{operands[0].Text + "/" + opts["name"].Text, cmd.Scope, cmd.Block}
 			if at := seen[k]; at > 0 {
-				report(*foundAt(file, cmd.Line, cmd.Col, "line %d makes %s already.", at, k.name))
+				report(*foundAt(file, cmd.Line, cmd.Col, "Line %d already makes %s.", at, k.name))
 			} else {
 				seen[k] = cmd.Line
 			}

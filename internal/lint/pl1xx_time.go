@@ -35,7 +35,7 @@ func noRamp(j *lintJob) *fault {
 	if !w.TimeBased || w.Runtime == 0 || w.Runtime >= shortRun || j.flag("ramp_time", false) || j.open("ramp_time") {
 		return nil
 	}
-	return j.found("runtime", "%s without ramp_time: the first seconds count.", text.Duration(w.Runtime))
+	return j.found("runtime", "%s without ramp_time includes the warm-up.", text.Duration(w.Runtime))
 }
 
 var (
@@ -76,10 +76,10 @@ func shortForBurst(j *lintJob) *fault {
 		}
 		if fall := facts.Burst.IOPS / facts.Baseline.IOPS; fall > steepest {
 			steepest = fall
-			f.Message = says("%s cannot see the end of a burst: a %s does %s IOPS on EBS for 30 minutes a day and %s "+
-				"IOPS for good.", text.Duration(w.Runtime), name, facts.Burst.IOPS, facts.Baseline.IOPS)
+			f.Message = says("%s ends before a burst does: a %s does %s IOPS on EBS for 30 minutes a day and sustains "+
+				"%s IOPS.", text.Duration(w.Runtime), name, facts.Burst.IOPS, facts.Baseline.IOPS)
 		}
-		*f = f.Saw(name+" on EBS", says("%s IOPS, %s for 30 minutes a day; %s IOPS, %s for good", facts.Burst.IOPS,
+		*f = f.Saw(name+" on EBS", says("%s IOPS, %s for 30 minutes a day; %s IOPS, %s sustained", facts.Burst.IOPS,
 			facts.Burst.Rate.SI(), facts.Baseline.IOPS, facts.Baseline.Rate.SI()), "", facts.String())
 	}
 	if f != nil {
@@ -91,7 +91,7 @@ func shortForBurst(j *lintJob) *fault {
 		}
 	}
 	if len(l.credits) > 0 {
-		return j.found("runtime", "%s cannot see a %s volume's credits run out.", text.Duration(w.Runtime), l.credits[0][:3])
+		return j.found("runtime", "%s ends before a %s volume's credits run out.", text.Duration(w.Runtime), l.credits[0][:3])
 	}
 	return nil
 }

@@ -213,6 +213,6 @@ func neverSynced(j *lintJob) *fault {
 		j.src.File == nil {
 		return nil
 	}
-	f := j.found("rw", "[%s] stands for a log and never syncs: no write of it has to be durable.", j.sec.Name)
+	f := j.found("rw", "[%s] is named after a log, but never syncs: no write has to be durable.", j.sec.Name)
 	return lessen(f, w.Direct || j.open("direct") || j.completed()) // some databases write their log so
 }

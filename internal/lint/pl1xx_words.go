@@ -35,7 +35,7 @@ func lostDash(c *Case, report reporter) {
 			strings.HasSuffix(m[0], m[1]) && command.TakesNext(m[1]) { // /data/x--name
 			return nil
 		}
-		f := at(says("--%s stands in the value of %s without a blank before it: fio does not see it.",
+		f := at(says("--%s is in the value of %s without a space before it: fio does not see it.",
 			m[1], o.Name))
 		switch {
 		case strings.HasPrefix(o.Value, "--"):

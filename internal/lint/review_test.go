@@ -127,7 +127,7 @@ func TestReprosOfTheThirdReview(t *testing.T) {
 	}
 	for command, want := range map[string]string{
 		"fio -engine=libaio -name=a -filename=/mnt/x -size=9g\n": "With one hyphen fio takes it for -e (--eta), and may run without it.",
-		"fio -t --name=a --size=9g\n":                            "options begin with it, and fio refuses what is ambiguous.",
+		"fio -t --name=a --size=9g\n":                            "options begin with it, and fio refuses ambiguous ones.",
 	} {
 		if got := lint("PL102", command); len(got) != 1 || !strings.Contains(got[0].Message, want) {
 			t.Errorf("%q: %+v, want %q", command, got, want)

@@ -48,17 +48,17 @@ func TestLintOfTheSeeds(t *testing.T) {
 func TestLintFindsTheTraps(t *testing.T) {
 	got := lintSeeds(t)
 	for trap, want := range map[string]string{
-		"both mount lines mount /dev/md0, md1 is unused": "striped-8xnvme-rounds.md:33:39: PL131 error: /dev/md0 is mounted on /opt/fio/t0 already (line 32): /opt/fio/t1 is the same filesystem, and /dev/md1 is never mounted.",
+		"both mount lines mount /dev/md0, md1 is unused": "striped-8xnvme-rounds.md:33:39: PL131 error: /dev/md0 is already mounted on /opt/fio/t0 (line 32): /opt/fio/t1 is the same filesystem, and /dev/md1 is never mounted.",
 		"sw=8 on a four-drive array":                     "striped-8xnvme-rounds.md:53:35: PL130 error: sw=8 where the stripe is 4 members wide for /dev/md0",
 		"discard, which explains round 16":               "striped-8xnvme-rounds.md:32:12: PL132",
 		"psync: concurrency-bound":                       "raid0-4xgp2-m5.12xlarge.md:206:105: PL140",
 		"long dashes":                                    "ebs-across-instances.md:70:10: PL101 error: 12 words",
 		"16 KiB working set":                             "ebs-across-instances.md:70:94: PL106 warning",
-		"40,000 IOPS are burst":                          "a c6a.xlarge does 40,000 IOPS on EBS for 30 minutes a day and 6,000 IOPS for good",
+		"40,000 IOPS are burst":                          "a c6a.xlarge does 40,000 IOPS on EBS for 30 minutes a day and sustains 6,000 IOPS",
 		"37.1k and 33.4k are concurrency-bound":          "ebs-across-instances.md:70:26: PL140 info: ioengine=psync with 16 jobs keeps 16 I/Os in flight",
 		"fdatasync blocks the submitter":                 "disk-benchmark-guide.md:158:5: PL111",
 		"and in the mixed scenario":                      "the same in lines: 359\n",
-		"18,700 IOPS are burst":                          "a c8g.2xlarge does 40,000 IOPS on EBS for 30 minutes a day and 12,000 IOPS for good",
+		"18,700 IOPS are burst":                          "a c8g.2xlarge does 40,000 IOPS on EBS for 30 minutes a day and sustains 12,000 IOPS",
 		"four jobs on one filename":                      "disk-benchmark-guide.md:160:5: PL107 warning: 4 jobs write the same blocks of one file",
 		"the demand is 16 jobs at 16 MB/s: 256 MiB/s":    "workload-to-jobfile.md:94:1: PL119 info: Each of the 16 jobs of [burst_read] may do 16 MiB/s of reads, 256 MiB/s in all.",
 		"a raw device is written":                        "workload-to-jobfile.md:97:1: PL113",

@@ -84,7 +84,7 @@ func knownCode(file string, code finding.Code) error {
 	if lint.Knows(code) {
 		return nil
 	}
-	return fmt.Errorf("%s: no rule of lint has the code %q", file, code)
+	return fmt.Errorf("%s: no lint rule has the code %q", file, code)
 }
 
 // Weigh gives findings the severities that the settings say, and drops those that they turn off. dir

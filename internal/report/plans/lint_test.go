@@ -91,7 +91,7 @@ func TestSARIFRulesHaveAnAddress(t *testing.T) {
 			t.Errorf("helpUri of %s is %q (%v): want an absolute one that ends in its code", r.ID, r.HelpURI, err)
 		}
 		if !slices.ContainsFunc(lint.Rules(), func(l *finding.Rule[*lint.Case]) bool { return string(l.Code) == r.ID }) {
-			t.Errorf("no rule of lint has the code %s", r.ID)
+			t.Errorf("no lint rule has the code %s", r.ID)
 		}
 	}
 }
