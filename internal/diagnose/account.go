@@ -87,7 +87,7 @@ func burstCause(m Measurement, gap float64, b ceiling.Bound) (out finding.Factor
 	}
 	switch {
 	case level >= leastSustained*float64(low.IOPS) && level <= (1+DryLevel)*float64(low.IOPS):
-		out.Add(spent, "", sustained, "the end ran at %s IOPS, and %s are sustained (%s)", units.IOPS(math.Round(level)),
+		out.Add(spent, "", sustained, "the run ended at %s IOPS, and %s are sustained (%s)", units.IOPS(math.Round(level)),
 			low.IOPS, low.Kind)
 	case level == 0 && outlasts && math.Abs(float64(m.IOPS()/mean)-1) <= 1-atSustained:
 		out.Add(spent, "", gap,

@@ -18,7 +18,7 @@ func (c *Case) countedCauses(m Measurement, b ceiling.Bound) (out finding.Factor
 	a := c.ArrayOf(m)
 	if modelled, seen, ok := c.splitCause(m); ok {
 		out.Add(finding.Split, "", splitFactor(m.Ceiling, b, modelled/seen),
-			"%s device I/Os for each one, the ceiling counts %s", text.Factor(seen), text.Factor(modelled))
+			"%s device I/Os per I/O, the ceiling counts %s", text.Factor(seen), text.Factor(modelled))
 	}
 	if modelled, seen := c.copies(m); seen > modelled {
 		out.Add(finding.Copies, "", modelled/seen, "members write %s times for each write, the ceiling counts %s",

@@ -77,19 +77,19 @@ func (c *Case) probeCauses(m Measurement, b ceiling.Bound) (out finding.Factors)
 			all = g.ordered * units.IOPS(len(a.Volumes))
 		}
 		out.Add(finding.Instance, "", float64(g.together/all),
-			"a limit that all members share: read together they give %s IOPS of %s", g.together, all)
+			"a limit that all members share: read together they reach %s IOPS of %s", g.together, all)
 		return out
 	}
 	if g.ordered > 0 && g.Peers < ProbeEven*g.ordered {
 		out.Add(finding.VolumeLimit, "", float64(g.Peers/g.ordered),
-			"the members give %s IOPS of the %s that they are declared to have, each of them alone", g.Peers, g.ordered)
+			"each member alone reaches %s IOPS of the declared %s", g.Peers, g.ordered)
 	}
 	if g.Least < ProbeEven*g.Peers {
 		factor := float64(g.Least / g.Peers)
 		if a.Level.Mirrored() && !m.Any(fio.Workload.Writes) {
 			factor = (1 + factor) / 2 // md reads the rest from its mirror
 		}
-		out.Add(finding.SlowMember, g.Slowest, factor, "alone %s gives %s IOPS, %s of what its peers give (%s)",
+		out.Add(finding.SlowMember, g.Slowest, factor, "alone %s reaches %s IOPS, %s of what its peers do (%s)",
 			g.Slowest, g.Least, text.Percent(float64(g.Least/g.Peers)), g.Peers)
 	}
 	return out

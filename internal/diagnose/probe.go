@@ -101,7 +101,7 @@ func ProbeAnswer(all []Probed) string {
 	var slow []string
 	for _, p := range all {
 		if float64(p.Alone) < probeSlow*middle {
-			slow = append(slow, fmt.Sprintf("%s gives %v IOPS alone, %s of its peers' median of %v", p.Device, p.Alone,
+			slow = append(slow, fmt.Sprintf("%s reaches %v IOPS alone, %s of its peers' median of %v", p.Device, p.Alone,
 				text.Percent(float64(p.Alone)/middle), units.IOPS(middle)))
 		}
 	}
@@ -115,12 +115,12 @@ func ProbeAnswer(all []Probed) string {
 	if sumTogether < probeShared*sum {
 		behind := ""
 		if i := slices.Index(together, slices.Min(together)); together[i] < probeSlow*stats.Median(together) {
-			behind = "; " + all[i].Device + " falls behind then"
+			behind = "; " + all[i].Device + " then falls behind"
 		}
-		return fmt.Sprintf("shared limit: alone they are alike (median %v IOPS), together they give %v of %v IOPS%s. The "+
+		return fmt.Sprintf("shared limit: alone they are alike (median %v IOPS), together they reach %v of %v IOPS%s. The "+
 			"instance or the controller holds them back, not a volume.", units.IOPS(middle), units.IOPS(sumTogether),
 			units.IOPS(sum), behind)
 	}
-	return fmt.Sprintf("no slow volume: each gives about %v IOPS alone, and as much while all are read. A queue on one "+
-		"of them is uneven spread of the I/Os.", units.IOPS(middle))
+	return fmt.Sprintf("no slow volume: each reaches about %v IOPS alone, and as much while all are read. A queue on one "+
+		"of them means unevenly spread I/Os.", units.IOPS(middle))
 }

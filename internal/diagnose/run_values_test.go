@@ -451,7 +451,7 @@ func TestTouchesTell(t *testing.T) {
 	}
 	touch.Pairs = 59
 	if got := touch.Sentence(); touch.Tells() ||
-		got != "Whether /data/f is loaded from a snapshot cannot be said: it is too small." {
+		got != "Cannot tell whether /data/f is loaded from a snapshot: it is too small." {
 		t.Error(got)
 	}
 }

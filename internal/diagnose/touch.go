@@ -39,11 +39,11 @@ func (t Touch) Sentence() string {
 	first, again := units.Latency(t.First), units.Latency(t.Again)
 	switch {
 	case t.Pairs < touchedLeast: // whatever a few reads took
-		return fmt.Sprintf("Whether %s is loaded from a snapshot cannot be said: it is too small.", of)
+		return fmt.Sprintf("Cannot tell whether %s is loaded from a snapshot: it is too small.", of)
 	case t.Unsure:
 		return fmt.Sprintf(
-			"Whether %s is loaded from its snapshot cannot be said: first reads take %s and others %s, but they "+
-				"vary too much (others use it now); test again when it is quiet.",
+			"Cannot tell whether %s is loaded from its snapshot: first reads take %s and others %s, but they "+
+				"vary too much (others use it); test again when it is quiet.",
 			of,
 			first,
 			again,

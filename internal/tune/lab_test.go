@@ -37,7 +37,7 @@ grep -cE '^PL201 error|^PL316 warning' /tmp/degraded`)
 		t.Fatal(err)
 	}
 	want := `before: mq-deadline 0 256
-PL302 warning: nvme0n1 sorts requests by mq-deadline.
+PL302 warning: nvme0n1 sorts requests with mq-deadline.
 dry: mq-deadline 0 256
 tuned: none 512 2048
 udev: none 512 2048

@@ -129,7 +129,7 @@ func TestSharedHost(t *testing.T) {
 			t.Errorf("%s: %s, want %s", severity, got, want)
 		}
 		if got := OfRun([]Scenario{m}, found); got.Verdict != want || want == Measured && got.Reasons[0] !=
-			"No verdict on a shared host (a CI runner): plimsoll ab compares variants beside the same load." {
+			"No verdict on a shared host (a CI runner): plimsoll ab compares variants under the same load." {
 			t.Errorf("%s: %+v", severity, got)
 		}
 	}

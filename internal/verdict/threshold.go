@@ -269,7 +269,7 @@ func above(metric suite.Metric, r *result.Result, limit time.Duration) (stats.Bo
 // one size.
 func ceilingOf(metric suite.Metric, c *ceiling.Ceiling) (float64, error) {
 	if c == nil || c.Binding() == nil {
-		return 0, fmt.Errorf("the ceiling is not known")
+		return 0, fmt.Errorf("the ceiling is unknown")
 	}
 	b := c.Binding()
 	if b.SelfMeasured() {
@@ -297,7 +297,7 @@ func ceilingOf(metric suite.Metric, c *ceiling.Ceiling) (float64, error) {
 		return 0, fmt.Errorf("%s has no ceiling: only iops and bw have", metric)
 	}
 	if v <= 0 {
-		return 0, fmt.Errorf("the ceiling of %s is not known", metric)
+		return 0, fmt.Errorf("the ceiling of %s is unknown", metric)
 	}
 	return v, nil
 }

@@ -103,7 +103,7 @@ func TestCeilingOfADirection(t *testing.T) {
 	reads := ceiling.Bound{Kind: ceiling.VolumeIOPS, IOPS: 1000, BW: 8000, ReadIOPS: 1000}
 	whole := ceiling.Bound{Kind: ceiling.VolumeIOPS, IOPS: 1000, BW: 8000}
 	bytes := ceiling.Bound{Kind: ceiling.VolumeRate, BW: 8000}
-	unknown := "the ceiling of %s is not known"
+	unknown := "the ceiling of %s is unknown"
 	for _, c := range []struct {
 		metric string
 		b      ceiling.Bound
@@ -146,7 +146,7 @@ func TestCeilingOfADirection(t *testing.T) {
 			t.Errorf("%s of %+v: %v %q, want %v %q", c.metric, c.b, got, text, c.want, want)
 		}
 	}
-	if _, err := ceilingOf(threshold("tps > 1").Metric, &ceiling.Ceiling{}); err == nil || err.Error() != "the ceiling is not known" {
+	if _, err := ceilingOf(threshold("tps > 1").Metric, &ceiling.Ceiling{}); err == nil || err.Error() != "the ceiling is unknown" {
 		t.Error(err)
 	}
 }

@@ -232,7 +232,7 @@ func ranOn(m Scenario) bool { return m.Result == nil || !m.TooShort() }
 // earn is what would have earned a verdict.
 func earn(runs []Scenario) string {
 	if i := slices.IndexFunc(runs, func(m Scenario) bool { return m.SharedHost != "" }); i >= 0 {
-		return fmt.Sprintf("No verdict on a shared host (%s): plimsoll ab compares variants beside the same load.",
+		return fmt.Sprintf("No verdict on a shared host (%s): plimsoll ab compares variants under the same load.",
 			runs[i].SharedHost)
 	}
 	if slices.ContainsFunc(runs, func(m Scenario) bool { return m.Result != nil && m.limit() != nil }) {

@@ -204,7 +204,7 @@ func TestEvaluate(t *testing.T) {
 	if got := Evaluate(target, diagnose.Measurement{Result: r, Ceiling: own}, 0); !strings.HasPrefix(got.Reason, "limited by its own latency only") {
 		t.Errorf("against its own latency: %+v", got)
 	}
-	if got := Evaluate(target, diagnose.Measurement{Result: r}, 0); got.Reason != "the ceiling is not known" {
+	if got := Evaluate(target, diagnose.Measurement{Result: r}, 0); got.Reason != "the ceiling is unknown" {
 		t.Errorf("without a ceiling: %+v", got)
 	}
 	if got := Evaluate(target, diagnose.Measurement{Ceiling: c}, 0); got.Reason != "nothing was measured" {

@@ -44,7 +44,7 @@ func emptier(x, y bucket) int { return cmp.Compare(x.lasts(), y.lasts()) }
 func burstBalance(c *diagnose.Case, report diagnose.Report) {
 	if steady := steadyVolumes(c); len(steady) > 0 {
 		report(finding.Fine(strings.Join(steady, ", "),
-			"what the volumes of %s give lasts: there are no burst credits to run out", text.Some(steady, 3)))
+			"the volumes of %s have no burst credits to run out", text.Some(steady, 3)))
 	}
 	for _, b := range buckets(c) {
 		f := finding.New(b.subject, "%s", b.says()).
@@ -72,11 +72,11 @@ func (b bucket) says() string {
 		clock(b.left.At))
 	switch {
 	case b.left.Left == 0:
-		return fmt.Sprintf("%s: it gives %s until they fill up again, and not its burst of %s.", head, b.lasting, b.burst)
+		return fmt.Sprintf("%s: it runs at %s until they fill up again, not at its burst of %s.", head, b.lasting, b.burst)
 	case b.full == 0:
 		return fmt.Sprintf("%s: %s is a burst, and %s is sustained.", head, b.burst, b.lasting)
 	}
-	return fmt.Sprintf("%s: its burst of %s lasts %s at full rate, then it gives %s; a shorter test sees the burst only.",
+	return fmt.Sprintf("%s: its burst of %s lasts %s at full rate, then drops to %s; a shorter test sees only the burst.",
 		head, b.burst, text.Duration(b.lasts()), b.lasting)
 }
 
@@ -129,7 +129,7 @@ func buckets(c *diagnose.Case) []bucket {
 		b.seen = each
 		switch n := len(a.Volumes); {
 		case len(own) < n:
-			b.subject, b.who = a.Name, fmt.Sprintf("the emptiest of the %d of %d volumes of %s that are known, %s,", len(own), n,
+			b.subject, b.who = a.Name, fmt.Sprintf("the emptiest of the %d known of %d volumes of %s, %s,", len(own), n,
 				a.Name, b.who)
 		case n > 1:
 			b.subject, b.who = a.Name, fmt.Sprintf("the emptiest of the %d volumes of %s, %s,", n, a.Name, b.who)

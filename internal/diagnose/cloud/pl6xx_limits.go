@@ -23,7 +23,7 @@ func Rules() []*diagnose.Rule {
 		"PL603": exceeded(diagnose.OfVolume,
 			"The volumes counted demand above their provisioned %s for up to %s of the run: they limit the result."),
 		"PL604": exceeded(diagnose.OfMachine,
-			"The instance's limit on storage %s was exceeded for up to %s of the run: the machine limits, not its volumes."),
+			"The instance's limit on storage %s was exceeded for up to %s of the run: its volumes are not the limit."),
 		"PL605": burstBalance,
 		"PL606": lostAtStop,
 	})
@@ -98,10 +98,10 @@ func bursting(m diagnose.Measurement, of func(ceiling.Bound) bool, who string) (
 	if ran > 0 {
 		run = "a run of " + text.Duration(ran)
 	}
-	f = m.Finds("%s are a burst%s: %s %s of this load, and %s cannot see the burst's end.", got, end, who, sustained, run)
+	f = m.Finds("%s is a burst%s: %s %s of this load, and %s ends before the burst does.", got, end, who, sustained, run)
 	if mean > 0 {
-		f.Say("%s over %s are more than a burst of %s explains, which allows %s IOPS on average and %s once it is spent: "+
-			"the limit is not what is believed, or the time is not.",
+		f.Say("%s over %s is more than a burst of %s explains, which allows %s IOPS on average and %s once it is spent: "+
+			"the assumed limit or time is wrong.",
 			got, text.Duration(ran), text.Duration(allowed.BurstFor), mean, sustained)
 	}
 	f = f.Saw("measured", got, "at most "+sustained, "fio, scenario "+m.Label()).

@@ -107,7 +107,7 @@ func fleetUnlike(c *diagnose.FleetCase, report diagnose.Report) {
 		values := map[string][]string{}
 		for _, h := range c.Hosts {
 			if h.Facts != nil {
-				v := cmp.Or(h.Facts[name], "not known")
+				v := cmp.Or(h.Facts[name], "unknown")
 				values[v] = append(values[v], h.Name)
 			}
 		}
@@ -175,6 +175,6 @@ func fleetBurst(c *diagnose.FleetCase, report diagnose.Report) {
 		if len(burst) == 0 || len(rest) == 0 {
 			continue
 		}
-		report(s.Finds("%s ran above what is sustained, %s did not.", text.Some(burst, 4), text.Some(rest, 4)))
+		report(s.Finds("%s ran above the sustained rate, %s did not.", text.Some(burst, 4), text.Some(rest, 4)))
 	}
 }

@@ -21,7 +21,7 @@ func notLoaded(c *diagnose.Case, report diagnose.Report) {
 			if v.Snapshot == "" || tried[v.Device] {
 				continue
 			}
-			report(finding.New(v.Device, "%s was made from %s: whether it is loaded nobody has tried.", v.Device,
+			report(finding.New(v.Device, "%s was made from %s, and may not be loaded yet.", v.Device,
 				v.Snapshot).As(finding.Info).
 				Titled("made from a snapshot").
 				Saw("snapshot", v.Snapshot, "", "EC2 API, DescribeVolumes").

@@ -155,7 +155,7 @@ func numaDrives(c *diagnose.Case, report diagnose.Report) {
 	f.Say("The drives are attached to node %d of %d; I/O from the others crosses the link between them.", nodes[0],
 		len(c.Host.CPU.Nodes))
 	if len(nodes) > 1 {
-		f.Title = "drives are attached to some NUMA nodes"
+		f.Title = "only some NUMA nodes have drives"
 		f.Say("The drives are attached to %d of %d nodes; I/O from the others crosses the link between them.",
 			len(nodes), len(c.Host.CPU.Nodes))
 	} else {

@@ -73,13 +73,13 @@ func dirtyPages(c *diagnose.Case, report diagnose.Report) {
 		report(finding.Fine("memory", "dirty pages: background write-back at %s, throttling at %s", background, limit))
 		return
 	}
-	f := finding.New("memory", "Up to %s of written pages may gather before the kernel writes them.", background).
+	f := finding.New("memory", "Up to %s of dirty pages may gather before the kernel writes them.", background).
 		Saw("background write-back from", background.String(), "at most "+manyDirty.String(),
 			"/proc/sys/vm/dirty_background_{ratio,bytes}").
 		Saw("writers wait from", limit.String(), "", "/proc/sys/vm/dirty_{ratio,bytes}")
 	if never {
 		f.Severity = finding.Warn
-		f.Say("Background write-back begins at %s, not before writers wait (%s).", background, limit)
+		f.Say("Background write-back begins at %s, no earlier than writers wait (%s).", background, limit)
 	}
 	if rate := writeRate(c); rate > 0 {
 		in := func(seconds float64) string {
@@ -114,8 +114,8 @@ func swapping(c *diagnose.Case, report diagnose.Report) {
 	f := finding.Finding{Subject: "memory"}
 	zvols := slices.DeleteFunc(slices.Clone(m.Swaps), func(s string) bool { return !zvol.MatchString(s) })
 	for _, s := range zvols {
-		f = f.Saw("swap", s, "on another drive", "/proc/swaps").As(finding.Warn).Titled("swap is on a volume of ZFS")
-		f.Say("%s is swap on a volume of ZFS, which needs memory itself to write: short of it, the machine can hang.", s)
+		f = f.Saw("swap", s, "on another drive", "/proc/swaps").As(finding.Warn).Titled("swap is on a ZFS volume")
+		f.Say("%s is swap on ZFS, which itself needs memory to write: when memory is short, the machine can hang.", s)
 		f.Fix = "Put swap on a partition of its own, or do without."
 		f.Commands = []string{"swapon --show"}
 	}
@@ -185,7 +185,7 @@ func hugePages(c *diagnose.Case, report diagnose.Report) {
 		report(finding.Fine("memory", "transparent huge pages: %s", clip(c.Host.Memory.HugePages)))
 		return
 	}
-	report(finding.New("memory", "Transparent huge pages are on for all memory, the database's, too.").
+	report(finding.New("memory", "Transparent huge pages are on for all memory, even the database's.").
 		Saw("transparent huge pages", "always", "madvise", file).
 		Run(finding.Setting{File: file, Value: "madvise"}.Command()))
 }
@@ -196,7 +196,7 @@ func zoneReclaim(c *diagnose.Case, report diagnose.Report) {
 	}
 	f := finding.New(
 		"memory",
-		"Each of %d nodes drops its page cache before memory of another is used.",
+		"Each of %d nodes drops its page cache before another's memory is used.",
 		len(c.Host.CPU.Nodes),
 	).
 		Saw(

@@ -47,7 +47,7 @@ func readAhead(c *diagnose.Case, report diagnose.Report) {
 		f := finding.New(t.Name, "%s reads %s ahead, less than a stripe of %s: replaying a log keeps few members busy.",
 			t.Name, have, t.stripe)
 		if have == 0 {
-			f.Say("%s reads nothing ahead: each read in sequence waits for the drive.", t.Name)
+			f.Say("%s has no read-ahead: each sequential read waits for the drive.", t.Name)
 		}
 		f = f.Saw("read-ahead", have.String(), want.String(), file)
 		f.Set(finding.Setting{File: file, Value: strconv.FormatUint(uint64(want/units.KiB), 10)})
@@ -101,9 +101,9 @@ func wrongScheduler(c *diagnose.Case, report diagnose.Report) {
 	}
 	allFine(report, right, "no scheduler on %s")
 	if len(names) > 0 {
-		f.Say("%s %s requests by %s.", text.Some(names, 3), verb(names, "sorts", "sort"), f.Evidence[0].Found)
+		f.Say("%s %s requests with %s.", text.Some(names, 3), verb(names, "sorts", "sort"), f.Evidence[0].Found)
 		if heads {
-			f.Title = "cfq lets a database's processes wait for each other's disk time"
+			f.Title = "cfq makes a database's processes wait for each other's disk time"
 			f.Fix = "Set deadline, which bounds how long a request waits."
 		}
 		if unsorted {
@@ -188,7 +188,7 @@ func rotationalSSD(c *diagnose.Case, report diagnose.Report) {
 		return "1", "0"
 	})
 	if len(names) > 0 {
-		f.Say("%s: marked as spinning, though solid state.", text.Some(names, 3))
+		f.Say("%s: marked as rotating, though solid-state.", text.Some(names, 3))
 		report(f)
 	}
 }

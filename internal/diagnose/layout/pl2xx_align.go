@@ -79,7 +79,7 @@ func checkWidth(m diagnose.Mounted, wide units.Bytes, d *block.Device, report di
 		Run("dumpe2fs -h "+text.ShellQuote("/dev/"+m.Device),
 			fmt.Sprintf("tune2fs -E stride=%d,stripe_width=%d %s", m.Array.Chunk/block.UsualBlock, wide/block.UsualBlock,
 				text.ShellQuote("/dev/"+m.Device))).
-		Advise("Set the stripe in the superblock, drop a stripe= from fstab, and mount again."))
+		Advise("Set the stripe in the superblock, drop stripe= from fstab, and mount again."))
 }
 
 // geometryCommands show a filesystem's stripe, and make the filesystem again with the right one, for those

@@ -129,9 +129,9 @@ func mixedMembers(c *diagnose.Case, report diagnose.Report) {
 			comes := "the weakest sets the pace"
 			switch {
 			case sizes && a.Level == topology.RAID0:
-				comes = "what the larger ones have more is striped over fewer"
+				comes = "the larger ones' surplus is striped over fewer"
 			case sizes:
-				comes = "what the larger ones have more is not used"
+				comes = "the larger ones' surplus is unused"
 			}
 			f.Say("%s: %d of %d members differ from %s (%s), and %s.", a.Name, n, len(a.Volumes), name(a.Volumes[0]),
 				f.Evidence[0].Found, comes)
@@ -262,11 +262,11 @@ func fineBitmap(c *diagnose.Case, report diagnose.Report) {
 			continue
 		}
 		if d.MD.BitmapChunk >= usualBitmap {
-			report(finding.Fine(a.Name, "one bit of %s's bitmap stands for %s", a.Name, d.MD.BitmapChunk))
+			report(finding.Fine(a.Name, "one bit of %s's bitmap covers %s", a.Name, d.MD.BitmapChunk))
 			continue
 		}
 		path := text.ShellQuote(d.Path)
-		report(finding.New(a.Name, "One bit of %s's bitmap stands for %s: a random write often waits for a bit first.",
+		report(finding.New(a.Name, "One bit of %s's bitmap covers %s: a random write often waits for a bit first.",
 			a.Name, d.MD.BitmapChunk).In(c.ScenariosOn(a.Name)).
 			Saw("bitmap chunk of "+a.Name, d.MD.BitmapChunk.String(), "at least "+usualBitmap.String(),
 				diagnose.Sysfs(a.Name, "md/bitmap/chunksize")).

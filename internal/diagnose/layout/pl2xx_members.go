@@ -27,7 +27,7 @@ func idleMember(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 	}
 	if a := c.ArrayOf(m); a != nil && a.Level.Striped() && a.Origin.Kind == topology.Declared {
 		f.Severity = finding.Invalid
-		f.Message += fmt.Sprintf(" The %s of %d that is declared was not measured.", a.Level, len(a.Volumes))
+		f.Message += fmt.Sprintf(" The declared %s of %d was not measured.", a.Level, len(a.Volumes))
 	}
 	return f
 }
@@ -63,11 +63,11 @@ func wrongChunk(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 	}
 	a := c.ArrayOf(m)
 	stated, seen := c.Splits(m)
-	measured := "measured " + chunk.String()
+	measured := chunk.String() + " was measured"
 	if chunk == 0 {
-		measured = "measured no splits"
+		measured = "no splits were measured"
 	}
-	return m.Finds("The chunk is declared %s, %s.", a.Chunk, measured).
+	return m.Finds("The declared chunk is %s, but %s.", a.Chunk, measured).
 		Saw("device I/Os per I/O", text.Factor(seen), fmt.Sprintf("%s with a chunk of %s", text.Factor(stated), a.Chunk),
 			"disk statistics over issued I/Os, ramp taken out")
 }

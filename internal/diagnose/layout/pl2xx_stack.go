@@ -64,14 +64,14 @@ func encryption(c *diagnose.Case, report diagnose.Report) {
 				Run("cryptsetup status " + path))
 		}
 		if untrimmed != nil {
-			report(finding.New(d.Name, "%s takes discards, and %s holds them back: the drive is never trimmed.",
+			report(finding.New(d.Name, "%s takes discards, but %s holds them back: the drive is never trimmed.",
 				untrimmed.Name, d.Name).
 				Saw("discards that "+d.Name+" accepts", "none", "as "+untrimmed.Name,
 					diagnose.Sysfs(d.Name, "queue/discard_max_bytes")).
 				Run("cryptsetup --persistent --allow-discards refresh " + path))
 		}
 		if d.Queued && solid && !before(c, queuesMayGo) {
-			report(finding.New(d.Name, "%s hands requests to work queues of the kernel, for which a solid-state drive waits.",
+			report(finding.New(d.Name, "%s hands requests to kernel work queues, for which a solid-state drive waits.",
 				d.Name).
 				Saw("work queues of "+d.Name, "in use", "no_read_workqueue no_write_workqueue", "dmsetup table").
 				Run("cryptsetup --persistent --perf-no_read_workqueue --perf-no_write_workqueue refresh " + path))
@@ -137,8 +137,8 @@ func besideMultipath(c *diagnose.Case, report diagnose.Report) {
 				Saw("other paths of "+d.Name, strings.Join(others, ", "), "below one multipath device with "+d.Name,
 					"/run/udev/data, ID_SERIAL").
 				Run("multipath -ll").
-				Advise("Let multipath gather the paths (find_multipaths, its blacklist), let LVM's filter pass the multipath " +
-					"devices alone, and activate the volumes again."))
+				Advise("Let multipath gather the paths (find_multipaths, its blacklist), let LVM's filter pass only " +
+					"multipath devices, and activate the volumes again."))
 		}
 	}
 }

@@ -44,7 +44,7 @@ func checkStraggler(c *diagnose.Case, report diagnose.Report) {
 		busy := l.Reached > 0 && l.Reached < stragglerShort && l.BusyAlone()
 		switch {
 		case !l.Deep && l.Ratio() >= diagnose.StragglerShallow && worst.Wait-l.Peers >= stragglerLeast:
-			sure[subject] = diagnose.Join(sure[subject], lagFinding(l, subject, finding.Warn, "with no queue to gather"))
+			sure[subject] = diagnose.Join(sure[subject], lagFinding(l, subject, finding.Warn, "without a queue"))
 		case l.Deep && busy && l.Ratio() >= diagnose.StragglerShallow:
 			sure[subject] = diagnose.Join(sure[subject], lagFinding(l, subject, finding.Warn,
 				fmt.Sprintf("while its peers idle and the array reaches %s of its ceiling", text.Percent(l.Reached))))
@@ -78,9 +78,9 @@ func reachedAny(m diagnose.Measurement) bool {
 func suspect(subject string, runs []diagnose.Lag) *finding.Finding {
 	var found *finding.Finding
 	for _, l := range runs {
-		how := "where a closed loop's queue gathers, or a slow volume: probe it"
+		how := "which is a closed loop's queue or a slow volume: probe it"
 		if l.Reached >= stragglerFree {
-			how = fmt.Sprintf("where the queue gathers while the array gives %s of its ceiling", text.Percent(l.Reached))
+			how = fmt.Sprintf("where the queue gathers while the array reaches %s of its ceiling", text.Percent(l.Reached))
 		}
 		// Of a run that was watched it is known how the queue moved and what a probe gave.
 		watched := len(l.M.Result.Devices) > 0

@@ -32,7 +32,7 @@ func FromCounters(name string, data []byte) (*Facts, error) {
 		}
 	}
 	if best == nil {
-		return nil, fmt.Errorf("no device of it did anything")
+		return nil, fmt.Errorf("none of its devices did anything")
 	}
 	return best, nil
 }

@@ -121,7 +121,7 @@ type Remote struct {
 func Decode(data []byte) (*Facts, error) {
 	f := &Facts{}
 	if err := json.Unmarshal(data, f); err != nil {
-		return nil, fmt.Errorf("these are no saved facts: %w", err)
+		return nil, fmt.Errorf("these are not saved facts: %w", err)
 	}
 	if f.Format != Format {
 		return nil, fmt.Errorf("facts of format %d: this plimsoll reads format %d, as plimsoll why --save writes it",

@@ -31,7 +31,7 @@ var kept = []struct {
 	{"pg-checkpoint-as-short-queue", "PostgreSQL's checkpoints", []finding.Code{"PL309"}, "postgres"},
 	{"rotational-27ms", "a volume of 27 ms that claims to rotate", []finding.Code{"PL909"}, "per read"},
 	{"sibling-partition", "a backup on another partition of the disk", []finding.Code{"PL906"}, "loop3 makes"},
-	{"stalls-not-told", "the device stops for 0.75 s again and again", []finding.Code{"PL902"}, "stops and goes"},
+	{"stalls-not-told", "the device stops for 0.75 s again and again", []finding.Code{"PL902"}, "stalls repeatedly"},
 	{"swap-as-short-queue", "the machine swaps, on another device", []finding.Code{"PL911"}, ""},
 	{"victim-accused-by-bytes", "a backup of small I/Os on a volume of 200 IOPS", []finding.Code{"PL906"}, "backup"},
 	{"writeback-as-short-queue", "a backup wrote into memory, which is written back", []finding.Code{"PL906", "PL309"}, "backup"},

@@ -61,7 +61,7 @@ func (v *view) noAnswer() *Cause {
 			say("%s does not answer: %s had I/O in flight and completed none for %s.", d.Name, v.itself(d), longest)
 			c.saw(withoutAny, longest, "below 0.95 s", diskstats(d.Name))
 		case d.Leaf() && v.stopsAndGoes(d) && !v.gaveAll(d):
-			say("%s stops and goes and holds %s up: for %s of %s it completed nothing.", d.Name, v.f.Path,
+			say("%s stalls repeatedly and holds %s up: for %s of %s it completed nothing.", d.Name, v.f.Path,
 				text.Duration(d.did.Stalled), text.Duration(v.f.Window.Span))
 			c.saw(withoutAny, longest, "below 0.3 s", diskstats(d.Name)).Confidence = Likely
 		default:
@@ -317,7 +317,7 @@ func (v *view) syncedWrites() *Cause {
 	who := slices.MaxFunc(v.users, func(a, b *User) int {
 		return cmp.Compare(a.For[telemetry.ForLog], b.For[telemetry.ForLog])
 	})
-	return cause(Likely, who.Name, "Synced small writes of %s make %s slow: %s tasks wait for the filesystem's log.",
+	return cause(Likely, who.Name, "Small synced writes of %s make %s slow: %s tasks wait for the filesystem's log.",
 		who.Name, v.f.Path, units.Number(log+sync)).
 		saw("tasks that wait for the log", units.Number(log), "below 0.3", "/proc/PID/stack").
 		saw("tasks that wait for a sync", units.Number(sync), "", "/proc/PID/stack").

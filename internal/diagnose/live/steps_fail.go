@@ -60,14 +60,14 @@ func (v *view) readOnly() *Cause {
 		return nil
 	}
 	c := cause(Certain, v.f.Mount,
-		"Nothing can be written below %s: %s was mounted to be written to, and the kernel made it read-only.", v.f.Path,
+		"Nothing can be written below %s: %s was mounted for writing, and the kernel made it read-only.", v.f.Path,
 		v.f.Mount).
 		saw("filesystem", "read-only", "as it was mounted", "/proc/self/mountinfo").
 		try("dmesg --ctime | grep -i -e "+text.ShellQuote(v.top.Name)+" -e ext4 -e xfs   # what the error was",
 			"no fsck and no remount while it is mounted: unmount it, then check it")
 	if v.f.Failed != "" {
 		c.Title = "the filesystem has failed"
-		c.Message = fmt.Sprintf("The filesystem of %s has failed: a mere look at it ends so: %s.", v.f.Path,
+		c.Message = fmt.Sprintf("The filesystem of %s has failed: even looking at it fails: %s.", v.f.Path,
 			text.Clean(v.f.Failed, 90))
 		c.Evidence[0] = finding.Evidence{What: "statx(2)", Found: text.Clean(v.f.Failed, 90), Expected: "no error"}
 	}
@@ -84,9 +84,9 @@ func (v *view) full() *Cause {
 	default:
 		return nil
 	}
-	return cause(Certain, v.f.Mount, "%s is full: no %s is free, and what needs one fails (ENOSPC).", v.f.Mount, what).
+	return cause(Certain, v.f.Mount, "%s is full: no %s is free, and whatever needs one fails (ENOSPC).", v.f.Mount, what).
 		saw("free "+what+"s", "none", "at least "+text.Percent(fullBelow), "statfs(2)").
-		try("df " + how + " " + text.ShellQuote(v.f.Mount) + "; delete what may go, or grow the filesystem")
+		try("df " + how + " " + text.ShellQuote(v.f.Mount) + "; delete what can go, or grow the filesystem")
 }
 
 // discards are trimmed blocks, for which the device takes its time.
@@ -95,7 +95,7 @@ func (v *view) discards() *Cause {
 	if d.Waiting < slowQueue || float64(d.Wait) <= v.limit+v.late {
 		return nil
 	}
-	who := "the filesystem (its option discard), or a program that has ended"
+	who := "the filesystem (its discard option), or a program that has ended"
 	if slices.ContainsFunc(v.users, func(u *User) bool { return u.Name == "fstrim" }) {
 		who = "fstrim"
 	}
@@ -103,8 +103,8 @@ func (v *view) discards() *Cause {
 		v.f.Path, units.Number(float64(d.IOPS)), d.Wait).
 		saw("discards that wait", units.Number(d.Waiting), "below 0.25", diskstats(v.top.Name)).
 		saw("who asks for them", who, "", "/proc/PID/fd").
-		try("systemctl list-timers fstrim.timer   # fstrim at a quiet time, or of parts (--offset, --length)",
-			"mount without the option discard")
+		try("systemctl list-timers fstrim.timer   # fstrim at a quiet time, or in parts (--offset, --length)",
+			"mount without the discard option")
 }
 
 // flushLimit is the time, ns, from which a flush is slow.
@@ -132,6 +132,6 @@ func (v *view) slowFlush() *Cause {
 	return cause(Likely, l.Name, "Flushes of %s make %s slow: %s each, %s per second; its writes by themselves take %s.",
 		l.Name, v.f.Path, f.Wait, units.Number(float64(f.IOPS)), w.Wait).
 		saw("time of a flush", f.Wait.String(), "at most "+latency(v.flushLimit()), diskstats(l.Name)).
-		try("drives whose cache is safe without power, or volumes that promise a latency of synced writes",
+		try("drives whose cache is safe without power, or volumes that promise a latency for synced writes",
 			"fewer commits (group commit); measure it: plimsoll run db --only 1")
 }

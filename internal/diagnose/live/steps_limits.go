@@ -189,7 +189,7 @@ func (v *view) instanceLimit() *Cause {
 	}
 	const buy = "a larger instance: plimsoll advise"
 	if c := v.exceeded("PL604", "the instance's EBS limit is exceeded", "the instance's limit",
-		"The instance's limit makes %[2]s slow: more was asked of it than it carries for %[3]s of the time.",
+		"The instance's limit makes %[2]s slow: for %[3]s of the time more was asked of it than it carries.",
 		func(e *Exceeded) time.Duration { return e.Instance }); c != nil {
 		return c.try(buy)
 	}
@@ -211,7 +211,7 @@ func (v *view) volumeLimit() *Cause {
 		return nil
 	}
 	if c := v.exceeded("PL603", "the volume's limit is exceeded", "the volume's limit",
-		"The limit of %s makes %s slow: more was asked of it than it gives for %s of the time.",
+		"The limit of %s makes %s slow: for %s of the time more was asked of it than it allows.",
 		func(e *Exceeded) time.Duration { return e.Volume }); c != nil {
 		return c.try(v.buy())
 	}
@@ -229,7 +229,7 @@ func (v *view) volumeLimit() *Cause {
 	if len(v.leaves) == 1 {
 		who = which + " does"
 	}
-	return cause(Certain, which, "The volumes' limit makes %s slow: %s the %s that is bought.", v.f.Path, who, of).
+	return cause(Certain, which, "The volumes' limit makes %s slow: %s the provisioned %s.", v.f.Path, who, of).
 		saw(which, fmt.Sprintf("%s IOPS, %s", units.Number(full.counted()), units.Rate(full.bytes())), "below "+of,
 			diskstats(which)).
 		saw("I/Os that wait", units.Number(v.top.waiting()), "", diskstats(v.top.Name)).
@@ -273,7 +273,7 @@ func (v *view) burstSpent() *Cause {
 		does = min(does, float64(one.did.LastIOs))
 	}
 	c := cause(Likely, one.Name,
-		"Spent burst credits make %s slow: its volumes do %s IOPS, their baseline, and not the burst of %s.", v.f.Path,
+		"Spent burst credits make %s slow: its volumes do %s IOPS, their baseline, not the burst of %s.", v.f.Path,
 		units.Number(does), one.Volume.Burst.IOPS).
 		saw(one.Name, units.Number(does)+" IOPS", one.Volume.Burst.IOPS.String()+" with credits", diskstats(one.Name)).
 		try("a volume type without credits: plimsoll advise")
@@ -282,7 +282,7 @@ func (v *view) burstSpent() *Cause {
 	}
 	if one.Volume.BurstIOs > 0 {
 		full := time.Duration(one.Volume.BurstIOs / float64(one.Volume.Sustained.IOPS) * float64(time.Second))
-		c.Next = append(c.Next, "or rest: an idle volume has all its credits again after "+text.Duration(full))
+		c.Next = append(c.Next, "or rest: an idle volume regains all its credits after "+text.Duration(full))
 	}
 	return c
 }

@@ -183,10 +183,10 @@ func (v *view) places() *Cause {
 		return nil
 	}
 	l := v.leaves[i]
-	return cause(Likely, l.Name, "A short queue makes %s slow: %s tasks wait for one of its %d places.", v.f.Path,
+	return cause(Likely, l.Name, "A short queue makes %s slow: %s tasks wait for one of its %d slots.", v.f.Path,
 		units.Number(n), l.Requests).
-		saw("tasks that wait for a place", units.Number(n), "below 0.4", "/proc/PID/stack").
-		saw("places taken", units.Number(l.did.InFlight), fmt.Sprintf("fewer than %d", l.Requests), "in_flight").
+		saw("tasks that wait for a slot", units.Number(n), "below 0.4", "/proc/PID/stack").
+		saw("slots taken", units.Number(l.did.InFlight), fmt.Sprintf("fewer than %d", l.Requests), "in_flight").
 		try("cat " + queueOf(l.Name, "nr_requests") + " " + queueOf(l.Name, "scheduler"))
 }
 
@@ -235,9 +235,9 @@ func (v *view) usualText() string {
 		return "at most " + v.f.Expect.String() + " (--expect)"
 	}
 	if v.stated {
-		return latency(v.typical) + " as stated of the volumes, at most " + latency(v.limit)
+		return latency(v.typical) + " as stated for the volumes, at most " + latency(v.limit)
 	}
-	return latency(v.typical) + " as usual of such devices, at most " + latency(v.limit)
+	return latency(v.typical) + " as usual for such devices, at most " + latency(v.limit)
 }
 
 // deepest is the leaf on which most I/Os wait.

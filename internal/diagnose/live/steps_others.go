@@ -226,14 +226,14 @@ func (v *view) beside() *Cause {
 			names = text.Once(names, p.Name)
 		}
 	}
-	who, next := "the program is not known", "lsblk "+text.ShellQuote("/dev/"+disk.Name)+
+	who, next := "the program is unknown", "lsblk "+text.ShellQuote("/dev/"+disk.Name)+
 		"; iotop -oba -n3   # who that is"
 	if len(names) > 0 {
 		who = text.Some(names, mostNamed) + " has files there"
 		next = "a disk of its own for one of them, or a limit: plimsoll explain PL906"
 	}
 	return cause(Likely, disk.Name,
-		"What else lies on %s makes %s slow: %s of its %s IOPS and %s of its %s come from elsewhere than %s; %s.",
+		"Other data on %s makes %s slow: %s of its %s IOPS and %s of its %s are not those of %s; %s.",
 		disk.Name, v.f.Path, units.Number(ios), units.Number(disk.iops()), units.Rate(bytes), units.Rate(disk.bytes()),
 		v.top.Name, who).
 		saw(disk.Name, units.Number(disk.iops())+" IOPS", "near "+units.Number(v.top.iops())+", as "+v.top.Name,
@@ -385,10 +385,10 @@ func (v *view) processor() *Cause {
 		say(isNot+": the hypervisor takes %s of the processors.", text.Percent(w.CPU.Steal))
 		first = steal
 	case v.slow && !v.proven:
-		say("The storage of %s cannot be accused: %s per I/O, but this machine's own timers come %s late.",
+		say("The storage of %s cannot be blamed: %s per I/O, but this machine's own timers come %s late.",
 			latency(v.top.wait()), units.LatencyOf(w.LateMean))
 		if first = late; v.turns {
-			say("The storage of %s cannot be accused: %s per I/O, but %s needs threads to complete one, and this machine's "+
+			say("The storage of %s cannot be blamed: %s per I/O, but %s needs threads to complete one, and this machine's "+
 				"processors are never idle.", latency(v.top.wait()), v.top.Name)
 			first = waits
 		}
@@ -431,7 +431,7 @@ func (v *view) nearlyFull() *Cause {
 		return nil
 	}
 	return cause(Possible, v.f.Mount,
-		"Nothing is wrong with the storage below %s but that only %s of the filesystem is free.", v.f.Path,
+		"Nothing is wrong with the storage below %s except that only %s of the filesystem is free.", v.f.Path,
 		text.Percent(v.f.Free)).
 		saw("free", text.Percent(v.f.Free), "at least "+text.Percent(fullBelow), "statfs(2)").
 		try("df -h " + text.ShellQuote(v.f.Mount))
@@ -475,7 +475,7 @@ func (v *view) also() []Also {
 		add("PL902", v.top.Name, "%s completed nothing for %s of %s, at most %s at a time", v.top.Name,
 			text.Duration(d.Stalled), text.Duration(v.f.Window.Span), text.Duration(d.Longest))
 	}
-	const noLimitSays = "%s %s times the %s that are stated for it: that is not its limit"
+	const noLimitSays = "%s %s times the %s stated for it: that is not its limit"
 	if full := v.instanceShare(); full.of >= noLimit {
 		typ := cmp.Or(v.f.Instance.Type, "instance")
 		add("PL912", typ, noLimitSays, typ+": "+full.who+" do", units.Number(full.of), full.limit)

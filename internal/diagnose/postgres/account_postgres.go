@@ -33,7 +33,7 @@ func commitCauses(p *result.Postgres, s *result.PgStep) (out finding.Factors) {
 	cpu, _ := p.CommitCPU(s)
 	computing := max(s.SyncBusy(), float64(mean/(mean+cpu)))
 	out.Add(finding.Grouping, "", group/float64(s.Clients),
-		"a sync carries %s of the commits of %s; half of them is what group commit gives", units.Number(group),
+		"a sync carries %s of the commits of %s; group commit carries half of them", units.Number(group),
 		text.Plural(s.Clients, "client"))
 	out.Add(finding.SlowSync, "", float64(each/mean), "the server's syncs take %v, fio's %v", mean, each)
 	out.Add(finding.CommitCPU, "", computing, "a commit takes %v of CPU outside of its sync of %v", cpu, mean)

@@ -91,7 +91,7 @@ func commitsLimit(b base) (f finding.Finding) {
 	if b.ReadOnly || m.High <= 0 || b.peak.TPS < commitShare*m.High || waited < commitWaits {
 		return f
 	}
-	return b.Finds("%v TPS with %s are what group commit allows at %v a synced write (%v to %v).", b.peak.TPS,
+	return b.Finds("%v TPS with %s are what group commit allows at %v per synced write (%v to %v).", b.peak.TPS,
 		text.Plural(b.peak.Clients, "client"), s, m.Low, m.High).
 		Saw("one synced write (S)", s.String(), "", "fio, right before and after").
 		Saw("commits per sync", units.Number(b.peak.CommitsPerSync()), fmt.Sprintf("about %s",
@@ -138,7 +138,7 @@ func logOnData(c *diagnose.Case, report diagnose.Report) {
 		if !b.Apart || !b.OneMount {
 			continue
 		}
-		f := b.Finds("The paths of data and log are on one device.")
+		f := b.Finds("The data and log paths are on one device.")
 		f.Subject, f.Scenarios = "data and log", nil
 		for _, o := range databases(c) {
 			f.Scenarios = append(f.Scenarios, o.IDs()...)
@@ -210,7 +210,7 @@ func doubtfulCommits(c *diagnose.Case, report diagnose.Report) {
 				units.Number(otherCPU(b.Postgres, b.peak)), text.Plural(b.Cores, "core")))
 		}
 		if limit := boundOf(b); limit != nil && b.peak.TPS > mostShare*limit.IOPS {
-			why = append(why, fmt.Sprintf("%v TPS are %s of the %v that %s allows (%s), so that this is not what limits",
+			why = append(why, fmt.Sprintf("%v TPS are %s of the %v that %s allows (%s), so this is not the limit",
 				b.peak.TPS, text.Percent(float64(b.peak.TPS/limit.IOPS)), limit.IOPS, limit.Label(), limit.How))
 		}
 		why = append(why, b.Postgres.Failed...)
@@ -236,7 +236,7 @@ func requestedCheckpoints(b base) (f finding.Finding) {
 		return f
 	}
 	rate := units.Rate(float64(b.peak.WAL) / max(b.peak.Measured.Seconds(), 1e-9))
-	return b.Finds("%s by WAL and %d by time at %v of WAL: for one each %s max_wal_size would be %v.",
+	return b.Finds("%s by WAL and %d by time at %v of WAL: for one every %s max_wal_size would be %v.",
 		text.Plural(b.peak.Requested, "checkpoint"), b.peak.Timed, rate, text.Duration(b.CheckpointTimeout),
 		result.LogForTimeout(rate, b.CheckpointTimeout))
 }
@@ -252,10 +252,10 @@ func notDurable(c *diagnose.Case, report diagnose.Report) {
 			}
 		}
 		if u, ok := c.Unflushed(b.Measurement); ok {
-			report(u.Shown(b.Finds("The figure is not one of durable commits: %s", u.Sentence()).As(finding.Invalid)))
+			report(u.Shown(b.Finds("The commits measured are not durable: %s", u.Sentence()).As(finding.Invalid)))
 		}
 		if len(off) > 0 {
-			report(b.Finds("%s off: the figure is not one of durable commits.", text.List(off)))
+			report(b.Finds("%s off: the commits measured are not durable.", text.List(off)))
 		}
 	}
 }

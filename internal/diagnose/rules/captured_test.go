@@ -102,7 +102,7 @@ var captured = []labelledMachine{
 		sys/kernel/mm/transparent_hugepage/enabled = [always] madvise never
 		sys/devices/system/cpu/cpu?/cpuidle/state2/disable = 0
 		proc/sys/vm/dirty*bytes = 0`,
-		"nofail; huge pages; C2; written pages", "",
+		"nofail; huge pages; C2; dirty pages", "",
 	},
 	{
 		"NVMe that broke", "nvme", `
@@ -120,7 +120,7 @@ var captured = []labelledMachine{
 		proc/swaps: /dev/zram0 > /dev/dm-2
 		proc/sys/vm/zone_reclaim_mode = 1
 		sys/devices/system/cpu/cpu?/cpuidle/state3/disable = 0`,
-		"is swap; of another; C6", volatile,
+		"is swap; another's; C6", volatile,
 	},
 	{
 		"EBS with unlike members", "ebs", `
@@ -135,7 +135,7 @@ var captured = []labelledMachine{
 		proc/self/mountinfo: sunit=1024,swidth=4096 > sunit=128,swidth=256
 		sys/class/block/nvme?n1/queue/max_sectors_kb = 16
 		sys/class/block/nvme1n1/queue/rotational = 1`,
-		"su=|sunit|su ; requests of 16; spinning", "",
+		"su=|sunit|su ; requests of 16; rotating", "",
 	},
 	{
 		"LUKS of small sectors", "luks", `
@@ -167,7 +167,7 @@ var captured = []labelledMachine{
 		proc/self/mountinfo: nodatacow > compress=zstd:1
 		sys/kernel/mm/transparent_hugepage/enabled = [always] madvise never
 		proc/sys/vm/dirty*bytes = 0`,
-		"new place; huge pages; written pages", "",
+		"new place; huge pages; dirty pages", "",
 	},
 	{
 		"one path", "multipath", `
@@ -175,7 +175,7 @@ var captured = []labelledMachine{
 		sys/class/block/sd[cde]/holders/* -
 		proc/self/mountinfo: /data rw,relatime > /data rw
 		proc/sys/vm/dirty*bytes = 0`,
-		"one path; atime; written pages", "",
+		"one path; atime; dirty pages", "",
 	},
 	{"mounted twice", "twice", "", "one filesystem", volatile},
 	{"misaligned", "misaligned", "", "boundary", volatile},

@@ -488,7 +488,7 @@ func TestFine(t *testing.T) {
 		"PL317 30 GiB free at /data",
 		"PL318 no fault of fio-3.33 is known",
 		"PL318 no fault of Linux 6.1.119 is known",
-		"PL605 what the volumes of md0 give lasts: there are no burst credits to run out",
+		"PL605 the volumes of md0 have no burst credits to run out",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

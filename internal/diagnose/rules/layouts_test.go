@@ -391,7 +391,7 @@ func TestWordsByCase(t *testing.T) {
 		judge(name, c)
 	}
 	for key, want := range map[string]string{
-		"raid0 PL210": "striped over fewer", "raid1 PL210": "is not used",
+		"raid0 PL210": "striped over fewer", "raid1 PL210": "is unused",
 		"vda PL209": "Leave queue/write_cache", "sda PL209": "power-loss protection",
 		"name PL312": "fstab mounts by a name", "waits PL312": "a boot waits",
 	} {

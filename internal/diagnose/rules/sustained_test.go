@@ -62,7 +62,7 @@ func TestAtTheSustainedLimit(t *testing.T) {
 		// 26 and 28 of 29.8 in 8 s, as the lab's runs had it: a second of edges is an eighth of it.
 		"8 s at 87 %":                     {gp2, measured(1, random(1, 16*k, 4, 32), short, took(1044, 0, 122)), "at the sustained limit of volume IOPS, 1,200 IOPS"},
 		"8 s at 94 %":                     {gp2, measured(1, random(1, 16*k, 4, 32), short, took(1128, 0, 113)), "at the sustained limit of volume IOPS, 1,200 IOPS"},
-		"30 s that ended at 87 %":         {gp2, measured(1, random(1, 16*k, 4, 32), took(1044, 0, 122), running(1044)), "the end ran at 1,044 IOPS, and 1,200 are sustained"},
+		"30 s that ended at 87 %":         {gp2, measured(1, random(1, 16*k, 4, 32), took(1044, 0, 122), running(1044)), "the run ended at 1,044 IOPS, and 1,200 are sustained"},
 		"near miss: 8 s at 80 %":          {gp2, measured(1, random(1, 16*k, 4, 32), short, took(960, 0, 133)), ""},
 		"near miss: a minute at 94 %":     {gp2, measured(1, random(1, 16*k, 4, 32), took(1128, 0, 113)), ""},
 		"near miss: one I/O in flight":    {io2, measured(1, random(0, 16*k, 1, 1), took(0, 1000, 1), running(1000)), ""},

@@ -121,7 +121,7 @@ func heldFiles(m diagnose.Measurement) (f finding.Finding) {
 	if size == 0 || !kept || !diagnose.Ran(r.Total.Read) || len(r.Disks) > 0 || r.State != result.Done {
 		return f
 	}
-	return m.Finds("%s read through the page cache, and its files of %s fit into memory, where making them left them: "+
+	return m.Finds("%s read through the page cache, and its newly made files of %s fit into memory: "+
 		"memory may have answered the reads.", r.Program, size).As(finding.Warn).
 		Saw("size of its files", size.String(), "twice the memory", r.Program)
 }
@@ -139,15 +139,15 @@ func reread(m diagnose.Measurement) (f finding.Finding) {
 		if first > firstMost {
 			return f
 		}
-		return m.Finds("%s were read and written at random in files of %s through the page cache, where %s of that at most "+
-			"were not in memory from before: memory answered the other reads.", moved, size,
+		return m.Finds("%s were read and written at random in files of %s through the page cache, and at most %s of that "+
+			"was not in memory before: memory answered the other reads.", moved, size,
 			text.Percent(first)).As(finding.Invalid).
 			Saw("what was read and written", moved.String(), "less than "+size.String()+", or direct I/O", m.Result.Program)
 	}
 	if read < 2*size {
 		return f
 	}
-	return m.Finds("%s were read of files of %s through the page cache, which holds them after the first time: "+
+	return m.Finds("%s were read from files of %s through the page cache, which holds them after the first read: "+
 		"memory answered the others.", read, size).As(finding.Invalid).
 		Saw("what was read", read.String(), "at most "+size.String()+", or direct I/O", m.Result.Program)
 }
@@ -177,7 +177,7 @@ func undelivered(m diagnose.Measurement) (f finding.Finding) {
 	if unseen || float64(most) >= sawAll*float64(read.Bytes) {
 		return f
 	}
-	return m.Finds("fio read %s, and the devices did %s, which carry %s at most: memory answered the others.",
+	return m.Finds("fio read %s, and the devices did %s, which carry at most %s: memory answered the others.",
 		read.Bytes, text.Plural(counted, "read"), most).As(finding.Invalid).
 		Saw("reads of the devices", text.Count(counted),
 			fmt.Sprintf("at least %s of %s", text.Count(uint64(read.Bytes/largestRequest)), largestRequest),
@@ -253,7 +253,7 @@ func tooFast(m diagnose.Measurement, s side) (f finding.Finding) {
 		return f
 	case half < driveSpeed || buffered && half < memorySpeed:
 	case half < memorySpeed && s.what == "reads":
-		says, severity = "Half of the %s took %s or less, which of all drives only Optane comes near: most "+
+		says, severity = "Half of the %s took %s or less, which only Optane drives come near: most "+
 			"likely memory answered them.", finding.Warn
 	default:
 		return f
@@ -344,7 +344,7 @@ func emptied(m diagnose.Measurement, s side, half time.Duration) (f finding.Find
 		return f
 	}
 	return m.Finds("Half of the writes took %s or less, as a copy to memory does, and one in %s took %s or more, which "+
-		"makes the mean %s: memory took them, the machine's or the drive's own, and the rate is that of its being emptied.",
+		"makes the mean %s: memory took them, the machine's or the drive's own, and the rate is that of emptying it.",
 		text.Duration(half), in, took, text.Duration(mean)).As(finding.Warn).
 		Saw("mean latency of the writes", text.Duration(mean),
 			fmt.Sprintf("less than %d times that of half of them", waitsMake), "fio, scenario "+m.Label()).

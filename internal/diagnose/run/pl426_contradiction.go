@@ -73,7 +73,7 @@ func blocksOff(m diagnose.Measurement) (f finding.Finding) {
 		if s.of.BW > wrongBy*want || want > wrongBy*s.of.BW {
 			f.Severity = finding.Invalid
 		}
-		f.Say("%s IOPS of %s %s are %s, and not %s.", s.of.IOPS, s.bs, s.what, want, s.of.BW)
+		f.Say("%s IOPS of %s %s are %s, not %s.", s.of.IOPS, s.bs, s.what, want, s.of.BW)
 		return f.Saw("bandwidth of the "+s.what, s.of.BW.String(), fmt.Sprintf("%s IOPS × %s = %s", s.of.IOPS, s.bs, want),
 			"fio, and the job's options")
 	}
@@ -165,7 +165,7 @@ func flightOff(m diagnose.Measurement) (f finding.Finding) {
 	if got > wrongBy*float64(asked) {
 		f.Severity = finding.Invalid
 	}
-	f.Say("%s IOPS of %s each are %s I/Os in flight, and the jobs keep %d there at most.", m.IOPS(),
+	f.Say("%s IOPS of %s each are %s I/Os in flight, but the jobs keep %d at most.", m.IOPS(),
 		text.Duration(time.Duration(m.MeanLatency())), units.Number(got), asked)
 	return f.Saw("IOPS × mean latency", units.Number(got), fmt.Sprintf("%d = iodepth × numjobs", asked),
 		"fio, and the job's options")

@@ -34,7 +34,7 @@ func syncsLeftOut(m diagnose.Measurement) (f finding.Finding) {
 	if printed <= 0 || float64(printed) >= printedPart*float64(operation) {
 		return f
 	}
-	return m.Finds("A write and its part of the syncs take %s, of which %s were printed: no sync is in the latency.",
+	return m.Finds("A write and its share of the syncs take %s, of which %s were printed: no sync is in the latency.",
 		text.Duration(operation), text.Duration(printed)).
 		Advise("Read jobs / IOPS, the time of a whole operation").
 		Saw("time of an operation", text.Duration(operation), text.Duration(printed)+" as printed", "jobs ÷ IOPS")
@@ -71,7 +71,7 @@ func allSubmission(m diagnose.Measurement) (f finding.Finding) {
 		slat := text.Duration(time.Duration(s.Slat.Mean))
 		return m.Finds("Of the %s that each of the %s takes, %s are its submission: the clat of %s is not the storage's.",
 			text.Duration(time.Duration(whole)), s.what, slat, text.Duration(time.Duration(s.Clat.Mean))).
-			Advise("Read lat, the whole of an I/O, in place of clat").
+			Advise("Read lat, the whole of an I/O, instead of clat").
 			Saw("slat of the "+s.what, slat, "below "+text.Percent(submitting)+" of lat", "fio, slat + clat")
 	}
 	return f

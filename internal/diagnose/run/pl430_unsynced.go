@@ -21,7 +21,7 @@ func unsynced(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 	}
 	shown := ""
 	if m.Result.Lacks(part.DiskStats) {
-		shown = ", nor are there disk statistics that show it arrive"
+		shown = ", and no disk statistics show them arrive"
 	}
 	return m.Finds("The %s that were written went through the page cache (no direct=1), and nothing synced them%s: "+
 		"a write may be done before the storage has it, and at the end memory may still hold some.", wrote.Bytes, shown).

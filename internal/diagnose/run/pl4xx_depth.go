@@ -71,9 +71,9 @@ func asynchronously(m diagnose.Measurement) string {
 	case !m.All(func(w fio.Workload) bool { return w.Engine != "" && !fio.Synchronous(w.Engine) }):
 		return ""
 	case m.Any(diagnose.Buffered):
-		return "Use direct=1 on a pre-written file; or use more jobs in place of depth."
+		return "Use direct=1 on a pre-written file; or use more jobs instead of depth."
 	}
-	return "Write the file before; raise queue/nr_requests; or use more jobs in place of depth."
+	return "Write the file first; raise queue/nr_requests; or use more jobs instead of depth."
 }
 
 // rawDevice says that a job works on a block device past all filesystems and caches, where a
@@ -108,7 +108,7 @@ func oneByOne(m diagnose.Measurement) (f finding.Finding) {
 		return f
 	}
 	f = m.Finds("Of %d I/Os asked for, at least %d and at most %d were in flight: each submission blocks, in a "+
-		"filesystem or client that waits, for blocks to allocate, or for a place in a full request queue.",
+		"filesystem or client that waits, for blocks to allocate, or for a slot in a full request queue.",
 		asked, jobs, asked).As(finding.Info).
 		Advise(asynchronously(m)).
 		Saw("time in submission", text.Percent(min(share, 1))+" of a job's", "below "+text.Percent(submitting),

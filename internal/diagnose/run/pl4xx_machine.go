@@ -218,10 +218,10 @@ func mergedBelow(m diagnose.Measurement) (f finding.Finding) {
 	if ios == 0 || float64(ios+merges) < sawAll*float64(own) || ios+merges < mergedInto*ios {
 		return f
 	}
-	return m.Finds("The devices did %s I/Os for fio's %s: the kernel joined %s of them to others, so fio's "+
+	return m.Finds("The devices did %s I/Os for fio's %s: the kernel merged %s of them, so fio's "+
 		"IOPS are not the devices'.", text.Count(ios), text.Count(own), text.Count(merges)).As(finding.Warn).
 		Titled("the device did fewer, larger I/Os than fio").
-		Advise("Take the bandwidth for the result; random I/O is not joined.").
+		Advise("Use the bandwidth as the result; random I/O is not merged.").
 		Saw("I/Os of the devices", fmt.Sprintf("%s, %s merged", text.Count(ios), text.Count(merges)),
 			text.Count(own)+" by fio", "disk statistics of fio")
 }

@@ -59,7 +59,7 @@ func roundsDiffer(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) 
 	if err != nil || p.Spread <= roundsSpread || p.Spread <= roundsOverSeconds*inside {
 		return f
 	}
-	return m.Finds("The %d rounds spread by %s, %s what their seconds explain: more rounds make the figure surer, longer "+
+	return m.Finds("The %d rounds vary by %s, %s what their seconds explain: more rounds make the figure surer, longer "+
 		"ones do not.", len(iops), text.Percent(p.Spread), text.Times(p.Spread/inside)).
 		Saw("spread between rounds", text.Percent(p.Spread), "at most "+text.Percent(roundsOverSeconds*inside),
 			"IOPS of each round").
@@ -72,7 +72,7 @@ func roundApart(c *diagnose.Case, report diagnose.Report) {
 		median := stats.Quantile(iops, 0.5)
 		for _, k := range stats.Apart(each(iops, math.Log)) {
 			if math.Abs(iops[k]/median-1) > driftLeast {
-				report(m.Finds("The round of %s made %s IOPS, %s of the median of %d rounds.",
+				report(m.Finds("The round of %s did %s IOPS, %s of the median of %d rounds.",
 					rounds[k].Start.UTC().Format(time.TimeOnly), units.IOPS(iops[k]), text.Percent(iops[k]/median), len(iops)).
 					Saw("IOPS of the round", units.IOPS(iops[k]).String(), "near "+units.IOPS(median).String(), rounds[k].Dir))
 			}

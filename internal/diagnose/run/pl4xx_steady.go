@@ -54,7 +54,7 @@ func changed(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 		return f
 	}
 	s := all[0]
-	return s.shown(m.Finds("After %s the rate went from %s to %s IOPS, so the mean of %s tells neither.",
+	return s.shown(m.Finds("After %s the rate went from %s to %s IOPS, so the mean of %s is neither.",
 		text.Duration(s.at), round(s.before), round(s.after),
 		round(float64(m.IOPS()))))
 }

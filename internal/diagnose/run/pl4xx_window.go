@@ -62,7 +62,7 @@ func tooShort(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 			severity = finding.Info
 		}
 		return m.Finds("Only %s was measured: too short for an error margin.", text.Duration(r.Measured)).As(severity).
-			Titled("the run was too short for what it should show").
+			Titled("the run was too short").
 			Advise(fix).
 			Saw("95 % interval of mean IOPS", "none ("+r.IOPS.None+")", "from 10 s on", "seconds of the run")
 	}

@@ -36,7 +36,7 @@ func concurrencyBound(c *diagnose.Case, m diagnose.Measurement) (f finding.Findi
 		text.Plural(asked, "I/O"), units.Latency(mean), each, possible, m.IOPS())
 	f = m.Finds("%s", most+".").
 		Saw("I/Os in flight ÷ latency", fmt.Sprintf("%d ÷ %s = %s IOPS", asked, units.Latency(mean), possible),
-			m.IOPS().String()+" measured", "fio, Little's law")
+			m.IOPS().String()+", as measured", "fio, Little's law")
 	b, known := diagnose.Hardware(m.Ceiling)
 	if known {
 		f.Say("%s; the hardware allows %s (%s).", most, b.IOPS, b.Label())
@@ -84,7 +84,7 @@ func atItsRate(m diagnose.Measurement) (f finding.Finding) {
 	if r.Source == "" || m.Failed() || !all || held == 0 || did < heldTo*held {
 		return f
 	}
-	return m.Finds("The jobs were held to %s (rate=, rate_iops=), and did that: it is no limit of the storage.", held).
+	return m.Finds("The jobs were held to %s (rate=, rate_iops=), and kept to it: this is not the storage's limit.", held).
 		Titled("limited by the job's own rate, not by the storage").
 		Saw("bandwidth", did.String(), "", "fio, scenario "+m.Label())
 }

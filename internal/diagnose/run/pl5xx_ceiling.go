@@ -105,7 +105,7 @@ func demandMissed(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) 
 	miss("reads", reads, readIOPS, float64(t.Read.IOPS), byIOPS)
 	miss("writes", writes, writeIOPS, float64(t.Write.IOPS), byIOPS)
 	if len(says) > 0 {
-		f.Message = "The storage gave " + strings.Join(says, " and ") + "."
+		f.Message = "The storage delivered " + strings.Join(says, " and ") + "."
 		if m.TooShort() { // too short to meet or miss a demand, as with thresholds
 			f.Severity = finding.Warn
 		}

@@ -108,7 +108,7 @@ func unevenJobs(m diagnose.Measurement) (f finding.Finding) {
 	if !spread.reaches(jobsSpread, jobsLeast) {
 		return f
 	}
-	return m.Finds("Each of the %s went between %s and %s IOPS: the standard deviation of a job's half seconds "+
+	return m.Finds("Each of the %s ranged between %s and %s IOPS: the standard deviation of a job's half seconds "+
 		"is %s of their mean of %s.", text.Plural(int(jobs), "job"), units.Number(s.Min), units.Number(s.Max),
 		text.Percent(spread.all), units.Number(s.Mean)).
 		Saw("standard deviation of a job's samples", text.Percent(spread.all)+" of their mean",
@@ -136,7 +136,7 @@ func unevenSeconds(m diagnose.Measurement) (f finding.Finding) {
 		return f
 	}
 	share := text.Percent(spread.all)
-	return m.Finds("The rate went between %s and %s: the standard deviation of its seconds is %s of their mean of %s.",
+	return m.Finds("The rate ranged between %s and %s: the standard deviation of its seconds is %s of their mean of %s.",
 		units.Rate(s.Min), units.Rate(s.Max), share, units.Rate(s.Mean)).
 		Saw("standard deviation of the seconds", share+" of their mean", "below "+text.Percent(samplesSpread), r.Program)
 }
@@ -236,7 +236,7 @@ func waits(m diagnose.Measurement) (f finding.Finding) {
 			if p.Value < slowIO || few >= slowMany || share < waitShare || share > 1 || s.Mistimed() {
 				continue
 			}
-			return m.Finds("One in %s of the %s took %s or more, and these few %s of all the time that I/Os were in "+
+			return m.Finds("One in %s of the %s took %s or more, together %s of all the time that I/Os were in "+
 				"flight: as much as if nothing had completed for %s.", units.Number(math.Round(1/few)), s.what,
 				text.Duration(p.Value), text.Percent(share),
 				text.Duration(time.Duration(share*float64(s.Runtime)).Round(100*time.Millisecond))).
@@ -332,7 +332,7 @@ func uneven(m diagnose.Measurement) (f finding.Finding) {
 	if _, _, fit := samples(m, sampleCheck); !fit && s.Max < beyondRate*float64(d.IOPS) && spread.all <= lossSpread(s, d) {
 		return f
 	}
-	return m.Finds("The rate went between %s and %s IOPS: the standard deviation of its half seconds is %s of "+
+	return m.Finds("The rate ranged between %s and %s IOPS: the standard deviation of its half seconds is %s of "+
 		"their mean of %s.", units.Number(s.Min), units.Number(s.Max), text.Percent(spread.all), units.Number(s.Mean)).
 		Saw("standard deviation of the samples", text.Percent(spread.all)+" of their mean",
 			"below "+text.Percent(samplesSpread), fmt.Sprintf("fio, %s samples of half a second", text.Count(s.N))).

@@ -45,7 +45,7 @@ func TestEveryKindIsAnnotated(t *testing.T) {
 		"claim":            "::warning title=plimsoll::Yes, but only for 30 min once in 24 h: ",
 		"sweep":            "::warning title=plimsoll::rand-read: at most ",
 		"demand not met":   "::error title=plimsoll::None meets it. ",
-		"probe":            "::notice title=plimsoll::md127: slow volume: nvme7n1 gives 72.8 IOPS alone, 24.3 %25 of ",
+		"probe":            "::notice title=plimsoll::md127: slow volume: nvme7n1 reaches 72.8 IOPS alone, 24.3 %25 of ",
 		"suites":           "::notice title=plimsoll::10 suites\n",
 		"hostile headline": "::error title=plimsoll::50 %25 of",
 	} {

@@ -234,7 +234,7 @@ arrays:
 	all["verify"] = plans.Differences(decl, []provision.Difference{
 		{Array: "data", What: "fstab options", Have: "noatime", Want: "nofail among them"},
 	})
-	all["probe"] = machine.Probe([]machine.Probed{{Name: "md127", Answer: "slow volume: nvme7n1 gives 72.8 IOPS alone, 24.3 % of its peers' median of 299", Members: []diagnose.Probed{
+	all["probe"] = machine.Probe([]machine.Probed{{Name: "md127", Answer: "slow volume: nvme7n1 reaches 72.8 IOPS alone, 24.3 % of its peers' median of 299", Members: []diagnose.Probed{
 		{Device: "nvme2n1", Serial: "vol0000000000ab00000", Alone: 300, Together: 300, Latency: units.Latency(53 * time.Millisecond)},
 		{Device: "nvme7n1", Serial: "vol0100000000ab00100", Alone: 72.8, Together: 75, Latency: units.Latency(213 * time.Millisecond)},
 	}}}, nil)

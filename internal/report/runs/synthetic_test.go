@@ -103,7 +103,7 @@ func shapes() []shape {
 			volume8(ceiling.VolumeIOPS, 12000, 93.75, "8 volumes × 3,000 IOPS ÷ 2 copies"),
 		}, nil, verdict.Pass},
 		{6, "concurrent-sync", "Concurrent synced writes (the traffic jam)", topology.WAL, 32 << 10, 4, 32, 0, true, 6200, 0.9, 0.4, 2.1, nil, []verdict.ThresholdResult{
-			{Threshold: suite.Threshold{Text: "write.iops >= 0.95 * ceiling"}, Outcome: verdict.NotJudged, Reason: "the ceiling is not known"},
+			{Threshold: suite.Threshold{Text: "write.iops >= 0.95 * ceiling"}, Outcome: verdict.NotJudged, Reason: "the ceiling is unknown"},
 		}, verdict.Pass},
 		{9, "mixed-sync", "Mixed random I/O with synced writes (as a database does)", topology.Data, 8 << 10, 4, 32, 0.7, true, 9100, 7.2, 0.6, 2.4, nil, nil, verdict.Invalid},
 	}
