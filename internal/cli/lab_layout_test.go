@@ -106,7 +106,7 @@ func reached(t *testing.T, b *bundle.Bundle) {
 
 func do(t *testing.T, g *lab.Guest, script string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Minute)
 	defer cancel()
 	r, err := g.Bash(ctx, script)
 	if err != nil || r.Code != 0 {

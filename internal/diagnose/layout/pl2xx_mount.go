@@ -214,7 +214,7 @@ func noBarriers(c *diagnose.Case, report diagnose.Report) {
 		if !ok || m.Result.Kind() == suite.OfServer { // PL709
 			continue
 		}
-		f := u.Shown(m.Finds("The latency is not one of durable writes: %s", u.Sentence()).As(finding.Invalid))
+		f := u.Shown(m.Finds("The latency is not that of durable writes: %s", u.Sentence()).As(finding.Invalid))
 		if a := c.ArrayOf(m); a != nil {
 			f.Subject = a.Name
 		}
